@@ -30,17 +30,10 @@ server(bool v6, unsigned i)
 	return v6 ? netrig_server6(i) : netrig_server4(i);
 }
 
-static unsigned
+static int
 unknown_macs(void)
 {
-	const char *s = dsrpen_ask(&pen, &rig, "dsr");
-	unsigned n = 0;
-
-	while ((s = strstr(s, "mac unknown")) != NULL) {
-		n++;
-		s++;
-	}
-	return n;
+	return count_in(dsrpen_ask(&pen, &rig, "dsr"), "mac unknown");
 }
 
 static void

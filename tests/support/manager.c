@@ -131,15 +131,11 @@ manager_has_heard(struct manager *m, const char *what)
 int
 manager_count(struct manager *m, const char *what)
 {
-	const char *at = m->heard;
-	int n = 0;
+	int n;
 
 	pthread_mutex_lock(&m->lock);
 	drain_locked(m);
-	while ((at = strstr(at, what)) != NULL) {
-		at += strlen(what);
-		n++;
-	}
+	n = count_in(m->heard, what);
 	pthread_mutex_unlock(&m->lock);
 	return n;
 }

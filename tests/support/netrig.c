@@ -304,14 +304,10 @@ make_far_client(const struct netrig *r)
 static bool
 is_forwarding(const struct netrig *r, unsigned ports)
 {
-	const char *s =
+	const char *links =
 	    netrig_run(r, NETRIG_SWITCH, 10000, "ip", "-d", "link", NULL);
 
-	while ((s = strstr(s, "state forwarding")) != NULL) {
-		ports--;
-		s++;
-	}
-	return ports == 0;
+	return count_in(links, "state forwarding") == (int)ports;
 }
 
 static void

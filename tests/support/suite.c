@@ -126,6 +126,16 @@ contents(const char *path)
 	return kept;
 }
 
+int
+count_in(const char *s, const char *what)
+{
+	int n = 0;
+
+	for (; (s = strstr(s, what)) != NULL; s += strlen(what))
+		n++;
+	return n;
+}
+
 bool
 file_has(const char *path, const char *what)
 {

@@ -55,6 +55,8 @@ const char *scratch(const char *name);
 /* The contents of a file, at most 1 MiB, as a string that lives until the test
  * ends; "" when there is none. */
 const char *contents(const char *path);
+/* How often the text contains `what`. */
+int count_in(const char *s, const char *what);
 /* Does the file contain it? Keeps nothing, for use while waiting. */
 bool file_has(const char *path, const char *what);
 void write_file(const char *path, const char *what);

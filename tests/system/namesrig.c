@@ -1,8 +1,6 @@
 /* namesrig.c: see namesrig.h. */
 #include "config.h"
 
-#include <string.h>
-
 #include "support/suite.h"
 #include "system/namesrig.h"
 
@@ -37,12 +35,7 @@ names_rig_start(struct names_rig *r, const char *interval)
 int
 names_rig_said(const struct names_rig *r, const char *what)
 {
-	const char *at = child_err(&r->pen.child);
-	int n = 0;
-
-	for (; (at = strstr(at, what)) != NULL; at++)
-		n++;
-	return n;
+	return count_in(child_err(&r->pen.child), what);
 }
 
 void

@@ -23,14 +23,7 @@ static struct pen pen;
 static int
 blacklisted(void)
 {
-	const char *s = spot_ask(&ctl, "status\n");
-	int n = 0;
-
-	while ((s = strstr(s, "class=\"blacklisted\"")) != NULL) {
-		n++;
-		s++;
-	}
-	return n;
+	return count_in(spot_ask(&ctl, "status\n"), "class=\"blacklisted\"");
 }
 
 /* ---- connections ---- */

@@ -52,19 +52,6 @@ visit(int times)
 		ck_assert_str_eq(spot_hear(&front), "served");
 }
 
-static int
-count(const char *path, const char *what)
-{
-	const char *at = contents(path);
-	int n = 0;
-
-	while ((at = strstr(at, what)) != NULL) {
-		at += strlen(what);
-		n++;
-	}
-	return n;
-}
-
 /* ---- rsyslog ---- */
 
 static const char rsyslog_conf[] =
@@ -108,7 +95,8 @@ START_TEST(collector)
 	ck_assert_msg(file_has(got, line), "no %s in %s", line, contents(got));
 	ck_assert_ptr_nonnull(
 	    strstr(contents(got), "reason=done client=127.0.0.1:"));
-	ck_assert_int_eq(count(got, "1|daemon.info|"), count(got, "\n"));
+	ck_assert_int_eq(count_in(contents(got), "1|daemon.info|"),
+	    count_in(contents(got), "\n"));
 	child_stop(&daemon_, SIGTERM);
 }
 END_TEST
@@ -206,7 +194,7 @@ START_TEST(logrotate)
 	write_file(text("%s/pen.pid", run),
 	    text("%ld\n", (long)pen.child.pid));
 	visit(3);
-	WAIT_FOR(count(log, "\n") == 3, SOON);
+	WAIT_FOR(count_in(contents(log), "\n") == 3, SOON);
 	visit(2);
 	ck_assert_int_eq(
 	    system(text("%s -f -s %s %s", child_find("logrotate"),
@@ -215,9 +203,9 @@ START_TEST(logrotate)
 	WAIT_FOR(access(log, F_OK) == 0, SOON);
 	visit(4);
 	down();
-	ck_assert_int_eq(count(old, "\"reason\":\"done\""), 5);
-	ck_assert_int_eq(count(log, "\"reason\":\"done\""), 4);
-	ck_assert_int_eq(count(log, "\n"), 4);
+	ck_assert_int_eq(count_in(contents(old), "\"reason\":\"done\""), 5);
+	ck_assert_int_eq(count_in(contents(log), "\"reason\":\"done\""), 4);
+	ck_assert_int_eq(count_in(contents(log), "\n"), 4);
 }
 END_TEST
 

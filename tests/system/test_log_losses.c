@@ -69,14 +69,7 @@ lost(void)
 static int
 said(const char *what)
 {
-	const char *at = child_err(&pen.child);
-	int n = 0;
-
-	while ((at = strstr(at, what)) != NULL) {
-		at += strlen(what);
-		n++;
-	}
-	return n;
+	return count_in(child_err(&pen.child), what);
 }
 
 /* Each line is whole, and all of one session. Returns how many they are. */

@@ -74,14 +74,7 @@ expect_clients(const char *first, const char *second)
 static int
 lines(const char *what)
 {
-	const char *s = child_err(&pen.child);
-	int n = 0;
-
-	while ((s = strstr(s, what)) != NULL) {
-		n++;
-		s += strlen(what);
-	}
-	return n;
+	return count_in(child_err(&pen.child), what);
 }
 
 /* The servers are well, their checks are not. */

@@ -32,16 +32,6 @@ visit(int times)
 		ck_assert_str_eq(spot_hear(&front), "served");
 }
 
-static unsigned
-count(const char *in, const char *what)
-{
-	unsigned n = 0;
-
-	for (; (in = strstr(in, what)) != NULL; in += strlen(what))
-		n++;
-	return n;
-}
-
 /* Who starts pen in a terminal sees sessions; a crowd does not flood it. */
 START_TEST(terminal_shows_sessions)
 {
@@ -90,14 +80,14 @@ START_TEST(file_has_all)
 	pen_up(&pen, &front, "-O", text("session_log %s", path), "-O",
 	    "log_format jsonl", "-r", front.text, back.at.text, NULL);
 	visit(100);
-	WAIT_FOR(count(contents(path), "\"reason\":\"done\"") == 100, 10000);
+	WAIT_FOR(count_in(contents(path), "\"reason\":\"done\"") == 100, 10000);
 	ck_assert_int_eq(rename(path, old), 0);
 	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
 	WAIT_FOR(access(path, F_OK) == 0, 10000);
 	visit(1);
 	pen_down(&pen);
-	ck_assert_uint_eq(count(contents(path), "\n"), 1);
-	ck_assert_uint_eq(count(contents(old), "\n"), 100);
+	ck_assert_int_eq(count_in(contents(path), "\n"), 1);
+	ck_assert_int_eq(count_in(contents(old), "\n"), 100);
 	backend_stop(&back);
 }
 END_TEST
@@ -118,8 +108,8 @@ START_TEST(sample)
 	spot_expect_reset(spot_connect(&front));
 	pen_down(&pen);
 	got = contents(path);
-	ck_assert_uint_eq(count(got, "reason=done"), 3);
-	ck_assert_uint_eq(count(got, "reason=no_server"), 1);
+	ck_assert_int_eq(count_in(got, "reason=done"), 3);
+	ck_assert_int_eq(count_in(got, "reason=no_server"), 1);
 }
 END_TEST
 
@@ -140,7 +130,7 @@ START_TEST(tried_servers)
 	    text("%s:0:0:0:2", none[1].text),
 	    text("%s:0:0:0:3", back.at.text), NULL);
 	visit(1);
-	WAIT_FOR(count(contents(path), "\n") == 1, 10000);
+	WAIT_FOR(count_in(contents(path), "\n") == 1, 10000);
 	line = text(" failures=2 tried=localhost:%d,%s\n", none[0].port,
 	    none[1].text);
 	ck_assert_msg(

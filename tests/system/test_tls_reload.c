@@ -78,14 +78,7 @@ serves(const char *name, const char *whose)
 static int
 said(const char *what)
 {
-	const char *s = child_err(&pen.child);
-	int n = 0;
-
-	while ((s = strstr(s, what)) != NULL) {
-		s += strlen(what);
-		n++;
-	}
-	return n;
+	return count_in(child_err(&pen.child), what);
 }
 
 /* ---- when ---- */

@@ -55,26 +55,16 @@ end(int pens)
 		backend_stop(&back[i]);
 }
 
-static int
-count(const char *text, const char *what)
-{
-	int n = 0;
-
-	for (; (text = strstr(text, what)) != NULL; text++)
-		n++;
-	return n;
-}
-
 /* ---- plain lines ---- */
 
 START_TEST(top_in_a_pipe)
 {
 	begin(1);
 	ck_assert_int_eq(PENCTL("-n", "2", "-i", "0.1", ctl[0].text, "top"), 0);
-	ck_assert_int_eq(count(child_out(&c), "2 of 2 up, 0 sessions"), 2);
-	ck_assert_int_eq(count(child_out(&c), back[0].at.text), 2);
-	ck_assert_int_eq(count(child_out(&c), "NAME"), 2);
-	ck_assert_int_eq(count(child_out(&c), "\033"), 0);
+	ck_assert_int_eq(count_in(child_out(&c), "2 of 2 up, 0 sessions"), 2);
+	ck_assert_int_eq(count_in(child_out(&c), back[0].at.text), 2);
+	ck_assert_int_eq(count_in(child_out(&c), "NAME"), 2);
+	ck_assert_int_eq(count_in(child_out(&c), "\033"), 0);
 	ck_assert_int_eq(PENCTL("/no/such/socket", "top"), 2);
 	ck_assert_ptr_nonnull(strstr(child_err(&c), "No such file"));
 	ck_assert_int_eq(PENCTL("-i", "0", ctl[0].text, "top"), 2);
@@ -98,8 +88,8 @@ START_TEST(top_of_several_pens)
 	    PENCTL("-n", "1", ctl[0].text, "top", ctl[1].text), 0);
 	ck_assert_ptr_nonnull(
 	    strstr(child_out(&c), "1 of 2 up, 3 sessions"));
-	ck_assert_int_eq(count(child_out(&c), back[0].at.text), 1);
-	ck_assert_int_eq(count(child_out(&c), " drain "), 1);
+	ck_assert_int_eq(count_in(child_out(&c), back[0].at.text), 1);
+	ck_assert_int_eq(count_in(child_out(&c), " drain "), 1);
 	for (i = 0; i < 3; i++)
 		close(fd[i]);
 	end(2);

@@ -73,14 +73,7 @@ says(const char *command, const char *what)
 static int
 lines(const char *what)
 {
-	const char *s = child_err(&pen.child);
-	int n = 0;
-
-	while ((s = strstr(s, what)) != NULL) {
-		n++;
-		s += strlen(what);
-	}
-	return n;
+	return count_in(child_err(&pen.child), what);
 }
 
 static void

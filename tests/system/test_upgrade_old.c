@@ -49,14 +49,7 @@ end(pid_t new)
 static int
 said(const char *what)
 {
-	const char *at = child_err(&pen.child);
-	int n = 0;
-
-	while ((at = strstr(at, what)) != NULL) {
-		at += strlen(what);
-		n++;
-	}
-	return n;
+	return count_in(child_err(&pen.child), what);
 }
 
 /* Asks for an upgrade, and sends that signal in its middle. Returns what was

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
@@ -203,19 +202,6 @@ START_TEST(kinds_of_keys)
 }
 END_TEST
 
-static unsigned
-count_of(const char *path, const char *what)
-{
-	const char *at = contents(path);
-	unsigned n = 0;
-
-	while ((at = strstr(at, what)) != NULL) {
-		at++;
-		n++;
-	}
-	return n;
-}
-
 /* How many of each, and who may read it. */
 static void
 holds(const char *path, unsigned certs, unsigned keys)
@@ -224,8 +210,9 @@ holds(const char *path, unsigned certs, unsigned keys)
 
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 077, keys > 0 ? 0 : 044);
-	ck_assert_uint_eq(count_of(path, "-BEGIN CERTIFICATE-"), certs);
-	ck_assert_uint_eq(count_of(path, "-BEGIN PRIVATE KEY-"), keys);
+	ck_assert_int_eq(
+	    count_in(contents(path), "-BEGIN CERTIFICATE-"), certs);
+	ck_assert_int_eq(count_in(contents(path), "-BEGIN PRIVATE KEY-"), keys);
 }
 
 START_TEST(files)
