@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "net/sock.h"
 #include "tools/ask.h"
@@ -287,15 +288,6 @@ answer_add(struct answer *a, const char *bytes, size_t n)
 	return answer_flush(a) < 0 ? ASK_STOPPED : ASK_ANSWERED;
 }
 
-/* What is held at the end is a line too. */
-static enum ask_status
-answer_end(struct answer *a)
-{
-	if (!a->decided && a->n > 0 && answer_decide(a) < 0)
-		return ASK_STOPPED;
-	return answer_flush(a) < 0 ? ASK_STOPPED : ASK_ANSWERED;
-}
-
 /* Reads to the end. -1 with errno when there is none in time. */
 static int
 answer_read(
@@ -335,6 +327,13 @@ no_answer(struct error *e, int why, const struct answer *a)
 	return ASK_NO_ANSWER;
 }
 
+int
+ask_append(void *arg, bool error, const char *bytes, size_t n)
+{
+	(void)error;
+	return buffer_append(arg, bytes, n);
+}
+
 enum ask_status
 ask(const struct target *t, const char *line, size_t n, ask_take *take,
     void *arg, struct error *e)
@@ -351,10 +350,11 @@ ask(const struct target *t, const char *line, size_t n, ask_take *take,
 	if (unsent == 0 || unsent == EPIPE || unsent == ECONNRESET)
 		why = answer_read(&a, fd, t, &status) < 0 ? errno : 0;
 	close(fd);
-	if (status == ASK_ANSWERED)
-		status = answer_end(&a);
-	if (status == ASK_STOPPED)
-		return status;
+	/* what is held at the end is a line too */
+	if (status == ASK_STOPPED ||
+	    (!a.decided && a.n > 0 && answer_decide(&a) < 0) ||
+	    answer_flush(&a) < 0)
+		return ASK_STOPPED;
 	if (a.refused && why != ETIMEDOUT && why != EINTR)
 		return ASK_REFUSED;
 	if (why != 0 || (unsent != 0 && !a.any))

@@ -33,6 +33,8 @@ bool target_is_clearly(const char *word);
  * of lines that begin with "error: ". Returns 0, or -1 when it wants no
  * more. */
 typedef int ask_take(void *arg, bool error, const char *bytes, size_t n);
+/* One that appends all of them to a buffer, its `arg`. */
+ask_take ask_append;
 
 enum ask_status {
 	ASK_ANSWERED = 0,

@@ -113,21 +113,12 @@ list_names(const struct names *k, const struct stem *s)
 	fflush(stdout);
 }
 
-static int
-insert_rest(EditLine *el, const struct stem *name, size_t from, bool whole)
-{
-	char rest[256];
-
-	snprintf(rest, sizeof(rest), "%.*s%s", (int)(name->length - from),
-	    name->start + from, whole ? " " : "");
-	return el_insertstr(el, rest);
-}
-
 static unsigned char
 edit_complete(EditLine *el, int key)
 {
 	struct edit *x = edit_of(el);
 	struct stem stem, common;
+	char rest[256];
 	unsigned count;
 
 	(void)key;
@@ -141,39 +132,33 @@ edit_complete(EditLine *el, int key)
 		list_names(&x->names, &stem);
 		return CC_REDISPLAY;
 	}
-	return insert_rest(el, &common, stem.length, count == 1) < 0
-	    ? CC_ERROR
-	    : CC_REFRESH;
+	snprintf(rest, sizeof(rest), "%.*s%s",
+	    (int)(common.length - stem.length), common.start + stem.length,
+	    count == 1 ? " " : "");
+	return el_insertstr(el, rest) < 0 ? CC_ERROR : CC_REFRESH;
 }
 
 /* ---- history ---- */
 
-/* $XDG_STATE_HOME/penctl_history, or ~/.penctl_history. */
-static void
-find_path(struct edit *x)
-{
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	int n = 0;
-
-	if (state != NULL && state[0] == '/')
-		n = snprintf(x->path, PATH_LENGTH, "%s/penctl_history", state);
-	else if (home != NULL && home[0] == '/')
-		n = snprintf(x->path, PATH_LENGTH, "%s/.penctl_history", home);
-	if (n >= PATH_LENGTH)
-		x->path[0] = '\0';
-}
-
 static int
 open_history(struct edit *x)
 {
+	/* $XDG_STATE_HOME/penctl_history, or ~/.penctl_history */
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	HistEvent event;
+	int n = 0;
 
 	x->history = history_init();
 	if (x->history == NULL)
 		return -1;
 	history(x->history, &event, H_SETSIZE, HISTORY_LINES);
 	history(x->history, &event, H_SETUNIQUE, 1);
-	find_path(x);
+	if (state != NULL && state[0] == '/')
+		n = snprintf(x->path, PATH_LENGTH, "%s/penctl_history", state);
+	else if (home != NULL && home[0] == '/')
+		n = snprintf(x->path, PATH_LENGTH, "%s/.penctl_history", home);
+	if (n >= PATH_LENGTH)
+		x->path[0] = '\0';
 	if (x->path[0] != '\0')
 		history(x->history, &event, H_LOAD, x->path);
 	return 0;

@@ -354,28 +354,23 @@ close_source(struct source *s)
 	free(s->line);
 }
 
-static int
-merge_finish(struct merge *m, int rc)
-{
-	unsigned i;
-
-	for (i = 0; i < m->count; i++)
-		close_source(&m->logs[i].source);
-	close_source(&m->pen);
-	if (m->rejects != NULL && fclose(m->rejects) != 0)
-		rc = mergelogs_complain("rejects", strerror(errno));
-	visits_free(m->visits);
-	free(m->logs);
-	return rc == 0 ? 0 : 1;
-}
-
 int
 main(int argc, char **argv)
 {
 	static struct merge m;
+	unsigned i;
 	int rc;
 
 	m = (struct merge){ .jitter = 2 };
 	rc = merge_parse(&m, argc, argv);
-	return merge_finish(&m, rc == 0 ? merge(&m) : rc);
+	if (rc == 0)
+		rc = merge(&m);
+	for (i = 0; i < m.count; i++)
+		close_source(&m.logs[i].source);
+	close_source(&m.pen);
+	if (m.rejects != NULL && fclose(m.rejects) != 0)
+		rc = mergelogs_complain("rejects", strerror(errno));
+	visits_free(m.visits);
+	free(m.logs);
+	return rc == 0 ? 0 : 1;
 }

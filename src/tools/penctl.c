@@ -169,12 +169,6 @@ penctl_add_word(struct buffer *line, const char *word)
 	return quote ? buffer_append(line, "\"", 1) : 0;
 }
 
-static int
-ask_buffer(struct penctl *p, struct buffer *line)
-{
-	return ask_line(p, buffer_bytes(line), buffer_length(line));
-}
-
 /* `json` goes behind the last word of each command, not into a comment. */
 static int
 penctl_add_json(struct buffer *line, char *text)
@@ -212,8 +206,9 @@ ask_for_json(struct penctl *p, const char *text)
 		if (rc == 0)
 			rc = penctl_add_word(&line, "json");
 	}
-	status = rc == 0 ? ask_buffer(p, &line)
-			 : penctl_complain(UNREACHABLE, "out of memory");
+	status = rc == 0
+	    ? ask_line(p, buffer_bytes(&line), buffer_length(&line))
+	    : penctl_complain(UNREACHABLE, "out of memory");
 	buffer_fini(&line);
 	free(copy);
 	return status;
@@ -303,20 +298,14 @@ run_top(struct penctl *p, char **words)
 	return status;
 }
 
-/* pen has no command of these names but `top clients`. */
-static bool
-is_top_of_servers(char **words)
-{
-	return strcmp(words[0], "top") == 0 &&
-	    (words[1] == NULL || strcmp(words[1], "clients") != 0);
-}
-
 static int
 penctl_run_words(struct penctl *p, char **words)
 {
 	if (strcmp(words[0], "watch") == 0)
 		return watch_words(p, words + 1);
-	if (is_top_of_servers(words))
+	/* pen has no command of these names but `top clients` */
+	if (strcmp(words[0], "top") == 0 &&
+	    (words[1] == NULL || strcmp(words[1], "clients") != 0))
 		return run_top(p, words + 1);
 	return ask_words(p, words);
 }
@@ -386,14 +375,6 @@ penctl_usage(FILE *to, int status)
 	return status;
 }
 
-static int
-print_version(void)
-{
-	printf("penctl %s\nlibedit: %s\n", PACKAGE_VERSION,
-	    prompt_has_editing() ? "yes" : "no");
-	return 0;
-}
-
 /* The argument of -i, -n or -t. Returns 0, or -1 and has complained. */
 static int
 penctl_parse_number(struct penctl *p, int option, const char *text)
@@ -435,8 +416,11 @@ penctl_parse_options(struct penctl *p, const char **at, int argc, char **argv)
 		    argc, argv, "+a:i:jn:t:", longs, NULL)) != -1) {
 		if (found == 'h')
 			return penctl_usage(stdout, 0);
-		if (found == 'v')
-			return print_version();
+		if (found == 'v') {
+			printf("penctl %s\nlibedit: %s\n", PACKAGE_VERSION,
+			    prompt_has_editing() ? "yes" : "no");
+			return 0;
+		}
 		if (found == 'a')
 			*at = optarg;
 		else if (found == 'j')

@@ -63,19 +63,6 @@ penlog_open_socket(const struct addrinfo *to, const char *own)
 	return fd;
 }
 
-/* While penlogd is not there, each other call reports that the datagram before
- * it was refused; it sends nothing then. Lines that are lost are not sent
- * again: a web server must not wait for its log. */
-static void
-send_line(int fd, const char *line, size_t n)
-{
-	if (n > DATAGRAM_MAX)
-		n = DATAGRAM_MAX;
-	if (send(fd, line, n, 0) < 0 &&
-	    (errno == ECONNREFUSED || errno == EINTR))
-		(void)send(fd, line, n, 0);
-}
-
 static int
 send_lines(int fd)
 {
@@ -83,8 +70,17 @@ send_lines(int fd)
 	size_t room = 0;
 	ssize_t n;
 
-	while ((n = getline(&line, &room, stdin)) > 0)
-		send_line(fd, line, (size_t)n);
+	while ((n = getline(&line, &room, stdin)) > 0) {
+		if (n > DATAGRAM_MAX)
+			n = DATAGRAM_MAX;
+		/* While penlogd is not there, each other call reports that the
+		 * datagram before it was refused; it sends nothing then. Lines
+		 * that are lost are not sent again: a web server must not wait
+		 * for its log. */
+		if (send(fd, line, (size_t)n, 0) < 0 &&
+		    (errno == ECONNREFUSED || errno == EINTR))
+			(void)send(fd, line, (size_t)n, 0);
+	}
 	free(line);
 	return ferror(stdin)
 	    ? penlog_complain("standard input", strerror(errno))

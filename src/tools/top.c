@@ -13,13 +13,6 @@
 enum { PLAIN_COLUMNS = 132 };
 
 static int
-top_take(void *arg, bool error, const char *bytes, size_t n)
-{
-	(void)error;
-	return buffer_append(arg, bytes, n);
-}
-
-static int
 top_add_lines(struct top_table *t, unsigned pen, struct buffer *text)
 {
 	char *line, *rest;
@@ -44,7 +37,8 @@ ask_one(struct top *t, struct top_table *to, unsigned pen)
 
 	buffer_init(&text);
 	error_set(&e, "out of memory");
-	status = ask(&t->pen[pen], line, sizeof(line) - 1, top_take, &text, &e);
+	status =
+	    ask(&t->pen[pen], line, sizeof(line) - 1, ask_append, &text, &e);
 	if (status == ASK_REFUSED)
 		error_set(&e, "pen refuses to list its servers");
 	if (status == ASK_ANSWERED && top_add_lines(to, pen, &text) < 0)

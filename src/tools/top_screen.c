@@ -210,17 +210,6 @@ on_plain_key(struct screen *w, int key)
 	}
 }
 
-static void
-on_key(struct screen *w, int key)
-{
-	if (w->mode == MODE_ASK)
-		screen_on_answer(w, key);
-	else if (w->mode == MODE_FILTER)
-		on_filter_key(w, key);
-	else
-		on_plain_key(w, key);
-}
-
 /* ---- the screen ---- */
 
 /* Until the next refresh; a key may come before. */
@@ -234,8 +223,14 @@ wait_for_key(struct screen *w)
 		: w->due > now	 ? (int)(w->due - now)
 				 : 0);
 	key = getch();
-	if (key != ERR)
-		on_key(w, key);
+	if (key == ERR)
+		return;
+	if (w->mode == MODE_ASK)
+		screen_on_answer(w, key);
+	else if (w->mode == MODE_FILTER)
+		on_filter_key(w, key);
+	else
+		on_plain_key(w, key);
 }
 
 static void

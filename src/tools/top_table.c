@@ -260,13 +260,6 @@ top_order_name(enum top_order order)
 	return orders[order].name;
 }
 
-static bool
-top_server_fits(const struct top_server *s, const char *filter)
-{
-	return strstr(s->name, filter) != NULL ||
-	    strstr(s->at, filter) != NULL || strstr(s->state, filter) != NULL;
-}
-
 int
 top_table_arrange(struct top_table *view, const struct top_table *t,
     enum top_order order, const char *filter)
@@ -280,7 +273,9 @@ top_table_arrange(struct top_table *view, const struct top_table *t,
 	view->list = list;
 	view->count = 0;
 	for (i = 0; i < t->count; i++)
-		if (top_server_fits(&t->list[i], filter))
+		if (strstr(t->list[i].name, filter) != NULL ||
+		    strstr(t->list[i].at, filter) != NULL ||
+		    strstr(t->list[i].state, filter) != NULL)
 			list[view->count++] = t->list[i];
 	if (view->count > 1)
 		qsort(list, view->count, sizeof(*list), orders[order].compare);

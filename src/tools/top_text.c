@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,66 +26,18 @@ tell_amount(char *to, size_t room, double value)
 }
 
 static void
-tell_server_state(char *to, size_t room, const struct top_server *s)
+tell_age(char *to, size_t room, uint64_t s)
 {
-	snprintf(to, room, "%s", s->state);
-}
+	static const struct {
+		uint64_t below, unit;
+		char name;
+	} units[] = { { 60, 1, 's' }, { 3600, 60, 'm' },
+		{ 48 * 3600, 3600, 'h' }, { 0, 86400, 'd' } };
+	unsigned i = 0;
 
-static void
-tell_sessions(char *to, size_t room, const struct top_server *s)
-{
-	snprintf(to, room, "%" PRIu64, s->sessions);
-}
-
-static void
-tell_server_rate(char *to, size_t room, const struct top_server *s)
-{
-	tell_amount(to, room, s->rate);
-}
-
-static void
-tell_up(char *to, size_t room, const struct top_server *s)
-{
-	tell_amount(to, room, s->up_s);
-}
-
-static void
-tell_down(char *to, size_t room, const struct top_server *s)
-{
-	tell_amount(to, room, s->down_s);
-}
-
-static void
-tell_server_failures(char *to, size_t room, const struct top_server *s)
-{
-	tell_amount(to, room, (double)s->failures);
-}
-
-static void
-tell_since(char *to, size_t room, const struct top_server *s)
-{
-	uint64_t n = s->age_s;
-
-	if (n < 60)
-		snprintf(to, room, "%" PRIu64 "s", n);
-	else if (n < 3600)
-		snprintf(to, room, "%" PRIu64 "m", n / 60);
-	else if (n < 48 * 3600)
-		snprintf(to, room, "%" PRIu64 "h", n / 3600);
-	else
-		snprintf(to, room, "%" PRIu64 "d", n / 86400);
-}
-
-static void
-tell_server_address(char *to, size_t room, const struct top_server *s)
-{
-	snprintf(to, room, "%s", s->at);
-}
-
-static void
-tell_reason(char *to, size_t room, const struct top_server *s)
-{
-	snprintf(to, room, "%s", s->reason);
+	while (i < 3 && s >= units[i].below)
+		i++;
+	snprintf(to, room, "%" PRIu64 "%c", s / units[i].unit, units[i].name);
 }
 
 /* The columns behind the name, which has the rest of the width; shown from this
@@ -93,19 +46,45 @@ static const struct column {
 	const char *title;
 	int width; /* negative: to the left */
 	unsigned from;
-	void (*tell)(char *to, size_t room, const struct top_server *s);
+	enum { TEXT, COUNT, AMOUNT, RATE, AGE } kind;
+	size_t at; /* of the member */
 } table[] = {
-	{ "ADDRESS", -22, 110, tell_server_address },
-	{ "STATE", -11, 0, tell_server_state },
-	{ "SESSIONS", 8, 0, tell_sessions },
-	{ "NEW/S", 6, 50, tell_server_rate },
-	{ "UP/S", 6, 70, tell_up },
-	{ "DOWN/S", 6, 70, tell_down },
-	{ "FAILED", 6, 50, tell_server_failures },
-	{ "FOR", 5, 70, tell_since },
-	{ "REASON", -26, 110, tell_reason },
+	{ "ADDRESS", -22, 110, TEXT, offsetof(struct top_server, at) },
+	{ "STATE", -11, 0, TEXT, offsetof(struct top_server, state) },
+	{ "SESSIONS", 8, 0, COUNT, offsetof(struct top_server, sessions) },
+	{ "NEW/S", 6, 50, RATE, offsetof(struct top_server, rate) },
+	{ "UP/S", 6, 70, RATE, offsetof(struct top_server, up_s) },
+	{ "DOWN/S", 6, 70, RATE, offsetof(struct top_server, down_s) },
+	{ "FAILED", 6, 50, AMOUNT, offsetof(struct top_server, failures) },
+	{ "FOR", 5, 70, AGE, offsetof(struct top_server, age_s) },
+	{ "REASON", -26, 110, TEXT, offsetof(struct top_server, reason) },
 };
 enum { COLUMNS = sizeof(table) / sizeof(table[0]), NAME_MIN = 8 };
+
+static void
+tell_member(
+    char *to, size_t room, const struct column *c, const struct top_server *s)
+{
+	const void *member = (const char *)s + c->at;
+
+	switch (c->kind) {
+	case TEXT:
+		snprintf(to, room, "%s", (const char *)member);
+		break;
+	case COUNT:
+		snprintf(to, room, "%" PRIu64, *(const uint64_t *)member);
+		break;
+	case AMOUNT:
+		tell_amount(to, room, (double)*(const uint64_t *)member);
+		break;
+	case RATE:
+		tell_amount(to, room, *(const double *)member);
+		break;
+	case AGE:
+		tell_age(to, room, *(const uint64_t *)member);
+		break;
+	}
+}
 
 static unsigned
 width_of(const struct column *c)
@@ -144,7 +123,7 @@ top_text_tell(char line[TOP_LINE], const struct top_server *s, unsigned columns)
 		if (columns < c->from)
 			continue;
 		if (s != NULL)
-			c->tell(text, sizeof(text), s);
+			tell_member(text, sizeof(text), c, s);
 		else
 			snprintf(text, sizeof(text), "%s", c->title);
 		n += (size_t)snprintf(line + n, TOP_LINE - n, " %*.*s",
@@ -187,9 +166,9 @@ top_table_sums(char line[TOP_LINE], const struct top_table *t, unsigned pens)
 		sum.down_s += s->down_s;
 		well += strcmp(s->state, "up") == 0;
 	}
-	tell_server_rate(rate, sizeof(rate), &sum);
-	tell_up(up, sizeof(up), &sum);
-	tell_down(down, sizeof(down), &sum);
+	tell_amount(rate, sizeof(rate), sum.rate);
+	tell_amount(up, sizeof(up), sum.up_s);
+	tell_amount(down, sizeof(down), sum.down_s);
 	snprintf(line, TOP_LINE,
 	    "%u of %u up, %" PRIu64 " sessions, %s/s, up %sB/s, down %sB/s%s",
 	    well, t->count, sum.sessions, rate, up, down,

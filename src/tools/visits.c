@@ -155,15 +155,6 @@ find_second(struct asked *w, int64_t time, struct list **before)
 	return at != &w->visits && of_asked(at)->time == time;
 }
 
-static void
-insert_behind(struct list *before, struct list *link)
-{
-	link->prev = before;
-	link->next = before->next;
-	before->next->prev = link;
-	before->next = link;
-}
-
 int
 visits_add(struct visits *v, int64_t time, const char *client,
     const char *server, const char *request)
@@ -189,7 +180,7 @@ visits_add(struct visits *v, int64_t time, const char *client,
 	new->asked = w;
 	new->time = time;
 	memcpy(new->client, client, n);
-	insert_behind(before, &new->in_asked);
+	list_insert_after(before, &new->in_asked);
 	list_append(&v->by_age, &new->by_age);
 	if (++v->count > v->most)
 		visits_forget(v, of_age(list_first(&v->by_age)));

@@ -36,13 +36,6 @@ watch_wait(const struct repeat *r)
 	(void)poll(NULL, 0, (int)r->interval_ms);
 }
 
-static int
-watch_take(void *arg, bool error, const char *bytes, size_t n)
-{
-	(void)error;
-	return buffer_append(arg, bytes, n);
-}
-
 /* The lines that fit above the last one, each cut to the width. */
 static void
 watch_draw(struct buffer *text, unsigned columns, unsigned lines)
@@ -88,7 +81,7 @@ ask_once(const struct target *t, const char *line, bool first)
 	struct error e;
 
 	buffer_init(&text);
-	status = ask(t, line, strlen(line), watch_take, &text, &e);
+	status = ask(t, line, strlen(line), ask_append, &text, &e);
 	if (status == ASK_NO_ANSWER || status == ASK_STOPPED) {
 		if (status == ASK_STOPPED)
 			error_set(&e, "out of memory");
