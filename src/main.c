@@ -47,18 +47,6 @@ drop_rights(const struct pen *p, struct error *e)
 	return direct_is_wanted(p->plan) ? rights_give_up(e) : 0;
 }
 
-/* After the rights are dropped, logs are opened again as this user. */
-static void
-give_logs(struct pen *p, const char *user)
-{
-	const struct passwd *pw = user != NULL ? getpwnam(user) : NULL;
-
-	if (pw != NULL && p->log != NULL)
-		requestlog_give(p->log, pw->pw_uid);
-	if (pw != NULL && p->sessionlog != NULL)
-		sessionlog_give(p->sessionlog, pw->pw_uid);
-}
-
 /* Who takes over from a process that has dropped its privileges has none, but
  * for the right that `transparent` needs. */
 static int
@@ -66,6 +54,7 @@ drop_privileges(struct pen *p, struct error *e)
 {
 	struct process_options o = p->plan->config.process;
 	bool keep = o.user != NULL && transparent_is_wanted(p->plan);
+	const struct passwd *pw;
 
 	if (p->predecessor.rooted)
 		o.directory = NULL;
@@ -73,7 +62,12 @@ drop_privileges(struct pen *p, struct error *e)
 		o.user = NULL;
 	if (keep && rights_begin_change(e) < 0)
 		return -1;
-	give_logs(p, o.user);
+	/* after the rights are dropped, logs are opened again as this user */
+	pw = o.user != NULL ? getpwnam(o.user) : NULL;
+	if (pw != NULL && p->log != NULL)
+		requestlog_give(p->log, pw->pw_uid);
+	if (pw != NULL && p->sessionlog != NULL)
+		sessionlog_give(p->sessionlog, pw->pw_uid);
 	if (process_drop_privileges(&o, e) < 0)
 		return -1;
 	return keep ? rights_end_change(e) : 0;
@@ -135,18 +129,6 @@ make_plan(struct pen *p, void (*on_error)(const char *), struct error *e)
 	return rc;
 }
 
-/* Reads the files of TLS, and the database of countries. */
-static int
-check_files(struct pen *p)
-{
-	struct error e;
-
-	if (secure_try(p, &e) == 0 && geoip_try(p, &e) == 0)
-		return 0;
-	print_error(e.text);
-	return -1;
-}
-
 static void
 main_print(struct buffer *text)
 {
@@ -206,13 +188,6 @@ print_configuration(struct pen *p)
 	return rc < 0 ? main_fail(&e) : 0;
 }
 
-/* What the process gives up once everything is open. */
-static int
-main_drop_all(struct pen *p, struct error *e)
-{
-	return drop_privileges(p, e) < 0 ? -1 : drop_rights(p, e);
-}
-
 /* What the child says is wrong. */
 static int
 hear_child(int fd, pid_t child, struct error *e)
@@ -244,7 +219,7 @@ try_to_drop(struct pen *p, struct error *e)
 		return error_set(e, "pipe: %s", strerror(errno));
 	child = fork();
 	if (child == 0) {
-		rc = main_drop_all(p, e);
+		rc = drop_privileges(p, e) < 0 ? -1 : drop_rights(p, e);
 		if (rc < 0)
 			(void)!write(fd[1], e->text, strlen(e->text));
 		_exit(rc < 0 ? 1 : 0);
@@ -261,8 +236,12 @@ static int
 check_start(struct pen *p)
 {
 	struct error e;
-	int rc = check_files(p);
+	int rc = 0;
 
+	if (secure_try(p, &e) < 0 || geoip_try(p, &e) < 0) {
+		print_error(e.text);
+		rc = -1;
+	}
 	if (preflight(p, print_error) < 0)
 		rc = -1;
 	if (try_to_drop(p, &e) == 0)
@@ -292,16 +271,6 @@ main_check(struct pen *p)
 	return transparent_inspect(p) != 0 || rc != 0;
 }
 
-/* Returns what process_background() does. */
-static int
-go_to_background(struct pen *p, struct process *proc, struct error *e)
-{
-	if (!predecessor_is_there(&p->predecessor))
-		return process_background(proc, e);
-	process_stay_in_background(proc);
-	return -1;
-}
-
 static int
 main_run(struct pen *p, struct process *proc)
 {
@@ -314,8 +283,12 @@ main_run(struct pen *p, struct process *proc)
 	if (make_plan(p, NULL, &e) < 0)
 		return main_fail(&e);
 	log_doubts(p);
-	if (!p->plan->config.process.foreground)
-		status = go_to_background(p, proc, &e);
+	if (!p->plan->config.process.foreground) {
+		if (predecessor_is_there(&p->predecessor))
+			process_stay_in_background(proc);
+		else
+			status = process_background(proc, &e);
+	}
 	if (status == -2)
 		return main_fail(&e);
 	return status == -1 ? main_serve(p, proc) : status;

@@ -8,19 +8,6 @@
 
 enum { GROUPS = 8 };
 
-static size_t
-put_byte(char *to, unsigned byte)
-{
-	size_t n = 0;
-
-	if (byte >= 100)
-		to[n++] = (char)('0' + byte / 100);
-	if (byte >= 10)
-		to[n++] = (char)('0' + byte / 10 % 10);
-	to[n++] = (char)('0' + byte % 10);
-	return n;
-}
-
 size_t
 addr_text_ip4(char *to, const uint8_t ip[4])
 {
@@ -30,7 +17,11 @@ addr_text_ip4(char *to, const uint8_t ip[4])
 	for (i = 0; i < 4; i++) {
 		if (i > 0)
 			to[n++] = '.';
-		n += put_byte(to + n, ip[i]);
+		if (ip[i] >= 100)
+			to[n++] = (char)('0' + ip[i] / 100);
+		if (ip[i] >= 10)
+			to[n++] = (char)('0' + ip[i] / 10 % 10);
+		to[n++] = (char)('0' + ip[i] % 10);
 	}
 	return n;
 }
@@ -70,13 +61,6 @@ find_zeros(const unsigned group[GROUPS], unsigned *count)
 	return best;
 }
 
-/* ::1.2.3.4 and ::ffff:1.2.3.4 (RFC 4291, section 2.5.5). */
-static bool
-ends_in_ip4(const unsigned group[GROUPS], unsigned from, unsigned count)
-{
-	return from == 0 && (count == 6 || (count == 5 && group[5] == 0xffff));
-}
-
 size_t
 addr_text_ip6(char *to, const uint8_t ip[16])
 {
@@ -86,7 +70,8 @@ addr_text_ip6(char *to, const uint8_t ip[16])
 	for (i = 0; i < GROUPS; i++)
 		group[i] = (unsigned)ip[2 * i] << 8 | ip[2 * i + 1];
 	from = find_zeros(group, &count);
-	if (ends_in_ip4(group, from, count))
+	/* ::1.2.3.4 and ::ffff:1.2.3.4 (RFC 4291, section 2.5.5) */
+	if (from == 0 && (count == 6 || (count == 5 && group[5] == 0xffff)))
 		last = GROUPS - 2;
 	for (i = 0; i < last; i++) {
 		if (count > 0 && i == from) {

@@ -19,34 +19,18 @@ bucket_of(uint32_t us)
 	return i < HISTOGRAM_BUCKETS ? i : HISTOGRAM_BUCKETS - 1;
 }
 
-/* The middle of a bucket. */
-static uint32_t
-histogram_value_of(unsigned bucket)
-{
-	unsigned shift = (bucket - 1) / SUBS + FIRST_BITS - SUB_BITS;
-
-	if (bucket == 0)
-		return (1u << FIRST_BITS) / 2;
-	return ((SUBS + (bucket - 1) % SUBS) << shift) + (1u << shift) / 2;
-}
-
-static void
-halve(struct histogram *h)
-{
-	unsigned i;
-
-	h->total = 0;
-	for (i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		h->bucket[i] /= 2;
-		h->total = (uint16_t)(h->total + h->bucket[i]);
-	}
-}
-
 void
 histogram_add(struct histogram *h, uint32_t us)
 {
-	if (h->total == HISTOGRAM_FULL)
-		halve(h);
+	unsigned i;
+
+	if (h->total == HISTOGRAM_FULL) {
+		h->total = 0;
+		for (i = 0; i < HISTOGRAM_BUCKETS; i++) {
+			h->bucket[i] /= 2;
+			h->total = (uint16_t)(h->total + h->bucket[i]);
+		}
+	}
 	h->bucket[bucket_of(us)]++;
 	h->total++;
 }
@@ -54,7 +38,7 @@ histogram_add(struct histogram *h, uint32_t us)
 uint32_t
 histogram_percentile(const struct histogram *h, unsigned percent)
 {
-	unsigned wanted = (h->total * percent + 99) / 100, seen = 0, i;
+	unsigned wanted = (h->total * percent + 99) / 100, seen = 0, i, shift;
 
 	if (h->total == 0)
 		return 0;
@@ -63,5 +47,9 @@ histogram_percentile(const struct histogram *h, unsigned percent)
 		if (seen >= wanted)
 			break;
 	}
-	return histogram_value_of(i);
+	/* the middle of the bucket */
+	if (i == 0)
+		return (1u << FIRST_BITS) / 2;
+	shift = (i - 1) / SUBS + FIRST_BITS - SUB_BITS;
+	return ((SUBS + (i - 1) % SUBS) << shift) + (1u << shift) / 2;
 }

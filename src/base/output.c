@@ -34,22 +34,17 @@ output_open_again(int fd)
 	return again;
 }
 
-static bool
-may_block(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-	struct stat st;
-
-	return flags >= 0 && (flags & O_NONBLOCK) == 0 &&
-	    (flags & O_ACCMODE) != O_RDONLY && fstat(fd, &st) == 0 &&
-	    (S_ISFIFO(st.st_mode) || isatty(fd));
-}
-
 void
 output_own(int fd)
 {
-	int again = may_block(fd) ? output_open_again(fd) : -1;
+	int flags = fcntl(fd, F_GETFL), again;
+	struct stat st;
 
+	if (flags < 0 || (flags & O_NONBLOCK) != 0 ||
+	    (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st) < 0 ||
+	    (!S_ISFIFO(st.st_mode) && !isatty(fd)))
+		return; /* it does not block */
+	again = output_open_again(fd);
 	if (again < 0)
 		return;
 	(void)dup2(again, fd);

@@ -91,20 +91,6 @@ peer_owner_mask(uint8_t mask[16], bool group)
 	memset(mask + (group ? OWNER_GID : OWNER_UID), 0xff, 4);
 }
 
-static void
-format_owner(const struct peer *p, char text[PEER_TEXT_MAX])
-{
-	unsigned pid = get32(p->ip + OWNER_PID);
-	unsigned uid = get32(p->ip + OWNER_UID);
-
-	if (p->ip[OWNER_KNOWN] == 0)
-		strcpy(text, "unix");
-	else if (pid == 0)
-		snprintf(text, PEER_TEXT_MAX, "unix:uid=%u", uid);
-	else
-		snprintf(text, PEER_TEXT_MAX, "unix:pid=%u,uid=%u", pid, uid);
-}
-
 bool
 peer_is_ip4(const struct peer *p)
 {
@@ -131,11 +117,17 @@ char *
 peer_format_host(const struct peer *p, char text[PEER_TEXT_MAX])
 {
 	struct addr_text ip = peer_host_text(p);
+	unsigned pid = get32(p->ip + OWNER_PID);
+	unsigned uid = get32(p->ip + OWNER_UID);
 
 	if (peer_is_ip(p))
 		addr_text_host(text, &ip);
+	else if (p->ip[OWNER_KNOWN] == 0)
+		strcpy(text, "unix");
+	else if (pid == 0)
+		snprintf(text, PEER_TEXT_MAX, "unix:uid=%u", uid);
 	else
-		format_owner(p, text);
+		snprintf(text, PEER_TEXT_MAX, "unix:pid=%u,uid=%u", pid, uid);
 	return text;
 }
 

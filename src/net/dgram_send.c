@@ -295,21 +295,12 @@ goes_singly(const struct outgoing *o, unsigned k)
 	return o->segment[k] > 0 && !can_segment(o->to.ss_family);
 }
 
-static void
-note_sent(struct outgoing *o, unsigned k, unsigned n)
-{
-	unsigned i;
-
-	for (i = o->first[k]; i < o->first[k + n]; i++)
-		o->batch->at[i].unsent = false;
-}
-
 /* Sends from message `k` on. Returns how many are done with, or -1 with
  * errno. */
 static int
 send_from(struct outgoing *o, unsigned k)
 {
-	unsigned n = 0;
+	unsigned n = 0, i;
 	int sent;
 
 	if (goes_singly(o, k))
@@ -318,7 +309,8 @@ send_from(struct outgoing *o, unsigned k)
 		n++;
 	sent = dgram_send_some(o->fd, o->m + k, n);
 	if (sent > 0)
-		note_sent(o, k, (unsigned)sent);
+		for (i = o->first[k]; i < o->first[k + (unsigned)sent]; i++)
+			o->batch->at[i].unsent = false;
 	if (sent < 0 && o->segment[k] > 0 && is_about_segments(errno))
 		return send_singly(o, k) < 0 ? -1 : 1;
 	return sent < 0 && errno == EMSGSIZE ? 1 : sent;

@@ -86,13 +86,6 @@ http_client_end(struct http_client *client)
 	(void)shutdown(fd, SHUT_RDWR);
 }
 
-static bool
-is_late(const struct http_client *client, uint64_t now)
-{
-	return now - client->since >= LIFE_MS ||
-	    (!client->asked && now - client->since >= HEAD_MS);
-}
-
 static struct http_client *
 slowest(struct http_clients *c)
 {
@@ -109,38 +102,32 @@ slowest(struct http_clients *c)
 	return found;
 }
 
-static void
-drop_slowest(struct http_clients *c, uint64_t now)
-{
-	int i;
-
-	for (i = 0; i < DROPPED_AT_ONCE; i++) {
-		struct http_client *client = slowest(c);
-
-		if (client == NULL || now - client->moved < GRACE_MS)
-			return;
-		http_client_end(client);
-	}
-}
-
 unsigned
 http_clients_sweep(struct http_clients *c, uint64_t now)
 {
+	struct http_client *client;
+	uint64_t age;
 	unsigned i;
 
 	for (i = 0; i < HTTP_CLIENTS; i++) {
-		struct http_client *client = &c->slot[i];
-
+		client = &c->slot[i];
+		age = now - client->since;
 		if (client->bev == NULL)
 			continue;
 		if (is_freed(client->bev))
 			http_clients_remove(c, client);
-		else if (!client->ended && is_late(client, now))
+		else if (!client->ended &&
+		    (age >= LIFE_MS || (age >= HEAD_MS && !client->asked)))
 			http_client_end(client);
 	}
 	if (c->count < HTTP_CLIENTS)
 		return HTTP_SWEEP_MS;
-	drop_slowest(c, now);
+	for (i = 0; i < DROPPED_AT_ONCE; i++) {
+		client = slowest(c);
+		if (client == NULL || now - client->moved < GRACE_MS)
+			break;
+		http_client_end(client);
+	}
 	return FULL_MS;
 }
 

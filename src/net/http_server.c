@@ -109,29 +109,27 @@ on_accept_error(struct evconnlistener *l, void *evhttp)
 	evconnlistener_disable(l);
 }
 
-/* However it has ended. A request whose client has gone within the answer is no
- * longer evhttp's. */
-static void
-end_answer(struct http_streaming *w)
-{
-	if (!w->last && evhttp_request_get_connection(w->request) == NULL)
-		evhttp_request_free(w->request);
-	list_remove(&w->turn.link);
-	w->done(w->arg);
-	free(w);
-}
-
 static void
 http_server_on_closed(struct evhttp_connection *c, void *arg)
 {
 	struct http_server *s = arg;
 	struct http_client *client = http_clients_find(
 	    &s->clients, evhttp_connection_get_bufferevent(c));
+	struct http_streaming *w;
 
 	if (client == NULL)
 		return;
-	if (client->answer != NULL)
-		end_answer(client->answer);
+	w = client->answer;
+	if (w != NULL) {
+		/* A request whose client has gone within the answer is no
+		 * longer evhttp's. */
+		if (!w->last &&
+		    evhttp_request_get_connection(w->request) == NULL)
+			evhttp_request_free(w->request);
+		list_remove(&w->turn.link);
+		w->done(w->arg);
+		free(w);
+	}
 	http_clients_remove(&s->clients, client);
 	go_on_accepting(s);
 }
@@ -339,24 +337,17 @@ http_stream(struct http_exchange *x, const char *type,
 
 /* ---- life ---- */
 
-/* What a slow client does not read is not to fill the kernel's memory; sockets
- * that are accepted have the same buffer. */
-static void
-limit_send_buffer(int fd)
-{
-	int size = SEND_BUFFER;
-
-	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-}
-
 /* evhttp gets a copy of the descriptor, which it owns. */
 static int
 http_server_serve(struct http_server *s, struct error *e)
 {
 	struct evhttp_bound_socket *bound;
-	int fd = dup(s->listener.fd);
+	int fd = dup(s->listener.fd), size = SEND_BUFFER;
 
-	limit_send_buffer(s->listener.fd);
+	/* What a slow client does not read is not to fill the kernel's memory;
+	 * sockets that are accepted have the same buffer. */
+	(void)setsockopt(
+	    s->listener.fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	s->http = evhttp_new(loop_event_base(s->loop));
 	bound = s->http != NULL && fd >= 0
 	    ? evhttp_accept_socket_with_handle(s->http, fd)

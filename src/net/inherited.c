@@ -69,25 +69,18 @@ inherited_describe(struct inherited_socket *s, struct error *e)
 	return 0;
 }
 
-static int
-set_flags(int fd, struct error *e)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
-	    fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
-		return error_set(e, "%s", strerror(errno));
-	return 0;
-}
-
 int
 inherited_add(struct inherited *in, int fd, bool file_is_ours, struct error *e)
 {
 	struct inherited_socket s = { .fd = fd, .file_is_ours = file_is_ours },
 				*list;
+	int flags = fcntl(fd, F_GETFL);
 
-	if (inherited_describe(&s, e) < 0 || set_flags(fd, e) < 0)
+	if (inherited_describe(&s, e) < 0)
 		return -1;
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
+	    fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+		return error_set(e, "%s", strerror(errno));
 	list = array_grow(in->list, &in->room, sizeof(*list), in->count);
 	if (list == NULL)
 		return error_set(e, "out of memory");

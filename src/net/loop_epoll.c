@@ -122,14 +122,6 @@ on_library(struct watch *w, unsigned ready)
 	l->library_due = true;
 }
 
-static void
-run_library(struct loop *l)
-{
-	l->library_due = false;
-	if (event_base_loop(l->base, EVLOOP_ONCE | EVLOOP_NONBLOCK) < 0)
-		l->stopped = l->failed = true;
-}
-
 /* How long it may sleep, ms; -1: until something comes. The clock is not read
  * after a turn with one event, which is most of them and short: a timer is late
  * by that turn. */
@@ -178,8 +170,11 @@ one_turn(struct loop *l)
 	}
 	l->busy = n != 1 || l->library_due || !list_is_empty(&l->tasks);
 	loop_run_tasks(l);
-	if (l->library_due && !l->stopped)
-		run_library(l);
+	if (l->library_due && !l->stopped) {
+		l->library_due = false;
+		if (event_base_loop(l->base, EVLOOP_ONCE | EVLOOP_NONBLOCK) < 0)
+			l->stopped = l->failed = true;
+	}
 	if (timers_have_their_turn(l, n))
 		loop_run_timers(l);
 }

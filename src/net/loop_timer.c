@@ -30,27 +30,18 @@ struct timer_slot {
 /* ---- numbers of timers ---- */
 
 static int
-more_slots(struct loop *l)
-{
-	struct timer_slot *slots;
-
-	if (heap_reserve(&l->due, l->numbers + 1) < 0)
-		return -1;
-	slots = realloc(l->slots, l->due.room * sizeof(*slots));
-	if (slots == NULL)
-		return -1;
-	l->slots = slots;
-	return 0;
-}
-
-static int
 take_number(struct loop *l, struct timer *t)
 {
 	uint32_t n = l->free_number;
+	struct timer_slot *slots;
 
 	if (n == 0) {
-		if (more_slots(l) < 0)
+		if (heap_reserve(&l->due, l->numbers + 1) < 0)
 			return -1;
+		slots = realloc(l->slots, l->due.room * sizeof(*slots));
+		if (slots == NULL)
+			return -1;
+		l->slots = slots;
 		n = ++l->numbers;
 	} else {
 		l->free_number = l->slots[n - 1].next_free;

@@ -18,46 +18,28 @@ struct watch_event {
 	struct event *event;
 };
 
-/* Counts a turn when the library's cached time has changed: it reads the clock
- * each time it polls the sockets, and only then. */
 static void
-note_turn(struct loop *l)
+on_event(evutil_socket_t fd, short what, void *arg)
 {
+	struct watch_event *we = arg;
+	struct loop *l = we->loop;
 	struct timeval began;
+	unsigned ready = 0;
 
+	(void)fd;
+	loop_update_now(l);
+	/* A turn has begun when the library's cached time has changed: it reads
+	 * the clock each time it polls the sockets, and only then. */
 	event_base_gettimeofday_cached(l->base, &began);
 	if (evutil_timercmp(&began, &l->turn_began, !=)) {
 		l->turn_began = began;
 		l->turn++;
 	}
-}
-
-static void
-on_event(evutil_socket_t fd, short what, void *arg)
-{
-	struct watch_event *we = arg;
-	unsigned ready = 0;
-
-	(void)fd;
-	loop_update_now(we->loop);
-	note_turn(we->loop);
 	if (what & EV_READ)
 		ready |= READY_READ;
 	if (what & EV_WRITE) /* may be an error: these methods don't say */
 		ready |= READY_WRITE | READY_ERROR;
 	we->watch->on_ready(we->watch, ready);
-}
-
-static void
-watch_event_free(struct loop *l, int fd)
-{
-	struct watch_event *we = l->events[fd];
-
-	if (we == NULL)
-		return;
-	l->events[fd] = NULL;
-	event_free(we->event);
-	free(we);
 }
 
 /* That of the watch's descriptor, made if there is none. */
@@ -145,8 +127,15 @@ watch_start(
 void
 watch_stop(struct loop *l, struct watch *w)
 {
-	if (w->fd >= 0 && (uint32_t)w->fd < l->events_room)
-		watch_event_free(l, w->fd);
+	struct watch_event *we = w->fd >= 0 && (uint32_t)w->fd < l->events_room
+	    ? l->events[w->fd]
+	    : NULL;
+
+	if (we != NULL) {
+		l->events[w->fd] = NULL;
+		event_free(we->event);
+		free(we);
+	}
 	/* close() removes a descriptor from the set. One that stays open has to
 	 * be removed here; only a listener (WATCH_LEVEL) may. */
 	if (l->epoll_fd >= 0 && w->armed & WATCH_LEVEL)

@@ -10,13 +10,6 @@
 /* One port in LEFT is never taken; ports there are; bytes of a list of them. */
 enum { LEFT = 20, PORTS = 65536, LIST_MAX = 64 * 1024 };
 
-static uint64_t
-ports_draw(struct ports *p)
-{
-	p->drawn++;
-	return hash_keyed(&p->secret, &p->drawn, sizeof(p->drawn));
-}
-
 /* ---- settings ---- */
 
 /* Marks the ports that a list like "8080,9000-9100" names. */
@@ -136,13 +129,15 @@ ports_are_short(const struct ports *p)
 uint16_t
 ports_take(struct ports *p)
 {
+	uint64_t drawn;
 	unsigned other;
 	uint16_t port;
 
 	if (p->free == 0)
 		return 0;
-	other = (p->first + (unsigned)(ports_draw(p) % ((p->free + 1) / 2))) %
-	    p->room;
+	p->drawn++;
+	drawn = hash_keyed(&p->secret, &p->drawn, sizeof(p->drawn));
+	other = (p->first + (unsigned)(drawn % ((p->free + 1) / 2))) % p->room;
 	port = p->ring[other];
 	p->ring[other] = p->ring[p->first];
 	p->first = (p->first + 1) % p->room;

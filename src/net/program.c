@@ -74,18 +74,6 @@ keep_byte(struct program_run *r, unsigned char c)
 }
 
 static void
-keep_line(struct program_run *r, const char *bytes, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n && !r->line_ends; i++)
-		if (bytes[i] == '\n')
-			r->line_ends = r->length > 0;
-		else if (bytes[i] != '\r')
-			keep_byte(r, (unsigned char)bytes[i]);
-}
-
-static void
 close_output(struct program_run *r)
 {
 	timer_stop(&r->pause);
@@ -102,7 +90,7 @@ read_output(struct program_run *r)
 {
 	char bytes[4096];
 	size_t left = READ_BYTES;
-	ssize_t n;
+	ssize_t n, i;
 
 	while (left >= sizeof(bytes)) {
 		n = read(r->fd, bytes, sizeof(bytes));
@@ -112,7 +100,11 @@ read_output(struct program_run *r)
 			close_output(r);
 			return true;
 		}
-		keep_line(r, bytes, (size_t)n);
+		for (i = 0; i < n && !r->line_ends; i++)
+			if (bytes[i] == '\n')
+				r->line_ends = r->length > 0;
+			else if (bytes[i] != '\r')
+				keep_byte(r, (unsigned char)bytes[i]);
 		left -= (size_t)n;
 	}
 	return false;
@@ -308,19 +300,6 @@ execute(struct program_run *r, const struct program_options *o, int out)
 	return 0;
 }
 
-static int
-open_output(struct program_run *r, int *out)
-{
-	int fd[2];
-
-	if (sock_pipe_of_program(fd) < 0)
-		return -1;
-	r->fd = fd[0];
-	*out = fd[1];
-	return watch_start(r->owner->loop, &r->watch, r->fd,
-	    READY_READ | WATCH_LEVEL, on_output);
-}
-
 /* A root directory without /dev/null is good enough until a program runs. */
 static int
 open_null(struct programs *p)
@@ -335,7 +314,7 @@ open_null(struct programs *p)
 static int
 program_begin(struct program_run *r, const struct program_options *o)
 {
-	int out = -1, rc = -1, error;
+	int fd[2], out = -1, rc = -1, error;
 
 	if (open_null(r->owner) < 0) {
 		log_warn("programs cannot run error=\"/dev/null: %s\"",
@@ -344,8 +323,13 @@ program_begin(struct program_run *r, const struct program_options *o)
 		return -1;
 	}
 	if (timer_start(r->owner->loop, &r->limit, o->limit_ms) == 0 &&
-	    open_output(r, &out) == 0)
-		rc = execute(r, o, out);
+	    sock_pipe_of_program(fd) == 0) {
+		r->fd = fd[0];
+		out = fd[1];
+		if (watch_start(r->owner->loop, &r->watch, r->fd,
+			READY_READ | WATCH_LEVEL, on_output) == 0)
+			rc = execute(r, o, out);
+	}
 	error = errno;
 	if (out >= 0)
 		close(out);

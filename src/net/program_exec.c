@@ -43,25 +43,6 @@ exec_set_attributes(posix_spawnattr_t *a)
 	return 0;
 }
 
-/* All else is closed on exec. */
-static int
-exec_set_files(posix_spawn_file_actions_t *f, const struct program_exec *x)
-{
-	if (posix_spawn_file_actions_adddup2(f, x->null, 0) != 0 ||
-	    posix_spawn_file_actions_adddup2(f, x->out, 1) != 0 ||
-	    posix_spawn_file_actions_adddup2(f, x->out, 2) != 0)
-		return -1;
-	return 0;
-}
-
-/* Whether it is the system that is short of something, not the program that
- * cannot be executed. */
-static bool
-is_shortage(int error)
-{
-	return error == EAGAIN || error == ENOMEM;
-}
-
 pid_t
 program_exec_spawn(const struct program_exec *x, int *error)
 {
@@ -76,8 +57,11 @@ program_exec_spawn(const struct program_exec *x, int *error)
 		return -1;
 	}
 	*error = ENOMEM;
+	/* all else is closed on exec */
 	if (exec_set_attributes(&attributes) == 0 &&
-	    exec_set_files(&files, x) == 0)
+	    posix_spawn_file_actions_adddup2(&files, x->null, 0) == 0 &&
+	    posix_spawn_file_actions_adddup2(&files, x->out, 1) == 0 &&
+	    posix_spawn_file_actions_adddup2(&files, x->out, 2) == 0)
 		*error = posix_spawn(
 		    &pid, x->argv[0], &files, &attributes, x->argv, x->env);
 	posix_spawnattr_destroy(&attributes);
@@ -85,7 +69,9 @@ program_exec_spawn(const struct program_exec *x, int *error)
 	if (*error == 0)
 		return pid;
 	errno = *error;
-	return is_shortage(*error) ? -1 : 0;
+	/* whether the system is short of something, or the program cannot be
+	 * executed */
+	return *error == EAGAIN || *error == ENOMEM ? -1 : 0;
 }
 
 #ifdef __linux__

@@ -78,18 +78,6 @@ sock_set_nodelay(int fd)
 	sock_set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
-/* Linux sends the ACK that ends the handshake by itself, unless it expects data
- * to go with it. */
-static void
-ack_with_data(int fd)
-{
-#ifdef TCP_QUICKACK
-	sock_set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 0);
-#else
-	(void)fd;
-#endif
-}
-
 void
 sock_ack_at_once(int fd)
 {
@@ -193,8 +181,12 @@ sock_connect_from(const struct addr *source, const struct addr *to,
 		sock_close_quietly(fd);
 		return -1;
 	}
+#ifdef TCP_QUICKACK
+	/* Linux sends the ACK that ends the handshake by itself, unless it
+	 * expects data to go with it. */
 	if (o->bytes_follow && family != AF_UNIX)
-		ack_with_data(fd);
+		sock_set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 0);
+#endif
 	if (connect(fd, &to->u.sa, to->len) < 0 &&
 	    !is_under_way(errno, family)) {
 		sock_close_quietly(fd);
@@ -217,27 +209,23 @@ connect_from_ours(const struct addr *to, const struct sock_connect_options *o)
 	return fd;
 }
 
-/* The port is another one: the client's own, which is the end of another
- * connection, may not be free towards the server when that has ended here. */
-static int
-connect_as_client(const struct addr *to, const struct sock_connect_options *o)
-{
-	struct addr from;
-
-	addr_from_peer(&from, o->client);
-	addr_set_port(&from, 0);
-	return sock_connect_from(&from, to, o);
-}
-
 int
 sock_connect(const struct addr *to, const struct sock_connect_options *o)
 {
-	struct addr copy;
+	struct addr copy, from;
 	int fd;
 
 	to = addr_with_port(to, o->port, &copy);
-	fd = o->client != NULL ? connect_as_client(to, o)
-			       : connect_from_ours(to, o);
+	if (o->client != NULL) {
+		/* The port is another one: the client's own, which is the end
+		 * of another connection, may not be free towards the server
+		 * when that has ended here. */
+		addr_from_peer(&from, o->client);
+		addr_set_port(&from, 0);
+		fd = sock_connect_from(&from, to, o);
+	} else {
+		fd = connect_from_ours(to, o);
+	}
 	if (fd < 0 && errno == EADDRNOTAVAIL)
 		errno = has_no_way(to) ? ENETUNREACH : EADDRNOTAVAIL;
 	return fd;

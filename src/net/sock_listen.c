@@ -12,34 +12,29 @@
 
 /* ---- listening ---- */
 
-static int
-bind_socket(int fd, const struct addr *at, const struct sock_listen_options *o)
-{
-	/* For datagrams it would let two programs share the port. */
-	if (!o->datagram)
-		sock_set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	if (at->u.sa.sa_family == AF_INET6)
-		sock_set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->v6_only);
-	if (o->freebind && at->u.sa.sa_family != AF_UNIX)
-		sock_set_freebind(fd, at->u.sa.sa_family);
-	if (at->u.sa.sa_family != AF_UNIX && !o->datagram) {
-		sock_take_urgent(fd); /* inherited, too */
-		sock_tune_listener(fd, o);
-	}
-	return sock_file_bind(fd, at, o->unix_mode);
-}
-
 /* Marks the file before the socket listens: from then on another process may
  * find this one dead and put its own file there. */
 static int
 bind_and_listen(int fd, const struct addr *at,
     const struct sock_listen_options *o, struct sock_file *file)
 {
+	bool is_unix = at->u.sa.sa_family == AF_UNIX;
 	struct sock_file unwanted;
 
 	if (file == NULL)
 		file = &unwanted;
-	if (bind_socket(fd, at, o) < 0)
+	/* For datagrams it would let two programs share the port. */
+	if (!o->datagram)
+		sock_set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (at->u.sa.sa_family == AF_INET6)
+		sock_set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->v6_only);
+	if (o->freebind && !is_unix)
+		sock_set_freebind(fd, at->u.sa.sa_family);
+	if (!is_unix && !o->datagram) {
+		sock_take_urgent(fd); /* inherited, too */
+		sock_tune_listener(fd, o);
+	}
+	if (sock_file_bind(fd, at, o->unix_mode) < 0)
 		return -1;
 	sock_file_mark(file, at);
 	if (o->datagram || listen(fd, o->backlog) == 0)

@@ -16,16 +16,6 @@ lowest_bit(uint64_t bits)
 
 /* ---- chains ---- */
 
-static void
-chain_in(struct expiry **chain, struct expiry *x)
-{
-	x->next = *chain;
-	x->from = chain;
-	if (x->next != NULL)
-		x->next->from = &x->next;
-	*chain = x;
-}
-
 /* That the next one is written to brings it from memory. */
 static void
 chain_out(struct expiry *x)
@@ -85,6 +75,7 @@ static uint64_t
 timeouts_insert(struct timeouts *t, struct expiry *x)
 {
 	uint64_t due = x->due > t->at ? x->due : t->at;
+	struct expiry **chain;
 	unsigned level, slot;
 
 	level = (63u - (unsigned)__builtin_clzll((due ^ t->at) | 1)) /
@@ -95,8 +86,12 @@ timeouts_insert(struct timeouts *t, struct expiry *x)
 		level = TIMEOUTS_LEVELS - 1;
 		slot = DIGIT;
 	}
-	chain_in(
-	    &use_slot(t, level, slot)->chain[t->in++ % TIMEOUTS_CHAINS], x);
+	chain = &use_slot(t, level, slot)->chain[t->in++ % TIMEOUTS_CHAINS];
+	x->next = *chain;
+	x->from = chain;
+	if (x->next != NULL)
+		x->next->from = &x->next;
+	*chain = x;
 	return slot_start(t, level, slot);
 }
 

@@ -108,17 +108,13 @@ acl_equal(const struct acl *a, const struct acl *b)
 
 /* ---- countries ---- */
 
-/* Returns 0..ACL_COUNTRIES-1 for two capital letters. */
-static unsigned
-country_number(const uint8_t code[2])
-{
-	return (unsigned)(code[0] - 'A') * 26 + (unsigned)(code[1] - 'A');
-}
-
 static int
 note_country(struct acl_entries *s, size_t n)
 {
-	unsigned i, number = country_number(s->entry[n].ip);
+	const uint8_t *code = s->entry[n].ip; /* two capital letters */
+	unsigned i;
+	unsigned number =
+	    (unsigned)(code[0] - 'A') * 26 + (unsigned)(code[1] - 'A');
 
 	if (s->country == NULL) {
 		s->country = malloc(ACL_COUNTRIES * sizeof(*s->country));

@@ -57,41 +57,28 @@ parse_network(struct acl_entry *e, const char *address)
 	return 0;
 }
 
-/* A dotted mask, for an IPv4 address. */
-static int
-parse_mask(struct acl_entry *e, const char *mask)
-{
-	struct in_addr in;
-
-	if (e->family != AF_INET || inet_pton(AF_INET, mask, &in) != 1)
-		return -1;
-	memcpy(e->mask + 12, &in, 4);
-	return 0;
-}
-
-static void
-cut_to_mask(struct acl_entry *e)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(e->ip); i++) {
-		e->was_cut |= (e->ip[i] & ~e->mask[i]) != 0;
-		e->ip[i] &= e->mask[i];
-	}
-}
-
 static int
 parse_address(struct acl_entry *entry, const char *what, const char *mask,
     struct error *e)
 {
+	struct in_addr dotted;
+	size_t i;
+
 	if ((mask != NULL && strchr(what, '/') != NULL) ||
 	    parse_network(entry, what) < 0 ||
-	    (mask != NULL && parse_mask(entry, mask) < 0))
+	    (mask != NULL &&
+		(entry->family != AF_INET ||
+		    inet_pton(AF_INET, mask, &dotted) != 1)))
 		return error_set(e,
 		    "\"%.100s\" is not an address with an optional /LEN or "
 		    "mask, nor unix, uid, gid or country",
 		    what);
-	cut_to_mask(entry);
+	if (mask != NULL)
+		memcpy(entry->mask + 12, &dotted, 4);
+	for (i = 0; i < sizeof(entry->ip); i++) {
+		entry->was_cut |= (entry->ip[i] & ~entry->mask[i]) != 0;
+		entry->ip[i] &= entry->mask[i];
+	}
 	return 0;
 }
 
@@ -120,15 +107,6 @@ acl_entry_asks_owner(const struct acl_entry *e)
 
 	return e->family == AF_UNIX &&
 	    memcmp(e->mask, all, sizeof(all)) != 0;
-}
-
-static bool
-is_of_a_group(const struct acl_entry *e)
-{
-	uint8_t mask[16];
-
-	peer_owner_mask(mask, true);
-	return memcmp(e->mask, mask, sizeof(mask)) == 0;
 }
 
 /* ---- countries ---- */
@@ -177,12 +155,14 @@ acl_entry_format_unix(const struct acl_entry *e, const char *verb, char *text)
 {
 	struct peer p = { .family = AF_UNIX };
 	struct peer_owner owner;
+	uint8_t group[16];
 
+	peer_owner_mask(group, true);
 	memcpy(p.ip, e->ip, sizeof(p.ip));
 	owner = peer_owner(&p);
 	if (!acl_entry_asks_owner(e))
 		snprintf(text, ACL_TEXT_MAX, "%s unix", verb);
-	else if (is_of_a_group(e))
+	else if (memcmp(e->mask, group, sizeof(group)) == 0)
 		snprintf(text, ACL_TEXT_MAX, "%s gid %u", verb,
 		    (unsigned)owner.gid);
 	else

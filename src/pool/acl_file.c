@@ -50,29 +50,21 @@ acl_file_split(char *line, char *word[LINE_WORDS])
 	}
 }
 
-/* Returns how many of the words are the verb. */
-static int
-take_verb(const struct acl_reader *r, const char *word, bool *permit)
-{
-	*permit = r->verb != ACL_DENY;
-	if (strcmp(word, "permit") != 0 && strcmp(word, "deny") != 0)
-		return 0;
-	*permit = word[0] == 'p';
-	return 1;
-}
-
 static int
 acl_file_add_line(struct acl_reader *r, char *line, struct error *e)
 {
 	char *word[LINE_WORDS];
 	struct acl_entry entry;
 	struct error why;
-	int n = acl_file_split(line, word), at;
-	bool permit;
+	int n = acl_file_split(line, word), at = 0;
+	bool permit = r->verb != ACL_DENY;
 
 	if (n == 0)
 		return 0;
-	at = take_verb(r, word[0], &permit);
+	if (strcmp(word[0], "permit") == 0 || strcmp(word[0], "deny") == 0) {
+		permit = word[0][0] == 'p';
+		at = 1;
+	}
 	if (n == at)
 		return acl_file_refuse(r, "whom is missing", e);
 	if (n > at + 2)

@@ -201,23 +201,11 @@ add_below(struct acl_index *x, const struct acl_entry *entries, uint32_t *at,
 	*at = LEAF | n;
 }
 
-static int
-add_other(struct acl_index *x, uint32_t n)
-{
-	uint32_t *others = array_grow(
-	    x->others, &x->others_room, sizeof(*others), x->others_count);
-
-	if (others == NULL)
-		return -1;
-	x->others = others;
-	x->others[x->others_count++] = n;
-	return 0;
-}
-
 int
 acl_index_add(struct acl_index *x, const struct acl_entry *entries, uint32_t n)
 {
 	const struct acl_entry *e = &entries[n];
+	uint32_t *others;
 
 	if (n >= ACL_INDEX_MAX) {
 		errno = ENOMEM;
@@ -225,8 +213,15 @@ acl_index_add(struct acl_index *x, const struct acl_entry *entries, uint32_t n)
 	}
 	if (e->family == ACL_COUNTRY) /* has an index of its own */
 		return 0;
-	if (e->family == AF_UNIX || has_gap(e))
-		return add_other(x, n);
+	if (e->family == AF_UNIX || has_gap(e)) {
+		others = array_grow(x->others, &x->others_room, sizeof(*others),
+		    x->others_count);
+		if (others == NULL)
+			return -1;
+		x->others = others;
+		x->others[x->others_count++] = n;
+		return 0;
+	}
 	if (reserve_node(x) < 0)
 		return -1;
 	add_below(x, entries, e->family == AF_INET ? &x->root4 : &x->root6, n);

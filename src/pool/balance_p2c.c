@@ -64,18 +64,6 @@ add_weight(struct order *o, unsigned number, uint64_t weight)
 	o->total += weight;
 }
 
-/* Of the servers below that number. */
-static uint64_t
-weight_below(const struct order *o, unsigned number)
-{
-	uint64_t sum = 0;
-	unsigned i;
-
-	for (i = number; i > 0; i -= i & -i)
-		sum += o->sum[i];
-	return sum;
-}
-
 /* The server to which unit `n` of the total belongs. */
 static unsigned
 p2c_server_at(const struct order *o, uint64_t n)
@@ -168,11 +156,13 @@ draw_other(const struct order *o, const struct eligible *u, unsigned position)
 static unsigned
 draw_weighted(const struct order *o, unsigned other)
 {
-	uint64_t before, n;
+	uint64_t before = 0, n;
+	unsigned i;
 
 	if (other == NOBODY)
 		return p2c_server_at(o, p2c_draw(o, 1, o->total));
-	before = weight_below(o, other);
+	for (i = other; i > 0; i -= i & -i)
+		before += o->sum[i];
 	n = p2c_draw(o, 2, o->total - o->weight[other]);
 	return p2c_server_at(o, n < before ? n : n + o->weight[other]);
 }

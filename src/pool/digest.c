@@ -7,19 +7,6 @@
 #include "base/list.h"
 #include "pool/digest.h"
 
-/* Never 0, which stands for none. */
-static uint64_t
-digest_of(const struct server *s)
-{
-	char at[ADDR_TEXT_MAX];
-	uint64_t name = hash_stable(s->name, strlen(s->name));
-	uint64_t where;
-
-	addr_format(&s->addrs.addr[0], at);
-	where = hash_stable(at, strlen(at));
-	return hash_mix(name * 3 + where) | 1;
-}
-
 static uint64_t
 digest_key(const struct hash_table *list, uint64_t digest)
 {
@@ -29,7 +16,13 @@ digest_key(const struct hash_table *list, uint64_t digest)
 void
 digest_list(struct hash_table *list, struct server *s)
 {
-	s->digest = digest_of(s);
+	char at[ADDR_TEXT_MAX];
+	uint64_t name = hash_stable(s->name, strlen(s->name)), where;
+
+	addr_format(&s->addrs.addr[0], at);
+	where = hash_stable(at, strlen(at));
+	/* never 0, which stands for none */
+	s->digest = hash_mix(name * 3 + where) | 1;
 	hash_table_add(list, &s->by_digest, digest_key(list, s->digest));
 }
 

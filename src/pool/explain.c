@@ -46,18 +46,6 @@ obstacle_to_all(const struct server *s)
 	return OBSTACLE_NONE;
 }
 
-/* What keeps out only those who are new. */
-static enum obstacle
-obstacle_to_new(const struct server *s)
-{
-	if (pool_options(s->pool)->balance->weighted &&
-	    pool_weight(s->pool, s) == 0)
-		return OBSTACLE_WEIGHT;
-	if (s->set.soft != 0 && s->connections >= s->set.soft)
-		return OBSTACLE_SOFT;
-	return OBSTACLE_NONE;
-}
-
 enum obstacle
 pool_obstacle(const struct server *s, const struct peer *who,
     const struct explanation *x)
@@ -69,8 +57,14 @@ pool_obstacle(const struct server *s, const struct peer *who,
 	if (x->allowed != NULL && s->role == SERVER_REGULAR &&
 	    !server_set_has(x->allowed, s->slot))
 		return OBSTACLE_ROUTE;
-	if (o == OBSTACLE_NONE && !remembered && s->role == SERVER_REGULAR)
-		o = obstacle_to_new(s);
+	/* what keeps out only those who are new */
+	if (o == OBSTACLE_NONE && !remembered && s->role == SERVER_REGULAR) {
+		if (pool_options(s->pool)->balance->weighted &&
+		    pool_weight(s->pool, s) == 0)
+			o = OBSTACLE_WEIGHT;
+		else if (s->set.soft != 0 && s->connections >= s->set.soft)
+			o = OBSTACLE_SOFT;
+	}
 	if (o == OBSTACLE_NONE && s->role == SERVER_REGULAR &&
 	    !pool_server_permits(s, who))
 		o = OBSTACLE_ACL;

@@ -17,21 +17,6 @@
 
 /* ---- changes ---- */
 
-static void
-forget_changes(struct hash_list *l)
-{
-	l->oldest = ++l->changes;
-}
-
-static void
-hash_list_add_change(struct hash_list *l, unsigned slot, bool lost)
-{
-	l->change[l->changes++ % HASH_CHANGES] =
-	    (struct hash_change){ .slot = slot, .lost = lost };
-	if (l->changes - l->oldest > HASH_CHANGES)
-		l->oldest = l->changes - HASH_CHANGES;
-}
-
 /* A server that is not listed keeps its last ID. */
 static void
 hash_list_set_one(
@@ -42,8 +27,12 @@ hash_list_set_one(
 	if (weight == old.weight && (id == old.id || weight == 0))
 		return;
 	*x = (struct hash_listed){ .id = id, .weight = weight, .slot = slot };
-	hash_list_add_change(
-	    l, slot, old.weight > 0 && (id != old.id || weight < old.weight));
+	l->change[l->changes++ % HASH_CHANGES] = (struct hash_change){
+		.slot = slot,
+		.lost = old.weight > 0 && (id != old.id || weight < old.weight)
+	};
+	if (l->changes - l->oldest > HASH_CHANGES)
+		l->oldest = l->changes - HASH_CHANGES;
 }
 
 /* ---- the order of texts ---- */
@@ -193,23 +182,6 @@ sortable_compare(const void *a, const void *b)
 	return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-static unsigned
-hash_list_collect(const struct hash_list *l, struct sortable *to)
-{
-	unsigned slot, n = 0;
-
-	for (slot = SLOTS_SPECIAL; slot < l->slots; slot++) {
-		const struct server *s = pool_slot(l->pool, slot);
-
-		if (s->present)
-			to[n++] =
-			    (struct sortable){ hash_list_text_of(s), slot };
-		else
-			l->one[slot].weight = 0;
-	}
-	return n;
-}
-
 static int
 hash_list_read_all(struct hash_list *l)
 {
@@ -218,7 +190,16 @@ hash_list_read_all(struct hash_list *l)
 
 	if (all == NULL)
 		return -1;
-	l->present = hash_list_collect(l, all);
+	l->present = 0;
+	for (i = SLOTS_SPECIAL; i < l->slots; i++) {
+		const struct server *s = pool_slot(l->pool, i);
+
+		if (s->present)
+			all[l->present++] =
+			    (struct sortable){ hash_list_text_of(s), i };
+		else
+			l->one[i].weight = 0;
+	}
 	qsort(all, l->present, sizeof(*all), sortable_compare);
 	for (i = 0; i < l->present; i++) {
 		l->sorted[i] = all[i].slot;
@@ -226,7 +207,7 @@ hash_list_read_all(struct hash_list *l)
 	}
 	free(all);
 	number_all(l);
-	forget_changes(l);
+	l->oldest = ++l->changes; /* they are forgotten */
 	return 0;
 }
 

@@ -3,27 +3,21 @@
 
 #include "pool/history.h"
 
-/* A reason may come from a peer, and goes to the log and into reports. */
-static void
-copy_reason(char to[SERVER_REASON_MAX], const char *from)
-{
-	size_t n;
-
-	for (n = 0; n < SERVER_REASON_MAX - 1 && from[n] != '\0'; n++)
-		to[n] = from[n] == '"'		     ? '\''
-		    : from[n] < ' ' || from[n] > '~' ? '?'
-						     : from[n];
-	to[n] = '\0';
-}
-
 static void
 history_note(struct server_history *h, enum server_state is,
     const struct pool_watcher *w, const char *reason)
 {
+	size_t n;
+
 	h->state = is;
 	h->since_ms = w->now != NULL ? w->now(w->arg) : 0;
 	h->since_wall = w->wall != NULL ? w->wall(w->arg) : 0;
-	copy_reason(h->reason, reason);
+	/* it may come from a peer, and goes to the log and into reports */
+	for (n = 0; n < SERVER_REASON_MAX - 1 && reason[n] != '\0'; n++)
+		h->reason[n] = reason[n] == '"'		 ? '\''
+		    : reason[n] < ' ' || reason[n] > '~' ? '?'
+							 : reason[n];
+	h->reason[n] = '\0';
 }
 
 void

@@ -249,19 +249,6 @@ why_set(const struct server *s)
 							       : s->pool->why;
 }
 
-/* A server at other addresses is another one; but who was told that the one
- * before was down must be told that this one is not. */
-static void
-note_server(struct server *s, unsigned generation)
-{
-	if (s->history.state == SERVER_EMPTY ||
-	    (s->generation != generation &&
-		s->history.state == server_state(s)))
-		history_begin(s, &s->pool->watcher, why_set(s));
-	else
-		pool_tell(s, why_set(s));
-}
-
 struct server *
 pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 {
@@ -279,7 +266,14 @@ pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 	pool_leave(s);
 	rc = pool_make_server(s, spec);
 	pool_refresh(s);
-	note_server(s, generation);
+	/* A server at other addresses is another one; but who was told that
+	 * the one before was down must be told that this one is not. */
+	if (s->history.state == SERVER_EMPTY ||
+	    (s->generation != generation &&
+		s->history.state == server_state(s)))
+		history_begin(s, &p->watcher, why_set(s));
+	else
+		pool_tell(s, why_set(s));
 	if (alone && pool_end_changes(p) < 0)
 		rc = -1;
 	return rc == 0 ? s : NULL;
@@ -358,14 +352,6 @@ pool_by_digest(const struct pool *p, uint64_t digest)
 	return digest_find(&p->digests, digest);
 }
 
-static void
-free_server(struct server *s)
-{
-	free(s->name);
-	free(s->host);
-	free(s);
-}
-
 void
 pool_clear_counters(struct pool *p)
 {
@@ -420,8 +406,11 @@ pool_free(struct pool *p)
 		return;
 	if (p->order != NULL)
 		p->options.balance->stop(p->order);
-	for (i = 0; i < p->slots; i++)
-		free_server(p->servers[i]);
+	for (i = 0; i < p->slots; i++) {
+		free(p->servers[i]->name);
+		free(p->servers[i]->host);
+		free(p->servers[i]);
+	}
 	free(p->servers);
 	eligible_fini(&p->eligible);
 	heap_fini(&p->revive);

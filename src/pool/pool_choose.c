@@ -391,25 +391,17 @@ stubborn_last_resort(struct pool *p, const struct peer *who,
 	    : NULL;
 }
 
-static struct server *
-find_last_resort(struct pool *p, const struct peer *who,
-    struct attempts *attempts, uint64_t now)
-{
-	if (p->last_resort.count == 0)
-		return NULL;
-	if (!p->options.stubborn)
-		return first_blacklisted(p, who, attempts);
-	return attempts->count == 0 && p->eligible.count == 0
-	    ? stubborn_last_resort(p, who, attempts, now)
-	    : NULL;
-}
-
 static struct decision
 last_resort(struct pool *p, const struct peer *who, struct attempts *attempts,
     uint64_t now)
 {
-	struct server *s = find_last_resort(p, who, attempts, now);
+	struct server *s = NULL;
 
+	if (p->last_resort.count > 0 && !p->options.stubborn)
+		s = first_blacklisted(p, who, attempts);
+	else if (p->last_resort.count > 0 && attempts->count == 0 &&
+	    p->eligible.count == 0)
+		s = stubborn_last_resort(p, who, attempts, now);
 	return (struct decision){
 		.rule = s != NULL ? RULE_LAST_RESORT : RULE_NONE, .server = s
 	};

@@ -15,18 +15,6 @@ pool_begin_checks(struct pool *p, struct server *s)
 	pool_tell(s, s->history.reason);
 }
 
-/* One success is not enough: a server may answer checks, and fail clients. */
-static void
-clear_suspicion(struct server *s)
-{
-	if (server_state(s) != SERVER_SUSPECT ||
-	    s->health.good < pool_options(s->pool)->health.rise)
-		return;
-	s->refusals = 0;
-	pool_end_blacklisting(s);
-	pool_refresh(s);
-}
-
 bool
 pool_checked(struct pool *p, struct server *s, bool good, const char *reason,
     uint64_t now)
@@ -36,7 +24,14 @@ pool_checked(struct pool *p, struct server *s, bool good, const char *reason,
 
 	s->checked = true;
 	pool_refresh(s);
-	clear_suspicion(s);
+	/* one success is not enough: a server may answer checks, and fail
+	 * clients */
+	if (server_state(s) == SERVER_SUSPECT &&
+	    s->health.good >= pool_options(p)->health.rise) {
+		s->refusals = 0;
+		pool_end_blacklisting(s);
+		pool_refresh(s);
+	}
 	pool_tell(s, reason);
 	if (changed && !good)
 		pool_tell_down(s, reason);
@@ -68,24 +63,12 @@ pool_unchecked(struct pool *p, struct server *s)
 
 /* ---- as another process knew them ---- */
 
-/* The state that follows now may be another one than it was: of a server that
- * is checked no longer, or whose time is over. Then its history is new. */
-static void
-restore_history(struct server *s, const struct server_history *past)
-{
-	struct log_site log = s->history.log;
-
-	pool_tell(s, past->reason);
-	if (s->history.state != past->state)
-		return;
-	s->history = *past;
-	s->history.log = log;
-}
-
 void
 pool_restore(struct pool *p, struct server *s, const struct server_past *past,
     uint64_t now)
 {
+	struct log_site log = s->history.log;
+
 	(void)p;
 	if (past->admin != SERVER_ENABLED)
 		s->admin = past->admin;
@@ -96,7 +79,14 @@ pool_restore(struct pool *p, struct server *s, const struct server_past *past,
 		pool_set_blacklisted(
 		    s, past->blacklisted_until, past->by_operator);
 	pool_refresh(s);
-	restore_history(s, &past->history);
+	/* The state that follows now may be another one than it was: of a
+	 * server that is checked no longer, or whose time is over. Then its
+	 * history is new. */
+	pool_tell(s, past->history.reason);
+	if (s->history.state == past->history.state) {
+		s->history = past->history;
+		s->history.log = log;
+	}
 	pool_resume_slow_start(s, now);
 }
 

@@ -73,12 +73,6 @@ pool_is_serving(const struct server *s)
 	return s->blacklisted_until == 0 && takes_old_clients(s);
 }
 
-static bool
-is_eligible(const struct server *s)
-{
-	return s->blacklisted_until == 0 && takes_new_clients(s);
-}
-
 /* Whether nothing but its blacklisting for a failure keeps it out. */
 static bool
 is_last_resort(const struct server *s)
@@ -90,17 +84,6 @@ is_last_resort(const struct server *s)
 	 * server. */
 	return s->role == SERVER_EMERGENCY ? takes_old_clients(s)
 					   : takes_new_clients(s);
-}
-
-static void
-refresh_last_resort(struct server *s)
-{
-	struct heap *h = &s->pool->last_resort;
-
-	if (!is_last_resort(s))
-		heap_remove(h, s->slot);
-	else if (!heap_has(h, s->slot))
-		heap_set(h, s->slot, s->blacklisted_until);
 }
 
 static void
@@ -135,11 +118,14 @@ refresh_sets(struct server *s)
 	const struct balance *b = p->options.balance;
 	bool was = eligible_has(&p->eligible, s->slot), is;
 
-	if (s->blacklisted_until != 0)
-		refresh_last_resort(s);
+	if (s->blacklisted_until != 0 && !is_last_resort(s))
+		heap_remove(&p->last_resort, s->slot);
+	else if (s->blacklisted_until != 0 &&
+	    !heap_has(&p->last_resort, s->slot))
+		heap_set(&p->last_resort, s->slot, s->blacklisted_until);
 	if (s->role != SERVER_REGULAR)
 		return;
-	is = is_eligible(s);
+	is = s->blacklisted_until == 0 && takes_new_clients(s);
 	if (was && is)
 		return;
 	refresh_full(s);
@@ -256,19 +242,6 @@ step_slow_start(struct server *s, uint64_t now)
 	set_cold(s, SERVER_SHARES - 1 - (unsigned)steps);
 }
 
-/* A server that came up begins with the smallest share; one that is not up has
- * nothing to begin. */
-static void
-follow_slow_start(struct server *s)
-{
-	if (s->history.state == SERVER_UP && slow_start_ms(s) > 0) {
-		step_slow_start(s, s->history.since_ms);
-	} else if (s->cold > 0) {
-		heap_remove(&s->pool->slow, s->slot);
-		set_cold(s, 0);
-	}
-}
-
 void
 pool_resume_slow_start(struct server *s, uint64_t now)
 {
@@ -283,8 +256,16 @@ pool_tell(struct server *s, const char *reason)
 	enum server_state was = s->history.state;
 
 	history_tell(s, &s->pool->watcher, reason);
-	if (s->history.state != was && s->role == SERVER_REGULAR)
-		follow_slow_start(s);
+	if (s->history.state == was || s->role != SERVER_REGULAR)
+		return;
+	/* A server that came up begins with the smallest share; one that is not
+	 * up has nothing to begin. */
+	if (s->history.state == SERVER_UP && slow_start_ms(s) > 0) {
+		step_slow_start(s, s->history.since_ms);
+	} else if (s->cold > 0) {
+		heap_remove(&s->pool->slow, s->slot);
+		set_cold(s, 0);
+	}
 }
 
 void

@@ -34,24 +34,17 @@ sticky_entry(const struct sticky *s, uint32_t i)
 	return &s->slabs[(i - 1) >> SLAB_BITS][(i - 1) & (SLAB - 1)];
 }
 
-/* The bits of an address that tell the client from others. */
-static void
-sticky_key(const struct sticky *s, const uint8_t ip[16], unsigned family,
-    uint64_t key[2])
-{
-	memcpy(key, ip, 16);
-	if (family == AF_INET6) {
-		key[0] &= s->mask6[0];
-		key[1] &= s->mask6[1];
-	}
-}
-
 static uint32_t *
 sticky_bucket(const struct sticky *s, const uint8_t ip[16], unsigned family)
 {
 	uint64_t key[2];
 
-	sticky_key(s, ip, family, key);
+	/* the bits of the address that tell the client from others */
+	memcpy(key, ip, 16);
+	if (family == AF_INET6) {
+		key[0] &= s->mask6[0];
+		key[1] &= s->mask6[1];
+	}
 	return &s->buckets[hash_keyed(&s->key, key, sizeof(key)) & s->mask];
 }
 
@@ -261,15 +254,6 @@ sticky_away(const struct sticky *s, sticky_hint found)
 	return sticky_aways_get(&s->aways, found);
 }
 
-static void
-note_away(struct sticky *s, uint32_t i, unsigned server)
-{
-	const struct sticky_client *c = sticky_entry(s, i);
-
-	sticky_aways_opened(
-	    &s->aways, i, server, c->server, c->sent + c->received > 0);
-}
-
 void
 sticky_closed(struct sticky *s, const struct peer *who, sticky_hint *hint)
 {
@@ -372,7 +356,8 @@ sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
 	}
 	c = sticky_entry(s, i);
 	if (s->aways.on)
-		note_away(s, i, server);
+		sticky_aways_opened(
+		    &s->aways, i, server, c->server, c->sent + c->received > 0);
 	c->server = server;
 	c->seen = now;
 	c->connects++;

@@ -12,15 +12,6 @@ weight_of(const struct pool *p, const struct server *s)
 							  : 0;
 }
 
-static uint64_t
-surplus_of(const struct server *s, uint64_t share, unsigned percent)
-{
-	uint64_t beyond = s->connections > share ? s->connections - share : 0;
-	uint64_t most = s->connections * percent / 100;
-
-	return beyond < most ? beyond : most;
-}
-
 uint64_t
 pool_surplus(const struct pool *p, unsigned percent, uint64_t *surplus)
 {
@@ -36,12 +27,14 @@ pool_surplus(const struct pool *p, unsigned percent, uint64_t *surplus)
 	}
 	for (slot = SLOTS_SPECIAL; slot < slots; slot++) {
 		const struct server *s = pool_slot(p, slot);
-		uint64_t weight = weight_of(p, s);
+		uint64_t weight = weight_of(p, s), share, beyond, most;
 
 		if (weight == 0)
 			continue;
-		surplus[slot] = surplus_of(
-		    s, (all * weight + weights - 1) / weights, percent);
+		share = (all * weight + weights - 1) / weights;
+		beyond = s->connections > share ? s->connections - share : 0;
+		most = s->connections * percent / 100;
+		surplus[slot] = beyond < most ? beyond : most;
 		sum += surplus[slot];
 	}
 	return sum;

@@ -14,23 +14,6 @@
  * each. */
 enum { CHECKS_AT_ONCE = 500, READS_AT_ONCE = 10, GO_ON_MS = 2 };
 
-/* The files of a name are broken. Logs it, unless they may still be settling:
- * files are seen half written while they are copied. A name without files has
- * nothing to settle. */
-static void
-on_broken(
-    struct cert_store *s, struct cert_entry *n, uint64_t now, const char *why)
-{
-	if (!cert_file_ids_suffice(&n->seen))
-		n->settling.until = 0;
-	if (settling_read(&n->settling, false, now))
-		log_error("certificate %s path=%s name=%s error=\"%s\"",
-		    n->good ? "not replaced" : "left out", s->path, n->name,
-		    why);
-	else
-		list_append(&s->unsettled, &n->unsettled);
-}
-
 void
 cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
 {
@@ -46,7 +29,17 @@ cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
 	if (cert_files_read(s->dir, n->name, &n->seen, &new, &e) == 0)
 		c = certificate_parse(&new, &e);
 	if (c == NULL) {
-		on_broken(s, n, now, e.text);
+		/* Not logged while they may still be settling: files are seen
+		 * half written while they are copied. A name without files has
+		 * nothing to settle. */
+		if (!cert_file_ids_suffice(&n->seen))
+			n->settling.until = 0;
+		if (settling_read(&n->settling, false, now))
+			log_error("certificate %s path=%s name=%s error=\"%s\"",
+			    n->good ? "not replaced" : "left out", s->path,
+			    n->name, e.text);
+		else
+			list_append(&s->unsettled, &n->unsettled);
 		cert_texts_fini(&new);
 		return;
 	}

@@ -146,27 +146,20 @@ tls_server_has_changed(struct tls_server *t)
 	return !file_id_equal(&now, &t->ca_dir_seen);
 }
 
-/* Remembers the files that are there now, whether they turn out good or not.
- * Called before they are read, so that a change while they are read counts as
- * one. */
-static void
-note_all(struct tls_server *t)
-{
-	int i;
-
-	for (i = 0; i < SERVER_FILES; i++)
-		watched_file_note(&t->file[i]);
-	if (t->ca_dir >= 0)
-		file_id_read(&t->ca_dir_seen, t->ca_dir, NULL);
-}
-
 static void
 tls_server_replace(struct tls_server *t, uint64_t now)
 {
 	struct tls_context *c;
 	struct error e;
+	int i;
 
-	note_all(t);
+	/* The files that are there now are remembered, whether they turn out
+	 * good or not, and before they are read, so that a change while they
+	 * are read counts as one. */
+	for (i = 0; i < SERVER_FILES; i++)
+		watched_file_note(&t->file[i]);
+	if (t->ca_dir >= 0)
+		file_id_read(&t->ca_dir_seen, t->ca_dir, NULL);
 	c = read_tickets(t, &e) == 0 ? tls_server_build(t, &e) : NULL;
 	if (settling_read(&t->settling, c != NULL, now))
 		log_error("certificates not replaced error=\"%s\"", e.text);

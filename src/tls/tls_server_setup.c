@@ -212,20 +212,6 @@ set_protocols(SSL_CTX *ctx, const struct tls_settings *s, struct error *e)
 	return 0;
 }
 
-static int
-set_certificates(SSL_CTX *ctx, const struct tls_server *t,
-    const struct tls_server_data *v, struct error *e)
-{
-	unsigned i;
-
-	for (i = 0; i < t->settings.pairs; i++)
-		if (SSL_CTX_use_cert_and_key(ctx, v->pair[i]->leaf,
-			v->pair[i]->key, v->pair[i]->chain, 1) != 1)
-			return watched_file_bad(
-			    &t->file[SERVER_CERT + i], cert_reason(), e);
-	return 0;
-}
-
 /* With request_any every certificate will do; the result of the check is
  * reported. */
 static int
@@ -344,9 +330,16 @@ int
 tls_server_set_up(SSL_CTX *ctx, struct tls_server *t,
     const struct tls_server_data *v, struct error *e)
 {
-	if (set_protocols(ctx, &t->settings, e) < 0 ||
-	    set_certificates(ctx, t, v, e) < 0 ||
-	    set_verification(ctx, t, e) < 0)
+	unsigned i;
+
+	if (set_protocols(ctx, &t->settings, e) < 0)
+		return -1;
+	for (i = 0; i < t->settings.pairs; i++)
+		if (SSL_CTX_use_cert_and_key(ctx, v->pair[i]->leaf,
+			v->pair[i]->key, v->pair[i]->chain, 1) != 1)
+			return watched_file_bad(
+			    &t->file[SERVER_CERT + i], cert_reason(), e);
+	if (set_verification(ctx, t, e) < 0)
 		return -1;
 	set_sessions(ctx, &t->settings);
 	SSL_CTX_set_tlsext_servername_callback(ctx, on_name);

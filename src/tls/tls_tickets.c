@@ -130,17 +130,6 @@ renew(struct tls_tickets *t)
 	return true;
 }
 
-/* The key of a ticket, or NULL. */
-static struct ticket_key *
-tls_ticket_key_of(
-    struct tls_tickets *t, const unsigned char name[16], unsigned *at)
-{
-	for (*at = 0; *at < t->count; ++*at)
-		if (memcmp(t->key[*at].name, name, 16) == 0)
-			return &t->key[*at];
-	return NULL;
-}
-
 /* The key of a ticket, with the cipher set up. *result is what the callback
  * returns to OpenSSL: -1: failed; 0: no such key, so a full handshake; 1: fine;
  * 2: fine, but send a new ticket. TLS 1.3 always gets 2, as its tickets are
@@ -166,7 +155,9 @@ tls_ticket_prepare(SSL *ssl, unsigned char name[16], unsigned char *iv,
 		*result = 1;
 		return k;
 	}
-	k = tls_ticket_key_of(t, name, &at);
+	while (at < t->count && memcmp(t->key[at].name, name, 16) != 0)
+		at++;
+	k = at < t->count ? &t->key[at] : NULL;
 	*result = k == NULL				   ? 0
 	    : at == 0 && SSL_version(ssl) < TLS1_3_VERSION ? 1
 							   : 2;

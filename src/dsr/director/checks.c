@@ -43,18 +43,6 @@ checks_is_asked(const struct checks *c, const struct server *s)
 	return s->present && (o->wants == NULL || o->wants(o->arg, s));
 }
 
-static void
-checks_tell_pool(
-    struct checks *c, struct server *s, const struct probe_report *r)
-{
-	char vip[PEER_TEXT_MAX], reason[SERVER_REASON_MAX];
-
-	snprintf(reason, sizeof(reason), "check dsr %s: %s",
-	    peer_format(&r->vip, vip), probe_result_name(r->result));
-	(void)pool_checked(
-	    c->pool, s, r->result == PROBE_OK, reason, loop_now(c->loop));
-}
-
 /* Whether the request may have been lost for want of a carrier. */
 static bool
 was_cut_off(const struct checks *c, const struct probe_report *r)
@@ -73,6 +61,7 @@ on_result(
 {
 	struct checks *c = arg;
 	struct server *s = pool_slot(c->pool, server);
+	char vip[PEER_TEXT_MAX], reason[SERVER_REASON_MAX];
 
 	if (was_cut_off(c, r) || s == NULL || !checks_is_asked(c, s) ||
 	    s->generation != version)
@@ -80,7 +69,10 @@ on_result(
 	/* It may have moved to another MAC. */
 	if (r->result == PROBE_TIMEOUT)
 		nexthops_probe(&c->forward->hops, s);
-	checks_tell_pool(c, s, r);
+	snprintf(reason, sizeof(reason), "check dsr %s: %s",
+	    peer_format(&r->vip, vip), probe_result_name(r->result));
+	(void)pool_checked(
+	    c->pool, s, r->result == PROBE_OK, reason, loop_now(c->loop));
 }
 
 /* ---- in ---- */
@@ -217,17 +209,14 @@ checks_forget(struct checks *c)
 	}
 }
 
-static bool
-checks_is_same(const struct director_check *a, const struct director_check *b)
-{
-	return a->on == b->on && a->port == b->port &&
-	    a->interval_ms == b->interval_ms && a->timeout_ms == b->timeout_ms;
-}
-
 int
 checks_set(struct checks *c, const struct director_check *s, struct error *e)
 {
-	if (checks_is_same(&c->settings, s))
+	const struct director_check *had = &c->settings;
+
+	if (s->on == had->on && s->port == had->port &&
+	    s->interval_ms == had->interval_ms &&
+	    s->timeout_ms == had->timeout_ms)
 		return 0;
 	if ((s->on && timer_start(c->loop, &c->timer, TICK_MIN_MS) < 0) ||
 	    plan_probes(c, s) < 0)

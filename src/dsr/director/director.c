@@ -47,18 +47,6 @@ director_drop_frame(
 	wire_drop(&d->forward.wire, why, l->length);
 }
 
-/* A frame for an address or a port that is not served. */
-static void
-on_other_flow(
-    struct director *d, const struct frame *f, const struct link_frame *l)
-{
-	bool unsummed = (l->offload.flags & LINK_CHECKSUM) != 0;
-
-	if (!checks_on_frame(&d->checks, f, l) &&
-	    !tarpit_net_on_flow(&d->tarpit, f, unsummed))
-		director_drop_frame(d, DIRECTOR_OTHER, l);
-}
-
 static struct dsr_fragment_key
 fragment_key(const struct frame *f)
 {
@@ -90,8 +78,12 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 	struct frame *f = &a->frame;
 	struct server *s;
 
+	/* for an address or a port that is not served */
 	if (!vips_serve(&d->vips, f) && !dispatch_keeps(&d->dispatch, a)) {
-		on_other_flow(d, f, l);
+		if (!checks_on_frame(&d->checks, f, l) &&
+		    !tarpit_net_on_flow(
+			&d->tarpit, f, (l->offload.flags & LINK_CHECKSUM) != 0))
+			director_drop_frame(d, DIRECTOR_OTHER, l);
 		return;
 	}
 	/* A server without the VIP that forwards packets sends it back. */

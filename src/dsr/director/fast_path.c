@@ -107,12 +107,6 @@ fast_path_is_plain(const struct frame *f, const struct link_frame *l)
 	    !f->first_fragment && !l->summed_here;
 }
 
-static bool
-is_assured(const struct dsr_flow *w)
-{
-	return w->state == DSR_ESTABLISHED || w->state == DSR_UDP;
-}
-
 /* Whether the kernel has the flow: frames of it that were received before, or
  * are not plain, are no reason to add it again, which would lose its counts. */
 static bool
@@ -124,26 +118,13 @@ is_added(const struct fast_path *fp, const struct dsr_flow *w)
 	    c.epoch == fp->epoch;
 }
 
-/* Before Linux 5.19 a map cannot be changed without rights, which this process
- * has given up: no other flow can be added, either. */
-static void
-note_refusal(struct fast_path *fp)
-{
-	if (errno != EPERM)
-		return;
-	log_warn("fast path not used: the kernel refuses its flows "
-		 "interface=%s error=\"%s\"",
-	    fp->link->name, strerror(errno));
-	fp->refused = true;
-}
-
 void
 fast_path_on_frame(struct fast_path *fp, struct dsr_flow *w,
     const struct frame *f, const struct link_frame *l)
 {
 	if (fp->ops == NULL || fp->refused)
 		return;
-	if (!is_assured(w) ||
+	if ((w->state != DSR_ESTABLISHED && w->state != DSR_UDP) ||
 	    f->tcp_flags & (FRAME_SYN | FRAME_FIN | FRAME_RST)) {
 		fast_path_leave(fp, w);
 		return;
@@ -157,7 +138,15 @@ fast_path_on_frame(struct fast_path *fp, struct dsr_flow *w,
 		return;
 	fast_path_leave(fp, w);
 	if (fp->ops->add(fp->link, &w->key, w->server, fp->epoch) != 0) {
-		note_refusal(fp);
+		if (errno != EPERM)
+			return;
+		/* Before Linux 5.19 a map cannot be changed without rights,
+		 * which this process has given up: no other flow can be added,
+		 * either. */
+		log_warn("fast path not used: the kernel refuses its flows "
+			 "interface=%s error=\"%s\"",
+		    fp->link->name, strerror(errno));
+		fp->refused = true;
 		return;
 	}
 	w->offloaded = 1;

@@ -23,33 +23,14 @@ add_net(struct link_net *list, unsigned *n, unsigned family,
 		t->ip.ip[i / 8] |= ip[i / 8] & 0x80u >> i % 8;
 }
 
-/* Bits behind a gap in a mask are left out: the net is larger than need be, and
- * tarpit_is_wanted() is exact. */
-static void
-add_acl_entry(struct link_net *list, unsigned *n, const struct acl_entry *e)
-{
-	unsigned bits = acl_prefix_length(e->mask);
-
-	if (e->family == AF_INET)
-		add_net(list, n, AF_INET, e->ip, bits - BEFORE_IP4);
-	else if (e->family == AF_INET6)
-		add_net(list, n, AF_INET6, e->ip, bits);
-}
-
-static void
-add_any_net(struct link_net *list, unsigned *n)
-{
-	static const uint8_t any4[16] = { [10] = 0xff, [11] = 0xff }, any6[16];
-
-	add_net(list, n, AF_INET6, any6, 0);
-	add_net(list, n, AF_INET, any4, 0);
-}
-
 /* The nets that all a list permits is in; freed by the caller. */
 static struct link_net *
 nets_of(const struct acl *list, unsigned *n)
 {
+	static const uint8_t any4[16] = { [10] = 0xff, [11] = 0xff }, any6[16];
 	struct link_net *nets = calloc(list->count + 2, sizeof(*nets));
+	const struct acl_entry *e;
+	unsigned bits;
 	size_t i;
 
 	*n = 0;
@@ -57,12 +38,20 @@ nets_of(const struct acl *list, unsigned *n)
 		return nets;
 	/* A list that ends with deny permits all that it does not deny. */
 	if (!acl_at(list, list->count - 1)->permit) {
-		add_any_net(nets, n);
+		add_net(nets, n, AF_INET6, any6, 0);
+		add_net(nets, n, AF_INET, any4, 0);
 		return nets;
 	}
-	for (i = 0; i < list->count; i++)
-		if (acl_at(list, i)->permit)
-			add_acl_entry(nets, n, acl_at(list, i));
+	/* Bits behind a gap in a mask are left out: the net is larger than need
+	 * be, and tarpit_is_wanted() is exact. */
+	for (i = 0; i < list->count; i++) {
+		e = acl_at(list, i);
+		bits = acl_prefix_length(e->mask);
+		if (e->permit && e->family == AF_INET)
+			add_net(nets, n, AF_INET, e->ip, bits - BEFORE_IP4);
+		else if (e->permit && e->family == AF_INET6)
+			add_net(nets, n, AF_INET6, e->ip, bits);
+	}
 	return nets;
 }
 

@@ -86,12 +86,6 @@ dsr_flow_is_key(const struct hash_table_link *l, const void *key)
 
 /* ---- states: each is a list ---- */
 
-static bool
-is_active(enum dsr_state state)
-{
-	return state == DSR_UDP || state == DSR_ESTABLISHED;
-}
-
 static void
 leave_list(struct dsr_flows *fs, struct dsr_flow *w)
 {
@@ -315,21 +309,10 @@ evict(struct dsr_flows *fs)
 		w = dsr_flows_idlest(fs, DSR_FIN, DSR_ESTABLISHED);
 	if (w == NULL)
 		return;
-	fs->stats.pushed_out += is_active(w->state);
+	fs->stats.pushed_out +=
+	    w->state == DSR_UDP || w->state == DSR_ESTABLISHED;
 	fs->stats.evicted++;
 	dsr_flows_remove(fs, w);
-}
-
-/* Without memory for one more, an evicted flow's is reused. */
-static struct dsr_flow *
-dsr_flows_take(struct dsr_flows *fs)
-{
-	struct dsr_flow *w = dsr_flow_take(fs);
-
-	if (w != NULL || fs->count == 0)
-		return w;
-	evict(fs);
-	return dsr_flow_take(fs);
 }
 
 struct dsr_flow *
@@ -342,8 +325,16 @@ dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
 		return NULL;
 	if (fs->count >= fs->max)
 		evict(fs);
-	if (dsr_flows_know_server(fs, server) < 0 ||
-	    (w = dsr_flows_take(fs)) == NULL) {
+	w = NULL;
+	if (dsr_flows_know_server(fs, server) == 0) {
+		w = dsr_flow_take(fs);
+		/* without memory for one more, an evicted flow's is reused */
+		if (w == NULL && fs->count > 0) {
+			evict(fs);
+			w = dsr_flow_take(fs);
+		}
+	}
+	if (w == NULL) {
 		fs->stats.no_memory++;
 		return NULL;
 	}

@@ -74,17 +74,6 @@ forward_frame(struct forward *fw, struct frame *f, const struct link_frame *l,
 		forward_keep(fw, f, l, s);
 }
 
-/* The server may be gone by now. */
-static bool
-goes_now(struct forward *fw, const struct pending_frame *h)
-{
-	struct server *s = pool_slot(fw->pool, h->server);
-	struct frame f;
-
-	frame_parse(&f, h->frame.bytes, h->frame.length);
-	return s != NULL && forward_pass(fw, &f, &h->frame, s);
-}
-
 /* The link needs the bytes until the flush, so they are freed after it. There
  * are no more of these frames than a batch has room for. */
 void
@@ -99,8 +88,12 @@ forward_release(struct forward *fw)
 	forward_flush(fw);
 	for (i = 0; i < fw->pending.count; i++) {
 		struct pending_frame *h = &fw->pending.list[i];
+		struct server *s = pool_slot(fw->pool, h->server);
+		struct frame f;
 
-		if (!goes_now(fw, h))
+		frame_parse(&f, h->frame.bytes, h->frame.length);
+		/* the server may be gone by now */
+		if (s == NULL || !forward_pass(fw, &f, &h->frame, s))
 			continue;
 		sent[n++] = h->frame.bytes;
 		h->frame.bytes = NULL;

@@ -257,21 +257,16 @@ nexthops_tick(struct nexthops *n, uint64_t now)
 
 /* ---- VIPs ---- */
 
-static int
-nexthops_add_vip(struct nexthops *n, const struct peer *vip)
-{
-	if (n->announce)
-		return neighbors_add_vip(&n->neighbors, vip, loop_now(n->loop));
-	return neighbors_take_vip(&n->neighbors, vip);
-}
-
 void
 nexthops_set_vips(struct nexthops *n, const struct peer *old, unsigned olds)
 {
+	const struct peer *vip = n->vips->list;
 	unsigned i;
 
-	for (i = 0; i < n->vips->count; i++)
-		if (nexthops_add_vip(n, &n->vips->list[i]) < 0)
+	for (i = 0; i < n->vips->count; i++, vip++)
+		if ((n->announce ? neighbors_add_vip(
+				       &n->neighbors, vip, loop_now(n->loop))
+				 : neighbors_take_vip(&n->neighbors, vip)) < 0)
 			log_error("out of memory");
 	for (i = 0; i < olds; i++)
 		if (!vips_have_address(n->vips, &old[i]))

@@ -123,11 +123,11 @@ set_fragmentation(int fd, bool v6, bool may_fragment)
 	return 0;
 }
 
-/* A raw socket gets a copy of all packets of its protocol: of tunnels that end
- * at this machine, which are none of ours. */
-static void
-receive_nothing(int fd)
+static int
+set_options(int fd, bool v6, bool may_fragment)
 {
+	/* A raw socket gets a copy of all packets of its protocol: of tunnels
+	 * that end at this machine, which are none of ours. */
 #ifdef SO_ATTACH_FILTER
 	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
 	struct sock_fprog program = { .len = 1, .filter = &none };
@@ -137,12 +137,6 @@ receive_nothing(int fd)
 #else
 	(void)route_set_option(fd, SOL_SOCKET, SO_RCVBUF, 1);
 #endif
-}
-
-static int
-set_options(int fd, bool v6, bool may_fragment)
-{
-	receive_nothing(fd);
 	/* The second one is not limited by net.core.wmem_max, with the
 	 * right. */
 	(void)route_set_option(fd, SOL_SOCKET, SO_SNDBUF, QUEUE);
@@ -212,20 +206,6 @@ route_close(struct route *r)
 
 /* ---- packets ---- */
 
-static void
-put_class(struct msghdr *m, union control *c, bool v6, int class)
-{
-	struct cmsghdr *h = &c->align;
-
-	memset(c, 0, sizeof(*c));
-	h->cmsg_level = v6 ? IPPROTO_IPV6 : IPPROTO_IP;
-	h->cmsg_type = v6 ? IPV6_TCLASS : IP_TOS;
-	h->cmsg_len = CMSG_LEN(sizeof(class));
-	memcpy(CMSG_DATA(h), &class, sizeof(class));
-	m->msg_control = c;
-	m->msg_controllen = sizeof(*c);
-}
-
 static int
 route_send_some(int fd, struct message *m, unsigned n)
 {
@@ -288,6 +268,8 @@ route_send(
 	bool v6 = p->to->family == AF_INET6;
 	struct kind *k = &r->kind[(v6 ? 4U : 0) |
 	    (p->family == AF_INET6 ? 2U : 0) | p->may_fragment];
+	int class = p->class;
+	struct cmsghdr *c;
 	struct msghdr *m;
 	unsigned i;
 
@@ -308,7 +290,14 @@ route_send(
 	k->part[i].iov_len = p->length;
 	m->msg_iov = &k->part[i];
 	m->msg_iovlen = 1;
-	put_class(m, &k->class[i], v6, p -> class);
+	memset(&k->class[i], 0, sizeof(k->class[i]));
+	c = &k->class[i].align;
+	c->cmsg_level = v6 ? IPPROTO_IPV6 : IPPROTO_IP;
+	c->cmsg_type = v6 ? IPV6_TCLASS : IP_TOS;
+	c->cmsg_len = CMSG_LEN(sizeof(class));
+	memcpy(CMSG_DATA(c), &class, sizeof(class));
+	m->msg_control = &k->class[i];
+	m->msg_controllen = sizeof(k->class[i]);
 }
 
 /* ---- errors ---- */

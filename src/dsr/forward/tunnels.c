@@ -167,23 +167,16 @@ fragment_inner(struct tunnels *t, const struct frame *f, struct egress *w)
 	}
 }
 
-/* An id that cannot be guessed, so that nobody can add fragments to the packet
- * (RFC 7739). */
-static uint32_t
-next_id(struct tunnels *t)
-{
-	uint64_t n = t->ids++;
-
-	return (uint32_t)hash_keyed(&t->secret, &n, sizeof(n));
-}
-
 /* On the route the kernel makes the fragments. */
 static void
 fragment_outer(struct tunnels *t, const struct frame *f, struct egress *w)
 {
 	size_t n, done = 0, room = FRAME_HEAD_MAX + (size_t)w->mtu;
 	unsigned char *out, *whole = t->fragment;
-	uint32_t id = next_id(t);
+	uint64_t number = t->ids++;
+	/* One that cannot be guessed, so that nobody can add fragments to the
+	 * packet (RFC 7739). */
+	uint32_t id = (uint32_t)hash_keyed(&t->secret, &number, sizeof(number));
 	struct frame outer;
 
 	w->tunnel.may_fragment = true;

@@ -36,35 +36,28 @@ parse_arp(struct frame *f)
 	peer_of_ip(&f->to, AF_INET, p + 24);
 }
 
-/* RFC 9293, 3.1; RFC 768. Of a first fragment only the header must be there. */
-static const char *
-check_ports(const struct frame *f, const unsigned char *p, size_t n)
-{
-	size_t least = f->protocol == IPPROTO_TCP ? TCP_HEAD : UDP_HEAD, says;
-
-	if (n < least)
-		return f->first_fragment ? "fragment" : "transport";
-	says = f->protocol == IPPROTO_TCP ? (size_t)(p[12] >> 4) * 4
-					  : get16(p + 4);
-	if (says < least || (says > n && !f->first_fragment))
-		return "transport";
-	return NULL;
-}
-
 static void
 frame_parse_ports(struct frame *f, size_t n)
 {
 	const unsigned char *p = f->bytes + f->transport;
-	const char *wrong = check_ports(f, p, n);
+	bool tcp = f->protocol == IPPROTO_TCP;
+	size_t least = tcp ? TCP_HEAD : UDP_HEAD, says;
 
-	if (wrong != NULL) {
-		bad(f, wrong);
+	/* RFC 9293, 3.1; RFC 768. Of a first fragment only the header must be
+	 * there. */
+	if (n < least) {
+		bad(f, f->first_fragment ? "fragment" : "transport");
+		return;
+	}
+	says = tcp ? (size_t)(p[12] >> 4) * 4 : get16(p + 4);
+	if (says < least || (says > n && !f->first_fragment)) {
+		bad(f, "transport");
 		return;
 	}
 	f->kind = FRAME_FLOW;
 	f->from.port = get16(p);
 	f->to.port = get16(p + 2);
-	if (f->protocol == IPPROTO_TCP)
+	if (tcp)
 		f->tcp_flags = p[13];
 }
 

@@ -7,27 +7,20 @@
 
 /* ---- IPv4 ---- */
 
-/* Options that only the first fragment has become padding (RFC 791, 3.1). */
-static void
-blank_options(unsigned char *p, const unsigned char *end)
-{
-	size_t n;
-
-	while (p < end && *p != 0) {
-		n = *p == 1 ? 1 : p[1];
-		if (!(*p & 0x80))
-			memset(p, 1, n);
-		p += n;
-	}
-}
-
 static void
 finish4(unsigned char *ip, size_t head, size_t n, size_t at, bool more)
 {
+	unsigned char *p = ip + IP4_HEAD;
 	unsigned was = get16(ip + 6);
+	size_t option;
 
-	if (at > 0)
-		blank_options(ip + IP4_HEAD, ip + head);
+	/* Options that only the first fragment has become padding (RFC 791,
+	 * 3.1). */
+	for (; at > 0 && p < ip + head && *p != 0; p += option) {
+		option = *p == 1 ? 1 : p[1];
+		if (!(*p & 0x80))
+			memset(p, 1, option);
+	}
 	put16(ip + 2, (uint32_t)(head + n));
 	/* The packet may be a fragment itself. */
 	put16(ip + 6,

@@ -140,20 +140,6 @@ may_be_answered(const struct frame *f)
 	    !ip_is_group(f->family, ip_of_peer(&f->to));
 }
 
-static void
-make_error(unsigned char *p, unsigned family, unsigned mtu)
-{
-	memset(p, 0, ICMP_HEAD);
-	if (family == AF_INET) {
-		p[0] = IP4_UNREACHABLE;
-		p[1] = 4;
-		put16(p + 6, mtu < IP4_LEAST ? IP4_LEAST : mtu);
-	} else {
-		p[0] = IP6_TOO_BIG;
-		put32(p + 4, mtu < IP6_LEAST ? IP6_LEAST : mtu);
-	}
-}
-
 size_t
 frame_make_too_big(unsigned char *out, size_t room, const struct frame *f,
     const struct peer *from, unsigned mtu)
@@ -177,7 +163,15 @@ frame_make_too_big(unsigned char *out, size_t room, const struct frame *f,
 	if (at == 0)
 		return 0;
 	p = out + at;
-	make_error(p, f->family, mtu);
+	memset(p, 0, ICMP_HEAD);
+	if (ip4) {
+		p[0] = IP4_UNREACHABLE;
+		p[1] = 4;
+		put16(p + 6, mtu < IP4_LEAST ? IP4_LEAST : mtu);
+	} else {
+		p[0] = IP6_TOO_BIG;
+		put32(p + 4, mtu < IP6_LEAST ? IP6_LEAST : mtu);
+	}
 	memcpy(p + ICMP_HEAD, f->bytes + f->net, quote);
 	put16(p + 2,
 	    sum_end(sum_of(sum_icmp(f->family, ip_of_peer(ip.from),

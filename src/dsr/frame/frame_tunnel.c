@@ -44,25 +44,16 @@ frame_make_tunnel(unsigned char *out, size_t room,
 
 /* ---- errors ---- */
 
-/* The next smaller MTU that networks have (RFC 1191, 7). */
-static unsigned
-usual_size(size_t below)
-{
-	static const unsigned sizes[] = { 65535, 32000, 17914, 8166, 4352, 2002,
-		1492, 1006, 508, 296, 68 };
-	size_t i, n = sizeof(sizes) / sizeof(sizes[0]);
-
-	for (i = 0; i < n - 1 && sizes[i] >= below; i++)
-		;
-	return sizes[i];
-}
-
 /* The size that fits, of "fragmentation needed" or "packet too big"; 0: it is
  * something else. */
 static unsigned
 read_size(const struct frame *f, size_t quoted)
 {
+	/* the MTUs that networks have (RFC 1191, 7) */
+	static const unsigned sizes[] = { 65535, 32000, 17914, 8166, 4352, 2002,
+		1492, 1006, 508, 296, 68 };
 	const unsigned char *p = f->bytes + f->transport;
+	size_t i, n = sizeof(sizes) / sizeof(sizes[0]);
 	unsigned mtu;
 
 	if (f->family == AF_INET6)
@@ -70,7 +61,11 @@ read_size(const struct frame *f, size_t quoted)
 	if (p[0] != IP4_UNREACHABLE || p[1] != 4)
 		return 0;
 	mtu = get16(p + 6);
-	return mtu != 0 ? mtu : usual_size(quoted);
+	if (mtu != 0)
+		return mtu;
+	for (i = 0; i < n - 1 && sizes[i] >= quoted; i++)
+		;
+	return sizes[i]; /* the next smaller one */
 }
 
 /* Whether the quoted packet is a tunnel's that the receiver of the error sent;

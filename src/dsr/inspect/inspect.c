@@ -87,22 +87,17 @@ judge_mtu(struct inspect_judge *j)
 }
 
 static void
-judge_program(struct inspect_judge *j)
-{
-	const struct vip_others *o = &j->wanted->others;
-
-	inspect_set(j, "process", o->pid != 0 ? "process %d" : "a process",
-	    (int)o->pid);
-	inspect_say(j, o->take ? FOUND_XDP_DIRECTOR : FOUND_XDP_PROGRAM);
-}
-
-static void
 judge_mode(struct inspect_judge *j)
 {
 	const struct inspect_machine *m = j->machine;
+	const struct vip_others *o = &j->wanted->others;
 
-	if (m->xdp)
-		judge_program(j);
+	if (m->xdp) {
+		inspect_set(j, "process",
+		    o->pid != 0 ? "process %d" : "a process", (int)o->pid);
+		inspect_say(
+		    j, o->take ? FOUND_XDP_DIRECTOR : FOUND_XDP_PROGRAM);
+	}
 	if (m->promiscuous)
 		inspect_say(j, FOUND_PROMISCUOUS);
 	if (m->offloads & INSPECT_LRO)
@@ -175,18 +170,6 @@ set_setting(struct inspect_judge *j, const char *family, const char *name)
 	    interface, c, name);
 }
 
-/* Forwarding of IPv6 cannot be switched off for one interface, but IPv6 can. */
-static void
-set_family(struct inspect_judge *j, int v6)
-{
-	inspect_set(j, "family", "%s", families[v6]);
-	inspect_set(j, "value", "%d", v6);
-	if (v6)
-		set_setting(j, "ipv6", "disable_ipv6");
-	else
-		set_setting(j, "ipv4", "forwarding");
-}
-
 /* The system gets a copy of each frame for a VIP. It drops the packet, unless
  * it forwards. */
 static void
@@ -210,7 +193,14 @@ judge_family(struct inspect_judge *j, int v6)
 {
 	if (!serves_family(j->wanted, v6))
 		return;
-	set_family(j, v6);
+	inspect_set(j, "family", "%s", families[v6]);
+	inspect_set(j, "value", "%d", v6);
+	/* Forwarding of IPv6 cannot be switched off for one interface, but IPv6
+	 * can. */
+	if (v6)
+		set_setting(j, "ipv6", "disable_ipv6");
+	else
+		set_setting(j, "ipv4", "forwarding");
 	if (set_addresses(j, v6))
 		inspect_say(j, v6 ? FOUND_OWN_STACK6 : FOUND_OWN_STACK4);
 	judge_forwarding(j, v6);

@@ -266,29 +266,23 @@ name_peer(struct inspect_machine *m, union netlink_answer *a, size_t n)
 }
 
 static void
-inspect_read_link(
-    struct inspect_machine *m, int fd, const struct inspect_request *w)
-{
-	union netlink_answer a;
-	size_t n = ask_link(fd, w->interface, &a);
-
-	m->xdp = has_xdp(&a, n);
-	if (w->fast)
-		name_peer(m, &a, n);
-}
-
-static void
 read_netlink(struct inspect_machine *m, const struct inspect_request *w)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	union netlink_answer a;
 	unsigned i;
+	size_t n;
 
 	if (fd < 0)
 		return;
 	for (i = 0; i < w->vips; i++)
 		m->route[i] = inspect_ask_route(fd, &w->vip[i]);
-	if (m->exists)
-		inspect_read_link(m, fd, w);
+	if (m->exists) {
+		n = ask_link(fd, w->interface, &a);
+		m->xdp = has_xdp(&a, n);
+		if (w->fast)
+			name_peer(m, &a, n);
+	}
 	close(fd);
 }
 

@@ -14,16 +14,6 @@
 #include "dsr/inspect/inspect_linux.h"
 #include "dsr/link/link.h"
 
-static unsigned
-count_bits(const struct peer *mask)
-{
-	unsigned i, n = 0;
-
-	for (i = mask->family == AF_INET ? 96 : 0; i < 128; i++)
-		n += (mask->ip[i / 8] >> (7 - i % 8)) & 1;
-	return n;
-}
-
 /* False when it is no address of IP. */
 static bool
 peer_of_sockaddr(struct peer *p, const struct sockaddr *sa)
@@ -45,6 +35,7 @@ note_address(struct inspect_machine *m, const struct ifaddrs *i)
 {
 	struct inspect_address *a = &m->address[m->addresses];
 	struct peer mask;
+	unsigned bit;
 	size_t length;
 
 	if (!peer_of_sockaddr(&a->ip, i->ifa_addr))
@@ -53,7 +44,9 @@ note_address(struct inspect_machine *m, const struct ifaddrs *i)
 	a->prefix = a->ip.family == AF_INET ? 32 : 128;
 	if (peer_of_sockaddr(&mask, i->ifa_netmask)) {
 		mask.family = a->ip.family;
-		a->prefix = count_bits(&mask);
+		a->prefix = 0;
+		for (bit = mask.family == AF_INET ? 96 : 0; bit < 128; bit++)
+			a->prefix += (mask.ip[bit / 8] >> (7 - bit % 8)) & 1;
 	}
 	/* An address may have a label: "eth0:1". */
 	length = strcspn(i->ifa_name, ":");
@@ -61,16 +54,6 @@ note_address(struct inspect_machine *m, const struct ifaddrs *i)
 		length = sizeof(a->interface) - 1;
 	memcpy(a->interface, i->ifa_name, length);
 	m->addresses++;
-}
-
-static void
-note_interface(struct inspect_machine *m, const struct ifaddrs *i)
-{
-	m->exists = true;
-	m->down = !(i->ifa_flags & IFF_UP);
-	m->no_carrier = !m->down && !(i->ifa_flags & IFF_RUNNING);
-	m->promiscuous = (i->ifa_flags & IFF_PROMISC) != 0;
-	m->no_ethernet = (i->ifa_flags & (IFF_LOOPBACK | IFF_POINTOPOINT)) != 0;
 }
 
 static void
@@ -88,21 +71,12 @@ note_mtu(struct inspect_machine *m, const char *name)
 	close(fd);
 }
 
-static bool
-has_link(const char *kind)
-{
-	unsigned i = 0;
-
-	while (link_kind(i) != NULL && strcmp(link_kind(i), kind) != 0)
-		i++;
-	return link_kind(i) != NULL;
-}
-
 int
 inspect_machine_read(struct inspect_machine *m, const struct inspect_request *w)
 {
 	struct ifaddrs *list, *i;
 	size_t n = 1;
+	unsigned k;
 
 	memset(m, 0, sizeof(*m));
 	if (getifaddrs(&list) < 0)
@@ -118,11 +92,20 @@ inspect_machine_read(struct inspect_machine *m, const struct inspect_request *w)
 	/* An interface has an entry for each of its addresses. */
 	for (i = list; i != NULL; i = i->ifa_next) {
 		note_address(m, i);
-		if (strcmp(i->ifa_name, w->interface) == 0)
-			note_interface(m, i);
+		if (strcmp(i->ifa_name, w->interface) != 0)
+			continue;
+		m->exists = true;
+		m->down = !(i->ifa_flags & IFF_UP);
+		m->no_carrier = !m->down && !(i->ifa_flags & IFF_RUNNING);
+		m->promiscuous = (i->ifa_flags & IFF_PROMISC) != 0;
+		m->no_ethernet =
+		    (i->ifa_flags & (IFF_LOOPBACK | IFF_POINTOPOINT)) != 0;
 	}
 	freeifaddrs(list);
-	m->no_xdp = !has_link("xdp");
+	m->no_xdp = true;
+	for (k = 0; link_kind(k) != NULL; k++)
+		if (strcmp(link_kind(k), "xdp") == 0)
+			m->no_xdp = false;
 	if (m->exists)
 		note_mtu(m, w->interface);
 #ifdef HAVE_LINK_PACKET

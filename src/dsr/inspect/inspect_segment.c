@@ -213,18 +213,6 @@ segment_judge_server(struct inspect_judge *j, const struct inspect_question *q)
 		judge_same_mac(j, q);
 }
 
-static void
-judge_question(struct inspect_judge *j, const struct inspect_question *q)
-{
-	unsigned i;
-
-	inspect_set_ip(j, "ip", &q->ip);
-	if (q->role == INSPECT_SERVER)
-		segment_judge_server(j, q);
-	for (i = 0; i < q->macs && q->role != INSPECT_SERVER; i++)
-		judge_claim(j, q, &q->mac[i]);
-}
-
 /* Of a fast path that is missing, only what could not be known from the machine
  * is reported here. When XDP was not asked for and would not open, {error} says
  * why. */
@@ -276,13 +264,20 @@ inspect_judge_segment(const struct inspect_segment *s,
 	struct inspect_judge j = {
 		.segment = s, .wanted = w, .report = report, .arg = arg
 	};
-	unsigned i, asked = 0;
+	unsigned i, k, asked = 0;
 
 	inspect_set(&j, "interface", "%s", w->interface);
 	judge_link(&j);
 	for (i = 0; i < s->questions && s->asked; i++) {
-		judge_question(&j, &s->question[i]);
-		asked += s->question[i].role == INSPECT_SERVER;
+		const struct inspect_question *q = &s->question[i];
+		bool server = q->role == INSPECT_SERVER;
+
+		inspect_set_ip(&j, "ip", &q->ip);
+		if (server)
+			segment_judge_server(&j, q);
+		for (k = 0; k < q->macs && !server; k++)
+			judge_claim(&j, q, &q->mac[k]);
+		asked += server;
 	}
 	if (s->asked)
 		judge_all(&j, asked);

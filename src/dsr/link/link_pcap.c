@@ -79,24 +79,12 @@ is_up(const struct link *l, bool *exists)
 	    (r.ifr_flags & IFF_RUNNING) != 0;
 }
 
-/* Nothing came: because the interface is down? */
-static int
-pcap_report_change(struct link *l, bool failed)
-{
-	bool was = l->up, exists;
-
-	l->up = is_up(l, &exists);
-	if (exists && (l->up || !was) && !failed)
-		return 0;
-	errno = exists ? ENETDOWN : ENODEV;
-	return -1;
-}
-
 static int
 capture_receive(struct link *l, struct link_frame *list, unsigned most)
 {
 	struct capture *c = l->inside;
 	unsigned some = most < FRAMES - c->used ? most : FRAMES - c->used;
+	bool was = l->up, exists;
 	int got;
 
 	if (some == 0)
@@ -104,8 +92,13 @@ capture_receive(struct link *l, struct link_frame *list, unsigned most)
 	c->list = list;
 	c->count = 0;
 	got = pcap_dispatch(c->pcap, (int)some, pcap_on_frame, (u_char *)l);
-	if (c->count == 0)
-		return pcap_report_change(l, got < 0);
+	if (c->count == 0) { /* because the interface is down? */
+		l->up = is_up(l, &exists);
+		if (exists && (l->up || !was) && got >= 0)
+			return 0;
+		errno = exists ? ENETDOWN : ENODEV;
+		return -1;
+	}
 	l->up = true;
 	l->count.received += c->count;
 	return (int)c->count;

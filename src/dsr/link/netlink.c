@@ -9,22 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The kernel's error, which it has as a negative number. */
-static int
-error_of(union netlink_answer *a, size_t n)
-{
-	struct nlmsgerr e;
-
-	if (a->head.nlmsg_type != NLMSG_ERROR || n < NLMSG_LENGTH(sizeof(e)))
-		return EBADMSG;
-	memcpy(&e, NLMSG_DATA(&a->head), sizeof(e));
-	return e.error < 0 ? -e.error : EBADMSG;
-}
-
 size_t
 netlink_ask(int fd, const struct nlmsghdr *request, union netlink_answer *a,
     unsigned short type)
 {
+	struct nlmsgerr e = { .error = 0 };
 	ssize_t got;
 	size_t n;
 
@@ -41,7 +30,10 @@ netlink_ask(int fd, const struct nlmsghdr *request, union netlink_answer *a,
 	n = a->head.nlmsg_len;
 	if (a->head.nlmsg_type == type)
 		return n;
-	errno = error_of(a, n);
+	/* the kernel has its error as a negative number */
+	if (a->head.nlmsg_type == NLMSG_ERROR && n >= NLMSG_LENGTH(sizeof(e)))
+		memcpy(&e, NLMSG_DATA(&a->head), sizeof(e));
+	errno = e.error < 0 ? -e.error : EBADMSG;
 	return 0;
 }
 

@@ -40,23 +40,12 @@ neighbors_send(struct neighbors *n, const unsigned char *bytes, size_t length)
 
 /* ---- in ---- */
 
-/* A probe is answered, too: a host that wants the address learns that it is
- * taken. */
-static void
-neighbors_answer(struct neighbors *n, const struct who_has *m)
-{
-	unsigned char bytes[FRAME_MADE_MAX];
-	struct frame_head head = neighbors_head(n, &m->mac);
-
-	neighbors_send(n, bytes,
-	    who_has_make_answer(bytes, sizeof(bytes), &head, m, true));
-	n->stats.answers++;
-}
-
 void
 neighbors_on_message(struct neighbors *n, const struct who_has *m, uint64_t now)
 {
 	const struct mac *own = &n->options.mac;
+	unsigned char bytes[FRAME_MADE_MAX];
+	struct frame_head head;
 
 	if ((m->vlan & FRAME_VLAN_ID) != (n->options.vlan & FRAME_VLAN_ID) ||
 	    !who_has_concerns(m, own))
@@ -67,8 +56,14 @@ neighbors_on_message(struct neighbors *n, const struct who_has *m, uint64_t now)
 	}
 	if (neighbors_claimed(n, m, now))
 		return;
-	if (m->request && neighbors_have_vip(n, &m->target))
-		neighbors_answer(n, m);
+	/* A probe is answered, too: a host that wants the address learns that
+	 * it is taken. */
+	if (m->request && neighbors_have_vip(n, &m->target)) {
+		head = neighbors_head(n, &m->mac);
+		neighbors_send(n, bytes,
+		    who_has_make_answer(bytes, sizeof(bytes), &head, m, true));
+		n->stats.answers++;
+	}
 	neighbors_learn(n, m, now);
 }
 
@@ -81,15 +76,6 @@ neighbors_tick(struct neighbors *n, uint64_t now)
 		return;
 	neighbors_tick_servers(n, now);
 	neighbors_tick_vips(n, now);
-}
-
-/* Nobody knows an address that we made up ourselves: it is not announced. */
-static int
-take_own6(struct neighbors *n, uint64_t now)
-{
-	if (n->options.ip6.family != 0)
-		return neighbors_add_vip(n, &n->own6, now);
-	return neighbors_take_vip(n, &n->own6);
 }
 
 bool
@@ -111,8 +97,11 @@ neighbors_init(
 	n->own6 =
 	    options->ip6.family != 0 ? options->ip6 : link_local(&options->mac);
 	token_bucket_init(&n->rate, NEIGHBOR_RATE, NEIGHBOR_BURST, now);
+	/* Nobody knows an address that we made up ourselves: it is not
+	 * announced. */
 	if (hash_table_init(&n->servers) < 0 || hash_table_init(&n->vips) < 0 ||
-	    take_own6(n, now) < 0 ||
+	    (options->ip6.family != 0 ? neighbors_add_vip(n, &n->own6, now)
+				      : neighbors_take_vip(n, &n->own6)) < 0 ||
 	    (options->ip4.family != 0 &&
 		neighbors_add_vip(n, &options->ip4, now) < 0)) {
 		neighbors_fini(n);

@@ -273,8 +273,8 @@ neighbors_learn(struct neighbors *n, const struct who_has *m, uint64_t now)
 
 /* ---- time ---- */
 
-static void
-check_answers(struct neighbors *n, uint64_t now)
+void
+neighbors_tick_servers(struct neighbors *n, uint64_t now)
 {
 	struct neighbor *w;
 
@@ -285,12 +285,6 @@ check_answers(struct neighbors *n, uint64_t now)
 			move_to(n, NEIGHBOR_READY, w, now);
 	while ((w = first_due(n, NEIGHBOR_CONFIRMED, now)) != NULL)
 		probe(n, w, now);
-}
-
-void
-neighbors_tick_servers(struct neighbors *n, uint64_t now)
-{
-	check_answers(n, now);
 	ask_due(n, now);
 }
 

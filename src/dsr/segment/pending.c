@@ -41,13 +41,6 @@ pending_compact(struct pending *q)
 	q->count = n;
 }
 
-static void
-pending_drop_frame(struct pending_frame *f)
-{
-	free(f->frame.bytes);
-	f->frame.bytes = NULL;
-}
-
 void
 pending_expire(struct pending *q, uint64_t now, struct frame_count *lost)
 {
@@ -57,7 +50,8 @@ pending_expire(struct pending *q, uint64_t now, struct frame_count *lost)
 		if (q->list[i].until > now)
 			continue;
 		frame_count_add(lost, 1, q->list[i].frame.length);
-		pending_drop_frame(&q->list[i]);
+		free(q->list[i].frame.bytes);
+		q->list[i].frame.bytes = NULL;
 	}
 	pending_compact(q);
 }

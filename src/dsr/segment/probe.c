@@ -278,27 +278,17 @@ probes_on_tcp(struct probes *p, const struct peer *from, const struct peer *to,
 
 /* ---- servers ---- */
 
-static int
-probes_grow(struct probes *p, uint32_t at)
-{
-	struct probed *grown;
-
-	if (heap_reserve(&p->due, at + 1) < 0)
-		return -1;
-	grown = array_grow(p->servers, &p->room, sizeof(*grown), at);
-	if (grown == NULL)
-		return -1;
-	p->servers = grown;
-	return 0;
-}
-
 int
 probes_add(struct probes *p, uint32_t server, uint32_t version, uint64_t now)
 {
 	struct probed *w;
 
-	if (probes_grow(p, server) < 0)
+	if (heap_reserve(&p->due, server + 1) < 0)
 		return -1;
+	w = array_grow(p->servers, &p->room, sizeof(*w), server);
+	if (w == NULL)
+		return -1;
+	p->servers = w;
 	w = &p->servers[server];
 	if (w->used && w->version == version)
 		return 0;

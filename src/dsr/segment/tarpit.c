@@ -156,33 +156,17 @@ is_ours(struct tarpit *t, const struct who_has *m, uint64_t now)
 	return false;
 }
 
-static bool
-is_to_be_answered(struct tarpit *t, const struct who_has *m, uint64_t now)
-{
-	return t->options.is_wanted(t->options.arg, &m->target) &&
-	    is_ours(t, m, now) && tarpit_may_answer(t, now);
-}
-
 /* ---- ARP and NDP ---- */
-
-static void
-tarpit_answer(struct tarpit *t, const struct who_has *m)
-{
-	unsigned char bytes[FRAME_MADE_MAX];
-	struct frame_head head = {
-		.to = m->mac, .from = t->options.mac, .vlan = m->vlan
-	};
-
-	t->stats.arp++;
-	send_made(t, bytes,
-	    who_has_make_answer(bytes, sizeof(bytes), &head, m, false));
-}
 
 /* A host that sends a probe is about to use the address: it is in use. */
 void
 tarpit_on_message(struct tarpit *t, const struct who_has *m, uint64_t now)
 {
 	bool probe = m->sender.family == 0;
+	unsigned char bytes[FRAME_MADE_MAX];
+	struct frame_head head = {
+		.to = m->mac, .from = t->options.mac, .vlan = m->vlan
+	};
 
 	if (!who_has_concerns(m, &t->options.mac) || !who_has_is_possible(m))
 		return;
@@ -190,8 +174,13 @@ tarpit_on_message(struct tarpit *t, const struct who_has *m, uint64_t now)
 		on_claim(t, &m->sender, now);
 	else if (m->request)
 		on_claim(t, &m->target, now);
-	if (!probe && m->request && is_to_be_answered(t, m, now))
-		tarpit_answer(t, m);
+	if (probe || !m->request ||
+	    !t->options.is_wanted(t->options.arg, &m->target) ||
+	    !is_ours(t, m, now) || !tarpit_may_answer(t, now))
+		return;
+	t->stats.arp++;
+	send_made(t, bytes,
+	    who_has_make_answer(bytes, sizeof(bytes), &head, m, false));
 }
 
 /* ---- connections ---- */
@@ -234,24 +223,13 @@ is_for_us(const struct tarpit *t, const struct frame *f, uint64_t now)
 	return p == NULL || p->state != TRAP_IN_USE || trap_begins(p, now);
 }
 
-static size_t
-make_ack(unsigned char *out, size_t room, const struct frame *f,
-    const struct tcp_segment *theirs, uint32_t first)
-{
-	struct frame_head head = frame_answer_head(f);
-	struct tcp_segment s = {
-		.flags = FRAME_ACK, .seq = theirs->ack, .ack = first + 1
-	};
-
-	return frame_make_tcp(out, room, &head, &f->to, &f->from, &s);
-}
-
 bool
 tarpit_on_flow(struct tarpit *t, const struct frame *f, uint64_t now)
 {
 	enum { KINDS = FRAME_SYN | FRAME_ACK | FRAME_RST | FRAME_FIN };
 	unsigned char bytes[FRAME_MADE_MAX];
-	struct tcp_segment s;
+	struct frame_head head;
+	struct tcp_segment s, ours = { .flags = FRAME_ACK };
 	uint32_t first = 0;
 	bool syn;
 	size_t n;
@@ -266,11 +244,16 @@ tarpit_on_flow(struct tarpit *t, const struct frame *f, uint64_t now)
 		return false;
 	if (!tarpit_may_answer(t, now))
 		return true;
-	if (syn)
+	if (syn) {
 		n = frame_make_synack(
 		    bytes, sizeof(bytes), f, s.seq + difference(t, f));
-	else
-		n = make_ack(bytes, sizeof(bytes), f, &s, first);
+	} else {
+		head = frame_answer_head(f);
+		ours.seq = s.ack;
+		ours.ack = first + 1;
+		n = frame_make_tcp(
+		    bytes, sizeof(bytes), &head, &f->to, &f->from, &ours);
+	}
 	t->stats.syn += syn;
 	t->stats.ack += !syn;
 	send_made(t, bytes, n);

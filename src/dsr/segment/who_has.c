@@ -26,29 +26,6 @@ who_has_sender(unsigned family, const uint8_t *ip)
 	return who_has_is_nobody(&p) ? (struct peer){ .family = 0 } : p;
 }
 
-static void
-read_arp(struct who_has *w, const struct arp *a)
-{
-	w->request = a->request;
-	w->solicited = w->override = !a->request;
-	w->mac = a->sender_mac;
-	w->sender = who_has_sender(AF_INET, a->sender);
-	peer_of_ip(&w->target, AF_INET, a->target);
-}
-
-/* An advertisement speaks for its target, whoever sends it: a proxy may (RFC
- * 4861, 7.2.8). Without the option the Ethernet header has the MAC. */
-static void
-read_ndp(struct who_has *w, const struct ndp *d)
-{
-	w->request = !d->advertisement;
-	w->solicited = d->solicited;
-	w->override = d->override;
-	w->mac = d->has_mac ? d->mac : w->from;
-	peer_of_ip(&w->target, AF_INET6, d->target);
-	w->sender = w->request ? who_has_sender(AF_INET6, d->from) : w->target;
-}
-
 bool
 who_has_read(const struct frame *f, struct who_has *w)
 {
@@ -61,10 +38,23 @@ who_has_read(const struct frame *f, struct who_has *w)
 	w->from = frame_mac_from(f);
 	w->to = frame_mac_to(f);
 	w->vlan = f->vlan;
-	if (arp)
-		read_arp(w, &a);
-	else
-		read_ndp(w, &d);
+	if (arp) {
+		w->request = a.request;
+		w->solicited = w->override = !a.request;
+		w->mac = a.sender_mac;
+		w->sender = who_has_sender(AF_INET, a.sender);
+		peer_of_ip(&w->target, AF_INET, a.target);
+		return true;
+	}
+	/* An advertisement speaks for its target, whoever sends it: a proxy may
+	 * (RFC 4861, 7.2.8). Without the option the Ethernet header has the
+	 * MAC. */
+	w->request = !d.advertisement;
+	w->solicited = d.solicited;
+	w->override = d.override;
+	w->mac = d.has_mac ? d.mac : w->from;
+	peer_of_ip(&w->target, AF_INET6, d.target);
+	w->sender = w->request ? who_has_sender(AF_INET6, d.from) : w->target;
 	return true;
 }
 
@@ -106,10 +96,11 @@ who_has_make_request(unsigned char *out, size_t room,
 	return frame_make_ndp(out, room, head, &d);
 }
 
-static size_t
-make_advertisement(unsigned char *out, size_t room,
+size_t
+who_has_make_answer(unsigned char *out, size_t room,
     const struct frame_head *head, const struct who_has *request, bool override)
 {
+	struct arp a = { .sender_mac = head->from, .target_mac = request->mac };
 	bool probe = request->sender.family == 0;
 	struct ndp d = { .advertisement = true,
 		.solicited = !probe,
@@ -117,23 +108,15 @@ make_advertisement(unsigned char *out, size_t room,
 		.has_mac = true,
 		.mac = head->from };
 
+	if (request->target.family == AF_INET) {
+		memcpy(a.sender, ip_of_peer(&request->target), 4);
+		memcpy(a.target, ip_of_peer(&request->sender), 4);
+		return frame_make_arp(out, room, head, &a);
+	}
 	memcpy(d.from, request->target.ip, 16);
 	memcpy(d.target, request->target.ip, 16);
 	memcpy(d.to, probe ? ndp_all_nodes : request->sender.ip, 16);
 	return frame_make_ndp(out, room, head, &d);
-}
-
-size_t
-who_has_make_answer(unsigned char *out, size_t room,
-    const struct frame_head *head, const struct who_has *request, bool override)
-{
-	struct arp a = { .sender_mac = head->from, .target_mac = request->mac };
-
-	if (request->target.family != AF_INET)
-		return make_advertisement(out, room, head, request, override);
-	memcpy(a.sender, ip_of_peer(&request->target), 4);
-	memcpy(a.target, ip_of_peer(&request->sender), 4);
-	return frame_make_arp(out, room, head, &a);
 }
 
 /* In ARP an announcement is a request of the sender for itself: hosts that

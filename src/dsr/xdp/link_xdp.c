@@ -26,7 +26,6 @@
 #include "dsr/link/offload.h"
 #include "dsr/xdp/link_xdp.h"
 
-enum { NOWHERE = UINT32_MAX };
 enum { HOST_EVERY = 16, FAST_EVERY = 4 }; /* refreshes, to the next check */
 
 /* ---- chunks ---- */
@@ -62,17 +61,6 @@ xdp_fill(struct xdp_rings *x, struct xdp_queue *q)
 	wake(q);
 }
 
-static void
-xdp_take_back(struct xdp_rings *x, uint64_t address)
-{
-	uint32_t chunk = (uint32_t)(address >> x->shift);
-
-	if (x->state[chunk] == XDP_SENT)
-		x->state[chunk] = XDP_RECEIVED;
-	else
-		x->free[x->free_n++] = chunk;
-}
-
 /* Takes back the chunks that the kernel has sent. */
 static void
 xdp_reap(struct xdp_rings *x)
@@ -81,8 +69,15 @@ xdp_reap(struct xdp_rings *x)
 	uint32_t at;
 	unsigned n = xsk_ring_cons__peek(done, XDP_OUT, &at);
 
-	for (unsigned i = 0; i < n; i++)
-		xdp_take_back(x, *xsk_ring_cons__comp_addr(done, at + i));
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t address = *xsk_ring_cons__comp_addr(done, at + i);
+		uint32_t chunk = (uint32_t)(address >> x->shift);
+
+		if (x->state[chunk] == XDP_SENT)
+			x->state[chunk] = XDP_RECEIVED;
+		else
+			x->free[x->free_n++] = chunk;
+	}
 	if (n > 0)
 		xsk_ring_cons__release(done, n);
 }
@@ -260,16 +255,6 @@ may_go(struct link *l, const struct link_frame *f)
 	return true;
 }
 
-static uint32_t
-chunk_for_copy(struct link *l, struct xdp_rings *x)
-{
-	if (x->free_n == 0)
-		xdp_reap(x);
-	if (x->free_n == 0)
-		kick(l);
-	return x->free_n > 0 ? x->free[--x->free_n] : (uint32_t)NOWHERE;
-}
-
 /* Sets where the frame is sent from. Returns false if there is no room. */
 static bool
 xdp_settle(struct link *l, struct xdp_rings *x, const struct link_frame *f,
@@ -290,9 +275,13 @@ xdp_settle(struct link *l, struct xdp_rings *x, const struct link_frame *f,
 			return true;
 		}
 	}
-	chunk = chunk_for_copy(l, x);
-	if (chunk == NOWHERE)
+	if (x->free_n == 0)
+		xdp_reap(x);
+	if (x->free_n == 0)
+		kick(l);
+	if (x->free_n == 0)
 		return false;
+	chunk = x->free[--x->free_n];
 	d->addr = xdp_chunk_address(x, chunk);
 	copy.bytes = x->memory + d->addr;
 	memcpy(copy.bytes, f->bytes, f->length);
@@ -332,18 +321,6 @@ xdp_send(struct link *l, const struct link_frame *list, unsigned n)
 
 /* ---- the rest ---- */
 
-/* A queue without chunks receives nothing, so no release would give it any. A
- * driver may have begun to wait just after it got some. */
-static void
-feed(struct xdp_rings *x)
-{
-	xdp_reap(x);
-	for (unsigned i = 0; i < x->queues; i++) {
-		xdp_fill(x, &x->queue[i]);
-		wake(&x->queue[i]);
-	}
-}
-
 static void
 xdp_refresh(struct link *l)
 {
@@ -370,7 +347,13 @@ xdp_refresh(struct link *l)
 	if (x->refreshes % FAST_EVERY == 0)
 		xdp_recheck_fast(l);
 	kick(l);
-	feed(x);
+	/* A queue without chunks receives nothing, so no release would give it
+	 * any. A driver may have begun to wait just after it got some. */
+	xdp_reap(x);
+	for (unsigned i = 0; i < x->queues; i++) {
+		xdp_fill(x, &x->queue[i]);
+		wake(&x->queue[i]);
+	}
 }
 
 static int

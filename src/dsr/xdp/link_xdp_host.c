@@ -63,20 +63,12 @@ struct link_info {
 	bool veth;	/* `below` is its peer */
 };
 
-static bool
-is_veth(struct rtattr *info)
-{
-	struct rtattr *kind = netlink_attribute(
-	    RTA_DATA(info), RTA_PAYLOAD(info), IFLA_INFO_KIND, 4);
-
-	return kind != NULL && memcmp(RTA_DATA(kind), "veth", 4) == 0;
-}
-
 static void
 link_info_read(struct link_info *t, struct nlmsghdr *m)
 {
 	struct ifinfomsg *head = NLMSG_DATA(m);
 	int left = (int)IFLA_PAYLOAD(m);
+	struct rtattr *kind;
 
 	memset(t, 0, sizeof(*t));
 	t->index = head->ifi_index;
@@ -93,7 +85,10 @@ link_info_read(struct link_info *t, struct nlmsghdr *m)
 			t->elsewhere = true;
 			break;
 		case IFLA_LINKINFO:
-			t->veth = is_veth(a);
+			kind = netlink_attribute(
+			    RTA_DATA(a), RTA_PAYLOAD(a), IFLA_INFO_KIND, 4);
+			t->veth = kind != NULL &&
+			    memcmp(RTA_DATA(kind), "veth", 4) == 0;
 			break;
 		}
 	}
@@ -102,26 +97,15 @@ link_info_read(struct link_info *t, struct nlmsghdr *m)
 /* A bridge or bond that it is part of, or what is made out of it: VLANs,
  * macvlan interfaces of other machines. */
 static bool
-is_above(const struct link *l, const struct link_info *t)
-{
-	if (t->index == l->ifindex)
-		return t->master != 0;
-	return t->below == l->ifindex && !t->elsewhere && !t->veth;
-}
-
-static bool
 is_link_above(const void *arg, struct nlmsghdr *m)
 {
+	const struct link *l = arg;
 	struct link_info t;
 
 	link_info_read(&t, m);
-	return is_above(arg, &t);
-}
-
-static bool
-has_others_above(const struct link *l)
-{
-	return netlink_any(RTM_GETLINK, AF_UNSPEC, is_link_above, l);
+	if (t.index == l->ifindex)
+		return t.master != 0;
+	return t.below == l->ifindex && !t.elsewhere && !t.veth;
 }
 
 /* ---- what this machine uses it for ---- */
@@ -214,7 +198,9 @@ host_needs(const struct link *l)
 {
 	if (host_has_address(l))
 		return "has addresses of its own";
-	return has_others_above(l) ? "is part of others" : NULL;
+	return netlink_any(RTM_GETLINK, AF_UNSPEC, is_link_above, l)
+	    ? "is part of others"
+	    : NULL;
 }
 
 static void

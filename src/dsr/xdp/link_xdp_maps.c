@@ -211,45 +211,35 @@ remove_others(const struct xdp_rings *x, const struct xdp_key *list, unsigned n,
 			bpf_map_delete_elem(x->program.addresses, &list[i]);
 }
 
-static int
-maps_add_all(const struct xdp_rings *x, const struct xdp_key *list, unsigned n)
-{
-	uint32_t value = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		if (bpf_map_update_elem(
-			x->program.addresses, &list[i], &value, BPF_ANY) != 0)
-			return -1;
-	return 0;
-}
-
-/* Since Linux 5.19 a process without privileges may change a map. */
-static int
-set_failed(const struct link *l, int error, struct error *e)
-{
-	return error_set(e,
-	    "interface %s: cannot set the addresses of the XDP program: %s%s",
-	    l->name, strerror(error),
-	    error == EPERM ? "; this kernel needs CAP_BPF for XDP's maps, "
-			     "dsr_link packet needs nothing"
-			   : "");
-}
-
 int
 xdp_set_addresses(struct link *l, const struct link_filter *f, struct error *e)
 {
 	struct xdp_rings *x = l->inside;
 	struct xdp_key *list = make_keys(f);
 	unsigned n = f->count + f->nets;
+	uint32_t value = 0;
+	unsigned i;
 	int error;
 
 	if (list == NULL)
 		return error_set(e, "interface %s: out of memory", l->name);
-	if (maps_add_all(x, list, n) != 0) {
+	for (i = 0; i < n; i++) {
+		if (bpf_map_update_elem(
+			x->program.addresses, &list[i], &value, BPF_ANY) == 0)
+			continue;
 		error = errno;
 		remove_others(x, list, n, x->key, x->keys);
 		free(list);
-		return set_failed(l, error, e);
+		/* since Linux 5.19 a process without privileges may change a
+		 * map */
+		return error_set(e,
+		    "interface %s: cannot set the addresses of the XDP "
+		    "program: %s%s",
+		    l->name, strerror(error),
+		    error == EPERM
+			? "; this kernel needs CAP_BPF for XDP's maps, "
+			  "dsr_link packet needs nothing"
+			: "");
 	}
 	remove_others(x, x->key, x->keys, list, n);
 	free(x->key);

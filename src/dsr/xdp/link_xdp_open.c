@@ -299,21 +299,16 @@ switch_off_features(struct link *l, struct xdp_rings *x, struct error *e)
 	return error_set(e, "interface %s keeps VLAN tags from XDP", l->name);
 }
 
-/* Does nothing that other processes or hosts would notice. */
-static int
-try_outside(struct link *l, struct xdp_rings *x, struct error *e)
-{
-	return xdp_check_driver(l, e) != 0 || open_umem(l, x, e) != 0 ? -1 : 0;
-}
-
 /* A driver may refuse a UMEM before a program is attached. */
 static int
 open_outside(struct link *l, struct xdp_rings *x, struct error *e)
 {
 	if (xdp_open_memory(l, x, e) != 0)
 		return -1;
-	if (l->trial)
-		return try_outside(l, x, e);
+	if (l->trial) /* nothing that other processes or hosts would notice */
+		return xdp_check_driver(l, e) != 0 || open_umem(l, x, e) != 0
+		    ? -1
+		    : 0;
 	if (xdp_attach(l, e) != 0)
 		return -1;
 	return switch_off_features(l, x, e) != 0 ? -1 : open_sockets(l, x, e);

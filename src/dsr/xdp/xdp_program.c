@@ -25,16 +25,6 @@ program_open(bool tags)
 	return libbpf_get_error(new) == 0 ? new : NULL;
 }
 
-static struct xdp_config
-config_of(const struct xdp_program_options *o)
-{
-	struct xdp_config c = { .back = (uint32_t)o->back };
-
-	memcpy(&c.mac_first, o->mac.byte, 4);
-	memcpy(&c.mac_last, o->mac.byte + 4, 2);
-	return c;
-}
-
 /* Which of the programs is loaded, and how. */
 static struct bpf_program *
 program_choose(struct bpf_object *new, const struct xdp_program_options *o)
@@ -71,9 +61,11 @@ static int
 map_configure(struct bpf_map *m, const struct xdp_program_options *o,
     const struct bpf_object *old)
 {
-	struct xdp_config c = config_of(o);
+	struct xdp_config c = { .back = (uint32_t)o->back };
 	const char *name = bpf_map__name(m);
 
+	memcpy(&c.mac_first, o->mac.byte, 4);
+	memcpy(&c.mac_last, o->mac.byte + 4, 2);
 	if (bpf_map__is_internal(m)) /* .rodata: all that is fixed */
 		return bpf_map__set_initial_value(m, &c, sizeof(c));
 	if (o->flows == 0 && is_of_fast_path(name))
@@ -85,30 +77,22 @@ map_configure(struct bpf_map *m, const struct xdp_program_options *o,
 	return 0;
 }
 
-static int
-configure(struct bpf_object *new, const struct xdp_program_options *o,
-    const struct bpf_object *old)
-{
-	struct bpf_map *m;
-
-	bpf_object__for_each_map (m, new) {
-		if (map_configure(m, o, old) != 0)
-			return -1;
-	}
-	return 0;
-}
-
 int
 xdp_program_load(struct xdp_program *p, const struct xdp_program_options *o)
 {
 	struct bpf_object *new = program_open(o->tags_of != 0);
 	struct bpf_program *program;
-	int error;
+	struct bpf_map *m;
+	int error, failed = 0;
 
 	if (new == NULL)
 		return -1;
 	program = program_choose(new, o);
-	if (configure(new, o, p->object) != 0 || bpf_object__load(new) != 0) {
+	bpf_object__for_each_map (m, new) {
+		if (failed == 0)
+			failed = map_configure(m, o, p->object);
+	}
+	if (failed != 0 || bpf_object__load(new) != 0) {
 		error = errno;
 		bpf_object__close(new);
 		errno = error;
