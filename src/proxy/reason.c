@@ -1,90 +1,90 @@
-/* reason.c: the names of the reasons. */
+/* reason.c: the rows of the reasons. */
 #include "config.h"
 
 #include "proxy/reason.h"
 
+const struct reason_row reason_rows[REASONS] = {
+	[REASON_DONE] = { .name = "done", .status = 200 },
+	[REASON_CLIENT_RESET] = { .name = "client_reset",
+	    .status = 499,
+	    .resets_server = true },
+	[REASON_SERVER_RESET] = { .name = "server_reset",
+	    .status = 502,
+	    .resets_client = RESETS_UNLESS_TOLD },
+	[REASON_NO_SERVER] = { .name = "no_server",
+	    .status = 503,
+	    .resets_client = RESETS_ALWAYS },
+	[REASON_IDLE_TIMEOUT] = { .name = "idle_timeout", .status = 408 },
+	[REASON_HALF_TIMEOUT] = { .name = "half_timeout", .status = 408 },
+	[REASON_LINGER_TIMEOUT] = { .name = "linger_timeout", .status = 408 },
+	[REASON_FASTCLOSE] = { .name = "fastclose", .status = 200 },
+	[REASON_NO_RESOURCES] = { .name = "no_resources",
+	    .status = 503,
+	    .resets_client = RESETS_ALWAYS },
+	[REASON_STOPPED] = { .name = "stopped",
+	    .status = 503,
+	    .resets_client = RESETS_ALWAYS,
+	    .resets_server = true },
+	[REASON_SERVER_DOWN] = { .name = "server_down",
+	    .status = 502,
+	    .resets_client = RESETS_ALWAYS,
+	    .resets_server = true },
+	[REASON_SERVER_UP] = { .name = "server_up",
+	    .status = 408,
+	    .resets_client = RESETS_UNLESS_TOLD,
+	    .resets_server = true },
+	[REASON_MAX_AGE] = { .name = "max_age",
+	    .status = 408,
+	    .resets_client = RESETS_UNLESS_TOLD,
+	    .resets_server = true },
+	[REASON_QUIET_END] = { .name = "quiet_end", .status = 200 },
+	[REASON_TLS_FAILED] = { .name = "tls_failed",
+	    .status = 400,
+	    .resets_server = true },
+	[REASON_TLS_TIMEOUT] = { .name = "tls_timeout", .status = 408 },
+	[REASON_TRUNCATED] = { .name = "truncated",
+	    .status = 502,
+	    .resets_client = RESETS_UNLESS_TOLD,
+	    .resets_server = true },
+	[REASON_QUEUE_TIMEOUT] = { .name = "queue_timeout",
+	    .status = 503,
+	    .resets_client = RESETS_ALWAYS },
+	[REASON_HELLO_TIMEOUT] = { .name = "hello_timeout", .status = 408 },
+	[REASON_HELLO_TOO_LONG] = { .name = "hello_too_long", .status = 400 },
+	[REASON_CLIENT_CONNS] = { .name = "client_conns",
+	    .status = 429,
+	    .resets_client = RESETS_ALWAYS },
+	[REASON_CLIENT_RATE] = { .name = "client_rate",
+	    .status = 429,
+	    .resets_client = RESETS_ALWAYS },
+	[REASON_TARPIT] = { .name = "tarpit",
+	    .status = 429,
+	    .resets_client = RESETS_ALWAYS },
+	[REASON_NO_CLOSE_NOTIFY] = { .name = "no_close_notify", .status = 499 },
+	[REASON_PROXY_REFUSED] = { .name = "proxy_refused", .status = 403 },
+	[REASON_PROXY_INVALID] = { .name = "proxy_invalid", .status = 400 },
+	[REASON_PROXY_TIMEOUT] = { .name = "proxy_timeout", .status = 408 },
+	[REASON_BAD_REQUEST] = { .name = "bad_request", .status = 400 },
+	[REASON_REDIRECTED] = { .name = "redirected", .status = 308 },
+	[REASON_EVICTED] = { .name = "evicted", .status = 503 },
+	[REASON_NO_ANSWER] = { .name = "no_answer", .status = 502 },
+	[REASON_DENIED] = { .name = "denied",
+	    .status = 403,
+	    .resets_client = RESETS_ALWAYS },
+};
+
 const char *
 reason_name(enum reason r)
 {
-	static const char *const names[REASONS] = {
-		[REASON_DONE] = "done",
-		[REASON_CLIENT_RESET] = "client_reset",
-		[REASON_SERVER_RESET] = "server_reset",
-		[REASON_NO_SERVER] = "no_server",
-		[REASON_IDLE_TIMEOUT] = "idle_timeout",
-		[REASON_HALF_TIMEOUT] = "half_timeout",
-		[REASON_LINGER_TIMEOUT] = "linger_timeout",
-		[REASON_FASTCLOSE] = "fastclose",
-		[REASON_NO_RESOURCES] = "no_resources",
-		[REASON_STOPPED] = "stopped",
-		[REASON_SERVER_DOWN] = "server_down",
-		[REASON_SERVER_UP] = "server_up",
-		[REASON_MAX_AGE] = "max_age",
-		[REASON_QUIET_END] = "quiet_end",
-		[REASON_TLS_FAILED] = "tls_failed",
-		[REASON_TLS_TIMEOUT] = "tls_timeout",
-		[REASON_TRUNCATED] = "truncated",
-		[REASON_QUEUE_TIMEOUT] = "queue_timeout",
-		[REASON_HELLO_TIMEOUT] = "hello_timeout",
-		[REASON_HELLO_TOO_LONG] = "hello_too_long",
-		[REASON_CLIENT_CONNS] = "client_conns",
-		[REASON_CLIENT_RATE] = "client_rate",
-		[REASON_TARPIT] = "tarpit",
-		[REASON_NO_CLOSE_NOTIFY] = "no_close_notify",
-		[REASON_PROXY_REFUSED] = "proxy_refused",
-		[REASON_PROXY_INVALID] = "proxy_invalid",
-		[REASON_PROXY_TIMEOUT] = "proxy_timeout",
-		[REASON_BAD_REQUEST] = "bad_request",
-		[REASON_REDIRECTED] = "redirected",
-		[REASON_EVICTED] = "evicted",
-		[REASON_NO_ANSWER] = "no_answer",
-		[REASON_DENIED] = "denied",
-	};
-
-	return (unsigned)r < REASONS ? names[r] : "unknown";
+	return (unsigned)r < REASONS ? reason_rows[r].name : "unknown";
 }
 
 unsigned
 reason_status(enum reason r, bool is_flow)
 {
-	static const unsigned short status[REASONS] = {
-		[REASON_DONE] = 200,
-		[REASON_FASTCLOSE] = 200,
-		[REASON_QUIET_END] = 200,
-		[REASON_REDIRECTED] = 308,
-		[REASON_TLS_FAILED] = 400,
-		[REASON_HELLO_TOO_LONG] = 400,
-		[REASON_PROXY_INVALID] = 400,
-		[REASON_BAD_REQUEST] = 400,
-		[REASON_PROXY_REFUSED] = 403,
-		[REASON_DENIED] = 403,
-		[REASON_IDLE_TIMEOUT] = 408,
-		[REASON_HALF_TIMEOUT] = 408,
-		[REASON_LINGER_TIMEOUT] = 408,
-		[REASON_SERVER_UP] = 408,
-		[REASON_MAX_AGE] = 408,
-		[REASON_TLS_TIMEOUT] = 408,
-		[REASON_HELLO_TIMEOUT] = 408,
-		[REASON_PROXY_TIMEOUT] = 408,
-		[REASON_CLIENT_CONNS] = 429,
-		[REASON_CLIENT_RATE] = 429,
-		[REASON_TARPIT] = 429,
-		[REASON_CLIENT_RESET] = 499,
-		[REASON_NO_CLOSE_NOTIFY] = 499,
-		[REASON_SERVER_RESET] = 502,
-		[REASON_SERVER_DOWN] = 502,
-		[REASON_TRUNCATED] = 502,
-		[REASON_NO_ANSWER] = 502,
-		[REASON_NO_SERVER] = 503,
-		[REASON_NO_RESOURCES] = 503,
-		[REASON_STOPPED] = 503,
-		[REASON_QUEUE_TIMEOUT] = 503,
-		[REASON_EVICTED] = 503,
-	};
-
 	if (is_flow && r == REASON_IDLE_TIMEOUT)
 		return 200;
-	return (unsigned)r < REASONS ? status[r] : 500;
+	return (unsigned)r < REASONS ? reason_rows[r].status : 500;
 }
 
 enum server_end

@@ -4,6 +4,7 @@
 #define PEN_PROXY_REASON_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "pool/server.h"
 
@@ -43,9 +44,23 @@ enum reason {
 	REASONS
 };
 
-/* A status as of HTTP, for readers of web servers' logs: 200 for a good end,
- * 308 for a client that was redirected, 4xx for what the client did, 5xx for
- * the rest. A flow of datagrams that is silent has ended well. */
+/* Whether a session that ends resets its client. One that was told the end may
+ * have bytes of the answer yet to come, which a reset would take from it. */
+enum resets_client { RESETS_NEVER, RESETS_UNLESS_TOLD, RESETS_ALWAYS };
+
+struct reason_row {
+	const char *name; /* as in log lines and reports */
+	/* As of HTTP, for readers of web servers' logs: 200 for a good end, 308
+	 * for a client that was redirected, 4xx for what the client did, 5xx
+	 * for the rest. */
+	unsigned short status;
+	uint8_t resets_client; /* enum resets_client */
+	bool resets_server;
+};
+
+extern const struct reason_row reason_rows[REASONS];
+
+/* The status; a flow of datagrams that is silent has ended well. */
 unsigned reason_status(enum reason r, bool is_flow);
 /* How a session with a server ended, by its status: 2xx, 4xx, 5xx. */
 enum server_end reason_end(enum reason r);

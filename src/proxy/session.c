@@ -218,32 +218,13 @@ session_release_server(struct session *s, bool reset)
 	    s->to_client.bytes - s->counted_down + pipe_pending(&s->to_client));
 }
 
-/* A client that got the end may have bytes of the answer yet to come, which a
- * reset would take from it. */
-static bool
-session_resets_client(const struct session *s, enum reason why)
-{
-	if (why == REASON_SERVER_RESET || why == REASON_TRUNCATED ||
-	    why == REASON_MAX_AGE || why == REASON_SERVER_UP)
-		return !s->client_told;
-	return why == REASON_NO_SERVER || why == REASON_DENIED ||
-	    why == REASON_QUEUE_TIMEOUT ||
-	    why == REASON_CLIENT_CONNS || why == REASON_CLIENT_RATE ||
-	    why == REASON_TARPIT || why == REASON_NO_RESOURCES ||
-	    why == REASON_STOPPED || why == REASON_SERVER_DOWN;
-}
-
 /* Events that are fetched already may still point to the session: its memory is
  * freed by a task, at the end of the wake-up. */
 void
 session_close(struct session *s, enum reason why)
 {
 	struct frontend *f = s->frontend;
-	bool reset_server = why == REASON_CLIENT_RESET ||
-	    why == REASON_STOPPED || why == REASON_TLS_FAILED ||
-	    why == REASON_TRUNCATED || why == REASON_SERVER_DOWN ||
-	    why == REASON_SERVER_UP ||
-	    why == REASON_MAX_AGE;
+	const struct reason_row *row = &reason_rows[why];
 	enum reason said =
 	    s->because != REASON_DONE ? (enum reason)s->because : why;
 
@@ -251,8 +232,7 @@ session_close(struct session *s, enum reason why)
 		session_log_close(s, said);
 	if (s->server != NULL)
 		pool_session_ended(s->server, reason_end(said));
-	if (why != REASON_DONE && why != REASON_FASTCLOSE &&
-	    why != REASON_QUIET_END) {
+	if (row->status >= 400) {
 		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
 		s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	}
@@ -260,8 +240,10 @@ session_close(struct session *s, enum reason why)
 		session_admit_leave(s);
 	if (s->state == QUEUED)
 		session_queue_leave(s);
-	session_release_server(s, reset_server);
-	stream_close(f->core.loop, &s->down, session_resets_client(s, why));
+	session_release_server(s, row->resets_server);
+	stream_close(f->core.loop, &s->down,
+	    row->resets_client == RESETS_ALWAYS ||
+		(row->resets_client == RESETS_UNLESS_TOLD && !s->client_told));
 	duration_add(&f->core.durations.session,
 	    (loop_now(f->core.loop) - s->started) * 1000);
 	f->core.stats.up += s->to_server.bytes - s->counted_up;
