@@ -205,7 +205,42 @@ find(struct flows *fs, const struct arrival *a)
 	return NULL;
 }
 
-/* With udp_each the server is chosen before the flow is known. */
+/* Whether a client without a flow may have one; counts the datagram that is
+ * dropped if not. */
+static bool
+may_come(struct flows *fs, const struct arrival *a)
+{
+	struct frontend_stats *st = &fs->frontend->stats;
+
+	switch (flow_may_come(fs, a)) {
+	case FLOW_MAY_COME:
+		return true;
+	case FLOW_TOO_LATE:
+		st->datagrams.no_server++;
+		break;
+	case FLOW_BEYOND_LIMIT:
+		st->limits.dropped++;
+		break;
+	case FLOW_CROWDED_OUT:
+		st->datagrams.flood++;
+		break;
+	}
+	return false;
+}
+
+/* flow_begin() for a datagram, which is counted if there is no memory. */
+static struct flow *
+begin(struct flows *fs, const struct arrival *a, struct flow *w,
+    struct server *s, const struct attempts *attempts)
+{
+	w = flow_begin(fs, a, w, s, attempts);
+	if (w == NULL)
+		fs->frontend->stats.datagrams.no_memory++;
+	return w;
+}
+
+/* The flow of a datagram; NULL: it is dropped, and counted. With udp_each the
+ * server is chosen before the flow is known. */
 static struct flow *
 flow_of_each(struct flows *fs, struct arrival *a)
 {
@@ -214,14 +249,16 @@ flow_of_each(struct flows *fs, struct arrival *a)
 	struct flow *w;
 
 	if (s == NULL) {
-		errno = EHOSTUNREACH;
+		fs->frontend->stats.datagrams.no_server++;
 		return NULL;
 	}
 	a->key.server = s->slot;
 	hash_key(fs, a);
 	w = find(fs, a);
+	if (w == NULL && !may_come(fs, a))
+		return NULL;
 	if (w == NULL || w->server != s || !may_go_on(w))
-		return flow_begin(fs, a, w, s, &attempts);
+		return begin(fs, a, w, s, &attempts);
 	w->attempts = attempts;
 	return w;
 }
@@ -240,17 +277,17 @@ flow_of(struct flows *fs, struct arrival *a)
 	}
 	if (w != NULL)
 		flow_release(w);
-	else if (!flow_may_come(fs, a))
+	else if (!may_come(fs, a))
 		return NULL;
 	s = flow_choose(fs, a, &attempts);
 	if (s != NULL)
-		return flow_begin(fs, a, w, s, &attempts);
+		return begin(fs, a, w, s, &attempts);
 	if (w != NULL)
 		flow_end(w,
 		    pool_permits(fs->frontend->pool, &a->who)
 			? REASON_NO_SERVER
 			: REASON_DENIED);
-	errno = EHOSTUNREACH;
+	fs->frontend->stats.datagrams.no_server++;
 	return NULL;
 }
 
@@ -291,19 +328,6 @@ flow_meet(struct flows *fs, struct arrival *a, struct listener *l,
 		return; /* the key is not whole yet */
 	hash_key(fs, a);
 	hash_table_expect(&fs->table, a->hash);
-}
-
-static void
-count_dropped(struct frontend_stats *stats_, int error)
-{
-	if (error == EHOSTUNREACH)
-		stats_->datagrams.no_server++;
-	else if (error == EBUSY)
-		stats_->datagrams.flood++;
-	else if (error == EDQUOT)
-		stats_->limits.dropped++;
-	else
-		stats_->datagrams.no_memory++;
 }
 
 /* Whether each datagram must go by itself. */
@@ -352,8 +376,6 @@ flow_take(struct flows *fs, struct arrival *a)
 	w = f->options.udp.each ? flow_of_each(fs, a) : flow_of(fs, a);
 	if (w != NULL)
 		forward(w, a->dgram->bytes, a->dgram->n, a->dgram->segment);
-	else
-		count_dropped(&f->stats, errno);
 }
 
 /* Three looks at a batch, so that its flows come out of memory together and not

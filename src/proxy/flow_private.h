@@ -55,6 +55,13 @@ struct flow {
 	struct task free_task;
 };
 
+enum flow_entry {
+	FLOW_MAY_COME,
+	FLOW_TOO_LATE,	   /* the frontend takes no new clients any more */
+	FLOW_BEYOND_LIMIT, /* the client's source has as many as it may */
+	FLOW_CROWDED_OUT   /* newcomers crowd, and have had their share */
+};
+
 /* Who sent a datagram, and what finds its flow. */
 struct arrival {
 	struct listener *listener;
@@ -70,7 +77,7 @@ struct flow *flow_find(const struct flows *fs, const struct arrival *a);
 void flow_meet(struct flows *fs, struct arrival *a, struct listener *l,
     const struct dgram *d);
 /* Gives the flow of an arrival, `w` or a new one, a server that was chosen for
- * it. Returns NULL with errno as flow_new() does. */
+ * it. NULL: no memory. */
 struct flow *flow_begin(struct flows *fs, const struct arrival *a,
     struct flow *w, struct server *s, const struct attempts *attempts);
 /* Passes the datagram on that flow_meet() has met. */
@@ -82,13 +89,10 @@ void flows_take_named(
 /* To be called when a listener has had its turn; `all`: it has read all that
  * was there. */
 void flow_turn_over(struct flows *fs, const struct listener *l, bool all);
-/* Whether the new flow may be made in this turn. Returns false with errno EBUSY
- * while newcomers crowd and have had their share, EHOSTUNREACH when the
- * frontend takes no new clients any more, EDQUOT when the client's source has
- * as many as it may. */
-bool flow_may_come(const struct flows *fs, const struct arrival *a);
-/* Makes a flow without a server. When there are too many it ends the idlest to
- * make room. Returns NULL with errno ENOMEM, or as flow_may_come(). */
+/* Whether a client may have a new flow in this turn. */
+enum flow_entry flow_may_come(const struct flows *fs, const struct arrival *a);
+/* Makes a flow, of a client that may have one, without a server. When there are
+ * too many it ends the idlest to make room. NULL: no memory. */
 struct flow *flow_new(struct flows *fs, const struct arrival *a);
 /* Ends the flow: closes its socket and releases its server. */
 void flow_end(struct flow *w, enum reason why);

@@ -2,7 +2,6 @@
  * they end. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,22 +209,17 @@ flow_turn_over(struct flows *fs, const struct listener *l, bool all)
 	}
 }
 
-bool
+enum flow_entry
 flow_may_come(const struct flows *fs, const struct arrival *a)
 {
-	if (fs->frontend->draining) {
-		errno = EHOSTUNREACH;
-		return false;
-	}
-	if (fs->frontend->limited && !limits_pass_flow(fs->frontend, &a->who)) {
-		errno = EDQUOT;
-		return false;
-	}
+	if (fs->frontend->draining)
+		return FLOW_TOO_LATE;
+	if (fs->frontend->limited && !limits_pass_flow(fs->frontend, &a->who))
+		return FLOW_BEYOND_LIMIT;
 	if (fs->behind < BEHIND || fs->newcomers < NEWCOMERS ||
 	    fs->crowded_until <= loop_now(fs->frontend->loop))
-		return true;
-	errno = EBUSY;
-	return false;
+		return FLOW_MAY_COME;
+	return FLOW_CROWDED_OUT;
 }
 
 static void
@@ -255,8 +249,6 @@ flow_new(struct flows *fs, const struct arrival *a)
 	char client[PEER_TEXT_MAX];
 	struct flow *w;
 
-	if (!flow_may_come(fs, a))
-		return NULL;
 	fs->newcomers++;
 	w = memory_zeroed(sizeof(*w));
 	if (w == NULL)
@@ -436,7 +428,7 @@ flow_adopt(struct flows *fs, struct listener *l, const struct dgram *from,
 	struct flow *w;
 
 	flow_meet(fs, &a, l, from);
-	if (flow_find(fs, &a) != NULL)
+	if (flow_find(fs, &a) != NULL || flow_may_come(fs, &a) != FLOW_MAY_COME)
 		return false;
 	w = flow_begin(fs, &a, NULL, server, &attempts);
 	if (w == NULL)
