@@ -186,7 +186,7 @@ is_where_clients_go(const struct check *c)
 	uint16_t asked = addr_port(&c->at);
 
 	return port == asked ||
-	    (port == 0 && frontend_serves_port(c->frontend, asked));
+	    (port == 0 && c->frontend->serves_port(c->frontend, asked));
 }
 
 /* The server wants a PROXY header, as from clients: this one names none.

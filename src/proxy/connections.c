@@ -1,16 +1,13 @@
-/* connections.c: what control asks of sessions, by their numbers; and the walk
- * that ends those whose server is down. */
+/* connections.c: sessions as reports have them. */
 #include "config.h"
 
-#include "pool/level.h"
+#include "proxy/connections.h"
 #include "proxy/session_private.h"
 
 static struct session *
-session_of(const struct frontend *f, uint64_t number)
+session_of(const struct sessions *all, uint64_t number)
 {
-	const struct id_table *c = &f->connections;
-
-	return number < c->end ? c->entry[number] : NULL;
+	return number < all->ids.end ? all->ids.entry[number] : NULL;
 }
 
 static void
@@ -27,7 +24,7 @@ tell(const struct session *s, struct connection_info *info)
 		[QUEUED] = { "queued", 5 },
 		[CLOSED] = { "closed", 6 },
 	};
-	uint64_t now = loop_now(s->frontend->core.loop);
+	uint64_t now = loop_now(s->frontend->loop);
 
 	*info = (struct connection_info){
 		.number = s->number,
@@ -49,36 +46,30 @@ tell(const struct session *s, struct connection_info *info)
 }
 
 bool
-frontend_connection(
-    const struct frontend *f, uint64_t number, struct connection_info *info)
+connection_find(
+    const struct sessions *all, uint64_t number, struct connection_info *info)
 {
-	const struct session *s = session_of(f, number);
+	const struct session *s = session_of(all, number);
 
 	if (s != NULL)
 		tell(s, info);
 	return s != NULL;
 }
 
-uint64_t
-frontend_connections_end(const struct frontend *f)
-{
-	return f->connections.end;
-}
-
 bool
-frontend_connection_next(
-    const struct frontend *f, uint64_t from, struct connection_info *info)
+connection_next(
+    const struct sessions *all, uint64_t from, struct connection_info *info)
 {
-	for (; from < frontend_connections_end(f); from++)
-		if (frontend_connection(f, from, info))
+	for (; from < all->ids.end; from++)
+		if (connection_find(all, from, info))
 			return true;
 	return false;
 }
 
 bool
-frontend_close_connection(struct frontend *f, uint64_t number)
+connection_close(struct sessions *all, uint64_t number)
 {
-	struct session *s = session_of(f, number);
+	struct session *s = session_of(all, number);
 
 	if (s != NULL)
 		session_close(s, REASON_STOPPED);
@@ -86,66 +77,16 @@ frontend_close_connection(struct frontend *f, uint64_t number)
 }
 
 int64_t
-frontend_connection_of_fd(const struct frontend *f, int fd)
+connection_of_fd(const struct sessions *all, int fd)
 {
 	const struct session *s;
 	uint32_t i;
 
-	for (i = 0; i < f->connections.end; i++) {
-		s = f->connections.entry[i];
+	for (i = 0; i < all->ids.end; i++) {
+		s = all->ids.entry[i];
 		if (s != NULL && fd >= 0 &&
 		    (s->down.fd == fd || s->up.fd == fd))
 			return i;
 	}
 	return -1;
-}
-
-/* ---- a server is down, or a better one is up ---- */
-
-static bool
-is_outranked(const struct session *s)
-{
-	return (s->state == RELAYING || s->state == CONNECTING) && s->counted &&
-	    level_is_outranked(s->server, s->frontend->core.best_level,
-		&s->client,
-		s->more->facts != NULL ? session_first_allowed(s) : NULL);
-}
-
-/* One that still connects to a server that is down goes to the next one if this
- * one does not answer. */
-static void
-cut(void *entry)
-{
-	struct session *s = entry;
-
-	if (is_outranked(s))
-		session_leave(s);
-	else if (s->state == RELAYING && s->counted &&
-	    pool_cuts_sessions(s->frontend->core.pool, s->server) &&
-	    !session_retry(s, true) && !session_await_next(s, true) &&
-	    !session_http_unanswered(s, 502, REASON_SERVER_DOWN))
-		session_close(s, REASON_SERVER_DOWN);
-}
-
-void
-session_cut_on_turn(struct task *t)
-{
-	struct frontend *f = list_entry(t, struct frontend, cut.task);
-
-	f->core.best_level = level_best(f->core.pool);
-	id_table_walk(&f->connections, &f->cut.sessions, cut);
-	id_table_walk(&f->flows.ids, &f->cut.flows, flow_cut);
-	if (f->cut.sessions.left > 0 || f->cut.flows.left > 0)
-		loop_soon(f->core.loop, t);
-}
-
-/* A server knows how many sessions it has, not which: that would cost each of
- * them memory. All are visited once from now on, those too that a walk under
- * way has passed: they may be of the server that went down just now. */
-void
-frontend_cut_sessions(struct frontend *f)
-{
-	f->cut.sessions.left = f->connections.end;
-	f->cut.flows.left = f->flows.ids.end;
-	loop_soon(f->core.loop, &f->cut.task);
 }

@@ -58,6 +58,22 @@ struct flows {
 /* Returns 0, or -1 with errno ENOMEM. */
 int flows_init(struct flows *fs, struct frontend_core *f);
 void flows_fini(struct flows *fs);
+/* A flow as it is at the moment. */
+struct flow_info {
+	uint64_t number;
+	struct peer client;
+	const struct server *server; /* NULL: none at the moment */
+	int fd;
+	uint64_t requests, responses, up, down;
+	uint64_t age_ms, idle_ms;
+};
+
+/* Each returns false when there is no such flow. */
+bool flows_find(
+    const struct flows *fs, uint64_t number, struct flow_info *info);
+/* The first one whose number is not below `from`. */
+bool flows_next(const struct flows *fs, uint64_t from, struct flow_info *info);
+
 /* A listener has datagrams; for listener.on_datagrams. */
 void flows_on_datagrams(struct listener *l);
 /* Makes the flow of a client, which came to `l` as `from` says, with a server

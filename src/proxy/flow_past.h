@@ -7,7 +7,7 @@
 #include "base/addr.h"
 #include "net/dgram.h"
 
-struct frontend;
+struct flows;
 struct server;
 
 struct flow_past {
@@ -23,11 +23,6 @@ struct flow_past {
  * datagrams, and those of a frontend that balances each datagram by itself, or
  * whose clients a proxy names with the next one, are left out. Returns whether
  * there is one. */
-bool frontend_flow_past(
-    const struct frontend *f, uint64_t *from, struct flow_past *past);
-/* The client's next datagram goes to `server`, as if the flow had begun here.
- * Returns whether there is such a listener, and memory. */
-bool frontend_adopt_flow(struct frontend *f, const struct flow_past *past,
-    struct server *server);
+bool flows_past(const struct flows *fs, uint64_t *from, struct flow_past *past);
 
 #endif

@@ -384,11 +384,11 @@ flows_adjust(struct flows *fs)
 /* ---- what control asks ---- */
 
 bool
-frontend_flow(const struct frontend *f, uint64_t number, struct flow_info *info)
+flows_find(const struct flows *fs, uint64_t number, struct flow_info *info)
 {
-	const struct id_table *n = &frontend_core(f)->flows->ids;
+	const struct id_table *n = &fs->ids;
 	const struct flow *w = number < n->end ? n->entry[number] : NULL;
-	uint64_t now = loop_now(frontend_core(f)->loop);
+	uint64_t now = loop_now(fs->frontend->loop);
 
 	if (w == NULL)
 		return false;
@@ -408,11 +408,10 @@ frontend_flow(const struct frontend *f, uint64_t number, struct flow_info *info)
 }
 
 bool
-frontend_flow_next(
-    const struct frontend *f, uint64_t from, struct flow_info *info)
+flows_next(const struct flows *fs, uint64_t from, struct flow_info *info)
 {
-	for (; from < frontend_core(f)->flows->ids.end; from++)
-		if (frontend_flow(f, from, info))
+	for (; from < fs->ids.end; from++)
+		if (flows_find(fs, from, info))
 			return true;
 	return false;
 }
@@ -450,14 +449,12 @@ describe(const struct flow *w, struct flow_past *past)
 }
 
 bool
-frontend_flow_past(
-    const struct frontend *f, uint64_t *from, struct flow_past *past)
+flows_past(const struct flows *fs, uint64_t *from, struct flow_past *past)
 {
-	const struct frontend_core *core = frontend_core(f);
-	const struct id_table *ids = &core->flows->ids;
+	const struct id_table *ids = &fs->ids;
 	const struct flow *w;
 
-	if (core->options.udp.each || proxy_datagrams(core))
+	if (fs->frontend->options.udp.each || proxy_datagrams(fs->frontend))
 		return false;
 	while (*from < ids->end) {
 		w = ids->entry[(*from)++];

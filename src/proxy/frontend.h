@@ -11,138 +11,14 @@
 #define PEN_PROXY_FRONTEND_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "base/duration.h"
 #include "base/error.h"
 #include "net/loop.h"
-#include "net/sources.h"
 #include "pool/pool.h"
-#include "proxy/http_responses.h"
-#include "proxy/http_sticky.h"
-#include "proxy/proxy_header.h"
-#include "proxy/reason.h"
-#include "proxy/source_limits.h"
-
-/* Which datagrams to a server begin with a PROXY header. */
-enum udp_proxy { UDP_PROXY_OFF, UDP_PROXY_FIRST, UDP_PROXY_EVERY };
-
-/* Whose end closes both sides: a server's, a client's. */
-enum fastclose {
-	FASTCLOSE_OFF,
-	FASTCLOSE_UP,
-	FASTCLOSE_DOWN,
-	FASTCLOSE_BOTH = FASTCLOSE_UP | FASTCLOSE_DOWN
-};
-
-/* Datagrams instead of connections, or, for DNS, beside them. */
-struct udp_options {
-	bool on;
-	bool each; /* balance each by itself */
-	enum udp_proxy proxy;	/* tell servers who their clients are */
-	uint64_t timeout_ms; /* a flow without a datagram; 0: never ends */
-	uint64_t responses;  /* answers that end a flow; 0: no number does */
-	uint64_t requests;   /* the same of questions */
-	uint64_t fail; /* unanswered questions that make a server fail */
-};
-
-/* The datagrams are DNS queries. */
-struct dns_options {
-	bool on;
-	uint64_t retry_ms;   /* without an answer: the next server */
-	uint64_t timeout_ms; /* the same: the client is told */
-};
-
-/* Which sessions may be ended, when they are asked to end, at a quiet moment:
- * those whose client began with a request of HTTP/1, which its client sends
- * again; all; none. */
-enum quiet_end { QUIET_END_HTTP, QUIET_END_ALL, QUIET_END_NONE };
-
-/* How sessions end that are asked to. */
-struct end_options {
-	enum quiet_end quiet;
-	uint64_t quiet_ms; /* silence that makes a moment quiet */
-	uint64_t drain_ms; /* until those left are ended; 0: never */
-	uint64_t max_age_ms; /* a session that is older is asked; 0: none */
-};
-
-/* What servers are told of clients when those have said something themselves:
- * it is kept, or it goes; a number from 0 on: it is kept from clients that this
- * access list permits. */
-enum http_forwarded {
-	HTTP_FORWARDED_APPEND = -1,
-	HTTP_FORWARDED_REPLACE = -2
-};
-
-/* Connections are HTTP/1, and servers are told who their clients are. */
-struct http_options {
-	bool on;
-	bool standard; /* by Forwarded (RFC 7239), too */
-	bool status;   /* who cannot be served gets 503 */
-	bool connect;  /* CONNECT is passed on */
-	/* That clients without TLS are sent to; 0: they are served. */
-	unsigned redirect_port;
-	int forwarded; /* enum http_forwarded, or an access list */
-	/* The cookie that names a client's server; "": none does. */
-	char sticky[HTTP_COOKIE_NAME];
-};
-
-/* Settings; control/setting fills them. */
-struct frontend_options {
-	uint64_t connect_timeout_ms; /* one connect to one server */
-	uint64_t retry_ms; /* a client waits for servers that refuse; 0: not */
-	unsigned retry_requests; /* how often one may be sent again */
-	uint64_t queue_ms; /* it waits for servers that are full; 0: not */
-	uint64_t hello_ms; /* until a client has said what is asked of it */
-	uint64_t peek_wait_ms; /* for a client that says nothing; 0: hello_ms */
-	bool peek; /* a server is chosen when first bytes are there */
-	uint64_t idle_timeout_ms;    /* no byte either way; 0: never */
-	uint64_t half_timeout_ms;    /* half-closed and no byte; 0: never */
-	uint64_t
-	    linger_ms; /* client still sends, its server is gone; 0: never */
-	uint64_t sessions_max;
-	uint64_t pending_max; /* connects under way; 0: no limit */
-	uint64_t buffer;      /* bytes read ahead for a slow client; 0: off */
-	uint64_t sndbuf, rcvbuf; /* bytes, of TCP sockets; 0: the system's */
-	uint64_t rate_down, rate_up; /* bytes a second of each; 0: any number */
-	unsigned accept_max;  /* connections accepted at a time */
-	int backlog;
-	bool nodelay;	     /* no Nagle delay */
-	enum proxy_version proxy; /* servers are told who the client is */
-	/* The first port that clients come to; 0: none, or not known. */
-	uint16_t first_port;
-	/* The number of the access list of proxies, which say who the client
-	 * is; -1: there are none. */
-	int accept_proxy;
-	enum fastclose fastclose;
-	bool splice;	     /* long flows move in the kernel */
-	bool dummy;	     /* be a web server, need no backend */
-	unsigned dump;	     /* 0: none, 1: hex, 2: ASCII dump of all data */
-	size_t kernel_pipes_max; /* two descriptors each, for splice */
-	struct sources source;	 /* local addresses towards servers */
-	bool transparent; /* the client's address instead, where possible */
-	bool freebind; /* listeners take addresses that are not here yet */
-	unsigned unix_mode; /* of files of listeners; 0: as the umask says */
-	uint64_t preopened;	 /* connections to servers */
-
-	/* Peers that vanish. 0: as the system has it. */
-	bool keepalive; /* towards servers; towards clients it always is */
-	uint64_t keepalive_ms;		/* silence before a peer is asked */
-	uint64_t keepalive_interval_ms; /* between questions */
-	unsigned keepalive_count;	/* unanswered ones that end it */
-	uint64_t user_timeout_ms;	/* bytes are not acknowledged */
-
-	struct udp_options udp;
-	struct dns_options dns;
-	struct end_options end;
-	struct limit_options limits;
-	struct http_options http;
-};
-
-struct tls_server;
-struct tls_client;
+#include "proxy/frontend_options.h"
+#include "proxy/frontend_stats.h"
 
 struct frontend_address {
 	struct addr at;
@@ -150,109 +26,11 @@ struct frontend_address {
 	bool datagram;
 };
 
-/* Everything counts since the start, but for what is there now. */
-struct flow_stats {
-	uint64_t now;
-	uint64_t peak; /* most at once */
-	uint64_t opened;
-	uint64_t evicted;   /* for others, before their time */
-	uint64_t ports;	    /* local ports that they have, now */
-	uint64_t ports_max; /* that they may have; 0: not known */
-};
-
-/* Those of flows and of DNS; the last six were dropped. */
-struct datagram_stats {
-	uint64_t up, down;
-	uint64_t no_server; /* nobody could have it */
-	uint64_t unsent;    /* the kernel did not take it */
-	uint64_t too_long;
-	uint64_t no_memory;
-	uint64_t flood; /* of newcomers, while they crowd */
-	uint64_t unnamed; /* no good PROXY header, or of nobody's proxy */
-};
-
-struct dns_stats {
-	uint64_t waiting; /* for answers, now */
-	uint64_t peak;	  /* most at once */
-	uint64_t queries;
-	uint64_t failed;    /* answered SERVFAIL: no server did */
-	uint64_t malformed; /* no DNS messages */
-	uint64_t unasked;   /* answers to nothing that was asked, or late */
-};
-
-/* Those of client_conns and client_rate. */
-struct limit_stats {
-	uint64_t waiting; /* delayed or tarpitted, now */
-	uint64_t beyond;  /* connections, flows, datagrams beyond a limit */
-	uint64_t refused; /* what became of the connections */
-	uint64_t delayed;
-	uint64_t tarpitted;
-	uint64_t abuse;
-	uint64_t dropped; /* datagrams */
-	uint64_t untracked; /* connections and datagrams without a limit,
-			     * for lack of memory */
-	uint64_t pauses;  /* of the listeners, by conn_rate */
-};
-
-struct tls_stats {
-	uint64_t handshakes; /* with clients, that succeeded */
-	uint64_t resumed;    /* of those, without a new key exchange */
-	uint64_t up_handshakes, up_resumed; /* the same with servers */
-	uint64_t failed, up_failed; /* with clients, with servers */
-};
-
-/* Lines of logs that nobody took. */
-struct line_stats {
-	uint64_t sessions, requests;
-};
-
-struct frontend_stats {
-	uint64_t sessions;	   /* open now */
-	uint64_t sessions_peak;	   /* most open at once */
-	uint64_t connecting;	   /* of those, waiting for a server */
-	uint64_t queued;	   /* of those, waiting for a place */
-	uint64_t accepted;	   /* since the start, as all below */
-	uint64_t queued_total;	   /* had to wait for a place */
-	uint64_t retries;	   /* servers tried after another failed */
-	uint64_t requests_retried; /* sent again, as a server lost them */
-	uint64_t up, down;	   /* bytes of closed sessions */
-	uint64_t reasons[REASONS]; /* how sessions ended */
-	struct flow_stats flows;
-	struct datagram_stats datagrams;
-	struct dns_stats dns;
-	struct tls_stats tls;
-	struct limit_stats limits;
-	struct line_stats lines_lost;
-	/* Answers of servers, by the class of their status, from 1xx on; where
-	 * they are read. */
-	uint64_t http_classes[HTTP_CLASSES];
-};
-
-/* Of sessions, since the start. */
-struct frontend_durations {
-	struct duration connect;    /* of connects that succeeded */
-	struct duration first_byte; /* until the answer began */
-	struct duration session;    /* from its beginning to its end */
-};
-
-/* TLS; all of it outlives the frontend, or is replaced before it goes. */
-struct frontend_tls {
-	struct tls_server *server; /* towards clients; NULL: none */
-	struct tls_client *client; /* towards servers; NULL: none */
-	uint64_t handshake_ms;	   /* how long a client's may take */
-	bool upstream; /* servers talk it that say nothing of their own */
-	bool require_close_notify; /* a client that ends without it is cut */
-};
-
-/* In which version this server is told who its clients are. */
-enum proxy_version frontend_server_proxy(
-    const struct frontend_options *o, const struct server *s);
-
 struct frontend;
+struct flow_past;
+struct frontend_core;
 struct inherited;
 struct listener;
-
-void frontend_options_init(struct frontend_options *o);
 
 /* A frontend that listens nowhere yet; loop and pool outlive it. NULL with a
  * sentence in `e`. */
@@ -313,12 +91,10 @@ void frontend_leave(struct frontend *f);
 /* Calls `fn` for each listener. */
 void frontend_each_listener(struct frontend *f,
     void (*fn)(void *arg, struct listener *l), void *arg);
-/* Asks sessions of servers that have more than their share to end at a quiet
- * moment, so that their clients are balanced anew; soon, in portions. Of each
- * such server `percent` of its sessions at most. Returns 0 and how many they
- * are at most, or -1 with a phrase. */
-int frontend_rebalance(struct frontend *f, unsigned percent, uint64_t *asked,
-    struct error *e);
+/* The client's next datagram goes to `server`, as if the flow had begun here.
+ * Returns whether there is such a listener, and memory. */
+bool frontend_adopt_flow(
+    struct frontend *f, const struct flow_past *past, struct server *server);
 /* Sessions, flows and DNS queries that are not over. */
 uint64_t frontend_left(const struct frontend *f);
 
@@ -343,66 +119,18 @@ void frontend_clear_stats(struct frontend *f);
 void frontend_restore_stats(
     struct frontend *f, const struct frontend_stats *past);
 
-/* ---- connections, for reports and commands ---- */
+/* ---- what it is made of ---- */
 
-/* A session as it is at the moment. */
-struct connection_info {
-	unsigned number;
-	unsigned phase; /* its state as a number, as below from 1 on */
-	/* "hello", "connecting", "relaying", "draining", "queued" */
-	const char *state;
-	int down_fd, up_fd; /* of client and server; -1: none */
-	struct peer client;
-	uint32_t client_number;	     /* in the memory of clients; 0: none */
-	const struct server *server; /* NULL: none chosen yet */
-	const struct stream *stream; /* the client's; until the loop goes on */
-	size_t pending_up, pending_down; /* bytes read, not yet taken */
-	uint64_t up, down;		 /* bytes moved */
-	uint64_t age_ms, idle_ms;
-};
-
-/* Each returns false when there is no such connection. */
-bool frontend_connection(
-    const struct frontend *f, uint64_t number, struct connection_info *info);
-/* The first one whose number is not below `from`. */
-bool frontend_connection_next(
-    const struct frontend *f, uint64_t from, struct connection_info *info);
-/* Ends it abortively. */
-bool frontend_close_connection(struct frontend *f, uint64_t number);
-/* All numbers are below it. */
-uint64_t frontend_connections_end(const struct frontend *f);
-/* The connection that a descriptor belongs to, or -1; a walk. */
-int64_t frontend_connection_of_fd(const struct frontend *f, int fd);
-
-/* ---- flows of datagrams ---- */
-
-struct flow_info {
-	uint64_t number;
-	struct peer client;
-	const struct server *server; /* NULL: none at the moment */
-	int fd;
-	uint64_t requests, responses, up, down;
-	uint64_t age_ms, idle_ms;
-};
-
-/* Each returns false when there is no such flow. */
-bool frontend_flow(
-    const struct frontend *f, uint64_t number, struct flow_info *info);
-/* The first one whose number is not below `from`. */
-bool frontend_flow_next(
-    const struct frontend *f, uint64_t from, struct flow_info *info);
-
-/* ---- limits of each source ---- */
-
+/* For health checks, which connect to servers as it does, and for what its
+ * limits say. */
+struct frontend_core *frontend_core_of(struct frontend *f);
+/* For connections.h. */
+struct sessions *frontend_sessions(struct frontend *f);
+/* For what flow.h says of single flows. */
+struct flows *frontend_flows(struct frontend *f);
 /* The table of sources, for reports. */
 const struct source_limits *frontend_sources(const struct frontend *f);
-/* Which limit a client that comes now would be beyond. */
-enum limit_verdict frontend_limit(
-    struct frontend *f, const struct peer *who);
-
-/* ---- pre-opened connections ---- */
-
-/* How many are open and wait for a client. */
+/* How many pre-opened connections wait for a client. */
 uint64_t frontend_preopened(const struct frontend *f);
 
 /* ---- logs ---- */

@@ -7,20 +7,18 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "proxy/dummy.h"
 #include "proxy/flow_past.h"
 #include "proxy/frontend_private.h"
-#include "proxy/session.h"
 
 static void
 on_accept(struct listener *l, int fd, const struct peer *who)
 {
-	struct frontend *f = container_of(l->arg, struct frontend, core);
+	struct frontend_core *f = l->arg;
 
-	if (f->core.options.dummy)
-		dummy_start(&f->core, fd);
+	if (f->options.dummy)
+		dummy_start(f, fd);
 	else
-		session_start(f, fd, who, addr_port(&l->at));
+		session_start(f->sessions, fd, who, addr_port(&l->at));
 }
 
 static struct frontend_listener *
@@ -73,7 +71,7 @@ open_listener(struct frontend *f, struct listener *l,
 		dgram_coalesce(l->fd);
 	l->arg = &f->core;
 	/* no limit of connections holds back datagrams */
-	if (!f->core.started || f->paused || (f->full && !a->datagram) ||
+	if (!f->core.started || f->paused || (f->core.full && !a->datagram) ||
 	    listener_resume(l) == 0)
 		return 0;
 	error = errno;
@@ -281,8 +279,8 @@ frontend_start(struct frontend *f)
 	struct list *link;
 
 	f->core.started = true;
-	preopened_adjust(&f->preopened);
-	if (f->full)
+	preopened_adjust(&f->core.preopened);
+	if (f->core.full)
 		return 0;
 	for (link = f->listeners.next; link != &f->listeners; link = link->next)
 		if (listener_resume(&of(link)->listener) < 0)
@@ -291,8 +289,9 @@ frontend_start(struct frontend *f)
 }
 
 void
-frontend_hold(struct frontend *f, bool hold)
+frontend_hold(struct frontend_core *core, bool hold)
 {
+	struct frontend *f = container_of(core, struct frontend, core);
 	struct list *link;
 
 	if (f->paused)
@@ -348,7 +347,7 @@ resume_listener(void *arg, struct listener *l)
 {
 	const struct frontend *f = arg;
 
-	if (!f->full || l->datagram) /* it tries again by itself */
+	if (!f->core.full || l->datagram) /* it tries again by itself */
 		(void)listener_resume(l);
 }
 
@@ -444,9 +443,9 @@ frontend_drain(struct frontend *f)
 			close_one(f, of(link), &gone);
 	}
 	discard(f, &gone);
-	preopened_adjust(&f->preopened);
+	preopened_adjust(&f->core.preopened);
 	dummies_hurry(&f->dummies);
-	session_reschedule_all(f);
+	sessions_reschedule(&f->sessions, false);
 }
 
 void

@@ -9,6 +9,21 @@
 #include "net/sock_nonlocal.h"
 #include "proxy/frontend_core.h"
 
+struct sock_keepalive
+frontend_keepalive(const struct frontend_core *f)
+{
+	const struct frontend_options *o = &f->options;
+
+	return (struct sock_keepalive){
+		.on = o->keepalive,
+		.idle_s = (unsigned)((o->keepalive_ms + 999) / 1000),
+		.interval_s =
+		    (unsigned)((o->keepalive_interval_ms + 999) / 1000),
+		.count = o->keepalive_count,
+		.user_ms = (unsigned)o->user_timeout_ms,
+	};
+}
+
 struct sock_connect_options
 frontend_connect_options(struct frontend_core *f, uint16_t port)
 {

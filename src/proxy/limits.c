@@ -62,14 +62,13 @@ limits_note(struct frontend_core *f, struct source *s, enum limit_verdict which)
 }
 
 enum limit_verdict
-frontend_limit(struct frontend *f, const struct peer *who)
+limits_check(const struct frontend_core *f, const struct peer *who)
 {
-	struct frontend_core *core = frontend_core_of(f);
-	const struct source *s = source_limits_find(&core->sources, who);
+	const struct source *s = source_limits_find(&f->sources, who);
 
-	if (!core->limited || s == NULL || is_exempt(core, who))
+	if (!f->limited || s == NULL || is_exempt(f, who))
 		return LIMIT_WITHIN;
-	return source_check(&core->sources, s, loop_now(core->loop));
+	return source_check(&f->sources, s, loop_now(f->loop));
 }
 
 bool

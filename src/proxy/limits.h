@@ -16,6 +16,9 @@ struct source *limits_source(struct frontend_core *f, const struct peer *who);
  * minute at most for each source. */
 void limits_note(
     struct frontend_core *f, struct source *s, enum limit_verdict which);
+/* Which limit a client that comes now would be beyond. */
+enum limit_verdict limits_check(
+    const struct frontend_core *f, const struct peer *who);
 /* "client_conns", "client_rate". */
 const char *limit_name(enum limit_verdict which);
 

@@ -404,7 +404,7 @@ static const struct word {
 	    const struct session_record *r, bool timed, struct line *l);
 	const struct style *style; /* NULL: the template */
 	const char *template;
-} words[] = {
+} formats[] = {
 	{ "logfmt", write_logfmt, &style_logfmt, NULL },
 	{ "jsonl", write_json, &style_json, NULL },
 	{ "journal", write_journal, &style_journal, NULL },
@@ -418,9 +418,9 @@ find_word(const char *text)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(words[i].name, text) == 0)
-			return &words[i];
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (strcmp(formats[i].name, text) == 0)
+			return &formats[i];
 	return NULL;
 }
 

@@ -114,7 +114,7 @@ session_set_state(struct session *s, enum session_state to)
 	if (to == CONNECTING || s->state == CONNECTING)
 		frontend_connecting(s->frontend, to == CONNECTING);
 	s->state = (uint8_t)to;
-	s->active = loop_now(s->frontend->core.loop);
+	s->active = loop_now(s->frontend->loop);
 }
 
 /* ---- closing ---- */
@@ -137,7 +137,7 @@ session_free_soon(struct session *s)
 {
 	s->task = (struct task){ .run = session_free_task };
 	list_init(&s->task.link);
-	loop_soon(s->frontend->core.loop, &s->task);
+	loop_soon(s->frontend->loop, &s->task);
 }
 
 /* ---- turns ---- */
@@ -145,7 +145,7 @@ session_free_soon(struct session *s)
 void
 session_soon(struct session *s)
 {
-	struct session_turns *t = &s->frontend->turns;
+	struct session_turns *t = &s->frontend->sessions->turns;
 
 	s->turn_due = true;
 	if (s->has_turn)
@@ -157,7 +157,7 @@ session_soon(struct session *s)
 	else
 		t->last->next_turn = s;
 	t->last = s;
-	loop_soon(s->frontend->core.loop, &t->task);
+	loop_soon(s->frontend->loop, &t->task);
 }
 
 static void
@@ -187,20 +187,14 @@ session_turns_run(struct task *task)
 	}
 }
 
-void
-session_turns_init(struct frontend *f)
-{
-	f->turns.task.run = session_turns_run;
-	list_init(&f->turns.task.link);
-}
-
-void
-session_turns_fini(struct frontend *f)
+/* Those that asked for one are closed: it was to free them. */
+static void
+session_turns_fini(struct session_turns *t)
 {
 	struct session *s, *next;
 
-	list_remove(&f->turns.task.link);
-	for (s = f->turns.first; s != NULL; s = next) {
+	list_remove(&t->task.link);
+	for (s = t->first; s != NULL; s = next) {
 		next = s->next_turn;
 		session_free_soon(s);
 	}
@@ -209,11 +203,11 @@ session_turns_fini(struct frontend *f)
 void
 session_release_server(struct session *s, bool reset)
 {
-	stream_close(s->frontend->core.loop, &s->up, reset);
+	stream_close(s->frontend->loop, &s->up, reset);
 	if (!s->counted)
 		return;
 	s->counted = false;
-	pool_closed(s->frontend->core.pool, s->server, &s->client, &s->attempts,
+	pool_closed(s->frontend->pool, s->server, &s->client, &s->attempts,
 	    s->to_server.bytes - s->counted_up,
 	    s->to_client.bytes - s->counted_down + pipe_pending(&s->to_client));
 }
@@ -223,12 +217,12 @@ session_release_server(struct session *s, bool reset)
 void
 session_close(struct session *s, enum reason why)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	const struct reason_row *row = &reason_rows[why];
 	enum reason said =
 	    s->because != REASON_DONE ? (enum reason)s->because : why;
 
-	if (f->core.sessionlog != NULL)
+	if (f->sessionlog != NULL)
 		session_log_close(s, said);
 	if (s->server != NULL)
 		pool_session_ended(s->server, reason_end(said));
@@ -241,26 +235,26 @@ session_close(struct session *s, enum reason why)
 	if (s->state == QUEUED)
 		session_queue_leave(s);
 	session_release_server(s, row->resets_server);
-	stream_close(f->core.loop, &s->down,
+	stream_close(f->loop, &s->down,
 	    row->resets_client == RESETS_ALWAYS ||
 		(row->resets_client == RESETS_UNLESS_TOLD && !s->client_told));
-	duration_add(&f->core.durations.session,
-	    (loop_now(f->core.loop) - s->started) * 1000);
-	f->core.stats.up += s->to_server.bytes - s->counted_up;
-	f->core.stats.down += s->to_client.bytes - s->counted_down;
-	pipe_fini(&s->to_server, &f->core.share);
-	pipe_fini(&s->to_client, &f->core.share);
+	duration_add(
+	    &f->durations.session, (loop_now(f->loop) - s->started) * 1000);
+	f->stats.up += s->to_server.bytes - s->counted_up;
+	f->stats.down += s->to_client.bytes - s->counted_down;
+	pipe_fini(&s->to_server, &f->share);
+	pipe_fini(&s->to_client, &f->share);
 	if (s->request != NULL)
 		session_drop_request(s);
 	expiry_cancel(&s->expiry);
 	list_remove(&s->link);
-	id_table_remove(&f->connections, s->number);
+	id_table_remove(&f->sessions->ids, s->number);
 	session_set_state(s, CLOSED);
-	if (s->more == &f->nothing) /* it may be gone before the session */
+	if (s->more == &f->sessions->nothing) /* which may be gone before */
 		s->more = NULL;
 	if (!s->has_turn) /* else it is freed then */
 		session_free_soon(s);
-	frontend_client_out(&f->core, said);
+	frontend_client_out(f, said);
 }
 
 /* ---- life ---- */
@@ -272,24 +266,24 @@ session_identify(struct session *s)
 {
 	struct peer_owner owner;
 
-	if (pool_tells_clients_apart(s->frontend->core.pool) &&
+	if (pool_tells_clients_apart(s->frontend->pool) &&
 	    sock_peer_owner(s->down.fd, &owner) == 0)
 		peer_set_owner(&s->client, &owner);
 }
 
 static struct session *
-session_new(struct frontend *f, int fd, const struct peer *who)
+session_new(struct sessions *all, int fd, const struct peer *who)
 {
 	struct session *s = memory_zeroed(sizeof(*s));
 
 	if (s == NULL)
 		return NULL;
-	if (id_table_add(&f->connections, s, &s->number) < 0) {
+	if (id_table_add(&all->ids, s, &s->number) < 0) {
 		free(s);
 		return NULL;
 	}
-	s->frontend = f;
-	s->more = &f->nothing;
+	s->frontend = all->frontend;
+	s->more = &all->nothing;
 	stream_open_plain(&s->down, fd, false);
 	stream_init(&s->up);
 	pipe_init(&s->to_server, false);
@@ -302,20 +296,24 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 	}
 	s->attempts.proven = true; /* accept(2) says so */
 	expiry_init(&s->expiry);
-	s->started = loop_now(f->core.loop);
+	s->started = loop_now(all->frontend->loop);
 	s->state = HELLO;
-	list_append(&f->sessions, &s->link);
-	if (!f->is_aging)
-		session_begin_aging(f);
+	list_append(&all->young, &s->link);
+	if (!all->is_aging)
+		session_begin_aging(all);
+	if (!all->count.walking)
+		session_count_start(all);
 	return s;
 }
 
 /* A client of plain TCP is not watched before its server is chosen: what it has
  * said by now is read with the connect, what it says later is an event. */
 void
-session_start(struct frontend *f, int fd, const struct peer *who, uint16_t port)
+session_start(
+    struct sessions *all, int fd, const struct peer *who, uint16_t port)
 {
-	struct session *s = session_new(f, fd, who);
+	struct frontend_core *f = all->frontend;
+	struct session *s = session_new(all, fd, who);
 	char client[PEER_TEXT_MAX];
 
 	if (s == NULL) {
@@ -327,25 +325,51 @@ session_start(struct frontend *f, int fd, const struct peer *who, uint16_t port)
 	s->port = port;
 	log_debug("session begins session=%u client=%s port=%u", s->number,
 	    peer_format(who, client), port);
-	frontend_client_in(&f->core);
-	if (f->core.hello != 0)
+	frontend_client_in(f);
+	if (f->hello != 0)
 		session_hello(s);
 	else
 		session_connect(s);
 	if (s->state != CLOSED && s->down.watch.fd < 0 &&
-	    watch_start(f->core.loop, &s->down.watch, fd, READY_READ,
-		session_on_client) < 0)
+	    watch_start(
+		f->loop, &s->down.watch, fd, READY_READ, session_on_client) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 }
 
+/* ---- all of them ---- */
+
 void
-session_close_all(struct frontend *f)
+sessions_init(struct sessions *all, struct frontend_core *f)
+{
+	all->frontend = f;
+	list_init(&all->young);
+	list_init(&all->settled);
+	list_init(&all->stale);
+	id_table_init(&all->ids);
+	all->turns.task.run = session_turns_run;
+	list_init(&all->turns.task.link);
+	session_times_init(all);
+	session_queue_init(all);
+	session_count_init(all);
+	session_rebalance_init(all);
+	f->share.on_read = session_on_read;
+}
+
+void
+sessions_fini(struct sessions *all)
 {
 	struct list *link;
 
-	list_move_all(&f->stale, &f->settled);
-	list_move_all(&f->stale, &f->sessions);
-	while ((link = list_first(&f->stale)) != NULL)
+	list_move_all(&all->stale, &all->settled);
+	list_move_all(&all->stale, &all->young);
+	while ((link = list_first(&all->stale)) != NULL)
 		session_close(
 		    list_entry(link, struct session, link), REASON_STOPPED);
+	session_turns_fini(&all->turns);
+	session_queue_fini(all);
+	session_times_fini(all);
+	timer_fini(&all->count.timer);
+	session_rebalance_fini(all);
+	free(all->http_room);
+	id_table_fini(&all->ids);
 }

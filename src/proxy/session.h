@@ -23,52 +23,106 @@
 #include <stddef.h>
 
 #include "base/addr.h"
-#include "proxy/reason.h"
+#include "base/error.h"
+#include "base/list.h"
+#include "net/loop.h"
+#include "net/timeouts.h"
+#include "proxy/id_table.h"
+#include "proxy/route.h"
 
-struct frontend;
 struct frontend_core;
-struct pipe;
-struct task;
+struct session;
 
-/* The turns that sessions ask for, and their end: all sessions are closed. */
-void session_turns_init(struct frontend *f);
-void session_turns_fini(struct frontend *f);
-/* The routes in force are others. */
-void session_queue_reroute(struct frontend *f);
-/* Prepares the frontend's queues for its sessions. */
-void session_init_timeouts(struct frontend *f);
-/* No session is left. */
-void session_fini_timeouts(struct frontend *f);
-/* A time was set anew: those that are there wait by it, too. They are looked
- * through in portions, so that many do not hold up the loop. */
-void session_reschedule_all(struct frontend *f);
+/* What few sessions have; NULL: they have not. */
+struct session_more {
+	struct session_facts *facts;
+	struct source *source; /* that it counts in, or waits for */
+	struct http_relay *http_relay;
+};
 
-/* What clients must do before they get a server: a bit of each step. */
-unsigned session_hello_steps(const struct frontend_core *f);
+/* Sessions that asked for another turn, in this order. */
+struct session_turns {
+	struct session *first, *last;
+	struct task task;
+};
 
-/* The walk that keeps byte counters up to date, once a client is there: every
- * second, or less often with more than some thousand sessions. */
-void session_count_init(struct frontend *f);
-void session_count_fini(struct frontend *f);
-void session_count_start(struct frontend *f);
+/* The walk over all sessions that adds up their bytes, once a client is there:
+ * every second, or less often with more than some thousand sessions. */
+struct session_walk {
+	struct timer timer;
+	bool walking;
+	uint32_t next; /* number it goes on with */
+};
 
-/* Goes on with the walk of frontend_cut_sessions(). */
-void session_cut_on_turn(struct task *t);
+/* Of the walk that asks sessions to end, for others to get their share. */
+struct session_rebalance {
+	struct task task;
+	struct id_walk walk;
+	uint64_t *surplus; /* by slot: how many to ask yet; NULL: no walk */
+	unsigned slots;
+};
 
-/* The walk of frontend_rebalance(). */
-void session_rebalance_init(struct frontend *f);
-void session_rebalance_fini(struct frontend *f);
+/* Clients that wait for a place at a server, those of each route by themselves:
+ * a server of one route does not walk those who wait for the others. */
+struct session_queue {
+	struct route_queue all; /* of clients without a route */
+	struct list queues;	/* in which somebody waits, by `link` */
+	struct task task;	/* serves them */
+	bool due;		/* there may be places: the task will see */
+	bool serving;
+	struct timer look; /* now and then, all the same */
+};
+
+/* All of a frontend. Each is in one of the lists, and in the table. */
+struct sessions {
+	struct frontend_core *frontend;
+	struct list young;   /* the oldest first */
+	struct list settled; /* those that have been there for a while */
+	struct list stale;   /* those that a new time has not reached yet */
+	struct id_table ids;
+	struct session_turns turns;
+	struct session_more nothing; /* of sessions that have none */
+	struct timeouts times;	     /* one for each: its state's */
+	struct task rescheduling;    /* reaches the stale ones */
+	bool retune;		     /* keep-alive was set anew, too */
+	bool is_aging;
+	struct timer aging; /* of young sessions, while there are any */
+	struct session_walk count;
+	struct session_queue queue;
+	struct session_rebalance rebalance;
+	bool clients_begin;   /* the last one had said something by then */
+	size_t kept_requests; /* bytes of those that may be sent again */
+	char *http_room;      /* for the filters of HTTP; NULL: none so far */
+};
+
+/* `all` is zeroed. */
+void sessions_init(struct sessions *all, struct frontend_core *f);
+/* Ends all of them abortively. */
+void sessions_fini(struct sessions *all);
 
 /* Serves the client on `fd`, which it takes over. When memory is short the
  * client is closed and that is logged. It came to `port`, 0: a Unix socket. */
 void session_start(
-    struct frontend *f, int fd, const struct peer *who, uint16_t port);
+    struct sessions *all, int fd, const struct peer *who, uint16_t port);
 
-/* What clients say is noted, and their requests are logged; for
- * pipe_share.on_read. */
-void session_on_read(struct pipe *p, const char *bytes, size_t n);
+/* What clients must do before they get a server: a bit of each step. */
+unsigned session_hello_steps(const struct frontend_core *f);
 
-/* Ends all sessions of `f` abortively. */
-void session_close_all(struct frontend *f);
+/* The routes in force are others: those that wait for a server are routed
+ * anew. */
+void sessions_reroute(struct sessions *all);
+/* A time was set anew, with `retune` those of keep-alive, too: those that are
+ * there wait by it from now on. They are looked through in portions, so that
+ * many do not hold up the loop. */
+void sessions_reschedule(struct sessions *all, bool retune);
+/* Asks sessions of servers that have more than their share to end at a quiet
+ * moment, so that their clients are balanced anew; soon, in portions. Of each
+ * such server `percent` of its sessions at most. Returns 0 and how many they
+ * are at most, or -1 with a phrase. */
+int sessions_rebalance(
+    struct sessions *all, unsigned percent, uint64_t *asked, struct error *e);
+/* Ends the session where its server is down and on_down says so, or where
+ * frontend_core.best_level is better than its server's. For id_table_walk(). */
+void session_cut(void *session);
 
 #endif

@@ -42,7 +42,7 @@ first_delayed(struct source *src)
 uint64_t
 session_admit_due(const struct session *s)
 {
-	const struct frontend_core *f = &s->frontend->core;
+	const struct frontend_core *f = s->frontend;
 	uint64_t due = s->active + f->options.limits.wait_ms, again;
 
 	/* the end of all clients does not wait for a tarpitted one */
@@ -72,7 +72,7 @@ wake_first(struct source *src)
 static void
 stop_waiting(struct session *s)
 {
-	struct frontend_core *f = &s->frontend->core;
+	struct frontend_core *f = s->frontend;
 
 	f->stats.limits.waiting--;
 	if (s->admission == DELAYED) {
@@ -88,7 +88,7 @@ stop_waiting(struct session *s)
 static bool
 wait_in(struct session *s, struct source *src, enum admission how)
 {
-	struct frontend_core *f = &s->frontend->core;
+	struct frontend_core *f = s->frontend;
 	const struct limit_options *o = &f->options.limits;
 
 	if (f->stats.limits.waiting >= o->wait_max ||
@@ -116,7 +116,7 @@ wait_in(struct session *s, struct source *src, enum admission how)
 static void
 enter(struct session *s, struct source *src)
 {
-	struct source_limits *t = &s->frontend->core.sources;
+	struct source_limits *t = &s->frontend->sources;
 
 	s->more->source = src;
 	s->admission = ADMITTED;
@@ -128,14 +128,14 @@ enter(struct session *s, struct source *src)
 static void
 refuse(struct session *s, enum limit_verdict which)
 {
-	s->frontend->core.stats.limits.refused++;
+	s->frontend->stats.limits.refused++;
 	session_close(s, reason_of(which));
 }
 
 static bool
 goes_to_abuse(struct session *s)
 {
-	struct frontend_core *f = &s->frontend->core;
+	struct frontend_core *f = s->frontend;
 
 	if (!pool_slot(f->pool, SLOT_ABUSE)->present)
 		return false;
@@ -148,7 +148,7 @@ goes_to_abuse(struct session *s)
 static void
 beyond(struct session *s, struct source *src, enum limit_verdict which)
 {
-	struct frontend_core *f = &s->frontend->core;
+	struct frontend_core *f = s->frontend;
 	bool done = false;
 
 	limits_note(f, src, which);
@@ -172,7 +172,7 @@ beyond(struct session *s, struct source *src, enum limit_verdict which)
 void
 session_admit_begin(struct session *s)
 {
-	struct frontend_core *f = &s->frontend->core;
+	struct frontend_core *f = s->frontend;
 	struct source *src = limits_source(f, &s->client);
 	enum limit_verdict v;
 
@@ -206,7 +206,7 @@ resume(struct session *s)
 void
 session_admit_on_time(struct session *s)
 {
-	struct frontend_core *f = &s->frontend->core;
+	struct frontend_core *f = s->frontend;
 	uint64_t now = loop_now(f->loop);
 	enum limit_verdict v = LIMIT_RATE;
 
@@ -230,7 +230,7 @@ session_admit_leave(struct session *s)
 	struct source *src = s->more->source;
 
 	if (s->admission == ADMITTED) {
-		source_leave(&s->frontend->core.sources, src);
+		source_leave(&s->frontend->sources, src);
 		wake_first(src);
 	} else if (s->admission != NOT_ADMITTED) {
 		stop_waiting(s);

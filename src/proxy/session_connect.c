@@ -27,16 +27,16 @@ void
 session_blame_server(
     struct session *s, struct server *server, int error, const char *why)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 
 	if (s->no_port) {
 		log_warn("no local port left server=%u name=%s", server->number,
 		    server->name);
 		return;
 	}
-	if (!frontend_error_tells(&f->core, server, s->port, error))
+	if (!frontend_error_tells(f, server, s->port, error))
 		return;
-	frontend_server_failed(&f->core, server, error, why);
+	frontend_server_failed(f, server, error, why);
 	preopened_drop(&f->preopened, server);
 }
 
@@ -45,7 +45,7 @@ session_blame_server(
 static bool
 session_give_up_address(struct session *s, int error)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	struct server *server = s->server;
 	bool tls = stream_is_open(&s->up) && stream_is_tls(&s->up);
 	const char *why = tls && *tls_error(&s->up) != '\0' ? tls_error(&s->up)
@@ -53,7 +53,7 @@ session_give_up_address(struct session *s, int error)
 
 	if (tls && error == ECONNRESET)
 		error = EPROTO; /* a broken handshake is no refusal */
-	stream_close(f->core.loop, &s->up, false);
+	stream_close(f->loop, &s->up, false);
 	if (error == EADDRNOTAVAIL) {
 		s->no_port = true;
 	} else if (sock_error_is_ours(error)) {
@@ -70,8 +70,7 @@ session_give_up_address(struct session *s, int error)
 	if (s->addr_tried >= server->addrs.count) {
 		session_note_tried(s, server);
 		session_blame_server(s, server, error, why);
-		pool_closed(
-		    f->core.pool, server, &s->client, &s->attempts, 0, 0);
+		pool_closed(f->pool, server, &s->client, &s->attempts, 0, 0);
 		s->counted = false;
 		s->server = NULL;
 		s->failed_once = true;
@@ -85,14 +84,14 @@ session_give_up_address(struct session *s, int error)
 static bool
 session_await_restart(struct session *s)
 {
-	struct frontend *f = s->frontend;
-	uint64_t again = loop_now(f->core.loop) + REFUSED_MS;
+	struct frontend_core *f = s->frontend;
+	uint64_t again = loop_now(f->loop) + REFUSED_MS;
 
-	if (!s->refused || pool_options(f->core.pool)->stubborn ||
-	    !pool_has_tries_left(f->core.pool, &s->attempts) ||
-	    again - s->started > f->core.options.retry_ms)
+	if (!s->refused || pool_options(f->pool)->stubborn ||
+	    !pool_has_tries_left(f->pool, &s->attempts) ||
+	    again - s->started > f->options.retry_ms)
 		return false;
-	timeouts_add(&f->session_times, &s->expiry, again);
+	timeouts_add(&f->sessions->times, &s->expiry, again);
 	return true;
 }
 
@@ -101,7 +100,7 @@ session_await_restart(struct session *s)
 static void
 session_take_server(struct session *s, struct server *server, uint64_t now)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 
 	s->server = server;
 	s->no_port = false;
@@ -111,8 +110,8 @@ session_take_server(struct session *s, struct server *server, uint64_t now)
 	s->connect_done = false;
 	s->addr_start = (uint8_t)server->addr_first;
 	if (s->failed_once)
-		f->core.stats.retries++;
-	pool_opened(f->core.pool, server, &s->client, &s->attempts, now);
+		f->stats.retries++;
+	pool_opened(f->pool, server, &s->client, &s->attempts, now);
 	s->counted = true;
 	if (s->more->facts != NULL && s->more->facts->sticky != NULL)
 		session_sticky_set(s);
@@ -125,15 +124,14 @@ session_choose(struct session *s, uint64_t now)
 		s->attempts.allowed = session_first_allowed(s);
 		attempts_want(&s->attempts, session_sticky_server(s));
 	}
-	return pool_choose(
-	    s->frontend->core.pool, &s->client, &s->attempts, now);
+	return pool_choose(s->frontend->pool, &s->client, &s->attempts, now);
 }
 
 /* Whether there is somebody for the client at all, be it the abuse server. */
 bool
 session_is_welcome(const struct session *s)
 {
-	const struct pool *p = s->frontend->core.pool;
+	const struct pool *p = s->frontend->pool;
 
 	return pool_slot(p, SLOT_ABUSE)->present || pool_permits(p, &s->client);
 }
@@ -161,7 +159,7 @@ session_choose_server(struct session *s, uint64_t now)
 static void
 session_next_server(struct session *s)
 {
-	uint64_t now = loop_now(s->frontend->core.loop);
+	uint64_t now = loop_now(s->frontend->loop);
 	int error;
 
 	expiry_cancel(&s->expiry);
@@ -180,8 +178,8 @@ session_next_server(struct session *s)
 void
 session_connect(struct session *s)
 {
-	if (s->frontend->queue.due)
-		session_queue_serve(s->frontend);
+	if (s->frontend->sessions->queue.due)
+		session_queue_serve(s->frontend->sessions);
 	if (!session_http_begin(s)) {
 		session_close(s, REASON_NO_RESOURCES);
 		return;
@@ -217,7 +215,7 @@ session_connect_anew(struct session *s)
 void
 session_connect_to(struct session *s, struct server *server)
 {
-	session_take_server(s, server, loop_now(s->frontend->core.loop));
+	session_take_server(s, server, loop_now(s->frontend->loop));
 	s->preopened_tried = true;
 	session_set_state(s, CONNECTING);
 	session_next_server(s);
@@ -245,14 +243,14 @@ session_connect_on_client(struct session *s, unsigned ready)
 		return;
 	}
 	stream_note_ready(&s->down, ready);
-	s->active = loop_now(s->frontend->core.loop);
+	s->active = loop_now(s->frontend->loop);
 	stop = session_send_early(s);
 	if (stop.verdict == PIPE_READ_FAILED) {
 		session_close(s, session_unread_reason(stop.cause));
 		return;
 	}
 	more = pipe_wants(&s->to_server);
-	if (watch_want(s->frontend->core.loop, &s->down.watch,
+	if (watch_want(s->frontend->loop, &s->down.watch,
 		(more ? READY_READ : 0u) | stream_wants(&s->down)) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 }
@@ -261,23 +259,23 @@ session_connect_on_client(struct session *s, unsigned ready)
 static void
 session_on_server_hello(struct session *s, unsigned ready)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 
 	stream_note_ready(&s->up, ready);
 	switch (tls_handshake(&s->up)) {
 	case TLS_DONE:
-		f->core.stats.tls.up_handshakes++;
-		f->core.stats.tls.up_resumed += tls_is_resumed(&s->up);
+		f->stats.tls.up_handshakes++;
+		f->stats.tls.up_resumed += tls_is_resumed(&s->up);
 		session_connected(s);
 		session_relay(s);
 		break;
 	case TLS_FAILED:
-		f->core.stats.tls.up_failed++;
+		f->stats.tls.up_failed++;
 		session_connect_failed(s, errno);
 		break;
 	case TLS_WAITS:
 		s->up.flags &= ~(unsigned)STREAM_WRITABLE;
-		if (watch_want(f->core.loop, &s->up.watch,
+		if (watch_want(f->loop, &s->up.watch,
 			READY_READ | stream_wants(&s->up)) < 0)
 			session_close(s, REASON_NO_RESOURCES);
 		break;
@@ -313,7 +311,7 @@ session_dial_busy(struct session *s)
 	int error;
 
 	s->waited_ms += session_busy_ms(s);
-	if (s->waited_ms >= s->frontend->core.options.connect_timeout_ms) {
+	if (s->waited_ms >= s->frontend->options.connect_timeout_ms) {
 		s->addr_tried++;
 		session_connect_failed(s, ETIMEDOUT);
 		return;

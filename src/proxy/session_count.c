@@ -18,7 +18,7 @@ enum { WALK_MS = 1000, PORTION_MS = 50, PORTION = 1000, NUMBERS = 65536 };
 static void
 count_bytes(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	uint64_t up = s->to_server.bytes - s->counted_up;
 	uint64_t down = s->to_client.bytes - s->counted_down;
 
@@ -26,19 +26,19 @@ count_bytes(struct session *s)
 		return;
 	s->counted_up += up;
 	s->counted_down += down;
-	f->core.stats.up += up;
-	f->core.stats.down += down;
+	f->stats.up += up;
+	f->stats.down += down;
 	if (s->counted)
-		pool_moved(f->core.pool, s->server, &s->client, &s->attempts,
-		    up, down);
+		pool_moved(
+		    f->pool, s->server, &s->client, &s->attempts, up, down);
 }
 
 static void
 on_time(struct timer *t)
 {
-	struct frontend *f = list_entry(t, struct frontend, count.timer);
-	const struct id_table *c = &f->connections;
-	uint32_t sessions = 0, numbers = 0, at = f->count.next;
+	struct sessions *all = list_entry(t, struct sessions, count.timer);
+	const struct id_table *c = &all->ids;
+	uint32_t sessions = 0, numbers = 0, at = all->count.next;
 
 	for (; at < c->end && sessions < PORTION && numbers < NUMBERS; at++) {
 		struct session *s = c->entry[at];
@@ -49,27 +49,21 @@ on_time(struct timer *t)
 		sessions++;
 		count_bytes(s);
 	}
-	f->count.next = at < c->end ? at : 0;
-	f->count.walking = f->core.stats.sessions > 0 &&
-	    timer_start(f->core.loop, t, at < c->end ? PORTION_MS : WALK_MS) ==
-		0;
+	all->count.next = at < c->end ? at : 0;
+	all->count.walking = all->frontend->stats.sessions > 0 &&
+	    timer_start(all->frontend->loop, t,
+		at < c->end ? PORTION_MS : WALK_MS) == 0;
 }
 
 void
-session_count_init(struct frontend *f)
+session_count_init(struct sessions *all)
 {
-	timer_init(&f->count.timer, on_time);
+	timer_init(&all->count.timer, on_time);
 }
 
 void
-session_count_fini(struct frontend *f)
+session_count_start(struct sessions *all)
 {
-	timer_fini(&f->count.timer);
-}
-
-void
-session_count_start(struct frontend *f)
-{
-	f->count.walking =
-	    timer_start(f->core.loop, &f->count.timer, WALK_MS) == 0;
+	all->count.walking =
+	    timer_start(all->frontend->loop, &all->count.timer, WALK_MS) == 0;
 }

@@ -20,7 +20,7 @@ enum { BUSY_MS = 5, BUSY_SELDOM_MS = 100 };
 static uint32_t
 session_clock_us(const struct session *s)
 {
-	const struct frontend_core *f = &s->frontend->core;
+	const struct frontend_core *f = s->frontend;
 
 	return (uint32_t)(pool_wants_times(f->pool) ? clock_monotonic_us()
 						    : loop_now_us(f->loop)) |
@@ -32,18 +32,18 @@ session_clock_us(const struct session *s)
 void
 session_connected(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	struct server *server = s->server;
 
 	if (s->addr_tried > 1) /* others begin with the address that answered */
 		server->addr_first =
 		    (s->addr_start + s->addr_tried - 1u) % server->addrs.count;
-	pool_connected(f->core.pool, server, loop_now(f->core.loop));
+	pool_connected(f->pool, server, loop_now(f->loop));
 	if (s->connect_us != 0 && !s->connect_done) {
 		uint32_t took = session_clock_us(s) - s->connect_us;
 
-		pool_took(f->core.pool, server, took);
-		duration_add(&f->core.durations.connect, took);
+		pool_took(f->pool, server, took);
+		duration_add(&f->durations.connect, took);
 		s->connect_us = took > 0 ? took : 1;
 		s->connect_done = true;
 	}
@@ -63,7 +63,7 @@ session_connected(struct session *s)
 static void
 session_connected_at_once(struct session *s, struct pipe_stop sent)
 {
-	struct loop *l = s->frontend->core.loop;
+	struct loop *l = s->frontend->loop;
 
 	if (sent.verdict == PIPE_WRITE_FAILED && sent.cause == ECONNRESET)
 		s->server_reset = true;
@@ -89,7 +89,7 @@ session_is_to_unix(const struct session *s)
 static void
 session_open_up(struct session *s, int fd)
 {
-	stream_open_plain(&s->up, fd, s->frontend->core.options.nodelay);
+	stream_open_plain(&s->up, fd, s->frontend->options.nodelay);
 	s->up.flags &= ~(unsigned)STREAM_READABLE; /* the loop will say */
 	if (session_is_to_unix(s))
 		s->up.flags |= STREAM_READ_END;
@@ -98,8 +98,8 @@ session_open_up(struct session *s, int fd)
 struct pipe_stop
 session_send_early(struct session *s)
 {
-	struct pipe_stop stop = pipe_pump(
-	    &s->to_server, &s->down, &s->up, &s->frontend->core.share);
+	struct pipe_stop stop =
+	    pipe_pump(&s->to_server, &s->down, &s->up, &s->frontend->share);
 
 	if (s->more->http_relay != NULL)
 		session_http_note(s);
@@ -114,24 +114,24 @@ session_send_early(struct session *s)
 void
 session_connect_schedule(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 
 	if (!stream_is_open(&s->up))
 		return;
 	expiry_cancel(&s->expiry);
-	timeouts_add(&f->session_times, &s->expiry,
-	    s->active + f->core.options.connect_timeout_ms);
+	timeouts_add(&f->sessions->times, &s->expiry,
+	    s->active + f->options.connect_timeout_ms);
 }
 
 /* Waits for the connect to complete. Returns 0, or an errno. */
 static int
 session_await_connect(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 
 	s->up.flags &= ~(unsigned)STREAM_WRITABLE;
 	session_connect_schedule(s);
-	if (watch_start(f->core.loop, &s->up.watch, s->up.fd,
+	if (watch_start(f->loop, &s->up.watch, s->up.fd,
 		READY_READ | READY_WRITE, session_on_server) == 0)
 		return 0;
 	expiry_cancel(&s->expiry);
@@ -143,13 +143,13 @@ session_await_connect(struct session *s)
 static int
 session_await_server_hello(struct session *s, const struct addr *at)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	char alpn[TLS_ALPN_NAME] = "";
 
 	if (stream_is_tls(&s->down))
 		tls_alpn(&s->down, alpn);
-	if (tls_connect(&s->up, f->core.tls.client, server_host(s->server), at,
-		alpn) < 0 ||
+	if (tls_connect(
+		&s->up, f->tls.client, server_host(s->server), at, alpn) < 0 ||
 	    session_introduce(s, at) < 0 || tls_handshake(&s->up) == TLS_FAILED)
 		return errno;
 	return session_await_connect(s);
@@ -176,11 +176,11 @@ session_busy_ms(const struct session *s)
 static bool
 session_will_begin(const struct session *s)
 {
-	const struct frontend *f = s->frontend;
+	const struct frontend_core *f = s->frontend;
 
-	return f->clients_begin && !session_is_to_unix(s) &&
-	    !frontend_server_is_tls(&f->core, s->server) &&
-	    frontend_server_proxy(&f->core.options, s->server) == PROXY_OFF;
+	return f->sessions->clients_begin && !session_is_to_unix(s) &&
+	    !frontend_server_is_tls(f, s->server) &&
+	    frontend_server_proxy(&f->options, s->server) == PROXY_OFF;
 }
 
 static void
@@ -188,7 +188,7 @@ session_note_begin(struct session *s, bool expected)
 {
 	bool begins = s->to_server.bytes + pipe_pending(&s->to_server) > 0;
 
-	s->frontend->clients_begin = begins;
+	s->frontend->sessions->clients_begin = begins;
 	if (expected && !begins)
 		sock_ack_at_once(s->up.fd);
 }
@@ -199,9 +199,8 @@ session_note_begin(struct session *s, bool expected)
 int
 session_dial(struct session *s)
 {
-	struct frontend *f = s->frontend;
-	struct sock_connect_options co =
-	    frontend_connect_options(&f->core, s->port);
+	struct frontend_core *f = s->frontend;
+	struct sock_connect_options co = frontend_connect_options(f, s->port);
 	struct server *server = s->server;
 	unsigned at = (s->addr_start + s->addr_tried) % server->addrs.count;
 	struct pipe_stop sent;
@@ -209,20 +208,19 @@ session_dial(struct session *s)
 
 	if (s->connect_us == 0)
 		s->connect_us = session_clock_us(s);
-	co.client =
-	    frontend_client_of(&f->core, &s->client, &server->addrs.addr[at]);
+	co.client = frontend_client_of(f, &s->client, &server->addrs.addr[at]);
 	co.bytes_follow = session_will_begin(s);
 	fd = sock_connect(&server->addrs.addr[at], &co);
 	if (fd < 0 && errno == EAGAIN) { /* a Unix listener's backlog is full */
-		timeouts_add(&f->session_times, &s->expiry,
-		    loop_now(f->core.loop) + session_busy_ms(s));
+		timeouts_add(&f->sessions->times, &s->expiry,
+		    loop_now(f->loop) + session_busy_ms(s));
 		return 0;
 	}
 	s->addr_tried++;
 	if (fd < 0)
 		return errno;
 	session_open_up(s, fd);
-	if (frontend_server_is_tls(&f->core, server))
+	if (frontend_server_is_tls(f, server))
 		return session_await_server_hello(s, &server->addrs.addr[at]);
 	if (session_introduce(s, &server->addrs.addr[at]) < 0)
 		return errno;
@@ -250,20 +248,20 @@ session_dial(struct session *s)
 bool
 session_use_preopened(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	struct server *server = s->server;
 	struct pipe_stop sent;
 	int fd;
 
 	while ((fd = preopened_take(&f->preopened, server)) >= 0) {
 		session_open_up(s, fd);
-		if (frontend_server_is_tls(&f->core, server)) {
+		if (frontend_server_is_tls(f, server)) {
 			s->preopened_tried = true;
 			preopened_refill(&f->preopened, server);
 			if (session_await_server_hello(s,
 				&server->addrs.addr[server->addr_first]) == 0)
 				return true;
-			stream_close(f->core.loop, &s->up, false);
+			stream_close(f->loop, &s->up, false);
 			return false;
 		}
 		sent = session_introduce(
@@ -272,7 +270,7 @@ session_use_preopened(struct session *s)
 		    : session_send_early(s);
 		if (sent.verdict == PIPE_WRITE_FAILED &&
 		    s->to_server.bytes == 0) {
-			stream_close(f->core.loop, &s->up, false);
+			stream_close(f->loop, &s->up, false);
 			continue;
 		}
 		s->addr_tried = 1;

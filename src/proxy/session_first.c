@@ -56,7 +56,7 @@ static enum first_verdict
 keep(struct session *s, const struct first *f)
 {
 	struct session_facts *facts = session_facts(s);
-	struct route *r = routes_find(s->frontend->core.routes, f);
+	struct route *r = routes_find(s->frontend->routes, f);
 
 	if (facts == NULL || (facts->first = first_pack(f)) == NULL)
 		return FIRST_WRONG;
@@ -76,7 +76,7 @@ routes_wanted(const struct frontend_core *f)
 static enum first_verdict
 routes_decide(struct session *s, const char *bytes, size_t n, bool last)
 {
-	const struct routes *r = s->frontend->core.routes;
+	const struct routes *r = s->frontend->routes;
 	bool tls = stream_is_tls(&s->down);
 	struct first_wants wants = r->wants;
 	struct first f = { .protocol = FIRST_UNKNOWN };
@@ -131,7 +131,7 @@ session_first_decide(struct session *s, bool last)
 	unsigned i;
 
 	for (i = 0; i < DECIDERS && v == FIRST_KNOWN; i++)
-		if (deciders[i].wanted(&s->frontend->core))
+		if (deciders[i].wanted(s->frontend))
 			v = deciders[i].decide(s, bytes, n, last);
 	return v;
 }
@@ -152,7 +152,7 @@ session_first_conclude(struct session *s, enum pipe_verdict stop)
 		session_close(s, REASON_NO_RESOURCES);
 	else if (stop == PIPE_BLOCKED)
 		session_close(s, REASON_HELLO_TOO_LONG);
-	else if (watch_want(s->frontend->core.loop, &s->down.watch,
+	else if (watch_want(s->frontend->loop, &s->down.watch,
 		     READY_READ | stream_wants(&s->down)) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 }
@@ -162,7 +162,7 @@ session_first_read(struct session *s)
 {
 	bool was_silent = pipe_pending(&s->to_server) == 0;
 	struct pipe_stop stop = pipe_gather(
-	    &s->to_server, &s->down, FIRST_MAX, &s->frontend->core.share);
+	    &s->to_server, &s->down, FIRST_MAX, &s->frontend->share);
 
 	if (stop.verdict == PIPE_READ_FAILED)
 		stop = session_client_unread(s, stop);
@@ -178,7 +178,7 @@ session_first_read(struct session *s)
 struct server_set *
 session_first_allowed(const struct session *s)
 {
-	struct routes *routes = s->frontend->core.routes;
+	struct routes *routes = s->frontend->routes;
 	struct route *r;
 	struct first f;
 
@@ -199,7 +199,7 @@ session_first_may_move(const struct session *s)
 	if (allowed == NULL)
 		return true;
 	other = server_set_next_around(
-	    allowed, pool_eligible(s->frontend->core.pool), own + 1);
+	    allowed, pool_eligible(s->frontend->pool), own + 1);
 	return other != ELIGIBLE_NONE && other != own;
 }
 
@@ -218,7 +218,7 @@ session_first_name(const struct session *s, struct first *f)
 static bool
 session_first_serves_silence(const struct session *s)
 {
-	const struct frontend_core *f = &s->frontend->core;
+	const struct frontend_core *f = s->frontend;
 
 	return !session_is_redirected(s) &&
 	    ((!f->options.peek && !session_sticky_wanted(f)) ||
@@ -229,7 +229,7 @@ uint64_t
 session_first_due(const struct session *s)
 {
 	uint64_t due = session_hello_due(s);
-	uint64_t wait = s->frontend->core.options.peek_wait_ms;
+	uint64_t wait = s->frontend->options.peek_wait_ms;
 
 	if (wait == 0 || pipe_pending(&s->to_server) > 0 ||
 	    session_is_redirected(s))

@@ -66,7 +66,7 @@ session_hello_steps(const struct frontend_core *f)
 uint64_t
 session_hello_due(const struct session *s)
 {
-	uint64_t ms = s->frontend->core.options.hello_ms;
+	uint64_t ms = s->frontend->options.hello_ms;
 
 	return ms == 0 ? UINT64_MAX : s->active + ms;
 }
@@ -78,7 +78,7 @@ session_hello_schedule(struct session *s)
 
 	expiry_cancel(&s->expiry);
 	if (due != UINT64_MAX)
-		timeouts_add(&s->frontend->session_times, &s->expiry, due);
+		timeouts_add(&s->frontend->sessions->times, &s->expiry, due);
 }
 
 /* Begins the first step from `step` on that the frontend asks for. What came
@@ -87,8 +87,7 @@ session_hello_schedule(struct session *s)
 static void
 session_hello_step(struct session *s, unsigned step)
 {
-	while (step < HELLO_STEPS &&
-	    !(s->frontend->core.hello & 1u << step))
+	while (step < HELLO_STEPS && !(s->frontend->hello & 1u << step))
 		step++;
 	if (step == HELLO_STEPS) {
 		expiry_cancel(&s->expiry);
@@ -96,7 +95,7 @@ session_hello_step(struct session *s, unsigned step)
 		return;
 	}
 	s->step = (uint8_t)step;
-	s->active = loop_now(s->frontend->core.loop);
+	s->active = loop_now(s->frontend->loop);
 	if (step != HELLO_ADMIT && s->down.watch.fd < 0 &&
 	    session_hello_watch(s) < 0) {
 		session_close(s, REASON_NO_RESOURCES);
@@ -111,7 +110,7 @@ int
 session_hello_watch(struct session *s)
 {
 	s->down.flags &= ~(unsigned)STREAM_READABLE;
-	return watch_start(s->frontend->core.loop, &s->down.watch, s->down.fd,
+	return watch_start(s->frontend->loop, &s->down.watch, s->down.fd,
 	    READY_READ, session_on_client);
 }
 
@@ -144,7 +143,7 @@ session_more(struct session *s)
 {
 	struct session_more *more = s->more;
 
-	if (more == &s->frontend->nothing) {
+	if (more == &s->frontend->sessions->nothing) {
 		more = memory_zeroed(sizeof(*more));
 		if (more != NULL)
 			s->more = more;

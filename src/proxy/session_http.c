@@ -23,8 +23,7 @@ is_trusted(const struct session *s, int forwarded)
 {
 	return forwarded == HTTP_FORWARDED_APPEND ||
 	    (forwarded >= 0 &&
-		acl_permits(pool_acl(s->frontend->core.pool,
-				(unsigned)forwarded),
+		acl_permits(pool_acl(s->frontend->pool, (unsigned)forwarded),
 		    &s->client));
 }
 
@@ -40,7 +39,7 @@ session_client_has_tls(const struct session *s)
 static void
 prepare_lines(const struct session *s, struct http_relay *h)
 {
-	const struct http_options *o = &s->frontend->core.options.http;
+	const struct http_options *o = &s->frontend->options.http;
 	struct http_adding *a = &h->adding;
 
 	a->connect = o->connect;
@@ -57,20 +56,22 @@ prepare_lines(const struct session *s, struct http_relay *h)
 bool
 session_http_begin(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
+	struct sessions *all = f->sessions;
 	struct http_relay *h;
 
-	if (!f->core.options.http.on || s->more->http_relay != NULL)
+	if (!f->options.http.on || s->more->http_relay != NULL)
 		return true;
 	if (session_more(s) == NULL)
 		return false;
-	if (f->http_room == NULL && (f->http_room = malloc(HTTP_ROOM)) == NULL)
+	if (all->http_room == NULL &&
+	    (all->http_room = malloc(HTTP_ROOM)) == NULL)
 		return false;
 	h = malloc(sizeof(*h));
 	if (h == NULL)
 		return false;
-	http_relay_init(h, f->http_room);
-	h->responses.classes = f->core.stats.http_classes;
+	http_relay_init(h, all->http_room);
+	h->responses.classes = f->stats.http_classes;
 	prepare_lines(s, h);
 	s->more->http_relay = h;
 	return session_http_attach(s) && pipe_refilter(&s->to_server) == 0;
@@ -121,7 +122,7 @@ session_say(struct session *s, const char *bytes, size_t n, enum reason why,
 	if (s->request != NULL)
 		session_drop_request(s);
 	session_release_server(s, reset);
-	pipe_drop(&s->to_server, &s->frontend->core.share);
+	pipe_drop(&s->to_server, &s->frontend->share);
 	(void)pipe_set_filter(&s->to_client, NULL);
 	s->to_client.ended = true;
 	if (n > 0) /* a page ends well */
@@ -149,7 +150,7 @@ session_answer(struct session *s, unsigned status, enum reason why, bool reset)
 void
 session_unserved_now(struct session *s, enum reason why)
 {
-	if (s->frontend->core.options.http.status)
+	if (s->frontend->options.http.status)
 		session_answer(s, reason_status(why, false), why, false);
 	else
 		session_close(s, why);
@@ -159,7 +160,7 @@ session_unserved_now(struct session *s, enum reason why)
 void
 session_unserved(struct session *s, enum reason why)
 {
-	if (!s->frontend->core.options.http.status) {
+	if (!s->frontend->options.http.status) {
 		session_close(s, why);
 		return;
 	}
@@ -179,7 +180,7 @@ bool
 session_is_redirected(const struct session *s)
 {
 	return s->redirected ||
-	    (session_redirect_wanted(&s->frontend->core) &&
+	    (session_redirect_wanted(s->frontend) &&
 		!session_client_has_tls(s));
 }
 
@@ -187,7 +188,7 @@ enum first_verdict
 session_redirect(struct session *s, bool last)
 {
 	const struct buffer *kept = pipe_kept(&s->to_server);
-	unsigned port = s->frontend->core.options.http.redirect_port;
+	unsigned port = s->frontend->options.http.redirect_port;
 	enum first_verdict v = FIRST_MORE;
 	struct buffer answer;
 
@@ -229,7 +230,7 @@ is_unanswered(const struct session *s)
 bool
 session_http_unanswered(struct session *s, unsigned status, enum reason why)
 {
-	if (!s->frontend->core.options.http.status || !is_unanswered(s))
+	if (!s->frontend->options.http.status || !is_unanswered(s))
 		return false;
 	session_answer(s, status, why, true);
 	return true;
@@ -258,7 +259,7 @@ session_note_partial(struct session *s)
 
 	if (partial == (h->partial_since != 0))
 		return;
-	h->partial_since = partial ? loop_now(s->frontend->core.loop) : 0;
+	h->partial_since = partial ? loop_now(s->frontend->loop) : 0;
 	if (s->state == RELAYING)
 		session_relay_schedule(s);
 }
@@ -300,12 +301,12 @@ session_http_on_turn(struct session *s)
 static void
 give_up_waiting(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 
 	if (!s->to_client.ended || !s->more->http_relay->up.waits ||
 	    s->request != NULL || s->to_server.dropping)
 		return;
-	pipe_drop(&s->to_server, &f->core.share);
+	pipe_drop(&s->to_server, &f->share);
 	session_soon(s);
 }
 
@@ -321,8 +322,7 @@ session_http_settle(struct session *s)
 	if (http_relay_is_over(s->more->http_relay) && !s->client_told &&
 	    pipe_pending(&s->to_client) == 0) {
 		if (s->leaving)
-			pool_forget_client(
-			    s->frontend->core.pool, &s->client);
+			pool_forget_client(s->frontend->pool, &s->client);
 		session_answer(s, 0, REASON_QUIET_END, false);
 		return true;
 	}

@@ -51,7 +51,7 @@ session_record(const struct session *s, enum reason why)
 {
 	const struct session_facts *facts = s->more->facts;
 	const struct http_relay *h = s->more->http_relay;
-	uint64_t now = loop_now(s->frontend->core.loop);
+	uint64_t now = loop_now(s->frontend->loop);
 
 	return (struct session_record){
 		.reason = why,
@@ -76,14 +76,14 @@ session_record(const struct session *s, enum reason why)
 void
 session_log_close(const struct session *s, enum reason why)
 {
-	struct sessionlog *g = s->frontend->core.sessionlog;
+	struct sessionlog *g = s->frontend->sessionlog;
 	struct tls_facts client, server;
 	struct session_record r;
 	struct first first;
 	char id[PROXY_ID_TEXT];
 
 	if (g == NULL ||
-	    !sessionlog_wants(g, why, false, loop_now(s->frontend->core.loop)))
+	    !sessionlog_wants(g, why, false, loop_now(s->frontend->loop)))
 		return;
 	r = session_record(s, why);
 	session_tell_id(s, &r, id);
@@ -99,9 +99,8 @@ session_log_close(const struct session *s, enum reason why)
 void
 session_note_tried(struct session *s, const struct server *server)
 {
-	struct session_facts *facts = s->frontend->core.sessionlog != NULL
-	    ? session_facts(s)
-	    : NULL;
+	struct session_facts *facts =
+	    s->frontend->sessionlog != NULL ? session_facts(s) : NULL;
 
 	if (facts != NULL)
 		facts->tried = record_add_tried(facts->tried, server);

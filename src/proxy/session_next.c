@@ -22,7 +22,7 @@ may_await_next(const struct session *s)
 	    http_relay_may_move(s->more->http_relay) && !s->client_told &&
 	    !s->server_told && !s->to_server.ended && !s->to_server.dropped &&
 	    pipe_pending(&s->to_client) == 0 && !s->leaving &&
-	    !s->frontend->core.draining && session_repeats(s);
+	    !s->frontend->draining && session_repeats(s);
 }
 
 uint64_t
@@ -37,7 +37,7 @@ pass_end_on(struct session *s)
 {
 	expiry_cancel(&s->expiry);
 	s->to_client.ended = true;
-	pipe_drop(&s->to_server, &s->frontend->core.share);
+	pipe_drop(&s->to_server, &s->frontend->share);
 	session_set_state(s, DRAINING);
 	session_relay(s);
 }
@@ -46,10 +46,10 @@ pass_end_on(struct session *s)
 static void
 session_next_read(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	struct http_requests *r = &s->more->http_relay->requests;
 	struct pipe_stop stop =
-	    pipe_pump(&s->to_server, &s->down, &s->up, &f->core.share);
+	    pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
 
 	if (stop.verdict == PIPE_READ_FAILED)
 		stop = session_client_unread(s, stop);
@@ -60,7 +60,7 @@ session_next_read(struct session *s)
 		session_connect_anew(s);
 	else if (s->to_server.ended)
 		pass_end_on(s);
-	else if (watch_want(f->core.loop, &s->down.watch,
+	else if (watch_want(f->loop, &s->down.watch,
 		     READY_READ | stream_wants(&s->down)) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 }

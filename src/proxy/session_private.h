@@ -21,13 +21,13 @@
  *     session_log.c      what is logged of it
  *     session_count.c    what the counters are told
  *
- * connections.c reads it for reports. */
+ * connections.c reads it for reports and commands. */
 #ifndef PEN_PROXY_SESSION_PRIVATE_H
 #define PEN_PROXY_SESSION_PRIVATE_H
 
 #include "net/stream.h"
 #include "proxy/first.h"
-#include "proxy/frontend_private.h"
+#include "proxy/frontend_core.h"
 #include "proxy/proxy_header.h"
 #include "proxy/session.h"
 
@@ -74,8 +74,8 @@ struct session_facts {
 enum admission { NOT_ADMITTED, ADMITTED, DELAYED, TARPITTED };
 
 struct session {
-	struct frontend *frontend;
-	struct list link;   /* of the frontend's sessions */
+	struct frontend_core *frontend;
+	struct list link;   /* of young, settled or stale ones */
 	struct stream down; /* the client */
 	struct stream up;   /* the server */
 	struct pipe to_server;
@@ -86,14 +86,14 @@ struct session {
 	uint32_t connect_us; /* when it began, wraps; 0: not yet */
 	uint32_t first_ms; /* until the first answer byte, and 1; 0: none */
 	uint32_t lingers_s; /* after `started`: it lingers since; 0: not yet */
-	/* Its own, or its frontend's `nothing`; NULL once it is closed and has
+	/* Its own, or `nothing` of all sessions; NULL once it is closed and has
 	 * none. */
 	struct session_more *more;
 	union {
 		struct attempts attempts;
 		struct task task; /* frees it, once it is closed */
 	};
-	struct session *next_turn; /* of the frontend's turns, where it is in */
+	struct session *next_turn; /* of those with a turn, if it has one */
 	uint64_t started;   /* ms */
 	struct expiry expiry; /* the one thing that it waits for, if any */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
@@ -121,11 +121,11 @@ struct session {
 	bool failed_once : 1; /* a server did: the next one is a retry */
 	bool refused : 1; /* the last one did, by refusing */
 	bool preopened_tried : 1; /* the server gets a connection of its own */
-	bool settled : 1; /* in the frontend's list of those */
+	bool settled : 1; /* in the list of those, or stale */
 	bool no_port : 1; /* none is left to one of its addresses */
 	bool http : 1; /* the client began with a request of HTTP/1 */
 	bool asked : 1; /* the client spoke last: an answer is due */
-	bool has_turn : 1; /* it is in the frontend's turns */
+	bool has_turn : 1; /* it is among those that asked for one */
 	bool turn_due : 1; /* and wants it */
 	bool redirected : 1; /* it began without TLS where TLS is expected */
 	bool leaving : 1; /* ends at a quiet moment; its client is forgotten */
@@ -146,7 +146,7 @@ void session_close(struct session *s, enum reason why);
 /* Callbacks of the two watches: they call what the state has for the event. */
 void session_on_client(struct watch *w, unsigned ready);
 void session_on_server(struct watch *w, unsigned ready);
-/* What a session waited for did not come in time; of the frontend's wheel. */
+/* What a session waited for did not come in time; of the wheel of all. */
 void session_on_time(struct timeouts *t, struct expiry *x);
 /* The times that bound the state were changed: applies the new ones. */
 void session_reschedule(struct session *s);
@@ -244,9 +244,9 @@ void session_queue_schedule(struct session *s);
 /* Takes it out of the queue; its next state is CONNECTING or CLOSED. */
 void session_queue_leave(struct session *s);
 /* Gives the free places at servers to those who have waited longest. */
-void session_queue_serve(struct frontend *f);
-void session_queue_init(struct frontend *f);
-void session_queue_fini(struct frontend *f);
+void session_queue_serve(struct sessions *all);
+void session_queue_init(struct sessions *all);
+void session_queue_fini(struct sessions *all);
 
 /* ---- CONNECTING ---- */
 
@@ -423,7 +423,17 @@ session_wait_ms(const struct session *s, uint32_t first, uint32_t most)
  * noticed. */
 void session_guard_server(struct session *s);
 /* The first young session is there: starts the timer that sees it settle. */
-void session_begin_aging(struct frontend *f);
+void session_begin_aging(struct sessions *all);
+void session_times_init(struct sessions *all);
+void session_times_fini(struct sessions *all);
+
+/* ---- walks over all ---- */
+
+/* Begins the walk that keeps byte counters up to date. */
+void session_count_start(struct sessions *all);
+void session_count_init(struct sessions *all);
+void session_rebalance_init(struct sessions *all);
+void session_rebalance_fini(struct sessions *all);
 
 /* ---- quiet moments ---- */
 
@@ -441,7 +451,11 @@ void session_end_quietly(struct session *s);
  * which its client gets when it comes again. */
 void session_leave(struct session *s);
 
-/* ---- the log ---- */
+/* ---- logs ---- */
+
+/* What clients say is noted, and their requests are logged; for
+ * pipe_share.on_read. */
+void session_on_read(struct pipe *p, const char *bytes, size_t n);
 
 /* Logs that the session ends, where a log is. */
 void session_log_close(const struct session *s, enum reason why);

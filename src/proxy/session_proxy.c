@@ -134,7 +134,7 @@ session_proxy_wanted(const struct frontend_core *f)
 void
 session_proxy_begin(struct session *s)
 {
-	const struct frontend_core *f = &s->frontend->core;
+	const struct frontend_core *f = s->frontend;
 	struct failure e = { REASON_PROXY_REFUSED,
 		"no proxy has this address" };
 

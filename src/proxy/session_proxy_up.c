@@ -92,7 +92,7 @@ tell_id(struct session *s, struct telling *t)
 	if (t->header.id.n > 0 || facts == NULL)
 		return;
 	if (facts->id == 0)
-		facts->id = ++s->frontend->core.ids;
+		facts->id = ++s->frontend->ids;
 	t->header.id = (struct proxy_text){ t->id,
 		session_id_text(facts, t->id) };
 }
@@ -125,7 +125,7 @@ int
 session_introduce(struct session *s, const struct addr *to)
 {
 	enum proxy_version version =
-	    frontend_server_proxy(&s->frontend->core.options, s->server);
+	    frontend_server_proxy(&s->frontend->options, s->server);
 	char bytes[PROXY_HEADER_MAX];
 	size_t n;
 

@@ -16,11 +16,11 @@ enum { LOOK_MS = 500 };
 void
 session_queue_schedule(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 
 	expiry_cancel(&s->expiry);
-	timeouts_add(&f->session_times, &s->expiry,
-	    s->more->facts->queued + f->core.options.queue_ms);
+	timeouts_add(&f->sessions->times, &s->expiry,
+	    s->more->facts->queued + f->options.queue_ms);
 }
 
 /* When it began to wait, the first time; 0: it never did. */
@@ -41,7 +41,7 @@ session_queue_on_time(struct session *s)
 static bool
 session_has_full_server(const struct session *s)
 {
-	const struct pool *p = s->frontend->core.pool;
+	const struct pool *p = s->frontend->pool;
 
 	return (session_queued(s) != 0 && !pool_options(p)->stubborn &&
 		   pool_may_recover(p)) ||
@@ -53,7 +53,7 @@ static struct route_queue *
 queue_of(struct session *s)
 {
 	return s->attempts.allowed == NULL
-	    ? &s->frontend->queue.all
+	    ? &s->frontend->sessions->queue.all
 	    : &list_entry(s->attempts.allowed, struct route, servers)->queue;
 }
 
@@ -64,7 +64,7 @@ queue_add(struct session *s, bool in_front)
 	struct route_queue *q = queue_of(s);
 
 	if (list_is_empty(&q->link))
-		list_append(&s->frontend->queue.queues, &q->link);
+		list_append(&s->frontend->sessions->queue.queues, &q->link);
 	if (in_front)
 		list_prepend(&q->sessions, &s->more->facts->queue_link);
 	else
@@ -74,12 +74,12 @@ queue_add(struct session *s, bool in_front)
 static bool
 session_may_queue(const struct session *s, uint64_t now)
 {
-	const struct frontend *f = s->frontend;
+	const struct frontend_core *f = s->frontend;
 
-	return f->core.options.queue_ms > 0 && session_has_full_server(s) &&
-	    pool_has_tries_left(f->core.pool, &s->attempts) &&
+	return f->options.queue_ms > 0 && session_has_full_server(s) &&
+	    pool_has_tries_left(f->pool, &s->attempts) &&
 	    (session_queued(s) == 0 ||
-		now - session_queued(s) < f->core.options.queue_ms);
+		now - session_queued(s) < f->options.queue_ms);
 }
 
 /* A session that had left the queue for a server that failed was the oldest one
@@ -87,22 +87,21 @@ session_may_queue(const struct session *s, uint64_t now)
 bool
 session_queue(struct session *s)
 {
-	struct frontend *f = s->frontend;
-	struct session_queue *q = &f->queue;
-	uint64_t now = loop_now(f->core.loop);
+	struct frontend_core *f = s->frontend;
+	struct session_queue *q = &f->sessions->queue;
+	uint64_t now = loop_now(f->loop);
 
 	if (!session_may_queue(s, now) || session_facts(s) == NULL)
 		return false;
-	if (f->core.stats.queued == 0 &&
-	    timer_start(f->core.loop, &q->look, LOOK_MS) < 0)
+	if (f->stats.queued == 0 && timer_start(f->loop, &q->look, LOOK_MS) < 0)
 		return false;
 	session_set_state(s, QUEUED);
 	queue_add(s, s->more->facts->queued != 0);
 	if (s->more->facts->queued == 0) {
 		s->more->facts->queued = now;
-		f->core.stats.queued_total++;
+		f->stats.queued_total++;
 	}
-	f->core.stats.queued++;
+	f->stats.queued++;
 	session_queue_schedule(s);
 	return true;
 }
@@ -110,15 +109,14 @@ session_queue(struct session *s)
 void
 session_queue_leave(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	struct route_queue *q = queue_of(s);
 
 	list_remove(&s->more->facts->queue_link);
 	if (list_is_empty(&q->sessions) && list_is_empty(&q->tried))
 		list_remove(&q->link);
-	f->core.stats.queued--;
-	s->more->facts->queue_ms +=
-	    (uint32_t)(loop_now(f->core.loop) - s->active);
+	f->stats.queued--;
+	s->more->facts->queue_ms += (uint32_t)(loop_now(f->loop) - s->active);
 }
 
 /* Tells the watch what of the client is of interest. Returns false when the
@@ -134,7 +132,7 @@ watch_client(struct session *s, unsigned what)
 	if (sock_error(s->down.fd) != 0)
 		session_close(s, REASON_CLIENT_RESET);
 	else if (watched &&
-	    watch_want(s->frontend->core.loop, &s->down.watch, what) < 0)
+	    watch_want(s->frontend->loop, &s->down.watch, what) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 	else
 		return true;
@@ -167,9 +165,8 @@ session_queue_resume(struct session *s)
  * will be none, as after a reload that takes the full servers out. Then the
  * emergency server has the clients, or they are told as a newcomer is. */
 static bool
-queue_moves(const struct frontend *f, const struct route_queue *q)
+queue_moves(const struct pool *p, const struct route_queue *q)
 {
-	const struct pool *p = f->core.pool;
 
 	if (!pool_may_recover(p))
 		return true;
@@ -192,14 +189,14 @@ queue_first(struct route_queue *q)
 /* Of the queues that are due and move, the one whose first client has waited
  * longest; NULL: none. */
 static struct route_queue *
-queue_next(const struct frontend *f, struct list *queues)
+queue_next(const struct pool *p, struct list *queues)
 {
 	struct route_queue *q, *best = NULL;
 	struct list *link;
 
 	for (link = queues->next; link != queues; link = link->next) {
 		q = list_entry(link, struct route_queue, link);
-		q->due = q->due && queue_first(q) != NULL && queue_moves(f, q);
+		q->due = q->due && queue_first(q) != NULL && queue_moves(p, q);
 		if (q->due &&
 		    (best == NULL ||
 			session_queued(queue_first(q)) <
@@ -229,14 +226,15 @@ queue_end_turn(struct list *queues)
  * the next call, in front of those that were not tried. That is rare, and so is
  * that another one than the first gets the place: servers have access lists. */
 void
-session_queue_serve(struct frontend *f)
+session_queue_serve(struct sessions *all)
 {
+	const struct pool *p = all->frontend->pool;
 	struct route_queue *q;
 	struct session *s;
 
-	f->queue.due = false;
-	f->queue.serving = true;
-	while ((q = queue_next(f, &f->queue.queues)) != NULL) {
+	all->queue.due = false;
+	all->queue.serving = true;
+	while ((q = queue_next(p, &all->queue.queues)) != NULL) {
 		s = queue_first(q);
 		session_queue_resume(s);
 		if (queue_first(q) == s) {
@@ -244,8 +242,8 @@ session_queue_serve(struct frontend *f)
 			list_append(&q->tried, &s->more->facts->queue_link);
 		}
 	}
-	queue_end_turn(&f->queue.queues);
-	f->queue.serving = false;
+	queue_end_turn(&all->queue.queues);
+	all->queue.serving = false;
 }
 
 /* Takes the client that has waited longest, of all routes, out of its queue. */
@@ -275,34 +273,35 @@ queue_take(struct list *queues)
 /* The routes that are in force are others: who waits does so for their servers
  * now. */
 void
-session_queue_reroute(struct frontend *f)
+sessions_reroute(struct sessions *all)
 {
+	struct session_queue *q = &all->queue;
 	struct session *s;
-	struct list all;
+	struct list taken;
 
-	list_init(&all);
-	while ((s = queue_take(&f->queue.queues)) != NULL)
-		list_append(&all, &s->more->facts->queue_link);
-	while (!list_is_empty(&all)) {
-		s = list_entry(all.next, struct session_facts, queue_link)
+	list_init(&taken);
+	while ((s = queue_take(&q->queues)) != NULL)
+		list_append(&taken, &s->more->facts->queue_link);
+	while (!list_is_empty(&taken)) {
+		s = list_entry(taken.next, struct session_facts, queue_link)
 			->session;
 		list_remove(&s->more->facts->queue_link);
 		s->attempts.allowed = session_first_allowed(s);
 		queue_add(s, false);
 		queue_of(s)->due = true;
 	}
-	f->queue.due = f->core.stats.queued > 0;
-	if (f->queue.due)
-		loop_soon(f->core.loop, &f->queue.task);
+	q->due = all->frontend->stats.queued > 0;
+	if (q->due)
+		loop_soon(all->frontend->loop, &q->task);
 }
 
 static void
 queue_on_turn(struct task *t)
 {
-	struct frontend *f = list_entry(t, struct frontend, queue.task);
+	struct sessions *all = list_entry(t, struct sessions, queue.task);
 
-	if (f->queue.due)
-		session_queue_serve(f);
+	if (all->queue.due)
+		session_queue_serve(all);
 }
 
 /* The pool reports from inside of other work, a close or a command, so the
@@ -310,22 +309,22 @@ queue_on_turn(struct task *t)
 static void
 queue_on_eligible(void *arg, unsigned slot)
 {
-	struct frontend *f = arg;
-	struct list *queues = &f->queue.queues, *link;
+	struct sessions *all = arg;
+	struct list *queues = &all->queue.queues, *link;
 	struct route_queue *q;
-	bool due = f->queue.due;
+	bool due = all->queue.due;
 
-	if (f->queue.serving)
+	if (all->queue.serving)
 		return;
 	for (link = queues->next; link != queues; link = link->next) {
 		q = list_entry(link, struct route_queue, link);
 		if (!q->due)
 			q->due = q->servers == NULL ||
 			    server_set_has(q->servers, slot);
-		f->queue.due |= q->due;
+		all->queue.due |= q->due;
 	}
-	if (f->queue.due && !due)
-		loop_soon(f->core.loop, &f->queue.task);
+	if (all->queue.due && !due)
+		loop_soon(all->frontend->loop, &all->queue.task);
 }
 
 /* Nobody else notices that a blacklisting is over, that a session that came
@@ -333,34 +332,35 @@ queue_on_eligible(void *arg, unsigned slot)
 static void
 queue_on_look(struct timer *t)
 {
-	struct frontend *f = list_entry(t, struct frontend, queue.look);
-	struct list *queues = &f->queue.queues, *link;
+	struct sessions *all = list_entry(t, struct sessions, queue.look);
+	struct frontend_core *f = all->frontend;
+	struct list *queues = &all->queue.queues, *link;
 
 	for (link = queues->next; link != queues; link = link->next)
 		list_entry(link, struct route_queue, link)->due = true;
-	pool_revive(f->core.pool, loop_now(f->core.loop));
-	session_queue_serve(f);
-	if (f->core.stats.queued > 0)
-		(void)timer_start(f->core.loop, t, LOOK_MS);
+	pool_revive(f->pool, loop_now(f->loop));
+	session_queue_serve(all);
+	if (f->stats.queued > 0)
+		(void)timer_start(f->loop, t, LOOK_MS);
 }
 
 void
-session_queue_init(struct frontend *f)
+session_queue_init(struct sessions *all)
 {
-	struct session_queue *q = &f->queue;
+	struct session_queue *q = &all->queue;
 
 	timer_init(&q->look, queue_on_look);
 	route_queue_init(&q->all, NULL);
 	list_init(&q->queues);
 	list_init(&q->task.link);
 	q->task.run = queue_on_turn;
-	pool_on_eligible(f->core.pool, queue_on_eligible, f);
+	pool_on_eligible(all->frontend->pool, queue_on_eligible, all);
 }
 
 void
-session_queue_fini(struct frontend *f)
+session_queue_fini(struct sessions *all)
 {
-	pool_on_eligible(f->core.pool, NULL, NULL);
-	list_remove(&f->queue.task.link);
-	timer_fini(&f->queue.look);
+	pool_on_eligible(all->frontend->pool, NULL, NULL);
+	list_remove(&all->queue.task.link);
+	timer_fini(&all->queue.look);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "net/sock.h"
+#include "pool/level.h"
 #include "pool/surplus.h"
 #include "proxy/http_relay.h"
 #include "proxy/session_private.h"
@@ -20,7 +21,7 @@
 bool
 session_may_end_quietly(const struct session *s)
 {
-	enum quiet_end which = s->frontend->core.options.end.quiet;
+	enum quiet_end which = s->frontend->options.end.quiet;
 
 	if (s->state != RELAYING || s->client_told || s->server_told ||
 	    which == QUIET_END_NONE)
@@ -50,7 +51,7 @@ is_idle(const struct session *s)
 bool
 session_is_quiet(const struct session *s)
 {
-	const struct frontend_core *f = &s->frontend->core;
+	const struct frontend_core *f = s->frontend;
 
 	return session_may_end_quietly(s) && is_idle(s) &&
 	    loop_now(f->loop) - s->active >= f->options.end.quiet_ms &&
@@ -63,14 +64,14 @@ void
 session_end_quietly(struct session *s)
 {
 	if (s->leaving)
-		pool_forget_client(s->frontend->core.pool, &s->client);
+		pool_forget_client(s->frontend->pool, &s->client);
 	session_close(s, REASON_QUIET_END);
 }
 
 void
 session_leave(struct session *s)
 {
-	enum quiet_end which = s->frontend->core.options.end.quiet;
+	enum quiet_end which = s->frontend->options.end.quiet;
 
 	if (which == QUIET_END_ALL ||
 	    (which == QUIET_END_HTTP &&
@@ -79,8 +80,34 @@ session_leave(struct session *s)
 		session_reschedule(s);
 		return;
 	}
-	pool_forget_client(s->frontend->core.pool, &s->client);
+	pool_forget_client(s->frontend->pool, &s->client);
 	session_close(s, REASON_SERVER_UP);
+}
+
+/* ---- a server is down, or a better one is up ---- */
+
+static bool
+session_is_outranked(const struct session *s)
+{
+	return (s->state == RELAYING || s->state == CONNECTING) && s->counted &&
+	    level_is_outranked(s->server, s->frontend->best_level, &s->client,
+		s->more->facts != NULL ? session_first_allowed(s) : NULL);
+}
+
+/* One that still connects to a server that is down goes to the next one if this
+ * one does not answer. */
+void
+session_cut(void *session)
+{
+	struct session *s = session;
+
+	if (session_is_outranked(s))
+		session_leave(s);
+	else if (s->state == RELAYING && s->counted &&
+	    pool_cuts_sessions(s->frontend->pool, s->server) &&
+	    !session_retry(s, true) && !session_await_next(s, true) &&
+	    !session_http_unanswered(s, 502, REASON_SERVER_DOWN))
+		session_close(s, REASON_SERVER_DOWN);
 }
 
 /* ---- so that others get their share ---- */
@@ -89,7 +116,7 @@ static void
 ask(void *entry)
 {
 	struct session *s = entry;
-	struct session_rebalance *r = &s->frontend->rebalance;
+	struct session_rebalance *r = &s->frontend->sessions->rebalance;
 
 	if (!s->counted || s->leaving || s->server->slot >= r->slots ||
 	    r->surplus[s->server->slot] == 0 || !session_may_end_quietly(s) ||
@@ -103,54 +130,56 @@ ask(void *entry)
 static void
 rebalance_on_turn(struct task *t)
 {
-	struct frontend *f = list_entry(t, struct frontend, rebalance.task);
+	struct sessions *all = list_entry(t, struct sessions, rebalance.task);
+	struct session_rebalance *r = &all->rebalance;
 
-	id_table_walk(&f->connections, &f->rebalance.sessions, ask);
-	if (f->rebalance.sessions.left > 0) {
-		loop_soon(f->core.loop, t);
+	id_table_walk(&all->ids, &r->walk, ask);
+	if (r->walk.left > 0) {
+		loop_soon(all->frontend->loop, t);
 		return;
 	}
-	free(f->rebalance.surplus);
-	f->rebalance.surplus = NULL;
+	free(r->surplus);
+	r->surplus = NULL;
 }
 
 void
-session_rebalance_init(struct frontend *f)
+session_rebalance_init(struct sessions *all)
 {
-	list_init(&f->rebalance.task.link);
-	f->rebalance.task.run = rebalance_on_turn;
+	list_init(&all->rebalance.task.link);
+	all->rebalance.task.run = rebalance_on_turn;
 }
 
 void
-session_rebalance_fini(struct frontend *f)
+session_rebalance_fini(struct sessions *all)
 {
-	list_remove(&f->rebalance.task.link);
-	free(f->rebalance.surplus);
+	list_remove(&all->rebalance.task.link);
+	free(all->rebalance.surplus);
 }
 
 int
-frontend_rebalance(struct frontend *f, unsigned percent, uint64_t *asked,
-    struct error *e)
+sessions_rebalance(
+    struct sessions *all, unsigned percent, uint64_t *asked, struct error *e)
 {
-	struct session_rebalance *r = &f->rebalance;
-	unsigned slots = pool_slots(f->core.pool);
+	struct frontend_core *f = all->frontend;
+	struct session_rebalance *r = &all->rebalance;
+	unsigned slots = pool_slots(f->pool);
 	uint64_t *surplus;
 
-	if (pool_goes_by_address(f->core.pool))
+	if (pool_goes_by_address(f->pool))
 		return error_set(
 		    e, "the algorithm goes by the client's address");
-	if (f->core.options.end.quiet == QUIET_END_NONE)
+	if (f->options.end.quiet == QUIET_END_NONE)
 		return error_set(e, "quiet_end is none");
 	surplus = calloc(slots, sizeof(*surplus));
 	if (surplus == NULL)
 		return error_set(e, "out of memory");
-	*asked = pool_surplus(f->core.pool, percent, surplus);
-	if (*asked > f->core.stats.sessions) /* flows are not asked */
-		*asked = f->core.stats.sessions;
+	*asked = pool_surplus(f->pool, percent, surplus);
+	if (*asked > f->stats.sessions) /* flows are not asked */
+		*asked = f->stats.sessions;
 	free(r->surplus);
 	r->surplus = surplus;
 	r->slots = slots;
-	r->sessions.left = f->connections.end;
-	loop_soon(f->core.loop, &r->task);
+	r->walk.left = all->ids.end;
+	loop_soon(f->loop, &r->task);
 	return 0;
 }

@@ -44,21 +44,21 @@ session_client_lags(const struct session *s)
 static void
 session_arm(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	size_t up = pipe_pending(&s->to_server);
 	size_t down = pipe_pending(&s->to_client);
-	bool ahead = down < f->core.share.keep_max;
+	bool ahead = down < f->share.keep_max;
 	int rc = 0;
 
 	if (s->down.fd >= 0)
-		rc |= watch_want(f->core.loop, &s->down.watch,
+		rc |= watch_want(f->loop, &s->down.watch,
 		    (pipe_wants(&s->to_server) ? READY_READ : 0u) |
 			(down > 0 && !(s->down.flags & STREAM_STALLED)
 				? READY_WRITE
 				: 0u) |
 			stream_wants(&s->down));
 	if (s->up.fd >= 0)
-		rc |= watch_want(f->core.loop, &s->up.watch,
+		rc |= watch_want(f->loop, &s->up.watch,
 		    (!s->to_client.ended && (down == 0 || ahead) ? READY_READ
 								 : 0u) |
 			(up > 0 ? READY_WRITE : 0u) | stream_wants(&s->up));
@@ -72,10 +72,10 @@ session_arm(struct session *s)
 static void
 session_let_go(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 
 	session_release_server(s, false);
-	pipe_drop(&s->to_server, &f->core.share);
+	pipe_drop(&s->to_server, &f->share);
 	if (s->state == RELAYING) {
 		session_set_state(s, DRAINING);
 		session_relay_schedule(s);
@@ -110,7 +110,7 @@ session_may_let_go(const struct session *s)
 		return false;
 	if (s->server_told)
 		return true;
-	return s->frontend->core.options.buffer > 0 && session_is_exchange(s);
+	return s->frontend->options.buffer > 0 && session_is_exchange(s);
 }
 
 /* The server broke off. What it had said before still goes to the client. */
@@ -158,7 +158,7 @@ uint64_t
 session_relay_reset_due(const struct session *s)
 {
 	uint64_t wait = session_reset_wait_ms(s), step = 1 + wait / 8;
-	uint64_t due = loop_now(s->frontend->core.loop) + wait;
+	uint64_t due = loop_now(s->frontend->loop) + wait;
 
 	return (due + step - 1) / step * step;
 }
@@ -179,7 +179,7 @@ session_client_talks(const struct session *s)
 static void
 session_on_server_done(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 
 	if (s->server_reset &&
 	    (s->to_client.bytes == 0 || !session_client_talks(s))) {
@@ -187,7 +187,7 @@ session_on_server_done(struct session *s)
 		return;
 	}
 	s->reset_due = false;
-	if (f->core.options.fastclose & FASTCLOSE_UP) {
+	if (f->options.fastclose & FASTCLOSE_UP) {
 		if (!stream_is_unsent(&s->down))
 			session_close(s, REASON_FASTCLOSE);
 		return;
@@ -196,7 +196,7 @@ session_on_server_done(struct session *s)
 		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
 	stream_shutdown(&s->down);
 	s->client_told = true;
-	s->active = loop_now(f->core.loop);
+	s->active = loop_now(f->loop);
 	session_relay_schedule(s);
 }
 
@@ -213,7 +213,7 @@ session_relay_retry_reset(struct session *s)
 static void
 session_on_client_done(struct session *s)
 {
-	if (s->frontend->core.options.fastclose & FASTCLOSE_DOWN) {
+	if (s->frontend->options.fastclose & FASTCLOSE_DOWN) {
 		if (!stream_is_unsent(&s->up))
 			session_close(s, REASON_FASTCLOSE);
 		return;
@@ -260,7 +260,7 @@ struct pipe_stop
 session_client_unread(struct session *s, struct pipe_stop stop)
 {
 	if (stop.cause != ECONNABORTED ||
-	    (s->frontend->core.tls.require_close_notify && !s->client_told))
+	    (s->frontend->tls.require_close_notify && !s->client_told))
 		return stop;
 	s->client_cut = !s->client_told;
 	s->to_server.ended = true;
@@ -324,8 +324,7 @@ session_on_down_failed(struct session *s, struct pipe_stop stop)
 		s->to_client.ended = true;
 	else
 		session_on_server_reset(s, stop.cause);
-	return pipe_pump(
-	    &s->to_client, &s->up, &s->down, &s->frontend->core.share);
+	return pipe_pump(&s->to_client, &s->up, &s->down, &s->frontend->share);
 }
 
 /* The same to the server. One that takes no more hears no more, but may have
@@ -333,7 +332,7 @@ session_on_down_failed(struct session *s, struct pipe_stop stop)
 static struct pipe_stop
 session_on_up_failed(struct session *s, struct pipe_stop stop)
 {
-	struct pipe_share *share = &s->frontend->core.share;
+	struct pipe_share *share = &s->frontend->share;
 
 	if (stop.verdict == PIPE_WRITE_FAILED) {
 		session_keep_unsent(s);
@@ -350,7 +349,7 @@ session_on_up_failed(struct session *s, struct pipe_stop stop)
 static void
 session_note_answer(struct session *s)
 {
-	struct frontend_core *f = &s->frontend->core;
+	struct frontend_core *f = s->frontend;
 	uint64_t ms;
 
 	if (s->first_ms != 0)
@@ -371,7 +370,7 @@ session_relay_down(struct session *s, struct pipe_stop *down)
 
 	if (s->more->http_relay != NULL && session_is_asked(s))
 		s->more->http_relay->responses.ends = true;
-	*down = pipe_pump(p, &s->up, &s->down, &s->frontend->core.share);
+	*down = pipe_pump(p, &s->up, &s->down, &s->frontend->share);
 	if (p->bytes + pipe_pending(p) > before) {
 		s->asked = false;
 		s->server_talks |= s->server_told;
@@ -398,7 +397,7 @@ session_relay_up(struct session *s)
 	uint64_t before = p->bytes + pipe_pending(p);
 	bool stalled = (s->down.flags & STREAM_STALLED) != 0;
 	struct pipe_stop up =
-	    pipe_pump(p, &s->down, &s->up, &s->frontend->core.share);
+	    pipe_pump(p, &s->down, &s->up, &s->frontend->share);
 
 	if (has_failed(up))
 		up = session_on_up_failed(s, up);
@@ -457,12 +456,12 @@ session_relay_on_client(struct session *s, unsigned ready)
 	if (ready & READY_ERROR && sock_error(s->down.fd) != 0) {
 		stream_note_ready(&s->down, ready);
 		(void)pipe_pump(
-		    &s->to_server, &s->down, &s->up, &s->frontend->core.share);
+		    &s->to_server, &s->down, &s->up, &s->frontend->share);
 		session_close(s, REASON_CLIENT_RESET);
 		return;
 	}
 	stream_note_ready(&s->down, ready);
-	s->active = loop_now(s->frontend->core.loop);
+	s->active = loop_now(s->frontend->loop);
 	session_relay(s);
 }
 
@@ -472,8 +471,8 @@ session_relay_on_server(struct session *s, unsigned ready)
 {
 	if (ready & READY_ERROR && s->to_client.ended &&
 	    sock_error(s->up.fd) != 0)
-		pipe_drop(&s->to_server, &s->frontend->core.share);
+		pipe_drop(&s->to_server, &s->frontend->share);
 	stream_note_ready(&s->up, ready);
-	s->active = loop_now(s->frontend->core.loop);
+	s->active = loop_now(s->frontend->loop);
 	session_relay(s);
 }

@@ -47,7 +47,7 @@ struct kept_request {
 bool
 session_repeats(const struct session *s)
 {
-	const struct frontend_core *f = &s->frontend->core;
+	const struct frontend_core *f = s->frontend;
 
 	return f->options.retry_requests > 0 &&
 	    !pool_options(f->pool)->stubborn;
@@ -57,17 +57,17 @@ session_repeats(const struct session *s)
 static struct kept_request *
 new_request(struct session *s, size_t n)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	struct kept_request *r;
 
 	if (!session_repeats(s) || n > REQUEST_MAX ||
-	    f->kept_requests + n > ALL_REQUESTS_MAX ||
+	    f->sessions->kept_requests + n > ALL_REQUESTS_MAX ||
 	    (r = malloc(sizeof(*r) + n)) == NULL)
 		return NULL;
 	r->resent = 0;
 	r->lost_by = NULL;
 	r->prompt = s->to_client.bytes == 0 &&
-	    loop_now(f->core.loop) - s->started < BLAME_MS;
+	    loop_now(f->loop) - s->started < BLAME_MS;
 	r->length = 0;
 	return r;
 }
@@ -76,18 +76,18 @@ new_request(struct session *s, size_t n)
 static void
 add(struct session *s, const char *bytes, size_t n)
 {
-	struct frontend *f = s->frontend;
+	struct sessions *all = s->frontend->sessions;
 	struct kept_request *r = s->request;
 	size_t length = r->length + n;
 
-	if (length > REQUEST_MAX || f->kept_requests + n > ALL_REQUESTS_MAX ||
+	if (length > REQUEST_MAX || all->kept_requests + n > ALL_REQUESTS_MAX ||
 	    (r = realloc(r, sizeof(*r) + length)) == NULL) {
 		session_drop_request(s);
 		return;
 	}
 	memcpy(r->bytes + r->length, bytes, n);
 	r->length = (uint16_t)length;
-	f->kept_requests += n;
+	all->kept_requests += n;
 	s->request = r;
 }
 
@@ -132,7 +132,7 @@ session_drop_request(struct session *s)
 {
 	struct kept_request *r = s->request;
 
-	s->frontend->kept_requests -= r->length;
+	s->frontend->sessions->kept_requests -= r->length;
 	s->request = NULL;
 	free(r);
 }
@@ -166,15 +166,15 @@ session_keep_unsent(struct session *s)
 static void
 read_request(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	unsigned writable = s->up.flags & STREAM_WRITABLE;
 
-	if (f->core.options.retry_requests == 0 || s->to_server.bytes > 0 ||
+	if (f->options.retry_requests == 0 || s->to_server.bytes > 0 ||
 	    s->to_server.ended || s->to_server.dropping)
 		return;
 	s->down.flags |= STREAM_READABLE;
 	s->up.flags &= ~writable;
-	(void)pipe_pump(&s->to_server, &s->down, &s->up, &f->core.share);
+	(void)pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
 	s->up.flags |= writable;
 }
 
@@ -185,12 +185,12 @@ read_request(struct session *s)
 void
 session_on_answer(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	const struct kept_request *r = s->request;
 	struct server *by = r->lost_by;
 
 	if (by != NULL && by->generation == r->generation && by->present &&
-	    loop_now(f->core.loop) - r->lost < BLAME_MS)
+	    loop_now(f->loop) - r->lost < BLAME_MS)
 		session_blame_server(
 		    s, by, ECONNRESET, "closed without an answer");
 	session_drop_request(s);
@@ -211,25 +211,25 @@ next_server(struct session *s)
 {
 	return was_preopened(s)
 	    ? s->server
-	    : session_choose(s, loop_now(s->frontend->core.loop));
+	    : session_choose(s, loop_now(s->frontend->loop));
 }
 
 static void
 note_loss(struct session *s, const struct server *next)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	struct kept_request *r = s->request;
 	char client[PEER_TEXT_MAX];
 
 	if (r->resent++ == 0 && s->to_client.bytes > 0)
 		pool_begin_round(&s->attempts);
-	r->lost = loop_now(f->core.loop);
+	r->lost = loop_now(f->loop);
 	r->lost_by = r->prompt && next != s->server ? s->server : NULL;
 	r->generation = s->server->generation;
 	s->failed_once |= next != s->server;
 	if (next != s->server)
 		session_note_tried(s, s->server);
-	f->core.stats.requests_retried++;
+	f->stats.requests_retried++;
 	if (log_level >= LOG_LEVEL_DEBUG)
 		log_debug("request sent again client=%s lost_by=%u name=%s "
 			  "server=%u",
@@ -243,11 +243,11 @@ int
 session_leave_server(
     struct session *s, bool reset, const char *bytes, size_t n)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 	uint64_t down = s->to_client.bytes;
 
-	f->core.stats.up += s->to_server.bytes - s->counted_up;
-	f->core.stats.down += down - s->counted_down;
+	f->stats.up += s->to_server.bytes - s->counted_up;
+	f->stats.down += down - s->counted_down;
 	session_release_server(s, reset);
 	s->counted_up = 0;
 	s->counted_down = down;
@@ -255,7 +255,7 @@ session_leave_server(
 	s->server_told = s->server_reset = s->server_cut = false;
 	s->client_sending = s->interleaved = s->refused = false;
 	s->server_talks = false;
-	pipe_fini(&s->to_client, &f->core.share);
+	pipe_fini(&s->to_client, &f->share);
 	pipe_init(&s->to_client, true);
 	s->to_client.bytes = down;
 	if (s->more->http_relay != NULL) {
@@ -263,7 +263,7 @@ session_leave_server(
 		if (!session_http_attach(s))
 			return -1;
 	}
-	return pipe_restart(&s->to_server, bytes, n, &f->core.share);
+	return pipe_restart(&s->to_server, bytes, n, &f->share);
 }
 
 static bool
@@ -273,7 +273,7 @@ may_retry(const struct session *s)
 
 	return r != NULL && pipe_pending(&s->to_client) == 0 &&
 	    !s->client_told && !s->to_server.dropped &&
-	    r->resent < s->frontend->core.options.retry_requests;
+	    r->resent < s->frontend->options.retry_requests;
 }
 
 bool

@@ -24,7 +24,7 @@ sticky_of(struct session *s)
 		facts->sticky = memory_zeroed(sizeof(*facts->sticky));
 		if (facts->sticky != NULL)
 			facts->sticky->head.cookie =
-			    s->frontend->core.options.http.sticky;
+			    s->frontend->options.http.sticky;
 	}
 	return facts != NULL ? facts->sticky : NULL;
 }
@@ -52,7 +52,7 @@ session_sticky_server(const struct session *s)
 	const struct http_sticky *k = s->more->facts->sticky;
 
 	return k != NULL && k->digest != 0
-	    ? pool_by_digest(s->frontend->core.pool, k->digest)
+	    ? pool_by_digest(s->frontend->pool, k->digest)
 	    : NULL;
 }
 
@@ -68,9 +68,9 @@ session_sticky_set(struct session *s)
 		return;
 	s->more->http_relay->responses.add = NULL;
 	if (digest == 0 || digest == k->digest ||
-	    !session_sticky_wanted(&s->frontend->core))
+	    !session_sticky_wanted(s->frontend))
 		return;
-	http_sticky_set(k->line, s->frontend->core.options.http.sticky, digest,
+	http_sticky_set(k->line, s->frontend->options.http.sticky, digest,
 	    session_client_has_tls(s));
 	s->more->http_relay->responses.add = k->line;
 }

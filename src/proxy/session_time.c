@@ -55,7 +55,7 @@ take_sooner(uint64_t *due, enum reason *why, uint64_t from, uint64_t limit,
 static uint64_t
 retirement(const struct session *s)
 {
-	uint64_t age = s->frontend->core.options.end.max_age_ms;
+	uint64_t age = s->frontend->options.end.max_age_ms;
 	uint32_t jitter = (s->number * UINT32_C(2654435761)) >> 24;
 
 	if (age == 0)
@@ -68,7 +68,7 @@ retirement(const struct session *s)
 static uint64_t
 silence_limit(const struct session *s, enum reason *why)
 {
-	const struct frontend_options *o = &s->frontend->core.options;
+	const struct frontend_options *o = &s->frontend->options;
 	uint64_t due = UINT64_MAX;
 
 	take_sooner(
@@ -92,7 +92,7 @@ silence_limit(const struct session *s, enum reason *why)
 static uint64_t
 asked_from(const struct session *s)
 {
-	return s->leaving || s->frontend->core.draining ? 0 : retirement(s);
+	return s->leaving || s->frontend->draining ? 0 : retirement(s);
 }
 
 bool
@@ -100,7 +100,7 @@ session_is_asked(const struct session *s)
 {
 	uint64_t from = asked_from(s);
 
-	return from != UINT64_MAX && from <= loop_now(s->frontend->core.loop) &&
+	return from != UINT64_MAX && from <= loop_now(s->frontend->loop) &&
 	    session_may_end_quietly(s);
 }
 
@@ -112,12 +112,12 @@ deadline(const struct session *s)
 	uint64_t due, asked = asked_from(s), quiet;
 
 	if (asked == UINT64_MAX && !is_half_closed(s) && !is_partial(s) &&
-	    s->frontend->core.options.idle_timeout_ms == 0)
+	    s->frontend->options.idle_timeout_ms == 0)
 		return UINT64_MAX; /* most sessions, at first */
 	due = silence_limit(s, &why);
 	if (asked == UINT64_MAX || !session_may_end_quietly(s))
 		return due;
-	quiet = s->active + s->frontend->core.options.end.quiet_ms;
+	quiet = s->active + s->frontend->options.end.quiet_ms;
 	if (quiet < asked)
 		quiet = asked;
 	return quiet < due ? quiet : due;
@@ -128,12 +128,12 @@ deadline(const struct session *s)
 static void
 await_quiet(struct session *s, uint64_t limit)
 {
-	struct frontend *f = s->frontend;
-	uint64_t wait = f->core.options.end.quiet_ms, due;
+	struct frontend_core *f = s->frontend;
+	uint64_t wait = f->options.end.quiet_ms, due;
 
-	due = loop_now(f->core.loop) + (wait > RECHECK_MS ? wait : RECHECK_MS);
+	due = loop_now(f->loop) + (wait > RECHECK_MS ? wait : RECHECK_MS);
 	timeouts_add(
-	    &f->session_times, &s->expiry, due < limit ? due : limit);
+	    &f->sessions->times, &s->expiry, due < limit ? due : limit);
 }
 
 /* Each byte puts off the end of a session that relays. It is not scheduled anew
@@ -150,7 +150,7 @@ void
 session_relay_on_time(struct session *s)
 {
 	enum reason why = REASON_IDLE_TIMEOUT;
-	uint64_t limit, now = loop_now(s->frontend->core.loop);
+	uint64_t limit, now = loop_now(s->frontend->loop);
 
 	if (s->reset_due) {
 		session_relay_retry_reset(s);
@@ -171,12 +171,12 @@ session_relay_on_time(struct session *s)
 void
 session_relay_schedule(struct session *s)
 {
-	struct frontend *f = s->frontend;
-	uint64_t now = loop_now(f->core.loop), due;
+	struct frontend_core *f = s->frontend;
+	uint64_t now = loop_now(f->loop), due;
 
 	expiry_cancel(&s->expiry);
 	if (s->reset_due) {
-		timeouts_add(&f->session_times, &s->expiry,
+		timeouts_add(&f->sessions->times, &s->expiry,
 		    session_relay_reset_due(s));
 		return;
 	}
@@ -184,7 +184,7 @@ session_relay_schedule(struct session *s)
 		s->lingers_s = (uint32_t)((now - s->started) / 1000 + 1);
 	due = deadline(s);
 	if (due != UINT64_MAX && (s->settled || due < now + SOON_MS))
-		timeouts_add(&f->session_times, &s->expiry, due);
+		timeouts_add(&f->sessions->times, &s->expiry, due);
 }
 
 /* How long a reset waits is no setting. */
@@ -200,7 +200,7 @@ session_relay_reschedule(struct session *s)
 void
 session_guard_server(struct session *s)
 {
-	struct sock_keepalive k = frontend_keepalive(&s->frontend->core);
+	struct sock_keepalive k = frontend_keepalive(s->frontend);
 
 	if (stream_is_open(&s->up))
 		sock_set_keepalive(s->up.fd, &k);
@@ -210,7 +210,7 @@ session_guard_server(struct session *s)
 static void
 guard_client(struct session *s)
 {
-	struct sock_keepalive k = frontend_keepalive(&s->frontend->core);
+	struct sock_keepalive k = frontend_keepalive(s->frontend);
 
 	k.on = true;
 	if (stream_is_open(&s->down))
@@ -222,34 +222,35 @@ guard_client(struct session *s)
 static void
 on_aging(struct timer *t)
 {
-	struct frontend *f = list_entry(t, struct frontend, aging);
-	uint64_t now = loop_now(f->core.loop);
+	struct sessions *all = list_entry(t, struct sessions, aging);
+	const struct frontend_core *f = all->frontend;
+	uint64_t now = loop_now(f->loop);
 	struct list *link;
 	struct session *s;
 	int i;
 
-	for (i = 0; (link = list_first(&f->sessions)) != NULL; i++) {
+	for (i = 0; (link = list_first(&all->young)) != NULL; i++) {
 		s = list_entry(link, struct session, link);
 		if (now - s->started < SETTLED_MS || i == TUNED)
 			break;
 		list_remove(link);
-		list_append(&f->settled, link);
+		list_append(&all->settled, link);
 		s->settled = true;
 		if (s->state >= RELAYING)
 			session_relay_reschedule(s);
-		if (f->core.options.keepalive ||
-		    f->core.options.user_timeout_ms > 0)
+		if (f->options.keepalive || f->options.user_timeout_ms > 0)
 			session_guard_server(s);
 	}
 	/* stale ones, which get times set anew, come back to the list */
-	f->is_aging = (link != NULL || !list_is_empty(&f->stale)) &&
-	    timer_start(f->core.loop, t, i == TUNED ? 0 : AGING_MS) == 0;
+	all->is_aging = (link != NULL || !list_is_empty(&all->stale)) &&
+	    timer_start(f->loop, t, i == TUNED ? 0 : AGING_MS) == 0;
 }
 
 void
-session_begin_aging(struct frontend *f)
+session_begin_aging(struct sessions *all)
 {
-	f->is_aging = timer_start(f->core.loop, &f->aging, SETTLED_MS) == 0;
+	all->is_aging =
+	    timer_start(all->frontend->loop, &all->aging, SETTLED_MS) == 0;
 }
 
 /* ---- times that are set anew ---- */
@@ -257,54 +258,51 @@ session_begin_aging(struct frontend *f)
 static void
 on_turn(struct task *t)
 {
-	struct frontend *f = list_entry(t, struct frontend, rescheduling);
+	struct sessions *all = list_entry(t, struct sessions, rescheduling);
 	struct list *link;
-	int i, most = f->retune ? TUNED : PORTION;
+	int i, most = all->retune ? TUNED : PORTION;
 
-	for (i = 0; i < most && (link = list_first(&f->stale)) != NULL; i++) {
+	for (i = 0; i < most && (link = list_first(&all->stale)) != NULL; i++) {
 		struct session *s = list_entry(link, struct session, link);
 
 		list_remove(link);
-		list_append(s->settled ? &f->settled : &f->sessions, link);
+		list_append(s->settled ? &all->settled : &all->young, link);
 		session_reschedule(s);
 		s->to_server.reported = true; /* a log may have come */
-		if (f->retune)
+		if (all->retune)
 			guard_client(s);
-		if (f->retune && s->settled)
+		if (all->retune && s->settled)
 			session_guard_server(s);
 	}
-	if (!list_is_empty(&f->stale))
-		loop_soon(f->core.loop, t);
+	if (!list_is_empty(&all->stale))
+		loop_soon(all->frontend->loop, t);
 	else
-		f->retune = false;
+		all->retune = false;
 }
 
 void
-session_reschedule_all(struct frontend *f)
+sessions_reschedule(struct sessions *all, bool retune)
 {
-	list_move_all(&f->stale, &f->settled);
-	list_move_all(&f->stale, &f->sessions);
-	loop_soon(f->core.loop, &f->rescheduling);
+	all->retune |= retune;
+	list_move_all(&all->stale, &all->settled);
+	list_move_all(&all->stale, &all->young);
+	loop_soon(all->frontend->loop, &all->rescheduling);
 }
 
 void
-session_init_timeouts(struct frontend *f)
+session_times_init(struct sessions *all)
 {
 	timeouts_init(
-	    &f->session_times, f->core.loop, session_on_time, true_due);
-	session_queue_init(f);
-	list_init(&f->stale);
-	list_init(&f->settled);
-	timer_init(&f->aging, on_aging);
-	list_init(&f->rescheduling.link);
-	f->rescheduling.run = on_turn;
+	    &all->times, all->frontend->loop, session_on_time, true_due);
+	timer_init(&all->aging, on_aging);
+	list_init(&all->rescheduling.link);
+	all->rescheduling.run = on_turn;
 }
 
 void
-session_fini_timeouts(struct frontend *f)
+session_times_fini(struct sessions *all)
 {
-	session_queue_fini(f);
-	list_remove(&f->rescheduling.link); /* the loop may outlive us */
-	timeouts_fini(&f->session_times);
-	timer_fini(&f->aging);
+	list_remove(&all->rescheduling.link); /* the loop may outlive us */
+	timeouts_fini(&all->times);
+	timer_fini(&all->aging);
 }

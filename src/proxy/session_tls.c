@@ -27,7 +27,7 @@ session_tls_failed(struct session *s)
 {
 	char client[PEER_TEXT_MAX];
 
-	s->frontend->core.stats.tls.failed++;
+	s->frontend->stats.tls.failed++;
 	if (log_level >= LOG_LEVEL_DEBUG)
 		log_debug("handshake failed client=%s error=\"%s\"",
 		    peer_format(&s->client, client), tls_error(&s->down));
@@ -41,10 +41,10 @@ session_tls_failed(struct session *s)
 static void
 session_tls_done(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	struct frontend_core *f = s->frontend;
 
-	f->core.stats.tls.handshakes++;
-	f->core.stats.tls.resumed += tls_is_resumed(&s->down);
+	f->stats.tls.handshakes++;
+	f->stats.tls.resumed += tls_is_resumed(&s->down);
 	session_hello_next(s);
 }
 
@@ -57,14 +57,14 @@ session_tls_wanted(const struct frontend_core *f)
 uint64_t
 session_tls_due(const struct session *s)
 {
-	return s->active + s->frontend->core.tls.handshake_ms;
+	return s->active + s->frontend->tls.handshake_ms;
 }
 
 /* The context for clients is gone when TLS was switched off meanwhile. */
 static bool
 session_tls_accept(struct session *s)
 {
-	struct tls_server *server = s->frontend->core.tls.server;
+	struct tls_server *server = s->frontend->tls.server;
 
 	if (server != NULL && tls_accept(&s->down, server) == 0)
 		return true;
@@ -82,8 +82,7 @@ session_tls_begin(struct session *s)
 		session_close(s, REASON_DENIED);
 		return;
 	}
-	if (!session_redirect_wanted(&s->frontend->core) &&
-	    !session_tls_accept(s))
+	if (!session_redirect_wanted(s->frontend) && !session_tls_accept(s))
 		return;
 	if (s->down.flags & STREAM_READABLE)
 		session_tls_on_client(s, READY_READ);
@@ -102,7 +101,7 @@ is_plain(int byte)
 static bool
 session_tls_or_plain(struct session *s)
 {
-	int byte = session_redirect_wanted(&s->frontend->core)
+	int byte = session_redirect_wanted(s->frontend)
 	    ? sock_next_byte(s->down.fd)
 	    : SOCK_NEVER;
 
@@ -130,7 +129,7 @@ session_tls_on_client(struct session *s, unsigned ready)
 		session_tls_failed(s);
 		break;
 	case TLS_WAITS:
-		if (watch_want(s->frontend->core.loop, &s->down.watch,
+		if (watch_want(s->frontend->loop, &s->down.watch,
 			READY_READ | stream_wants(&s->down)) < 0)
 			session_close(s, REASON_NO_RESOURCES);
 		break;
@@ -140,6 +139,6 @@ session_tls_on_client(struct session *s, unsigned ready)
 void
 session_tls_on_time(struct session *s)
 {
-	s->frontend->core.stats.tls.failed++;
+	s->frontend->stats.tls.failed++;
 	session_close(s, REASON_TLS_TIMEOUT);
 }

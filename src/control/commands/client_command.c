@@ -10,6 +10,7 @@
 #include "control/life/context.h"
 #include "control/apply/server_find.h"
 #include "pool/sticky.h"
+#include "proxy/session.h"
 
 enum { RECENT_SECONDS = 300, WALK = 2000 };
 
@@ -177,8 +178,8 @@ run_rebalance(struct call *c, struct error *e)
 	if (number_parse(c->words->word[0], 1, 100, &percent) < 0)
 		return error_set(e, "\"%.100s\" is not a number from 1 to 100",
 		    c->words->word[0]);
-	if (frontend_rebalance(c->pen->frontend, (unsigned)percent, &asked, e) <
-	    0)
+	if (sessions_rebalance(frontend_sessions(c->pen->frontend),
+		(unsigned)percent, &asked, e) < 0)
 		return -1;
 	facts_begin(&f, c->reply, FACTS_LINE);
 	facts_number(&f, "sessions", asked);

@@ -10,8 +10,10 @@
 #include "control/answer/facts.h"
 #include "control/life/context.h"
 #include "control/value/text.h"
-#include "tls/tls.h"
+#include "proxy/connections.h"
+#include "proxy/flow.h"
 #include "proxy/frontend.h"
+#include "tls/tls.h"
 
 static int
 connection_parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
@@ -154,7 +156,7 @@ run_connection(struct call *c, struct error *e)
 	if (serving(c, e) == NULL ||
 	    connection_parse_one(c, UINT32_MAX, &n, e) < 0)
 		return -1;
-	if (!frontend_connection(c->pen->frontend, n, &info)) {
+	if (!connection_find(frontend_sessions(c->pen->frontend), n, &info)) {
 		if (n >= c->plan->config.frontend.sessions_max)
 			return out_of_range(c, n, e);
 		info = (struct connection_info){ .number = (unsigned)n,
@@ -178,7 +180,8 @@ more_connections(struct reply *r, struct pen *p)
 	bool found = true;
 
 	while (buffer_length(&r->out) < REPLY_PIECE &&
-	    (found = frontend_connection_next(p->frontend, r->at, &info))) {
+	    (found = connection_next(
+		 frontend_sessions(p->frontend), r->at, &info))) {
 		facts_begin(&f, r, FACTS_LINE);
 		tell_connection(&f, &info);
 		facts_end(&f);
@@ -208,7 +211,7 @@ run_close(struct call *c, struct error *e)
 
 	if (f == NULL || connection_parse_one(c, UINT32_MAX, &n, e) < 0)
 		return -1;
-	if (!frontend_close_connection(f, n))
+	if (!connection_close(frontend_sessions(f), n))
 		return out_of_range(c, n, e);
 	reply_add(&c->reply->out, "Forcibly closing connection %llu\n",
 	    (unsigned long long)n);
@@ -225,7 +228,7 @@ run_socket(struct call *c, struct error *e)
 
 	if (frontend == NULL || connection_parse_one(c, INT32_MAX, &fd, e) < 0)
 		return -1;
-	number = frontend_connection_of_fd(frontend, (int)fd);
+	number = connection_of_fd(frontend_sessions(frontend), (int)fd);
 	facts_begin(&f, c->reply, FACTS_SILENT);
 	facts_number(&f, "socket", fd);
 	facts_integer(&f, "connection", number);
@@ -269,7 +272,7 @@ run_flow(struct call *c, struct error *e)
 	if (serving(c, e) == NULL ||
 	    connection_parse_one(c, UINT32_MAX, &n, e) < 0)
 		return -1;
-	if (!frontend_flow(c->pen->frontend, n, &info))
+	if (!flows_find(frontend_flows(c->pen->frontend), n, &info))
 		return error_set(
 		    e, "there is no flow %llu", (unsigned long long)n);
 	tell_flow(c->reply, &info);
@@ -283,7 +286,7 @@ more_flows(struct reply *r, struct pen *p)
 	bool found = true;
 
 	while (buffer_length(&r->out) < REPLY_PIECE &&
-	    (found = frontend_flow_next(p->frontend, r->at, &info))) {
+	    (found = flows_next(frontend_flows(p->frontend), r->at, &info))) {
 		tell_flow(r, &info);
 		r->at = info.number + UINT64_C(1);
 	}

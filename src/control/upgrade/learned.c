@@ -221,7 +221,7 @@ write_flows(struct learned_writer *l, struct handover_writer *w)
 
 	handover_open(w, HANDOVER_FLOWS);
 	for (i = 0; i < FLOWS &&
-	     frontend_flow_past(l->pen->frontend, &l->at, &past);
+	     flows_past(frontend_flows(l->pen->frontend), &l->at, &past);
 	     i++)
 		write_flow(w, &past);
 	handover_close(w);

@@ -15,6 +15,7 @@
 #include "control/apply/routes.h"
 #include "pool/balance.h"
 #include "pool/explain.h"
+#include "proxy/limits.h"
 
 /* Servers that are told one by one; of longer lists the rest is counted. */
 enum { OBSTACLES_TOLD = 200 };
@@ -250,7 +251,7 @@ explain_limit(struct subject *s)
 
 	if (p->phase < PHASE_SERVING)
 		return;
-	s->limit = frontend_limit(p->frontend, &s->who);
+	s->limit = limits_check(frontend_core_of(p->frontend), &s->who);
 	if (s->limit == LIMIT_WITHIN)
 		return;
 	s->x.decision.server =

@@ -9,7 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "proxy/connections.h"
 #include "proxy/id_table.h"
+#include "proxy/session.h"
 #include "support/rig.h"
 #include "support/suite.h"
 
@@ -143,13 +145,19 @@ ended(enum reason why, uint64_t n)
 	ck_assert_uint_eq(rig_stats()->reasons[why], n);
 }
 
+static struct sessions *
+all(void)
+{
+	return frontend_sessions(rig.frontend);
+}
+
 static struct connection_info
 asked(uint64_t number)
 {
 	struct connection_info info;
 
 	memset(&info, 0x5a, sizeof(info));
-	ck_assert_msg(frontend_connection(rig.frontend, number, &info),
+	ck_assert_msg(connection_find(all(), number, &info),
 	    "no connection %llu", (unsigned long long)number);
 	ck_assert_uint_eq(info.number, number);
 	return info;
@@ -165,8 +173,7 @@ talking(int fd)
 	uint64_t n = 0;
 
 	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&own, &len), 0);
-	for (; frontend_connection_next(rig.frontend, n, &info);
-	     n = info.number + 1)
+	for (; connection_next(all(), n, &info); n = info.number + 1)
 		if (info.client.port == ntohs(own.sin_port))
 			return info;
 	ck_abort_msg("no such connection");
@@ -181,24 +188,22 @@ START_TEST(snapshot)
 
 	rig_begin();
 	rig_with(backend_echo, NULL);
-	ck_assert_uint_eq(frontend_connections_end(rig.frontend), 0);
-	ck_assert(!frontend_connection(rig.frontend, 0, &info));
-	ck_assert(!frontend_connection_next(rig.frontend, 0, &info));
+	ck_assert_uint_eq(all()->ids.end, 0);
+	ck_assert(!connection_find(all(), 0, &info));
+	ck_assert(!connection_next(all(), 0, &info));
 	fd = rig_talks();
 	info = talking(fd);
 	ck_assert_uint_eq(info.number, 0);
-	ck_assert_uint_eq(frontend_connections_end(rig.frontend), 1);
+	ck_assert_uint_eq(all()->ids.end, 1);
 	ck_assert_str_eq(info.state, "relaying");
 	ck_assert_str_eq(peer_format_host(&info.client, name), "127.0.0.1");
 	ck_assert_ptr_eq(info.server, pool_server(rig.pool, 0));
 	ck_assert_int_ge(info.down_fd, 0);
 	ck_assert_int_ge(info.up_fd, 0);
-	ck_assert_int_eq(
-	    frontend_connection_of_fd(rig.frontend, info.down_fd), 0);
-	ck_assert_int_eq(
-	    frontend_connection_of_fd(rig.frontend, info.up_fd), 0);
-	ck_assert_int_eq(frontend_connection_of_fd(rig.frontend, fd), -1);
-	ck_assert_int_eq(frontend_connection_of_fd(rig.frontend, -1), -1);
+	ck_assert_int_eq(connection_of_fd(all(), info.down_fd), 0);
+	ck_assert_int_eq(connection_of_fd(all(), info.up_fd), 0);
+	ck_assert_int_eq(connection_of_fd(all(), fd), -1);
+	ck_assert_int_eq(connection_of_fd(all(), -1), -1);
 	ck_assert_uint_eq(info.up, 5);
 	ck_assert_uint_eq(info.down, 5);
 	ck_assert_uint_eq(info.pending_up, 0);
@@ -211,9 +216,9 @@ START_TEST(snapshot)
 	ck_assert_uint_eq(info.up, 10);
 	close(fd);
 	ended(REASON_DONE, 1);
-	ck_assert(!frontend_connection(rig.frontend, 0, &info));
-	ck_assert(!frontend_connection(rig.frontend, UINT64_MAX, &info));
-	ck_assert(!frontend_connection_next(rig.frontend, UINT64_MAX, &info));
+	ck_assert(!connection_find(all(), 0, &info));
+	ck_assert(!connection_find(all(), UINT64_MAX, &info));
+	ck_assert(!connection_next(all(), UINT64_MAX, &info));
 	rig_end();
 	backend_stop(&rig.backend);
 }
@@ -264,7 +269,7 @@ START_TEST(connecting)
 	ck_assert_str_eq(info.state, "connecting");
 	ck_assert_ptr_eq(info.server, pool_server(rig.pool, 0));
 	ck_assert_int_eq(info.up_fd, -1);
-	ck_assert(frontend_close_connection(rig.frontend, 0));
+	ck_assert(connection_close(all(), 0));
 	spot_expect_reset(fd);
 	ended(REASON_STOPPED, 1);
 	close(fd);
@@ -288,16 +293,16 @@ START_TEST(numbers)
 	close(fds[3]);
 	close(fds[1]);
 	RUN_UNTIL(rig_stats()->sessions == 3);
-	ck_assert(frontend_connection_next(rig.frontend, 1, &info));
+	ck_assert(connection_next(all(), 1, &info));
 	ck_assert_uint_eq(info.number, 2);
-	ck_assert(frontend_connection_next(rig.frontend, 3, &info));
+	ck_assert(connection_next(all(), 3, &info));
 	ck_assert_uint_eq(info.number, 4);
-	ck_assert(!frontend_connection_next(rig.frontend, 5, &info));
+	ck_assert(!connection_next(all(), 5, &info));
 	fds[1] = rig_talks();
 	ck_assert_uint_eq(talking(fds[1]).number, 1);
 	fds[3] = rig_talks();
 	ck_assert_uint_eq(talking(fds[3]).number, 3);
-	ck_assert_uint_eq(frontend_connections_end(rig.frontend), 5);
+	ck_assert_uint_eq(all()->ids.end, 5);
 	for (i = 0; i < 5; i++)
 		close(fds[i]);
 	ended(REASON_DONE, 7);
@@ -312,8 +317,8 @@ static void
 on_order(struct watch *w, unsigned ready)
 {
 	(void)ready;
-	frontend_close_connection(rig.frontend, 0);
-	frontend_close_connection(rig.frontend, 1);
+	connection_close(all(), 0);
+	connection_close(all(), 1);
 	watch_stop(rig.loop, w);
 }
 
@@ -349,7 +354,7 @@ START_TEST(closed_in_the_same_wakeup)
 	if (_i != 2)
 		spot_send(fds[0], "x", 1);
 	ended(REASON_STOPPED, 2);
-	ck_assert(!frontend_close_connection(rig.frontend, 0));
+	ck_assert(!connection_close(all(), 0));
 	close(fds[0]);
 	close(fds[1]);
 	close(order[0]);

@@ -13,7 +13,7 @@
 #include "net/loop.h"
 #include "pool/balance.h"
 #include "proxy/frontend.h"
-#include "proxy/session.h"
+#include "proxy/connections.h"
 #include "support/backend.h"
 #include "support/rig.h"
 #include "support/spot.h"
@@ -220,7 +220,8 @@ START_TEST(stopped)
 	rig_with(backend_echo, NULL);
 	one = rig_talks();
 	two = rig_talks();
-	session_close_all(rig.frontend);
+	ck_assert(connection_close(frontend_sessions(rig.frontend), 0));
+	ck_assert(connection_close(frontend_sessions(rig.frontend), 1));
 	spot_expect_reset(one);
 	spot_expect_reset(two);
 	rig_ended(REASON_STOPPED, 2);

@@ -9,6 +9,7 @@
 
 #include "pool/sticky.h"
 #include "proxy/route.h"
+#include "proxy/session.h"
 #include "support/backend.h"
 #include "support/rig.h"
 #include "support/suite.h"
@@ -104,7 +105,8 @@ rebalance(unsigned percent)
 	uint64_t asked;
 	struct error e;
 
-	if (frontend_rebalance(rig.frontend, percent, &asked, &e) < 0)
+	if (sessions_rebalance(
+		frontend_sessions(rig.frontend), percent, &asked, &e) < 0)
 		return -1;
 	return (int)asked;
 }

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "proxy/connections.h"
 #include "proxy/first.h"
 #include "proxy/route.h"
 #include "support/pattern.h"
@@ -330,11 +331,12 @@ enum { CROWD = 5 };
 static int
 count_waiting(uint64_t since)
 {
+	const struct sessions *all = frontend_sessions(rig.frontend);
 	struct connection_info c;
 	uint64_t i = 0, now = loop_now(rig.loop);
 	int n = 0;
 
-	for (; frontend_connection_next(rig.frontend, i, &c); i = c.number + 1)
+	for (; connection_next(all, i, &c); i = c.number + 1)
 		n += strcmp(c.state, "queued") == 0 && now - c.idle_ms <= since;
 	return n;
 }

@@ -11,8 +11,10 @@
 static const struct session *
 only_session(void)
 {
-	ck_assert_uint_eq(rig.frontend->connections.end, 1);
-	return rig.frontend->connections.entry[0];
+	const struct id_table *ids = &frontend_sessions(rig.frontend)->ids;
+
+	ck_assert_uint_eq(ids->end, 1);
+	return ids->entry[0];
 }
 
 static bool
