@@ -193,31 +193,27 @@ joinable(const struct outgoing *o, unsigned i)
 }
 
 static void
-fill_message(struct outgoing *o, unsigned k, unsigned first, unsigned n)
-{
-	struct msghdr *m = &o->m[k].msg_hdr;
-	const struct dgram *d = &o->batch->at[first];
-
-	memset(m, 0, sizeof(*m));
-	m->msg_name = &o->to;
-	m->msg_namelen = o->to_len;
-	m->msg_iov = &o->v[first];
-	m->msg_iovlen = n;
-	o->segment[k] = n > 1 ? (unsigned)d->n : d->segment;
-	o->first[k] = first;
-	add_local(m, &o->c[k], o->from);
-	add_segment(m, &o->c[k], o->segment[k]);
-}
-
-static void
 outgoing_prepare(struct outgoing *o)
 {
-	unsigned i, n;
+	const struct dgram *d;
+	struct msghdr *m;
+	unsigned i, k, n;
 
 	o->count = 0;
-	for (i = 0; i < o->batch->count; i += n, o->count++) {
+	for (i = 0; i < o->batch->count; i += n) {
 		n = joinable(o, i);
-		fill_message(o, o->count, i, n);
+		k = o->count++;
+		m = &o->m[k].msg_hdr;
+		d = &o->batch->at[i];
+		memset(m, 0, sizeof(*m));
+		m->msg_name = &o->to;
+		m->msg_namelen = o->to_len;
+		m->msg_iov = &o->v[i];
+		m->msg_iovlen = n;
+		o->segment[k] = n > 1 ? (unsigned)d->n : d->segment;
+		o->first[k] = i;
+		add_local(m, &o->c[k], o->from);
+		add_segment(m, &o->c[k], o->segment[k]);
 	}
 	for (i = 0; i < o->batch->count; i++) {
 		o->v[i] =

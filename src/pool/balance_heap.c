@@ -81,24 +81,6 @@ heap_order_restart_time(struct heap_order *o, uint64_t to)
 	o->turn = to;
 }
 
-/* Forgets all turns. Servers of equal load lose their order once; if turns
- * overflowed, one server would be chosen before its equals until it caught
- * up. */
-static void
-restart_turns(struct heap_order *o)
-{
-	struct server *s;
-	unsigned i;
-
-	o->turn = 0;
-	for (i = 0; i < pool_slots(o->pool); i++) {
-		s = pool_slot(o->pool, i);
-		s->turn = 0;
-		if (heap_has(&o->heap, i))
-			heap_set(&o->heap, i, o->key(s));
-	}
-}
-
 struct server *
 heap_order_next(void *order, const struct peer *who)
 {
@@ -115,9 +97,21 @@ void
 heap_order_take(void *order, struct server *s)
 {
 	struct heap_order *o = order;
+	struct server *each;
+	unsigned i;
 
-	if (o->turn == TURNS - 1)
-		restart_turns(o);
+	/* Then all turns are forgotten. Servers of equal load lose their order
+	 * once; if turns overflowed, one server would be chosen before its
+	 * equals until it caught up. */
+	if (o->turn == TURNS - 1) {
+		o->turn = 0;
+		for (i = 0; i < pool_slots(o->pool); i++) {
+			each = pool_slot(o->pool, i);
+			each->turn = 0;
+			if (heap_has(&o->heap, i))
+				heap_set(&o->heap, i, o->key(each));
+		}
+	}
 	s->turn = ++o->turn;
 }
 

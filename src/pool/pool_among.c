@@ -90,15 +90,19 @@ pool_among(const struct pool *p, void *order, const struct server_set *set,
 	return best;
 }
 
-/* Those of other costs were no choice: they gain nothing. */
-static void
-take_by_weight(const struct pool *p, void *order, struct server_set *set,
+void
+pool_take_among(const struct pool *p, void *order, struct server_set *set,
     const struct peer *who, const struct server *taken)
 {
-	uint64_t cost = cost_of(p, order, taken, who);
+	uint64_t cost;
 	int64_t gained = 0;
 	unsigned i;
 
+	set->next = taken->slot + 1;
+	if (!has_shares(pool_options(p)->balance))
+		return;
+	/* those of other costs were no choice: they gain nothing */
+	cost = cost_of(p, order, taken, who);
 	for (i = 0; i < set->count; i++) {
 		const struct server *s = pool_slot(p, set->slots[i]);
 
@@ -111,15 +115,6 @@ take_by_weight(const struct pool *p, void *order, struct server_set *set,
 	i = server_set_find(set, taken->slot);
 	if (i < set->count && set->slots[i] == taken->slot)
 		set->credit[i] -= gained;
-}
-
-void
-pool_take_among(const struct pool *p, void *order, struct server_set *set,
-    const struct peer *who, const struct server *s)
-{
-	set->next = s->slot + 1;
-	if (has_shares(pool_options(p)->balance))
-		take_by_weight(p, order, set, who, s);
 }
 
 struct server *

@@ -54,41 +54,34 @@ cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
 	s->walk = NULL;
 }
 
-static void
-cert_store_add_file(struct cert_store *s, const char *file)
-{
-	char name[CERT_NAME_MAX + 1];
-	struct cert_entry *n;
-
-	if (!cert_files_name(file, name))
-		return;
-	n = cert_entry_find(s, name);
-	if (n == NULL)
-		n = cert_entry_new(s, name);
-	if (n == NULL)
-		log_error("out of memory path=%s name=%s", s->path, name);
-	else
-		n->wanted = true;
-}
-
 int
 cert_store_read(struct cert_store *s, struct error *e)
 {
 	DIR *d = file_list_at(s->dir, e);
+	char name[CERT_NAME_MAX + 1];
 	struct list *link, *next;
+	struct cert_entry *n;
 	struct dirent *file;
 
 	if (d == NULL)
 		return -1;
 	file_id_read(&s->seen, s->dir, NULL);
 	s->unsure = file_id_is_recent(&s->seen);
-	while ((file = readdir(d)) != NULL)
-		cert_store_add_file(s, file->d_name);
+	while ((file = readdir(d)) != NULL) {
+		if (!cert_files_name(file->d_name, name))
+			continue;
+		n = cert_entry_find(s, name);
+		if (n == NULL)
+			n = cert_entry_new(s, name);
+		if (n == NULL)
+			log_error(
+			    "out of memory path=%s name=%s", s->path, name);
+		else
+			n->wanted = true;
+	}
 	closedir(d);
 	for (link = s->all.next; link != &s->all; link = next) {
-		struct cert_entry *n =
-		    list_entry(link, struct cert_entry, order);
-
+		n = list_entry(link, struct cert_entry, order);
 		next = link->next;
 		if (!n->wanted)
 			cert_entry_free(s, n);
@@ -174,28 +167,22 @@ refresh_next(struct cert_store *s, uint64_t now)
 	return refresh_entry(s, n, now);
 }
 
-static void
-refresh_directory(struct cert_store *s)
-{
-	struct file_id now;
-	struct error e;
-
-	if (dir_follow(&s->dir, s->path))
-		s->due = UINT_MAX; /* another directory: check all names */
-	file_id_read(&now, s->dir, NULL);
-	if ((s->unsure || !file_id_equal(&now, &s->seen)) &&
-	    cert_store_read(s, &e) < 0)
-		log_error("certificates not read path=%s error=\"%s\"", s->path,
-		    e.text);
-}
-
 unsigned
 cert_store_refresh(struct cert_store *s, unsigned most, uint64_t now)
 {
 	unsigned checks = CHECKS_AT_ONCE, reads = READS_AT_ONCE;
+	struct file_id dir;
+	struct error e;
 
-	if (most > 0)
-		refresh_directory(s);
+	if (most > 0) {
+		if (dir_follow(&s->dir, s->path))
+			s->due = UINT_MAX; /* another one: check all names */
+		file_id_read(&dir, s->dir, NULL);
+		if ((s->unsure || !file_id_equal(&dir, &s->seen)) &&
+		    cert_store_read(s, &e) < 0)
+			log_error("certificates not read path=%s error=\"%s\"",
+			    s->path, e.text);
+	}
 	if (s->due < most)
 		s->due = most;
 	if (s->due > s->count)

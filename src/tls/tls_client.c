@@ -179,32 +179,28 @@ tls_client_has_changed(struct tls_client *t)
 	return false;
 }
 
-static void
-tls_client_replace(struct tls_client *t, uint64_t now)
+unsigned
+tls_client_refresh(struct tls_client *t, bool all, uint64_t now)
 {
 	struct tls_context *c;
 	struct error e;
 	int i;
 
-	/* before they are read: a change while they are read counts */
-	for (i = 0; i < FILES; i++)
-		watched_file_note(&t->file[i]);
-	c = tls_client_build(t, &e);
-	if (settling_read(&t->settling, c != NULL, now))
-		log_error("certificates not replaced error=\"%s\"", e.text);
-	if (c == NULL)
-		return;
-	tls_context_drop(t->context);
-	t->context = c;
-	log_info("certificates replaced towards=servers");
-}
-
-unsigned
-tls_client_refresh(struct tls_client *t, bool all, uint64_t now)
-{
 	if (settling_is_due(
-		&t->settling, all && tls_client_has_changed(t), now))
-		tls_client_replace(t, now);
+		&t->settling, all && tls_client_has_changed(t), now)) {
+		/* before they are read: a change while they are read counts */
+		for (i = 0; i < FILES; i++)
+			watched_file_note(&t->file[i]);
+		c = tls_client_build(t, &e);
+		if (settling_read(&t->settling, c != NULL, now))
+			log_error(
+			    "certificates not replaced error=\"%s\"", e.text);
+		if (c != NULL) {
+			tls_context_drop(t->context);
+			t->context = c;
+			log_info("certificates replaced towards=servers");
+		}
+	}
 	return settling_wait_ms(&t->settling, now);
 }
 

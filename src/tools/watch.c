@@ -36,14 +36,22 @@ watch_wait(const struct repeat *r)
 	(void)poll(NULL, 0, (int)r->interval_ms);
 }
 
-/* The lines that fit above the last one, each cut to the width. */
 static void
-watch_draw(struct buffer *text, unsigned columns, unsigned lines)
+show(struct buffer *text, bool first)
 {
 	size_t left = buffer_length(text), length;
 	const char *at = left > 0 ? buffer_bytes(text) : "", *end;
+	unsigned columns, lines;
 
+	if (!watch_terminal_size(&columns, &lines)) {
+		if (!first)
+			putchar('\n');
+		fwrite(at, 1, left, stdout);
+		fflush(stdout);
+		return;
+	}
 	fputs(home, stdout);
+	/* the lines that fit above the last one, each cut to the width */
 	for (; left > 0 && lines > 1; lines--) {
 		end = memchr(at, '\n', left);
 		length = end != NULL ? (size_t)(end - at) : left;
@@ -54,22 +62,6 @@ watch_draw(struct buffer *text, unsigned columns, unsigned lines)
 		left -= length;
 	}
 	fputs(end_of_screen, stdout);
-}
-
-static void
-show(struct buffer *text, bool first)
-{
-	unsigned columns, lines;
-
-	if (watch_terminal_size(&columns, &lines)) {
-		watch_draw(text, columns, lines);
-	} else {
-		if (!first)
-			putchar('\n');
-		if (buffer_length(text) > 0)
-			fwrite(buffer_bytes(text), 1, buffer_length(text),
-			    stdout);
-	}
 	fflush(stdout);
 }
 

@@ -110,30 +110,26 @@ checks_on_time(struct timer *t)
 	(void)timer_start(c->loop, t, ms < TICK_MAX_MS ? ms : TICK_MAX_MS);
 }
 
-/* A server whose MAC is still being resolved is not probed: it would fail. */
-static void
-checks_follow(struct checks *c, struct server *s, uint64_t now)
-{
-	uint32_t number = s->slot;
-
-	if (!checks_is_asked(c, s)) {
-		probes_drop(&c->probes, number);
-		return;
-	}
-	pool_begin_checks(c->pool, s);
-	if (!nexthops_is_new(&c->forward->hops, s) &&
-	    probes_add(&c->probes, number, s->generation, now) < 0)
-		log_error("out of memory");
-}
-
 void
 checks_tick(struct checks *c)
 {
 	uint64_t now = clock_monotonic_us();
+	struct server *s;
 	unsigned i;
 
-	for (i = 0; c->settings.on && i < pool_count(c->pool); i++)
-		checks_follow(c, pool_server(c->pool, i), now);
+	for (i = 0; c->settings.on && i < pool_count(c->pool); i++) {
+		s = pool_server(c->pool, i);
+		if (!checks_is_asked(c, s)) {
+			probes_drop(&c->probes, s->slot);
+			continue;
+		}
+		pool_begin_checks(c->pool, s);
+		/* One whose MAC is still being resolved is not probed: it would
+		 * fail. */
+		if (!nexthops_is_new(&c->forward->hops, s) &&
+		    probes_add(&c->probes, s->slot, s->generation, now) < 0)
+			log_error("out of memory");
+	}
 }
 
 /* ---- VIPs to ask ---- */
@@ -150,15 +146,20 @@ has_vip(const struct probes_plan *p, const struct peer *at)
 	return false;
 }
 
-/* VIPs with any port are asked at the port of the settings. */
-static void
-find_vips(const struct checks *c, const struct director_check *s,
-    struct peer *list, struct probes_plan *p)
+static int
+plan_probes(struct checks *c, const struct director_check *s)
 {
-	struct peer at;
+	struct probes_plan p = { .own = { c->vips->own[0], c->vips->own[1] },
+		.interval = s->interval_ms * 1000,
+		.timeout = s->timeout_ms * 1000 };
+	struct peer *list = calloc(c->vips->count + 1, sizeof(*list)), at;
 	unsigned i;
+	int rc;
 
-	p->vip = list;
+	if (list == NULL)
+		return -1;
+	p.vip = list;
+	/* VIPs with any port are asked at the port of the settings. */
 	for (i = 0; i < c->vips->count && s->on; i++) {
 		at = c->vips->list[i];
 		at.scope = 0;
@@ -166,23 +167,9 @@ find_vips(const struct checks *c, const struct director_check *s,
 			at.port = s->port;
 		if (at.port != 0 &&
 		    c->vips->own[at.family == AF_INET6].family != 0 &&
-		    !has_vip(p, &at))
-			list[p->count++] = at;
+		    !has_vip(&p, &at))
+			list[p.count++] = at;
 	}
-}
-
-static int
-plan_probes(struct checks *c, const struct director_check *s)
-{
-	struct probes_plan p = { .own = { c->vips->own[0], c->vips->own[1] },
-		.interval = s->interval_ms * 1000,
-		.timeout = s->timeout_ms * 1000 };
-	struct peer *list = calloc(c->vips->count + 1, sizeof(*list));
-	int rc;
-
-	if (list == NULL)
-		return -1;
-	find_vips(c, s, list, &p);
 	rc = probes_set(&c->probes, &p, clock_monotonic_us());
 	free(list);
 	return rc;

@@ -49,29 +49,26 @@ forward_send(struct forward *fw, const struct server *s, unsigned char *bytes,
 
 /* ---- frames that wait for the MAC of their next hop ---- */
 
-static void
-forward_keep(struct forward *fw, const struct frame *f,
-    const struct link_frame *l, const struct server *s)
+void
+forward_frame(struct forward *fw, struct frame *f, const struct link_frame *l,
+    const struct server *s)
 {
-	struct link_frame copy = *l;
+	struct link_frame copy;
 
-	/* The queue only fills while the server's MAC may come to be known. */
+	if (s == NULL) {
+		wire_drop(&fw->wire, DIRECTOR_NO_SERVER, l->length);
+		return;
+	}
+	if (forward_pass(fw, f, l, s))
+		return;
+	copy = *l;
 	copy.bytes = f->bytes;
+	/* The queue only fills while the server's MAC may come to be known. */
 	if (!nexthops_is_gone(&fw->hops, s) &&
 	    pending_add(&fw->pending, &copy, s->slot, loop_now(fw->loop)))
 		fw->wire.stats.pending++;
 	else
 		wire_drop(&fw->wire, DIRECTOR_NEIGHBOR, l->length);
-}
-
-void
-forward_frame(struct forward *fw, struct frame *f, const struct link_frame *l,
-    const struct server *s)
-{
-	if (s == NULL)
-		wire_drop(&fw->wire, DIRECTOR_NO_SERVER, l->length);
-	else if (!forward_pass(fw, f, l, s))
-		forward_keep(fw, f, l, s);
 }
 
 /* The link needs the bytes until the flush, so they are freed after it. There

@@ -177,25 +177,6 @@ nexthops_refresh(struct nexthops *n)
 		(void)nexthops_get(n, s);
 }
 
-/* Drops the neighbours of servers that were removed and have no flows left. */
-static void
-drop_unused(struct nexthops *n)
-{
-	struct nexthop *h;
-	struct server *s;
-	unsigned i;
-
-	for (i = 0; i < n->count; i++) {
-		s = pool_slot(n->pool, i);
-		h = &n->list[i];
-		if (h->neighbor == NULL || (s != NULL && s->present) ||
-		    dsr_flows_of(n->flows, i) > 0)
-			continue;
-		neighbors_drop(&n->neighbors, h->neighbor);
-		h->neighbor = NULL;
-	}
-}
-
 /* ---- what happens on the segment ---- */
 
 static void
@@ -250,8 +231,22 @@ nexthops_note_link(struct nexthops *n, const char *why)
 void
 nexthops_tick(struct nexthops *n, uint64_t now)
 {
+	struct nexthop *h;
+	struct server *s;
+	unsigned i;
+
 	nexthops_refresh(n);
-	drop_unused(n);
+	/* the neighbours of servers that were removed and have no flows left
+	 * are dropped */
+	for (i = 0; i < n->count; i++) {
+		s = pool_slot(n->pool, i);
+		h = &n->list[i];
+		if (h->neighbor == NULL || (s != NULL && s->present) ||
+		    dsr_flows_of(n->flows, i) > 0)
+			continue;
+		neighbors_drop(&n->neighbors, h->neighbor);
+		h->neighbor = NULL;
+	}
 	neighbors_tick(&n->neighbors, now);
 }
 

@@ -117,12 +117,17 @@ put_on_route(struct tunnels *t, const struct frame *f, const struct egress *w)
 }
 
 static void
-put_on_link(struct tunnels *t, const struct frame *f, struct egress *w)
+tunnels_put(struct tunnels *t, const struct frame *f, struct egress *w)
 {
 	size_t room = FRAME_HEAD_MAX + frame_tunnel_adds(AF_INET6) + f->packet;
-	unsigned char *out = tunnels_take(t, room);
+	unsigned char *out;
 	size_t n;
 
+	if (w->route) {
+		put_on_route(t, f, w);
+		return;
+	}
+	out = tunnels_take(t, room);
 	w->tunnel.id = (uint16_t)t->ids++;
 	n = frame_make_tunnel(out, room, &w->head, f, &w->tunnel);
 	if (n == 0) {
@@ -131,15 +136,6 @@ put_on_link(struct tunnels *t, const struct frame *f, struct egress *w)
 	}
 	put_frame(t, out, n);
 	t->wire->stats.tunnelled++;
-}
-
-static void
-tunnels_put(struct tunnels *t, const struct frame *f, struct egress *w)
-{
-	if (w->route)
-		put_on_route(t, f, w);
-	else
-		put_on_link(t, f, w);
 }
 
 /* ---- one that does not ---- */
@@ -375,31 +371,28 @@ is_own_error(const struct route_error *e)
 	    (route_ask(&e->to, &w) == 0 && peer_same_host(&w.from, &e->by));
 }
 
-static void
-on_route_error(struct nexthops *n, const struct route_error *e)
-{
-	bool gone = is_own_error(e);
-	uint64_t now = loop_now(n->loop);
-	struct server *s;
-	unsigned slot = 0;
-
-	while ((s = tunnels_next_server(n, &slot, &e->to, true)) != NULL) {
-		nexthops_known(n, s)->ask_s = 0;
-		if (gone && s->blacklisted_until <= now)
-			pool_failed(n->pool, s, strerror(e->error), now);
-	}
-}
-
 void
 tunnels_tick(struct tunnels *t)
 {
+	struct nexthops *n = t->hops;
+	uint64_t now = loop_now(n->loop);
 	struct route_error e;
-	unsigned i;
+	struct server *s;
+	unsigned i, slot;
+	bool gone;
 
 	if (t->route == NULL)
 		return;
-	for (i = 0; i < ERRORS && route_next_error(t->route, &e); i++)
-		on_route_error(t->hops, &e);
+	for (i = 0; i < ERRORS && route_next_error(t->route, &e); i++) {
+		gone = is_own_error(&e);
+		slot = 0;
+		while (
+		    (s = tunnels_next_server(n, &slot, &e.to, true)) != NULL) {
+			nexthops_known(n, s)->ask_s = 0;
+			if (gone && s->blacklisted_until <= now)
+				pool_failed(n->pool, s, strerror(e.error), now);
+		}
+	}
 }
 
 /* ---- life ---- */

@@ -37,9 +37,20 @@ ip_head_size(unsigned family)
 	return family == AF_INET ? IP4_HEAD : IP6_HEAD;
 }
 
-static void
-make_ip4(unsigned char *out, const struct ip_fields *f)
+size_t
+make_ip(unsigned char *out, const struct ip_fields *f)
 {
+	if (f->from->family != AF_INET) {
+		put32(out,
+		    UINT32_C(6) << 28 | (uint32_t)f->class << 20 |
+			(f->label & 0xfffff));
+		put16(out + 4, (uint32_t)f->content);
+		out[6] = f->protocol;
+		out[7] = f->hops;
+		memcpy(out + 8, ip_of_peer(f->from), 16);
+		memcpy(out + 24, ip_of_peer(f->to), 16);
+		return IP6_HEAD;
+	}
 	memset(out, 0, IP4_HEAD);
 	out[0] = 0x45;
 	out[1] = f->class;
@@ -54,29 +65,7 @@ make_ip4(unsigned char *out, const struct ip_fields *f)
 	memcpy(out + 12, ip_of_peer(f->from), 4);
 	memcpy(out + 16, ip_of_peer(f->to), 4);
 	put16(out + 10, sum_end(sum_of(0, out, IP4_HEAD)));
-}
-
-static void
-make_ip6(unsigned char *out, const struct ip_fields *f)
-{
-	put32(out,
-	    UINT32_C(6) << 28 | (uint32_t)f->class << 20 |
-		(f->label & 0xfffff));
-	put16(out + 4, (uint32_t)f->content);
-	out[6] = f->protocol;
-	out[7] = f->hops;
-	memcpy(out + 8, ip_of_peer(f->from), 16);
-	memcpy(out + 24, ip_of_peer(f->to), 16);
-}
-
-size_t
-make_ip(unsigned char *out, const struct ip_fields *f)
-{
-	if (f->from->family == AF_INET)
-		make_ip4(out, f);
-	else
-		make_ip6(out, f);
-	return ip_head_size(f->from->family);
+	return IP4_HEAD;
 }
 
 static bool

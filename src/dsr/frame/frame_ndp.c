@@ -81,9 +81,28 @@ frame_read_ndp(const struct frame *f, struct ndp *n)
 	return ndp_read_options(n, p + ND_SIZE, end) && is_valid(n);
 }
 
-static void
-make_message(unsigned char *p, const struct ndp *n, size_t size)
+size_t
+frame_make_ndp(unsigned char *out, size_t room, const struct frame_head *head,
+    const struct ndp *n)
 {
+	size_t size = ND_SIZE + (n->has_mac ? OPTION_SIZE : 0), at;
+	struct frame_head real = *head;
+	struct peer from, to;
+	unsigned char *p;
+	struct ip_fields ip = { .from = &from,
+		.to = &to,
+		.protocol = IPPROTO_ICMPV6,
+		.hops = 255,
+		.content = size };
+
+	peer_of_ip(&from, AF_INET6, n->from);
+	peer_of_ip(&to, AF_INET6, n->to);
+	if (ip_is_group(AF_INET6, n->to))
+		mac_of_group(&real.to, n->to);
+	at = make_start(out, room, &real, &ip);
+	if (at == 0)
+		return 0;
+	p = out + at;
 	memset(p, 0, size);
 	p[0] = n->advertisement ? ND_ADVERT : ND_SOLICIT;
 	if (n->advertisement)
@@ -98,28 +117,5 @@ make_message(unsigned char *p, const struct ndp *n, size_t size)
 	}
 	put16(p + 2,
 	    sum_end(sum_of(sum_icmp(AF_INET6, n->from, n->to, size), p, size)));
-}
-
-size_t
-frame_make_ndp(unsigned char *out, size_t room, const struct frame_head *head,
-    const struct ndp *n)
-{
-	size_t size = ND_SIZE + (n->has_mac ? OPTION_SIZE : 0), at;
-	struct frame_head real = *head;
-	struct peer from, to;
-	struct ip_fields ip = { .from = &from,
-		.to = &to,
-		.protocol = IPPROTO_ICMPV6,
-		.hops = 255,
-		.content = size };
-
-	peer_of_ip(&from, AF_INET6, n->from);
-	peer_of_ip(&to, AF_INET6, n->to);
-	if (ip_is_group(AF_INET6, n->to))
-		mac_of_group(&real.to, n->to);
-	at = make_start(out, room, &real, &ip);
-	if (at == 0)
-		return 0;
-	make_message(out + at, n, size);
 	return at + size;
 }

@@ -23,29 +23,6 @@ frame_read_tcp(const struct frame *f, struct tcp_segment *s)
 	return true;
 }
 
-static void
-make_segment(
-    unsigned char *p, const struct ip_fields *ip, const struct tcp_segment *s)
-{
-	memset(p, 0, ip->content);
-	put16(p, ip->from->port);
-	put16(p + 2, ip->to->port);
-	put32(p + 4, s->seq);
-	put32(p + 8, s->ack);
-	p[12] = (unsigned char)(ip->content / 4 << 4);
-	p[13] = s->flags;
-	put16(p + 14, s->window);
-	if (s->mss != 0) {
-		p[TCP_HEAD] = OPTION_MSS;
-		p[TCP_HEAD + 1] = OPTION_SIZE;
-		put16(p + TCP_HEAD + 2, s->mss);
-	}
-	put16(p + 16,
-	    sum_end(sum_of(sum_pseudo(ip->from->family, ip_of_peer(ip->from),
-			       ip_of_peer(ip->to), IPPROTO_TCP, ip->content),
-		p, ip->content)));
-}
-
 size_t
 frame_make_tcp(unsigned char *out, size_t room, const struct frame_head *head,
     const struct peer *from, const struct peer *to, const struct tcp_segment *s)
@@ -56,10 +33,27 @@ frame_make_tcp(unsigned char *out, size_t room, const struct frame_head *head,
 		.hops = FRAME_HOPS,
 		.content = TCP_HEAD + (s->mss != 0 ? OPTION_SIZE : 0) };
 	size_t at = make_start(out, room, head, &ip);
+	unsigned char *p = out + at;
 
 	if (at == 0)
 		return 0;
-	make_segment(out + at, &ip, s);
+	memset(p, 0, ip.content);
+	put16(p, from->port);
+	put16(p + 2, to->port);
+	put32(p + 4, s->seq);
+	put32(p + 8, s->ack);
+	p[12] = (unsigned char)(ip.content / 4 << 4);
+	p[13] = s->flags;
+	put16(p + 14, s->window);
+	if (s->mss != 0) {
+		p[TCP_HEAD] = OPTION_MSS;
+		p[TCP_HEAD + 1] = OPTION_SIZE;
+		put16(p + TCP_HEAD + 2, s->mss);
+	}
+	put16(p + 16,
+	    sum_end(sum_of(sum_pseudo(from->family, ip_of_peer(from),
+			       ip_of_peer(to), IPPROTO_TCP, ip.content),
+		p, ip.content)));
 	return at + ip.content;
 }
 

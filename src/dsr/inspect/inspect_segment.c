@@ -162,23 +162,6 @@ judge_claim(struct inspect_judge *j, const struct inspect_question *q,
 				   : FOUND_DSR_IP_TAKEN);
 }
 
-/* A machine with two addresses, or a router that answers for others. Each pair
- * is reported once. */
-static void
-judge_same_mac(struct inspect_judge *j, const struct inspect_question *q)
-{
-	const struct inspect_question *other =
-	    server_with(j->segment, &q->mac[0]);
-
-	if (other == NULL || other >= q || who_has_same_ip(&other->ip, &q->ip))
-		return;
-	inspect_set(
-	    j, "other", "%u (%s)", other->server->number, other->server->name);
-	inspect_say(j,
-	    q->ip.family == AF_INET ? FOUND_SERVERS_ONE_MAC4
-				    : FOUND_SERVERS_ONE_MAC6);
-}
-
 /* It is elsewhere, if the system knows well where. The interface of the segment
  * has no address as a rule, so that all that is on it seems to be where the
  * default route leads. */
@@ -200,6 +183,9 @@ silent_row(struct inspect_judge *j, const struct inspect_question *q)
 static void
 segment_judge_server(struct inspect_judge *j, const struct inspect_question *q)
 {
+	const struct inspect_question *other =
+	    q->macs > 0 ? server_with(j->segment, &q->mac[0]) : NULL;
+
 	inspect_set_server(j, q->server);
 	inspect_set(j, "protocol", q->ip.family == AF_INET ? "ARP" : "NDP");
 	inspect_set_mac(j, "mac", &q->mac[0]);
@@ -209,8 +195,15 @@ segment_judge_server(struct inspect_judge *j, const struct inspect_question *q)
 		inspect_say(j, silent_row(j, q));
 	if (q->macs > 1)
 		inspect_say(j, FOUND_SERVER_TWICE);
-	if (q->macs > 0)
-		judge_same_mac(j, q);
+	/* A machine with two addresses, or a router that answers for others.
+	 * Each pair is reported once. */
+	if (other == NULL || other >= q || who_has_same_ip(&other->ip, &q->ip))
+		return;
+	inspect_set(
+	    j, "other", "%u (%s)", other->server->number, other->server->name);
+	inspect_say(j,
+	    q->ip.family == AF_INET ? FOUND_SERVERS_ONE_MAC4
+				    : FOUND_SERVERS_ONE_MAC6);
 }
 
 /* Of a fast path that is missing, only what could not be known from the machine

@@ -88,22 +88,6 @@ schedule(struct probes *p, uint32_t server, uint64_t when)
 		heap_set(&p->due, server, when);
 }
 
-/* The next round is due an interval after this one began, more or less. */
-static void
-end_round(struct probes *p, uint32_t server, uint64_t now)
-{
-	struct probed *w = &p->servers[server];
-	struct probe_report last = w->round;
-	uint64_t stray = p->plan.interval / 5 + 1,
-		 due = w->began + p->plan.interval - stray / 2 +
-	    draw_number(p) % stray;
-
-	heap_remove(&p->due, server);
-	w->last = last;
-	schedule(p, server, due > now ? due : now);
-	p->options.on_result(p->options.arg, server, w->version, &last);
-}
-
 static void
 note_result(struct probes *p, uint32_t server, unsigned vip,
     enum probe_result r, uint64_t rtt)
@@ -120,10 +104,20 @@ note_result(struct probes *p, uint32_t server, unsigned vip,
 static void
 end_if_over(struct probes *p, uint32_t server, uint64_t now)
 {
-	const struct probed *w = &p->servers[server];
+	struct probed *w = &p->servers[server];
+	uint64_t stray = p->plan.interval / 5 + 1, due;
+	struct probe_report last;
 
-	if (w->waiting == 0 && w->next == p->plan.count)
-		end_round(p, server, now);
+	if (w->waiting > 0 || w->next < p->plan.count)
+		return;
+	last = w->round;
+	/* The next round is due an interval after this one began, more or
+	 * less. */
+	due = w->began + p->plan.interval - stray / 2 + draw_number(p) % stray;
+	heap_remove(&p->due, server);
+	w->last = last;
+	schedule(p, server, due > now ? due : now);
+	p->options.on_result(p->options.arg, server, w->version, &last);
 }
 
 static void
