@@ -29,8 +29,8 @@
 #include "control/life/process.h"
 #include "control/life/rights.h"
 #include "control/verify/transparent.h"
-#include "proxy/requestlog.h"
-#include "proxy/sessionlog.h"
+#include "proxy/log/requestlog.h"
+#include "proxy/log/sessionlog.h"
 
 static int
 main_fail(const struct error *e)

@@ -32,9 +32,9 @@
 #include "dsr/director/director.h"
 #include "net/program.h"
 #include "net/sock.h"
-#include "proxy/check.h"
-#include "proxy/requestlog.h"
-#include "proxy/sessionlog.h"
+#include "proxy/check/check.h"
+#include "proxy/log/requestlog.h"
+#include "proxy/log/sessionlog.h"
 
 /* Programs that run at a time: on_state never waits for those of checks. */
 enum { PROGRAMS_MAX = ON_STATE_RUNNING + CHECK_PROGRAMS_MAX };

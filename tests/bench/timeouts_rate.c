@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "proxy/session_private.h"
+#include "proxy/session/session_private.h"
 
 enum { LIMIT_MS = 3000, SILENT_MS = 2500, WARM_MS = 3500, SPAN_MS = 4000 };
 

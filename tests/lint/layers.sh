@@ -4,13 +4,24 @@
 # a _private.h belongs to three files at most.
 cd "${SRCDIR:-.}/src" || exit 1
 
+proxy="proxy/wire proxy/http proxy/log proxy/core proxy/check proxy/datagram \
+proxy/dns proxy/session proxy/frontend"
+
 # directory: the directories that its files may include, besides its own
-layers='
+layers="
 base:
 net: base
 tls: base net
 pool: base
-proxy: base net tls pool
+proxy/wire: base pool
+proxy/http: base net proxy/wire
+proxy/log: base net tls pool
+proxy/core: base net tls pool proxy/wire proxy/http proxy/log
+proxy/check: base net tls pool proxy/wire proxy/http proxy/core
+proxy/datagram: base net pool proxy/log proxy/core
+proxy/dns: base net pool proxy/wire proxy/log proxy/core
+proxy/session: base net tls pool proxy/wire proxy/http proxy/log proxy/core
+proxy/frontend: base net tls pool proxy/log proxy/core proxy/datagram proxy/dns proxy/session
 dsr/frame: base
 dsr/link: base dsr/frame
 dsr/xdp: base dsr/frame dsr/link
@@ -20,29 +31,29 @@ dsr/inspect: base dsr/frame dsr/link dsr/segment dsr/xdp
 dsr/forward: base net pool dsr/frame dsr/link dsr/segment dsr/flows
 dsr/director: base net pool dsr/frame dsr/link dsr/segment dsr/flows dsr/forward
 control/answer: base
-control/value: base net tls pool proxy control/answer
-control/plan: base net tls pool proxy control/answer control/value
-control/life: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan
-control/language: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life
-control/apply: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language
-control/verify: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply
-control/report: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify
-control/file: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control
-control/web: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file
-control/socket: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web
-control/upgrade: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket
-control/commands: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket control/upgrade
-control: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket control/upgrade control/commands
-tools: base net tls pool proxy control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket control/upgrade control/commands
-main.c: base net tls pool proxy control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket control/upgrade control/commands control tools
-'
+control/value: base net tls pool $proxy control/answer
+control/plan: base net tls pool $proxy control/answer control/value
+control/life: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan
+control/language: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life
+control/apply: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language
+control/verify: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply
+control/report: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify
+control/file: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control
+control/web: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file
+control/socket: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web
+control/upgrade: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket
+control/commands: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket control/upgrade
+control: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket control/upgrade control/commands
+tools: base net tls pool $proxy control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket control/upgrade control/commands
+main.c: base net tls pool $proxy control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket control/upgrade control/commands control tools
+"
 # How many files may include a _private.h, where that is more than three. These are
 # to become fewer, but for that of sessions: a file each state and step.
 private='
 control/value/value_private.h 6
 net/loop_private.h 4
-proxy/flow_private.h 5
-proxy/session_private.h 20
+proxy/datagram/flow_private.h 5
+proxy/session/session_private.h 20
 '
 
 find . -name '*.[ch]' | sed 's,^\./,,' | sort >"${TMPDIR:-/tmp}/layers.$$"

@@ -21,7 +21,7 @@ tests/control/test_transcripts: control/value/access control/commands/access_com
 tests/lint/bpf: dsr/xdp/xdp_program.bpf
 tests/lint/completion: control/language/completion control/language/help
 tests/lint/install: tls/tls_none tools/edit_plain tools/top_plain
-tests/net/test_dsr_check: dsr/director/checks proxy/check_dsr
+tests/net/test_dsr_check: dsr/director/checks proxy/check/check_dsr
 tests/net/test_dsr_choice: control/apply/direct control/report/dsr_report dsr/director/director
 	dsr/director/director_control dsr/director/dispatch dsr/forward/forward
 	dsr/forward/vips dsr/forward/wire
@@ -32,39 +32,39 @@ tests/net/test_dsr_tunnel: dsr/forward/tunnels
 tests/net/test_transparent: control/verify/transparent
 tests/net/test_transparent_check: control/verify/transparent_routes control/verify/transparent_ways
 tests/system/test_check: control/apply/derive control/plan/origin control/verify/preflight
-tests/system/test_check_services: proxy/check_connect proxy/check_http
-	proxy/check_send proxy/check_stream
-tests/system/test_check_udp: proxy/check_datagram
+tests/system/test_check_services: proxy/check/check_connect proxy/check/check_http
+	proxy/check/check_send proxy/check/check_stream
+tests/system/test_check_udp: proxy/check/check_datagram
 tests/system/test_checks: control/apply/checks control/apply/checks_apply
 	control/apply/rooted control/plan/check_plan
-tests/system/test_checks_tls: proxy/check_tls
+tests/system/test_checks_tls: proxy/check/check_tls
 tests/system/test_choice: net/sources
-tests/system/test_client_limits: proxy/limits
+tests/system/test_client_limits: proxy/core/limits
 tests/system/test_control: control/socket/client control/file/config_file control/socket/socket
-tests/system/test_dns: proxy/dns proxy/dns_ask proxy/dns_socket
-tests/system/test_dummy: proxy/dummy
-tests/system/test_failover: control/life/states proxy/session_connect
+tests/system/test_dns: proxy/dns/dns proxy/dns/dns_ask proxy/dns/dns_socket
+tests/system/test_dummy: proxy/frontend/dummy
+tests/system/test_failover: control/life/states proxy/session/session_connect
 tests/system/test_geoip: control/apply/geoip
-tests/system/test_http: proxy/http_forwarded proxy/session_http
-tests/system/test_http_pages: proxy/http_page
-tests/system/test_http_sticky: proxy/session_sticky
+tests/system/test_http: proxy/http/http_forwarded proxy/session/session_http
+tests/system/test_http_pages: proxy/http/http_page
+tests/system/test_http_sticky: proxy/session/session_sticky
 tests/system/test_logtools: tools/mergelogs tools/penlog tools/penlogd
-tests/system/test_lost_requests: proxy/session_retry
+tests/system/test_lost_requests: proxy/session/session_retry
 tests/system/test_names: control/apply/expand control/apply/refresh
 tests/system/test_penctl: tools/penctl tools/watch
 tests/system/test_prometheus: control/report/metrics
 	control/report/metrics_process control/report/metrics_server control/report/trend
 tests/system/test_prompt: tools/edit_libedit tools/prompt
-tests/system/test_proxy_datagrams: proxy/proxy_datagram proxy/flow_named
-tests/system/test_proxy_down: proxy/session_proxy
-tests/system/test_proxy_up: proxy/session_proxy_up
-tests/system/test_queue: proxy/session_queue
-tests/system/test_relay: proxy/session proxy/session_relay
-tests/system/test_routes: control/apply/routes proxy/session_hello
-tests/system/test_session_log: proxy/session_count proxy/session_log
-	proxy/session_record proxy/sessionlog
+tests/system/test_proxy_datagrams: proxy/core/proxy_datagram proxy/datagram/flow_named
+tests/system/test_proxy_down: proxy/session/session_proxy
+tests/system/test_proxy_up: proxy/session/session_proxy_up
+tests/system/test_queue: proxy/session/session_queue
+tests/system/test_relay: proxy/session/session proxy/session/session_relay
+tests/system/test_routes: control/apply/routes proxy/session/session_hello
+tests/system/test_session_log: proxy/session/session_count proxy/session/session_log
+	proxy/log/session_record proxy/log/sessionlog
 tests/system/test_shutdown: control/life/stopping
-tests/system/test_tls: proxy/session_tls tls/cert tls/tls tls/tls_facts tls/tls_server
+tests/system/test_tls: proxy/session/session_tls tls/cert tls/tls tls/tls_facts tls/tls_server
 	tls/tls_wire
 tests/system/test_tls_limits: tls/tls_posthandshake
 tests/system/test_tls_reload: control/apply/secure tls/cert_files
@@ -73,11 +73,11 @@ tests/system/test_tls_settings: control/verify/secure_check control/commands/tls
 	tls/tls_context tls/tls_server_setup
 tests/system/test_tls_upstream: tls/tls_client tls/tls_trust
 tests/system/test_top: tools/top tools/top_screen tools/top_text
-tests/system/test_udp: proxy/flow proxy/flow_health proxy/flow_socket proxy/flow_table
+tests/system/test_udp: proxy/datagram/flow proxy/datagram/flow_health proxy/datagram/flow_socket proxy/datagram/flow_table
 tests/system/test_upgrade: control/upgrade/takeover control/upgrade/upgrade control/upgrade/upgrade_end control/life/predecessor
 	control/upgrade/upgrade_start
 tests/system/test_web: control/report/status control/web/web net/http_clients net/http_server
-tests/system/test_client_limits: proxy/session_admit
+tests/system/test_client_limits: proxy/session/session_admit
 tests/system/test_process: control/life/rights
 tests/unit/control/test_config_merge: control/file/config_edit control/file/config_edit_write
 	control/file/config_lines control/file/config_text
@@ -89,10 +89,10 @@ tests/unit/pool/test_turns: pool/balance pool/balance_hash pool/balance_heap
 	pool/balance_least_time pool/balance_leastconn pool/balance_p2c
 	pool/balance_prio pool/balance_roundrobin pool/balance_wleastconn
 	pool/balance_wrr
-tests/unit/proxy/test_check_dns: proxy/dns_words
-tests/unit/proxy/test_connections: proxy/id_table
-tests/unit/proxy/test_http_requests: proxy/http_chunk proxy/http_field proxy/http_request
-tests/unit/proxy/test_quiet: proxy/session_quiet
+tests/unit/proxy/test_check_dns: proxy/wire/dns_words
+tests/unit/proxy/test_connections: proxy/core/id_table
+tests/unit/proxy/test_http_requests: proxy/http/http_chunk proxy/http/http_field proxy/http/http_request
+tests/unit/proxy/test_quiet: proxy/session/session_quiet
 '
 
 {

@@ -11,7 +11,9 @@ clean() {
 	shift
 	for directory; do
 		for word in $words; do
-			if grep -nwE "$word" "$directory"/*.[ch]; then
+			if find "$directory" -name '*.[ch]' \
+				-exec grep -nwE "$word" /dev/null {} + | grep .
+			then
 				echo "words: in $directory: $word"
 				failed=$((failed + 1))
 			else

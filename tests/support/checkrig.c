@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "proxy/frontend_core.h"
+#include "proxy/core/frontend_core.h"
 #include "support/checkrig.h"
 
 enum { HOUR_MS = 3600000, PROGRAMS = 8 };

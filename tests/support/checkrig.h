@@ -4,7 +4,7 @@
 #define PEN_TEST_CHECKRIG_H
 
 #include "net/program.h"
-#include "proxy/checker.h"
+#include "proxy/check/checker.h"
 #include "support/rig.h"
 
 extern struct checker *checkrig;

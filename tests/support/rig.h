@@ -4,7 +4,7 @@
 #define PEN_TEST_RIG_H
 
 #include "net/loop.h"
-#include "proxy/frontend.h"
+#include "proxy/frontend/frontend.h"
 #include "support/backend.h"
 #include "support/spot.h"
 #include "support/wait.h"

@@ -8,8 +8,8 @@
 #include "control/apply/apply.h"
 #include "control/plan/origin.h"
 #include "net/resolve.h"
-#include "proxy/requestlog.h"
-#include "proxy/sessionlog.h"
+#include "proxy/log/requestlog.h"
+#include "proxy/log/sessionlog.h"
 
 /* HOST:PORT, by UDP; all else is a file. */
 static bool

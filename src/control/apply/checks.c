@@ -9,8 +9,8 @@
 #include "control/apply/direct.h"
 #include "control/apply/rooted.h"
 #include "control/plan/origin.h"
-#include "proxy/check_dsr.h"
-#include "proxy/check_stream.h"
+#include "proxy/check/check_dsr.h"
+#include "proxy/check/check_stream.h"
 
 /* ---- what a plan says ---- */
 

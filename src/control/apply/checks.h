@@ -4,7 +4,7 @@
 
 #include "control/apply/apply.h"
 #include "control/plan/check_plan.h"
-#include "proxy/check_spec.h"
+#include "proxy/check/check_spec.h"
 
 struct facts;
 

@@ -11,9 +11,9 @@
 #include "control/apply/checks.h"
 #include "control/plan/origin.h"
 #include "dsr/director/director.h"
-#include "proxy/check_dsr.h"
-#include "proxy/checker.h"
-#include "proxy/frontend_core.h"
+#include "proxy/check/check_dsr.h"
+#include "proxy/check/checker.h"
+#include "proxy/core/frontend_core.h"
 
 /* A server that the draft sets, checks, or checks no longer. */
 struct check_change {

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "control/apply/descriptors.h"
-#include "proxy/dns.h"
+#include "proxy/dns/dns.h"
 
 /* Standard files, the loop, the log, a file being read. */
 enum { OWN = 16 };

@@ -3,7 +3,7 @@
 #define PEN_CONTROL_ROUTES_H
 
 #include "control/life/context.h"
-#include "proxy/route.h"
+#include "proxy/wire/route.h"
 
 /* The routes of a draft, whose servers are those of the draft; *made is NULL
  * when there are none. Returns 0, or -1 with errno ENOMEM. */

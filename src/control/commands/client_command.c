@@ -10,7 +10,7 @@
 #include "control/life/context.h"
 #include "control/apply/server_find.h"
 #include "pool/sticky.h"
-#include "proxy/session.h"
+#include "proxy/session/session.h"
 
 enum { RECENT_SECONDS = 300, WALK = 2000 };
 

@@ -10,9 +10,9 @@
 #include "control/answer/facts.h"
 #include "control/life/context.h"
 #include "control/value/text.h"
-#include "proxy/connections.h"
-#include "proxy/flow.h"
-#include "proxy/frontend.h"
+#include "proxy/session/connections.h"
+#include "proxy/datagram/flow.h"
+#include "proxy/frontend/frontend.h"
 #include "tls/tls.h"
 
 static int

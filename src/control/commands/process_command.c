@@ -17,7 +17,7 @@
 #include "control/report/status.h"
 #include "control/upgrade/upgrade.h"
 #include "dsr/director/director.h"
-#include "proxy/checker.h"
+#include "proxy/check/checker.h"
 
 static int
 run_pid(struct call *c, struct error *e)

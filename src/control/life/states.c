@@ -9,7 +9,7 @@
 #include "control/life/on_state.h"
 #include "control/life/context.h"
 #include "control/life/states.h"
-#include "proxy/checker.h"
+#include "proxy/check/checker.h"
 
 /* Without clients only a timer notices that a blacklisting is over; this is how
  * late it may be. */

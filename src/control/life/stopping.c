@@ -8,8 +8,8 @@
 #include "control/life/context.h"
 #include "control/answer/reply.h"
 #include "dsr/director/director.h"
-#include "proxy/requestlog.h"
-#include "proxy/sessionlog.h"
+#include "proxy/log/requestlog.h"
+#include "proxy/log/sessionlog.h"
 
 /* How often to check whether anybody is left, and whether logs were moved. */
 enum { TICK_MS = 50, FOLLOW_MS = 1000 };

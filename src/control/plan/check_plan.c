@@ -5,8 +5,8 @@
 
 #include "control/plan/check_plan.h"
 #include "control/value/spec.h"
-#include "proxy/check_dsr.h"
-#include "proxy/check_stream.h"
+#include "proxy/check/check_dsr.h"
+#include "proxy/check/check_stream.h"
 
 const char *
 check_plan_text(const struct plan *p, unsigned slot)

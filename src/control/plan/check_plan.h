@@ -3,9 +3,9 @@
 #define PEN_CONTROL_CHECK_PLAN_H
 
 #include "control/plan/plan.h"
-#include "proxy/check_spec.h"
+#include "proxy/check/check_spec.h"
 
-/* How the server in the slot is to be checked, in words (proxy/check_spec.h);
+/* How the server in the slot is to be checked, in words (check_spec.h);
  * NULL: it is not. */
 const char *check_plan_text(const struct plan *p, unsigned slot);
 /* Whether any server is to be. */

@@ -20,7 +20,7 @@
 #include "control/value/spec.h"
 #include "tls/tls_settings.h"
 #include "pool/pool.h"
-#include "proxy/frontend.h"
+#include "proxy/frontend/frontend.h"
 
 /* How the process runs; see process.h. */
 struct process_options {
@@ -52,7 +52,7 @@ struct dsr_settings {
 
 /* How servers are checked that do not say. */
 struct check_settings {
-	char *text;    /* in words, see proxy/check_spec.h; NULL: not at all */
+	char *text;    /* in words, see check_spec.h; NULL: not at all */
 	unsigned port; /* instead of the servers' own; 0: these */
 	uint64_t interval_ms, timeout_ms;
 	uint64_t interval_down_ms; /* of a server that is down; 0: longer and
@@ -69,7 +69,7 @@ struct name_settings {
 	bool start_unresolved; /* servers may wait for an address */
 };
 
-/* A line for each session that is over; see proxy/sessionlog.h. */
+/* A line for each session that is over; see proxy/log/sessionlog.h. */
 struct session_log_settings {
 	char *to;     /* "auto": in the foreground, the program's log;
 		 NULL or "off": nowhere */

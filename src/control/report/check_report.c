@@ -11,7 +11,7 @@
 #include "control/report/report.h"
 #include "dsr/director/director.h"
 #include "net/loop.h"
-#include "proxy/checker.h"
+#include "proxy/check/checker.h"
 
 /* ---- what was found out ---- */
 

@@ -6,7 +6,7 @@
 
 #include "control/report/counters.h"
 #include "control/life/context.h"
-#include "proxy/checker.h"
+#include "proxy/check/checker.h"
 
 static const char *
 reason_item(unsigned i)

@@ -8,7 +8,7 @@
 #include "control/report/metrics_private.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
-#include "proxy/checker.h"
+#include "proxy/check/checker.h"
 
 enum { LABELS_MAX = 440 };
 

@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "net/loop.h"
-#include "proxy/reason.h"
+#include "proxy/log/reason.h"
 #include "tls/tls_server.h"
 
 struct pen;

@@ -9,7 +9,7 @@
 #include "control/upgrade/learned_private.h"
 #include "control/life/context.h"
 #include "control/report/counters.h"
-#include "proxy/reason.h"
+#include "proxy/log/reason.h"
 
 /* The parts in the order in which they are written: clients name servers. */
 enum {

@@ -14,8 +14,8 @@
 #include "control/upgrade/handover.h"
 #include "pool/pool.h"
 #include "pool/sticky.h"
-#include "proxy/flow_past.h"
-#include "proxy/frontend.h"
+#include "proxy/datagram/flow_past.h"
+#include "proxy/frontend/frontend.h"
 
 struct pen;
 

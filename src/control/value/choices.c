@@ -7,7 +7,7 @@
 #include "control/value/access.h"
 #include "control/value/choices.h"
 #include "pool/pool.h"
-#include "proxy/frontend.h"
+#include "proxy/frontend/frontend.h"
 #include "tls/tls_settings.h"
 
 const struct choice choices_access[] = {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "control/value/first_words.h"
-#include "proxy/route.h"
+#include "proxy/wire/route.h"
 
 static void
 set_protocol(struct first *f, const char *name)

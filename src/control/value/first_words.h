@@ -3,7 +3,7 @@
 #define PEN_CONTROL_FIRST_WORDS_H
 
 #include "base/error.h"
-#include "proxy/first.h"
+#include "proxy/wire/first.h"
 
 /* Adds a fact: `word` is sni, alpn, host or protocol. A name says which
  * protocol it was in, too. Returns 0, or -1 with a phrase. */

@@ -6,7 +6,7 @@
 #define PEN_CONTROL_ROUTE_PLAN_H
 
 #include "base/buffer.h"
-#include "proxy/route.h"
+#include "proxy/wire/route.h"
 
 enum { ROUTES_MAX = 4096 };
 

@@ -17,7 +17,7 @@
 #include "control/value/plan_acls.h"
 #include "net/resolve.h"
 #include "pool/pool.h"
-#include "proxy/frontend.h"
+#include "proxy/frontend/frontend.h"
 
 enum { SPEC_ANY_PORT = -1, LISTEN_MAX = 1024, SPEC_TEXT_MAX = 400 };
 

@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "control/value/plan_acls.h"
 #include "control/value/value_private.h"
-#include "proxy/frontend.h"
+#include "proxy/frontend/frontend.h"
 
 /* What begins with a digit is a number, and an error about it says so. */
 static int

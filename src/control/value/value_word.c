@@ -7,8 +7,8 @@
 #include "control/value/choices.h"
 #include "control/value/text.h"
 #include "control/value/value_private.h"
-#include "proxy/check_spec.h"
-#include "proxy/http_sticky.h"
+#include "proxy/check/check_spec.h"
+#include "proxy/http/http_sticky.h"
 
 enum { NAMES_TEXT_MAX = 200, BITS_MAX = 32 };
 
@@ -90,7 +90,7 @@ value_word_set_host(const struct command *row, void *value,
 	return 0;
 }
 
-/* ---- the words of a check of servers, as proxy/check_spec.h has them ---- */
+/* ---- the words of a check of servers, as check_spec.h has them ---- */
 
 /* "off" or "default", of a server; else NULL. */
 static const struct choice *

@@ -15,7 +15,7 @@
 #include "control/apply/routes.h"
 #include "pool/balance.h"
 #include "pool/explain.h"
-#include "proxy/limits.h"
+#include "proxy/core/limits.h"
 
 /* Servers that are told one by one; of longer lists the rest is counted. */
 enum { OBSTACLES_TOLD = 200 };

@@ -18,7 +18,7 @@
 #include "control/verify/transparent.h"
 #include "net/program.h"
 #include "net/sock_try.h"
-#include "proxy/sessionlog.h"
+#include "proxy/log/sessionlog.h"
 
 /* ---- what is used later ---- */
 

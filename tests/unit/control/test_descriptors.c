@@ -6,7 +6,7 @@
 
 #include "control/apply/descriptors.h"
 #include "control/value/text.h"
-#include "proxy/dns.h"
+#include "proxy/dns/dns.h"
 #include "support/suite.h"
 
 /* At the least: standard files, loop, log. */

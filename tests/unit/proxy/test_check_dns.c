@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "net/sock.h"
-#include "proxy/dns_message.h"
+#include "proxy/wire/dns_message.h"
 #include "support/checkrig.h"
 #include "support/suite.h"
 #include "support/udp.h"

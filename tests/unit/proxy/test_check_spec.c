@@ -4,8 +4,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "proxy/check_dsr.h"
-#include "proxy/check_spec.h"
+#include "proxy/check/check_dsr.h"
+#include "proxy/check/check_spec.h"
 #include "support/suite.h"
 
 static struct check_spec *

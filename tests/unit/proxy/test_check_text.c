@@ -5,7 +5,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "proxy/check_text.h"
+#include "proxy/check/check_text.h"
 #include "support/suite.h"
 
 static void

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/checker.h"
+#include "proxy/check/checker.h"
 #include "support/suite.h"
 
 enum { SERVERS = 200, INTERVAL = 1000, TIMEOUT = 300, STEP = 5 };

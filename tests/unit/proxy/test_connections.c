@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proxy/connections.h"
-#include "proxy/id_table.h"
-#include "proxy/session.h"
+#include "proxy/core/id_table.h"
+#include "proxy/session/connections.h"
+#include "proxy/session/session.h"
 #include "support/rig.h"
 #include "support/suite.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "proxy/dns_message.h"
+#include "proxy/wire/dns_message.h"
 #include "support/suite.h"
 
 /* id 0x1234, recursion desired, one question: a.test A IN */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "proxy/dump.h"
+#include "proxy/log/dump.h"
 #include "support/suite.h"
 
 static struct stream from = { .fd = 7 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/first.h"
+#include "proxy/wire/first.h"
 #include "support/suite.h"
 
 static const char *

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/first.h"
+#include "proxy/wire/first.h"
 #include "support/spoil.h"
 #include "support/suite.h"
 

@@ -12,8 +12,8 @@
 
 #include "net/loop.h"
 #include "pool/balance.h"
-#include "proxy/frontend.h"
-#include "proxy/connections.h"
+#include "proxy/frontend/frontend.h"
+#include "proxy/session/connections.h"
 #include "support/backend.h"
 #include "support/rig.h"
 #include "support/spot.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/hex_pattern.h"
+#include "proxy/check/hex_pattern.h"
 #include "support/suite.h"
 
 static struct hex_pattern p;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/http_answer.h"
+#include "proxy/http/http_answer.h"
 #include "support/suite.h"
 
 /* What came of an answer. */

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "proxy/http_first.h"
+#include "proxy/http/http_first.h"
 #include "support/suite.h"
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n"

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "proxy/http_relay.h"
+#include "proxy/http/http_relay.h"
 #include "support/suite.h"
 
 #define ADDED "X-Forwarded-For: 192.0.2.7\r\n"

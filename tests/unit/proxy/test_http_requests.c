@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/http_requests.h"
+#include "proxy/http/http_requests.h"
 #include "support/httpgen.h"
 #include "support/httpref.h"
 #include "support/suite.h"

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "proxy/http_responses.h"
+#include "proxy/http/http_responses.h"
 #include "support/suite.h"
 
 static struct {

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "proxy/http_sticky.h"
+#include "proxy/http/http_sticky.h"
 #include "support/pattern.h"
 #include "support/suite.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pool/server.h"
-#include "proxy/log_format.h"
+#include "proxy/log/log_format.h"
 #include "support/suite.h"
 #include "tls/tls.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/words.h"
 #include "pool/server.h"
-#include "proxy/log_format.h"
+#include "proxy/log/log_format.h"
 #include "support/suite.h"
 
 #ifdef HAVE_JANSSON

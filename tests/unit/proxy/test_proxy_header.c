@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/proxy_header_wire.h"
+#include "proxy/wire/proxy_header_wire.h"
 #include "support/suite.h"
 
 static struct proxy_header header;

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "pool/sticky.h"
-#include "proxy/route.h"
-#include "proxy/session.h"
+#include "proxy/session/session.h"
+#include "proxy/wire/route.h"
 #include "support/backend.h"
 #include "support/rig.h"
 #include "support/suite.h"

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "proxy/reason.h"
+#include "proxy/log/reason.h"
 #include "support/suite.h"
 
 START_TEST(names)

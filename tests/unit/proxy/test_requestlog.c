@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proxy/requestlog.h"
+#include "proxy/log/requestlog.h"
 #include "support/rig.h"
 #include "support/suite.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/route.h"
+#include "proxy/wire/route.h"
 #include "support/spoil.h"
 #include "support/suite.h"
 

@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proxy/connections.h"
-#include "proxy/first.h"
-#include "proxy/route.h"
+#include "proxy/session/connections.h"
+#include "proxy/wire/first.h"
+#include "proxy/wire/route.h"
 #include "support/pattern.h"
 #include "support/rig.h"
 #include "support/suite.h"

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <unistd.h>
 
-#include "proxy/session_private.h"
+#include "proxy/session/session_private.h"
 #include "support/rig.h"
 #include "support/suite.h"
 

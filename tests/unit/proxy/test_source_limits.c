@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/source_limits.h"
+#include "proxy/core/source_limits.h"
 #include "support/suite.h"
 
 static struct limit_options options;

@@ -1,0 +1,119 @@
+/* check_datagram.c: sends and receives for kinds of checks. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/dgram.h"
+#include "proxy/check/check_datagram.h"
+#include "proxy/core/frontend_core.h"
+#include "proxy/wire/proxy_header.h"
+
+/* Datagrams read in one go, and the bytes of one that count. */
+enum { READ_AT_ONCE = 16, READ_MAX = 4096 };
+
+/* pen itself is the client, which has no address. */
+static size_t
+make_header(const struct check *c, char header[PROXY_HEADER_DATAGRAM])
+{
+	static const struct peer pen = { .family = AF_UNIX }, local;
+	const struct udp_options *o = &c->frontend->options.udp;
+
+	return o->on && o->proxy != UDP_PROXY_OFF
+	    ? proxy_header_datagram(header, &pen, &local)
+	    : 0;
+}
+
+/* Not all that fails here is the server's fault: the same is none of a server
+ * that clients send to. */
+static void
+fail(struct check *c, int error)
+{
+	check_end(c, dgram_error_blames(error) ? CHECK_BAD : CHECK_NONE, "%s",
+	    strerror(error));
+}
+
+/* Returns false when the check has ended. */
+static bool
+ask(struct check_datagram *d)
+{
+	char header[PROXY_HEADER_DATAGRAM];
+	size_t head = make_header(d->check, header);
+
+	if (dgram_send(d->watch.fd, header, head, d->question.bytes,
+		d->question.n) == 0 ||
+	    errno == EAGAIN)
+		return true;
+	fail(d->check, errno);
+	return false;
+}
+
+static void
+on_half_time(struct timer *t)
+{
+	(void)ask(container_of(t, struct check_datagram, again));
+}
+
+static void
+on_ready(struct watch *w, unsigned ready)
+{
+	struct check_datagram *d =
+	    container_of(w, struct check_datagram, watch);
+	char bytes[READ_MAX];
+	ssize_t n;
+	int i;
+
+	(void)ready;
+	for (i = 0; i < READ_AT_ONCE && !d->check->ended; i++) {
+		n = recv(w->fd, bytes, sizeof(bytes), 0);
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n < 0)
+			fail(d->check, errno);
+		else
+			d->question.on_answer(d->check, bytes, (size_t)n);
+	}
+}
+
+void
+check_datagram_start(
+    struct check_datagram *d, struct check *c, const struct check_question *q)
+{
+	struct frontend_core *f = c->frontend;
+	int fd = dgram_connect(&c->at,
+	    sources_next(
+		&f->options.source, c->at.u.sa.sa_family, &f->source_turn));
+
+	d->check = c;
+	d->question = *q;
+	watch_init(&d->watch);
+	timer_init(&d->again, on_half_time);
+	if (fd < 0) {
+		fail(c, errno);
+		return;
+	}
+	if (watch_start(c->loop, &d->watch, fd, READY_READ | WATCH_LEVEL,
+		on_ready) < 0) {
+		int error = errno;
+
+		close(fd);
+		fail(c, error);
+	} else if (ask(d) &&
+	    timer_start(c->loop, &d->again, c->timeout_ms / 2) < 0) {
+		fail(c, errno);
+	}
+}
+
+void
+check_datagram_stop(struct check_datagram *d)
+{
+	int fd = d->watch.fd;
+
+	timer_fini(&d->again);
+	if (fd < 0)
+		return;
+	watch_stop(d->check->loop, &d->watch);
+	close(fd);
+}

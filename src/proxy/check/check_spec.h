@@ -1,0 +1,35 @@
+/* check_spec.h: how servers are checked, in the words of the operator and
+ * compiled: "http /health status 200". A spec is shared by all servers that are
+ * checked so: it is counted. */
+#ifndef PEN_PROXY_CHECK_SPEC_H
+#define PEN_PROXY_CHECK_SPEC_H
+
+#include "proxy/check/check.h"
+
+/* Compiles KIND ARGUMENTS..; a single word with blanks in it is split first.
+ * NULL with a phrase. The caller has a reference. */
+struct check_spec *check_spec_new(const struct words *w, struct error *e);
+/* The same from check_spec_text(). */
+struct check_spec *check_spec_read(const char *text, struct error *e);
+/* The same of one kind, from its arguments. */
+struct check_spec *check_spec_of(
+    const struct check_kind *kind, const struct words *w, struct error *e);
+struct check_spec *check_spec_hold(struct check_spec *s);
+void check_spec_drop(struct check_spec *s); /* NULL is fine */
+
+/* As words that check_spec_read() understands. */
+const char *check_spec_text(const struct check_spec *s);
+const struct check_kind *check_spec_kind(const struct check_spec *s);
+/* What the kind's parse() has made. */
+const void *check_spec_settings(const struct check_spec *s);
+/* How TLS is talked; NULL: it is not. */
+const struct check_tls *check_spec_tls(const struct check_spec *s);
+/* The path of the program that it runs, or NULL. */
+const char *check_spec_program(const struct check_spec *s);
+/* Both may be NULL. */
+bool check_spec_equal(const struct check_spec *a, const struct check_spec *b);
+
+/* The kinds in order; NULL behind the last. */
+const struct check_kind *check_kind_at(unsigned i);
+
+#endif

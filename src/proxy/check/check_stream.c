@@ -1,0 +1,293 @@
+/* check_stream.c: connects, says and hears, for kinds of checks. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/sock.h"
+#include "net/stream_prefix.h"
+#include "proxy/check/check_stream.h"
+#include "proxy/core/frontend_core.h"
+
+enum { READ_MAX = 16 * 1024 };
+
+static struct check_stream *
+stream_of(struct watch *w)
+{
+	return container_of(w, struct check_stream, stream.watch);
+}
+
+/* ---- saying and hearing ---- */
+
+static void
+want(struct check_stream *s, unsigned ready)
+{
+	if (watch_want(s->check->loop, &s->stream.watch,
+		ready | stream_wants(&s->stream)) < 0)
+		check_end_errno(s->check, errno);
+}
+
+/* Returns whether all has been said. */
+static bool
+say(struct check_stream *s)
+{
+	ssize_t n;
+
+	while (s->said < s->talk.length) {
+		n = stream_write(&s->stream, s->talk.say + s->said,
+		    s->talk.length - s->said, false);
+		if (n < 0 && errno == EAGAIN)
+			return false;
+		if (n < 0) {
+			check_end_errno(s->check, errno);
+			return false;
+		}
+		s->said += (size_t)n;
+	}
+	return true;
+}
+
+/* The end came: in time, or by a reset. */
+static void
+on_closed(struct check_stream *s, ssize_t n)
+{
+	if (n < 0 && errno != ECONNABORTED && !s->check->good)
+		check_end_errno(s->check, errno);
+	else if (s->talk.on_end != NULL)
+		s->talk.on_end(s->check);
+	else
+		check_end(s->check, CHECK_BAD, "connection closed");
+}
+
+/* Returns whether there may be more to hear. */
+static bool
+hear_some(struct check_stream *s)
+{
+	char bytes[READ_MAX];
+	ssize_t n = stream_read(&s->stream, bytes, sizeof(bytes));
+
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	if (n <= 0)
+		on_closed(s, n);
+	else if (s->talk.on_bytes != NULL)
+		s->talk.on_bytes(s->check, bytes, (size_t)n);
+	return !s->check->ended && n > 0;
+}
+
+static void
+converse(struct check_stream *s)
+{
+	bool all = say(s);
+
+	while (!s->check->ended && s->stream.flags & STREAM_READABLE &&
+	    hear_some(s))
+		all = say(s); /* what was heard may lead to more */
+	if (!s->check->ended)
+		want(s, READY_READ | (all ? 0u : READY_WRITE));
+}
+
+void
+check_stream_say(struct check_stream *s, const char *bytes, size_t n)
+{
+	s->talk.say = bytes;
+	s->talk.length = n;
+	s->said = 0;
+}
+
+/* ---- connecting ---- */
+
+static void
+connected(struct check_stream *s)
+{
+	s->connected = true;
+	s->check->waiting = "an answer";
+	check_reached(s->check);
+	if (s->talk.on_connected != NULL)
+		s->talk.on_connected(s->check);
+	if (!s->check->ended)
+		converse(s);
+}
+
+static void
+shake_hands(struct check_stream *s)
+{
+	const char *why;
+	int error;
+
+	s->check->waiting = "the TLS handshake";
+	switch (tls_handshake(&s->stream)) {
+	case TLS_DONE:
+		/* bytes may have come along that no event will tell of */
+		s->stream.flags |= STREAM_READABLE;
+		connected(s);
+		break;
+	case TLS_FAILED:
+		error = errno;
+		why = tls_error(&s->stream);
+		if (*why != '\0')
+			check_end(s->check, CHECK_BAD, "TLS: %s", why);
+		else
+			check_end_errno(s->check, error);
+		break;
+	case TLS_WAITS:
+		want(s, READY_READ);
+		break;
+	}
+}
+
+static bool
+is_tls(const struct check_stream *s)
+{
+	return s->talk.tls != NULL && s->talk.tls->on;
+}
+
+static void
+on_ready(struct watch *w, unsigned ready)
+{
+	struct check_stream *s = stream_of(w);
+	int error = ready & READY_ERROR ? sock_error(s->stream.fd) : 0;
+
+	stream_note_ready(&s->stream, ready);
+	if (error != 0 && !s->connected)
+		check_end_errno(s->check, error);
+	else if (s->connected)
+		converse(s);
+	else if (is_tls(s))
+		shake_hands(s);
+	else if (ready & READY_WRITE)
+		connected(s);
+}
+
+/* Returns 0, or -1 with errno. */
+static int
+put_tls_over(struct check_stream *s)
+{
+	const struct check_tls *t = s->talk.tls;
+	struct tls_client *client = s->check->frontend->tls.client;
+
+	errno = ENOSYS;
+	return client == NULL
+	    ? -1
+	    : tls_connect_once(&s->stream, client,
+		  t->name != NULL ? t->name : check_host(s->check),
+		  (t->name != NULL ? TLS_NAMED : 0u) |
+		      (t->no_verify ? TLS_UNVERIFIED : 0u));
+}
+
+/* Whether the server is asked where it serves clients, or at a port of its
+ * own for checks, where it is told nothing. Without a port it serves them at
+ * those that they come to. */
+static bool
+is_where_clients_go(const struct check *c)
+{
+	uint16_t port = addr_port(&c->server->addrs.addr[0]);
+	uint16_t asked = addr_port(&c->at);
+
+	return port == asked ||
+	    (port == 0 && c->frontend->serves_port(c->frontend, asked));
+}
+
+/* The server wants a PROXY header, as from clients: this one names none.
+ * Without anything to say it is sent by itself. Returns 0, or -1 with
+ * errno ENOMEM. */
+static int
+introduce(struct check_stream *s)
+{
+	const struct check *c = s->check;
+	struct proxy_header nobody = { .datagram = false };
+	enum proxy_version version =
+	    frontend_server_proxy(&c->frontend->options, c->server);
+	char bytes[PROXY_HEADER_MAX];
+	size_t n;
+
+	if (version == PROXY_OFF || !is_where_clients_go(c))
+		return 0;
+	if (version == PROXY_V1)
+		frontend_name_ourselves(&nobody, s->stream.fd, &c->at);
+	n = proxy_header_write(bytes, version, &nobody);
+	if (is_tls(s))
+		return tls_prefix(&s->stream, bytes, n);
+	if (stream_prefix(&s->stream, bytes, n) < 0)
+		return -1;
+	s->stream.flags &= ~(unsigned)STREAM_WRITABLE;
+	return s->talk.length > 0 ? 0 : stream_prefix_alone(&s->stream);
+}
+
+void
+check_stream_start(
+    struct check_stream *s, struct check *c, const struct check_talk *t)
+{
+	struct sock_connect_options o =
+	    frontend_connect_options(c->frontend, 0);
+	int fd = sock_connect(&c->at, &o);
+
+	s->check = c;
+	s->talk = *t;
+	c->waiting = "the connection";
+	stream_init(&s->stream);
+	if (fd < 0) {
+		check_end_errno(c, errno);
+		return;
+	}
+	stream_open_plain(&s->stream, fd, true);
+	s->stream.flags &= ~(unsigned)STREAM_READABLE;
+	if ((is_tls(s) && put_tls_over(s) < 0) || introduce(s) < 0 ||
+	    watch_start(c->loop, &s->stream.watch, fd, READY_READ | READY_WRITE,
+		on_ready) < 0)
+		check_end_errno(c, errno);
+}
+
+void
+check_stream_stop(struct check_stream *s, bool reset)
+{
+	reset = reset || s->check->result != CHECK_GOOD;
+	stream_close(s->check->loop, &s->stream, reset);
+}
+
+/* ---- TLS in words ---- */
+
+int
+check_tls_begin(struct check_tls *t, struct error *e)
+{
+#ifdef HAVE_OPENSSL
+	(void)e;
+	t->on = true;
+	return 0;
+#else
+	(void)t;
+	return error_set(e, "built without TLS");
+#endif
+}
+
+int
+check_tls_parse(
+    struct check_tls *t, const struct words *w, int *at, struct error *e)
+{
+	for (; *at < w->count; ++*at) {
+		const char *word = w->word[*at];
+
+		if (strcmp(word, "verify") == 0) {
+			t->verify = true;
+		} else if (strcmp(word, "noverify") == 0) {
+			t->no_verify = true;
+		} else if (strcmp(word, "name") == 0 && t->name == NULL &&
+		    *at + 1 < w->count) {
+			t->name = strdup(w->word[++*at]);
+			if (t->name == NULL)
+				return error_set(e, "out of memory");
+		} else {
+			break;
+		}
+	}
+	if (t->verify && t->no_verify)
+		return error_set(e, "either verify or noverify");
+	return 0;
+}
+
+void
+check_tls_fini(struct check_tls *t)
+{
+	free(t->name);
+}

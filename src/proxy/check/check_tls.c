@@ -1,0 +1,66 @@
+/* check_tls.c: "tls [verify|noverify] [name HOST]": the server completes a TLS
+ * handshake, and its certificate is verified as that of traffic is. No session
+ * is resumed, so that a certificate that has expired is found. */
+#include "config.h"
+
+#include "proxy/check/check_stream.h"
+
+static void
+on_connected(struct check *c)
+{
+	check_end(c, CHECK_GOOD, "TLS handshake");
+}
+
+static void
+start(struct check *c)
+{
+	struct check_talk talk = { .tls = c->settings,
+		.on_connected = on_connected };
+
+	check_stream_start(c->state, c, &talk);
+}
+
+static void
+stop(struct check *c)
+{
+	check_stream_stop(c->state, false);
+}
+
+static int
+parse(void *settings, const struct words *w, struct error *e)
+{
+	int at = 0;
+
+	if (check_tls_begin(settings, e) < 0 ||
+	    check_tls_parse(settings, w, &at, e) < 0)
+		return -1;
+	if (at == w->count)
+		return 0;
+	return error_set(e, "\"%.100s\": expects verify, noverify or name HOST",
+	    w->word[at]);
+}
+
+static void
+fini(void *settings)
+{
+	check_tls_fini(settings);
+}
+
+static const struct check_tls *
+tls_of(const void *settings)
+{
+	return settings;
+}
+
+const struct check_kind check_tls = {
+	.name = "tls",
+	.args = "[verify|noverify] [name HOST]",
+	.settings_size = sizeof(struct check_tls),
+	.parse = parse,
+	.fini = fini,
+	.needs_port = true,
+	.tls = tls_of,
+	.state_size = sizeof(struct check_stream),
+	.start = start,
+	.stop = stop,
+};

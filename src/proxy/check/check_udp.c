@@ -1,0 +1,89 @@
+/* check_udp.c: "udp HEX expect HEX": sends a datagram, and the server answers
+ * with one that begins like this. Others are passed over. */
+#include "config.h"
+
+#include <string.h>
+
+#include "proxy/check/check_datagram.h"
+#include "proxy/check/hex_pattern.h"
+
+struct udp_settings {
+	struct hex_pattern send, expect;
+};
+
+/* ---- settings ---- */
+
+static int
+parse_one(struct hex_pattern *p, const char *word, const char *what, bool wild,
+    struct error *e)
+{
+	struct error why;
+
+	if (hex_pattern_parse(p, word, wild, &why) == 0)
+		return 0;
+	return error_set(e, "%s: %.200s", what, why.text);
+}
+
+static int
+parse(void *settings, const struct words *w, struct error *e)
+{
+	struct udp_settings *s = settings;
+
+	if (w->count != 3 || strcmp(w->word[1], "expect") != 0)
+		return error_set(e, "expects HEX expect HEX");
+	if (parse_one(&s->send, w->word[0], "what is sent", false, e) < 0)
+		return -1;
+	return parse_one(&s->expect, w->word[2], "expect", true, e);
+}
+
+static void
+fini(void *settings)
+{
+	struct udp_settings *s = settings;
+
+	hex_pattern_fini(&s->send);
+	hex_pattern_fini(&s->expect);
+}
+
+/* ---- a check ---- */
+
+static void
+on_answer(struct check *c, const char *bytes, size_t n)
+{
+	const struct udp_settings *s = c->settings;
+
+	check_reached(c);
+	if (hex_pattern_begins(&s->expect, bytes, n))
+		check_end(c, CHECK_GOOD, "answered");
+	else
+		c->waiting = "an answer like the expected one";
+}
+
+static void
+start(struct check *c)
+{
+	const struct udp_settings *s = c->settings;
+	struct check_question q = {
+		.bytes = s->send.bytes, .n = s->send.n, .on_answer = on_answer
+	};
+
+	check_datagram_start(c->state, c, &q);
+}
+
+static void
+stop(struct check *c)
+{
+	check_datagram_stop(c->state);
+}
+
+const struct check_kind check_udp = {
+	.name = "udp",
+	.args = "HEX expect HEX",
+	.settings_size = sizeof(struct udp_settings),
+	.parse = parse,
+	.fini = fini,
+	.needs_port = true,
+	.state_size = sizeof(struct check_datagram),
+	.start = start,
+	.stop = stop,
+};

@@ -1,0 +1,121 @@
+/* frontend_core.h: what all that serves a frontend's clients has in common: the
+ * sessions, the flows of datagrams, DNS, the dummy server and the pre-opened
+ * connections. Settings, counters, limits of all clients, and how servers are
+ * reached. */
+#ifndef PEN_PROXY_FRONTEND_CORE_H
+#define PEN_PROXY_FRONTEND_CORE_H
+
+#include "net/pipe.h"
+#include "net/sock.h"
+#include "pool/pool.h"
+#include "proxy/core/frontend_options.h"
+#include "proxy/core/frontend_stats.h"
+#include "proxy/core/preopened.h"
+#include "tls/tls_client.h"
+#include "tls/tls_server.h"
+
+struct dns;
+struct dummies;
+struct flows;
+struct requestlog;
+struct routes;
+struct sessionlog;
+struct sessions;
+
+/* The first member of struct frontend. */
+struct frontend_core {
+	struct loop *loop;
+	struct pool *pool;
+	struct sessions *sessions; /* those of the frontend, which owns them */
+	struct flows *flows;
+	struct dns *dns;
+	struct dummies *dummies;
+	struct frontend_options options;
+	struct sock_tuning up_tuning; /* what they say of servers' sockets */
+	bool tuned;		      /* they say something */
+	bool started;		      /* frontend_start() was called */
+	bool draining;		      /* frontend_drain() was */
+	struct routes *routes; /* owned; NULL: all servers for all clients */
+	uint8_t hello; /* what clients do before they get a server */
+	unsigned source_turn;	      /* which source was used last */
+	bool own_told; /* that ours is used instead of a client's address */
+	uint64_t ids; /* the last number that servers were told */
+	struct frontend_stats stats;
+	struct frontend_durations durations;
+	struct frontend_tls tls;
+	struct source_limits sources;
+	bool limited; /* the settings limit them */
+	int64_t best_level; /* of servers, when they were walked: level.h */
+	struct pipe_share share;
+	struct requestlog *requestlog; /* NULL: none; not owned */
+	struct sessionlog *sessionlog; /* the same */
+	struct preopened preopened;
+
+	bool full; /* a limit is reached: listeners are paused */
+	bool rate_reached;
+	struct rate_bucket rate; /* of conn_rate */
+	struct timer rate_timer; /* while it is empty */
+
+	/* What the listeners do: set by who has them. */
+	/* Pauses or resumes all: a limit is reached, or left. */
+	void (*hold)(struct frontend_core *f, bool hold);
+	/* Whether clients come to this port: looks at all. */
+	bool (*serves_port)(const struct frontend_core *f, uint16_t port);
+};
+
+/* `f` is zeroed. Returns 0, or -1 with errno ENOMEM; then there is nothing to
+ * end. */
+int frontend_core_init(struct frontend_core *f, struct loop *l, struct pool *p,
+    const struct frontend_options *o);
+/* All that serves clients is gone. */
+void frontend_core_fini(struct frontend_core *f);
+/* The options are others. */
+void frontend_core_adjust(struct frontend_core *f);
+
+/* A client's connection was accepted, or has ended: counts it, and holds or
+ * releases the listeners when a limit is reached or left. */
+void frontend_client_in(struct frontend_core *f);
+void frontend_client_out(struct frontend_core *f, enum reason why);
+/* A session begins to wait for its server, or does so no more. */
+void frontend_connecting(struct frontend_core *f, bool begins);
+
+/* ---- frontend_server.c: towards servers ---- */
+
+/* When a server, or a client, that says nothing is taken for gone. */
+struct sock_keepalive frontend_keepalive(const struct frontend_core *f);
+/* How to connect to servers; `port` is for those that have none of their
+ * own. */
+struct sock_connect_options frontend_connect_options(
+    struct frontend_core *f, uint16_t port);
+
+/* Whose address the socket to a server is to have, for this client: with
+ * transparent the client's own, if that can be. NULL: ours. */
+const struct peer *frontend_client_of(struct frontend_core *f,
+    const struct peer *client, const struct addr *to);
+
+/* Whether this server talks TLS. */
+bool frontend_server_is_tls(
+    const struct frontend_core *f, const struct server *s);
+/* In which version it is told who its clients are. */
+enum proxy_version frontend_server_proxy(
+    const struct frontend_options *o, const struct server *s);
+
+/* Names pen itself, connected by `fd` to a server at `to`, in a header that
+ * names nobody so far, of version 1: "UNKNOWN" is an error to some programs. On
+ * a Unix socket it stays so. */
+void frontend_name_ourselves(
+    struct proxy_header *h, int fd, const struct addr *to);
+
+/* Whether an error of a server that a client reached by this port says that the
+ * server has failed. One that has no port of its own may refuse at one and
+ * serve at others: clients, who choose the port, could have it blacklisted. The
+ * first port counts, which health checks ask, too. */
+bool frontend_error_tells(const struct frontend_core *f,
+    const struct server *s, uint16_t port, int error);
+
+/* Logs that a server failed and tells the pool. `why` is a phrase that says
+ * more than the errno, or NULL. */
+void frontend_server_failed(
+    struct frontend_core *f, struct server *s, int error, const char *why);
+
+#endif

@@ -1,0 +1,496 @@
+/* preopened.c: opens, watches and hands over pre-opened connections, and owns
+ * them until then. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/memory.h"
+#include "net/sock.h"
+#include "pool/balance.h"
+#include "proxy/core/frontend_core.h"
+#include "proxy/core/preopened.h"
+
+enum { TICK_MS = 1000, GUARD_MS = 2000 };
+
+struct preopened_conn {
+	struct list link; /* of its server's */
+	struct preopened *all;
+	struct server *server;
+	struct watch watch; /* level-triggered, to be handed over */
+	int fd;
+	struct addr at;
+	unsigned first; /* address of the server it began with */
+	unsigned tried; /* addresses so far */
+	bool connected;
+	bool guarded; /* keep-alive is set */
+	bool greeted; /* the server has spoken: now only its end counts */
+	uint64_t opened; /* ms */
+	uint64_t dialed; /* ms: its last connect began */
+	struct expiry expiry;
+	struct task free_task;
+};
+
+struct preopened_server {
+	struct list list; /* the longest idle first */
+	unsigned count;
+	unsigned share;	     /* how many it should have */
+	uint64_t not_before; /* ms */
+};
+
+static uint64_t
+now(const struct preopened *p)
+{
+	return loop_now(p->frontend->loop);
+}
+
+/* In all. Servers of datagrams know no connections. */
+static uint64_t
+wanted(const struct preopened *p)
+{
+	const struct frontend_options *o = &p->frontend->options;
+
+	if (p->frontend->draining || o->dummy || (o->udp.on && !o->dns.on))
+		return 0;
+	return o->preopened;
+}
+
+/* ---- the table of servers ---- */
+
+/* The neighbours of a list head that has moved in memory still point to where
+ * it was. */
+static void
+relink(struct preopened_server *e)
+{
+	if (e->count == 0) {
+		list_init(&e->list);
+		return;
+	}
+	e->list.next->prev = &e->list;
+	e->list.prev->next = &e->list;
+}
+
+/* The entry of a server, or NULL when memory is short. */
+static struct preopened_server *
+entry(struct preopened *p, unsigned slot)
+{
+	unsigned room = p->room, i;
+	struct preopened_server *grown =
+	    array_grow(p->servers, &p->room, sizeof(*grown), slot);
+
+	if (grown == NULL)
+		return NULL;
+	p->servers = grown;
+	/* All of them have moved if the array has grown. */
+	for (i = 0; room != p->room && i < p->room; i++)
+		relink(&grown[i]);
+	return &grown[slot];
+}
+
+/* ---- one ---- */
+
+static struct preopened_conn *
+conn_of(struct list *link)
+{
+	return list_entry(link, struct preopened_conn, link);
+}
+
+static void
+free_task(struct task *t)
+{
+	free(list_entry(t, struct preopened_conn, free_task));
+}
+
+/* Takes it out of everything; the descriptor is left to the caller. */
+static void
+forget(struct preopened_conn *x)
+{
+	struct preopened *p = x->all;
+
+	watch_stop(p->frontend->loop, &x->watch);
+	expiry_cancel(&x->expiry);
+	list_remove(&x->link);
+	p->servers[x->server->slot].count--;
+	p->count--;
+	if (x->connected)
+		p->idle--;
+	loop_soon(p->frontend->loop, &x->free_task);
+}
+
+static void
+drop(struct preopened_conn *x)
+{
+	int fd = x->fd;
+
+	forget(x);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Which address of its server it leads to; -1: none that it has now. */
+static int
+address_of(const struct preopened_conn *x)
+{
+	const struct server_addrs *a = &x->server->addrs;
+	unsigned i;
+
+	for (i = 0; i < a->count; i++)
+		if (addr_equal(&a->addr[i], &x->at))
+			return (int)i;
+	return -1;
+}
+
+/* Whether clients may be sent to where this one leads. */
+static bool
+is_good(const struct preopened_conn *x)
+{
+	return server_is_healthy(x->server) && address_of(x) >= 0;
+}
+
+/* Whether a failed connect says something about the server: it does not when we
+ * are short of something, or its queue is full for the moment. */
+static bool
+is_telling(int error)
+{
+	return !sock_error_is_ours(error) && error != EAGAIN;
+}
+
+static void on_ready(struct watch *w, unsigned ready);
+
+/* Lets its connect take as long as the settings say now. */
+static void
+limit_connect(struct preopened_conn *x)
+{
+	struct preopened *p = x->all;
+	uint64_t due = x->dialed + p->frontend->options.connect_timeout_ms;
+
+	if (expiry_is_waiting(&x->expiry) && x->expiry.due == due)
+		return;
+	expiry_cancel(&x->expiry);
+	timeouts_add(&p->connecting, &x->expiry, due);
+}
+
+/* Begins to connect to the next address. Returns 0, or -1 with errno. */
+static int
+dial(struct preopened_conn *x)
+{
+	struct preopened *p = x->all;
+	struct frontend_core *f = p->frontend;
+	struct sock_connect_options o = frontend_connect_options(f, 0);
+	const struct server *s = x->server;
+
+	x->at = s->addrs.addr[(x->first + x->tried++) % s->addrs.count];
+	x->fd = sock_connect(&x->at, &o);
+	if (x->fd < 0)
+		return -1;
+	sock_take_urgent(x->fd); /* nobody is told while it waits */
+	x->dialed = now(p);
+	limit_connect(x);
+	if (watch_start(f->loop, &x->watch, x->fd, READY_WRITE | WATCH_LEVEL,
+		on_ready) == 0)
+		return 0;
+	close(x->fd);
+	x->fd = -1;
+	expiry_cancel(&x->expiry);
+	return -1;
+}
+
+/* Its connect failed; the server too, when that was its last address. */
+static void
+on_failed(struct preopened_conn *x, int error)
+{
+	struct preopened *p = x->all;
+	struct server *s = x->server;
+
+	expiry_cancel(&x->expiry);
+	watch_stop(p->frontend->loop, &x->watch);
+	if (x->fd >= 0)
+		close(x->fd);
+	x->fd = -1;
+	while (is_telling(error) && is_good(x) && x->tried < s->addrs.count) {
+		if (dial(x) == 0)
+			return;
+		error = errno;
+	}
+	p->servers[s->slot].not_before = now(p) + TICK_MS;
+	if (!is_good(x) || !is_telling(error)) {
+		drop(x);
+		return;
+	}
+	drop(x);
+	frontend_server_failed(p->frontend, s, error, NULL);
+	preopened_drop(p, s);
+}
+
+static void
+open_one(struct preopened *p, struct server *s, struct preopened_server *e)
+{
+	struct preopened_conn *x = memory_zeroed(sizeof(*x));
+
+	if (x == NULL) {
+		e->not_before = now(p) + TICK_MS;
+		return;
+	}
+	x->all = p;
+	x->server = s;
+	x->first = s->addr_first;
+	x->fd = -1;
+	x->opened = now(p);
+	watch_init(&x->watch);
+	expiry_init(&x->expiry);
+	list_init(&x->free_task.link);
+	x->free_task.run = free_task;
+	list_append(&e->list, &x->link);
+	e->count++;
+	p->count++;
+	if (dial(x) < 0)
+		on_failed(x, errno);
+}
+
+/* Opens what the server's share lacks, unless it has to wait. */
+void
+preopened_refill(struct preopened *p, struct server *s)
+{
+	struct preopened_server *e;
+
+	if (s->slot >= p->room)
+		return;
+	e = &p->servers[s->slot];
+	while (e->count < e->share && p->count < wanted(p) &&
+	    now(p) >= e->not_before && server_is_healthy(s))
+		open_one(p, s, e);
+}
+
+static void
+on_connected(struct preopened_conn *x)
+{
+	struct preopened *p = x->all;
+	int address = address_of(x);
+
+	expiry_cancel(&x->expiry);
+	x->connected = true;
+	p->idle++;
+	if (address >= 0)
+		x->server->addr_first = (unsigned)address;
+	watch_want(p->frontend->loop, &x->watch, READY_READ | WATCH_LEVEL);
+}
+
+static void
+on_ready(struct watch *w, unsigned ready)
+{
+	struct preopened_conn *x = list_entry(w, struct preopened_conn, watch);
+	struct preopened *p = x->all;
+	struct server *s = x->server;
+	int error = ready & READY_ERROR ? sock_error(x->fd) : 0;
+	bool lasted = now(p) - x->opened >= TICK_MS;
+
+	if (!x->connected) {
+		if (error != 0)
+			on_failed(x, error);
+		else if (ready & READY_WRITE)
+			on_connected(x);
+		return;
+	}
+	if (error != 0 || sock_has_ended(x->fd)) {
+		drop(x);
+		if (!lasted)
+			p->servers[s->slot].not_before = now(p) + TICK_MS;
+		preopened_refill(p, s);
+		return;
+	}
+	x->greeted = true; /* it is left for the client to read */
+	watch_want(p->frontend->loop, w, WATCH_LEVEL);
+}
+
+static void
+on_connecting_over(struct timeouts *t, struct expiry *e)
+{
+	(void)t;
+	on_failed(list_entry(e, struct preopened_conn, expiry), ETIMEDOUT);
+}
+
+/* ---- all of a server ---- */
+
+void
+preopened_drop(struct preopened *p, const struct server *s)
+{
+	struct list *link;
+
+	if (s->slot >= p->room)
+		return;
+	while ((link = list_first(&p->servers[s->slot].list)) != NULL)
+		drop(conn_of(link));
+}
+
+static void
+drop_all(struct preopened *p)
+{
+	unsigned i;
+
+	for (i = 0; i < p->room; i++)
+		while (p->servers[i].count > 0)
+			drop(conn_of(list_first(&p->servers[i].list)));
+}
+
+/* Closes those that are of no use any more; those that wait for long notice
+ * when their server vanishes. */
+static void
+look_after(struct preopened *p, struct preopened_server *e)
+{
+	struct list *link, *next;
+
+	for (link = e->list.next; link != &e->list; link = next) {
+		struct preopened_conn *x = conn_of(link);
+
+		next = link->next;
+		if (!is_good(x) || (x->greeted && sock_has_ended(x->fd))) {
+			drop(x);
+			continue;
+		}
+		if (!x->connected)
+			limit_connect(x); /* by the setting of now */
+		if (!x->guarded && now(p) - x->opened >= GUARD_MS) {
+			sock_set_keepalive(x->fd, &p->keepalive);
+			x->guarded = true;
+		}
+	}
+}
+
+int
+preopened_take(struct preopened *p, struct server *s)
+{
+	struct preopened_server *e;
+	struct list *link, *next;
+	int fd = -1;
+
+	if (p->idle == 0 || s->slot >= p->room)
+		return -1;
+	e = &p->servers[s->slot];
+	for (link = e->list.next; link != &e->list && fd < 0; link = next) {
+		struct preopened_conn *x = conn_of(link);
+
+		next = link->next;
+		if (!x->connected)
+			continue;
+		if (!is_good(x) || sock_has_ended(x->fd)) {
+			drop(x);
+			continue;
+		}
+		fd = x->fd;
+		forget(x);
+	}
+	return fd;
+}
+
+/* ---- all of them ---- */
+
+/* Whether it can be said where a connection to it leads before its client is
+ * here: not when it is to have the port that the client came to. */
+static bool
+has_port(const struct server *s)
+{
+	return s->addrs.addr[0].u.sa.sa_family == AF_UNIX ||
+	    addr_port(&s->addrs.addr[0]) != 0;
+}
+
+/* Brings one server to its share; the longest idle go first. */
+static void
+bring_to(struct preopened *p, struct server *s, uint64_t share)
+{
+	struct preopened_server *e = entry(p, s->slot);
+
+	if (e == NULL)
+		return;
+	if (!has_port(s) || p->frontend->options.transparent)
+		share = 0;
+	while (e->count > share)
+		drop(conn_of(list_first(&e->list)));
+	e->share = (unsigned)share;
+	preopened_refill(p, s);
+}
+
+/* The settings that connections are opened with have changed: the next clients
+ * must not get those that were opened with others. */
+static void
+follow_settings(struct preopened *p)
+{
+	const struct frontend_options *o = &p->frontend->options;
+	struct sock_keepalive k = frontend_keepalive(p->frontend);
+
+	if (sock_keepalive_equal(&p->keepalive, &k) &&
+	    sock_tuning_equal(&p->tuning, &p->frontend->up_tuning) &&
+	    sources_equal(&p->source, &o->source))
+		return;
+	drop_all(p);
+	p->keepalive = k;
+	p->tuning = p->frontend->up_tuning;
+	p->source = o->source;
+}
+
+/* Servers that reached a limit keep theirs, but no more than are wanted in
+ * all. */
+static void
+drop_surplus(struct preopened *p, const struct eligible *u, uint64_t want)
+{
+	unsigned i;
+
+	for (i = 0; p->count > want && i < p->room; i++)
+		while (p->count > want && p->servers[i].count > 0 &&
+		    !eligible_has(u, i))
+			drop(conn_of(list_first(&p->servers[i].list)));
+}
+
+static void
+on_tick(struct timer *t)
+{
+	preopened_adjust(list_entry(t, struct preopened, tick));
+}
+
+void
+preopened_adjust(struct preopened *p)
+{
+	struct frontend_core *f = p->frontend;
+	const struct eligible *u = pool_eligible(f->pool);
+	uint64_t want = wanted(p), share, more;
+	unsigned i;
+	long k;
+
+	if ((want == 0 && p->count == 0) || !f->started)
+		return;
+	pool_revive(f->pool, now(p));
+	follow_settings(p);
+	for (i = 0; i < p->room; i++)
+		look_after(p, &p->servers[i]);
+	share = u->count > 0 ? want / u->count : 0;
+	more = u->count > 0 ? want % u->count : 0;
+	for (i = 0; (k = eligible_next(u, i)) != ELIGIBLE_NONE;
+	     i = (unsigned)k + 1) {
+		bring_to(
+		    p, pool_slot(f->pool, (unsigned)k), share + (more > 0));
+		more -= more > 0;
+	}
+	drop_surplus(p, u, want);
+	if (want > 0)
+		(void)timer_start(f->loop, &p->tick, TICK_MS);
+	else
+		timer_stop(&p->tick);
+}
+
+void
+preopened_init(struct preopened *p, struct frontend_core *f)
+{
+	*p = (struct preopened){ .frontend = f };
+	timer_init(&p->tick, on_tick);
+	timeouts_init(&p->connecting, f->loop, on_connecting_over, NULL);
+}
+
+void
+preopened_fini(struct preopened *p)
+{
+	drop_all(p);
+	timer_fini(&p->tick);
+	timeouts_fini(&p->connecting);
+	free(p->servers);
+}

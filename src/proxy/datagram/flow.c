@@ -1,0 +1,516 @@
+/* flow.c: datagrams come, a server is chosen, answers go back. Keeps no
+ * datagram but the last unanswered one of a flow, for another server to try. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "proxy/core/limits.h"
+#include "proxy/core/proxy_datagram.h"
+#include "proxy/datagram/flow_private.h"
+
+/* Batches in one turn; bytes of questions kept in all; answers at a time from
+ * which on a server is one that sends many. */
+enum { FAIR_SHARE = 4, KEPT_MAX = 32 * 1024 * 1024, STREAM = 4 };
+
+/* What became of a datagram. */
+enum outcome { SENT, DROPPED, NOWHERE };
+
+/* ---- to the server ---- */
+
+static void on_ready(struct watch *watch, unsigned ready);
+
+static int
+open_socket(struct flow *w)
+{
+	if (flow_open_socket(w) < 0)
+		return -1;
+	return watch_start(w->frontend->loop, &w->watch, w->fd,
+	    READY_READ | WATCH_LEVEL, on_ready);
+}
+
+static void
+engage(struct flow *w, struct server *s)
+{
+	struct frontend_core *f = w->frontend;
+
+	w->server = s;
+	w->generation = s->generation;
+	w->addresses_tried = 0;
+	pool_opened(f->pool, s, &w->who, &w->attempts, loop_now(f->loop));
+}
+
+/* Chooses the next server. Returns whether there is one. */
+static bool
+choose(struct flow *w)
+{
+	struct frontend_core *f = w->frontend;
+	struct server *s =
+	    pool_choose(f->pool, &w->who, &w->attempts, loop_now(f->loop));
+
+	if (s == NULL)
+		return false;
+	engage(w, s);
+	return true;
+}
+
+/* The header that the datagram needs, if any. Returns its bytes. */
+static size_t
+make_header(const struct flow *w, char header[PROXY_HEADER_DATAGRAM])
+{
+	enum udp_proxy when = w->frontend->options.udp.proxy;
+
+	if (when == UDP_PROXY_OFF || (when == UDP_PROXY_FIRST && w->introduced))
+		return 0;
+	return proxy_datagram_header(header, &w->who, w->listener, &w->local);
+}
+
+static int
+send_one(struct flow *w, const char *bytes, size_t n, unsigned segment)
+{
+	char header[PROXY_HEADER_DATAGRAM];
+	size_t head = make_header(w, header);
+
+	if (segment > 0
+		? dgram_send_segments(w->fd, w->family, bytes, n, segment) < 0
+		: dgram_send(w->fd, header, head, bytes, n) < 0)
+		return -1;
+	w->introduced = true;
+	return 0;
+}
+
+/* Sends to the flow's server, or the next ones until one takes it. An error
+ * that says nothing about the server costs the datagram alone. NOWHERE: there
+ * is no server left, or no socket. */
+static enum outcome
+send_up(struct flow *w, const char *bytes, size_t n, unsigned segment)
+{
+	struct frontend_core *f = w->frontend;
+
+	for (;;) {
+		if (w->server == NULL && !choose(w))
+			return NOWHERE;
+		if (w->fd < 0 && open_socket(w) < 0) {
+			if (!dgram_error_blames(errno))
+				return NOWHERE;
+		} else if (send_one(w, bytes, n, segment) == 0) {
+			return SENT;
+		} else if (!dgram_error_blames(errno)) {
+			return DROPPED;
+		}
+		flow_refused(w, errno);
+		f->stats.retries++;
+	}
+}
+
+static void
+keep_question(struct flow *w, const char *bytes, size_t n)
+{
+	struct flows *fs = w->frontend->flows;
+
+	fs->kept -= buffer_length(&w->question);
+	buffer_fini(&w->question);
+	if (n > 0 && fs->kept + n <= KEPT_MAX &&
+	    buffer_append(&w->question, bytes, n) == 0)
+		fs->kept += n;
+}
+
+/* One datagram of the client, or several of one size that came as one. */
+static void
+forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
+{
+	struct frontend_core *f = w->frontend;
+	size_t count = segment > 0 ? (n + segment - 1) / segment : 1;
+	size_t last = count > 1 ? (count - 1) * segment : 0;
+
+	if (w->answered && !w->steady) {
+		w->steady = true;
+		pool_proven(f->pool, &w->who, &w->attempts);
+		if (w->client_source != NULL)
+			source_touch(&f->sources, w->client_source, true);
+	}
+	w->answered = false;
+	flow_touch(w);
+	switch (send_up(w, bytes, n, segment)) {
+	case NOWHERE:
+		f->stats.datagrams.no_server += count;
+		flow_end(w,
+		    w->server == NULL ? REASON_NO_SERVER : REASON_NO_RESOURCES);
+		return;
+	case DROPPED:
+		f->stats.datagrams.unsent += count;
+		return;
+	case SENT:
+		break;
+	}
+	w->requests += count;
+	w->up += n;
+	f->stats.datagrams.up += count;
+	f->stats.up += n;
+	pool_moved(f->pool, w->server, &w->who, &w->attempts, n, 0);
+	keep_question(w, bytes + last, n - last);
+	if (flow_note_question(w)) {
+		flow_server_failed(w, ETIMEDOUT);
+		flow_release(w);
+	}
+}
+
+/* ---- from the client ---- */
+
+/* A server that is in maint, or another one by now, gets nothing more; one that
+ * drains keeps what it has, and so does a suspect or blacklisted one when
+ * nobody else is left. */
+static bool
+may_go_on(const struct flow *w)
+{
+	const struct frontend_core *f = w->frontend;
+
+	return w->server != NULL && flow_is_current(w) &&
+	    pool_may_stay(f->pool, w->server, loop_now(f->loop));
+}
+
+static void
+hash_key(const struct flows *fs, struct arrival *a)
+{
+	a->hash = hash_table_hash(&fs->table, &a->key, sizeof(a->key));
+}
+
+/* The flow of an arrival, `w` or a new one, gets a server that was chosen for
+ * it: only then may it take the place of another. */
+struct flow *
+flow_begin(struct flows *fs, const struct arrival *a, struct flow *w,
+    struct server *s, const struct attempts *attempts)
+{
+	if (w == NULL)
+		w = flow_new(fs, a);
+	if (w == NULL)
+		return NULL;
+	flow_release(w);
+	w->attempts = *attempts;
+	engage(w, s);
+	return w;
+}
+
+/* The flow that a datagram of the client belongs to, or NULL. One that has had
+ * its number of questions gets no other. */
+static struct flow *
+find(struct flows *fs, const struct arrival *a)
+{
+	uint64_t most = fs->frontend->options.udp.requests;
+	struct flow *w = flow_find(fs, a);
+
+	if (w == NULL || most == 0 || w->requests < most)
+		return w;
+	flow_retire(w);
+	return NULL;
+}
+
+/* Whether a client without a flow may have one; counts the datagram that is
+ * dropped if not. */
+static bool
+may_come(struct flows *fs, const struct arrival *a)
+{
+	struct frontend_stats *st = &fs->frontend->stats;
+
+	switch (flow_may_come(fs, a)) {
+	case FLOW_MAY_COME:
+		return true;
+	case FLOW_TOO_LATE:
+		st->datagrams.no_server++;
+		break;
+	case FLOW_BEYOND_LIMIT:
+		st->limits.dropped++;
+		break;
+	case FLOW_CROWDED_OUT:
+		st->datagrams.flood++;
+		break;
+	}
+	return false;
+}
+
+/* flow_begin() for a datagram, which is counted if there is no memory. */
+static struct flow *
+begin(struct flows *fs, const struct arrival *a, struct flow *w,
+    struct server *s, const struct attempts *attempts)
+{
+	w = flow_begin(fs, a, w, s, attempts);
+	if (w == NULL)
+		fs->frontend->stats.datagrams.no_memory++;
+	return w;
+}
+
+/* The flow of a datagram; NULL: it is dropped, and counted. With udp_each the
+ * server is chosen before the flow is known. */
+static struct flow *
+flow_of_each(struct flows *fs, struct arrival *a)
+{
+	struct attempts attempts = { .count = 0 };
+	struct server *s = flow_choose(fs, a, &attempts);
+	struct flow *w;
+
+	if (s == NULL) {
+		fs->frontend->stats.datagrams.no_server++;
+		return NULL;
+	}
+	a->key.server = s->slot;
+	hash_key(fs, a);
+	w = find(fs, a);
+	if (w == NULL && !may_come(fs, a))
+		return NULL;
+	if (w == NULL || w->server != s || !may_go_on(w))
+		return begin(fs, a, w, s, &attempts);
+	w->attempts = attempts;
+	return w;
+}
+
+static struct flow *
+flow_of(struct flows *fs, struct arrival *a)
+{
+	struct flow *w = find(fs, a);
+	struct attempts attempts = { .count = 0 };
+	struct server *s;
+
+	if (w != NULL && may_go_on(w)) {
+		/* whatever the datagrams before it went through */
+		pool_begin_round(&w->attempts);
+		return w;
+	}
+	if (w != NULL)
+		flow_release(w);
+	else if (!may_come(fs, a))
+		return NULL;
+	s = flow_choose(fs, a, &attempts);
+	if (s != NULL)
+		return begin(fs, a, w, s, &attempts);
+	if (w != NULL)
+		flow_end(w,
+		    pool_permits(fs->frontend->pool, &a->who)
+			? REASON_NO_SERVER
+			: REASON_DENIED);
+	fs->frontend->stats.datagrams.no_server++;
+	return NULL;
+}
+
+static void
+make_key(const struct flows *fs, struct arrival *a)
+{
+	const struct dgram *d = a->dgram;
+	struct flow_key *key = &a->key;
+	uint64_t path;
+
+	memset(key, 0, sizeof(*key));
+	if (a->who.family == AF_UNIX) {
+		path = hash_table_hash(&fs->table, &d->from.u, d->from.len);
+		memcpy(key->client, &path, sizeof(path));
+		path = hash_mix(path ^ fs->table.key.k0);
+		memcpy(key->client + sizeof(path), &path, sizeof(path));
+	} else {
+		memcpy(key->client, a->who.ip, sizeof(key->client));
+	}
+	memcpy(key->local, d->local.ip, sizeof(key->local));
+	key->listener = (uint64_t)(uintptr_t)a->listener;
+	key->scope = a->who.scope;
+	key->port = a->who.port;
+	key->family = a->who.family;
+	key->server = UINT32_MAX;
+}
+
+/* The first look at a datagram: what finds its flow. */
+void
+flow_meet(struct flows *fs, struct arrival *a, struct listener *l,
+    const struct dgram *d)
+{
+	a->listener = l;
+	a->dgram = d;
+	peer_from_addr(&a->who, &d->from);
+	make_key(fs, a);
+	if (fs->frontend->options.udp.each)
+		return; /* the key is not whole yet */
+	hash_key(fs, a);
+	hash_table_expect(&fs->table, a->hash);
+}
+
+/* Whether each datagram must go by itself. */
+static bool
+each_by_itself(const struct frontend_core *f)
+{
+	return f->options.udp.each || f->options.udp.requests > 0 ||
+	    f->limited || f->options.udp.proxy != UDP_PROXY_OFF;
+}
+
+static void
+take_pieces(struct flows *fs, struct arrival *a)
+{
+	const struct dgram *d = a->dgram;
+	struct dgram piece = *d;
+	struct arrival one = *a;
+
+	piece.segment = 0;
+	one.dgram = &piece;
+	for (; piece.bytes < d->bytes + d->n; piece.bytes += piece.n) {
+		piece.n = (size_t)(d->bytes + d->n - piece.bytes);
+		if (piece.n > d->segment)
+			piece.n = d->segment;
+		flow_take(fs, &one);
+	}
+}
+
+void
+flow_take(struct flows *fs, struct arrival *a)
+{
+	struct frontend_core *f = fs->frontend;
+	struct flow *w;
+
+	if (a->dgram->truncated) {
+		f->stats.datagrams.too_long++;
+		return;
+	}
+	if (a->dgram->segment > 0 && each_by_itself(f)) {
+		take_pieces(fs, a);
+		return;
+	}
+	if (f->limited && !limits_pass_datagram(f, &a->who)) {
+		f->stats.limits.dropped++;
+		return;
+	}
+	w = f->options.udp.each ? flow_of_each(fs, a) : flow_of(fs, a);
+	if (w != NULL)
+		forward(w, a->dgram->bytes, a->dgram->n, a->dgram->segment);
+}
+
+/* Three looks at a batch, so that its flows come out of memory together and not
+ * one after the other. */
+static void
+take_batch(struct flows *fs, struct listener *l, const struct dgram_batch *b)
+{
+	struct arrival a[DGRAM_BATCH];
+	unsigned i;
+
+	for (i = 0; i < b->count; i++)
+		flow_meet(fs, &a[i], l, &b->at[i]);
+	for (i = 0; i < b->count && !fs->frontend->options.udp.each; i++)
+		hash_table_expect_link(&fs->table, a[i].hash);
+	for (i = 0; i < b->count; i++)
+		flow_take(fs, &a[i]);
+}
+
+/* The memory of the batch is shared, and nothing is received into it before all
+ * of it was passed on. */
+void
+flows_on_datagrams(struct listener *l)
+{
+	struct frontend_core *f = l->arg;
+	struct flows *fs = f->flows;
+	int round, n = DGRAM_BATCH;
+
+	fs->newcomers = 0;
+	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
+		n = dump_receive(f->options.dump, l->fd, &fs->batch);
+		if (n > 0 && proxy_datagrams(f))
+			flows_take_named(fs, l, &fs->batch);
+		else if (n > 0)
+			take_batch(fs, l, &fs->batch);
+	}
+	flow_turn_over(fs, l, n < DGRAM_BATCH);
+}
+
+/* ---- from the server ---- */
+
+/* Nobody is there: the last question goes to another server. */
+static void
+on_refused(struct flow *w, int error)
+{
+	struct flows *fs = w->frontend->flows;
+	struct buffer last = w->question;
+	bool goes_on = flow_refused(w, error);
+
+	w->frontend->stats.retries++;
+	if (w->requests > 0)
+		w->requests--; /* that one does not count twice */
+	if (buffer_length(&last) == 0)
+		return; /* with its next datagram */
+	fs->kept -= buffer_length(&last);
+	buffer_init(&w->question);
+	if (!goes_on && w->key.server != UINT32_MAX) {
+		/* its flow is for that server alone: as if it came anew */
+		struct dgram d = { .bytes = last.data + last.start,
+			.n = buffer_length(&last),
+			.local = w->local };
+		struct arrival again;
+
+		memcpy(&d.from, w->client, addr_size(w->client));
+		flow_meet(fs, &again, w->listener, &d);
+		again.who = w->who; /* it may come through a proxy */
+		again.key = w->key;
+		flow_end(w, REASON_SERVER_RESET);
+		flow_take(fs, &again);
+	} else {
+		forward(w, buffer_bytes(&last), buffer_length(&last), 0);
+	}
+	buffer_fini(&last);
+}
+
+/* Whether it has had all its questions and their answers. */
+static bool
+is_complete(const struct flow *w)
+{
+	const struct frontend_options *o = &w->frontend->options;
+
+	return o->udp.responses > 0 && w->requests >= o->udp.requests &&
+	    w->responses >= o->udp.responses &&
+	    w->responses >= w->requests * o->udp.responses;
+}
+
+/* Passes a batch back. Returns whether the flow goes on. */
+static bool
+answer(struct flow *w, struct dgram_batch *b)
+{
+	struct frontend_core *f = w->frontend;
+	size_t bytes = 0;
+	unsigned i, cut = dgram_drop_truncated(b), came = 0, gone = 0;
+
+	flow_note_answer(w);
+	keep_question(w, "", 0);
+	(void)dgram_send_batch(w->listener->fd, b, w->client, &w->local);
+	for (i = 0; i < b->count; i++) {
+		came += dgram_segments(&b->at[i]);
+		if (b->at[i].unsent)
+			continue;
+		gone += dgram_segments(&b->at[i]);
+		bytes += b->at[i].n;
+	}
+	if (b->count >= STREAM && !w->coalescing) {
+		dgram_coalesce(w->fd);
+		w->coalescing = true;
+	}
+	f->stats.datagrams.too_long += cut;
+	f->stats.datagrams.unsent += came - gone;
+	w->answered = true;
+	w->responses += came + cut;
+	w->down += bytes;
+	f->stats.datagrams.down += gone;
+	f->stats.down += bytes;
+	pool_moved(f->pool, w->server, &w->who, &w->attempts, 0, bytes);
+	flow_touch(w);
+	if (!is_complete(w))
+		return true;
+	flow_end(w, REASON_DONE);
+	return false;
+}
+
+static void
+on_ready(struct watch *watch, unsigned ready)
+{
+	struct flow *w = list_entry(watch, struct flow, watch);
+	struct dgram_batch *b = &w->frontend->flows->batch;
+	int round, n = DGRAM_BATCH;
+
+	(void)ready;
+	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
+		n = dump_receive(w->frontend->options.dump, w->fd, b);
+		if (n > 0 && !answer(w, b))
+			return;
+	}
+	if (n < 0 && dgram_error_blames(errno))
+		on_refused(w, errno);
+}

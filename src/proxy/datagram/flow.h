@@ -1,0 +1,92 @@
+/* flow.h: datagrams between a client and a server: who belongs together.
+ *
+ *     datagram --> flow_find | pool_choose + new flow --> server's socket
+ *     client   <-- the listener it had sent to        <-- server's socket
+ *
+ * A flow is a client's address and port, and the address it had sent to, with
+ * its server and a socket connected to that. It ends after udp_timeout without
+ * a datagram, or when it has udp_responses answers to each question. After
+ * udp_requests questions the client's next one begins another flow. With
+ * `udp_each` (-r) each datagram is balanced by itself: a client has a flow for
+ * each server it is sent to.
+ *
+ * When there are too many the idlest goes: first of those whose client has not
+ * spoken again after an answer (a flood of made-up senders never does), then
+ * of all. While datagrams come faster than they can be passed on and new flows
+ * keep ending others, only some new ones are let in, so that those known are
+ * served. A datagram that a server refuses (ICMP says so) marks it as failed,
+ * as a refused connection does, and is tried on the next one. */
+#ifndef PEN_PROXY_FLOW_H
+#define PEN_PROXY_FLOW_H
+
+#include "base/hash_table.h"
+#include "base/list.h"
+#include "net/dgram.h"
+#include "net/listener.h"
+#include "net/loop.h"
+#include "net/ports.h"
+#include "net/sources.h"
+#include "proxy/core/id_table.h"
+
+struct frontend_core;
+struct flow_server;
+struct server;
+struct flow_source;
+
+struct flows {
+	struct frontend_core *frontend;
+	struct hash_table table;
+	struct list
+	    young; /* the idlest first; no answer was followed by a word */
+	struct list steady; /* the others, in the same order */
+	struct dgram_batch batch;
+	struct timer tick;
+	struct flow_server *servers; /* by slot */
+	unsigned server_room;
+	struct id_table ids;
+	struct ports ports; /* local ones of any address, none taken */
+	struct flow_source *source[SOURCES_MAX + 1]; /* as the settings have
+						      * them; [0]: any */
+	unsigned sources, source_turn;
+	size_t kept;	 /* bytes of questions kept for another try */
+	unsigned behind; /* turns in a row that left datagrams unread, */
+	const struct listener *behind_at; /* at that one */
+	uint64_t crowded_until; /* ms: of late a flow ended to make room */
+	unsigned newcomers; /* of this turn, while we are behind */
+};
+
+/* Returns 0, or -1 with errno ENOMEM. */
+int flows_init(struct flows *fs, struct frontend_core *f);
+void flows_fini(struct flows *fs);
+/* A flow as it is at the moment. */
+struct flow_info {
+	uint64_t number;
+	struct peer client;
+	const struct server *server; /* NULL: none at the moment */
+	int fd;
+	uint64_t requests, responses, up, down;
+	uint64_t age_ms, idle_ms;
+};
+
+/* Each returns false when there is no such flow. */
+bool flows_find(
+    const struct flows *fs, uint64_t number, struct flow_info *info);
+/* The first one whose number is not below `from`. */
+bool flows_next(const struct flows *fs, uint64_t from, struct flow_info *info);
+
+/* A listener has datagrams; for listener.on_datagrams. */
+void flows_on_datagrams(struct listener *l);
+/* Makes the flow of a client, which came to `l` as `from` says, with a server
+ * that it has already, as if `from` had come here; its next datagram goes
+ * there. Returns whether there was memory for it. */
+bool flow_adopt(struct flows *fs, struct listener *l, const struct dgram *from,
+    struct server *server, bool steady);
+/* Ends the flows that came in through a listener that closes. */
+void flows_leave(struct flows *fs, const struct listener *l);
+/* Ends the flow, if its server is down and on_down says so; the client's next
+ * datagram begins another. For id_table_walk(). */
+void flow_cut(void *flow);
+/* Ends those beyond the limit, after it was changed. */
+void flows_adjust(struct flows *fs);
+
+#endif

@@ -1,0 +1,398 @@
+/* dns.c: queries to servers and back; owns the queries. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "proxy/core/limits.h"
+#include "proxy/core/proxy_datagram.h"
+#include "proxy/dns/dns_private.h"
+#include "proxy/log/dump.h"
+#include "proxy/wire/dns_message.h"
+
+/* Batches in one turn. */
+enum { FAIR_SHARE = 4 };
+/* Bytes of a query: some hundred, EDNS and its padding included (RFC 8467);
+ * and of all that wait. */
+enum { QUERY_MAX = 4096, KEPT_MAX = 32 * 1024 * 1024 };
+
+static struct frontend_stats *
+stats(struct dns *d)
+{
+	return &d->frontend->stats;
+}
+
+static uint64_t
+now(const struct dns *d)
+{
+	return loop_now(d->frontend->loop);
+}
+
+/* ---- queries ---- */
+
+static void
+end(struct dns_query *q)
+{
+	expiry_cancel(&q->expiry);
+	dns_asks_end(q);
+	list_remove(&q->order);
+	stats(q->dns)->dns.waiting--;
+	q->dns->kept -= q->n;
+	free(q);
+}
+
+static void
+send_back(struct dns_query *q, char *bytes, size_t n)
+{
+	struct dgram_batch one = { .count = 1 };
+
+	one.at[0].bytes = bytes;
+	one.at[0].n = n;
+	if (dgram_send_batch(q->listener->fd, &one, q->client, &q->local) != 1)
+		stats(q->dns)->datagrams.unsent++;
+	else {
+		stats(q->dns)->datagrams.down++;
+		stats(q->dns)->down += n;
+	}
+}
+
+/* Nobody could answer: that is what the client is told, unless it is one to be
+ * kept out: its address may be made up. */
+static void
+give_up(struct dns_query *q)
+{
+	if (!pool_permits(q->dns->frontend->pool, &q->who)) {
+		stats(q->dns)->datagrams.no_server++;
+		end(q);
+		return;
+	}
+	dns_set_id(q->message, q->id);
+	stats(q->dns)->dns.failed++;
+	send_back(q, q->message, dns_fail(q->message, q->end));
+	end(q);
+}
+
+static void
+wait_for_answer(struct dns_query *q)
+{
+	struct dns *d = q->dns;
+	uint64_t due = q->asked + d->retry_ms, last = q->came + d->timeout_ms;
+
+	expiry_cancel(&q->expiry);
+	timeouts_add(&d->waiting, &q->expiry,
+	    q->all_asked || due > last ? last : due);
+}
+
+static bool
+ask(struct dns_query *q, struct server *s)
+{
+	struct dns *d = q->dns;
+
+	while (dns_ask(q, s) < 0)
+		if (!dgram_error_blames(errno) ||
+		    !dns_server_takes_nothing(d, s, errno))
+			return false;
+	return true;
+}
+
+/* To the next server that takes it; each has its turn. When nobody is left who
+ * could answer, the client is told. */
+static void
+pass_on(struct dns_query *q)
+{
+	struct dns *d = q->dns;
+	struct frontend_core *f = d->frontend;
+	struct server *s;
+
+	for (;;) {
+		s = pool_choose(f->pool, &q->who, &q->attempts, now(d));
+		q->all_asked = s == NULL;
+		if (s == NULL || ask(q, s))
+			break;
+		f->stats.retries++;
+	}
+	if (list_is_empty(&q->asks))
+		give_up(q);
+	else
+		wait_for_answer(q);
+}
+
+void
+dns_adjust(struct dns *d)
+{
+	const struct dns_options *o = &d->frontend->options.dns;
+	struct list *link;
+
+	dns_sockets_adjust(d);
+	if (d->retry_ms == o->retry_ms && d->timeout_ms == o->timeout_ms)
+		return;
+	d->retry_ms = o->retry_ms;
+	d->timeout_ms = o->timeout_ms;
+	for (link = d->order.next; link != &d->order; link = link->next)
+		wait_for_answer(list_entry(link, struct dns_query, order));
+}
+
+/* The next server is asked; what those before it answer still counts. */
+static void
+on_silence(struct timeouts *t, struct expiry *x)
+{
+	struct dns *d = list_entry(t, struct dns, waiting);
+	struct dns_query *q = list_entry(x, struct dns_query, expiry);
+	struct dns_ask *newest =
+	    list_entry(q->asks.prev, struct dns_ask, of_query);
+
+	stats(d)->retries++;
+	if (!newest->late)
+		dns_server_silent(newest->socket, newest->sent);
+	newest->late = true;
+	if (now(d) >= q->came + d->timeout_ms)
+		give_up(q);
+	else
+		pass_on(q);
+}
+
+/* ---- from clients ---- */
+
+/* Keeps a query whose question ends at `end`; NULL when too much is kept. */
+static struct dns_query *
+keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
+    const struct peer *who)
+{
+	struct frontend_core *f = d->frontend;
+	size_t room = (in->n + 15) & ~(size_t)15;
+	struct dns_query *q;
+
+	if (f->stats.dns.waiting >= f->options.sessions_max ||
+	    d->kept + in->n > KEPT_MAX)
+		return NULL;
+	q = memory_zeroed(sizeof(*q) + room + sizeof(*q->client));
+	if (q == NULL)
+		return NULL;
+	q->dns = d;
+	q->listener = l;
+	q->local = in->local;
+	q->who = *who;
+	q->n = in->n;
+	q->end = end_;
+	q->id = dns_id(in->bytes);
+	q->came = now(d);
+	list_init(&q->asks);
+	memcpy(q->message, in->bytes, in->n);
+	q->client = (struct addr *)(void *)(q->message + room);
+	memcpy(q->client, &in->from, addr_size(&in->from));
+	expiry_init(&q->expiry);
+	list_append(&d->order, &q->order);
+	d->kept += in->n;
+	if (++f->stats.dns.waiting > f->stats.dns.peak)
+		f->stats.dns.peak = f->stats.dns.waiting;
+	f->stats.dns.queries++;
+	return q;
+}
+
+static void
+take(struct dns *d, struct listener *l, struct dgram *in)
+{
+	struct dns_query *q;
+	struct peer who;
+	size_t end_;
+
+	peer_from_addr(&who, &in->from);
+	if (proxy_datagrams(d->frontend) &&
+	    !proxy_datagram_accept(d->frontend, in, &who))
+		return;
+	if (in->truncated || in->n > QUERY_MAX) {
+		stats(d)->datagrams.too_long++;
+		return;
+	}
+	end_ = dns_query_end(in->bytes, in->n);
+	if (end_ == 0) {
+		stats(d)->dns.malformed++;
+		return;
+	}
+	if (d->frontend->limited &&
+	    !limits_pass_datagram(d->frontend, &who)) {
+		stats(d)->limits.dropped++;
+		return;
+	}
+	q = keep(d, l, in, end_, &who);
+	if (q == NULL)
+		stats(d)->datagrams.no_memory++;
+	else
+		pass_on(q);
+}
+
+void
+dns_on_datagrams(struct listener *l)
+{
+	struct frontend_core *f = l->arg;
+	struct dns *d = f->dns;
+	int round, n = DGRAM_BATCH;
+	unsigned i;
+
+	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
+		n = dump_receive(f->options.dump, l->fd, &d->batch);
+		for (i = 0; n > 0 && i < d->batch.count; i++)
+			take(d, l, &d->batch.at[i]);
+	}
+}
+
+/* ---- from servers ---- */
+
+/* Whether nobody else can know better, who was asked, too. */
+static bool
+is_final(const struct dns_query *q, const char *answer)
+{
+	unsigned code = dns_code(answer);
+
+	return (code != DNS_SERVFAIL && code != DNS_REFUSED) ||
+	    q->asks.next == q->asks.prev;
+}
+
+static void
+take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
+{
+	struct dns_key key = { .socket = s->number };
+	struct frontend_core *f = d->frontend;
+	struct dns_query *q;
+	struct dns_ask *a;
+
+	if (in->n < DNS_HEADER || in->truncated) {
+		f->stats.dns.malformed++;
+		return;
+	}
+	key.id = dns_id(in->bytes);
+	a = dns_ask_find(d, &key);
+	q = a != NULL ? a->query : NULL;
+	if (q == NULL || !dns_answers(in->bytes, in->n, q->message, q->end)) {
+		f->stats.dns.unasked++; /* too late, or forged */
+		return;
+	}
+	dns_server_answered(s);
+	pool_moved(f->pool, a->server, &q->who, &q->attempts, 0, in->n);
+	if (is_final(q, in->bytes)) {
+		dns_set_id(in->bytes, q->id);
+		send_back(q, in->bytes, in->n);
+		end(q);
+	} else {
+		dns_ask_end(a);
+		pass_on(q);
+	}
+}
+
+/* Takes the query away from a server, or from one socket to it. Returns whether
+ * it was there. */
+static bool
+take_back(struct dns_query *q, const struct server *from,
+    const struct dns_socket *socket)
+{
+	struct list *link, *next;
+	bool was_there = false;
+
+	for (link = q->asks.next; link != &q->asks; link = next) {
+		struct dns_ask *a = list_entry(link, struct dns_ask, of_query);
+
+		next = link->next;
+		if (socket != NULL ? a->socket != socket : a->server != from)
+			continue;
+		dns_ask_end(a);
+		was_there = true;
+	}
+	return was_there;
+}
+
+/* The server's system refuses: all its queries go elsewhere, or to another
+ * address of it. */
+static void
+on_refused(struct dns *d, struct dns_socket *s, int error)
+{
+	struct list *link, *next, moved = LIST_INIT(moved);
+	bool again;
+
+	dns_socket_hold(s); /* it must not go while we walk */
+	again = dns_server_refused(s, error);
+	for (link = d->order.next; link != &d->order; link = next) {
+		struct dns_query *q = list_entry(link, struct dns_query, order);
+
+		next = link->next;
+		if (!take_back(q, s->server, again ? s : NULL))
+			continue;
+		stats(d)->retries++;
+		if (again)
+			q->attempts = (struct attempts){ .count = 0 };
+		list_remove(&q->order);
+		list_append(&moved, &q->order);
+	}
+	while ((link = list_first(&moved)) != NULL) {
+		list_remove(link);
+		list_append(&d->order, link);
+		pass_on(list_entry(link, struct dns_query, order));
+	}
+	dns_socket_let_go(s);
+}
+
+void
+dns_on_answers(struct watch *w, unsigned ready)
+{
+	struct dns_socket *s = list_entry(w, struct dns_socket, watch);
+	struct dns *d = s->dns;
+	int round, n = DGRAM_BATCH, error = 0;
+	unsigned i;
+
+	(void)ready;
+	dns_socket_hold(s); /* it must not go while it is read */
+	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
+		n = dump_receive(
+		    d->frontend->options.dump, s->fd, &d->batch);
+		error = n < 0 ? errno : 0;
+		for (i = 0; n > 0 && i < d->batch.count; i++)
+			take_answer(d, s, &d->batch.at[i]);
+	}
+	if (error != 0 && dgram_error_blames(error))
+		on_refused(d, s, error);
+	dns_socket_let_go(s);
+}
+
+/* ---- life ---- */
+
+int
+dns_init(struct dns *d, struct frontend_core *f)
+{
+	memset(d, 0, sizeof(*d));
+	d->frontend = f;
+	list_init(&d->order);
+	timeouts_init(&d->waiting, f->loop, on_silence, NULL);
+	if (!f->options.dns.on)
+		return 0;
+	hash_key_init(&d->secret);
+	return hash_table_init(&d->asks) < 0 ||
+		dgram_batch_init(&d->batch) < 0
+	    ? -1
+	    : 0;
+}
+
+void
+dns_leave(struct dns *d, const struct listener *l)
+{
+	struct list *link, *next;
+
+	for (link = d->order.next; link != &d->order; link = next) {
+		struct dns_query *q = list_entry(link, struct dns_query, order);
+
+		next = link->next;
+		if (l == NULL || q->listener == l)
+			end(q);
+	}
+}
+
+void
+dns_fini(struct dns *d)
+{
+	dns_leave(d, NULL);
+	dns_sockets_retire(d);
+	timeouts_fini(&d->waiting);
+	hash_table_fini(&d->asks);
+	dgram_batch_fini(&d->batch);
+	free(d->servers);
+}

@@ -1,0 +1,112 @@
+/* dns_private.h: the inside of DNS, for dns.c (queries), dns_ask.c (a query at
+ * a server) and dns_socket.c (sockets to servers, and what they tell about
+ * them). */
+#ifndef PEN_PROXY_DNS_PRIVATE_H
+#define PEN_PROXY_DNS_PRIVATE_H
+
+#include "proxy/core/frontend_core.h"
+#include "proxy/dns/dns.h"
+
+/* One of the sockets to a server. A retired one waits for its last answers. */
+struct dns_socket {
+	struct list link; /* of its server's retired ones */
+	struct dns *dns;
+	struct server *server;
+	unsigned generation; /* of the server */
+	struct watch watch;
+	struct addr at;
+	int fd;
+	uint64_t number;
+	uint64_t opened;   /* ms */
+	unsigned sent;	   /* queries so far */
+	unsigned awaiting; /* answers */
+	bool retired;
+	struct task free_task;
+};
+
+struct dns_key {
+	uint64_t socket;
+	uint64_t id;
+};
+
+/* A query at a server, whose answer it awaits. */
+struct dns_ask {
+	struct hash_table_link link;
+	struct list of_query;
+	struct dns_key key;
+	struct dns_query *query;
+	struct dns_socket *socket; /* NULL: not in use */
+	struct server *server;
+	uint64_t sent; /* ms */
+	bool late;     /* dns_retry is over: the server counts as silent */
+};
+
+struct dns_query {
+	struct list order;
+	struct expiry expiry;
+	struct dns *dns;
+	struct listener *listener;
+	struct dgram_local local;
+	struct peer who;
+	struct attempts attempts;
+	struct list asks;     /* the newest comes last */
+	struct dns_ask first; /* of them; more are allocated */
+	uint64_t came, asked; /* ms: it came; the newest server was asked */
+	bool all_asked;	      /* no server is left to be asked */
+	uint16_t id;	      /* the client's */
+	size_t n, end;	      /* bytes; where the question ends */
+	struct addr *client;  /* behind the message, in the same memory */
+	char message[];
+};
+
+/* ---- dns_ask.c ---- */
+
+/* Sends the query to a server. Returns 0, or -1 with errno: then nothing has
+ * changed. */
+int dns_ask(struct dns_query *q, struct server *server);
+/* What awaits the answer with that id on that socket, or NULL. */
+struct dns_ask *dns_ask_find(struct dns *d, const struct dns_key *key);
+/* Its answer is awaited no longer, and its server counts it no longer. */
+void dns_ask_end(struct dns_ask *a);
+void dns_asks_end(struct dns_query *q);
+
+/* Returns a number that nobody can predict. */
+uint64_t dns_draw(struct dns *d);
+
+/* ---- sockets ---- */
+
+/* Returns one of the sockets to the server, at random, or NULL with errno. */
+struct dns_socket *dns_socket_to(struct dns *d, struct server *server);
+/* Take and drop a reference to the socket, one for each answer it awaits. A
+ * retired socket is closed with its last reference. */
+void dns_socket_hold(struct dns_socket *s);
+void dns_socket_let_go(struct dns_socket *s);
+/* Callback of its watch, in dns.c: answers, or an error, can be read. */
+void dns_on_answers(struct watch *w, unsigned ready);
+/* Retires the sockets to servers that are gone. */
+void dns_sockets_adjust(struct dns *d);
+/* Retires all sockets. */
+void dns_sockets_retire(struct dns *d);
+
+/* ---- what they tell ---- */
+
+/* What a socket says about its server is ignored when the server was replaced
+ * since. */
+void dns_server_answered(const struct dns_socket *s);
+/* A query that was sent at that time (ms) was not answered in time. That
+ * counts against the server only if it has answered nothing since: a name that
+ * takes it long says nothing about it, however often somebody asks for it. It
+ * has failed after udp_fail of them in a row that last `timeout` or longer. */
+void dns_server_silent(const struct dns_socket *s, uint64_t sent);
+void dns_server_failed(struct dns *d, struct server *s, int error);
+/* A socket to it refuses what is sent, perhaps for what was sent before.
+ * Returns whether that is the first refusal since an answer, and a new socket
+ * may be tried; else the server has failed. */
+bool dns_server_takes_nothing(struct dns *d, struct server *s, int error);
+/* The address of that socket refused a query. The server has failed when all
+ * its addresses have, and two queries were refused since its last answer: a
+ * single refusal may be forged. Returns whether the queries on the socket may
+ * go to the same server once more. */
+bool dns_server_refused(const struct dns_socket *s, int error);
+
+#endif

@@ -1,0 +1,254 @@
+/* frontend.c: what it is made of, and what is set of it; moves no byte itself.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pool/level.h"
+#include "proxy/frontend/frontend_private.h"
+#include "proxy/log/requestlog.h"
+#include "proxy/log/sessionlog.h"
+
+/* ---- settings ---- */
+
+void
+frontend_set_routes(struct frontend *f, struct routes *r)
+{
+	struct routes *old = f->core.routes;
+
+	f->core.routes = r;
+	sessions_reroute(&f->sessions);
+	routes_free(old);
+	f->core.hello = (uint8_t)session_hello_steps(&f->core);
+}
+
+struct routes *
+frontend_routes(const struct frontend *f)
+{
+	return f->core.routes;
+}
+
+const struct frontend_options *
+frontend_options(const struct frontend *f)
+{
+	return &f->core.options;
+}
+
+static void
+apply_options(struct frontend *f)
+{
+	f->core.hello = (uint8_t)session_hello_steps(&f->core);
+	frontend_tune_listeners(f);
+	frontend_core_adjust(&f->core);
+	flows_adjust(&f->flows);
+	dns_adjust(&f->dns);
+}
+
+/* Whatever was set anew, it may be a time that sessions wait by. */
+void
+frontend_set_options(struct frontend *f, const struct frontend_options *o)
+{
+	struct sock_keepalive before = frontend_keepalive(&f->core), now;
+	bool same = memcmp(&f->core.options, o, sizeof(*o)) == 0;
+
+	f->core.options = *o;
+	apply_options(f);
+	now = frontend_keepalive(&f->core);
+	if (!same)
+		sessions_reschedule(
+		    &f->sessions, !sock_keepalive_equal(&before, &now));
+}
+
+/* Sessions that are there when a log comes no longer report what they read. */
+void
+frontend_set_requestlog(struct frontend *f, struct requestlog *r)
+{
+	bool comes = f->core.requestlog == NULL && r != NULL;
+
+	f->core.requestlog = r;
+	if (r != NULL)
+		requestlog_count_lost(r, &f->core.stats.lines_lost.requests);
+	if (comes)
+		sessions_reschedule(&f->sessions, false);
+}
+
+void
+frontend_set_sessionlog(struct frontend *f, struct sessionlog *g)
+{
+	f->core.sessionlog = g;
+	if (g != NULL)
+		sessionlog_count_lost(g, &f->core.stats.lines_lost.sessions);
+}
+
+void
+frontend_set_tls(struct frontend *f, const struct frontend_tls *tls)
+{
+	bool same = f->core.tls.handshake_ms == tls->handshake_ms;
+
+	f->core.tls = *tls;
+	f->core.hello = (uint8_t)session_hello_steps(&f->core);
+	if (!same)
+		sessions_reschedule(&f->sessions, false);
+}
+
+const struct frontend_stats *
+frontend_stats(const struct frontend *f)
+{
+	return &f->core.stats;
+}
+
+/* What is there now counts on, whatever becomes of the rest. */
+static void
+set_stats(struct frontend *f, const struct frontend_stats *new)
+{
+	const struct frontend_stats now = f->core.stats;
+
+	f->core.stats = *new;
+	f->core.stats.sessions = now.sessions;
+	f->core.stats.connecting = now.connecting;
+	f->core.stats.queued = now.queued;
+	f->core.stats.flows.now = now.flows.now;
+	f->core.stats.flows.ports = now.flows.ports;
+	f->core.stats.flows.ports_max = now.flows.ports_max;
+	f->core.stats.dns.waiting = now.dns.waiting;
+	f->core.stats.limits.waiting = now.limits.waiting;
+}
+
+const struct frontend_durations *
+frontend_durations(const struct frontend *f)
+{
+	return &f->core.durations;
+}
+
+void
+frontend_clear_stats(struct frontend *f)
+{
+	const struct frontend_stats *st = &f->core.stats;
+	struct frontend_stats new = {
+		.sessions_peak = st->sessions,
+		.flows = { .peak = st->flows.now },
+		.dns = { .peak = st->dns.waiting },
+	};
+
+	set_stats(f, &new);
+	memset(&f->core.durations, 0, sizeof(f->core.durations));
+}
+
+void
+frontend_restore_stats(struct frontend *f, const struct frontend_stats *past)
+{
+	set_stats(f, past);
+}
+
+struct frontend_core *
+frontend_core_of(struct frontend *f)
+{
+	return &f->core;
+}
+
+struct sessions *
+frontend_sessions(struct frontend *f)
+{
+	return &f->sessions;
+}
+
+struct flows *
+frontend_flows(struct frontend *f)
+{
+	return &f->flows;
+}
+
+uint64_t
+frontend_left(const struct frontend *f)
+{
+	const struct frontend_stats *st = &f->core.stats;
+
+	return st->sessions + st->flows.now + st->dns.waiting;
+}
+
+const struct source_limits *
+frontend_sources(const struct frontend *f)
+{
+	return &f->core.sources;
+}
+
+uint64_t
+frontend_preopened(const struct frontend *f)
+{
+	return f->core.preopened.idle;
+}
+
+/* ---- a server is down, or a better one is up ---- */
+
+static void
+cut_on_turn(struct task *t)
+{
+	struct frontend *f = list_entry(t, struct frontend, cut.task);
+
+	f->core.best_level = level_best(f->core.pool);
+	id_table_walk(&f->sessions.ids, &f->cut.sessions, session_cut);
+	id_table_walk(&f->flows.ids, &f->cut.flows, flow_cut);
+	if (f->cut.sessions.left > 0 || f->cut.flows.left > 0)
+		loop_soon(f->core.loop, t);
+}
+
+/* A server knows how many sessions it has, not which: that would cost each of
+ * them memory. All are visited once from now on, those too that a walk under
+ * way has passed: they may be of the server that went down just now. */
+void
+frontend_cut_sessions(struct frontend *f)
+{
+	f->cut.sessions.left = f->sessions.ids.end;
+	f->cut.flows.left = f->flows.ids.end;
+	loop_soon(f->core.loop, &f->cut.task);
+}
+
+/* ---- life ---- */
+
+struct frontend *
+frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
+    struct error *e)
+{
+	struct frontend *f = calloc(1, sizeof(*f));
+
+	if (f == NULL || frontend_core_init(&f->core, l, p, o) < 0) {
+		free(f);
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	f->core.sessions = &f->sessions;
+	f->core.flows = &f->flows;
+	f->core.dns = &f->dns;
+	f->core.dummies = &f->dummies;
+	f->core.hold = frontend_hold;
+	f->core.serves_port = frontend_serves_port;
+	list_init(&f->listeners);
+	list_init(&f->cut.task.link);
+	f->cut.task.run = cut_on_turn;
+	sessions_init(&f->sessions, &f->core);
+	dummies_init(&f->dummies, &f->core);
+	if (flows_init(&f->flows, &f->core) < 0 ||
+	    dns_init(&f->dns, &f->core) < 0) {
+		error_set(e, "out of memory");
+		frontend_free(f);
+		return NULL;
+	}
+	apply_options(f);
+	return f;
+}
+
+void
+frontend_free(struct frontend *f)
+{
+	if (f == NULL)
+		return;
+	frontend_stop(f);
+	sessions_fini(&f->sessions);
+	flows_fini(&f->flows);
+	dns_fini(&f->dns);
+	dummies_fini(&f->dummies);
+	list_remove(&f->cut.task.link);
+	frontend_core_fini(&f->core);
+	free(f);
+}

@@ -1,0 +1,145 @@
+/* frontend.h: where clients come in: listeners, the pool that serves them, and
+ * the limits: may this client in? It owns its sessions.
+ *
+ *     listener --> frontend --> session --> pool_choose, sock_connect, pipes
+ *                     |
+ *                     '-------> dummy (answers by itself)
+ *
+ * When a limit is reached the listeners pause and connections wait in the
+ * backlog; the end of any session resumes them. */
+#ifndef PEN_PROXY_FRONTEND_H
+#define PEN_PROXY_FRONTEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/error.h"
+#include "net/loop.h"
+#include "pool/pool.h"
+#include "proxy/core/frontend_options.h"
+#include "proxy/core/frontend_stats.h"
+
+struct frontend_address {
+	struct addr at;
+	bool v6_only; /* an IPv4 twin listens on the same port */
+	bool datagram;
+};
+
+struct frontend;
+struct flow_past;
+struct frontend_core;
+struct inherited;
+struct listener;
+
+/* A frontend that listens nowhere yet; loop and pool outlive it. NULL with a
+ * sentence in `e`. */
+struct frontend *frontend_new(struct loop *l, struct pool *p,
+    const struct frontend_options *o, struct error *e);
+/* Closes the listeners, resets what sessions are left, frees all. */
+void frontend_free(struct frontend *f);
+
+const struct frontend_options *frontend_options(const struct frontend *f);
+/* Takes new settings: times count for the sessions that are there, too, the
+ * rest for sessions from now on, the backlog for listeners opened later. */
+void frontend_set_options(struct frontend *f, const struct frontend_options *o);
+
+/* Listeners take their sockets from there from now on, where it has them. `in`
+ * stays the caller's; NULL: from nowhere. */
+void frontend_inherit(struct frontend *f, struct inherited *in);
+
+/* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1
+ * with a sentence in `e` that names the address. An IPv6 wildcard takes IPv4
+ * too unless `v6_only`. */
+int frontend_listen(
+    struct frontend *f, const struct addr *at, bool v6_only, struct error *e);
+/* Listens at exactly these addresses from now on. A listener that is wanted and
+ * there stays as it is; the others are closed only when all new ones are open,
+ * and who waits in their backlogs is served first, beyond the limits if need
+ * be. New ones accept if the others do: after frontend_start(), below the
+ * limits. Where an old one stands in the way of a new one, as 0.0.0.0:80 of
+ * 127.0.0.1:80, it must be closed before: that comes last, and it is opened
+ * again should the new one fail (should that fail too, it is logged). Returns
+ * 0, or -1 with a sentence and the listeners as they were. Not to be called
+ * from a listener's own callback. */
+int frontend_relisten(struct frontend *f, const struct frontend_address *list,
+    unsigned count, struct error *e);
+/* Accepts from now on. Returns 0, or -1 with errno. */
+int frontend_start(struct frontend *f);
+/* Closes the listeners (their socket files too); sessions go on. Not to be
+ * called from a listener's own callback. */
+void frontend_stop(struct frontend *f);
+/* Takes no new clients from now on, for good: accepts those that wait in the
+ * backlogs, but for frontend_leave(), closes the listeners of connections, and
+ * opens no connections in advance. Known flows of datagrams go on through their
+ * listeners, and DNS queries that were asked are answered. Sessions go on,
+ * except that those that may be are ended at a quiet moment. Not to be called
+ * from a listener's own callback. */
+void frontend_drain(struct frontend *f);
+/* A server went down, or came up: ends its sessions and flows, and those of
+ * others that are down, where on_down says so, or of those that are worse than
+ * one that is up, where on_up does; soon, in portions. */
+void frontend_cut_sessions(struct frontend *f);
+/* Accepts and receives nothing until frontend_resume(), from connections,
+ * datagrams and queries alike: they wait in the kernel. Sessions and flows go
+ * on. */
+void frontend_pause(struct frontend *f);
+void frontend_resume(struct frontend *f);
+/* Another process has the listeners, too, which are paused: it accepts and
+ * receives from now on, and the socket files are its own. */
+void frontend_leave(struct frontend *f);
+/* Calls `fn` for each listener. */
+void frontend_each_listener(struct frontend *f,
+    void (*fn)(void *arg, struct listener *l), void *arg);
+/* The client's next datagram goes to `server`, as if the flow had begun here.
+ * Returns whether there is such a listener, and memory. */
+bool frontend_adopt_flow(
+    struct frontend *f, const struct flow_past *past, struct server *server);
+/* Sessions, flows and DNS queries that are not over. */
+uint64_t frontend_left(const struct frontend *f);
+
+/* Clients get servers by these routes from now on, which the frontend owns;
+ * NULL: by none. Those that wait for a server are routed anew. */
+struct routes;
+void frontend_set_routes(struct frontend *f, struct routes *r);
+/* Those in force; NULL: none. */
+struct routes *frontend_routes(const struct frontend *f);
+
+/* Clients and servers talk so from now on; those that are there go on as they
+ * are. */
+void frontend_set_tls(struct frontend *f, const struct frontend_tls *tls);
+
+const struct frontend_stats *frontend_stats(const struct frontend *f);
+const struct frontend_durations *frontend_durations(const struct frontend *f);
+/* All that counts since the start counts from now on; peaks are what is there
+ * now. */
+void frontend_clear_stats(struct frontend *f);
+/* The same, from `past` on, of which only what counts since the start, and
+ * peaks, is used. */
+void frontend_restore_stats(
+    struct frontend *f, const struct frontend_stats *past);
+
+/* ---- what it is made of ---- */
+
+/* For health checks, which connect to servers as it does, and for what its
+ * limits say. */
+struct frontend_core *frontend_core_of(struct frontend *f);
+/* For connections.h. */
+struct sessions *frontend_sessions(struct frontend *f);
+/* For what flow.h says of single flows. */
+struct flows *frontend_flows(struct frontend *f);
+/* The table of sources, for reports. */
+const struct source_limits *frontend_sources(const struct frontend *f);
+/* How many pre-opened connections wait for a client. */
+uint64_t frontend_preopened(const struct frontend *f);
+
+/* ---- logs ---- */
+
+struct requestlog;
+struct sessionlog;
+/* Sessions log there from now on; NULL: nowhere. It stays the caller's. */
+void frontend_set_requestlog(struct frontend *f, struct requestlog *r);
+/* The same for lines of sessions that are over. */
+void frontend_set_sessionlog(struct frontend *f, struct sessionlog *g);
+
+#endif

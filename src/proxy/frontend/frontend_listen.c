@@ -1,0 +1,464 @@
+/* frontend_listen.c: the frontend's listeners: opened, moved, paused, closed.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "proxy/datagram/flow_past.h"
+#include "proxy/frontend/frontend_private.h"
+
+static void
+on_accept(struct listener *l, int fd, const struct peer *who)
+{
+	struct frontend_core *f = l->arg;
+
+	if (f->options.dummy)
+		dummy_start(f, fd);
+	else
+		session_start(f->sessions, fd, who, addr_port(&l->at));
+}
+
+static struct frontend_listener *
+of(struct list *link)
+{
+	return list_entry(link, struct frontend_listener, link);
+}
+
+/* ---- one listener ---- */
+
+static struct sock_listen_options
+listen_options(const struct frontend *f, const struct frontend_address *a)
+{
+	return (struct sock_listen_options){
+		.backlog = f->core.options.backlog,
+		.v6_only = a->v6_only,
+		.freebind = f->core.options.freebind,
+		.nodelay = f->core.options.nodelay,
+		.keepalive = frontend_keepalive(&f->core),
+		.tuning = { f->core.options.sndbuf, f->core.options.rcvbuf,
+		    f->core.options.rate_down },
+		.datagram = a->datagram,
+		.unix_mode = (mode_t)f->core.options.unix_mode,
+		.inherited = f->inherited,
+	};
+}
+
+void
+frontend_inherit(struct frontend *f, struct inherited *in)
+{
+	f->inherited = in;
+}
+
+static int
+open_listener(struct frontend *f, struct listener *l,
+    const struct frontend_address *a, struct error *e)
+{
+	struct sock_listen_options o = listen_options(f, a);
+	int error;
+
+	if (listener_open(l, f->core.loop, &a->at, &o, e) < 0)
+		return -1;
+	l->budget = f->core.options.accept_max;
+	l->on_accept = on_accept;
+	l->on_datagrams =
+	    f->core.options.dns.on ? dns_on_datagrams : flows_on_datagrams;
+	if (a->datagram)
+		dgram_prepare(l->fd, a->at.u.sa.sa_family);
+	if (a->datagram && !f->core.options.dns.on)
+		dgram_coalesce(l->fd);
+	l->arg = &f->core;
+	/* no limit of connections holds back datagrams */
+	if (!f->core.started || f->paused || (f->core.full && !a->datagram) ||
+	    listener_resume(l) == 0)
+		return 0;
+	error = errno;
+	listener_close(l);
+	error_set(e, "cannot wait for connections: %s", strerror(error));
+	errno = error;
+	return -1;
+}
+
+/* All are in the frontend's list from the first moment on, so that no change of
+ * the limits misses one. Returns 0, or -1 with a sentence and errno. */
+static int
+open_one(struct frontend *f, const struct frontend_address *a,
+    enum disposition d, struct error *e)
+{
+	struct frontend_listener *fl = calloc(1, sizeof(*fl));
+	int error;
+
+	if (fl == NULL)
+		return error_set(e, "out of memory");
+	if (open_listener(f, &fl->listener, a, e) < 0) {
+		error = errno;
+		free(fl);
+		errno = error;
+		return -1;
+	}
+	fl->address = *a;
+	fl->disposition = d;
+	list_append(&f->listeners, &fl->link);
+	return 0;
+}
+
+static void
+free_task(struct task *t)
+{
+	free(list_entry(t, struct frontend_listener, task));
+}
+
+/* Closes a listener and moves it to the list of those that are gone. Who waits
+ * in its backlog is served first, beyond all limits, if nobody else would. */
+static void
+close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
+{
+	if (f->core.started)
+		listener_drain(&fl->listener);
+	flows_leave(&f->flows, &fl->listener);
+	dns_leave(&f->dns, &fl->listener);
+	listener_close(&fl->listener);
+	list_remove(&fl->link);
+	list_append(gone, &fl->link);
+}
+
+/* Events already fetched may point to it, so that its memory stays until the
+ * wake-up is over. */
+static void
+discard(struct frontend *f, struct list *gone)
+{
+	struct list *link;
+
+	while ((link = list_first(gone)) != NULL) {
+		list_remove(link);
+		list_init(&of(link)->task.link);
+		of(link)->task.run = free_task;
+		loop_soon(f->core.loop, &of(link)->task);
+	}
+}
+
+int
+frontend_listen(
+    struct frontend *f, const struct addr *at, bool v6_only, struct error *e)
+{
+	struct frontend_address a = { .at = *at, .v6_only = v6_only };
+
+	return open_one(f, &a, DISPOSITION_STAYS, e);
+}
+
+/* ---- moving ---- */
+
+static bool
+is_at(const struct frontend_listener *fl, const struct frontend_address *a)
+{
+	return addr_equal(&fl->address.at, &a->at) &&
+	    fl->address.v6_only == a->v6_only &&
+	    fl->address.datagram == a->datagram;
+}
+
+static bool
+is_open(struct frontend *f, const struct frontend_address *a)
+{
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		if (is_at(of(link), a))
+			return true;
+	return false;
+}
+
+static void
+decide_dispositions(
+    struct frontend *f, const struct frontend_address *list, unsigned count)
+{
+	struct list *link;
+	unsigned i;
+
+	for (link = f->listeners.next; link != &f->listeners;
+	     link = link->next) {
+		of(link)->disposition = DISPOSITION_GOES;
+		for (i = 0; i < count; i++)
+			if (is_at(of(link), &list[i]))
+				of(link)->disposition = DISPOSITION_STAYS;
+	}
+}
+
+static void
+close_all(struct frontend *f, enum disposition d, struct list *gone)
+{
+	struct list *link, *next;
+
+	for (link = f->listeners.next; link != &f->listeners; link = next) {
+		next = link->next;
+		if (of(link)->disposition == d)
+			close_one(f, of(link), gone);
+	}
+}
+
+/* Whether listeners that are to go stand in the way: they have the same port,
+ * as 0.0.0.0:80 and 127.0.0.1:80. With a list `gone` they are closed now. */
+static bool
+clear_way(
+    struct frontend *f, const struct frontend_address *a, struct list *gone)
+{
+	struct list *link, *next;
+	uint16_t port = addr_port(&a->at);
+	bool found = false;
+
+	for (link = f->listeners.next; link != &f->listeners; link = next) {
+		next = link->next;
+		if (port == 0 || of(link)->disposition != DISPOSITION_GOES ||
+		    addr_port(&of(link)->address.at) != port)
+			continue;
+		found = true;
+		if (gone != NULL)
+			close_one(f, of(link), gone);
+	}
+	return found;
+}
+
+/* Opens what is wanted and not there. Without a list `gone` nothing is closed
+ * for it, and those that need that are passed over. */
+static int
+open_missing(struct frontend *f, const struct frontend_address *list,
+    unsigned count, struct list *gone, struct error *e)
+{
+	unsigned i;
+
+	for (i = 0; i < count; i++) {
+		if (is_open(f, &list[i]) ||
+		    open_one(f, &list[i], DISPOSITION_COMES, e) == 0)
+			continue;
+		if (errno != EADDRINUSE || !clear_way(f, &list[i], gone))
+			return -1;
+		if (gone != NULL &&
+		    open_one(f, &list[i], DISPOSITION_COMES, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void
+open_again(struct frontend *f, struct list *gone)
+{
+	struct list *link;
+	struct error e;
+
+	for (link = gone->next; link != gone; link = link->next)
+		if (open_one(f, &of(link)->address, DISPOSITION_STAYS, &e) < 0)
+			log_error("no longer listening: %s", e.text);
+}
+
+int
+frontend_relisten(struct frontend *f, const struct frontend_address *list,
+    unsigned count, struct error *e)
+{
+	struct list gone = LIST_INIT(gone), failed = LIST_INIT(failed);
+
+	decide_dispositions(f, list, count);
+	if (open_missing(f, list, count, NULL, e) == 0 &&
+	    open_missing(f, list, count, &gone, e) == 0) {
+		close_all(f, DISPOSITION_GOES, &gone);
+		discard(f, &gone);
+		return 0;
+	}
+	close_all(f, DISPOSITION_COMES, &failed);
+	open_again(f, &gone);
+	discard(f, &failed);
+	discard(f, &gone);
+	return -1;
+}
+
+/* ---- all of them ---- */
+
+int
+frontend_start(struct frontend *f)
+{
+	struct list *link;
+
+	f->core.started = true;
+	preopened_adjust(&f->core.preopened);
+	if (f->core.full)
+		return 0;
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		if (listener_resume(&of(link)->listener) < 0)
+			return -1;
+	return 0;
+}
+
+void
+frontend_hold(struct frontend_core *core, bool hold)
+{
+	struct frontend *f = container_of(core, struct frontend, core);
+	struct list *link;
+
+	if (f->paused)
+		return;
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		if (of(link)->address.datagram)
+			continue; /* the idlest flow makes room */
+		else if (hold)
+			listener_pause(&of(link)->listener);
+		else /* it tries again by itself */
+			(void)listener_resume(&of(link)->listener);
+}
+
+void
+frontend_each_listener(struct frontend *f,
+    void (*fn)(void *arg, struct listener *l), void *arg)
+{
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		fn(arg, &of(link)->listener);
+}
+
+bool
+frontend_serves_port(const struct frontend_core *core, uint16_t port)
+{
+	const struct frontend *f =
+	    (const struct frontend *)(const void *)core;
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		if (addr_port(&of(link)->listener.at) == port)
+			return true;
+	return false;
+}
+
+static void
+pause_listener(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_pause(l);
+}
+
+void
+frontend_pause(struct frontend *f)
+{
+	f->paused = true;
+	frontend_each_listener(f, pause_listener, NULL);
+}
+
+static void
+resume_listener(void *arg, struct listener *l)
+{
+	const struct frontend *f = arg;
+
+	if (!f->core.full || l->datagram) /* it tries again by itself */
+		(void)listener_resume(l);
+}
+
+void
+frontend_resume(struct frontend *f)
+{
+	f->paused = false;
+	frontend_each_listener(f, resume_listener, f);
+}
+
+static void
+leave_listener(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_leave(l);
+}
+
+void
+frontend_leave(struct frontend *f)
+{
+	frontend_each_listener(f, leave_listener, NULL);
+}
+
+static struct listener *
+find_datagram(struct frontend *f, const struct addr *at)
+{
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		if (of(link)->address.datagram &&
+		    addr_equal(&of(link)->address.at, at))
+			return &of(link)->listener;
+	return NULL;
+}
+
+bool
+frontend_adopt_flow(struct frontend *f, const struct flow_past *past,
+    struct server *server)
+{
+	struct listener *l = find_datagram(f, &past->listener);
+	struct dgram d = { .from = past->client, .local = past->local };
+
+	if (l == NULL || !f->core.options.udp.on || f->core.options.dns.on ||
+	    f->core.options.udp.each)
+		return false;
+	return flow_adopt(&f->flows, l, &d, server, past->steady);
+}
+
+void
+frontend_tune_listeners(struct frontend *f)
+{
+	struct sock_listen_options o;
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners;
+	     link = link->next) {
+		of(link)->listener.budget = f->core.options.accept_max;
+		if (of(link)->address.datagram ||
+		    of(link)->address.at.u.sa.sa_family == AF_UNIX)
+			continue;
+		o = listen_options(f, &of(link)->address);
+		if (o.tuning.rate == 0) /* lifts one that was there before */
+			o.tuning.rate = UINT64_MAX;
+		sock_tune_listener(of(link)->listener.fd, &o);
+	}
+}
+
+/* What has come is answered; the rest stays for another process that has the
+ * socket, too, or is lost. */
+static void
+drain_datagrams(struct frontend *f, struct listener *l)
+{
+	if (!f->core.options.dns.on)
+		return; /* known flows go on */
+	if (f->core.started && !l->left)
+		dns_on_datagrams(l);
+	listener_pause(l);
+}
+
+void
+frontend_drain(struct frontend *f)
+{
+	struct list gone = LIST_INIT(gone), *link, *next;
+
+	if (f->core.draining)
+		return;
+	f->core.draining = true;
+	for (link = f->listeners.next; link != &f->listeners; link = next) {
+		next = link->next;
+		if (of(link)->address.datagram)
+			drain_datagrams(f, &of(link)->listener);
+		else
+			close_one(f, of(link), &gone);
+	}
+	discard(f, &gone);
+	preopened_adjust(&f->core.preopened);
+	dummies_hurry(&f->dummies);
+	sessions_reschedule(&f->sessions, false);
+}
+
+void
+frontend_stop(struct frontend *f)
+{
+	struct list gone = LIST_INIT(gone), *link;
+
+	while ((link = list_first(&f->listeners)) != NULL) {
+		flows_leave(&f->flows, &of(link)->listener);
+		dns_leave(&f->dns, &of(link)->listener);
+		listener_close(&of(link)->listener);
+		list_remove(link);
+		list_append(&gone, link);
+	}
+	discard(f, &gone);
+}

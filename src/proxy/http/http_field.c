@@ -1,0 +1,187 @@
+/* http_field.c: see http_field.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "proxy/http/http_field.h"
+
+/* ---- characters ---- */
+
+/* A bit for each character of ASCII. */
+struct set {
+	uint64_t low, high;
+};
+
+/* !#$%&'*+-.^_`|~ DIGIT ALPHA */
+static const struct set token = { 0x03ff6cfa00000000, 0x57ffffffc7fffffe };
+/* -._~ !$&'()*+,;= :[]% DIGIT ALPHA (RFC 3986, 3.2.2) */
+static const struct set host = { 0x2fff7ff200000000, 0x47fffffeaffffffe };
+
+static bool
+is_all_of(struct http_text t, const struct set *s)
+{
+	size_t i;
+
+	for (i = 0; i < t.length; i++) {
+		unsigned char c = (unsigned char)t.at[i];
+		uint64_t half = c < 64 ? s->low : c < 128 ? s->high : 0;
+
+		if ((half >> (c & 63) & 1) == 0)
+			return false;
+	}
+	return true;
+}
+
+bool
+http_is_token(struct http_text t)
+{
+	return t.length > 0 && is_all_of(t, &token);
+}
+
+bool
+http_is_host(struct http_text t)
+{
+	return is_all_of(t, &host);
+}
+
+/* All bytes are seen, without a way out: compilers make that several at
+ * once. */
+bool
+http_is_value(struct http_text t)
+{
+	unsigned bad = 0;
+	size_t i;
+
+	for (i = 0; i < t.length; i++) {
+		unsigned char c = (unsigned char)t.at[i];
+
+		bad |= (unsigned)(c < 0x20 && c != '\t') | (c == 0x7f);
+	}
+	return bad == 0;
+}
+
+bool
+http_is_target(struct http_text t)
+{
+	unsigned bad = t.length == 0;
+	size_t i;
+
+	for (i = 0; i < t.length; i++)
+		bad |= (unsigned char)(t.at[i] - 0x21) > 0x7e - 0x21;
+	return bad == 0;
+}
+
+/* ---- words ---- */
+
+static char
+lower_of(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+bool
+http_text_begins(struct http_text t, const char *lower)
+{
+	size_t i;
+
+	for (i = 0; lower[i] != '\0'; i++)
+		if (i == t.length || lower_of(t.at[i]) != lower[i])
+			return false;
+	return true;
+}
+
+bool
+http_text_is(struct http_text t, const char *lower)
+{
+	return t.length == strlen(lower) && http_text_begins(t, lower);
+}
+
+static bool
+is_alphanumeric(char c)
+{
+	c = lower_of(c);
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+}
+
+bool
+http_text_is_like(struct http_text t, const char *lower)
+{
+	size_t i;
+
+	if (t.length != strlen(lower))
+		return false;
+	for (i = 0; i < t.length; i++)
+		if (lower_of(t.at[i]) != lower[i] &&
+		    (lower[i] != '-' || is_alphanumeric(t.at[i])))
+			return false;
+	return true;
+}
+
+int
+http_length_parse(struct http_text t, uint64_t *length)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	if (t.length == 0)
+		return -1;
+	for (i = 0; i < t.length; i++) {
+		unsigned char digit = (unsigned char)(t.at[i] - '0');
+
+		if (digit > 9 || n > ((uint64_t)INT64_MAX - digit) / 10)
+			return -1;
+		n = n * 10 + digit;
+	}
+	*length = n;
+	return 0;
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static struct http_text
+trimmed(struct http_text t)
+{
+	while (t.length > 0 && is_blank(t.at[0])) {
+		t.at++;
+		t.length--;
+	}
+	while (t.length > 0 && is_blank(t.at[t.length - 1]))
+		t.length--;
+	return t;
+}
+
+bool
+http_list_next(struct http_text *list, struct http_text *element)
+{
+	while (list->length > 0) {
+		const char *comma = memchr(list->at, ',', list->length);
+		size_t n =
+		    comma != NULL ? (size_t)(comma - list->at) : list->length;
+
+		*element = trimmed((struct http_text){ list->at, n });
+		n += comma != NULL;
+		list->at += n;
+		list->length -= n;
+		if (element->length > 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+http_field_split(
+    struct http_text line, struct http_text *name, struct http_text *value)
+{
+	const char *colon = memchr(line.at, ':', line.length);
+
+	if (colon == NULL)
+		return false;
+	*name = (struct http_text){ line.at, (size_t)(colon - line.at) };
+	*value = trimmed((struct http_text){
+	    colon + 1, line.length - name->length - 1 });
+	return http_is_token(*name) && http_is_value(*value);
+}

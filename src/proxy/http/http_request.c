@@ -1,0 +1,414 @@
+/* http_request.c: see http_request.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "proxy/http/http_request.h"
+
+static enum http_head_state
+wrong(struct http_head *h, unsigned status, const char *why)
+{
+	h->status = status;
+	h->wrong = why;
+	return HTTP_HEAD_WRONG;
+}
+
+/* ---- the request line ---- */
+
+static enum http_head_state
+take_version(struct http_head *h, struct http_text v)
+{
+	if (v.length != 8 || memcmp(v.at, "HTTP/", 5) != 0 || v.at[5] < '0' ||
+	    v.at[5] > '9' || v.at[6] != '.' || v.at[7] < '0' || v.at[7] > '9')
+		return wrong(h, 400, "no version of HTTP");
+	if (v.at[5] != '1' || v.at[7] > '1')
+		return wrong(h, 505, "another version of HTTP");
+	h->old = v.at[7] == '0';
+	return HTTP_HEAD_MORE;
+}
+
+static bool
+is_method(struct http_text method, const char *name)
+{
+	return method.length == strlen(name) &&
+	    memcmp(method.at, name, method.length) == 0;
+}
+
+/* scheme://host..., without a user, whom nobody should name there (RFC 9110,
+ * 4.2.4). */
+static bool
+is_absolute(struct http_text t)
+{
+	size_t i = 0, host;
+
+	while (i < t.length && ((t.at[i] | 0x20) >= 'a' &&
+				   (t.at[i] | 0x20) <= 'z'))
+		i++;
+	if (i == 0 || t.length - i < 4 || memcmp(t.at + i, "://", 3) != 0)
+		return false;
+	for (host = i += 3; i < t.length && t.at[i] != '/' && t.at[i] != '?';)
+		if (t.at[i++] == '@')
+			return false;
+	return i > host;
+}
+
+/* host:port (RFC 9112, 3.2.3). */
+static bool
+is_authority(struct http_text t)
+{
+	size_t digits = 0;
+
+	while (digits < t.length && t.at[t.length - 1 - digits] >= '0' &&
+	    t.at[t.length - 1 - digits] <= '9')
+		digits++;
+	return digits > 0 && digits + 1 < t.length &&
+	    t.at[t.length - 1 - digits] == ':' && http_is_host(t);
+}
+
+/* One of the four forms (RFC 9112, 3.2), which goes with the method. */
+static bool
+is_target_of(struct http_text target, struct http_text method)
+{
+	if (!http_is_target(target))
+		return false;
+	if (is_method(method, "CONNECT"))
+		return is_authority(target);
+	if (target.at[0] == '/')
+		return true;
+	return target.length == 1 && target.at[0] == '*'
+	    ? is_method(method, "OPTIONS")
+	    : is_absolute(target);
+}
+
+/* METHOD SP target SP HTTP/1.1 (RFC 9112, 3), with single blanks. */
+static enum http_head_state
+take_request_line(struct http_head *h, struct http_text line)
+{
+	const char *end = line.at + line.length, *first, *last = NULL;
+	struct http_text method, target;
+
+	h->begun = true;
+	first = memchr(line.at, ' ', line.length);
+	if (first != NULL)
+		last = memchr(first + 1, ' ', (size_t)(end - first) - 1);
+	if (last == NULL)
+		return wrong(h, 400, "no request line");
+	method = (struct http_text){ line.at, (size_t)(first - line.at) };
+	target = (struct http_text){ first + 1, (size_t)(last - first) - 1 };
+	if (!http_is_token(method) || !http_is_target(target))
+		return wrong(h, 400, "no request line");
+	h->safe = is_method(method, "GET") || is_method(method, "HEAD") ||
+	    is_method(method, "OPTIONS");
+	if (is_method(method, "HEAD"))
+		h->kind |= HTTP_KIND_HEAD;
+	else if (is_method(method, "CONNECT"))
+		h->kind |= HTTP_KIND_CONNECT;
+	if (take_version(h,
+		(struct http_text){ last + 1, (size_t)(end - last) - 1 }) ==
+	    HTTP_HEAD_WRONG)
+		return HTTP_HEAD_WRONG;
+	return is_target_of(target, method) ? HTTP_HEAD_MORE
+					    : wrong(h, 400, "wrong target");
+}
+
+/* ---- fields ---- */
+
+/* True the first time. */
+static bool
+is_first(struct http_head *h, enum http_seen which)
+{
+	bool first = !(h->seen & which);
+
+	h->seen |= which;
+	return first;
+}
+
+static enum http_head_state
+take_host(struct http_head *h, struct http_text value)
+{
+	if (!is_first(h, HTTP_SEEN_HOST) || !http_is_host(value))
+		return wrong(h, 400, "wrong Host");
+	return HTTP_HEAD_MORE;
+}
+
+static enum http_head_state
+take_length(struct http_head *h, struct http_text value)
+{
+	if (!is_first(h, HTTP_SEEN_LENGTH) ||
+	    http_length_parse(value, &h->body) < 0)
+		return wrong(h, 400, "wrong Content-Length");
+	return HTTP_HEAD_MORE;
+}
+
+/* Codings that are not known; chunked comes last, and once (RFC 9112, 6.1). */
+static bool
+are_unknown(struct http_text codings)
+{
+	struct http_text one;
+	bool chunked = false;
+
+	while (http_list_next(&codings, &one)) {
+		if (chunked || !http_is_token(one))
+			return false;
+		chunked = http_text_is(one, "chunked");
+	}
+	return true;
+}
+
+static enum http_head_state
+take_coding(struct http_head *h, struct http_text value)
+{
+	if (!is_first(h, HTTP_SEEN_CODING) || value.length == 0)
+		return wrong(h, 400, "wrong Transfer-Encoding");
+	if (!http_text_is(value, "chunked"))
+		return are_unknown(value)
+		    ? wrong(h, 501, "unknown Transfer-Encoding")
+		    : wrong(h, 400, "wrong Transfer-Encoding");
+	h->chunked = true;
+	return HTTP_HEAD_MORE;
+}
+
+static enum http_head_state
+take_expect(struct http_head *h, struct http_text value)
+{
+	if (!is_first(h, HTTP_SEEN_EXPECT))
+		return wrong(h, 400, "wrong Expect");
+	if (!http_text_is(value, "100-continue"))
+		return wrong(h, 417, "unknown Expect");
+	return HTTP_HEAD_MORE;
+}
+
+/* The next proxy would remove what is named here: nobody may have it remove
+ * what frames the request or says who the client is (RFC 9110, 7.6.1). */
+static enum http_head_state
+take_connection(struct http_head *h, struct http_text value)
+{
+	static const char *const needed[] = { "content-length", "host",
+		"transfer-encoding", "x-forwarded-for", "x-forwarded-proto",
+		"forwarded" };
+	struct http_text option;
+	size_t i;
+
+	while (http_list_next(&value, &option)) {
+		h->close |= http_text_is(option, "close");
+		h->keep |= http_text_is(option, "keep-alive");
+		for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+			if (http_text_is(option, needed[i]))
+				return wrong(h, 400, "wrong Connection");
+	}
+	return HTTP_HEAD_MORE;
+}
+
+/* Behind a switch to one of these come requests that nobody adds a field to. */
+static bool
+is_upgrade_to_requests(struct http_text value)
+{
+	struct http_text protocol;
+
+	while (http_list_next(&value, &protocol))
+		if (http_text_begins(protocol, "h2c") ||
+		    http_text_begins(protocol, "http/") ||
+		    http_text_begins(protocol, "tls/"))
+			return true;
+	return false;
+}
+
+static enum http_head_state
+take_upgrade(struct http_head *h, struct http_text value)
+{
+	if (is_upgrade_to_requests(value))
+		h->seen |= HTTP_SEEN_NO_UPGRADE;
+	else
+		h->kind |= HTTP_KIND_UPGRADE;
+	return HTTP_HEAD_MORE;
+}
+
+/* The first one of that name counts; one that is too long is none of ours. */
+static void
+note_cookie(struct http_head *h, struct http_text value)
+{
+	if (h->cookie_found || value.length >= sizeof(h->cookie_value))
+		return;
+	memcpy(h->cookie_value, value.at, value.length);
+	h->cookie_value[value.length] = '\0';
+	h->cookie_found = true;
+}
+
+/* NAME=value; ... (RFC 6265, 4.2.1). */
+static enum http_head_state
+take_cookie(struct http_head *h, struct http_text value)
+{
+	size_t name = h->cookie != NULL ? strlen(h->cookie) : 0, n;
+	const char *end;
+
+	while (name > 0 && value.length > 0) {
+		end = memchr(value.at, ';', value.length);
+		n = end != NULL ? (size_t)(end - value.at) : value.length;
+		if (n > name && value.at[name] == '=' &&
+		    memcmp(value.at, h->cookie, name) == 0)
+			note_cookie(h,
+			    (struct http_text){
+				value.at + name + 1, n - name - 1 });
+		for (n += end != NULL; n < value.length && value.at[n] == ' ';)
+			n++;
+		value.at += n;
+		value.length -= n;
+	}
+	return HTTP_HEAD_MORE;
+}
+
+/* Fields that mean something here. */
+static const struct field {
+	const char *name;
+	enum http_head_state (*take)(
+	    struct http_head *h, struct http_text value);
+	enum http_seen seen; /* where that is all */
+} fields[] = {
+	{ .name = "host", .take = take_host },
+	{ .name = "cookie", .take = take_cookie },
+	{ .name = "expect", .take = take_expect },
+	{ .name = "upgrade", .take = take_upgrade },
+	{ .name = "connection", .take = take_connection },
+	{ .name = "content-length", .take = take_length },
+	{ .name = "transfer-encoding", .take = take_coding },
+	{ .name = "forwarded", .seen = HTTP_SEEN_FORWARDED },
+	{ .name = "x-forwarded-for", .seen = HTTP_SEEN_FOR },
+	{ .name = "x-forwarded-proto", .seen = HTTP_SEEN_PROTO },
+};
+
+static const struct field *
+find_field(struct http_text name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].take != NULL
+			? http_text_is(name, fields[i].name)
+			: http_text_is_like(name, fields[i].name))
+			return &fields[i];
+	return NULL;
+}
+
+/* Servers that merge trailers with the header section would believe them (RFC
+ * 9110, 6.5.1). */
+static enum http_head_state
+take_field(struct http_head *h, struct http_text line)
+{
+	struct http_text name, value;
+	const struct field *f;
+
+	if (!http_field_split(line, &name, &value))
+		return wrong(h, 400, "a line is not a field");
+	f = find_field(name);
+	if (f == NULL)
+		return HTTP_HEAD_MORE;
+	if (h->trailers)
+		return wrong(h, 400, "a trailer that may not be one");
+	if (f->take != NULL)
+		return f->take(h, value);
+	h->seen |= f->seen;
+	return HTTP_HEAD_MORE;
+}
+
+unsigned
+http_line_is(struct http_text line)
+{
+	struct http_text name, value;
+	const struct field *f;
+
+	if (!http_field_split(line, &name, &value))
+		return 0;
+	f = find_field(name);
+	if (f == NULL)
+		return 0;
+	if (f->take == take_upgrade)
+		return is_upgrade_to_requests(value) ? HTTP_SEEN_NO_UPGRADE : 0;
+	return f->seen;
+}
+
+/* ---- the section ---- */
+
+/* What contradicts itself (RFC 9112, 3.2, 6.1, 6.3; RFC 9110, 9.3.6). */
+static enum http_head_state
+judge(struct http_head *h)
+{
+	if (h->trailers)
+		return HTTP_HEAD_DONE;
+	if (!h->old && !(h->seen & HTTP_SEEN_HOST))
+		return wrong(h, 400, "no Host");
+	if (h->chunked && h->seen & HTTP_SEEN_LENGTH)
+		return wrong(h, 400, "Content-Length and Transfer-Encoding");
+	if (h->chunked && h->old)
+		return wrong(h, 400, "Transfer-Encoding in HTTP/1.0");
+	if (h->kind & HTTP_KIND_CONNECT && (h->chunked || h->body > 0))
+		return wrong(h, 400, "CONNECT with a body");
+	if (h->safe && !h->chunked && h->body == 0 &&
+	    !(h->kind & HTTP_KIND_UPGRADE) && !(h->seen & HTTP_SEEN_EXPECT))
+		h->kind |= HTTP_KIND_REPEATABLE;
+	if (h->close || (h->old && !h->keep))
+		h->kind |= HTTP_KIND_LAST;
+	return HTTP_HEAD_DONE;
+}
+
+/* One empty line may come before a request (RFC 9112, 2.2). */
+static enum http_head_state
+take_line(struct http_head *h, struct http_text line)
+{
+	if (line.length == 0 && (h->begun || h->trailers))
+		return judge(h);
+	if (line.length == 0) {
+		if (h->skipped > 0)
+			return wrong(h, 400, "no request line");
+		h->skipped = 2;
+		return HTTP_HEAD_MORE;
+	}
+	return h->begun || h->trailers ? take_field(h, line)
+				       : take_request_line(h, line);
+}
+
+/* What is no request at all, as a TLS handshake, may never have a line. */
+static bool
+is_other_protocol(const struct http_head *h, const char *bytes, size_t n)
+{
+	return !h->begun && !h->trailers && h->skipped < n &&
+	    bytes[h->skipped] != '\r' &&
+	    !http_is_token((struct http_text){ bytes + h->skipped, 1 });
+}
+
+/* The line whose end is not here yet. */
+static enum http_head_state
+await_line(struct http_head *h, const char *bytes, size_t n)
+{
+	h->searched = n;
+	if (n > HTTP_HEAD_MAX)
+		return wrong(h, 431, "too many bytes of fields");
+	if (is_other_protocol(h, bytes, n))
+		return wrong(h, 400, "no request line");
+	return HTTP_HEAD_MORE;
+}
+
+enum http_head_state
+http_head_take(struct http_head *h, const char *bytes, size_t n)
+{
+	enum http_head_state state = HTTP_HEAD_MORE;
+	const char *end;
+	size_t at;
+
+	while (state == HTTP_HEAD_MORE) {
+		end = h->searched < n
+		    ? memchr(bytes + h->searched, '\n', n - h->searched)
+		    : NULL;
+		if (end == NULL)
+			return await_line(h, bytes, n);
+		at = (size_t)(end - bytes);
+		h->length = h->searched = at + 1;
+		if (h->length > HTTP_HEAD_MAX)
+			return wrong(h, 431, "too many bytes of fields");
+		if (at == h->line || end[-1] != '\r')
+			return wrong(h, 400, "a line without CRLF");
+		state = take_line(h,
+		    (struct http_text){ bytes + h->line, at - 1 - h->line });
+		h->line = at + 1;
+	}
+	return state;
+}

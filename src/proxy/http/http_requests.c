@@ -1,0 +1,374 @@
+/* http_requests.c: see http_requests.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "proxy/http/http_chunk.h"
+#include "proxy/http/http_requests.h"
+
+/* ---- requests without an answer ---- */
+
+void
+http_pending_add(struct http_pending *p, unsigned kind)
+{
+	p->kind[(p->first + p->count) % HTTP_PENDING_MAX] = (uint8_t)kind;
+	p->count++;
+}
+
+void
+http_pending_remove(struct http_pending *p)
+{
+	p->first = (p->first + 1) % HTTP_PENDING_MAX;
+	p->count--;
+}
+
+/* ---- what goes on ---- */
+
+/* One call: `in` is taken up to `at`; what goes on of it is copied to `room`,
+ * or a run of it that has not been copied yet. */
+struct pass {
+	const char *in;
+	size_t length, at;
+	size_t run; /* since here */
+	char *room;
+	size_t copied;
+};
+
+/* The bytes up to `end` go on. */
+static void
+copy_run(struct pass *p, size_t end)
+{
+	if (end > p->run)
+		memcpy(p->room + p->copied, p->in + p->run, end - p->run);
+	p->copied += end - p->run;
+	p->run = end;
+}
+
+static void
+skip_to(struct pass *p, size_t start)
+{
+	p->run = start;
+}
+
+static void
+add(struct pass *p, const char *bytes, size_t n)
+{
+	memcpy(p->room + p->copied, bytes, n);
+	p->copied += n;
+}
+
+/* ---- stages; each returns whether to go on ---- */
+
+static bool
+refuse(struct http_requests *r, unsigned status, const char *why)
+{
+	r->cut = r->stage != HTTP_REQUESTS_HEAD;
+	r->stage = HTTP_REQUESTS_REFUSED;
+	r->status = status;
+	r->wrong = why;
+	return false;
+}
+
+/* The lines of the section that is at `start` go on, but those that go. */
+static void
+pass_lines(struct http_requests *r, struct pass *p, size_t start, unsigned drop)
+{
+	size_t at = start + r->head.skipped;
+	size_t end = start + r->head.length - 2;
+
+	while (at < end) {
+		const char *line = p->in + at;
+		const char *feed = memchr(line, '\n', end - at);
+		size_t n = (size_t)(feed - line) + 1;
+
+		if (http_line_is((struct http_text){ line, n - 2 }) & drop) {
+			copy_run(p, at);
+			skip_to(p, at + n);
+		}
+		at += n;
+	}
+	copy_run(p, end);
+}
+
+static void
+pass_head(struct http_requests *r, struct pass *p, size_t start)
+{
+	const struct http_adding *a = r->adding;
+	const struct http_head *h = &r->head;
+	unsigned drop = a->drop | HTTP_SEEN_NO_UPGRADE;
+	size_t known =
+	    a->keep_proto && h->seen & HTTP_SEEN_PROTO ? a->proto_length : 0;
+
+	if (h->skipped > 0) {
+		copy_run(p, start);
+		skip_to(p, start + h->skipped);
+	}
+	if (h->seen & drop)
+		pass_lines(r, p, start, drop);
+	else
+		copy_run(p, start + h->length - 2);
+	add(p, a->bytes + known, a->length - known);
+}
+
+static void
+request_ends(struct http_requests *r)
+{
+	r->stage = r->switched ? HTTP_REQUESTS_TUNNEL
+	    : r->undecided     ? HTTP_REQUESTS_ANSWER
+	    : r->last	       ? HTTP_REQUESTS_OVER
+			       : HTTP_REQUESTS_HEAD;
+	memset(&r->head, 0, sizeof(r->head));
+}
+
+static void
+on_head(struct http_requests *r)
+{
+	const struct http_head *h = &r->head;
+
+	r->repeatable = h->kind & HTTP_KIND_REPEATABLE &&
+	    (r->repeatable || r->pending->count == 0);
+	r->last = h->kind & HTTP_KIND_LAST;
+	http_pending_add(r->pending, h->kind);
+	r->count++;
+	r->undecided = h->kind & (HTTP_KIND_CONNECT | HTTP_KIND_UPGRADE);
+	r->left = h->body;
+	if (h->chunked)
+		r->stage = HTTP_REQUESTS_CHUNK_SIZE;
+	else if (h->body > 0)
+		r->stage = HTTP_REQUESTS_BODY;
+	else
+		request_ends(r);
+}
+
+static bool
+take_head(struct http_requests *r, struct pass *p)
+{
+	size_t start = p->at;
+
+	if (p->at == p->length || r->pending->closing ||
+	    r->pending->count == HTTP_PENDING_MAX)
+		return false;
+	switch (http_head_take(&r->head, p->in + start, p->length - start)) {
+	case HTTP_HEAD_MORE:
+		return false;
+	case HTTP_HEAD_WRONG:
+		return refuse(r, r->head.status, r->head.wrong);
+	case HTTP_HEAD_DONE:
+		break;
+	}
+	if (r->head.kind & HTTP_KIND_CONNECT && !r->adding->connect)
+		return refuse(r, 501, "CONNECT");
+	pass_head(r, p, start);
+	p->at = start + r->head.length;
+	on_head(r);
+	return true;
+}
+
+static bool
+take_trailers(struct http_requests *r, struct pass *p)
+{
+	r->head.trailers = true;
+	switch (http_head_take(&r->head, p->in + p->at, p->length - p->at)) {
+	case HTTP_HEAD_MORE:
+		return false;
+	case HTTP_HEAD_WRONG:
+		return refuse(r, r->head.status, r->head.wrong);
+	case HTTP_HEAD_DONE:
+		break;
+	}
+	p->at += r->head.length;
+	request_ends(r);
+	return true;
+}
+
+static bool
+take_chunk_size(struct http_requests *r, struct pass *p)
+{
+	const char *line = p->in + p->at;
+	size_t n = p->length - p->at;
+	const char *feed = n > 0 ? memchr(line, '\n', n) : NULL;
+	size_t length = feed != NULL ? (size_t)(feed - line) + 1 : n;
+
+	if (length > HTTP_CHUNK_LINE_MAX)
+		return refuse(r, 400, "a long line before a chunk");
+	if (feed == NULL)
+		return false;
+	if (length < 2 || feed[-1] != '\r' ||
+	    http_chunk_parse((struct http_text){ line, length - 2 }, &r->left) <
+		0)
+		return refuse(r, 400, "wrong size of a chunk");
+	p->at += length;
+	if (r->left == 0)
+		memset(&r->head, 0, sizeof(r->head));
+	r->stage = r->left > 0 ? HTTP_REQUESTS_CHUNK : HTTP_REQUESTS_TRAILERS;
+	return true;
+}
+
+static bool
+take_chunk_end(struct http_requests *r, struct pass *p)
+{
+	size_t n = p->length - p->at;
+
+	if ((n > 0 && p->in[p->at] != '\r') ||
+	    (n > 1 && p->in[p->at + 1] != '\n'))
+		return refuse(r, 400, "no CRLF behind a chunk");
+	if (n < 2)
+		return false;
+	p->at += 2;
+	r->stage = HTTP_REQUESTS_CHUNK_SIZE;
+	return true;
+}
+
+static bool
+take_stage(struct http_requests *r, struct pass *p)
+{
+	switch (r->stage) {
+	case HTTP_REQUESTS_HEAD:
+		return take_head(r, p);
+	case HTTP_REQUESTS_BODY:
+		if (!http_pass_body(&r->left, &p->at, p->length))
+			return false;
+		request_ends(r);
+		return true;
+	case HTTP_REQUESTS_CHUNK_SIZE:
+		return take_chunk_size(r, p);
+	case HTTP_REQUESTS_CHUNK:
+		if (!http_pass_body(&r->left, &p->at, p->length))
+			return false;
+		r->stage = HTTP_REQUESTS_CHUNK_END;
+		return true;
+	case HTTP_REQUESTS_CHUNK_END:
+		return take_chunk_end(r, p);
+	case HTTP_REQUESTS_TRAILERS:
+		return take_trailers(r, p);
+	case HTTP_REQUESTS_TUNNEL:
+		p->at = p->length;
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* ---- bytes in, bytes out ---- */
+
+/* Takes all that can be taken. What goes on is *out. */
+static void
+take_all(struct http_requests *r, struct pass *p, struct http_text *out)
+{
+	while (take_stage(r, p))
+		;
+	if (p->copied > 0) {
+		copy_run(p, p->at);
+		*out = (struct http_text){ p->room, p->copied };
+	} else {
+		*out = (struct http_text){ p->in + p->run, p->at - p->run };
+	}
+	if (r->stage == HTTP_REQUESTS_REFUSED || r->stage == HTTP_REQUESTS_OVER)
+		p->at = p->length; /* what comes is thrown away */
+}
+
+/* What goes on may be what was held: it is copied before that goes. */
+static void
+take_held(struct http_requests *r, char *room, struct http_text *out)
+{
+	struct pass p = { .in = buffer_bytes(&r->held),
+		.length = buffer_length(&r->held),
+		.room = room };
+
+	take_all(r, &p, out);
+	if (out->at != room) {
+		memcpy(room, out->at, out->length);
+		out->at = room;
+	}
+	buffer_consume(&r->held, p.at);
+}
+
+int
+http_requests_take(struct http_requests *r, struct http_text bytes, char *room,
+    struct http_text *out)
+{
+	struct pass p = { .in = bytes.length > 0 ? bytes.at : "",
+		.length = bytes.length,
+		.room = room };
+
+	*out = (struct http_text){ room, 0 };
+	if (buffer_length(&r->held) > 0) {
+		if (bytes.length > 0 &&
+		    buffer_append(&r->held, bytes.at, bytes.length) < 0)
+			return -1;
+		take_held(r, room, out);
+		return 0;
+	}
+	take_all(r, &p, out);
+	return p.at == p.length
+	    ? 0
+	    : buffer_append(&r->held, p.in + p.at, p.length - p.at);
+}
+
+void
+http_requests_fini(struct http_requests *r)
+{
+	buffer_fini(&r->held);
+}
+
+bool
+http_requests_wait(const struct http_requests *r)
+{
+	if (buffer_length(&r->held) == 0)
+		return false;
+	return r->stage == HTTP_REQUESTS_ANSWER ||
+	    (r->stage == HTTP_REQUESTS_HEAD &&
+		(r->pending->closing || r->pending->count == HTTP_PENDING_MAX));
+}
+
+uint64_t
+http_requests_clear(const struct http_requests *r)
+{
+	if (buffer_length(&r->held) > 0)
+		return 0;
+	switch (r->stage) {
+	case HTTP_REQUESTS_TUNNEL:
+		return UINT64_MAX;
+	case HTTP_REQUESTS_BODY:
+	case HTTP_REQUESTS_CHUNK:
+		return r->left;
+	default:
+		return 0;
+	}
+}
+
+bool
+http_requests_have_begun(const struct http_requests *r)
+{
+	return buffer_length(&r->held) >
+	    (r->stage == HTTP_REQUESTS_HEAD ? r->head.skipped : 0);
+}
+
+bool
+http_requests_are_idle(const struct http_requests *r)
+{
+	return (r->stage == HTTP_REQUESTS_HEAD ||
+		   r->stage == HTTP_REQUESTS_OVER) &&
+	    !http_requests_have_begun(r);
+}
+
+void
+http_requests_end(struct http_requests *r)
+{
+	r->last = true;
+	if (r->stage != HTTP_REQUESTS_HEAD &&
+	    (r->stage != HTTP_REQUESTS_REFUSED || r->cut))
+		return;
+	r->stage = HTTP_REQUESTS_OVER;
+	r->status = 0;
+	buffer_consume(&r->held, buffer_length(&r->held));
+}
+
+void
+http_requests_decided(struct http_requests *r, bool switched)
+{
+	r->undecided = false;
+	r->switched = switched;
+	if (r->stage == HTTP_REQUESTS_ANSWER)
+		request_ends(r);
+}

@@ -1,0 +1,111 @@
+/* session_record.h: what is known of a session, or of a flow, when it is over,
+ * and the fields that a line of the log may have. Pure.
+ *
+ *     field       example                         of a session
+ *     time        2026-11-22T12:00:00.250+01:00   when it ended (RFC 3339)
+ *     clf_time    22/Nov/2026:12:00:00 +0100      the same, as Apache's log
+ *     epoch       1795345200                      the same
+ *     reason      done                            why it ended
+ *     status      200                             the same, as of HTTP
+ *     client      192.0.2.1:40000                 who it was
+ *     client_ip   192.0.2.1
+ *     clf_host    192.0.2.1                       127.0.0.1 for Unix clients
+ *     via         192.0.2.9:5000                  the proxy that named it
+ *     id          e376615e324affeb                that servers were told
+ *     port        443                             that the client came to
+ *     session     17                              its number, for commands
+ *     server      10.0.0.1:80                     who served it
+ *     number      0                               that server's
+ *     name        web1                            that server's
+ *     up, down    517, 33004                      bytes to server, to client
+ *     datagrams_up, datagrams_down
+ *                 3, 3                            the same, of a flow of UDP
+ *     queue_ms    20                              waited for a full server
+ *     connect_ms  0.431                           the connect took
+ *     first_ms    12                              until the first answer byte
+ *     ms          140                             all of it
+ *     failures    1                               servers that failed it
+ *     tried       web2:80,10.0.0.3:80             which; the first of them
+ *     tls         TLSv1.3                         of the client's side
+ *     cipher      TLS_AES_256_GCM_SHA384
+ *     sni         www.example.org
+ *     alpn        http/1.1
+ *     resumed     yes                             the client's TLS session was
+ *     subject     CN=alice                        of the client's certificate
+ *     server_tls  TLSv1.3                         of the server's side */
+#ifndef PEN_PROXY_SESSION_RECORD_H
+#define PEN_PROXY_SESSION_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/clock.h"
+#include "proxy/log/reason.h"
+
+struct server;
+struct tls_facts;
+
+enum { RECORD_NAME_MAX = 16, RECORD_VALUE_MAX = 512 };
+
+/* The wall clock as text; made once a second. */
+struct record_time {
+	int64_t second;		   /* of the epoch; 0: not made yet */
+	char local[24];		   /* 2026-11-22T12:00:00 */
+	char zone[CLOCK_ZONE_MAX]; /* +01:00 */
+	char clf[32];
+};
+
+struct session_record {
+	const struct record_time *time;
+	unsigned time_ms; /* of the second */
+	enum reason reason;
+	const struct peer *client, *sender; /* sender: a proxy; NULL: none */
+	const char *id;			    /* of id_n bytes; 0: none */
+	size_t id_n;
+	uint16_t port; /* 0: a Unix socket */
+	uint32_t session;
+	const struct server *server; /* NULL: none */
+	uint64_t up, down;
+	bool is_flow; /* of datagrams, */
+	uint64_t datagrams_up, datagrams_down; /* so many */
+	uint64_t queued_ms;  /* 0: not */
+	uint32_t connect_us; /* 0: no connect */
+	uint64_t first_ms;   /* UINT64_MAX: no byte came */
+	uint64_t total_ms;
+	unsigned failures; /* of servers, before this one */
+	const char *tried; /* those, as record_add_tried() has it; NULL: none */
+	const struct tls_facts *client_tls, *server_tls; /* NULL: none */
+	const char *sni; /* NULL: none */
+};
+
+struct record_field {
+	const char *name;
+	bool is_number;	 /* JSON needs no quotes */
+	bool is_plain;	 /* no value needs quotes or escapes */
+	bool is_address; /* the same, unless it is of a Unix socket */
+	bool is_tls;	 /* only sessions with TLS have it; these are last */
+	bool on_request; /* not in the lines with all fields */
+	/* Writes the value of at most RECORD_VALUE_MAX bytes, and no more than
+	 * a NUL behind it; returns its length, 0: there is none. */
+	size_t (*put)(const struct session_record *r, char *value);
+};
+
+extern const struct record_field record_fields[]; /* ended by no name */
+
+/* NULL: there is none. */
+const struct record_field *record_field_find(const char *name, size_t n);
+
+/* A list of servers that were tried has so many at most, and RECORD_VALUE_MAX
+ * bytes. */
+enum { RECORD_TRIED_MAX = 8 };
+/* Adds a server to such a list, NULL or from the heap, if there is room: its
+ * name, or its address if it has no name, and its port. Returns the list, as it
+ * was if memory is short. */
+char *record_add_tried(char *list, const struct server *s);
+
+/* Makes the texts again when the second has changed. */
+void record_time_set(struct record_time *t, int64_t second);
+
+#endif

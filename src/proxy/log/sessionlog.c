@@ -1,0 +1,293 @@
+/* sessionlog.c: which sessions have a line, and what goes around it. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "net/loop.h"
+#include "net/sink.h"
+#include "proxy/log/sessionlog.h"
+
+enum { LINES_A_SECOND = 10, HOST_MAX = 256, ENVELOPE_MAX = 512 };
+
+/* RFC 5424, section 6.2.1: severity informational; RFC 3164 has the same. */
+enum { PRIORITY = LOG_DAEMON | LOG_INFO };
+
+static const char journal_path[] = "/run/systemd/journal/socket";
+
+struct sessionlog {
+	struct sink *sink; /* NULL: the program's own log */
+	struct log_format *format;
+	/* Writes what stands before a line; NULL: nothing does. */
+	size_t (*envelope)(struct sessionlog *g, const struct session_record *r,
+	    char text[ENVELOPE_MAX]);
+	uint64_t sample;
+	uint64_t seen; /* sessions without an error */
+	struct record_time time;
+	char host[HOST_MAX];
+	uint64_t second; /* of the loop: of these lines */
+	uint64_t lines;	 /* in the program's log, in this second */
+	uint64_t not_shown;
+};
+
+/* ---- envelopes ---- */
+
+/* RFC 5424, section 6: a header, no structured data; the message is UTF-8 or
+ * not. */
+static size_t
+envelope_5424(struct sessionlog *g, const struct session_record *r,
+    char text[ENVELOPE_MAX])
+{
+	return (size_t)snprintf(text, ENVELOPE_MAX,
+	    "<%d>1 %s.%03u%s %s pen %ld %s - ", PRIORITY, g->time.local,
+	    r->time_ms, g->time.zone, g->host, (long)getpid(),
+	    r->is_flow ? "flow" : "session");
+}
+
+/* What log daemons take from programs of their own machine: RFC 3164, section
+ * 4.1, without a host. */
+static size_t
+envelope_local(struct sessionlog *g, const struct session_record *r,
+    char text[ENVELOPE_MAX])
+{
+	time_t now = (time_t)g->time.second;
+	char stamp[32] = "";
+	struct tm tm;
+
+	(void)r;
+	if (localtime_r(&now, &tm) != NULL)
+		strftime(stamp, sizeof(stamp), "%b %e %H:%M:%S", &tm);
+	return (size_t)snprintf(text, ENVELOPE_MAX,
+	    "<%d>%s pen[%ld]: ", PRIORITY, stamp, (long)getpid());
+}
+
+/* ---- life ---- */
+
+static void
+set_unix(struct addr *a, const char *path)
+{
+	memset(a, 0, sizeof(*a));
+	a->u.un.sun_family = AF_UNIX;
+	snprintf(a->u.un.sun_path, sizeof(a->u.un.sun_path), "%s", path);
+	a->len = sizeof(a->u.un);
+}
+
+/* Words that are no names of files. */
+static const char *const words[] = { "log", "stdout", "stderr", "syslog",
+	"journal" };
+
+static bool
+is_file(const struct sessionlog_options *o)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(o->to, words[i]) == 0)
+			return false;
+	return o->remote.len == 0;
+}
+
+/* NULL with a phrase. Not for the program's own log. */
+static struct sink *
+open_sink(struct loop *l, const struct sessionlog_options *o, struct error *e)
+{
+	static const char what[] = "sessions";
+	struct addr at = o->remote;
+
+	if (is_file(o))
+		return sink_open_file(l, what, o->to, e);
+	if (strcmp(o->to, "stdout") == 0)
+		return sink_open_shared(l, what, STDOUT_FILENO, e);
+	if (strcmp(o->to, "stderr") == 0)
+		return sink_open_shared(l, what, STDERR_FILENO, e);
+	if (strcmp(o->to, "syslog") == 0)
+		set_unix(&at, LOG_SYSLOG_PATH);
+	if (strcmp(o->to, "journal") == 0)
+		set_unix(&at, journal_path);
+	return sink_open_datagram(l, what, &at, e);
+}
+
+static struct log_format *
+make_format(const struct sessionlog_options *o, struct error *e)
+{
+	bool journal = o->to != NULL && strcmp(o->to, "journal") == 0;
+
+	return log_format_new(journal ? "journal"
+		: o->format != NULL   ? o->format
+				      : "logfmt",
+	    e);
+}
+
+int
+sessionlog_check(const struct sessionlog_options *o, struct error *e)
+{
+	return o->to != NULL && is_file(o) ? file_may_write(o->to, e) : 0;
+}
+
+static void
+choose_envelope(struct sessionlog *g, const char *to)
+{
+	if (strcmp(to, "syslog") == 0)
+		g->envelope = envelope_local;
+	else if (strncmp(to, "syslog:", 7) == 0)
+		g->envelope = envelope_5424;
+	if (gethostname(g->host, sizeof(g->host) - 1) < 0 || g->host[0] == '\0')
+		snprintf(g->host, sizeof(g->host), "-");
+}
+
+struct sessionlog *
+sessionlog_open(
+    struct loop *l, const struct sessionlog_options *o, struct error *e)
+{
+	struct sessionlog *g = calloc(1, sizeof(*g));
+
+	if (g == NULL) {
+		error_set(e, "%s", strerror(ENOMEM));
+		return NULL;
+	}
+	g->sample = o->sample;
+	choose_envelope(g, o->to);
+	g->format = make_format(o, e);
+	if (g->format != NULL && strcmp(o->to, "log") == 0)
+		return g;
+	if (g->format != NULL)
+		g->sink = open_sink(l, o, e);
+	if (g->sink != NULL)
+		return g;
+	sessionlog_free(g);
+	return NULL;
+}
+
+void
+sessionlog_count_lost(struct sessionlog *g, uint64_t *counter)
+{
+	if (g->sink != NULL)
+		sink_count_lost(g->sink, counter);
+}
+
+void
+sessionlog_free(struct sessionlog *g)
+{
+	if (g == NULL)
+		return;
+	sink_close(g->sink);
+	log_format_free(g->format);
+	free(g);
+}
+
+void
+sessionlog_give(struct sessionlog *g, uid_t user)
+{
+	if (g->sink != NULL)
+		sink_give(g->sink, user);
+}
+
+int
+sessionlog_reopen(struct sessionlog *g, struct error *e)
+{
+	return g->sink == NULL ? 0 : sink_reopen(g->sink, e);
+}
+
+void
+sessionlog_follow(struct sessionlog *g)
+{
+	if (g->sink != NULL)
+		sink_follow(g->sink);
+}
+
+/* ---- which ---- */
+
+/* Of the program's own log others read more than sessions. */
+static bool
+fits_log(struct sessionlog *g, uint64_t now)
+{
+	uint64_t second = now / 1000;
+
+	if (g->second != second) {
+		if (g->not_shown > 0)
+			log_write(NULL, LOG_LEVEL_INFO,
+			    "sessions not shown count=%llu",
+			    (unsigned long long)g->not_shown);
+		g->second = second;
+		g->lines = 0;
+		g->not_shown = 0;
+	}
+	if (g->lines == LINES_A_SECOND) {
+		g->not_shown++;
+		return false;
+	}
+	g->lines++;
+	return true;
+}
+
+/* That a flow is silent is its usual end; that it makes space for others, too,
+ * while strangers send from as many addresses as they please. */
+static bool
+is_flow_error(enum reason why)
+{
+	return why == REASON_NO_SERVER || why == REASON_NO_RESOURCES ||
+	    why == REASON_SERVER_RESET || why == REASON_SERVER_DOWN;
+}
+
+static bool
+is_error(enum reason why)
+{
+	return why != REASON_DONE && why != REASON_FASTCLOSE &&
+	    why != REASON_QUIET_END;
+}
+
+bool
+sessionlog_wants(
+    struct sessionlog *g, enum reason why, bool is_flow, uint64_t now)
+{
+	if (g->sample != 1 && !(is_flow ? is_flow_error(why) : is_error(why)) &&
+	    (g->sample == 0 || g->seen++ % g->sample != 0))
+		return false;
+	return g->sink != NULL || log_level >= LOG_LEVEL_DEBUG ||
+	    fits_log(g, now);
+}
+
+/* ---- lines ---- */
+
+static void
+set_time(struct sessionlog *g, struct session_record *r)
+{
+	struct timespec now = { 0, 0 };
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	record_time_set(&g->time, now.tv_sec);
+	r->time = &g->time;
+	r->time_ms = (unsigned)(now.tv_nsec / 1000000);
+}
+
+void
+sessionlog_put(struct sessionlog *g, struct session_record *r)
+{
+	char text[ENVELOPE_MAX + LOG_FORMAT_ROOM], *line = text;
+	bool timed = g->sink != NULL && g->envelope == NULL;
+	size_t n;
+
+	set_time(g, r);
+	if (g->envelope != NULL)
+		line += g->envelope(g, r, text);
+	n = log_format_line(g->format, r, timed, line);
+	if (n == 0)
+		return;
+	if (g->sink == NULL) {
+		log_write(NULL, LOG_LEVEL_INFO, "%s closed %.*s",
+		    r->is_flow ? "flow" : "session", (int)n, line);
+		return;
+	}
+	line += n;
+	if (!sink_is_datagram(g->sink))
+		*line++ = '\n';
+	sink_put(g->sink, text, (size_t)(line - text));
+}

@@ -1,0 +1,188 @@
+/* session_hello.c: the state HELLO: the steps that a client takes before a
+ * server is chosen for it. Which ones there are is the frontend's to say; a
+ * client of plain TCP, of which nothing is asked, never gets here. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "proxy/session/session_private.h"
+
+/* A step begins, hears from its client, and ends by session_hello_next() or
+ * session_close(); it must take at most so long. */
+static const struct step {
+	bool (*wanted)(const struct frontend_core *f);
+	void (*begin)(struct session *s);
+	void (*on_client)(struct session *s, unsigned ready);
+	void (*on_time)(struct session *s);
+	uint64_t (*due)(const struct session *s); /* UINT64_MAX: no limit */
+} steps[HELLO_STEPS] = {
+	[HELLO_PROXY] = {
+		.wanted = session_proxy_wanted,
+		.begin = session_proxy_begin,
+		.on_client = session_proxy_on_client,
+		.on_time = session_proxy_on_time,
+		.due = session_hello_due,
+	},
+	[HELLO_ADMIT] = {
+		.wanted = session_admit_wanted,
+		.begin = session_admit_begin,
+		.on_client = session_wait_on_client,
+		.on_time = session_admit_on_time,
+		.due = session_admit_due,
+	},
+	[HELLO_TLS] = {
+		.wanted = session_tls_wanted,
+		.begin = session_tls_begin,
+		.on_client = session_tls_on_client,
+		.on_time = session_tls_on_time,
+		.due = session_tls_due,
+	},
+	[HELLO_FIRST] = {
+		.wanted = session_first_wanted,
+		.begin = session_first_begin,
+		.on_client = session_first_on_client,
+		.on_time = session_first_on_time,
+		.due = session_first_due,
+	},
+	[HELLO_NEXT] = { /* it begins elsewhere */
+		.on_client = session_next_on_client,
+		.on_time = session_next_on_time,
+		.due = session_next_due,
+	},
+};
+
+unsigned
+session_hello_steps(const struct frontend_core *f)
+{
+	unsigned i, mask = 0;
+
+	for (i = 0; i < HELLO_STEPS; i++)
+		if (steps[i].wanted != NULL && steps[i].wanted(f))
+			mask |= 1u << i;
+	return mask;
+}
+
+uint64_t
+session_hello_due(const struct session *s)
+{
+	uint64_t ms = s->frontend->options.hello_ms;
+
+	return ms == 0 ? UINT64_MAX : s->active + ms;
+}
+
+void
+session_hello_schedule(struct session *s)
+{
+	uint64_t due = steps[s->step].due(s);
+
+	expiry_cancel(&s->expiry);
+	if (due != UINT64_MAX)
+		timeouts_add(&s->frontend->sessions->times, &s->expiry, due);
+}
+
+/* Begins the first step from `step` on that the frontend asks for. What came
+ * behind the end of the last one is here already, and no event will tell of
+ * it. */
+static void
+session_hello_step(struct session *s, unsigned step)
+{
+	while (step < HELLO_STEPS && !(s->frontend->hello & 1u << step))
+		step++;
+	if (step == HELLO_STEPS) {
+		expiry_cancel(&s->expiry);
+		session_connect(s);
+		return;
+	}
+	s->step = (uint8_t)step;
+	s->active = loop_now(s->frontend->loop);
+	if (step != HELLO_ADMIT && s->down.watch.fd < 0 &&
+	    session_hello_watch(s) < 0) {
+		session_close(s, REASON_NO_RESOURCES);
+		return;
+	}
+	session_hello_schedule(s);
+	steps[step].begin(s);
+}
+
+/* What the client says is hardly ever here yet: the loop will say. */
+int
+session_hello_watch(struct session *s)
+{
+	s->down.flags &= ~(unsigned)STREAM_READABLE;
+	return watch_start(s->frontend->loop, &s->down.watch, s->down.fd,
+	    READY_READ, session_on_client);
+}
+
+void
+session_hello(struct session *s)
+{
+	session_hello_step(s, 0);
+}
+
+void
+session_hello_next(struct session *s)
+{
+	session_hello_step(s, s->step + 1u);
+}
+
+void
+session_hello_on_client(struct session *s, unsigned ready)
+{
+	steps[s->step].on_client(s, ready);
+}
+
+void
+session_hello_on_time(struct session *s)
+{
+	steps[s->step].on_time(s);
+}
+
+struct session_more *
+session_more(struct session *s)
+{
+	struct session_more *more = s->more;
+
+	if (more == &s->frontend->sessions->nothing) {
+		more = memory_zeroed(sizeof(*more));
+		if (more != NULL)
+			s->more = more;
+	}
+	return more;
+}
+
+struct session_facts *
+session_facts(struct session *s)
+{
+	struct session_more *more = session_more(s);
+
+	if (more == NULL || more->facts != NULL)
+		return more == NULL ? NULL : more->facts;
+	more->facts = memory_zeroed(sizeof(*more->facts));
+	if (more->facts != NULL)
+		more->facts->session = s;
+	return more->facts;
+}
+
+static void
+facts_free(struct session_facts *facts)
+{
+	if (facts == NULL)
+		return;
+	buffer_fini(&facts->bytes);
+	free(facts->first);
+	free(facts->sticky);
+	free(facts->tried);
+	free(facts);
+}
+
+void
+session_more_free(struct session_more *more)
+{
+	if (more == NULL)
+		return;
+	facts_free(more->facts);
+	if (more->http_relay != NULL)
+		session_http_free(more->http_relay);
+	free(more);
+}

@@ -1,0 +1,147 @@
+/* session_log.c: what is logged of sessions: that they end, and requests. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "net/loop.h"
+#include "proxy/http/http_relay.h"
+#include "proxy/log/requestlog.h"
+#include "proxy/log/sessionlog.h"
+#include "proxy/session/session_private.h"
+#include "proxy/wire/first.h"
+
+/* What is known of a side that talks TLS; NULL: it does not. */
+static const struct tls_facts *
+session_tls_facts(const struct stream *s, struct tls_facts *facts)
+{
+	if (!stream_is_open(s) || !stream_is_tls(s))
+		return NULL;
+	tls_facts(s, facts);
+	return facts;
+}
+
+static const struct peer *
+session_sender(const struct session *s)
+{
+	return s->more->facts != NULL && s->more->facts->sender.family != 0
+	    ? &s->more->facts->sender
+	    : NULL;
+}
+
+/* The number that the server was told, or the one of the proxy in front. */
+static void
+session_tell_id(const struct session *s, struct session_record *r,
+    char text[PROXY_ID_TEXT])
+{
+	const struct session_facts *facts = s->more->facts;
+
+	if (facts == NULL)
+		return;
+	r->id = facts->header.id.at;
+	r->id_n = facts->header.id.n;
+	if (r->id_n == 0 && facts->id != 0) {
+		r->id = text;
+		r->id_n = session_id_text(facts, text);
+	}
+}
+
+static struct session_record
+session_record(const struct session *s, enum reason why)
+{
+	const struct session_facts *facts = s->more->facts;
+	const struct http_relay *h = s->more->http_relay;
+	uint64_t now = loop_now(s->frontend->loop);
+
+	return (struct session_record){
+		.reason = why,
+		.client = &s->client,
+		.sender = session_sender(s),
+		.port = s->port,
+		.session = s->number,
+		.server = s->server,
+		.up = s->to_server.bytes + (h != NULL ? h->sent : 0),
+		.down = s->to_client.bytes,
+		.queued_ms = facts != NULL ? facts->queue_ms : 0,
+		.connect_us = s->connect_done ? s->connect_us : 0,
+		.first_ms = s->first_ms == 0 ? UINT64_MAX : s->first_ms - 1u,
+		.total_ms = now - s->started,
+		.failures = s->attempts.given - (s->server != NULL ? 1u : 0u),
+		.tried = facts != NULL ? facts->tried : NULL,
+	};
+}
+
+/* The operator's own log has what he asked for; at level debug all sessions
+ * are in the program's log. */
+void
+session_log_close(const struct session *s, enum reason why)
+{
+	struct sessionlog *g = s->frontend->sessionlog;
+	struct tls_facts client, server;
+	struct session_record r;
+	struct first first;
+	char id[PROXY_ID_TEXT];
+
+	if (g == NULL ||
+	    !sessionlog_wants(g, why, false, loop_now(s->frontend->loop)))
+		return;
+	r = session_record(s, why);
+	session_tell_id(s, &r, id);
+	r.client_tls = session_tls_facts(&s->down, &client);
+	r.server_tls = session_tls_facts(&s->up, &server);
+	r.sni = r.client_tls != NULL ? r.client_tls->name
+				     : session_first_name(s, &first);
+	sessionlog_put(g, &r);
+}
+
+/* ---- servers that were tried ---- */
+
+void
+session_note_tried(struct session *s, const struct server *server)
+{
+	struct session_facts *facts =
+	    s->frontend->sessionlog != NULL ? session_facts(s) : NULL;
+
+	if (facts != NULL)
+		facts->tried = record_add_tried(facts->tried, server);
+}
+
+void
+session_forget_tried(struct session *s)
+{
+	struct session_facts *facts = s->more->facts;
+
+	if (facts == NULL)
+		return;
+	free(facts->tried);
+	facts->tried = NULL;
+}
+
+/* ---- requests ---- */
+
+/* A request is what comes first, and what comes after an answer: bytes that
+ * follow without one in between belong to the request before. Without a log,
+ * and without HTTP, nothing but what comes first is of interest. */
+void
+session_on_read(struct pipe *p, const char *bytes, size_t n)
+{
+	struct session *s = container_of(p, struct session, to_server);
+	const struct http_relay *h = s->more->http_relay;
+	bool first = p->bytes + pipe_pending(p) == n;
+
+	if (h != NULL)
+		session_note_requests(s, bytes, n, first);
+	else if (first)
+		session_note_first(s, bytes, n);
+	else if (s->request != NULL)
+		session_drop_request(s);
+	if (s->frontend->requestlog == NULL) {
+		p->reported = s->request != NULL ||
+		    (h != NULL && h->requests.stage != HTTP_REQUESTS_TUNNEL);
+		return;
+	}
+	if (first || !s->asked)
+		requestlog_line(
+		    s->frontend->requestlog, &s->client, s->server, bytes, n);
+	s->asked = true;
+}

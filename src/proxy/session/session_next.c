@@ -1,0 +1,100 @@
+/* session_next.c: a server ends between two requests of an HTTP connection. Its
+ * client may be asking at that moment, and could not know whether it may ask
+ * again. So it learns of the end a little later; what it asks until then goes
+ * to the next server:
+ *
+ *     RELAYING --> HELLO_NEXT --> a request: CONNECTING
+ *                      |
+ *                      '--------> silence: DRAINING, with the server's end */
+#include "config.h"
+
+#include "net/sock.h"
+#include "proxy/http/http_relay.h"
+#include "proxy/session/session_private.h"
+
+/* How long the next request may take. */
+enum { NEXT_MS = 1000 };
+
+static bool
+may_await_next(const struct session *s)
+{
+	return s->more->http_relay != NULL && s->state == RELAYING &&
+	    http_relay_may_move(s->more->http_relay) && !s->client_told &&
+	    !s->server_told && !s->to_server.ended && !s->to_server.dropped &&
+	    pipe_pending(&s->to_client) == 0 && !s->leaving &&
+	    !s->frontend->draining && session_repeats(s);
+}
+
+uint64_t
+session_next_due(const struct session *s)
+{
+	return s->active + NEXT_MS;
+}
+
+/* The client gets the end of its server after all. */
+static void
+pass_end_on(struct session *s)
+{
+	expiry_cancel(&s->expiry);
+	s->to_client.ended = true;
+	pipe_drop(&s->to_server, &s->frontend->share);
+	session_set_state(s, DRAINING);
+	session_relay(s);
+}
+
+/* Bytes that are no whole request are for CONNECTING to judge, as at first. */
+static void
+session_next_read(struct session *s)
+{
+	struct frontend_core *f = s->frontend;
+	struct http_requests *r = &s->more->http_relay->requests;
+	struct pipe_stop stop =
+	    pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
+
+	if (stop.verdict == PIPE_READ_FAILED)
+		stop = session_client_unread(s, stop);
+	if (stop.verdict == PIPE_READ_FAILED)
+		session_close(s, session_unread_reason(stop.cause));
+	else if (pipe_pending(&s->to_server) > 0 || r->status != 0 ||
+	    http_relay_is_partial(s->more->http_relay))
+		session_connect_anew(s);
+	else if (s->to_server.ended)
+		pass_end_on(s);
+	else if (watch_want(f->loop, &s->down.watch,
+		     READY_READ | stream_wants(&s->down)) < 0)
+		session_close(s, REASON_NO_RESOURCES);
+}
+
+bool
+session_await_next(struct session *s, bool reset)
+{
+	if (!may_await_next(s))
+		return false;
+	if (session_leave_server(s, reset, NULL, 0) < 0) {
+		session_close(s, REASON_NO_RESOURCES);
+		return true;
+	}
+	s->server_reset = reset;
+	session_set_state(s, HELLO);
+	s->step = HELLO_NEXT;
+	session_hello_schedule(s);
+	session_next_read(s);
+	return true;
+}
+
+void
+session_next_on_client(struct session *s, unsigned ready)
+{
+	if (ready & READY_ERROR && sock_error(s->down.fd) != 0) {
+		session_close(s, REASON_CLIENT_RESET);
+		return;
+	}
+	stream_note_ready(&s->down, ready);
+	session_next_read(s);
+}
+
+void
+session_next_on_time(struct session *s)
+{
+	pass_end_on(s);
+}

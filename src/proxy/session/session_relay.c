@@ -1,0 +1,478 @@
+/* session_relay.c: the states RELAYING and DRAINING: bytes, and the ends of
+ * either side. In DRAINING the server has been let go and the client takes the
+ * rest. */
+#include "config.h"
+
+#include <errno.h>
+
+#include "net/sock.h"
+#include "proxy/http/http_relay.h"
+#include "proxy/session/session_private.h"
+
+/* How often to look whether a client has got its last bytes before it is
+ * reset: at first, in the end; and for how long. */
+enum { UNSENT_MS = 5, UNSENT_SELDOM_MS = 1000, UNSENT_MAX_MS = 30 * 1000 };
+
+/* ---- waiting ---- */
+
+/* Whether bytes of either side wait in its stream: the session may not end,
+ * nor a side be closed, before they are gone. */
+static bool
+session_is_unsent(const struct session *s)
+{
+	return stream_is_unsent(&s->down) || stream_is_unsent(&s->up);
+}
+
+/* Whether a close is all it takes to end both: TLS sends a close_notify first,
+ * which may have to wait. */
+static bool
+session_is_plain(const struct session *s)
+{
+	return stream_ops(&s->down)->fin_is_end &&
+	    stream_ops(&s->up)->fin_is_end;
+}
+
+/* Whether the client's kernel, or its stream, has bytes that it has not taken.
+ */
+static bool
+session_client_lags(const struct session *s)
+{
+	return stream_is_unsent(&s->down) || sock_unsent(s->down.fd) > 0;
+}
+
+/* Tells the loop what each side waits for. */
+static void
+session_arm(struct session *s)
+{
+	struct frontend_core *f = s->frontend;
+	size_t up = pipe_pending(&s->to_server);
+	size_t down = pipe_pending(&s->to_client);
+	bool ahead = down < f->share.keep_max;
+	int rc = 0;
+
+	if (s->down.fd >= 0)
+		rc |= watch_want(f->loop, &s->down.watch,
+		    (pipe_wants(&s->to_server) ? READY_READ : 0u) |
+			(down > 0 && !(s->down.flags & STREAM_STALLED)
+				? READY_WRITE
+				: 0u) |
+			stream_wants(&s->down));
+	if (s->up.fd >= 0)
+		rc |= watch_want(f->loop, &s->up.watch,
+		    (!s->to_client.ended && (down == 0 || ahead) ? READY_READ
+								 : 0u) |
+			(up > 0 ? READY_WRITE : 0u) | stream_wants(&s->up));
+	if (rc < 0)
+		session_close(s, REASON_NO_RESOURCES);
+}
+
+/* Closes the server's connection, which no longer counts, while the client
+ * takes the rest. What the client still sends is read and dropped: bytes left
+ * unread would turn the close into a reset, and lose it the answer's end. */
+static void
+session_let_go(struct session *s)
+{
+	struct frontend_core *f = s->frontend;
+
+	session_release_server(s, false);
+	pipe_drop(&s->to_server, &f->share);
+	if (s->state == RELAYING) {
+		session_set_state(s, DRAINING);
+		session_relay_schedule(s);
+	}
+}
+
+/* Whether this was a request and its answer and no more: the client has said
+ * nothing since the answer began, and says nothing now. Without a request, an
+ * answer that the client is still taking. */
+static bool
+session_is_exchange(const struct session *s)
+{
+	size_t kept = pipe_pending(&s->to_client);
+
+	return s->to_client.bytes + kept > 0 && !s->interleaved &&
+	    pipe_pending(&s->to_server) == 0 &&
+	    !(s->down.flags & STREAM_READABLE) &&
+	    (s->to_server.bytes > 0 || kept > 0 || session_client_lags(s));
+}
+
+/* Whether the server may be let go: it has said its last word and either can
+ * hear no more, or the operator asked by `buffer` not to keep servers waiting
+ * for clients and nothing more is to be expected of this one. */
+static bool
+session_may_let_go(const struct session *s)
+{
+	if (s->state != RELAYING || !s->to_client.ended)
+		return false;
+	if (s->to_server.dropping)
+		return true;
+	if (stream_is_unsent(&s->up))
+		return false;
+	if (s->server_told)
+		return true;
+	return s->frontend->options.buffer > 0 && session_is_exchange(s);
+}
+
+/* The server broke off. What it had said before still goes to the client. */
+static void
+session_on_server_reset(struct session *s, int cause)
+{
+	s->server_reset = true;
+	s->server_cut = cause == ECONNABORTED;
+	s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
+	s->client_sending = !s->to_server.ended &&
+	    (s->to_server.dropping || pipe_pending(&s->to_server) > 0 ||
+		s->down.flags & STREAM_READABLE);
+	s->to_client.ended = true;
+	session_let_go(s);
+}
+
+static enum reason
+session_reset_reason(const struct session *s)
+{
+	return s->server_cut ? REASON_TRUNCATED : REASON_SERVER_RESET;
+}
+
+/* Resets the client once its kernel has all bytes, or it has had its time. */
+static void
+session_break_off(struct session *s)
+{
+	if (!session_client_lags(s) ||
+	    (s->reset_due && s->waited_ms >= UNSENT_MAX_MS)) {
+		session_close(s, session_reset_reason(s));
+	} else if (!s->reset_due) {
+		s->reset_due = true;
+		s->waited_ms = 0;
+		session_relay_schedule(s);
+	}
+}
+
+static uint32_t
+session_reset_wait_ms(const struct session *s)
+{
+	return session_wait_ms(s, UNSENT_MS, UNSENT_SELDOM_MS);
+}
+
+/* Those that have lagged for long are looked at together. */
+uint64_t
+session_relay_reset_due(const struct session *s)
+{
+	uint64_t wait = session_reset_wait_ms(s), step = 1 + wait / 8;
+	uint64_t due = loop_now(s->frontend->loop) + wait;
+
+	return (due + step - 1) / step * step;
+}
+
+/* Whether the client went on talking when the server had gone. Flags do not
+ * tell: its bytes may be here without an event so far. */
+static bool
+session_client_talks(const struct session *s)
+{
+	return s->client_sending || s->to_server.dropped ||
+	    sock_has_bytes(s->down.fd);
+}
+
+/* The client has all the server said; now it gets the server's end. A server
+ * that broke off is passed on as a reset. But a RST would destroy the answer at
+ * a client that is still sending and has not read it, so that one gets a FIN,
+ * and in TLS no close_notify, which tells it that the end is not a good one. */
+static void
+session_on_server_done(struct session *s)
+{
+	struct frontend_core *f = s->frontend;
+
+	if (s->server_reset &&
+	    (s->to_client.bytes == 0 || !session_client_talks(s))) {
+		session_break_off(s);
+		return;
+	}
+	s->reset_due = false;
+	if (f->options.fastclose & FASTCLOSE_UP) {
+		if (!stream_is_unsent(&s->down))
+			session_close(s, REASON_FASTCLOSE);
+		return;
+	}
+	if (s->server_reset)
+		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
+	stream_shutdown(&s->down);
+	s->client_told = true;
+	s->active = loop_now(f->loop);
+	session_relay_schedule(s);
+}
+
+void
+session_relay_retry_reset(struct session *s)
+{
+	s->waited_ms += session_reset_wait_ms(s);
+	session_on_server_done(s);
+	if (s->state != CLOSED)
+		session_relay_schedule(s);
+}
+
+/* All the client said is with the server. */
+static void
+session_on_client_done(struct session *s)
+{
+	if (s->frontend->options.fastclose & FASTCLOSE_DOWN) {
+		if (!stream_is_unsent(&s->up))
+			session_close(s, REASON_FASTCLOSE);
+		return;
+	}
+	s->server_told = true;
+	if (s->client_cut)
+		s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
+	if (stream_is_open(&s->up))
+		stream_shutdown(&s->up);
+	session_relay_schedule(s);
+}
+
+static enum reason
+session_ended_reason(const struct session *s)
+{
+	if (s->server_reset)
+		return session_reset_reason(s);
+	return s->client_cut ? REASON_NO_CLOSE_NOTIFY : REASON_DONE;
+}
+
+/* Passes on the ends that have come, lets the server go when it may, and waits
+ * for the rest. */
+static void
+session_conclude(struct session *s, bool server_done, bool client_done)
+{
+	if (server_done && !s->client_told)
+		session_on_server_done(s);
+	if (client_done && !s->server_told && s->state != CLOSED)
+		session_on_client_done(s);
+	if (s->state == CLOSED)
+		return;
+	if (s->client_told && s->server_told && !session_is_unsent(s)) {
+		session_close(s, session_ended_reason(s));
+		return;
+	}
+	if (session_may_let_go(s))
+		session_let_go(s);
+	session_arm(s);
+}
+
+/* A client that was told the end need not say its own in TLS. The server has
+ * all that was read, or the pipe would not have read on. */
+struct pipe_stop
+session_client_unread(struct session *s, struct pipe_stop stop)
+{
+	if (stop.cause != ECONNABORTED ||
+	    (s->frontend->tls.require_close_notify && !s->client_told))
+		return stop;
+	s->client_cut = !s->client_told;
+	s->to_server.ended = true;
+	return (struct pipe_stop){ PIPE_DONE, 0 };
+}
+
+enum reason
+session_unread_reason(int cause)
+{
+	switch (cause) {
+	case ENOMEM:
+		return REASON_NO_RESOURCES;
+	case EPROTO:
+		return REASON_TLS_FAILED;
+	case ECONNABORTED:
+		return REASON_TRUNCATED;
+	default:
+		return REASON_CLIENT_RESET;
+	}
+}
+
+/* ---- bytes ---- */
+
+static bool
+has_failed(struct pipe_stop stop)
+{
+	return stop.verdict == PIPE_READ_FAILED ||
+	    stop.verdict == PIPE_WRITE_FAILED;
+}
+
+/* Whether the server has ended, one way or another. */
+static bool
+session_server_ended(struct pipe_stop stop)
+{
+	return stop.verdict == PIPE_DONE ||
+	    (stop.verdict == PIPE_READ_FAILED && stop.cause != ENOMEM);
+}
+
+/* The server has ended: whether its client is given another one for what it
+ * has not answered, is told that it did not, or waits for the next one. */
+static bool
+session_outlives_server(struct session *s, struct pipe_stop stop)
+{
+	if (s->request != NULL || s->to_client.bytes == 0)
+		return session_retry(s, false) ||
+		    session_http_unanswered(s, 502, REASON_NO_ANSWER);
+	return session_await_next(s, stop.verdict == PIPE_READ_FAILED);
+}
+
+/* The pipe to the client could not read the server, or not write. A server
+ * that cannot be read has ended; what it said before goes on to the client.
+ * One that had said all when it was told of the client's end need not say its
+ * own in TLS: some just close. Returns why the pipe stopped after that. */
+static struct pipe_stop
+session_on_down_failed(struct session *s, struct pipe_stop stop)
+{
+	if (stop.verdict != PIPE_READ_FAILED || stop.cause == ENOMEM)
+		return stop;
+	if (stop.cause == ECONNABORTED && s->server_told && !s->asked &&
+	    !s->server_talks)
+		s->to_client.ended = true;
+	else
+		session_on_server_reset(s, stop.cause);
+	return pipe_pump(&s->to_client, &s->up, &s->down, &s->frontend->share);
+}
+
+/* The same to the server. One that takes no more hears no more, but may have
+ * answered before: the client is read on, for its end. */
+static struct pipe_stop
+session_on_up_failed(struct session *s, struct pipe_stop stop)
+{
+	struct pipe_share *share = &s->frontend->share;
+
+	if (stop.verdict == PIPE_WRITE_FAILED) {
+		session_keep_unsent(s);
+		if (stop.cause == ECONNRESET)
+			s->server_reset = true;
+		s->client_sending = true;
+		pipe_drop(&s->to_server, share);
+		stop = pipe_pump(&s->to_server, &s->down, &s->up, share);
+	}
+	return stop.verdict == PIPE_READ_FAILED ? session_client_unread(s, stop)
+						: stop;
+}
+
+static void
+session_note_answer(struct session *s)
+{
+	struct frontend_core *f = s->frontend;
+	uint64_t ms;
+
+	if (s->first_ms != 0)
+		return;
+	ms = loop_now(f->loop) - s->started;
+	s->first_ms = (uint32_t)ms + 1;
+	duration_add(&f->durations.first_byte, ms * 1000);
+	pool_began_answer(s->server, ms * 1000);
+}
+
+/* Moves what the server says. Returns false when the session is over, relays no
+ * more, or has been given another server. */
+static inline bool
+session_relay_down(struct session *s, struct pipe_stop *down)
+{
+	struct pipe *p = &s->to_client;
+	uint64_t before = p->bytes + pipe_pending(p);
+
+	if (s->more->http_relay != NULL && session_is_asked(s))
+		s->more->http_relay->responses.ends = true;
+	*down = pipe_pump(p, &s->up, &s->down, &s->frontend->share);
+	if (p->bytes + pipe_pending(p) > before) {
+		s->asked = false;
+		s->server_talks |= s->server_told;
+		session_note_answer(s);
+		if (s->request != NULL)
+			session_on_answer(s);
+	}
+	if (session_server_ended(*down) && session_outlives_server(s, *down))
+		return false;
+	if (has_failed(*down))
+		*down = session_on_down_failed(s, *down);
+	if (down->verdict == PIPE_READ_FAILED) {
+		session_close(s, REASON_NO_RESOURCES);
+		return false;
+	}
+	return true;
+}
+
+/* The same of the client. Returns why it stopped. */
+static inline struct pipe_stop
+session_relay_up(struct session *s)
+{
+	struct pipe *p = &s->to_server;
+	uint64_t before = p->bytes + pipe_pending(p);
+	bool stalled = (s->down.flags & STREAM_STALLED) != 0;
+	struct pipe_stop up =
+	    pipe_pump(p, &s->down, &s->up, &s->frontend->share);
+
+	if (has_failed(up))
+		up = session_on_up_failed(s, up);
+	if (p->bytes + pipe_pending(p) > before) {
+		s->asked = true;
+		s->interleaved |= s->to_client.bytes > 0;
+	}
+	/* the read made the client's stream writable, which no event tells */
+	if (stalled && !(s->down.flags & STREAM_STALLED))
+		session_soon(s);
+	return up;
+}
+
+/* The server is read first: its end, or its reset, decides what becomes of the
+ * client's bytes. */
+void
+session_relay(struct session *s)
+{
+	struct pipe_stop down = { PIPE_STARVED, 0 }, up = { PIPE_STARVED, 0 };
+
+	if (!pipe_is_starved(&s->to_client, &s->up) &&
+	    !session_relay_down(s, &down))
+		return;
+	if (!pipe_is_starved(&s->to_server, &s->down))
+		up = session_relay_up(s);
+	if (up.verdict == PIPE_READ_FAILED ||
+	    down.verdict == PIPE_WRITE_FAILED) {
+		session_close(s,
+		    up.verdict == PIPE_READ_FAILED
+			? session_unread_reason(up.cause)
+			: REASON_CLIENT_RESET);
+		return;
+	}
+	if (s->more->http_relay != NULL && session_http_settle(s))
+		return;
+	/* the common end: two closes are all that is left to do */
+	if (down.verdict == PIPE_DONE && up.verdict == PIPE_DONE &&
+	    !s->server_reset && session_is_plain(s)) {
+		session_close(s, REASON_DONE);
+		return;
+	}
+	if (down.verdict == PIPE_YIELDED || up.verdict == PIPE_YIELDED)
+		session_soon(s);
+	session_conclude(
+	    s, down.verdict == PIPE_DONE, up.verdict == PIPE_DONE);
+}
+
+/* ---- events ---- */
+
+/* Who breaks off wants no answer, and no read tells of it where the end came
+ * before, or where the server takes no more. What it had said goes to the
+ * server as far as that takes it. */
+void
+session_relay_on_client(struct session *s, unsigned ready)
+{
+	if (ready & READY_ERROR && sock_error(s->down.fd) != 0) {
+		stream_note_ready(&s->down, ready);
+		(void)pipe_pump(
+		    &s->to_server, &s->down, &s->up, &s->frontend->share);
+		session_close(s, REASON_CLIENT_RESET);
+		return;
+	}
+	stream_note_ready(&s->down, ready);
+	s->active = loop_now(s->frontend->loop);
+	session_relay(s);
+}
+
+/* A server that had ended and now breaks off hears no more. */
+void
+session_relay_on_server(struct session *s, unsigned ready)
+{
+	if (ready & READY_ERROR && s->to_client.ended &&
+	    sock_error(s->up.fd) != 0)
+		pipe_drop(&s->to_server, &s->frontend->share);
+	stream_note_ready(&s->up, ready);
+	s->active = loop_now(s->frontend->loop);
+	session_relay(s);
+}

@@ -1,0 +1,300 @@
+/* session_retry.c: a request that its server lost goes to another server.
+ *
+ * The first request of a client is kept while nothing has been answered, if it
+ * may be sent twice (http_first.h) and is all that the client has said so far:
+ *
+ *     session_note_first --> kept --> an answer, more from the client: dropped
+ *                             |
+ *                             '--> the server ends or breaks off: sent again
+ *
+ * Of later requests nothing is known unless they are HTTP to us, too: answers
+ * are not read, so that the one before may not be complete. Where the filters
+ * of HTTP read them, session_note_requests() keeps all requests that have no
+ * byte of an answer. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "proxy/http/http_first.h"
+#include "proxy/http/http_relay.h"
+#include "proxy/session/session_private.h"
+
+/* Bytes of a client's requests, and of all that a frontend keeps; requests
+ * beyond that are sent once. */
+enum { REQUEST_MAX = 16 * 1024, ALL_REQUESTS_MAX = 32 * 1024 * 1024 };
+
+/* A server is to blame for a request that came within so long of its client, or
+ * else it may have ended an idle connection at that moment; and that another
+ * server answers as soon, or else it may be back. */
+enum { BLAME_MS = 1000 };
+
+struct kept_request {
+	unsigned resent;	/* how often */
+	struct server *lost_by; /* the last one that did; NULL: nobody to
+				 * blame */
+	unsigned generation;	/* of that server's addresses */
+	uint64_t lost;		/* ms */
+	bool prompt;		/* it came soon after its client */
+	uint16_t length;
+	char bytes[];
+};
+
+/* ---- keeping ---- */
+
+bool
+session_repeats(const struct session *s)
+{
+	const struct frontend_core *f = s->frontend;
+
+	return f->options.retry_requests > 0 &&
+	    !pool_options(f->pool)->stubborn;
+}
+
+/* A request's memory, `n` bytes of it; NULL: it is not kept. */
+static struct kept_request *
+new_request(struct session *s, size_t n)
+{
+	struct frontend_core *f = s->frontend;
+	struct kept_request *r;
+
+	if (!session_repeats(s) || n > REQUEST_MAX ||
+	    f->sessions->kept_requests + n > ALL_REQUESTS_MAX ||
+	    (r = malloc(sizeof(*r) + n)) == NULL)
+		return NULL;
+	r->resent = 0;
+	r->lost_by = NULL;
+	r->prompt = s->to_client.bytes == 0 &&
+	    loop_now(f->loop) - s->started < BLAME_MS;
+	r->length = 0;
+	return r;
+}
+
+/* Behind what is kept. */
+static void
+add(struct session *s, const char *bytes, size_t n)
+{
+	struct sessions *all = s->frontend->sessions;
+	struct kept_request *r = s->request;
+	size_t length = r->length + n;
+
+	if (length > REQUEST_MAX || all->kept_requests + n > ALL_REQUESTS_MAX ||
+	    (r = realloc(r, sizeof(*r) + length)) == NULL) {
+		session_drop_request(s);
+		return;
+	}
+	memcpy(r->bytes + r->length, bytes, n);
+	r->length = (uint16_t)length;
+	all->kept_requests += n;
+	s->request = r;
+}
+
+static void
+keep(struct session *s, const char *bytes, size_t n)
+{
+	s->request = new_request(s, n);
+	if (s->request != NULL)
+		add(s, bytes, n);
+}
+
+void
+session_note_first(struct session *s, const char *bytes, size_t n)
+{
+	enum http_first what = http_first_of(bytes, n);
+
+	s->http = what != HTTP_FIRST_OTHER;
+	if (what == HTTP_FIRST_REPEATABLE && s->request == NULL)
+		keep(s, bytes, n);
+}
+
+/* What is sent again comes here once more, maybe with more behind it. */
+void
+session_note_requests(
+    struct session *s, const char *bytes, size_t n, bool all)
+{
+	enum http_repeat what = http_relay_note(s->more->http_relay, all);
+	size_t had = s->request != NULL && all ? s->request->length : 0;
+
+	if (all)
+		s->http = !s->more->http_relay->requests.undecided;
+	if (what == HTTP_REPEAT_NO && s->request != NULL)
+		session_drop_request(s);
+	else if (what != HTTP_REPEAT_NO && s->request != NULL && n > had)
+		add(s, bytes + had, n - had);
+	else if (what == HTTP_REPEAT_ALL && s->request == NULL)
+		keep(s, bytes, n);
+}
+
+void
+session_drop_request(struct session *s)
+{
+	struct kept_request *r = s->request;
+
+	s->frontend->sessions->kept_requests -= r->length;
+	s->request = NULL;
+	free(r);
+}
+
+bool
+session_request_begins(const struct session *s, const char *text)
+{
+	const struct kept_request *r = s->request;
+	size_t n = strlen(text);
+
+	return r->length >= n && memcmp(r->bytes, text, n) == 0;
+}
+
+void
+session_keep_unsent(struct session *s)
+{
+	const struct buffer *b = pipe_kept(&s->to_server);
+
+	if (s->to_server.bytes > 0 || b == NULL)
+		return;
+	if (s->more->http_relay != NULL)
+		session_note_requests(
+		    s, buffer_bytes(b), buffer_length(b), true);
+	else
+		session_note_first(s, buffer_bytes(b), buffer_length(b));
+}
+
+/* The server ended before it was asked, but the client may have asked by now:
+ * its bytes are here, and their event comes later. They are read as always, but
+ * not written. */
+static void
+read_request(struct session *s)
+{
+	struct frontend_core *f = s->frontend;
+	unsigned writable = s->up.flags & STREAM_WRITABLE;
+
+	if (f->options.retry_requests == 0 || s->to_server.bytes > 0 ||
+	    s->to_server.ended || s->to_server.dropping)
+		return;
+	s->down.flags |= STREAM_READABLE;
+	s->up.flags &= ~writable;
+	(void)pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
+	s->up.flags |= writable;
+}
+
+/* ---- whose fault it was ---- */
+
+/* Clients choose what they ask for: a request that no server answers says
+ * nothing of servers. One that another server answers does. */
+void
+session_on_answer(struct session *s)
+{
+	struct frontend_core *f = s->frontend;
+	const struct kept_request *r = s->request;
+	struct server *by = r->lost_by;
+
+	if (by != NULL && by->generation == r->generation && by->present &&
+	    loop_now(f->loop) - r->lost < BLAME_MS)
+		session_blame_server(
+		    s, by, ECONNRESET, "closed without an answer");
+	session_drop_request(s);
+}
+
+/* ---- sending again ---- */
+
+/* A connection that had been opened in advance may have ended by itself: the
+ * same server gets another one. */
+static bool
+was_preopened(const struct session *s)
+{
+	return s->connect_us == 0 && !s->preopened_tried && s->server->present;
+}
+
+static struct server *
+next_server(struct session *s)
+{
+	return was_preopened(s)
+	    ? s->server
+	    : session_choose(s, loop_now(s->frontend->loop));
+}
+
+static void
+note_loss(struct session *s, const struct server *next)
+{
+	struct frontend_core *f = s->frontend;
+	struct kept_request *r = s->request;
+	char client[PEER_TEXT_MAX];
+
+	if (r->resent++ == 0 && s->to_client.bytes > 0)
+		pool_begin_round(&s->attempts);
+	r->lost = loop_now(f->loop);
+	r->lost_by = r->prompt && next != s->server ? s->server : NULL;
+	r->generation = s->server->generation;
+	s->failed_once |= next != s->server;
+	if (next != s->server)
+		session_note_tried(s, s->server);
+	f->stats.requests_retried++;
+	if (log_level >= LOG_LEVEL_DEBUG)
+		log_debug("request sent again client=%s lost_by=%u name=%s "
+			  "server=%u",
+		    peer_format(&s->client, client), s->server->number,
+		    s->server->name, next->number);
+}
+
+/* The session is as if it had no server so far, and its client had just said
+ * what it says. */
+int
+session_leave_server(
+    struct session *s, bool reset, const char *bytes, size_t n)
+{
+	struct frontend_core *f = s->frontend;
+	uint64_t down = s->to_client.bytes;
+
+	f->stats.up += s->to_server.bytes - s->counted_up;
+	f->stats.down += down - s->counted_down;
+	session_release_server(s, reset);
+	s->counted_up = 0;
+	s->counted_down = down;
+	s->turn_due = false;
+	s->server_told = s->server_reset = s->server_cut = false;
+	s->client_sending = s->interleaved = s->refused = false;
+	s->server_talks = false;
+	pipe_fini(&s->to_client, &f->share);
+	pipe_init(&s->to_client, true);
+	s->to_client.bytes = down;
+	if (s->more->http_relay != NULL) {
+		s->more->http_relay->sent += s->to_server.bytes;
+		if (!session_http_attach(s))
+			return -1;
+	}
+	return pipe_restart(&s->to_server, bytes, n, &f->share);
+}
+
+static bool
+may_retry(const struct session *s)
+{
+	const struct kept_request *r = s->request;
+
+	return r != NULL && pipe_pending(&s->to_client) == 0 &&
+	    !s->client_told && !s->to_server.dropped &&
+	    r->resent < s->frontend->options.retry_requests;
+}
+
+bool
+session_retry(struct session *s, bool reset)
+{
+	struct server *next;
+
+	if (s->state != RELAYING)
+		return false;
+	if (s->request == NULL) {
+		read_request(s);
+		session_keep_unsent(s);
+	}
+	next = may_retry(s) ? next_server(s) : NULL;
+	if (next == NULL)
+		return false;
+	note_loss(s, next);
+	if (session_leave_server(
+		s, reset, s->request->bytes, s->request->length) < 0)
+		session_close(s, REASON_NO_RESOURCES);
+	else
+		session_connect_to(s, next);
+	return true;
+}

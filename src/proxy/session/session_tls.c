@@ -1,0 +1,144 @@
+/* session_tls.c: a step of HELLO: the client's TLS handshake. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "net/sock.h"
+#include "proxy/http/http_page.h"
+#include "proxy/session/session_private.h"
+
+/* A client that talks HTTP to a port of TLS is told so: few others would know
+ * what a broken connection means. OpenSSL has read what it said. */
+static void
+tell_plain_client(struct session *s)
+{
+	char page[HTTP_PAGE_MAX];
+	size_t n;
+
+	if (strstr(tls_error(&s->down), "http request") == NULL)
+		return;
+	n = http_page(page, HTTP_PAGE_NO_TLS, false);
+	(void)sock_send(s->down.fd, page, n, true);
+}
+
+static void
+session_tls_failed(struct session *s)
+{
+	char client[PEER_TEXT_MAX];
+
+	s->frontend->stats.tls.failed++;
+	if (log_level >= LOG_LEVEL_DEBUG)
+		log_debug("handshake failed client=%s error=\"%s\"",
+		    peer_format(&s->client, client), tls_error(&s->down));
+	tell_plain_client(s);
+	session_close(s, REASON_TLS_FAILED);
+}
+
+/* What came with the end of the handshake waits in the stream, and no event
+ * will tell of it. It is read with the connect, or when the server is there:
+ * both pump the pipe by themselves. */
+static void
+session_tls_done(struct session *s)
+{
+	struct frontend_core *f = s->frontend;
+
+	f->stats.tls.handshakes++;
+	f->stats.tls.resumed += tls_is_resumed(&s->down);
+	session_hello_next(s);
+}
+
+bool
+session_tls_wanted(const struct frontend_core *f)
+{
+	return f->tls.server != NULL;
+}
+
+uint64_t
+session_tls_due(const struct session *s)
+{
+	return s->active + s->frontend->tls.handshake_ms;
+}
+
+/* The context for clients is gone when TLS was switched off meanwhile. */
+static bool
+session_tls_accept(struct session *s)
+{
+	struct tls_server *server = s->frontend->tls.server;
+
+	if (server != NULL && tls_accept(&s->down, server) == 0)
+		return true;
+	session_close(s,
+	    server == NULL ? REASON_TLS_FAILED : REASON_NO_RESOURCES);
+	return false;
+}
+
+/* A client that nobody may serve is not worth the work of a handshake. Where
+ * plain HTTP is redirected, the first byte decides between the two. */
+void
+session_tls_begin(struct session *s)
+{
+	if (!session_is_welcome(s)) {
+		session_close(s, REASON_DENIED);
+		return;
+	}
+	if (!session_redirect_wanted(s->frontend) && !session_tls_accept(s))
+		return;
+	if (s->down.flags & STREAM_READABLE)
+		session_tls_on_client(s, READY_READ);
+}
+
+/* A record of TLS begins with its type, below 32; a request of HTTP with a
+ * letter (RFC 8446, 5.1; RFC 9110, 9.1). */
+static bool
+is_plain(int byte)
+{
+	return byte >= 'A' && byte <= 'Z';
+}
+
+/* Looks at the first byte. Returns whether a handshake begins: a client that is
+ * redirected takes the next step. */
+static bool
+session_tls_or_plain(struct session *s)
+{
+	int byte = session_redirect_wanted(s->frontend)
+	    ? sock_next_byte(s->down.fd)
+	    : SOCK_NEVER;
+
+	if (byte == SOCK_NONE_YET)
+		return false;
+	if (is_plain(byte)) {
+		s->redirected = true;
+		session_hello_next(s);
+		return false;
+	}
+	return session_tls_accept(s);
+}
+
+void
+session_tls_on_client(struct session *s, unsigned ready)
+{
+	stream_note_ready(&s->down, ready);
+	if (!stream_is_tls(&s->down) && !session_tls_or_plain(s))
+		return;
+	switch (tls_handshake(&s->down)) {
+	case TLS_DONE:
+		session_tls_done(s);
+		break;
+	case TLS_FAILED:
+		session_tls_failed(s);
+		break;
+	case TLS_WAITS:
+		if (watch_want(s->frontend->loop, &s->down.watch,
+			READY_READ | stream_wants(&s->down)) < 0)
+			session_close(s, REASON_NO_RESOURCES);
+		break;
+	}
+}
+
+void
+session_tls_on_time(struct session *s)
+{
+	s->frontend->stats.tls.failed++;
+	session_close(s, REASON_TLS_TIMEOUT);
+}

@@ -1,0 +1,167 @@
+/* dns_message.c: headers and questions; trusts nothing about lengths. */
+#include "config.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "proxy/wire/dns_message.h"
+
+enum { QUESTION_TAIL = 4, LABEL_MAX = 63, NAME_MAX_BYTES = 255 };
+enum { ANSWER = 0x80, KEPT_OF_FLAGS = 0x79, AVAILABLE = 0x80, CODE = 0x0f };
+enum { RECURSION_DESIRED = 1, TRUNCATED = 2, CLASS_IN = 1 };
+
+static unsigned
+get16(const char *at)
+{
+	return (unsigned)(uint8_t)at[0] << 8 | (uint8_t)at[1];
+}
+
+static void
+put16(char *at, unsigned n)
+{
+	at[0] = (char)(n >> 8);
+	at[1] = (char)n;
+}
+
+uint16_t
+dns_id(const char *message)
+{
+	return (uint16_t)get16(message);
+}
+
+void
+dns_set_id(char *message, uint16_t id)
+{
+	put16(message, id);
+}
+
+size_t
+dns_length(const char *prefix)
+{
+	return get16(prefix);
+}
+
+void
+dns_set_length(char *prefix, size_t n)
+{
+	put16(prefix, (unsigned)n);
+}
+
+unsigned
+dns_code(const char *message)
+{
+	return message[3] & CODE;
+}
+
+unsigned
+dns_records(const char *message)
+{
+	return get16(message + 6);
+}
+
+bool
+dns_is_truncated(const char *message)
+{
+	return message[2] & TRUNCATED;
+}
+
+/* Where the question behind the header ends, or 0. */
+static size_t
+question_end(const char *m, size_t n)
+{
+	size_t at = DNS_HEADER, label;
+
+	while (at < n && (label = (uint8_t)m[at]) != 0) {
+		if (label > LABEL_MAX) /* no pointer has anything to point at */
+			return 0;
+		at += 1 + label;
+	}
+	at += 1 + QUESTION_TAIL;
+	return at <= n ? at : 0;
+}
+
+size_t
+dns_query_end(const char *m, size_t n)
+{
+	if (n < DNS_HEADER || (uint8_t)m[2] & ANSWER || get16(m + 4) != 1)
+		return 0;
+	return question_end(m, n);
+}
+
+/* Whether a server that gives this code need not have read the question: it
+ * says nothing about the name. */
+static bool
+needs_no_question(unsigned code)
+{
+	return code == DNS_FORMERR || code == DNS_SERVFAIL ||
+	    code == DNS_NOTIMP || code == DNS_REFUSED;
+}
+
+bool
+dns_answers(const char *answer, size_t n, const char *query, size_t end)
+{
+	size_t i;
+
+	if (n < DNS_HEADER || !((uint8_t)answer[2] & ANSWER))
+		return false;
+	if (get16(answer + 4) == 0)
+		return needs_no_question(answer[3] & CODE);
+	if (get16(answer + 4) != 1 || question_end(answer, n) != end)
+		return false;
+	for (i = DNS_HEADER; i < end; i++)
+		if (tolower((uint8_t)answer[i]) != tolower((uint8_t)query[i]))
+			return false;
+	return true;
+}
+
+size_t
+dns_fail(char *m, size_t end)
+{
+	m[2] = (char)(((uint8_t)m[2] & KEPT_OF_FLAGS) | ANSWER);
+	m[3] = (char)(AVAILABLE | DNS_SERVFAIL);
+	put16(m + 4, 1);
+	memset(m + 6, 0, 6); /* no records */
+	return end;
+}
+
+/* ---- a query of ours ---- */
+
+/* Writes the name as labels. Returns their length, or 0. */
+static size_t
+put_name(char *at, const char *name)
+{
+	size_t n = 0, label;
+
+	while (*name != '\0' && strcmp(name, ".") != 0) {
+		label = strcspn(name, ".");
+		if (label == 0 || label > LABEL_MAX ||
+		    n + 1 + label >= NAME_MAX_BYTES)
+			return 0;
+		at[n] = (char)label;
+		memcpy(at + n + 1, name, label);
+		n += 1 + label;
+		name += label;
+		if (*name == '.' && *++name == '.')
+			return 0;
+	}
+	at[n] = '\0';
+	return n + 1;
+}
+
+size_t
+dns_make_query(
+    char message[DNS_QUERY_MAX], uint16_t id, const char *name, unsigned type)
+{
+	size_t n = *name != '\0' ? put_name(message + DNS_HEADER, name) : 0;
+
+	if (n == 0)
+		return 0;
+	memset(message, 0, DNS_HEADER);
+	put16(message, id);
+	message[2] = RECURSION_DESIRED;
+	put16(message + 4, 1);
+	n += DNS_HEADER;
+	put16(message + n, type);
+	put16(message + n + 2, CLASS_IN);
+	return n + QUESTION_TAIL;
+}
