@@ -65,8 +65,8 @@ keep_room(struct pipe *p, size_t room)
 	return at;
 }
 
-static int
-pipe_keep(struct pipe *p, const char *bytes, size_t n)
+int
+pipe_add(struct pipe *p, const char *bytes, size_t n)
 {
 	if (keep_room(p, n) == NULL)
 		return -1;
@@ -164,8 +164,7 @@ send_on(struct pipe *p, struct stream *to, struct pipe_share *share,
 		}
 		p->bytes += (uint64_t)sent;
 	}
-	if ((size_t)sent < n &&
-	    pipe_keep(p, bytes + sent, n - (size_t)sent) < 0)
+	if ((size_t)sent < n && pipe_add(p, bytes + sent, n - (size_t)sent) < 0)
 		return (struct pipe_stop){ PIPE_READ_FAILED, ENOMEM };
 	if (p->bytes > 0)
 		report(p, share, bytes, n);
@@ -333,7 +332,7 @@ pipe_gather(struct pipe *p, struct stream *from, size_t most,
 		if (share->tap != NULL)
 			share->tap(
 			    share->tap_arg, from, share->scratch, (size_t)n);
-		if (n > 0 && pipe_keep(p, share->scratch, (size_t)n) < 0)
+		if (n > 0 && pipe_add(p, share->scratch, (size_t)n) < 0)
 			return (struct pipe_stop){ PIPE_READ_FAILED, ENOMEM };
 		p->ended = n == 0 ||
 		    ((size_t)n < room && from->flags & STREAM_AT_EOF);
@@ -359,7 +358,7 @@ pipe_restart(struct pipe *p, const char *bytes, size_t n,
 	p->full_reads = 0;
 	p->dropping = p->dropped = false;
 	p->reported = true;
-	return n == 0 ? 0 : pipe_keep(p, bytes, n);
+	return n == 0 ? 0 : pipe_add(p, bytes, n);
 }
 
 int
@@ -377,15 +376,9 @@ pipe_refilter(struct pipe *p)
 	rc = pipe_filter(p)->take(pipe_filter(p), buffer_bytes(&raw),
 	    buffer_length(&raw), &out, &n);
 	if (rc == 0 && n > 0)
-		rc = pipe_keep(p, out, n);
+		rc = pipe_add(p, out, n);
 	buffer_fini(&raw);
 	return rc;
-}
-
-int
-pipe_add(struct pipe *p, const char *bytes, size_t n)
-{
-	return pipe_keep(p, bytes, n);
 }
 
 void

@@ -44,12 +44,6 @@ acl_fini(struct acl *l)
 }
 
 void
-acl_clear(struct acl *l)
-{
-	acl_fini(l);
-}
-
-void
 acl_copy(struct acl *to, const struct acl *from)
 {
 	*to = *from;

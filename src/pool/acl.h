@@ -33,13 +33,12 @@ struct acl {
 enum acl_verb { ACL_AS_WRITTEN, ACL_PERMIT, ACL_DENY };
 
 void acl_init(struct acl *l);
-void acl_fini(struct acl *l);
+void acl_fini(struct acl *l); /* it is empty then */
 /* Appends an entry. If all of the list is the beginning of `like` (NULL: none),
  * and `like` has the same entry next, they share it. Returns 0, or -1 with
  * errno ENOMEM. */
 int acl_add_entry(
     struct acl *l, const struct acl_entry *entry, const struct acl *like);
-void acl_clear(struct acl *l);
 /* Makes `to`, an empty list, a copy of `from`, without its countries. */
 void acl_copy(struct acl *to, const struct acl *from);
 /* Whether the entries are the same, from the same files. */

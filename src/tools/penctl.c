@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "base/words.h"
 #include "tools/ask.h"
+#include "tools/edit.h"
 #include "tools/prompt.h"
 #include "tools/top.h"
 #include "tools/watch.h"
@@ -418,7 +419,7 @@ penctl_parse_options(struct penctl *p, const char **at, int argc, char **argv)
 			return penctl_usage(stdout, 0);
 		if (found == 'v') {
 			printf("penctl %s\nlibedit: %s\n", PACKAGE_VERSION,
-			    prompt_has_editing() ? "yes" : "no");
+			    edit_is_rich() ? "yes" : "no");
 			return 0;
 		}
 		if (found == 'a')

@@ -60,9 +60,3 @@ prompt(const struct target *t, prompt_run_fn *run, void *arg)
 	edit_free(x);
 	return status;
 }
-
-bool
-prompt_has_editing(void)
-{
-	return edit_is_rich();
-}

@@ -13,7 +13,4 @@ typedef int prompt_run_fn(void *arg, const char *line);
  * status of the last line. */
 int prompt(const struct target *t, prompt_run_fn *run, void *arg);
 
-/* Whether libedit is built in. */
-bool prompt_has_editing(void);
-
 #endif

@@ -131,7 +131,7 @@ measure(enum kind kind, uint64_t entries)
 
 	acl_init(&list);
 	load = add_each(&list, kind, entries);
-	acl_clear(&list);
+	acl_fini(&list);
 	from_file = add_file(&list, kind, entries);
 	hit = match(&list, kind, 0, entries);
 	miss = match(&list, kind, entries, entries + (1 << 30));

@@ -201,7 +201,7 @@ run_acl(struct call *c, struct error *e)
 		return -1;
 	if (!c->no)
 		return access_add(c, &list, l, e);
-	acl_clear(l);
+	acl_fini(l);
 	return 0;
 }
 

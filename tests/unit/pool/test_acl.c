@@ -50,7 +50,7 @@ START_TEST(order_decides)
 	ck_assert(permits("10.255.0.1"));
 	ck_assert(!permits("11.0.0.1"));
 	ck_assert(!permits("::1"));
-	acl_clear(&list);
+	acl_fini(&list);
 	ck_assert(permits("10.0.0.1"));
 	acl_fini(&list);
 }
@@ -102,12 +102,12 @@ START_TEST(ipv6_entries_are_of_ipv6)
 	ck_assert(!permits("127.0.0.1"));
 	ck_assert(permits("10.0.0.1"));
 	ck_assert(permits("2001:db8::1"));
-	acl_clear(&list);
+	acl_fini(&list);
 	add(false, "::/80", NULL);
 	add(true, "127.0.0.0/8", NULL);
 	ck_assert(permits("127.0.0.1"));
 	ck_assert(!permits("::1"));
-	acl_clear(&list);
+	acl_fini(&list);
 	add(false, "::ffff:0:0/96", NULL);
 	add(true, "::/0", NULL);
 	ck_assert(!permits("192.0.2.1"));
@@ -130,7 +130,7 @@ START_TEST(unix_clients)
 	add(false, "unix", NULL);
 	ck_assert(!acl_permits(&list, &p));
 	ck_assert(permits("10.0.0.2"));
-	acl_clear(&list);
+	acl_fini(&list);
 	add(true, "unix", NULL);
 	ck_assert(acl_permits(&list, &p));
 	ck_assert(!permits("10.0.0.2"));
