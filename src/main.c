@@ -18,10 +18,10 @@
 #include "control/apply/direct.h"
 #include "control/upgrade/takeover.h"
 #include "control/verify/direct_inspect.h"
-#include "control/verify/doubts.h"
+#include "control/verify/warnings.h"
 #include "control/verify/explain.h"
 #include "control/apply/geoip.h"
-#include "control/verify/route_doubts.h"
+#include "control/verify/route_warnings.h"
 #include "control/upgrade/inherit.h"
 #include "control/language/options.h"
 #include "control/pen.h"
@@ -153,12 +153,12 @@ explain(struct pen *p)
 }
 
 static void
-log_doubts(struct pen *p)
+log_warnings(struct pen *p)
 {
-	char *of_routes = route_doubts_new(p, NULL, p->plan);
+	char *of_routes = route_warnings_new(p, NULL, p->plan);
 
-	doubts_log(NULL, p->plan, NULL);
-	route_doubts_log(of_routes);
+	warnings_log(NULL, p->plan, NULL);
+	route_warnings_log(of_routes);
 	free(of_routes);
 }
 
@@ -238,7 +238,7 @@ check_start(struct pen *p)
 	struct error e;
 	int rc = 0;
 
-	if (secure_try(p, &e) < 0 || geoip_try(p, &e) < 0) {
+	if (tls_config_try(p, &e) < 0 || geoip_try(p, &e) < 0) {
 		print_error(e.text);
 		rc = -1;
 	}
@@ -260,7 +260,7 @@ main_check(struct pen *p)
 
 	if (make_plan(p, print_error, &e) < 0 || check_start(p) < 0)
 		return 1;
-	log_doubts(p);
+	log_warnings(p);
 	if (p->plan->config.explain != NULL)
 		return explain(p);
 	if (is_to_print(&p->plan->config) && print_configuration(p) != 0)
@@ -282,7 +282,7 @@ main_run(struct pen *p, struct process *proc)
 		return main_check(p);
 	if (make_plan(p, NULL, &e) < 0)
 		return main_fail(&e);
-	log_doubts(p);
+	log_warnings(p);
 	if (!p->plan->config.process.foreground) {
 		if (predecessor_is_there(&p->predecessor))
 			process_stay_in_background(proc);

@@ -148,8 +148,8 @@ on_hangup(void *arg)
 	}
 	notify_reloading(&p->notify);
 	reopen_logs(p);
-	secure_look(p);
-	geoip_look(p->geoip);
+	tls_config_refresh(p);
+	geoip_refresh(p->geoip);
 	reload(p);
 }
 
@@ -202,13 +202,13 @@ pen_new(void)
 	p->given = plan_new();
 	p->pool = pool_new();
 	p->index = server_index_new();
-	p->secure = secure_new(p);
+	p->tls_config = tls_config_new(p);
 	p->commands = command_groups;
 	p->participants = participants;
 	notify_init(&p->notify);
 	predecessor_init(&p->predecessor);
 	if (p->plan == NULL || p->given == NULL || p->pool == NULL ||
-	    p->index == NULL || p->secure == NULL) {
+	    p->index == NULL || p->tls_config == NULL) {
 		pen_free(p);
 		return NULL;
 	}
@@ -245,7 +245,7 @@ pen_free(struct pen *p)
 	frontend_free(p->frontend);
 	director_free(p->director);
 	geoip_free(p->geoip);
-	secure_free(p->secure);
+	tls_config_free(p->tls_config);
 	requestlog_close(p->log);
 	sessionlog_free(p->sessionlog);
 	on_state_free(p->on_state);

@@ -12,11 +12,11 @@
 #include "control/report/report.h"
 #include "control/socket/socket.h"
 #include "control/verify/direct_inspect.h"
-#include "control/verify/doubts.h"
+#include "control/verify/warnings.h"
 #include "control/verify/explain.h"
 #include "control/verify/preflight.h"
-#include "control/verify/route_doubts.h"
-#include "control/verify/secure_check.h"
+#include "control/verify/route_warnings.h"
+#include "control/verify/tls_config_check.h"
 #include "control/web/web.h"
 
 /* In the order of help. */
@@ -63,10 +63,10 @@ static const struct participant all[] = {
 	    .cancel = direct_cancel },
 	{ .name = "tls",
 	    .since = PHASE_STARTING,
-	    .check = secure_check,
-	    .prepare = secure_prepare,
-	    .commit = secure_commit,
-	    .cancel = secure_cancel },
+	    .check = tls_config_check,
+	    .prepare = tls_config_prepare,
+	    .commit = tls_config_commit,
+	    .cancel = tls_config_cancel },
 	{ .name = "access lists",
 	    .since = PHASE_PLANNING,
 	    .check = apply_acls_check,
@@ -105,9 +105,9 @@ static const struct participant all[] = {
 	    .cancel = apply_routes_cancel },
 	{ .name = "warnings of routes",
 	    .since = PHASE_STARTING,
-	    .prepare = route_doubts_prepare,
-	    .commit = route_doubts_commit,
-	    .cancel = route_doubts_cancel },
+	    .prepare = route_warnings_prepare,
+	    .commit = route_warnings_commit,
+	    .cancel = route_warnings_cancel },
 	{ .name = "tunnels",
 	    .since = PHASE_STARTING,
 	    .prepare = direct_prepare_forward,
@@ -122,16 +122,14 @@ static const struct participant all[] = {
 	    .prepare = checks_prepare,
 	    .commit = checks_commit,
 	    .cancel = checks_cancel },
-	{ .name = "names",
-	    .since = PHASE_SERVING,
-	    .commit = refresh_commit },
+	{ .name = "names", .since = PHASE_SERVING, .commit = refresh_commit },
 	{ .name = "control sockets",
 	    .since = PHASE_STARTING,
 	    .prepare = control_prepare,
 	    .cancel = control_cancel },
 	{ .name = "warnings",
 	    .since = PHASE_SERVING,
-	    .commit = doubts_commit },
+	    .commit = warnings_commit },
 	{ .name = NULL },
 };
 

@@ -248,7 +248,7 @@ END_TEST
 /* ---- the commands ---- */
 
 static void
-tell_both(const char *command)
+emit_both(const char *command)
 {
 	ck_assert_str_eq(spot_ask(&ours.twin.ctl, command), "");
 	ck_assert_str_eq(spot_ask(&classic.twin.ctl, command), "");
@@ -265,10 +265,10 @@ START_TEST(while_it_runs)
 	start_both(options);
 	visit(&ours, &with, GET1 END, FIRST);
 	visit(&classic, &with, GET1 END, FIRST);
-	tell_both("http\n");
+	emit_both("http\n");
 	visit(&ours, &with, GET1 TOLD END, FIRST);
 	visit(&classic, &with, GET1 TOLD END, FIRST);
-	tell_both("no http\n");
+	emit_both("no http\n");
 	visit(&ours, &with, GET1 END, FIRST);
 	visit(&classic, &with, GET1 END, FIRST);
 	stop_both();

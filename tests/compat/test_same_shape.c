@@ -147,7 +147,7 @@ compare_all(void)
 }
 
 static void
-tell_both(const char *command)
+emit_both(const char *command)
 {
 	const char *line = text("%s\n", command);
 
@@ -185,7 +185,7 @@ START_TEST(as_time_goes_on)
 	compare_all();
 	visit_both();
 	compare_all();
-	tell_both("server 0 max 5 hard 6 weight 2 prio 3");
+	emit_both("server 0 max 5 hard 6 weight 2 prio 3");
 	compare_all();
 	compare("blacklist 7", true);
 	compare("timeout 8", true);
@@ -196,17 +196,17 @@ START_TEST(as_time_goes_on)
 	compare("client_acl 2", true);
 	compare("control_acl 0", true);
 #ifdef HAVE_MAXMINDDB
-	tell_both("acl 3 permit country SE");
-	tell_both("acl 3 deny country us");
+	emit_both("acl 3 permit country SE");
+	emit_both("acl 3 deny country us");
 #endif
-	tell_both("http");
-	tell_both("no http");
+	emit_both("http");
+	emit_both("no http");
 	if (geteuid() == 0) {
-		tell_both("transparent");
-		tell_both("no transparent");
+		emit_both("transparent");
+		emit_both("no transparent");
 	}
-	tell_both("acl 3 permit 2001:db8::/32");
-	tell_both("no acl 3");
+	emit_both("acl 3 permit 2001:db8::/32");
+	emit_both("no acl 3");
 	stop_both();
 }
 END_TEST
@@ -257,7 +257,7 @@ START_TEST(modes)
 		SKIP("classic Pen 0.34.1 is not installed");
 	start_both(none, false);
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		tell_both(commands[i]);
+		emit_both(commands[i]);
 		compare("mode", true);
 	}
 	stop_both();
@@ -275,18 +275,18 @@ START_TEST(taken_out)
 		SKIP("classic Pen 0.34.1 is not installed");
 	start_both(turns, true);
 	backend_start_at(&two, &dead, answer, NULL);
-	tell_both("server 0 blacklist 600");
+	emit_both("server 0 blacklist 600");
 	for (i = 0; i < 4; i++)
 		visit_both();
 	ck_assert_int_eq(one.accepted, 0);
 	ck_assert_int_eq(two.accepted, 8);
 	compare("blacklist", true);
-	tell_both("server 0 blacklist 0");
+	emit_both("server 0 blacklist 0");
 	for (i = 0; i < 4; i++)
 		visit_both();
 	ck_assert_int_eq(one.accepted, 4);
 	ck_assert_int_eq(two.accepted, 12);
-	tell_both("server 0 blacklist 1");
+	emit_both("server 0 blacklist 1");
 	WAIT_FOR((visit(&ours), one.accepted == 5), 10000);
 	WAIT_FOR((visit(&classic), one.accepted == 6), 10000);
 	stop_both();
@@ -304,8 +304,8 @@ START_TEST(its_files)
 	if (!classic_is_there())
 		SKIP("classic Pen 0.34.1 is not installed");
 	start_both(options, true);
-	tell_both("acl 1 permit 10.0.0.0 255.0.0.0");
-	tell_both("server 0 max 5 hard 6");
+	emit_both("acl 1 permit 10.0.0.0 255.0.0.0");
+	emit_both("server 0 max 5 hard 6");
 	write_file(path, "");
 	ck_assert_int_eq(chmod(path, 0666), 0);
 	(void)spot_ask(&classic.ctl, text("write %s\n", path));

@@ -113,7 +113,7 @@ both_refuse(const char *const *args, const char *what)
 
 static unsigned seed;
 
-/* Lines that are right, and have no doubts. */
+/* Lines that are right, and have no warnings. */
 static const char *
 some_lines(const char *file, unsigned *lines)
 {

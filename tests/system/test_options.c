@@ -493,7 +493,7 @@ START_TEST(check_finds_what_a_start_refuses)
 END_TEST
 
 /* What is of no use is taken, but not in silence. */
-START_TEST(doubts_are_said)
+START_TEST(warnings_are_said)
 {
 	static const char *const lines[] = {
 		"option -T has no effect while clients are not remembered\n",
@@ -594,7 +594,7 @@ START_TEST(lines_that_mislead)
 END_TEST
 
 #ifdef HAVE_OPENSSL
-START_TEST(doubts_about_tls)
+START_TEST(warnings_about_tls)
 {
 	const char *conf = scratch("doubts.conf");
 	const char *argv[] = { getenv("PEN"), "--check", "-F", conf,
@@ -697,11 +697,11 @@ SUITE(test_options)
 	SUITE_ADD(s, event_methods, 10);
 	SUITE_ADD(s, check_says_all, 40);
 	SUITE_ADD(s, check_finds_what_a_start_refuses, 60);
-	SUITE_ADD(s, doubts_are_said, 20);
+	SUITE_ADD(s, warnings_are_said, 20);
 	SUITE_ADD(s, lines_that_mislead, 30);
 	SUITE_ADD(s, open_to_everybody, 20);
 #ifdef HAVE_OPENSSL
-	SUITE_ADD(s, doubts_about_tls, 20);
+	SUITE_ADD(s, warnings_about_tls, 20);
 #endif
 	SUITE_ADD(s, check_leaves_no_trace, 30);
 	SUITE_ADD(s, explain_of_no_client, 10);

@@ -52,7 +52,7 @@ read_header(struct tls_peer *p, char bytes[1024])
 	return n;
 }
 
-START_TEST(facts_of_the_client)
+START_TEST(fields_of_the_client)
 {
 	struct tls_wish w = { .sni = "a.test", .alpn = "h2,http/1.1" };
 	char bytes[1024];
@@ -221,7 +221,7 @@ SUITE(test_proxy_tls)
 	tcase_add_loop_test(loops, in_front_of_a_client, 0, 2);
 	tcase_add_loop_test(loops, in_front_of_a_server, 0, 2);
 	suite_add_tcase(s, loops);
-	SUITE_ADD(s, facts_of_the_client, 30);
+	SUITE_ADD(s, fields_of_the_client, 30);
 	SUITE_ADD(s, nginx_over_tls, 60);
 	return s;
 }

@@ -131,7 +131,7 @@ sink(struct either_server *s, struct either *e)
 /* ---- ends ---- */
 
 static void
-tell_echo(struct line *l)
+emit_echo(struct line *l)
 {
 	struct either *c = &l->client;
 
@@ -153,12 +153,12 @@ tell_echo(struct line *l)
 
 START_TEST(echoes)
 {
-	everywhere(tell_echo, echo);
+	everywhere(emit_echo, echo);
 }
 END_TEST
 
 static void
-tell_client_ends_first(struct line *l)
+emit_client_ends_first(struct line *l)
 {
 	struct either *c = &l->client;
 
@@ -188,7 +188,7 @@ tell_client_ends_first(struct line *l)
 
 START_TEST(client_ends_first)
 {
-	everywhere(tell_client_ends_first, sink);
+	everywhere(emit_client_ends_first, sink);
 }
 END_TEST
 
@@ -201,7 +201,7 @@ end_then_listen(struct either_server *s, struct either *e)
 }
 
 static void
-tell_server_ends_first(struct line *l)
+emit_server_ends_first(struct line *l)
 {
 	atomic_llong *received = &l->server.tls.backend.received;
 	struct either *c = &l->client;
@@ -223,13 +223,13 @@ tell_server_ends_first(struct line *l)
 
 START_TEST(server_ends_first)
 {
-	everywhere(tell_server_ends_first, end_then_listen);
+	everywhere(emit_server_ends_first, end_then_listen);
 }
 END_TEST
 
 /* A client that was told the end has got all, and need not say goodbye. */
 static void
-tell_client_leaves(struct line *l)
+emit_client_leaves(struct line *l)
 {
 	struct either *c = &l->client;
 
@@ -244,7 +244,7 @@ tell_client_leaves(struct line *l)
 
 START_TEST(client_leaves_after_the_end)
 {
-	everywhere(tell_client_leaves, end_then_listen);
+	everywhere(emit_client_leaves, end_then_listen);
 }
 END_TEST
 
@@ -262,7 +262,7 @@ answer_then_read(struct either_server *s, struct either *e)
 
 /* TLS tells it from an end, plain words cannot. */
 static void
-tell_client_is_cut(struct line *l)
+emit_client_is_cut(struct line *l)
 {
 	struct either *c = &l->client;
 	bool end = l->where == FRONT;
@@ -278,7 +278,7 @@ tell_client_is_cut(struct line *l)
 
 START_TEST(client_is_cut)
 {
-	everywhere(tell_client_is_cut, answer_then_read);
+	everywhere(emit_client_is_cut, answer_then_read);
 }
 END_TEST
 
@@ -314,7 +314,7 @@ expect_cut(struct either *c)
 }
 
 static void
-tell_server_is_cut(struct line *l)
+emit_server_is_cut(struct line *l)
 {
 	struct either *c = &l->client;
 
@@ -329,13 +329,13 @@ tell_server_is_cut(struct line *l)
 
 START_TEST(server_is_cut)
 {
-	everywhere(tell_server_is_cut, part_then_leave);
+	everywhere(emit_server_is_cut, part_then_leave);
 }
 END_TEST
 
 /* The client has ended and waits for an answer that never comes whole. */
 static void
-tell_server_is_cut_answering(struct line *l)
+emit_server_is_cut_answering(struct line *l)
 {
 	struct either *c = &l->client;
 
@@ -361,7 +361,7 @@ end_then_part(struct either_server *s, struct either *e)
 
 START_TEST(server_is_cut_answering)
 {
-	everywhere(tell_server_is_cut_answering, end_then_part);
+	everywhere(emit_server_is_cut_answering, end_then_part);
 }
 END_TEST
 
@@ -386,7 +386,7 @@ send_and_look(struct either *c, size_t *got)
 /* In TLS it can be told a cut from an end: no goodbye is made up. (In plain
  * words a reset would lose it the answer, so there it is told an end.) */
 static void
-tell_cut_while_sending(struct line *l)
+emit_cut_while_sending(struct line *l)
 {
 	struct either *c = &l->client;
 	size_t got;
@@ -404,7 +404,7 @@ tell_cut_while_sending(struct line *l)
 
 START_TEST(server_is_cut_while_client_sends)
 {
-	everywhere(tell_cut_while_sending, part_then_leave);
+	everywhere(emit_cut_while_sending, part_then_leave);
 }
 END_TEST
 

@@ -299,13 +299,13 @@ END_TEST
 
 /* nginx has TLS of its own; `ca` is whom pen trusts with it. */
 static void
-secure_web_up(const char *ca, bool secure_front)
+tls_config_web_up(const char *ca, bool tls_config_front)
 {
 	const char *argv[] = { "-f", "-C", ctl.text, "--upstream-tls",
 		"--upstream-ca", ca, "--upstream-name", "localhost", "-r",
 		front.text, web.at.text, NULL, NULL, NULL, NULL };
 
-	if (secure_front) {
+	if (tls_config_front) {
 		argv[9] = "-E";
 		argv[10] = id.ec;
 		argv[11] = front.text;
@@ -338,14 +338,14 @@ START_TEST(nginx_as_a_secure_server)
 		 " ssl_protocols %s;",
 		id.rsa, id.rsa, _i == 0 ? "TLSv1.2" : "TLSv1.3"));
 	plain = text("http://%s/", front.text);
-	secure_web_up(id.ca, false);
+	tls_config_web_up(id.ca, false);
 	expect_page(plain);
 	pen_down(&pen);
-	secure_web_up(id.ca, true);
+	tls_config_web_up(id.ca, true);
 	expect_page(url(""));
 	pen_down(&pen);
 	/* one that cannot prove who it is */
-	secure_web_up(stranger.ca, false);
+	tls_config_web_up(stranger.ca, false);
 	fd = spot_connect(&front);
 	spot_expect_reset(fd);
 	close(fd);
@@ -373,7 +373,7 @@ START_TEST(load_without_a_failure)
 		nginx_up_with(&web, "hello", "ssl",
 		    text("ssl_certificate %s; ssl_certificate_key %s;", id.ec,
 			id.ec));
-		secure_web_up(id.ca, true);
+		tls_config_web_up(id.ca, true);
 	}
 	at = text("https://%s/", front.text);
 	for (keep = false;; keep = true) {

@@ -101,7 +101,7 @@ reread(void)
 /* ---- tickets ---- */
 
 static void
-tell_tickets(int version)
+emit_tickets(int version)
 {
 	SSL_SESSION *s = NULL;
 
@@ -135,13 +135,13 @@ tell_tickets(int version)
 
 START_TEST(tickets)
 {
-	both(tell_tickets);
+	both(emit_tickets);
 }
 END_TEST
 
 /* The process that replaces pen has its keys, and hands them on. */
 static void
-tell_upgrades(int version)
+emit_upgrades(int version)
 {
 	SSL_SESSION *s = NULL, *old;
 	pid_t first, second;
@@ -165,7 +165,7 @@ tell_upgrades(int version)
 START_TEST(tickets_through_upgrades)
 {
 	NEED_UPGRADES(upgrading_install());
-	both(tell_upgrades);
+	both(emit_upgrades);
 }
 END_TEST
 
@@ -186,7 +186,7 @@ key_file(const char *name, const char *kinds)
 }
 
 static void
-tell_shared_keys(int version)
+emit_shared_keys(int version)
 {
 	SSL_SESSION *s = NULL, *old;
 	struct tls_chain other;
@@ -229,14 +229,14 @@ tell_shared_keys(int version)
 
 START_TEST(keys_of_a_file)
 {
-	both(tell_shared_keys);
+	both(emit_shared_keys);
 }
 END_TEST
 
 /* ---- without tickets ---- */
 
 static void
-tell_cache(int version)
+emit_cache(int version)
 {
 	SSL_SESSION *s = NULL;
 
@@ -256,7 +256,7 @@ tell_cache(int version)
 
 START_TEST(session_cache)
 {
-	both(tell_cache);
+	both(emit_cache);
 }
 END_TEST
 
@@ -264,7 +264,7 @@ END_TEST
 
 /* From one who needed no certificate to a pen that wants one. */
 static void
-tell_require(int version)
+emit_require(int version)
 {
 	const char *settings[] = { "", "no ssl_tickets;ssl_session_cache 9;" };
 	SSL_SESSION *s, *t;
@@ -292,13 +292,13 @@ tell_require(int version)
 
 START_TEST(nobody_without_a_certificate)
 {
-	both(tell_require);
+	both(emit_require);
 }
 END_TEST
 
 /* The same with two that share their keys. */
 static void
-tell_stricter_twin(int version)
+emit_stricter_twin(int version)
 {
 	struct tls_chain twin;
 	SSL_SESSION *s = NULL;
@@ -326,12 +326,12 @@ tell_stricter_twin(int version)
 
 START_TEST(nobody_from_a_twin)
 {
-	both(tell_stricter_twin);
+	both(emit_stricter_twin);
 }
 END_TEST
 
 static void
-tell_with_certificate(int version)
+emit_with_certificate(int version)
 {
 	SSL_SESSION *s = NULL;
 	struct tls_peer *p;
@@ -360,14 +360,14 @@ tell_with_certificate(int version)
 
 START_TEST(with_a_certificate)
 {
-	both(tell_with_certificate);
+	both(emit_with_certificate);
 }
 END_TEST
 
 /* A certificate is revoked, or an authority goes, in the same files as
  * before. */
 static void
-tell_revoked(int version)
+emit_revoked(int version)
 {
 	struct cert_wish mine = { .name = "me", .for_client = true };
 	struct cert_wish other = { .name = "authority", .is_ca = true };
@@ -408,7 +408,7 @@ tell_revoked(int version)
 
 START_TEST(nobody_who_was_revoked)
 {
-	both(tell_revoked);
+	both(emit_revoked);
 }
 END_TEST
 

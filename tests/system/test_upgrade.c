@@ -308,7 +308,7 @@ START_TEST(it_hangs)
 {
 	const char *said;
 	long long began;
-	int session, asker;
+	int session, caller;
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
@@ -318,19 +318,19 @@ START_TEST(it_hangs)
 	spot_expect_echo(session, "before");
 	upgrading_replace(program, "#!/bin/sh\nexec sleep 1000\n");
 	began = wait_now_ms();
-	asker = ask_and_wait();
+	caller = ask_and_wait();
 	ck_assert_str_eq(spot_ask(&ctl, "upgrade\n"),
 	    "error: upgrade: another upgrade is under way\n");
 	ck_assert_str_eq(spot_ask(&ctl, "server 0 drain\n"),
 	    "error: server: an upgrade is under way\n");
 	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
 	/* penctl hears of it all the time, and is told in the end */
-	spot_set_deadline(asker, 10000);
-	said = spot_recv_all(asker);
+	spot_set_deadline(caller, 10000);
+	said = spot_recv_all(caller);
 	ck_assert_msg(strstr(said, "starts\nerror: upgrade: process ") != NULL,
 	    "%s", said);
 	ck_assert_int_ge(wait_now_ms() - began, 29000);
-	close(asker);
+	close(caller);
 	goes_on(session, "killed by signal 9");
 }
 END_TEST
@@ -358,21 +358,21 @@ START_TEST(ended_meanwhile)
 {
 	char number[16] = "";
 	pid_t new;
-	int asker;
+	int caller;
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
 	prepare(SPOT_TCP4, backend_echo);
 	up("-O", "tcp_nodelay");
 	upgrading_replace(program, "#!/bin/sh\nexec sleep 1000\n");
-	asker = ask_and_wait();
-	ck_assert_int_gt(recv(asker, number, sizeof(number) - 1, 0), 0);
+	caller = ask_and_wait();
+	ck_assert_int_gt(recv(caller, number, sizeof(number) - 1, 0), 0);
 	new = (pid_t)strtol(number, NULL, 10);
 	ck_assert_int_gt(new, 1);
 	pen_down(&pen);
 	ck_assert_str_eq(
-	    spot_recv_all(asker), "error: upgrade: pen is stopping\n");
-	close(asker);
+	    spot_recv_all(caller), "error: upgrade: pen is stopping\n");
+	close(caller);
 	WAIT_FOR(upgrading_has_ended(new), 10000);
 	backend_stop(&back);
 }

@@ -17,7 +17,7 @@
 #define PEN_CONTROL_APPLY_H
 
 #include "control/apply/names.h"
-#include "control/apply/secure.h"
+#include "control/apply/tls_config.h"
 #include "control/life/context.h"
 
 /* A server that the draft sets or removes; without an address one that it
@@ -47,12 +47,12 @@ struct apply {
 
 	/* What participants have prepared. */
 	struct changes servers;
-	struct secure_change tls;
+	struct tls_config_change tls;
 	struct check_changes *checks;
 	struct requestlog *log;
 	struct sessionlog *sessions;
 	struct routes *routes;
-	char *route_doubts; /* new ones; NULL: none */
+	char *route_warnings; /* new ones; NULL: none */
 	bool routes_changed;
 	bool log_changed, sessions_changed;
 	struct geoip *geoip;

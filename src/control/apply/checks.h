@@ -6,7 +6,7 @@
 #include "control/plan/check_plan.h"
 #include "proxy/check/check_spec.h"
 
-struct facts;
+struct fields;
 
 /* Checks that the draft has what its health checks need. Returns 0, or -1 with
  * a sentence. */

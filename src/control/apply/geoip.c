@@ -191,7 +191,7 @@ geoip_on_time(struct timer *t)
 }
 
 void
-geoip_look(struct geoip *g)
+geoip_refresh(struct geoip *g)
 {
 	if (g == NULL || g->from >= 0)
 		return;

@@ -23,7 +23,7 @@ void geoip_cancel(struct apply *a);
  * 0, or -1 with a sentence. */
 int geoip_try(struct pen *p, struct error *e);
 /* Reads the file again if it has changed. NULL is fine. */
-void geoip_look(struct geoip *g);
+void geoip_refresh(struct geoip *g);
 /* NULL is fine. */
 void geoip_free(struct geoip *g);
 

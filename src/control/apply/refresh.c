@@ -93,7 +93,7 @@ refresh_go_on(struct refresh *r, enum step step, uint64_t ms)
 /* One line when names begin to fail, and one when none does any more, however
  * long that takes. */
 static void
-refresh_tell_failures(struct refresh *r)
+refresh_emit_failures(struct refresh *r)
 {
 	const struct name *first = r->names.first_failed;
 	unsigned failing = r->names.failed;
@@ -150,7 +150,7 @@ refresh_on_names(struct names *n)
 {
 	struct refresh *r = list_entry(n, struct refresh, names);
 
-	refresh_tell_failures(r);
+	refresh_emit_failures(r);
 	r->ttl_ms = n->ttl_ms;
 	first_portion(r, STEP_TAKE);
 }

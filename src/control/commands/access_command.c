@@ -13,7 +13,7 @@
 #include "control/report/acl_report.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/life/context.h"
 #include "control/value/value.h"
 
@@ -47,7 +47,7 @@ guards_a_control(const struct plan *p, const struct acl_ref *list)
 
 /* Names the entry that an address with bits beyond its mask has become. */
 static void
-tell_cut(const struct call *c, const struct acl_entry *entry)
+emit_cut(const struct call *c, const struct acl_entry *entry)
 {
 	const struct words *w = c->words;
 	const char *mask = w->count > 3 ? w->word[3] : "";
@@ -61,7 +61,7 @@ tell_cut(const struct call *c, const struct acl_entry *entry)
 	    w->word[0], w->word[2], *mask != '\0' ? " " : "", mask, taken,
 	    c->origin != NULL ? " at=" : "",
 	    c->origin != NULL ? c->origin : "");
-	if (c->asker != NULL)
+	if (c->caller != NULL)
 		reply_add(&c->reply->out,
 		    "warning: %.60s has host bits set, using %s\n", w->word[2],
 		    taken);
@@ -69,15 +69,15 @@ tell_cut(const struct call *c, const struct acl_entry *entry)
 
 /* The same of the lines of a file. */
 static void
-tell_cuts(const struct call *c, const char *path,
-    const struct acl_file_facts *facts)
+emit_cuts(
+    const struct call *c, const char *path, const struct acl_file_facts *facts)
 {
 	if (facts->cut == 0 || c->dry)
 		return;
 	log_warn("acl: addresses have host bits set acl=%s entries=%zu "
 		 "first=%.300s:%u",
 	    c->words->word[0], facts->cut, path, facts->first_cut);
-	if (c->asker != NULL)
+	if (c->caller != NULL)
 		reply_add(&c->reply->out,
 		    "warning: %zu addresses have host bits set, the first at "
 		    "%.300s:%u\n",
@@ -96,7 +96,7 @@ access_add_entry(struct call *c, struct acl *l, bool permit,
 	if (acl_add_entry(l, &entry, like) < 0)
 		return error_set(e, "out of memory");
 	if (entry.was_cut)
-		tell_cut(c, &entry);
+		emit_cut(c, &entry);
 	return 0;
 }
 
@@ -108,9 +108,9 @@ access_add_file(struct call *c, struct acl *l, enum acl_verb verb,
 	int rc;
 
 	/* an error quotes the file */
-	if (c->asker != NULL && c->asker->access < ACCESS_ADMIN)
+	if (c->caller != NULL && c->caller->access < ACCESS_ADMIN)
 		return error_set(e, "file: needs the level admin, yours is %s",
-		    access_name(c->asker->access));
+		    access_name(c->caller->access));
 	if (call_needs_local(c, e) < 0)
 		return -1;
 	if (c->pen->loads == NULL)
@@ -119,7 +119,7 @@ access_add_file(struct call *c, struct acl *l, enum acl_verb verb,
 		rc = acl_loads_add(
 		    c->pen->loads, l, path, verb, like, &facts, e);
 	if (rc == 0)
-		tell_cuts(c, path, &facts);
+		emit_cuts(c, path, &facts);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -190,12 +190,12 @@ run_acl(struct call *c, struct error *e)
 		return -1;
 	if (list.number < 0)
 		list.name = w->word[0];
-	if (c->asker != NULL && c->asker->access < ACCESS_ADMIN &&
+	if (c->caller != NULL && c->caller->access < ACCESS_ADMIN &&
 	    guards_a_control(c->pen->plan, &list))
 		return error_set(e,
 		    "needs the level admin, yours is %s, because "
 		    "control_acl uses this list",
-		    access_name(c->asker->access));
+		    access_name(c->caller->access));
 	l = plan_acls_edit(&c->plan->acls, w->word[0], e);
 	if (l == NULL)
 		return -1;
@@ -266,7 +266,7 @@ static int
 answer_control(struct call *c)
 {
 	const struct plan *p = c->plan;
-	struct facts f;
+	struct fields f;
 	unsigned i;
 
 	if (!c->reply->json) {
@@ -275,15 +275,15 @@ answer_control(struct call *c)
 			    p->controls[p->control_count - 1].text);
 		return 0;
 	}
-	facts_list_begin(c->reply);
+	fields_list_begin(c->reply);
 	for (i = 0; i < p->control_count; i++) {
-		facts_begin(&f, c->reply, FACTS_SILENT);
-		facts_text(&f, "control", p->controls[i].text);
-		facts_text(&f, "level", access_name(p->controls[i].level));
-		facts_text(&f, "others", access_name(p->controls[i].others));
-		facts_end(&f);
+		fields_begin(&f, c->reply, FIELDS_SILENT);
+		fields_text(&f, "control", p->controls[i].text);
+		fields_text(&f, "level", access_name(p->controls[i].level));
+		fields_text(&f, "others", access_name(p->controls[i].others));
+		fields_end(&f);
 	}
-	facts_list_end(c->reply);
+	fields_list_end(c->reply);
 	return 0;
 }
 

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/life/context.h"
 #include "control/apply/server_find.h"
 #include "pool/sticky.h"
@@ -17,21 +17,21 @@ enum { RECENT_SECONDS = 300, WALK = 2000 };
 /* ---- all that were seen ---- */
 
 static void
-tell_client(struct reply *r, const struct sticky_client *client, uint64_t now)
+emit_client(struct reply *r, const struct sticky_client *client, uint64_t now)
 {
 	struct peer who = { .family = client->family };
 	char text[PEER_TEXT_MAX];
-	struct facts f;
+	struct fields f;
 
 	memcpy(who.ip, client->ip, sizeof(who.ip));
-	facts_begin(&f, r, FACTS_LINE);
-	facts_text(&f, "client", peer_format_host(&who, text));
-	facts_number(&f, "connects", client->connects);
-	facts_number(&f, "sx", client->sent);
-	facts_number(&f, "rx", client->received);
-	facts_json_number(&f, "server", client->server);
-	facts_json_number(&f, "age_ms", now - client->seen);
-	facts_end(&f);
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_text(&f, "client", peer_format_host(&who, text));
+	fields_number(&f, "connects", client->connects);
+	fields_number(&f, "sx", client->sent);
+	fields_number(&f, "rx", client->received);
+	fields_json_number(&f, "server", client->server);
+	fields_json_number(&f, "age_ms", now - client->seen);
+	fields_end(&f);
 }
 
 /* A piece ends after some clients looked at too: those passed over cost
@@ -50,11 +50,11 @@ more_recent(struct reply *r, struct pen *p)
 		    sticky_at(clients, (size_t)r->at++);
 
 		if (client->seen + r->arg >= now)
-			tell_client(r, client, now);
+			emit_client(r, client, now);
 	}
 	if (r->at < count)
 		return true;
-	facts_list_end(r);
+	fields_list_end(r);
 	return false;
 }
 
@@ -65,7 +65,7 @@ run_recent(struct call *c, struct error *e)
 
 	if (call_needs_serving(c, e) < 0 || call_duration(c, &ms, e) < 0)
 		return -1;
-	facts_list_begin(c->reply);
+	fields_list_begin(c->reply);
 	c->reply->at = 0;
 	c->reply->arg = ms;
 	c->reply->more = more_recent;
@@ -84,7 +84,7 @@ unknown(const struct peer *who, struct error *e)
 }
 
 static int
-tell_one(struct call *c, const struct peer *who, struct error *e)
+emit_one(struct call *c, const struct peer *who, struct error *e)
 {
 	struct sticky *clients = pool_sticky(c->pen->pool);
 	uint64_t now = loop_now(c->pen->loop);
@@ -92,23 +92,23 @@ tell_one(struct call *c, const struct peer *who, struct error *e)
 	const struct sticky_away *away;
 	char text[PEER_TEXT_MAX];
 	sticky_hint hint = 0;
-	struct facts f;
+	struct fields f;
 
 	client = sticky_find(
 	    clients, who, &hint, now, pool_options(c->pen->pool)->tracking_ms);
 	if (client == NULL)
 		return unknown(who, e);
 	away = sticky_away(clients, hint);
-	facts_begin(&f, c->reply, FACTS_LINES);
-	facts_text(&f, "client", peer_format_host(who, text));
-	facts_number(&f, "server", client->server);
+	fields_begin(&f, c->reply, FIELDS_LINES);
+	fields_text(&f, "client", peer_format_host(who, text));
+	fields_number(&f, "server", client->server);
 	if (away != NULL && away->home > 0)
-		facts_number(&f, "home", away->home - 1);
-	facts_number(&f, "age_ms", now - client->seen);
-	facts_number(&f, "connects", client->connects);
-	facts_number(&f, "sx", client->sent);
-	facts_number(&f, "rx", client->received);
-	facts_end(&f);
+		fields_number(&f, "home", away->home - 1);
+	fields_number(&f, "age_ms", now - client->seen);
+	fields_number(&f, "connects", client->connects);
+	fields_number(&f, "sx", client->sent);
+	fields_number(&f, "rx", client->received);
+	fields_end(&f);
 	return 0;
 }
 
@@ -160,7 +160,7 @@ run_client_command(struct call *c, struct error *e)
 	if (pool_sticky(c->pen->pool) == NULL)
 		return error_set(e, "clients are not remembered");
 	peer_from_addr(&who, &at);
-	return w->count == 1 ? tell_one(c, &who, e) : client_change(c, &who, e);
+	return w->count == 1 ? emit_one(c, &who, e) : client_change(c, &who, e);
 }
 
 /* ---- where they go ---- */
@@ -169,7 +169,7 @@ static int
 run_rebalance(struct call *c, struct error *e)
 {
 	uint64_t percent, asked;
-	struct facts f;
+	struct fields f;
 
 	if (call_needs_serving(c, e) < 0)
 		return -1;
@@ -181,9 +181,9 @@ run_rebalance(struct call *c, struct error *e)
 	if (sessions_rebalance(frontend_sessions(c->pen->frontend),
 		(unsigned)percent, &asked, e) < 0)
 		return -1;
-	facts_begin(&f, c->reply, FACTS_LINE);
-	facts_number(&f, "sessions", asked);
-	facts_end(&f);
+	fields_begin(&f, c->reply, FIELDS_LINE);
+	fields_number(&f, "sessions", asked);
+	fields_end(&f);
 	return 0;
 }
 

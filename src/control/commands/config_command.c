@@ -8,7 +8,7 @@
 #include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/file/config_file.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/apply/geoip.h"
 #include "control/life/context.h"
 
@@ -37,8 +37,8 @@ run_reload(struct call *c, struct error *e)
 	rc = plan_become(c->plan, new);
 	plan_free(new);
 	c->fresh = true;
-	secure_look(c->pen);
-	geoip_look(c->pen->geoip);
+	tls_config_refresh(c->pen);
+	geoip_refresh(c->pen->geoip);
 	return rc == 0 ? 0 : error_set(e, "out of memory");
 }
 
@@ -119,13 +119,13 @@ free_parts(struct parts *l)
 }
 
 static void
-tell_line(struct reply *r, const char *mark, const char *line)
+emit_line(struct reply *r, const char *mark, const char *line)
 {
-	struct facts f;
+	struct fields f;
 
-	facts_begin(&f, r, FACTS_SILENT);
-	facts_text(&f, mark[0] == '+' ? "running" : "file", line);
-	facts_end(&f);
+	fields_begin(&f, r, FIELDS_SILENT);
+	fields_text(&f, mark[0] == '+' ? "running" : "file", line);
+	fields_end(&f);
 	if (r->json)
 		return;
 	(void)buffer_append(&r->out, mark, 1);
@@ -134,23 +134,23 @@ tell_line(struct reply *r, const char *mark, const char *line)
 
 /* Its lines, one by one. */
 static void
-tell_part(struct reply *r, const char *mark, char *part)
+emit_part(struct reply *r, const char *mark, char *part)
 {
 	char *end;
 
 	while ((end = strchr(part, '\n')) != NULL) {
 		*end = '\0';
-		tell_line(r, mark, part);
+		emit_line(r, mark, part);
 		*end = '\n';
 		part = end + 1;
 	}
-	tell_line(r, mark, part);
+	emit_line(r, mark, part);
 }
 
 /* A plan is printed the same way each time, so what differs are parts that only
  * one of the two texts has. */
 static void
-tell_only_in(struct reply *r, const struct parts *mine,
+emit_only_in(struct reply *r, const struct parts *mine,
     const struct parts *other, const char *mark)
 {
 	size_t i;
@@ -158,11 +158,11 @@ tell_only_in(struct reply *r, const struct parts *mine,
 	for (i = 0; i < mine->count; i++)
 		if (bsearch(&mine->part[i], other->sorted, other->count,
 			sizeof(char *), config_compare) == NULL)
-			tell_part(r, mark, mine->part[i]);
+			emit_part(r, mark, mine->part[i]);
 }
 
 static int
-tell_differences(struct reply *r, struct buffer *file, struct buffer *running)
+emit_differences(struct reply *r, struct buffer *file, struct buffer *running)
 {
 	struct parts there = { .part = NULL }, now = { .part = NULL };
 	int rc = cut_parts(file, &there);
@@ -170,10 +170,10 @@ tell_differences(struct reply *r, struct buffer *file, struct buffer *running)
 	if (rc == 0)
 		rc = cut_parts(running, &now);
 	if (rc == 0) {
-		facts_list_begin(r);
-		tell_only_in(r, &there, &now, "-");
-		tell_only_in(r, &now, &there, "+");
-		facts_list_end(r);
+		fields_list_begin(r);
+		emit_only_in(r, &there, &now, "-");
+		emit_only_in(r, &now, &there, "+");
+		fields_list_end(r);
 	}
 	free_parts(&there);
 	free_parts(&now);
@@ -200,7 +200,7 @@ run_diff(struct call *c, struct error *e)
 	plan_print(draft, &file);
 	plan_print(c->plan, &running);
 	plan_free(draft);
-	rc = tell_differences(c->reply, &file, &running);
+	rc = emit_differences(c->reply, &file, &running);
 	buffer_fini(&file);
 	buffer_fini(&running);
 	return rc == 0 ? 0 : error_set(e, "out of memory");

@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/life/context.h"
 #include "control/value/text.h"
 #include "proxy/session/connections.h"
@@ -38,11 +38,11 @@ serving(struct call *c, struct error *e)
 static int
 answer_listen(struct call *c)
 {
-	struct facts f;
+	struct fields f;
 
-	facts_begin(&f, c->reply, FACTS_LINE);
-	facts_text(&f, "listen", c->plan->listen_text);
-	facts_end(&f);
+	fields_begin(&f, c->reply, FIELDS_LINE);
+	fields_text(&f, "listen", c->plan->listen_text);
+	fields_end(&f);
 	return 0;
 }
 
@@ -81,48 +81,48 @@ run_listen(struct call *c, struct error *e)
 
 /* What a client that talks TLS has shown of itself. */
 static void
-connection_tell_tls(struct facts *f, const struct stream *s)
+connection_emit_tls(struct fields *f, const struct stream *s)
 {
 	struct tls_facts t;
 
 	if (s == NULL || !stream_is_open(s) || !stream_is_tls(s))
 		return;
 	tls_facts(s, &t);
-	facts_text(f, "tls", t.version);
-	facts_text(f, "cipher", t.cipher);
-	facts_flag(f, "resumed", t.resumed);
+	fields_text(f, "tls", t.version);
+	fields_text(f, "cipher", t.cipher);
+	fields_flag(f, "resumed", t.resumed);
 	if (t.name[0] != '\0')
-		facts_text(f, "name", t.name);
+		fields_text(f, "name", t.name);
 	if (t.alpn[0] != '\0')
-		facts_text(f, "alpn", t.alpn);
+		fields_text(f, "alpn", t.alpn);
 	if (!t.certificate)
 		return;
-	facts_text(f, "subject", t.subject);
-	facts_text(f, "serial", t.serial);
-	facts_text(f, "verified", t.verified);
+	fields_text(f, "subject", t.subject);
+	fields_text(f, "serial", t.serial);
+	fields_text(f, "verified", t.verified);
 }
 
 static void
-tell_connection(struct facts *f, const struct connection_info *i)
+emit_connection(struct fields *f, const struct connection_info *i)
 {
 	char client[PEER_TEXT_MAX];
 
-	facts_number(f, "connection", i->number);
-	facts_text(f, "state", i->state);
-	facts_text(f, "client", peer_format(&i->client, client));
+	fields_number(f, "connection", i->number);
+	fields_text(f, "state", i->state);
+	fields_text(f, "client", peer_format(&i->client, client));
 	if (i->server != NULL)
-		facts_number(f, "server", i->server->number);
+		fields_number(f, "server", i->server->number);
 	else
-		facts_integer(f, "server", -1);
-	facts_integer(f, "downfd", i->down_fd);
-	facts_integer(f, "upfd", i->up_fd);
-	facts_number(f, "pending_down", i->pending_down);
-	facts_number(f, "pending_up", i->pending_up);
-	facts_number(f, "sx", i->up);
-	facts_number(f, "rx", i->down);
-	facts_number(f, "age_ms", i->age_ms);
-	facts_number(f, "idle_ms", i->idle_ms);
-	connection_tell_tls(f, i->stream);
+		fields_integer(f, "server", -1);
+	fields_integer(f, "downfd", i->down_fd);
+	fields_integer(f, "upfd", i->up_fd);
+	fields_number(f, "pending_down", i->pending_down);
+	fields_number(f, "pending_up", i->pending_up);
+	fields_number(f, "sx", i->up);
+	fields_number(f, "rx", i->down);
+	fields_number(f, "age_ms", i->age_ms);
+	fields_number(f, "idle_ms", i->idle_ms);
+	connection_emit_tls(f, i->stream);
 }
 
 /* Pen's shape: numbers, of a free one zeroes. */
@@ -150,7 +150,7 @@ static int
 run_connection(struct call *c, struct error *e)
 {
 	struct connection_info info;
-	struct facts f;
+	struct fields f;
 	uint64_t n;
 
 	if (serving(c, e) == NULL ||
@@ -164,9 +164,9 @@ run_connection(struct call *c, struct error *e)
 			.down_fd = -1,
 			.up_fd = -1 };
 	}
-	facts_begin(&f, c->reply, FACTS_SILENT);
-	tell_connection(&f, &info);
-	facts_end(&f);
+	fields_begin(&f, c->reply, FIELDS_SILENT);
+	emit_connection(&f, &info);
+	fields_end(&f);
 	if (!c->reply->json)
 		print_connection(&c->reply->out, n, &info);
 	return 0;
@@ -176,19 +176,19 @@ static bool
 more_connections(struct reply *r, struct pen *p)
 {
 	struct connection_info info;
-	struct facts f;
+	struct fields f;
 	bool found = true;
 
 	while (buffer_length(&r->out) < REPLY_PIECE &&
 	    (found = connection_next(
 		 frontend_sessions(p->frontend), r->at, &info))) {
-		facts_begin(&f, r, FACTS_LINE);
-		tell_connection(&f, &info);
-		facts_end(&f);
+		fields_begin(&f, r, FIELDS_LINE);
+		emit_connection(&f, &info);
+		fields_end(&f);
 		r->at = info.number + UINT64_C(1);
 	}
 	if (!found)
-		facts_list_end(r);
+		fields_list_end(r);
 	return found;
 }
 
@@ -197,7 +197,7 @@ run_connections(struct call *c, struct error *e)
 {
 	if (serving(c, e) == NULL)
 		return -1;
-	facts_list_begin(c->reply);
+	fields_list_begin(c->reply);
 	c->reply->at = 0;
 	c->reply->more = more_connections;
 	return 0;
@@ -222,17 +222,17 @@ static int
 run_socket(struct call *c, struct error *e)
 {
 	struct frontend *frontend = serving(c, e);
-	struct facts f;
+	struct fields f;
 	int64_t number;
 	uint64_t fd;
 
 	if (frontend == NULL || connection_parse_one(c, INT32_MAX, &fd, e) < 0)
 		return -1;
 	number = connection_of_fd(frontend_sessions(frontend), (int)fd);
-	facts_begin(&f, c->reply, FACTS_SILENT);
-	facts_number(&f, "socket", fd);
-	facts_integer(&f, "connection", number);
-	facts_end(&f);
+	fields_begin(&f, c->reply, FIELDS_SILENT);
+	fields_number(&f, "socket", fd);
+	fields_integer(&f, "connection", number);
+	fields_end(&f);
 	if (!c->reply->json)
 		reply_add(&c->reply->out,
 		    "Socket %llu belongs to connection %lld\n",
@@ -243,24 +243,24 @@ run_socket(struct call *c, struct error *e)
 /* ---- flows ---- */
 
 static void
-tell_flow(struct reply *r, const struct flow_info *i)
+emit_flow(struct reply *r, const struct flow_info *i)
 {
 	char client[PEER_TEXT_MAX];
-	struct facts f;
+	struct fields f;
 
-	facts_begin(&f, r, FACTS_LINE);
-	facts_number(&f, "flow", i->number);
-	facts_text(&f, "client", peer_format(&i->client, client));
-	facts_integer(
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_number(&f, "flow", i->number);
+	fields_text(&f, "client", peer_format(&i->client, client));
+	fields_integer(
 	    &f, "server", i->server != NULL ? (int64_t)i->server->number : -1);
-	facts_integer(&f, "fd", i->fd);
-	facts_number(&f, "requests", i->requests);
-	facts_number(&f, "responses", i->responses);
-	facts_number(&f, "sx", i->up);
-	facts_number(&f, "rx", i->down);
-	facts_number(&f, "age_ms", i->age_ms);
-	facts_number(&f, "idle_ms", i->idle_ms);
-	facts_end(&f);
+	fields_integer(&f, "fd", i->fd);
+	fields_number(&f, "requests", i->requests);
+	fields_number(&f, "responses", i->responses);
+	fields_number(&f, "sx", i->up);
+	fields_number(&f, "rx", i->down);
+	fields_number(&f, "age_ms", i->age_ms);
+	fields_number(&f, "idle_ms", i->idle_ms);
+	fields_end(&f);
 }
 
 static int
@@ -275,7 +275,7 @@ run_flow(struct call *c, struct error *e)
 	if (!flows_find(frontend_flows(c->pen->frontend), n, &info))
 		return error_set(
 		    e, "there is no flow %llu", (unsigned long long)n);
-	tell_flow(c->reply, &info);
+	emit_flow(c->reply, &info);
 	return 0;
 }
 
@@ -287,11 +287,11 @@ more_flows(struct reply *r, struct pen *p)
 
 	while (buffer_length(&r->out) < REPLY_PIECE &&
 	    (found = flows_next(frontend_flows(p->frontend), r->at, &info))) {
-		tell_flow(r, &info);
+		emit_flow(r, &info);
 		r->at = info.number + UINT64_C(1);
 	}
 	if (!found)
-		facts_list_end(r);
+		fields_list_end(r);
 	return found;
 }
 
@@ -300,7 +300,7 @@ run_flows(struct call *c, struct error *e)
 {
 	if (serving(c, e) == NULL)
 		return -1;
-	facts_list_begin(c->reply);
+	fields_list_begin(c->reply);
 	c->reply->at = 0;
 	c->reply->more = more_flows;
 	return 0;

@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/life/context.h"
 
 /* Told, if nobody says how many; at most; entries of the table at a time. */
@@ -59,22 +59,22 @@ parse_top(struct call *c, uint64_t *n, enum source_order *by, struct error *e)
 }
 
 static void
-limit_tell_source(struct reply *r, const struct source *s, uint64_t now)
+limit_emit_source(struct reply *r, const struct source *s, uint64_t now)
 {
 	char text[SOURCE_TEXT_MAX], rate[32];
 	uint64_t tenths = rate_tenths(&s->rate, now);
-	struct facts f;
+	struct fields f;
 
 	snprintf(rate, sizeof(rate), "%llu.%u", (unsigned long long)tenths / 10,
 	    (unsigned)(tenths % 10));
-	facts_begin(&f, r, FACTS_LINE);
-	facts_text(&f, "client", source_format(s, text));
-	facts_number(&f, "conns", s->conns);
-	facts_number(&f, "waiting", s->waits);
-	facts_decimal(&f, "rate", rate);
-	facts_number(&f, "passed", s->passed);
-	facts_number(&f, "limited", s->limited);
-	facts_end(&f);
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_text(&f, "client", source_format(s, text));
+	fields_number(&f, "conns", s->conns);
+	fields_number(&f, "waiting", s->waits);
+	fields_decimal(&f, "rate", rate);
+	fields_number(&f, "passed", s->passed);
+	fields_number(&f, "limited", s->limited);
+	fields_end(&f);
 }
 
 /* All have been seen: those that have most are told. */
@@ -89,8 +89,8 @@ more_top(struct reply *r, struct pen *p)
 		return true;
 	for (i = 0; i < w->count; i++)
 		if (w->top[i]->in_use)
-			limit_tell_source(r, w->top[i], now);
-	facts_list_end(r);
+			limit_emit_source(r, w->top[i], now);
+	fields_list_end(r);
 	return false;
 }
 
@@ -109,7 +109,7 @@ limit_run_top(struct call *c, struct error *e)
 	r->kept = source_walk_new(by, (unsigned)n);
 	if (r->kept == NULL)
 		return error_set(e, "out of memory");
-	facts_list_begin(r);
+	fields_list_begin(r);
 	r->more = more_top;
 	return 0;
 }

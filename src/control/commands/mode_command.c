@@ -5,7 +5,7 @@
 
 #include "control/commands/commands.h"
 #include "control/language/command.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/life/context.h"
 #include "pool/balance.h"
 
@@ -35,19 +35,19 @@ run_mode(struct call *c, struct error *e)
 	};
 	enum { MODES = sizeof(modes) / sizeof(modes[0]) };
 	bool stopping = c->pen->phase == PHASE_DRAINING;
-	struct facts f;
+	struct fields f;
 	int i;
 
 	(void)e;
-	facts_begin(&f, c->reply, FACTS_SILENT);
+	fields_begin(&f, c->reply, FIELDS_SILENT);
 	for (i = 0; i < MODES; i++)
-		facts_flag(&f, modes[i].name, modes[i].on);
-	facts_json_text(&f, "balance", c->plan->config.pool.balance->name);
+		fields_flag(&f, modes[i].name, modes[i].on);
+	fields_json_text(&f, "balance", c->plan->config.pool.balance->name);
 	if (pool_panic(c->pen->pool)->on)
-		facts_json_number(&f, "panic", 1);
+		fields_json_number(&f, "panic", 1);
 	if (stopping)
-		facts_json_number(&f, "stopping", stopping_left(c->pen));
-	facts_end(&f);
+		fields_json_number(&f, "stopping", stopping_left(c->pen));
+	fields_end(&f);
 	for (i = 0; i < MODES && !c->reply->json; i++)
 		reply_add(&c->reply->out, "%s%s%s", modes[i].on ? "" : "no ",
 		    modes[i].name, i + 1 < MODES ? " " : "\n");
@@ -55,7 +55,7 @@ run_mode(struct call *c, struct error *e)
 		reply_add(&c->reply->out,
 		    "panic: too few servers are up, all are tried\n");
 	if (stopping && !c->reply->json)
-		stopping_tell(c->pen, &c->reply->out);
+		stopping_report(c->pen, &c->reply->out);
 	return 0;
 }
 

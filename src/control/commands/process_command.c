@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/language/help.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
@@ -22,12 +22,12 @@
 static int
 run_pid(struct call *c, struct error *e)
 {
-	struct facts f;
+	struct fields f;
 
 	(void)e;
-	facts_begin(&f, c->reply, FACTS_LINE);
-	facts_integer(&f, "pid", getpid());
-	facts_end(&f);
+	fields_begin(&f, c->reply, FIELDS_LINE);
+	fields_integer(&f, "pid", getpid());
+	fields_end(&f);
 	return 0;
 }
 
@@ -39,7 +39,7 @@ run_exit(struct call *c, struct error *e)
 		return error_set(
 		    e, "Exit is not enabled; restart with -X flag");
 	}
-	stopping_end_by(c->pen, c->asker != NULL ? c->asker->who : "exit");
+	stopping_end_by(c->pen, c->caller != NULL ? c->caller->who : "exit");
 	return 0;
 }
 
@@ -51,8 +51,8 @@ run_shutdown(struct call *c, struct error *e)
 	if (call_needs_serving(c, e) < 0 || call_duration(c, &ms, e) < 0)
 		return -1;
 	stopping_begin(
-	    c->pen, ms, c->asker != NULL ? c->asker->who : "shutdown");
-	stopping_tell(c->pen, &c->reply->out);
+	    c->pen, ms, c->caller != NULL ? c->caller->who : "shutdown");
+	stopping_report(c->pen, &c->reply->out);
 	return 0;
 }
 
@@ -64,7 +64,7 @@ run_upgrade(struct call *c, struct error *e)
 	if (call_needs_serving(c, e) < 0 || call_duration(c, &ms, e) < 0)
 		return -1;
 	if (upgrade_begin(c->pen, ms,
-		c->asker != NULL ? c->asker->who : "upgrade", e) < 0)
+		c->caller != NULL ? c->caller->who : "upgrade", e) < 0)
 		return -1;
 	c->wait = upgrade_wait_new();
 	return c->wait != NULL ? 0 : error_set(e, "out of memory");
@@ -73,8 +73,8 @@ run_upgrade(struct call *c, struct error *e)
 static int
 on_socket_only(struct call *c, struct error *e)
 {
-	return c->asker != NULL ? 0
-				: error_set(e, "only on the control socket");
+	return c->caller != NULL ? 0
+				 : error_set(e, "only on the control socket");
 }
 
 static int
@@ -82,7 +82,7 @@ run_prompt(struct call *c, struct error *e)
 {
 	if (on_socket_only(c, e) < 0)
 		return -1;
-	c->asker->prompt = true;
+	c->caller->prompt = true;
 	return 0;
 }
 
@@ -91,26 +91,26 @@ run_quit(struct call *c, struct error *e)
 {
 	if (on_socket_only(c, e) < 0)
 		return -1;
-	c->asker->quit = true;
+	c->caller->quit = true;
 	return 0;
 }
 
 /* ---- help and settings ---- */
 
 static void
-tell_row(const struct command_group *all, struct reply *r,
-    const struct command *row)
+emit_row(
+    const struct command_group *all, struct reply *r, const struct command *row)
 {
 	char text[COMMAND_TEXT_MAX], args[COMMAND_TEXT_MAX];
-	struct facts f;
+	struct fields f;
 
-	facts_begin(&f, r, FACTS_SILENT);
-	facts_text(&f, "command", row->name);
-	facts_text(&f, "arguments", command_args(row, args));
-	facts_text(&f, "help", command_help(row, text));
-	facts_text(&f, "group", command_group_of(all, row)->title);
-	facts_text(&f, "access", access_name(row_access(row, 1, false)));
-	facts_end(&f);
+	fields_begin(&f, r, FIELDS_SILENT);
+	fields_text(&f, "command", row->name);
+	fields_text(&f, "arguments", command_args(row, args));
+	fields_text(&f, "help", command_help(row, text));
+	fields_text(&f, "group", command_group_of(all, row)->title);
+	fields_text(&f, "access", access_name(row_access(row, 1, false)));
+	fields_end(&f);
 	if (!r->json)
 		help_add_command(&r->out, row);
 }
@@ -127,21 +127,21 @@ run_help(struct call *c, struct error *e)
 		row = command_find(all, c->words->word[0]);
 		if (row == NULL)
 			return command_unknown(all, c->words->word[0], e);
-		tell_row(all, c->reply, row);
+		emit_row(all, c->reply, row);
 		return 0;
 	}
-	facts_list_begin(c->reply);
+	fields_list_begin(c->reply);
 	COMMAND_EACH (all, row)
 		if (!(row->flags & ROW_OPTION) && row_is_there(row))
-			tell_row(all, c->reply, row);
-	facts_list_end(c->reply);
+			emit_row(all, c->reply, row);
+	fields_list_end(c->reply);
 	return 0;
 }
 
 static int
 run_show(struct call *c, struct error *e)
 {
-	struct facts f;
+	struct fields f;
 
 	if (c->words->count != 1 || strcmp(c->words->word[0], "settings") != 0)
 		return error_set(e, "expects %s", c->row->args);
@@ -149,9 +149,9 @@ run_show(struct call *c, struct error *e)
 		setting_print_all(c->plan, &c->reply->out);
 		return 0;
 	}
-	facts_begin(&f, c->reply, FACTS_SILENT);
-	setting_tell_all(&f, c->plan);
-	facts_end(&f);
+	fields_begin(&f, c->reply, FIELDS_SILENT);
+	setting_emit_all(&f, c->plan);
+	fields_end(&f);
 	return 0;
 }
 
@@ -162,7 +162,7 @@ run_statistics(struct call *c, struct error *e)
 {
 	if (call_needs_serving(c, e) < 0)
 		return -1;
-	report_counters(c->pen, c->reply, FACTS_LINES);
+	report_counters(c->pen, c->reply, FIELDS_LINES);
 	return 0;
 }
 
@@ -200,11 +200,11 @@ run_status(struct call *c, struct error *e)
 	if (call_needs_serving(c, e) < 0)
 		return -1;
 	if (c->reply->json)
-		report_counters(c->pen, c->reply, FACTS_LINES);
+		report_counters(c->pen, c->reply, FIELDS_LINES);
 	else
 		status_page(c->pen, &c->reply->out);
-	if (c->asker != NULL && c->origin == NULL &&
-	    c->asker->access > ACCESS_LOOK)
+	if (c->caller != NULL && c->origin == NULL &&
+	    c->caller->access > ACCESS_LOOK)
 		write_page(c->pen);
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "control/commands/commands.h"
 #include "control/language/command.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/life/context.h"
 #include "control/value/route_plan.h"
 #include "control/apply/server_find.h"
@@ -139,12 +139,12 @@ route_check_servers(const struct call *c, const char *list, struct error *e)
 
 static void
 route_tell(
-    struct facts *f, const struct route_plan *r, const struct route *force)
+    struct fields *f, const struct route_plan *r, const struct route *force)
 {
-	facts_text(f, "kind", route_kind_name(r->kind));
-	facts_text(f, "pattern", r->kind != ROUTE_DEFAULT ? r->pattern : NULL);
-	facts_text(f, "servers", r->servers);
-	facts_number(f, "clients", force != NULL ? force->clients : 0);
+	fields_text(f, "kind", route_kind_name(r->kind));
+	fields_text(f, "pattern", r->kind != ROUTE_DEFAULT ? r->pattern : NULL);
+	fields_text(f, "servers", r->servers);
+	fields_number(f, "clients", force != NULL ? force->clients : 0);
 }
 
 /* As the commands that set them. */
@@ -154,22 +154,22 @@ route_answer(struct call *c)
 	const struct routes *in_force =
 	    c->pen->frontend != NULL ? frontend_routes(c->pen->frontend) : NULL;
 	const struct route_plan *r;
-	struct facts f;
+	struct fields f;
 	unsigned i;
 
-	facts_list_begin(c->reply);
+	fields_list_begin(c->reply);
 	for (i = 0; (r = route_plans_at(c->plan->routes, i)) != NULL; i++) {
-		facts_begin(&f, c->reply, FACTS_SILENT);
+		fields_begin(&f, c->reply, FIELDS_SILENT);
 		route_tell(&f, r,
 		    in_force != NULL && i < in_force->count ? &in_force->list[i]
 							    : NULL);
-		facts_end(&f);
+		fields_end(&f);
 		if (c->reply->json)
 			continue;
 		route_plan_print(r, &c->reply->out);
 		(void)buffer_append(&c->reply->out, "\n", 1);
 	}
-	facts_list_end(c->reply);
+	fields_list_end(c->reply);
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "control/commands/drain.h"
 #include "control/language/command.h"
 #include "control/value/choices.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/plan/origin.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
@@ -210,7 +210,7 @@ take_wait(struct call *c, struct words *w, bool *drains, uint64_t *ms,
 	if (verb != NULL ? verb->value == SERVER_ENABLED
 			 : strcmp(w->word[at - 1], "remove") != 0)
 		return 0;
-	if (c->asker == NULL || c->origin != NULL)
+	if (c->caller == NULL || c->origin != NULL)
 		return error_set(e, "wait: only on the control socket");
 	if (at == n - 2 &&
 	    number_parse_ms(w->word[n - 1], 1, LONG_MS, ms) < 0)
@@ -268,14 +268,14 @@ run_servers(struct call *c, struct error *e)
 static int
 answer_special(struct call *c, const struct server_plan *s)
 {
-	struct facts f;
+	struct fields f;
 	char text[SPEC_TEXT_MAX];
 
 	if (s->host != NULL)
 		spec_format_server(s, text);
-	facts_begin(&f, c->reply, FACTS_LINE);
-	facts_text(&f, c->row->name, s->host != NULL ? text : NULL);
-	facts_end(&f);
+	fields_begin(&f, c->reply, FIELDS_LINE);
+	fields_text(&f, c->row->name, s->host != NULL ? text : NULL);
+	fields_end(&f);
 	return 0;
 }
 

@@ -7,30 +7,30 @@
 
 #include "control/commands/commands.h"
 #include "control/language/command.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/life/context.h"
-#include "control/apply/secure.h"
+#include "control/apply/tls_config.h"
 
 static void
-tls_tell_certificate(struct reply *r, const struct tls_certificate *c)
+tls_emit_certificate(struct reply *r, const struct tls_certificate *c)
 {
 	char ends[32] = "?";
-	struct facts f;
+	struct fields f;
 	struct tm day;
 
 	if (gmtime_r(&c->ends, &day) != NULL)
 		strftime(ends, sizeof(ends), "%Y-%m-%dT%H:%M:%SZ", &day);
-	facts_begin(&f, r, FACTS_LINE);
-	facts_text(&f, "cert", c->name);
-	facts_text(&f, "file", c->file);
-	facts_text(&f, "ends", ends);
-	facts_integer(&f, "days", secure_days_left(c->ends));
-	facts_text(&f, "for",
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_text(&f, "cert", c->name);
+	fields_text(&f, "file", c->file);
+	fields_text(&f, "ends", ends);
+	fields_integer(&f, "days", tls_config_days_left(c->ends));
+	fields_text(&f, "for",
 	    c->to_servers    ? "servers"
 		: c->by_name ? "name"
 			     : "default");
-	facts_number(&f, "used", c->used);
-	facts_end(&f);
+	fields_number(&f, "used", c->used);
+	fields_end(&f);
 }
 
 static bool
@@ -39,11 +39,11 @@ more_certificates(struct reply *r, struct pen *p)
 	struct tls_certificate c;
 
 	while (buffer_length(&r->out) < REPLY_PIECE) {
-		if (!secure_certificate(p, (unsigned)r->at, &c)) {
-			facts_list_end(r);
+		if (!tls_config_certificate(p, (unsigned)r->at, &c)) {
+			fields_list_end(r);
 			return false;
 		}
-		tls_tell_certificate(r, &c);
+		tls_emit_certificate(r, &c);
 		r->at++;
 	}
 	return true;
@@ -53,7 +53,7 @@ static int
 run_certs(struct call *c, struct error *e)
 {
 	(void)e;
-	facts_list_begin(c->reply);
+	fields_list_begin(c->reply);
 	c->reply->at = 0;
 	c->reply->more = more_certificates;
 	return 0;

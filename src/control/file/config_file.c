@@ -80,7 +80,7 @@ says_nothing(const char *raw)
 
 /* `raw` is the line as it stands in the file. */
 static const char *
-find_doubt(const char *raw, unsigned number)
+find_warning(const char *raw, unsigned number)
 {
 	size_t n = strcspn(raw, "\n");
 	const char *text = raw + strspn(raw, " \t");
@@ -100,16 +100,16 @@ find_doubt(const char *raw, unsigned number)
 static void
 warn_of_lines(const struct reading *r, const char *text)
 {
-	const char *doubt;
+	const char *warning;
 	unsigned number;
 
 	if (r->call->dry)
 		return;
 	for (number = 1; *text != '\0'; number++) {
-		doubt = find_doubt(text, number);
-		if (doubt != NULL)
+		warning = find_warning(text, number);
+		if (warning != NULL)
 			log_write(NULL, LOG_LEVEL_WARN, "%.380s:%u: %s",
-			    r->path, number, doubt);
+			    r->path, number, warning);
 		text += strcspn(text, "\n");
 		text += *text == '\n';
 	}

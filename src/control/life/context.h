@@ -32,7 +32,7 @@ struct refresh;
 struct request;
 struct requestlog;
 struct resolver;
-struct secure;
+struct tls_config;
 struct server_index;
 struct sessionlog;
 struct upgrade;
@@ -56,7 +56,7 @@ struct pen {
 	struct loop *loop;  /* from STARTING on, as those below */
 	struct pool *pool;  /* always there */
 	struct frontend *frontend;
-	struct secure *secure;	    /* TLS of the plan */
+	struct tls_config *tls_config;
 	struct checker *checker;
 	struct director *director; /* NULL: no direct return */
 	struct control *control;

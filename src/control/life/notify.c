@@ -106,11 +106,11 @@ notify_send_message(struct notify *n, const char *message, int wait_ms)
 
 /* Sends what the next message does not make up for. Waits for a full queue,
  * but not again before it had room. */
-static void notify_tell(struct notify *n, const char *fmt, ...)
+static void notify_send(struct notify *n, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 static void
-notify_tell(struct notify *n, const char *fmt, ...)
+notify_send(struct notify *n, const char *fmt, ...)
 {
 	char message[MESSAGE_MAX];
 	va_list args;
@@ -125,7 +125,7 @@ notify_tell(struct notify *n, const char *fmt, ...)
 
 /* Only a status that has changed is worth a message. */
 static void
-tell_status(struct notify *n)
+emit_status(struct notify *n)
 {
 	char now[NOTIFY_STATUS_MAX], message[MESSAGE_MAX];
 
@@ -157,7 +157,7 @@ notify_on_time(struct timer *t)
 
 	if (n->watchdog_us > 0)
 		(void)notify_send_message(n, "WATCHDOG=1\n", 0);
-	tell_status(n);
+	emit_status(n);
 	notify_start_timer(n);
 }
 
@@ -173,7 +173,7 @@ notify_ready(struct notify *n, struct loop *l,
 	n->describe = describe;
 	n->arg = arg;
 	n->describe(n->arg, n->status);
-	notify_tell(n, "READY=1\nSTATUS=%s\n", n->status);
+	notify_send(n, "READY=1\nSTATUS=%s\n", n->status);
 	timer_init(&n->timer, notify_on_time);
 	notify_start_timer(n);
 }
@@ -182,20 +182,20 @@ notify_ready(struct notify *n, struct loop *l,
 void
 notify_reloading(struct notify *n)
 {
-	notify_tell(n, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\n",
+	notify_send(n, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\n",
 	    clock_monotonic_us());
 }
 
 void
 notify_reloaded(struct notify *n)
 {
-	notify_tell(n, "READY=1\n");
+	notify_send(n, "READY=1\n");
 }
 
 void
 notify_draining(struct notify *n)
 {
-	notify_tell(n, "STOPPING=1\n");
+	notify_send(n, "STOPPING=1\n");
 }
 
 void
@@ -210,13 +210,13 @@ notify_take(struct notify *n, int fd)
 void
 notify_leave(struct notify *n, pid_t pid)
 {
-	notify_tell(n, "MAINPID=%ld\n", (long)pid);
+	notify_send(n, "MAINPID=%ld\n", (long)pid);
 	notify_fini(n);
 }
 
 void
 notify_stopping(struct notify *n)
 {
-	notify_tell(n, "STOPPING=1\n");
+	notify_send(n, "STOPPING=1\n");
 	timer_fini(&n->timer);
 }

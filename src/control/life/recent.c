@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "control/life/recent.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 
 void
 recent_note(
@@ -34,29 +34,29 @@ life_recent_tell(
     const struct recent_change *n, uint64_t now_ms, struct reply *r)
 {
 	char time[CLOCK_TEXT_MAX];
-	struct facts f;
+	struct fields f;
 
-	facts_begin(&f, r, FACTS_LINE);
-	facts_number(&f, "server", n->server);
-	facts_text(&f, "role", server_role_name(n->role));
-	facts_text(&f, "name", n->name);
-	facts_text(&f, "time", clock_text(n->wall, time));
-	facts_number(&f, "ago_s", (now_ms - n->at_ms) / 1000);
-	facts_text(&f, "was", server_state_name(n->was));
-	facts_text(&f, "state", server_state_name(n->is));
-	facts_phrase(&f, "reason", n->reason);
-	facts_end(&f);
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_number(&f, "server", n->server);
+	fields_text(&f, "role", server_role_name(n->role));
+	fields_text(&f, "name", n->name);
+	fields_text(&f, "time", clock_text(n->wall, time));
+	fields_number(&f, "ago_s", (now_ms - n->at_ms) / 1000);
+	fields_text(&f, "was", server_state_name(n->was));
+	fields_text(&f, "state", server_state_name(n->is));
+	fields_phrase(&f, "reason", n->reason);
+	fields_end(&f);
 }
 
 void
-recent_tell(const struct recent *c, uint64_t now_ms, struct reply *r)
+recent_report(const struct recent *c, uint64_t now_ms, struct reply *r)
 {
 	unsigned i;
 
-	facts_list_begin(r);
+	fields_list_begin(r);
 	for (i = 1; i <= c->count; i++)
 		life_recent_tell(
 		    &c->list[(c->next + RECENT_CHANGES - i) % RECENT_CHANGES],
 		    now_ms, r);
-	facts_list_end(r);
+	fields_list_end(r);
 }

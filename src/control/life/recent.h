@@ -31,6 +31,6 @@ void recent_note(
     struct recent *c, const struct server *s, const struct server_change *what);
 /* Adds them to an answer, a list of JSON: the latest first. `now_ms` is as
  * `at_ms`. */
-void recent_tell(const struct recent *c, uint64_t now_ms, struct reply *r);
+void recent_report(const struct recent *c, uint64_t now_ms, struct reply *r);
 
 #endif

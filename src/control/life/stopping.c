@@ -22,7 +22,7 @@ stopping_left(const struct pen *p)
 }
 
 void
-stopping_tell(const struct pen *p, struct buffer *out)
+stopping_report(const struct pen *p, struct buffer *out)
 {
 	uint64_t left = stopping_left(p);
 

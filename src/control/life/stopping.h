@@ -45,6 +45,6 @@ void stopping_end_by(struct pen *p, const char *who);
 /* Sessions, flows and queries that the stop waits for. */
 uint64_t stopping_left(const struct pen *p);
 /* "stopping, 3 sessions left", as a line. */
-void stopping_tell(const struct pen *p, struct buffer *out);
+void stopping_report(const struct pen *p, struct buffer *out);
 
 #endif

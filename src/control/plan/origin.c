@@ -76,7 +76,7 @@ origin_warn_twice(const struct call *c, const char *before, const char *what)
 	const char *colon;
 	size_t file, line;
 
-	if (c->dry || c->asker != NULL || c->origin == NULL || before == NULL)
+	if (c->dry || c->caller != NULL || c->origin == NULL || before == NULL)
 		return;
 	colon = strrchr(c->origin, ':');
 	if (colon == NULL) /* an option */

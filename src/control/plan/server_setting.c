@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "control/value/choices.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/plan/server_setting.h"
 #include "control/plan/table.h"
 #include "control/value/value.h"
@@ -172,7 +172,7 @@ server_setting_print_short(const struct server_plan *s, struct buffer *out)
 }
 
 void
-server_setting_tell(struct facts *f, const struct server_settings *s,
+server_setting_tell(struct fields *f, const struct server_settings *s,
     const struct acl_ref *acl)
 {
 	const struct server_plan of = { .acl = *acl };
@@ -180,7 +180,7 @@ server_setting_tell(struct facts *f, const struct server_settings *s,
 
 	for (row = rows_server; row->name != NULL; row++)
 		if (row->kind == KIND_ACL)
-			value_tell(f, row->name, row, &of);
+			value_emit(f, row->name, row, &of);
 		else if (row->kind != KIND_PORT && row->offset < sizeof(*s))
-			value_tell(f, row->name, row, s);
+			value_emit(f, row->name, row, s);
 }

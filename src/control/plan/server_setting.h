@@ -15,7 +15,7 @@ void server_setting_print(const struct server_plan *s, struct buffer *out);
 void server_setting_print_short(
     const struct server_plan *s, struct buffer *out);
 /* Tells as JSON what the pool knows of them, and its access list. */
-void server_setting_tell(struct facts *f, const struct server_settings *s,
+void server_setting_tell(struct fields *f, const struct server_settings *s,
     const struct acl_ref *acl);
 
 #endif

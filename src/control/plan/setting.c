@@ -1,7 +1,7 @@
 /* setting.c: settings of a plan: set, asked for, compared, printed. */
 #include "config.h"
 
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
 #include "control/value/value.h"
@@ -37,38 +37,38 @@ setting_next_difference(
 }
 
 static void
-setting_tell(struct facts *f, const struct plan *p, const struct command *row)
+setting_emit(struct fields *f, const struct plan *p, const struct command *row)
 {
 	const char *key = row->key != NULL ? row->key : row->name;
 
 	if (row->tell != NULL)
 		row->tell(f, key, p);
 	else
-		value_tell(f, key, row, &p->config);
+		value_emit(f, key, row, &p->config);
 }
 
 /* Those that only options set; of --check there is nothing to tell. */
 static void
-tell_options(struct facts *f, const struct plan *p)
+emit_options(struct fields *f, const struct plan *p)
 {
 	const struct command *row;
 
 	TABLE_EACH (row)
 		if (value_is_there(row) && row->flags & ROW_OPTION &&
 		    table_find(row->name) == NULL)
-			setting_tell(f, p, row);
+			setting_emit(f, p, row);
 }
 
 /* Of rows that share their value, the one with a key tells it. */
 void
-setting_tell_all(struct facts *f, const struct plan *p)
+setting_emit_all(struct fields *f, const struct plan *p)
 {
 	const struct command *row;
 
 	SETTING_EACH (row)
 		if (row->kind != KIND_SELF || row->key != NULL)
-			setting_tell(f, p, row);
-	tell_options(f, p);
+			setting_emit(f, p, row);
+	emit_options(f, p);
 }
 
 void
@@ -107,7 +107,7 @@ setting_number(const struct plan *p, const struct command *row)
 static int
 setting_answer(struct call *c, struct error *e)
 {
-	struct facts f;
+	struct fields f;
 
 	if (c->row->run != NULL)
 		return c->row->run(c, e);
@@ -115,9 +115,9 @@ setting_answer(struct call *c, struct error *e)
 		value_answer(c->row, &c->plan->config, &c->reply->out);
 		return 0;
 	}
-	facts_begin(&f, c->reply, FACTS_SILENT);
-	setting_tell(&f, c->plan, c->row);
-	facts_end(&f);
+	fields_begin(&f, c->reply, FIELDS_SILENT);
+	setting_emit(&f, c->plan, c->row);
+	fields_end(&f);
 	return 0;
 }
 

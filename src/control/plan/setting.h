@@ -30,8 +30,8 @@ bool setting_flag(const struct plan *p, const struct command *row);
 const char *setting_string(const struct plan *p, const struct command *row);
 uint64_t setting_number(const struct plan *p, const struct command *row);
 
-/* All as commands, and as facts. */
+/* All as commands, and as fields. */
 void setting_print_all(const struct plan *p, struct buffer *out);
-void setting_tell_all(struct facts *f, const struct plan *p);
+void setting_emit_all(struct fields *f, const struct plan *p);
 
 #endif

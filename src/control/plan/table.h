@@ -41,9 +41,9 @@ int after_check_address(struct call *c, void *base, struct error *e);
 int after_conn_max(struct call *c, void *base, struct error *e);
 int after_program(struct call *c, void *base, struct error *e);
 int after_resolver(struct call *c, void *base, struct error *e);
-void tell_balance(struct facts *f, const char *key, const struct plan *p);
-void tell_conn_max(struct facts *f, const char *key, const struct plan *p);
-void tell_sticky(struct facts *f, const char *key, const struct plan *p);
+void emit_balance(struct fields *f, const char *key, const struct plan *p);
+void emit_conn_max(struct fields *f, const char *key, const struct plan *p);
+void emit_sticky(struct fields *f, const char *key, const struct plan *p);
 int run_conn_max(struct call *c, struct error *e);
 int run_idlers(struct call *c, struct error *e);
 

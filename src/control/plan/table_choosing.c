@@ -43,7 +43,7 @@ const struct command rows_choosing[] = {
 	    .noun = "algorithm",
 	    .none = "default",
 	    .after = after_balance,
-	    .tell = tell_balance,
+	    .tell = emit_balance,
 	    .option = "balance",
 	    .args = "NAME",
 	    .help = "algorithm by name: #; default: as the modes say" },
@@ -51,7 +51,7 @@ const struct command rows_choosing[] = {
 	    .kind = KIND_TRISTATE,
 	    .offset = AT(mode.sticky),
 	    .flags = ROW_NO,
-	    .tell = tell_sticky,
+	    .tell = emit_sticky,
 	    .option = "sticky",
 	    .help = "remember the server each client used last" },
 	{ .name = "tracking",
@@ -61,9 +61,8 @@ const struct command rows_choosing[] = {
 	    .letter = 'T',
 	    .option = "tracking",
 	    .args = "[SEC]",
-	    .help =
-		"how long a client is remembered; 0: until its entry is "
-		"reused" },
+	    .help = "how long a client is remembered; 0: until its entry is "
+		    "reused" },
 	{ .name = "clients_max",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(pool.clients_max),
@@ -108,9 +107,8 @@ const struct command rows_choosing[] = {
 	    .max = LONG_MS,
 	    .option = "slow-start",
 	    .args = "[SEC]",
-	    .help =
-		"ramp-up time of a server that has come up; 0: full share "
-		"at once" },
+	    .help = "ramp-up time of a server that has come up; 0: full share "
+		    "at once" },
 	{ .name = NULL },
 };
 

@@ -21,9 +21,8 @@ const struct command rows_connections[] = {
 	    .max = LONG_MS,
 	    .option = "retry",
 	    .args = "[SEC]",
-	    .help =
-		"how long to retry when all servers refuse a client; 0: do "
-		"not retry" },
+	    .help = "how long to retry when all servers refuse a client; 0: do "
+		    "not retry" },
 	{ .name = "retry_requests",
 	    .kind = KIND_UNSIGNED,
 	    .offset = AT(frontend.retry_requests),
@@ -53,9 +52,8 @@ const struct command rows_connections[] = {
 	    .max = LONG_MS,
 	    .option = "hello-timeout",
 	    .args = "[SEC]",
-	    .help =
-		"timeout for the PROXY header, and for the first bytes "
-		"where they are needed; 0: none" },
+	    .help = "timeout for the PROXY header, and for the first bytes "
+		    "where they are needed; 0: none" },
 	{ .name = "peek",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.peek),
@@ -68,9 +66,8 @@ const struct command rows_connections[] = {
 	    .max = LONG_MS,
 	    .option = "peek-wait",
 	    .args = "[SEC]",
-	    .help =
-		"choose a server after this long without data; 0: never "
-		"with peek alone" },
+	    .help = "choose a server after this long without data; 0: never "
+		    "with peek alone" },
 	{ .name = "accept_proxy",
 	    .kind = KIND_ACL,
 	    .offset = AT(accept_proxy),
@@ -79,9 +76,8 @@ const struct command rows_connections[] = {
 	    .none = "-1",
 	    .option = "accept-proxy",
 	    .args = "[LIST]",
-	    .help =
-		"require a PROXY header, from proxies in this access list "
-		"only; -1: off" },
+	    .help = "require a PROXY header, from proxies in this access list "
+		    "only; -1: off" },
 	{ .name = "proxy_protocol",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(frontend.proxy),
@@ -161,13 +157,12 @@ const struct command rows_connections[] = {
 	    .flags = ROW_GROWS,
 	    .after = after_conn_max,
 	    .run = run_conn_max,
-	    .tell = tell_conn_max,
+	    .tell = emit_conn_max,
 	    .letter = 'x',
 	    .option = "conn-max",
 	    .args = "[N]",
-	    .help =
-		"maximum connections, others wait; 0: as many as "
-		"descriptors allow; can only grow at run time" },
+	    .help = "maximum connections, others wait; 0: as many as "
+		    "descriptors allow; can only grow at run time" },
 	{ .name = "pending_max",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(frontend.pending_max),
@@ -248,9 +243,8 @@ const struct command rows_connections[] = {
 	    .max = INT32_MAX,
 	    .option = "user-timeout",
 	    .args = "[SEC]",
-	    .help =
-		"close connections whose peer has acknowledged nothing for "
-		"this long; 0: the system's default" },
+	    .help = "close connections whose peer has acknowledged nothing for "
+		    "this long; 0: the system's default" },
 	{ .name = "splice",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.splice),

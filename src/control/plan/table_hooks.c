@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/plan/origin.h"
 #include "control/plan/table.h"
 #include "control/value/text.h"
@@ -50,15 +50,15 @@ after_balance(struct call *c, void *base, struct error *e)
 }
 
 void
-tell_balance(struct facts *f, const char *key, const struct plan *p)
+emit_balance(struct fields *f, const char *key, const struct plan *p)
 {
-	facts_text(f, key, p->config.pool.balance->name);
+	fields_text(f, key, p->config.pool.balance->name);
 }
 
 void
-tell_sticky(struct facts *f, const char *key, const struct plan *p)
+emit_sticky(struct fields *f, const char *key, const struct plan *p)
 {
-	facts_flag(f, key, p->config.pool.sticky);
+	fields_flag(f, key, p->config.pool.sticky);
 }
 
 /* ---- servers ---- */
@@ -171,20 +171,20 @@ conn_max_of(const struct plan *p)
 }
 
 void
-tell_conn_max(struct facts *f, const char *key, const struct plan *p)
+emit_conn_max(struct fields *f, const char *key, const struct plan *p)
 {
-	facts_number(f, key, conn_max_of(p));
+	fields_number(f, key, conn_max_of(p));
 }
 
 int
 run_conn_max(struct call *c, struct error *e)
 {
-	struct facts f;
+	struct fields f;
 
 	(void)e;
-	facts_begin(&f, c->reply, FACTS_SILENT);
-	tell_conn_max(&f, "conn_max", c->plan);
-	facts_end(&f);
+	fields_begin(&f, c->reply, FIELDS_SILENT);
+	emit_conn_max(&f, "conn_max", c->plan);
+	fields_end(&f);
 	if (!c->reply->json)
 		reply_add(&c->reply->out, "%llu\n",
 		    (unsigned long long)conn_max_of(c->plan));
@@ -201,13 +201,13 @@ run_idlers(struct call *c, struct error *e)
 	    ? c->plan->config.frontend.preopened
 	    : c->plan->config.idlers;
 	uint64_t have = c->preopened != NULL ? c->preopened(c->pen) : 0;
-	struct facts f;
+	struct fields f;
 
 	(void)e;
-	facts_begin(&f, c->reply, FACTS_SILENT);
-	facts_number(&f, "have", have);
-	facts_number(&f, "want", want);
-	facts_end(&f);
+	fields_begin(&f, c->reply, FIELDS_SILENT);
+	fields_number(&f, "have", have);
+	fields_number(&f, "want", want);
+	fields_end(&f);
 	if (!c->reply->json)
 		reply_add(&c->reply->out, "Idlers: %llu/%llu\n",
 		    (unsigned long long)have, (unsigned long long)want);

@@ -6,7 +6,7 @@
 #include "base/addr.h"
 #include "control/apply/checks.h"
 #include "control/language/command.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
 #include "dsr/director/director.h"
@@ -27,38 +27,38 @@ struct finding {
 /* How many results in a row there are, of how many that would change the
  * state. */
 static void
-tell_count(struct facts *f, const struct pen *p, const struct server *s)
+emit_count(struct fields *f, const struct pen *p, const struct server *s)
 {
 	const struct health_options *o = &pool_options(p->pool)->health;
 
-	facts_number(f, s->health.down ? "rise" : "fall", s->health.against);
-	facts_number(f, "of",
+	fields_number(f, s->health.down ? "rise" : "fall", s->health.against);
+	fields_number(f, "of",
 	    s->health.unproven	 ? 1
 		: s->health.down ? o->rise
 				 : o->fall);
 }
 
 static void
-check_report_tell_server(struct reply *r, const struct pen *p,
+check_report_emit_server(struct reply *r, const struct pen *p,
     const struct server *s, const struct finding *found)
 {
-	struct facts f;
+	struct fields f;
 
-	facts_begin(&f, r, FACTS_LINE);
-	facts_number(&f, "server", s->number);
-	facts_text(&f, "check", found->kind);
-	facts_text(&f, "state", server_state_name(server_state(s)));
-	facts_text(&f, "result", found->result);
-	facts_text(&f, "address", found->address);
-	tell_count(&f, p, s);
-	facts_number(&f, "since",
-	    (loop_now(p->loop) - s->history.since_ms) / 1000);
-	facts_number(&f, "rtt_us", found->took_us);
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_number(&f, "server", s->number);
+	fields_text(&f, "check", found->kind);
+	fields_text(&f, "state", server_state_name(server_state(s)));
+	fields_text(&f, "result", found->result);
+	fields_text(&f, "address", found->address);
+	emit_count(&f, p, s);
+	fields_number(
+	    &f, "since", (loop_now(p->loop) - s->history.since_ms) / 1000);
+	fields_number(&f, "rtt_us", found->took_us);
 	if (found->has_next) {
-		facts_number(&f, "next_ms", found->next_ms);
-		facts_text(&f, "reason", found->reason);
+		fields_number(&f, "next_ms", found->next_ms);
+		fields_text(&f, "reason", found->reason);
 	}
-	facts_end(&f);
+	fields_end(&f);
 }
 
 /* ---- who found it out ---- */
@@ -115,18 +115,18 @@ find_out(const struct pen *p, const struct server *s, struct finding *found)
 }
 
 void
-report_check(struct facts *f, const struct pen *p, const struct server *s)
+report_check(struct fields *f, const struct pen *p, const struct server *s)
 {
 	struct finding found;
 
 	if (p->phase < PHASE_SERVING || !find_out(p, s, &found)) {
-		facts_text(f, "check_kind", NULL);
+		fields_text(f, "check_kind", NULL);
 		return;
 	}
-	facts_text(f, "check_kind", found.kind);
-	facts_text(f, "check_result", found.result);
-	facts_number(f, "check_us", found.took_us);
-	tell_count(f, p, s);
+	fields_text(f, "check_kind", found.kind);
+	fields_text(f, "check_result", found.result);
+	fields_number(f, "check_us", found.took_us);
+	emit_count(f, p, s);
 }
 
 static bool
@@ -139,11 +139,11 @@ more_checks(struct reply *r, struct pen *p)
 		const struct server *s = pool_slot(p->pool, (unsigned)r->at++);
 
 		if (find_out(p, s, &found))
-			check_report_tell_server(r, p, s, &found);
+			check_report_emit_server(r, p, s, &found);
 	}
 	if (r->at < count)
 		return true;
-	facts_list_end(r);
+	fields_list_end(r);
 	return false;
 }
 
@@ -152,7 +152,7 @@ run_checks(struct call *c, struct error *e)
 {
 	if (!check_plan_is_wanted(c->pen->plan))
 		return error_set(e, "no check is set");
-	facts_list_begin(c->reply);
+	fields_list_begin(c->reply);
 	c->reply->at = 0;
 	c->reply->more = more_checks;
 	return 0;

@@ -372,14 +372,14 @@ counter_metric(
 /* ---- reports ---- */
 
 static void
-report_counters_tell(struct facts *f, const struct counter_view *v,
+report_counters_tell(struct fields *f, const struct counter_view *v,
     const struct counter *c, unsigned i, const char *prefix)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s%s%s%s", prefix, c->name,
 	    c->item != NULL ? c->item(i) : "", c->tail != NULL ? c->tail : "");
-	facts_number(f, name, counter_value(v, c, i));
+	fields_number(f, name, counter_value(v, c, i));
 }
 
 /* Arrays of the same items are told item by item. */
@@ -391,7 +391,7 @@ goes_with(const struct counter *c, const struct counter *first)
 }
 
 void
-counters_tell(struct facts *f, const struct pen *p, bool dsr_alone)
+counters_tell(struct fields *f, const struct pen *p, bool dsr_alone)
 {
 	const struct counter *first, *c = counters;
 	struct counter_view v;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "dsr/director/director.h"
 
 struct pen;
@@ -69,6 +69,6 @@ uint64_t counter_metric(
     const struct counter_view *v, const struct counter *c, unsigned i);
 /* Tells those of all sources, or of direct return alone, whose names have
  * "dsr_" in front among the others. */
-void counters_tell(struct facts *f, const struct pen *p, bool dsr_alone);
+void counters_tell(struct fields *f, const struct pen *p, bool dsr_alone);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/apply/secure.h"
+#include "control/apply/tls_config.h"
 #include "control/report/metrics_private.h"
 #include "control/life/context.h"
 #include "pool/balance.h"
@@ -69,7 +69,7 @@ all_certificates(
 	struct tls_certificate c;
 	unsigned i;
 
-	for (i = 0; i < MOST && secure_certificate(p, i, &c); i++) {
+	for (i = 0; i < MOST && tls_config_certificate(p, i, &c); i++) {
 		snprintf(labels, sizeof(labels),
 		    "certificate=\"%u\",side=\"%s\",name=\"%.150s\","
 		    "file=\"%.150s\"",

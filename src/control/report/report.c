@@ -9,13 +9,13 @@
 #include "control/report/report.h"
 
 void
-report_counters(const struct pen *p, struct reply *r, enum facts_style style)
+report_counters(const struct pen *p, struct reply *r, enum fields_style style)
 {
-	struct facts f;
+	struct fields f;
 
-	facts_begin(&f, r, style);
+	fields_begin(&f, r, style);
 	counters_tell(&f, p, false);
-	facts_end(&f);
+	fields_end(&f);
 }
 
 static void
@@ -41,7 +41,7 @@ report_log(struct pen *p)
 	while (more) {
 		more = r.more(&r, p);
 		if (!more)
-			report_counters(p, &r, FACTS_LINES);
+			report_counters(p, &r, FIELDS_LINES);
 		report_log_lines(&r.out);
 		buffer_fini(&r.out);
 	}

@@ -2,7 +2,7 @@
 #ifndef PEN_CONTROL_REPORT_H
 #define PEN_CONTROL_REPORT_H
 
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/value/row.h"
 #include "pool/server.h"
 
@@ -23,15 +23,16 @@ const char *report_rate(
     const struct server *s, uint64_t now, char text[REPORT_TEXT_MAX]);
 /* The loop's ms; before there is a loop, the clock's. */
 uint64_t report_now(const struct pen *p);
-/* All counters: "NAME VALUE" with FACTS_LINES. */
+/* All counters: "NAME VALUE" with FIELDS_LINES. */
 void report_counters(
-    const struct pen *p, struct reply *r, enum facts_style style);
+    const struct pen *p, struct reply *r, enum fields_style style);
 /* Servers and counters to the log, as SIGUSR1 asks. */
 void report_log(struct pen *p);
 
 /* The check of a server, its last result, how long that took, and how many
  * results in a row of how many stand against the server's state. */
-void report_check(struct facts *f, const struct pen *p, const struct server *s);
+void report_check(
+    struct fields *f, const struct pen *p, const struct server *s);
 /* The commands dsr and checks. */
 extern const struct command dsr_commands[], check_commands[];
 

@@ -34,10 +34,10 @@ report_now(const struct pen *p)
 	return p->loop != NULL ? loop_now(p->loop) : clock_monotonic_ms();
 }
 
-/* ---- groups of facts ---- */
+/* ---- groups of fields ---- */
 
 static void
-server_report_tell_address(struct facts *f, const struct server *s)
+server_report_emit_address(struct fields *f, const struct server *s)
 {
 	char host[ADDR_TEXT_MAX] = "0.0.0.0";
 	const struct addr *at = &s->addrs.addr[s->addr_first];
@@ -45,59 +45,59 @@ server_report_tell_address(struct facts *f, const struct server *s)
 
 	if (known)
 		addr_format_host(at, host);
-	facts_word(f, "addr", host);
-	facts_number(f, "port", known ? addr_port(at) : 0);
+	fields_word(f, "addr", host);
+	fields_number(f, "port", known ? addr_port(at) : 0);
 }
 
 static void
-tell_numbers(struct facts *f, const struct server *s)
+emit_numbers(struct fields *f, const struct server *s)
 {
-	facts_number(f, "conn", s->connections);
-	facts_number(f, "max", s->set.soft);
-	facts_number(f, "hard", s->set.hard);
-	facts_number(f, "weight", s->set.weight);
-	facts_integer(f, "prio", s->set.prio);
-	facts_number(f, "sx", s->sent);
-	facts_number(f, "rx", s->received);
+	fields_number(f, "conn", s->connections);
+	fields_number(f, "max", s->set.soft);
+	fields_number(f, "hard", s->set.hard);
+	fields_number(f, "weight", s->set.weight);
+	fields_integer(f, "prio", s->set.prio);
+	fields_number(f, "sx", s->sent);
+	fields_number(f, "rx", s->received);
 }
 
 static void
-server_report_tell_state(struct facts *f, const struct server *s, uint64_t now)
+server_report_emit_state(struct fields *f, const struct server *s, uint64_t now)
 {
 	const struct server_history *h = &s->history;
 	char since[REPORT_TEXT_MAX];
 
-	facts_word(f, "name", s->name);
-	facts_text(f, "state", report_server_state(s));
-	facts_text(f, "since", clock_text(h->since_wall, since));
-	facts_number(f, "age_s", (now - h->since_ms) / 1000);
-	facts_phrase(f, "reason", h->reason);
-	facts_number(f, "changes", h->changes);
-	facts_number(f, "share", server_share(s) * 100 / SERVER_SHARES);
-	facts_text(f, "role", server_role_name(s->role));
+	fields_word(f, "name", s->name);
+	fields_text(f, "state", report_server_state(s));
+	fields_text(f, "since", clock_text(h->since_wall, since));
+	fields_number(f, "age_s", (now - h->since_ms) / 1000);
+	fields_phrase(f, "reason", h->reason);
+	fields_number(f, "changes", h->changes);
+	fields_number(f, "share", server_share(s) * 100 / SERVER_SHARES);
+	fields_text(f, "role", server_role_name(s->role));
 }
 
 /* Without a connect that was timed there is nothing to tell. */
 static void
-tell_latency(struct facts *f, const char *key, const struct histogram *h,
+emit_latency(struct fields *f, const char *key, const struct histogram *h,
     unsigned percent)
 {
 	if (h->total > 0)
-		facts_number(f, key, histogram_percentile(h, percent));
+		fields_number(f, key, histogram_percentile(h, percent));
 	else
-		facts_text(f, key, NULL);
+		fields_text(f, key, NULL);
 }
 
 static void
-tell_counts(struct facts *f, const struct server *s, uint64_t now)
+emit_counts(struct fields *f, const struct server *s, uint64_t now)
 {
 	char rate[REPORT_TEXT_MAX];
 
-	facts_number(f, "connects", s->connects);
-	facts_number(f, "failures", s->failures);
-	facts_decimal(f, "rate", report_rate(s, now, rate));
-	tell_latency(f, "connect_p50_us", &s->connect_times, 50);
-	tell_latency(f, "connect_p99_us", &s->connect_times, 99);
+	fields_number(f, "connects", s->connects);
+	fields_number(f, "failures", s->failures);
+	fields_decimal(f, "rate", report_rate(s, now, rate));
+	emit_latency(f, "connect_p50_us", &s->connect_times, 50);
+	emit_latency(f, "connect_p99_us", &s->connect_times, 99);
 }
 
 /* ---- a server ---- */
@@ -114,38 +114,38 @@ acl_of(const struct pen *p, const struct server *s)
 
 /* A removed server is shown as long as it has connections. */
 static void
-tell_short(struct reply *r, const struct pen *p, const struct server *s)
+emit_short(struct reply *r, const struct pen *p, const struct server *s)
 {
 	uint64_t now = report_now(p);
-	struct facts f;
+	struct fields f;
 
-	facts_begin(&f, r, FACTS_LINE);
-	facts_number(&f, "server", s->number);
-	server_report_tell_address(&f, s);
-	tell_numbers(&f, s);
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_number(&f, "server", s->number);
+	server_report_emit_address(&f, s);
+	emit_numbers(&f, s);
 	if (r->json) {
-		server_report_tell_state(&f, s, now);
-		tell_counts(&f, s, now);
+		server_report_emit_state(&f, s, now);
+		emit_counts(&f, s, now);
 		report_check(&f, p, s);
 		server_setting_tell(&f, &s->set, acl_of(p, s));
 	}
-	facts_end(&f);
+	fields_end(&f);
 }
 
 static void
-tell_long(struct reply *r, const struct pen *p, const struct server *s)
+emit_long(struct reply *r, const struct pen *p, const struct server *s)
 {
 	uint64_t now = report_now(p);
-	struct facts f;
+	struct fields f;
 
-	facts_begin(&f, r, FACTS_LINE);
-	facts_number(&f, "server", s->number);
-	server_report_tell_state(&f, s, now);
-	server_report_tell_address(&f, s);
-	tell_numbers(&f, s);
-	tell_counts(&f, s, now);
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_number(&f, "server", s->number);
+	server_report_emit_state(&f, s, now);
+	server_report_emit_address(&f, s);
+	emit_numbers(&f, s);
+	emit_counts(&f, s, now);
 	report_check(&f, p, s);
-	facts_end(&f);
+	fields_end(&f);
 }
 
 /* ---- all servers ---- */
@@ -174,10 +174,10 @@ more_servers(struct reply *r, struct pen *p)
 	unsigned count = slots_in_use(p->pool);
 
 	while (r->at < count && buffer_length(&r->out) < REPLY_PIECE)
-		tell_short(r, p, pool_server(p->pool, (unsigned)r->at++));
+		emit_short(r, p, pool_server(p->pool, (unsigned)r->at++));
 	if (r->at < count)
 		return true;
-	facts_list_end(r);
+	fields_list_end(r);
 	return false;
 }
 
@@ -194,13 +194,13 @@ more_servers_long(struct reply *r, struct pen *p)
 		if (!server_is_known(s))
 			continue;
 		if (r->json)
-			tell_short(r, p, s);
+			emit_short(r, p, s);
 		else
-			tell_long(r, p, s);
+			emit_long(r, p, s);
 	}
 	if (r->at < count)
 		return true;
-	facts_list_end(r);
+	fields_list_end(r);
 	return false;
 }
 
@@ -208,7 +208,7 @@ static void
 server_report_begin(
     struct reply *r, bool (*more)(struct reply *r, struct pen *p))
 {
-	facts_list_begin(r);
+	fields_list_begin(r);
 	r->at = 0;
 	r->more = more;
 }

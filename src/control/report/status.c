@@ -116,7 +116,7 @@ status_add_counters(const struct pen *p, struct buffer *out)
 	struct reply r;
 
 	reply_init(&r);
-	report_counters(p, &r, FACTS_HTML);
+	report_counters(p, &r, FIELDS_HTML);
 	status_add(out, "<table>\n<caption>Counters</caption>\n<tbody>\n");
 	(void)buffer_append(out, buffer_bytes(&r.out), buffer_length(&r.out));
 	status_add(out, "</tbody></table>\n");
@@ -153,7 +153,7 @@ status_page(const struct pen *p, struct buffer *out)
 		    "<p>panic: too few servers are up, all are tried</p>\n");
 	if (p->phase == PHASE_DRAINING) {
 		status_add(out, "<p>");
-		stopping_tell(p, out);
+		stopping_report(p, out);
 		status_add(out, "</p>\n");
 	}
 	status_add_servers(p, out);

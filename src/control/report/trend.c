@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "control/apply/secure.h"
+#include "control/apply/tls_config.h"
 #include "control/life/context.h"
 #include "control/answer/reply.h"
 #include "control/report/trend.h"
@@ -104,7 +104,7 @@ find_certificate(struct trend *t)
 	unsigned i;
 
 	t->certificate[0] = '\0';
-	for (i = 0; secure_certificate(t->pen, i, &c); i++)
+	for (i = 0; tls_config_certificate(t->pen, i, &c); i++)
 		if (t->certificate[0] == '\0' || c.ends < t->certificate_ends) {
 			snprintf(t->certificate, sizeof(t->certificate), "%s",
 			    c.name);

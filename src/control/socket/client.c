@@ -35,7 +35,7 @@ struct client {
 	struct control *control;
 	struct list link;
 	struct stream stream;
-	struct asker asker;
+	struct caller caller;
 	struct request request;
 	struct buffer in; /* lines not carried out yet */
 	bool ended;	  /* it has said its last word */
@@ -117,7 +117,7 @@ client_take_line(struct client *k)
 	    LINE_MAX_LENGTH) {
 		reply_add(&k->request.reply.out,
 		    "error: line longer than %d bytes\n", LINE_MAX_LENGTH);
-		k->asker.quit = true;
+		k->caller.quit = true;
 		buffer_cut(&k->in, 0);
 		return true;
 	}
@@ -141,7 +141,7 @@ client_take_line(struct client *k)
 static bool
 is_heard(const struct client *k)
 {
-	return !k->answered && (k->asker.prompt || !k->busy);
+	return !k->answered && (k->caller.prompt || !k->busy);
 }
 
 /* Whether there is room for more of its bytes. */
@@ -217,7 +217,7 @@ static void
 line_is_done(struct client *k)
 {
 	k->busy = false;
-	if (k->asker.prompt && !k->asker.quit)
+	if (k->caller.prompt && !k->caller.quit)
 		reply_add(&k->request.reply.out, "pen> ");
 	else
 		k->answered = true;
@@ -335,7 +335,7 @@ client_on_wake(struct request *q)
 /* ---- life ---- */
 
 static void
-client_name_client(struct asker *a, int fd, const struct peer *who)
+client_name_client(struct caller *a, int fd, const struct peer *who)
 {
 	char text[PEER_TEXT_MAX];
 	struct peer_owner owner;
@@ -359,16 +359,16 @@ client_start(
 		return;
 	}
 	k->control = c;
-	k->asker.access = access;
-	k->asker.remote = who->family != AF_UNIX;
-	client_name_client(&k->asker, fd, who);
+	k->caller.access = access;
+	k->caller.remote = who->family != AF_UNIX;
+	client_name_client(&k->caller, fd, who);
 	k->free_task.run = client_free_task;
 	k->turn.run = client_on_turn;
 	list_init(&k->free_task.link);
 	list_init(&k->turn.link);
 	expiry_init(&k->expiry);
 	buffer_init(&k->in);
-	request_init(&k->request, c->pen, &k->asker, client_on_wake);
+	request_init(&k->request, c->pen, &k->caller, client_on_wake);
 	stream_open_plain(&k->stream, fd, false);
 	list_append(&c->clients, &k->link);
 	c->count++;

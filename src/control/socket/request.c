@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "control/apply/apply.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/socket/request.h"
 
 static void
@@ -28,12 +28,12 @@ on_loads(struct acl_loads *l)
 }
 
 void
-request_init(struct request *q, struct pen *p, struct asker *asker,
+request_init(struct request *q, struct pen *p, struct caller *caller,
     void (*on_wake)(struct request *q))
 {
 	memset(q, 0, sizeof(*q));
 	q->pen = p;
-	q->asker = asker;
+	q->caller = caller;
 	q->on_wake = on_wake;
 	reply_init(&q->reply);
 	names_init(&q->names);
@@ -97,7 +97,7 @@ take_json(const struct command *row, struct words *w, bool no, bool *json,
 		    !row_changes(row, 0, no)));
 	if (!*json)
 		return 0;
-	if (!facts_have_json())
+	if (!fields_have_json())
 		return error_set(e, "json: built without Jansson");
 	w->word[--w->count] = NULL;
 	return 0;
@@ -146,8 +146,8 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 		rc = error_set(e, "out of memory");
 	if (rc == 0 && !*waits)
 		*waits = wait_for_names(q);
-	p->who = q->asker != NULL ? q->asker->who : NULL;
-	p->remote = q->asker != NULL && q->asker->remote;
+	p->who = q->caller != NULL ? q->caller->who : NULL;
+	p->remote = q->caller != NULL && q->caller->remote;
 	if (rc < 0 || *waits)
 		plan_free(c->plan);
 	else
@@ -167,7 +167,7 @@ refuse_to_change(const struct request *q, const struct command *row,
 {
 	const struct pen *p = q->pen;
 
-	if (q->asker == NULL || !p->replaced || needed == ACCESS_LOOK ||
+	if (q->caller == NULL || !p->replaced || needed == ACCESS_LOOK ||
 	    row->flags & ROW_DRAINING)
 		return 0;
 	return p->successor != 0
@@ -212,7 +212,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 		.row = row,
 		.words = w,
 		.no = no,
-		.asker = q->asker,
+		.caller = q->caller,
 		.reply = &q->reply };
 	enum access needed;
 	int rc;
@@ -224,9 +224,9 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	if (take_json(row, w, no, &q->reply.json, e) < 0)
 		return -1;
 	needed = row_access(row, w->count, no);
-	if (q->asker != NULL && q->asker->access < needed)
+	if (q->caller != NULL && q->caller->access < needed)
 		return error_set(e, "needs the level %s, yours is %s",
-		    access_name(needed), access_name(q->asker->access));
+		    access_name(needed), access_name(q->caller->access));
 	if (refuse_to_change(q, row, needed, e) < 0)
 		return -1;
 	if (!row_changes(row, w->count, no) || !row_is_there(row)) {
@@ -284,13 +284,13 @@ log_command(const struct request *q, const struct command *row, int arguments,
 {
 	char command[LOGGED_MAX];
 
-	if (q->asker == NULL || log_level < LOG_LEVEL_INFO ||
+	if (q->caller == NULL || log_level < LOG_LEVEL_INFO ||
 	    row_access(row, arguments, no) == ACCESS_LOOK ||
 	    (row->kind != KIND_ACTION && !row_changes(row, arguments, no)))
 		return;
 	copy_command(command, text, length);
 	log_write(
-	    NULL, LOG_LEVEL_INFO, "command \"%s\" %s", command, q->asker->who);
+	    NULL, LOG_LEVEL_INFO, "command \"%s\" %s", command, q->caller->who);
 }
 
 /* The command at q->next. On *waits it is to be done again. */
@@ -377,7 +377,7 @@ request_run(struct request *q)
 				return REQUEST_FULL;
 			continue;
 		}
-		if (q->next == NULL || (q->asker != NULL && q->asker->quit))
+		if (q->next == NULL || (q->caller != NULL && q->caller->quit))
 			return REQUEST_DONE;
 		if (run_next(q, &waits) < 0)
 			return request_refuse(q);

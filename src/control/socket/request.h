@@ -22,7 +22,7 @@ enum request_result { REQUEST_DONE, REQUEST_FULL, REQUEST_WAITS };
 
 struct request {
 	struct pen *pen;
-	struct asker *asker; /* NULL: nobody; everything is allowed */
+	struct caller *caller; /* NULL: nobody; everything is allowed */
 	struct reply reply;
 	bool failed;
 	struct error error; /* why; also in the reply, behind "error: " */
@@ -34,8 +34,8 @@ struct request {
 	void (*on_wake)(struct request *q);
 };
 
-/* `asker` stays the caller's. */
-void request_init(struct request *q, struct pen *p, struct asker *asker,
+/* `caller` stays the caller's. */
+void request_init(struct request *q, struct pen *p, struct caller *caller,
     void (*on_wake)(struct request *q));
 /* Cancels what waits. */
 void request_fini(struct request *q);

@@ -14,7 +14,7 @@
 #include "base/number.h"
 #include "base/output.h"
 #include "control/upgrade/handover.h"
-#include "control/upgrade/learned.h"
+#include "control/upgrade/handover_state.h"
 #include "control/life/context.h"
 #include "control/life/process.h"
 #include "control/upgrade/takeover.h"
@@ -142,7 +142,7 @@ takeover_receive(int fd, void *bytes, size_t n, uint64_t end)
  * what takeover_receive() does: 0 means that it is over. */
 static ssize_t
 takeover_read_part(struct predecessor *t, struct handover_reader *r,
-    struct learned_reader *l, uint64_t end)
+    struct handover_state_reader *l, uint64_t end)
 {
 	char part[TAKEOVER_PART_MAX];
 	struct handover_record record;
@@ -156,7 +156,7 @@ takeover_read_part(struct predecessor *t, struct handover_reader *r,
 		return n < 0 ? n : 0;
 	(void)handover_feed(r, part, (size_t)n);
 	while (handover_next(r, &record))
-		learned_read(l, &record);
+		handover_state_read(l, &record);
 	return 1;
 }
 
@@ -164,7 +164,7 @@ takeover_read_part(struct predecessor *t, struct handover_reader *r,
  * when it is silent. */
 static int
 listen_to(struct predecessor *t, struct handover_reader *r,
-    struct learned_reader *l)
+    struct handover_state_reader *l)
 {
 	uint64_t end = clock_monotonic_ms() + WAIT_MS;
 	ssize_t n;
@@ -178,7 +178,7 @@ listen_to(struct predecessor *t, struct handover_reader *r,
 				return (int)n;
 			break;
 		case TAKEOVER_ASK:
-			learned_settle(l);
+			handover_state_settle(l);
 			takeover_say(t, TAKEOVER_LOADED);
 			break;
 		default: /* GO */
@@ -191,17 +191,17 @@ int
 takeover_wait(struct pen *p, struct error *e)
 {
 	struct handover_reader r;
-	struct learned_reader l;
+	struct handover_state_reader l;
 	int rc;
 
 	handover_reader_init(&r);
-	learned_reader_init(&l, p);
+	handover_state_reader_init(&l, p);
 	takeover_say(&p->predecessor, TAKEOVER_PREPARED);
 	rc = listen_to(&p->predecessor, &r, &l);
 	if (r.error != NULL)
 		log_warn("state of the old process not understood error=\"%s\"",
 		    r.error);
-	learned_reader_end(&l);
+	handover_state_reader_end(&l);
 	handover_reader_fini(&r);
 	if (p->predecessor.error_fd >= 0)
 		(void)dup2(p->predecessor.error_fd, STDERR_FILENO);

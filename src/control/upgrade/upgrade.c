@@ -30,7 +30,7 @@ upgrade_add_word(struct upgrade *u, char word)
 /* Returns what the writer does. */
 static int
 upgrade_add_part(struct upgrade *u,
-    int (*write_part)(struct learned_writer *l, struct buffer *out))
+    int (*write_part)(struct handover_state_writer *l, struct buffer *out))
 {
 	struct buffer part;
 	uint32_t length;
@@ -57,7 +57,8 @@ upgrade_add_next(struct upgrade *u)
 
 	if (!flows && u->stage != UPGRADE_TELLING)
 		return false;
-	rc = upgrade_add_part(u, flows ? learned_write_flows : learned_write);
+	rc = upgrade_add_part(
+	    u, flows ? handover_state_write_flows : handover_state_write);
 	if (rc == 0) {
 		upgrade_add_word(u, flows ? TAKEOVER_GO : TAKEOVER_ASK);
 		u->stage = flows ? UPGRADE_SWITCHED : UPGRADE_TOLD;
@@ -119,7 +120,7 @@ static int
 upgrade_take_word(struct upgrade *u, char word)
 {
 	if (word == TAKEOVER_PREPARED && u->stage == UPGRADE_STARTING) {
-		learned_writer_init(&u->learned, u->pen);
+		handover_state_writer_init(&u->learned, u->pen);
 		u->stage = UPGRADE_TELLING;
 		return 0;
 	}
@@ -177,7 +178,7 @@ upgrade_on_time(struct timer *t)
 		upgrade_fail(u, "it does not serve within 2 seconds", true);
 	} else if (++u->steps < STEPS &&
 	    timer_start(u->pen->loop, t, STEP_MS) == 0) {
-		upgrade_tell_waiters(u, UPGRADE_WAITS, NULL);
+		upgrade_emit_waiters(u, UPGRADE_WAITS, NULL);
 	} else {
 		upgrade_fail(u, "it does not serve after 30 seconds", true);
 	}
@@ -274,6 +275,6 @@ upgrade_free(struct upgrade *u)
 		return;
 	kill(u->child.pid, SIGKILL);
 	error_set(&e, "pen is stopping");
-	upgrade_tell_waiters(u, UPGRADE_FAILED, &e);
+	upgrade_emit_waiters(u, UPGRADE_FAILED, &e);
 	upgrade_discard(u);
 }

@@ -136,7 +136,7 @@ upgrade_wait_new(void)
 
 /* Who is told may go. */
 void
-upgrade_tell_waiters(
+upgrade_emit_waiters(
     struct upgrade *u, enum upgrade_result result, const struct error *why)
 {
 	struct list now = LIST_INIT(now), *link;
@@ -233,7 +233,7 @@ log_failure(struct upgrade *u, int status)
 	log_error("not upgraded, this process goes on pid=%ld error=\"%s\" "
 		  "end=\"%s\" said=\"%s\"",
 	    (long)u->child.pid, u->why, how, first_line(u));
-	upgrade_tell_waiters(u, UPGRADE_FAILED, &e);
+	upgrade_emit_waiters(u, UPGRADE_FAILED, &e);
 }
 
 /* It ends soon, or is killed; nothing here waits for that. */
@@ -285,7 +285,7 @@ upgrade_finish(struct upgrade *u)
 	frontend_leave(p->frontend);
 	control_leave(p->control);
 	web_leave(p->web);
-	upgrade_tell_waiters(u, UPGRADE_DONE, NULL);
+	upgrade_emit_waiters(u, UPGRADE_DONE, NULL);
 	upgrade_discard(u);
 	stopping_begin(p, ms, "upgrade");
 	if (u->hangup)

@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/list.h"
 #include "control/answer/wait.h"
-#include "control/upgrade/learned.h"
+#include "control/upgrade/handover_state.h"
 #include "control/upgrade/upgrade.h"
 #include "control/upgrade/upgrade_start.h"
 #include "net/loop.h"
@@ -40,7 +40,7 @@ struct upgrade {
 	struct upgrade_child child;
 	struct watch watch, error_watch;
 	struct timer timer;
-	struct learned_writer learned;
+	struct handover_state_writer learned;
 	struct buffer out; /* not sent yet */
 	uint64_t drain_ms;
 	char said[UPGRADE_SAID_MAX];
@@ -55,7 +55,7 @@ struct upgrade {
 /* Some lines of the new process can be read. */
 void upgrade_hear(struct upgrade *u);
 /* Calls those who wait. `why` is of UPGRADE_FAILED, else NULL. */
-void upgrade_tell_waiters(
+void upgrade_emit_waiters(
     struct upgrade *u, enum upgrade_result result, const struct error *why);
 
 /* It has failed, which is logged when it has ended; the old process goes on as

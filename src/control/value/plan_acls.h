@@ -68,7 +68,7 @@ const struct acl *plan_acls_of(
  * NULL behind the last one. */
 const struct acl *plan_acls_at(
     const struct plan_acls *l, unsigned i, char word[ACL_WORD_MAX]);
-/* Prints the doubt that lists with entries for countries are without geoip. */
+/* Prints the warning that lists have entries for countries without geoip. */
 void plan_acls_print_countries(const struct plan_acls *l, struct buffer *text);
 /* Prints one thing that a list is made of, as "acl LIST" takes it. */
 void acl_print_item(const struct acl_item *item, struct buffer *out);

@@ -52,7 +52,7 @@ row_takes_argument(const struct command *row)
 int
 call_needs_local(const struct call *c, struct error *e)
 {
-	return c->asker == NULL || !c->asker->remote
+	return c->caller == NULL || !c->caller->remote
 	    ? 0
 	    : error_set(e,
 		  "not on TCP: only in a file, on the command line or on a "

@@ -18,7 +18,7 @@
 #include "control/value/access.h"
 
 struct choice;
-struct facts;
+struct fields;
 struct pen;
 struct plan;
 struct wait;
@@ -82,7 +82,7 @@ enum {
 };
 
 /* Who asks on the control socket. */
-struct asker {
+struct caller {
 	enum access access;
 	char who[PEER_TEXT_MAX + 8]; /* "by uid=0 pid=17", "by 10.0.0.1:99" */
 	bool remote; /* on TCP: anybody who gets there */
@@ -100,7 +100,7 @@ struct call {
 	const char *origin;	   /* FILE:LINE, "option -O", or NULL */
 	const char *option;  /* "option -R" that it was given as, or NULL */
 	unsigned depth;	     /* files within files */
-	struct asker *asker; /* NULL: not on the control socket */
+	struct caller *caller; /* NULL: not on the control socket */
 	/* In force, for ROW_GROWS and answers; NULL: a whole plan anew. */
 	const struct plan *grows;
 	/* Connections open in advance; NULL: none yet. */
@@ -151,7 +151,7 @@ struct command {
 	int (*after)(struct call *c, void *base, struct error *e);
 	unsigned changes; /* PLAN_*: what depends on it, of a server's */
 	/* Tells what is in force, where that is not the value. */
-	void (*tell)(struct facts *f, const char *key, const struct plan *p);
+	void (*tell)(struct fields *f, const char *key, const struct plan *p);
 };
 
 /* Room for its help or arguments; see command.h. */

@@ -136,7 +136,7 @@ value_answer(const struct command *row, const void *base, struct buffer *out)
 }
 
 void
-value_tell(struct facts *f, const char *key, const struct command *row,
+value_emit(struct fields *f, const char *key, const struct command *row,
     const void *base)
 {
 	kind_of(row)->tell(f, key, row, value_at(row, base));

@@ -9,7 +9,7 @@
 #define PEN_CONTROL_VALUE_H
 
 #include "control/value/row.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 
 /* Whether the row has a value. */
 bool value_is_there(const struct command *row);
@@ -29,7 +29,7 @@ void value_print(
 void value_answer(
     const struct command *row, const void *base, struct buffer *out);
 /* Tells it as JSON does. */
-void value_tell(struct facts *f, const char *key, const struct command *row,
+void value_emit(struct fields *f, const char *key, const struct command *row,
     const void *base);
 bool value_equal(const struct command *row, const void *a, const void *b);
 /* Calls `visit` for each string it owns. Returns 0 if all calls did. */

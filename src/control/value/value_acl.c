@@ -67,16 +67,16 @@ acl_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-value_acl_tell_acl(struct facts *f, const char *key, const struct command *row,
+value_acl_emit_acl(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	const struct acl_ref *ref = value;
 
 	(void)row;
 	if (ref->name != NULL)
-		facts_text(f, key, ref->name);
+		fields_text(f, key, ref->name);
 	else
-		facts_integer(f, key, ref->number);
+		fields_integer(f, key, ref->number);
 }
 
 static bool
@@ -97,7 +97,7 @@ each_text_of_acl(void *value, int (*visit)(char **text))
 const struct value_kind value_kind_acl = {
 	.set = set_acl,
 	.words = acl_words,
-	.tell = value_acl_tell_acl,
+	.tell = value_acl_emit_acl,
 	.equal = equal_acl,
 	.size = sizeof(struct acl_ref),
 	.each_text = each_text_of_acl,
@@ -153,7 +153,7 @@ forwarded_words(
 }
 
 static void
-tell_forwarded(struct facts *f, const char *key, const struct command *row,
+emit_forwarded(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	struct buffer words;
@@ -161,14 +161,14 @@ tell_forwarded(struct facts *f, const char *key, const struct command *row,
 	buffer_init(&words);
 	(void)forwarded_words(row, value, &words);
 	if (buffer_append(&words, "", 1) == 0)
-		facts_text(f, key, buffer_bytes(&words));
+		fields_text(f, key, buffer_bytes(&words));
 	buffer_fini(&words);
 }
 
 const struct value_kind value_kind_forwarded = {
 	.set = set_forwarded,
 	.words = forwarded_words,
-	.tell = tell_forwarded,
+	.tell = emit_forwarded,
 	.equal = equal_acl,
 	.size = sizeof(struct acl_ref),
 	.each_text = each_text_of_acl,

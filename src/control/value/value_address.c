@@ -71,7 +71,7 @@ source_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-value_address_tell_source(struct facts *f, const char *key,
+value_address_emit_source(struct fields *f, const char *key,
     const struct command *row, const void *value)
 {
 	const struct sources *s = value;
@@ -83,7 +83,7 @@ value_address_tell_source(struct facts *f, const char *key,
 	for (i = 0; i < s->count && n < sizeof(text); i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
 		    i > 0 ? " " : "", addr_format_host(&s->at[i], host));
-	facts_text(f, key, s->count > 0 ? text : NULL);
+	fields_text(f, key, s->count > 0 ? text : NULL);
 }
 
 static bool
@@ -96,7 +96,7 @@ equal_sources(const struct command *row, const void *a, const void *b)
 const struct value_kind value_kind_source = {
 	.set = set_source,
 	.words = source_words,
-	.tell = value_address_tell_source,
+	.tell = value_address_emit_source,
 	.equal = equal_sources,
 };
 
@@ -138,7 +138,7 @@ print_own(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-value_address_tell_own(struct facts *f, const char *key,
+value_address_emit_own(struct fields *f, const char *key,
     const struct command *row, const void *value)
 {
 	const struct addr *own = value;
@@ -150,7 +150,7 @@ value_address_tell_own(struct facts *f, const char *key,
 	for (i = 0; i < FAMILIES; i++)
 		if (own[i].len > 0)
 			list[n++] = addr_format_host(&own[i], host[i]);
-	facts_json_texts(f, key, list, n);
+	fields_json_texts(f, key, list, n);
 }
 
 static bool
@@ -170,7 +170,7 @@ equal_own(const struct command *row, const void *a, const void *b)
 const struct value_kind value_kind_own_addresses = {
 	.set = set_own,
 	.print = print_own,
-	.tell = value_address_tell_own,
+	.tell = value_address_emit_own,
 	.equal = equal_own,
 };
 
@@ -195,11 +195,11 @@ port_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-tell_port(struct facts *f, const char *key, const struct command *row,
+emit_port(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	(void)row;
-	facts_number(f, key, ((const struct server_plan *)value)->port);
+	fields_number(f, key, ((const struct server_plan *)value)->port);
 }
 
 static bool
@@ -214,6 +214,6 @@ equal_ports(const struct command *row, const void *a, const void *b)
 const struct value_kind value_kind_port = {
 	.set = set_port,
 	.words = port_words,
-	.tell = tell_port,
+	.tell = emit_port,
 	.equal = equal_ports,
 };

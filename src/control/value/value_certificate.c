@@ -112,15 +112,15 @@ answer_files(const struct tls_settings *s, bool key, struct buffer *out)
 
 /* One for each certificate: null where its key is in the same file. */
 static void
-tell_files(
-    struct facts *f, const char *name, const struct tls_settings *s, bool key)
+emit_files(
+    struct fields *f, const char *name, const struct tls_settings *s, bool key)
 {
 	const char *list[TLS_PAIRS_MAX];
 	unsigned i;
 
 	for (i = 0; i < s->pairs; i++)
 		list[i] = value_certificate_file_of(s, i, key);
-	facts_json_texts(f, name, list, s->pairs);
+	fields_json_texts(f, name, list, s->pairs);
 }
 
 static bool
@@ -156,11 +156,11 @@ answer_certificates(const void *value, struct buffer *out)
 }
 
 static void
-tell_certificates(struct facts *f, const char *key, const struct command *row,
+emit_certificates(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	(void)row;
-	tell_files(f, key, value, false);
+	emit_files(f, key, value, false);
 }
 
 static bool
@@ -185,11 +185,11 @@ answer_keys(const void *value, struct buffer *out)
 }
 
 static void
-tell_keys(struct facts *f, const char *key, const struct command *row,
+emit_keys(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	(void)row;
-	tell_files(f, key, value, true);
+	emit_files(f, key, value, true);
 }
 
 static bool
@@ -209,7 +209,7 @@ const struct value_kind value_kind_certificates = {
 	.set = value_certificate_set_certificate,
 	.print = print_certificates,
 	.answer = answer_certificates,
-	.tell = tell_certificates,
+	.tell = emit_certificates,
 	.equal = equal_certificates,
 	.each_text = each_certificate,
 };
@@ -218,7 +218,7 @@ const struct value_kind value_kind_keys = {
 	.set = value_certificate_set_key,
 	.print = print_no_keys,
 	.answer = answer_keys,
-	.tell = tell_keys,
+	.tell = emit_keys,
 	.equal = equal_keys,
 	.each_text = each_key,
 };

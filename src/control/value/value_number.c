@@ -35,11 +35,11 @@ print_flag(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-tell_flag(struct facts *f, const char *key, const struct command *row,
+emit_flag(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	(void)row;
-	facts_flag(f, key, *(const bool *)value);
+	fields_flag(f, key, *(const bool *)value);
 }
 
 /* One that may be left to another setting. */
@@ -79,11 +79,11 @@ print_tristate(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-tell_tristate(struct facts *f, const char *key, const struct command *row,
+emit_tristate(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	(void)row;
-	facts_flag(f, key, get_tristate(value) == TRISTATE_ON);
+	fields_flag(f, key, get_tristate(value) == TRISTATE_ON);
 }
 
 /* ---- modes of files ---- */
@@ -136,21 +136,21 @@ answer_mode(const void *value, struct buffer *out)
 }
 
 static void
-tell_mode(struct facts *f, const char *key, const struct command *row,
+emit_mode(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	char text[8];
 
 	(void)row;
 	snprintf(text, sizeof(text), "%04o", *(const unsigned *)value & 0777);
-	facts_text(f, key, *(const unsigned *)value != 0 ? text : NULL);
+	fields_text(f, key, *(const unsigned *)value != 0 ? text : NULL);
 }
 
 const struct value_kind value_kind_flag = {
 	.set = set_flag,
 	.words = flag_words,
 	.print = print_flag,
-	.tell = tell_flag,
+	.tell = emit_flag,
 	.size = sizeof(bool),
 };
 
@@ -158,7 +158,7 @@ const struct value_kind value_kind_tristate = {
 	.set = set_tristate,
 	.words = tristate_words,
 	.print = print_tristate,
-	.tell = tell_tristate,
+	.tell = emit_tristate,
 	.size = sizeof(enum tristate),
 };
 
@@ -253,10 +253,10 @@ number_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-tell_number(struct facts *f, const char *key, const struct command *row,
+emit_number(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
-	facts_integer(f, key, (int64_t)value_get_number(row, value));
+	fields_integer(f, key, (int64_t)value_get_number(row, value));
 }
 
 static bool
@@ -289,12 +289,13 @@ seconds_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-tell_seconds(struct facts *f, const char *key, const struct command *row,
+emit_seconds(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	char text[32];
 
-	facts_decimal(f, key, seconds_text(value_get_number(row, value), text));
+	fields_decimal(
+	    f, key, seconds_text(value_get_number(row, value), text));
 }
 
 /* So many in a time: N, each second, N/SEC, or 0: any number. */
@@ -353,20 +354,20 @@ rate_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-value_number_tell_rate(struct facts *f, const char *key,
+value_number_emit_rate(struct fields *f, const char *key,
     const struct command *row, const void *value)
 {
 	char text[64];
 
 	(void)row;
 	rate_text(value, text);
-	facts_text(f, key, text);
+	fields_text(f, key, text);
 }
 
 const struct value_kind value_kind_number = {
 	.set = set_number,
 	.words = number_words,
-	.tell = tell_number,
+	.tell = emit_number,
 	.size = sizeof(uint64_t),
 	.number = true,
 };
@@ -374,7 +375,7 @@ const struct value_kind value_kind_number = {
 const struct value_kind value_kind_unsigned = {
 	.set = set_number,
 	.words = number_words,
-	.tell = tell_number,
+	.tell = emit_number,
 	.size = sizeof(unsigned),
 	.number = true,
 };
@@ -382,7 +383,7 @@ const struct value_kind value_kind_unsigned = {
 const struct value_kind value_kind_int = {
 	.set = set_number,
 	.words = int_words,
-	.tell = tell_number,
+	.tell = emit_number,
 	.size = sizeof(int),
 	.number = true,
 };
@@ -390,7 +391,7 @@ const struct value_kind value_kind_int = {
 const struct value_kind value_kind_seconds = {
 	.set = set_number,
 	.words = seconds_words,
-	.tell = tell_seconds,
+	.tell = emit_seconds,
 	.size = sizeof(uint64_t),
 	.number = true,
 };
@@ -398,7 +399,7 @@ const struct value_kind value_kind_seconds = {
 const struct value_kind value_kind_rate = {
 	.set = value_number_set_rate,
 	.words = rate_words,
-	.tell = value_number_tell_rate,
+	.tell = value_number_emit_rate,
 	.size = sizeof(struct rate_limit),
 	.number = true, /* the count comes first */
 };
@@ -407,6 +408,6 @@ const struct value_kind value_kind_mode = {
 	.set = set_mode,
 	.words = mode_words,
 	.answer = answer_mode,
-	.tell = tell_mode,
+	.tell = emit_mode,
 	.size = sizeof(unsigned),
 };

@@ -16,7 +16,7 @@ struct value_kind {
 	    const struct command *row, const void *value, struct buffer *out);
 	/* NULL: the words. */
 	void (*answer)(const void *value, struct buffer *out);
-	void (*tell)(struct facts *f, const char *key,
+	void (*tell)(struct fields *f, const char *key,
 	    const struct command *row, const void *value);
 	/* NULL: its bytes are compared. */
 	bool (*equal)(const struct command *row, const void *a, const void *b);

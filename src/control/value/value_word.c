@@ -51,11 +51,11 @@ answer_text(const void *value, struct buffer *out)
 }
 
 static void
-tell_text(struct facts *f, const char *key, const struct command *row,
+emit_text(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	(void)row;
-	facts_text(f, key, *(char *const *)value);
+	fields_text(f, key, *(char *const *)value);
 }
 
 static bool
@@ -134,12 +134,12 @@ check_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-tell_check(struct facts *f, const char *key, const struct command *row,
+emit_check(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	const char *text = *(char *const *)value;
 
-	facts_text(f, key, text != NULL ? text : row->none);
+	fields_text(f, key, text != NULL ? text : row->none);
 }
 
 /* ---- the name of a cookie ---- */
@@ -181,11 +181,11 @@ answer_cookie(const void *value, struct buffer *out)
 }
 
 static void
-tell_cookie(struct facts *f, const char *key, const struct command *row,
+emit_cookie(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	(void)row;
-	facts_text(f, key, *(const char *)value != '\0' ? value : NULL);
+	fields_text(f, key, *(const char *)value != '\0' ? value : NULL);
 }
 
 /* ---- words of a list ---- */
@@ -242,10 +242,10 @@ choice_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-tell_choice(struct facts *f, const char *key, const struct command *row,
+emit_choice(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
-	facts_text(f, key, choice_name(row->choices, get_choice(value)));
+	fields_text(f, key, choice_name(row->choices, get_choice(value)));
 }
 
 /* Any of them: each is a bit, given and taken back one by one. */
@@ -281,7 +281,7 @@ print_bits(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-tell_bits(struct facts *f, const char *key, const struct command *row,
+emit_bits(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	const char *list[BITS_MAX];
@@ -291,7 +291,7 @@ tell_bits(struct facts *f, const char *key, const struct command *row,
 	for (c = row->choices; c->word != NULL && n < BITS_MAX; c++)
 		if (get_choice(value) & c->value)
 			list[n++] = c->word;
-	facts_json_texts(f, key, list, n);
+	fields_json_texts(f, key, list, n);
 }
 
 /* ---- names of things that stand elsewhere ---- */
@@ -387,7 +387,7 @@ const struct value_kind value_kind_text = {
 	.set = set_text,
 	.words = text_words,
 	.answer = answer_text,
-	.tell = tell_text,
+	.tell = emit_text,
 	.equal = equal_texts,
 	.each_text = value_word_each_text,
 };
@@ -395,14 +395,14 @@ const struct value_kind value_kind_text = {
 const struct value_kind value_kind_choice = {
 	.set = set_choice,
 	.words = choice_words,
-	.tell = tell_choice,
+	.tell = emit_choice,
 	.size = sizeof(int),
 };
 
 const struct value_kind value_kind_bits = {
 	.set = set_bit,
 	.print = print_bits,
-	.tell = tell_bits,
+	.tell = emit_bits,
 	.size = sizeof(unsigned),
 };
 
@@ -410,7 +410,7 @@ const struct value_kind value_kind_name = {
 	.set = value_word_set_name,
 	.words = text_words,
 	.print = value_word_print_name,
-	.tell = tell_text,
+	.tell = emit_text,
 	.equal = equal_texts,
 };
 
@@ -418,7 +418,7 @@ const struct value_kind value_kind_self = {
 	.set = set_self,
 	.words = self_words,
 	.print = print_self,
-	.tell = tell_text,
+	.tell = emit_text,
 	.equal = equal_selves,
 };
 
@@ -426,7 +426,7 @@ const struct value_kind value_kind_host = {
 	.set = value_word_set_host,
 	.words = text_words,
 	.answer = answer_text,
-	.tell = tell_text,
+	.tell = emit_text,
 	.equal = equal_texts,
 	.each_text = value_word_each_text,
 };
@@ -435,14 +435,14 @@ const struct value_kind value_kind_cookie = {
 	.set = set_cookie,
 	.words = cookie_words,
 	.answer = answer_cookie,
-	.tell = tell_cookie,
+	.tell = emit_cookie,
 	.size = HTTP_COOKIE_NAME,
 };
 
 const struct value_kind value_kind_check = {
 	.set = set_check,
 	.words = check_words,
-	.tell = tell_check,
+	.tell = emit_check,
 	.equal = equal_texts,
 	.each_text = value_word_each_text,
 };

@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "control/language/command.h"
 #include "control/verify/explain.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "control/value/first_words.h"
 #include "control/life/context.h"
 #include "control/apply/routes.h"
@@ -77,7 +77,7 @@ parse_client(struct peer *who, const char *text, struct error *e)
 
 /* Where the list asks for it: "SE". */
 static void
-tell_country(struct facts *f, const struct subject *s)
+emit_country(struct fields *f, const struct subject *s)
 {
 	int number;
 	char code[3];
@@ -86,12 +86,12 @@ tell_country(struct facts *f, const struct subject *s)
 		return;
 	number = countries_of(pool_countries(s->pen->pool), &s->who);
 	if (number < 0) {
-		facts_text(f, "country", "unknown");
+		fields_text(f, "country", "unknown");
 		return;
 	}
 	snprintf(
 	    code, sizeof(code), "%c%c", 'A' + number / 26, 'A' + number % 26);
-	facts_text(f, "country", code);
+	fields_text(f, "country", code);
 }
 
 /* ---- its route ---- */
@@ -264,22 +264,22 @@ explain_limit(struct subject *s)
 /* ---- the answer ---- */
 
 static void
-explain_tell_server(struct facts *f, const struct server *s)
+explain_emit_server(struct fields *f, const struct server *s)
 {
 	char at[ADDR_TEXT_MAX];
 
 	if (s == NULL) {
-		facts_integer(f, "server", -1);
+		fields_integer(f, "server", -1);
 		return;
 	}
-	facts_number(f, "server", s->number);
-	facts_text(f, "name", s->name);
-	facts_text(
+	fields_number(f, "server", s->number);
+	fields_text(f, "name", s->name);
+	fields_text(
 	    f, "address", addr_format(&s->addrs.addr[s->addr_first], at));
 }
 
 static void
-explain_tell_acl(struct facts *f, const struct subject *s)
+explain_emit_acl(struct fields *f, const struct subject *s)
 {
 	const struct acl_ref *list = &s->pen->plan->config.client_acl;
 	const struct explanation *x = &s->x;
@@ -287,27 +287,27 @@ explain_tell_acl(struct facts *f, const struct subject *s)
 	char text[ACL_TEXT_MAX];
 
 	if (list->name != NULL)
-		facts_text(f, "acl", list->name);
+		fields_text(f, "acl", list->name);
 	else
-		facts_integer(f, "acl", list->number);
-	facts_flag(f, "permitted", x->permitted);
-	tell_country(f, s);
+		fields_integer(f, "acl", list->number);
+	fields_flag(f, "permitted", x->permitted);
+	emit_country(f, s);
 	if (x->entry == x->acl->count) {
-		facts_text(f, "entry", "none");
+		fields_text(f, "entry", "none");
 		return;
 	}
 	entry = acl_at(x->acl, x->entry);
-	facts_number(f, "entry", x->entry + 1);
-	facts_text(f, "matches", acl_format_entry(entry, text));
+	fields_number(f, "entry", x->entry + 1);
+	fields_text(f, "matches", acl_format_entry(entry, text));
 	if (entry->line > 0) {
-		facts_text(f, "file", acl_file_of(x->acl, x->entry));
-		facts_number(f, "line", entry->line);
+		fields_text(f, "file", acl_file_of(x->acl, x->entry));
+		fields_number(f, "line", entry->line);
 	}
 }
 
 /* What is explained is a client that a proxy names, not the proxy. */
 static void
-tell_proxy(struct facts *f, const struct subject *s)
+emit_proxy(struct fields *f, const struct subject *s)
 {
 	const struct config *c = &s->pen->plan->config;
 	const struct server *server = s->x.decision.server;
@@ -315,44 +315,44 @@ tell_proxy(struct facts *f, const struct subject *s)
 	char word[ACL_WORD_MAX];
 
 	if (plan_acls_of(&s->pen->plan->acls, &c->accept_proxy) != NULL)
-		facts_text(
+		fields_text(
 		    f, "accept_proxy", acl_ref_word(&c->accept_proxy, word));
 	if (server == NULL)
 		return;
 	version = frontend_server_proxy(&c->frontend, server);
 	if (version != PROXY_OFF)
-		facts_number(f, "proxy_protocol", version);
+		fields_number(f, "proxy_protocol", version);
 }
 
 static void
-tell_remembered(struct facts *f, const struct subject *s)
+emit_remembered(struct fields *f, const struct subject *s)
 {
 	const struct sticky_client *c = s->x.client;
 
 	if (c == NULL) {
-		facts_text(f, "remembered", "none");
+		fields_text(f, "remembered", "none");
 		return;
 	}
-	facts_number(f, "remembered", c->server);
-	facts_number(f, "remembered_age", (s->now - c->seen) / 1000);
+	fields_number(f, "remembered", c->server);
+	fields_number(f, "remembered_age", (s->now - c->seen) / 1000);
 }
 
 /* A listener that has no connection left accepts nobody. */
 static void
-tell_limit(struct facts *f, const struct pen *p)
+emit_limit(struct fields *f, const struct pen *p)
 {
 	uint64_t max = p->plan->config.frontend.sessions_max;
 
 	if (p->phase < PHASE_SERVING ||
 	    frontend_stats(p->frontend)->sessions < max)
 		return;
-	facts_text(f, "waits", "conn_max");
-	facts_number(f, "conn_max", max);
+	fields_text(f, "waits", "conn_max");
+	fields_number(f, "conn_max", max);
 }
 
 /* Where there are routes. */
 static void
-tell_route(struct facts *f, const struct subject *s)
+emit_route(struct fields *f, const struct subject *s)
 {
 	char text[16 + FIRST_NAME];
 
@@ -364,38 +364,38 @@ tell_route(struct facts *f, const struct subject *s)
 		    route_kind_name(s->route->kind),
 		    s->route->kind != ROUTE_DEFAULT ? " " : "",
 		    s->route->pattern);
-	facts_phrase(f, "route", text);
+	fields_phrase(f, "route", text);
 }
 
 static bool
-tell_obstacle(
-    struct facts *whole, const struct subject *s, const struct server *server)
+emit_obstacle(
+    struct fields *whole, const struct subject *s, const struct server *server)
 {
 	enum obstacle o = pool_obstacle(server, &s->who, &s->x);
-	struct facts f;
+	struct fields f;
 
 	if (o == OBSTACLE_NONE || server == s->x.decision.server)
 		return false;
-	facts_item_begin(&f, whole);
-	facts_number(&f, "server", server->number);
-	facts_text(&f, "name", server->name);
-	facts_text(&f, "obstacle", obstacle_name(o));
-	facts_end(&f);
+	fields_item_begin(&f, whole);
+	fields_number(&f, "server", server->number);
+	fields_text(&f, "name", server->name);
+	fields_text(&f, "obstacle", obstacle_name(o));
+	fields_end(&f);
 	return true;
 }
 
 /* The servers that could not get the client, and why. */
 static void
-tell_obstacles(struct facts *whole, const struct subject *s)
+emit_obstacles(struct fields *whole, const struct subject *s)
 {
 	unsigned count = pool_count(s->pen->pool), i, told = 0;
 
-	facts_items(whole, "passed_over");
+	fields_items(whole, "passed_over");
 	for (i = 0; i < count && told < OBSTACLES_TOLD; i++) {
 		const struct server *server = pool_server(s->pen->pool, i);
 
 		if (server->present || server->unresolved)
-			told += tell_obstacle(whole, s, server);
+			told += emit_obstacle(whole, s, server);
 	}
 }
 
@@ -413,29 +413,29 @@ static void
 explain_tell(struct reply *r, const struct subject *s)
 {
 	char text[256], who[PEER_TEXT_MAX];
-	struct facts f;
+	struct fields f;
 
 	if (s->limit != LIMIT_WITHIN)
 		sentence_of_limit(s, text, sizeof(text));
 	else
 		sentence(s, text, sizeof(text));
 	add_panic(s, text, sizeof(text));
-	facts_begin(&f, r, FACTS_LINES);
-	facts_text(&f, "client",
+	fields_begin(&f, r, FIELDS_LINES);
+	fields_text(&f, "client",
 	    s->who.port == 0 ? peer_format_host(&s->who, who)
 			     : peer_format(&s->who, who));
-	explain_tell_server(&f, s->x.decision.server);
-	facts_text(&f, "rule",
+	explain_emit_server(&f, s->x.decision.server);
+	fields_text(&f, "rule",
 	    s->limit != LIMIT_WITHIN ? "limit"
 				     : decision_rule_name(s->x.decision.rule));
-	facts_text(&f, "because", text);
-	tell_limit(&f, s->pen);
-	explain_tell_acl(&f, s);
-	tell_route(&f, s);
-	tell_proxy(&f, s);
-	tell_remembered(&f, s);
-	tell_obstacles(&f, s);
-	facts_end(&f);
+	fields_text(&f, "because", text);
+	emit_limit(&f, s->pen);
+	explain_emit_acl(&f, s);
+	emit_route(&f, s);
+	emit_proxy(&f, s);
+	emit_remembered(&f, s);
+	emit_obstacles(&f, s);
+	fields_end(&f);
 }
 
 static int

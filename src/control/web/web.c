@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/apply/secure.h"
+#include "control/apply/tls_config.h"
 #include "control/report/metrics.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
@@ -49,22 +49,22 @@ struct status_walk {
 };
 
 static void
-tell_pen(const struct pen *p, struct reply *r)
+emit_pen(const struct pen *p, struct reply *r)
 {
-	struct facts f;
+	struct fields f;
 
-	facts_begin(&f, r, FACTS_LINE);
-	facts_text(&f, "version", PACKAGE_VERSION);
-	facts_text(&f, "balance", p->plan->config.pool.balance->name);
-	facts_text(&f, "listen", p->plan->listen_text);
-	facts_flag(&f, "draining", p->phase == PHASE_DRAINING);
-	facts_number(&f, "uptime_s", (report_now(p) - p->started_ms) / 1000);
-	facts_number(&f, "now_ms", report_now(p));
-	facts_end(&f);
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_text(&f, "version", PACKAGE_VERSION);
+	fields_text(&f, "balance", p->plan->config.pool.balance->name);
+	fields_text(&f, "listen", p->plan->listen_text);
+	fields_flag(&f, "draining", p->phase == PHASE_DRAINING);
+	fields_number(&f, "uptime_s", (report_now(p) - p->started_ms) / 1000);
+	fields_number(&f, "now_ms", report_now(p));
+	fields_end(&f);
 }
 
 static void
-tell_limits(const struct pen *p, struct buffer *out)
+emit_limits(const struct pen *p, struct buffer *out)
 {
 	const struct frontend_stats *st = frontend_stats(p->frontend);
 	const struct frontend_options *o = &p->plan->config.frontend;
@@ -81,39 +81,39 @@ tell_limits(const struct pen *p, struct buffer *out)
 }
 
 static void
-tell_minute(const struct trend *t, struct reply *r)
+emit_minute(const struct trend *t, struct reply *r)
 {
 	struct trend_minute m;
-	struct facts f;
+	struct fields f;
 
 	trend_last_minute(t, &m);
-	facts_begin(&f, r, FACTS_LINE);
-	facts_number(&f, "ended", m.ended);
-	facts_number(&f, "failed", m.failed);
-	facts_text(&f, "failed_most",
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_number(&f, "ended", m.ended);
+	fields_number(&f, "failed", m.failed);
+	fields_text(&f, "failed_most",
 	    m.failed > 0 ? reason_name(m.failed_most) : NULL);
-	facts_number(&f, "refused", m.refused);
-	facts_text(&f, "refused_most",
+	fields_number(&f, "refused", m.refused);
+	fields_text(&f, "refused_most",
 	    m.refused > 0 ? reason_name(m.refused_most) : NULL);
-	facts_number(&f, "lines_lost", m.lines_lost);
-	facts_number(&f, "first_byte_us", m.first_byte_us);
-	facts_end(&f);
+	fields_number(&f, "lines_lost", m.lines_lost);
+	fields_number(&f, "first_byte_us", m.first_byte_us);
+	fields_end(&f);
 }
 
 /* The one that ends first. */
 static void
-web_tell_certificate(const struct trend *t, struct reply *r)
+web_emit_certificate(const struct trend *t, struct reply *r)
 {
-	struct facts f;
+	struct fields f;
 
 	if (t->certificate[0] == '\0') {
 		reply_add(&r->out, "null");
 		return;
 	}
-	facts_begin(&f, r, FACTS_LINE);
-	facts_text(&f, "name", t->certificate);
-	facts_integer(&f, "days", secure_days_left(t->certificate_ends));
-	facts_end(&f);
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_text(&f, "name", t->certificate);
+	fields_integer(&f, "days", tls_config_days_left(t->certificate_ends));
+	fields_end(&f);
 }
 
 static void
@@ -128,21 +128,21 @@ static void
 begin_status(struct status_walk *w, struct buffer *out)
 {
 	reply_add(out, "{\"pen\":");
-	tell_pen(w->pen, &w->reply);
+	emit_pen(w->pen, &w->reply);
 	web_take(w, out);
 	reply_add(out, ",\"counters\":");
-	report_counters(w->pen, &w->reply, FACTS_LINES);
+	report_counters(w->pen, &w->reply, FIELDS_LINES);
 	web_take(w, out);
 	reply_add(out, ",\"minute\":");
-	tell_minute(w->trend, &w->reply);
+	emit_minute(w->trend, &w->reply);
 	web_take(w, out);
 	reply_add(out, ",\"certificate\":");
-	web_tell_certificate(w->trend, &w->reply);
+	web_emit_certificate(w->trend, &w->reply);
 	web_take(w, out);
 	reply_add(out, ",\"limits\":");
-	tell_limits(w->pen, out);
+	emit_limits(w->pen, out);
 	reply_add(out, ",\"changes\":");
-	recent_tell(&w->pen->recent, report_now(w->pen), &w->reply);
+	recent_report(&w->pen->recent, report_now(w->pen), &w->reply);
 	web_take(w, out);
 	reply_add(out, ",\"servers\":");
 	report_servers_long(&w->reply);
@@ -181,7 +181,7 @@ get_status(struct web *w, struct http_exchange *x)
 	static const char none[] = "built without Jansson: no JSON\n";
 	struct status_walk *walk;
 
-	if (!facts_have_json()) {
+	if (!fields_have_json()) {
 		http_reply(x, 501, plain, none, sizeof(none) - 1);
 		return;
 	}
@@ -252,7 +252,7 @@ get_page(struct web *w, struct http_exchange *x)
 {
 	struct buffer page;
 
-	if (facts_have_json()) {
+	if (fields_have_json()) {
 		http_reply(x, 200, html, web_page, sizeof(web_page));
 		return;
 	}

@@ -86,9 +86,9 @@ END_TEST
 /* Whatever the level, who is on TCP names no file. */
 START_TEST(files_are_not_named_on_tcp)
 {
-	struct asker asker = { .access = ACCESS_ADMIN, .remote = true };
+	struct caller caller = { .access = ACCESS_ADMIN, .remote = true };
 	struct words w = { .count = 1, .word = { (char[]){ "/tmp/x" } } };
-	struct call c = { .words = &w, .asker = &asker };
+	struct call c = { .words = &w, .caller = &caller };
 	struct reply reply;
 	int n = 0;
 

@@ -356,7 +356,7 @@ END_TEST
 static int
 run_as(enum access level, const char *line)
 {
-	struct asker who = { .access = level };
+	struct caller who = { .access = level };
 	enum request_result result;
 	struct request q;
 	int rc;

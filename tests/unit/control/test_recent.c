@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "control/life/recent.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 #include "support/suite.h"
 
 static struct recent recent;
@@ -32,8 +32,8 @@ told(uint64_t now_ms)
 	const char *got;
 
 	reply_init(&r);
-	r.json = facts_have_json();
-	recent_tell(&recent, now_ms, &r);
+	r.json = fields_have_json();
+	recent_report(&recent, now_ms, &r);
 	got = text("%.*s", (int)buffer_length(&r.out), buffer_bytes(&r.out));
 	reply_fini(&r);
 	return got;
@@ -56,7 +56,7 @@ START_TEST(latest_first)
 	got = told(5000);
 	ck_assert(strstr(got, "Connection reset") <
 	    strstr(got, "Connection refused"));
-	if (facts_have_json()) {
+	if (fields_have_json()) {
 		expect(got, "\"name\":\"a\\\"<b>\"");
 		expect(got, "\"ago_s\":3,\"was\":\"up\",");
 		expect(got, "\"state\":\"blacklisted\"");

@@ -14,7 +14,7 @@ enum { TAG = 0x2005 };
 
 static const unsigned families[] = { AF_INET, AF_INET6 };
 static const struct mac own = { { 2, 0, 0, 0, 0, 0xee } },
-			asker = { { 2, 1, 0, 0, 0, 1 } },
+			caller = { { 2, 1, 0, 0, 0, 1 } },
 			other = { { 2, 1, 0, 0, 0, 2 } };
 
 static struct tarpit t;
@@ -122,7 +122,7 @@ ask_as(
 static inline unsigned
 ask(uint32_t target)
 {
-	return ask_as(&asker, &mac_broadcast, 1, target);
+	return ask_as(&caller, &mac_broadcast, 1, target);
 }
 
 /* The host with that address says so, as a reply to us or to all. */
@@ -156,13 +156,13 @@ says_ours(uint32_t target)
 {
 	struct peer p = at(target);
 	struct mac to = frame_mac_to(&sent), from = frame_mac_from(&sent);
-	bool right = mac_equal(&to, &asker) && mac_equal(&from, &own) &&
+	bool right = mac_equal(&to, &caller) && mac_equal(&from, &own) &&
 	    sent.vlan == TAG;
 
 	if (family == AF_INET)
 		return right && sent.kind == FRAME_ARP && !arp.request &&
 		    mac_equal(&arp.sender_mac, &own) &&
-		    mac_equal(&arp.target_mac, &asker) &&
+		    mac_equal(&arp.target_mac, &caller) &&
 		    memcmp(arp.sender, p.ip + 12, 4) == 0;
 	return right && sent.kind == FRAME_NDP && ndp.advertisement &&
 	    ndp.solicited && !ndp.override && !ndp.router && ndp.has_mac &&

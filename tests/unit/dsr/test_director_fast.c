@@ -143,7 +143,7 @@ START_TEST(servers_without_a_gate)
 END_TEST
 
 /* It is asked for once; that there is no room may change. */
-START_TEST(no_right_to_tell_of_flows)
+START_TEST(no_right_to_emit_of_flows)
 {
 	struct director_status s;
 
@@ -213,7 +213,7 @@ SUITE(test_director_fast)
 
 	tcase_add_checked_fixture(t, up, down);
 	tcase_add_test(t, servers_without_a_gate);
-	tcase_add_test(t, no_right_to_tell_of_flows);
+	tcase_add_test(t, no_right_to_emit_of_flows);
 	tcase_add_test(t, counters_begin_anew);
 	tcase_add_test(t, last_frames_of_a_vip);
 	suite_add_tcase(s, t);

@@ -17,7 +17,7 @@ START_TEST(the_third_question_is_answered)
 	ck_assert_uint_eq(t.stats.arp, 1);
 	/* from then on at once, others too, and who asks us alone */
 	ck_assert_uint_eq(ask_as(&other, &mac_broadcast, 3, 50), 1);
-	ck_assert_uint_eq(ask_as(&asker, &own, 1, 50), 1);
+	ck_assert_uint_eq(ask_as(&caller, &own, 1, 50), 1);
 	ck_assert(says_ours(50));
 	/* but not what is not ours */
 	ck_assert_uint_eq(ask(51), 1);
@@ -149,7 +149,7 @@ START_TEST(it_must_be_silent_again_after_a_while)
 	now++;
 	/* who asks us alone keeps the one from hearing who may have it */
 	for (int i = 0; i < 4; i++, now += 1000)
-		ck_assert_uint_eq(ask_as(&asker, &own, 1, 50), 0);
+		ck_assert_uint_eq(ask_as(&caller, &own, 1, 50), 0);
 	ck_assert_uint_eq(ask(50), 1);
 	ck_assert(asks_for(50));
 	now += 1000;
@@ -169,7 +169,7 @@ START_TEST(frames_that_are_not_for_us)
 	begin(_i);
 	get(50);
 	before = sent_n;
-	ask_as(&asker, &other, 1, 50);
+	ask_as(&caller, &other, 1, 50);
 	ask_as(&own, &mac_broadcast, 1, 50);
 	ask_as(&group, &mac_broadcast, 1, 50);
 	ck_assert_uint_eq(sent_n, before);
@@ -183,7 +183,7 @@ START_TEST(memory_is_bounded)
 	unsigned i;
 
 	begin(_i);
-	ask_as(&asker, &own, 1, 40);
+	ask_as(&caller, &own, 1, 40);
 	get(50);
 	claim(60, false);
 	for (i = 0; i < TARPIT_TRAPS - 1; i++) {

@@ -17,7 +17,7 @@ static bool
 say_to(const struct mac *mac, uint32_t to, uint16_t port, struct tcp_segment s)
 {
 	unsigned char b[FRAME_MADE_MAX];
-	struct frame_head head = { .to = *mac, .from = asker, .vlan = TAG };
+	struct frame_head head = { .to = *mac, .from = caller, .vlan = TAG };
 	struct peer from = at(1), dest = at(to);
 	unsigned before = sent_n;
 	struct mac m;
@@ -33,7 +33,7 @@ say_to(const struct mac *mac, uint32_t to, uint16_t port, struct tcp_segment s)
 		return false;
 	ck_assert(known);
 	m = frame_mac_to(&sent);
-	ck_assert(mac_equal(&m, &asker));
+	ck_assert(mac_equal(&m, &caller));
 	ck_assert_int_eq(sent.kind, FRAME_FLOW);
 	ck_assert(frame_checksum_ok(&sent));
 	ck_assert_uint_eq(sent.vlan, TAG);

@@ -1,5 +1,5 @@
-/* test_learned.c: what one pen has learned, another one knows; and nothing that
- * is spoiled does harm. */
+/* test_handover_state.c: the state of one pen arrives at another one; nothing
+ * that is corrupt does harm. */
 #include "config.h"
 
 #include <check.h>
@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "control/apply/apply.h"
-#include "control/upgrade/learned.h"
+#include "control/upgrade/handover_state.h"
 #include "net/loop.h"
 #include "support/ask.h"
 #include "support/pooladmin.h"
@@ -34,8 +34,8 @@ begin(const char *listening, const char *servers)
 {
 	pen = pen_new();
 	ck_assert_ptr_nonnull(pen);
-	ck_assert_int_eq(spec_parse_listen(&pen->plan->listen, listening,
-			     RESOLVE_NAMES, &e),
+	ck_assert_int_eq(
+	    spec_parse_listen(&pen->plan->listen, listening, RESOLVE_NAMES, &e),
 	    0);
 	takes(servers);
 	takes("udp; blacklist 100");
@@ -87,11 +87,10 @@ begin_flows(struct pen *p, unsigned number, uint8_t count)
 
 	past.listener = p->plan->listen.entry[0].at;
 	for (i = 1; i <= count; i++) {
-		ck_assert_int_eq(addr_parse_ip(&past.client,
-				     text("127.0.0.%d", i), i),
-		    0);
-		ck_assert(frontend_adopt_flow(
-		    p->frontend, &past, server(p, number)));
+		ck_assert_int_eq(
+		    addr_parse_ip(&past.client, text("127.0.0.%d", i), i), 0);
+		ck_assert(
+		    frontend_adopt_flow(p->frontend, &past, server(p, number)));
 	}
 	/* once is enough */
 	ck_assert(!frontend_adopt_flow(p->frontend, &past, server(p, number)));
@@ -127,15 +126,15 @@ learn(void)
 static void
 write_all(struct pen *p, struct buffer *out)
 {
-	struct learned_writer w;
+	struct handover_state_writer w;
 	int rc;
 
 	buffer_init(out);
-	learned_writer_init(&w, p);
-	while ((rc = learned_write(&w, out)) > 0)
+	handover_state_writer_init(&w, p);
+	while ((rc = handover_state_write(&w, out)) > 0)
 		;
 	ck_assert_int_eq(rc, 0);
-	while ((rc = learned_write_flows(&w, out)) > 0)
+	while ((rc = handover_state_write_flows(&w, out)) > 0)
 		;
 	ck_assert_int_eq(rc, 0);
 }
@@ -145,14 +144,14 @@ read_all(struct pen *p, const struct buffer *b)
 {
 	struct handover_reader r;
 	struct handover_record record;
-	struct learned_reader l;
+	struct handover_state_reader l;
 
 	handover_reader_init(&r);
-	learned_reader_init(&l, p);
+	handover_state_reader_init(&l, p);
 	(void)handover_feed(&r, buffer_bytes(b), buffer_length(b));
 	while (handover_next(&r, &record))
-		learned_read(&l, &record);
-	learned_reader_end(&l);
+		handover_state_read(&l, &record);
+	handover_state_reader_end(&l);
 	handover_reader_fini(&r);
 }
 
@@ -194,8 +193,8 @@ START_TEST(servers_are_found_by_address)
 	ck_assert_int_eq(server_state(server(new, 2)), SERVER_BLACKLISTED);
 	ck_assert_int_eq(server_state(server(new, 3)), SERVER_DRAIN);
 	ck_assert_str_eq(server(new, 2)->history.reason, "of a failure");
-	ck_assert_uint_eq(server(new, 2)->history.changes,
-	    server(old, 1)->history.changes);
+	ck_assert_uint_eq(
+	    server(new, 2)->history.changes, server(old, 1)->history.changes);
 	ck_assert_uint_eq(server(new, 2)->failures, 1);
 	ck_assert_uint_eq(server(new, 0)->connects, 25);
 	ck_assert_uint_eq(server(new, 0)->sent, 1000);
@@ -218,8 +217,8 @@ START_TEST(unproven_servers)
 	struct pen *old = learn(), *new;
 	struct buffer b;
 
-	server(old, 2)->health = (struct health){ .down = true,
-		.unproven = true };
+	server(old, 2)->health =
+	    (struct health){ .down = true, .unproven = true };
 	write_all(old, &b);
 	new = successor(old);
 	server(new, 0)->checked = server(new, 3)->checked = true;
@@ -335,17 +334,17 @@ START_TEST(spoiled_states)
 		ck_assert_int_lt(
 		    server_state(server(new, (unsigned)i)), SERVER_STATES);
 	}
-	ck_assert_ptr_nonnull(pool_choose(
-	    new->pool, &who, &attempts, loop_now(new->loop)));
+	ck_assert_ptr_nonnull(
+	    pool_choose(new->pool, &who, &attempts, loop_now(new->loop)));
 	buffer_fini(&good);
 	pen_free(old);
 	pen_free(new);
 }
 END_TEST
 
-SUITE(test_learned)
+SUITE(test_handover_state)
 {
-	Suite *s = suite_create("learned");
+	Suite *s = suite_create("handover_state");
 
 	SUITE_ADD(s, servers_are_found_by_address, 10);
 	SUITE_ADD(s, unproven_servers, 20);

@@ -1,11 +1,11 @@
-/* test_doubts.c: what a plan holds without effect is said, in few lines. */
+/* test_warnings.c: what a plan holds without effect is said, in few lines. */
 #include "config.h"
 
 #include <check.h>
 #include <string.h>
 
 #include "control/value/text.h"
-#include "control/verify/doubts.h"
+#include "control/verify/warnings.h"
 #include "pool/balance.h"
 #include "support/suite.h"
 
@@ -38,7 +38,7 @@ printed(void)
 	const char *kept;
 
 	buffer_init(&b);
-	doubts_print(plan, &b);
+	warnings_print(plan, &b);
 	ck_assert_int_eq(buffer_append(&b, "", 1), 0);
 	kept = text("%s", buffer_bytes(&b));
 	buffer_fini(&b);
@@ -101,8 +101,7 @@ START_TEST(the_algorithm_has_no_use_for_it)
 	    "server 1: slow_start has no effect with roundrobin\n");
 	plan->config.pool.balance = balance_find("prio");
 	plan->config.pool.slow_start_ms = 1000;
-	ck_assert_str_eq(printed(),
-	    "");
+	ck_assert_str_eq(printed(), "");
 	plan->config.pool.balance = balance_find("hash");
 	set_choice(1, 3, 0, 1000);
 	ck_assert_str_eq(printed(),
@@ -283,8 +282,7 @@ START_TEST(logs_of_connections)
 	c->session_log.sample = 2;
 	ck_assert_str_eq(printed(), "");
 	c->frontend.udp.on = true;
-	ck_assert_str_eq(printed(),
-	    "log has no effect with udp or dsr_if\n");
+	ck_assert_str_eq(printed(), "log has no effect with udp or dsr_if\n");
 	c->frontend.udp.on = false;
 	c->frontend.dummy = true;
 	ck_assert_str_eq(printed(),
@@ -375,9 +373,9 @@ START_TEST(questions_without_a_number_of_answers)
 }
 END_TEST
 
-SUITE(test_doubts)
+SUITE(test_warnings)
 {
-	Suite *s = suite_create("doubts");
+	Suite *s = suite_create("warnings");
 
 	SUITE_ADD(s, many_servers_are_few_lines, 10);
 	SUITE_ADD(s, the_algorithm_has_no_use_for_it, 10);

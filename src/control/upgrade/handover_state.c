@@ -1,12 +1,12 @@
-/* learned.c: what the program has learned, as records. */
+/* handover_state.c: what the program has learned, as records. */
 #include "config.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "control/apply/secure.h"
-#include "control/upgrade/learned.h"
-#include "control/upgrade/learned_private.h"
+#include "control/apply/tls_config.h"
+#include "control/upgrade/handover_state.h"
+#include "control/upgrade/handover_state_private.h"
 #include "control/life/context.h"
 #include "control/report/counters.h"
 #include "proxy/log/reason.h"
@@ -25,13 +25,13 @@ enum {
 enum { SERVERS = 50, CLIENTS = 250, FLOWS = 100 };
 
 void
-learned_writer_init(struct learned_writer *l, const struct pen *p)
+handover_state_writer_init(struct handover_state_writer *l, const struct pen *p)
 {
-	*l = (struct learned_writer){ .pen = p, .part = PART_SERVERS };
+	*l = (struct handover_state_writer){ .pen = p, .part = PART_SERVERS };
 }
 
 static void
-next_part(struct learned_writer *l)
+next_part(struct handover_state_writer *l)
 {
 	l->part++;
 	l->at = 0;
@@ -50,8 +50,8 @@ span(uint64_t from, uint64_t to)
 }
 
 static void
-write_history(struct handover_writer *w, const struct server_history *h,
-    uint64_t now)
+write_history(
+    struct handover_writer *w, const struct server_history *h, uint64_t now)
 {
 	handover_add_number(w, h->state, 1);
 	handover_add_number(w, h->changes, 4);
@@ -61,8 +61,7 @@ write_history(struct handover_writer *w, const struct server_history *h,
 }
 
 static void
-write_server(
-    struct handover_writer *w, const struct server *s, uint64_t now)
+write_server(struct handover_writer *w, const struct server *s, uint64_t now)
 {
 	handover_open(w, HANDOVER_SERVER);
 	handover_add_number(w, s->slot, 4);
@@ -86,7 +85,7 @@ write_server(
 }
 
 static void
-write_servers(struct learned_writer *l, struct handover_writer *w)
+write_servers(struct handover_state_writer *l, struct handover_writer *w)
 {
 	const struct pool *pool = l->pen->pool;
 	uint64_t now = loop_now(l->pen->loop);
@@ -106,7 +105,7 @@ write_servers(struct learned_writer *l, struct handover_writer *w)
 
 /* Those of the frontend, by number; of an array the names of its items. */
 const char *
-learned_counter(unsigned i, size_t *offset)
+handover_state_counter(unsigned i, size_t *offset)
 {
 	const struct counter *c;
 	unsigned row;
@@ -126,14 +125,14 @@ learned_counter(unsigned i, size_t *offset)
 }
 
 static void
-write_counters(struct learned_writer *l, struct handover_writer *w)
+write_counters(struct handover_state_writer *l, struct handover_writer *w)
 {
 	const struct frontend_stats *st = frontend_stats(l->pen->frontend);
 	const char *name;
 	size_t offset;
 	unsigned i;
 
-	for (i = 0; (name = learned_counter(i, &offset)) != NULL; i++) {
+	for (i = 0; (name = handover_state_counter(i, &offset)) != NULL; i++) {
 		handover_open(w, HANDOVER_COUNTER);
 		handover_add_text(w, name);
 		handover_add_number(w,
@@ -149,9 +148,9 @@ write_counters(struct learned_writer *l, struct handover_writer *w)
 
 /* Clients resume their sessions with the new process, too. */
 static void
-write_keys(struct learned_writer *l, struct handover_writer *w)
+write_keys(struct handover_state_writer *l, struct handover_writer *w)
 {
-	const struct tls_server *t = l->pen->secure->server;
+	const struct tls_server *t = l->pen->tls_config->server;
 	unsigned char keys[TLS_KEYS_BYTES];
 	size_t n = t != NULL ? tls_server_export_keys(t, keys) : 0;
 
@@ -182,7 +181,7 @@ write_client(
 }
 
 static void
-write_clients(struct learned_writer *l, struct handover_writer *w)
+write_clients(struct handover_state_writer *l, struct handover_writer *w)
 {
 	const struct sticky *sticky = pool_sticky(l->pen->pool);
 	size_t count = sticky != NULL ? sticky_count(sticky) : 0;
@@ -214,7 +213,7 @@ write_flow(struct handover_writer *w, const struct flow_past *past)
 }
 
 static void
-write_flows(struct learned_writer *l, struct handover_writer *w)
+write_flows(struct handover_state_writer *l, struct handover_writer *w)
 {
 	struct flow_past past;
 	unsigned i;
@@ -232,7 +231,7 @@ write_flows(struct learned_writer *l, struct handover_writer *w)
 /* ---- all ---- */
 
 static int
-write_piece(struct learned_writer *l, struct buffer *out, unsigned end)
+write_piece(struct handover_state_writer *l, struct buffer *out, unsigned end)
 {
 	bool first = l->part == PART_SERVERS && l->at == 0;
 	struct handover_writer w;
@@ -266,13 +265,13 @@ write_piece(struct learned_writer *l, struct buffer *out, unsigned end)
 }
 
 int
-learned_write(struct learned_writer *l, struct buffer *out)
+handover_state_write(struct handover_state_writer *l, struct buffer *out)
 {
 	return write_piece(l, out, PART_FLOWS);
 }
 
 int
-learned_write_flows(struct learned_writer *l, struct buffer *out)
+handover_state_write_flows(struct handover_state_writer *l, struct buffer *out)
 {
 	return write_piece(l, out, PART_END);
 }

@@ -1,4 +1,4 @@
-/* facts.c: the only file that knows the JSON library. */
+/* fields.c: the only file that knows the JSON library. */
 #include "config.h"
 
 #include <float.h>
@@ -10,25 +10,25 @@
 #endif
 
 #include "base/words.h"
-#include "control/answer/facts.h"
+#include "control/answer/fields.h"
 
 /* ---- text ---- */
 
 static bool
-tells_text(const struct facts *f)
+tells_text(const struct fields *f)
 {
-	return !f->reply->json && f->style != FACTS_SILENT;
+	return !f->reply->json && f->style != FIELDS_SILENT;
 }
 
 /* What stands before a value. */
 static void
-lead(struct facts *f, const char *key)
+lead(struct fields *f, const char *key)
 {
 	struct buffer *out = &f->reply->out;
 
-	if (f->style == FACTS_HTML)
+	if (f->style == FIELDS_HTML)
 		reply_add(out, "<tr><th>%s</th><td class=\"n\">", key);
-	else if (f->style == FACTS_LINES)
+	else if (f->style == FIELDS_LINES)
 		reply_add(out, "%s%s ", f->count > 0 ? "\n" : "", key);
 	else if (f->count > 0)
 		reply_add(out, " %s ", key);
@@ -37,9 +37,9 @@ lead(struct facts *f, const char *key)
 
 /* What stands behind it. */
 static void
-trail(struct facts *f)
+trail(struct fields *f)
 {
-	if (f->style == FACTS_HTML)
+	if (f->style == FIELDS_HTML)
 		reply_add(&f->reply->out, "</td></tr>\n");
 }
 
@@ -51,13 +51,13 @@ trail(struct facts *f)
 enum { DECIMAL_DIGITS = DBL_DIG };
 
 bool
-facts_have_json(void)
+fields_have_json(void)
 {
 	return true;
 }
 
 static void
-facts_put(struct facts *f, const char *key, json_t *value)
+fields_put(struct fields *f, const char *key, json_t *value)
 {
 	if (f->object != NULL)
 		(void)json_object_set_new(f->object, key, value);
@@ -89,7 +89,7 @@ json_of(const char *text)
 }
 
 static void
-begin_object(struct facts *f)
+begin_object(struct fields *f)
 {
 	f->object = json_object();
 }
@@ -107,20 +107,20 @@ json_list(const char *const *values, unsigned n)
 }
 
 static int
-facts_append(const char *bytes, size_t n, void *out)
+fields_append(const char *bytes, size_t n, void *out)
 {
 	return buffer_append(out, bytes, n);
 }
 
 static void
-begin_items(struct facts *f, const char *key)
+begin_items(struct fields *f, const char *key)
 {
 	f->items = json_array();
-	facts_put(f, key, f->items);
+	fields_put(f, key, f->items);
 }
 
 static void
-end_object(struct facts *f)
+end_object(struct fields *f)
 {
 	struct reply *r = f->reply;
 
@@ -131,41 +131,41 @@ end_object(struct facts *f)
 	if (r->listed)
 		(void)buffer_append(&r->out, ",\n", 2);
 	r->listed = r->in_list;
-	(void)json_dump_callback(f->object, facts_append, &r->out,
+	(void)json_dump_callback(f->object, fields_append, &r->out,
 	    JSON_COMPACT | JSON_PRESERVE_ORDER |
 		JSON_REAL_PRECISION(DECIMAL_DIGITS));
 	json_decref(f->object);
 }
 
-#define PUT(f, key, value)                        \
-	do {                                      \
-		if ((f)->reply->json)             \
-			facts_put(f, key, value); \
+#define PUT(f, key, value)                         \
+	do {                                       \
+		if ((f)->reply->json)              \
+			fields_put(f, key, value); \
 	} while (0)
 
 #else
 
 bool
-facts_have_json(void)
+fields_have_json(void)
 {
 	return false;
 }
 
 static void
-begin_object(struct facts *f)
+begin_object(struct fields *f)
 {
 	(void)f;
 }
 
 static void
-begin_items(struct facts *f, const char *key)
+begin_items(struct fields *f, const char *key)
 {
 	(void)f;
 	(void)key;
 }
 
 static void
-end_object(struct facts *f)
+end_object(struct fields *f)
 {
 	(void)f;
 }
@@ -174,18 +174,18 @@ end_object(struct facts *f)
 
 #endif
 
-/* ---- facts ---- */
+/* ---- fields ---- */
 
 void
-facts_begin(struct facts *f, struct reply *r, enum facts_style style)
+fields_begin(struct fields *f, struct reply *r, enum fields_style style)
 {
-	*f = (struct facts){ .reply = r, .style = style };
+	*f = (struct fields){ .reply = r, .style = style };
 	if (r->json)
 		begin_object(f);
 }
 
 void
-facts_items(struct facts *whole, const char *key)
+fields_items(struct fields *whole, const char *key)
 {
 	if (whole->reply->json)
 		begin_items(whole, key);
@@ -195,14 +195,14 @@ facts_items(struct facts *whole, const char *key)
 }
 
 void
-facts_item_begin(struct facts *f, struct facts *whole)
+fields_item_begin(struct fields *f, struct fields *whole)
 {
-	facts_begin(f, whole->reply, FACTS_LINE);
+	fields_begin(f, whole->reply, FIELDS_LINE);
 	f->whole = whole;
 }
 
 void
-facts_end(struct facts *f)
+fields_end(struct fields *f)
 {
 	struct reply *r = f->reply;
 
@@ -210,13 +210,13 @@ facts_end(struct facts *f)
 		end_object(f);
 		if (!r->in_list && f->whole == NULL)
 			(void)buffer_append(&r->out, "\n", 1);
-	} else if (tells_text(f) && f->count > 0 && f->style != FACTS_HTML) {
+	} else if (tells_text(f) && f->count > 0 && f->style != FIELDS_HTML) {
 		(void)buffer_append(&r->out, "\n", 1);
 	}
 }
 
 void
-facts_text(struct facts *f, const char *key, const char *value)
+fields_text(struct fields *f, const char *key, const char *value)
 {
 	PUT(f, key, value != NULL ? json_of(value) : json_null());
 	if (!tells_text(f) || value == NULL)
@@ -227,7 +227,7 @@ facts_text(struct facts *f, const char *key, const char *value)
 }
 
 void
-facts_word(struct facts *f, const char *key, const char *value)
+fields_word(struct fields *f, const char *key, const char *value)
 {
 	PUT(f, key, value != NULL ? json_of(value) : json_null());
 	if (!tells_text(f) || value == NULL)
@@ -238,7 +238,7 @@ facts_word(struct facts *f, const char *key, const char *value)
 }
 
 void
-facts_phrase(struct facts *f, const char *key, const char *value)
+fields_phrase(struct fields *f, const char *key, const char *value)
 {
 	PUT(f, key, value != NULL ? json_of(value) : json_null());
 	if (!tells_text(f) || value == NULL)
@@ -249,7 +249,7 @@ facts_phrase(struct facts *f, const char *key, const char *value)
 }
 
 void
-facts_number(struct facts *f, const char *key, uint64_t value)
+fields_number(struct fields *f, const char *key, uint64_t value)
 {
 	PUT(f, key, json_integer((json_int_t)value));
 	if (!tells_text(f))
@@ -260,7 +260,7 @@ facts_number(struct facts *f, const char *key, uint64_t value)
 }
 
 void
-facts_integer(struct facts *f, const char *key, int64_t value)
+fields_integer(struct fields *f, const char *key, int64_t value)
 {
 	PUT(f, key, json_integer(value));
 	if (!tells_text(f))
@@ -271,7 +271,7 @@ facts_integer(struct facts *f, const char *key, int64_t value)
 }
 
 void
-facts_decimal(struct facts *f, const char *key, const char *value)
+fields_decimal(struct fields *f, const char *key, const char *value)
 {
 	PUT(f, key,
 	    strchr(value, '.') != NULL
@@ -285,7 +285,7 @@ facts_decimal(struct facts *f, const char *key, const char *value)
 }
 
 void
-facts_flag(struct facts *f, const char *key, bool value)
+fields_flag(struct fields *f, const char *key, bool value)
 {
 	PUT(f, key, json_boolean(value));
 	if (!tells_text(f))
@@ -296,29 +296,29 @@ facts_flag(struct facts *f, const char *key, bool value)
 }
 
 void
-facts_json_text(struct facts *f, const char *key, const char *value)
+fields_json_text(struct fields *f, const char *key, const char *value)
 {
 	PUT(f, key, value != NULL ? json_of(value) : json_null());
 	(void)f, (void)key, (void)value;
 }
 
 void
-facts_json_number(struct facts *f, const char *key, uint64_t value)
+fields_json_number(struct fields *f, const char *key, uint64_t value)
 {
 	PUT(f, key, json_integer((json_int_t)value));
 	(void)f, (void)key, (void)value;
 }
 
 void
-facts_json_texts(
-    struct facts *f, const char *key, const char *const *values, unsigned n)
+fields_json_texts(
+    struct fields *f, const char *key, const char *const *values, unsigned n)
 {
 	PUT(f, key, json_list(values, n));
 	(void)f, (void)key, (void)values, (void)n;
 }
 
 void
-facts_list_begin(struct reply *r)
+fields_list_begin(struct reply *r)
 {
 	if (!r->json)
 		return;
@@ -328,7 +328,7 @@ facts_list_begin(struct reply *r)
 }
 
 void
-facts_list_end(struct reply *r)
+fields_list_end(struct reply *r)
 {
 	if (!r->json)
 		return;

@@ -1,9 +1,9 @@
-/* secure.h: TLS of a plan: certificates are opened, read again and replaced.
+/* tls_config.h: TLS of a plan: certificates are opened, refreshed, replaced.
  *
- *     a plan -> secure_prepare() -> secure_commit()     see apply.h
- *     a timer, HUP, reload -> secure_look()             when files do */
-#ifndef PEN_CONTROL_SECURE_H
-#define PEN_CONTROL_SECURE_H
+ *     a plan -> tls_config_prepare() -> tls_config_commit()     see apply.h
+ *     a timer, HUP, reload -> tls_config_refresh()             when files do */
+#ifndef PEN_CONTROL_TLS_CONFIG_H
+#define PEN_CONTROL_TLS_CONFIG_H
 
 #include <time.h>
 
@@ -15,7 +15,7 @@
 struct apply;
 struct pen;
 
-struct secure {
+struct tls_config {
 	struct pen *pen;
 	struct tls_memory *memory; /* NULL: no TLS yet */
 	struct tls_server *server; /* towards clients; NULL: plain */
@@ -27,7 +27,7 @@ struct secure {
 };
 
 /* What was opened for a draft. */
-struct secure_change {
+struct tls_config_change {
 	bool changed;
 	struct tls_memory *memory; /* NULL: there was some */
 	struct tls_server *server;
@@ -35,32 +35,32 @@ struct secure_change {
 };
 
 /* Whether TLS is to be spoken with it. */
-bool secure_is_upstream(const struct plan *p, const struct server_plan *s);
+bool tls_config_is_upstream(const struct plan *p, const struct server_plan *s);
 /* Whether it is with any, or with those to come. */
-bool secure_wants_client(const struct plan *p);
+bool tls_config_wants_client(const struct plan *p);
 /* Whether the draft's TLS settings, or the servers that TLS is spoken with, may
  * differ from those in force. */
-bool secure_may_differ(const struct apply *a);
+bool tls_config_may_differ(const struct apply *a);
 /* Reads the files of a draft. Returns 0, or -1 with a sentence and nothing
  * opened. */
-int secure_prepare(struct apply *a, struct error *e);
-void secure_cancel(struct apply *a);
+int tls_config_prepare(struct apply *a, struct error *e);
+void tls_config_cancel(struct apply *a);
 /* The draft is in force: clients and servers meet it from now on. */
-void secure_commit(struct apply *a);
+void tls_config_commit(struct apply *a);
 /* Reads the files of the plan in force and closes them again, for --check.
  * Returns 0, or -1 with a sentence. */
-int secure_try(struct pen *p, struct error *e);
+int tls_config_try(struct pen *p, struct error *e);
 /* Looks at all files: of HUP and reload. With many that have changed it goes on
  * in the loop, between clients. */
-void secure_look(struct pen *p);
+void tls_config_refresh(struct pen *p);
 /* No TLS yet; NULL with errno ENOMEM. `p` outlives it. */
-struct secure *secure_new(struct pen *p);
-void secure_free(struct secure *s);
+struct tls_config *tls_config_new(struct pen *p);
+void tls_config_free(struct tls_config *s);
 
 /* The `at`th certificate that is in use; false at the end. */
-bool secure_certificate(
+bool tls_config_certificate(
     const struct pen *p, unsigned at, struct tls_certificate *c);
 /* Whole days until then; below 0: it is over. */
-int64_t secure_days_left(time_t ends);
+int64_t tls_config_days_left(time_t ends);
 
 #endif

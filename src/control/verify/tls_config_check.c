@@ -1,17 +1,17 @@
-/* secure_check.c: whether a plan's TLS settings make sense together; nothing is
- * opened. */
+/* tls_config_check.c: whether the TLS settings of a plan make sense together;
+ * nothing is opened. */
 #include "config.h"
 
 #include "control/value/choices.h"
 #include "control/plan/origin.h"
 #include "control/plan/setting.h"
-#include "control/verify/secure_check.h"
+#include "control/verify/tls_config_check.h"
 #include "tls/tls_settings.h"
 
 /* ---- settings that need others ---- */
 
 static int
-secure_check_needs(const struct plan *p, const char *setting,
+tls_config_check_needs(const struct plan *p, const char *setting,
     const char *others, struct error *e)
 {
 	return error_set(e, "%s needs %s", origin_name(p, setting), others);
@@ -45,17 +45,17 @@ check_unused(const struct plan *p, struct error *e)
 	int rc = 0;
 
 	if (p->config.tls.pair[0].key != NULL)
-		return secure_check_needs(p, "ssl_key", "ssl_cert (-E)", e);
+		return tls_config_check_needs(p, "ssl_key", "ssl_cert (-E)", e);
 	if (p->config.tls.password != NULL &&
 	    p->config.tls.upstream_cert == NULL)
-		return secure_check_needs(
+		return tls_config_check_needs(
 		    p, "ssl_password", "ssl_cert (-E) or ssl_upstream_cert", e);
 	defaults = plan_new();
 	if (defaults == NULL)
 		return error_set(e, "out of memory");
 	row = find_unused(p, defaults);
 	if (row != NULL)
-		rc = secure_check_needs(p, row->name,
+		rc = tls_config_check_needs(p, row->name,
 		    "ssl_cert (-E) or ssl_sni_path (--sni-path)", e);
 	plan_free(defaults);
 	return rc;
@@ -90,7 +90,7 @@ check_served(const struct plan *p, struct error *e)
 		    e, "%s: dummy does not support TLS", origin_name(p, first));
 	if ((t->require || t->request) && !t->request_any &&
 	    t->ca_file == NULL && t->ca_dir == NULL)
-		return secure_check_needs(p,
+		return tls_config_check_needs(p,
 		    t->require ? "ssl_require" : "ssl_request",
 		    "ssl_ca_file (-G) or ssl_ca_dir (-A)", e);
 	return check_versions(p, e);
@@ -109,7 +109,7 @@ check_names(const struct plan *p, struct error *e)
 	    !(plan_traits(p) & TRAIT_PATH))
 		return 0;
 	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
-		if (secure_is_upstream(p, s) && addr_is_unix_text(s->host))
+		if (tls_config_is_upstream(p, s) && addr_is_unix_text(s->host))
 			return error_set(e,
 			    "%.200s has no host name to verify: set "
 			    "ssl_upstream_name",
@@ -118,11 +118,11 @@ check_names(const struct plan *p, struct error *e)
 }
 
 int
-secure_check(struct apply *a, struct error *e)
+tls_config_check(struct apply *a, struct error *e)
 {
 	const struct plan *p = a->wanted;
 	int rc = tls_settings_serve(&p->config.tls) ? check_served(p, e)
 						    : check_unused(p, e);
 
-	return rc == 0 && secure_may_differ(a) ? check_names(p, e) : rc;
+	return rc == 0 && tls_config_may_differ(a) ? check_names(p, e) : rc;
 }

@@ -1,4 +1,4 @@
-/* route_doubts.c: see route_doubts.h. */
+/* route_warnings.c: see route_warnings.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -7,12 +7,12 @@
 #include "base/log.h"
 #include "control/language/command.h"
 #include "control/apply/direct.h"
-#include "control/verify/route_doubts.h"
+#include "control/verify/route_warnings.h"
 #include "control/apply/routes.h"
 #include "control/apply/server_find.h"
 #include "tls/tls_settings.h"
 
-struct doubting {
+struct warning_scope {
 	struct call call; /* what server_find_each() wants: pen and plan */
 	const struct route_plan *route;
 	unsigned servers; /* that a word means */
@@ -31,9 +31,9 @@ count_server(void *arg, unsigned slot)
 }
 
 static void
-doubt_word(void *arg, const char *word)
+warn_word(void *arg, const char *word)
 {
-	struct doubting *d = arg;
+	struct warning_scope *d = arg;
 	struct error e;
 
 	d->servers = 0;
@@ -49,7 +49,7 @@ doubt_word(void *arg, const char *word)
 /* Whether each name that `b` is for is one of `a`, too. All that end with
  * ".b.a" end with ".a". */
 static bool
-route_doubts_covers(const struct route_plan *a, const struct route_plan *b)
+route_warnings_covers(const struct route_plan *a, const struct route_plan *b)
 {
 	size_t n = strlen(a->pattern), m = strlen(b->pattern);
 
@@ -63,14 +63,14 @@ route_doubts_covers(const struct route_plan *a, const struct route_plan *b)
 }
 
 static void
-doubt_order(struct doubting *d, const struct route_plans *all, unsigned i)
+warn_order(struct warning_scope *d, const struct route_plans *all, unsigned i)
 {
 	const struct route_plan *a;
 	unsigned k;
 
 	for (k = 0; k < i; k++) {
 		a = route_plans_at(all, k);
-		if (!route_doubts_covers(a, d->route))
+		if (!route_warnings_covers(a, d->route))
 			continue;
 		route_plan_print(d->route, d->text);
 		reply_add(d->text, " has no effect behind route %s %s\n",
@@ -80,7 +80,7 @@ doubt_order(struct doubting *d, const struct route_plans *all, unsigned i)
 }
 
 static void
-doubt_protocol(struct doubting *d, const struct plan *plan)
+warn_protocol(struct warning_scope *d, const struct plan *plan)
 {
 	if (d->route->kind != ROUTE_PROTOCOL ||
 	    strcmp(d->route->pattern, "tls") != 0 ||
@@ -94,7 +94,7 @@ doubt_protocol(struct doubting *d, const struct plan *plan)
 /* ---- all of them ---- */
 
 static bool
-route_doubts_has_connections(const struct plan *plan)
+route_warnings_has_connections(const struct plan *plan)
 {
 	const struct frontend_options *o = &plan->config.frontend;
 
@@ -103,28 +103,28 @@ route_doubts_has_connections(const struct plan *plan)
 }
 
 static void
-print_doubts(struct pen *p, const struct plan *plan, struct buffer *text)
+print_warnings(struct pen *p, const struct plan *plan, struct buffer *text)
 {
-	struct doubting d = { .call = { .pen = p,
-				  .plan = (struct plan *)(uintptr_t)plan },
+	struct warning_scope d = { .call = { .pen = p,
+				       .plan = (struct plan *)(uintptr_t)plan },
 		.text = text };
 	unsigned i;
 
 	if (route_plans_count(plan->routes) > 0 &&
-	    !route_doubts_has_connections(plan)) {
+	    !route_warnings_has_connections(plan)) {
 		reply_add(
 		    text, "route has no effect with udp, dsr_if or dummy\n");
 		return;
 	}
 	for (i = 0; (d.route = route_plans_at(plan->routes, i)) != NULL; i++) {
-		routes_each_word(d.route->servers, doubt_word, &d);
-		doubt_order(&d, plan->routes, i);
-		doubt_protocol(&d, plan);
+		routes_each_word(d.route->servers, warn_word, &d);
+		warn_order(&d, plan->routes, i);
+		warn_protocol(&d, plan);
 	}
 }
 
 static bool
-route_doubts_has_line(const char *lines, const char *line, size_t n)
+route_warnings_has_line(const char *lines, const char *line, size_t n)
 {
 	for (; *lines != '\0'; lines += strcspn(lines, "\n") + 1)
 		if (strncmp(lines, line, n) == 0)
@@ -133,13 +133,13 @@ route_doubts_has_line(const char *lines, const char *line, size_t n)
 }
 
 static char *
-doubts_of(struct pen *p, const struct plan *plan)
+warnings_of(struct pen *p, const struct plan *plan)
 {
 	struct buffer text;
 
 	buffer_init(&text);
 	if (plan != NULL)
-		print_doubts(p, plan, &text);
+		print_warnings(p, plan, &text);
 	if (buffer_append(&text, "", 1) == 0)
 		return text.data; /* nothing of it was consumed */
 	buffer_fini(&text);
@@ -147,17 +147,17 @@ doubts_of(struct pen *p, const struct plan *plan)
 }
 
 char *
-route_doubts_new(
+route_warnings_new(
     struct pen *p, const struct plan *before, const struct plan *plan)
 {
-	char *old = doubts_of(p, before), *now = doubts_of(p, plan);
+	char *old = warnings_of(p, before), *now = warnings_of(p, plan);
 	char *from, *to;
 	size_t n;
 
 	if (old != NULL && now != NULL) {
 		for (from = to = now; *from != '\0'; from += n) {
 			n = strcspn(from, "\n") + 1;
-			if (route_doubts_has_line(old, from, n))
+			if (route_warnings_has_line(old, from, n))
 				continue;
 			memmove(to, from, n);
 			to += n;
@@ -169,7 +169,7 @@ route_doubts_new(
 }
 
 void
-route_doubts_log(const char *lines)
+route_warnings_log(const char *lines)
 {
 	size_t n;
 
@@ -181,23 +181,24 @@ route_doubts_log(const char *lines)
 
 /* A start logs its own. */
 int
-route_doubts_prepare(struct apply *a, struct error *e)
+route_warnings_prepare(struct apply *a, struct error *e)
 {
 	(void)e;
 	if (a->routes_changed && !a->first)
-		a->route_doubts = route_doubts_new(a->pen, a->now, a->wanted);
+		a->route_warnings =
+		    route_warnings_new(a->pen, a->now, a->wanted);
 	return 0;
 }
 
 void
-route_doubts_commit(struct apply *a)
+route_warnings_commit(struct apply *a)
 {
-	route_doubts_log(a->route_doubts);
-	free(a->route_doubts);
+	route_warnings_log(a->route_warnings);
+	free(a->route_warnings);
 }
 
 void
-route_doubts_cancel(struct apply *a)
+route_warnings_cancel(struct apply *a)
 {
-	free(a->route_doubts);
+	free(a->route_warnings);
 }

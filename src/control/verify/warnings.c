@@ -1,4 +1,4 @@
-/* doubts.c: settings without effect, limits and servers that look like
+/* warnings.c: settings without effect, limits and servers that look like
  * mistakes. */
 #include "config.h"
 
@@ -10,7 +10,7 @@
 #include "control/apply/apply.h"
 #include "control/value/choices.h"
 #include "control/apply/direct.h"
-#include "control/verify/doubts.h"
+#include "control/verify/warnings.h"
 #include "control/plan/server_index.h"
 #include "control/plan/origin.h"
 #include "control/answer/reply.h"
@@ -39,7 +39,7 @@ next_slot(const struct scope *w, unsigned slot)
 
 /* A setting of one server that has no effect: what is printed behind its
  * number, and of the servers beyond EACH_MAX. */
-struct server_doubt {
+struct server_warning {
 	bool (*is)(const struct plan *p, const struct server_plan *s);
 	void (*print)(const struct plan *p, const struct server_plan *s,
 	    struct buffer *text);
@@ -111,7 +111,7 @@ print_prio(
 static bool
 has_useless_start(const struct plan *p, const struct server_plan *s)
 {
-	return s->set.slow_start_ms > 0 && !doubts_has_shares(p);
+	return s->set.slow_start_ms > 0 && !warnings_has_shares(p);
 }
 
 static void
@@ -123,7 +123,7 @@ print_start(
 	    p->config.pool.balance->name);
 }
 
-static const struct server_doubt server_doubts[] = {
+static const struct server_warning server_warnings[] = {
 	{ has_useless_max, print_max, "max has no effect with a lower hard" },
 	{ has_useless_forward, print_forward,
 	    "forward has no effect without dsr_if" },
@@ -134,7 +134,7 @@ static const struct server_doubt server_doubts[] = {
 
 static void
 print_each(const struct scope *w, const struct plan *p,
-    const struct server_doubt *d, struct buffer *text)
+    const struct server_warning *d, struct buffer *text)
 {
 	const struct server_plan *s;
 	unsigned i, n = 0;
@@ -148,8 +148,7 @@ print_each(const struct scope *w, const struct plan *p,
 		reply_add(text, "\n");
 	}
 	if (n > EACH_MAX)
-		reply_add(
-		    text, "%u more servers: %s\n", n - EACH_MAX, d->more);
+		reply_add(text, "%u more servers: %s\n", n - EACH_MAX, d->more);
 }
 
 static bool
@@ -176,8 +175,8 @@ print_weightless(const struct plan *p, struct buffer *text)
 			    "others have one\n",
 			    i);
 	if (n > EACH_MAX)
-		reply_add(text, "%u more servers have no weight\n",
-		    n - EACH_MAX);
+		reply_add(
+		    text, "%u more servers have no weight\n", n - EACH_MAX);
 }
 
 static bool
@@ -258,9 +257,8 @@ print_unguarded(const struct plan *p, struct buffer *text)
 			    "level %s, as list 0 (control_acl) is empty\n",
 			    o->text, access_name(o->level));
 	}
-	if (origin_find_web(p, &at, &e) == 0 &&
-	    c->web_acl.name == NULL && c->web_acl.number < 0 &&
-	    is_for_others(&at))
+	if (origin_find_web(p, &at, &e) == 0 && c->web_acl.name == NULL &&
+	    c->web_acl.number < 0 && is_for_others(&at))
 		reply_add(text,
 		    "web %.200s: everybody who reaches it reads it, without "
 		    "web_acl\n",
@@ -283,7 +281,7 @@ compare_servers(const struct server_plan *x, const struct server_plan *y)
 }
 
 static int
-doubts_compare(const void *a, const void *b)
+warnings_compare(const void *a, const void *b)
 {
 	const struct numbered *x = a, *y = b;
 	int rc = compare_servers(x->is, y->is);
@@ -303,7 +301,7 @@ print_twins(const struct plan *p, struct buffer *text)
 		if (s->host != NULL && s->parent == 0)
 			all[n++] = (struct numbered){ s, i };
 	if (n > 1)
-		qsort(all, n, sizeof(*all), doubts_compare);
+		qsort(all, n, sizeof(*all), warnings_compare);
 	for (i = 1; i < n; i++) {
 		if (compare_servers(all[i].is, all[i - 1].is) != 0 ||
 		    ++twins > EACH_MAX)
@@ -385,9 +383,10 @@ print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 {
 	size_t i;
 
-	doubts_print_needs(p, text);
-	for (i = 0; i < sizeof(server_doubts) / sizeof(server_doubts[0]); i++)
-		print_each(w, p, &server_doubts[i], text);
+	warnings_print_needs(p, text);
+	for (i = 0; i < sizeof(server_warnings) / sizeof(server_warnings[0]);
+	     i++)
+		print_each(w, p, &server_warnings[i], text);
 	if (w->before == NULL)
 		print_weightless(p, text);
 	print_http(p, text);
@@ -404,7 +403,7 @@ print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 }
 
 void
-doubts_print(const struct plan *p, struct buffer *text)
+warnings_print(const struct plan *p, struct buffer *text)
 {
 	struct scope w = { .now = p, .changes = PLAN_HOSTS };
 
@@ -413,7 +412,7 @@ doubts_print(const struct plan *p, struct buffer *text)
 
 /* Whether the text has the line, of `n` bytes with its newline. */
 static bool
-doubts_has_line(const struct buffer *text, const char *line, size_t n)
+warnings_has_line(const struct buffer *text, const char *line, size_t n)
 {
 	size_t all = buffer_length(text), one;
 	const char *at = all > 0 ? buffer_bytes(text) : NULL;
@@ -430,7 +429,7 @@ doubts_has_line(const struct buffer *text, const char *line, size_t n)
 enum { LINES_MAX = 100 };
 
 void
-doubts_log(const struct plan *before, const struct plan *p,
+warnings_log(const struct plan *before, const struct plan *p,
     const struct server_index *index)
 {
 	/* there may be very many servers, and a command changes one */
@@ -455,7 +454,7 @@ doubts_log(const struct plan *before, const struct plan *p,
 				 line, '\n', buffer_length(&now)) -
 			line) +
 		    1;
-		if (!doubts_has_line(&old, line, n) && lines++ < LINES_MAX)
+		if (!warnings_has_line(&old, line, n) && lines++ < LINES_MAX)
 			log_write(
 			    NULL, LOG_LEVEL_WARN, "%.*s", (int)n - 1, line);
 	}
@@ -466,7 +465,7 @@ doubts_log(const struct plan *before, const struct plan *p,
 }
 
 void
-doubts_commit(struct apply *a)
+warnings_commit(struct apply *a)
 {
-	doubts_log(a->now, a->wanted, a->pen->index);
+	warnings_log(a->now, a->wanted, a->pen->index);
 }

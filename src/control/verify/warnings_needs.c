@@ -1,14 +1,14 @@
-/* doubts_needs.c: settings that have no effect without another one. */
+/* warnings_needs.c: settings that have no effect without another one. */
 #include "config.h"
 
 #include <string.h>
 
 #include "control/apply/checks.h"
 #include "control/apply/direct.h"
-#include "control/verify/doubts.h"
+#include "control/verify/warnings.h"
 #include "control/plan/origin.h"
 #include "control/answer/reply.h"
-#include "control/apply/secure.h"
+#include "control/apply/tls_config.h"
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
 #include "control/verify/transparent.h"
@@ -61,7 +61,7 @@ has_flows(const struct plan *p)
 
 /* Those of DNS are answered by TCP, too. */
 static bool
-doubts_needs_has_connections(const struct plan *p)
+warnings_needs_has_connections(const struct plan *p)
 {
 	return !direct_is_wanted(p) &&
 	    (!p->config.frontend.udp.on || is_dns(p));
@@ -82,13 +82,13 @@ is_sticky(const struct plan *p)
 }
 
 static bool
-doubts_needs_is_hashed(const struct plan *p)
+warnings_needs_is_hashed(const struct plan *p)
 {
 	return strcmp(p->config.pool.balance->name, "hash") == 0;
 }
 
 bool
-doubts_has_shares(const struct plan *p)
+warnings_has_shares(const struct plan *p)
 {
 	const struct balance *b = p->config.pool.balance;
 
@@ -103,7 +103,7 @@ has_levels(const struct plan *p)
 }
 
 static bool
-doubts_needs_is_tls(const struct plan *p)
+warnings_needs_is_tls(const struct plan *p)
 {
 	return tls_settings_serve(&p->config.tls);
 }
@@ -111,35 +111,35 @@ doubts_needs_is_tls(const struct plan *p)
 static bool
 is_any_tls(const struct plan *p)
 {
-	return doubts_needs_is_tls(p) || secure_wants_client(p);
+	return warnings_needs_is_tls(p) || tls_config_wants_client(p);
 }
 
-/* Without a certificate it is an error, see secure_check.c. */
+/* Without a certificate it is an error, see tls_config_check.c. */
 static bool
 asks_for_certificates(const struct plan *p)
 {
 	const struct tls_settings *t = &p->config.tls;
 
 	return t->require || t->request || t->request_any ||
-	    !doubts_needs_is_tls(p);
+	    !warnings_needs_is_tls(p);
 }
 
 static bool
 has_certificate(const struct plan *p)
 {
-	return p->config.tls.pairs > 0 || !doubts_needs_is_tls(p);
+	return p->config.tls.pairs > 0 || !warnings_needs_is_tls(p);
 }
 
 static bool
 has_tickets(const struct plan *p)
 {
-	return p->config.tls.tickets || !doubts_needs_is_tls(p);
+	return p->config.tls.tickets || !warnings_needs_is_tls(p);
 }
 
 static bool
 has_no_tickets(const struct plan *p)
 {
-	return !p->config.tls.tickets || !doubts_needs_is_tls(p);
+	return !p->config.tls.tickets || !warnings_needs_is_tls(p);
 }
 
 static bool
@@ -213,7 +213,7 @@ is_peeking(const struct plan *p)
 {
 	return p->config.frontend.peek || p->routes != NULL ||
 	    p->config.frontend.http.sticky[0] != '\0' ||
-	    !doubts_needs_has_connections(p);
+	    !warnings_needs_has_connections(p);
 }
 
 /* A setting, when it has an effect, and what it says if it has none. */
@@ -225,33 +225,34 @@ static const struct need {
 	{ "tracking", is_sticky, "while clients are not remembered" },
 	{ "clients_max", is_sticky, "while clients are not remembered" },
 	{ "sticky_prefix6", is_sticky, "while clients are not remembered" },
-	{ "hash_prefix6", doubts_needs_is_hashed, "without hash" },
-	{ "slow_start", doubts_has_shares, "with roundrobin or hash" },
-	{ "queue", doubts_needs_has_connections, no_connections },
-	{ "retry", doubts_needs_has_connections, no_connections },
-	{ "peek", doubts_needs_has_connections, no_connections },
-	{ "peek_wait", doubts_needs_has_connections, no_connections },
+	{ "hash_prefix6", warnings_needs_is_hashed, "without hash" },
+	{ "slow_start", warnings_has_shares, "with roundrobin or hash" },
+	{ "queue", warnings_needs_has_connections, no_connections },
+	{ "retry", warnings_needs_has_connections, no_connections },
+	{ "peek", warnings_needs_has_connections, no_connections },
+	{ "peek_wait", warnings_needs_has_connections, no_connections },
 	{ "peek_wait", is_peeking, "without peek or route" },
-	{ "http", doubts_needs_has_connections, no_connections },
+	{ "http", warnings_needs_has_connections, no_connections },
 	{ "http", has_servers, "with dummy" },
-	{ "http_status", doubts_needs_has_connections, no_connections },
+	{ "http_status", warnings_needs_has_connections, no_connections },
 	{ "http_status", has_servers, "with dummy" },
 	{ "forwarded", is_http, "without http" },
 	{ "http_forwarded", is_http, "without http" },
 	{ "redirect_https", is_http, "without http" },
 	{ "http_connect", is_http, "without http" },
 	{ "http_sticky", is_http, "without http" },
-	{ "http_sticky", doubts_needs_has_connections, no_connections },
-	{ "rate_up", doubts_needs_has_connections, no_connections },
-	{ "rate_down", doubts_needs_has_connections, no_connections },
-	{ "sndbuf", doubts_needs_has_connections, no_connections },
-	{ "rcvbuf", doubts_needs_has_connections, no_connections },
-	{ "keepalive", doubts_needs_has_connections, no_connections },
-	{ "keepalive_time", doubts_needs_has_connections, no_connections },
-	{ "keepalive_interval", doubts_needs_has_connections, no_connections },
-	{ "keepalive_count", doubts_needs_has_connections, no_connections },
-	{ "user_timeout", doubts_needs_has_connections, no_connections },
-	{ "idlers", doubts_needs_has_connections, no_connections },
+	{ "http_sticky", warnings_needs_has_connections, no_connections },
+	{ "rate_up", warnings_needs_has_connections, no_connections },
+	{ "rate_down", warnings_needs_has_connections, no_connections },
+	{ "sndbuf", warnings_needs_has_connections, no_connections },
+	{ "rcvbuf", warnings_needs_has_connections, no_connections },
+	{ "keepalive", warnings_needs_has_connections, no_connections },
+	{ "keepalive_time", warnings_needs_has_connections, no_connections },
+	{ "keepalive_interval", warnings_needs_has_connections,
+	    no_connections },
+	{ "keepalive_count", warnings_needs_has_connections, no_connections },
+	{ "user_timeout", warnings_needs_has_connections, no_connections },
+	{ "idlers", warnings_needs_has_connections, no_connections },
 	{ "idlers", is_not_transparent, "with transparent" },
 	{ "session_log", is_no_director, "with dsr_if" },
 	{ "session_log", has_servers, "with dummy" },
@@ -259,11 +260,11 @@ static const struct need {
 	{ "log_format", has_servers, "with dummy" },
 	{ "log_sample", is_no_director, "with dsr_if" },
 	{ "log_sample", has_servers, "with dummy" },
-	{ "log", doubts_needs_has_connections, no_connections },
+	{ "log", warnings_needs_has_connections, no_connections },
 	{ "web_acl", has_pages, "without web" },
 	{ "transparent", is_no_director, "with dsr_if" },
 	{ "freebind", is_no_director, "with dsr_if" },
-	{ "proxy_protocol", doubts_needs_has_connections, no_connections },
+	{ "proxy_protocol", warnings_needs_has_connections, no_connections },
 	{ "accept_proxy", is_no_dummy, "with dummy" },
 	{ "accept_proxy", is_no_director, "with dsr_if" },
 	{ "udp_timeout", is_udp, "without udp" },
@@ -279,8 +280,9 @@ static const struct need {
 	{ "dns_timeout", is_dns, "without dns" },
 	{ "client_conns", knows_clients, "with dsr_if or dummy" },
 	{ "client_rate", knows_clients, "with dsr_if or dummy" },
-	{ "conn_rate", doubts_needs_has_connections, no_connections },
-	{ "client_limit_action", doubts_needs_has_connections, no_connections },
+	{ "conn_rate", warnings_needs_has_connections, no_connections },
+	{ "client_limit_action", warnings_needs_has_connections,
+	    no_connections },
 	{ "client_limit_action", has_client_limits, no_limits },
 	{ "client_limit_action", has_action, "without an abuse server" },
 	{ "client_limit_time", delays_clients, no_delay },
@@ -300,13 +302,13 @@ static const struct need {
 	{ "ssl_session_cache", has_no_tickets, "with ssl_tickets" },
 	{ "ssl_watch", is_any_tls, "without TLS" },
 	{ "ssl_warn", is_any_tls, "without TLS" },
-	{ "ssl_upstream_verify", secure_wants_client, no_upstream },
-	{ "ssl_upstream_ca", secure_wants_client, no_upstream },
-	{ "ssl_upstream_name", secure_wants_client, no_upstream },
-	{ "ssl_upstream_cert", secure_wants_client, no_upstream },
-	{ "ssl_upstream_key", secure_wants_client, no_upstream },
-	{ "ssl_upstream_alpn", secure_wants_client, no_upstream },
-	{ "ssl_upstream_resume", secure_wants_client, no_upstream },
+	{ "ssl_upstream_verify", tls_config_wants_client, no_upstream },
+	{ "ssl_upstream_ca", tls_config_wants_client, no_upstream },
+	{ "ssl_upstream_name", tls_config_wants_client, no_upstream },
+	{ "ssl_upstream_cert", tls_config_wants_client, no_upstream },
+	{ "ssl_upstream_key", tls_config_wants_client, no_upstream },
+	{ "ssl_upstream_alpn", tls_config_wants_client, no_upstream },
+	{ "ssl_upstream_resume", tls_config_wants_client, no_upstream },
 	{ "ssl_upstream_ca", is_verified, "without ssl_upstream_verify" },
 	{ "ssl_upstream_name", is_verified, "without ssl_upstream_verify" },
 	{ "ssl_upstream_key", has_upstream_cert, "without ssl_upstream_cert" },
@@ -333,7 +335,7 @@ static const struct need {
 };
 
 void
-doubts_print_needs(const struct plan *p, struct buffer *text)
+warnings_print_needs(const struct plan *p, struct buffer *text)
 {
 	struct plan *defaults = plan_new();
 	const struct command *row;

@@ -1,4 +1,4 @@
-/* learned_read.c: what another process has learned comes into force here. */
+/* handover_state_read.c: the state of another process comes into force here. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -8,20 +8,20 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "control/apply/secure.h"
-#include "control/upgrade/learned.h"
-#include "control/upgrade/learned_private.h"
+#include "control/apply/tls_config.h"
+#include "control/upgrade/handover_state.h"
+#include "control/upgrade/handover_state_private.h"
 #include "control/life/context.h"
 
 /* An address of a server here, for the search. */
-struct learned_address {
+struct handover_state_address {
 	uint64_t hash;
 	const struct addr *at;
 	struct server *server;
 };
 
 /* A server of the other process, and the same one here; NULL: none. */
-struct learned_server {
+struct handover_state_server {
 	struct server *here;
 	struct server_past past;
 };
@@ -29,7 +29,7 @@ struct learned_server {
 /* ---- which server is which ---- */
 
 static uint64_t
-learned_read_hash_of(const struct addr *at)
+handover_state_read_hash_of(const struct addr *at)
 {
 	char text[ADDR_TEXT_MAX];
 
@@ -38,15 +38,15 @@ learned_read_hash_of(const struct addr *at)
 }
 
 static int
-learned_read_compare(const void *a, const void *b)
+handover_state_read_compare(const void *a, const void *b)
 {
-	const struct learned_address *x = a, *y = b;
+	const struct handover_state_address *x = a, *y = b;
 
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
-	return x->server->slot < y->server->slot ? -1
-						 : x->server->slot >
-	    y->server->slot;
+	return x->server->slot < y->server->slot
+	    ? -1
+	    : x->server->slot > y->server->slot;
 }
 
 static size_t
@@ -62,14 +62,13 @@ count_addresses(const struct pool *pool)
 
 /* Without memory no server is found again. */
 static void
-list_addresses(struct learned_reader *l, const struct pool *pool)
+list_addresses(struct handover_state_reader *l, const struct pool *pool)
 {
-	struct learned_address *a;
+	struct handover_state_address *a;
 	struct server *s;
 	unsigned i, k;
 
-	l->addresses =
-	    calloc(count_addresses(pool) + 1, sizeof(*l->addresses));
+	l->addresses = calloc(count_addresses(pool) + 1, sizeof(*l->addresses));
 	if (l->addresses == NULL)
 		return;
 	for (i = 0; i < pool_slots(pool); i++) {
@@ -77,17 +76,17 @@ list_addresses(struct learned_reader *l, const struct pool *pool)
 		for (k = 0; s->present && k < s->addrs.count; k++) {
 			a = &l->addresses[l->address_count++];
 			a->at = &s->addrs.addr[k];
-			a->hash = learned_read_hash_of(a->at);
+			a->hash = handover_state_read_hash_of(a->at);
 			a->server = s;
 		}
 	}
 	qsort(l->addresses, l->address_count, sizeof(*l->addresses),
-	    learned_read_compare);
+	    handover_state_read_compare);
 }
 
 /* The first entry with that hash, or where it would be. */
 static size_t
-lower_bound(const struct learned_reader *l, uint64_t hash)
+lower_bound(const struct handover_state_reader *l, uint64_t hash)
 {
 	size_t low = 0, high = l->address_count, middle;
 
@@ -105,9 +104,9 @@ lower_bound(const struct learned_reader *l, uint64_t hash)
  * else the first. The servers beside the list are found in their slots only. */
 static struct server *
 find_server(
-    const struct learned_reader *l, unsigned slot, const struct addr *at)
+    const struct handover_state_reader *l, unsigned slot, const struct addr *at)
 {
-	uint64_t hash = learned_read_hash_of(at);
+	uint64_t hash = handover_state_read_hash_of(at);
 	struct server *found = NULL, *s;
 	size_t i;
 
@@ -135,8 +134,7 @@ ago(uint64_t now, uint64_t ms)
 }
 
 static void
-get_history(
-    struct handover_record *r, struct server_history *h, uint64_t now)
+get_history(struct handover_record *r, struct server_history *h, uint64_t now)
 {
 	char reason[256];
 	size_t i;
@@ -149,8 +147,8 @@ get_history(
 	handover_get_text(r, reason);
 	/* what came is not trusted: it goes to logs and reports */
 	for (i = 0; i < sizeof(h->reason) - 1 && reason[i] != '\0'; i++)
-		h->reason[i] = reason[i] < ' ' || reason[i] > '~' ||
-			reason[i] == '"'
+		h->reason[i] =
+		    reason[i] < ' ' || reason[i] > '~' || reason[i] == '"'
 		    ? '?'
 		    : reason[i];
 }
@@ -164,8 +162,7 @@ get_past(struct handover_record *r, struct server_past *past, uint64_t now)
 	past->admin = admin == SERVER_DRAINING || admin == SERVER_DISABLED
 	    ? (enum server_admin)admin
 	    : SERVER_ENABLED;
-	past->blacklisted_until =
-	    left > 0 && left < INT64_MAX ? now + left : 0;
+	past->blacklisted_until = left > 0 && left < INT64_MAX ? now + left : 0;
 	past->by_operator = handover_get_number(r, 1) != 0;
 	past->refusals = (unsigned)handover_get_number(r, 4) % 64;
 	past->health.down = handover_get_number(r, 1) != 0;
@@ -182,10 +179,10 @@ get_past(struct handover_record *r, struct server_past *past, uint64_t now)
 	past->health.assumed = r->left > 0 && handover_get_number(r, 1) != 0;
 }
 
-static struct learned_server *
-learned_read_server_at(struct learned_reader *l, uint64_t slot)
+static struct handover_state_server *
+handover_state_read_server_at(struct handover_state_reader *l, uint64_t slot)
 {
-	struct learned_server *list;
+	struct handover_state_server *list;
 
 	if (slot >= server_slot(SERVERS_MAX))
 		return NULL;
@@ -199,24 +196,26 @@ learned_read_server_at(struct learned_reader *l, uint64_t slot)
 
 /* The server here that had that slot there, or NULL. */
 static struct server *
-learned_read_server_of(const struct learned_reader *l, uint64_t slot)
+handover_state_read_server_of(
+    const struct handover_state_reader *l, uint64_t slot)
 {
 	return slot < l->servers_room ? l->servers[slot].here : NULL;
 }
 
 static void
-learned_read_server(struct learned_reader *l, struct handover_record *r)
+handover_state_read_server(
+    struct handover_state_reader *l, struct handover_record *r)
 {
 	uint64_t slot = handover_get_number(r, 4);
 	struct server_past past;
-	struct learned_server *s;
+	struct handover_state_server *s;
 	struct addr at;
 
 	handover_get_addr(r, &at);
 	get_past(r, &past, loop_now(l->pen->loop));
 	if (r->bad || l->addresses == NULL)
 		return;
-	s = learned_read_server_at(l, slot);
+	s = handover_state_read_server_at(l, slot);
 	if (s == NULL || s->here != NULL)
 		return;
 	s->past = past;
@@ -226,7 +225,7 @@ learned_read_server(struct learned_reader *l, struct handover_record *r)
 
 /* So that it is written, and stays when something else of it changes. */
 static void
-learned_read_note_mark(struct pen *p, const struct server *s)
+handover_state_read_note_mark(struct pen *p, const struct server *s)
 {
 	struct server_plan *plan;
 
@@ -238,25 +237,25 @@ learned_read_note_mark(struct pen *p, const struct server *s)
 }
 
 static void
-restore_servers(struct learned_reader *l)
+restore_servers(struct handover_state_reader *l)
 {
 	uint64_t now = loop_now(l->pen->loop);
 	uint32_t i;
 
 	for (i = 0; i < l->servers_room; i++) {
-		struct learned_server *s = &l->servers[i];
+		struct handover_state_server *s = &l->servers[i];
 
 		if (s->here == NULL)
 			continue;
 		pool_restore(l->pen->pool, s->here, &s->past, now);
-		learned_read_note_mark(l->pen, s->here);
+		handover_state_read_note_mark(l->pen, s->here);
 	}
 }
 
 /* ---- counters ---- */
 
 static void
-read_counter(struct learned_reader *l, struct handover_record *r)
+read_counter(struct handover_state_reader *l, struct handover_record *r)
 {
 	char wanted[256];
 	const char *name;
@@ -266,7 +265,8 @@ read_counter(struct learned_reader *l, struct handover_record *r)
 
 	handover_get_text(r, wanted);
 	value = handover_get_number(r, 8);
-	for (i = 0; !r->bad && (name = learned_counter(i, &offset)) != NULL;
+	for (i = 0;
+	     !r->bad && (name = handover_state_counter(i, &offset)) != NULL;
 	     i++)
 		if (strcmp(name, wanted) == 0)
 			*(uint64_t *)(void *)((char *)&l->stats + offset) =
@@ -274,7 +274,7 @@ read_counter(struct learned_reader *l, struct handover_record *r)
 }
 
 static void
-restore_counters(struct learned_reader *l)
+restore_counters(struct handover_state_reader *l)
 {
 	uint32_t i;
 
@@ -288,9 +288,9 @@ restore_counters(struct learned_reader *l)
 /* ---- TLS ---- */
 
 static void
-read_keys(struct learned_reader *l, const struct handover_record *r)
+read_keys(struct handover_state_reader *l, const struct handover_record *r)
 {
-	struct tls_server *t = l->pen->secure->server;
+	struct tls_server *t = l->pen->tls_config->server;
 
 	if (t != NULL && !r->bad)
 		(void)tls_server_import_keys(t, r->at, r->left);
@@ -300,7 +300,7 @@ read_keys(struct learned_reader *l, const struct handover_record *r)
 
 /* Returns whether the client is one, of a server that is here. */
 static bool
-get_client(struct learned_reader *l, struct handover_record *r,
+get_client(struct handover_state_reader *l, struct handover_record *r,
     struct sticky_client *c)
 {
 	const struct server *s;
@@ -310,9 +310,8 @@ get_client(struct learned_reader *l, struct handover_record *r,
 	c->scope = (uint16_t)handover_get_number(r, 2);
 	c->family = (uint8_t)handover_get_number(r, 1);
 	c->proven = handover_get_number(r, 1) != 0;
-	s = learned_read_server_of(l, handover_get_number(r, 4));
-	c->seen =
-	    ago(loop_now(l->pen->loop), handover_get_number(r, 8) + 1);
+	s = handover_state_read_server_of(l, handover_get_number(r, 4));
+	c->seen = ago(loop_now(l->pen->loop), handover_get_number(r, 8) + 1);
 	c->connects = (uint32_t)handover_get_number(r, 4);
 	c->sent = handover_get_number(r, 8);
 	c->received = handover_get_number(r, 8);
@@ -323,7 +322,7 @@ get_client(struct learned_reader *l, struct handover_record *r,
 }
 
 static void
-read_clients(struct learned_reader *l, struct handover_record *r)
+read_clients(struct handover_state_reader *l, struct handover_record *r)
 {
 	struct sticky_client c, *list;
 
@@ -352,7 +351,7 @@ compare_seen(const void *a, const void *b)
 /* In the order in which they were seen: who is forgotten first follows from
  * that. */
 static void
-restore_clients(struct learned_reader *l)
+restore_clients(struct handover_state_reader *l)
 {
 	struct sticky *sticky = pool_sticky(l->pen->pool);
 	uint32_t i;
@@ -367,12 +366,12 @@ restore_clients(struct learned_reader *l)
 /* ---- flows ---- */
 
 static void
-read_flows(struct learned_reader *l, struct handover_record *r)
+read_flows(struct handover_state_reader *l, struct handover_record *r)
 {
 	struct flow_past past;
 	struct server *s;
 
-	learned_settle(l);
+	handover_state_settle(l);
 	while (r->left > 0) {
 		memset(&past, 0, sizeof(past));
 		handover_get_addr(r, &past.client);
@@ -380,7 +379,7 @@ read_flows(struct learned_reader *l, struct handover_record *r)
 		handover_get(r, past.local.ip, sizeof(past.local.ip));
 		past.local.interface = (unsigned)handover_get_number(r, 4);
 		past.local.family = (uint16_t)handover_get_number(r, 2);
-		s = learned_read_server_of(l, handover_get_number(r, 4));
+		s = handover_state_read_server_of(l, handover_get_number(r, 4));
 		past.steady = handover_get_number(r, 1) != 0;
 		if (!r->bad && s != NULL &&
 		    frontend_adopt_flow(l->pen->frontend, &past, s))
@@ -391,7 +390,7 @@ read_flows(struct learned_reader *l, struct handover_record *r)
 /* ---- all ---- */
 
 void
-learned_reader_init(struct learned_reader *l, struct pen *p)
+handover_state_reader_init(struct handover_state_reader *l, struct pen *p)
 {
 	memset(l, 0, sizeof(*l));
 	l->pen = p;
@@ -399,11 +398,12 @@ learned_reader_init(struct learned_reader *l, struct pen *p)
 }
 
 void
-learned_read(struct learned_reader *l, struct handover_record *record)
+handover_state_read(
+    struct handover_state_reader *l, struct handover_record *record)
 {
 	switch (record->type) {
 	case HANDOVER_SERVER:
-		learned_read_server(l, record);
+		handover_state_read_server(l, record);
 		break;
 	case HANDOVER_COUNTER:
 		read_counter(l, record);
@@ -421,7 +421,7 @@ learned_read(struct learned_reader *l, struct handover_record *record)
 }
 
 void
-learned_settle(struct learned_reader *l)
+handover_state_settle(struct handover_state_reader *l)
 {
 	if (l->settled)
 		return;
@@ -431,9 +431,9 @@ learned_settle(struct learned_reader *l)
 }
 
 void
-learned_reader_end(struct learned_reader *l)
+handover_state_reader_end(struct handover_state_reader *l)
 {
-	learned_settle(l);
+	handover_state_settle(l);
 	restore_counters(l);
 	log_info("taken over servers=%u clients=%" PRIu32 " flows=%u",
 	    l->server_count, l->client_count, l->flow_count);

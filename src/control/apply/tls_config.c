@@ -1,4 +1,4 @@
-/* secure.c: TLS of the plan in force. */
+/* tls_config.c: TLS of the plan in force. */
 #include "config.h"
 
 #include <limits.h>
@@ -18,7 +18,7 @@ enum { LOOK_AT = 2000, DAY_S = 24 * 3600 };
 /* ---- servers that TLS is spoken to ---- */
 
 bool
-secure_is_upstream(const struct plan *p, const struct server_plan *s)
+tls_config_is_upstream(const struct plan *p, const struct server_plan *s)
 {
 	return s->host != NULL &&
 	    (s->set.tls == SERVER_TLS_ON ||
@@ -26,7 +26,7 @@ secure_is_upstream(const struct plan *p, const struct server_plan *s)
 }
 
 bool
-secure_wants_client(const struct plan *p)
+tls_config_wants_client(const struct plan *p)
 {
 	return p->config.tls.upstream ||
 	    check_plan_traits(p) & (TRAIT_TLS | TRAIT_CHECK_TLS);
@@ -35,7 +35,7 @@ secure_wants_client(const struct plan *p)
 /* Checks alone may verify nothing, and the certificates of all CAs of the
  * system take tens of milliseconds to read. */
 static bool
-secure_verifies(const struct plan *p)
+tls_config_verifies(const struct plan *p)
 {
 	return p->config.tls.upstream_verify &&
 	    (p->config.tls.upstream ||
@@ -45,48 +45,49 @@ secure_verifies(const struct plan *p)
 /* ---- opening ---- */
 
 static void
-close_change(struct secure_change *c)
+close_change(struct tls_config_change *c)
 {
 	tls_server_free(c->server);
 	tls_client_free(c->client);
 	tls_memory_free(c->memory);
-	*c = (struct secure_change){ .changed = false };
+	*c = (struct tls_config_change){ .changed = false };
 }
 
 static int
-open_both(struct pen *p, const struct plan *draft, struct secure_change *c,
+open_both(struct pen *p, const struct plan *draft, struct tls_config_change *c,
     struct error *e)
 {
 	const struct tls_settings *t = &draft->config.tls;
 	struct tls_settings towards = *t;
-	struct tls_memory *m = p->secure->memory;
+	struct tls_memory *m = p->tls_config->memory;
 
 	if (m == NULL)
 		m = c->memory = tls_memory_new();
 	if (m == NULL)
 		return error_set(e, "out of memory");
 	if (tls_settings_serve(t) &&
-	    (c->server = tls_server_new(t, m, p->secure->server, e)) == NULL)
+	    (c->server = tls_server_new(t, m, p->tls_config->server, e)) ==
+		NULL)
 		return -1;
-	towards.upstream_verify = secure_verifies(draft);
-	if (secure_wants_client(draft) &&
+	towards.upstream_verify = tls_config_verifies(draft);
+	if (tls_config_wants_client(draft) &&
 	    (c->client = tls_client_new(&towards, m, e)) == NULL)
 		return -1;
 	return 0;
 }
 
 static int
-open_change(struct pen *p, const struct plan *draft, struct secure_change *c,
-    struct error *e)
+open_change(struct pen *p, const struct plan *draft,
+    struct tls_config_change *c, struct error *e)
 {
 	bool serve = tls_settings_serve(&draft->config.tls);
-	bool call = secure_wants_client(draft);
-	bool same = serve == (p->secure->server != NULL) &&
-	    call == (p->secure->client != NULL) &&
-	    secure_verifies(draft) == secure_verifies(p->plan) &&
+	bool call = tls_config_wants_client(draft);
+	bool same = serve == (p->tls_config->server != NULL) &&
+	    call == (p->tls_config->client != NULL) &&
+	    tls_config_verifies(draft) == tls_config_verifies(p->plan) &&
 	    tls_settings_equal(&draft->config.tls, &p->plan->config.tls);
 
-	*c = (struct secure_change){ .changed = !same };
+	*c = (struct tls_config_change){ .changed = !same };
 	if (same || (!serve && !call) || open_both(p, draft, c, e) == 0)
 		return 0;
 	origin_blame(draft, e);
@@ -95,32 +96,31 @@ open_change(struct pen *p, const struct plan *draft, struct secure_change *c,
 }
 
 bool
-secure_may_differ(const struct apply *a)
+tls_config_may_differ(const struct apply *a)
 {
 	return a->first || a->changes & (PLAN_HOSTS | PLAN_TLS) ||
 	    checks_may_differ(a) ||
-	    !tls_settings_equal(
-		&a->now->config.tls, &a->wanted->config.tls);
+	    !tls_settings_equal(&a->now->config.tls, &a->wanted->config.tls);
 }
 
 int
-secure_prepare(struct apply *a, struct error *e)
+tls_config_prepare(struct apply *a, struct error *e)
 {
-	if (!secure_may_differ(a))
+	if (!tls_config_may_differ(a))
 		return 0;
 	return open_change(a->pen, a->wanted, &a->tls, e);
 }
 
 void
-secure_cancel(struct apply *a)
+tls_config_cancel(struct apply *a)
 {
 	close_change(&a->tls);
 }
 
 int
-secure_try(struct pen *p, struct error *e)
+tls_config_try(struct pen *p, struct error *e)
 {
-	struct secure_change c;
+	struct tls_config_change c;
 
 	if (open_change(p, p->plan, &c, e) < 0)
 		return -1;
@@ -131,7 +131,7 @@ secure_try(struct pen *p, struct error *e)
 /* ---- warnings ---- */
 
 int64_t
-secure_days_left(time_t ends)
+tls_config_days_left(time_t ends)
 {
 	int64_t left = (int64_t)ends - (int64_t)time(NULL);
 
@@ -139,20 +139,20 @@ secure_days_left(time_t ends)
 }
 
 bool
-secure_certificate(
+tls_config_certificate(
     const struct pen *p, unsigned at, struct tls_certificate *c)
 {
 	unsigned own = 0;
 
-	if (p->secure->client != NULL &&
-	    tls_client_certificate(p->secure->client, c)) {
+	if (p->tls_config->client != NULL &&
+	    tls_client_certificate(p->tls_config->client, c)) {
 		c->to_servers = true;
 		if (at == 0)
 			return true;
 		own = 1;
 	}
-	return p->secure->server != NULL &&
-	    tls_server_certificate(p->secure->server, at - own, c);
+	return p->tls_config->server != NULL &&
+	    tls_server_certificate(p->tls_config->server, at - own, c);
 }
 
 static void
@@ -162,8 +162,8 @@ warn_of_ends(struct pen *p)
 	struct tls_certificate c;
 	unsigned i;
 
-	for (i = 0; most > 0 && secure_certificate(p, i, &c); i++) {
-		left = secure_days_left(c.ends);
+	for (i = 0; most > 0 && tls_config_certificate(p, i, &c); i++) {
+		left = tls_config_days_left(c.ends);
 		if (left < 0)
 			log_warn("certificate has expired name=%s file=%s",
 			    c.name, c.file);
@@ -177,7 +177,7 @@ warn_of_ends(struct pen *p)
 static void
 on_warn(struct timer *t)
 {
-	struct pen *p = container_of(t, struct secure, warn)->pen;
+	struct pen *p = container_of(t, struct tls_config, warn)->pen;
 
 	warn_of_ends(p);
 	(void)timer_start(p->loop, t, UINT64_C(1000) * DAY_S);
@@ -188,7 +188,7 @@ on_warn(struct timer *t)
 static void
 set_look(struct pen *p, uint64_t watch_ms)
 {
-	struct secure *s = p->secure;
+	struct tls_config *s = p->tls_config;
 	uint64_t ms = watch_ms;
 
 	s->looking = s->rest_ms > 0 && (ms == 0 || s->rest_ms < ms);
@@ -200,9 +200,9 @@ set_look(struct pen *p, uint64_t watch_ms)
 }
 
 static void
-secure_refresh_some(struct pen *p, unsigned most)
+tls_config_refresh_some(struct pen *p, unsigned most)
 {
-	struct secure *s = p->secure;
+	struct tls_config *s = p->tls_config;
 	uint64_t now;
 
 	s->rest_ms = 0;
@@ -217,19 +217,19 @@ secure_refresh_some(struct pen *p, unsigned most)
 }
 
 void
-secure_look(struct pen *p)
+tls_config_refresh(struct pen *p)
 {
-	secure_refresh_some(p, UINT_MAX);
-	if (p->secure->rest_ms > 0)
+	tls_config_refresh_some(p, UINT_MAX);
+	if (p->tls_config->rest_ms > 0)
 		set_look(p, p->plan->config.tls.watch_ms);
 }
 
 static void
 on_look(struct timer *t)
 {
-	struct pen *p = container_of(t, struct secure, look)->pen;
+	struct pen *p = container_of(t, struct tls_config, look)->pen;
 
-	secure_refresh_some(p, p->secure->looking ? 0 : LOOK_AT);
+	tls_config_refresh_some(p, p->tls_config->looking ? 0 : LOOK_AT);
 	set_look(p, p->plan->config.tls.watch_ms);
 }
 
@@ -245,21 +245,21 @@ forbid_core(void)
 }
 
 static void
-secure_replace(struct pen *p, struct secure_change *c)
+tls_config_replace(struct pen *p, struct tls_config_change *c)
 {
-	tls_server_free(p->secure->server);
-	tls_client_free(p->secure->client);
-	p->secure->server = c->server;
-	p->secure->client = c->client;
+	tls_server_free(p->tls_config->server);
+	tls_client_free(p->tls_config->client);
+	p->tls_config->server = c->server;
+	p->tls_config->client = c->client;
 	if (c->memory != NULL)
-		p->secure->memory = c->memory;
-	*c = (struct secure_change){ .changed = false };
+		p->tls_config->memory = c->memory;
+	*c = (struct tls_config_change){ .changed = false };
 }
 
 static void
 set_timers(struct pen *p, uint64_t watch_ms)
 {
-	struct secure *s = p->secure;
+	struct tls_config *s = p->tls_config;
 
 	timer_stop(&s->warn);
 	set_look(p, watch_ms);
@@ -269,7 +269,7 @@ set_timers(struct pen *p, uint64_t watch_ms)
 }
 
 void
-secure_commit(struct apply *a)
+tls_config_commit(struct apply *a)
 {
 	const struct tls_settings *t = &a->wanted->config.tls;
 	bool changed = a->tls.changed;
@@ -277,12 +277,13 @@ secure_commit(struct apply *a)
 	struct frontend_tls tls;
 
 	if (changed) {
-		secure_replace(p, &a->tls);
-		if (p->secure->server != NULL || p->secure->client != NULL)
+		tls_config_replace(p, &a->tls);
+		if (p->tls_config->server != NULL ||
+		    p->tls_config->client != NULL)
 			forbid_core();
 	}
-	tls = (struct frontend_tls){ .server = p->secure->server,
-		.client = p->secure->client,
+	tls = (struct frontend_tls){ .server = p->tls_config->server,
+		.client = p->tls_config->client,
 		.handshake_ms = t->handshake_ms,
 		.upstream = t->upstream,
 		.require_close_notify = t->require_close_notify };
@@ -291,10 +292,10 @@ secure_commit(struct apply *a)
 		set_timers(p, t->watch_ms);
 }
 
-struct secure *
-secure_new(struct pen *p)
+struct tls_config *
+tls_config_new(struct pen *p)
 {
-	struct secure *s = calloc(1, sizeof(*s));
+	struct tls_config *s = calloc(1, sizeof(*s));
 
 	if (s == NULL)
 		return NULL;
@@ -305,7 +306,7 @@ secure_new(struct pen *p)
 }
 
 void
-secure_free(struct secure *s)
+tls_config_free(struct tls_config *s)
 {
 	if (s == NULL)
 		return;

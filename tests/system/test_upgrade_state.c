@@ -1,4 +1,4 @@
-/* test_upgrade_learned.c: what the old process has learned, the new one knows.
+/* test_upgrade_state.c: what the old process has learned, the new one knows.
  */
 #include "config.h"
 
@@ -86,8 +86,8 @@ START_TEST(on_state_is_run_once)
 	program = upgrading_install();
 	NEED_UPGRADES(program);
 	prepare();
-	upgrading_replace(script,
-	    text("#!/bin/sh\necho $PEN_STATE >>%s\n", notes));
+	upgrading_replace(
+	    script, text("#!/bin/sh\necho $PEN_STATE >>%s\n", notes));
 	pen_up(&pen, &front, "-C", ctl.text, "-r", "-O",
 	    text("on_state %s", script), front.text, back.at.text, NULL);
 	WAIT_FOR(spot_is_listening(&ctl), 10000);
@@ -133,9 +133,9 @@ START_TEST(health)
 }
 END_TEST
 
-SUITE(test_upgrade_learned)
+SUITE(test_upgrade_state)
 {
-	Suite *s = suite_create("upgrade_learned");
+	Suite *s = suite_create("upgrade_state");
 
 	SUITE_ADD(s, marks_and_counters, 60);
 	SUITE_ADD(s, on_state_is_run_once, 60);

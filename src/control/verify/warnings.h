@@ -1,7 +1,7 @@
-/* doubts.h: what a plan holds that is right and yet of no use, or not of the
+/* warnings.h: what a plan holds that is right and yet of no use, or not of the
  * use it seems to have: it is accepted, but not in silence. */
-#ifndef PEN_CONTROL_DOUBTS_H
-#define PEN_CONTROL_DOUBTS_H
+#ifndef PEN_CONTROL_WARNINGS_H
+#define PEN_CONTROL_WARNINGS_H
 
 #include "control/apply/apply.h"
 
@@ -9,17 +9,17 @@ struct server_index;
 
 /* Appends a line for each, with the option or FILE:LINE where it was set. The
  * plan is one in force. */
-void doubts_print(const struct plan *p, struct buffer *text);
+void warnings_print(const struct plan *p, struct buffer *text);
 /* Of these, the settings that have no effect without another one. */
-void doubts_print_needs(const struct plan *p, struct buffer *text);
+void warnings_print_needs(const struct plan *p, struct buffer *text);
 /* Whether slow_start has an effect: the algorithm has shares. */
-bool doubts_has_shares(const struct plan *p);
+bool warnings_has_shares(const struct plan *p);
 /* Logs those that the plan before (NULL: none) did not have. `index` is of the
  * servers of `p`; NULL if there was no plan before. */
-void doubts_log(const struct plan *before, const struct plan *p,
+void warnings_log(const struct plan *before, const struct plan *p,
     const struct server_index *index);
 
 /* The same as a participant; see apply.h. */
-void doubts_commit(struct apply *a);
+void warnings_commit(struct apply *a);
 
 #endif
