@@ -44,9 +44,10 @@ enum reason {
 	REASONS
 };
 
-/* Whether a session that ends resets its client. One that was told the end may
- * have bytes of the answer yet to come, which a reset would take from it. */
-enum resets_client { RESETS_NEVER, RESETS_UNLESS_TOLD, RESETS_ALWAYS };
+/* Whether a session that ends resets its client; UNTOLD: unless it was told the
+ * end, and may have bytes of the answer yet to come, which a reset would take
+ * from it. */
+enum reset_client { RESET_NEVER, RESET_UNTOLD, RESET_ALWAYS };
 
 struct reason_row {
 	const char *name; /* as in log lines and reports */
@@ -54,7 +55,7 @@ struct reason_row {
 	 * for a client that was redirected, 4xx for what the client did, 5xx
 	 * for the rest. */
 	unsigned short status;
-	uint8_t resets_client; /* enum resets_client */
+	uint8_t resets_client; /* enum reset_client */
 	bool resets_server;
 };
 

@@ -236,8 +236,8 @@ session_close(struct session *s, enum reason why)
 		session_queue_leave(s);
 	session_release_server(s, row->resets_server);
 	stream_close(f->loop, &s->down,
-	    row->resets_client == RESETS_ALWAYS ||
-		(row->resets_client == RESETS_UNLESS_TOLD && !s->client_told));
+	    row->resets_client == RESET_ALWAYS ||
+		(row->resets_client == RESET_UNTOLD && !s->client_told));
 	duration_add(
 	    &f->durations.session, (loop_now(f->loop) - s->started) * 1000);
 	f->stats.up += s->to_server.bytes - s->counted_up;

@@ -45,11 +45,28 @@ START_TEST(statuses)
 }
 END_TEST
 
+/* Nobody is reset at the end of a session that ended well. */
+START_TEST(resets)
+{
+	int r;
+
+	for (r = 0; r < REASONS; r++) {
+		const struct reason_row *row = &reason_rows[r];
+
+		ck_assert_msg(row->status >= 400 ||
+			(row->resets_client == RESET_NEVER &&
+			    !row->resets_server),
+		    "%s", row->name);
+	}
+}
+END_TEST
+
 SUITE(test_reason)
 {
 	Suite *s = suite_create("reason");
 
 	SUITE_ADD(s, names, 10);
 	SUITE_ADD(s, statuses, 10);
+	SUITE_ADD(s, resets, 10);
 	return s;
 }
