@@ -79,8 +79,7 @@ tests/system/test_upgrade: control/upgrade/takeover control/upgrade/upgrade cont
 tests/system/test_web: control/report/status control/web/web net/http_clients net/http_server
 tests/system/test_client_limits: proxy/session/session_admit
 tests/system/test_process: control/life/rights
-tests/unit/control/test_config_merge: control/file/config_edit control/file/config_edit_write
-	control/file/config_lines control/file/config_text
+tests/unit/control/test_config_merge: control/file/config_edit control/file/config_lines
 tests/unit/dsr/test_frame: dsr/frame/mac
 tests/unit/dsr/test_tarpit: dsr/segment/token_bucket
 tests/unit/dsr/test_director_vlan: dsr/segment/vlan

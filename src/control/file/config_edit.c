@@ -1,223 +1,254 @@
-/* config_edit.c: what is to be changed in a file; see config_edit.h. */
+/* config_edit.c: see config_edit.h. Lines that memory has no room for are
+ * missing, which is found when the file is read back. */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "control/file/config_edit.h"
-#include "control/file/config_edit_private.h"
 #include "control/registry.h"
 
-void
-config_edit_init(struct config_edit *d)
-{
-	memset(d, 0, sizeof(*d));
-}
+static const char mark[] = "# overrides what is said elsewhere\n";
 
-void
-config_edit_fini(struct config_edit *d)
-{
-	config_lines_fini(&d->want);
-	config_lines_fini(&d->plain);
-	config_lines_fini(&d->given);
-	config_lines_fini(&d->first);
-	config_lines_fini(&d->have);
-	config_text_fini(&d->text);
-	free(d->thing);
-	free(d->by_order);
-}
+struct edit {
+	struct config_lines *have;
+	struct config_line *beside; /* the lines added last; NULL: the end */
+	const struct command *row;  /* of them */
+	const char *title;	    /* of their group at the end */
+	struct buffer tail, last;   /* lines at the end */
+	struct buffer *out;
+	bool failed;
+};
 
-/* ---- things ---- */
+static bool
+same_words(const struct config_line *a, const struct config_line *b)
+{
+	return strcmp(a->words, b->words) == 0;
+}
 
 static void
-add_thing(struct config_edit *d, const struct config_line *line)
+edit_add(struct buffer *lines, const struct config_line *from,
+    const struct config_line *to)
 {
-	struct config_thing *last =
-	    d->things > 0 ? &d->thing[d->things - 1] : NULL;
-
-	if (last == NULL || strcmp(last->key, line->key) != 0)
-		d->thing[d->things++] = (struct config_thing){ line->key,
-			line->row, line->order, CONFIG_KEPT, false };
+	for (; from < to; from++)
+		reply_line(lines, from->words);
 }
 
-/* All that is wanted, and all that the file gave. */
-static int
-list_things(struct config_edit *d)
-{
-	const struct config_line *a = d->want.line, *b = d->first.line;
-	uint32_t n = d->want.count, m = d->first.count, i = 0, k = 0;
+/* ---- where lines go ---- */
 
-	d->thing = calloc((size_t)n + m + 1, sizeof(*d->thing));
-	d->by_order = calloc((size_t)n + m + 1, sizeof(*d->by_order));
-	if (d->thing == NULL || d->by_order == NULL)
-		return -1;
-	while (i < n || k < m)
-		if (k == m || (i < n && strcmp(a[i].key, b[k].key) <= 0))
-			add_thing(d, &a[i++]);
-		else
-			add_thing(d, &b[k++]);
-	return 0;
+/* What both have in front and at the end stays; what is between is replaced
+ * one by one, as far as there is something to replace. */
+static void
+align(struct config_range have, struct config_range want)
+{
+	struct config_line *at = have.line, *end = at + have.count;
+	struct config_line *from = want.line, *to = from + want.count, *last;
+
+	for (; at < end && from < to && same_words(at, from); at++)
+		from++;
+	for (; at < end && from < to && same_words(end - 1, to - 1); end--)
+		to--;
+	last = end == have.line ? NULL : end - 1;
+	for (; at < end; at++)
+		at->instead = from < to ? from++->words : "";
+	edit_add(last != NULL ? &last->behind : &at->before, from, to);
 }
 
-/* As the table has them, which is how people look for them. */
+static const char *
+title_of(const struct command *row)
+{
+	return command_group_of(command_groups, row)->title;
+}
+
+/* The last line of the same command, or else of its group. */
+static struct config_line *
+find_kin(const struct config_lines *have, const struct command *row)
+{
+	const char *group = title_of(row);
+	struct config_line *kin = NULL, *i;
+	int near = 0, best = 1;
+
+	for (i = have->line; i < have->line + have->count; i++) {
+		near = i->key[0] == '\0'	? 0
+		    : i->row == row		? 2
+		    : title_of(i->row) == group ? 1
+						: 0;
+		if (near > best ||
+		    (near == best && (kin == NULL || i->order > kin->order)))
+			kin = i, best = near;
+	}
+	return kin;
+}
+
+/* Beside their kin; a group that the file does not have yet gets a title. */
+static struct buffer *
+find_place(struct edit *d, const struct command *row)
+{
+	const char *title = title_of(row);
+
+	if (d->row != row)
+		d->beside = find_kin(d->have, row);
+	d->row = row;
+	if (d->beside != NULL)
+		return &d->beside->behind;
+	if (d->title != title)
+		reply_add(&d->tail, "%s# %s\n",
+		    d->have->text[0] != '\0' || d->title != NULL ? "\n" : "",
+		    title);
+	d->title = title;
+	return &d->tail;
+}
+
+/* The first of several lines undoes what was set before; it is left out where
+ * the file did without. */
+static void
+replace(struct edit *d, struct config_range have, struct config_range want)
+{
+	struct config_line *end = want.line + want.count;
+
+	if (!want.line->said)
+		want.line = end;
+	else if (want.count > 1 &&
+	    (have.count == 0 || !same_words(have.line, want.line)))
+		want.line++;
+	want.count = (uint32_t)(end - want.line);
+	if (have.count > 0)
+		align(have, want);
+	else if (want.count > 0)
+		edit_add(find_place(d, want.line->row), want.line, end);
+}
+
+/* All lines, at the end, behind what takes the rest back to its defaults. */
+static void
+say_last(struct edit *d, struct config_range have, struct config_range want)
+{
+	const char *name = want.line->row->name;
+
+	for (; have.count > 0; have.count--)
+		have.line++->instead = "";
+	if (buffer_length(&d->last) == 0 && strstr(d->have->text, mark) == NULL)
+		reply_add(&d->last, "%s", mark);
+	if (strcmp(name, "server") == 0 && !want.line->gone)
+		reply_add(&d->last, "%s remove\n", want.line->key);
+	if (strcmp(name, "control") == 0)
+		reply_add(
+		    &d->last, "control_level admin look\ncontrol_mode 0600\n");
+	edit_add(&d->last, want.line, want.line + want.count);
+}
+
+/* ---- the file ---- */
+
+static void
+edit_put(struct edit *d, const char *text, size_t n)
+{
+	if (buffer_append(d->out, text, n) < 0)
+		d->failed = true;
+}
+
+/* The last line of a file may lack its end. */
+static void
+edit_put_lines(struct edit *d, const struct buffer *lines)
+{
+	size_t n = buffer_length(d->out);
+
+	if (buffer_length(lines) > 0 && n > 0 &&
+	    buffer_bytes(d->out)[n - 1] != '\n')
+		edit_put(d, "\n", 1);
+	edit_put(d, buffer_bytes(lines), buffer_length(lines));
+}
+
+/* A line; when none of its commands is left it goes, with its comment. */
+static void
+edit_put_line(struct edit *d, const struct config_line *first,
+    const struct config_line *end)
+{
+	const char *text = d->have->text, *from = text + first->from;
+	const struct config_line *i;
+	bool some = false;
+
+	for (i = first; i < end; i++)
+		edit_put_lines(d, &i->before);
+	for (i = first; i < end; i++) {
+		const char *at = text + (some ? i : first)->at;
+		const char *new = i->instead;
+
+		if (new == NULL || new[0] != '\0') {
+			edit_put(d, from, (size_t)(at - from));
+			edit_put(d, new != NULL ? new : text + i->at,
+			    new != NULL ? strlen(new) : i->end - i->at);
+			some = true;
+		}
+		if (some)
+			from = text + i->end;
+	}
+	if (some)
+		edit_put(d, from, (size_t)(text + first->to - from));
+	for (i = first; i < end; i++)
+		edit_put_lines(d, &i->behind);
+}
+
 static int
 compare_order(const void *a, const void *b)
 {
-	const struct config_thing *x = *(const struct config_thing *const *)a;
-	const struct config_thing *y = *(const struct config_thing *const *)b;
-	unsigned i = command_index(command_groups, x->row);
-	unsigned k = command_index(command_groups, y->row);
+	const struct config_line *x = a, *y = b;
 
-	if (i != k)
-		return i < k ? -1 : 1;
 	return (x->order > y->order) - (x->order < y->order);
 }
 
 static void
-order_things(struct config_edit *d)
+edit_put_all(struct edit *d)
 {
-	uint32_t i;
+	struct config_lines *l = d->have;
+	struct config_line *i = l->line, *end = i + l->count, *next;
+	const char *rest = l->text;
 
-	for (i = 0; i < d->things; i++)
-		d->by_order[i] = &d->thing[i];
-	qsort(d->by_order, d->things, sizeof(*d->by_order), compare_order);
-}
-
-/* What the items of the text set, to be found by key; `order` is the item. */
-static int
-list_items(struct config_edit *d)
-{
-	const struct config_text *t = &d->text;
-	struct config_line one;
-	uint32_t i;
-
-	for (i = 0; i < t->items; i++) {
-		if (t->item[i].key == NULL)
-			continue;
-		one = (struct config_line){ strdup(t->item[i].key),
-			strdup(t->item[i].words), t->item[i].row, i };
-		if (config_lines_add(&d->have, &one) < 0 || one.key == NULL ||
-		    one.words == NULL)
-			return -1;
+	if (l->count > 0)
+		qsort(i, l->count, sizeof(*i), compare_order);
+	for (; i < end; i = next) {
+		for (next = i; next < end && next->from == i->from; next++)
+			;
+		edit_put(d, rest, (size_t)(l->text + i->from - rest));
+		edit_put_line(d, i, next);
+		rest = l->text + i->to;
 	}
-	config_lines_sort(&d->have);
-	return 0;
+	edit_put(d, rest, strlen(rest));
+	edit_put_lines(d, &d->tail);
+	edit_put_lines(d, &d->last);
+	config_lines_sort(l);
 }
 
-/* ---- what differs ---- */
-
-static struct config_range
-wanted(const struct config_edit *d, const struct config_thing *x)
-{
-	return config_lines_find(&d->want, x->key);
-}
-
-bool
-config_edit_is_default(
-    const struct config_edit *d, const struct config_thing *x)
-{
-	struct config_range want = wanted(d, x);
-
-	return !d->all &&
-	    config_range_equal(want, config_lines_find(&d->plain, x->key)) &&
-	    config_range_equal(want, config_lines_find(&d->given, x->key));
-}
-
-/* What the file does not say, though it is asked for all. */
-static bool
-is_missing(const struct config_edit *d, const struct config_thing *x)
-{
-	return d->all && wanted(d, x).count > 0 &&
-	    config_lines_find(&d->have, x->key).count == 0;
-}
-
-static int
-compare_key(const void *key, const void *thing)
-{
-	return strcmp(key, ((const struct config_thing *)thing)->key);
-}
-
-static struct config_thing *
-find_thing(const struct config_edit *d, const char *key)
-{
-	return bsearch(
-	    key, d->thing, d->things, sizeof(*d->thing), compare_key);
-}
-
-/* A server that "add" gives another number in a reload than in a start gets
- * that of the one in force. */
 static void
-number_servers(struct config_edit *d)
+forget_changes(struct config_lines *have)
 {
-	static const char add[] = "server add ";
-	struct config_thing *x;
-	uint32_t i;
+	struct config_line *i;
 
-	for (i = 0; i < d->have.count; i++) {
-		if (strncmp(d->have.line[i].words, add, strlen(add)) != 0)
-			continue;
-		x = find_thing(d, d->have.line[i].key);
-		if (x != NULL && x->way == CONFIG_KEPT)
-			x->wrong = true;
+	for (i = have->line; i < have->line + have->count; i++) {
+		i->instead = NULL;
+		buffer_fini(&i->before);
+		buffer_fini(&i->behind);
 	}
 }
 
-void
-config_edit_note(struct config_edit *d, const struct config_lines *got)
+int
+config_edit(struct config_lines *have, const struct config_lines *wanted,
+    bool all, struct buffer *out)
 {
-	struct config_thing *x;
+	struct edit d = { .have = have, .out = out };
+	struct config_range want, now;
 	uint32_t i;
 
-	for (i = 0; i < got->count; i++)
-		if (find_thing(d, got->line[i].key) == NULL)
-			number_servers(d);
-
-	for (x = d->thing; x < d->thing + d->things; x++)
-		if (!config_range_equal(
-			wanted(d, x), config_lines_find(got, x->key)))
-			x->wrong = true;
-}
-
-bool
-config_edit_is_wrong(const struct config_edit *d)
-{
-	const struct config_thing *x = d->thing;
-
-	while (x < d->thing + d->things && !x->wrong)
-		x++;
-	return x < d->thing + d->things;
-}
-
-int
-config_edit_go_on(struct config_edit *d, struct error *e)
-{
-	struct config_thing *x;
-
-	for (x = d->thing; x < d->thing + d->things; x++) {
-		if (!x->wrong)
-			continue;
-		if (x->way == CONFIG_AT_END)
-			return error_set(
-			    e, "%s: no line gives what is in force", x->key);
-		x->way = (enum config_way)(x->way + 1);
-		x->wrong = false;
+	forget_changes(have);
+	for (i = 0; i < wanted->count; i += want.count) {
+		want = config_lines_find(wanted, &wanted->line[i]);
+		now = config_lines_find(have, want.line);
+		if (want.line->way == CONFIG_AT_END)
+			say_last(&d, now, want);
+		else if (want.line->way == CONFIG_REPLACED ||
+		    (all && now.count == 0))
+			replace(&d, now, want);
 	}
-	return 0;
-}
-
-int
-config_edit_begin(struct config_edit *d, struct config_lines *first)
-{
-	struct config_thing *x;
-
-	d->first = *first;
-	config_lines_init(first);
-	if (list_items(d) < 0 || list_things(d) < 0)
-		return -1;
-	order_things(d);
-	config_edit_note(d, &d->first);
-	for (x = d->thing; x < d->thing + d->things; x++)
-		if (is_missing(d, x))
-			x->wrong = true;
-	return 0;
+	edit_put_all(&d);
+	buffer_fini(&d.tail);
+	buffer_fini(&d.last);
+	return d.failed ? -1 : 0;
 }

@@ -6,36 +6,39 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "control/file/config_file.h"
 #include "control/file/config_lines.h"
-#include "control/apply/server_find.h"
-#include "control/plan/plan.h"
 #include "control/registry.h"
+#include "pool/acl.h"
 #include "pool/server.h"
 
 /* ---- what a command sets ---- */
 
 enum { KEY_MAX = 80 };
 
-/* Rows that set a part of what another one sets. */
+static const char blanks[] = " \t\r\n";
+
+/* Rows that set a part of what another one sets, or the same. */
 static const char *const kin[][2] = {
 	{ "control_level", "control" },
 	{ "control_mode", "control" },
 	{ "ssl_key", "ssl_cert" },
+	{ "kqueue", "epoll" },
+	{ "poll", "epoll" },
+	{ "select", "epoll" },
 };
 
-static const char *
-setting_of(const struct command *row)
+static const struct command *
+row_of_key(const struct command *row)
 {
 	size_t i;
 
-	if (row->alias != NULL)
-		return row->alias;
-	if (row->kind == KIND_SELF)
-		return "method";
 	for (i = 0; i < sizeof(kin) / sizeof(kin[0]); i++)
 		if (strcmp(row->name, kin[i][0]) == 0)
-			return kin[i][1];
-	return row->name;
+			return command_find(command_groups, kin[i][1]);
+	if (row->alias != NULL)
+		return command_find(command_groups, row->alias);
+	return row;
 }
 
 static bool
@@ -44,29 +47,28 @@ is_row(const struct call *c, const char *name)
 	return strcmp(c->row->name, name) == 0;
 }
 
-/* False: it sets nothing, or several things. */
-static bool
+/* What a command sets that was carried out, or whose server is a number. */
+static void
 find_key(const struct call *c, char key[KEY_MAX])
 {
 	const char *word = c->words->count > 0 ? c->words->word[0] : "";
+	const char *name = row_of_key(c->row)->name;
 	unsigned long number;
 
+	key[0] = '\0';
 	if (!row_changes(c->row, c->words->count, c->no) ||
-	    is_row(c, "include") || is_row(c, "reload"))
-		return false;
-	if (is_row(c, "acl")) {
-		snprintf(key, KEY_MAX, "acl %.60s", word);
-		return c->no || c->words->count > 1;
-	}
-	if (!is_row(c, "server")) {
-		snprintf(key, KEY_MAX, "%s", setting_of(c->row));
-		return c->words->count > 0 || c->no || !is_row(c, "route");
-	}
+	    is_row(c, "include") || is_row(c, "reload") ||
+	    (is_row(c, "server") && strcmp(word, "all") == 0))
+		return;
 	number = word[strspn(word, "0123456789")] == '\0'
 	    ? strtoul(word, NULL, 10)
 	    : server_number(c->slot);
-	snprintf(key, KEY_MAX, "server %lu", number);
-	return word[0] != '\0' && strcmp(word, "all") != 0;
+	if (is_row(c, "server"))
+		snprintf(key, KEY_MAX, "server %lu", number);
+	else if (is_row(c, "acl") || c->row->kind == KIND_BITS)
+		snprintf(key, KEY_MAX, "%s %.60s", name, word);
+	else
+		snprintf(key, KEY_MAX, "%s", name);
 }
 
 /* An entry of an access list can be written in several ways. */
@@ -82,7 +84,7 @@ append_entry(const struct call *c, struct buffer *out)
 	    strcmp(w->word[1], "file") == 0 ||
 	    strcmp(w->word[2], "file") == 0 ||
 	    acl_entry_parse(&entry, strcmp(w->word[1], "permit") == 0,
-		w->word[2], w->count > 3 ? w->word[3] : NULL, &e) < 0)
+		w->word[2], w->word[3], &e) < 0)
 		return false;
 	reply_add(out, "acl %s %s", w->word[0], acl_format_entry(&entry, text));
 	return true;
@@ -109,66 +111,59 @@ format_words(const struct call *c)
 	return text;
 }
 
-int
-config_line_of(const struct call *c, char **key, char **words)
-{
-	char text[KEY_MAX];
-
-	*key = *words = NULL;
-	if (!find_key(c, text))
-		return 0;
-	*key = strdup(text);
-	*words = format_words(c);
-	if (*key != NULL && *words != NULL)
-		return 0;
-	free(*key);
-	free(*words);
-	*key = *words = NULL;
-	return -1;
-}
-
 /* ---- lists ---- */
 
-void
-config_lines_init(struct config_lines *l)
+int
+config_lines_add(struct config_lines *l, struct config_line one)
 {
-	memset(l, 0, sizeof(*l));
+	struct config_line *list =
+	    array_grow(l->line, &l->room, sizeof(*list), l->count);
+
+	if (list == NULL || one.key == NULL || one.words == NULL) {
+		free(one.key);
+		free(one.words);
+		return -1;
+	}
+	one.index = command_index(command_groups, one.row);
+	one.order = l->count;
+	l->line = list;
+	list[l->count++] = one;
+	return 0;
 }
 
 void
 config_lines_fini(struct config_lines *l)
 {
-	uint32_t i;
+	struct config_line *i;
 
-	for (i = 0; i < l->count; i++) {
-		free(l->line[i].key);
-		free(l->line[i].words);
+	for (i = l->line; l->count > 0; i++, l->count--) {
+		free(i->key);
+		free(i->words);
+		buffer_fini(&i->before);
+		buffer_fini(&i->behind);
 	}
 	free(l->line);
-	config_lines_init(l);
+	free(l->text);
+	*l = (struct config_lines){ .line = NULL };
 }
 
-int
-config_lines_add(struct config_lines *l, const struct config_line *one)
+/* Short keys first, so that server 2 comes before server 10. */
+static int
+compare_keys(const void *a, const void *b)
 {
-	struct config_line *list =
-	    array_grow(l->line, &l->room, sizeof(*list), l->count);
+	const struct config_line *x = a, *y = b;
+	size_t n = strlen(x->key), m = strlen(y->key);
 
-	if (list == NULL) {
-		free(one->key);
-		free(one->words);
-		return -1;
-	}
-	l->line = list;
-	list[l->count++] = *one;
-	return 0;
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	return n != m ? (n > m) - (n < m) : strcmp(x->key, y->key);
 }
 
 static int
 compare(const void *a, const void *b)
 {
 	const struct config_line *x = a, *y = b;
-	int order = strcmp(x->key, y->key);
+	int order = compare_keys(x, y);
 
 	return order != 0 ? order
 			  : (x->order > y->order) - (x->order < y->order);
@@ -179,88 +174,24 @@ config_lines_sort(struct config_lines *l)
 {
 	if (l->count > 0)
 		qsort(l->line, l->count, sizeof(*l->line), compare);
+	l->sorted = l->count;
 }
-
-/* An empty access list with a name is there because something refers to it. */
-static bool
-is_empty_list(const struct plan *p, const char *word)
-{
-	const struct named_acl *n = plan_acls_find(&p->acls, word);
-
-	return n != NULL && acl_is_empty(&n->list);
-}
-
-/* One that only empties a list: other lines follow if something is in it. */
-static bool
-is_only_emptying(const struct call *c)
-{
-	if (!c->no)
-		return false;
-	if (is_row(c, "acl"))
-		return !is_empty_list(c->plan, c->words->word[0]);
-	return is_row(c, "route") || is_row(c, "control");
-}
-
-static int
-add_printed(struct config_lines *l, struct plan *p, char *text, uint32_t order)
-{
-	struct config_line one = { .order = order };
-	struct words w;
-	struct call c = { .plan = p, .words = &w };
-	struct error e;
-	char *rest;
-
-	if (command_parse(command_groups, text, &c.row, &w, &c.no, &rest,
-		&e) < 0 ||
-	    c.row == NULL || is_only_emptying(&c))
-		return 0;
-	one.row = c.row;
-	if (config_line_of(&c, &one.key, &one.words) < 0)
-		return -1;
-	return one.key != NULL ? config_lines_add(l, &one) : 0;
-}
-
-int
-config_lines_of_plan(struct config_lines *l, struct plan *p)
-{
-	struct buffer text;
-	uint32_t order = 0;
-	char *line, *end;
-	int rc;
-
-	buffer_init(&text);
-	plan_print(p, &text);
-	rc = buffer_append(&text, "", 1);
-	line = rc == 0 ? text.data + text.start : NULL;
-	while (rc == 0 && (end = strchr(line, '\n')) != NULL) {
-		*end = '\0';
-		rc = add_printed(l, p, line, order++);
-		line = end + 1;
-	}
-	buffer_fini(&text);
-	config_lines_sort(l);
-	return rc;
-}
-
-/* ---- those of a key ---- */
 
 struct config_range
-config_lines_find(const struct config_lines *l, const char *key)
+config_lines_find(const struct config_lines *l, const struct config_line *like)
 {
-	uint32_t low = 0, high = l->count, middle, end;
+	struct config_line *from = l->sorted == 0
+	    ? NULL
+	    : bsearch(like, l->line, l->sorted, sizeof(*like), compare_keys);
+	struct config_line *to = from;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (strcmp(l->line[middle].key, key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (end = low; end < l->count && strcmp(l->line[end].key, key) == 0;
-	     end++)
-		;
-	return (
-	    struct config_range){ end > low ? &l->line[low] : NULL, end - low };
+	if (from == NULL)
+		return (struct config_range){ NULL, 0 };
+	while (from > l->line && compare_keys(from - 1, like) == 0)
+		from--;
+	while (to < l->line + l->sorted && compare_keys(to, like) == 0)
+		to++;
+	return (struct config_range){ from, (uint32_t)(to - from) };
 }
 
 bool
@@ -272,4 +203,126 @@ config_range_equal(struct config_range a, struct config_range b)
 		if (strcmp(a.line[i].words, b.line[i].words) != 0)
 			return false;
 	return a.count == b.count;
+}
+
+/* ---- a text ---- */
+
+/* A line, its continuations joined, ends where it does in the text: finds what
+ * is `n` bytes before that end. */
+static uint32_t
+offset_of(const char *text, const char *end, size_t n)
+{
+	unsigned joined = 0;
+
+	while (n > 0)
+		if (*--end == '\n')
+			joined++;
+		else if (joined > 0)
+			joined--;
+		else
+			n--;
+	return (uint32_t)(end - text);
+}
+
+static int
+lines_run(struct call *c, struct error *e)
+{
+	struct error why;
+
+	c->slot = 0;
+	if (c->pen == NULL || command_run(c, &why) == 0)
+		return 0;
+	return error_set(
+	    e, "%s%s: %.400s", c->no ? "no " : "", c->row->name, why.text);
+}
+
+/* Adds the command that stands from `at` to `end` in a line of which `rest`
+ * bytes follow `at`. Of a plan, one without a key only empties it. */
+static int
+add_command(struct config_lines *l, const struct call *c,
+    struct config_line one, const char *at, const char *end, size_t rest)
+{
+	const char *last = l->text + one.end;
+	char key[KEY_MAX];
+
+	find_key(c, key);
+	if (key[0] == '\0' && c->pen == NULL)
+		return 0;
+	while (strchr(blanks, end[-1]) != NULL) /* or cut there */
+		end--;
+	one.at = offset_of(l->text, last, rest);
+	one.end = 1 + offset_of(l->text, last, rest - (size_t)(end - 1 - at));
+	one.row = row_of_key(c->row);
+	one.key = strdup(key);
+	one.words = format_words(c);
+	return config_lines_add(l, one);
+}
+
+/* Carries out the commands of a line, which is cut, and adds them. */
+static int
+lines_read_line(struct config_lines *l, const struct call *like,
+    const struct config_line *one, char *line, struct error *e)
+{
+	const char *end = line + strlen(line);
+	struct call c = *like;
+	struct words w;
+	char *rest;
+
+	c.words = &w;
+	for (; line != NULL; line = rest) {
+		line += strspn(line, blanks);
+		if (command_parse(
+			command_groups, line, &c.row, &w, &c.no, &rest, e) < 0)
+			return -1;
+		if (c.row == NULL)
+			continue;
+		if (lines_run(&c, e) < 0)
+			return -1;
+		if (add_command(
+			l, &c, *one, line, w.end, (size_t)(end - line)) < 0)
+			return error_set(e, "out of memory");
+	}
+	return 0;
+}
+
+static int
+lines_read_all(struct config_lines *l, const struct call *like,
+    const char *path, char *rest, struct error *e)
+{
+	struct call c = *like;
+	const char *begin = rest;
+	struct config_line one = { .to = 0 };
+	unsigned lines = 0;
+	char origin[400], *line;
+	struct error why;
+
+	c.origin = origin;
+	while (rest != NULL && *rest != '\0') {
+		snprintf(origin, sizeof(origin), "%.380s:%u", path, lines + 1);
+		line = config_next_line(&rest, &lines);
+		one.from = one.to;
+		one.to = (uint32_t)(rest != NULL ? (size_t)(rest - begin)
+						 : strlen(l->text));
+		one.end = one.to - (rest != NULL);
+		if (lines_read_line(l, &c, &one, line, &why) < 0)
+			return error_set(e, "%.380s: %.500s", origin, why.text);
+	}
+	return 0;
+}
+
+int
+config_lines_read(struct config_lines *l, const struct call *c,
+    const char *path, const struct buffer *text, struct error *e)
+{
+	size_t n = buffer_length(text);
+	char *copy;
+	int rc;
+
+	l->text = strndup(n > 0 ? buffer_bytes(text) : "", n);
+	copy = l->text != NULL ? strdup(l->text) : NULL;
+	rc = copy != NULL ? lines_read_all(l, c, path, copy, e)
+			  : error_set(e, "out of memory");
+	free(copy);
+	config_lines_sort(l);
+	return rc;
 }

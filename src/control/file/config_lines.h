@@ -1,48 +1,60 @@
-/* config_lines.h: the lines of a configuration by what they set.
+/* config_lines.h: the commands of a configuration by what they set.
  *
  * A key is the name of a setting, or "server 3", "acl office", "route",
- * "control" (with levels and modes): what is set, replaced and compared as one.
- * Lines of the same key stay in their order. */
+ * "control" (with levels and modes), "ssl_option no_tlsv1.2": what is set,
+ * replaced and compared as one. Lines of the same key stay in their order. */
 #ifndef PEN_CONTROL_CONFIG_LINES_H
 #define PEN_CONTROL_CONFIG_LINES_H
 
 #include "control/language/command.h"
 
+/* One command. */
 struct config_line {
-	char *key;   /* owned */
-	char *words; /* owned; the command in its usual form */
-	const struct command *row;
-	uint32_t order; /* in the configuration */
+	const struct command *row; /* of the key */
+	unsigned index;		   /* of that row */
+	char *key;   /* owned; "": it sets nothing, or several things */
+	char *words; /* owned; in their usual form */
+	uint32_t order;
+	uint32_t at, end;  /* it, in the text */
+	uint32_t from, to; /* the whole line, with those that continue it */
+	/* What becomes of it in its file; see config_edit.h. */
+	const char *instead;	      /* NULL: it stays; "": it goes */
+	struct buffer before, behind; /* lines around its line */
+	/* Of the first line of a key that is wanted; see config_merge.c. */
+	bool gone;  /* nothing is wanted, and it undoes what is there */
+	bool said;  /* the file has to say it */
+	bool wrong; /* the file says something else */
+	enum config_way { CONFIG_KEPT, CONFIG_REPLACED, CONFIG_AT_END } way;
 };
 
 struct config_lines {
-	struct config_line *line; /* by key, then by order */
+	struct config_line *line; /* by key, in the order of the table */
 	uint32_t count, room;
+	uint32_t sorted; /* of them; those that were added follow */
+	char *text;	 /* what was read */
 };
 
 /* The lines of one key, in their order. */
 struct config_range {
-	const struct config_line *line;
+	struct config_line *line;
 	uint32_t count;
 };
 
-/* The key of a command that was carried out, or whose server is a number, and
- * its words; both NULL if it sets nothing, or several things. They are the
- * caller's to free. Returns 0, or -1 with errno ENOMEM. */
-int config_line_of(const struct call *c, char **key, char **words);
-
-void config_lines_init(struct config_lines *l);
+/* Fills `l`, which is zero, with the commands of a text. With a c->pen they are
+ * carried out on c->plan, as config_load() does. Errors name `path`. Returns 0,
+ * or -1 with a sentence; config_lines_fini() is for both. */
+int config_lines_read(struct config_lines *l, const struct call *c,
+    const char *path, const struct buffer *text, struct error *e);
 void config_lines_fini(struct config_lines *l);
-/* Adds one behind the others; key and words become the list's, also when it
- * fails. Returns 0, or -1 with errno ENOMEM. config_lines_sort() follows. */
-int config_lines_add(struct config_lines *l, const struct config_line *one);
-void config_lines_sort(struct config_lines *l);
-/* Adds those of a plan, as plan_print() has them, but for those that only empty
- * a list, and sorts them. Returns 0, or -1 with errno ENOMEM. */
-int config_lines_of_plan(struct config_lines *l, struct plan *p);
 
+/* Adds a line; its key and words become the list's. Returns 0, or -1 with errno
+ * ENOMEM. It is found after config_lines_sort(). */
+int config_lines_add(struct config_lines *l, struct config_line one);
+void config_lines_sort(struct config_lines *l);
+
+/* Those with the key that `like` has. */
 struct config_range config_lines_find(
-    const struct config_lines *l, const char *key);
+    const struct config_lines *l, const struct config_line *like);
 bool config_range_equal(struct config_range a, struct config_range b);
 
 #endif

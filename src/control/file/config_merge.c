@@ -1,25 +1,35 @@
 /* config_merge.c: see config_merge.h. */
 #include "config.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "control/apply/apply.h"
-#include "control/file/config_merge.h"
-#include "control/file/config_edit.h"
 #include "control/apply/derive.h"
+#include "control/file/config_edit.h"
+#include "control/file/config_merge.h"
 #include "control/plan/server_index.h"
 
-/* What a start knows: no server is in force. Lists that are in force are shared
+struct merge {
+	struct pen *pen;
+	struct pen start;
+	struct plan *plain; /* nothing but defaults */
+	const char *path;
+	bool all;
+	struct config_lines want; /* of the plan in force */
+	struct config_lines have; /* of the file as it was */
+};
+
+/* What a start has: no server is in force. Lists that are in force are shared
  * with what is read, and so are addresses that were looked up. */
 static int
 open_start(struct pen *start, const struct pen *p)
 {
-	*start = *p;
-	start->loads = NULL;
-	start->index = server_index_new();
-	start->pool = pool_new();
-	start->plan = plan_copy(p->plan);
+	*start = (struct pen){ .commands = p->commands,
+		.phase = p->phase,
+		.index = server_index_new(),
+		.pool = pool_new(),
+		.plan = plan_copy(p->plan) };
 	if (start->index == NULL || start->pool == NULL || start->plan == NULL)
 		return -1;
 	plan_servers_fini(&start->plan->servers);
@@ -34,125 +44,203 @@ close_start(struct pen *start)
 	plan_free(start->plan);
 }
 
-struct merge {
-	struct pen *pen;
-	struct pen start;
-	const char *path;
-	struct plan *given; /* by the command line */
-	struct plan *plain; /* nothing but defaults */
-	struct config_edit edit;
-};
-
 static int
-lines_of(struct config_lines *l, const struct plan *p)
+lines_of(const struct merge *m, const struct plan *p, struct config_lines *l)
 {
 	struct plan *copy = plan_copy(p);
+	struct call c = { .plan = copy };
+	struct buffer text;
+	struct error e;
 	int rc;
 
 	if (copy == NULL)
 		return -1;
+	buffer_init(&text);
 	derive_settings(copy, 0, 0);
 	apply_acls_forget(copy);
-	rc = config_lines_of_plan(l, copy);
+	(m->all ? plan_print : plan_print_brief)(copy, &text);
+	rc = config_lines_read(l, &c, "", &text, &e);
+	buffer_fini(&text);
 	plan_free(copy);
 	return rc;
 }
 
-/* Reads the text on top of `base`, in the context of a start or a reload: `got`
- * is what that gives. */
-static int
-read_text(const struct merge *m, struct config_text *t, struct pen *where,
-    const struct plan *base, struct config_lines *got, struct error *e)
+/* ---- what differs ---- */
+
+static bool
+is_server(const struct config_line *x)
 {
+	return strcmp(x->row->name, "server") == 0;
+}
+
+/* Where a server is gone, "server add" may give its number to another one. */
+static void
+number_servers(struct merge *m, const struct config_line *gone)
+{
+	static const char add[] = "server add ";
+	bool any = config_lines_find(&m->have, gone).count == 0;
+	struct config_line *i, *x;
+
+	for (i = m->have.line; i < m->have.line + m->have.count; i++) {
+		x = config_lines_find(&m->want, i).line;
+		if (strncmp(i->words, add, strlen(add)) == 0 && x != NULL &&
+		    x->way == CONFIG_KEPT && (any || x > gone))
+			x->wrong = true;
+	}
+}
+
+/* What `got` has and is not in force is to be undone. */
+static int
+add_undo(struct merge *m, const struct config_line *got)
+{
+	struct config_line one = { .row = got->row, .gone = true };
+	char undo[100];
+
+	snprintf(undo, sizeof(undo),
+	    is_server(got) ? "%.80s remove" : "no %.80s", got->key);
+	one.key = strdup(got->key);
+	one.words = strdup(undo);
+	return config_lines_add(&m->want, one);
+}
+
+/* Notes where `got` is not what is in force. */
+static int
+merge_note(struct merge *m, const struct config_lines *got)
+{
+	struct config_range is, want;
+	uint32_t i;
+
+	for (i = 0; i < got->count; i += is.count) {
+		is = config_lines_find(got, &got->line[i]);
+		if (config_lines_find(&m->want, is.line).count == 0 &&
+		    add_undo(m, is.line) < 0)
+			return -1;
+	}
+	config_lines_sort(&m->want);
+	for (i = 0; i < m->want.count; i += want.count) {
+		want = config_lines_find(&m->want, &m->want.line[i]);
+		is = config_lines_find(got, want.line);
+		if (want.line->gone ? is.count == 0
+				    : config_range_equal(want, is))
+			continue;
+		want.line->wrong = true;
+		if (want.line->gone && is_server(want.line))
+			number_servers(m, want.line);
+	}
+	return 0;
+}
+
+/* Reads the text on top of `base`, in the context of a start or a reload, and
+ * notes what that gives; `have` gets its commands. */
+static int
+try_text(struct merge *m, struct pen *where, const struct plan *base,
+    const struct buffer *text, struct config_lines *have, struct error *e)
+{
+	struct config_lines got = { .line = NULL };
 	struct reply unheard;
-	struct call c = { .pen = where, .reply = &unheard };
+	struct call c = { .pen = where,
+		.plan = plan_copy(base),
+		.reply = &unheard,
+		.depth = 1,
+		.dry = true };
 	int rc;
 
-	c.plan = plan_copy(base);
 	if (c.plan == NULL)
 		return error_set(e, "out of memory");
 	reply_init(&unheard);
-	rc = config_text_run(t, &c, m->path, e);
-	reply_fini(&unheard);
-	if (rc == 0 && lines_of(got, c.plan) < 0)
+	rc = config_lines_read(have, &c, m->path, text, e);
+	if (rc == 0 &&
+	    (lines_of(m, c.plan, &got) < 0 || merge_note(m, &got) < 0))
 		rc = error_set(e, "out of memory");
+	reply_fini(&unheard);
+	config_lines_fini(&got);
 	plan_free(c.plan);
 	return rc;
 }
 
+/* As a reload does, and a start, with the command line and without: a file
+ * that needs it cannot be read without it. */
 static int
-try_text(struct merge *m, struct config_text *t, struct pen *where,
-    const struct plan *base, struct error *e)
+try_everywhere(struct merge *m, const struct buffer *text, struct error *e)
 {
-	struct config_lines got;
+	struct config_lines unused = { .line = NULL };
+	struct error why;
 	int rc;
 
-	config_lines_init(&got);
-	rc = read_text(m, t, where, base, &got, e);
+	rc = try_text(m, m->pen, m->pen->given, text, &unused, e);
+	config_lines_fini(&unused);
 	if (rc == 0)
-		config_edit_note(&m->edit, &got);
-	config_lines_fini(&got);
+		rc = try_text(m, &m->start, m->pen->given, text, &unused, e);
+	config_lines_fini(&unused);
+	if (rc == 0)
+		(void)try_text(m, &m->start, m->plain, text, &unused, &why);
+	config_lines_fini(&unused);
 	return rc;
 }
 
-/* Reads what the edit has become as a reload does, and a start, with the
- * command line and without: a file that needs it cannot be read without it. */
-static int
-read_again(struct merge *m, const struct buffer *now, struct error *e)
-{
-	struct config_text t;
-	struct error why;
-	int rc = config_text_init(&t, m->path, now, e);
+/* ---- the file ---- */
 
-	if (rc == 0)
-		rc = try_text(m, &t, m->pen, m->given, e);
-	if (rc == 0)
-		rc = try_text(m, &t, &m->start, m->given, e);
-	if (rc == 0)
-		(void)try_text(m, &t, &m->start, m->plain, &why);
-	config_text_fini(&t);
-	return rc;
-}
-
-/* Each round what differs is said with more emphasis, so there are few. */
+/* What has to be said is all that an empty file does not give; with `all`, but
+ * for what only empties a list in which nothing is. */
 static int
-settle(struct merge *m, struct buffer *out, struct error *e)
+find_needed(struct merge *m, struct error *e)
 {
-	do {
-		if (config_edit_go_on(&m->edit, e) < 0)
-			return -1;
-		buffer_cut(out, 0);
-		if (config_edit_write(&m->edit, out) < 0)
-			return error_set(e, "out of memory");
-		if (read_again(m, out, e) < 0)
-			return -1;
-	} while (config_edit_is_wrong(&m->edit));
+	const struct buffer none = { .data = NULL };
+	struct config_line *x;
+	bool list;
+
+	if (try_everywhere(m, &none, e) < 0)
+		return -1;
+	for (x = m->want.line; x < m->want.line + m->want.count; x++) {
+		list = strncmp(x->words, "no acl ", 7) == 0 ||
+		    strcmp(x->words, "no route") == 0;
+		x->said = x->wrong ||
+		    (m->all && !x->gone &&
+			(!list || config_lines_find(&m->want, x).count > 1));
+		x->wrong = false;
+	}
 	return 0;
 }
 
+/* What is wrong is said with more emphasis. Returns whether something was, or
+ * -1 with a sentence. */
 static int
-begin(struct merge *m, const struct buffer *old, struct error *e)
+raise_wrong(struct merge *m, struct error *e)
 {
-	struct config_edit *edit = &m->edit;
-	struct config_lines got;
+	struct config_line *x;
+	int some = 0;
+
+	for (x = m->want.line; x < m->want.line + m->want.count; x++) {
+		if (!x->wrong)
+			continue;
+		if (x->way == CONFIG_AT_END)
+			return error_set(
+			    e, "%s: no line gives what is in force", x->key);
+		x->way = (enum config_way)(x->way + 1);
+		x->wrong = false;
+		some = 1;
+	}
+	return some;
+}
+
+static int
+merge_file(struct merge *m, const struct buffer *old, struct buffer *out,
+    struct error *e)
+{
 	int rc;
 
-	m->given = plan_copy(m->pen->given);
-	m->plain = plan_new();
-	if (m->given == NULL || m->plain == NULL ||
-	    open_start(&m->start, m->pen) < 0 ||
-	    lines_of(&edit->given, m->given) < 0 ||
-	    lines_of(&edit->plain, m->plain) < 0 ||
-	    lines_of(&edit->want, m->pen->plan) < 0)
-		return error_set(e, "out of memory");
-	edit->defaults = m->plain;
-	if (config_text_init(&edit->text, m->path, old, e) < 0)
+	if (find_needed(m, e) < 0 ||
+	    try_text(m, &m->start, m->pen->given, old, &m->have, e) < 0)
 		return -1;
-	config_lines_init(&got);
-	rc = read_text(m, &edit->text, &m->start, m->given, &got, e);
-	if (rc == 0 && config_edit_begin(edit, &got) < 0)
-		rc = error_set(e, "out of memory");
-	config_lines_fini(&got);
+	rc = raise_wrong(m, e);
+	do {
+		buffer_cut(out, 0);
+		if (config_edit(&m->have, &m->want, m->all, out) < 0)
+			return error_set(e, "out of memory");
+		if (try_everywhere(m, out, e) < 0)
+			return -1;
+		rc = raise_wrong(m, e);
+	} while (rc > 0);
 	return rc;
 }
 
@@ -160,18 +248,19 @@ int
 config_merge(struct pen *p, const char *path, const struct buffer *old,
     bool all, struct buffer *out, struct error *e)
 {
-	struct merge m = { .pen = p, .path = path };
-	int rc;
+	struct merge m = {
+		.pen = p, .plain = plan_new(), .path = path, .all = all
+	};
+	int rc = -1;
 
-	config_edit_init(&m.edit);
-	m.edit.plan = p->plan;
-	m.edit.all = all;
-	rc = begin(&m, old, e);
-	if (rc == 0)
-		rc = settle(&m, out, e);
-	config_edit_fini(&m.edit);
+	if (open_start(&m.start, p) < 0 || m.plain == NULL ||
+	    lines_of(&m, p->plan, &m.want) < 0)
+		error_set(e, "out of memory");
+	else
+		rc = merge_file(&m, old, out, e);
+	config_lines_fini(&m.want);
+	config_lines_fini(&m.have);
 	close_start(&m.start);
-	plan_free(m.given);
 	plan_free(m.plain);
 	return rc;
 }

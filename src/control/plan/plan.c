@@ -98,9 +98,7 @@ plan_new(void)
 	if (p == NULL)
 		return NULL;
 	config_init(&p->config);
-	p->next_control = (struct control_plan){
-		.level = ACCESS_ADMIN, .others = ACCESS_LOOK, .mode = 0600
-	};
+	p->next_control = (struct control_plan)CONTROL_PLAN_NEW;
 	plan_acls_init(&p->acls);
 	p->config.session_log.to = strdup("auto");
 	p->config.session_log.format = strdup("logfmt");

@@ -125,6 +125,11 @@ struct control_plan {
 	mode_t mode;
 };
 
+#define CONTROL_PLAN_NEW                                               \
+	{                                                              \
+		.level = ACCESS_ADMIN, .others = ACCESS_LOOK, .mode = 0600 \
+	}
+
 /* Settings, at most, and the commands that have an origin. */
 enum { CONTROLS_MAX = 16, SERVERS_MAX = 100000, ROWS_MAX = 256 };
 
@@ -225,9 +230,8 @@ void plan_servers_fini(struct plan_servers *l);
 /* All of it as commands, a line each, that give the same plan when read
  * back. */
 void plan_print(const struct plan *p, struct buffer *text);
-/* One control socket, behind its levels and mode: where these are not those
- * that the one `before` had. NULL prints them all. */
-void plan_print_control(const struct control_plan *k,
-    const struct control_plan *before, struct buffer *text);
+/* The same, but of servers and control sockets without what is as it is where
+ * nothing is said. */
+void plan_print_brief(const struct plan *p, struct buffer *text);
 
 #endif

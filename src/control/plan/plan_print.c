@@ -8,9 +8,11 @@
 #include "control/plan/server_setting.h"
 #include "control/plan/setting.h"
 
-void
-plan_print_control(const struct control_plan *k,
-    const struct control_plan *before, struct buffer *text)
+/* Behind its levels and mode: where these are not those that the one `before`
+ * had. NULL prints them all. */
+static void
+print_control(const struct control_plan *k, const struct control_plan *before,
+    struct buffer *text)
 {
 	if (before == NULL || k->level != before->level ||
 	    k->others != before->others)
@@ -22,16 +24,20 @@ plan_print_control(const struct control_plan *k,
 }
 
 static void
-print_listeners(const struct plan *p, struct buffer *text)
+print_listeners(const struct plan *p, bool brief, struct buffer *text)
 {
+	static const struct control_plan first = CONTROL_PLAN_NEW;
+	const struct control_plan *before = brief ? &first : NULL;
 	unsigned i;
 
 	if (p->listen_text != NULL)
 		reply_command(text, "listen", p->listen_text);
 	if (p->control_count > 0)
 		reply_add(text, "no control\n");
-	for (i = 0; i < p->control_count; i++)
-		plan_print_control(&p->controls[i], NULL, text);
+	for (i = 0; i < p->control_count; i++) {
+		print_control(&p->controls[i], before, text);
+		before = brief ? &p->controls[i] : NULL;
+	}
 }
 
 static void
@@ -69,7 +75,7 @@ print_special(
 }
 
 static void
-print_servers(const struct plan *p, struct buffer *text)
+print_servers(const struct plan *p, bool brief, struct buffer *text)
 {
 	const struct server_plan *s;
 	static const struct server_plan empty = SERVER_PLAN_NONE;
@@ -80,7 +86,10 @@ print_servers(const struct plan *p, struct buffer *text)
 		if (server_plan_equal(s, &empty) || s->parent != 0)
 			continue;
 		reply_add(text, "server %u", i);
-		server_setting_print(s, text);
+		if (brief)
+			server_setting_print_short(s, text);
+		else
+			server_setting_print(s, text);
 		(void)buffer_append(text, "\n", 1);
 	}
 	print_special(plan_slot(p, SLOT_EMERGENCY), "emergency", text);
@@ -100,12 +109,24 @@ print_routes(const struct plan *p, struct buffer *text)
 	}
 }
 
+static void
+print(const struct plan *p, bool brief, struct buffer *text)
+{
+	setting_print_all(p, text);
+	print_listeners(p, brief, text);
+	print_acls(p, text);
+	print_servers(p, brief, text);
+	print_routes(p, text);
+}
+
 void
 plan_print(const struct plan *p, struct buffer *text)
 {
-	setting_print_all(p, text);
-	print_listeners(p, text);
-	print_acls(p, text);
-	print_servers(p, text);
-	print_routes(p, text);
+	print(p, false, text);
+}
+
+void
+plan_print_brief(const struct plan *p, struct buffer *text)
+{
+	print(p, true, text);
 }
