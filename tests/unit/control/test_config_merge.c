@@ -73,13 +73,11 @@ written(const char *const *options, const char *file, const char *commands)
 	ck_assert_str_eq(contents(path), new);
 	pen_free(pen);
 	start(options, path);
-	ck_assert_msg(
-	    strcmp(ask_printed(pen), before) == 0, "%s%s\n%s", before,
+	ck_assert_msg(strcmp(ask_printed(pen), before) == 0, "%s%s\n%s", before,
 	    ask_printed(pen), new);
 	pen_free(pen);
 	start(NULL, path);
-	ck_assert_msg(
-	    strcmp(ask_printed(pen), before) == 0, "%s%s\n%s", before,
+	ck_assert_msg(strcmp(ask_printed(pen), before) == 0, "%s%s\n%s", before,
 	    ask_printed(pen), new);
 	pen_free(pen);
 	return new;
@@ -269,6 +267,160 @@ START_TEST(a_new_file)
 	takes(text("write all %s", path));
 	ck_assert_ptr_nonnull(strstr(contents(path), "\nserver 1 \\\n"));
 	ck_assert_ptr_nonnull(strstr(contents(path), "\nno roundrobin\n"));
+	pen_free(pen);
+}
+END_TEST
+
+/* What each file, begun with these options, becomes by the commands. */
+#define TWO                                  \
+	"listen 127.0.0.1:8080\n"            \
+	"server 0 address 10.0.0.1 # left\n" \
+	"server 1 address 10.0.0.2 max 5 # right\n"
+#define ROUTES(a, b) TWO a " # A\n" b " # B\nroute default 0\n"
+
+static const struct {
+	const char *file, *commands, *written;
+	const char *options[4];
+} cases[] = {
+	/* said twice: the last one counts, the first one is kept */
+	{ TWO "timeout 4 # one\nblacklist 3\ntimeout 9 # two\n", "timeout 7",
+	    TWO "timeout 7 # one\nblacklist 3\n", { NULL } },
+	{ TWO "timeout 4 # one\nblacklist 3\ntimeout 9 # two\n", "timeout 3",
+	    TWO "blacklist 3\n", { NULL } },
+	{ TWO "timeout 4 # one\ntimeout 9 # two\n", "mode",
+	    TWO "timeout 4 # one\ntimeout 9 # two\n", { NULL } },
+	{ TWO "roundrobin # on\nno roundrobin # off\n", "roundrobin",
+	    TWO "roundrobin # on\n", { NULL } },
+	{ TWO "server 0 max 4 # more\n", "server 0 weight 3",
+	    "listen 127.0.0.1:8080\n"
+	    "server 0 address 10.0.0.1 port 8080 max 4 weight 3 # left\n"
+	    "server 1 address 10.0.0.2 max 5 # right\n",
+	    { NULL } },
+	{ TWO "server 10.0.0.1 max 4 # more\n", "server 0 weight 3",
+	    "listen 127.0.0.1:8080\n"
+	    "server 0 address 10.0.0.1 port 8080 max 4 weight 3 # left\n"
+	    "server 1 address 10.0.0.2 max 5 # right\n",
+	    { NULL } },
+	{ TWO "timeout 3 # the default\n", "timeout 5; timeout 3",
+	    TWO "timeout 3 # the default\n", { NULL } },
+	/* words and lines */
+	{ TWO "web_stats '/tmp/a;b' # here\n", "web_stats \"/tmp/x y;#\"",
+	    TWO "web_stats \"/tmp/x y;#\" # here\n", { NULL } },
+	{ TWO "web_stats '/tmp/a;b' # here\n", "no web_stats", TWO, { NULL } },
+	{ TWO "# both\ntimeout 4; blacklist 5 # are short\n# next\n",
+	    "timeout 3; blacklist 30", TWO "# both\n# next\n", { NULL } },
+	{ TWO "\ttimeout \\\n  4;blacklist \\\n\t7 # c \\\n more of it\n",
+	    "timeout 5",
+	    TWO "\ttimeout 5;blacklist \\\n\t7 # c \\\n more of it\n",
+	    { NULL } },
+	{ TWO "timeout 4; blacklist 5; queue 6 ;idle_timeout 7\r\n",
+	    "timeout 3; queue 0; idle_timeout 8",
+	    TWO "blacklist 5 ;idle_timeout 8\r\n", { NULL } },
+	{ TWO "timeout 4 # no end", "blacklist 5",
+	    TWO "timeout 4 # no end\n\n# choosing\nblacklist 5\n", { NULL } },
+	{ TWO "# no end", "timeout 9",
+	    "listen 127.0.0.1:8080\n"
+	    "timeout 9\n"
+	    "server 0 address 10.0.0.1 # left\n"
+	    "server 1 address 10.0.0.2 max 5 # right\n"
+	    "# no end",
+	    { NULL } },
+	/* lists, whose order counts */
+	{ ROUTES("route sni a.test 0", "route sni b.test 1"),
+	    "no route; route sni b.test 1; route sni a.test 0; route default 0",
+	    ROUTES("route sni b.test 1", "route sni a.test 0"), { NULL } },
+	{ TWO "route sni a.test,b.test 0 # AB\nroute default 0\n",
+	    "route sni b.test 1",
+	    TWO "route sni a.test 0 # AB\nroute sni b.test 1\n"
+		"route default 0\n",
+	    { NULL } },
+	{ TWO "route sni a.test,b.test 0 # AB\nroute default 0\n", "no route",
+	    TWO, { NULL } },
+	{ TWO "no acl 1\nacl 1 permit 10.0.0.0/8 # all\nclient_acl 1\n",
+	    "acl 1 deny 10.1.0.0/16",
+	    TWO "no acl 1\nacl 1 permit 10.0.0.0/8 # all\n"
+		"acl 1 deny 10.1.0.0 255.255.0.0\nclient_acl 1\n",
+	    { NULL } },
+	{ TWO "acl o permit 10.0.0.0/8 # all\nclient_acl o\n", "no acl o",
+	    TWO "no acl o # all\nclient_acl o\n", { NULL } },
+	{ TWO "acl 1 permit ::1 # a\nacl 1 permit ::2 # b\n"
+	      "acl 1 permit ::3 # c\n",
+	    "no acl 1; acl 1 permit ::1; acl 1 permit ::8; acl 1 permit ::9; "
+	    "acl 1 permit ::3",
+	    TWO "acl 1 permit ::1 # a\nacl 1 permit ::8/128 # b\n"
+		"acl 1 permit ::9/128\nacl 1 permit ::3 # c\n",
+	    { NULL } },
+	/* what another line depends on */
+	{ TWO "emergency 10.0.0.5\n", "listen 127.0.0.1:9090",
+	    "listen 127.0.0.1:9090\n"
+	    "server 0 address 10.0.0.1 port 8080 # left\n"
+	    "server 1 address 10.0.0.2 port 8080 max 5 # right\n"
+	    "emergency 10.0.0.5:8080\n",
+	    { NULL } },
+	{ TWO "server all weight 3 # w\n", "server 1 max 9",
+	    "listen 127.0.0.1:8080\n"
+	    "server 0 address 10.0.0.1 # left\n"
+	    "server 1 address 10.0.0.2 port 8080 max 9 weight 3 # right\n"
+	    "server all weight 3 # w\n",
+	    { NULL } },
+	/* the command line */
+	{ "", "timeout 5",
+	    "# servers\nserver 0 address 10.0.0.1 port 8080\n"
+	    "\n# connections\ntimeout 5\nlisten 127.0.0.1:8080\n",
+	    { "listen 127.0.0.1:8080", "server add 10.0.0.1" } },
+	{ TWO, "no source", TWO "no source\n", { "source 127.0.0.1" } },
+	{ TWO "timeout 6\n", "balance p2c",
+	    TWO "timeout 6\n\n# choosing\nbalance p2c\n",
+	    { "balance leastconn" } },
+	{ TWO "timeout 5 # f\nacl 3 permit ::3 # t\n",
+	    "timeout 8; acl 3 deny ::2",
+	    TWO "timeout 8 # f\n"
+		"# overrides what is said elsewhere\n"
+		"no acl 3\nacl 3 permit ::1/128\nacl 3 permit ::3/128\n"
+		"acl 3 deny ::2/128\n",
+	    { "timeout 9", "acl 3 permit ::1" } },
+};
+
+START_TEST(hard_cases)
+{
+	ck_assert_str_eq(
+	    written(cases[_i].options, cases[_i].file, cases[_i].commands),
+	    cases[_i].written);
+}
+END_TEST
+
+/* An editor changed the file meanwhile: what is in force is what counts. */
+START_TEST(edited_meanwhile)
+{
+	const char *path = scratch("pen.conf");
+
+	write_file(path, TWO "timeout 4 # t\n");
+	start(NULL, path);
+	write_file(
+	    path, TWO "timeout 6 # t\nhash # new\nserver 5 address ::5\n");
+	takes("blacklist 4; write");
+	ck_assert_str_eq(contents(path), TWO "timeout 4 # t\nblacklist 4\n");
+	ck_assert_int_eq(unlink(path), 0);
+	takes("write");
+	ck_assert_ptr_nonnull(strstr(contents(path), "\ntimeout 4\n"));
+	pen_free(pen);
+}
+END_TEST
+
+/* A link stays one. */
+START_TEST(symbolic_links)
+{
+	const char *path = scratch("pen.conf"), *real = scratch("real");
+	struct stat st;
+
+	write_file(real, TWO "timeout 4 # t\n");
+	ck_assert_int_eq(symlink(real, path), 0);
+	start(NULL, path);
+	takes("timeout 5; write");
+	ck_assert_int_eq(lstat(path, &st), 0);
+	ck_assert(S_ISLNK(st.st_mode));
+	ck_assert_str_eq(contents(real), TWO "timeout 5 # t\n");
+	ck_assert_str_eq(contents(text("%s~", real)), TWO "timeout 4 # t\n");
 	pen_free(pen);
 }
 END_TEST
@@ -474,6 +626,10 @@ SUITE(test_config_merge)
 	SUITE_ADD(s, included_files, 10);
 	SUITE_ADD(s, servers_that_are_added, 10);
 	SUITE_ADD(s, a_new_file, 10);
+	SUITE_ADD_LOOP(
+	    s, hard_cases, 10, (int)(sizeof(cases) / sizeof(cases[0])));
+	SUITE_ADD(s, edited_meanwhile, 10);
+	SUITE_ADD(s, symbolic_links, 10);
 	SUITE_ADD(s, other_files_are_left_alone, 10);
 	SUITE_ADD(s, owner_and_mode, 10);
 	SUITE_ADD_LOOP(s, any_change_of_any_file, 20, suite_rounds(150));
