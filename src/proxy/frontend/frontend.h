@@ -1,5 +1,6 @@
-/* frontend.h: where clients come in: listeners, the pool that serves them, and
- * the limits: may this client in? It owns its sessions.
+/* frontend.h: where clients come in. It owns the listeners, the sessions, the
+ * flows of datagrams, the queries of DNS and the core that these share
+ * (frontend_core.h).
  *
  *     listener --> frontend --> session --> pool_choose, sock_connect, pipes
  *                     |
