@@ -29,8 +29,8 @@ const struct command rows_dsr[] = {
 	    .option = "dsr-link",
 	    .args = "[KIND]",
 	    .help =
-		"how pen reads and sends frames: xdp, packet or pcap; else the "
-		"best" },
+		"how pen reads and sends frames: xdp, packet or pcap; "
+		"default: the best that works" },
 	{ .name = "dsr_flows",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(dsr.flows),
@@ -38,7 +38,8 @@ const struct command rows_dsr[] = {
 	    .flags = ROW_START,
 	    .option = "dsr-flows",
 	    .args = "[N]",
-	    .help = "flows remembered; 0: servers are chosen by a hash alone" },
+	    .help = "size of the flow table; 0: choose servers only by a "
+		    "hash" },
 	{ .name = "dsr_announce",
 	    .kind = KIND_FLAG,
 	    .offset = AT(dsr.announce),
@@ -68,8 +69,8 @@ const struct command rows_dsr[] = {
 	    .option = "dsr-gateway",
 	    .args = "[IP|MAC]",
 	    .help =
-		"next hop of tunnelled packets on the segment of dsr_if; else "
-		"the kernel's route" },
+		"next hop of tunnelled packets on the segment of dsr_if; "
+		"default: the kernel's route" },
 	{ .name = "tarpit_acl",
 	    .kind = KIND_ACL,
 	    .offset = AT(dsr.tarpit_acl),

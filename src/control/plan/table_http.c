@@ -9,39 +9,39 @@ const struct command rows_http[] = {
 	    .offset = AT(frontend.http.on),
 	    .letter = 'H',
 	    .option = "http",
-	    .help = "connections are HTTP/1: adds X-Forwarded-For and "
-		    "X-Forwarded-Proto to each request" },
+	    .help = "HTTP/1 mode: adds X-Forwarded-For and X-Forwarded-Proto "
+		    "to each request" },
 	{ .name = "forwarded",
 	    .kind = KIND_FORWARDED,
 	    .offset = AT(forwarded),
 	    .option = "forwarded",
 	    .args = "[append|replace|trust LIST]",
-	    .help = "whether X-Forwarded-For that clients send is kept; trust: "
-		    "from those that the access list permits" },
+	    .help = "whether to keep X-Forwarded-For sent by clients; trust: "
+		    "only from clients that the access list permits" },
 	{ .name = "http_forwarded",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.http.standard),
 	    .option = "http-forwarded",
-	    .help = "adds Forwarded (RFC 7239) to each request, too" },
+	    .help = "also adds Forwarded (RFC 7239) to each request" },
 	{ .name = "http_status",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.http.status),
 	    .option = "http-status",
-	    .help = "clients get a page, not a reset: 503 if no server can "
-		    "take them, 502 or 504 if theirs does not answer" },
+	    .help = "answer errors with a page instead of a reset: 403 "
+		    "denied, 503 no server available, 502 or 504 no answer" },
 	{ .name = "redirect_https",
 	    .kind = KIND_UNSIGNED,
 	    .offset = AT(frontend.http.redirect_port),
 	    .max = UINT16_MAX,
 	    .option = "redirect-https",
 	    .args = "[PORT]",
-	    .help = "clients without TLS are redirected to https, at that "
-		    "port; 0: they are not" },
+	    .help = "redirect clients without TLS to https on this port; 0: "
+		    "off" },
 	{ .name = "http_connect",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.http.connect),
 	    .option = "http-connect",
-	    .help = "CONNECT is passed on: the servers are proxies" },
+	    .help = "pass CONNECT on, for servers that are proxies" },
 	{ .name = "http_sticky",
 	    .kind = KIND_COOKIE,
 	    .offset = AT(frontend.http.sticky),
@@ -49,7 +49,7 @@ const struct command rows_http[] = {
 	    .option = "http-sticky",
 	    .args = "[NAME]",
 	    .noun = "the name of a cookie",
-	    .help = "a cookie of this name brings clients back to their "
-		    "server, also behind one address" },
+	    .help = "name of a cookie for stickiness, which also works for "
+		    "clients that share an address" },
 	{ .name = NULL },
 };
