@@ -1,15 +1,15 @@
 #!/bin/sh
-# quickstart.sh: builds pen and shows its main job: two web servers, pen in
-# front of them, pages fetched through it; one server dies and comes back, one
-# is drained, and what pen says of that. At a terminal it then waits, so that you
-# can see its page in a browser. Everything it starts is stopped when it ends,
-# however it ends; it needs no rights but to install packages that are missing.
+# quickstart.sh: builds pen and shows what it does: two web servers, pen in front
+# of them, pages fetched through it; one server fails and comes back, one is
+# drained, and the log of that. On a terminal it then waits, so that you can see
+# the status page in a browser. It stops everything it started when it ends, in
+# whatever way; it needs no rights except to install missing packages.
 #
 #     sh examples/quickstart.sh [DIRECTORY]
 #
-# The build is kept in build-quickstart; with a directory where pen was built, that
-# one is shown and nothing is built. Outside of the source, as in a package's
-# examples, the pen that is installed is shown.
+# The build is kept in build-quickstart; with a DIRECTORY where pen was built, it
+# uses that build. Outside of the source, for example in the examples of a package,
+# it uses the installed pen.
 set -u
 
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
@@ -17,7 +17,7 @@ build=${1:-$top/build-quickstart}
 is_built=${1:+yes}
 if [ -z "$is_built" ] && [ ! -f "$top/tests/setup.sh" ]; then
 	build=$(command -v pen) || {
-		echo "quickstart: neither pen's source nor pen is here" >&2
+		echo "quickstart: found neither the source of pen nor an installed pen" >&2
 		exit 1
 	}
 	build=${build%/*} is_built=yes
@@ -57,7 +57,7 @@ build_quietly() {
 	fi
 }
 
-# Prints a page; curl, wget or nc, whichever is here.
+# Prints a page, by curl, wget or nc, whichever is installed.
 fetch() {
 	if command -v curl >/dev/null 2>&1; then
 		curl -fsS --noproxy '*' "http://$1/" 2>/dev/null
@@ -69,8 +69,8 @@ fetch() {
 	fi
 }
 
-# start NAME OPTIONS -- SERVERS: starts pen at a free port of 127.0.0.1 and
-# sets `address` and `pid`. A port somebody has is no reason to fail.
+# start NAME OPTIONS -- SERVERS: starts pen on a free port of 127.0.0.1 and
+# sets `address` and `pid`. If the port is in use, it tries the next one.
 start() {
 	name=$1
 	options=
@@ -112,7 +112,7 @@ is_ready() {
 	return 1
 }
 
-# pages COUNT ["SERVER ..."]: fetches pages and says whose they are; they must
+# pages COUNT ["SERVER ..."]: fetches pages and prints their servers; they must
 # come from all of these servers, and from no other.
 pages() {
 	count=$1 seen=
@@ -172,7 +172,7 @@ pen=$build/pen
 "$pen" --version | head -n 1
 
 next_port=$((20000 + $$ % 10000))
-say "two servers: pen has a small web server in it for that"
+say "two servers: the small web server that is built into pen"
 start one -O dummy -p "$work/one.pid" --
 one=$address one_pid=$pid
 echo "\$ pen -f -O dummy $one"
@@ -180,8 +180,8 @@ start two -O dummy -p "$work/two.pid" --
 two=$address
 echo "\$ pen -f -O dummy $two"
 
-say "pen in front of them: each client to the next server in turn (-r), servers
-   are asked twice a second how they are, commands at a Unix socket, a page"
+say "pen in front of them: each client to the next server in turn (-r), two health
+   checks per second, commands on a Unix socket, a status page"
 start page -O dummy -p "$work/page.pid" --
 page=$address # which is free a moment from now
 kill "$pid"
@@ -203,20 +203,20 @@ pages 4 "$two"
 wait_until 'state down'
 table
 
-say "it is started again: pen finds that out and uses it"
+say "it is restarted: pen notices and uses it again"
 next_port=${one##*:}
 next_port=$((next_port - 1))
 start one -O dummy -p "$work/one.pid" --
 wait_until 'state up'
 pages 4 "$one $two"
 
-say "the operator takes the second one out: it is drained, then it may be changed"
+say "the operator drains the second server before maintenance"
 control 'server 1 drain'
 pages 4 "$one"
 table
 control 'server 1 up'
 
-say "what pen has logged of the last sessions"
+say "the last lines of the session log"
 tenths=100
 while [ "$(wc -l <"$work/log")" -lt 22 ] && [ $((tenths = tenths - 1)) -ge 0 ]; do
 	nap
@@ -224,8 +224,8 @@ done
 tail -n 2 "$work/log"
 
 if [ -t 0 ] && [ -t 1 ]; then
-	say "its page is at http://$page/ now, a site to reload at http://$front/
-   Enter ends all of it"
+	say "status page: http://$page/   web site: http://$front/
+   Press Enter to stop everything"
 	read -r _
 fi
 say "all is stopped; pen(1) and README.md go on from here"

@@ -171,7 +171,7 @@ static const char *
 ssh_by_socket(void)
 {
 	return netrig_run(&guide.rig, NETRIG_DIRECTOR, SOON, "sh", "-c",
-	    ssh_line("who get there by", "'echo $SSH_CONNECTION'"), NULL);
+	    ssh_line("who connect with", "'echo $SSH_CONNECTION'"), NULL);
 }
 
 static const char *

@@ -90,10 +90,10 @@ START_TEST(dsr)
 		SKIP("the kernel has no macvlan");
 	web_up("client=$remote_addr", "");
 	carry_out(NETRIG_DIRECTOR,
-	    guide_quote("dsr.conf", "On this machine, at each start:"));
+	    guide_quote("dsr.conf", "On this host, at each boot:"));
 	for (i = 0; i < SERVERS; i++)
 		carry_out(NETRIG_SERVER + i,
-		    guide_quote("dsr.conf", "On each server, at each start"));
+		    guide_quote("dsr.conf", "On each server, at each boot"));
 	guide_start(&guide);
 	for (i = 0; i < SERVERS; i++)
 		guide_wait_server(&guide, i, "up result ok");
