@@ -132,7 +132,7 @@ reopen_logs(struct pen *p)
 	if (p->log != NULL && requestlog_reopen(p->log, &e) < 0)
 		log_error("log not reopened error=\"%s\"", e.text);
 	if (p->sessionlog != NULL && sessionlog_reopen(p->sessionlog, &e) < 0)
-		log_error("log of sessions not reopened error=\"%s\"", e.text);
+		log_error("session log not reopened error=\"%s\"", e.text);
 }
 
 /* What files say is for the process that serves, or will. */
@@ -282,7 +282,7 @@ open_resolver(struct pen *p, struct error *e)
 		return resolver_use_server(
 			   p->resolver, &at, RESOLVER_LIMIT_MS) == 0
 		    ? 0
-		    : error_set(e, "cannot ask the name server %s", server);
+		    : error_set(e, "cannot query the name server %s", server);
 	if (p->plan->config.process.directory != NULL)
 		(void)resolver_prepare(p->resolver);
 	return 0;
@@ -366,6 +366,6 @@ pen_run(struct pen *p, struct error *e)
 		return error_set(e, "the event loop failed");
 	if (p->director != NULL && director_has_ended(p->director))
 		return error_set(
-		    e, "interface %s is gone", p->plan->config.dsr.interface);
+		    e, "interface %s was removed", p->plan->config.dsr.interface);
 	return 0;
 }

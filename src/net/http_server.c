@@ -229,7 +229,8 @@ on_request(struct evhttp_request *request, void *arg)
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
 	static const char denied[] = "access denied\n",
-			  hosts[] = "needs one Host, of this machine\n";
+			  hosts[] = "needs one Host header, which must name "
+				    "this host\n";
 	struct peer who;
 	unsigned status;
 	bool loopback;

@@ -2,7 +2,7 @@
  * libevent's evhttp in the loop of all others. GET and HEAD, no bodies, one
  * request a connection.
  *
- * It may not get in the way of others: a connection has 10 s for its request
+ * It must not delay other traffic: a connection has 10 s for its request
  * and 30 s in all; there are 64 at a time, others wait in the backlog, and who
  * is without progress longest is dropped for them; a long answer is made piece
  * by piece, the next when the client has taken the last and those who asked

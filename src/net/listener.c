@@ -35,7 +35,7 @@ wait_for_resources(struct listener *l, int error)
 {
 	char text[ADDR_TEXT_MAX];
 
-	log_warn("accept failed, waiting listener=%s error=\"%s\"",
+	log_warn("accept failed, listener paused listener=%s error=\"%s\"",
 	    addr_format(&l->at, text), strerror(error));
 	l->starved = true;
 	(void)apply(l); /* stopping always can */

@@ -56,7 +56,7 @@ note_lost(struct sink *s, uint64_t count, int error)
 		return;
 	s->told_at = now;
 	s->told = true;
-	log_warn("%s not logged lost=%llu error=\"%s\"", s->what,
+	log_warn("%s log lines dropped count=%llu error=\"%s\"", s->what,
 	    (unsigned long long)s->lost, strerror(error));
 }
 
@@ -67,7 +67,7 @@ note_written(struct sink *s)
 		return;
 	s->told = false;
 	log_info(
-	    "%s logged again lost=%llu", s->what, (unsigned long long)s->lost);
+	    "%s log resumed dropped=%llu", s->what, (unsigned long long)s->lost);
 }
 
 static uint64_t

@@ -3,12 +3,14 @@ pen -X -r {FRONT} {S0}
 > control
 < {CTL}
 > control json
-< [{"control":"{CTL}","level":"admin","others":"look"}]
+< [{"control":"{CTL}","level":"admin","others":"read"}]
 > control /tmp/x
 < error: control: control sockets change only at the start
+> control_level read; control_level operate read
+# read was called look
 > control_level look; control_level operate look
 > control_level king
-< error: control_level: "king": expected look, operate or admin
+< error: control_level: "king": expected read, operate or admin
 > control_mode 0660
 > control_mode 99
 < error: control_mode: "99" is not an octal mode such as 0660

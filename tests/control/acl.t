@@ -101,7 +101,7 @@ file none
 < error: acl: "4294967296" is not a number, nor a name of /etc/passwd
 > acl long permit uid root; acl long deny gid 7
 > acl long permit gid
-< error: acl: gid: which one is missing
+< error: acl: gid: missing group
 > explain unix:uid=0,gid=7
 ~ client unix:uid=0
 ~ matches permit uid 0
@@ -122,7 +122,7 @@ file none
 > accept_proxy edge
 < error: accept_proxy: there is no access list "edge", which accept_proxy names
 > accept_proxy 7
-< error: accept_proxy: access list 7 is empty: who may name clients?
+< error: accept_proxy: access list 7 is empty: it must permit the proxies to trust
 > acl edge permit 10.0.0.0/8; accept_proxy edge
 < edge
 > accept_proxy
@@ -130,7 +130,7 @@ file none
 > show settings
 ~ accept_proxy edge
 > no acl edge
-< error: no acl: access list edge is empty: who may name clients?
+< error: no acl: access list edge is empty: it must permit the proxies to trust
 > explain 127.0.0.1
 ~ accept_proxy edge
 > no accept_proxy; no acl edge

@@ -91,7 +91,7 @@ drop
 ? Idlers: 2/2
 ask x = server 0: x
 > idlers json
-? {"have":2,"want":2}
+? {"open":2,"target":2}
 > idlers 0
 ~ /0
 > idlers

@@ -57,7 +57,7 @@ says route sni late.example.net 5: there is no server 5
 > server 5 remove
 says route sni late.example.net 5: there is no server 5
 > route sni z.example.org 1
-says route sni z.example.org 1 has no effect behind route sni *.example.org
+says route sni z.example.org 1 has no effect after route sni *.example.org
 > no route sni z.example.org; no route sni late.example.net
 # a list is a route for each of its names
 > route sni L1.example.org,l2.example.org 1; route alpn h3,http/1.1 1

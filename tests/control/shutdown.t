@@ -43,7 +43,7 @@ hold b
 > shutdown
 < stopping, 1 session left
 says stopping reason="by uid=
-says left=1 most_ms=60000
+says sessions=1 timeout_ms=60000
 > mode
 < no hash roundrobin no stubborn no weight no prio
 < stopping, 1 session left
@@ -60,9 +60,9 @@ says left=1 most_ms=60000
 # another time for it
 > shutdown 50
 < stopping, 1 session left
-says left=1 most_ms=50000
+says sessions=1 timeout_ms=50000
 drop
-says stopped left=0
+says stopped sessions=0
 ended 0
 
 # those that are left when the time is over are cut
@@ -71,14 +71,14 @@ hold a
 > shutdown 0.2
 ~ stopping, 1 session left
 broken
-says stopped left=1
+says stopped sessions=1
 ended 0
 
 # signals: the second one ends at once
 pen -r {FRONT} {S0}
 hold a
 signal QUIT
-says stopping reason="SIGQUIT" left=1 most_ms=30000
+says stopping reason="SIGQUIT" sessions=1 timeout_ms=30000
 signal QUIT
 broken
 ended 0
@@ -86,7 +86,7 @@ ended 0
 pen -r {FRONT} {S0}
 hold a
 signal QUIT
-says stopping reason="SIGQUIT" left=1
+says stopping reason="SIGQUIT" sessions=1
 signal TERM
 broken
 ended 0
@@ -98,5 +98,5 @@ pen -r {FRONT} {S0}
 > include {DIR}stop.conf
 ~ shutdown
 signal QUIT
-says stopped left=0
+says stopped sessions=0
 ended 0

@@ -176,7 +176,7 @@ START_TEST(connections_outlast_their_port)
 	dsrnet_pass(far, near, DSRFAST_SOME);
 	ck_assert_int_gt(count("fast_frames"), before);
 	ck_assert_int_eq(count("fast_flows"), 1);
-	ck_assert_int_eq(count("dropped_other"), 0);
+	ck_assert_int_eq(count("dropped_not_local"), 0);
 	close(near);
 	close(far);
 	dsrnet_end(&net);
@@ -193,9 +193,9 @@ START_TEST(datagrams_end_with_their_port)
 	(void)dsrfast_echo(&net, near);
 	listen_elsewhere(_i);
 	before = count("fast_frames");
-	others = count("dropped_other");
+	others = count("dropped_not_local");
 	ck_assert_int_eq(send(near, "x", 1, 0), 1);
-	WAIT_FOR(count("dropped_other") > others, 5000);
+	WAIT_FOR(count("dropped_not_local") > others, 5000);
 	ck_assert(!netrig_is_readable(net.at[0]));
 	ck_assert_int_eq(count("fast_frames"), before);
 	close(near);

@@ -132,7 +132,7 @@ expect_metrics(void)
 		"pen_dsr_dropped_total{reason=\"no_server\"} 0\n",
 		"pen_dsr_fast_flows 0\n",
 		"pen_dsr_link_dropped_total{reason=\"missed\"} 0\n",
-		"pen_dsr_neighbor_questions_total ",
+		"pen_dsr_neighbor_requests_total ",
 		"pen_dsr_flows_in_state{state=\"established\"} 0\n" };
 	static const char request[] = "GET /metrics HTTP/1.0\r\n\r\n";
 	const char *got;

@@ -45,7 +45,7 @@ static int at[PLACES], from[PLACES];
 static long
 others(void)
 {
-	return report_number(dsrpen_ask(&pen, &rig, "dsr"), "dropped_other");
+	return report_number(dsrpen_ask(&pen, &rig, "dsr"), "dropped_not_local");
 }
 
 static bool
@@ -114,10 +114,10 @@ START_TEST(connections_outlast_their_port)
 	dsrnet_pass(near, far, 1000);
 	dsrnet_pass(far, near, 1000);
 	before =
-	    report_number(dsrpen_ask(&net.pen, &rig, "dsr"), "dropped_other");
+	    report_number(dsrpen_ask(&net.pen, &rig, "dsr"), "dropped_not_local");
 	late = dsrnet_dial(&net);
 	WAIT_FOR(report_number(dsrpen_ask(&net.pen, &rig, "dsr"),
-		     "dropped_other") > before,
+		     "dropped_not_local") > before,
 	    5000);
 	ck_assert(!netrig_is_readable(net.at[0]));
 	close(late);

@@ -186,7 +186,7 @@ expect_the_end(const char *kind)
 	netrig_ip(&rig, NETRIG_DIRECTOR, "link del eth0\n");
 	WAIT_FOR(child_has_ended(&pen.child), 10000);
 	ck_assert_int_eq(pen.child.status, 1);
-	ck_assert(child_has_said(&pen.child, "interface is gone"));
+	ck_assert(child_has_said(&pen.child, "interface removed"));
 	netrig_down(&rig);
 }
 

@@ -104,7 +104,7 @@ expect_streams(const struct way *w)
 	ck_assert_uint_eq(seen, 3);
 	ck_assert_uint_gt(counter("too_big"), 0);
 	ck_assert_uint_gt(counter("tunnelled"), n / 1500);
-	ck_assert_uint_eq(counter("dropped_bad"), 0);
+	ck_assert_uint_eq(counter("dropped_malformed"), 0);
 	end();
 }
 

@@ -122,8 +122,8 @@ START_TEST(refuse_conns)
 	command("client_conns 0");
 	close(served(NULL));
 	ck_assert(child_has_said(&pen.child,
-	    "client beyond a limit client=127.0.0.1 limit=client_conns "
-	    "conns=3 passed=3 limited=1"));
+	    "client over limit client=127.0.0.1 limit=client_conns conns=3 "
+	    "allowed=3 limited=1"));
 	ck_assert(!child_has_said(&pen.child, "limited=2"));
 	for (i = 0; i < 3; i++)
 		close(fds[i]);

@@ -262,7 +262,7 @@ START_TEST(sockets_have_levels)
 	spot_new(&ctl, SPOT_UNIX);
 	spot_new(&look, SPOT_UNIX);
 	spot_new(&operate, SPOT_UNIX);
-	pen_up(&pen, &front, "-r", "-C", ctl.text, "--control-level", "look",
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--control-level", "read",
 	    "-C", look.text, "-O", "control_level operate", "-C", operate.text,
 	    front.text, server.at.text, NULL);
 	WAIT_FOR(spot_is_listening(&ctl) && spot_is_listening(&look) &&

@@ -277,7 +277,7 @@ START_TEST(no_answer_is_servfail)
 	ck_assert_int_eq(memcmp(got + 12, query + 12, QUERY - 12), 0);
 	ck_assert_int_eq(atomic_load(&one.received), 1);
 	ck_assert_int_eq(atomic_load(&two.received), 1);
-	ck_assert_int_eq(counter("dns_unasked"), 2);
+	ck_assert_int_eq(counter("dns_unsolicited"), 2);
 	ck_assert_int_eq(counter("dns_failed"), 1);
 	ck_assert_int_eq(counter("dns_waiting"), 0);
 	close(fd);

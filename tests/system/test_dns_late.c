@@ -145,7 +145,7 @@ START_TEST(late_answer_wins)
 	ck_assert_int_eq(code(fd), 0);
 	/* the other one comes too late */
 	give(&servers[1 - _i], 0);
-	WAIT_FOR(counter("dns_unasked") == 1, SOON);
+	WAIT_FOR(counter("dns_unsolicited") == 1, SOON);
 	ck_assert_int_eq(counter("dns_failed"), 0);
 	ck_assert_int_eq(counter("dns_waiting"), 0);
 	down(fd);

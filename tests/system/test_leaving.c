@@ -109,7 +109,8 @@ START_TEST(death_while_it_drains)
 	for (i = 0; i < SESSIONS; i += 2)
 		close(fd[i]);
 	ck_assert_ptr_nonnull(
-	    strstr(child_err(&pen.child), "server does not answer checks "));
+	    strstr(child_err(&pen.child), "server fails health checks while "
+					  "not in rotation "));
 	pen_down(&pen);
 	for (i = 0; i < SERVERS; i++)
 		backend_stop(&back[i]);

@@ -121,12 +121,14 @@ START_TEST(local_daemon)
 	    text("|pen|%ld|-|-|20", (long)pen.child.pid)));
 	child_stop(&daemon_, SIGTERM);
 	WAIT_FOR((visit(1),
-		     child_has_said(&pen.child, "sessions not logged lost=")),
+		     child_has_said(&pen.child, "session log lines dropped "
+						"count=")),
 	    SOON);
 	rsyslog_start(input, got[1]);
 	WAIT_FOR((visit(1), file_has(got[1], "reason=done")), SOON);
 	WAIT_FOR((visit(1),
-		     child_has_said(&pen.child, "sessions logged again lost=")),
+		     child_has_said(&pen.child, "session log resumed "
+						"dropped=")),
 	    SOON);
 	down();
 	child_stop(&daemon_, SIGTERM);

@@ -127,11 +127,11 @@ START_TEST(disk_is_full)
 	visit(10);
 	before = lost();
 	WAIT_FOR((visit(10), lost() > before), SOON);
-	ck_assert_int_eq(said(" sessions not logged lost="), 1);
+	ck_assert_int_eq(said(" session log lines dropped count="), 1);
 	ck_assert_int_eq(said("No space left on device"), 1);
 
 	ck_assert_int_eq(unlink(ballast), 0);
-	WAIT_FOR((visit(1), said(" sessions logged again lost=") == 1), SOON);
+	WAIT_FOR((visit(1), said(" session log resumed dropped=") == 1), SOON);
 	before = lost();
 	visit(20);
 	WAIT_FOR(whole_lines(contents(log)) == visits - before, SOON);
@@ -170,7 +170,7 @@ START_TEST(reader_stops)
 	heard[0] = '\0';
 	up(path);
 	WAIT_FOR((visit(10), lost() > 0), SOON);
-	WAIT_FOR((hear(fd), visit(1), said("logged again") == 1), SOON);
+	WAIT_FOR((hear(fd), visit(1), said("log resumed") == 1), SOON);
 	WAIT_FOR((hear(fd), heard[strlen(heard) - 1] == '\n') &&
 		whole_lines(heard) + lost() == visits,
 	    SOON);
@@ -200,7 +200,7 @@ START_TEST(another_reader)
 	ck_assert_int_ge(fd[1], 0);
 	heard[0] = '\0';
 	WAIT_FOR((visit(1), hear(fd[1]), strchr(heard, '\n') != NULL), SOON);
-	WAIT_FOR((visit(1), hear(fd[1]), said("logged again") == 1), SOON);
+	WAIT_FOR((visit(1), hear(fd[1]), said("log resumed") == 1), SOON);
 	ck_assert_int_ge(lost(), before);
 	whole_lines(strchr(heard, '\n') + 1);
 	close(fd[1]);
@@ -219,7 +219,7 @@ START_TEST(directory_goes)
 	ck_assert_int_eq(unlink(log), 0);
 	ck_assert_int_eq(rmdir(at), 0);
 	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
-	WAIT_FOR(said("log of sessions not reopened error=") == 1, SOON);
+	WAIT_FOR(said("session log not reopened error=") == 1, SOON);
 	ck_assert_int_eq(mkdir(at, 0700), 0);
 	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
 	WAIT_FOR(access(log, F_OK) == 0, SOON);
@@ -240,7 +240,7 @@ START_TEST(file_is_removed)
 	WAIT_FOR(file_has(log, "done"), SOON);
 	ck_assert_int_eq(unlink(log), 0);
 	WAIT_FOR((visit(1), lost() > 0), SOON);
-	ck_assert_int_eq(said(" sessions not logged lost="), 1);
+	ck_assert_int_eq(said(" session log lines dropped count="), 1);
 	down();
 }
 END_TEST

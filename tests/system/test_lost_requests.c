@@ -96,7 +96,7 @@ START_TEST(frozen_and_killed)
 	}
 	ck_assert_int_eq(count("requests_retried"), CLIENTS / SERVERS);
 	WAIT_FOR(count("closed_done") == CLIENTS, 5000);
-	ck_assert(child_has_said(&pen.child, "request sent again client="));
+	ck_assert(child_has_said(&pen.child, "request retried client="));
 	ck_assert(child_has_said(
 	    &pen.child, text(" failures=1 tried=%s\n", at[0].text)));
 	end();

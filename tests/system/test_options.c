@@ -538,10 +538,10 @@ START_TEST(open_to_everybody)
 	child_start(&c, argv);
 	ck_assert_int_eq(child_wait(&c, 10000), 0);
 	ck_assert_ptr_nonnull(strstr(child_err(&c),
-	    "control 0.0.0.0:47011: everybody who reaches it has the level "
+	    "control 0.0.0.0:47011: all who can reach it have the level "
 	    "admin, as list 0 (control_acl) is empty\n"));
 	ck_assert_ptr_nonnull(strstr(child_err(&c),
-	    "web 0.0.0.0:47012: everybody who reaches it reads it, without "
+	    "web 0.0.0.0:47012: all who can reach it can read it, without "
 	    "web_acl\n"));
 	argv[11] = "0";
 	argv[13] = "acl 0 permit 10.0.0.0/8";
@@ -564,8 +564,8 @@ START_TEST(lines_that_mislead)
 		":1: begins with a byte order mark, which is ignored\n",
 		":2: the backslash makes the next line part of this comment\n",
 		":4: the backslash before a carriage return does not ",
-		":6: timeout was set in line 1 already; this one counts\n",
-		":8: server 0 was set in line 7 already; this one counts\n",
+		":6: timeout was set in line 1 already; this one applies\n",
+		":8: server 0 was set in line 7 already; this one applies\n",
 	};
 	const char *conf = scratch("lines.conf");
 	const char *argv[] = { getenv("PEN"), "--check", "-F", conf,

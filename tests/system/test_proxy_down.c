@@ -270,7 +270,8 @@ START_TEST(strangers)
 	WAIT_FOR(ended("proxy_refused", 1), SOON);
 	ck_assert_int_eq(a.accepted, 0);
 	/* an empty list would be everybody */
-	ck_assert(says("no acl edge", "is empty: who may name clients?"));
+	ck_assert(says("no acl edge", "is empty: it must permit the proxies "
+				      "to trust"));
 	spot_ask(&ctl, "no accept_proxy\n");
 	fd = spot_connect_from(&front, "127.0.0.2");
 	spot_expect_echo(fd, LINE);

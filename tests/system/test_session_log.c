@@ -187,7 +187,8 @@ START_TEST(full_disk)
 	    back.at.text, NULL);
 	visit(5);
 	WAIT_FOR(
-	    child_has_said(&pen.child, "sessions not logged lost=5"), 10000);
+	    child_has_said(&pen.child, "session log lines dropped "
+				       "count=5"), 10000);
 	visit(1);
 	pen_down(&pen);
 	backend_stop(&back);

@@ -123,7 +123,7 @@ START_TEST(sessions_go_on)
 		close(fd[i]);
 	}
 	ended();
-	ck_assert(child_has_said(&pen.child, "stopped left=0"));
+	ck_assert(child_has_said(&pen.child, "stopped sessions=0"));
 }
 END_TEST
 
@@ -179,7 +179,7 @@ START_TEST(kept_connections_end)
 	close(slow);
 	close(fresh);
 	ended();
-	ck_assert(child_has_said(&pen.child, "stopped left=0"));
+	ck_assert(child_has_said(&pen.child, "stopped sessions=0"));
 }
 END_TEST
 
@@ -213,7 +213,7 @@ START_TEST(others_are_not_cut_early)
 	ck_assert_int_ge(wait_now_ms() - began, 1900);
 	close(fd);
 	ended();
-	ck_assert(child_has_said(&pen.child, "stopped left=1"));
+	ck_assert(child_has_said(&pen.child, "stopped sessions=1"));
 	ck_assert(!child_has_said(&pen.child, "reason=quiet_end"));
 }
 END_TEST

@@ -55,7 +55,7 @@ hang_up_soon(void *arg)
 {
 	struct tls_peer *first = arg;
 
-	WAIT_FOR(child_has_said(&c.pen.child, "beyond a limit"), SOON);
+	WAIT_FOR(child_has_said(&c.pen.child, "client over limit"), SOON);
 	tls_peer_close(first);
 	return NULL;
 }

@@ -104,7 +104,7 @@ START_TEST(starts_without_an_address)
 	ck_assert(says("servers long", " reason \"no address\" changes 0 "));
 	ck_assert(says("servers json", "\"reason\":\"no address\""));
 	ck_assert(says("explain 127.0.0.1", "down"));
-	ck_assert_int_eq(lines("name not resolved, server has no address yet "
+	ck_assert_int_eq(lines("name lookup failed, server has no address yet "
 			       "server=0 name=" NAME " error="),
 	    1);
 	nameserver_set(&names, NAME, "127.0.0.1", NULL);
@@ -256,7 +256,7 @@ START_TEST(check_warns)
 	pen_start(&pen, "--check", "--start-unresolved", "--resolver",
 	    names.text, front.text, server, NULL);
 	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
-	ck_assert_int_eq(lines("name not resolved, server has no address yet "
+	ck_assert_int_eq(lines("name lookup failed, server has no address yet "
 			       "server=0 name=" NAME),
 	    1);
 	pen_expect_failure("server \"" NAME "\": ", "--check", "--resolver",

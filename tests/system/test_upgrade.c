@@ -261,7 +261,7 @@ START_TEST(bad_programs)
 		    NULL,
 	    "%s", said);
 	ck_assert_msg(child_has_said(&pen.child,
-			  text("end=\"%s\" said=\"%s\"", bad[_i].end,
+			  text("status=\"%s\" output=\"%s\"", bad[_i].end,
 			      bad[_i].said)),
 	    "%s", child_err(&pen.child));
 	goes_on(session, "this process goes on");

@@ -132,7 +132,7 @@ START_TEST(quit_lets_sessions_finish)
 	begin();
 	new = upgrading_go(&ctl, pen.child.pid);
 	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
-	WAIT_FOR(said("stopping reason=\"SIGQUIT\" left=1") == 1, 20000);
+	WAIT_FOR(said("stopping reason=\"SIGQUIT\" sessions=1") == 1, 20000);
 	spot_expect_echo(session, "still");
 	ck_assert(!child_has_ended(&pen.child));
 	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);

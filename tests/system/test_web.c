@@ -62,7 +62,7 @@ END_TEST
 START_TEST(all_counters_are_metrics)
 {
 	static const char *const lines[] = { "pen_requests_retried_total 0",
-		"pen_limit_beyond_total 0",
+		"pen_limit_exceeded_total 0",
 		"pen_limit_connections_total{result=\"tarpitted\"} 0",
 		"pen_limit_untracked_total 0", "pen_conn_rate_pauses_total 0",
 		"pen_datagrams_dropped_total{reason=\"limit\"} 0",
@@ -70,7 +70,7 @@ START_TEST(all_counters_are_metrics)
 		"pen_checks_total 0", "pen_checks_running 0",
 		"pen_config_last_reload_successful 1",
 		"pen_tls_handshakes_failed_total{side=\"server\"} 0",
-		"pen_dns_unasked_total 0", "pen_sessions_peak 1",
+		"pen_dns_unsolicited_total 0", "pen_sessions_peak 1",
 		"pen_server_state{server=\"0\",state=\"up\"} 1",
 		"pen_server_state{server=\"0\",state=\"down\"} 0",
 		"pen_server_down_seconds_total{server=\"0\"} 0.000000",

@@ -188,7 +188,8 @@ check_proxies(const struct plan *p, struct error *e)
 
 	if (list == NULL || !acl_is_empty(list))
 		return 0;
-	error_set(e, "access list %s is empty: who may name clients?",
+	error_set(e, "access list %s is empty: it must permit the proxies to "
+		     "trust",
 	    acl_ref_word(ref, word));
 	origin_add(p, "accept_proxy", e);
 	return -1;

@@ -55,7 +55,7 @@ log_addresses(const struct pen *p, const struct server_plan *new,
 	if (c->addrs.count == 0) {
 		if ((new == NULL || new->host == NULL) && old != NULL &&
 		    old->parent != 0)
-			log_info("name has lost an address server=%u name=%s "
+			log_info("server address removed server=%u name=%s "
 				 "address=%s",
 			    number, old->host, old->address);
 		return;
@@ -63,12 +63,11 @@ log_addresses(const struct pen *p, const struct server_plan *new,
 	addr_format(&c->addrs.addr[0], text);
 	if (s != NULL && s->present && strcmp(s->name, new->host) == 0) {
 		if (!server_addrs_equal(&s->addrs, &c->addrs))
-			log_info("name has other addresses server=%u name=%s "
+			log_info("server addresses changed server=%u name=%s "
 				 "address=%s addresses=%u",
 			    number, new->host, text, c->addrs.count);
 	} else if (new->parent != 0) {
-		log_info("name has another address server=%u name=%s "
-			 "address=%s",
+		log_info("server address added server=%u name=%s address=%s",
 		    number, new->host, text);
 	}
 }

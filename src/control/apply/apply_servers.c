@@ -189,7 +189,7 @@ may_wait(const struct pen *p, const struct plan *draft, unsigned slot,
 	    predecessor_is_there(&p->predecessor))
 		return false;
 	if (!n->quiet)
-		log_warn("name not resolved, server has no address yet "
+		log_warn("name lookup failed, server has no address yet "
 			 "server=%u name=%s error=\"%s\"",
 		    server_number(slot), s->host, why);
 	return true;
@@ -225,8 +225,8 @@ named_addresses(const struct pen *p, const struct plan *draft, unsigned slot,
 	} else if (old != NULL && old->present &&
 	    same_host(plan_slot(p->plan, slot), s)) {
 		if (name != NULL && !n->quiet)
-			log_warn("name not resolved, addresses kept name=%s "
-				 "error=\"%s\"",
+			log_warn("name lookup failed, keeping addresses "
+				 "name=%s error=\"%s\"",
 			    s->host, name->query.error.text);
 		*found = old->addrs;
 	} else {

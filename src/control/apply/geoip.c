@@ -117,7 +117,7 @@ geoip_take(struct geoip *g)
 	    strftime(made, sizeof(made), "%Y-%m-%d", &tm) == 0)
 		made[0] = '\0';
 	countries_take(pool_countries(g->pen->pool), g->new);
-	log_info("geoip: database read file=%s made=%s", g->file.path, made);
+	log_info("geoip: database read file=%s built=%s", g->file.path, made);
 }
 
 static void
@@ -127,8 +127,8 @@ end_copy(struct geoip *g, int rc, struct error *why)
 		geoip_take(g);
 	close_copy(g);
 	if (settling_read(&g->settling, rc == 0, loop_now(g->pen->loop)))
-		log_warn("geoip: the database stays as it was file=%s "
-			 "error=\"%s\"",
+		log_warn("geoip: database not reloaded, keeping the old one "
+			 "file=%s error=\"%s\"",
 		    g->file.path, why->text);
 }
 

@@ -99,7 +99,7 @@ refresh_emit_failures(struct refresh *r)
 	unsigned failing = r->names.failed;
 
 	if (failing > 0 && r->failing == 0)
-		log_warn("names not resolved, addresses kept names=%u "
+		log_warn("name lookups failed, keeping addresses names=%u "
 			 "first=%s error=\"%s\"",
 		    failing, first->host, first->query.error.text);
 	else if (failing == 0 && r->failing > 0)

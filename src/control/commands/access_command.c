@@ -309,7 +309,7 @@ parse_level(const char *word, enum access *level, struct error *e)
 	if (access_find(word, level) == 0)
 		return 0;
 	return error_set(
-	    e, "\"%.100s\": expected look, operate or admin", word);
+	    e, "\"%.100s\": expected read, operate or admin", word);
 }
 
 static int
@@ -352,7 +352,7 @@ const struct command acl_commands[] = {
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,
 	    .run = run_acls,
-	    .help = "prints which access lists there are" },
+	    .help = "prints the access lists" },
 	{ .name = NULL },
 };
 
@@ -373,7 +373,7 @@ const struct command control_commands[] = {
 	    .option = "control-level",
 	    .args = "LEVEL [OTHERS]",
 	    .help =
-		"what clients of the next control sockets may do: look, "
+		"what clients of the next control sockets may do: read, "
 		"operate or admin; OTHERS: the same for users other than root "
 		"and pen's" },
 	{ .name = "control_mode",

@@ -203,14 +203,15 @@ const struct command client_commands[] = {
 	    .flags = ROW_OPERATE | ROW_ASKS,
 	    .run = run_client_command,
 	    .args = "ADDRESS [forget|move SERVER]",
-	    .help = "prints what is remembered of a client, or changes that" },
+	    .help = "prints or changes the entry of a client in the client "
+		    "table" },
 	{ .name = "rebalance",
 	    .kind = KIND_ACTION,
 	    .flags = ROW_OPERATE,
 	    .run = run_rebalance,
 	    .args = "PERCENT",
 	    .help =
-		"asks sessions beyond a server's share to end, at most PERCENT "
-		"of all that it has" },
+		"drains sessions over a server's share, at most PERCENT of "
+		"its sessions" },
 	{ .name = NULL },
 };

@@ -224,6 +224,6 @@ const struct command config_commands[] = {
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,
 	    .run = run_diff,
-	    .help = "prints what differs: - in the file, + running" },
+	    .help = "prints the differences: - in the file, + running" },
 	{ .name = NULL },
 };

@@ -64,6 +64,6 @@ const struct command mode_commands[] = {
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,
 	    .run = run_mode,
-	    .help = "prints the modes in force" },
+	    .help = "prints the active modes" },
 	{ .name = NULL },
 };

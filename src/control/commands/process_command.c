@@ -276,7 +276,7 @@ const struct command process_commands[] = {
 	    .args = "[SEC]",
 	    .help =
 		"starts the program on disk, which takes over; this process "
-		"ends when its sessions have ended" },
+		"exits when its sessions have ended" },
 	{ .name = "pid",
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,

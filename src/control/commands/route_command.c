@@ -26,7 +26,7 @@ what_is_wanted(enum route_kind kind)
 {
 	switch (kind) {
 	case ROUTE_ALPN:
-		return "the name of a protocol, as h2";
+		return "the name of a protocol, such as h2";
 	case ROUTE_PROTOCOL:
 		return "tls, ssh, http, postgres or silent";
 	default:

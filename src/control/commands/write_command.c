@@ -127,7 +127,7 @@ const struct command write_commands[] = {
 	    .run = run_write,
 	    .args = "[all] [FILE]",
 	    .help =
-		"saves the running configuration as commands, where it is not "
-		"the default, or all of it; keeps comments and order" },
+		"saves the running configuration as commands, without "
+		"defaults, or all of it; keeps comments and order" },
 	{ .name = NULL },
 };

@@ -1,4 +1,4 @@
-/* config_merge.h: a configuration file that says what is in force.
+/* config_merge.h: updates a configuration file to match the running plan.
  *
  *     the file, read as a start would ---+
  *                                        |-- differs: in what?

@@ -153,7 +153,7 @@ process_ready(struct process *p, struct error *e)
 	n = write(p->ready_fd, "r", 1);
 	close(p->ready_fd);
 	p->ready_fd = -1;
-	return n == 1 ? 0 : error_set(e, "the parent process is gone");
+	return n == 1 ? 0 : error_set(e, "the parent process has exited");
 }
 
 /* ---- pid file ---- */

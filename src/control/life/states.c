@@ -131,8 +131,8 @@ on_down(void *arg, struct server *s, const char *reason)
 
 	if (p->phase < PHASE_SERVING)
 		return;
-	log_warn("server does not answer checks server=%u name=%s state=%s "
-		 "sessions=%llu reason=\"%s\"",
+	log_warn("server fails health checks while not in rotation server=%u "
+		 "name=%s state=%s sessions=%llu reason=\"%s\"",
 	    s->number, s->name, server_state_name(server_state(s)),
 	    (unsigned long long)s->connections, reason);
 	if (pool_cuts_sessions(p->pool, s))

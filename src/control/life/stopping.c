@@ -76,7 +76,7 @@ stopping_on_tick(struct timer *t)
 	if (left > 0 && now < p->stopping.until &&
 	    timer_start(p->loop, t, TICK_MS) == 0)
 		return;
-	log_info("stopped left=%" PRIu64 " ms=%" PRIu64, left,
+	log_info("stopped sessions=%" PRIu64 " ms=%" PRIu64, left,
 	    now - p->stopping.since);
 	stopping_end(p);
 }
@@ -122,7 +122,7 @@ stopping_begin(struct pen *p, uint64_t ms, const char *who)
 		if (p->director != NULL)
 			director_drain(p->director);
 	}
-	log_info("stopping reason=\"%s\" left=%" PRIu64 " most_ms=%" PRIu64,
+	log_info("stopping reason=\"%s\" sessions=%" PRIu64 " timeout_ms=%" PRIu64,
 	    who, stopping_left(p), ms);
 	if (timer_start(p->loop, &p->stopping.tick, 0) < 0)
 		stopping_end(p);

@@ -87,7 +87,7 @@ origin_warn_twice(const struct call *c, const char *before, const char *what)
 	    : 0;
 	if (line > 0)
 		log_write(NULL, LOG_LEVEL_WARN,
-		    "%s: %s was set in line %.*s already; this one counts",
+		    "%s: %s was set in line %.*s already; this one applies",
 		    c->origin, what, (int)line, before + file);
 }
 

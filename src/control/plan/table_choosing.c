@@ -16,18 +16,20 @@ const struct command rows_choosing[] = {
 	    .offset = AT(mode.hash),
 	    .letter = 'h',
 	    .option = "hash",
-	    .help = "by a hash of the client's address; with -r also of its "
-		    "port" },
+	    .help = "choose the server by a hash of the client's address; "
+		    "with -r, of address and port" },
 	{ .name = "weight",
 	    .kind = KIND_FLAG,
 	    .offset = AT(mode.weight),
 	    .letter = 'W',
 	    .option = "weight",
-	    .help = "least connections relative to weight" },
+	    .help = "choose the server with the least connections relative to "
+		    "its weight" },
 	{ .name = "prio",
 	    .kind = KIND_FLAG,
 	    .offset = AT(mode.prio),
-	    .help = "the lowest priority number first; equals in turn" },
+	    .help = "choose the server with the lowest priority number; "
+		    "equals in turn" },
 	{ .name = "stubborn",
 	    .kind = KIND_FLAG,
 	    .offset = AT(mode.stubborn),
@@ -46,7 +48,7 @@ const struct command rows_choosing[] = {
 	    .tell = emit_balance,
 	    .option = "balance",
 	    .args = "NAME",
-	    .help = "algorithm by name: #; default: as the modes say" },
+	    .help = "algorithm: #; default: set by the modes" },
 	{ .name = "sticky",
 	    .kind = KIND_TRISTATE,
 	    .offset = AT(mode.sticky),
@@ -80,7 +82,7 @@ const struct command rows_choosing[] = {
 	    .max = 128,
 	    .option = "hash-prefix6",
 	    .args = "[BITS]",
-	    .help = "leading bits of an IPv6 address that the hash sees" },
+	    .help = "leading bits of an IPv6 address to hash" },
 	{ .name = "sticky_prefix6",
 	    .kind = KIND_UNSIGNED,
 	    .offset = AT(pool.sticky_prefix6),
@@ -120,14 +122,14 @@ const struct command rows_servers[] = {
 	    .option = "resolve-interval",
 	    .args = "[SEC]",
 	    .help =
-		"how often pen looks up the names of servers again; 0: only "
-		"when they are set" },
+		"how often server names are looked up again; 0: only when "
+		"they are set" },
 	{ .name = "start_unresolved",
 	    .kind = KIND_FLAG,
 	    .offset = AT(names.start_unresolved),
 	    .option = "start-unresolved",
-	    .help = "servers whose names have no address yet are down until "
-		    "they have one" },
+	    .help = "start with servers whose names do not resolve yet; they "
+		    "are down until they do" },
 	{ .name = "resolver",
 	    .kind = KIND_TEXT,
 	    .offset = AT(names.server),
@@ -135,8 +137,7 @@ const struct command rows_servers[] = {
 	    .after = after_resolver,
 	    .option = "resolver",
 	    .args = "[IP[:PORT]]",
-	    .help = "name server for names of servers, instead of the "
-		    "system's" },
+	    .help = "name server for server names, instead of the system's" },
 	{ .name = "on_state",
 	    .kind = KIND_FILE,
 	    .offset = AT(on_state),
@@ -157,13 +158,14 @@ const struct command rows_servers[] = {
 	    .flags = ROW_NO,
 	    .option = "geoip",
 	    .args = "[FILE]",
-	    .help = "database of the countries of clients, for access lists" },
+	    .help = "country database (GeoIP) for access lists" },
 	{ .name = "source",
 	    .kind = KIND_SOURCE,
 	    .offset = AT(frontend.source),
 	    .flags = ROW_NO,
 	    .option = "source",
 	    .args = "IP [IP ...]",
-	    .help = "local addresses towards servers, used in turn" },
+	    .help = "local addresses for connections to servers, used in "
+		    "turn" },
 	{ .name = NULL },
 };

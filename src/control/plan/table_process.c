@@ -26,22 +26,23 @@ const struct command rows_configuration[] = {
 	    .offset = AT(print),
 	    .flags = ROW_OPTION,
 	    .option = "print",
-	    .help = "check everything, print the configuration as write does, "
-		    "and end" },
+	    .help = "check the configuration, print it as write does, and "
+		    "exit" },
 	{ .name = "print-all",
 	    .kind = KIND_FLAG,
 	    .offset = AT(print_all),
 	    .flags = ROW_OPTION,
 	    .option = "print-all",
-	    .help = "the same with all settings, as write all" },
+	    .help = "check the configuration, print it as write all does, and "
+		    "exit" },
 	{ .name = "explain",
 	    .kind = KIND_TEXT,
 	    .offset = AT(explain),
 	    .flags = ROW_OPTION,
 	    .option = "explain",
 	    .args = "CLIENT",
-	    .help = "check everything, say which server that address would "
-		    "get and why, and end" },
+	    .help = "check the configuration, print which server this client "
+		    "would get, and why, and exit" },
 	{ .name = NULL },
 };
 
@@ -99,8 +100,8 @@ const struct command rows_process[] = {
 	    .option = "debug",
 	    .args = "[N]",
 	    .help =
-		"debug level; each further -d raises it; from 2 on pen logs "
-		"the data it moves" },
+		"debug level; each -d raises it; from 2 on pen dumps the data "
+		"it relays" },
 	{ .name = "ascii",
 	    .kind = KIND_FLAG,
 	    .offset = AT(ascii),
@@ -110,7 +111,7 @@ const struct command rows_process[] = {
 	{ .name = "abort_on_error",
 	    .kind = KIND_FLAG,
 	    .offset = AT(abort_on_error),
-	    .help = "a command that fails at the start ends pen" },
+	    .help = "obsolete: a wrong command at startup always ends pen" },
 	{ .name = "epoll",
 	    .kind = KIND_SELF,
 	    .offset = AT(method),

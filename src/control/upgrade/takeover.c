@@ -199,7 +199,7 @@ takeover_wait(struct pen *p, struct error *e)
 	takeover_say(&p->predecessor, TAKEOVER_PREPARED);
 	rc = listen_to(&p->predecessor, &r, &l);
 	if (r.error != NULL)
-		log_warn("state of the old process not understood error=\"%s\"",
+		log_warn("invalid state from the old process error=\"%s\"",
 		    r.error);
 	handover_state_reader_end(&l);
 	handover_reader_fini(&r);

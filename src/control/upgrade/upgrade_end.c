@@ -170,7 +170,7 @@ upgrade_pass_hangup(struct pen *p)
 		log_info("SIGHUP passed on pid=%ld", (long)p->successor);
 	} else {
 		log_warn("SIGHUP not passed on error=\"the process that took "
-			 "over has ended\"");
+			 "over has exited\"");
 	}
 }
 
@@ -230,8 +230,8 @@ log_failure(struct upgrade *u, int status)
 	upgrade_hear(u);
 	error_set(&e, "process %ld: %s (%s): \"%.200s\"", (long)u->child.pid,
 	    u->why, how, first_line(u));
-	log_error("not upgraded, this process goes on pid=%ld error=\"%s\" "
-		  "end=\"%s\" said=\"%s\"",
+	log_error("upgrade failed, old process continues pid=%ld error=\"%s\" "
+		  "status=\"%s\" output=\"%s\"",
 	    (long)u->child.pid, u->why, how, first_line(u));
 	upgrade_emit_waiters(u, UPGRADE_FAILED, &e);
 }

@@ -1,4 +1,4 @@
-/* access.h: what a control client may do: look, operate, or everything. */
+/* access.h: what a control client may do: read, operate, or everything. */
 #ifndef PEN_CONTROL_ACCESS_H
 #define PEN_CONTROL_ACCESS_H
 

@@ -11,9 +11,10 @@
 #include "tls/tls_settings.h"
 
 const struct choice choices_access[] = {
-	{ "look", ACCESS_LOOK, NULL },
+	{ "read", ACCESS_LOOK, NULL },
 	{ "operate", ACCESS_OPERATE, NULL },
 	{ "admin", ACCESS_ADMIN, NULL },
+	{ "look", ACCESS_LOOK, NULL }, /* what read was called before */
 	{ NULL, 0, NULL },
 };
 

@@ -229,8 +229,8 @@ plan_acls_print_countries(const struct plan_acls *all, struct buffer *text)
 	for (i = 0; (l = plan_acls_at(all, i, list)) != NULL; i++)
 		if (acl_has_countries(l))
 			reply_add(text,
-			    "countries in access list %s match nobody without "
-			    "geoip\n",
+			    "countries in access list %s match no client "
+			    "without geoip\n",
 			    list);
 }
 

@@ -73,7 +73,7 @@ warn_order(struct warning_scope *d, const struct route_plans *all, unsigned i)
 		if (!route_warnings_covers(a, d->route))
 			continue;
 		route_plan_print(d->route, d->text);
-		reply_add(d->text, " has no effect behind route %s %s\n",
+		reply_add(d->text, " has no effect after route %s %s\n",
 		    route_kind_name(a->kind), a->pattern);
 		return;
 	}
@@ -88,7 +88,8 @@ warn_protocol(struct warning_scope *d, const struct plan *plan)
 		return;
 	route_plan_print(d->route, d->text);
 	reply_add(d->text,
-	    " has no effect with ssl_cert: the TLS of clients ends here\n");
+	    " has no effect with ssl_cert: pen terminates the TLS of "
+	    "clients\n");
 }
 
 /* ---- all of them ---- */

@@ -157,8 +157,8 @@ static void
 say_here(struct way_finding *f, const struct way *w, const struct words *t)
 {
 	snprintf(f->what, sizeof(f->what),
-	    "transparent: server %s is this machine: what it answers to "
-	    "clients leaves it, unless a rule keeps it",
+	    "transparent: server %s is this host: its replies to clients "
+	    "leave the host unless a rule keeps them",
 	    t->server);
 	snprintf(f->fix, sizeof(f->fix),
 	    "%s rule add from %s ipproto tcp sport %u lookup 100; %s route "
@@ -170,8 +170,8 @@ static void
 say_no_rule(struct way_finding *f, const struct way *w, const struct words *t)
 {
 	snprintf(f->what, sizeof(f->what),
-	    "transparent: what server %s answers to clients is not delivered "
-	    "to this machine: no rule makes it local",
+	    "transparent: replies from server %s to clients are not delivered "
+	    "locally: no policy routing rule",
 	    t->server);
 	snprintf(f->fix, sizeof(f->fix),
 	    "%s rule add iif %s fwmark 1 lookup 100; %s route add local %s "
@@ -183,8 +183,8 @@ static void
 say_no_route(struct way_finding *f, const struct way *w, const struct words *t)
 {
 	snprintf(f->what, sizeof(f->what),
-	    "transparent: what server %s answers to clients is not delivered "
-	    "to this machine: table %u, for mark %u, has no local route",
+	    "transparent: replies from server %s to clients are not delivered "
+	    "locally: table %u, for mark %u, has no local route",
 	    t->server, (unsigned)w->table, (unsigned)w->mark);
 	snprintf(f->fix, sizeof(f->fix),
 	    "%s route add local %s dev lo table %u", t->ip, t->all,
@@ -195,8 +195,8 @@ static void
 say_filtered(struct way_finding *f, const struct way *w, const struct words *t)
 {
 	snprintf(f->what, sizeof(f->what),
-	    "transparent: rp_filter of interface %s drops what server %s "
-	    "answers to clients",
+	    "transparent: rp_filter of interface %s drops replies from server "
+	    "%s to clients",
 	    w->interface, t->server);
 	snprintf(f->fix, sizeof(f->fix),
 	    "sysctl -w net.ipv4.conf.all.rp_filter=2 "
@@ -226,9 +226,10 @@ say_mark(struct way_finding *f, uint32_t mark)
 {
 	f->level = WAY_NOTE;
 	snprintf(f->what, sizeof(f->what),
-	    "transparent: a packet filter must mark what servers answer to "
-	    "clients %u, and their route to clients must lead here: both are "
-	    "known only when it is delivered",
+	    "transparent: a packet filter must set mark %u on replies from "
+	    "servers to clients, and the route from servers to clients must "
+	    "lead to this host: pen can test both only once replies are "
+	    "delivered",
 	    (unsigned)mark);
 	snprintf(f->fix, sizeof(f->fix), NFT "%u", (unsigned)mark);
 }
@@ -267,7 +268,7 @@ judge_probe(struct way_finding *f, const struct way *w, const struct words *t,
 		f->level = WAY_NOTE;
 		snprintf(f->what, sizeof(f->what),
 		    "transparent: server %s does not answer, so it is not "
-		    "known whether clients would hear it",
+		    "known whether its replies would arrive",
 		    t->server);
 		return true;
 	}
@@ -276,16 +277,16 @@ judge_probe(struct way_finding *f, const struct way *w, const struct words *t,
 	f->level = some ? WAY_WARNING : WAY_ERROR;
 	if (w->back == WAY_MARKED) {
 		snprintf(f->what, sizeof(f->what),
-		    "transparent: what server %s answers to a client (%s) is "
-		    "not heard: a packet filter must mark it %u, and the "
-		    "server's route to clients must lead here",
+		    "transparent: the reply of server %s to a client (%s) did "
+		    "not arrive: a packet filter must set mark %u on it, and "
+		    "the server's route to clients must lead to this host",
 		    t->server, who, (unsigned)w->mark);
 		snprintf(f->fix, sizeof(f->fix), NFT "%u", (unsigned)w->mark);
 	} else {
 		snprintf(f->what, sizeof(f->what),
-		    "transparent: what server %s answers to a client (%s) is "
-		    "not heard: its route to clients must lead here; to run "
-		    "there",
+		    "transparent: the reply of server %s to a client (%s) did "
+		    "not arrive: its route to clients must lead to this host; "
+		    "to run there",
 		    t->server, who);
 		if (t->own[0] != '\0')
 			snprintf(f->fix, sizeof(f->fix),
@@ -364,7 +365,7 @@ ways_judge(const struct way *list, unsigned n, bool no_right,
 	if (no_right) {
 		snprintf(f.what, sizeof(f.what),
 		    "transparent: no right to sockets with addresses of "
-		    "clients (CAP_NET_RAW), so servers were not asked");
+		    "clients (CAP_NET_RAW), so servers were not tested");
 		snprintf(f.fix, sizeof(f.fix),
 		    "setcap cap_net_raw+ep $(command -v pen)");
 		report(arg, &f);

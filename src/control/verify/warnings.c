@@ -90,7 +90,7 @@ static void
 print_weight(
     const struct plan *p, const struct server_plan *s, struct buffer *text)
 {
-	reply_add(text, "weight %u does not count with %s", s->set.weight,
+	reply_add(text, "weight %u has no effect with %s", s->set.weight,
 	    p->config.pool.balance->name);
 }
 
@@ -127,7 +127,7 @@ static const struct server_warning server_warnings[] = {
 	{ has_useless_max, print_max, "max has no effect with a lower hard" },
 	{ has_useless_forward, print_forward,
 	    "forward has no effect without dsr_if" },
-	{ has_useless_weight, print_weight, "their weights do not count" },
+	{ has_useless_weight, print_weight, "their weights have no effect" },
 	{ has_useless_prio, print_prio, "prio has no effect without prio" },
 	{ has_useless_start, print_start, "slow_start has no effect" },
 };
@@ -198,7 +198,7 @@ print_http(const struct plan *p, struct buffer *text)
 	if ((ref->name != NULL || ref->number >= 0) &&
 	    acl_is_empty(plan_acls_of(&p->acls, ref)))
 		reply_add(text,
-		    "%.400s trusts everybody: access list %s is empty\n",
+		    "%.400s trusts all clients: access list %s is empty\n",
 		    origin_name(p, "forwarded"), acl_ref_word(ref, word));
 	if (tls_settings_serve(t) && t->alpn != NULL &&
 	    tls_alpn_has(t->alpn, "h2"))
@@ -213,7 +213,8 @@ print_abuse(const struct plan *p, struct buffer *text)
 
 	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !sends_to_abuse(p))
 		reply_add(text,
-		    "%.400s has no effect while access list %s denies nobody\n",
+		    "%.400s has no effect while access list %s denies no "
+		    "client\n",
 		    origin_name(p, "abuse"),
 		    acl_ref_word(&p->config.client_acl, list));
 }
@@ -253,14 +254,14 @@ print_unguarded(const struct plan *p, struct buffer *text)
 				break;
 		if (k < o->at.count && is_no_list(p, &c->control_acl))
 			reply_add(text,
-			    "control %.200s: everybody who reaches it has the "
-			    "level %s, as list 0 (control_acl) is empty\n",
+			    "control %.200s: all who can reach it have the "
+			    "level %s, because list 0 (control_acl) is empty\n",
 			    o->text, access_name(o->level));
 	}
 	if (origin_find_web(p, &at, &e) == 0 && c->web_acl.name == NULL &&
 	    c->web_acl.number < 0 && is_for_others(&at))
 		reply_add(text,
-		    "web %.200s: everybody who reaches it reads it, without "
+		    "web %.200s: all who can reach it can read it, without "
 		    "web_acl\n",
 		    c->web);
 }
@@ -459,7 +460,7 @@ warnings_log(const struct plan *before, const struct plan *p,
 			    NULL, LOG_LEVEL_WARN, "%.*s", (int)n - 1, line);
 	}
 	if (lines > LINES_MAX)
-		log_warn("%u more lines like these", lines - LINES_MAX);
+		log_warn("%u more warnings", lines - LINES_MAX);
 	buffer_fini(&old);
 	buffer_fini(&now);
 }

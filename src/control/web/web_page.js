@@ -129,7 +129,7 @@
     tile("up", "To servers", rate("bytes_up", s), bytes, "/s");
     tile("down", "To clients", rate("bytes_down", s), bytes, "/s");
     if (c.flows_opened > 0) tile("flows", "UDP flows", c.flows, short, "");
-    if (c.queued_total > 0) tile("queued", "Wait for a server", c.queued, short, "");
+    if (c.queued_total > 0) tile("queued", "Queued", c.queued, short, "");
     tile("failed", "Failed sessions", m.ended > 0 ? 100 * m.failed / m.ended : 0, short, "%");
     tile("first", "Time to first byte", m.first_byte_us || 0, micro, "");
   }
@@ -170,9 +170,9 @@
     ["New/s, 10 min", "spark", null]
   ];
   var TITLES = { "Sessions": "Open sessions; the bar is its share of all, or how full it is",
-    "New/s": "New clients each second", "Connect p50": "Half of the connects were faster",
-    "p99": "99 of 100 connects were faster", "Sent": "Bytes sent to the server",
-    "Received": "Bytes received from it", "Failures": "Connects that failed" };
+    "New/s": "New clients each second", "Connect p50": "Median connect time",
+    "p99": "99th percentile of connect times", "Sent": "Bytes sent to the server",
+    "Received": "Bytes received from the server", "Failures": "Failed connection attempts" };
   function sort_by(key, down) {
     view.key = key;
     view.down = down;
@@ -291,7 +291,7 @@
       body.removeChild(rows[key].tr);
       delete rows[key];
     });
-    set(at("nobody"), now.servers.length > 0 ? "No server is like that." :
+    set(at("nobody"), now.servers.length > 0 ? "No matching servers." :
       "No servers. Add one: penctl ADDRESS 'server add HOST:PORT'");
     at("nobody").hidden = n > 0;
     at("more").hidden = n <= ROWS;
@@ -411,11 +411,11 @@
   function fresh() {
     var s = Math.round((Date.now() - answered) / 1000), old = is_old();
     mark(at("live"), lost || old ? "lost" : is_paused() ? "paused" : "");
-    set(at("fresh"), !now && !old ? "starts" : is_paused() ? "paused for " + ago(s) :
+    set(at("fresh"), !now && !old ? "connecting" : is_paused() ? "paused for " + ago(s) :
       lost || old ? "no answer for " + ago(s) : "live");
     if ((old || lost) && !is_paused()) {
       sentence("down", "No answer from pen for " + ago(s),
-        (now ? "What you see is as old as that." : "") + (lost ? " (" + lost + ")" : ""),
+        (now ? "The data shown is that old." : "") + (lost ? " (" + lost + ")" : ""),
         "pen: no answer");
       if (old && !told) set(at("spoken"), "No answer from pen.");
       told = old;
@@ -427,7 +427,7 @@
     answered = Date.now();
     lost = "";
     told = false;
-    set(at("about"), "listens at " + now.pen.listen + " \u00b7 " + now.pen.balance +
+    set(at("about"), "listening on " + now.pen.listen + " \u00b7 " + now.pen.balance +
       " \u00b7 up for " + ago(now.pen.uptime_s) + " \u00b7 version " + now.pen.version);
     now.servers.forEach(function (s) { note_value(trend_of(s), Number(s.rate)); });
     verdict();

@@ -51,7 +51,7 @@ function verdict_of(now) {
       up + " of " + n + " servers " + (up === 1 ? "is" : "are") + " up", listed(bad));
   }
   if (c.panic > 0) find(2, "Panic: too few servers are up, pen tries all of them");
-  if (now.pen.draining) find(4, "This pen is stopping: it takes no new clients");
+  if (now.pen.draining) find(4, "Stopping: no new clients");
   share(minute.failed, "failed", minute.failed_most, 3);
   share(minute.refused, "were refused", minute.refused_most, 2);
   now.limits.forEach(function (l) {

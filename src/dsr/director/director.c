@@ -252,7 +252,7 @@ director_end(struct director *d)
 {
 	if (d->ended)
 		return;
-	log_error("interface is gone, pen exits interface=%s",
+	log_error("interface removed, pen exits interface=%s",
 	    d->forward.wire.link.name);
 	d->ended = true;
 	watch_stop(d->loop, &d->watch);

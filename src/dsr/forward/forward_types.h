@@ -40,7 +40,7 @@ enum director_drop {
 	DIRECTOR_DROPS
 };
 
-/* "bad", "other", .. */
+/* "malformed", "not_local", .. */
 const char *director_drop_name(enum director_drop why);
 
 /* Bytes are those of frames as links have them; of what the kernel's route did

@@ -7,8 +7,8 @@ const char *
 director_drop_name(enum director_drop why)
 {
 	static const char *const names[DIRECTOR_DROPS] = {
-		[DIRECTOR_BAD] = "bad",
-		[DIRECTOR_OTHER] = "other",
+		[DIRECTOR_BAD] = "malformed",
+		[DIRECTOR_OTHER] = "not_local",
 		[DIRECTOR_NO_SERVER] = "no_server",
 		[DIRECTOR_NEIGHBOR] = "neighbor",
 		[DIRECTOR_FRAGMENT] = "fragment",

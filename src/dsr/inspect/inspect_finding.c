@@ -108,14 +108,14 @@ static const struct row rows[FOUND_ROWS] = {
 	[FOUND_OWN_STACK4] = { .level = INSPECT_WARNING,
 	    .at_start = true,
 	    .says =
-		"interface {interface} has an IPv4 address, {ip}: the system "
-		"answers there, too",
+		"interface {interface} has an IPv4 address, {ip}: the kernel "
+		"would answer clients as well",
 	    .fix = "ip -4 addr flush dev {interface}" },
 	[FOUND_OWN_STACK6] = { .level = INSPECT_WARNING,
 	    .at_start = true,
 	    .says =
-		"interface {interface} has an IPv6 address, {ip}: the system "
-		"answers there, too",
+		"interface {interface} has an IPv6 address, {ip}: the kernel "
+		"would answer clients as well",
 	    .fix = "sysctl -w {setting}=1" },
 	[FOUND_VIP_HERE] = { .level = INSPECT_ERROR,
 	    .at_start = true,

@@ -42,7 +42,7 @@ refresh_name(struct link *l, int fd)
 	}
 	if (strncmp(r.ifr_name, l->name, sizeof(l->name)) == 0)
 		return;
-	log_info("interface has another name now interface=%s was=%s",
+	log_info("interface renamed interface=%s prev=%s",
 	    r.ifr_name, l->name);
 	memcpy(l->name, r.ifr_name, sizeof(l->name));
 }

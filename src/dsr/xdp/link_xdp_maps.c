@@ -155,8 +155,9 @@ xdp_attach(struct link *l, struct error *e)
 		return 0;
 	}
 	if (is_taken(error) && !l->asked)
-		log_warn("an XDP program is there already and may take frames "
-			 "away, as another director's does interface=%s",
+		log_warn("another XDP program is attached and may take "
+			 "frames, for example that of another director "
+			 "interface=%s",
 		    l->name);
 	return error_set(e, "interface %s: XDP: %s", l->name,
 	    is_taken(error) ? "another program is attached already"

@@ -46,8 +46,8 @@ tell_own(struct frontend_core *f, const struct peer *client,
 	if (f->own_told)
 		return;
 	f->own_told = true;
-	log_info("transparent cannot keep this client's address, nor those of "
-		 "others like it client=%s server=%s",
+	log_info("transparent: servers see pen's address for this kind of "
+		 "client client=%s server=%s",
 	    peer_format_host(client, who), addr_format_host(to, where));
 }
 

@@ -55,8 +55,8 @@ limits_note(struct frontend_core *f, struct source *s, enum limit_verdict which)
 	if (s->told != 0 && now - s->told < TELL_MS)
 		return;
 	s->told = now;
-	log_warn("client beyond a limit client=%s limit=%s conns=%u "
-		 "passed=%llu limited=%llu",
+	log_warn("client over limit client=%s limit=%s conns=%u allowed=%llu "
+		 "limited=%llu",
 	    source_format(s, text), limit_name(which), (unsigned)s->conns,
 	    (unsigned long long)s->passed, (unsigned long long)s->limited);
 }

@@ -1,11 +1,10 @@
-/* source_limits.h: who comes from where, how many, how often; and who is beyond
- * a limit.
+/* source_limits.h: connection counts and rates per source, and their limits.
  *
  * A source is a client's address, or the network of a prefix length that it
  * belongs to. It has an entry in a table while it has connections, and after
  * that until others need the memory: who was here longest ago goes first, of
  * those that are not proven before any other. A source is proven once a client
- * of it accepted an answer, so senders of datagrams with made-up addresses
+ * of it accepted an answer, so senders of datagrams with spoofed addresses
  * displace only each other. When all entries are in use, a new source gets
  * none, and is not limited: nobody can lock others out by filling the table.
  *

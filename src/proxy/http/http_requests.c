@@ -211,7 +211,7 @@ take_chunk_end(struct http_requests *r, struct pass *p)
 
 	if ((n > 0 && p->in[p->at] != '\r') ||
 	    (n > 1 && p->in[p->at + 1] != '\n'))
-		return refuse(r, 400, "no CRLF behind a chunk");
+		return refuse(r, 400, "no CRLF after a chunk");
 	if (n < 2)
 		return false;
 	p->at += 2;

@@ -13,7 +13,7 @@
 
 enum { LINE_MAX_LENGTH = 1000 };
 
-static const char what[] = "requests";
+static const char what[] = "request";
 
 struct requestlog {
 	struct sink *sink;

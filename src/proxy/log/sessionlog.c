@@ -99,7 +99,7 @@ is_file(const struct sessionlog_options *o)
 static struct sink *
 open_sink(struct loop *l, const struct sessionlog_options *o, struct error *e)
 {
-	static const char what[] = "sessions";
+	static const char what[] = "session";
 	struct addr at = o->remote;
 
 	if (is_file(o))

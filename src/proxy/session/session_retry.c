@@ -231,7 +231,7 @@ note_loss(struct session *s, const struct server *next)
 		session_note_tried(s, s->server);
 	f->stats.requests_retried++;
 	if (log_level >= LOG_LEVEL_DEBUG)
-		log_debug("request sent again client=%s lost_by=%u name=%s "
+		log_debug("request retried client=%s failed_server=%u name=%s "
 			  "server=%u",
 		    peer_format(&s->client, client), s->server->number,
 		    s->server->name, next->number);

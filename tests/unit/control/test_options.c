@@ -154,7 +154,7 @@ sample(const struct command *row)
 	if (strstr(row->args, "off|") != NULL)
 		return "off";
 	if (strstr(row->args, "LEVEL") != NULL)
-		return "look";
+		return "read";
 	if (strstr(row->args, "tls1.3") != NULL)
 		return "tls1.3";
 	if (strcmp(row->args, "PROTO") == 0)

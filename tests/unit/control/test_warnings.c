@@ -96,7 +96,7 @@ START_TEST(the_algorithm_has_no_use_for_it)
 	set_choice(0, 1, 0, 0);
 	set_choice(1, 3, 7, 1000);
 	ck_assert_str_eq(printed(),
-	    "server 1: weight 3 does not count with roundrobin\n"
+	    "server 1: weight 3 has no effect with roundrobin\n"
 	    "server 1: prio 7 has no effect without prio\n"
 	    "server 1: slow_start has no effect with roundrobin\n");
 	plan->config.pool.balance = balance_find("prio");
