@@ -365,7 +365,7 @@ pen_run(struct pen *p, struct error *e)
 	if (loop_run(p->loop) < 0)
 		return error_set(e, "the event loop failed");
 	if (p->director != NULL && director_has_ended(p->director))
-		return error_set(
-		    e, "interface %s was removed", p->plan->config.dsr.interface);
+		return error_set(e, "interface %s was removed",
+		    p->plan->config.dsr.interface);
 	return 0;
 }

@@ -66,8 +66,8 @@ note_written(struct sink *s)
 	if (!s->told || loop_now(s->loop) - s->lost_at < WELL_MS)
 		return;
 	s->told = false;
-	log_info(
-	    "%s log resumed dropped=%llu", s->what, (unsigned long long)s->lost);
+	log_info("%s log resumed dropped=%llu", s->what,
+	    (unsigned long long)s->lost);
 }
 
 static uint64_t

@@ -45,7 +45,8 @@ static int at[PLACES], from[PLACES];
 static long
 others(void)
 {
-	return report_number(dsrpen_ask(&pen, &rig, "dsr"), "dropped_not_local");
+	return report_number(
+	    dsrpen_ask(&pen, &rig, "dsr"), "dropped_not_local");
 }
 
 static bool
@@ -113,8 +114,8 @@ START_TEST(connections_outlast_their_port)
 	    text(_i == 0 ? "listen %s:80" : "listen [%s]:80", net.vip));
 	dsrnet_pass(near, far, 1000);
 	dsrnet_pass(far, near, 1000);
-	before =
-	    report_number(dsrpen_ask(&net.pen, &rig, "dsr"), "dropped_not_local");
+	before = report_number(
+	    dsrpen_ask(&net.pen, &rig, "dsr"), "dropped_not_local");
 	late = dsrnet_dial(&net);
 	WAIT_FOR(report_number(dsrpen_ask(&net.pen, &rig, "dsr"),
 		     "dropped_not_local") > before,

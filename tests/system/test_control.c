@@ -270,7 +270,7 @@ START_TEST(sockets_have_levels)
 	    5000);
 	ck_assert_str_eq(spot_ask(&look, "blacklist\n"), "30\n");
 	ck_assert_str_eq(spot_ask(&look, "server 0 drain\n"),
-	    "error: server: needs the level operate, yours is look\n");
+	    "error: server: needs the level operate, yours is read\n");
 	ck_assert_str_eq(spot_ask(&operate, "server 0 drain\n"), "");
 	ck_assert_str_eq(spot_ask(&operate, "blacklist 5\n"),
 	    "error: blacklist: needs the level admin, yours is operate\n");

@@ -122,7 +122,8 @@ stopping_begin(struct pen *p, uint64_t ms, const char *who)
 		if (p->director != NULL)
 			director_drain(p->director);
 	}
-	log_info("stopping reason=\"%s\" sessions=%" PRIu64 " timeout_ms=%" PRIu64,
+	log_info("stopping reason=\"%s\" sessions=%" PRIu64
+		 " timeout_ms=%" PRIu64,
 	    who, stopping_left(p), ms);
 	if (timer_start(p->loop, &p->stopping.tick, 0) < 0)
 		stopping_end(p);

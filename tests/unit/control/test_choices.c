@@ -24,6 +24,18 @@ START_TEST(words_and_values)
 }
 END_TEST
 
+/* The old word stands for the new one. */
+START_TEST(old_words)
+{
+	enum access level = ACCESS_ADMIN;
+
+	ck_assert_int_eq(access_find("look", &level), 0);
+	ck_assert_int_eq(level, ACCESS_LOOK);
+	ck_assert_str_eq(access_name(level), "read");
+	ck_assert_int_eq(access_find("see", &level), -1);
+}
+END_TEST
+
 /* What is refused is known, and offered nowhere. */
 START_TEST(refused_words)
 {
@@ -45,6 +57,7 @@ SUITE(test_choices)
 	Suite *s = suite_create("choices");
 
 	SUITE_ADD(s, words_and_values, 10);
+	SUITE_ADD(s, old_words, 10);
 	SUITE_ADD(s, refused_words, 10);
 	return s;
 }

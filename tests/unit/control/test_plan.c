@@ -322,7 +322,7 @@ START_TEST(diff_and_order)
 	begin(text("%sacl 1 deny 10.0.0.1\nacl 1 permit 0.0.0.0/0\n"
 		   "acl 2 permit ::1\n"
 		   "control_level admin; control /run/a\n"
-		   "control_level look; control /run/b\n",
+		   "control_level read; control /run/b\n",
 	    two));
 	takes("diff");
 	ck_assert_str_eq(answer, "");
@@ -342,10 +342,10 @@ START_TEST(diff_and_order)
 	      "control_level admin; control /run/b");
 	takes("diff");
 	ck_assert_ptr_nonnull(strstr(answer,
-	    "-control_level admin look\n-control_mode 0600\n"
+	    "-control_level admin read\n-control_mode 0600\n"
 	    "-control /run/a\n"));
 	ck_assert_ptr_nonnull(strstr(answer,
-	    "+control_level admin look\n+control_mode 0600\n"
+	    "+control_level admin read\n+control_mode 0600\n"
 	    "+control /run/b\n"));
 	pen_free(pen);
 }

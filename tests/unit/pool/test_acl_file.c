@@ -72,7 +72,8 @@ START_TEST(lines_that_are_wrong)
 {
 	char line[400];
 
-	refuses("10.0.0.1\npermit\n", "f:2: missing address after permit or deny");
+	refuses("10.0.0.1\npermit\n",
+	    "f:2: missing address after permit or deny");
 	refuses("10.0.0.1 10.0.0.2 10.0.0.3\n", "f:1: more than one entry");
 	refuses("allow 10.0.0.1\n", "f:1: \"allow\" is not an address");
 	refuses("\n\n10.0.0.1/33\n", "f:3: ");
