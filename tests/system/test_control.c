@@ -314,7 +314,7 @@ ask_as_nobody(const char *line, char *answer, size_t size)
 	close(fd[0]);
 }
 
-/* Whom only the mode of the file lets in may look. */
+/* Whom only the mode of the file lets in may read. */
 START_TEST(users_have_levels)
 {
 	char answer[256];
@@ -331,7 +331,7 @@ START_TEST(users_have_levels)
 	ck_assert_str_eq(answer, "30\n");
 	ask_as_nobody("blacklist 5\n", answer, sizeof(answer));
 	ck_assert_str_eq(
-	    answer, "error: blacklist: needs the level admin, yours is look\n");
+	    answer, "error: blacklist: needs the level admin, yours is read\n");
 	ck_assert_str_eq(ask("blacklist 5\n"), "5\n");
 	down();
 }
