@@ -142,11 +142,12 @@ acl_entry_parse(struct acl_entry *entry, bool permit, const char *what,
 	if (group || strcmp(what, "uid") == 0)
 		return more != NULL
 		    ? acl_entry_parse_owner(entry, group, more, e)
-		    : error_set(e, "%s: which one is missing", what);
+		    : error_set(e, "%s: missing %s", what,
+			  group ? "group" : "user");
 	if (strcmp(what, "country") == 0)
 		return more != NULL
 		    ? parse_country(entry, more, e)
-		    : error_set(e, "country: which one is missing");
+		    : error_set(e, "country: missing country code");
 	return parse_address(entry, what, more, e);
 }
 

@@ -66,7 +66,8 @@ acl_file_add_line(struct acl_reader *r, char *line, struct error *e)
 		at = 1;
 	}
 	if (n == at)
-		return acl_file_refuse(r, "whom is missing", e);
+		return acl_file_refuse(
+		    r, "missing address after permit or deny", e);
 	if (n > at + 2)
 		return acl_file_refuse(r, "more than one entry in a line", e);
 	if (acl_entry_parse(&entry, permit, word[at],

@@ -146,14 +146,12 @@ upgrade_on_ready(struct watch *w, unsigned ready)
 			return;
 		}
 		if (upgrade_take_word(u, word) < 0) {
-			upgrade_fail(u,
-			    "it sent a step that is not expected now",
-			    true);
+			upgrade_fail(u, "unexpected handover message", true);
 			return;
 		}
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-		upgrade_fail(u, "it has ended", false);
+		upgrade_fail(u, "it exited", false);
 	else if (upgrade_tell(u) < 0)
 		upgrade_fail(u,
 		    "it did not read the state of this process",
