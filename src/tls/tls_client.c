@@ -198,7 +198,7 @@ tls_client_refresh(struct tls_client *t, bool all, uint64_t now)
 		if (c != NULL) {
 			tls_context_drop(t->context);
 			t->context = c;
-			log_info("certificates replaced towards=servers");
+			log_info("certificates replaced side=server");
 		}
 	}
 	return settling_wait_ms(&t->settling, now);
