@@ -1,4 +1,4 @@
-/* fields.h: names with values, as text or as JSON.
+/* fields.h: named values, printed as text or JSON.
  *
  *     FIELDS_LINE    "0 addr 127.0.0.1 port 80": the first value alone, then
  *                   names and values in one line

@@ -205,8 +205,8 @@ run_idlers(struct call *c, struct error *e)
 
 	(void)e;
 	fields_begin(&f, c->reply, FIELDS_SILENT);
-	fields_number(&f, "have", have);
-	fields_number(&f, "want", want);
+	fields_number(&f, "open", have);
+	fields_number(&f, "target", want);
 	fields_end(&f);
 	if (!c->reply->json)
 		reply_add(&c->reply->out, "Idlers: %llu/%llu\n",

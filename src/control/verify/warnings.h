@@ -1,5 +1,5 @@
-/* warnings.h: what a plan holds that is right and yet of no use, or not of the
- * use it seems to have: it is accepted, but not in silence. */
+/* warnings.h: warnings about settings that are valid but have no effect, or not
+ * the effect they seem to have. */
 #ifndef PEN_CONTROL_WARNINGS_H
 #define PEN_CONTROL_WARNINGS_H
 
