@@ -51,8 +51,8 @@ carry_out(const char *line, enum netrig_place where)
 }
 
 static const char note_of_mark[] =
-    "note: transparent: a packet filter must mark what servers answer to "
-    "clients 1, ";
+    "note: transparent: a packet filter must set mark 1 on replies from "
+    "servers to clients, ";
 
 /* It finds that, alone but for what a packet filter must do then, and its
  * command is carried out there. */
@@ -113,22 +113,22 @@ START_TEST(rules_and_routes)
 	    "ip route flush table 100; ip -6 route flush table 100",
 	    NULL);
 	fix(false,
-	    "error: transparent: what server 0 (192.168.100.3) answers to "
-	    "clients is not delivered to this machine: no rule makes it local",
+	    "error: transparent: replies from server 0 (192.168.100.3) to "
+	    "clients are not delivered locally: no policy routing rule",
 	    NETRIG_DIRECTOR);
-	ck_assert_ptr_nonnull(strstr(check(false), "must mark it 1, and"));
+	ck_assert_ptr_nonnull(strstr(check(false), "must set mark 1 on "));
 	netrig_run(&rig, NETRIG_DIRECTOR, 10000, "ip", "route", "flush",
 	    "table", "100", NULL);
 	fix(false,
-	    "error: transparent: what server 0 (192.168.100.3) answers to "
-	    "clients is not delivered to this machine: table 100, for mark 1,",
+	    "error: transparent: replies from server 0 (192.168.100.3) to "
+	    "clients are not delivered locally: table 100, for mark 1,",
 	    NETRIG_DIRECTOR);
-	ck_assert_ptr_nonnull(strstr(check(false), "must mark it 1, and"));
+	ck_assert_ptr_nonnull(strstr(check(false), "must set mark 1 on "));
 	fix(true,
-	    "error: transparent: what server 0 (fd00:64::3) answers to "
-	    "clients is not delivered to this machine: no rule makes it local",
+	    "error: transparent: replies from server 0 (fd00:64::3) to "
+	    "clients are not delivered locally: no policy routing rule",
 	    NETRIG_DIRECTOR);
-	ck_assert_ptr_nonnull(strstr(check(true), "must mark it 1, and"));
+	ck_assert_ptr_nonnull(strstr(check(true), "must set mark 1 on "));
 	netrig_down(&rig);
 }
 END_TEST
@@ -139,18 +139,19 @@ START_TEST(packet_filter)
 	NEED_PROGRAM("nft");
 	NEED_CLIENTNET(&rig);
 	fix(false,
-	    "error: transparent: what server 0 (192.168.100.3) answers to "
-	    "clients is not delivered to this machine: no rule makes it local",
+	    "error: transparent: replies from server 0 (192.168.100.3) to "
+	    "clients are not delivered locally: no policy routing rule",
 	    NETRIG_DIRECTOR);
 	fix(true,
-	    "error: transparent: what server 0 (fd00:64::3) answers to "
-	    "clients is not delivered to this machine: no rule makes it local",
+	    "error: transparent: replies from server 0 (fd00:64::3) to "
+	    "clients are not delivered locally: no policy routing rule",
 	    NETRIG_DIRECTOR);
 	ck_assert_ptr_nonnull(strstr(check(true), "a packet filter must"));
 	fix(false,
-	    "error: transparent: what server 0 (192.168.100.3) answers to a "
-	    "client (192.0.2.1) is not heard: a packet filter must mark it 1, "
-	    "and the server's route to clients must lead here; fix: nft ",
+	    "error: transparent: the reply of server 0 (192.168.100.3) to a "
+	    "client (192.0.2.1) did not arrive: a packet filter must set mark "
+	    "1 on it, and the server's route to clients must lead to this "
+	    "host; fix: nft ",
 	    NETRIG_DIRECTOR);
 	is_fine(false);
 	is_fine(true);
@@ -167,15 +168,15 @@ START_TEST(servers_with_other_routes)
 	netrig_run(&rig, NETRIG_SERVER + 1, 10000, "ip", "-6", "route", "del",
 	    "default", NULL);
 	fix(false,
-	    "warning: transparent: what server 1 (192.168.100.4) answers to a "
-	    "client (192.0.2.1) is not heard: its route to clients must lead "
-	    "here; to run there; fix: ip route replace default via "
-	    "192.168.100.2\n",
+	    "warning: transparent: the reply of server 1 (192.168.100.4) to a "
+	    "client (192.0.2.1) did not arrive: its route to clients must "
+	    "lead to this host; to run there; fix: ip route replace default "
+	    "via 192.168.100.2\n",
 	    NETRIG_SERVER + 1);
 	is_fine(false);
 	fix(true,
-	    "warning: transparent: what server 1 (fd00:64::4) answers to a "
-	    "client (2001:db8::1) is not heard: ",
+	    "warning: transparent: the reply of server 1 (fd00:64::4) to a "
+	    "client (2001:db8::1) did not arrive: ",
 	    NETRIG_SERVER + 1);
 	is_fine(true);
 	netrig_ip(&rig, NETRIG_SERVER, "link set eth0 down\n");
@@ -194,14 +195,14 @@ START_TEST(reverse_path_filter)
 	netrig_ip(&rig, NETRIG_DIRECTOR,
 	    "rule add fwmark 1 lookup 100\n"
 	    "route add local 0.0.0.0/0 dev lo table 100\n");
-	ck_assert_ptr_nonnull(strstr(check(false), "must mark it 1, and"));
+	ck_assert_ptr_nonnull(strstr(check(false), "must set mark 1 on "));
 	netrig_set(
 	    &rig, NETRIG_DIRECTOR, "ipv4/conf/all/src_valid_mark", "1");
 	fix(false,
-	    "error: transparent: rp_filter of interface eth0 drops what "
-	    "server 0 (192.168.100.3) answers to clients",
+	    "error: transparent: rp_filter of interface eth0 drops replies "
+	    "from server 0 (192.168.100.3) to clients",
 	    NETRIG_DIRECTOR);
-	ck_assert_ptr_nonnull(strstr(check(false), "must mark it 1, and"));
+	ck_assert_ptr_nonnull(strstr(check(false), "must set mark 1 on "));
 	netrig_down(&rig);
 }
 END_TEST
@@ -246,7 +247,7 @@ START_TEST(no_right)
 	    1);
 	ck_assert_str_eq(check(false),
 	    "error: transparent: no right to sockets with addresses of "
-	    "clients (CAP_NET_RAW), so servers were not asked; fix: setcap "
+	    "clients (CAP_NET_RAW), so servers were not tested; fix: setcap "
 	    "cap_net_raw+ep $(command -v pen)\n");
 	ck_assert_int_eq(pen.child.status, 1);
 	netrig_down(&rig);
