@@ -116,19 +116,22 @@ START_TEST(rules_and_routes)
 	    "error: transparent: replies from server 0 (192.168.100.3) to "
 	    "clients are not delivered locally: no policy routing rule",
 	    NETRIG_DIRECTOR);
-	ck_assert_ptr_nonnull(strstr(check(false), "must set mark 1 on "));
+	ck_assert_ptr_nonnull(
+	    strstr(check(false), "must set mark 1 on it, and"));
 	netrig_run(&rig, NETRIG_DIRECTOR, 10000, "ip", "route", "flush",
 	    "table", "100", NULL);
 	fix(false,
 	    "error: transparent: replies from server 0 (192.168.100.3) to "
 	    "clients are not delivered locally: table 100, for mark 1,",
 	    NETRIG_DIRECTOR);
-	ck_assert_ptr_nonnull(strstr(check(false), "must set mark 1 on "));
+	ck_assert_ptr_nonnull(
+	    strstr(check(false), "must set mark 1 on it, and"));
 	fix(true,
 	    "error: transparent: replies from server 0 (fd00:64::3) to "
 	    "clients are not delivered locally: no policy routing rule",
 	    NETRIG_DIRECTOR);
-	ck_assert_ptr_nonnull(strstr(check(true), "must set mark 1 on "));
+	ck_assert_ptr_nonnull(
+	    strstr(check(true), "must set mark 1 on it, and"));
 	netrig_down(&rig);
 }
 END_TEST
@@ -195,14 +198,16 @@ START_TEST(reverse_path_filter)
 	netrig_ip(&rig, NETRIG_DIRECTOR,
 	    "rule add fwmark 1 lookup 100\n"
 	    "route add local 0.0.0.0/0 dev lo table 100\n");
-	ck_assert_ptr_nonnull(strstr(check(false), "must set mark 1 on "));
+	ck_assert_ptr_nonnull(
+	    strstr(check(false), "must set mark 1 on it, and"));
 	netrig_set(
 	    &rig, NETRIG_DIRECTOR, "ipv4/conf/all/src_valid_mark", "1");
 	fix(false,
 	    "error: transparent: rp_filter of interface eth0 drops replies "
 	    "from server 0 (192.168.100.3) to clients",
 	    NETRIG_DIRECTOR);
-	ck_assert_ptr_nonnull(strstr(check(false), "must set mark 1 on "));
+	ck_assert_ptr_nonnull(
+	    strstr(check(false), "must set mark 1 on it, and"));
 	netrig_down(&rig);
 }
 END_TEST

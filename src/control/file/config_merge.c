@@ -214,8 +214,9 @@ raise_wrong(struct merge *m, struct error *e)
 		if (!x->wrong)
 			continue;
 		if (x->way == CONFIG_AT_END)
-			return error_set(
-			    e, "%s: no line gives what is in force", x->key);
+			return error_set(e,
+			    "%s: no command reproduces the running value",
+			    x->key);
 		x->way = (enum config_way)(x->way + 1);
 		x->wrong = false;
 		some = 1;
