@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/apply/apply.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/file/config_file.h"
+#include "control/file/config_lines.h"
 #include "control/answer/fields.h"
 #include "control/apply/geoip.h"
 #include "control/life/context.h"
@@ -44,78 +44,23 @@ run_reload(struct call *c, struct error *e)
 
 /* ---- diff ---- */
 
-/* What is compared: lines alone, and those that mean nothing by themselves
- * together, as the entries of an access list, of which the first that fits
- * counts. */
-struct parts {
-	char **part;   /* into the text, in its order */
-	char **sorted; /* the same */
-	size_t count;
-};
-
-static int
-config_compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Whether the next line belongs to the part that this one is in. */
-static bool
-config_goes_on(const char *line, const char *next)
-{
-	if (strncmp(line, "acl ", 4) == 0)
-		return strncmp(line, next, 4 + strcspn(line + 4, " ") + 1) == 0;
-	if (strncmp(line, "route ", 6) == 0)
-		return strncmp(next, "route ", 6) == 0;
-	return strncmp(line, "control_level ", 14) == 0 ||
-	    strncmp(line, "control_mode ", 13) == 0;
-}
-
-/* The end of the part that begins there. */
-static char *
-end_of(char *line)
-{
-	char *end = line + strcspn(line, "\n");
-
-	while (*end != '\0' && config_goes_on(line, end + 1)) {
-		line = end + 1;
-		end = line + strcspn(line, "\n");
-	}
-	return end;
-}
-
-/* Cuts the text into its parts, in place. */
-static int
-cut_parts(struct buffer *text, struct parts *l)
-{
-	char *at, *end;
-	size_t room = 1, i;
-
-	*l = (struct parts){ .part = NULL };
-	if (buffer_append(text, "", 1) < 0)
-		return -1;
-	for (i = 0; i < buffer_length(text); i++)
-		room += buffer_bytes(text)[i] == '\n';
-	l->part = calloc(room, sizeof(char *));
-	l->sorted = calloc(room, sizeof(char *));
-	if (l->part == NULL || l->sorted == NULL)
-		return -1;
-	for (at = text->data + text->start; *at != '\0'; at = end) {
-		l->part[l->count++] = at;
-		end = end_of(at);
-		if (*end != '\0')
-			*end++ = '\0';
-	}
-	memcpy(l->sorted, l->part, l->count * sizeof(char *));
-	qsort(l->sorted, l->count, sizeof(char *), config_compare);
-	return 0;
-}
-
+/* Marks the lines of keys that are not the same: all entries of an access list,
+ * as the first that fits counts; but not what empties both lists first. */
 static void
-free_parts(struct parts *l)
+mark_differences(struct config_lines *mine, const struct config_lines *other)
 {
-	free(l->part);
-	free(l->sorted);
+	struct config_range a, b;
+	uint32_t i, k;
+
+	for (i = 0; i < mine->count; i += a.count) {
+		a = config_lines_find(mine, &mine->line[i]);
+		b = config_lines_find(other, a.line);
+		if (config_range_equal(a, b))
+			continue;
+		k = b.count > 0 && strcmp(a.line->words, b.line->words) == 0;
+		for (; k < a.count; k++)
+			a.line[k].wrong = true;
+	}
 }
 
 static void
@@ -132,58 +77,33 @@ emit_line(struct reply *r, const char *mark, const char *line)
 	reply_line(&r->out, line);
 }
 
-/* Its lines, one by one. */
 static void
-emit_part(struct reply *r, const char *mark, char *part)
+emit_marked(struct reply *r, struct config_lines *l, const char *mark)
 {
-	char *end;
+	const struct config_line *i;
 
-	while ((end = strchr(part, '\n')) != NULL) {
-		*end = '\0';
-		emit_line(r, mark, part);
-		*end = '\n';
-		part = end + 1;
-	}
-	emit_line(r, mark, part);
+	config_lines_restore_order(l);
+	for (i = l->line; i < l->line + l->count; i++)
+		if (i->wrong)
+			emit_line(r, mark, i->words);
 }
 
-/* A plan is printed the same way each time, so what differs are parts that only
- * one of the two texts has. */
 static void
-emit_only_in(struct reply *r, const struct parts *mine,
-    const struct parts *other, const char *mark)
+emit_differences(
+    struct reply *r, struct config_lines *file, struct config_lines *running)
 {
-	size_t i;
-
-	for (i = 0; i < mine->count; i++)
-		if (bsearch(&mine->part[i], other->sorted, other->count,
-			sizeof(char *), config_compare) == NULL)
-			emit_part(r, mark, mine->part[i]);
-}
-
-static int
-emit_differences(struct reply *r, struct buffer *file, struct buffer *running)
-{
-	struct parts there = { .part = NULL }, now = { .part = NULL };
-	int rc = cut_parts(file, &there);
-
-	if (rc == 0)
-		rc = cut_parts(running, &now);
-	if (rc == 0) {
-		fields_list_begin(r);
-		emit_only_in(r, &there, &now, "-");
-		emit_only_in(r, &now, &there, "+");
-		fields_list_end(r);
-	}
-	free_parts(&there);
-	free_parts(&now);
-	return rc;
+	mark_differences(file, running);
+	mark_differences(running, file);
+	fields_list_begin(r);
+	emit_marked(r, file, "-");
+	emit_marked(r, running, "+");
+	fields_list_end(r);
 }
 
 static int
 run_diff(struct call *c, struct error *e)
 {
-	struct buffer file, running;
+	struct config_lines file = { .line = NULL }, running = file;
 	struct plan *draft;
 	int rc;
 
@@ -194,15 +114,14 @@ run_diff(struct call *c, struct error *e)
 	draft = config_draft(c->pen, NULL, e);
 	if (draft == NULL)
 		return -1;
-	apply_acls_forget(draft);
-	buffer_init(&file);
-	buffer_init(&running);
-	plan_print(draft, &file);
-	plan_print(c->plan, &running);
+	rc = config_lines_of_plan(&file, draft, false);
+	if (rc == 0)
+		rc = config_lines_of_plan(&running, c->plan, false);
+	if (rc == 0)
+		emit_differences(c->reply, &file, &running);
 	plan_free(draft);
-	rc = emit_differences(c->reply, &file, &running);
-	buffer_fini(&file);
-	buffer_fini(&running);
+	config_lines_fini(&file);
+	config_lines_fini(&running);
 	return rc == 0 ? 0 : error_set(e, "out of memory");
 }
 

@@ -2,7 +2,6 @@
  * missing, which is found when the file is read back. */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "control/file/config_edit.h"
@@ -187,14 +186,6 @@ edit_put_line(struct edit *d, const struct config_line *first,
 		edit_put_lines(d, &i->behind);
 }
 
-static int
-compare_order(const void *a, const void *b)
-{
-	const struct config_line *x = a, *y = b;
-
-	return (x->order > y->order) - (x->order < y->order);
-}
-
 static void
 edit_put_all(struct edit *d)
 {
@@ -202,8 +193,7 @@ edit_put_all(struct edit *d)
 	struct config_line *i = l->line, *end = i + l->count, *next;
 	const char *rest = l->text;
 
-	if (l->count > 0)
-		qsort(i, l->count, sizeof(*i), compare_order);
+	config_lines_restore_order(l);
 	for (; i < end; i = next) {
 		for (next = i; next < end && next->from == i->from; next++)
 			;

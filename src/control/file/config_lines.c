@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "control/apply/apply.h"
+#include "control/apply/derive.h"
 #include "control/file/config_file.h"
 #include "control/file/config_lines.h"
 #include "control/registry.h"
@@ -160,21 +162,35 @@ compare_keys(const void *a, const void *b)
 }
 
 static int
-compare(const void *a, const void *b)
+compare_order(const void *a, const void *b)
 {
 	const struct config_line *x = a, *y = b;
-	int order = compare_keys(x, y);
 
-	return order != 0 ? order
-			  : (x->order > y->order) - (x->order < y->order);
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static int
+compare_both(const void *a, const void *b)
+{
+	int keys = compare_keys(a, b);
+
+	return keys != 0 ? keys : compare_order(a, b);
 }
 
 void
 config_lines_sort(struct config_lines *l)
 {
 	if (l->count > 0)
-		qsort(l->line, l->count, sizeof(*l->line), compare);
+		qsort(l->line, l->count, sizeof(*l->line), compare_both);
 	l->sorted = l->count;
+}
+
+void
+config_lines_restore_order(struct config_lines *l)
+{
+	if (l->count > 0)
+		qsort(l->line, l->count, sizeof(*l->line), compare_order);
+	l->sorted = 0;
 }
 
 struct config_range
@@ -324,5 +340,26 @@ config_lines_read(struct config_lines *l, const struct call *c,
 			  : error_set(e, "out of memory");
 	free(copy);
 	config_lines_sort(l);
+	return rc;
+}
+
+int
+config_lines_of_plan(struct config_lines *l, const struct plan *p, bool brief)
+{
+	struct plan *copy = plan_copy(p);
+	struct call c = { .plan = copy };
+	struct buffer text;
+	struct error e;
+	int rc;
+
+	if (copy == NULL)
+		return -1;
+	buffer_init(&text);
+	derive_settings(copy, 0, 0);
+	apply_acls_forget(copy);
+	(brief ? plan_print_brief : plan_print)(copy, &text);
+	rc = config_lines_read(l, &c, "", &text, &e);
+	buffer_fini(&text);
+	plan_free(copy);
 	return rc;
 }

@@ -46,11 +46,18 @@ struct config_range {
 int config_lines_read(struct config_lines *l, const struct call *c,
     const char *path, const struct buffer *text, struct error *e);
 void config_lines_fini(struct config_lines *l);
+/* The same with the commands of a plan, as plan_print() has them, or
+ * plan_print_brief(). Returns 0, or -1 with errno ENOMEM. */
+int config_lines_of_plan(
+    struct config_lines *l, const struct plan *p, bool brief);
 
 /* Adds a line; its key and words become the list's. Returns 0, or -1 with errno
  * ENOMEM. It is found after config_lines_sort(). */
 int config_lines_add(struct config_lines *l, struct config_line one);
 void config_lines_sort(struct config_lines *l);
+/* They are as they were in the text, and none is found, until they are sorted
+ * again. */
+void config_lines_restore_order(struct config_lines *l);
 
 /* Those with the key that `like` has. */
 struct config_range config_lines_find(

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control/apply/apply.h"
-#include "control/apply/derive.h"
 #include "control/file/config_edit.h"
 #include "control/file/config_merge.h"
 #include "control/plan/server_index.h"
@@ -42,27 +40,6 @@ close_start(struct pen *start)
 	server_index_free(start->index);
 	pool_free(start->pool);
 	plan_free(start->plan);
-}
-
-static int
-lines_of(const struct merge *m, const struct plan *p, struct config_lines *l)
-{
-	struct plan *copy = plan_copy(p);
-	struct call c = { .plan = copy };
-	struct buffer text;
-	struct error e;
-	int rc;
-
-	if (copy == NULL)
-		return -1;
-	buffer_init(&text);
-	derive_settings(copy, 0, 0);
-	apply_acls_forget(copy);
-	(m->all ? plan_print : plan_print_brief)(copy, &text);
-	rc = config_lines_read(l, &c, "", &text, &e);
-	buffer_fini(&text);
-	plan_free(copy);
-	return rc;
 }
 
 /* ---- what differs ---- */
@@ -150,7 +127,8 @@ try_text(struct merge *m, struct pen *where, const struct plan *base,
 	reply_init(&unheard);
 	rc = config_lines_read(have, &c, m->path, text, e);
 	if (rc == 0 &&
-	    (lines_of(m, c.plan, &got) < 0 || merge_note(m, &got) < 0))
+	    (config_lines_of_plan(&got, c.plan, !m->all) < 0 ||
+		merge_note(m, &got) < 0))
 		rc = error_set(e, "out of memory");
 	reply_fini(&unheard);
 	config_lines_fini(&got);
@@ -255,7 +233,7 @@ config_merge(struct pen *p, const char *path, const struct buffer *old,
 	int rc = -1;
 
 	if (open_start(&m.start, p) < 0 || m.plain == NULL ||
-	    lines_of(&m, p->plan, &m.want) < 0)
+	    config_lines_of_plan(&m.want, p->plan, !all) < 0)
 		error_set(e, "out of memory");
 	else
 		rc = merge_file(&m, old, out, e);
