@@ -30,7 +30,7 @@
 #include "control/upgrade/upgrade.h"
 #include "control/web/web.h"
 #include "dsr/director/director.h"
-#include "net/program.h"
+#include "net/program/program.h"
 #include "net/sock.h"
 #include "proxy/check/check.h"
 #include "proxy/log/requestlog.h"

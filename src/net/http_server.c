@@ -16,7 +16,7 @@
 #include "net/http_clients.h"
 #include "net/http_server.h"
 #include "net/http_words.h"
-#include "net/loop_library.h"
+#include "net/loop/loop_library.h"
 
 enum {
 	BACKLOG = 256,

@@ -16,7 +16,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "net/listener.h"
-#include "net/pieces.h"
+#include "net/loop/pieces.h"
 
 struct http_exchange; /* one request, until it is answered */
 struct http_server;

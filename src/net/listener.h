@@ -9,7 +9,7 @@
 
 #include "base/addr.h"
 #include "base/error.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "net/sock.h"
 
 struct listener {

@@ -13,7 +13,7 @@
 
 #include "base/addr.h"
 #include "base/error.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 
 struct sink;
 

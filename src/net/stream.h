@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "net/loop.h"
+#include "net/loop/loop.h"
 
 enum {
 	STREAM_READABLE = 1,

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "pool/pool.h"
-#include "pool/eligible.h"
+#include "pool/server/eligible.h"
 
 struct balance {
 	const char *name; /* as in "balance NAME" */

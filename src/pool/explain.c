@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "pool/balance.h"
 #include "pool/explain.h"
-#include "pool/server_set.h"
+#include "pool/server/server_set.h"
 
 void
 pool_explain(struct pool *p, const struct peer *who, struct attempts *attempts,

@@ -7,9 +7,9 @@
 #ifndef PEN_POOL_EXPLAIN_H
 #define PEN_POOL_EXPLAIN_H
 
-#include "pool/acl.h"
+#include "pool/acl/acl.h"
 #include "pool/pool.h"
-#include "pool/sticky.h"
+#include "pool/sticky/sticky.h"
 
 enum decision_rule {
 	RULE_NONE,	 /* no server may take the client */

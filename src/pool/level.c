@@ -4,7 +4,7 @@
 #include "pool/balance.h"
 #include "pool/explain.h"
 #include "pool/level.h"
-#include "pool/server_set.h"
+#include "pool/server/server_set.h"
 
 static int64_t
 level_of(const struct server *s)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "pool/digest.h"
+#include "pool/server/digest.h"
 #include "pool/pool_private.h"
 
 /* ---- settings ---- */

@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "pool/acl.h"
-#include "pool/countries.h"
-#include "pool/server.h"
+#include "pool/acl/acl.h"
+#include "pool/acl/countries.h"
+#include "pool/server/server.h"
 
 struct server_set;
 struct balance; /* an algorithm; see balance.h */

@@ -4,7 +4,7 @@
 #define PEN_POOL_POOL_AMONG_H
 
 #include "pool/pool.h"
-#include "pool/server_set.h"
+#include "pool/server/server_set.h"
 
 /* The member of `set` that is eligible, permits `who` and has the smallest
  * cost; of equals the next in turn. None whose bit is in `attempted`, which has

@@ -9,8 +9,8 @@
 #include "pool/balance.h"
 #include "pool/pool_change.h"
 #include "pool/history.h"
-#include "pool/server_set.h"
-#include "pool/sticky.h"
+#include "pool/server/server_set.h"
+#include "pool/sticky/sticky.h"
 
 struct pool {
 	struct pool_options options;

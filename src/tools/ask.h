@@ -13,7 +13,7 @@
 
 #include "base/addr.h"
 #include "base/error.h"
-#include "net/resolve.h"
+#include "net/resolve/resolve.h"
 
 /* Who is asked. */
 struct target {

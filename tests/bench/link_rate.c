@@ -23,6 +23,7 @@
 
 #include "base/addr.h"
 #include "dsr/link/link.h"
+#include "dsr/open/link_open.h"
 
 enum { BATCH = 256, FLOOD = 64, MOST = 1500 };
 

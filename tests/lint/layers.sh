@@ -1,57 +1,67 @@
 #!/bin/sh
 # Each source file includes its own directory and the layers below, nothing else;
 # libevent stays behind net/loop, resolver_evdns and http_*; only main ends the process;
-# a _private.h belongs to three files at most.
+# a _private.h belongs to three files at most; a directory has 24 .c files at most.
 cd "${SRCDIR:-.}/src" || exit 1
 
+net="net/loop net/resolve net net/program"
+pool="pool/acl pool/server pool/sticky pool"
 proxy="proxy/wire proxy/http proxy/log proxy/core proxy/check proxy/datagram \
 proxy/dns proxy/session proxy/frontend"
+link="dsr/frame dsr/link"
+dsr="dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director"
 
 # directory: the directories that its files may include, besides its own
 layers="
 base:
-net: base
-tls: base net
-pool: base
-proxy/wire: base pool
-proxy/http: base net proxy/wire
-proxy/log: base net tls pool
-proxy/core: base net tls pool proxy/wire proxy/http proxy/log
-proxy/check: base net tls pool proxy/wire proxy/http proxy/core
-proxy/datagram: base net pool proxy/log proxy/core
-proxy/dns: base net pool proxy/wire proxy/log proxy/core
-proxy/session: base net tls pool proxy/wire proxy/http proxy/log proxy/core
-proxy/frontend: base net tls pool proxy/log proxy/core proxy/datagram proxy/dns proxy/session
+net/loop: base
+net/resolve: base net/loop
+net: base net/loop net/resolve
+net/program: base net/loop net
+tls: base $net
+pool/acl: base
+pool/server: base
+pool/sticky: base
+pool: base pool/acl pool/server pool/sticky
+proxy/wire: base $pool
+proxy/http: base $net proxy/wire
+proxy/log: base $net tls $pool
+proxy/core: base $net tls $pool proxy/wire proxy/http proxy/log
+proxy/check: base $net tls $pool proxy/wire proxy/http proxy/core
+proxy/datagram: base $net $pool proxy/log proxy/core
+proxy/dns: base $net $pool proxy/wire proxy/log proxy/core
+proxy/session: base $net tls $pool proxy/wire proxy/http proxy/log proxy/core
+proxy/frontend: base $net tls $pool proxy/log proxy/core proxy/datagram proxy/dns proxy/session
 dsr/frame: base
 dsr/link: base dsr/frame
-dsr/xdp: base dsr/frame dsr/link
-dsr/segment: base dsr/frame dsr/link
+dsr/xdp: base $link
+dsr/open: base $link
+dsr/segment: base $link
 dsr/flows: base dsr/frame
-dsr/inspect: base dsr/frame dsr/link dsr/segment dsr/xdp
-dsr/forward: base net pool dsr/frame dsr/link dsr/segment dsr/flows
-dsr/director: base net pool dsr/frame dsr/link dsr/segment dsr/flows dsr/forward
+dsr/inspect: base $link dsr/segment dsr/xdp dsr/open
+dsr/forward: base $net $pool $link dsr/segment dsr/flows
+dsr/director: base $net $pool $link dsr/open dsr/segment dsr/flows dsr/forward
 control/answer: base
-control/value: base net tls pool $proxy control/answer
-control/plan: base net tls pool $proxy control/answer control/value
-control/life: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan
-control/language: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life
-control/apply: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language
-control/verify: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply
-control/report: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify
-control/file: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control
-control/web: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file
-control/socket: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web
-control/upgrade: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket
-control/commands: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket control/upgrade
-control: base net tls pool $proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket control/upgrade control/commands
-tools: base net tls pool $proxy control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket control/upgrade control/commands
-main.c: base net tls pool $proxy control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/socket control/upgrade control/commands control tools
+"
+below="base $net tls $pool $proxy control/answer"
+for d in value plan life language apply verify report file web socket upgrade \
+	commands; do
+	[ "$d" != life ] || below="$below $dsr"
+	[ "$d" != file ] || above=control
+	layers="${layers}control/$d: $below ${above:-}
+"
+	above=
+	below="$below control/$d"
+done
+layers="${layers}control: $below
+tools: $below
+main.c: $below control tools
 "
 # How many files may include a _private.h, where that is more than three. These are
 # to become fewer, but for that of sessions: a file each state and step.
 private='
 control/value/value_private.h 6
-net/loop_private.h 4
+net/loop/loop_private.h 4
 proxy/datagram/flow_private.h 5
 proxy/session/session_private.h 20
 '
@@ -97,6 +107,7 @@ BEGIN {
 	list = ARGV[1]
 	while ((getline file <list) > 0) {
 		exists[file] = 1
+		sources[directory(file)] += file ~ /\.c$/
 		ARGV[++files] = file
 	}
 	ARGC = files + 1
@@ -108,7 +119,7 @@ BEGIN {
 	sub(/[>"].*/, "", name)
 	include(FILENAME, name, is_quoted)
 	if (name ~ /^ev(ent|util|dns|http|rpc)/ &&
-	    FILENAME !~ /^net\/(loop.*|resolver_evdns|http_.*)\.c$/)
+	    FILENAME !~ /^net\/(loop\/loop.*|resolve\/resolver_evdns|http_.*)\.c$/)
 		complain(FILENAME, "knows libevent")
 }
 FILENAME != "main.c" &&
@@ -119,6 +130,9 @@ END {
 	for (name in users)
 		if (users[name] > (name in most ? most[name] : 3))
 			complain(name, "is included by " users[name] " files")
+	for (name in sources)
+		if (sources[name] > 24)
+			complain(name, "has " sources[name] " .c files")
 	for (name in bad)
 		failed++
 	print "layers: " files - failed " passed, " failed + 0 " failed"

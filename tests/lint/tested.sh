@@ -83,7 +83,7 @@ tests/unit/control/test_config_merge: control/file/config_edit control/file/conf
 tests/unit/dsr/test_frame: dsr/frame/mac
 tests/unit/dsr/test_tarpit: dsr/segment/token_bucket
 tests/unit/dsr/test_director_vlan: dsr/segment/vlan
-tests/unit/pool/test_pool: pool/server
+tests/unit/pool/test_pool: pool/server/server
 tests/unit/pool/test_turns: pool/balance pool/balance_hash pool/balance_heap
 	pool/balance_least_time pool/balance_leastconn pool/balance_p2c
 	pool/balance_prio pool/balance_roundrobin pool/balance_wleastconn

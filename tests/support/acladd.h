@@ -2,7 +2,7 @@
 #ifndef PEN_TEST_ACLADD_H
 #define PEN_TEST_ACLADD_H
 
-#include "pool/acl.h"
+#include "pool/acl/acl.h"
 
 /* Returns 0, or -1: not an entry, or memory is short. */
 static inline int

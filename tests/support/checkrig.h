@@ -3,7 +3,7 @@
 #ifndef PEN_TEST_CHECKRIG_H
 #define PEN_TEST_CHECKRIG_H
 
-#include "net/program.h"
+#include "net/program/program.h"
 #include "proxy/check/checker.h"
 #include "support/rig.h"
 

@@ -1,6 +1,7 @@
 /* linkrig.c: a link at the near end of a cable. */
 #include "config.h"
 
+#include "dsr/open/link_open.h"
 #include "support/linkrig.h"
 
 #include <check.h>

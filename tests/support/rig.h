@@ -3,7 +3,7 @@
 #ifndef PEN_TEST_RIG_H
 #define PEN_TEST_RIG_H
 
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "proxy/frontend/frontend.h"
 #include "support/backend.h"
 #include "support/spot.h"

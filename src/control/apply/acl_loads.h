@@ -12,8 +12,8 @@
 #define PEN_CONTROL_ACL_LOADS_H
 
 #include "base/list.h"
-#include "net/loop.h"
-#include "pool/acl.h"
+#include "net/loop/loop.h"
+#include "pool/acl/acl.h"
 
 struct acl_load;
 

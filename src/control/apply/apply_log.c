@@ -7,7 +7,7 @@
 #include "base/words.h"
 #include "control/apply/apply.h"
 #include "control/plan/origin.h"
-#include "net/resolve.h"
+#include "net/resolve/resolve.h"
 #include "proxy/log/requestlog.h"
 #include "proxy/log/sessionlog.h"
 

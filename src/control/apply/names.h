@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/hash_table.h"
 #include "base/list.h"
-#include "net/resolve.h"
-#include "net/resolver.h"
+#include "net/resolve/resolve.h"
+#include "net/resolve/resolver.h"
 
 enum { NAMES_DNS_PORT = 53 };
 

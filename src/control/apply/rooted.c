@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "control/apply/rooted.h"
-#include "net/program.h"
+#include "net/program/program.h"
 
 const char *
 rooted_path(const struct pen *p, const char *path, char *text, size_t size)

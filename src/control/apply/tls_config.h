@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "control/plan/plan.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "tls/tls_client.h"
 #include "tls/tls_server.h"
 

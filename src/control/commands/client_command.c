@@ -9,7 +9,7 @@
 #include "control/answer/fields.h"
 #include "control/life/context.h"
 #include "control/apply/server_find.h"
-#include "pool/sticky.h"
+#include "pool/sticky/sticky.h"
 #include "proxy/session/session.h"
 
 enum { RECENT_SECONDS = 300, WALK = 2000 };

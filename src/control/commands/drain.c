@@ -7,7 +7,7 @@
 #include "control/commands/drain.h"
 #include "control/life/context.h"
 #include "control/answer/reply.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "pool/pool.h"
 
 /* How often to count, and to say how many are left: often enough for penctl,

@@ -11,8 +11,8 @@
 #include "control/file/config_file.h"
 #include "control/file/config_lines.h"
 #include "control/registry.h"
-#include "pool/acl.h"
-#include "pool/server.h"
+#include "pool/acl/acl.h"
+#include "pool/server/server.h"
 
 /* ---- what a command sets ---- */
 

@@ -12,7 +12,7 @@
 #include "control/language/help.h"
 #include "control/answer/reply.h"
 #include "control/plan/table.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 
 enum { COLUMN = 30, WIDTH = 79 };
 

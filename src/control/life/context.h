@@ -15,8 +15,8 @@
 #include "control/life/stopping.h"
 #include "control/plan/plan.h"
 #include "net/inherited.h"
-#include "net/loop.h"
-#include "net/pieces.h"
+#include "net/loop/loop.h"
+#include "net/loop/pieces.h"
 
 struct checker;
 struct command_group;

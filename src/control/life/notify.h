@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "net/loop.h"
+#include "net/loop/loop.h"
 
 enum { NOTIFY_STATUS_MAX = 128 };
 

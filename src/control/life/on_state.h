@@ -11,7 +11,7 @@
 #ifndef PEN_CONTROL_ON_STATE_H
 #define PEN_CONTROL_ON_STATE_H
 
-#include "net/program.h"
+#include "net/program/program.h"
 #include "pool/pool.h"
 
 /* Changes that wait; programs at a time; how long one may take. */

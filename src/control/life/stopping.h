@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 
 struct pen;
 

@@ -143,7 +143,7 @@ struct plan_page;
 struct plan_servers {
 	struct plan_page **page;
 	uint32_t pages, room;
-	unsigned slots; /* as in the pool's list (pool/server.h) */
+	unsigned slots; /* as in the pool's list (pool/server/server.h) */
 };
 
 struct plan {
@@ -170,7 +170,7 @@ int plan_become(struct plan *p, const struct plan *from);
 
 /* ---- servers ---- */
 
-/* The server that is meant for a slot of the pool's list (pool/server.h), for
+/* The server that is meant for a slot of the pool (pool/server/server.h), for
  * reading; one without a host is none. NULL behind the last slot, so that a
  * walk over all servers, the two special ones included, is
  *

@@ -7,7 +7,7 @@
 #ifndef PEN_CONTROL_SERVER_INDEX_H
 #define PEN_CONTROL_SERVER_INDEX_H
 
-#include "pool/server.h"
+#include "pool/server/server.h"
 
 struct server_index;
 

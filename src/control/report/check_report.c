@@ -10,7 +10,7 @@
 #include "control/life/context.h"
 #include "control/report/report.h"
 #include "dsr/director/director.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "proxy/check/checker.h"
 
 /* ---- what was found out ---- */

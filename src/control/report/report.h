@@ -4,7 +4,7 @@
 
 #include "control/answer/fields.h"
 #include "control/value/row.h"
-#include "pool/server.h"
+#include "pool/server/server.h"
 
 struct pen;
 

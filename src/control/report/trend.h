@@ -5,7 +5,7 @@
 #define PEN_CONTROL_TREND_H
 
 #include "base/buffer.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "proxy/log/reason.h"
 #include "tls/tls_server.h"
 

@@ -12,7 +12,7 @@
 #include "base/addr.h"
 #include "base/error.h"
 #include "control/plan/plan.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 
 struct apply;
 struct pen;

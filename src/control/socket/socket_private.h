@@ -6,7 +6,7 @@
 #include "base/addr.h"
 #include "base/list.h"
 #include "control/value/access.h"
-#include "net/timeouts.h"
+#include "net/loop/timeouts.h"
 
 struct pen;
 

@@ -12,7 +12,7 @@
 
 #include "control/upgrade/handover.h"
 #include "pool/pool.h"
-#include "pool/sticky.h"
+#include "pool/sticky/sticky.h"
 #include "proxy/datagram/flow_past.h"
 #include "proxy/frontend/frontend.h"
 

@@ -9,7 +9,7 @@
 #include "control/upgrade/handover_state.h"
 #include "control/upgrade/upgrade.h"
 #include "control/upgrade/upgrade_start.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 
 /* Bytes that are kept of what the new process says. */
 enum { UPGRADE_SAID_MAX = 4096 };

@@ -11,7 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "pool/acl.h"
+#include "pool/acl/acl.h"
 
 struct plan;
 

@@ -15,7 +15,7 @@
 #include "base/addr.h"
 #include "base/error.h"
 #include "control/value/plan_acls.h"
-#include "net/resolve.h"
+#include "net/resolve/resolve.h"
 #include "pool/pool.h"
 #include "proxy/frontend/frontend.h"
 

@@ -16,7 +16,7 @@
 #include "control/apply/rooted.h"
 #include "control/verify/preflight.h"
 #include "control/verify/transparent.h"
-#include "net/program.h"
+#include "net/program/program.h"
 #include "net/sock_try.h"
 #include "proxy/log/sessionlog.h"
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "dsr/director/director_private.h"
 #include "dsr/link/busy_poll.h"
+#include "dsr/open/link_open.h"
 
 /* What time does: how often, and flows that end at once. */
 enum { TICK_MS = 250, SOON_MS = 1, EXPIRE = 1000, FRAGMENTS = 4096 };

@@ -20,8 +20,8 @@
 #include "dsr/segment/neighbor.h"
 #include "dsr/segment/probe.h"
 #include "dsr/segment/tarpit.h"
-#include "net/loop.h"
-#include "pool/acl.h"
+#include "net/loop/loop.h"
+#include "pool/acl/acl.h"
 #include "pool/pool.h"
 
 struct director_options {

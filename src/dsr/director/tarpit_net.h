@@ -5,7 +5,7 @@
 
 #include "dsr/forward/nexthop.h"
 #include "dsr/segment/tarpit.h"
-#include "pool/acl.h"
+#include "pool/acl/acl.h"
 
 struct tarpit_net {
 	/* Set once; they outlive this. */

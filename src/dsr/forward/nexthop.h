@@ -11,7 +11,7 @@
 #include "dsr/forward/vips.h"
 #include "dsr/forward/wire.h"
 #include "dsr/segment/neighbor.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "pool/pool.h"
 
 /* The receiver of the frames for a server. */

@@ -10,6 +10,7 @@
 #include "dsr/inspect/inspect.h"
 #include "dsr/inspect/inspect_linux.h"
 #include "dsr/link/link.h"
+#include "dsr/open/link_open.h"
 
 /* An address without an answer is asked for every half second, after a second
  * from our own address. VIPs get LEAST_MS to be claimed: a director waits as

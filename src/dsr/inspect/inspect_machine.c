@@ -13,6 +13,7 @@
 #include "dsr/inspect/inspect.h"
 #include "dsr/inspect/inspect_linux.h"
 #include "dsr/link/link.h"
+#include "dsr/open/link_open.h"
 
 /* False when it is no address of IP. */
 static bool

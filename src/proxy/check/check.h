@@ -24,7 +24,7 @@
 #include "base/addr.h"
 #include "base/error.h"
 #include "base/words.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "pool/pool.h"
 
 struct check;

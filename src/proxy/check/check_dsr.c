@@ -2,7 +2,7 @@
  * way of clients' frames; see dsr/director/checks.h. */
 #include "config.h"
 
-#include "net/resolve.h"
+#include "net/resolve/resolve.h"
 #include "proxy/check/check_dsr.h"
 
 static int

@@ -1,5 +1,5 @@
-/* check_exec.c: "exec PROGRAM [ARGUMENTS]": a program finds out, and its exit
- * status 0 says that the server is well; see net/program.h for how it is run.
+/* check_exec.c: "exec PROGRAM [ARGUMENTS]": a program finds out; its exit
+ * status 0 is success. net/program/program.h says how it is run.
  *
  * It is told the address and port as its last two arguments, or where {address}
  * and {port} stand among them; the path of a Unix socket is an address, with an
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/environment.h"
-#include "net/program.h"
+#include "net/program/program.h"
 #include "net/sock.h"
 #include "proxy/check/check.h"
 

@@ -17,7 +17,7 @@
 #include "base/list.h"
 #include "net/sock.h"
 #include "net/sources.h"
-#include "net/timeouts.h"
+#include "net/loop/timeouts.h"
 
 struct frontend_core;
 struct server;

@@ -23,7 +23,7 @@
 #include "base/list.h"
 #include "net/dgram.h"
 #include "net/listener.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "net/ports.h"
 #include "net/sources.h"
 #include "proxy/core/id_table.h"

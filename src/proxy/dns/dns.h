@@ -19,7 +19,7 @@
 #include "base/hash_table.h"
 #include "net/dgram.h"
 #include "net/listener.h"
-#include "net/timeouts.h"
+#include "net/loop/timeouts.h"
 
 struct frontend_core;
 struct dns_server;

@@ -10,7 +10,7 @@
 #define PEN_PROXY_DUMMY_H
 
 #include "base/list.h"
-#include "net/timeouts.h"
+#include "net/loop/timeouts.h"
 
 struct frontend_core;
 

@@ -16,7 +16,7 @@
 
 #include "base/addr.h"
 #include "base/error.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "pool/pool.h"
 #include "proxy/core/frontend_options.h"
 #include "proxy/core/frontend_stats.h"

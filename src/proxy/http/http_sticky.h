@@ -1,5 +1,5 @@
 /* http_sticky.h: the cookie by which a client comes back to its server: the
- * server's digest (pool/digest.h) in 16 hexadecimal digits. Pure. */
+ * server's digest (pool/server/digest.h) in 16 hexadecimal digits. Pure. */
 #ifndef PEN_PROXY_HTTP_STICKY_H
 #define PEN_PROXY_HTTP_STICKY_H
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pool/server.h"
+#include "pool/server/server.h"
 
 enum reason {
 	REASON_DONE,	       /* both sides said their last word */

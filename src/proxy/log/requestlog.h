@@ -13,8 +13,8 @@
 
 #include "base/addr.h"
 #include "base/error.h"
-#include "net/loop.h"
-#include "pool/server.h"
+#include "net/loop/loop.h"
+#include "pool/server/server.h"
 
 struct requestlog;
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/number.h"
-#include "pool/server.h"
+#include "pool/server/server.h"
 #include "proxy/log/session_record.h"
 #include "tls/tls.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "net/sink.h"
 #include "proxy/log/sessionlog.h"
 

@@ -25,8 +25,8 @@
 #include "base/addr.h"
 #include "base/error.h"
 #include "base/list.h"
-#include "net/loop.h"
-#include "net/timeouts.h"
+#include "net/loop/loop.h"
+#include "net/loop/timeouts.h"
 #include "proxy/core/id_table.h"
 #include "proxy/wire/route.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "proxy/http/http_relay.h"
 #include "proxy/log/requestlog.h"
 #include "proxy/log/sessionlog.h"

@@ -8,7 +8,7 @@
 #define PEN_PROXY_ROUTE_H
 
 #include "base/list.h"
-#include "pool/server_set.h"
+#include "pool/server/server_set.h"
 #include "proxy/wire/first.h"
 
 /* By the server name or the protocols of a ClientHello; by the host of an HTTP

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "control/apply/apply.h"
 #include "control/upgrade/handover_state.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "support/ask.h"
 #include "support/pooladmin.h"
 #include "support/suite.h"

@@ -11,6 +11,7 @@
 
 #include "dsr/frame/frame.h"
 #include "dsr/link/link.h"
+#include "dsr/open/link_open.h"
 #include "support/linkrig.h"
 #include "support/suite.h"
 #include "support/veth.h"

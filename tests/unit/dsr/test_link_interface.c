@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dsr/link/link.h"
+#include "dsr/open/link_open.h"
 #include "support/linkrig.h"
 #include "support/suite.h"
 #include "support/veth.h"

@@ -15,6 +15,7 @@
 #include "base/addr.h"
 #include "dsr/frame/frame.h"
 #include "dsr/link/link.h"
+#include "dsr/open/link_open.h"
 #include "dsr/link/offload.h"
 #include "support/suite.h"
 #include "support/veth.h"

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "dsr/open/link_open.h"
 #include "dsr/flows/dsr_flows.h"
 #include "dsr/frame/frame.h"
 #include "dsr/inspect/inspect.h"

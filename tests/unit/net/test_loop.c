@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "net/loop.h"
-#include "net/timeouts.h"
+#include "net/loop/loop.h"
+#include "net/loop/timeouts.h"
 #include "support/child.h"
 #include "support/suite.h"
 #include "support/wait.h"

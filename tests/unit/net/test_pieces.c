@@ -5,7 +5,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "net/pieces.h"
+#include "net/loop/pieces.h"
 #include "support/suite.h"
 
 enum { WORKERS = 5, BUDGET = 2 };

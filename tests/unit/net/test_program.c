@@ -19,8 +19,8 @@
 #endif
 
 #include "base/environment.h"
-#include "net/program.h"
-#include "net/program_exec.h"
+#include "net/program/program.h"
+#include "net/program/program_exec.h"
 #include "support/child.h"
 #include "support/suite.h"
 #include "support/wait.h"

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "net/resolve.h"
+#include "net/resolve/resolve.h"
 #include "support/suite.h"
 
 static struct error e;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/list.h"
-#include "net/resolver.h"
+#include "net/resolve/resolver.h"
 #include "net/sock.h"
 #include "support/suite.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "net/timeouts.h"
+#include "net/loop/timeouts.h"
 #include "support/suite.h"
 
 enum { THINGS = 200, SPAN_MS = 120 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
-#include "pool/acl_private.h"
+#include "pool/acl/acl_private.h"
 #include "support/acladd.h"
 #include "support/suite.h"
 

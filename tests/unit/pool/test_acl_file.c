@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "pool/acl_private.h"
+#include "pool/acl/acl_private.h"
 #include "support/acladd.h"
 #include "support/suite.h"
 

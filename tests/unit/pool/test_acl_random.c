@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "pool/acl.h"
-#include "pool/countries.h"
+#include "pool/acl/acl.h"
+#include "pool/acl/countries.h"
 #include "support/mmdb.h"
 #include "support/suite.h"
 

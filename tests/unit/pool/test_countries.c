@@ -4,8 +4,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "pool/acl.h"
-#include "pool/countries.h"
+#include "pool/acl/acl.h"
+#include "pool/acl/countries.h"
 #include "support/acladd.h"
 #include "support/mmdb.h"
 #include "support/suite.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "pool/pool.h"
-#include "pool/server_set.h"
+#include "pool/server/server_set.h"
 #include "support/suite.h"
 
 enum { SERVERS = 300, NOW = 1000 };

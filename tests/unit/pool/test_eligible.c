@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "pool/eligible.h"
+#include "pool/server/eligible.h"
 #include "support/suite.h"
 
 enum { ROOM = 5000 };

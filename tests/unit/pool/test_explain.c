@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "pool/balance.h"
 #include "pool/explain.h"
-#include "pool/server_set.h"
+#include "pool/server/server_set.h"
 #include "support/acladd.h"
 #include "support/pooladmin.h"
 #include "support/suite.h"

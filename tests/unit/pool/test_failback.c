@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pool/explain.h"
-#include "pool/sticky.h"
+#include "pool/sticky/sticky.h"
 #include "support/pooladmin.h"
 #include "support/suite.h"
 

@@ -6,7 +6,7 @@
 
 #include "pool/balance.h"
 #include "pool/level.h"
-#include "pool/server_set.h"
+#include "pool/server/server_set.h"
 #include "support/suite.h"
 
 enum { SERVERS = 3 };

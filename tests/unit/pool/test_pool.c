@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pool/balance.h"
-#include "pool/sticky.h"
+#include "pool/sticky/sticky.h"
 #include "support/acladd.h"
 #include "support/pooladmin.h"
 #include "support/suite.h"

@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "pool/balance.h"
-#include "pool/sticky.h"
+#include "pool/sticky/sticky.h"
 #include "support/suite.h"
 
 enum { BOUND = 50, OPEN = 64 };

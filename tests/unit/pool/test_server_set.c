@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pool/balance.h"
-#include "pool/server_set.h"
+#include "pool/server/server_set.h"
 #include "support/pooladmin.h"
 #include "support/suite.h"
 

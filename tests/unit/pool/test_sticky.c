@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "pool/sticky.h"
+#include "pool/sticky/sticky.h"
 #include "support/suite.h"
 
 static struct peer

@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "pool/balance.h"
 #include "proxy/frontend/frontend.h"
 #include "proxy/session/connections.h"

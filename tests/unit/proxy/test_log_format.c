@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pool/server.h"
+#include "pool/server/server.h"
 #include "proxy/log/log_format.h"
 #include "support/suite.h"
 #include "tls/tls.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/words.h"
-#include "pool/server.h"
+#include "pool/server/server.h"
 #include "proxy/log/log_format.h"
 #include "support/suite.h"
 

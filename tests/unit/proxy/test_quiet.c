@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pool/sticky.h"
+#include "pool/sticky/sticky.h"
 #include "proxy/session/session.h"
 #include "proxy/wire/route.h"
 #include "support/backend.h"

@@ -1,0 +1,238 @@
+/* program_exec.c: clone(2) and execve(2), or posix_spawn(3); owns nothing. */
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "net/program/program_exec.h"
+
+#ifdef __linux__
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#ifdef HAVE_LINUX_CAPABILITY_H
+#include <linux/capability.h>
+#endif
+#endif
+
+/* ---- posix_spawn ---- */
+
+static int
+exec_set_attributes(posix_spawnattr_t *a)
+{
+	sigset_t all, none;
+	int flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+
+	sigfillset(&all);
+	sigemptyset(&none);
+#ifdef POSIX_SPAWN_SETSID
+	flags |= POSIX_SPAWN_SETSID;
+#else
+	flags |= POSIX_SPAWN_SETPGROUP;
+#endif
+	if (posix_spawnattr_setsigdefault(a, &all) != 0 ||
+	    posix_spawnattr_setsigmask(a, &none) != 0 ||
+	    posix_spawnattr_setflags(a, (short)flags) != 0)
+		return -1;
+	return 0;
+}
+
+pid_t
+program_exec_spawn(const struct program_exec *x, int *error)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	pid_t pid = 0;
+
+	if (posix_spawn_file_actions_init(&files) != 0)
+		return -1;
+	if (posix_spawnattr_init(&attributes) != 0) {
+		posix_spawn_file_actions_destroy(&files);
+		return -1;
+	}
+	*error = ENOMEM;
+	/* all else is closed on exec */
+	if (exec_set_attributes(&attributes) == 0 &&
+	    posix_spawn_file_actions_adddup2(&files, x->null, 0) == 0 &&
+	    posix_spawn_file_actions_adddup2(&files, x->out, 1) == 0 &&
+	    posix_spawn_file_actions_adddup2(&files, x->out, 2) == 0)
+		*error = posix_spawn(
+		    &pid, x->argv[0], &files, &attributes, x->argv, x->env);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	if (*error == 0)
+		return pid;
+	errno = *error;
+	/* whether the system is short of something, or the program cannot be
+	 * executed */
+	return *error == EAGAIN || *error == ENOMEM ? -1 : 0;
+}
+
+#ifdef __linux__
+
+/* ---- clone: in the new process ---- */
+
+enum { STACK = 64 * 1024, FILES_MAX = 1024 };
+
+/* What the new process is told, and tells in `error`: the memory is pen's. */
+struct order {
+	const struct program_exec *x;
+	pid_t parent;
+	volatile int error;
+};
+
+/* A handler of pen's must not run in here. */
+static void
+reset_signals(void)
+{
+	struct sigaction standard;
+	sigset_t none;
+	int s;
+
+	memset(&standard, 0, sizeof(standard));
+	standard.sa_handler = SIG_DFL;
+	for (s = 1; s < NSIG; s++)
+		(void)sigaction(s, &standard, NULL);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Without inheritable ones there are no ambient ones either: capabilities(7).
+ * What the program's file brings, or root has, it gets. */
+static void
+drop_capabilities(void)
+{
+#ifdef HAVE_LINUX_CAPABILITY_H
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct set[_LINUX_CAPABILITY_U32S_3];
+	int i;
+
+	/* a service manager may have forbidden capset() */
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (syscall(SYS_capget, &head, set) != 0)
+		return;
+	for (i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		set[i].inheritable = 0;
+	(void)syscall(SYS_capset, &head, set);
+#endif
+}
+
+/* Programs that close all they may have, or use select(2), get on badly with
+ * the limit that pen has raised. */
+static void
+lower_limit(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur <= FILES_MAX)
+		return;
+	r.rlim_cur = FILES_MAX;
+	(void)setrlimit(RLIMIT_NOFILE, &r);
+}
+
+enum { SHARE_NOTHING = 1 << 1 }; /* CLOSE_RANGE_UNSHARE */
+
+static int
+close_from(int fd, unsigned flags)
+{
+#ifdef SYS_close_range
+	return (int)syscall(SYS_close_range, (unsigned)fd, ~0U, flags);
+#else
+	(void)fd, (void)flags;
+	return -1;
+#endif
+}
+
+/* From here on the descriptors are the process's own. With many it takes a copy
+ * of the low ones that it needs, or on an old kernel of all. The others are
+ * closed on exec anyway; this is for those that a library forgot. */
+static int
+take_files(const struct program_exec *x)
+{
+	int last = x->null > x->out ? x->null : x->out;
+
+	if (x->crowded && close_from(last + 1, SHARE_NOTHING) < 0 &&
+	    unshare(CLONE_FILES) < 0)
+		return -1;
+	if (dup2(x->null, 0) < 0 || dup2(x->out, 1) < 0 || dup2(x->out, 2) < 0)
+		return -1;
+	(void)close_from(3, 0);
+	return 0;
+}
+
+/* Changes nothing of pen's memory but the order. What returns is the exit
+ * status. */
+static int
+become_program(void *arg)
+{
+	struct order *o = arg;
+
+	reset_signals();
+	(void)setsid();
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != o->parent)
+		return 1;
+	drop_capabilities();
+	lower_limit();
+	if (take_files(o->x) == 0)
+		(void)execve(o->x->argv[0], o->x->argv, o->x->env);
+	o->error = errno;
+	return 127;
+}
+
+/* ---- clone: in pen ---- */
+
+static pid_t
+clone_program(struct order *o, char *stack)
+{
+	int flags = CLONE_VM | CLONE_VFORK | SIGCHLD |
+	    (o->x->crowded ? CLONE_FILES : 0);
+	sigset_t all, before;
+	pid_t pid;
+	int error;
+
+	sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, &before);
+	pid = clone(become_program, stack + STACK, flags, o);
+	error = errno;
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return pid;
+}
+
+pid_t
+program_exec(const struct program_exec *x, int *error)
+{
+	struct order o = { .x = x, .parent = getpid() };
+	char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	pid_t pid;
+	int failed;
+
+	if (stack == MAP_FAILED)
+		return -1;
+	pid = clone_program(&o, stack);
+	failed = errno;
+	(void)munmap(stack, STACK);
+	errno = failed;
+	*error = o.error;
+	return pid;
+}
+
+#else
+
+pid_t
+program_exec(const struct program_exec *x, int *error)
+{
+	return program_exec_spawn(x, error);
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* digest.h: servers by a number that stands for their name and first address:
+ * the same after a restart, in another process, and when the list is ordered
+ * anew. Finding one is O(1). Who does not know the server cannot read its
+ * address from it, but who guesses that can see that it is right. */
+#ifndef PEN_POOL_DIGEST_H
+#define PEN_POOL_DIGEST_H
+
+#include "pool/server/server.h"
+
+/* A present server is listed by its digest, which becomes server.digest; it
+ * leaves the list, if it is in it. */
+void digest_list(struct hash_table *list, struct server *s);
+void digest_unlist(struct hash_table *list, struct server *s);
+/* One with this digest, of several that are alike any one, or NULL. */
+struct server *digest_find(const struct hash_table *list, uint64_t digest);
+
+#endif

@@ -1,0 +1,467 @@
+/* sticky.c: chained hashing over an array of cache lines; see sticky.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/huge.h"
+#include "pool/sticky/sticky.h"
+
+/* Entries are allocated SLAB at a time; entry number 0 means "none". A slab has
+ * the size of a huge page, but only its touched part takes memory. Once the
+ * first slab is full, further ones ask for a huge page. */
+enum { SLAB_BITS = 15, SLAB = 1 << SLAB_BITS };
+
+struct sticky {
+	struct hash_key key;
+	uint32_t *buckets;
+	uint32_t mask; /* of a hash, to a bucket */
+	struct sticky_client **slabs;
+	struct sticky_aways aways;
+	uint32_t max;
+	uint32_t count; /* entries 1..count are in use */
+	struct use {
+		uint32_t newest, oldest;
+	} use[2]; /* of those that are not proven, and of those that are */
+	uint64_t mask6[2]; /* of the bits of IPv6 that count */
+};
+
+static struct sticky_client *
+sticky_entry(const struct sticky *s, uint32_t i)
+{
+	return &s->slabs[(i - 1) >> SLAB_BITS][(i - 1) & (SLAB - 1)];
+}
+
+static uint32_t *
+sticky_bucket(const struct sticky *s, const uint8_t ip[16], unsigned family)
+{
+	uint64_t key[2];
+
+	/* the bits of the address that tell the client from others */
+	memcpy(key, ip, 16);
+	if (family == AF_INET6) {
+		key[0] &= s->mask6[0];
+		key[1] &= s->mask6[1];
+	}
+	return &s->buckets[hash_keyed(&s->key, key, sizeof(key)) & s->mask];
+}
+
+static void
+sticky_chain(struct sticky *s, uint32_t i)
+{
+	struct sticky_client *c = sticky_entry(s, i);
+	uint32_t *bucket = sticky_bucket(s, c->ip, c->family);
+
+	c->chain = *bucket;
+	*bucket = i;
+}
+
+struct sticky *
+sticky_new(size_t max)
+{
+	struct sticky *s = calloc(1, sizeof(*s));
+	uint32_t buckets = 16;
+
+	if (s == NULL)
+		return NULL;
+	while (buckets < max)
+		buckets *= 2;
+	s->max = (uint32_t)max;
+	s->mask = buckets - 1;
+	s->buckets = calloc(buckets, sizeof(*s->buckets));
+	s->slabs = calloc(max / SLAB + 1, sizeof(struct sticky_client *));
+	if (s->buckets == NULL || s->slabs == NULL ||
+	    sticky_aways_init(&s->aways, max) < 0) {
+		sticky_free(s);
+		errno = ENOMEM;
+		return NULL;
+	}
+	hash_key_init(&s->key);
+	memset(s->mask6, 0xff, sizeof(s->mask6));
+	return s;
+}
+
+/* Chains all entries in empty buckets. Each goes to the front of its chain, so
+ * those that should be found first, the proven and the recent, come last. */
+static void
+sticky_chain_all(struct sticky *s)
+{
+	uint32_t i;
+	int proven;
+
+	for (proven = 0; proven < 2; proven++)
+		for (i = s->use[proven].oldest; i != 0;
+		     i = sticky_entry(s, i)->newer)
+			sticky_chain(s, i);
+}
+
+void
+sticky_set_prefix6(struct sticky *s, unsigned bits)
+{
+	uint8_t mask[16];
+
+	peer_prefix_mask(mask, bits);
+	if (memcmp(s->mask6, mask, sizeof(mask)) == 0)
+		return;
+	memcpy(s->mask6, mask, sizeof(mask));
+	if (s->count == 0)
+		return;
+	memset(s->buckets, 0, (s->mask + 1u) * sizeof(*s->buckets));
+	sticky_chain_all(s);
+}
+
+/* The entries stay in their slabs; only the chains are made anew. */
+int
+sticky_grow(struct sticky *s, size_t max)
+{
+	struct sticky *new;
+
+	if (max <= s->max)
+		return 0;
+	new = sticky_new(max);
+	if (new == NULL)
+		return -1;
+	memcpy(new->slabs, s->slabs,
+	    (s->max / SLAB + 1) * sizeof(struct sticky_client *));
+	sticky_aways_take(&new->aways, &s->aways);
+	memcpy(new->mask6, s->mask6, sizeof(s->mask6));
+	memcpy(new->use, s->use, sizeof(s->use));
+	new->key = s->key;
+	new->count = s->count;
+	free(s->slabs);
+	sticky_aways_fini(&s->aways);
+	free(s->buckets);
+	*s = *new;
+	free(new);
+	sticky_chain_all(s);
+	return 0;
+}
+
+void
+sticky_free(struct sticky *s)
+{
+	size_t i;
+
+	if (s == NULL)
+		return;
+	for (i = 0; s->slabs != NULL && i <= s->max / SLAB; i++)
+		free(s->slabs[i]);
+	sticky_aways_fini(&s->aways);
+	free(s->slabs);
+	free(s->buckets);
+	free(s);
+}
+
+size_t
+sticky_count(const struct sticky *s)
+{
+	return s->count;
+}
+
+/* ---- chains ---- */
+
+static bool
+sticky_is_of(const struct sticky *s, const struct sticky_client *c,
+    const struct peer *who)
+{
+	uint64_t a[2], b[2], differ[2];
+
+	if (c->scope != (uint16_t)who->scope || c->family != who->family)
+		return false;
+	memcpy(a, c->ip, sizeof(a));
+	memcpy(b, who->ip, sizeof(b));
+	differ[0] = a[0] ^ b[0];
+	differ[1] = a[1] ^ b[1];
+	return (differ[0] | differ[1]) == 0 ||
+	    (c->family == AF_INET6 &&
+		((differ[0] & s->mask6[0]) | (differ[1] & s->mask6[1])) == 0);
+}
+
+/* Returns the client's entry, or 0, and updates the hint. */
+static uint32_t
+sticky_lookup(const struct sticky *s, const struct peer *who, sticky_hint *hint)
+{
+	uint32_t i = *hint;
+
+	if (i == 0 || i > s->count ||
+	    !sticky_is_of(s, sticky_entry(s, i), who)) {
+		i = *sticky_bucket(s, who->ip, who->family);
+		while (i != 0 && !sticky_is_of(s, sticky_entry(s, i), who))
+			i = sticky_entry(s, i)->chain;
+	}
+	*hint = i;
+	return i;
+}
+
+static void
+sticky_unchain(struct sticky *s, uint32_t i)
+{
+	uint32_t *at = sticky_bucket(
+	    s, sticky_entry(s, i)->ip, sticky_entry(s, i)->family);
+
+	while (*at != i)
+		at = &sticky_entry(s, *at)->chain;
+	*at = sticky_entry(s, i)->chain;
+}
+
+/* ---- the order of last use ---- */
+
+static void
+sticky_unlink_use(struct sticky *s, uint32_t i)
+{
+	struct sticky_client *c = sticky_entry(s, i);
+	struct use *use = &s->use[c->proven];
+
+	if (c->newer != 0)
+		sticky_entry(s, c->newer)->older = c->older;
+	else
+		use->newest = c->older;
+	if (c->older != 0)
+		sticky_entry(s, c->older)->newer = c->newer;
+	else
+		use->oldest = c->newer;
+}
+
+static void
+sticky_link_newest(struct sticky *s, uint32_t i)
+{
+	struct sticky_client *c = sticky_entry(s, i);
+	struct use *use = &s->use[c->proven];
+
+	c->newer = 0;
+	c->older = use->newest;
+	if (use->newest != 0)
+		sticky_entry(s, use->newest)->newer = i;
+	else
+		use->oldest = i;
+	use->newest = i;
+}
+
+/* ---- where clients come from ---- */
+
+void
+sticky_follow(struct sticky *s, bool on)
+{
+	if (on != s->aways.on)
+		sticky_aways_set(&s->aways, on);
+}
+
+const struct sticky_away *
+sticky_away(const struct sticky *s, sticky_hint found)
+{
+	return sticky_aways_get(&s->aways, found);
+}
+
+void
+sticky_closed(struct sticky *s, const struct peer *who, sticky_hint *hint)
+{
+	if (s->aways.on)
+		sticky_aways_closed(&s->aways, sticky_lookup(s, who, hint));
+}
+
+/* ---- remembering ---- */
+
+static struct sticky_client *
+sticky_new_slab(bool huge)
+{
+	size_t size = SLAB * sizeof(struct sticky_client);
+
+	return huge ? huge_alloc(size) : aligned_alloc(HUGE_PAGE, size);
+}
+
+/* Returns a new entry or, if all are in use, the oldest one that is not proven,
+ * else the oldest; its client is forgotten. Returns 0 with errno ENOMEM. */
+static uint32_t
+sticky_take_entry(struct sticky *s)
+{
+	uint32_t i =
+	    s->use[0].oldest != 0 ? s->use[0].oldest : s->use[1].oldest;
+
+	if (s->count < s->max) {
+		struct sticky_client **slab = &s->slabs[s->count >> SLAB_BITS];
+
+		if (*slab == NULL &&
+		    (*slab = sticky_new_slab(s->count > 0)) == NULL)
+			return 0;
+		return ++s->count;
+	}
+	sticky_unlink_use(s, i);
+	sticky_unchain(s, i);
+	return i;
+}
+
+struct sticky_client *
+sticky_find(struct sticky *s, const struct peer *who, sticky_hint *hint,
+    uint64_t now, uint64_t max_age)
+{
+	uint32_t i = sticky_lookup(s, who, hint);
+
+	if (i == 0 || (max_age > 0 && sticky_entry(s, i)->seen + max_age < now))
+		return NULL;
+	return sticky_entry(s, i);
+}
+
+static uint32_t
+sticky_new_client(struct sticky *s, const struct peer *who, bool proven)
+{
+	uint32_t i = sticky_take_entry(s);
+	struct sticky_away *away;
+	struct sticky_client *c;
+
+	if (i == 0)
+		return 0;
+	c = sticky_entry(s, i);
+	memset(c, 0, sizeof(*c));
+	memcpy(c->ip, who->ip, sizeof(c->ip));
+	c->scope = (uint16_t)who->scope;
+	c->family = (uint8_t)who->family;
+	c->proven = proven;
+	away = sticky_aways_get(&s->aways, i);
+	if (away != NULL)
+		*away = (struct sticky_away){ .home = 0 };
+	sticky_chain(s, i);
+	sticky_link_newest(s, i);
+	return i;
+}
+
+/* Makes the entry the newest of its kind, proven or not. */
+static void
+sticky_use_again(struct sticky *s, uint32_t i, bool proven)
+{
+	struct sticky_client *c = sticky_entry(s, i);
+
+	if (i == s->use[c->proven].newest && c->proven >= proven)
+		return;
+	sticky_unlink_use(s, i);
+	c->proven |= proven;
+	sticky_link_newest(s, i);
+}
+
+int
+sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
+    unsigned server, bool proven, uint64_t now)
+{
+	uint32_t i = sticky_lookup(s, who, hint);
+	struct sticky_client *c;
+
+	if (i == 0) {
+		i = *hint = sticky_new_client(s, who, proven);
+		if (i == 0)
+			return -1;
+	} else {
+		sticky_use_again(s, i, proven);
+		memcpy(sticky_entry(s, i)->ip, who->ip, sizeof(who->ip));
+	}
+	c = sticky_entry(s, i);
+	if (s->aways.on)
+		sticky_aways_opened(
+		    &s->aways, i, server, c->server, c->sent + c->received > 0);
+	c->server = server;
+	c->seen = now;
+	c->connects++;
+	return 0;
+}
+
+int
+sticky_move(
+    struct sticky *s, const struct peer *who, unsigned server, uint64_t now)
+{
+	sticky_hint hint = 0;
+	uint32_t i = sticky_lookup(s, who, &hint);
+
+	if (i == 0) {
+		i = sticky_new_client(s, who, true);
+		if (i == 0)
+			return -1;
+	} else {
+		sticky_unlink_use(s, i);
+		sticky_link_newest(s, i);
+	}
+	sticky_entry(s, i)->seen = now;
+	sticky_entry(s, i)->server = server;
+	sticky_aways_forget(&s->aways, i);
+	return 0;
+}
+
+/* The client at `from` moves to `to`, which is in use by nobody. */
+static void
+sticky_renumber(struct sticky *s, uint32_t from, uint32_t to)
+{
+	struct sticky_client *c = sticky_entry(s, to);
+	struct use *use;
+	uint32_t *at;
+
+	*c = *sticky_entry(s, from);
+	use = &s->use[c->proven];
+	*(c->newer != 0 ? &sticky_entry(s, c->newer)->older : &use->newest) =
+	    to;
+	*(c->older != 0 ? &sticky_entry(s, c->older)->newer : &use->oldest) =
+	    to;
+	for (at = sticky_bucket(s, c->ip, c->family); *at != from;
+	     at = &sticky_entry(s, *at)->chain)
+		;
+	*at = to;
+	sticky_aways_move(&s->aways, from, to);
+}
+
+bool
+sticky_forget(struct sticky *s, const struct peer *who)
+{
+	sticky_hint hint = 0;
+	uint32_t i = sticky_lookup(s, who, &hint);
+
+	if (i == 0)
+		return false;
+	sticky_unlink_use(s, i);
+	sticky_unchain(s, i);
+	if (i != s->count)
+		sticky_renumber(s, s->count, i);
+	s->count--;
+	return true;
+}
+
+void
+sticky_prove(struct sticky *s, const struct peer *who, sticky_hint *hint)
+{
+	uint32_t i = sticky_lookup(s, who, hint);
+
+	if (i != 0)
+		sticky_use_again(s, i, true);
+}
+
+void
+sticky_count_bytes(struct sticky *s, const struct peer *who, sticky_hint *hint,
+    uint64_t sent, uint64_t received)
+{
+	uint32_t i = sticky_lookup(s, who, hint);
+
+	if (i == 0)
+		return;
+	sticky_entry(s, i)->sent += sent;
+	sticky_entry(s, i)->received += received;
+}
+
+int
+sticky_restore(struct sticky *s, const struct sticky_client *c)
+{
+	struct peer who = { .family = c->family, .scope = c->scope };
+	struct sticky_client *new;
+	sticky_hint hint = 0;
+
+	memcpy(who.ip, c->ip, sizeof(who.ip));
+	if (sticky_remember(s, &who, &hint, c->server, c->proven, c->seen) < 0)
+		return -1;
+	new = sticky_entry(s, hint);
+	new->connects = c->connects;
+	new->sent = c->sent;
+	new->received = c->received;
+	return 0;
+}
+
+const struct sticky_client *
+sticky_at(const struct sticky *s, size_t i)
+{
+	return sticky_entry(s, (uint32_t)i + 1);
+}
