@@ -47,10 +47,8 @@ below="base $net tls $pool $proxy control/answer"
 for d in value plan life language apply verify report file web socket upgrade \
 	commands; do
 	[ "$d" != life ] || below="$below $dsr"
-	[ "$d" != file ] || above=control
-	layers="${layers}control/$d: $below ${above:-}
+	layers="${layers}control/$d: $below
 "
-	above=
 	below="$below control/$d"
 done
 layers="${layers}control: $below

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "control/file/config_edit.h"
-#include "control/registry.h"
 
 static const char mark[] = "# overrides what is said elsewhere\n";
 
@@ -54,23 +53,23 @@ align(struct config_range have, struct config_range want)
 }
 
 static const char *
-title_of(const struct command *row)
+title_of(const struct config_lines *l, const struct command *row)
 {
-	return command_group_of(command_groups, row)->title;
+	return command_group_of(l->commands, row)->title;
 }
 
 /* The last line of the same command, or else of its group. */
 static struct config_line *
 find_kin(const struct config_lines *have, const struct command *row)
 {
-	const char *group = title_of(row);
+	const char *group = title_of(have, row);
 	struct config_line *kin = NULL, *i;
 	int near = 0, best = 1;
 
 	for (i = have->line; i < have->line + have->count; i++) {
 		near = i->key[0] == '\0'	? 0
 		    : i->row == row		? 2
-		    : title_of(i->row) == group ? 1
+		    : title_of(have, i->row) == group ? 1
 						: 0;
 		if (near > best ||
 		    (near == best && (kin == NULL || i->order > kin->order)))
@@ -83,7 +82,7 @@ find_kin(const struct config_lines *have, const struct command *row)
 static struct buffer *
 find_place(struct edit *d, const struct command *row)
 {
-	const char *title = title_of(row);
+	const char *title = title_of(d->have, row);
 
 	if (d->row != row)
 		d->beside = find_kin(d->have, row);

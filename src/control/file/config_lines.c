@@ -10,7 +10,6 @@
 #include "control/apply/derive.h"
 #include "control/file/config_file.h"
 #include "control/file/config_lines.h"
-#include "control/registry.h"
 #include "pool/acl/acl.h"
 #include "pool/server/server.h"
 
@@ -31,15 +30,15 @@ static const char *const kin[][2] = {
 };
 
 static const struct command *
-row_of_key(const struct command *row)
+row_of_key(const struct config_lines *l, const struct command *row)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(kin) / sizeof(kin[0]); i++)
 		if (strcmp(row->name, kin[i][0]) == 0)
-			return command_find(command_groups, kin[i][1]);
+			return command_find(l->commands, kin[i][1]);
 	if (row->alias != NULL)
-		return command_find(command_groups, row->alias);
+		return command_find(l->commands, row->alias);
 	return row;
 }
 
@@ -51,10 +50,11 @@ is_row(const struct call *c, const char *name)
 
 /* What a command sets that was carried out, or whose server is a number. */
 static void
-find_key(const struct call *c, char key[KEY_MAX])
+find_key(
+    const struct config_lines *l, const struct call *c, char key[KEY_MAX])
 {
 	const char *word = c->words->count > 0 ? c->words->word[0] : "";
-	const char *name = row_of_key(c->row)->name;
+	const char *name = row_of_key(l, c->row)->name;
 	unsigned long number;
 
 	key[0] = '\0';
@@ -126,7 +126,7 @@ config_lines_add(struct config_lines *l, struct config_line one)
 		free(one.words);
 		return -1;
 	}
-	one.index = command_index(command_groups, one.row);
+	one.index = command_index(l->commands, one.row);
 	one.order = l->count;
 	l->line = list;
 	list[l->count++] = one;
@@ -146,7 +146,7 @@ config_lines_fini(struct config_lines *l)
 	}
 	free(l->line);
 	free(l->text);
-	*l = (struct config_lines){ .line = NULL };
+	*l = (struct config_lines){ .commands = l->commands };
 }
 
 /* Short keys first, so that server 2 comes before server 10. */
@@ -261,14 +261,14 @@ add_command(struct config_lines *l, const struct call *c,
 	const char *last = l->text + one.end;
 	char key[KEY_MAX];
 
-	find_key(c, key);
+	find_key(l, c, key);
 	if (key[0] == '\0' && c->pen == NULL)
 		return 0;
 	while (strchr(blanks, end[-1]) != NULL) /* or cut there */
 		end--;
 	one.at = offset_of(l->text, last, rest);
 	one.end = 1 + offset_of(l->text, last, rest - (size_t)(end - 1 - at));
-	one.row = row_of_key(c->row);
+	one.row = row_of_key(l, c->row);
 	one.key = strdup(key);
 	one.words = format_words(c);
 	return config_lines_add(l, one);
@@ -288,7 +288,7 @@ lines_read_line(struct config_lines *l, const struct call *like,
 	for (; line != NULL; line = rest) {
 		line += strspn(line, blanks);
 		if (command_parse(
-			command_groups, line, &c.row, &w, &c.no, &rest, e) < 0)
+			l->commands, line, &c.row, &w, &c.no, &rest, e) < 0)
 			return -1;
 		if (c.row == NULL)
 			continue;

@@ -28,6 +28,7 @@ struct config_line {
 };
 
 struct config_lines {
+	const struct command_group *commands; /* the language */
 	struct config_line *line; /* by key, in the order of the table */
 	uint32_t count, room;
 	uint32_t sorted; /* of them; those that were added follow */
@@ -40,7 +41,7 @@ struct config_range {
 	uint32_t count;
 };
 
-/* Fills `l`, which is zero, with the commands of a text. With a c->pen they are
+/* Fills `l`, which is zero but for the language, with the commands of a text. With a c->pen they are
  * carried out on c->plan, as config_load() does. Errors name `path`. Returns 0,
  * or -1 with a sentence; config_lines_fini() is for both. */
 int config_lines_read(struct config_lines *l, const struct call *c,

@@ -113,7 +113,7 @@ static int
 try_text(struct merge *m, struct pen *where, const struct plan *base,
     const struct buffer *text, struct config_lines *have, struct error *e)
 {
-	struct config_lines got = { .line = NULL };
+	struct config_lines got = { .commands = m->pen->commands };
 	struct reply unheard;
 	struct call c = { .pen = where,
 		.plan = plan_copy(base),
@@ -141,7 +141,7 @@ try_text(struct merge *m, struct pen *where, const struct plan *base,
 static int
 try_everywhere(struct merge *m, const struct buffer *text, struct error *e)
 {
-	struct config_lines unused = { .line = NULL };
+	struct config_lines unused = { .commands = m->pen->commands };
 	struct error why;
 	int rc;
 
@@ -227,9 +227,12 @@ int
 config_merge(struct pen *p, const char *path, const struct buffer *old,
     bool all, struct buffer *out, struct error *e)
 {
-	struct merge m = {
-		.pen = p, .plain = plan_new(), .path = path, .all = all
-	};
+	struct merge m = { .pen = p,
+		.plain = plan_new(),
+		.path = path,
+		.all = all,
+		.want.commands = p->commands,
+		.have.commands = p->commands };
 	int rc = -1;
 
 	if (open_start(&m.start, p) < 0 || m.plain == NULL ||
