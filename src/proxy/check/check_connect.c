@@ -5,15 +5,15 @@
 #include "proxy/check/check_stream.h"
 
 static void
-on_connected(struct check *c)
+check_connect_on_connected(struct check *c)
 {
 	check_end(c, CHECK_GOOD, "connected");
 }
 
 static void
-start(struct check *c)
+check_connect_start(struct check *c)
 {
-	static const struct check_talk talk = { .on_connected = on_connected };
+	static const struct check_talk talk = { .on_connected = check_connect_on_connected };
 
 	check_stream_start(c->state, c, &talk);
 }
@@ -21,7 +21,7 @@ start(struct check *c)
 /* A reset leaves nothing behind, neither here, where each address has only so
  * many ports, nor at a server that does not accept. */
 static void
-stop(struct check *c)
+check_connect_stop(struct check *c)
 {
 	check_stream_stop(c->state, true);
 }
@@ -30,6 +30,6 @@ const struct check_kind check_connect = {
 	.name = "connect",
 	.needs_port = true,
 	.state_size = sizeof(struct check_stream),
-	.start = start,
-	.stop = stop,
+	.start = check_connect_start,
+	.stop = check_connect_stop,
 };

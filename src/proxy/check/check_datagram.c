@@ -16,7 +16,7 @@ enum { READ_AT_ONCE = 16, READ_MAX = 4096 };
 
 /* pen itself is the client, which has no address. */
 static size_t
-make_header(const struct check *c, char header[PROXY_HEADER_DATAGRAM])
+check_datagram_make_header(const struct check *c, char header[PROXY_HEADER_DATAGRAM])
 {
 	static const struct peer pen = { .family = AF_UNIX }, local;
 	const struct udp_options *o = &c->frontend->options.udp;
@@ -29,7 +29,7 @@ make_header(const struct check *c, char header[PROXY_HEADER_DATAGRAM])
 /* Not all that fails here is the server's fault: the same is none of a server
  * that clients send to. */
 static void
-fail(struct check *c, int error)
+check_datagram_fail(struct check *c, int error)
 {
 	check_end(c, dgram_error_blames(error) ? CHECK_BAD : CHECK_NONE, "%s",
 	    strerror(error));
@@ -37,27 +37,27 @@ fail(struct check *c, int error)
 
 /* Returns false when the check has ended. */
 static bool
-ask(struct check_datagram *d)
+check_datagram_ask(struct check_datagram *d)
 {
 	char header[PROXY_HEADER_DATAGRAM];
-	size_t head = make_header(d->check, header);
+	size_t head = check_datagram_make_header(d->check, header);
 
 	if (dgram_send(d->watch.fd, header, head, d->question.bytes,
 		d->question.n) == 0 ||
 	    errno == EAGAIN)
 		return true;
-	fail(d->check, errno);
+	check_datagram_fail(d->check, errno);
 	return false;
 }
 
 static void
 on_half_time(struct timer *t)
 {
-	(void)ask(container_of(t, struct check_datagram, again));
+	(void)check_datagram_ask(container_of(t, struct check_datagram, again));
 }
 
 static void
-on_ready(struct watch *w, unsigned ready)
+check_datagram_on_ready(struct watch *w, unsigned ready)
 {
 	struct check_datagram *d =
 	    container_of(w, struct check_datagram, watch);
@@ -71,7 +71,7 @@ on_ready(struct watch *w, unsigned ready)
 		if (n < 0 && errno == EAGAIN)
 			return;
 		if (n < 0)
-			fail(d->check, errno);
+			check_datagram_fail(d->check, errno);
 		else
 			d->question.on_answer(d->check, bytes, (size_t)n);
 	}
@@ -91,18 +91,18 @@ check_datagram_start(
 	watch_init(&d->watch);
 	timer_init(&d->again, on_half_time);
 	if (fd < 0) {
-		fail(c, errno);
+		check_datagram_fail(c, errno);
 		return;
 	}
 	if (watch_start(c->loop, &d->watch, fd, READY_READ | WATCH_LEVEL,
-		on_ready) < 0) {
+		check_datagram_on_ready) < 0) {
 		int error = errno;
 
 		close(fd);
-		fail(c, error);
-	} else if (ask(d) &&
+		check_datagram_fail(c, error);
+	} else if (check_datagram_ask(d) &&
 	    timer_start(c->loop, &d->again, c->timeout_ms / 2) < 0) {
-		fail(c, errno);
+		check_datagram_fail(c, errno);
 	}
 }
 

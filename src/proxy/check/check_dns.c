@@ -54,7 +54,7 @@ parse_word(
 }
 
 static int
-parse(void *settings, const struct words *w, struct error *e)
+check_dns_parse(void *settings, const struct words *w, struct error *e)
 {
 	struct dns_settings *s = settings;
 	unsigned type = TYPE_A;
@@ -75,7 +75,7 @@ parse(void *settings, const struct words *w, struct error *e)
 /* ---- the answer ---- */
 
 static void
-judge(struct check *c, const char *m)
+check_dns_judge(struct check *c, const char *m)
 {
 	const struct dns_settings *s = c->settings;
 	unsigned code = dns_code(m), records = dns_records(m);
@@ -103,7 +103,7 @@ on_datagram(struct check *c, const char *bytes, size_t n)
 		return;
 	check_reached(c);
 	if (dns_answers(bytes, n, query, s->n))
-		judge(c, bytes);
+		check_dns_judge(c, bytes);
 	else
 		check_end(c, CHECK_BAD, "malformed answer");
 }
@@ -116,7 +116,7 @@ smaller(size_t a, size_t b)
 
 /* As much as the question fills is enough to know: the records are not read. */
 static void
-on_bytes(struct check *c, const char *bytes, size_t n)
+check_dns_on_bytes(struct check *c, const char *bytes, size_t n)
 {
 	const struct dns_settings *s = c->settings;
 	struct dns_state *state = c->state;
@@ -132,7 +132,7 @@ on_bytes(struct check *c, const char *bytes, size_t n)
 		return;
 	if (dns_id(m) == dns_id(query) &&
 	    dns_answers(m, smaller(length, state->heard - PREFIX), query, s->n))
-		judge(c, m);
+		check_dns_judge(c, m);
 	else
 		check_end(c, CHECK_BAD, "malformed answer");
 }
@@ -153,13 +153,13 @@ make_query(struct dns_state *state, const struct dns_settings *s)
 }
 
 static void
-start(struct check *c)
+check_dns_start(struct check *c)
 {
 	const struct dns_settings *s = c->settings;
 	struct dns_state *state = c->state;
 	const char *query = make_query(state, s);
 	struct check_talk talk = {
-		.say = query, .length = PREFIX + s->n, .on_bytes = on_bytes
+		.say = query, .length = PREFIX + s->n, .on_bytes = check_dns_on_bytes
 	};
 	struct check_question q = {
 		.bytes = query + PREFIX, .n = s->n, .on_answer = on_datagram
@@ -172,7 +172,7 @@ start(struct check *c)
 }
 
 static void
-stop(struct check *c)
+check_dns_stop(struct check *c)
 {
 	const struct dns_settings *s = c->settings;
 	struct dns_state *state = c->state;
@@ -187,9 +187,9 @@ const struct check_kind check_dns = {
 	.name = "dns",
 	.args = "NAME [TYPE] [tcp] [nxdomain]",
 	.settings_size = sizeof(struct dns_settings),
-	.parse = parse,
+	.parse = check_dns_parse,
 	.needs_port = true,
 	.state_size = sizeof(struct dns_state),
-	.start = start,
-	.stop = stop,
+	.start = check_dns_start,
+	.stop = check_dns_stop,
 };

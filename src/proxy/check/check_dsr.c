@@ -6,7 +6,7 @@
 #include "proxy/check/check_dsr.h"
 
 static int
-parse(void *settings, const struct words *w, struct error *e)
+check_dsr_parse(void *settings, const struct words *w, struct error *e)
 {
 	struct check_dsr_settings *s = settings;
 
@@ -19,5 +19,5 @@ const struct check_kind check_dsr = {
 	.name = "dsr",
 	.args = "[PORT]",
 	.settings_size = sizeof(struct check_dsr_settings),
-	.parse = parse,
+	.parse = check_dsr_parse,
 };

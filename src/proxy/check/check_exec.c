@@ -45,7 +45,7 @@ has_mark(const char *word)
 }
 
 static int
-parse(void *settings, const struct words *w, struct error *e)
+check_exec_parse(void *settings, const struct words *w, struct error *e)
 {
 	struct exec_settings *s = settings;
 	int i;
@@ -66,7 +66,7 @@ parse(void *settings, const struct words *w, struct error *e)
 }
 
 static void
-fini(void *settings)
+check_exec_fini(void *settings)
 {
 	struct exec_settings *s = settings;
 	int i;
@@ -86,7 +86,7 @@ program_of(const void *settings)
 /* ---- arguments ---- */
 
 static void
-describe(const struct check *c, struct exec_target *a)
+check_exec_describe(const struct check *c, struct exec_target *a)
 {
 	addr_format_host(&c->at, a->host);
 	a->port[0] = '\0';
@@ -126,7 +126,7 @@ free_arguments(struct words *w)
 }
 
 static int
-add(struct words *w, const char *word, const struct exec_target *a)
+check_exec_add(struct words *w, const char *word, const struct exec_target *a)
 {
 	char *copy = fill_in(word, a);
 
@@ -146,9 +146,9 @@ make_arguments(
 
 	w->count = 0;
 	for (i = 0; i < s->words.count && rc == 0; i++)
-		rc = add(w, s->words.word[i], a);
+		rc = check_exec_add(w, s->words.word[i], a);
 	if (rc == 0 && !s->marked)
-		rc = add(w, "{address}", a) < 0 ? -1 : add(w, "{port}", a);
+		rc = check_exec_add(w, "{address}", a) < 0 ? -1 : check_exec_add(w, "{port}", a);
 	if (rc < 0)
 		free_arguments(w);
 	return rc;
@@ -172,7 +172,7 @@ make_environment(
 /* ---- a check ---- */
 
 static void
-on_end(void *arg, const struct program_result *r)
+check_exec_on_end(void *arg, const struct program_result *r)
 {
 	struct check *c = arg;
 	struct exec_state *state = c->state;
@@ -197,7 +197,7 @@ run(struct check *c, struct words *w, struct environment *env)
 	struct program_options o = { .argv = w->word,
 		.env = env->list,
 		.limit_ms = c->timeout_ms + LATE_MS,
-		.on_end = on_end,
+		.on_end = check_exec_on_end,
 		.arg = c };
 
 	if (programs_count(c->programs) >= CHECK_PROGRAMS_MAX) {
@@ -211,7 +211,7 @@ run(struct check *c, struct words *w, struct environment *env)
 }
 
 static void
-on_turn(struct program_turn *t)
+check_exec_on_turn(struct program_turn *t)
 {
 	struct check *c = container_of(t, struct exec_state, turn)->check;
 	const struct exec_settings *s = c->settings;
@@ -220,7 +220,7 @@ on_turn(struct program_turn *t)
 	struct words w;
 
 	check_begins(c);
-	describe(c, &a);
+	check_exec_describe(c, &a);
 	make_environment(&env, c, &a);
 	if (env.failed || make_arguments(&w, s, &a) < 0) {
 		check_end(c, CHECK_NONE, "out of memory");
@@ -233,19 +233,19 @@ on_turn(struct program_turn *t)
 
 /* As long as it has not begun, it is not the server that takes so long. */
 static void
-start(struct check *c)
+check_exec_start(struct check *c)
 {
 	struct exec_state *state = c->state;
 
 	state->check = c;
-	state->turn.start = on_turn;
+	state->turn.start = check_exec_on_turn;
 	list_init(&state->turn.link);
 	c->waiting = NULL;
 	program_queue(c->programs, &state->turn);
 }
 
 static void
-stop(struct check *c)
+check_exec_stop(struct check *c)
 {
 	struct exec_state *state = c->state;
 
@@ -258,10 +258,10 @@ const struct check_kind check_exec = {
 	.name = "exec",
 	.args = "PROGRAM [ARGUMENTS]",
 	.settings_size = sizeof(struct exec_settings),
-	.parse = parse,
-	.fini = fini,
+	.parse = check_exec_parse,
+	.fini = check_exec_fini,
 	.program = program_of,
 	.state_size = sizeof(struct exec_state),
-	.start = start,
-	.stop = stop,
+	.start = check_exec_start,
+	.stop = check_exec_stop,
 };

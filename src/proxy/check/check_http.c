@@ -78,7 +78,7 @@ on_body(struct check *c, struct http_state *t)
 }
 
 static void
-conclude(struct check *c, const char *why_not)
+check_http_conclude(struct check *c, const char *why_not)
 {
 	const struct http_state *t = c->state;
 
@@ -89,7 +89,7 @@ conclude(struct check *c, const char *why_not)
 }
 
 static void
-on_bytes(struct check *c, const char *bytes, size_t n)
+check_http_on_bytes(struct check *c, const char *bytes, size_t n)
 {
 	struct http_state *t = c->state;
 	enum http_event event = HTTP_BODY;
@@ -101,18 +101,18 @@ on_bytes(struct check *c, const char *bytes, size_t n)
 		else if (event == HTTP_BODY)
 			on_body(c, t);
 		else if (event == HTTP_END)
-			conclude(c, not_in_body);
+			check_http_conclude(c, not_in_body);
 		else if (event == HTTP_WRONG)
-			conclude(c, t->answer.wrong);
+			check_http_conclude(c, t->answer.wrong);
 	}
 }
 
 static void
-on_end(struct check *c)
+check_http_on_end(struct check *c)
 {
 	const struct http_state *t = c->state;
 
-	conclude(c,
+	check_http_conclude(c,
 	    http_answer_ends(&t->answer)
 		? not_in_body
 		: "connection closed within the answer");
@@ -140,14 +140,14 @@ format_host(const struct check *c, char host[HOST_MAX_LENGTH + 16])
 }
 
 static void
-start(struct check *c)
+check_http_start(struct check *c)
 {
 	const struct http_settings *s = c->settings;
 	struct http_state *t = c->state;
 	struct check_talk talk = { .say = t->request,
 		.tls = &s->tls,
-		.on_bytes = on_bytes,
-		.on_end = on_end };
+		.on_bytes = check_http_on_bytes,
+		.on_end = check_http_on_end };
 	char host[HOST_MAX_LENGTH + 16];
 
 	format_host(c, host);
@@ -163,7 +163,7 @@ start(struct check *c)
 }
 
 static void
-stop(struct check *c)
+check_http_stop(struct check *c)
 {
 	check_stream_stop(c->state, false);
 }
@@ -246,7 +246,7 @@ set_option(struct http_settings *s, const char *name, const char *value,
 }
 
 static int
-parse(void *settings, const struct words *w, struct error *e)
+check_http_parse(void *settings, const struct words *w, struct error *e)
 {
 	struct http_settings *s = settings;
 	int at = 1;
@@ -278,11 +278,11 @@ parse_https(void *settings, const struct words *w, struct error *e)
 {
 	struct http_settings *s = settings;
 
-	return check_tls_begin(&s->tls, e) < 0 ? -1 : parse(settings, w, e);
+	return check_tls_begin(&s->tls, e) < 0 ? -1 : check_http_parse(settings, w, e);
 }
 
 static void
-fini(void *settings)
+check_http_fini(void *settings)
 {
 	struct http_settings *s = settings;
 
@@ -293,7 +293,7 @@ fini(void *settings)
 }
 
 static const struct check_tls *
-tls_of(const void *settings)
+check_http_tls_of(const void *settings)
 {
 	return &((const struct http_settings *)settings)->tls;
 }
@@ -302,12 +302,12 @@ const struct check_kind check_http = {
 	.name = "http",
 	.args = "PATH [host NAME] [status LIST] [body TEXT]",
 	.settings_size = sizeof(struct http_settings),
-	.parse = parse,
-	.fini = fini,
+	.parse = check_http_parse,
+	.fini = check_http_fini,
 	.needs_port = true,
 	.state_size = sizeof(struct http_state),
-	.start = start,
-	.stop = stop,
+	.start = check_http_start,
+	.stop = check_http_stop,
 };
 
 const struct check_kind check_https = {
@@ -316,10 +316,10 @@ const struct check_kind check_https = {
 		"[name HOST]",
 	.settings_size = sizeof(struct http_settings),
 	.parse = parse_https,
-	.fini = fini,
+	.fini = check_http_fini,
 	.needs_port = true,
-	.tls = tls_of,
+	.tls = check_http_tls_of,
 	.state_size = sizeof(struct http_state),
-	.start = start,
-	.stop = stop,
+	.start = check_http_start,
+	.stop = check_http_stop,
 };

@@ -50,7 +50,7 @@ end_without(struct check *c, const char *what)
 
 /* What has come behind the text is no answer to what is said next. */
 static void
-go_on(struct check *c)
+check_send_go_on(struct check *c)
 {
 	const struct send_settings *s = c->settings;
 	struct send_state *t = c->state;
@@ -66,7 +66,7 @@ go_on(struct check *c)
 }
 
 static void
-on_bytes(struct check *c, const char *bytes, size_t n)
+check_send_on_bytes(struct check *c, const char *bytes, size_t n)
 {
 	const struct send_settings *s = c->settings;
 	struct send_state *t = c->state;
@@ -77,33 +77,33 @@ on_bytes(struct check *c, const char *bytes, size_t n)
 	t->heard += n;
 	t->matched = check_text_find(expected, t->matched, bytes, n);
 	if (t->matched == expected->length)
-		go_on(c);
+		check_send_go_on(c);
 	else if (t->heard > HEARD_MAX)
 		end_without(c, "unexpected answer");
 }
 
 static void
-on_end(struct check *c)
+check_send_on_end(struct check *c)
 {
 	end_without(c, "connection closed");
 }
 
 static void
-start(struct check *c)
+check_send_start(struct check *c)
 {
 	const struct send_settings *s = c->settings;
 	struct send_state *t = c->state;
 	struct check_talk talk = { .say = s->step[0].say.bytes,
 		.length = s->step[0].say.length,
 		.tls = &s->tls,
-		.on_bytes = on_bytes,
-		.on_end = on_end };
+		.on_bytes = check_send_on_bytes,
+		.on_end = check_send_on_end };
 
 	check_stream_start(&t->stream, c, &talk);
 }
 
 static void
-stop(struct check *c)
+check_send_stop(struct check *c)
 {
 	check_stream_stop(c->state, false);
 }
@@ -174,7 +174,7 @@ parse_expect(void *settings, const struct words *w, struct error *e)
 }
 
 static void
-fini(void *settings)
+check_send_fini(void *settings)
 {
 	struct send_settings *s = settings;
 
@@ -186,7 +186,7 @@ fini(void *settings)
 }
 
 static const struct check_tls *
-tls_of(const void *settings)
+check_send_tls_of(const void *settings)
 {
 	return &((const struct send_settings *)settings)->tls;
 }
@@ -197,12 +197,12 @@ const struct check_kind check_send = {
 		"[tls [noverify] [name HOST]]",
 	.settings_size = sizeof(struct send_settings),
 	.parse = parse_send,
-	.fini = fini,
+	.fini = check_send_fini,
 	.needs_port = true,
-	.tls = tls_of,
+	.tls = check_send_tls_of,
 	.state_size = sizeof(struct send_state),
-	.start = start,
-	.stop = stop,
+	.start = check_send_start,
+	.stop = check_send_stop,
 };
 
 const struct check_kind check_expect = {
@@ -211,10 +211,10 @@ const struct check_kind check_expect = {
 		"[tls [noverify] [name HOST]]",
 	.settings_size = sizeof(struct send_settings),
 	.parse = parse_expect,
-	.fini = fini,
+	.fini = check_send_fini,
 	.needs_port = true,
-	.tls = tls_of,
+	.tls = check_send_tls_of,
 	.state_size = sizeof(struct send_state),
-	.start = start,
-	.stop = stop,
+	.start = check_send_start,
+	.stop = check_send_stop,
 };

@@ -68,7 +68,7 @@ refuse_kind(const char *name, struct error *e)
 
 /* The phrase names the kind, as what is wrong may be an argument of it. */
 static int
-parse(struct check_spec *s, const struct words *w, struct error *e)
+check_spec_parse(struct check_spec *s, const struct words *w, struct error *e)
 {
 	struct error why;
 
@@ -130,7 +130,7 @@ check_spec_of(
 		check_spec_drop(s);
 		return NULL;
 	}
-	if (parse(s, w, e) == 0)
+	if (check_spec_parse(s, w, e) == 0)
 		return s;
 	check_spec_drop(s);
 	return NULL;

@@ -144,7 +144,7 @@ is_tls(const struct check_stream *s)
 }
 
 static void
-on_ready(struct watch *w, unsigned ready)
+check_stream_on_ready(struct watch *w, unsigned ready)
 {
 	struct check_stream *s = stream_of(w);
 	int error = ready & READY_ERROR ? sock_error(s->stream.fd) : 0;
@@ -235,7 +235,7 @@ check_stream_start(
 	s->stream.flags &= ~(unsigned)STREAM_READABLE;
 	if ((is_tls(s) && put_tls_over(s) < 0) || introduce(s) < 0 ||
 	    watch_start(c->loop, &s->stream.watch, fd, READY_READ | READY_WRITE,
-		on_ready) < 0)
+		check_stream_on_ready) < 0)
 		check_end_errno(c, errno);
 }
 

@@ -6,28 +6,28 @@
 #include "proxy/check/check_stream.h"
 
 static void
-on_connected(struct check *c)
+check_tls_on_connected(struct check *c)
 {
 	check_end(c, CHECK_GOOD, "TLS handshake");
 }
 
 static void
-start(struct check *c)
+check_tls_start(struct check *c)
 {
 	struct check_talk talk = { .tls = c->settings,
-		.on_connected = on_connected };
+		.on_connected = check_tls_on_connected };
 
 	check_stream_start(c->state, c, &talk);
 }
 
 static void
-stop(struct check *c)
+check_tls_stop(struct check *c)
 {
 	check_stream_stop(c->state, false);
 }
 
 static int
-parse(void *settings, const struct words *w, struct error *e)
+check_tls_parse_words(void *settings, const struct words *w, struct error *e)
 {
 	int at = 0;
 
@@ -41,13 +41,13 @@ parse(void *settings, const struct words *w, struct error *e)
 }
 
 static void
-fini(void *settings)
+check_tls_fini_settings(void *settings)
 {
 	check_tls_fini(settings);
 }
 
 static const struct check_tls *
-tls_of(const void *settings)
+check_tls_of(const void *settings)
 {
 	return settings;
 }
@@ -56,11 +56,11 @@ const struct check_kind check_tls = {
 	.name = "tls",
 	.args = "[verify|noverify] [name HOST]",
 	.settings_size = sizeof(struct check_tls),
-	.parse = parse,
-	.fini = fini,
+	.parse = check_tls_parse_words,
+	.fini = check_tls_fini_settings,
 	.needs_port = true,
-	.tls = tls_of,
+	.tls = check_tls_of,
 	.state_size = sizeof(struct check_stream),
-	.start = start,
-	.stop = stop,
+	.start = check_tls_start,
+	.stop = check_tls_stop,
 };

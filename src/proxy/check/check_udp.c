@@ -25,7 +25,7 @@ parse_one(struct hex_pattern *p, const char *word, const char *what, bool wild,
 }
 
 static int
-parse(void *settings, const struct words *w, struct error *e)
+check_udp_parse(void *settings, const struct words *w, struct error *e)
 {
 	struct udp_settings *s = settings;
 
@@ -37,7 +37,7 @@ parse(void *settings, const struct words *w, struct error *e)
 }
 
 static void
-fini(void *settings)
+check_udp_fini(void *settings)
 {
 	struct udp_settings *s = settings;
 
@@ -60,7 +60,7 @@ on_answer(struct check *c, const char *bytes, size_t n)
 }
 
 static void
-start(struct check *c)
+check_udp_start(struct check *c)
 {
 	const struct udp_settings *s = c->settings;
 	struct check_question q = {
@@ -71,7 +71,7 @@ start(struct check *c)
 }
 
 static void
-stop(struct check *c)
+check_udp_stop(struct check *c)
 {
 	check_datagram_stop(c->state);
 }
@@ -80,10 +80,10 @@ const struct check_kind check_udp = {
 	.name = "udp",
 	.args = "HEX expect HEX",
 	.settings_size = sizeof(struct udp_settings),
-	.parse = parse,
-	.fini = fini,
+	.parse = check_udp_parse,
+	.fini = check_udp_fini,
 	.needs_port = true,
 	.state_size = sizeof(struct check_datagram),
-	.start = start,
-	.stop = stop,
+	.start = check_udp_start,
+	.stop = check_udp_stop,
 };

@@ -9,13 +9,13 @@
 #include "proxy/check/checker_private.h"
 
 static uint64_t
-now(const struct checker *c)
+checker_now(const struct checker *c)
 {
 	return c->now(c->loop);
 }
 
 static struct server *
-server_of(const struct checker *c, unsigned slot)
+checker_server_of(const struct checker *c, unsigned slot)
 {
 	return pool_slot(c->pool, slot);
 }
@@ -59,14 +59,14 @@ checker_set_options(struct checker *c, const struct checker_options *o)
 	c->options = *o;
 	for (slot = 0; sooner && slot < c->slots; slot++)
 		if (heap_has(&c->due, slot) &&
-		    c->records[slot]->due > now(c) + o->interval_ms)
+		    c->records[slot]->due > checker_now(c) + o->interval_ms)
 			checker_wait_until(c, slot,
-			    now(c) + checker_draw(c, o->interval_ms + 1));
+			    checker_now(c) + checker_draw(c, o->interval_ms + 1));
 	checker_arm(c);
 }
 
 static bool
-is_same(const struct checker_record *r, const struct checker_target *t,
+checker_is_same(const struct checker_record *r, const struct checker_target *t,
     const struct server *s)
 {
 	return check_spec_equal(r->spec, t->spec) && r->port == t->port &&
@@ -75,7 +75,7 @@ is_same(const struct checker_record *r, const struct checker_target *t,
 }
 
 static void
-forget(struct checker *c, unsigned slot)
+checker_forget(struct checker *c, unsigned slot)
 {
 	struct checker_record *r = checker_record_of(c, slot);
 
@@ -93,22 +93,22 @@ checker_set(
     struct checker *c, unsigned slot, const struct checker_target *t, bool soon)
 {
 	struct checker_record *r = checker_record_of(c, slot);
-	const struct server *s = server_of(c, slot);
+	const struct server *s = checker_server_of(c, slot);
 
 	if (t->spec == NULL || s == NULL || !s->present) {
-		forget(c, slot);
+		checker_forget(c, slot);
 		return;
 	}
-	if (r->spec != NULL && is_same(r, t, s))
+	if (r->spec != NULL && checker_is_same(r, t, s))
 		return;
-	forget(c, slot);
+	checker_forget(c, slot);
 	r->spec = check_spec_hold(t->spec);
 	r->port = t->port;
 	r->at = t->at;
 	r->generation = s->generation;
 	r->wait_ms = c->options.interval_ms;
 	checker_wait_until(c, slot,
-	    now(c) + (soon ? 0 : checker_draw(c, c->options.interval_ms + 1)));
+	    checker_now(c) + (soon ? 0 : checker_draw(c, c->options.interval_ms + 1)));
 }
 
 /* ---- reports ---- */
@@ -126,8 +126,8 @@ checker_report(const struct checker *c, unsigned slot, struct checker_report *w)
 		.address = &r->address,
 		.took_us = r->took_us,
 		.ended_ms = r->ended_ms };
-	if (r->running == NULL && r->due > now(c))
-		w->next_ms = r->due - now(c);
+	if (r->running == NULL && r->due > checker_now(c))
+		w->next_ms = r->due - checker_now(c);
 	return true;
 }
 
@@ -152,7 +152,7 @@ checker_set_clock(struct checker *c, uint64_t (*clock)(const struct loop *))
 }
 
 static void
-on_time(struct timer *t)
+checker_on_time(struct timer *t)
 {
 	checker_tick(container_of(t, struct checker, timer));
 }
@@ -175,7 +175,7 @@ checker_new(struct loop *l, struct pool *p, struct frontend_core *f)
 	heap_init(&c->due);
 	heap_init(&c->deadlines);
 	hash_key_init(&c->key);
-	timer_init(&c->timer, on_time);
+	timer_init(&c->timer, checker_on_time);
 	return c;
 }
 
@@ -193,7 +193,7 @@ checker_free(struct checker *c)
 	if (c == NULL)
 		return;
 	for (slot = 0; slot < c->slots; slot++) {
-		forget(c, slot);
+		checker_forget(c, slot);
 		free(c->records[slot]);
 	}
 	timer_fini(&c->timer);

@@ -28,13 +28,13 @@ struct checker_memory {
 };
 
 static uint64_t
-now(const struct checker *c)
+checker_run_now(const struct checker *c)
 {
 	return c->now(c->loop);
 }
 
 static struct server *
-server_of(const struct checker *c, unsigned slot)
+checker_run_server_of(const struct checker *c, unsigned slot)
 {
 	return pool_slot(c->pool, slot);
 }
@@ -53,7 +53,7 @@ checker_draw(struct checker *c, uint64_t below)
 void
 checker_arm(struct checker *c)
 {
-	uint64_t at = UINT64_MAX, ms = now(c);
+	uint64_t at = UINT64_MAX, ms = checker_run_now(c);
 
 	if (heap_top(&c->deadlines) != HEAP_EMPTY)
 		at = heap_top_key(&c->deadlines);
@@ -117,16 +117,16 @@ wait_for_next(struct checker *c, unsigned slot, bool bad)
 	struct checker_record *r = c->records[slot];
 	uint64_t stray, due;
 
-	r->wait_ms = next_wait(c, r, &server_of(c, slot)->health, bad);
+	r->wait_ms = next_wait(c, r, &checker_run_server_of(c, slot)->health, bad);
 	stray = r->wait_ms / 5 + 1;
 	due = r->began_ms + r->wait_ms - stray / 2 + checker_draw(c, stray);
-	checker_wait_until(c, slot, due > now(c) ? due : now(c));
+	checker_wait_until(c, slot, due > checker_run_now(c) ? due : checker_run_now(c));
 }
 
 /* ---- the end of a check ---- */
 
 static void
-free_task(struct task *t)
+checker_run_free_task(struct task *t)
 {
 	struct check *k = container_of(t, struct check, free_task);
 
@@ -157,7 +157,7 @@ note(struct checker *c, const struct check *k, enum check_result result,
 
 	r->result = result;
 	r->address = k->at;
-	r->ended_ms = now(c);
+	r->ended_ms = checker_run_now(c);
 	r->took_us = clock_monotonic_us() - k->began_us;
 	snprintf(r->reason, sizeof(r->reason), "%s", reason);
 }
@@ -169,12 +169,12 @@ tell_pool(struct checker *c, struct checker_record *r, struct server *s)
 
 	snprintf(reason, sizeof(reason), "check %s: %s",
 	    check_spec_kind(r->spec)->name, r->reason);
-	(void)pool_checked(c->pool, s, r->result == CHECK_GOOD, reason, now(c));
+	(void)pool_checked(c->pool, s, r->result == CHECK_GOOD, reason, checker_run_now(c));
 }
 
 /* ---- one check ---- */
 
-static void begin(
+static void checker_run_begin(
     struct checker *c, unsigned slot, unsigned first, unsigned tried);
 
 /* Whether another address of the server may answer. */
@@ -186,7 +186,7 @@ has_more_addresses(const struct checker *c, const struct check *k)
 }
 
 static void
-conclude(struct check *k, enum check_result result, const char *reason)
+checker_run_conclude(struct check *k, enum check_result result, const char *reason)
 {
 	struct checker *c = k->checker;
 	unsigned slot = k->slot;
@@ -194,7 +194,7 @@ conclude(struct check *k, enum check_result result, const char *reason)
 	k->result = result;
 	checker_stop(c, k);
 	if (result == CHECK_BAD && has_more_addresses(c, k)) {
-		begin(c, slot, k->first, k->tried + 1);
+		checker_run_begin(c, slot, k->first, k->tried + 1);
 		return;
 	}
 	if (result == CHECK_NONE) {
@@ -202,7 +202,7 @@ conclude(struct check *k, enum check_result result, const char *reason)
 		    k->server->number, k->server->name, reason);
 	} else {
 		note(c, k, result, reason);
-		tell_pool(c, c->records[slot], server_of(c, slot));
+		tell_pool(c, c->records[slot], checker_run_server_of(c, slot));
 	}
 	wait_for_next(c, slot, result == CHECK_BAD);
 }
@@ -223,7 +223,7 @@ check_end(struct check *c, enum check_result result, const char *fmt, ...)
 			*at = '?';
 		else if (*at == '"')
 			*at = '\'';
-	conclude(c, result, reason);
+	checker_run_conclude(c, result, reason);
 }
 
 void
@@ -240,7 +240,7 @@ set_deadline(struct check *c)
 	struct checker *all = c->checker;
 
 	c->timeout_ms = all->options.timeout_ms;
-	heap_set(&all->deadlines, c->slot, now(all) + c->timeout_ms);
+	heap_set(&all->deadlines, c->slot, checker_run_now(all) + c->timeout_ms);
 }
 
 void
@@ -304,8 +304,8 @@ new_check(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 		.loop = c->loop,
 		.frontend = c->frontend,
 		.programs = c->programs,
-		.server = server_of(c, slot),
-		.timeout_ms = time_of(c, server_of(c, slot), tried),
+		.server = checker_run_server_of(c, slot),
+		.timeout_ms = time_of(c, checker_run_server_of(c, slot), tried),
 		.waiting = "an answer",
 		.checker = c,
 		.spec = check_spec_hold(r->spec),
@@ -313,7 +313,7 @@ new_check(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 		.first = first,
 		.tried = tried,
 		.began_us = clock_monotonic_us(),
-		.free_task = { .run = free_task } };
+		.free_task = { .run = checker_run_free_task } };
 	list_init(&m->check.free_task.link);
 	aim(r, &m->check);
 	return &m->check;
@@ -322,7 +322,7 @@ new_check(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 /* The memory of a check stays until this wake-up is over, whatever start()
  * does. */
 static void
-begin(struct checker *c, unsigned slot, unsigned first, unsigned tried)
+checker_run_begin(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 {
 	struct check *k = new_check(c, slot, first, tried);
 
@@ -335,7 +335,7 @@ begin(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 	c->records[slot]->running = k;
 	c->stats.running++;
 	c->stats.begun++;
-	heap_set(&c->deadlines, slot, now(c) + k->timeout_ms);
+	heap_set(&c->deadlines, slot, checker_run_now(c) + k->timeout_ms);
 	check_spec_kind(k->spec)->start(k);
 	checker_arm(c);
 }
@@ -347,7 +347,7 @@ static bool
 may_skip(const struct checker *c, const struct server *s)
 {
 	return c->options.lazy && server_is_healthy(s) && s->answered_ms != 0 &&
-	    now(c) - s->answered_ms < c->options.interval_ms;
+	    checker_run_now(c) - s->answered_ms < c->options.interval_ms;
 }
 
 static void
@@ -355,13 +355,13 @@ begin_due(struct checker *c, unsigned slot)
 {
 	struct checker_record *r = c->records[slot];
 
-	r->began_ms = now(c);
+	r->began_ms = checker_run_now(c);
 	r->hurry = r->hurry == HURRY_DUE ? HURRY_DONE : HURRY_NONE;
-	if (r->hurry == HURRY_NONE && may_skip(c, server_of(c, slot))) {
+	if (r->hurry == HURRY_NONE && may_skip(c, checker_run_server_of(c, slot))) {
 		c->stats.skipped++;
 		wait_for_next(c, slot, false);
 	} else {
-		begin(c, slot, server_of(c, slot)->addr_first, 0);
+		checker_run_begin(c, slot, checker_run_server_of(c, slot)->addr_first, 0);
 	}
 }
 
@@ -374,7 +374,7 @@ is_time(const struct heap *h, uint64_t at)
 void
 checker_tick(struct checker *c)
 {
-	uint64_t at = now(c);
+	uint64_t at = checker_run_now(c);
 	unsigned begun = 0;
 	struct check *k;
 
@@ -407,5 +407,5 @@ checker_hurry(struct checker *c, const struct server *s)
 	if (r->running != NULL || r->hurry != HURRY_NONE)
 		return;
 	r->hurry = HURRY_DUE;
-	checker_wait_until(c, s->slot, now(c));
+	checker_wait_until(c, s->slot, checker_run_now(c));
 }

@@ -41,7 +41,7 @@ struct preopened_server {
 };
 
 static uint64_t
-now(const struct preopened *p)
+preopened_now(const struct preopened *p)
 {
 	return loop_now(p->frontend->loop);
 }
@@ -74,7 +74,7 @@ relink(struct preopened_server *e)
 
 /* The entry of a server, or NULL when memory is short. */
 static struct preopened_server *
-entry(struct preopened *p, unsigned slot)
+preopened_entry(struct preopened *p, unsigned slot)
 {
 	unsigned room = p->room, i;
 	struct preopened_server *grown =
@@ -98,14 +98,14 @@ conn_of(struct list *link)
 }
 
 static void
-free_task(struct task *t)
+preopened_free_task(struct task *t)
 {
 	free(list_entry(t, struct preopened_conn, free_task));
 }
 
 /* Takes it out of everything; the descriptor is left to the caller. */
 static void
-forget(struct preopened_conn *x)
+preopened_forget(struct preopened_conn *x)
 {
 	struct preopened *p = x->all;
 
@@ -120,11 +120,11 @@ forget(struct preopened_conn *x)
 }
 
 static void
-drop(struct preopened_conn *x)
+preopened_drop_conn(struct preopened_conn *x)
 {
 	int fd = x->fd;
 
-	forget(x);
+	preopened_forget(x);
 	if (fd >= 0)
 		close(fd);
 }
@@ -157,7 +157,7 @@ is_telling(int error)
 	return !sock_error_is_ours(error) && error != EAGAIN;
 }
 
-static void on_ready(struct watch *w, unsigned ready);
+static void preopened_on_ready(struct watch *w, unsigned ready);
 
 /* Lets its connect take as long as the settings say now. */
 static void
@@ -186,10 +186,10 @@ dial(struct preopened_conn *x)
 	if (x->fd < 0)
 		return -1;
 	sock_take_urgent(x->fd); /* nobody is told while it waits */
-	x->dialed = now(p);
+	x->dialed = preopened_now(p);
 	limit_connect(x);
 	if (watch_start(f->loop, &x->watch, x->fd, READY_WRITE | WATCH_LEVEL,
-		on_ready) == 0)
+		preopened_on_ready) == 0)
 		return 0;
 	close(x->fd);
 	x->fd = -1;
@@ -214,34 +214,34 @@ on_failed(struct preopened_conn *x, int error)
 			return;
 		error = errno;
 	}
-	p->servers[s->slot].not_before = now(p) + TICK_MS;
+	p->servers[s->slot].not_before = preopened_now(p) + TICK_MS;
 	if (!is_good(x) || !is_telling(error)) {
-		drop(x);
+		preopened_drop_conn(x);
 		return;
 	}
-	drop(x);
+	preopened_drop_conn(x);
 	frontend_server_failed(p->frontend, s, error, NULL);
 	preopened_drop(p, s);
 }
 
 static void
-open_one(struct preopened *p, struct server *s, struct preopened_server *e)
+preopened_open_one(struct preopened *p, struct server *s, struct preopened_server *e)
 {
 	struct preopened_conn *x = memory_zeroed(sizeof(*x));
 
 	if (x == NULL) {
-		e->not_before = now(p) + TICK_MS;
+		e->not_before = preopened_now(p) + TICK_MS;
 		return;
 	}
 	x->all = p;
 	x->server = s;
 	x->first = s->addr_first;
 	x->fd = -1;
-	x->opened = now(p);
+	x->opened = preopened_now(p);
 	watch_init(&x->watch);
 	expiry_init(&x->expiry);
 	list_init(&x->free_task.link);
-	x->free_task.run = free_task;
+	x->free_task.run = preopened_free_task;
 	list_append(&e->list, &x->link);
 	e->count++;
 	p->count++;
@@ -259,12 +259,12 @@ preopened_refill(struct preopened *p, struct server *s)
 		return;
 	e = &p->servers[s->slot];
 	while (e->count < e->share && p->count < wanted(p) &&
-	    now(p) >= e->not_before && server_is_healthy(s))
-		open_one(p, s, e);
+	    preopened_now(p) >= e->not_before && server_is_healthy(s))
+		preopened_open_one(p, s, e);
 }
 
 static void
-on_connected(struct preopened_conn *x)
+preopened_on_connected(struct preopened_conn *x)
 {
 	struct preopened *p = x->all;
 	int address = address_of(x);
@@ -278,25 +278,25 @@ on_connected(struct preopened_conn *x)
 }
 
 static void
-on_ready(struct watch *w, unsigned ready)
+preopened_on_ready(struct watch *w, unsigned ready)
 {
 	struct preopened_conn *x = list_entry(w, struct preopened_conn, watch);
 	struct preopened *p = x->all;
 	struct server *s = x->server;
 	int error = ready & READY_ERROR ? sock_error(x->fd) : 0;
-	bool lasted = now(p) - x->opened >= TICK_MS;
+	bool lasted = preopened_now(p) - x->opened >= TICK_MS;
 
 	if (!x->connected) {
 		if (error != 0)
 			on_failed(x, error);
 		else if (ready & READY_WRITE)
-			on_connected(x);
+			preopened_on_connected(x);
 		return;
 	}
 	if (error != 0 || sock_has_ended(x->fd)) {
-		drop(x);
+		preopened_drop_conn(x);
 		if (!lasted)
-			p->servers[s->slot].not_before = now(p) + TICK_MS;
+			p->servers[s->slot].not_before = preopened_now(p) + TICK_MS;
 		preopened_refill(p, s);
 		return;
 	}
@@ -321,7 +321,7 @@ preopened_drop(struct preopened *p, const struct server *s)
 	if (s->slot >= p->room)
 		return;
 	while ((link = list_first(&p->servers[s->slot].list)) != NULL)
-		drop(conn_of(link));
+		preopened_drop_conn(conn_of(link));
 }
 
 static void
@@ -331,7 +331,7 @@ drop_all(struct preopened *p)
 
 	for (i = 0; i < p->room; i++)
 		while (p->servers[i].count > 0)
-			drop(conn_of(list_first(&p->servers[i].list)));
+			preopened_drop_conn(conn_of(list_first(&p->servers[i].list)));
 }
 
 /* Closes those that are of no use any more; those that wait for long notice
@@ -346,12 +346,12 @@ look_after(struct preopened *p, struct preopened_server *e)
 
 		next = link->next;
 		if (!is_good(x) || (x->greeted && sock_has_ended(x->fd))) {
-			drop(x);
+			preopened_drop_conn(x);
 			continue;
 		}
 		if (!x->connected)
 			limit_connect(x); /* by the setting of now */
-		if (!x->guarded && now(p) - x->opened >= GUARD_MS) {
+		if (!x->guarded && preopened_now(p) - x->opened >= GUARD_MS) {
 			sock_set_keepalive(x->fd, &p->keepalive);
 			x->guarded = true;
 		}
@@ -375,11 +375,11 @@ preopened_take(struct preopened *p, struct server *s)
 		if (!x->connected)
 			continue;
 		if (!is_good(x) || sock_has_ended(x->fd)) {
-			drop(x);
+			preopened_drop_conn(x);
 			continue;
 		}
 		fd = x->fd;
-		forget(x);
+		preopened_forget(x);
 	}
 	return fd;
 }
@@ -399,14 +399,14 @@ has_port(const struct server *s)
 static void
 bring_to(struct preopened *p, struct server *s, uint64_t share)
 {
-	struct preopened_server *e = entry(p, s->slot);
+	struct preopened_server *e = preopened_entry(p, s->slot);
 
 	if (e == NULL)
 		return;
 	if (!has_port(s) || p->frontend->options.transparent)
 		share = 0;
 	while (e->count > share)
-		drop(conn_of(list_first(&e->list)));
+		preopened_drop_conn(conn_of(list_first(&e->list)));
 	e->share = (unsigned)share;
 	preopened_refill(p, s);
 }
@@ -439,11 +439,11 @@ drop_surplus(struct preopened *p, const struct eligible *u, uint64_t want)
 	for (i = 0; p->count > want && i < p->room; i++)
 		while (p->count > want && p->servers[i].count > 0 &&
 		    !eligible_has(u, i))
-			drop(conn_of(list_first(&p->servers[i].list)));
+			preopened_drop_conn(conn_of(list_first(&p->servers[i].list)));
 }
 
 static void
-on_tick(struct timer *t)
+preopened_on_tick(struct timer *t)
 {
 	preopened_adjust(list_entry(t, struct preopened, tick));
 }
@@ -459,7 +459,7 @@ preopened_adjust(struct preopened *p)
 
 	if ((want == 0 && p->count == 0) || !f->started)
 		return;
-	pool_revive(f->pool, now(p));
+	pool_revive(f->pool, preopened_now(p));
 	follow_settings(p);
 	for (i = 0; i < p->room; i++)
 		look_after(p, &p->servers[i]);
@@ -482,7 +482,7 @@ void
 preopened_init(struct preopened *p, struct frontend_core *f)
 {
 	*p = (struct preopened){ .frontend = f };
-	timer_init(&p->tick, on_tick);
+	timer_init(&p->tick, preopened_on_tick);
 	timeouts_init(&p->connecting, f->loop, on_connecting_over, NULL);
 }
 

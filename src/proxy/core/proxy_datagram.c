@@ -7,7 +7,7 @@
 #include "proxy/core/proxy_datagram.h"
 
 static bool
-drop(struct frontend_core *f, const struct peer *sender, const char *why)
+proxy_datagram_drop(struct frontend_core *f, const struct peer *sender, const char *why)
 {
 	char text[PEER_TEXT_MAX];
 
@@ -35,10 +35,10 @@ proxy_datagram_accept(
 		return false;
 	}
 	if (!acl_permits(proxies, who))
-		return drop(f, who, "no proxy has this address");
+		return proxy_datagram_drop(f, who, "no proxy has this address");
 	used = proxy_header_read(&h, d->bytes, d->n, &why);
 	if (used < 0)
-		return drop(f, who, why);
+		return proxy_datagram_drop(f, who, why);
 	d->bytes += used;
 	d->n -= (size_t)used;
 	if (h.client.family != 0)

@@ -60,7 +60,7 @@ add_slab(struct source_limits *t)
 }
 
 static void
-forget(struct source_limits *t, struct source *s)
+source_limits_forget(struct source_limits *t, struct source *s)
 {
 	hash_table_remove(&t->table, &s->link);
 	list_remove(&s->order);
@@ -77,7 +77,7 @@ evict_one(struct source_limits *t)
 		oldest = list_first(&t->idle[true]);
 	if (oldest == NULL)
 		return false;
-	forget(t, list_entry(oldest, struct source, order));
+	source_limits_forget(t, list_entry(oldest, struct source, order));
 	return true;
 }
 
@@ -107,7 +107,7 @@ source_is_of(const struct peer *who)
 }
 
 static void
-make_key(const struct source_limits *t, const struct peer *who,
+source_limits_make_key(const struct source_limits *t, const struct peer *who,
     struct source_key *key)
 {
 	const struct limit_options *o = t->options;
@@ -126,7 +126,7 @@ make_key(const struct source_limits *t, const struct peer *who,
 }
 
 static bool
-is_key(const struct hash_table_link *l, const void *key)
+source_limits_is_key(const struct hash_table_link *l, const void *key)
 {
 	const struct source *s =
 	    (const struct source *)(const void *)((const char *)l -
@@ -136,13 +136,13 @@ is_key(const struct hash_table_link *l, const void *key)
 }
 
 static struct source *
-find(
+source_limits_find_entry(
     const struct source_limits *t, const struct source_key *key, uint64_t *hash)
 {
 	struct hash_table_link *l;
 
 	*hash = hash_table_hash(&t->table, key, sizeof(*key));
-	l = hash_table_find(&t->table, *hash, is_key, key);
+	l = hash_table_find(&t->table, *hash, source_limits_is_key, key);
 	return l != NULL ? list_entry(l, struct source, link) : NULL;
 }
 
@@ -154,8 +154,8 @@ source_limits_find(const struct source_limits *t, const struct peer *who)
 
 	if (!t->is_made || !source_is_of(who))
 		return NULL;
-	make_key(t, who, &key);
-	return find(t, &key, &hash);
+	source_limits_make_key(t, who, &key);
+	return source_limits_find_entry(t, &key, &hash);
 }
 
 /* The table is made with the first source: it costs nothing before. */
@@ -172,8 +172,8 @@ source_limits_get(struct source_limits *t, const struct peer *who)
 		t->is_made = hash_table_init(&t->table) == 0;
 	if (!t->is_made)
 		return NULL;
-	make_key(t, who, &key);
-	s = find(t, &key, &hash);
+	source_limits_make_key(t, who, &key);
+	s = source_limits_find_entry(t, &key, &hash);
 	if (s != NULL)
 		return s;
 	s = take_entry(t);
@@ -240,7 +240,7 @@ source_arrive(
 /* ---- use ---- */
 
 static bool
-is_idle(const struct source *s)
+source_limits_is_idle(const struct source *s)
 {
 	return s->conns == 0 && s->waits == 0;
 }
@@ -250,7 +250,7 @@ source_touch(struct source_limits *t, struct source *s, bool proven)
 {
 	s->proven |= proven;
 	list_remove(&s->order);
-	if (is_idle(s))
+	if (source_limits_is_idle(s))
 		list_append(&t->idle[s->proven], &s->order);
 }
 

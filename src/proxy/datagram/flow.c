@@ -18,15 +18,15 @@ enum outcome { SENT, DROPPED, NOWHERE };
 
 /* ---- to the server ---- */
 
-static void on_ready(struct watch *watch, unsigned ready);
+static void flow_on_ready(struct watch *watch, unsigned ready);
 
 static int
-open_socket(struct flow *w)
+flow_open_own_socket(struct flow *w)
 {
 	if (flow_open_socket(w) < 0)
 		return -1;
 	return watch_start(w->frontend->loop, &w->watch, w->fd,
-	    READY_READ | WATCH_LEVEL, on_ready);
+	    READY_READ | WATCH_LEVEL, flow_on_ready);
 }
 
 static void
@@ -56,7 +56,7 @@ choose(struct flow *w)
 
 /* The header that the datagram needs, if any. Returns its bytes. */
 static size_t
-make_header(const struct flow *w, char header[PROXY_HEADER_DATAGRAM])
+flow_make_header(const struct flow *w, char header[PROXY_HEADER_DATAGRAM])
 {
 	enum udp_proxy when = w->frontend->options.udp.proxy;
 
@@ -69,7 +69,7 @@ static int
 send_one(struct flow *w, const char *bytes, size_t n, unsigned segment)
 {
 	char header[PROXY_HEADER_DATAGRAM];
-	size_t head = make_header(w, header);
+	size_t head = flow_make_header(w, header);
 
 	if (segment > 0
 		? dgram_send_segments(w->fd, w->family, bytes, n, segment) < 0
@@ -90,7 +90,7 @@ send_up(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	for (;;) {
 		if (w->server == NULL && !choose(w))
 			return NOWHERE;
-		if (w->fd < 0 && open_socket(w) < 0) {
+		if (w->fd < 0 && flow_open_own_socket(w) < 0) {
 			if (!dgram_error_blames(errno))
 				return NOWHERE;
 		} else if (send_one(w, bytes, n, segment) == 0) {
@@ -194,7 +194,7 @@ flow_begin(struct flows *fs, const struct arrival *a, struct flow *w,
 /* The flow that a datagram of the client belongs to, or NULL. One that has had
  * its number of questions gets no other. */
 static struct flow *
-find(struct flows *fs, const struct arrival *a)
+flow_find_client(struct flows *fs, const struct arrival *a)
 {
 	uint64_t most = fs->frontend->options.udp.requests;
 	struct flow *w = flow_find(fs, a);
@@ -230,7 +230,7 @@ may_come(struct flows *fs, const struct arrival *a)
 
 /* flow_begin() for a datagram, which is counted if there is no memory. */
 static struct flow *
-begin(struct flows *fs, const struct arrival *a, struct flow *w,
+flow_begin_new(struct flows *fs, const struct arrival *a, struct flow *w,
     struct server *s, const struct attempts *attempts)
 {
 	w = flow_begin(fs, a, w, s, attempts);
@@ -254,11 +254,11 @@ flow_of_each(struct flows *fs, struct arrival *a)
 	}
 	a->key.server = s->slot;
 	hash_key(fs, a);
-	w = find(fs, a);
+	w = flow_find_client(fs, a);
 	if (w == NULL && !may_come(fs, a))
 		return NULL;
 	if (w == NULL || w->server != s || !may_go_on(w))
-		return begin(fs, a, w, s, &attempts);
+		return flow_begin_new(fs, a, w, s, &attempts);
 	w->attempts = attempts;
 	return w;
 }
@@ -266,7 +266,7 @@ flow_of_each(struct flows *fs, struct arrival *a)
 static struct flow *
 flow_of(struct flows *fs, struct arrival *a)
 {
-	struct flow *w = find(fs, a);
+	struct flow *w = flow_find_client(fs, a);
 	struct attempts attempts = { .count = 0 };
 	struct server *s;
 
@@ -281,7 +281,7 @@ flow_of(struct flows *fs, struct arrival *a)
 		return NULL;
 	s = flow_choose(fs, a, &attempts);
 	if (s != NULL)
-		return begin(fs, a, w, s, &attempts);
+		return flow_begin_new(fs, a, w, s, &attempts);
 	if (w != NULL)
 		flow_end(w,
 		    pool_permits(fs->frontend->pool, &a->who)
@@ -292,7 +292,7 @@ flow_of(struct flows *fs, struct arrival *a)
 }
 
 static void
-make_key(const struct flows *fs, struct arrival *a)
+flow_make_key(const struct flows *fs, struct arrival *a)
 {
 	const struct dgram *d = a->dgram;
 	struct flow_key *key = &a->key;
@@ -323,7 +323,7 @@ flow_meet(struct flows *fs, struct arrival *a, struct listener *l,
 	a->listener = l;
 	a->dgram = d;
 	peer_from_addr(&a->who, &d->from);
-	make_key(fs, a);
+	flow_make_key(fs, a);
 	if (fs->frontend->options.udp.each)
 		return; /* the key is not whole yet */
 	hash_key(fs, a);
@@ -339,7 +339,7 @@ each_by_itself(const struct frontend_core *f)
 }
 
 static void
-take_pieces(struct flows *fs, struct arrival *a)
+flow_take_pieces(struct flows *fs, struct arrival *a)
 {
 	const struct dgram *d = a->dgram;
 	struct dgram piece = *d;
@@ -366,7 +366,7 @@ flow_take(struct flows *fs, struct arrival *a)
 		return;
 	}
 	if (a->dgram->segment > 0 && each_by_itself(f)) {
-		take_pieces(fs, a);
+		flow_take_pieces(fs, a);
 		return;
 	}
 	if (f->limited && !limits_pass_datagram(f, &a->who)) {
@@ -418,7 +418,7 @@ flows_on_datagrams(struct listener *l)
 
 /* Nobody is there: the last question goes to another server. */
 static void
-on_refused(struct flow *w, int error)
+flow_on_refused(struct flow *w, int error)
 {
 	struct flows *fs = w->frontend->flows;
 	struct buffer last = w->question;
@@ -463,7 +463,7 @@ is_complete(const struct flow *w)
 
 /* Passes a batch back. Returns whether the flow goes on. */
 static bool
-answer(struct flow *w, struct dgram_batch *b)
+flow_answer(struct flow *w, struct dgram_batch *b)
 {
 	struct frontend_core *f = w->frontend;
 	size_t bytes = 0;
@@ -499,7 +499,7 @@ answer(struct flow *w, struct dgram_batch *b)
 }
 
 static void
-on_ready(struct watch *watch, unsigned ready)
+flow_on_ready(struct watch *watch, unsigned ready)
 {
 	struct flow *w = list_entry(watch, struct flow, watch);
 	struct dgram_batch *b = &w->frontend->flows->batch;
@@ -508,9 +508,9 @@ on_ready(struct watch *watch, unsigned ready)
 	(void)ready;
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
 		n = dump_receive(w->frontend->options.dump, w->fd, b);
-		if (n > 0 && !answer(w, b))
+		if (n > 0 && !flow_answer(w, b))
 			return;
 	}
 	if (n < 0 && dgram_error_blames(errno))
-		on_refused(w, errno);
+		flow_on_refused(w, errno);
 }

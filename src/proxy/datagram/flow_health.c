@@ -117,7 +117,7 @@ try_address(struct flow *w)
 /* Whether it is the first refusal since the server's last answer, so that
  * nothing follows from it yet. */
 static bool
-is_first_refusal(struct flow *w, int error)
+flow_health_is_first_refusal(struct flow *w, int error)
 {
 	struct frontend_core *f = w->frontend;
 	struct flow_server *r;
@@ -136,7 +136,7 @@ is_first_refusal(struct flow *w, int error)
 bool
 flow_refused(struct flow *w, int error)
 {
-	bool first = is_first_refusal(w, error);
+	bool first = flow_health_is_first_refusal(w, error);
 
 	if (try_address(w) || first) {
 		flow_hang_up(w);

@@ -27,7 +27,7 @@ enum { PORTION = 1000 };
 /* ---- finding ---- */
 
 static bool
-is_key(const struct hash_table_link *l, const void *key)
+flow_table_is_key(const struct hash_table_link *l, const void *key)
 {
 	const struct flow *w =
 	    (const struct flow *)(const void *)((const char *)l -
@@ -40,7 +40,7 @@ struct flow *
 flow_find(const struct flows *fs, const struct arrival *a)
 {
 	struct hash_table_link *l =
-	    hash_table_find(&fs->table, a->hash, is_key, &a->key);
+	    hash_table_find(&fs->table, a->hash, flow_table_is_key, &a->key);
 
 	return l != NULL ? list_entry(l, struct flow, link) : NULL;
 }
@@ -103,7 +103,7 @@ flow_end_idlest(struct flows *fs, const struct flow *but)
 /* ---- life ---- */
 
 static void
-free_task(struct task *t)
+flow_table_free_task(struct task *t)
 {
 	free(list_entry(t, struct flow, free_task));
 }
@@ -193,7 +193,7 @@ flow_end(struct flow *w, enum reason why)
 	id_table_remove(&fs->ids, w->number);
 	f->stats.flows.now--;
 	list_init(&w->free_task.link);
-	w->free_task.run = free_task;
+	w->free_task.run = flow_table_free_task;
 	loop_soon(f->loop, &w->free_task);
 }
 
@@ -308,7 +308,7 @@ end_expired(struct flows *fs, struct list *order, uint64_t limit)
 }
 
 static void
-on_tick(struct timer *t)
+flow_table_on_tick(struct timer *t)
 {
 	struct flows *fs = list_entry(t, struct flows, tick);
 	struct frontend_core *f = fs->frontend;
@@ -330,7 +330,7 @@ flows_init(struct flows *fs, struct frontend_core *f)
 	list_init(&fs->young);
 	list_init(&fs->steady);
 	id_table_init(&fs->ids);
-	timer_init(&fs->tick, on_tick);
+	timer_init(&fs->tick, flow_table_on_tick);
 	if (!f->options.udp.on)
 		return 0;
 	if (hash_table_init(&fs->table) < 0 ||
@@ -438,7 +438,7 @@ flow_adopt(struct flows *fs, struct listener *l, const struct dgram *from,
 }
 
 static void
-describe(const struct flow *w, struct flow_past *past)
+flow_table_describe(const struct flow *w, struct flow_past *past)
 {
 	memset(past, 0, sizeof(*past));
 	memcpy(&past->client, w->client, addr_size(w->client));
@@ -461,7 +461,7 @@ flows_past(const struct flows *fs, uint64_t *from, struct flow_past *past)
 		if (w == NULL || w->server == NULL || w->retired ||
 		    !flow_is_current(w))
 			continue;
-		describe(w, past);
+		flow_table_describe(w, past);
 		return true;
 	}
 	return false;

@@ -25,7 +25,7 @@ stats(struct dns *d)
 }
 
 static uint64_t
-now(const struct dns *d)
+dns_now(const struct dns *d)
 {
 	return loop_now(d->frontend->loop);
 }
@@ -86,7 +86,7 @@ wait_for_answer(struct dns_query *q)
 }
 
 static bool
-ask(struct dns_query *q, struct server *s)
+dns_dns_ask(struct dns_query *q, struct server *s)
 {
 	struct dns *d = q->dns;
 
@@ -107,9 +107,9 @@ pass_on(struct dns_query *q)
 	struct server *s;
 
 	for (;;) {
-		s = pool_choose(f->pool, &q->who, &q->attempts, now(d));
+		s = pool_choose(f->pool, &q->who, &q->attempts, dns_now(d));
 		q->all_asked = s == NULL;
-		if (s == NULL || ask(q, s))
+		if (s == NULL || dns_dns_ask(q, s))
 			break;
 		f->stats.retries++;
 	}
@@ -147,7 +147,7 @@ on_silence(struct timeouts *t, struct expiry *x)
 	if (!newest->late)
 		dns_server_silent(newest->socket, newest->sent);
 	newest->late = true;
-	if (now(d) >= q->came + d->timeout_ms)
+	if (dns_now(d) >= q->came + d->timeout_ms)
 		give_up(q);
 	else
 		pass_on(q);
@@ -157,7 +157,7 @@ on_silence(struct timeouts *t, struct expiry *x)
 
 /* Keeps a query whose question ends at `end`; NULL when too much is kept. */
 static struct dns_query *
-keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
+dns_keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
     const struct peer *who)
 {
 	struct frontend_core *f = d->frontend;
@@ -177,7 +177,7 @@ keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
 	q->n = in->n;
 	q->end = end_;
 	q->id = dns_id(in->bytes);
-	q->came = now(d);
+	q->came = dns_now(d);
 	list_init(&q->asks);
 	memcpy(q->message, in->bytes, in->n);
 	q->client = (struct addr *)(void *)(q->message + room);
@@ -192,7 +192,7 @@ keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
 }
 
 static void
-take(struct dns *d, struct listener *l, struct dgram *in)
+dns_take(struct dns *d, struct listener *l, struct dgram *in)
 {
 	struct dns_query *q;
 	struct peer who;
@@ -216,7 +216,7 @@ take(struct dns *d, struct listener *l, struct dgram *in)
 		stats(d)->limits.dropped++;
 		return;
 	}
-	q = keep(d, l, in, end_, &who);
+	q = dns_keep(d, l, in, end_, &who);
 	if (q == NULL)
 		stats(d)->datagrams.no_memory++;
 	else
@@ -234,7 +234,7 @@ dns_on_datagrams(struct listener *l)
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
 		n = dump_receive(f->options.dump, l->fd, &d->batch);
 		for (i = 0; n > 0 && i < d->batch.count; i++)
-			take(d, l, &d->batch.at[i]);
+			dns_take(d, l, &d->batch.at[i]);
 	}
 }
 
@@ -305,7 +305,7 @@ take_back(struct dns_query *q, const struct server *from,
 /* The server's system refuses: all its queries go elsewhere, or to another
  * address of it. */
 static void
-on_refused(struct dns *d, struct dns_socket *s, int error)
+dns_on_refused(struct dns *d, struct dns_socket *s, int error)
 {
 	struct list *link, *next, moved = LIST_INIT(moved);
 	bool again;
@@ -350,7 +350,7 @@ dns_on_answers(struct watch *w, unsigned ready)
 			take_answer(d, s, &d->batch.at[i]);
 	}
 	if (error != 0 && dgram_error_blames(error))
-		on_refused(d, s, error);
+		dns_on_refused(d, s, error);
 	dns_socket_let_go(s);
 }
 

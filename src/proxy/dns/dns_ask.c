@@ -13,7 +13,7 @@
 enum { DRAWS = 8 };
 
 static bool
-is_key(const struct hash_table_link *l, const void *key)
+dns_ask_is_key(const struct hash_table_link *l, const void *key)
 {
 	const struct dns_ask *a =
 	    (const struct dns_ask *)(const void *)((const char *)l -
@@ -26,7 +26,7 @@ struct dns_ask *
 dns_ask_find(struct dns *d, const struct dns_key *key)
 {
 	struct hash_table_link *l = hash_table_find(&d->asks,
-	    hash_table_hash(&d->asks, key, sizeof(*key)), is_key, key);
+	    hash_table_hash(&d->asks, key, sizeof(*key)), dns_ask_is_key, key);
 
 	return l != NULL ? list_entry(l, struct dns_ask, link) : NULL;
 }

@@ -27,7 +27,7 @@ struct dns_server {
 };
 
 static uint64_t
-now(const struct dns *d)
+dns_socket_now(const struct dns *d)
 {
 	return loop_now(d->frontend->loop);
 }
@@ -75,7 +75,7 @@ retire_all(struct dns_server *e)
 }
 
 static struct dns_socket *
-open_socket(struct dns *d, struct server *server)
+dns_socket_open_socket(struct dns *d, struct server *server)
 {
 	struct frontend_core *f = d->frontend;
 	struct dns_socket *s = calloc(1, sizeof(*s));
@@ -87,7 +87,7 @@ open_socket(struct dns *d, struct server *server)
 	s->generation = server->generation;
 	s->at = server->addrs.addr[server->addr_first];
 	s->number = ++d->next_socket;
-	s->opened = now(d);
+	s->opened = dns_socket_now(d);
 	list_init(&s->link);
 	list_init(&s->free_task.link);
 	s->free_task.run = free_socket;
@@ -123,7 +123,7 @@ dns_socket_let_go(struct dns_socket *s)
 /* What is known of the server, or NULL when memory is short. What the one did
  * that had its number before is forgotten. */
 static struct dns_server *
-entry(struct dns *d, const struct server *s)
+dns_socket_entry(struct dns *d, const struct server *s)
 {
 	struct dns_server *e;
 
@@ -160,7 +160,7 @@ is_current(const struct dns_socket *s)
 static bool
 is_fresh(const struct dns *d, const struct dns_socket *s)
 {
-	return s->sent < SOCKET_QUERIES && now(d) - s->opened < SOCKET_MS;
+	return s->sent < SOCKET_QUERIES && dns_socket_now(d) - s->opened < SOCKET_MS;
 }
 
 static bool
@@ -190,7 +190,7 @@ any_socket(struct dns_server *e, unsigned from)
 struct dns_socket *
 dns_socket_to(struct dns *d, struct server *server)
 {
-	struct dns_server *e = entry(d, server);
+	struct dns_server *e = dns_socket_entry(d, server);
 	unsigned place;
 	struct dns_socket *s;
 	int error;
@@ -201,7 +201,7 @@ dns_socket_to(struct dns *d, struct server *server)
 	s = e->socket[place];
 	if (s != NULL && is_right(s) && is_fresh(d, s))
 		return s;
-	s = open_socket(d, server);
+	s = dns_socket_open_socket(d, server);
 	if (s == NULL) {
 		error = errno;
 		s = any_socket(e, place);
@@ -218,7 +218,7 @@ dns_socket_to(struct dns *d, struct server *server)
 void
 dns_server_failed(struct dns *d, struct server *s, int error)
 {
-	struct dns_server *e = entry(d, s);
+	struct dns_server *e = dns_socket_entry(d, s);
 
 	frontend_server_failed(d->frontend, s, error, NULL);
 	if (e == NULL)
@@ -230,7 +230,7 @@ dns_server_failed(struct dns *d, struct server *s, int error)
 /* Whether it is the first refusal since the server's last answer, which may be
  * forged: nothing follows from it yet. */
 static bool
-is_first_refusal(struct dns_server *e)
+dns_socket_is_first_refusal(struct dns_server *e)
 {
 	bool first = !e->doubted;
 
@@ -241,9 +241,9 @@ is_first_refusal(struct dns_server *e)
 bool
 dns_server_takes_nothing(struct dns *d, struct server *s, int error)
 {
-	struct dns_server *e = entry(d, s);
+	struct dns_server *e = dns_socket_entry(d, s);
 
-	if (e != NULL && is_first_refusal(e)) {
+	if (e != NULL && dns_socket_is_first_refusal(e)) {
 		retire_all(e);
 		return true;
 	}
@@ -255,13 +255,13 @@ bool
 dns_server_refused(const struct dns_socket *s, int error)
 {
 	struct server *server = s->server;
-	struct dns_server *e = entry(s->dns, server);
+	struct dns_server *e = dns_socket_entry(s->dns, server);
 	bool first;
 
 	if (!is_right(s))
 		return true;
 	server->addr_first = (server->addr_first + 1) % server->addrs.count;
-	first = e != NULL && is_first_refusal(e);
+	first = e != NULL && dns_socket_is_first_refusal(e);
 	if (e != NULL && (++e->refused < server->addrs.count || first)) {
 		retire_all(e);
 		return true;
@@ -278,14 +278,14 @@ dns_server_answered(const struct dns_socket *s)
 
 	if (!is_current(s))
 		return;
-	e = entry(d, s->server);
+	e = dns_socket_entry(d, s->server);
 	if (e != NULL) {
 		e->silent = e->refused = 0;
 		e->doubted = false;
-		e->answered = now(d);
+		e->answered = dns_socket_now(d);
 	}
 	if (s->server->blacklisted_until != 0)
-		pool_connected(d->frontend->pool, s->server, now(d));
+		pool_connected(d->frontend->pool, s->server, dns_socket_now(d));
 }
 
 void
@@ -297,13 +297,13 @@ dns_server_silent(const struct dns_socket *s, uint64_t sent)
 
 	if (o->udp.fail == 0 || !is_current(s))
 		return;
-	e = entry(d, s->server);
+	e = dns_socket_entry(d, s->server);
 	if (e == NULL || e->answered >= sent)
 		return; /* it is there: that name alone takes it long */
 	if (e->silent++ == 0)
 		e->silent_since = sent;
 	if (e->silent >= o->udp.fail &&
-	    now(d) - e->silent_since >= o->connect_timeout_ms)
+	    dns_socket_now(d) - e->silent_since >= o->connect_timeout_ms)
 		dns_server_failed(d, s->server, ETIMEDOUT);
 }
 

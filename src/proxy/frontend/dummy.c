@@ -125,7 +125,7 @@ parse_head(char *head)
 /* ---- answers ---- */
 
 static int
-answer(struct dummy *d, const struct request *r)
+dummy_answer(struct dummy *d, const struct request *r)
 {
 	char at[ADDR_TEXT_MAX] = "", body[ANSWER_MAX], text[2 * ANSWER_MAX];
 	struct addr local;
@@ -187,7 +187,7 @@ answer_all(struct dummy *d)
 		r.keep = r.keep && !d->frontend->draining;
 		d->last = !r.keep;
 		d->active = loop_now(d->frontend->loop);
-		if (answer(d, &r) < 0)
+		if (dummy_answer(d, &r) < 0)
 			return -1;
 	}
 	return 0;

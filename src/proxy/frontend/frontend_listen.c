@@ -84,7 +84,7 @@ open_listener(struct frontend *f, struct listener *l,
 /* All are in the frontend's list from the first moment on, so that no change of
  * the limits misses one. Returns 0, or -1 with a sentence and errno. */
 static int
-open_one(struct frontend *f, const struct frontend_address *a,
+frontend_listen_open_one(struct frontend *f, const struct frontend_address *a,
     enum disposition d, struct error *e)
 {
 	struct frontend_listener *fl = calloc(1, sizeof(*fl));
@@ -105,7 +105,7 @@ open_one(struct frontend *f, const struct frontend_address *a,
 }
 
 static void
-free_task(struct task *t)
+frontend_listen_free_task(struct task *t)
 {
 	free(list_entry(t, struct frontend_listener, task));
 }
@@ -134,7 +134,7 @@ discard(struct frontend *f, struct list *gone)
 	while ((link = list_first(gone)) != NULL) {
 		list_remove(link);
 		list_init(&of(link)->task.link);
-		of(link)->task.run = free_task;
+		of(link)->task.run = frontend_listen_free_task;
 		loop_soon(f->core.loop, &of(link)->task);
 	}
 }
@@ -145,7 +145,7 @@ frontend_listen(
 {
 	struct frontend_address a = { .at = *at, .v6_only = v6_only };
 
-	return open_one(f, &a, DISPOSITION_STAYS, e);
+	return frontend_listen_open_one(f, &a, DISPOSITION_STAYS, e);
 }
 
 /* ---- moving ---- */
@@ -229,12 +229,12 @@ open_missing(struct frontend *f, const struct frontend_address *list,
 
 	for (i = 0; i < count; i++) {
 		if (is_open(f, &list[i]) ||
-		    open_one(f, &list[i], DISPOSITION_COMES, e) == 0)
+		    frontend_listen_open_one(f, &list[i], DISPOSITION_COMES, e) == 0)
 			continue;
 		if (errno != EADDRINUSE || !clear_way(f, &list[i], gone))
 			return -1;
 		if (gone != NULL &&
-		    open_one(f, &list[i], DISPOSITION_COMES, e) < 0)
+		    frontend_listen_open_one(f, &list[i], DISPOSITION_COMES, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -247,7 +247,7 @@ open_again(struct frontend *f, struct list *gone)
 	struct error e;
 
 	for (link = gone->next; link != gone; link = link->next)
-		if (open_one(f, &of(link)->address, DISPOSITION_STAYS, &e) < 0)
+		if (frontend_listen_open_one(f, &of(link)->address, DISPOSITION_STAYS, &e) < 0)
 			log_error("no longer listening: %s", e.text);
 }
 

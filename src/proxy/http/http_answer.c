@@ -9,7 +9,7 @@
 #include "proxy/http/http_answer.h"
 
 static enum http_event
-wrong(struct http_answer *h, const char *why)
+http_answer_wrong(struct http_answer *h, const char *why)
 {
 	h->wrong = why;
 	h->stage = HTTP_AT_END;
@@ -21,7 +21,7 @@ wrong(struct http_answer *h, const char *why)
 /* Takes bytes up to a newline. Returns whether the line is complete; what is
  * too long for it is left out. */
 static bool
-take_line(struct http_answer *h, const char **bytes, size_t *n)
+http_answer_take_line(struct http_answer *h, const char **bytes, size_t *n)
 {
 	const char *end = memchr(*bytes, '\n', *n);
 	size_t length = end != NULL ? (size_t)(end - *bytes) : *n;
@@ -43,7 +43,7 @@ take_line(struct http_answer *h, const char **bytes, size_t *n)
 }
 
 static bool
-is_digit(char c)
+http_answer_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -55,9 +55,9 @@ on_status_line(struct http_answer *h)
 	const char *l = h->line;
 
 	if (strncmp(l, "HTTP/1.", 7) != 0 || (l[7] != '0' && l[7] != '1') ||
-	    l[8] != ' ' || l[9] < '1' || l[9] > '5' || !is_digit(l[10]) ||
-	    !is_digit(l[11]) || (l[12] != ' ' && l[12] != '\0'))
-		return wrong(h, "not an answer of HTTP/1");
+	    l[8] != ' ' || l[9] < '1' || l[9] > '5' || !http_answer_is_digit(l[10]) ||
+	    !http_answer_is_digit(l[11]) || (l[12] != ' ' && l[12] != '\0'))
+		return http_answer_wrong(h, "not an answer of HTTP/1");
 	h->status = (unsigned)(l[9] - '0') * 100 +
 	    (unsigned)(l[10] - '0') * 10 + (unsigned)(l[11] - '0');
 	h->stage = HTTP_IN_HEADERS;
@@ -92,14 +92,14 @@ on_header(struct http_answer *h)
 
 	value = value_of(h->line, "Transfer-Encoding");
 	if (value != NULL && strcasecmp(value, "chunked") != 0)
-		return wrong(h, "unknown transfer encoding");
+		return http_answer_wrong(h, "unknown transfer encoding");
 	h->chunked = h->chunked || value != NULL;
 	value = value_of(h->line, "Content-Length");
 	if (value == NULL)
 		return HTTP_MORE;
 	if (number_parse(value, 0, UINT64_MAX, &length) < 0 ||
 	    (h->has_length && h->left != length))
-		return wrong(h, "wrong Content-Length");
+		return http_answer_wrong(h, "wrong Content-Length");
 	h->has_length = true;
 	h->left = length;
 	return HTTP_MORE;
@@ -128,10 +128,10 @@ on_chunk_size(struct http_answer *h)
 	char *end;
 
 	if (!strchr("0123456789abcdefABCDEF", h->line[0]) || h->line[0] == '\0')
-		return wrong(h, "wrong size of a chunk");
+		return http_answer_wrong(h, "wrong size of a chunk");
 	h->left = strtoull(h->line, &end, 16);
 	if (*end != '\0' && *end != ';' && *end != ' ' && *end != '\t')
-		return wrong(h, "wrong size of a chunk");
+		return http_answer_wrong(h, "wrong size of a chunk");
 	/* what follows the last one says nothing about the body */
 	h->stage = h->left > 0 ? HTTP_IN_CHUNK : HTTP_AT_END;
 	return HTTP_MORE;
@@ -141,7 +141,7 @@ static enum http_event
 on_chunk_end(struct http_answer *h)
 {
 	h->stage = HTTP_IN_CHUNK_SIZE;
-	return h->line[0] == '\0' ? HTTP_MORE : wrong(h, "wrong chunk");
+	return h->line[0] == '\0' ? HTTP_MORE : http_answer_wrong(h, "wrong chunk");
 }
 
 static enum http_event
@@ -192,11 +192,11 @@ http_answer_take(struct http_answer *h, const char **bytes, size_t *n)
 	size_t before = *n;
 
 	if (h->taken > HTTP_ANSWER_MAX && h->stage != HTTP_AT_END)
-		return wrong(h, "the answer is too long");
+		return http_answer_wrong(h, "the answer is too long");
 	while (event == HTTP_MORE && h->stage != HTTP_AT_END && *n > 0) {
 		if (h->stage == HTTP_IN_BODY || h->stage == HTTP_IN_CHUNK)
 			event = take_body(h, bytes, n);
-		else if (take_line(h, bytes, n))
+		else if (http_answer_take_line(h, bytes, n))
 			event = on_line(h);
 	}
 	h->taken += before - *n;

@@ -137,7 +137,7 @@ http_length_parse(struct http_text t, uint64_t *length)
 }
 
 static bool
-is_blank(char c)
+http_field_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -145,11 +145,11 @@ is_blank(char c)
 static struct http_text
 trimmed(struct http_text t)
 {
-	while (t.length > 0 && is_blank(t.at[0])) {
+	while (t.length > 0 && http_field_is_blank(t.at[0])) {
 		t.at++;
 		t.length--;
 	}
-	while (t.length > 0 && is_blank(t.at[t.length - 1]))
+	while (t.length > 0 && http_field_is_blank(t.at[t.length - 1]))
 		t.length--;
 	return t;
 }

@@ -36,17 +36,17 @@ is_request_line(const char *line, size_t n, size_t method)
 }
 
 static bool
-is_method(const char *bytes, size_t length, const char *name)
+http_first_is_method(const char *bytes, size_t length, const char *name)
 {
 	return length == strlen(name) && memcmp(bytes, name, length) == 0;
 }
 
 static bool
-is_safe(const char *bytes, size_t method)
+http_first_is_safe(const char *bytes, size_t method)
 {
-	return is_method(bytes, method, "GET") ||
-	    is_method(bytes, method, "HEAD") ||
-	    is_method(bytes, method, "OPTIONS");
+	return http_first_is_method(bytes, method, "GET") ||
+	    http_first_is_method(bytes, method, "HEAD") ||
+	    http_first_is_method(bytes, method, "OPTIONS");
 }
 
 /* Names that begin with the same letter are told apart by the byte at `mark`
@@ -117,7 +117,7 @@ http_first_of(const char *bytes, size_t n)
 	size_t method = method_length(bytes, n);
 	bool body = false;
 
-	if (method == 0 || is_method(bytes, method, "CONNECT"))
+	if (method == 0 || http_first_is_method(bytes, method, "CONNECT"))
 		return HTTP_FIRST_OTHER;
 	feed = memchr(bytes, '\n', n);
 	if (feed == NULL ||
@@ -126,7 +126,7 @@ http_first_of(const char *bytes, size_t n)
 	blank = read_fields(feed + 1, end, &body);
 	if (blank == NULL)
 		return HTTP_FIRST_OTHER;
-	return is_safe(bytes, method) && !body && blank + 2 == end &&
+	return http_first_is_safe(bytes, method) && !body && blank + 2 == end &&
 		memcmp(blank - 2, "\r\n\r\n", 4) == 0
 	    ? HTTP_FIRST_REPEATABLE
 	    : HTTP_FIRST_REQUEST;

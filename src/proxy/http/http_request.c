@@ -6,7 +6,7 @@
 #include "proxy/http/http_request.h"
 
 static enum http_head_state
-wrong(struct http_head *h, unsigned status, const char *why)
+http_request_wrong(struct http_head *h, unsigned status, const char *why)
 {
 	h->status = status;
 	h->wrong = why;
@@ -20,15 +20,15 @@ take_version(struct http_head *h, struct http_text v)
 {
 	if (v.length != 8 || memcmp(v.at, "HTTP/", 5) != 0 || v.at[5] < '0' ||
 	    v.at[5] > '9' || v.at[6] != '.' || v.at[7] < '0' || v.at[7] > '9')
-		return wrong(h, 400, "no version of HTTP");
+		return http_request_wrong(h, 400, "no version of HTTP");
 	if (v.at[5] != '1' || v.at[7] > '1')
-		return wrong(h, 505, "another version of HTTP");
+		return http_request_wrong(h, 505, "another version of HTTP");
 	h->old = v.at[7] == '0';
 	return HTTP_HEAD_MORE;
 }
 
 static bool
-is_method(struct http_text method, const char *name)
+http_request_is_method(struct http_text method, const char *name)
 {
 	return method.length == strlen(name) &&
 	    memcmp(method.at, name, method.length) == 0;
@@ -71,12 +71,12 @@ is_target_of(struct http_text target, struct http_text method)
 {
 	if (!http_is_target(target))
 		return false;
-	if (is_method(method, "CONNECT"))
+	if (http_request_is_method(method, "CONNECT"))
 		return is_authority(target);
 	if (target.at[0] == '/')
 		return true;
 	return target.length == 1 && target.at[0] == '*'
-	    ? is_method(method, "OPTIONS")
+	    ? http_request_is_method(method, "OPTIONS")
 	    : is_absolute(target);
 }
 
@@ -92,23 +92,23 @@ take_request_line(struct http_head *h, struct http_text line)
 	if (first != NULL)
 		last = memchr(first + 1, ' ', (size_t)(end - first) - 1);
 	if (last == NULL)
-		return wrong(h, 400, "no request line");
+		return http_request_wrong(h, 400, "no request line");
 	method = (struct http_text){ line.at, (size_t)(first - line.at) };
 	target = (struct http_text){ first + 1, (size_t)(last - first) - 1 };
 	if (!http_is_token(method) || !http_is_target(target))
-		return wrong(h, 400, "no request line");
-	h->safe = is_method(method, "GET") || is_method(method, "HEAD") ||
-	    is_method(method, "OPTIONS");
-	if (is_method(method, "HEAD"))
+		return http_request_wrong(h, 400, "no request line");
+	h->safe = http_request_is_method(method, "GET") || http_request_is_method(method, "HEAD") ||
+	    http_request_is_method(method, "OPTIONS");
+	if (http_request_is_method(method, "HEAD"))
 		h->kind |= HTTP_KIND_HEAD;
-	else if (is_method(method, "CONNECT"))
+	else if (http_request_is_method(method, "CONNECT"))
 		h->kind |= HTTP_KIND_CONNECT;
 	if (take_version(h,
 		(struct http_text){ last + 1, (size_t)(end - last) - 1 }) ==
 	    HTTP_HEAD_WRONG)
 		return HTTP_HEAD_WRONG;
 	return is_target_of(target, method) ? HTTP_HEAD_MORE
-					    : wrong(h, 400, "wrong target");
+					    : http_request_wrong(h, 400, "wrong target");
 }
 
 /* ---- fields ---- */
@@ -127,7 +127,7 @@ static enum http_head_state
 take_host(struct http_head *h, struct http_text value)
 {
 	if (!is_first(h, HTTP_SEEN_HOST) || !http_is_host(value))
-		return wrong(h, 400, "wrong Host");
+		return http_request_wrong(h, 400, "wrong Host");
 	return HTTP_HEAD_MORE;
 }
 
@@ -136,7 +136,7 @@ take_length(struct http_head *h, struct http_text value)
 {
 	if (!is_first(h, HTTP_SEEN_LENGTH) ||
 	    http_length_parse(value, &h->body) < 0)
-		return wrong(h, 400, "wrong Content-Length");
+		return http_request_wrong(h, 400, "wrong Content-Length");
 	return HTTP_HEAD_MORE;
 }
 
@@ -159,11 +159,11 @@ static enum http_head_state
 take_coding(struct http_head *h, struct http_text value)
 {
 	if (!is_first(h, HTTP_SEEN_CODING) || value.length == 0)
-		return wrong(h, 400, "wrong Transfer-Encoding");
+		return http_request_wrong(h, 400, "wrong Transfer-Encoding");
 	if (!http_text_is(value, "chunked"))
 		return are_unknown(value)
-		    ? wrong(h, 501, "unknown Transfer-Encoding")
-		    : wrong(h, 400, "wrong Transfer-Encoding");
+		    ? http_request_wrong(h, 501, "unknown Transfer-Encoding")
+		    : http_request_wrong(h, 400, "wrong Transfer-Encoding");
 	h->chunked = true;
 	return HTTP_HEAD_MORE;
 }
@@ -172,9 +172,9 @@ static enum http_head_state
 take_expect(struct http_head *h, struct http_text value)
 {
 	if (!is_first(h, HTTP_SEEN_EXPECT))
-		return wrong(h, 400, "wrong Expect");
+		return http_request_wrong(h, 400, "wrong Expect");
 	if (!http_text_is(value, "100-continue"))
-		return wrong(h, 417, "unknown Expect");
+		return http_request_wrong(h, 417, "unknown Expect");
 	return HTTP_HEAD_MORE;
 }
 
@@ -194,7 +194,7 @@ take_connection(struct http_head *h, struct http_text value)
 		h->keep |= http_text_is(option, "keep-alive");
 		for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 			if (http_text_is(option, needed[i]))
-				return wrong(h, 400, "wrong Connection");
+				return http_request_wrong(h, 400, "wrong Connection");
 	}
 	return HTTP_HEAD_MORE;
 }
@@ -298,12 +298,12 @@ take_field(struct http_head *h, struct http_text line)
 	const struct field *f;
 
 	if (!http_field_split(line, &name, &value))
-		return wrong(h, 400, "a line is not a field");
+		return http_request_wrong(h, 400, "a line is not a field");
 	f = find_field(name);
 	if (f == NULL)
 		return HTTP_HEAD_MORE;
 	if (h->trailers)
-		return wrong(h, 400, "a trailer that may not be one");
+		return http_request_wrong(h, 400, "a trailer that may not be one");
 	if (f->take != NULL)
 		return f->take(h, value);
 	h->seen |= f->seen;
@@ -330,18 +330,18 @@ http_line_is(struct http_text line)
 
 /* What contradicts itself (RFC 9112, 3.2, 6.1, 6.3; RFC 9110, 9.3.6). */
 static enum http_head_state
-judge(struct http_head *h)
+http_request_judge(struct http_head *h)
 {
 	if (h->trailers)
 		return HTTP_HEAD_DONE;
 	if (!h->old && !(h->seen & HTTP_SEEN_HOST))
-		return wrong(h, 400, "no Host");
+		return http_request_wrong(h, 400, "no Host");
 	if (h->chunked && h->seen & HTTP_SEEN_LENGTH)
-		return wrong(h, 400, "Content-Length and Transfer-Encoding");
+		return http_request_wrong(h, 400, "Content-Length and Transfer-Encoding");
 	if (h->chunked && h->old)
-		return wrong(h, 400, "Transfer-Encoding in HTTP/1.0");
+		return http_request_wrong(h, 400, "Transfer-Encoding in HTTP/1.0");
 	if (h->kind & HTTP_KIND_CONNECT && (h->chunked || h->body > 0))
-		return wrong(h, 400, "CONNECT with a body");
+		return http_request_wrong(h, 400, "CONNECT with a body");
 	if (h->safe && !h->chunked && h->body == 0 &&
 	    !(h->kind & HTTP_KIND_UPGRADE) && !(h->seen & HTTP_SEEN_EXPECT))
 		h->kind |= HTTP_KIND_REPEATABLE;
@@ -352,13 +352,13 @@ judge(struct http_head *h)
 
 /* One empty line may come before a request (RFC 9112, 2.2). */
 static enum http_head_state
-take_line(struct http_head *h, struct http_text line)
+http_request_take_line(struct http_head *h, struct http_text line)
 {
 	if (line.length == 0 && (h->begun || h->trailers))
-		return judge(h);
+		return http_request_judge(h);
 	if (line.length == 0) {
 		if (h->skipped > 0)
-			return wrong(h, 400, "no request line");
+			return http_request_wrong(h, 400, "no request line");
 		h->skipped = 2;
 		return HTTP_HEAD_MORE;
 	}
@@ -381,9 +381,9 @@ await_line(struct http_head *h, const char *bytes, size_t n)
 {
 	h->searched = n;
 	if (n > HTTP_HEAD_MAX)
-		return wrong(h, 431, "too many bytes of fields");
+		return http_request_wrong(h, 431, "too many bytes of fields");
 	if (is_other_protocol(h, bytes, n))
-		return wrong(h, 400, "no request line");
+		return http_request_wrong(h, 400, "no request line");
 	return HTTP_HEAD_MORE;
 }
 
@@ -403,10 +403,10 @@ http_head_take(struct http_head *h, const char *bytes, size_t n)
 		at = (size_t)(end - bytes);
 		h->length = h->searched = at + 1;
 		if (h->length > HTTP_HEAD_MAX)
-			return wrong(h, 431, "too many bytes of fields");
+			return http_request_wrong(h, 431, "too many bytes of fields");
 		if (at == h->line || end[-1] != '\r')
-			return wrong(h, 400, "a line without CRLF");
-		state = take_line(h,
+			return http_request_wrong(h, 400, "a line without CRLF");
+		state = http_request_take_line(h,
 		    (struct http_text){ bytes + h->line, at - 1 - h->line });
 		h->line = at + 1;
 	}

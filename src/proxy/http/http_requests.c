@@ -36,7 +36,7 @@ struct pass {
 
 /* The bytes up to `end` go on. */
 static void
-copy_run(struct pass *p, size_t end)
+http_requests_copy_run(struct pass *p, size_t end)
 {
 	if (end > p->run)
 		memcpy(p->room + p->copied, p->in + p->run, end - p->run);
@@ -51,7 +51,7 @@ skip_to(struct pass *p, size_t start)
 }
 
 static void
-add(struct pass *p, const char *bytes, size_t n)
+http_requests_add(struct pass *p, const char *bytes, size_t n)
 {
 	memcpy(p->room + p->copied, bytes, n);
 	p->copied += n;
@@ -60,7 +60,7 @@ add(struct pass *p, const char *bytes, size_t n)
 /* ---- stages; each returns whether to go on ---- */
 
 static bool
-refuse(struct http_requests *r, unsigned status, const char *why)
+http_requests_refuse(struct http_requests *r, unsigned status, const char *why)
 {
 	r->cut = r->stage != HTTP_REQUESTS_HEAD;
 	r->stage = HTTP_REQUESTS_REFUSED;
@@ -82,12 +82,12 @@ pass_lines(struct http_requests *r, struct pass *p, size_t start, unsigned drop)
 		size_t n = (size_t)(feed - line) + 1;
 
 		if (http_line_is((struct http_text){ line, n - 2 }) & drop) {
-			copy_run(p, at);
+			http_requests_copy_run(p, at);
 			skip_to(p, at + n);
 		}
 		at += n;
 	}
-	copy_run(p, end);
+	http_requests_copy_run(p, end);
 }
 
 static void
@@ -100,14 +100,14 @@ pass_head(struct http_requests *r, struct pass *p, size_t start)
 	    a->keep_proto && h->seen & HTTP_SEEN_PROTO ? a->proto_length : 0;
 
 	if (h->skipped > 0) {
-		copy_run(p, start);
+		http_requests_copy_run(p, start);
 		skip_to(p, start + h->skipped);
 	}
 	if (h->seen & drop)
 		pass_lines(r, p, start, drop);
 	else
-		copy_run(p, start + h->length - 2);
-	add(p, a->bytes + known, a->length - known);
+		http_requests_copy_run(p, start + h->length - 2);
+	http_requests_add(p, a->bytes + known, a->length - known);
 }
 
 static void
@@ -152,12 +152,12 @@ take_head(struct http_requests *r, struct pass *p)
 	case HTTP_HEAD_MORE:
 		return false;
 	case HTTP_HEAD_WRONG:
-		return refuse(r, r->head.status, r->head.wrong);
+		return http_requests_refuse(r, r->head.status, r->head.wrong);
 	case HTTP_HEAD_DONE:
 		break;
 	}
 	if (r->head.kind & HTTP_KIND_CONNECT && !r->adding->connect)
-		return refuse(r, 501, "CONNECT");
+		return http_requests_refuse(r, 501, "CONNECT");
 	pass_head(r, p, start);
 	p->at = start + r->head.length;
 	on_head(r);
@@ -165,14 +165,14 @@ take_head(struct http_requests *r, struct pass *p)
 }
 
 static bool
-take_trailers(struct http_requests *r, struct pass *p)
+http_requests_take_trailers(struct http_requests *r, struct pass *p)
 {
 	r->head.trailers = true;
 	switch (http_head_take(&r->head, p->in + p->at, p->length - p->at)) {
 	case HTTP_HEAD_MORE:
 		return false;
 	case HTTP_HEAD_WRONG:
-		return refuse(r, r->head.status, r->head.wrong);
+		return http_requests_refuse(r, r->head.status, r->head.wrong);
 	case HTTP_HEAD_DONE:
 		break;
 	}
@@ -182,7 +182,7 @@ take_trailers(struct http_requests *r, struct pass *p)
 }
 
 static bool
-take_chunk_size(struct http_requests *r, struct pass *p)
+http_requests_take_chunk_size(struct http_requests *r, struct pass *p)
 {
 	const char *line = p->in + p->at;
 	size_t n = p->length - p->at;
@@ -190,13 +190,13 @@ take_chunk_size(struct http_requests *r, struct pass *p)
 	size_t length = feed != NULL ? (size_t)(feed - line) + 1 : n;
 
 	if (length > HTTP_CHUNK_LINE_MAX)
-		return refuse(r, 400, "a long line before a chunk");
+		return http_requests_refuse(r, 400, "a long line before a chunk");
 	if (feed == NULL)
 		return false;
 	if (length < 2 || feed[-1] != '\r' ||
 	    http_chunk_parse((struct http_text){ line, length - 2 }, &r->left) <
 		0)
-		return refuse(r, 400, "wrong size of a chunk");
+		return http_requests_refuse(r, 400, "wrong size of a chunk");
 	p->at += length;
 	if (r->left == 0)
 		memset(&r->head, 0, sizeof(r->head));
@@ -205,13 +205,13 @@ take_chunk_size(struct http_requests *r, struct pass *p)
 }
 
 static bool
-take_chunk_end(struct http_requests *r, struct pass *p)
+http_requests_take_chunk_end(struct http_requests *r, struct pass *p)
 {
 	size_t n = p->length - p->at;
 
 	if ((n > 0 && p->in[p->at] != '\r') ||
 	    (n > 1 && p->in[p->at + 1] != '\n'))
-		return refuse(r, 400, "no CRLF after a chunk");
+		return http_requests_refuse(r, 400, "no CRLF after a chunk");
 	if (n < 2)
 		return false;
 	p->at += 2;
@@ -220,7 +220,7 @@ take_chunk_end(struct http_requests *r, struct pass *p)
 }
 
 static bool
-take_stage(struct http_requests *r, struct pass *p)
+http_requests_take_stage(struct http_requests *r, struct pass *p)
 {
 	switch (r->stage) {
 	case HTTP_REQUESTS_HEAD:
@@ -231,16 +231,16 @@ take_stage(struct http_requests *r, struct pass *p)
 		request_ends(r);
 		return true;
 	case HTTP_REQUESTS_CHUNK_SIZE:
-		return take_chunk_size(r, p);
+		return http_requests_take_chunk_size(r, p);
 	case HTTP_REQUESTS_CHUNK:
 		if (!http_pass_body(&r->left, &p->at, p->length))
 			return false;
 		r->stage = HTTP_REQUESTS_CHUNK_END;
 		return true;
 	case HTTP_REQUESTS_CHUNK_END:
-		return take_chunk_end(r, p);
+		return http_requests_take_chunk_end(r, p);
 	case HTTP_REQUESTS_TRAILERS:
-		return take_trailers(r, p);
+		return http_requests_take_trailers(r, p);
 	case HTTP_REQUESTS_TUNNEL:
 		p->at = p->length;
 		return false;
@@ -255,10 +255,10 @@ take_stage(struct http_requests *r, struct pass *p)
 static void
 take_all(struct http_requests *r, struct pass *p, struct http_text *out)
 {
-	while (take_stage(r, p))
+	while (http_requests_take_stage(r, p))
 		;
 	if (p->copied > 0) {
-		copy_run(p, p->at);
+		http_requests_copy_run(p, p->at);
 		*out = (struct http_text){ p->room, p->copied };
 	} else {
 		*out = (struct http_text){ p->in + p->run, p->at - p->run };

@@ -17,7 +17,7 @@ struct pass {
 
 /* The bytes up to `end` go on. */
 static void
-copy_run(struct pass *p, size_t end)
+http_responses_copy_run(struct pass *p, size_t end)
 {
 	memcpy(p->room + p->copied, p->in + p->run, end - p->run);
 	p->copied += end - p->run;
@@ -26,11 +26,11 @@ copy_run(struct pass *p, size_t end)
 
 /* Adds a line behind what was taken. */
 static void
-add(struct pass *p, const char *line)
+http_responses_add(struct pass *p, const char *line)
 {
 	size_t n = strlen(line);
 
-	copy_run(p, p->at);
+	http_responses_copy_run(p, p->at);
 	memcpy(p->room + p->copied, line, n);
 	p->copied += n;
 }
@@ -40,7 +40,7 @@ add(struct pass *p, const char *line)
 /* Takes a line, without its end. Where it was split, or is not complete, its
  * beginning is kept. Returns whether it is complete. */
 static bool
-take_line(struct http_responses *r, struct pass *p, struct http_text *line)
+http_responses_take_line(struct http_responses *r, struct pass *p, struct http_text *line)
 {
 	const char *at = p->in + p->at;
 	size_t n = p->length - p->at;
@@ -98,7 +98,7 @@ tunnel_begins(struct http_responses *r)
 /* ---- status and fields ---- */
 
 static bool
-is_digit(char c)
+http_responses_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -109,14 +109,14 @@ static void
 add_lines(struct http_responses *r, struct pass *p)
 {
 	if (r->add != NULL)
-		add(p, r->add);
+		http_responses_add(p, r->add);
 	r->add = NULL;
 	if (!r->ends || r->pending->count > 1 ||
 	    r->pending->kind[r->pending->first] & HTTP_KIND_CONNECT)
 		return;
 	r->ending = true;
 	http_requests_end(r->requests);
-	add(p, "Connection: close\r\n");
+	http_responses_add(p, "Connection: close\r\n");
 }
 
 static void
@@ -141,12 +141,12 @@ take_status(struct http_responses *r, struct pass *p)
 		return until_close(r);
 	r->begun = true;
 	r->head_length = r->line_length;
-	if (!take_line(r, p, &line))
+	if (!http_responses_take_line(r, p, &line))
 		return false;
 	l = line.at;
 	if (line.length < 12 || memcmp(l, "HTTP/1.", 7) != 0 ||
-	    !is_digit(l[7]) || l[8] != ' ' || !is_digit(l[9]) ||
-	    !is_digit(l[10]) || !is_digit(l[11]) ||
+	    !http_responses_is_digit(l[7]) || l[8] != ' ' || !http_responses_is_digit(l[9]) ||
+	    !http_responses_is_digit(l[10]) || !http_responses_is_digit(l[11]) ||
 	    (line.length > 12 && l[12] != ' '))
 		return until_close(r);
 	r->status = (unsigned)(l[9] - '0') * 100 +
@@ -256,7 +256,7 @@ take_fields(struct http_responses *r, struct pass *p)
 	size_t start = p->at;
 	struct http_text line;
 
-	if (!take_line(r, p, &line))
+	if (!http_responses_take_line(r, p, &line))
 		return r->head_length > HTTP_RESPONSE_HEAD_MAX ? until_close(r)
 							       : false;
 	if (line.length == 0)
@@ -265,7 +265,7 @@ take_fields(struct http_responses *r, struct pass *p)
 		r->odd = true; /* folded: of what, is not known any more */
 	note_field(r, line);
 	if (r->ending && !split && is_keep_alive(line)) {
-		copy_run(p, start);
+		http_responses_copy_run(p, start);
 		p->run = p->at;
 	}
 	return true;
@@ -275,11 +275,11 @@ take_fields(struct http_responses *r, struct pass *p)
 
 /* Some servers fill up the size with blanks. */
 static bool
-take_chunk_size(struct http_responses *r, struct pass *p)
+http_responses_take_chunk_size(struct http_responses *r, struct pass *p)
 {
 	struct http_text line;
 
-	if (!take_line(r, p, &line))
+	if (!http_responses_take_line(r, p, &line))
 		return false;
 	while (line.length > 0 && line.at[line.length - 1] == ' ')
 		line.length--;
@@ -290,11 +290,11 @@ take_chunk_size(struct http_responses *r, struct pass *p)
 }
 
 static bool
-take_chunk_end(struct http_responses *r, struct pass *p)
+http_responses_take_chunk_end(struct http_responses *r, struct pass *p)
 {
 	struct http_text line;
 
-	if (!take_line(r, p, &line))
+	if (!http_responses_take_line(r, p, &line))
 		return false;
 	if (line.length > 0)
 		return until_close(r);
@@ -303,17 +303,17 @@ take_chunk_end(struct http_responses *r, struct pass *p)
 }
 
 static bool
-take_trailers(struct http_responses *r, struct pass *p)
+http_responses_take_trailers(struct http_responses *r, struct pass *p)
 {
 	struct http_text line;
 
-	if (!take_line(r, p, &line))
+	if (!http_responses_take_line(r, p, &line))
 		return false;
 	return line.length > 0 || response_ends(r);
 }
 
 static bool
-take_stage(struct http_responses *r, struct pass *p)
+http_responses_take_stage(struct http_responses *r, struct pass *p)
 {
 	switch (r->stage) {
 	case HTTP_RESPONSES_STATUS:
@@ -324,16 +324,16 @@ take_stage(struct http_responses *r, struct pass *p)
 		return http_pass_body(&r->left, &p->at, p->length) &&
 		    response_ends(r);
 	case HTTP_RESPONSES_CHUNK_SIZE:
-		return take_chunk_size(r, p);
+		return http_responses_take_chunk_size(r, p);
 	case HTTP_RESPONSES_CHUNK:
 		if (!http_pass_body(&r->left, &p->at, p->length))
 			return false;
 		r->stage = HTTP_RESPONSES_CHUNK_END;
 		return true;
 	case HTTP_RESPONSES_CHUNK_END:
-		return take_chunk_end(r, p);
+		return http_responses_take_chunk_end(r, p);
 	case HTTP_RESPONSES_TRAILERS:
-		return take_trailers(r, p);
+		return http_responses_take_trailers(r, p);
 	default:
 		return false;
 	}
@@ -347,12 +347,12 @@ http_responses_take(struct http_responses *r, struct http_text bytes,
 		.length = bytes.length,
 		.room = room };
 
-	while (take_stage(r, &p))
+	while (http_responses_take_stage(r, &p))
 		;
 	*out = bytes;
 	if (p.run == 0 && p.copied == 0)
 		return;
-	copy_run(&p, p.length);
+	http_responses_copy_run(&p, p.length);
 	*out = (struct http_text){ room, p.copied };
 }
 

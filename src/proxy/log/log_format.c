@@ -40,7 +40,7 @@ struct log_format {
 /* ---- lines ---- */
 
 static void
-add(struct line *l, const char *text, size_t n)
+log_format_add(struct line *l, const char *text, size_t n)
 {
 	size_t left = LOG_FORMAT_LINE_MAX - l->length;
 
@@ -53,11 +53,11 @@ add(struct line *l, const char *text, size_t n)
 static void
 add_text(struct line *l, const char *text)
 {
-	add(l, text, strlen(text));
+	log_format_add(l, text, strlen(text));
 }
 
 static bool
-is_safe(unsigned char c)
+log_format_is_safe(unsigned char c)
 {
 	return c >= 0x20 && c != 0x7f && c != '"' && c != '\\';
 }
@@ -75,19 +75,19 @@ add_escaped(struct line *l, const char *value, size_t n, const char *prefix,
 		unsigned char c = (unsigned char)value[i];
 		char hex[2] = { digits[c >> 4], digits[c & 15] };
 
-		if (is_safe(c) && c <= last)
+		if (log_format_is_safe(c) && c <= last)
 			continue;
-		add(l, value + from, i - from);
+		log_format_add(l, value + from, i - from);
 		from = i + 1;
 		if (c == '"' || c == '\\') {
-			add(l, "\\", 1);
-			add(l, value + i, 1);
+			log_format_add(l, "\\", 1);
+			log_format_add(l, value + i, 1);
 			continue;
 		}
 		add_text(l, prefix);
-		add(l, hex, 2);
+		log_format_add(l, hex, 2);
 	}
-	add(l, value + from, n - from);
+	log_format_add(l, value + from, n - from);
 }
 
 /* Some terminals obey U+0080 to U+009F, too. */
@@ -128,7 +128,7 @@ is_special(const struct log_format *f, const char *value, size_t n)
 
 /* Neither "unix" nor "@name" nor a path. */
 static bool
-is_ip(const char *value, size_t n)
+log_format_is_ip(const char *value, size_t n)
 {
 	return (value[0] == '[' || (value[0] >= '0' && value[0] <= '9')) &&
 	    memchr(value, '/', n) == NULL;
@@ -138,7 +138,7 @@ static bool
 is_clean(const struct log_format *f, const struct record_field *field,
     const char *value, size_t n)
 {
-	return field->is_plain || (field->is_address && is_ip(value, n)) ||
+	return field->is_plain || (field->is_address && log_format_is_ip(value, n)) ||
 	    !is_special(f, value, n);
 }
 
@@ -203,9 +203,9 @@ write_logfmt(const struct log_format *f, const struct session_record *r,
 		n = put_piece(p, r, l->length == 0, l);
 		if (n == 0 || (n = keep_value(f, p->field, l, n, copy)) == 0)
 			continue;
-		add(l, "\"", 1);
+		log_format_add(l, "\"", 1);
 		add_json(l, copy, n);
-		add(l, "\"", 1);
+		log_format_add(l, "\"", 1);
 	}
 }
 
@@ -227,11 +227,11 @@ write_json(const struct log_format *f, const struct session_record *r,
 		if ((n = keep_value(f, p->field, l, n, copy)) > 0)
 			add_json(l, copy, n);
 		if (!p->field->is_number)
-			add(l, "\"", 1);
+			log_format_add(l, "\"", 1);
 	}
 	l->text[0] = '{';
 	if (l->length < LOG_FORMAT_LINE_MAX)
-		add(l, "}", 1);
+		log_format_add(l, "}", 1);
 	else
 		l->length = 0;
 }
@@ -246,7 +246,7 @@ write_journal(const struct log_format *f, const struct session_record *r,
 
 	(void)timed;
 	add_text(l, "PRIORITY=6\nSYSLOG_IDENTIFIER=pen\nMESSAGE=");
-	add(l, message, log_format_line(f->message, r, false, message));
+	log_format_add(l, message, log_format_line(f->message, r, false, message));
 	for (i = 0; i < f->count; i++) {
 		const struct piece *p = &f->pieces[i];
 
@@ -254,7 +254,7 @@ write_journal(const struct log_format *f, const struct session_record *r,
 		if (n > 0 && (n = keep_value(f, p->field, l, n, copy)) > 0)
 			add_escaped(l, copy, n, "\\x", UCHAR_MAX);
 	}
-	add(l, "\n", 1);
+	log_format_add(l, "\n", 1);
 }
 
 /* ---- templates ---- */
@@ -270,12 +270,12 @@ write_template(const struct log_format *f, const struct session_record *r,
 	for (i = 0; i < f->count; i++) {
 		const struct piece *p = &f->pieces[i];
 
-		add(l, p->text, p->length);
+		log_format_add(l, p->text, p->length);
 		if (p->field == NULL)
 			continue;
 		n = p->field->put(r, l->text + l->length);
 		if (n == 0)
-			add(l, "-", 1);
+			log_format_add(l, "-", 1);
 		else if ((n = keep_value(f, p->field, l, n, copy)) > 0)
 			add_escaped(l, copy, n, "\\x", UCHAR_MAX);
 	}
@@ -432,7 +432,7 @@ set_special(struct log_format *f)
 
 	for (c = 0; c <= UCHAR_MAX; c++)
 		f->special[c] =
-		    !is_safe((unsigned char)c) || (utf8 && c > 0x7f);
+		    !log_format_is_safe((unsigned char)c) || (utf8 && c > 0x7f);
 	f->special[' '] = f->special['='] = f->write == write_logfmt;
 }
 

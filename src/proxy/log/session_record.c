@@ -159,7 +159,7 @@ is_address(const char *name)
 }
 
 static size_t
-put_name(const struct session_record *r, char *value)
+session_record_put_name(const struct session_record *r, char *value)
 {
 	if (r->server == NULL || r->server->name == NULL ||
 	    is_address(r->server->name))
@@ -233,7 +233,7 @@ put_tried(const struct session_record *r, char *value)
 /* ---- TLS ---- */
 
 static size_t
-put_tls(const struct session_record *r, char *value)
+session_record_put_tls(const struct session_record *r, char *value)
 {
 	return r->client_tls == NULL ? 0
 				     : put_text(value, r->client_tls->version);
@@ -304,7 +304,7 @@ const struct record_field record_fields[] = {
 	{ .name = "session", .put = put_session, NUMBER, ASKED },
 	{ .name = "server", .put = put_server, ADDRESS },
 	{ .name = "number", .put = put_server_number, NUMBER, ASKED },
-	{ .name = "name", .put = put_name },
+	{ .name = "name", .put = session_record_put_name },
 	{ .name = "up", .put = put_up, NUMBER },
 	{ .name = "down", .put = put_down, NUMBER },
 	{ .name = "datagrams_up", .put = put_datagrams_up, NUMBER },
@@ -315,7 +315,7 @@ const struct record_field record_fields[] = {
 	{ .name = "ms", .put = put_ms, NUMBER },
 	{ .name = "failures", .put = put_failures, NUMBER },
 	{ .name = "tried", .put = put_tried },
-	{ .name = "tls", .put = put_tls, TLS },
+	{ .name = "tls", .put = session_record_put_tls, TLS },
 	{ .name = "cipher", .put = put_cipher, TLS },
 	{ .name = "sni", .put = put_sni, TLS },
 	{ .name = "alpn", .put = put_alpn, TLS },

@@ -126,7 +126,7 @@ enter(struct session *s, struct source *src)
 }
 
 static void
-refuse(struct session *s, enum limit_verdict which)
+session_admit_refuse(struct session *s, enum limit_verdict which)
 {
 	s->frontend->stats.limits.refused++;
 	session_close(s, reason_of(which));
@@ -166,7 +166,7 @@ beyond(struct session *s, struct source *src, enum limit_verdict which)
 		break;
 	}
 	if (!done)
-		refuse(s, which);
+		session_admit_refuse(s, which);
 }
 
 void
@@ -219,7 +219,7 @@ session_admit_on_time(struct session *s)
 	if (v == LIMIT_WITHIN)
 		resume(s);
 	else if (now - s->active >= f->options.limits.wait_ms)
-		refuse(s, v);
+		session_admit_refuse(s, v);
 	else
 		session_hello_schedule(s);
 }

@@ -34,7 +34,7 @@ count_bytes(struct session *s)
 }
 
 static void
-on_time(struct timer *t)
+session_count_on_time(struct timer *t)
 {
 	struct sessions *all = list_entry(t, struct sessions, count.timer);
 	const struct id_table *c = &all->ids;
@@ -58,7 +58,7 @@ on_time(struct timer *t)
 void
 session_count_init(struct sessions *all)
 {
-	timer_init(&all->count.timer, on_time);
+	timer_init(&all->count.timer, session_count_on_time);
 }
 
 void

@@ -60,7 +60,7 @@ session_proxy_done(struct session *s)
 enum progress { MORE, LATER, DONE, FAILED };
 
 static enum progress
-fail(struct failure *f, enum reason reason, const char *why)
+session_proxy_fail(struct failure *f, enum reason reason, const char *why)
 {
 	*f = (struct failure){ reason, why };
 	return FAILED;
@@ -68,7 +68,7 @@ fail(struct failure *f, enum reason reason, const char *why)
 
 /* Takes what was seen, `n` bytes, off the client's socket. */
 static bool
-take(struct session *s, char *bytes, size_t n)
+session_proxy_take(struct session *s, char *bytes, size_t n)
 {
 	ssize_t got;
 
@@ -81,7 +81,7 @@ take(struct session *s, char *bytes, size_t n)
 /* These bytes are in the socket. What follows the header stays there, for TLS
  * or the pipe to the server. */
 static enum progress
-parse(struct session *s, char *bytes, size_t n, struct failure *f)
+session_proxy_parse(struct session *s, char *bytes, size_t n, struct failure *f)
 {
 	struct session_facts *facts = s->more->facts;
 	size_t before = buffer_length(&facts->bytes), whole;
@@ -89,15 +89,15 @@ parse(struct session *s, char *bytes, size_t n, struct failure *f)
 	ssize_t used;
 
 	if (buffer_append(&facts->bytes, bytes, n) < 0)
-		return fail(f, REASON_NO_RESOURCES, "out of memory");
+		return session_proxy_fail(f, REASON_NO_RESOURCES, "out of memory");
 	used = proxy_header_read(
 	    &facts->header, buffer_bytes(&facts->bytes), before + n, &why);
 	if (used < 0)
-		return fail(f, REASON_PROXY_INVALID, why);
+		return session_proxy_fail(f, REASON_PROXY_INVALID, why);
 	whole = used > 0 ? (size_t)used : before + n;
 	buffer_cut(&facts->bytes, whole);
-	if (!take(s, bytes, whole - before))
-		return fail(f, REASON_CLIENT_RESET, "the connection broke");
+	if (!session_proxy_take(s, bytes, whole - before))
+		return session_proxy_fail(f, REASON_CLIENT_RESET, "the connection broke");
 	if (whole == before + n && n < PORTION &&
 	    !(s->down.flags & (STREAM_AT_EOF | STREAM_FIN)))
 		s->down.flags &= ~(unsigned)STREAM_READABLE;
@@ -111,13 +111,13 @@ read_some(struct session *s, struct failure *f)
 	ssize_t n = recv(s->down.fd, bytes, sizeof(bytes), MSG_PEEK);
 
 	if (n > 0)
-		return parse(s, bytes, (size_t)n, f);
+		return session_proxy_parse(s, bytes, (size_t)n, f);
 	if (n == 0)
-		return fail(f, REASON_PROXY_INVALID, "the client ended before");
+		return session_proxy_fail(f, REASON_PROXY_INVALID, "the client ended before");
 	if (errno == EINTR)
 		return MORE;
 	if (errno != EAGAIN && errno != EWOULDBLOCK)
-		return fail(f, REASON_CLIENT_RESET, strerror(errno));
+		return session_proxy_fail(f, REASON_CLIENT_RESET, strerror(errno));
 	s->down.flags &= ~(unsigned)STREAM_READABLE;
 	return LATER;
 }

@@ -22,7 +22,7 @@ struct telling {
 };
 
 static struct proxy_text
-text_of(const char *text)
+session_proxy_up_text_of(const char *text)
 {
 	return (struct proxy_text){ text, text == NULL ? 0 : strlen(text) };
 }
@@ -57,11 +57,11 @@ tell_tls(const struct session *s, struct telling *t)
 		.certificate = t->tls.certificate,
 		.resumed = t->tls.resumed,
 		.verified = t->tls.verified,
-		.version = text_of(t->tls.version),
-		.cipher = text_of(t->tls.cipher),
-		.name = text_of(t->tls.name) };
-	h->sni = text_of(t->tls.sni);
-	h->alpn = text_of(t->tls.alpn);
+		.version = session_proxy_up_text_of(t->tls.version),
+		.cipher = session_proxy_up_text_of(t->tls.cipher),
+		.name = session_proxy_up_text_of(t->tls.name) };
+	h->sni = session_proxy_up_text_of(t->tls.sni);
+	h->alpn = session_proxy_up_text_of(t->tls.alpn);
 }
 
 /* TLS that goes through is no TLS of this connection, but its name is known.
@@ -72,7 +72,7 @@ tell_name(const struct session *s, struct telling *t)
 	const char *name = session_first_name(s, &t->first);
 
 	if (name != NULL && t->header.sni.n == 0)
-		t->header.sni = text_of(name);
+		t->header.sni = session_proxy_up_text_of(name);
 }
 
 size_t

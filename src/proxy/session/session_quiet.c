@@ -33,7 +33,7 @@ session_may_end_quietly(const struct session *s)
 /* ---- which moment ---- */
 
 static bool
-is_idle(const struct session *s)
+session_quiet_is_idle(const struct session *s)
 {
 	if (s->more->http_relay != NULL &&
 	    !http_relay_is_idle(s->more->http_relay))
@@ -53,7 +53,7 @@ session_is_quiet(const struct session *s)
 {
 	const struct frontend_core *f = s->frontend;
 
-	return session_may_end_quietly(s) && is_idle(s) &&
+	return session_may_end_quietly(s) && session_quiet_is_idle(s) &&
 	    loop_now(f->loop) - s->active >= f->options.end.quiet_ms &&
 	    sock_unsent(s->down.fd) == 0 && !sock_has_input(s->down.fd) &&
 	    !sock_has_input(s->up.fd);
@@ -113,7 +113,7 @@ session_cut(void *session)
 /* ---- so that others get their share ---- */
 
 static void
-ask(void *entry)
+session_quiet_ask(void *entry)
 {
 	struct session *s = entry;
 	struct session_rebalance *r = &s->frontend->sessions->rebalance;
@@ -133,7 +133,7 @@ rebalance_on_turn(struct task *t)
 	struct sessions *all = list_entry(t, struct sessions, rebalance.task);
 	struct session_rebalance *r = &all->rebalance;
 
-	id_table_walk(&all->ids, &r->walk, ask);
+	id_table_walk(&all->ids, &r->walk, session_quiet_ask);
 	if (r->walk.left > 0) {
 		loop_soon(all->frontend->loop, t);
 		return;

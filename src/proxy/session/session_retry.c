@@ -74,7 +74,7 @@ new_request(struct session *s, size_t n)
 
 /* Behind what is kept. */
 static void
-add(struct session *s, const char *bytes, size_t n)
+session_retry_add(struct session *s, const char *bytes, size_t n)
 {
 	struct sessions *all = s->frontend->sessions;
 	struct kept_request *r = s->request;
@@ -92,11 +92,11 @@ add(struct session *s, const char *bytes, size_t n)
 }
 
 static void
-keep(struct session *s, const char *bytes, size_t n)
+session_retry_keep(struct session *s, const char *bytes, size_t n)
 {
 	s->request = new_request(s, n);
 	if (s->request != NULL)
-		add(s, bytes, n);
+		session_retry_add(s, bytes, n);
 }
 
 void
@@ -106,7 +106,7 @@ session_note_first(struct session *s, const char *bytes, size_t n)
 
 	s->http = what != HTTP_FIRST_OTHER;
 	if (what == HTTP_FIRST_REPEATABLE && s->request == NULL)
-		keep(s, bytes, n);
+		session_retry_keep(s, bytes, n);
 }
 
 /* What is sent again comes here once more, maybe with more behind it. */
@@ -122,9 +122,9 @@ session_note_requests(
 	if (what == HTTP_REPEAT_NO && s->request != NULL)
 		session_drop_request(s);
 	else if (what != HTTP_REPEAT_NO && s->request != NULL && n > had)
-		add(s, bytes + had, n - had);
+		session_retry_add(s, bytes + had, n - had);
 	else if (what == HTTP_REPEAT_ALL && s->request == NULL)
-		keep(s, bytes, n);
+		session_retry_keep(s, bytes, n);
 }
 
 void

@@ -256,7 +256,7 @@ session_begin_aging(struct sessions *all)
 /* ---- times that are set anew ---- */
 
 static void
-on_turn(struct task *t)
+session_time_on_turn(struct task *t)
 {
 	struct sessions *all = list_entry(t, struct sessions, rescheduling);
 	struct list *link;
@@ -296,7 +296,7 @@ session_times_init(struct sessions *all)
 	    &all->times, all->frontend->loop, session_on_time, true_due);
 	timer_init(&all->aging, on_aging);
 	list_init(&all->rescheduling.link);
-	all->rescheduling.run = on_turn;
+	all->rescheduling.run = session_time_on_turn;
 }
 
 void

@@ -17,7 +17,7 @@ get16(const char *at)
 }
 
 static void
-put16(char *at, unsigned n)
+dns_message_put16(char *at, unsigned n)
 {
 	at[0] = (char)(n >> 8);
 	at[1] = (char)n;
@@ -32,7 +32,7 @@ dns_id(const char *message)
 void
 dns_set_id(char *message, uint16_t id)
 {
-	put16(message, id);
+	dns_message_put16(message, id);
 }
 
 size_t
@@ -44,7 +44,7 @@ dns_length(const char *prefix)
 void
 dns_set_length(char *prefix, size_t n)
 {
-	put16(prefix, (unsigned)n);
+	dns_message_put16(prefix, (unsigned)n);
 }
 
 unsigned
@@ -119,7 +119,7 @@ dns_fail(char *m, size_t end)
 {
 	m[2] = (char)(((uint8_t)m[2] & KEPT_OF_FLAGS) | ANSWER);
 	m[3] = (char)(AVAILABLE | DNS_SERVFAIL);
-	put16(m + 4, 1);
+	dns_message_put16(m + 4, 1);
 	memset(m + 6, 0, 6); /* no records */
 	return end;
 }
@@ -128,7 +128,7 @@ dns_fail(char *m, size_t end)
 
 /* Writes the name as labels. Returns their length, or 0. */
 static size_t
-put_name(char *at, const char *name)
+dns_message_put_name(char *at, const char *name)
 {
 	size_t n = 0, label;
 
@@ -152,16 +152,16 @@ size_t
 dns_make_query(
     char message[DNS_QUERY_MAX], uint16_t id, const char *name, unsigned type)
 {
-	size_t n = *name != '\0' ? put_name(message + DNS_HEADER, name) : 0;
+	size_t n = *name != '\0' ? dns_message_put_name(message + DNS_HEADER, name) : 0;
 
 	if (n == 0)
 		return 0;
 	memset(message, 0, DNS_HEADER);
-	put16(message, id);
+	dns_message_put16(message, id);
 	message[2] = RECURSION_DESIRED;
-	put16(message + 4, 1);
+	dns_message_put16(message + 4, 1);
 	n += DNS_HEADER;
-	put16(message + n, type);
-	put16(message + n + 2, CLASS_IN);
+	dns_message_put16(message + n, type);
+	dns_message_put16(message + n + 2, CLASS_IN);
 	return n + QUESTION_TAIL;
 }

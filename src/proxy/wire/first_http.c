@@ -92,7 +92,7 @@ read_request_line(const struct line *l, struct first *f)
 }
 
 static bool
-is_blank(char c)
+first_http_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -105,7 +105,7 @@ read_header(const struct line *l, struct line *host)
 	size_t name;
 
 	if (l->wrong || colon == NULL || colon == l->bytes ||
-	    is_blank(l->bytes[0]) || is_blank(colon[-1]))
+	    first_http_is_blank(l->bytes[0]) || first_http_is_blank(colon[-1]))
 		return false;
 	name = (size_t)(colon - l->bytes);
 	if (name != 4 || strncasecmp(l->bytes, "host", 4) != 0)
@@ -113,17 +113,17 @@ read_header(const struct line *l, struct line *host)
 	if (host->bytes != NULL)
 		return false;
 	*host = (struct line){ colon + 1, l->n - name - 1, false };
-	while (host->n > 0 && is_blank(host->bytes[0])) {
+	while (host->n > 0 && first_http_is_blank(host->bytes[0])) {
 		host->bytes++;
 		host->n--;
 	}
-	while (host->n > 0 && is_blank(host->bytes[host->n - 1]))
+	while (host->n > 0 && first_http_is_blank(host->bytes[host->n - 1]))
 		host->n--;
 	return true;
 }
 
 static enum first_verdict
-wrong(struct first *f)
+first_http_wrong(struct first *f)
 {
 	f->host[0] = '\0';
 	return FIRST_WRONG;
@@ -138,7 +138,7 @@ first_http(const char *bytes, size_t n, struct first *f)
 	if (l.bytes == NULL)
 		return FIRST_MORE;
 	if (!read_request_line(&l, f))
-		return wrong(f);
+		return first_http_wrong(f);
 	for (;;) {
 		l = next_line(&bytes, &n);
 		if (l.bytes == NULL)
@@ -146,10 +146,10 @@ first_http(const char *bytes, size_t n, struct first *f)
 		if (!l.wrong && l.n == 0)
 			break;
 		if (!read_header(&l, &host))
-			return wrong(f);
+			return first_http_wrong(f);
 	}
 	if (host.bytes != NULL && host.n > 0 && f->host[0] == '\0' &&
 	    !set_host(f, host.bytes, host.n))
-		return wrong(f);
+		return first_http_wrong(f);
 	return FIRST_KNOWN;
 }

@@ -73,7 +73,7 @@ join_records(const char *bytes, size_t n, unsigned char message[FIRST_MAX])
 
 /* Takes `n` bytes, or returns false. */
 static bool
-take(struct span *from, size_t n, struct span *taken)
+first_tls_take(struct span *from, size_t n, struct span *taken)
 {
 	if (n > from->n)
 		return false;
@@ -89,8 +89,8 @@ take_vector(struct span *from, unsigned width, struct span *taken)
 {
 	struct span length;
 
-	return take(from, width, &length) &&
-	    take(from, number(length.at, width), taken);
+	return first_tls_take(from, width, &length) &&
+	    first_tls_take(from, number(length.at, width), taken);
 }
 
 /* One name of type 0, a host; of other types none are known. */
@@ -102,7 +102,7 @@ read_server_name(struct span data, struct first *f)
 	if (f->sni[0] != '\0' || !take_vector(&data, 2, &list) || data.n > 0)
 		return false;
 	while (list.n > 0) {
-		if (!take(&list, 1, &type) || !take_vector(&list, 2, &name))
+		if (!first_tls_take(&list, 1, &type) || !take_vector(&list, 2, &name))
 			return false;
 		if (type.at[0] == 0 &&
 		    (f->sni[0] != '\0' ||
@@ -137,7 +137,7 @@ read_extensions(struct span list, struct first *f)
 	struct span type, data;
 
 	while (list.n > 0) {
-		if (!take(&list, 2, &type) || !take_vector(&list, 2, &data))
+		if (!first_tls_take(&list, 2, &type) || !take_vector(&list, 2, &data))
 			return false;
 		if (number(type.at, 2) == EXTENSION_SERVER_NAME &&
 		    !read_server_name(data, f))
@@ -154,7 +154,7 @@ read_hello(struct span hello, struct first *f)
 {
 	struct span fixed, session, suites, methods, extensions;
 
-	if (!take(&hello, 2 + 32, &fixed) || fixed.at[0] != 3 ||
+	if (!first_tls_take(&hello, 2 + 32, &fixed) || fixed.at[0] != 3 ||
 	    !take_vector(&hello, 1, &session) || session.n > 32 ||
 	    !take_vector(&hello, 2, &suites) || suites.n < 2 ||
 	    suites.n % 2 != 0 || !take_vector(&hello, 1, &methods) ||

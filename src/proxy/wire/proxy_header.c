@@ -16,7 +16,7 @@ put(char *at, const void *bytes, size_t n)
 }
 
 static char *
-put16(char *at, size_t n)
+proxy_header_put16(char *at, size_t n)
 {
 	at[0] = (char)(n >> 8);
 	at[1] = (char)n;
@@ -31,11 +31,11 @@ put_tlv(char *at, enum proxy_tlv type, struct proxy_text value, size_t max)
 	if (value.n == 0 || value.n > max)
 		return at;
 	*at++ = (char)type;
-	return put(put16(at, value.n), value.at, value.n);
+	return put(proxy_header_put16(at, value.n), value.at, value.n);
 }
 
 static char *
-put_tls(char *at, const struct proxy_tls *t)
+proxy_header_put_tls(char *at, const struct proxy_tls *t)
 {
 	char *length = at + 1;
 
@@ -44,12 +44,12 @@ put_tls(char *at, const struct proxy_tls *t)
 	*at++ = (char)(PROXY_CLIENT_TLS |
 	    (t->certificate ? PROXY_CERT_SESSION : 0) |
 	    (t->certificate && !t->resumed ? PROXY_CERT_NOW : 0));
-	at = put16(at, t->verified >> 16);
-	at = put16(at, t->verified & 0xffff);
+	at = proxy_header_put16(at, t->verified >> 16);
+	at = proxy_header_put16(at, t->verified & 0xffff);
 	at = put_tlv(at, PROXY_TLV_TLS_VERSION, t->version, PROXY_TEXT_MAX);
 	at = put_tlv(at, PROXY_TLV_TLS_NAME, t->name, PROXY_TEXT_MAX);
 	at = put_tlv(at, PROXY_TLV_TLS_CIPHER, t->cipher, PROXY_TEXT_MAX);
-	(void)put16(length, (size_t)(at - length) - 2);
+	(void)proxy_header_put16(length, (size_t)(at - length) - 2);
 	return at;
 }
 
@@ -59,11 +59,11 @@ put_tlvs(char *at, const struct proxy_header *h)
 	at = put_tlv(at, PROXY_TLV_ALPN, h->alpn, PROXY_TEXT_MAX);
 	at = put_tlv(at, PROXY_TLV_SNI, h->sni, PROXY_TEXT_MAX);
 	at = put_tlv(at, PROXY_TLV_ID, h->id, PROXY_ID_MAX);
-	return h->tls.on ? put_tls(at, &h->tls) : at;
+	return h->tls.on ? proxy_header_put_tls(at, &h->tls) : at;
 }
 
 static bool
-is_ip(const struct peer *p)
+proxy_header_is_ip(const struct peer *p)
 {
 	return p->family == AF_INET || p->family == AF_INET6;
 }
@@ -82,8 +82,8 @@ put_ips(char *at, const struct proxy_header *h)
 
 	at = put(at, h->client.ip + skip, size);
 	at = put(at, h->server.ip + skip, size);
-	at = put16(at, h->client.port);
-	return put16(at, h->server.port);
+	at = proxy_header_put16(at, h->client.port);
+	return proxy_header_put16(at, h->server.port);
 }
 
 /* Programs that read headers take AF_UNIX, and PROXY without addresses, for an
@@ -95,12 +95,12 @@ write_binary(char *header, const struct proxy_header *h)
 	unsigned transport = h->datagram ? PROXY_DGRAM : PROXY_STREAM;
 	char *at = put(header, PROXY_SIGNATURE, PROXY_SIGNATURE_SIZE);
 
-	if (!is_ip(&h->client))
+	if (!proxy_header_is_ip(&h->client))
 		return (size_t)(put(at, "\x20\0\0", 4) - header);
 	*at++ = PROXY_PROXY;
 	*at++ = (char)(family | transport);
 	at = put_tlvs(put_ips(at + 2, h), h);
-	(void)put16(header + 14, (size_t)(at - header) - PROXY_FIXED);
+	(void)proxy_header_put16(header + 14, (size_t)(at - header) - PROXY_FIXED);
 	return (size_t)(at - header);
 }
 
@@ -119,7 +119,7 @@ write_line(char *header, const struct proxy_header *h)
 	char client[INET6_ADDRSTRLEN], server[INET6_ADDRSTRLEN];
 	bool ip4 = are_ip4(h);
 
-	if (!is_ip(&h->client))
+	if (!proxy_header_is_ip(&h->client))
 		return (size_t)snprintf(
 		    header, PROXY_HEADER_MAX, "PROXY UNKNOWN\r\n");
 	format_ip(client, &h->client, ip4);

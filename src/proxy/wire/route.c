@@ -118,7 +118,7 @@ routes_free(struct routes *r)
 
 /* Of "*.NAME" the text is ".NAME", which no name begins like; of "*", "". */
 static const char *
-text_of(const struct route *r)
+route_text_of(const struct route *r)
 {
 	return r->pattern[0] == '*' && r->kind != ROUTE_ALPN ? r->pattern + 1
 							     : r->pattern;
@@ -135,7 +135,7 @@ static void
 add_to_index(struct routes *r, unsigned i)
 {
 	const struct route *x = &r->list[i];
-	const char *text = text_of(x);
+	const char *text = route_text_of(x);
 	uint32_t at = place_of(r, x->kind, text, strlen(text));
 
 	while (r->index[at] != 0)
@@ -157,7 +157,7 @@ find_text(const struct routes *r, enum route_kind kind, const char *text,
 		i = r->index[at] - 1;
 		x = &r->list[i];
 		if (i < best && x->kind == kind &&
-		    strncmp(text_of(x), text, n) == 0 && text_of(x)[n] == '\0')
+		    strncmp(route_text_of(x), text, n) == 0 && route_text_of(x)[n] == '\0')
 			best = i;
 	}
 	return best;
@@ -208,14 +208,14 @@ routes_find(struct routes *r, const struct first *f)
 /* ---- the next routes ---- */
 
 static bool
-is_same(const struct route *a, const struct route *b)
+route_is_same(const struct route *a, const struct route *b)
 {
 	return a->kind == b->kind && strcmp(a->pattern, b->pattern) == 0;
 }
 
 /* Its turns go on if it has the same servers. */
 static void
-go_on(struct route *r, const struct route *before)
+route_go_on(struct route *r, const struct route *before)
 {
 	struct server_set *now = &r->servers;
 	const struct server_set *old = &before->servers;
@@ -247,9 +247,9 @@ routes_prepare(struct routes *r, const struct routes *before)
 			add_to_index(r, i);
 		else if (r->others == r->count)
 			r->others = i;
-		for (n = 0; n < old && !is_same(x, &before->list[k]); n++)
+		for (n = 0; n < old && !route_is_same(x, &before->list[k]); n++)
 			k = (k + 1) % old;
 		if (n < old)
-			go_on(x, &before->list[k]);
+			route_go_on(x, &before->list[k]);
 	}
 }
