@@ -13,7 +13,9 @@ check_connect_on_connected(struct check *c)
 static void
 check_connect_start(struct check *c)
 {
-	static const struct check_talk talk = { .on_connected = check_connect_on_connected };
+	static const struct check_talk talk = {
+		.on_connected = check_connect_on_connected
+	};
 
 	check_stream_start(c->state, c, &talk);
 }

@@ -16,7 +16,8 @@ enum { READ_AT_ONCE = 16, READ_MAX = 4096 };
 
 /* pen itself is the client, which has no address. */
 static size_t
-check_datagram_make_header(const struct check *c, char header[PROXY_HEADER_DATAGRAM])
+check_datagram_make_header(
+    const struct check *c, char header[PROXY_HEADER_DATAGRAM])
 {
 	static const struct peer pen = { .family = AF_UNIX }, local;
 	const struct udp_options *o = &c->frontend->options.udp;

@@ -158,9 +158,9 @@ check_dns_start(struct check *c)
 	const struct dns_settings *s = c->settings;
 	struct dns_state *state = c->state;
 	const char *query = make_query(state, s);
-	struct check_talk talk = {
-		.say = query, .length = PREFIX + s->n, .on_bytes = check_dns_on_bytes
-	};
+	struct check_talk talk = { .say = query,
+		.length = PREFIX + s->n,
+		.on_bytes = check_dns_on_bytes };
 	struct check_question q = {
 		.bytes = query + PREFIX, .n = s->n, .on_answer = on_datagram
 	};

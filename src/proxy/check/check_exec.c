@@ -148,7 +148,9 @@ make_arguments(
 	for (i = 0; i < s->words.count && rc == 0; i++)
 		rc = check_exec_add(w, s->words.word[i], a);
 	if (rc == 0 && !s->marked)
-		rc = check_exec_add(w, "{address}", a) < 0 ? -1 : check_exec_add(w, "{port}", a);
+		rc = check_exec_add(w, "{address}", a) < 0
+		    ? -1
+		    : check_exec_add(w, "{port}", a);
 	if (rc < 0)
 		free_arguments(w);
 	return rc;

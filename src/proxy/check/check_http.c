@@ -278,7 +278,9 @@ parse_https(void *settings, const struct words *w, struct error *e)
 {
 	struct http_settings *s = settings;
 
-	return check_tls_begin(&s->tls, e) < 0 ? -1 : check_http_parse(settings, w, e);
+	return check_tls_begin(&s->tls, e) < 0
+	    ? -1
+	    : check_http_parse(settings, w, e);
 }
 
 static void

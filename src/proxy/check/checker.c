@@ -61,7 +61,8 @@ checker_set_options(struct checker *c, const struct checker_options *o)
 		if (heap_has(&c->due, slot) &&
 		    c->records[slot]->due > checker_now(c) + o->interval_ms)
 			checker_wait_until(c, slot,
-			    checker_now(c) + checker_draw(c, o->interval_ms + 1));
+			    checker_now(c) +
+				checker_draw(c, o->interval_ms + 1));
 	checker_arm(c);
 }
 
@@ -108,7 +109,8 @@ checker_set(
 	r->generation = s->generation;
 	r->wait_ms = c->options.interval_ms;
 	checker_wait_until(c, slot,
-	    checker_now(c) + (soon ? 0 : checker_draw(c, c->options.interval_ms + 1)));
+	    checker_now(c) +
+		(soon ? 0 : checker_draw(c, c->options.interval_ms + 1)));
 }
 
 /* ---- reports ---- */

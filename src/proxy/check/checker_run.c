@@ -117,10 +117,12 @@ wait_for_next(struct checker *c, unsigned slot, bool bad)
 	struct checker_record *r = c->records[slot];
 	uint64_t stray, due;
 
-	r->wait_ms = next_wait(c, r, &checker_run_server_of(c, slot)->health, bad);
+	r->wait_ms =
+	    next_wait(c, r, &checker_run_server_of(c, slot)->health, bad);
 	stray = r->wait_ms / 5 + 1;
 	due = r->began_ms + r->wait_ms - stray / 2 + checker_draw(c, stray);
-	checker_wait_until(c, slot, due > checker_run_now(c) ? due : checker_run_now(c));
+	checker_wait_until(
+	    c, slot, due > checker_run_now(c) ? due : checker_run_now(c));
 }
 
 /* ---- the end of a check ---- */
@@ -169,7 +171,8 @@ tell_pool(struct checker *c, struct checker_record *r, struct server *s)
 
 	snprintf(reason, sizeof(reason), "check %s: %s",
 	    check_spec_kind(r->spec)->name, r->reason);
-	(void)pool_checked(c->pool, s, r->result == CHECK_GOOD, reason, checker_run_now(c));
+	(void)pool_checked(
+	    c->pool, s, r->result == CHECK_GOOD, reason, checker_run_now(c));
 }
 
 /* ---- one check ---- */
@@ -186,7 +189,8 @@ has_more_addresses(const struct checker *c, const struct check *k)
 }
 
 static void
-checker_run_conclude(struct check *k, enum check_result result, const char *reason)
+checker_run_conclude(
+    struct check *k, enum check_result result, const char *reason)
 {
 	struct checker *c = k->checker;
 	unsigned slot = k->slot;
@@ -240,7 +244,8 @@ set_deadline(struct check *c)
 	struct checker *all = c->checker;
 
 	c->timeout_ms = all->options.timeout_ms;
-	heap_set(&all->deadlines, c->slot, checker_run_now(all) + c->timeout_ms);
+	heap_set(
+	    &all->deadlines, c->slot, checker_run_now(all) + c->timeout_ms);
 }
 
 void
@@ -322,7 +327,8 @@ new_check(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 /* The memory of a check stays until this wake-up is over, whatever start()
  * does. */
 static void
-checker_run_begin(struct checker *c, unsigned slot, unsigned first, unsigned tried)
+checker_run_begin(
+    struct checker *c, unsigned slot, unsigned first, unsigned tried)
 {
 	struct check *k = new_check(c, slot, first, tried);
 
@@ -357,11 +363,13 @@ begin_due(struct checker *c, unsigned slot)
 
 	r->began_ms = checker_run_now(c);
 	r->hurry = r->hurry == HURRY_DUE ? HURRY_DONE : HURRY_NONE;
-	if (r->hurry == HURRY_NONE && may_skip(c, checker_run_server_of(c, slot))) {
+	if (r->hurry == HURRY_NONE &&
+	    may_skip(c, checker_run_server_of(c, slot))) {
 		c->stats.skipped++;
 		wait_for_next(c, slot, false);
 	} else {
-		checker_run_begin(c, slot, checker_run_server_of(c, slot)->addr_first, 0);
+		checker_run_begin(
+		    c, slot, checker_run_server_of(c, slot)->addr_first, 0);
 	}
 }
 

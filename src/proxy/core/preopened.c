@@ -225,7 +225,8 @@ on_failed(struct preopened_conn *x, int error)
 }
 
 static void
-preopened_open_one(struct preopened *p, struct server *s, struct preopened_server *e)
+preopened_open_one(
+    struct preopened *p, struct server *s, struct preopened_server *e)
 {
 	struct preopened_conn *x = memory_zeroed(sizeof(*x));
 
@@ -296,7 +297,8 @@ preopened_on_ready(struct watch *w, unsigned ready)
 	if (error != 0 || sock_has_ended(x->fd)) {
 		preopened_drop_conn(x);
 		if (!lasted)
-			p->servers[s->slot].not_before = preopened_now(p) + TICK_MS;
+			p->servers[s->slot].not_before =
+			    preopened_now(p) + TICK_MS;
 		preopened_refill(p, s);
 		return;
 	}
@@ -331,7 +333,8 @@ drop_all(struct preopened *p)
 
 	for (i = 0; i < p->room; i++)
 		while (p->servers[i].count > 0)
-			preopened_drop_conn(conn_of(list_first(&p->servers[i].list)));
+			preopened_drop_conn(
+			    conn_of(list_first(&p->servers[i].list)));
 }
 
 /* Closes those that are of no use any more; those that wait for long notice
@@ -439,7 +442,8 @@ drop_surplus(struct preopened *p, const struct eligible *u, uint64_t want)
 	for (i = 0; p->count > want && i < p->room; i++)
 		while (p->count > want && p->servers[i].count > 0 &&
 		    !eligible_has(u, i))
-			preopened_drop_conn(conn_of(list_first(&p->servers[i].list)));
+			preopened_drop_conn(
+			    conn_of(list_first(&p->servers[i].list)));
 }
 
 static void

@@ -7,7 +7,8 @@
 #include "proxy/core/proxy_datagram.h"
 
 static bool
-proxy_datagram_drop(struct frontend_core *f, const struct peer *sender, const char *why)
+proxy_datagram_drop(
+    struct frontend_core *f, const struct peer *sender, const char *why)
 {
 	char text[PEER_TEXT_MAX];
 

@@ -41,7 +41,8 @@ take_one(struct flows *fs, struct listener *l, struct dgram *d)
 
 /* What the kernel joined is several, each with a header. */
 static void
-flow_named_take_pieces(struct flows *fs, struct listener *l, const struct dgram *d)
+flow_named_take_pieces(
+    struct flows *fs, struct listener *l, const struct dgram *d)
 {
 	size_t step = d->segment > 0 ? d->segment : d->n;
 	char *at = d->bytes, *end = d->bytes + d->n;

@@ -160,7 +160,8 @@ is_current(const struct dns_socket *s)
 static bool
 is_fresh(const struct dns *d, const struct dns_socket *s)
 {
-	return s->sent < SOCKET_QUERIES && dns_socket_now(d) - s->opened < SOCKET_MS;
+	return s->sent < SOCKET_QUERIES &&
+	    dns_socket_now(d) - s->opened < SOCKET_MS;
 }
 
 static bool

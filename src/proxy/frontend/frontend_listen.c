@@ -229,12 +229,14 @@ open_missing(struct frontend *f, const struct frontend_address *list,
 
 	for (i = 0; i < count; i++) {
 		if (is_open(f, &list[i]) ||
-		    frontend_listen_open_one(f, &list[i], DISPOSITION_COMES, e) == 0)
+		    frontend_listen_open_one(
+			f, &list[i], DISPOSITION_COMES, e) == 0)
 			continue;
 		if (errno != EADDRINUSE || !clear_way(f, &list[i], gone))
 			return -1;
 		if (gone != NULL &&
-		    frontend_listen_open_one(f, &list[i], DISPOSITION_COMES, e) < 0)
+		    frontend_listen_open_one(
+			f, &list[i], DISPOSITION_COMES, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -247,7 +249,8 @@ open_again(struct frontend *f, struct list *gone)
 	struct error e;
 
 	for (link = gone->next; link != gone; link = link->next)
-		if (frontend_listen_open_one(f, &of(link)->address, DISPOSITION_STAYS, &e) < 0)
+		if (frontend_listen_open_one(
+			f, &of(link)->address, DISPOSITION_STAYS, &e) < 0)
 			log_error("no longer listening: %s", e.text);
 }
 

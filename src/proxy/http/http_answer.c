@@ -55,8 +55,9 @@ on_status_line(struct http_answer *h)
 	const char *l = h->line;
 
 	if (strncmp(l, "HTTP/1.", 7) != 0 || (l[7] != '0' && l[7] != '1') ||
-	    l[8] != ' ' || l[9] < '1' || l[9] > '5' || !http_answer_is_digit(l[10]) ||
-	    !http_answer_is_digit(l[11]) || (l[12] != ' ' && l[12] != '\0'))
+	    l[8] != ' ' || l[9] < '1' || l[9] > '5' ||
+	    !http_answer_is_digit(l[10]) || !http_answer_is_digit(l[11]) ||
+	    (l[12] != ' ' && l[12] != '\0'))
 		return http_answer_wrong(h, "not an answer of HTTP/1");
 	h->status = (unsigned)(l[9] - '0') * 100 +
 	    (unsigned)(l[10] - '0') * 10 + (unsigned)(l[11] - '0');
@@ -141,7 +142,8 @@ static enum http_event
 on_chunk_end(struct http_answer *h)
 {
 	h->stage = HTTP_IN_CHUNK_SIZE;
-	return h->line[0] == '\0' ? HTTP_MORE : http_answer_wrong(h, "wrong chunk");
+	return h->line[0] == '\0' ? HTTP_MORE
+				  : http_answer_wrong(h, "wrong chunk");
 }
 
 static enum http_event

@@ -97,7 +97,8 @@ take_request_line(struct http_head *h, struct http_text line)
 	target = (struct http_text){ first + 1, (size_t)(last - first) - 1 };
 	if (!http_is_token(method) || !http_is_target(target))
 		return http_request_wrong(h, 400, "no request line");
-	h->safe = http_request_is_method(method, "GET") || http_request_is_method(method, "HEAD") ||
+	h->safe = http_request_is_method(method, "GET") ||
+	    http_request_is_method(method, "HEAD") ||
 	    http_request_is_method(method, "OPTIONS");
 	if (http_request_is_method(method, "HEAD"))
 		h->kind |= HTTP_KIND_HEAD;
@@ -107,8 +108,9 @@ take_request_line(struct http_head *h, struct http_text line)
 		(struct http_text){ last + 1, (size_t)(end - last) - 1 }) ==
 	    HTTP_HEAD_WRONG)
 		return HTTP_HEAD_WRONG;
-	return is_target_of(target, method) ? HTTP_HEAD_MORE
-					    : http_request_wrong(h, 400, "wrong target");
+	return is_target_of(target, method)
+	    ? HTTP_HEAD_MORE
+	    : http_request_wrong(h, 400, "wrong target");
 }
 
 /* ---- fields ---- */
@@ -194,7 +196,8 @@ take_connection(struct http_head *h, struct http_text value)
 		h->keep |= http_text_is(option, "keep-alive");
 		for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 			if (http_text_is(option, needed[i]))
-				return http_request_wrong(h, 400, "wrong Connection");
+				return http_request_wrong(
+				    h, 400, "wrong Connection");
 	}
 	return HTTP_HEAD_MORE;
 }
@@ -303,7 +306,8 @@ take_field(struct http_head *h, struct http_text line)
 	if (f == NULL)
 		return HTTP_HEAD_MORE;
 	if (h->trailers)
-		return http_request_wrong(h, 400, "a trailer that may not be one");
+		return http_request_wrong(
+		    h, 400, "a trailer that may not be one");
 	if (f->take != NULL)
 		return f->take(h, value);
 	h->seen |= f->seen;
@@ -337,9 +341,11 @@ http_request_judge(struct http_head *h)
 	if (!h->old && !(h->seen & HTTP_SEEN_HOST))
 		return http_request_wrong(h, 400, "no Host");
 	if (h->chunked && h->seen & HTTP_SEEN_LENGTH)
-		return http_request_wrong(h, 400, "Content-Length and Transfer-Encoding");
+		return http_request_wrong(
+		    h, 400, "Content-Length and Transfer-Encoding");
 	if (h->chunked && h->old)
-		return http_request_wrong(h, 400, "Transfer-Encoding in HTTP/1.0");
+		return http_request_wrong(
+		    h, 400, "Transfer-Encoding in HTTP/1.0");
 	if (h->kind & HTTP_KIND_CONNECT && (h->chunked || h->body > 0))
 		return http_request_wrong(h, 400, "CONNECT with a body");
 	if (h->safe && !h->chunked && h->body == 0 &&
@@ -403,11 +409,13 @@ http_head_take(struct http_head *h, const char *bytes, size_t n)
 		at = (size_t)(end - bytes);
 		h->length = h->searched = at + 1;
 		if (h->length > HTTP_HEAD_MAX)
-			return http_request_wrong(h, 431, "too many bytes of fields");
+			return http_request_wrong(
+			    h, 431, "too many bytes of fields");
 		if (at == h->line || end[-1] != '\r')
-			return http_request_wrong(h, 400, "a line without CRLF");
-		state = http_request_take_line(h,
-		    (struct http_text){ bytes + h->line, at - 1 - h->line });
+			return http_request_wrong(
+			    h, 400, "a line without CRLF");
+		state = http_request_take_line(
+		    h, (struct http_text){ bytes + h->line, at - 1 - h->line });
 		h->line = at + 1;
 	}
 	return state;

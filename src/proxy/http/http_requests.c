@@ -190,7 +190,8 @@ http_requests_take_chunk_size(struct http_requests *r, struct pass *p)
 	size_t length = feed != NULL ? (size_t)(feed - line) + 1 : n;
 
 	if (length > HTTP_CHUNK_LINE_MAX)
-		return http_requests_refuse(r, 400, "a long line before a chunk");
+		return http_requests_refuse(
+		    r, 400, "a long line before a chunk");
 	if (feed == NULL)
 		return false;
 	if (length < 2 || feed[-1] != '\r' ||

@@ -40,7 +40,8 @@ http_responses_add(struct pass *p, const char *line)
 /* Takes a line, without its end. Where it was split, or is not complete, its
  * beginning is kept. Returns whether it is complete. */
 static bool
-http_responses_take_line(struct http_responses *r, struct pass *p, struct http_text *line)
+http_responses_take_line(
+    struct http_responses *r, struct pass *p, struct http_text *line)
 {
 	const char *at = p->in + p->at;
 	size_t n = p->length - p->at;
@@ -145,8 +146,9 @@ take_status(struct http_responses *r, struct pass *p)
 		return false;
 	l = line.at;
 	if (line.length < 12 || memcmp(l, "HTTP/1.", 7) != 0 ||
-	    !http_responses_is_digit(l[7]) || l[8] != ' ' || !http_responses_is_digit(l[9]) ||
-	    !http_responses_is_digit(l[10]) || !http_responses_is_digit(l[11]) ||
+	    !http_responses_is_digit(l[7]) || l[8] != ' ' ||
+	    !http_responses_is_digit(l[9]) || !http_responses_is_digit(l[10]) ||
+	    !http_responses_is_digit(l[11]) ||
 	    (line.length > 12 && l[12] != ' '))
 		return until_close(r);
 	r->status = (unsigned)(l[9] - '0') * 100 +

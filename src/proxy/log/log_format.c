@@ -138,7 +138,8 @@ static bool
 is_clean(const struct log_format *f, const struct record_field *field,
     const char *value, size_t n)
 {
-	return field->is_plain || (field->is_address && log_format_is_ip(value, n)) ||
+	return field->is_plain ||
+	    (field->is_address && log_format_is_ip(value, n)) ||
 	    !is_special(f, value, n);
 }
 
@@ -246,7 +247,8 @@ write_journal(const struct log_format *f, const struct session_record *r,
 
 	(void)timed;
 	add_text(l, "PRIORITY=6\nSYSLOG_IDENTIFIER=pen\nMESSAGE=");
-	log_format_add(l, message, log_format_line(f->message, r, false, message));
+	log_format_add(
+	    l, message, log_format_line(f->message, r, false, message));
 	for (i = 0; i < f->count; i++) {
 		const struct piece *p = &f->pieces[i];
 

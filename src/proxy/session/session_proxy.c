@@ -89,7 +89,8 @@ session_proxy_parse(struct session *s, char *bytes, size_t n, struct failure *f)
 	ssize_t used;
 
 	if (buffer_append(&facts->bytes, bytes, n) < 0)
-		return session_proxy_fail(f, REASON_NO_RESOURCES, "out of memory");
+		return session_proxy_fail(
+		    f, REASON_NO_RESOURCES, "out of memory");
 	used = proxy_header_read(
 	    &facts->header, buffer_bytes(&facts->bytes), before + n, &why);
 	if (used < 0)
@@ -97,7 +98,8 @@ session_proxy_parse(struct session *s, char *bytes, size_t n, struct failure *f)
 	whole = used > 0 ? (size_t)used : before + n;
 	buffer_cut(&facts->bytes, whole);
 	if (!session_proxy_take(s, bytes, whole - before))
-		return session_proxy_fail(f, REASON_CLIENT_RESET, "the connection broke");
+		return session_proxy_fail(
+		    f, REASON_CLIENT_RESET, "the connection broke");
 	if (whole == before + n && n < PORTION &&
 	    !(s->down.flags & (STREAM_AT_EOF | STREAM_FIN)))
 		s->down.flags &= ~(unsigned)STREAM_READABLE;
@@ -113,11 +115,13 @@ read_some(struct session *s, struct failure *f)
 	if (n > 0)
 		return session_proxy_parse(s, bytes, (size_t)n, f);
 	if (n == 0)
-		return session_proxy_fail(f, REASON_PROXY_INVALID, "the client ended before");
+		return session_proxy_fail(
+		    f, REASON_PROXY_INVALID, "the client ended before");
 	if (errno == EINTR)
 		return MORE;
 	if (errno != EAGAIN && errno != EWOULDBLOCK)
-		return session_proxy_fail(f, REASON_CLIENT_RESET, strerror(errno));
+		return session_proxy_fail(
+		    f, REASON_CLIENT_RESET, strerror(errno));
 	s->down.flags &= ~(unsigned)STREAM_READABLE;
 	return LATER;
 }

@@ -152,7 +152,9 @@ size_t
 dns_make_query(
     char message[DNS_QUERY_MAX], uint16_t id, const char *name, unsigned type)
 {
-	size_t n = *name != '\0' ? dns_message_put_name(message + DNS_HEADER, name) : 0;
+	size_t n = *name != '\0'
+	    ? dns_message_put_name(message + DNS_HEADER, name)
+	    : 0;
 
 	if (n == 0)
 		return 0;

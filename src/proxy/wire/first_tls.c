@@ -102,7 +102,8 @@ read_server_name(struct span data, struct first *f)
 	if (f->sni[0] != '\0' || !take_vector(&data, 2, &list) || data.n > 0)
 		return false;
 	while (list.n > 0) {
-		if (!first_tls_take(&list, 1, &type) || !take_vector(&list, 2, &name))
+		if (!first_tls_take(&list, 1, &type) ||
+		    !take_vector(&list, 2, &name))
 			return false;
 		if (type.at[0] == 0 &&
 		    (f->sni[0] != '\0' ||
@@ -137,7 +138,8 @@ read_extensions(struct span list, struct first *f)
 	struct span type, data;
 
 	while (list.n > 0) {
-		if (!first_tls_take(&list, 2, &type) || !take_vector(&list, 2, &data))
+		if (!first_tls_take(&list, 2, &type) ||
+		    !take_vector(&list, 2, &data))
 			return false;
 		if (number(type.at, 2) == EXTENSION_SERVER_NAME &&
 		    !read_server_name(data, f))

@@ -100,7 +100,8 @@ write_binary(char *header, const struct proxy_header *h)
 	*at++ = PROXY_PROXY;
 	*at++ = (char)(family | transport);
 	at = put_tlvs(put_ips(at + 2, h), h);
-	(void)proxy_header_put16(header + 14, (size_t)(at - header) - PROXY_FIXED);
+	(void)proxy_header_put16(
+	    header + 14, (size_t)(at - header) - PROXY_FIXED);
 	return (size_t)(at - header);
 }
 
