@@ -103,7 +103,8 @@ emit_differences(
 static int
 run_diff(struct call *c, struct error *e)
 {
-	struct config_lines file = { .line = NULL }, running = file;
+	struct config_lines file = { .commands = c->pen->commands };
+	struct config_lines running = file;
 	struct plan *draft;
 	int rc;
 

@@ -1,4 +1,5 @@
-/* config.h: configuration files: the same commands as everywhere, a line each.
+/* config_file.h: configuration files: the same commands as everywhere, a line
+ * each.
  *
  * A backslash at the end of a line joins the next one to it. Files are read at
  * the start, for a reload and by `include`; each changes a draft only. */

@@ -50,8 +50,7 @@ is_row(const struct call *c, const char *name)
 
 /* What a command sets that was carried out, or whose server is a number. */
 static void
-find_key(
-    const struct config_lines *l, const struct call *c, char key[KEY_MAX])
+find_key(const struct config_lines *l, const struct call *c, char key[KEY_MAX])
 {
 	const char *word = c->words->count > 0 ? c->words->word[0] : "";
 	const char *name = row_of_key(l, c->row)->name;
@@ -226,10 +225,13 @@ config_range_equal(struct config_range a, struct config_range b)
 /* A line, its continuations joined, ends where it does in the text: finds what
  * is `n` bytes before that end. */
 static uint32_t
-offset_of(const char *text, const char *end, size_t n)
+offset_of(const char *text, const struct config_line *line, size_t n)
 {
+	const char *end = text + line->end;
 	unsigned joined = 0;
 
+	if (line->at == line->from) /* none: not even a byte order mark */
+		return line->end - (uint32_t)n;
 	while (n > 0)
 		if (*--end == '\n')
 			joined++;
@@ -240,25 +242,14 @@ offset_of(const char *text, const char *end, size_t n)
 	return (uint32_t)(end - text);
 }
 
-static int
-lines_run(struct call *c, struct error *e)
-{
-	struct error why;
-
-	c->slot = 0;
-	if (c->pen == NULL || command_run(c, &why) == 0)
-		return 0;
-	return error_set(
-	    e, "%s%s: %.400s", c->no ? "no " : "", c->row->name, why.text);
-}
-
 /* Adds the command that stands from `at` to `end` in a line of which `rest`
  * bytes follow `at`. Of a plan, one without a key only empties it. */
 static int
 add_command(struct config_lines *l, const struct call *c,
-    struct config_line one, const char *at, const char *end, size_t rest)
+    const struct config_line *line, const char *at, const char *end,
+    size_t rest)
 {
-	const char *last = l->text + one.end;
+	struct config_line one = *line;
 	char key[KEY_MAX];
 
 	find_key(l, c, key);
@@ -266,8 +257,8 @@ add_command(struct config_lines *l, const struct call *c,
 		return 0;
 	while (strchr(blanks, end[-1]) != NULL) /* or cut there */
 		end--;
-	one.at = offset_of(l->text, last, rest);
-	one.end = 1 + offset_of(l->text, last, rest - (size_t)(end - 1 - at));
+	one.at = offset_of(l->text, line, rest);
+	one.end = 1 + offset_of(l->text, line, rest - (size_t)(end - 1 - at));
 	one.row = row_of_key(l, c->row);
 	one.key = strdup(key);
 	one.words = format_words(c);
@@ -281,6 +272,7 @@ lines_read_line(struct config_lines *l, const struct call *like,
 {
 	const char *end = line + strlen(line);
 	struct call c = *like;
+	struct error why;
 	struct words w;
 	char *rest;
 
@@ -292,52 +284,45 @@ lines_read_line(struct config_lines *l, const struct call *like,
 			return -1;
 		if (c.row == NULL)
 			continue;
-		if (lines_run(&c, e) < 0)
-			return -1;
-		if (add_command(
-			l, &c, *one, line, w.end, (size_t)(end - line)) < 0)
+		c.slot = 0;
+		if (c.pen != NULL && command_run(&c, &why) < 0)
+			return error_set(e, "%s%s: %.400s", c.no ? "no " : "",
+			    c.row->name, why.text);
+		if (add_command(l, &c, one, line, w.end, (size_t)(end - line)) <
+		    0)
 			return error_set(e, "out of memory");
 	}
 	return 0;
 }
 
-static int
-lines_read_all(struct config_lines *l, const struct call *like,
-    const char *path, char *rest, struct error *e)
-{
-	struct call c = *like;
-	const char *begin = rest;
-	struct config_line one = { .to = 0 };
-	unsigned lines = 0;
-	char origin[400], *line;
-	struct error why;
-
-	c.origin = origin;
-	while (rest != NULL && *rest != '\0') {
-		snprintf(origin, sizeof(origin), "%.380s:%u", path, lines + 1);
-		line = config_next_line(&rest, &lines);
-		one.from = one.to;
-		one.to = (uint32_t)(rest != NULL ? (size_t)(rest - begin)
-						 : strlen(l->text));
-		one.end = one.to - (rest != NULL);
-		if (lines_read_line(l, &c, &one, line, &why) < 0)
-			return error_set(e, "%.380s: %.500s", origin, why.text);
-	}
-	return 0;
-}
-
 int
-config_lines_read(struct config_lines *l, const struct call *c,
+config_lines_read(struct config_lines *l, const struct call *like,
     const char *path, const struct buffer *text, struct error *e)
 {
 	size_t n = buffer_length(text);
-	char *copy;
-	int rc;
+	struct config_line one = { .to = 0 };
+	char origin[400], *copy, *rest, *line;
+	struct call c = *like;
+	unsigned lines = 0;
+	struct error why;
+	int rc = 0;
 
 	l->text = strndup(n > 0 ? buffer_bytes(text) : "", n);
-	copy = l->text != NULL ? strdup(l->text) : NULL;
-	rc = copy != NULL ? lines_read_all(l, c, path, copy, e)
-			  : error_set(e, "out of memory");
+	copy = rest = l->text != NULL ? strdup(l->text) : NULL;
+	if (copy == NULL)
+		return error_set(e, "out of memory");
+	c.origin = origin;
+	while (rc == 0 && rest != NULL && *rest != '\0') {
+		snprintf(origin, sizeof(origin), "%.380s:%u", path, lines + 1);
+		line = config_next_line(&rest, &lines);
+		one.from = one.to;
+		one.to = (uint32_t)(rest != NULL ? (size_t)(rest - copy) : n);
+		one.at = (uint32_t)(line - copy);
+		one.end = one.to - (rest != NULL);
+		rc = lines_read_line(l, &c, &one, line, &why);
+	}
+	if (rc < 0)
+		error_set(e, "%.380s: %.500s", origin, why.text);
 	free(copy);
 	config_lines_sort(l);
 	return rc;

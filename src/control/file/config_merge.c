@@ -108,12 +108,13 @@ merge_note(struct merge *m, const struct config_lines *got)
 }
 
 /* Reads the text on top of `base`, in the context of a start or a reload, and
- * notes what that gives; `have` gets its commands. */
+ * notes what that gives; `have`, unless it is NULL, gets its commands. */
 static int
 try_text(struct merge *m, struct pen *where, const struct plan *base,
     const struct buffer *text, struct config_lines *have, struct error *e)
 {
 	struct config_lines got = { .commands = m->pen->commands };
+	struct config_lines unused = got;
 	struct reply unheard;
 	struct call c = { .pen = where,
 		.plan = plan_copy(base),
@@ -125,13 +126,15 @@ try_text(struct merge *m, struct pen *where, const struct plan *base,
 	if (c.plan == NULL)
 		return error_set(e, "out of memory");
 	reply_init(&unheard);
-	rc = config_lines_read(have, &c, m->path, text, e);
+	rc = config_lines_read(
+	    have != NULL ? have : &unused, &c, m->path, text, e);
 	if (rc == 0 &&
 	    (config_lines_of_plan(&got, c.plan, !m->all) < 0 ||
 		merge_note(m, &got) < 0))
 		rc = error_set(e, "out of memory");
 	reply_fini(&unheard);
 	config_lines_fini(&got);
+	config_lines_fini(&unused);
 	plan_free(c.plan);
 	return rc;
 }
@@ -141,40 +144,30 @@ try_text(struct merge *m, struct pen *where, const struct plan *base,
 static int
 try_everywhere(struct merge *m, const struct buffer *text, struct error *e)
 {
-	struct config_lines unused = { .commands = m->pen->commands };
+	const struct plan *given = m->pen->given;
 	struct error why;
-	int rc;
 
-	rc = try_text(m, m->pen, m->pen->given, text, &unused, e);
-	config_lines_fini(&unused);
-	if (rc == 0)
-		rc = try_text(m, &m->start, m->pen->given, text, &unused, e);
-	config_lines_fini(&unused);
-	if (rc == 0)
-		(void)try_text(m, &m->start, m->plain, text, &unused, &why);
-	config_lines_fini(&unused);
-	return rc;
+	if (try_text(m, m->pen, given, text, NULL, e) < 0 ||
+	    try_text(m, &m->start, given, text, NULL, e) < 0)
+		return -1;
+	(void)try_text(m, &m->start, m->plain, text, NULL, &why);
+	return 0;
 }
 
 /* ---- the file ---- */
 
-/* What has to be said is all that an empty file does not give; with `all`, but
- * for what only empties a list in which nothing is. */
+/* What has to be said: all that an empty file does not give. */
 static int
 find_needed(struct merge *m, struct error *e)
 {
 	const struct buffer none = { .data = NULL };
 	struct config_line *x;
-	bool list;
 
 	if (try_everywhere(m, &none, e) < 0)
 		return -1;
 	for (x = m->want.line; x < m->want.line + m->want.count; x++) {
-		list = strncmp(x->words, "no acl ", 7) == 0 ||
-		    strcmp(x->words, "no route") == 0;
 		x->said = x->wrong ||
-		    (m->all && !x->gone &&
-			(!list || config_lines_find(&m->want, x).count > 1));
+		    (m->all && !x->gone && x->row->kind < KIND_CHANGE);
 		x->wrong = false;
 	}
 	return 0;
@@ -191,11 +184,9 @@ raise_wrong(struct merge *m, struct error *e)
 	for (x = m->want.line; x < m->want.line + m->want.count; x++) {
 		if (!x->wrong)
 			continue;
-		if (x->way == CONFIG_AT_END)
-			return error_set(e,
-			    "%s: no command reproduces the running value",
-			    x->key);
-		x->way = (enum config_way)(x->way + 1);
+		if (x->way++ == CONFIG_AT_END)
+			return error_set(
+			    e, "%s: no line gives what is in force", x->key);
 		x->wrong = false;
 		some = 1;
 	}
