@@ -26,7 +26,7 @@ tests/net/test_dsr_choice: control/apply/direct control/report/dsr_report dsr/di
 	dsr/director/director_control dsr/director/dispatch dsr/forward/forward
 	dsr/forward/vips dsr/forward/wire
 tests/net/test_dsr_fast: dsr/director/fast_path dsr/xdp/xdp_program
-tests/net/test_dsr_inspect: control/verify/direct_inspect dsr/link/netlink
+tests/net/test_dsr_inspect: base/finding control/verify/direct_inspect dsr/link/netlink
 tests/net/test_dsr_places: dsr/forward/nexthop dsr/forward/nexthop_choose
 tests/net/test_dsr_tunnel: dsr/forward/tunnels
 tests/net/test_transparent: control/verify/transparent

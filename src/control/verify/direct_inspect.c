@@ -3,11 +3,9 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "control/apply/direct.h"
 #include "control/verify/direct_inspect.h"
 #include "dsr/inspect/inspect.h"
@@ -80,17 +78,6 @@ make_wanted(struct wanted *w, const struct pen *p)
 
 /* ---- --check ---- */
 
-static void
-direct_inspect_print(void *arg, const struct inspect_finding *f)
-{
-	static const char *const levels[] = { "note", "warning", "error" };
-	bool *wrong = arg;
-
-	fprintf(stderr, "%s: %s%s%s\n", levels[f->level], f->what,
-	    f->fix[0] != '\0' ? "; fix: " : "", f->fix);
-	*wrong = *wrong || f->level == INSPECT_ERROR;
-}
-
 /* What is plainly wrong with the interface needs no second sentence from the
  * link, and what another program takes is not heard. */
 static bool
@@ -108,11 +95,11 @@ inspect(const struct wanted *w, bool *wrong)
 	int rc = inspect_machine_read(&m, &w->is);
 
 	if (rc == 0)
-		inspect_judge_machine(&m, &w->is, direct_inspect_print, wrong);
+		inspect_judge_machine(&m, &w->is, finding_print, wrong);
 	if (rc == 0 && may_ask(&m) &&
 	    (rc = inspect_segment_init(&s, &w->is)) == 0) {
 		inspect_ask(&s, &w->is);
-		inspect_judge_segment(&s, &w->is, direct_inspect_print, wrong);
+		inspect_judge_segment(&s, &w->is, finding_print, wrong);
 		inspect_segment_fini(&s);
 	}
 	inspect_machine_free(&m);
@@ -140,18 +127,6 @@ direct_inspect(const struct pen *p, struct error *e)
 
 /* ---- at the start ---- */
 
-static void
-direct_inspect_log_finding(void *arg, const struct inspect_finding *f)
-{
-	(void)arg;
-	if (!f->at_start)
-		return;
-	if (f->fix[0] != '\0')
-		log_warn("%s fix=\"%s\"", f->what, f->fix);
-	else
-		log_warn("%s", f->what);
-}
-
 int
 direct_warn(struct apply *a, struct error *e)
 {
@@ -163,8 +138,7 @@ direct_warn(struct apply *a, struct error *e)
 		return 0;
 	if (make_wanted(&w, a->pen) == 0) {
 		if (inspect_machine_read(&m, &w.is) == 0)
-			inspect_judge_machine(
-			    &m, &w.is, direct_inspect_log_finding, NULL);
+			inspect_judge_machine(&m, &w.is, finding_log, NULL);
 		inspect_machine_free(&m);
 	}
 	free(w.server);

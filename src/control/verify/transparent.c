@@ -2,10 +2,8 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "control/apply/direct.h"
 #include "control/plan/origin.h"
 #include "control/verify/transparent.h"
@@ -79,17 +77,6 @@ list_ways(struct way list[WAYS], const struct pen *p)
 	return n;
 }
 
-static void
-transparent_print(void *arg, const struct way_finding *f)
-{
-	static const char *const levels[] = { "note", "warning", "error" };
-	bool *wrong = arg;
-
-	fprintf(stderr, "%s: %s%s%s\n", levels[f->level], f->what,
-	    f->fix[0] != '\0' ? "; fix: " : "", f->fix);
-	*wrong = *wrong || f->level == WAY_ERROR;
-}
-
 int
 transparent_inspect(const struct pen *p)
 {
@@ -104,18 +91,8 @@ transparent_inspect(const struct pen *p)
 	ways_read(list, n);
 	if (!no_right)
 		ways_probe(list, n);
-	ways_judge(list, n, no_right, transparent_print, &wrong);
+	ways_judge(list, n, no_right, finding_print, &wrong);
 	return wrong;
-}
-
-static void
-transparent_log_finding(void *arg, const struct way_finding *f)
-{
-	(void)arg;
-	if (f->fix[0] != '\0')
-		log_warn("%s fix=\"%s\"", f->what, f->fix);
-	else
-		log_warn("%s", f->what);
 }
 
 void
@@ -128,5 +105,5 @@ transparent_warn(const struct pen *p)
 		return;
 	n = list_ways(list, p);
 	ways_read(list, n);
-	ways_judge(list, n, false, transparent_log_finding, NULL);
+	ways_judge(list, n, false, finding_log, NULL);
 }

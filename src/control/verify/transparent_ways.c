@@ -154,7 +154,7 @@ make_words(struct words *t, const struct way *w)
 }
 
 static void
-say_here(struct way_finding *f, const struct way *w, const struct words *t)
+say_here(struct finding *f, const struct way *w, const struct words *t)
 {
 	snprintf(f->what, sizeof(f->what),
 	    "transparent: server %s is this host: its replies to clients "
@@ -167,7 +167,7 @@ say_here(struct way_finding *f, const struct way *w, const struct words *t)
 }
 
 static void
-say_no_rule(struct way_finding *f, const struct way *w, const struct words *t)
+say_no_rule(struct finding *f, const struct way *w, const struct words *t)
 {
 	snprintf(f->what, sizeof(f->what),
 	    "transparent: replies from server %s to clients are not delivered "
@@ -180,7 +180,7 @@ say_no_rule(struct way_finding *f, const struct way *w, const struct words *t)
 }
 
 static void
-say_no_route(struct way_finding *f, const struct way *w, const struct words *t)
+say_no_route(struct finding *f, const struct way *w, const struct words *t)
 {
 	snprintf(f->what, sizeof(f->what),
 	    "transparent: replies from server %s to clients are not delivered "
@@ -192,7 +192,7 @@ say_no_route(struct way_finding *f, const struct way *w, const struct words *t)
 }
 
 static void
-say_filtered(struct way_finding *f, const struct way *w, const struct words *t)
+say_filtered(struct finding *f, const struct way *w, const struct words *t)
 {
 	snprintf(f->what, sizeof(f->what),
 	    "transparent: rp_filter of interface %s drops replies from server "
@@ -222,9 +222,9 @@ mark_to_be(const struct way *w)
 }
 
 static void
-say_mark(struct way_finding *f, uint32_t mark)
+say_mark(struct finding *f, uint32_t mark)
 {
-	f->level = WAY_NOTE;
+	f->level = FINDING_NOTE;
 	snprintf(f->what, sizeof(f->what),
 	    "transparent: a packet filter must set mark %u on replies from "
 	    "servers to clients, and the route from servers to clients must "
@@ -236,10 +236,10 @@ say_mark(struct way_finding *f, uint32_t mark)
 
 /* What is wrong with the way of its answers; false: nothing. */
 static bool
-judge_back(struct way_finding *f, const struct way *w, const struct words *t)
+judge_back(struct finding *f, const struct way *w, const struct words *t)
 {
-	static void (*const say[])(struct way_finding *, const struct way *,
-	    const struct words *) = {
+	static void (*const say[])(
+	    struct finding *, const struct way *, const struct words *) = {
 		[WAY_HERE] = say_here,
 		[WAY_NO_RULE] = say_no_rule,
 		[WAY_NO_ROUTE] = say_no_route,
@@ -248,15 +248,15 @@ judge_back(struct way_finding *f, const struct way *w, const struct words *t)
 
 	if (say[w->back] == NULL)
 		return false;
-	f->level = WAY_ERROR;
+	f->level = FINDING_ERROR;
 	say[w->back](f, w, t);
 	return true;
 }
 
 /* `some`: another server answers clients, so that pen may well start. */
 static bool
-judge_probe(struct way_finding *f, const struct way *w, const struct words *t,
-    bool some)
+judge_probe(
+    struct finding *f, const struct way *w, const struct words *t, bool some)
 {
 	struct peer client;
 	char who[PEER_TEXT_MAX];
@@ -265,7 +265,7 @@ judge_probe(struct way_finding *f, const struct way *w, const struct words *t,
 	peer_format_host(&client, who);
 	f->fix[0] = '\0';
 	if (w->probe == PROBE_NOBODY) {
-		f->level = WAY_NOTE;
+		f->level = FINDING_NOTE;
 		snprintf(f->what, sizeof(f->what),
 		    "transparent: server %s does not answer, so it is not "
 		    "known whether its replies would arrive",
@@ -274,7 +274,7 @@ judge_probe(struct way_finding *f, const struct way *w, const struct words *t,
 	}
 	if (w->probe != PROBE_OURS)
 		return false;
-	f->level = some ? WAY_WARNING : WAY_ERROR;
+	f->level = some ? FINDING_WARNING : FINDING_ERROR;
 	if (w->back == WAY_MARKED) {
 		snprintf(f->what, sizeof(f->what),
 		    "transparent: the reply of server %s to a client (%s) did "
@@ -296,9 +296,9 @@ judge_probe(struct way_finding *f, const struct way *w, const struct words *t,
 }
 
 static void
-judge_way(const struct way *w, bool some, way_report_fn *report, void *arg)
+judge_way(const struct way *w, bool some, finding_report_fn *report, void *arg)
 {
-	struct way_finding f = { .level = WAY_ERROR };
+	struct finding f = { .level = FINDING_ERROR, .at_start = true };
 	struct words t;
 
 	make_words(&t, w);
@@ -313,10 +313,10 @@ judge_way(const struct way *w, bool some, way_report_fn *report, void *arg)
 
 /* Each mark once, after all that says what it is for. */
 static void
-judge_marks(const struct way *list, unsigned n, way_report_fn *report,
-    void *arg)
+judge_marks(
+    const struct way *list, unsigned n, finding_report_fn *report, void *arg)
 {
-	struct way_finding f;
+	struct finding f = { .at_start = true };
 	unsigned i, k;
 
 	for (i = 0; i < n; i++) {
@@ -356,9 +356,9 @@ some_answer(const struct way *list, unsigned n)
 
 void
 ways_judge(const struct way *list, unsigned n, bool no_right,
-    way_report_fn *report, void *arg)
+    finding_report_fn *report, void *arg)
 {
-	struct way_finding f = { .level = WAY_ERROR };
+	struct finding f = { .level = FINDING_ERROR, .at_start = true };
 	bool some = some_answer(list, n);
 	unsigned i;
 

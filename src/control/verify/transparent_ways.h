@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/addr.h"
+#include "base/finding.h"
 
 enum way_back {
 	WAY_UNKNOWN,  /* this system does not say */
@@ -42,16 +43,6 @@ struct way {
 	enum way_probe probe;
 };
 
-enum way_level { WAY_NOTE, WAY_WARNING, WAY_ERROR };
-
-struct way_finding {
-	enum way_level level;
-	char what[512]; /* a sentence without full stop */
-	char fix[400];	/* commands; "": there are none */
-};
-
-typedef void way_report_fn(void *arg, const struct way_finding *f);
-
 /* The client that is made up: 192.0.2.1, 2001:db8::1 (RFC 5737, RFC 3849). */
 void ways_client(struct peer *p, int family);
 /* Fills in interface, own, back, mark and table of `n` ways. */
@@ -64,6 +55,6 @@ void ways_probe(struct way *list, unsigned n);
  * none. Without the right to such sockets that is one finding, and nobody was
  * asked. */
 void ways_judge(const struct way *list, unsigned n, bool no_right,
-    way_report_fn *report, void *arg);
+    finding_report_fn *report, void *arg);
 
 #endif

@@ -254,7 +254,7 @@ judge_reach(struct inspect_judge *j, const struct inspect_server *s)
 
 void
 inspect_judge_machine(const struct inspect_machine *m,
-    const struct inspect_request *w, inspect_report_fn *report, void *arg)
+    const struct inspect_request *w, finding_report_fn *report, void *arg)
 {
 	struct inspect_judge j = {
 		.machine = m, .wanted = w, .report = report, .arg = arg

@@ -14,23 +14,9 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/finding.h"
 #include "dsr/segment/vip_lock.h"
 #include "dsr/segment/who_has.h"
-
-enum inspect_level {
-	INSPECT_NOTE,	 /* good to know */
-	INSPECT_WARNING, /* it works, but less well, or not for all */
-	INSPECT_ERROR	 /* it does not work like this */
-};
-
-struct inspect_finding {
-	enum inspect_level level;
-	bool at_start;	/* for the log of whoever starts nevertheless */
-	char what[320]; /* a sentence without full stop */
-	char fix[192];	/* a command; "": there is none */
-};
-
-typedef void inspect_report_fn(void *arg, const struct inspect_finding *f);
 
 /* ---- the request ---- */
 
@@ -120,7 +106,7 @@ int inspect_machine_read(
     struct inspect_machine *m, const struct inspect_request *w);
 void inspect_machine_free(struct inspect_machine *m);
 void inspect_judge_machine(const struct inspect_machine *m,
-    const struct inspect_request *w, inspect_report_fn *report, void *arg);
+    const struct inspect_request *w, finding_report_fn *report, void *arg);
 
 /* ---- the segment ---- */
 
@@ -164,7 +150,7 @@ void inspect_segment_fini(struct inspect_segment *s);
  * remembers; then from dsr_ip, if nobody else has it, as a director asks. */
 void inspect_ask(struct inspect_segment *s, const struct inspect_request *w);
 void inspect_judge_segment(const struct inspect_segment *s,
-    const struct inspect_request *w, inspect_report_fn *report, void *arg);
+    const struct inspect_request *w, finding_report_fn *report, void *arg);
 
 /* Pure halves of asking. A question as a frame, `from` an own address or NULL;
  * its length as frame_make_X(). */

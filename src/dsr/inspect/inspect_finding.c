@@ -9,8 +9,8 @@
 
 /* Names in braces are values: inspect_set(). */
 struct row {
-	enum inspect_level level;
-	bool at_start; /* see struct inspect_finding */
+	enum finding_level level;
+	bool at_start; /* see struct finding */
 	const char *says, *fix;
 };
 
@@ -19,132 +19,132 @@ struct row {
 
 static const struct row rows[FOUND_ROWS] = {
 	/* ---- rights ---- */
-	[FOUND_NO_RAW] = { .level = INSPECT_ERROR,
+	[FOUND_NO_RAW] = { .level = FINDING_ERROR,
 	    .says = "no right to raw sockets (CAP_NET_RAW), so the segment "
 		    "was not asked",
 	    .fix = SETCAP("cap_net_raw") },
-	[FOUND_NO_BPF] = { .level = INSPECT_ERROR,
+	[FOUND_NO_BPF] = { .level = FINDING_ERROR,
 	    .says = "no right to load an XDP program ({capability})",
 	    .fix = SETCAP("cap_net_raw,cap_net_admin,cap_bpf") },
 
 	/* ---- the interface ---- */
-	[FOUND_NO_INTERFACE] = { .level = INSPECT_ERROR,
+	[FOUND_NO_INTERFACE] = { .level = FINDING_ERROR,
 	    .says = "no interface {interface}",
 	    .fix = "ip link" },
-	[FOUND_NO_ETHERNET] = { .level = INSPECT_ERROR,
+	[FOUND_NO_ETHERNET] = { .level = FINDING_ERROR,
 	    .says = "interface {interface} is not Ethernet" },
-	[FOUND_DOWN] = { .level = INSPECT_ERROR,
+	[FOUND_DOWN] = { .level = FINDING_ERROR,
 	    .at_start = true,
 	    .says = "interface {interface} is down",
 	    .fix = "ip link set {interface} up" },
-	[FOUND_NO_CARRIER] = { .level = INSPECT_ERROR,
+	[FOUND_NO_CARRIER] = { .level = FINDING_ERROR,
 	    .at_start = true,
 	    .says = "interface {interface} has no carrier: check the cable "
 		    "and the other end" },
-	[FOUND_MTU_IP6] = { .level = INSPECT_ERROR,
+	[FOUND_MTU_IP6] = { .level = FINDING_ERROR,
 	    .at_start = true,
 	    .says = "interface {interface} has an MTU of {mtu}, longer "
 		    "packets of clients are lost; IPv6 needs 1280",
 	    .fix = "ip link set {interface} mtu 1500" },
-	[FOUND_MTU] = { .level = INSPECT_WARNING,
+	[FOUND_MTU] = { .level = FINDING_WARNING,
 	    .says = "interface {interface} has an MTU of {mtu}, longer "
 		    "packets of clients are lost",
 	    .fix = "ip link set {interface} mtu 1500" },
-	[FOUND_XDP_DIRECTOR] = { .level = INSPECT_ERROR,
+	[FOUND_XDP_DIRECTOR] = { .level = FINDING_ERROR,
 	    .says = "{process} takes all frames of {interface} by XDP: two "
 		    "directors on one interface both need dsr_link packet",
 	    .fix = "dsr_link packet" },
-	[FOUND_XDP_PROGRAM] = { .level = INSPECT_WARNING,
+	[FOUND_XDP_PROGRAM] = { .level = FINDING_WARNING,
 	    .at_start = true,
 	    .says =
 		"an XDP program, perhaps of a running director, takes frames "
 		"of {interface}: the segment was not asked" },
-	[FOUND_PROMISCUOUS] = { .level = INSPECT_WARNING,
+	[FOUND_PROMISCUOUS] = { .level = FINDING_WARNING,
 	    .says = "interface {interface} is promiscuous, which is not "
 		    "needed: frames for others cost time",
 	    .fix = "ip link set {interface} promisc off" },
-	[FOUND_LRO] = { .level = INSPECT_WARNING,
+	[FOUND_LRO] = { .level = FINDING_WARNING,
 	    .says = "large receive offload of {interface} breaks forwarding: "
 		    "pen switches it off when it starts",
 	    .fix = "ethtool -K {interface} lro off" },
-	[FOUND_GRO] = { .level = INSPECT_WARNING,
+	[FOUND_GRO] = { .level = FINDING_WARNING,
 	    .says = "generic receive offload of {interface} makes frames "
 		    "that libpcap cannot take apart: they are lost",
 	    .fix = "ethtool -K {interface} gro off" },
-	[FOUND_RXVLAN] = { .level = INSPECT_NOTE,
+	[FOUND_RXVLAN] = { .level = FINDING_NOTE,
 	    .says =
 		"XDP needs tags in frames, so pen switches off the removal of "
 		"VLAN tags of {interface} while it runs",
 	    .fix = "ethtool -K {interface} rxvlan off" },
 
 	/* ---- the fast path ---- */
-	[FOUND_FAST_NO_XDP] = { .level = INSPECT_WARNING,
+	[FOUND_FAST_NO_XDP] = { .level = FINDING_WARNING,
 	    .says = NO_FAST ": this pen was built without XDP",
 	    .fix = "./configure --with-libxdp" },
-	[FOUND_FAST_LINK] = { .level = INSPECT_WARNING,
+	[FOUND_FAST_LINK] = { .level = FINDING_WARNING,
 	    .says = NO_FAST " with dsr_link {link}",
 	    .fix = "dsr_link xdp" },
-	[FOUND_FAST_PEER] = { .level = INSPECT_WARNING,
+	[FOUND_FAST_PEER] = { .level = FINDING_WARNING,
 	    .says = NO_FAST ": the veth peer of {interface} drops frames that "
 			    "XDP programs send",
 	    .fix = "ethtool -K {peer} gro on" },
-	[FOUND_FAST_PEER_AWAY] = { .level = INSPECT_WARNING,
+	[FOUND_FAST_PEER_AWAY] = { .level = FINDING_WARNING,
 	    .says = NO_FAST ": the veth peer of {interface} drops frames that "
 			    "XDP programs send; to run there",
 	    .fix = "ethtool -K peer gro on" },
-	[FOUND_FAST_PEER_UNKNOWN] = { .level = INSPECT_WARNING,
+	[FOUND_FAST_PEER_UNKNOWN] = { .level = FINDING_WARNING,
 	    .says = NO_FAST ": only Linux 6.3 can say whether the veth peer of "
 			    "{interface} takes frames that XDP programs "
 			    "send" },
-	[FOUND_FAST_NO_FLOWS] = { .level = INSPECT_WARNING,
+	[FOUND_FAST_NO_FLOWS] = { .level = FINDING_WARNING,
 	    .says = NO_FAST " with dsr_flows 0",
 	    .fix = "dsr_flows 1000000" },
-	[FOUND_FAST_PROGRAM] = { .level = INSPECT_WARNING,
+	[FOUND_FAST_PROGRAM] = { .level = FINDING_WARNING,
 	    .says = NO_FAST ": the kernel rejects its program" },
-	[FOUND_FAST_OTHER_LINK] = { .level = INSPECT_WARNING,
+	[FOUND_FAST_OTHER_LINK] = { .level = FINDING_WARNING,
 	    .says = NO_FAST ": frames are moved by {link}" },
 
 	/* ---- addresses of this machine ---- */
-	[FOUND_OWN_STACK4] = { .level = INSPECT_WARNING,
+	[FOUND_OWN_STACK4] = { .level = FINDING_WARNING,
 	    .at_start = true,
 	    .says =
 		"interface {interface} has an IPv4 address, {ip}: the kernel "
 		"would answer clients as well",
 	    .fix = "ip -4 addr flush dev {interface}" },
-	[FOUND_OWN_STACK6] = { .level = INSPECT_WARNING,
+	[FOUND_OWN_STACK6] = { .level = FINDING_WARNING,
 	    .at_start = true,
 	    .says =
 		"interface {interface} has an IPv6 address, {ip}: the kernel "
 		"would answer clients as well",
 	    .fix = "sysctl -w {setting}=1" },
-	[FOUND_VIP_HERE] = { .level = INSPECT_ERROR,
+	[FOUND_VIP_HERE] = { .level = FINDING_ERROR,
 	    .at_start = true,
 	    .says = "VIP {ip} is an address of this machine's {where}: the "
 		    "system answers for it, too",
 	    .fix = "ip addr del {ip}/{bits} dev {where}" },
-	[FOUND_VIP_ROUTE] = { .level = INSPECT_ERROR,
+	[FOUND_VIP_ROUTE] = { .level = FINDING_ERROR,
 	    .at_start = true,
 	    .says = "a local route makes {ip} an address of this machine: "
 		    "the system answers for it, too",
 	    .fix = "ip route del local {net}/{bits}" },
-	[FOUND_DSR_IP_HERE] = { .level = INSPECT_ERROR,
+	[FOUND_DSR_IP_HERE] = { .level = FINDING_ERROR,
 	    .at_start = true,
 	    .says = "dsr_ip {ip} is an address of this machine's {where}: "
 		    "the system answers for it, too; or choose another",
 	    .fix = "ip addr del {ip}/{bits} dev {where}" },
-	[FOUND_SERVER_IS_VIP] = { .level = INSPECT_ERROR,
+	[FOUND_SERVER_IS_VIP] = { .level = FINDING_ERROR,
 	    .says = "server {server} is a VIP: a server needs an address "
 		    "of its own, too" },
-	[FOUND_SERVER_HERE] = { .level = INSPECT_ERROR,
+	[FOUND_SERVER_HERE] = { .level = FINDING_ERROR,
 	    .says = "server {server} is this machine, to which no frame "
 		    "can be forwarded" },
-	[FOUND_FORWARDING] = { .level = INSPECT_WARNING,
+	[FOUND_FORWARDING] = { .level = FINDING_WARNING,
 	    .at_start = true,
 	    .says =
 		"the system forwards {family} that comes through {interface}: "
 		"it may tell clients that a VIP is unreachable",
 	    .fix = "sysctl -w {setting}={value}" },
-	[FOUND_FORWARDING_VIP] = { .level = INSPECT_ERROR,
+	[FOUND_FORWARDING_VIP] = { .level = FINDING_ERROR,
 	    .at_start = true,
 	    .says =
 		"the system forwards {family} that comes through {interface}: "
@@ -152,76 +152,76 @@ static const struct row rows[FOUND_ROWS] = {
 	    .fix = "sysctl -w {setting}={value}" },
 
 	/* ---- the link ---- */
-	[FOUND_LINK] = { .level = INSPECT_NOTE,
+	[FOUND_LINK] = { .level = FINDING_NOTE,
 	    .says = "frames are moved by {link}" },
-	[FOUND_LINK_NOT_BEST] = { .level = INSPECT_NOTE,
+	[FOUND_LINK_NOT_BEST] = { .level = FINDING_NOTE,
 	    .says = "frames are moved by {link}; not by {better}: {error}" },
-	[FOUND_NO_LINK] = { .level = INSPECT_ERROR, .says = "{error}" },
-	[FOUND_LINK_LOST] = { .level = INSPECT_ERROR,
+	[FOUND_NO_LINK] = { .level = FINDING_ERROR, .says = "{error}" },
+	[FOUND_LINK_LOST] = { .level = FINDING_ERROR,
 	    .says = "interface {interface} went down while the segment was "
 		    "asked",
 	    .fix = "ip link set {interface} up" },
 
 	/* ---- the segment ---- */
-	[FOUND_VIP_AT_SERVER4] = { .level = INSPECT_ERROR,
+	[FOUND_VIP_AT_SERVER4] = { .level = FINDING_ERROR,
 	    .says = "server {number} ({name}, {mac}) answers for VIP {ip}; "
 		    "to run there",
 	    .fix = "sysctl -w net.ipv4.conf.all.arp_ignore=1 "
 		   "net.ipv4.conf.all.arp_announce=2; ip addr flush to "
 		   "{ip}; ip addr add {ip}/32 dev lo" },
-	[FOUND_VIP_AT_SERVER6] = { .level = INSPECT_ERROR,
+	[FOUND_VIP_AT_SERVER6] = { .level = FINDING_ERROR,
 	    .says = "server {number} ({name}, {mac}) answers for VIP {ip}; "
 		    "to run there",
 	    .fix = "ip -6 addr flush to {ip}; ip -6 addr add {ip} dev lo" },
-	[FOUND_VIP_TAKEN] = { .level = INSPECT_ERROR,
+	[FOUND_VIP_TAKEN] = { .level = FINDING_ERROR,
 	    .says = "VIP {ip} is taken: {mac} answers for it; to run there, "
 		    "unless it is a director",
 	    .fix = "ip addr flush to {ip}" },
-	[FOUND_VIP_SHARED] = { .level = INSPECT_WARNING,
+	[FOUND_VIP_SHARED] = { .level = FINDING_WARNING,
 	    .says = "VIP {ip} is taken: {mac} answers for it; to run there, "
 		    "unless it is a director",
 	    .fix = "ip addr flush to {ip}" },
-	[FOUND_DSR_IP_AT_SERVER] = { .level = INSPECT_ERROR,
+	[FOUND_DSR_IP_AT_SERVER] = { .level = FINDING_ERROR,
 	    .says = "dsr_ip {ip} is taken: server {number} ({name}, {mac}) "
 		    "answers for it; choose another" },
-	[FOUND_DSR_IP_TAKEN] = { .level = INSPECT_ERROR,
+	[FOUND_DSR_IP_TAKEN] = { .level = FINDING_ERROR,
 	    .says = "dsr_ip {ip} is taken: {mac} answers for it; to run "
 		    "there, or choose another",
 	    .fix = "ip addr flush to {ip}" },
-	[FOUND_SERVER_SILENT] = { .level = INSPECT_WARNING,
+	[FOUND_SERVER_SILENT] = { .level = FINDING_WARNING,
 	    .says = "server {server} does not answer {protocol} for {ip}: it "
 		    "is down, or not on this segment and needs a tunnel "
 		    "(dsr_forward tunnel); to run there",
 	    .fix = "ip addr show to {ip}" },
-	[FOUND_SERVER_ELSEWHERE] = { .level = INSPECT_WARNING,
+	[FOUND_SERVER_ELSEWHERE] = { .level = FINDING_WARNING,
 	    .says = "server {server} does not answer {protocol} for {ip}, the "
 		    "route there leads {way}: if the server is not on the "
 		    "segment of {interface}, it needs a tunnel, and must "
 		    "unpack it",
 	    .fix = "dsr_forward tunnel" },
-	[FOUND_SERVER_TWICE] = { .level = INSPECT_WARNING,
+	[FOUND_SERVER_TWICE] = { .level = FINDING_WARNING,
 	    .says = "server {server} is {count} machines: {mac} and {mac2} "
 		    "answer for {ip}; to run on the wrong one",
 	    .fix = "ip addr flush to {ip}" },
-	[FOUND_SERVERS_ONE_MAC4] = { .level = INSPECT_WARNING,
+	[FOUND_SERVERS_ONE_MAC4] = { .level = FINDING_WARNING,
 	    .says = "servers {other} and {server} have one hardware address, "
 		    "{mac}: one machine, or a router in between; to run there",
 	    .fix = "sysctl -w net.ipv4.conf.all.proxy_arp=0" },
-	[FOUND_SERVERS_ONE_MAC6] = { .level = INSPECT_WARNING,
+	[FOUND_SERVERS_ONE_MAC6] = { .level = FINDING_WARNING,
 	    .says = "servers {other} and {server} have one hardware address, "
 		    "{mac}: one machine, or a router in between; to run there",
 	    .fix = "sysctl -w net.ipv6.conf.all.proxy_ndp=0" },
-	[FOUND_ALL_SILENT] = { .level = INSPECT_ERROR,
+	[FOUND_ALL_SILENT] = { .level = FINDING_ERROR,
 	    .says = "no server answers",
 	    .fix = "ip -s link show dev {interface}" },
-	[FOUND_ALL_SILENT_UNTAGGED] = { .level = INSPECT_ERROR,
+	[FOUND_ALL_SILENT_UNTAGGED] = { .level = FINDING_ERROR,
 	    .says =
 		"no server answers; if the segment has a VLAN tag, pen learns "
 		"it when a host asks for a VIP",
 	    .fix = "ip -s link show dev {interface}" },
-	[FOUND_MANY_SILENT] = { .level = INSPECT_WARNING,
+	[FOUND_MANY_SILENT] = { .level = FINDING_WARNING,
 	    .says = "{silent} servers of {asked} do not answer" },
-	[FOUND_NOT_ASKED] = { .level = INSPECT_NOTE,
+	[FOUND_NOT_ASKED] = { .level = FINDING_NOTE,
 	    .says = "{unasked} more servers were not asked" },
 };
 
@@ -305,8 +305,7 @@ void
 inspect_say(struct inspect_judge *j, enum inspect_row row)
 {
 	const struct row *r = &rows[row];
-	struct inspect_finding f = { .level = r->level,
-		.at_start = r->at_start };
+	struct finding f = { .level = r->level, .at_start = r->at_start };
 
 	inspect_expand(j, f.what, sizeof(f.what), r->says);
 	inspect_expand(j, f.fix, sizeof(f.fix), r->fix);

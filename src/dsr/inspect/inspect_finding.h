@@ -36,7 +36,7 @@ struct inspect_judge {
 	const struct inspect_machine *machine;
 	const struct inspect_segment *segment;
 	const struct inspect_request *wanted;
-	inspect_report_fn *report;
+	finding_report_fn *report;
 	void *arg;
 
 	unsigned silent; /* servers that did not answer */

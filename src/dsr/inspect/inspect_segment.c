@@ -252,7 +252,7 @@ judge_all(struct inspect_judge *j, unsigned asked)
 
 void
 inspect_judge_segment(const struct inspect_segment *s,
-    const struct inspect_request *w, inspect_report_fn *report, void *arg)
+    const struct inspect_request *w, finding_report_fn *report, void *arg)
 {
 	struct inspect_judge j = {
 		.segment = s, .wanted = w, .report = report, .arg = arg

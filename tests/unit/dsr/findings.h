@@ -9,11 +9,11 @@
 
 enum { FOUND = 64 };
 
-static struct inspect_finding found[FOUND];
+static struct finding found[FOUND];
 static unsigned found_n;
 
 static void
-hear(void *arg, const struct inspect_finding *f)
+hear(void *arg, const struct finding *f)
 {
 	ck_assert_ptr_eq(arg, found);
 	ck_assert_uint_lt(found_n, FOUND);

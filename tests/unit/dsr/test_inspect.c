@@ -51,7 +51,7 @@ judge(void)
 /* The one finding, and the command for it. */
 static void
 expect(
-    enum inspect_level level, bool at_start, const char *what, const char *fix)
+    enum finding_level level, bool at_start, const char *what, const char *fix)
 {
 	ck_assert_uint_eq(judge(), 1);
 	ck_assert_int_eq(found[0].level, level);
@@ -88,28 +88,28 @@ END_TEST
 START_TEST(an_interface)
 {
 	m.down = true;
-	expect(INSPECT_ERROR, true, "interface eth0 is down",
+	expect(FINDING_ERROR, true, "interface eth0 is down",
 	    "ip link set eth0 up");
 	m.down = false;
 	m.no_carrier = true;
-	expect(INSPECT_ERROR, true, "interface eth0 has no carrier", "");
+	expect(FINDING_ERROR, true, "interface eth0 has no carrier", "");
 	m.promiscuous = m.no_ethernet = true;
-	expect(INSPECT_ERROR, false, "interface eth0 is not Ethernet", "");
+	expect(FINDING_ERROR, false, "interface eth0 is not Ethernet", "");
 	m.exists = false;
-	expect(INSPECT_ERROR, false, "no interface eth0", "ip link");
+	expect(FINDING_ERROR, false, "no interface eth0", "ip link");
 }
 END_TEST
 
 START_TEST(an_mtu)
 {
 	m.mtu = 1499;
-	expect(INSPECT_WARNING, false, "interface eth0 has an MTU of 1499",
+	expect(FINDING_WARNING, false, "interface eth0 has an MTU of 1499",
 	    "ip link set eth0 mtu 1500");
 	m.mtu = 1279;
-	expect(INSPECT_ERROR, true, "interface eth0 has an MTU of 1279",
+	expect(FINDING_ERROR, true, "interface eth0 has an MTU of 1279",
 	    "ip link set eth0 mtu 1500");
 	w.vips = 1;
-	expect(INSPECT_WARNING, false, "interface eth0 has an MTU of 1279",
+	expect(FINDING_WARNING, false, "interface eth0 has an MTU of 1279",
 	    "ip link set eth0 mtu 1500");
 	m.mtu = 9000;
 	ck_assert_uint_eq(judge(), 0);
@@ -121,28 +121,28 @@ END_TEST
 START_TEST(modes_of_an_interface)
 {
 	m.promiscuous = true;
-	expect(INSPECT_WARNING, false, "interface eth0 is promiscuous",
+	expect(FINDING_WARNING, false, "interface eth0 is promiscuous",
 	    "ip link set eth0 promisc off");
 	m.promiscuous = false;
 	m.xdp = true;
-	expect(INSPECT_WARNING, true,
+	expect(FINDING_WARNING, true,
 	    "an XDP program, perhaps of a running director", "");
 	w.others = (struct vip_others){ .there = true, .take = true, .pid = 7 };
-	expect(INSPECT_ERROR, false, "process 7 takes all frames of eth0",
+	expect(FINDING_ERROR, false, "process 7 takes all frames of eth0",
 	    "dsr_link packet");
 	w.others.pid = 0;
-	expect(INSPECT_ERROR, false, "a process takes all frames of eth0",
+	expect(FINDING_ERROR, false, "a process takes all frames of eth0",
 	    "dsr_link packet");
 	m.xdp = false;
 	m.offloads = INSPECT_LRO;
-	expect(INSPECT_WARNING, false, "large receive offload of eth0",
+	expect(FINDING_WARNING, false, "large receive offload of eth0",
 	    "ethtool -K eth0 lro off");
 	m.offloads = INSPECT_GRO | INSPECT_RXVLAN;
 	w.link = "pcap";
-	expect(INSPECT_WARNING, false, "generic receive offload of eth0",
+	expect(FINDING_WARNING, false, "generic receive offload of eth0",
 	    "ethtool -K eth0 gro off");
 	w.link = "xdp";
-	expect(INSPECT_NOTE, false, "XDP needs tags in frames",
+	expect(FINDING_NOTE, false, "XDP needs tags in frames",
 	    "ethtool -K eth0 rxvlan off");
 }
 END_TEST
@@ -152,12 +152,12 @@ START_TEST(a_fast_path)
 	m.peer_refuses = true;
 	ck_assert_uint_eq(judge(), 0);
 	w.fast = true;
-	expect(INSPECT_WARNING, false,
+	expect(FINDING_WARNING, false,
 	    "dsr_fast_path has no effect: the veth peer of eth0 drops frames "
 	    "that XDP programs send; to run there",
 	    "ethtool -K peer gro on");
 	strcpy(m.peer, "veth7");
-	expect(INSPECT_WARNING, false,
+	expect(FINDING_WARNING, false,
 	    "dsr_fast_path has no effect: the veth peer of eth0",
 	    "ethtool -K veth7 gro on");
 	ck_assert_ptr_null(strstr(found[0].what, "to run there"));
@@ -165,21 +165,21 @@ START_TEST(a_fast_path)
 	ck_assert_uint_eq(judge(), 1);
 	/* one reason is enough */
 	w.link = "packet";
-	expect(INSPECT_WARNING, false,
+	expect(FINDING_WARNING, false,
 	    "dsr_fast_path has no effect with dsr_link packet", "dsr_link xdp");
 	m.no_xdp = true;
-	expect(INSPECT_WARNING, false,
+	expect(FINDING_WARNING, false,
 	    "dsr_fast_path has no effect: this pen was built without XDP",
 	    "./configure --with-libxdp");
 	m.no_xdp = m.peer_refuses = false;
 	w.link = NULL;
 	ck_assert_uint_eq(judge(), 0);
 	m.peer_unknown = true;
-	expect(INSPECT_WARNING, false,
+	expect(FINDING_WARNING, false,
 	    "dsr_fast_path has no effect: only Linux 6.3 can say", "");
 	m.peer_unknown = false;
 	w.no_flows = true;
-	expect(INSPECT_WARNING, false,
+	expect(FINDING_WARNING, false,
 	    "dsr_fast_path has no effect with dsr_flows 0",
 	    "dsr_flows 1000000");
 	w.fast = false;
@@ -190,11 +190,11 @@ END_TEST
 START_TEST(addresses_of_the_interface)
 {
 	add("eth0", "192.0.2.99", 24);
-	expect(INSPECT_WARNING, true,
+	expect(FINDING_WARNING, true,
 	    "interface eth0 has an IPv4 address, 192.0.2.99:",
 	    "ip -4 addr flush dev eth0");
 	add("eth0", "192.0.2.98", 24);
-	expect(INSPECT_WARNING, true,
+	expect(FINDING_WARNING, true,
 	    "interface eth0 has an IPv4 address, 192.0.2.99 and others:",
 	    "ip -4 addr flush dev eth0");
 	/* none of that family is served */
@@ -202,12 +202,12 @@ START_TEST(addresses_of_the_interface)
 	w.vips = 1;
 	ck_assert_uint_eq(judge(), 0);
 	add("eth0", "fe80::1", 64);
-	expect(INSPECT_WARNING, true,
+	expect(FINDING_WARNING, true,
 	    "interface eth0 has an IPv6 address, fe80::1:",
 	    "sysctl -w net.ipv6.conf.eth0.disable_ipv6=1");
 	w.interface = "eth0.7";
 	strcpy(address[2].interface, w.interface);
-	expect(INSPECT_WARNING, true,
+	expect(FINDING_WARNING, true,
 	    "interface eth0.7 has an IPv6 address, fe80::1:",
 	    "sysctl -w net/ipv6/conf/eth0.7/disable_ipv6=1");
 }
@@ -217,52 +217,52 @@ START_TEST(addresses_that_should_be_elsewhere)
 {
 	add("lo", "192.0.2.10", 32);
 	route[0].way = INSPECT_LOCAL;
-	expect(INSPECT_ERROR, true,
+	expect(FINDING_ERROR, true,
 	    "VIP 192.0.2.10 is an address of this machine's lo",
 	    "ip addr del 192.0.2.10/32 dev lo");
 	m.addresses = 0;
 	route[0].net = ip("192.0.2.0");
 	route[0].prefix = 28;
-	expect(INSPECT_ERROR, true, "a local route makes 192.0.2.10",
+	expect(FINDING_ERROR, true, "a local route makes 192.0.2.10",
 	    "ip route del local 192.0.2.0/28");
 	route[0].way = INSPECT_NO_ROUTE;
 	add("eth1", "2001:db8::10", 64);
-	expect(INSPECT_ERROR, true,
+	expect(FINDING_ERROR, true,
 	    "VIP 2001:db8::10 is an address of this machine's eth1",
 	    "ip addr del 2001:db8::10/64 dev eth1");
 	m.addresses = 0;
 	w.own[0] = ip("192.0.2.2");
 	ck_assert_uint_eq(judge(), 0);
 	add("eth1", "192.0.2.2", 24);
-	expect(INSPECT_ERROR, true,
+	expect(FINDING_ERROR, true,
 	    "dsr_ip 192.0.2.2 is an address of this machine's eth1",
 	    "ip addr del 192.0.2.2/24 dev eth1");
 	m.addresses = 0;
 	add("eth1", "192.0.2.4", 24);
-	expect(INSPECT_ERROR, false, "server 1 (b) is this machine", "");
+	expect(FINDING_ERROR, false, "server 1 (b) is this machine", "");
 	m.addresses = 0;
 	server[1].ip = vip[0];
-	expect(INSPECT_ERROR, false, "server 1 (b) is a VIP", "");
+	expect(FINDING_ERROR, false, "server 1 (b) is a VIP", "");
 }
 END_TEST
 
 START_TEST(forwarding)
 {
 	m.forwards[0] = true;
-	expect(INSPECT_WARNING, true,
+	expect(FINDING_WARNING, true,
 	    "the system forwards IPv4 that comes through eth0: it may tell",
 	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
 	route[1].way = INSPECT_ROUTE; /* of the other family */
-	expect(INSPECT_WARNING, true,
+	expect(FINDING_WARNING, true,
 	    "the system forwards IPv4 that comes through eth0: it may tell",
 	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
 	route[0].way = INSPECT_ROUTE;
-	expect(INSPECT_ERROR, true,
+	expect(FINDING_ERROR, true,
 	    "the system forwards IPv4 that comes through eth0: it forwards",
 	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
 	m.forwards[0] = false;
 	m.forwards[1] = true;
-	expect(INSPECT_ERROR, true,
+	expect(FINDING_ERROR, true,
 	    "the system forwards IPv6 that comes through eth0: it forwards",
 	    "sysctl -w net.ipv6.conf.eth0.disable_ipv6=1");
 	m.ip6_off = true;
@@ -276,12 +276,12 @@ END_TEST
 START_TEST(rights)
 {
 	m.lacks = INSPECT_RAW | INSPECT_ADMIN | INSPECT_BPF;
-	expect(INSPECT_ERROR, false, "no right to raw sockets",
+	expect(FINDING_ERROR, false, "no right to raw sockets",
 	    "setcap cap_net_raw+ep $(command -v pen)");
 	m.lacks = INSPECT_BPF;
 	ck_assert_uint_eq(judge(), 0);
 	w.link = "xdp";
-	expect(INSPECT_ERROR, false,
+	expect(FINDING_ERROR, false,
 	    "no right to load an XDP program (CAP_BPF)",
 	    "setcap cap_net_raw,cap_net_admin,cap_bpf+ep $(command -v pen)");
 }

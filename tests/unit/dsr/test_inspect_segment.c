@@ -78,7 +78,7 @@ judge(void)
 
 /* The finding that begins like this has this level and command. */
 static void
-expect(enum inspect_level level, const char *what, const char *fix)
+expect(enum finding_level level, const char *what, const char *fix)
 {
 	unsigned i;
 
@@ -147,11 +147,11 @@ START_TEST(a_segment_that_is_right)
 {
 	be_well();
 	ck_assert_uint_eq(judge(), 1);
-	ck_assert_int_eq(found[0].level, INSPECT_NOTE);
+	ck_assert_int_eq(found[0].level, FINDING_NOTE);
 	ck_assert_str_eq(found[0].what, "frames are moved by packet");
 	s.better = "xdp";
 	error_set(&s.error, "interface eth0: busy");
-	expect(INSPECT_NOTE,
+	expect(FINDING_NOTE,
 	    "frames are moved by packet; not by xdp: interface eth0: busy", "");
 	/* others may talk as they like */
 	answers("192.0.2.77", 77);
@@ -166,14 +166,13 @@ START_TEST(a_link_without_a_fast_path)
 	w.fast = true;
 	s.better = "xdp";
 	error_set(&s.error, "interface eth0: busy");
-	expect(INSPECT_WARNING,
+	expect(FINDING_WARNING,
 	    "dsr_fast_path has no effect: frames are moved by packet", "");
 	ck_assert_uint_eq(found_n, 2);
 	s.link = "xdp";
 	s.better = NULL;
-	expect(INSPECT_WARNING,
-	    "dsr_fast_path has no effect: the kernel rejects its program",
-	    "");
+	expect(FINDING_WARNING,
+	    "dsr_fast_path has no effect: the kernel rejects its program", "");
 	s.fast = true;
 	ck_assert_uint_eq(judge(), 1);
 	s.fast = w.fast = false;
@@ -190,12 +189,12 @@ START_TEST(a_link_that_does_not_open)
 	s.link = NULL;
 	s.asked = false;
 	error_set(&s.error, "interface eth0: no ring");
-	expect(INSPECT_ERROR, "interface eth0: no ring", "");
+	expect(FINDING_ERROR, "interface eth0: no ring", "");
 	ck_assert_uint_eq(found_n, 1);
 	/* or one that ends before there was an answer */
 	s.link = "packet";
 	expect(
-	    INSPECT_ERROR, "interface eth0 went down", "ip link set eth0 up");
+	    FINDING_ERROR, "interface eth0 went down", "ip link set eth0 up");
 	ck_assert_uint_eq(found_n, 2);
 }
 END_TEST
@@ -203,19 +202,19 @@ END_TEST
 START_TEST(servers_that_are_silent)
 {
 	answers("192.0.2.100", 100);
-	expect(INSPECT_WARNING,
+	expect(FINDING_WARNING,
 	    "server 1 (host) does not answer NDP for 2001:db8::101",
 	    "ip addr show to 2001:db8::101");
 	ck_assert_uint_eq(found_n, 2);
 	teardown();
 	open_with(SERVERS);
-	expect(INSPECT_ERROR, "no server answers", "ip -s link show dev eth0");
+	expect(FINDING_ERROR, "no server answers", "ip -s link show dev eth0");
 	ck_assert_uint_eq(found_n, 1 + 8 + 1);
 	answers("192.0.2.100", 100);
-	expect(INSPECT_WARNING, "19 servers of 20 do not answer", "");
+	expect(FINDING_WARNING, "19 servers of 20 do not answer", "");
 	ck_assert_uint_eq(found_n, 1 + 8 + 1);
 	w.servers += 5;
-	expect(INSPECT_NOTE, "5 more servers were not asked", "");
+	expect(FINDING_NOTE, "5 more servers were not asked", "");
 }
 END_TEST
 
@@ -230,7 +229,7 @@ START_TEST(servers_that_are_elsewhere)
 	answers("192.0.2.100", 100);
 	for (i = 0; i < s.questions; i++)
 		s.question[i].route = r;
-	expect(INSPECT_WARNING,
+	expect(FINDING_WARNING,
 	    "server 1 (host) does not answer NDP for 2001:db8::101, the route "
 	    "there leads through eth1: if the server is not on the segment of "
 	    "eth0, it needs a tunnel, and must unpack it",
@@ -240,13 +239,13 @@ START_TEST(servers_that_are_elsewhere)
 	r.router = true;
 	for (i = 0; i < s.questions; i++)
 		s.question[i].route = r;
-	expect(INSPECT_WARNING,
+	expect(FINDING_WARNING,
 	    "server 1 (host) does not answer NDP for 2001:db8::101, the route "
 	    "there leads to a router on eth0: ",
 	    "dsr_forward tunnel");
 	for (i = 0; i < s.questions; i++)
 		s.question[i].route.prefix = 0;
-	expect(INSPECT_WARNING,
+	expect(FINDING_WARNING,
 	    "server 1 (host) does not answer NDP for 2001:db8::101: it is "
 	    "down, or not on this segment and needs a tunnel (dsr_forward "
 	    "tunnel)",
@@ -259,7 +258,7 @@ START_TEST(servers_that_are_two_or_one)
 	be_well();
 	answers("192.0.2.100", 100);
 	answers("192.0.2.100", 55);
-	expect(INSPECT_WARNING,
+	expect(FINDING_WARNING,
 	    "server 0 (host) is 2 machines: 02:00:00:00:00:64 and "
 	    "02:00:00:00:00:37 answer for 192.0.2.100",
 	    "ip addr flush to 192.0.2.100");
@@ -268,7 +267,7 @@ START_TEST(servers_that_are_two_or_one)
 	setup();
 	answers("192.0.2.100", 9);
 	answers("2001:db8::101", 9);
-	expect(INSPECT_WARNING,
+	expect(FINDING_WARNING,
 	    "servers 0 (host) and 1 (host) have one hardware address, "
 	    "02:00:00:00:00:09",
 	    "sysctl -w net.ipv6.conf.all.proxy_ndp=0");
@@ -276,7 +275,7 @@ START_TEST(servers_that_are_two_or_one)
 	/* no end of claims is remembered */
 	for (unsigned i = 0; i < 20; i++)
 		answers("192.0.2.100", (uint8_t)(10 + i));
-	expect(INSPECT_WARNING, "server 0 (host) is 4 machines", found[1].fix);
+	expect(FINDING_WARNING, "server 0 (host) is 4 machines", found[1].fix);
 }
 END_TEST
 
@@ -284,23 +283,23 @@ START_TEST(vips_that_are_taken)
 {
 	be_well();
 	answers("192.0.2.10", 100);
-	expect(INSPECT_ERROR,
+	expect(FINDING_ERROR,
 	    "server 0 (host, 02:00:00:00:00:64) answers for VIP 192.0.2.10",
 	    "sysctl -w net.ipv4.conf.all.arp_ignore=1 "
 	    "net.ipv4.conf.all.arp_announce=2; "
 	    "ip addr flush to 192.0.2.10; ip addr add 192.0.2.10/32 dev lo");
 	answers("2001:db8::10", 101);
-	expect(INSPECT_ERROR,
+	expect(FINDING_ERROR,
 	    "server 1 (host, 02:00:00:00:00:65) answers for VIP 2001:db8::10",
 	    "ip -6 addr flush to 2001:db8::10; "
 	    "ip -6 addr add 2001:db8::10 dev lo");
 	answers("192.0.2.10", 77);
-	expect(INSPECT_ERROR,
+	expect(FINDING_ERROR,
 	    "VIP 192.0.2.10 is taken: 02:00:00:00:00:4d answers for it",
 	    "ip addr flush to 192.0.2.10");
 	ck_assert_uint_eq(found_n, 4);
 	w.shared = true;
-	expect(INSPECT_WARNING, "VIP 192.0.2.10 is taken",
+	expect(FINDING_WARNING, "VIP 192.0.2.10 is taken",
 	    "ip addr flush to 192.0.2.10");
 }
 END_TEST
@@ -310,17 +309,17 @@ START_TEST(own_addresses_that_are_taken)
 {
 	be_well();
 	says("192.0.2.2", mac(77), false, "192.0.2.100", 0);
-	expect(INSPECT_ERROR,
+	expect(FINDING_ERROR,
 	    "dsr_ip 192.0.2.2 is taken: 02:00:00:00:00:4d answers for it",
 	    "ip addr flush to 192.0.2.2");
 	says("2001:db8::2", mac(78), false, "2001:db8::101", 0);
-	expect(INSPECT_ERROR,
+	expect(FINDING_ERROR,
 	    "dsr_ip 2001:db8::2 is taken: 02:00:00:00:00:4e answers for it",
 	    "ip addr flush to 2001:db8::2");
 	ck_assert_uint_eq(found_n, 3);
 	/* a server that has it may keep it */
 	says("192.0.2.2", mac(100), true, "192.0.2.100", 0);
-	expect(INSPECT_ERROR,
+	expect(FINDING_ERROR,
 	    "dsr_ip 192.0.2.2 is taken: server 0 (host, 02:00:00:00:00:64)",
 	    "");
 }
@@ -421,7 +420,7 @@ START_TEST(many_servers)
 	s.mac = own;
 	ck_assert_uint_eq(s.questions, 4 + INSPECT_QUESTIONS);
 	answers("192.0.2.100", 100);
-	expect(INSPECT_NOTE, "3 more servers were not asked", "");
+	expect(FINDING_NOTE, "3 more servers were not asked", "");
 	ck_assert_uint_eq(found_n, 2);
 	free(many);
 }
