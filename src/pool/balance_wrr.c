@@ -61,27 +61,21 @@ wrr_enter(void *order, struct server *s)
 	return 0;
 }
 
-/* The phases of servers that came one by one are for as many as there were
- * then. */
-static void
-wrr_spread(struct wrr_order *w)
-{
-	struct heap_order *o = &w->heap;
-	unsigned i;
-
-	for (i = 0; i < pool_slots(o->pool); i++)
-		if (heap_has(&o->heap, i))
-			(void)wrr_enter(o, pool_slot(o->pool, i));
-	w->spread = pool_count(o->pool);
-}
-
 static struct server *
 wrr_next(void *order, const struct peer *who)
 {
 	struct wrr_order *w = order;
+	struct heap_order *o = &w->heap;
+	unsigned i;
 
-	if (w->heap.turn == 0 && w->spread != pool_count(w->heap.pool))
-		wrr_spread(w);
+	/* The phases of servers that came one by one are for as many as there
+	 * were then. */
+	if (o->turn == 0 && w->spread != pool_count(o->pool)) {
+		for (i = 0; i < pool_slots(o->pool); i++)
+			if (heap_has(&o->heap, i))
+				(void)wrr_enter(o, pool_slot(o->pool, i));
+		w->spread = pool_count(o->pool);
+	}
 	return heap_order_next(order, who);
 }
 

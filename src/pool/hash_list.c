@@ -135,27 +135,21 @@ hash_list_lengthen(struct hash_list *l)
 }
 
 static void
-take_out(struct hash_list *l, unsigned slot)
-{
-	uint64_t text = l->text[slot];
-	unsigned at = position_of(l, text, slot);
-
-	if (!is_in(l, slot, at))
-		return;
-	hash_list_move(l, at, at + 1);
-	hash_list_set_one(l, slot, l->one[slot].id, 0);
-	number_text(l, position_of(l, text, 0));
-}
-
-static void
 follow_one(struct hash_list *l, unsigned slot)
 {
 	const struct server *s = pool_slot(l->pool, slot);
 	uint64_t text = s->present ? hash_list_text_of(s) : 0;
+	uint64_t old = l->text[slot];
 	unsigned at;
 
-	if (!s->present || text != l->text[slot])
-		take_out(l, slot);
+	if (!s->present || text != old) {
+		at = position_of(l, old, slot);
+		if (is_in(l, slot, at)) {
+			hash_list_move(l, at, at + 1);
+			hash_list_set_one(l, slot, l->one[slot].id, 0);
+			number_text(l, position_of(l, old, 0));
+		}
+	}
 	if (!s->present)
 		return;
 	l->text[slot] = text;

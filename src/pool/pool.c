@@ -74,18 +74,12 @@ change_balance(struct pool *p, const struct pool_options *o)
 	return 0;
 }
 
-/* Whether the pool's sets and the algorithm's order stay as they are. Should
- * the bytes between members differ, they are only made anew without need. */
-static bool
-are_options_equal(const struct pool_options *a, const struct pool_options *b)
-{
-	return memcmp(a, b, sizeof(*a)) == 0;
-}
-
 int
 pool_set_options(struct pool *p, const struct pool_options *o)
 {
-	if (p->order != NULL && are_options_equal(&p->options, o))
+	/* Should the bytes between members differ, the sets and the algorithm's
+	 * order are only made anew without need. */
+	if (p->order != NULL && memcmp(&p->options, o, sizeof(*o)) == 0)
 		return 0;
 	if ((p->order == NULL || o->balance != p->options.balance) &&
 	    change_balance(p, o) < 0)

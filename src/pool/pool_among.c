@@ -38,25 +38,6 @@ cost_of(const struct pool *p, void *order, const struct server *s,
 	return b->cost != NULL ? b->cost(order, s, who) : 0;
 }
 
-/* Credit is what the server will have gained with this choice. */
-static struct rank
-rank_of(const struct pool *p, void *order, const struct server_set *set,
-    unsigned i, const struct server *s, const struct peer *who)
-{
-	struct rank r = { .cost = cost_of(p, order, s, who) };
-
-	if (has_shares(pool_options(p)->balance))
-		r.credit = set->credit[i] + gain_of(p, s);
-	return r;
-}
-
-static bool
-rank_is_better(const struct rank *a, const struct rank *b)
-{
-	return a->cost < b->cost ||
-	    (a->cost == b->cost && a->credit > b->credit);
-}
-
 static bool
 is_candidate(
     const struct pool *p, const struct server *s, const struct peer *who)
@@ -78,8 +59,13 @@ pool_among(const struct pool *p, void *order, const struct server_set *set,
 		s = pool_slot(p, set->slots[i]);
 		if (!is_candidate(p, s, who) || attempted >> s->slot % 64 & 1)
 			continue;
-		rank = rank_of(p, order, set, i, s, who);
-		if (best != NULL && !rank_is_better(&rank, &top))
+		rank = (struct rank){ .cost = cost_of(p, order, s, who) };
+		/* what the server will have gained with this choice */
+		if (has_shares(pool_options(p)->balance))
+			rank.credit = set->credit[i] + gain_of(p, s);
+		if (best != NULL &&
+		    (rank.cost > top.cost ||
+			(rank.cost == top.cost && rank.credit <= top.credit)))
 			continue;
 		best = s;
 		top = rank;

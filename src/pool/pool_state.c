@@ -346,41 +346,32 @@ pool_end_blacklisting(struct server *s)
 	s->by_operator = false;
 }
 
-/* Of a suspect server whose last check was bad, time says nothing: further
- * checks clear it, or take it down. */
-static bool
-stays_suspect(const struct server *s)
-{
-	return !s->by_operator && server_state(s) == SERVER_SUSPECT &&
-	    s->health.against > 0;
-}
-
-static void
-end_time(struct server *s, uint64_t now)
-{
-	uint64_t ms = pool_blacklist_ms(s);
-
-	if (stays_suspect(s)) {
-		pool_set_blacklisted(
-		    s, now + (ms > REFUSED_MS ? ms : REFUSED_MS), false);
-		return;
-	}
-	pool_end_blacklisting(s);
-	pool_refresh(s);
-	pool_tell(s, "blacklist time over");
-}
-
 void
 pool_revive(struct pool *p, uint64_t now)
 {
+	struct server *s;
 	int64_t slot;
+	uint64_t ms;
 
 	while ((slot = heap_top(&p->slow)) != HEAP_EMPTY &&
 	    heap_top_key(&p->slow) <= now)
 		step_slow_start(p->servers[slot], now);
 	while ((slot = heap_top(&p->revive)) != HEAP_EMPTY &&
-	    heap_top_key(&p->revive) <= now)
-		end_time(p->servers[slot], now);
+	    heap_top_key(&p->revive) <= now) {
+		s = p->servers[slot];
+		/* Of a suspect server whose last check was bad, time says
+		 * nothing: further checks clear it, or take it down. */
+		if (!s->by_operator && server_state(s) == SERVER_SUSPECT &&
+		    s->health.against > 0) {
+			ms = pool_blacklist_ms(s);
+			pool_set_blacklisted(s,
+			    now + (ms > REFUSED_MS ? ms : REFUSED_MS), false);
+			continue;
+		}
+		pool_end_blacklisting(s);
+		pool_refresh(s);
+		pool_tell(s, "blacklist time over");
+	}
 }
 
 uint64_t

@@ -151,37 +151,29 @@ read_visits(struct merge *m, int64_t time)
 
 /* ---- writing ---- */
 
-/* As "14/Nov/2023:22:13:20 +0000", whatever zone the web server is in, so that
- * the merged log is in order. */
-static void
-print_time(const struct web_line *w)
-{
-	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-	time_t when = (time_t)w->time;
-	struct tm tm;
-
-	if (!w->has_time || gmtime_r(&when, &tm) == NULL) {
-		fwrite(w->begin, 1, (size_t)(w->end - w->begin), stdout);
-		return;
-	}
-	printf("%02d/%.3s/%04d:%02d:%02d:%02d +0000", tm.tm_mday,
-	    months + 3 * tm.tm_mon, tm.tm_year + 1900, tm.tm_hour, tm.tm_min,
-	    tm.tm_sec);
-}
-
 static void
 print_line(struct merge *m, const struct web_log *l)
 {
+	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	const struct web_line *w = &l->now;
 	const char *client = visits_find(
 	    m->visits, w->time, m->jitter, l->server, w->request);
+	time_t when = (time_t)w->time;
+	struct tm tm;
 
 	if (m->debug > 0)
 		fprintf(stderr, "%s:%llu: %s\n", l->source.path,
 		    l->source.number, client != NULL ? client : "no visit");
 	fputs(client != NULL ? client : l->server, stdout);
 	fwrite(w->user, 1, (size_t)(w->begin - w->user), stdout);
-	print_time(w);
+	/* As "14/Nov/2023:22:13:20 +0000", whatever zone the web server is in,
+	 * so that the merged log is in order. */
+	if (w->has_time && gmtime_r(&when, &tm) != NULL)
+		printf("%02d/%.3s/%04d:%02d:%02d:%02d +0000", tm.tm_mday,
+		    months + 3 * tm.tm_mon, tm.tm_year + 1900, tm.tm_hour,
+		    tm.tm_min, tm.tm_sec);
+	else
+		fwrite(w->begin, 1, (size_t)(w->end - w->begin), stdout);
 	fputs(w->end, stdout);
 	putchar('\n');
 }

@@ -62,21 +62,6 @@ penctl_write_all(int fd, const char *bytes, size_t n)
 	return 0;
 }
 
-static void
-keep_end(struct penctl *p, const char *bytes, size_t n)
-{
-	size_t room = sizeof(p->end), keep;
-
-	if (n >= room) {
-		bytes += n - room;
-		n = room;
-	}
-	keep = p->end_n < room - n ? p->end_n : room - n;
-	memmove(p->end, p->end + p->end_n - keep, keep);
-	memcpy(p->end + keep, bytes, n);
-	p->end_n = keep + n;
-}
-
 static bool
 ends_with(const struct penctl *p, const char *text)
 {
@@ -90,8 +75,13 @@ static int
 penctl_print(void *arg, bool error, const char *bytes, size_t n)
 {
 	struct penctl *p = arg;
+	size_t end = n < sizeof(p->end) ? n : sizeof(p->end);
+	size_t room = sizeof(p->end) - end;
+	size_t keep = p->end_n < room ? p->end_n : room;
 
-	keep_end(p, bytes, n);
+	memmove(p->end, p->end + p->end_n - keep, keep);
+	memcpy(p->end + keep, bytes + n - end, end);
+	p->end_n = keep + end;
 	if (penctl_write_all(error ? STDERR_FILENO : STDOUT_FILENO, bytes, n) ==
 	    0)
 		return 0;

@@ -107,25 +107,12 @@ top_say(struct top *t, const struct top_server *s, const char *word)
 
 /* ---- plain lines ---- */
 
-static void
-top_print(struct top *t, bool first)
-{
-	char line[TOP_LINE];
-	uint32_t i;
-
-	printf("%s%s\n", first ? "" : "\n",
-	    top_table_sums(line, &t->now, t->pens));
-	printf("%s\n", top_table_headings(line, PLAIN_COLUMNS));
-	for (i = 0; i < t->view.count; i++)
-		printf("%s\n",
-		    top_table_line(line, &t->view.list[i], PLAIN_COLUMNS));
-	fflush(stdout);
-}
-
 static int
 print_all(struct top *t)
 {
+	char line[TOP_LINE];
 	uint64_t i;
+	uint32_t k;
 
 	for (i = 0; t->repeat.count == 0 || i < t->repeat.count; i++) {
 		if (i > 0)
@@ -134,7 +121,14 @@ print_all(struct top *t)
 			fprintf(stderr, "penctl: %s\n", t->message.text);
 			return ASK_NO_ANSWER;
 		}
-		top_print(t, i == 0);
+		printf("%s%s\n", i == 0 ? "" : "\n",
+		    top_table_sums(line, &t->now, t->pens));
+		printf("%s\n", top_table_headings(line, PLAIN_COLUMNS));
+		for (k = 0; k < t->view.count; k++)
+			printf("%s\n",
+			    top_table_line(
+				line, &t->view.list[k], PLAIN_COLUMNS));
+		fflush(stdout);
 		if (ferror(stdout))
 			return ASK_NO_ANSWER;
 	}

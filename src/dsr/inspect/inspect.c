@@ -29,17 +29,6 @@ serves_family(const struct inspect_request *w, int v6)
 	return false;
 }
 
-static bool
-inspect_is_vip(const struct inspect_request *w, const struct peer *ip)
-{
-	unsigned i;
-
-	for (i = 0; i < w->vips; i++)
-		if (who_has_same_ip(&w->vip[i], ip))
-			return true;
-	return false;
-}
-
 /* ---- rights and the interface ---- */
 
 static void
@@ -245,8 +234,13 @@ judge_vip(struct inspect_judge *j, unsigned i)
 static void
 judge_reach(struct inspect_judge *j, const struct inspect_server *s)
 {
+	const struct inspect_request *w = j->wanted;
+	unsigned i = 0;
+
 	inspect_set_server(j, s);
-	if (inspect_is_vip(j->wanted, &s->ip))
+	while (i < w->vips && !who_has_same_ip(&w->vip[i], &s->ip))
+		i++;
+	if (i < w->vips)
 		inspect_say(j, FOUND_SERVER_IS_VIP);
 	else if (is_here(j, &s->ip))
 		inspect_say(j, FOUND_SERVER_HERE);

@@ -63,31 +63,27 @@ features_ask(int fd, const struct request *q, unsigned short name, void *value,
 	return 0;
 }
 
-static int
-ask_both(int fd, uint32_t ifindex, uint64_t *features)
-{
-	struct request q;
-	uint16_t family;
-
-	request_make(&q, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1,
-	    CTRL_ATTR_FAMILY_NAME, family_name, sizeof(family_name));
-	if (features_ask(
-		fd, &q, CTRL_ATTR_FAMILY_ID, &family, sizeof(family)) != 0)
-		return -1;
-	request_make(&q, family, GET_DEVICE, FAMILY_VERSION, IFINDEX, &ifindex,
-	    sizeof(ifindex));
-	return features_ask(fd, &q, FEATURES, features, sizeof(*features));
-}
-
 int
 xdp_features(unsigned ifindex, uint64_t *features)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	uint32_t index = ifindex;
+	struct request q;
+	uint16_t family;
 	int got, error;
 
 	if (fd < 0)
 		return -1;
-	got = ask_both(fd, ifindex, features);
+	request_make(&q, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1,
+	    CTRL_ATTR_FAMILY_NAME, family_name, sizeof(family_name));
+	got =
+	    features_ask(fd, &q, CTRL_ATTR_FAMILY_ID, &family, sizeof(family));
+	if (got == 0) {
+		request_make(&q, family, GET_DEVICE, FAMILY_VERSION, IFINDEX,
+		    &index, sizeof(index));
+		got =
+		    features_ask(fd, &q, FEATURES, features, sizeof(*features));
+	}
 	error = errno;
 	close(fd);
 	errno = error;

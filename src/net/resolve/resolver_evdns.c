@@ -52,28 +52,6 @@ open_dns(struct resolver_library *l, int flags)
 	return 0;
 }
 
-/* Without name servers there is still /etc/hosts. */
-static int
-use_system(struct resolver_library *l)
-{
-	if (open_dns(l, EVDNS_BASE_INITIALIZE_NAMESERVERS) == 0)
-		return 0;
-	if (open_dns(l, 0) < 0)
-		return -1;
-	(void)evdns_base_load_hosts(l->dns, "/etc/hosts");
-	return 0;
-}
-
-static int
-use_server(struct resolver_library *l, const struct addr *at)
-{
-	return open_dns(l, 0) == 0 &&
-		evdns_base_nameserver_sockaddr_add(
-		    l->dns, &at->u.sa, at->len, 0) == 0
-	    ? 0
-	    : -1;
-}
-
 struct resolver_library *
 library_open(struct resolver *r, const struct addr *server)
 {
@@ -83,8 +61,18 @@ library_open(struct resolver *r, const struct addr *server)
 		return NULL;
 	l->resolver = r;
 	timer_init(&l->tick, evdns_on_tick);
-	if ((server != NULL ? use_server(l, server) : use_system(l)) == 0)
+	if (server != NULL) {
+		if (open_dns(l, 0) == 0 &&
+		    evdns_base_nameserver_sockaddr_add(
+			l->dns, &server->u.sa, server->len, 0) == 0)
+			return l;
+	} else if (open_dns(l, EVDNS_BASE_INITIALIZE_NAMESERVERS) == 0) {
 		return l;
+	} else if (open_dns(l, 0) == 0) {
+		/* without name servers there is still /etc/hosts */
+		(void)evdns_base_load_hosts(l->dns, "/etc/hosts");
+		return l;
+	}
 	if (l->dns != NULL)
 		evdns_base_free(l->dns, 1);
 	free(l);
