@@ -11,8 +11,8 @@
 
 /* ---- settings ---- */
 
-/* Also the bytes between members are zero, and copies have them: see
- * are_options_equal(). */
+/* Also the bytes between members are zero, and copies have them:
+ * pool_set_options() compares. */
 void
 pool_options_init(struct pool_options *o)
 {

@@ -16,8 +16,9 @@ struct acl_entries {
 	struct acl_index index; /* of all entries, once there are many */
 	struct acl_span *spans;
 	uint32_t span_count, span_room;
-	/* The first entry of each country, acl_country_number() being the
-	 * index; NULL: no entry is for a country. The first of all of them. */
+	/* The first entry of each country, by its number as of
+	 * countries_of(); NULL: no entry is for a country. The first of all of
+	 * them. */
 	uint32_t *country, first_country;
 };
 
