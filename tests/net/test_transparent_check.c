@@ -270,7 +270,8 @@ START_TEST(said_at_the_start)
 	WAIT_FOR(child_has_ended(&pen.child) ||
 		child_has_said(&pen.child, "started version="),
 	    60000);
-	ck_assert(child_has_said(&pen.child, "no rule makes it local fix=\""));
+	ck_assert(child_has_said(
+	    &pen.child, "locally: no policy routing rule fix=\""));
 	pen_down(&pen);
 	netrig_down(&rig);
 }
