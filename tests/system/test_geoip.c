@@ -151,7 +151,7 @@ START_TEST(settings_that_are_refused)
 	ck_assert_str_eq(command("no geoip"), "");
 	ck_assert(!is_served());
 	ck_assert(child_has_said(&pen.child,
-	    "countries in access list local match nobody without geoip"));
+	    "countries in access list local match no client without geoip"));
 	down();
 }
 END_TEST

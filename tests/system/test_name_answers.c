@@ -97,7 +97,7 @@ START_TEST(one_family_of_one_server_fails)
 	asked = rig.names.questions;
 	WAIT_FOR(has_asked_again(asked), 60000);
 	ck_assert_str_eq(spot_hear(&rig.front), "one");
-	ck_assert_int_eq(names_rig_said(&rig, "name has other addresses"), 0);
+	ck_assert_int_eq(names_rig_said(&rig, "server addresses changed"), 0);
 	names_rig_end(&rig);
 }
 END_TEST
@@ -230,7 +230,7 @@ START_TEST(time_to_live_counts_at_once)
 	names_rig_begin(&rig);
 	names_rig_start(&rig, "3600");
 	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
-	WAIT_FOR(names_rig_said(&rig, "name has other addresses") == 1, 20000);
+	WAIT_FOR(names_rig_said(&rig, "server addresses changed") == 1, 20000);
 	ck_assert_str_eq(spot_hear(&rig.front), "two");
 	names_rig_end(&rig);
 }
@@ -267,7 +267,7 @@ START_TEST(resolv_conf_is_followed)
 	    "");
 	ck_assert_str_eq(spot_hear(&rig.front), "one");
 	use_name_server(&other);
-	WAIT_FOR(names_rig_said(&rig, "name has other addresses") == 1, 20000);
+	WAIT_FOR(names_rig_said(&rig, "server addresses changed") == 1, 20000);
 	ck_assert_str_eq(spot_hear(&rig.front), "two");
 	nameserver_stop(&first);
 	nameserver_stop(&other);

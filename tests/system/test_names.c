@@ -35,7 +35,7 @@ START_TEST(traffic_follows_the_name)
 		WAIT_FOR(is_served_by(who), 10000);
 	}
 	ck_assert_int_eq(
-	    names_rig_said(&rig, "name has other addresses server=0"), 6);
+	    names_rig_said(&rig, "server addresses changed server=0"), 6);
 	ck_assert_int_eq(names_rig_said(&rig, "failed"), 0);
 	names_rig_end(&rig);
 }
@@ -55,7 +55,7 @@ START_TEST(sessions_stay)
 	fd = spot_connect(&rig.front);
 	spot_expect_echo(fd, "before");
 	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
-	WAIT_FOR(names_rig_said(&rig, "name has other addresses") > 0, 10000);
+	WAIT_FOR(names_rig_said(&rig, "server addresses changed") > 0, 10000);
 	ck_assert_str_eq(spot_hear(&rig.front), "two");
 	spot_expect_echo(fd, "after");
 	close(fd);
@@ -120,7 +120,7 @@ START_TEST(order_of_many)
 	asked = rig.names.questions;
 	WAIT_FOR(rig.names.questions > asked + 8, 60000);
 	ck_assert_str_eq(spot_hear(&rig.front), "one");
-	ck_assert_int_eq(names_rig_said(&rig, "name has other addresses"), 0);
+	ck_assert_int_eq(names_rig_said(&rig, "server addresses changed"), 0);
 	names_rig_end(&rig);
 }
 END_TEST
@@ -281,7 +281,7 @@ START_TEST(names_of_a_long_list_follow)
 	ck_assert(has_far(FAR + 1, "127.0.0.2"));
 	questions = rig.names.questions;
 	WAIT_FOR(asked_again(questions), 20000);
-	ck_assert_int_eq(names_rig_said(&rig, "name has "), 0);
+	ck_assert_int_eq(names_rig_said(&rig, "server address"), 0);
 	nameserver_set(&rig.names, "far.test", "127.0.0.4", NULL);
 	WAIT_FOR(has_far(FAR, "127.0.0.4"), 20000);
 	ck_assert(has_far(FAR + 1, "127.0.0.2"));
@@ -299,11 +299,11 @@ START_TEST(nothing_is_said_at_the_start)
 {
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
-	ck_assert_int_eq(names_rig_said(&rig, "name has "), 0);
+	ck_assert_int_eq(names_rig_said(&rig, "server address"), 0);
 	ck_assert_str_eq(
 	    spot_ask(&rig.ctl, "resolve_interval 0.05\n"), "0.050\n");
 	nameserver_set(&rig.names, NAME, "127.0.0.1", "127.0.0.3", NULL);
-	WAIT_FOR(names_rig_said(&rig, "name has another address") == 1, 10000);
+	WAIT_FOR(names_rig_said(&rig, "server address added") == 1, 10000);
 	names_rig_end(&rig);
 }
 END_TEST
@@ -327,7 +327,7 @@ START_TEST(clients_while_addresses_change)
 		    strcmp(who, "one") == 0 || strcmp(who, "two") == 0,
 		    "client %d: \"%s\"", i, who);
 	}
-	changes = names_rig_said(&rig, "name has ");
+	changes = names_rig_said(&rig, "server address");
 	ck_assert_int_gt(changes, 0);
 	ck_assert_int_eq(names_rig_said(&rig, "server suspect"), 0);
 	names_rig_end(&rig);

@@ -264,7 +264,7 @@ START_TEST(bad_programs)
 			  text("status=\"%s\" output=\"%s\"", bad[_i].end,
 			      bad[_i].said)),
 	    "%s", child_err(&pen.child));
-	goes_on(session, "this process goes on");
+	goes_on(session, "old process continues");
 }
 END_TEST
 
