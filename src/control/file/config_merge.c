@@ -185,8 +185,9 @@ raise_wrong(struct merge *m, struct error *e)
 		if (!x->wrong)
 			continue;
 		if (x->way++ == CONFIG_AT_END)
-			return error_set(
-			    e, "%s: no line gives what is in force", x->key);
+			return error_set(e,
+			    "%s: no command reproduces the running value",
+			    x->key);
 		x->wrong = false;
 		some = 1;
 	}
