@@ -23,8 +23,8 @@ enum {
 	SEND = 5 /* the last */
 };
 
-static const char *const reasons[REASONS] = { "bad", "other", "no_server",
-	"neighbor", "fragment", "send" };
+static const char *const reasons[REASONS] = { "malformed", "not_local",
+	"no_server", "neighbor", "fragment", "send" };
 static const unsigned sizes[FRAMES] = { 60, 61, 700, 1514 };
 
 static const struct netrig_options one = { .servers = 1 };
@@ -168,8 +168,8 @@ START_TEST(frames_and_bytes_by_reason)
 	NEED_DSR_OF_OURS("reasons");
 	NEED_NETRIG(&rig, &one);
 	begin(netrig_server4(0));
-	expect("bad", make_bad);
-	expect("other", make_broadcast);
+	expect("malformed", make_bad);
+	expect("not_local", make_broadcast);
 	expect("fragment", make_fragment);
 	(void)dsrpen_ask(&pen, &rig, "server 0 down");
 	expect("no_server", make_plain);
