@@ -19,6 +19,13 @@ struct heap_order {
 /* Turns are the low digits of a key, below the load. */
 enum { TURN_BITS = 20, TURNS = 1 << TURN_BITS };
 
+/* The hooks below, for a row whose key is by load and turn. */
+#define HEAP_ORDER_HOOKS                                          \
+	.stop = heap_order_stop, .enter = heap_order_enter,       \
+	.leave = heap_order_leave, .changed = heap_order_changed, \
+	.next = heap_order_next, .take = heap_order_take,         \
+	.cost = heap_order_cost
+
 /* Hooks of struct balance over a heap_order. A new order forgets the turns that
  * an older one gave to the servers. */
 void *heap_order_start(

@@ -21,11 +21,5 @@ const struct balance balance_leastconn = {
 	.name = "leastconn",
 	.help = "the server with the fewest connections",
 	.start = leastconn_start,
-	.stop = heap_order_stop,
-	.enter = heap_order_enter,
-	.leave = heap_order_leave,
-	.changed = heap_order_changed,
-	.next = heap_order_next,
-	.take = heap_order_take,
-	.cost = heap_order_cost,
+	HEAP_ORDER_HOOKS,
 };

@@ -24,11 +24,5 @@ const struct balance balance_wleastconn = {
 	.help = "the fewest connections relative to the weight",
 	.weighted = true,
 	.start = wleastconn_start,
-	.stop = heap_order_stop,
-	.enter = heap_order_enter,
-	.leave = heap_order_leave,
-	.changed = heap_order_changed,
-	.next = heap_order_next,
-	.take = heap_order_take,
-	.cost = heap_order_cost,
+	HEAP_ORDER_HOOKS,
 };

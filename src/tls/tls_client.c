@@ -142,7 +142,6 @@ tls_client_build(struct tls_client *t, struct error *e)
 {
 	struct tls_client_data *v = calloc(1, sizeof(*v));
 	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
-	struct tls_context *c;
 
 	if (v == NULL || ctx == NULL) {
 		free(v);
@@ -157,15 +156,7 @@ tls_client_build(struct tls_client *t, struct error *e)
 		client_data_free(v);
 		return NULL;
 	}
-	c = tls_context_new(ctx, t->memory);
-	if (c == NULL) {
-		client_data_free(v);
-		error_set(e, "out of memory");
-		return NULL;
-	}
-	c->on_free = client_data_free;
-	c->arg = v;
-	return c;
+	return tls_context_new(ctx, t->memory, client_data_free, v, e);
 }
 
 static bool

@@ -95,14 +95,19 @@ tls_memory_free(struct tls_memory *m)
 }
 
 struct tls_context *
-tls_context_new(SSL_CTX *ctx, struct tls_memory *m)
+tls_context_new(SSL_CTX *ctx, struct tls_memory *m, void (*on_free)(void *arg),
+    void *arg, struct error *e)
 {
 	struct tls_context *c = calloc(1, sizeof(*c));
 
 	if (c == NULL) {
 		SSL_CTX_free(ctx);
+		on_free(arg);
+		error_set(e, "out of memory");
 		return NULL;
 	}
+	c->on_free = on_free;
+	c->arg = arg;
 	c->ctx = ctx;
 	c->memory = m;
 	c->refs = 1;
@@ -117,8 +122,7 @@ tls_context_drop(struct tls_context *c)
 	if (c == NULL || --c->refs > 0)
 		return;
 	SSL_CTX_free(c->ctx);
-	if (c->on_free != NULL)
-		c->on_free(c->arg);
+	c->on_free(c->arg);
 	free(c);
 }
 

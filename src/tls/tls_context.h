@@ -38,9 +38,10 @@ struct tls_context {
 	void *arg;		    /* its maker's */
 };
 
-/* Wraps a SSL_CTX, which the context owns from now on. Returns NULL with errno
- * ENOMEM, having freed it. */
-struct tls_context *tls_context_new(SSL_CTX *ctx, struct tls_memory *m);
+/* Wraps a SSL_CTX and `arg`, which the context owns from now on. NULL with a
+ * message, having freed both. */
+struct tls_context *tls_context_new(SSL_CTX *ctx, struct tls_memory *m,
+    void (*on_free)(void *arg), void *arg, struct error *e);
 void tls_context_drop(struct tls_context *c); /* NULL is fine */
 /* The context of a connection, for OpenSSL's callbacks. */
 struct tls_context *tls_context_of(SSL *ssl);

@@ -116,15 +116,9 @@ tls_server_build(struct tls_server *t, struct error *e)
 		server_data_free(v);
 		return NULL;
 	}
-	c = tls_context_new(ctx, t->memory);
-	if (c == NULL) {
-		server_data_free(v);
-		error_set(e, "out of memory");
-		return NULL;
-	}
-	c->renegotiation_ms = t->settings.renegotiation_ms;
-	c->on_free = server_data_free;
-	c->arg = v;
+	c = tls_context_new(ctx, t->memory, server_data_free, v, e);
+	if (c != NULL)
+		c->renegotiation_ms = t->settings.renegotiation_ms;
 	return c;
 }
 

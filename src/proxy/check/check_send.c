@@ -191,30 +191,25 @@ check_send_tls_of(const void *settings)
 	return &((const struct send_settings *)settings)->tls;
 }
 
+/* What both kinds have in common. */
+#define CHECK_SEND_HOOKS                                                       \
+	.settings_size = sizeof(struct send_settings),                         \
+	.fini = check_send_fini, .needs_port = true, .tls = check_send_tls_of, \
+	.state_size = sizeof(struct send_state), .start = check_send_start,    \
+	.stop = check_send_stop
+
 const struct check_kind check_send = {
 	.name = "send",
 	.args = "TEXT expect TEXT [send TEXT expect TEXT].. "
 		"[tls [noverify] [name HOST]]",
-	.settings_size = sizeof(struct send_settings),
 	.parse = parse_send,
-	.fini = check_send_fini,
-	.needs_port = true,
-	.tls = check_send_tls_of,
-	.state_size = sizeof(struct send_state),
-	.start = check_send_start,
-	.stop = check_send_stop,
+	CHECK_SEND_HOOKS,
 };
 
 const struct check_kind check_expect = {
 	.name = "expect",
 	.args = "TEXT [send TEXT expect TEXT].. "
 		"[tls [noverify] [name HOST]]",
-	.settings_size = sizeof(struct send_settings),
 	.parse = parse_expect,
-	.fini = check_send_fini,
-	.needs_port = true,
-	.tls = check_send_tls_of,
-	.state_size = sizeof(struct send_state),
-	.start = check_send_start,
-	.stop = check_send_stop,
+	CHECK_SEND_HOOKS,
 };

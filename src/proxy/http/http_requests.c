@@ -140,6 +140,21 @@ on_head(struct http_requests *r)
 		request_ends(r);
 }
 
+/* Whether the header section is complete; one that is wrong is refused. */
+static bool
+read_head(struct http_requests *r, const struct pass *p)
+{
+	switch (http_head_take(&r->head, p->in + p->at, p->length - p->at)) {
+	case HTTP_HEAD_DONE:
+		return true;
+	case HTTP_HEAD_WRONG:
+		http_requests_refuse(r, r->head.status, r->head.wrong);
+		return false;
+	default:
+		return false;
+	}
+}
+
 static bool
 take_head(struct http_requests *r, struct pass *p)
 {
@@ -148,14 +163,8 @@ take_head(struct http_requests *r, struct pass *p)
 	if (p->at == p->length || r->pending->closing ||
 	    r->pending->count == HTTP_PENDING_MAX)
 		return false;
-	switch (http_head_take(&r->head, p->in + start, p->length - start)) {
-	case HTTP_HEAD_MORE:
+	if (!read_head(r, p))
 		return false;
-	case HTTP_HEAD_WRONG:
-		return http_requests_refuse(r, r->head.status, r->head.wrong);
-	case HTTP_HEAD_DONE:
-		break;
-	}
 	if (r->head.kind & HTTP_KIND_CONNECT && !r->adding->connect)
 		return http_requests_refuse(r, 501, "CONNECT");
 	pass_head(r, p, start);
@@ -168,14 +177,8 @@ static bool
 http_requests_take_trailers(struct http_requests *r, struct pass *p)
 {
 	r->head.trailers = true;
-	switch (http_head_take(&r->head, p->in + p->at, p->length - p->at)) {
-	case HTTP_HEAD_MORE:
+	if (!read_head(r, p))
 		return false;
-	case HTTP_HEAD_WRONG:
-		return http_requests_refuse(r, r->head.status, r->head.wrong);
-	case HTTP_HEAD_DONE:
-		break;
-	}
 	p->at += r->head.length;
 	request_ends(r);
 	return true;
