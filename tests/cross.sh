@@ -58,7 +58,7 @@ src/dsr/segment/probe.c src/dsr/segment/token_bucket.c src/dsr/segment/tarpit.c
 src/dsr/segment/who_has.c
 tests/unit/dsr/forge.c tests/unit/dsr/mold.c tests/unit/dsr/samples.c
 tests/support/framegen.c tests/support/framegen_kinds.c
-tests/support/framegen_spoil.c tests/support/framegen_wrong.c
+tests/support/framegen_corrupt.c tests/support/framegen_wrong.c
 tests/support/framemodel.c tests/support/suites_main.c
 tests/support/plain/plain.c
 '

@@ -13,27 +13,27 @@
 
 START_TEST(accept_resumes)
 {
-	struct spot front, at;
+	struct endpoint front, at;
 	struct backend b;
 	struct pen pen;
 	int i, fd, many = (int)suite_amount(2000, 200);
 
-	spot_new(&at, SPOT_TCP4);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-x", "20", "-b", "0", "--retry", "0", "-r",
 	    front.text, at.text, NULL);
 	for (i = 0; i < many; i++) {
-		fd = spot_try_connect(&front);
+		fd = endpoint_try_connect(&front);
 		ck_assert(fd >= 0 || errno == ECONNRESET); /* already */
 		if (fd < 0)
 			continue;
-		spot_expect_reset(fd);
+		endpoint_expect_reset(fd);
 		close(fd);
 	}
 	pen_expect_rest(&pen);
 	backend_start_at(&b, &at, backend_say, "back");
 	for (i = 0; i < 50; i++)
-		ck_assert_str_eq(spot_hear(&front), "back");
+		ck_assert_str_eq(endpoint_hear(&front), "back");
 	pen_down(&pen);
 	backend_stop(&b);
 }

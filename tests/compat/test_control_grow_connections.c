@@ -13,31 +13,31 @@
 START_TEST(control_grow_connections)
 {
 	enum { FEW = 5, MANY = 300 };
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct backend b;
 	struct pen pen;
 	int fds[MANY], i;
 
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-x", "5", "-C", ctl.text, front.text,
 	    b.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 	for (i = 0; i < FEW; i++) {
-		fds[i] = spot_connect(&front);
-		spot_expect_echo(fds[i], "old");
+		fds[i] = endpoint_connect(&front);
+		endpoint_expect_echo(fds[i], "old");
 	}
-	ck_assert_str_eq(spot_ask(&ctl, "conn_max\n"), "5\n");
-	ck_assert_str_eq(spot_ask(&ctl, "conn_max 400\n"), "400\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "conn_max\n"), "5\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "conn_max 400\n"), "400\n");
 	for (; i < MANY; i++) {
-		fds[i] = spot_connect(&front);
-		spot_expect_echo(fds[i], "new");
+		fds[i] = endpoint_connect(&front);
+		endpoint_expect_echo(fds[i], "new");
 	}
 	/* it only grows */
-	ck_assert_str_eq(spot_ask(&ctl, "conn_max 10\n"), "400\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "conn_max 10\n"), "400\n");
 	for (i = 0; i < MANY; i++) {
-		spot_expect_echo(fds[i], "still here");
+		endpoint_expect_echo(fds[i], "still here");
 		close(fds[i]);
 	}
 	pen_down(&pen);

@@ -13,13 +13,13 @@
 #include "support/suite.h"
 #include "support/wait.h"
 
-static struct spot ctl;
+static struct endpoint ctl;
 
 static void
 is_refused(const char *line)
 {
 	ck_assert_msg(
-	    strncmp(spot_ask(&ctl, text("%s\n", line)), "error: ", 7) == 0,
+	    strncmp(endpoint_ask(&ctl, text("%s\n", line)), "error: ", 7) == 0,
 	    "%s: not refused", line);
 }
 
@@ -35,8 +35,8 @@ ends_it(const struct command *row)
 static void
 survives(const char *line)
 {
-	(void)spot_ask(&ctl, line);
-	ck_assert_str_eq(spot_ask(&ctl, "pending_max\n"), "0\n");
+	(void)endpoint_ask(&ctl, line);
+	ck_assert_str_eq(endpoint_ask(&ctl, "pending_max\n"), "0\n");
 }
 
 START_TEST(control_missing_argument)
@@ -44,18 +44,18 @@ START_TEST(control_missing_argument)
 	static const char *const odd[] = { "", " \"\"", " -1", " x",
 		" 99999999999999999999", " 0 0 0 0 0", " '\xff\x01'" };
 	const struct command *row;
-	struct spot front;
+	struct endpoint front;
 	struct backend b;
 	struct pen pen;
 	size_t i;
 
 	/* some of the words name files: not where somebody works */
 	ck_assert_int_eq(chdir(scratch("")), 0);
-	backend_start(&b, SPOT_TCP4, backend_say, "here");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "here");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, front.text, b.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 	is_refused("no acl");
 	is_refused("source");
 	survives("ssl_client_renegotiation_interval\n");

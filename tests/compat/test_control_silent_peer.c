@@ -12,24 +12,24 @@
 
 START_TEST(control_silent_peer)
 {
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct backend b;
 	struct pen pen;
 	int silent, half;
 
-	backend_start(&b, SPOT_TCP4, backend_say, "here");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "here");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, front.text, b.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
-	silent = spot_connect(&ctl);
-	half = spot_connect(&ctl);
-	spot_send(half, "serv", 4);
-	ck_assert_str_eq(spot_hear(&front), "here");
-	ck_assert_str_eq(spot_ask(&ctl, "blacklist\n"), "30\n");
-	ck_assert_str_eq(spot_hear(&front), "here");
-	spot_send(half, "er x\n", 5);
-	ck_assert_str_eq(spot_recv_all(half),
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
+	silent = endpoint_connect(&ctl);
+	half = endpoint_connect(&ctl);
+	endpoint_send(half, "serv", 4);
+	ck_assert_str_eq(endpoint_hear(&front), "here");
+	ck_assert_str_eq(endpoint_ask(&ctl, "blacklist\n"), "30\n");
+	ck_assert_str_eq(endpoint_hear(&front), "here");
+	endpoint_send(half, "er x\n", 5);
+	ck_assert_str_eq(endpoint_recv_all(half),
 	    "error: server: there is no server \"x\" (\"server add x\" makes "
 	    "one)\n");
 	close(half);

@@ -16,29 +16,29 @@ START_TEST(control_slow_dns)
 {
 	static const char line[] =
 	    "server 1 address slow.host.invalid; blacklist 7\n";
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct backend b;
 	struct pen pen;
 	const char *answer;
 	int slow, i;
 
-	backend_start(&b, SPOT_TCP4, backend_say, "here");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "here");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, front.text, b.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
-	slow = spot_connect(&ctl);
-	spot_send(slow, line, sizeof(line) - 1);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
+	slow = endpoint_connect(&ctl);
+	endpoint_send(slow, line, sizeof(line) - 1);
 	for (i = 0; i < 20; i++) {
-		ck_assert_str_eq(spot_hear(&front), "here");
-		ck_assert_str_eq(spot_ask(&ctl, "blacklist\n"), "30\n");
+		ck_assert_str_eq(endpoint_hear(&front), "here");
+		ck_assert_str_eq(endpoint_ask(&ctl, "blacklist\n"), "30\n");
 	}
-	answer = spot_recv_all(slow);
+	answer = endpoint_recv_all(slow);
 	ck_assert_msg(
 	    strncmp(answer,
 		"error: server: server \"slow.host.invalid\": ", 43) == 0,
 	    "%s", answer);
-	ck_assert_str_eq(spot_ask(&ctl, "blacklist\n"), "30\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "blacklist\n"), "30\n");
 	close(slow);
 	pen_down(&pen);
 	backend_stop(&b);

@@ -8,36 +8,38 @@
 #include <unistd.h>
 
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
-static struct netrig rig;
+static struct net_fixture fixture;
 static struct dsrpen pen;
 
 START_TEST(serves_without_an_address)
 {
-	const struct netrig_options two = { .servers = 2 };
+	const struct net_fixture_options two = { .servers = 2 };
 	int first, second, near;
 
 	NEED_DSR();
-	NEED_NETRIG(&rig, &two);
-	netrig_ip(&rig, NETRIG_DIRECTOR,
+	NEED_NET_FIXTURE(&fixture, &two);
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
 	    "addr flush dev lo\n"
 	    "addr add fe80::2/64 dev eth0 nodad\n");
-	first =
-	    netrig_listen(&rig, NETRIG_SERVER, SOCK_STREAM, NETRIG_VIP4, 7007);
-	second = netrig_listen(
-	    &rig, NETRIG_SERVER + 1, SOCK_STREAM, NETRIG_VIP4, 7007);
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
-	    NETRIG_VIP4 ":0", netrig_server4(0), netrig_server4(1), NULL);
-	near = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, NETRIG_VIP4, 7007);
-	WAIT_FOR(netrig_is_connected(near), 10000);
+	first = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_STREAM, NET_FIXTURE_VIP4, 7007);
+	second = net_fixture_listen(&fixture, NET_FIXTURE_SERVER + 1,
+	    SOCK_STREAM, NET_FIXTURE_VIP4, 7007);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0),
+	    net_fixture_server4(1), NULL);
+	near = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, NET_FIXTURE_VIP4, 7007);
+	WAIT_FOR(net_fixture_is_connected(near), 10000);
 	close(near);
 	dsrpen_down(&pen);
 	close(first);
 	close(second);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 

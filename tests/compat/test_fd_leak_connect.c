@@ -12,13 +12,13 @@
 
 START_TEST(fd_leak_connect)
 {
-	struct spot front, tcp, path;
+	struct endpoint front, tcp, path;
 	struct pen pen;
 	int i, fd, fds, many = (int)suite_amount(300, 60);
 
-	spot_new(&tcp, SPOT_TCP4);
-	spot_new(&path, SPOT_UNIX);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&tcp, ENDPOINT_TCP4);
+	endpoint_new(&path, ENDPOINT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	/* the broadcast address is refused by connect() itself */
 	pen_up(&pen, &front, "-b", "0", "--retry", "0", "-r", front.text,
 	    tcp.text, path.text, text("255.255.255.255:%d", tcp.port), NULL);
@@ -26,8 +26,8 @@ START_TEST(fd_leak_connect)
 	if (fds < 0)
 		SKIP("descriptors cannot be counted here");
 	for (i = 0; i < many; i++) {
-		fd = spot_connect(&front);
-		spot_expect_reset(fd);
+		fd = endpoint_connect(&front);
+		endpoint_expect_reset(fd);
 		close(fd);
 	}
 	WAIT_FOR(child_fds(pen.child.pid) <= fds, 5000);

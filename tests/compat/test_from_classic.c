@@ -38,9 +38,9 @@ enum { MISTAKES = sizeof(mistakes) / sizeof(mistakes[0]) };
 START_TEST(mistakes_at_the_start)
 {
 	const char *value = mistakes[_i].value;
-	struct spot front;
+	struct endpoint front;
 
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	write_file(scratch("wrong"), "nonsense 5\nblacklist 7\n");
 	if (strchr("FGw", mistakes[_i].option[1]) != NULL)
 		value = text("%s", scratch(value));
@@ -58,13 +58,13 @@ END_TEST
 /* Everybody on the machine can connect to it. */
 START_TEST(control_by_tcp_as_root)
 {
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct pen pen;
 
 	if (geteuid() != 0)
 		SKIP("not root");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_TCP4);
 	pen_expect_failure("a TCP control port is refused as root", "-C",
 	    ctl.text, front.text, "127.0.0.1:9", NULL);
 	pen_up(&pen, &front, "-u", "nobody", "-C", ctl.text, front.text,
@@ -104,20 +104,20 @@ START_TEST(replies)
 	twin_start_ours(&ours, no_options, servers);
 	if (beside)
 		twin_start_classic(&classic, no_options, servers);
-	ck_assert_str_ne(spot_ask(&ours.ctl, "conn_max\n"), "500\n");
+	ck_assert_str_ne(endpoint_ask(&ours.ctl, "conn_max\n"), "500\n");
 	if (beside)
 		ck_assert_str_eq(
-		    spot_ask(&classic.ctl, "conn_max\n"), "500\n");
+		    endpoint_ask(&classic.ctl, "conn_max\n"), "500\n");
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const char *line = text("%s\n", rows[i].command), *wanted, *is;
 
 		wanted = rows[i].ours;
-		is = spot_ask(&ours.ctl, line);
+		is = endpoint_ask(&ours.ctl, line);
 		ck_assert_msg(strncmp(is, wanted, strlen(wanted)) == 0 &&
 			(*wanted != '\0' || *is == '\0'),
 		    "%s: %s", rows[i].command, is);
 		wanted = rows[i].classic;
-		is = beside ? spot_ask(&classic.ctl, line) : wanted;
+		is = beside ? endpoint_ask(&classic.ctl, line) : wanted;
 		ck_assert_msg(strncmp(is, wanted, strlen(wanted)) == 0 &&
 			(*wanted != '\0' || *is == '\0'),
 		    "classic: %s: %s", rows[i].command, is);
@@ -139,7 +139,7 @@ who_serves(struct twin *t)
 	int i;
 
 	for (i = 0; i < 6; i++) {
-		said = spot_hear(&t->front);
+		said = endpoint_hear(&t->front);
 		seen[i] = *said != '\0' ? *said : '-';
 	}
 	return text("%s", seen);
@@ -158,8 +158,8 @@ START_TEST(choices)
 	const char *const options[] = { rows[_i].option, NULL };
 	const char *servers[3] = { NULL };
 
-	backend_start(&a, SPOT_TCP4, backend_say, "a");
-	backend_start(&b, SPOT_TCP4, backend_say, "b");
+	backend_start(&a, ENDPOINT_TCP4, backend_say, "a");
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "b");
 	servers[0] = text("%s%s", a.at.text, rows[_i].limits);
 	servers[1] = text("%s%s", b.at.text, rows[_i].limits);
 	twin_start_ours(&ours, options, servers);
@@ -180,21 +180,21 @@ START_TEST(no_server_left)
 {
 	const char *const options[] = { "-O", "retry 0", NULL };
 	const char *servers[2] = { NULL };
-	struct spot dead;
+	struct endpoint dead;
 	int fd;
 
-	spot_new(&dead, SPOT_TCP4);
+	endpoint_new(&dead, ENDPOINT_TCP4);
 	servers[0] = dead.text;
 	twin_start_ours(&ours, _i == 0 ? options : no_options, servers);
-	fd = spot_connect(&ours.front);
+	fd = endpoint_connect(&ours.front);
 	if (_i == 0) {
-		spot_expect_reset(fd);
+		endpoint_expect_reset(fd);
 	} else { /* a server that comes within three seconds */
-		WAIT_FOR(strstr(spot_ask(&ours.ctl, "servers long\n"),
+		WAIT_FOR(strstr(endpoint_ask(&ours.ctl, "servers long\n"),
 			     "state blacklisted") != NULL,
 		    5000);
 		backend_start_at(&a, &dead, backend_say, "late");
-		ck_assert_str_eq(spot_recv_all(fd), "late");
+		ck_assert_str_eq(endpoint_recv_all(fd), "late");
 		backend_stop(&a);
 	}
 	close(fd);
@@ -202,8 +202,8 @@ START_TEST(no_server_left)
 	if (_i != 0 || !classic_is_there())
 		return;
 	twin_start_classic(&classic, no_options, servers);
-	fd = spot_connect(&classic.front);
-	spot_expect_end(fd);
+	fd = endpoint_connect(&classic.front);
+	endpoint_expect_end(fd);
 	close(fd);
 	twin_stop(&classic);
 }

@@ -38,18 +38,18 @@ enter_bare_network(void)
 }
 
 static void
-try_kind(enum spot_kind kind)
+try_kind(enum endpoint_kind kind)
 {
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 
-	if (!spot_has_kind(kind))
+	if (!endpoint_has_kind(kind))
 		return;
 	backend_start(&b, kind, backend_say, "reached");
-	spot_new(&front, kind);
+	endpoint_new(&front, kind);
 	pen_up(&pen, &front, "-r", front.text, b.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "reached");
+	ck_assert_str_eq(endpoint_hear(&front), "reached");
 	pen_down(&pen);
 	backend_stop(&b);
 }
@@ -58,8 +58,8 @@ START_TEST(getaddrinfo_addrconfig)
 {
 	if (!enter_bare_network())
 		SKIP("may not make a network namespace");
-	try_kind(SPOT_TCP4);
-	try_kind(SPOT_TCP6);
+	try_kind(ENDPOINT_TCP4);
+	try_kind(ENDPOINT_TCP6);
 }
 END_TEST
 

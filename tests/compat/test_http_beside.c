@@ -78,14 +78,14 @@ expect_bytes(int fd, const char *what)
 	char got[1024] = "";
 
 	ck_assert_uint_lt(strlen(what), sizeof(got));
-	spot_recv(fd, got, strlen(what));
+	endpoint_recv(fd, got, strlen(what));
 	ck_assert_str_eq(got, what);
 }
 
 static void
 visit(struct side *s, const struct beside *b, const char *up, const char *down)
 {
-	int fd = spot_connect(&s->twin.front), i;
+	int fd = endpoint_connect(&s->twin.front), i;
 	size_t sent = 0;
 
 	for (i = 0; i < PARTS && b->parts[i] != NULL; i++) {
@@ -96,7 +96,7 @@ visit(struct side *s, const struct beside *b, const char *up, const char *down)
 			WAIT_FOR(
 			    scripted_has_heard(&s->server, up, sent), 10000);
 		}
-		spot_send(fd, b->parts[i], strlen(b->parts[i]));
+		endpoint_send(fd, b->parts[i], strlen(b->parts[i]));
 		sent += strlen(b->parts[i]);
 	}
 	expect_bytes(fd, down);
@@ -250,8 +250,8 @@ END_TEST
 static void
 emit_both(const char *command)
 {
-	ck_assert_str_eq(spot_ask(&ours.twin.ctl, command), "");
-	ck_assert_str_eq(spot_ask(&classic.twin.ctl, command), "");
+	ck_assert_str_eq(endpoint_ask(&ours.twin.ctl, command), "");
+	ck_assert_str_eq(endpoint_ask(&classic.twin.ctl, command), "");
 }
 
 /* They count from the next connection on. */

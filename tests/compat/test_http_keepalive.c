@@ -18,7 +18,7 @@ static struct scripted server;
 
 START_TEST(http_keepalive)
 {
-	struct spot front;
+	struct endpoint front;
 	/* a request whose first three letters are there already */
 	static const char whole[] = GET "X-Forwarded-For: 1.2.3.4\r\n\r\n";
 	const char *rest = &whole[3];
@@ -26,14 +26,14 @@ START_TEST(http_keepalive)
 	int fd;
 
 	scripted_start(&server, NULL);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(
 	    &pen, &front, "-r", "-H", front.text, server.backend.at.text, NULL);
-	fd = spot_connect(&front);
-	spot_send(fd, GET "\r\n" GET "\r\nGET", 2 * strlen(GET "\r\n") + 3);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, GET "\r\n" GET "\r\nGET", 2 * strlen(GET "\r\n") + 3);
 	scripted_expect(&server, GET TOLD "\r\n" GET TOLD "\r\n");
-	spot_send(fd, rest, strlen(rest));
-	spot_send(fd, "BREW / HTTP/1.0\r\n\r\n", 19);
+	endpoint_send(fd, rest, strlen(rest));
+	endpoint_send(fd, "BREW / HTTP/1.0\r\n\r\n", 19);
 	scripted_expect(&server,
 	    GET TOLD "\r\n" GET TOLD "\r\n" GET
 		     "X-Forwarded-For: 1.2.3.4\r\n" TOLD

@@ -22,7 +22,7 @@ START_TEST(http_nul_body)
 {
 	static char said[110000], wanted[110000];
 	size_t head = strlen(POST "\r\n"), longer = strlen(POST TOLD "\r\n");
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 	int fd;
 
@@ -33,11 +33,11 @@ START_TEST(http_nul_body)
 	memcpy(wanted, POST TOLD "\r\n", longer);
 	memcpy(wanted + longer, said + head, 100000);
 	scripted_start(&server, NULL);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "-H", front.text, server.backend.at.text,
 	    NULL);
-	fd = spot_connect(&front);
-	spot_send(fd, said, head + 100000);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, said, head + 100000);
 	WAIT_FOR(
 	    scripted_has_heard(&server, wanted, longer + 100000), 10000);
 	close(fd);

@@ -13,30 +13,30 @@
 
 START_TEST(idle_timeout_large)
 {
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct backend b;
 	struct pen pen;
 	int fd;
 
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-x", "2", "-c", "2", "-C", ctl.text, "-O",
 	    "idle_timeout 0.3", front.text, b.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
-	ck_assert_str_eq(spot_ask(&ctl, "idle_timeout 1000000\n"),
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
+	ck_assert_str_eq(endpoint_ask(&ctl, "idle_timeout 1000000\n"),
 	    "Idle timeout: 1000000 seconds\n");
-	ck_assert_str_eq(spot_ask(&ctl, "idle_timeout\n"),
+	ck_assert_str_eq(endpoint_ask(&ctl, "idle_timeout\n"),
 	    "Idle timeout: 1000000 seconds\n");
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "x");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "x");
 	close(fd);
 	/* more seconds than the two connections there is room for */
-	ck_assert_str_eq(
-	    spot_ask(&ctl, "idle_timeout 3\n"), "Idle timeout: 3 seconds\n");
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "x");
-	spot_expect_end(fd);
+	ck_assert_str_eq(endpoint_ask(&ctl, "idle_timeout 3\n"),
+	    "Idle timeout: 3 seconds\n");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "x");
+	endpoint_expect_end(fd);
 	close(fd);
 	pen_down(&pen);
 	backend_stop(&b);

@@ -32,28 +32,28 @@ START_TEST(next_client_data)
 {
 	static char secret[BULK];
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 	int i, fd;
 
 	memset(secret, 'C', sizeof(secret));
-	backend_start(&b, SPOT_TCP4, pour, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, pour, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-x", "1", "-r", "-O", "buffer 1m", front.text,
 	    b.at.text, NULL);
 	for (i = 0; i < 20; i++) {
 		/* asks for a lot, sends a lot, reads nothing, breaks off */
-		fd = spot_connect(&front);
-		spot_send(fd, "p", 1);
+		fd = endpoint_connect(&front);
+		endpoint_send(fd, "p", 1);
 		send(fd, secret, sizeof(secret), MSG_DONTWAIT);
 		if (i % 2 == 0)
-			spot_reset(fd);
+			endpoint_reset(fd);
 		else
 			close(fd);
-		fd = spot_connect(&front);
-		spot_expect_echo(fd, "mine alone");
+		fd = endpoint_connect(&front);
+		endpoint_expect_echo(fd, "mine alone");
 		shutdown(fd, SHUT_WR);
-		spot_expect_end(fd);
+		endpoint_expect_end(fd);
 		close(fd);
 	}
 	pen_down(&pen);

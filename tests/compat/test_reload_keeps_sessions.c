@@ -16,24 +16,24 @@
 #include "support/suite.h"
 #include "support/wait.h"
 
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 static const char *conf;
 
 static const char *
 ask(const char *line)
 {
-	return spot_ask(&ctl, text("%s\n", line));
+	return endpoint_ask(&ctl, text("%s\n", line));
 }
 
 static void
 up(void)
 {
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(
 	    &pen, &front, "-r", "-F", conf, "-C", ctl.text, front.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 }
 
 START_TEST(reload_keeps_sessions)
@@ -42,18 +42,18 @@ START_TEST(reload_keeps_sessions)
 	int fd;
 
 	conf = scratch("pen.conf");
-	backend_start(&one, SPOT_TCP4, backend_echo, NULL);
-	backend_start(&two, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&one, ENDPOINT_TCP4, backend_echo, NULL);
+	backend_start(&two, ENDPOINT_TCP4, backend_echo, NULL);
 	write_file(conf,
 	    text("server add %s\nserver add %s\n", one.at.text, two.at.text));
 	up();
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "before");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "before");
 	/* the first is gone from the file, in which the second comes first
 	 * now */
 	write_file(conf, text("server add %s\n", two.at.text));
 	ck_assert_str_eq(ask("reload"), "");
-	spot_expect_echo(fd, "removed");
+	endpoint_expect_echo(fd, "removed");
 	ck_assert_ptr_nonnull(strstr(ask("servers"),
 	    text("1 addr 127.0.0.1 port %d conn 0", two.at.port)));
 	ck_assert_ptr_nonnull(strstr(ask("servers"),
@@ -65,10 +65,10 @@ START_TEST(reload_keeps_sessions)
 	    text("error: reload: %s:2: server: \"heavy\" is not a number "
 		 "from 0 to 65535\n",
 		conf));
-	spot_expect_echo(fd, "refused");
+	endpoint_expect_echo(fd, "refused");
 	kill(pen.child.pid, SIGHUP);
 	WAIT_FOR(child_has_said(&pen.child, "pen.conf:2"), 5000);
-	spot_expect_echo(fd, "refused again");
+	endpoint_expect_echo(fd, "refused again");
 	close(fd);
 	WAIT_FOR(strstr(ask("servers"), "0 addr 0.0.0.0 port 0") != NULL, 5000);
 	pen_down(&pen);

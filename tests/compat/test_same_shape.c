@@ -20,7 +20,7 @@
 
 static struct twin ours, classic;
 static struct backend one;
-static struct spot dead;
+static struct endpoint dead;
 
 static void
 answer(struct backend *b, int fd)
@@ -39,8 +39,8 @@ start_both(const char *const options[], bool with_dead)
 	const char *servers[] = { one.at.text, with_dead ? dead.text : NULL,
 		NULL };
 
-	backend_start(&one, SPOT_TCP4, answer, NULL);
-	spot_new(&dead, SPOT_TCP4);
+	backend_start(&one, ENDPOINT_TCP4, answer, NULL);
+	endpoint_new(&dead, ENDPOINT_TCP4);
 	twin_start_ours(&ours, options, servers);
 	twin_start_classic(&classic, options, servers);
 }
@@ -80,8 +80,8 @@ static bool
 is_same(const char *command, bool exact)
 {
 	const char *line = text("%s\n", command);
-	const char *a = spot_ask(&ours.ctl, line);
-	const char *b = spot_ask(&classic.ctl, line);
+	const char *a = endpoint_ask(&ours.ctl, line);
+	const char *b = endpoint_ask(&classic.ctl, line);
 
 	return strcmp(exact ? a : shape(a), exact ? b : shape(b)) == 0;
 }
@@ -95,8 +95,8 @@ compare(const char *command, bool exact)
 	while (!is_same(command, exact)) {
 		if (wait_now_ms() > end)
 			ck_abort_msg("%s\nours:    %sclassic: %s", command,
-			    spot_ask(&ours.ctl, text("%s\n", command)),
-			    spot_ask(&classic.ctl, text("%s\n", command)));
+			    endpoint_ask(&ours.ctl, text("%s\n", command)),
+			    endpoint_ask(&classic.ctl, text("%s\n", command)));
 		wait_nap();
 	}
 }
@@ -137,12 +137,12 @@ compare_all(void)
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		compare(rows[i].command, rows[i].exact);
 	ck_assert_str_eq(
-	    spot_ask(&ours.ctl, "control\n"), text("%s\n", ours.ctl.text));
-	ck_assert_str_eq(spot_ask(&classic.ctl, "control\n"),
+	    endpoint_ask(&ours.ctl, "control\n"), text("%s\n", ours.ctl.text));
+	ck_assert_str_eq(endpoint_ask(&classic.ctl, "control\n"),
 	    text("%s\n", classic.ctl.text));
 	ck_assert_str_eq(
-	    spot_ask(&ours.ctl, "listen\n"), text("%s\n", ours.front.text));
-	ck_assert_str_eq(spot_ask(&classic.ctl, "listen\n"),
+	    endpoint_ask(&ours.ctl, "listen\n"), text("%s\n", ours.front.text));
+	ck_assert_str_eq(endpoint_ask(&classic.ctl, "listen\n"),
 	    text("%s\n", classic.front.text));
 }
 
@@ -151,18 +151,18 @@ emit_both(const char *command)
 {
 	const char *line = text("%s\n", command);
 
-	ck_assert_str_eq(spot_ask(&ours.ctl, line), "");
-	ck_assert_str_eq(spot_ask(&classic.ctl, line), "");
+	ck_assert_str_eq(endpoint_ask(&ours.ctl, line), "");
+	ck_assert_str_eq(endpoint_ask(&classic.ctl, line), "");
 }
 
 /* A client that leaves its end open: classic Pen may forget the answer else. */
 static void
 visit(const struct twin *t)
 {
-	int fd = spot_connect(&t->front);
+	int fd = endpoint_connect(&t->front);
 
-	spot_send(fd, "question", 8);
-	ck_assert_str_eq(spot_recv_all(fd), "answer");
+	endpoint_send(fd, "question", 8);
+	ck_assert_str_eq(endpoint_recv_all(fd), "answer");
 	close(fd);
 }
 
@@ -217,9 +217,9 @@ static void
 knock(const struct twin *t)
 {
 	char bytes[16];
-	int fd = spot_connect(&t->front);
+	int fd = endpoint_connect(&t->front);
 
-	spot_send(fd, "question", 8);
+	endpoint_send(fd, "question", 8);
 	while (recv(fd, bytes, sizeof(bytes), 0) > 0)
 		;
 	close(fd);
@@ -308,7 +308,7 @@ START_TEST(its_files)
 	emit_both("server 0 max 5 hard 6");
 	write_file(path, "");
 	ck_assert_int_eq(chmod(path, 0666), 0);
-	(void)spot_ask(&classic.ctl, text("write %s\n", path));
+	(void)endpoint_ask(&classic.ctl, text("write %s\n", path));
 	ck_assert_ptr_nonnull(strstr(contents(path), "server 0 "));
 	child_start(&c,
 	    (const char *[]){

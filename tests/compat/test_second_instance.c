@@ -13,13 +13,13 @@
 START_TEST(second_instance)
 {
 	struct backend first, second;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 	int i;
 
-	backend_start(&first, SPOT_TCP4, backend_say, "first");
-	backend_start(&second, SPOT_TCP4, backend_say, "second");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&first, ENDPOINT_TCP4, backend_say, "first");
+	backend_start(&second, ENDPOINT_TCP4, backend_say, "second");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", front.text, first.at.text, NULL);
 	pen_expect_failure(
 	    front.text, "-f", "-r", front.text, second.at.text, NULL);
@@ -28,11 +28,11 @@ START_TEST(second_instance)
 	pen_expect_failure(
 	    "in use", "-r", text("%d", front.port), second.at.text, NULL);
 	for (i = 0; i < 10; i++)
-		ck_assert_str_eq(spot_hear(&front), "first");
+		ck_assert_str_eq(endpoint_hear(&front), "first");
 	pen_down(&pen);
 	/* but after the first has ended, at once */
 	pen_up(&pen, &front, "-r", front.text, second.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "second");
+	ck_assert_str_eq(endpoint_hear(&front), "second");
 	pen_down(&pen);
 	backend_stop(&first);
 	backend_stop(&second);

@@ -12,22 +12,22 @@
 START_TEST(server_zero_empty)
 {
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 	const char *second;
 	int i, fd;
 
-	backend_start(&b, SPOT_TCP4, backend_say, "one");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "one");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	second = text("server 1 address 127.0.0.1 port %d", b.at.port);
 	pen_up(&pen, &front, "-r", "-O", second, front.text, NULL);
 	for (i = 0; i < 6; i++)
-		ck_assert_str_eq(spot_hear(&front), "one");
+		ck_assert_str_eq(endpoint_hear(&front), "one");
 	ck_assert_int_eq(b.accepted, 6);
 	backend_stop(&b);
 	for (i = 0; i < 3; i++) {
-		fd = spot_connect(&front);
-		spot_expect_reset(fd);
+		fd = endpoint_connect(&front);
+		endpoint_expect_reset(fd);
 		close(fd);
 	}
 	pen_down(&pen);

@@ -12,7 +12,7 @@
 #include "support/tlshello.h"
 
 static struct tls_hello hello;
-static struct spot front;
+static struct endpoint front;
 
 /* `n` clients, each with a name of its own, none with one that is known. */
 static void
@@ -38,8 +38,8 @@ START_TEST(sni_flood)
 
 	certdir_make(&dir, "d");
 	certdir_put(&dir, "a.test.pem", "a.test");
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "-E", certdir_file(&dir, "a.test.pem"), "-O",
 	    text("ssl_sni_path %s", dir.path), front.text, b.at.text, NULL);
 	tls_hello_make(&hello, "u000000000.test");

@@ -13,13 +13,13 @@
 #include "support/tlspeer.h"
 #include "support/wait.h"
 
-static struct spot front;
+static struct endpoint front;
 
 static void
 gets(const char *name, const char *whose)
 {
 	struct tls_wish w = { .sni = name };
-	struct tls_peer *p = tls_peer_open(spot_connect(&front), &w);
+	struct tls_peer *p = tls_peer_open(endpoint_connect(&front), &w);
 
 	ck_assert_msg(p != NULL, "%s: %s", name, tls_peer_error());
 	ck_assert_msg(strcmp(tls_peer_subject(p), whose) == 0, "\"%s\" got %s",
@@ -48,8 +48,8 @@ START_TEST(sni_path)
 	certdir_put(&dir, "../evil.pem", "evil");
 	certdir_put(&dir, "sub/evil.pem", "evil");
 	certdir_put(&dir, ".hidden.pem", "evil");
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "-E", cert_write_all(dir.first, "first.pem"),
 	    "-O", text("ssl_sni_path %s", dir.path), front.text, b.at.text,
 	    NULL);
@@ -88,8 +88,8 @@ START_TEST(no_system_call)
 		SKIP("strace may not trace this");
 	certdir_make(&dir, "d");
 	certdir_put(&dir, "a.test.pem", "a.test");
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	setenv("PEN_TEST_WRAPPER",
 	    text("%s -D -q -e trace=%%file -o %s", child_find("strace"), trace),
 	    1);

@@ -11,12 +11,12 @@
 #include "support/suite.h"
 #include "support/wait.h"
 
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 
 static bool
 idlers_are(const char *wanted)
 {
-	return strcmp(spot_ask(&ctl, "idlers\n"), wanted) == 0;
+	return strcmp(endpoint_ask(&ctl, "idlers\n"), wanted) == 0;
 }
 
 START_TEST(spare_connections)
@@ -26,23 +26,23 @@ START_TEST(spare_connections)
 	struct backend one, two;
 	struct pen pen;
 
-	backend_start(&one, SPOT_TCP4, backend_echo, NULL);
-	backend_start(&two, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&one, ENDPOINT_TCP4, backend_echo, NULL);
+	backend_start(&two, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-c", "1", "-O", "idlers 5", "-C", ctl.text,
 	    front.text, one.at.text, two.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 	WAIT_FOR(idlers_are("Idlers: 5/5\n"), 5000);
 	for (i = 0; i < rounds; i++) {
 		for (k = 0; k < TOGETHER; k++) {
-			fds[k] = spot_connect(&front);
-			spot_send(fds[k], "x", 1);
+			fds[k] = endpoint_connect(&front);
+			endpoint_send(fds[k], "x", 1);
 		}
 		for (k = 0; k < TOGETHER; k++) {
 			char c;
 
-			spot_recv(fds[k], &c, 1);
+			endpoint_recv(fds[k], &c, 1);
 			close(fds[k]);
 		}
 	}
@@ -57,9 +57,9 @@ START_TEST(spare_connections)
 	backend_stop(&two);
 	WAIT_FOR(idlers_are("Idlers: 5/5\n"), 10000);
 	for (i = 0; i < 20; i++) {
-		int fd = spot_connect(&front);
+		int fd = endpoint_connect(&front);
 
-		spot_expect_echo(fd, "x");
+		endpoint_expect_echo(fd, "x");
 		close(fd);
 	}
 	pen_down(&pen);

@@ -17,7 +17,7 @@ START_TEST(supplementary_groups)
 	static const gid_t groups[] = { 0, 1, 2, 3 };
 	const struct passwd *nobody = getpwnam("nobody");
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 	const char *have;
 
@@ -25,10 +25,10 @@ START_TEST(supplementary_groups)
 		SKIP("needs root and the user nobody");
 	if (setgroups(4, groups) < 0)
 		SKIP("may not set groups");
-	backend_start(&b, SPOT_TCP4, backend_say, "here");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "here");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-u", "nobody", "-r", front.text, b.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "here");
+	ck_assert_str_eq(endpoint_hear(&front), "here");
 	have = child_status_line(pen.child.pid, "Groups");
 	ck_assert_ptr_null(strstr(text(" %s ", have), " 0 "));
 	ck_assert_ptr_null(strstr(text(" %s ", have), " 3 "));

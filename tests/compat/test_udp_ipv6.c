@@ -13,16 +13,16 @@
 START_TEST(udp_ipv6)
 {
 	struct udp_server one, two;
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct pen pen;
 	int fd;
 
-	if (!spot_has_kind(SPOT_TCP6))
+	if (!endpoint_has_kind(ENDPOINT_TCP6))
 		SKIP("no IPv6 here");
-	udp_server_start(&one, SPOT_TCP6, "one:");
-	udp_server_start(&two, SPOT_TCP6, "two:");
-	udp_spot(&front, SPOT_TCP6);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&one, ENDPOINT_TCP6, "one:");
+	udp_server_start(&two, ENDPOINT_TCP6, "two:");
+	udp_endpoint(&front, ENDPOINT_TCP6);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-U", "-C", ctl.text, front.text, one.at.text,
 	    two.at.text, NULL);
 	fd = udp_client(&front);

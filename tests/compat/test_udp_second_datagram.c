@@ -13,14 +13,14 @@
 START_TEST(udp_second_datagram)
 {
 	struct udp_server one, two;
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct pen pen;
 	int fd, i;
 
-	udp_server_start(&one, SPOT_TCP4, "one:");
-	udp_server_start(&two, SPOT_TCP4, "two:");
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&one, ENDPOINT_TCP4, "one:");
+	udp_server_start(&two, ENDPOINT_TCP4, "two:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-U", "-C", ctl.text, front.text, one.at.text,
 	    two.at.text, NULL);
 	fd = udp_client(&front);

@@ -13,14 +13,14 @@
 START_TEST(udp_unix)
 {
 	struct udp_server one, two;
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct pen pen;
 	int fd;
 
-	udp_server_start(&one, SPOT_UNIX, "one:");
-	udp_server_start(&two, SPOT_UNIX, "two:");
-	udp_spot(&front, SPOT_UNIX);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&one, ENDPOINT_UNIX, "one:");
+	udp_server_start(&two, ENDPOINT_UNIX, "two:");
+	udp_endpoint(&front, ENDPOINT_UNIX);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-U", "-C", ctl.text, front.text, one.at.text,
 	    two.at.text, NULL);
 	fd = udp_client(&front);

@@ -29,16 +29,16 @@ END_TEST
 START_TEST(stale_socket_is_replaced)
 {
 	struct backend b;
-	struct spot path;
+	struct endpoint path;
 	struct pen pen;
 
-	backend_start(&b, SPOT_TCP4, backend_say, "here");
-	spot_new(&path, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "here");
+	endpoint_new(&path, ENDPOINT_UNIX);
 	pen_up(&pen, &path, "-r", path.text, b.at.text, NULL);
 	child_stop(&pen.child, SIGKILL);
 	ck_assert_int_eq(access(path.text, F_OK), 0);
 	pen_up(&pen, &path, "-r", path.text, b.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&path), "here");
+	ck_assert_str_eq(endpoint_hear(&path), "here");
 	pen_down(&pen);
 	ck_assert_int_ne(access(path.text, F_OK), 0);
 	backend_stop(&b);
@@ -49,9 +49,9 @@ START_TEST(living_socket_is_kept)
 {
 	struct backend b;
 
-	backend_start(&b, SPOT_UNIX, backend_say, "mine");
+	backend_start(&b, ENDPOINT_UNIX, backend_say, "mine");
 	pen_expect_failure("in use", "-f", b.at.text, "127.0.0.1:9", NULL);
-	ck_assert_str_eq(spot_hear(&b.at), "mine");
+	ck_assert_str_eq(endpoint_hear(&b.at), "mine");
 	backend_stop(&b);
 }
 END_TEST
@@ -60,15 +60,15 @@ END_TEST
 START_TEST(successor_keeps_its_socket)
 {
 	struct backend b;
-	struct spot path;
+	struct endpoint path;
 	struct pen pen;
 	int fd;
 
-	backend_start(&b, SPOT_TCP4, backend_say, "here");
-	spot_new(&path, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "here");
+	endpoint_new(&path, ENDPOINT_UNIX);
 	pen_up(&pen, &path, "-r", path.text, b.at.text, NULL);
 	ck_assert_int_eq(unlink(path.text), 0);
-	fd = spot_listen(&path, 5);
+	fd = endpoint_listen(&path, 5);
 	pen_down(&pen);
 	ck_assert_int_eq(access(path.text, F_OK), 0);
 	close(fd);

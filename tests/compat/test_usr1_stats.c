@@ -25,19 +25,19 @@ expect_small_numbers(const char *s)
 START_TEST(usr1_stats)
 {
 	struct backend a, b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 	const char *stats;
 	int i, fd;
 
-	backend_start(&a, SPOT_TCP4, backend_sink, NULL);
-	backend_start(&b, SPOT_UNIX, backend_sink, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&a, ENDPOINT_TCP4, backend_sink, NULL);
+	backend_start(&b, ENDPOINT_UNIX, backend_sink, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", front.text, a.at.text, b.at.text, NULL);
 	for (i = 0; i < 8; i++)
-		ck_assert_str_eq(spot_ask(&front, "12345"), "received 5\n");
-	fd = spot_connect(&front);
-	spot_send(fd, "x", 1);
+		ck_assert_str_eq(endpoint_ask(&front, "12345"), "received 5\n");
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, "x", 1);
 	WAIT_FOR(a.open + b.open == 1, 5000);
 	stats = pen_stats(&pen);
 	ck_assert_ptr_nonnull(strstr(stats, "127.0.0.1"));
@@ -49,7 +49,7 @@ START_TEST(usr1_stats)
 	expect_small_numbers(stats);
 	ck_assert_int_eq((int)(pen_stats(&pen)[0] != '\0'), 1);
 	shutdown(fd, SHUT_WR);
-	ck_assert_str_eq(spot_recv_all(fd), "received 1\n");
+	ck_assert_str_eq(endpoint_recv_all(fd), "received 1\n");
 	close(fd);
 	pen_down(&pen);
 	backend_stop(&a);

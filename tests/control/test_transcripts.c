@@ -30,7 +30,7 @@ static glob_t scripts;
 /* What a transcript has at hand. */
 static struct backend servers[SERVERS];
 static bool serving[SERVERS];
-static struct spot front, other, ctl;
+static struct endpoint front, other, ctl;
 static struct pen pen;
 static bool running;
 static int held[HELD], holding;
@@ -63,7 +63,7 @@ serve(struct backend *b, int fd)
 static void
 start_server(int i)
 {
-	struct spot at = servers[i].at;
+	struct endpoint at = servers[i].at;
 
 	backend_start_at(&servers[i], &at, serve, NULL);
 	serving[i] = true;
@@ -95,10 +95,10 @@ static void
 hold(const char *what)
 {
 	char answer[320];
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 
 	ck_assert_int_lt(holding, HELD);
-	spot_send(fd, what, strlen(what));
+	endpoint_send(fd, what, strlen(what));
 	EXPECT(recv(fd, answer, sizeof(answer), 0) > 0, "held, no answer");
 	held[holding++] = fd;
 }
@@ -157,7 +157,7 @@ expand(const char *from)
 static const char *
 ask_control(const char *line)
 {
-	return spot_ask(&ctl, text("%s\n", line));
+	return endpoint_ask(&ctl, text("%s\n", line));
 }
 
 /* ---- a transcript ---- */
@@ -263,7 +263,7 @@ start_pen(const char *options)
 	}
 	free(copy);
 	pen_up_words(&pen, &front, argv);
-	WAIT_FOR(spot_is_listening(&ctl), 10000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 10000);
 	running = true;
 }
 
@@ -280,7 +280,7 @@ make_file(struct script *s, const char *name)
 static void
 run_client(const char *words)
 {
-	struct spot to = front;
+	struct endpoint to = front;
 	const char *equals = strstr(words, " = "), *what, *answer;
 
 	EXPECT(equals != NULL, "no = ");
@@ -289,7 +289,7 @@ run_client(const char *words)
 		words += 6;
 	}
 	what = text("%.*s", (int)(equals - words), words);
-	answer = spot_ask(&to, what);
+	answer = endpoint_ask(&to, what);
 	EXPECT(strcmp(answer, equals + 3) == 0, "%s: got %s", what, answer);
 }
 
@@ -338,7 +338,7 @@ run_line(struct script *s, const char *verb, const char *rest)
 	} else if (strcmp(verb, "drop") == 0) {
 		close(held[--holding]);
 	} else if (strcmp(verb, "broken") == 0) {
-		spot_expect_reset(held[--holding]);
+		endpoint_expect_reset(held[--holding]);
 		close(held[holding]);
 	} else if (strcmp(verb, "stop") == 0) {
 		backend_stop(&servers[n]);
@@ -406,11 +406,11 @@ START_TEST(transcript)
 	struct script s = { .path = scripts.gl_pathv[_i] };
 	int i;
 
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&other, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&other, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	for (i = 0; i < SERVERS; i++) {
-		spot_new(&servers[i].at, SPOT_TCP4);
+		endpoint_new(&servers[i].at, ENDPOINT_TCP4);
 		start_server(i);
 	}
 	s.file = fopen(s.path, "r");

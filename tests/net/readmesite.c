@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/readmerig.h"
+#include "net/readme_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -102,7 +102,7 @@ client_run(int *status, ...)
 		n++;
 	va_end(ap);
 	argv[n] = NULL;
-	netrig_start(&readmerig, NETRIG_CLIENT, &c, argv);
+	net_fixture_start(&readme_fixture, NET_FIXTURE_CLIENT, &c, argv);
 	child_wait(&c, CURL_MS);
 	if (status != NULL)
 		*status = c.status;
@@ -138,8 +138,8 @@ expect_turns(const char *url)
 static int
 client_connect(const char *from, const char *to, int port)
 {
-	int fd = netrig_dial_from(
-	    &readmerig, NETRIG_CLIENT, SOCK_STREAM, from, to, port);
+	int fd = net_fixture_dial_from(
+	    &readme_fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, from, to, port);
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 
 	ck_assert_int_eq(poll(&p, 1, 60000), 1);
@@ -163,7 +163,7 @@ client_hears(int fd)
 	char got[HEAD_MAX];
 	ssize_t n;
 
-	WAIT_FOR(netrig_is_readable(fd), 20000);
+	WAIT_FOR(net_fixture_is_readable(fd), 20000);
 	n = recv(fd, got, sizeof(got) - 1, 0);
 	return text("%.*s", n > 0 ? (int)n : 0, got);
 }

@@ -12,15 +12,15 @@
 
 #include "support/dsrmany.h"
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
 enum { SERVERS = 3, CONNECTIONS = 60, SAY_MS = 1000, SAY_MORE_MS = 5000 };
 
-static const struct netrig_options three = { .servers = SERVERS };
+static const struct net_fixture_options three = { .servers = SERVERS };
 static const char *const ways[] = { "roundrobin", "leastconn", "wrr", "p2c" };
-static struct netrig rig;
+static struct net_fixture fixture;
 static struct dsrpen pen;
 static struct dsrmany many;
 static long long next[CONNECTIONS];
@@ -70,20 +70,21 @@ expect_none_lost(unsigned way, unsigned trouble, int seconds)
 	unsigned i, waiting;
 
 	for (i = 0; i < SERVERS; i++)
-		dsrmany_serve(&rig, i);
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
-	    text("balance %s", ways[way]), NETRIG_VIP4 ":0", netrig_server4(0),
-	    netrig_server4(1), netrig_server4(2), NULL);
-	dsrmany_init(&many, &rig, NULL);
+		dsrmany_serve(&fixture, i);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-O",
+	    text("balance %s", ways[way]), NET_FIXTURE_VIP4 ":0",
+	    net_fixture_server4(0), net_fixture_server4(1),
+	    net_fixture_server4(2), NULL);
+	dsrmany_init(&many, &fixture, NULL);
 	memset(next, 0, sizeof(next));
 	for (i = 0; i < CONNECTIONS; i++)
 		dsrmany_add(
-		    &many, SOCK_STREAM, NULL, NETRIG_VIP4, DSRMANY_PORT);
+		    &many, SOCK_STREAM, NULL, NET_FIXTURE_VIP4, DSRMANY_PORT);
 	dsrmany_wait_known(&many, 20000);
 	talk(500);
-	netrig_ip(&rig, NETRIG_SWITCH, troubles[trouble].out);
+	net_fixture_ip(&fixture, NET_FIXTURE_SWITCH, troubles[trouble].out);
 	talk(1000 * seconds);
-	netrig_ip(&rig, NETRIG_SWITCH, troubles[trouble].in);
+	net_fixture_ip(&fixture, NET_FIXTURE_SWITCH, troubles[trouble].in);
 	/* a client waits twice as long for its next try each time */
 	waiting = dsrmany_wait_answers(&many, 20000 + 2500 * seconds);
 	printf("%s for %d s, %s: %u of %u connections reset\n",
@@ -92,13 +93,13 @@ expect_none_lost(unsigned way, unsigned trouble, int seconds)
 	ck_assert_uint_eq(lost(), 0);
 	ck_assert_uint_eq(waiting, 0);
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
-#define NEED_THIS()                          \
-	do {                                 \
-		NEED_DSR_OF_OURS("balance"); \
-		NEED_NETRIG(&rig, &three);   \
+#define NEED_THIS()                                 \
+	do {                                        \
+		NEED_DSR_OF_OURS("balance");        \
+		NEED_NET_FIXTURE(&fixture, &three); \
 	} while (0)
 
 START_TEST(cable_is_out)

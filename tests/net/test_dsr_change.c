@@ -10,7 +10,7 @@
 #include "support/ctl.h"
 #include "support/dsrmany.h"
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -19,8 +19,8 @@ enum { SERVERS = 4, LISTED = 3, LONG = 200, SHORT = 12 };
 /* A step is more than there is on the way and in a client's socket. */
 enum { PAGE = 250000, STEP = 50000 };
 
-static const struct netrig_options four = { .servers = SERVERS };
-static struct netrig rig;
+static const struct net_fixture_options four = { .servers = SERVERS };
+static struct net_fixture fixture;
 static struct dsrpen pen;
 static struct nginx web[SERVERS];
 static struct dsrmany many, few;
@@ -28,7 +28,7 @@ static struct dsrmany many, few;
 static const char *
 server(bool v6, unsigned i)
 {
-	return v6 ? netrig_server6(i) : netrig_server4(i);
+	return v6 ? net_fixture_server6(i) : net_fixture_server4(i);
 }
 
 /* A page of the server's number. */
@@ -37,10 +37,10 @@ web_up(unsigned i)
 {
 	static char page[PAGE + 1];
 
-	netrig_enter(&rig, NETRIG_SERVER + i);
+	net_fixture_enter(&fixture, NET_FIXTURE_SERVER + i);
 	nginx_up_with(&web[i], "", "",
 	    "listen *:80 backlog=4096; listen [::]:80 backlog=4096;");
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 	memset(page, '0' + (int)i, PAGE);
 	write_file(text("%s/page", web[i].root), page);
 	page[10] = '\0';
@@ -50,7 +50,7 @@ web_up(unsigned i)
 static bool
 macs_are_known(void)
 {
-	return strstr(dsrpen_ask(&pen, &rig, "dsr"), "unknown") == NULL;
+	return strstr(dsrpen_ask(&pen, &fixture, "dsr"), "unknown") == NULL;
 }
 
 /* Of new clients each of `servers` (their digits) gets the same share, others
@@ -61,7 +61,7 @@ expect_new_at(const char *vip, const char *servers)
 	unsigned i, got;
 
 	WAIT_FOR(macs_are_known(), 5000);
-	dsrmany_init(&few, &rig, "GET /short\r\n");
+	dsrmany_init(&few, &fixture, "GET /short\r\n");
 	for (i = 0; i < SHORT; i++)
 		dsrmany_add(&few, SOCK_STREAM, NULL, vip, 80);
 	dsrmany_wait_known(&few, 10000);
@@ -106,7 +106,7 @@ expect_progress(unsigned downloads)
 static void
 tell(const char *line)
 {
-	const char *answer = dsrpen_ask(&pen, &rig, line);
+	const char *answer = dsrpen_ask(&pen, &fixture, line);
 
 	ck_assert_msg(strstr(answer, "error") == NULL, "%s: %s", line, answer);
 }
@@ -118,7 +118,7 @@ refuses_upgrade(void)
 	const char *argv[] = { ctl_client(), pen.control, "upgrade", NULL };
 	struct child c;
 
-	netrig_start(&rig, NETRIG_DIRECTOR, &c, argv);
+	net_fixture_start(&fixture, NET_FIXTURE_DIRECTOR, &c, argv);
 	ck_assert_int_eq(child_wait(&c, 10000), 1);
 	ck_assert_ptr_nonnull(strstr(child_err(&c),
 	    "error: upgrade: two processes cannot serve the same VIPs"));
@@ -155,14 +155,14 @@ begin(const char *vip, bool v6)
 
 	for (i = 0; i < SERVERS; i++)
 		web_up(i);
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, vip, "-r",
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, vip, "-r",
 	    v6 ? text("[%s]:0", vip) : text("%s:0", vip), server(v6, 0),
 	    server(v6, 1), server(v6, 2), NULL);
 	WAIT_FOR(macs_are_known(), 5000);
 	/* they take what they are told to, so that none ends too soon */
-	netrig_set(
-	    &rig, NETRIG_CLIENT, "ipv4/tcp_rmem", "4096 16384 16384");
-	dsrmany_init(&many, &rig, "GET /page\r\n");
+	net_fixture_set(
+	    &fixture, NET_FIXTURE_CLIENT, "ipv4/tcp_rmem", "4096 16384 16384");
+	dsrmany_init(&many, &fixture, "GET /page\r\n");
 	many.most = 1;
 	for (i = 0; i < LONG; i++)
 		dsrmany_add(&many, SOCK_STREAM, NULL, vip, 80);
@@ -179,7 +179,7 @@ end(void)
 	dsrpen_down(&pen);
 	for (i = 0; i < SERVERS; i++)
 		nginx_down(&web[i]);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 static void
@@ -218,8 +218,8 @@ START_TEST(downloads_go_on)
 		SKIP("a classic pen has no control socket here");
 	NEED_PROGRAM("nginx");
 	NEED_DSR();
-	NEED_NETRIG(&rig, &four);
-	expect_to_follow(NETRIG_VIP4, false);
+	NEED_NET_FIXTURE(&fixture, &four);
+	expect_to_follow(NET_FIXTURE_VIP4, false);
 }
 END_TEST
 
@@ -229,8 +229,8 @@ START_TEST(downloads_go_on_over_ipv6)
 		SKIP("a classic pen has no control socket here");
 	NEED_PROGRAM("nginx");
 	NEED_DSR();
-	NEED_NETRIG(&rig, &four);
-	expect_to_follow(NETRIG_VIP6, true);
+	NEED_NET_FIXTURE(&fixture, &four);
+	expect_to_follow(NET_FIXTURE_VIP6, true);
 }
 END_TEST
 

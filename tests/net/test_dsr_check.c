@@ -11,7 +11,7 @@
 
 #include "support/dsrmany.h"
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -19,14 +19,16 @@ enum { SERVERS = 3, CLIENTS = 30, SECOND_PORT = 7008 };
 
 #define FAST                                                         \
 	"-O", "check_interval 0.2", "-O", "check_timeout 0.2", "-O", \
-	    "dsr_ip " NETRIG_DSR_IP4, "-O", "dsr_ip " NETRIG_DSR_IP6, "-r"
+	    "dsr_ip " NET_FIXTURE_DSR_IP4, "-O",                     \
+	    "dsr_ip " NET_FIXTURE_DSR_IP6, "-r"
 
-static const struct netrig_options three = { .servers = SERVERS };
-static const struct netrig_options tagged = { .servers = SERVERS, .vlan = 7 };
-static const struct netrig_options late = { .servers = SERVERS,
+static const struct net_fixture_options three = { .servers = SERVERS };
+static const struct net_fixture_options tagged = { .servers = SERVERS,
+	.vlan = 7 };
+static const struct net_fixture_options late = { .servers = SERVERS,
 	.offload = true };
 static const char *flows = "dsr_flows 100000";
-static struct netrig rig;
+static struct net_fixture fixture;
 static struct dsrpen pen;
 static struct dsrmany many;
 static const char *vip;
@@ -35,7 +37,7 @@ static bool v6;
 static const char *
 server(unsigned i)
 {
-	return v6 ? netrig_server6(i) : netrig_server4(i);
+	return v6 ? net_fixture_server6(i) : net_fixture_server4(i);
 }
 
 /* The servers' service; later children would keep listeners of the test
@@ -48,15 +50,15 @@ serve(const char *address)
 	vip = address;
 	v6 = strchr(vip, ':') != NULL;
 	for (i = 0; i < SERVERS; i++)
-		dsrmany_serve(&rig, i);
+		dsrmany_serve(&fixture, i);
 }
 
 /* Pen as director for that address. */
 static void
 begin(const char *listen, const char *check)
 {
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, vip, FAST, "-O", flows, "-O",
-	    check, listen, server(0), server(1), server(2), NULL);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, vip, FAST, "-O", flows,
+	    "-O", check, listen, server(0), server(1), server(2), NULL);
 }
 
 static void
@@ -71,7 +73,7 @@ end(void)
 {
 	dsrmany_close_all(&many);
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 /* ---- what checks say ---- */
@@ -80,7 +82,8 @@ end(void)
 static bool
 line_has(unsigned i, const char *what)
 {
-	const char *all = dsrpen_ask(&pen, &rig, "checks"), *line, *last, *at;
+	const char *all = dsrpen_ask(&pen, &fixture, "checks"), *line, *last,
+		   *at;
 	char start[32];
 
 	snprintf(start, sizeof(start), "\n%u check dsr ", i);
@@ -118,7 +121,7 @@ expect_new_at(const char *servers)
 	bool hash = strcmp(flows, "dsr_flows 0") == 0;
 	unsigned i, got, all = 0, few = hash ? 0 : CLIENTS / SERVERS / 2;
 
-	dsrmany_init(&many, &rig, NULL);
+	dsrmany_init(&many, &fixture, NULL);
 	for (i = 0; i < CLIENTS; i++)
 		dsrmany_add(&many, SOCK_STREAM, NULL, vip, DSRMANY_PORT);
 	dsrmany_wait_known(&many, 10000);
@@ -140,7 +143,7 @@ static void
 expect_json(const char *command, const char *what, bool wanted)
 {
 #ifdef HAVE_JANSSON
-	const char *said = dsrpen_ask(&pen, &rig, text("%s json", command));
+	const char *said = dsrpen_ask(&pen, &fixture, text("%s json", command));
 
 	ck_assert_int_eq(strstr(said, what) != NULL, wanted);
 #else
@@ -166,7 +169,7 @@ expect_out(const char *reason, long long since)
 		server(1))));
 	expect_json("servers", "\"state\":\"down\"", true);
 	ck_assert_ptr_nonnull(
-	    strstr(dsrpen_ask(&pen, &rig, "status"), "class=\"down\""));
+	    strstr(dsrpen_ask(&pen, &fixture, "status"), "class=\"down\""));
 	expect_new_at("02");
 }
 
@@ -187,7 +190,7 @@ expect_back(const char *reason, long long since)
 static void
 vip_on_server(bool there)
 {
-	netrig_ip(&rig, NETRIG_SERVER + 1,
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER + 1,
 	    text("address %s %s/%s dev lo%s\n", there ? "add" : "del", vip,
 		v6 ? "128" : "32", v6 && there ? " nodad" : ""));
 }
@@ -199,7 +202,7 @@ expect_second_chances(void)
 {
 	unsigned i;
 
-	dsrmany_init(&many, &rig, NULL);
+	dsrmany_init(&many, &fixture, NULL);
 	for (i = 0; i < CLIENTS; i++)
 		dsrmany_add(&many, SOCK_STREAM, NULL, vip, DSRMANY_PORT);
 	dsrmany_wait_known(&many, 10000);
@@ -222,7 +225,7 @@ expect_missing_vip(const char *address, bool router)
 	expect_all_well();
 	expect_new_at("012");
 	if (router)
-		netrig_set(&rig, NETRIG_SERVER + 1, name, "1");
+		net_fixture_set(&fixture, NET_FIXTURE_SERVER + 1, name, "1");
 	gone = wait_now_ms();
 	vip_on_server(false);
 	if (!router)
@@ -239,8 +242,8 @@ expect_missing_vip(const char *address, bool router)
 static int
 open_second(unsigned i)
 {
-	return netrig_listen(
-	    &rig, NETRIG_SERVER + i, SOCK_STREAM, vip, SECOND_PORT);
+	return net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER + i, SOCK_STREAM, vip, SECOND_PORT);
 }
 
 /* Connections that an unhealthy server has go on. Its datagrams go elsewhere:
@@ -269,7 +272,7 @@ begin_old_ones(struct dsrmany *m, int type)
 {
 	unsigned i;
 
-	dsrmany_init(m, &rig, NULL);
+	dsrmany_init(m, &fixture, NULL);
 	for (i = 0; i < CLIENTS; i++)
 		dsrmany_add(m, type, NULL, vip, DSRMANY_PORT);
 	dsrmany_wait_known(m, 10000);
@@ -316,12 +319,13 @@ expect_silence(const char *address)
 	begin_all_ports(address, text("check dsr %d", DSRMANY_PORT));
 	expect_all_well();
 	if (v6)
-		netrig_set(&rig, NETRIG_SERVER + 1,
+		net_fixture_set(&fixture, NET_FIXTURE_SERVER + 1,
 		    "ipv6/conf/all/keep_addr_on_down", "1");
-	netrig_ip(&rig, NETRIG_SERVER + 1, "link set eth0 down\n");
+	net_fixture_ip(
+	    &fixture, NET_FIXTURE_SERVER + 1, "link set eth0 down\n");
 	expect_out("timeout", wait_now_ms());
 	WAIT_FOR(line_has(1, "result no address"), 20000);
-	netrig_ip(&rig, NETRIG_SERVER + 1, "link set eth0 up\n");
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER + 1, "link set eth0 up\n");
 	/* the neighbour is asked every five seconds */
 	expect_back("the link is up", wait_now_ms());
 	end();
@@ -333,31 +337,33 @@ expect_silence(const char *address)
 		if (dsrpen_is_classic())                                  \
 			SKIP("a classic pen has no control socket here"); \
 		NEED_DSR();                                               \
-		NEED_NETRIG(&rig, &where);                                \
+		NEED_NET_FIXTURE(&fixture, &where);                       \
 		act;                                                      \
 	}                                                                 \
 	END_TEST
 
 #define CASE(name, act) CASE_IN(name, three, act)
 
-CASE(missing_address, expect_missing_vip(NETRIG_VIP4, false))
-CASE(missing_address_over_ipv6, expect_missing_vip(NETRIG_VIP6, false))
-CASE(missing_address_of_a_router, expect_missing_vip(NETRIG_VIP4, true))
-CASE(missing_address_of_an_ipv6_router, expect_missing_vip(NETRIG_VIP6, true))
-CASE(dead_service, expect_dead_service(NETRIG_VIP4))
-CASE(dead_service_over_ipv6, expect_dead_service(NETRIG_VIP6))
-CASE(silence, expect_silence(NETRIG_VIP4))
-CASE(silence_over_ipv6, expect_silence(NETRIG_VIP6))
+CASE(missing_address, expect_missing_vip(NET_FIXTURE_VIP4, false))
+CASE(missing_address_over_ipv6, expect_missing_vip(NET_FIXTURE_VIP6, false))
+CASE(missing_address_of_a_router, expect_missing_vip(NET_FIXTURE_VIP4, true))
+CASE(missing_address_of_an_ipv6_router,
+    expect_missing_vip(NET_FIXTURE_VIP6, true))
+CASE(dead_service, expect_dead_service(NET_FIXTURE_VIP4))
+CASE(dead_service_over_ipv6, expect_dead_service(NET_FIXTURE_VIP6))
+CASE(silence, expect_silence(NET_FIXTURE_VIP4))
+CASE(silence_over_ipv6, expect_silence(NET_FIXTURE_VIP6))
 
 /* ---- other segments, other ways to choose ---- */
 
-CASE_IN(with_tags, tagged, expect_missing_vip(NETRIG_VIP4, false))
-CASE_IN(with_tags_over_ipv6, tagged, expect_missing_vip(NETRIG_VIP6, false))
+CASE_IN(with_tags, tagged, expect_missing_vip(NET_FIXTURE_VIP4, false))
+CASE_IN(
+    with_tags_over_ipv6, tagged, expect_missing_vip(NET_FIXTURE_VIP6, false))
 
 /* Of packets on one machine the checksum may never be computed. */
-CASE_IN(with_late_checksums, late, expect_missing_vip(NETRIG_VIP4, true))
-CASE_IN(
-    with_late_checksums_over_ipv6, late, expect_missing_vip(NETRIG_VIP6, true))
+CASE_IN(with_late_checksums, late, expect_missing_vip(NET_FIXTURE_VIP4, true))
+CASE_IN(with_late_checksums_over_ipv6, late,
+    expect_missing_vip(NET_FIXTURE_VIP6, true))
 
 static void
 expect_hash(const char *address)
@@ -367,15 +373,15 @@ expect_hash(const char *address)
 	flows = "dsr_flows 100000";
 }
 
-CASE(by_hash_alone, expect_hash(NETRIG_VIP4))
-CASE(by_hash_alone_over_ipv6, expect_hash(NETRIG_VIP6))
+CASE(by_hash_alone, expect_hash(NET_FIXTURE_VIP4))
+CASE(by_hash_alone_over_ipv6, expect_hash(NET_FIXTURE_VIP6))
 
 /* ---- an interface that is down ---- */
 
 static unsigned long long
 probes_sent(void)
 {
-	const char *at = strstr(dsrpen_ask(&pen, &rig, "dsr"), "\nprobes ");
+	const char *at = strstr(dsrpen_ask(&pen, &fixture, "dsr"), "\nprobes ");
 
 	ck_assert_ptr_nonnull(at);
 	return strtoull(at + 8, NULL, 10);
@@ -387,16 +393,16 @@ expect_patience(void)
 {
 	unsigned long long asked;
 
-	begin_all_ports(NETRIG_VIP4, text("check dsr %d", DSRMANY_PORT));
+	begin_all_ports(NET_FIXTURE_VIP4, text("check dsr %d", DSRMANY_PORT));
 	expect_all_well();
-	netrig_ip(&rig, NETRIG_DIRECTOR, "link set eth0 down\n");
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR, "link set eth0 down\n");
 	WAIT_FOR(line_has(0, "result timeout") &&
 		line_has(1, "result timeout") && line_has(2, "result timeout"),
 	    5000);
 	/* questions enough to make them unhealthy */
 	asked = probes_sent();
 	WAIT_FOR(probes_sent() > asked + 3 * 3 * SERVERS, 10000);
-	netrig_ip(&rig, NETRIG_DIRECTOR, "link set eth0 up\n");
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR, "link set eth0 up\n");
 	expect_all_well();
 	ck_assert(!child_has_said(&pen.child, "server down"));
 	expect_new_at("012");
@@ -411,7 +417,7 @@ static bool
 is_down(unsigned i)
 {
 #ifdef HAVE_JANSSON
-	const char *at = strstr(dsrpen_ask(&pen, &rig, "servers json"),
+	const char *at = strstr(dsrpen_ask(&pen, &fixture, "servers json"),
 	    text("\"server\":%u,", i));
 
 	ck_assert_ptr_nonnull(at);
@@ -433,13 +439,13 @@ expect_unchecked(void)
 	int i;
 
 	for (i = 0; i < 5; i++) {
-		dsrpen_ask(&pen, &rig, "server 1 check off");
+		dsrpen_ask(&pen, &fixture, "server 1 check off");
 		ck_assert(!is_down(1));
 		asked = probes_sent();
 		WAIT_FOR(probes_sent() > asked + 6 * SERVERS, 20000);
 		ck_assert(!is_down(1));
 		ck_assert(!line_has(1, "check"));
-		dsrpen_ask(&pen, &rig, "server 1 check default");
+		dsrpen_ask(&pen, &fixture, "server 1 check default");
 		expect_out("timeout", wait_now_ms());
 	}
 }
@@ -447,24 +453,24 @@ expect_unchecked(void)
 static void
 expect_changes(void)
 {
-	begin_all_ports(NETRIG_VIP4, "no check");
+	begin_all_ports(NET_FIXTURE_VIP4, "no check");
 	vip_on_server(false);
-	dsrpen_ask(&pen, &rig, "check_fall 1");
-	dsrpen_ask(&pen, &rig, text("check dsr %d", DSRMANY_PORT));
+	dsrpen_ask(&pen, &fixture, "check_fall 1");
+	dsrpen_ask(&pen, &fixture, text("check dsr %d", DSRMANY_PORT));
 	expect_out("timeout", wait_now_ms());
 	expect_unchecked();
-	dsrpen_ask(&pen, &rig, "no check");
+	dsrpen_ask(&pen, &fixture, "no check");
 	expect_json("servers", "\"state\":\"down\"", false);
 	/* a port where nobody listens */
 	vip_on_server(true);
-	dsrpen_ask(&pen, &rig, "check dsr 9");
+	dsrpen_ask(&pen, &fixture, "check dsr 9");
 	WAIT_FOR(is_in_state(1, false) && is_in_state(0, false) &&
 		is_in_state(2, false),
 	    10000);
-	dsrpen_ask(&pen, &rig, "check_interval 0.1");
-	dsrpen_ask(&pen, &rig, text("check dsr %d", DSRMANY_PORT));
+	dsrpen_ask(&pen, &fixture, "check_interval 0.1");
+	dsrpen_ask(&pen, &fixture, text("check dsr %d", DSRMANY_PORT));
 	expect_back("the right port", wait_now_ms());
-	dsrpen_ask(&pen, &rig, "server 1 remove");
+	dsrpen_ask(&pen, &fixture, "server 1 remove");
 	ck_assert(!line_has(1, "check"));
 	expect_new_at("02");
 	end();
@@ -478,14 +484,15 @@ expect_own_check_stays(void)
 {
 	static const char down[] = "1 check exec state down";
 
-	begin_all_ports(NETRIG_VIP4, text("check dsr %d", DSRMANY_PORT));
+	begin_all_ports(NET_FIXTURE_VIP4, text("check dsr %d", DSRMANY_PORT));
 	expect_all_well();
-	dsrpen_ask(&pen, &rig, "check_fall 1");
-	dsrpen_ask(&pen, &rig, "server 1 check exec /bin/false");
-	WAIT_FOR(strstr(dsrpen_ask(&pen, &rig, "checks"), down), 10000);
-	dsrpen_ask(&pen, &rig, "check_fall 100");
-	dsrpen_ask(&pen, &rig, "no check");
-	ck_assert_ptr_nonnull(strstr(dsrpen_ask(&pen, &rig, "checks"), down));
+	dsrpen_ask(&pen, &fixture, "check_fall 1");
+	dsrpen_ask(&pen, &fixture, "server 1 check exec /bin/false");
+	WAIT_FOR(strstr(dsrpen_ask(&pen, &fixture, "checks"), down), 10000);
+	dsrpen_ask(&pen, &fixture, "check_fall 100");
+	dsrpen_ask(&pen, &fixture, "no check");
+	ck_assert_ptr_nonnull(
+	    strstr(dsrpen_ask(&pen, &fixture, "checks"), down));
 	end();
 }
 
@@ -498,10 +505,10 @@ expect_fresh_start(void)
 {
 	unsigned i, k;
 
-	begin_all_ports(NETRIG_VIP4, "check_fall 1");
-	dsrpen_ask(&pen, &rig,
+	begin_all_ports(NET_FIXTURE_VIP4, "check_fall 1");
+	dsrpen_ask(&pen, &fixture,
 	    "check_rise 1; check_interval 0.05; check_timeout 0.05");
-	dsrpen_ask(&pen, &rig, text("check dsr %d", DSRMANY_PORT));
+	dsrpen_ask(&pen, &fixture, text("check dsr %d", DSRMANY_PORT));
 	expect_all_well();
 	vip_on_server(false);
 	for (i = 0; i < 12; i++) {
@@ -509,9 +516,11 @@ expect_fresh_start(void)
 		/* at some moment of a question's life */
 		for (k = 0; k < i; k++)
 			(void)is_in_state(1, false);
-		dsrpen_ask(&pen, &rig, text("server 1 address %s", server(2)));
+		dsrpen_ask(
+		    &pen, &fixture, text("server 1 address %s", server(2)));
 		WAIT_FOR(line_has(1, "state up result ok"), 10000);
-		dsrpen_ask(&pen, &rig, text("server 1 address %s", server(1)));
+		dsrpen_ask(
+		    &pen, &fixture, text("server 1 address %s", server(1)));
 	}
 	ck_assert(!child_has_said(
 	    &pen.child, text("server down server=1 name=%s", server(2))));

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "support/dsrnet.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/suite.h"
 
 enum { SERVERS = 3, ROUNDS = 8 };
 
-static const struct netrig_options three = { .servers = SERVERS };
-static struct netrig rig;
+static const struct net_fixture_options three = { .servers = SERVERS };
+static struct net_fixture fixture;
 static struct dsrnet net;
 /* Kept, as a flow outlives its socket and the next one may get the same
  * port. */
@@ -53,7 +53,7 @@ expect_in_turn(const char *vip, int type)
 {
 	unsigned got[SERVERS] = { 0 }, last = SERVERS, now, i;
 
-	dsrnet_begin(&net, &rig, vip, type);
+	dsrnet_begin(&net, &fixture, vip, type);
 	for (i = 0; i < SERVERS * ROUNDS; i++) {
 		now = type == SOCK_STREAM ? talk_tcp() : talk_udp();
 		if (last != SERVERS && !dsrpen_is_classic())
@@ -74,32 +74,32 @@ expect_in_turn(const char *vip, int type)
 START_TEST(tcp4_in_turn)
 {
 	NEED_DSR();
-	NEED_NETRIG(&rig, &three);
-	expect_in_turn(NETRIG_VIP4, SOCK_STREAM);
+	NEED_NET_FIXTURE(&fixture, &three);
+	expect_in_turn(NET_FIXTURE_VIP4, SOCK_STREAM);
 }
 END_TEST
 
 START_TEST(udp4_in_turn)
 {
 	NEED_DSR();
-	NEED_NETRIG(&rig, &three);
-	expect_in_turn(NETRIG_VIP4, SOCK_DGRAM);
+	NEED_NET_FIXTURE(&fixture, &three);
+	expect_in_turn(NET_FIXTURE_VIP4, SOCK_DGRAM);
 }
 END_TEST
 
 START_TEST(tcp6_in_turn)
 {
 	NEED_DSR_OF_OURS("IPv6");
-	NEED_NETRIG(&rig, &three);
-	expect_in_turn(NETRIG_VIP6, SOCK_STREAM);
+	NEED_NET_FIXTURE(&fixture, &three);
+	expect_in_turn(NET_FIXTURE_VIP6, SOCK_STREAM);
 }
 END_TEST
 
 START_TEST(udp6_in_turn)
 {
 	NEED_DSR_OF_OURS("IPv6");
-	NEED_NETRIG(&rig, &three);
-	expect_in_turn(NETRIG_VIP6, SOCK_DGRAM);
+	NEED_NET_FIXTURE(&fixture, &three);
+	expect_in_turn(NET_FIXTURE_VIP6, SOCK_DGRAM);
 }
 END_TEST
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -27,11 +27,11 @@ static const char *const reasons[REASONS] = { "malformed", "not_local",
 	"no_server", "neighbor", "fragment", "send" };
 static const unsigned sizes[FRAMES] = { 60, 61, 700, 1514 };
 
-static const struct netrig_options one = { .servers = 1 };
-static const struct netrig_options beyond = { .servers = 1, .beyond = 1 };
-static struct netrig rig;
+static const struct net_fixture_options one = { .servers = 1 };
+static const struct net_fixture_options beyond = { .servers = 1, .beyond = 1 };
+static struct net_fixture fixture;
 static struct dsrpen pen;
-static struct netrig_tap client;
+static struct net_fixture_tap client;
 static unsigned char frame[HEAD + MOST];
 
 /* ---- frames ---- */
@@ -44,21 +44,21 @@ make(unsigned length, unsigned cut)
 	unsigned char *ip = frame + HEAD, *udp = ip + IP;
 
 	memset(frame, 0, sizeof(frame));
-	netrig_mac(NETRIG_DIRECTOR, frame);
-	netrig_mac(NETRIG_CLIENT, frame + 6);
-	netrig_put16(frame + 12, 0x0800);
+	net_fixture_mac(NET_FIXTURE_DIRECTOR, frame);
+	net_fixture_mac(NET_FIXTURE_CLIENT, frame + 6);
+	net_fixture_put16(frame + 12, 0x0800);
 	ip[0] = 0x45;
-	netrig_put16(ip + 2, length - HEAD);
-	netrig_put16(ip + 4, 7);
-	netrig_put16(ip + 6, cut);
+	net_fixture_put16(ip + 2, length - HEAD);
+	net_fixture_put16(ip + 4, 7);
+	net_fixture_put16(ip + 6, cut);
 	ip[8] = 64;
 	ip[9] = 17;
 	memcpy(ip + 12, "\300\250\144\1", 4);
 	memcpy(ip + 16, "\300\250\144\12", 4);
-	netrig_put16(ip + 10, netrig_sum(ip, IP));
-	netrig_put16(udp, 4000);
-	netrig_put16(udp + 2, 7007);
-	netrig_put16(udp + 4, length - HEAD - IP);
+	net_fixture_put16(ip + 10, net_fixture_sum(ip, IP));
+	net_fixture_put16(udp, 4000);
+	net_fixture_put16(udp + 2, 7007);
+	net_fixture_put16(udp + 4, length - HEAD - IP);
 }
 
 static void
@@ -97,7 +97,7 @@ struct told {
 static struct told
 ask(void)
 {
-	const char *said = dsrpen_ask(&pen, &rig, "dsr");
+	const char *said = dsrpen_ask(&pen, &fixture, "dsr");
 	struct told t;
 	int i;
 
@@ -121,7 +121,7 @@ expect(const char *reason, void (*make_one)(unsigned length))
 
 	for (i = 0; i < FRAMES; i++) {
 		make_one(sizes[i]);
-		netrig_tap_send(&client, frame, sizes[i]);
+		net_fixture_tap_send(&client, frame, sizes[i]);
 		bytes += sizes[i];
 	}
 	for (i = 0; strcmp(reasons[i], reason) != 0; i++)
@@ -144,34 +144,35 @@ expect(const char *reason, void (*make_one)(unsigned length))
 static void
 begin(const char *server)
 {
-	static const enum netrig_place all[] = { NETRIG_CLIENT, NETRIG_SWITCH,
-		NETRIG_DIRECTOR, NETRIG_SERVER };
+	static const enum net_fixture_place all[] = { NET_FIXTURE_CLIENT,
+		NET_FIXTURE_SWITCH, NET_FIXTURE_DIRECTOR, NET_FIXTURE_SERVER };
 	unsigned i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		netrig_set(&rig, all[i], "ipv6/conf/all/disable_ipv6", "1");
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
-	    NETRIG_VIP4 ":0", server, NULL);
-	netrig_tap(&client, &rig, NETRIG_CLIENT, "eth0");
+		net_fixture_set(
+		    &fixture, all[i], "ipv6/conf/all/disable_ipv6", "1");
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
+	    NET_FIXTURE_VIP4 ":0", server, NULL);
+	net_fixture_tap(&client, &fixture, NET_FIXTURE_CLIENT, "eth0");
 }
 
 static void
 end(void)
 {
-	netrig_tap_close(&client);
+	net_fixture_tap_close(&client);
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 START_TEST(frames_and_bytes_by_reason)
 {
 	NEED_DSR_OF_OURS("reasons");
-	NEED_NETRIG(&rig, &one);
-	begin(netrig_server4(0));
+	NEED_NET_FIXTURE(&fixture, &one);
+	begin(net_fixture_server4(0));
 	expect("malformed", make_bad);
 	expect("not_local", make_broadcast);
 	expect("fragment", make_fragment);
-	(void)dsrpen_ask(&pen, &rig, "server 0 down");
+	(void)dsrpen_ask(&pen, &fixture, "server 0 down");
 	expect("no_server", make_plain);
 	end();
 }
@@ -181,11 +182,11 @@ END_TEST
 START_TEST(without_a_hardware_address)
 {
 	NEED_DSR_OF_OURS("reasons");
-	NEED_NETRIG(&rig, &one);
+	NEED_NET_FIXTURE(&fixture, &one);
 	begin("192.168.100.99");
 	expect("neighbor", make_plain);
 	ck_assert_int_gt(
-	    report_number(dsrpen_ask(&pen, &rig, "dsr"), "held"), 0);
+	    report_number(dsrpen_ask(&pen, &fixture, "dsr"), "held"), 0);
 	end();
 }
 END_TEST
@@ -197,11 +198,11 @@ START_TEST(what_the_link_does_not_take)
 	long more;
 
 	NEED_DSR_OF_OURS("reasons");
-	NEED_NETRIG(&rig, &one);
+	NEED_NET_FIXTURE(&fixture, &one);
 	begin("192.168.100.99");
-	netrig_ip(&rig, NETRIG_DIRECTOR, "link set eth0 down\n");
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR, "link set eth0 down\n");
 	(void)dsrpen_ask(
-	    &pen, &rig, "listen " NETRIG_VIP4 ":0,192.168.100.11:0");
+	    &pen, &fixture, "listen " NET_FIXTURE_VIP4 ":0,192.168.100.11:0");
 	WAIT_FOR((t = ask()).frames[SEND] > 0, 15000);
 	more = t.bytes[SEND] - t.frames[SEND] * ARP;
 	ck_assert_int_ge(more, 0);
@@ -218,22 +219,22 @@ START_TEST(too_big_for_a_tunnel)
 	const char *said;
 
 	NEED_DSR_OF_OURS("tunnels");
-	NEED_NETRIG(&rig, &beyond);
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
-	    "-Odsr_forward tunnel", "-Odsr_ip " NETRIG_DSR_IP4,
-	    "-Odsr_gateway 192.168.100.9", NETRIG_VIP4 ":0", netrig_far4(0),
-	    NULL);
-	netrig_tap(&client, &rig, NETRIG_CLIENT, "eth0");
+	NEED_NET_FIXTURE(&fixture, &beyond);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
+	    "-Odsr_forward tunnel", "-Odsr_ip " NET_FIXTURE_DSR_IP4,
+	    "-Odsr_gateway 192.168.100.9", NET_FIXTURE_VIP4 ":0",
+	    net_fixture_far4(0), NULL);
+	net_fixture_tap(&client, &fixture, NET_FIXTURE_CLIENT, "eth0");
 	WAIT_FOR(
-	    strstr(dsrpen_ask(&pen, &rig, "dsr"), "unknown") == NULL, 5000);
+	    strstr(dsrpen_ask(&pen, &fixture, "dsr"), "unknown") == NULL, 5000);
 	make(HEAD + FITS, DONT_CUT);
-	netrig_tap_send(&client, frame, HEAD + FITS);
+	net_fixture_tap_send(&client, frame, HEAD + FITS);
 	make(HEAD + FITS + 1, DONT_CUT);
-	netrig_tap_send(&client, frame, HEAD + FITS + 1);
+	net_fixture_tap_send(&client, frame, HEAD + FITS + 1);
 	make(HEAD + MOST, DONT_CUT);
-	netrig_tap_send(&client, frame, HEAD + MOST);
-	WAIT_FOR(report_number(
-		     (said = dsrpen_ask(&pen, &rig, "dsr")), "too_big") == 2,
+	net_fixture_tap_send(&client, frame, HEAD + MOST);
+	WAIT_FOR(report_number((said = dsrpen_ask(&pen, &fixture, "dsr")),
+		     "too_big") == 2,
 	    5000);
 	ck_assert_int_eq(report_number(said, "too_big_bytes"),
 	    HEAD + FITS + 1 + HEAD + MOST);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "support/dsrfast.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/pattern.h"
 #include "support/suite.h"
@@ -18,9 +18,9 @@
 enum { MUCH = 20000000, SEGMENT = 1448 };
 enum { DATAGRAMS = 3000, BURST = 50 };
 
-static const struct netrig_options one = { .servers = 1 };
-static const struct netrig_options two = { .servers = 2 };
-static struct netrig rig;
+static const struct net_fixture_options one = { .servers = 1 };
+static const struct net_fixture_options two = { .servers = 2 };
+static struct net_fixture fixture;
 static struct dsrnet net;
 
 static const char *
@@ -43,7 +43,7 @@ START_TEST(uploads_and_downloads)
 	unsigned who;
 	long received;
 
-	NEED_DSRFAST(&net, &rig, &two, netrig_vip(_i), SOCK_STREAM);
+	NEED_DSRFAST(&net, &fixture, &two, net_fixture_vip(_i), SOCK_STREAM);
 	who = dsrfast_connect(&net, &near, &far);
 	received = count("received");
 	dsrnet_pass(near, far, MUCH);
@@ -52,7 +52,7 @@ START_TEST(uploads_and_downloads)
 	ck_assert_int_lt(count("received") - received, MUCH / SEGMENT / 10);
 	dsrnet_pass(far, near, MUCH);
 	ck_assert_int_lt(count("received") - received, MUCH / SEGMENT / 10);
-	ck_assert(!netrig_is_readable(net.at[1 - who]));
+	ck_assert(!net_fixture_is_readable(net.at[1 - who]));
 	close(near);
 	close(far);
 	dsrnet_end(&net);
@@ -87,7 +87,7 @@ START_TEST(datagrams)
 	long received;
 	int near;
 
-	NEED_DSRFAST(&net, &rig, &two, netrig_vip(_i), SOCK_DGRAM);
+	NEED_DSRFAST(&net, &fixture, &two, net_fixture_vip(_i), SOCK_DGRAM);
 	memset(seen, 0, sizeof(seen));
 	near = dsrnet_dial(&net);
 	who = dsrfast_echo(&net, near);
@@ -104,7 +104,7 @@ START_TEST(datagrams)
 	}
 	ck_assert_int_ge(count("fast_frames"), DATAGRAMS);
 	ck_assert_int_lt(count("received") - received, DATAGRAMS / 10);
-	ck_assert(!netrig_is_readable(net.at[1 - who]));
+	ck_assert(!net_fixture_is_readable(net.at[1 - who]));
 	close(near);
 	dsrnet_end(&net);
 }
@@ -135,9 +135,9 @@ dial_again(const struct pair *p)
 {
 	int fd, on = 1;
 
-	netrig_enter(&rig, NETRIG_CLIENT);
+	net_fixture_enter(&fixture, NET_FIXTURE_CLIENT);
 	fd = socket(p->own.ss_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
@@ -192,7 +192,7 @@ expect_end(int i)
 	bytes = count("forwarded_bytes") + count("fast_bytes");
 	ck_assert_int_gt(bytes, DSRFAST_SOME);
 	next = dial_again(&p);
-	WAIT_FOR(netrig_is_connected(next), 5000);
+	WAIT_FOR(net_fixture_is_connected(next), 5000);
 	ck_assert_int_eq(of_server("sx"), bytes);
 	ck_assert_int_eq(of_server("conn"), 1);
 	close(next);
@@ -200,7 +200,8 @@ expect_end(int i)
 
 START_TEST(ends_are_seen)
 {
-	NEED_DSRFAST(&net, &rig, &one, netrig_vip(_i % 2), SOCK_STREAM);
+	NEED_DSRFAST(
+	    &net, &fixture, &one, net_fixture_vip(_i % 2), SOCK_STREAM);
 	expect_end(_i);
 	dsrnet_end(&net);
 }
@@ -226,7 +227,7 @@ START_TEST(the_idle_one_makes_room)
 	unsigned who;
 	long opened;
 
-	NEED_DSRFAST_WITH(&net, &rig, &one, netrig_vip(_i), SOCK_DGRAM,
+	NEED_DSRFAST_WITH(&net, &fixture, &one, net_fixture_vip(_i), SOCK_DGRAM,
 	    "-Odsr_fast_path; dsr_flows 2");
 	busy = dsrnet_dial(&net);
 	idle = dsrnet_dial(&net);

@@ -12,18 +12,18 @@
 #include "support/dsrfast.h"
 #include "support/dsrpen.h"
 #include "support/netframe.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
 enum { SEGMENT = 1448 };
 
-static const struct netrig_options one = { .servers = 1 };
-static const struct netrig_options two = { .servers = 2 };
-static struct netrig rig;
+static const struct net_fixture_options one = { .servers = 1 };
+static const struct net_fixture_options two = { .servers = 2 };
+static struct net_fixture fixture;
 static struct dsrnet net;
-static struct netrig_tap tap; /* at a server */
+static struct net_fixture_tap tap; /* at a server */
 
 static const char *
 ask(const char *line)
@@ -45,7 +45,7 @@ frames_there(void)
 {
 	unsigned n = 0, protocol;
 
-	while (netrig_tap_next(&tap)) {
+	while (net_fixture_tap_next(&tap)) {
 		if (tap.outgoing || tap.length < 34)
 			continue;
 		protocol = tap.bytes[12] == 8 ? tap.bytes[23] : tap.bytes[20];
@@ -68,9 +68,9 @@ START_TEST(connections_end_with_their_server)
 	unsigned who;
 	long before;
 
-	NEED_DSRFAST(&net, &rig, &two, netrig_vip(_i), SOCK_STREAM);
+	NEED_DSRFAST(&net, &fixture, &two, net_fixture_vip(_i), SOCK_STREAM);
 	who = dsrfast_connect(&net, &near, &far);
-	netrig_tap(&tap, &rig, NETRIG_SERVER + who, "eth0");
+	net_fixture_tap(&tap, &fixture, NET_FIXTURE_SERVER + who, "eth0");
 	dsrnet_pass(near, far, SEGMENT);
 	ck_assert_uint_gt(frames_there(), 0);
 	before = count("fast_frames");
@@ -78,10 +78,10 @@ START_TEST(connections_end_with_their_server)
 	ck_assert_int_eq(send(near, "x", 1, 0), 1);
 	WAIT_FOR(is_reset(near), 10000);
 	ck_assert_uint_eq(frames_there(), 0);
-	ck_assert(!netrig_is_readable(far));
+	ck_assert(!net_fixture_is_readable(far));
 	ck_assert_int_eq(count("fast_frames"), before);
 	ck_assert_int_eq(count("fast_flows"), 0);
-	netrig_tap_close(&tap);
+	net_fixture_tap_close(&tap);
 	close(near);
 	close(far);
 	dsrnet_end(&net);
@@ -104,10 +104,10 @@ START_TEST(datagrams_change_their_server)
 	long before, bytes;
 	int near;
 
-	NEED_DSRFAST(&net, &rig, &two, netrig_vip(_i), SOCK_DGRAM);
+	NEED_DSRFAST(&net, &fixture, &two, net_fixture_vip(_i), SOCK_DGRAM);
 	near = dsrnet_dial(&net);
 	who = dsrfast_echo(&net, near);
-	netrig_tap(&tap, &rig, NETRIG_SERVER + who, "eth0");
+	net_fixture_tap(&tap, &fixture, NET_FIXTURE_SERVER + who, "eth0");
 	before = count("fast_frames");
 	bytes = count("fast_bytes") + count("forwarded_bytes");
 	(void)ask(text("server %u down", who));
@@ -123,7 +123,7 @@ START_TEST(datagrams_change_their_server)
 	(void)ask(text("server %u up", who));
 	ck_assert_uint_eq(dsrfast_echo(&net, near), 1 - who);
 	ck_assert_int_eq(count("fast_flows"), 1);
-	netrig_tap_close(&tap);
+	net_fixture_tap_close(&tap);
 	close(near);
 	dsrnet_end(&net);
 }
@@ -138,16 +138,18 @@ START_TEST(servers_move)
 	char byte;
 	int near;
 
-	NEED_DSRFAST(&net, &rig, &one, netrig_vip(_i), SOCK_DGRAM);
+	NEED_DSRFAST(&net, &fixture, &one, net_fixture_vip(_i), SOCK_DGRAM);
 	near = dsrnet_dial(&net);
 	(void)dsrfast_echo(&net, near);
-	netrig_set(&rig, NETRIG_SERVER, "ipv4/conf/eth0/arp_notify", "1");
-	netrig_set(&rig, NETRIG_SERVER, "ipv6/conf/eth0/ndisc_notify", "1");
-	netrig_ip(
-	    &rig, NETRIG_SERVER, "link set eth0 address 02:00:00:64:00:55\n");
+	net_fixture_set(
+	    &fixture, NET_FIXTURE_SERVER, "ipv4/conf/eth0/arp_notify", "1");
+	net_fixture_set(
+	    &fixture, NET_FIXTURE_SERVER, "ipv6/conf/eth0/ndisc_notify", "1");
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER,
+	    "link set eth0 address 02:00:00:64:00:55\n");
 	WAIT_FOR(count("neighbor_moves") == 1, 20000);
 	ck_assert_int_eq(send(near, "x", 1, 0), 1);
-	WAIT_FOR(netrig_is_readable(net.at[0]), 1000);
+	WAIT_FOR(net_fixture_is_readable(net.at[0]), 1000);
 	ck_assert_int_eq(recv(net.at[0], &byte, 1, 0), 1);
 	(void)dsrfast_echo(&net, near);
 	ck_assert_int_eq(count("fast_flows"), 1);
@@ -159,8 +161,8 @@ END_TEST
 static void
 listen_elsewhere(int i)
 {
-	(void)ask(
-	    text(i == 0 ? "listen %s:80" : "listen [%s]:80", netrig_vip(i)));
+	(void)ask(text(
+	    i == 0 ? "listen %s:80" : "listen [%s]:80", net_fixture_vip(i)));
 }
 
 START_TEST(connections_outlast_their_port)
@@ -168,7 +170,7 @@ START_TEST(connections_outlast_their_port)
 	int near, far;
 	long before;
 
-	NEED_DSRFAST(&net, &rig, &one, netrig_vip(_i), SOCK_STREAM);
+	NEED_DSRFAST(&net, &fixture, &one, net_fixture_vip(_i), SOCK_STREAM);
 	(void)dsrfast_connect(&net, &near, &far);
 	listen_elsewhere(_i);
 	before = count("fast_frames");
@@ -188,7 +190,7 @@ START_TEST(datagrams_end_with_their_port)
 	long before, others;
 	int near;
 
-	NEED_DSRFAST(&net, &rig, &one, netrig_vip(_i), SOCK_DGRAM);
+	NEED_DSRFAST(&net, &fixture, &one, net_fixture_vip(_i), SOCK_DGRAM);
 	near = dsrnet_dial(&net);
 	(void)dsrfast_echo(&net, near);
 	listen_elsewhere(_i);
@@ -196,7 +198,7 @@ START_TEST(datagrams_end_with_their_port)
 	others = count("dropped_not_local");
 	ck_assert_int_eq(send(near, "x", 1, 0), 1);
 	WAIT_FOR(count("dropped_not_local") > others, 5000);
-	ck_assert(!netrig_is_readable(net.at[0]));
+	ck_assert(!net_fixture_is_readable(net.at[0]));
 	ck_assert_int_eq(count("fast_frames"), before);
 	close(near);
 	dsrnet_end(&net);
@@ -217,12 +219,12 @@ START_TEST(without_gro_nothing_is_lost)
 	long long end;
 	int near;
 
-	NEED_DSRFAST(&net, &rig, &two, netrig_vip(_i), SOCK_DGRAM);
+	NEED_DSRFAST(&net, &fixture, &two, net_fixture_vip(_i), SOCK_DGRAM);
 	dsrpen_down(&net.pen);
 	dsrfast_switch_merges(&net, false);
-	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, net.vip, "-rU", net.option,
-	    text(_i == 0 ? "%s:0" : "[%s]:0", net.vip), netrig_server4(0),
-	    netrig_server4(1), NULL);
+	dsrpen_up(&net.pen, &fixture, NET_FIXTURE_DIRECTOR, net.vip, "-rU",
+	    net.option, text(_i == 0 ? "%s:0" : "[%s]:0", net.vip),
+	    net_fixture_server4(0), net_fixture_server4(1), NULL);
 	ck_assert(!has_fast_path());
 	ck_assert(child_has_said(
 	    &net.pen.child, "fast path not used: the veth peer drops frames"));
@@ -255,7 +257,7 @@ START_TEST(gro_goes_and_comes)
 	int near, far;
 	long before;
 
-	NEED_DSRFAST(&net, &rig, &two, netrig_vip(_i), SOCK_STREAM);
+	NEED_DSRFAST(&net, &fixture, &two, net_fixture_vip(_i), SOCK_STREAM);
 	(void)dsrfast_connect(&net, &near, &far);
 	dsrfast_switch_merges(&net, false);
 	dsrnet_pass(near, far, DSRFAST_SOME);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -18,17 +18,17 @@
 /* A frame with "hello" in it. */
 enum { PORT = 7007, BURST = 5, HELD = 3, DATAGRAM = 14 + 20 + 8 + 5 };
 
-static const struct netrig_options one = { .servers = 1 };
-static struct netrig rig;
+static const struct net_fixture_options one = { .servers = 1 };
+static struct net_fixture fixture;
 static struct dsrpen pen;
 /* At the server; at the switch, where the director is plugged in: one at its
  * own end would not see what XDP takes. */
-static struct netrig_tap tap, before;
+static struct net_fixture_tap tap, before;
 
 static long
 count(const char *name)
 {
-	return report_number(dsrpen_ask(&pen, &rig, "dsr"), name);
+	return report_number(dsrpen_ask(&pen, &fixture, "dsr"), name);
 }
 
 /* Server 0 answers the director's question for its address, in place of its
@@ -40,7 +40,7 @@ answer(void)
 		0, 3, 8, 6, 0, 1, 8, 0, 6, 4, 0, 2, 2, 0, 0, 0x64, 0, 3, 192,
 		168, 100, 3, 2, 0, 0, 0x64, 0, 2 };
 
-	netrig_tap_send(&tap, reply, sizeof(reply));
+	net_fixture_tap_send(&tap, reply, sizeof(reply));
 }
 
 /* How many more have gone to the director. */
@@ -49,7 +49,7 @@ datagrams(void)
 {
 	int n = 0;
 
-	while (netrig_tap_next(&before))
+	while (net_fixture_tap_next(&before))
 		n += before.outgoing && before.length > 34 &&
 		    before.bytes[12] == 8 && before.bytes[13] == 0 &&
 		    before.bytes[23] == IPPROTO_UDP;
@@ -74,19 +74,21 @@ START_TEST(frames_wait_for_the_address)
 	int near, far, i;
 
 	NEED_DSR_OF_OURS("first frames");
-	NEED_NETRIG(&rig, &one);
-	netrig_ip(&rig, NETRIG_SERVER, "link set eth0 arp off\n");
-	netrig_tap(&tap, &rig, NETRIG_SERVER, "eth0");
-	netrig_tap(&before, &rig, NETRIG_SWITCH, "d1");
-	far = netrig_listen(&rig, NETRIG_SERVER, SOCK_DGRAM, NETRIG_VIP4, PORT);
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
-	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
-	near = netrig_dial(&rig, NETRIG_CLIENT, SOCK_DGRAM, NETRIG_VIP4, PORT);
+	NEED_NET_FIXTURE(&fixture, &one);
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER, "link set eth0 arp off\n");
+	net_fixture_tap(&tap, &fixture, NET_FIXTURE_SERVER, "eth0");
+	net_fixture_tap(&before, &fixture, NET_FIXTURE_SWITCH, "d1");
+	far = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_DGRAM, NET_FIXTURE_VIP4, PORT);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
+	near = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_DGRAM, NET_FIXTURE_VIP4, PORT);
 	for (i = 0; i < BURST; i++)
 		ck_assert_int_eq(send(near, "hello", 5, 0), 5);
 	/* the answer comes behind them, and before their time is over */
 	WAIT_FOR((i -= datagrams()) == 0, 5000);
-	ck_assert(!netrig_is_readable(far));
+	ck_assert(!net_fixture_is_readable(far));
 	answer();
 	WAIT_FOR((got += read_all(far)) == HELD, 5000);
 	ck_assert_int_eq(count("held"), HELD);
@@ -98,10 +100,10 @@ START_TEST(frames_wait_for_the_address)
 	ck_assert_int_eq(send(near, "hello", 5, 0), 5);
 	WAIT_FOR((got += read_all(far)) == HELD + 1, 5000);
 	ck_assert_int_eq(count("held"), HELD);
-	netrig_tap_close(&tap);
-	netrig_tap_close(&before);
+	net_fixture_tap_close(&tap);
+	net_fixture_tap_close(&before);
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -110,17 +112,18 @@ START_TEST(not_for_ever)
 	int near;
 
 	NEED_DSR_OF_OURS("first frames");
-	NEED_NETRIG(&rig, &one);
-	netrig_ip(&rig, NETRIG_SERVER, "link set eth0 arp off\n");
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
-	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
-	near = netrig_dial(&rig, NETRIG_CLIENT, SOCK_DGRAM, NETRIG_VIP4, PORT);
+	NEED_NET_FIXTURE(&fixture, &one);
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER, "link set eth0 arp off\n");
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
+	near = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_DGRAM, NET_FIXTURE_VIP4, PORT);
 	ck_assert_int_eq(send(near, "hello", 5, 0), 5);
 	WAIT_FOR(count("held") == 1, 5000);
 	WAIT_FOR(count("dropped_neighbor") == 1, 5000);
 	ck_assert_int_eq(count("dropped_neighbor_bytes"), DATAGRAM);
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -136,15 +139,15 @@ expect_metrics(void)
 		"pen_dsr_flows_in_state{state=\"established\"} 0\n" };
 	static const char request[] = "GET /metrics HTTP/1.0\r\n\r\n";
 	const char *got;
-	struct spot web;
+	struct endpoint web;
 	size_t i;
 	int fd;
 
-	spot_new(&web, SPOT_UNIX);
-	(void)dsrpen_ask(&pen, &rig, text("web %s", web.text));
-	fd = spot_connect(&web);
-	spot_send(fd, request, sizeof(request) - 1);
-	got = spot_recv_all(fd);
+	endpoint_new(&web, ENDPOINT_UNIX);
+	(void)dsrpen_ask(&pen, &fixture, text("web %s", web.text));
+	fd = endpoint_connect(&web);
+	endpoint_send(fd, request, sizeof(request) - 1);
+	got = endpoint_recv_all(fd);
 	close(fd);
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		ck_assert_msg(strstr(got, text("\n%s", lines[i])) != NULL,
@@ -156,7 +159,7 @@ static void
 expect_json(void)
 {
 #ifdef HAVE_JANSSON
-	const char *said = dsrpen_ask(&pen, &rig, "dsr json");
+	const char *said = dsrpen_ask(&pen, &fixture, "dsr json");
 
 	ck_assert_ptr_nonnull(strstr(said, "{\"interface\":\"eth0\""));
 	ck_assert_ptr_nonnull(strstr(said, ",\"fast_path\":false,"));
@@ -180,14 +183,15 @@ START_TEST(what_it_tells)
 	const char *said;
 
 	NEED_DSR_OF_OURS("a report");
-	NEED_NETRIG(&rig, &one);
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
-	    NETRIG_VIP4 ":0", netrig_server4(0), "192.168.100.99", NULL);
-	WAIT_FOR(strstr(dsrpen_ask(&pen, &rig, "dsr"),
+	NEED_NET_FIXTURE(&fixture, &one);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), "192.168.100.99",
+	    NULL);
+	WAIT_FOR(strstr(dsrpen_ask(&pen, &fixture, "dsr"),
 		     "\n0 mac 02:00:00:64:00:03 forward mac\n"
 		     "1 mac unknown forward mac\n") != NULL,
 	    5000);
-	said = dsrpen_ask(&pen, &rig, "dsr");
+	said = dsrpen_ask(&pen, &fixture, "dsr");
 	ck_assert_ptr_nonnull(strstr(said, "\nlink_missed 0\n"));
 	ck_assert_ptr_nonnull(strstr(said, "\nflows_established 0\n"));
 	ck_assert_ptr_nonnull(strstr(said,
@@ -200,7 +204,7 @@ START_TEST(what_it_tells)
 	ck_assert_ptr_nonnull(strstr(said,
 	    "\ndropped_no_server 0\ndropped_no_server_bytes 0\n"
 	    "dropped_neighbor "));
-	said = dsrpen_ask(&pen, &rig, "statistics");
+	said = dsrpen_ask(&pen, &fixture, "statistics");
 	ck_assert_ptr_nonnull(strstr(said, "\ndsr_received "));
 	ck_assert_ptr_nonnull(strstr(said, "\ndsr_fast_frames 0\n"));
 	ck_assert_ptr_nonnull(
@@ -208,7 +212,7 @@ START_TEST(what_it_tells)
 	expect_json();
 	expect_metrics();
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -217,16 +221,16 @@ static void
 expect_no_fast_path(const char *flows, const char *reason)
 {
 	NEED_DSR_OF_OURS("a fast path");
-	NEED_NETRIG(&rig, &one);
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r", "-O",
-	    "dsr_link packet", "-O", "dsr_fast_path", "-O", flows,
-	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
+	NEED_NET_FIXTURE(&fixture, &one);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
+	    "-O", "dsr_link packet", "-O", "dsr_fast_path", "-O", flows,
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
 	ck_assert(child_has_said(&pen.child,
 	    text("dsr_fast_path has no effect: %s link=packet", reason)));
 	ck_assert_ptr_nonnull(
-	    strstr(dsrpen_ask(&pen, &rig, "dsr"), "\nfast_path no\n"));
+	    strstr(dsrpen_ask(&pen, &fixture, "dsr"), "\nfast_path no\n"));
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 START_TEST(link_without_fast_path)
@@ -252,22 +256,22 @@ START_TEST(removed_servers_are_not_asked_for)
 	int i;
 
 	NEED_DSR_OF_OURS("neighbours");
-	NEED_NETRIG(&rig, &one);
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
-	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
+	NEED_NET_FIXTURE(&fixture, &one);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
 	for (i = 0; i < 3; i++) {
 		(void)dsrpen_ask(
-		    &pen, &rig, text("%s 192.168.100.9%d", rows[i], i));
-		WAIT_FOR(strstr(dsrpen_ask(&pen, &rig, "dsr"),
+		    &pen, &fixture, text("%s 192.168.100.9%d", rows[i], i));
+		WAIT_FOR(strstr(dsrpen_ask(&pen, &fixture, "dsr"),
 			     text("\n192.168.100.9%d mac", i)) != NULL,
 		    5000);
-		(void)dsrpen_ask(&pen, &rig, ends[i]);
-		WAIT_FOR(strstr(dsrpen_ask(&pen, &rig, "dsr"),
+		(void)dsrpen_ask(&pen, &fixture, ends[i]);
+		WAIT_FOR(strstr(dsrpen_ask(&pen, &fixture, "dsr"),
 			     text("\n192.168.100.9%d mac", i)) == NULL,
 		    5000);
 	}
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 

@@ -9,18 +9,18 @@
 #include <unistd.h>
 
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
-#include "support/spot.h"
+#include "support/endpoint.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
 enum { HEAD = 14, IP = 20, UDP = 8, ICMP = 8, QUOTED = IP + 8, OFFERED = 1400 };
 
-static const struct netrig_options two = { .servers = 2, .beyond = 2 };
-static struct netrig rig;
+static const struct net_fixture_options two = { .servers = 2, .beyond = 2 };
+static struct net_fixture fixture;
 static struct dsrpen pen;
-static struct netrig_tap client;
+static struct net_fixture_tap client;
 static unsigned char frame[HEAD + IP + UDP + OFFERED];
 
 static void
@@ -29,21 +29,21 @@ put_ip(unsigned char *p, const char *from, const char *to, unsigned protocol,
 {
 	memset(p, 0, IP);
 	p[0] = 0x45;
-	netrig_put16(p + 2, (unsigned)(IP + content));
+	net_fixture_put16(p + 2, (unsigned)(IP + content));
 	p[8] = 64;
 	p[9] = (unsigned char)protocol;
 	memcpy(p + 12, from, 4);
 	memcpy(p + 16, to, 4);
-	netrig_put16(p + 10, netrig_sum(p, IP));
+	net_fixture_put16(p + 10, net_fixture_sum(p, IP));
 }
 
 static void
 send_frame(size_t length)
 {
-	netrig_mac(NETRIG_DIRECTOR, frame);
-	netrig_mac(NETRIG_CLIENT, frame + 6);
-	netrig_put16(frame + 12, 0x0800);
-	netrig_tap_send(&client, frame, length);
+	net_fixture_mac(NET_FIXTURE_DIRECTOR, frame);
+	net_fixture_mac(NET_FIXTURE_CLIENT, frame + 6);
+	net_fixture_put16(frame + 12, 0x0800);
+	net_fixture_tap_send(&client, frame, length);
 }
 
 /* Anybody says that a packet in the tunnel to the first server was too big. */
@@ -57,10 +57,10 @@ send_news(unsigned mtu)
 	memset(icmp, 0, ICMP + QUOTED);
 	icmp[0] = 3;
 	icmp[1] = 4;
-	netrig_put16(icmp + 6, mtu);
-	inet_pton(AF_INET, netrig_far4(0), server);
+	net_fixture_put16(icmp + 6, mtu);
+	inet_pton(AF_INET, net_fixture_far4(0), server);
 	put_ip(quote, "\300\250\144\2", server, 4, 1480);
-	netrig_put16(icmp + 2, netrig_sum(icmp, ICMP + QUOTED));
+	net_fixture_put16(icmp + 2, net_fixture_sum(icmp, ICMP + QUOTED));
 	send_frame(HEAD + IP + ICMP + QUOTED);
 }
 
@@ -73,48 +73,48 @@ send_datagram(void)
 	put_ip(frame + HEAD, "\300\250\144\1", "\300\250\144\12", 17,
 	    UDP + OFFERED);
 	memset(udp, 0, UDP + OFFERED);
-	netrig_put16(udp, 4000);
-	netrig_put16(udp + 2, 7007);
-	netrig_put16(udp + 4, UDP + OFFERED);
+	net_fixture_put16(udp, 4000);
+	net_fixture_put16(udp + 2, 7007);
+	net_fixture_put16(udp + 4, UDP + OFFERED);
 	send_frame(HEAD + IP + UDP + OFFERED);
 }
 
 static long
 count(const char *what)
 {
-	return report_number(dsrpen_ask(&pen, &rig, "dsr"), what);
+	return report_number(dsrpen_ask(&pen, &fixture, "dsr"), what);
 }
 
 static bool
 says(const char *what)
 {
-	return strstr(dsrpen_ask(&pen, &rig, "dsr"), what) != NULL;
+	return strstr(dsrpen_ask(&pen, &fixture, "dsr"), what) != NULL;
 }
 
 static void
 begin(void)
 {
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
-	    "-Odsr_forward tunnel", "-Odsr_ip " NETRIG_DSR_IP4,
-	    "-Odsr_gateway 192.168.100.9", NETRIG_VIP4 ":0", netrig_far4(0),
-	    NULL);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
+	    "-Odsr_forward tunnel", "-Odsr_ip " NET_FIXTURE_DSR_IP4,
+	    "-Odsr_gateway 192.168.100.9", NET_FIXTURE_VIP4 ":0",
+	    net_fixture_far4(0), NULL);
 	WAIT_FOR(!says("unknown"), 5000);
-	netrig_tap(&client, &rig, NETRIG_CLIENT, "eth0");
+	net_fixture_tap(&client, &fixture, NET_FIXTURE_CLIENT, "eth0");
 }
 
 static void
 end(void)
 {
-	netrig_tap_close(&client);
+	net_fixture_tap_close(&client);
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 /* One small frame must not have all that follow cut into dozens. */
 START_TEST(path_mtu)
 {
 	NEED_DSR_OF_OURS("tunnels");
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	begin();
 	send_news(68);
 	WAIT_FOR(!says("path_mtu 1500"), 5000);
@@ -135,7 +135,7 @@ START_TEST(flood_of_news)
 	unsigned i;
 
 	NEED_DSR_OF_OURS("tunnels");
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	begin();
 	dropped = count("dropped_not_local");
 	received = count("received");
@@ -156,26 +156,27 @@ START_TEST(a_tag_of_strangers)
 		0, 0, 0x64, 0, 1, 0x81, 0, 0, 5, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1,
 		2, 0, 0, 0x64, 0, 1, 192, 168, 100, 1, 0, 0, 0, 0, 0, 0, 192,
 		168, 100, 10 };
-	static const struct netrig_options plain = { .servers = 1 };
+	static const struct net_fixture_options plain = { .servers = 1 };
 	long received;
 	int far, near;
 
 	NEED_DSR_OF_OURS("tags");
-	NEED_NETRIG(&rig, &plain);
-	far =
-	    netrig_listen(&rig, NETRIG_SERVER, SOCK_STREAM, NETRIG_VIP4, 7007);
-	netrig_tap(&client, &rig, NETRIG_CLIENT, "eth0");
+	NEED_NET_FIXTURE(&fixture, &plain);
+	far = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_STREAM, NET_FIXTURE_VIP4, 7007);
+	net_fixture_tap(&client, &fixture, NET_FIXTURE_CLIENT, "eth0");
 	/* the first frame that it hears for its VIP is the stranger's */
-	dsrpen_start(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, NETRIG_VIP4 ":0",
-	    netrig_server4(0), NULL);
-	WAIT_FOR(spot_path_listens(pen.control), 10000);
+	dsrpen_start(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
+	WAIT_FOR(endpoint_path_listens(pen.control), 10000);
 	WAIT_FOR(!says("unknown"), 10000);
 	received = count("received");
-	netrig_tap_send(&client, question, sizeof(question));
+	net_fixture_tap_send(&client, question, sizeof(question));
 	WAIT_FOR(count("received") > received, 10000);
 	ck_assert(!child_has_said(&pen.child, "segment has a VLAN tag"));
-	near = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, NETRIG_VIP4, 7007);
-	WAIT_FOR(netrig_is_connected(near), 10000);
+	near = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, NET_FIXTURE_VIP4, 7007);
+	WAIT_FOR(net_fixture_is_connected(near), 10000);
 	close(near);
 	close(far);
 	end();

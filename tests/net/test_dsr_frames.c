@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "support/dsrnet.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
-static struct netrig rig;
+static struct net_fixture fixture;
 static struct dsrnet net;
 
 /* Streams both ways, through both servers. */
@@ -29,7 +29,7 @@ expect_streams(const char *vip)
 	unsigned i;
 	int near, far;
 
-	dsrnet_begin(&net, &rig, vip, SOCK_STREAM);
+	dsrnet_begin(&net, &fixture, vip, SOCK_STREAM);
 	for (i = 0; i < 2; i++) {
 		dsrnet_connect(&net, &near, &far);
 		dsrnet_pass(near, far, n);
@@ -37,31 +37,31 @@ expect_streams(const char *vip)
 		close(near);
 		close(far);
 	}
-	if (net.option != NULL && rig.is.offload)
+	if (net.option != NULL && fixture.is.offload)
 		ck_assert_int_gt(
 		    report_number(
-			dsrpen_ask(&net.pen, &rig, "dsr"), "link_merged"),
+			dsrpen_ask(&net.pen, &fixture, "dsr"), "link_merged"),
 		    0);
 	dsrnet_end(&net);
 }
 
 START_TEST(uploads4)
 {
-	static const struct netrig_options two = { .servers = 2 };
+	static const struct net_fixture_options two = { .servers = 2 };
 
 	NEED_DSR();
-	NEED_NETRIG(&rig, &two);
-	expect_streams(NETRIG_VIP4);
+	NEED_NET_FIXTURE(&fixture, &two);
+	expect_streams(NET_FIXTURE_VIP4);
 }
 END_TEST
 
 START_TEST(uploads6)
 {
-	static const struct netrig_options two = { .servers = 2 };
+	static const struct net_fixture_options two = { .servers = 2 };
 
 	NEED_DSR_OF_OURS("IPv6");
-	NEED_NETRIG(&rig, &two);
-	expect_streams(NETRIG_VIP6);
+	NEED_NET_FIXTURE(&fixture, &two);
+	expect_streams(NET_FIXTURE_VIP6);
 }
 END_TEST
 
@@ -70,10 +70,10 @@ END_TEST
 static void
 expect_offloads(const char *vip, const char *link)
 {
-	static const struct netrig_options offloads = { .servers = 2,
+	static const struct net_fixture_options offloads = { .servers = 2,
 		.offload = true };
 
-	NEED_NETRIG(&rig, &offloads);
+	NEED_NET_FIXTURE(&fixture, &offloads);
 	net.option = link;
 	expect_streams(vip);
 	net.option = NULL;
@@ -82,66 +82,67 @@ expect_offloads(const char *vip, const char *link)
 START_TEST(offloads4)
 {
 	NEED_DSR_OF_OURS("offloads");
-	expect_offloads(NETRIG_VIP4, NULL);
+	expect_offloads(NET_FIXTURE_VIP4, NULL);
 }
 END_TEST
 
 START_TEST(offloads6)
 {
 	NEED_DSR_OF_OURS("IPv6");
-	expect_offloads(NETRIG_VIP6, NULL);
+	expect_offloads(NET_FIXTURE_VIP6, NULL);
 }
 END_TEST
 
 START_TEST(merged4)
 {
 	NEED_DSR_OF_OURS("offloads");
-	expect_offloads(NETRIG_VIP4, PACKET);
+	expect_offloads(NET_FIXTURE_VIP4, PACKET);
 }
 END_TEST
 
 START_TEST(merged6)
 {
 	NEED_DSR_OF_OURS("IPv6");
-	expect_offloads(NETRIG_VIP6, PACKET);
+	expect_offloads(NET_FIXTURE_VIP6, PACKET);
 }
 END_TEST
 
-static const struct netrig_options tags = { .servers = 2, .vlan = 42 };
+static const struct net_fixture_options tags = { .servers = 2, .vlan = 42 };
 
 START_TEST(tags4)
 {
 	NEED_DSR_OF_OURS("VLANs");
-	NEED_NETRIG(&rig, &tags);
-	expect_streams(NETRIG_VIP4);
+	NEED_NET_FIXTURE(&fixture, &tags);
+	expect_streams(NET_FIXTURE_VIP4);
 }
 END_TEST
 
 START_TEST(tags6)
 {
 	NEED_DSR_OF_OURS("VLANs");
-	NEED_NETRIG(&rig, &tags);
-	expect_streams(NETRIG_VIP6);
+	NEED_NET_FIXTURE(&fixture, &tags);
+	expect_streams(NET_FIXTURE_VIP6);
 }
 END_TEST
 
 /* The router's "too big" goes to the VIP, and must find the server that has
  * sent what was. */
-static const struct netrig_options narrow = { .servers = 2, .router = true };
+static const struct net_fixture_options narrow = { .servers = 2,
+	.router = true };
 
 START_TEST(narrow_link4)
 {
 	NEED_DSR_OF_OURS("path MTU discovery");
-	NEED_NETRIG(&rig, &narrow);
-	expect_streams(NETRIG_VIP4);
+	NEED_NET_FIXTURE(&fixture, &narrow);
+	expect_streams(NET_FIXTURE_VIP4);
 }
 END_TEST
 
 START_TEST(narrow_link6)
 {
 	NEED_DSR_OF_OURS("IPv6");
-	NEED_NETRIG(&rig, &narrow);
-	expect_streams(NETRIG_VIP6);
+	NEED_NET_FIXTURE(&fixture, &narrow);
+	expect_streams(NET_FIXTURE_VIP6);
 }
 END_TEST
 
@@ -150,12 +151,12 @@ END_TEST
 static void
 expect_fragments(const char *vip)
 {
-	static const struct netrig_options three = { .servers = 3 };
+	static const struct net_fixture_options three = { .servers = 3 };
 	unsigned i, k, server;
 	int near;
 
-	NEED_NETRIG(&rig, &three);
-	dsrnet_begin(&net, &rig, vip, SOCK_DGRAM);
+	NEED_NET_FIXTURE(&fixture, &three);
+	dsrnet_begin(&net, &fixture, vip, SOCK_DGRAM);
 	for (i = 0; i < 6; i++) {
 		near = dsrnet_dial(&net);
 		server = dsrnet_echo(&net, near, 4000, 4000);
@@ -171,14 +172,14 @@ expect_fragments(const char *vip)
 START_TEST(fragments4)
 {
 	NEED_DSR_OF_OURS("fragments");
-	expect_fragments(NETRIG_VIP4);
+	expect_fragments(NET_FIXTURE_VIP4);
 }
 END_TEST
 
 START_TEST(fragments6)
 {
 	NEED_DSR_OF_OURS("IPv6");
-	expect_fragments(NETRIG_VIP6);
+	expect_fragments(NET_FIXTURE_VIP6);
 }
 END_TEST
 
@@ -195,14 +196,14 @@ open_echo(bool v6)
 
 	memset(&echo_to, 0, sizeof(echo_to));
 	echo_to.ss_family = v6 ? AF_INET6 : AF_INET;
-	ck_assert_int_eq(inet_pton(echo_to.ss_family, netrig_vip(v6),
-			     v6 ? (void *)&in6->sin6_addr
-				: (void *)&in->sin_addr),
+	ck_assert_int_eq(
+	    inet_pton(echo_to.ss_family, net_fixture_vip(v6),
+		v6 ? (void *)&in6->sin6_addr : (void *)&in->sin_addr),
 	    1);
-	netrig_enter(&rig, NETRIG_CLIENT);
+	net_fixture_enter(&fixture, NET_FIXTURE_CLIENT);
 	echo = socket(echo_to.ss_family, SOCK_RAW | SOCK_CLOEXEC,
 	    v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 	ck_assert_int_ge(echo, 0);
 }
 
@@ -242,12 +243,12 @@ is_echoed(bool v6, unsigned number, size_t n)
 static void
 expect_echo(bool v6)
 {
-	static const struct netrig_options three = { .servers = 3 };
+	static const struct net_fixture_options three = { .servers = 3 };
 	static const size_t sizes[] = { 64, 1473 + 8, 4000, 9000 };
 	unsigned i;
 
-	NEED_NETRIG(&rig, &three);
-	dsrnet_begin(&net, &rig, netrig_vip(v6), SOCK_DGRAM);
+	NEED_NET_FIXTURE(&fixture, &three);
+	dsrnet_begin(&net, &fixture, net_fixture_vip(v6), SOCK_DGRAM);
 	open_echo(v6);
 	for (i = 0; i < 12; i++) {
 		send_echo(v6, i, sizes[i % 4]);

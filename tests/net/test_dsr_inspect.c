@@ -9,20 +9,21 @@
 
 #include "support/dsrpen.h"
 #include "support/inspectrun.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
-static const struct netrig_options two = { .servers = 2 };
-static const struct netrig_options pair = { .servers = 2,
+static const struct net_fixture_options two = { .servers = 2 };
+static const struct net_fixture_options pair = { .servers = 2,
 	.two_directors = true };
-static const struct netrig_options tagged = { .servers = 2, .vlan = 100 };
-static const struct netrig_options elsewhere = { .servers = 2, .beyond = 2 };
-static struct netrig rig;
+static const struct net_fixture_options tagged = { .servers = 2, .vlan = 100 };
+static const struct net_fixture_options elsewhere = { .servers = 2,
+	.beyond = 2 };
+static struct net_fixture fixture;
 
 #define OF_3 "(192.168.100.3, 02:00:00:64:00:03)"
 #define OF_4 "(fd00:64::4, 02:00:00:64:00:04)"
-static struct inspectrun run = { .rig = &rig };
+static struct inspectrun run = { .fixture = &fixture };
 
 static const char *
 check_with(const char *const before[], const char *const settings[])
@@ -45,115 +46,124 @@ is_fine(const char *report)
 	inspectrun_is_fine(&run, report);
 }
 
-static const char *const own_ips[] = { "dsr_ip " NETRIG_DSR_IP4,
-	"dsr_ip " NETRIG_DSR_IP6, NULL };
+static const char *const own_ips[] = { "dsr_ip " NET_FIXTURE_DSR_IP4,
+	"dsr_ip " NET_FIXTURE_DSR_IP6, NULL };
 
 /* ---- the machine ---- */
 
 static const char *
-state_of(enum netrig_place where)
+state_of(enum net_fixture_place where)
 {
 	return text("%s%s%s",
-	    netrig_run(&rig, where, 10000, "ip", "-d", "link", NULL),
-	    netrig_run(&rig, where, 10000, "ip", "maddr", NULL),
-	    netrig_run(&rig, where, 10000, "ip", "addr", NULL));
+	    net_fixture_run(&fixture, where, 10000, "ip", "-d", "link", NULL),
+	    net_fixture_run(&fixture, where, 10000, "ip", "maddr", NULL),
+	    net_fixture_run(&fixture, where, 10000, "ip", "addr", NULL));
 }
 
 START_TEST(nothing_is_wrong)
 {
 	const char *before;
 
-	NEED_NETRIG(&rig, &two);
-	before = state_of(NETRIG_DIRECTOR);
+	NEED_NET_FIXTURE(&fixture, &two);
+	before = state_of(NET_FIXTURE_DIRECTOR);
 	is_fine(check());
-	ck_assert_str_eq(state_of(NETRIG_DIRECTOR), before);
+	ck_assert_str_eq(state_of(NET_FIXTURE_DIRECTOR), before);
 	/* Who has been asked knows nobody that it did not know. */
-	ck_assert_str_eq(
-	    netrig_run(&rig, NETRIG_SERVER, 10000, "ip", "neigh", NULL), "");
+	ck_assert_str_eq(net_fixture_run(&fixture, NET_FIXTURE_SERVER, 10000,
+			     "ip", "neigh", NULL),
+	    "");
 	ck_assert_str_eq(child_out(&run.child), "");
 	is_fine(check_with(NULL, own_ips));
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
 START_TEST(the_interface)
 {
-	NEED_NETRIG(&rig, &two);
-	netrig_ip(&rig, NETRIG_DIRECTOR,
+	NEED_NET_FIXTURE(&fixture, &two);
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
 	    "link set eth0 down\nlink set eth0 addrgenmode none\n");
-	EXPECT_AND_MEND({ NETRIG_DIRECTOR, "error: interface eth0 is down" });
-	netrig_ip(&rig, NETRIG_SWITCH, "link set d1 down\n");
+	EXPECT_AND_MEND(
+	    { NET_FIXTURE_DIRECTOR, "error: interface eth0 is down" });
+	net_fixture_ip(&fixture, NET_FIXTURE_SWITCH, "link set d1 down\n");
 	WAIT_FOR(inspectrun_line(
 		     check(), "error: interface eth0 has no carrier") != NULL,
 	    10000);
 	ck_assert_int_eq(run.child.status, 1);
-	netrig_ip(&rig, NETRIG_DIRECTOR,
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
 	    "link set eth0 mtu 1400\nlink set eth0 promisc on\n");
-	netrig_ip(&rig, NETRIG_SWITCH, "link set d1 up\n");
+	net_fixture_ip(&fixture, NET_FIXTURE_SWITCH, "link set d1 up\n");
 	WAIT_FOR(strstr(check(), "no carrier") == NULL, 20000);
 	MEND_IN(child_err(&run.child),
-	    { NETRIG_DIRECTOR, "warning: interface eth0 has an MTU of 1400" },
-	    { NETRIG_DIRECTOR, "warning: interface eth0 is promiscuous" });
+	    { NET_FIXTURE_DIRECTOR,
+		"warning: interface eth0 has an MTU of 1400" },
+	    { NET_FIXTURE_DIRECTOR, "warning: interface eth0 is promiscuous" });
 	is_fine(check());
-	netrig_ip(&rig, NETRIG_DIRECTOR,
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
 	    "link set eth0 down\nlink set eth0 name eth1\n");
-	EXPECT_AND_MEND({ NETRIG_HOME, "error: no interface eth0" });
-	netrig_down(&rig);
+	EXPECT_AND_MEND({ NET_FIXTURE_HOME, "error: no interface eth0" });
+	net_fixture_down(&fixture);
 }
 END_TEST
 
 /* An address with a label is one of the interface's, too. */
 START_TEST(own_addresses)
 {
-	NEED_NETRIG(&rig, &two);
-	netrig_ip(&rig, NETRIG_DIRECTOR,
+	NEED_NET_FIXTURE(&fixture, &two);
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
 	    "addr add 192.168.100.99/24 dev eth0 label eth0:1\n"
 	    "addr add fe80::99/64 dev eth0 nodad\n"
 	    "addr add fd00:64::99/64 dev eth0 nodad\n"
-	    "addr add " NETRIG_VIP6 "/64 dev lo nodad\n"
-	    "addr add " NETRIG_DSR_IP4 "/32 dev lo\n"
+	    "addr add " NET_FIXTURE_VIP6 "/64 dev lo nodad\n"
+	    "addr add " NET_FIXTURE_DSR_IP4 "/32 dev lo\n"
 	    "addr add 192.168.100.3/32 dev lo\n"
 	    "route add local 192.168.100.8/29 dev lo\n");
 	MEND_IN(check_with(NULL, own_ips),
-	    { NETRIG_DIRECTOR,
+	    { NET_FIXTURE_DIRECTOR,
 		"warning: interface eth0 has an IPv4 address, "
 		"192.168.100.99:" },
-	    { NETRIG_DIRECTOR, "warning: interface eth0 has an IPv6 address" },
-	    { NETRIG_DIRECTOR, "error: VIP " NETRIG_VIP6 " is an address of" },
-	    { NETRIG_DIRECTOR,
-		"error: dsr_ip " NETRIG_DSR_IP4 " is an address of" },
-	    { NETRIG_DIRECTOR, "error: a local route makes " NETRIG_VIP4 },
-	    { NETRIG_HOME, "error: server 0 (192.168.100.3) is this machine" });
-	EXPECT_AND_MEND(
-	    { NETRIG_HOME, "error: server 0 (192.168.100.3) is this machine" });
-	netrig_down(&rig);
+	    { NET_FIXTURE_DIRECTOR,
+		"warning: interface eth0 has an IPv6 address" },
+	    { NET_FIXTURE_DIRECTOR,
+		"error: VIP " NET_FIXTURE_VIP6 " is an address of" },
+	    { NET_FIXTURE_DIRECTOR,
+		"error: dsr_ip " NET_FIXTURE_DSR_IP4 " is an address of" },
+	    { NET_FIXTURE_DIRECTOR,
+		"error: a local route makes " NET_FIXTURE_VIP4 },
+	    { NET_FIXTURE_HOME,
+		"error: server 0 (192.168.100.3) is this machine" });
+	EXPECT_AND_MEND({ NET_FIXTURE_HOME,
+	    "error: server 0 (192.168.100.3) is this machine" });
+	net_fixture_down(&fixture);
 }
 END_TEST
 
 START_TEST(forwarding)
 {
-	NEED_NETRIG(&rig, &two);
-	netrig_set(&rig, NETRIG_DIRECTOR, "ipv4/ip_forward", "1");
-	netrig_set(&rig, NETRIG_DIRECTOR, "ipv6/conf/all/forwarding", "1");
-	EXPECT_AND_MEND({ NETRIG_DIRECTOR,
+	NEED_NET_FIXTURE(&fixture, &two);
+	net_fixture_set(&fixture, NET_FIXTURE_DIRECTOR, "ipv4/ip_forward", "1");
+	net_fixture_set(
+	    &fixture, NET_FIXTURE_DIRECTOR, "ipv6/conf/all/forwarding", "1");
+	EXPECT_AND_MEND({ NET_FIXTURE_DIRECTOR,
 			    "warning: the system forwards IPv4 that comes "
 			    "through eth0" },
-	    { NETRIG_HOME,
+	    { NET_FIXTURE_HOME,
 		"warning: the system forwards IPv6 that comes through eth0" });
-	netrig_set(&rig, NETRIG_DIRECTOR, "ipv4/conf/eth0/forwarding", "1");
-	netrig_ip(&rig, NETRIG_DIRECTOR,
+	net_fixture_set(
+	    &fixture, NET_FIXTURE_DIRECTOR, "ipv4/conf/eth0/forwarding", "1");
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
 	    "link add out type veth peer name far\nlink set out up\n"
 	    "link set far up\naddr add 10.9.9.1/24 dev out\n"
 	    "route add default via 10.9.9.2\n"
 	    "addr add fd09::1/64 dev out nodad\n"
 	    "route add default via fd09::2\n");
-	EXPECT_AND_MEND({ NETRIG_DIRECTOR,
+	EXPECT_AND_MEND({ NET_FIXTURE_DIRECTOR,
 			    "error: the system forwards IPv4 that comes "
 			    "through eth0" },
-	    { NETRIG_DIRECTOR,
+	    { NET_FIXTURE_DIRECTOR,
 		"error: the system forwards IPv6 that comes through eth0" });
 	is_fine(check());
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -166,16 +176,16 @@ START_TEST(without_rights)
 	const char *report;
 
 	NEED_PROGRAM("setpriv");
-	NEED_NETRIG(&rig, &two);
-	netrig_ip(
-	    &rig, NETRIG_DIRECTOR, "addr add 192.168.100.99/24 dev eth0\n");
+	NEED_NET_FIXTURE(&fixture, &two);
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
+	    "addr add 192.168.100.99/24 dev eth0\n");
 	report = check_with(bare, NULL);
-	MEND_IN(report, { NETRIG_HOME, "error: no right to raw sockets" },
-	    { NETRIG_HOME, "warning: interface eth0 has an" });
+	MEND_IN(report, { NET_FIXTURE_HOME, "error: no right to raw sockets" },
+	    { NET_FIXTURE_HOME, "warning: interface eth0 has an" });
 	ck_assert_ptr_nonnull(
 	    strstr(report, "; fix: setcap cap_net_raw+ep $(command -v pen)\n"));
 	ck_assert_ptr_null(strstr(report, "frames are moved"));
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -187,45 +197,48 @@ START_TEST(servers)
 {
 	static const char *const tunnels[] = { "dsr_forward tunnel", NULL };
 
-	NEED_NETRIG(&rig, &two);
-	netrig_set(&rig, NETRIG_SERVER, "ipv4/conf/all/arp_ignore", "0");
-	netrig_ip(&rig, NETRIG_SERVER + 1,
-	    "addr add " NETRIG_VIP6 "/64 dev eth0 nodad\n");
-	netrig_ip(&rig, NETRIG_CLIENT,
+	NEED_NET_FIXTURE(&fixture, &two);
+	net_fixture_set(
+	    &fixture, NET_FIXTURE_SERVER, "ipv4/conf/all/arp_ignore", "0");
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER + 1,
+	    "addr add " NET_FIXTURE_VIP6 "/64 dev eth0 nodad\n");
+	net_fixture_ip(&fixture, NET_FIXTURE_CLIENT,
 	    "addr add 192.168.100.3/32 dev eth0\n"
 	    "addr add fd00:64::4/128 dev eth0 nodad\n");
 	EXPECT_AND_MEND(
-	    { NETRIG_SERVER,
-		"error: server 0 " OF_3 " answers for VIP " NETRIG_VIP4 },
-	    { NETRIG_SERVER + 1,
-		"error: server 1 " OF_4 " answers for VIP " NETRIG_VIP6 },
-	    { NETRIG_CLIENT,
+	    { NET_FIXTURE_SERVER,
+		"error: server 0 " OF_3 " answers for VIP " NET_FIXTURE_VIP4 },
+	    { NET_FIXTURE_SERVER + 1,
+		"error: server 1 " OF_4 " answers for VIP " NET_FIXTURE_VIP6 },
+	    { NET_FIXTURE_CLIENT,
 		"warning: server 0 (192.168.100.3) is 2 machines" },
-	    { NETRIG_CLIENT, "warning: server 1 (fd00:64::4) is 2 machines" });
+	    { NET_FIXTURE_CLIENT,
+		"warning: server 1 (fd00:64::4) is 2 machines" });
 	ck_assert_ptr_nonnull(
-	    strstr(netrig_run(&rig, NETRIG_SERVER + 1, 10000, "ip", "addr",
-		       "show", "dev", "lo", NULL),
-		NETRIG_VIP6 "/128"));
-	netrig_ip(&rig, NETRIG_SERVER + 1, "link set eth0 down\n");
-	netrig_ip(&rig, NETRIG_SERVER,
+	    strstr(net_fixture_run(&fixture, NET_FIXTURE_SERVER + 1, 10000,
+		       "ip", "addr", "show", "dev", "lo", NULL),
+		NET_FIXTURE_VIP6 "/128"));
+	net_fixture_ip(
+	    &fixture, NET_FIXTURE_SERVER + 1, "link set eth0 down\n");
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER,
 	    "addr add fd00:64::4/128 dev eth0 nodad\n"
-	    "addr add " NETRIG_VIP4 "/24 dev eth0\n");
+	    "addr add " NET_FIXTURE_VIP4 "/24 dev eth0\n");
 	EXPECT_AND_MEND(
-	    { NETRIG_SERVER,
-		"error: server 0 " OF_3 " answers for VIP " NETRIG_VIP4 },
-	    { NETRIG_HOME,
+	    { NET_FIXTURE_SERVER,
+		"error: server 0 " OF_3 " answers for VIP " NET_FIXTURE_VIP4 },
+	    { NET_FIXTURE_HOME,
 		"warning: servers 0 (192.168.100.3) and 1 (fd00:64::4)"
 		" have one hardware address, 02:00:00:64:00:03:" });
-	netrig_ip(&rig, NETRIG_SERVER, "link set eth0 down\n");
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER, "link set eth0 down\n");
 	EXPECT_AND_MEND(
-	    { NETRIG_HOME,
+	    { NET_FIXTURE_HOME,
 		"warning: server 0 (192.168.100.3) does not answer ARP" },
-	    { NETRIG_HOME,
+	    { NET_FIXTURE_HOME,
 		"warning: server 1 (fd00:64::4) does not answer NDP" },
-	    { NETRIG_HOME, "error: no server answers" });
+	    { NET_FIXTURE_HOME, "error: no server answers" });
 	/* those that get tunnels may be elsewhere */
 	is_fine(check_with(NULL, tunnels));
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -234,24 +247,24 @@ START_TEST(servers_elsewhere)
 {
 	static const char *const tunnels[] = { "dsr_forward tunnel", NULL };
 
-	NEED_NETRIG(&rig, &elsewhere);
+	NEED_NET_FIXTURE(&fixture, &elsewhere);
 	run.beyond = true;
-	netrig_make_route(&rig);
+	net_fixture_make_route(&fixture);
 	EXPECT_AND_MEND(
-	    { NETRIG_HOME,
+	    { NET_FIXTURE_HOME,
 		text("warning: server 0 (%s) does not answer ARP for %s, the "
 		     "route there leads through eth1: ",
-		    netrig_far4(0), netrig_far4(0)) },
-	    { NETRIG_HOME,
+		    net_fixture_far4(0), net_fixture_far4(0)) },
+	    { NET_FIXTURE_HOME,
 		text("warning: server 1 (%s) does not answer NDP for %s, the "
 		     "route there leads through eth1: ",
-		    netrig_far6(1), netrig_far6(1)) },
-	    { NETRIG_HOME, "error: no server answers" });
+		    net_fixture_far6(1), net_fixture_far6(1)) },
+	    { NET_FIXTURE_HOME, "error: no server answers" });
 	ck_assert_ptr_nonnull(
 	    strstr(child_err(&run.child), "; fix: dsr_forward tunnel\n"));
 	is_fine(check_with(NULL, tunnels));
 	run.beyond = false;
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -261,27 +274,28 @@ START_TEST(addresses_that_are_taken)
 	static const char *const servers_ip[] = { "dsr_ip 192.168.100.3",
 		NULL };
 
-	NEED_NETRIG(&rig, &two);
-	netrig_ip(&rig, NETRIG_CLIENT,
-	    "addr add " NETRIG_VIP4 "/32 dev eth0\n"
-	    "addr add " NETRIG_VIP6 "/128 dev eth0 nodad\n"
-	    "addr add " NETRIG_DSR_IP4 "/32 dev eth0\n"
-	    "addr add " NETRIG_DSR_IP6 "/128 dev eth0 nodad\n");
+	NEED_NET_FIXTURE(&fixture, &two);
+	net_fixture_ip(&fixture, NET_FIXTURE_CLIENT,
+	    "addr add " NET_FIXTURE_VIP4 "/32 dev eth0\n"
+	    "addr add " NET_FIXTURE_VIP6 "/128 dev eth0 nodad\n"
+	    "addr add " NET_FIXTURE_DSR_IP4 "/32 dev eth0\n"
+	    "addr add " NET_FIXTURE_DSR_IP6 "/128 dev eth0 nodad\n");
 	MEND_IN(check_with(NULL, own_ips),
-	    { NETRIG_CLIENT,
-		"error: VIP " NETRIG_VIP4 " is taken: 02:00:00:64:00:01" },
-	    { NETRIG_CLIENT,
-		"error: VIP " NETRIG_VIP6 " is taken: 02:00:00:64:00:01" },
-	    { NETRIG_CLIENT,
-		"error: dsr_ip " NETRIG_DSR_IP4
+	    { NET_FIXTURE_CLIENT,
+		"error: VIP " NET_FIXTURE_VIP4 " is taken: 02:00:00:64:00:01" },
+	    { NET_FIXTURE_CLIENT,
+		"error: VIP " NET_FIXTURE_VIP6 " is taken: 02:00:00:64:00:01" },
+	    { NET_FIXTURE_CLIENT,
+		"error: dsr_ip " NET_FIXTURE_DSR_IP4
 		" is taken: 02:00:00:64:00:01" },
-	    { NETRIG_CLIENT,
-		"error: dsr_ip " NETRIG_DSR_IP6
+	    { NET_FIXTURE_CLIENT,
+		"error: dsr_ip " NET_FIXTURE_DSR_IP6
 		" is taken: 02:00:00:64:00:01" });
 	MEND_IN(check_with(NULL, servers_ip),
-	    { NETRIG_HOME, "error: dsr_ip 192.168.100.3 is taken: server 0" });
+	    { NET_FIXTURE_HOME,
+		"error: dsr_ip 192.168.100.3 is taken: server 0" });
 	ck_assert_ptr_null(strstr(child_err(&run.child), "fix:"));
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -290,30 +304,33 @@ END_TEST
 START_TEST(another_director)
 {
 	static const char *const shared[] = { "no dsr_announce", NULL };
-	const char *at = NETRIG_VIP4 ":0,[" NETRIG_VIP6 "]:0";
+	const char *at = NET_FIXTURE_VIP4 ":0,[" NET_FIXTURE_VIP6 "]:0";
 	struct dsrpen other;
 
 	NEED_DSR_OF_OURS("--check");
-	NEED_NETRIG(&rig, &pair);
-	dsrpen_up(&other, &rig, NETRIG_DIRECTOR2, NETRIG_VIP4, at,
-	    netrig_server4(0), NULL);
+	NEED_NET_FIXTURE(&fixture, &pair);
+	dsrpen_up(&other, &fixture, NET_FIXTURE_DIRECTOR2, NET_FIXTURE_VIP4, at,
+	    net_fixture_server4(0), NULL);
 	EXPECT_AND_MEND(
-	    { NETRIG_HOME,
-		"error: VIP " NETRIG_VIP4 " is taken: 02:00:00:64:00:07" },
-	    { NETRIG_HOME,
-		"error: VIP " NETRIG_VIP6 " is taken: 02:00:00:64:00:07" });
+	    { NET_FIXTURE_HOME,
+		"error: VIP " NET_FIXTURE_VIP4 " is taken: 02:00:00:64:00:07" },
+	    { NET_FIXTURE_HOME,
+		"error: VIP " NET_FIXTURE_VIP6
+		" is taken: 02:00:00:64:00:07" });
 	MEND_IN(check_with(NULL, shared),
-	    { NETRIG_HOME,
-		"warning: VIP " NETRIG_VIP4 " is taken: 02:00:00:64:00:07" },
-	    { NETRIG_HOME,
-		"warning: VIP " NETRIG_VIP6 " is taken: 02:00:00:64:00:07" });
+	    { NET_FIXTURE_HOME,
+		"warning: VIP " NET_FIXTURE_VIP4
+		" is taken: 02:00:00:64:00:07" },
+	    { NET_FIXTURE_HOME,
+		"warning: VIP " NET_FIXTURE_VIP6
+		" is taken: 02:00:00:64:00:07" });
 	dsrpen_down(&other);
 	/* XDP would take the answers */
-	dsrpen_up(&other, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
-	    "dsr_link packet", at, netrig_server4(0), NULL);
+	dsrpen_up(&other, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    "-O", "dsr_link packet", at, net_fixture_server4(0), NULL);
 	is_fine(check());
 	dsrpen_down(&other);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -324,52 +341,55 @@ START_TEST(another_director_here)
 	struct dsrpen other;
 
 	NEED_DSR_OF_OURS("--check");
-	NEED_NETRIG(&rig, &two);
-	dsrpen_up(&other, &rig, NETRIG_DIRECTOR, NETRIG_VIP4_B,
-	    NETRIG_VIP4_B ":0", netrig_server4(0), NULL);
-	if (strstr(dsrpen_ask(&other, &rig, "dsr"), "\nlink xdp\n") == NULL)
+	NEED_NET_FIXTURE(&fixture, &two);
+	dsrpen_up(&other, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4_B,
+	    NET_FIXTURE_VIP4_B ":0", net_fixture_server4(0), NULL);
+	if (strstr(dsrpen_ask(&other, &fixture, "dsr"), "\nlink xdp\n") == NULL)
 		SKIP("no link by XDP");
-	EXPECT_AND_MEND({ NETRIG_HOME,
+	EXPECT_AND_MEND({ NET_FIXTURE_HOME,
 	    text("error: process %d takes all frames of eth0 by XDP: two "
 		 "directors on one interface both need dsr_link packet; fix: "
 		 "dsr_link packet",
 		(int)other.child.pid) });
-	ck_assert_str_eq(dsrpen_ask(&other, &rig, "listen " NETRIG_VIP4 ":80"),
-	    NETRIG_VIP4 ":80\n");
-	EXPECT_AND_MEND({ NETRIG_HOME,
+	ck_assert_str_eq(
+	    dsrpen_ask(&other, &fixture, "listen " NET_FIXTURE_VIP4 ":80"),
+	    NET_FIXTURE_VIP4 ":80\n");
+	EXPECT_AND_MEND({ NET_FIXTURE_HOME,
 	    "warning: an XDP program, perhaps of a running director" });
 	dsrpen_down(&other);
 	/* by packets: XDP would take its frames */
-	dsrpen_up(&other, &rig, NETRIG_DIRECTOR, NETRIG_VIP4_B, "-O",
-	    "dsr_link packet", NETRIG_VIP4_B ":0", netrig_server4(0), NULL);
+	dsrpen_up(&other, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4_B,
+	    "-O", "dsr_link packet", NET_FIXTURE_VIP4_B ":0",
+	    net_fixture_server4(0), NULL);
 	ck_assert_ptr_nonnull(inspectrun_line(
 	    check(), "note: frames are moved by packet; not by xdp: "));
 	dsrpen_down(&other);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
 static bool
-has_ended_while_asked(struct netrig_tap *client)
+has_ended_while_asked(struct net_fixture_tap *client)
 {
 	uint8_t mac[6];
 
-	(void)netrig_who_has(client, NETRIG_CLIENT, NETRIG_VIP4, mac);
+	(void)net_fixture_who_has(
+	    client, NET_FIXTURE_CLIENT, NET_FIXTURE_VIP4, mac);
 	return child_has_ended(&run.child);
 }
 
 /* A client asks for the VIP meanwhile, so that the tag is known. */
 START_TEST(a_tagged_segment)
 {
-	struct netrig_tap client;
+	struct net_fixture_tap client;
 
-	NEED_NETRIG(&rig, &tagged);
-	netrig_tap(&client, &rig, NETRIG_CLIENT, "eth0");
+	NEED_NET_FIXTURE(&fixture, &tagged);
+	net_fixture_tap(&client, &fixture, NET_FIXTURE_CLIENT, "eth0");
 	inspectrun_start(&run, NULL, NULL);
 	WAIT_FOR(has_ended_while_asked(&client), 20000);
 	is_fine(child_err(&run.child));
-	netrig_tap_close(&client);
-	netrig_down(&rig);
+	net_fixture_tap_close(&client);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -395,12 +415,14 @@ START_TEST(a_director_that_serves)
 	int near, far;
 
 	NEED_DSR_OF_OURS("--check");
-	NEED_NETRIG(&rig, &two);
-	far = netrig_listen(&rig, NETRIG_SERVER, SOCK_DGRAM, NETRIG_VIP4, 7007);
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
-	    "dsr_link packet", NETRIG_VIP4 ":0,[" NETRIG_VIP6 "]:0",
-	    netrig_server4(0), NULL);
-	near = netrig_dial(&rig, NETRIG_CLIENT, SOCK_DGRAM, NETRIG_VIP4, 7007);
+	NEED_NET_FIXTURE(&fixture, &two);
+	far = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_DGRAM, NET_FIXTURE_VIP4, 7007);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-O",
+	    "dsr_link packet", NET_FIXTURE_VIP4 ":0,[" NET_FIXTURE_VIP6 "]:0",
+	    net_fixture_server4(0), NULL);
+	near = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_DGRAM, NET_FIXTURE_VIP4, 7007);
 	ck_assert(is_passed_on(near, far));
 	inspectrun_start(&run, NULL, NULL);
 	while (!child_has_ended(&run.child))
@@ -414,7 +436,7 @@ START_TEST(a_director_that_serves)
 	close(near);
 	close(far);
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -425,19 +447,19 @@ START_TEST(starting_tells_the_worst)
 	struct dsrpen pen;
 
 	NEED_DSR_OF_OURS("warnings");
-	NEED_NETRIG(&rig, &two);
-	netrig_ip(&rig, NETRIG_DIRECTOR,
+	NEED_NET_FIXTURE(&fixture, &two);
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
 	    "addr add 192.168.100.99/24 dev eth0\n"
 	    "link set eth0 promisc on\n");
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, NETRIG_VIP4 ":0",
-	    netrig_server4(0), NULL);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
 	ck_assert(child_has_said(&pen.child,
 	    "interface eth0 has an IPv4 address, 192.168.100.99: "));
 	ck_assert(
 	    child_has_said(&pen.child, "fix=\"ip -4 addr flush dev eth0\""));
 	ck_assert(!child_has_said(&pen.child, "promiscuous"));
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 

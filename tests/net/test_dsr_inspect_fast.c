@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "support/inspectrun.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/suite.h"
 #include "support/veth.h"
 
-static const struct netrig_options two = { .servers = 2 };
-static struct netrig rig;
-static struct inspectrun run = { .rig = &rig };
+static const struct net_fixture_options two = { .servers = 2 };
+static struct net_fixture fixture;
+static struct inspectrun run = { .fixture = &fixture };
 
 /* What is asked for on the machine; how it ends depends on the build. */
 START_TEST(fast_path)
@@ -23,10 +23,10 @@ START_TEST(fast_path)
 	static const char *const packet[] = { "dsr_fast_path",
 		"dsr_link packet", "dsr_flows 0", NULL };
 
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	INSPECTRUN_MEND(&run, inspectrun_check(&run, NULL, packet),
-	    { NETRIG_HOME, "warning: dsr_fast_path has no effect" },
-	    { NETRIG_HOME,
+	    { NET_FIXTURE_HOME, "warning: dsr_fast_path has no effect" },
+	    { NET_FIXTURE_HOME,
 		"warning: dsr_fast_path has no effect with dsr_flows 0; fix: "
 		"dsr_flows 1000000" });
 #ifdef HAVE_LINK_XDP
@@ -38,7 +38,7 @@ START_TEST(fast_path)
 	    "warning: dsr_fast_path has no effect: this pen was built without "
 	    "XDP; fix: ./configure --with-libxdp"));
 #endif
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -46,9 +46,9 @@ END_TEST
 static void
 merge_at_the_switch(bool on)
 {
-	netrig_enter(&rig, NETRIG_SWITCH);
+	net_fixture_enter(&fixture, NET_FIXTURE_SWITCH);
 	veth_feature("d1", ETHTOOL_SGRO, on);
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 }
 
 /* The switch is another machine. */
@@ -58,7 +58,7 @@ START_TEST(fast_path_of_a_cable)
 		NULL };
 	const char *report, *line;
 
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	merge_at_the_switch(true);
 	report = inspectrun_check(&run, NULL, xdp);
 	if (run.child.status != 0)
@@ -69,12 +69,12 @@ START_TEST(fast_path_of_a_cable)
 	merge_at_the_switch(false);
 	report = inspectrun_check(&run, NULL, xdp);
 	INSPECTRUN_MEND(&run, report,
-	    { NETRIG_HOME,
+	    { NET_FIXTURE_HOME,
 		"warning: dsr_fast_path has no effect: the veth peer" });
 	line = inspectrun_line(report, "warning: ");
 	ck_assert_ptr_nonnull(
 	    strstr(line, "; to run there; fix: ethtool -K peer gro on"));
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 #endif

@@ -12,25 +12,26 @@
 enum { PORT = 7007, MACS = 12 };
 
 static bool
-is_it(const struct netrig_tap *out, const struct framegen_frame *m, bool *more)
+is_it(const struct net_fixture_tap *out, const struct framegen_frame *m,
+    bool *more)
 {
 	uint8_t own[6];
 
 	*more = false;
-	netrig_mac(NETRIG_DIRECTOR, own);
+	net_fixture_mac(NET_FIXTURE_DIRECTOR, own);
 	return out->length == m->length &&
 	    memcmp(out->bytes + 6, own, 6) == 0 &&
 	    memcmp(out->bytes + MACS, m->bytes + MACS, m->length - MACS) == 0;
 }
 
 static int
-server_of(const struct netrig_tap *out)
+server_of(const struct net_fixture_tap *out)
 {
 	uint8_t mac[6];
 	int i;
 
 	for (i = 0; i < DSRMODEL_SERVERS; i++) {
-		netrig_mac(NETRIG_SERVER + i, mac);
+		net_fixture_mac(NET_FIXTURE_SERVER + i, mac);
 		if (memcmp(out->bytes, mac, 6) == 0)
 			return i;
 	}

@@ -11,14 +11,14 @@
 
 #include "support/dsrnet.h"
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
-#include "support/spot.h"
+#include "support/endpoint.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
-static const struct netrig_options one = { .servers = 1 };
-static struct netrig rig;
+static const struct net_fixture_options one = { .servers = 1 };
+static struct net_fixture fixture;
 static struct dsrpen pen;
 
 /* Places of clients'. The server has all of them. */
@@ -27,15 +27,15 @@ static const struct place {
 	int port;
 	bool served;
 } places[] = {
-	{ NETRIG_VIP4, 80, true },
-	{ NETRIG_VIP4, 443, true },
-	{ NETRIG_VIP4, 81, false },
-	{ NETRIG_VIP4, 53, false },
-	{ NETRIG_VIP4_B, 80, true },
-	{ NETRIG_VIP4_B, 40000, true },
-	{ NETRIG_VIP6, 53, true },
-	{ NETRIG_VIP6, 80, false },
-	{ NETRIG_VIP6_B, 53, false },
+	{ NET_FIXTURE_VIP4, 80, true },
+	{ NET_FIXTURE_VIP4, 443, true },
+	{ NET_FIXTURE_VIP4, 81, false },
+	{ NET_FIXTURE_VIP4, 53, false },
+	{ NET_FIXTURE_VIP4_B, 80, true },
+	{ NET_FIXTURE_VIP4_B, 40000, true },
+	{ NET_FIXTURE_VIP6, 53, true },
+	{ NET_FIXTURE_VIP6, 80, false },
+	{ NET_FIXTURE_VIP6_B, 53, false },
 };
 
 enum { PLACES = sizeof(places) / sizeof(places[0]) };
@@ -46,14 +46,14 @@ static long
 others(void)
 {
 	return report_number(
-	    dsrpen_ask(&pen, &rig, "dsr"), "dropped_not_local");
+	    dsrpen_ask(&pen, &fixture, "dsr"), "dropped_not_local");
 }
 
 static bool
 all_are_there(void)
 {
 	for (unsigned i = 0; i < PLACES; i++)
-		if (places[i].served && !netrig_is_readable(at[i]))
+		if (places[i].served && !net_fixture_is_readable(at[i]))
 			return false;
 	return true;
 }
@@ -65,10 +65,10 @@ expect_right_ones(int type)
 	unsigned i;
 
 	for (i = 0; i < PLACES; i++) {
-		at[i] = netrig_listen(
-		    &rig, NETRIG_SERVER, type, places[i].vip, places[i].port);
-		from[i] = netrig_dial(
-		    &rig, NETRIG_CLIENT, type, places[i].vip, places[i].port);
+		at[i] = net_fixture_listen(&fixture, NET_FIXTURE_SERVER, type,
+		    places[i].vip, places[i].port);
+		from[i] = net_fixture_dial(&fixture, NET_FIXTURE_CLIENT, type,
+		    places[i].vip, places[i].port);
 		if (type == SOCK_DGRAM)
 			(void)send(from[i], "x", 1, 0);
 		/* nobody answers for the last one at all */
@@ -77,8 +77,9 @@ expect_right_ones(int type)
 	WAIT_FOR(all_are_there(), 10000);
 	WAIT_FOR(others() >= before + wrong, 10000);
 	for (i = 0; i < PLACES; i++) {
-		ck_assert_msg(places[i].served == netrig_is_readable(at[i]),
-		    "%s %d", places[i].vip, places[i].port);
+		ck_assert_msg(
+		    places[i].served == net_fixture_is_readable(at[i]), "%s %d",
+		    places[i].vip, places[i].port);
 		close(from[i]);
 		close(at[i]);
 	}
@@ -88,13 +89,14 @@ expect_right_ones(int type)
 START_TEST(several_places)
 {
 	NEED_DSR_OF_OURS("several places");
-	NEED_NETRIG(&rig, &one);
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
-	    NETRIG_VIP4 ":80+443," NETRIG_VIP4_B ":0,[" NETRIG_VIP6 "]:53",
-	    netrig_server4(0), NULL);
+	NEED_NET_FIXTURE(&fixture, &one);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
+	    NET_FIXTURE_VIP4 ":80+443," NET_FIXTURE_VIP4_B
+			     ":0,[" NET_FIXTURE_VIP6 "]:53",
+	    net_fixture_server4(0), NULL);
 	expect_right_ones(_i == 0 ? SOCK_STREAM : SOCK_DGRAM);
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -106,21 +108,21 @@ START_TEST(connections_outlast_their_port)
 	long before;
 
 	NEED_DSR_OF_OURS("a port that goes away");
-	NEED_NETRIG(&rig, &one);
-	dsrnet_begin(&net, &rig, netrig_vip(_i), SOCK_STREAM);
+	NEED_NET_FIXTURE(&fixture, &one);
+	dsrnet_begin(&net, &fixture, net_fixture_vip(_i), SOCK_STREAM);
 	(void)dsrnet_connect(&net, &near, &far);
 	dsrnet_pass(near, far, 1000);
-	(void)dsrpen_ask(&net.pen, &rig,
+	(void)dsrpen_ask(&net.pen, &fixture,
 	    text(_i == 0 ? "listen %s:80" : "listen [%s]:80", net.vip));
 	dsrnet_pass(near, far, 1000);
 	dsrnet_pass(far, near, 1000);
 	before = report_number(
-	    dsrpen_ask(&net.pen, &rig, "dsr"), "dropped_not_local");
+	    dsrpen_ask(&net.pen, &fixture, "dsr"), "dropped_not_local");
 	late = dsrnet_dial(&net);
-	WAIT_FOR(report_number(dsrpen_ask(&net.pen, &rig, "dsr"),
+	WAIT_FOR(report_number(dsrpen_ask(&net.pen, &fixture, "dsr"),
 		     "dropped_not_local") > before,
 	    5000);
-	ck_assert(!netrig_is_readable(net.at[0]));
+	ck_assert(!net_fixture_is_readable(net.at[0]));
 	close(late);
 	close(near);
 	close(far);
@@ -135,8 +137,8 @@ second_is_refused(const char *listen)
 {
 	struct dsrpen second;
 
-	dsrpen_start(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
-	    "dsr_link packet", listen, netrig_server4(0), NULL);
+	dsrpen_start(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    "-O", "dsr_link packet", listen, net_fixture_server4(0), NULL);
 	WAIT_FOR(child_has_ended(&second.child), 10000);
 	ck_assert_int_eq(second.child.status, 1);
 	ck_assert_msg(child_has_said(&second.child, "is in use"), "%s",
@@ -149,44 +151,44 @@ second_is_started(const char *listen)
 {
 	struct dsrpen second;
 
-	dsrpen_start(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
-	    "dsr_link packet", listen, netrig_server4(0), NULL);
+	dsrpen_start(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    "-O", "dsr_link packet", listen, net_fixture_server4(0), NULL);
 	WAIT_FOR(child_has_ended(&second.child) ||
-		spot_path_listens(second.control),
+		endpoint_path_listens(second.control),
 	    10000);
 	ck_assert_msg(second.child.running, "%s", child_err(&second.child));
-	(void)dsrpen_ask(&second, &rig, "dsr");
+	(void)dsrpen_ask(&second, &fixture, "dsr");
 	dsrpen_down(&second);
 }
 
 static void
 first_is_up(const char *listen)
 {
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
-	    "dsr_link packet", listen, netrig_server4(0), NULL);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-O",
+	    "dsr_link packet", listen, net_fixture_server4(0), NULL);
 }
 
 /* Both would pass on each frame. */
 START_TEST(a_second_copy)
 {
 	NEED_DSR_OF_OURS("locks");
-	NEED_NETRIG(&rig, &one);
-	first_is_up(NETRIG_VIP4 ":0");
-	second_is_refused(NETRIG_VIP4 ":0");
-	second_is_refused(NETRIG_VIP4_B ":0," NETRIG_VIP4 ":80");
-	second_is_started(NETRIG_VIP4_B ":0");
+	NEED_NET_FIXTURE(&fixture, &one);
+	first_is_up(NET_FIXTURE_VIP4 ":0");
+	second_is_refused(NET_FIXTURE_VIP4 ":0");
+	second_is_refused(NET_FIXTURE_VIP4_B ":0," NET_FIXTURE_VIP4 ":80");
+	second_is_started(NET_FIXTURE_VIP4_B ":0");
 	/* what it serves later counts, what it does not serve any more does
 	 * not */
-	dsrpen_ask(&pen, &rig, "listen " NETRIG_VIP4_B ":80");
-	second_is_refused(NETRIG_VIP4_B ":0");
-	second_is_started(NETRIG_VIP4_B ":81");
-	second_is_started(NETRIG_VIP4 ":0");
+	dsrpen_ask(&pen, &fixture, "listen " NET_FIXTURE_VIP4_B ":80");
+	second_is_refused(NET_FIXTURE_VIP4_B ":0");
+	second_is_started(NET_FIXTURE_VIP4_B ":81");
+	second_is_started(NET_FIXTURE_VIP4 ":0");
 	dsrpen_down(&pen);
 	/* a name in the system goes with its process */
-	first_is_up(NETRIG_VIP4 ":0");
+	first_is_up(NET_FIXTURE_VIP4 ":0");
 	child_stop(&pen.child, SIGKILL);
-	second_is_started(NETRIG_VIP4 ":0");
-	netrig_down(&rig);
+	second_is_started(NET_FIXTURE_VIP4 ":0");
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -199,19 +201,21 @@ START_TEST(a_second_copy_of_a_user)
 	NEED_DSR_OF_OURS("locks");
 	if (geteuid() != 0 || getpwnam("nobody") == NULL)
 		SKIP("needs root and the user nobody");
-	NEED_NETRIG(&rig, &one);
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-u", "nobody",
-	    "-O", "dsr_link packet", NETRIG_VIP4 ":0", netrig_server4(0), NULL);
-	ck_assert_str_eq(dsrpen_ask(&pen, &rig, "listen " NETRIG_VIP4_B ":80"),
-	    NETRIG_VIP4_B ":80\n");
-	dsrpen_start(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-u",
-	    "nobody", "-O", "dsr_link packet", NETRIG_VIP4_B ":0",
-	    netrig_server4(0), NULL);
+	NEED_NET_FIXTURE(&fixture, &one);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-u",
+	    "nobody", "-O", "dsr_link packet", NET_FIXTURE_VIP4 ":0",
+	    net_fixture_server4(0), NULL);
+	ck_assert_str_eq(
+	    dsrpen_ask(&pen, &fixture, "listen " NET_FIXTURE_VIP4_B ":80"),
+	    NET_FIXTURE_VIP4_B ":80\n");
+	dsrpen_start(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    "-u", "nobody", "-O", "dsr_link packet", NET_FIXTURE_VIP4_B ":0",
+	    net_fixture_server4(0), NULL);
 	WAIT_FOR(child_has_ended(&second.child), 10000);
 	ck_assert_msg(child_has_said(&second.child, "is in use"), "%s",
 	    child_err(&second.child));
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -219,9 +223,10 @@ END_TEST
 static bool
 first_is_up_by_xdp(const char *listen)
 {
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, listen,
-	    netrig_server4(0), NULL);
-	return strstr(dsrpen_ask(&pen, &rig, "dsr"), "\nlink xdp\n") != NULL;
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    listen, net_fixture_server4(0), NULL);
+	return strstr(dsrpen_ask(&pen, &fixture, "dsr"), "\nlink xdp\n") !=
+	    NULL;
 }
 
 static void
@@ -229,8 +234,8 @@ second_is_told_of_xdp(const char *link)
 {
 	struct dsrpen second;
 
-	dsrpen_start(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O", link,
-	    NETRIG_VIP4 ":81", netrig_server4(0), NULL);
+	dsrpen_start(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    "-O", link, NET_FIXTURE_VIP4 ":81", net_fixture_server4(0), NULL);
 	WAIT_FOR(child_has_ended(&second.child), 10000);
 	ck_assert_int_eq(second.child.status, 1);
 	ck_assert_msg(child_has_said(&second.child,
@@ -245,16 +250,16 @@ second_is_told_of_xdp(const char *link)
 START_TEST(a_second_one_beside_xdp)
 {
 	NEED_DSR_OF_OURS("locks");
-	NEED_NETRIG(&rig, &one);
-	if (!first_is_up_by_xdp(NETRIG_VIP4 ":80"))
+	NEED_NET_FIXTURE(&fixture, &one);
+	if (!first_is_up_by_xdp(NET_FIXTURE_VIP4 ":80"))
 		SKIP("no link by XDP");
 	second_is_told_of_xdp("no dsr_link");
 	second_is_told_of_xdp("dsr_link packet");
 	second_is_told_of_xdp("dsr_link xdp");
 	/* it goes with its process */
 	child_stop(&pen.child, SIGKILL);
-	second_is_started(NETRIG_VIP4 ":81");
-	netrig_down(&rig);
+	second_is_started(NET_FIXTURE_VIP4 ":81");
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -264,19 +269,20 @@ START_TEST(a_second_one_takes_no_frames)
 	struct dsrpen second;
 
 	NEED_DSR_OF_OURS("locks");
-	NEED_NETRIG(&rig, &one);
-	first_is_up(NETRIG_VIP4 ":80");
-	dsrpen_up(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4_B,
-	    NETRIG_VIP4_B ":80", netrig_server4(0), NULL);
+	NEED_NET_FIXTURE(&fixture, &one);
+	first_is_up(NET_FIXTURE_VIP4 ":80");
+	dsrpen_up(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4_B,
+	    NET_FIXTURE_VIP4_B ":80", net_fixture_server4(0), NULL);
 	ck_assert_ptr_nonnull(
-	    strstr(dsrpen_ask(&second, &rig, "dsr"), "\nlink packet\n"));
+	    strstr(dsrpen_ask(&second, &fixture, "dsr"), "\nlink packet\n"));
 	dsrpen_down(&second);
-	dsrpen_start(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
-	    "dsr_link xdp", NETRIG_VIP4 ":81", netrig_server4(0), NULL);
+	dsrpen_start(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    "-O", "dsr_link xdp", NET_FIXTURE_VIP4 ":81",
+	    net_fixture_server4(0), NULL);
 	WAIT_FOR(child_has_ended(&second.child), 10000);
 	ck_assert_int_eq(second.child.status, 1);
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 

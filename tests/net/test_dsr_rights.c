@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
-static const struct netrig_options two = { .servers = 2 };
-static struct netrig rig;
+static const struct net_fixture_options two = { .servers = 2 };
+static struct net_fixture fixture;
 static struct dsrpen pen;
 
 static bool
@@ -46,15 +46,16 @@ expect_service(void)
 {
 	int at[2], near;
 
-	at[0] = netrig_listen(
-	    &rig, NETRIG_SERVER, SOCK_STREAM, NETRIG_VIP4_B, 7007);
-	at[1] = netrig_listen(
-	    &rig, NETRIG_SERVER + 1, SOCK_STREAM, NETRIG_VIP4_B, 7007);
-	ck_assert_str_eq(dsrpen_ask(&pen, &rig, "listen " NETRIG_VIP4_B ":0"),
-	    NETRIG_VIP4_B ":0\n");
-	near =
-	    netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, NETRIG_VIP4_B, 7007);
-	WAIT_FOR(netrig_is_connected(near), 10000);
+	at[0] = net_fixture_listen(&fixture, NET_FIXTURE_SERVER, SOCK_STREAM,
+	    NET_FIXTURE_VIP4_B, 7007);
+	at[1] = net_fixture_listen(&fixture, NET_FIXTURE_SERVER + 1,
+	    SOCK_STREAM, NET_FIXTURE_VIP4_B, 7007);
+	ck_assert_str_eq(
+	    dsrpen_ask(&pen, &fixture, "listen " NET_FIXTURE_VIP4_B ":0"),
+	    NET_FIXTURE_VIP4_B ":0\n");
+	near = net_fixture_dial(&fixture, NET_FIXTURE_CLIENT, SOCK_STREAM,
+	    NET_FIXTURE_VIP4_B, 7007);
+	WAIT_FOR(net_fixture_is_connected(near), 10000);
 	close(near);
 	close(at[0]);
 	close(at[1]);
@@ -63,21 +64,22 @@ expect_service(void)
 static void
 up(void)
 {
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
-	    NETRIG_VIP4 ":0", netrig_server4(0), netrig_server4(1), NULL);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0),
+	    net_fixture_server4(1), NULL);
 }
 
 static void
 down(void)
 {
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 START_TEST(root_gives_up_all)
 {
 	NEED_DSR_OF_OURS("rights");
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	up();
 	expect_no_rights();
 	ck_assert(is_empty_set("CapBnd"));
@@ -92,7 +94,7 @@ START_TEST(raw_sockets_are_all_it_needs)
 
 	NEED_DSR_OF_OURS("rights");
 	NEED_PROGRAM("setpriv");
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	setenv("PEN_TEST_WRAPPER",
 	    text("%s --bounding-set=-all,+net_raw %s", child_find("setpriv"),
 		wrapper != NULL ? wrapper : ""),

@@ -9,14 +9,14 @@
 
 #include "support/dsrmany.h"
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
 enum { SERVERS = 3, CLIENTS = 60, HOSTS = 30 };
 
-static const struct netrig_options three = { .servers = SERVERS };
-static struct netrig rig;
+static const struct net_fixture_options three = { .servers = SERVERS };
+static struct net_fixture fixture;
 static struct dsrpen pen;
 static struct dsrmany many;
 
@@ -26,24 +26,24 @@ static const struct way {
 	int type;
 	bool v6;
 } ways[] = {
-	{ "TCP IPv4", NETRIG_VIP4, SOCK_STREAM, false },
-	{ "UDP IPv4", NETRIG_VIP4, SOCK_DGRAM, false },
-	{ "TCP IPv6", NETRIG_VIP6, SOCK_STREAM, true },
-	{ "UDP IPv6", NETRIG_VIP6, SOCK_DGRAM, true },
+	{ "TCP IPv4", NET_FIXTURE_VIP4, SOCK_STREAM, false },
+	{ "UDP IPv4", NET_FIXTURE_VIP4, SOCK_DGRAM, false },
+	{ "TCP IPv6", NET_FIXTURE_VIP6, SOCK_STREAM, true },
+	{ "UDP IPv6", NET_FIXTURE_VIP6, SOCK_DGRAM, true },
 };
 enum { WAYS = 4 };
 
 static bool
 macs_are_known(void)
 {
-	return strstr(dsrpen_ask(&pen, &rig, "dsr"), "unknown") == NULL;
+	return strstr(dsrpen_ask(&pen, &fixture, "dsr"), "unknown") == NULL;
 }
 
 static const char *
 server(const struct way *w, unsigned i, const char *more)
 {
-	return w->v6 ? text("[%s]%s", netrig_server6(i), more)
-		     : text("%s%s", netrig_server4(i), more);
+	return w->v6 ? text("[%s]%s", net_fixture_server6(i), more)
+		     : text("%s%s", net_fixture_server4(i), more);
 }
 
 /* `more` follows the addresses of the servers. */
@@ -51,13 +51,14 @@ static void
 begin(const struct way *w, const char *option, const char *value,
     const char *const more[SERVERS])
 {
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, w->vip, "--hash-prefix6", "128",
-	    w->type == SOCK_DGRAM ? "-U" : "-f", option, value,
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, w->vip,
+	    "--hash-prefix6", "128", w->type == SOCK_DGRAM ? "-U" : "-f",
+	    option, value,
 	    w->v6 ? text("[%s]:0", w->vip) : text("%s:0", w->vip),
 	    server(w, 0, more[0]), server(w, 1, more[1]), server(w, 2, more[2]),
 	    NULL);
 	WAIT_FOR(macs_are_known(), 5000);
-	dsrmany_init(&many, &rig, NULL);
+	dsrmany_init(&many, &fixture, NULL);
 }
 
 static void
@@ -105,7 +106,7 @@ leave(unsigned which)
 static bool
 has_connections(unsigned n)
 {
-	return strstr(dsrpen_ask(&pen, &rig, "servers"),
+	return strstr(dsrpen_ask(&pen, &fixture, "servers"),
 		   text(" conn %u ", n)) != NULL;
 }
 
@@ -115,7 +116,7 @@ serve(void)
 	unsigned i;
 
 	for (i = 0; i < SERVERS; i++)
-		dsrmany_serve(&rig, i);
+		dsrmany_serve(&fixture, i);
 }
 
 static const char *const alike[SERVERS] = { "", "", "" };
@@ -157,7 +158,7 @@ prio(const struct way *w)
 	begin(w, "--balance", "prio", unlike);
 	add(w, CLIENTS, NULL);
 	expect(w, "prio", 0, CLIENTS, 0, 0);
-	dsrpen_ask(&pen, &rig, "server 1 drain");
+	dsrpen_ask(&pen, &fixture, "server 1 drain");
 	add(w, CLIENTS, NULL);
 	expect(w, "prio, the best drains", 0, CLIENTS, CLIENTS, 0);
 	end();
@@ -224,7 +225,7 @@ make_hosts(void)
 		lines = text("%saddr add 192.168.100.%u/24 dev eth0\n"
 			     "addr add fd00:64::1:%u/64 dev eth0 nodad\n",
 		    lines, 100 + i, 100 + i);
-	netrig_ip(&rig, NETRIG_CLIENT, lines);
+	net_fixture_ip(&fixture, NET_FIXTURE_CLIENT, lines);
 }
 
 static void
@@ -236,7 +237,7 @@ each_way(void (*test)(const struct way *w))
 	serve();
 	for (i = 0; i < WAYS; i++)
 		test(&ways[i]);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 #define SPREAD(test)                                                      \
@@ -245,7 +246,7 @@ each_way(void (*test)(const struct way *w))
 		if (dsrpen_is_classic())                                  \
 			SKIP("a classic pen has no control socket here"); \
 		NEED_DSR();                                               \
-		NEED_NETRIG(&rig, &three);                                \
+		NEED_NET_FIXTURE(&fixture, &three);                       \
 		each_way(test);                                           \
 	}                                                                 \
 	END_TEST

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "support/dsrnet.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
-static const struct netrig_options two = { .servers = 2 };
-static struct netrig rig;
+static const struct net_fixture_options two = { .servers = 2 };
+static struct net_fixture fixture;
 static struct dsrnet net;
 
 static bool
@@ -31,9 +31,9 @@ START_TEST(connections_go_on)
 	unsigned i;
 
 	NEED_DSR_OF_OURS("a graceful stop");
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	net.option = "-Odrain_timeout 0";
-	dsrnet_begin(&net, &rig, NETRIG_VIP4, SOCK_STREAM);
+	dsrnet_begin(&net, &fixture, NET_FIXTURE_VIP4, SOCK_STREAM);
 	dsrnet_connect(&net, &near, &far);
 	dsrnet_pass(near, far, 4);
 	ck_assert_int_eq(kill(net.pen.child.pid, SIGQUIT), 0);
@@ -52,7 +52,7 @@ START_TEST(connections_go_on)
 	close(late);
 	for (i = 0; i < two.servers; i++)
 		close(net.at[i]);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 

@@ -11,16 +11,16 @@
 
 #include "support/dsrmany.h"
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
 enum { SERVERS = 3, FLOWS = 1000, HOSTS = 50 };
 
-static const struct netrig_options pair = { .servers = SERVERS,
+static const struct net_fixture_options pair = { .servers = SERVERS,
 	.two_directors = true };
-static struct netrig rig;
+static struct net_fixture fixture;
 static struct dsrpen first, second;
 static struct dsrmany many;
 
@@ -33,7 +33,7 @@ make_hosts(void)
 	for (i = 0; i < HOSTS; i++)
 		lines = text(
 		    "%saddr add 192.168.100.%u/24 dev eth0\n", lines, 100 + i);
-	netrig_ip(&rig, NETRIG_CLIENT, lines);
+	net_fixture_ip(&fixture, NET_FIXTURE_CLIENT, lines);
 }
 
 /* IPv4 clients have addresses of their own, IPv6 ones ports. */
@@ -42,7 +42,7 @@ open_flows(const char *vip, bool v6)
 {
 	unsigned i;
 
-	dsrmany_init(&many, &rig, NULL);
+	dsrmany_init(&many, &fixture, NULL);
 	for (i = 0; i < FLOWS; i++)
 		dsrmany_add(&many, SOCK_STREAM,
 		    v6 ? NULL : text("192.168.100.%u", 100 + i % HOSTS), vip,
@@ -109,17 +109,17 @@ expect_takeover(const char *vip, bool v6, const char *flows)
 	unsigned i;
 
 	for (i = 0; i < SERVERS; i++) {
-		dsrmany_serve(&rig, i);
-		at[i] = v6 ? netrig_server6(i) : netrig_server4(i);
+		dsrmany_serve(&fixture, i);
+		at[i] = v6 ? net_fixture_server6(i) : net_fixture_server4(i);
 	}
-	dsrpen_up(&first, &rig, NETRIG_DIRECTOR, vip, mode, "-O", flows, where,
-	    at[0], at[1], at[2], NULL);
+	dsrpen_up(&first, &fixture, NET_FIXTURE_DIRECTOR, vip, mode, "-O",
+	    flows, where, at[0], at[1], at[2], NULL);
 	open_flows(vip, v6);
 	ask_all();
 	killed = wait_now_ms();
 	child_stop(&first.child, SIGKILL);
-	dsrpen_start(&second, &rig, NETRIG_DIRECTOR2, vip, mode, "-O", flows,
-	    where, at[0], at[1], at[2], NULL);
+	dsrpen_start(&second, &fixture, NET_FIXTURE_DIRECTOR2, vip, mode, "-O",
+	    flows, where, at[0], at[1], at[2], NULL);
 	ms = wait_for_an_answer(killed);
 	ask_all();
 	ask_all();
@@ -129,7 +129,7 @@ expect_takeover(const char *vip, bool v6, const char *flows)
 	ck_assert_uint_lt(lost(), FLOWS / 100);
 	dsrmany_close_all(&many);
 	dsrpen_down(&second);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 START_TEST(hash_alone)
@@ -137,9 +137,9 @@ START_TEST(hash_alone)
 	if (dsrpen_is_classic())
 		SKIP("a classic pen has no dsr_flows");
 	NEED_DSR();
-	NEED_NETRIG(&rig, &pair);
+	NEED_NET_FIXTURE(&fixture, &pair);
 	make_hosts();
-	expect_takeover(NETRIG_VIP4, false, "dsr_flows 0");
+	expect_takeover(NET_FIXTURE_VIP4, false, "dsr_flows 0");
 }
 END_TEST
 
@@ -148,9 +148,9 @@ START_TEST(hash_and_flows)
 	if (dsrpen_is_classic())
 		SKIP("a classic pen has no dsr_flows");
 	NEED_DSR();
-	NEED_NETRIG(&rig, &pair);
+	NEED_NET_FIXTURE(&fixture, &pair);
 	make_hosts();
-	expect_takeover(NETRIG_VIP4, false, "dsr_flows 10000");
+	expect_takeover(NET_FIXTURE_VIP4, false, "dsr_flows 10000");
 }
 END_TEST
 
@@ -159,8 +159,8 @@ START_TEST(hash_alone_over_ipv6)
 	if (dsrpen_is_classic())
 		SKIP("a classic pen has no dsr_flows");
 	NEED_DSR();
-	NEED_NETRIG(&rig, &pair);
-	expect_takeover(NETRIG_VIP6, true, "dsr_flows 0");
+	NEED_NET_FIXTURE(&fixture, &pair);
+	expect_takeover(NET_FIXTURE_VIP6, true, "dsr_flows 0");
 }
 END_TEST
 
@@ -169,58 +169,60 @@ START_TEST(hash_and_flows_over_ipv6)
 	if (dsrpen_is_classic())
 		SKIP("a classic pen has no dsr_flows");
 	NEED_DSR();
-	NEED_NETRIG(&rig, &pair);
-	expect_takeover(NETRIG_VIP6, true, "dsr_flows 10000");
+	NEED_NET_FIXTURE(&fixture, &pair);
+	expect_takeover(NET_FIXTURE_VIP6, true, "dsr_flows 10000");
 }
 END_TEST
 
 /* ---- two at a time ---- */
 
 static void
-share_up(struct dsrpen *p, enum netrig_place where, bool v6, const char *own)
+share_up(
+    struct dsrpen *p, enum net_fixture_place where, bool v6, const char *own)
 {
-	const char *vip = netrig_vip(v6);
+	const char *vip = net_fixture_vip(v6);
 
-	dsrpen_up(p, &rig, where, vip, v6 ? "-rh" : "-h", "-O", "dsr_flows 0",
-	    "-O", "no dsr_announce", "-O", text("dsr_ip %s", own),
+	dsrpen_up(p, &fixture, where, vip, v6 ? "-rh" : "-h", "-O",
+	    "dsr_flows 0", "-O", "no dsr_announce", "-O",
+	    text("dsr_ip %s", own),
 	    v6 ? text("[%s]:0", vip) : text("%s:0", vip),
-	    v6 ? netrig_server6(0) : netrig_server4(0),
-	    v6 ? netrig_server6(1) : netrig_server4(1),
-	    v6 ? netrig_server6(2) : netrig_server4(2), NULL);
+	    v6 ? net_fixture_server6(0) : net_fixture_server4(0),
+	    v6 ? net_fixture_server6(1) : net_fixture_server4(1),
+	    v6 ? net_fixture_server6(2) : net_fixture_server4(2), NULL);
 }
 
 static void
 route(bool v6, const char *hops)
 {
-	netrig_ip(&rig, NETRIG_CLIENT,
+	net_fixture_ip(&fixture, NET_FIXTURE_CLIENT,
 	    text("route replace %s %s\n",
-		v6 ? NETRIG_VIP6 "/128" : NETRIG_VIP4 "/32", hops));
+		v6 ? NET_FIXTURE_VIP6 "/128" : NET_FIXTURE_VIP4 "/32", hops));
 }
 
 static long
 forwarded(const struct dsrpen *p)
 {
-	return report_number(dsrpen_ask(p, &rig, "dsr"), "forwarded");
+	return report_number(dsrpen_ask(p, &fixture, "dsr"), "forwarded");
 }
 
 /* Flows that change from one to the other meet the same servers. */
 static void
 expect_sharing(bool v6)
 {
-	const char *one = v6 ? NETRIG_DSR_IP6 : NETRIG_DSR_IP4;
-	const char *other = v6 ? NETRIG_DSR_IP6_B : NETRIG_DSR_IP4_B;
+	const char *one = v6 ? NET_FIXTURE_DSR_IP6 : NET_FIXTURE_DSR_IP4;
+	const char *other = v6 ? NET_FIXTURE_DSR_IP6_B : NET_FIXTURE_DSR_IP4_B;
 	unsigned i;
 
 	for (i = 0; i < SERVERS; i++)
-		dsrmany_serve(&rig, i);
-	share_up(&first, NETRIG_DIRECTOR, v6, one);
-	share_up(&second, NETRIG_DIRECTOR2, v6, other);
-	netrig_set(&rig, NETRIG_CLIENT,
+		dsrmany_serve(&fixture, i);
+	share_up(&first, NET_FIXTURE_DIRECTOR, v6, one);
+	share_up(&second, NET_FIXTURE_DIRECTOR2, v6, other);
+	net_fixture_set(&fixture, NET_FIXTURE_CLIENT,
 	    v6 ? "ipv6/fib_multipath_hash_policy"
 	       : "ipv4/fib_multipath_hash_policy",
 	    "1");
 	route(v6, text("nexthop via %s nexthop via %s", one, other));
-	open_flows(netrig_vip(v6), v6);
+	open_flows(net_fixture_vip(v6), v6);
 	ask_all();
 	ck_assert_int_ge(forwarded(&first), FLOWS);
 	ck_assert_int_ge(forwarded(&second), FLOWS);
@@ -232,13 +234,13 @@ expect_sharing(bool v6)
 	dsrmany_close_all(&many);
 	dsrpen_down(&first);
 	dsrpen_down(&second);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 START_TEST(two_share_a_vip)
 {
 	NEED_DSR_OF_OURS("several directors");
-	NEED_NETRIG(&rig, &pair);
+	NEED_NET_FIXTURE(&fixture, &pair);
 	make_hosts();
 	expect_sharing(false);
 }
@@ -247,7 +249,7 @@ END_TEST
 START_TEST(two_share_a_vip_over_ipv6)
 {
 	NEED_DSR_OF_OURS("several directors");
-	NEED_NETRIG(&rig, &pair);
+	NEED_NET_FIXTURE(&fixture, &pair);
 	expect_sharing(true);
 }
 END_TEST
@@ -256,12 +258,12 @@ END_TEST
 
 /* How many frames from the director tell all that it has a VIP. */
 static unsigned
-announcements(struct netrig_tap *tap)
+announcements(struct net_fixture_tap *tap)
 {
 	static const uint8_t director[6] = { 2, 0, 0, 0x64, 0, 2 };
 	unsigned n = 0;
 
-	while (netrig_tap_next(tap)) {
+	while (net_fixture_tap_next(tap)) {
 		const unsigned char *f = tap->bytes;
 
 		if (memcmp(f + 6, director, 6) != 0 || !(f[0] & 1))
@@ -275,50 +277,52 @@ announcements(struct netrig_tap *tap)
 
 /* The client says that the VIP is at its MAC. */
 static void
-claim_vip(const struct netrig_tap *tap)
+claim_vip(const struct net_fixture_tap *tap)
 {
 	static const uint8_t claim[42] = { 255, 255, 255, 255, 255, 255, 2, 0,
 		0, 0x64, 0, 1, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0x64, 0,
 		1, 192, 168, 100, 10, 0, 0, 0, 0, 0, 0, 192, 168, 100, 10 };
 
-	netrig_tap_send(tap, claim, sizeof(claim));
+	net_fixture_tap_send(tap, claim, sizeof(claim));
 }
 
 /* At the start, when another one claims a VIP, and when there is one more. */
 static void
 expect_announcements(const char *setting, bool wanted)
 {
-	struct netrig_tap tap, other;
+	struct net_fixture_tap tap, other;
 	uint8_t mac[6];
 	unsigned n;
 
-	netrig_tap(&tap, &rig, NETRIG_CLIENT, "eth0");
-	dsrpen_up(&first, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O", setting,
-	    NETRIG_VIP4 ":0,[" NETRIG_VIP6 "]:0", netrig_server4(0), NULL);
+	net_fixture_tap(&tap, &fixture, NET_FIXTURE_CLIENT, "eth0");
+	dsrpen_up(&first, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    "-O", setting, NET_FIXTURE_VIP4 ":0,[" NET_FIXTURE_VIP6 "]:0",
+	    net_fixture_server4(0), NULL);
 	n = announcements(&tap);
 	ck_assert(wanted ? n >= 2 : n == 0);
 	claim_vip(&tap);
 	WAIT_FOR(child_has_said(&first.child, "address conflict"), 10000);
-	dsrpen_ask(
-	    &first, &rig, "listen " NETRIG_VIP4 ":0," NETRIG_VIP4_B ":0");
+	dsrpen_ask(&first, &fixture,
+	    "listen " NET_FIXTURE_VIP4 ":0," NET_FIXTURE_VIP4_B ":0");
 	/* what it had to say comes before an answer */
-	netrig_tap(&other, &rig, NETRIG_CLIENT, "eth0");
-	WAIT_FOR(
-	    netrig_who_has(&other, NETRIG_CLIENT, NETRIG_VIP4_B, mac), 10000);
+	net_fixture_tap(&other, &fixture, NET_FIXTURE_CLIENT, "eth0");
+	WAIT_FOR(net_fixture_who_has(
+		     &other, NET_FIXTURE_CLIENT, NET_FIXTURE_VIP4_B, mac),
+	    10000);
 	n = announcements(&tap);
 	ck_assert(wanted ? n >= 2 : n == 0);
-	netrig_tap_close(&tap);
-	netrig_tap_close(&other);
+	net_fixture_tap_close(&tap);
+	net_fixture_tap_close(&other);
 	dsrpen_down(&first);
 }
 
 START_TEST(announced_or_not)
 {
 	NEED_DSR_OF_OURS("no dsr_announce");
-	NEED_NETRIG(&rig, &pair);
+	NEED_NET_FIXTURE(&fixture, &pair);
 	expect_announcements("dsr_announce", true);
 	expect_announcements("no dsr_announce", false);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 

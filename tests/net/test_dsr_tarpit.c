@@ -15,16 +15,16 @@
 #include <unistd.h>
 
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
 enum { PORT = 7007, FIRST = 20, LAST = 254 };
 
-static const struct netrig_options two = { .servers = 2 };
-static const struct netrig_options tagged = { .servers = 2, .vlan = 5 };
-static struct netrig rig;
+static const struct net_fixture_options two = { .servers = 2 };
+static const struct net_fixture_options tagged = { .servers = 2, .vlan = 5 };
+static struct net_fixture fixture;
 static struct dsrpen pen;
 static bool v6;
 
@@ -39,31 +39,32 @@ host(unsigned i)
 static void
 begin(const char *more)
 {
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, netrig_vip(v6), "-r", "-O",
-	    "acl 1 permit 192.168.100.0/24", "-O", "acl 1 permit fd00:64::/64",
-	    "-O", "tarpit_acl 1", "-O", more,
-	    v6 ? "[" NETRIG_VIP6 "]:0" : NETRIG_VIP4 ":0",
-	    v6 ? netrig_server6(0) : netrig_server4(0),
-	    v6 ? netrig_server6(1) : netrig_server4(1), NULL);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, net_fixture_vip(v6),
+	    "-r", "-O", "acl 1 permit 192.168.100.0/24", "-O",
+	    "acl 1 permit fd00:64::/64", "-O", "tarpit_acl 1", "-O", more,
+	    v6 ? "[" NET_FIXTURE_VIP6 "]:0" : NET_FIXTURE_VIP4 ":0",
+	    v6 ? net_fixture_server6(0) : net_fixture_server4(0),
+	    v6 ? net_fixture_server6(1) : net_fixture_server4(1), NULL);
 }
 
 static void
 end(void)
 {
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 static long
 count(const char *name)
 {
-	return report_number(dsrpen_ask(&pen, &rig, "dsr"), name);
+	return report_number(dsrpen_ask(&pen, &fixture, "dsr"), name);
 }
 
 static int
 dial(unsigned i)
 {
-	return netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, host(i), PORT);
+	return net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, host(i), PORT);
 }
 
 static int
@@ -110,12 +111,12 @@ expect_held(const char *more)
 
 	begin(more);
 	fd = dial(50);
-	WAIT_FOR(netrig_is_connected(fd), 10000);
+	WAIT_FOR(net_fixture_is_connected(fd), 10000);
 	ck_assert_int_ge(count("tarpit_arp"), 1);
 	/* the first one has found the way long, and asks accordingly */
 	close(fd);
 	fd = dial(50);
-	WAIT_FOR(netrig_is_connected(fd), 10000);
+	WAIT_FOR(net_fixture_is_connected(fd), 10000);
 	ck_assert_int_ge(count("tarpit_syn"), 2);
 	expect_stall(fd);
 	end();
@@ -124,18 +125,18 @@ expect_held(const char *more)
 START_TEST(a_client_is_held)
 {
 	NEED_DSR_OF_OURS("a tarpit of this kind");
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	v6 = _i & 1;
 	expect_held((_i & 2) == 0 ? "debug 0"
-		: v6		  ? "dsr_ip " NETRIG_DSR_IP6
-				  : "dsr_ip " NETRIG_DSR_IP4);
+		: v6		  ? "dsr_ip " NET_FIXTURE_DSR_IP6
+				  : "dsr_ip " NET_FIXTURE_DSR_IP4);
 }
 END_TEST
 
 START_TEST(a_client_is_held_behind_a_tag)
 {
 	NEED_DSR_OF_OURS("a tarpit of this kind");
-	NEED_NETRIG(&rig, &tagged);
+	NEED_NET_FIXTURE(&fixture, &tagged);
 	v6 = _i & 1;
 	expect_held("debug 0");
 }
@@ -149,14 +150,14 @@ START_TEST(a_scan)
 	unsigned i;
 
 	NEED_DSR_OF_OURS("a tarpit of this kind");
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	v6 = _i & 1;
 	begin("debug 0");
 	start = wait_now_ms();
 	for (i = FIRST; i <= LAST; i++)
 		fd[i] = dial(i);
 	for (i = FIRST, n = 0; i <= LAST; i++) {
-		WAIT_FOR(netrig_is_connected(fd[i]), 10000);
+		WAIT_FOR(net_fixture_is_connected(fd[i]), 10000);
 		n++;
 	}
 	printf("%d addresses after %lld ms\n", n, wait_now_ms() - start);
@@ -176,28 +177,28 @@ move_in(unsigned i)
 		0, 0, 0x64, 0, 4, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0x64,
 		0, 4, 192, 168, 100 };
 	uint8_t arp[42] = { 0 };
-	struct netrig_tap tap;
+	struct net_fixture_tap tap;
 
 	if (v6)
-		netrig_set(
-		    &rig, NETRIG_SERVER + 1, "ipv6/conf/eth0/accept_dad", "1");
-	netrig_ip(&rig, NETRIG_SERVER + 1,
+		net_fixture_set(&fixture, NET_FIXTURE_SERVER + 1,
+		    "ipv6/conf/eth0/accept_dad", "1");
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER + 1,
 	    text("addr add %s/%d dev eth0\n", host(i), v6 ? 64 : 24));
 	if (v6)
 		return;
 	memcpy(arp, start, sizeof(start));
 	memcpy(arp + 38, start + 28, 3);
 	arp[31] = arp[41] = (uint8_t)i;
-	netrig_tap(&tap, &rig, NETRIG_SERVER + 1, "eth0");
-	netrig_tap_send(&tap, arp, sizeof(arp));
-	netrig_tap_close(&tap);
+	net_fixture_tap(&tap, &fixture, NET_FIXTURE_SERVER + 1, "eth0");
+	net_fixture_tap_send(&tap, arp, sizeof(arp));
+	net_fixture_tap_close(&tap);
 }
 
 static bool
 is_settled(unsigned i)
 {
-	const char *list = netrig_run(&rig, NETRIG_SERVER + 1, 10000, "ip",
-	    "addr", "show", "dev", "eth0", NULL);
+	const char *list = net_fixture_run(&fixture, NET_FIXTURE_SERVER + 1,
+	    10000, "ip", "addr", "show", "dev", "eth0", NULL);
 
 	ck_assert_ptr_null(strstr(list, "dadfailed"));
 	return strstr(list, host(i)) != NULL &&
@@ -208,7 +209,7 @@ is_settled(unsigned i)
 static void
 forget(void)
 {
-	netrig_ip(&rig, NETRIG_CLIENT, "neigh flush dev eth0\n");
+	net_fixture_ip(&fixture, NET_FIXTURE_CLIENT, "neigh flush dev eth0\n");
 }
 
 START_TEST(a_host_that_moves_in)
@@ -217,44 +218,44 @@ START_TEST(a_host_that_moves_in)
 	long long start;
 
 	NEED_DSR_OF_OURS("a tarpit of this kind");
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	v6 = _i & 1;
 	begin("debug 0");
 	held = dial(60);
-	WAIT_FOR(netrig_is_connected(held), 10000);
+	WAIT_FOR(net_fixture_is_connected(held), 10000);
 	move_in(60);
 	WAIT_FOR(is_settled(60), 10000);
-	far =
-	    netrig_listen(&rig, NETRIG_SERVER + 1, SOCK_STREAM, host(60), PORT);
+	far = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER + 1, SOCK_STREAM, host(60), PORT);
 	if (v6)
 		forget();
 	start = wait_now_ms();
 	near = dial(60);
-	WAIT_FOR(netrig_is_connected(near), 10000);
-	WAIT_FOR(netrig_is_readable(far), 10000);
+	WAIT_FOR(net_fixture_is_connected(near), 10000);
+	WAIT_FOR(net_fixture_is_readable(far), 10000);
 	printf("the host has a client after %lld ms\n", wait_now_ms() - start);
 	/* also when asked for anew, and again */
 	close(near);
 	forget();
 	near = dial(60);
-	WAIT_FOR(netrig_is_connected(near), 10000);
+	WAIT_FOR(net_fixture_is_connected(near), 10000);
 	/* hosts that were there all the time */
-	far = netrig_listen(&rig, NETRIG_SERVER, SOCK_STREAM,
-	    v6 ? netrig_server6(0) : netrig_server4(0), PORT);
+	far = net_fixture_listen(&fixture, NET_FIXTURE_SERVER, SOCK_STREAM,
+	    v6 ? net_fixture_server6(0) : net_fixture_server4(0), PORT);
 	near = dial(3);
-	WAIT_FOR(netrig_is_connected(near), 10000);
-	WAIT_FOR(netrig_is_readable(far), 10000);
+	WAIT_FOR(net_fixture_is_connected(near), 10000);
+	WAIT_FOR(net_fixture_is_readable(far), 10000);
 	end();
 }
 END_TEST
 
 /* How many answers from the director's hardware address wait. */
 static unsigned
-answers_of_director(struct netrig_tap *tap)
+answers_of_director(struct net_fixture_tap *tap)
 {
 	unsigned n = 0;
 
-	while (netrig_tap_next(tap))
+	while (net_fixture_tap_next(tap))
 		n += tap->length >= 42 && !tap->outgoing &&
 		    tap->bytes[11] == 2 && tap->bytes[12] == 8 &&
 		    tap->bytes[13] == 6 && tap->bytes[21] == 2;
@@ -268,25 +269,25 @@ START_TEST(a_host_that_is_watched)
 	uint8_t ask[42] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0x64,
 		0, 1, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0x64, 0, 1, 192,
 		168, 100, 1, [38] = 192, 168, 100, 66 };
-	struct netrig_tap tap;
+	struct net_fixture_tap tap;
 	int i;
 
 	NEED_DSR_OF_OURS("a tarpit of this kind");
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	v6 = false;
 	begin("debug 0");
-	netrig_ip(
-	    &rig, NETRIG_SERVER + 1, "addr add 192.168.100.66/24 dev eth0\n");
-	netrig_tap(&tap, &rig, NETRIG_CLIENT, "eth0");
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER + 1,
+	    "addr add 192.168.100.66/24 dev eth0\n");
+	net_fixture_tap(&tap, &fixture, NET_FIXTURE_CLIENT, "eth0");
 	for (i = 0; i < 4; i++) {
 		long long next = wait_now_ms() + 1000;
 
-		netrig_tap_send(&tap, ask, sizeof(ask));
+		net_fixture_tap_send(&tap, ask, sizeof(ask));
 		WAIT_FOR(wait_now_ms() >= next, 5000);
 		ck_assert_uint_eq(answers_of_director(&tap), 0);
 	}
 	ck_assert_int_eq(count("tarpit_arp"), 0);
-	netrig_tap_close(&tap);
+	net_fixture_tap_close(&tap);
 	end();
 }
 END_TEST
@@ -308,30 +309,36 @@ START_TEST(the_list_changes)
 	int fd;
 
 	NEED_DSR_OF_OURS("a tarpit of this kind");
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	v6 = false;
 	begin("acl 2 deny 10.0.0.1");
-	netrig_ip(&rig, NETRIG_CLIENT, "addr add 10.9.0.1/24 dev eth0\n");
-	fd = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, "10.9.0.50", PORT);
+	net_fixture_ip(
+	    &fixture, NET_FIXTURE_CLIENT, "addr add 10.9.0.1/24 dev eth0\n");
+	fd = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, "10.9.0.50", PORT);
 	WAIT_FOR(is_refused(fd), 10000);
 	close(fd);
-	(void)dsrpen_ask(&pen, &rig, "acl 1 permit 10.9.0.0/26");
-	fd = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, "10.9.0.50", PORT);
-	WAIT_FOR(netrig_is_connected(fd), 10000);
+	(void)dsrpen_ask(&pen, &fixture, "acl 1 permit 10.9.0.0/26");
+	fd = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, "10.9.0.50", PORT);
+	WAIT_FOR(net_fixture_is_connected(fd), 10000);
 	/* all but what another one denies */
 	ck_assert_str_eq(
-	    dsrpen_ask(&pen, &rig, "tarpit_acl 2"), "tarpit_acl = 2\n");
-	fd = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, "10.9.0.200", PORT);
-	WAIT_FOR(netrig_is_connected(fd), 10000);
+	    dsrpen_ask(&pen, &fixture, "tarpit_acl 2"), "tarpit_acl = 2\n");
+	fd = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, "10.9.0.200", PORT);
+	WAIT_FOR(net_fixture_is_connected(fd), 10000);
 	/* all of IPv6 is nothing of IPv4 */
-	(void)dsrpen_ask(&pen, &rig, "acl 3 permit ::/0; tarpit_acl 3");
-	fd = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, "10.9.0.52", PORT);
+	(void)dsrpen_ask(&pen, &fixture, "acl 3 permit ::/0; tarpit_acl 3");
+	fd = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, "10.9.0.52", PORT);
 	WAIT_FOR(is_refused(fd), 10000);
 	close(fd);
 	/* a list that is empty permits nobody here */
-	(void)dsrpen_ask(&pen, &rig, "tarpit_acl 7");
+	(void)dsrpen_ask(&pen, &fixture, "tarpit_acl 7");
 	WAIT_FOR(child_has_said(&pen.child, "its list is empty acl=7"), 5000);
-	fd = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, "10.9.0.51", PORT);
+	fd = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, "10.9.0.51", PORT);
 	WAIT_FOR(is_refused(fd), 10000);
 	end();
 }

@@ -9,17 +9,17 @@
 
 #include "support/dsrmany.h"
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
 enum { SERVERS = 3, CLIENTS = 30, PAGE = 1024000 };
 
-static const struct netrig_options three = { .servers = SERVERS };
-static const struct netrig_options narrow = { .servers = SERVERS,
+static const struct net_fixture_options three = { .servers = SERVERS };
+static const struct net_fixture_options narrow = { .servers = SERVERS,
 	.router = true };
-static struct netrig rig;
+static struct net_fixture fixture;
 static struct dsrpen pen;
 static struct dsrmany many, later;
 static struct nginx web[SERVERS];
@@ -27,19 +27,19 @@ static struct nginx web[SERVERS];
 static const char *
 server(bool v6, unsigned i)
 {
-	return v6 ? netrig_server6(i) : netrig_server4(i);
+	return v6 ? net_fixture_server6(i) : net_fixture_server4(i);
 }
 
 static int
 unknown_macs(void)
 {
-	return count_in(dsrpen_ask(&pen, &rig, "dsr"), "mac unknown");
+	return count_in(dsrpen_ask(&pen, &fixture, "dsr"), "mac unknown");
 }
 
 static void
 begin(const char *vip, bool v6, const char *mode, const char *flows)
 {
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, vip, mode, "-O", flows,
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, vip, mode, "-O", flows,
 	    v6 ? text("[%s]:0", vip) : text("%s:0", vip), server(v6, 0),
 	    server(v6, 1), server(v6, 2), NULL);
 	WAIT_FOR(unknown_macs() == 0, 5000);
@@ -49,7 +49,7 @@ static void
 end(void)
 {
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 /* ---- a server that is cut off ---- */
@@ -77,9 +77,10 @@ static void
 cut_off(bool v6)
 {
 	if (v6)
-		netrig_set(&rig, NETRIG_SERVER + 1,
+		net_fixture_set(&fixture, NET_FIXTURE_SERVER + 1,
 		    "ipv6/conf/all/keep_addr_on_down", "1");
-	netrig_ip(&rig, NETRIG_SERVER + 1, "link set eth0 down\n");
+	net_fixture_ip(
+	    &fixture, NET_FIXTURE_SERVER + 1, "link set eth0 down\n");
 }
 
 /* A client may get a port that another one had, and with it that one's
@@ -95,7 +96,7 @@ is_about(unsigned got, unsigned n)
 static void
 expect_others(const char *vip, unsigned go_on)
 {
-	dsrmany_init(&later, &rig, NULL);
+	dsrmany_init(&later, &fixture, NULL);
 	add(&later, CLIENTS, vip);
 	is_about(dsrmany_count(&later, 0), CLIENTS / 2);
 	is_about(dsrmany_count(&later, 2), CLIENTS / 2);
@@ -110,9 +111,9 @@ expect_failover(const char *vip, bool v6)
 	unsigned i, its;
 
 	for (i = 0; i < SERVERS; i++)
-		dsrmany_serve(&rig, i);
+		dsrmany_serve(&fixture, i);
 	begin(vip, v6, "-r", "dsr_flows 1000");
-	dsrmany_init(&many, &rig, NULL);
+	dsrmany_init(&many, &fixture, NULL);
 	add(&many, CLIENTS, vip);
 	its = dsrmany_count(&many, 1);
 	ck_assert_uint_eq(its, CLIENTS / SERVERS);
@@ -133,7 +134,7 @@ expect_failover(const char *vip, bool v6)
 			dsrmany_close(&many, i);
 	expect_others(vip, CLIENTS + 3 - its);
 	down = wait_now_ms();
-	netrig_ip(&rig, NETRIG_SERVER + 1, "link set eth0 up\n");
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER + 1, "link set eth0 up\n");
 	WAIT_FOR(unknown_macs() == 0, 15000);
 	printf("%s: back after %lld ms\n", vip, wait_now_ms() - down);
 	add(&later, CLIENTS, vip);
@@ -148,8 +149,8 @@ START_TEST(server_is_cut_off)
 	if (dsrpen_is_classic())
 		SKIP("a classic pen has no control socket here");
 	NEED_DSR();
-	NEED_NETRIG(&rig, &three);
-	expect_failover(NETRIG_VIP4, false);
+	NEED_NET_FIXTURE(&fixture, &three);
+	expect_failover(NET_FIXTURE_VIP4, false);
 }
 END_TEST
 
@@ -158,8 +159,8 @@ START_TEST(server_is_cut_off_over_ipv6)
 	if (dsrpen_is_classic())
 		SKIP("a classic pen has no control socket here");
 	NEED_DSR();
-	NEED_NETRIG(&rig, &three);
-	expect_failover(NETRIG_VIP6, true);
+	NEED_NET_FIXTURE(&fixture, &three);
+	expect_failover(NET_FIXTURE_VIP6, true);
 }
 END_TEST
 
@@ -167,8 +168,8 @@ END_TEST
 START_TEST(silence_is_noticed_without_clients)
 {
 	NEED_DSR_OF_OURS("this");
-	NEED_NETRIG(&rig, &three);
-	begin(NETRIG_VIP4, false, "-rh", "dsr_flows 0");
+	NEED_NET_FIXTURE(&fixture, &three);
+	begin(NET_FIXTURE_VIP4, false, "-rh", "dsr_flows 0");
 	cut_off(false);
 	WAIT_FOR(
 	    child_has_said(&pen.child, "server blacklisted server=1"), 12000);
@@ -182,18 +183,18 @@ END_TEST
 static void
 expect_the_end(const char *kind)
 {
-	begin(NETRIG_VIP4, false, "-r", kind);
-	netrig_ip(&rig, NETRIG_DIRECTOR, "link del eth0\n");
+	begin(NET_FIXTURE_VIP4, false, "-r", kind);
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR, "link del eth0\n");
 	WAIT_FOR(child_has_ended(&pen.child), 10000);
 	ck_assert_int_eq(pen.child.status, 1);
 	ck_assert(child_has_said(&pen.child, "interface removed"));
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 START_TEST(interface_is_removed)
 {
 	NEED_DSR_OF_OURS("this");
-	NEED_NETRIG(&rig, &three);
+	NEED_NET_FIXTURE(&fixture, &three);
 	expect_the_end("dsr_link packet");
 }
 END_TEST
@@ -202,7 +203,7 @@ END_TEST
 START_TEST(interface_is_removed_from_xdp)
 {
 	NEED_DSR_OF_OURS("this");
-	NEED_NETRIG(&rig, &three);
+	NEED_NET_FIXTURE(&fixture, &three);
 	expect_the_end("dsr_link xdp");
 }
 END_TEST
@@ -212,9 +213,9 @@ END_TEST
 START_TEST(interface_is_renamed)
 {
 	NEED_DSR_OF_OURS("this");
-	NEED_NETRIG(&rig, &three);
-	begin(NETRIG_VIP4, false, "-r", "dsr_link packet");
-	netrig_ip(&rig, NETRIG_DIRECTOR,
+	NEED_NET_FIXTURE(&fixture, &three);
+	begin(NET_FIXTURE_VIP4, false, "-r", "dsr_link packet");
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
 	    "link set eth0 down\nlink set eth0 name lan0\nlink set lan0 up\n");
 	WAIT_FOR(
 	    child_has_said(&pen.child, "link is back interface=lan0"), 10000);
@@ -232,10 +233,10 @@ web_up(unsigned i)
 {
 	static char page[PAGE + 1];
 
-	netrig_enter(&rig, NETRIG_SERVER + i);
+	net_fixture_enter(&fixture, NET_FIXTURE_SERVER + i);
 	nginx_up_with(&web[i], "", "",
 	    "listen *:80 backlog=4096; listen [::]:80 backlog=4096;");
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 	memset(page, '0' + (int)i, PAGE);
 	write_file(text("%s/page", web[i].root), page);
 }
@@ -245,7 +246,7 @@ get_pages(const char *vip, unsigned n)
 {
 	unsigned i;
 
-	dsrmany_init(&many, &rig, "GET /page\r\n");
+	dsrmany_init(&many, &fixture, "GET /page\r\n");
 	for (i = 0; i < n; i++)
 		dsrmany_add(&many, SOCK_STREAM, NULL, vip, 80);
 	WAIT_FOR((dsrmany_turn(&many, 10), dsrmany_open(&many) == 0), 20000);
@@ -260,8 +261,8 @@ get_pages(const char *vip, unsigned n)
 static bool
 is_told(unsigned i, bool v6)
 {
-	const char *counters = netrig_run(&rig, NETRIG_SERVER + i, 10000, "cat",
-	    v6 ? "/proc/net/snmp6" : "/proc/net/snmp", NULL);
+	const char *counters = net_fixture_run(&fixture, NET_FIXTURE_SERVER + i,
+	    10000, "cat", v6 ? "/proc/net/snmp6" : "/proc/net/snmp", NULL);
 
 	if (!v6)
 		return strstr(counters, "IcmpMsg: InType3") != NULL;
@@ -296,15 +297,15 @@ expect_errors_at_servers(const char *vip, bool v6, const char *flows)
 			SKIP("a classic pen has no control socket here"); \
 		NEED_PROGRAM("nginx");                                    \
 		NEED_DSR();                                               \
-		NEED_NETRIG(&rig, &narrow);                               \
+		NEED_NET_FIXTURE(&fixture, &narrow);                      \
 		expect_errors_at_servers(vip, v6, flows);                 \
 	}                                                                 \
 	END_TEST
 
-NARROW(narrow_link, NETRIG_VIP4, false, "dsr_flows 1000")
-NARROW(narrow_link_and_hash, NETRIG_VIP4, false, "dsr_flows 0")
-NARROW(narrow_link_over_ipv6, NETRIG_VIP6, true, "dsr_flows 1000")
-NARROW(narrow_link_and_hash_over_ipv6, NETRIG_VIP6, true, "dsr_flows 0")
+NARROW(narrow_link, NET_FIXTURE_VIP4, false, "dsr_flows 1000")
+NARROW(narrow_link_and_hash, NET_FIXTURE_VIP4, false, "dsr_flows 0")
+NARROW(narrow_link_over_ipv6, NET_FIXTURE_VIP6, true, "dsr_flows 1000")
+NARROW(narrow_link_and_hash_over_ipv6, NET_FIXTURE_VIP6, true, "dsr_flows 0")
 
 SUITE(test_dsr_trouble)
 {

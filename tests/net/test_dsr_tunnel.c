@@ -9,12 +9,12 @@
 
 #include "support/decap.h"
 #include "support/dsrnet.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
-static struct netrig rig;
+static struct net_fixture fixture;
 static struct dsrnet net;
 
 enum { BY_IP4, BY_IP6, BY_MAC, BY_ROUTE };
@@ -43,24 +43,25 @@ gateway(int hop)
 static const char *
 server(const struct way *w, unsigned i)
 {
-	return w->outer6 ? text("[%s]", netrig_far6(i)) : netrig_far4(i);
+	return w->outer6 ? text("[%s]", net_fixture_far6(i))
+			 : net_fixture_far4(i);
 }
 
 static bool
 macs_are_known(void)
 {
-	return strstr(dsrpen_ask(&net.pen, &rig, "dsr"), "unknown") == NULL;
+	return strstr(dsrpen_ask(&net.pen, &fixture, "dsr"), "unknown") == NULL;
 }
 
 static void
 begin(const struct way *w, int type)
 {
-	const char *vip = netrig_vip(w->inner6);
+	const char *vip = net_fixture_vip(w->inner6);
 
-	dsrnet_open(&net, &rig, vip, type);
-	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, vip,
+	dsrnet_open(&net, &fixture, vip, type);
+	dsrpen_up(&net.pen, &fixture, NET_FIXTURE_DIRECTOR, vip,
 	    type == SOCK_DGRAM ? "-rU" : "-r", "-Odsr_forward tunnel",
-	    "-Odsr_ip " NETRIG_DSR_IP4, "-Odsr_ip " NETRIG_DSR_IP6,
+	    "-Odsr_ip " NET_FIXTURE_DSR_IP4, "-Odsr_ip " NET_FIXTURE_DSR_IP6,
 	    text("-O%s", gateway(w->hop)),
 	    w->inner6 ? text("[%s]:0", vip) : text("%s:0", vip), server(w, 0),
 	    server(w, 1), NULL);
@@ -73,14 +74,14 @@ end(void)
 	unsigned i;
 
 	dsrpen_down(&net.pen);
-	for (i = 0; i < rig.is.servers; i++)
+	for (i = 0; i < fixture.is.servers; i++)
 		close(net.at[i]);
 }
 
 static unsigned long
 counter(const char *name)
 {
-	const char *s = dsrpen_ask(&net.pen, &rig, "dsr");
+	const char *s = dsrpen_ask(&net.pen, &fixture, "dsr");
 
 	return (unsigned long)report_number(s, name);
 }
@@ -126,18 +127,18 @@ expect_datagrams(const struct way *w)
 	end();
 }
 
-static const struct netrig_options two = { .servers = 2, .beyond = 2 };
+static const struct net_fixture_options two = { .servers = 2, .beyond = 2 };
 
 #define WAY(name, inner, outer, next)                               \
 	START_TEST(name)                                            \
 	{                                                           \
 		static const struct way w = { inner, outer, next }; \
-		NEED_TUNNELS(&rig, &two);                           \
+		NEED_TUNNELS(&fixture, &two);                       \
 		if (w.hop == BY_ROUTE)                              \
-			netrig_make_route(&rig);                    \
+			net_fixture_make_route(&fixture);           \
 		expect_streams(&w);                                 \
 		expect_datagrams(&w);                               \
-		netrig_down(&rig);                                  \
+		net_fixture_down(&fixture);                         \
 	}                                                           \
 	END_TEST
 

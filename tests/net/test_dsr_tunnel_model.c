@@ -35,19 +35,19 @@ sum(const unsigned char *p, size_t n, unsigned long start)
 /* ---- the outer header ---- */
 
 static bool
-is_outer4(const struct netrig_tap *out)
+is_outer4(const struct net_fixture_tap *out)
 {
 	return get16(out->bytes + 12) == 0x0800;
 }
 
 static size_t
-outer_size(const struct netrig_tap *out)
+outer_size(const struct net_fixture_tap *out)
 {
 	return is_outer4(out) ? 20 : 40;
 }
 
 static int
-server_of(const struct netrig_tap *out)
+server_of(const struct net_fixture_tap *out)
 {
 	const unsigned char *ip = out->bytes + HEAD;
 	unsigned protocol = is_outer4(out) ? ip[9] : ip[6];
@@ -59,7 +59,7 @@ server_of(const struct netrig_tap *out)
 
 /* RFC 2003, 3.1; the rest is for the reader of the content. */
 static bool
-is_outer_ip4(const struct netrig_tap *out, const unsigned char *inner)
+is_outer_ip4(const struct net_fixture_tap *out, const unsigned char *inner)
 {
 	const unsigned char *ip = out->bytes + HEAD;
 	bool v6 = inner[0] >> 4 == 6;
@@ -77,7 +77,7 @@ is_outer_ip4(const struct netrig_tap *out, const unsigned char *inner)
 
 /* RFC 2473, 5.1 */
 static bool
-is_outer_ip6(const struct netrig_tap *out, const unsigned char *inner)
+is_outer_ip6(const struct net_fixture_tap *out, const unsigned char *inner)
 {
 	static const unsigned char from[16] = { 0xfd, 0, 0, 0x64, [15] = 2 };
 	const unsigned char *ip = out->bytes + HEAD;
@@ -93,12 +93,12 @@ is_outer_ip6(const struct netrig_tap *out, const unsigned char *inner)
 }
 
 static bool
-is_outer(const struct netrig_tap *out, const unsigned char *inner)
+is_outer(const struct net_fixture_tap *out, const unsigned char *inner)
 {
 	uint8_t own[6], to[6] = { 2, 0, 0, 0x64, 0, GATEWAY };
 	int server = server_of(out);
 
-	netrig_mac(NETRIG_DIRECTOR, own);
+	net_fixture_mac(NET_FIXTURE_DIRECTOR, own);
 	return memcmp(out->bytes, to, 6) == 0 &&
 	    memcmp(out->bytes + 6, own, 6) == 0 && server >= 0 &&
 	    server < DSRMODEL_SERVERS &&
@@ -141,8 +141,8 @@ is_piece(const unsigned char *piece, size_t n, const unsigned char *inner,
 
 /* ICMP to the sender, from the VIP. */
 static bool
-is_too_big(
-    const struct netrig_tap *out, const struct framegen_frame *m, size_t adds)
+is_too_big(const struct net_fixture_tap *out, const struct framegen_frame *m,
+    size_t adds)
 {
 	const unsigned char *inner = m->bytes + m->net, *ip = out->bytes + HEAD;
 	size_t width = m->v6 ? 16 : 4, from = m->v6 ? 8 : 12;
@@ -168,8 +168,8 @@ is_too_big(
 }
 
 static bool
-is_it(const struct netrig_tap *out, const struct framegen_frame *m, bool *more,
-    size_t adds)
+is_it(const struct net_fixture_tap *out, const struct framegen_frame *m,
+    bool *more, size_t adds)
 {
 	const unsigned char *inner = m->bytes + m->net;
 	size_t length = m->end - m->net, n;
@@ -190,23 +190,24 @@ is_it(const struct netrig_tap *out, const struct framegen_frame *m, bool *more,
 }
 
 static bool
-is_it_in_4(
-    const struct netrig_tap *out, const struct framegen_frame *m, bool *more)
+is_it_in_4(const struct net_fixture_tap *out, const struct framegen_frame *m,
+    bool *more)
 {
 	return is_it(out, m, more, 20);
 }
 
 static bool
-is_it_in_6(
-    const struct netrig_tap *out, const struct framegen_frame *m, bool *more)
+is_it_in_6(const struct net_fixture_tap *out, const struct framegen_frame *m,
+    bool *more)
 {
 	return is_it(out, m, more, 40);
 }
 
-#define OPTIONS                                                         \
-	{                                                               \
-		"dsr_forward tunnel", "dsr_gateway 02:00:00:64:00:09",  \
-		    "dsr_ip " NETRIG_DSR_IP4, "dsr_ip " NETRIG_DSR_IP6, \
+#define OPTIONS                                                        \
+	{                                                              \
+		"dsr_forward tunnel", "dsr_gateway 02:00:00:64:00:09", \
+		    "dsr_ip " NET_FIXTURE_DSR_IP4,                     \
+		    "dsr_ip " NET_FIXTURE_DSR_IP6,                     \
 	}
 
 #define MODEL(name, inner6, outer6, where)                                \

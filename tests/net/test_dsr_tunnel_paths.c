@@ -13,23 +13,24 @@
 #include "support/decap.h"
 #include "support/dsrmany.h"
 #include "support/dsrnet.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
-static struct netrig rig;
+static struct net_fixture fixture;
 static struct dsrnet net;
 static struct dsrmany many;
 
-#define OWN	    "-Odsr_ip " NETRIG_DSR_IP4, "-Odsr_ip " NETRIG_DSR_IP6
+#define OWN \
+	"-Odsr_ip " NET_FIXTURE_DSR_IP4, "-Odsr_ip " NET_FIXTURE_DSR_IP6
 #define FAR_MAC	    "02:00:00:64:00:09"
 #define FAR_GATEWAY "-Odsr_gateway 192.168.100.9"
 
 static const char *
 ask(const char *line)
 {
-	return dsrpen_ask(&net.pen, &rig, line);
+	return dsrpen_ask(&net.pen, &fixture, line);
 }
 
 static bool
@@ -56,9 +57,9 @@ close_all(void)
 	unsigned i;
 
 	dsrpen_down(&net.pen);
-	for (i = 0; i < rig.is.servers; i++)
+	for (i = 0; i < fixture.is.servers; i++)
 		close(net.at[i]);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 static void
@@ -75,12 +76,13 @@ pass_both_ways(int near, int far)
 static void
 begin_far(const char *vip, const char *next, bool outer6, const char *mode)
 {
-	dsrnet_open(&net, &rig, vip, SOCK_STREAM);
-	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, vip, mode,
+	dsrnet_open(&net, &fixture, vip, SOCK_STREAM);
+	dsrpen_up(&net.pen, &fixture, NET_FIXTURE_DIRECTOR, vip, mode,
 	    "-Odsr_forward tunnel", OWN, next,
 	    strchr(vip, ':') != NULL ? text("[%s]:0", vip) : text("%s:0", vip),
-	    outer6 ? text("[%s]", netrig_far6(0)) : netrig_far4(0),
-	    outer6 ? text("[%s]", netrig_far6(1)) : netrig_far4(1), NULL);
+	    outer6 ? text("[%s]", net_fixture_far6(0)) : net_fixture_far4(0),
+	    outer6 ? text("[%s]", net_fixture_far6(1)) : net_fixture_far4(1),
+	    NULL);
 	wait_for_hops();
 }
 
@@ -113,27 +115,27 @@ expect_narrow(const char *vip, const char *next, bool outer6, unsigned mtu)
 #define NARROW(name, vip, next, outer6, mtu)                        \
 	START_TEST(name)                                            \
 	{                                                           \
-		static const struct netrig_options narrow = {       \
+		static const struct net_fixture_options narrow = {  \
 			.servers = 2, .beyond = 2, .far_mtu = (mtu) \
 		};                                                  \
-		NEED_TUNNELS(&rig, &narrow);                        \
+		NEED_TUNNELS(&fixture, &narrow);                    \
 		if (strstr(next, "no ") != NULL)                    \
-			netrig_make_route(&rig);                    \
+			net_fixture_make_route(&fixture);           \
 		expect_narrow(vip, next, outer6, mtu);              \
 	}                                                           \
 	END_TEST
 
-NARROW(narrow_gateway, NETRIG_VIP4, FAR_GATEWAY, false, 1400)
-NARROW(narrow_gateway6, NETRIG_VIP6, FAR_GATEWAY, true, 1400)
-NARROW(narrow_route, NETRIG_VIP4, "-Ono dsr_gateway", false, 1400)
-NARROW(narrow_route6, NETRIG_VIP6, "-Ono dsr_gateway", true, 1400)
+NARROW(narrow_gateway, NET_FIXTURE_VIP4, FAR_GATEWAY, false, 1400)
+NARROW(narrow_gateway6, NET_FIXTURE_VIP6, FAR_GATEWAY, true, 1400)
+NARROW(narrow_route, NET_FIXTURE_VIP4, "-Ono dsr_gateway", false, 1400)
+NARROW(narrow_route6, NET_FIXTURE_VIP6, "-Ono dsr_gateway", true, 1400)
 /* packets of IPv6 cannot become as small as what fits */
-NARROW(least_gateway, NETRIG_VIP6, FAR_GATEWAY, false, 1280)
-NARROW(least_gateway6, NETRIG_VIP6, FAR_GATEWAY, true, 1280)
-NARROW(least_route, NETRIG_VIP6, "-Ono dsr_gateway", false, 1280)
-NARROW(least_route6, NETRIG_VIP6, "-Ono dsr_gateway", true, 1280)
+NARROW(least_gateway, NET_FIXTURE_VIP6, FAR_GATEWAY, false, 1280)
+NARROW(least_gateway6, NET_FIXTURE_VIP6, FAR_GATEWAY, true, 1280)
+NARROW(least_route, NET_FIXTURE_VIP6, "-Ono dsr_gateway", false, 1280)
+NARROW(least_route6, NET_FIXTURE_VIP6, "-Ono dsr_gateway", true, 1280)
 
-static const struct netrig_options near_two = { .servers = 2 };
+static const struct net_fixture_options near_two = { .servers = 2 };
 
 /* ---- merged frames ---- */
 
@@ -155,22 +157,22 @@ expect_merged(const char *vip, const char *next, bool outer6)
 	close_all();
 }
 
-static const struct netrig_options offload = {
+static const struct net_fixture_options offload = {
 	.servers = 2, .beyond = 2, .offload = true
 };
 
 START_TEST(merged)
 {
-	NEED_TUNNELS(&rig, &offload);
-	expect_merged(NETRIG_VIP4, FAR_GATEWAY, false);
+	NEED_TUNNELS(&fixture, &offload);
+	expect_merged(NET_FIXTURE_VIP4, FAR_GATEWAY, false);
 }
 END_TEST
 
 START_TEST(merged_on_route)
 {
-	NEED_TUNNELS(&rig, &offload);
-	netrig_make_route(&rig);
-	expect_merged(NETRIG_VIP6, "-Ono dsr_gateway", true);
+	NEED_TUNNELS(&fixture, &offload);
+	net_fixture_make_route(&fixture);
+	expect_merged(NET_FIXTURE_VIP6, "-Ono dsr_gateway", true);
 }
 END_TEST
 
@@ -180,27 +182,27 @@ enum { CLIENTS = 60, SERVERS = 3 };
 
 START_TEST(mixed)
 {
-	static const struct netrig_options some = { .servers = SERVERS,
+	static const struct net_fixture_options some = { .servers = SERVERS,
 		.beyond = 2 };
 	unsigned i, k;
 
-	NEED_TUNNELS(&rig, &some);
+	NEED_TUNNELS(&fixture, &some);
 	for (i = 0; i < SERVERS; i++)
-		dsrmany_serve(&rig, i);
-	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-W", OWN,
-	    FAR_GATEWAY, NETRIG_VIP4 ":0",
-	    text("%s:0:0:0:1", netrig_server4(0)),
-	    text("%s:0:0:0:2", netrig_far4(1)),
-	    text("%s:0:0:0:3", netrig_far4(2)), NULL);
+		dsrmany_serve(&fixture, i);
+	dsrpen_up(&net.pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    "-W", OWN, FAR_GATEWAY, NET_FIXTURE_VIP4 ":0",
+	    text("%s:0:0:0:1", net_fixture_server4(0)),
+	    text("%s:0:0:0:2", net_fixture_far4(1)),
+	    text("%s:0:0:0:3", net_fixture_far4(2)), NULL);
 	ask("server 1 forward tunnel; server 2 forward tunnel");
 	wait_for_hops();
 	ck_assert(says("dsr", "\n0 mac 02:00:00:64:00:03 forward mac\n"));
 	ck_assert(says("dsr", "\n1 mac " FAR_MAC " forward tunnel "));
 	for (k = 0; k < 2; k++) {
-		dsrmany_init(&many, &rig, NULL);
+		dsrmany_init(&many, &fixture, NULL);
 		for (i = 0; i < CLIENTS; i++)
 			dsrmany_add(&many, k == 0 ? SOCK_STREAM : SOCK_DGRAM,
-			    NULL, NETRIG_VIP4, DSRMANY_PORT);
+			    NULL, NET_FIXTURE_VIP4, DSRMANY_PORT);
 		dsrmany_wait_known(&many, 10000);
 		for (i = 0; i < SERVERS; i++) {
 			unsigned n = dsrmany_count(&many, (int)i);
@@ -212,7 +214,7 @@ START_TEST(mixed)
 		dsrmany_close_all(&many);
 	}
 	dsrpen_down(&net.pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -230,11 +232,11 @@ START_TEST(changes)
 	unsigned i;
 	int near, far;
 
-	NEED_TUNNELS(&rig, &near_two);
-	dsrnet_open(&net, &rig, NETRIG_VIP4, SOCK_STREAM);
-	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
-	    "-Odsr_forward tunnel", OWN, NETRIG_VIP4 ":0", netrig_server4(0),
-	    NULL);
+	NEED_TUNNELS(&fixture, &near_two);
+	dsrnet_open(&net, &fixture, NET_FIXTURE_VIP4, SOCK_STREAM);
+	dsrpen_up(&net.pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    "-r", "-Odsr_forward tunnel", OWN, NET_FIXTURE_VIP4 ":0",
+	    net_fixture_server4(0), NULL);
 	wait_for_hops();
 	dsrnet_connect(&net, &near, &far);
 	dsrnet_pass(near, far, 100000);
@@ -265,16 +267,17 @@ expect_half_closed_to_go_on(const char *way)
 {
 	int near, far;
 
-	dsrnet_open(&net, &rig, NETRIG_VIP4, SOCK_STREAM);
-	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r", way, OWN,
-	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
+	dsrnet_open(&net, &fixture, NET_FIXTURE_VIP4, SOCK_STREAM);
+	dsrpen_up(&net.pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    "-r", way, OWN, NET_FIXTURE_VIP4 ":0", net_fixture_server4(0),
+	    NULL);
 	wait_for_hops();
 	dsrnet_connect(&net, &near, &far);
 	dsrnet_pass(near, far, 1000);
 	ck_assert_int_eq(shutdown(near, SHUT_WR), 0);
 	WAIT_FOR(report_number(ask("dsr"), "flows_fin") == 1, 5000);
 	ask("server 0 remove");
-	ask(text("server add %s", netrig_server4(1)));
+	ask(text("server add %s", net_fixture_server4(1)));
 	dsrnet_pass(far, near, 2 << 20);
 	close(near);
 	close(far);
@@ -283,14 +286,14 @@ expect_half_closed_to_go_on(const char *way)
 
 START_TEST(half_closed)
 {
-	NEED_TUNNELS(&rig, &near_two);
+	NEED_TUNNELS(&fixture, &near_two);
 	expect_half_closed_to_go_on("-Odsr_forward mac");
 }
 END_TEST
 
 START_TEST(half_closed_in_a_tunnel)
 {
-	NEED_TUNNELS(&rig, &near_two);
+	NEED_TUNNELS(&fixture, &near_two);
 	expect_half_closed_to_go_on("-Odsr_forward tunnel");
 }
 END_TEST
@@ -301,16 +304,16 @@ is_refused(const char *line, const char *why)
 	const char *argv[] = { ctl_client(), net.pen.control, line, NULL };
 	struct child c;
 
-	netrig_start(&rig, NETRIG_DIRECTOR, &c, argv);
+	net_fixture_start(&fixture, NET_FIXTURE_DIRECTOR, &c, argv);
 	return child_wait(&c, 10000) == 1 && strstr(child_err(&c), why) != NULL;
 }
 
 /* Without rights there are no raw sockets; a gateway needs none. */
 START_TEST(refused)
 {
-	NEED_TUNNELS(&rig, &near_two);
-	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r", OWN,
-	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
+	NEED_TUNNELS(&fixture, &near_two);
+	dsrpen_up(&net.pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    "-r", OWN, NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
 	ck_assert(
 	    is_refused("server 0 forward tunnel", "Operation not permitted"));
 	ck_assert(is_refused("dsr_forward tunnel", "Operation not permitted"));
@@ -321,28 +324,28 @@ START_TEST(refused)
 	    says("dsr", "mac 02:00:00:64:00:04 forward tunnel path_mtu 1500"),
 	    5000);
 	dsrpen_down(&net.pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
 /* Servers that come when there are no rights any more get what was prepared. */
 START_TEST(later_ones)
 {
-	NEED_TUNNELS(&rig, &near_two);
-	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r", OWN,
-	    "-Odsr_forward tunnel", "-Oserver 0 forward mac", NETRIG_VIP4 ":0",
-	    netrig_server4(0), NULL);
+	NEED_TUNNELS(&fixture, &near_two);
+	dsrpen_up(&net.pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    "-r", OWN, "-Odsr_forward tunnel", "-Oserver 0 forward mac",
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
 	ck_assert(says("dsr", "forward mac"));
-	ask(text("server add %s", netrig_server4(1)));
+	ask(text("server add %s", net_fixture_server4(1)));
 	WAIT_FOR(
 	    says("dsr", "mac 02:00:00:64:00:04 forward tunnel path_mtu 1500"),
 	    5000);
 	dsrpen_down(&net.pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
-static const struct netrig_options two = { .servers = 2, .beyond = 2 };
+static const struct net_fixture_options two = { .servers = 2, .beyond = 2 };
 
 /* ---- checks ---- */
 
@@ -358,7 +361,7 @@ expect_checks(const char *vip, const char *next)
 	WAIT_FOR(says("checks", "\n1 check dsr state up result ok") &&
 		begins(ask("checks"), "0 check dsr state up result ok"),
 	    10000);
-	netrig_ip(&rig, NETRIG_SERVER + 1,
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER + 1,
 	    text("addr del %s/%d dev lo\n", vip, v6 ? 128 : 32));
 	WAIT_FOR(says("checks", "\n1 check dsr state down result timeout"),
 	    10000);
@@ -367,16 +370,16 @@ expect_checks(const char *vip, const char *next)
 
 START_TEST(checks)
 {
-	NEED_TUNNELS(&rig, &two);
-	expect_checks(NETRIG_VIP4, FAR_GATEWAY);
+	NEED_TUNNELS(&fixture, &two);
+	expect_checks(NET_FIXTURE_VIP4, FAR_GATEWAY);
 }
 END_TEST
 
 START_TEST(checks_on_route)
 {
-	NEED_TUNNELS(&rig, &two);
-	netrig_make_route(&rig);
-	expect_checks(NETRIG_VIP6, "-Ono dsr_gateway");
+	NEED_TUNNELS(&fixture, &two);
+	net_fixture_make_route(&fixture);
+	expect_checks(NET_FIXTURE_VIP6, "-Ono dsr_gateway");
 }
 END_TEST
 
@@ -387,13 +390,13 @@ expect_failure(const char *next)
 {
 	int near, k;
 
-	begin_far(NETRIG_VIP4, next, false, "-r");
-	netrig_ip(&rig, NETRIG_FAR_ROUTER,
+	begin_far(NET_FIXTURE_VIP4, next, false, "-r");
+	net_fixture_ip(&fixture, NET_FIXTURE_FAR_ROUTER,
 	    strstr(next, "no ") != NULL ? "link set d1 arp off\n"
 					: "link set eth0 arp off\n");
 	if (strstr(next, "no ") != NULL)
-		netrig_run(&rig, NETRIG_DIRECTOR, 5000, "ip", "neigh", "flush",
-		    "dev", "eth1", NULL);
+		net_fixture_run(&fixture, NET_FIXTURE_DIRECTOR, 5000, "ip",
+		    "neigh", "flush", "dev", "eth1", NULL);
 	/* they need not get anywhere */
 	for (k = 0; k < 4; k++) {
 		near = dsrnet_dial(&net);
@@ -410,15 +413,15 @@ expect_failure(const char *next)
 
 START_TEST(gateway_goes)
 {
-	NEED_TUNNELS(&rig, &two);
+	NEED_TUNNELS(&fixture, &two);
 	expect_failure(FAR_GATEWAY);
 }
 END_TEST
 
 START_TEST(route_goes)
 {
-	NEED_TUNNELS(&rig, &two);
-	netrig_make_route(&rig);
+	NEED_TUNNELS(&fixture, &two);
+	net_fixture_make_route(&fixture);
 	expect_failure("-Ono dsr_gateway");
 }
 END_TEST

@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 
 enum { PAGE = 1024000, SERVERS = 2 };
 
-static const struct netrig_options two = { .servers = SERVERS };
-static struct netrig rig;
+static const struct net_fixture_options two = { .servers = SERVERS };
+static struct net_fixture fixture;
 static struct dsrpen pen;
 static struct nginx web[SERVERS];
 
@@ -28,10 +28,10 @@ web_up(unsigned i)
 {
 	static char page[PAGE + 1];
 
-	netrig_enter(&rig, NETRIG_SERVER + i);
+	net_fixture_enter(&fixture, NET_FIXTURE_SERVER + i);
 	nginx_up_with(&web[i], text("server %u", i), "",
 	    "listen *:80 backlog=4096; listen [::]:80 backlog=4096;");
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 	memset(page, 'x', PAGE);
 	page[0] = (char)('0' + i);
 	write_file(text("%s/page", web[i].root), page);
@@ -42,9 +42,9 @@ web_requests(unsigned i)
 {
 	long n;
 
-	netrig_enter(&rig, NETRIG_SERVER + i);
+	net_fixture_enter(&fixture, NET_FIXTURE_SERVER + i);
 	n = nginx_requests(&web[i]);
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 	return n;
 }
 
@@ -55,8 +55,8 @@ begin(const char *where, const char *vip, const char *first, const char *second)
 
 	for (i = 0; i < SERVERS; i++)
 		web_up(i);
-	dsrpen_up(
-	    &pen, &rig, NETRIG_DIRECTOR, vip, "-r", where, first, second, NULL);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, vip, "-r", where, first,
+	    second, NULL);
 }
 
 static void
@@ -67,7 +67,7 @@ end(void)
 	dsrpen_down(&pen);
 	for (i = 0; i < SERVERS; i++)
 		nginx_down(&web[i]);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 static void
@@ -78,8 +78,8 @@ expect_curl(const char *url)
 
 	/* A hash of the client's port may take a while to find the other. */
 	for (n = 0; n < 20; n++) {
-		page = netrig_run(
-		    &rig, NETRIG_CLIENT, 20000, "curl", "-sfg", url, NULL);
+		page = net_fixture_run(&fixture, NET_FIXTURE_CLIENT, 20000,
+		    "curl", "-sfg", url, NULL);
 		ck_assert_uint_eq(strlen(page), PAGE);
 		ck_assert(page[0] >= '0' && page[0] < '0' + SERVERS);
 		ck_assert_uint_eq(strspn(page + 1, "x"), PAGE - 1);
@@ -95,10 +95,11 @@ expect_curl(const char *url)
 	printf("\n");
 }
 
-static struct netrig_counters
-since(struct netrig_counters before, enum netrig_place where)
+static struct net_fixture_counters
+since(struct net_fixture_counters before, enum net_fixture_place where)
 {
-	struct netrig_counters c = netrig_counters(&rig, where, "eth0");
+	struct net_fixture_counters c =
+	    net_fixture_counters(&fixture, where, "eth0");
 
 	c.rx_bytes -= before.rx_bytes;
 	c.tx_bytes -= before.tx_bytes;
@@ -110,8 +111,8 @@ since(struct netrig_counters before, enum netrig_place where)
 /* The client's own frames are all that may come by: what it has sent, and for
  * each of them one is sent on. */
 static void
-expect_no_answers(struct netrig_counters client,
-    struct netrig_counters director, unsigned long long answers)
+expect_no_answers(struct net_fixture_counters client,
+    struct net_fixture_counters director, unsigned long long answers)
 {
 	unsigned long long slack = client.tx_bytes / 20 + 10000;
 
@@ -130,18 +131,18 @@ static void
 expect_ab(const char *url)
 {
 	long requests = suite_amount(1000, 100), did[SERVERS], all = 0;
-	struct netrig_counters client, director;
+	struct net_fixture_counters client, director;
 	unsigned i;
 	const char *out;
 
 	for (i = 0; i < SERVERS; i++)
 		did[i] = web_requests(i);
-	client = netrig_counters(&rig, NETRIG_CLIENT, "eth0");
-	director = netrig_counters(&rig, NETRIG_DIRECTOR, "eth0");
-	out = netrig_run(&rig, NETRIG_CLIENT, 100000, "ab", "-q", "-n",
-	    text("%ld", requests), "-c", "20", url, NULL);
-	client = since(client, NETRIG_CLIENT);
-	director = since(director, NETRIG_DIRECTOR);
+	client = net_fixture_counters(&fixture, NET_FIXTURE_CLIENT, "eth0");
+	director = net_fixture_counters(&fixture, NET_FIXTURE_DIRECTOR, "eth0");
+	out = net_fixture_run(&fixture, NET_FIXTURE_CLIENT, 100000, "ab", "-q",
+	    "-n", text("%ld", requests), "-c", "20", url, NULL);
+	client = since(client, NET_FIXTURE_CLIENT);
+	director = since(director, NET_FIXTURE_DIRECTOR);
 	ck_assert_int_eq(report_number(out, "Complete requests:"), requests);
 	ck_assert_int_eq(report_number(out, "Failed requests:"), 0);
 	ck_assert_int_eq(report_number(out, "Document Length:"), PAGE);
@@ -166,11 +167,11 @@ START_TEST(published_session)
 	NEED_PROGRAM("curl");
 	NEED_PROGRAM("ab");
 	NEED_DSR();
-	NEED_NETRIG(&rig, &two);
-	begin(NETRIG_VIP4 ":0", NETRIG_VIP4, netrig_server4(0),
-	    netrig_server4(1));
-	expect_curl("http://" NETRIG_VIP4 "/page");
-	expect_ab("http://" NETRIG_VIP4 "/page");
+	NEED_NET_FIXTURE(&fixture, &two);
+	begin(NET_FIXTURE_VIP4 ":0", NET_FIXTURE_VIP4, net_fixture_server4(0),
+	    net_fixture_server4(1));
+	expect_curl("http://" NET_FIXTURE_VIP4 "/page");
+	expect_ab("http://" NET_FIXTURE_VIP4 "/page");
 	end();
 }
 END_TEST
@@ -181,11 +182,11 @@ START_TEST(same_over_ipv6)
 	NEED_PROGRAM("nginx");
 	NEED_PROGRAM("curl");
 	NEED_PROGRAM("ab");
-	NEED_NETRIG(&rig, &two);
-	begin("[" NETRIG_VIP6 "]:0", NETRIG_VIP6, netrig_server6(0),
-	    netrig_server6(1));
-	expect_curl("http://[" NETRIG_VIP6 "]/page");
-	expect_ab("http://[" NETRIG_VIP6 "]/page");
+	NEED_NET_FIXTURE(&fixture, &two);
+	begin("[" NET_FIXTURE_VIP6 "]:0", NET_FIXTURE_VIP6,
+	    net_fixture_server6(0), net_fixture_server6(1));
+	expect_curl("http://[" NET_FIXTURE_VIP6 "]/page");
+	expect_ab("http://[" NET_FIXTURE_VIP6 "]/page");
 	end();
 }
 END_TEST

@@ -20,11 +20,11 @@ static struct guide guide;
 static struct child service[SERVERS];
 
 static void
-spot_at(struct spot *at, const char *host, int port)
+endpoint_at(struct endpoint *at, const char *host, int port)
 {
-	struct spot any = { .port = port };
+	struct endpoint any = { .port = port };
 
-	spot_at_host(at, &any, host);
+	endpoint_at_host(at, &any, host);
 }
 
 /* PostgreSQL and sshd see through the root of a user's namespace. */
@@ -39,28 +39,29 @@ spot_at(struct spot *at, const char *host, int port)
 static const char *
 query(const char *sql)
 {
-	return netrig_run(&guide.rig, NETRIG_CLIENT, SOON, "psql", "-X", "-At",
-	    "-h", GUIDE_PEN, "-U", "pen", "-d", "postgres", "-c", sql, NULL);
+	return net_fixture_run(&guide.fixture, NET_FIXTURE_CLIENT, SOON, "psql",
+	    "-X", "-At", "-h", GUIDE_PEN, "-U", "pen", "-d", "postgres", "-c",
+	    sql, NULL);
 }
 
 /* The primary and a standby, as a copy of it. */
 static void
 postgres_pair(void)
 {
-	struct spot primary, standby;
+	struct endpoint primary, standby;
 
-	spot_at(&primary, "192.0.2.21", 5432);
-	spot_at(&standby, "192.0.2.22", 5432);
-	netrig_enter(&guide.rig, NETRIG_SERVER);
+	endpoint_at(&primary, "192.0.2.21", 5432);
+	endpoint_at(&standby, "192.0.2.22", 5432);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER);
 	postgres_up(&primary,
 	    guide_quote("postgresql.conf", "In pg_hba.conf of each server"),
 	    NULL);
 	postgres_down("fast");
-	netrig_enter(&guide.rig, NETRIG_SERVER + 1);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER + 1);
 	postgres_standby_up(&standby);
-	netrig_enter(&guide.rig, NETRIG_SERVER);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER);
 	postgres_again();
-	netrig_leave(&guide.rig);
+	net_fixture_leave(&guide.fixture);
 }
 
 /* Programs get to the primary, and to the other one when that has become it. */
@@ -98,20 +99,20 @@ redis_start(int i, const char *master)
 {
 	const char *ip = text("192.0.2.%d", 21 + i);
 
-	netrig_enter(&guide.rig, NETRIG_SERVER + i);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER + i);
 	child_start(&service[i],
 	    (const char *[]){ "redis-server", "--port", "6379", "--bind", ip,
 		"--save", "", "--dir", scratch("."), "--protected-mode", "no",
 		master != NULL ? "--replicaof" : NULL, master, "6379", NULL });
 	guide_wait_listen(&service[i], ip, 6379);
-	netrig_leave(&guide.rig);
+	net_fixture_leave(&guide.fixture);
 }
 
 static const char *
 redis_say(const char *host, const char *a, const char *b, const char *c)
 {
-	return netrig_run(&guide.rig, NETRIG_CLIENT, SOON, "redis-cli", "-h",
-	    host, a, b, c, NULL);
+	return net_fixture_run(&guide.fixture, NET_FIXTURE_CLIENT, SOON,
+	    "redis-cli", "-h", host, a, b, c, NULL);
 }
 
 START_TEST(redis)
@@ -150,19 +151,19 @@ ssh_line(const char *heading, const char *more)
 static void
 ssh_servers(struct child *tunnel)
 {
-	struct spot at;
+	struct endpoint at;
 
-	spot_at(&at, "0.0.0.0", 22);
-	netrig_enter(&guide.rig, NETRIG_SERVER);
+	endpoint_at(&at, "0.0.0.0", 22);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER);
 	sshd_up(&service[0], &at);
-	netrig_enter(&guide.rig, NETRIG_SERVER + 1);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER + 1);
 	sshd_again(&service[1], &at);
-	netrig_leave(&guide.rig);
-	netrig_start(&guide.rig, NETRIG_DIRECTOR, tunnel,
+	net_fixture_leave(&guide.fixture);
+	net_fixture_start(&guide.fixture, NET_FIXTURE_DIRECTOR, tunnel,
 	    (const char *[]){ "sh", "-c",
 		ssh_line("service with Restart=always", ""), NULL });
 	WAIT_FOR(child_has_ended(tunnel) ||
-		spot_path_listens(guide_path("/run/pen-ssh/login2")),
+		endpoint_path_listens(guide_path("/run/pen-ssh/login2")),
 	    SOON);
 	ck_assert_msg(tunnel->running, "ssh: %s", child_err(tunnel));
 }
@@ -170,8 +171,8 @@ ssh_servers(struct child *tunnel)
 static const char *
 ssh_by_socket(void)
 {
-	return netrig_run(&guide.rig, NETRIG_DIRECTOR, SOON, "sh", "-c",
-	    ssh_line("who connect with", "'echo $SSH_CONNECTION'"), NULL);
+	return net_fixture_run(&guide.fixture, NET_FIXTURE_DIRECTOR, SOON, "sh",
+	    "-c", ssh_line("who connect with", "'echo $SSH_CONNECTION'"), NULL);
 }
 
 static const char *
@@ -179,9 +180,9 @@ ssh_by_port(void)
 {
 	const char *said;
 
-	netrig_enter(&guide.rig, NETRIG_CLIENT);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_CLIENT);
 	said = sshd_run(GUIDE_PEN, 2222, "echo $SSH_CONNECTION");
-	netrig_leave(&guide.rig);
+	net_fixture_leave(&guide.fixture);
 	return said;
 }
 
@@ -200,7 +201,7 @@ is_first(const char *connection)
 START_TEST(ssh)
 {
 	struct child tunnel;
-	struct spot at;
+	struct endpoint at;
 	bool first;
 
 	NEED_PROGRAM("sshd");
@@ -210,7 +211,7 @@ START_TEST(ssh)
 	NEED_ROOT();
 	NEED_GUIDE(&guide, "ssh");
 	ssh_servers(&tunnel);
-	spot_at(&at, "192.0.2.21", 22);
+	endpoint_at(&at, "192.0.2.21", 22);
 	guide_start(&guide);
 	guide_wait_server(&guide, 0, "up result ok");
 	guide_wait_server(&guide, 1, "up result ok");
@@ -246,8 +247,8 @@ START_TEST(app)
 	for (i = 0; i < SERVERS; i++)
 		guide_wait_server(&guide, i, "up result ok");
 	for (i = 0; i < 6; i++) {
-		page = netrig_run(&guide.rig, NETRIG_CLIENT, SOON, "curl",
-		    "-sS", "-H", "X-Forwarded-For: 198.51.100.7",
+		page = net_fixture_run(&guide.fixture, NET_FIXTURE_CLIENT, SOON,
+		    "curl", "-sS", "-H", "X-Forwarded-For: 198.51.100.7",
 		    "http://" GUIDE_PEN "/", NULL);
 		ck_assert_int_eq(strncmp(page, "process ", 8), 0);
 		ck_assert_str_eq(page + 9, " for=" GUIDE_CLIENT);

@@ -21,14 +21,14 @@ enum { SOON = 30000 };
 
 static struct guide guide;
 static struct child service;
-static struct spot at;
+static struct endpoint at;
 
 static void
 set_at(int port)
 {
-	struct spot any = { .port = port };
+	struct endpoint any = { .port = port };
 
-	spot_at_host(&at, &any, GUIDE_SERVER);
+	endpoint_at_host(&at, &any, GUIDE_SERVER);
 }
 
 /* ---- SMTP ---- */
@@ -55,7 +55,7 @@ send_mail(const char *words)
 	const char *file = scratch("mail");
 
 	write_file(file, text("Subject: guide\r\n\r\n%s\r\n", words));
-	netrig_run(&guide.rig, NETRIG_CLIENT, SOON, "curl", "-sS",
+	net_fixture_run(&guide.fixture, NET_FIXTURE_CLIENT, SOON, "curl", "-sS",
 	    "smtp://" GUIDE_PEN, "--mail-from", "me@example.net", "--mail-rcpt",
 	    "you@example.org", "--upload-file", file, NULL);
 }
@@ -70,11 +70,11 @@ START_TEST(smtp)
 	NEED_PROGRAM("curl");
 	NEED_GUIDE(&guide, "smtp");
 	set_at(25);
-	netrig_enter(&guide.rig, NETRIG_SERVER);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER);
 	postfix_up(&service, &at,
 	    text("%s%s", delivers(box),
 		guide_quote("smtp.conf", "In main.cf of each Postfix:")));
-	netrig_leave(&guide.rig);
+	net_fixture_leave(&guide.fixture);
 	guide_start(&guide);
 	/* the other one is not there */
 	guide_wait_server(&guide, 0, "up result ok");
@@ -83,9 +83,9 @@ START_TEST(smtp)
 	WAIT_FOR(file_has(text("%s/box", box), "hello by pen"), SOON);
 	ck_assert_ptr_nonnull(
 	    strstr(contents(text("%s/box", box)), "[" GUIDE_CLIENT "]"));
-	netrig_enter(&guide.rig, NETRIG_SERVER);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER);
 	postfix_down(&service, &at);
-	netrig_leave(&guide.rig);
+	net_fixture_leave(&guide.fixture);
 	guide_end(&guide);
 }
 END_TEST
@@ -132,9 +132,8 @@ expect_mail(const char *url, const char *words)
 {
 	struct child curl;
 
-	netrig_start(&guide.rig, NETRIG_CLIENT, &curl,
-	    (const char *[]){
-		"curl", "-vk", url, "-u", "somebody:x", NULL });
+	net_fixture_start(&guide.fixture, NET_FIXTURE_CLIENT, &curl,
+	    (const char *[]){ "curl", "-vk", url, "-u", "somebody:x", NULL });
 	ck_assert_msg(child_wait(&curl, SOON) == 0 &&
 		strstr(child_out(&curl), words) != NULL,
 	    "curl %s: exit %d: %s%s\npen: %s%s\nDovecot: %s", url,
@@ -161,13 +160,13 @@ START_TEST(imap)
 	NEED_PROGRAM("curl");
 	NEED_GUIDE(&guide, "imap");
 	set_at(143);
-	netrig_enter(&guide.rig, NETRIG_SERVER);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER);
 	dovecot_up(&service, &at,
 	    text("%s%s",
 		guide_quote(
 		    "imap.conf", "In the configuration of each Dovecot:"),
 		talks_tls()));
-	netrig_leave(&guide.rig);
+	net_fixture_leave(&guide.fixture);
 	put_mail("read by pen");
 	guide_start(&guide);
 	guide_wait_server(&guide, 0, "up result ok");

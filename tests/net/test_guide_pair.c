@@ -27,10 +27,10 @@ web_up(const char *page, const char *lines)
 	int i;
 
 	for (i = 0; i < SERVERS; i++) {
-		netrig_enter(&guide.rig, NETRIG_SERVER + i);
+		net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER + i);
 		nginx_up_with(&web[i], text("server %d %s", i, page), "",
 		    text("listen *:80; %s", lines));
-		netrig_leave(&guide.rig);
+		net_fixture_leave(&guide.fixture);
 	}
 }
 
@@ -47,7 +47,7 @@ fetch(const char *url)
 {
 	struct child c;
 
-	netrig_start(&guide.rig, NETRIG_CLIENT, &c,
+	net_fixture_start(&guide.fixture, NET_FIXTURE_CLIENT, &c,
 	    (const char *[]){ "curl", "-sS", "--connect-timeout", "1", "-m",
 		"10", url, NULL });
 	return child_wait(&c, SOON) == 0 ? child_out(&c) : "";
@@ -57,9 +57,10 @@ fetch(const char *url)
 
 /* Runs lines of the guide there. */
 static void
-carry_out(enum netrig_place where, const char *lines)
+carry_out(enum net_fixture_place where, const char *lines)
 {
-	netrig_run(&guide.rig, where, SOON, "sh", "-e", "-c", lines, NULL);
+	net_fixture_run(
+	    &guide.fixture, where, SOON, "sh", "-e", "-c", lines, NULL);
 }
 
 static bool
@@ -67,12 +68,12 @@ has_macvlan(void)
 {
 	struct child c;
 
-	netrig_start(&guide.rig, NETRIG_DIRECTOR, &c,
+	net_fixture_start(&guide.fixture, NET_FIXTURE_DIRECTOR, &c,
 	    (const char *[]){ "ip", "link", "add", "try0", "link", "eth0",
 		"type", "macvlan", "mode", "bridge", NULL });
 	if (child_wait(&c, SOON) != 0)
 		return false;
-	netrig_ip(&guide.rig, NETRIG_DIRECTOR, "link del try0\n");
+	net_fixture_ip(&guide.fixture, NET_FIXTURE_DIRECTOR, "link del try0\n");
 	return true;
 }
 
@@ -89,10 +90,10 @@ START_TEST(dsr)
 	if (!has_macvlan())
 		SKIP("the kernel has no macvlan");
 	web_up("client=$remote_addr", "");
-	carry_out(NETRIG_DIRECTOR,
+	carry_out(NET_FIXTURE_DIRECTOR,
 	    guide_quote("dsr.conf", "On this host, at each boot:"));
 	for (i = 0; i < SERVERS; i++)
-		carry_out(NETRIG_SERVER + i,
+		carry_out(NET_FIXTURE_SERVER + i,
 		    guide_quote("dsr.conf", "On each server, at each boot"));
 	guide_start(&guide);
 	for (i = 0; i < SERVERS; i++)
@@ -112,13 +113,13 @@ END_TEST
 /* ---- two balancers ---- */
 
 static struct balancer {
-	enum netrig_place where;
+	enum net_fixture_place where;
 	struct pen pen;
 	struct child keepalived;
 	const char *conf;
 } pair[PAIR] = {
-	{ .where = NETRIG_DIRECTOR },
-	{ .where = NETRIG_DIRECTOR2 },
+	{ .where = NET_FIXTURE_DIRECTOR },
+	{ .where = NET_FIXTURE_DIRECTOR2 },
 };
 
 /* The file of the guide, which on the second machine has two other lines. */
@@ -141,9 +142,9 @@ keepalived_start(struct balancer *b)
 	const char *dir = scratch(text("keepalived%d", b->where));
 
 	ck_assert_int_eq(mkdir(dir, 0755), 0);
-	netrig_run(&guide.rig, b->where, SOON, child_find("keepalived"), "-t",
-	    "-f", b->conf, NULL);
-	netrig_start(&guide.rig, b->where, &b->keepalived,
+	net_fixture_run(&guide.fixture, b->where, SOON,
+	    child_find("keepalived"), "-t", "-f", b->conf, NULL);
+	net_fixture_start(&guide.fixture, b->where, &b->keepalived,
 	    (const char *[]){ child_find("keepalived"), "-n", "-l", "-P", "-f",
 		b->conf, "-p", text("%s/pid", dir), "-r", text("%s/vrrp", dir),
 		NULL });
@@ -152,8 +153,8 @@ keepalived_start(struct balancer *b)
 static bool
 has_address(const struct balancer *b)
 {
-	return strstr(netrig_run(&guide.rig, b->where, SOON, "ip", "addr",
-			  "show", "dev", "eth0", NULL),
+	return strstr(net_fixture_run(&guide.fixture, b->where, SOON, "ip",
+			  "addr", "show", "dev", "eth0", NULL),
 		   GUIDE_PEN "/24") != NULL;
 }
 
@@ -215,7 +216,7 @@ START_TEST(two_balancers)
 	child_stop(&first->keepalived, SIGTERM);
 	child_stop(&second->keepalived, SIGTERM);
 	pen_down(&second->pen);
-	netrig_down(&guide.rig);
+	net_fixture_down(&guide.fixture);
 	web_down();
 }
 END_TEST

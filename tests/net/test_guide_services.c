@@ -72,20 +72,20 @@ slapd_start(int i)
 		core_schema(), dir, dir));
 	write_file(ldif, text(entry, i));
 	run_program(SOON, child_find("slapadd"), "-f", conf, "-l", ldif, NULL);
-	netrig_enter(&guide.rig, NETRIG_SERVER + i);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER + i);
 	child_start(&service[i],
 	    (const char *[]){ child_find("slapd"), "-d", "0", "-f", conf, "-h",
 		text("ldap://%s", ip_of(i)), NULL });
 	guide_wait_listen(&service[i], ip_of(i), 389);
-	netrig_leave(&guide.rig);
+	net_fixture_leave(&guide.fixture);
 }
 
 static const char *
 ldap_search(void)
 {
-	return netrig_run(&guide.rig, NETRIG_CLIENT, SOON, "ldapsearch", "-x",
-	    "-LLL", "-H", "ldap://" GUIDE_PEN, "-b", "dc=example,dc=org", "o",
-	    NULL);
+	return net_fixture_run(&guide.fixture, NET_FIXTURE_CLIENT, SOON,
+	    "ldapsearch", "-x", "-LLL", "-H", "ldap://" GUIDE_PEN, "-b",
+	    "dc=example,dc=org", "o", NULL);
 }
 
 START_TEST(ldap)
@@ -132,18 +132,19 @@ vsftpd_start(int i)
 		 "xferlog_enable=NO\n%s",
 		ip_of(i), files,
 		guide_quote("ftp.conf", "In /etc/vsftpd.conf of each server")));
-	netrig_enter(&guide.rig, NETRIG_SERVER + i);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER + i);
 	child_start(
 	    &service[i], (const char *[]){ child_find("vsftpd"), conf, NULL });
 	guide_wait_listen(&service[i], ip_of(i), 21);
-	netrig_leave(&guide.rig);
+	net_fixture_leave(&guide.fixture);
 }
 
 static const char *
 ftp_get(const char *mode)
 {
-	return netrig_run(&guide.rig, NETRIG_CLIENT, SOON, "curl", "-sS",
-	    "--no-ftp-skip-pasv-ip", mode, "ftp://" GUIDE_PEN "/who", NULL);
+	return net_fixture_run(&guide.fixture, NET_FIXTURE_CLIENT, SOON, "curl",
+	    "-sS", "--no-ftp-skip-pasv-ip", mode, "ftp://" GUIDE_PEN "/who",
+	    NULL);
 }
 
 /* Both connections of each transfer get to one server. */
@@ -179,21 +180,21 @@ END_TEST
 static void
 unbound_start(int i)
 {
-	struct spot any = { .port = 53 }, at;
+	struct endpoint any = { .port = 53 }, at;
 
-	spot_at_host(&at, &any, ip_of(i));
-	netrig_enter(&guide.rig, NETRIG_SERVER + i);
+	endpoint_at_host(&at, &any, ip_of(i));
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER + i);
 	nameserver_up_with(&service[i], NAMESERVER_UNBOUND, &at, i,
 	    text("server:\naccess-control: %s/32 allow\n%s", ip_of(i),
 		guide_quote("dns.conf", "unbound.conf of each server,")));
-	netrig_leave(&guide.rig);
+	net_fixture_leave(&guide.fixture);
 }
 
 static const char *
 dig(const char *name, const char *type, const char *option)
 {
-	return netrig_run(&guide.rig, NETRIG_CLIENT, SOON, "dig", "+short",
-	    "@" GUIDE_PEN, name, type, option, NULL);
+	return net_fixture_run(&guide.fixture, NET_FIXTURE_CLIENT, SOON, "dig",
+	    "+short", "@" GUIDE_PEN, name, type, option, NULL);
 }
 
 START_TEST(dns)
@@ -237,19 +238,19 @@ rsyslogd_start(int i)
 	    text("%saction(type=\"omfile\" file=\"%s\")\n",
 		guide_quote("syslog.conf", "rsyslog.conf of each collector:"),
 		lines_of(i)));
-	netrig_enter(&guide.rig, NETRIG_SERVER + i);
+	net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER + i);
 	child_start(&service[i],
 	    (const char *[]){ child_find("rsyslogd"), "-n", "-x", "-f", conf,
 		"-i", scratch(text("syslog%d.pid", i)), NULL });
 	guide_wait_listen(&service[i], ip_of(i), 514);
-	netrig_leave(&guide.rig);
+	net_fixture_leave(&guide.fixture);
 }
 
 static void
 log_line(const char *words)
 {
-	netrig_run(&guide.rig, NETRIG_CLIENT, SOON, "logger", "-d", "-n",
-	    GUIDE_PEN, "-P", "514", "-t", "guide", words, NULL);
+	net_fixture_run(&guide.fixture, NET_FIXTURE_CLIENT, SOON, "logger",
+	    "-d", "-n", GUIDE_PEN, "-P", "514", "-t", "guide", words, NULL);
 }
 
 START_TEST(syslog)

@@ -26,22 +26,22 @@ web_up(const char *file)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		netrig_enter(&guide.rig, NETRIG_SERVER + i);
+		net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER + i);
 		nginx_up_with(&web[i],
 		    text("server %d client=$remote_addr "
 			 "for=$http_x_forwarded_for "
 			 "proto=$http_x_forwarded_proto",
 			i),
 		    "", lines);
-		netrig_leave(&guide.rig);
+		net_fixture_leave(&guide.fixture);
 	}
 }
 
 static const char *
 fetch(const char *url, const char *option, const char *value)
 {
-	return netrig_run(&guide.rig, NETRIG_CLIENT, 20000, "curl", "-sS",
-	    "--max-time", "20", url, option, value, NULL);
+	return net_fixture_run(&guide.fixture, NET_FIXTURE_CLIENT, 20000,
+	    "curl", "-sS", "--max-time", "20", url, option, value, NULL);
 }
 
 static void
@@ -93,8 +93,8 @@ START_TEST(http)
 	guide_wait_server(&guide, 0, "down result failed");
 	page = fetch("http://" GUIDE_PEN "/", "-w", "%{http_code}");
 	ck_assert_ptr_nonnull(strstr(page, "503"));
-	page = netrig_run(&guide.rig, NETRIG_DIRECTOR, 20000, "curl", "-sS",
-	    "http://127.0.0.1:8080/metrics", NULL);
+	page = net_fixture_run(&guide.fixture, NET_FIXTURE_DIRECTOR, 20000,
+	    "curl", "-sS", "http://127.0.0.1:8080/metrics", NULL);
 	ck_assert_ptr_nonnull(strstr(page, "pen_server"));
 	guide_end(&guide);
 }
@@ -120,9 +120,10 @@ renew(void)
 static const char *
 fetch_tls(void)
 {
-	return netrig_run(&guide.rig, NETRIG_CLIENT, 20000, "curl", "-sS",
-	    "--max-time", "20", "--cacert", scratch("ca.pem"), "--resolve",
-	    "www.example.org:443:" GUIDE_PEN, "https://www.example.org/", NULL);
+	return net_fixture_run(&guide.fixture, NET_FIXTURE_CLIENT, 20000,
+	    "curl", "-sS", "--max-time", "20", "--cacert", scratch("ca.pem"),
+	    "--resolve", "www.example.org:443:" GUIDE_PEN,
+	    "https://www.example.org/", NULL);
 }
 #endif
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "net/readme.h"
-#include "net/readmerig.h"
+#include "net/readme_fixture.h"
 #include "support/child.h"
 #include "support/suite.h"
 

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "net/readmerig.h"
+#include "net/readme_fixture.h"
 #include "support/decap.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -14,12 +14,14 @@
 static void
 both_answer(void)
 {
-	struct netrig_counters before, now;
+	struct net_fixture_counters before, now;
 
-	before = netrig_counters(&readmerig, NETRIG_DIRECTOR, "eth0");
+	before =
+	    net_fixture_counters(&readme_fixture, NET_FIXTURE_DIRECTOR, "eth0");
 	expect_turns(VIP);
 	/* What servers answer does not come by. */
-	now = netrig_counters(&readmerig, NETRIG_DIRECTOR, "eth0");
+	now =
+	    net_fixture_counters(&readme_fixture, NET_FIXTURE_DIRECTOR, "eth0");
 	ck_assert_uint_lt(now.rx_bytes - before.rx_bytes, 40000);
 }
 
@@ -34,17 +36,20 @@ sick_ones_get_none(void)
 {
 	expect_turns(VIP);
 	machine_stop(readme_webs[0]);
-	netrig_ip(&readmerig, NETRIG_SERVER, "addr del 10.0.0.10/32 dev lo\n");
+	net_fixture_ip(&readme_fixture, NET_FIXTURE_SERVER,
+	    "addr del 10.0.0.10/32 dev lo\n");
 	WAIT_FOR(all_from_web2(), 30000);
 }
 
 static const char *
 no_tunnels(void)
 {
-	const char *why = decap_start(&readmerig, NETRIG_SERVER + WEB1);
+	const char *why =
+	    decap_start(&readme_fixture, NET_FIXTURE_SERVER + WEB1);
 
-	return why != NULL ? why
-			   : decap_start(&readmerig, NETRIG_SERVER + WEB2);
+	return why != NULL
+	    ? why
+	    : decap_start(&readme_fixture, NET_FIXTURE_SERVER + WEB2);
 }
 
 static void

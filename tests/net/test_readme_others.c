@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "net/ownroot.h"
-#include "net/readmerig.h"
+#include "net/readme_fixture.h"
 #include "support/mmdb.h"
 #include "support/suite.h"
 #include "support/udp.h"
@@ -140,8 +140,8 @@ name_servers_up(void)
 	int fd;
 
 	for (i = 0; i < 2; i++) {
-		fd = netrig_listen(&readmerig, NETRIG_SERVER + i, SOCK_DGRAM,
-		    machine_ip(i), 53);
+		fd = net_fixture_listen(&readme_fixture, NET_FIXTURE_SERVER + i,
+		    SOCK_DGRAM, machine_ip(i), 53);
 		if (child_fork() == 0) {
 			struct pollfd p = { .fd = fd, .events = POLLIN };
 
@@ -177,20 +177,20 @@ static struct udp_server udp[4];
 static void
 udp_up(struct udp_server *u, unsigned machine, int port, const char *name)
 {
-	struct spot any = { .port = port }, at;
+	struct endpoint any = { .port = port }, at;
 
-	spot_at_host(&at, &any, machine_ip(machine));
-	netrig_enter(&readmerig, NETRIG_SERVER + machine);
+	endpoint_at_host(&at, &any, machine_ip(machine));
+	net_fixture_enter(&readme_fixture, NET_FIXTURE_SERVER + machine);
 	udp_server_start_at(u, &at, name);
-	netrig_leave(&readmerig);
+	net_fixture_leave(&readme_fixture);
 }
 
 /* Whose answer comes, from the front. */
 static const char *
 udp_name(const char *from, int port)
 {
-	int fd = netrig_dial_from(
-	    &readmerig, NETRIG_CLIENT, SOCK_DGRAM, from, FRONT, port);
+	int fd = net_fixture_dial_from(
+	    &readme_fixture, NET_FIXTURE_CLIENT, SOCK_DGRAM, from, FRONT, port);
 	const char *s;
 
 	ck_assert_int_eq(send(fd, "!", 1, 0), 1);
@@ -266,7 +266,7 @@ static struct backend shell;
 static void
 shell_up(void)
 {
-	struct spot at = { .port = 0 };
+	struct endpoint at = { .port = 0 };
 	struct sockaddr_un *un = (struct sockaddr_un *)&at.addr;
 
 	un->sun_family = AF_UNIX;
@@ -292,10 +292,11 @@ all_addresses_listen(void)
 	expect_turns("http://front/");
 	ck_assert_int_eq(
 	    strncmp(fetch("http://[fd00:64::9]/", "-g"), "web", 3), 0);
-	ck_assert_int_eq(strncmp(netrig_run(&readmerig, NETRIG_DIRECTOR, 60000,
-				     "curl", "-sS", "--unix-socket",
-				     "/run/pen.sock", "http://front/", NULL),
-			     "web", 3),
+	ck_assert_int_eq(
+	    strncmp(net_fixture_run(&readme_fixture, NET_FIXTURE_DIRECTOR,
+			60000, "curl", "-sS", "--unix-socket", "/run/pen.sock",
+			"http://front/", NULL),
+		"web", 3),
 	    0);
 }
 
@@ -305,7 +306,7 @@ static void
 answers_come_back(void)
 {
 	webs_up();
-	netrig_ip(&readmerig, NETRIG_DIRECTOR,
+	net_fixture_ip(&readme_fixture, NET_FIXTURE_DIRECTOR,
 	    "rule add from 10.0.0.0/24 iif eth0 lookup 100\n"
 	    "route add local 0.0.0.0/0 dev lo table 100\n");
 }

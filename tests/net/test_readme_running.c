@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/readmerig.h"
+#include "net/readme_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -20,14 +20,14 @@
 static const char *
 on_front(const char *program, const char *first, const char *second)
 {
-	return netrig_run(
-	    &readmerig, NETRIG_DIRECTOR, 60000, program, first, second, NULL);
+	return net_fixture_run(&readme_fixture, NET_FIXTURE_DIRECTOR, 60000,
+	    program, first, second, NULL);
 }
 
 static void
 dummy_answers(void)
 {
-	WAIT_FOR(machine_listens(NETRIG_DIRECTOR, 8080), 20000);
+	WAIT_FOR(machine_listens(NET_FIXTURE_DIRECTOR, 8080), 20000);
 	ck_assert_uint_gt(strlen(fetch("http://front:8080/")), 0);
 }
 
@@ -45,8 +45,8 @@ page_log_and_turns(void)
 static void
 servers_are_listed(void)
 {
-	WAIT_FOR(strstr(readmerig_output(), "web1") != NULL, 20000);
-	ck_assert_ptr_nonnull(strstr(readmerig_output(), "web2"));
+	WAIT_FOR(strstr(readme_fixture_output(), "web1") != NULL, 20000);
+	ck_assert_ptr_nonnull(strstr(readme_fixture_output(), "web2"));
 }
 
 static void
@@ -63,7 +63,7 @@ one_drains_one_is_new(void)
 {
 	const char *names;
 
-	ck_assert_ptr_nonnull(strstr(readmerig_output(), "\"web3\""));
+	ck_assert_ptr_nonnull(strstr(readme_fixture_output(), "\"web3\""));
 	names = fetch_names(4, "http://front/");
 	ck_assert_ptr_nonnull(strstr(names, "web1"));
 	ck_assert_ptr_null(strstr(names, "web2"));
@@ -87,17 +87,17 @@ program_takes_over(void)
 static void
 is_over(void)
 {
-	WAIT_FOR(readmerig_left() == 0, 20000);
+	WAIT_FOR(readme_fixture_left() == 0, 20000);
 }
 
 static void
 says_which(void)
 {
-	const char *s = readmerig_output();
+	const char *s = readme_fixture_output();
 
 	ck_assert_ptr_nonnull(strstr(s, "10.1.2.3"));
 	ck_assert(strstr(s, "web1") != NULL || strstr(s, "web2") != NULL);
-	ck_assert_int_eq(readmerig_left(), 0);
+	ck_assert_int_eq(readme_fixture_left(), 0);
 }
 
 static void
@@ -111,7 +111,7 @@ file_up(void)
 static void
 file_is_right(void)
 {
-	ck_assert_int_eq(readmerig_left(), 0);
+	ck_assert_int_eq(readme_fixture_left(), 0);
 }
 
 static void
@@ -142,7 +142,7 @@ logs_to_merge(void)
 static void
 merged(void)
 {
-	ck_assert_ptr_nonnull(strstr(readmerig_output(), "GET /a"));
+	ck_assert_ptr_nonnull(strstr(readme_fixture_output(), "GET /a"));
 }
 
 const struct example readme_running[] = {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "net/readmerig.h"
+#include "net/readme_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -53,14 +53,15 @@ tls_server(unsigned machine, const char *name)
 	const char *pem = text("%s.pem", name);
 	struct child *c;
 
-	netrig_run(&readmerig, NETRIG_HOME, 60000, "openssl", "req", "-x509",
-	    "-nodes", "-newkey", "rsa:2048", "-subj", text("/CN=%s", name),
-	    "-addext", text("subjectAltName=DNS:%s", name), "-keyout", pem,
-	    "-out", pem, NULL);
+	net_fixture_run(&readme_fixture, NET_FIXTURE_HOME, 60000, "openssl",
+	    "req", "-x509", "-nodes", "-newkey", "rsa:2048", "-subj",
+	    text("/CN=%s", name), "-addext",
+	    text("subjectAltName=DNS:%s", name), "-keyout", pem, "-out", pem,
+	    NULL);
 	c = machine_start(machine, "openssl", "s_server", "-accept", "443",
 	    "-cert", pem, "-www", NULL);
-	WAIT_FOR(
-	    machine_listens(NETRIG_SERVER + machine, 443) || child_has_ended(c),
+	WAIT_FOR(machine_listens(NET_FIXTURE_SERVER + machine, 443) ||
+		child_has_ended(c),
 	    20000);
 	ck_assert_msg(c->running, "%s", child_err(c));
 	return c;

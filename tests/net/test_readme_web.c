@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "net/readmerig.h"
+#include "net/readme_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -136,7 +136,7 @@ others_wait(void)
 	WAIT_FOR(served() == 2 * EACH, 20000);
 	ck_assert_int_eq(atomic_load(&readme_webs[0]->accepted), EACH);
 	late = client_dial(CLIENT, FRONT, 80, ASK);
-	ck_assert(!netrig_is_readable(late));
+	ck_assert(!net_fixture_is_readable(late));
 	close(fds[0]);
 	ck_assert_ptr_nonnull(strstr(client_hears(late), "web"));
 	for (i = 1; i < 2 * EACH; i++)

@@ -24,14 +24,14 @@
 #define SERVER6 "fd00:64::3"
 
 static const struct child_gifts nothing;
-static struct netrig rig;
+static struct net_fixture fixture;
 static struct pen pen;
-static struct spot control;
+static struct endpoint control;
 
-#define NEED_NETWORK()                    \
-	do {                              \
-		NEED_CLIENTNET(&rig);     \
-		clientnet_deliver(&rig);  \
+#define NEED_NETWORK()                       \
+	do {                                 \
+		NEED_CLIENTNET(&fixture);    \
+		clientnet_deliver(&fixture); \
 	} while (0)
 
 static void
@@ -43,28 +43,28 @@ wait_for_pen(void)
 	ck_assert_msg(pen.child.running, "%s", child_err(&pen.child));
 }
 
-#define PEN(...)                                              \
-	do {                                                  \
-		spot_new(&control, SPOT_UNIX);                \
-		netrig_enter(&rig, NETRIG_DIRECTOR);          \
-		pen_start_given(&pen, &nothing, "-f", "-C",   \
-		    control.text, __VA_ARGS__, NULL);         \
-		netrig_leave(&rig);                           \
-		wait_for_pen();                               \
+#define PEN(...)                                                          \
+	do {                                                              \
+		endpoint_new(&control, ENDPOINT_UNIX);                    \
+		net_fixture_enter(&fixture, NET_FIXTURE_DIRECTOR);        \
+		pen_start_given(&pen, &nothing, "-f", "-C", control.text, \
+		    __VA_ARGS__, NULL);                                   \
+		net_fixture_leave(&fixture);                              \
+		wait_for_pen();                                           \
 	} while (0)
 
 static const char *
 ask(const char *line)
 {
-	return netrig_run(&rig, NETRIG_DIRECTOR, 10000, ctl_client(),
-	    control.text, line, NULL);
+	return net_fixture_run(&fixture, NET_FIXTURE_DIRECTOR, 10000,
+	    ctl_client(), control.text, line, NULL);
 }
 
 static void
 down(void)
 {
 	pen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 /* ---- who is seen ---- */
@@ -106,7 +106,7 @@ hear(int fd, const char *what)
 {
 	char got[32] = "";
 
-	WAIT_FOR(netrig_is_readable(fd), 10000);
+	WAIT_FOR(net_fixture_is_readable(fd), 10000);
 	ck_assert_int_eq(
 	    recv(fd, got, sizeof(got) - 1, 0), (int)strlen(what));
 	ck_assert_str_eq(got, what);
@@ -116,14 +116,14 @@ hear(int fd, const char *what)
 static const char *
 tcp_seen(const char *from, const char *front, int listener)
 {
-	int near =
-	    netrig_dial_from(&rig, NETRIG_CLIENT, SOCK_STREAM, from, front, 80);
+	int near = net_fixture_dial_from(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, from, front, 80);
 	struct sockaddr_storage a;
 	socklen_t n = sizeof(a);
 	int far;
 
-	WAIT_FOR(netrig_is_connected(near), 10000);
-	WAIT_FOR(netrig_is_readable(listener), 10000);
+	WAIT_FOR(net_fixture_is_connected(near), 10000);
+	WAIT_FOR(net_fixture_is_readable(listener), 10000);
 	far = accept(listener, (struct sockaddr *)&a, &n);
 	ck_assert_int_ge(far, 0);
 	ck_assert_int_eq(send(near, "ask", 3, 0), 3);
@@ -145,7 +145,7 @@ udp_seen(int near, int server)
 	char got[8] = "";
 
 	ck_assert_int_eq(send(near, "ask", 3, 0), 3);
-	WAIT_FOR(netrig_is_readable(server), 10000);
+	WAIT_FOR(net_fixture_is_readable(server), 10000);
 	ck_assert_int_eq(recvfrom(server, got, sizeof(got), 0,
 			     (struct sockaddr *)&a, &n),
 	    3);
@@ -158,8 +158,8 @@ udp_seen(int near, int server)
 static int
 udp_client(const struct family *f, int port, int to_port)
 {
-	int fd = netrig_listen(
-	    &rig, NETRIG_CLIENT, SOCK_DGRAM, f->client, port);
+	int fd = net_fixture_listen(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_DGRAM, f->client, port);
 	struct sockaddr_in in = { .sin_family = AF_INET,
 		.sin_port = htons((uint16_t)to_port) };
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6,
@@ -193,8 +193,8 @@ server_at(const char *host, int port)
 static void
 expect_tcp(const struct family *f)
 {
-	int at = netrig_listen(
-	    &rig, NETRIG_SERVER, SOCK_STREAM, f->server, 80);
+	int at = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_STREAM, f->server, 80);
 	int i;
 
 	for (i = 0; i < 3; i++)
@@ -213,7 +213,7 @@ START_TEST(connections)
 		expect_tcp(&families[i]);
 		pen_down(&pen);
 	}
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -225,8 +225,8 @@ START_TEST(the_next_server)
 	NEED_NETWORK();
 	PEN("--transparent", "-r", front_of(&families[0], 80), SERVER4,
 	    "192.168.100.4");
-	at = netrig_listen(
-	    &rig, NETRIG_SERVER + 1, SOCK_STREAM, "192.168.100.4", 80);
+	at = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER + 1, SOCK_STREAM, "192.168.100.4", 80);
 	ck_assert_str_eq(tcp_seen(CLIENT4, FRONT4, at), CLIENT4);
 	ck_assert_str_eq(tcp_seen(CLIENT4, FRONT4, at), CLIENT4);
 	close(at);
@@ -241,17 +241,19 @@ START_TEST(no_connections_in_advance)
 	int at;
 
 	NEED_NETWORK();
-	at = netrig_listen(&rig, NETRIG_SERVER, SOCK_STREAM, SERVER4, 80);
+	at = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_STREAM, SERVER4, 80);
 	PEN("--transparent", "--idlers", "3", "-r",
 	    front_of(&families[0], 80), SERVER4);
 	ck_assert(child_has_said(
 	    &pen.child, "idlers has no effect with transparent"));
 	ck_assert_str_eq(tcp_seen(CLIENT4, FRONT4, at), CLIENT4);
 	ck_assert_str_eq(ask("no transparent"), "");
-	WAIT_FOR(netrig_is_readable(at), 10000);
+	WAIT_FOR(net_fixture_is_readable(at), 10000);
 	ck_assert_str_eq(ask("transparent"), "");
 	close(at); /* with those that were opened in advance */
-	at = netrig_listen(&rig, NETRIG_SERVER, SOCK_STREAM, SERVER4, 80);
+	at = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_STREAM, SERVER4, 80);
 	ck_assert_str_eq(tcp_seen(CLIENT4, FRONT4, at), CLIENT4);
 	close(at);
 	down();
@@ -267,7 +269,8 @@ START_TEST(another_family)
 	NEED_NETWORK();
 	PEN("--transparent", "-r", front_of(&families[0], 80),
 	    server_at(SERVER6, 80));
-	at = netrig_listen(&rig, NETRIG_SERVER, SOCK_STREAM, SERVER6, 80);
+	at = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_STREAM, SERVER6, 80);
 	for (i = 0; i < 2; i++)
 		ck_assert_str_ne(tcp_seen(CLIENT4, FRONT4, at), CLIENT4);
 	said = strstr(child_err(&pen.child), "transparent: servers see");
@@ -287,13 +290,15 @@ START_TEST(behind_a_proxy)
 	int at, near, far;
 
 	NEED_NETWORK();
-	at = netrig_listen(&rig, NETRIG_SERVER, SOCK_STREAM, SERVER4, 80);
+	at = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_STREAM, SERVER4, 80);
 	PEN("-O", "acl 1 permit 10.9.0.0/24", "--accept-proxy", "1",
 	    "--transparent", "-r", front_of(&families[0], 80), SERVER4 ":0");
-	near = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, FRONT4, 80);
-	WAIT_FOR(netrig_is_connected(near), 10000);
+	near = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, FRONT4, 80);
+	WAIT_FOR(net_fixture_is_connected(near), 10000);
 	ck_assert_int_eq(send(near, said, strlen(said), 0), (int)strlen(said));
-	WAIT_FOR(netrig_is_readable(at), 10000);
+	WAIT_FOR(net_fixture_is_readable(at), 10000);
 	far = accept(at, (struct sockaddr *)&a, &n);
 	ck_assert_str_eq(name_of(&a, false), "10.9.0.77");
 	hear(far, "ask");
@@ -312,10 +317,11 @@ START_TEST(a_server_as_client)
 
 	NEED_NETWORK();
 	PEN("--transparent", "-r", "192.168.100.2:80", SERVER4);
-	at = netrig_listen(&rig, NETRIG_SERVER, SOCK_STREAM, SERVER4, 80);
-	near = netrig_dial(
-	    &rig, NETRIG_SERVER, SOCK_STREAM, "192.168.100.2", 80);
-	WAIT_FOR(netrig_is_readable(at), 10000);
+	at = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_STREAM, SERVER4, 80);
+	near = net_fixture_dial(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_STREAM, "192.168.100.2", 80);
+	WAIT_FOR(net_fixture_is_readable(at), 10000);
 	close(near);
 	close(at);
 	down();
@@ -327,10 +333,10 @@ END_TEST
 static void
 expect_udp(const struct family *f)
 {
-	int at = netrig_listen(
-	    &rig, NETRIG_SERVER, SOCK_DGRAM, f->server, 5060);
-	int other = netrig_listen(
-	    &rig, NETRIG_SERVER, SOCK_DGRAM, f->server, 5061);
+	int at = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_DGRAM, f->server, 5060);
+	int other = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_DGRAM, f->server, 5061);
 	/* the port of our listener, as SIP, NTP and syslog have it */
 	int same = udp_client(f, 5060, 5060);
 	int second = udp_client(f, 40000, 5060);
@@ -367,7 +373,7 @@ START_TEST(datagrams)
 		expect_udp(&families[i]);
 		pen_down(&pen);
 	}
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -414,13 +420,13 @@ START_TEST(upgrade)
 	NEED_UPGRADES(upgrading_install());
 	PEN("-u", "nobody", "--transparent", "-r", front_of(&families[0], 80),
 	    SERVER4);
-	netrig_enter(&rig, NETRIG_DIRECTOR);
+	net_fixture_enter(&fixture, NET_FIXTURE_DIRECTOR);
 	new = upgrading_go(&control, pen.child.pid);
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 	expect_one_right(new);
 	expect_tcp(&families[0]);
 	upgrading_end(new);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -441,7 +447,7 @@ START_TEST(no_right)
 	    "-f", "--transparent", "-r", "127.0.0.1:8", SERVER4, NULL);
 	PEN("-r", front_of(&families[0], 80), SERVER4);
 	argv[0] = ctl_client();
-	netrig_start(&rig, NETRIG_DIRECTOR, &c, argv);
+	net_fixture_start(&fixture, NET_FIXTURE_DIRECTOR, &c, argv);
 	ck_assert_int_eq(child_wait(&c, 10000), 1);
 	ck_assert(child_has_said(&c,
 	    "they need the capability CAP_NET_RAW, which is kept only if "
@@ -457,13 +463,14 @@ START_TEST(freebind)
 	int at;
 
 	NEED_NETWORK();
-	at = netrig_listen(&rig, NETRIG_SERVER, SOCK_STREAM, SERVER4, 80);
-	netrig_enter(&rig, NETRIG_DIRECTOR);
+	at = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_STREAM, SERVER4, 80);
+	net_fixture_enter(&fixture, NET_FIXTURE_DIRECTOR);
 	pen_expect_failure("\"10.9.0.3:80\": ", "-f", "-r", "10.9.0.3:80",
 	    SERVER4, NULL);
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 	PEN("--freebind", "-r", "10.9.0.3:80,[fd09::3]:80", SERVER4);
-	netrig_ip(&rig, NETRIG_DIRECTOR,
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
 	    "addr add 10.9.0.3/24 dev eth0\n"
 	    "addr add fd09::3/64 dev eth0 nodad\n");
 	ck_assert_str_ne(tcp_seen(CLIENT4, "10.9.0.3", at), CLIENT4);

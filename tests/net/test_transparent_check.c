@@ -14,19 +14,19 @@
 #include "support/suite.h"
 #include "support/wait.h"
 
-static struct netrig rig;
+static struct net_fixture fixture;
 static struct pen pen;
 
 /* Runs --check in front of servers of that family; returns what it found. */
 static const char *
 check(bool v6)
 {
-	netrig_enter(&rig, NETRIG_DIRECTOR);
+	net_fixture_enter(&fixture, NET_FIXTURE_DIRECTOR);
 	pen_start(&pen, "--check", "--transparent", "-r",
 	    v6 ? "[" CLIENTNET_FRONT6 "]:80" : CLIENTNET_FRONT4 ":80",
 	    v6 ? "[fd00:64::3]:80" : "192.168.100.3:80",
 	    v6 ? "[fd00:64::4]:80" : "192.168.100.4:80", NULL);
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 	(void)child_wait(&pen.child, 30000);
 	return child_err(&pen.child);
 }
@@ -40,13 +40,13 @@ is_fine(bool v6)
 
 /* Carries out the command of the report's line. */
 static void
-carry_out(const char *line, enum netrig_place where)
+carry_out(const char *line, enum net_fixture_place where)
 {
 	const char *command = strstr(line, "; fix: ");
 
 	ck_assert_msg(command != NULL, "%s", line);
 	command += strlen("; fix: ");
-	netrig_run(&rig, where, 10000, "sh", "-c",
+	net_fixture_run(&fixture, where, 10000, "sh", "-c",
 	    text("%.*s", (int)strcspn(command, "\n"), command), NULL);
 }
 
@@ -57,7 +57,7 @@ static const char note_of_mark[] =
 /* It finds that, alone but for what a packet filter must do then, and its
  * command is carried out there. */
 static void
-fix(bool v6, const char *finding, enum netrig_place where)
+fix(bool v6, const char *finding, enum net_fixture_place where)
 {
 	const char *report = check(v6), *next;
 	bool wrong = strncmp(report, "error", 5) == 0;
@@ -80,59 +80,59 @@ fix_all(bool v6)
 
 	ck_assert_int_eq(pen.child.status, 1);
 	for (; *report != '\0'; report += strcspn(report, "\n") + 1)
-		carry_out(report, NETRIG_DIRECTOR);
+		carry_out(report, NET_FIXTURE_DIRECTOR);
 }
 
 /* Nothing is found that had to be mended first. */
 START_TEST(all_at_once)
 {
 	NEED_PROGRAM("nft");
-	NEED_CLIENTNET(&rig);
+	NEED_CLIENTNET(&fixture);
 	fix_all(false);
 	is_fine(false);
 	fix_all(true);
 	is_fine(true);
-	netrig_run(
-	    &rig, NETRIG_DIRECTOR, 10000, "nft", "flush", "ruleset", NULL);
-	netrig_run(&rig, NETRIG_DIRECTOR, 10000, "ip", "route", "flush",
-	    "table", "100", NULL);
+	net_fixture_run(&fixture, NET_FIXTURE_DIRECTOR, 10000, "nft", "flush",
+	    "ruleset", NULL);
+	net_fixture_run(&fixture, NET_FIXTURE_DIRECTOR, 10000, "ip", "route",
+	    "flush", "table", "100", NULL);
 	fix_all(false);
 	is_fine(false);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
 START_TEST(rules_and_routes)
 {
-	NEED_CLIENTNET(&rig);
-	clientnet_deliver(&rig);
+	NEED_CLIENTNET(&fixture);
+	clientnet_deliver(&fixture);
 	is_fine(false);
 	is_fine(true);
-	netrig_run(&rig, NETRIG_DIRECTOR, 10000, "sh", "-c",
+	net_fixture_run(&fixture, NET_FIXTURE_DIRECTOR, 10000, "sh", "-c",
 	    "ip rule del lookup 100; ip -6 rule del lookup 100; "
 	    "ip route flush table 100; ip -6 route flush table 100",
 	    NULL);
 	fix(false,
 	    "error: transparent: replies from server 0 (192.168.100.3) to "
 	    "clients are not delivered locally: no policy routing rule",
-	    NETRIG_DIRECTOR);
+	    NET_FIXTURE_DIRECTOR);
 	ck_assert_ptr_nonnull(
 	    strstr(check(false), "must set mark 1 on it, and"));
-	netrig_run(&rig, NETRIG_DIRECTOR, 10000, "ip", "route", "flush",
-	    "table", "100", NULL);
+	net_fixture_run(&fixture, NET_FIXTURE_DIRECTOR, 10000, "ip", "route",
+	    "flush", "table", "100", NULL);
 	fix(false,
 	    "error: transparent: replies from server 0 (192.168.100.3) to "
 	    "clients are not delivered locally: table 100, for mark 1,",
-	    NETRIG_DIRECTOR);
+	    NET_FIXTURE_DIRECTOR);
 	ck_assert_ptr_nonnull(
 	    strstr(check(false), "must set mark 1 on it, and"));
 	fix(true,
 	    "error: transparent: replies from server 0 (fd00:64::3) to "
 	    "clients are not delivered locally: no policy routing rule",
-	    NETRIG_DIRECTOR);
+	    NET_FIXTURE_DIRECTOR);
 	ck_assert_ptr_nonnull(
 	    strstr(check(true), "must set mark 1 on it, and"));
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -140,53 +140,53 @@ END_TEST
 START_TEST(packet_filter)
 {
 	NEED_PROGRAM("nft");
-	NEED_CLIENTNET(&rig);
+	NEED_CLIENTNET(&fixture);
 	fix(false,
 	    "error: transparent: replies from server 0 (192.168.100.3) to "
 	    "clients are not delivered locally: no policy routing rule",
-	    NETRIG_DIRECTOR);
+	    NET_FIXTURE_DIRECTOR);
 	fix(true,
 	    "error: transparent: replies from server 0 (fd00:64::3) to "
 	    "clients are not delivered locally: no policy routing rule",
-	    NETRIG_DIRECTOR);
+	    NET_FIXTURE_DIRECTOR);
 	ck_assert_ptr_nonnull(strstr(check(true), "a packet filter must"));
 	fix(false,
 	    "error: transparent: the reply of server 0 (192.168.100.3) to a "
 	    "client (192.0.2.1) did not arrive: a packet filter must set mark "
 	    "1 on it, and the server's route to clients must lead to this "
 	    "host; fix: nft ",
-	    NETRIG_DIRECTOR);
+	    NET_FIXTURE_DIRECTOR);
 	is_fine(false);
 	is_fine(true);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
 /* A server that answers clients by another way than through here. */
 START_TEST(servers_with_other_routes)
 {
-	NEED_CLIENTNET(&rig);
-	clientnet_deliver(&rig);
-	netrig_ip(&rig, NETRIG_SERVER + 1, "route del default\n");
-	netrig_run(&rig, NETRIG_SERVER + 1, 10000, "ip", "-6", "route", "del",
-	    "default", NULL);
+	NEED_CLIENTNET(&fixture);
+	clientnet_deliver(&fixture);
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER + 1, "route del default\n");
+	net_fixture_run(&fixture, NET_FIXTURE_SERVER + 1, 10000, "ip", "-6",
+	    "route", "del", "default", NULL);
 	fix(false,
 	    "warning: transparent: the reply of server 1 (192.168.100.4) to a "
 	    "client (192.0.2.1) did not arrive: its route to clients must "
 	    "lead to this host; to run there; fix: ip route replace default "
 	    "via 192.168.100.2\n",
-	    NETRIG_SERVER + 1);
+	    NET_FIXTURE_SERVER + 1);
 	is_fine(false);
 	fix(true,
 	    "warning: transparent: the reply of server 1 (fd00:64::4) to a "
 	    "client (2001:db8::1) did not arrive: ",
-	    NETRIG_SERVER + 1);
+	    NET_FIXTURE_SERVER + 1);
 	is_fine(true);
-	netrig_ip(&rig, NETRIG_SERVER, "link set eth0 down\n");
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER, "link set eth0 down\n");
 	ck_assert_ptr_nonnull(strstr(check(false),
 	    "note: transparent: server 0 (192.168.100.3) does not answer"));
 	ck_assert_int_eq(pen.child.status, 0);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -194,21 +194,21 @@ END_TEST
  * marks count for that. */
 START_TEST(reverse_path_filter)
 {
-	NEED_CLIENTNET(&rig);
-	netrig_ip(&rig, NETRIG_DIRECTOR,
+	NEED_CLIENTNET(&fixture);
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
 	    "rule add fwmark 1 lookup 100\n"
 	    "route add local 0.0.0.0/0 dev lo table 100\n");
 	ck_assert_ptr_nonnull(
 	    strstr(check(false), "must set mark 1 on it, and"));
-	netrig_set(
-	    &rig, NETRIG_DIRECTOR, "ipv4/conf/all/src_valid_mark", "1");
+	net_fixture_set(&fixture, NET_FIXTURE_DIRECTOR,
+	    "ipv4/conf/all/src_valid_mark", "1");
 	fix(false,
 	    "error: transparent: rp_filter of interface eth0 drops replies "
 	    "from server 0 (192.168.100.3) to clients",
-	    NETRIG_DIRECTOR);
+	    NET_FIXTURE_DIRECTOR);
 	ck_assert_ptr_nonnull(
 	    strstr(check(false), "must set mark 1 on it, and"));
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -217,25 +217,24 @@ START_TEST(a_server_here)
 {
 	int at;
 
-	NEED_CLIENTNET(&rig);
-	at = netrig_listen(&rig, NETRIG_DIRECTOR, SOCK_STREAM,
-	    "192.168.100.2", 80);
-	netrig_enter(&rig, NETRIG_DIRECTOR);
+	NEED_CLIENTNET(&fixture);
+	at = net_fixture_listen(
+	    &fixture, NET_FIXTURE_DIRECTOR, SOCK_STREAM, "192.168.100.2", 80);
+	net_fixture_enter(&fixture, NET_FIXTURE_DIRECTOR);
 	pen_start(&pen, "--check", "--transparent", "-r",
 	    CLIENTNET_FRONT4 ":80", "192.168.100.2:80", NULL);
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 	ck_assert_int_eq(child_wait(&pen.child, 30000), 1);
-	netrig_run(&rig, NETRIG_DIRECTOR, 10000, "sh", "-c",
-	    strstr(child_err(&pen.child), "; fix: ") + strlen("; fix: "),
-	    NULL);
-	netrig_enter(&rig, NETRIG_DIRECTOR);
+	net_fixture_run(&fixture, NET_FIXTURE_DIRECTOR, 10000, "sh", "-c",
+	    strstr(child_err(&pen.child), "; fix: ") + strlen("; fix: "), NULL);
+	net_fixture_enter(&fixture, NET_FIXTURE_DIRECTOR);
 	pen_start(&pen, "--check", "--transparent", "-r",
 	    CLIENTNET_FRONT4 ":80", "192.168.100.2:80", NULL);
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 	ck_assert_int_eq(child_wait(&pen.child, 30000), 0);
 	ck_assert_str_eq(child_err(&pen.child), "");
 	close(at);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
@@ -243,9 +242,9 @@ START_TEST(no_right)
 {
 	const char *wrapper = getenv("PEN_TEST_WRAPPER");
 
-	NEED_CLIENTNET(&rig);
+	NEED_CLIENTNET(&fixture);
 	NEED_PROGRAM("setpriv");
-	clientnet_deliver(&rig);
+	clientnet_deliver(&fixture);
 	setenv("PEN_TEST_WRAPPER",
 	    text("%s --bounding-set=-net_raw,-net_admin %s",
 		child_find("setpriv"), wrapper != NULL ? wrapper : ""),
@@ -255,25 +254,25 @@ START_TEST(no_right)
 	    "clients (CAP_NET_RAW), so servers were not tested; fix: setcap "
 	    "cap_net_raw+ep $(command -v pen)\n");
 	ck_assert_int_eq(pen.child.status, 1);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 
 /* One that starts says what it knows without asking servers. */
 START_TEST(said_at_the_start)
 {
-	NEED_CLIENTNET(&rig);
-	netrig_enter(&rig, NETRIG_DIRECTOR);
+	NEED_CLIENTNET(&fixture);
+	net_fixture_enter(&fixture, NET_FIXTURE_DIRECTOR);
 	pen_start(&pen, "-f", "--transparent", "-r", CLIENTNET_FRONT4 ":80",
 	    "192.168.100.3", NULL);
-	netrig_leave(&rig);
+	net_fixture_leave(&fixture);
 	WAIT_FOR(child_has_ended(&pen.child) ||
 		child_has_said(&pen.child, "started version="),
 	    60000);
 	ck_assert(child_has_said(
 	    &pen.child, "locally: no policy routing rule fix=\""));
 	pen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 END_TEST
 

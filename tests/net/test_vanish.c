@@ -11,17 +11,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support/netrig.h"
-#include "support/spot.h"
+#include "support/net_fixture.h"
+#include "support/endpoint.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
 /* The places of pen and of its server. */
-#define PEN    NETRIG_SERVER
-#define SERVER (NETRIG_SERVER + 1)
+#define PEN    NET_FIXTURE_SERVER
+#define SERVER (NET_FIXTURE_SERVER + 1)
 enum { PORT = 80 };
 
-static struct netrig rig;
+static struct net_fixture fixture;
 static struct child pen;
 static int client, server, listener;
 
@@ -45,18 +45,18 @@ up(const char *settings)
 			   NULL };
 	char at[64], to[64], c;
 
-	snprintf(at, sizeof(at), "%s:%d", netrig_server4(0), PORT);
-	snprintf(to, sizeof(to), "%s:%d", netrig_server4(1), PORT);
+	snprintf(at, sizeof(at), "%s:%d", net_fixture_server4(0), PORT);
+	snprintf(to, sizeof(to), "%s:%d", net_fixture_server4(1), PORT);
 	argv[7] = at;
 	argv[8] = to;
-	listener =
-	    netrig_listen(&rig, SERVER, SOCK_STREAM, netrig_server4(1), PORT);
-	netrig_start(&rig, PEN, &pen, argv);
-	WAIT_FOR(spot_path_listens(scratch("ctl")), 10000);
-	client = netrig_dial(
-	    &rig, NETRIG_CLIENT, SOCK_STREAM, netrig_server4(0), PORT);
-	WAIT_FOR(netrig_is_connected(client), 5000);
-	WAIT_FOR(netrig_is_readable(listener), 5000);
+	listener = net_fixture_listen(
+	    &fixture, SERVER, SOCK_STREAM, net_fixture_server4(1), PORT);
+	net_fixture_start(&fixture, PEN, &pen, argv);
+	WAIT_FOR(endpoint_path_listens(scratch("ctl")), 10000);
+	client = net_fixture_dial(&fixture, NET_FIXTURE_CLIENT, SOCK_STREAM,
+	    net_fixture_server4(0), PORT);
+	WAIT_FOR(net_fixture_is_connected(client), 5000);
+	WAIT_FOR(net_fixture_is_readable(listener), 5000);
 	server = accept(listener, NULL, NULL);
 	ck_assert_int_ge(server, 0);
 	ck_assert_int_eq(send(client, "x", 1, MSG_NOSIGNAL), 1);
@@ -72,13 +72,13 @@ down(void)
 	close(client);
 	close(server);
 	close(listener);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }
 
 static void
-pull_cable(enum netrig_place where)
+pull_cable(enum net_fixture_place where)
 {
-	netrig_ip(&rig, where, "link set eth0 down\n");
+	net_fixture_ip(&fixture, where, "link set eth0 down\n");
 }
 
 static const char soon[] =
@@ -86,11 +86,11 @@ static const char soon[] =
 
 START_TEST(client_vanishes)
 {
-	struct netrig_options o = { .servers = 2 };
+	struct net_fixture_options o = { .servers = 2 };
 
-	NEED_NETRIG(&rig, &o);
+	NEED_NET_FIXTURE(&fixture, &o);
 	up(soon);
-	pull_cable(NETRIG_CLIENT);
+	pull_cable(NET_FIXTURE_CLIENT);
 	WAIT_FOR(is_over(server), 20000);
 	down();
 }
@@ -98,9 +98,9 @@ END_TEST
 
 START_TEST(server_vanishes)
 {
-	struct netrig_options o = { .servers = 2 };
+	struct net_fixture_options o = { .servers = 2 };
 
-	NEED_NETRIG(&rig, &o);
+	NEED_NET_FIXTURE(&fixture, &o);
 	up(soon);
 	pull_cable(SERVER);
 	WAIT_FOR(is_over(client), 20000);
@@ -112,11 +112,11 @@ END_TEST
  * and sends it again for a quarter of an hour. */
 START_TEST(vanished_with_bytes_on_the_way)
 {
-	struct netrig_options o = { .servers = 2 };
+	struct net_fixture_options o = { .servers = 2 };
 
-	NEED_NETRIG(&rig, &o);
+	NEED_NET_FIXTURE(&fixture, &o);
 	up("user_timeout 2");
-	pull_cable(_i == 0 ? SERVER : NETRIG_CLIENT);
+	pull_cable(_i == 0 ? SERVER : NET_FIXTURE_CLIENT);
 	ck_assert_int_eq(
 	    send(_i == 0 ? client : server, "z", 1, MSG_NOSIGNAL), 1);
 	WAIT_FOR(is_over(_i == 0 ? client : server), 20000);
@@ -128,13 +128,13 @@ END_TEST
  * which has its times from the listener, and that of the server. */
 START_TEST(times_set_anew)
 {
-	struct netrig_options o = { .servers = 2 };
+	struct net_fixture_options o = { .servers = 2 };
 
-	NEED_NETRIG(&rig, &o);
+	NEED_NET_FIXTURE(&fixture, &o);
 	up("keepalive_time 3600");
-	netrig_run(&rig, PEN, 10000, "./penctl", scratch("ctl"),
+	net_fixture_run(&fixture, PEN, 10000, "./penctl", scratch("ctl"),
 	    "keepalive_time 1; keepalive_interval 1; keepalive_count 2", NULL);
-	pull_cable(_i == 0 ? SERVER : NETRIG_CLIENT);
+	pull_cable(_i == 0 ? SERVER : NET_FIXTURE_CLIENT);
 	WAIT_FOR(is_over(_i == 0 ? client : server), 20000);
 	down();
 }

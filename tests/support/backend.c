@@ -97,8 +97,8 @@ accept_all(void *arg)
 }
 
 void
-backend_start_at(struct backend *b, const struct spot *at, backend_fn *serve,
-    const void *arg)
+backend_start_at(struct backend *b, const struct endpoint *at,
+    backend_fn *serve, const void *arg)
 {
 	int i;
 
@@ -111,17 +111,17 @@ backend_start_at(struct backend *b, const struct spot *at, backend_fn *serve,
 	pthread_mutex_init(&b->lock, NULL);
 	if (at->port == 0 && at->text[0] != '@')
 		unlink(at->text);
-	b->listen_fd = spot_listen(at, 1024);
+	b->listen_fd = endpoint_listen(at, 1024);
 	ck_assert_int_eq(pthread_create(&b->thread, NULL, accept_all, b), 0);
 }
 
 void
-backend_start(
-    struct backend *b, enum spot_kind kind, backend_fn *serve, const void *arg)
+backend_start(struct backend *b, enum endpoint_kind kind, backend_fn *serve,
+    const void *arg)
 {
-	struct spot at;
+	struct endpoint at;
 
-	spot_new(&at, kind);
+	endpoint_new(&at, kind);
 	backend_start_at(b, &at, serve, arg);
 }
 
@@ -214,5 +214,5 @@ backend_reset(struct backend *b, int fd)
 		if (b->fds[i] == fd)
 			b->fds[i] = SLOT_RESET;
 	pthread_mutex_unlock(&b->lock);
-	spot_reset(fd);
+	endpoint_reset(fd);
 }

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "support/spot.h"
+#include "support/endpoint.h"
 
 enum { BACKEND_CONNS = 512 };
 
@@ -19,7 +19,7 @@ struct backend;
 typedef void backend_fn(struct backend *b, int fd);
 
 struct backend {
-	struct spot at;
+	struct endpoint at;
 	backend_fn *serve;
 	const void *arg;       /* the test's */
 	atomic_int accepted;   /* since the start */
@@ -34,10 +34,10 @@ struct backend {
 };
 
 /* Listens at a fresh place of that kind and serves until the stop. */
-void backend_start(
-    struct backend *b, enum spot_kind kind, backend_fn *serve, const void *arg);
-/* At a place where one was before, or one made with spot_new(). */
-void backend_start_at(struct backend *b, const struct spot *at,
+void backend_start(struct backend *b, enum endpoint_kind kind,
+    backend_fn *serve, const void *arg);
+/* At a place where one was before, or one made with endpoint_new(). */
+void backend_start_at(struct backend *b, const struct endpoint *at,
     backend_fn *serve, const void *arg);
 /* Stops accepting, ends open connections, waits for them. */
 void backend_stop(struct backend *b);

@@ -1,4 +1,4 @@
-/* certs.h: certificates made on the spot, for tests of TLS.
+/* certs.h: certificates made on the endpoint, for tests of TLS.
  *
  * A certificate comes with its key and remembers who issued it, so a test asks
  * for what it needs: an authority, a server, a client, one that has expired.

@@ -48,7 +48,8 @@ start(struct twin *t, const char *argv[], int n, const char *const options[],
 	argv[n] = NULL;
 	child_start(&t->child, argv);
 	WAIT_FOR(child_has_ended(&t->child) ||
-		(spot_is_listening(&t->front) && spot_is_listening(&t->ctl)),
+		(endpoint_is_listening(&t->front) &&
+		    endpoint_is_listening(&t->ctl)),
 	    10000);
 	ck_assert_msg(t->child.running, "%s", child_err(&t->child));
 }
@@ -59,8 +60,8 @@ twin_start_ours(
 {
 	const char *argv[CHILD_ARGS] = { getenv("PEN"), "-f" };
 
-	spot_new(&t->front, SPOT_TCP4);
-	spot_new(&t->ctl, SPOT_UNIX);
+	endpoint_new(&t->front, ENDPOINT_TCP4);
+	endpoint_new(&t->ctl, ENDPOINT_UNIX);
 	start(t, argv, 2, options, servers);
 }
 
@@ -71,8 +72,8 @@ twin_start_classic(
 	const char *argv[CHILD_ARGS] = { classic_path, "-f" };
 	int n = 2;
 
-	spot_new(&t->front, SPOT_TCP4);
-	spot_new(&t->ctl, SPOT_TCP4);
+	endpoint_new(&t->front, ENDPOINT_TCP4);
+	endpoint_new(&t->ctl, ENDPOINT_TCP4);
 	if (geteuid() == 0) {
 		argv[n++] = "-u";
 		argv[n++] = "nobody";

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 
 #include "support/child.h"
-#include "support/spot.h"
+#include "support/endpoint.h"
 
 struct twin {
 	struct child child;
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 };
 
 /* Is Debian's package of Pen 0.34.1 installed? */

@@ -85,19 +85,19 @@ run(int tun, struct pollfd list[SOCKETS])
 }
 
 const char *
-decap_start(const struct netrig *r, enum netrig_place where)
+decap_start(const struct net_fixture *r, enum net_fixture_place where)
 {
 	struct pollfd list[SOCKETS];
 	int tun, i;
 
-	netrig_enter(r, where);
+	net_fixture_enter(r, where);
 	tun = open_tun();
 	if (tun >= 0)
 		open_sockets(list);
-	netrig_leave(r);
+	net_fixture_leave(r);
 	if (tun < 0)
 		return text("no TUN device: %s", strerror(errno));
-	netrig_ip(r, where, "link set tun0 up\n");
+	net_fixture_ip(r, where, "link set tun0 up\n");
 	if (child_fork() == 0) {
 		run(tun, list);
 		_exit(1);
@@ -109,12 +109,12 @@ decap_start(const struct netrig *r, enum netrig_place where)
 }
 
 const char *
-decap_start_all(const struct netrig *r)
+decap_start_all(const struct net_fixture *r)
 {
 	const char *why = NULL;
 	unsigned i;
 
 	for (i = 0; i < r->is.servers && why == NULL; i++)
-		why = decap_start(r, NETRIG_SERVER + i);
+		why = decap_start(r, NET_FIXTURE_SERVER + i);
 	return why;
 }

@@ -4,22 +4,23 @@
 #define PEN_TEST_DECAP_H
 
 #include "support/dsrpen.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 
 /* Starts it there; it ends with the test. NULL, or why this machine cannot. */
-const char *decap_start(const struct netrig *r, enum netrig_place where);
+const char *decap_start(
+    const struct net_fixture *r, enum net_fixture_place where);
 /* At all servers. */
-const char *decap_start_all(const struct netrig *r);
+const char *decap_start_all(const struct net_fixture *r);
 
-/* A rig whose servers take tunnels, and a pen that makes them. */
-#define NEED_TUNNELS(rig, options)             \
-	do {                                   \
-		const char *lacks;             \
-		NEED_DSR_OF_OURS("tunnels");   \
-		NEED_NETRIG((rig), (options)); \
-		lacks = decap_start_all(rig);  \
-		if (lacks != NULL)             \
-			SKIP(lacks);           \
+/* A fixture whose servers take tunnels, and a pen that makes them. */
+#define NEED_TUNNELS(fixture, options)                  \
+	do {                                            \
+		const char *lacks;                      \
+		NEED_DSR_OF_OURS("tunnels");            \
+		NEED_NET_FIXTURE((fixture), (options)); \
+		lacks = decap_start_all(fixture);       \
+		if (lacks != NULL)                      \
+			SKIP(lacks);                    \
 	} while (0)
 
 #endif

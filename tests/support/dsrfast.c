@@ -32,7 +32,8 @@ kernel_is_too_old(void)
 void
 dsrfast_switch_merges(const struct dsrnet *n, bool on)
 {
-	netrig_feature(n->rig, NETRIG_SWITCH, "d1", ETHTOOL_SGRO, on);
+	net_fixture_feature(
+	    n->fixture, NET_FIXTURE_SWITCH, "d1", ETHTOOL_SGRO, on);
 }
 
 const char *
@@ -46,15 +47,15 @@ dsrfast_missing(void)
 }
 
 const char *
-dsrfast_begin(struct dsrnet *n, struct netrig *rig, const char *vip, int type,
-    const char *option)
+dsrfast_begin(struct dsrnet *n, struct net_fixture *fixture, const char *vip,
+    int type, const char *option)
 {
 	const char *said;
 
-	n->rig = rig;
+	n->fixture = fixture;
 	n->option = option;
 	dsrfast_switch_merges(n, true);
-	dsrnet_begin(n, rig, vip, type);
+	dsrnet_begin(n, fixture, vip, type);
 	said = dsrfast_ask(n, "dsr");
 	if (strstr(said, "\nlink xdp\n") == NULL)
 		return "this system has no XDP for veth";
@@ -68,7 +69,7 @@ dsrfast_begin(struct dsrnet *n, struct netrig *rig, const char *vip, int type,
 const char *
 dsrfast_ask(const struct dsrnet *n, const char *line)
 {
-	const char *answer = dsrpen_ask(&n->pen, n->rig, line);
+	const char *answer = dsrpen_ask(&n->pen, n->fixture, line);
 
 	ck_assert_msg(strstr(answer, "error") == NULL, "%s: %s", line, answer);
 	return answer;

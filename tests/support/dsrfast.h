@@ -14,23 +14,23 @@ enum { DSRFAST_SOME = 200000, DSRFAST_SIZE = 1000 };
 const char *dsrfast_missing(void);
 /* As dsrnet_begin(), with this option of pen's: NULL, or why this machine has
  * no fast path. */
-const char *dsrfast_begin(struct dsrnet *n, struct netrig *rig, const char *vip,
-    int type, const char *option);
-#define NEED_DSRFAST_WITH(net, rig, options, vip, type, option)              \
-	do {                                                                 \
-		const char *reason = dsrfast_missing();                      \
-		NEED_DSR_OF_OURS("a fast path");                             \
-		if (reason != NULL)                                          \
-			SKIP(reason);                                        \
-		NEED_NETRIG(rig, options);                                   \
-		if ((reason = dsrfast_begin(net, rig, vip, type, option)) != \
-		    NULL) {                                                  \
-			dsrnet_end(net);                                     \
-			SKIP(reason);                                        \
-		}                                                            \
+const char *dsrfast_begin(struct dsrnet *n, struct net_fixture *fixture,
+    const char *vip, int type, const char *option);
+#define NEED_DSRFAST_WITH(net, fixture, options, vip, type, option)   \
+	do {                                                          \
+		const char *reason = dsrfast_missing();               \
+		NEED_DSR_OF_OURS("a fast path");                      \
+		if (reason != NULL)                                   \
+			SKIP(reason);                                 \
+		NEED_NET_FIXTURE(fixture, options);                   \
+		if ((reason = dsrfast_begin(                          \
+			 net, fixture, vip, type, option)) != NULL) { \
+			dsrnet_end(net);                              \
+			SKIP(reason);                                 \
+		}                                                     \
 	} while (0)
-#define NEED_DSRFAST(net, rig, options, vip, type) \
-	NEED_DSRFAST_WITH(net, rig, options, vip, type, "-Odsr_fast_path")
+#define NEED_DSRFAST(net, fixture, options, vip, type) \
+	NEED_DSRFAST_WITH(net, fixture, options, vip, type, "-Odsr_fast_path")
 
 /* The switch takes what XDP sends only while it merges packets (GRO). */
 void dsrfast_switch_merges(const struct dsrnet *n, bool on);

@@ -76,14 +76,15 @@ allow_many_files(void)
 }
 
 void
-dsrmany_serve(const struct netrig *r, unsigned i)
+dsrmany_serve(const struct net_fixture *r, unsigned i)
 {
-	static const char *const vips[] = { NETRIG_VIP4, NETRIG_VIP6 };
+	static const char *const vips[] = { NET_FIXTURE_VIP4,
+		NET_FIXTURE_VIP6 };
 	int fds[4], k;
 
 	allow_many_files();
 	for (k = 0; k < 4; k++)
-		fds[k] = netrig_listen(r, NETRIG_SERVER + i,
+		fds[k] = net_fixture_listen(r, NET_FIXTURE_SERVER + i,
 		    k < 2 ? SOCK_STREAM : SOCK_DGRAM, vips[k % 2],
 		    DSRMANY_PORT);
 	if (child_fork() == 0) {
@@ -97,10 +98,11 @@ dsrmany_serve(const struct netrig *r, unsigned i)
 /* ---- the client ---- */
 
 void
-dsrmany_init(struct dsrmany *m, const struct netrig *r, const char *question)
+dsrmany_init(
+    struct dsrmany *m, const struct net_fixture *r, const char *question)
 {
 	memset(m, 0, sizeof(*m));
-	m->rig = r;
+	m->fixture = r;
 	m->question = question != NULL ? question : "?";
 	allow_many_files();
 }
@@ -113,8 +115,8 @@ dsrmany_add(
 
 	ck_assert_uint_lt(i, DSRMANY_MAX);
 	m->one[i] = (struct dsrmany_one){ .server = -1, .want = 1 };
-	m->fd[i].fd =
-	    netrig_dial_from(m->rig, NETRIG_CLIENT, type, from, vip, port);
+	m->fd[i].fd = net_fixture_dial_from(
+	    m->fixture, NET_FIXTURE_CLIENT, type, from, vip, port);
 	m->fd[i].events = POLLOUT;
 }
 

@@ -1,5 +1,5 @@
-/* dsrmany.h: servers of a rig that answer each byte with their number, and a
- * client with many connections to them at a time.
+/* dsrmany.h: servers of a fixture that answer each byte with their number, and
+ * a client with many connections to them at a time.
  *
  * An answer tells which server it came from: whoever gets two kinds of answers
  * in a connection was moved. */
@@ -8,13 +8,13 @@
 
 #include <poll.h>
 
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 
 enum { DSRMANY_PORT = 7007, DSRMANY_MAX = 1024 };
 
 /* Server i, a process of its own: TCP and UDP at that port of both first VIPs.
  * It answers '0' + i for each byte or datagram. It ends with the test. */
-void dsrmany_serve(const struct netrig *r, unsigned i);
+void dsrmany_serve(const struct net_fixture *r, unsigned i);
 
 enum dsrmany_fate {
 	DSRMANY_GOES_ON,
@@ -32,7 +32,7 @@ struct dsrmany_one {
 };
 
 struct dsrmany {
-	const struct netrig *rig;
+	const struct net_fixture *fixture;
 	const char *question; /* the first one; NULL: a byte */
 	/* So many bytes are read of each, by now; what is more stays with the
 	 * sender. 0: all. The caller sets it. */
@@ -43,7 +43,7 @@ struct dsrmany {
 };
 
 void dsrmany_init(
-    struct dsrmany *m, const struct netrig *r, const char *question);
+    struct dsrmany *m, const struct net_fixture *r, const char *question);
 /* One more of the client's, `from` this address of its (NULL: any). */
 void dsrmany_add(
     struct dsrmany *m, int type, const char *from, const char *vip, int port);

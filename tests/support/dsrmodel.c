@@ -11,11 +11,11 @@
 
 enum { FRAMES = 10000, BATCH = 100 };
 
-static const struct netrig_options two = { .servers = DSRMODEL_SERVERS };
+static const struct net_fixture_options two = { .servers = DSRMODEL_SERVERS };
 static const struct dsrmodel_way *way;
-static struct netrig rig;
+static struct net_fixture fixture;
 static struct dsrpen pen;
-static struct netrig_tap near, out;
+static struct net_fixture_tap near, out;
 static struct framegen gen;
 static struct framegen_frame sent[BATCH + 1]; /* the last one: a mark */
 static int server[FRAMEGEN_FLOWS]; /* the number, from 1 on; 0: not known */
@@ -80,7 +80,7 @@ take(unsigned *at)
 {
 	bool more;
 
-	while (*at <= BATCH && netrig_tap_next(&out)) {
+	while (*at <= BATCH && net_fixture_tap_next(&out)) {
 		if (out.outgoing || is_neighbors(out.bytes, out.length))
 			continue;
 		while (*at < BATCH && !sent[*at].passes)
@@ -116,11 +116,11 @@ send_batch(uint64_t number)
 		framegen_next(&gen, &sent[i]);
 	framegen_mark(&gen, &sent[BATCH], number);
 	for (i = 0; i <= BATCH; i++) {
-		netrig_tap_send(&near, sent[i].bytes, sent[i].length);
+		net_fixture_tap_send(&near, sent[i].bytes, sent[i].length);
 		passing += sent[i].passes;
 	}
 	WAIT_FOR(take(&at), 10000);
-	ck_assert_uint_eq(netrig_tap_lost(&out), 0);
+	ck_assert_uint_eq(net_fixture_tap_lost(&out), 0);
 	return passing;
 }
 
@@ -128,7 +128,7 @@ send_batch(uint64_t number)
 static bool
 has_left(unsigned *seen)
 {
-	while (netrig_tap_next(&out))
+	while (net_fixture_tap_next(&out))
 		if (!out.outgoing && !is_neighbors(out.bytes, out.length)) {
 			if (way->server_of(&out) >= 0)
 				seen[way->server_of(&out)]++;
@@ -147,7 +147,7 @@ wait_for_servers(void)
 	while (seen[0] == 0 || seen[1] == 0) {
 		ck_assert_uint_lt(tries++, 1000);
 		framegen_mark(&gen, &m, 0);
-		netrig_tap_send(&near, m.bytes, m.length);
+		net_fixture_tap_send(&near, m.bytes, m.length);
 		WAIT_FOR(has_left(seen), 10000);
 	}
 }
@@ -161,22 +161,23 @@ option(unsigned i)
 void
 dsrmodel_expect(const struct dsrmodel_way *w, bool v6, uint16_t port)
 {
-	const char *ip = netrig_vip(v6);
+	const char *ip = net_fixture_vip(v6);
 	const char *(*address)(unsigned i) =
-	    v6 != w->other_family ? netrig_server6 : netrig_server4;
+	    v6 != w->other_family ? net_fixture_server6 : net_fixture_server4;
 	unsigned i, passing = 0;
 
-	NEED_NETRIG(&rig, &two);
+	NEED_NET_FIXTURE(&fixture, &two);
 	way = w;
 	gen = (struct framegen){ .v6 = v6, .port = port, .random = 7 + port };
-	netrig_mac(NETRIG_DIRECTOR, gen.mac);
-	netrig_mac(NETRIG_CLIENT, gen.from);
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, ip, "-r", option(0), option(1),
-	    option(2), option(3), text(v6 ? "[%s]:%d" : "%s:%d", ip, port),
-	    address(0), address(1), NULL);
-	netrig_tap(&near, &rig, NETRIG_CLIENT, "eth0");
+	net_fixture_mac(NET_FIXTURE_DIRECTOR, gen.mac);
+	net_fixture_mac(NET_FIXTURE_CLIENT, gen.from);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, ip, "-r", option(0),
+	    option(1), option(2), option(3),
+	    text(v6 ? "[%s]:%d" : "%s:%d", ip, port), address(0), address(1),
+	    NULL);
+	net_fixture_tap(&near, &fixture, NET_FIXTURE_CLIENT, "eth0");
 	/* a tap at its own end would not see what XDP sockets send */
-	netrig_tap(&out, &rig, NETRIG_SWITCH, "d1");
+	net_fixture_tap(&out, &fixture, NET_FIXTURE_SWITCH, "d1");
 	stay_on_this_core();
 	wait_for_servers();
 	memset(server, 0, sizeof(server));
@@ -185,8 +186,8 @@ dsrmodel_expect(const struct dsrmodel_way *w, bool v6, uint16_t port)
 	/* a third passes; it all tells nothing when nothing does */
 	ck_assert_uint_gt(passing, FRAMES / 8);
 	ck_assert_uint_lt(passing, FRAMES / 2);
-	netrig_tap_close(&near);
-	netrig_tap_close(&out);
+	net_fixture_tap_close(&near);
+	net_fixture_tap_close(&out);
 	dsrpen_down(&pen);
-	netrig_down(&rig);
+	net_fixture_down(&fixture);
 }

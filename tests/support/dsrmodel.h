@@ -17,10 +17,10 @@ struct dsrmodel_way {
 	/* Whether what has left is what must leave because of m, or, when *more
 	 * is set on its return, a part of that, and the next will be asked
 	 * about with the same m. */
-	bool (*is_it)(const struct netrig_tap *out,
+	bool (*is_it)(const struct net_fixture_tap *out,
 	    const struct framegen_frame *m, bool *more);
 	/* Whom it goes to; -1: no server. */
-	int (*server_of)(const struct netrig_tap *out);
+	int (*server_of)(const struct net_fixture_tap *out);
 };
 
 #define NEED_DSRMODEL()                                         \

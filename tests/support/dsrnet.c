@@ -15,37 +15,40 @@
 enum { DATAGRAM = 65536, PIECE = 65536 };
 
 void
-dsrnet_open(struct dsrnet *n, struct netrig *rig, const char *vip, int type)
+dsrnet_open(
+    struct dsrnet *n, struct net_fixture *fixture, const char *vip, int type)
 {
 	const char *option = n->option;
 	unsigned i;
 
 	memset(n, 0, sizeof(*n));
 	n->option = option;
-	n->rig = rig;
+	n->fixture = fixture;
 	n->vip = vip;
 	n->type = type;
-	for (i = 0; i < rig->is.servers; i++)
-		n->at[i] = netrig_listen(
-		    rig, NETRIG_SERVER + i, type, vip, DSRNET_PORT);
+	for (i = 0; i < fixture->is.servers; i++)
+		n->at[i] = net_fixture_listen(
+		    fixture, NET_FIXTURE_SERVER + i, type, vip, DSRNET_PORT);
 }
 
 void
-dsrnet_begin(struct dsrnet *n, struct netrig *rig, const char *vip, int type)
+dsrnet_begin(
+    struct dsrnet *n, struct net_fixture *fixture, const char *vip, int type)
 {
 	bool v6 = strchr(vip, ':') != NULL;
 	const char *where = v6 ? text("[%s]:0", vip) : text("%s:0", vip);
-	const char *w[NETRIG_SERVERS + 2] = { NULL };
+	const char *w[NET_FIXTURE_SERVERS + 2] = { NULL };
 	unsigned i, used = 0;
 
-	dsrnet_open(n, rig, vip, type);
+	dsrnet_open(n, fixture, vip, type);
 	if (n->option != NULL)
 		w[used++] = n->option;
 	w[used++] = where;
-	for (i = 0; i < rig->is.servers; i++)
-		w[used++] = v6 ? netrig_server6(i) : netrig_server4(i);
+	for (i = 0; i < fixture->is.servers; i++)
+		w[used++] =
+		    v6 ? net_fixture_server6(i) : net_fixture_server4(i);
 	/* The first NULL ends the words. */
-	dsrpen_up(&n->pen, rig, NETRIG_DIRECTOR, vip,
+	dsrpen_up(&n->pen, fixture, NET_FIXTURE_DIRECTOR, vip,
 	    type == SOCK_DGRAM ? "-rU" : "-r", w[0], w[1], w[2], w[3], w[4],
 	    w[5], NULL);
 }
@@ -56,15 +59,16 @@ dsrnet_end(struct dsrnet *n)
 	unsigned i;
 
 	dsrpen_down(&n->pen);
-	for (i = 0; i < n->rig->is.servers; i++)
+	for (i = 0; i < n->fixture->is.servers; i++)
 		close(n->at[i]);
-	netrig_down(n->rig);
+	net_fixture_down(n->fixture);
 }
 
 int
 dsrnet_dial(const struct dsrnet *n)
 {
-	return netrig_dial(n->rig, NETRIG_CLIENT, n->type, n->vip, DSRNET_PORT);
+	return net_fixture_dial(
+	    n->fixture, NET_FIXTURE_CLIENT, n->type, n->vip, DSRNET_PORT);
 }
 
 static unsigned
@@ -72,7 +76,7 @@ who_has_got(const struct dsrnet *n)
 {
 	unsigned i = 0;
 
-	while (i < n->rig->is.servers && !netrig_is_readable(n->at[i]))
+	while (i < n->fixture->is.servers && !net_fixture_is_readable(n->at[i]))
 		i++;
 	return i;
 }
@@ -80,7 +84,7 @@ who_has_got(const struct dsrnet *n)
 unsigned
 dsrnet_wait(const struct dsrnet *n)
 {
-	WAIT_FOR(who_has_got(n) < n->rig->is.servers, 10000);
+	WAIT_FOR(who_has_got(n) < n->fixture->is.servers, 10000);
 	return who_has_got(n);
 }
 
@@ -90,7 +94,7 @@ dsrnet_connect(const struct dsrnet *n, int *near, int *far)
 	unsigned i;
 
 	*near = dsrnet_dial(n);
-	WAIT_FOR(netrig_is_connected(*near), 10000);
+	WAIT_FOR(net_fixture_is_connected(*near), 10000);
 	i = dsrnet_wait(n);
 	*far = accept4(n->at[i], NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	ck_assert_int_ge(*far, 0);
@@ -133,7 +137,7 @@ ask_again(const struct dsrnet *n, int near, const void *bytes, size_t size)
 	long long end = wait_now_ms() + wait_scaled(5000);
 
 	ck_assert_int_eq(send(near, bytes, size, 0), (int)size);
-	while (!lost && who_has_got(n) == n->rig->is.servers) {
+	while (!lost && who_has_got(n) == n->fixture->is.servers) {
 		if (wait_now_ms() > end) {
 			lost = true;
 			ck_assert_int_eq(
@@ -163,7 +167,7 @@ dsrnet_echo(const struct dsrnet *n, int near, size_t ask, size_t answer)
 	    sendto(n->at[i], bytes, answer, 0, (struct sockaddr *)&from, len),
 	    (int)answer);
 	/* A connected socket hears nobody but the VIP. */
-	WAIT_FOR(netrig_is_readable(near), 10000);
+	WAIT_FOR(net_fixture_is_readable(near), 10000);
 	ck_assert_int_eq(recv(near, bytes, DATAGRAM, 0), (int)answer);
 	pattern_check(3, 0, bytes, answer);
 	return i;

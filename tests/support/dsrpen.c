@@ -14,7 +14,7 @@
 #include "support/suite.h"
 #include "support/wait.h"
 
-static struct netrig_tap tap;
+static struct net_fixture_tap tap;
 
 bool
 dsrpen_is_classic(void)
@@ -69,23 +69,23 @@ first_words(struct dsrpen *p, const char *argv[])
 /* One question in a while: its answer takes a moment, more questions do not
  * make it come sooner. */
 static bool
-is_ready(struct dsrpen *p, enum netrig_place from)
+is_ready(struct dsrpen *p, enum net_fixture_place from)
 {
 	static int looks;
 	uint8_t mac[6], own[6];
 
 	if (child_has_ended(&p->child))
 		return true;
-	if (looks++ % 16 != 0 && !netrig_is_readable(tap.fd))
+	if (looks++ % 16 != 0 && !net_fixture_is_readable(tap.fd))
 		return false;
-	netrig_mac(p->where, own);
-	return netrig_who_has(&tap, from, p->vip, mac) &&
+	net_fixture_mac(p->where, own);
+	return net_fixture_who_has(&tap, from, p->vip, mac) &&
 	    memcmp(mac, own, 6) == 0;
 }
 
 static void
-start(struct dsrpen *p, const struct netrig *r, enum netrig_place where,
-    const char *vip, va_list words)
+start(struct dsrpen *p, const struct net_fixture *r,
+    enum net_fixture_place where, const char *vip, va_list words)
 {
 	const char *argv[CHILD_ARGS];
 	int i;
@@ -98,12 +98,12 @@ start(struct dsrpen *p, const struct netrig *r, enum netrig_place where,
 	    (argv[i] = va_arg(words, const char *)) != NULL)
 		i++;
 	argv[i] = NULL;
-	netrig_start(r, where, &p->child, argv);
+	net_fixture_start(r, where, &p->child, argv);
 }
 
 void
-dsrpen_start(struct dsrpen *p, const struct netrig *r, enum netrig_place where,
-    const char *vip, ...)
+dsrpen_start(struct dsrpen *p, const struct net_fixture *r,
+    enum net_fixture_place where, const char *vip, ...)
 {
 	va_list ap;
 
@@ -113,27 +113,29 @@ dsrpen_start(struct dsrpen *p, const struct netrig *r, enum netrig_place where,
 }
 
 void
-dsrpen_up(struct dsrpen *p, const struct netrig *r, enum netrig_place where,
-    const char *vip, ...)
+dsrpen_up(struct dsrpen *p, const struct net_fixture *r,
+    enum net_fixture_place where, const char *vip, ...)
 {
-	enum netrig_place from = r->is.router ? NETRIG_ROUTER : NETRIG_CLIENT;
+	enum net_fixture_place from =
+	    r->is.router ? NET_FIXTURE_ROUTER : NET_FIXTURE_CLIENT;
 	va_list ap;
 
-	netrig_tap(&tap, r, from, "eth0");
+	net_fixture_tap(&tap, r, from, "eth0");
 	va_start(ap, vip);
 	start(p, r, where, vip, ap);
 	va_end(ap);
 	WAIT_FOR(is_ready(p, from), 10000);
-	netrig_tap_close(&tap);
+	net_fixture_tap_close(&tap);
 	ck_assert_msg(p->child.running, "pen ended with %d: %s",
 	    p->child.status, child_err(&p->child));
 }
 
 const char *
-dsrpen_ask(const struct dsrpen *p, const struct netrig *r, const char *line)
+dsrpen_ask(
+    const struct dsrpen *p, const struct net_fixture *r, const char *line)
 {
 	ck_assert_ptr_nonnull(p->control);
-	return netrig_run(
+	return net_fixture_run(
 	    r, p->where, 10000, ctl_client(), p->control, line, NULL);
 }
 

@@ -1,4 +1,4 @@
-/* dsrpen.h: pen as a director of a rig.
+/* dsrpen.h: pen as a director of a fixture.
  *
  * DSR_PEN names another program than PEN; the one it names is taken for a
  * classic pen, which has the basic form of DSR without IPv6 and gets no control
@@ -7,11 +7,11 @@
 #define PEN_TEST_DSRPEN_H
 
 #include "support/netframe.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 
 struct dsrpen {
 	struct child child;
-	enum netrig_place where;
+	enum net_fixture_place where;
 	const char *vip;
 	const char *control; /* path of its socket; NULL: a classic one */
 };
@@ -35,15 +35,17 @@ bool dsrpen_is_there(void);
 /* Starts `pen -f -O "dsr_if eth0" [-C control] WORDS...` in that place and
  * returns when it answers the client's question for the MAC of `vip`. The words
  * end with NULL. */
-void dsrpen_up(struct dsrpen *p, const struct netrig *r,
-    enum netrig_place where, const char *vip, ...) __attribute__((sentinel));
+void dsrpen_up(struct dsrpen *p, const struct net_fixture *r,
+    enum net_fixture_place where, const char *vip, ...)
+    __attribute__((sentinel));
 /* The same without waiting, and without a frame that is not the session's
  * own. */
-void dsrpen_start(struct dsrpen *p, const struct netrig *r,
-    enum netrig_place where, const char *vip, ...) __attribute__((sentinel));
+void dsrpen_start(struct dsrpen *p, const struct net_fixture *r,
+    enum net_fixture_place where, const char *vip, ...)
+    __attribute__((sentinel));
 /* One line through penctl; what it answers. Not for a classic one. */
 const char *dsrpen_ask(
-    const struct dsrpen *p, const struct netrig *r, const char *line);
+    const struct dsrpen *p, const struct net_fixture *r, const char *line);
 /* SIGTERM; the test fails, with what pen says, unless it was still there and,
  * ours, exits with 0. */
 void dsrpen_down(struct dsrpen *p);

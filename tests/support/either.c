@@ -13,9 +13,9 @@
 #include "support/tlsends.h"
 
 struct either
-either_connect(const struct spot *at, const struct tls_wish *w)
+either_connect(const struct endpoint *at, const struct tls_wish *w)
 {
-	struct either e = { .fd = spot_connect(at) };
+	struct either e = { .fd = endpoint_connect(at) };
 
 	if (w == NULL)
 		return e;
@@ -72,7 +72,7 @@ either_cut(struct either *e)
 	if (e->peer != NULL)
 		tls_peer_close(e->peer);
 	else
-		spot_reset(e->fd);
+		endpoint_reset(e->fd);
 }
 
 void
@@ -212,7 +212,8 @@ either_serve(struct either_server *s, either_talk_fn *talk, const char *cert,
 	if (s->is_tls)
 		tls_echo_start(&s->tls, cert, cert, &o);
 	else
-		backend_start(&s->tls.backend, SPOT_TCP4, serve_plain, NULL);
+		backend_start(
+		    &s->tls.backend, ENDPOINT_TCP4, serve_plain, NULL);
 }
 
 void

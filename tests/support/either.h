@@ -15,7 +15,8 @@ struct either {
 
 /* Connects; TLS with a wish, plain with NULL. The test fails when it does not
  * work. */
-struct either either_connect(const struct spot *at, const struct tls_wish *w);
+struct either either_connect(
+    const struct endpoint *at, const struct tls_wish *w);
 /* All of it, else false. */
 bool either_write(struct either *e, const void *bytes, size_t n);
 /* Some; 0: a clean end; -1 with errno as tls_peer_read(). */

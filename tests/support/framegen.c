@@ -50,7 +50,7 @@ any_ip(bool v6, uint64_t salt, unsigned char *ip)
 	return width;
 }
 
-/* On the segment of netrig.h; nobody has the clients' addresses, so that
+/* On the segment of net_fixture.h; nobody has the clients' addresses, so that
  * servers' answers reach nobody. */
 static size_t
 segment_ip(bool v6, unsigned last, unsigned char *ip)

@@ -69,7 +69,7 @@ void framegen_mark(
     struct framegen *g, struct framegen_frame *m, uint64_t number);
 /* Spoils it in one way of many; returns the way's name. What `is` says is no
  * longer so. */
-const char *framegen_spoil(struct framegen *g, struct framegen_frame *m);
+const char *framegen_corrupt(struct framegen *g, struct framegen_frame *m);
 /* The dice: below n. */
 uint32_t framegen_below(struct framegen *g, uint32_t n);
 

@@ -31,9 +31,10 @@ static const char *machine;
 /* ---- machines ---- */
 
 static void
-give_address(const struct netrig *r, enum netrig_place where, int number)
+give_address(
+    const struct net_fixture *r, enum net_fixture_place where, int number)
 {
-	netrig_ip(r, where,
+	net_fixture_ip(r, where,
 	    text("addr flush dev eth0\naddr add 192.0.2.%d/24 dev eth0\n"
 		 "addr add 2001:db8::%d/64 dev eth0 nodad\n",
 		number, number));
@@ -121,19 +122,20 @@ guide_machine(struct guide *g, const char *name)
 const char *
 guide_network(struct guide *g, const char *name, bool two_pens)
 {
-	struct netrig_options o = { .servers = 2, .two_directors = two_pens };
-	const char *why = netrig_up(&g->rig, &o);
+	struct net_fixture_options o = { .servers = 2,
+		.two_directors = two_pens };
+	const char *why = net_fixture_up(&g->fixture, &o);
 
 	if (why != NULL)
 		return why;
 	g->name = name;
 	guide_machine(g, "");
-	give_address(&g->rig, NETRIG_CLIENT, 100);
-	give_address(&g->rig, NETRIG_SERVER, 21);
-	give_address(&g->rig, NETRIG_SERVER + 1, 22);
-	give_address(&g->rig, NETRIG_DIRECTOR, two_pens ? 11 : 10);
+	give_address(&g->fixture, NET_FIXTURE_CLIENT, 100);
+	give_address(&g->fixture, NET_FIXTURE_SERVER, 21);
+	give_address(&g->fixture, NET_FIXTURE_SERVER + 1, 22);
+	give_address(&g->fixture, NET_FIXTURE_DIRECTOR, two_pens ? 11 : 10);
 	if (two_pens)
-		give_address(&g->rig, NETRIG_DIRECTOR2, 12);
+		give_address(&g->fixture, NET_FIXTURE_DIRECTOR2, 12);
 	return NULL;
 }
 
@@ -154,15 +156,15 @@ check(const char *file)
 }
 
 void
-guide_start_at(struct guide *g, struct pen *pen, enum netrig_place where)
+guide_start_at(struct guide *g, struct pen *pen, enum net_fixture_place where)
 {
 	const char *file = guide_path(text("/etc/pen/%s.conf", g->name));
 
 	write_file(file, guide_text(text("%s.conf", g->name)));
-	netrig_enter(&g->rig, where);
+	net_fixture_enter(&g->fixture, where);
 	check(file);
 	pen_start(pen, "-f", "-F", file, NULL);
-	netrig_leave(&g->rig);
+	net_fixture_leave(&g->fixture);
 	WAIT_FOR(child_has_ended(&pen->child) ||
 		child_has_said(&pen->child, "started version="),
 	    SOON);
@@ -172,21 +174,22 @@ guide_start_at(struct guide *g, struct pen *pen, enum netrig_place where)
 void
 guide_start(struct guide *g)
 {
-	guide_start_at(g, &g->pen, NETRIG_DIRECTOR);
+	guide_start_at(g, &g->pen, NET_FIXTURE_DIRECTOR);
 }
 
 const char *
 guide_ask(struct guide *g, const char *line)
 {
-	return netrig_run(&g->rig, NETRIG_DIRECTOR, SOON, ctl_client(),
-	    guide_path(text("/run/pen-%s/ctl", g->name)), line, NULL);
+	return net_fixture_run(&g->fixture, NET_FIXTURE_DIRECTOR, SOON,
+	    ctl_client(), guide_path(text("/run/pen-%s/ctl", g->name)), line,
+	    NULL);
 }
 
 void
 guide_end(struct guide *g)
 {
 	pen_down(&g->pen);
-	netrig_down(&g->rig);
+	net_fixture_down(&g->fixture);
 }
 
 /* ---- waiting ---- */
@@ -213,9 +216,9 @@ guide_wait_server(struct guide *g, int number, const char *state)
 void
 guide_wait_listen(struct child *c, const char *host, int port)
 {
-	struct spot any = { .port = port }, at;
+	struct endpoint any = { .port = port }, at;
 
-	spot_at_host(&at, &any, host);
-	WAIT_FOR(child_has_ended(c) || spot_is_listening(&at), SOON);
+	endpoint_at_host(&at, &any, host);
+	WAIT_FOR(child_has_ended(c) || endpoint_is_listening(&at), SOON);
 	ck_assert_msg(c->running, "%s%s", child_err(c), child_out(c));
 }

@@ -7,7 +7,7 @@
 #ifndef PEN_TEST_GUIDE_H
 #define PEN_TEST_GUIDE_H
 
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/penrun.h"
 
 #define GUIDE_PEN    "192.0.2.10"
@@ -16,13 +16,13 @@
 
 struct guide {
 	const char *name; /* of the file, without ".conf" */
-	struct netrig rig;
+	struct net_fixture fixture;
 	struct pen pen;
 };
 
 /* Makes the network, and directories for the file; NULL, or why this machine
- * cannot. With two pens they are 192.0.2.11 and 192.0.2.12, as NETRIG_DIRECTOR
- * and NETRIG_DIRECTOR2. */
+ * cannot. With two pens they are 192.0.2.11 and 192.0.2.12, as
+ * NET_FIXTURE_DIRECTOR and NET_FIXTURE_DIRECTOR2. */
 const char *guide_network(struct guide *g, const char *name, bool two_pens);
 #define NEED_GUIDES(g, name, two_pens)                              \
 	do {                                                        \
@@ -41,7 +41,8 @@ const char *guide_path(const char *path);
 /* Starts pen with the file, after --check has had nothing to say of it. */
 void guide_start(struct guide *g);
 /* The same for one more pen, on that machine. */
-void guide_start_at(struct guide *g, struct pen *pen, enum netrig_place where);
+void guide_start_at(
+    struct guide *g, struct pen *pen, enum net_fixture_place where);
 /* What the control socket answers. */
 const char *guide_ask(struct guide *g, const char *line);
 /* SIGTERM, and the end of the network. */

@@ -143,7 +143,7 @@ take_out(struct httpgen *g, size_t at, size_t n)
 }
 
 static void
-spoil(struct httpgen *g, struct dice *d)
+corrupt(struct httpgen *g, struct dice *d)
 {
 	static const char odd[] = "\r\n \t:;,\"\\\x0b\x7f\xff" "0a-+";
 	size_t at = roll(d, (unsigned)g->length);
@@ -200,5 +200,5 @@ httpgen_make(struct httpgen *g, uint64_t number)
 		}
 	}
 	if (kind == 2)
-		spoil(g, &d);
+		corrupt(g, &d);
 }

@@ -28,11 +28,11 @@ inspectrun_start(struct inspectrun *r, const char *const before[],
 		argv[i++] = "-O";
 		argv[i++] = *settings++;
 	}
-	argv[i++] = NETRIG_VIP4 ":0,[" NETRIG_VIP6 "]:0";
-	argv[i++] = r->beyond ? netrig_far4(0) : netrig_server4(0);
-	argv[i++] = r->beyond ? netrig_far6(1) : netrig_server6(1);
+	argv[i++] = NET_FIXTURE_VIP4 ":0,[" NET_FIXTURE_VIP6 "]:0";
+	argv[i++] = r->beyond ? net_fixture_far4(0) : net_fixture_server4(0);
+	argv[i++] = r->beyond ? net_fixture_far6(1) : net_fixture_server6(1);
 	argv[i] = NULL;
-	netrig_start(r->rig, NETRIG_DIRECTOR, &r->child, argv);
+	net_fixture_start(r->fixture, NET_FIXTURE_DIRECTOR, &r->child, argv);
 }
 
 const char *
@@ -95,10 +95,10 @@ inspectrun_mend(const struct inspectrun *r, const char *report,
 		    list[i].line, report);
 		wrong = wrong || strncmp(found, "error: ", 7) == 0;
 		mend = strstr(found, "; fix: ");
-		if (list[i].where == NETRIG_HOME)
+		if (list[i].where == NET_FIXTURE_HOME)
 			continue;
 		ck_assert_msg(mend != NULL, "%s", found);
-		netrig_run(r->rig, list[i].where, 10000, "sh", "-c",
+		net_fixture_run(r->fixture, list[i].where, 10000, "sh", "-c",
 		    mend + strlen("; fix: "), NULL);
 	}
 	ck_assert_int_eq(r->child.status, wrong);

@@ -1,22 +1,22 @@
-/* inspectrun.h: pen --check as the director of a rig of two servers, and what
- * it finds. */
+/* inspectrun.h: pen --check as the director of a fixture of two servers, and
+ * what it finds. */
 #ifndef PEN_TEST_INSPECTRUN_H
 #define PEN_TEST_INSPECTRUN_H
 
 #include <stdbool.h>
 
 #include "support/child.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 
 struct inspectrun {
-	const struct netrig *rig; /* the test's; up while it runs */
+	const struct net_fixture *fixture; /* the test's; up while it runs */
 	struct child child;
 	bool beyond; /* its servers are beyond the far router */
 };
 
-/* A finding, and where its command belongs; NETRIG_HOME: nowhere. */
+/* A finding, and where its command belongs; NET_FIXTURE_HOME: nowhere. */
 struct finding {
-	enum netrig_place where;
+	enum net_fixture_place where;
 	const char *line; /* begins like this */
 };
 

@@ -11,17 +11,17 @@
 #include <unistd.h>
 
 #include "support/manager.h"
-#include "support/spot.h"
+#include "support/endpoint.h"
 #include "support/suite.h"
 
 void
 manager_begin(struct manager *m, bool is_abstract)
 {
-	struct spot at;
+	struct endpoint at;
 	int on = 1;
 
 	memset(m, 0, sizeof(*m));
-	spot_new(&at, is_abstract ? SPOT_ABSTRACT : SPOT_UNIX);
+	endpoint_new(&at, is_abstract ? ENDPOINT_ABSTRACT : ENDPOINT_UNIX);
 	snprintf(m->name, sizeof(m->name), "%s", at.text);
 	m->fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 	ck_assert_int_ge(m->fd, 0);

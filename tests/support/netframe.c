@@ -18,16 +18,16 @@
 enum { HEAD = 12, TAG = 4, ARP_SIZE = 42, NDP_SIZE = 14 + 40 + 32 };
 
 void
-netrig_tap(struct netrig_tap *t, const struct netrig *r,
-    enum netrig_place where, const char *interface)
+net_fixture_tap(struct net_fixture_tap *t, const struct net_fixture *r,
+    enum net_fixture_place where, const char *interface)
 {
 	struct sockaddr_ll at;
 	int on = 1, room = 16 << 20;
 
-	netrig_enter(r, where);
+	net_fixture_enter(r, where);
 	t->fd = socket(AF_PACKET, SOCK_RAW, 0);
 	t->ifindex = (int)if_nametoindex(interface);
-	netrig_leave(r);
+	net_fixture_leave(r);
 	ck_assert_int_ge(t->fd, 0);
 	ck_assert_msg(t->ifindex > 0, "no interface %s", interface);
 	ck_assert_int_eq(fcntl(t->fd, F_SETFD, FD_CLOEXEC), 0);
@@ -46,7 +46,7 @@ netrig_tap(struct netrig_tap *t, const struct netrig *r,
 
 /* The kernel has taken it out. */
 static void
-put_tag_back(struct netrig_tap *t, struct msghdr *m)
+put_tag_back(struct net_fixture_tap *t, struct msghdr *m)
 {
 	struct tpacket_auxdata aux;
 	struct cmsghdr *c;
@@ -69,7 +69,7 @@ put_tag_back(struct netrig_tap *t, struct msghdr *m)
 }
 
 bool
-netrig_tap_next(struct netrig_tap *t)
+net_fixture_tap_next(struct net_fixture_tap *t)
 {
 	union {
 		struct cmsghdr align;
@@ -94,7 +94,7 @@ netrig_tap_next(struct netrig_tap *t)
 }
 
 unsigned
-netrig_tap_lost(struct netrig_tap *t)
+net_fixture_tap_lost(struct net_fixture_tap *t)
 {
 	struct tpacket_stats s = { 0, 0 };
 	socklen_t len = sizeof(s);
@@ -105,7 +105,8 @@ netrig_tap_lost(struct netrig_tap *t)
 }
 
 void
-netrig_tap_send(const struct netrig_tap *t, const void *bytes, size_t length)
+net_fixture_tap_send(
+    const struct net_fixture_tap *t, const void *bytes, size_t length)
 {
 	ssize_t n = send(t->fd, bytes, length, 0);
 
@@ -114,21 +115,21 @@ netrig_tap_send(const struct netrig_tap *t, const void *bytes, size_t length)
 }
 
 void
-netrig_tap_close(struct netrig_tap *t)
+net_fixture_tap_close(struct net_fixture_tap *t)
 {
 	close(t->fd);
 	t->fd = -1;
 }
 
 void
-netrig_put16(unsigned char *p, unsigned n)
+net_fixture_put16(unsigned char *p, unsigned n)
 {
 	p[0] = (unsigned char)(n >> 8);
 	p[1] = (unsigned char)n;
 }
 
 unsigned
-netrig_sum(const unsigned char *p, size_t n)
+net_fixture_sum(const unsigned char *p, size_t n)
 {
 	unsigned long all = 0;
 	size_t i;
@@ -143,7 +144,8 @@ netrig_sum(const unsigned char *p, size_t n)
 static const uint8_t broadcast[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 
 static void
-ask_arp(struct netrig_tap *t, const uint8_t own[6], const struct in_addr *ip)
+ask_arp(
+    struct net_fixture_tap *t, const uint8_t own[6], const struct in_addr *ip)
 {
 	static const uint8_t fixed[] = { 8, 6, 0, 1, 8, 0, 6, 4, 0, 1 };
 	const uint8_t from[] = { 192, 168, 100, own[5] };
@@ -155,11 +157,12 @@ ask_arp(struct netrig_tap *t, const uint8_t own[6], const struct in_addr *ip)
 	memcpy(f + 22, own, 6);
 	memcpy(f + 28, from, 4);
 	memcpy(f + 38, ip, 4);
-	netrig_tap_send(t, f, sizeof(f));
+	net_fixture_tap_send(t, f, sizeof(f));
 }
 
 static void
-ask_ndp(struct netrig_tap *t, const uint8_t own[6], const struct in6_addr *ip)
+ask_ndp(
+    struct net_fixture_tap *t, const uint8_t own[6], const struct in6_addr *ip)
 {
 	static const uint8_t group[] = { 0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
 		0xff };
@@ -191,11 +194,11 @@ ask_ndp(struct netrig_tap *t, const uint8_t own[6], const struct in6_addr *ip)
 	sum = ~((sum & 0xffff) + (sum >> 16));
 	f[56] = (uint8_t)(sum >> 8);
 	f[57] = (uint8_t)sum;
-	netrig_tap_send(t, f, sizeof(f));
+	net_fixture_tap_send(t, f, sizeof(f));
 }
 
 static bool
-is_arp_answer(const struct netrig_tap *t, const struct in_addr *ip)
+is_arp_answer(const struct net_fixture_tap *t, const struct in_addr *ip)
 {
 	const unsigned char *f = t->bytes;
 
@@ -205,7 +208,7 @@ is_arp_answer(const struct netrig_tap *t, const struct in_addr *ip)
 
 /* A neighbour advertisement with the target's link-layer address. */
 static bool
-is_ndp_answer(const struct netrig_tap *t, const struct in6_addr *ip)
+is_ndp_answer(const struct net_fixture_tap *t, const struct in6_addr *ip)
 {
 	const unsigned char *f = t->bytes;
 
@@ -215,21 +218,21 @@ is_ndp_answer(const struct netrig_tap *t, const struct in6_addr *ip)
 }
 
 bool
-netrig_who_has(struct netrig_tap *t, enum netrig_place from, const char *ip,
-    uint8_t mac[6])
+net_fixture_who_has(struct net_fixture_tap *t, enum net_fixture_place from,
+    const char *ip, uint8_t mac[6])
 {
 	struct in_addr in;
 	struct in6_addr in6;
 	uint8_t own[6];
 	bool v4 = inet_pton(AF_INET, ip, &in) == 1, found = false;
 
-	netrig_mac(from, own);
+	net_fixture_mac(from, own);
 	ck_assert_msg(v4 || inet_pton(AF_INET6, ip, &in6) == 1, "%s", ip);
 	if (v4)
 		ask_arp(t, own, &in);
 	else
 		ask_ndp(t, own, &in6);
-	while (netrig_tap_next(t)) {
+	while (net_fixture_tap_next(t)) {
 		if (t->outgoing ||
 		    !(v4 ? is_arp_answer(t, &in) : is_ndp_answer(t, &in6)))
 			continue;

@@ -16,7 +16,7 @@
 
 #include "support/child.h"
 #include "support/nethub.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 
 enum { PORTS = 16, KNOWN = 64, HEAD = 12, TAG = 4, BATCH = 64 };
 
@@ -29,7 +29,7 @@ struct hub {
 		unsigned port;
 	} known[KNOWN];
 	unsigned macs;
-	unsigned char bytes[TAG + NETRIG_FRAME]; /* with room for a tag */
+	unsigned char bytes[TAG + NET_FIXTURE_FRAME]; /* with room for a tag */
 };
 
 static void
@@ -126,7 +126,7 @@ pass_one(struct hub *h, unsigned from)
 		char bytes[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
 	} control;
 	struct sockaddr_ll at;
-	struct iovec iov = { h->bytes + TAG, NETRIG_FRAME };
+	struct iovec iov = { h->bytes + TAG, NET_FIXTURE_FRAME };
 	struct msghdr m = { .msg_name = &at,
 		.msg_namelen = sizeof(at),
 		.msg_iov = &iov,

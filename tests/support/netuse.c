@@ -1,4 +1,5 @@
-/* netuse.c: what tests do in a rig's places: programs, sockets, counters. */
+/* netuse.c: what tests do in a fixture's places: programs, sockets, counters.
+ */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -18,74 +19,75 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
 const char *
-netrig_server4(unsigned i)
+net_fixture_server4(unsigned i)
 {
 	return text("192.168.100.%u", i + 3);
 }
 
 const char *
-netrig_server6(unsigned i)
+net_fixture_server6(unsigned i)
 {
 	return text("fd00:64::%u", i + 3);
 }
 
 const char *
-netrig_far4(unsigned i)
+net_fixture_far4(unsigned i)
 {
 	return text("192.168.%u.2", 110 + i);
 }
 
 const char *
-netrig_far6(unsigned i)
+net_fixture_far6(unsigned i)
 {
 	return text("fd00:%x::2", 110 + i);
 }
 
 const char *
-netrig_client4(const struct netrig *r)
+net_fixture_client4(const struct net_fixture *r)
 {
 	return r->is.router ? "192.168.200.2" : "192.168.100.1";
 }
 
 const char *
-netrig_client6(const struct netrig *r)
+net_fixture_client6(const struct net_fixture *r)
 {
 	return r->is.router ? "fd00:c8::2" : "fd00:64::1";
 }
 
 void
-netrig_mac(enum netrig_place where, uint8_t mac[6])
+net_fixture_mac(enum net_fixture_place where, uint8_t mac[6])
 {
 	static const uint8_t start[] = { 2, 0, 0, 0x64, 0, 1 };
 
 	memcpy(mac, start, 6);
-	if (where == NETRIG_DIRECTOR)
+	if (where == NET_FIXTURE_DIRECTOR)
 		mac[5] = 2;
-	else if (where == NETRIG_DIRECTOR2)
+	else if (where == NET_FIXTURE_DIRECTOR2)
 		mac[5] = 7;
-	else if (where == NETRIG_FAR_ROUTER)
+	else if (where == NET_FIXTURE_FAR_ROUTER)
 		mac[5] = 9;
-	else if (where >= NETRIG_SERVER)
-		mac[5] = (uint8_t)(where - NETRIG_SERVER + 3);
+	else if (where >= NET_FIXTURE_SERVER)
+		mac[5] = (uint8_t)(where - NET_FIXTURE_SERVER + 3);
 }
 
 void
-netrig_start(const struct netrig *r, enum netrig_place where, struct child *c,
-    const char *const argv[])
+net_fixture_start(const struct net_fixture *r, enum net_fixture_place where,
+    struct child *c, const char *const argv[])
 {
-	netrig_enter(r, where);
+	net_fixture_enter(r, where);
 	child_start(c, argv);
-	netrig_leave(r);
+	net_fixture_leave(r);
 }
 
 const char *
-netrig_run(const struct netrig *r, enum netrig_place where, int ms, ...)
+net_fixture_run(
+    const struct net_fixture *r, enum net_fixture_place where, int ms, ...)
 {
 	const char *argv[CHILD_ARGS];
 	struct child c;
@@ -98,27 +100,28 @@ netrig_run(const struct netrig *r, enum netrig_place where, int ms, ...)
 		n++;
 	va_end(ap);
 	argv[n] = NULL;
-	netrig_start(r, where, &c, argv);
+	net_fixture_start(r, where, &c, argv);
 	ck_assert_msg(child_wait(&c, ms) == 0, "%s: exit %d: %s%s", argv[0],
 	    c.status, child_out(&c), child_err(&c));
 	return child_out(&c);
 }
 
 void
-netrig_ip(const struct netrig *r, enum netrig_place where, const char *lines)
+net_fixture_ip(const struct net_fixture *r, enum net_fixture_place where,
+    const char *lines)
 {
 	const char *file = scratch("ip");
 
 	write_file(file, lines);
-	netrig_run(r, where, 10000, "ip", "-batch", file, NULL);
+	net_fixture_run(r, where, 10000, "ip", "-batch", file, NULL);
 }
 
 void
-netrig_feature(const struct netrig *r, enum netrig_place where,
+net_fixture_feature(const struct net_fixture *r, enum net_fixture_place where,
     const char *interface, unsigned command, bool on)
 {
 	struct ethtool_value v = { .cmd = command, .data = on };
-	int fd = netrig_listen(r, where, SOCK_DGRAM, "0.0.0.0", 0);
+	int fd = net_fixture_listen(r, where, SOCK_DGRAM, "0.0.0.0", 0);
 	struct ifreq req;
 
 	memset(&req, 0, sizeof(req));
@@ -129,17 +132,17 @@ netrig_feature(const struct netrig *r, enum netrig_place where,
 	close(fd);
 }
 
-struct netrig_counters
-netrig_counters(
-    const struct netrig *r, enum netrig_place where, const char *interface)
+struct net_fixture_counters
+net_fixture_counters(const struct net_fixture *r, enum net_fixture_place where,
+    const char *interface)
 {
-	struct netrig_counters c = { 0, 0, 0, 0, 0, 0 };
+	struct net_fixture_counters c = { 0, 0, 0, 0, 0, 0 };
 	const char *s;
 	int n = 0;
 
-	netrig_enter(r, where);
+	net_fixture_enter(r, where);
 	s = contents("/proc/thread-self/net/dev");
-	netrig_leave(r);
+	net_fixture_leave(r);
 	s = strstr(s, text(" %s:", interface));
 	if (s != NULL)
 		n = sscanf(strchr(s, ':') + 1,
@@ -169,14 +172,14 @@ make_address(struct sockaddr_storage *a, const char *ip, int port)
 }
 
 static int
-make_socket(
-    const struct netrig *r, enum netrig_place where, int family, int type)
+make_socket(const struct net_fixture *r, enum net_fixture_place where,
+    int family, int type)
 {
 	int fd;
 
-	netrig_enter(r, where);
+	net_fixture_enter(r, where);
 	fd = socket(family, type, 0);
-	netrig_leave(r);
+	net_fixture_leave(r);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
 	ck_assert_int_eq(fcntl(fd, F_SETFD, FD_CLOEXEC), 0);
@@ -184,8 +187,8 @@ make_socket(
 }
 
 int
-netrig_listen(const struct netrig *r, enum netrig_place where, int type,
-    const char *ip, int port)
+net_fixture_listen(const struct net_fixture *r, enum net_fixture_place where,
+    int type, const char *ip, int port)
 {
 	struct sockaddr_storage a;
 	socklen_t len = make_address(&a, ip, port);
@@ -201,8 +204,8 @@ netrig_listen(const struct netrig *r, enum netrig_place where, int type,
 }
 
 int
-netrig_dial_from(const struct netrig *r, enum netrig_place where, int type,
-    const char *from, const char *ip, int port)
+net_fixture_dial_from(const struct net_fixture *r, enum net_fixture_place where,
+    int type, const char *from, const char *ip, int port)
 {
 	struct sockaddr_storage a, own;
 	socklen_t len = make_address(&a, ip, port), own_len;
@@ -220,14 +223,14 @@ netrig_dial_from(const struct netrig *r, enum netrig_place where, int type,
 }
 
 int
-netrig_dial(const struct netrig *r, enum netrig_place where, int type,
-    const char *ip, int port)
+net_fixture_dial(const struct net_fixture *r, enum net_fixture_place where,
+    int type, const char *ip, int port)
 {
-	return netrig_dial_from(r, where, type, NULL, ip, port);
+	return net_fixture_dial_from(r, where, type, NULL, ip, port);
 }
 
 bool
-netrig_is_readable(int fd)
+net_fixture_is_readable(int fd)
 {
 	struct pollfd p = { fd, POLLIN, 0 };
 
@@ -235,7 +238,7 @@ netrig_is_readable(int fd)
 }
 
 bool
-netrig_is_connected(int fd)
+net_fixture_is_connected(int fd)
 {
 	struct pollfd p = { fd, POLLOUT, 0 };
 	int error = 0;

@@ -46,7 +46,7 @@ nginx_again(struct nginx *n, const char *page)
 		n->at.text, n->listen, n->lines, d, page));
 	child_start(&n->child, argv);
 	WAIT_FOR(
-	    child_has_ended(&n->child) || spot_is_listening(&n->at), 10000);
+	    child_has_ended(&n->child) || endpoint_is_listening(&n->at), 10000);
 	ck_assert_msg(n->child.running, "nginx: %s", child_err(&n->child));
 }
 
@@ -61,7 +61,7 @@ nginx_up_with(
 	n->lines = lines;
 	n->root = scratch(text("nginx%d", ++count));
 	ck_assert_int_eq(mkdir(n->root, 0755), 0);
-	spot_new(&n->at, SPOT_TCP4);
+	endpoint_new(&n->at, ENDPOINT_TCP4);
 	nginx_again(n, page);
 }
 
@@ -81,7 +81,7 @@ long
 nginx_requests(const struct nginx *n)
 {
 	const char *s =
-	    spot_ask(&n->at, "GET /status HTTP/1.0\r\nHost: x\r\n\r\n");
+	    endpoint_ask(&n->at, "GET /status HTTP/1.0\r\nHost: x\r\n\r\n");
 	long accepted, handled, requests;
 
 	s = strstr(s, "handled requests\n");

@@ -3,11 +3,11 @@
 #define PEN_TEST_NGINX_H
 
 #include "support/child.h"
-#include "support/spot.h"
+#include "support/endpoint.h"
 
 struct nginx {
 	struct child child;
-	struct spot at;
+	struct endpoint at;
 	const char *root; /* its files; "/" answers `page` */
 	const char *listen, *lines;
 };

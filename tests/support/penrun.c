@@ -114,20 +114,21 @@ pen_start_given(struct pen *p, const struct child_gifts *gifts, ...)
 static void
 wait_for_control(struct pen *p, const struct words *w)
 {
-	struct spot at = { .port = 0 };
+	struct endpoint at = { .port = 0 };
 	int i;
 
 	for (i = 1; i < w->n; i++) {
 		if (strcmp(w->argv[i - 1], "-C") != 0 || w->argv[i][0] != '/')
 			continue;
 		snprintf(at.text, sizeof(at.text), "%s", w->argv[i]);
-		WAIT_FOR(child_has_ended(&p->child) || spot_is_listening(&at),
+		WAIT_FOR(
+		    child_has_ended(&p->child) || endpoint_is_listening(&at),
 		    60000);
 	}
 }
 
 void
-pen_up(struct pen *p, const struct spot *front, ...)
+pen_up(struct pen *p, const struct endpoint *front, ...)
 {
 	struct words w;
 	va_list ap;
@@ -143,7 +144,8 @@ pen_up(struct pen *p, const struct spot *front, ...)
 }
 
 void
-pen_up_words(struct pen *p, const struct spot *front, const char *const argv[])
+pen_up_words(
+    struct pen *p, const struct endpoint *front, const char *const argv[])
 {
 	struct words w;
 
@@ -156,9 +158,10 @@ pen_up_words(struct pen *p, const struct spot *front, const char *const argv[])
 }
 
 void
-pen_wait_ready(struct pen *p, const struct spot *front)
+pen_wait_ready(struct pen *p, const struct endpoint *front)
 {
-	WAIT_FOR(child_has_ended(&p->child) || spot_is_listening(front), 60000);
+	WAIT_FOR(
+	    child_has_ended(&p->child) || endpoint_is_listening(front), 60000);
 	ck_assert_msg(p->child.running, "pen ended with %d: %s",
 	    p->child.status, child_err(&p->child));
 }

@@ -6,7 +6,7 @@
 #define PEN_TEST_PENRUN_H
 
 #include "support/child.h"
-#include "support/spot.h"
+#include "support/endpoint.h"
 
 struct pen {
 	struct child child;
@@ -24,14 +24,14 @@ void pen_start_given(struct pen *p, const struct child_gifts *gifts, ...)
     __attribute__((sentinel));
 /* Starts it in the foreground (-f is put in front of the arguments) and
  * returns when it listens at `front`, and for control at each path after -C. */
-void pen_up(struct pen *p, const struct spot *front, ...)
+void pen_up(struct pen *p, const struct endpoint *front, ...)
     __attribute__((sentinel));
 /* The same with the arguments, -f included, as a list. */
 void pen_up_words(
-    struct pen *p, const struct spot *front, const char *const argv[]);
+    struct pen *p, const struct endpoint *front, const char *const argv[]);
 /* Waits until it listens at `front`; the test fails with what pen says when
  * it ends instead. */
-void pen_wait_ready(struct pen *p, const struct spot *front);
+void pen_wait_ready(struct pen *p, const struct endpoint *front);
 /* SIGTERM; the test fails, with what pen says, unless it exits with 0. */
 void pen_down(struct pen *p);
 /* Runs it to the end with these arguments; it must exit with 1, having said

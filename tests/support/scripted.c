@@ -65,7 +65,7 @@ scripted_start(struct scripted *s, const struct scripted_step *steps)
 	s->length = 0;
 	s->ended = 0;
 	pthread_mutex_init(&s->lock, NULL);
-	backend_start(&s->backend, SPOT_TCP4, serve, NULL);
+	backend_start(&s->backend, ENDPOINT_TCP4, serve, NULL);
 }
 
 void

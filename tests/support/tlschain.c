@@ -24,8 +24,8 @@ tls_chain_begin(struct tls_chain *c)
 	c->ca_file = cert_write(c->ca, "ca.pem");
 	c->site = tls_chain_cert(
 	    c, "site.pem", (struct cert_wish){ .name = "a.test,IP:127.0.0.1" });
-	spot_new(&c->front, SPOT_TCP4);
-	spot_new(&c->ctl, SPOT_UNIX);
+	endpoint_new(&c->front, ENDPOINT_TCP4);
+	endpoint_new(&c->ctl, ENDPOINT_UNIX);
 }
 
 void
@@ -74,7 +74,7 @@ tls_chain_up(struct tls_chain *c, const char *commands, ...)
 	va_end(ap);
 	argv[n] = NULL;
 	pen_up_words(&c->pen, &c->front, argv);
-	WAIT_FOR(spot_is_listening(&c->ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&c->ctl), 5000);
 }
 
 void
@@ -88,7 +88,7 @@ tls_chain_down(struct tls_chain *c)
 const char *
 tls_chain_ask(const struct tls_chain *c, const char *line)
 {
-	return spot_ask(&c->ctl, text("%s\n", line));
+	return endpoint_ask(&c->ctl, text("%s\n", line));
 }
 
 void
@@ -103,11 +103,11 @@ tls_chain_tell(const struct tls_chain *c, const char *line)
 static void
 statistics(const struct tls_chain *c, char *to, size_t room)
 {
-	int fd = spot_connect(&c->ctl);
+	int fd = endpoint_connect(&c->ctl);
 	size_t n = 0;
 	ssize_t k;
 
-	spot_send(fd, "statistics\n", 11);
+	endpoint_send(fd, "statistics\n", 11);
 	shutdown(fd, SHUT_WR);
 	while (n < room - 1 && (k = recv(fd, to + n, room - 1 - n, 0)) > 0)
 		n += (size_t)k;
@@ -159,7 +159,7 @@ tls_chain_counts(const struct tls_chain *c, const char *name, long n)
 struct tls_peer *
 tls_chain_opens(const struct tls_chain *c, const struct tls_wish *w)
 {
-	struct tls_peer *p = tls_peer_open(spot_connect(&c->front), w);
+	struct tls_peer *p = tls_peer_open(endpoint_connect(&c->front), w);
 
 	ck_assert_msg(p != NULL, "%s", tls_peer_error());
 	return p;
@@ -168,7 +168,7 @@ tls_chain_opens(const struct tls_chain *c, const struct tls_wish *w)
 const char *
 tls_chain_refused(const struct tls_chain *c, const struct tls_wish *w)
 {
-	struct tls_peer *p = tls_peer_open(spot_connect(&c->front), w);
+	struct tls_peer *p = tls_peer_open(endpoint_connect(&c->front), w);
 	ssize_t n = -1;
 	char byte;
 

@@ -12,7 +12,7 @@ struct tls_chain {
 	struct cert *ca;
 	const char *ca_file;
 	const char *site; /* "a.test", also good for 127.0.0.1; with its key */
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct pen pen;
 };
 

@@ -61,9 +61,9 @@ wait_for_end(int fd)
 }
 
 int
-tls_hello_say(const struct tls_hello *h, const struct spot *to)
+tls_hello_say(const struct tls_hello *h, const struct endpoint *to)
 {
-	int fd = spot_try_connect(to), result = TLS_HELLO_CUT;
+	int fd = endpoint_try_connect(to), result = TLS_HELLO_CUT;
 	unsigned char got[RECORD_HEAD + 2]; /* of an alert: level, number */
 
 	if (fd < 0)
@@ -73,6 +73,6 @@ tls_hello_say(const struct tls_hello *h, const struct spot *to)
 		result = got[0] == RECORD_ALERT ? got[RECORD_HEAD + 1]
 						: TLS_HELLO_ANSWERED;
 	wait_for_end(fd);
-	spot_reset(fd);
+	endpoint_reset(fd);
 	return result;
 }

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "support/spot.h"
+#include "support/endpoint.h"
 
 struct tls_hello {
 	unsigned char bytes[2048];
@@ -22,6 +22,6 @@ void tls_hello_ask(struct tls_hello *h, const char *name);
 enum { TLS_HELLO_ANSWERED = 0, TLS_HELLO_CUT = -1 };
 /* Connects, says it, hears what comes, gives up and waits for the end. Returns
  * the number of the alert that came, or one of these. No assertion fails. */
-int tls_hello_say(const struct tls_hello *h, const struct spot *to);
+int tls_hello_say(const struct tls_hello *h, const struct endpoint *to);
 
 #endif

@@ -105,7 +105,7 @@ tls_peer_open(int fd, const struct tls_wish *w)
 
 	ck_assert_ptr_nonnull(p);
 	p->fd = fd;
-	spot_set_deadline(fd, TLS_DEADLINE_MS);
+	endpoint_set_deadline(fd, TLS_DEADLINE_MS);
 	ERR_clear_error();
 	ready = prepare(p, w);
 	errno = 0;

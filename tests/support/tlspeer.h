@@ -77,7 +77,7 @@ struct tls_echo_options {
 	const char *alpn;    /* "h2,http/1.1", best first; no match: an alert */
 	int min, max;	     /* TLS1_2_VERSION ..; 0: OpenSSL's own */
 	tls_talk_fn *talk;   /* NULL: echoes */
-	enum spot_kind kind; /* of place; 0: IPv4 */
+	enum endpoint_kind kind; /* of place; 0: IPv4 */
 };
 
 /* What the server has seen so far; the words are the last client's. */

@@ -67,7 +67,7 @@ drain(int fd)
 {
 	char buf[4096];
 
-	spot_set_deadline(fd, TLS_DEADLINE_MS);
+	endpoint_set_deadline(fd, TLS_DEADLINE_MS);
 	shutdown(fd, SHUT_WR);
 	while (recv(fd, buf, sizeof(buf), 0) > 0)
 		;
@@ -173,7 +173,7 @@ tls_echo_start(struct tls_echo *s, const char *cert, const char *key,
 		ck_abort_msg("TLS server: %s", why);
 	}
 	backend_start(
-	    &s->backend, o != NULL ? o->kind : SPOT_TCP4, serve_tls, NULL);
+	    &s->backend, o != NULL ? o->kind : ENDPOINT_TCP4, serve_tls, NULL);
 }
 
 void

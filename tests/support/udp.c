@@ -20,7 +20,7 @@
 enum { DATAGRAM = 65536 };
 
 static int
-open_at(struct spot *s)
+open_at(struct endpoint *s)
 {
 	int fd = socket(s->addr.ss_family, SOCK_DGRAM, 0);
 
@@ -33,7 +33,7 @@ open_at(struct spot *s)
 /* The kernel's choice of a port; TCP's of that number is free, too. Returns
  * false when it is not. */
 static bool
-choose_port(struct spot *s)
+choose_port(struct endpoint *s)
 {
 	int fd = open_at(s), tcp = socket(s->addr.ss_family, SOCK_STREAM, 0);
 	bool good;
@@ -53,20 +53,20 @@ choose_port(struct spot *s)
  * them, a port that was free may not be any more. Each process has an address
  * of its own. */
 void
-udp_spot(struct spot *s, enum spot_kind kind)
+udp_endpoint(struct endpoint *s, enum endpoint_kind kind)
 {
 	struct sockaddr_in *in = (struct sockaddr_in *)&s->addr;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&s->addr;
 	unsigned pid = (unsigned)getpid();
 	char host[INET_ADDRSTRLEN];
 
-	if (kind != SPOT_TCP4 && kind != SPOT_TCP6) {
-		spot_new(s, kind);
+	if (kind != ENDPOINT_TCP4 && kind != ENDPOINT_TCP6) {
+		endpoint_new(s, kind);
 		return;
 	}
 	do {
 		memset(s, 0, sizeof(*s));
-		if (kind == SPOT_TCP4) {
+		if (kind == ENDPOINT_TCP4) {
 			in->sin_family = AF_INET;
 			in->sin_addr.s_addr = htonl(
 			    0x7f010001u + (pid / 250 % 65000 << 8) + pid % 250);
@@ -77,16 +77,16 @@ udp_spot(struct spot *s, enum spot_kind kind)
 			s->len = sizeof(*in6);
 		}
 	} while (!choose_port(s));
-	s->port = ntohs(kind == SPOT_TCP4 ? in->sin_port : in6->sin6_port);
+	s->port = ntohs(kind == ENDPOINT_TCP4 ? in->sin_port : in6->sin6_port);
 	inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
-	if (kind == SPOT_TCP4)
+	if (kind == ENDPOINT_TCP4)
 		snprintf(s->text, sizeof(s->text), "%s:%d", host, s->port);
 	else
 		snprintf(s->text, sizeof(s->text), "[::1]:%d", s->port);
 }
 
 const char *
-udp_host(const struct spot *s)
+udp_host(const struct endpoint *s)
 {
 	return text("%.*s", (int)strcspn(s->text, ":"), s->text);
 }
@@ -139,9 +139,9 @@ serve(void *arg)
 
 void
 udp_server_start_at(
-    struct udp_server *u, const struct spot *at, const char *name)
+    struct udp_server *u, const struct endpoint *at, const char *name)
 {
-	struct spot copy = *at;
+	struct endpoint copy = *at;
 	int size = 1 << 22;
 
 	memset(u, 0, sizeof(*u));
@@ -154,11 +154,12 @@ udp_server_start_at(
 }
 
 void
-udp_server_start(struct udp_server *u, enum spot_kind kind, const char *name)
+udp_server_start(
+    struct udp_server *u, enum endpoint_kind kind, const char *name)
 {
-	struct spot at;
+	struct endpoint at;
 
-	udp_spot(&at, kind);
+	udp_endpoint(&at, kind);
 	udp_server_start_at(u, &at, name);
 }
 
@@ -175,7 +176,7 @@ udp_server_stop(struct udp_server *u)
 /* ---- clients ---- */
 
 int
-udp_client(const struct spot *to)
+udp_client(const struct endpoint *to)
 {
 	struct sockaddr_un own = { .sun_family = AF_UNIX };
 	int fd = socket(to->addr.ss_family, SOCK_DGRAM, 0);
@@ -188,7 +189,7 @@ udp_client(const struct spot *to)
 	ck_assert_msg(
 	    connect(fd, (const struct sockaddr *)&to->addr, to->len) == 0,
 	    "connect %s: %s", to->text, strerror(errno));
-	spot_set_deadline(fd, 10000);
+	endpoint_set_deadline(fd, 10000);
 	return fd;
 }
 
@@ -229,7 +230,7 @@ struct made_up {
 };
 
 static void
-make_up(struct made_up *u, struct msghdr *m, struct spot *to, int number)
+make_up(struct made_up *u, struct msghdr *m, struct endpoint *to, int number)
 {
 	memset(u, 0, sizeof(*u));
 	u->from.ipi_spec_dst.s_addr = htonl((uint32_t)(MADE_UP + number));
@@ -271,7 +272,7 @@ pour(void *arg)
 
 void
 udp_flood_start(
-    struct udp_flood *f, const struct spot *to, int first, int amount)
+    struct udp_flood *f, const struct endpoint *to, int first, int amount)
 {
 	f->to = *to;
 	f->first = first;

@@ -59,15 +59,15 @@ upgrading_install(void)
 }
 
 pid_t
-upgrading_pid(const struct spot *ctl)
+upgrading_pid(const struct endpoint *ctl)
 {
-	return (pid_t)strtol(spot_ask(ctl, "pid\n"), NULL, 10);
+	return (pid_t)strtol(endpoint_ask(ctl, "pid\n"), NULL, 10);
 }
 
 pid_t
-upgrading_go(const struct spot *ctl, pid_t old)
+upgrading_go(const struct endpoint *ctl, pid_t old)
 {
-	const char *said = spot_ask(ctl, "upgrade\n");
+	const char *said = endpoint_ask(ctl, "upgrade\n");
 	pid_t pid;
 
 	ck_assert_msg(strstr(said, " serves\n") != NULL, "%s", said);

@@ -17,10 +17,10 @@ const char *upgrading_install(void);
 void upgrading_replace(const char *path, const char *content);
 
 /* The process that answers at that control socket. */
-pid_t upgrading_pid(const struct spot *ctl);
+pid_t upgrading_pid(const struct endpoint *ctl);
 /* Asks for an upgrade, which must succeed: another process than `old` answers
  * then. Returns its process id. */
-pid_t upgrading_go(const struct spot *ctl, pid_t old);
+pid_t upgrading_go(const struct endpoint *ctl, pid_t old);
 /* Ends a process that nobody waits for. */
 void upgrading_end(pid_t pid);
 /* Has it ended? One that nobody has waited for has. */

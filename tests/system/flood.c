@@ -67,7 +67,7 @@ flood_send_beside_others(struct flood *f)
 	ck_assert_int_eq(pthread_create(&f->thread, NULL, send_all, f), 0);
 	do {
 		began = wait_now_ms();
-		p = tls_peer_open(spot_connect(&f->siege.front), &w);
+		p = tls_peer_open(endpoint_connect(&f->load.front), &w);
 		ck_assert_msg(p != NULL, "%s", tls_peer_error());
 		tls_peer_expect_echo(p, "me too");
 		tls_peer_close(p);
@@ -81,7 +81,7 @@ flood_send_beside_others(struct flood *f)
 void
 flood_call(struct flood *f)
 {
-	f->fd = spot_connect(&f->siege.front);
+	f->fd = endpoint_connect(&f->load.front);
 	tls_end_open(&f->end, f->ctx, false);
 	ck_assert_msg(tls_end_shake(&f->end, f->fd), "no handshake");
 	f->n = 0;
@@ -112,29 +112,29 @@ struct flood *
 flood_begin(int version, const char *const more[])
 {
 	struct flood *f = calloc(1, sizeof(*f));
-	struct siege *s = &f->siege;
+	struct load *s = &f->load;
 	const char *options[16] = { "-x", "100", "-E", NULL };
 	int n = 4, i;
 
-	backend_start(&f->server, SPOT_TCP4, serve, NULL);
-	siege_prepare(s);
+	backend_start(&f->server, ENDPOINT_TCP4, serve, NULL);
+	load_prepare(s);
 	options[3] = s->cert_file;
 	for (i = 0; more[i] != NULL; i++)
 		options[n++] = more[i];
-	siege_begin(
+	load_begin(
 	    s, options, (const char *const[]){ f->server.at.text, NULL });
-	f->ctx = siege_client(s, version, false);
+	f->ctx = load_client(s, version, false);
 	SSL_CTX_set_cipher_list(f->ctx, "ECDHE-ECDSA-AES128-GCM-SHA256");
 	/* until all sizes of blocks have been asked for */
 	for (i = 0; i < 100; i++)
-		siege_serves(s, true);
+		load_serves(s, true);
 	return f;
 }
 
 void
 flood_expect_small(struct flood *f, const char *what, long rss, long long worst)
 {
-	long now = siege_rss_kb(&f->siege);
+	long now = load_rss_kb(&f->load);
 
 	printf("%s: %zu of %zu bytes taken, %ld kB more, others waited %lld "
 	       "ms at most\n",
@@ -149,9 +149,9 @@ void
 flood_end(struct flood *f)
 {
 	WAIT_FOR(f->server.open == 0, 10000);
-	siege_serves(&f->siege, true);
-	siege_expect_peace(&f->siege);
-	siege_end(&f->siege);
+	load_serves(&f->load, true);
+	load_expect_peace(&f->load);
+	load_end(&f->load);
 	backend_stop(&f->server);
 	SSL_CTX_free(f->ctx);
 	free(f->at);

@@ -7,11 +7,11 @@
 #include <stdatomic.h>
 
 #include "support/backend.h"
-#include "support/siege.h"
+#include "support/load.h"
 
 struct flood {
 	struct backend server; /* first */
-	struct siege siege;
+	struct load load;
 	SSL_CTX *ctx, *server_ctx;
 	int fd;
 	struct tls_end end;
@@ -39,7 +39,7 @@ void flood_add_said(struct flood *f);
  * returns how many ms one of them waited at most. */
 long long flood_send_beside_others(struct flood *f);
 
-/* Pen's memory is about what it was (siege_rss_kb()), and nobody waited
+/* Pen's memory is about what it was (load_rss_kb()), and nobody waited
  * long. */
 void flood_expect_small(
     struct flood *f, const char *what, long rss, long long worst);

@@ -154,7 +154,7 @@ hello_build(struct hello *h, struct bytes *wire)
 	free(message);
 }
 
-/* ---- spoiling ---- */
+/* ---- corrupting ---- */
 
 static struct hello_part *
 find(struct hello *h, size_t type)
@@ -392,7 +392,7 @@ unknown(struct dice *d, struct hello *h)
 
 static const struct {
 	const char *name;
-	void (*spoil)(struct dice *d, struct hello *h);
+	void (*corrupt)(struct dice *d, struct hello *h);
 } ways[] = {
 	{ "hello length", lie },
 	{ "extension doubled", double_one },
@@ -410,10 +410,10 @@ static const struct {
 };
 
 const char *
-hello_spoil(struct dice *d, struct hello *h)
+hello_corrupt(struct dice *d, struct hello *h)
 {
 	size_t i = dice_below(d, sizeof(ways) / sizeof(ways[0]));
 
-	ways[i].spoil(d, h);
+	ways[i].corrupt(d, h);
 	return ways[i].name;
 }

@@ -3,7 +3,7 @@
 #ifndef PEN_TEST_HELLO_H
 #define PEN_TEST_HELLO_H
 
-#include "support/spoil.h"
+#include "support/corrupt.h"
 
 enum { HELLO_EXTENSIONS = 64 };
 
@@ -40,6 +40,6 @@ void hello_free(struct hello *h);
 /* The handshake message in as many records as it takes. */
 void hello_build(struct hello *h, struct bytes *wire);
 /* Changes it in one way of many; returns its name. */
-const char *hello_spoil(struct dice *d, struct hello *h);
+const char *hello_corrupt(struct dice *d, struct hello *h);
 
 #endif

@@ -26,9 +26,9 @@ lacks(const char *program, const char *user)
 }
 
 static void
-await(struct child *c, const struct spot *at)
+await(struct child *c, const struct endpoint *at)
 {
-	WAIT_FOR(child_has_ended(c) || spot_is_listening(at), SOON);
+	WAIT_FOR(child_has_ended(c) || endpoint_is_listening(at), SOON);
 	ck_assert_msg(c->running, "%s%s", child_err(c), child_out(c));
 }
 
@@ -58,7 +58,7 @@ postfix_lacks(void)
 }
 
 void
-postfix_again(struct child *c, const struct spot *at)
+postfix_again(struct child *c, const struct endpoint *at)
 {
 	child_start(c,
 	    (const char *[]){ child_find("postfix"), "-c", scratch("postfix"),
@@ -67,7 +67,7 @@ postfix_again(struct child *c, const struct spot *at)
 }
 
 void
-postfix_up(struct child *c, const struct spot *at, const char *more)
+postfix_up(struct child *c, const struct endpoint *at, const char *more)
 {
 	const char *dir = scratch("postfix"), *data = text("%s/data", dir);
 	const struct passwd *user = getpwnam("postfix");
@@ -83,11 +83,11 @@ postfix_up(struct child *c, const struct spot *at, const char *more)
 }
 
 void
-postfix_down(struct child *c, const struct spot *at)
+postfix_down(struct child *c, const struct endpoint *at)
 {
 	(void)run_program(30000, child_find("postfix"), "-c",
 	    scratch("postfix"), "stop", NULL);
-	WAIT_FOR(!spot_is_listening(at), SOON);
+	WAIT_FOR(!endpoint_is_listening(at), SOON);
 	child_wait(c, SOON);
 }
 
@@ -110,7 +110,7 @@ dovecot_lacks(void)
 }
 
 void
-dovecot_up(struct child *c, const struct spot *at, const char *more)
+dovecot_up(struct child *c, const struct endpoint *at, const char *more)
 {
 	const char *dir = scratch("dovecot"), *conf = text("%s/conf", dir);
 

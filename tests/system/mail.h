@@ -5,7 +5,7 @@
 #define PEN_TEST_MAIL_H
 
 #include "support/child.h"
-#include "support/spot.h"
+#include "support/endpoint.h"
 
 /* Why it cannot run here, or NULL. */
 const char *postfix_lacks(void);
@@ -13,13 +13,13 @@ const char *dovecot_lacks(void);
 
 /* Starts it as mail.test, an IPv4 address and port; `more` is lines of main.cf.
  * It has the daemons to take mail and to write it to files (virtual). */
-void postfix_up(struct child *c, const struct spot *at, const char *more);
+void postfix_up(struct child *c, const struct endpoint *at, const char *more);
 /* Starts it again. */
-void postfix_again(struct child *c, const struct spot *at);
-void postfix_down(struct child *c, const struct spot *at);
+void postfix_again(struct child *c, const struct endpoint *at);
+void postfix_down(struct child *c, const struct endpoint *at);
 
 /* IMAP without TLS, for every user and password; `more` is lines of its
  * configuration. */
-void dovecot_up(struct child *c, const struct spot *at, const char *more);
+void dovecot_up(struct child *c, const struct endpoint *at, const char *more);
 
 #endif

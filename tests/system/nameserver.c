@@ -70,10 +70,10 @@ write_zone(const char *dir, int number)
 
 /* A configuration, for a server whose files are in `dir`. */
 typedef const char *configure_fn(
-    const struct spot *where, const char *dir, int number);
+    const struct endpoint *where, const char *dir, int number);
 
 static const char *
-configure_unbound(const struct spot *where, const char *dir, int number)
+configure_unbound(const struct endpoint *where, const char *dir, int number)
 {
 	return text("server:\ninterface: %s@%d\ndo-daemonize: no\n"
 		    "username: \"\"\nchroot: \"\"\npidfile: \"\"\n"
@@ -87,7 +87,7 @@ configure_unbound(const struct spot *where, const char *dir, int number)
 
 /* Its usual limit would leave most questions of a load test unanswered. */
 static const char *
-configure_nsd(const struct spot *where, const char *dir, int number)
+configure_nsd(const struct endpoint *where, const char *dir, int number)
 {
 	write_zone(dir, number);
 	return text("server:\nip-address: %s@%d\nserver-count: 1\n"
@@ -101,7 +101,7 @@ configure_nsd(const struct spot *where, const char *dir, int number)
 }
 
 static const char *
-configure_knotd(const struct spot *where, const char *dir, int number)
+configure_knotd(const struct endpoint *where, const char *dir, int number)
 {
 	write_zone(dir, number);
 	return text("server:\n    rundir: \"%s\"\n    listen: %s@%d\n"
@@ -116,7 +116,7 @@ configure_knotd(const struct spot *where, const char *dir, int number)
 }
 
 static const char *
-configure_dnsmasq(const struct spot *where, const char *dir, int number)
+configure_dnsmasq(const struct endpoint *where, const char *dir, int number)
 {
 	(void)dir;
 	return text("no-resolv\nno-hosts\nbind-interfaces\n"
@@ -147,7 +147,7 @@ nameserver_program(enum nameserver kind)
 
 /* Asks for a.test, by UDP; is there an answer of one record, and no error? */
 static bool
-answers(const struct spot *where)
+answers(const struct endpoint *where)
 {
 	static const char query[] =
 	    "\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00"
@@ -168,7 +168,7 @@ answers(const struct spot *where)
 
 void
 nameserver_up_with(struct child *c, enum nameserver kind,
-    const struct spot *where, int number, const char *more)
+    const struct endpoint *where, int number, const char *more)
 {
 	const char *dir = scratch(text("ns%d", number)),
 		   *conf = text("%s/conf", dir), *argv[5];
@@ -184,16 +184,16 @@ nameserver_up_with(struct child *c, enum nameserver kind,
 	argv[n++] = conf;
 	argv[n] = NULL;
 	child_start(c, argv);
-	WAIT_FOR(
-	    child_has_ended(c) || (spot_is_listening(where) && answers(where)),
+	WAIT_FOR(child_has_ended(c) ||
+		(endpoint_is_listening(where) && answers(where)),
 	    20000);
 	ck_assert_msg(
 	    c->running, "%s: %s%s", argv[0], child_err(c), child_out(c));
 }
 
 void
-nameserver_up(
-    struct child *c, enum nameserver kind, const struct spot *where, int number)
+nameserver_up(struct child *c, enum nameserver kind,
+    const struct endpoint *where, int number)
 {
 	nameserver_up_with(c, kind, where, number, "");
 }

@@ -9,7 +9,7 @@
 #define PEN_TEST_NAMESERVER_H
 
 #include "support/child.h"
-#include "support/spot.h"
+#include "support/endpoint.h"
 
 enum nameserver {
 	NAMESERVER_UNBOUND,
@@ -28,9 +28,9 @@ const char *nameserver_program(enum nameserver kind);
  * foreground: child_stop() with SIGTERM ends it and its helper processes, while
  * SIGKILL would leave those of nsd to the end of the tests. */
 void nameserver_up(struct child *c, enum nameserver kind,
-    const struct spot *where, int number);
+    const struct endpoint *where, int number);
 /* The same with lines at the end of its configuration. */
 void nameserver_up_with(struct child *c, enum nameserver kind,
-    const struct spot *where, int number, const char *more);
+    const struct endpoint *where, int number, const char *more);
 
 #endif

@@ -97,7 +97,7 @@ postgres_again(void)
 
 /* It has no socket but the port's. */
 static void
-listen_at(const char *directory, const struct spot *at, const char *more)
+listen_at(const char *directory, const struct endpoint *at, const char *more)
 {
 	write_file(text("%s/postgresql.conf", directory),
 	    text("listen_addresses = '%s'\nport = %d\n"
@@ -107,7 +107,8 @@ listen_at(const char *directory, const struct spot *at, const char *more)
 }
 
 void
-postgres_up(const struct spot *at, const char *access, const char *certificate)
+postgres_up(
+    const struct endpoint *at, const char *access, const char *certificate)
 {
 	data = scratch("data");
 	ck_assert_int_eq(mkdir(data, 0700), 0);
@@ -128,7 +129,7 @@ postgres_down(const char *how)
 /* ---- the standby ---- */
 
 void
-postgres_standby_up(const struct spot *at)
+postgres_standby_up(const struct endpoint *at)
 {
 	copy = scratch("copy");
 	ck_assert_int_eq(mkdir(copy, 0700), 0);

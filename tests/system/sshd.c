@@ -15,17 +15,17 @@ static const char *key, *client_config;
 static bool made_dir;
 
 void
-sshd_again(struct child *c, const struct spot *at)
+sshd_again(struct child *c, const struct endpoint *at)
 {
 	child_start(c,
 	    (const char *[]){ child_find("sshd"), "-D", "-e", "-f",
 		scratch("conf"), NULL });
-	WAIT_FOR(child_has_ended(c) || spot_is_listening(at), 10000);
+	WAIT_FOR(child_has_ended(c) || endpoint_is_listening(at), 10000);
 	ck_assert_msg(c->running, "sshd: %s", child_err(c));
 }
 
 void
-sshd_up(struct child *c, const struct spot *at)
+sshd_up(struct child *c, const struct endpoint *at)
 {
 	const char *host_key = scratch("host_key"), *conf = scratch("conf");
 	const char *keys = scratch("authorized_keys");
@@ -67,7 +67,7 @@ sshd_run(const char *host, int port, const char *command)
 }
 
 bool
-sshd_lets_in(const struct spot *at)
+sshd_lets_in(const struct endpoint *at)
 {
 	const char *argv[] = { "ssh", "-F", client_config, "-p",
 		text("%d", at->port), "127.0.0.1", "true", NULL };

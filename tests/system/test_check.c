@@ -139,9 +139,9 @@ START_TEST(faults_of_files)
 	const char *args[] = { "-F", conf, NULL }, *file, *where;
 	const char *fault = filled(faults[_i], dir);
 	unsigned lines = 2;
-	struct spot front;
+	struct endpoint front;
 
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	seed = (unsigned)_i + 1;
 	file =
 	    text("listen %s\nserver 0 address 127.0.0.1 port 9\n", front.text);
@@ -164,10 +164,10 @@ START_TEST(faults_of_options)
 		{ "--web", "192.0.2.1:8000" }, { "-t", "x" }, { "--nonsense" },
 		{ "-O", "log @/none/x" }, { "-F", "@/none" } };
 	const char *dir = directory();
-	struct spot front;
+	struct endpoint front;
 	size_t i;
 
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		const char *args[6] = { options[i][0] };
 		int n = 1;
@@ -186,11 +186,11 @@ START_TEST(rights_are_missing)
 {
 	const char *args[] = { "-u", "root", NULL, "127.0.0.1:9", NULL };
 	const char *root[] = { "-j", "/", NULL, "127.0.0.1:9", NULL };
-	struct spot front;
+	struct endpoint front;
 
 	if (geteuid() == 0)
 		SKIP("root may");
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	args[2] = root[2] = front.text;
 	ck_assert_ptr_nonnull(
 	    strstr(both_refuse(args, "-u"), "Operation not permitted"));
@@ -204,12 +204,12 @@ START_TEST(right_ones_are_silent)
 {
 	const char *conf = scratch("pen.conf");
 	const char *args[] = { "-F", conf, "-p", scratch("pid"), NULL };
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct child c;
 	struct pen pen;
 
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	write_file(conf,
 	    text("# right\nlisten %s\ncontrol %s\nserver 0 address 127.0.0.1 "
 		 "port 9 max 3\nlog %s\nweb_stats %s\n",

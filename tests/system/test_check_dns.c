@@ -14,13 +14,13 @@
 enum { SOON = 20000 };
 
 static struct pen pen;
-static struct spot front, ctl, at[2];
+static struct endpoint front, ctl, at[2];
 static struct child server[2];
 
 static const char *
 ask(const char *command)
 {
-	return spot_ask(&ctl, text("%s\n", command));
+	return endpoint_ask(&ctl, text("%s\n", command));
 }
 
 static bool
@@ -37,11 +37,11 @@ left_out_and_back(enum nameserver kind, const char *how)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		udp_spot(&at[i], SPOT_TCP4);
+		udp_endpoint(&at[i], ENDPOINT_TCP4);
 		nameserver_up(&server[i], kind, &at[i], number++);
 	}
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "-b", "0", "-O",
 	    text("check dns a.test A%s", how), "-O", "check_interval 50ms",
 	    "-O", "check_fall 2", front.text, at[0].text, at[1].text, NULL);

@@ -18,15 +18,15 @@
 enum { SOON = 20000, ROUNDS = 5 };
 
 static struct pen pen;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct backend a, b;
 
 #define BEGIN(...)                                                            \
 	do {                                                                  \
-		backend_start(&a, SPOT_TCP4, backend_say, "a");               \
-		backend_start(&b, SPOT_TCP4, backend_say, "b");               \
-		spot_new(&front, SPOT_TCP4);                                  \
-		spot_new(&ctl, SPOT_UNIX);                                    \
+		backend_start(&a, ENDPOINT_TCP4, backend_say, "a");           \
+		backend_start(&b, ENDPOINT_TCP4, backend_say, "b");           \
+		endpoint_new(&front, ENDPOINT_TCP4);                          \
+		endpoint_new(&ctl, ENDPOINT_UNIX);                            \
 		pen_up(&pen, &front, "-r", "-b", "0", "-C", ctl.text, "-O",   \
 		    "check_interval 50ms", "-O", "check_fall 2", __VA_ARGS__, \
 		    front.text, a.at.text, b.at.text, NULL);                  \
@@ -43,7 +43,7 @@ end(void)
 static const char *
 ask(const char *command)
 {
-	return spot_ask(&ctl, text("%s\n", command));
+	return endpoint_ask(&ctl, text("%s\n", command));
 }
 
 /* The path of a program with these lines. */
@@ -88,10 +88,10 @@ START_TEST(decides)
 		     "server down server=1 name=127.0.0.1 "
 		     "reason=\"check exec: now 127.0.0.1 is ill\" prev=up"),
 	    SOON);
-	ck_assert_str_eq(spot_hear(&front), "a");
-	ck_assert_str_eq(spot_hear(&front), "a");
+	ck_assert_str_eq(endpoint_hear(&front), "a");
+	ck_assert_str_eq(endpoint_hear(&front), "a");
 	unlink(sick);
-	WAIT_FOR(strcmp(spot_hear(&front), "b") == 0, SOON);
+	WAIT_FOR(strcmp(endpoint_hear(&front), "b") == 0, SOON);
 	end();
 }
 END_TEST
@@ -186,7 +186,7 @@ leaves_nothing(const char *name, const char *lines, const char *reason)
 	WAIT_FOR(count_lines(pids) >= 2 * ROUNDS, SOON);
 	WAIT_FOR(strstr(ask("checks"), reason), SOON);
 	/* clients are served meanwhile */
-	ck_assert_uint_eq(strlen(spot_hear(&front)), 1);
+	ck_assert_uint_eq(strlen(endpoint_hear(&front)), 1);
 	ask("server 0 check default");
 	WAIT_FOR(children_of(pen.child.pid) == 0, SOON);
 	WAIT_FOR(child_fds(pen.child.pid) <= before, SOON);
@@ -273,9 +273,9 @@ END_TEST
 
 START_TEST(refused)
 {
-	struct spot tcp;
+	struct endpoint tcp;
 
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_expect_failure("exec: \"/nonexistent\": No such file",
 	    "--check", "-O", "check exec /nonexistent", front.text,
 	    "127.0.0.1:1", NULL);
@@ -284,20 +284,21 @@ START_TEST(refused)
 	    "127.0.0.1:1", NULL);
 	pen_expect_failure("exec: \"/nonexistent\": No such file", "-f",
 	    "-O", "check exec /nonexistent", front.text, "127.0.0.1:1", NULL);
-	spot_new(&tcp, SPOT_TCP4);
+	endpoint_new(&tcp, ENDPOINT_TCP4);
 	if (geteuid() == 0)
 		BEGIN("-u", "nobody", "-C", tcp.text);
 	else
 		BEGIN("-C", tcp.text);
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&tcp, "check exec /bin/true\n"), "not on TCP"));
-	ck_assert_ptr_nonnull(strstr(
-	    spot_ask(&tcp, "server 0 check exec /bin/true\n"), "not on TCP"));
+	    strstr(endpoint_ask(&tcp, "check exec /bin/true\n"), "not on TCP"));
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&tcp, "server 0 check exec /bin/true\n"),
+		"not on TCP"));
 	ck_assert_ptr_nonnull(strstr(ask("checks"), "no check is set"));
 	/* what is set stays when others change something else */
 	ask("check exec /bin/true x");
-	ck_assert_str_eq(
-	    spot_ask(&tcp, "server 0 drain; check\n"), "exec /bin/true x\n");
+	ck_assert_str_eq(endpoint_ask(&tcp, "server 0 drain; check\n"),
+	    "exec /bin/true x\n");
 	end();
 }
 END_TEST

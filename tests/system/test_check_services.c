@@ -19,7 +19,7 @@
 enum { SOON = 30000 };
 
 static struct pen pen;
-static struct spot front, ctl, at;
+static struct endpoint front, ctl, at;
 static struct child service;
 
 /* ---- pen ---- */
@@ -27,7 +27,7 @@ static struct child service;
 static const char *
 ask(const char *command)
 {
-	return spot_ask(&ctl, text("%s\n", command));
+	return endpoint_ask(&ctl, text("%s\n", command));
 }
 
 /* In the words of "checks", about server 0. */
@@ -40,8 +40,8 @@ becomes(const char *what)
 static void
 check_with(const char *check)
 {
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-C", ctl.text, "-b", "0", "-O",
 	    "check_interval 0.2", "-O", "check_timeout 5", "-O", "check_fall 2",
 	    "-O", text("check %s", check), front.text, at.text, NULL);
@@ -69,7 +69,7 @@ is_back(void)
 static void
 await(void)
 {
-	WAIT_FOR(child_has_ended(&service) || spot_is_listening(&at), SOON);
+	WAIT_FOR(child_has_ended(&service) || endpoint_is_listening(&at), SOON);
 	ck_assert_msg(service.running, "%s", child_err(&service));
 }
 
@@ -82,7 +82,7 @@ START_TEST(postgresql)
 	if (lacks != NULL)
 		SKIP(lacks);
 	NEED_PROGRAM("pg_isready");
-	spot_new(&at, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
 	postgres_up(&at, "host all all 127.0.0.1/32 trust\n", NULL);
 	check_with(
 	    text("exec %s -h {address} -p {port}", child_find("pg_isready")));
@@ -109,7 +109,7 @@ redis_up(void)
 START_TEST(redis)
 {
 	NEED_PROGRAM("redis-server");
-	spot_new(&at, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
 	redis_up();
 	check_with("send 'PING\\r\\n' expect '+PONG\\r\\n'");
 	child_stop(&service, SIGTERM);
@@ -140,7 +140,7 @@ slapd_up(void)
 START_TEST(ldap)
 {
 	NEED_PROGRAM("slapd");
-	spot_new(&at, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
 	write_file(
 	    scratch("slapd.conf"), text("pidfile %s\n", scratch("slapd.pid")));
 	slapd_up();
@@ -163,7 +163,7 @@ START_TEST(smtp)
 
 	if (lacks != NULL)
 		SKIP(lacks);
-	spot_new(&at, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
 	postfix_up(&service, &at, "");
 	check_with("expect '220 mail.test ESMTP'");
 	ask("check send 'EHLO pen\\r\\n' expect '250 CHUNKING\\r\\n'");
@@ -182,7 +182,7 @@ END_TEST
 START_TEST(dns)
 {
 	NEED_PROGRAM(nameserver_program(NAMESERVER_UNBOUND));
-	udp_spot(&at, SPOT_TCP4);
+	udp_endpoint(&at, ENDPOINT_TCP4);
 	nameserver_up(&service, NAMESERVER_UNBOUND, &at, 0);
 	check_with("dns a.test A");
 	child_stop(&service, SIGTERM);

@@ -14,25 +14,25 @@
 enum { SOON = 20000 };
 
 static struct pen pen;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct udp_server a, b;
 
 static const char *
 ask(const char *command)
 {
-	return spot_ask(&ctl, text("%s\n", command));
+	return endpoint_ask(&ctl, text("%s\n", command));
 }
 
 /* Each answers "a:" or "b:" and what came. */
 START_TEST(left_out_and_back)
 {
-	struct spot at;
+	struct endpoint at;
 	int client, i;
 
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
-	udp_server_start(&a, SPOT_TCP4, "a:");
-	udp_server_start(&b, SPOT_TCP4, "b:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_server_start(&b, ENDPOINT_TCP4, "b:");
 	at = b.at;
 	pen_up(&pen, &ctl, "-U", "-r", "-b", "0", "-C", ctl.text, "-O",
 	    "check udp 70696e67 expect ..3a70696e67", "-O",
@@ -79,9 +79,9 @@ START_TEST(lazy_while_clients_are_answered)
 	unsigned long before, next;
 	int client, asked = 1;
 
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
-	udp_server_start(&a, SPOT_TCP4, "a:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
 	pen_up(&pen, &ctl, "-U", "-C", ctl.text, "-O", "check_lazy",
 	    front.text, a.at.text, NULL);
 	client = udp_client(&front);

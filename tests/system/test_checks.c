@@ -17,17 +17,17 @@
 #include "support/wait.h"
 
 static struct pen pen;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct backend a, b;
 
-/* ---- the rig ---- */
+/* ---- the fixture ---- */
 
 /* In front of both, with fast checks; then these commands. */
 static void
 begin(const char *commands)
 {
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-b", "0", "-C", ctl.text, "-O",
 	    text("check_interval 50ms; check_timeout 5; check_fall 2; %s",
 		commands),
@@ -37,7 +37,7 @@ begin(const char *commands)
 static const char *
 ask(const char *command)
 {
-	return spot_ask(&ctl, text("%s\n", command));
+	return endpoint_ask(&ctl, text("%s\n", command));
 }
 
 /* Whether "checks" says that of the server. */
@@ -66,14 +66,14 @@ expect_only(const char *who)
 	int i;
 
 	for (i = 0; i < 6; i++)
-		ck_assert_str_eq(spot_hear(&front), who);
+		ck_assert_str_eq(endpoint_hear(&front), who);
 }
 
 static void
 start_both(void)
 {
-	backend_start(&a, SPOT_TCP4, backend_say, "a");
-	backend_start(&b, SPOT_TCP4, backend_say, "b");
+	backend_start(&a, ENDPOINT_TCP4, backend_say, "a");
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "b");
 }
 
 static void
@@ -156,8 +156,8 @@ static void
 start_pair(const char *first)
 {
 	answer = first;
-	backend_start(&a, SPOT_TCP4, backend_say, "a");
-	backend_start(&b, SPOT_TCP4, serve_answer, NULL);
+	backend_start(&a, ENDPOINT_TCP4, backend_say, "a");
+	backend_start(&b, ENDPOINT_TCP4, serve_answer, NULL);
 }
 
 /* Greets, and answers one line each. */
@@ -185,8 +185,8 @@ serve_dialog(struct backend *x, int fd)
 /* Each step waits for the answer to the one before. */
 START_TEST(several_steps)
 {
-	backend_start(&a, SPOT_TCP4, serve_dialog, NULL);
-	backend_start(&b, SPOT_TCP4, serve_dialog, NULL);
+	backend_start(&a, ENDPOINT_TCP4, serve_dialog, NULL);
+	backend_start(&b, ENDPOINT_TCP4, serve_dialog, NULL);
 	begin("check expect '220 ' send 'EHLO pen\\r\\n' expect '250 ' send "
 	      "'NOOP\\r\\n' expect '251 '");
 	BECOMES(0, "answered as expected");
@@ -200,8 +200,8 @@ END_TEST
 /* Or the server would log a client that broke off, at each check. */
 START_TEST(answers_are_read_to_the_end)
 {
-	backend_start(&a, SPOT_TCP4, serve_long_answer, NULL);
-	backend_start(&b, SPOT_TCP4, serve_long_answer, NULL);
+	backend_start(&a, ENDPOINT_TCP4, serve_long_answer, NULL);
+	backend_start(&b, ENDPOINT_TCP4, serve_long_answer, NULL);
 	begin("check http /");
 	WAIT_FOR(atomic_load(&read_whole) + atomic_load(&broken_off) >= 8,
 	    20000);
@@ -215,7 +215,7 @@ END_TEST
 
 START_TEST(dead_server_gets_no_client)
 {
-	struct spot at;
+	struct endpoint at;
 
 	start_both();
 	begin("check connect");
@@ -232,7 +232,7 @@ START_TEST(dead_server_gets_no_client)
 	at = b.at;
 	backend_start_at(&b, &at, backend_say, "b");
 	BECOMES(1, "state up");
-	WAIT_FOR(strcmp(spot_hear(&front), "b") == 0, 5000);
+	WAIT_FOR(strcmp(endpoint_hear(&front), "b") == 0, 5000);
 	end();
 }
 END_TEST
@@ -315,8 +315,8 @@ END_TEST
 /* As of SMTP, which speaks first. */
 START_TEST(banner_counts)
 {
-	backend_start(&a, SPOT_TCP4, backend_say, "220 a.test ESMTP\r\n");
-	backend_start(&b, SPOT_TCP4, backend_say, "421 b.test busy\r\n");
+	backend_start(&a, ENDPOINT_TCP4, backend_say, "220 a.test ESMTP\r\n");
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "421 b.test busy\r\n");
 	begin("check expect '220 '");
 	BECOMES(0, "state up result ok");
 	BECOMES(1, "state down result failed");
@@ -343,8 +343,8 @@ END_TEST
 /* It accepts and says nothing, for ever. */
 START_TEST(silence_counts)
 {
-	backend_start(&a, SPOT_TCP4, backend_say, "a");
-	backend_start(&b, SPOT_TCP4, backend_hang, NULL);
+	backend_start(&a, ENDPOINT_TCP4, backend_say, "a");
+	backend_start(&b, ENDPOINT_TCP4, backend_hang, NULL);
 	begin("check_timeout 100ms");
 	ask("server 1 check http /");
 	BECOMES(1, "state down result failed");
@@ -379,10 +379,10 @@ END_TEST
 
 START_TEST(unix_servers_are_checked)
 {
-	struct spot at;
+	struct endpoint at;
 
-	backend_start(&a, SPOT_UNIX, backend_say, "a");
-	backend_start(&b, SPOT_UNIX, backend_say, "b");
+	backend_start(&a, ENDPOINT_UNIX, backend_say, "a");
+	backend_start(&b, ENDPOINT_UNIX, backend_say, "b");
 	at = b.at;
 	begin("check expect b");
 	BECOMES(0, "state down");
@@ -405,8 +405,8 @@ START_TEST(server_that_failed_a_client_is_asked_at_once)
 	begin("check_interval 3600; check connect; blacklist 60");
 	ck_assert(says(1, "result none"));
 	backend_stop(&b);
-	(void)spot_hear(&front);
-	(void)spot_hear(&front);
+	(void)endpoint_hear(&front);
+	(void)endpoint_hear(&front);
 	BECOMES(1, "result failed");
 	ck_assert(says(1, "fall 1 of 2"));
 	ck_assert(says(0, "result none"));
@@ -417,17 +417,17 @@ END_TEST
 
 START_TEST(unproven_server_waits_for_its_first_check)
 {
-	struct spot dead;
+	struct endpoint dead;
 
 	start_both();
-	spot_new(&dead, SPOT_TCP4);
+	endpoint_new(&dead, ENDPOINT_TCP4);
 	begin(text("check_interval 3600; check connect; check_initial checked; "
 		   "server 2 address 127.0.0.1 port %d",
 	    dead.port));
 	BECOMES(0, "state up result ok");
 	BECOMES(1, "state up result ok");
 	BECOMES(2, "state down result failed");
-	ck_assert_str_ne(spot_hear(&front), spot_hear(&front));
+	ck_assert_str_ne(endpoint_hear(&front), endpoint_hear(&front));
 	ck_assert_ptr_null(strstr(child_err(&pen.child), "server failed"));
 	end();
 }
@@ -442,8 +442,8 @@ START_TEST(reload_leaves_checks_as_they_are)
 	start_both();
 	backend_stop(&b);
 	write_file(file, "check connect\ncheck_interval 50ms\n");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "-F", file, front.text,
 	    a.at.text, b.at.text, NULL);
 	BECOMES(1, "state down");
@@ -464,8 +464,8 @@ START_TEST(removed_server_is_let_alone)
 {
 	int before;
 
-	backend_start(&a, SPOT_TCP4, backend_say, "a");
-	backend_start(&b, SPOT_TCP4, backend_hang, NULL);
+	backend_start(&a, ENDPOINT_TCP4, backend_say, "a");
+	backend_start(&b, ENDPOINT_TCP4, backend_hang, NULL);
 	begin("check_timeout 600");
 	ask("checks");
 	before = child_fds(pen.child.pid);

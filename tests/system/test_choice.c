@@ -14,7 +14,7 @@
 enum { SERVERS = 4 };
 
 static struct backend servers[SERVERS];
-static struct spot front;
+static struct endpoint front;
 static struct pen pen;
 
 static void
@@ -24,8 +24,9 @@ start_servers(int n)
 	int i;
 
 	for (i = 0; i < n; i++)
-		backend_start(&servers[i], SPOT_TCP4, backend_say, names[i]);
-	spot_new(&front, SPOT_TCP4);
+		backend_start(
+		    &servers[i], ENDPOINT_TCP4, backend_say, names[i]);
+	endpoint_new(&front, ENDPOINT_TCP4);
 }
 
 static void
@@ -40,8 +41,8 @@ stop_all(int n)
 static int
 ask_from(const char *host)
 {
-	int fd = spot_connect_from(&front, host);
-	const char *s = spot_recv_all(fd);
+	int fd = endpoint_connect_from(&front, host);
+	const char *s = endpoint_recv_all(fd);
 
 	close(fd);
 	ck_assert_int_eq((int)strlen(s), 1);
@@ -80,7 +81,7 @@ ask_by_process(char answers[TIMES])
 	ck_assert_int_eq(pipe(pipes), 0);
 	if (child_fork() == 0) {
 		for (i = 0; i < TIMES; i++)
-			if (write(pipes[1], spot_hear(&front), 1) != 1)
+			if (write(pipes[1], endpoint_hear(&front), 1) != 1)
 				_exit(1);
 		_exit(0);
 	}
@@ -98,13 +99,13 @@ START_TEST(unix_clients_are_processes)
 	static const char *const modes[] = { "no roundrobin", "hash",
 		"roundrobin" };
 	char answers[ASKERS][TIMES];
-	struct spot ctl;
+	struct endpoint ctl;
 	const char *recent;
 	int i, k, moved = 0, fd;
 
 	start_servers(4);
-	spot_new(&front, SPOT_UNIX);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_UNIX);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-C", ctl.text, "-O", modes[_i], "-O",
 	    "acl 1 permit unix", "-O", "client_acl 1", front.text,
 	    servers[0].at.text, servers[1].at.text, servers[2].at.text,
@@ -117,12 +118,12 @@ START_TEST(unix_clients_are_processes)
 			moved++;
 	}
 	ck_assert_int_ge(moved, _i == 0 ? ASKERS - 1 : 1);
-	recent = spot_ask(&ctl, "recent\n");
+	recent = endpoint_ask(&ctl, "recent\n");
 	ck_assert_int_eq(strstr(recent, "unix:pid=") != NULL, _i == 0);
 	servers[0].serve = servers[1].serve = servers[2].serve =
 	    servers[3].serve = backend_hang;
-	fd = spot_connect(&front);
-	WAIT_FOR(strstr(spot_ask(&ctl, "connections\n"),
+	fd = endpoint_connect(&front);
+	WAIT_FOR(strstr(endpoint_ask(&ctl, "connections\n"),
 		     _i < 2 ? text("client unix:pid=%d,uid=%d ", (int)getpid(),
 				  (int)geteuid())
 			    : "client unix ") != NULL,
@@ -248,8 +249,8 @@ START_TEST(weights)
 	    text("%s:0:0:1:0", servers[1].at.text),
 	    text("%s:0:0:0:0", servers[2].at.text), NULL);
 	for (i = 0; i < 40; i++) {
-		fds[i] = spot_connect(&front);
-		spot_expect_echo(fds[i], "x");
+		fds[i] = endpoint_connect(&front);
+		endpoint_expect_echo(fds[i], "x");
 	}
 	ck_assert_int_eq(servers[0].accepted, 30);
 	ck_assert_int_eq(servers[1].accepted, 10);
@@ -311,18 +312,18 @@ START_TEST(limits_of_servers)
 	    text("%s:2:2", servers[0].at.text),
 	    text("%s:3:3", servers[1].at.text), NULL);
 	for (i = 0; i < 5; i++) {
-		fds[i] = spot_connect(&front);
-		spot_expect_echo(fds[i], "x");
+		fds[i] = endpoint_connect(&front);
+		endpoint_expect_echo(fds[i], "x");
 	}
 	ck_assert_int_eq(servers[0].accepted, 2);
 	ck_assert_int_eq(servers[1].accepted, 3);
-	fd = spot_connect(&front);
-	spot_expect_reset(fd);
+	fd = endpoint_connect(&front);
+	endpoint_expect_reset(fd);
 	close(fd);
 	close(fds[0]);
 	WAIT_FOR(servers[0].open + servers[1].open == 4, 5000);
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "room again");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "room again");
 	close(fd);
 	for (i = 1; i < 5; i++)
 		close(fds[i]);
@@ -339,20 +340,20 @@ START_TEST(soft_limit_spares_known_clients)
 	servers[0].serve = servers[1].serve = backend_echo;
 	pen_up(&pen, &front, front.text, text("%s:1:2", servers[0].at.text),
 	    text("%s:1:2", servers[1].at.text), NULL);
-	a = spot_connect_from(&front, "127.0.1.1");
-	spot_expect_echo(a, "x");
+	a = endpoint_connect_from(&front, "127.0.1.1");
+	endpoint_expect_echo(a, "x");
 	known = servers[0].accepted == 1 ? 0 : 1;
 	other = 1 - known;
-	b = spot_connect_from(&front, "127.0.1.1");
-	spot_expect_echo(b, "x");
+	b = endpoint_connect_from(&front, "127.0.1.1");
+	endpoint_expect_echo(b, "x");
 	ck_assert_int_eq(servers[known].accepted, 2);
 	/* its server is at the hard limit now */
-	c = spot_connect_from(&front, "127.0.1.1");
-	spot_expect_echo(c, "x");
+	c = endpoint_connect_from(&front, "127.0.1.1");
+	endpoint_expect_echo(c, "x");
 	ck_assert_int_eq(servers[other].accepted, 1);
 	/* and a new client finds no room at all */
-	d = spot_connect_from(&front, "127.0.1.2");
-	spot_expect_reset(d);
+	d = endpoint_connect_from(&front, "127.0.1.2");
+	endpoint_expect_reset(d);
 	close(a);
 	close(b);
 	close(c);
@@ -373,7 +374,7 @@ START_TEST(algorithms_by_name)
 	start_servers(3);
 	for (k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
 		setting = text("balance %s", names[k]);
-		spot_new(&front, SPOT_TCP4);
+		endpoint_new(&front, ENDPOINT_TCP4);
 		pen_up(&pen, &front, "-r", "-O", setting, front.text,
 		    servers[0].at.text, servers[1].at.text, servers[2].at.text,
 		    NULL);
@@ -423,8 +424,8 @@ START_TEST(fewest_connections)
 	pen_up(&pen, &front, "-r", "-O", "balance leastconn", front.text,
 	    servers[0].at.text, servers[1].at.text, servers[2].at.text, NULL);
 	for (i = 0; i < 6; i++) {
-		fds[i] = spot_connect(&front);
-		spot_expect_echo(fds[i], "x");
+		fds[i] = endpoint_connect(&front);
+		endpoint_expect_echo(fds[i], "x");
 	}
 	for (i = 0; i < 3; i++)
 		ck_assert_int_eq(servers[i].open, 2);
@@ -433,8 +434,8 @@ START_TEST(fewest_connections)
 	WAIT_FOR(
 	    servers[0].open + servers[1].open + servers[2].open == 4, 5000);
 	for (i = 6; i < 8; i++) {
-		fds[i] = spot_connect(&front);
-		spot_expect_echo(fds[i], "x");
+		fds[i] = endpoint_connect(&front);
+		endpoint_expect_echo(fds[i], "x");
 	}
 	for (i = 0; i < 3; i++)
 		ck_assert_int_eq(servers[i].open, 2);
@@ -461,8 +462,8 @@ START_TEST(denied_clients)
 	pen_up(&pen, &front, "-r", "-O", deny, "-O", "client_acl 1", front.text,
 	    servers[0].at.text, NULL);
 	ck_assert_int_eq(ask_from("127.0.0.1"), 0);
-	fd = spot_connect_from(&front, "127.0.3.9");
-	spot_expect_reset(fd);
+	fd = endpoint_connect_from(&front, "127.0.3.9");
+	endpoint_expect_reset(fd);
 	close(fd);
 	stop_all(2);
 }
@@ -489,7 +490,7 @@ START_TEST(source_address)
 	servers[0].serve = say_peer;
 	pen_up(&pen, &front, "-r", "-O", "source 127.0.5.1", front.text,
 	    servers[0].at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "127.0.5.1");
+	ck_assert_str_eq(endpoint_hear(&front), "127.0.5.1");
 	stop_all(1);
 }
 END_TEST

@@ -20,7 +20,7 @@
 
 enum { SOON = 10000 };
 
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct backend b;
 static struct pen pen;
 
@@ -29,22 +29,23 @@ static struct pen pen;
 static long
 counter(const char *name)
 {
-	return report_number(
-	    text("\n%s", spot_ask(&ctl, "statistics\n")), text("\n%s ", name));
+	return report_number(text("\n%s", endpoint_ask(&ctl, "statistics\n")),
+	    text("\n%s ", name));
 }
 
 static void
 command(const char *line)
 {
-	ck_assert_ptr_null(strstr(spot_ask(&ctl, text("%s\n", line)), "error"));
+	ck_assert_ptr_null(
+	    strstr(endpoint_ask(&ctl, text("%s\n", line)), "error"));
 }
 
 static void
 up(const char *limits, const char *more)
 {
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-C", ctl.text, "-r", "-O", limits, "-O", more,
 	    front.text, b.at.text, NULL);
 }
@@ -61,10 +62,10 @@ down(void)
 static int
 served(const char *host)
 {
-	int fd = host != NULL ? spot_connect_from(&front, host)
-			      : spot_connect(&front);
+	int fd = host != NULL ? endpoint_connect_from(&front, host)
+			      : endpoint_connect(&front);
 
-	spot_expect_echo(fd, "served");
+	endpoint_expect_echo(fd, "served");
 	return fd;
 }
 
@@ -73,7 +74,7 @@ served(const char *host)
 static int
 doomed(void)
 {
-	int fd = spot_try_connect(&front);
+	int fd = endpoint_try_connect(&front);
 
 	ck_assert_msg(
 	    fd >= 0 || errno == ECONNRESET, "connect: %s", strerror(errno));
@@ -87,7 +88,7 @@ refused(void)
 
 	if (fd < 0)
 		return;
-	spot_expect_reset(fd);
+	endpoint_expect_reset(fd);
 	close(fd);
 }
 
@@ -148,8 +149,8 @@ START_TEST(refuse_rate)
 		close(served("127.0.0.7"));
 	close(served("127.0.0.2"));
 	command("client_rate 1/0.05");
-	WAIT_FOR(
-	    strstr(spot_ask(&ctl, "explain 127.0.0.1\n"), "rule limit") == NULL,
+	WAIT_FOR(strstr(endpoint_ask(&ctl, "explain 127.0.0.1\n"),
+		     "rule limit") == NULL,
 	    SOON);
 	close(served(NULL));
 	down();
@@ -165,7 +166,7 @@ START_TEST(prefix)
 	fd = served("127.0.0.9");
 	refused();
 	close(served("127.0.1.1"));
-	WAIT_FOR(strstr(spot_ask(&ctl, "top clients 1\n"),
+	WAIT_FOR(strstr(endpoint_ask(&ctl, "top clients 1\n"),
 		     "127.0.0.0/24 conns 1 ") != NULL,
 	    SOON);
 	close(fd);
@@ -176,11 +177,11 @@ END_TEST
 static int
 through_proxy(const char *client)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 	const char *header =
 	    text("PROXY TCP4 %s 198.51.100.1 1000 80\r\n", client);
 
-	spot_send(fd, header, strlen(header));
+	endpoint_send(fd, header, strlen(header));
 	return fd;
 }
 
@@ -191,23 +192,23 @@ START_TEST(behind_a_proxy)
 
 	up("client_conns 1", "acl 6 permit 127.0.0.1; accept_proxy 6");
 	first = through_proxy("192.0.2.1");
-	spot_expect_echo(first, "served");
+	endpoint_expect_echo(first, "served");
 	second = through_proxy("192.0.2.1");
-	spot_expect_reset(second);
+	endpoint_expect_reset(second);
 	other = through_proxy("192.0.2.2");
-	spot_expect_echo(other, "served");
+	endpoint_expect_echo(other, "served");
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&ctl, "top clients\n"), "192.0.2.2 conns 1 "));
+	    strstr(endpoint_ask(&ctl, "top clients\n"), "192.0.2.2 conns 1 "));
 	ck_assert_ptr_null(
-	    strstr(spot_ask(&ctl, "top clients\n"), "127.0.0.1"));
+	    strstr(endpoint_ask(&ctl, "top clients\n"), "127.0.0.1"));
 	close(second);
 	/* one that waits goes on with what it says behind the header */
 	command("client_limit_action delay; client_limit_time 600");
 	second = through_proxy("192.0.2.1");
-	spot_send(second, "later", 5);
+	endpoint_send(second, "later", 5);
 	WAIT_FOR(counter("limit_waiting") == 1, SOON);
 	close(first);
-	spot_recv(second, (char[5]){ 0 }, 5);
+	endpoint_recv(second, (char[5]){ 0 }, 5);
 	close(second);
 	close(other);
 	down();
@@ -226,8 +227,8 @@ START_TEST(delay_conns)
 	command("client_limit_time 600");
 	first = served(NULL);
 	for (i = 0; i < 3; i++) {
-		waiting[i] = spot_connect(&front);
-		spot_send(waiting[i], "served", 6);
+		waiting[i] = endpoint_connect(&front);
+		endpoint_send(waiting[i], "served", 6);
 		WAIT_FOR(counter("limit_waiting") == i + 1, SOON);
 	}
 	ck_assert_int_eq(counter("limit_delayed"), 3);
@@ -240,7 +241,7 @@ START_TEST(delay_conns)
 	for (i = 1; i < 3; i++) {
 		char answer[6];
 
-		spot_recv(waiting[i], answer, sizeof(answer));
+		endpoint_recv(waiting[i], answer, sizeof(answer));
 		ck_assert_mem_eq(answer, "served", sizeof(answer));
 		close(waiting[i]);
 	}
@@ -264,9 +265,9 @@ START_TEST(delay_rate)
 	command("client_limit_time 600");
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	for (i = 0; i < 6; i++)
-		fds[i] = spot_connect(&front);
+		fds[i] = endpoint_connect(&front);
 	for (i = 0; i < 6; i++)
-		spot_expect_echo(fds[i], "served");
+		endpoint_expect_echo(fds[i], "served");
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ms = (now.tv_sec - began.tv_sec) * 1000 +
 	    (now.tv_nsec - began.tv_nsec) / 1000000;
@@ -289,23 +290,23 @@ START_TEST(delay_is_bounded)
 	command("client_limit_time 600; client_limit_max 2");
 	first = served(NULL);
 	for (i = 0; i < 2; i++)
-		waiting[i] = spot_connect(&front);
+		waiting[i] = endpoint_connect(&front);
 	WAIT_FOR(counter("limit_waiting") == 2, SOON);
 	refused();
 	command("client_limit_time 0.2");
 	for (i = 0; i < 2; i++) {
-		spot_expect_reset(waiting[i]);
+		endpoint_expect_reset(waiting[i]);
 		close(waiting[i]);
 	}
 	ck_assert_int_eq(counter("limit_waiting"), 0);
 	ck_assert_int_eq(counter("closed_client_conns"), 3);
 	command("client_limit_time 600");
 	for (i = 0; i < 2; i++)
-		waiting[i] = spot_connect(&front);
+		waiting[i] = endpoint_connect(&front);
 	WAIT_FOR(counter("limit_waiting") == 2, SOON);
 	command("client_conns 0");
 	for (i = 0; i < 2; i++) {
-		spot_expect_echo(waiting[i], "served");
+		endpoint_expect_echo(waiting[i], "served");
 		close(waiting[i]);
 	}
 	close(first);
@@ -323,8 +324,8 @@ START_TEST(tarpit)
 	command("client_limit_time 600; client_limit_max 4");
 	first = served(NULL);
 	for (i = 0; i < 4; i++) {
-		stuck[i] = spot_connect(&front);
-		spot_send(stuck[i], "hello?", 6);
+		stuck[i] = endpoint_connect(&front);
+		endpoint_send(stuck[i], "hello?", 6);
 	}
 	WAIT_FOR(counter("limit_waiting") == 4, SOON);
 	refused();
@@ -337,7 +338,7 @@ START_TEST(tarpit)
 	close(served(NULL));
 	command("client_limit_time 0.1");
 	for (i = 1; i < 4; i++) {
-		spot_expect_reset(stuck[i]);
+		endpoint_expect_reset(stuck[i]);
 		close(stuck[i]);
 	}
 	WAIT_FOR(counter("sessions") == 0, SOON);
@@ -355,11 +356,11 @@ START_TEST(tarpit_is_left)
 	up("client_conns 1", "client_limit_action tarpit");
 	command("client_limit_time 600");
 	first = served(NULL);
-	stuck = spot_connect(&front);
+	stuck = endpoint_connect(&front);
 	WAIT_FOR(counter("limit_waiting") == 1, SOON);
 	kill(pen.child.pid, SIGQUIT);
-	spot_expect_reset(stuck);
-	spot_expect_echo(first, "served to the end");
+	endpoint_expect_reset(stuck);
+	endpoint_expect_echo(first, "served to the end");
 	close(stuck);
 	close(first);
 	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
@@ -380,13 +381,13 @@ START_TEST(abuse)
 	struct backend w;
 	int first, fd;
 
-	backend_start(&w, SPOT_TCP4, say_abuse, NULL);
+	backend_start(&w, ENDPOINT_TCP4, say_abuse, NULL);
 	up("client_conns 1", "client_limit_action abuse");
 	first = served(NULL);
 	refused();
 	command(text("abuse %s", w.at.text));
-	fd = spot_connect(&front);
-	ck_assert_str_eq(spot_recv_all(fd), "abuse");
+	fd = endpoint_connect(&front);
+	ck_assert_str_eq(endpoint_recv_all(fd), "abuse");
 	close(fd);
 	close(served("127.0.0.2"));
 	close(first);
@@ -418,10 +419,10 @@ START_TEST(others_are_served)
 			close(fd);
 	}
 	WAIT_FOR(counter("limit_refused") == 1000, SOON);
-	ck_assert(strstr(spot_ask(&ctl, "top clients 1\n"),
+	ck_assert(strstr(endpoint_ask(&ctl, "top clients 1\n"),
 		      "127.0.0.1 conns 5 ") != NULL);
 	for (i = 0; i < 5; i++) {
-		spot_expect_echo(fds[i], "still here");
+		endpoint_expect_echo(fds[i], "still here");
 		close(fds[i]);
 	}
 	WAIT_FOR(counter("sessions") == 0, SOON);
@@ -439,9 +440,9 @@ START_TEST(rate_of_all)
 	up("conn_rate 4/1", "debug 0");
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	for (i = 0; i < 8; i++)
-		fds[i] = spot_connect(&front);
+		fds[i] = endpoint_connect(&front);
 	for (i = 0; i < 8; i++)
-		spot_expect_echo(fds[i], "served");
+		endpoint_expect_echo(fds[i], "served");
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ms = (now.tv_sec - began.tv_sec) * 1000 +
 	    (now.tv_nsec - began.tv_nsec) / 1000000;
@@ -452,10 +453,10 @@ START_TEST(rate_of_all)
 	/* without it those that wait come in at once */
 	command("conn_rate 1/3600");
 	close(served(NULL));
-	fds[0] = spot_connect(&front);
+	fds[0] = endpoint_connect(&front);
 	pen_expect_rest(&pen);
 	command("conn_rate 0");
-	spot_expect_echo(fds[0], "served");
+	endpoint_expect_echo(fds[0], "served");
 	close(fds[0]);
 	down();
 }
@@ -468,9 +469,9 @@ static struct udp_server u;
 static void
 udp_up(const char *mode, const char *limits)
 {
-	udp_server_start(&u, SPOT_TCP4, "");
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&u, ENDPOINT_TCP4, "");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-C", ctl.text, mode, "-O", limits, front.text,
 	    u.at.text, NULL);
 }

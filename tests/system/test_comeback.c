@@ -17,27 +17,28 @@
 
 enum { SOON = 10000, AT_ONCE = 1000, MOMENT = 100 };
 
-static struct spot front, ctl, at[3];
+static struct endpoint front, ctl, at[3];
 static struct pen pen;
 
 static int
 blacklisted(void)
 {
-	return count_in(spot_ask(&ctl, "status\n"), "class=\"blacklisted\"");
+	return count_in(
+	    endpoint_ask(&ctl, "status\n"), "class=\"blacklisted\"");
 }
 
 /* ---- connections ---- */
 
 static void
 up_waiting(
-    const char *retry, enum spot_kind kind, const char *mode, int servers)
+    const char *retry, enum endpoint_kind kind, const char *mode, int servers)
 {
 	int i;
 
 	for (i = 0; i < 3; i++)
-		spot_new(&at[i], kind);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+		endpoint_new(&at[i], kind);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-C", ctl.text, "--retry", retry, "-O", mode,
 	    front.text, at[0].text, servers > 1 ? at[1].text : NULL,
 	    servers > 2 ? at[2].text : NULL, NULL);
@@ -45,7 +46,7 @@ up_waiting(
 
 /* Clients do not wait. */
 static void
-up_tcp(enum spot_kind kind, const char *mode, int servers)
+up_tcp(enum endpoint_kind kind, const char *mode, int servers)
 {
 	up_waiting("0", kind, mode, servers);
 }
@@ -53,9 +54,9 @@ up_tcp(enum spot_kind kind, const char *mode, int servers)
 static void
 is_reset(void)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 
-	spot_expect_reset(fd);
+	endpoint_expect_reset(fd);
 	close(fd);
 }
 
@@ -65,7 +66,7 @@ START_TEST(single_server_restarted)
 {
 	static const char *const modes[] = { "roundrobin", "no roundrobin",
 		"stubborn", "hash", "balance p2c" };
-	enum spot_kind kind = _i % 2 == 0 ? SPOT_TCP4 : SPOT_UNIX;
+	enum endpoint_kind kind = _i % 2 == 0 ? ENDPOINT_TCP4 : ENDPOINT_UNIX;
 	struct backend b;
 	long long began;
 	int i;
@@ -76,7 +77,7 @@ START_TEST(single_server_restarted)
 	ck_assert_int_eq(blacklisted(), 1);
 	backend_start_at(&b, &at[0], backend_say, "back");
 	began = wait_now_ms();
-	ck_assert_str_eq(spot_hear(&front), "back");
+	ck_assert_str_eq(endpoint_hear(&front), "back");
 	ck_assert_int_lt(wait_now_ms() - began, wait_scaled(AT_ONCE));
 	ck_assert_int_eq(blacklisted(), 0);
 	pen_down(&pen);
@@ -90,12 +91,12 @@ START_TEST(one_of_three_is_back)
 	struct backend b;
 	int i;
 
-	up_tcp(SPOT_TCP4, "roundrobin", 3);
+	up_tcp(ENDPOINT_TCP4, "roundrobin", 3);
 	is_reset();
 	is_reset();
 	backend_start_at(&b, &at[_i], backend_say, "back");
 	for (i = 0; i < 3; i++)
-		ck_assert_str_eq(spot_hear(&front), "back");
+		ck_assert_str_eq(endpoint_hear(&front), "back");
 	pen_down(&pen);
 	backend_stop(&b);
 }
@@ -108,13 +109,13 @@ START_TEST(refusal_is_no_long_absence)
 	struct backend a, b;
 	int i;
 
-	up_tcp(SPOT_TCP4, "roundrobin", 2);
+	up_tcp(ENDPOINT_TCP4, "roundrobin", 2);
 	backend_start_at(&b, &at[1], backend_say, "b");
 	for (i = 0; i < 3; i++)
-		ck_assert_str_eq(spot_hear(&front), "b");
+		ck_assert_str_eq(endpoint_hear(&front), "b");
 	ck_assert_int_eq(blacklisted(), 1);
 	backend_start_at(&a, &at[0], backend_say, "a");
-	WAIT_FOR(strcmp(spot_hear(&front), "a") == 0, SOON);
+	WAIT_FOR(strcmp(endpoint_hear(&front), "a") == 0, SOON);
 	ck_assert_int_eq(blacklisted(), 0);
 	pen_down(&pen);
 	backend_stop(&a);
@@ -129,13 +130,13 @@ START_TEST(storm_of_restarts)
 	struct backend b[3];
 	int i, k, n = 0;
 
-	up_tcp(SPOT_TCP4, "roundrobin", 3);
+	up_tcp(ENDPOINT_TCP4, "roundrobin", 3);
 	for (i = 0; i < 3; i++)
 		backend_start_at(&b[i], &at[i], backend_say, "served");
 	for (i = 0; i < 18; i++) {
 		backend_stop(&b[i % 3]);
 		for (k = 0; k < 10; k++)
-			n += strcmp(spot_hear(&front), "served") == 0;
+			n += strcmp(endpoint_hear(&front), "served") == 0;
 		backend_start_at(&b[i % 3], &at[i % 3], backend_say, "served");
 	}
 	ck_assert_int_eq(n, 180);
@@ -151,7 +152,7 @@ static long
 counter(const char *name)
 {
 	return report_number(
-	    spot_ask(&ctl, "statistics\n"), text("\n%s ", name));
+	    endpoint_ask(&ctl, "statistics\n"), text("\n%s ", name));
 }
 
 /* Who comes while all servers refuse is served when one is back, with all that
@@ -162,13 +163,14 @@ START_TEST(client_waits_for_a_restart)
 	char got[16] = "";
 	int fd;
 
-	up_waiting("10", _i == 0 ? SPOT_TCP4 : SPOT_UNIX, "roundrobin", _i + 1);
-	fd = spot_connect(&front);
-	spot_send(fd, "hello", 5);
+	up_waiting("10", _i == 0 ? ENDPOINT_TCP4 : ENDPOINT_UNIX, "roundrobin",
+	    _i + 1);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, "hello", 5);
 	WAIT_FOR(blacklisted() == _i + 1, SOON);
 	ck_assert_int_eq(counter("connecting"), 1);
 	backend_start_at(&b, &at[_i], backend_echo, NULL);
-	spot_recv(fd, got, 5);
+	endpoint_recv(fd, got, 5);
 	ck_assert_str_eq(got, "hello");
 	close(fd);
 	ck_assert_int_eq(b.accepted, 1);
@@ -181,7 +183,7 @@ START_TEST(waiting_has_an_end)
 {
 	long long began = wait_now_ms();
 
-	up_waiting("1", SPOT_TCP4, "roundrobin", 2);
+	up_waiting("1", ENDPOINT_TCP4, "roundrobin", 2);
 	is_reset();
 	ck_assert_int_ge(wait_now_ms() - began, 500);
 	ck_assert_int_eq(counter("closed_no_server"), 1);
@@ -196,17 +198,17 @@ START_TEST(who_does_not_wait)
 	struct backend b;
 	int fd;
 
-	up_waiting("60", SPOT_TCP4, "roundrobin", 1);
-	fd = spot_connect(&front);
+	up_waiting("60", ENDPOINT_TCP4, "roundrobin", 1);
+	fd = endpoint_connect(&front);
 	WAIT_FOR(counter("connecting") == 1, SOON);
-	spot_reset(fd);
+	endpoint_reset(fd);
 	WAIT_FOR(counter("connecting") == 0, SOON);
 	/* and the next one is served as if nothing had been */
 	backend_start_at(&b, &at[0], backend_say, "back");
-	ck_assert_str_eq(spot_hear(&front), "back");
+	ck_assert_str_eq(endpoint_hear(&front), "back");
 	pen_down(&pen);
 	backend_stop(&b);
-	up_waiting("60", SPOT_TCP4, "stubborn", 1);
+	up_waiting("60", ENDPOINT_TCP4, "stubborn", 1);
 	is_reset();
 	pen_down(&pen);
 }
@@ -217,10 +219,10 @@ END_TEST
 static void
 up_udp(const char *option, const char *mode)
 {
-	udp_spot(&at[0], SPOT_TCP4);
-	udp_spot(&at[1], SPOT_TCP4);
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_endpoint(&at[0], ENDPOINT_TCP4);
+	udp_endpoint(&at[1], ENDPOINT_TCP4);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, option, "-C", ctl.text, "-O", mode, front.text,
 	    at[0].text, at[1].text, NULL);
 }
@@ -329,7 +331,7 @@ START_TEST(name_servers_restarted)
 	server = socket(AF_INET, SOCK_DGRAM, 0);
 	ck_assert_int_eq(
 	    bind(server, (struct sockaddr *)&at[_i].addr, at[_i].len), 0);
-	spot_set_deadline(server, SOON);
+	endpoint_set_deadline(server, SOON);
 	for (i = 0; i < 3; i++) {
 		ck_assert_int_eq(send(fd, query, QUERY, 0), QUERY);
 		answer_one(server);

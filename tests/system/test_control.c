@@ -20,15 +20,15 @@
 #include "support/wait.h"
 
 static struct backend server;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 static void
 begin(void)
 {
-	backend_start(&server, SPOT_TCP4, backend_say, "hello");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&server, ENDPOINT_TCP4, backend_say, "hello");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 }
 
 static void
@@ -37,7 +37,7 @@ up_with(const char *command)
 	begin();
 	pen_up(&pen, &front, "-r", "-O", command, "-C", ctl.text, front.text,
 	    server.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 }
 
 static void
@@ -50,7 +50,7 @@ up(const char *option)
 	else
 		pen_up(&pen, &front, "-r", "-C", ctl.text, front.text,
 		    server.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 }
 
 static void
@@ -65,10 +65,10 @@ static const char *
 ask(const char *line)
 {
 	const char *answer;
-	int fd = spot_connect(&ctl);
+	int fd = endpoint_connect(&ctl);
 
-	spot_send(fd, line, strlen(line));
-	answer = spot_recv_all(fd);
+	endpoint_send(fd, line, strlen(line));
+	answer = endpoint_recv_all(fd);
 	close(fd);
 	return answer;
 }
@@ -92,7 +92,7 @@ START_TEST(one_line_one_answer)
 	ck_assert_str_eq(ask("pid\n"), text("%d\n", (int)pen.child.pid));
 	ck_assert_str_eq(
 	    ask("exit\n"), "Exit is not enabled; restart with -X flag\n");
-	ck_assert_str_eq(spot_hear(&front), "hello");
+	ck_assert_str_eq(endpoint_hear(&front), "hello");
 	down();
 }
 END_TEST
@@ -104,8 +104,8 @@ START_TEST(servers_change_while_running)
 	int i;
 
 	up(NULL);
-	backend_start(&second, SPOT_TCP4, backend_say, "second");
-	ck_assert_str_eq(spot_hear(&front), "hello");
+	backend_start(&second, ENDPOINT_TCP4, backend_say, "second");
+	ck_assert_str_eq(endpoint_hear(&front), "hello");
 	WAIT_FOR(strstr(ask("servers\n"), "rx 5") != NULL, 5000);
 	ck_assert_str_eq(ask("servers\n"),
 	    text("0 addr 127.0.0.1 port %d conn 0 max 0 hard 0 weight 0 prio 0 "
@@ -117,10 +117,10 @@ START_TEST(servers_change_while_running)
 	ck_assert_str_eq(ask("prio\n"), "");
 	ck_assert_str_eq(ask("server 0 prio 9\n"), "");
 	for (i = 0; i < 3; i++)
-		ck_assert_str_eq(spot_hear(&front), "second");
+		ck_assert_str_eq(endpoint_hear(&front), "second");
 	ck_assert_str_eq(ask("server 1 address localhost\n"), "");
 	for (i = 0; i < 3; i++)
-		ck_assert_str_eq(spot_hear(&front), "second");
+		ck_assert_str_eq(endpoint_hear(&front), "second");
 	backend_stop(&second);
 	down();
 }
@@ -136,19 +136,19 @@ START_TEST(rude_clients)
 
 	up(NULL);
 	for (i = 0; i < SILENT; i++)
-		fds[i] = spot_connect(&ctl);
-	slow = spot_connect(&ctl);
-	spot_send(slow, "mo", 2);
-	ck_assert_str_eq(spot_hear(&front), "hello");
+		fds[i] = endpoint_connect(&ctl);
+	slow = endpoint_connect(&ctl);
+	endpoint_send(slow, "mo", 2);
+	ck_assert_str_eq(endpoint_hear(&front), "hello");
 	ck_assert_str_eq(ask("blacklist\n"), "30\n");
 	memset(flood, 'x', sizeof(flood));
-	rude = spot_connect(&ctl);
+	rude = endpoint_connect(&ctl);
 	send(rude, flood, sizeof(flood), MSG_NOSIGNAL);
-	answer = spot_recv_all(rude);
+	answer = endpoint_recv_all(rude);
 	ck_assert_str_eq(answer, "error: line longer than 65536 bytes\n");
 	close(rude);
-	spot_send(slow, "de\n", 3);
-	ck_assert_str_eq(spot_recv_all(slow),
+	endpoint_send(slow, "de\n", 3);
+	ck_assert_str_eq(endpoint_recv_all(slow),
 	    "no hash roundrobin no stubborn no weight no prio\n");
 	close(slow);
 	ck_assert_int_lt(child_fds(pen.child.pid), 300);
@@ -162,7 +162,7 @@ END_TEST
 /* Only its owner may use it; a TCP port of a root process is refused. */
 START_TEST(who_may_command)
 {
-	struct spot other;
+	struct endpoint other;
 	struct stat st;
 
 	up(NULL);
@@ -172,7 +172,7 @@ START_TEST(who_may_command)
 	ck_assert_int_eq(access(ctl.text, F_OK), -1);
 	if (geteuid() != 0)
 		SKIP("needs root");
-	spot_new(&other, SPOT_TCP4);
+	endpoint_new(&other, ENDPOINT_TCP4);
 	pen_expect_failure("refused as root", "-f", "-C", other.text,
 	    front.text, "127.0.0.1:9", NULL);
 }
@@ -189,15 +189,15 @@ does_not_read(const char *method)
 	int fd;
 
 	up_with(method);
-	fd = spot_connect(&ctl);
+	fd = endpoint_connect(&ctl);
 	for (i = 0; i < sizeof(lines); i++)
 		lines[i] = line[i % (sizeof(line) - 1)];
-	spot_send(fd, "prompt\n", 7);
+	endpoint_send(fd, "prompt\n", 7);
 	while (n > 0 && sent < sizeof(lines)) {
 		n = send(fd, lines + sent, sizeof(lines) - sent, MSG_DONTWAIT);
 		sent += n > 0 ? (size_t)n : 0;
 	}
-	ck_assert_str_eq(spot_hear(&front), "hello");
+	ck_assert_str_eq(endpoint_hear(&front), "hello");
 	pen_expect_rest(&pen);
 	close(fd);
 	down();
@@ -215,8 +215,8 @@ START_TEST(client_gone_before_answer)
 	alone = child_fds(pen.child.pid);
 	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
 	for (i = 0; i < MANY; i++) {
-		fd = spot_connect(&ctl);
-		spot_send(fd, "help\n", 5);
+		fd = endpoint_connect(&ctl);
+		endpoint_send(fd, "help\n", 5);
 		close(fd);
 	}
 	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
@@ -239,8 +239,8 @@ START_TEST(exit_when_allowed)
 	int fd;
 
 	up("-X");
-	fd = spot_connect(&ctl);
-	spot_send(fd, "exit\n", 5);
+	fd = endpoint_connect(&ctl);
+	endpoint_send(fd, "exit\n", 5);
 	close(fd);
 	WAIT_FOR(child_has_ended(&pen.child), 5000);
 	ck_assert_int_eq(pen.child.status, 0);
@@ -255,28 +255,28 @@ END_TEST
 /* Each socket has its own. */
 START_TEST(sockets_have_levels)
 {
-	struct spot look, operate;
+	struct endpoint look, operate;
 
-	backend_start(&server, SPOT_TCP4, backend_say, "hello");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
-	spot_new(&look, SPOT_UNIX);
-	spot_new(&operate, SPOT_UNIX);
+	backend_start(&server, ENDPOINT_TCP4, backend_say, "hello");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	endpoint_new(&look, ENDPOINT_UNIX);
+	endpoint_new(&operate, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "--control-level", "read",
 	    "-C", look.text, "-O", "control_level operate", "-C", operate.text,
 	    front.text, server.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl) && spot_is_listening(&look) &&
-		spot_is_listening(&operate),
+	WAIT_FOR(endpoint_is_listening(&ctl) && endpoint_is_listening(&look) &&
+		endpoint_is_listening(&operate),
 	    5000);
-	ck_assert_str_eq(spot_ask(&look, "blacklist\n"), "30\n");
-	ck_assert_str_eq(spot_ask(&look, "server 0 drain\n"),
+	ck_assert_str_eq(endpoint_ask(&look, "blacklist\n"), "30\n");
+	ck_assert_str_eq(endpoint_ask(&look, "server 0 drain\n"),
 	    "error: server: needs the level operate, yours is read\n");
-	ck_assert_str_eq(spot_ask(&operate, "server 0 drain\n"), "");
-	ck_assert_str_eq(spot_ask(&operate, "blacklist 5\n"),
+	ck_assert_str_eq(endpoint_ask(&operate, "server 0 drain\n"), "");
+	ck_assert_str_eq(endpoint_ask(&operate, "blacklist 5\n"),
 	    "error: blacklist: needs the level admin, yours is operate\n");
-	ck_assert_str_eq(spot_ask(&ctl, "blacklist 5\n"), "5\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "blacklist 5\n"), "5\n");
 	ck_assert_str_eq(
-	    spot_ask(&look, "control\n"), text("%s\n", operate.text));
+	    endpoint_ask(&look, "control\n"), text("%s\n", operate.text));
 	down();
 }
 END_TEST
@@ -296,7 +296,7 @@ ask_as_nobody(const char *line, char *answer, size_t size)
 	if (child == 0) {
 		int s = pw != NULL && setgid(pw->pw_gid) == 0 &&
 			setuid(pw->pw_uid) == 0
-		    ? spot_try_connect(&ctl)
+		    ? endpoint_try_connect(&ctl)
 		    : -1;
 
 		if (s < 0 || send(s, line, strlen(line), 0) < 0)
@@ -321,12 +321,12 @@ START_TEST(users_have_levels)
 
 	if (geteuid() != 0)
 		SKIP("needs root");
-	backend_start(&server, SPOT_TCP4, backend_say, "hello");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&server, ENDPOINT_TCP4, backend_say, "hello");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "--control-mode", "0666", "-C", ctl.text,
 	    front.text, server.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 	ask_as_nobody("blacklist\n", answer, sizeof(answer));
 	ck_assert_str_eq(answer, "30\n");
 	ask_as_nobody("blacklist 5\n", answer, sizeof(answer));
@@ -343,21 +343,21 @@ START_TEST(control_over_tcp)
 	int fd;
 	char c;
 
-	backend_start(&server, SPOT_TCP4, backend_say, "hello");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_TCP4);
+	backend_start(&server, ENDPOINT_TCP4, backend_say, "hello");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "-u", "nobody", "-C", text("%d", ctl.port),
 	    "-O", "acl 1 deny 127.0.0.2", "-O", "acl 1 permit 127.0.0.0/8",
 	    "--control-acl", "1", front.text, server.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 	ck_assert_str_eq(ask("blacklist 4\n"), "4\n");
-	fd = spot_connect_from(&ctl, "127.0.0.2");
+	fd = endpoint_connect_from(&ctl, "127.0.0.2");
 	ck_assert_int_le(recv(fd, &c, 1, 0), 0);
 	close(fd);
 	ck_assert_str_eq(ask("control_acl 0\n"), "0\n");
-	fd = spot_connect_from(&ctl, "127.0.0.2");
-	spot_send(fd, "blacklist\n", 10);
-	ck_assert_str_eq(spot_recv_all(fd), "4\n");
+	fd = endpoint_connect_from(&ctl, "127.0.0.2");
+	endpoint_send(fd, "blacklist\n", 10);
+	ck_assert_str_eq(endpoint_recv_all(fd), "4\n");
 	close(fd);
 	down();
 }
@@ -375,12 +375,12 @@ START_TEST(files_over_tcp)
 		"emergency /tmp/x" };
 	size_t i;
 
-	backend_start(&server, SPOT_TCP4, backend_say, "hello");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_TCP4);
+	backend_start(&server, ENDPOINT_TCP4, backend_say, "hello");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "-u", "nobody", "-C", ctl.text, front.text,
 	    server.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		ck_assert_msg(strstr(ask(text("%s\n", lines[i])),
 				  "not on TCP: only in a file, on the "
@@ -388,7 +388,7 @@ START_TEST(files_over_tcp)
 		    "%s", lines[i]);
 	ck_assert_str_eq(ask("no session_log\n"), "");
 	ck_assert_str_eq(ask("control\n"), text("%s\n", ctl.text));
-	ck_assert_str_eq(spot_hear(&front), "hello");
+	ck_assert_str_eq(endpoint_hear(&front), "hello");
 	down();
 }
 END_TEST
@@ -397,27 +397,28 @@ END_TEST
  * list is. */
 START_TEST(empty_list_closes_tcp)
 {
-	struct spot tcp;
+	struct endpoint tcp;
 	char c;
 	int fd;
 
-	backend_start(&server, SPOT_TCP4, backend_say, "hello");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
-	spot_new(&tcp, SPOT_TCP4);
+	backend_start(&server, ENDPOINT_TCP4, backend_say, "hello");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	endpoint_new(&tcp, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "-u", "nobody", "-C", ctl.text, "-C",
 	    tcp.text, front.text, server.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl) && spot_is_listening(&tcp), 5000);
-	ck_assert_str_eq(spot_ask(&tcp, "blacklist\n"), "30\n");
+	WAIT_FOR(
+	    endpoint_is_listening(&ctl) && endpoint_is_listening(&tcp), 5000);
+	ck_assert_str_eq(endpoint_ask(&tcp, "blacklist\n"), "30\n");
 	ck_assert_str_eq(ask("control_acl 2\n"), "2\n");
-	fd = spot_connect(&tcp);
+	fd = endpoint_connect(&tcp);
 	(void)send(fd, "blacklist\n", 10, MSG_NOSIGNAL);
 	ck_assert_int_le(recv(fd, &c, 1, 0), 0);
 	close(fd);
 	ck_assert_str_eq(ask("acl 2 permit 127.0.0.1\n"), "");
 	ck_assert_str_eq(
-	    spot_ask(&tcp, "no acl 2; acl 2 permit 127.0.0.0/8\n"), "");
-	ck_assert_str_eq(spot_ask(&tcp, "blacklist\n"), "30\n");
+	    endpoint_ask(&tcp, "no acl 2; acl 2 permit 127.0.0.0/8\n"), "");
+	ck_assert_str_eq(endpoint_ask(&tcp, "blacklist\n"), "30\n");
 	down();
 }
 END_TEST
@@ -428,17 +429,18 @@ START_TEST(operators_leave_the_control_list)
 	static const char refusal[] =
 	    "acl: needs the level admin, yours is operate, because control_acl "
 	    "uses this list\n";
-	struct spot tcp;
+	struct endpoint tcp;
 
-	backend_start(&server, SPOT_TCP4, backend_say, "hello");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
-	spot_new(&tcp, SPOT_TCP4);
+	backend_start(&server, ENDPOINT_TCP4, backend_say, "hello");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	endpoint_new(&tcp, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "-u", "nobody", "-C", tcp.text, "-O",
 	    "control_level operate operate", "-C", ctl.text, "-O",
 	    "acl 1 permit 127.0.0.2", "-O", "control_acl 1", front.text,
 	    server.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl) && spot_is_listening(&tcp), 5000);
+	WAIT_FOR(
+	    endpoint_is_listening(&ctl) && endpoint_is_listening(&tcp), 5000);
 	ck_assert_str_eq(ask("no acl 1\n"), text("error: no %s", refusal));
 	ck_assert_str_eq(
 	    ask("acl 1 permit 127.0.0.1\n"), text("error: %s", refusal));
@@ -454,21 +456,23 @@ START_TEST(a_session_stays_open)
 	int fd;
 
 	up(NULL);
-	fd = spot_connect(&ctl);
-	spot_send(fd, "prompt\nblacklist 3\nnonsense\n", 28);
-	spot_send(fd, "blacklist; timeout\n# nothing\nqu", 31);
-	spot_send(fd, "it\nblacklist\n", 13);
-	ck_assert_str_eq(spot_recv_all(fd),
+	fd = endpoint_connect(&ctl);
+	endpoint_send(fd, "prompt\nblacklist 3\nnonsense\n", 28);
+	endpoint_send(fd, "blacklist; timeout\n# nothing\nqu", 31);
+	endpoint_send(fd, "it\nblacklist\n", 13);
+	ck_assert_str_eq(endpoint_recv_all(fd),
 	    "pen> 3\npen> error: unknown command \"nonsense\"\npen> 3\n3\n"
 	    "pen> pen> ");
 	close(fd);
 	/* an end ends it too, and what has no newline is still a line */
-	ck_assert_str_eq(spot_ask(&ctl, "prompt\nblacklist"), "pen> 3\npen> ");
+	ck_assert_str_eq(
+	    endpoint_ask(&ctl, "prompt\nblacklist"), "pen> 3\npen> ");
 	/* without a prompt one line is all */
-	ck_assert_str_eq(spot_ask(&ctl, "blacklist\ntimeout\n"), "3\n");
-	fd = spot_connect(&ctl);
-	spot_send(fd, "blacklist\0 5\n", 13);
-	ck_assert_str_eq(spot_recv_all(fd), "error: a line with a NUL byte\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "blacklist\ntimeout\n"), "3\n");
+	fd = endpoint_connect(&ctl);
+	endpoint_send(fd, "blacklist\0 5\n", 13);
+	ck_assert_str_eq(
+	    endpoint_recv_all(fd), "error: a line with a NUL byte\n");
 	close(fd);
 	down();
 }
@@ -486,7 +490,7 @@ START_TEST(all_lines_before_the_end)
 		all = text("%sserver 0 max %d\n", all, i);
 		answer = text("%spen> ", answer);
 	}
-	ck_assert_str_eq(spot_ask(&ctl, all), answer);
+	ck_assert_str_eq(endpoint_ask(&ctl, all), answer);
 	ck_assert_ptr_nonnull(strstr(ask("servers\n"), " max 100 "));
 	down();
 }
@@ -509,13 +513,13 @@ expect_long_answer(const char *option)
 	for (k = 0; k < SERVERS; k++)
 		fprintf(f, "server %d address 127.0.0.1 port 9\n", k);
 	fclose(f);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(
 	    &pen, &front, option, "-F", conf, "-C", ctl.text, front.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
-	fd = spot_connect(&ctl);
-	spot_send(fd, "servers; pid\n", 13);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
+	fd = endpoint_connect(&ctl);
+	endpoint_send(fd, "servers; pid\n", 13);
 	for (k = 0; k < 20; k++)
 		ck_assert_str_eq(ask("blacklist\n"), "30\n");
 	while ((n = recv(fd, chunk, sizeof(chunk), 0)) > 0)

@@ -15,7 +15,7 @@
 
 enum { SOON = 10000 };
 
-static struct spot front, dead, ctl;
+static struct endpoint front, dead, ctl;
 static struct pen pen;
 
 static void
@@ -29,12 +29,12 @@ START_TEST(choices_of_sessions)
 {
 	struct backend back;
 
-	backend_start(&back, SPOT_TCP4, backend_say, "served");
-	spot_new(&dead, SPOT_TCP4);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
+	endpoint_new(&dead, ENDPOINT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, _i == 0 ? "-d" : "-f", "-r", front.text, dead.text,
 	    back.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "served");
+	ck_assert_str_eq(endpoint_hear(&front), "served");
 	WAIT_FOR(child_has_said(&pen.child, "reason=done"), SOON);
 	if (_i == 0) {
 		expect_line("session begins session=");
@@ -60,12 +60,12 @@ START_TEST(no_choice)
 {
 	int fd;
 
-	spot_new(&dead, SPOT_TCP4);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&dead, ENDPOINT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-d", "-r", front.text, dead.text, "-O",
 	    "server 0 drain", NULL);
-	fd = spot_connect(&front);
-	spot_expect_reset(fd);
+	fd = endpoint_connect(&front);
+	endpoint_expect_reset(fd);
 	close(fd);
 	WAIT_FOR(child_has_said(&pen.child, "no server chosen client="), SOON);
 	expect_line("passed_over=\"0 drain\"");
@@ -79,9 +79,9 @@ START_TEST(datagrams)
 	struct udp_server server;
 	int fd;
 
-	udp_server_start(&server, SPOT_TCP4, "a:");
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&server, ENDPOINT_TCP4, "a:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-C", ctl.text, "-U", "-dd", "-a", front.text,
 	    server.at.text, NULL);
 	fd = udp_client(&front);

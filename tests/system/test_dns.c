@@ -21,7 +21,7 @@
 enum { SERVERS = 3 };
 
 static struct child servers[SERVERS];
-static struct spot places[SERVERS], front, ctl;
+static struct endpoint places[SERVERS], front, ctl;
 static struct pen pen;
 
 /* ---- real ones ---- */
@@ -33,11 +33,11 @@ up_each(const char *option, const enum nameserver kinds[SERVERS])
 	int i;
 
 	for (i = 0; i < SERVERS; i++) {
-		udp_spot(&places[i], SPOT_TCP4);
+		udp_endpoint(&places[i], ENDPOINT_TCP4);
 		nameserver_up(&servers[i], kinds[i], &places[i], i);
 	}
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, option, "-C", ctl.text, "-O", "roundrobin",
 	    front.text, places[0].text, places[1].text, places[2].text, NULL);
 }
@@ -63,7 +63,7 @@ static long
 counter(const char *name)
 {
 	return report_number(
-	    spot_ask(&ctl, "statistics\n"), text("\n%s ", name));
+	    endpoint_ask(&ctl, "statistics\n"), text("\n%s ", name));
 }
 
 static const char *
@@ -144,8 +144,8 @@ dnsperf(long n)
 static long
 bytes_to(int server)
 {
-	const char *s = strstr(
-	    spot_ask(&ctl, "servers\n"), text("port %d ", places[server].port));
+	const char *s = strstr(endpoint_ask(&ctl, "servers\n"),
+	    text("port %d ", places[server].port));
 
 	return report_number(s, " sx ");
 }
@@ -183,7 +183,7 @@ START_TEST(nothing_is_lost)
 	ck_assert_int_eq(counter("dns_failed"), 0);
 	/* the sockets to a server that is removed go with it */
 	fds = child_fds(pen.child.pid);
-	ck_assert_str_eq(spot_ask(&ctl, "server 1 remove\n"), "");
+	ck_assert_str_eq(endpoint_ask(&ctl, "server 1 remove\n"), "");
 	if (fds >= 0 && pen_is_plain())
 		WAIT_FOR(child_fds(pen.child.pid) <= fds - 10, 10000);
 	down();
@@ -244,10 +244,10 @@ static struct udp_server one, two;
 static void
 up_odd(const char *option)
 {
-	udp_server_start(&one, SPOT_TCP4, "");
-	udp_server_start(&two, SPOT_TCP4, "");
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&one, ENDPOINT_TCP4, "");
+	udp_server_start(&two, ENDPOINT_TCP4, "");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "-O", option, "-O",
 	    "dns_timeout 1", front.text, one.at.text, two.at.text, NULL);
 }
@@ -295,7 +295,7 @@ START_TEST(retry_set_anew)
 	fd = udp_client(&front);
 	ck_assert_int_eq(send(fd, query, QUERY, 0), QUERY);
 	WAIT_FOR(counter("dns_waiting") == 1, 10000);
-	ck_assert_str_eq(spot_ask(&ctl, "dns_retry 0.1\n"), "0.100\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "dns_retry 0.1\n"), "0.100\n");
 	ck_assert_int_eq(recv(fd, got, sizeof(got), 0), QUERY);
 	ck_assert_int_eq(got[3] & 0x0f, 2);
 	ck_assert_int_eq(counter("dns_failed"), 1);
@@ -311,7 +311,7 @@ START_TEST(tries_limit_servers)
 	int fd;
 
 	up_odd("dns_retry 0.1");
-	ck_assert_str_eq(spot_ask(&ctl, "tries 1\n"), "1\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "tries 1\n"), "1\n");
 	fd = udp_client(&front);
 	ck_assert_int_eq(send(fd, query, QUERY, 0), QUERY);
 	ck_assert_int_eq(recv(fd, got, sizeof(got), 0), QUERY);
@@ -354,14 +354,14 @@ START_TEST(hard_to_guess)
 	struct sockaddr_in from;
 	socklen_t len = sizeof(from);
 	unsigned id, before = 0;
-	struct spot at;
+	struct endpoint at;
 	char got[512];
 
-	udp_spot(&at, SPOT_TCP4);
+	udp_endpoint(&at, ENDPOINT_TCP4);
 	ck_assert_int_eq(bind(sink, (struct sockaddr *)&at.addr, at.len), 0);
-	spot_set_deadline(sink, 10000);
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_set_deadline(sink, 10000);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, front.text, at.text, NULL);
 	fd = udp_client(&front);
 	for (i = 0; i < MANY; i++) {

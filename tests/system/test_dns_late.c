@@ -29,7 +29,7 @@ enum { QUERY = sizeof(query) - 1, RECORD = sizeof(record) - 1, ROOM = 512 };
 
 /* A server is a socket of the test, which answers when it likes. */
 struct slow {
-	struct spot at;
+	struct endpoint at;
 	int fd;
 	struct sockaddr_storage from;
 	socklen_t len;
@@ -38,17 +38,17 @@ struct slow {
 };
 
 static struct slow servers[SERVERS];
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 static void
 slow_new(struct slow *s)
 {
-	udp_spot(&s->at, SPOT_TCP4);
+	udp_endpoint(&s->at, ENDPOINT_TCP4);
 	s->fd = socket(AF_INET, SOCK_DGRAM, 0);
 	ck_assert_int_eq(
 	    bind(s->fd, (struct sockaddr *)&s->at.addr, s->at.len), 0);
-	spot_set_deadline(s->fd, SOON);
+	endpoint_set_deadline(s->fd, SOON);
 }
 
 static void
@@ -83,14 +83,15 @@ static long
 counter(const char *name)
 {
 	return report_number(
-	    spot_ask(&ctl, "statistics\n"), text("\n%s ", name));
+	    endpoint_ask(&ctl, "statistics\n"), text("\n%s ", name));
 }
 
 static void
-pen_before(const char *option, const struct spot *a, const struct spot *b)
+pen_before(
+    const char *option, const struct endpoint *a, const struct endpoint *b)
 {
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "-O", "dns_retry 0.1", "-O",
 	    option, front.text, a->text, b->text, NULL);
 }
@@ -186,7 +187,7 @@ START_TEST(time_is_over)
 	WAIT_FOR(counter("retries") == 2, SOON);
 	ck_assert_int_eq(counter("dns_waiting"), 1);
 	ck_assert_int_eq(counter("dns_failed"), 0);
-	ck_assert_str_eq(spot_ask(&ctl, "dns_timeout 0.2\n"), "0.200\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "dns_timeout 0.2\n"), "0.200\n");
 	ck_assert_int_eq(code(fd), 2);
 	ck_assert_int_eq(counter("dns_failed"), 1);
 	down(fd);
@@ -197,14 +198,14 @@ END_TEST
 START_TEST(resolvers)
 {
 	struct child unbound[SERVERS];
-	struct spot at[SERVERS];
+	struct endpoint at[SERVERS];
 	struct slow *root = &servers[0];
 	int i, fd;
 
 	NEED_PROGRAM("unbound");
 	slow_new(root);
 	for (i = 0; i < SERVERS; i++) {
-		udp_spot(&at[i], SPOT_TCP4);
+		udp_endpoint(&at[i], ENDPOINT_TCP4);
 		nameserver_up_with(&unbound[i], NAMESERVER_UNBOUND, &at[i], i,
 		    text("server:\ndo-not-query-localhost: no\n"
 			 "module-config: iterator\n"

@@ -17,18 +17,18 @@
 
 START_TEST(answers_for_itself)
 {
-	struct spot at;
+	struct endpoint at;
 	struct pen pen;
 	const char *answer;
 
-	spot_new(&at, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
 	pen_up(&pen, &at, "-O", "dummy", at.text, NULL);
-	answer = spot_ask(&at, "GET / HTTP/1.0\r\n\r\n");
+	answer = endpoint_ask(&at, "GET / HTTP/1.0\r\n\r\n");
 	ck_assert_int_eq(strncmp(answer, "HTTP/1.1 200 ", 13), 0);
 	ck_assert_ptr_nonnull(
 	    strstr(answer, text("pen dummy server %s\n", at.text)));
 	/* two requests in one breath, then the end */
-	answer = spot_ask(&at,
+	answer = endpoint_ask(&at,
 	    "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 	    "GET /2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 	answer = strstr(answer + 1, "HTTP/1.1 200 ");
@@ -37,7 +37,7 @@ START_TEST(answers_for_itself)
 	pen_down(&pen);
 	pen_up(&pen, &at, "-O", "dummy", at.text, "127.0.0.1:9", NULL);
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&at, "GET / HTTP/1.0\r\n\r\n"), "pen dummy"));
+	    strstr(endpoint_ask(&at, "GET / HTTP/1.0\r\n\r\n"), "pen dummy"));
 	pen_down(&pen);
 }
 END_TEST
@@ -47,19 +47,19 @@ START_TEST(at_run_time)
 {
 	static const char get[] = "GET / HTTP/1.0\r\n\r\n";
 	struct backend server;
-	struct spot at, ctl;
+	struct endpoint at, ctl;
 	struct pen pen;
 
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&at, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&at, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &at, "-C", ctl.text, at.text, server.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
-	ck_assert_str_eq(spot_ask(&at, get), get);
-	ck_assert_str_eq(spot_ask(&ctl, "dummy\n"), "");
-	ck_assert_ptr_nonnull(strstr(spot_ask(&at, get), "pen dummy"));
-	ck_assert_str_eq(spot_ask(&ctl, "no dummy\n"), "");
-	ck_assert_str_eq(spot_ask(&at, get), get);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
+	ck_assert_str_eq(endpoint_ask(&at, get), get);
+	ck_assert_str_eq(endpoint_ask(&ctl, "dummy\n"), "");
+	ck_assert_ptr_nonnull(strstr(endpoint_ask(&at, get), "pen dummy"));
+	ck_assert_str_eq(endpoint_ask(&ctl, "no dummy\n"), "");
+	ck_assert_str_eq(endpoint_ask(&at, get), get);
 	pen_down(&pen);
 	backend_stop(&server);
 }
@@ -68,21 +68,21 @@ END_TEST
 /* Neither silence nor a head that never ends holds a place for long. */
 START_TEST(idle_client_is_closed)
 {
-	struct spot at;
+	struct endpoint at;
 	struct pen pen;
 	int silent, slow, busy;
 	bool gone = false;
 	char c;
 
-	spot_new(&at, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
 	pen_up(
 	    &pen, &at, "-x", "3", "-O", "dummy; idle_timeout 1", at.text, NULL);
-	silent = spot_connect(&at);
-	slow = spot_connect(&at);
-	busy = spot_connect(&at);
+	silent = endpoint_connect(&at);
+	slow = endpoint_connect(&at);
+	busy = endpoint_connect(&at);
 	while (!gone) {
 		(void)send(slow, "G", 1, MSG_NOSIGNAL);
-		spot_send(busy, "GET / HTTP/1.1\r\n\r\n", 18);
+		endpoint_send(busy, "GET / HTTP/1.1\r\n\r\n", 18);
 		WAIT_FOR(recv(busy, &c, 1, MSG_DONTWAIT) == 1, 5000);
 		while (recv(busy, &c, 1, MSG_DONTWAIT) == 1)
 			;
@@ -93,8 +93,8 @@ START_TEST(idle_client_is_closed)
 	WAIT_FOR(recv(silent, &c, 1, MSG_DONTWAIT) == 0, 5000);
 	/* there is room again, and who asks was not closed */
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&at, "GET / HTTP/1.0\r\n\r\n"), "pen dummy"));
-	spot_send(busy, "GET / HTTP/1.1\r\n\r\n", 18);
+	    strstr(endpoint_ask(&at, "GET / HTTP/1.0\r\n\r\n"), "pen dummy"));
+	endpoint_send(busy, "GET / HTTP/1.1\r\n\r\n", 18);
 	WAIT_FOR(recv(busy, &c, 1, MSG_DONTWAIT) == 1, 5000);
 	close(silent);
 	close(slow);
@@ -104,7 +104,7 @@ START_TEST(idle_client_is_closed)
 END_TEST
 
 static void
-run_ab(const struct spot *at, const char *option, const char *requests)
+run_ab(const struct endpoint *at, const char *option, const char *requests)
 {
 	const char *out = run_program(60000, "ab", "-q", "-n", requests, "-c",
 	    "50", option, text("http://%s/", at->text), NULL);
@@ -116,14 +116,14 @@ run_ab(const struct spot *at, const char *option, const char *requests)
 
 START_TEST(real_clients)
 {
-	struct spot at;
+	struct endpoint at;
 	struct pen pen;
 	const char *url;
 	const char *n = text("%ld", suite_amount(5000, 1000));
 
 	NEED_PROGRAM("curl");
 	NEED_PROGRAM("ab");
-	spot_new(&at, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
 	pen_up(&pen, &at, "-O", "dummy", at.text, NULL);
 	url = text("http://%s/", at.text);
 	ck_assert_ptr_nonnull(strstr(
@@ -138,18 +138,18 @@ END_TEST
 /* As in the quickstart: two of them behind a third. */
 START_TEST(behind_itself)
 {
-	struct spot one, two, front;
+	struct endpoint one, two, front;
 	struct pen a, b, pen;
 	int i, ones = 0;
 
-	spot_new(&one, SPOT_TCP4);
-	spot_new(&two, SPOT_UNIX);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&one, ENDPOINT_TCP4);
+	endpoint_new(&two, ENDPOINT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&a, &one, "-O", "dummy", one.text, NULL);
 	pen_up(&b, &two, "-O", "dummy", two.text, NULL);
 	pen_up(&pen, &front, "-r", front.text, one.text, two.text, NULL);
 	for (i = 0; i < 10; i++)
-		ones += strstr(spot_ask(&front, "GET / HTTP/1.0\r\n\r\n"),
+		ones += strstr(endpoint_ask(&front, "GET / HTTP/1.0\r\n\r\n"),
 			    one.text) != NULL;
 	ck_assert_int_eq(ones, 5);
 	pen_down(&pen);

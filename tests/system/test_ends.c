@@ -20,16 +20,16 @@
 
 struct chain {
 	struct backend back;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 };
 
 static void
-chain_up(struct chain *c, enum spot_kind in, enum spot_kind out,
+chain_up(struct chain *c, enum endpoint_kind in, enum endpoint_kind out,
     backend_fn *serve, const char *setting)
 {
 	backend_start(&c->back, out, serve, NULL);
-	spot_new(&c->front, in);
+	endpoint_new(&c->front, in);
 	pen_up(&c->pen, &c->front, "-r", "-O",
 	    setting != NULL ? setting : "tcp_nodelay", c->front.text,
 	    c->back.at.text, NULL);
@@ -66,18 +66,18 @@ START_TEST(client_ends_first)
 	struct chain c;
 	int fd;
 
-	chain_up(&c, SPOT_TCP4, SPOT_TCP4, backend_sink, NULL);
-	ck_assert_str_eq(spot_ask(&c.front, "12345"), "received 5\n");
+	chain_up(&c, ENDPOINT_TCP4, ENDPOINT_TCP4, backend_sink, NULL);
+	ck_assert_str_eq(endpoint_ask(&c.front, "12345"), "received 5\n");
 	/* long after the answer could have come */
-	fd = spot_connect(&c.front);
-	spot_send(fd, "123", 3);
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, "123", 3);
 	WAIT_FOR(c.back.received == 8, 5000);
 	ck_assert_int_eq(c.back.open, 1);
 	shutdown(fd, SHUT_WR);
-	ck_assert_str_eq(spot_recv_all(fd), "received 3\n");
+	ck_assert_str_eq(endpoint_recv_all(fd), "received 3\n");
 	close(fd);
 	/* before pen has even connected */
-	ck_assert_str_eq(spot_ask(&c.front, ""), "received 0\n");
+	ck_assert_str_eq(endpoint_ask(&c.front, ""), "received 0\n");
 	chain_down(&c);
 }
 END_TEST
@@ -101,16 +101,16 @@ START_TEST(server_ends_first)
 	struct chain c;
 	int fd, kind;
 
-	for (kind = 0; kind < SPOT_KINDS; kind++) {
-		if (!spot_has_kind(kind))
+	for (kind = 0; kind < ENDPOINT_KINDS; kind++) {
+		if (!endpoint_has_kind(kind))
 			continue;
 		saw = NOTHING;
 		chain_up(&c, kind, kind, end_then_listen, NULL);
-		fd = spot_connect(&c.front);
-		ck_assert_str_eq(spot_recv_all(fd), "hello");
-		spot_send(fd, "one", 3);
+		fd = endpoint_connect(&c.front);
+		ck_assert_str_eq(endpoint_recv_all(fd), "hello");
+		endpoint_send(fd, "one", 3);
 		WAIT_FOR(c.back.received == 3, 5000);
-		spot_send(fd, "two", 3);
+		endpoint_send(fd, "two", 3);
 		WAIT_FOR(c.back.received == 6, 5000);
 		ck_assert_int_eq(saw, NOTHING);
 		close(fd);
@@ -126,9 +126,10 @@ START_TEST(fastclose_opts_out)
 	struct chain c;
 	int fd;
 
-	chain_up(&c, SPOT_TCP4, SPOT_TCP4, backend_sink, "tcp_fastclose both");
-	fd = spot_connect(&c.front);
-	spot_send(fd, "x", 1);
+	chain_up(&c, ENDPOINT_TCP4, ENDPOINT_TCP4, backend_sink,
+	    "tcp_fastclose both");
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, "x", 1);
 	WAIT_FOR(c.back.received == 1, 5000);
 	shutdown(fd, SHUT_WR);
 	/* nothing but the end, or a reset: not the sink's answer */
@@ -157,11 +158,11 @@ START_TEST(client_reset_reaches_server)
 	int fd;
 
 	saw = NOTHING;
-	chain_up(&c, SPOT_TCP4, SPOT_TCP4, wait_and_see, NULL);
-	fd = spot_connect(&c.front);
-	spot_send(fd, "x", 1);
+	chain_up(&c, ENDPOINT_TCP4, ENDPOINT_TCP4, wait_and_see, NULL);
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, "x", 1);
 	WAIT_FOR(c.back.received == 1, 5000);
-	spot_reset(fd);
+	endpoint_reset(fd);
 	WAIT_FOR(saw != NOTHING, 5000);
 	ck_assert_int_eq(saw, SAW_RESET);
 	chain_down(&c);
@@ -182,10 +183,10 @@ START_TEST(server_reset_reaches_client)
 	struct chain c;
 	int fd;
 
-	chain_up(&c, SPOT_TCP4, SPOT_TCP4, hear_and_reset, NULL);
-	fd = spot_connect(&c.front);
-	spot_send(fd, "x", 1);
-	spot_expect_reset(fd);
+	chain_up(&c, ENDPOINT_TCP4, ENDPOINT_TCP4, hear_and_reset, NULL);
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, "x", 1);
+	endpoint_expect_reset(fd);
 	close(fd);
 	chain_down(&c);
 }
@@ -209,13 +210,13 @@ START_TEST(server_reset_with_last_words)
 	char part[4];
 	int fd, i;
 
-	chain_up(&c, SPOT_TCP4, SPOT_TCP4, say_and_reset, NULL);
+	chain_up(&c, ENDPOINT_TCP4, ENDPOINT_TCP4, say_and_reset, NULL);
 	for (i = 0; i < 20; i++) {
-		fd = spot_connect(&c.front);
-		spot_send(fd, "x", 1);
+		fd = endpoint_connect(&c.front);
+		endpoint_send(fd, "x", 1);
 		shutdown(fd, SHUT_WR);
-		spot_recv(fd, part, sizeof(part));
-		spot_expect_reset(fd);
+		endpoint_recv(fd, part, sizeof(part));
+		endpoint_expect_reset(fd);
 		close(fd);
 	}
 	chain_down(&c);
@@ -297,12 +298,12 @@ START_TEST(answer_during_upload_server_closes)
 	int fd, i;
 
 	answer_bytes = 40000;
-	chain_up(&c, SPOT_TCP4, SPOT_TCP4, answer_and_close, NULL);
+	chain_up(&c, ENDPOINT_TCP4, ENDPOINT_TCP4, answer_and_close, NULL);
 	for (i = 0; i < 10; i++) {
-		fd = spot_connect(&c.front);
+		fd = endpoint_connect(&c.front);
 		send_as_much(fd, (size_t)suite_amount(100, 10) << 20);
 		check_pattern(fd, 7, 0, answer_bytes, 0);
-		spot_expect_end(fd);
+		endpoint_expect_end(fd);
 		close(fd);
 		WAIT_FOR(c.back.open == 0, 5000);
 	}
@@ -326,11 +327,11 @@ START_TEST(answer_during_upload_server_reads_on)
 	int fd;
 
 	answer_bytes = 300000;
-	chain_up(&c, SPOT_TCP4, SPOT_TCP4, answer_and_swallow, NULL);
-	fd = spot_connect(&c.front);
+	chain_up(&c, ENDPOINT_TCP4, ENDPOINT_TCP4, answer_and_swallow, NULL);
+	fd = endpoint_connect(&c.front);
 	ck_assert_uint_eq(send_as_much(fd, bytes), bytes);
 	check_pattern(fd, 7, 0, answer_bytes, 0);
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 	WAIT_FOR(c.back.open == 0, 5000);
 	ck_assert_int_eq(c.back.received, (long long)bytes);
@@ -366,10 +367,11 @@ START_TEST(slow_client_through_a_buffer)
 
 	answer_bytes = 3 << 20;
 	server_free_ms = 0;
-	chain_up(&c, SPOT_TCP4, SPOT_TCP4, answer_and_clock, "buffer 4m");
+	chain_up(
+	    &c, ENDPOINT_TCP4, ENDPOINT_TCP4, answer_and_clock, "buffer 4m");
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-	spot_set_deadline(fd, 10000);
+	endpoint_set_deadline(fd, 10000);
 	ck_assert_int_eq(
 	    connect(fd, (struct sockaddr *)&c.front.addr, c.front.len), 0);
 	check_pattern(fd, 9, 0, tasted, 50000);
@@ -378,7 +380,7 @@ START_TEST(slow_client_through_a_buffer)
 	ck_assert_ptr_nonnull(strstr(pen_stats(&c.pen), " conn 0 "));
 	/* the rest at full speed: the test need not take a minute */
 	check_pattern(fd, 9, tasted, answer_bytes - tasted, 0);
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 	chain_down(&c);
 }

@@ -16,18 +16,18 @@
 START_TEST(next_server_takes_over)
 {
 	struct backend b;
-	struct spot front, dead1, dead2;
+	struct endpoint front, dead1, dead2;
 	struct pen pen;
 	int i;
 
-	spot_new(&dead1, SPOT_TCP4);
-	spot_new(&dead2, SPOT_UNIX);
-	backend_start(&b, SPOT_TCP4, backend_say, "alive");
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&dead1, ENDPOINT_TCP4);
+	endpoint_new(&dead2, ENDPOINT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "alive");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", front.text, dead1.text, dead2.text,
 	    b.at.text, NULL);
 	for (i = 0; i < 10; i++)
-		ck_assert_str_eq(spot_hear(&front), "alive");
+		ck_assert_str_eq(endpoint_hear(&front), "alive");
 	ck_assert_int_eq(b.accepted, 10);
 	pen_down(&pen);
 	backend_stop(&b);
@@ -38,18 +38,18 @@ END_TEST
 START_TEST(others_share_the_clients_of_one_that_refuses)
 {
 	struct backend a, b;
-	struct spot front, dead;
+	struct endpoint front, dead;
 	struct pen pen;
 	int i;
 
-	spot_new(&dead, SPOT_TCP4);
-	backend_start(&a, SPOT_TCP4, backend_say, "a");
-	backend_start(&b, SPOT_TCP4, backend_say, "b");
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&dead, ENDPOINT_TCP4);
+	backend_start(&a, ENDPOINT_TCP4, backend_say, "a");
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "b");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-b", "0", "-r", front.text, a.at.text, dead.text,
 	    b.at.text, NULL);
 	for (i = 0; i < 30; i++)
-		(void)spot_hear(&front);
+		(void)endpoint_hear(&front);
 	ck_assert_int_eq(a.accepted, 15);
 	ck_assert_int_eq(b.accepted, 15);
 	pen_down(&pen);
@@ -62,17 +62,17 @@ END_TEST
 START_TEST(first_bytes_survive_the_retry)
 {
 	struct backend b;
-	struct spot front, dead;
+	struct endpoint front, dead;
 	struct pen pen;
 	int i;
 
-	spot_new(&dead, SPOT_TCP4);
-	backend_start(&b, SPOT_TCP4, backend_sink, NULL);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&dead, ENDPOINT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_sink, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-b", "0", "-r", front.text, dead.text, b.at.text,
 	    NULL);
 	for (i = 0; i < 6; i++)
-		ck_assert_str_eq(spot_ask(&front, "hello"), "received 5\n");
+		ck_assert_str_eq(endpoint_ask(&front, "hello"), "received 5\n");
 	pen_down(&pen);
 	backend_stop(&b);
 }
@@ -81,20 +81,20 @@ END_TEST
 START_TEST(dead_server_comes_back)
 {
 	struct backend a, b;
-	struct spot front, at;
+	struct endpoint front, at;
 	struct pen pen;
 	long long began;
 
-	spot_new(&at, SPOT_TCP4);
-	backend_start(&b, SPOT_TCP4, backend_say, "b");
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "b");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-b", "1", "-r", front.text, at.text, b.at.text,
 	    NULL);
 	began = wait_now_ms();
-	ck_assert_str_eq(spot_hear(&front), "b");
-	ck_assert_str_eq(spot_hear(&front), "b");
+	ck_assert_str_eq(endpoint_hear(&front), "b");
+	ck_assert_str_eq(endpoint_hear(&front), "b");
 	backend_start_at(&a, &at, backend_say, "a");
-	while (strcmp(spot_hear(&front), "b") == 0) {
+	while (strcmp(endpoint_hear(&front), "b") == 0) {
 		ck_assert_int_lt(wait_now_ms() - began, wait_scaled(5000));
 		wait_nap();
 	}
@@ -108,10 +108,10 @@ END_TEST
 
 /* A server whose queue of connections is full neither accepts nor refuses. */
 static int
-fill_queue(const struct spot *at, int fds[], int n)
+fill_queue(const struct endpoint *at, int fds[], int n)
 {
 	struct pollfd p = { .events = POLLOUT };
-	int i, listener = spot_listen(at, 0);
+	int i, listener = endpoint_listen(at, 0);
 
 	for (i = 0; i < n; i++) {
 		fds[i] = socket(at->addr.ss_family, SOCK_STREAM, 0);
@@ -126,20 +126,20 @@ fill_queue(const struct spot *at, int fds[], int n)
 START_TEST(silent_server_times_out)
 {
 	struct backend b;
-	struct spot front, silent;
+	struct endpoint front, silent;
 	struct pen pen;
 	long long began, ms;
 	int i, fds[4], listener;
 
-	spot_new(&silent, SPOT_TCP4);
+	endpoint_new(&silent, ENDPOINT_TCP4);
 	listener = fill_queue(&silent, fds, 4);
-	backend_start(&b, SPOT_TCP4, backend_say, "alive");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "alive");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-t", "1", "-r", front.text, silent.text,
 	    b.at.text, NULL);
 	began = wait_now_ms();
 	for (i = 0; i < 10; i++)
-		ck_assert_str_eq(spot_hear(&front), "alive");
+		ck_assert_str_eq(endpoint_hear(&front), "alive");
 	ms = wait_now_ms() - began;
 	ck_assert_int_ge(ms, 900);
 	ck_assert_int_lt(ms, wait_scaled(2500));
@@ -156,17 +156,17 @@ END_TEST
 START_TEST(end_passed_on_after_retry)
 {
 	struct backend b;
-	struct spot front, silent;
+	struct endpoint front, silent;
 	struct pen pen;
 	int fds[4], listener, i;
 
-	spot_new(&silent, SPOT_TCP4);
+	endpoint_new(&silent, ENDPOINT_TCP4);
 	listener = fill_queue(&silent, fds, 4);
-	backend_start(&b, SPOT_TCP4, backend_sink, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_sink, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-t", "1", "-r", front.text, silent.text,
 	    b.at.text, NULL);
-	ck_assert_str_eq(spot_ask(&front, "hello"), "received 5\n");
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "received 5\n");
 	pen_down(&pen);
 	for (i = 0; i < 4; i++)
 		close(fds[i]);
@@ -179,27 +179,27 @@ END_TEST
 START_TEST(timeout_set_anew_reaches_connects)
 {
 	struct backend b;
-	struct spot front, silent, ctl;
+	struct endpoint front, silent, ctl;
 	struct pen pen;
 	int i, fds[4], listener, client, c;
 
-	spot_new(&silent, SPOT_TCP4);
+	endpoint_new(&silent, ENDPOINT_TCP4);
 	listener = fill_queue(&silent, fds, 4);
-	backend_start(&b, SPOT_TCP4, backend_say, "alive");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "alive");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-t", "600", "-r", "-C", ctl.text, front.text,
 	    silent.text, b.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
-	client = spot_connect(&front);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
+	client = endpoint_connect(&front);
 	do {
-		c = spot_connect(&ctl);
-		spot_send(c, "connections\n", 12);
-	} while (strstr(spot_recv_all(c), "connecting") == NULL);
-	c = spot_connect(&ctl);
-	spot_send(c, "timeout 1\n", 10);
-	ck_assert_str_eq(spot_recv_all(c), "1\n");
-	ck_assert_str_eq(spot_recv_all(client), "alive");
+		c = endpoint_connect(&ctl);
+		endpoint_send(c, "connections\n", 12);
+	} while (strstr(endpoint_recv_all(c), "connecting") == NULL);
+	c = endpoint_connect(&ctl);
+	endpoint_send(c, "timeout 1\n", 10);
+	ck_assert_str_eq(endpoint_recv_all(c), "1\n");
+	ck_assert_str_eq(endpoint_recv_all(client), "alive");
 	pen_down(&pen);
 	for (i = 0; i < 4; i++)
 		close(fds[i]);
@@ -211,33 +211,33 @@ END_TEST
 /* The only server's queue has room again a moment later. */
 START_TEST(end_passed_on_after_a_busy_server)
 {
-	struct spot front, at, ctl;
+	struct endpoint front, at, ctl;
 	struct pen pen;
 	int fds[2], listener, client, server, i;
 	char heard[5];
 
-	spot_new(&at, SPOT_UNIX);
+	endpoint_new(&at, ENDPOINT_UNIX);
 	listener = fill_queue(&at, fds, 2);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-C", ctl.text, front.text, at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
-	client = spot_connect(&front);
-	spot_send(client, "hello", 5);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
+	client = endpoint_connect(&front);
+	endpoint_send(client, "hello", 5);
 	shutdown(client, SHUT_WR);
 	WAIT_FOR(
-	    strstr(spot_ask(&ctl, "connections\n"), "pending_up 5") != NULL,
+	    strstr(endpoint_ask(&ctl, "connections\n"), "pending_up 5") != NULL,
 	    5000);
 	for (i = 0; i < 2; i++)
 		close(fds[i]);
 	do {
 		server = accept(listener, NULL, NULL);
 		ck_assert_int_ge(server, 0);
-		spot_set_deadline(server, 10000);
+		endpoint_set_deadline(server, 10000);
 	} while (
 	    recv(server, heard, sizeof(heard), 0) == 0 && close(server) == 0);
 	ck_assert_mem_eq(heard, "hello", 5);
-	spot_expect_end(server);
+	endpoint_expect_end(server);
 	close(server);
 	close(client);
 	close(listener);
@@ -249,26 +249,26 @@ END_TEST
 START_TEST(silent_server_is_left_alone)
 {
 	struct backend a, b;
-	struct spot front, silent;
+	struct endpoint front, silent;
 	struct pen pen;
 	int i, fds[4], listener;
 
-	spot_new(&silent, SPOT_TCP4);
+	endpoint_new(&silent, ENDPOINT_TCP4);
 	listener = fill_queue(&silent, fds, 4);
-	backend_start(&b, SPOT_TCP4, backend_say, "b");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "b");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-t", "1", "-r", front.text, silent.text,
 	    b.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "b");
+	ck_assert_str_eq(endpoint_hear(&front), "b");
 	for (i = 0; i < 4; i++)
 		close(fds[i]);
 	close(listener);
 	backend_start_at(&a, &silent, backend_say, "a");
 	for (i = 0; i < 10; i++)
-		ck_assert_str_eq(spot_hear(&front), "b");
+		ck_assert_str_eq(endpoint_hear(&front), "b");
 	backend_stop(&b);
 	for (i = 0; i < 5; i++)
-		ck_assert_str_eq(spot_hear(&front), "a");
+		ck_assert_str_eq(endpoint_hear(&front), "a");
 	pen_down(&pen);
 	backend_stop(&a);
 }
@@ -277,18 +277,18 @@ END_TEST
 START_TEST(emergency_server)
 {
 	struct backend a, e;
-	struct spot front, at;
+	struct endpoint front, at;
 	struct pen pen;
 
-	spot_new(&at, SPOT_TCP4);
-	backend_start(&e, SPOT_TCP4, backend_say, "sorry");
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
+	backend_start(&e, ENDPOINT_TCP4, backend_say, "sorry");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-b", "1", "-e", e.at.text, "-r", front.text,
 	    at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "sorry");
-	ck_assert_str_eq(spot_hear(&front), "sorry");
+	ck_assert_str_eq(endpoint_hear(&front), "sorry");
+	ck_assert_str_eq(endpoint_hear(&front), "sorry");
 	backend_start_at(&a, &at, backend_say, "regular");
-	WAIT_FOR(strcmp(spot_hear(&front), "regular") == 0, 5000);
+	WAIT_FOR(strcmp(endpoint_hear(&front), "regular") == 0, 5000);
 	pen_down(&pen);
 	backend_stop(&a);
 	backend_stop(&e);
@@ -299,27 +299,27 @@ END_TEST
 START_TEST(tries_limit_servers)
 {
 	struct backend b;
-	struct spot front, dead1, dead2, ctl;
+	struct endpoint front, dead1, dead2, ctl;
 	struct pen pen;
 	int fd, i;
 
-	spot_new(&dead1, SPOT_TCP4);
-	spot_new(&dead2, SPOT_TCP4);
-	backend_start(&b, SPOT_TCP4, backend_say, "alive");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&dead1, ENDPOINT_TCP4);
+	endpoint_new(&dead2, ENDPOINT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "alive");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-b", "0", "--tries", "2", "--retry", "600", "-C",
 	    ctl.text, "-r", front.text, dead1.text, dead2.text, b.at.text,
 	    NULL);
 	for (i = 0; i < 3; i++) {
-		fd = spot_connect(&front);
-		spot_expect_reset(fd);
+		fd = endpoint_connect(&front);
+		endpoint_expect_reset(fd);
 		close(fd);
-		ck_assert_str_eq(spot_hear(&front), "alive");
+		ck_assert_str_eq(endpoint_hear(&front), "alive");
 	}
-	ck_assert_str_eq(spot_ask(&ctl, "tries 3\n"), "3\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "tries 3\n"), "3\n");
 	for (i = 0; i < 3; i++)
-		ck_assert_str_eq(spot_hear(&front), "alive");
+		ck_assert_str_eq(endpoint_hear(&front), "alive");
 	pen_down(&pen);
 	backend_stop(&b);
 }
@@ -328,38 +328,38 @@ END_TEST
 /* The only server may be tried again, but not for ever. */
 START_TEST(tries_limit_waiting)
 {
-	struct spot front, dead, ctl;
+	struct endpoint front, dead, ctl;
 	struct pen pen;
 	int fd;
 
-	spot_new(&dead, SPOT_TCP4);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&dead, ENDPOINT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "--tries", "2", "--retry", "600", "-C", ctl.text,
 	    front.text, dead.text, NULL);
-	fd = spot_connect(&front);
-	spot_expect_reset(fd);
+	fd = endpoint_connect(&front);
+	endpoint_expect_reset(fd);
 	close(fd);
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&ctl, "statistics\n"), "retries 1\n"));
+	    strstr(endpoint_ask(&ctl, "statistics\n"), "retries 1\n"));
 	pen_down(&pen);
 }
 END_TEST
 
 START_TEST(nobody_left_is_a_reset)
 {
-	struct spot front, dead1, dead2;
+	struct endpoint front, dead1, dead2;
 	struct pen pen;
 	int fd, i;
 
-	spot_new(&dead1, SPOT_TCP4);
-	spot_new(&dead2, SPOT_TCP4);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&dead1, ENDPOINT_TCP4);
+	endpoint_new(&dead2, ENDPOINT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "--retry", "0", "-r", front.text, dead1.text,
 	    dead2.text, NULL);
 	for (i = 0; i < 4; i++) {
-		fd = spot_connect(&front);
-		spot_expect_reset(fd);
+		fd = endpoint_connect(&front);
+		endpoint_expect_reset(fd);
 		close(fd);
 	}
 	pen_down(&pen);
@@ -370,18 +370,18 @@ END_TEST
 START_TEST(stubborn_does_not_fail_over)
 {
 	struct backend b;
-	struct spot front, dead;
+	struct endpoint front, dead;
 	struct pen pen;
 	int i, fd, closed = 0;
 	char c;
 
-	spot_new(&dead, SPOT_TCP4);
-	backend_start(&b, SPOT_TCP4, backend_say, "x");
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&dead, ENDPOINT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "x");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-b", "0", "-s", "-r", front.text, dead.text,
 	    b.at.text, NULL);
 	for (i = 0; i < 10; i++) {
-		fd = spot_connect(&front);
+		fd = endpoint_connect(&front);
 		closed += recv(fd, &c, 1, 0) != 1;
 		close(fd);
 	}
@@ -395,23 +395,23 @@ END_TEST
 START_TEST(death_breaks_only_its_own)
 {
 	struct backend a, b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 	int fds[10], i, broken = 0;
 	char c;
 
-	backend_start(&a, SPOT_TCP4, backend_echo, NULL);
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&a, ENDPOINT_TCP4, backend_echo, NULL);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", front.text, a.at.text, b.at.text, NULL);
 	for (i = 0; i < 10; i++) {
-		fds[i] = spot_connect(&front);
-		spot_expect_echo(fds[i], "hello");
+		fds[i] = endpoint_connect(&front);
+		endpoint_expect_echo(fds[i], "hello");
 	}
 	ck_assert_int_eq(a.open, 5);
 	backend_stop(&a);
 	for (i = 0; i < 10; i++) {
-		spot_send(fds[i], "x", 1);
+		endpoint_send(fds[i], "x", 1);
 		broken += recv(fds[i], &c, 1, 0) != 1;
 	}
 	ck_assert_int_eq(broken, 5);

@@ -21,7 +21,7 @@ enum { BUILT_IN = 1, SOON = 20000 };
 enum { BUILT_IN = 0, SOON = 20000 };
 #endif
 
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct backend b;
 static struct pen pen;
 
@@ -48,9 +48,9 @@ static void
 up(void)
 {
 	write_database("SE", 86400);
-	backend_start(&b, SPOT_TCP4, backend_say, "a");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "a");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-r", "-C", ctl.text, "--geoip", database(), "-O",
 	    "acl local permit country SE; acl local permit country DE", "-O",
 	    "client_acl local", front.text, b.at.text, NULL);
@@ -66,7 +66,7 @@ down(void)
 static const char *
 command(const char *line)
 {
-	return spot_ask(&ctl, text("%s\n", line));
+	return endpoint_ask(&ctl, text("%s\n", line));
 }
 
 static bool
@@ -79,7 +79,7 @@ says(const char *line, const char *what)
 static bool
 is_served(void)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 	char c = 0;
 	bool served = recv(fd, &c, 1, 0) == 1 && c == 'a';
 

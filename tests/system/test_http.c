@@ -25,17 +25,17 @@
 
 static struct scripted server;
 static struct pen pen;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 
 static void
 up(const struct scripted_step *steps, const char *settings)
 {
 	scripted_start(&server, steps);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-d", "-r", "-H", "-C", ctl.text, "-O", settings,
 	    front.text, server.backend.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 }
 
 static void
@@ -48,7 +48,7 @@ down(void)
 static void
 say(int fd, const char *what)
 {
-	spot_send(fd, what, strlen(what));
+	endpoint_send(fd, what, strlen(what));
 }
 
 static void
@@ -56,7 +56,7 @@ hear(int fd, const char *what)
 {
 	char got[4096];
 
-	spot_recv(fd, got, strlen(what));
+	endpoint_recv(fd, got, strlen(what));
 	ck_assert_mem_eq(got, what, strlen(what));
 }
 
@@ -67,7 +67,7 @@ START_TEST(every_request_is_told)
 	int fd;
 
 	up(steps, "no log");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, GET "\r\n");
 	hear(fd, OK);
 	say(fd, GET "X-Forwarded-For: 1.2.3.4\r\n\r\n");
@@ -92,14 +92,14 @@ START_TEST(forwarded_is_kept_or_replaced)
 	int fd;
 
 	up(NULL, "forwarded replace;http_forwarded;acl 1 permit 127.0.0.1");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, SAID);
 	scripted_expect(
 	    &server, GET TOLD "Forwarded: for=127.0.0.1;proto=http\r\n\r\n");
 	close(fd);
 	WAIT_FOR(scripted_is_over(&server, 1), 5000);
-	spot_ask(&ctl, "no http_forwarded; forwarded trust 1\n");
-	fd = spot_connect(&front);
+	endpoint_ask(&ctl, "no http_forwarded; forwarded trust 1\n");
+	fd = endpoint_connect(&front);
 	say(fd, SAID);
 	scripted_expect(&server,
 	    GET "X-Forwarded-For: 1.2.3.4\r\nForwarded: for=x\r\n"
@@ -107,14 +107,14 @@ START_TEST(forwarded_is_kept_or_replaced)
 		"\r\n");
 	close(fd);
 	WAIT_FOR(scripted_is_over(&server, 2), 5000);
-	spot_ask(&ctl, "no acl 1; acl 1 deny 127.0.0.1\n");
-	fd = spot_connect(&front);
+	endpoint_ask(&ctl, "no acl 1; acl 1 deny 127.0.0.1\n");
+	fd = endpoint_connect(&front);
 	say(fd, SAID);
 	scripted_expect(&server, GET TOLD "\r\n");
 	close(fd);
 	WAIT_FOR(scripted_is_over(&server, 3), 5000);
-	spot_ask(&ctl, "no http\n");
-	fd = spot_connect(&front);
+	endpoint_ask(&ctl, "no http\n");
+	fd = endpoint_connect(&front);
 	say(fd, SAID);
 	scripted_expect(&server, SAID);
 	close(fd);
@@ -133,8 +133,8 @@ START_TEST(clients_of_tls_behind_a_proxy)
 	int fd;
 
 	up(NULL, "acl 1 permit 127.0.0.1; accept_proxy 1");
-	fd = spot_connect(&front);
-	spot_send(fd, header, sizeof(header) - 1);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, header, sizeof(header) - 1);
 	say(fd, GET "\r\n");
 	scripted_expect(&server,
 	    GET "X-Forwarded-Proto: https\r\nX-Forwarded-For: 127.0.0.1\r\n"
@@ -146,22 +146,22 @@ END_TEST
 
 START_TEST(clients_of_all_kinds)
 {
-	static struct spot six, path;
+	static struct endpoint six, path;
 	int fd;
 
 	scripted_start(&server, NULL);
-	spot_new(&six, SPOT_TCP6);
-	spot_new(&path, SPOT_UNIX);
+	endpoint_new(&six, ENDPOINT_TCP6);
+	endpoint_new(&path, ENDPOINT_UNIX);
 	pen_up(&pen, &path, "-r", "-H", "-O", "http_forwarded",
 	    text("%s,%s", six.text, path.text), server.backend.at.text, NULL);
-	fd = spot_connect(&six);
+	fd = endpoint_connect(&six);
 	say(fd, GET "\r\n");
 	scripted_expect(&server,
 	    GET "X-Forwarded-Proto: http\r\nX-Forwarded-For: ::1\r\n"
 		"Forwarded: for=\"[::1]\";proto=http\r\n\r\n");
 	close(fd);
 	WAIT_FOR(scripted_is_over(&server, 1), 5000);
-	fd = spot_connect(&path);
+	fd = endpoint_connect(&path);
 	say(fd, GET "\r\n");
 	scripted_expect(&server,
 	    GET "X-Forwarded-Proto: http\r\nX-Forwarded-For: unknown\r\n"
@@ -178,21 +178,21 @@ START_TEST(bad_requests_reach_no_server)
 	int fd;
 
 	up(NULL, "no log");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, GET "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n");
-	spot_expect_page(fd, "400");
+	endpoint_expect_page(fd, "400");
 	close(fd);
 	WAIT_FOR(child_has_said(&pen.child, "reason=bad_request"), 5000);
 	/* or its begin, which is late, would forget what the next one hears */
 	WAIT_FOR(scripted_is_over(&server, 1), 10000);
 	ck_assert(scripted_has_heard(&server, "", 0));
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, GET "\r\n" GET " folded\r\n\r\n");
 	scripted_expect(&server, GET TOLD "\r\n");
 	close(fd);
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, "GET / HTTP/3.0\r\n\r\n");
-	spot_expect_page(fd, "505");
+	endpoint_expect_page(fd, "505");
 	close(fd);
 	down();
 }
@@ -208,9 +208,9 @@ START_TEST(pages_in_answer_to_head)
 	int fd;
 
 	up(NULL, "no log");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, text("HEAD / HTTP/1.1\r\nHost: a\r\n%s\r\n\r\n", wrong[_i]));
-	answer = spot_recv_all(fd);
+	answer = endpoint_recv_all(fd);
 	ck_assert_mem_eq(answer + 9, status[_i], 3);
 	ck_assert_ptr_nonnull(strstr(answer, "Content-Length: "));
 	ck_assert_str_eq(strstr(answer, "\r\n\r\n"), "\r\n\r\n");
@@ -230,12 +230,12 @@ START_TEST(earlier_requests_are_answered_first)
 	int fd;
 
 	up(steps, "no log");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, GET "\r\n" POST "Content-Length: 1\r\n\r\nx\n\n");
 	hear(fd, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nanswe");
 	close(fd);
 	WAIT_FOR(scripted_is_over(&server, 1), 5000);
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, GET "\r\nPOST\n");
 	hear(fd, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nan");
 	close(fd);
@@ -250,10 +250,10 @@ START_TEST(a_page_follows_the_answers)
 	int fd;
 
 	up(steps, "no log");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, GET "\r\n" GET "Host: b\r\n\r\n");
 	hear(fd, OK);
-	spot_expect_page(fd, "400");
+	endpoint_expect_page(fd, "400");
 	scripted_expect(&server, GET TOLD "\r\n");
 	close(fd);
 	down();
@@ -269,22 +269,22 @@ START_TEST(a_bad_body_is_broken_off)
 	int fd;
 
 	up(NULL, "no log");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, POST "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
 	scripted_expect(&server,
 	    POST "Transfer-Encoding: chunked\r\n" TOLD "\r\n5\r\nhello\r\n");
 	say(fd, "0x5\r\nhello\r\n0\r\n\r\n");
-	spot_expect_page(fd, "400");
+	endpoint_expect_page(fd, "400");
 	close(fd);
 	WAIT_FOR(scripted_is_over(&server, 1), 5000);
 	ck_assert(server.reset);
 	down();
 	up(steps, "no log");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, POST "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
 	hear(fd, "HTTP/1.1 200");
 	say(fd, "0x5\r\n");
-	ck_assert_str_eq(spot_recv_all(fd), "");
+	ck_assert_str_eq(endpoint_recv_all(fd), "");
 	close(fd);
 	down();
 }
@@ -308,15 +308,15 @@ START_TEST(slow_headers_get_408)
 	int slow, idle, i;
 
 	up(steps, "hello_timeout 500ms");
-	idle = spot_connect(&front);
+	idle = endpoint_connect(&front);
 	say(idle, GET "\r\n");
 	hear(idle, OK);
-	slow = spot_connect(&front);
+	slow = endpoint_connect(&front);
 	say(slow, "GET / HTTP/1.1\r\nX: ");
 	for (i = 0; i < 1000 && !hears(slow); i++)
 		say(slow, "x");
 	ck_assert_int_lt(i, 1000);
-	spot_expect_page(slow, "408");
+	endpoint_expect_page(slow, "408");
 	close(slow);
 	ck_assert(!hears(idle)); /* nor is it closed */
 	close(idle);
@@ -332,9 +332,9 @@ START_TEST(long_headers_get_431)
 
 	memset(header + n, 'x', sizeof(header) - (size_t)n - 1);
 	up(NULL, "no log");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, header);
-	spot_expect_page(fd, "431");
+	endpoint_expect_page(fd, "431");
 	ck_assert(scripted_has_heard(&server, "", 0));
 	close(fd);
 	down();
@@ -353,7 +353,7 @@ START_TEST(websocket)
 	int fd;
 
 	up(steps, "no log");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd,
 	    UPGRADE "\r\n\x81\x05"
 		    "frame");
@@ -363,7 +363,7 @@ START_TEST(websocket)
 	    UPGRADE TOLD "\r\n\x81\x05"
 			 "frameGET \n\n");
 	shutdown(fd, SHUT_WR);
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 	down();
 }
@@ -380,24 +380,24 @@ START_TEST(answers_are_counted)
 		{ "", "\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" },
 		{ "", NULL }
 	};
-	struct spot web;
+	struct endpoint web;
 	const char *got;
 	int fd;
 
-	spot_new(&web, SPOT_TCP4);
+	endpoint_new(&web, ENDPOINT_TCP4);
 	up(steps, text("web %s", web.text));
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, GET "\r\n");
 	hear(fd, "HTTP/1.1 100 Continue\r\n\r\n" OK);
 	say(fd, GET "\r\n");
 	hear(fd, "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n");
 	say(fd, UPGRADE "\r\n");
 	hear(fd, SWITCHING "\r\n\r\nHTTP/1.1 200 OK\r\n\r\n");
-	got = spot_ask(&ctl, "statistics\n");
+	got = endpoint_ask(&ctl, "statistics\n");
 	ck_assert_msg(strstr(got, "\nhttp_1xx 2\nhttp_2xx 1\nhttp_3xx 0\n"
 				  "http_4xx 1\nhttp_5xx 0\n") != NULL,
 	    "%s", got);
-	got = spot_ask(&web, "GET /metrics HTTP/1.0\r\n\r\n");
+	got = endpoint_ask(&web, "GET /metrics HTTP/1.0\r\n\r\n");
 	ck_assert_msg(
 	    strstr(got, "\npen_http_responses_total{class=\"1xx\"} 2\n"
 			"pen_http_responses_total{class=\"2xx\"} 1\n") != NULL,
@@ -416,12 +416,12 @@ START_TEST(refused_upgrade)
 	int fd;
 
 	up(steps, "no log");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, UPGRADE "\r\n" GET "\r\n");
 	hear(fd, "HTTP/1.1 100 Continue\r\n\r\n" OK OK);
 	scripted_expect(&server, UPGRADE TOLD "\r\n" GET TOLD "\r\n");
 	say(fd, "\n");
-	spot_expect_page(fd, "400");
+	endpoint_expect_page(fd, "400");
 	close(fd);
 	down();
 }
@@ -443,7 +443,7 @@ START_TEST(connect_method)
 	int fd;
 
 	up(steps, "http_connect");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, CONNECT "\r\n");
 	hear(fd, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n");
 	say(fd, "\x16\x03\n");
@@ -452,15 +452,15 @@ START_TEST(connect_method)
 	close(fd);
 	down();
 	up(refusing, "no log");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, CONNECT "\r\n\x16\x03\n");
-	spot_expect_page(fd, "501");
+	endpoint_expect_page(fd, "501");
 	close(fd);
-	spot_ask(&ctl, "http_connect\n");
-	fd = spot_connect(&front);
+	endpoint_ask(&ctl, "http_connect\n");
+	fd = endpoint_connect(&front);
 	say(fd, CONNECT "\r\n\x16\x03\n");
 	hear(fd, REFUSAL);
-	spot_expect_page(fd, "400");
+	endpoint_expect_page(fd, "400");
 	scripted_expect(&server, CONNECT TOLD "\r\n");
 	close(fd);
 	down();
@@ -477,7 +477,7 @@ START_TEST(behind_peek)
 	int fd;
 
 	up(steps, "peek");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, GET);
 	say(fd, "\r\n");
 	hear(fd, OK);
@@ -485,9 +485,9 @@ START_TEST(behind_peek)
 	say(fd, GET "\r\n");
 	scripted_expect(&server, GET TOLD "\r\n" GET TOLD "\r\n");
 	close(fd);
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, GET " folded\r\n\r\n");
-	spot_expect_page(fd, "400");
+	endpoint_expect_page(fd, "400");
 	close(fd);
 	down();
 }
@@ -511,20 +511,20 @@ START_TEST(lost_requests)
 	struct backend lost;
 	int fd, i;
 
-	backend_start(&lost, SPOT_TCP4, take_and_end, NULL);
+	backend_start(&lost, ENDPOINT_TCP4, take_and_end, NULL);
 	scripted_start(&server, steps);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "-H", front.text, lost.at.text,
 	    server.backend.at.text, NULL);
 	for (i = 0; i < 2; i++) { /* one of them begins with the first */
-		fd = spot_connect(&front);
+		fd = endpoint_connect(&front);
 		say(fd, GET "\r\n");
 		hear(fd, OK);
 		say(fd, GET "\r\n");
 		hear(fd, OK);
 		scripted_expect(&server, GET TOLD "\r\n" GET TOLD "\r\n");
 		say(fd, "\n");
-		spot_expect_page(fd, "400");
+		endpoint_expect_page(fd, "400");
 		close(fd);
 		WAIT_FOR(scripted_is_over(&server, i + 1), 5000);
 	}
@@ -548,7 +548,7 @@ START_TEST(answers_until_the_end)
 	int fd;
 
 	up(steps, "no log");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, GET "\r\n");
 	hear(fd, "HTTP/1.0 200 OK\r\n\r\nto the end");
 	say(fd, GET "\r\n");
@@ -556,7 +556,7 @@ START_TEST(answers_until_the_end)
 	ck_assert(scripted_has_heard(
 	    &server, GET TOLD "\r\n", strlen(GET TOLD "\r\n")));
 	backend_stop(&server.backend);
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 	pen_down(&pen);
 }
@@ -573,15 +573,15 @@ START_TEST(a_request_behind_the_end)
 	int fd;
 
 	up(steps, "half_timeout 600");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, GET "\r\n");
 	hear(fd, "HTTP/1.0 200 OK\r\n\r\nto the end");
 	backend_stop(&server.backend);
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	say(fd, GET "\r\n");
 	close(fd);
-	WAIT_FOR(
-	    strstr(spot_ask(&ctl, "connections\n"), "client") == NULL, 5000);
+	WAIT_FOR(strstr(endpoint_ask(&ctl, "connections\n"), "client") == NULL,
+	    5000);
 	pen_down(&pen);
 }
 END_TEST
@@ -593,7 +593,7 @@ END_TEST
 static void
 expect_refusal(int fd)
 {
-	const char *page = spot_recv_all(fd);
+	const char *page = endpoint_recv_all(fd);
 
 	ck_assert_msg(strncmp(page, "HTTP/1.1 400 ", 13) == 0 ||
 		strncmp(page, "HTTP/1.1 417 ", 13) == 0 ||
@@ -616,9 +616,9 @@ START_TEST(generated_streams)
 		httpref_read(&ref, &adding, g.bytes, g.length);
 		if (ref.waits)
 			continue;
-		fd = spot_connect(&front);
+		fd = endpoint_connect(&front);
 		cut = pattern_mix((uint64_t)i) % (g.length + 1);
-		spot_send(fd, g.bytes, cut);
+		endpoint_send(fd, g.bytes, cut);
 		(void)send(fd, g.bytes + cut, g.length - cut, MSG_NOSIGNAL);
 		WAIT_FOR(
 		    scripted_has_heard(&server, ref.out, ref.length), 10000);
@@ -706,10 +706,10 @@ START_TEST(chunked_upload)
 	struct backend b;
 	int fd;
 
-	backend_start(&b, SPOT_TCP4, take_upload, &bytes);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, take_upload, &bytes);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "-H", front.text, b.at.text, NULL);
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	say(fd, POST "Transfer-Encoding: chunked\r\n\r\n");
 	while (u.left > 0)
 		ck_assert(send_chunk(fd, &u, buffer));

@@ -19,7 +19,7 @@ enum { SOON = 10000 };
 #define OK   "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 static struct backend server;
-static struct spot front, ctl, nobody;
+static struct endpoint front, ctl, nobody;
 static struct pen pen;
 
 /* Answers as many requests as `arg` points to, in order, and ends the
@@ -48,8 +48,8 @@ serve_nobody(struct backend *b, int fd)
 static void
 up(const char *option, const char *settings)
 {
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-d", "-r", option, "-C", ctl.text, "-O",
 	    "http_status", "-O", settings, front.text, server.at.text, NULL);
 }
@@ -64,16 +64,16 @@ down(void)
 static int
 ask(const char *request)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 
-	spot_send(fd, request, strlen(request));
+	endpoint_send(fd, request, strlen(request));
 	return fd;
 }
 
 static void
 hear_page(int fd, const char *status)
 {
-	spot_expect_page(fd, status);
+	endpoint_expect_page(fd, status);
 	close(fd);
 }
 
@@ -82,7 +82,7 @@ hear_answer(int fd)
 {
 	char got[sizeof(OK)] = "";
 
-	spot_recv(fd, got, strlen(OK));
+	endpoint_recv(fd, got, strlen(OK));
 	ck_assert_str_eq(got, OK);
 }
 
@@ -95,19 +95,20 @@ START_TEST(status_503)
 {
 	int fd;
 
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
-	spot_new(&nobody, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	endpoint_new(&nobody, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "--retry", "0", "-C", ctl.text, "-O",
 	    "http_status", front.text, nobody.text, NULL);
 	hear_page(ask(GET), "503");
-	spot_ask(&ctl, "http\n");
+	endpoint_ask(&ctl, "http\n");
 	hear_page(ask("GET / HT"), "503");
-	WAIT_FOR(strstr(spot_ask(&ctl, "statistics\n"), "no_server 2") != NULL,
+	WAIT_FOR(
+	    strstr(endpoint_ask(&ctl, "statistics\n"), "no_server 2") != NULL,
 	    SOON);
-	spot_ask(&ctl, "no http_status\n");
-	fd = spot_connect(&front);
-	spot_expect_reset(fd);
+	endpoint_ask(&ctl, "no http_status\n");
+	fd = endpoint_connect(&front);
+	endpoint_expect_reset(fd);
 	close(fd);
 	pen_down(&pen);
 }
@@ -117,22 +118,22 @@ START_TEST(status_403)
 {
 	int fd;
 
-	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&server, ENDPOINT_TCP4, serve_nobody, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O", "http_status", "-O",
 	    "acl 1 deny 127.0.0.1; client_acl 1", front.text, server.at.text,
 	    NULL);
 	hear_page(ask(GET), "403");
-	WAIT_FOR(strstr(spot_ask(&ctl, "statistics\n"), "closed_denied 1\n") !=
-		NULL,
+	WAIT_FOR(strstr(endpoint_ask(&ctl, "statistics\n"),
+		     "closed_denied 1\n") != NULL,
 	    SOON);
-	spot_ask(&ctl, "no http_status\n");
-	fd = spot_connect(&front);
-	spot_expect_reset(fd);
+	endpoint_ask(&ctl, "no http_status\n");
+	fd = endpoint_connect(&front);
+	endpoint_expect_reset(fd);
 	close(fd);
-	WAIT_FOR(strstr(spot_ask(&ctl, "statistics\n"), "closed_denied 2\n") !=
-		NULL,
+	WAIT_FOR(strstr(endpoint_ask(&ctl, "statistics\n"),
+		     "closed_denied 2\n") != NULL,
 	    SOON);
 	pen_down(&pen);
 	backend_stop(&server);
@@ -143,8 +144,8 @@ START_TEST(status_503_behind_a_queue)
 {
 	int one;
 
-	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&server, ENDPOINT_TCP4, serve_nobody, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "-H", "--queue", "0.2", "-O", "http_status",
 	    front.text, text("%s:1:1", server.at.text), NULL);
 	one = ask(GET);
@@ -161,9 +162,9 @@ START_TEST(a_bad_request_that_is_queued)
 {
 	int one, i;
 
-	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&nobody, SPOT_TCP4);
+	backend_start(&server, ENDPOINT_TCP4, serve_nobody, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&nobody, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "-H", "--queue", "60", "-b", "0", "-O",
 	    "proxy_protocol 1", front.text, text("%s:1:1", server.at.text),
 	    nobody.text, NULL);
@@ -183,14 +184,14 @@ START_TEST(status_502)
 {
 	static const int answers = 0;
 
-	backend_start(&server, SPOT_TCP4, serve_some, &answers);
+	backend_start(&server, ENDPOINT_TCP4, serve_some, &answers);
 	up(options[_i], "retry_requests 1");
 	hear_page(ask(POST), "502");
 	hear_page(ask(GET), "502");
 	WAIT_FOR(child_has_said(&pen.child, "reason=no_answer"), SOON);
 	ck_assert_int_eq(atomic_load(&server.accepted), 2);
-	spot_ask(&ctl, "no http_status\n");
-	spot_expect_end(ask(POST));
+	endpoint_ask(&ctl, "no http_status\n");
+	endpoint_expect_end(ask(POST));
 	down();
 }
 END_TEST
@@ -201,12 +202,12 @@ START_TEST(a_kept_connection_just_ends)
 	static const int answers = 1;
 	int fd;
 
-	backend_start(&server, SPOT_TCP4, serve_some, &answers);
+	backend_start(&server, ENDPOINT_TCP4, serve_some, &answers);
 	up(options[_i], "retry_requests 1");
 	fd = ask(POST);
 	hear_answer(fd);
-	spot_send(fd, POST, strlen(POST));
-	spot_expect_end(fd);
+	endpoint_send(fd, POST, strlen(POST));
+	endpoint_expect_end(fd);
 	close(fd);
 	down();
 }
@@ -217,10 +218,10 @@ START_TEST(silence_is_no_request)
 {
 	int fd;
 
-	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
+	backend_start(&server, ENDPOINT_TCP4, serve_nobody, NULL);
 	up(options[_i], "idle_timeout 200ms");
-	fd = spot_connect(&front);
-	spot_expect_end(fd);
+	fd = endpoint_connect(&front);
+	endpoint_expect_end(fd);
 	close(fd);
 	down();
 }
@@ -228,7 +229,7 @@ END_TEST
 
 START_TEST(status_504)
 {
-	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
+	backend_start(&server, ENDPOINT_TCP4, serve_nobody, NULL);
 	up(options[_i], "idle_timeout 200ms");
 	hear_page(ask(POST), "504");
 	WAIT_FOR(child_has_said(&pen.child, "reason=idle_timeout"), SOON);
@@ -242,12 +243,12 @@ START_TEST(an_old_session_has_its_page)
 	int fd, error = 0;
 	socklen_t n = sizeof(error);
 
-	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
+	backend_start(&server, ENDPOINT_TCP4, serve_nobody, NULL);
 	up(options[_i], "max_age 200ms");
-	spot_ask(&ctl, "drain_timeout 200ms\n");
+	endpoint_ask(&ctl, "drain_timeout 200ms\n");
 	fd = ask(POST);
 	WAIT_FOR(child_has_said(&pen.child, "reason=max_age"), SOON);
-	spot_ask(&ctl, "statistics\n"); /* it is closed by now */
+	endpoint_ask(&ctl, "statistics\n"); /* it is closed by now */
 	getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n);
 	ck_assert_int_eq(error, 0);
 	hear_page(fd, "504");
@@ -260,12 +261,13 @@ START_TEST(server_goes_down)
 {
 	int fd;
 
-	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
+	backend_start(&server, ENDPOINT_TCP4, serve_nobody, NULL);
 	up(options[_i], "on_down cut");
 	fd = ask(POST);
 	WAIT_FOR(atomic_load(&server.open) == 1, SOON);
-	spot_ask(&ctl, "check send x expect y; check_interval 100ms; "
-		       "check_timeout 100ms; check_fall 1\n");
+	endpoint_ask(&ctl,
+	    "check send x expect y; check_interval 100ms; "
+	    "check_timeout 100ms; check_fall 1\n");
 	hear_page(fd, "502");
 	WAIT_FOR(child_has_said(&pen.child, "reason=server_down"), SOON);
 	down();

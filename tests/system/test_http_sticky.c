@@ -15,7 +15,7 @@
 enum { COOKIE = 17 }; /* of its value, with the NUL */
 
 static struct backend a, b;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 /* Answers one request with its letter, then ends. */
@@ -43,10 +43,10 @@ answer(struct backend *s, int fd)
 static void
 servers(void)
 {
-	backend_start(&a, SPOT_TCP4, answer, ANSWER("A"));
-	backend_start(&b, SPOT_TCP4, answer, ANSWER("B"));
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&a, ENDPOINT_TCP4, answer, ANSWER("A"));
+	backend_start(&b, ENDPOINT_TCP4, answer, ANSWER("B"));
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 }
 
 static void
@@ -68,7 +68,7 @@ down(void)
 static void
 tell(const char *command)
 {
-	ck_assert_str_eq(spot_ask(&ctl, text("%s\n", command)), "");
+	ck_assert_str_eq(endpoint_ask(&ctl, text("%s\n", command)), "");
 }
 
 /* Asks with these lines; returns the letter of the server that answered, and
@@ -76,7 +76,7 @@ tell(const char *command)
 static char
 ask_with(const char *lines, char given[COOKIE])
 {
-	const char *got = spot_ask(
+	const char *got = endpoint_ask(
 	    &front, text("GET / HTTP/1.1\r\nHost: a\r\n%s\r\n", lines));
 	const char *set = strstr(got, "Set-Cookie: SRV=");
 
@@ -143,7 +143,7 @@ START_TEST(clients_stay_by_cookie)
 	}
 	tell("http_sticky OTHER");
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&front, "GET / HTTP/1.0\r\n\r\n"), "OTHER="));
+	    strstr(endpoint_ask(&front, "GET / HTTP/1.0\r\n\r\n"), "OTHER="));
 	down();
 }
 END_TEST
@@ -232,12 +232,12 @@ START_TEST(no_cookie_unless_asked_for)
 	up("http_sticky SRV");
 	get_cookies(of_a, of_b);
 	tell("no http_sticky");
-	got = spot_ask(&front, "GET / HTTP/1.0\r\n\r\n");
+	got = endpoint_ask(&front, "GET / HTTP/1.0\r\n\r\n");
 	ck_assert_ptr_nonnull(strstr(got, "200 OK"));
 	ck_assert_ptr_null(strstr(got, "Cookie"));
 	ck_assert(ask(of_a, of_b) != ask(of_a, of_b));
 	tell("http_sticky SRV; no http");
-	got = spot_ask(&front, "GET / HTTP/1.0\r\n\r\n");
+	got = endpoint_ask(&front, "GET / HTTP/1.0\r\n\r\n");
 	ck_assert_ptr_null(strstr(got, "Cookie"));
 	down();
 }
@@ -272,12 +272,12 @@ START_TEST(headers_of_all_kinds)
 
 	up("http_sticky SRV");
 	get_cookies(of_a, of_b);
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	part =
 	    text("GET / HTTP/1.1\r\nCookie: SRV=%s\r\nHost: a\r\n\r\n", of_b);
 	for (; *part != '\0'; part++)
-		spot_send(fd, part, 1);
-	got = spot_recv_all(fd);
+		endpoint_send(fd, part, 1);
+	got = endpoint_recv_all(fd);
 	ck_assert_int_eq(got[strlen(got) - 1], 'B');
 	ck_assert_ptr_null(strstr(got, "Set-Cookie"));
 	close(fd);
@@ -286,7 +286,7 @@ START_TEST(headers_of_all_kinds)
 	    ask_with(text("Cookie: SRV=%s\r\nA: %s\r\n", of_b, header), given),
 	    'B');
 	ck_assert_str_eq(given, "");
-	got = spot_ask(&front, "GET / HTTP/1.1\r\n folded: a\r\n\r\n");
+	got = endpoint_ask(&front, "GET / HTTP/1.1\r\n folded: a\r\n\r\n");
 	ck_assert_msg(strncmp(got, "HTTP/1.1 400 ", 13) == 0, "%s", got);
 	down();
 }
@@ -299,10 +299,10 @@ START_TEST(silence_ends)
 
 	up("http_sticky SRV; hello_timeout 1");
 	accepted = a.accepted + b.accepted;
-	fd = spot_connect(&front);
-	part = spot_connect(&front);
-	spot_send(part, "GET / HT", 8);
-	spot_expect_end(fd);
+	fd = endpoint_connect(&front);
+	part = endpoint_connect(&front);
+	endpoint_send(part, "GET / HT", 8);
+	endpoint_expect_end(fd);
 	close(fd);
 	close(part);
 	ck_assert_int_eq(a.accepted + b.accepted, accepted);

@@ -17,18 +17,18 @@
 enum { SERVERS = 2, SESSIONS = 200 };
 
 static struct backend back[SERVERS];
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 static int fd[SESSIONS];
 
 static void
 up(const char *first, const char *second, const char *settings)
 {
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-O", settings, "-C", ctl.text, front.text,
 	    first, second, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 }
 
 static void
@@ -37,11 +37,11 @@ begin(const char *settings)
 	int i;
 
 	for (i = 0; i < SERVERS; i++)
-		backend_start(&back[i], SPOT_TCP4, backend_echo, NULL);
+		backend_start(&back[i], ENDPOINT_TCP4, backend_echo, NULL);
 	up(back[0].at.text, back[1].at.text, settings);
 	for (i = 0; i < SESSIONS; i++) {
-		fd[i] = spot_connect(&front);
-		spot_expect_echo(fd[i], "hello");
+		fd[i] = endpoint_connect(&front);
+		endpoint_expect_echo(fd[i], "hello");
 	}
 	ck_assert_int_eq(back[0].open, SESSIONS / 2);
 	ck_assert_int_eq(back[1].open, SESSIONS / 2);
@@ -57,26 +57,25 @@ START_TEST(death_with_open_sessions)
 	struct backend health;
 	int i;
 
-	backend_start(&health, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&health, ENDPOINT_TCP4, backend_echo, NULL);
 	begin("on_down cut; check_interval 0.2; check_fall 2; "
 	      "check_timeout 0.2");
 	ck_assert_ptr_null(strstr(
-	    spot_ask(&ctl,
-		text("server 1 check_port %d check connect\n",
-		    health.at.port)),
+	    endpoint_ask(&ctl,
+		text("server 1 check_port %d check connect\n", health.at.port)),
 	    "error"));
 	WAIT_FOR(health.accepted > 0, 10000);
 	backend_stop(&health);
 	for (i = 1; i < SESSIONS; i += 2) {
-		spot_expect_reset(fd[i]);
+		endpoint_expect_reset(fd[i]);
 		close(fd[i]);
 	}
 	WAIT_FOR(back[1].open == 0, 5000);
 	for (i = 0; i < SESSIONS; i += 2) {
-		spot_expect_echo(fd[i], "still here");
+		endpoint_expect_echo(fd[i], "still here");
 		close(fd[i]);
 	}
-	ck_assert_ptr_nonnull(strstr(spot_ask(&ctl, "statistics\n"),
+	ck_assert_ptr_nonnull(strstr(endpoint_ask(&ctl, "statistics\n"),
 	    text("closed_server_down %d\n", SESSIONS / 2)));
 	pen_down(&pen);
 	for (i = 0; i < SERVERS; i++)
@@ -90,20 +89,19 @@ START_TEST(death_while_it_drains)
 	struct backend health;
 	int i;
 
-	backend_start(&health, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&health, ENDPOINT_TCP4, backend_echo, NULL);
 	begin("on_down cut; check_interval 0.2; check_fall 2; "
 	      "check_timeout 0.2");
-	ck_assert_str_eq(
-	    spot_ask(&ctl,
-		text("server 1 check_port %d check connect; "
-		     "server 1 drain\n",
-		    health.at.port)),
+	ck_assert_str_eq(endpoint_ask(&ctl,
+			     text("server 1 check_port %d check connect; "
+				  "server 1 drain\n",
+				 health.at.port)),
 	    "");
 	WAIT_FOR(health.accepted > 0, 10000);
-	spot_expect_echo(fd[1], "still here");
+	endpoint_expect_echo(fd[1], "still here");
 	backend_stop(&health);
 	for (i = 1; i < SESSIONS; i += 2) {
-		spot_expect_reset(fd[i]);
+		endpoint_expect_reset(fd[i]);
 		close(fd[i]);
 	}
 	for (i = 0; i < SESSIONS; i += 2)
@@ -139,7 +137,7 @@ START_TEST(stop_under_load)
 	WAIT_FOR(nginx_requests(&one) > 100 && nginx_requests(&two) > 100,
 	    5000);
 	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
-	WAIT_FOR(!spot_is_listening(&front), 5000);
+	WAIT_FOR(!endpoint_is_listening(&front), 5000);
 	ck_assert_int_eq(child_wait(&wrk, 60000), 0);
 	out = child_out(&wrk);
 	printf("%s", out);

@@ -25,15 +25,15 @@ enum { CLIENTS = 20, ROOM = 8 };
 /* `ROOM` clients fit; the others wait in the backlog, costing nothing, and are
  * served as room comes. */
 static void
-expect_waiting(struct pen *pen, const struct spot *front, struct backend *b)
+expect_waiting(struct pen *pen, const struct endpoint *front, struct backend *b)
 {
 	struct pollfd p = { .events = POLLIN };
 	int fds[CLIENTS], i, before = b->accepted;
 	long long received = b->received;
 
 	for (i = 0; i < CLIENTS; i++) {
-		fds[i] = spot_connect(front);
-		spot_send(fds[i], "x", 1);
+		fds[i] = endpoint_connect(front);
+		endpoint_send(fds[i], "x", 1);
 	}
 	WAIT_FOR(b->received >= received + ROOM, 5000);
 	pen_expect_rest(pen);
@@ -42,7 +42,7 @@ expect_waiting(struct pen *pen, const struct spot *front, struct backend *b)
 	for (i = 0; i < CLIENTS; i++) {
 		p.fd = fds[i];
 		ck_assert_int_eq(poll(&p, 1, (int)wait_scaled(10000)), 1);
-		spot_recv(fds[i], &(char){ 0 }, 1);
+		endpoint_recv(fds[i], &(char){ 0 }, 1);
 		close(fds[i]);
 	}
 	WAIT_FOR(b->open == 0, 5000);
@@ -52,11 +52,11 @@ expect_waiting(struct pen *pen, const struct spot *front, struct backend *b)
 START_TEST(connection_limit)
 {
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-x", text("%d", ROOM), "-r", front.text,
 	    b.at.text, NULL);
 	expect_waiting(&pen, &front, &b);
@@ -71,22 +71,22 @@ END_TEST
 START_TEST(limit_fits_the_descriptors)
 {
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 	int fds[60], i;
 
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_start_limited(
 	    &pen, 100, "-f", "-x", "1000", "-r", front.text, b.at.text, NULL);
 	pen_wait_ready(&pen, &front);
 	for (i = 0; i < 60; i++) {
-		fds[i] = spot_connect(&front);
-		spot_send(fds[i], "x", 1);
+		fds[i] = endpoint_connect(&front);
+		endpoint_send(fds[i], "x", 1);
 	}
 	WAIT_FOR(b.received >= 20, 5000);
 	for (i = 0; i < 60; i++) {
-		spot_recv(fds[i], &(char){ 0 }, 1);
+		endpoint_recv(fds[i], &(char){ 0 }, 1);
 		close(fds[i]);
 	}
 	WAIT_FOR(b.open == 0, 5000);
@@ -101,28 +101,28 @@ START_TEST(control_fits_the_descriptors)
 {
 	enum { LIMIT = 512, CONTROL = LIMIT / 20, MOST = LIMIT / 2 };
 	struct backend b;
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct pen pen;
 	int fds[MOST], control[CONTROL], i;
 
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_start_limited(&pen, LIMIT, "-f", "-x", "1000", "-O", "idlers 20",
 	    "-C", ctl.text, "-r", front.text, b.at.text, NULL);
 	pen_wait_ready(&pen, &front);
 	for (i = 0; i < MOST; i++) {
-		fds[i] = spot_connect(&front);
-		spot_send(fds[i], "x", 1);
+		fds[i] = endpoint_connect(&front);
+		endpoint_send(fds[i], "x", 1);
 	}
 	WAIT_FOR(b.received >= MOST / 2, 10000);
 	for (i = 0; i < CONTROL; i++) {
-		control[i] = spot_connect(&ctl);
-		spot_set_deadline(control[i], 10000);
-		spot_send(control[i], "prompt\nmode\n", 12);
+		control[i] = endpoint_connect(&ctl);
+		endpoint_set_deadline(control[i], 10000);
+		endpoint_send(control[i], "prompt\nmode\n", 12);
 	}
 	for (i = 0; i < CONTROL; i++)
-		spot_recv(control[i], &(char){ 0 }, 1);
+		endpoint_recv(control[i], &(char){ 0 }, 1);
 	ck_assert(!child_has_said(&pen.child, "Too many open files"));
 	for (i = 0; i < CONTROL; i++)
 		close(control[i]);
@@ -142,20 +142,22 @@ START_TEST(what_was_wanted_is_kept)
 	};
 	const char *file = scratch("wanted.conf");
 	struct backend b;
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct pen pen;
 	const char *said;
 
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	udp_spot(&front, SPOT_TCP4); /* dns takes that of datagrams, too */
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	udp_endpoint(
+	    &front, ENDPOINT_TCP4); /* dns takes that of datagrams, too */
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	write_file(file, files[_i]);
 	pen_start_limited(&pen, 1024, "-f", "-C", ctl.text, "-F", file,
 	    front.text, b.at.text, NULL);
 	pen_wait_ready(&pen, &front);
-	ck_assert_str_eq(spot_ask(&ctl, "diff\n"), "");
-	ck_assert_str_eq(spot_ask(&ctl, "timeout 4; timeout 3\n"), "4\n3\n");
-	ck_assert_str_eq(spot_ask(&ctl, "write\n"), "");
+	ck_assert_str_eq(endpoint_ask(&ctl, "diff\n"), "");
+	ck_assert_str_eq(
+	    endpoint_ask(&ctl, "timeout 4; timeout 3\n"), "4\n3\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "write\n"), "");
 	ck_assert_ptr_nonnull(strstr(contents(file), files[_i]));
 	ck_assert(!file_has(file, "\nudp"));
 	said = strstr(child_err(&pen.child), "conn_max lowered from=20000 ");
@@ -172,30 +174,30 @@ START_TEST(spare_connections_leave_conn_max)
 {
 	enum { LIMIT = 1024 };
 	struct backend b;
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct pen pen;
 	const char *most;
 	unsigned wanted;
 
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_start_limited(&pen, LIMIT, "-f", "-C", ctl.text, "-r", front.text,
 	    b.at.text, NULL);
 	pen_wait_ready(&pen, &front);
-	most = spot_ask(&ctl, "conn_max\n");
+	most = endpoint_ask(&ctl, "conn_max\n");
 	ck_assert_int_gt(atoi(most), 400);
-	spot_ask(&ctl, "idlers 400\n");
-	ck_assert_str_eq(spot_ask(&ctl, "conn_max\n"), most);
+	endpoint_ask(&ctl, "idlers 400\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "conn_max\n"), most);
 	/* what is left is theirs */
-	ck_assert_int_eq(sscanf(spot_ask(&ctl, "idlers\n"), "Idlers: %*u/%u",
-			     &wanted),
+	ck_assert_int_eq(
+	    sscanf(endpoint_ask(&ctl, "idlers\n"), "Idlers: %*u/%u", &wanted),
 	    1);
 	ck_assert_uint_gt(wanted, 0);
 	ck_assert_uint_lt(wanted, (unsigned)(LIMIT - 2 * atoi(most)));
-	spot_ask(&ctl, "idlers 0\n");
-	ck_assert_str_eq(spot_ask(&ctl, "conn_max\n"), most);
-	ck_assert_str_eq(spot_ask(&ctl, "idlers\n"), "Idlers: 0/0\n");
+	endpoint_ask(&ctl, "idlers 0\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "conn_max\n"), most);
+	ck_assert_str_eq(endpoint_ask(&ctl, "idlers\n"), "Idlers: 0/0\n");
 	pen_down(&pen);
 	backend_stop(&b);
 }
@@ -217,18 +219,18 @@ limit_descriptors(pid_t pid, unsigned long n)
 START_TEST(out_of_descriptors)
 {
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 	int fds[60], i, fd, served = 0, before;
 	char c;
 
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", front.text, b.at.text, NULL);
 	before = child_fds(pen.child.pid);
 	limit_descriptors(pen.child.pid, (unsigned long)before + 21);
 	for (i = 0; i < 60; i++) {
-		fds[i] = spot_connect(&front);
+		fds[i] = endpoint_connect(&front);
 		send(fds[i], "x", 1, MSG_NOSIGNAL); /* may be refused */
 	}
 	WAIT_FOR(b.received >= 5, 5000);
@@ -241,8 +243,8 @@ START_TEST(out_of_descriptors)
 	printf("%d of 60 clients served on 21 descriptors\n", served);
 	ck_assert_int_ge(served, 10);
 	WAIT_FOR(child_fds(pen.child.pid) <= before, 5000);
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "still here");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "still here");
 	close(fd);
 	pen_down(&pen);
 	backend_stop(&b);
@@ -275,17 +277,17 @@ crowd_size(void)
 }
 
 static void
-crowd_connect(struct crowd *c, const struct spot *front, int listener)
+crowd_connect(struct crowd *c, const struct endpoint *front, int listener)
 {
 	int i;
 
 	for (i = 0; i < c->n; i++) {
-		c->clients[i] = spot_connect(front);
+		c->clients[i] = endpoint_connect(front);
 		c->servers[i].fd = accept(listener, NULL, NULL);
 		ck_assert_msg(
 		    c->servers[i].fd >= 0, "accept %d: %s", i, strerror(errno));
 		c->servers[i].events = POLLIN;
-		spot_set_deadline(c->servers[i].fd, 10000);
+		endpoint_set_deadline(c->servers[i].fd, 10000);
 	}
 }
 
@@ -299,7 +301,7 @@ crowd_echo(struct crowd *c)
 
 	for (i = 0; i < c->n; i++) {
 		snprintf(word, sizeof(word), "client %06d", i);
-		spot_send(c->clients[i], word, 13);
+		endpoint_send(c->clients[i], word, 13);
 	}
 	while (left > 0) {
 		ck_assert_int_gt(
@@ -309,13 +311,13 @@ crowd_echo(struct crowd *c)
 				continue;
 			k = recv(c->servers[i].fd, back, sizeof(back), 0);
 			ck_assert_int_eq((int)k, 13);
-			spot_send(c->servers[i].fd, back, 13);
+			endpoint_send(c->servers[i].fd, back, 13);
 			left--;
 		}
 	}
 	for (i = 0; i < c->n; i++) {
 		snprintf(word, sizeof(word), "client %06d", i);
-		spot_recv(c->clients[i], back, 13);
+		endpoint_recv(c->clients[i], back, 13);
 		ck_assert_int_eq(memcmp(back, word, 13), 0);
 	}
 }
@@ -323,22 +325,22 @@ crowd_echo(struct crowd *c)
 START_TEST(thousands_idle_then_speak)
 {
 	struct crowd c = { .n = crowd_size() };
-	struct spot front, back;
+	struct endpoint front, back;
 	struct pen pen;
 	int i, listener, fds;
 	long rss;
 
 	c.clients = calloc((size_t)c.n, sizeof(*c.clients));
 	c.servers = calloc((size_t)c.n, sizeof(*c.servers));
-	spot_new(&back, SPOT_TCP4);
-	spot_new(&front, SPOT_TCP4);
-	listener = spot_listen(&back, 1024);
+	endpoint_new(&back, ENDPOINT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	listener = endpoint_listen(&back, 1024);
 	pen_up(&pen, &front, "-r", front.text, back.text, NULL);
 	/* one connection first: what is shared by all is not any one's */
 	fds = child_fds(pen.child.pid);
-	i = spot_connect(&front);
+	i = endpoint_connect(&front);
 	close(accept(listener, NULL, NULL));
-	spot_expect_end(i);
+	endpoint_expect_end(i);
 	close(i);
 	WAIT_FOR(child_fds(pen.child.pid) <= fds, 5000);
 	rss = child_rss_kb(pen.child.pid);
@@ -378,14 +380,14 @@ serve_much(struct backend *b, int fd)
 
 /* How long it takes to hear all of that, or, with `up`, to say it. */
 static long long
-takes_ms(const struct spot *front, bool up)
+takes_ms(const struct endpoint *front, bool up)
 {
 	static char bytes[MUCH];
 	long long began = wait_now_ms();
-	int fd = spot_connect(front);
+	int fd = endpoint_connect(front);
 
 	if (up)
-		spot_send(fd, bytes, sizeof(bytes));
+		endpoint_send(fd, bytes, sizeof(bytes));
 	shutdown(fd, SHUT_WR);
 	while (recv(fd, bytes, sizeof(bytes), 0) > 0)
 		;
@@ -399,19 +401,19 @@ takes_ms(const struct spot *front, bool up)
 START_TEST(rates)
 {
 #ifdef SO_MAX_PACING_RATE
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct backend from, to;
 	struct pen pen;
 
-	backend_start(&from, SPOT_TCP4, serve_much, NULL);
-	backend_start(&to, SPOT_TCP4, backend_sink, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&from, ENDPOINT_TCP4, serve_much, NULL);
+	backend_start(&to, ENDPOINT_TCP4, backend_sink, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-C", ctl.text, "-r", "--rate-down", "2m",
 	    front.text, from.at.text, to.at.text, NULL);
 	ck_assert_int_ge(takes_ms(&front, false), 1000);
 	(void)takes_ms(&front, true);
-	(void)spot_ask(&ctl, "rate_down 0; rate_up 2m\n");
+	(void)endpoint_ask(&ctl, "rate_down 0; rate_up 2m\n");
 	(void)takes_ms(&front, false);
 	ck_assert_int_ge(takes_ms(&front, true), 1000);
 	ck_assert_int_eq(to.received, 2 * MUCH);

@@ -23,7 +23,7 @@
 enum { SOON = 20000 };
 
 static struct backend back;
-static struct spot front;
+static struct endpoint front;
 static struct pen pen;
 static struct child daemon_;
 
@@ -32,8 +32,8 @@ static struct child daemon_;
 static void
 up(const char *log, const char *more)
 {
-	backend_start(&back, SPOT_TCP4, backend_say, "served");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", "-O", text("session_log %s", log), "-O",
 	    more, front.text, back.at.text, NULL);
 }
@@ -49,7 +49,7 @@ static void
 visit(int times)
 {
 	while (times-- > 0)
-		ck_assert_str_eq(spot_hear(&front), "served");
+		ck_assert_str_eq(endpoint_hear(&front), "served");
 }
 
 /* ---- rsyslog ---- */
@@ -78,10 +78,10 @@ START_TEST(collector)
 {
 	const char *got = scratch("got"), *line;
 	char host[256] = "";
-	struct spot at;
+	struct endpoint at;
 
 	NEED_PROGRAM("rsyslogd");
-	udp_spot(&at, SPOT_TCP4);
+	udp_endpoint(&at, ENDPOINT_TCP4);
 	rsyslog_start(text("module(load=\"imudp\")\ninput(type=\"imudp\" "
 			   "address=\"%s\" port=\"%d\")",
 			  udp_host(&at), at.port),
@@ -112,8 +112,8 @@ START_TEST(local_daemon)
 	if (suite_is_in_valgrind() || !mounts_devices())
 		SKIP("no mounts of one's own here");
 	rsyslog_start(input, got[0]);
-	WAIT_FOR(spot_path_listens("/dev/log") ||
-		access("/dev/log", F_OK) == 0,
+	WAIT_FOR(
+	    endpoint_path_listens("/dev/log") || access("/dev/log", F_OK) == 0,
 	    SOON);
 	up("syslog", "retry 1");
 	WAIT_FOR((visit(1), file_has(got[0], "reason=done")), SOON);
@@ -150,7 +150,7 @@ START_TEST(journal)
 	ck_assert_int_eq(mkdir("/run/systemd", 0755), 0);
 	ck_assert_int_eq(mkdir("/run/systemd/journal", 0755), 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
-	spot_set_deadline(fd, SOON);
+	endpoint_set_deadline(fd, SOON);
 	up("journal", "retry 1");
 	visit(1);
 	ck_assert_int_gt(recv(fd, got, sizeof(got) - 1, 0), 0);

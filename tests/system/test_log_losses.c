@@ -27,7 +27,7 @@
 enum { SOON = 20000 };
 
 static struct backend back;
-static struct spot front, ctl, web;
+static struct endpoint front, ctl, web;
 static struct pen pen;
 static long visits;
 
@@ -35,10 +35,10 @@ static void
 up(const char *log)
 {
 	visits = 0;
-	backend_start(&back, SPOT_TCP4, backend_say, "served");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
-	spot_new(&web, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	endpoint_new(&web, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-r", "-C", ctl.text, "-O",
 	    text("session_log %s; log_format jsonl", log), "-O",
 	    text("web %s", web.text), front.text, back.at.text, NULL);
@@ -56,14 +56,14 @@ visit(int times)
 {
 	visits += times;
 	while (times-- > 0)
-		ck_assert_str_eq(spot_hear(&front), "served");
+		ck_assert_str_eq(endpoint_hear(&front), "served");
 }
 
 static long
 lost(void)
 {
 	return report_number(
-	    spot_ask(&ctl, "statistics\n"), "\nsession_lines_lost ");
+	    endpoint_ask(&ctl, "statistics\n"), "\nsession_lines_lost ");
 }
 
 static int
@@ -121,7 +121,7 @@ START_TEST(disk_is_full)
 	fill(ballast);
 	WAIT_FOR((visit(10), lost() > 0), SOON);
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&web, "GET /metrics HTTP/1.0\r\n\r\n"),
+	    strstr(endpoint_ask(&web, "GET /metrics HTTP/1.0\r\n\r\n"),
 		text("\npen_log_lines_lost_total{log=\"sessions\"} %ld\n",
 		    lost())));
 	visit(10);
@@ -264,8 +264,8 @@ START_TEST(root_gives_its_logs_away)
 	if (geteuid() != 0 || getenv("PEN_TEST_WRAPPER") != NULL)
 		SKIP("needs root");
 	ck_assert_int_eq(mkdir(at, 0755), 0);
-	backend_start(&back, SPOT_TCP4, backend_say, "served");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	visits = 0;
 	pen_up(&pen, &front, "-r", "-u", "nobody", "-l", requests, "-O",
 	    text("session_log %s; log_format jsonl", log), front.text,
@@ -293,14 +293,14 @@ static void
 up_at_a_terminal(const char *option, const char *log)
 {
 	visits = 0;
-	backend_start(&back, SPOT_TCP4, backend_say, "served");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	terminal_start(&screen,
 	    (const char *const[]){ getenv("PEN"), option, "-r", "-C", ctl.text,
 		"-O", text("session_log %s", log), front.text, back.at.text,
 		NULL });
-	WAIT_FOR(spot_is_listening(&ctl), SOON);
+	WAIT_FOR(endpoint_is_listening(&ctl), SOON);
 }
 
 /* Each command is a line of the log. The last answer comes, and so does what
@@ -312,7 +312,7 @@ nobody_reads_it(const char *option, const char *log)
 
 	up_at_a_terminal(option, log);
 	for (i = 0; i < 1000; i++)
-		ck_assert_str_eq(spot_ask(&ctl, "timeout 5\n"), "5\n");
+		ck_assert_str_eq(endpoint_ask(&ctl, "timeout 5\n"), "5\n");
 	visit(1000);
 	WAIT_FOR(strcmp(log, "auto") == 0 || lost() > 0, SOON);
 	WAIT_FOR((visit(1), terminal_clear(&screen),

@@ -18,7 +18,7 @@
 
 enum { LINES = 200000, SOON = 60000 };
 
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct backend b;
 static struct pen pen;
 
@@ -50,9 +50,9 @@ write_config(const char *lists)
 static void
 up(void)
 {
-	backend_start(&b, SPOT_TCP4, backend_say, "a");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "a");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	write_config("");
 	pen_up(&pen, &ctl, "-r", "-C", ctl.text, "-F", scratch("pen.conf"),
 	    NULL);
@@ -68,7 +68,7 @@ down(void)
 static int
 begin(const char *line)
 {
-	int fd = spot_connect(&ctl);
+	int fd = endpoint_connect(&ctl);
 
 	ck_assert_int_gt(send(fd, line, strlen(line), 0), 0);
 	return fd;
@@ -85,7 +85,7 @@ has_answered(int fd)
 static bool
 says(const char *line, const char *what)
 {
-	return strstr(spot_ask(&ctl, text("%s\n", line)), what) != NULL;
+	return strstr(endpoint_ask(&ctl, text("%s\n", line)), what) != NULL;
 }
 
 START_TEST(others_are_served)
@@ -98,11 +98,11 @@ START_TEST(others_are_served)
 	fd = begin(text("acl long file %s; client_acl long\n", list));
 	shutdown(fd, SHUT_WR);
 	while (!has_answered(fd)) {
-		ck_assert_str_eq(spot_hear(&front), "a");
+		ck_assert_str_eq(endpoint_hear(&front), "a");
 		served++;
 	}
 	ck_assert_int_gt(served, 2);
-	answer = spot_recv_all(fd);
+	answer = endpoint_recv_all(fd);
 	close(fd);
 	ck_assert_str_eq(answer, "long\n");
 	ck_assert(says("explain 127.0.0.9", text("\nline %d\n", LINES + 1)));
@@ -137,13 +137,13 @@ START_TEST(reload_reads_all)
 			  "acl long file %s\nacl other file %s\n"
 			  "client_acl long\n",
 	    first, second, second));
-	ck_assert_str_eq(spot_ask(&ctl, "reload\n"), "");
+	ck_assert_str_eq(endpoint_ask(&ctl, "reload\n"), "");
 	ck_assert(says("explain 10.0.0.1", "\nentry 1\n"));
 	ck_assert(says("explain 127.0.0.9", text("\nfile %s\n", first)));
 	ck_assert(says("explain 127.0.0.1", text("\nfile %s\n", second)));
 	ck_assert(says("client_acl other; explain 127.0.0.1",
 	    text("\nline %d\n", LINES + 1)));
-	ck_assert_str_eq(spot_hear(&front), "a");
+	ck_assert_str_eq(endpoint_hear(&front), "a");
 	second = write_list("second", "deny 127.0.0.1");
 	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
 	WAIT_FOR(says("explain 127.0.0.1", "\nmatches deny 127.0.0.1"), SOON);
@@ -160,9 +160,9 @@ START_TEST(given_up)
 	up();
 	list = write_list("list", "deny 127.0.0.9");
 	fd = begin(text("acl long file %s; client_acl long\n", list));
-	ck_assert_str_eq(spot_hear(&front), "a");
-	spot_reset(fd);
-	ck_assert_str_eq(spot_hear(&front), "a");
+	ck_assert_str_eq(endpoint_hear(&front), "a");
+	endpoint_reset(fd);
+	ck_assert_str_eq(endpoint_hear(&front), "a");
 	ck_assert(says("pid", "\n"));
 	down();
 }

@@ -21,7 +21,7 @@
 
 enum { SERVERS = 2, CLIENTS = 20 };
 
-static struct spot front, ctl, at[SERVERS];
+static struct endpoint front, ctl, at[SERVERS];
 static struct pen pen, server[SERVERS];
 
 static void
@@ -30,11 +30,11 @@ begin(void)
 	int i;
 
 	for (i = 0; i < SERVERS; i++) {
-		spot_new(&at[i], SPOT_TCP4);
+		endpoint_new(&at[i], ENDPOINT_TCP4);
 		pen_up(&server[i], &at[i], "-O", "dummy", at[i].text, NULL);
 	}
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-d", "-d", "-C", ctl.text, front.text,
 	    at[0].text, at[1].text, NULL);
 }
@@ -49,7 +49,7 @@ end(void)
 static long
 count(const char *name)
 {
-	const char *all = text("\n%s", spot_ask(&ctl, "statistics\n"));
+	const char *all = text("\n%s", endpoint_ask(&ctl, "statistics\n"));
 	const char *found = strstr(all, text("\n%s ", name));
 
 	ck_assert_ptr_nonnull(found);
@@ -69,8 +69,8 @@ ask_all(int fd[CLIENTS], const char *what)
 	int i;
 
 	for (i = 0; i < CLIENTS; i++) {
-		fd[i] = spot_connect(&front);
-		spot_send(fd[i], what, strlen(what));
+		fd[i] = endpoint_connect(&front);
+		endpoint_send(fd[i], what, strlen(what));
 	}
 }
 
@@ -88,7 +88,7 @@ START_TEST(frozen_and_killed)
 	    count("accepted") == CLIENTS && count("connecting") == 0, 5000);
 	kill_server(0);
 	for (i = 0; i < CLIENTS; i++) {
-		answer = spot_recv_all(fd[i]);
+		answer = endpoint_recv_all(fd[i]);
 		ck_assert_msg(strncmp(answer, "HTTP/1.1 200", 12) == 0,
 		    "client %d got: %s", i, answer);
 		ck_assert_ptr_nonnull(strstr(answer, at[1].text));
@@ -153,7 +153,7 @@ leave_or_answer(struct backend *b, int fd)
 static int
 who_has_it(void)
 {
-	const char *all = spot_ask(&ctl, "servers\n");
+	const char *all = endpoint_ask(&ctl, "servers\n");
 
 	if (strstr(all, " conn 1 ") == NULL)
 		return -1;
@@ -170,24 +170,24 @@ one_trial(void)
 	char answer[10];
 	int fd, had;
 
-	WAIT_FOR(strcmp(spot_ask(&ctl, "idlers\n"), "Idlers: 2/2\n") == 0,
+	WAIT_FOR(strcmp(endpoint_ask(&ctl, "idlers\n"), "Idlers: 2/2\n") == 0,
 	    20000);
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	WAIT_FOR((had = who_has_it()) >= 0, 10000);
-	WAIT_FOR(strcmp(spot_ask(&ctl, "idlers\n"), "Idlers: 2/2\n") == 0,
+	WAIT_FOR(strcmp(endpoint_ask(&ctl, "idlers\n"), "Idlers: 2/2\n") == 0,
 	    20000);
 	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
 	WAIT_FOR(child_status_line(pen.child.pid, "State")[0] == 'T', 10000);
-	spot_send(fd, REQUEST("GET"), strlen(REQUEST("GET")));
+	endpoint_send(fd, REQUEST("GET"), strlen(REQUEST("GET")));
 	atomic_store(&leaves[had], true);
 	WAIT_FOR(back[had].open == 0, 10000);
 	atomic_store(&leaves[had], false);
 	atomic_store(&go_on, false);
 	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
-	spot_recv(fd, answer, 10);
+	endpoint_recv(fd, answer, 10);
 	atomic_store(&go_on, true);
-	spot_recv(fd, answer, 10);
-	spot_expect_end(fd);
+	endpoint_recv(fd, answer, 10);
+	endpoint_expect_end(fd);
 	close(fd);
 }
 
@@ -198,9 +198,9 @@ START_TEST(answers_are_whole)
 	if (*child_status_line(getpid(), "State") == '\0')
 		SKIP("states of processes cannot be read here");
 	for (i = 0; i < SERVERS; i++)
-		backend_start(&back[i], SPOT_TCP4, leave_or_answer, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+		backend_start(&back[i], ENDPOINT_TCP4, leave_or_answer, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-b", "0", "-O", "idlers 2", "-C", ctl.text,
 	    front.text, back[0].at.text, back[1].at.text, NULL);
 	for (i = 0; i < trials; i++)

@@ -12,28 +12,28 @@
 #include "support/mounts.h"
 #include "support/suite.h"
 #include "support/wait.h"
-#include "system/namesrig.h"
+#include "system/names_fixture.h"
 
-static struct names_rig rig;
+static struct names_fixture fixture;
 
 static const char *
 all_servers(void)
 {
-	return text(NAME "*:%d", rig.one.at.port);
+	return text(NAME "*:%d", fixture.one.at.port);
 }
 
 /* The lines of the servers' addresses, in the order of their numbers. */
 static bool
 has_servers(const char *first, const char *second, const char *third)
 {
-	const char *answer = spot_ask(&rig.ctl, "servers\n"),
+	const char *answer = endpoint_ask(&fixture.ctl, "servers\n"),
 		   *const want[] = { first, second, third };
 	char line[64];
 	unsigned i;
 
 	for (i = 0; i < 3; i++) {
 		snprintf(line, sizeof(line), "%u addr %s port %d conn", i,
-		    want[i] != NULL ? want[i] : "127", rig.one.at.port);
+		    want[i] != NULL ? want[i] : "127", fixture.one.at.port);
 		if ((strstr(answer, line) != NULL) != (want[i] != NULL))
 			return false;
 	}
@@ -45,7 +45,7 @@ has_servers(const char *first, const char *second, const char *third)
 static bool
 has_asked_again(int questions)
 {
-	return rig.names.questions > questions + 12;
+	return fixture.names.questions > questions + 12;
 }
 
 /* While the question for one family fails, its addresses stay, and those of the
@@ -57,25 +57,28 @@ START_TEST(one_family_fails)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	names_rig_begin(&rig);
-	nameserver_set(&rig.names, NAME, "127.0.0.1", "127.0.0.2", "::1", NULL);
-	pen_up(&rig.pen, &rig.front, "-r", "-C", rig.ctl.text, "--resolver",
-	    rig.names.text, "--resolve-interval", "0.05", rig.front.text,
-	    all_servers(), NULL);
+	names_fixture_begin(&fixture);
+	nameserver_set(
+	    &fixture.names, NAME, "127.0.0.1", "127.0.0.2", "::1", NULL);
+	pen_up(&fixture.pen, &fixture.front, "-r", "-C", fixture.ctl.text,
+	    "--resolver", fixture.names.text, "--resolve-interval", "0.05",
+	    fixture.front.text, all_servers(), NULL);
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", "::1"));
-	nameserver_fail(&rig.names, NAME, "A");
-	WAIT_FOR(
-	    names_rig_said(&rig, "name lookups failed, keeping addresses") == 1,
+	nameserver_fail(&fixture.names, NAME, "A");
+	WAIT_FOR(names_fixture_said(
+		     &fixture, "name lookups failed, keeping addresses") == 1,
 	    20000);
-	ck_assert_int_eq(names_rig_said(&rig, "first=" NAME " error=\"A: "), 1);
-	asked = rig.names.questions;
+	ck_assert_int_eq(
+	    names_fixture_said(&fixture, "first=" NAME " error=\"A: "), 1);
+	asked = fixture.names.questions;
 	WAIT_FOR(has_asked_again(asked), 60000);
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", "::1"));
-	ck_assert_int_eq(names_rig_said(&rig, "lookups failed"), 1);
-	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
+	ck_assert_int_eq(names_fixture_said(&fixture, "lookups failed"), 1);
+	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
 	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 20000);
-	ck_assert_int_eq(names_rig_said(&rig, "names resolved again"), 1);
-	names_rig_end(&rig);
+	ck_assert_int_eq(
+	    names_fixture_said(&fixture, "names resolved again"), 1);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -87,18 +90,19 @@ START_TEST(one_family_of_one_server_fails)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	names_rig_begin(&rig);
-	nameserver_set(&rig.names, NAME, "127.0.0.1", "::1", NULL);
-	names_rig_start(&rig, "0.05");
-	nameserver_fail(&rig.names, NAME, "A");
-	WAIT_FOR(
-	    names_rig_said(&rig, "name lookups failed, keeping addresses") == 1,
+	names_fixture_begin(&fixture);
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", "::1", NULL);
+	names_fixture_start(&fixture, "0.05");
+	nameserver_fail(&fixture.names, NAME, "A");
+	WAIT_FOR(names_fixture_said(
+		     &fixture, "name lookups failed, keeping addresses") == 1,
 	    20000);
-	asked = rig.names.questions;
+	asked = fixture.names.questions;
 	WAIT_FOR(has_asked_again(asked), 60000);
-	ck_assert_str_eq(spot_hear(&rig.front), "one");
-	ck_assert_int_eq(names_rig_said(&rig, "server addresses changed"), 0);
-	names_rig_end(&rig);
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "one");
+	ck_assert_int_eq(
+	    names_fixture_said(&fixture, "server addresses changed"), 0);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -113,26 +117,27 @@ START_TEST(one_target_fails)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	names_rig_begin(&rig);
-	to[0].port = to[1].port = rig.one.at.port;
-	nameserver_set(&rig.names, "one.test", "127.0.0.1", NULL);
-	nameserver_set(&rig.names, "two.test", "127.0.0.2", NULL);
-	nameserver_set_service(&rig.names, "_web._tcp.test", to, 2);
-	pen_up(&rig.pen, &rig.front, "-r", "-C", rig.ctl.text, "--resolver",
-	    rig.names.text, "--resolve-interval", "0.05", rig.front.text,
-	    "_web._tcp.test", NULL);
+	names_fixture_begin(&fixture);
+	to[0].port = to[1].port = fixture.one.at.port;
+	nameserver_set(&fixture.names, "one.test", "127.0.0.1", NULL);
+	nameserver_set(&fixture.names, "two.test", "127.0.0.2", NULL);
+	nameserver_set_service(&fixture.names, "_web._tcp.test", to, 2);
+	pen_up(&fixture.pen, &fixture.front, "-r", "-C", fixture.ctl.text,
+	    "--resolver", fixture.names.text, "--resolve-interval", "0.05",
+	    fixture.front.text, "_web._tcp.test", NULL);
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
-	nameserver_fail(&rig.names, "two.test", "A");
-	WAIT_FOR(
-	    names_rig_said(&rig, "name lookups failed, keeping addresses") == 1,
+	nameserver_fail(&fixture.names, "two.test", "A");
+	WAIT_FOR(names_fixture_said(
+		     &fixture, "name lookups failed, keeping addresses") == 1,
 	    20000);
-	ck_assert_int_eq(names_rig_said(&rig, "error=\"two.test A: "), 1);
-	asked = rig.names.questions;
+	ck_assert_int_eq(
+	    names_fixture_said(&fixture, "error=\"two.test A: "), 1);
+	asked = fixture.names.questions;
 	WAIT_FOR(has_asked_again(asked), 60000);
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
-	nameserver_set(&rig.names, "two.test", NULL);
+	nameserver_set(&fixture.names, "two.test", NULL);
 	WAIT_FOR(has_servers("127.0.0.1", NULL, NULL), 20000);
-	names_rig_end(&rig);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -142,15 +147,15 @@ START_TEST(half_an_answer_at_the_start)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	names_rig_begin(&rig);
-	nameserver_fail(&rig.names, NAME, "AAAA");
-	names_rig_start(&rig, "0.05");
-	ck_assert_str_eq(spot_hear(&rig.front), "one");
+	names_fixture_begin(&fixture);
+	nameserver_fail(&fixture.names, NAME, "AAAA");
+	names_fixture_start(&fixture, "0.05");
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "one");
 	ck_assert_int_eq(
-	    names_rig_said(
-		&rig, "name resolved in part name=" NAME " error=\"AAAA: "),
+	    names_fixture_said(
+		&fixture, "name resolved in part name=" NAME " error=\"AAAA: "),
 	    1);
-	names_rig_end(&rig);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -182,8 +187,8 @@ host_was(const char *host)
 	bool was;
 
 	pthread_mutex_lock(&lock);
-	was =
-	    strcmp(asked_host, text("Host: %s:%d", host, rig.one.at.port)) == 0;
+	was = strcmp(asked_host,
+		  text("Host: %s:%d", host, fixture.one.at.port)) == 0;
 	pthread_mutex_unlock(&lock);
 	return was;
 }
@@ -193,28 +198,28 @@ START_TEST(checks_name_the_host)
 {
 	struct nameserver_target to = { "one.test", 0, 10, 3 };
 
-	nameserver_start(&rig.names);
-	backend_start(&rig.one, SPOT_TCP4, note_host, NULL);
-	to.port = rig.one.at.port;
-	nameserver_set(&rig.names, NAME, "127.0.0.1", NULL);
-	nameserver_set(&rig.names, "one.test", "127.0.0.1", NULL);
-	nameserver_set_service(&rig.names, "_web._tcp.test", &to, 1);
-	spot_new(&rig.front, SPOT_TCP4);
-	pen_up(&rig.pen, &rig.front, "-r", "--resolver", rig.names.text, "-O",
-	    "check http /; check_interval 50ms", rig.front.text, all_servers(),
-	    NULL);
+	nameserver_start(&fixture.names);
+	backend_start(&fixture.one, ENDPOINT_TCP4, note_host, NULL);
+	to.port = fixture.one.at.port;
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", NULL);
+	nameserver_set(&fixture.names, "one.test", "127.0.0.1", NULL);
+	nameserver_set_service(&fixture.names, "_web._tcp.test", &to, 1);
+	endpoint_new(&fixture.front, ENDPOINT_TCP4);
+	pen_up(&fixture.pen, &fixture.front, "-r", "--resolver",
+	    fixture.names.text, "-O", "check http /; check_interval 50ms",
+	    fixture.front.text, all_servers(), NULL);
 	WAIT_FOR(host_was(NAME), 20000);
-	pen_down(&rig.pen);
+	pen_down(&fixture.pen);
 #ifdef HAVE_CARES
-	spot_new(&rig.front, SPOT_TCP4);
-	pen_up(&rig.pen, &rig.front, "-r", "--resolver", rig.names.text, "-O",
-	    "check http /; check_interval 50ms", rig.front.text,
-	    "_web._tcp.test", NULL);
+	endpoint_new(&fixture.front, ENDPOINT_TCP4);
+	pen_up(&fixture.pen, &fixture.front, "-r", "--resolver",
+	    fixture.names.text, "-O", "check http /; check_interval 50ms",
+	    fixture.front.text, "_web._tcp.test", NULL);
 	WAIT_FOR(host_was("one.test"), 20000);
-	pen_down(&rig.pen);
+	pen_down(&fixture.pen);
 #endif
-	backend_stop(&rig.one);
-	nameserver_stop(&rig.names);
+	backend_stop(&fixture.one);
+	nameserver_stop(&fixture.names);
 }
 END_TEST
 
@@ -227,12 +232,13 @@ START_TEST(time_to_live_counts_at_once)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	names_rig_begin(&rig);
-	names_rig_start(&rig, "3600");
-	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
-	WAIT_FOR(names_rig_said(&rig, "server addresses changed") == 1, 20000);
-	ck_assert_str_eq(spot_hear(&rig.front), "two");
-	names_rig_end(&rig);
+	names_fixture_begin(&fixture);
+	names_fixture_start(&fixture, "3600");
+	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
+	WAIT_FOR(names_fixture_said(&fixture, "server addresses changed") == 1,
+	    20000);
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "two");
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -254,24 +260,25 @@ START_TEST(resolv_conf_is_followed)
 		SKIP("cannot mount here");
 	if (!nameserver_start_usual(&first) || !nameserver_start_usual(&other))
 		SKIP("no name server can be at port 53 here");
-	names_rig_begin(&rig);
+	names_fixture_begin(&fixture);
 	nameserver_set(&first, NAME, "127.0.0.1", NULL);
 	nameserver_set(&other, NAME, "127.0.0.2", NULL);
 	use_name_server(&first);
-	pen_up(&rig.pen, &rig.front, "-r", "-C", rig.ctl.text,
-	    "--resolve-interval", "0.05", rig.front.text, rig.one.at.text,
-	    NULL);
-	ck_assert_str_eq(
-	    spot_ask(&rig.ctl,
-		text("server 0 address " NAME " port %d\n", rig.one.at.port)),
+	pen_up(&fixture.pen, &fixture.front, "-r", "-C", fixture.ctl.text,
+	    "--resolve-interval", "0.05", fixture.front.text,
+	    fixture.one.at.text, NULL);
+	ck_assert_str_eq(endpoint_ask(&fixture.ctl,
+			     text("server 0 address " NAME " port %d\n",
+				 fixture.one.at.port)),
 	    "");
-	ck_assert_str_eq(spot_hear(&rig.front), "one");
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "one");
 	use_name_server(&other);
-	WAIT_FOR(names_rig_said(&rig, "server addresses changed") == 1, 20000);
-	ck_assert_str_eq(spot_hear(&rig.front), "two");
+	WAIT_FOR(names_fixture_said(&fixture, "server addresses changed") == 1,
+	    20000);
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "two");
 	nameserver_stop(&first);
 	nameserver_stop(&other);
-	names_rig_end(&rig);
+	names_fixture_end(&fixture);
 }
 END_TEST
 

@@ -9,14 +9,14 @@
 
 #include "support/suite.h"
 #include "support/wait.h"
-#include "system/namesrig.h"
+#include "system/names_fixture.h"
 
-static struct names_rig rig;
+static struct names_fixture fixture;
 
 static bool
 is_served_by(const char *who)
 {
-	return strcmp(spot_hear(&rig.front), who) == 0;
+	return strcmp(endpoint_hear(&fixture.front), who) == 0;
 }
 
 /* Every client is served, whatever the name has just then. */
@@ -24,20 +24,21 @@ START_TEST(traffic_follows_the_name)
 {
 	int i;
 
-	names_rig_begin(&rig);
-	names_rig_start(&rig, "0.05");
-	ck_assert_str_eq(spot_hear(&rig.front), "one");
+	names_fixture_begin(&fixture);
+	names_fixture_start(&fixture, "0.05");
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "one");
 	for (i = 0; i < 6; i++) {
 		const char *who = i % 2 == 0 ? "two" : "one";
 
-		nameserver_set(&rig.names, NAME,
+		nameserver_set(&fixture.names, NAME,
 		    i % 2 == 0 ? "127.0.0.2" : "127.0.0.1", NULL);
 		WAIT_FOR(is_served_by(who), 10000);
 	}
 	ck_assert_int_eq(
-	    names_rig_said(&rig, "server addresses changed server=0"), 6);
-	ck_assert_int_eq(names_rig_said(&rig, "failed"), 0);
-	names_rig_end(&rig);
+	    names_fixture_said(&fixture, "server addresses changed server=0"),
+	    6);
+	ck_assert_int_eq(names_fixture_said(&fixture, "failed"), 0);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -45,24 +46,25 @@ END_TEST
 START_TEST(sessions_stay)
 {
 	struct backend echo;
-	struct spot at;
+	struct endpoint at;
 	int fd;
 
-	names_rig_begin(&rig);
-	backend_stop(&rig.one);
-	backend_start_at(&echo, &rig.one.at, backend_echo, NULL);
-	names_rig_start(&rig, "0.05");
-	fd = spot_connect(&rig.front);
-	spot_expect_echo(fd, "before");
-	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
-	WAIT_FOR(names_rig_said(&rig, "server addresses changed") > 0, 10000);
-	ck_assert_str_eq(spot_hear(&rig.front), "two");
-	spot_expect_echo(fd, "after");
+	names_fixture_begin(&fixture);
+	backend_stop(&fixture.one);
+	backend_start_at(&echo, &fixture.one.at, backend_echo, NULL);
+	names_fixture_start(&fixture, "0.05");
+	fd = endpoint_connect(&fixture.front);
+	endpoint_expect_echo(fd, "before");
+	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
+	WAIT_FOR(names_fixture_said(&fixture, "server addresses changed") > 0,
+	    10000);
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "two");
+	endpoint_expect_echo(fd, "after");
 	close(fd);
 	at = echo.at;
 	backend_stop(&echo);
-	backend_start_at(&rig.one, &at, backend_say, "one");
-	names_rig_end(&rig);
+	backend_start_at(&fixture.one, &at, backend_say, "one");
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -71,35 +73,38 @@ START_TEST(name_server_fails)
 {
 	int asked;
 
-	names_rig_begin(&rig);
-	names_rig_start(&rig, "0.05");
-	nameserver_set_mode(&rig.names, NAMESERVER_FAILS);
-	WAIT_FOR(names_rig_said(&rig, "name lookups failed, keeping "
-				      "addresses") > 0,
+	names_fixture_begin(&fixture);
+	names_fixture_start(&fixture, "0.05");
+	nameserver_set_mode(&fixture.names, NAMESERVER_FAILS);
+	WAIT_FOR(names_fixture_said(&fixture,
+		     "name lookups failed, keeping "
+		     "addresses") > 0,
 	    20000);
-	asked = rig.names.questions;
-	WAIT_FOR(rig.names.questions > asked + 4, 60000);
-	ck_assert_str_eq(spot_hear(&rig.front), "one");
-	ck_assert_int_eq(names_rig_said(&rig, "lookups failed"), 1);
-	nameserver_set_mode(&rig.names, NAMESERVER_ANSWERS);
-	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
+	asked = fixture.names.questions;
+	WAIT_FOR(fixture.names.questions > asked + 4, 60000);
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "one");
+	ck_assert_int_eq(names_fixture_said(&fixture, "lookups failed"), 1);
+	nameserver_set_mode(&fixture.names, NAMESERVER_ANSWERS);
+	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
 	WAIT_FOR(is_served_by("two"), 60000);
-	ck_assert_int_eq(names_rig_said(&rig, "names resolved again"), 1);
-	names_rig_end(&rig);
+	ck_assert_int_eq(
+	    names_fixture_said(&fixture, "names resolved again"), 1);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
 /* A name that has no address any more keeps those it had. */
 START_TEST(name_is_gone)
 {
-	names_rig_begin(&rig);
-	names_rig_start(&rig, "0.05");
-	nameserver_set(&rig.names, NAME, NULL);
-	WAIT_FOR(names_rig_said(&rig, "name lookups failed, keeping "
-				      "addresses") > 0,
+	names_fixture_begin(&fixture);
+	names_fixture_start(&fixture, "0.05");
+	nameserver_set(&fixture.names, NAME, NULL);
+	WAIT_FOR(names_fixture_said(&fixture,
+		     "name lookups failed, keeping "
+		     "addresses") > 0,
 	    20000);
-	ck_assert_str_eq(spot_hear(&rig.front), "one");
-	names_rig_end(&rig);
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "one");
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -109,19 +114,20 @@ START_TEST(order_of_many)
 {
 	int asked;
 
-	names_rig_begin(&rig);
-	nameserver_set(&rig.names, NAME, "127.0.0.1", "127.1.0.2", "127.1.0.3",
-	    "127.1.0.4", "127.1.0.5", "127.1.0.6", "127.1.0.7", "127.1.0.8",
-	    "127.1.0.9", "127.1.0.10", NULL);
-	names_rig_start(&rig, "0.05");
-	nameserver_set(&rig.names, NAME, "127.1.0.10", "127.1.0.9", "127.1.0.8",
-	    "127.1.0.7", "127.1.0.6", "127.1.0.5", "127.1.0.4", "127.1.0.3",
-	    "127.1.0.2", "127.0.0.1", NULL);
-	asked = rig.names.questions;
-	WAIT_FOR(rig.names.questions > asked + 8, 60000);
-	ck_assert_str_eq(spot_hear(&rig.front), "one");
-	ck_assert_int_eq(names_rig_said(&rig, "server addresses changed"), 0);
-	names_rig_end(&rig);
+	names_fixture_begin(&fixture);
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", "127.1.0.2",
+	    "127.1.0.3", "127.1.0.4", "127.1.0.5", "127.1.0.6", "127.1.0.7",
+	    "127.1.0.8", "127.1.0.9", "127.1.0.10", NULL);
+	names_fixture_start(&fixture, "0.05");
+	nameserver_set(&fixture.names, NAME, "127.1.0.10", "127.1.0.9",
+	    "127.1.0.8", "127.1.0.7", "127.1.0.6", "127.1.0.5", "127.1.0.4",
+	    "127.1.0.3", "127.1.0.2", "127.0.0.1", NULL);
+	asked = fixture.names.questions;
+	WAIT_FOR(fixture.names.questions > asked + 8, 60000);
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "one");
+	ck_assert_int_eq(
+	    names_fixture_said(&fixture, "server addresses changed"), 0);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -130,40 +136,40 @@ START_TEST(interval_set_anew)
 {
 	int asked;
 
-	names_rig_begin(&rig);
-	names_rig_start(&rig, "0");
-	asked = rig.names.questions;
-	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
-	ck_assert_str_eq(spot_hear(&rig.front), "one");
-	ck_assert_int_eq(rig.names.questions, asked);
+	names_fixture_begin(&fixture);
+	names_fixture_start(&fixture, "0");
+	asked = fixture.names.questions;
+	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "one");
+	ck_assert_int_eq(fixture.names.questions, asked);
 	ck_assert_str_eq(
-	    spot_ask(&rig.ctl, "resolve_interval 0.05\n"), "0.050\n");
+	    endpoint_ask(&fixture.ctl, "resolve_interval 0.05\n"), "0.050\n");
 	WAIT_FOR(is_served_by("two"), 10000);
-	names_rig_end(&rig);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
 START_TEST(no_such_name_at_the_start)
 {
-	nameserver_start(&rig.names);
-	spot_new(&rig.front, SPOT_TCP4);
+	nameserver_start(&fixture.names);
+	endpoint_new(&fixture.front, ENDPOINT_TCP4);
 	pen_expect_failure("server \"" NAME "\": ", "-f", "--resolver",
-	    rig.names.text, rig.front.text, NAME ":80", NULL);
-	ck_assert_int_gt(rig.names.questions, 0);
-	nameserver_stop(&rig.names);
+	    fixture.names.text, fixture.front.text, NAME ":80", NULL);
+	ck_assert_int_gt(fixture.names.questions, 0);
+	nameserver_stop(&fixture.names);
 	pen_expect_failure("\"nobody\" is not an IP address", "-f",
-	    "--resolver", "nobody", rig.front.text, NAME ":80", NULL);
+	    "--resolver", "nobody", fixture.front.text, NAME ":80", NULL);
 }
 END_TEST
 
 /* One that cannot be asked for is refused at once, not waited for. */
 START_TEST(malformed_name)
 {
-	nameserver_start(&rig.names);
-	spot_new(&rig.front, SPOT_TCP4);
+	nameserver_start(&fixture.names);
+	endpoint_new(&fixture.front, ENDPOINT_TCP4);
 	pen_expect_failure("server \"a..test\": ", "-f", "--resolver",
-	    rig.names.text, rig.front.text, "a..test:80", NULL);
-	nameserver_stop(&rig.names);
+	    fixture.names.text, fixture.front.text, "a..test:80", NULL);
+	nameserver_stop(&fixture.names);
 }
 END_TEST
 
@@ -172,32 +178,32 @@ END_TEST
 static const char *
 all_servers(void)
 {
-	return text(NAME "*:%d", rig.one.at.port);
+	return text(NAME "*:%d", fixture.one.at.port);
 }
 
 /* With `interval` "0" only what the test says looks the name up again. */
 static void
 begin_with_all(const char *interval, const char *first, const char *second)
 {
-	names_rig_begin(&rig);
-	nameserver_set(&rig.names, NAME, first, second, NULL);
-	pen_up(&rig.pen, &rig.front, "-r", "-C", rig.ctl.text, "--resolver",
-	    rig.names.text, "--resolve-interval", interval, rig.front.text,
-	    all_servers(), NULL);
+	names_fixture_begin(&fixture);
+	nameserver_set(&fixture.names, NAME, first, second, NULL);
+	pen_up(&fixture.pen, &fixture.front, "-r", "-C", fixture.ctl.text,
+	    "--resolver", fixture.names.text, "--resolve-interval", interval,
+	    fixture.front.text, all_servers(), NULL);
 }
 
 /* The lines of the servers' addresses, in the order of their numbers. */
 static bool
 has_servers(const char *first, const char *second, const char *third)
 {
-	const char *answer = spot_ask(&rig.ctl, "servers\n"),
+	const char *answer = endpoint_ask(&fixture.ctl, "servers\n"),
 		   *const want[] = { first, second, third };
 	char line[64];
 	unsigned i;
 
 	for (i = 0; i < 3; i++) {
 		snprintf(line, sizeof(line), "%u addr %s port %d conn", i,
-		    want[i] != NULL ? want[i] : "127", rig.one.at.port);
+		    want[i] != NULL ? want[i] : "127", fixture.one.at.port);
 		if ((strstr(answer, line) != NULL) != (want[i] != NULL))
 			return false;
 	}
@@ -216,15 +222,15 @@ START_TEST(each_address_is_a_server)
 		got_one += is_served_by("one");
 	ck_assert_int_eq(got_one, 5);
 	nameserver_set(
-	    &rig.names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
+	    &fixture.names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
 	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.2", "127.0.0.3"), 10000);
-	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
+	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
 	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 10000);
 	for (i = 0; i < 4; i++)
-		ck_assert_str_eq(spot_hear(&rig.front), "two");
-	nameserver_set(&rig.names, NAME, "127.0.0.1", "127.0.0.2", NULL);
+		ck_assert_str_eq(endpoint_hear(&fixture.front), "two");
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", "127.0.0.2", NULL);
 	WAIT_FOR(has_servers("127.0.0.2", "127.0.0.1", NULL), 10000);
-	names_rig_end(&rig);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -240,12 +246,12 @@ long_list(void)
 	int i;
 
 	ck_assert_ptr_nonnull(f);
-	fprintf(f, "server 0 address " NAME "* port %d\n", rig.one.at.port);
+	fprintf(f, "server 0 address " NAME "* port %d\n", fixture.one.at.port);
 	for (i = 1; i < FAR; i++)
 		fprintf(f, "server %d address 10.0.%d.%d port 1 maint\n", i,
 		    i >> 8, i & 255);
-	fprintf(
-	    f, "server %d address far.test* port %d\n", FAR, rig.one.at.port);
+	fprintf(f, "server %d address far.test* port %d\n", FAR,
+	    fixture.one.at.port);
 	fclose(f);
 	return path;
 }
@@ -254,15 +260,15 @@ long_list(void)
 static bool
 has_far(int number, const char *address)
 {
-	return strstr(spot_ask(&rig.ctl, "servers\n"),
+	return strstr(endpoint_ask(&fixture.ctl, "servers\n"),
 		   text("\n%d addr %s port %d conn", number, address,
-		       rig.one.at.port)) != NULL;
+		       fixture.one.at.port)) != NULL;
 }
 
 static bool
 asked_again(int questions)
 {
-	return rig.names.questions >= questions + 12;
+	return fixture.names.questions >= questions + 12;
 }
 
 /* All names are followed, and what came from a name stays while others are
@@ -271,26 +277,26 @@ START_TEST(names_of_a_long_list_follow)
 {
 	int questions;
 
-	names_rig_begin(&rig);
-	nameserver_set(&rig.names, NAME, "127.0.0.1", "127.0.0.2", NULL);
-	nameserver_set(&rig.names, "far.test", "127.0.0.3", NULL);
-	pen_up(&rig.pen, &rig.front, "-r", "-C", rig.ctl.text, "--resolver",
-	    rig.names.text, "--resolve-interval", "0.05", "-F", long_list(),
-	    rig.front.text, NULL);
+	names_fixture_begin(&fixture);
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", "127.0.0.2", NULL);
+	nameserver_set(&fixture.names, "far.test", "127.0.0.3", NULL);
+	pen_up(&fixture.pen, &fixture.front, "-r", "-C", fixture.ctl.text,
+	    "--resolver", fixture.names.text, "--resolve-interval", "0.05",
+	    "-F", long_list(), fixture.front.text, NULL);
 	ck_assert(has_far(FAR, "127.0.0.3"));
 	ck_assert(has_far(FAR + 1, "127.0.0.2"));
-	questions = rig.names.questions;
+	questions = fixture.names.questions;
 	WAIT_FOR(asked_again(questions), 20000);
-	ck_assert_int_eq(names_rig_said(&rig, "server address"), 0);
-	nameserver_set(&rig.names, "far.test", "127.0.0.4", NULL);
+	ck_assert_int_eq(names_fixture_said(&fixture, "server address"), 0);
+	nameserver_set(&fixture.names, "far.test", "127.0.0.4", NULL);
 	WAIT_FOR(has_far(FAR, "127.0.0.4"), 20000);
 	ck_assert(has_far(FAR + 1, "127.0.0.2"));
-	nameserver_set(&rig.names, NAME, "127.0.0.2", "127.0.0.5", NULL);
+	nameserver_set(&fixture.names, NAME, "127.0.0.2", "127.0.0.5", NULL);
 	WAIT_FOR(has_far(FAR + 1, "127.0.0.2"), 20000);
-	WAIT_FOR(
-	    strstr(spot_ask(&rig.ctl, "servers\n"), "0 addr 127.0.0.5") != NULL,
+	WAIT_FOR(strstr(endpoint_ask(&fixture.ctl, "servers\n"),
+		     "0 addr 127.0.0.5") != NULL,
 	    20000);
-	names_rig_end(&rig);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -299,12 +305,13 @@ START_TEST(nothing_is_said_at_the_start)
 {
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
-	ck_assert_int_eq(names_rig_said(&rig, "server address"), 0);
+	ck_assert_int_eq(names_fixture_said(&fixture, "server address"), 0);
 	ck_assert_str_eq(
-	    spot_ask(&rig.ctl, "resolve_interval 0.05\n"), "0.050\n");
-	nameserver_set(&rig.names, NAME, "127.0.0.1", "127.0.0.3", NULL);
-	WAIT_FOR(names_rig_said(&rig, "server address added") == 1, 10000);
-	names_rig_end(&rig);
+	    endpoint_ask(&fixture.ctl, "resolve_interval 0.05\n"), "0.050\n");
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", "127.0.0.3", NULL);
+	WAIT_FOR(
+	    names_fixture_said(&fixture, "server address added") == 1, 10000);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -319,18 +326,18 @@ START_TEST(clients_while_addresses_change)
 		const char *who;
 
 		if (i % 20 == 0)
-			nameserver_set(&rig.names, NAME,
+			nameserver_set(&fixture.names, NAME,
 			    i % 40 == 0 ? "127.0.0.2" : "127.0.0.1",
 			    i % 60 == 0 ? "127.0.0.1" : NULL, NULL);
-		who = spot_hear(&rig.front);
+		who = endpoint_hear(&fixture.front);
 		ck_assert_msg(
 		    strcmp(who, "one") == 0 || strcmp(who, "two") == 0,
 		    "client %d: \"%s\"", i, who);
 	}
-	changes = names_rig_said(&rig, "server address");
+	changes = names_fixture_said(&fixture, "server address");
 	ck_assert_int_gt(changes, 0);
-	ck_assert_int_eq(names_rig_said(&rig, "server suspect"), 0);
-	names_rig_end(&rig);
+	ck_assert_int_eq(names_fixture_said(&fixture, "server suspect"), 0);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -339,31 +346,33 @@ END_TEST
 START_TEST(operator_and_addresses)
 {
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
-	ck_assert_str_eq(spot_ask(&rig.ctl, "server 1 drain\n"), "");
-	ck_assert_str_eq(spot_ask(&rig.ctl, "server 1 weight 4\n"),
+	ck_assert_str_eq(endpoint_ask(&fixture.ctl, "server 1 drain\n"), "");
+	ck_assert_str_eq(endpoint_ask(&fixture.ctl, "server 1 weight 4\n"),
 	    "error: server: server 1 is an address of " NAME
 	    "*: set server 0\n");
-	ck_assert_str_eq(spot_ask(&rig.ctl, "server 0 max 7\n"), "");
+	ck_assert_str_eq(endpoint_ask(&fixture.ctl, "server 0 max 7\n"), "");
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&rig.ctl, "servers\n"), "127.0.0.2 port"));
-	ck_assert_ptr_nonnull(strstr(
-	    strstr(spot_ask(&rig.ctl, "servers\n"), "127.0.0.2"), " max 7 "));
+	    strstr(endpoint_ask(&fixture.ctl, "servers\n"), "127.0.0.2 port"));
+	ck_assert_ptr_nonnull(
+	    strstr(strstr(endpoint_ask(&fixture.ctl, "servers\n"), "127.0.0.2"),
+		" max 7 "));
 	nameserver_set(
-	    &rig.names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
+	    &fixture.names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
 	ck_assert_str_eq(
-	    spot_ask(&rig.ctl, "resolve_interval 0.05\n"), "0.050\n");
+	    endpoint_ask(&fixture.ctl, "resolve_interval 0.05\n"), "0.050\n");
 	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.2", "127.0.0.3"), 10000);
-	ck_assert_ptr_nonnull(strstr(spot_ask(&rig.ctl, "explain 127.0.0.1\n"),
-	    "1 name " NAME "* obstacle drain"));
-	names_rig_end(&rig);
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&fixture.ctl, "explain 127.0.0.1\n"),
+		"1 name " NAME "* obstacle drain"));
+	names_fixture_end(&fixture);
 }
 END_TEST
 
 static bool
 is_not_in_route(const char *sni, unsigned server)
 {
-	return strstr(
-		   spot_ask(&rig.ctl, text("explain 10.0.0.1 sni %s\n", sni)),
+	return strstr(endpoint_ask(
+			  &fixture.ctl, text("explain 10.0.0.1 sni %s\n", sni)),
 		   text("\n%u name %s obstacle route", server,
 		       server == 9 ? "127.0.0.9" : NAME "*")) != NULL;
 }
@@ -374,11 +383,12 @@ START_TEST(routes_follow_addresses)
 	unsigned i;
 
 	begin_with_all("0.05", "127.0.0.1", "127.0.0.2");
-	spot_ask(&rig.ctl, "server 9 address 127.0.0.9 port 80\n");
-	spot_ask(&rig.ctl, "route sni a.test 0; route sni b.test " NAME "*\n");
-	spot_ask(&rig.ctl, "route sni c.test 1\n");
+	endpoint_ask(&fixture.ctl, "server 9 address 127.0.0.9 port 80\n");
+	endpoint_ask(
+	    &fixture.ctl, "route sni a.test 0; route sni b.test " NAME "*\n");
+	endpoint_ask(&fixture.ctl, "route sni c.test 1\n");
 	nameserver_set(
-	    &rig.names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
+	    &fixture.names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
 	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.2", "127.0.0.3"), 10000);
 	for (i = 0; i < 3; i++) {
 		ck_assert(!is_not_in_route("a.test", i));
@@ -387,7 +397,7 @@ START_TEST(routes_follow_addresses)
 	}
 	ck_assert(is_not_in_route("a.test", 9));
 	ck_assert(is_not_in_route("b.test", 9));
-	names_rig_end(&rig);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -395,12 +405,13 @@ END_TEST
 START_TEST(blacklisted_is_one_address)
 {
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
-	ck_assert_str_eq(spot_ask(&rig.ctl, "server 0 blacklist 60\n"), "");
-	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&rig.ctl, "servers long\n"), "state blacklisted"));
-	ck_assert_str_eq(spot_hear(&rig.front), "two");
-	ck_assert_str_eq(spot_hear(&rig.front), "two");
-	names_rig_end(&rig);
+	ck_assert_str_eq(
+	    endpoint_ask(&fixture.ctl, "server 0 blacklist 60\n"), "");
+	ck_assert_ptr_nonnull(strstr(
+	    endpoint_ask(&fixture.ctl, "servers long\n"), "state blacklisted"));
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "two");
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "two");
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -410,34 +421,36 @@ START_TEST(written_as_the_name)
 	const char *file = scratch("pen.conf"), *answer;
 
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
-	ck_assert_str_eq(spot_ask(&rig.ctl, "server 1 drain\n"), "");
-	answer = spot_ask(&rig.ctl, text("write %s; include %s\n", file, file));
+	ck_assert_str_eq(endpoint_ask(&fixture.ctl, "server 1 drain\n"), "");
+	answer = endpoint_ask(
+	    &fixture.ctl, text("write %s; include %s\n", file, file));
 	ck_assert_msg(strstr(answer, "error") == NULL, "%s", answer);
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
-	ck_assert_ptr_nonnull(strstr(
-	    spot_ask(&rig.ctl, "explain 127.0.0.1\n"), "obstacle drain"));
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&fixture.ctl, "explain 127.0.0.1\n"),
+		"obstacle drain"));
 	answer = contents(file);
 	ck_assert_ptr_nonnull(strstr(answer, "server 0 address " NAME "* "));
 	ck_assert_ptr_null(strstr(answer, "server 1 "));
-	names_rig_end(&rig);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
 START_TEST(other_host_instead)
 {
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
-	ck_assert_str_eq(
-	    spot_ask(&rig.ctl,
-		text("server 0 address 127.0.0.2 port %d\n", rig.one.at.port)),
+	ck_assert_str_eq(endpoint_ask(&fixture.ctl,
+			     text("server 0 address 127.0.0.2 port %d\n",
+				 fixture.one.at.port)),
 	    "");
 	ck_assert(has_servers("127.0.0.2", NULL, NULL));
 	ck_assert_ptr_nonnull(strstr(
-	    spot_ask(&rig.ctl, "emergency " NAME "*:80\n"),
+	    endpoint_ask(&fixture.ctl, "emergency " NAME "*:80\n"),
 	    "only a numbered server can stand for all addresses of a name"));
-	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&rig.ctl, "server 5 address none.test* port 80\n"),
-		"error: "));
-	names_rig_end(&rig);
+	ck_assert_ptr_nonnull(strstr(
+	    endpoint_ask(&fixture.ctl, "server 5 address none.test* port 80\n"),
+	    "error: "));
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -446,7 +459,7 @@ END_TEST
 static bool
 servers_say(const char *what)
 {
-	return strstr(spot_ask(&rig.ctl, "servers\n"), what) != NULL;
+	return strstr(endpoint_ask(&fixture.ctl, "servers\n"), what) != NULL;
 }
 
 /* Each target is a server with the port, priority and weight of its record, and
@@ -459,33 +472,33 @@ START_TEST(service)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	names_rig_begin(&rig);
-	to[0].port = to[1].port = rig.one.at.port;
-	nameserver_set(&rig.names, "one.test", "127.0.0.1", NULL);
-	nameserver_set(&rig.names, "two.test", "127.0.0.2", NULL);
-	nameserver_set_service(&rig.names, "_web._tcp.test", to, 2);
-	pen_up(&rig.pen, &rig.front, "-r", "-C", rig.ctl.text, "--resolver",
-	    rig.names.text, "--resolve-interval", "3600", rig.front.text,
-	    "_web._tcp.test", NULL);
+	names_fixture_begin(&fixture);
+	to[0].port = to[1].port = fixture.one.at.port;
+	nameserver_set(&fixture.names, "one.test", "127.0.0.1", NULL);
+	nameserver_set(&fixture.names, "two.test", "127.0.0.2", NULL);
+	nameserver_set_service(&fixture.names, "_web._tcp.test", to, 2);
+	pen_up(&fixture.pen, &fixture.front, "-r", "-C", fixture.ctl.text,
+	    "--resolver", fixture.names.text, "--resolve-interval", "3600",
+	    fixture.front.text, "_web._tcp.test", NULL);
 	ck_assert(servers_say(text("0 addr 127.0.0.1 port %d conn 0 max 0 "
 				   "hard 0 weight 3 prio 10",
-	    rig.one.at.port)));
+	    fixture.one.at.port)));
 	ck_assert(servers_say(text("1 addr 127.0.0.2 port %d conn 0 max 0 "
 				   "hard 0 weight 1 prio 20",
-	    rig.one.at.port)));
-	ck_assert_str_eq(spot_hear(&rig.front), "one");
-	ck_assert_str_eq(spot_hear(&rig.front), "two");
-	nameserver_set_service(&rig.names, "_web._tcp.test", to + 1, 1);
+	    fixture.one.at.port)));
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "one");
+	ck_assert_str_eq(endpoint_hear(&fixture.front), "two");
+	nameserver_set_service(&fixture.names, "_web._tcp.test", to + 1, 1);
 	ck_assert_str_eq(
-	    spot_ask(&rig.ctl, "resolve_interval 0.1\n"), "0.100\n");
+	    endpoint_ask(&fixture.ctl, "resolve_interval 0.1\n"), "0.100\n");
 	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 20000);
 	ck_assert_str_eq(
-	    spot_ask(&rig.ctl, "resolve_interval 3600\n"), "3600\n");
+	    endpoint_ask(&fixture.ctl, "resolve_interval 3600\n"), "3600\n");
 	to[1].weight = 0;
-	nameserver_set_service(&rig.names, "_web._tcp.test", to, 2);
+	nameserver_set_service(&fixture.names, "_web._tcp.test", to, 2);
 	WAIT_FOR(servers_say(" weight 1 prio 10") || servers_say(" weight 3 "),
 	    20000);
-	names_rig_end(&rig);
+	names_fixture_end(&fixture);
 }
 END_TEST
 
@@ -499,22 +512,22 @@ START_TEST(service_by_priority)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	names_rig_begin(&rig);
-	to[0].port = to[1].port = rig.one.at.port;
-	nameserver_set(&rig.names, "a.test", "127.0.0.1", NULL);
-	nameserver_set(&rig.names, "b.test", "127.0.0.2", NULL);
-	nameserver_set_service(&rig.names, "_web._tcp.test", to, 3);
-	pen_up(&rig.pen, &rig.front, "-r", "-O", "prio", "--resolver",
-	    rig.names.text, rig.front.text, "_web._tcp.test", NULL);
+	names_fixture_begin(&fixture);
+	to[0].port = to[1].port = fixture.one.at.port;
+	nameserver_set(&fixture.names, "a.test", "127.0.0.1", NULL);
+	nameserver_set(&fixture.names, "b.test", "127.0.0.2", NULL);
+	nameserver_set_service(&fixture.names, "_web._tcp.test", to, 3);
+	pen_up(&fixture.pen, &fixture.front, "-r", "-O", "prio", "--resolver",
+	    fixture.names.text, fixture.front.text, "_web._tcp.test", NULL);
 	for (i = 0; i < 8; i++) {
-		const char *who = spot_hear(&rig.front);
+		const char *who = endpoint_hear(&fixture.front);
 
 		got_one += strcmp(who, "one") == 0;
 		got_two += strcmp(who, "two") == 0;
 	}
 	ck_assert_int_eq(got_one, 6);
 	ck_assert_int_eq(got_two, 2);
-	names_rig_end(&rig);
+	names_fixture_end(&fixture);
 }
 END_TEST
 

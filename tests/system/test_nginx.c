@@ -15,7 +15,7 @@
 #include "support/wait.h"
 
 static struct nginx one, two, three;
-static struct spot front;
+static struct endpoint front;
 static struct pen pen;
 
 static void
@@ -40,7 +40,7 @@ START_TEST(two_servers_share_evenly)
 	NEED_PROGRAM("ab");
 	nginx_up(&one, "hello");
 	nginx_up(&two, "hello");
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", front.text, one.at.text, two.at.text, NULL);
 	expect_ab("-r", n);
 	first = nginx_requests(&one);
@@ -65,35 +65,35 @@ START_TEST(big_file_both_ways)
 
 	NEED_PROGRAM("nginx");
 	nginx_up(&one, "hello");
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", front.text, one.at.text, NULL);
 
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	head = text("PUT /files/big HTTP/1.1\r\nHost: x\r\n"
 		    "Connection: close\r\nContent-Length: %llu\r\n\r\n",
 	    (unsigned long long)bytes);
-	spot_send(fd, head, strlen(head));
+	endpoint_send(fd, head, strlen(head));
 	for (at = 0; at < bytes; at += k) {
 		k = bytes - at < sizeof(buf) ? bytes - at : sizeof(buf);
 		pattern_fill(3, at, buf, k);
-		spot_send(fd, buf, k);
+		endpoint_send(fd, buf, k);
 	}
-	spot_set_deadline(fd, 60000);
-	answer = spot_recv_all(fd);
+	endpoint_set_deadline(fd, 60000);
+	answer = endpoint_recv_all(fd);
 	ck_assert_msg(strncmp(answer, "HTTP/1.1 201", 12) == 0, "%s", answer);
 	close(fd);
 
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	head = "GET /files/big HTTP/1.0\r\nHost: x\r\n\r\n";
-	spot_send(fd, head, strlen(head));
+	endpoint_send(fd, head, strlen(head));
 	for (k = 0; k < 4; k = c == "\r\n\r\n"[k] ? k + 1 : (c == '\r'))
-		spot_recv(fd, &c, 1);
+		endpoint_recv(fd, &c, 1);
 	for (at = 0; at < bytes; at += k) {
 		k = bytes - at < sizeof(buf) ? bytes - at : sizeof(buf);
-		spot_recv(fd, buf, k);
+		endpoint_recv(fd, buf, k);
 		pattern_check(3, at, buf, k);
 	}
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 	pen_down(&pen);
 	nginx_down(&one);
@@ -123,7 +123,7 @@ START_TEST(kill_one_of_three_under_load)
 	nginx_up(&one, "hello");
 	nginx_up(&two, "hello");
 	nginx_up(&three, "hello");
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-b", "2", "-r", front.text, one.at.text,
 	    two.at.text, three.at.text, NULL);
 	argv[7] = text("http://%s/", front.text);
@@ -147,8 +147,8 @@ START_TEST(kill_one_of_three_under_load)
 	for (i = 0; nginx_requests(&two) == 0; i++) {
 		ck_assert_int_lt(i, 3000);
 		ck_assert_int_eq(
-		    strncmp(
-			spot_ask(&front, "GET / HTTP/1.0\r\nHost: x\r\n\r\n"),
+		    strncmp(endpoint_ask(
+				&front, "GET / HTTP/1.0\r\nHost: x\r\n\r\n"),
 			"HTTP/1.1 200", 12),
 		    0);
 		wait_nap();

@@ -17,7 +17,7 @@
 enum { SOON = 10000 };
 
 static struct backend back;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 static const char *
@@ -34,9 +34,9 @@ program(const char *script)
 static void
 up(const char *script)
 {
-	backend_start(&back, SPOT_TCP4, backend_say, "served");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "--on-state",
 	    program(script), front.text, back.at.text, NULL);
 }
@@ -51,10 +51,10 @@ START_TEST(each_change)
 {
 	up("echo \"$PEN_SERVER $PEN_ADDRESS $PEN_PORT $PEN_WAS-$PEN_STATE "
 	   "$PEN_REASON\"");
-	spot_ask(&ctl, "server 0 drain\n");
+	endpoint_ask(&ctl, "server 0 drain\n");
 	WAIT_FOR(has_said("up-drain by uid="), SOON);
-	spot_ask(&ctl, "server 0 maint\n");
-	spot_ask(&ctl, "server 0 up\n");
+	endpoint_ask(&ctl, "server 0 maint\n");
+	endpoint_ask(&ctl, "server 0 up\n");
 	WAIT_FOR(has_said("maint-up by uid="), SOON);
 	ck_assert(has_said("drain-maint by uid="));
 	ck_assert(
@@ -68,13 +68,13 @@ START_TEST(bad_programs)
 {
 	up("[ $PEN_STATE = drain ] && { echo no mail >&2; exit 7; }\n"
 	   "echo $$\nsleep 1000");
-	spot_ask(&ctl, "server 0 drain\n");
+	endpoint_ask(&ctl, "server 0 drain\n");
 	WAIT_FOR(child_has_said(&pen.child, "on_state failed server=0"), SOON);
 	ck_assert(
 	    child_has_said(&pen.child, "error=\"exit status 7: no mail\""));
-	spot_ask(&ctl, "server 0 up\n");
+	endpoint_ask(&ctl, "server 0 up\n");
 	WAIT_FOR(has_said("\n"), SOON);
-	ck_assert_str_eq(spot_hear(&front), "served");
+	ck_assert_str_eq(endpoint_hear(&front), "served");
 	pen_down(&pen);
 	WAIT_FOR(access(text("/proc/%s", contents(scratch("said"))), F_OK) != 0,
 	    SOON);
@@ -87,18 +87,18 @@ START_TEST(none_while_it_drains)
 {
 	int client;
 
-	backend_start(&back, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "--on-state",
 	    program("echo $PEN_STATE"), front.text, back.at.text, NULL);
-	client = spot_connect(&front);
-	spot_expect_echo(client, "x");
-	spot_ask(&ctl, "server 0 drain\n");
+	client = endpoint_connect(&front);
+	endpoint_expect_echo(client, "x");
+	endpoint_ask(&ctl, "server 0 drain\n");
 	WAIT_FOR(has_said("drain"), SOON);
-	spot_ask(&ctl, "shutdown 600; server 0 maint\n");
+	endpoint_ask(&ctl, "shutdown 600; server 0 maint\n");
 	WAIT_FOR(child_has_said(&pen.child, "server maint server=0"), SOON);
-	spot_ask(&ctl, "pid\n");
+	endpoint_ask(&ctl, "pid\n");
 	close(client);
 	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
 	ck_assert(!has_said("maint"));
@@ -139,20 +139,20 @@ all_closed_on_exec(pid_t pid)
 /* With connections, datagrams and control clients open. */
 START_TEST(closed_on_exec)
 {
-	struct spot control_tcp;
+	struct endpoint control_tcp;
 	int client, control;
 
 	if (getenv("PEN_TEST_WRAPPER") != NULL)
 		SKIP("a wrapper has descriptors of its own");
-	backend_start(&back, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
-	spot_new(&control_tcp, SPOT_TCP4);
+	backend_start(&back, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	endpoint_new(&control_tcp, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-C", ctl.text, "-l", scratch("log"), "-p",
 	    scratch("pid"), "--idlers", "3", front.text, back.at.text, NULL);
-	client = spot_connect(&front);
+	client = endpoint_connect(&front);
 	ck_assert_int_eq(write(client, "x", 1), 1);
-	control = spot_connect(&ctl);
+	control = endpoint_connect(&ctl);
 	WAIT_FOR(child_fds(pen.child.pid) > 14, SOON);
 	all_closed_on_exec(pen.child.pid);
 	close(client);
@@ -165,9 +165,9 @@ END_TEST
 /* By the command line, which is checked, and on a Unix socket; not on TCP. */
 START_TEST(who_may_set_it)
 {
-	struct spot tcp;
+	struct endpoint tcp;
 
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_expect_failure("expects an absolute path", "--on-state", "program",
 	    "--check", front.text, "127.0.0.1:1", NULL);
 	pen_expect_failure("\"/nonexistent\": No such file", "--on-state",
@@ -176,8 +176,8 @@ START_TEST(who_may_set_it)
 	    "--check", front.text, "127.0.0.1:1", NULL);
 	if (geteuid() == 0 && getenv("PEN_TEST_WRAPPER") != NULL)
 		SKIP("a TCP control port needs another user than root");
-	backend_start(&back, SPOT_TCP4, backend_say, "served");
-	spot_new(&tcp, SPOT_TCP4);
+	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
+	endpoint_new(&tcp, ENDPOINT_TCP4);
 	if (geteuid() == 0)
 		pen_up(&pen, &front, "-u", "nobody", "-C", tcp.text, front.text,
 		    back.at.text, NULL);
@@ -185,8 +185,8 @@ START_TEST(who_may_set_it)
 		pen_up(&pen, &front, "-C", tcp.text, front.text, back.at.text,
 		    NULL);
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&tcp, "on_state /bin/true\n"), "not on TCP"));
-	ck_assert_str_eq(spot_ask(&tcp, "on_state\n"), "");
+	    strstr(endpoint_ask(&tcp, "on_state /bin/true\n"), "not on TCP"));
+	ck_assert_str_eq(endpoint_ask(&tcp, "on_state\n"), "");
 	pen_down(&pen);
 }
 END_TEST

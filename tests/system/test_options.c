@@ -19,9 +19,9 @@
 static const char *
 free_front(void)
 {
-	struct spot s;
+	struct endpoint s;
 
-	spot_new(&s, SPOT_TCP4);
+	endpoint_new(&s, ENDPOINT_TCP4);
 	return text("%s", s.text);
 }
 
@@ -39,17 +39,17 @@ START_TEST(options_behind_operands)
 {
 	const char *conf = scratch("servers.conf");
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 
-	backend_start(&b, SPOT_TCP4, backend_say, "works");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "works");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, front.text, b.at.text, "-r", "-t", "5", NULL);
-	ck_assert_str_eq(spot_hear(&front), "works");
+	ck_assert_str_eq(endpoint_hear(&front), "works");
 	pen_down(&pen);
 	write_file(conf, text("server add %s\n", b.at.text));
 	pen_up(&pen, &front, front.text, "-F", conf, NULL);
-	ck_assert_str_eq(spot_hear(&front), "works");
+	ck_assert_str_eq(endpoint_hear(&front), "works");
 	pen_down(&pen);
 	backend_stop(&b);
 	pen_expect_failure("\"-r\"", "-f", front.text, "--", "-r", NULL);
@@ -146,13 +146,13 @@ END_TEST
 /* When one of several places fails, the others are given back. */
 START_TEST(nothing_left_behind)
 {
-	struct spot path, taken;
+	struct endpoint path, taken;
 	int fd;
 	const char *pid = scratch("pid");
 
-	spot_new(&path, SPOT_UNIX);
-	spot_new(&taken, SPOT_TCP4);
-	fd = spot_listen(&taken, 1);
+	endpoint_new(&path, ENDPOINT_UNIX);
+	endpoint_new(&taken, ENDPOINT_TCP4);
+	fd = endpoint_listen(&taken, 1);
 	pen_expect_failure("in use", "-p", pid,
 	    text("%s,%s", path.text, taken.text), "127.0.0.1:9", NULL);
 	ck_assert_int_ne(access(path.text, F_OK), 0);
@@ -333,16 +333,16 @@ END_TEST
 START_TEST(obsolete_options)
 {
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	const char *said;
 	struct pen pen;
 	int n = 0;
 
-	backend_start(&b, SPOT_TCP4, backend_say, "works");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "works");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-D", "-n", "-Q", "-S", "5", "-i", "-r",
 	    front.text, b.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "works");
+	ck_assert_str_eq(endpoint_hear(&front), "works");
 	said = child_err(&pen.child);
 	for (; (said = strstr(said, " is obsolete and ignored\n")) != NULL; n++)
 		said++;
@@ -357,19 +357,19 @@ START_TEST(options_together)
 {
 	char many[502] = "-";
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 
-	backend_start(&b, SPOT_TCP4, backend_say, "works");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "works");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-frx100", "-t5", "-m", "10", "-q50", "-o",
 	    "tcp_nodelay", "-O", "timeout 7", front.text, b.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "works");
+	ck_assert_str_eq(endpoint_hear(&front), "works");
 	pen_down(&pen);
 	/* more options than words */
 	memset(many + 1, 'r', 500);
 	pen_up(&pen, &front, many, front.text, b.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "works");
+	ck_assert_str_eq(endpoint_hear(&front), "works");
 	pen_down(&pen);
 	backend_stop(&b);
 }
@@ -385,21 +385,21 @@ START_TEST(event_methods)
 #endif
 	};
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 	size_t i;
 
-	backend_start(&b, SPOT_TCP4, backend_say, "works");
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "works");
 	for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-		spot_new(&front, SPOT_TCP4);
+		endpoint_new(&front, ENDPOINT_TCP4);
 		pen_up(&pen, &front, "-O", methods[i], "-r", front.text,
 		    b.at.text, NULL);
-		ck_assert_str_eq(spot_hear(&front), "works");
+		ck_assert_str_eq(endpoint_hear(&front), "works");
 		pen_down(&pen);
 	}
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-P", "-r", front.text, b.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "works");
+	ck_assert_str_eq(endpoint_hear(&front), "works");
 	pen_down(&pen);
 	backend_stop(&b);
 }
@@ -631,11 +631,11 @@ check_status(const char *front, const char *ctl)
 /* Also beside a pen that has all of it already. */
 START_TEST(check_leaves_no_trace)
 {
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct pen pen;
 
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	ck_assert_int_eq(check_status(front.text, ctl.text), 0);
 	ck_assert_int_ne(access(scratch("check.log"), F_OK), 0);
 	ck_assert_int_ne(access(scratch("check.html"), F_OK), 0);
@@ -644,9 +644,9 @@ START_TEST(check_leaves_no_trace)
 	pen_up(&pen, &front, "-l", scratch("check.log"), "-p",
 	    scratch("check.pid"), "-C", ctl.text, front.text, "127.0.0.1:9",
 	    NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 	ck_assert_int_eq(check_status(front.text, ctl.text), 0);
-	ck_assert_str_eq(spot_ask(&ctl, "blacklist\n"), "30\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "blacklist\n"), "30\n");
 	pen_down(&pen);
 }
 END_TEST

@@ -17,16 +17,16 @@
 
 enum { NOBODY = 65534 };
 
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct backend b;
 static struct pen pen;
 
 static void
 up(void)
 {
-	backend_start(&b, SPOT_TCP4, backend_say, "a");
-	spot_new(&front, SPOT_UNIX);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "a");
+	endpoint_new(&front, ENDPOINT_UNIX);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-r", "--control-mode", "0666", "--listen-mode",
 	    "0666", "-C", ctl.text, "-O", "acl who permit unix", "-O",
 	    "client_acl who", "-O", "control_acl who", front.text, b.at.text,
@@ -44,13 +44,13 @@ static void
 set(const char *entries)
 {
 	ck_assert_str_eq(
-	    spot_ask(&ctl, text("no acl who; %s\n", entries)), "");
+	    endpoint_ask(&ctl, text("no acl who; %s\n", entries)), "");
 }
 
 static bool
 is_served(void)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 	char c = 0;
 	bool served = recv(fd, &c, 1, 0) == 1 && c == 'a';
 
@@ -59,7 +59,7 @@ is_served(void)
 }
 
 static unsigned
-mode_of(const struct spot *s)
+mode_of(const struct endpoint *s)
 {
 	struct stat st;
 
@@ -71,16 +71,16 @@ mode_of(const struct spot *s)
 START_TEST(mode_of_listeners)
 {
 	mode_t was = umask(077);
-	struct spot next;
+	struct endpoint next;
 
 	up();
 	(void)umask(was);
 	ck_assert_uint_eq(mode_of(&front), 0666);
-	spot_new(&next, SPOT_UNIX);
-	spot_ask(&ctl, text("listen_mode 0620; listen %s\n", next.text));
+	endpoint_new(&next, ENDPOINT_UNIX);
+	endpoint_ask(&ctl, text("listen_mode 0620; listen %s\n", next.text));
 	ck_assert_uint_eq(mode_of(&next), 0620);
-	spot_new(&next, SPOT_UNIX);
-	spot_ask(&ctl, text("no listen_mode; listen %s\n", next.text));
+	endpoint_new(&next, ENDPOINT_UNIX);
+	endpoint_ask(&ctl, text("no listen_mode; listen %s\n", next.text));
 	ck_assert_uint_eq(mode_of(&next), 0700);
 	down();
 }
@@ -129,7 +129,7 @@ as_nobody(bool (*what)(void))
 static bool
 is_answered(void)
 {
-	int fd = spot_connect(&ctl);
+	int fd = endpoint_connect(&ctl);
 	char c;
 	bool answered;
 

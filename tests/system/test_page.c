@@ -12,7 +12,7 @@
 
 #include "support/suite.h"
 #include "support/wait.h"
-#include "support/webrig.h"
+#include "support/web_fixture.h"
 
 enum { PATIENCE_MS = 5000 };
 
@@ -52,7 +52,7 @@ browse(const char *name, const char *const words[])
 		scratch(""), "TMPDIR", scratch(""), NULL };
 	const struct child_gifts gifts = { .env = env };
 	const char *argv[CHILD_ARGS] = { "node", source("tests/page/page.mjs"),
-		name, text("url=http://%s/", webrig.web.text),
+		name, text("url=http://%s/", web_fixture.web.text),
 		text("chromium=%s", child_find("chromium")),
 		text("patience=%lld", wait_scaled(PATIENCE_MS)) };
 	struct child node;
@@ -70,19 +70,20 @@ browse(const char *name, const char *const words[])
 /* Starts pen with these servers, which are checked often, and a setting more.
  * Returns whether it has the page. */
 static bool
-begin(const struct spot *first, const struct spot *second, const char *more)
+begin(const struct endpoint *first, const struct endpoint *second,
+    const char *more)
 {
-	struct webrig *w = &webrig;
+	struct web_fixture *w = &web_fixture;
 
-	spot_new(&w->front, SPOT_TCP4);
-	spot_new(&w->web, SPOT_TCP4);
-	spot_new(&w->ctl, SPOT_UNIX);
+	endpoint_new(&w->front, ENDPOINT_TCP4);
+	endpoint_new(&w->web, ENDPOINT_TCP4);
+	endpoint_new(&w->ctl, ENDPOINT_UNIX);
 	pen_up(&w->pen, &w->front, "-C", w->ctl.text, "-O",
 	    text("web %s", w->web.text), "-O", "check connect", "-O",
 	    "check_interval 0.3", "-O", "check_rise 1", "-O", more, "-r",
 	    w->front.text,
 	    first->text, second->text, NULL);
-	if (strstr(webrig_get("/status.json"), "without Jansson") == NULL)
+	if (strstr(web_fixture_get("/status.json"), "without Jansson") == NULL)
 		return true;
 	pen_down(&w->pen);
 	return false;
@@ -91,20 +92,20 @@ begin(const struct spot *first, const struct spot *second, const char *more)
 /* A server is killed and comes back. */
 START_TEST(follows)
 {
-	struct spot servers[2];
+	struct endpoint servers[2];
 	const char *pen = getenv("PEN");
 
 	NEED_BROWSER();
-	spot_new(&servers[0], SPOT_TCP4);
-	spot_new(&servers[1], SPOT_TCP4);
+	endpoint_new(&servers[0], ENDPOINT_TCP4);
+	endpoint_new(&servers[1], ENDPOINT_TCP4);
 	if (!begin(&servers[0], &servers[1], "timeout 3"))
 		SKIP("built without Jansson");
 	browse("follows",
 	    (const char *[]){ text("server0=%s", servers[0].text),
 		text("server1=%s", servers[1].text),
-		text("front=%s", webrig.front.text),
+		text("front=%s", web_fixture.front.text),
 		text("pen=%s", pen != NULL ? pen : "./pen"), NULL });
-	pen_down(&webrig.pen);
+	pen_down(&web_fixture.pen);
 }
 END_TEST
 
@@ -112,17 +113,17 @@ END_TEST
 static void
 browse_both(const char *name, const char *word)
 {
-	struct spot nobody;
+	struct endpoint nobody;
 
 	NEED_BROWSER();
-	spot_new(&nobody, SPOT_TCP4);
-	backend_start(&webrig.back, SPOT_TCP4, backend_say, "served");
-	if (!begin(&webrig.back.at, &nobody, "timeout 3")) {
-		backend_stop(&webrig.back);
+	endpoint_new(&nobody, ENDPOINT_TCP4);
+	backend_start(&web_fixture.back, ENDPOINT_TCP4, backend_say, "served");
+	if (!begin(&web_fixture.back.at, &nobody, "timeout 3")) {
+		backend_stop(&web_fixture.back);
 		SKIP("built without Jansson");
 	}
 	browse(name, (const char *[]){ word, NULL });
-	webrig_end();
+	web_fixture_end();
 }
 
 /* Pictures stay in the build's directory, for whoever wants to see them. */
@@ -153,21 +154,22 @@ START_TEST(strangers)
 	int i;
 
 	NEED_BROWSER();
-	webrig_begin("check_interval", "1");
-	if (strstr(webrig_get("/status.json"), "without Jansson") != NULL) {
-		webrig_end();
+	web_fixture_begin("check_interval", "1");
+	if (strstr(web_fixture_get("/status.json"), "without Jansson") !=
+	    NULL) {
+		web_fixture_end();
 		SKIP("built without Jansson");
 	}
 	for (i = 0; i < 4; i++) {
-		webrig_command(text("server %d address \"/%s%s\"", i + 1,
+		web_fixture_command(text("server %d address \"/%s%s\"", i + 1,
 		    names[i][0] == '"' ? "\\" : "", names[i]));
-		webrig_command(text("server %d drain", i + 1));
+		web_fixture_command(text("server %d drain", i + 1));
 		strcat(strcat(all, i > 0 ? "\n/" : "/"), names[i]);
 	}
-	webrig_command("server 5 address \"/web\xe2\x80\xaelive\"");
-	webrig_command("server 5 drain");
+	web_fixture_command("server 5 address \"/web\xe2\x80\xaelive\"");
+	web_fixture_command("server 5 drain");
 	browse("strangers", (const char *[]){ all, "changes=5", NULL });
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
@@ -176,16 +178,17 @@ static void
 browse_trouble(const char *trouble, backend_fn *serve, const char *more)
 {
 	NEED_BROWSER();
-	backend_start(&webrig.back, SPOT_TCP4, serve, "served");
-	if (!begin(&webrig.back.at, &webrig.back.at, more)) {
-		backend_stop(&webrig.back);
+	backend_start(&web_fixture.back, ENDPOINT_TCP4, serve, "served");
+	if (!begin(&web_fixture.back.at, &web_fixture.back.at, more)) {
+		backend_stop(&web_fixture.back);
 		SKIP("built without Jansson");
 	}
 	browse("trouble",
 	    (const char *[]){ text("trouble=%s", trouble),
-		text("pid=%ld", (long)webrig.pen.child.pid),
-		text("front=%s", webrig.front.text), "sessions=20", NULL });
-	webrig_end();
+		text("pid=%ld", (long)web_fixture.pen.child.pid),
+		text("front=%s", web_fixture.front.text), "sessions=20",
+		NULL });
+	web_fixture_end();
 }
 
 /* A page whose pen does not answer does not call it well. */

@@ -18,14 +18,14 @@ enum { SOON = 10000 };
 	    SOON)
 
 static struct pen pen;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 /* The servers, and what answers their checks. */
 static struct backend a, b, health[2];
 
 static const char *
 ask(const char *command)
 {
-	return spot_ask(&ctl, text("%s\n", command));
+	return endpoint_ask(&ctl, text("%s\n", command));
 }
 
 static void
@@ -33,12 +33,12 @@ up(backend_fn *serve, const char *commands)
 {
 	int i;
 
-	backend_start(&a, SPOT_TCP4, serve, "a");
-	backend_start(&b, SPOT_TCP4, serve, "b");
+	backend_start(&a, ENDPOINT_TCP4, serve, "a");
+	backend_start(&b, ENDPOINT_TCP4, serve, "b");
 	for (i = 0; i < 2; i++)
-		backend_start(&health[i], SPOT_TCP4, backend_say, "");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+		backend_start(&health[i], ENDPOINT_TCP4, backend_say, "");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O",
 	    text("check connect; check_interval 0.1; check_timeout 5; "
 		 "check_fall 2; server 0 check_port %d; "
@@ -62,7 +62,7 @@ expect_clients(const char *first, const char *second)
 	int i;
 
 	for (i = 0; i < 6; i++) {
-		const char *who = spot_hear(&front);
+		const char *who = endpoint_hear(&front);
 
 		got_first |= strcmp(who, first) == 0;
 		got_second |= strcmp(who, second) == 0;
@@ -98,8 +98,8 @@ START_TEST(all_get_clients)
 	ck_assert_str_eq(ask("server 1 drain"), "");
 	expect_clients("a", "a");
 	ck_assert_str_eq(ask("server 1 up; panic 0"), "0\n");
-	fd = spot_connect(&front);
-	spot_expect_reset(fd);
+	fd = endpoint_connect(&front);
+	endpoint_expect_reset(fd);
 	close(fd);
 	ck_assert_int_eq(lines("panic: too few servers are up, all are tried "
 			       "up=1 checked=2"),
@@ -117,17 +117,17 @@ START_TEST(sessions_last_as_long)
 
 	up(backend_echo, "panic 60; on_down cut");
 	for (i = 0; i < 2; i++) {
-		fd[i] = spot_connect(&front);
-		spot_expect_echo(fd[i], "hello");
+		fd[i] = endpoint_connect(&front);
+		endpoint_expect_echo(fd[i], "hello");
 	}
 	backend_stop(&health[1]);
 	IS_DOWN(1);
 	for (i = 0; i < 2; i++)
-		spot_expect_echo(fd[i], "still here");
+		endpoint_expect_echo(fd[i], "still here");
 	ck_assert_str_eq(ask("panic 50"), "50\n");
 	WAIT_FOR(a.open + b.open == 1, SOON);
-	spot_expect_reset(fd[1]);
-	spot_expect_echo(fd[0], "still here");
+	endpoint_expect_reset(fd[1]);
+	endpoint_expect_echo(fd[0], "still here");
 	close(fd[0]);
 	close(fd[1]);
 	backend_stop(&health[0]);

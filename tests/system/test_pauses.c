@@ -54,24 +54,24 @@ START_TEST(sessions_live_on)
 	if (*child_status_line(getpid(), "State") == '\0')
 		SKIP("states of processes cannot be read here");
 	tls_chain_begin(&c);
-	backend_start(&a, SPOT_TCP4, backend_echo, NULL);
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&a, ENDPOINT_TCP4, backend_echo, NULL);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(&c,
 	    "idle_timeout 3;check connect;check_interval 100ms;"
 	    "check_timeout 2;check_fall 1",
 	    a.at.text, b.at.text, NULL);
 	for (i = 0; i < n; i++) {
-		fds[i] = spot_connect(&c.front);
-		spot_expect_echo(fds[i], "hello");
+		fds[i] = endpoint_connect(&c.front);
+		endpoint_expect_echo(fds[i], "hello");
 	}
 	stop_pen();
 	for (i = 0; i < n; i += 2)
-		spot_send(fds[i], &word, 1);
+		endpoint_send(fds[i], &word, 1);
 	continue_pen();
 	for (i = 0; i < n; i++) {
 		if (i % 2 != 0)
-			spot_send(fds[i], &word, 1);
-		spot_recv(fds[i], &word, 1);
+			endpoint_send(fds[i], &word, 1);
+		endpoint_recv(fds[i], &word, 1);
 		close(fds[i]);
 	}
 	nobody_is_blamed();
@@ -115,8 +115,8 @@ START_TEST(handshakes_go_on)
 		c.ca_file),
 	    servers[0].backend.at.text, servers[1].backend.at.text, NULL);
 	for (i = 0; i < LIGHT; i++) {
-		fds[i] = spot_connect(&c.front);
-		spot_send(fds[i], "x", 1);
+		fds[i] = endpoint_connect(&c.front);
+		endpoint_send(fds[i], "x", 1);
 	}
 	WAIT_FOR(servers[0].backend.accepted + servers[1].backend.accepted ==
 		LIGHT,
@@ -125,7 +125,7 @@ START_TEST(handshakes_go_on)
 	atomic_store(&pause_has_begun, true);
 	continue_pen();
 	for (i = 0; i < LIGHT; i++) {
-		spot_recv(fds[i], &(char){ 0 }, 1);
+		endpoint_recv(fds[i], &(char){ 0 }, 1);
 		close(fds[i]);
 	}
 	nobody_is_blamed();

@@ -57,7 +57,7 @@ script(const char *options, const char *lines)
 #define COMPLAINED(what) ck_assert_str_eq(child_err(&c), what)
 
 static void
-up(enum spot_kind kind)
+up(enum endpoint_kind kind)
 {
 	unsetenv("PENCTL");
 	backend_start(&server, kind, ctl_serve, ">\n");
@@ -69,7 +69,7 @@ START_TEST(statuses)
 {
 	const char *at;
 
-	up(SPOT_UNIX);
+	up(ENDPOINT_UNIX);
 	at = server.at.text;
 	ck_assert_int_eq(PENCTL(at, "a", "b"), 0);
 	SAID("<a b>\n");
@@ -100,7 +100,7 @@ START_TEST(refused_after_an_answer)
 {
 	const char *at;
 
-	up(SPOT_UNIX);
+	up(ENDPOINT_UNIX);
 	at = server.at.text;
 	ck_assert_int_eq(PENCTL(at, "refuse late"), 1);
 	SAID("5\n");
@@ -125,7 +125,7 @@ START_TEST(words)
 {
 	const char *at;
 
-	up(SPOT_UNIX);
+	up(ENDPOINT_UNIX);
 	at = server.at.text;
 	ck_assert_int_eq(PENCTL(at, "a", "b c", "", "d\"\\", "#e"), 0);
 	SAID("<a \"b c\" \"\" \"d\\\"\\\\\" \"#e\">\n");
@@ -139,7 +139,7 @@ END_TEST
 
 START_TEST(beginnings)
 {
-	up(SPOT_TCP4);
+	up(ENDPOINT_TCP4);
 	ck_assert_int_eq(PENCTL(server.at.text, "reset"), 2);
 	COMPLAINED("penctl: no answer: connection closed by pen\n");
 	ck_assert_int_eq(PENCTL(server.at.text, "pieces"), 1);
@@ -165,7 +165,7 @@ size_of(const char *path)
 
 START_TEST(big_answers)
 {
-	up(SPOT_TCP4);
+	up(ENDPOINT_TCP4);
 	ck_assert_int_eq(PENCTL(server.at.text, "big"), 0);
 	ck_assert_int_eq(size_of(c.out), CTL_BIG);
 	ck_assert_int_eq(PENCTL(server.at.text, "refuse much"), 1);
@@ -178,7 +178,7 @@ END_TEST
 /* Whether the signal is ignored, as under some supervisors, or not. */
 START_TEST(broken_pipes)
 {
-	up(SPOT_TCP4);
+	up(ENDPOINT_TCP4);
 	ck_assert_int_eq(shell(text("\"$PENCTL_PROGRAM\" %s big | head -c 3",
 			     server.at.text)),
 	    0);
@@ -234,17 +234,18 @@ serve_rudely(struct backend *b, int fd)
 
 START_TEST(long_lines)
 {
-	up(SPOT_UNIX);
+	up(ENDPOINT_UNIX);
 	ck_assert_int_eq(script("", long_line(65000)), 0);
 	SAID("65000\n");
 	ck_assert_int_eq(script("", long_line(2000000)), 0);
 	SAID("2000000\n");
 	backend_stop(&server);
-	backend_start(&server, SPOT_UNIX, serve_rudely, NULL);
+	backend_start(&server, ENDPOINT_UNIX, serve_rudely, NULL);
 	ck_assert_int_eq(script("", long_line(2000000)), 2);
 	ck_assert_ptr_nonnull(strstr(child_err(&c), "no answer"));
 	backend_stop(&server);
-	backend_start(&server, SPOT_UNIX, serve_rudely, "error: too long\n");
+	backend_start(
+	    &server, ENDPOINT_UNIX, serve_rudely, "error: too long\n");
 	ck_assert_int_eq(script("", long_line(2000000)), 1);
 	COMPLAINED("error: too long\n");
 	backend_stop(&server);
@@ -253,7 +254,7 @@ END_TEST
 
 START_TEST(lines_of_scripts)
 {
-	up(SPOT_UNIX);
+	up(ENDPOINT_UNIX);
 	ck_assert_int_eq(script("",
 			     "\n  \n# nothing\n\t# nothing\n"
 			     "a\n  b # c\nrefuse\nquit\nlast"),
@@ -273,7 +274,7 @@ START_TEST(json_is_the_last_word)
 {
 	const char *at;
 
-	up(SPOT_UNIX);
+	up(ENDPOINT_UNIX);
 	at = server.at.text;
 	ck_assert_int_eq(PENCTL("--json", at, "servers"), 0);
 	SAID("<servers json>\n");
@@ -296,20 +297,20 @@ END_TEST
 START_TEST(limits_of_time)
 {
 	long long began = wait_now_ms();
-	struct spot full;
+	struct endpoint full;
 	int fds[64], n;
 
-	up(SPOT_TCP4);
+	up(ENDPOINT_TCP4);
 	ck_assert_int_eq(PENCTL("-t", "0.5", server.at.text, "hang"), 2);
 	COMPLAINED("penctl: timed out waiting for an answer\n");
 	ck_assert_int_eq(PENCTL("--timeout=0.5", server.at.text, "half"), 2);
 	SAID("half an answer\n");
 	COMPLAINED("penctl: incomplete answer: timed out\n");
 	/* accepts nobody */
-	spot_new(&full, SPOT_UNIX);
-	fds[0] = spot_listen(&full, 1);
+	endpoint_new(&full, ENDPOINT_UNIX);
+	fds[0] = endpoint_listen(&full, 1);
 	for (n = 1; n < 3; n++)
-		fds[n] = spot_try_connect(&full);
+		fds[n] = endpoint_try_connect(&full);
 	ck_assert_int_eq(PENCTL("-t", "0.2", full.text, "a"), 2);
 	while (n > 0)
 		close(fds[--n]);
@@ -331,9 +332,9 @@ START_TEST(every_address_is_tried)
 {
 	int port;
 
-	if (!spot_has_kind(SPOT_TCP6))
+	if (!endpoint_has_kind(ENDPOINT_TCP6))
 		SKIP("no IPv6");
-	up(SPOT_TCP4);
+	up(ENDPOINT_TCP4);
 	port = server.at.port;
 	expect_at(text("localhost:%d", port));
 	expect_at(text("127.0.0.1:%d", port));
@@ -341,7 +342,7 @@ START_TEST(every_address_is_tried)
 	expect_at(text(":%d", port));
 	ck_assert_int_eq(PENCTL(text("[::1]:%d", port), "a"), 2);
 	backend_stop(&server);
-	up(SPOT_TCP6);
+	up(ENDPOINT_TCP6);
 	port = server.at.port;
 	expect_at(text("[::1]:%d", port));
 	expect_at(text("::1:%d", port));
@@ -359,9 +360,9 @@ START_TEST(whom_to_ask)
 	struct backend other;
 	const char *at;
 
-	up(SPOT_UNIX);
+	up(ENDPOINT_UNIX);
 	at = server.at.text;
-	backend_start(&other, SPOT_TCP4, ctl_serve, "> by the other\n");
+	backend_start(&other, ENDPOINT_TCP4, ctl_serve, "> by the other\n");
 	ck_assert_int_eq(PENCTL("a", "b"), 2); /* no address */
 	ck_assert_int_eq(setenv("PENCTL", at, 1), 0);
 	ck_assert_int_eq(PENCTL("a", "b"), 0);
@@ -387,15 +388,15 @@ END_TEST
 
 START_TEST(with_pen)
 {
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct pen pen;
 
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	server.at = ctl;
 	pen_up(&pen, &front, "-r", "-X", "-C", ctl.text, front.text,
 	    "127.0.0.1:9", NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 	ck_assert_int_eq(
 	    script("", "blacklist 7\n# no\nblaklist\n\nblacklist\n"), 1);
 	SAID("7\n7\n");
@@ -427,22 +428,22 @@ START_TEST(pen_dies_while_a_server_drains)
 {
 	const char *argv[] = { ctl_client(), NULL, "server 0 drain wait",
 		NULL };
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct backend echo;
 	struct pen pen;
 	int fd;
 
 	unsetenv("PENCTL");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	argv[1] = ctl.text;
-	backend_start(&echo, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&echo, ENDPOINT_TCP4, backend_echo, NULL);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, front.text, echo.at.text,
 	    NULL);
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "hello");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "hello");
 	child_start(&c, argv);
-	WAIT_FOR(strstr(spot_ask(&ctl, "servers long\n"), "drain"), 5000);
+	WAIT_FOR(strstr(endpoint_ask(&ctl, "servers long\n"), "drain"), 5000);
 	ck_assert_int_eq(kill(pen.child.pid, SIGKILL), 0);
 	ck_assert_int_eq(child_wait(&c, 20000), 2);
 	ck_assert_ptr_nonnull(strstr(child_err(&c), "penctl: "));
@@ -455,7 +456,7 @@ END_TEST
 /* The last line says that it has. */
 START_TEST(server_without_connections_has_drained)
 {
-	up(SPOT_UNIX);
+	up(ENDPOINT_UNIX);
 	ck_assert_int_eq(PENCTL(server.at.text, "server a drain wait"), 2);
 	COMPLAINED("penctl: incomplete answer: pen ended before the server had "
 		   "drained\n");

@@ -22,13 +22,13 @@
 #include "support/wait.h"
 
 static struct backend back;
-static struct spot front;
+static struct endpoint front;
 
 static void
 prepare(void)
 {
-	backend_start(&back, SPOT_TCP4, backend_say, "served");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
+	endpoint_new(&front, ENDPOINT_TCP4);
 }
 
 static pid_t
@@ -68,15 +68,15 @@ START_TEST(background_when_ready)
 
 	prepare();
 	pid = start_in_background("-O", "tcp_nodelay");
-	ck_assert(spot_is_listening(&front));
-	ck_assert_str_eq(spot_hear(&front), "served");
+	ck_assert(endpoint_is_listening(&front));
+	ck_assert_str_eq(endpoint_hear(&front), "served");
 #ifdef __linux__
 	ck_assert_int_eq(getsid(pid), pid);
 	ck_assert_str_eq(child_link(pid, "fd/0"), "/dev/null");
 #endif
 	ck_assert_int_ne(getpgid(pid), getpgid(0));
 	stop_in_background(pid);
-	WAIT_FOR(!spot_is_listening(&front), 5000);
+	WAIT_FOR(!endpoint_is_listening(&front), 5000);
 	backend_stop(&back);
 }
 END_TEST
@@ -87,7 +87,7 @@ START_TEST(background_fails_in_front)
 	int fd;
 
 	prepare();
-	fd = spot_listen(&front, 1);
+	fd = endpoint_listen(&front, 1);
 	pen_expect_failure(
 	    front.text, "-p", pid, "-r", front.text, back.at.text, NULL);
 	ck_assert_int_ne(access(pid, F_OK), 0);
@@ -99,12 +99,12 @@ END_TEST
 START_TEST(pid_file_is_locked)
 {
 	const char *pid_file = scratch("pid");
-	struct spot other;
+	struct endpoint other;
 	struct pen pen;
 	pid_t pid;
 
 	prepare();
-	spot_new(&other, SPOT_TCP4);
+	endpoint_new(&other, ENDPOINT_TCP4);
 	pen_up(
 	    &pen, &front, "-p", pid_file, "-r", front.text, back.at.text, NULL);
 	WAIT_FOR(file_has(pid_file, "\n"), 5000);
@@ -128,18 +128,19 @@ END_TEST
 START_TEST(signals_that_end)
 {
 	struct pen pen;
-	struct spot path;
+	struct endpoint path;
 	const char *pid_file = scratch("pid");
 	static const int signals[] = { SIGTERM, SIGINT };
 	int i, fd;
 
 	prepare();
-	spot_new(&path, SPOT_UNIX);
+	endpoint_new(&path, ENDPOINT_UNIX);
 	for (i = 0; i < 2; i++) {
 		pen_up(&pen, &path, "-p", pid_file, "-r", path.text,
 		    back.at.text, NULL);
-		ck_assert_str_eq(spot_hear(&path), "served");
-		fd = spot_connect(&path); /* an open session is no obstacle */
+		ck_assert_str_eq(endpoint_hear(&path), "served");
+		fd = endpoint_connect(
+		    &path); /* an open session is no obstacle */
 		ck_assert_int_eq(child_stop(&pen.child, signals[i]), 0);
 		close(fd);
 		ck_assert_int_ne(access(path.text, F_OK), 0);
@@ -157,8 +158,8 @@ START_TEST(hangup_and_broken_pipe_do_not_end)
 	pen_up(&pen, &front, "-r", front.text, back.at.text, NULL);
 	kill(pen.child.pid, SIGHUP);
 	kill(pen.child.pid, SIGPIPE);
-	ck_assert_str_eq(spot_hear(&front), "served");
-	ck_assert_str_eq(spot_hear(&front), "served");
+	ck_assert_str_eq(endpoint_hear(&front), "served");
+	ck_assert_str_eq(endpoint_hear(&front), "served");
 	pen_down(&pen);
 	backend_stop(&back);
 }
@@ -180,7 +181,7 @@ START_TEST(changes_root)
 	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 	pen_up(&pen, &front, "-p", pid_file, "-j", jail, "-r", front.text,
 	    back.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "served");
+	ck_assert_str_eq(endpoint_hear(&front), "served");
 	root = text("/proc/%ld/root/.", (long)pen.child.pid);
 	if (stat(root, &have) == 0) {
 		ck_assert_int_eq(stat(jail, &want), 0);
@@ -204,7 +205,7 @@ START_TEST(background_in_a_new_root)
 	ck_assert_int_eq(mkdir(jail, 0755), 0);
 	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 	pid = start_in_background("-j", jail);
-	ck_assert_str_eq(spot_hear(&front), "served");
+	ck_assert_str_eq(endpoint_hear(&front), "served");
 #ifdef __linux__
 	ck_assert_str_eq(child_link(pid, "fd/0"), "/dev/null");
 	ck_assert_str_eq(child_link(pid, "fd/1"), "/dev/null");
@@ -266,7 +267,7 @@ START_TEST(syslog_from_a_new_root)
 	kill(pid, SIGUSR1);
 	ck_assert(daemon_hears(fd, text("pen[%ld]: ", (long)pid)));
 	kill(pid, SIGTERM);
-	WAIT_FOR(!spot_is_listening(&front), 5000);
+	WAIT_FOR(!endpoint_is_listening(&front), 5000);
 	backend_stop(&back);
 	close(fd);
 }
@@ -303,7 +304,7 @@ START_TEST(closed_standard_files)
 {
 	const char *pid_file = scratch("pid");
 	const char *line[] = { "/bin/sh", "-c", NULL, NULL };
-	struct spot other;
+	struct endpoint other;
 	struct child sh;
 	pid_t pid;
 
@@ -315,8 +316,8 @@ START_TEST(closed_standard_files)
 	child_start(&sh, line);
 	ck_assert_int_eq(child_wait(&sh, 10000), 0);
 	pid = pid_in(pid_file);
-	ck_assert_str_eq(spot_hear(&front), "served");
-	spot_new(&other, SPOT_TCP4);
+	ck_assert_str_eq(endpoint_hear(&front), "served");
+	endpoint_new(&other, ENDPOINT_TCP4);
 	pen_expect_failure("already running", "-f", "-p", pid_file, other.text,
 	    back.at.text, NULL);
 	stop_in_background(pid);
@@ -356,7 +357,7 @@ START_TEST(runs_as_another_user)
 	prepare();
 	pen_up(
 	    &pen, &front, "-u", "nobody", "-r", front.text, back.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "served");
+	ck_assert_str_eq(endpoint_hear(&front), "served");
 #ifdef __linux__
 	ck_assert_str_eq(child_status_line(pen.child.pid, "Uid"),
 	    text("%u\t%u\t%u\t%u", nobody->pw_uid, nobody->pw_uid,
@@ -377,7 +378,7 @@ START_TEST(debug_lines_have_a_time)
 
 	prepare();
 	pen_up(&pen, &front, "-d", "-d", "-r", front.text, back.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "served");
+	ck_assert_str_eq(endpoint_hear(&front), "served");
 	WAIT_FOR(child_has_said(&pen.child, "reason=done"), 5000);
 	err = child_err(&pen.child);
 	at = strstr(err, "session closed reason=done");
@@ -405,13 +406,13 @@ START_TEST(data_dumps)
 	prepare();
 	back.serve = backend_sink;
 	pen_up(&pen, &front, "-dd", "-r", front.text, back.at.text, NULL);
-	ck_assert_str_eq(spot_ask(&front, "Dumped"), "received 6\n");
+	ck_assert_str_eq(endpoint_ask(&front, "Dumped"), "received 6\n");
 	WAIT_FOR(child_has_said(&pen.child, "44 75 6d 70 65 64") ||
 		child_has_said(&pen.child, "44756d706564"),
 	    5000);
 	pen_down(&pen);
 	pen_up(&pen, &front, "-dd", "-a", "-r", front.text, back.at.text, NULL);
-	ck_assert_str_eq(spot_ask(&front, "Dumped"), "received 6\n");
+	ck_assert_str_eq(endpoint_ask(&front, "Dumped"), "received 6\n");
 	WAIT_FOR(child_has_said(&pen.child, "Dumped"), 5000);
 	pen_down(&pen);
 	backend_stop(&back);

@@ -10,9 +10,9 @@
 
 #include "support/suite.h"
 #include "support/wait.h"
-#include "support/webrig.h"
+#include "support/web_fixture.h"
 
-static struct spot at;
+static struct endpoint at;
 static struct child prometheus;
 
 static void
@@ -20,18 +20,19 @@ start_prometheus(void)
 {
 	const char *file = scratch("prometheus.yml");
 
-	spot_new(&at, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
 	write_file(file,
 	    text("global: { scrape_interval: 1s, scrape_timeout: 1s }\n"
 		 "scrape_configs:\n"
 		 "  - job_name: pen\n"
 		 "    static_configs: [ { targets: ['%s'] } ]\n",
-		webrig.web.text));
+		web_fixture.web.text));
 	child_start(&prometheus,
 	    (const char *const[]){ "prometheus", text("--config.file=%s", file),
 		text("--storage.tsdb.path=%s", scratch("tsdb")),
 		text("--web.listen-address=%s", at.text), NULL });
-	WAIT_FOR(child_has_ended(&prometheus) || spot_is_listening(&at), 20000);
+	WAIT_FOR(
+	    child_has_ended(&prometheus) || endpoint_is_listening(&at), 20000);
 	ck_assert_msg(
 	    !child_has_ended(&prometheus), "%s", child_err(&prometheus));
 }
@@ -40,7 +41,7 @@ start_prometheus(void)
 static const char *
 value(const char *expression)
 {
-	const char *got = webrig_get_from(
+	const char *got = web_fixture_get_from(
 	    &at, text("/api/v1/query?query=%s", expression), "");
 	const char *from = strstr(got, "\"value\":[");
 
@@ -62,7 +63,7 @@ expect_value(const char *expression, uint64_t wanted)
 static uint64_t
 counter(const char *name)
 {
-	const char *got = webrig_command("statistics");
+	const char *got = web_fixture_command("statistics");
 	const char *line = strstr(got, text("\n%s ", name));
 
 	ck_assert_msg(line != NULL, "no %s in: %s", name, got);
@@ -75,13 +76,13 @@ START_TEST(knows_what_pen_counts)
 	int i;
 
 	NEED_PROGRAM("prometheus");
-	webrig_begin("timeout", "3");
+	web_fixture_begin("timeout", "3");
 	start_prometheus();
 	/* its second server has what formats need to escape */
-	webrig_command("server 1 address \"/tmp/a\\\"b\\\\c\xc3\xa5\"");
-	webrig_command("server 1 drain");
+	web_fixture_command("server 1 address \"/tmp/a\\\"b\\\\c\xc3\xa5\"");
+	web_fixture_command("server 1 drain");
 	for (i = 0; i < SESSIONS; i++)
-		ck_assert_str_eq(spot_hear(&webrig.front), "served");
+		ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
 	expect_value("pen_connections_accepted_total", SESSIONS);
 	expect_value("sum(pen_sessions_closed_total)", SESSIONS);
 	expect_value("sum(pen_server_connects_total)", SESSIONS);
@@ -93,7 +94,7 @@ START_TEST(knows_what_pen_counts)
 	expect_value("pen_server_up%7Bserver=%221%22%7D", 0);
 	expect_value("min_over_time(up[1m])", 1);
 	child_stop(&prometheus, 15);
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
@@ -101,15 +102,15 @@ END_TEST
 START_TEST(reads_openmetrics)
 {
 	NEED_PROGRAM("prometheus");
-	webrig_begin("timeout", "3");
+	web_fixture_begin("timeout", "3");
 	start_prometheus();
 	expect_value("up", 1);
-	webrig_expect_in(
-	    webrig_get_from(
+	web_fixture_expect_in(
+	    web_fixture_get_from(
 		&at, "/api/v1/metadata?metric=pen_connections_accepted", ""),
 	    "\"type\":\"counter\"");
 	child_stop(&prometheus, 15);
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
@@ -119,14 +120,14 @@ START_TEST(many_servers)
 	enum { SERVERS = 1000 };
 
 	NEED_PROGRAM("prometheus");
-	webrig_begin("timeout", "3");
-	webrig_add_servers(SERVERS);
+	web_fixture_begin("timeout", "3");
+	web_fixture_add_servers(SERVERS);
 	start_prometheus();
 	expect_value("count(pen_server_up)", SERVERS);
 	printf("%d servers: a scrape took %s s\n", SERVERS,
 	    value("min_over_time(scrape_duration_seconds[1m])"));
 	child_stop(&prometheus, 15);
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 

@@ -37,7 +37,7 @@ type(const char *keys, const char *what)
 }
 
 static void
-at_home(enum spot_kind kind)
+at_home(enum endpoint_kind kind)
 {
 	unsetenv("PENCTL");
 	backend_start(&server, kind, ctl_serve, ">\n");
@@ -47,7 +47,7 @@ at_home(enum spot_kind kind)
 
 START_TEST(prompts)
 {
-	at_home(SPOT_TCP4);
+	at_home(ENDPOINT_TCP4);
 	sit_down();
 	type("mode\n", "<mode>\r\npen> ");
 	type("\n", "pen> ");
@@ -76,7 +76,7 @@ START_TEST(completes)
 #ifndef HAVE_LIBEDIT
 	SKIP("built without libedit");
 #endif
-	at_home(SPOT_UNIX);
+	at_home(ENDPOINT_UNIX);
 	sit_down();
 	type("ac\t1\n", "<acl 1>\r\npen> ");
 	type("se\t\t", "servers ");
@@ -99,9 +99,9 @@ START_TEST(completes_nothing)
 #ifndef HAVE_LIBEDIT
 	SKIP("built without libedit");
 #endif
-	at_home(SPOT_UNIX);
+	at_home(ENDPOINT_UNIX);
 	backend_stop(&server);
-	backend_start(&server, SPOT_UNIX, backend_say, "error: no help\n");
+	backend_start(&server, ENDPOINT_UNIX, backend_say, "error: no help\n");
 	sit_down();
 	type("er\tr\t\n", "error: no help\r\npen> ");
 	terminal_type(&t, "quit\n");
@@ -119,7 +119,7 @@ START_TEST(remembers)
 	const char *file;
 	struct stat st;
 
-	at_home(SPOT_UNIX);
+	at_home(ENDPOINT_UNIX);
 	file = text("%s/.penctl_history", getenv("HOME"));
 	sit_down();
 	type("first line\n", "<first line>\r\npen> ");

@@ -22,16 +22,16 @@
 enum { SOON = 10000, HEAD = 28 };
 
 static struct udp_server a, b;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 static void
 up(const char *option, const char *settings)
 {
-	udp_server_start(&a, SPOT_TCP4, "a:");
-	udp_server_start(&b, SPOT_TCP4, "b:");
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_server_start(&b, ENDPOINT_TCP4, "b:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, option, "-U", "-C", ctl.text, "-O",
 	    "acl edge permit 127.0.0.0/8", "-O", "accept_proxy edge", "-O",
 	    settings, front.text, a.at.text, b.at.text, NULL);
@@ -48,7 +48,7 @@ down(void)
 static bool
 says(const char *line, const char *what)
 {
-	return strstr(spot_ask(&ctl, text("%s\n", line)), what) != NULL;
+	return strstr(endpoint_ask(&ctl, text("%s\n", line)), what) != NULL;
 }
 
 /* A datagram of that client, 192.0.2.N. */
@@ -132,7 +132,7 @@ START_TEST(refused)
 	ck_assert_int_eq(send(fd, "", 0, 0), 0);
 	ck_assert_int_eq(send(fd, "PROXY UNKNOWN\r\nx", 16, 0), 16);
 	WAIT_FOR(says("statistics", "dropped_proxy 3\n"), SOON);
-	spot_ask(&ctl, "acl 4 permit 192.0.2.1;accept_proxy 4\n");
+	endpoint_ask(&ctl, "acl 4 permit 192.0.2.1;accept_proxy 4\n");
 	send_of(fd, 1, "x");
 	WAIT_FOR(says("statistics", "dropped_proxy 4\n"), SOON);
 	ck_assert_int_eq(a.received + b.received, 0);
@@ -174,14 +174,14 @@ END_TEST
 /* ---- dnsdist in front ---- */
 
 static struct child dnsdist, unbound;
-static struct spot balancer, served;
+static struct endpoint balancer, served;
 
 static void
 dnsdist_up(void)
 {
 	const char *conf = scratch("dnsdist.conf");
 
-	udp_spot(&balancer, SPOT_TCP4);
+	udp_endpoint(&balancer, ENDPOINT_TCP4);
 	write_file(conf,
 	    text("setLocal('%s')\nsetACL({'127.0.0.0/8'})\n"
 		 "newServer({address='%s', useProxyProtocol=true, "
@@ -210,10 +210,10 @@ START_TEST(behind_dnsdist)
 	NEED_PROGRAM("dnsdist");
 	NEED_PROGRAM("dig");
 	NEED_PROGRAM(nameserver_program(NAMESERVER_UNBOUND));
-	udp_spot(&served, SPOT_TCP4);
+	udp_endpoint(&served, ENDPOINT_TCP4);
 	nameserver_up(&unbound, NAMESERVER_UNBOUND, &served, 0);
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, _i == 0 ? "--dns" : "-U", "-C", ctl.text, "-O",
 	    "acl edge permit 127.0.0.0/8", "-O", "accept_proxy edge", "-O",
 	    "acl 3 deny 127.0.0.9/32;client_acl 3", front.text, served.text,
@@ -254,18 +254,18 @@ ask_from(const char *host, const char *how)
 
 START_TEST(dns_told)
 {
-	struct spot named;
+	struct endpoint named;
 
 	NEED_PROGRAM("dig");
 	NEED_PROGRAM(nameserver_program(NAMESERVER_UNBOUND));
-	udp_spot(&served, SPOT_TCP4);
-	udp_spot(&named, SPOT_TCP4);
+	udp_endpoint(&served, ENDPOINT_TCP4);
+	udp_endpoint(&named, ENDPOINT_TCP4);
 	nameserver_up_with(&unbound, NAMESERVER_UNBOUND, &served, 0,
 	    text("server:\ninterface: %s@%d\nproxy-protocol-port: %d\n"
 		 "log-queries: yes\n",
 		udp_host(&named), named.port, named.port));
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "--udp-proxy",
 	    _i == 0 ? "first" : "every", "--proxy-protocol", "2", front.text,
 	    named.text, NULL);

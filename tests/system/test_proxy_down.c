@@ -24,15 +24,15 @@ enum { SOON = 10000 };
 #define LINE "PROXY TCP4 192.0.2.1 192.0.2.2 40000 443\r\n"
 
 static struct backend a;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 static void
-up_at(enum spot_kind kind, const char *settings)
+up_at(enum endpoint_kind kind, const char *settings)
 {
-	backend_start(&a, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, kind);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&a, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, kind);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O",
 	    "acl edge permit 127.0.0.1", "-O", "acl edge permit unix", "-O",
 	    "accept_proxy edge", "-O", settings, front.text, a.at.text, NULL);
@@ -41,7 +41,7 @@ up_at(enum spot_kind kind, const char *settings)
 static void
 up(const char *settings)
 {
-	up_at(SPOT_TCP4, settings);
+	up_at(ENDPOINT_TCP4, settings);
 }
 
 static void
@@ -54,7 +54,7 @@ down(void)
 static bool
 says(const char *line, const char *what)
 {
-	return strstr(spot_ask(&ctl, text("%s\n", line)), what) != NULL;
+	return strstr(endpoint_ask(&ctl, text("%s\n", line)), what) != NULL;
 }
 
 static bool
@@ -70,7 +70,7 @@ hears(int fd, const void *bytes, size_t n)
 	char got[1024];
 
 	ck_assert_uint_le(n, sizeof(got));
-	spot_recv(fd, got, n);
+	endpoint_recv(fd, got, n);
 	ck_assert_int_eq(memcmp(got, bytes, n), 0);
 }
 
@@ -96,23 +96,23 @@ static const struct {
 
 START_TEST(named_clients)
 {
-	enum spot_kind kind = _i % 2 ? SPOT_UNIX : SPOT_TCP4;
+	enum endpoint_kind kind = _i % 2 ? ENDPOINT_UNIX : ENDPOINT_TCP4;
 	size_t n = named[_i / 2].n, cut;
 	const char *h = named[_i / 2].header;
 	int fd;
 
 	up_at(kind, "proxy_protocol 1");
 	for (cut = 0; cut < n; cut += 1 + n / 9) {
-		fd = spot_connect(&front);
+		fd = endpoint_connect(&front);
 		if (cut > 0) {
-			spot_send(fd, h, cut);
+			endpoint_send(fd, h, cut);
 			WAIT_FOR(says("connections", "hello"), SOON);
 		}
-		spot_send(fd, h + cut, n - cut);
-		spot_send(fd, "hello", 5);
+		endpoint_send(fd, h + cut, n - cut);
+		endpoint_send(fd, "hello", 5);
 		hears(fd, named[_i / 2].told, strlen(named[_i / 2].told));
 		hears(fd, "hello", 5);
-		spot_expect_echo(fd, "again");
+		endpoint_expect_echo(fd, "again");
 		close(fd);
 	}
 	down();
@@ -127,10 +127,10 @@ START_TEST(in_bytes)
 	int fd, one = 1;
 
 	up("proxy_protocol 1");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	for (i = 0; i < sizeof(h) - 1; i++)
-		spot_send(fd, h + i, 1);
+		endpoint_send(fd, h + i, 1);
 	hears(fd, LINE "hello", sizeof(LINE) - 1 + 5);
 	close(fd);
 	down();
@@ -145,8 +145,8 @@ START_TEST(nobody_named)
 	int fd;
 
 	up("proxy_protocol 1");
-	fd = spot_connect(&front);
-	spot_send(fd, h[_i], _i == 0 ? strlen(h[0]) : 16);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, h[_i], _i == 0 ? strlen(h[0]) : 16);
 	hears(fd, "PROXY TCP4 127.0.0.1 127.0.0.1 ", 31);
 	close(fd);
 	down();
@@ -166,8 +166,8 @@ START_TEST(passed_on)
 
 	ck_assert_uint_eq(sizeof(tlvs) - 1, 0x33 - 12);
 	up("proxy_protocol 2");
-	fd = spot_connect(&front);
-	spot_send(fd, h, sizeof(h) - 1);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, h, sizeof(h) - 1);
 	hears(fd, h, sizeof(h) - 1);
 	close(fd);
 	down();
@@ -184,13 +184,13 @@ START_TEST(unix_client)
 	up("proxy_protocol 2;acl 3 deny unix;client_acl 3");
 	memcpy(h, head, 16);
 	strcpy(h + 16, "/run/client");
-	fd = spot_connect(&front);
-	spot_send(fd, h, sizeof(h));
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, h, sizeof(h));
 	WAIT_FOR(ended("denied", 1), SOON);
 	close(fd);
-	spot_ask(&ctl, "client_acl 0\n");
-	fd = spot_connect(&front);
-	spot_send(fd, h, sizeof(h));
+	endpoint_ask(&ctl, "client_acl 0\n");
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, h, sizeof(h));
 	hears(fd, SIGNATURE "\x20\0\0", 16);
 	ck_assert(says("connections", "unix"));
 	close(fd);
@@ -203,10 +203,10 @@ END_TEST
 static int
 come(const char *ip)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 	const char *h = text("PROXY TCP4 %s 127.0.0.1 4000 80\r\n", ip);
 
-	spot_send(fd, h, strlen(h));
+	endpoint_send(fd, h, strlen(h));
 	return fd;
 }
 
@@ -220,7 +220,7 @@ START_TEST(it_counts)
 	WAIT_FOR(ended("denied", 1), SOON);
 	close(fd);
 	fd = come("198.51.100.7");
-	spot_expect_echo(fd, "hello");
+	endpoint_expect_echo(fd, "hello");
 	ck_assert(says("connections", "198.51.100.7"));
 	close(fd);
 	WAIT_FOR(file_has(log, "client=198.51.100.7:4000 via=127.0.0.1:"),
@@ -237,15 +237,15 @@ START_TEST(sticky)
 	int fd, i;
 	char who[2][2] = { "", "" };
 
-	backend_start(&a, SPOT_TCP4, backend_say, "a");
-	backend_start(&b, SPOT_TCP4, backend_say, "b");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&a, ENDPOINT_TCP4, backend_say, "a");
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "b");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-O", "acl 5 permit 127.0.0.1", "-O",
 	    "accept_proxy 5", front.text, a.at.text, b.at.text, NULL);
 	for (i = 0; i < 6; i++) {
 		fd = come(i % 2 ? "192.0.2.1" : "198.51.100.1");
 		if (who[i % 2][0] == '\0')
-			spot_recv(fd, who[i % 2], 1);
+			endpoint_recv(fd, who[i % 2], 1);
 		else
 			hears(fd, who[i % 2], 1);
 		close(fd);
@@ -264,17 +264,17 @@ START_TEST(strangers)
 	int fd;
 
 	up("hello_timeout 60");
-	fd = spot_connect_from(&front, "127.0.0.2");
-	spot_expect_end(fd);
+	fd = endpoint_connect_from(&front, "127.0.0.2");
+	endpoint_expect_end(fd);
 	close(fd);
 	WAIT_FOR(ended("proxy_refused", 1), SOON);
 	ck_assert_int_eq(a.accepted, 0);
 	/* an empty list would be everybody */
 	ck_assert(says("no acl edge", "is empty: it must permit the proxies "
 				      "to trust"));
-	spot_ask(&ctl, "no accept_proxy\n");
-	fd = spot_connect_from(&front, "127.0.0.2");
-	spot_expect_echo(fd, LINE);
+	endpoint_ask(&ctl, "no accept_proxy\n");
+	fd = endpoint_connect_from(&front, "127.0.0.2");
+	endpoint_expect_echo(fd, LINE);
 	close(fd);
 	down();
 }
@@ -292,21 +292,21 @@ START_TEST(wrong_ones)
 
 	up("hello_timeout 60");
 	for (i = 0; i < 4; i++) {
-		fd = spot_connect(&front);
-		spot_send(fd, wrong[i], i == 3 ? 16 : strlen(wrong[i]));
+		fd = endpoint_connect(&front);
+		endpoint_send(fd, wrong[i], i == 3 ? 16 : strlen(wrong[i]));
 		WAIT_FOR(ended("proxy_invalid", (int)i + 1), SOON);
 		close(fd);
 	}
 	memset(junk, ' ', sizeof(junk));
 	memcpy(junk, "PROXY UNKNOWN", 13);
-	fd = spot_connect(&front);
-	spot_send(fd, junk, sizeof(junk));
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, junk, sizeof(junk));
 	WAIT_FOR(ended("proxy_invalid", 5), SOON);
 	close(fd);
-	fd = spot_connect(&front);
-	spot_send(fd, LINE, 20);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, LINE, 20);
 	shutdown(fd, SHUT_WR);
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 	WAIT_FOR(ended("proxy_invalid", 6), SOON);
 	ck_assert_int_eq(a.accepted, 0);
@@ -319,11 +319,11 @@ START_TEST(slow_ones)
 	int none, some;
 
 	up("hello_timeout 0.3");
-	none = spot_connect(&front);
-	some = spot_connect(&front);
-	spot_send(some, FOUR("\x0c"), 20);
-	spot_expect_end(none);
-	spot_expect_end(some);
+	none = endpoint_connect(&front);
+	some = endpoint_connect(&front);
+	endpoint_send(some, FOUR("\x0c"), 20);
+	endpoint_expect_end(none);
+	endpoint_expect_end(some);
 	WAIT_FOR(ended("proxy_timeout", 2), SOON);
 	close(none);
 	close(some);

@@ -17,24 +17,24 @@
 
 enum { SOON = 30000 };
 
-static struct spot front, ctl, at;
+static struct endpoint front, ctl, at;
 static struct child service;
 static struct pen pen;
 
 /* What clients come from: two addresses of IPv4, IPv6, a Unix socket. */
-static struct spot front6, front_unix;
+static struct endpoint front6, front_unix;
 
 /* `server` behind pen, which tells it in this version. */
 static void
 up(int version, const char *server)
 {
-	bool six = spot_has_kind(SPOT_TCP6);
+	bool six = endpoint_has_kind(ENDPOINT_TCP6);
 
-	spot_new(&ctl, SPOT_UNIX);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&front_unix, SPOT_UNIX);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&front_unix, ENDPOINT_UNIX);
 	if (six)
-		spot_new(&front6, SPOT_TCP6);
+		endpoint_new(&front6, ENDPOINT_TCP6);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O",
 	    text("proxy_protocol %d", version),
 	    text("%s,%s%s%s", front.text, front_unix.text, six ? "," : "",
@@ -63,8 +63,8 @@ answers(int fd, const char *what)
 {
 	const char *got;
 
-	spot_send(fd, request, sizeof(request) - 1);
-	got = spot_recv_all(fd);
+	endpoint_send(fd, request, sizeof(request) - 1);
+	got = endpoint_recv_all(fd);
 	ck_assert_msg(strstr(got, what) != NULL, "no %s in %s", what, got);
 	close(fd);
 }
@@ -72,17 +72,17 @@ answers(int fd, const char *what)
 static void
 web_clients(const char *unix_says)
 {
-	int fd = spot_connect_from(&front, "127.0.0.2");
+	int fd = endpoint_connect_from(&front, "127.0.0.2");
 
 	answers(fd,
 	    text("client=127.0.0.2,%d to=127.0.0.1,%d", port_of(fd),
 		front.port));
-	if (spot_has_kind(SPOT_TCP6)) {
-		fd = spot_connect(&front6);
+	if (endpoint_has_kind(ENDPOINT_TCP6)) {
+		fd = endpoint_connect(&front6);
 		answers(fd,
 		    text("client=::1,%d to=::1,%d", port_of(fd), front6.port));
 	}
-	answers(spot_connect(&front_unix), unix_says);
+	answers(endpoint_connect(&front_unix), unix_says);
 }
 
 START_TEST(nginx)
@@ -114,8 +114,7 @@ haproxy_start(const char *rest)
 	child_start(&service,
 	    (const char *[]){
 		child_find("haproxy"), "-db", "-f", conf, NULL });
-	WAIT_FOR(
-	    child_has_ended(&service) || spot_is_listening(&at), SOON);
+	WAIT_FOR(child_has_ended(&service) || endpoint_is_listening(&at), SOON);
 	ck_assert_msg(
 	    service.running, "haproxy: %s", child_err(&service));
 }
@@ -123,7 +122,7 @@ haproxy_start(const char *rest)
 START_TEST(haproxy)
 {
 	NEED_PROGRAM("haproxy");
-	spot_new(&at, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
 	haproxy_start(text(
 	    "frontend f\n  bind %s accept-proxy\n"
 	    "  http-request return status 200 content-type text/plain "
@@ -133,11 +132,11 @@ START_TEST(haproxy)
 	up(_i + 1, at.text);
 	web_clients("client=127.0.0.1,");
 	if (_i == 1) {
-		int fd = spot_connect(&front);
+		int fd = endpoint_connect(&front);
 		const char *got, *id;
 
-		spot_send(fd, request, sizeof(request) - 1);
-		got = spot_recv_all(fd);
+		endpoint_send(fd, request, sizeof(request) - 1);
+		got = endpoint_recv_all(fd);
 		id = strstr(got, "id=");
 		ck_assert_ptr_nonnull(id);
 		ck_assert_uint_eq(strspn(id + 3, "0123456789abcdef"), 16);
@@ -156,21 +155,21 @@ hears(int fd, const char *what)
 	char got[256];
 
 	ck_assert_uint_lt(strlen(what), sizeof(got));
-	spot_set_deadline(fd, SOON);
-	spot_recv(fd, got, strlen(what));
+	endpoint_set_deadline(fd, SOON);
+	endpoint_recv(fd, got, strlen(what));
 	ck_assert_int_eq(memcmp(got, what, strlen(what)), 0);
 }
 
 /* A client that waits for the greeting, and who the log says that it is. */
 static void
-greeted(const struct spot *from, const char *ip, const char *greeting,
+greeted(const struct endpoint *from, const char *ip, const char *greeting,
     const char *logged)
 {
-	int fd = from == &front ? spot_connect_from(from, ip)
-				: spot_connect(from);
+	int fd = from == &front ? endpoint_connect_from(from, ip)
+				: endpoint_connect(from);
 
 	hears(fd, greeting);
-	spot_send(fd, "QUIT\r\n", 6);
+	endpoint_send(fd, "QUIT\r\n", 6);
 	close(fd);
 	WAIT_FOR(strstr(child_out(&service), logged) != NULL ||
 		strstr(child_err(&service), logged) != NULL,
@@ -183,19 +182,19 @@ START_TEST(postfix)
 
 	if (lacks != NULL)
 		SKIP(lacks);
-	spot_new(&at, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
 	postfix_up(
 	    &service, &at, "smtpd_upstream_proxy_protocol = haproxy\n");
 	up(_i + 1, at.text);
 	greeted(&front, "127.0.0.2", "220 mail.test ESMTP",
 	    "connect from unknown[127.0.0.2]");
-	if (spot_has_kind(SPOT_TCP6))
+	if (endpoint_has_kind(ENDPOINT_TCP6))
 		greeted(&front6, NULL, "220 mail.test ESMTP", "[::1]");
 	greeted(&front_unix, NULL, "220 mail.test ESMTP", "[127.0.0.1]");
 	/* checks of health are heard, too */
-	spot_ask(&ctl, "check_interval 0.2;check expect '220 mail.test'\n");
-	WAIT_FOR(strstr(spot_ask(&ctl, "checks\n"), "result ok") != NULL,
-	    SOON);
+	endpoint_ask(&ctl, "check_interval 0.2;check expect '220 mail.test'\n");
+	WAIT_FOR(
+	    strstr(endpoint_ask(&ctl, "checks\n"), "result ok") != NULL, SOON);
 	pen_down(&pen);
 	postfix_down(&service, &at);
 }
@@ -211,11 +210,11 @@ START_TEST(dovecot)
 
 	if (lacks != NULL)
 		SKIP(lacks);
-	spot_new(&at, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
 	dovecot_up(&service, &at, behind_proxy);
 	up(_i + 1, at.text);
 	greeted(&front, "127.0.0.2", "* OK ", "rip=127.0.0.2");
-	if (spot_has_kind(SPOT_TCP6))
+	if (endpoint_has_kind(ENDPOINT_TCP6))
 		greeted(&front6, NULL, "* OK ", "rip=::1");
 	greeted(&front_unix, NULL, "* OK ", "rip=127.0.0.1");
 	pen_down(&pen);
@@ -239,21 +238,21 @@ START_TEST(behind_haproxy)
 	NEED_PROGRAM("nginx");
 	nginx_up_with(&n, "client=$proxy_protocol_addr,$proxy_protocol_port",
 	    "proxy_protocol", "");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O", "proxy_protocol 1",
 	    "-O", "acl edge permit 127.0.0.1", "-O", "accept_proxy edge", "-O",
 	    text("session_log %s", log), front.text, n.at.text, NULL);
-	spot_new(&at, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
 	haproxy_start(text("listen l\n  mode tcp\n  bind %s\n"
 			   "  unique-id-format %%ci-%%cp\n"
 			   "  server s %s check inter 200ms %s\n",
 	    at.text, front.text, sends[_i]));
-	fd = spot_connect_from(&at, "127.0.0.2");
+	fd = endpoint_connect_from(&at, "127.0.0.2");
 	answers(fd, text("client=127.0.0.2,%d", port_of(fd)));
 	WAIT_FOR(file_has(log, "client=127.0.0.2:"), SOON);
-	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&ctl, "statistics\n"), "closed_proxy_invalid 0\n"));
+	ck_assert_ptr_nonnull(strstr(
+	    endpoint_ask(&ctl, "statistics\n"), "closed_proxy_invalid 0\n"));
 	pen_down(&pen);
 	child_stop(&service, SIGTERM);
 	nginx_down(&n);

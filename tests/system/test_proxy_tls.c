@@ -62,7 +62,7 @@ START_TEST(fields_of_the_client)
 	tls_chain_begin(&c);
 	w.cert = w.key = tls_chain_cert(&c, "client.pem",
 	    (struct cert_wish){ .name = "somebody", .for_client = true });
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(&c,
 	    text("ssl_cert %s;ssl_ca_file %s;ssl_request;ssl_alpn "
 		 "http/1.1;proxy_protocol 2",
@@ -103,19 +103,19 @@ START_TEST(in_front_of_a_client)
 	int fd;
 
 	tls_chain_begin(&c);
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(&c,
 	    text("ssl_cert %s;acl edge permit 127.0.0.1;accept_proxy "
 		 "edge;proxy_protocol 1",
 		c.site),
 	    server.at.text, NULL);
-	fd = spot_connect(&c.front);
-	spot_send(fd, LINE, _i == 0 ? sizeof(LINE) - 1 : 20);
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, LINE, _i == 0 ? sizeof(LINE) - 1 : 20);
 	if (_i == 1) {
 		WAIT_FOR(strstr(tls_chain_ask(&c, "connections"), "hello") !=
 			NULL,
 		    5000);
-		spot_send(fd, &LINE[20], sizeof(LINE) - 1 - 20);
+		endpoint_send(fd, &LINE[20], sizeof(LINE) - 1 - 20);
 	}
 	p = tls_peer_open(fd, &w);
 	ck_assert_ptr_nonnull(p);
@@ -127,7 +127,7 @@ START_TEST(in_front_of_a_client)
 	tls_peer_expect_echo(p, "hello");
 	tls_peer_close(p);
 	/* TLS without a header */
-	ck_assert_ptr_null(tls_peer_open(spot_connect(&c.front), &w));
+	ck_assert_ptr_null(tls_peer_open(endpoint_connect(&c.front), &w));
 	tls_chain_counts(&c, "closed_proxy_invalid", 1);
 	tls_chain_down(&c);
 	backend_stop(&server);
@@ -170,8 +170,8 @@ START_TEST(in_front_of_a_server)
 		c.ca_file, _i == 0 ? "" : ";idlers 2"),
 	    echo.backend.at.text, NULL);
 	for (i = 0; i < 4; i++) { /* later ones resume */
-		fd = spot_connect(&c.front);
-		spot_expect_echo(fd, "hello");
+		fd = endpoint_connect(&c.front);
+		endpoint_expect_echo(fd, "hello");
 		close(fd);
 	}
 	ck_assert_int_eq(lines, 4);
@@ -201,9 +201,9 @@ START_TEST(nginx_over_tls)
 	tls_chain_up(&c,
 	    text("ssl_upstream;ssl_upstream_ca %s;proxy_protocol 2", c.ca_file),
 	    n.at.text, NULL);
-	fd = spot_connect_from(&c.front, "127.0.0.2");
-	spot_send(fd, "GET / HTTP/1.0\r\n\r\n", 18);
-	got = spot_recv_all(fd);
+	fd = endpoint_connect_from(&c.front, "127.0.0.2");
+	endpoint_send(fd, "GET / HTTP/1.0\r\n\r\n", 18);
+	got = endpoint_recv_all(fd);
 	ck_assert_msg(strstr(got, "client=127.0.0.2") != NULL, "%s", got);
 	close(fd);
 	tls_chain_down(&c);

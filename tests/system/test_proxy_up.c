@@ -21,13 +21,13 @@ enum { SOON = 10000 };
 #define SIGNATURE "\r\n\r\n\0\r\nQUIT\n"
 
 static struct backend a, b;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 static void
 up(const char *settings)
 {
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O", settings, front.text,
 	    a.at.text, NULL);
 }
@@ -35,7 +35,7 @@ up(const char *settings)
 static bool
 says(const char *line, const char *what)
 {
-	return strstr(spot_ask(&ctl, text("%s\n", line)), what) != NULL;
+	return strstr(endpoint_ask(&ctl, text("%s\n", line)), what) != NULL;
 }
 
 /* The port of a client of ours. */
@@ -57,37 +57,37 @@ hears(int fd, const void *bytes, size_t n)
 	char got[512];
 
 	ck_assert_uint_le(n, sizeof(got));
-	spot_recv(fd, got, n);
+	endpoint_recv(fd, got, n);
 	ck_assert_int_eq(memcmp(got, bytes, n), 0);
 }
 
 static void
-hears_line(int fd, enum spot_kind kind)
+hears_line(int fd, enum endpoint_kind kind)
 {
-	const char *host = kind == SPOT_TCP6 ? "::1" : "127.0.0.1";
+	const char *host = kind == ENDPOINT_TCP6 ? "::1" : "127.0.0.1";
 	const char *line = text("PROXY TCP%d %s %s %d %d\r\n",
-	    kind == SPOT_TCP6 ? 6 : 4, host, host, port_of(fd), front.port);
+	    kind == ENDPOINT_TCP6 ? 6 : 4, host, host, port_of(fd), front.port);
 
 	hears(fd, line, strlen(line));
 }
 
 /* A client without an address is pen itself, where that has one. */
 static void
-hears_ourselves(int fd, enum spot_kind kind)
+hears_ourselves(int fd, enum endpoint_kind kind)
 {
-	const char *host = kind == SPOT_TCP6 ? "::1" : "127.0.0.1", *line;
+	const char *host = kind == ENDPOINT_TCP6 ? "::1" : "127.0.0.1", *line;
 	char got[120] = "", *end = got;
 	int port;
 
 	do
-		spot_recv(fd, end, 1);
+		endpoint_recv(fd, end, 1);
 	while (*end++ != '\n' && end < got + sizeof(got) - 1);
-	if (kind == SPOT_UNIX) {
+	if (kind == ENDPOINT_UNIX) {
 		ck_assert_str_eq(got, "PROXY UNKNOWN\r\n");
 		return;
 	}
-	line = text("PROXY TCP%d %s %s ", kind == SPOT_TCP6 ? 6 : 4, host,
-	    host);
+	line = text(
+	    "PROXY TCP%d %s %s ", kind == ENDPOINT_TCP6 ? 6 : 4, host, host);
 	ck_assert_int_eq(strncmp(got, line, strlen(line)), 0);
 	ck_assert_int_eq(sscanf(got + strlen(line), "%*d %d", &port), 1);
 	ck_assert_int_eq(port, a.at.port);
@@ -95,28 +95,29 @@ hears_ourselves(int fd, enum spot_kind kind)
 
 /* ---- version 1 ---- */
 
-static const enum spot_kind kinds[] = { SPOT_TCP4, SPOT_TCP6, SPOT_UNIX };
+static const enum endpoint_kind kinds[] = { ENDPOINT_TCP4, ENDPOINT_TCP6,
+	ENDPOINT_UNIX };
 
 START_TEST(lines)
 {
-	enum spot_kind in = kinds[_i % 3], out = kinds[_i / 3];
+	enum endpoint_kind in = kinds[_i % 3], out = kinds[_i / 3];
 	int fd;
 
-	if (!spot_has_kind(in) || !spot_has_kind(out))
+	if (!endpoint_has_kind(in) || !endpoint_has_kind(out))
 		SKIP("no IPv6 here");
 	backend_start(&a, out, backend_echo, NULL);
-	spot_new(&front, in);
+	endpoint_new(&front, in);
 	up("proxy_protocol 1");
-	fd = spot_connect(&front);
-	spot_send(fd, "hello", 5);
-	if (in == SPOT_UNIX)
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, "hello", 5);
+	if (in == ENDPOINT_UNIX)
 		hears_ourselves(fd, out);
 	else
 		hears_line(fd, in);
 	hears(fd, "hello", 5);
-	spot_expect_echo(fd, "again");
+	endpoint_expect_echo(fd, "again");
 	shutdown(fd, SHUT_WR);
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 	/* it is no byte of the client's, but what the server sent is its own */
 	WAIT_FOR(says("servers", " sx 10 rx "), SOON);
@@ -134,15 +135,15 @@ hears_binary(int fd, int family, size_t addresses, unsigned char tlvs[256])
 	unsigned char head[16 + 36];
 	size_t n;
 
-	spot_recv(fd, head, 16);
+	endpoint_recv(fd, head, 16);
 	ck_assert_int_eq(memcmp(head, SIGNATURE, 12), 0);
 	ck_assert_int_eq(head[12], 0x21);
 	ck_assert_int_eq(head[13], family);
 	n = (size_t)(head[14] << 8 | head[15]);
 	ck_assert_uint_ge(n, addresses);
 	ck_assert_uint_le(n - addresses, 256);
-	spot_recv(fd, head + 16, addresses);
-	spot_recv(fd, tlvs, n - addresses);
+	endpoint_recv(fd, head + 16, addresses);
+	endpoint_recv(fd, tlvs, n - addresses);
 	ck_assert_int_eq(
 	    head[16 + addresses - 4] << 8 | head[16 + addresses - 3],
 	    port_of(fd));
@@ -160,20 +161,20 @@ START_TEST(binary)
 	unsigned char one[256], two[256];
 	int fd;
 
-	if (!spot_has_kind(kinds[_i]))
+	if (!endpoint_has_kind(kinds[_i]))
 		SKIP("no IPv6 here");
-	backend_start(&a, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, kinds[_i]);
+	backend_start(&a, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, kinds[_i]);
 	up(text("proxy_protocol 2;session_log %s", log));
-	fd = spot_connect(&front);
-	spot_send(fd, "hello", 5);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, "hello", 5);
 	/* nothing but the number of the connection: 16 digits */
 	ck_assert_uint_eq(hears_binary(fd, family[_i], size[_i], one), 19);
 	hears(fd, "hello", 5);
 	ck_assert_int_eq(memcmp(one, "\5\0\x10", 3), 0);
 	close(fd);
 	WAIT_FOR(file_has(log, text(" id=%.16s ", (char *)one + 3)), SOON);
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	ck_assert_uint_eq(hears_binary(fd, family[_i], size[_i], two), 19);
 	ck_assert_int_ne(memcmp(one, two, 19), 0);
 	close(fd);
@@ -194,11 +195,11 @@ START_TEST(name_of_passing_tls)
 	unsigned char tlvs[256];
 	int fd;
 
-	backend_start(&a, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&a, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	up(text("proxy_protocol 2;session_log %s;route sni one.test 0", log));
-	fd = spot_connect(&front);
-	spot_send(fd, hello, sizeof(hello));
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, hello, sizeof(hello));
 	ck_assert_uint_eq(hears_binary(fd, 0x11, 12, tlvs), 11 + 19);
 	ck_assert_int_eq(memcmp(tlvs, "\2\0\10one.test", 11), 0);
 	hears(fd, hello, sizeof(hello));
@@ -214,12 +215,12 @@ START_TEST(unix_is_local)
 {
 	int fd;
 
-	backend_start(&a, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_UNIX);
+	backend_start(&a, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_UNIX);
 	up("proxy_protocol 2");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	hears(fd, SIGNATURE "\x20\0\0", 16);
-	spot_expect_echo(fd, "hello");
+	endpoint_expect_echo(fd, "hello");
 	close(fd);
 	pen_down(&pen);
 	backend_stop(&a);
@@ -250,13 +251,13 @@ START_TEST(server_speaks_first)
 	int fd;
 
 	backend_start(&a, kinds[_i / 2 == 0 ? 0 : 2], greet, NULL);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	up(settings[_i % 2]);
 	if (_i % 2 == 1)
 		WAIT_FOR(a.accepted == 3, SOON);
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	hears(fd, "220 hello\r\n", 11);
-	spot_expect_echo(fd, "HELO");
+	endpoint_expect_echo(fd, "HELO");
 	close(fd);
 	pen_down(&pen);
 	backend_stop(&a);
@@ -281,19 +282,19 @@ START_TEST(in_one_segment)
 {
 	int one, two;
 
-	backend_start(&a, SPOT_TCP4, greet, NULL);
-	backend_start(&b, SPOT_TCP4, first_read, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&a, ENDPOINT_TCP4, greet, NULL);
+	backend_start(&b, ENDPOINT_TCP4, first_read, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	up("proxy_protocol 1;queue 60;server 0 hard 1");
-	one = spot_connect(&front);
+	one = endpoint_connect(&front);
 	hears(one, "220 hello\r\n", 11);
-	two = spot_connect(&front);
-	spot_send(two, "hello", 5);
+	two = endpoint_connect(&front);
+	endpoint_send(two, "hello", 5);
 	WAIT_FOR(says("statistics", "queued 1\n"), SOON);
-	spot_ask(&ctl, text("server add %s\n", b.at.text));
-	hears_line(two, SPOT_TCP4);
+	endpoint_ask(&ctl, text("server add %s\n", b.at.text));
+	hears_line(two, ENDPOINT_TCP4);
 	hears(two, "hello", 5);
-	spot_expect_end(two);
+	endpoint_expect_end(two);
 	close(two);
 	close(one);
 	pen_down(&pen);
@@ -306,25 +307,25 @@ END_TEST
  * each server may have a version of its own. */
 START_TEST(next_server)
 {
-	struct spot nobody;
+	struct endpoint nobody;
 	int fd;
 
-	backend_start(&a, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&nobody, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&a, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&nobody, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O", "proxy_protocol 2",
 	    front.text, nobody.text, a.at.text, NULL);
-	spot_ask(&ctl, "server 1 proxy_protocol 1\n");
-	fd = spot_connect(&front);
-	spot_send(fd, "hello", 5);
-	hears_line(fd, SPOT_TCP4);
-	spot_expect_echo(fd, "hello");
+	endpoint_ask(&ctl, "server 1 proxy_protocol 1\n");
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, "hello", 5);
+	hears_line(fd, ENDPOINT_TCP4);
+	endpoint_expect_echo(fd, "hello");
 	close(fd);
 	ck_assert(says("statistics", "retries 1\n"));
-	spot_ask(&ctl, "server 1 proxy_protocol off\n");
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "nothing");
+	endpoint_ask(&ctl, "server 1 proxy_protocol off\n");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "nothing");
 	close(fd);
 	pen_down(&pen);
 	backend_stop(&a);
@@ -338,26 +339,27 @@ START_TEST(little_and_much)
 	size_t at;
 	int fd;
 
-	backend_start(&a, SPOT_TCP4, backend_echo, NULL);
-	backend_start(&b, SPOT_TCP4, backend_sink, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&a, ENDPOINT_TCP4, backend_echo, NULL);
+	backend_start(&b, ENDPOINT_TCP4, backend_sink, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	up("proxy_protocol 1");
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	shutdown(fd, SHUT_WR);
-	hears_line(fd, SPOT_TCP4);
-	spot_expect_end(fd);
+	hears_line(fd, ENDPOINT_TCP4);
+	endpoint_expect_end(fd);
 	close(fd);
-	spot_ask(&ctl, text("server add %s;server 0 drain\n", b.at.text));
-	fd = spot_connect(&front);
+	endpoint_ask(&ctl, text("server add %s;server 0 drain\n", b.at.text));
+	fd = endpoint_connect(&front);
 	for (at = 0; at < 8 << 20; at += sizeof(bytes)) {
 		pattern_fill(1, at, bytes, sizeof(bytes));
-		spot_send(fd, bytes, sizeof(bytes));
+		endpoint_send(fd, bytes, sizeof(bytes));
 	}
 	shutdown(fd, SHUT_WR);
-	ck_assert_str_eq(spot_recv_all(fd),
+	ck_assert_str_eq(endpoint_recv_all(fd),
 	    text("received %zu\n",
-		at + strlen(text("PROXY TCP4 127.0.0.1 127.0.0.1 %d %d\r\n",
-			 port_of(fd), front.port))));
+		at +
+		    strlen(text("PROXY TCP4 127.0.0.1 127.0.0.1 %d %d\r\n",
+			port_of(fd), front.port))));
 	close(fd);
 	pen_down(&pen);
 	backend_stop(&a);
@@ -393,9 +395,9 @@ START_TEST(checks_are_nobody)
 	static const char *const checks[] = { "connect", "expect hello",
 		"send 'hi' expect 'hellohi'", "http /" };
 
-	backend_start(&a, SPOT_TCP4, count_nobody,
+	backend_start(&a, ENDPOINT_TCP4, count_nobody,
 	    _i == 3 ? "HTTP/1.0 200 OK\r\n\r\n" : "hello");
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	up(text("proxy_protocol 1;check_interval 0.2;check %s", checks[_i]));
 	WAIT_FOR(nobodies >= 3, SOON);
 	WAIT_FOR(says("servers json", "\"check_result\":\"ok\"") ||
@@ -410,9 +412,9 @@ END_TEST
  * has none for clients. */
 START_TEST(check_port)
 {
-	backend_start(&a, SPOT_TCP4, backend_echo, NULL);
-	backend_start(&b, SPOT_TCP4, count_nobody, "hello");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&a, ENDPOINT_TCP4, backend_echo, NULL);
+	backend_start(&b, ENDPOINT_TCP4, count_nobody, "hello");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	if (_i == 1)
 		strcpy(a.at.text, "127.0.0.1:0");
 	up(text("proxy_protocol 1;check_interval 0.2;check_port %d;"

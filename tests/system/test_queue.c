@@ -16,7 +16,7 @@
 
 enum { SOON = 10000, WAITING = 4 };
 
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct backend b[2];
 static struct pen pen;
 static int first, waiting[WAITING]; /* clients */
@@ -27,14 +27,14 @@ static long
 counter(const char *name)
 {
 	return report_number(
-	    spot_ask(&ctl, "statistics\n"), text("\n%s ", name));
+	    endpoint_ask(&ctl, "statistics\n"), text("\n%s ", name));
 }
 
 static void
 command(const char *line)
 {
 	ck_assert_ptr_null(
-	    strstr(spot_ask(&ctl, text("%s\n", line)), "error"));
+	    strstr(endpoint_ask(&ctl, text("%s\n", line)), "error"));
 }
 
 /* ---- clients ---- */
@@ -42,7 +42,7 @@ command(const char *line)
 static void
 is_served(int fd)
 {
-	spot_expect_echo(fd, "served");
+	endpoint_expect_echo(fd, "served");
 }
 
 /* One takes the only place, the others wait, in this order. */
@@ -51,10 +51,10 @@ fill(int n)
 {
 	int i;
 
-	first = spot_connect(&front);
+	first = endpoint_connect(&front);
 	is_served(first);
 	for (i = 0; i < n; i++) {
-		waiting[i] = spot_connect(&front);
+		waiting[i] = endpoint_connect(&front);
 		WAIT_FOR(counter("queued") == i + 1, SOON);
 	}
 }
@@ -65,9 +65,9 @@ up(const char *queue, const char *mode, const char *limits)
 	int i;
 
 	for (i = 0; i < 2; i++)
-		backend_start(&b[i], SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+		backend_start(&b[i], ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-C", ctl.text, "--queue", queue, "-O", mode,
 	    front.text, text("%s:%s", b[0].at.text, limits), NULL);
 }
@@ -118,20 +118,20 @@ START_TEST(oldest_first)
 
 	up("60", modes[_i / 2], limits[_i % 2]);
 	/* a soft limit lets in who was there before */
-	first = spot_connect_from(&front, "127.0.6.1");
+	first = endpoint_connect_from(&front, "127.0.6.1");
 	is_served(first);
 	for (i = 0; i < WAITING; i++) {
 		waiting[i] =
-		    spot_connect_from(&front, text("127.0.7.%d", i + 1));
-		spot_send(waiting[i], &"abcd"[i], 1);
+		    endpoint_connect_from(&front, text("127.0.7.%d", i + 1));
+		endpoint_send(waiting[i], &"abcd"[i], 1);
 		WAIT_FOR(counter("queued") == i + 1, SOON);
 	}
 	ck_assert_int_eq(counter("connecting"), 0);
-	ck_assert_ptr_nonnull(strstr(
-	    spot_ask(&ctl, "connections\n"), " state queued "));
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&ctl, "connections\n"), " state queued "));
 	for (i = 0; i < WAITING; i++) {
 		close(i == 0 ? first : waiting[i - 1]);
-		spot_recv(waiting[i], got, 1);
+		endpoint_recv(waiting[i], got, 1);
 		ck_assert_int_eq(got[0], "abcd"[i]);
 		is_served(waiting[i]);
 		ck_assert_int_eq(b[0].accepted, i + 2);
@@ -153,16 +153,16 @@ START_TEST(newcomer_of_the_same_wake_up)
 	up("60", "roundrobin", "1:1");
 	fill(1);
 	kill(pen.child.pid, SIGSTOP);
-	spot_reset(first);
-	newcomer = spot_connect(&front);
-	spot_send(newcomer, "new", 3);
+	endpoint_reset(first);
+	newcomer = endpoint_connect(&front);
+	endpoint_send(newcomer, "new", 3);
 	kill(pen.child.pid, SIGCONT);
 	is_served(waiting[0]);
 	WAIT_FOR(counter("queued") == 1, SOON);
 	ck_assert_int_eq(b[0].accepted, 2);
 	ck_assert_int_eq(counter("queued_total"), 2);
 	close(waiting[0]);
-	spot_recv(newcomer, got, 3);
+	endpoint_recv(newcomer, got, 3);
 	ck_assert_int_eq(memcmp(got, "new", 3), 0);
 	is_served(newcomer);
 	close(newcomer);
@@ -192,7 +192,7 @@ START_TEST(waiting_has_an_end)
 
 	up("1", "roundrobin", "1:1");
 	fill(1);
-	spot_expect_reset(waiting[0]);
+	endpoint_expect_reset(waiting[0]);
 	ck_assert_int_ge(wait_now_ms() - began, 900);
 	ck_assert_int_eq(counter("closed_queue_timeout"), 1);
 	ck_assert_int_eq(counter("queued"), 0);
@@ -208,8 +208,8 @@ START_TEST(time_set_anew)
 	up("60", "roundrobin", "1:1");
 	fill(2);
 	command("queue 0");
-	spot_expect_reset(waiting[0]);
-	spot_expect_reset(waiting[1]);
+	endpoint_expect_reset(waiting[0]);
+	endpoint_expect_reset(waiting[1]);
 	ck_assert_int_eq(counter("closed_queue_timeout"), 2);
 	leave(2);
 	down();
@@ -221,8 +221,8 @@ START_TEST(leaving_clients)
 {
 	up("60", "roundrobin", "1:1");
 	fill(3);
-	spot_send(waiting[0], "x", 1);
-	spot_reset(waiting[0]);
+	endpoint_send(waiting[0], "x", 1);
+	endpoint_reset(waiting[0]);
 	WAIT_FOR(counter("queued") == 2, SOON);
 	ck_assert_int_eq(counter("closed_client_reset"), 1);
 	close(first);
@@ -242,12 +242,12 @@ START_TEST(half_closed_client)
 {
 	up("60", "roundrobin", "1:1");
 	fill(2);
-	spot_send(waiting[0], "question", 8);
+	endpoint_send(waiting[0], "question", 8);
 	shutdown(waiting[0], SHUT_WR);
 	shutdown(waiting[1], SHUT_WR);
 	close(first);
-	ck_assert_str_eq(spot_recv_all(waiting[0]), "question");
-	ck_assert_str_eq(spot_recv_all(waiting[1]), "");
+	ck_assert_str_eq(endpoint_recv_all(waiting[0]), "question");
+	ck_assert_str_eq(endpoint_recv_all(waiting[1]), "");
 	ck_assert_int_eq(b[0].accepted, 3);
 	leave(2);
 	down();
@@ -259,7 +259,7 @@ START_TEST(closed_by_command)
 	up("60", "roundrobin", "1:1");
 	fill(2);
 	command("close 1");
-	spot_expect_reset(waiting[0]);
+	endpoint_expect_reset(waiting[0]);
 	ck_assert_int_eq(counter("queued"), 1);
 	close(first);
 	is_served(waiting[1]);
@@ -274,8 +274,8 @@ START_TEST(stopped)
 	up("60", "roundrobin", "1:1");
 	fill(2);
 	down();
-	spot_expect_reset(waiting[0]);
-	spot_expect_reset(waiting[1]);
+	endpoint_expect_reset(waiting[0]);
+	endpoint_expect_reset(waiting[1]);
 }
 END_TEST
 
@@ -285,10 +285,10 @@ START_TEST(client_resets_unseen)
 {
 	up("60", "poll;roundrobin", "1:1");
 	fill(2);
-	spot_send(waiting[0], "x", 1);
+	endpoint_send(waiting[0], "x", 1);
 	/* it was heard, and is listened to no more */
 	ck_assert_int_eq(counter("queued"), 2);
-	spot_reset(waiting[0]);
+	endpoint_reset(waiting[0]);
 	close(first);
 	is_served(waiting[1]);
 	WAIT_FOR(counter("closed_client_reset") == 1, SOON);
@@ -314,7 +314,7 @@ END_TEST
 /* The only server is restarted just as their turn comes. */
 START_TEST(refused_at_its_turn)
 {
-	struct spot at;
+	struct endpoint at;
 
 	up("60", "retry 0;roundrobin", "1:1");
 	fill(2);
@@ -376,9 +376,9 @@ START_TEST(reload)
 {
 	const char *path = scratch("pen.conf");
 
-	backend_start(&b[0], SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b[0], ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	write_file(path, config("max 1 hard 1"));
 	pen_up(&pen, &ctl, "-C", ctl.text, "-F", path, NULL);
 	fill(2);
@@ -404,9 +404,9 @@ START_TEST(reload_leaves_none_full)
 	int i;
 
 	for (i = 0; i < 2; i++)
-		backend_start(&b[i], SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+		backend_start(&b[i], ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	write_file(path, config("max 1 hard 1"));
 	pen_up(&pen, &ctl, "-C", ctl.text, "-F", path, NULL);
 	fill(2);
@@ -418,7 +418,7 @@ START_TEST(reload_leaves_none_full)
 		if (_i == 1)
 			is_served(waiting[i]);
 		else
-			spot_expect_reset(waiting[i]);
+			endpoint_expect_reset(waiting[i]);
 	ck_assert_int_eq(counter("queued"), 0);
 	ck_assert_int_eq(counter("closed_no_server"), _i == 1 ? 0 : 2);
 	ck_assert_int_eq(b[1].accepted, _i == 1 ? 2 : 0);
@@ -431,7 +431,7 @@ END_TEST
 /* A server comes back from its blacklisting, when nobody else comes or goes. */
 START_TEST(server_comes_back)
 {
-	struct spot at;
+	struct endpoint at;
 
 	up("60", "roundrobin", "1:1");
 	at = b[1].at;
@@ -452,11 +452,11 @@ START_TEST(access_lists)
 	up("60", "roundrobin", "1:1");
 	command("acl 1 deny 127.0.7.1; acl 1 permit 0.0.0.0/0");
 	command(text("server add %s; server 1 acl 1 down", b[1].at.text));
-	first = spot_connect(&front);
+	first = endpoint_connect(&front);
 	is_served(first);
-	waiting[0] = spot_connect_from(&front, "127.0.7.1");
+	waiting[0] = endpoint_connect_from(&front, "127.0.7.1");
 	WAIT_FOR(counter("queued") == 1, SOON);
-	waiting[1] = spot_connect_from(&front, "127.0.7.2");
+	waiting[1] = endpoint_connect_from(&front, "127.0.7.2");
 	WAIT_FOR(counter("queued") == 2, SOON);
 	command("server 1 up");
 	is_served(waiting[1]);
@@ -487,8 +487,8 @@ START_TEST(who_does_not_wait)
 	up(t[_i].queue, t[_i].mode, "1:1");
 	fill(0);
 	command(t[_i].command);
-	waiting[0] = spot_connect(&front);
-	spot_expect_reset(waiting[0]);
+	waiting[0] = endpoint_connect(&front);
+	endpoint_expect_reset(waiting[0]);
 	ck_assert_int_eq(
 	    counter(_i == 3 ? "closed_denied" : "closed_no_server"), 1);
 	ck_assert_int_eq(counter("queued_total"), 0);
@@ -505,8 +505,8 @@ START_TEST(tries_used_up)
 	fill(0);
 	command(text("server add %s", b[1].at.text));
 	backend_stop(&b[1]);
-	waiting[0] = spot_connect(&front);
-	spot_expect_reset(waiting[0]);
+	waiting[0] = endpoint_connect(&front);
+	endpoint_expect_reset(waiting[0]);
 	ck_assert_int_eq(counter("closed_no_server"), 1);
 	ck_assert_int_eq(counter("queued_total"), 0);
 	leave(1);
@@ -521,7 +521,7 @@ START_TEST(emergency_server)
 	up("60", "roundrobin", "1:1");
 	command(text("emergency %s", b[1].at.text));
 	fill(0);
-	waiting[0] = spot_connect(&front);
+	waiting[0] = endpoint_connect(&front);
 	is_served(waiting[0]);
 	ck_assert_int_eq(b[1].accepted, 1);
 	ck_assert_int_eq(counter("queued_total"), 0);

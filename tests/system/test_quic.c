@@ -20,7 +20,7 @@
 enum { SIZE = 30000000 };
 
 static bool
-somebody_is_at(const struct spot *s)
+somebody_is_at(const struct endpoint *s)
 {
 	int fd = socket(s->addr.ss_family, SOCK_DGRAM, 0), rc;
 
@@ -50,7 +50,7 @@ START_TEST(downloads)
 		   *cert = scratch("cert.pem"), *got = scratch("got"),
 		   *moves = _i == 0 ? "--quiet" : "--change-local-addr=5ms";
 	struct child server, client;
-	struct spot at, front, ctl;
+	struct endpoint at, front, ctl;
 	struct pen pen;
 
 	NEED_PROGRAM("gtlsserver");
@@ -61,9 +61,9 @@ START_TEST(downloads)
 	    "-subj", "/CN=localhost", NULL);
 	make_page(scratch("page"));
 	ck_assert_int_eq(mkdir(got, 0755), 0);
-	udp_spot(&at, SPOT_TCP4);
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_endpoint(&at, ENDPOINT_TCP4);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	child_start(&server,
 	    (const char *[]){ child_find("gtlsserver"), "--quiet", "-d", root,
 		udp_host(&at), text("%d", at.port), key, cert, NULL });
@@ -79,7 +79,7 @@ START_TEST(downloads)
 	    child_wait(&client, 40000) == 0, "%s", child_err(&client));
 	(void)run_program(
 	    10000, "cmp", scratch("page"), scratch("got/page"), NULL);
-	ck_assert_ptr_nonnull(strstr(spot_ask(&ctl, "statistics\n"),
+	ck_assert_ptr_nonnull(strstr(endpoint_ask(&ctl, "statistics\n"),
 	    _i == 0 ? "flows_opened 1\n" : "flows_opened 2\n"));
 	pen_down(&pen);
 	child_stop(&server, SIGTERM);

@@ -16,19 +16,19 @@
 START_TEST(round_robin)
 {
 	struct backend a, b, c;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 	int i, first;
 
-	backend_start(&a, SPOT_TCP4, backend_say, "a");
-	backend_start(&b, SPOT_TCP4, backend_say, "b");
-	backend_start(&c, SPOT_TCP4, backend_say, "c");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&a, ENDPOINT_TCP4, backend_say, "a");
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "b");
+	backend_start(&c, ENDPOINT_TCP4, backend_say, "c");
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", front.text, a.at.text, b.at.text, c.at.text,
 	    NULL);
-	first = *spot_hear(&front) - 'a';
+	first = *endpoint_hear(&front) - 'a';
 	for (i = 1; i < 30; i++)
-		ck_assert_int_eq(*spot_hear(&front) - 'a', (first + i) % 3);
+		ck_assert_int_eq(*endpoint_hear(&front) - 'a', (first + i) % 3);
 	pen_down(&pen);
 	ck_assert_int_eq(a.accepted, 10);
 	ck_assert_int_eq(b.accepted, 10);
@@ -41,29 +41,29 @@ END_TEST
 
 /* One front, one back; `i` says which kinds. */
 static void
-try_pair(enum spot_kind in, enum spot_kind out)
+try_pair(enum endpoint_kind in, enum endpoint_kind out)
 {
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 	int one, two;
 
 	backend_start(&b, out, backend_echo, NULL);
-	spot_new(&front, in);
+	endpoint_new(&front, in);
 	pen_up(&pen, &front, "-r", front.text, b.at.text, NULL);
-	one = spot_connect(&front);
-	two = spot_connect(&front);
-	spot_expect_echo(one, "first");
-	spot_expect_echo(two, "second");
-	spot_expect_echo(one, "third");
+	one = endpoint_connect(&front);
+	two = endpoint_connect(&front);
+	endpoint_expect_echo(one, "first");
+	endpoint_expect_echo(two, "second");
+	endpoint_expect_echo(one, "third");
 	shutdown(one, SHUT_WR);
-	spot_expect_end(one);
-	spot_expect_echo(two, "fourth");
+	endpoint_expect_end(one);
+	endpoint_expect_echo(two, "fourth");
 	close(one);
 	close(two);
 	WAIT_FOR(b.open == 0, 5000);
 	pen_down(&pen);
-	if (in == SPOT_UNIX)
+	if (in == ENDPOINT_UNIX)
 		ck_assert_int_ne(access(front.text, F_OK), 0);
 	backend_stop(&b);
 }
@@ -72,9 +72,9 @@ START_TEST(every_kind_in_front_of_every_other)
 {
 	int in, out;
 
-	for (in = 0; in < SPOT_KINDS; in++)
-		for (out = 0; out < SPOT_KINDS; out++)
-			if (spot_has_kind(in) && spot_has_kind(out))
+	for (in = 0; in < ENDPOINT_KINDS; in++)
+		for (out = 0; out < ENDPOINT_KINDS; out++)
+			if (endpoint_has_kind(in) && endpoint_has_kind(out))
 				try_pair(in, out);
 }
 END_TEST
@@ -82,22 +82,22 @@ END_TEST
 START_TEST(several_listeners)
 {
 	struct backend b;
-	struct spot four, six, path;
+	struct endpoint four, six, path;
 	struct pen pen;
 	const char *all;
 
-	if (!spot_has_kind(SPOT_TCP6))
+	if (!endpoint_has_kind(ENDPOINT_TCP6))
 		SKIP("no IPv6 here");
-	backend_start(&b, SPOT_TCP4, backend_say, "here");
-	spot_new(&four, SPOT_TCP4);
-	spot_at_host(&six, &four, "::1");
-	spot_new(&path, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "here");
+	endpoint_new(&four, ENDPOINT_TCP4);
+	endpoint_at_host(&six, &four, "::1");
+	endpoint_new(&path, ENDPOINT_UNIX);
 	/* the same port for both families, as in 0.0.0.0:80,[::]:80 */
 	all = text("0.0.0.0:%d,[::]:%d,%s", four.port, four.port, path.text);
 	pen_up(&pen, &path, "-r", all, b.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&four), "here");
-	ck_assert_str_eq(spot_hear(&six), "here");
-	ck_assert_str_eq(spot_hear(&path), "here");
+	ck_assert_str_eq(endpoint_hear(&four), "here");
+	ck_assert_str_eq(endpoint_hear(&six), "here");
+	ck_assert_str_eq(endpoint_hear(&path), "here");
 	pen_down(&pen);
 	ck_assert_int_ne(access(path.text, F_OK), 0);
 	backend_stop(&b);
@@ -107,21 +107,21 @@ END_TEST
 START_TEST(colons_take_both_families)
 {
 	struct backend b;
-	struct spot four, six;
+	struct endpoint four, six;
 	struct pen pen;
 
-	if (!spot_has_kind(SPOT_TCP6))
+	if (!endpoint_has_kind(ENDPOINT_TCP6))
 		SKIP("no IPv6 here");
-	backend_start(&b, SPOT_TCP6, backend_say, "here");
-	spot_new(&four, SPOT_TCP4);
-	spot_at_host(&six, &four, "::1");
+	backend_start(&b, ENDPOINT_TCP6, backend_say, "here");
+	endpoint_new(&four, ENDPOINT_TCP4);
+	endpoint_at_host(&six, &four, "::1");
 	pen_up(&pen, &four, "-r", text(":::%d", four.port), b.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&four), "here");
-	ck_assert_str_eq(spot_hear(&six), "here");
+	ck_assert_str_eq(endpoint_hear(&four), "here");
+	ck_assert_str_eq(endpoint_hear(&six), "here");
 	pen_down(&pen);
 	pen_up(&pen, &six, "-r", text("::1:%d", six.port), b.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&six), "here");
-	ck_assert_int_lt(spot_try_connect(&four), 0);
+	ck_assert_str_eq(endpoint_hear(&six), "here");
+	ck_assert_int_lt(endpoint_try_connect(&four), 0);
 	pen_down(&pen);
 	backend_stop(&b);
 }
@@ -132,20 +132,20 @@ END_TEST
 START_TEST(port_of_the_listener)
 {
 	struct backend b;
-	struct spot front, back;
+	struct endpoint front, back;
 	struct pen pen;
 
-	spot_new(&front, SPOT_TCP4);
-	spot_at_host(&back, &front, "127.0.0.9");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_at_host(&back, &front, "127.0.0.9");
 	backend_start_at(&b, &back, backend_say, "same port");
 	pen_up(&pen, &front, "-r", front.text, "127.0.0.9", NULL);
-	ck_assert_str_eq(spot_hear(&front), "same port");
+	ck_assert_str_eq(endpoint_hear(&front), "same port");
 	pen_down(&pen);
 	backend_stop(&b);
 
-	backend_start(&b, SPOT_TCP4, backend_say, "other port");
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "other port");
 	pen_up(&pen, &front, "-r", text("%d", front.port), b.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "other port");
+	ck_assert_str_eq(endpoint_hear(&front), "other port");
 	pen_down(&pen);
 	backend_stop(&b);
 }
@@ -154,14 +154,14 @@ END_TEST
 /* ---- counters ---- */
 
 static bool
-says(const struct spot *ctl, const char *line, const char *what)
+says(const struct endpoint *ctl, const char *line, const char *what)
 {
 	char answer[8192];
-	int fd = spot_connect(ctl);
+	int fd = endpoint_connect(ctl);
 	size_t n = 0;
 	ssize_t k;
 
-	spot_send(fd, line, strlen(line));
+	endpoint_send(fd, line, strlen(line));
 	while ((k = recv(fd, answer + n, sizeof(answer) - 1 - n, 0)) > 0)
 		n += (size_t)k;
 	answer[n] = '\0';
@@ -172,27 +172,27 @@ says(const struct spot *ctl, const char *line, const char *what)
 /* Everybody who counts has the bytes of connections that go on; each once. */
 START_TEST(counters_move_while_a_connection_lives)
 {
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct backend b;
 	struct pen pen;
 	int fd;
 
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-C", ctl.text, front.text, b.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "twelve bytes");
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "twelve bytes");
 	WAIT_FOR(says(&ctl, "servers\n", " sx 12 rx 12"), 10000);
 	ck_assert(says(&ctl, "recent\n", " sx 12 rx 12"));
 #ifdef HAVE_JANSSON
 	ck_assert(says(&ctl, "servers json\n", "\"sx\":12,\"rx\":12"));
 #endif
 	ck_assert(says(&ctl, "statistics\n", "\nbytes_up 12\n"));
-	spot_expect_echo(fd, "8 bytes.");
+	endpoint_expect_echo(fd, "8 bytes.");
 	WAIT_FOR(says(&ctl, "servers\n", " sx 20 rx 20"), 10000);
-	spot_expect_echo(fd, "more");
+	endpoint_expect_echo(fd, "more");
 	close(fd);
 	WAIT_FOR(says(&ctl, "statistics\n", "sessions 0\n"), 5000);
 	ck_assert(says(&ctl, "servers\n", " sx 24 rx 24"));
@@ -215,10 +215,10 @@ send_urgently(int fd, bool end)
 	char *much = calloc(1, before_urgent);
 
 	memset(much, 'a', before_urgent);
-	spot_send(fd, much, before_urgent);
+	endpoint_send(fd, much, before_urgent);
 	free(much);
 	ck_assert_int_eq(send(fd, "X", 1, MSG_OOB), 1);
-	spot_send(fd, "def", 3);
+	endpoint_send(fd, "def", 3);
 	if (end)
 		shutdown(fd, SHUT_WR);
 }
@@ -232,12 +232,12 @@ expect_urgently(int fd, bool end)
 	for (at = 0; at < before_urgent; at += n) {
 		n = before_urgent - at < sizeof(some) ? before_urgent - at
 						      : sizeof(some);
-		spot_recv(fd, some, n);
+		endpoint_recv(fd, some, n);
 	}
-	spot_recv(fd, some, 4);
+	endpoint_recv(fd, some, 4);
 	ck_assert_mem_eq(some, "Xdef", 4);
 	if (end)
-		spot_expect_end(fd);
+		endpoint_expect_end(fd);
 }
 
 /* One way, then the other, with and without an end behind it: all arrives, in
@@ -245,19 +245,19 @@ expect_urgently(int fd, bool end)
 static void
 try_urgent(size_t before, const char *option)
 {
-	struct spot front, at;
+	struct endpoint front, at;
 	struct pen pen;
 	int listener, client, server, i, end;
 
 	before_urgent = before;
-	spot_new(&at, SPOT_TCP4);
-	listener = spot_listen(&at, 8);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
+	listener = endpoint_listen(&at, 8);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-O", option, front.text, at.text, NULL);
 	for (end = 0; end < 2; end++) {
-		client = spot_connect(&front);
+		client = endpoint_connect(&front);
 		server = accept(listener, NULL, NULL);
-		spot_set_deadline(server, 10000);
+		endpoint_set_deadline(server, 10000);
 		for (i = 0; i < 3; i++) {
 			send_urgently(client, end && i == 2);
 			expect_urgently(server, end && i == 2);
@@ -296,16 +296,16 @@ START_TEST(bytes_behind_a_descriptor)
 		.msg_control = control,
 		.msg_controllen = sizeof(control) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-	struct spot front;
+	struct endpoint front;
 	struct backend b;
 	struct pen pen;
 	int fd;
 
-	backend_start(&b, SPOT_UNIX, backend_sink, NULL);
-	spot_new(&front, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_UNIX, backend_sink, NULL);
+	endpoint_new(&front, ENDPOINT_UNIX);
 	pen_up(&pen, &front, front.text, b.at.text, NULL);
-	fd = spot_connect(&front);
-	spot_send(fd, "12", 2);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, "12", 2);
 	WAIT_FOR(b.received == 2, 5000);
 	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
 	c->cmsg_level = SOL_SOCKET;
@@ -313,10 +313,10 @@ START_TEST(bytes_behind_a_descriptor)
 	c->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(c), &fd, sizeof(int));
 	ck_assert_int_eq(sendmsg(fd, &m, 0), 3);
-	spot_send(fd, "def", 3);
+	endpoint_send(fd, "def", 3);
 	shutdown(fd, SHUT_WR);
 	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
-	ck_assert_str_eq(spot_recv_all(fd), "received 8\n");
+	ck_assert_str_eq(endpoint_recv_all(fd), "received 8\n");
 	close(fd);
 	pen_down(&pen);
 	backend_stop(&b);

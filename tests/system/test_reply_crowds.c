@@ -14,7 +14,7 @@
 
 #include "support/suite.h"
 #include "support/wait.h"
-#include "support/webrig.h"
+#include "support/web_fixture.h"
 
 enum {
 	SERVERS = 1500,
@@ -28,13 +28,13 @@ static int alone; /* descriptors of pen without them */
 
 /* They are in, and have said nothing. */
 static void
-gather(const struct spot *at)
+gather(const struct endpoint *at)
 {
 	int i;
 
 	for (i = 0; i < CROWD; i++)
-		crowd[i] = spot_connect(at);
-	WAIT_FOR(child_fds(webrig.pen.child.pid) >= alone + CROWD, 10000);
+		crowd[i] = endpoint_connect(at);
+	WAIT_FOR(child_fds(web_fixture.pen.child.pid) >= alone + CROWD, 10000);
 }
 
 static void
@@ -44,7 +44,7 @@ leave(void)
 
 	for (i = 0; i < CROWD; i++)
 		close(crowd[i]);
-	WAIT_FOR(child_fds(webrig.pen.child.pid) <= alone, 60000);
+	WAIT_FOR(child_fds(web_fixture.pen.child.pid) <= alone, 60000);
 }
 
 static void
@@ -52,10 +52,9 @@ stop_pen(void)
 {
 	int status;
 
-	ck_assert_int_eq(kill(webrig.pen.child.pid, SIGSTOP), 0);
-	ck_assert_int_eq(
-	    waitpid(webrig.pen.child.pid, &status, WUNTRACED),
-	    webrig.pen.child.pid);
+	ck_assert_int_eq(kill(web_fixture.pen.child.pid, SIGSTOP), 0);
+	ck_assert_int_eq(waitpid(web_fixture.pen.child.pid, &status, WUNTRACED),
+	    web_fixture.pen.child.pid);
 	ck_assert(WIFSTOPPED(status));
 }
 
@@ -76,7 +75,7 @@ sent_to_crowd(void)
 /* The whole crowd asks in the moment in which a client of the traffic comes.
  * Returns how much it was sent until that one and another had their answers. */
 static long
-sent_meanwhile(const struct spot *at, const char *line)
+sent_meanwhile(const struct endpoint *at, const char *line)
 {
 	long sent;
 	int i, fd;
@@ -84,14 +83,14 @@ sent_meanwhile(const struct spot *at, const char *line)
 	gather(at);
 	stop_pen();
 	for (i = 0; i < CROWD; i++)
-		spot_send(crowd[i], line, strlen(line));
-	fd = spot_connect(&webrig.front);
-	ck_assert_int_eq(kill(webrig.pen.child.pid, SIGCONT), 0);
-	ck_assert_str_eq(spot_recv_all(fd), "served");
-	ck_assert_str_eq(spot_hear(&webrig.front), "served");
+		endpoint_send(crowd[i], line, strlen(line));
+	fd = endpoint_connect(&web_fixture.front);
+	ck_assert_int_eq(kill(web_fixture.pen.child.pid, SIGCONT), 0);
+	ck_assert_str_eq(endpoint_recv_all(fd), "served");
+	ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
 	stop_pen();
 	sent = sent_to_crowd();
-	ck_assert_int_eq(kill(webrig.pen.child.pid, SIGCONT), 0);
+	ck_assert_int_eq(kill(web_fixture.pen.child.pid, SIGCONT), 0);
 	close(fd);
 	leave();
 	return sent;
@@ -101,7 +100,7 @@ sent_meanwhile(const struct spot *at, const char *line)
  * piece in one of them, they would have to wait for as many; on a busy machine
  * the crowd gets on while the server, or this test, waits. */
 static void
-expect_turns(const struct spot *at, const char *line)
+expect_turns(const struct endpoint *at, const char *line)
 {
 	long sent = 0;
 	int i;
@@ -120,29 +119,29 @@ begin(void)
 {
 	int i;
 
-	webrig_begin("prio", "");
+	web_fixture_begin("prio", "");
 	for (i = 1; i < SERVERS; i++)
-		webrig_command(text(
-		    "server %d address 127.0.0.1 port %d prio 9", i, i));
-	(void)webrig_get("/healthz");
-	pen_expect_rest(&webrig.pen);
-	alone = child_fds(webrig.pen.child.pid);
+		web_fixture_command(
+		    text("server %d address 127.0.0.1 port %d prio 9", i, i));
+	(void)web_fixture_get("/healthz");
+	pen_expect_rest(&web_fixture.pen);
+	alone = child_fds(web_fixture.pen.child.pid);
 }
 
 START_TEST(crowd_of_control)
 {
 	begin();
-	expect_turns(&webrig.ctl, "servers\n");
-	webrig_end();
+	expect_turns(&web_fixture.ctl, "servers\n");
+	web_fixture_end();
 }
 END_TEST
 
 START_TEST(crowd_of_the_pages)
 {
 	begin();
-	expect_turns(&webrig.web,
+	expect_turns(&web_fixture.web,
 	    "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 

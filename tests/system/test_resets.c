@@ -26,7 +26,7 @@
 #define MSG_NOSIGNAL 0
 #endif
 
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 /* With so long a time to connect. */
@@ -36,15 +36,15 @@ up_for(const char *seconds, const char *const servers[])
 	const char *argv[32] = { "-f", "-r", "-t", seconds, "-C" };
 	int n = 5, i;
 
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	argv[n++] = ctl.text;
 	argv[n++] = front.text;
 	for (i = 0; servers[i] != NULL; i++)
 		argv[n++] = servers[i];
 	argv[n] = NULL;
 	pen_up_words(&pen, &front, argv);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 }
 
 static void
@@ -58,12 +58,12 @@ static long
 count(const char *name)
 {
 	char all[8192] = "\n", line[64];
-	int fd = spot_connect(&ctl);
+	int fd = endpoint_connect(&ctl);
 	const char *at;
 	size_t n = 1;
 	ssize_t k;
 
-	spot_send(fd, "statistics\n", 11);
+	endpoint_send(fd, "statistics\n", 11);
 	while ((k = recv(fd, all + n, sizeof(all) - 1 - n, 0)) > 0)
 		n += (size_t)k;
 	all[n] = '\0';
@@ -97,14 +97,14 @@ START_TEST(reset_noticed_while_bytes_are_stuck)
 	size_t more;
 	int fd;
 
-	backend_start(&b, SPOT_TCP4, backend_hang, NULL);
+	backend_start(&b, ENDPOINT_TCP4, backend_hang, NULL);
 	up((const char *const[]){ b.at.text, NULL });
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	/* until pen takes no more, either */
 	while ((more = stuff(fd)) > 0)
 		wait_nap();
 	ck_assert_int_eq(count("sessions"), 1);
-	spot_reset(fd);
+	endpoint_reset(fd);
 	WAIT_FOR(count("sessions") == 0, 5000);
 	ck_assert_int_eq(count("closed_client_reset"), 1);
 	pen_down(&pen);
@@ -115,11 +115,11 @@ END_TEST
 /* No server has answered yet. */
 START_TEST(reset_noticed_while_connecting)
 {
-	struct spot silent;
+	struct endpoint silent;
 	int fd, fill[4], listener, i;
 
-	spot_new(&silent, SPOT_TCP4);
-	listener = spot_listen(&silent, 0);
+	endpoint_new(&silent, ENDPOINT_TCP4);
+	listener = endpoint_listen(&silent, 0);
 	for (i = 0; i < 4; i++) {
 		fill[i] = socket(AF_INET, SOCK_STREAM, 0);
 		fcntl(fill[i], F_SETFL, O_NONBLOCK);
@@ -127,12 +127,12 @@ START_TEST(reset_noticed_while_connecting)
 		    fill[i], (const struct sockaddr *)&silent.addr, silent.len);
 	}
 	up((const char *const[]){ silent.text, NULL });
-	fd = spot_connect(&front);
-	spot_send(fd, "hello", 5);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, "hello", 5);
 	WAIT_FOR(
-	    strstr(spot_ask(&ctl, "connections\n"), "pending_up 5") != NULL,
+	    strstr(endpoint_ask(&ctl, "connections\n"), "pending_up 5") != NULL,
 	    5000);
-	spot_reset(fd);
+	endpoint_reset(fd);
 	WAIT_FOR(count("sessions") == 0, 5000);
 	ck_assert_int_eq(count("closed_client_reset"), 1);
 	pen_down(&pen);
@@ -164,15 +164,15 @@ START_TEST(end_and_reset_in_one_wakeup)
 	int fd;
 
 	saw = NOTHING;
-	backend_start(&b, SPOT_TCP4, read_to_the_end, NULL);
+	backend_start(&b, ENDPOINT_TCP4, read_to_the_end, NULL);
 	up((const char *const[]){ b.at.text, NULL });
-	fd = spot_connect(&front);
-	spot_send(fd, "1", 1);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, "1", 1);
 	WAIT_FOR(b.received == 1, 5000);
 	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
-	spot_send(fd, "23", 2);
+	endpoint_send(fd, "23", 2);
 	shutdown(fd, SHUT_WR);
-	spot_reset(fd);
+	endpoint_reset(fd);
 	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
 	WAIT_FOR(saw != NOTHING, 5000);
 	ck_assert_int_eq(saw, SAW_RESET);
@@ -217,15 +217,16 @@ lagging_client(struct backend *b)
 {
 	int fd, small = 2048;
 
-	backend_start(b, SPOT_TCP4, answer_and_reset, NULL);
+	backend_start(b, ENDPOINT_TCP4, answer_and_reset, NULL);
 	up((const char *const[]){ b->at.text, NULL });
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-	spot_set_deadline(fd, 10000);
+	endpoint_set_deadline(fd, 10000);
 	ck_assert_int_eq(
 	    connect(fd, (struct sockaddr *)&front.addr, front.len), 0);
 	WAIT_FOR(
-	    strstr(spot_ask(&ctl, "connections\n"), "draining") != NULL, 5000);
+	    strstr(endpoint_ask(&ctl, "connections\n"), "draining") != NULL,
+	    5000);
 	return fd;
 }
 
@@ -263,7 +264,7 @@ expect_answer(int fd)
 {
 	static char answer[40000];
 
-	spot_recv(fd, answer, sizeof(answer));
+	endpoint_recv(fd, answer, sizeof(answer));
 }
 
 /* A reset would cut the answer off, so it is the end for one who talks on. */
@@ -272,9 +273,9 @@ START_TEST(client_that_talks_on_gets_the_end)
 	struct backend b;
 	int fd = lagging_client(&b);
 
-	spot_send(fd, "more", 4);
+	endpoint_send(fd, "more", 4);
 	expect_answer(fd);
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 	WAIT_FOR(count("sessions") == 0, 5000);
 	ck_assert_int_eq(count("closed_server_reset"), 1);
@@ -289,11 +290,11 @@ START_TEST(client_that_ends_gets_all_of_the_answer)
 	struct backend b;
 	int fd = lagging_client(&b);
 
-	spot_send(fd, "more", 4);
+	endpoint_send(fd, "more", 4);
 	shutdown(fd, SHUT_WR);
 	WAIT_FOR(count("sessions") == 0, 5000);
 	expect_answer(fd);
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 	pen_down(&pen);
 	backend_stop(&b);
@@ -321,18 +322,18 @@ START_TEST(client_that_talks_at_the_reset_gets_the_end)
 	int fd;
 
 	saw = NOTHING;
-	backend_start(&b, SPOT_TCP4, hear_answer_and_reset, NULL);
+	backend_start(&b, ENDPOINT_TCP4, hear_answer_and_reset, NULL);
 	up((const char *const[]){ b.at.text, NULL });
-	fd = spot_connect(&front);
-	spot_send(fd, "1", 1);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, "1", 1);
 	WAIT_FOR(b.received == 1, 5000);
 	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
 	saw = SAW_END;
 	WAIT_FOR(saw == SAW_RESET, 5000);
-	spot_send(fd, "more", 4);
+	endpoint_send(fd, "more", 4);
 	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
 	expect_answer(fd);
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 	WAIT_FOR(count("sessions") == 0, 5000);
 	ck_assert_int_eq(count("closed_server_reset"), 1);
@@ -346,14 +347,14 @@ END_TEST
 START_TEST(busy_server_times_out_while_client_talks)
 {
 	long long began = wait_now_ms();
-	struct spot busy;
+	struct endpoint busy;
 	int listener, fill, fd;
 
-	spot_new(&busy, SPOT_UNIX);
-	listener = spot_listen(&busy, 0);
-	fill = spot_connect(&busy);
+	endpoint_new(&busy, ENDPOINT_UNIX);
+	listener = endpoint_listen(&busy, 0);
+	fill = endpoint_connect(&busy);
 	up_for("1", (const char *const[]){ busy.text, NULL });
-	fd = spot_connect(&front);
+	fd = endpoint_connect(&front);
 	while (send(fd, "x", 1, MSG_NOSIGNAL) == 1) {
 		wait_nap();
 		ck_assert_int_lt(wait_now_ms() - began, wait_scaled(8000));
@@ -382,8 +383,8 @@ accept_and_reset(int listener, const char *says)
 	/* pen's kernel asks once more within a second or two */
 	fd = accept(listener, NULL, NULL);
 	ck_assert(filler >= 0 && fd >= 0);
-	spot_send(fd, says, strlen(says));
-	spot_reset(fd);
+	endpoint_send(fd, says, strlen(says));
+	endpoint_reset(fd);
 	close(filler);
 	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
 }
@@ -401,22 +402,22 @@ expect_nobody_blamed(void)
 static void
 refusal(const char *client_says, const char *server_says)
 {
-	struct spot busy, other;
+	struct endpoint busy, other;
 	int listener, fill, fd;
 	char heard[16];
 	size_t n = strlen(server_says);
 
-	spot_new(&busy, SPOT_TCP4);
-	spot_new(&other, SPOT_TCP4);
-	listener = spot_listen(&busy, 0);
-	fill = spot_connect(&busy);
+	endpoint_new(&busy, ENDPOINT_TCP4);
+	endpoint_new(&other, ENDPOINT_TCP4);
+	listener = endpoint_listen(&busy, 0);
+	fill = endpoint_connect(&busy);
 	up((const char *const[]){ busy.text, other.text, NULL });
-	fd = spot_connect(&front);
-	spot_send(fd, client_says, strlen(client_says));
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, client_says, strlen(client_says));
 	accept_and_reset(listener, server_says);
-	spot_recv(fd, heard, n);
+	endpoint_recv(fd, heard, n);
 	ck_assert_mem_eq(heard, server_says, n);
-	spot_expect_reset(fd);
+	endpoint_expect_reset(fd);
 	expect_nobody_blamed();
 	close(fd);
 	close(fill);
@@ -450,17 +451,17 @@ close_at_once(void *arg)
 /* Mostly before the client's first bytes have been written. */
 START_TEST(unix_server_that_closes_at_once)
 {
-	struct spot at;
+	struct endpoint at;
 	pthread_t t;
 	int i, fd, listener;
 	char c;
 
-	spot_new(&at, SPOT_UNIX);
-	listener = spot_listen(&at, 128);
+	endpoint_new(&at, ENDPOINT_UNIX);
+	listener = endpoint_listen(&at, 128);
 	ck_assert_int_eq(pthread_create(&t, NULL, close_at_once, &listener), 0);
 	up((const char *const[]){ at.text, NULL });
 	for (i = 0; i < 200; i++) {
-		fd = spot_connect(&front);
+		fd = endpoint_connect(&front);
 		(void)send(fd, "hello", 5, MSG_NOSIGNAL);
 		ck_assert_int_le(recv(fd, &c, 1, 0), 0);
 		close(fd);

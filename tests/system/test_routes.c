@@ -22,14 +22,14 @@
 #include "system/sshd.h"
 
 static struct pen pen;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct identity one_id, two_id;
 static struct nginx one, two, plain;
 
 static const char *
 ask(const char *command)
 {
-	return spot_ask(&ctl, text("%s\n", command));
+	return endpoint_ask(&ctl, text("%s\n", command));
 }
 
 static const char *
@@ -46,8 +46,8 @@ tls_servers_up(void)
 	identity_new(&two_id, "two.test");
 	nginx_up_with(&one, "first", "ssl http2", tls_lines(&one_id));
 	nginx_up_with(&two, "second", "ssl http2", tls_lines(&two_id));
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 }
 
 static void
@@ -124,8 +124,8 @@ START_TEST(names_behind_our_certificate)
 	identity_new(&one_id, "one.test,two.test,three.test");
 	nginx_up(&one, "first");
 	nginx_up(&two, "second");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-r", "-C", ctl.text, "-E", one_id.ec, "-O",
 	    "route sni two.test 1", "-O", "route default 0", front.text,
 	    one.at.text, two.at.text, NULL);
@@ -153,7 +153,7 @@ END_TEST
  * its first bytes. */
 START_TEST(many_protocols_on_one_port)
 {
-	struct spot ssh_at, pg_at, smtp_at;
+	struct endpoint ssh_at, pg_at, smtp_at;
 	struct child sshd, smtp;
 	const char *who = geteuid() == 0 ? "-u" : "-c";
 
@@ -169,15 +169,16 @@ START_TEST(many_protocols_on_one_port)
 		SKIP(postgres_lacks());
 	tls_servers_up();
 	nginx_up(&plain, "plain");
-	spot_new(&ssh_at, SPOT_TCP4);
+	endpoint_new(&ssh_at, ENDPOINT_TCP4);
 	sshd_up(&sshd, &ssh_at);
-	spot_new(&pg_at, SPOT_TCP4);
+	endpoint_new(&pg_at, ENDPOINT_TCP4);
 	postgres_up(&pg_at, "host all all 127.0.0.1/32 trust\n", one_id.ec);
-	spot_new(&smtp_at, SPOT_TCP4);
+	endpoint_new(&smtp_at, ENDPOINT_TCP4);
 	child_start(&smtp,
 	    (const char *[]){ child_find("smtp-sink"), who,
 		geteuid() == 0 ? "nobody" : "-c", smtp_at.text, "10", NULL });
-	WAIT_FOR(child_has_ended(&smtp) || spot_is_listening(&smtp_at), 10000);
+	WAIT_FOR(
+	    child_has_ended(&smtp) || endpoint_is_listening(&smtp_at), 10000);
 	ck_assert_msg(smtp.running, "%s", child_err(&smtp));
 	pen_up(&pen, &ctl, "-r", "-C", ctl.text, "-O", "peek_wait 3", "-O",
 	    "route protocol ssh 0", "-O", "route protocol tls 1", "-O",
@@ -246,26 +247,27 @@ START_TEST(a_thousand_slow_clients)
 	int before, most = 0;
 
 	raise_limit();
-	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-r", "-C", ctl.text, "-x", "5000", "-O",
 	    "hello_timeout 3", "-O", "route sni a.test 0", "-O",
 	    "route host b.test 0", "-O", "route protocol silent 7", front.text,
 	    b.at.text, NULL);
 	before = child_fds(pen.child.pid);
 	for (i = 0; i < n; i++) {
-		fds[i] = spot_connect(&front);
+		fds[i] = endpoint_connect(&front);
 		if (begins[i % 3][0] != '\0')
-			spot_send(fds[i], begins[i % 3],
+			endpoint_send(fds[i], begins[i % 3],
 			    i % 3 == 1 ? 6 : strlen(begins[i % 3]));
 	}
 	for (round = 0; round < 3; round++) {
-		int now = child_fds(pen.child.pid), fd = spot_connect(&front);
+		int now = child_fds(pen.child.pid),
+		    fd = endpoint_connect(&front);
 
 		most = now > most ? now : most;
-		spot_send(fd, "\xff", 1);
-		spot_recv(fd, &end, 1);
+		endpoint_send(fd, "\xff", 1);
+		endpoint_recv(fd, &end, 1);
 		close(fd);
 		for (i = 0; i < n; i++)
 			if (i % 3 > 0)

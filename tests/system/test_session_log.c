@@ -16,20 +16,20 @@
 #include "support/wait.h"
 
 static struct backend back;
-static struct spot front;
+static struct endpoint front;
 
 static void
 prepare(void)
 {
-	backend_start(&back, SPOT_TCP4, backend_say, "served");
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
+	endpoint_new(&front, ENDPOINT_TCP4);
 }
 
 static void
 visit(int times)
 {
 	while (times-- > 0)
-		ck_assert_str_eq(spot_hear(&front), "served");
+		ck_assert_str_eq(endpoint_hear(&front), "served");
 }
 
 /* Who starts pen in a terminal sees sessions; a crowd does not flood it. */
@@ -105,7 +105,7 @@ START_TEST(sample)
 	    NULL);
 	visit(30);
 	backend_stop(&back);
-	spot_expect_reset(spot_connect(&front));
+	endpoint_expect_reset(endpoint_connect(&front));
 	pen_down(&pen);
 	got = contents(path);
 	ck_assert_int_eq(count_in(got, "reason=done"), 3);
@@ -117,13 +117,13 @@ END_TEST
 START_TEST(tried_servers)
 {
 	const char *path = scratch("sessions"), *line;
-	struct spot none[2];
+	struct endpoint none[2];
 	struct pen pen;
 	int i;
 
 	prepare();
 	for (i = 0; i < 2; i++)
-		spot_new(&none[i], SPOT_TCP4);
+		endpoint_new(&none[i], ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-O", text("session_log %s", path), "-O",
 	    "retry 0", "-O", "blacklist 0", "-r", "-O", "prio", front.text,
 	    text("localhost:%d:0:0:0:1", none[0].port),
@@ -136,7 +136,7 @@ START_TEST(tried_servers)
 	ck_assert_msg(
 	    strstr(contents(path), line) != NULL, "%s", contents(path));
 	backend_stop(&back);
-	spot_expect_reset(spot_connect(&front));
+	endpoint_expect_reset(endpoint_connect(&front));
 	pen_down(&pen);
 	line = text(" failures=3 tried=localhost:%d,%s,%s\n", none[0].port,
 	    none[1].text, back.at.text);
@@ -197,7 +197,7 @@ END_TEST
 
 START_TEST(mistakes)
 {
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_expect_failure("option -O: log_format: \"{x}\": no field \"x\"",
 	    "-f", "-O", "log_format '{x}'", front.text, "127.0.0.1:1", NULL);
 	pen_expect_failure("option -O: session_log: \"udp:1.2.3.4\": "

@@ -20,7 +20,7 @@
 enum { SOON = 10000 };
 
 static struct backend back;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 /* ---- what pen says ---- */
@@ -42,7 +42,8 @@ says_reason(const char *what, const char *reason)
 static void
 command(const char *line)
 {
-	ck_assert_ptr_null(strstr(spot_ask(&ctl, text("%s\n", line)), "error"));
+	ck_assert_ptr_null(
+	    strstr(endpoint_ask(&ctl, text("%s\n", line)), "error"));
 }
 
 /* ---- servers ---- */
@@ -61,19 +62,19 @@ breaks_off_later(struct backend *b, int fd)
 static void
 comes_and_goes(void)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 
-	spot_expect_echo(fd, "served");
+	endpoint_expect_echo(fd, "served");
 	close(fd);
 }
 
 static void
 breaks_off(void)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 
-	spot_expect_echo(fd, "served");
-	spot_reset(fd);
+	endpoint_expect_echo(fd, "served");
+	endpoint_reset(fd);
 }
 
 /* Says it, and waits for the end, in whatever way that comes. */
@@ -81,7 +82,7 @@ static void
 says_and_waits(const char *what, size_t n)
 {
 	char rest[256];
-	int fd = spot_try_connect(&front);
+	int fd = endpoint_try_connect(&front);
 
 	if (fd < 0)
 		return; /* reset at once */
@@ -122,7 +123,7 @@ says_nonsense(void)
 static void
 ends_its_half(void)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 	char byte;
 
 	ck_assert_int_eq(shutdown(fd, SHUT_WR), 0);
@@ -140,9 +141,9 @@ begins_a_hello(void)
 static void
 stays(void)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 
-	ck_assert_str_eq(spot_recv_all(fd), "bye");
+	ck_assert_str_eq(endpoint_recv_all(fd), "bye");
 	(void)send(fd, "more", 4, MSG_NOSIGNAL);
 	WAIT_FOR(says(" closed "), SOON);
 	close(fd);
@@ -152,9 +153,9 @@ stays(void)
 static void
 comes_second(void)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 
-	spot_expect_echo(fd, "served");
+	endpoint_expect_echo(fd, "served");
 	is_silent();
 	WAIT_FOR(says(" closed "), SOON);
 	close(fd);
@@ -163,10 +164,10 @@ comes_second(void)
 static void
 is_there_at_the_end(void)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 	char byte;
 
-	spot_expect_echo(fd, "served");
+	endpoint_expect_echo(fd, "served");
 	ck_assert_int_eq(kill(pen.child.pid, SIGTERM), 0);
 	ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
 	close(fd);
@@ -176,10 +177,10 @@ is_there_at_the_end(void)
 static void
 is_cut(void)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 	char byte;
 
-	spot_expect_echo(fd, "served");
+	endpoint_expect_echo(fd, "served");
 	command("check send x expect y; check_interval 100ms; "
 		"check_timeout 100ms; check_fall 1");
 	ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
@@ -189,10 +190,10 @@ is_cut(void)
 static void
 is_moved(void)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 	char byte;
 
-	spot_expect_echo(fd, "served");
+	endpoint_expect_echo(fd, "served");
 	command(text("prio; check connect; check_interval 100ms; server 0 prio "
 		     "5; server add %s:0:0:0:1",
 	    back.at.text));
@@ -241,9 +242,9 @@ START_TEST(sessions)
 {
 	const struct ending *e = &endings[_i];
 
-	backend_start(&back, SPOT_TCP4, e->serve, "bye");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, e->serve, "bye");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O", e->options, front.text,
 	    text("%s:1", back.at.text), NULL);
 	e->client();
@@ -257,10 +258,10 @@ END_TEST
 /* A client without an address has at least its kind; its server is a path. */
 START_TEST(unix_sockets)
 {
-	backend_start(&back, SPOT_UNIX, backend_say, "bye");
-	spot_new(&front, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_UNIX, backend_say, "bye");
+	endpoint_new(&front, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", front.text, back.at.text, NULL);
-	ck_assert_str_eq(spot_hear(&front), "bye");
+	ck_assert_str_eq(endpoint_hear(&front), "bye");
 	WAIT_FOR(says(text("session closed reason=done client=unix server=%s "
 			   "up=0 down=3 ",
 		     back.at.text)),
@@ -278,16 +279,16 @@ START_TEST(upgrade)
 	int fd;
 
 	NEED_UPGRADES(program);
-	backend_start(&back, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-r", "-C", ctl.text, "-O",
 	    text("session_log %s", log), front.text, back.at.text, NULL);
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "before");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "before");
 	new = upgrading_go(&ctl, pen.child.pid);
-	spot_expect_echo(fd, "after");
-	ck_assert_str_eq(spot_ask(&front, "new"), "new");
+	endpoint_expect_echo(fd, "after");
+	ck_assert_str_eq(endpoint_ask(&front, "new"), "new");
 	close(fd);
 	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
 	WAIT_FOR(file_has(log, " up=11 down=11 ") &&
@@ -305,9 +306,9 @@ static struct udp_server server;
 static void
 up_udp(const char *options)
 {
-	udp_server_start(&server, SPOT_TCP4, "a:");
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&server, ENDPOINT_TCP4, "a:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-U", "-C", ctl.text, "-O", options, front.text,
 	    server.at.text, NULL);
 }

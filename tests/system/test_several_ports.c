@@ -41,7 +41,7 @@ enum { PEN = 1, SERVER = 2, CLIENT = 50, SERVERS = 2, CLIENTS = 6 };
 
 static struct child server[SERVERS];
 static struct pen pen;
-static struct spot ctl;
+static struct endpoint ctl;
 
 static void
 down(void)
@@ -239,7 +239,7 @@ START_TEST(sip_and_rtp)
 		sound));
 	for (i = 0; i < SERVERS; i++)
 		sip_start(i, uas);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_start(&pen, "-f", "-C", ctl.text, "-U",
 	    text("%s:%d+%d-%d", host(PEN), SIP, MEDIA, MEDIA_LAST),
 	    text("%s:0", host(SERVER)), text("%s:0", host(SERVER + 1)), NULL);
@@ -255,7 +255,7 @@ END_TEST
 
 /* A client at a port of pen, where its server refuses. */
 static void
-come_to(const struct spot *at, bool datagram)
+come_to(const struct endpoint *at, bool datagram)
 {
 	int type = datagram ? SOCK_DGRAM : SOCK_STREAM;
 	int fd = socket(AF_INET, type, 0);
@@ -275,7 +275,7 @@ static bool
 was_refused(void)
 {
 	return child_has_said(&pen.child, "reason=no_server") ||
-	    strstr(spot_ask(&ctl, "statistics\n"), "\nretries 0") == NULL;
+	    strstr(endpoint_ask(&ctl, "statistics\n"), "\nretries 0") == NULL;
 }
 
 /* Whether the one server is blacklisted by who comes to a port where it
@@ -283,17 +283,17 @@ was_refused(void)
 static void
 expect_blame(bool datagram, bool first)
 {
-	struct spot ports[2];
+	struct endpoint ports[2];
 	int to = first ? 0 : 1;
 
 	if (datagram) {
-		udp_spot(&ports[0], SPOT_TCP4);
-		udp_spot(&ports[1], SPOT_TCP4);
+		udp_endpoint(&ports[0], ENDPOINT_TCP4);
+		udp_endpoint(&ports[1], ENDPOINT_TCP4);
 	} else {
-		spot_new(&ports[0], SPOT_TCP4);
-		spot_new(&ports[1], SPOT_TCP4);
+		endpoint_new(&ports[0], ENDPOINT_TCP4);
+		endpoint_new(&ports[1], ENDPOINT_TCP4);
 	}
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_start(&pen, "-f", "-C", ctl.text, "-O", "retry 0",
 	    datagram ? "-U" : "-r",
 	    text("%s:%d+%d", udp_host(&ports[0]), ports[0].port,

@@ -19,25 +19,25 @@
 #define ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 static struct backend back;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 static void
 up(backend_fn *serve, const char *setting)
 {
-	backend_start(&back, SPOT_TCP4, serve, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, serve, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-d", "-r", "-O", setting, "-C", ctl.text,
 	    front.text, back.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 }
 
 static void
 quit(void)
 {
 	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
-	WAIT_FOR(!spot_is_listening(&front), 5000);
+	WAIT_FOR(!endpoint_is_listening(&front), 5000);
 }
 
 /* It ended by itself, with status 0. */
@@ -78,16 +78,16 @@ expect_answer(int fd)
 {
 	char bytes[sizeof(ANSWER)] = "";
 
-	spot_recv(fd, bytes, sizeof(ANSWER) - 1);
+	endpoint_recv(fd, bytes, sizeof(ANSWER) - 1);
 	ck_assert_str_eq(bytes, ANSWER);
 }
 
 static int
 ask(const char *request)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 
-	spot_send(fd, request, strlen(request));
+	endpoint_send(fd, request, strlen(request));
 	return fd;
 }
 
@@ -108,18 +108,18 @@ START_TEST(sessions_go_on)
 
 	up(backend_echo, "drain_timeout 0");
 	for (i = 0; i < MANY; i++) {
-		fd[i] = spot_connect(&front);
-		spot_expect_echo(fd[i], "before");
+		fd[i] = endpoint_connect(&front);
+		endpoint_expect_echo(fd[i], "before");
 	}
 	quit();
-	ck_assert_int_lt(spot_try_connect(&front), 0);
+	ck_assert_int_lt(endpoint_try_connect(&front), 0);
 	ck_assert_int_eq(errno, ECONNREFUSED);
 	for (i = 0; i < MANY; i++)
-		spot_expect_echo(fd[i], "after");
+		endpoint_expect_echo(fd[i], "after");
 	ck_assert(!child_has_ended(&pen.child));
 	for (i = 0; i < MANY; i++) {
 		shutdown(fd[i], SHUT_WR);
-		spot_expect_end(fd[i]);
+		endpoint_expect_end(fd[i]);
 		close(fd[i]);
 	}
 	ended();
@@ -137,11 +137,11 @@ START_TEST(backlog_is_served)
 	up(backend_echo, "drain_timeout 0");
 	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
 	for (i = 0; i < MANY; i++)
-		fd[i] = spot_connect(&front);
+		fd[i] = endpoint_connect(&front);
 	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
 	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
 	for (i = 0; i < MANY; i++) {
-		spot_expect_echo(fd[i], "served");
+		endpoint_expect_echo(fd[i], "served");
 		close(fd[i]);
 	}
 	ended();
@@ -160,21 +160,21 @@ START_TEST(kept_connections_end)
 	up(serve_http, "quiet_time 0.3");
 	idle = ask(REQUEST);
 	expect_answer(idle);
-	fresh = spot_connect(&front);
+	fresh = endpoint_connect(&front);
 	WAIT_FOR(back.accepted == 2, 5000);
 	slow = ask(REQUEST);
 	expect_answer(slow);
-	spot_send(slow, SLOW, strlen(SLOW));
+	endpoint_send(slow, SLOW, strlen(SLOW));
 	quit();
-	spot_expect_end(idle);
-	spot_expect_end(fresh);
+	endpoint_expect_end(idle);
+	endpoint_expect_end(fresh);
 	WAIT_FOR(child_has_said(&pen.child, "reason=quiet_end"), 5000);
 	for (began = wait_now_ms(); wait_now_ms() - began < 700;)
 		wait_nap();
 	ck_assert(!tells(slow));
-	spot_send(slow, "!", 1);
+	endpoint_send(slow, "!", 1);
 	expect_answer(slow);
-	spot_expect_end(slow);
+	endpoint_expect_end(slow);
 	close(idle);
 	close(slow);
 	close(fresh);
@@ -204,8 +204,8 @@ START_TEST(others_are_not_cut_early)
 	int fd;
 
 	up(backend_echo, "drain_timeout 2; quiet_time 0.1");
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, opening);
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, opening);
 	began = wait_now_ms();
 	quit();
 	ck_assert_int_lt(recv(fd, &byte, 1, 0), 0);
@@ -224,10 +224,10 @@ START_TEST(all_may_end)
 	int fd;
 
 	up(backend_echo, "quiet_end all; quiet_time 0.1");
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "SSH-2.0-a\r\n");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "SSH-2.0-a\r\n");
 	quit();
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 	ended();
 }
@@ -241,7 +241,7 @@ START_TEST(none_may_end)
 	fd = ask(REQUEST);
 	expect_answer(fd);
 	quit();
-	spot_expect_reset(fd);
+	endpoint_expect_reset(fd);
 	close(fd);
 	ended();
 }
@@ -255,17 +255,17 @@ START_TEST(files_stay_until_the_end)
 	const char *pid = scratch("pid");
 	int fd;
 
-	backend_start(&back, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_UNIX);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_UNIX);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-p", pid, "-r", "-C", ctl.text, front.text,
 	    back.at.text, NULL);
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "x");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "x");
 	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
 	WAIT_FOR(access(front.text, F_OK) != 0, 5000);
 	ck_assert_int_eq(access(pid, F_OK), 0);
-	ck_assert_str_eq(spot_ask(&ctl, "mode\n"),
+	ck_assert_str_eq(endpoint_ask(&ctl, "mode\n"),
 	    "no hash roundrobin no stubborn no weight no prio\n"
 	    "stopping, 1 session left\n");
 	close(fd);
@@ -280,10 +280,10 @@ START_TEST(sigterm_ends_at_once)
 	int fd;
 
 	up(backend_echo, "drain_timeout 0");
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "x");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "x");
 	ck_assert_int_eq(kill(pen.child.pid, SIGTERM), 0);
-	spot_expect_reset(fd);
+	endpoint_expect_reset(fd);
 	close(fd);
 	ended();
 }
@@ -296,17 +296,17 @@ START_TEST(sigquit_twice)
 	int fd, waits;
 
 	up(backend_echo, "drain_timeout 0");
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "x");
-	waits = spot_connect(&ctl);
-	spot_send(waits, "server 0 drain wait\n", 20);
-	WAIT_FOR(strstr(spot_ask(&ctl, "servers long\n"), " state drain ") !=
-		NULL,
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "x");
+	waits = endpoint_connect(&ctl);
+	endpoint_send(waits, "server 0 drain wait\n", 20);
+	WAIT_FOR(strstr(endpoint_ask(&ctl, "servers long\n"),
+		     " state drain ") != NULL,
 	    5000);
 	quit();
 	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
-	spot_expect_reset(fd);
-	ck_assert_str_eq(spot_recv_all(waits),
+	endpoint_expect_reset(fd);
+	ck_assert_str_eq(endpoint_recv_all(waits),
 	    "error: closed by pen before it was done\n");
 	close(fd);
 	close(waits);

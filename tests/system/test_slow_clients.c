@@ -18,23 +18,23 @@
 
 enum { SOON = 10000, SLOW = 300, CONNS = 20 };
 
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct nginx server;
 static struct pen pen;
 
 static long
 counter(const char *name)
 {
-	return report_number(
-	    text("\n%s", spot_ask(&ctl, "statistics\n")), text("\n%s ", name));
+	return report_number(text("\n%s", endpoint_ask(&ctl, "statistics\n")),
+	    text("\n%s ", name));
 }
 
 static void
 up(const char *one, const char *two)
 {
 	nginx_up(&server, "hello");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-C", ctl.text, "-r", "-O", one, "-O", two,
 	    front.text, server.at.text, NULL);
 }
@@ -51,10 +51,10 @@ is_served(const char *host)
 {
 	static const char question[] =
 	    "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-	int fd = spot_connect_from(&front, host);
+	int fd = endpoint_connect_from(&front, host);
 
-	spot_send(fd, question, sizeof(question) - 1);
-	ck_assert_ptr_nonnull(strstr(spot_recv_all(fd), "hello"));
+	endpoint_send(fd, question, sizeof(question) - 1);
+	ck_assert_ptr_nonnull(strstr(endpoint_recv_all(fd), "hello"));
 	close(fd);
 }
 

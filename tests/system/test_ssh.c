@@ -14,7 +14,7 @@
 
 START_TEST(ssh_through_a_chain)
 {
-	struct spot sshd_at, path, front;
+	struct endpoint sshd_at, path, front;
 	struct pen inner, outer;
 	struct child sshd;
 	const char *out;
@@ -22,20 +22,20 @@ START_TEST(ssh_through_a_chain)
 	NEED_PROGRAM("sshd");
 	NEED_PROGRAM("ssh");
 	NEED_PROGRAM("ssh-keygen");
-	spot_new(&sshd_at, SPOT_TCP4);
+	endpoint_new(&sshd_at, ENDPOINT_TCP4);
 	sshd_up(&sshd, &sshd_at);
 	if (!sshd_lets_in(&sshd_at))
 		SKIP("sshd lets this user not in");
 
 	/* a path may be relative */
 	ck_assert_int_eq(chdir(scratch(".")), 0);
-	spot_new(&path, SPOT_UNIX);
+	endpoint_new(&path, ENDPOINT_UNIX);
 	snprintf(path.text, sizeof(path.text), "./ssh");
 	pen_up(&inner, &path, path.text, sshd_at.text, NULL);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&outer, &front, text(":::%d", front.port), path.text, NULL);
 	sshd_run("127.0.0.1", front.port, "true");
-	if (spot_has_kind(SPOT_TCP6))
+	if (endpoint_has_kind(ENDPOINT_TCP6))
 		sshd_run("::1", front.port, "true");
 	out = sshd_run("127.0.0.1", front.port, "seq 1 100000");
 	ck_assert_uint_eq(strlen(out), 588895);

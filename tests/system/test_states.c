@@ -15,7 +15,7 @@
 
 enum { SOON = 10000 };
 
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct backend b[2];
 static struct pen pen;
 
@@ -25,9 +25,9 @@ up(const char *options)
 	int i;
 
 	for (i = 0; i < 2; i++)
-		backend_start(&b[i], SPOT_TCP4, backend_say, i ? "b" : "a");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+		backend_start(&b[i], ENDPOINT_TCP4, backend_say, i ? "b" : "a");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-r", "-C", ctl.text, "--retry", "0", "-O", options,
 	    front.text, b[0].at.text, b[1].at.text, NULL);
 }
@@ -45,7 +45,7 @@ down(void)
 static const char *
 command(const char *line)
 {
-	return spot_ask(&ctl, text("%s\n", line));
+	return endpoint_ask(&ctl, text("%s\n", line));
 }
 
 static bool
@@ -65,16 +65,16 @@ static void
 ask(int clients)
 {
 	while (clients-- > 0)
-		(void)spot_hear(&front);
+		(void)endpoint_hear(&front);
 }
 
 static void
 are_reset(int clients)
 {
 	while (clients-- > 0) {
-		int fd = spot_connect(&front);
+		int fd = endpoint_connect(&front);
 
-		spot_expect_reset(fd);
+		endpoint_expect_reset(fd);
 		close(fd);
 	}
 }
@@ -82,7 +82,7 @@ are_reset(int clients)
 static void
 is_back(void)
 {
-	struct spot at = b[0].at;
+	struct endpoint at = b[0].at;
 
 	backend_start_at(&b[0], &at, backend_say, "a");
 }
@@ -122,7 +122,7 @@ START_TEST(the_last_one)
 	are_reset(20);
 	ck_assert_int_eq(lines("server blacklisted server=0"), 1);
 	is_back();
-	ck_assert_str_eq(spot_hear(&front), "a");
+	ck_assert_str_eq(endpoint_hear(&front), "a");
 	ck_assert_int_eq(lines("server=0 name=127.0.0.1 reason=\"answered\" "
 			       "prev=blacklisted"),
 	    1);
@@ -217,7 +217,7 @@ START_TEST(commands_from_afar)
 
 	up("blacklist 60");
 	pen_down(&pen);
-	spot_new(&ctl, SPOT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_TCP4);
 	pen_up(
 	    &pen, &ctl, user, "-C", ctl.text, front.text, b[0].at.text, NULL);
 	command("timeout 7");
@@ -294,9 +294,9 @@ up_echo(const char *options)
 	int i;
 
 	for (i = 0; i < 2; i++)
-		backend_start(&b[i], SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+		backend_start(&b[i], ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-C", ctl.text, "-O", options, front.text,
 	    b[0].at.text, b[1].at.text, NULL);
 }
@@ -308,8 +308,8 @@ begin_sessions(void)
 	int i;
 
 	for (i = 0; i < SESSIONS; i++) {
-		sessions[i] = spot_connect(&front);
-		spot_expect_echo(sessions[i], "hello");
+		sessions[i] = endpoint_connect(&front);
+		endpoint_expect_echo(sessions[i], "hello");
 	}
 	return b[0].open;
 }
@@ -318,9 +318,9 @@ begin_sessions(void)
 static int
 ask_slowly(const char *line)
 {
-	int fd = spot_connect(&ctl);
+	int fd = endpoint_connect(&ctl);
 
-	spot_send(fd, line, strlen(line));
+	endpoint_send(fd, line, strlen(line));
 	return fd;
 }
 
@@ -338,17 +338,17 @@ expect_drained(const char *options)
 	WAIT_FOR(
 	    strstr(command("servers long"), " state drain ") != NULL, SOON);
 	for (i = 0; i < 10; i++) {
-		new = spot_connect(&front);
-		spot_expect_echo(new, "new");
+		new = endpoint_connect(&front);
+		endpoint_expect_echo(new, "new");
 		close(new);
 	}
 	ck_assert_int_eq(b[0].accepted, at0);
 	for (i = 0; i < SESSIONS; i++)
-		spot_expect_echo(sessions[i], "still here");
+		endpoint_expect_echo(sessions[i], "still here");
 	for (i = 0; i < SESSIONS; i++)
 		close(sessions[i]);
 	ck_assert_str_eq(
-	    strstr(spot_recv_all(waits), "server 0: no connections left"),
+	    strstr(endpoint_recv_all(waits), "server 0: no connections left"),
 	    "server 0: no connections left\n");
 	ck_assert_int_eq(b[0].open, 0);
 	close(waits);
@@ -382,10 +382,10 @@ START_TEST(waiting_ends)
 	WAIT_FOR(
 	    strstr(command("servers long"), " state drain ") != NULL, SOON);
 	close(gone);
-	spot_recv(waits, line, strlen("server 0: "));
+	endpoint_recv(waits, line, strlen("server 0: "));
 	ck_assert_int_eq(strncmp(line, "server 0: ", 10), 0);
 	command("server 0 up");
-	ck_assert_ptr_nonnull(strstr(spot_recv_all(waits),
+	ck_assert_ptr_nonnull(strstr(endpoint_recv_all(waits),
 	    "\nerror: server 0: is up again and no longer drains\n"));
 	close(waits);
 	pen_expect_rest(&pen);
@@ -404,9 +404,9 @@ START_TEST(drained_of_datagrams)
 	int fd, i;
 
 	for (i = 0; i < 2; i++)
-		udp_server_start(&u[i], SPOT_TCP4, i == 0 ? "0" : "1");
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+		udp_server_start(&u[i], ENDPOINT_TCP4, i == 0 ? "0" : "1");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-U", "-C", ctl.text, "-O", "udp_timeout 60",
 	    front.text, u[0].at.text, u[1].at.text, NULL);
 	fd = udp_client(&front);

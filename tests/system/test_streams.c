@@ -16,7 +16,7 @@ enum { STREAMS = 64 };
 
 struct client {
 	pthread_t thread;
-	const struct spot *front;
+	const struct endpoint *front;
 	struct stream_plan plan;
 	const char *wrong;
 };
@@ -57,7 +57,7 @@ static void *
 run_client(void *arg)
 {
 	struct client *c = arg;
-	int fd = spot_try_connect(c->front);
+	int fd = endpoint_try_connect(c->front);
 
 	c->wrong = "cannot connect";
 	if (fd < 0)
@@ -69,7 +69,7 @@ run_client(void *arg)
 }
 
 static void
-run_streams(const struct spot *fronts, int fronts_n, int streams,
+run_streams(const struct endpoint *fronts, int fronts_n, int streams,
     uint64_t bytes, unsigned pause_ms)
 {
 	struct client clients[STREAMS];
@@ -106,16 +106,16 @@ run_streams(const struct spot *fronts, int fronts_n, int streams,
 static void
 run_everywhere(const char *option, const char *server_last, uint64_t bytes)
 {
-	struct backend b[SPOT_KINDS];
-	struct spot fronts[SPOT_KINDS];
-	const char *at[SPOT_KINDS + 1], *all = "";
+	struct backend b[ENDPOINT_KINDS];
+	struct endpoint fronts[ENDPOINT_KINDS];
+	const char *at[ENDPOINT_KINDS + 1], *all = "";
 	struct pen pen;
 	int kind, n = 0;
 
-	for (kind = 0; kind < SPOT_KINDS; kind++) {
-		if (!spot_has_kind(kind))
+	for (kind = 0; kind < ENDPOINT_KINDS; kind++) {
+		if (!endpoint_has_kind(kind))
 			continue;
-		spot_new(&fronts[n], kind);
+		endpoint_new(&fronts[n], kind);
 		backend_start(&b[n], kind, serve_stream, server_last);
 		all = text("%s%s%s", all, n > 0 ? "," : "", fronts[n].text);
 		at[n] = b[n].at.text;
@@ -150,11 +150,11 @@ END_TEST
 START_TEST(long_streams)
 {
 	struct backend b;
-	struct spot front;
+	struct endpoint front;
 	struct pen pen;
 
-	backend_start(&b, SPOT_TCP4, serve_stream, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&b, ENDPOINT_TCP4, serve_stream, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", front.text, b.at.text, NULL);
 	run_streams(
 	    &front, 1, 4, (uint64_t)suite_amount(128 << 20, 8 << 20), 0);

@@ -31,7 +31,7 @@ prepare(void)
 {
 	static const char *list[] = { "NOTIFY_SOCKET", NULL, NULL };
 
-	backend_start(&back, SPOT_TCP4, backend_say, "served");
+	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
 	manager_begin(&manager, false);
 	manager_read(&manager);
 	list[1] = manager.name;
@@ -77,26 +77,26 @@ down(void)
  * one that was passed. The files stay systemd's. */
 START_TEST(sockets_outlive_pen)
 {
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	int fds[2], waiting, i;
 
-	if (!spot_has_kind((enum spot_kind)_i))
+	if (!endpoint_has_kind((enum endpoint_kind)_i))
 		return;
 	prepare();
-	spot_new(&front, (enum spot_kind)_i);
-	spot_new(&ctl, SPOT_UNIX);
-	fds[0] = spot_listen(&front, 16);
-	fds[1] = spot_listen(&ctl, 16);
+	endpoint_new(&front, (enum endpoint_kind)_i);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	fds[0] = endpoint_listen(&front, 16);
+	fds[1] = endpoint_listen(&ctl, 16);
 	for (i = 0; i < 2; i++) {
-		waiting = spot_connect(&front);
+		waiting = endpoint_connect(&front);
 		up(fds, 2, front.text, ctl.text);
-		ck_assert_str_eq(spot_recv_all(waiting), "served");
+		ck_assert_str_eq(endpoint_recv_all(waiting), "served");
 		close(waiting);
-		ck_assert_str_eq(spot_hear(&front), "served");
-		ck_assert_str_eq(spot_ask(&ctl, "pid\n"),
+		ck_assert_str_eq(endpoint_hear(&front), "served");
+		ck_assert_str_eq(endpoint_ask(&ctl, "pid\n"),
 		    text("%ld\n", (long)pen.child.pid));
 		down();
-		if (front.port == 0 && (enum spot_kind)_i == SPOT_UNIX)
+		if (front.port == 0 && (enum endpoint_kind)_i == ENDPOINT_UNIX)
 			ck_assert_int_eq(access(front.text, F_OK), 0);
 		ck_assert_int_eq(access(ctl.text, F_OK), 0);
 	}
@@ -111,25 +111,25 @@ START_TEST(datagram_sockets)
 {
 	struct child_gifts gifts = { .count = 1 };
 	struct udp_server server;
-	struct spot front;
+	struct endpoint front;
 	char answer[16];
 	int fd, client;
 
 	prepare();
-	udp_server_start(&server, SPOT_TCP4, "one ");
-	udp_spot(&front, SPOT_TCP4);
+	udp_server_start(&server, ENDPOINT_TCP4, "one ");
+	udp_endpoint(&front, ENDPOINT_TCP4);
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
 	ck_assert_int_eq(
 	    bind(fd, (const struct sockaddr *)&front.addr, front.len), 0);
 	gifts.fds = &fd;
 	gifts.env = env;
 	client = udp_client(&front);
-	spot_send(client, "early", 5);
+	endpoint_send(client, "early", 5);
 	pen_start_given(
 	    &pen, &gifts, "-f", "-U", front.text, server.at.text, NULL);
 	WAIT_FOR(is_ready(), 60000);
 	WAIT_FOR(atomic_load(&server.received) == 1, 10000);
-	spot_recv(client, answer, strlen("one early"));
+	endpoint_recv(client, answer, strlen("one early"));
 	ck_assert_mem_eq(answer, "one early", strlen("one early"));
 	ck_assert_str_eq(udp_ask(client, "late", 10000), "one late");
 	pen_down(&pen);
@@ -144,15 +144,15 @@ END_TEST
 /* It is said, and closed: a client is refused rather than left waiting. */
 START_TEST(what_matches_nothing)
 {
-	struct spot front, ctl, other;
+	struct endpoint front, ctl, other;
 	int fds[3], i;
 
 	prepare();
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&other, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
-	fds[0] = spot_listen(&other, 16);
-	fds[1] = spot_listen(&front, 16);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&other, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	fds[0] = endpoint_listen(&other, 16);
+	fds[1] = endpoint_listen(&front, 16);
 	fds[2] = open("/dev/null", O_RDONLY);
 	up(fds, 3, front.text, ctl.text);
 	for (i = 0; i < 3; i++)
@@ -163,8 +163,8 @@ START_TEST(what_matches_nothing)
 		other.text)));
 	ck_assert(child_has_said(
 	    &pen.child, "inherited descriptor closed fd=5 name= error="));
-	ck_assert_int_eq(spot_try_connect(&other), -1);
-	ck_assert_str_eq(spot_hear(&front), "served");
+	ck_assert_int_eq(endpoint_try_connect(&other), -1);
+	ck_assert_str_eq(endpoint_hear(&front), "served");
 	down();
 	finish();
 }
@@ -176,11 +176,11 @@ START_TEST(reload_is_told)
 {
 	const char *conf = scratch("pen.conf");
 	struct child_gifts gifts = { .count = 0 };
-	struct spot front;
+	struct endpoint front;
 
 	prepare();
 	gifts.env = env;
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	write_file(conf,
 	    text("listen %s\nserver add %s\n", front.text, back.at.text));
 	pen_start_given(&pen, &gifts, "-f", "-F", conf, NULL);
@@ -207,13 +207,13 @@ START_TEST(watchdog)
 	struct child_gifts gifts = { .count = 0 };
 	const char *list[] = { "NOTIFY_SOCKET", NULL, "WATCHDOG_USEC", "50000",
 		NULL };
-	struct spot front;
+	struct endpoint front;
 	int n;
 
 	prepare();
 	list[1] = manager.name;
 	gifts.env = list;
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_start_given(
 	    &pen, &gifts, "-f", "-r", front.text, back.at.text, NULL);
 	WAIT_FOR(is_ready(), 60000);
@@ -239,12 +239,12 @@ END_TEST
 START_TEST(background)
 {
 	struct child_gifts gifts = { .count = 1 };
-	struct spot front;
+	struct endpoint front;
 	int fd;
 
 	prepare();
-	spot_new(&front, SPOT_TCP4);
-	fd = spot_listen(&front, 16);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	fd = endpoint_listen(&front, 16);
 	gifts.fds = &fd;
 	gifts.env = env;
 	pen_start_given(&pen, &gifts, "-p", scratch("pid"), "-r", front.text,
@@ -253,7 +253,7 @@ START_TEST(background)
 	WAIT_FOR(manager_has_heard(&manager, "|READY=1\n"), 10000);
 	ck_assert_str_eq(contents(scratch("pid")),
 	    text("%ld\n", (long)manager.sender));
-	ck_assert_str_eq(spot_hear(&front), "served");
+	ck_assert_str_eq(endpoint_hear(&front), "served");
 	ck_assert_int_eq(kill(manager.sender, SIGTERM), 0);
 	WAIT_FOR(manager_has_heard(&manager, "|STOPPING=1\n"), 10000);
 	close(fd);
@@ -268,7 +268,7 @@ START_TEST(upgrade)
 	const char *list[] = { "NOTIFY_SOCKET", NULL, "WATCHDOG_USEC", "100000",
 		NULL };
 	const char *program = upgrading_install();
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	pid_t new;
 	int fds[2];
 
@@ -276,10 +276,10 @@ START_TEST(upgrade)
 	prepare();
 	list[1] = manager.name;
 	env = list;
-	spot_new(&front, SPOT_UNIX);
-	spot_new(&ctl, SPOT_UNIX);
-	fds[0] = spot_listen(&front, 16);
-	fds[1] = spot_listen(&ctl, 16);
+	endpoint_new(&front, ENDPOINT_UNIX);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	fds[0] = endpoint_listen(&front, 16);
+	fds[1] = endpoint_listen(&ctl, 16);
 	up(fds, 2, front.text, ctl.text);
 	manager_forget(&manager);
 	new = upgrading_go(&ctl, pen.child.pid);
@@ -292,7 +292,7 @@ START_TEST(upgrade)
 	manager_forget(&manager);
 	WAIT_FOR(manager_count(&manager, "WATCHDOG=1\n") >= 2, 10000);
 	ck_assert_int_eq(manager.sender, new);
-	ck_assert_str_eq(spot_hear(&front), "served");
+	ck_assert_str_eq(endpoint_hear(&front), "served");
 	upgrading_end(new);
 	ck_assert(manager_has_heard(&manager, "STOPPING=1\n"));
 	ck_assert_int_eq(access(front.text, F_OK), 0);
@@ -402,7 +402,7 @@ SUITE(test_systemd)
 	TCase *c = tcase_create("sockets_outlive_pen");
 
 	tcase_set_timeout(c, 60);
-	tcase_add_loop_test(c, sockets_outlive_pen, 0, SPOT_KINDS);
+	tcase_add_loop_test(c, sockets_outlive_pen, 0, ENDPOINT_KINDS);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, datagram_sockets, 60);
 	SUITE_ADD(s, what_matches_nothing, 60);

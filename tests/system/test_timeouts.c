@@ -11,28 +11,28 @@
 #include "support/wait.h"
 
 static struct backend back;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 static void
 up(backend_fn *serve, const char *setting)
 {
-	backend_start(&back, SPOT_TCP4, serve, "bye");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, serve, "bye");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-d", "-r", "-O", setting, "-C", ctl.text,
 	    front.text, back.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
 }
 
 /* Sets something while it runs; what is set says nothing else. */
 static void
 set(const char *line)
 {
-	int fd = spot_connect(&ctl);
+	int fd = endpoint_connect(&ctl);
 
-	spot_send(fd, line, strlen(line));
-	ck_assert_ptr_null(strstr(spot_recv_all(fd), "error"));
+	endpoint_send(fd, line, strlen(line));
+	ck_assert_ptr_null(strstr(endpoint_recv_all(fd), "error"));
 	close(fd);
 }
 
@@ -51,11 +51,11 @@ START_TEST(idle_session_is_closed)
 	long long began;
 
 	up(backend_echo, "idle_timeout 1");
-	quiet = spot_connect(&front);
-	spot_expect_echo(quiet, "x");
-	busy = spot_connect(&front);
+	quiet = endpoint_connect(&front);
+	endpoint_expect_echo(quiet, "x");
+	busy = endpoint_connect(&front);
 	for (began = wait_now_ms(); wait_now_ms() - began < 2200;) {
-		spot_expect_echo(busy, "x");
+		endpoint_expect_echo(busy, "x");
 		wait_nap();
 	}
 	ck_assert_int_le(recv(quiet, &c, 1, MSG_DONTWAIT), 0);
@@ -72,11 +72,11 @@ START_TEST(half_closed_session_is_closed)
 	int half, whole;
 
 	up(backend_hang, "half_timeout 1");
-	whole = spot_connect(&front);
-	half = spot_connect(&front);
+	whole = endpoint_connect(&front);
+	half = endpoint_connect(&front);
 	shutdown(half, SHUT_WR);
 	WAIT_FOR(child_has_said(&pen.child, "reason=half_timeout"), 5000);
-	spot_send(whole, "x", 1);
+	endpoint_send(whole, "x", 1);
 	ck_assert_int_lt(recv(whole, &(char){ 0 }, 1, MSG_DONTWAIT), 0);
 	close(half);
 	close(whole);
@@ -97,7 +97,7 @@ START_TEST(half_closed_session_has_the_sooner_limit)
 	int half;
 
 	up(backend_hang, pairs[_i].settings);
-	half = spot_connect(&front);
+	half = endpoint_connect(&front);
 	shutdown(half, SHUT_WR);
 	WAIT_FOR(child_has_said(&pen.child, pairs[_i].reason), 10000);
 	close(half);
@@ -122,8 +122,8 @@ START_TEST(limit_set_anew_reaches_old_sessions)
 	int fd;
 
 	up(backend_hang, changes[_i].before);
-	fd = spot_connect(&front);
-	spot_send(fd, "x", 1);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, "x", 1);
 	if (changes[_i].half)
 		shutdown(fd, SHUT_WR);
 	WAIT_FOR(back.accepted == 1, 5000);
@@ -141,12 +141,12 @@ START_TEST(limit_lifted_spares_old_sessions)
 	int fd;
 
 	up(backend_echo, "idle_timeout 2");
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "x");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "x");
 	set("idle_timeout 0\n");
 	for (began = wait_now_ms(); wait_now_ms() - began < 2500;)
 		wait_nap();
-	spot_expect_echo(fd, "y");
+	endpoint_expect_echo(fd, "y");
 	close(fd);
 	down();
 }
@@ -160,10 +160,10 @@ START_TEST(lingering_ends)
 	int fd;
 
 	up(backend_say, "linger 1");
-	fd = spot_connect(&front);
-	ck_assert_str_eq(spot_recv_all(fd), "bye");
+	fd = endpoint_connect(&front);
+	ck_assert_str_eq(endpoint_recv_all(fd), "bye");
 	began = wait_now_ms();
-	spot_send(fd, "more", 4);
+	endpoint_send(fd, "more", 4);
 	WAIT_FOR(child_has_said(&pen.child, "reason=linger_timeout"), 5000);
 	ck_assert_int_ge(wait_now_ms() - began, 800);
 	close(fd);
@@ -176,9 +176,9 @@ START_TEST(linger_set_anew_reaches_old_sessions)
 	int fd;
 
 	up(backend_say, "linger 3600");
-	fd = spot_connect(&front);
-	ck_assert_str_eq(spot_recv_all(fd), "bye");
-	spot_send(fd, "more", 4);
+	fd = endpoint_connect(&front);
+	ck_assert_str_eq(endpoint_recv_all(fd), "bye");
+	endpoint_send(fd, "more", 4);
 	set("linger 1\n");
 	WAIT_FOR(child_has_said(&pen.child, "reason=linger_timeout"), 10000);
 	close(fd);
@@ -194,7 +194,7 @@ START_TEST(limit_set_anew_reaches_many)
 
 	up(backend_hang, "idle_timeout 0");
 	for (i = 0; i < MANY; i++)
-		fd[i] = spot_connect(&front);
+		fd[i] = endpoint_connect(&front);
 	WAIT_FOR(back.accepted == MANY, 10000);
 	set("idle_timeout 1\n");
 	for (i = 0; i < MANY; i++) {

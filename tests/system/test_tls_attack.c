@@ -1,7 +1,7 @@
-/* test_tls_attack.c: thousands of spoilt conversations with pen: each ends, and
- * nothing is left of them. A failure says how to repeat it:
+/* test_tls_attack.c: thousands of corrupted conversations with pen: each ends,
+ * and nothing is left of them. A failure says how to repeat it:
  *
- *     PEN_TEST_SEED=N PEN_TEST_CASE=M CK_RUN_CASE=spoilt_clients ... */
+ *     PEN_TEST_SEED=N PEN_TEST_CASE=M CK_RUN_CASE=corrupted_clients ... */
 #include "config.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "support/backend.h"
 #include "system/hello.h"
-#include "support/siege.h"
+#include "support/load.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -28,7 +28,7 @@
 enum { STAYERS = 100, GROWTH_KB = 1024 };
 
 struct attack {
-	struct siege siege;
+	struct load load;
 	struct backend server;
 	SSL_CTX *ctx[2][2];	/* TLS 1.2, 1.3; without, with certificate */
 	SSL_SESSION *ticket[2]; /* TLS 1.2, 1.3 */
@@ -107,7 +107,7 @@ leave(struct attack *a, int fd, bool may_stay)
 		return;
 	case 1:
 		note(a, "reset");
-		spot_reset(fd);
+		endpoint_reset(fd);
 		return;
 	case 2:
 		if (!may_stay)
@@ -128,7 +128,7 @@ leave(struct attack *a, int fd, bool may_stay)
 static int
 call(struct attack *a)
 {
-	int fd = spot_try_connect(&a->siege.front);
+	int fd = endpoint_try_connect(&a->load.front);
 
 	if (fd < 0)
 		give_up(a, "no connection");
@@ -163,7 +163,7 @@ take_hello(struct attack *a, struct hello *h)
 }
 
 static void
-spoil_hello(struct attack *a)
+corrupt_hello(struct attack *a)
 {
 	size_t times = dice_below(&a->dice, 4);
 	struct hello h;
@@ -172,11 +172,11 @@ spoil_hello(struct attack *a)
 	take_hello(a, &h);
 	a->out->n = 0;
 	while (times-- > 0)
-		note(a, hello_spoil(&a->dice, &h));
+		note(a, hello_corrupt(&a->dice, &h));
 	hello_build(&h, a->out);
 	hello_free(&h);
 	for (times = dice_below(&a->dice, 3); times > 0; times--)
-		note(a, spoil_records(&a->dice, a->out));
+		note(a, corrupt_records(&a->dice, a->out));
 	fd = call(a);
 	deliver(a, fd);
 	leave(a, fd, true);
@@ -213,7 +213,7 @@ send_nonsense(struct attack *a)
 	int fd = call(a);
 
 	while (times-- > 0)
-		note(a, spoil_make(&a->dice, a->out));
+		note(a, corrupt_make(&a->dice, a->out));
 	deliver(a, fd);
 	leave(a, fd, true);
 }
@@ -254,21 +254,22 @@ next_flight(struct attack *a, struct tls_end *e, int fd, size_t flight)
 }
 
 static void
-spoil_flight(struct attack *a)
+corrupt_flight(struct attack *a)
 {
 	size_t times = 1 + dice_small(&a->dice, 3);
 
 	while (times-- > 0)
 		note(a,
-		    dice_says(&a->dice, 3) ? spoil_make(&a->dice, a->out)
+		    dice_says(&a->dice, 3) ? corrupt_make(&a->dice, a->out)
 			: dice_says(&a->dice, 2)
-			? spoil_messages(&a->dice, a->out)
-			: spoil_records(&a->dice, a->out));
+			? corrupt_messages(&a->dice, a->out)
+			: corrupt_records(&a->dice, a->out));
 }
 
-/* A client that is good until it is not: a later flight is spoilt, or cut. */
+/* A client that is good until it is not: a later flight is corrupted, or cut.
+ */
 static void
-spoil_later(struct attack *a)
+corrupt_later(struct attack *a)
 {
 	size_t target = 1 + dice_below(&a->dice, 4), flight;
 	int fd = call(a);
@@ -290,7 +291,7 @@ spoil_later(struct attack *a)
 		note(a, "cut");
 		bytes_cut(a->out, dice_below(&a->dice, a->out->n + 1));
 	} else {
-		spoil_flight(a);
+		corrupt_flight(a);
 	}
 	deliver(a, fd);
 	leave(a, fd, false);
@@ -298,7 +299,7 @@ spoil_later(struct attack *a)
 
 /* A ticket like the one of that session, but not it. */
 static SSL_SESSION *
-spoil_ticket(struct attack *a, SSL_SESSION *good)
+corrupt_ticket(struct attack *a, SSL_SESSION *good)
 {
 	unsigned char der[8192], *p = der;
 	const unsigned char *ticket, *q = der;
@@ -324,7 +325,7 @@ static void
 offer_bad_ticket(struct attack *a)
 {
 	size_t version = dice_below(&a->dice, 2);
-	SSL_SESSION *bad = spoil_ticket(a, a->ticket[version]);
+	SSL_SESSION *bad = corrupt_ticket(a, a->ticket[version]);
 	struct tls_end e;
 	int fd = call(a);
 
@@ -346,8 +347,8 @@ static const struct {
 	unsigned share; /* of 100 */
 	void (*run)(struct attack *a);
 } kinds[] = {
-	{ 45, spoil_hello },
-	{ 30, spoil_later },
+	{ 45, corrupt_hello },
+	{ 30, corrupt_later },
 	{ 12, send_nonsense },
 	{ 8, offer_bad_ticket },
 	{ 4, send_early },
@@ -367,7 +368,7 @@ run_case(struct attack *a, long number)
 	for (i = 0; left >= kinds[i].share; i++)
 		left -= kinds[i].share;
 	kinds[i].run(a);
-	if (child_has_ended(&a->siege.pen.child))
+	if (child_has_ended(&a->load.pen.child))
 		give_up(a, "pen died");
 }
 
@@ -392,7 +393,8 @@ get_ticket(struct attack *a, int version)
 		.alpn = "h2,http/1.1",
 		.min = version,
 		.max = version };
-	struct tls_peer *p = tls_peer_open(spot_connect(&a->siege.front), &w);
+	struct tls_peer *p =
+	    tls_peer_open(endpoint_connect(&a->load.front), &w);
 	SSL_SESSION *s;
 
 	ck_assert_msg(p != NULL, "%s", tls_peer_error());
@@ -416,30 +418,30 @@ begin(void)
 {
 	static const int versions[2] = { TLS1_2_VERSION, TLS1_3_VERSION };
 	struct attack *a = calloc(1, sizeof(*a));
-	struct siege *s = &a->siege;
+	struct load *s = &a->load;
 	const char *names;
 	int i, k;
 
 	a->out = calloc(1, sizeof(*a->out));
 	ck_assert_ptr_nonnull(a->out);
-	backend_start(&a->server, SPOT_TCP4, backend_echo, NULL);
-	siege_prepare(s);
+	backend_start(&a->server, ENDPOINT_TCP4, backend_echo, NULL);
+	load_prepare(s);
 	names = scratch("names");
 	ck_assert_int_eq(mkdir(names, 0700), 0);
 	(void)cert_write_all(s->cert, text("%s/b.test.pem", names));
-	siege_begin(s,
+	load_begin(s,
 	    (const char *const[]){ "-x", "2000", "-E", s->cert_file, "-G",
 		s->root_file, "--request-cert", "--alpn", "h2,http/1.1",
 		"--sni-path", names, "--handshake-timeout", "2", NULL },
 	    (const char *const[]){ a->server.at.text, NULL });
 	for (i = 0; i < 2; i++) {
 		for (k = 0; k < 2; k++)
-			a->ctx[i][k] = siege_client(s, versions[i], k == 1);
+			a->ctx[i][k] = load_client(s, versions[i], k == 1);
 		a->ticket[i] = get_ticket(a, versions[i]);
 	}
 	for (i = 0; i < STAYERS; i++)
 		a->stays[i] = -1;
-	siege_serves(s, true);
+	load_serves(s, true);
 	a->seed = number_of("PEN_TEST_SEED", 20260101);
 	return a;
 }
@@ -454,13 +456,13 @@ end(struct attack *a)
 		SSL_CTX_free(a->ctx[i][1]);
 		SSL_SESSION_free(a->ticket[i]);
 	}
-	siege_end(&a->siege);
+	load_end(&a->load);
 	backend_stop(&a->server);
 	free(a->out);
 	free(a);
 }
 
-START_TEST(spoilt_clients)
+START_TEST(corrupted_clients)
 {
 	struct attack *a = begin();
 	long n = suite_amount(2000, 500), i, rss = 0, only;
@@ -469,25 +471,25 @@ START_TEST(spoilt_clients)
 	for (i = only > 0 ? only : 1; i <= (only > 0 ? only : n); i++) {
 		run_case(a, i);
 		if (i == n / 2) {
-			siege_rest(&a->siege);
-			rss = siege_rss_kb(&a->siege);
+			load_rest(&a->load);
+			rss = load_rss_kb(&a->load);
 		}
 	}
 	a->number = -1;
-	siege_rest(&a->siege); /* those that stay have been sent away */
+	load_rest(&a->load); /* those that stay have been sent away */
 	if (rss > 0)
-		ck_assert_msg(siege_rss_kb(&a->siege) - rss < GROWTH_KB,
+		ck_assert_msg(load_rss_kb(&a->load) - rss < GROWTH_KB,
 		    "seed %llu: resident %ld kB, then %ld kB", a->seed, rss,
-		    siege_rss_kb(&a->siege));
+		    load_rss_kb(&a->load));
 	if (only == 0) {
-		ck_assert(siege_count(&a->siege, "closed_tls_failed") > n / 4);
-		ck_assert(n < 500 ||
-		    siege_count(&a->siege, "closed_tls_timeout") > 0);
+		ck_assert(load_count(&a->load, "closed_tls_failed") > n / 4);
+		ck_assert(
+		    n < 500 || load_count(&a->load, "closed_tls_timeout") > 0);
 	}
 	forget_stays(a);
-	siege_serves(&a->siege, true);
+	load_serves(&a->load, true);
 	WAIT_FOR(a->server.open == 0, 10000);
-	siege_expect_peace(&a->siege);
+	load_expect_peace(&a->load);
 	end(a);
 }
 END_TEST
@@ -496,6 +498,6 @@ SUITE(test_tls_attack)
 {
 	Suite *s = suite_create("tls_attack");
 
-	SUITE_ADD(s, spoilt_clients, 300);
+	SUITE_ADD(s, corrupted_clients, 300);
 	return s;
 }

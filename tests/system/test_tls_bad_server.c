@@ -1,6 +1,6 @@
-/* test_tls_bad_server.c: a server whose handshakes are spoilt, in thousands of
- * ways: pen goes on to the next server, or talks to it if no harm was done; it
- * never hangs and keeps nothing. PEN_TEST_SEED makes other ones. */
+/* test_tls_bad_server.c: a server whose handshakes are corrupted, in thousands
+ * of ways: pen goes on to the next server, or talks to it if no harm was done;
+ * it never hangs and keeps nothing. PEN_TEST_SEED makes other ones. */
 #include "config.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <openssl/err.h>
 
 #include "support/backend.h"
-#include "support/siege.h"
+#include "support/load.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -28,13 +28,13 @@ enum { CONNECT_S = 1, PATIENCE_MS = 30, GROWTH_KB = 1024, AT_ONCE = 16 };
 
 struct bad {
 	struct backend backend; /* first */
-	struct siege siege;
+	struct load load;
 	struct tls_echo good;
 	SSL_CTX *ctx[2][2]; /* TLS 1.2, 1.3; with an endless chain */
 	unsigned long long seed;
 	atomic_long cases;
 	atomic_long hung;     /* the case that pen did not end */
-	atomic_long may_fail; /* it was spoilt after it had been done */
+	atomic_long may_fail; /* it was corrupted after it had been done */
 };
 
 /* One connection, in its thread. */
@@ -65,17 +65,17 @@ send_all(struct talk *t)
 }
 
 static void
-spoil(struct talk *t)
+corrupt(struct talk *t)
 {
 	size_t times = 1 + dice_small(&t->dice, 3);
 
 	while (times-- > 0)
 		if (dice_says(&t->dice, 10))
-			(void)spoil_make(&t->dice, t->out);
+			(void)corrupt_make(&t->dice, t->out);
 		else if (dice_says(&t->dice, 2))
-			(void)spoil_messages(&t->dice, t->out);
+			(void)corrupt_messages(&t->dice, t->out);
 		else
-			(void)spoil_records(&t->dice, t->out);
+			(void)corrupt_records(&t->dice, t->out);
 }
 
 /* Says too little for a handshake, and reads until pen ends it. */
@@ -87,7 +87,7 @@ hold(struct talk *t)
 
 	bytes_cut(t->out, dice_below(&t->dice, 300));
 	send_all(t);
-	spot_set_deadline(t->fd, (int)wait_scaled(10000));
+	endpoint_set_deadline(t->fd, (int)wait_scaled(10000));
 	do
 		k = recv(t->fd, some, sizeof(some), 0);
 	while (k > 0);
@@ -95,7 +95,7 @@ hold(struct talk *t)
 		atomic_store(&t->bad->hung, t->number);
 }
 
-/* What follows the spoilt bytes. True: it goes on as if they were good. */
+/* What follows the corrupted bytes. True: it goes on as if they were good. */
 static bool
 leave(struct talk *t)
 {
@@ -106,7 +106,7 @@ leave(struct talk *t)
 		shutdown(t->fd, SHUT_WR);
 		return false;
 	default:
-		spot_set_deadline(t->fd, PATIENCE_MS);
+		endpoint_set_deadline(t->fd, PATIENCE_MS);
 		return true;
 	}
 }
@@ -130,7 +130,7 @@ echo(struct talk *t)
 	}
 }
 
-/* Shakes hands; the first or the second thing said is spoilt. */
+/* Shakes hands; the first or the second thing said is corrupted. */
 static void
 converse(struct talk *t)
 {
@@ -147,7 +147,7 @@ converse(struct talk *t)
 			    SSL_session_reused(t->end.ssl);
 			if (late)
 				atomic_fetch_add(&t->bad->may_fail, 1);
-			spoil(t);
+			corrupt(t);
 			if (target == 0 && dice_says(&t->dice, 400)) {
 				hold(t);
 				return;
@@ -166,7 +166,7 @@ converse(struct talk *t)
 	/* when a Finished came after it, it was taken for good; else pen may
 	 * wait for bytes that a length has promised */
 	if (!late)
-		spot_set_deadline(t->fd, 10000);
+		endpoint_set_deadline(t->fd, 10000);
 	echo(t);
 }
 
@@ -182,7 +182,7 @@ serve_badly(struct backend *b, int fd)
 	if (t.out == NULL)
 		abort();
 	t.version = dice_below(&t.dice, 2);
-	spot_set_deadline(fd, 10000);
+	endpoint_set_deadline(fd, 10000);
 	tls_end_open(&t.end, bad->ctx[t.version][dice_says(&t.dice, 20)], true);
 	if (dice_says(&t.dice, 4))
 		SSL_set_verify(t.end.ssl, SSL_VERIFY_PEER, NULL);
@@ -198,7 +198,7 @@ static SSL_CTX *
 context(struct bad *b, int version, bool endless)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
-	const char *file = b->siege.cert_file;
+	const char *file = b->load.cert_file;
 	int i;
 
 	ck_assert(ctx != NULL &&
@@ -209,9 +209,9 @@ context(struct bad *b, int version, bool endless)
 	    SSL_CTX_use_certificate_chain_file(ctx, file) == 1 &&
 	    SSL_CTX_use_PrivateKey_file(ctx, file, SSL_FILETYPE_PEM) == 1);
 	for (i = 0; endless && i < 500; i++) {
-		ck_assert_int_eq(X509_up_ref(cert_x509(b->siege.root)), 1);
+		ck_assert_int_eq(X509_up_ref(cert_x509(b->load.root)), 1);
 		ck_assert_int_eq(
-		    SSL_CTX_add_extra_chain_cert(ctx, cert_x509(b->siege.root)),
+		    SSL_CTX_add_extra_chain_cert(ctx, cert_x509(b->load.root)),
 		    1);
 	}
 	return ctx;
@@ -222,19 +222,19 @@ begin(void)
 {
 	static const int versions[2] = { TLS1_2_VERSION, TLS1_3_VERSION };
 	struct bad *b = calloc(1, sizeof(*b));
-	struct siege *s = &b->siege;
+	struct load *s = &b->load;
 	const char *seed = getenv("PEN_TEST_SEED");
 	int i, k;
 
 	b->seed = seed != NULL ? strtoull(seed, NULL, 10) : 20260102;
 	atomic_init(&b->hung, -1);
-	siege_prepare(s);
+	load_prepare(s);
 	for (i = 0; i < 2; i++)
 		for (k = 0; k < 2; k++)
 			b->ctx[i][k] = context(b, versions[i], k == 1);
 	tls_echo_start(&b->good, s->cert_file, s->cert_file, NULL);
-	backend_start(&b->backend, SPOT_TCP4, serve_badly, NULL);
-	siege_begin(s,
+	backend_start(&b->backend, ENDPOINT_TCP4, serve_badly, NULL);
+	load_begin(s,
 	    (const char *const[]){ "--upstream-tls", "--upstream-ca",
 		s->root_file, "--upstream-name", "a.test", "-t",
 		text("%d", CONNECT_S), "-b", "0", NULL },
@@ -248,7 +248,7 @@ end(struct bad *b)
 {
 	int i;
 
-	siege_end(&b->siege);
+	load_end(&b->load);
 	backend_stop(&b->backend);
 	tls_echo_stop(&b->good);
 	for (i = 0; i < 2; i++) {
@@ -271,7 +271,7 @@ ask_some(struct bad *b)
 	ssize_t k;
 
 	for (i = 0; i < AT_ONCE; i++) {
-		fd[i] = spot_connect(&b->siege.front);
+		fd[i] = endpoint_connect(&b->load.front);
 		/* it may have been sent away already */
 		(void)send(fd[i], &c, 1, MSG_NOSIGNAL);
 	}
@@ -287,7 +287,7 @@ ask_some(struct bad *b)
 	return refused;
 }
 
-START_TEST(spoilt_servers)
+START_TEST(corrupted_servers)
 {
 	struct bad *b = begin();
 	long n = suite_amount(1200, 300), rss = 0, sent_away = 0, may, now,
@@ -302,28 +302,28 @@ START_TEST(spoilt_servers)
 		    "after",
 		    b->seed, now);
 		if (rss == 0 && now >= n / 2) {
-			siege_rest(&b->siege);
-			rss = siege_rss_kb(&b->siege);
+			load_rest(&b->load);
+			rss = load_rss_kb(&b->load);
 		}
 	}
 	printf("%ld bad handshakes, %lld clients went on to the next server, "
 	       "%ld were sent away\n",
-	    n, siege_count(&b->siege, "retries"), sent_away);
+	    n, load_count(&b->load, "retries"), sent_away);
 	fflush(stdout);
-	siege_rest(&b->siege);
+	load_rest(&b->load);
 	WAIT_FOR(b->backend.open == 0, 20000);
 	ck_assert_msg(b->hung < 0, "seed %llu: pen left case %ld hanging",
 	    b->seed, atomic_load(&b->hung));
 	if (rss > 0)
-		ck_assert_msg(siege_rss_kb(&b->siege) - rss < GROWTH_KB,
+		ck_assert_msg(load_rss_kb(&b->load) - rss < GROWTH_KB,
 		    "seed %llu: resident %ld kB, then %ld kB", b->seed, rss,
-		    siege_rss_kb(&b->siege));
-	ck_assert_int_gt(siege_count(&b->siege, "retries"), n / 3);
-	b->siege.may_complain = true;
+		    load_rss_kb(&b->load));
+	ck_assert_int_gt(load_count(&b->load, "retries"), n / 3);
+	b->load.may_complain = true;
 	/* it may go bad too late for this client, too */
-	ck_assert_str_eq(spot_ask(&b->siege.ctl, "server 0 down\n"), "");
-	siege_serves(&b->siege, false);
-	siege_expect_peace(&b->siege);
+	ck_assert_str_eq(endpoint_ask(&b->load.ctl, "server 0 down\n"), "");
+	load_serves(&b->load, false);
+	load_expect_peace(&b->load);
 	end(b);
 }
 END_TEST
@@ -332,6 +332,6 @@ SUITE(test_tls_bad_server)
 {
 	Suite *s = suite_create("tls_bad_server");
 
-	SUITE_ADD(s, spoilt_servers, 300);
+	SUITE_ADD(s, corrupted_servers, 300);
 	return s;
 }

@@ -20,7 +20,7 @@ static void
 up(const char *commands)
 {
 	tls_chain_begin(&c);
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(
 	    &c, text("ssl_cert %s;%s", c.site, commands), server.at.text, NULL);
 }
@@ -80,7 +80,7 @@ START_TEST(certificates_required)
 	good = client_cert("good.pem", NULL, 30);
 	old = client_cert("old.pem", NULL, -1);
 	strange = client_cert("strange.pem", foreign, 30);
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(&c,
 	    text("ssl_cert %s;ssl_ca_file %s;ssl_crl %s;ssl_require", c.site,
 		c.ca_file, cert_write_crl(c.ca, revoked, "crl.pem")),
@@ -124,7 +124,7 @@ START_TEST(certificates_of_anybody)
 	tls_chain_begin(&c);
 	strange = client_cert("strange.pem", foreign, -1);
 	cert_free(foreign);
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(&c, text("debug 1;ssl_cert %s;ssl_request_any", c.site),
 	    server.at.text, NULL);
 	for (i = 0; i < 2; i++) {
@@ -158,7 +158,7 @@ START_TEST(certificates_requested)
 	good = client_cert("good.pem", NULL, 30);
 	strange = client_cert("strange.pem", foreign, 30);
 	cert_free(foreign);
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(&c,
 	    text("ssl_cert %s;ssl_ca_file %s;ssl_request", c.site, c.ca_file),
 	    server.at.text, NULL);
@@ -188,7 +188,7 @@ START_TEST(authorities_in_a_directory)
 	good = client_cert("good.pem", between, 30);
 	ck_assert_int_eq(mkdir(dir, 0755), 0);
 	cert_write(c.ca, text("%s/root.pem", dir));
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(&c,
 	    text("ssl_cert %s;ssl_ca_dir %s;ssl_require", c.site, dir),
 	    server.at.text, NULL);
@@ -242,7 +242,7 @@ START_TEST(control_shows_who_it_is)
 	me.issuer = c.ca;
 	mine = cert_new(&me);
 	file = cert_write_all(mine, "me.pem");
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(&c,
 	    text("ssl_cert %s;ssl_ca_file %s;ssl_request;ssl_alpn h2", c.site,
 		c.ca_file),
@@ -360,7 +360,7 @@ START_TEST(sticky_over_tls)
 	ssize_t got;
 
 	tls_chain_begin(&c);
-	backend_start(&server, SPOT_TCP4, serve_page, NULL);
+	backend_start(&server, ENDPOINT_TCP4, serve_page, NULL);
 	tls_chain_up(&c, text("ssl_cert %s;http;http_sticky SRV", c.site),
 	    server.at.text, NULL);
 	p = tls_chain_opens(&c, &w);

@@ -34,14 +34,14 @@ START_TEST(small_records_after_retry)
 	struct backend server;
 	struct tls_chain c;
 	struct tls_peer *p;
-	struct spot silent;
+	struct endpoint silent;
 	int i, listener, fill;
 
 	tls_chain_begin(&c);
-	spot_new(&silent, SPOT_TCP4);
-	listener = spot_listen(&silent, 0);
-	fill = spot_connect(&silent);
-	backend_start(&server, SPOT_TCP4, backend_sink, NULL);
+	endpoint_new(&silent, ENDPOINT_TCP4);
+	listener = endpoint_listen(&silent, 0);
+	fill = endpoint_connect(&silent);
+	backend_start(&server, ENDPOINT_TCP4, backend_sink, NULL);
 	tls_chain_up(&c, text("timeout 1;roundrobin;ssl_cert %s", c.site),
 	    silent.text, server.at.text, NULL);
 	p = tls_chain_opens(&c, &wish);
@@ -84,12 +84,12 @@ START_TEST(words_of_a_queued_client)
 	struct tls_chain c;
 
 	tls_chain_begin(&c);
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(&c, text("queue 60;roundrobin;ssl_cert %s", c.site),
 	    text("%s:1:1", server.at.text), NULL);
 	first = tls_chain_opens(&c, &wish);
 	tls_peer_expect_echo(first, "served");
-	fd = spot_connect(&c.front);
+	fd = endpoint_connect(&c.front);
 	cork(fd, 1);
 	second = tls_peer_open(fd, &wish);
 	ck_assert_ptr_nonnull(second);
@@ -179,7 +179,7 @@ deliveries(int version, size_t n, backend_fn *serve)
 	ck_assert_ptr_nonnull(bytes);
 	pattern_fill(1, 0, bytes, n);
 	whole = 0;
-	backend_start(&server, SPOT_TCP4, serve, &n);
+	backend_start(&server, ENDPOINT_TCP4, serve, &n);
 	tls_chain_begin(&c);
 	tls_chain_up(&c, text("ssl_cert %s", c.site), server.at.text, NULL);
 	for (i = 0; i < CLIENTS; i++) {
@@ -230,7 +230,7 @@ START_TEST(answer_after_a_plain_fin)
 	char answer[32];
 	int i;
 
-	backend_start(&server, SPOT_TCP4, backend_sink, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_sink, NULL);
 	tls_chain_begin(&c);
 	tls_chain_up(&c, text("ssl_cert %s", c.site), server.at.text, NULL);
 	for (i = 0; i < 2; i++) {
@@ -271,7 +271,7 @@ START_TEST(strict_about_the_end)
 	struct tls_chain c;
 
 	saw_reset = 0;
-	backend_start(&server, SPOT_TCP4, see_reset, NULL);
+	backend_start(&server, ENDPOINT_TCP4, see_reset, NULL);
 	tls_chain_begin(&c);
 	tls_chain_up(&c, text("ssl_require_close_notify;ssl_cert %s", c.site),
 	    server.at.text, NULL);
@@ -326,7 +326,7 @@ START_TEST(a_page_ends_well)
 	int on = 1;
 
 	heard = may_go = false;
-	backend_start(&server, SPOT_TCP4, reset_later, NULL);
+	backend_start(&server, ENDPOINT_TCP4, reset_later, NULL);
 	tls_chain_begin(&c);
 	tls_chain_up(&c, text("http_status;ssl_cert %s", c.site),
 	    server.at.text, NULL);

@@ -54,7 +54,7 @@ START_TEST(key_updates)
 {
 	struct flood *f =
 	    flood_begin(TLS1_3_VERSION, (const char *const[]){ NULL });
-	long rss = siege_rss_kb(&f->siege);
+	long rss = load_rss_kb(&f->load);
 	long long worst;
 
 	flood_call(f);
@@ -80,7 +80,7 @@ START_TEST(unread_answers)
 {
 	struct flood *f =
 	    flood_begin(TLS1_3_VERSION, (const char *const[]){ NULL });
-	long rss = siege_rss_kb(&f->siege);
+	long rss = load_rss_kb(&f->load);
 	long long worst;
 
 	flood_call(f);
@@ -130,7 +130,7 @@ send_crumbs(const char *what, long n, size_t padded)
 {
 	struct flood *f =
 	    flood_begin(TLS1_3_VERSION, (const char *const[]){ NULL });
-	long rss = siege_rss_kb(&f->siege), i;
+	long rss = load_rss_kb(&f->load), i;
 	long long worst, before = f->server.received;
 
 	if (padded > 0)
@@ -185,40 +185,40 @@ serve_tickets(struct backend *b, int fd)
 START_TEST(tickets)
 {
 	struct flood *f = calloc(1, sizeof(*f));
-	struct siege *s = &f->siege;
+	struct load *s = &f->load;
 	long rss = 0;
 	int i, fd;
 
-	siege_prepare(s);
+	load_prepare(s);
 	f->server_ctx = SSL_CTX_new(TLS_server_method());
 	ck_assert(f->server_ctx != NULL &&
 	    SSL_CTX_use_certificate_chain_file(f->server_ctx, s->cert_file) ==
 		1 &&
 	    SSL_CTX_use_PrivateKey_file(
 		f->server_ctx, s->cert_file, SSL_FILETYPE_PEM) == 1);
-	backend_start(&f->server, SPOT_TCP4, serve_tickets, NULL);
+	backend_start(&f->server, ENDPOINT_TCP4, serve_tickets, NULL);
 	s->may_complain = true;
-	siege_begin(s,
+	load_begin(s,
 	    (const char *const[]){ "--upstream-tls", "--upstream-ca",
 		s->root_file, "--upstream-name", "a.test", NULL },
 	    (const char *const[]){ f->server.at.text, NULL });
 	for (i = 0; i < 20; i++) {
-		fd = spot_connect(&s->front);
-		spot_send(fd, "x", 1);
-		WAIT_FOR(siege_count(s, "tls_up_handshakes") > i, 10000);
+		fd = endpoint_connect(&s->front);
+		endpoint_send(fd, "x", 1);
+		WAIT_FOR(load_count(s, "tls_up_handshakes") > i, 10000);
 		WAIT_FOR(f->server.accepted > i, 10000);
 		shutdown(fd, SHUT_WR);
 		if (i % 2 == 0)
 			(void)recv(fd, &(char){ 0 }, 1, 0);
 		close(fd);
-		siege_rest(s);
+		load_rest(s);
 		if (i == 4)
-			rss = siege_rss_kb(s);
+			rss = load_rss_kb(s);
 	}
 	WAIT_FOR(f->server.open == 0, 10000);
 	flood_expect_small(f, "tickets", rss, 0);
-	siege_expect_peace(s);
-	siege_end(s);
+	load_expect_peace(s);
+	load_end(s);
 	backend_stop(&f->server);
 	SSL_CTX_free(f->server_ctx);
 	free(f);
@@ -236,14 +236,14 @@ renegotiate_once(struct flood *f)
 	ck_assert_int_eq(SSL_renegotiate(f->end.ssl), 1);
 	ck_assert_msg(!tls_end_shake(&f->end, f->fd), "renegotiated");
 	flood_hang_up(f);
-	siege_rest(&f->siege);
+	load_rest(&f->load);
 }
 
 START_TEST(renegotiation)
 {
 	struct flood *f =
 	    flood_begin(TLS1_2_VERSION, (const char *const[]){ NULL });
-	long rss = siege_rss_kb(&f->siege), i;
+	long rss = load_rss_kb(&f->load), i;
 
 	for (i = suite_amount(200, 50); i > 0; i--)
 		renegotiate_once(f);
@@ -257,11 +257,11 @@ START_TEST(renegotiation_too_soon)
 {
 	struct flood *f = flood_begin(TLS1_2_VERSION,
 	    (const char *const[]){ "--renegotiation-interval", "60", NULL });
-	long rss = siege_rss_kb(&f->siege), n = suite_amount(200, 50), i;
+	long rss = load_rss_kb(&f->load), n = suite_amount(200, 50), i;
 
 	for (i = 0; i < n; i++)
 		renegotiate_once(f);
-	WAIT_FOR(siege_count(&f->siege, "closed_tls_failed") == n, 10000);
+	WAIT_FOR(load_count(&f->load, "closed_tls_failed") == n, 10000);
 	flood_expect_small(f, "renegotiation too soon", rss, 0);
 	flood_end(f);
 }
@@ -316,7 +316,7 @@ START_TEST(renegotiation_between)
 {
 	struct flood *f = flood_begin(TLS1_2_VERSION,
 	    (const char *const[]){ "--renegotiation-interval", "1", NULL });
-	struct spot at_server;
+	struct endpoint at_server;
 	uint64_t at = 0;
 	int i;
 
@@ -336,8 +336,8 @@ START_TEST(renegotiation_between)
 		;
 	ck_assert_int_eq(SSL_num_renegotiations(f->end.ssl), 3);
 	flood_hang_up(f);
-	siege_expect_peace(&f->siege);
-	siege_end(&f->siege);
+	load_expect_peace(&f->load);
+	load_end(&f->load);
 	backend_stop(&f->server);
 	SSL_CTX_free(f->ctx);
 	free(f);
@@ -349,7 +349,7 @@ START_TEST(hellos)
 {
 	struct flood *f =
 	    flood_begin(TLS1_2_VERSION, (const char *const[]){ NULL });
-	long rss = siege_rss_kb(&f->siege), n = suite_amount(100000, 5000), i;
+	long rss = load_rss_kb(&f->load), n = suite_amount(100000, 5000), i;
 	unsigned char hello[64] = { 1, 0, 0, 60, 3, 3 };
 	struct bytes *one = calloc(1, sizeof(*one));
 	struct tls_seal seal;

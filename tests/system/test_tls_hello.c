@@ -20,7 +20,7 @@ static void
 up_with(const char *commands, backend_fn *serve)
 {
 	tls_chain_begin(&c);
-	backend_start(&server, SPOT_TCP4, serve, NULL);
+	backend_start(&server, ENDPOINT_TCP4, serve, NULL);
 	tls_chain_up(
 	    &c, text("ssl_cert %s;%s", c.site, commands), server.at.text, NULL);
 }
@@ -107,10 +107,10 @@ START_TEST(hello_in_pieces)
 	int fd;
 
 	up("");
-	fd = spot_connect(&c.front);
+	fd = endpoint_connect(&c.front);
 	hello_make(&h, fd);
 	for (i = 0; i < h.n; i++) {
-		spot_send(fd, h.bytes + i, 1);
+		endpoint_send(fd, h.bytes + i, 1);
 		if (i < 20)
 			wait_nap();
 	}
@@ -140,7 +140,7 @@ dribble(int fd)
 	for (i = 0; i < h.n; i++) {
 		if (send(fd, h.bytes + i, 1, MSG_NOSIGNAL) != 1)
 			break;
-		spot_set_deadline(fd, 50);
+		endpoint_set_deadline(fd, 50);
 		if (recv(fd, &byte, 1, 0) >= 0 || errno == ECONNRESET)
 			break;
 	}
@@ -159,8 +159,8 @@ START_TEST(slow_handshakes_end)
 	old = tls_chain_opens(&c, &any);
 	tls_peer_expect_echo(old, "hello");
 	began = wait_now_ms();
-	silent = spot_connect(&c.front);
-	slow = spot_connect(&c.front);
+	silent = endpoint_connect(&c.front);
+	slow = endpoint_connect(&c.front);
 	for (i = 0; i < 5; i++)
 		tls_chain_talks(&c, &any);
 	ck_assert_int_ge(dribble(slow) - began, 900);
@@ -190,20 +190,20 @@ START_TEST(not_tls)
 
 	up("ssl_handshake_timeout 60");
 	for (i = 0; i < n; i++) {
-		fd = spot_connect(&c.front);
-		spot_send(fd, words[i], strlen(words[i]));
+		fd = endpoint_connect(&c.front);
+		endpoint_send(fd, words[i], strlen(words[i]));
 		shutdown(fd, SHUT_WR);
 		if (i == 0) /* HTTP has a way to say it */
-			spot_expect_page(fd, "400");
+			endpoint_expect_page(fd, "400");
 		else
 			is_dropped(fd);
 	}
 	/* one that leaves in the middle */
-	fd = spot_connect(&c.front);
+	fd = endpoint_connect(&c.front);
 	hello_make(&h, fd);
-	spot_send(fd, h.bytes, h.n);
+	endpoint_send(fd, h.bytes, h.n);
 	WAIT_FOR(has_come(fd), 5000);
-	spot_reset(fd);
+	endpoint_reset(fd);
 	hello_free(&h);
 	tls_chain_counts(&c, "sessions", 0);
 	ck_assert_int_eq(tls_chain_count(&c, "closed_tls_failed"), (long)n + 1);

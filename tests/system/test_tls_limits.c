@@ -20,7 +20,7 @@ static void
 up(const char *commands)
 {
 	tls_chain_begin(&c);
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(
 	    &c, text("ssl_cert %s;%s", c.site, commands), server.at.text, NULL);
 }
@@ -40,10 +40,10 @@ START_TEST(refused_before_the_handshake)
 	up("client_conns 1");
 	p = tls_chain_opens(&c, &wish);
 	tls_peer_expect_echo(p, "hello");
-	fd = spot_connect(&c.front); /* it says no word */
-	spot_expect_reset(fd);
+	fd = endpoint_connect(&c.front); /* it says no word */
+	endpoint_expect_reset(fd);
 	close(fd);
-	ck_assert_ptr_null(tls_peer_open(spot_connect(&c.front), &wish));
+	ck_assert_ptr_null(tls_peer_open(endpoint_connect(&c.front), &wish));
 	tls_peer_expect_echo(p, "still here");
 	tls_peer_close(p);
 	down();

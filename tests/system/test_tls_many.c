@@ -20,15 +20,15 @@ enum { UNRECOGNIZED_NAME = 112 };
 
 static struct certdir dir;
 static struct backend server;
-static struct spot front;
+static struct endpoint front;
 static struct pen pen;
 
 static void
 begin(void)
 {
 	certdir_make(&dir, "d");
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 }
 
 static void
@@ -61,7 +61,7 @@ asks(const char *name)
 	struct tls_wish w = { .sni = name };
 	struct tls_peer *p;
 	const char *why = NULL;
-	int fd = spot_try_connect(&front);
+	int fd = endpoint_try_connect(&front);
 
 	if (fd < 0)
 		return "no connection";

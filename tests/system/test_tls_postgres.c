@@ -12,7 +12,7 @@
 #include "system/postgres.h"
 
 static struct identity id;
-static struct spot at, front;
+static struct endpoint at, front;
 static struct pen pen;
 
 /* What psql needs to trust `ca` and expect `host` at the front. */
@@ -52,8 +52,8 @@ START_TEST(psql_verifies_the_server)
 	if (postgres_lacks() != NULL)
 		SKIP(postgres_lacks());
 	NEED_PROGRAM("psql");
-	spot_new(&at, SPOT_TCP4);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&at, ENDPOINT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	identity_new(&id, "localhost");
 	identity_new(&stranger, "localhost");
 	postgres_up(&at, "hostssl all all 127.0.0.1/32 trust\n", id.ec);

@@ -19,7 +19,7 @@
 
 static struct identity id;
 static struct nginx web;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 /* Nothing of the user's is to change what it does. */
@@ -32,10 +32,10 @@ url(const char *path)
 }
 
 static void
-spots(void)
+endpoints(void)
 {
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 }
 
 /* pen in front of nginx, which sees no TLS. */
@@ -43,7 +43,7 @@ static void
 web_up(void)
 {
 	identity_new(&id, "localhost,IP:127.0.0.1");
-	spots();
+	endpoints();
 	nginx_up(&web, "hello");
 	pen_up(&pen, &front, "-C", ctl.text, "-r", "-E", id.ec, "-E", id.rsa,
 	    front.text, web.at.text, NULL);
@@ -60,8 +60,8 @@ web_down(void)
 static const char *
 ask(const char *line)
 {
-	WAIT_FOR(spot_is_listening(&ctl), 10000);
-	return spot_ask(&ctl, text("%s\n", line));
+	WAIT_FOR(endpoint_is_listening(&ctl), 10000);
+	return endpoint_ask(&ctl, text("%s\n", line));
 }
 
 static long
@@ -149,22 +149,22 @@ END_TEST
 static void
 http2_up(struct child *server, bool secure, const char *root)
 {
-	struct spot at;
+	struct endpoint at;
 	const char *plain[] = { child_find("nghttpd"), "-a", "127.0.0.1", "-d",
 		root, "--no-tls", NULL, NULL };
 	const char *tls[] = { child_find("nghttpd"), "-a", "127.0.0.1", "-d",
 		root, NULL, id.rsa, id.rsa, NULL };
 
 	identity_new(&id, "localhost,IP:127.0.0.1");
-	spots();
-	spot_new(&at, SPOT_TCP4);
+	endpoints();
+	endpoint_new(&at, ENDPOINT_TCP4);
 	plain[6] = tls[5] = text("%d", at.port);
 	tls[6] = tls[7] = id.rsa;
 	ck_assert_int_eq(mkdir(root, 0755), 0);
 	write_file(text("%s/page", root), "two");
 	write_pattern(text("%s/big", root), 4 << 20);
 	child_start(server, secure ? tls : plain);
-	WAIT_FOR(child_has_ended(server) || spot_is_listening(&at), 10000);
+	WAIT_FOR(child_has_ended(server) || endpoint_is_listening(&at), 10000);
 	ck_assert_msg(server->running, "nghttpd: %s", child_err(server));
 	pen_up(&pen, &front, "-C", ctl.text, "-r", "-E", id.ec, "--alpn",
 	    "h2,http/1.1", "--upstream-ca", id.ca, "-O",
@@ -332,7 +332,7 @@ START_TEST(nginx_as_a_secure_server)
 	NEED_PROGRAM("nginx");
 	identity_new(&id, "localhost");
 	identity_new(&stranger, "localhost");
-	spots();
+	endpoints();
 	nginx_up_with(&web, "hello", "ssl",
 	    text("ssl_certificate %s; ssl_certificate_key %s;"
 		 " ssl_protocols %s;",
@@ -346,8 +346,8 @@ START_TEST(nginx_as_a_secure_server)
 	pen_down(&pen);
 	/* one that cannot prove who it is */
 	tls_config_web_up(stranger.ca, false);
-	fd = spot_connect(&front);
-	spot_expect_reset(fd);
+	fd = endpoint_connect(&front);
+	endpoint_expect_reset(fd);
 	close(fd);
 	ck_assert_ptr_nonnull(strstr(child_err(&pen.child), "certificate"));
 	pen_down(&pen);
@@ -369,7 +369,7 @@ START_TEST(load_without_a_failure)
 		web_up();
 	} else {
 		identity_new(&id, "localhost,IP:127.0.0.1");
-		spots();
+		endpoints();
 		nginx_up_with(&web, "hello", "ssl",
 		    text("ssl_certificate %s; ssl_certificate_key %s;", id.ec,
 			id.ec));

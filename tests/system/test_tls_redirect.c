@@ -34,7 +34,7 @@ static void
 up(const char *commands)
 {
 	tls_chain_begin(&c);
-	backend_start(&server, SPOT_TCP4, serve, NULL);
+	backend_start(&server, ENDPOINT_TCP4, serve, NULL);
 	tls_chain_up(&c, text("http;redirect_https 8443;%s", commands),
 	    server.at.text, NULL);
 }
@@ -43,7 +43,7 @@ static void
 up_with_tls(const char *commands)
 {
 	tls_chain_begin(&c);
-	backend_start(&server, SPOT_TCP4, serve, NULL);
+	backend_start(&server, ENDPOINT_TCP4, serve, NULL);
 	tls_chain_up(&c,
 	    text("ssl_cert %s;http;redirect_https 8443;%s", c.site, commands),
 	    server.at.text, NULL);
@@ -60,11 +60,11 @@ down(void)
 static const char *
 answer_to(const char *request)
 {
-	int fd = spot_connect(&c.front);
+	int fd = endpoint_connect(&c.front);
 	const char *said;
 
-	spot_send(fd, request, strlen(request));
-	said = spot_recv_all(fd);
+	endpoint_send(fd, request, strlen(request));
+	said = endpoint_recv_all(fd);
 	close(fd);
 	return said;
 }
@@ -113,12 +113,12 @@ START_TEST(request_in_pieces)
 	int fd;
 
 	up_with_tls("");
-	fd = spot_connect(&c.front);
+	fd = endpoint_connect(&c.front);
 	for (i = 0; i < strlen(GET); i++) {
-		spot_send(fd, &GET[i], 1);
+		endpoint_send(fd, &GET[i], 1);
 		wait_nap();
 	}
-	is_redirected(spot_recv_all(fd));
+	is_redirected(endpoint_recv_all(fd));
 	close(fd);
 	down();
 }
@@ -134,10 +134,10 @@ START_TEST(request_with_a_body)
 	int fd;
 
 	up_with_tls("");
-	fd = spot_connect(&c.front);
-	spot_send(fd, post, strlen(post));
-	spot_send(fd, body, sizeof(body));
-	is_redirected(spot_recv_all(fd));
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, post, strlen(post));
+	endpoint_send(fd, body, sizeof(body));
+	is_redirected(endpoint_recv_all(fd));
 	close(fd);
 	ck_assert_int_eq(server.accepted, 0);
 	down();
@@ -154,22 +154,22 @@ START_TEST(what_is_no_request)
 	    0);
 	tls_chain_counts(&c, "closed_bad_request", 1);
 	/* the end in the middle of one */
-	fd = spot_connect(&c.front);
-	spot_send(fd, "GET /", 5);
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, "GET /", 5);
 	shutdown(fd, SHUT_WR);
-	spot_expect_page(fd, "400");
+	endpoint_expect_page(fd, "400");
 	close(fd);
 	/* and silence there */
-	fd = spot_connect(&c.front);
-	spot_send(fd, "GET /", 5);
-	ck_assert_str_eq(spot_recv_all(fd), "");
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, "GET /", 5);
+	ck_assert_str_eq(endpoint_recv_all(fd), "");
 	close(fd);
 	tls_chain_counts(&c, "closed_hello_timeout", 1);
 	/* TLS that is none, as ever */
-	fd = spot_connect(&c.front);
-	spot_send(fd, "\x16\x03\x01\x00\x02zz", 7);
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, "\x16\x03\x01\x00\x02zz", 7);
 	shutdown(fd, SHUT_WR);
-	(void)spot_recv_all(fd);
+	(void)endpoint_recv_all(fd);
 	close(fd);
 	tls_chain_counts(&c, "closed_tls_failed", 1);
 	ck_assert_int_eq(server.accepted, 0);
@@ -184,14 +184,14 @@ START_TEST(switched_off_meanwhile)
 	int fd;
 
 	up_with_tls("hello_timeout 60");
-	fd = spot_connect(&c.front);
-	spot_send(fd, GET, 10);
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, GET, 10);
 	WAIT_FOR(strstr(tls_chain_ask(&c, "connections"), "hello") != NULL,
 	    10000);
 	is_redirected(answer_to(GET)); /* by now, the other one was read */
 	ck_assert_str_eq(tls_chain_ask(&c, "redirect_https 0"), "0\n");
-	spot_send(fd, &GET[10], strlen(GET) - 10);
-	spot_expect_page(fd, "400");
+	endpoint_send(fd, &GET[10], strlen(GET) - 10);
+	endpoint_expect_page(fd, "400");
 	close(fd);
 	ck_assert_int_eq(server.accepted, 0);
 	ck_assert_int_eq(strncmp(answer_to(GET), "HTTP/1.1 400 ", 13), 0);
@@ -207,12 +207,12 @@ START_TEST(tls_goes_meanwhile)
 	int fd;
 
 	up_with_tls("hello_timeout 60");
-	fd = spot_connect(&c.front);
+	fd = endpoint_connect(&c.front);
 	WAIT_FOR(strstr(tls_chain_ask(&c, "connections"), "hello") != NULL,
 	    10000);
 	ck_assert_str_eq(tls_chain_ask(&c, "no ssl_cert"), "");
-	spot_send(fd, "\x16\x03\x01\x00\x02zz", 7);
-	spot_expect_reset(fd);
+	endpoint_send(fd, "\x16\x03\x01\x00\x02zz", 7);
+	endpoint_expect_reset(fd);
 	close(fd);
 	tls_chain_counts(&c, "closed_tls_failed", 1);
 	is_redirected(answer_to(GET));
@@ -233,9 +233,9 @@ START_TEST(behind_a_proxy_with_tls)
 
 	up("acl edge permit 127.0.0.1; accept_proxy edge");
 	is_redirected(answer_to("PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n" GET));
-	fd = spot_connect(&c.front);
-	spot_send(fd, with_tls, sizeof(with_tls) - 1);
-	spot_recv(fd, got, strlen(OK));
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, with_tls, sizeof(with_tls) - 1);
+	endpoint_recv(fd, got, strlen(OK));
 	ck_assert_str_eq(got, OK);
 	close(fd);
 	down();

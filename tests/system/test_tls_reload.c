@@ -21,7 +21,7 @@
 
 static struct certdir dir;
 static struct backend server;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 static const char *ordinary;
 
@@ -33,9 +33,9 @@ begin(void)
 	certdir_put(&dir, "a.test.pem", "a1");
 	certdir_put(&dir, "../ordinary.pem", "one");
 	ordinary = scratch("ordinary.pem");
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 }
 
 static const char *
@@ -63,7 +63,7 @@ static bool
 serves(const char *name, const char *whose)
 {
 	struct tls_wish w = { .sni = name };
-	struct tls_peer *p = tls_peer_open(spot_connect(&front), &w);
+	struct tls_peer *p = tls_peer_open(endpoint_connect(&front), &w);
 	char subject[64];
 	bool same;
 
@@ -89,7 +89,7 @@ look_again(int by_signal)
 	if (by_signal)
 		ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
 	else
-		ck_assert_str_eq(spot_ask(&ctl, "reload\n"), "");
+		ck_assert_str_eq(endpoint_ask(&ctl, "reload\n"), "");
 }
 
 /* Without a watch nothing is read until asked for: by HUP, or by reload. */
@@ -117,7 +117,7 @@ START_TEST(when_told)
 	look_again(_i);
 	WAIT_FOR(serves("b.test", "two"), 10000);
 	/* a watch may be set, and ended, while it runs */
-	spot_ask(&ctl, "ssl_watch 0.01\n");
+	endpoint_ask(&ctl, "ssl_watch 0.01\n");
 	certdir_put(&dir, "a.test.pem", "a3");
 	certdir_put(&dir, "../ordinary.pem", "three");
 	WAIT_FOR(serves("a.test", "a3"), 10000);

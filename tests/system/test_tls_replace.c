@@ -20,15 +20,15 @@ enum { CLIENTS = 4, NAME_MAX_ = 40 };
 
 static struct certdir dir;
 static struct backend server;
-static struct spot front;
+static struct endpoint front;
 static struct pen pen;
 
 static void
 begin(void)
 {
 	certdir_make(&dir, "d");
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
 }
 
 static void
@@ -73,7 +73,7 @@ shake(SSL_CTX *ctx)
 	const char *why = "out of memory";
 
 	if (fd >= 0 && ssl != NULL && SSL_set_fd(ssl, fd) == 1) {
-		spot_set_deadline(fd, 10000);
+		endpoint_set_deadline(fd, 10000);
 		why = connect(fd, (const struct sockaddr *)&front.addr,
 			  front.len) == 0
 		    ? talk(ssl)
@@ -81,7 +81,7 @@ shake(SSL_CTX *ctx)
 	}
 	SSL_free(ssl);
 	if (fd >= 0)
-		spot_reset(fd);
+		endpoint_reset(fd);
 	return why;
 }
 
@@ -187,7 +187,7 @@ static bool
 serves(long number)
 {
 	struct tls_wish w = { .sni = "a.test" };
-	struct tls_peer *p = tls_peer_open(spot_connect(&front), &w);
+	struct tls_peer *p = tls_peer_open(endpoint_connect(&front), &w);
 	char subject[NAME_MAX_];
 	bool same;
 
@@ -258,9 +258,9 @@ START_TEST(sessions_stay)
 	find_places(&p, BY_NAME);
 	replace(&p, 0);
 	up(&p, BY_NAME);
-	old = tls_peer_open(spot_connect(&front), &w);
+	old = tls_peer_open(endpoint_connect(&front), &w);
 	w.sni = NULL;
-	first = tls_peer_open(spot_connect(&front), &w);
+	first = tls_peer_open(endpoint_connect(&front), &w);
 	ck_assert(old != NULL && first != NULL);
 	ck_assert_str_eq(tls_peer_subject(old), "CN=n0.test");
 	ck_assert_str_eq(tls_peer_subject(first), "CN=first.test");

@@ -18,7 +18,7 @@ static void
 begin(void)
 {
 	tls_chain_begin(&c);
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 }
 
 static void
@@ -196,8 +196,8 @@ emit_shared_keys(int version)
 	keys = key_file("keys", "a");
 	up(text("ssl_ticket_key %s", keys));
 	other = c;
-	spot_new(&other.front, SPOT_TCP4);
-	spot_new(&other.ctl, SPOT_UNIX);
+	endpoint_new(&other.front, ENDPOINT_TCP4);
+	endpoint_new(&other.ctl, ENDPOINT_UNIX);
 	tls_chain_up(&other,
 	    text("ssl_cert %s;ssl_ticket_key %s", c.site, keys), server.at.text,
 	    NULL);
@@ -310,8 +310,8 @@ emit_stricter_twin(int version)
 	    "ssl_ticket_key %s;ssl_ca_file %s;ssl_request", keys, c.ca_file));
 	ck_assert(!resumes(wish(version), &s));
 	twin = c;
-	spot_new(&twin.front, SPOT_TCP4);
-	spot_new(&twin.ctl, SPOT_UNIX);
+	endpoint_new(&twin.front, ENDPOINT_TCP4);
+	endpoint_new(&twin.ctl, ENDPOINT_UNIX);
 	tls_chain_up(&twin,
 	    text("ssl_cert %s;ssl_ticket_key %s;ssl_ca_file %s;ssl_require",
 		c.site, keys, c.ca_file),

@@ -17,7 +17,7 @@ enum { SCAN_MS = 280000 };
 
 static struct identity id;
 static struct nginx web;
-static struct spot front;
+static struct endpoint front;
 static struct pen pen;
 
 /* One more option with its value. */
@@ -25,7 +25,7 @@ static void
 web_up(void)
 {
 	identity_new(&id, "localhost,IP:127.0.0.1");
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	nginx_up(&web, "hello");
 	pen_up(&pen, &front, "-r", "-E", id.ec, "-E", id.rsa, front.text,
 	    web.at.text, NULL);

@@ -16,7 +16,7 @@ static void
 up(const char *commands)
 {
 	tls_chain_begin(&c);
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(
 	    &c, text("ssl_cert %s;%s", c.site, commands), server.at.text, NULL);
 }
@@ -73,25 +73,25 @@ START_TEST(tls_comes_and_goes)
 	int plain, fd;
 
 	tls_chain_begin(&c);
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(&c, "", server.at.text, NULL);
-	plain = spot_connect(&c.front);
-	spot_expect_echo(plain, "hello");
+	plain = endpoint_connect(&c.front);
+	endpoint_expect_echo(plain, "hello");
 	tls_chain_tell(&c, text("ssl_cert %s", c.site));
 	tls_chain_talks(&c, &any);
 	p = tls_chain_opens(&c, &any);
 	tls_peer_expect_echo(p, "hello");
-	fd = spot_connect(&c.front);
-	spot_send(fd, "GET / HTTP/1.0\r\n\r\n", 18);
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, "GET / HTTP/1.0\r\n\r\n", 18);
 	shutdown(fd, SHUT_WR);
 	while (recv(fd, &(char){ 0 }, 1, 0) > 0)
 		;
 	close(fd);
 	tls_chain_counts(&c, "closed_tls_failed", 1);
-	spot_expect_echo(plain, "still plain");
+	endpoint_expect_echo(plain, "still plain");
 	tls_chain_tell(&c, "no ssl_cert");
-	fd = spot_connect(&c.front);
-	spot_expect_echo(fd, "plain again");
+	fd = endpoint_connect(&c.front);
+	endpoint_expect_echo(fd, "plain again");
 	close(fd);
 	tls_peer_expect_echo(p, "still TLS");
 	ck_assert(tls_peer_half_close(p));
@@ -210,9 +210,9 @@ END_TEST
 static void
 denied_at_once(void)
 {
-	int fd = spot_connect(&c.front);
+	int fd = endpoint_connect(&c.front);
 
-	spot_expect_reset(fd);
+	endpoint_expect_reset(fd);
 	close(fd);
 }
 
@@ -272,7 +272,7 @@ START_TEST(rsa_and_ecdsa)
 		all = cert_write_all(x, text("%d-all.pem", i));
 		cert_free(x);
 	}
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	for (i = 0; i < 2; i++) { /* in either order */
 		pen_up(&c.pen, &c.front, "-r", "-C", c.ctl.text, "-E", cert[i],
 		    "-K", key[i], "-E", cert[!i], "-K", key[!i], c.front.text,
@@ -305,7 +305,7 @@ START_TEST(encrypted_keys)
 	key = cert_write_encrypted_key(site, "site.key", "open sesame");
 	words = scratch("words");
 	write_file(words, "wrong\nopen sesame\r\nneither");
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
 	pen_expect_failure("no usable private key", "-E", cert, "-K", key,
 	    c.front.text, server.at.text, NULL);
 	tls_chain_up(&c,

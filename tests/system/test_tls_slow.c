@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "support/backend.h"
-#include "support/siege.h"
+#include "support/load.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -33,7 +33,7 @@ struct slow {
 };
 
 struct crowd {
-	struct siege siege;
+	struct load load;
 	struct backend server;
 	struct bytes *hello, *records;
 	struct slow slow[SLOW_MAX];
@@ -46,7 +46,7 @@ struct crowd {
 static void
 make_hellos(struct crowd *c)
 {
-	SSL_CTX *ctx = siege_client(&c->siege, TLS1_3_VERSION, false);
+	SSL_CTX *ctx = load_client(&c->load, TLS1_3_VERSION, false);
 	struct tls_end e;
 	size_t i;
 
@@ -98,7 +98,7 @@ serve_one(struct crowd *c)
 	long long began = wait_now_ms(), took;
 	struct tls_peer *p;
 
-	p = tls_peer_open(spot_connect(&c->siege.front), &w);
+	p = tls_peer_open(endpoint_connect(&c->load.front), &w);
 	ck_assert_msg(p != NULL, "%s", tls_peer_error());
 	tls_peer_expect_echo(p, "not slow");
 	took = wait_now_ms() - began;
@@ -122,13 +122,13 @@ raise_limit(void)
 static void
 begin(struct crowd *c)
 {
-	struct siege *s = &c->siege;
+	struct load *s = &c->load;
 	int i;
 
 	raise_limit();
-	backend_start(&c->server, SPOT_TCP4, backend_echo, NULL);
-	siege_prepare(s);
-	siege_begin(s,
+	backend_start(&c->server, ENDPOINT_TCP4, backend_echo, NULL);
+	load_prepare(s);
+	load_begin(s,
 	    (const char *const[]){ "-x", "3000", "-E", s->cert_file,
 		"--handshake-timeout", text("%d", PATIENCE_S), NULL },
 	    (const char *const[]){ c->server.at.text, NULL });
@@ -136,7 +136,7 @@ begin(struct crowd *c)
 	serve_one(c);
 	c->n = (int)suite_amount(SLOW_MAX, 100);
 	for (i = 0; i < c->n; i++) {
-		c->slow[i] = (struct slow){ .fd = spot_connect(&s->front),
+		c->slow[i] = (struct slow){ .fd = endpoint_connect(&s->front),
 			.manner = (enum manner)(i % MANNERS) };
 		drip(c, &c->slow[i]);
 	}
@@ -164,7 +164,7 @@ expect_sent_away(struct crowd *c)
 START_TEST(slow_handshakes)
 {
 	struct crowd *c = calloc(1, sizeof(*c));
-	struct siege *s = &c->siege;
+	struct load *s = &c->load;
 	long long began, next, now;
 	int i;
 
@@ -173,16 +173,16 @@ START_TEST(slow_handshakes)
 	c->served = 0;
 	c->sum_ms = c->worst_ms = 0;
 	/* On a slow machine the first ones end before the last ones begin. */
-	WAIT_FOR(siege_count(s, "sessions") +
-		    siege_count(s, "closed_tls_timeout") >=
+	WAIT_FOR(
+	    load_count(s, "sessions") + load_count(s, "closed_tls_timeout") >=
 		c->n,
 	    10000);
-	while (siege_count(s, "closed_tls_timeout") < c->n) {
+	while (load_count(s, "closed_tls_timeout") < c->n) {
 		now = wait_now_ms();
 		ck_assert_msg(
 		    now - began < wait_scaled(PATIENCE_S * 1000 + 15000),
 		    "only %lld of %d were sent away",
-		    siege_count(s, "closed_tls_timeout"), c->n);
+		    load_count(s, "closed_tls_timeout"), c->n);
 		for (i = 0; now >= next && i < c->n; i++)
 			drip(c, &c->slow[i]);
 		if (now >= next)
@@ -196,11 +196,11 @@ START_TEST(slow_handshakes)
 	fflush(stdout);
 	ck_assert_int_ge(wait_now_ms() - began, PATIENCE_S * 1000);
 	expect_sent_away(c);
-	ck_assert_int_eq(siege_count(s, "closed_tls_timeout"), c->n);
-	siege_serves(s, true);
+	ck_assert_int_eq(load_count(s, "closed_tls_timeout"), c->n);
+	load_serves(s, true);
 	WAIT_FOR(c->server.open == 0, 10000);
-	siege_expect_peace(s);
-	siege_end(s);
+	load_expect_peace(s);
+	load_end(s);
 	backend_stop(&c->server);
 	free(c->hello);
 	free(c->records);

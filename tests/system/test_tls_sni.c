@@ -19,16 +19,16 @@ enum { UNRECOGNIZED_NAME = 112 };
 
 static struct certdir dir;
 static struct backend server;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 static void
 begin(void)
 {
 	certdir_make(&dir, "d");
-	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 }
 
 static const char *
@@ -67,7 +67,7 @@ end(void)
 static struct tls_peer *
 opens(const struct tls_wish *w)
 {
-	struct tls_peer *p = tls_peer_open(spot_connect(&front), w);
+	struct tls_peer *p = tls_peer_open(endpoint_connect(&front), w);
 
 	ck_assert_msg(p != NULL, "%s: %s", w->sni != NULL ? w->sni : "-",
 	    tls_peer_error());
@@ -98,7 +98,7 @@ refused(const char *name)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		ck_assert_ptr_null(tls_peer_open(spot_connect(&front), &w));
+		ck_assert_ptr_null(tls_peer_open(endpoint_connect(&front), &w));
 		ck_assert_msg(
 		    strstr(tls_peer_error(), "unrecognized name") != NULL, "%s",
 		    tls_peer_error());
@@ -145,7 +145,7 @@ START_TEST(by_name)
 	longest[255] = '\0';
 	gets(longest, "first.test");
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&ctl, "certs\n"), "for name used 4"));
+	    strstr(endpoint_ask(&ctl, "certs\n"), "for name used 4"));
 	end();
 }
 END_TEST
@@ -166,7 +166,7 @@ START_TEST(strict)
 	ck_assert_int_eq(tls_hello_say(&h, &front), UNRECOGNIZED_NAME);
 	gets("a.test", "a.test");
 	/* while it runs */
-	spot_ask(&ctl, "no ssl_strict_sni\n");
+	endpoint_ask(&ctl, "no ssl_strict_sni\n");
 	gets("unknown.test", "first.test");
 	gets(NULL, "first.test");
 	gets("a.test", "a.test");
@@ -184,9 +184,9 @@ START_TEST(no_default)
 	refused("unknown.test");
 	refused(NULL);
 	/* even an empty directory is enough to begin with */
-	spot_ask(&ctl, text("ssl_sni_path %s\n", scratch("")));
+	endpoint_ask(&ctl, text("ssl_sni_path %s\n", scratch("")));
 	refused("a.test");
-	spot_ask(&ctl, text("%s\n", sni_path()));
+	endpoint_ask(&ctl, text("%s\n", sni_path()));
 	gets_some();
 	end();
 }
@@ -263,7 +263,7 @@ START_TEST(stapled)
 	staples("a.test", a);
 	put_response("*.b.test.ocsp", "response for b");
 	a = put_response("a.test.ocsp", "another response for a");
-	spot_ask(&ctl, "reload\n");
+	endpoint_ask(&ctl, "reload\n");
 	staples("a.test", a);
 	staples("y.b.test", certdir_file(&dir, "*.b.test.ocsp"));
 	staples("x.b.test", NULL);

@@ -23,11 +23,11 @@ static struct tls_chain c;
 static void
 served(void)
 {
-	int fd = spot_connect(&c.front);
+	int fd = endpoint_connect(&c.front);
 
-	spot_expect_echo(fd, "hello");
+	endpoint_expect_echo(fd, "hello");
 	shutdown(fd, SHUT_WR);
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 }
 
@@ -35,7 +35,7 @@ served(void)
 static void
 not_served(void)
 {
-	int fd = spot_connect(&c.front);
+	int fd = endpoint_connect(&c.front);
 	char byte;
 
 	/* it may be over already */
@@ -122,9 +122,10 @@ START_TEST(bad_servers_are_passed_over)
 	serve(&s[1], named_cert("other.test"), NULL);
 	serve(&s[2], old_cert(), NULL);
 	serve(&s[3], c.site, NULL);
-	backend_start(&plain, SPOT_TCP4, backend_say, "220 hello, I am plain");
-	backend_start(&cut, SPOT_TCP4, breaks_off, NULL);
-	backend_start(&silent, SPOT_TCP4, backend_hang, NULL);
+	backend_start(
+	    &plain, ENDPOINT_TCP4, backend_say, "220 hello, I am plain");
+	backend_start(&cut, ENDPOINT_TCP4, breaks_off, NULL);
+	backend_start(&silent, ENDPOINT_TCP4, backend_hang, NULL);
 	tls_chain_up(&c, text("%s;timeout 1;blacklist 60", trusting()),
 	    s[0].backend.at.text, s[1].backend.at.text, s[2].backend.at.text,
 	    plain.at.text, cut.at.text, silent.at.text, s[3].backend.at.text,
@@ -185,7 +186,7 @@ START_TEST(restarted_server_is_tried)
 {
 	struct tls_echo s;
 	backend_fn *talks_tls;
-	struct spot at;
+	struct endpoint at;
 
 	tls_chain_begin(&c);
 	serve(&s, c.site, NULL);
@@ -282,7 +283,7 @@ END_TEST
 
 START_TEST(unix_servers)
 {
-	struct tls_echo_options o = { .kind = SPOT_UNIX };
+	struct tls_echo_options o = { .kind = ENDPOINT_UNIX };
 	struct tls_echo s;
 
 	tls_chain_begin(&c);
@@ -481,7 +482,7 @@ START_TEST(plain_and_tls_side_by_side)
 
 	tls_chain_begin(&c);
 	serve(&s, c.site, NULL);
-	backend_start(&plain, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&plain, ENDPOINT_TCP4, backend_echo, NULL);
 	tls_chain_up(&c, text("ssl_upstream_ca %s", c.ca_file),
 	    s.backend.at.text, plain.at.text, NULL);
 	tls_chain_tell(&c, "server 0 tls on");
@@ -569,8 +570,8 @@ START_TEST(server_that_answers_an_end_by_closing)
 	    text("ssl_certificate %s; ssl_certificate_key %s;", c.site,
 		c.site));
 	tls_chain_up(&c, trusting(), web.at.text, NULL);
-	fd = spot_connect(&c.front);
-	spot_send(fd, get, strlen(get));
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, get, strlen(get));
 	do {
 		k = recv(fd, got + n, sizeof(got) - 1 - n, 0);
 		ck_assert_int_gt(k, 0);
@@ -578,7 +579,7 @@ START_TEST(server_that_answers_an_end_by_closing)
 		got[n] = '\0';
 	} while (strstr(got, "all is well") == NULL);
 	shutdown(fd, SHUT_WR);
-	spot_expect_end(fd);
+	endpoint_expect_end(fd);
 	close(fd);
 	tls_chain_counts(&c, "closed_done", 1);
 	tls_chain_counts(&c, "closed_truncated", 0);

@@ -14,7 +14,7 @@
 #include "support/wait.h"
 
 static struct backend back[2];
-static struct spot front[2], ctl[2];
+static struct endpoint front[2], ctl[2];
 static struct pen pen[2];
 static struct child c;
 
@@ -34,13 +34,13 @@ begin(int pens)
 
 	unsetenv("PENCTL");
 	for (i = 0; i < 2; i++)
-		backend_start(&back[i], SPOT_TCP4, backend_echo, NULL);
+		backend_start(&back[i], ENDPOINT_TCP4, backend_echo, NULL);
 	for (i = 0; i < pens; i++) {
-		spot_new(&front[i], SPOT_TCP4);
-		spot_new(&ctl[i], SPOT_UNIX);
+		endpoint_new(&front[i], ENDPOINT_TCP4);
+		endpoint_new(&ctl[i], ENDPOINT_UNIX);
 		pen_up(&pen[i], &front[i], "-r", "-C", ctl[i].text,
 		    front[i].text, back[0].at.text, back[1].at.text, NULL);
-		WAIT_FOR(spot_is_listening(&ctl[i]), 10000);
+		WAIT_FOR(endpoint_is_listening(&ctl[i]), 10000);
 	}
 }
 
@@ -80,10 +80,10 @@ START_TEST(top_of_several_pens)
 
 	begin(2);
 	for (i = 0; i < 3; i++) {
-		fd[i] = spot_connect(&front[i % 2]);
-		spot_expect_echo(fd[i], "hello");
+		fd[i] = endpoint_connect(&front[i % 2]);
+		endpoint_expect_echo(fd[i], "hello");
 	}
-	ck_assert_str_eq(spot_ask(&ctl[1], "server 0 drain\n"), "");
+	ck_assert_str_eq(endpoint_ask(&ctl[1], "server 0 drain\n"), "");
 	ck_assert_int_eq(
 	    PENCTL("-n", "1", ctl[0].text, "top", ctl[1].text), 0);
 	ck_assert_ptr_nonnull(
@@ -153,8 +153,8 @@ is_gone(void)
 static bool
 drains(void)
 {
-	return strstr(spot_ask(&ctl[0], "servers long\n"), " state drain ") !=
-	    NULL;
+	return strstr(endpoint_ask(&ctl[0], "servers long\n"),
+		   " state drain ") != NULL;
 }
 
 static void
@@ -243,7 +243,8 @@ START_TEST(watch_on_a_terminal)
 	SHOWS("0 addr 127.0.0.1");
 	ck_assert(!shows("weight"));
 	ck_assert(!shows("\n2 addr"));
-	ck_assert_str_eq(spot_ask(&ctl[0], "server 2 address 10.9.8.7\n"), "");
+	ck_assert_str_eq(
+	    endpoint_ask(&ctl[0], "server 2 address 10.9.8.7\n"), "");
 	SHOWS("\n2 addr 10.9.8.7");
 	type("C-c");
 	WAIT_FOR(is_gone(), 10000);

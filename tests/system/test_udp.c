@@ -21,13 +21,13 @@
 enum { SOON = 10000, BIGGEST = 65507 };
 
 static struct udp_server a, b;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 static void
 up_at(const char *option, const char *value)
 {
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	if (option != NULL)
 		pen_up(&pen, &ctl, "-U", "-C", ctl.text, option, value,
 		    front.text, a.at.text, b.at.text, NULL);
@@ -39,9 +39,9 @@ up_at(const char *option, const char *value)
 static void
 up(const char *option, const char *value)
 {
-	udp_server_start(&a, SPOT_TCP4, "a:");
-	udp_server_start(&b, SPOT_TCP4, "b:");
-	udp_spot(&front, SPOT_TCP4);
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_server_start(&b, ENDPOINT_TCP4, "b:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
 	up_at(option, value);
 }
 
@@ -56,22 +56,22 @@ down(void)
 static bool
 control_says(const char *command, const char *what)
 {
-	return strstr(spot_ask(&ctl, text("%s\n", command)), what) != NULL;
+	return strstr(endpoint_ask(&ctl, text("%s\n", command)), what) != NULL;
 }
 
 /* Any family in front, any behind. */
 START_TEST(families)
 {
-	static const enum spot_kind kinds[] = { SPOT_TCP4, SPOT_TCP6,
-		SPOT_UNIX };
-	enum spot_kind in = kinds[_i / 3], out = kinds[_i % 3];
+	static const enum endpoint_kind kinds[] = { ENDPOINT_TCP4,
+		ENDPOINT_TCP6, ENDPOINT_UNIX };
+	enum endpoint_kind in = kinds[_i / 3], out = kinds[_i % 3];
 	int fd, i;
 
-	if (!spot_has_kind(in) || !spot_has_kind(out))
+	if (!endpoint_has_kind(in) || !endpoint_has_kind(out))
 		SKIP("no IPv6 here");
 	udp_server_start(&a, out, "a:");
 	udp_server_start(&b, out, "b:");
-	udp_spot(&front, in);
+	udp_endpoint(&front, in);
 	up_at(NULL, NULL);
 	fd = udp_client(&front);
 	for (i = 0; i < 5; i++)
@@ -127,9 +127,9 @@ START_TEST(all_sizes)
 
 	for (i = 0; i < sizeof(out); i++)
 		out[i] = (char)(i * 7 + i / 251);
-	udp_server_start(&a, SPOT_TCP4, "");
-	udp_server_start(&b, SPOT_TCP4, "");
-	udp_spot(&front, SPOT_TCP4);
+	udp_server_start(&a, ENDPOINT_TCP4, "");
+	udp_server_start(&b, ENDPOINT_TCP4, "");
+	udp_endpoint(&front, ENDPOINT_TCP4);
 	up_at(NULL, NULL);
 	fd = udp_client(&front);
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -145,14 +145,14 @@ END_TEST
 /* Answers come from the address that was asked, of a host that has several. */
 START_TEST(from_where_it_was_asked)
 {
-	struct spot any, second;
+	struct endpoint any, second;
 	int fd;
 
-	udp_server_start(&a, SPOT_TCP4, "a:");
-	udp_server_start(&b, SPOT_TCP4, "b:");
-	udp_spot(&front, SPOT_TCP4);
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_server_start(&b, ENDPOINT_TCP4, "b:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
 	any = front;
-	spot_at_host(&second, &front, "127.0.0.2");
+	endpoint_at_host(&second, &front, "127.0.0.2");
 	snprintf(front.text, sizeof(front.text), "0.0.0.0:%d", front.port);
 	up_at(NULL, NULL);
 	/* connected sockets hear only from where they talk to */
@@ -163,13 +163,13 @@ START_TEST(from_where_it_was_asked)
 	ck_assert_str_eq(udp_ask(fd, "y", SOON), "a:y");
 	close(fd);
 	down();
-	if (!spot_has_kind(SPOT_TCP6))
+	if (!endpoint_has_kind(ENDPOINT_TCP6))
 		return;
 	/* the same through a socket of both families */
-	udp_server_start(&a, SPOT_TCP4, "a:");
-	udp_server_start(&b, SPOT_TCP4, "b:");
-	udp_spot(&front, SPOT_TCP4);
-	spot_at_host(&second, &front, "127.0.0.3");
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_server_start(&b, ENDPOINT_TCP4, "b:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_at_host(&second, &front, "127.0.0.3");
 	snprintf(front.text, sizeof(front.text), ":::%d", front.port);
 	up_at(NULL, NULL);
 	fd = udp_client(&second);
@@ -183,7 +183,7 @@ END_TEST
  * and come back when it does. */
 START_TEST(dead_servers)
 {
-	struct spot at;
+	struct endpoint at;
 	int fds[8], i;
 
 	up("-O", "blacklist 1");
@@ -238,15 +238,15 @@ START_TEST(drained_and_down)
 	up("-O", "balance roundrobin");
 	fd = udp_client(&front);
 	ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
-	ck_assert_str_eq(spot_ask(&ctl, "server 0 drain\n"), "");
+	ck_assert_str_eq(endpoint_ask(&ctl, "server 0 drain\n"), "");
 	other = udp_client(&front);
 	ck_assert_str_eq(udp_ask(other, "y", SOON), "b:y");
 	ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
-	ck_assert_str_eq(spot_ask(&ctl, "server 0 down\n"), "");
+	ck_assert_str_eq(endpoint_ask(&ctl, "server 0 down\n"), "");
 	ck_assert_str_eq(udp_ask(fd, "x", SOON), "b:x");
 	/* another address is another server */
-	udp_server_start(&third, SPOT_TCP4, "c:");
-	ck_assert_str_eq(spot_ask(&ctl,
+	udp_server_start(&third, ENDPOINT_TCP4, "c:");
+	ck_assert_str_eq(endpoint_ask(&ctl,
 			     text("server 1 address %s port %d\n",
 				 udp_host(&third.at), third.at.port)),
 	    "");
@@ -289,9 +289,9 @@ START_TEST(answered_flows_give_way)
 {
 	int fd[4], i;
 
-	udp_server_start(&a, SPOT_TCP4, "a:");
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, _i == 0 ? "-rU" : "-U", "-C", ctl.text, front.text,
 	    text("%s:2:2", a.at.text), NULL);
 	for (i = 0; i < 4; i++) {
@@ -357,10 +357,10 @@ START_TEST(everybody_gets_its_own)
 
 	if (clients > descriptors() / 2)
 		clients = descriptors() / 2;
-	udp_server_start(&a, SPOT_TCP4, "");
-	udp_server_start(&b, SPOT_TCP4, "");
+	udp_server_start(&a, ENDPOINT_TCP4, "");
+	udp_server_start(&b, ENDPOINT_TCP4, "");
 	a.replies = b.replies = -1;
-	udp_spot(&front, SPOT_TCP4);
+	udp_endpoint(&front, ENDPOINT_TCP4);
 	up_at("-O", "balance roundrobin");
 	fds = malloc((size_t)clients * sizeof(*fds));
 	ck_assert_ptr_nonnull(fds);
@@ -403,10 +403,10 @@ START_TEST(steady_clients_survive_a_flood)
 	static struct udp_flood flood;
 	int fds[STEADY], i, asked = 0, lost = 0;
 
-	udp_server_start(&a, SPOT_TCP4, "a:");
-	udp_server_start(&b, SPOT_TCP4, "b:");
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_server_start(&b, ENDPOINT_TCP4, "b:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_start_limited(&pen, 20000, "-f", "-U", "-x",
 	    text("%ld", suite_amount(10000, 300)), "-C", ctl.text, front.text,
 	    a.at.text, b.at.text, NULL);
@@ -425,7 +425,7 @@ START_TEST(steady_clients_survive_a_flood)
 	fprintf(stderr,
 	    "flood of %d in %d ms: %d questions of others, %d lost\n%s",
 	    flood.amount, flood.ms, asked, lost,
-	    spot_ask(&ctl, "statistics\n"));
+	    endpoint_ask(&ctl, "statistics\n"));
 	ck_assert_int_le(lost, 2 + asked / 4);
 	/* none of theirs was made anew */
 	for (i = 0; i < STEADY; i++) {
@@ -467,10 +467,10 @@ START_TEST(few_descriptors)
 	enum { CLIENTS = 300 };
 	int fds[CLIENTS], i;
 
-	udp_server_start(&a, SPOT_TCP4, "a:");
-	udp_server_start(&b, SPOT_TCP4, "b:");
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_server_start(&b, ENDPOINT_TCP4, "b:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_start_limited(&pen, 64, "-f", "-U", "-x", "1000", "-C", ctl.text,
 	    front.text, a.at.text, b.at.text, NULL);
 	pen_wait_ready(&pen, &ctl);
@@ -500,10 +500,10 @@ START_TEST(as_many_flows_as_descriptors)
 
 	if (descriptors() < files - 100)
 		SKIP("too few descriptors are allowed here");
-	udp_server_start(&a, SPOT_TCP4, "a:");
-	udp_server_start(&b, SPOT_TCP4, "b:");
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_server_start(&b, ENDPOINT_TCP4, "b:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_start_limited(&pen, (unsigned long)files, "-f", "-U", "-x",
 	    "1000000", "-C", ctl.text, front.text, a.at.text, b.at.text, NULL);
 	pen_wait_ready(&pen, &ctl);
@@ -543,9 +543,9 @@ START_TEST(proxy_headers)
 	unsigned char got[256];
 	int fd, i;
 
-	udp_server_start(&a, SPOT_TCP4, "");
-	udp_server_start(&b, SPOT_TCP4, "");
-	udp_spot(&front, SPOT_TCP4);
+	udp_server_start(&a, ENDPOINT_TCP4, "");
+	udp_server_start(&b, ENDPOINT_TCP4, "");
+	udp_endpoint(&front, ENDPOINT_TCP4);
 	up_at("--udp-proxy", _i == 0 ? "first" : "every");
 	fd = udp_client(&front);
 	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&own, &len), 0);
@@ -573,15 +573,15 @@ END_TEST
 /* The listener moves; and goes, with what came through it. */
 START_TEST(listeners_move)
 {
-	struct spot second;
+	struct endpoint second;
 	int fd;
 
 	up(NULL, NULL);
 	fd = udp_client(&front);
 	ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
 	close(fd);
-	udp_spot(&second, SPOT_TCP4);
-	ck_assert_str_eq(spot_ask(&ctl, text("listen %s\n", second.text)),
+	udp_endpoint(&second, ENDPOINT_TCP4);
+	ck_assert_str_eq(endpoint_ask(&ctl, text("listen %s\n", second.text)),
 	    text("%s\n", second.text));
 	ck_assert(control_says("statistics", "flows 0\n"));
 	fd = udp_client(&second);

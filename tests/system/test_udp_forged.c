@@ -17,12 +17,12 @@
 enum { SOON = 10000 };
 
 static struct udp_server b;
-static struct spot front, ctl, at;
+static struct endpoint front, ctl, at;
 static struct pen pen;
 static int server, raw;
 
 static void
-address_of(struct sockaddr_in *a, const struct spot *s)
+address_of(struct sockaddr_in *a, const struct endpoint *s)
 {
 	memset(a, 0, sizeof(*a));
 	a->sin_family = AF_INET;
@@ -37,7 +37,7 @@ open_server(void)
 	struct timeval t = { .tv_sec = SOON / 1000 };
 	struct sockaddr_in a;
 
-	udp_spot(&at, SPOT_TCP4);
+	udp_endpoint(&at, ENDPOINT_TCP4);
 	address_of(&a, &at);
 	server = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	ck_assert_int_eq(bind(server, (struct sockaddr *)&a, sizeof(a)), 0);
@@ -49,9 +49,9 @@ static void
 up_alone(const char *way, bool alone)
 {
 	open_server();
-	udp_server_start(&b, SPOT_TCP4, "b:");
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&b, ENDPOINT_TCP4, "b:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, way, "-C", ctl.text, front.text, at.text,
 	    alone ? NULL : b.at.text, NULL);
 }

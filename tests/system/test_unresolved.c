@@ -20,7 +20,7 @@ enum { SOON = 20000 };
 
 static struct nameserver names;
 static struct backend one, two;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 
 /* Two servers with the same port, at 127.0.0.1 and 127.0.0.2; the names have no
@@ -28,16 +28,16 @@ static struct pen pen;
 static void
 begin(void)
 {
-	struct spot at;
+	struct endpoint at;
 
 	nameserver_start(&names);
 	nameserver_set(&names, NAME, NULL);
 	nameserver_set(&names, OTHER, NULL);
-	backend_start(&one, SPOT_TCP4, backend_say, "one");
-	spot_at_host(&at, &one.at, "127.0.0.2");
+	backend_start(&one, ENDPOINT_TCP4, backend_say, "one");
+	endpoint_at_host(&at, &one.at, "127.0.0.2");
 	backend_start_at(&two, &at, backend_say, "two");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 }
 
 static void
@@ -61,7 +61,7 @@ end(void)
 static const char *
 ask(const char *command)
 {
-	return spot_ask(&ctl, text("%s\n", command));
+	return endpoint_ask(&ctl, text("%s\n", command));
 }
 
 static bool
@@ -79,16 +79,16 @@ lines(const char *what)
 static void
 expect_nobody(void)
 {
-	int fd = spot_connect(&front);
+	int fd = endpoint_connect(&front);
 
-	spot_expect_reset(fd);
+	endpoint_expect_reset(fd);
 	close(fd);
 }
 
 static bool
 is_served_by(const char *who)
 {
-	return strcmp(spot_hear(&front), who) == 0;
+	return strcmp(endpoint_hear(&front), who) == 0;
 }
 
 /* It is there, and down, until its name has an address: long before the next
@@ -211,20 +211,20 @@ START_TEST(sessions_go_on)
 	int fd;
 
 	begin();
-	backend_start(&echo, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&echo, ENDPOINT_TCP4, backend_echo, NULL);
 	start_pen("roundrobin", "127.0.0.1", NULL);
 	ck_assert_str_eq(ask(text("server 0 port %d", echo.at.port)), "");
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "before");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "before");
 	ck_assert_str_eq(ask("server 0 address " NAME), "");
-	spot_expect_echo(fd, "after");
+	endpoint_expect_echo(fd, "after");
 	expect_nobody();
 	close(fd);
 	WAIT_FOR(says("servers", "0 addr 0.0.0.0 port 0 conn 0 "), SOON);
 	nameserver_set(&names, NAME, "127.0.0.1", NULL);
 	WAIT_FOR(says("servers", "0 addr 127.0.0.1"), SOON);
-	fd = spot_connect(&front);
-	spot_expect_echo(fd, "again");
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "again");
 	close(fd);
 	end();
 	backend_stop(&echo);
@@ -252,7 +252,7 @@ START_TEST(check_warns)
 	const char *server = NAME ":80";
 
 	nameserver_start(&names);
-	spot_new(&front, SPOT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_start(&pen, "--check", "--start-unresolved", "--resolver",
 	    names.text, front.text, server, NULL);
 	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);

@@ -16,16 +16,16 @@
 #include "support/wait.h"
 
 static struct backend back;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 static const char *program, *pid_file;
 
 static void
-prepare(enum spot_kind kind, backend_fn *serve)
+prepare(enum endpoint_kind kind, backend_fn *serve)
 {
-	backend_start(&back, SPOT_TCP4, serve, "served");
-	spot_new(&front, kind);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, serve, "served");
+	endpoint_new(&front, kind);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pid_file = scratch("pid");
 }
 
@@ -34,7 +34,7 @@ up(const char *option, const char *value)
 {
 	pen_up(&pen, &front, "-p", pid_file, "-C", ctl.text, "-r", option,
 	    value, front.text, back.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 10000);
+	WAIT_FOR(endpoint_is_listening(&ctl), 10000);
 }
 
 static bool
@@ -66,7 +66,7 @@ START_TEST(pid_file_was_removed)
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	prepare(SPOT_TCP4, backend_say);
+	prepare(ENDPOINT_TCP4, backend_say);
 	up("-O", "tcp_nodelay");
 	ck_assert_int_eq(unlink(pid_file), 0);
 	new = upgrading_go(&ctl, pen.child.pid);
@@ -80,30 +80,30 @@ END_TEST
 
 START_TEST(sessions_go_on)
 {
-	enum spot_kind kind = (enum spot_kind)_i;
+	enum endpoint_kind kind = (enum endpoint_kind)_i;
 	pid_t first, second;
 	int old, new;
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	if (!spot_has_kind(kind))
+	if (!endpoint_has_kind(kind))
 		return;
 	prepare(kind, backend_echo);
 	up("-O", "tcp_nodelay");
-	old = spot_connect(&front);
-	spot_expect_echo(old, "before");
+	old = endpoint_connect(&front);
+	endpoint_expect_echo(old, "before");
 	first = upgrading_go(&ctl, pen.child.pid);
 	ck_assert(is_in_pid_file(first));
-	spot_expect_echo(old, "after");
-	new = spot_connect(&front);
-	spot_expect_echo(new, "new");
+	endpoint_expect_echo(old, "after");
+	new = endpoint_connect(&front);
+	endpoint_expect_echo(new, "new");
 	ck_assert(!child_has_ended(&pen.child));
 	/* and again; each process ends with its sessions */
 	second = upgrading_go(&ctl, first);
 	ck_assert_int_ne(second, pen.child.pid);
 	ck_assert(is_in_pid_file(second));
-	spot_expect_echo(old, "still");
-	spot_expect_echo(new, "still");
+	endpoint_expect_echo(old, "still");
+	endpoint_expect_echo(new, "still");
 	close(old);
 	old_ends();
 	ck_assert(!upgrading_has_ended(first));
@@ -111,12 +111,12 @@ START_TEST(sessions_go_on)
 	WAIT_FOR(upgrading_has_ended(first), 20000);
 	/* files that were the old one's are the new one's to remove */
 	ck_assert(is_in_pid_file(second));
-	ck_assert(spot_is_listening(&front) && spot_is_listening(&ctl));
-	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	ck_assert(endpoint_is_listening(&front) && endpoint_is_listening(&ctl));
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
 	end(second);
 	ck_assert_int_ne(access(pid_file, F_OK), 0);
 	ck_assert_int_ne(access(ctl.text, F_OK), 0);
-	if (kind == SPOT_UNIX)
+	if (kind == ENDPOINT_UNIX)
 		ck_assert_int_ne(access(front.text, F_OK), 0);
 }
 END_TEST
@@ -129,7 +129,7 @@ START_TEST(in_the_background)
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	prepare(SPOT_TCP4, backend_echo);
+	prepare(ENDPOINT_TCP4, backend_echo);
 	pen_start(&pen, "-p", pid_file, "-C", ctl.text, "-r", front.text,
 	    back.at.text, NULL);
 	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
@@ -141,7 +141,7 @@ START_TEST(in_the_background)
 	WAIT_FOR(upgrading_has_ended(old), 20000);
 	ck_assert_str_eq(child_link(new, "fd/0"), "/dev/null");
 	ck_assert_str_eq(child_link(new, "fd/2"), "/dev/null");
-	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
 	ck_assert_str_eq(child_err(&pen.child), "");
 	end(new);
 }
@@ -155,7 +155,7 @@ START_TEST(no_descriptor_is_lost)
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	prepare(SPOT_TCP4, backend_echo);
+	prepare(ENDPOINT_TCP4, backend_echo);
 	up("-O", "tcp_nodelay");
 	/* it listens before it has all that it needs, and answers after it */
 	ck_assert_int_eq(upgrading_pid(&ctl), pen.child.pid);
@@ -178,16 +178,16 @@ START_TEST(old_sessions_have_their_time)
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	prepare(SPOT_TCP4, backend_echo);
+	prepare(ENDPOINT_TCP4, backend_echo);
 	up("-O", "tcp_nodelay");
-	old = spot_connect(&front);
-	spot_expect_echo(old, "before");
+	old = endpoint_connect(&front);
+	endpoint_expect_echo(old, "before");
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&ctl, "upgrade x\n"), "error: upgrade: "));
+	    strstr(endpoint_ask(&ctl, "upgrade x\n"), "error: upgrade: "));
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&ctl, "upgrade 0.2\n"), " serves\n"));
+	    strstr(endpoint_ask(&ctl, "upgrade 0.2\n"), " serves\n"));
 	old_ends();
-	spot_expect_reset(old);
+	endpoint_expect_reset(old);
 	WAIT_FOR((new = upgrading_pid(&ctl)) != pen.child.pid, 60000);
 	end(new);
 }
@@ -226,9 +226,9 @@ goes_on(int session, const char *why)
 	WAIT_FOR(child_has_said(&pen.child, why), 20000);
 	ck_assert_int_eq(upgrading_pid(&ctl), pen.child.pid);
 	ck_assert(is_in_pid_file(pen.child.pid));
-	spot_expect_echo(session, "on");
-	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
-	ck_assert_str_eq(spot_ask(&ctl, "server 0 weight 3\n"), "");
+	endpoint_expect_echo(session, "on");
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
+	ck_assert_str_eq(endpoint_ask(&ctl, "server 0 weight 3\n"), "");
 	upgrading_replace(program, NULL);
 	/* it has the lock of the pid file, too */
 	pen_expect_failure(text("running as pid %ld ", (long)pen.child.pid),
@@ -237,7 +237,7 @@ goes_on(int session, const char *why)
 	close(session);
 	old_ends();
 	ck_assert(is_in_pid_file(new));
-	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
 	end(new);
 }
 
@@ -248,12 +248,12 @@ START_TEST(bad_programs)
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	prepare(SPOT_UNIX, backend_echo);
+	prepare(ENDPOINT_UNIX, backend_echo);
 	up("-O", "tcp_nodelay");
-	session = spot_connect(&front);
-	spot_expect_echo(session, "before");
+	session = endpoint_connect(&front);
+	endpoint_expect_echo(session, "before");
 	upgrading_replace(program, bad[_i].content);
-	said = spot_ask(&ctl, "upgrade; pid\n");
+	said = endpoint_ask(&ctl, "upgrade; pid\n");
 	ck_assert_msg(
 	    strstr(said, " starts\nerror: upgrade: process ") != NULL &&
 		strstr(said,
@@ -276,13 +276,13 @@ START_TEST(bad_configuration)
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	prepare(SPOT_TCP4, backend_echo);
+	prepare(ENDPOINT_TCP4, backend_echo);
 	write_file(conf,
 	    text("listen %s\nserver add %s\n", front.text, back.at.text));
 	pen_up(&pen, &front, "-p", pid_file, "-C", ctl.text, "-F", conf, NULL);
-	session = spot_connect(&front);
+	session = endpoint_connect(&front);
 	write_file(conf, "nonsense\n");
-	ck_assert_ptr_nonnull(strstr(spot_ask(&ctl, "upgrade\n"),
+	ck_assert_ptr_nonnull(strstr(endpoint_ask(&ctl, "upgrade\n"),
 	    ":1: unknown command \"nonsense\"\"\n"));
 	write_file(conf,
 	    text("listen %s\nserver add %s\n", front.text, back.at.text));
@@ -294,11 +294,11 @@ END_TEST
 static int
 ask_and_wait(void)
 {
-	int fd = spot_connect(&ctl);
+	int fd = endpoint_connect(&ctl);
 	char said[sizeof("process ")] = "";
 
-	spot_send(fd, "upgrade\n", 8);
-	spot_recv(fd, said, strlen("process "));
+	endpoint_send(fd, "upgrade\n", 8);
+	endpoint_recv(fd, said, strlen("process "));
 	ck_assert_str_eq(said, "process ");
 	return fd;
 }
@@ -312,21 +312,21 @@ START_TEST(it_hangs)
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	prepare(SPOT_TCP4, backend_echo);
+	prepare(ENDPOINT_TCP4, backend_echo);
 	up("-O", "tcp_nodelay");
-	session = spot_connect(&front);
-	spot_expect_echo(session, "before");
+	session = endpoint_connect(&front);
+	endpoint_expect_echo(session, "before");
 	upgrading_replace(program, "#!/bin/sh\nexec sleep 1000\n");
 	began = wait_now_ms();
 	caller = ask_and_wait();
-	ck_assert_str_eq(spot_ask(&ctl, "upgrade\n"),
+	ck_assert_str_eq(endpoint_ask(&ctl, "upgrade\n"),
 	    "error: upgrade: another upgrade is under way\n");
-	ck_assert_str_eq(spot_ask(&ctl, "server 0 drain\n"),
+	ck_assert_str_eq(endpoint_ask(&ctl, "server 0 drain\n"),
 	    "error: server: an upgrade is under way\n");
-	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
 	/* penctl hears of it all the time, and is told in the end */
-	spot_set_deadline(caller, 10000);
-	said = spot_recv_all(caller);
+	endpoint_set_deadline(caller, 10000);
+	said = endpoint_recv_all(caller);
 	ck_assert_msg(strstr(said, "starts\nerror: upgrade: process ") != NULL,
 	    "%s", said);
 	ck_assert_int_ge(wait_now_ms() - began, 29000);
@@ -341,11 +341,11 @@ START_TEST(no_program)
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	prepare(SPOT_TCP4, backend_echo);
+	prepare(ENDPOINT_TCP4, backend_echo);
 	up("-O", "tcp_nodelay");
-	session = spot_connect(&front);
+	session = endpoint_connect(&front);
 	ck_assert_int_eq(unlink(program), 0);
-	ck_assert_str_eq(spot_ask(&ctl, "upgrade\n"),
+	ck_assert_str_eq(endpoint_ask(&ctl, "upgrade\n"),
 	    text("error: upgrade: \"%s\": No such file or directory\n",
 		program));
 	kill(pen.child.pid, SIGUSR2);
@@ -362,7 +362,7 @@ START_TEST(ended_meanwhile)
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	prepare(SPOT_TCP4, backend_echo);
+	prepare(ENDPOINT_TCP4, backend_echo);
 	up("-O", "tcp_nodelay");
 	upgrading_replace(program, "#!/bin/sh\nexec sleep 1000\n");
 	caller = ask_and_wait();
@@ -371,7 +371,7 @@ START_TEST(ended_meanwhile)
 	ck_assert_int_gt(new, 1);
 	pen_down(&pen);
 	ck_assert_str_eq(
-	    spot_recv_all(caller), "error: upgrade: pen is stopping\n");
+	    endpoint_recv_all(caller), "error: upgrade: pen is stopping\n");
 	close(caller);
 	WAIT_FOR(upgrading_has_ended(new), 10000);
 	backend_stop(&back);
@@ -391,13 +391,13 @@ START_TEST(another_user)
 		SKIP("there is no user nobody");
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	prepare(SPOT_TCP4, backend_echo);
+	prepare(ENDPOINT_TCP4, backend_echo);
 	ck_assert_int_eq(chmod(scratch("."), 0755), 0);
 	up("-u", "nobody");
 	new = upgrading_go(&ctl, pen.child.pid);
 	ck_assert_int_ne(child_status_line(new, "Uid")[0], '0');
 	ck_assert(is_in_pid_file(new));
-	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
 	old_ends();
 	end(new);
 }
@@ -411,16 +411,16 @@ START_TEST(another_root)
 		SKIP("needs root");
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	prepare(SPOT_TCP4, backend_echo);
+	prepare(ENDPOINT_TCP4, backend_echo);
 	ck_assert_int_eq(mkdir(jail, 0755), 0);
 	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 	up("-j", jail);
-	ck_assert_str_eq(spot_ask(&ctl, "upgrade\n"),
+	ck_assert_str_eq(endpoint_ask(&ctl, "upgrade\n"),
 	    text("error: upgrade: \"%s\": No such file or directory "
 		 "inside the directory of -j, which is now the root: stop this "
 		 "process, then start the new one\n",
 		program));
-	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
 	pen_down(&pen);
 	backend_stop(&back);
 }
@@ -432,7 +432,7 @@ SUITE(test_upgrade)
 	TCase *c = tcase_create("sessions_go_on");
 
 	tcase_set_timeout(c, 60);
-	tcase_add_loop_test(c, sessions_go_on, 0, SPOT_KINDS);
+	tcase_add_loop_test(c, sessions_go_on, 0, ENDPOINT_KINDS);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, pid_file_was_removed, 60);
 	SUITE_ADD(s, in_the_background, 60);

@@ -23,7 +23,7 @@
 enum { CLIENTS = 8, LARGE = 4 * 1024 * 1024, FLOWS = 40 };
 
 static struct backend back;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 static const char *program;
 static atomic_bool over;
@@ -56,7 +56,7 @@ serve(struct backend *b, int fd)
 static bool
 one_client(void)
 {
-	int fd = spot_try_connect(&front);
+	int fd = endpoint_try_connect(&front);
 	char word = 'x';
 	bool good;
 
@@ -108,15 +108,15 @@ START_TEST(connections)
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	backend_start(&back, SPOT_TCP4, serve, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, serve, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	write_file(conf,
 	    text("listen %s\nserver add %s\n", front.text, back.at.text));
 	pen_up(&pen, &front, "-C", ctl.text, "-F", conf, NULL);
 	pid = pen.child.pid;
-	download = spot_connect(&front);
-	spot_send(download, "l", 1);
+	download = endpoint_connect(&front);
+	endpoint_send(download, "l", 1);
 	ck_assert_int_gt(read_large(download, 1000), 0);
 	for (i = 0; i < CLIENTS; i++)
 		pthread_create(&clients[i], NULL, come_and_go, NULL);
@@ -124,7 +124,7 @@ START_TEST(connections)
 		let_them_come();
 		pid = upgrading_go(&ctl, pid);
 		let_them_come();
-		ck_assert_str_eq(spot_ask(&ctl, "reload\n"), "");
+		ck_assert_str_eq(endpoint_ask(&ctl, "reload\n"), "");
 	}
 	let_them_come();
 	atomic_store(&over, true);
@@ -151,14 +151,14 @@ static pid_t
 upgrade_with_hangup(pid_t old)
 {
 	char begins[sizeof("process ")] = "";
-	int fd = spot_connect(&ctl);
+	int fd = endpoint_connect(&ctl);
 	const char *said;
 
-	spot_send(fd, "upgrade\n", 8);
-	spot_recv(fd, begins, strlen("process "));
+	endpoint_send(fd, "upgrade\n", 8);
+	endpoint_recv(fd, begins, strlen("process "));
 	ck_assert_int_eq(kill(old, SIGHUP), 0);
-	spot_set_deadline(fd, 40000);
-	said = spot_recv_all(fd);
+	endpoint_set_deadline(fd, 40000);
+	said = endpoint_recv_all(fd);
 	ck_assert_msg(strstr(said, " serves\n") != NULL, "%s", said);
 	close(fd);
 	return upgrading_pid(&ctl);
@@ -175,18 +175,18 @@ START_TEST(clients_wait_at_the_limit)
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	backend_start(&back, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	write_file(conf,
 	    text("listen %s\nserver add %s\nconn_max %d\n", front.text,
 		back.at.text, ROOM));
 	pen_up(&pen, &front, "-C", ctl.text, "-F", conf, NULL);
 	pid = pen.child.pid;
 	for (i = 0; i < CROWD; i++) {
-		clients[i] = spot_connect(&front);
+		clients[i] = endpoint_connect(&front);
 		word = (char)i;
-		spot_send(clients[i], &word, 1);
+		endpoint_send(clients[i], &word, 1);
 	}
 	for (i = 1; i <= ROUNDS; i++) {
 		WAIT_FOR(back.accepted >= ROOM * i, 20000);
@@ -195,7 +195,7 @@ START_TEST(clients_wait_at_the_limit)
 	}
 	WAIT_FOR(back.accepted == CROWD, 20000);
 	for (i = 0; i < CROWD; i++) {
-		spot_recv(clients[i], &word, 1);
+		endpoint_recv(clients[i], &word, 1);
 		ck_assert_int_eq(word, (char)i);
 		close(clients[i]);
 	}
@@ -210,8 +210,8 @@ END_TEST
 static void
 up_udp(const char *a, const char *b)
 {
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &ctl, "-U", "-C", ctl.text, "-O", "udp_timeout 2", "-O",
 	    "no sticky", "-O", "balance roundrobin", front.text, a, b, NULL);
 }
@@ -226,8 +226,8 @@ START_TEST(flows_keep_their_servers)
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	udp_server_start(&servers[0], SPOT_TCP4, "0");
-	udp_server_start(&servers[1], SPOT_TCP4, "1");
+	udp_server_start(&servers[0], ENDPOINT_TCP4, "0");
+	udp_server_start(&servers[1], ENDPOINT_TCP4, "1");
 	up_udp(servers[0].at.text, servers[1].at.text);
 	pid = pen.child.pid;
 	for (i = 0; i < FLOWS; i++) {
@@ -243,7 +243,7 @@ START_TEST(flows_keep_their_servers)
 			    udp_ask(clients[i], "again", 10000)[0], had[i]);
 	}
 	ck_assert_ptr_nonnull(strstr(
-	    spot_ask(&ctl, "statistics\n"), text("\nflows %d\n", FLOWS)));
+	    endpoint_ask(&ctl, "statistics\n"), text("\nflows %d\n", FLOWS)));
 	for (i = 0; i < FLOWS; i++)
 		close(clients[i]);
 	/* the old one ends with its flows */
@@ -259,21 +259,21 @@ START_TEST(answers_are_still_brought)
 {
 	struct sockaddr_in from;
 	socklen_t length = sizeof(from);
-	struct spot server;
+	struct endpoint server;
 	int fd, client;
 	char word[8];
 	pid_t pid;
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	udp_spot(&server, SPOT_TCP4);
+	udp_endpoint(&server, ENDPOINT_TCP4);
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
-	spot_set_deadline(fd, 10000);
+	endpoint_set_deadline(fd, 10000);
 	ck_assert_int_eq(
 	    bind(fd, (const struct sockaddr *)&server.addr, server.len), 0);
 	up_udp(server.text, server.text);
 	client = udp_client(&front);
-	spot_send(client, "ask", 3);
+	endpoint_send(client, "ask", 3);
 	ck_assert_int_eq(recvfrom(fd, word, sizeof(word), 0,
 			     (struct sockaddr *)&from, &length),
 	    3);
@@ -296,7 +296,7 @@ START_TEST(dns_queries)
 	const char *argv[] = { "dnsperf", "-s", NULL, "-p", NULL, "-d", NULL,
 		"-l", "600", "-Q", "1000", "-c", "10", NULL };
 	struct child server, load;
-	struct spot at;
+	struct endpoint at;
 	const char *said;
 	pid_t pid;
 	int i;
@@ -305,10 +305,10 @@ START_TEST(dns_queries)
 	NEED_PROGRAM("dnsperf");
 	program = upgrading_install();
 	NEED_UPGRADES(program);
-	udp_spot(&at, SPOT_TCP4);
+	udp_endpoint(&at, ENDPOINT_TCP4);
 	nameserver_up(&server, NAMESERVER_UNBOUND, &at, 0);
-	udp_spot(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(
 	    &pen, &ctl, "--dns", "-C", ctl.text, front.text, at.text, NULL);
 	pid = pen.child.pid;
@@ -318,7 +318,7 @@ START_TEST(dns_queries)
 	argv[6] = scratch("questions");
 	child_start(&load, argv);
 	for (i = 0; i < (int)suite_amount(8, 4); i++) {
-		WAIT_FOR(report_number(spot_ask(&ctl, "statistics\n"),
+		WAIT_FOR(report_number(endpoint_ask(&ctl, "statistics\n"),
 			     "\ndns_queries ") >= 300 * (i + 1) ||
 			child_has_ended(&load),
 		    20000);

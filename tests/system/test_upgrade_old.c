@@ -14,7 +14,7 @@
 #include "support/wait.h"
 
 static struct backend back;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 static const char *program, *conf, *logged;
 static int session;
@@ -23,17 +23,17 @@ static int session;
 static void
 begin(void)
 {
-	backend_start(&back, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 	conf = scratch("pen.conf");
 	logged = scratch("sessions");
 	write_file(conf,
 	    text("listen %s\nserver add %s\nsession_log %s\n", front.text,
 		back.at.text, logged));
 	pen_up(&pen, &front, "-C", ctl.text, "-F", conf, NULL);
-	session = spot_connect(&front);
-	spot_expect_echo(session, "before");
+	session = endpoint_connect(&front);
+	endpoint_expect_echo(session, "before");
 }
 
 static void
@@ -58,14 +58,14 @@ static const char *
 upgrade_with_signal(int signal)
 {
 	char begins[sizeof("process ")] = "";
-	int fd = spot_connect(&ctl);
+	int fd = endpoint_connect(&ctl);
 	const char *answer;
 
-	spot_send(fd, "upgrade\n", 8);
-	spot_recv(fd, begins, strlen("process "));
+	endpoint_send(fd, "upgrade\n", 8);
+	endpoint_recv(fd, begins, strlen("process "));
 	ck_assert_int_eq(kill(pen.child.pid, signal), 0);
-	spot_set_deadline(fd, 40000);
-	answer = spot_recv_all(fd);
+	endpoint_set_deadline(fd, 40000);
+	answer = endpoint_recv_all(fd);
 	close(fd);
 	return answer;
 }
@@ -133,10 +133,10 @@ START_TEST(quit_lets_sessions_finish)
 	new = upgrading_go(&ctl, pen.child.pid);
 	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
 	WAIT_FOR(said("stopping reason=\"SIGQUIT\" sessions=1") == 1, 20000);
-	spot_expect_echo(session, "still");
+	endpoint_expect_echo(session, "still");
 	ck_assert(!child_has_ended(&pen.child));
 	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
-	spot_expect_reset(session);
+	endpoint_expect_reset(session);
 	end(new);
 }
 END_TEST
@@ -165,7 +165,7 @@ answer_of(int fd)
 
 	do {
 		ck_assert_uint_lt(n, sizeof(answer) - 1);
-		spot_recv(fd, answer + n, 1);
+		endpoint_recv(fd, answer + n, 1);
 		answer[++n] = '\0';
 	} while (n < 5 || strcmp(answer + n - 5, "pen> ") != 0);
 	answer[n - 5] = '\0';
@@ -184,12 +184,12 @@ START_TEST(changes_are_refused)
 	program = upgrading_install();
 	NEED_UPGRADES(program);
 	begin();
-	fd = spot_connect(&ctl);
-	spot_send(fd, "prompt\n", 7);
+	fd = endpoint_connect(&ctl);
+	endpoint_send(fd, "prompt\n", 7);
 	ck_assert_str_eq(answer_of(fd), "");
 	new = upgrading_go(&ctl, pen.child.pid);
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		spot_send(fd, commands[i].line, strlen(commands[i].line));
+		endpoint_send(fd, commands[i].line, strlen(commands[i].line));
 		got = answer_of(fd);
 		if (strstr(commands[i].answer, "%ld") == NULL)
 			ck_assert_str_eq(got, commands[i].answer);
@@ -198,7 +198,7 @@ START_TEST(changes_are_refused)
 		if (strstr(commands[i].answer, "%ld") != NULL)
 			ck_assert_msg(strstr(got, wanted) != NULL, "%s", got);
 	}
-	spot_expect_echo(session, "still");
+	endpoint_expect_echo(session, "still");
 	close(fd);
 	end(new);
 }
@@ -251,9 +251,9 @@ START_TEST(new_one_hangs_at_the_switch)
 	upgrading_replace(program,
 	    "#!/bin/sh\nprintf P >&3\nhead -c 500 <&3 >/dev/null\n"
 	    "printf L >&3\nexec sleep 1000\n");
-	ck_assert_ptr_nonnull(strstr(
-	    spot_ask(&ctl, "upgrade\n"), "it does not serve within 2 seconds"));
-	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	ck_assert_ptr_nonnull(strstr(endpoint_ask(&ctl, "upgrade\n"),
+	    "it does not serve within 2 seconds"));
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
 	close(session);
 	pen_down(&pen);
 	backend_stop(&back);

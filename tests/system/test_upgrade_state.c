@@ -12,16 +12,16 @@
 #include "support/wait.h"
 
 static struct backend back;
-static struct spot front, ctl;
+static struct endpoint front, ctl;
 static struct pen pen;
 static const char *program;
 
 static void
 prepare(void)
 {
-	backend_start(&back, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
+	backend_start(&back, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
 }
 
 static void
@@ -35,28 +35,28 @@ end(pid_t pid)
 START_TEST(marks_and_counters)
 {
 	const char *conf = scratch("pen.conf"), *said;
-	struct spot down, gone;
+	struct endpoint down, gone;
 	pid_t new;
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
 	prepare();
-	spot_new(&down, SPOT_TCP4);
-	spot_new(&gone, SPOT_TCP4);
+	endpoint_new(&down, ENDPOINT_TCP4);
+	endpoint_new(&gone, ENDPOINT_TCP4);
 	write_file(conf,
 	    text("listen %s\nserver add %s\nserver add %s\nserver add %s\n",
 		front.text, gone.text, down.text, back.at.text));
 	pen_up(&pen, &front, "-C", ctl.text, "-F", conf, NULL);
 	ck_assert_str_eq(
-	    spot_ask(&ctl, "server 0 drain; server 1 maint; server 2 up\n"),
+	    endpoint_ask(&ctl, "server 0 drain; server 1 maint; server 2 up\n"),
 	    "");
-	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
 	write_file(conf,
 	    text("listen %s\nserver add %s\nserver add %s\nserver add "
 		 "127.0.0.1:1\n",
 		front.text, back.at.text, down.text));
 	new = upgrading_go(&ctl, pen.child.pid);
-	said = spot_ask(&ctl, "servers json; statistics; recent\n");
+	said = endpoint_ask(&ctl, "servers json; statistics; recent\n");
 	ck_assert_msg(strstr(said, "\"state\":\"maint\"") != NULL, "%s", said);
 	ck_assert_ptr_null(strstr(said, "\"state\":\"drain\""));
 	ck_assert_ptr_nonnull(strstr(said, "\nsessions 0\n"));
@@ -65,12 +65,12 @@ START_TEST(marks_and_counters)
 	/* the client's server has another number now */
 	ck_assert_ptr_nonnull(strstr(said, "127.0.0.1 connects 1"));
 	/* what is written keeps the mark */
-	ck_assert_str_eq(spot_ask(&ctl, "reload\n"), "");
-	said = spot_ask(&ctl, "diff\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "reload\n"), "");
+	said = endpoint_ask(&ctl, "diff\n");
 	ck_assert_msg(strncmp(said, "-server 1 ", 10) == 0 &&
 		strstr(said, " prio 0 maint\n") != NULL,
 	    "%s", said);
-	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
 	end(new);
 }
 END_TEST
@@ -90,14 +90,14 @@ START_TEST(on_state_is_run_once)
 	    script, text("#!/bin/sh\necho $PEN_STATE >>%s\n", notes));
 	pen_up(&pen, &front, "-C", ctl.text, "-r", "-O",
 	    text("on_state %s", script), front.text, back.at.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 10000);
-	session = spot_connect(&front);
-	spot_expect_echo(session, "before");
-	ck_assert_str_eq(spot_ask(&ctl, "server 0 drain\n"), "");
+	WAIT_FOR(endpoint_is_listening(&ctl), 10000);
+	session = endpoint_connect(&front);
+	endpoint_expect_echo(session, "before");
+	ck_assert_str_eq(endpoint_ask(&ctl, "server 0 drain\n"), "");
 	WAIT_FOR(file_has(notes, "drain\n"), 10000);
 	new = upgrading_go(&ctl, pen.child.pid);
-	spot_expect_echo(session, "after");
-	ck_assert_str_eq(spot_ask(&ctl, "server 0 maint\n"), "");
+	endpoint_expect_echo(session, "after");
+	ck_assert_str_eq(endpoint_ask(&ctl, "server 0 maint\n"), "");
 	WAIT_FOR(file_has(notes, "maint\n"), 10000);
 	ck_assert_str_eq(contents(notes), "drain\nmaint\n");
 	close(session);
@@ -110,13 +110,13 @@ END_TEST
 START_TEST(health)
 {
 	const char *conf = scratch("pen.conf"), *said, *often;
-	struct spot down;
+	struct endpoint down;
 	pid_t new;
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
 	prepare();
-	spot_new(&down, SPOT_TCP4);
+	endpoint_new(&down, ENDPOINT_TCP4);
 	often = text("listen %s\nserver add %s\nserver add %s\n"
 		     "check connect\ncheck_fall 1\n",
 	    front.text, down.text, back.at.text);
@@ -126,9 +126,9 @@ START_TEST(health)
 	/* too rarely for the new one to have found that out itself */
 	write_file(conf, text("%scheck_interval 3600\n", often));
 	new = upgrading_go(&ctl, pen.child.pid);
-	said = spot_ask(&ctl, "servers json\n");
+	said = endpoint_ask(&ctl, "servers json\n");
 	ck_assert_msg(strstr(said, "\"state\":\"down\"") != NULL, "%s", said);
-	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
 	end(new);
 }
 END_TEST

@@ -11,28 +11,28 @@
 
 #include "support/suite.h"
 #include "support/wait.h"
-#include "support/webrig.h"
+#include "support/web_fixture.h"
 
 START_TEST(pages)
 {
-	webrig_begin("timeout", "3");
-	ck_assert_str_eq(spot_hear(&webrig.front), "served");
-	webrig_expect_status("/", 200);
-	webrig_expect_in(
-	    webrig_get("/"), "Content-Security-Policy: default-src 'none';");
-	webrig_expect_in(webrig_get("/?a=b"), "<title>pen</title>");
-	webrig_expect_status("/healthz", 200);
-	webrig_expect_status("/readyz", 200);
-	webrig_expect_status("/nothing", 404);
-	webrig_expect_status("/../etc/passwd", 404);
-	webrig_expect_in(
-	    webrig_get("/metrics"), "\npen_connections_accepted_total 1\n");
-	webrig_expect_in(webrig_get("/metrics"),
+	web_fixture_begin("timeout", "3");
+	ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
+	web_fixture_expect_status("/", 200);
+	web_fixture_expect_in(web_fixture_get("/"),
+	    "Content-Security-Policy: default-src 'none';");
+	web_fixture_expect_in(web_fixture_get("/?a=b"), "<title>pen</title>");
+	web_fixture_expect_status("/healthz", 200);
+	web_fixture_expect_status("/readyz", 200);
+	web_fixture_expect_status("/nothing", 404);
+	web_fixture_expect_status("/../etc/passwd", 404);
+	web_fixture_expect_in(web_fixture_get("/metrics"),
+	    "\npen_connections_accepted_total 1\n");
+	web_fixture_expect_in(web_fixture_get("/metrics"),
 	    "\npen_server_connects_total{server=\"0\"} 1\n");
-	webrig_expect_in(webrig_get_from(&webrig.web, "/metrics",
-			     "Accept: application/openmetrics-text\r\n"),
+	web_fixture_expect_in(web_fixture_get_from(&web_fixture.web, "/metrics",
+				  "Accept: application/openmetrics-text\r\n"),
 	    "# EOF\n");
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
@@ -41,19 +41,20 @@ START_TEST(status_as_json)
 {
 	const char *got;
 
-	webrig_begin("timeout", "3");
-	if (strstr(webrig_get("/status.json"), "built without Jansson") !=
+	web_fixture_begin("timeout", "3");
+	if (strstr(web_fixture_get("/status.json"), "built without Jansson") !=
 	    NULL) {
-		webrig_end();
+		web_fixture_end();
 		SKIP("built without Jansson");
 	}
-	ck_assert_str_eq(spot_hear(&webrig.front), "served");
-	got = webrig_get("/status.json");
-	webrig_expect_in(got, "\"accepted\":1,");
-	webrig_expect_in(got, "\"state\":\"up\"");
-	webrig_expect_in(got, "\"limits\":[{\"name\":\"sessions\"");
-	webrig_expect_in(webrig_get("/trend.json"), "{\"total sessions\":[");
-	webrig_end();
+	ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
+	got = web_fixture_get("/status.json");
+	web_fixture_expect_in(got, "\"accepted\":1,");
+	web_fixture_expect_in(got, "\"state\":\"up\"");
+	web_fixture_expect_in(got, "\"limits\":[{\"name\":\"sessions\"");
+	web_fixture_expect_in(
+	    web_fixture_get("/trend.json"), "{\"total sessions\":[");
+	web_fixture_end();
 }
 END_TEST
 
@@ -80,114 +81,115 @@ START_TEST(all_counters_are_metrics)
 	const char *got;
 	size_t i;
 
-	webrig_begin("timeout", "3");
-	ck_assert_str_eq(spot_hear(&webrig.front), "served");
-	WAIT_FOR(strstr(got = webrig_get("/metrics"),
+	web_fixture_begin("timeout", "3");
+	ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
+	WAIT_FOR(strstr(got = web_fixture_get("/metrics"),
 		     "\npen_server_sessions_closed_total{server=\"0\","
 		     "end=\"good\"} 1\n") != NULL,
 	    10000);
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		webrig_expect_in(got, text("\n%s\n", lines[i]));
-	webrig_expect_in(got, "\nprocess_cpu_seconds_total ");
-	webrig_expect_in(got, "\nprocess_max_fds ");
-	webrig_expect_in(got,
+		web_fixture_expect_in(got, text("\n%s\n", lines[i]));
+	web_fixture_expect_in(got, "\nprocess_cpu_seconds_total ");
+	web_fixture_expect_in(got, "\nprocess_max_fds ");
+	web_fixture_expect_in(got,
 	    text("\npen_server_info{server=\"0\",name=\"127.0.0.1\","
 		 "address=\"%s\"} 1\n",
-		webrig.back.at.text));
-	webrig_end();
+		web_fixture.back.at.text));
+	web_fixture_end();
 }
 END_TEST
 
 /* A name is one word in the lists that penctl top reads, whatever is in it. */
 START_TEST(names_are_words)
 {
-	webrig_begin("timeout", "3");
-	webrig_command("server 1 address \"/tmp/a b; c 'd\"");
-	webrig_expect_in(webrig_command("servers long"),
+	web_fixture_begin("timeout", "3");
+	web_fixture_command("server 1 address \"/tmp/a b; c 'd\"");
+	web_fixture_expect_in(web_fixture_command("servers long"),
 	    "\n1 name \"/tmp/a b; c 'd\" state ");
-	webrig_expect_in(webrig_command("servers long"),
+	web_fixture_expect_in(web_fixture_command("servers long"),
 	    " addr \"/tmp/a b; c 'd\" port 0 ");
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
 /* Prometheus takes nothing else, and refuses all for one byte. */
 START_TEST(metrics_are_utf8)
 {
-	webrig_begin("timeout", "3");
-	webrig_command("server 1 address /tmp/a\xff");
-	webrig_expect_in(webrig_get("/metrics"), "name=\"/tmp/a\xc3\xbf\"");
-	webrig_end();
+	web_fixture_begin("timeout", "3");
+	web_fixture_command("server 1 address /tmp/a\xff");
+	web_fixture_expect_in(
+	    web_fixture_get("/metrics"), "name=\"/tmp/a\xc3\xbf\"");
+	web_fixture_end();
 }
 END_TEST
 
 /* Without a server that is up there is no use in new clients. */
 START_TEST(readiness)
 {
-	webrig_begin("blacklist", "100");
-	webrig_command("server 0 drain");
-	webrig_expect_status("/readyz", 503);
-	webrig_expect_status("/healthz", 200);
-	webrig_command("server 0 up");
-	webrig_expect_status("/readyz", 200);
-	webrig_end();
+	web_fixture_begin("blacklist", "100");
+	web_fixture_command("server 0 drain");
+	web_fixture_expect_status("/readyz", 503);
+	web_fixture_expect_status("/healthz", 200);
+	web_fixture_command("server 0 up");
+	web_fixture_expect_status("/readyz", 200);
+	web_fixture_end();
 }
 END_TEST
 
 START_TEST(who_may)
 {
-	webrig_begin("web_acl", "3");
-	webrig_expect_status("/", 403); /* an empty list that was named */
-	webrig_command("acl 3 permit 127.0.0.1");
-	webrig_expect_status("/", 200);
-	webrig_command("no acl 3");
-	webrig_command("acl 3 permit 192.0.2.1");
-	webrig_expect_status("/metrics", 403);
-	webrig_end();
+	web_fixture_begin("web_acl", "3");
+	web_fixture_expect_status("/", 403); /* an empty list that was named */
+	web_fixture_command("acl 3 permit 127.0.0.1");
+	web_fixture_expect_status("/", 200);
+	web_fixture_command("no acl 3");
+	web_fixture_command("acl 3 permit 192.0.2.1");
+	web_fixture_expect_status("/metrics", 403);
+	web_fixture_end();
 }
 END_TEST
 
 /* List 0 is that of the service's clients and of control. */
 START_TEST(list_0_is_of_others)
 {
-	webrig_begin("acl", "0 permit 192.0.2.1");
-	webrig_expect_status("/", 200);
-	webrig_command("web_acl 0");
-	webrig_expect_status("/", 403);
-	webrig_command("no web_acl");
-	webrig_expect_status("/", 200);
-	webrig_end();
+	web_fixture_begin("acl", "0 permit 192.0.2.1");
+	web_fixture_expect_status("/", 200);
+	web_fixture_command("web_acl 0");
+	web_fixture_expect_status("/", 403);
+	web_fixture_command("no web_acl");
+	web_fixture_expect_status("/", 200);
+	web_fixture_end();
 }
 END_TEST
 
 START_TEST(mode_of_the_socket)
 {
-	struct spot unix_web;
+	struct endpoint unix_web;
 	struct stat st;
 
-	spot_new(&unix_web, SPOT_UNIX);
-	webrig_begin("web_mode", "0660");
-	webrig_command(text("web %s", unix_web.text));
+	endpoint_new(&unix_web, ENDPOINT_UNIX);
+	web_fixture_begin("web_mode", "0660");
+	web_fixture_command(text("web %s", unix_web.text));
 	ck_assert_int_eq(stat(unix_web.text, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 0777, 0660);
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
 /* It can be moved and ended while pen runs. */
 START_TEST(moves)
 {
-	struct spot unix_web;
+	struct endpoint unix_web;
 
-	spot_new(&unix_web, SPOT_UNIX);
-	webrig_begin("timeout", "3");
-	webrig_command(text("web %s", unix_web.text));
-	ck_assert(!spot_is_listening(&webrig.web));
-	webrig_expect_in(
-	    webrig_get_from(&unix_web, "/healthz", ""), "\r\n\r\nok\n");
-	webrig_command("no web");
+	endpoint_new(&unix_web, ENDPOINT_UNIX);
+	web_fixture_begin("timeout", "3");
+	web_fixture_command(text("web %s", unix_web.text));
+	ck_assert(!endpoint_is_listening(&web_fixture.web));
+	web_fixture_expect_in(
+	    web_fixture_get_from(&unix_web, "/healthz", ""), "\r\n\r\nok\n");
+	web_fixture_command("no web");
 	ck_assert_int_lt(access(unix_web.text, F_OK), 0);
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
@@ -207,41 +209,42 @@ START_TEST(other_hosts)
 	size_t i;
 	int fd;
 
-	webrig_begin("timeout", "3");
+	web_fixture_begin("timeout", "3");
 	for (i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
 		ask = text("GET /status.json HTTP/1.1\r\n%s\r\n"
 			   "Connection: close\r\n\r\n",
 		    asks[i].header);
-		fd = spot_connect(&webrig.web);
-		spot_send(fd, ask, strlen(ask));
-		got = spot_recv_all(fd);
+		fd = endpoint_connect(&web_fixture.web);
+		endpoint_send(fd, ask, strlen(ask));
+		got = endpoint_recv_all(fd);
 		close(fd);
 		ck_assert_msg(strncmp(got,
 				  text("HTTP/1.1 %d ", asks[i].status),
 				  13) == 0,
 		    "%s: %s", asks[i].header, got);
 	}
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
 /* OpenMetrics only for those who want it. */
 START_TEST(media_types)
 {
-	webrig_begin("timeout", "3");
+	web_fixture_begin("timeout", "3");
 	ck_assert_ptr_null(strstr(
-	    webrig_get_from(&webrig.web, "/metrics",
+	    web_fixture_get_from(&web_fixture.web, "/metrics",
 		"Accept: application/openmetrics-text;q=0, text/plain\r\n"),
 	    "# EOF"));
-	ck_assert_ptr_null(strstr(webrig_get_from(&webrig.web, "/metrics",
-				      "Accept: application/openmetrics-text;"
-				      "q=0.2, text/plain;q=0.5\r\n"),
-	    "# EOF"));
-	webrig_expect_in(webrig_get_from(&webrig.web, "/metrics",
-			     "Accept: application/openmetrics-text;q=0.5, "
-			     "text/plain;q=0.3\r\n"),
+	ck_assert_ptr_null(
+	    strstr(web_fixture_get_from(&web_fixture.web, "/metrics",
+		       "Accept: application/openmetrics-text;"
+		       "q=0.2, text/plain;q=0.5\r\n"),
+		"# EOF"));
+	web_fixture_expect_in(web_fixture_get_from(&web_fixture.web, "/metrics",
+				  "Accept: application/openmetrics-text;q=0.5, "
+				  "text/plain;q=0.3\r\n"),
 	    "# EOF");
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
@@ -256,18 +259,18 @@ START_TEST(bad_requests)
 	};
 	size_t i;
 
-	webrig_begin("timeout", "3");
+	web_fixture_begin("timeout", "3");
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		int fd = spot_connect(&webrig.web);
+		int fd = endpoint_connect(&web_fixture.web);
 		const char *got;
 
-		spot_send(fd, bad[i], strlen(bad[i]));
-		got = spot_recv_all(fd);
+		endpoint_send(fd, bad[i], strlen(bad[i]));
+		got = endpoint_recv_all(fd);
 		ck_assert_msg(strstr(got, " 200 ") == NULL, "%s", got);
 		close(fd);
 	}
-	webrig_expect_status("/healthz", 200);
-	webrig_end();
+	web_fixture_expect_status("/healthz", 200);
+	web_fixture_end();
 }
 END_TEST
 
@@ -277,15 +280,15 @@ START_TEST(changes)
 	long before;
 	int i;
 
-	webrig_begin("timeout", "3");
+	web_fixture_begin("timeout", "3");
 	for (i = 0; i < 50; i++)
-		webrig_command(text("timeout %d", 3 + i % 2));
-	before = child_rss_kb(webrig.pen.child.pid);
+		web_fixture_command(text("timeout %d", 3 + i % 2));
+	before = child_rss_kb(web_fixture.pen.child.pid);
 	for (i = 0; i < 400; i++)
-		webrig_command(text("timeout %d", 3 + i % 2));
-	webrig_expect_growth(before, 800);
-	webrig_expect_status("/healthz", 200);
-	webrig_end();
+		web_fixture_command(text("timeout %d", 3 + i % 2));
+	web_fixture_expect_growth(before, 800);
+	web_fixture_expect_status("/healthz", 200);
+	web_fixture_end();
 }
 END_TEST
 
@@ -294,10 +297,10 @@ static const char *
 get_plain(const char *path)
 {
 	const char *request = text("GET %s HTTP/1.0\r\n\r\n", path), *got;
-	int fd = spot_connect(&webrig.web);
+	int fd = endpoint_connect(&web_fixture.web);
 
-	spot_send(fd, request, strlen(request));
-	got = strstr(spot_recv_all(fd), "\r\n\r\n");
+	endpoint_send(fd, request, strlen(request));
+	got = strstr(endpoint_recv_all(fd), "\r\n\r\n");
 	close(fd);
 	ck_assert_ptr_nonnull(got);
 	return got + 4;
@@ -311,16 +314,16 @@ START_TEST(promtool)
 	FILE *f;
 
 	NEED_PROGRAM("promtool");
-	webrig_begin("timeout", "3");
-	ck_assert_str_eq(spot_hear(&webrig.front), "served");
+	web_fixture_begin("timeout", "3");
+	ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
 	got = get_plain("/metrics");
-	webrig_expect_in(got, "pen_server_received_bytes_total{");
+	web_fixture_expect_in(got, "pen_server_received_bytes_total{");
 	write_file(file, got);
 	f = popen(text("promtool check metrics <%s 2>&1", file), "r");
 	ck_assert_ptr_nonnull(f);
 	answer[fread(answer, 1, sizeof(answer) - 1, f)] = '\0';
 	ck_assert_msg(pclose(f) == 0 && answer[0] == '\0', "%s", answer);
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
@@ -348,9 +351,9 @@ START_TEST(examples_of_prometheus)
 
 	dir = text("%s/examples/prometheus", dir != NULL ? dir : ".");
 	NEED_PROGRAM("promtool");
-	webrig_begin("timeout", "3");
-	ck_assert_str_eq(spot_hear(&webrig.front), "served");
-	metrics = webrig_get("/metrics");
+	web_fixture_begin("timeout", "3");
+	ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
+	metrics = web_fixture_get("/metrics");
 	expect_known(text("%s/alerts.yml", dir), metrics);
 	expect_known(text("%s/alerts_test.yml", dir), metrics);
 	expect_known(text("%s/grafana.json", dir), metrics);
@@ -362,7 +365,7 @@ START_TEST(examples_of_prometheus)
 				     "alerts_test.yml >/dev/null",
 			     dir)),
 	    0);
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 

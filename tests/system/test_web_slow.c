@@ -12,7 +12,7 @@
 
 #include "support/suite.h"
 #include "support/wait.h"
-#include "support/webrig.h"
+#include "support/web_fixture.h"
 
 /* Clients that say nothing, or not all, take 64 descriptors at most, and those
  * of the traffic do not notice. */
@@ -21,21 +21,21 @@ START_TEST(silent_clients)
 	enum { MANY = 200 };
 	int fds[MANY], i, before;
 
-	webrig_begin("timeout", "3");
-	before = child_fds(webrig.pen.child.pid);
+	web_fixture_begin("timeout", "3");
+	before = child_fds(web_fixture.pen.child.pid);
 	for (i = 0; i < MANY; i++) {
-		fds[i] = spot_connect(&webrig.web);
+		fds[i] = endpoint_connect(&web_fixture.web);
 		if (i % 2 == 0)
-			spot_send(fds[i], "GET / HT", 8);
+			endpoint_send(fds[i], "GET / HT", 8);
 	}
 	for (i = 0; i < 20; i++)
-		ck_assert_str_eq(spot_hear(&webrig.front), "served");
-	ck_assert_int_le(child_fds(webrig.pen.child.pid), before + 64 + 8);
+		ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
+	ck_assert_int_le(child_fds(web_fixture.pen.child.pid), before + 64 + 8);
 	for (i = 0; i < MANY; i++)
 		close(fds[i]);
-	webrig_expect_status("/healthz", 200);
-	WAIT_FOR(child_fds(webrig.pen.child.pid) <= before + 1, 60000);
-	webrig_end();
+	web_fixture_expect_status("/healthz", 200);
+	WAIT_FOR(child_fds(web_fixture.pen.child.pid) <= before + 1, 60000);
+	web_fixture_end();
 }
 END_TEST
 
@@ -47,21 +47,21 @@ START_TEST(out_of_descriptors)
 
 	if (getenv("PEN_TEST_WRAPPER") != NULL)
 		SKIP("the wrapper has descriptors of its own");
-	backend_start(&webrig.back, SPOT_TCP4, backend_say, "served");
-	spot_new(&webrig.front, SPOT_TCP4);
-	spot_new(&webrig.web, SPOT_TCP4);
-	pen_start_limited(&webrig.pen, FILES, "-f", "-O",
-	    text("web %s", webrig.web.text), "-r", webrig.front.text,
-	    webrig.back.at.text, NULL);
-	pen_wait_ready(&webrig.pen, &webrig.front);
+	backend_start(&web_fixture.back, ENDPOINT_TCP4, backend_say, "served");
+	endpoint_new(&web_fixture.front, ENDPOINT_TCP4);
+	endpoint_new(&web_fixture.web, ENDPOINT_TCP4);
+	pen_start_limited(&web_fixture.pen, FILES, "-f", "-O",
+	    text("web %s", web_fixture.web.text), "-r", web_fixture.front.text,
+	    web_fixture.back.at.text, NULL);
+	pen_wait_ready(&web_fixture.pen, &web_fixture.front);
 	for (i = 0; i < MANY; i++)
-		fds[i] = spot_connect(&webrig.web);
-	WAIT_FOR(child_fds(webrig.pen.child.pid) >= FILES, 10000);
-	pen_expect_rest(&webrig.pen);
+		fds[i] = endpoint_connect(&web_fixture.web);
+	WAIT_FOR(child_fds(web_fixture.pen.child.pid) >= FILES, 10000);
+	pen_expect_rest(&web_fixture.pen);
 	for (i = 0; i < MANY; i++)
 		close(fds[i]);
-	webrig_expect_status("/healthz", 200);
-	webrig_end();
+	web_fixture_expect_status("/healthz", 200);
+	web_fixture_end();
 }
 END_TEST
 
@@ -90,74 +90,75 @@ START_TEST(slow_readers)
 	    "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
 	int fds[20], i;
 
-	webrig_begin("timeout", "3");
-	webrig_add_servers(1000);
+	web_fixture_begin("timeout", "3");
+	web_fixture_add_servers(1000);
 	for (i = 0; i < 20; i++) {
-		fds[i] = spot_connect(&webrig.web);
-		spot_send(fds[i], ask, sizeof(ask) - 1);
+		fds[i] = endpoint_connect(&web_fixture.web);
+		endpoint_send(fds[i], ask, sizeof(ask) - 1);
 	}
-	ck_assert_str_eq(spot_hear(&webrig.front), "served");
+	ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
 	for (i = 0; i < 20; i++)
 		close(fds[i]);
-	fds[0] = spot_connect(&webrig.web);
-	spot_send(fds[0], ask, sizeof(ask) - 1);
+	fds[0] = endpoint_connect(&web_fixture.web);
+	endpoint_send(fds[0], ask, sizeof(ask) - 1);
 	ck_assert(
 	    comes(fds[0], "pen_server_received_bytes_total{server=\"999\""));
 	close(fds[0]);
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
 /* Begins a long answer, which a Unix socket has no room for. */
 static int
-ask_for_long(const struct spot *at)
+ask_for_long(const struct endpoint *at)
 {
 	static char ask[8192];
-	int fd = spot_connect(at), n;
+	int fd = endpoint_connect(at), n;
 
 	n = snprintf(ask, sizeof(ask),
 	    "GET /metrics HTTP/1.1\r\nHost: localhost\r\n"
 	    "X-Long: %07000d\r\n\r\n",
 	    1);
-	spot_send(fd, ask, (size_t)n);
-	spot_recv(fd, ask, 100);
+	endpoint_send(fd, ask, (size_t)n);
+	endpoint_recv(fd, ask, 100);
 	return fd;
 }
 
 static void
-begin_long(struct spot *unix_web)
+begin_long(struct endpoint *unix_web)
 {
-	spot_new(unix_web, SPOT_UNIX);
-	webrig_begin("timeout", "3");
-	webrig_add_servers(1000);
-	webrig_command(text("web %s", unix_web->text));
+	endpoint_new(unix_web, ENDPOINT_UNIX);
+	web_fixture_begin("timeout", "3");
+	web_fixture_add_servers(1000);
+	web_fixture_command(text("web %s", unix_web->text));
 }
 
 /* As many as that, and then there is rest. Returns resident memory in kB. */
 static long
-leave_answers(const struct spot *at, int n)
+leave_answers(const struct endpoint *at, int n)
 {
-	int fds = child_fds(webrig.pen.child.pid);
+	int fds = child_fds(web_fixture.pen.child.pid);
 
 	while (n-- > 0)
 		close(ask_for_long(at));
-	WAIT_FOR(child_fds(webrig.pen.child.pid) <= fds, 60000);
-	return child_rss_kb(webrig.pen.child.pid);
+	WAIT_FOR(child_fds(web_fixture.pen.child.pid) <= fds, 60000);
+	return child_rss_kb(web_fixture.pen.child.pid);
 }
 
 /* Clients that go away within a long answer leave nothing behind. */
 START_TEST(gone_within_answer)
 {
 	enum { MANY = 250 };
-	struct spot at;
+	struct endpoint at;
 	long before;
 
 	begin_long(&at);
 	before = leave_answers(&at, MANY);
 	(void)leave_answers(&at, MANY);
-	webrig_expect_growth(before, MANY * 4);
-	webrig_expect_in(webrig_get_from(&at, "/healthz", ""), "\r\n\r\nok\n");
-	webrig_end();
+	web_fixture_expect_growth(before, MANY * 4);
+	web_fixture_expect_in(
+	    web_fixture_get_from(&at, "/healthz", ""), "\r\n\r\nok\n");
+	web_fixture_end();
 }
 END_TEST
 
@@ -166,7 +167,7 @@ START_TEST(sends_within_answer)
 {
 	enum { MOST = 16 << 20 };
 	static char bytes[65536];
-	struct spot at;
+	struct endpoint at;
 	ssize_t n;
 	size_t sent = 0;
 	struct pollfd p = { .events = POLLOUT };
@@ -181,7 +182,7 @@ START_TEST(sends_within_answer)
 		sent += (size_t)n;
 	ck_assert_uint_lt(sent, MOST);
 	close(fd);
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
@@ -192,29 +193,29 @@ START_TEST(answers_at_once)
 	long long began;
 	int i;
 
-	webrig_begin("timeout", "3");
+	web_fixture_begin("timeout", "3");
 	began = wait_now_ms();
 	for (i = 0; i < MANY; i++)
-		webrig_expect_status("/healthz", 200);
+		web_fixture_expect_status("/healthz", 200);
 	/* ten times all slots: 10 s if each had to wait for the sweep */
 	if (pen_is_plain())
 		ck_assert_int_lt(wait_now_ms() - began, 8000);
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 
 /* A client that asks for a long answer that it does not read, or for half of
  * one. */
 static int
-slow_client(const struct spot *at, bool asks)
+slow_client(const struct endpoint *at, bool asks)
 {
 	static const char ask[] =
 	    "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
-	int fd = spot_connect(at), little = 4096;
+	int fd = endpoint_connect(at), little = 4096;
 
 	ck_assert_int_eq(
 	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof(little)), 0);
-	spot_send(fd, ask, asks ? sizeof(ask) - 1 : sizeof(ask) - 5);
+	endpoint_send(fd, ask, asks ? sizeof(ask) - 1 : sizeof(ask) - 5);
 	return fd;
 }
 
@@ -222,8 +223,8 @@ static void
 expect_others_served(int n)
 {
 	while (n-- > 0) {
-		ck_assert_str_eq(spot_hear(&webrig.front), "served");
-		webrig_expect_status("/healthz", 200);
+		ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
+		web_fixture_expect_status("/healthz", 200);
 	}
 }
 
@@ -245,26 +246,26 @@ START_TEST(slow_clients)
 	long long began;
 	int fds[MANY], i;
 
-	webrig_begin("timeout", "3");
-	webrig_add_servers(1000);
+	web_fixture_begin("timeout", "3");
+	web_fixture_add_servers(1000);
 	for (i = 0; i < SLOW; i++)
-		fds[i] = slow_client(&webrig.web, i % 2 != 0);
+		fds[i] = slow_client(&web_fixture.web, i % 2 != 0);
 	drip(fds, SLOW);
 	began = wait_now_ms();
 	expect_others_served(50);
 	for (; i < MANY; i++)
-		fds[i] = slow_client(&webrig.web, i % 2 != 0);
+		fds[i] = slow_client(&web_fixture.web, i % 2 != 0);
 	for (i = 0; i < 5; i++) {
 		drip(fds, MANY);
 		expect_others_served(10);
 	}
-	ck_assert_int_eq(atomic_load(&webrig.back.accepted), 100);
+	ck_assert_int_eq(atomic_load(&web_fixture.back.accepted), 100);
 	/* less than a header may take */
 	if (pen_is_plain())
 		ck_assert_int_lt(wait_now_ms() - began, 8000);
 	for (i = 0; i < MANY; i++)
 		close(fds[i]);
-	webrig_end();
+	web_fixture_end();
 }
 END_TEST
 

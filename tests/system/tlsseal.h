@@ -5,7 +5,7 @@
 
 #include <openssl/ssl.h>
 
-#include "support/spoil.h"
+#include "support/corrupt.h"
 
 struct tls_seal {
 	unsigned char key[16], iv[4];

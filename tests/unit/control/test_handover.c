@@ -1,5 +1,6 @@
-/* test_handover.c: the state that one pen hands to the next, whole and spoiled.
- */
+/* test_handover.c: the state that one pen hands to the next, whole and
+ * corrupted.
+ * */
 #include "config.h"
 
 #include <check.h>
@@ -104,7 +105,7 @@ START_TEST(all_that_was_written)
 }
 END_TEST
 
-/* ---- spoiled ---- */
+/* ---- corrupted ---- */
 
 /* Reads it with every kind of question. Returns the number of records. */
 static int

@@ -17,7 +17,7 @@
 
 static struct pen *pen;
 static struct error e;
-static struct spot front;
+static struct endpoint front;
 
 static void
 takes(const char *line)
@@ -105,7 +105,7 @@ learn(void)
 	struct pen *p;
 	uint64_t now;
 
-	udp_spot(&front, SPOT_TCP4);
+	udp_endpoint(&front, ENDPOINT_TCP4);
 	p = begin(front.text,
 	    "server 0 address 10.0.0.1 port 80;"
 	    "server 1 address 10.0.0.2 port 80;"
@@ -265,7 +265,7 @@ START_TEST(clients_and_counters)
 }
 END_TEST
 
-/* ---- spoiled ---- */
+/* ---- corrupted ---- */
 
 static unsigned seed = 1;
 
@@ -278,7 +278,7 @@ draw(void)
 /* Copies the state; some payloads are changed, cut or longer, with checks that
  * are right. */
 static void
-spoil(const struct buffer *from, struct buffer *to)
+corrupt(const struct buffer *from, struct buffer *to)
 {
 	unsigned char payload[HANDOVER_PAYLOAD_MAX + 64];
 	struct handover_reader r;
@@ -309,7 +309,7 @@ spoil(const struct buffer *from, struct buffer *to)
 }
 
 /* Whatever comes, there are servers, and clients are served. */
-START_TEST(spoiled_states)
+START_TEST(corrupted_states)
 {
 	struct pen *old, *new;
 	struct peer who = client(99);
@@ -322,7 +322,7 @@ START_TEST(spoiled_states)
 	write_all(old, &good);
 	new = successor(old);
 	for (i = suite_amount(20000, 2000); i > 0; i--) {
-		spoil(&good, &bad_);
+		corrupt(&good, &bad_);
 		read_all(new, &bad_);
 		buffer_fini(&bad_);
 	}
@@ -349,6 +349,6 @@ SUITE(test_handover_state)
 	SUITE_ADD(s, servers_are_found_by_address, 10);
 	SUITE_ADD(s, unproven_servers, 20);
 	SUITE_ADD(s, clients_and_counters, 10);
-	SUITE_ADD(s, spoiled_states, 120);
+	SUITE_ADD(s, corrupted_states, 120);
 	return s;
 }

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "unit/dsr/directorrig.h"
+#include "unit/dsr/director_fixture.h"
 
 enum { ENTRIES = 4, MANY = 32 };
 
@@ -84,7 +84,7 @@ static void
 up(void)
 {
 	memset(&fast, 0, sizeof(fast));
-	directorrig_up();
+	director_fixture_up();
 	d.forward.wire.link.fast = &taker;
 	fast_path_open(&d.dispatch.fast);
 }
@@ -93,14 +93,14 @@ static void
 down(void)
 {
 	fast_path_fini(&d.dispatch.fast);
-	directorrig_down();
+	director_fixture_down();
 }
 
 /* A connection to server 0, so far without frames. */
 static void
 connect_client(void)
 {
-	directorrig_frame(client.port, FRAME_ACK);
+	director_fixture_frame(client.port, FRAME_ACK);
 	flow = dsr_flows_add(&d.dispatch.flows, &arrival.key, arrival.hash,
 	    FIRST, FRAME_ACK, on_link.length, loop_now(d.loop));
 	ck_assert_ptr_nonnull(flow);

@@ -2,7 +2,7 @@
  * are out of reach. */
 #include "config.h"
 
-#include "unit/dsr/directorrig.h"
+#include "unit/dsr/director_fixture.h"
 
 enum { CONNECTIONS = 8, PORT = 40000 };
 
@@ -15,7 +15,7 @@ up(void)
 	struct pool_options o;
 	unsigned i;
 
-	directorrig_up();
+	director_fixture_up();
 	o = *pool_options(d.pool);
 	o.sticky = false;
 	ck_assert_int_eq(pool_set_options(d.pool, &o), 0);
@@ -33,7 +33,7 @@ server_of(unsigned connection, uint8_t flags)
 {
 	struct server *s;
 
-	directorrig_frame((uint16_t)(PORT + connection), flags);
+	director_fixture_frame((uint16_t)(PORT + connection), flags);
 	s = dispatch_server(&d.dispatch, &arrival, &on_link);
 	return s != NULL ? s->number : (unsigned)SERVERS;
 }
@@ -116,7 +116,7 @@ START_TEST(flows_wait_for_servers_that_return)
 		ck_assert_uint_eq(server_of(i, FRAME_ACK), i % SERVERS);
 	ck_assert_uint_eq(server_of(CONNECTIONS, FRAME_SYN), 0);
 	/* nobody knows the hardware address, so their frames are lost */
-	directorrig_frame(PORT + 1, FRAME_ACK);
+	director_fixture_frame(PORT + 1, FRAME_ACK);
 	ck_assert(!forward_pass(
 	    &d.forward, &arrival.frame, &on_link, pool_server(d.pool, 1)));
 	/* one stays silent */
@@ -207,7 +207,7 @@ SUITE(test_director_flows)
 	Suite *s = suite_create("director_flows");
 	TCase *t = tcase_create("director_flows");
 
-	tcase_add_checked_fixture(t, up, directorrig_down);
+	tcase_add_checked_fixture(t, up, director_fixture_down);
 	tcase_add_test(t, flows_of_a_server_that_fails_alone_move);
 	tcase_add_test(t, flows_stay_while_all_servers_are_gone);
 	tcase_add_test(t, flows_wait_for_servers_that_return);

@@ -1,7 +1,7 @@
 /* test_director_vlan.c: which tag a director takes for the segment's. */
 #include "config.h"
 
-#include "unit/dsr/directorrig.h"
+#include "unit/dsr/director_fixture.h"
 
 enum { TRUE_TAG = 7, FALSE_TAG = 5 };
 
@@ -18,7 +18,7 @@ up(void)
 {
 	struct neighbors_options o = { .mac = ours, .send = ignore };
 
-	directorrig_up();
+	director_fixture_up();
 	ck_assert_int_eq(neighbors_init(&d.forward.hops.neighbors, &o, 1), 0);
 }
 
@@ -26,7 +26,7 @@ static void
 down(void)
 {
 	neighbors_fini(&d.forward.hops.neighbors);
-	directorrig_down();
+	director_fixture_down();
 }
 
 /* The tag after frames with this one. */

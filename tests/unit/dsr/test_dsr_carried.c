@@ -2,7 +2,7 @@
  * which goes first where the table is full. */
 #include "config.h"
 
-#include "unit/dsr/flowrig.h"
+#include "unit/dsr/flow_fixture.h"
 
 static uint32_t elsewhere[16]; /* by client: the second of the last one */
 static unsigned asked;

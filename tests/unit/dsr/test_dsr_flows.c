@@ -1,7 +1,7 @@
 /* test_dsr_flows.c: states of flows, time, and servers that are forgotten. */
 #include "config.h"
 
-#include "unit/dsr/flowrig.h"
+#include "unit/dsr/flow_fixture.h"
 
 /* ---- states ---- */
 

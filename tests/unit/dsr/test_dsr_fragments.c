@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "dsr/flows/dsr_fragments.h"
-#include "unit/dsr/flowrig.h"
+#include "unit/dsr/flow_fixture.h"
 
 enum { FRAGMENTS = 8 };
 

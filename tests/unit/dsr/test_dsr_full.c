@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "unit/dsr/flowrig.h"
+#include "unit/dsr/flow_fixture.h"
 
 /* ---- a full table ---- */
 

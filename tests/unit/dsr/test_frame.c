@@ -145,14 +145,14 @@ START_TEST(cut_anywhere)
 END_TEST
 
 /* One thing that is wrong: bytes of a sample replaced. */
-struct spoiled {
+struct corrupted {
 	const char *sample;
 	size_t at;
 	const char *hex;
 	const char *wrong; /* NULL: FRAME_OTHER */
 };
 
-static const struct spoiled spoiled[] = {
+static const struct corrupted corrupted[] = {
 	{ "udp", 14, "55", "header" }, /* version 5 */
 	{ "udp", 14, "44", "header" }, /* four words */
 	{ "udp", 14, "4f", "header" }, /* more than there are */
@@ -223,8 +223,8 @@ START_TEST(wrong)
 	unsigned char bytes[ROOM];
 	struct frame f;
 
-	for (i = 0; i < sizeof(spoiled) / sizeof(*spoiled); i++) {
-		const struct spoiled *s = &spoiled[i];
+	for (i = 0; i < sizeof(corrupted) / sizeof(*corrupted); i++) {
+		const struct corrupted *s = &corrupted[i];
 		const char *is;
 
 		n = sample_bytes(sample_named(s->sample), bytes);

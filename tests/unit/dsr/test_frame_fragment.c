@@ -301,7 +301,7 @@ START_TEST(of_any_frame)
 		framegen_seed(&g, i);
 		framegen_next(&g, &m);
 		if (i % 2 != 0)
-			framegen_spoil(&g, &m);
+			framegen_corrupt(&g, &m);
 		frame_parse(&f, m.bytes, m.length);
 		(void)frame_read_tunnel_error(&f, &e);
 		if (f.kind == FRAME_BAD || f.family != AF_INET || f.packet == 0)

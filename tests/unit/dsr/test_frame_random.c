@@ -1,5 +1,6 @@
-/* test_frame_random.c: frames by dice, good and spoiled: what they are is what
- * their maker knows and what a model says. The seed of a bad one is printed. */
+/* test_frame_random.c: frames by dice, good and corrupted: what they are is
+ * what their maker knows and what a model says. The seed of a bad one is
+ * printed. */
 #include "config.h"
 
 #include <check.h>
@@ -75,10 +76,10 @@ compare(const struct frame *is, const struct frame *want, uint64_t seed,
 		    words_of(want, b, sizeof(b)));
 }
 
-/* Parses a copy that ends where its memory ends. Of one that is not spoilt the
- * maker knows, too, what it is. */
+/* Parses a copy that ends where its memory ends. Of one that is not corrupted
+ * the maker knows, too, what it is. */
 static void
-check(const struct framegen_frame *m, bool spoilt, uint64_t seed,
+check(const struct framegen_frame *m, bool corrupted, uint64_t seed,
     const char *way, struct seen *seen)
 {
 	unsigned char *copy = malloc(m->length == 0 ? 1 : m->length);
@@ -92,10 +93,11 @@ check(const struct framegen_frame *m, bool spoilt, uint64_t seed,
 	frame_parse(&is, copy, m->length);
 	framemodel_parse(&model, copy, m->length);
 	compare(&is, &model, seed, way);
-	if (!spoilt)
+	if (!corrupted)
 		compare(&is, &m->is, seed, way);
 	ok = frame_checksum_ok(&is);
-	if (ok != framemodel_checksum_ok(&is) || (!spoilt && ok != m->sum_ok))
+	if (ok != framemodel_checksum_ok(&is) ||
+	    (!corrupted && ok != m->sum_ok))
 		ck_abort_msg("seed %" PRIu64 " (%s): checksum", seed, way);
 	(void)frame_read_ndp(&is, &ndp); /* sanitizers watch */
 	if (memcmp(copy, m->bytes, m->length) != 0)
@@ -105,7 +107,7 @@ check(const struct framegen_frame *m, bool spoilt, uint64_t seed,
 }
 
 static void
-run(bool spoil, struct seen *seen)
+run(bool corrupt, struct seen *seen)
 {
 	static struct framegen g = { .anybody = true };
 	static struct framegen_frame m;
@@ -115,8 +117,8 @@ run(bool spoil, struct seen *seen)
 	for (i = 0; i < FRAMES; i++) {
 		framegen_seed(&g, i);
 		framegen_next(&g, &m);
-		check(&m, spoil, i, spoil ? framegen_spoil(&g, &m) : m.what,
-		    seen);
+		check(&m, corrupt, i,
+		    corrupt ? framegen_corrupt(&g, &m) : m.what, seen);
 	}
 }
 
@@ -165,7 +167,7 @@ START_TEST(frames_for_a_director)
 }
 END_TEST
 
-START_TEST(spoiled_frames)
+START_TEST(corrupted_frames)
 {
 	struct seen seen;
 	size_t i;
@@ -185,7 +187,7 @@ SUITE(test_frame_random)
 	TCase *c = tcase_create("frames_for_a_director");
 
 	SUITE_ADD(s, good_frames, 60);
-	SUITE_ADD(s, spoiled_frames, 60);
+	SUITE_ADD(s, corrupted_frames, 60);
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, frames_for_a_director, 0, 2);
 	suite_add_tcase(s, c);

@@ -311,7 +311,7 @@ START_TEST(of_any_frame)
 		framegen_seed(&g, i);
 		framegen_next(&g, &m);
 		if (i % 2 != 0)
-			framegen_spoil(&g, &m);
+			framegen_corrupt(&g, &m);
 		check_made_of(&m);
 	}
 }

@@ -12,24 +12,24 @@
 #include "dsr/frame/frame.h"
 #include "dsr/link/link.h"
 #include "dsr/open/link_open.h"
-#include "support/linkrig.h"
+#include "support/link_fixture.h"
 #include "support/suite.h"
 #include "support/veth.h"
 #include "support/wait.h"
 
-static struct linkrig rig;
+static struct link_fixture fixture;
 
 static void
 up(void)
 {
-	linkrig_up(&rig, "packet");
+	link_fixture_up(&fixture, "packet");
 }
 
 #ifdef HAVE_LINK_XDP
 static void
 up_xdp(void)
 {
-	linkrig_up(&rig, "xdp");
+	link_fixture_up(&fixture, "xdp");
 }
 #endif
 
@@ -37,41 +37,42 @@ up_xdp(void)
 static void
 up_pcap(void)
 {
-	linkrig_up(&rig, "pcap");
+	link_fixture_up(&fixture, "pcap");
 }
 #endif
 
 static void
 down(void)
 {
-	linkrig_down(&rig);
+	link_fixture_down(&fixture);
 }
 
 START_TEST(frames_for_our_addresses_come_up)
 {
 	unsigned next = 2;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	linkrig_far_sends(&rig, "192.168.100.11", 1, 100);
-	linkrig_far_sends(&rig, "192.168.100.10", 2, 100);
-	linkrig_far_sends(&rig, "192.168.200.10", 3, 100);
-	linkrig_far_sends(&rig, "192.168.100.10", 4, 100);
-	while (rig.near.count.received < 2) {
-		int n = linkrig_receive(&rig);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	link_fixture_far_sends(&fixture, "192.168.100.11", 1, 100);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 2, 100);
+	link_fixture_far_sends(&fixture, "192.168.200.10", 3, 100);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 4, 100);
+	while (fixture.near.count.received < 2) {
+		int n = link_fixture_receive(&fixture);
 
 		for (int i = 0; i < n; i++, next += 2) {
-			const struct link_frame *f = &rig.list[i];
+			const struct link_frame *f = &fixture.list[i];
 
-			ck_assert_uint_eq(linkrig_number(f->bytes), next);
+			ck_assert_uint_eq(link_fixture_number(f->bytes), next);
 			ck_assert_uint_eq(f->length, 100);
 			ck_assert_int_eq(f->offload.flags & LINK_CHECKSUM, 0);
 			ck_assert_int_eq(f->offload.type, 0);
 		}
-		link_release(&rig.near);
+		link_release(&fixture.near);
 	}
-	ck_assert_int_eq(link_receive(&rig.near, rig.list, LINKRIG_BATCH), 0);
-	ck_assert_uint_eq(rig.near.count.received, 2);
+	ck_assert_int_eq(
+	    link_receive(&fixture.near, fixture.list, LINK_FIXTURE_BATCH), 0);
+	ck_assert_uint_eq(fixture.near.count.received, 2);
 }
 END_TEST
 
@@ -80,25 +81,25 @@ START_TEST(questions_for_addresses_come_up)
 	unsigned char f[120];
 	struct link_frame back;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	/* ARP, to all */
 	memset(f, 0, sizeof(f));
 	memset(f, 0xff, 6);
 	f[12] = 8;
 	f[13] = 6;
 	f[FRAME_HEAD + 7] = 1;
-	veth_send(rig.far, f, 42);
-	ck_assert_int_eq(linkrig_receive(&rig), 1);
-	ck_assert_uint_eq(rig.list[0].length, 42);
-	ck_assert_mem_eq(rig.list[0].bytes, f, 42);
+	veth_send(fixture.far, f, 42);
+	ck_assert_int_eq(link_fixture_receive(&fixture), 1);
+	ck_assert_uint_eq(fixture.list[0].length, 42);
+	ck_assert_mem_eq(fixture.list[0].bytes, f, 42);
 	/* and the answer goes back */
-	back = rig.list[0];
-	memcpy(back.bytes, rig.far_mac, 6);
-	ck_assert_int_eq(link_send(&rig.near, &back, 1), 1);
-	link_release(&rig.near);
-	ck_assert_uint_eq(veth_receive(rig.far, f, sizeof(f)), 42);
-	ck_assert_mem_eq(f, rig.far_mac, 6);
+	back = fixture.list[0];
+	memcpy(back.bytes, fixture.far_mac, 6);
+	ck_assert_int_eq(link_send(&fixture.near, &back, 1), 1);
+	link_release(&fixture.near);
+	ck_assert_uint_eq(veth_receive(fixture.far, f, sizeof(f)), 42);
+	ck_assert_mem_eq(f, fixture.far_mac, 6);
 	/* a solicitation, to the group of the address */
 	memset(f, 0, sizeof(f));
 	memcpy(f, "\x33\x33\xff\0\0\x10", 6);
@@ -107,10 +108,10 @@ START_TEST(questions_for_addresses_come_up)
 	f[FRAME_HEAD] = 0x60;
 	f[FRAME_HEAD + 6] = 58;
 	f[FRAME_HEAD + 40] = 135;
-	veth_send(rig.far, f, 86);
-	ck_assert_int_eq(linkrig_receive(&rig), 1);
-	ck_assert_mem_eq(rig.list[0].bytes, f, 86);
-	link_release(&rig.near);
+	veth_send(fixture.far, f, 86);
+	ck_assert_int_eq(link_fixture_receive(&fixture), 1);
+	ck_assert_mem_eq(fixture.list[0].bytes, f, 86);
+	link_release(&fixture.near);
 }
 END_TEST
 
@@ -120,18 +121,18 @@ START_TEST(what_this_machine_sends_does_not_come_up)
 	struct link_frame own = { .bytes = f };
 	int other;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	own.length = linkrig_make(&rig, f, "192.168.100.10", 1, 100);
-	ck_assert_int_eq(link_send(&rig.near, &own, 1), 1);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	own.length = link_fixture_make(&fixture, f, "192.168.100.10", 1, 100);
+	ck_assert_int_eq(link_send(&fixture.near, &own, 1), 1);
 	other = veth_open("near", false);
 	veth_send(other, f, 100);
 	close(other);
-	ck_assert_uint_eq(veth_receive(rig.far, f, sizeof(f)), 100);
-	ck_assert_uint_eq(veth_receive(rig.far, f, sizeof(f)), 100);
-	linkrig_far_sends(&rig, "192.168.100.10", 2, 100);
-	linkrig_expect(&rig, 2);
-	ck_assert_uint_eq(rig.near.count.sent, 1);
+	ck_assert_uint_eq(veth_receive(fixture.far, f, sizeof(f)), 100);
+	ck_assert_uint_eq(veth_receive(fixture.far, f, sizeof(f)), 100);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 2, 100);
+	link_fixture_expect(&fixture, 2);
+	ck_assert_uint_eq(fixture.near.count.sent, 1);
 }
 END_TEST
 
@@ -139,31 +140,32 @@ START_TEST(a_tag_is_where_it_was)
 {
 	unsigned char plain[200], f[204], other[204];
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	linkrig_make(&rig, plain, "192.168.100.10", 7, 200);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	link_fixture_make(&fixture, plain, "192.168.100.10", 7, 200);
 	memcpy(f, plain, 12);
 	memcpy(f + 12, "\x81\0\x60\x05", 4);
 	memcpy(f + 16, plain + 12, 188);
-	veth_send(rig.far, f, 204);
-	ck_assert_int_eq(linkrig_receive(&rig), 1);
-	ck_assert_uint_eq(rig.list[0].length, 204);
-	ck_assert_mem_eq(rig.list[0].bytes, f, 204);
+	veth_send(fixture.far, f, 204);
+	ck_assert_int_eq(link_fixture_receive(&fixture), 1);
+	ck_assert_uint_eq(fixture.list[0].length, 204);
+	ck_assert_mem_eq(fixture.list[0].bytes, f, 204);
 	/* the far end is a link, too, to see the tag of what is sent on */
 	{
 		struct link end;
 		struct error e;
 
 		ck_assert_int_eq(
-		    link_open(&end, "packet", "far", &rig.filter, &e), 0);
-		memcpy(rig.list[0].bytes, rig.far_mac, 6);
-		memcpy(other, rig.list[0].bytes, 204);
-		ck_assert_int_eq(link_send(&rig.near, rig.list, 1), 1);
-		link_release(&rig.near);
+		    link_open(&end, "packet", "far", &fixture.filter, &e), 0);
+		memcpy(fixture.list[0].bytes, fixture.far_mac, 6);
+		memcpy(other, fixture.list[0].bytes, 204);
+		ck_assert_int_eq(link_send(&fixture.near, fixture.list, 1), 1);
+		link_release(&fixture.near);
 		WAIT_FOR(
-		    link_receive(&end, rig.list, LINKRIG_BATCH) == 1, 5000);
-		ck_assert_uint_eq(rig.list[0].length, 204);
-		ck_assert_mem_eq(rig.list[0].bytes, other, 204);
+		    link_receive(&end, fixture.list, LINK_FIXTURE_BATCH) == 1,
+		    5000);
+		ck_assert_uint_eq(fixture.list[0].length, 204);
+		ck_assert_mem_eq(fixture.list[0].bytes, other, 204);
 		link_close(&end);
 	}
 }
@@ -175,7 +177,8 @@ static bool
 comes_by_bridge(int from, const unsigned char *f, size_t n)
 {
 	veth_send(from, f, n);
-	return link_receive(&rig.near, rig.list, LINKRIG_BATCH) > 0;
+	return link_receive(&fixture.near, fixture.list, LINK_FIXTURE_BATCH) >
+	    0;
 }
 
 START_TEST(a_tag_beside_the_frame_is_in_it)
@@ -183,8 +186,8 @@ START_TEST(a_tag_beside_the_frame_is_in_it)
 	unsigned char plain[100], f[104];
 	int from;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	if (system("ip link add bridge type bridge forward_delay 0 "
 		   "2>/dev/null") != 0)
 		SKIP("no bridges");
@@ -194,15 +197,15 @@ START_TEST(a_tag_beside_the_frame_is_in_it)
 	veth_ip("link set far master bridge");
 	veth_ip("link set bridge addrgenmode none up");
 	from = veth_open("before", false);
-	linkrig_make(&rig, plain, "192.168.100.10", 3, 100);
+	link_fixture_make(&fixture, plain, "192.168.100.10", 3, 100);
 	memcpy(f, plain, 12);
 	memcpy(f + 12, "\x81\0\x20\x4d", 4);
 	memcpy(f + 16, plain + 12, 88);
 	WAIT_FOR(comes_by_bridge(from, f, sizeof(f)), 5000);
 	close(from);
-	ck_assert_uint_eq(rig.list[0].length, 104);
-	ck_assert_mem_eq(rig.list[0].bytes, f, 104);
-	link_release(&rig.near);
+	ck_assert_uint_eq(fixture.list[0].length, 104);
+	ck_assert_mem_eq(fixture.list[0].bytes, f, 104);
+	link_release(&fixture.near);
 }
 END_TEST
 
@@ -211,14 +214,15 @@ static unsigned
 send_back(unsigned n, unsigned *next)
 {
 	for (unsigned i = 0; i < n; i++) {
-		if (linkrig_number(rig.list[i].bytes) != (*next)++)
+		if (link_fixture_number(fixture.list[i].bytes) != (*next)++)
 			ck_abort_msg("number %u after %u",
-			    linkrig_number(rig.list[i].bytes), *next - 2);
-		memcpy(rig.list[i].bytes, rig.far_mac, 6);
+			    link_fixture_number(fixture.list[i].bytes),
+			    *next - 2);
+		memcpy(fixture.list[i].bytes, fixture.far_mac, 6);
 	}
-	if (link_send(&rig.near, rig.list, n) != (int)n)
+	if (link_send(&fixture.near, fixture.list, n) != (int)n)
 		ck_abort_msg("not all of %u were sent", n);
-	link_release(&rig.near);
+	link_release(&fixture.near);
 	return n;
 }
 
@@ -230,29 +234,30 @@ START_TEST(ten_thousand_both_ways_in_order)
 	unsigned next = 0, back = 0;
 	unsigned char f[1600];
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	for (unsigned sent = 0; sent < ALL;) {
 		unsigned n = 0;
 
 		for (unsigned end = sent + PORTION; sent < end; sent++)
-			linkrig_far_sends(
-			    &rig, "192.168.100.10", sent, 60 + sent % 1454);
+			link_fixture_far_sends(
+			    &fixture, "192.168.100.10", sent, 60 + sent % 1454);
 		while (n < PORTION)
-			n += send_back((unsigned)linkrig_receive(&rig), &next);
+			n += send_back(
+			    (unsigned)link_fixture_receive(&fixture), &next);
 		for (unsigned end = back + PORTION; back < end; back++) {
-			size_t size = veth_receive(rig.far, f, sizeof(f));
+			size_t size = veth_receive(fixture.far, f, sizeof(f));
 
 			if (size != 60 + back % 1454 ||
-			    linkrig_number(f) != back)
+			    link_fixture_number(f) != back)
 				ck_abort_msg("%zu bytes of number %u, not %u",
-				    size, linkrig_number(f), back);
+				    size, link_fixture_number(f), back);
 		}
 	}
-	ck_assert_uint_eq(rig.near.count.received, ALL);
-	ck_assert_uint_eq(rig.near.count.sent, ALL);
-	link_refresh(&rig.near);
-	ck_assert_uint_eq(rig.near.count.missed, 0);
+	ck_assert_uint_eq(fixture.near.count.received, ALL);
+	ck_assert_uint_eq(fixture.near.count.sent, ALL);
+	link_refresh(&fixture.near);
+	ck_assert_uint_eq(fixture.near.count.missed, 0);
 }
 END_TEST
 
@@ -262,24 +267,24 @@ START_TEST(a_burst_waits_and_what_is_too_much_is_counted)
 	unsigned n = 0;
 	int got;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	for (unsigned i = 0; i < ALL; i++)
-		linkrig_far_sends(&rig, "192.168.100.10", i, 60);
-	while ((got = linkrig_receive(&rig)) > 0) {
+		link_fixture_far_sends(&fixture, "192.168.100.10", i, 60);
+	while ((got = link_fixture_receive(&fixture)) > 0) {
 		for (int i = 0; i < got; i++) {
-			if (linkrig_number(rig.list[i].bytes) != n++)
+			if (link_fixture_number(fixture.list[i].bytes) != n++)
 				ck_abort_msg("number %u is missing", n - 1);
 		}
-		link_release(&rig.near);
-		if (got < LINKRIG_BATCH)
+		link_release(&fixture.near);
+		if (got < LINK_FIXTURE_BATCH)
 			break;
 	}
 	ck_assert_uint_gt(n, 5000);
-	link_refresh(&rig.near);
-	ck_assert_uint_eq(n + rig.near.count.missed, ALL);
-	linkrig_far_sends(&rig, "192.168.100.10", 77, 60);
-	linkrig_expect(&rig, 77);
+	link_refresh(&fixture.near);
+	ck_assert_uint_eq(n + fixture.near.count.missed, ALL);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 77, 60);
+	link_fixture_expect(&fixture, 77);
 }
 END_TEST
 
@@ -288,22 +293,22 @@ START_TEST(what_cannot_be_sent_is_counted)
 	unsigned char f[3][2000];
 	struct link_frame some[3];
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	for (unsigned i = 0; i < 3; i++)
 		some[i] = (struct link_frame){ .bytes = f[i],
-			.length = linkrig_make(
-			    &rig, f[i], "10.0.0.1", i, i == 1 ? 2000 : 100) };
-	ck_assert_int_eq(link_send(&rig.near, some, 3), 3);
-	ck_assert_uint_eq(rig.near.count.sent, 2);
-	ck_assert_uint_eq(rig.near.count.too_long, 1);
-	ck_assert_uint_eq(veth_receive(rig.far, f[1], 2000), 100);
-	ck_assert_uint_eq(linkrig_number(f[1]), 0);
-	ck_assert_uint_eq(veth_receive(rig.far, f[1], 2000), 100);
-	ck_assert_uint_eq(linkrig_number(f[1]), 2);
+			.length = link_fixture_make(&fixture, f[i], "10.0.0.1",
+			    i, i == 1 ? 2000 : 100) };
+	ck_assert_int_eq(link_send(&fixture.near, some, 3), 3);
+	ck_assert_uint_eq(fixture.near.count.sent, 2);
+	ck_assert_uint_eq(fixture.near.count.too_long, 1);
+	ck_assert_uint_eq(veth_receive(fixture.far, f[1], 2000), 100);
+	ck_assert_uint_eq(link_fixture_number(f[1]), 0);
+	ck_assert_uint_eq(veth_receive(fixture.far, f[1], 2000), 100);
+	ck_assert_uint_eq(link_fixture_number(f[1]), 2);
 	some[0].length = 3;
-	ck_assert_int_eq(link_send(&rig.near, some, 1), 1);
-	ck_assert_uint_eq(rig.near.count.refused, 1);
+	ck_assert_int_eq(link_send(&fixture.near, some, 1), 1);
+	ck_assert_uint_eq(fixture.near.count.refused, 1);
 }
 END_TEST
 

@@ -11,24 +11,24 @@
 
 #include "dsr/link/link.h"
 #include "dsr/open/link_open.h"
-#include "support/linkrig.h"
+#include "support/link_fixture.h"
 #include "support/suite.h"
 #include "support/veth.h"
 #include "support/wait.h"
 
-static struct linkrig rig;
+static struct link_fixture fixture;
 
 static void
 up(void)
 {
-	linkrig_up(&rig, "packet");
+	link_fixture_up(&fixture, "packet");
 }
 
 #ifdef HAVE_LINK_XDP
 static void
 up_xdp(void)
 {
-	linkrig_up(&rig, "xdp");
+	link_fixture_up(&fixture, "xdp");
 }
 #endif
 
@@ -36,34 +36,34 @@ up_xdp(void)
 static void
 up_pcap(void)
 {
-	linkrig_up(&rig, "pcap");
+	link_fixture_up(&fixture, "pcap");
 }
 #endif
 
 static void
 down(void)
 {
-	linkrig_down(&rig);
+	link_fixture_down(&fixture);
 }
 
 START_TEST(what_is_known_about_the_interface)
 {
 	uint8_t mac[6];
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	veth_mac("near", mac);
-	ck_assert_mem_eq(rig.near.mac.byte, mac, 6);
-	ck_assert_uint_eq(rig.near.mtu, 1500);
-	ck_assert(rig.near.up);
-	ck_assert_str_eq(rig.near.ops->name, rig.kind);
-	if (strcmp(rig.kind, "xdp") == 0)
-		ck_assert_str_eq(rig.near.mode, "native");
+	ck_assert_mem_eq(fixture.near.mac.byte, mac, 6);
+	ck_assert_uint_eq(fixture.near.mtu, 1500);
+	ck_assert(fixture.near.up);
+	ck_assert_str_eq(fixture.near.ops->name, fixture.kind);
+	if (strcmp(fixture.kind, "xdp") == 0)
+		ck_assert_str_eq(fixture.near.mode, "native");
 	else
-		ck_assert_ptr_null(rig.near.mode);
+		ck_assert_ptr_null(fixture.near.mode);
 	veth_ip("link set near mtu 1400");
-	link_refresh(&rig.near);
-	ck_assert_uint_eq(rig.near.mtu, 1400);
+	link_refresh(&fixture.near);
+	ck_assert_uint_eq(fixture.near.mtu, 1400);
 }
 END_TEST
 
@@ -72,16 +72,17 @@ START_TEST(addresses_change_while_it_is_open)
 	struct error e;
 	const char *said;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	linkrig_far_sends(&rig, "192.168.100.11", 1, 100);
-	rig.filter.count = 0;
-	linkrig_add(&rig, "192.168.100.11");
-	linkrig_add(&rig, "2001:db8::beef");
-	ck_assert_int_eq(link_set_filter(&rig.near, &rig.filter, &e), 0);
-	linkrig_far_sends(&rig, "192.168.100.10", 2, 100);
-	linkrig_far_sends(&rig, "192.168.100.11", 3, 100);
-	linkrig_expect(&rig, 3);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	link_fixture_far_sends(&fixture, "192.168.100.11", 1, 100);
+	fixture.filter.count = 0;
+	link_fixture_add(&fixture, "192.168.100.11");
+	link_fixture_add(&fixture, "2001:db8::beef");
+	ck_assert_int_eq(
+	    link_set_filter(&fixture.near, &fixture.filter, &e), 0);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 2, 100);
+	link_fixture_far_sends(&fixture, "192.168.100.11", 3, 100);
+	link_fixture_expect(&fixture, 3);
 	said = veth_ip_says("maddr show dev near");
 	ck_assert_ptr_nonnull(strstr(said, "33:33:ff:00:be:ef"));
 	ck_assert_ptr_null(strstr(said, "33:33:ff:00:00:10"));
@@ -95,10 +96,10 @@ comes_again(void)
 	unsigned char f[60];
 	int n;
 
-	linkrig_make(&rig, f, "192.168.100.10", 5, 60);
-	(void)!send(rig.far, f, sizeof(f), 0);
-	n = link_receive(&rig.near, rig.list, LINKRIG_BATCH);
-	link_release(&rig.near);
+	link_fixture_make(&fixture, f, "192.168.100.10", 5, 60);
+	(void)!send(fixture.far, f, sizeof(f), 0);
+	n = link_receive(&fixture.near, fixture.list, LINK_FIXTURE_BATCH);
+	link_release(&fixture.near);
 	return n > 0;
 }
 
@@ -106,27 +107,28 @@ START_TEST(an_interface_that_goes_down_is_told)
 {
 	unsigned char f[60];
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	veth_ip("link set near down");
-	ck_assert_int_eq(linkrig_receive(&rig), -1);
+	ck_assert_int_eq(link_fixture_receive(&fixture), -1);
 	ck_assert_int_eq(errno, ENETDOWN);
-	ck_assert(!rig.near.up);
-	ck_assert_int_eq(link_receive(&rig.near, rig.list, LINKRIG_BATCH), 0);
-	rig.list[0] = (struct link_frame){ .bytes = f,
-		.length = linkrig_make(&rig, f, "10.0.0.1", 1, 60) };
-	ck_assert_int_eq(link_send(&rig.near, rig.list, 1), -1);
+	ck_assert(!fixture.near.up);
+	ck_assert_int_eq(
+	    link_receive(&fixture.near, fixture.list, LINK_FIXTURE_BATCH), 0);
+	fixture.list[0] = (struct link_frame){ .bytes = f,
+		.length = link_fixture_make(&fixture, f, "10.0.0.1", 1, 60) };
+	ck_assert_int_eq(link_send(&fixture.near, fixture.list, 1), -1);
 	ck_assert_int_eq(errno, ENETDOWN);
 	veth_ip("link set near up");
 	WAIT_FOR(comes_again(), 5000);
-	ck_assert(rig.near.up);
+	ck_assert(fixture.near.up);
 	veth_ip("link set far down");
-	WAIT_FOR((link_refresh(&rig.near), !rig.near.up), 5000);
+	WAIT_FOR((link_refresh(&fixture.near), !fixture.near.up), 5000);
 	veth_ip("link del near");
-	ck_assert_int_eq(linkrig_receive(&rig), -1);
+	ck_assert_int_eq(link_fixture_receive(&fixture), -1);
 	ck_assert_int_eq(errno, ENODEV);
-	rig.list[0] = (struct link_frame){ .bytes = f, .length = 60 };
-	ck_assert_int_eq(link_send(&rig.near, rig.list, 1), -1);
+	fixture.list[0] = (struct link_frame){ .bytes = f, .length = 60 };
+	ck_assert_int_eq(link_send(&fixture.near, fixture.list, 1), -1);
 }
 END_TEST
 
@@ -134,27 +136,31 @@ START_TEST(closing_leaves_the_interface_as_it_was)
 {
 	struct error e;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	if (linkrig_is_pcap(&rig)) {
-		link_close(&rig.near);
-		ck_assert_int_eq(
-		    link_open(&rig.near, "packet", "near", &rig.filter, &e), 0);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	if (link_fixture_is_pcap(&fixture)) {
+		link_close(&fixture.near);
+		ck_assert_int_eq(link_open(&fixture.near, "packet", "near",
+				     &fixture.filter, &e),
+		    0);
 	}
 	ck_assert_ptr_nonnull(
 	    strstr(veth_ip_says("-d link show near"), "promiscuity 0"));
-	ck_assert_int_eq(link_set_filter(&rig.near, &rig.filter, &e), 0);
-	ck_assert_int_eq(link_set_filter(&rig.near, &rig.filter, &e), 0);
+	ck_assert_int_eq(
+	    link_set_filter(&fixture.near, &fixture.filter, &e), 0);
+	ck_assert_int_eq(
+	    link_set_filter(&fixture.near, &fixture.filter, &e), 0);
 	ck_assert_ptr_nonnull(
 	    strstr(veth_ip_says("maddr show dev near"), "33:33:ff:00:00:10"));
-	link_close(&rig.near);
+	link_close(&fixture.near);
 	ck_assert_ptr_nonnull(
 	    strstr(veth_ip_says("-d link show near"), "promiscuity 0"));
 	ck_assert_ptr_null(
 	    strstr(veth_ip_says("maddr show dev near"), "33:33:ff:00:00:10"));
 	ck_assert_int_eq(
-	    link_open(&rig.near, linkrig_is_pcap(&rig) ? "packet" : rig.kind,
-		"near", &rig.filter, &e),
+	    link_open(&fixture.near,
+		link_fixture_is_pcap(&fixture) ? "packet" : fixture.kind,
+		"near", &fixture.filter, &e),
 	    0);
 }
 END_TEST
@@ -167,17 +173,19 @@ START_TEST(a_net_wants_all_groups)
 	};
 	struct error e;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	if (strstr(veth_ip_says("-d link show near"), "allmulti 0") == NULL)
 		SKIP("this ip does not tell");
-	rig.filter.net = &net;
-	rig.filter.nets = 1;
-	ck_assert_int_eq(link_set_filter(&rig.near, &rig.filter, &e), 0);
+	fixture.filter.net = &net;
+	fixture.filter.nets = 1;
+	ck_assert_int_eq(
+	    link_set_filter(&fixture.near, &fixture.filter, &e), 0);
 	ck_assert_ptr_nonnull(
 	    strstr(veth_ip_says("-d link show near"), "allmulti 1"));
-	rig.filter.nets = 0;
-	ck_assert_int_eq(link_set_filter(&rig.near, &rig.filter, &e), 0);
+	fixture.filter.nets = 0;
+	ck_assert_int_eq(
+	    link_set_filter(&fixture.near, &fixture.filter, &e), 0);
 	ck_assert_ptr_nonnull(
 	    strstr(veth_ip_says("-d link show near"), "allmulti 0"));
 }
@@ -188,17 +196,20 @@ START_TEST(what_cannot_be_opened_says_why)
 	struct link l;
 	struct error e;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	ck_assert_int_eq(link_open(&l, NULL, "nowhere0", &rig.filter, &e), -1);
-	ck_assert_ptr_nonnull(strstr(e.text, "nowhere0"));
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	ck_assert_int_eq(
-	    link_open(&l, NULL, "an-interface-of-long-name", &rig.filter, &e),
+	    link_open(&l, NULL, "nowhere0", &fixture.filter, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "nowhere0"));
+	ck_assert_int_eq(link_open(&l, NULL, "an-interface-of-long-name",
+			     &fixture.filter, &e),
 	    -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "an-interface-of-long-name"));
-	ck_assert_int_eq(link_open(&l, "string", "near", &rig.filter, &e), -1);
+	ck_assert_int_eq(
+	    link_open(&l, "string", "near", &fixture.filter, &e), -1);
 	ck_assert_str_eq(e.text, "this build has no dsr_link \"string\"");
-	ck_assert_int_eq(link_open(&l, "packet", "lo", &rig.filter, &e), -1);
+	ck_assert_int_eq(
+	    link_open(&l, "packet", "lo", &fixture.filter, &e), -1);
 	ck_assert_str_eq(e.text, "interface lo is not Ethernet");
 	ck_assert_ptr_nonnull(link_kind(0));
 	ck_assert_ptr_null(link_kind(99));
@@ -212,17 +223,17 @@ as_nobody(void)
 	unsigned char f[100];
 	struct link_frame own = { .bytes = f };
 	struct error e;
-	uint64_t sent = rig.near.count.sent;
+	uint64_t sent = fixture.near.count.sent;
 
 	if (setresgid(65534, 65534, 65534) != 0 ||
 	    setresuid(65534, 65534, 65534) != 0)
 		return 2;
-	linkrig_add(&rig, "2001:db8::77");
-	own.length = linkrig_make(&rig, f, "10.0.0.1", 1, 100);
-	return link_set_filter(&rig.near, &rig.filter, &e) != 0 ||
-	    link_send(&rig.near, &own, 1) != 1 ||
-	    rig.near.count.sent != sent + 1 ||
-	    link_receive(&rig.near, rig.list, LINKRIG_BATCH) != 1;
+	link_fixture_add(&fixture, "2001:db8::77");
+	own.length = link_fixture_make(&fixture, f, "10.0.0.1", 1, 100);
+	return link_set_filter(&fixture.near, &fixture.filter, &e) != 0 ||
+	    link_send(&fixture.near, &own, 1) != 1 ||
+	    fixture.near.count.sent != sent + 1 ||
+	    link_receive(&fixture.near, fixture.list, LINK_FIXTURE_BATCH) != 1;
 }
 
 START_TEST(no_privileges_are_needed_once_it_is_open)
@@ -230,9 +241,9 @@ START_TEST(no_privileges_are_needed_once_it_is_open)
 	int status;
 	pid_t pid;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	linkrig_far_sends(&rig, "192.168.100.10", 1, 100);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 1, 100);
 	pid = fork();
 	if (pid == 0)
 		_exit(as_nobody());

@@ -27,31 +27,31 @@
 #include "dsr/frame/frame.h"
 #include "dsr/link/link.h"
 #include "dsr/open/link_open.h"
-#include "support/linkrig.h"
+#include "support/link_fixture.h"
 #include "support/suite.h"
 #include "support/veth.h"
 #include "support/wait.h"
 
-static struct linkrig rig;
+static struct link_fixture fixture;
 
 static void
 up(void)
 {
-	linkrig_up(&rig, "xdp");
+	link_fixture_up(&fixture, "xdp");
 }
 
 static void
 down(void)
 {
-	linkrig_down(&rig);
+	link_fixture_down(&fixture);
 }
 
 /* The same interface, or another one, opened again. */
 static int
 open_again(const char *kind, const char *name, struct error *e)
 {
-	link_close(&rig.near);
-	return link_open(&rig.near, kind, name, &rig.filter, e);
+	link_close(&fixture.near);
+	return link_open(&fixture.near, kind, name, &fixture.filter, e);
 }
 
 /* For tests whose last attempt to open it failed. */
@@ -61,7 +61,7 @@ open_to_be_closed(void)
 	struct error e;
 
 	ck_assert_int_eq(
-	    link_open(&rig.near, "packet", "near", &rig.filter, &e), 0);
+	    link_open(&fixture.near, "packet", "near", &fixture.filter, &e), 0);
 }
 
 START_TEST(a_frame_may_be_sent_twice_and_is_kept_until_the_release)
@@ -70,24 +70,25 @@ START_TEST(a_frame_may_be_sent_twice_and_is_kept_until_the_release)
 	unsigned char f[200];
 	struct link_frame twice[2];
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	for (unsigned i = 0; i < TIMES; i++) {
-		linkrig_far_sends(&rig, "192.168.100.10", i, 200);
-		ck_assert_int_eq(linkrig_receive(&rig), 1);
-		memcpy(rig.list[0].bytes, rig.far_mac, 6);
-		twice[0] = twice[1] = rig.list[0];
-		ck_assert_int_eq(link_send(&rig.near, twice, 2), 2);
-		ck_assert_uint_eq(veth_receive(rig.far, f, sizeof(f)), 200);
-		ck_assert_uint_eq(veth_receive(rig.far, f, sizeof(f)), 200);
+		link_fixture_far_sends(&fixture, "192.168.100.10", i, 200);
+		ck_assert_int_eq(link_fixture_receive(&fixture), 1);
+		memcpy(fixture.list[0].bytes, fixture.far_mac, 6);
+		twice[0] = twice[1] = fixture.list[0];
+		ck_assert_int_eq(link_send(&fixture.near, twice, 2), 2);
+		ck_assert_uint_eq(veth_receive(fixture.far, f, sizeof(f)), 200);
+		ck_assert_uint_eq(veth_receive(fixture.far, f, sizeof(f)), 200);
 		/* the kernel has it no more, the caller still does */
-		ck_assert_int_eq(link_send(&rig.near, twice, 1), 1);
-		ck_assert_uint_eq(linkrig_number(rig.list[0].bytes), i);
-		ck_assert_uint_eq(veth_receive(rig.far, f, sizeof(f)), 200);
-		ck_assert_uint_eq(linkrig_number(f), i);
-		link_release(&rig.near);
+		ck_assert_int_eq(link_send(&fixture.near, twice, 1), 1);
+		ck_assert_uint_eq(
+		    link_fixture_number(fixture.list[0].bytes), i);
+		ck_assert_uint_eq(veth_receive(fixture.far, f, sizeof(f)), 200);
+		ck_assert_uint_eq(link_fixture_number(f), i);
+		link_release(&fixture.near);
 	}
-	ck_assert_uint_eq(rig.near.count.sent, 3 * TIMES);
+	ck_assert_uint_eq(fixture.near.count.sent, 3 * TIMES);
 }
 END_TEST
 
@@ -100,18 +101,19 @@ START_TEST(own_frames_leave_as_long_as_there_is_room)
 	struct link_frame own[PORTION];
 	unsigned next = 0;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	for (unsigned i = 0; i < ALL; i += PORTION) {
 		for (unsigned k = 0; k < PORTION; k++)
 			own[k] = (struct link_frame){ .bytes = f[k],
-				.length = linkrig_make(
-				    &rig, f[k], "10.0.0.1", i + k, 60) };
-		ck_assert_int_eq(link_send(&rig.near, own, PORTION), PORTION);
+				.length = link_fixture_make(
+				    &fixture, f[k], "10.0.0.1", i + k, 60) };
+		ck_assert_int_eq(
+		    link_send(&fixture.near, own, PORTION), PORTION);
 		memset(f, 0, sizeof(f));
 		for (unsigned k = 0; k < PORTION; k++) {
-			if (veth_receive(rig.far, got, sizeof(got)) != 60 ||
-			    linkrig_number(got) != next++)
+			if (veth_receive(fixture.far, got, sizeof(got)) != 60 ||
+			    link_fixture_number(got) != next++)
 				ck_abort_msg("not number %u", next - 1);
 		}
 	}
@@ -129,9 +131,9 @@ START_TEST(checksums_left_to_do_are_done)
 	uint32_t sum = 17 + 108;
 	int far;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	linkrig_make(&rig, f, "192.168.100.10", 9, 142);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	link_fixture_make(&fixture, f, "192.168.100.10", 9, 142);
 	f[38] = 0;
 	f[39] = 108;
 	for (unsigned i = 26; i < 34; i += 2)
@@ -149,12 +151,12 @@ START_TEST(checksums_left_to_do_are_done)
 	far = veth_open("far", true);
 	veth_send(far, m, sizeof(m));
 	close(far);
-	ck_assert_int_eq(linkrig_receive(&rig), 1);
-	frame_parse(&parsed, rig.list[0].bytes, rig.list[0].length);
+	ck_assert_int_eq(link_fixture_receive(&fixture), 1);
+	frame_parse(&parsed, fixture.list[0].bytes, fixture.list[0].length);
 	ck_assert_int_eq(parsed.kind, FRAME_FLOW);
 	ck_assert(frame_checksum_ok(&parsed));
-	ck_assert_int_eq(rig.list[0].offload.flags, 0);
-	link_release(&rig.near);
+	ck_assert_int_eq(fixture.list[0].offload.flags, 0);
+	link_release(&fixture.near);
 }
 END_TEST
 
@@ -171,7 +173,7 @@ set_queues(const char *end, unsigned rx, unsigned tx)
 	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", end);
 	r.ifr_data = (void *)&c;
 	if (ioctl(fd, SIOCETHTOOL, &r) != 0)
-		rig.missing = text("no queues: %s", strerror(errno));
+		fixture.missing = text("no queues: %s", strerror(errno));
 	close(fd);
 }
 
@@ -185,32 +187,32 @@ START_TEST(all_queues_are_heard)
 	struct error e;
 	unsigned n = 0;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	link_close(&rig.near);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	link_close(&fixture.near);
 	set_queues("far", 1, 2);
 	set_queues("near", 2, 1);
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	ck_assert_int_eq(
-	    link_open(&rig.near, "xdp", "near", &rig.filter, &e), 0);
+	    link_open(&fixture.near, "xdp", "near", &fixture.filter, &e), 0);
 	for (unsigned i = 0; i < ALL; i++) {
-		linkrig_make(&rig, f, "192.168.100.10", i, 100);
+		link_fixture_make(&fixture, f, "192.168.100.10", i, 100);
 		f[26] = 10;
 		f[29] = (unsigned char)i; /* other flows, other queues */
-		veth_send(rig.far, f, 100);
+		veth_send(fixture.far, f, 100);
 	}
 	while (n < ALL) {
-		int got = linkrig_receive(&rig);
+		int got = link_fixture_receive(&fixture);
 
 		for (int i = 0; i < got; i++, n++) {
-			unsigned k = linkrig_number(rig.list[i].bytes);
+			unsigned k = link_fixture_number(fixture.list[i].bytes);
 
 			ck_assert_uint_lt(k, ALL);
 			ck_assert(!seen[k]);
 			seen[k] = true;
 		}
-		link_release(&rig.near);
+		link_release(&fixture.near);
 	}
 }
 END_TEST
@@ -220,30 +222,30 @@ START_TEST(larger_mtus)
 	static unsigned char got[3100];
 	struct error e;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	link_close(&rig.near);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	link_close(&fixture.near);
 	veth_ip("link set near mtu 3000");
 	veth_ip("link set far mtu 3000");
 	ck_assert_int_eq(
-	    link_open(&rig.near, "xdp", "near", &rig.filter, &e), 0);
-	linkrig_far_sends(&rig, "192.168.100.10", 4, 3014);
-	ck_assert_int_eq(linkrig_receive(&rig), 1);
-	ck_assert_uint_eq(rig.list[0].length, 3014);
-	memcpy(rig.list[0].bytes, rig.far_mac, 6);
-	ck_assert_int_eq(link_send(&rig.near, rig.list, 1), 1);
-	link_release(&rig.near);
-	ck_assert_uint_eq(veth_receive(rig.far, got, sizeof(got)), 3014);
-	link_close(&rig.near);
+	    link_open(&fixture.near, "xdp", "near", &fixture.filter, &e), 0);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 4, 3014);
+	ck_assert_int_eq(link_fixture_receive(&fixture), 1);
+	ck_assert_uint_eq(fixture.list[0].length, 3014);
+	memcpy(fixture.list[0].bytes, fixture.far_mac, 6);
+	ck_assert_int_eq(link_send(&fixture.near, fixture.list, 1), 1);
+	link_release(&fixture.near);
+	ck_assert_uint_eq(veth_receive(fixture.far, got, sizeof(got)), 3014);
+	link_close(&fixture.near);
 	veth_ip("link set near mtu 9000");
 	ck_assert_int_eq(
-	    link_open(&rig.near, "xdp", "near", &rig.filter, &e), -1);
+	    link_open(&fixture.near, "xdp", "near", &fixture.filter, &e), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "MTU of 9000"));
 	/* unless it is this very kind that is wanted, there is another one */
 	ck_assert_int_eq(
-	    link_open(&rig.near, NULL, "near", &rig.filter, &e), 0);
-	ck_assert_str_eq(rig.near.ops->name, "packet");
-	ck_assert_ptr_null(rig.near.mode);
+	    link_open(&fixture.near, NULL, "near", &fixture.filter, &e), 0);
+	ck_assert_str_eq(fixture.near.ops->name, "packet");
+	ck_assert_ptr_null(fixture.near.mode);
 }
 END_TEST
 
@@ -252,19 +254,19 @@ START_TEST(an_mtu_that_grows_is_too_late)
 	static unsigned char f[3014];
 	struct link_frame own = { .bytes = f, .length = sizeof(f) };
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	veth_ip("link set near mtu 3000");
 	veth_ip("link set far mtu 3000");
-	link_refresh(&rig.near);
-	linkrig_make(&rig, f, "10.0.0.1", 1, sizeof(f));
-	ck_assert_int_eq(link_send(&rig.near, &own, 1), 1);
-	ck_assert_uint_eq(rig.near.count.too_long, 1);
-	linkrig_far_sends(&rig, "192.168.100.10", 5, 3014);
-	linkrig_far_sends(&rig, "192.168.100.10", 6, 1514);
-	linkrig_expect(&rig, 6);
-	link_refresh(&rig.near);
-	ck_assert_uint_eq(rig.near.count.missed, 1);
+	link_refresh(&fixture.near);
+	link_fixture_make(&fixture, f, "10.0.0.1", 1, sizeof(f));
+	ck_assert_int_eq(link_send(&fixture.near, &own, 1), 1);
+	ck_assert_uint_eq(fixture.near.count.too_long, 1);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 5, 3014);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 6, 1514);
+	link_fixture_expect(&fixture, 6);
+	link_refresh(&fixture.near);
+	ck_assert_uint_eq(fixture.near.count.missed, 1);
 }
 END_TEST
 
@@ -272,13 +274,13 @@ START_TEST(interfaces_with_addresses_keep_their_arp)
 {
 	struct error e;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	ck_assert_int_eq(open_again(NULL, "near", &e), 0);
-	ck_assert_str_eq(rig.near.ops->name, "xdp");
+	ck_assert_str_eq(fixture.near.ops->name, "xdp");
 	veth_ip("addr add 10.1.1.1/24 dev near");
 	ck_assert_int_eq(open_again(NULL, "near", &e), 0);
-	ck_assert_str_eq(rig.near.ops->name, "packet");
+	ck_assert_str_eq(fixture.near.ops->name, "packet");
 	ck_assert_int_eq(open_again("xdp", "near", &e), 0);
 }
 END_TEST
@@ -287,11 +289,11 @@ START_TEST(an_address_with_a_name_of_its_own_is_one)
 {
 	struct error e;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	veth_ip("addr add 10.1.1.1/24 dev near label near:1");
 	ck_assert_int_eq(open_again(NULL, "near", &e), 0);
-	ck_assert_str_eq(rig.near.ops->name, "packet");
+	ck_assert_str_eq(fixture.near.ops->name, "packet");
 }
 END_TEST
 
@@ -300,25 +302,25 @@ START_TEST(interfaces_above_keep_their_arp)
 {
 	struct error e;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	if (system("ip link add link near name above type macvlan "
 		   "2>/dev/null") == 0) {
 		ck_assert_int_eq(open_again(NULL, "near", &e), 0);
-		ck_assert_str_eq(rig.near.ops->name, "packet");
+		ck_assert_str_eq(fixture.near.ops->name, "packet");
 		ck_assert_ptr_nonnull(strstr(e.text, "is part of others"));
 		ck_assert_int_eq(open_again("xdp", "near", &e), 0);
 		veth_ip("link del above");
 	}
 	/* the other end of the cable is none */
 	ck_assert_int_eq(open_again(NULL, "near", &e), 0);
-	ck_assert_str_eq(rig.near.ops->name, "xdp");
-	link_close(&rig.near);
+	ck_assert_str_eq(fixture.near.ops->name, "xdp");
+	link_close(&fixture.near);
 	veth_ip("link add bridge0 type bridge");
 	veth_ip("link set near master bridge0");
 	ck_assert_int_eq(
-	    link_open(&rig.near, NULL, "near", &rig.filter, &e), 0);
-	ck_assert_str_eq(rig.near.ops->name, "packet");
+	    link_open(&fixture.near, NULL, "near", &fixture.filter, &e), 0);
+	ck_assert_str_eq(fixture.near.ops->name, "packet");
 	ck_assert_ptr_nonnull(strstr(e.text, "is part of others"));
 }
 END_TEST
@@ -333,7 +335,7 @@ xdp_is_chosen(void)
 	veth_ip("neigh flush dev near");
 	veth_ip("-6 neigh flush dev near");
 	ck_assert_int_eq(open_again(NULL, "near", &e), 0);
-	return strcmp(rig.near.ops->name, "xdp") == 0;
+	return strcmp(fixture.near.ops->name, "xdp") == 0;
 }
 
 /* Link-local addresses are enough for this machine to have routes and to talk
@@ -351,15 +353,15 @@ START_TEST(interfaces_in_use_keep_their_ndp)
 	struct error e;
 	unsigned i;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	veth_ip("link set lo up");
 	veth_ip("addr add fe80::1/64 dev near nodad");
 	for (i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
 		WAIT_FOR(xdp_is_chosen(), 5000);
 		veth_ip("%s add %s", uses[i][0], uses[i][1]);
 		ck_assert_int_eq(open_again(NULL, "near", &e), 0);
-		ck_assert_str_eq(rig.near.ops->name, "packet");
+		ck_assert_str_eq(fixture.near.ops->name, "packet");
 		ck_assert_ptr_nonnull(strstr(e.text, "this machine itself"));
 		ck_assert_int_eq(open_again("xdp", "near", &e), 0);
 		veth_ip("%s del %s", uses[i][0], uses[i][1]);
@@ -378,12 +380,12 @@ log_of_looks(void)
 	size_t n;
 
 	ck_assert_ptr_nonnull(f);
-	(void)link_receive(&rig.near, rig.list, LINKRIG_BATCH);
-	link_release(&rig.near);
+	(void)link_receive(&fixture.near, fixture.list, LINK_FIXTURE_BATCH);
+	link_release(&fixture.near);
 	fflush(stderr);
 	dup2(fileno(f), STDERR_FILENO);
 	for (unsigned i = 0; i < 40; i++)
-		link_refresh(&rig.near);
+		link_refresh(&fixture.near);
 	fflush(stderr);
 	dup2(was, STDERR_FILENO);
 	close(was);
@@ -398,8 +400,8 @@ START_TEST(what_the_machine_gets_later_is_told_once)
 {
 	const char *said;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	ck_assert_str_eq(log_of_looks(), "");
 	veth_ip("addr add 10.1.1.1/24 dev near");
 	said = log_of_looks();
@@ -408,8 +410,8 @@ START_TEST(what_the_machine_gets_later_is_told_once)
 	ck_assert_ptr_eq(strchr(said, '\n'), strrchr(said, '\n'));
 	ck_assert_str_eq(log_of_looks(), "");
 	set_queues("near", 2, 1);
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	said = log_of_looks();
 	ck_assert_msg(strstr(said, "more receive queues") != NULL, "%s", said);
 	ck_assert_str_eq(log_of_looks(), "");
@@ -436,8 +438,8 @@ START_TEST(without_rights_to_load_programs)
 	struct __user_cap_data_struct all[2], few[2];
 	struct error e;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	ck_assert_int_eq(syscall(SYS_capget, &head, all), 0);
 	memcpy(few, all, sizeof(few));
 	few[0].effective &= ~(1U << CAP_SYS_ADMIN);
@@ -445,7 +447,7 @@ START_TEST(without_rights_to_load_programs)
 	set_effective(few);
 	ck_assert_int_eq(open_again(NULL, "near", &e), 0);
 	set_effective(all);
-	ck_assert_str_eq(rig.near.ops->name, "packet");
+	ck_assert_str_eq(fixture.near.ops->name, "packet");
 	ck_assert_ptr_nonnull(strstr(e.text, "cannot load the XDP program"));
 	ck_assert_ptr_nonnull(strstr(e.text, strerror(EPERM)));
 }
@@ -461,19 +463,19 @@ START_TEST(a_generic_program_is_another_one)
 	struct error e;
 	int fd;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	link_close(&rig.near);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	link_close(&fixture.near);
 	fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "other", "GPL", pass, 2, NULL);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(
 	    bpf_xdp_attach((int)near, fd, XDP_FLAGS_SKB_MODE, NULL), 0);
 	ck_assert_int_eq(
-	    link_open(&rig.near, "xdp", "near", &rig.filter, &e), -1);
+	    link_open(&fixture.near, "xdp", "near", &fixture.filter, &e), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "another program"));
 	ck_assert_int_eq(
-	    link_open(&rig.near, NULL, "near", &rig.filter, &e), 0);
-	ck_assert_str_eq(rig.near.ops->name, "packet");
+	    link_open(&fixture.near, NULL, "near", &fixture.filter, &e), 0);
+	ck_assert_str_eq(fixture.near.ops->name, "packet");
 	ck_assert_ptr_nonnull(strstr(e.text, "another program"));
 	ck_assert_int_eq(
 	    bpf_xdp_detach((int)near, XDP_FLAGS_SKB_MODE, NULL), 0);
@@ -487,30 +489,30 @@ START_TEST(without_the_drivers_help_only_when_asked)
 	struct link tried;
 	struct error e;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	if (system("ip link add link near name above type macvlan mode "
 		   "passthru 2>/dev/null") != 0)
 		SKIP("no macvlan");
 	veth_ip("link set above addrgenmode none up");
 	ck_assert_int_eq(
-	    link_try(&tried, NULL, "above", &rig.filter, &e), 0);
+	    link_try(&tried, NULL, "above", &fixture.filter, &e), 0);
 	ck_assert_str_eq(tried.ops->name, "packet");
 	link_close(&tried);
 	ck_assert_int_eq(open_again(NULL, "above", &e), 0);
-	ck_assert_str_eq(rig.near.ops->name, "packet");
+	ck_assert_str_eq(fixture.near.ops->name, "packet");
 	ck_assert_int_eq(open_again("xdp", "above", &e), 0);
-	ck_assert_str_eq(rig.near.mode, "generic");
-	linkrig_far_sends(&rig, "192.168.100.10", 6, 100);
-	ck_assert_int_eq(linkrig_receive(&rig), 1);
-	ck_assert_uint_eq(linkrig_number(rig.list[0].bytes), 6);
-	memcpy(rig.list[0].bytes, rig.far_mac, 6);
-	ck_assert_int_eq(link_send(&rig.near, rig.list, 1), 1);
-	link_release(&rig.near);
+	ck_assert_str_eq(fixture.near.mode, "generic");
+	link_fixture_far_sends(&fixture, "192.168.100.10", 6, 100);
+	ck_assert_int_eq(link_fixture_receive(&fixture), 1);
+	ck_assert_uint_eq(link_fixture_number(fixture.list[0].bytes), 6);
+	memcpy(fixture.list[0].bytes, fixture.far_mac, 6);
+	ck_assert_int_eq(link_send(&fixture.near, fixture.list, 1), 1);
+	link_release(&fixture.near);
 	/* the kernel says something on this interface, too */
-	while (veth_receive(rig.far, f, sizeof(f)) != 100)
+	while (veth_receive(fixture.far, f, sizeof(f)) != 100)
 		;
-	ck_assert_uint_eq(linkrig_number(f), 6);
+	ck_assert_uint_eq(link_fixture_number(f), 6);
 }
 END_TEST
 
@@ -519,9 +521,10 @@ START_TEST(one_program_on_an_interface)
 	struct link other;
 	struct error e;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	ck_assert_int_eq(link_open(&other, "xdp", "near", &rig.filter, &e), -1);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	ck_assert_int_eq(
+	    link_open(&other, "xdp", "near", &fixture.filter, &e), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "another program"));
 }
 END_TEST
@@ -534,21 +537,21 @@ START_TEST(trials_take_no_frames)
 	struct error e;
 	unsigned i;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	ck_assert_int_eq(open_again("packet", "near", &e), 0);
 	for (i = 0; i < 2; i++) {
 		ck_assert_int_eq(
-		    link_try(&l, kinds[i], "near", &rig.filter, &e), 0);
+		    link_try(&l, kinds[i], "near", &fixture.filter, &e), 0);
 		ck_assert_str_eq(l.ops->name, "xdp");
-		linkrig_far_sends(&rig, "192.168.100.10", i, 100);
-		linkrig_expect(&rig, i);
+		link_fixture_far_sends(&fixture, "192.168.100.10", i, 100);
+		link_fixture_expect(&fixture, i);
 		link_close(&l);
 	}
-	ck_assert_int_eq(link_listen(&l, "near", &rig.filter, &e), 0);
+	ck_assert_int_eq(link_listen(&l, "near", &fixture.filter, &e), 0);
 	ck_assert_str_eq(l.ops->name, "packet");
-	linkrig_far_sends(&rig, "192.168.100.10", 9, 100);
-	linkrig_expect(&rig, 9);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 9, 100);
+	link_fixture_expect(&fixture, 9);
 	link_close(&l);
 }
 END_TEST
@@ -561,13 +564,14 @@ START_TEST(the_program_goes_with_the_process)
 	pid_t pid;
 	char c;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	link_close(&rig.near);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	link_close(&fixture.near);
 	ck_assert_int_eq(pipe(pipes), 0);
 	pid = fork();
 	if (pid == 0) {
-		c = link_open(&rig.near, "xdp", "near", &rig.filter, &e) == 0;
+		c = link_open(
+			&fixture.near, "xdp", "near", &fixture.filter, &e) == 0;
 		(void)!write(pipes[1], &c, 1);
 		pause();
 		_exit(0);
@@ -614,9 +618,9 @@ START_TEST(a_queue_that_is_free_in_a_moment)
 	pid_t pid;
 	char c;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	link_close(&rig.near);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	link_close(&fixture.near);
 	ck_assert_int_eq(pipe(pipes), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -631,10 +635,10 @@ START_TEST(a_queue_that_is_free_in_a_moment)
 	close(pipes[0]);
 	close(pipes[1]);
 	ck_assert_msg(
-	    link_open(&rig.near, "xdp", "near", &rig.filter, &e) == 0, "%s",
-	    e.text);
-	linkrig_far_sends(&rig, "192.168.100.10", 7, 100);
-	linkrig_expect(&rig, 7);
+	    link_open(&fixture.near, "xdp", "near", &fixture.filter, &e) == 0,
+	    "%s", e.text);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 7, 100);
+	link_fixture_expect(&fixture, 7);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 END_TEST

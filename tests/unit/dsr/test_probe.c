@@ -1,7 +1,7 @@
 /* test_probe.c: rounds of requests, with servers and a clock of our own. */
 #include "config.h"
 
-#include "unit/dsr/proberig.h"
+#include "unit/dsr/probe_fixture.h"
 
 /* ---- one server ---- */
 

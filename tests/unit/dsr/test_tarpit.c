@@ -1,7 +1,7 @@
 /* test_tarpit.c: addresses that nobody has, and when they are answered for. */
 #include "config.h"
 
-#include "unit/dsr/tarpitrig.h"
+#include "unit/dsr/tarpit_fixture.h"
 
 START_TEST(the_third_question_is_answered)
 {

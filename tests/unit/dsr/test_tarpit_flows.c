@@ -1,7 +1,7 @@
 /* test_tarpit_flows.c: what clients of a tarpit hear. */
 #include "config.h"
 
-#include "unit/dsr/tarpitrig.h"
+#include "unit/dsr/tarpit_fixture.h"
 
 static struct tcp_segment
 seg(uint8_t flags, uint32_t seq, uint32_t ack)

@@ -410,9 +410,10 @@ calm(struct framegen_frame *m, struct framegen *g)
 	memcpy(m->bytes, ours.byte, 6);
 }
 
-/* A spoiled frame may still have the addresses and ports that its flow had. */
+/* A corrupted frame may still have the addresses and ports that its flow had.
+ */
 static unsigned
-roll_frames(bool spoil, unsigned rounds, unsigned *sent)
+roll_frames(bool corrupt, unsigned rounds, unsigned *sent)
 {
 	static struct framegen g = { .anybody = true };
 	static struct framegen_frame m;
@@ -429,8 +430,8 @@ roll_frames(bool spoil, unsigned rounds, unsigned *sent)
 		calm(&m, &g);
 		frame_parse(&before, m.bytes, m.length);
 		carry_if_it_is_of_one(&before);
-		if (spoil)
-			way = framegen_spoil(&g, &m);
+		if (corrupt)
+			way = framegen_corrupt(&g, &m);
 		if (m.length < FRAME_HEAD)
 			continue;
 		memcpy(m.bytes, ours.byte, 6);
@@ -456,7 +457,7 @@ START_TEST(good_frames_by_dice)
 }
 END_TEST
 
-START_TEST(spoiled_frames_by_dice)
+START_TEST(corrupted_frames_by_dice)
 {
 	unsigned rounds = (unsigned)suite_rounds(10000), sent;
 
@@ -481,7 +482,7 @@ SUITE(test_xdp_fast)
 	tcase_add_loop_test(t, other_macs_and_groups, 0, 2);
 	tcase_add_loop_test(t, flags_of_tcp, 0, 2);
 	tcase_add_test(t, good_frames_by_dice);
-	tcase_add_test(t, spoiled_frames_by_dice);
+	tcase_add_test(t, corrupted_frames_by_dice);
 	suite_add_tcase(s, t);
 	return s;
 }

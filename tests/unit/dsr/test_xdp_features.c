@@ -16,23 +16,23 @@
 #include "dsr/inspect/inspect.h"
 #include "dsr/xdp/link_xdp.h"
 #include "dsr/xdp/xdp_features.h"
-#include "support/linkrig.h"
+#include "support/link_fixture.h"
 #include "support/suite.h"
 #include "support/veth.h"
 #include "support/wait.h"
 
-static struct linkrig rig;
+static struct link_fixture fixture;
 
 static void
 up(void)
 {
-	linkrig_up(&rig, "xdp");
+	link_fixture_up(&fixture, "xdp");
 }
 
 static void
 down(void)
 {
-	linkrig_down(&rig);
+	link_fixture_down(&fixture);
 }
 
 /* Whether a program at that end can send. */
@@ -117,17 +117,17 @@ START_TEST(a_link_asks_about_the_other_end)
 {
 	uint64_t features;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
-	if (xdp_features((unsigned)rig.near.ifindex, &features) != 0) {
-		ck_assert(!xdp_can_send_back(&rig.near));
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	if (xdp_features((unsigned)fixture.near.ifindex, &features) != 0) {
+		ck_assert(!xdp_can_send_back(&fixture.near));
 		SKIP("this kernel does not tell");
 	}
 	veth_feature("far", ETHTOOL_SGRO, false);
-	ck_assert(!xdp_can_send_back(&rig.near));
+	ck_assert(!xdp_can_send_back(&fixture.near));
 	ck_assert(can_send("far"));
 	veth_feature("far", ETHTOOL_SGRO, true);
-	ck_assert(xdp_can_send_back(&rig.near));
+	ck_assert(xdp_can_send_back(&fixture.near));
 }
 END_TEST
 
@@ -139,13 +139,14 @@ open_fast(const struct mac *to)
 	struct link_entry gate = { .to = *to, .longest = 1514, .epoch = 7 };
 	struct error e;
 
-	link_close(&rig.near);
-	rig.filter.fast_flows = 8;
-	ck_assert_msg(link_open(&rig.near, "xdp", "near", &rig.filter, &e) == 0,
+	link_close(&fixture.near);
+	fixture.filter.fast_flows = 8;
+	ck_assert_msg(
+	    link_open(&fixture.near, "xdp", "near", &fixture.filter, &e) == 0,
 	    "%s", e.text);
-	if (rig.near.fast == NULL)
+	if (fixture.near.fast == NULL)
 		return false;
-	rig.near.fast->set_entry(&rig.near, 3, &gate);
+	fixture.near.fast->set_entry(&fixture.near, 3, &gate);
 	return true;
 }
 
@@ -157,15 +158,15 @@ make_carried(unsigned char *frame, size_t room)
 	const struct peer client = { .family = AF_INET,
 		.port = 40000,
 		.ip = { [10] = 0xff, 0xff, 192, 168, 100, 1 } };
-	struct frame_head head = { .to = rig.near.mac };
+	struct frame_head head = { .to = fixture.near.mac };
 	struct tcp_segment ack = { .seq = 1, .ack = 2, .flags = FRAME_ACK };
-	struct peer vip = rig.vip[0];
+	struct peer vip = fixture.vip[0];
 	struct dsr_key key;
 
 	vip.port = 80;
-	memcpy(head.from.byte, rig.far_mac, sizeof(rig.far_mac));
+	memcpy(head.from.byte, fixture.far_mac, sizeof(fixture.far_mac));
 	dsr_key_make(&key, &client, &vip, IPPROTO_TCP);
-	ck_assert_int_eq(rig.near.fast->add(&rig.near, &key, 3, 7), 0);
+	ck_assert_int_eq(fixture.near.fast->add(&fixture.near, &key, 3, 7), 0);
 	return frame_make_tcp(frame, room, &head, &client, &vip, &ack);
 }
 
@@ -176,20 +177,20 @@ START_TEST(what_is_passed_on_arrives)
 	unsigned char frame[256], got[2048];
 	size_t n;
 
-	if (rig.missing != NULL)
-		SKIP(rig.missing);
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
 	veth_feature("far", ETHTOOL_SGRO, true);
-	if (!xdp_can_send_back(&rig.near))
+	if (!xdp_can_send_back(&fixture.near))
 		SKIP("this kernel does not tell");
 	if (!open_fast(&server))
 		SKIP("this kernel has no fast path");
 	n = make_carried(frame, sizeof(frame));
 	ck_assert_uint_gt(n, 0);
-	veth_send(rig.far, frame, n);
-	WAIT_FOR(rig.near.fast->totals(&rig.near).frames == 1, 5000);
-	ck_assert_uint_eq(veth_receive(rig.far, got, sizeof(got)), n);
+	veth_send(fixture.far, frame, n);
+	WAIT_FOR(fixture.near.fast->totals(&fixture.near).frames == 1, 5000);
+	ck_assert_uint_eq(veth_receive(fixture.far, got, sizeof(got)), n);
 	ck_assert_mem_eq(got, server.byte, 6);
-	ck_assert_mem_eq(got + 6, rig.near.mac.byte, 6);
+	ck_assert_mem_eq(got + 6, fixture.near.mac.byte, 6);
 	ck_assert_mem_eq(got + 12, frame + 12, n - 12);
 }
 END_TEST

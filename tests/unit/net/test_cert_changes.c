@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/watched_file.h"
 #include "tls/cert_store.h"
-#include "support/storerig.h"
+#include "support/store_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 

@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "net/sink.h"
-#include "support/rig.h"
+#include "support/fixture.h"
 #include "support/suite.h"
 
 static struct sink *
 opened(struct sink *s)
 {
-	ck_assert_msg(s != NULL, "%s", rig.e.text);
+	ck_assert_msg(s != NULL, "%s", fixture.e.text);
 	return s;
 }
 
@@ -34,8 +34,8 @@ START_TEST(lines_of_a_file)
 	const char *path = scratch("lines");
 	struct sink *s;
 
-	rig_begin();
-	s = opened(sink_open_file(rig.loop, "lines", path, &rig.e));
+	fixture_begin();
+	s = opened(sink_open_file(fixture.loop, "lines", path, &fixture.e));
 	ck_assert(!sink_is_datagram(s));
 	put(s, "one\n");
 	put(s, "two\n");
@@ -44,7 +44,7 @@ START_TEST(lines_of_a_file)
 	put(s, "three\n");
 	sink_close(s);
 	ck_assert_str_eq(contents(path), "one\ntwo\nthree\n");
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -53,16 +53,16 @@ START_TEST(opened_anew)
 	const char *path = scratch("lines"), *away = scratch("away");
 	struct sink *s;
 
-	rig_begin();
-	s = opened(sink_open_file(rig.loop, "lines", path, &rig.e));
+	fixture_begin();
+	s = opened(sink_open_file(fixture.loop, "lines", path, &fixture.e));
 	put(s, "old\n");
 	ck_assert_int_eq(rename(path, away), 0);
-	ck_assert_int_eq(sink_reopen(s, &rig.e), 0);
+	ck_assert_int_eq(sink_reopen(s, &fixture.e), 0);
 	put(s, "new\n");
 	sink_close(s);
 	ck_assert_str_eq(contents(away), "old\n");
 	ck_assert_str_eq(contents(path), "new\n");
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -74,9 +74,9 @@ START_TEST(shared_and_full)
 	struct sink *s;
 	int fd[2], i;
 
-	rig_begin();
+	fixture_begin();
 	ck_assert_int_eq(pipe(fd), 0);
-	s = opened(sink_open_shared(rig.loop, "lines", fd[1], &rig.e));
+	s = opened(sink_open_shared(fixture.loop, "lines", fd[1], &fixture.e));
 	memset(line, 'x', sizeof(line) - 1);
 	line[sizeof(line) - 2] = '\n';
 	for (i = 0; i < 1000; i++)
@@ -88,7 +88,7 @@ START_TEST(shared_and_full)
 	ck_assert_int_eq(write(fd[1], "", 0), 0);
 	close(fd[0]);
 	close(fd[1]);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -128,8 +128,8 @@ START_TEST(half_a_line)
 	struct sink *s;
 	char *at;
 
-	rig_begin();
-	s = opened(sink_open_file(rig.loop, "lines", path, &rig.e));
+	fixture_begin();
+	s = opened(sink_open_file(fixture.loop, "lines", path, &fixture.e));
 	memset(line, 'x', sizeof(line) - 1);
 	line[0] = '<';
 	line[sizeof(line) - 3] = '>';
@@ -148,7 +148,7 @@ START_TEST(half_a_line)
 	ck_assert_uint_eq((uint64_t)i + sink_lost(s), 41);
 	sink_close(s);
 	close(fd);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -173,9 +173,9 @@ START_TEST(local_daemon_comes_back)
 	struct sink *s;
 	char got[64];
 
-	rig_begin();
+	fixture_begin();
 	ck_assert_int_eq(addr_parse_unix(&a, path), 0);
-	s = opened(sink_open_datagram(rig.loop, "lines", &a, &rig.e));
+	s = opened(sink_open_datagram(fixture.loop, "lines", &a, &fixture.e));
 	ck_assert(sink_is_datagram(s));
 	put(s, "one");
 	ck_assert_int_eq(recv(fd, got, sizeof(got), 0), 3);
@@ -186,7 +186,7 @@ START_TEST(local_daemon_comes_back)
 	RUN_UNTIL((put(s, "four"), recv(fd, got, 4, MSG_DONTWAIT) == 4));
 	sink_close(s);
 	close(fd);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -194,12 +194,13 @@ START_TEST(nowhere)
 {
 	struct addr a;
 
-	rig_begin();
-	ck_assert_ptr_null(
-	    sink_open_file(rig.loop, "lines", "/nothing/at/all", &rig.e));
+	fixture_begin();
+	ck_assert_ptr_null(sink_open_file(
+	    fixture.loop, "lines", "/nothing/at/all", &fixture.e));
 	ck_assert_int_eq(addr_parse_unix(&a, scratch("none")), 0);
-	ck_assert_ptr_null(sink_open_datagram(rig.loop, "lines", &a, &rig.e));
-	rig_end();
+	ck_assert_ptr_null(
+	    sink_open_datagram(fixture.loop, "lines", &a, &fixture.e));
+	fixture_end();
 }
 END_TEST
 

@@ -10,7 +10,7 @@
 
 #include "net/sock.h"
 #include "net/stream.h"
-#include "support/spot.h"
+#include "support/endpoint.h"
 #include "support/suite.h"
 
 static struct loop *loop;
@@ -144,14 +144,14 @@ has_nodelay(void)
 /* Nagle's delay goes with the second write, or stays for ever. */
 START_TEST(nodelay)
 {
-	struct spot spot;
+	struct endpoint endpoint;
 	int server, on;
 
 	begin_loop();
-	spot_new(&spot, SPOT_TCP4);
-	server = spot_listen(&spot, 4);
+	endpoint_new(&endpoint, ENDPOINT_TCP4);
+	server = endpoint_listen(&endpoint, 4);
 	for (on = 0; on < 2; on++) {
-		stream_open_plain(&s, spot_connect(&spot), on);
+		stream_open_plain(&s, endpoint_connect(&endpoint), on);
 		ck_assert_int_eq(stream_write(&s, "x", 1, false), 1);
 		ck_assert(!has_nodelay());
 		ck_assert_int_eq(stream_write(&s, "x", 1, false), 1);
@@ -166,22 +166,22 @@ END_TEST
 /* An end, or a reset: the far side can tell. */
 START_TEST(ways_to_close)
 {
-	struct spot spot;
+	struct endpoint endpoint;
 	struct peer who;
 	int server, client, reset;
 
 	begin_loop();
-	spot_new(&spot, SPOT_TCP4);
-	server = spot_listen(&spot, 4);
+	endpoint_new(&endpoint, ENDPOINT_TCP4);
+	server = endpoint_listen(&endpoint, 4);
 	for (reset = 0; reset < 2; reset++) {
-		client = spot_connect(&spot);
+		client = endpoint_connect(&endpoint);
 		stream_open_plain(&s, sock_accept(server, &who), false);
 		stream_close(loop, &s, reset);
 		ck_assert(!stream_is_open(&s));
 		if (reset)
-			spot_expect_reset(client);
+			endpoint_expect_reset(client);
 		else
-			spot_expect_end(client);
+			endpoint_expect_end(client);
 		close(client);
 	}
 	close(server);

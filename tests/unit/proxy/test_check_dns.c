@@ -9,7 +9,7 @@
 
 #include "net/sock.h"
 #include "proxy/wire/dns_message.h"
-#include "support/checkrig.h"
+#include "support/check_fixture.h"
 #include "support/suite.h"
 #include "support/udp.h"
 
@@ -24,7 +24,7 @@ static struct {
 	bool close;  /* TCP: says nothing, and ends */
 } how;
 
-static struct spot at;
+static struct endpoint at;
 static struct watch udp, tcp, talk;
 static unsigned char asked[ANSWER_MAX];
 static size_t asked_length;
@@ -92,7 +92,7 @@ on_query(struct watch *w, unsigned ready)
 		return;
 	}
 	n = w->fd;
-	watch_stop(rig.loop, w);
+	watch_stop(fixture.loop, w);
 	close((int)n);
 }
 
@@ -105,11 +105,11 @@ on_connection(struct watch *w, unsigned ready)
 	if (fd < 0)
 		return;
 	if (old >= 0) {
-		watch_stop(rig.loop, &talk);
+		watch_stop(fixture.loop, &talk);
 		close(old);
 	}
 	sock_set_nodelay(fd);
-	ck_assert_int_eq(watch_start(rig.loop, &talk, fd,
+	ck_assert_int_eq(watch_start(fixture.loop, &talk, fd,
 			     READY_READ | WATCH_LEVEL, on_query),
 	    0);
 }
@@ -119,7 +119,7 @@ serve(struct watch *w, int fd, watch_fn *fn)
 {
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(
-	    watch_start(rig.loop, w, fd, READY_READ | WATCH_LEVEL, fn), 0);
+	    watch_start(fixture.loop, w, fd, READY_READ | WATCH_LEVEL, fn), 0);
 }
 
 static void
@@ -129,13 +129,13 @@ begin(uint64_t timeout_ms)
 
 	memset(&how, 0, sizeof(how));
 	questions = 0;
-	udp_spot(&at, SPOT_TCP4);
-	checkrig_begin(&at);
-	checkrig_front(timeout_ms);
+	udp_endpoint(&at, ENDPOINT_TCP4);
+	check_fixture_begin(&at);
+	check_fixture_front(timeout_ms);
 	fd = sock_datagram(AF_INET);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at.addr, at.len), 0);
 	serve(&udp, fd, on_datagram);
-	serve(&tcp, spot_listen(&at, 8), on_connection);
+	serve(&tcp, endpoint_listen(&at, 8), on_connection);
 	watch_init(&talk);
 }
 
@@ -146,18 +146,18 @@ stop(struct watch *w)
 
 	if (fd < 0)
 		return;
-	watch_stop(rig.loop, w);
+	watch_stop(fixture.loop, w);
 	close(fd);
 }
 
 static void
 finish(void)
 {
-	checkrig_stop();
+	check_fixture_stop();
 	stop(&udp);
 	stop(&tcp);
 	stop(&talk);
-	checkrig_end();
+	check_fixture_end();
 }
 
 /* ---- tests ---- */
@@ -165,15 +165,15 @@ finish(void)
 static void
 good(const char *words, const char *reason)
 {
-	checkrig_good(words, reason);
-	checkrig_good(text("%s tcp", words), reason);
+	check_fixture_good(words, reason);
+	check_fixture_good(text("%s tcp", words), reason);
 }
 
 static void
 bad(const char *words, const char *reason)
 {
-	checkrig_bad(words, reason);
-	checkrig_bad(text("%s tcp", words), reason);
+	check_fixture_bad(words, reason);
+	check_fixture_bad(text("%s tcp", words), reason);
 }
 
 START_TEST(query)
@@ -235,7 +235,7 @@ START_TEST(malformed)
 	bad("dns www.test", "malformed answer");
 	how.cut = 0;
 	how.other_id = true;
-	checkrig_bad("dns www.test tcp", "malformed answer");
+	check_fixture_bad("dns www.test tcp", "malformed answer");
 	finish();
 }
 END_TEST
@@ -245,11 +245,11 @@ START_TEST(other_ids_are_passed_over)
 {
 	begin(SHORT);
 	how.other_id = true;
-	checkrig_bad("dns www.test", "timed out waiting for an answer");
+	check_fixture_bad("dns www.test", "timed out waiting for an answer");
 	ck_assert_int_eq(questions, 2);
 	how.other_id = false;
 	how.cut = 5;
-	checkrig_bad("dns www.test", "timed out waiting for an answer");
+	check_fixture_bad("dns www.test", "timed out waiting for an answer");
 	finish();
 }
 END_TEST
@@ -258,10 +258,11 @@ START_TEST(in_pieces)
 {
 	begin(LONG);
 	how.step = 1;
-	checkrig_good("dns a.very.long.name.test tcp", "NOERROR, records: 0");
+	check_fixture_good(
+	    "dns a.very.long.name.test tcp", "NOERROR, records: 0");
 	how.step = 0;
 	how.close = true;
-	checkrig_bad("dns www.test tcp", "connection closed");
+	check_fixture_bad("dns www.test tcp", "connection closed");
 	finish();
 }
 END_TEST
@@ -278,11 +279,12 @@ END_TEST
 
 START_TEST(words)
 {
-	checkrig_refuses("dns", "expects NAME");
-	checkrig_refuses("dns www.test B", "\"B\": expected a type");
-	checkrig_refuses("dns www.test A AAAA", "\"AAAA\": expected a type");
-	checkrig_refuses("dns www..test", "not a domain name");
-	checkrig_refuses("dns \"\"", "not a domain name");
+	check_fixture_refuses("dns", "expects NAME");
+	check_fixture_refuses("dns www.test B", "\"B\": expected a type");
+	check_fixture_refuses(
+	    "dns www.test A AAAA", "\"AAAA\": expected a type");
+	check_fixture_refuses("dns www..test", "not a domain name");
+	check_fixture_refuses("dns \"\"", "not a domain name");
 }
 END_TEST
 

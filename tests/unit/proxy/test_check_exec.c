@@ -9,40 +9,40 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/checkrig.h"
+#include "support/check_fixture.h"
 #include "support/child.h"
 #include "support/suite.h"
 
 enum { LONG = 600000, SHORT = 300 };
 
-static struct spot at;
+static struct endpoint at;
 static int fds_before;
 
 static void
-begin_at(enum spot_kind kind, uint64_t timeout_ms)
+begin_at(enum endpoint_kind kind, uint64_t timeout_ms)
 {
 	fds_before = child_fds(getpid());
-	spot_new(&at, kind);
-	checkrig_begin(&at);
-	checkrig_front(timeout_ms);
+	endpoint_new(&at, kind);
+	check_fixture_begin(&at);
+	check_fixture_front(timeout_ms);
 }
 
 static void
 begin(uint64_t timeout_ms)
 {
-	begin_at(SPOT_TCP4, timeout_ms);
+	begin_at(ENDPOINT_TCP4, timeout_ms);
 }
 
 static void
 finish(void)
 {
-	checkrig_stop();
-	RUN_UNTIL(programs_count(checkrig_programs) == 0);
+	check_fixture_stop();
+	RUN_UNTIL(programs_count(check_fixture_programs) == 0);
 	if (!suite_is_in_valgrind()) {
 		ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 		ck_assert_int_eq(errno, ECHILD);
 	}
-	checkrig_end();
+	check_fixture_end();
 }
 
 /* A check by a program of these lines. */
@@ -59,15 +59,15 @@ script(const char *lines, const char *arguments)
 START_TEST(ends)
 {
 	begin(LONG);
-	checkrig_good("exec /bin/true", "exit status 0");
-	checkrig_bad("exec /bin/false", "exit status 1");
-	checkrig_good(script("echo fine", ""), "fine");
-	checkrig_bad(script("echo no route >&2; exit 3", ""), "no route");
-	checkrig_bad(script("echo here; kill -9 $$", ""),
+	check_fixture_good("exec /bin/true", "exit status 0");
+	check_fixture_bad("exec /bin/false", "exit status 1");
+	check_fixture_good(script("echo fine", ""), "fine");
+	check_fixture_bad(script("echo no route >&2; exit 3", ""), "no route");
+	check_fixture_bad(script("echo here; kill -9 $$", ""),
 	    "killed by signal 9 (Killed): here");
 	/* valgrind copies the memory that tells of it */
 	if (!suite_is_in_valgrind())
-		checkrig_bad("exec /nonexistent/program",
+		check_fixture_bad("exec /nonexistent/program",
 		    "not executed: No such file or directory");
 	finish();
 }
@@ -79,13 +79,14 @@ START_TEST(address)
 
 	begin(LONG);
 	port = strrchr(at.text, ':') + 1;
-	checkrig_good("exec /bin/echo", text("127.0.0.1 %s", port));
-	checkrig_good("exec /bin/echo h={address} {port}/tcp {name}",
+	check_fixture_good("exec /bin/echo", text("127.0.0.1 %s", port));
+	check_fixture_good("exec /bin/echo h={address} {port}/tcp {name}",
 	    text("h=127.0.0.1 %s/tcp {name}", port));
-	checkrig_good("exec /bin/echo {port}{port}", text("%s%s", port, port));
-	checkrig_good(script("echo $PEN_SERVER $PEN_NAME $PEN_ADDRESS "
-			     "$PEN_PORT $PEN_STATE",
-			  ""),
+	check_fixture_good(
+	    "exec /bin/echo {port}{port}", text("%s%s", port, port));
+	check_fixture_good(script("echo $PEN_SERVER $PEN_NAME $PEN_ADDRESS "
+				  "$PEN_PORT $PEN_STATE",
+			       ""),
 	    text("0 %s 127.0.0.1 %s up", at.text, port));
 	finish();
 }
@@ -93,8 +94,8 @@ END_TEST
 
 START_TEST(address_of_a_unix_socket)
 {
-	begin_at(SPOT_UNIX, LONG);
-	checkrig_good(
+	begin_at(ENDPOINT_UNIX, LONG);
+	check_fixture_good(
 	    script("echo $# \"$1\" \"$2\" $PEN_ADDRESS x$PEN_PORT", ""),
 	    text("2 %s  %s x", at.text, at.text));
 	finish();
@@ -104,9 +105,9 @@ END_TEST
 START_TEST(too_slow)
 {
 	begin(SHORT);
-	checkrig_bad(script("sleep 1000 & echo x; sleep 1000", ""),
+	check_fixture_bad(script("sleep 1000 & echo x; sleep 1000", ""),
 	    "timed out waiting for the end of the program");
-	checkrig_bad("exec /usr/bin/yes",
+	check_fixture_bad("exec /usr/bin/yes",
 	    "timed out waiting for the end of the program");
 	finish();
 }
@@ -118,11 +119,11 @@ START_TEST(stopped)
 	struct checker_target t = { .spec = NULL };
 
 	begin(LONG);
-	t.spec = check_spec_read(script("sleep 1000", ""), &rig.e);
-	checker_set(checkrig, server_slot(0), &t, true);
+	t.spec = check_spec_read(script("sleep 1000", ""), &fixture.e);
+	checker_set(check_fixture, server_slot(0), &t, true);
 	check_spec_drop(t.spec);
-	RUN_UNTIL(programs_count(checkrig_programs) == 1);
-	checkrig_good("exec /bin/true", "exit status 0");
+	RUN_UNTIL(programs_count(check_fixture_programs) == 1);
+	check_fixture_good("exec /bin/true", "exit status 0");
 	finish();
 }
 END_TEST
@@ -132,10 +133,10 @@ START_TEST(many_times)
 	int i, fds;
 
 	begin(LONG);
-	checkrig_good("exec /bin/true", "exit status 0");
+	check_fixture_good("exec /bin/true", "exit status 0");
 	fds = child_fds(getpid());
 	for (i = 0; i < 50; i++)
-		checkrig_good("exec /bin/true", "exit status 0");
+		check_fixture_good("exec /bin/true", "exit status 0");
 	ck_assert_int_eq(child_fds(getpid()), fds);
 	finish();
 }
@@ -143,9 +144,9 @@ END_TEST
 
 START_TEST(words)
 {
-	checkrig_refuses("exec", "expects the absolute path");
-	checkrig_refuses("exec program", "expects the absolute path");
-	checkrig_refuses("exec ./program x", "expects the absolute path");
+	check_fixture_refuses("exec", "expects the absolute path");
+	check_fixture_refuses("exec program", "expects the absolute path");
+	check_fixture_refuses("exec ./program x", "expects the absolute path");
 }
 END_TEST
 

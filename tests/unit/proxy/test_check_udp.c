@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "net/sock.h"
-#include "support/checkrig.h"
+#include "support/check_fixture.h"
 #include "support/suite.h"
 #include "support/udp.h"
 
 enum { LONG = 600000, SHORT = 300 };
 
-static struct spot at;
+static struct endpoint at;
 static int fd, heard;
 static struct watch watch;
 static unsigned char last[100]; /* what came to the server */
@@ -51,50 +51,50 @@ serve(void)
 	fd = sock_datagram(at.addr.ss_family);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at.addr, at.len), 0);
-	ck_assert_int_eq(watch_start(rig.loop, &watch, fd,
+	ck_assert_int_eq(watch_start(fixture.loop, &watch, fd,
 			     READY_READ | WATCH_LEVEL, on_question),
 	    0);
 }
 
 static void
-begin(enum spot_kind kind, uint64_t timeout_ms)
+begin(enum endpoint_kind kind, uint64_t timeout_ms)
 {
 	heard = silent = 0;
 	answers = NULL;
-	udp_spot(&at, kind);
-	checkrig_begin(&at);
-	checkrig_front(timeout_ms);
+	udp_endpoint(&at, kind);
+	check_fixture_begin(&at);
+	check_fixture_front(timeout_ms);
 	serve();
 }
 
 static void
 finish(void)
 {
-	watch_stop(rig.loop, &watch);
+	watch_stop(fixture.loop, &watch);
 	close(fd);
-	checkrig_end();
+	check_fixture_end();
 }
 
 static void
-answered(enum spot_kind kind)
+answered(enum endpoint_kind kind)
 {
 	static const char *const pong[] = { "pong", NULL };
 
 	begin(kind, LONG);
 	answers = pong;
-	checkrig_good("udp 0070696E67 expect 706f6e67", "answered");
+	check_fixture_good("udp 0070696E67 expect 706f6e67", "answered");
 	ck_assert_uint_eq(last_length, 5);
 	ck_assert_int_eq(memcmp(last, "\0ping", 5), 0);
-	checkrig_good("udp 00 expect 70", "answered");
-	checkrig_good("udp 00 expect 70....67", "answered");
-	checkrig_good("udp 00 expect ..", "answered");
+	check_fixture_good("udp 00 expect 70", "answered");
+	check_fixture_good("udp 00 expect 70....67", "answered");
+	check_fixture_good("udp 00 expect ..", "answered");
 	finish();
 }
 
 START_TEST(good_answers)
 {
-	answered(SPOT_TCP4);
-	answered(SPOT_UNIX);
+	answered(ENDPOINT_TCP4);
+	answered(ENDPOINT_UNIX);
 }
 END_TEST
 
@@ -104,16 +104,16 @@ START_TEST(other_answers)
 	static const char *const several[] = { "", "p", "pang", "pong", NULL };
 	static const char *const wrong[] = { "pang", "pon", NULL };
 
-	begin(SPOT_TCP4, LONG);
+	begin(ENDPOINT_TCP4, LONG);
 	answers = several;
-	checkrig_good("udp 00 expect 706f6e67", "answered");
+	check_fixture_good("udp 00 expect 706f6e67", "answered");
 	finish();
-	begin(SPOT_TCP4, SHORT);
+	begin(ENDPOINT_TCP4, SHORT);
 	answers = wrong;
-	checkrig_bad("udp 00 expect 706f6e67",
+	check_fixture_bad("udp 00 expect 706f6e67",
 	    "timed out waiting for an answer like the expected one");
 	answers = NULL;
-	checkrig_bad(
+	check_fixture_bad(
 	    "udp 00 expect 706f6e67", "timed out waiting for an answer");
 	finish();
 }
@@ -123,10 +123,10 @@ START_TEST(one_datagram_is_lost)
 {
 	static const char *const pong[] = { "pong", NULL };
 
-	begin(SPOT_TCP4, 2000);
+	begin(ENDPOINT_TCP4, 2000);
 	answers = pong;
 	silent = 1;
-	checkrig_good("udp 00 expect 706f6e67", "answered");
+	check_fixture_good("udp 00 expect 706f6e67", "answered");
 	ck_assert_int_eq(heard, 2);
 	finish();
 }
@@ -134,10 +134,10 @@ END_TEST
 
 START_TEST(nobody_there)
 {
-	begin(SPOT_TCP4, LONG);
-	watch_stop(rig.loop, &watch);
+	begin(ENDPOINT_TCP4, LONG);
+	watch_stop(fixture.loop, &watch);
 	close(fd);
-	checkrig_bad("udp 00 expect 70", "Connection refused");
+	check_fixture_bad("udp 00 expect 70", "Connection refused");
 	serve();
 	finish();
 }
@@ -150,14 +150,14 @@ START_TEST(proxy_header)
 
 	heard = silent = 0;
 	answers = pong;
-	udp_spot(&at, SPOT_TCP4);
-	checkrig_begin(&at);
-	rig.options.udp.on = true;
-	rig.options.udp.proxy = UDP_PROXY_FIRST;
-	udp_spot(&rig.front, SPOT_TCP4);
-	checkrig_front(LONG);
+	udp_endpoint(&at, ENDPOINT_TCP4);
+	check_fixture_begin(&at);
+	fixture.options.udp.on = true;
+	fixture.options.udp.proxy = UDP_PROXY_FIRST;
+	udp_endpoint(&fixture.front, ENDPOINT_TCP4);
+	check_fixture_front(LONG);
 	serve();
-	checkrig_good("udp 70 expect 70", "answered");
+	check_fixture_good("udp 70 expect 70", "answered");
 	ck_assert_uint_eq(last_length, 17);
 	ck_assert_int_eq(
 	    memcmp(last, "\r\n\r\n\0\r\nQUIT\n\x20\0\0\0p", 17), 0);
@@ -167,14 +167,14 @@ END_TEST
 
 START_TEST(words)
 {
-	checkrig_refuses("udp", "expects HEX expect HEX");
-	checkrig_refuses("udp 00", "expects HEX expect HEX");
-	checkrig_refuses("udp 00 wants 00", "expects HEX expect HEX");
-	checkrig_refuses("udp 00 expect 00 00", "expects HEX expect HEX");
-	checkrig_refuses("udp 0 expect 00", "what is sent: expects two");
-	checkrig_refuses("udp .. expect 00", "\"..\" is not a byte");
-	checkrig_refuses("udp 00 expect 0g", "\"0g\" is not a byte");
-	checkrig_refuses("udp 00 expect \"\"", "expect: expects two");
+	check_fixture_refuses("udp", "expects HEX expect HEX");
+	check_fixture_refuses("udp 00", "expects HEX expect HEX");
+	check_fixture_refuses("udp 00 wants 00", "expects HEX expect HEX");
+	check_fixture_refuses("udp 00 expect 00 00", "expects HEX expect HEX");
+	check_fixture_refuses("udp 0 expect 00", "what is sent: expects two");
+	check_fixture_refuses("udp .. expect 00", "\"..\" is not a byte");
+	check_fixture_refuses("udp 00 expect 0g", "\"0g\" is not a byte");
+	check_fixture_refuses("udp 00 expect \"\"", "expect: expects two");
 }
 END_TEST
 

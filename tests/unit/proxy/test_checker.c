@@ -61,7 +61,7 @@ static const struct check_kind kind = {
 	.name = "test", .state_size = 8, .start = start, .stop = stop
 };
 
-/* ---- the rig ---- */
+/* ---- the fixture ---- */
 
 static uint64_t
 test_clock(const struct loop *l)

@@ -12,7 +12,7 @@
 #include "proxy/core/id_table.h"
 #include "proxy/session/connections.h"
 #include "proxy/session/session.h"
-#include "support/rig.h"
+#include "support/fixture.h"
 #include "support/suite.h"
 
 /* The table never looks at a session, so that any address will do. */
@@ -140,15 +140,16 @@ END_TEST
 static void
 ended(enum reason why, uint64_t n)
 {
-	RUN_UNTIL(rig_stats()->accepted >= n && rig_stats()->sessions == 0);
-	ck_assert_uint_eq(rig_stats()->accepted, n);
-	ck_assert_uint_eq(rig_stats()->reasons[why], n);
+	RUN_UNTIL(
+	    fixture_stats()->accepted >= n && fixture_stats()->sessions == 0);
+	ck_assert_uint_eq(fixture_stats()->accepted, n);
+	ck_assert_uint_eq(fixture_stats()->reasons[why], n);
 }
 
 static struct sessions *
 all(void)
 {
-	return frontend_sessions(rig.frontend);
+	return frontend_sessions(fixture.frontend);
 }
 
 static struct connection_info
@@ -186,18 +187,18 @@ START_TEST(snapshot)
 	char name[PEER_TEXT_MAX];
 	int fd;
 
-	rig_begin();
-	rig_with(backend_echo, NULL);
+	fixture_begin();
+	fixture_with(backend_echo, NULL);
 	ck_assert_uint_eq(all()->ids.end, 0);
 	ck_assert(!connection_find(all(), 0, &info));
 	ck_assert(!connection_next(all(), 0, &info));
-	fd = rig_talks();
+	fd = fixture_talks();
 	info = talking(fd);
 	ck_assert_uint_eq(info.number, 0);
 	ck_assert_uint_eq(all()->ids.end, 1);
 	ck_assert_str_eq(info.state, "relaying");
 	ck_assert_str_eq(peer_format_host(&info.client, name), "127.0.0.1");
-	ck_assert_ptr_eq(info.server, pool_server(rig.pool, 0));
+	ck_assert_ptr_eq(info.server, pool_server(fixture.pool, 0));
 	ck_assert_int_ge(info.down_fd, 0);
 	ck_assert_int_ge(info.up_fd, 0);
 	ck_assert_int_eq(connection_of_fd(all(), info.down_fd), 0);
@@ -209,8 +210,8 @@ START_TEST(snapshot)
 	ck_assert_uint_eq(info.pending_up, 0);
 	ck_assert_uint_eq(info.pending_down, 0);
 	RUN_UNTIL(asked(0).age_ms >= 20 && asked(0).idle_ms >= 20);
-	spot_send(fd, "again", 5);
-	rig_hears(fd, "again");
+	endpoint_send(fd, "again", 5);
+	fixture_hears(fd, "again");
 	info = asked(0);
 	ck_assert_uint_gt(info.age_ms, info.idle_ms);
 	ck_assert_uint_eq(info.up, 10);
@@ -219,8 +220,8 @@ START_TEST(snapshot)
 	ck_assert(!connection_find(all(), 0, &info));
 	ck_assert(!connection_find(all(), UINT64_MAX, &info));
 	ck_assert(!connection_next(all(), UINT64_MAX, &info));
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 }
 END_TEST
 
@@ -230,17 +231,17 @@ START_TEST(pending)
 	static char bytes[1 << 16];
 	int fd;
 
-	rig_begin();
-	rig_with(backend_hang, NULL);
-	fd = spot_connect(&rig.front);
+	fixture_begin();
+	fixture_with(backend_hang, NULL);
+	fd = endpoint_connect(&fixture.front);
 	ck_assert_int_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
 	RUN_UNTIL(send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL) < 0 &&
 	    asked(0).pending_up > 0);
 	ck_assert_uint_gt(asked(0).up, 0);
 	ck_assert_uint_eq(asked(0).pending_down, 0);
-	spot_reset(fd);
-	rig_end();
-	backend_stop(&rig.backend);
+	endpoint_reset(fd);
+	fixture_end();
+	backend_stop(&fixture.backend);
 }
 END_TEST
 
@@ -248,33 +249,33 @@ END_TEST
 START_TEST(connecting)
 {
 	struct connection_info info;
-	struct spot full;
+	struct endpoint full;
 	struct addr a;
 	int fd, listener, more;
 
-	rig_begin();
-	spot_new(&full, SPOT_UNIX);
-	listener = spot_listen(&full, 0);
-	a = rig_addr(&full);
+	fixture_begin();
+	endpoint_new(&full, ENDPOINT_UNIX);
+	listener = endpoint_listen(&full, 0);
+	a = fixture_addr(&full);
 	do {
 		more = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		ck_assert_int_ge(more, 0);
 	} while (connect(more, &a.u.sa, a.len) == 0);
 	close(more);
-	rig_add_server(0, &full);
-	rig_front();
-	fd = spot_connect(&rig.front);
-	RUN_UNTIL(rig_stats()->connecting == 1);
+	fixture_add_server(0, &full);
+	fixture_front();
+	fd = endpoint_connect(&fixture.front);
+	RUN_UNTIL(fixture_stats()->connecting == 1);
 	info = asked(0);
 	ck_assert_str_eq(info.state, "connecting");
-	ck_assert_ptr_eq(info.server, pool_server(rig.pool, 0));
+	ck_assert_ptr_eq(info.server, pool_server(fixture.pool, 0));
 	ck_assert_int_eq(info.up_fd, -1);
 	ck_assert(connection_close(all(), 0));
-	spot_expect_reset(fd);
+	endpoint_expect_reset(fd);
 	ended(REASON_STOPPED, 1);
 	close(fd);
 	close(listener);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -284,30 +285,30 @@ START_TEST(numbers)
 	struct connection_info info;
 	int fds[5], i;
 
-	rig_begin();
-	rig_with(backend_echo, NULL);
+	fixture_begin();
+	fixture_with(backend_echo, NULL);
 	for (i = 0; i < 5; i++) {
-		fds[i] = rig_talks();
+		fds[i] = fixture_talks();
 		ck_assert_uint_eq(talking(fds[i]).number, (unsigned)i);
 	}
 	close(fds[3]);
 	close(fds[1]);
-	RUN_UNTIL(rig_stats()->sessions == 3);
+	RUN_UNTIL(fixture_stats()->sessions == 3);
 	ck_assert(connection_next(all(), 1, &info));
 	ck_assert_uint_eq(info.number, 2);
 	ck_assert(connection_next(all(), 3, &info));
 	ck_assert_uint_eq(info.number, 4);
 	ck_assert(!connection_next(all(), 5, &info));
-	fds[1] = rig_talks();
+	fds[1] = fixture_talks();
 	ck_assert_uint_eq(talking(fds[1]).number, 1);
-	fds[3] = rig_talks();
+	fds[3] = fixture_talks();
 	ck_assert_uint_eq(talking(fds[3]).number, 3);
 	ck_assert_uint_eq(all()->ids.end, 5);
 	for (i = 0; i < 5; i++)
 		close(fds[i]);
 	ended(REASON_DONE, 7);
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 }
 END_TEST
 
@@ -319,7 +320,7 @@ on_order(struct watch *w, unsigned ready)
 	(void)ready;
 	connection_close(all(), 0);
 	connection_close(all(), 1);
-	watch_stop(rig.loop, w);
+	watch_stop(fixture.loop, w);
 }
 
 /* All at once: bytes and ends for both sessions, and the order to close them,
@@ -329,38 +330,38 @@ START_TEST(closed_in_the_same_wakeup)
 	int order[2], fds[2];
 	struct watch w;
 
-	rig_begin();
-	rig_with(backend_echo, NULL);
+	fixture_begin();
+	fixture_with(backend_echo, NULL);
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, order), 0);
 	watch_init(&w);
 	if (_i == 0)
-		ck_assert_int_eq(
-		    watch_start(rig.loop, &w, order[0], READY_READ, on_order),
+		ck_assert_int_eq(watch_start(fixture.loop, &w, order[0],
+				     READY_READ, on_order),
 		    0);
-	fds[0] = rig_talks();
+	fds[0] = fixture_talks();
 	if (_i == 1)
-		ck_assert_int_eq(
-		    watch_start(rig.loop, &w, order[0], READY_READ, on_order),
+		ck_assert_int_eq(watch_start(fixture.loop, &w, order[0],
+				     READY_READ, on_order),
 		    0);
-	fds[1] = rig_talks();
+	fds[1] = fixture_talks();
 	if (_i == 2)
-		ck_assert_int_eq(
-		    watch_start(rig.loop, &w, order[0], READY_READ, on_order),
+		ck_assert_int_eq(watch_start(fixture.loop, &w, order[0],
+				     READY_READ, on_order),
 		    0);
 	if (_i == 2)
-		spot_send(fds[0], "x", 1);
-	spot_send(fds[1], "x", 1);
-	spot_send(order[1], "x", 1);
+		endpoint_send(fds[0], "x", 1);
+	endpoint_send(fds[1], "x", 1);
+	endpoint_send(order[1], "x", 1);
 	if (_i != 2)
-		spot_send(fds[0], "x", 1);
+		endpoint_send(fds[0], "x", 1);
 	ended(REASON_STOPPED, 2);
 	ck_assert(!connection_close(all(), 0));
 	close(fds[0]);
 	close(fds[1]);
 	close(order[0]);
 	close(order[1]);
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 }
 END_TEST
 

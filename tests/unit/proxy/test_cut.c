@@ -9,10 +9,10 @@
 
 #include "pool/balance.h"
 #include "support/backend.h"
-#include "support/rig.h"
+#include "support/fixture.h"
 #include "support/suite.h"
 #include "support/udp.h"
-#include "support/udprig.h"
+#include "support/udp_fixture.h"
 
 enum { SERVERS = 2, EACH = 20 };
 
@@ -21,22 +21,22 @@ static struct backend back[SERVERS];
 static void
 set_on_down(enum server_on_down what)
 {
-	struct pool_options o = *pool_options(rig.pool);
+	struct pool_options o = *pool_options(fixture.pool);
 
 	o.on_down = what;
-	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
 }
 
 /* As control does when the pool tells of it. */
 static void
 goes_down(unsigned server)
 {
-	struct server *s = pool_server(rig.pool, server);
+	struct server *s = pool_server(fixture.pool, server);
 
 	while (server_state(s) != SERVER_DOWN)
 		pool_checked(
-		    rig.pool, s, false, "test", loop_now(rig.loop));
-	frontend_cut_sessions(rig.frontend);
+		    fixture.pool, s, false, "test", loop_now(fixture.loop));
+	frontend_cut_sessions(fixture.frontend);
 }
 
 /* EACH sessions at both servers; `fd[i]` at server i % SERVERS. */
@@ -46,19 +46,19 @@ begin(int fd[SERVERS * EACH])
 	struct pool_options o;
 	unsigned i;
 
-	rig_begin();
-	o = *pool_options(rig.pool);
+	fixture_begin();
+	o = *pool_options(fixture.pool);
 	o.sticky = false;
-	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
 	for (i = 0; i < SERVERS; i++) {
-		backend_start(&back[i], SPOT_TCP4, backend_echo, NULL);
-		rig_add_server(i, &back[i].at);
+		backend_start(&back[i], ENDPOINT_TCP4, backend_echo, NULL);
+		fixture_add_server(i, &back[i].at);
 	}
-	rig_front();
+	fixture_front();
 	for (i = 0; i < SERVERS * EACH; i++) {
-		fd[i] = rig_talks();
+		fd[i] = fixture_talks();
 		ck_assert_uint_eq(
-		    pool_server(rig.pool, i % SERVERS)->connections,
+		    pool_server(fixture.pool, i % SERVERS)->connections,
 		    i / SERVERS + 1);
 	}
 }
@@ -70,7 +70,7 @@ end(int fd[SERVERS * EACH])
 
 	for (i = 0; i < SERVERS * EACH; i++)
 		close(fd[i]);
-	rig_end();
+	fixture_end();
 	for (i = 0; i < SERVERS; i++)
 		backend_stop(&back[i]);
 }
@@ -83,15 +83,15 @@ START_TEST(sessions_are_cut)
 	begin(fd);
 	set_on_down(SERVER_ON_DOWN_CUT);
 	goes_down(0);
-	RUN_UNTIL(rig_stats()->reasons[REASON_SERVER_DOWN] == EACH);
+	RUN_UNTIL(fixture_stats()->reasons[REASON_SERVER_DOWN] == EACH);
 	RUN_UNTIL(atomic_load(&back[0].open) == 0);
-	ck_assert_uint_eq(rig_stats()->sessions, EACH);
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections, 0);
+	ck_assert_uint_eq(fixture_stats()->sessions, EACH);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->connections, 0);
 	for (i = 0; i < SERVERS * EACH; i++)
 		if (i % SERVERS == 0)
-			spot_expect_reset(fd[i]);
+			endpoint_expect_reset(fd[i]);
 		else
-			ck_assert(!rig_tells(fd[i]));
+			ck_assert(!fixture_tells(fd[i]));
 	end(fd);
 }
 END_TEST
@@ -104,16 +104,16 @@ START_TEST(sessions_are_kept)
 	begin(fd);
 	if (_i == 1) {
 		set_on_down(SERVER_ON_DOWN_CUT);
-		pool_server(rig.pool, 0)->set.on_down = SERVER_ON_DOWN_KEEP;
+		pool_server(fixture.pool, 0)->set.on_down = SERVER_ON_DOWN_KEEP;
 	}
 	goes_down(0);
 	set_on_down(SERVER_ON_DOWN_CUT);
-	pool_server(rig.pool, 0)->set.on_down = SERVER_ON_DOWN_KEEP;
+	pool_server(fixture.pool, 0)->set.on_down = SERVER_ON_DOWN_KEEP;
 	goes_down(1);
-	RUN_UNTIL(rig_stats()->reasons[REASON_SERVER_DOWN] == EACH);
+	RUN_UNTIL(fixture_stats()->reasons[REASON_SERVER_DOWN] == EACH);
 	for (i = 0; i < SERVERS * EACH; i += SERVERS)
-		ck_assert(!rig_tells(fd[i]));
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections, EACH);
+		ck_assert(!fixture_tells(fd[i]));
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->connections, EACH);
 	end(fd);
 }
 END_TEST
@@ -125,17 +125,17 @@ enum way { CUT, KEPT, QUIETLY, UNPROVEN, WAYS };
 static void
 set_ways(enum way way)
 {
-	struct pool_options o = *pool_options(rig.pool);
+	struct pool_options o = *pool_options(fixture.pool);
 
-	pool_server(rig.pool, 1)->set.prio = 5;
+	pool_server(fixture.pool, 1)->set.prio = 5;
 	o.balance = balance_find("prio");
 	o.on_up = way == KEPT ? SERVER_ON_UP_KEEP : SERVER_ON_UP_CUT;
 	o.sticky = true;
-	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
 	if (way == QUIETLY) {
-		rig.options.end.quiet = QUIET_END_ALL;
-		rig.options.end.quiet_ms = 20;
-		frontend_set_options(rig.frontend, &rig.options);
+		fixture.options.end.quiet = QUIET_END_ALL;
+		fixture.options.end.quiet_ms = 20;
+		frontend_set_options(fixture.frontend, &fixture.options);
 	}
 }
 
@@ -143,13 +143,14 @@ set_ways(enum way way)
 static void
 comes_up(unsigned server, enum way way)
 {
-	struct server *s = pool_server(rig.pool, server);
+	struct server *s = pool_server(fixture.pool, server);
 
 	while (server_state(s) != SERVER_UP)
-		pool_checked(rig.pool, s, true, "test", loop_now(rig.loop));
+		pool_checked(
+		    fixture.pool, s, true, "test", loop_now(fixture.loop));
 	if (way == UNPROVEN)
-		pool_unchecked(rig.pool, s);
-	frontend_cut_sessions(rig.frontend);
+		pool_unchecked(fixture.pool, s);
+	frontend_cut_sessions(fixture.frontend);
 }
 
 /* They end, and come back to the better one; those that are there stay. */
@@ -159,35 +160,35 @@ START_TEST(sessions_leave_lesser_servers)
 	enum reason why =
 	    _i == QUIETLY ? REASON_QUIET_END : REASON_SERVER_UP;
 
-	rig_begin();
+	fixture_begin();
 	for (i = 0; i < SERVERS; i++) {
-		backend_start(&back[i], SPOT_TCP4, backend_echo, NULL);
-		rig_add_server((unsigned)i, &back[i].at);
+		backend_start(&back[i], ENDPOINT_TCP4, backend_echo, NULL);
+		fixture_add_server((unsigned)i, &back[i].at);
 	}
-	rig_front();
+	fixture_front();
 	set_ways((enum way)_i);
 	goes_down(0);
 	for (i = 0; i < EACH; i++)
-		fd[i] = rig_talks();
-	ck_assert_uint_eq(pool_server(rig.pool, 1)->connections, EACH);
+		fd[i] = fixture_talks();
+	ck_assert_uint_eq(pool_server(fixture.pool, 1)->connections, EACH);
 	comes_up(0, (enum way)_i);
 	if (_i == KEPT || _i == UNPROVEN) {
-		rig_breathe();
-		rig_breathe();
-		ck_assert_uint_eq(rig_stats()->sessions, EACH);
+		fixture_breathe();
+		fixture_breathe();
+		ck_assert_uint_eq(fixture_stats()->sessions, EACH);
 	} else {
-		RUN_UNTIL(rig_stats()->reasons[why] == EACH);
-		better = rig_talks();
-		ck_assert_uint_eq(pool_server(rig.pool, 0)->connections, 1);
-		frontend_cut_sessions(rig.frontend);
-		rig_breathe();
-		rig_breathe();
-		ck_assert(!rig_tells(better));
+		RUN_UNTIL(fixture_stats()->reasons[why] == EACH);
+		better = fixture_talks();
+		ck_assert_uint_eq(pool_server(fixture.pool, 0)->connections, 1);
+		frontend_cut_sessions(fixture.frontend);
+		fixture_breathe();
+		fixture_breathe();
+		ck_assert(!fixture_tells(better));
 		close(better);
 	}
 	for (i = 0; i < EACH; i++)
 		close(fd[i]);
-	rig_end();
+	fixture_end();
 	for (i = 0; i < SERVERS; i++)
 		backend_stop(&back[i]);
 }
@@ -195,27 +196,27 @@ END_TEST
 
 START_TEST(flows_go_elsewhere)
 {
-	struct spot at[SERVERS];
+	struct endpoint at[SERVERS];
 	int server[SERVERS], client;
 
-	udprig_begin(false);
-	server[0] = udprig_server(0, &at[0]);
-	server[1] = udprig_server(1, &at[1]);
-	udprig_front();
+	udp_fixture_begin(false);
+	server[0] = udp_fixture_server(0, &at[0]);
+	server[1] = udp_fixture_server(1, &at[1]);
+	udp_fixture_front();
 	set_on_down(SERVER_ON_DOWN_CUT);
-	client = udp_client(&rig.front);
-	udprig_ask(client);
-	udprig_arrives(server[0]);
-	udprig_answer(server[0], client);
-	ck_assert_uint_eq(rig_stats()->flows.now, 1);
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(server[0]);
+	udp_fixture_answer(server[0], client);
+	ck_assert_uint_eq(fixture_stats()->flows.now, 1);
 	goes_down(0);
-	RUN_UNTIL(rig_stats()->flows.now == 0);
-	udprig_ask(client);
-	udprig_arrives(server[1]);
+	RUN_UNTIL(fixture_stats()->flows.now == 0);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(server[1]);
 	close(client);
 	close(server[0]);
 	close(server[1]);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 

@@ -11,11 +11,11 @@
 #include "support/acladd.h"
 #include "support/suite.h"
 #include "support/udp.h"
-#include "support/udprig.h"
+#include "support/udp_fixture.h"
 
 enum { FLOWS, DNS, KINDS };
 
-static struct spot one, two;
+static struct endpoint one, two;
 
 /* ---- what routers and hosts say ---- */
 
@@ -29,11 +29,11 @@ put16(uint8_t *at, unsigned n)
 /* "Destination unreachable" with that code, about what came last, which had
  * gone to `to`. Returns false when we may not say so. */
 static bool
-unreachable(const struct spot *to, uint8_t code)
+unreachable(const struct endpoint *to, uint8_t code)
 {
 	const struct sockaddr_in *server_at =
 	    (const struct sockaddr_in *)(const void *)&to->addr;
-	struct sockaddr_in at = udprig_from.u.in;
+	struct sockaddr_in at = udp_fixture_from.u.in;
 	uint8_t m[36] = { 3, code, [8] = 0x45, [16] = 64, [17] = 17 };
 	int fd = socket(AF_INET, SOCK_RAW, IPPROTO_ICMP), i;
 	unsigned sum = 0;
@@ -41,12 +41,12 @@ unreachable(const struct spot *to, uint8_t code)
 	if (fd < 0)
 		return false;
 	put16(m + 6, code == 4 ? 1400 : 0); /* the next hop's MTU */
-	put16(m + 10, 28 + UDPRIG_QUERY);
-	memcpy(m + 20, &udprig_from.u.in.sin_addr, 4);
+	put16(m + 10, 28 + UDP_FIXTURE_QUERY);
+	memcpy(m + 20, &udp_fixture_from.u.in.sin_addr, 4);
 	memcpy(m + 24, &server_at->sin_addr, 4);
-	memcpy(m + 28, &udprig_from.u.in.sin_port, 2);
+	memcpy(m + 28, &udp_fixture_from.u.in.sin_port, 2);
 	memcpy(m + 30, &server_at->sin_port, 2);
-	put16(m + 32, 8 + UDPRIG_QUERY);
+	put16(m + 32, 8 + UDP_FIXTURE_QUERY);
 	for (i = 0; i < 36; i += 2)
 		sum += (unsigned)m[i] << 8 | m[i + 1];
 	put16(m + 2, ~(sum + (sum >> 16)) & 0xffff);
@@ -63,18 +63,18 @@ START_TEST(path_mtu_fails_nobody)
 	int a, client;
 	bool said;
 
-	udprig_begin(_i == DNS);
-	a = udprig_server(0, &one);
-	udprig_front();
-	client = udp_client(&rig.front);
-	udprig_ask(client);
-	udprig_arrives(a);
+	udp_fixture_begin(_i == DNS);
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
 	said = unreachable(&one, 4);
-	udprig_answer(a, client);
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	udp_fixture_answer(a, client);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
 	close(client);
 	close(a);
-	rig_end();
+	fixture_end();
 	if (!said)
 		SKIP("no raw sockets here");
 }
@@ -87,23 +87,23 @@ START_TEST(news_of_one_that_is_replaced)
 	int a, b, client;
 	bool said;
 
-	udprig_begin(_i == DNS);
-	a = udprig_server(0, &one);
-	udprig_front();
-	client = udp_client(&rig.front);
-	udprig_ask(client);
-	udprig_arrives(a);
-	b = udprig_server(0, &two);
+	udp_fixture_begin(_i == DNS);
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
+	b = udp_fixture_server(0, &two);
 	said = unreachable(&one, 3);
 	if (said) {
-		udprig_arrives(b);
-		udprig_answer(b, client);
+		udp_fixture_arrives(b);
+		udp_fixture_answer(b, client);
 	}
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
 	close(client);
 	close(a);
 	close(b);
-	rig_end();
+	fixture_end();
 	if (!said)
 		SKIP("no raw sockets here");
 }
@@ -118,35 +118,35 @@ START_TEST(revived_server_is_asked)
 	struct pool_options o;
 	int a, clients[5], i;
 
-	udprig_begin(false);
-	rig.options.udp.responses = 1;
-	rig.options.udp.fail = 3;
-	rig.options.connect_timeout_ms = 200;
-	o = *pool_options(rig.pool);
+	udp_fixture_begin(false);
+	fixture.options.udp.responses = 1;
+	fixture.options.udp.fail = 3;
+	fixture.options.connect_timeout_ms = 200;
+	o = *pool_options(fixture.pool);
 	o.blacklist_ms = 300;
-	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
-	a = udprig_server(0, &one);
-	udprig_front();
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
 	for (i = 0; i < 5; i++)
-		clients[i] = udp_client(&rig.front);
+		clients[i] = udp_client(&fixture.front);
 	for (i = 0; i < 3; i++) {
-		udprig_ask(clients[i]);
-		udprig_arrives(a);
+		udp_fixture_ask(clients[i]);
+		udp_fixture_arrives(a);
 	}
 	close(a);
-	udprig_ask(clients[3]);
-	RUN_UNTIL(pool_server(rig.pool, 0)->failures == 1);
-	a = udprig_serve(&one);
-	RUN_UNTIL(
-	    pool_server(rig.pool, 0)->blacklisted_until <= loop_now(rig.loop));
-	udprig_ask(clients[4]);
-	udprig_arrives(a);
-	udprig_answer(a, clients[4]);
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 1);
+	udp_fixture_ask(clients[3]);
+	RUN_UNTIL(pool_server(fixture.pool, 0)->failures == 1);
+	a = udp_fixture_serve(&one);
+	RUN_UNTIL(pool_server(fixture.pool, 0)->blacklisted_until <=
+	    loop_now(fixture.loop));
+	udp_fixture_ask(clients[4]);
+	udp_fixture_arrives(a);
+	udp_fixture_answer(a, clients[4]);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 1);
 	for (i = 0; i < 5; i++)
 		close(clients[i]);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -157,33 +157,33 @@ START_TEST(each_datagram_has_its_round)
 	struct pool_options o;
 	int a, b, client;
 
-	udprig_begin(false);
-	o = *pool_options(rig.pool);
+	udp_fixture_begin(false);
+	o = *pool_options(fixture.pool);
 	o.blacklist_ms = 1;
-	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
-	a = udprig_server(0, &one);
-	b = udprig_server(1, &two);
-	udprig_front();
-	client = udp_client(&rig.front);
-	udprig_ask(client);
-	udprig_arrives(a);
-	udprig_answer(a, client);
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
+	a = udp_fixture_server(0, &one);
+	b = udp_fixture_server(1, &two);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
+	udp_fixture_answer(a, client);
 	close(a);
-	udprig_ask(client);
-	udprig_arrives(b);
-	udprig_answer(b, client);
-	a = udprig_serve(&one);
-	udprig_ask(client);
-	udprig_arrives(b);
-	udprig_answer(b, client);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(b);
+	udp_fixture_answer(b, client);
+	a = udp_fixture_serve(&one);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(b);
+	udp_fixture_answer(b, client);
 	close(b);
-	udprig_ask(client);
-	udprig_arrives(a);
-	udprig_answer(a, client);
-	ck_assert_uint_eq(rig_stats()->datagrams.no_server, 0);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
+	udp_fixture_answer(a, client);
+	ck_assert_uint_eq(fixture_stats()->datagrams.no_server, 0);
 	close(client);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -192,14 +192,15 @@ add_with_two_addresses(void)
 {
 	struct server_spec spec;
 
-	udp_spot(&one, SPOT_TCP4);
-	udp_spot(&two, SPOT_TCP4);
+	udp_endpoint(&one, ENDPOINT_TCP4);
+	udp_endpoint(&two, ENDPOINT_TCP4);
 	server_spec_init(&spec);
 	spec.name = one.text;
 	spec.addrs.count = 2;
-	spec.addrs.addr[0] = rig_addr(&one);
-	spec.addrs.addr[1] = rig_addr(&two);
-	ck_assert_ptr_nonnull(pool_set_slot(rig.pool, server_slot(0), &spec));
+	spec.addrs.addr[0] = fixture_addr(&one);
+	spec.addrs.addr[1] = fixture_addr(&two);
+	ck_assert_ptr_nonnull(
+	    pool_set_slot(fixture.pool, server_slot(0), &spec));
 }
 
 /* Nobody is at the first address of its name; somebody is at the second. */
@@ -207,23 +208,23 @@ START_TEST(second_address)
 {
 	int b, client, i;
 
-	udprig_begin(_i == DNS);
+	udp_fixture_begin(_i == DNS);
 	add_with_two_addresses();
-	b = udprig_serve(&two);
-	udprig_front();
-	client = udp_client(&rig.front);
+	b = udp_fixture_serve(&two);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
 	for (i = 0; i < 3; i++) {
-		udprig_ask(client);
-		udprig_arrives(b);
-		udprig_answer(b, client);
+		udp_fixture_ask(client);
+		udp_fixture_arrives(b);
+		udp_fixture_answer(b, client);
 	}
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->addr_first, 1);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->addr_first, 1);
 	close(b);
-	udprig_ask(client);
-	RUN_UNTIL(pool_server(rig.pool, 0)->failures == 1);
+	udp_fixture_ask(client);
+	RUN_UNTIL(pool_server(fixture.pool, 0)->failures == 1);
 	close(client);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -233,45 +234,46 @@ END_TEST
 START_TEST(kept_out)
 {
 	struct pool_options o;
-	struct spot outside;
+	struct endpoint outside;
 	struct acl *acl;
 	int a, in[2], out, i;
 
-	udprig_begin(_i == DNS);
-	rig.options.sessions_max = 2;
-	o = *pool_options(rig.pool);
+	udp_fixture_begin(_i == DNS);
+	fixture.options.sessions_max = 2;
+	o = *pool_options(fixture.pool);
 	o.client_acl = 1;
-	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
-	acl = pool_acl(rig.pool, 1);
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
+	acl = pool_acl(fixture.pool, 1);
 	ck_assert_int_eq(acl_add(acl, false, "127.0.0.9", NULL), 0);
 	ck_assert_int_eq(acl_add(acl, true, "127.0.0.0/8", NULL), 0);
-	a = udprig_server(0, &one);
-	udprig_front();
-	udp_spot(&outside, SPOT_TCP4);
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
+	udp_endpoint(&outside, ENDPOINT_TCP4);
 	for (i = 0; i < 2; i++) {
-		in[i] = udp_client(&rig.front);
-		udprig_ask(in[i]);
-		udprig_arrives(a);
-		udprig_answer(a, in[i]);
+		in[i] = udp_client(&fixture.front);
+		udp_fixture_ask(in[i]);
+		udp_fixture_arrives(a);
+		udp_fixture_answer(a, in[i]);
 	}
 	out = socket(AF_INET, SOCK_DGRAM, 0);
-	spot_at_host(&outside, &outside, "127.0.0.9");
+	endpoint_at_host(&outside, &outside, "127.0.0.9");
 	ck_assert_int_eq(
 	    bind(out, (struct sockaddr *)&outside.addr, outside.len), 0);
-	ck_assert_int_eq(
-	    connect(out, (struct sockaddr *)&rig.front.addr, rig.front.len), 0);
+	ck_assert_int_eq(connect(out, (struct sockaddr *)&fixture.front.addr,
+			     fixture.front.len),
+	    0);
 	for (i = 0; i < 3; i++)
-		udprig_ask(out);
-	RUN_UNTIL(rig_stats()->datagrams.no_server == 3);
-	ck_assert(!rig_tells(out));
-	ck_assert_uint_eq(rig_stats()->flows.now, _i == FLOWS ? 2 : 0);
-	ck_assert_uint_eq(rig_stats()->flows.evicted, 0);
-	ck_assert_uint_eq(rig_stats()->dns.waiting, 0);
+		udp_fixture_ask(out);
+	RUN_UNTIL(fixture_stats()->datagrams.no_server == 3);
+	ck_assert(!fixture_tells(out));
+	ck_assert_uint_eq(fixture_stats()->flows.now, _i == FLOWS ? 2 : 0);
+	ck_assert_uint_eq(fixture_stats()->flows.evicted, 0);
+	ck_assert_uint_eq(fixture_stats()->dns.waiting, 0);
 	close(out);
 	for (i = 0; i < 2; i++)
 		close(in[i]);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -281,39 +283,39 @@ END_TEST
 START_TEST(sources_in_turn)
 {
 	enum { MANY = 20 };
-	struct sources *s = &rig.options.source;
+	struct sources *s = &fixture.options.source;
 	int a, client, i, seen[2] = { 0, 0 };
 
-	udprig_begin(_i == DNS);
+	udp_fixture_begin(_i == DNS);
 	s->count = 3;
 	ck_assert_int_eq(addr_parse_ip(&s->at[0], "127.0.0.2", 0), 0);
 	ck_assert_int_eq(addr_parse_ip(&s->at[1], "::1", 0), 0);
 	ck_assert_int_eq(addr_parse_ip(&s->at[2], "127.0.0.3", 0), 0);
-	a = udprig_server(0, &one);
-	udprig_front();
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
 	for (i = 0; i < MANY; i++) {
-		client = udp_client(&rig.front);
-		udprig_ask(client);
-		udprig_arrives(a);
-		udprig_answer(a, client);
-		addr_set_port(&udprig_from, 0);
-		seen[0] += addr_equal(&udprig_from, &s->at[0]);
-		seen[1] += addr_equal(&udprig_from, &s->at[2]);
+		client = udp_client(&fixture.front);
+		udp_fixture_ask(client);
+		udp_fixture_arrives(a);
+		udp_fixture_answer(a, client);
+		addr_set_port(&udp_fixture_from, 0);
+		seen[0] += addr_equal(&udp_fixture_from, &s->at[0]);
+		seen[1] += addr_equal(&udp_fixture_from, &s->at[2]);
 		close(client);
 	}
 	ck_assert_int_eq(seen[0] + seen[1], MANY);
 	ck_assert_int_gt(seen[0], 0);
 	ck_assert_int_gt(seen[1], 0);
 	/* taken back while flows are there that use them */
-	rig.options.source.count = 0;
-	frontend_set_options(rig.frontend, &rig.options);
-	client = udp_client(&rig.front);
-	udprig_ask(client);
-	udprig_arrives(a);
-	udprig_answer(a, client);
+	fixture.options.source.count = 0;
+	frontend_set_options(fixture.frontend, &fixture.options);
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
+	udp_fixture_answer(a, client);
 	close(client);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -322,35 +324,36 @@ START_TEST(server_has_the_clients_port)
 {
 	struct frontend_address at[2] = { { .datagram = true },
 		{ .datagram = true } };
-	struct spot place[2], all;
+	struct endpoint place[2], all;
 	int a[2], client, i, k;
 
-	udprig_begin(false);
+	udp_fixture_begin(false);
 	for (i = 0; i < 2; i++) {
-		udp_spot(&place[i], SPOT_TCP4);
-		at[i].at = rig_addr(&place[i]);
-		spot_at_host(&place[i], &place[i], "127.0.8.1");
-		a[i] = udprig_serve(&place[i]);
+		udp_endpoint(&place[i], ENDPOINT_TCP4);
+		at[i].at = fixture_addr(&place[i]);
+		endpoint_at_host(&place[i], &place[i], "127.0.8.1");
+		a[i] = udp_fixture_serve(&place[i]);
 	}
-	spot_at_host(&all, &place[0], "127.0.8.1");
+	endpoint_at_host(&all, &place[0], "127.0.8.1");
 	((struct sockaddr_in *)(void *)&all.addr)->sin_port = 0;
-	rig_add_server(0, &all);
-	udprig_front();
-	ck_assert_int_eq(frontend_relisten(rig.frontend, at, 2, &rig.e), 0);
+	fixture_add_server(0, &all);
+	udp_fixture_front();
+	ck_assert_int_eq(
+	    frontend_relisten(fixture.frontend, at, 2, &fixture.e), 0);
 	for (i = 0; i < 4; i++) {
 		k = i % 2;
 		client = socket(AF_INET, SOCK_DGRAM, 0);
 		ck_assert_int_eq(
 		    connect(client, &at[k].at.u.sa, at[k].at.len), 0);
-		udprig_ask(client);
-		udprig_arrives(a[k]);
-		udprig_answer(a[k], client);
+		udp_fixture_ask(client);
+		udp_fixture_arrives(a[k]);
+		udp_fixture_answer(a[k], client);
 		close(client);
 	}
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->connects, 4);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->connects, 4);
 	close(a[0]);
 	close(a[1]);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -364,33 +367,33 @@ START_TEST(requests_begin_flows)
 	struct addr from[ASKED];
 	int a, client, i, k, ports = 1;
 
-	udprig_begin(false);
-	rig.options.udp.requests = _i == 0 ? 2 : 1;
-	rig.options.udp.responses = _i == 0 ? 0 : 2;
-	rig.options.udp.timeout_ms = _i == 0 ? 300 : 60000;
-	a = udprig_server(0, &one);
-	udprig_front();
-	client = udp_client(&rig.front);
+	udp_fixture_begin(false);
+	fixture.options.udp.requests = _i == 0 ? 2 : 1;
+	fixture.options.udp.responses = _i == 0 ? 0 : 2;
+	fixture.options.udp.timeout_ms = _i == 0 ? 300 : 60000;
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
 	for (i = 0; i < ASKED; i++)
-		udprig_ask(client);
+		udp_fixture_ask(client);
 	for (i = 0; i < ASKED; i++) {
-		udprig_arrives(a);
-		from[i] = udprig_from;
+		udp_fixture_arrives(a);
+		from[i] = udp_fixture_from;
 		ports += i > 0 && !addr_equal(&from[i], &from[i - 1]);
 	}
 	ck_assert_int_eq(ports, _i == 0 ? 2 : 4);
 	for (k = 0; k < (_i == 0 ? 1 : 2); k++)
 		for (i = 0; i < ASKED; i++) {
-			udprig_from = from[i];
-			udprig_answer(a, client);
+			udp_fixture_from = from[i];
+			udp_fixture_answer(a, client);
 		}
-	RUN_UNTIL(rig_stats()->flows.now == 0);
-	ck_assert_uint_eq(rig_stats()->flows.opened, (uint64_t)ports);
-	ck_assert_uint_eq(rig_stats()->flows.evicted, 0);
-	ck_assert_int_eq(pool_server(rig.pool, 0)->connections, 0);
+	RUN_UNTIL(fixture_stats()->flows.now == 0);
+	ck_assert_uint_eq(fixture_stats()->flows.opened, (uint64_t)ports);
+	ck_assert_uint_eq(fixture_stats()->flows.evicted, 0);
+	ck_assert_int_eq(pool_server(fixture.pool, 0)->connections, 0);
 	close(client);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -401,19 +404,19 @@ START_TEST(flow_ends_in_time)
 	long long began;
 	int a, client;
 
-	udprig_begin(false);
-	rig.options.udp.timeout_ms = LIMIT;
-	a = udprig_server(0, &one);
-	udprig_front();
-	client = udp_client(&rig.front);
-	udprig_ask(client);
-	udprig_arrives(a);
+	udp_fixture_begin(false);
+	fixture.options.udp.timeout_ms = LIMIT;
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
 	began = wait_now_ms();
-	RUN_UNTIL(rig_stats()->flows.now == 0);
+	RUN_UNTIL(fixture_stats()->flows.now == 0);
 	ck_assert_int_lt(wait_now_ms() - began, wait_scaled(5 * LIMIT));
 	close(client);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -425,7 +428,7 @@ static uint64_t most_ended; /* between two looks at the sockets */
 static void
 on_look(struct watch *w, unsigned ready)
 {
-	uint64_t flows = rig_stats()->flows.now;
+	uint64_t flows = fixture_stats()->flows.now;
 
 	(void)w;
 	(void)ready;
@@ -442,35 +445,36 @@ START_TEST(flows_end_in_portions)
 	int i, a, always[2];
 	struct watch w;
 
-	udprig_begin(false);
-	rig.options.sessions_max = 2 * MANY;
-	a = udprig_server(0, &one);
-	udprig_front();
+	udp_fixture_begin(false);
+	fixture.options.sessions_max = 2 * MANY;
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
 	for (i = 0; i < MANY; i++) {
-		clients[i] = udp_client(&rig.front);
-		udprig_ask(clients[i]);
+		clients[i] = udp_client(&fixture.front);
+		udp_fixture_ask(clients[i]);
 		if (i % 100 == 99)
-			RUN_UNTIL(rig_stats()->flows.now == (uint64_t)i + 1);
+			RUN_UNTIL(
+			    fixture_stats()->flows.now == (uint64_t)i + 1);
 	}
 	ck_assert_int_eq(pipe(always), 0);
 	ck_assert_int_eq(write(always[1], "x", 1), 1);
 	flows_before = most_ended = 0;
-	ck_assert_int_eq(watch_start(rig.loop, &w, always[0],
+	ck_assert_int_eq(watch_start(fixture.loop, &w, always[0],
 			     READY_READ | WATCH_LEVEL, on_look),
 	    0);
-	rig.options.udp.timeout_ms = 1;
-	frontend_set_options(rig.frontend, &rig.options);
-	RUN_UNTIL(rig_stats()->flows.now == 0);
-	rig_breathe();
+	fixture.options.udp.timeout_ms = 1;
+	frontend_set_options(fixture.frontend, &fixture.options);
+	RUN_UNTIL(fixture_stats()->flows.now == 0);
+	fixture_breathe();
 	ck_assert_uint_gt(most_ended, 0);
 	ck_assert_uint_le(most_ended, PORTION);
-	watch_stop(rig.loop, &w);
+	watch_stop(fixture.loop, &w);
 	close(always[0]);
 	close(always[1]);
 	for (i = 0; i < MANY; i++)
 		close(clients[i]);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 

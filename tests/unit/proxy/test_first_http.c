@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "proxy/wire/first.h"
-#include "support/spoil.h"
+#include "support/corrupt.h"
 #include "support/suite.h"
 
 static enum first_verdict

@@ -1,5 +1,5 @@
 /* test_first_tls.c: the names in a ClientHello: those of real clients, whole,
- * cut at every byte, split into records, spoiled; and generated ones. */
+ * cut at every byte, split into records, corrupted; and generated ones. */
 #include "config.h"
 
 #include <check.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "proxy/wire/first.h"
-#include "support/spoil.h"
+#include "support/corrupt.h"
 #include "support/suite.h"
 
 /* ---- real ones ---- */

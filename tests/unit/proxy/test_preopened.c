@@ -5,7 +5,7 @@
 #include <check.h>
 #include <unistd.h>
 
-#include "support/rig.h"
+#include "support/fixture.h"
 #include "support/pooladmin.h"
 #include "support/suite.h"
 
@@ -14,33 +14,33 @@ static struct backend second;
 static int
 accepted(void)
 {
-	return atomic_load(&rig.backend.accepted);
+	return atomic_load(&fixture.backend.accepted);
 }
 
 /* Two servers of the same kind and so many pre-opened connections. */
 static void
 begin(backend_fn *serve, const void *arg, unsigned idlers)
 {
-	rig_begin();
-	rig.options.preopened = idlers;
-	backend_start(&second, SPOT_TCP4, serve, arg);
-	rig_add_server(1, &second.at);
-	rig_with(serve, arg);
+	fixture_begin();
+	fixture.options.preopened = idlers;
+	backend_start(&second, ENDPOINT_TCP4, serve, arg);
+	fixture_add_server(1, &second.at);
+	fixture_with(serve, arg);
 }
 
 static void
 end(void)
 {
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 	backend_stop(&second);
 }
 
 static void
 want(unsigned idlers)
 {
-	rig.options.preopened = idlers;
-	frontend_set_options(rig.frontend, &rig.options);
+	fixture.options.preopened = idlers;
+	frontend_set_options(fixture.frontend, &fixture.options);
 }
 
 START_TEST(spread_used_and_replaced)
@@ -48,27 +48,27 @@ START_TEST(spread_used_and_replaced)
 	int fds[4], i;
 
 	begin(backend_echo, NULL, 5);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 5);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 5);
 	RUN_UNTIL(accepted() == 3 && atomic_load(&second.accepted) == 2);
 	for (i = 0; i < 4; i++)
-		fds[i] = rig_talks();
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 5);
+		fds[i] = fixture_talks();
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 5);
 	/* the clients came over those that were there: four were replaced */
 	RUN_UNTIL(accepted() + atomic_load(&second.accepted) == 9);
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections +
-		pool_server(rig.pool, 1)->connections,
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->connections +
+		pool_server(fixture.pool, 1)->connections,
 	    4);
-	ck_assert_uint_eq(rig_stats()->sessions, 4);
+	ck_assert_uint_eq(fixture_stats()->sessions, 4);
 	for (i = 0; i < 4; i++)
 		close(fds[i]);
-	RUN_UNTIL(rig_stats()->sessions == 0);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
 	want(2);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 2);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 2);
 	want(0);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 0);
-	RUN_UNTIL(atomic_load(&rig.backend.open) == 0);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 0);
+	RUN_UNTIL(atomic_load(&fixture.backend.open) == 0);
 	want(3);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 3);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 3);
 	end();
 }
 END_TEST
@@ -86,11 +86,11 @@ START_TEST(greetings_are_kept)
 	int fd;
 
 	begin(greet, NULL, 2);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 2);
-	fd = spot_connect(&rig.front);
-	rig_hears(fd, "welcome");
-	spot_send(fd, "hello", 5);
-	rig_hears(fd, "hello");
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 2);
+	fd = endpoint_connect(&fixture.front);
+	fixture_hears(fd, "welcome");
+	endpoint_send(fd, "hello", 5);
+	fixture_hears(fd, "hello");
 	close(fd);
 	end();
 }
@@ -111,7 +111,7 @@ START_TEST(no_busy_loop)
 	begin(close_at_once, NULL, 4);
 	until = wait_now_ms() + 300;
 	while (wait_now_ms() < until)
-		rig_breathe();
+		fixture_breathe();
 	ck_assert_int_ge(accepted(), 2);
 	ck_assert_int_le(accepted() + atomic_load(&second.accepted), 8);
 	end();
@@ -129,27 +129,31 @@ START_TEST(gone_with_its_health)
 	struct server *s;
 
 	begin(backend_echo, NULL, 4);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
-	s = pool_server(rig.pool, 1);
-	pool_set_admin(rig.pool, s, SERVER_DISABLED);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 4);
+	s = pool_server(fixture.pool, 1);
+	pool_set_admin(fixture.pool, s, SERVER_DISABLED);
 	want(4);
-	RUN_UNTIL(has_none(&second) && frontend_preopened(rig.frontend) == 4);
-	pool_set_admin(rig.pool, s, SERVER_ENABLED);
+	RUN_UNTIL(
+	    has_none(&second) && frontend_preopened(fixture.frontend) == 4);
+	pool_set_admin(fixture.pool, s, SERVER_ENABLED);
 	want(4);
-	RUN_UNTIL(!has_none(&second) && frontend_preopened(rig.frontend) == 4);
+	RUN_UNTIL(
+	    !has_none(&second) && frontend_preopened(fixture.frontend) == 4);
 	/* blacklisted behind its back: the next second finds out */
-	pool_failed(rig.pool, s, "a test", loop_now(rig.loop));
-	RUN_UNTIL(has_none(&second) && frontend_preopened(rig.frontend) == 4);
-	pool_connected(rig.pool, s, loop_now(rig.loop));
+	pool_failed(fixture.pool, s, "a test", loop_now(fixture.loop));
+	RUN_UNTIL(
+	    has_none(&second) && frontend_preopened(fixture.frontend) == 4);
+	pool_connected(fixture.pool, s, loop_now(fixture.loop));
 	RUN_UNTIL(!has_none(&second));
 	/* another address */
-	rig_add_server(1, &rig.backend.at);
+	fixture_add_server(1, &fixture.backend.at);
 	want(4);
-	RUN_UNTIL(has_none(&second) && frontend_preopened(rig.frontend) == 4);
-	pool_remove_server(rig.pool, s);
+	RUN_UNTIL(
+	    has_none(&second) && frontend_preopened(fixture.frontend) == 4);
+	pool_remove_server(fixture.pool, s);
 	want(4);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 4 &&
-	    atomic_load(&rig.backend.open) == 4);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 4 &&
+	    atomic_load(&fixture.backend.open) == 4);
 	end();
 }
 END_TEST
@@ -161,16 +165,16 @@ START_TEST(the_dead_are_found_out)
 	int i;
 
 	begin(backend_echo, NULL, 4);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 4);
 	backend_stop(&second);
-	RUN_UNTIL(pool_server(rig.pool, 1)->blacklisted_until != 0);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
+	RUN_UNTIL(pool_server(fixture.pool, 1)->blacklisted_until != 0);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 4);
 	for (i = 0; i < 4; i++)
-		close(rig_talks());
-	ck_assert_uint_eq(rig_stats()->retries, 0);
-	RUN_UNTIL(rig_stats()->sessions == 0);
-	rig_end();
-	backend_stop(&rig.backend);
+		close(fixture_talks());
+	ck_assert_uint_eq(fixture_stats()->retries, 0);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
+	fixture_end();
+	backend_stop(&fixture.backend);
 }
 END_TEST
 
@@ -178,21 +182,21 @@ END_TEST
  * lost. */
 START_TEST(stale_ones_cost_nobody)
 {
-	struct spot at;
+	struct endpoint at;
 	int i;
 
 	begin(backend_echo, NULL, 6);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 6);
-	at = rig.backend.at;
-	backend_stop(&rig.backend);
-	backend_start_at(&rig.backend, &at, backend_echo, NULL);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 6);
+	at = fixture.backend.at;
+	backend_stop(&fixture.backend);
+	backend_start_at(&fixture.backend, &at, backend_echo, NULL);
 	/* the loop has not seen their ends yet */
 	for (i = 0; i < 6; i++)
-		close(rig_talks());
-	ck_assert_uint_eq(rig_stats()->retries, 0);
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
-	RUN_UNTIL(rig_stats()->sessions == 0);
-	ck_assert_uint_eq(rig_stats()->reasons[REASON_DONE], 6);
+		close(fixture_talks());
+	ck_assert_uint_eq(fixture_stats()->retries, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
+	ck_assert_uint_eq(fixture_stats()->reasons[REASON_DONE], 6);
 	end();
 }
 END_TEST
@@ -204,16 +208,16 @@ START_TEST(back_with_their_server)
 	struct server *s;
 
 	begin(backend_echo, NULL, 4);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
-	o = *pool_options(rig.pool);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 4);
+	o = *pool_options(fixture.pool);
 	o.blacklist_ms = 200;
-	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
-	s = pool_server(rig.pool, 1);
-	pool_failed(rig.pool, s, "a test", loop_now(rig.loop));
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
+	s = pool_server(fixture.pool, 1);
+	pool_failed(fixture.pool, s, "a test", loop_now(fixture.loop));
 	want(4);
 	RUN_UNTIL(has_none(&second));
 	RUN_UNTIL(atomic_load(&second.open) == 2);
-	ck_assert_uint_eq(rig_stats()->accepted, 0);
+	ck_assert_uint_eq(fixture_stats()->accepted, 0);
 	end();
 }
 END_TEST
@@ -227,21 +231,21 @@ START_TEST(a_full_server_keeps_them)
 	struct peer who = { 0 };
 
 	begin(backend_echo, NULL, 4);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
-	s = pool_server(rig.pool, 1);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 4);
+	s = pool_server(fixture.pool, 1);
 	server_spec_init(&spec);
 	spec.name = s->name;
 	spec.addrs = s->addrs;
 	spec.set.hard = 1;
-	s = pool_set_slot(rig.pool, server_slot(1), &spec);
+	s = pool_set_slot(fixture.pool, server_slot(1), &spec);
 	ck_assert_ptr_nonnull(s);
-	pool_opened(rig.pool, s, &who, &attempts, loop_now(rig.loop));
+	pool_opened(fixture.pool, s, &who, &attempts, loop_now(fixture.loop));
 	want(4);
-	ck_assert_uint_eq(frontend_preopened(rig.frontend), 4);
+	ck_assert_uint_eq(frontend_preopened(fixture.frontend), 4);
 	want(1);
-	ck_assert_uint_eq(frontend_preopened(rig.frontend), 1);
+	ck_assert_uint_eq(frontend_preopened(fixture.frontend), 1);
 	RUN_UNTIL(has_none(&second));
-	pool_closed(rig.pool, s, &who, &attempts, 0, 0);
+	pool_closed(fixture.pool, s, &who, &attempts, 0, 0);
 	end();
 }
 END_TEST
@@ -250,21 +254,21 @@ END_TEST
 START_TEST(made_as_the_settings_say)
 {
 	begin(backend_echo, NULL, 2);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 2);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 2);
 	RUN_UNTIL(accepted() == 1);
-	rig.options.keepalive_count++;
+	fixture.options.keepalive_count++;
 	want(2);
-	RUN_UNTIL(accepted() == 2 && frontend_preopened(rig.frontend) == 2);
-	rig.options.source.count = 1;
-	rig.options.source.at[0] = rig_addr(&rig.front);
-	addr_set_port(&rig.options.source.at[0], 0);
+	RUN_UNTIL(accepted() == 2 && frontend_preopened(fixture.frontend) == 2);
+	fixture.options.source.count = 1;
+	fixture.options.source.at[0] = fixture_addr(&fixture.front);
+	addr_set_port(&fixture.options.source.at[0], 0);
 	want(2);
-	RUN_UNTIL(accepted() == 3 && frontend_preopened(rig.frontend) == 2);
-	rig.options.rate_up = 1 << 20;
+	RUN_UNTIL(accepted() == 3 && frontend_preopened(fixture.frontend) == 2);
+	fixture.options.rate_up = 1 << 20;
 	want(2);
-	RUN_UNTIL(accepted() == 4 && frontend_preopened(rig.frontend) == 2);
+	RUN_UNTIL(accepted() == 4 && frontend_preopened(fixture.frontend) == 2);
 	want(2);
-	ck_assert_uint_eq(frontend_preopened(rig.frontend), 2);
+	ck_assert_uint_eq(frontend_preopened(fixture.frontend), 2);
 	end();
 }
 END_TEST
@@ -273,13 +277,13 @@ END_TEST
 START_TEST(datagrams_have_none)
 {
 	begin(backend_echo, NULL, 4);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
-	rig.options.udp.on = true;
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 4);
+	fixture.options.udp.on = true;
 	want(4);
-	ck_assert_uint_eq(frontend_preopened(rig.frontend), 0);
-	rig.options.dns.on = true; /* which may come either way */
+	ck_assert_uint_eq(frontend_preopened(fixture.frontend), 0);
+	fixture.options.dns.on = true; /* which may come either way */
 	want(4);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 4);
 	end();
 }
 END_TEST
@@ -289,53 +293,53 @@ END_TEST
 START_TEST(every_address_is_tried)
 {
 	struct server_spec spec;
-	struct spot dead, gone;
+	struct endpoint dead, gone;
 	struct server *s;
 
-	rig_begin();
-	rig.options.preopened = 2;
-	backend_start(&rig.backend, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&dead, SPOT_TCP4); /* refuses late, */
-	spot_new(&gone, SPOT_UNIX); /* and at once */
+	fixture_begin();
+	fixture.options.preopened = 2;
+	backend_start(&fixture.backend, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&dead, ENDPOINT_TCP4); /* refuses late, */
+	endpoint_new(&gone, ENDPOINT_UNIX); /* and at once */
 	server_spec_init(&spec);
 	spec.name = dead.text;
 	spec.addrs.count = 3;
-	spec.addrs.addr[0] = rig_addr(&dead);
-	spec.addrs.addr[1] = rig_addr(&gone);
-	spec.addrs.addr[2] = rig_addr(&rig.backend.at);
-	s = pool_set_slot(rig.pool, server_slot(0), &spec);
+	spec.addrs.addr[0] = fixture_addr(&dead);
+	spec.addrs.addr[1] = fixture_addr(&gone);
+	spec.addrs.addr[2] = fixture_addr(&fixture.backend.at);
+	s = pool_set_slot(fixture.pool, server_slot(0), &spec);
 	ck_assert_ptr_nonnull(s);
-	rig_front();
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 2);
+	fixture_front();
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 2);
 	ck_assert_uint_eq(s->failures, 0);
 	ck_assert_uint_eq(s->addr_first, 2);
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 }
 END_TEST
 
 /* A Unix server with a full queue is busy, not dead. */
 START_TEST(a_full_queue_is_no_failure)
 {
-	struct spot at;
+	struct endpoint at;
 	int listening, fds[4], i;
 
-	rig_begin();
-	rig.options.preopened = 4;
-	spot_new(&at, SPOT_UNIX);
-	listening = spot_listen(&at, 0);
-	rig_add_server(0, &at);
-	rig_front();
-	RUN_UNTIL(frontend_preopened(rig.frontend) >= 1);
-	ck_assert_uint_lt(frontend_preopened(rig.frontend), 4);
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	fixture_begin();
+	fixture.options.preopened = 4;
+	endpoint_new(&at, ENDPOINT_UNIX);
+	listening = endpoint_listen(&at, 0);
+	fixture_add_server(0, &at);
+	fixture_front();
+	RUN_UNTIL(frontend_preopened(fixture.frontend) >= 1);
+	ck_assert_uint_lt(frontend_preopened(fixture.frontend), 4);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
 	for (i = 0; i < 4; i++) {
-		RUN_UNTIL(rig_tells(listening));
+		RUN_UNTIL(fixture_tells(listening));
 		fds[i] = accept(listening, NULL, NULL);
 		ck_assert_int_ge(fds[i], 0);
 	}
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
-	rig_end();
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 4);
+	fixture_end();
 	for (i = 0; i < 4; i++)
 		close(fds[i]);
 	close(listening);
@@ -346,21 +350,21 @@ END_TEST
  * listener's queue takes one, and the system drops what would be the next. */
 START_TEST(connect_time_set_anew)
 {
-	struct spot at;
+	struct endpoint at;
 	int listening;
 
-	rig_begin();
-	rig.options.preopened = 3;
-	rig.options.connect_timeout_ms = 3600 * 1000;
-	spot_new(&at, SPOT_TCP4);
-	listening = spot_listen(&at, 0);
-	rig_add_server(0, &at);
-	rig_front();
-	RUN_UNTIL(frontend_preopened(rig.frontend) >= 1);
-	rig.options.connect_timeout_ms = 100;
-	frontend_set_options(rig.frontend, &rig.options);
-	RUN_UNTIL(pool_server(rig.pool, 0)->failures > 0);
-	rig_end();
+	fixture_begin();
+	fixture.options.preopened = 3;
+	fixture.options.connect_timeout_ms = 3600 * 1000;
+	endpoint_new(&at, ENDPOINT_TCP4);
+	listening = endpoint_listen(&at, 0);
+	fixture_add_server(0, &at);
+	fixture_front();
+	RUN_UNTIL(frontend_preopened(fixture.frontend) >= 1);
+	fixture.options.connect_timeout_ms = 100;
+	frontend_set_options(fixture.frontend, &fixture.options);
+	RUN_UNTIL(pool_server(fixture.pool, 0)->failures > 0);
+	fixture_end();
 	close(listening);
 }
 END_TEST
@@ -370,33 +374,33 @@ END_TEST
 START_TEST(a_spare_revives_nobody)
 {
 	struct server *s;
-	struct spot at;
+	struct endpoint at;
 	int listening, fds[2], client, i;
 
-	rig_begin();
-	rig.options.preopened = 2;
-	spot_new(&at, SPOT_UNIX);
-	listening = spot_listen(&at, 8);
-	rig_add_server(0, &at);
-	rig_front();
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 2);
+	fixture_begin();
+	fixture.options.preopened = 2;
+	endpoint_new(&at, ENDPOINT_UNIX);
+	listening = endpoint_listen(&at, 8);
+	fixture_add_server(0, &at);
+	fixture_front();
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 2);
 	for (i = 0; i < 2; i++) {
 		fds[i] = accept(listening, NULL, NULL);
 		ck_assert_int_ge(fds[i], 0);
 	}
 	close(listening);
-	client = spot_connect(&rig.front);
-	spot_send(client, "hello", 5);
-	s = pool_server(rig.pool, 0);
-	RUN_UNTIL(rig_holds(fds[0], 5) || rig_holds(fds[1], 5));
+	client = endpoint_connect(&fixture.front);
+	endpoint_send(client, "hello", 5);
+	s = pool_server(fixture.pool, 0);
+	RUN_UNTIL(fixture_holds(fds[0], 5) || fixture_holds(fds[1], 5));
 	RUN_UNTIL(s->failures > 0);
 	ck_assert_uint_ne(s->blacklisted_until, 0);
-	ck_assert_uint_eq(rig_stats()->sessions, 1);
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 0);
+	ck_assert_uint_eq(fixture_stats()->sessions, 1);
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 0);
 	close(client);
 	for (i = 0; i < 2; i++)
 		close(fds[i]);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 

@@ -11,7 +11,7 @@
 #include "proxy/session/session.h"
 #include "proxy/wire/route.h"
 #include "support/backend.h"
-#include "support/rig.h"
+#include "support/fixture.h"
 #include "support/suite.h"
 
 enum { MANY = 20, QUIET_MS = 50 };
@@ -19,19 +19,19 @@ enum { MANY = 20, QUIET_MS = 50 };
 static void
 begin(enum quiet_end which, uint64_t max_age_ms, uint64_t drain_ms)
 {
-	rig_begin();
-	rig.options.end = (struct end_options){ .quiet = which,
+	fixture_begin();
+	fixture.options.end = (struct end_options){ .quiet = which,
 		.quiet_ms = QUIET_MS,
 		.drain_ms = drain_ms,
 		.max_age_ms = max_age_ms };
-	rig_with(backend_echo, NULL);
+	fixture_with(backend_echo, NULL);
 }
 
 static void
 end(void)
 {
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 }
 
 /* Lets the loop run for so long. */
@@ -51,13 +51,13 @@ START_TEST(old_sessions_end)
 
 	begin(QUIET_END_ALL, 1000, 0);
 	for (i = 0; i < MANY; i++)
-		fd[i] = rig_talks();
-	RUN_UNTIL(rig_stats()->reasons[REASON_QUIET_END] > 0);
+		fd[i] = fixture_talks();
+	RUN_UNTIL(fixture_stats()->reasons[REASON_QUIET_END] > 0);
 	ck_assert_int_ge(wait_now_ms() - began, 880);
-	RUN_UNTIL(rig_stats()->sessions == 0);
-	rig_ended(REASON_QUIET_END, MANY);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
+	fixture_ended(REASON_QUIET_END, MANY);
 	for (i = 0; i < MANY; i++) {
-		spot_expect_end(fd[i]);
+		endpoint_expect_end(fd[i]);
 		close(fd[i]);
 	}
 	end();
@@ -72,14 +72,14 @@ START_TEST(old_sessions_are_cut_in_the_end)
 	int fd;
 
 	begin(QUIET_END_NONE, 0, 400);
-	fd = rig_talks();
+	fd = fixture_talks();
 	began = wait_now_ms();
-	rig.options.end.max_age_ms = 300;
-	frontend_set_options(rig.frontend, &rig.options);
-	RUN_UNTIL(rig_stats()->sessions == 0);
+	fixture.options.end.max_age_ms = 300;
+	frontend_set_options(fixture.frontend, &fixture.options);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
 	ck_assert_int_ge(wait_now_ms() - began, 600);
-	rig_ended(REASON_MAX_AGE, 1);
-	spot_expect_reset(fd);
+	fixture_ended(REASON_MAX_AGE, 1);
+	endpoint_expect_reset(fd);
 	close(fd);
 	end();
 }
@@ -90,10 +90,10 @@ START_TEST(without_a_limit_they_wait_for_their_moment)
 	int fd;
 
 	begin(QUIET_END_HTTP, 100, 0);
-	fd = rig_talks();
+	fd = fixture_talks();
 	pass(600);
-	ck_assert_uint_eq(rig_stats()->sessions, 1);
-	ck_assert(!rig_tells(fd));
+	ck_assert_uint_eq(fixture_stats()->sessions, 1);
+	ck_assert(!fixture_tells(fd));
 	close(fd);
 	end();
 }
@@ -106,7 +106,7 @@ rebalance(unsigned percent)
 	struct error e;
 
 	if (sessions_rebalance(
-		frontend_sessions(rig.frontend), percent, &asked, &e) < 0)
+		frontend_sessions(fixture.frontend), percent, &asked, &e) < 0)
 		return -1;
 	return (int)asked;
 }
@@ -120,24 +120,24 @@ START_TEST(rebalancing)
 
 	begin(QUIET_END_ALL, 0, 0);
 	for (i = 0; i < MANY; i++)
-		fd[i] = rig_talks();
-	backend_start(&late, SPOT_TCP4, backend_echo, NULL);
-	rig_add_server(1, &late.at);
+		fd[i] = fixture_talks();
+	backend_start(&late, ENDPOINT_TCP4, backend_echo, NULL);
+	fixture_add_server(1, &late.at);
 	ck_assert_int_eq(rebalance(10), MANY / 10);
-	RUN_UNTIL(rig_stats()->sessions == MANY - MANY / 10);
+	RUN_UNTIL(fixture_stats()->sessions == MANY - MANY / 10);
 	/* of 18 sessions each server's share is 9 */
 	ck_assert_int_eq(rebalance(100), (MANY - MANY / 10) / 2);
-	RUN_UNTIL(rig_stats()->sessions == (MANY - MANY / 10) / 2);
+	RUN_UNTIL(fixture_stats()->sessions == (MANY - MANY / 10) / 2);
 	pass(4 * QUIET_MS);
-	ck_assert_uint_eq(sticky_count(pool_sticky(rig.pool)), 0);
+	ck_assert_uint_eq(sticky_count(pool_sticky(fixture.pool)), 0);
 	for (i = 0; i < MANY; i++)
-		over += rig_tells(fd[i]);
+		over += fixture_tells(fd[i]);
 	ck_assert_uint_eq(
-	    rig_stats()->reasons[REASON_QUIET_END], (unsigned)over);
-	ck_assert_uint_eq(rig_stats()->sessions, (unsigned)(MANY - over));
+	    fixture_stats()->reasons[REASON_QUIET_END], (unsigned)over);
+	ck_assert_uint_eq(fixture_stats()->sessions, (unsigned)(MANY - over));
 	for (i = 0; i < MANY; i++)
 		close(fd[i]);
-	RUN_UNTIL(rig_stats()->sessions == 0);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
 	end();
 	backend_stop(&late);
 }
@@ -155,21 +155,21 @@ START_TEST(rebalancing_within_routes)
 	r->list[0].pattern = strdup("");
 	ck_assert_int_eq(server_set_init(&r->list[0].servers, slots, 1), 0);
 	routes_prepare(r, NULL);
-	frontend_set_routes(rig.frontend, r);
+	frontend_set_routes(fixture.frontend, r);
 	for (i = 0; i < MANY; i++)
-		fd[i] = rig_talks();
-	backend_start(&late, SPOT_TCP4, backend_echo, NULL);
-	rig_add_server(1, &late.at);
+		fd[i] = fixture_talks();
+	backend_start(&late, ENDPOINT_TCP4, backend_echo, NULL);
+	fixture_add_server(1, &late.at);
 	ck_assert_int_ge(rebalance(100), 1);
 	pass(4 * QUIET_MS);
-	ck_assert_uint_eq(rig_stats()->sessions, MANY);
+	ck_assert_uint_eq(fixture_stats()->sessions, MANY);
 	server_set_fini(&r->list[0].servers);
 	ck_assert_int_eq(server_set_init(&r->list[0].servers, slots, 2), 0);
 	ck_assert_int_eq(rebalance(100), MANY / 2);
-	RUN_UNTIL(rig_stats()->sessions == MANY / 2);
+	RUN_UNTIL(fixture_stats()->sessions == MANY / 2);
 	for (i = 0; i < MANY; i++)
 		close(fd[i]);
-	RUN_UNTIL(rig_stats()->sessions == 0);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
 	end();
 	backend_stop(&late);
 }
@@ -185,14 +185,14 @@ START_TEST(no_session_to_ask)
 	int i;
 
 	begin(QUIET_END_ALL, 0, 0);
-	backend_start(&late, SPOT_TCP4, backend_echo, NULL);
-	rig_add_server(1, &late.at);
-	s = pool_server(rig.pool, 0);
+	backend_start(&late, ENDPOINT_TCP4, backend_echo, NULL);
+	fixture_add_server(1, &late.at);
+	s = pool_server(fixture.pool, 0);
 	for (i = 0; i < MANY; i++)
-		pool_opened(rig.pool, s, &who, &attempts, 0);
+		pool_opened(fixture.pool, s, &who, &attempts, 0);
 	ck_assert_int_eq(rebalance(100), 0);
 	for (i = 0; i < MANY; i++)
-		pool_closed(rig.pool, s, &who, &attempts, 0, 0);
+		pool_closed(fixture.pool, s, &who, &attempts, 0, 0);
 	end();
 	backend_stop(&late);
 }

@@ -7,74 +7,76 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support/rig.h"
+#include "support/fixture.h"
 #include "support/suite.h"
 
-static struct spot any;		 /* all of IPv4, the port of rig.front */
-static struct spot second, file; /* another port; a Unix socket */
+static struct endpoint any; /* all of IPv4, the port of fixture.front */
+static struct endpoint second, file; /* another port; a Unix socket */
 
 /* All sessions are over, `n` of them for this reason and none for another. */
 static void
 ended(enum reason why, uint64_t n)
 {
-	RUN_UNTIL(rig_stats()->accepted >= n && rig_stats()->sessions == 0);
-	ck_assert_uint_eq(rig_stats()->accepted, n);
-	ck_assert_uint_eq(rig_stats()->reasons[why], n);
+	RUN_UNTIL(
+	    fixture_stats()->accepted >= n && fixture_stats()->sessions == 0);
+	ck_assert_uint_eq(fixture_stats()->accepted, n);
+	ck_assert_uint_eq(fixture_stats()->reasons[why], n);
 }
 
 static struct frontend_address
-at(const struct spot *s)
+at(const struct endpoint *s)
 {
-	return (struct frontend_address){ .at = rig_addr(s) };
+	return (struct frontend_address){ .at = fixture_addr(s) };
 }
 
 /* Moves to these places, up to the first NULL. */
 static int
-move_to(const struct spot *a, const struct spot *b, const struct spot *c)
+move_to(const struct endpoint *a, const struct endpoint *b,
+    const struct endpoint *c)
 {
-	const struct spot *const spots[] = { a, b, c };
+	const struct endpoint *const endpoints[] = { a, b, c };
 	struct frontend_address list[3];
 	unsigned n = 0;
 
-	while (n < 3 && spots[n] != NULL) {
-		list[n] = at(spots[n]);
+	while (n < 3 && endpoints[n] != NULL) {
+		list[n] = at(endpoints[n]);
 		n++;
 	}
-	rig.e.text[0] = '\0';
-	return frontend_relisten(rig.frontend, list, n, &rig.e);
+	fixture.e.text[0] = '\0';
+	return frontend_relisten(fixture.frontend, list, n, &fixture.e);
 }
 
 static void
 begin_moves(void)
 {
-	rig_begin();
-	spot_at_host(&any, &rig.front, "0.0.0.0");
-	spot_new(&second, SPOT_TCP4);
-	spot_new(&file, SPOT_UNIX);
-	rig_with(backend_echo, NULL);
+	fixture_begin();
+	endpoint_at_host(&any, &fixture.front, "0.0.0.0");
+	endpoint_new(&second, ENDPOINT_TCP4);
+	endpoint_new(&file, ENDPOINT_UNIX);
+	fixture_with(backend_echo, NULL);
 }
 
 static void
 end_moves(void)
 {
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 }
 
 static void
-greet(const struct spot *s)
+greet(const struct endpoint *s)
 {
-	int fd = spot_connect(s);
+	int fd = endpoint_connect(s);
 
-	spot_send(fd, "hello", 5);
-	rig_hears(fd, "hello");
+	endpoint_send(fd, "hello", 5);
+	fixture_hears(fd, "hello");
 	close(fd);
 }
 
 static bool
-refuses(const struct spot *s)
+refuses(const struct endpoint *s)
 {
-	int fd = spot_try_connect(s);
+	int fd = endpoint_try_connect(s);
 
 	if (fd >= 0)
 		close(fd);
@@ -86,27 +88,29 @@ START_TEST(moved)
 	int inside;
 
 	begin_moves();
-	inside = rig_talks();
-	ck_assert_msg(move_to(&second, &file, NULL) == 0, "%s", rig.e.text);
-	ck_assert(refuses(&rig.front));
+	inside = fixture_talks();
+	ck_assert_msg(move_to(&second, &file, NULL) == 0, "%s", fixture.e.text);
+	ck_assert(refuses(&fixture.front));
 	greet(&second);
 	greet(&file);
 	/* one goes, one stays, one comes; twice named is once meant */
-	ck_assert_msg(
-	    move_to(&file, &rig.front, &rig.front) == 0, "%s", rig.e.text);
+	ck_assert_msg(move_to(&file, &fixture.front, &fixture.front) == 0, "%s",
+	    fixture.e.text);
 	ck_assert(refuses(&second));
 	greet(&file);
-	greet(&rig.front);
-	ck_assert_msg(move_to(&rig.front, NULL, NULL) == 0, "%s", rig.e.text);
+	greet(&fixture.front);
+	ck_assert_msg(
+	    move_to(&fixture.front, NULL, NULL) == 0, "%s", fixture.e.text);
 	ck_assert_int_eq(access(file.text, F_OK), -1);
 	/* those inside noticed nothing */
-	spot_send(inside, "still", 5);
-	rig_hears(inside, "still");
+	endpoint_send(inside, "still", 5);
+	fixture_hears(inside, "still");
 	close(inside);
 	ended(REASON_DONE, 5);
 	/* and nowhere at all */
-	ck_assert_int_eq(frontend_relisten(rig.frontend, NULL, 0, &rig.e), 0);
-	ck_assert(refuses(&rig.front));
+	ck_assert_int_eq(
+	    frontend_relisten(fixture.frontend, NULL, 0, &fixture.e), 0);
+	ck_assert(refuses(&fixture.front));
 	end_moves();
 }
 END_TEST
@@ -116,22 +120,23 @@ START_TEST(moved_before_the_start)
 {
 	int fd;
 
-	rig_begin();
-	spot_new(&second, SPOT_TCP4);
-	backend_start(&rig.backend, SPOT_TCP4, backend_echo, NULL);
-	rig_add_server(0, &rig.backend.at);
-	rig.frontend = frontend_new(rig.loop, rig.pool, &rig.options, &rig.e);
-	ck_assert_ptr_nonnull(rig.frontend);
-	ck_assert_int_eq(move_to(&rig.front, &second, NULL), 0);
-	fd = spot_connect(&second);
-	rig_breathe();
+	fixture_begin();
+	endpoint_new(&second, ENDPOINT_TCP4);
+	backend_start(&fixture.backend, ENDPOINT_TCP4, backend_echo, NULL);
+	fixture_add_server(0, &fixture.backend.at);
+	fixture.frontend = frontend_new(
+	    fixture.loop, fixture.pool, &fixture.options, &fixture.e);
+	ck_assert_ptr_nonnull(fixture.frontend);
+	ck_assert_int_eq(move_to(&fixture.front, &second, NULL), 0);
+	fd = endpoint_connect(&second);
+	fixture_breathe();
 	ck_assert_int_eq(move_to(&second, NULL, NULL), 0);
-	rig_breathe();
-	ck_assert_uint_eq(rig_stats()->accepted, 0);
-	ck_assert(refuses(&rig.front));
-	ck_assert_int_eq(frontend_start(rig.frontend), 0);
-	spot_send(fd, "late", 4);
-	rig_hears(fd, "late");
+	fixture_breathe();
+	ck_assert_uint_eq(fixture_stats()->accepted, 0);
+	ck_assert(refuses(&fixture.front));
+	ck_assert_int_eq(frontend_start(fixture.frontend), 0);
+	endpoint_send(fd, "late", 4);
+	fixture_hears(fd, "late");
 	close(fd);
 	ended(REASON_DONE, 1);
 	end_moves();
@@ -144,12 +149,12 @@ START_TEST(stays_open)
 	int fd;
 
 	begin_moves();
-	ck_assert_int_eq(move_to(&rig.front, &second, NULL), 0);
-	fd = spot_connect(&rig.front);
-	ck_assert_int_eq(move_to(&rig.front, NULL, NULL), 0);
-	ck_assert_uint_eq(rig_stats()->accepted, 0);
-	spot_send(fd, "hello", 5);
-	rig_hears(fd, "hello");
+	ck_assert_int_eq(move_to(&fixture.front, &second, NULL), 0);
+	fd = endpoint_connect(&fixture.front);
+	ck_assert_int_eq(move_to(&fixture.front, NULL, NULL), 0);
+	ck_assert_uint_eq(fixture_stats()->accepted, 0);
+	endpoint_send(fd, "hello", 5);
+	fixture_hears(fd, "hello");
 	close(fd);
 	ended(REASON_DONE, 1);
 	end_moves();
@@ -159,25 +164,26 @@ END_TEST
 /* The wildcard and one address of the same port, both ways. */
 START_TEST(in_the_way)
 {
-	struct spot other;
+	struct endpoint other;
 
 	begin_moves();
-	spot_at_host(&other, &rig.front, "127.0.0.2");
-	ck_assert_msg(move_to(&any, NULL, NULL) == 0, "%s", rig.e.text);
+	endpoint_at_host(&other, &fixture.front, "127.0.0.2");
+	ck_assert_msg(move_to(&any, NULL, NULL) == 0, "%s", fixture.e.text);
 	greet(&other);
 	ck_assert_msg(
-	    move_to(&rig.front, &second, NULL) == 0, "%s", rig.e.text);
+	    move_to(&fixture.front, &second, NULL) == 0, "%s", fixture.e.text);
 	ck_assert(refuses(&other));
-	greet(&rig.front);
+	greet(&fixture.front);
 	/* two stand in the way of one */
-	ck_assert_msg(move_to(&rig.front, &other, NULL) == 0, "%s", rig.e.text);
+	ck_assert_msg(
+	    move_to(&fixture.front, &other, NULL) == 0, "%s", fixture.e.text);
 	greet(&other);
-	ck_assert_msg(move_to(&any, NULL, NULL) == 0, "%s", rig.e.text);
+	ck_assert_msg(move_to(&any, NULL, NULL) == 0, "%s", fixture.e.text);
 	greet(&other);
-	greet(&rig.front);
+	greet(&fixture.front);
 	/* one that stays is no reason to close anything */
-	ck_assert_int_eq(move_to(&any, &rig.front, NULL), -1);
-	ck_assert_ptr_nonnull(strstr(rig.e.text, rig.front.text));
+	ck_assert_int_eq(move_to(&any, &fixture.front, NULL), -1);
+	ck_assert_ptr_nonnull(strstr(fixture.e.text, fixture.front.text));
 	greet(&other);
 	ended(REASON_DONE, 6);
 	end_moves();
@@ -188,29 +194,29 @@ END_TEST
  * had to be closed first. */
 START_TEST(nothing_changes_on_failure)
 {
-	struct spot other, taken, far;
+	struct endpoint other, taken, far;
 	int fd;
 
 	begin_moves();
-	spot_at_host(&other, &rig.front, "127.0.0.2");
-	spot_at_host(&far, &rig.front, "192.0.2.1");
-	spot_new(&taken, SPOT_TCP4);
-	fd = spot_listen(&taken, 1);
+	endpoint_at_host(&other, &fixture.front, "127.0.0.2");
+	endpoint_at_host(&far, &fixture.front, "192.0.2.1");
+	endpoint_new(&taken, ENDPOINT_TCP4);
+	fd = endpoint_listen(&taken, 1);
 	ck_assert_int_eq(move_to(&any, &file, NULL), 0);
-	ck_assert_int_eq(move_to(&rig.front, &second, &taken), -1);
-	ck_assert_ptr_nonnull(strstr(rig.e.text, taken.text));
-	ck_assert_ptr_nonnull(strstr(rig.e.text, "in use"));
+	ck_assert_int_eq(move_to(&fixture.front, &second, &taken), -1);
+	ck_assert_ptr_nonnull(strstr(fixture.e.text, taken.text));
+	ck_assert_ptr_nonnull(strstr(fixture.e.text, "in use"));
 	ck_assert(refuses(&second));
 	greet(&other);
-	greet(&rig.front);
+	greet(&fixture.front);
 	greet(&file);
 	/* not this machine's: closing the old one would not help */
 	ck_assert_int_eq(move_to(&far, NULL, NULL), -1);
-	ck_assert_ptr_nonnull(strstr(rig.e.text, far.text));
+	ck_assert_ptr_nonnull(strstr(fixture.e.text, far.text));
 	greet(&other);
 	ended(REASON_DONE, 4);
 	ck_assert_int_eq(move_to(&second, NULL, NULL), 0);
-	ck_assert(refuses(&rig.front));
+	ck_assert(refuses(&fixture.front));
 	greet(&second);
 	close(fd);
 	end_moves();
@@ -221,23 +227,23 @@ END_TEST
  * closed, which is opened again. */
 START_TEST(closed_and_opened_again)
 {
-	struct spot other, third;
+	struct endpoint other, third;
 	int fd;
 
 	begin_moves();
-	spot_at_host(&other, &rig.front, "127.0.0.2");
-	spot_at_host(&third, &rig.front, "127.0.0.3");
-	fd = spot_listen(&other, 1);
-	ck_assert_int_eq(move_to(&rig.front, &third, NULL), 0);
+	endpoint_at_host(&other, &fixture.front, "127.0.0.2");
+	endpoint_at_host(&third, &fixture.front, "127.0.0.3");
+	fd = endpoint_listen(&other, 1);
+	ck_assert_int_eq(move_to(&fixture.front, &third, NULL), 0);
 	ck_assert_int_eq(move_to(&any, &second, NULL), -1);
-	ck_assert_ptr_nonnull(strstr(rig.e.text, any.text));
-	ck_assert_ptr_nonnull(strstr(rig.e.text, "in use"));
-	greet(&rig.front);
+	ck_assert_ptr_nonnull(strstr(fixture.e.text, any.text));
+	ck_assert_ptr_nonnull(strstr(fixture.e.text, "in use"));
+	greet(&fixture.front);
 	greet(&third);
 	ck_assert(refuses(&second));
 	ended(REASON_DONE, 2);
 	close(fd);
-	ck_assert_msg(move_to(&any, &second, NULL) == 0, "%s", rig.e.text);
+	ck_assert_msg(move_to(&any, &second, NULL) == 0, "%s", fixture.e.text);
 	greet(&other);
 	greet(&second);
 	end_moves();
@@ -254,14 +260,14 @@ START_TEST(nobody_is_lost)
 	if (_i == 1)
 		ck_assert_int_eq(move_to(&any, NULL, NULL), 0);
 	for (i = 0; i < 20; i++) {
-		fds[i] = spot_connect(&rig.front);
-		spot_send(fds[i], "hello", 5);
+		fds[i] = endpoint_connect(&fixture.front);
+		endpoint_send(fds[i], "hello", 5);
 	}
 	ck_assert_int_eq(
-	    move_to(_i == 0 ? &second : &rig.front, NULL, NULL), 0);
-	ck_assert_uint_eq(rig_stats()->accepted, 20);
+	    move_to(_i == 0 ? &second : &fixture.front, NULL, NULL), 0);
+	ck_assert_uint_eq(fixture_stats()->accepted, 20);
 	for (i = 0; i < 20; i++) {
-		rig_hears(fds[i], "hello");
+		fixture_hears(fds[i], "hello");
 		close(fds[i]);
 	}
 	ended(REASON_DONE, 20);
@@ -275,32 +281,32 @@ START_TEST(nobody_is_lost_when_full)
 {
 	int fds[4], i, late;
 
-	rig_begin();
-	spot_new(&second, SPOT_TCP4);
-	rig.options.sessions_max = 2;
-	rig_with(backend_echo, NULL);
-	fds[0] = rig_talks();
+	fixture_begin();
+	endpoint_new(&second, ENDPOINT_TCP4);
+	fixture.options.sessions_max = 2;
+	fixture_with(backend_echo, NULL);
+	fds[0] = fixture_talks();
 	if (_i == 1)
-		fds[1] = rig_talks();
+		fds[1] = fixture_talks();
 	/* reached before, or by those who wait */
 	for (i = _i == 1 ? 2 : 1; i < 4; i++)
-		fds[i] = spot_connect(&rig.front);
+		fds[i] = endpoint_connect(&fixture.front);
 	ck_assert_int_eq(move_to(&second, NULL, NULL), 0);
-	ck_assert_uint_eq(rig_stats()->sessions, 4);
-	late = spot_connect(&second);
-	spot_send(late, "late", 4);
+	ck_assert_uint_eq(fixture_stats()->sessions, 4);
+	late = endpoint_connect(&second);
+	endpoint_send(late, "late", 4);
 	for (i = 0; i < 4; i++) {
-		spot_send(fds[i], "again", 5);
-		rig_hears(fds[i], "again");
+		endpoint_send(fds[i], "again", 5);
+		fixture_hears(fds[i], "again");
 	}
-	ck_assert_uint_eq(rig_stats()->accepted, 4);
+	ck_assert_uint_eq(fixture_stats()->accepted, 4);
 	close(fds[0]);
 	close(fds[1]);
-	RUN_UNTIL(rig_stats()->sessions == 2);
-	rig_breathe();
-	ck_assert_uint_eq(rig_stats()->accepted, 4);
+	RUN_UNTIL(fixture_stats()->sessions == 2);
+	fixture_breathe();
+	ck_assert_uint_eq(fixture_stats()->accepted, 4);
 	close(fds[2]);
-	rig_hears(late, "late");
+	fixture_hears(late, "late");
 	close(fds[3]);
 	close(late);
 	ended(REASON_DONE, 5);
@@ -314,27 +320,27 @@ START_TEST(full_meanwhile)
 {
 	int inside, waiting, late[2], i;
 
-	rig_begin();
-	spot_new(&second, SPOT_TCP4);
-	spot_new(&file, SPOT_UNIX);
-	rig.options.sessions_max = 2;
-	rig_with(backend_echo, NULL);
-	ck_assert_int_eq(move_to(&rig.front, &second, NULL), 0);
-	inside = rig_talks();
-	waiting = spot_connect(&rig.front);
+	fixture_begin();
+	endpoint_new(&second, ENDPOINT_TCP4);
+	endpoint_new(&file, ENDPOINT_UNIX);
+	fixture.options.sessions_max = 2;
+	fixture_with(backend_echo, NULL);
+	ck_assert_int_eq(move_to(&fixture.front, &second, NULL), 0);
+	inside = fixture_talks();
+	waiting = endpoint_connect(&fixture.front);
 	ck_assert_int_eq(move_to(&second, &file, NULL), 0);
-	ck_assert_uint_eq(rig_stats()->sessions, 2);
-	late[0] = spot_connect(&second);
-	late[1] = spot_connect(&file);
-	spot_send(waiting, "hello", 5);
-	rig_hears(waiting, "hello");
-	rig_breathe();
-	ck_assert_uint_eq(rig_stats()->accepted, 2);
+	ck_assert_uint_eq(fixture_stats()->sessions, 2);
+	late[0] = endpoint_connect(&second);
+	late[1] = endpoint_connect(&file);
+	endpoint_send(waiting, "hello", 5);
+	fixture_hears(waiting, "hello");
+	fixture_breathe();
+	ck_assert_uint_eq(fixture_stats()->accepted, 2);
 	close(inside);
 	close(waiting);
 	for (i = 0; i < 2; i++) {
-		spot_send(late[i], "late", 4);
-		rig_hears(late[i], "late");
+		endpoint_send(late[i], "late", 4);
+		fixture_hears(late[i], "late");
 		close(late[i]);
 	}
 	ended(REASON_DONE, 4);
@@ -349,7 +355,7 @@ on_order(struct watch *w, unsigned ready)
 {
 	(void)ready;
 	moved_in_callback += move_to(&second, NULL, NULL) == 0;
-	watch_stop(rig.loop, w);
+	watch_stop(fixture.loop, w);
 }
 
 /* Another watch's callback closes the listener that a client has just come to,
@@ -364,13 +370,13 @@ START_TEST(in_a_callback)
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, order), 0);
 	watch_init(&w);
 	ck_assert_int_eq(
-	    watch_start(rig.loop, &w, order[0], READY_READ, on_order), 0);
-	spot_send(order[1], "x", 1);
-	fd = spot_connect(&rig.front);
-	spot_send(fd, "hello", 5);
-	rig_hears(fd, "hello");
+	    watch_start(fixture.loop, &w, order[0], READY_READ, on_order), 0);
+	endpoint_send(order[1], "x", 1);
+	fd = endpoint_connect(&fixture.front);
+	endpoint_send(fd, "hello", 5);
+	fixture_hears(fd, "hello");
 	RUN_UNTIL(moved_in_callback == 1);
-	ck_assert(refuses(&rig.front));
+	ck_assert(refuses(&fixture.front));
 	greet(&second);
 	close(fd);
 	ended(REASON_DONE, 2);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "proxy/log/requestlog.h"
-#include "support/rig.h"
+#include "support/fixture.h"
 #include "support/suite.h"
 
 static struct requestlog *open_log;
@@ -18,20 +18,20 @@ static struct requestlog *open_log;
 static void
 begin(const char *path)
 {
-	rig_begin();
-	rig_with(backend_echo, NULL);
-	open_log = requestlog_open_file(rig.loop, path, &rig.e);
-	ck_assert_msg(open_log != NULL, "%s", rig.e.text);
-	frontend_set_requestlog(rig.frontend, open_log);
+	fixture_begin();
+	fixture_with(backend_echo, NULL);
+	open_log = requestlog_open_file(fixture.loop, path, &fixture.e);
+	ck_assert_msg(open_log != NULL, "%s", fixture.e.text);
+	frontend_set_requestlog(fixture.frontend, open_log);
 }
 
 static void
 end(void)
 {
-	frontend_set_requestlog(rig.frontend, NULL);
+	frontend_set_requestlog(fixture.frontend, NULL);
 	requestlog_close(open_log);
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 }
 
 /* Says it and waits for the echo, so that it is one read of pen. */
@@ -42,9 +42,9 @@ says(int fd, const char *what)
 	size_t n = strlen(what);
 
 	ck_assert_uint_lt(n, sizeof(bytes));
-	spot_send(fd, what, n);
-	RUN_UNTIL(rig_holds(fd, (int)n));
-	spot_recv(fd, bytes, n);
+	endpoint_send(fd, what, n);
+	RUN_UNTIL(fixture_holds(fd, (int)n));
+	endpoint_recv(fd, bytes, n);
 }
 
 /* What follows the n-th line's time; lines are CLIENT EPOCH SERVER REST. */
@@ -76,13 +76,13 @@ START_TEST(lines)
 	begin(path);
 	memset(long_line, 'a', sizeof(long_line));
 	long_line[sizeof(long_line) - 1] = '\0';
-	fd = spot_connect(&rig.front);
+	fd = endpoint_connect(&fixture.front);
 	says(fd, "GET /one HTTP/1.1\r\nHost: x\r\n\r\n");
 	says(fd, "GET /two HTTP/1.1\r\nHost: x\r\n\r\n");
 	says(fd, "\001bad\033[31m\177\ttab\303\274\302\233\377");
 	says(fd, long_line);
 	close(fd);
-	fd = spot_connect(&rig.front);
+	fd = endpoint_connect(&fixture.front);
 	says(fd, "another client");
 	close(fd);
 	RUN_UNTIL(file_has(path, "another client")); /* a second at most */
@@ -103,16 +103,16 @@ START_TEST(one_line_a_request)
 	const char *path = scratch("one.log");
 	int fd;
 
-	rig_begin();
-	rig_with(backend_hang, NULL);
-	open_log = requestlog_open_file(rig.loop, path, &rig.e);
-	frontend_set_requestlog(rig.frontend, open_log);
-	fd = spot_connect(&rig.front);
-	spot_send(fd, "first\n", 6);
-	RUN_UNTIL(pool_server(rig.pool, 0)->connections == 1);
-	rig_breathe();
-	spot_send(fd, "more\n", 5);
-	rig_breathe();
+	fixture_begin();
+	fixture_with(backend_hang, NULL);
+	open_log = requestlog_open_file(fixture.loop, path, &fixture.e);
+	frontend_set_requestlog(fixture.frontend, open_log);
+	fd = endpoint_connect(&fixture.front);
+	endpoint_send(fd, "first\n", 6);
+	RUN_UNTIL(pool_server(fixture.pool, 0)->connections == 1);
+	fixture_breathe();
+	endpoint_send(fd, "more\n", 5);
+	fixture_breathe();
 	RUN_UNTIL(file_has(path, "first"));
 	ck_assert_str_eq(line(path, 1), "");
 	close(fd);
@@ -126,23 +126,23 @@ START_TEST(moved_away)
 	int fd;
 
 	begin(path);
-	fd = spot_connect(&rig.front);
+	fd = endpoint_connect(&fixture.front);
 	says(fd, "before");
 	ck_assert_int_eq(rename(path, scratch("old")), 0);
-	ck_assert_int_eq(requestlog_reopen(open_log, &rig.e), 0);
+	ck_assert_int_eq(requestlog_reopen(open_log, &fixture.e), 0);
 	says(fd, "after");
 	close(fd);
 	RUN_UNTIL(file_has(path, "after"));
 	ck_assert_str_eq(line(scratch("old"), 0), "before");
 	ck_assert_str_eq(line(path, 0), "after");
 	end();
-	rig_begin();
-	ck_assert_ptr_null(
-	    requestlog_open_file(rig.loop, scratch("no/such/file"), &rig.e));
-	ck_assert_str_eq(rig.e.text, "No such file or directory");
-	spot_new(&rig.backend.at, SPOT_TCP4);
-	rig_front();
-	rig_end();
+	fixture_begin();
+	ck_assert_ptr_null(requestlog_open_file(
+	    fixture.loop, scratch("no/such/file"), &fixture.e));
+	ck_assert_str_eq(fixture.e.text, "No such file or directory");
+	endpoint_new(&fixture.backend.at, ENDPOINT_TCP4);
+	fixture_front();
+	fixture_end();
 }
 END_TEST
 
@@ -152,7 +152,7 @@ START_TEST(no_room)
 	int fd;
 
 	begin("/dev/full");
-	fd = spot_connect(&rig.front);
+	fd = endpoint_connect(&fixture.front);
 	says(fd, "lost");
 	RUN_UNTIL(requestlog_lost(open_log) == 1);
 	says(fd, "still served");
@@ -174,7 +174,7 @@ collector(struct addr *at)
 	}
 	ck_assert_int_eq(bind(fd, &at->u.sa, at->len), 0);
 	ck_assert_int_eq(getsockname(fd, &at->u.sa, &at->len), 0);
-	spot_set_deadline(fd, 10000);
+	endpoint_set_deadline(fd, 10000);
 	return fd;
 }
 
@@ -184,12 +184,12 @@ START_TEST(datagrams)
 	int sink = collector(&to), fd;
 	char got[256] = "";
 
-	rig_begin();
-	rig_with(backend_echo, NULL);
-	open_log = requestlog_open_udp(rig.loop, &to, &rig.e);
+	fixture_begin();
+	fixture_with(backend_echo, NULL);
+	open_log = requestlog_open_udp(fixture.loop, &to, &fixture.e);
 	ck_assert_ptr_nonnull(open_log);
-	frontend_set_requestlog(rig.frontend, open_log);
-	fd = spot_connect(&rig.front);
+	frontend_set_requestlog(fixture.frontend, open_log);
+	fd = endpoint_connect(&fixture.front);
 	says(fd, "GET / HTTP/1.0\r\n\r\n");
 	ck_assert_int_gt(recv(sink, got, sizeof(got) - 1, 0), 0);
 	ck_assert_str_eq(got, "+ 127.0.0.1 127.0.0.1 GET / HTTP/1.0\n");
@@ -208,10 +208,10 @@ START_TEST(collector_comes_back)
 	char got[256] = "";
 	int fd = collector(&to);
 
-	rig_begin();
-	rig_front();
-	r = requestlog_open_udp(rig.loop, &to, &rig.e);
-	ck_assert_msg(r != NULL, "%s", rig.e.text);
+	fixture_begin();
+	fixture_front();
+	r = requestlog_open_udp(fixture.loop, &to, &fixture.e);
+	ck_assert_msg(r != NULL, "%s", fixture.e.text);
 	close(fd);
 	requestlog_line(r, &who, NULL, "lost", 4);
 	fd = collector(&to);
@@ -221,7 +221,7 @@ START_TEST(collector_comes_back)
 	ck_assert_uint_eq(requestlog_lost(r), 1);
 	requestlog_close(r);
 	close(fd);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -230,23 +230,23 @@ END_TEST
 START_TEST(the_next_server)
 {
 	const char *path = scratch("log");
-	struct spot refusing;
-	struct spot port;
+	struct endpoint refusing;
+	struct endpoint port;
 	int fd;
 
-	rig_begin();
-	spot_new(&port, SPOT_TCP4);
-	spot_at_host(&refusing, &port, "127.0.0.2");
-	rig_add_server(0, &refusing);
-	backend_start(&rig.backend, SPOT_TCP4, backend_echo, NULL);
-	rig_add_server(1, &rig.backend.at);
-	rig_front();
-	open_log = requestlog_open_file(rig.loop, path, &rig.e);
-	ck_assert_msg(open_log != NULL, "%s", rig.e.text);
-	frontend_set_requestlog(rig.frontend, open_log);
-	fd = spot_connect(&rig.front);
+	fixture_begin();
+	endpoint_new(&port, ENDPOINT_TCP4);
+	endpoint_at_host(&refusing, &port, "127.0.0.2");
+	fixture_add_server(0, &refusing);
+	backend_start(&fixture.backend, ENDPOINT_TCP4, backend_echo, NULL);
+	fixture_add_server(1, &fixture.backend.at);
+	fixture_front();
+	open_log = requestlog_open_file(fixture.loop, path, &fixture.e);
+	ck_assert_msg(open_log != NULL, "%s", fixture.e.text);
+	frontend_set_requestlog(fixture.frontend, open_log);
+	fd = endpoint_connect(&fixture.front);
 	says(fd, "request");
-	ck_assert_uint_eq(rig_stats()->retries, 1);
+	ck_assert_uint_eq(fixture_stats()->retries, 1);
 	RUN_UNTIL(file_has(path, "request"));
 	ck_assert_str_eq(line(path, 0), "request"); /* of 127.0.0.1 */
 	ck_assert_str_eq(line(path, 1), "");
@@ -261,13 +261,13 @@ START_TEST(comes_late)
 	const char *path = scratch("late.log");
 	int fd;
 
-	rig_begin();
-	rig_with(backend_echo, NULL);
-	fd = rig_talks();
-	open_log = requestlog_open_file(rig.loop, path, &rig.e);
-	ck_assert_msg(open_log != NULL, "%s", rig.e.text);
-	frontend_set_requestlog(rig.frontend, open_log);
-	rig_breathe();
+	fixture_begin();
+	fixture_with(backend_echo, NULL);
+	fd = fixture_talks();
+	open_log = requestlog_open_file(fixture.loop, path, &fixture.e);
+	ck_assert_msg(open_log != NULL, "%s", fixture.e.text);
+	frontend_set_requestlog(fixture.frontend, open_log);
+	fixture_breathe();
 	says(fd, "GET /late HTTP/1.0\r\n\r\n");
 	close(fd);
 	end();

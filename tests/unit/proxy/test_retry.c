@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "support/backend.h"
-#include "support/rig.h"
+#include "support/fixture.h"
 #include "support/suite.h"
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -98,41 +98,41 @@ resets_later(struct backend *b, int fd)
 static backend_fn *const losers[] = { resets, ends, backend_reset };
 enum { LOSERS = sizeof(losers) / sizeof(losers[0]) };
 
-/* ---- the rig ---- */
+/* ---- the fixture ---- */
 
 static void
 set_pool(bool sticky, bool stubborn)
 {
-	struct pool_options o = *pool_options(rig.pool);
+	struct pool_options o = *pool_options(fixture.pool);
 
 	o.sticky = sticky;
 	o.stubborn = stubborn;
-	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
 }
 
 static void
-begin_at(enum spot_kind kind, backend_fn *first, backend_fn *second,
+begin_at(enum endpoint_kind kind, backend_fn *first, backend_fn *second,
     backend_fn *third)
 {
 	backend_fn *serve[] = { first, second, third };
 	unsigned i;
 
-	rig_begin();
+	fixture_begin();
 	set_pool(false, false);
 	for (i = 0; i < SERVERS; i++) {
 		memset(&back[i], 0, sizeof(back[i]));
 		if (serve[i] == NULL)
 			continue;
 		backend_start(&back[i], kind, serve[i], NULL);
-		rig_add_server(i, &back[i].at);
+		fixture_add_server(i, &back[i].at);
 	}
-	rig_front();
+	fixture_front();
 }
 
 static void
 begin(backend_fn *first, backend_fn *second, backend_fn *third)
 {
-	begin_at(SPOT_TCP4, first, second, third);
+	begin_at(ENDPOINT_TCP4, first, second, third);
 }
 
 static void
@@ -140,7 +140,7 @@ end(void)
 {
 	int i;
 
-	rig_end();
+	fixture_end();
 	for (i = 0; i < SERVERS; i++)
 		if (back[i].serve != NULL)
 			backend_stop(&back[i]);
@@ -149,17 +149,17 @@ end(void)
 static int
 asks(const char *what)
 {
-	int fd = spot_connect(&rig.front);
+	int fd = endpoint_connect(&fixture.front);
 
-	spot_send(fd, what, strlen(what));
+	endpoint_send(fd, what, strlen(what));
 	return fd;
 }
 
 static void
 set_retries(unsigned n)
 {
-	rig.options.retry_requests = n;
-	frontend_set_options(rig.frontend, &rig.options);
+	fixture.options.retry_requests = n;
+	frontend_set_options(fixture.frontend, &fixture.options);
 }
 
 /* Not a byte comes, but the session ends. */
@@ -168,10 +168,10 @@ is_lost(int fd)
 {
 	char byte;
 
-	RUN_UNTIL(rig_tells(fd));
+	RUN_UNTIL(fixture_tells(fd));
 	ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
 	close(fd);
-	RUN_UNTIL(rig_stats()->sessions == 0);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
 }
 
 static int
@@ -184,26 +184,25 @@ accepted(int server)
 
 START_TEST(lost_request_goes_elsewhere)
 {
-	enum spot_kind kind = _i < LOSERS ? SPOT_TCP4 : SPOT_UNIX;
+	enum endpoint_kind kind = _i < LOSERS ? ENDPOINT_TCP4 : ENDPOINT_UNIX;
 	int fd;
 
 	begin_at(kind, losers[_i % LOSERS], answers, NULL);
 	fd = asks(GET);
-	rig_hears(fd, ANSWER);
-	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
-	ck_assert_uint_eq(rig_stats()->retries, 1);
+	fixture_hears(fd, ANSWER);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
+	ck_assert_uint_eq(fixture_stats()->retries, 1);
 	ck_assert_int_eq(accepted(0), 1);
 	ck_assert_int_eq(back[1].received, (long long)strlen(GET));
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections, 0);
-	ck_assert_uint_eq(pool_server(rig.pool, 1)->connections, 1);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->connections, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 1)->connections, 1);
 	/* the connection stays, and its next request goes there */
-	spot_send(fd, GET, strlen(GET));
-	rig_hears(fd, ANSWER);
+	endpoint_send(fd, GET, strlen(GET));
+	fixture_hears(fd, ANSWER);
 	close(fd);
-	RUN_UNTIL(rig_stats()->sessions == 0);
-	ck_assert_uint_eq(rig_stats()->down, 2 * strlen(ANSWER));
-	ck_assert_uint_eq(
-	    pool_server(rig.pool, 1)->sent, 2 * strlen(GET));
+	RUN_UNTIL(fixture_stats()->sessions == 0);
+	ck_assert_uint_eq(fixture_stats()->down, 2 * strlen(ANSWER));
+	ck_assert_uint_eq(pool_server(fixture.pool, 1)->sent, 2 * strlen(GET));
 	end();
 }
 END_TEST
@@ -216,16 +215,16 @@ START_TEST(asked_when_the_server_had_gone)
 
 	atomic_store(&go, false);
 	begin(resets_later, answers, NULL);
-	fd = spot_connect(&rig.front);
+	fd = endpoint_connect(&fixture.front);
 	RUN_UNTIL(accepted(0) == 1);
 	if (_i == 0)
-		spot_send(fd, GET, strlen(GET));
+		endpoint_send(fd, GET, strlen(GET));
 	atomic_store(&go, true);
 	WAIT_FOR(atomic_load(&back[0].open) == 0, 5000);
 	if (_i == 1)
-		spot_send(fd, GET, strlen(GET));
-	rig_hears(fd, ANSWER);
-	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
+		endpoint_send(fd, GET, strlen(GET));
+	fixture_hears(fd, ANSWER);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
 	ck_assert_int_eq(back[1].received, (long long)strlen(GET));
 	close(fd);
 	end();
@@ -245,7 +244,7 @@ START_TEST(others_are_not_repeated)
 	begin(losers[_i % 2], answers, NULL);
 	is_lost(asks(unrepeatable[_i]));
 	ck_assert_int_eq(accepted(1), 0);
-	ck_assert_uint_eq(rig_stats()->requests_retried, 0);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 0);
 	end();
 }
 END_TEST
@@ -258,7 +257,7 @@ START_TEST(followed_is_not_repeated)
 	begin(waits, answers, NULL);
 	fd = asks(GET);
 	RUN_UNTIL(back[0].received == (long long)strlen(GET));
-	spot_send(fd, "G", 1);
+	endpoint_send(fd, "G", 1);
 	is_lost(fd);
 	ck_assert_int_eq(accepted(1), 0);
 	end();
@@ -286,8 +285,8 @@ START_TEST(partial_answer_is_not_repeated)
 
 	begin(answers_in_part, answers, NULL);
 	fd = asks(GET);
-	rig_hears(fd, "H");
-	RUN_UNTIL(rig_stats()->sessions == 0);
+	fixture_hears(fd, "H");
+	RUN_UNTIL(fixture_stats()->sessions == 0);
 	ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
 	close(fd);
 	ck_assert_int_eq(accepted(1), 0);
@@ -301,8 +300,8 @@ START_TEST(second_request_is_not_repeated)
 
 	begin(answers_one, answers, NULL);
 	fd = asks(GET);
-	rig_hears(fd, ANSWER);
-	spot_send(fd, GET, strlen(GET));
+	fixture_hears(fd, ANSWER);
+	endpoint_send(fd, GET, strlen(GET));
 	is_lost(fd);
 	ck_assert_int_eq(accepted(1), 0);
 	end();
@@ -321,11 +320,11 @@ START_TEST(no_more_often_than_set)
 	is_lost(asks(GET));
 	for (i = 0; i < SERVERS; i++) {
 		ck_assert_int_eq(accepted(i), i <= _i);
-		ck_assert_uint_eq(pool_server(rig.pool, (unsigned)i)->failures,
-		    0);
+		ck_assert_uint_eq(
+		    pool_server(fixture.pool, (unsigned)i)->failures, 0);
 	}
-	ck_assert_uint_eq(rig_stats()->requests_retried, (unsigned)_i);
-	ck_assert_uint_eq(rig_stats()->reasons[REASON_SERVER_RESET], 1);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, (unsigned)_i);
+	ck_assert_uint_eq(fixture_stats()->reasons[REASON_SERVER_RESET], 1);
 	end();
 }
 END_TEST
@@ -337,13 +336,13 @@ START_TEST(nobody_else_is_there)
 
 	begin(losers[_i], NULL, NULL);
 	fd = asks(GET);
-	RUN_UNTIL(rig_tells(fd));
+	RUN_UNTIL(fixture_tells(fd));
 	if (losers[_i] == ends)
-		spot_expect_end(fd);
+		endpoint_expect_end(fd);
 	else
-		spot_expect_reset(fd);
+		endpoint_expect_reset(fd);
 	close(fd);
-	ck_assert_uint_eq(rig_stats()->requests_retried, 0);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 0);
 	end();
 }
 END_TEST
@@ -365,15 +364,15 @@ START_TEST(loser_is_blamed)
 	int fd;
 
 	begin(resets, answers, NULL);
-	s = pool_server(rig.pool, 0);
+	s = pool_server(fixture.pool, 0);
 	fd = asks(GET);
-	rig_hears(fd, ANSWER);
+	fixture_hears(fd, ANSWER);
 	ck_assert_uint_eq(s->failures, 1);
 	ck_assert_int_eq(server_state(s), SERVER_BLACKLISTED);
 	ck_assert_str_eq(s->history.reason, "closed without an answer");
 	close(fd);
 	RUN_UNTIL(server_state(s) == SERVER_BLACKLISTED ||
-	    rig_stats()->sessions == 0);
+	    fixture_stats()->sessions == 0);
 	end();
 }
 END_TEST
@@ -386,12 +385,12 @@ START_TEST(client_is_remembered_with_the_next)
 	set_pool(true, false);
 	for (i = 0; i < 3; i++) {
 		fd = asks(GET);
-		rig_hears(fd, ANSWER);
+		fixture_hears(fd, ANSWER);
 		close(fd);
-		RUN_UNTIL(rig_stats()->sessions == 0);
+		RUN_UNTIL(fixture_stats()->sessions == 0);
 		/* it may come back */
-		pool_connected(rig.pool, pool_server(rig.pool, 0),
-		    loop_now(rig.loop));
+		pool_connected(fixture.pool, pool_server(fixture.pool, 0),
+		    loop_now(fixture.loop));
 	}
 	ck_assert_int_eq(accepted(0), 1);
 	ck_assert_int_eq(accepted(1), 3);
@@ -408,12 +407,12 @@ START_TEST(client_has_ended)
 	fd = asks(GET);
 	RUN_UNTIL(back[0].received == (long long)strlen(GET));
 	shutdown(fd, SHUT_WR);
-	rig_hears(fd, ANSWER);
-	RUN_UNTIL(rig_stats()->sessions == 0);
-	spot_expect_end(fd);
+	fixture_hears(fd, ANSWER);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
+	endpoint_expect_end(fd);
 	close(fd);
-	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
-	ck_assert_uint_eq(rig_stats()->reasons[REASON_DONE], 1);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
+	ck_assert_uint_eq(fixture_stats()->reasons[REASON_DONE], 1);
 	end();
 }
 END_TEST
@@ -427,18 +426,18 @@ START_TEST(cut_sessions_go_elsewhere)
 	int fd;
 
 	begin(waits, answers, NULL);
-	o = *pool_options(rig.pool);
+	o = *pool_options(fixture.pool);
 	o.on_down = SERVER_ON_DOWN_CUT;
-	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
-	s = pool_server(rig.pool, 0);
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
+	s = pool_server(fixture.pool, 0);
 	fd = asks(GET);
 	RUN_UNTIL(back[0].received == (long long)strlen(GET));
 	while (server_state(s) != SERVER_DOWN)
 		pool_checked(
-		    rig.pool, s, false, "test", loop_now(rig.loop));
-	frontend_cut_sessions(rig.frontend);
-	rig_hears(fd, ANSWER);
-	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
+		    fixture.pool, s, false, "test", loop_now(fixture.loop));
+	frontend_cut_sessions(fixture.frontend);
+	fixture_hears(fd, ANSWER);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
 	close(fd);
 	end();
 }
@@ -448,18 +447,18 @@ END_TEST
  * that moment, which is no fault: it is asked once more. */
 START_TEST(preopened_connections_are_not_trusted)
 {
-	rig_begin();
-	rig.options.preopened = 1;
+	fixture_begin();
+	fixture.options.preopened = 1;
 	set_pool(false, false);
 	memset(back, 0, sizeof(back));
-	backend_start(&back[0], SPOT_TCP4, resets, NULL);
-	rig_add_server(0, &back[0].at);
-	rig_front();
-	RUN_UNTIL(frontend_preopened(rig.frontend) == 1);
+	backend_start(&back[0], ENDPOINT_TCP4, resets, NULL);
+	fixture_add_server(0, &back[0].at);
+	fixture_front();
+	RUN_UNTIL(frontend_preopened(fixture.frontend) == 1);
 	is_lost(asks(GET));
-	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
-	ck_assert_uint_eq(rig_stats()->retries, 0);
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
+	ck_assert_uint_eq(fixture_stats()->retries, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
 	ck_assert_int_eq(back[0].received, 2 * (long long)strlen(GET));
 	end();
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "proxy/wire/route.h"
-#include "support/spoil.h"
+#include "support/corrupt.h"
 #include "support/suite.h"
 
 static void

@@ -13,7 +13,7 @@
 #endif
 
 #include "net/sock.h"
-#include "support/rig.h"
+#include "support/fixture.h"
 #include "support/suite.h"
 
 #ifdef TCP_QUICKACK
@@ -62,20 +62,20 @@ ends(int fd)
 {
 	char byte;
 
-	RUN_UNTIL(rig_tells(fd));
+	RUN_UNTIL(fixture_tells(fd));
 	ck_assert_int_eq(recv(fd, &byte, 1, 0), 1);
-	RUN_UNTIL(rig_tells(fd));
+	RUN_UNTIL(fixture_tells(fd));
 	close(fd);
-	RUN_UNTIL(rig_stats()->sessions == 0);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
 }
 
 /* What the client says at first is there when it is accepted. */
 static void
 begins(void)
 {
-	int fd = spot_connect(&rig.front);
+	int fd = endpoint_connect(&fixture.front);
 
-	spot_send(fd, "hello", 5);
+	endpoint_send(fd, "hello", 5);
 	ends(fd);
 }
 
@@ -85,8 +85,8 @@ START_TEST(ack_goes_with_first_bytes)
 {
 	int i, first;
 
-	rig_begin();
-	rig_with(answers_in_two, NULL);
+	fixture_begin();
+	fixture_with(answers_in_two, NULL);
 	begins();
 	first = atomic_load(&segments);
 	for (i = 0; i < TRIES && atomic_load(&segments) == first; i++)
@@ -97,8 +97,8 @@ START_TEST(ack_goes_with_first_bytes)
 	for (i = 0; i < TRIES && atomic_load(&quick) == 0; i++)
 		begins();
 	ck_assert(atomic_load(&quick) == 1);
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 }
 END_TEST
 
@@ -109,19 +109,19 @@ START_TEST(ack_waits_for_nobody)
 	long long took = LLONG_MAX, began;
 	int i, fd;
 
-	rig_begin();
-	rig_with(answers_in_two, "begins");
+	fixture_begin();
+	fixture_with(answers_in_two, "begins");
 	for (i = 0; i < 5 && took >= 100; i++) {
 		begins();
 		began = wait_now_ms();
-		fd = spot_connect(&rig.front);
-		RUN_UNTIL(rig_tells(fd));
+		fd = endpoint_connect(&fixture.front);
+		RUN_UNTIL(fixture_tells(fd));
 		took = wait_now_ms() - began;
 		ends(fd);
 	}
 	ck_assert_int_lt(took, 100);
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 }
 END_TEST
 

@@ -12,26 +12,26 @@
 #include "proxy/wire/first.h"
 #include "proxy/wire/route.h"
 #include "support/pattern.h"
-#include "support/rig.h"
+#include "support/fixture.h"
 #include "support/suite.h"
 
 static void
 begin(backend_fn *serve, const void *arg, uint64_t wait_ms, uint64_t hello_ms)
 {
-	rig_begin();
-	rig.options.peek = true;
-	rig.options.peek_wait_ms = wait_ms;
-	rig.options.hello_ms = hello_ms;
-	backend_start(&rig.backend, SPOT_TCP4, serve, arg);
-	rig_add_server(0, &rig.backend.at);
-	rig_front();
+	fixture_begin();
+	fixture.options.peek = true;
+	fixture.options.peek_wait_ms = wait_ms;
+	fixture.options.hello_ms = hello_ms;
+	backend_start(&fixture.backend, ENDPOINT_TCP4, serve, arg);
+	fixture_add_server(0, &fixture.backend.at);
+	fixture_front();
 }
 
 static void
 end(void)
 {
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 }
 
 /* Who says nothing has no server, and others are served. */
@@ -40,17 +40,17 @@ START_TEST(no_server_before_the_first_byte)
 	int silent, other;
 
 	begin(backend_echo, NULL, 0, 0);
-	silent = spot_connect(&rig.front);
-	RUN_UNTIL(rig_stats()->sessions == 1);
-	other = rig_talks();
-	ck_assert_int_eq(rig.backend.accepted, 1);
-	spot_send(silent, "hi", 2);
-	RUN_UNTIL(rig_tells(silent));
-	rig_hears(silent, "hi");
-	ck_assert_int_eq(rig.backend.accepted, 2);
+	silent = endpoint_connect(&fixture.front);
+	RUN_UNTIL(fixture_stats()->sessions == 1);
+	other = fixture_talks();
+	ck_assert_int_eq(fixture.backend.accepted, 1);
+	endpoint_send(silent, "hi", 2);
+	RUN_UNTIL(fixture_tells(silent));
+	fixture_hears(silent, "hi");
+	ck_assert_int_eq(fixture.backend.accepted, 2);
 	close(silent);
 	close(other);
-	rig_ended(REASON_DONE, 2);
+	fixture_ended(REASON_DONE, 2);
 	end();
 }
 END_TEST
@@ -60,12 +60,12 @@ START_TEST(silence_ends)
 	int fd;
 
 	begin(backend_echo, NULL, 0, 50);
-	fd = spot_connect(&rig.front);
-	RUN_UNTIL(rig_tells(fd));
-	spot_expect_end(fd);
+	fd = endpoint_connect(&fixture.front);
+	RUN_UNTIL(fixture_tells(fd));
+	endpoint_expect_end(fd);
 	close(fd);
-	rig_ended(REASON_HELLO_TIMEOUT, 1);
-	ck_assert_int_eq(rig.backend.accepted, 0);
+	fixture_ended(REASON_HELLO_TIMEOUT, 1);
+	ck_assert_int_eq(fixture.backend.accepted, 0);
 	end();
 }
 END_TEST
@@ -76,11 +76,11 @@ START_TEST(servers_that_speak_first)
 	int fd;
 
 	begin(backend_say, "220 hello", 50, 10000);
-	fd = spot_connect(&rig.front);
-	RUN_UNTIL(rig_tells(fd));
-	rig_hears(fd, "220 hello");
+	fd = endpoint_connect(&fixture.front);
+	RUN_UNTIL(fixture_tells(fd));
+	fixture_hears(fd, "220 hello");
 	close(fd);
-	rig_ended(REASON_DONE, 1);
+	fixture_ended(REASON_DONE, 1);
 	end();
 }
 END_TEST
@@ -91,12 +91,12 @@ START_TEST(end_without_a_byte)
 	int fd;
 
 	begin(backend_sink, NULL, 0, 0);
-	fd = spot_connect(&rig.front);
+	fd = endpoint_connect(&fixture.front);
 	shutdown(fd, SHUT_WR);
-	RUN_UNTIL(rig_tells(fd));
-	rig_hears(fd, "received 0\n");
+	RUN_UNTIL(fixture_tells(fd));
+	fixture_hears(fd, "received 0\n");
 	close(fd);
-	rig_ended(REASON_DONE, 1);
+	fixture_ended(REASON_DONE, 1);
 	end();
 }
 END_TEST
@@ -104,8 +104,8 @@ END_TEST
 START_TEST(reset_without_a_byte)
 {
 	begin(backend_echo, NULL, 0, 0);
-	spot_reset(spot_connect(&rig.front));
-	rig_ended(REASON_CLIENT_RESET, 1);
+	endpoint_reset(endpoint_connect(&fixture.front));
+	fixture_ended(REASON_CLIENT_RESET, 1);
 	end();
 }
 END_TEST
@@ -121,18 +121,18 @@ START_TEST(much_at_once)
 
 	begin(backend_echo, NULL, 0, 0);
 	pattern_fill(1, 0, bytes, MUCH);
-	fd = spot_connect(&rig.front);
-	spot_send(fd, bytes, MUCH);
+	fd = endpoint_connect(&fixture.front);
+	endpoint_send(fd, bytes, MUCH);
 	shutdown(fd, SHUT_WR);
 	while (got < MUCH) {
-		RUN_UNTIL(rig_tells(fd));
+		RUN_UNTIL(fixture_tells(fd));
 		n = recv(fd, back + got, MUCH - got, MSG_DONTWAIT);
 		ck_assert_int_gt(n, 0);
 		got += (size_t)n;
 	}
 	ck_assert_mem_eq(bytes, back, MUCH);
 	close(fd);
-	rig_ended(REASON_DONE, 1);
+	fixture_ended(REASON_DONE, 1);
 	end();
 }
 END_TEST
@@ -170,27 +170,27 @@ begin_routes(uint64_t wait_ms, uint64_t hello_ms)
 {
 	struct routes *r = routes_new(4);
 
-	rig_begin();
-	rig.options.peek_wait_ms = wait_ms;
-	rig.options.hello_ms = hello_ms;
-	backend_start(&rig.backend, SPOT_TCP4, backend_echo, NULL);
-	backend_start(&second, SPOT_TCP4, say_second, NULL);
-	rig_add_server(0, &rig.backend.at);
-	rig_add_server(1, &second.at);
-	rig_front();
+	fixture_begin();
+	fixture.options.peek_wait_ms = wait_ms;
+	fixture.options.hello_ms = hello_ms;
+	backend_start(&fixture.backend, ENDPOINT_TCP4, backend_echo, NULL);
+	backend_start(&second, ENDPOINT_TCP4, say_second, NULL);
+	fixture_add_server(0, &fixture.backend.at);
+	fixture_add_server(1, &second.at);
+	fixture_front();
 	put_route(r, 0, ROUTE_PROTOCOL, "ssh", 1);
 	put_route(r, 1, ROUTE_PROTOCOL, "silent", 1);
 	put_route(r, 2, ROUTE_HOST, "b.example", 1);
 	put_route(r, 3, ROUTE_DEFAULT, "", 0);
 	routes_prepare(r, NULL);
-	frontend_set_routes(rig.frontend, r);
+	frontend_set_routes(fixture.frontend, r);
 }
 
 static void
 end_routes(void)
 {
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 	backend_stop(&second);
 }
 
@@ -198,16 +198,16 @@ end_routes(void)
 static void
 expect_slowly(const char *says, const char *answer)
 {
-	int fd = spot_connect(&rig.front);
-	int before = rig.backend.accepted + second.accepted;
+	int fd = endpoint_connect(&fixture.front);
+	int before = fixture.backend.accepted + second.accepted;
 
 	for (; *says != '\0'; says++) {
 		ck_assert_int_eq(
-		    rig.backend.accepted + second.accepted, before);
-		spot_send(fd, says, 1);
-		rig_breathe();
+		    fixture.backend.accepted + second.accepted, before);
+		endpoint_send(fd, says, 1);
+		fixture_breathe();
 	}
-	rig_hears(fd, answer);
+	fixture_hears(fd, answer);
 	close(fd);
 }
 
@@ -220,9 +220,12 @@ START_TEST(byte_by_byte)
 	    "GET / HTTP/1.1\r\nHost: c.example\r\n\r\n");
 	expect_slowly("EHLO me\n", "EHLO me\n");
 	expect_slowly("\xff", "\xff");
-	ck_assert_uint_eq(frontend_routes(rig.frontend)->list[0].clients, 1);
-	ck_assert_uint_eq(frontend_routes(rig.frontend)->list[2].clients, 1);
-	ck_assert_uint_eq(frontend_routes(rig.frontend)->list[3].clients, 3);
+	ck_assert_uint_eq(
+	    frontend_routes(fixture.frontend)->list[0].clients, 1);
+	ck_assert_uint_eq(
+	    frontend_routes(fixture.frontend)->list[2].clients, 1);
+	ck_assert_uint_eq(
+	    frontend_routes(fixture.frontend)->list[3].clients, 3);
 	end_routes();
 }
 END_TEST
@@ -232,10 +235,10 @@ START_TEST(silence_has_a_route)
 	int fd;
 
 	begin_routes(0, 50);
-	fd = spot_connect(&rig.front);
+	fd = endpoint_connect(&fixture.front);
 	RUN_UNTIL(second.accepted == 1);
-	spot_send(fd, "x", 1);
-	rig_hears(fd, "second");
+	endpoint_send(fd, "x", 1);
+	fixture_hears(fd, "second");
 	close(fd);
 	end_routes();
 }
@@ -247,12 +250,12 @@ START_TEST(a_part_and_then_silence)
 	int fd;
 
 	begin_routes(20, 100);
-	fd = spot_connect(&rig.front);
-	spot_send(fd, "GET / HT", 8);
-	RUN_UNTIL(rig_tells(fd));
+	fd = endpoint_connect(&fixture.front);
+	endpoint_send(fd, "GET / HT", 8);
+	RUN_UNTIL(fixture_tells(fd));
 	close(fd);
-	rig_ended(REASON_HELLO_TIMEOUT, 1);
-	ck_assert_int_eq(rig.backend.accepted + second.accepted, 0);
+	fixture_ended(REASON_HELLO_TIMEOUT, 1);
+	ck_assert_int_eq(fixture.backend.accepted + second.accepted, 0);
 	end_routes();
 }
 END_TEST
@@ -266,10 +269,10 @@ START_TEST(too_long)
 	memset(bytes, 'a', sizeof(bytes));
 	memcpy(bytes, "GET / HTTP/1.1\r\nA: ", 19);
 	begin_routes(0, 0);
-	fd = spot_connect(&rig.front);
+	fd = endpoint_connect(&fixture.front);
 	(void)send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL);
-	rig_ended(REASON_HELLO_TOO_LONG, 1);
-	ck_assert_int_eq(rig.backend.accepted + second.accepted, 0);
+	fixture_ended(REASON_HELLO_TOO_LONG, 1);
+	ck_assert_int_eq(fixture.backend.accepted + second.accepted, 0);
 	close(fd);
 	end_routes();
 }
@@ -281,12 +284,12 @@ START_TEST(a_part_and_the_end)
 	int fd;
 
 	begin_routes(0, 0);
-	fd = spot_connect(&rig.front);
-	spot_send(fd, "SSH", 3);
+	fd = endpoint_connect(&fixture.front);
+	endpoint_send(fd, "SSH", 3);
 	shutdown(fd, SHUT_WR);
-	rig_hears(fd, "SSH");
+	fixture_hears(fd, "SSH");
 	close(fd);
-	rig_ended(REASON_DONE, 1);
+	fixture_ended(REASON_DONE, 1);
 	end_routes();
 }
 END_TEST
@@ -299,26 +302,26 @@ START_TEST(routes_change_meanwhile)
 	int fd;
 
 	begin_routes(0, 0);
-	fd = spot_connect(&rig.front);
-	spot_send(fd, "SS", 2);
-	RUN_UNTIL(rig_stats()->sessions == 1);
+	fd = endpoint_connect(&fixture.front);
+	endpoint_send(fd, "SS", 2);
+	RUN_UNTIL(fixture_stats()->sessions == 1);
 	put_route(r, 0, ROUTE_PROTOCOL, "ssh", 0);
 	routes_prepare(r, NULL);
-	frontend_set_routes(rig.frontend, r);
-	spot_send(fd, "H-2", 3);
-	rig_hears(fd, "SSH-2");
+	frontend_set_routes(fixture.frontend, r);
+	endpoint_send(fd, "H-2", 3);
+	fixture_hears(fd, "SSH-2");
 	close(fd);
-	rig_ended(REASON_DONE, 1);
+	fixture_ended(REASON_DONE, 1);
 
-	fd = spot_connect(&rig.front);
-	spot_send(fd, "SS", 2);
-	RUN_UNTIL(rig_stats()->sessions == 1);
-	frontend_set_routes(rig.frontend, NULL);
-	spot_send(fd, "H-2", 3);
-	RUN_UNTIL(rig_tells(fd));
+	fd = endpoint_connect(&fixture.front);
+	endpoint_send(fd, "SS", 2);
+	RUN_UNTIL(fixture_stats()->sessions == 1);
+	frontend_set_routes(fixture.frontend, NULL);
+	endpoint_send(fd, "H-2", 3);
+	RUN_UNTIL(fixture_tells(fd));
 	ck_assert_int_gt(recv(fd, back, sizeof(back), 0), 0);
 	close(fd);
-	rig_ended(REASON_DONE, 2);
+	fixture_ended(REASON_DONE, 2);
 	end_routes();
 }
 END_TEST
@@ -331,9 +334,9 @@ enum { CROWD = 5 };
 static int
 count_waiting(uint64_t since)
 {
-	const struct sessions *all = frontend_sessions(rig.frontend);
+	const struct sessions *all = frontend_sessions(fixture.frontend);
 	struct connection_info c;
-	uint64_t i = 0, now = loop_now(rig.loop);
+	uint64_t i = 0, now = loop_now(fixture.loop);
 	int n = 0;
 
 	for (; connection_next(all, i, &c); i = c.number + 1)
@@ -349,20 +352,20 @@ begin_crowd(int crowd[CROWD])
 	int fd, i;
 
 	begin_routes(0, 0);
-	o = *pool_options(rig.pool);
+	o = *pool_options(fixture.pool);
 	o.sticky = false;
-	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
-	rig.options.queue_ms = 60000;
-	frontend_set_options(rig.frontend, &rig.options);
-	pool_server(rig.pool, 0)->set.soft = 1;
-	pool_server(rig.pool, 1)->set.soft = 1;
-	fd = spot_connect(&rig.front);
-	spot_send(fd, "SSH-", 4);
-	rig_hears(fd, "second");
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
+	fixture.options.queue_ms = 60000;
+	frontend_set_options(fixture.frontend, &fixture.options);
+	pool_server(fixture.pool, 0)->set.soft = 1;
+	pool_server(fixture.pool, 1)->set.soft = 1;
+	fd = endpoint_connect(&fixture.front);
+	endpoint_send(fd, "SSH-", 4);
+	fixture_hears(fd, "second");
 	for (i = 0; i < CROWD; i++) {
-		crowd[i] = spot_connect(&rig.front);
-		spot_send(crowd[i], "SSH-", 4);
-		RUN_UNTIL(rig_stats()->queued == (uint64_t)i + 1);
+		crowd[i] = endpoint_connect(&fixture.front);
+		endpoint_send(crowd[i], "SSH-", 4);
+		RUN_UNTIL(fixture_stats()->queued == (uint64_t)i + 1);
 	}
 	return fd;
 }
@@ -371,25 +374,25 @@ begin_crowd(int crowd[CROWD])
 START_TEST(waiting_clients_are_left_alone)
 {
 	int crowd[CROWD], filler = begin_crowd(crowd), other, i;
-	uint64_t since = loop_now(rig.loop);
+	uint64_t since = loop_now(fixture.loop);
 
-	RUN_UNTIL(loop_now(rig.loop) > since + 2);
+	RUN_UNTIL(loop_now(fixture.loop) > since + 2);
 	for (i = 0; i < 10; i++) {
-		other = spot_connect(&rig.front);
-		spot_send(other, "EHLO me\n", 8);
-		rig_hears(other, "EHLO me\n");
+		other = endpoint_connect(&fixture.front);
+		endpoint_send(other, "EHLO me\n", 8);
+		fixture_hears(other, "EHLO me\n");
 		close(other);
-		RUN_UNTIL(pool_server(rig.pool, 0)->connections == 0);
-		rig_breathe();
+		RUN_UNTIL(pool_server(fixture.pool, 0)->connections == 0);
+		fixture_breathe();
 	}
 	ck_assert_int_eq(count_waiting(since), CROWD);
 	/* the one that has waited longest is next */
 	close(filler);
 	for (i = 0; i < CROWD; i++) {
-		rig_hears(crowd[i], "second");
+		fixture_hears(crowd[i], "second");
 		close(crowd[i]);
 	}
-	ck_assert_uint_eq(rig_stats()->queued, 0);
+	ck_assert_uint_eq(fixture_stats()->queued, 0);
 	end_routes();
 }
 END_TEST
@@ -400,16 +403,16 @@ START_TEST(waiting_clients_follow_their_routes)
 	int crowd[CROWD], filler = begin_crowd(crowd), i;
 	struct routes *r = routes_new(1);
 
-	pool_server(rig.pool, 0)->set.soft = CROWD - 1;
+	pool_server(fixture.pool, 0)->set.soft = CROWD - 1;
 	put_route(r, 0, ROUTE_PROTOCOL, "ssh", 0);
 	routes_prepare(r, NULL);
-	frontend_set_routes(rig.frontend, r);
+	frontend_set_routes(fixture.frontend, r);
 	for (i = 0; i < CROWD - 1; i++)
-		rig_hears(crowd[i], "SSH-");
-	ck_assert(!rig_tells(crowd[CROWD - 1]));
-	frontend_set_routes(rig.frontend, NULL);
+		fixture_hears(crowd[i], "SSH-");
+	ck_assert(!fixture_tells(crowd[CROWD - 1]));
+	frontend_set_routes(fixture.frontend, NULL);
 	close(filler);
-	rig_hears(crowd[CROWD - 1], "second");
+	fixture_hears(crowd[CROWD - 1], "second");
 	for (i = 0; i < CROWD; i++)
 		close(crowd[i]);
 	end_routes();

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "support/backend.h"
-#include "support/rig.h"
+#include "support/fixture.h"
 #include "support/suite.h"
 
 #define GET  "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -88,7 +88,7 @@ says_close(struct backend *b, int fd)
 static backend_fn *const losers[] = { resets_at_second, ends_at_second };
 enum { LOSERS = sizeof(losers) / sizeof(losers[0]) };
 
-/* ---- the rig ---- */
+/* ---- the fixture ---- */
 
 static void
 begin(backend_fn *first, backend_fn *second, backend_fn *third)
@@ -97,19 +97,19 @@ begin(backend_fn *first, backend_fn *second, backend_fn *third)
 	struct pool_options o;
 	unsigned i;
 
-	rig_begin();
-	o = *pool_options(rig.pool);
+	fixture_begin();
+	o = *pool_options(fixture.pool);
 	o.sticky = false;
-	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
-	rig.options.http.on = true;
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
+	fixture.options.http.on = true;
 	for (i = 0; i < SERVERS; i++) {
 		memset(&back[i], 0, sizeof(back[i]));
 		if (serve[i] == NULL)
 			continue;
-		backend_start(&back[i], SPOT_TCP4, serve[i], NULL);
-		rig_add_server(i, &back[i].at);
+		backend_start(&back[i], ENDPOINT_TCP4, serve[i], NULL);
+		fixture_add_server(i, &back[i].at);
 	}
-	rig_front();
+	fixture_front();
 }
 
 static void
@@ -117,7 +117,7 @@ end(void)
 {
 	int i;
 
-	rig_end();
+	fixture_end();
 	for (i = 0; i < SERVERS; i++)
 		if (back[i].serve != NULL)
 			backend_stop(&back[i]);
@@ -126,17 +126,17 @@ end(void)
 static void
 say(int fd, const char *what)
 {
-	spot_send(fd, what, strlen(what));
+	endpoint_send(fd, what, strlen(what));
 }
 
 /* A client whose first request server 0 has answered. */
 static int
 has_answer(void)
 {
-	int fd = spot_connect(&rig.front);
+	int fd = endpoint_connect(&fixture.front);
 
 	say(fd, GET);
-	rig_hears(fd, ANSWER);
+	fixture_hears(fd, ANSWER);
 	return fd;
 }
 
@@ -151,10 +151,10 @@ is_lost(int fd)
 {
 	char byte;
 
-	RUN_UNTIL(rig_tells(fd));
+	RUN_UNTIL(fixture_tells(fd));
 	ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
 	close(fd);
-	RUN_UNTIL(rig_stats()->sessions == 0);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
 }
 
 /* ---- a server dies with a request ---- */
@@ -166,19 +166,20 @@ START_TEST(kept_request_goes_elsewhere)
 	begin(losers[_i], answers, NULL);
 	fd = has_answer();
 	say(fd, GET);
-	rig_hears(fd, ANSWER);
-	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
+	fixture_hears(fd, ANSWER);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
 	ck_assert_int_eq(requests(0), 2);
 	ck_assert_int_eq(requests(1), 1);
 	say(fd, GET);
-	rig_hears(fd, ANSWER);
+	fixture_hears(fd, ANSWER);
 	close(fd);
-	RUN_UNTIL(rig_stats()->sessions == 0);
-	ck_assert_uint_eq(rig_stats()->down, 3 * strlen(ANSWER));
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->received, strlen(ANSWER));
+	RUN_UNTIL(fixture_stats()->sessions == 0);
+	ck_assert_uint_eq(fixture_stats()->down, 3 * strlen(ANSWER));
 	ck_assert_uint_eq(
-	    pool_server(rig.pool, 1)->received, 2 * strlen(ANSWER));
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	    pool_server(fixture.pool, 0)->received, strlen(ANSWER));
+	ck_assert_uint_eq(
+	    pool_server(fixture.pool, 1)->received, 2 * strlen(ANSWER));
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
 	end();
 }
 END_TEST
@@ -192,9 +193,9 @@ START_TEST(again_and_again)
 	fd = has_answer();
 	for (i = 0; i < SEVERAL; i++) {
 		say(fd, GET);
-		rig_hears(fd, ANSWER);
+		fixture_hears(fd, ANSWER);
 	}
-	ck_assert_uint_eq(rig_stats()->requests_retried, SEVERAL);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, SEVERAL);
 	close(fd);
 	end();
 }
@@ -211,11 +212,11 @@ START_TEST(long_header_in_pieces)
 	begin(losers[0], answers, NULL);
 	fd = has_answer();
 	for (i = 0; i < n; i += 1000) {
-		spot_send(fd, text + i, n - i < 1000 ? n - i : 1000);
-		rig_breathe();
+		endpoint_send(fd, text + i, n - i < 1000 ? n - i : 1000);
+		fixture_breathe();
 	}
-	rig_hears(fd, ANSWER);
-	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
+	fixture_hears(fd, ANSWER);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
 	close(fd);
 	end();
 }
@@ -229,8 +230,8 @@ START_TEST(two_at_once)
 	begin(losers[_i], answers, NULL);
 	fd = has_answer();
 	say(fd, GET "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
-	rig_hears(fd, ANSWER);
-	rig_hears(fd, ANSWER);
+	fixture_hears(fd, ANSWER);
+	fixture_hears(fd, ANSWER);
 	ck_assert_int_eq(requests(1), 2);
 	close(fd);
 	end();
@@ -256,7 +257,7 @@ START_TEST(others_are_not_repeated)
 	say(fd, unrepeatable[_i]);
 	is_lost(fd);
 	ck_assert_int_eq(requests(1), 0);
-	ck_assert_uint_eq(rig_stats()->requests_retried, 0);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 0);
 	end();
 }
 END_TEST
@@ -268,7 +269,7 @@ START_TEST(partial_answer_is_not_repeated)
 	begin(begins_second, answers, NULL);
 	fd = has_answer();
 	say(fd, GET);
-	rig_hears(fd, "H");
+	fixture_hears(fd, "H");
 	is_lost(fd);
 	ck_assert_int_eq(requests(1), 0);
 	end();
@@ -287,15 +288,15 @@ START_TEST(idle_connection_survives_its_server)
 	begin(answers_one, answers, NULL);
 	fd = has_answer();
 	RUN_UNTIL(atomic_load(&back[0].open) == 0);
-	rig_breathe();
+	fixture_breathe();
 	say(fd, what);
-	rig_hears(fd, ANSWER);
+	fixture_hears(fd, ANSWER);
 	ck_assert_int_eq(requests(0), 1);
 	ck_assert_int_eq(requests(1), 1);
-	ck_assert_uint_eq(rig_stats()->requests_retried, 0);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 0);
 	close(fd);
-	RUN_UNTIL(rig_stats()->sessions == 0);
-	ck_assert_uint_eq(rig_stats()->down, 2 * strlen(ANSWER));
+	RUN_UNTIL(fixture_stats()->sessions == 0);
+	ck_assert_uint_eq(fixture_stats()->down, 2 * strlen(ANSWER));
 	end();
 }
 END_TEST
@@ -307,12 +308,12 @@ START_TEST(silent_client_gets_the_end)
 
 	begin(answers_one, answers, NULL);
 	fd = has_answer();
-	RUN_UNTIL(rig_tells(fd));
-	spot_expect_end(fd);
+	RUN_UNTIL(fixture_tells(fd));
+	endpoint_expect_end(fd);
 	close(fd);
 	ck_assert_int_eq(atomic_load(&back[1].accepted), 0);
-	RUN_UNTIL(rig_stats()->sessions == 0);
-	ck_assert_uint_eq(rig_stats()->reasons[REASON_DONE], 1);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
+	ck_assert_uint_eq(fixture_stats()->reasons[REASON_DONE], 1);
 	end();
 }
 END_TEST
@@ -325,9 +326,9 @@ START_TEST(client_that_ends_meanwhile)
 	fd = has_answer();
 	RUN_UNTIL(atomic_load(&back[0].open) == 0);
 	close(fd);
-	RUN_UNTIL(rig_stats()->sessions == 0);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
 	ck_assert_int_eq(atomic_load(&back[1].accepted), 0);
-	ck_assert_uint_eq(rig_stats()->reasons[REASON_DONE], 1);
+	ck_assert_uint_eq(fixture_stats()->reasons[REASON_DONE], 1);
 	end();
 }
 END_TEST
@@ -341,7 +342,7 @@ START_TEST(bad_request_meanwhile)
 	fd = has_answer();
 	RUN_UNTIL(atomic_load(&back[0].open) == 0);
 	say(fd, "GET\r\n\r\n");
-	rig_hears(fd, "HTTP/1.1 400 Bad Request\r\n");
+	fixture_hears(fd, "HTTP/1.1 400 Bad Request\r\n");
 	close(fd);
 	end();
 }
@@ -353,10 +354,11 @@ START_TEST(announced_end_is_passed_on)
 	int fd;
 
 	begin(says_close, answers, NULL);
-	fd = spot_connect(&rig.front);
+	fd = endpoint_connect(&fixture.front);
 	say(fd, GET);
-	rig_hears(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\n"
-		      "Content-Length: 0\r\n\r\n");
+	fixture_hears(fd,
+	    "HTTP/1.1 200 OK\r\nConnection: close\r\n"
+	    "Content-Length: 0\r\n\r\n");
 	RUN_UNTIL(atomic_load(&back[0].open) == 0);
 	say(fd, GET);
 	is_lost(fd);
@@ -376,20 +378,21 @@ START_TEST(next_answer_is_the_last)
 	begin(answers, answers, NULL);
 	fd = has_answer();
 	if (_i == 0) {
-		frontend_drain(rig.frontend);
+		frontend_drain(fixture.frontend);
 	} else {
-		rig.options.end.max_age_ms = 1;
-		frontend_set_options(rig.frontend, &rig.options);
-		rig_breathe();
+		fixture.options.end.max_age_ms = 1;
+		frontend_set_options(fixture.frontend, &fixture.options);
+		fixture_breathe();
 	}
 	say(fd, GET);
-	rig_hears(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\n"
-		      "Content-Length: 0\r\n\r\n");
-	RUN_UNTIL(rig_tells(fd));
-	spot_expect_end(fd);
+	fixture_hears(fd,
+	    "HTTP/1.1 200 OK\r\nConnection: close\r\n"
+	    "Content-Length: 0\r\n\r\n");
+	RUN_UNTIL(fixture_tells(fd));
+	endpoint_expect_end(fd);
 	close(fd);
-	RUN_UNTIL(rig_stats()->sessions == 0);
-	ck_assert_uint_eq(rig_stats()->reasons[REASON_QUIET_END], 1);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
+	ck_assert_uint_eq(fixture_stats()->reasons[REASON_QUIET_END], 1);
 	end();
 }
 END_TEST

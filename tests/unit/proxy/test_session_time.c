@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include "proxy/session/session_private.h"
-#include "support/rig.h"
+#include "support/fixture.h"
 #include "support/suite.h"
 
 static const struct session *
 only_session(void)
 {
-	const struct id_table *ids = &frontend_sessions(rig.frontend)->ids;
+	const struct id_table *ids = &frontend_sessions(fixture.frontend)->ids;
 
 	ck_assert_uint_eq(ids->end, 1);
 	return ids->entry[0];
@@ -24,17 +24,17 @@ waits(uint64_t idle_timeout_ms, bool until_settled)
 	bool is_waiting;
 	int fd;
 
-	rig_begin();
-	rig.options.idle_timeout_ms = idle_timeout_ms;
-	rig_with(backend_echo, NULL);
-	fd = rig_talks();
+	fixture_begin();
+	fixture.options.idle_timeout_ms = idle_timeout_ms;
+	fixture_with(backend_echo, NULL);
+	fd = fixture_talks();
 	s = only_session();
 	if (until_settled)
 		RUN_UNTIL(s->settled);
 	is_waiting = expiry_is_waiting(&s->expiry);
 	close(fd);
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 	return is_waiting;
 }
 

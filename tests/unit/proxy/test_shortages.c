@@ -19,9 +19,9 @@
 #include "support/child.h"
 #include "support/suite.h"
 #include "support/udp.h"
-#include "support/udprig.h"
+#include "support/udp_fixture.h"
 
-static struct spot one;
+static struct endpoint one;
 
 /* ---- what does not fit ---- */
 
@@ -32,25 +32,25 @@ START_TEST(no_half_answers)
 	static char bytes[100000];
 	int a, client, room = 400000;
 
-	udprig_begin(false);
-	udp_spot(&rig.front, SPOT_UNIX);
-	udp_spot(&one, SPOT_UNIX);
-	rig_add_server(0, &one);
-	a = udprig_serve(&one);
+	udp_fixture_begin(false);
+	udp_endpoint(&fixture.front, ENDPOINT_UNIX);
+	udp_endpoint(&one, ENDPOINT_UNIX);
+	fixture_add_server(0, &one);
+	a = udp_fixture_serve(&one);
 	setsockopt(a, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-	udprig_front();
-	client = udp_client(&rig.front);
-	udprig_ask(client);
-	udprig_arrives(a);
-	ck_assert_int_eq(sendto(a, bytes, sizeof(bytes), 0, &udprig_from.u.sa,
-			     udprig_from.len),
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
+	ck_assert_int_eq(sendto(a, bytes, sizeof(bytes), 0,
+			     &udp_fixture_from.u.sa, udp_fixture_from.len),
 	    sizeof(bytes));
-	udprig_answer(a, client);
-	ck_assert_uint_eq(rig_stats()->datagrams.too_long, 1);
-	ck_assert_uint_eq(rig_stats()->datagrams.down, 1);
+	udp_fixture_answer(a, client);
+	ck_assert_uint_eq(fixture_stats()->datagrams.too_long, 1);
+	ck_assert_uint_eq(fixture_stats()->datagrams.down, 1);
 	close(client);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -61,27 +61,27 @@ START_TEST(dropped_is_not_sent)
 	enum { MOST = 5000 };
 	int a, client, sent = 0;
 
-	udprig_begin(false);
-	udp_spot(&one, SPOT_UNIX);
-	rig_add_server(0, &one);
-	a = udprig_serve(&one);
-	udprig_front();
-	client = udp_client(&rig.front);
-	while (rig_stats()->datagrams.unsent == 0 && sent < MOST) {
-		udprig_ask(client);
+	udp_fixture_begin(false);
+	udp_endpoint(&one, ENDPOINT_UNIX);
+	fixture_add_server(0, &one);
+	a = udp_fixture_serve(&one);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	while (fixture_stats()->datagrams.unsent == 0 && sent < MOST) {
+		udp_fixture_ask(client);
 		sent++;
-		RUN_UNTIL(
-		    rig_stats()->datagrams.up + rig_stats()->datagrams.unsent >=
+		RUN_UNTIL(fixture_stats()->datagrams.up +
+			fixture_stats()->datagrams.unsent >=
 		    (uint64_t)sent);
 	}
 	if (sent < MOST)
 		ck_assert_uint_eq(
-		    rig_stats()->datagrams.up, (uint64_t)sent - 1);
-	ck_assert_uint_eq(pool_server(rig.pool, 0)->sent,
-	    rig_stats()->datagrams.up * UDPRIG_QUERY);
+		    fixture_stats()->datagrams.up, (uint64_t)sent - 1);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->sent,
+	    fixture_stats()->datagrams.up * UDP_FIXTURE_QUERY);
 	close(client);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -91,20 +91,20 @@ START_TEST(long_queries_are_dropped)
 	enum { LONGEST = 4096 };
 	int a, client;
 
-	udprig_begin(true);
-	a = udprig_server(0, &one);
-	udprig_front();
-	client = udp_client(&rig.front);
-	udprig_ask_long(client, LONGEST);
-	RUN_UNTIL(rig_tells(a));
-	ck_assert_uint_eq(rig_stats()->dns.waiting, 1);
-	udprig_ask_long(client, LONGEST + 1);
-	RUN_UNTIL(rig_stats()->datagrams.too_long == 1);
-	ck_assert_uint_eq(rig_stats()->dns.waiting, 1);
-	ck_assert_uint_eq(rig_stats()->dns.malformed, 0);
+	udp_fixture_begin(true);
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	udp_fixture_ask_long(client, LONGEST);
+	RUN_UNTIL(fixture_tells(a));
+	ck_assert_uint_eq(fixture_stats()->dns.waiting, 1);
+	udp_fixture_ask_long(client, LONGEST + 1);
+	RUN_UNTIL(fixture_stats()->datagrams.too_long == 1);
+	ck_assert_uint_eq(fixture_stats()->dns.waiting, 1);
+	ck_assert_uint_eq(fixture_stats()->dns.malformed, 0);
 	close(client);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -115,24 +115,24 @@ START_TEST(queries_are_bounded_in_bytes)
 	uint64_t sent = 0, i;
 	int a, client;
 
-	udprig_begin(true);
-	rig.options.sessions_max = 1000000;
-	a = udprig_server(0, &one);
-	udprig_front();
-	client = udp_client(&rig.front);
+	udp_fixture_begin(true);
+	fixture.options.sessions_max = 1000000;
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
 	while (sent < MOST + STEP) {
 		for (i = 0; i < STEP; i++)
-			udprig_ask_long(client, LONGEST);
+			udp_fixture_ask_long(client, LONGEST);
 		sent += STEP;
-		RUN_UNTIL(rig_stats()->dns.queries +
-			rig_stats()->datagrams.no_memory ==
+		RUN_UNTIL(fixture_stats()->dns.queries +
+			fixture_stats()->datagrams.no_memory ==
 		    sent);
 	}
-	ck_assert_uint_eq(rig_stats()->dns.waiting, MOST);
-	ck_assert_uint_eq(rig_stats()->datagrams.no_memory, STEP);
+	ck_assert_uint_eq(fixture_stats()->dns.waiting, MOST);
+	ck_assert_uint_eq(fixture_stats()->datagrams.no_memory, STEP);
 	close(client);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -143,30 +143,32 @@ END_TEST
 START_TEST(new_place_beside_full_one)
 {
 	struct frontend_address at[2] = { { .datagram = true } };
-	struct spot elsewhere;
+	struct endpoint elsewhere;
 	int a, tcp, busy, client;
 
-	udprig_begin(true);
-	rig.options.sessions_max = 1;
-	a = udprig_server(0, &one);
-	tcp = spot_listen(&one, 5);
-	udprig_front();
-	at[0].at = at[1].at = rig_addr(&rig.front);
-	ck_assert_int_eq(frontend_relisten(rig.frontend, at, 2, &rig.e), 0);
-	busy = spot_connect(&rig.front);
-	RUN_UNTIL(rig_stats()->sessions == 1);
-	udp_spot(&elsewhere, SPOT_TCP4);
-	at[0].at = at[1].at = rig_addr(&elsewhere);
-	ck_assert_int_eq(frontend_relisten(rig.frontend, at, 2, &rig.e), 0);
+	udp_fixture_begin(true);
+	fixture.options.sessions_max = 1;
+	a = udp_fixture_server(0, &one);
+	tcp = endpoint_listen(&one, 5);
+	udp_fixture_front();
+	at[0].at = at[1].at = fixture_addr(&fixture.front);
+	ck_assert_int_eq(
+	    frontend_relisten(fixture.frontend, at, 2, &fixture.e), 0);
+	busy = endpoint_connect(&fixture.front);
+	RUN_UNTIL(fixture_stats()->sessions == 1);
+	udp_endpoint(&elsewhere, ENDPOINT_TCP4);
+	at[0].at = at[1].at = fixture_addr(&elsewhere);
+	ck_assert_int_eq(
+	    frontend_relisten(fixture.frontend, at, 2, &fixture.e), 0);
 	client = udp_client(&elsewhere);
-	udprig_ask(client);
-	udprig_arrives(a);
-	udprig_answer(a, client);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
+	udp_fixture_answer(a, client);
 	close(busy);
 	close(client);
 	close(tcp);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -176,27 +178,27 @@ START_TEST(dns_without_descriptors)
 	struct rlimit before, few;
 	int a, client, i;
 
-	udprig_begin(true);
-	a = udprig_server(0, &one);
-	udprig_front();
-	client = udp_client(&rig.front);
-	udprig_ask(client);
-	udprig_arrives(a);
-	udprig_answer(a, client);
+	udp_fixture_begin(true);
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
+	udp_fixture_answer(a, client);
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
 	few = before;
 	few.rlim_cur = 3;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
 	for (i = 0; i < 40; i++) {
-		udprig_ask(client);
-		udprig_arrives(a);
-		udprig_answer(a, client);
+		udp_fixture_ask(client);
+		udp_fixture_arrives(a);
+		udp_fixture_answer(a, client);
 	}
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
-	ck_assert_uint_eq(rig_stats()->dns.failed, 0);
+	ck_assert_uint_eq(fixture_stats()->dns.failed, 0);
 	close(client);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -206,26 +208,27 @@ START_TEST(dns_socket_of_an_emergency_server)
 {
 	int a, client, before;
 
-	udprig_begin(true);
-	a = udprig_server(0, &one);
-	ck_assert_ptr_nonnull(pool_set_slot(rig.pool, SLOT_EMERGENCY,
+	udp_fixture_begin(true);
+	a = udp_fixture_server(0, &one);
+	ck_assert_ptr_nonnull(pool_set_slot(fixture.pool, SLOT_EMERGENCY,
 	    &(struct server_spec){ .name = (char *)(uintptr_t)one.text,
-		.addrs = { .count = 1, .addr = { rig_addr(&one) } },
+		.addrs = { .count = 1, .addr = { fixture_addr(&one) } },
 		.set = { .acl = -1 } }));
-	pool_remove_server(rig.pool, pool_server(rig.pool, 0));
-	udprig_front();
-	client = udp_client(&rig.front);
+	pool_remove_server(fixture.pool, pool_server(fixture.pool, 0));
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
 	before = child_fds(getpid());
-	udprig_ask(client);
-	udprig_arrives(a);
-	udprig_answer(a, client);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
+	udp_fixture_answer(a, client);
 	ck_assert(before < 0 || child_fds(getpid()) == before + 1);
-	pool_remove_server(rig.pool, pool_slot(rig.pool, SLOT_EMERGENCY));
-	frontend_set_options(rig.frontend, &rig.options);
+	pool_remove_server(
+	    fixture.pool, pool_slot(fixture.pool, SLOT_EMERGENCY));
+	frontend_set_options(fixture.frontend, &fixture.options);
 	RUN_UNTIL(child_fds(getpid()) == before);
 	close(client);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -237,8 +240,8 @@ static int chatterer;
 static void
 chatter(struct timer *t)
 {
-	udprig_ask(chatterer);
-	ck_assert_int_eq(timer_start(rig.loop, t, 0), 0);
+	udp_fixture_ask(chatterer);
+	ck_assert_int_eq(timer_start(fixture.loop, t, 0), 0);
 }
 
 /* A flood at one address is held back, although there is little to do at the
@@ -249,30 +252,31 @@ START_TEST(flood_beside_a_calm_place)
 		{ .datagram = true } };
 	static struct udp_flood flood;
 	struct timer t;
-	struct spot calm;
+	struct endpoint calm;
 	int a;
 
 	if (geteuid() != 0)
 		SKIP("no long queue without being root");
-	udprig_begin(false);
-	rig.options.sessions_max = 10;
-	a = udprig_server(0, &one);
-	udprig_front();
-	udp_spot(&calm, SPOT_TCP4);
-	at[0].at = rig_addr(&rig.front);
-	at[1].at = rig_addr(&calm);
-	ck_assert_int_eq(frontend_relisten(rig.frontend, at, 2, &rig.e), 0);
+	udp_fixture_begin(false);
+	fixture.options.sessions_max = 10;
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
+	udp_endpoint(&calm, ENDPOINT_TCP4);
+	at[0].at = fixture_addr(&fixture.front);
+	at[1].at = fixture_addr(&calm);
+	ck_assert_int_eq(
+	    frontend_relisten(fixture.frontend, at, 2, &fixture.e), 0);
 	chatterer = udp_client(&calm);
 	timer_init(&t, chatter);
 	chatter(&t);
 	udp_flood_start(
-	    &flood, &rig.front, 0, (int)suite_amount(2000000, 200000));
-	RUN_UNTIL(rig_stats()->datagrams.flood > 500);
+	    &flood, &fixture.front, 0, (int)suite_amount(2000000, 200000));
+	RUN_UNTIL(fixture_stats()->datagrams.flood > 500);
 	udp_flood_stop(&flood);
 	timer_fini(&t);
 	close(chatterer);
 	close(a);
-	rig_end();
+	fixture_end();
 }
 END_TEST
 
@@ -316,9 +320,9 @@ set_sources(unsigned n)
 {
 	unsigned i;
 
-	rig.options.source.count = n;
+	fixture.options.source.count = n;
 	for (i = 0; i < n; i++)
-		ck_assert_int_eq(addr_parse_ip(&rig.options.source.at[i],
+		ck_assert_int_eq(addr_parse_ip(&fixture.options.source.at[i],
 				     text("127.0.7.%u", i + 1), 0),
 		    0);
 }
@@ -329,38 +333,39 @@ START_TEST(out_of_ports)
 {
 	enum { SERVED = 4 * PORTS };
 	unsigned sources = _i == 0 ? 1 : 2, most = (PORTS - 2) * sources;
-	struct spot own;
+	struct endpoint own;
 	int a, client, i;
 	bool few;
 
 	if (!leave_network())
 		SKIP("no network of our own here");
-	udprig_begin(false);
-	a = udprig_server(0, &one);
+	udp_fixture_begin(false);
+	a = udp_fixture_server(0, &one);
 	few = few_ports();
 	set_sources(_i == 0 ? 0 : sources);
-	udprig_front();
+	udp_fixture_front();
 	for (i = 0; i < SERVED && few; i++) {
-		spot_at_host(&own, &one, text("127.0.5.%d", i + 1));
-		client = udprig_serve(&own);
+		endpoint_at_host(&own, &one, text("127.0.5.%d", i + 1));
+		client = udp_fixture_serve(&own);
 		ck_assert_int_eq(
-		    connect(client, (struct sockaddr *)&rig.front.addr,
-			rig.front.len),
+		    connect(client, (struct sockaddr *)&fixture.front.addr,
+			fixture.front.len),
 		    0);
-		udprig_ask(client);
-		udprig_arrives(a);
-		udprig_answer(a, client);
+		udp_fixture_ask(client);
+		udp_fixture_arrives(a);
+		udp_fixture_answer(a, client);
 		close(client);
 	}
 	if (few) {
-		ck_assert_uint_eq(rig_stats()->flows.ports_max, most);
-		ck_assert_uint_eq(rig_stats()->flows.ports, most);
-		ck_assert_uint_eq(rig_stats()->flows.peak, most + 1);
-		ck_assert_uint_eq(rig_stats()->flows.evicted, SERVED - most);
+		ck_assert_uint_eq(fixture_stats()->flows.ports_max, most);
+		ck_assert_uint_eq(fixture_stats()->flows.ports, most);
+		ck_assert_uint_eq(fixture_stats()->flows.peak, most + 1);
+		ck_assert_uint_eq(
+		    fixture_stats()->flows.evicted, SERVED - most);
 	}
-	ck_assert_uint_eq(rig_stats()->datagrams.unsent, 0);
+	ck_assert_uint_eq(fixture_stats()->datagrams.unsent, 0);
 	close(a);
-	rig_end();
+	fixture_end();
 	if (!few)
 		SKIP("the range of ports cannot be set here");
 }
@@ -370,14 +375,14 @@ END_TEST
 static int
 client_at(int port)
 {
-	struct spot own = rig.front;
+	struct endpoint own = fixture.front;
 	struct addr a;
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	ck_assert_int_eq(addr_parse_ip(&a, "127.0.6.1", (uint16_t)port), 0);
 	ck_assert_int_eq(bind(fd, &a.u.sa, a.len), 0);
 	ck_assert_int_eq(connect(fd, (struct sockaddr *)&own.addr, own.len), 0);
-	spot_send(fd, "hello", 5);
+	endpoint_send(fd, "hello", 5);
 	return fd;
 }
 
@@ -393,40 +398,40 @@ START_TEST(no_port_to_one_server)
 
 	if (!leave_network())
 		SKIP("no network of our own here");
-	rig_begin();
-	backend_start(&rig.backend, SPOT_TCP4, backend_echo, NULL);
-	backend_start(&second, SPOT_TCP4, backend_echo, NULL);
-	rig_add_server(0, &rig.backend.at);
-	rig_add_server(1, &second.at);
+	fixture_begin();
+	backend_start(&fixture.backend, ENDPOINT_TCP4, backend_echo, NULL);
+	backend_start(&second, ENDPOINT_TCP4, backend_echo, NULL);
+	fixture_add_server(0, &fixture.backend.at);
+	fixture_add_server(1, &second.at);
 	few = few_ports();
 	set_sources(_i == 0 ? 0 : 2);
-	rig_front();
+	fixture_front();
 	for (i = 0; i < MANY && few; i++) {
 		fds[i] = client_at(10000 + i);
-		rig_hears(fds[i], "hello");
+		fixture_hears(fds[i], "hello");
 	}
 	if (few) {
 		ck_assert_int_eq(
-		    (int)pool_server(rig.pool, 0)->connections, first);
-		ck_assert_int_eq(
-		    (int)pool_server(rig.pool, 1)->connections, MANY - first);
-		ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+		    (int)pool_server(fixture.pool, 0)->connections, first);
+		ck_assert_int_eq((int)pool_server(fixture.pool, 1)->connections,
+		    MANY - first);
+		ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
 	}
 	for (; i < 2 * PORTS && few && _i == 0; i++) {
 		fds[i] = client_at(10000 + i);
-		rig_hears(fds[i], "hello");
+		fixture_hears(fds[i], "hello");
 	}
 	if (few && _i == 0) {
 		fds[i] = client_at(10000 + i);
 		i++;
-		RUN_UNTIL(rig_stats()->reasons[REASON_NO_RESOURCES] == 1);
-		ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
-		ck_assert_uint_eq(pool_server(rig.pool, 1)->failures, 0);
+		RUN_UNTIL(fixture_stats()->reasons[REASON_NO_RESOURCES] == 1);
+		ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+		ck_assert_uint_eq(pool_server(fixture.pool, 1)->failures, 0);
 	}
 	while (i > 0 && few)
 		close(fds[--i]);
-	rig_end();
-	backend_stop(&rig.backend);
+	fixture_end();
+	backend_stop(&fixture.backend);
 	backend_stop(&second);
 	if (!few)
 		SKIP("the range of ports cannot be set here");
@@ -452,26 +457,27 @@ switch_ipv6_off(void)
 START_TEST(no_ipv6_is_no_lack_of_ports)
 {
 	struct server_spec spec;
-	struct spot dead;
+	struct endpoint dead;
 	bool off;
 	int fd;
 
 	if (!leave_network())
 		SKIP("no network of our own here");
 	off = switch_ipv6_off();
-	rig_begin();
-	spot_new(&dead, SPOT_TCP4);
+	fixture_begin();
+	endpoint_new(&dead, ENDPOINT_TCP4);
 	server_spec_init(&spec);
 	spec.name = dead.text;
 	spec.addrs.count = 2;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], "::1", 9), 0);
-	spec.addrs.addr[1] = rig_addr(&dead);
-	ck_assert_ptr_nonnull(pool_set_slot(rig.pool, server_slot(0), &spec));
-	rig_front();
-	fd = spot_connect(&rig.front);
-	RUN_UNTIL(pool_server(rig.pool, 0)->failures > 0);
+	spec.addrs.addr[1] = fixture_addr(&dead);
+	ck_assert_ptr_nonnull(
+	    pool_set_slot(fixture.pool, server_slot(0), &spec));
+	fixture_front();
+	fd = endpoint_connect(&fixture.front);
+	RUN_UNTIL(pool_server(fixture.pool, 0)->failures > 0);
 	close(fd);
-	rig_end();
+	fixture_end();
 	if (!off)
 		SKIP("IPv6 cannot be switched off here");
 }

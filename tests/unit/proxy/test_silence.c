@@ -11,11 +11,11 @@
 
 #include "support/suite.h"
 #include "support/udp.h"
-#include "support/udprig.h"
+#include "support/udp_fixture.h"
 
 enum { SERVERS = 3, BURST = 60, LONGEST = 512 };
 
-static struct spot place[SERVERS];
+static struct endpoint place[SERVERS];
 static int server[SERVERS];
 static bool mute[SERVERS]; /* it answers nobody */
 
@@ -82,7 +82,7 @@ static void
 breathe(void)
 {
 	serve();
-	rig_breathe();
+	fixture_breathe();
 }
 
 static void
@@ -100,35 +100,35 @@ failures(void)
 	unsigned i, sum = 0;
 
 	for (i = 0; i < SERVERS; i++)
-		sum += (unsigned)pool_server(rig.pool, i)->failures;
+		sum += (unsigned)pool_server(fixture.pool, i)->failures;
 	return sum;
 }
 
 static void
-begin_rig(bool dns, unsigned retry_ms, unsigned run_ms)
+begin_fixture(bool dns, unsigned retry_ms, unsigned run_ms)
 {
 	struct pool_options o;
 	unsigned i;
 
-	udprig_begin(dns);
-	rig.options.sessions_max = 10000;
-	rig.options.dns.retry_ms = (uint64_t)wait_scaled(retry_ms);
-	rig.options.connect_timeout_ms = (uint64_t)wait_scaled(run_ms);
-	o = *pool_options(rig.pool);
+	udp_fixture_begin(dns);
+	fixture.options.sessions_max = 10000;
+	fixture.options.dns.retry_ms = (uint64_t)wait_scaled(retry_ms);
+	fixture.options.connect_timeout_ms = (uint64_t)wait_scaled(run_ms);
+	o = *pool_options(fixture.pool);
 	o.sticky = false;
-	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
 	for (i = 0; i < SERVERS; i++)
-		server[i] = udprig_server(i, &place[i]);
+		server[i] = udp_fixture_server(i, &place[i]);
 }
 
 static void
-end_rig(void)
+end_fixture(void)
 {
 	int i;
 
 	for (i = 0; i < SERVERS; i++)
 		close(server[i]);
-	rig_end();
+	fixture_end();
 }
 
 /* ---- DNS ---- */
@@ -141,10 +141,10 @@ START_TEST(slow_names_fail_nobody)
 	int i, asked = 0, heard = 0, fine = 0;
 	unsigned id = 0;
 
-	begin_rig(true, 100, 300);
-	udprig_front();
-	slow = udp_client(&rig.front);
-	good = udp_client(&rig.front);
+	begin_fixture(true, 100, 300);
+	udp_fixture_front();
+	slow = udp_client(&fixture.front);
+	good = udp_client(&fixture.front);
 	for (round = 0; round < rounds; round++) {
 		for (i = 0; i < BURST; i++)
 			ask(slow, 's', id++);
@@ -160,12 +160,12 @@ START_TEST(slow_names_fail_nobody)
 	ck_assert_uint_eq(failures(), 0);
 	for (i = 0; i < SERVERS; i++)
 		ck_assert_uint_gt(
-		    pool_server(rig.pool, (unsigned)i)->received, 0);
-	RUN_UNTIL((breathe(), rig_stats()->dns.waiting == 0));
-	ck_assert_uint_eq(rig_stats()->dns.failed, rounds * BURST);
+		    pool_server(fixture.pool, (unsigned)i)->received, 0);
+	RUN_UNTIL((breathe(), fixture_stats()->dns.waiting == 0));
+	ck_assert_uint_eq(fixture_stats()->dns.failed, rounds * BURST);
 	close(slow);
 	close(good);
-	end_rig();
+	end_fixture();
 }
 END_TEST
 
@@ -175,15 +175,15 @@ START_TEST(one_burst_is_no_run)
 {
 	int slow, i;
 
-	begin_rig(true, 50, 5000);
-	udprig_front();
-	slow = udp_client(&rig.front);
+	begin_fixture(true, 50, 5000);
+	udp_fixture_front();
+	slow = udp_client(&fixture.front);
 	for (i = 0; i < BURST; i++)
 		ask(slow, 's', (unsigned)i);
-	RUN_UNTIL((breathe(), rig_stats()->dns.failed == BURST));
+	RUN_UNTIL((breathe(), fixture_stats()->dns.failed == BURST));
 	ck_assert_uint_eq(failures(), 0);
 	close(slow);
-	end_rig();
+	end_fixture();
 }
 END_TEST
 
@@ -194,20 +194,20 @@ START_TEST(silent_name_server_fails)
 	int client, fine = 0;
 	unsigned id = 0;
 
-	begin_rig(true, 20, 200);
+	begin_fixture(true, 20, 200);
 	mute[0] = true;
-	udprig_front();
-	client = udp_client(&rig.front);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
 	while (wait_now_ms() < end && failures() == 0) {
 		ask(client, 'a', id++);
 		breathe();
 		(void)answers(client, &fine);
 	}
-	ck_assert_uint_gt(pool_server(rig.pool, 0)->failures, 0);
-	ck_assert_uint_eq(failures(), pool_server(rig.pool, 0)->failures);
+	ck_assert_uint_gt(pool_server(fixture.pool, 0)->failures, 0);
+	ck_assert_uint_eq(failures(), pool_server(fixture.pool, 0)->failures);
 	ck_assert_int_gt(fine, 0);
 	close(client);
-	end_rig();
+	end_fixture();
 }
 END_TEST
 
@@ -223,12 +223,12 @@ START_TEST(ignored_datagrams_shut_nobody_out)
 	/* the servers' threads starve there while this one waits for them */
 	if (suite_is_in_valgrind())
 		SKIP("takes too long inside valgrind");
-	begin_rig(false, 1000, 100);
-	rig.options.udp.responses = 1;
-	rig.options.udp.each = true;
-	udprig_front();
-	bad = udp_client(&rig.front);
-	client = udp_client(&rig.front);
+	begin_fixture(false, 1000, 100);
+	fixture.options.udp.responses = 1;
+	fixture.options.udp.each = true;
+	udp_fixture_front();
+	bad = udp_client(&fixture.front);
+	client = udp_client(&fixture.front);
 	while (failures() < SERVERS) {
 		ask(bad, 's', id++);
 		breathe();
@@ -238,10 +238,10 @@ START_TEST(ignored_datagrams_shut_nobody_out)
 		RUN_UNTIL((breathe(), answers(client, &fine) == 1));
 	}
 	ck_assert_int_eq(fine, 2 * SERVERS);
-	ck_assert_uint_eq(rig_stats()->datagrams.no_server, 0);
+	ck_assert_uint_eq(fixture_stats()->datagrams.no_server, 0);
 	close(bad);
 	close(client);
-	end_rig();
+	end_fixture();
 }
 END_TEST
 

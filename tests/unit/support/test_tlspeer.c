@@ -50,7 +50,7 @@ end(struct scene *s)
 static struct tls_peer *
 tries(struct scene *s, const struct tls_wish *w)
 {
-	return tls_peer_open(spot_connect(&s->server.backend.at), w);
+	return tls_peer_open(endpoint_connect(&s->server.backend.at), w);
 }
 
 static struct tls_peer *
@@ -248,11 +248,12 @@ START_TEST(issuers)
 	file = cert_write_all(c, "leaf.pem");
 	tls_echo_start(&server, file, file, NULL);
 	w.ca = s.root_file;
-	talks(tls_peer_open(spot_connect(&server.backend.at), &w));
+	talks(tls_peer_open(endpoint_connect(&server.backend.at), &w));
 	ca.issuer = NULL;
 	other = cert_new(&ca);
 	w.ca = cert_write(other, "other.pem");
-	ck_assert_ptr_null(tls_peer_open(spot_connect(&server.backend.at), &w));
+	ck_assert_ptr_null(
+	    tls_peer_open(endpoint_connect(&server.backend.at), &w));
 	refused(&s, &w, "unable to get local issuer");
 	tls_echo_stop(&server);
 	cert_free(other);
@@ -337,7 +338,7 @@ START_TEST(ends)
 {
 	struct tls_wish w = { .sni = NULL };
 	unsigned char out[50000], in[50000];
-	struct spot at;
+	struct endpoint at;
 	struct tls_peer *p;
 	struct scene s;
 	size_t n = 0;
@@ -366,7 +367,7 @@ START_TEST(ends)
 	WAIT_FOR(look(&s).cut == 1, 10000);
 
 	p = opens(&s, &w);
-	spot_set_deadline(SSL_get_fd(tls_peer_ssl(p)), 20);
+	endpoint_set_deadline(SSL_get_fd(tls_peer_ssl(p)), 20);
 	ck_assert_int_eq(tls_peer_read(p, in, 1), -1);
 	ck_assert_int_eq(errno, EAGAIN);
 	ck_assert_str_eq(tls_peer_error(), "timed out");
@@ -377,7 +378,7 @@ START_TEST(ends)
 	ck_assert(!tls_peer_write(p, out, sizeof(out)) ||
 	    !tls_peer_write(p, out, sizeof(out)));
 	tls_peer_close(p);
-	ck_assert_int_eq(spot_try_connect(&at), -1);
+	ck_assert_int_eq(endpoint_try_connect(&at), -1);
 	tls_peer_close(NULL);
 }
 END_TEST
@@ -398,8 +399,9 @@ START_TEST(nonsense)
 	struct tls_wish w = { .sni = NULL };
 	struct backend b;
 
-	backend_start(&b, SPOT_TCP4, say_hello, "hello, I am something else");
-	ck_assert_ptr_null(tls_peer_open(spot_connect(&b.at), &w));
+	backend_start(
+	    &b, ENDPOINT_TCP4, say_hello, "hello, I am something else");
+	ck_assert_ptr_null(tls_peer_open(endpoint_connect(&b.at), &w));
 	ck_assert_str_ne(tls_peer_error(), "");
 	ck_assert_str_ne(tls_peer_error(), "timed out");
 	backend_stop(&b);

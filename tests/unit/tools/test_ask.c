@@ -105,16 +105,16 @@ add(const char *text)
 START_TEST(addresses_in_turn)
 {
 	struct backend b;
-	struct spot dead, mute;
+	struct endpoint dead, mute;
 	long long began;
 	int fds[3], n;
 
-	backend_start(&b, SPOT_TCP4, ctl_serve, ">");
-	spot_new(&dead, SPOT_TCP4);
-	spot_new(&mute, SPOT_UNIX);
-	fds[0] = spot_listen(&mute, 1);
+	backend_start(&b, ENDPOINT_TCP4, ctl_serve, ">");
+	endpoint_new(&dead, ENDPOINT_TCP4);
+	endpoint_new(&mute, ENDPOINT_UNIX);
+	fds[0] = endpoint_listen(&mute, 1);
 	for (n = 1; n < 3; n++)
-		fds[n] = spot_try_connect(&mute);
+		fds[n] = endpoint_try_connect(&mute);
 	t.at.count = 0;
 	t.timeout_ms = 600;
 	add(dead.text);
@@ -141,7 +141,7 @@ START_TEST(stops_when_told)
 {
 	struct backend b;
 
-	backend_start(&b, SPOT_UNIX, backend_say,
+	backend_start(&b, ENDPOINT_UNIX, backend_say,
 	    "................................................................"
 	    "................................................................");
 	ck_assert_int_eq(target_parse(&t, b.at.text, &e), 0);
@@ -172,7 +172,7 @@ START_TEST(names_of_an_answer)
 	struct backend b;
 	struct names k;
 
-	backend_start(&b, SPOT_UNIX, ctl_serve, ">\n");
+	backend_start(&b, ENDPOINT_UNIX, ctl_serve, ">\n");
 	ck_assert_int_eq(target_parse(&t, b.at.text, &e), 0);
 	t.timeout_ms = 5000;
 	names_init(&k);

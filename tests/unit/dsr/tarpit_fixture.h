@@ -1,7 +1,7 @@
-/* tarpitrig.h: a tarpit whose segment and clock are ours: who asks, who
+/* tarpit_fixture.h: a tarpit whose segment and clock are ours: who asks, who
  * answers, and the last frame it sent. Included once by each program. */
-#ifndef PEN_TEST_TARPITRIG_H
-#define PEN_TEST_TARPITRIG_H
+#ifndef PEN_TEST_TARPIT_FIXTURE_H
+#define PEN_TEST_TARPIT_FIXTURE_H
 
 #include <check.h>
 #include <netinet/in.h>

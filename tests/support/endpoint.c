@@ -1,4 +1,4 @@
-/* spot.c: addresses and blocking sockets of the tests. */
+/* endpoint.c: addresses and blocking sockets of the tests. */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "support/spot.h"
+#include "support/endpoint.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -30,7 +30,8 @@ set_reuse(int fd)
 }
 
 void
-spot_at_host(struct spot *s, const struct spot *from, const char *host)
+endpoint_at_host(
+    struct endpoint *s, const struct endpoint *from, const char *host)
 {
 	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST,
 		.ai_socktype = SOCK_STREAM };
@@ -82,7 +83,7 @@ reserve_port(void)
 }
 
 static void
-new_unix(struct spot *s, bool is_abstract)
+new_unix(struct endpoint *s, bool is_abstract)
 {
 	static int count;
 	struct sockaddr_un *un = (struct sockaddr_un *)&s->addr;
@@ -106,21 +107,21 @@ new_unix(struct spot *s, bool is_abstract)
 }
 
 void
-spot_new(struct spot *s, enum spot_kind kind)
+endpoint_new(struct endpoint *s, enum endpoint_kind kind)
 {
-	struct spot any = { .port = 0 };
+	struct endpoint any = { .port = 0 };
 
 	memset(s, 0, sizeof(*s));
-	if (kind == SPOT_UNIX || kind == SPOT_ABSTRACT) {
-		new_unix(s, kind == SPOT_ABSTRACT);
+	if (kind == ENDPOINT_UNIX || kind == ENDPOINT_ABSTRACT) {
+		new_unix(s, kind == ENDPOINT_ABSTRACT);
 		return;
 	}
 	any.port = reserve_port();
-	spot_at_host(s, &any, kind == SPOT_TCP6 ? "::1" : "127.0.0.1");
+	endpoint_at_host(s, &any, kind == ENDPOINT_TCP6 ? "::1" : "127.0.0.1");
 }
 
 const char *
-spot_kind_name(enum spot_kind kind)
+endpoint_kind_name(enum endpoint_kind kind)
 {
 	static const char *const names[] = { "tcp4", "tcp6", "unix",
 		"abstract" };
@@ -129,14 +130,14 @@ spot_kind_name(enum spot_kind kind)
 }
 
 bool
-spot_has_kind(enum spot_kind kind)
+endpoint_has_kind(enum endpoint_kind kind)
 {
 	struct sockaddr_in6 six = { .sin6_family = AF_INET6,
 		.sin6_addr = IN6ADDR_LOOPBACK_INIT };
 	int fd;
 	bool has = true;
 
-	if (kind == SPOT_TCP6) {
+	if (kind == ENDPOINT_TCP6) {
 		fd = socket(AF_INET6, SOCK_STREAM, 0);
 		has = fd >= 0 &&
 		    bind(fd, (struct sockaddr *)&six, sizeof(six)) == 0;
@@ -144,7 +145,7 @@ spot_has_kind(enum spot_kind kind)
 			close(fd);
 	}
 #ifndef __linux__
-	if (kind == SPOT_ABSTRACT)
+	if (kind == ENDPOINT_ABSTRACT)
 		has = false;
 #endif
 	return has;
@@ -154,7 +155,7 @@ spot_has_kind(enum spot_kind kind)
 /* Whether an address as /proc/net/tcp prints it, in words of the machine's
  * byte order, is this one or a wildcard. */
 static bool
-is_or_covers(const char *hex, const struct spot *s)
+is_or_covers(const char *hex, const struct endpoint *s)
 {
 	const struct sockaddr_in *four = (const struct sockaddr_in *)&s->addr;
 	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&s->addr;
@@ -177,7 +178,7 @@ is_or_covers(const char *hex, const struct spot *s)
 /* Listening sockets come first in the file, so that the thousands of others
  * need not be read. */
 static bool
-find_listening_port(const char *path, const struct spot *s)
+find_listening_port(const char *path, const struct endpoint *s)
 {
 	FILE *f = fopen(path, "r");
 	char line[512], host[33];
@@ -218,7 +219,7 @@ find_listening_path(const char *name)
 #endif
 
 bool
-spot_is_listening(const struct spot *s)
+endpoint_is_listening(const struct endpoint *s)
 {
 #ifdef __linux__
 	if (s->port == 0)
@@ -226,7 +227,7 @@ spot_is_listening(const struct spot *s)
 	return find_listening_port("/proc/net/tcp", s) ||
 	    find_listening_port("/proc/net/tcp6", s);
 #else
-	int fd = spot_try_connect(s);
+	int fd = endpoint_try_connect(s);
 
 	if (fd >= 0)
 		close(fd);
@@ -235,7 +236,7 @@ spot_is_listening(const struct spot *s)
 }
 
 bool
-spot_path_listens(const char *path)
+endpoint_path_listens(const char *path)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0), rc;
@@ -249,7 +250,7 @@ spot_path_listens(const char *path)
 }
 
 int
-spot_listen(const struct spot *s, int backlog)
+endpoint_listen(const struct endpoint *s, int backlog)
 {
 	int fd = socket(s->addr.ss_family, SOCK_STREAM, 0);
 
@@ -263,7 +264,7 @@ spot_listen(const struct spot *s, int backlog)
 }
 
 void
-spot_set_deadline(int fd, int ms)
+endpoint_set_deadline(int fd, int ms)
 {
 	long long scaled = wait_scaled(ms);
 	struct timeval t = { .tv_sec = (time_t)(scaled / 1000),
@@ -274,16 +275,16 @@ spot_set_deadline(int fd, int ms)
 }
 
 static int
-try_connect(const struct spot *s, const char *host)
+try_connect(const struct endpoint *s, const char *host)
 {
 	int fd = socket(s->addr.ss_family, SOCK_STREAM, 0);
-	struct spot any = { .port = 0 }, from;
+	struct endpoint any = { .port = 0 }, from;
 	int error;
 
 	ck_assert_int_ge(fd, 0);
-	spot_set_deadline(fd, 10000);
+	endpoint_set_deadline(fd, 10000);
 	if (host != NULL) {
-		spot_at_host(&from, &any, host);
+		endpoint_at_host(&from, &any, host);
 		ck_assert_int_eq(
 		    bind(fd, (struct sockaddr *)&from.addr, from.len), 0);
 	}
@@ -296,13 +297,13 @@ try_connect(const struct spot *s, const char *host)
 }
 
 int
-spot_try_connect(const struct spot *s)
+endpoint_try_connect(const struct endpoint *s)
 {
 	return try_connect(s, NULL);
 }
 
 int
-spot_connect_from(const struct spot *s, const char *host)
+endpoint_connect_from(const struct endpoint *s, const char *host)
 {
 	int fd = try_connect(s, host);
 
@@ -312,16 +313,16 @@ spot_connect_from(const struct spot *s, const char *host)
 }
 
 int
-spot_connect(const struct spot *s)
+endpoint_connect(const struct endpoint *s)
 {
-	int fd = spot_try_connect(s);
+	int fd = endpoint_try_connect(s);
 
 	ck_assert_msg(fd >= 0, "connect %s: %s", s->text, strerror(errno));
 	return fd;
 }
 
 void
-spot_send(int fd, const void *bytes, size_t n)
+endpoint_send(int fd, const void *bytes, size_t n)
 {
 	const char *p = bytes;
 	ssize_t k;
@@ -333,7 +334,7 @@ spot_send(int fd, const void *bytes, size_t n)
 }
 
 void
-spot_recv(int fd, void *bytes, size_t n)
+endpoint_recv(int fd, void *bytes, size_t n)
 {
 	char *p = bytes;
 	ssize_t k;
@@ -346,7 +347,7 @@ spot_recv(int fd, void *bytes, size_t n)
 }
 
 const char *
-spot_recv_all(int fd)
+endpoint_recv_all(int fd)
 {
 	char buf[64 * 1024];
 	size_t n = 0;
@@ -362,7 +363,7 @@ spot_recv_all(int fd)
 }
 
 void
-spot_expect_end(int fd)
+endpoint_expect_end(int fd)
 {
 	char c;
 	ssize_t k = recv(fd, &c, 1, 0);
@@ -372,9 +373,9 @@ spot_expect_end(int fd)
 }
 
 void
-spot_expect_page(int fd, const char *status)
+endpoint_expect_page(int fd, const char *status)
 {
-	const char *page = spot_recv_all(fd);
+	const char *page = endpoint_recv_all(fd);
 
 	ck_assert_msg(
 	    strncmp(page, text("HTTP/1.1 %s ", status), 13) == 0, "%s", page);
@@ -383,7 +384,7 @@ spot_expect_page(int fd, const char *status)
 }
 
 void
-spot_expect_reset(int fd)
+endpoint_expect_reset(int fd)
 {
 	char c;
 	ssize_t k = recv(fd, &c, 1, 0);
@@ -396,48 +397,48 @@ spot_expect_reset(int fd)
 }
 
 void
-spot_expect_echo(int fd, const char *what)
+endpoint_expect_echo(int fd, const char *what)
 {
 	char buf[256];
 	size_t n = strlen(what);
 
 	ck_assert_uint_lt(n, sizeof(buf));
-	spot_send(fd, what, n);
-	spot_recv(fd, buf, n);
+	endpoint_send(fd, what, n);
+	endpoint_recv(fd, buf, n);
 	buf[n] = '\0';
 	ck_assert_str_eq(buf, what);
 }
 
 const char *
-spot_hear(const struct spot *s)
+endpoint_hear(const struct endpoint *s)
 {
-	int fd = spot_connect(s);
-	const char *answer = spot_recv_all(fd);
+	int fd = endpoint_connect(s);
+	const char *answer = endpoint_recv_all(fd);
 
 	close(fd);
 	return answer;
 }
 
 const char *
-spot_ask(const struct spot *s, const char *what)
+endpoint_ask(const struct endpoint *s, const char *what)
 {
-	int fd = spot_try_connect(s);
+	int fd = endpoint_try_connect(s);
 	const char *answer;
 
 	/* pen opens its control sockets after its ports */
 	if (fd < 0) {
-		WAIT_FOR(spot_is_listening(s), 5000);
-		fd = spot_connect(s);
+		WAIT_FOR(endpoint_is_listening(s), 5000);
+		fd = endpoint_connect(s);
 	}
-	spot_send(fd, what, strlen(what));
+	endpoint_send(fd, what, strlen(what));
 	shutdown(fd, SHUT_WR);
-	answer = spot_recv_all(fd);
+	answer = endpoint_recv_all(fd);
 	close(fd);
 	return answer;
 }
 
 void
-spot_reset(int fd)
+endpoint_reset(int fd)
 {
 	struct linger now = { .l_onoff = 1, .l_linger = 0 };
 

@@ -1,9 +1,9 @@
-/* spoilmake.c: what no client of TLS would send. */
+/* corrupt_make.c: what no client of TLS would send. */
 #include "config.h"
 
 #include <string.h>
 
-#include "support/spoil.h"
+#include "support/corrupt.h"
 
 static void
 many_empty(struct dice *d, struct bytes *b)
@@ -152,7 +152,7 @@ static const struct {
 };
 
 const char *
-spoil_make(struct dice *d, struct bytes *b)
+corrupt_make(struct dice *d, struct bytes *b)
 {
 	size_t i = dice_below(d, sizeof(makers) / sizeof(makers[0]));
 

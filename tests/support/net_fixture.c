@@ -1,5 +1,5 @@
-/* netrig.c: namespaces, the cables between them, and what hosts must be told
- * so that they behave as a DSR set-up asks of them. */
+/* net_fixture.c: namespaces, the cables between them, and what hosts must be
+ * told so that they behave as a DSR set-up asks of them. */
 #include "config.h"
 
 #include <check.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "support/nethub.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -28,36 +28,37 @@ struct host {
 };
 
 static struct host
-host_of(const struct netrig *r, enum netrig_place where)
+host_of(const struct net_fixture *r, enum net_fixture_place where)
 {
 	static const char *const ports[] = { "s1", "s2", "s3", "s4" };
 	struct host h = { NULL, 0, 0 };
 
-	if (where == NETRIG_CLIENT && !r->is.router)
+	if (where == NET_FIXTURE_CLIENT && !r->is.router)
 		h = (struct host){ "client", 1, 1 };
-	else if (where == NETRIG_ROUTER && r->is.router)
+	else if (where == NET_FIXTURE_ROUTER && r->is.router)
 		h = (struct host){ "router", 1, 1 };
-	else if (where == NETRIG_DIRECTOR)
+	else if (where == NET_FIXTURE_DIRECTOR)
 		h = (struct host){ "d1", 0, 2 };
-	else if (where == NETRIG_DIRECTOR2 && r->is.two_directors)
+	else if (where == NET_FIXTURE_DIRECTOR2 && r->is.two_directors)
 		h = (struct host){ "d2", 0, 7 };
-	else if (where == NETRIG_FAR_ROUTER && r->is.beyond > 0)
+	else if (where == NET_FIXTURE_FAR_ROUTER && r->is.beyond > 0)
 		h = (struct host){ "far", 9, 9 };
-	else if (where >= NETRIG_SERVER &&
-	    (unsigned)(where - NETRIG_SERVER) < r->is.servers - r->is.beyond)
-		h = (struct host){ ports[where - NETRIG_SERVER],
-			where - NETRIG_SERVER + 3,
-			(unsigned char)(where - NETRIG_SERVER + 3) };
+	else if (where >= NET_FIXTURE_SERVER &&
+	    (unsigned)(where - NET_FIXTURE_SERVER) <
+		r->is.servers - r->is.beyond)
+		h = (struct host){ ports[where - NET_FIXTURE_SERVER],
+			where - NET_FIXTURE_SERVER + 3,
+			(unsigned char)(where - NET_FIXTURE_SERVER + 3) };
 	return h;
 }
 
 static bool
-is_there(const struct netrig *r, enum netrig_place where)
+is_there(const struct net_fixture *r, enum net_fixture_place where)
 {
-	return where == NETRIG_HOME || where == NETRIG_SWITCH ||
-	    where == NETRIG_CLIENT || host_of(r, where).port != NULL ||
-	    (where >= NETRIG_SERVER &&
-		(unsigned)(where - NETRIG_SERVER) < r->is.servers);
+	return where == NET_FIXTURE_HOME || where == NET_FIXTURE_SWITCH ||
+	    where == NET_FIXTURE_CLIENT || host_of(r, where).port != NULL ||
+	    (where >= NET_FIXTURE_SERVER &&
+		(unsigned)(where - NET_FIXTURE_SERVER) < r->is.servers);
 }
 
 /* A file of /proc or /sys that takes its words in one write. */
@@ -117,7 +118,7 @@ has_kind(const char *kind)
 }
 
 static const char *
-what_lacks(struct netrig *r)
+what_lacks(struct net_fixture *r)
 {
 	if (child_find("ip") == NULL)
 		return "no ip (iproute2)";
@@ -131,99 +132,102 @@ what_lacks(struct netrig *r)
 }
 
 void
-netrig_enter(const struct netrig *r, enum netrig_place where)
+net_fixture_enter(const struct net_fixture *r, enum net_fixture_place where)
 {
-	ck_assert_msg(r->ns[where] >= 0, "the rig has no place %d", where);
+	ck_assert_msg(r->ns[where] >= 0, "the fixture has no place %d", where);
 	ck_assert_msg(setns(r->ns[where], CLONE_NEWNET) == 0, "setns: %s",
 	    strerror(errno));
 }
 
 static void
-make_place(struct netrig *r, enum netrig_place where)
+make_place(struct net_fixture *r, enum net_fixture_place where)
 {
 	ck_assert_int_eq(unshare(CLONE_NEWNET), 0);
 	r->ns[where] = hold();
 	/* Before there is an interface, so that each inherits it. */
-	netrig_set(r, where, "ipv4/conf/all/rp_filter", "0");
-	netrig_set(r, where, "ipv4/conf/default/rp_filter", "0");
-	netrig_set(r, where, "ipv6/conf/default/accept_dad", "0");
-	netrig_set(r, where, "ipv6/conf/default/accept_ra", "0");
-	netrig_set(r, where, "ipv6/conf/default/router_solicitations", "0");
-	if (where == NETRIG_SWITCH)
-		netrig_set(r, where, "ipv6/conf/default/disable_ipv6", "1");
-	netrig_ip(r, where, "link set lo up\n");
-	netrig_enter(r, NETRIG_HOME);
+	net_fixture_set(r, where, "ipv4/conf/all/rp_filter", "0");
+	net_fixture_set(r, where, "ipv4/conf/default/rp_filter", "0");
+	net_fixture_set(r, where, "ipv6/conf/default/accept_dad", "0");
+	net_fixture_set(r, where, "ipv6/conf/default/accept_ra", "0");
+	net_fixture_set(
+	    r, where, "ipv6/conf/default/router_solicitations", "0");
+	if (where == NET_FIXTURE_SWITCH)
+		net_fixture_set(
+		    r, where, "ipv6/conf/default/disable_ipv6", "1");
+	net_fixture_ip(r, where, "link set lo up\n");
+	net_fixture_enter(r, NET_FIXTURE_HOME);
 }
 
 /* On by default, and a frame with a late checksum that is passed on by a
  * program arrives without any. */
 static void
-be_a_cable(const struct netrig *r, enum netrig_place where, const char *ifname)
+be_a_cable(const struct net_fixture *r, enum net_fixture_place where,
+    const char *ifname)
 {
-	netrig_feature(r, where, ifname, ETHTOOL_STXCSUM, false);
-	netrig_feature(r, where, ifname, ETHTOOL_STSO, false);
+	net_fixture_feature(r, where, ifname, ETHTOOL_STXCSUM, false);
+	net_fixture_feature(r, where, ifname, ETHTOOL_STSO, false);
 }
 
 static const char *
-plug(const struct netrig *r, const struct host *h)
+plug(const struct net_fixture *r, const struct host *h)
 {
 	return text("link add eth0 address 02:00:00:64:00:%02x type veth"
 		    " peer name %s netns /proc/%ld/fd/%d\n"
 		    "link set eth0 %s up\n",
-	    h->mac, h->port, (long)getpid(), r->ns[NETRIG_SWITCH],
+	    h->mac, h->port, (long)getpid(), r->ns[NET_FIXTURE_SWITCH],
 	    h->number == 0 ? "addrgenmode none" : "");
 }
 
 static void
-add_vips(const struct netrig *r, enum netrig_place where)
+add_vips(const struct net_fixture *r, enum net_fixture_place where)
 {
-	netrig_ip(r, where,
-	    "addr add " NETRIG_VIP4 "/32 dev lo\n"
-	    "addr add " NETRIG_VIP4_B "/32 dev lo\n"
-	    "addr add " NETRIG_VIP6 "/128 dev lo nodad\n"
-	    "addr add " NETRIG_VIP6_B "/128 dev lo nodad\n");
+	net_fixture_ip(r, where,
+	    "addr add " NET_FIXTURE_VIP4 "/32 dev lo\n"
+	    "addr add " NET_FIXTURE_VIP4_B "/32 dev lo\n"
+	    "addr add " NET_FIXTURE_VIP6 "/128 dev lo nodad\n"
+	    "addr add " NET_FIXTURE_VIP6_B "/128 dev lo nodad\n");
 }
 
 static void
-make_host(const struct netrig *r, enum netrig_place where)
+make_host(const struct net_fixture *r, enum net_fixture_place where)
 {
 	struct host h = host_of(r, where);
-	bool server = where >= NETRIG_SERVER;
+	bool server = where >= NET_FIXTURE_SERVER;
 
-	netrig_ip(r, where, plug(r, &h));
+	net_fixture_ip(r, where, plug(r, &h));
 	if (h.number != 0)
-		netrig_ip(r, where,
+		net_fixture_ip(r, where,
 		    text("addr add 192.168.100.%d/24 dev eth0\n"
 			 "addr add fd00:64::%d/64 dev eth0 nodad\n",
 			h.number, h.number));
 	if (server)
 		add_vips(r, where);
 	if (server && r->is.router)
-		netrig_ip(r, where,
+		net_fixture_ip(r, where,
 		    "route add default via 192.168.100.1\n"
 		    "route add default via fd00:64::1\n");
 	if (server) {
-		netrig_set(r, where, "ipv4/conf/all/arp_ignore", "1");
-		netrig_set(r, where, "ipv4/conf/all/arp_announce", "2");
+		net_fixture_set(r, where, "ipv4/conf/all/arp_ignore", "1");
+		net_fixture_set(r, where, "ipv4/conf/all/arp_announce", "2");
 	}
 	if (!r->is.offload && (!server || r->is.own_switch))
 		be_a_cable(r, where, "eth0");
 }
 
 static void
-make_far_server(const struct netrig *r, unsigned i)
+make_far_server(const struct net_fixture *r, unsigned i)
 {
-	enum netrig_place where = NETRIG_SERVER + i;
+	enum net_fixture_place where = NET_FIXTURE_SERVER + i;
 	unsigned net = 110 + i, mtu = r->is.far_mtu > 0 ? r->is.far_mtu : 1500;
 
-	netrig_ip(r, NETRIG_FAR_ROUTER,
+	net_fixture_ip(r, NET_FIXTURE_FAR_ROUTER,
 	    text("link add f%u mtu %u type veth peer name eth0 mtu %u"
 		 " netns /proc/%ld/fd/%d\n"
 		 "link set f%u up\n"
 		 "addr add 192.168.%u.1/24 dev f%u\n"
 		 "addr add fd00:%x::1/64 dev f%u nodad\n",
 		i, mtu, mtu, (long)getpid(), r->ns[where], i, net, i, net, i));
-	netrig_ip(r, where,
+	net_fixture_ip(r, where,
 	    text("link set eth0 up\n"
 		 "addr add 192.168.%u.2/24 dev eth0\n"
 		 "addr add fd00:%x::2/64 dev eth0 nodad\n"
@@ -233,87 +237,88 @@ make_far_server(const struct netrig *r, unsigned i)
 	add_vips(r, where);
 	if (r->is.offload)
 		return;
-	be_a_cable(r, NETRIG_FAR_ROUTER, text("f%u", i));
+	be_a_cable(r, NET_FIXTURE_FAR_ROUTER, text("f%u", i));
 	be_a_cable(r, where, "eth0");
 }
 
 static void
-make_far_servers(const struct netrig *r)
+make_far_servers(const struct net_fixture *r)
 {
 	unsigned i;
 
 	if (r->is.beyond == 0)
 		return;
-	netrig_set(r, NETRIG_FAR_ROUTER, "ipv4/ip_forward", "1");
-	netrig_set(r, NETRIG_FAR_ROUTER, "ipv6/conf/all/forwarding", "1");
+	net_fixture_set(r, NET_FIXTURE_FAR_ROUTER, "ipv4/ip_forward", "1");
+	net_fixture_set(
+	    r, NET_FIXTURE_FAR_ROUTER, "ipv6/conf/all/forwarding", "1");
 	for (i = r->is.servers - r->is.beyond; i < r->is.servers; i++)
 		make_far_server(r, i);
 }
 
 void
-netrig_make_route(const struct netrig *r)
+net_fixture_make_route(const struct net_fixture *r)
 {
 	unsigned i;
 	const char *lines = "link set eth1 up\n"
 			    "addr add 192.168.120.2/24 dev eth1\n"
 			    "addr add fd00:78::2/64 dev eth1 nodad\n";
 
-	netrig_ip(r, NETRIG_FAR_ROUTER,
+	net_fixture_ip(r, NET_FIXTURE_FAR_ROUTER,
 	    text("link add d1 type veth peer name eth1"
 		 " netns /proc/%ld/fd/%d\n"
 		 "link set d1 up\n"
 		 "addr add 192.168.120.1/24 dev d1\n"
 		 "addr add fd00:78::1/64 dev d1 nodad\n",
-		(long)getpid(), r->ns[NETRIG_DIRECTOR]));
+		(long)getpid(), r->ns[NET_FIXTURE_DIRECTOR]));
 	for (i = r->is.servers - r->is.beyond; i < r->is.servers; i++)
 		lines = text("%sroute add 192.168.%u.0/24 via 192.168.120.1\n"
 			     "route add fd00:%x::/64 via fd00:78::1\n",
 		    lines, 110 + i, 110 + i);
-	netrig_ip(r, NETRIG_DIRECTOR, lines);
+	net_fixture_ip(r, NET_FIXTURE_DIRECTOR, lines);
 }
 
 /* The client's TCP announces what fits into Ethernet, so that servers learn of
  * the narrow link from the router, not from the client. */
 static void
-make_far_client(const struct netrig *r)
+make_far_client(const struct net_fixture *r)
 {
-	netrig_ip(r, NETRIG_ROUTER,
+	net_fixture_ip(r, NET_FIXTURE_ROUTER,
 	    text("link add eth1 mtu 1280 address 02:00:00:c8:00:01 type veth"
 		 " peer name eth0 mtu 1280 address 02:00:00:c8:00:02"
 		 " netns /proc/%ld/fd/%d\n"
 		 "link set eth1 up\n"
 		 "addr add 192.168.200.1/24 dev eth1\n"
 		 "addr add fd00:c8::1/64 dev eth1 nodad\n",
-		(long)getpid(), r->ns[NETRIG_CLIENT]));
-	netrig_ip(r, NETRIG_CLIENT,
+		(long)getpid(), r->ns[NET_FIXTURE_CLIENT]));
+	net_fixture_ip(r, NET_FIXTURE_CLIENT,
 	    "link set eth0 up\n"
 	    "addr add 192.168.200.2/24 dev eth0\n"
 	    "addr add fd00:c8::2/64 dev eth0 nodad\n"
 	    "route add default via 192.168.200.1 advmss 1460\n"
 	    "route add default via fd00:c8::1 advmss 1440\n");
-	netrig_set(r, NETRIG_ROUTER, "ipv4/ip_forward", "1");
-	netrig_set(r, NETRIG_ROUTER, "ipv6/conf/all/forwarding", "1");
+	net_fixture_set(r, NET_FIXTURE_ROUTER, "ipv4/ip_forward", "1");
+	net_fixture_set(r, NET_FIXTURE_ROUTER, "ipv6/conf/all/forwarding", "1");
 	if (!r->is.offload) {
-		be_a_cable(r, NETRIG_CLIENT, "eth0");
-		be_a_cable(r, NETRIG_ROUTER, "eth1");
+		be_a_cable(r, NET_FIXTURE_CLIENT, "eth0");
+		be_a_cable(r, NET_FIXTURE_ROUTER, "eth1");
 	}
 }
 
 /* A port of a bridge passes nothing until the kernel has heard of its carrier,
  * which can take a second. */
 static bool
-is_forwarding(const struct netrig *r, unsigned ports)
+is_forwarding(const struct net_fixture *r, unsigned ports)
 {
-	const char *links =
-	    netrig_run(r, NETRIG_SWITCH, 10000, "ip", "-d", "link", NULL);
+	const char *links = net_fixture_run(
+	    r, NET_FIXTURE_SWITCH, 10000, "ip", "-d", "link", NULL);
 
 	return count_in(links, "state forwarding") == (int)ports;
 }
 
 static void
-make_switch(struct netrig *r)
+make_switch(struct net_fixture *r)
 {
-	struct nethub_port ports[NETRIG_PLACES + 1];
+	struct nethub_port ports[NET_FIXTURE_PLACES + 1];
 	const char *lines = "link add br0 type bridge forward_delay 0"
 			    " mcast_snooping 0\nlink set br0 up\n";
 	struct host h;
@@ -321,8 +326,8 @@ make_switch(struct netrig *r)
 
 	if (r->is.own_switch)
 		lines = "";
-	for (i = 0; i < NETRIG_PLACES; i++) {
-		h = host_of(r, (enum netrig_place)i);
+	for (i = 0; i < NET_FIXTURE_PLACES; i++) {
+		h = host_of(r, (enum net_fixture_place)i);
 		if (h.port == NULL)
 			continue;
 		lines = text("%slink set %s up %s\n", lines, h.port,
@@ -331,23 +336,23 @@ make_switch(struct netrig *r)
 		ports[n++].tag = h.number == 0 ? r->is.vlan : 0;
 	}
 	ports[n].interface = NULL;
-	netrig_ip(r, NETRIG_SWITCH, lines);
+	net_fixture_ip(r, NET_FIXTURE_SWITCH, lines);
 	if (!r->is.own_switch) {
 		/* else it drops, and shortens, what it takes for malformed */
-		netrig_set(
-		    r, NETRIG_SWITCH, "bridge/bridge-nf-call-iptables", "0");
-		netrig_set(
-		    r, NETRIG_SWITCH, "bridge/bridge-nf-call-ip6tables", "0");
+		net_fixture_set(r, NET_FIXTURE_SWITCH,
+		    "bridge/bridge-nf-call-iptables", "0");
+		net_fixture_set(r, NET_FIXTURE_SWITCH,
+		    "bridge/bridge-nf-call-ip6tables", "0");
 		WAIT_FOR(is_forwarding(r, n), 10000);
 		return;
 	}
-	netrig_enter(r, NETRIG_SWITCH);
+	net_fixture_enter(r, NET_FIXTURE_SWITCH);
 	r->hub = nethub_start(ports);
-	netrig_leave(r);
+	net_fixture_leave(r);
 }
 
 const char *
-netrig_up(struct netrig *r, const struct netrig_options *o)
+net_fixture_up(struct net_fixture *r, const struct net_fixture_options *o)
 {
 	const char *why;
 	unsigned i;
@@ -356,20 +361,20 @@ netrig_up(struct netrig *r, const struct netrig_options *o)
 	r->is = *o;
 	if (r->is.servers == 0)
 		r->is.servers = 2;
-	ck_assert_uint_le(r->is.servers, NETRIG_SERVERS);
-	for (i = 0; i < NETRIG_PLACES; i++)
+	ck_assert_uint_le(r->is.servers, NET_FIXTURE_SERVERS);
+	for (i = 0; i < NET_FIXTURE_PLACES; i++)
 		r->ns[i] = -1;
 	why = what_lacks(r);
 	if (why != NULL)
 		return why;
-	r->ns[NETRIG_HOME] = hold();
-	netrig_ip(r, NETRIG_HOME, "link set lo up\n");
-	for (i = NETRIG_HOME + 1; i < NETRIG_PLACES; i++)
-		if (is_there(r, (enum netrig_place)i))
-			make_place(r, (enum netrig_place)i);
-	for (i = 0; i < NETRIG_PLACES; i++)
-		if (host_of(r, (enum netrig_place)i).port != NULL)
-			make_host(r, (enum netrig_place)i);
+	r->ns[NET_FIXTURE_HOME] = hold();
+	net_fixture_ip(r, NET_FIXTURE_HOME, "link set lo up\n");
+	for (i = NET_FIXTURE_HOME + 1; i < NET_FIXTURE_PLACES; i++)
+		if (is_there(r, (enum net_fixture_place)i))
+			make_place(r, (enum net_fixture_place)i);
+	for (i = 0; i < NET_FIXTURE_PLACES; i++)
+		if (host_of(r, (enum net_fixture_place)i).port != NULL)
+			make_host(r, (enum net_fixture_place)i);
 	if (r->is.router)
 		make_far_client(r);
 	make_far_servers(r);
@@ -378,7 +383,7 @@ netrig_up(struct netrig *r, const struct netrig_options *o)
 }
 
 void
-netrig_down(struct netrig *r)
+net_fixture_down(struct net_fixture *r)
 {
 	unsigned i;
 
@@ -386,26 +391,26 @@ netrig_down(struct netrig *r)
 		kill(r->hub, SIGKILL);
 		waitpid(r->hub, NULL, 0);
 	}
-	for (i = NETRIG_HOME + 1; i < NETRIG_PLACES; i++)
+	for (i = NET_FIXTURE_HOME + 1; i < NET_FIXTURE_PLACES; i++)
 		if (r->ns[i] >= 0)
 			close(r->ns[i]);
-	close(r->ns[NETRIG_HOME]);
+	close(r->ns[NET_FIXTURE_HOME]);
 }
 
 void
-netrig_set(const struct netrig *r, enum netrig_place where, const char *name,
-    const char *value)
+net_fixture_set(const struct net_fixture *r, enum net_fixture_place where,
+    const char *name, const char *value)
 {
 	const char *path = text("/proc/sys/net/%s", name);
 
-	netrig_enter(r, where);
+	net_fixture_enter(r, where);
 	ck_assert_msg(tell(path, value) == 0 || errno == ENOENT, "%s: %s", path,
 	    strerror(errno));
-	netrig_leave(r);
+	net_fixture_leave(r);
 }
 
 void
-netrig_leave(const struct netrig *r)
+net_fixture_leave(const struct net_fixture *r)
 {
-	netrig_enter(r, NETRIG_HOME);
+	net_fixture_enter(r, NET_FIXTURE_HOME);
 }

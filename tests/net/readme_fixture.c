@@ -1,4 +1,4 @@
-/* readmerig.c: the network, its names, and how a command is run in it. */
+/* readme_fixture.c: the network, its names, and how a command is run in it. */
 #include "config.h"
 
 #include <check.h>
@@ -16,7 +16,7 @@
 
 #include "net/ownroot.h"
 #include "net/readme.h"
-#include "net/readmerig.h"
+#include "net/readme_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -31,7 +31,7 @@ static const char hosts[] = "127.0.0.1 localhost\n"
 			    "10.0.0.3 web.internal\n"
 			    "10.0.0.4 web.internal\n";
 
-struct netrig readmerig;
+struct net_fixture readme_fixture;
 static struct child command;
 /* Children that are the test's own; others that were told to end. */
 static pid_t known[RUN_MAX], told[RUN_MAX];
@@ -44,18 +44,18 @@ give_addresses(void)
 {
 	unsigned i;
 
-	netrig_ip(&readmerig, NETRIG_CLIENT,
+	net_fixture_ip(&readme_fixture, NET_FIXTURE_CLIENT,
 	    "addr add 10.0.0.100/24 dev eth0\n"
 	    "addr add 10.0.0.101/24 dev eth0\n"
 	    "addr add 10.0.0.1/24 dev eth0\n"
 	    "addr add 10.9.0.1/24 dev eth0\n");
-	netrig_ip(&readmerig, NETRIG_DIRECTOR,
+	net_fixture_ip(&readme_fixture, NET_FIXTURE_DIRECTOR,
 	    "link set lo up\n"
 	    "addr add 10.0.0.9/24 dev eth0\n"
 	    "addr add 10.9.0.2/24 dev eth0\n"
 	    "addr add fd00:64::9/64 dev eth0 nodad\n");
 	for (i = 0; i < MACHINES; i++)
-		netrig_ip(&readmerig, NETRIG_SERVER + i,
+		net_fixture_ip(&readme_fixture, NET_FIXTURE_SERVER + i,
 		    text("addr add %s/24 dev eth0\n"
 			 "addr add 10.0.0.10/32 dev lo\n"
 			 "route add default via 10.0.0.9\n",
@@ -88,10 +88,10 @@ install(void)
 static const char *
 begin(void)
 {
-	static const struct netrig_options four = { .servers = MACHINES };
+	static const struct net_fixture_options four = { .servers = MACHINES };
 	const char *work = scratch("work"), *why;
 
-	why = netrig_up(&readmerig, &four);
+	why = net_fixture_up(&readme_fixture, &four);
 	if (why == NULL)
 		why = install();
 	if (why != NULL)
@@ -150,7 +150,7 @@ reap(void)
 }
 
 int
-readmerig_left(void)
+readme_fixture_left(void)
 {
 	reap();
 	return children(NULL);
@@ -170,7 +170,7 @@ has_ended_left(void)
 		told[told_n++] = pids[i];
 		kill(pids[i], SIGTERM);
 	}
-	return readmerig_left() == 0;
+	return readme_fixture_left() == 0;
 }
 
 static void
@@ -185,7 +185,8 @@ run(const char *line, bool stays)
 	c = readme_find(&readme, line);
 	ck_assert_msg(c != NULL, "README.md has no such line: %s", line);
 	argv[2] = c->typed;
-	netrig_start(&readmerig, NETRIG_DIRECTOR, &command, argv);
+	net_fixture_start(
+	    &readme_fixture, NET_FIXTURE_DIRECTOR, &command, argv);
 	if (stays)
 		return;
 	ck_assert_msg(child_wait(&command, 60000) == 0, "%s: exit %d: %s",
@@ -193,7 +194,7 @@ run(const char *line, bool stays)
 }
 
 const char *
-readmerig_output(void)
+readme_fixture_output(void)
 {
 	return child_out(&command);
 }
@@ -244,12 +245,12 @@ run_example(const struct example *e)
 		child_stop(&command, SIGTERM);
 	WAIT_FOR(has_ended_left(), 20000);
 	machines_end();
-	netrig_down(&readmerig);
+	net_fixture_down(&readme_fixture);
 	return NULL;
 }
 
 void
-readmerig_run(const char *test, const struct example *e)
+readme_fixture_run(const char *test, const struct example *e)
 {
 	const char *why;
 
@@ -262,7 +263,7 @@ readmerig_run(const char *test, const struct example *e)
 }
 
 int
-readmerig_rows(const struct example *list)
+readme_fixture_rows(const struct example *list)
 {
 	int n = 0;
 
@@ -287,14 +288,14 @@ struct backend *
 machine_serve(unsigned machine, int port, backend_fn *serve, const void *arg)
 {
 	struct backend *b = &backends[backends_n++];
-	struct spot any = { .port = port }, at;
+	struct endpoint any = { .port = port }, at;
 
 	ck_assert_uint_le(backends_n, sizeof(backends) / sizeof(backends[0]));
 	/* Any address: servers of direct return have the front's, too. */
-	spot_at_host(&at, &any, "0.0.0.0");
-	netrig_enter(&readmerig, NETRIG_SERVER + machine);
+	endpoint_at_host(&at, &any, "0.0.0.0");
+	net_fixture_enter(&readme_fixture, NET_FIXTURE_SERVER + machine);
 	backend_start_at(b, &at, serve, arg);
-	netrig_leave(&readmerig);
+	net_fixture_leave(&readme_fixture);
 	return b;
 }
 
@@ -320,20 +321,21 @@ machine_start(unsigned machine, ...)
 		n++;
 	va_end(ap);
 	argv[n] = NULL;
-	netrig_start(&readmerig, NETRIG_SERVER + machine, c, argv);
+	net_fixture_start(
+	    &readme_fixture, NET_FIXTURE_SERVER + machine, c, argv);
 	return c;
 }
 
 bool
-machine_listens(enum netrig_place where, int port)
+machine_listens(enum net_fixture_place where, int port)
 {
-	struct spot any = { .port = port }, at;
+	struct endpoint any = { .port = port }, at;
 	bool does;
 
-	spot_at_host(&at, &any, "0.0.0.0");
-	netrig_enter(&readmerig, where);
-	does = spot_is_listening(&at);
-	netrig_leave(&readmerig);
+	endpoint_at_host(&at, &any, "0.0.0.0");
+	net_fixture_enter(&readme_fixture, where);
+	does = endpoint_is_listening(&at);
+	net_fixture_leave(&readme_fixture);
 	return does;
 }
 

@@ -1,4 +1,4 @@
-/* siege.c: pen, what is left of it, and OpenSSL between pieces of memory. */
+/* load.c: pen, what is left of it, and OpenSSL between pieces of memory. */
 #include "config.h"
 
 #include <check.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <openssl/err.h>
 
-#include "support/siege.h"
+#include "support/load.h"
 #include "support/suite.h"
 #include "support/tlsends.h"
 #include "support/wait.h"
@@ -21,7 +21,7 @@
 /* ---- pen ---- */
 
 void
-siege_prepare(struct siege *s)
+load_prepare(struct load *s)
 {
 	struct cert_wish root = { .name = "root", .is_ca = true };
 	struct cert_wish w = { .name = "a.test,b.test,IP:127.0.0.1" };
@@ -35,13 +35,13 @@ siege_prepare(struct siege *s)
 	s->root_file = cert_write(s->root, "root.pem");
 	s->cert_file = cert_write_all(s->cert, "a.test.pem");
 	s->client_file = cert_write_all(s->client, "client.pem");
-	spot_new(&s->front, SPOT_TCP4);
-	spot_new(&s->ctl, SPOT_UNIX);
+	endpoint_new(&s->front, ENDPOINT_TCP4);
+	endpoint_new(&s->ctl, ENDPOINT_UNIX);
 }
 
 void
-siege_begin(
-    struct siege *s, const char *const options[], const char *const servers[])
+load_begin(
+    struct load *s, const char *const options[], const char *const servers[])
 {
 	const char *words[CHILD_ARGS] = { "-f", "-r", "-C", s->ctl.text };
 	int n = 4;
@@ -52,19 +52,19 @@ siege_begin(
 	while (*servers != NULL && n < CHILD_ARGS - 1)
 		words[n++] = *servers++;
 	pen_up_words(&s->pen, &s->front, words);
-	WAIT_FOR(spot_is_listening(&s->ctl), 5000);
+	WAIT_FOR(endpoint_is_listening(&s->ctl), 5000);
 	s->fds = child_fds(s->pen.child.pid);
 }
 
 /* A control client of its own just now is a descriptor too. */
 static bool
-has_closed_all(struct siege *s)
+has_closed_all(struct load *s)
 {
 	return child_fds(s->pen.child.pid) <= s->fds;
 }
 
 static void
-expect_no_complaint(struct siege *s)
+expect_no_complaint(struct load *s)
 {
 	static const char *const bad[] = { "ERROR", "anitizer", "runtime error",
 		"assert", "illegal session", "error=" };
@@ -77,16 +77,16 @@ expect_no_complaint(struct siege *s)
 }
 
 void
-siege_expect_peace(struct siege *s)
+load_expect_peace(struct load *s)
 {
-	siege_rest(s);
+	load_rest(s);
 	WAIT_FOR(has_closed_all(s), 10000);
 	pen_expect_rest(&s->pen);
 	expect_no_complaint(s);
 }
 
 void
-siege_end(struct siege *s)
+load_end(struct load *s)
 {
 	pen_down(&s->pen);
 	expect_no_complaint(s);
@@ -96,13 +96,13 @@ siege_end(struct siege *s)
 }
 
 static size_t
-ask(const struct siege *s, const char *line, char *answer, size_t room)
+ask(const struct load *s, const char *line, char *answer, size_t room)
 {
-	int fd = spot_connect(&s->ctl);
+	int fd = endpoint_connect(&s->ctl);
 	size_t n = 0;
 	ssize_t k;
 
-	spot_send(fd, line, strlen(line));
+	endpoint_send(fd, line, strlen(line));
 	shutdown(fd, SHUT_WR);
 	while (n < room - 1 && (k = recv(fd, answer + n, room - 1 - n, 0)) > 0)
 		n += (size_t)k;
@@ -112,7 +112,7 @@ ask(const struct siege *s, const char *line, char *answer, size_t room)
 }
 
 long long
-siege_count(struct siege *s, const char *name)
+load_count(struct load *s, const char *name)
 {
 	char answer[8192], line[128];
 	const char *at;
@@ -129,19 +129,19 @@ siege_count(struct siege *s, const char *name)
 }
 
 void
-siege_rest(struct siege *s)
+load_rest(struct load *s)
 {
-	WAIT_FOR(siege_count(s, "sessions") == 0, 20000);
+	WAIT_FOR(load_count(s, "sessions") == 0, 20000);
 }
 
 long
-siege_rss_kb(struct siege *s)
+load_rss_kb(struct load *s)
 {
 	return pen_is_plain() ? child_rss_kb(s->pen.child.pid) : 0;
 }
 
 void
-siege_serves(struct siege *s, bool tls)
+load_serves(struct load *s, bool tls)
 {
 	static const int versions[] = { TLS1_2_VERSION, TLS1_3_VERSION };
 	struct tls_wish w = {
@@ -152,7 +152,7 @@ siege_serves(struct siege *s, bool tls)
 
 	for (i = 0; tls && i < 2; i++) {
 		w.min = w.max = versions[i];
-		p = tls_peer_open(spot_connect(&s->front), &w);
+		p = tls_peer_open(endpoint_connect(&s->front), &w);
 		ck_assert_msg(
 		    p != NULL, "no good client: %s", tls_peer_error());
 		tls_peer_expect_echo(p, "all is well");
@@ -161,10 +161,10 @@ siege_serves(struct siege *s, bool tls)
 		tls_peer_close(p);
 	}
 	if (!tls) {
-		fd = spot_connect(&s->front);
-		spot_expect_echo(fd, "all is well");
+		fd = endpoint_connect(&s->front);
+		endpoint_expect_echo(fd, "all is well");
 		shutdown(fd, SHUT_WR);
-		spot_expect_end(fd);
+		endpoint_expect_end(fd);
 		close(fd);
 	}
 }
@@ -172,7 +172,7 @@ siege_serves(struct siege *s, bool tls)
 /* ---- ends ---- */
 
 SSL_CTX *
-siege_client(const struct siege *s, int version, bool certificate)
+load_client(const struct load *s, int version, bool certificate)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
 

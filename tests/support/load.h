@@ -1,49 +1,49 @@
-/* siege.h: pen under attack, and ends of TLS whose bytes go through the test's
+/* load.h: pen under attack, and ends of TLS whose bytes go through the test's
  * hands before they are sent. Only there when built with OpenSSL. */
-#ifndef PEN_TEST_SIEGE_H
-#define PEN_TEST_SIEGE_H
+#ifndef PEN_TEST_LOAD_H
+#define PEN_TEST_LOAD_H
 
 #include <openssl/ssl.h>
 
 #include "support/certs.h"
 #include "support/penrun.h"
-#include "support/spoil.h"
-#include "support/spot.h"
+#include "support/corrupt.h"
+#include "support/endpoint.h"
 #include "support/tlspeer.h"
 
-struct siege {
+struct load {
 	struct pen pen;
-	struct spot front, ctl;
+	struct endpoint front, ctl;
 	struct cert *root, *cert, *client;
 	/* files: the authority, the server's, a client's; of the last two, the
 	 * key too */
 	const char *root_file, *cert_file, *client_file;
-	int fds;	   /* as siege_begin() found them */
+	int fds;	   /* as load_begin() found them */
 	bool may_complain; /* of servers: with error=.. */
 };
 
 /* Makes certificates: a.test,b.test,127.0.0.1 and a client's. */
-void siege_prepare(struct siege *s);
+void load_prepare(struct load *s);
 /* Starts pen with a control socket; both lists end with NULL. */
-void siege_begin(
-    struct siege *s, const char *const options[], const char *const servers[]);
+void load_begin(
+    struct load *s, const char *const options[], const char *const servers[]);
 /* Nothing is left of anybody: no session, no descriptor, nothing to do, no
  * complaint; pen lives and ends well. */
-void siege_expect_peace(struct siege *s);
-void siege_end(struct siege *s);
+void load_expect_peace(struct load *s);
+void load_end(struct load *s);
 
 /* A counter of `statistics`; keeps nothing. Fails the test when pen is dead. */
-long long siege_count(struct siege *s, const char *name);
+long long load_count(struct load *s, const char *name);
 /* Waits until there is no session. */
-void siege_rest(struct siege *s);
+void load_rest(struct load *s);
 /* kB; 0 when it says nothing about pen: under valgrind, with sanitizers. */
-long siege_rss_kb(struct siege *s);
+long load_rss_kb(struct load *s);
 /* A client of either version is served. */
-void siege_serves(struct siege *s, bool tls);
+void load_serves(struct load *s, bool tls);
 
 /* A context for clients of TLS 1.2 or 1.3, with the client's certificate or
  * not, that offers h2 and http/1.1. */
-SSL_CTX *siege_client(const struct siege *s, int version, bool certificate);
+SSL_CTX *load_client(const struct load *s, int version, bool certificate);
 
 /* One end; its bytes are kept in memory. */
 struct tls_end {

@@ -1,7 +1,7 @@
-/* directorrig.h: a director without a link: its servers' next hop is given, its
- * link is what a test makes of it. Included once by each program. */
-#ifndef PEN_TEST_DIRECTORRIG_H
-#define PEN_TEST_DIRECTORRIG_H
+/* director_fixture.h: a director without a link: its servers' next hop is
+ * given, its link is what a test makes of it. Included once by each program. */
+#ifndef PEN_TEST_DIRECTOR_FIXTURE_H
+#define PEN_TEST_DIRECTOR_FIXTURE_H
 
 #include <check.h>
 #include <netinet/in.h>
@@ -31,7 +31,7 @@ static struct arrival arrival;
 static struct link_frame on_link;
 
 static inline void
-directorrig_add_server(unsigned i)
+director_fixture_add_server(unsigned i)
 {
 	struct server_spec spec;
 	struct server *s;
@@ -49,7 +49,7 @@ directorrig_add_server(unsigned i)
 }
 
 static inline void
-directorrig_up(void)
+director_fixture_up(void)
 {
 	static const struct link_ops ops = { .name = "none" };
 	struct nexthops *hops = &d.forward.hops;
@@ -63,7 +63,7 @@ directorrig_up(void)
 	ck_assert(d.loop && d.pool && d.vips.list && hops->list);
 	hops->count = FIRST + SERVERS;
 	for (i = 0; i < SERVERS; i++)
-		directorrig_add_server(i);
+		director_fixture_add_server(i);
 	d.vips.list[0] = vip;
 	d.vips.count = 1;
 	hops->forward.gateway_mac = hop;
@@ -75,7 +75,7 @@ directorrig_up(void)
 }
 
 static inline void
-directorrig_down(void)
+director_fixture_down(void)
 {
 	dsr_flows_fini(&d.dispatch.flows);
 	free(d.forward.hops.list);
@@ -86,7 +86,7 @@ directorrig_down(void)
 
 /* A frame of the connection from that port, in `arrival` and `on_link`. */
 static inline void
-directorrig_frame(uint16_t port, uint8_t flags)
+director_fixture_frame(uint16_t port, uint8_t flags)
 {
 	struct frame_head head = { .to = ours };
 	struct tcp_segment s = { .flags = flags };

@@ -1,7 +1,7 @@
-/* proberig.h: servers that answer the requests of checks, each in its manner,
- * and a clock of our own. Included once by each program. */
-#ifndef PEN_TEST_PROBERIG_H
-#define PEN_TEST_PROBERIG_H
+/* probe_fixture.h: servers that answer the requests of checks, each in its
+ * manner, and a clock of our own. Included once by each program. */
+#ifndef PEN_TEST_PROBE_FIXTURE_H
+#define PEN_TEST_PROBE_FIXTURE_H
 
 #include <check.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* spoil.c: records doubled, cut, split, lengthened, and worse. */
+/* corrupt.c: records doubled, cut, split, lengthened, and worse. */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/pattern.h"
-#include "support/spoil.h"
+#include "support/corrupt.h"
 
 /* ---- bytes ---- */
 
@@ -145,9 +145,9 @@ record_place(const struct bytes *b, size_t i)
 	return at;
 }
 
-/* ---- spoiling records ---- */
+/* ---- corrupting records ---- */
 
-/* The one that is spoilt; `n` its length. */
+/* The one that is corrupted; `n` its length. */
 static size_t
 any_record(struct dice *d, const struct bytes *b, size_t *n)
 {
@@ -296,7 +296,7 @@ insert(struct dice *d, struct bytes *b)
 
 	if (made == NULL)
 		abort();
-	(void)spoil_make(d, made);
+	(void)corrupt_make(d, made);
 	bytes_replace(
 	    b, record_place(b, dice_below(d, count + 1)), 0, made->at, made->n);
 	free(made);
@@ -304,7 +304,7 @@ insert(struct dice *d, struct bytes *b)
 
 static const struct {
 	const char *name;
-	void (*spoil)(struct dice *d, struct bytes *b);
+	void (*corrupt)(struct dice *d, struct bytes *b);
 } of_records[] = {
 	{ "bits flipped", flip },
 	{ "cut", truncate_some },
@@ -319,15 +319,15 @@ static const struct {
 };
 
 const char *
-spoil_records(struct dice *d, struct bytes *b)
+corrupt_records(struct dice *d, struct bytes *b)
 {
 	size_t i = dice_below(d, sizeof(of_records) / sizeof(of_records[0]));
 
-	of_records[i].spoil(d, b);
+	of_records[i].corrupt(d, b);
 	return of_records[i].name;
 }
 
-/* ---- spoiling handshake messages ---- */
+/* ---- corrupting handshake messages ---- */
 
 enum { MESSAGE_HEAD = 4, MESSAGES_MAX = 32 };
 
@@ -369,13 +369,13 @@ repeat_message(struct bytes *b, size_t place, size_t n)
 }
 
 const char *
-spoil_messages(struct dice *d, struct bytes *b)
+corrupt_messages(struct dice *d, struct bytes *b)
 {
 	size_t place[MESSAGES_MAX], length[MESSAGES_MAX], at, n, i, k;
 	size_t count = messages(b, place, length);
 
 	if (count == 0)
-		return spoil_records(d, b);
+		return corrupt_records(d, b);
 	i = dice_below(d, count);
 	at = place[i];
 	n = length[i];

@@ -1,8 +1,8 @@
-/* linkrig.c: a link at the near end of a cable. */
+/* link_fixture.c: a link at the near end of a cable. */
 #include "config.h"
 
 #include "dsr/open/link_open.h"
-#include "support/linkrig.h"
+#include "support/link_fixture.h"
 
 #include <check.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 enum { HEAD = 14, NUMBER = HEAD + 28 };
 
 void
-linkrig_up(struct linkrig *r, const char *kind)
+link_fixture_up(struct link_fixture *r, const char *kind)
 {
 	struct error e;
 
@@ -27,8 +27,8 @@ linkrig_up(struct linkrig *r, const char *kind)
 	if (r->missing != NULL)
 		return;
 	r->filter = (struct link_filter){ .address = r->vip };
-	linkrig_add(r, "192.168.100.10");
-	linkrig_add(r, "2001:db8::10");
+	link_fixture_add(r, "192.168.100.10");
+	link_fixture_add(r, "2001:db8::10");
 	r->far = veth_open("far", false);
 	veth_mac("far", r->far_mac);
 	if (link_open(&r->near, kind, "near", &r->filter, &e) == 0)
@@ -41,7 +41,7 @@ linkrig_up(struct linkrig *r, const char *kind)
 }
 
 void
-linkrig_down(struct linkrig *r)
+link_fixture_down(struct link_fixture *r)
 {
 	if (r->missing != NULL)
 		return;
@@ -50,13 +50,13 @@ linkrig_down(struct linkrig *r)
 }
 
 bool
-linkrig_is_pcap(const struct linkrig *r)
+link_fixture_is_pcap(const struct link_fixture *r)
 {
 	return strcmp(r->kind, "pcap") == 0;
 }
 
 void
-linkrig_add(struct linkrig *r, const char *address)
+link_fixture_add(struct link_fixture *r, const char *address)
 {
 	struct addr a;
 
@@ -65,8 +65,8 @@ linkrig_add(struct linkrig *r, const char *address)
 }
 
 unsigned
-linkrig_make(const struct linkrig *r, unsigned char *f, const char *to,
-    unsigned number, unsigned size)
+link_fixture_make(const struct link_fixture *r, unsigned char *f,
+    const char *to, unsigned number, unsigned size)
 {
 	struct addr a;
 
@@ -87,7 +87,7 @@ linkrig_make(const struct linkrig *r, unsigned char *f, const char *to,
 }
 
 unsigned
-linkrig_number(const unsigned char *f)
+link_fixture_number(const unsigned char *f)
 {
 	unsigned n;
 
@@ -96,28 +96,28 @@ linkrig_number(const unsigned char *f)
 }
 
 void
-linkrig_far_sends(
-    struct linkrig *r, const char *to, unsigned number, unsigned size)
+link_fixture_far_sends(
+    struct link_fixture *r, const char *to, unsigned number, unsigned size)
 {
 	unsigned char f[9100];
 
-	veth_send(r->far, f, linkrig_make(r, f, to, number, size));
+	veth_send(r->far, f, link_fixture_make(r, f, to, number, size));
 }
 
 int
-linkrig_receive(struct linkrig *r)
+link_fixture_receive(struct link_fixture *r)
 {
 	struct pollfd p = { .fd = r->near.fd, .events = POLLIN };
 
 	if (poll(&p, 1, (int)wait_scaled(5000)) != 1)
 		ck_abort_msg("nothing comes");
-	return link_receive(&r->near, r->list, LINKRIG_BATCH);
+	return link_receive(&r->near, r->list, LINK_FIXTURE_BATCH);
 }
 
 void
-linkrig_expect(struct linkrig *r, unsigned number)
+link_fixture_expect(struct link_fixture *r, unsigned number)
 {
-	ck_assert_int_eq(linkrig_receive(r), 1);
-	ck_assert_uint_eq(linkrig_number(r->list[0].bytes), number);
+	ck_assert_int_eq(link_fixture_receive(r), 1);
+	ck_assert_uint_eq(link_fixture_number(r->list[0].bytes), number);
 	link_release(&r->near);
 }

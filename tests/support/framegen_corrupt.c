@@ -1,5 +1,5 @@
-/* framegen_spoil.c: what becomes of a frame on the way, or by somebody's will:
- * any byte may be another one, and the end may be missing. */
+/* framegen_corrupt.c: what becomes of a frame on the way, or by somebody's
+ * will: any byte may be another one, and the end may be missing. */
 #include "config.h"
 
 #include <string.h>
@@ -22,14 +22,14 @@ sum_again(struct framegen_frame *m)
 
 /* A group, or the address of an IPv4 client in IPv6. */
 static void
-spoil_sender(struct framegen *g, struct framegen_frame *m)
+corrupt_sender(struct framegen *g, struct framegen_frame *m)
 {
 	unsigned char *p = m->bytes + m->net + (m->v6 ? 8 : 12);
 
 	if (m->is.kind == FRAME_ARP)
 		return;
-	memset(p, !m->v6 || framegen_below(g, 2) == 0 ? 0xff : 0,
-	    m->v6 ? 10 : 4);
+	memset(
+	    p, !m->v6 || framegen_below(g, 2) == 0 ? 0xff : 0, m->v6 ? 10 : 4);
 	if (m->v6)
 		p[10] = p[11] = 0xff;
 	else if (framegen_below(g, 2) == 0)
@@ -52,7 +52,7 @@ cut_and_say_so(struct framegen *g, struct framegen_frame *m)
 }
 
 static void
-spoil_word(struct framegen *g, struct framegen_frame *m)
+corrupt_word(struct framegen *g, struct framegen_frame *m)
 {
 	static const unsigned char words[] = { 2, 4, 6, 16, 18, 20, 22, 40, 42,
 		44, 46 };
@@ -64,7 +64,7 @@ spoil_word(struct framegen *g, struct framegen_frame *m)
 }
 
 static void
-spoil_bytes(struct framegen *g, struct framegen_frame *m)
+corrupt_bytes(struct framegen *g, struct framegen_frame *m)
 {
 	unsigned i;
 
@@ -74,12 +74,12 @@ spoil_bytes(struct framegen *g, struct framegen_frame *m)
 }
 
 static void
-spoil_byte(struct framegen *g, struct framegen_frame *m)
+corrupt_byte(struct framegen *g, struct framegen_frame *m)
 {
 	size_t head = m->net + 64 < m->length ? m->net + 64 : m->length;
 	unsigned char *p = m->bytes +
-	    framegen_below(g,
-		(uint32_t)(framegen_below(g, 2) == 0 ? m->length : head));
+	    framegen_below(
+		g, (uint32_t)(framegen_below(g, 2) == 0 ? m->length : head));
 
 	if (framegen_below(g, 2) == 0)
 		*p ^= (unsigned char)(1 << framegen_below(g, 8));
@@ -88,18 +88,18 @@ spoil_byte(struct framegen *g, struct framegen_frame *m)
 }
 
 const char *
-framegen_spoil(struct framegen *g, struct framegen_frame *m)
+framegen_corrupt(struct framegen *g, struct framegen_frame *m)
 {
 	static const struct {
 		const char *name;
-		void (*spoil)(struct framegen *g, struct framegen_frame *m);
+		void (*corrupt)(struct framegen *g, struct framegen_frame *m);
 	} ways[] = { { "cut", cut }, { "cut, and says so", cut_and_say_so },
-		{ "a word", spoil_word }, { "some bytes", spoil_bytes },
-		{ "the sender", spoil_sender }, { "a byte", spoil_byte },
-		{ "a byte", spoil_byte } };
+		{ "a word", corrupt_word }, { "some bytes", corrupt_bytes },
+		{ "the sender", corrupt_sender }, { "a byte", corrupt_byte },
+		{ "a byte", corrupt_byte } };
 	unsigned way = framegen_below(g, sizeof(ways) / sizeof(ways[0]));
 
-	ways[way].spoil(g, m);
+	ways[way].corrupt(g, m);
 	if (framegen_below(g, 4) != 0)
 		sum_again(m);
 	return ways[way].name;

@@ -1,7 +1,7 @@
-/* flowrig.h: a table of flows, its clock and some clients, for the programs
- * that test it; included once by each. */
-#ifndef PEN_TEST_FLOWRIG_H
-#define PEN_TEST_FLOWRIG_H
+/* flow_fixture.h: a table of flows, its clock and some clients, for the
+ * programs that test it; included once by each. */
+#ifndef PEN_TEST_FLOW_FIXTURE_H
+#define PEN_TEST_FLOW_FIXTURE_H
 
 #include <check.h>
 #include <netinet/in.h>

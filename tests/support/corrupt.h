@@ -1,8 +1,8 @@
-/* spoil.h: bytes on their way between two ends of TLS, and dice to spoil them
- * with. A number and its case make the same dice again: what was rolled can be
- * repeated, up to the random bytes that OpenSSL puts in. */
-#ifndef PEN_TEST_SPOIL_H
-#define PEN_TEST_SPOIL_H
+/* corrupt.h: bytes on their way between two ends of TLS, and dice to corrupt
+ * them with. A number and its case make the same dice again: what was rolled
+ * can be repeated, up to the random bytes that OpenSSL puts in. */
+#ifndef PEN_TEST_CORRUPT_H
+#define PEN_TEST_CORRUPT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,10 +54,10 @@ size_t record_place(const struct bytes *b, size_t i);
 
 /* Spoils records as they are on the wire, in one way of many. Returns the name
  * of what it did. */
-const char *spoil_records(struct dice *d, struct bytes *b);
+const char *corrupt_records(struct dice *d, struct bytes *b);
 /* Spoils the handshake messages in plain records: lengths, types, order. */
-const char *spoil_messages(struct dice *d, struct bytes *b);
+const char *corrupt_messages(struct dice *d, struct bytes *b);
 /* Bytes of our own: what no client of TLS would send. */
-const char *spoil_make(struct dice *d, struct bytes *b);
+const char *corrupt_make(struct dice *d, struct bytes *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* storerig.c: a directory of certificates and its store. */
+/* store_fixture.c: a directory of certificates and its store. */
 #include "config.h"
 
 #include <check.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "support/storerig.h"
+#include "support/store_fixture.h"
 #include "support/suite.h"
 
 struct cert_store *store;

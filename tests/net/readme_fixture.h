@@ -1,18 +1,18 @@
-/* readmerig.h: the network that the commands of README.md speak of, and how a
- * row of a test runs one of them there.
+/* readme_fixture.h: the network that the commands of README.md speak of, and
+ * how a row of a test runs one of them there.
  *
  *     client 10.0.0.100 (and .101, .1) ---- front 10.0.0.9, pen's machine
  *     client 10.9.0.1 ------------ front 10.9.0.2   |
  *                                       servers 10.0.0.3 to 10.0.0.6
  *
  * The names are in /etc/hosts; servers' way to 10.9.0.1 leads by the front. */
-#ifndef PEN_TEST_READMERIG_H
-#define PEN_TEST_READMERIG_H
+#ifndef PEN_TEST_README_FIXTURE_H
+#define PEN_TEST_README_FIXTURE_H
 
 #include <stdbool.h>
 
 #include "support/backend.h"
-#include "support/netrig.h"
+#include "support/net_fixture.h"
 #include "support/suite.h"
 
 /* The machines of servers, by their place in the network. */
@@ -36,30 +36,29 @@ extern const struct example readme_web[], readme_tls[], readme_others[],
 
 /* Runs a row from its begin to its end. What the machine lacks skips it, in the
  * name of that test. */
-void readmerig_run(const char *test, const struct example *e);
-int readmerig_rows(const struct example *list);
+void readme_fixture_run(const char *test, const struct example *e);
+int readme_fixture_rows(const struct example *list);
 
 /* The suite of a file that has such a list. */
-#define README_SUITE(file, list)                                  \
-	START_TEST(command)                                       \
-	{                                                         \
-		readmerig_run(__func__, &(list)[_i]);             \
-	}                                                         \
-	END_TEST                                                  \
-	SUITE(file)                                               \
-	{                                                         \
-		Suite *s = suite_create(#file);                   \
-								  \
-		SUITE_ADD_LOOP(                                   \
-		    s, command, 120, readmerig_rows(list));       \
-		return s;                                         \
+#define README_SUITE(file, list)                                            \
+	START_TEST(command)                                                 \
+	{                                                                   \
+		readme_fixture_run(__func__, &(list)[_i]);                  \
+	}                                                                   \
+	END_TEST                                                            \
+	SUITE(file)                                                         \
+	{                                                                   \
+		Suite *s = suite_create(#file);                             \
+                                                                            \
+		SUITE_ADD_LOOP(s, command, 120, readme_fixture_rows(list)); \
+		return s;                                                   \
 	}
 
-extern struct netrig readmerig;
+extern struct net_fixture readme_fixture;
 /* What the command has said on standard output; with `stays` so far. */
-const char *readmerig_output(void);
+const char *readme_fixture_output(void);
 /* The processes that commands left in the background and that are there. */
-int readmerig_left(void);
+int readme_fixture_left(void);
 
 /* ---- servers ---- */
 
@@ -74,7 +73,7 @@ void machine_stop(struct backend *b);
  * with NULL. */
 struct child *machine_start(unsigned machine, ...) __attribute__((sentinel));
 /* Is something listening at that port of the machine? */
-bool machine_listens(enum netrig_place where, int port);
+bool machine_listens(enum net_fixture_place where, int port);
 
 /* A web server: each page says its name, who asks, and with which header.
  * `health` is the status of /health; 0: 200. */

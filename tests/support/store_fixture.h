@@ -1,7 +1,7 @@
-/* storerig.h: a store of certificates over a directory of them, for its tests.
- * What goes wrong fails the test. Only there when built with OpenSSL. */
-#ifndef PEN_TEST_STORERIG_H
-#define PEN_TEST_STORERIG_H
+/* store_fixture.h: a store of certificates over a directory of them, for its
+ * tests. What goes wrong fails the test. Only there when built with OpenSSL. */
+#ifndef PEN_TEST_STORE_FIXTURE_H
+#define PEN_TEST_STORE_FIXTURE_H
 
 #include "tls/cert_store.h"
 #include "support/certdir.h"
