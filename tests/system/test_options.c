@@ -505,8 +505,8 @@ START_TEST(warnings_are_said)
 		"option --dns-retry has no effect without dns\n",
 		"option --dsr-ip has no effect without dsr_if\n",
 		"option --check-rise has no effect without check\n",
-		"option -B has no effect while access list 0 denies no "
-		"client\n",
+		("option -B has no effect while access list 0 denies no "
+		 "client\n"),
 		"server 0: max 5 has no effect with hard 3\n",
 		"server 1 is the same as server 0: 127.0.0.1:9\n"
 	};
