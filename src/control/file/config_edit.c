@@ -39,8 +39,9 @@ edit_add(struct buffer *lines, const struct config_line *from,
 static void
 align(struct config_range have, struct config_range want)
 {
-	struct config_line *at = have.line, *end = at + have.count;
-	struct config_line *from = want.line, *to = from + want.count, *last;
+	struct config_line *at = have.line, *end = config_range_end(have);
+	struct config_line *from = want.line, *to = config_range_end(want);
+	struct config_line *last;
 
 	for (; at < end && from < to && same_words(at, from); at++)
 		from++;
@@ -66,7 +67,7 @@ find_kin(const struct config_lines *have, const struct command *row)
 	struct config_line *kin = NULL, *i;
 	int near = 0, best = 1;
 
-	for (i = have->line; i < have->line + have->count; i++) {
+	for (i = have->line; i < config_lines_end(have); i++) {
 		near = i->key[0] == '\0'	? 0
 		    : i->row == row		? 2
 		    : title_of(have, i->row) == group ? 1
@@ -102,7 +103,7 @@ find_place(struct edit *d, const struct command *row)
 static void
 replace(struct edit *d, struct config_range have, struct config_range want)
 {
-	struct config_line *end = want.line + want.count;
+	struct config_line *end = config_range_end(want);
 
 	if (!want.line->said)
 		want.line = end;
@@ -131,7 +132,7 @@ say_last(struct edit *d, struct config_range have, struct config_range want)
 	if (strcmp(name, "control") == 0)
 		reply_add(
 		    &d->last, "control_level admin look\ncontrol_mode 0600\n");
-	edit_add(&d->last, want.line, want.line + want.count);
+	edit_add(&d->last, want.line, config_range_end(want));
 }
 
 /* ---- the file ---- */
@@ -189,7 +190,7 @@ static void
 edit_put_all(struct edit *d)
 {
 	struct config_lines *l = d->have;
-	struct config_line *i = l->line, *end = i + l->count, *next;
+	struct config_line *i = l->line, *end = config_lines_end(l), *next;
 	const char *rest = l->text;
 
 	config_lines_restore_order(l);
@@ -211,7 +212,7 @@ forget_changes(struct config_lines *have)
 {
 	struct config_line *i;
 
-	for (i = have->line; i < have->line + have->count; i++) {
+	for (i = have->line; i < config_lines_end(have); i++) {
 		i->instead = NULL;
 		buffer_fini(&i->before);
 		buffer_fini(&i->behind);

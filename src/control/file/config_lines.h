@@ -41,6 +41,19 @@ struct config_range {
 	uint32_t count;
 };
 
+/* Behind the last line; NULL + 0 is undefined in C11. */
+static inline struct config_line *
+config_lines_end(const struct config_lines *l)
+{
+	return l->count > 0 ? l->line + l->count : l->line;
+}
+
+static inline struct config_line *
+config_range_end(struct config_range r)
+{
+	return r.count > 0 ? r.line + r.count : r.line;
+}
+
 /* Fills `l`, which has but the language, with the commands of a text. With a
  * c->pen they are carried out on c->plan, as config_load() does. Errors name
  * `path`. Returns 0, or -1 with a sentence; config_lines_fini() is for both. */

@@ -58,7 +58,7 @@ number_servers(struct merge *m, const struct config_line *gone)
 	bool any = config_lines_find(&m->have, gone).count == 0;
 	struct config_line *i, *x;
 
-	for (i = m->have.line; i < m->have.line + m->have.count; i++) {
+	for (i = m->have.line; i < config_lines_end(&m->have); i++) {
 		x = config_lines_find(&m->want, i).line;
 		if (strncmp(i->words, add, strlen(add)) == 0 && x != NULL &&
 		    x->way == CONFIG_KEPT && (any || x > gone))
@@ -165,7 +165,7 @@ find_needed(struct merge *m, struct error *e)
 
 	if (try_everywhere(m, &none, e) < 0)
 		return -1;
-	for (x = m->want.line; x < m->want.line + m->want.count; x++) {
+	for (x = m->want.line; x < config_lines_end(&m->want); x++) {
 		x->said = x->wrong ||
 		    (m->all && !x->gone && x->row->kind < KIND_CHANGE);
 		x->wrong = false;
@@ -181,7 +181,7 @@ raise_wrong(struct merge *m, struct error *e)
 	struct config_line *x;
 	int some = 0;
 
-	for (x = m->want.line; x < m->want.line + m->want.count; x++) {
+	for (x = m->want.line; x < config_lines_end(&m->want); x++) {
 		if (!x->wrong)
 			continue;
 		if (x->way++ == CONFIG_AT_END)
