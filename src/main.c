@@ -102,7 +102,7 @@ main_serve(struct pen *p, struct process *proc)
 	    drop_rights(p, &e) < 0 || main_take_over(p, proc, &e) < 0 ||
 	    process_ready(proc, &e) < 0)
 		return main_fail(&e);
-	transparent_warn(p);
+	transparent_warn(p->service);
 	log_info("started version=%s pid=%ld uid=%ld", PACKAGE_VERSION,
 	    (long)getpid(), (long)getuid());
 	return pen_run(p, &e) < 0 ? main_fail(&e) : 0;
@@ -146,7 +146,7 @@ explain(struct pen *p)
 	int rc;
 
 	reply_init(&r);
-	rc = explain_client(p, p->plan->config.explain, &r, &e);
+	rc = explain_client(p->service, p->plan->config.explain, &r, &e);
 	main_print(&r.out);
 	reply_fini(&r);
 	return rc < 0 ? main_fail(&e) : 0;
@@ -155,7 +155,7 @@ explain(struct pen *p)
 static void
 log_warnings(struct pen *p)
 {
-	char *of_routes = route_warnings_new(p, NULL, p->plan);
+	char *of_routes = route_warnings_new(p->service, NULL, p->plan);
 
 	warnings_log(NULL, p->plan, NULL);
 	route_warnings_log(of_routes);
@@ -238,7 +238,7 @@ check_start(struct pen *p)
 	struct error e;
 	int rc = 0;
 
-	if (tls_config_try(p, &e) < 0 || geoip_try(p, &e) < 0) {
+	if (tls_config_try(p->service, &e) < 0 || geoip_try(p, &e) < 0) {
 		print_error(e.text);
 		rc = -1;
 	}
@@ -265,10 +265,10 @@ main_check(struct pen *p)
 		return explain(p);
 	if (is_to_print(&p->plan->config) && print_configuration(p) != 0)
 		return 1;
-	rc = direct_inspect(p, &e);
+	rc = direct_inspect(p->service, &e);
 	if (rc < 0)
 		print_error(e.text);
-	return transparent_inspect(p) != 0 || rc != 0;
+	return transparent_inspect(p->service) != 0 || rc != 0;
 }
 
 static int

@@ -12,16 +12,15 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "control/apply/apply.h"
-#include "control/apply/checks.h"
 #include "control/apply/descriptors.h"
 #include "control/apply/geoip.h"
 #include "control/life/on_state.h"
 #include "control/plan/origin.h"
 #include "control/pen.h"
 #include "control/apply/refresh.h"
+#include "control/apply/services.h"
 #include "control/report/report.h"
 #include "control/socket/request.h"
-#include "control/plan/server_index.h"
 #include "control/registry.h"
 #include "control/socket/socket.h"
 #include "control/life/states.h"
@@ -148,7 +147,7 @@ on_hangup(void *arg)
 	}
 	notify_reloading(&p->notify);
 	reopen_logs(p);
-	tls_config_refresh(p);
+	tls_config_refresh(p->service);
 	geoip_refresh(p->geoip);
 	reload(p);
 }
@@ -200,19 +199,16 @@ pen_new(void)
 	stopping_init(&p->stopping);
 	p->plan = plan_new();
 	p->given = plan_new();
-	p->pool = pool_new();
-	p->index = server_index_new();
-	p->tls_config = tls_config_new(p);
 	p->commands = command_groups;
 	p->participants = participants;
 	notify_init(&p->notify);
 	predecessor_init(&p->predecessor);
-	if (p->plan == NULL || p->given == NULL || p->pool == NULL ||
-	    p->index == NULL || p->tls_config == NULL) {
+	if (p->plan != NULL && p->given != NULL)
+		p->service = service_new(p, p->plan);
+	if (p->service == NULL) {
 		pen_free(p);
 		return NULL;
 	}
-	states_watch(p);
 	return p;
 }
 
@@ -240,21 +236,16 @@ pen_free(struct pen *p)
 	upgrade_free(p->upgrade);
 	control_free(p->control);
 	web_close(p->web);
-	checks_free(p);
 	stop_counting(p);
-	frontend_free(p->frontend);
-	director_free(p->director);
+	service_close(p->service);
 	geoip_free(p->geoip);
-	tls_config_free(p->tls_config);
 	requestlog_close(p->log);
 	sessionlog_free(p->sessionlog);
 	on_state_free(p->on_state);
 	programs_free(p->programs);
 	refresh_free(p->refresh);
 	resolver_free(p->resolver);
-	states_unwatch(p);
-	pool_free(p->pool);
-	server_index_free(p->index);
+	service_free(p->service);
 	notify_fini(&p->notify);
 	inherited_fini(&p->inherited);
 	predecessor_fini(&p->predecessor);
@@ -346,25 +337,29 @@ static void
 pen_describe(void *arg, char status[NOTIFY_STATUS_MAX])
 {
 	const struct pen *p = arg;
-	const struct frontend_stats *st = frontend_stats(p->frontend);
+	const struct frontend_stats *st = frontend_stats(p->service->frontend);
 
 	snprintf(status, NOTIFY_STATUS_MAX,
 	    "%s, %" PRIu64 " sessions, %" PRIu64 " flows, %" PRIu64 " accepted",
-	    pool_has_eligible(p->pool) ? "serving" : "no server is available",
+	    pool_has_eligible(p->service->pool) ? "serving"
+						: "no server is available",
 	    st->sessions, st->flows.now, st->accepted);
 }
 
 int
 pen_run(struct pen *p, struct error *e)
 {
-	if (frontend_start(p->frontend) < 0 || control_start(p->control) < 0 ||
-	    (p->director != NULL && director_start(p->director) < 0))
+	if (frontend_start(p->service->frontend) < 0 ||
+	    control_start(p->control) < 0 ||
+	    (p->service->director != NULL &&
+		director_start(p->service->director) < 0))
 		return error_set(e, "cannot watch the sockets");
 	takeover_finish(p);
 	notify_ready(&p->notify, p->loop, pen_describe, p);
 	if (loop_run(p->loop) < 0)
 		return error_set(e, "the event loop failed");
-	if (p->director != NULL && director_has_ended(p->director))
+	if (p->service->director != NULL &&
+	    director_has_ended(p->service->director))
 		return error_set(e, "interface %s was removed",
 		    p->plan->config.dsr.interface);
 	return 0;

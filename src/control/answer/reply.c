@@ -26,13 +26,13 @@ reply_fini(struct reply *r)
 
 /* Each piece into an empty buffer: a full one would get none. */
 void
-reply_finish(struct reply *r, struct pen *p)
+reply_finish(struct reply *r, struct service *svc)
 {
 	struct buffer all = r->out;
 
 	buffer_init(&r->out);
 	while (r->more != NULL) {
-		if (!r->more(r, p))
+		if (!r->more(r, svc))
 			r->more = NULL;
 		if (buffer_length(&r->out) > 0)
 			(void)buffer_append(&all, buffer_bytes(&r->out),

@@ -11,14 +11,14 @@
 
 #include "base/buffer.h"
 
-struct pen;
+struct service;
 
 struct reply {
 	struct buffer out;
 	bool json;
 	bool classic; /* a refusal is told in classic Pen's words, as it is */
 	/* Adds the next piece; false: that was the last. */
-	bool (*more)(struct reply *r, struct pen *p);
+	bool (*more)(struct reply *r, struct service *svc);
 	uint64_t at, arg; /* of `more`: where it goes on, what was asked */
 	void *kept;	  /* the same: from the heap, freed with the reply */
 	bool in_list;	  /* of JSON */
@@ -34,7 +34,7 @@ void reply_fini(struct reply *r);
 
 /* Makes the rest of the answer at once, however long: where another follows
  * it. */
-void reply_finish(struct reply *r, struct pen *p);
+void reply_finish(struct reply *r, struct service *svc);
 
 /* Appends formatted text, up to 511 bytes of it. What memory has no room for is
  * missing. */

@@ -84,6 +84,7 @@ apply_plan(
     struct pen *p, struct plan *draft, const struct names *n, struct error *e)
 {
 	struct apply a = { .pen = p,
+		.service = p->service,
 		.now = p->plan,
 		.wanted = draft,
 		.names = n,
@@ -91,7 +92,7 @@ apply_plan(
 	struct plan *out = draft; /* of force */
 	int rc;
 
-	rc = expand_names(p, draft, n, e);
+	rc = expand_names(p->service, draft, n, e);
 	a.changes =
 	    p->phase < PHASE_SERVING ? ~0u : plan_changes(p->plan, draft);
 	derive_settings(draft, p->descriptors, kept_sessions(p, draft));
@@ -102,7 +103,7 @@ apply_plan(
 	if (rc == 0) {
 		apply_commit(&a);
 		out = p->plan;
-		p->plan = draft;
+		p->plan = p->service->plan = draft;
 	}
 	plan_free(out);
 	free(a.servers.list);
@@ -128,7 +129,7 @@ apply_plan_now(struct pen *p, struct plan *draft, struct error *e)
 	int rc;
 
 	names_init(&n);
-	if (apply_want_names(p, draft, &n) == 0) {
+	if (apply_want_names(p->service, draft, &n) == 0) {
 		look_up_now(draft, &n);
 		if (refresh_ttl(&n) > 0)
 			p->names_ttl_ms = refresh_ttl(&n);

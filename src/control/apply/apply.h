@@ -39,6 +39,7 @@ struct web;
 /* One draft on its way. */
 struct apply {
 	struct pen *pen;
+	struct service *service;
 	const struct plan *now; /* in force until the commit */
 	struct plan *wanted;	/* the draft */
 	const struct names *names;
@@ -65,11 +66,11 @@ struct apply {
  * known; and, known or not, those of the servers that `n` is for. Returns 0, or
  * -1 with errno ENOMEM. */
 int apply_want_names(
-    const struct pen *p, const struct plan *draft, struct names *n);
+    const struct service *svc, const struct plan *draft, struct names *n);
 /* Whether nobody has that number: no server in force or in the draft, and none
  * that is removed and still has connections. */
 bool apply_is_free(
-    const struct pen *p, const struct plan *draft, unsigned number);
+    const struct service *svc, const struct plan *draft, unsigned number);
 /* Makes `draft` the plan in force, and changes what runs accordingly. Servers
  * that stay keep their connections, counters, clients and health; those that
  * are gone get no new client. `draft` belongs to the pen from now on: it is in

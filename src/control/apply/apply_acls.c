@@ -230,6 +230,6 @@ apply_acls_commit(struct apply *a)
 	for (i = 0; i < (int)l->count; i++)
 		lists[l->named[i].number] = &l->named[i].list;
 	for (i = 0; i < ACL_MAX; i++)
-		pool_set_acl(a->pen->pool, (unsigned)i,
+		pool_set_acl(a->service->pool, (unsigned)i,
 		    lists[i] != NULL ? lists[i] : &none);
 }

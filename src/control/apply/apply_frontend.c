@@ -27,15 +27,15 @@ apply_frontend_check(struct apply *a, struct error *e)
 int
 apply_frontend_prepare(struct apply *a, struct error *e)
 {
-	struct pen *p = a->pen;
+	struct service *svc = a->service;
 
 	if (!a->first)
 		return 0;
-	p->frontend =
-	    frontend_new(p->loop, p->pool, &a->wanted->config.frontend, e);
-	if (p->frontend == NULL)
+	svc->frontend = frontend_new(
+	    svc->pen->loop, svc->pool, &a->wanted->config.frontend, e);
+	if (svc->frontend == NULL)
 		return -1;
-	frontend_inherit(p->frontend, &p->inherited);
+	frontend_inherit(svc->frontend, &svc->pen->inherited);
 	return 0;
 }
 
@@ -44,29 +44,29 @@ apply_frontend_cancel(struct apply *a)
 {
 	if (!a->first)
 		return;
-	frontend_free(a->pen->frontend);
-	a->pen->frontend = NULL;
+	frontend_free(a->service->frontend);
+	a->service->frontend = NULL;
 }
 
 void
 apply_frontend_commit(struct apply *a)
 {
-	frontend_set_options(a->pen->frontend, &a->wanted->config.frontend);
+	frontend_set_options(a->service->frontend, &a->wanted->config.frontend);
 }
 
 /* ---- listeners ---- */
 
 /* Connections, datagrams, or both at the same addresses. */
 static int
-listen_at(struct pen *p, const struct plan *plan, struct error *e)
+listen_at(struct service *svc, const struct plan *plan, struct error *e)
 {
 	const struct frontend_options *o = &plan->config.frontend;
 	struct frontend_address *all;
 	unsigned i, n = 0;
 	int rc;
 
-	if (p->director != NULL)
-		return direct_listen(p, &plan->listen, e);
+	if (svc->director != NULL)
+		return direct_listen(svc, &plan->listen, e);
 	all = calloc(2 * plan->listen.count + 1, sizeof(*all));
 	if (all == NULL)
 		return error_set(e, "out of memory");
@@ -78,7 +78,7 @@ listen_at(struct pen *p, const struct plan *plan, struct error *e)
 		all[n] = plan->listen.entry[i];
 		all[n++].datagram = false;
 	}
-	rc = frontend_relisten(p->frontend, all, n, e);
+	rc = frontend_relisten(svc->frontend, all, n, e);
 	free(all);
 	return rc;
 }
@@ -88,14 +88,14 @@ static bool
 listens_already(const struct apply *a)
 {
 	return a->first
-	    ? a->pen->director != NULL
+	    ? a->service->director != NULL
 	    : listen_list_equal(&a->now->listen, &a->wanted->listen);
 }
 
 int
 apply_listen_prepare(struct apply *a, struct error *e)
 {
-	if (listens_already(a) || listen_at(a->pen, a->wanted, e) == 0)
+	if (listens_already(a) || listen_at(a->service, a->wanted, e) == 0)
 		return 0;
 	origin_add(a->wanted, "listen", e);
 	return -1;
@@ -109,6 +109,6 @@ apply_listen_cancel(struct apply *a)
 	/* of a start the frontend, or the director, goes as a whole */
 	if (a->first || listens_already(a))
 		return;
-	if (listen_at(a->pen, a->now, &e) < 0)
+	if (listen_at(a->service, a->now, &e) < 0)
 		log_error("listeners not restored error=\"%s\"", e.text);
 }

@@ -217,7 +217,7 @@ commit_sessions(struct apply *a)
 {
 	struct pen *p = a->pen;
 
-	frontend_set_sessionlog(p->frontend, a->sessions);
+	frontend_set_sessionlog(p->service->frontend, a->sessions);
 	sessionlog_free(p->sessionlog);
 	p->sessionlog = a->sessions;
 }
@@ -227,7 +227,7 @@ commit_requests(struct apply *a)
 {
 	struct pen *p = a->pen;
 
-	frontend_set_requestlog(p->frontend, a->log);
+	frontend_set_requestlog(p->service->frontend, a->log);
 	requestlog_close(p->log);
 	p->log = a->log;
 }

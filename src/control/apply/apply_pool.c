@@ -26,7 +26,7 @@ note_admin(struct plan *draft, const struct server *set)
 /* What is asked for once is no part of the plan that is kept. Before the start
  * there are no clients to keep away. */
 static void
-take_out_now(struct pen *p, struct plan *draft, struct server *set)
+take_out_now(struct service *svc, struct plan *draft, struct server *set)
 {
 	struct server_plan *s;
 
@@ -35,22 +35,22 @@ take_out_now(struct pen *p, struct plan *draft, struct server *set)
 	s = plan_edit(draft, set->slot);
 	if (s != NULL)
 		s->out_now = false;
-	if (p->phase >= PHASE_SERVING)
-		pool_take_out(p->pool, set, loop_now(p->loop));
+	if (svc->pen->phase >= PHASE_SERVING)
+		pool_take_out(svc->pool, set, loop_now(svc->pen->loop));
 }
 
 /* Names move to other hosts while nobody watches; what they have at the start
  * is no news. */
 static void
-log_addresses(const struct pen *p, const struct server_plan *new,
+log_addresses(const struct service *svc, const struct server_plan *new,
     const struct change *c)
 {
-	const struct server_plan *old = plan_slot(p->plan, c->slot);
-	const struct server *s = pool_slot(p->pool, c->slot);
+	const struct server_plan *old = plan_slot(svc->plan, c->slot);
+	const struct server *s = pool_slot(svc->pool, c->slot);
 	unsigned number = server_number(c->slot);
 	char text[ADDR_TEXT_MAX];
 
-	if (p->phase < PHASE_SERVING)
+	if (svc->pen->phase < PHASE_SERVING)
 		return;
 	if (c->addrs.count == 0) {
 		if ((new == NULL || new->host == NULL) && old != NULL &&
@@ -82,12 +82,12 @@ take_service(
 }
 
 static int
-remove_server(struct pen *p, unsigned slot)
+remove_server(struct service *svc, unsigned slot)
 {
-	struct server *s = pool_slot(p->pool, slot);
+	struct server *s = pool_slot(svc->pool, slot);
 
-	pool_remove_server(p->pool, s);
-	return s != NULL ? server_index_set(p->index, s) : 0;
+	pool_remove_server(svc->pool, s);
+	return s != NULL ? server_index_set(svc->index, s) : 0;
 }
 
 /* One of the hosts that a name stands for: the target of a service, which its
@@ -104,16 +104,17 @@ host_name(const struct server_plan *s, char text[SPEC_TEXT_MAX])
 }
 
 static int
-apply_pool_set_server(struct pen *p, struct plan *draft, const struct change *c)
+apply_pool_set_server(
+    struct service *svc, struct plan *draft, const struct change *c)
 {
 	const struct server_plan *s = plan_slot(draft, c->slot);
 	struct server_spec spec;
 	char text[SPEC_TEXT_MAX], host[SPEC_TEXT_MAX];
 	struct server *set;
 
-	log_addresses(p, s, c);
+	log_addresses(svc, s, c);
 	if (s == NULL || s->host == NULL)
-		return remove_server(p, c->slot);
+		return remove_server(svc, c->slot);
 	server_spec_init(&spec);
 	spec.name = s->host;
 	spec.host = host_name(s, host);
@@ -123,14 +124,14 @@ apply_pool_set_server(struct pen *p, struct plan *draft, const struct change *c)
 	spec.admin = s->admin;
 	if (s->service.there)
 		take_service(&spec.set, &s->service);
-	set = pool_set_slot(p->pool, c->slot, &spec);
+	set = pool_set_slot(svc->pool, c->slot, &spec);
 	if (set == NULL)
 		return -1;
 	log_debug("server set server=%u %s", set->number,
 	    spec_format_limits(s, text));
 	note_admin(draft, set);
-	take_out_now(p, draft, set);
-	return server_index_set(p->index, set);
+	take_out_now(svc, draft, set);
+	return server_index_set(svc->index, set);
 }
 
 /* Takes the draft's settings, but keeps the memory of clients: that is given up
@@ -138,7 +139,7 @@ apply_pool_set_server(struct pen *p, struct plan *draft, const struct change *c)
 int
 apply_servers_prepare(struct apply *a, struct error *e)
 {
-	struct pool *pool = a->pen->pool;
+	struct pool *pool = a->service->pool;
 	struct pool_options o = a->wanted->config.pool;
 
 	o.sticky = o.sticky || pool_options(pool)->sticky;
@@ -150,20 +151,20 @@ apply_servers_prepare(struct apply *a, struct error *e)
 void
 apply_servers_cancel(struct apply *a)
 {
-	(void)pool_set_options(a->pen->pool, &a->now->config.pool);
+	(void)pool_set_options(a->service->pool, &a->now->config.pool);
 }
 
 void
 apply_servers_commit(struct apply *a)
 {
-	struct pool *pool = a->pen->pool;
+	struct pool *pool = a->service->pool;
 	const struct pool_options *wanted = &a->wanted->config.pool;
 	size_t i;
 
 	pool_begin_changes(pool, states_who(a->pen));
 	for (i = 0; i < a->servers.count; i++)
 		if (apply_pool_set_server(
-			a->pen, a->wanted, &a->servers.list[i]) < 0)
+			a->service, a->wanted, &a->servers.list[i]) < 0)
 			log_error("out of memory server=%u",
 			    server_number(a->servers.list[i].slot));
 	if (pool_end_changes(pool) < 0)

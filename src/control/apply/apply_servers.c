@@ -54,9 +54,10 @@ next_concerned(const struct plan *now, const struct plan *draft,
 }
 
 int
-apply_want_names(const struct pen *p, const struct plan *draft, struct names *n)
+apply_want_names(
+    const struct service *svc, const struct plan *draft, struct names *n)
 {
-	const struct plan *now = p->plan;
+	const struct plan *now = svc->plan;
 	const struct server_plan *s;
 	unsigned slot = next_concerned(now, draft, n, 0);
 
@@ -83,13 +84,14 @@ apply_servers_is_planned(const struct plan *p, unsigned number)
 }
 
 bool
-apply_is_free(const struct pen *p, const struct plan *draft, unsigned number)
+apply_is_free(
+    const struct service *svc, const struct plan *draft, unsigned number)
 {
-	const struct server *s = pool_server(p->pool, number);
+	const struct server *s = pool_server(svc->pool, number);
 
 	return !apply_servers_is_planned(draft, number) &&
-	    !apply_servers_is_planned(p->plan, number) &&
-	    (s == NULL || (s->connections == 0 && !direct_has_flows(p, s)));
+	    !apply_servers_is_planned(svc->plan, number) &&
+	    (s == NULL || (s->connections == 0 && !direct_has_flows(svc, s)));
 }
 
 /* ---- addresses ---- */
@@ -177,16 +179,16 @@ choose_addresses(struct server_addrs *found, const struct resolved *r,
  * goes on with that. Not in a process that takes over: the old one goes on, and
  * may know the address. */
 static bool
-may_wait(const struct pen *p, const struct plan *draft, unsigned slot,
+may_wait(const struct service *svc, const struct plan *draft, unsigned slot,
     const struct server_plan *s, const struct names *n, const char *why)
 {
-	const struct server *old = pool_slot(p->pool, slot);
+	const struct server *old = pool_slot(svc->pool, slot);
 
 	if (old != NULL && old->unresolved &&
-	    same_host(plan_slot(p->plan, slot), s))
+	    same_host(plan_slot(svc->plan, slot), s))
 		return true;
 	if (!draft->config.names.start_unresolved ||
-	    predecessor_is_there(&p->predecessor))
+	    predecessor_is_there(&svc->pen->predecessor))
 		return false;
 	if (!n->quiet)
 		log_warn("name lookup failed, server has no address yet "
@@ -197,13 +199,13 @@ may_wait(const struct pen *p, const struct plan *draft, unsigned slot,
 
 /* The server has no address; that is an error unless it may wait. */
 static int
-no_address(const struct pen *p, const struct plan *draft, unsigned slot,
+no_address(const struct service *svc, const struct plan *draft, unsigned slot,
     const struct names *n, const char *why, struct server_addrs *found,
     struct error *e)
 {
 	const struct server_plan *s = plan_slot(draft, slot);
 
-	if (!may_wait(p, draft, slot, s, n, why))
+	if (!may_wait(svc, draft, slot, s, n, why))
 		return bad_host(s, why, e);
 	*found = (struct server_addrs){ .count = 0 };
 	return 0;
@@ -211,26 +213,27 @@ no_address(const struct pen *p, const struct plan *draft, unsigned slot,
 
 /* From a name: what was found just now, else what is known from before. */
 static int
-named_addresses(const struct pen *p, const struct plan *draft, unsigned slot,
-    const struct names *n, struct server_addrs *found, struct error *e)
+named_addresses(const struct service *svc, const struct plan *draft,
+    unsigned slot, const struct names *n, struct server_addrs *found,
+    struct error *e)
 {
 	const struct server_plan *s = plan_slot(draft, slot);
 	const struct name *name = names_find(n, s->host);
-	const struct server *old = pool_slot(p->pool, slot);
+	const struct server *old = pool_slot(svc->pool, slot);
 	unsigned i;
 
 	if (name != NULL && !name->query.failed) {
 		choose_addresses(found, &name->query.result, s->port,
 		    old != NULL && old->present ? &old->addrs : NULL);
 	} else if (old != NULL && old->present &&
-	    same_host(plan_slot(p->plan, slot), s)) {
+	    same_host(plan_slot(svc->plan, slot), s)) {
 		if (name != NULL && !n->quiet)
 			log_warn("name lookup failed, keeping addresses "
 				 "name=%s error=\"%s\"",
 			    s->host, name->query.error.text);
 		*found = old->addrs;
 	} else {
-		return no_address(p, draft, slot, n,
+		return no_address(svc, draft, slot, n,
 		    name != NULL ? name->query.error.text : "not looked up",
 		    found, e);
 	}
@@ -281,7 +284,7 @@ why_none(const struct server_plan *s, const struct names *n)
 }
 
 static int
-addresses(const struct pen *p, const struct plan *draft, unsigned slot,
+addresses(const struct service *svc, const struct plan *draft, unsigned slot,
     const struct server_plan *s, const struct names *n,
     struct server_addrs *found, struct error *e)
 {
@@ -302,19 +305,20 @@ addresses(const struct pen *p, const struct plan *draft, unsigned slot,
 		    "name",
 		    e);
 	if (expand_is_wanted(s))
-		return no_address(p, draft, slot, n, why_none(s, n), found, e);
-	return named_addresses(p, draft, slot, n, found, e);
+		return no_address(
+		    svc, draft, slot, n, why_none(s, n), found, e);
+	return named_addresses(svc, draft, slot, n, found, e);
 }
 
 /* ---- servers ---- */
 
 /* Whether the server must be set anew: its plan differs, or its addresses. */
 static bool
-differs(const struct pen *p, unsigned slot, const struct server_plan *s,
+differs(const struct service *svc, unsigned slot, const struct server_plan *s,
     const struct server_addrs *found)
 {
-	const struct server_plan *before = plan_slot(p->plan, slot);
-	const struct server *old = pool_slot(p->pool, slot);
+	const struct server_plan *before = plan_slot(svc->plan, slot);
+	const struct server *old = pool_slot(svc->pool, slot);
 
 	if (before == NULL || !server_plan_equal(before, s) || s->out_now ||
 	    old == NULL)
@@ -367,11 +371,11 @@ is_listener(const struct frontend_address *l, const struct addr *a)
  * ever. With direct return frames go elsewhere. What a name has got since is no
  * fault of who changes something else. */
 static int
-check_elsewhere(const struct pen *p, const struct plan *draft, unsigned slot,
-    const struct server_addrs *found, struct error *e)
+check_elsewhere(const struct service *svc, const struct plan *draft,
+    unsigned slot, const struct server_addrs *found, struct error *e)
 {
 	const struct server_plan *s = plan_slot(draft, slot);
-	const struct server_plan *now = plan_slot(p->plan, slot);
+	const struct server_plan *now = plan_slot(svc->plan, slot);
 	const struct listen_list *listen = &draft->listen;
 	char text[ADDR_TEXT_MAX], name[32] = "the emergency server";
 	unsigned i, k;
@@ -381,9 +385,9 @@ check_elsewhere(const struct pen *p, const struct plan *draft, unsigned slot,
 	else if (slot != SLOT_EMERGENCY)
 		snprintf(name, sizeof(name), "server %u", server_number(slot));
 	if (direct_is_wanted(draft) ||
-	    (p->phase >= PHASE_SERVING && same_host(now, s) &&
+	    (svc->pen->phase >= PHASE_SERVING && same_host(now, s) &&
 		now->port == s->port &&
-		listen_list_equal(&p->plan->listen, listen)))
+		listen_list_equal(&svc->plan->listen, listen)))
 		return 0;
 	for (i = 0; i < found->count; i++)
 		for (k = 0; k < listen->count; k++)
@@ -395,11 +399,11 @@ check_elsewhere(const struct pen *p, const struct plan *draft, unsigned slot,
 }
 
 static int
-find_change(const struct pen *p, const struct plan *draft, unsigned slot,
+find_change(const struct service *svc, const struct plan *draft, unsigned slot,
     const struct names *n, struct changes *c, struct error *e)
 {
 	const struct server_plan *s = plan_slot(draft, slot);
-	const struct server *old = pool_slot(p->pool, slot);
+	const struct server *old = pool_slot(svc->pool, slot);
 	struct server_addrs found = { .count = 0 };
 
 	if (s != NULL && s->host == NULL && s->origin != NULL)
@@ -408,11 +412,11 @@ find_change(const struct pen *p, const struct plan *draft, unsigned slot,
 	if (s == NULL || s->host == NULL) {
 		if (old == NULL || (!old->present && !old->unresolved))
 			return 0;
-	} else if (addresses(p, draft, slot, s, n, &found, e) < 0) {
+	} else if (addresses(svc, draft, slot, s, n, &found, e) < 0) {
 		return -1;
-	} else if (check_elsewhere(p, draft, slot, &found, e) < 0) {
+	} else if (check_elsewhere(svc, draft, slot, &found, e) < 0) {
 		return -1;
-	} else if (!differs(p, slot, s, &found)) {
+	} else if (!differs(svc, slot, s, &found)) {
 		return 0;
 	}
 	return apply_servers_add_change(c, slot, &found) == 0
@@ -443,8 +447,8 @@ apply_servers_check(struct apply *a, struct error *e)
 			slot = next_concerned(
 			    a->now, a->wanted, a->names, slot);
 		if (slot < slots &&
-		    find_change(a->pen, a->wanted, slot, a->names, &a->servers,
-			e) < 0)
+		    find_change(a->service, a->wanted, slot, a->names,
+			&a->servers, e) < 0)
 			return -1;
 	}
 	return 0;

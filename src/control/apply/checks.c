@@ -58,28 +58,29 @@ checks_try_program(
 }
 
 static int
-checks_try_text(const struct pen *p, const char *text, struct error *e)
+checks_try_text(const struct service *svc, const char *text, struct error *e)
 {
 	struct check_spec *s = spec_of(text, e);
-	int rc = s != NULL ? checks_try_program(p, s, e) : 0;
+	int rc = s != NULL ? checks_try_program(svc->pen, s, e) : 0;
 
 	check_spec_drop(s);
 	return rc;
 }
 
 int
-checks_try_programs(const struct pen *p, struct error *e)
+checks_try_programs(const struct service *svc, struct error *e)
 {
 	const struct server_plan *s;
 	unsigned i;
 
-	if (checks_try_text(p, p->plan->config.checks.text, e) < 0) {
-		origin_add(p->plan, "check", e);
+	if (checks_try_text(svc, svc->plan->config.checks.text, e) < 0) {
+		origin_add(svc->plan, "check", e);
 		return -1;
 	}
-	for (i = 0; (s = plan_slot(p->plan, i)) != NULL; i++)
+	for (i = 0; (s = plan_slot(svc->plan, i)) != NULL; i++)
 		if (s->check != NULL &&
-		    checks_try_text(p, check_plan_text(p->plan, i), e) < 0) {
+		    checks_try_text(svc, check_plan_text(svc->plan, i), e) <
+			0) {
 			origin_put(s->origin, "", e);
 			return -1;
 		}

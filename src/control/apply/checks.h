@@ -20,16 +20,16 @@ void checks_commit(struct apply *a);
 /* Checks them as before. */
 void checks_cancel(struct apply *a);
 /* Asks no server any more; what is known of them stays. */
-void checks_stop(struct pen *p);
+void checks_stop(struct service *svc);
 /* Ends all checks. */
-void checks_free(struct pen *p);
+void checks_free(struct service *svc);
 
 /* Whether who gives the command may set the program that the check runs, if it
  * runs one, and whether it can be executed; and that of all checks, for
  * --check. Return 0, or -1 with a sentence. */
 int checks_try_program(
     const struct pen *p, const struct check_spec *s, struct error *e);
-int checks_try_programs(const struct pen *p, struct error *e);
+int checks_try_programs(const struct service *svc, struct error *e);
 /* Whether the draft may check servers in another way than before. */
 bool checks_may_differ(const struct apply *a);
 /* Whether all of its servers may be concerned, not only those that it sets. */

@@ -35,23 +35,23 @@ struct check_changes {
 static bool
 is_left_to_director(void *arg, const struct server *s)
 {
-	const struct pen *p = arg;
-	const struct server_plan *plan = plan_slot(p->plan, s->slot);
+	const struct service *svc = arg;
+	const struct server_plan *plan = plan_slot(svc->plan, s->slot);
 
 	return plan == NULL || plan->check == NULL;
 }
 
 static int
-set_director(struct pen *p, const struct plan *plan, struct error *e)
+set_director(struct service *svc, const struct plan *plan, struct error *e)
 {
 	const struct check_settings *s = &plan->config.checks;
 	struct director_check c = { .interval_ms = s->interval_ms,
 		.timeout_ms = s->timeout_ms,
 		.wants = is_left_to_director,
-		.arg = p };
+		.arg = svc };
 	struct check_spec *spec;
 
-	if (p->director == NULL)
+	if (svc->director == NULL)
 		return 0;
 	spec = s->text != NULL ? check_spec_read(s->text, e) : NULL;
 	if (spec != NULL && check_spec_kind(spec) == &check_dsr) {
@@ -59,7 +59,7 @@ set_director(struct pen *p, const struct plan *plan, struct error *e)
 		c.port = check_plan_dsr_port(s, spec);
 	}
 	check_spec_drop(spec);
-	return director_set_check(p->director, &c, e);
+	return director_set_check(svc->director, &c, e);
 }
 
 /* ---- prepare ---- */
@@ -100,7 +100,7 @@ find_target(struct apply *a, struct check_changes *all, struct check_change *c,
 
 	if (text == NULL)
 		return 0;
-	if (checker_reserve(a->pen->checker, c->slot) < 0)
+	if (checker_reserve(a->service->checker, c->slot) < 0)
 		return error_set(e, "out of memory");
 	if (s->check != NULL &&
 	    ((t->spec = check_spec_read(text, e)) == NULL ||
@@ -129,7 +129,7 @@ find_targets(struct apply *a, struct check_changes *c, struct error *e)
 	for (i = 0; i < c->count; i++) {
 		one = &c->list[i];
 		one->slot = all ? (unsigned)i : a->servers.list[i].slot;
-		s = pool_slot(a->pen->pool, one->slot);
+		s = pool_slot(a->service->pool, one->slot);
 		one->was_present = s != NULL && s->present && !a->first;
 		one->generation = s != NULL ? s->generation : 0;
 		if (find_target(a, c, one, e) < 0)
@@ -141,7 +141,8 @@ find_targets(struct apply *a, struct check_changes *c, struct error *e)
 static unsigned
 slots_of(const struct apply *a)
 {
-	unsigned now = pool_slots(a->pen->pool), wanted = plan_slots(a->wanted);
+	unsigned now = pool_slots(a->service->pool),
+		 wanted = plan_slots(a->wanted);
 
 	return now > wanted ? now : wanted;
 }
@@ -185,28 +186,28 @@ checks_apply_compile(struct apply *a, struct error *e)
 }
 
 static int
-open_checker(struct pen *p, struct error *e)
+open_checker(struct service *svc, struct error *e)
 {
-	p->checker =
-	    checker_new(p->loop, p->pool, frontend_core_of(p->frontend));
-	if (p->checker == NULL)
+	svc->checker = checker_new(
+	    svc->pen->loop, svc->pool, frontend_core_of(svc->frontend));
+	if (svc->checker == NULL)
 		return error_set(e, "out of memory");
-	checker_set_programs(p->checker, p->programs);
+	checker_set_programs(svc->checker, svc->pen->programs);
 	return 0;
 }
 
 int
 checks_prepare(struct apply *a, struct error *e)
 {
-	if (a->first && open_checker(a->pen, e) < 0)
+	if (a->first && open_checker(a->service, e) < 0)
 		return -1;
 	a->checks = checks_apply_compile(a, e);
-	if (a->checks != NULL && set_director(a->pen, a->wanted, e) == 0)
+	if (a->checks != NULL && set_director(a->service, a->wanted, e) == 0)
 		return 0;
 	free_changes(a->checks);
 	a->checks = NULL;
 	if (a->first)
-		checks_free(a->pen);
+		checks_free(a->service);
 	return -1;
 }
 
@@ -219,8 +220,8 @@ checks_cancel(struct apply *a)
 	a->checks = NULL;
 	/* of a start all goes as a whole */
 	if (a->first)
-		checks_free(a->pen);
-	else if (set_director(a->pen, a->now, &e) < 0)
+		checks_free(a->service);
+	else if (set_director(a->service, a->now, &e) < 0)
 		log_error("checks not restored error=\"%s\"", e.text);
 }
 
@@ -237,10 +238,10 @@ is_by_director(const struct check_spec *s)
 /* What is known of a server by its checks is void when nobody makes them, or
  * somebody else does. */
 static void
-forget_health(struct pen *p, struct server *s, bool was, bool by_director)
+forget_health(struct service *svc, struct server *s, bool was, bool by_director)
 {
 	if (s != NULL && s->present && (by_director ? was : s->checked))
-		pool_unchecked(p->pool, s);
+		pool_unchecked(svc->pool, s);
 }
 
 /* A server that serves already goes on while its first check is under way,
@@ -249,8 +250,8 @@ static void
 commit_one(struct apply *a, struct check_change *c)
 {
 	enum server_initial initial = a->wanted->config.checks.initial;
-	struct pen *p = a->pen;
-	struct server *s = pool_slot(p->pool, c->slot);
+	struct service *svc = a->service;
+	struct server *s = pool_slot(svc->pool, c->slot);
 	struct checker_target *t = &c->target;
 	bool by_director = t->spec != NULL && is_by_director(t->spec), is, new;
 	struct checker_report before;
@@ -258,13 +259,14 @@ commit_one(struct apply *a, struct check_change *c)
 	is = t->spec != NULL && !by_director && s != NULL && s->present;
 	new = is && (!c->was_present || c->generation != s->generation);
 	if (!is)
-		forget_health(p, s,
-		    checker_report(p->checker, c->slot, &before), by_director);
+		forget_health(svc, s,
+		    checker_report(svc->checker, c->slot, &before),
+		    by_director);
 	else
-		pool_begin_checks(p->pool, s);
+		pool_begin_checks(svc->pool, s);
 	if (new)
-		pool_assume(p->pool, s, initial);
-	checker_set(p->checker, c->slot, is ? t : &unchecked,
+		pool_assume(svc->pool, s, initial);
+	checker_set(svc->checker, c->slot, is ? t : &unchecked,
 	    new && initial != SERVER_INITIAL_UP);
 }
 
@@ -279,7 +281,7 @@ checks_commit(struct apply *a)
 		.lazy = s->lazy };
 	size_t i;
 
-	checker_set_options(a->pen->checker, &o);
+	checker_set_options(a->service->checker, &o);
 	for (i = 0; i < a->checks->count; i++)
 		commit_one(a, &a->checks->list[i]);
 	free_changes(a->checks);
@@ -287,20 +289,20 @@ checks_commit(struct apply *a)
 }
 
 void
-checks_stop(struct pen *p)
+checks_stop(struct service *svc)
 {
 	static const struct checker_target none;
 	struct checker_report report;
 	unsigned i;
 
-	for (i = 0; p->checker != NULL && i < pool_slots(p->pool); i++)
-		if (checker_report(p->checker, i, &report))
-			checker_set(p->checker, i, &none, false);
+	for (i = 0; svc->checker != NULL && i < pool_slots(svc->pool); i++)
+		if (checker_report(svc->checker, i, &report))
+			checker_set(svc->checker, i, &none, false);
 }
 
 void
-checks_free(struct pen *p)
+checks_free(struct service *svc)
 {
-	checker_free(p->checker);
-	p->checker = NULL;
+	checker_free(svc->checker);
+	svc->checker = NULL;
 }

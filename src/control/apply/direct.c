@@ -150,10 +150,10 @@ direct_prepare_forward(struct apply *a, struct error *e)
 	struct director_forward f;
 
 	/* one that was opened just now has opened that, too */
-	if (a->first || a->pen->director == NULL)
+	if (a->first || a->service->director == NULL)
 		return 0;
 	(void)read_forward(a->wanted, &f);
-	return director_prepare_forward(a->pen->director, &f, e);
+	return director_prepare_forward(a->service->director, &f, e);
 }
 
 void
@@ -161,10 +161,10 @@ direct_commit_forward(struct apply *a)
 {
 	struct director_forward f;
 
-	if (a->first || a->pen->director == NULL)
+	if (a->first || a->service->director == NULL)
 		return;
 	(void)read_forward(a->wanted, &f);
-	director_set_forward(a->pen->director, &f);
+	director_set_forward(a->service->director, &f);
 }
 
 /* ---- what a plan may want ---- */
@@ -286,7 +286,7 @@ direct_find_others(struct vip_others *o, const struct plan *p)
 }
 
 static int
-open_director(struct pen *p, const struct plan *plan, struct error *e)
+open_director(struct service *svc, const struct plan *plan, struct error *e)
 {
 	const struct config *c = &plan->config;
 	struct peer list[VIPS_MAX];
@@ -301,8 +301,8 @@ open_director(struct pen *p, const struct plan *plan, struct error *e)
 	unsigned n = places(&plan->listen, list);
 
 	(void)read_forward(plan, &o.forward);
-	p->director = director_new(p->loop, p->pool, &o, list, n, e);
-	return p->director != NULL ? 0 : -1;
+	svc->director = director_new(svc->pen->loop, svc->pool, &o, list, n, e);
+	return svc->director != NULL ? 0 : -1;
 }
 
 static const struct acl *
@@ -323,34 +323,34 @@ set_tarpit(struct apply *a, struct error *e)
 	    (before == NULL || before->count > 0))
 		log_warn("tarpit has no addresses: its list is empty acl=%s",
 		    acl_ref_word(&a->wanted->config.dsr.tarpit_acl, word));
-	return director_set_tarpit(a->pen->director, list, e);
+	return director_set_tarpit(a->service->director, list, e);
 }
 
 /* ---- taking part in a change; see apply.h ---- */
 
 static void
-close_director(struct pen *p)
+close_director(struct service *svc)
 {
-	director_free(p->director);
-	p->director = NULL;
+	director_free(svc->director);
+	svc->director = NULL;
 }
 
 int
 direct_prepare(struct apply *a, struct error *e)
 {
-	struct pen *p = a->pen;
+	struct service *svc = a->service;
 
 	if (!direct_is_wanted(a->wanted))
 		return 0;
-	if (a->first && open_director(p, a->wanted, e) < 0)
+	if (a->first && open_director(svc, a->wanted, e) < 0)
 		return -1;
 	if (set_tarpit(a, e) == 0) {
 		if (a->first)
-			warn_fast(p->director, &a->wanted->config.dsr);
+			warn_fast(svc->director, &a->wanted->config.dsr);
 		return 0;
 	}
 	if (a->first)
-		close_director(p);
+		close_director(svc);
 	return -1;
 }
 
@@ -359,26 +359,27 @@ direct_cancel(struct apply *a)
 {
 	struct error e;
 
-	if (a->pen->director == NULL)
+	if (a->service->director == NULL)
 		return;
 	if (a->first)
-		close_director(a->pen);
+		close_director(a->service);
 	else if (director_set_tarpit(
-		     a->pen->director, tarpit_list(a->now), &e) < 0)
+		     a->service->director, tarpit_list(a->now), &e) < 0)
 		log_error("tarpit not restored error=\"%s\"", e.text);
 }
 
 int
-direct_listen(struct pen *p, const struct listen_list *at, struct error *e)
+direct_listen(
+    struct service *svc, const struct listen_list *at, struct error *e)
 {
 	struct peer list[VIPS_MAX];
 	unsigned n = places(at, list);
 
-	return director_set_vips(p->director, list, n, e);
+	return director_set_vips(svc->director, list, n, e);
 }
 
 bool
-direct_has_flows(const struct pen *p, const struct server *s)
+direct_has_flows(const struct service *svc, const struct server *s)
 {
-	return p->director != NULL && director_has_flows(p->director, s);
+	return svc->director != NULL && director_has_flows(svc->director, s);
 }

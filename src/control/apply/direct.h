@@ -29,10 +29,11 @@ int direct_prepare_forward(struct apply *a, struct error *e);
 void direct_commit_forward(struct apply *a);
 /* Serves these addresses from now on. Returns 0, or -1 with a sentence and
  * everything as it was. */
-int direct_listen(struct pen *p, const struct listen_list *at, struct error *e);
+int direct_listen(
+    struct service *svc, const struct listen_list *at, struct error *e);
 
 /* Whether clients are still sent to the server by direct return, after a FIN,
  * too. */
-bool direct_has_flows(const struct pen *p, const struct server *s);
+bool direct_has_flows(const struct service *svc, const struct server *s);
 
 #endif

@@ -138,7 +138,7 @@ struct expansion {
 };
 
 struct expansions {
-	const struct pen *pen;
+	const struct service *service;
 	const struct plan *now; /* in force */
 	struct plan *draft;
 	struct expansion *list; /* in order of their numbers */
@@ -319,7 +319,7 @@ expand_add(struct expansions *all, const struct expansion *x, unsigned at)
 		    ? text_set(&s->address, text)
 		    : -1;
 	}
-	while (!apply_is_free(all->pen, all->draft, all->free))
+	while (!apply_is_free(all->service, all->draft, all->free))
 		all->free++;
 	if (all->free >= SERVERS_MAX)
 		return -1;
@@ -387,13 +387,15 @@ expand_all(struct expansions *all, const struct names *n)
 }
 
 int
-expand_names(const struct pen *p, struct plan *draft, const struct names *n,
-    struct error *e)
+expand_names(const struct service *svc, struct plan *draft,
+    const struct names *n, struct error *e)
 {
-	struct expansions all = { .pen = p, .now = p->plan, .draft = draft };
+	struct expansions all = {
+		.service = svc, .now = svc->plan, .draft = draft
+	};
 	int rc;
 
-	all.all = concerns_names(p->plan, draft);
+	all.all = concerns_names(svc->plan, draft);
 	all.from = all.all ? 0 : n->from;
 	all.past = all.all ? UINT_MAX : n->past;
 	if (all.from >= all.past)

@@ -20,7 +20,7 @@
 #include "control/apply/names.h"
 #include "control/plan/plan.h"
 
-struct pen;
+struct service;
 
 /* Whether the server stands for all addresses of a name. */
 bool expand_is_wanted(const struct server_plan *s);
@@ -31,7 +31,7 @@ bool expand_name(const struct server_plan *s, char name[SPEC_TEXT_MAX]);
 /* Makes the servers of `draft` those that its names have addresses for. A name
  * that was not looked up, or not found, keeps those that it has in the plan in
  * force; servers keep their numbers, too. Returns 0, or -1 with a sentence. */
-int expand_names(const struct pen *p, struct plan *draft,
+int expand_names(const struct service *svc, struct plan *draft,
     const struct names *n, struct error *e);
 
 #endif

@@ -116,7 +116,7 @@ geoip_take(struct geoip *g)
 	if (gmtime_r(&when, &tm) == NULL ||
 	    strftime(made, sizeof(made), "%Y-%m-%d", &tm) == 0)
 		made[0] = '\0';
-	countries_take(pool_countries(g->pen->pool), g->new);
+	countries_take(pool_countries(g->pen->service->pool), g->new);
 	log_info("geoip: database read file=%s built=%s", g->file.path, made);
 }
 
@@ -244,7 +244,7 @@ geoip_try(struct pen *p, struct error *e)
 	struct error why;
 
 	if (path == NULL ||
-	    countries_open(pool_countries(p->pool), path, &why) == 0)
+	    countries_open(pool_countries(p->service->pool), path, &why) == 0)
 		return 0;
 	error_set(e, "geoip \"%.300s\": %.150s", path, why.text);
 	origin_add(p->plan, "geoip", e);
@@ -272,7 +272,7 @@ geoip_prepare(struct apply *a, struct error *e)
 void
 geoip_commit(struct apply *a)
 {
-	struct countries *known = pool_countries(a->pen->pool);
+	struct countries *known = pool_countries(a->service->pool);
 
 	if (!a->geoip_changed)
 		return;

@@ -53,7 +53,7 @@ refresh_start_timer(struct refresh *r, uint64_t interval_ms)
 {
 	if (r->ttl_ms > 0 && r->ttl_ms < interval_ms)
 		interval_ms = r->ttl_ms;
-	r->waiting = pool_unresolved(r->pen->pool);
+	r->waiting = pool_unresolved(r->pen->service->pool);
 	if (r->waiting > 0 && interval_ms > UNRESOLVED_MS)
 		interval_ms = UNRESOLVED_MS;
 	timer_stop(&r->timer);
@@ -160,7 +160,8 @@ refresh_collect(struct refresh *r)
 {
 	struct names *n = &r->names;
 
-	if (next_portion(r) && apply_want_names(r->pen, r->pen->plan, n) == 0) {
+	if (next_portion(r) &&
+	    apply_want_names(r->pen->service, r->pen->plan, n) == 0) {
 		refresh_go_on(r, STEP_COLLECT, 0);
 	} else if (n->missing > 0) {
 		r->step = STEP_ASK;
@@ -263,6 +264,6 @@ refresh_commit(struct apply *a)
 	if (sooner)
 		r->ttl_ms = ttl_ms;
 	if (sooner || wanted != a->now->config.names.interval_ms ||
-	    pool_unresolved(a->pen->pool) > r->waiting)
+	    pool_unresolved(a->service->pool) > r->waiting)
 		refresh_start_timer(r, wanted);
 }

@@ -84,10 +84,11 @@ make_one(struct making *m, const struct route_plan *from, struct route *to)
 }
 
 int
-routes_make(struct pen *p, const struct plan *draft, struct routes **made)
+routes_make(struct service *svc, const struct plan *draft, struct routes **made)
 {
 	unsigned n = route_plans_count(draft->routes), i;
-	struct making m = { .call = { .pen = p,
+	struct making m = { .call = { .pen = svc->pen,
+				.service = svc,
 				.plan = (struct plan *)(uintptr_t)draft } };
 	struct routes *r;
 	int rc = 0;
@@ -127,7 +128,7 @@ apply_routes_prepare(struct apply *a, struct error *e)
 	a->routes_changed = are_changed(a);
 	if (!a->routes_changed)
 		return 0;
-	if (routes_make(a->pen, a->wanted, &a->routes) < 0)
+	if (routes_make(a->service, a->wanted, &a->routes) < 0)
 		return error_set(e, "out of memory");
 	return 0;
 }
@@ -144,6 +145,7 @@ apply_routes_commit(struct apply *a)
 	if (!a->routes_changed)
 		return;
 	if (a->routes != NULL)
-		routes_prepare(a->routes, frontend_routes(a->pen->frontend));
-	frontend_set_routes(a->pen->frontend, a->routes);
+		routes_prepare(
+		    a->routes, frontend_routes(a->service->frontend));
+	frontend_set_routes(a->service->frontend, a->routes);
 }

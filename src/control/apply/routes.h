@@ -7,7 +7,8 @@
 
 /* The routes of a draft, whose servers are those of the draft; *made is NULL
  * when there are none. Returns 0, or -1 with errno ENOMEM. */
-int routes_make(struct pen *p, const struct plan *draft, struct routes **made);
+int routes_make(
+    struct service *svc, const struct plan *draft, struct routes **made);
 
 /* Calls `fn` with each word of "A,B", which is valid as long as the call. */
 void routes_each_word(

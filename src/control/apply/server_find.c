@@ -84,11 +84,11 @@ text_is_ip(const char *host, const char *ip)
 
 /* Whether the server in force has the address: a name has several. */
 static bool
-server_find_has_address(const struct pen *p, unsigned slot,
+server_find_has_address(const struct service *svc, unsigned slot,
     const struct server_plan *s, const char *ip)
 {
-	const struct server_plan *now = plan_slot(p->plan, slot);
-	const struct server *have = pool_slot(p->pool, slot);
+	const struct server_plan *now = plan_slot(svc->plan, slot);
+	const struct server *have = pool_slot(svc->pool, slot);
 	unsigned i;
 
 	if (now == NULL || !text_equal(now->host, s->host) || have == NULL ||
@@ -115,7 +115,8 @@ server_find_fits(const struct search *f, unsigned slot)
 		return true;
 	return w->ip &&
 	    (text_is_ip(s->host, w->host) || text_is_ip(s->address, w->host) ||
-		server_find_has_address(f->call->pen, slot, s, w->host));
+		server_find_has_address(
+		    f->call->pen->service, slot, s, w->host));
 }
 
 static void
@@ -152,7 +153,7 @@ server_find_search(struct search *f)
 	const struct plan *now = f->call->pen->plan, *draft = f->call->plan;
 	unsigned slot, slots = plan_slots(draft);
 
-	server_index_each(f->call->pen->index, f->wanted.host, visit, f);
+	server_index_each(f->call->service->index, f->wanted.host, visit, f);
 	for (slot = plan_next_change(now, draft, 0); slot < slots;
 	     slot = plan_next_change(now, draft, slot + 1))
 		visit(f, slot);

@@ -54,19 +54,19 @@ close_change(struct tls_config_change *c)
 }
 
 static int
-open_both(struct pen *p, const struct plan *draft, struct tls_config_change *c,
-    struct error *e)
+open_both(struct service *svc, const struct plan *draft,
+    struct tls_config_change *c, struct error *e)
 {
 	const struct tls_settings *t = &draft->config.tls;
 	struct tls_settings towards = *t;
-	struct tls_memory *m = p->tls_config->memory;
+	struct tls_memory *m = svc->tls_config->memory;
 
 	if (m == NULL)
 		m = c->memory = tls_memory_new();
 	if (m == NULL)
 		return error_set(e, "out of memory");
 	if (tls_settings_serve(t) &&
-	    (c->server = tls_server_new(t, m, p->tls_config->server, e)) ==
+	    (c->server = tls_server_new(t, m, svc->tls_config->server, e)) ==
 		NULL)
 		return -1;
 	towards.upstream_verify = tls_config_verifies(draft);
@@ -77,18 +77,18 @@ open_both(struct pen *p, const struct plan *draft, struct tls_config_change *c,
 }
 
 static int
-open_change(struct pen *p, const struct plan *draft,
+open_change(struct service *svc, const struct plan *draft,
     struct tls_config_change *c, struct error *e)
 {
 	bool serve = tls_settings_serve(&draft->config.tls);
 	bool call = tls_config_wants_client(draft);
-	bool same = serve == (p->tls_config->server != NULL) &&
-	    call == (p->tls_config->client != NULL) &&
-	    tls_config_verifies(draft) == tls_config_verifies(p->plan) &&
-	    tls_settings_equal(&draft->config.tls, &p->plan->config.tls);
+	bool same = serve == (svc->tls_config->server != NULL) &&
+	    call == (svc->tls_config->client != NULL) &&
+	    tls_config_verifies(draft) == tls_config_verifies(svc->plan) &&
+	    tls_settings_equal(&draft->config.tls, &svc->plan->config.tls);
 
 	*c = (struct tls_config_change){ .changed = !same };
-	if (same || (!serve && !call) || open_both(p, draft, c, e) == 0)
+	if (same || (!serve && !call) || open_both(svc, draft, c, e) == 0)
 		return 0;
 	origin_blame(draft, e);
 	close_change(c);
@@ -108,7 +108,7 @@ tls_config_prepare(struct apply *a, struct error *e)
 {
 	if (!tls_config_may_differ(a))
 		return 0;
-	return open_change(a->pen, a->wanted, &a->tls, e);
+	return open_change(a->service, a->wanted, &a->tls, e);
 }
 
 void
@@ -118,11 +118,11 @@ tls_config_cancel(struct apply *a)
 }
 
 int
-tls_config_try(struct pen *p, struct error *e)
+tls_config_try(struct service *svc, struct error *e)
 {
 	struct tls_config_change c;
 
-	if (open_change(p, p->plan, &c, e) < 0)
+	if (open_change(svc, svc->plan, &c, e) < 0)
 		return -1;
 	close_change(&c);
 	return 0;
@@ -140,29 +140,29 @@ tls_config_days_left(time_t ends)
 
 bool
 tls_config_certificate(
-    const struct pen *p, unsigned at, struct tls_certificate *c)
+    const struct service *svc, unsigned at, struct tls_certificate *c)
 {
 	unsigned own = 0;
 
-	if (p->tls_config->client != NULL &&
-	    tls_client_certificate(p->tls_config->client, c)) {
+	if (svc->tls_config->client != NULL &&
+	    tls_client_certificate(svc->tls_config->client, c)) {
 		c->to_servers = true;
 		if (at == 0)
 			return true;
 		own = 1;
 	}
-	return p->tls_config->server != NULL &&
-	    tls_server_certificate(p->tls_config->server, at - own, c);
+	return svc->tls_config->server != NULL &&
+	    tls_server_certificate(svc->tls_config->server, at - own, c);
 }
 
 static void
-warn_of_ends(struct pen *p)
+warn_of_ends(struct service *svc)
 {
-	int64_t most = (int64_t)p->plan->config.tls.warn_days, left;
+	int64_t most = (int64_t)svc->plan->config.tls.warn_days, left;
 	struct tls_certificate c;
 	unsigned i;
 
-	for (i = 0; most > 0 && tls_config_certificate(p, i, &c); i++) {
+	for (i = 0; most > 0 && tls_config_certificate(svc, i, &c); i++) {
 		left = tls_config_days_left(c.ends);
 		if (left < 0)
 			log_warn("certificate has expired name=%s file=%s",
@@ -177,18 +177,18 @@ warn_of_ends(struct pen *p)
 static void
 on_warn(struct timer *t)
 {
-	struct pen *p = container_of(t, struct tls_config, warn)->pen;
+	struct service *svc = container_of(t, struct tls_config, warn)->service;
 
-	warn_of_ends(p);
-	(void)timer_start(p->loop, t, UINT64_C(1000) * DAY_S);
+	warn_of_ends(svc);
+	(void)timer_start(svc->pen->loop, t, UINT64_C(1000) * DAY_S);
 }
 
 /* ---- files that change ---- */
 
 static void
-set_look(struct pen *p, uint64_t watch_ms)
+set_look(struct service *svc, uint64_t watch_ms)
 {
-	struct tls_config *s = p->tls_config;
+	struct tls_config *s = svc->tls_config;
 	uint64_t ms = watch_ms;
 
 	s->looking = s->rest_ms > 0 && (ms == 0 || s->rest_ms < ms);
@@ -196,19 +196,19 @@ set_look(struct pen *p, uint64_t watch_ms)
 		ms = s->rest_ms;
 	timer_stop(&s->look);
 	if ((s->server != NULL || s->client != NULL) && ms > 0)
-		(void)timer_start(p->loop, &s->look, ms);
+		(void)timer_start(svc->pen->loop, &s->look, ms);
 }
 
 static void
-tls_config_refresh_some(struct pen *p, unsigned most)
+tls_config_refresh_some(struct service *svc, unsigned most)
 {
-	struct tls_config *s = p->tls_config;
+	struct tls_config *s = svc->tls_config;
 	uint64_t now;
 
 	s->rest_ms = 0;
 	if (s->server == NULL && s->client == NULL)
 		return;
-	now = loop_now(p->loop);
+	now = loop_now(svc->pen->loop);
 	if (s->server != NULL)
 		s->rest_ms = tls_server_refresh(s->server, most, now);
 	if (s->client != NULL)
@@ -217,20 +217,20 @@ tls_config_refresh_some(struct pen *p, unsigned most)
 }
 
 void
-tls_config_refresh(struct pen *p)
+tls_config_refresh(struct service *svc)
 {
-	tls_config_refresh_some(p, UINT_MAX);
-	if (p->tls_config->rest_ms > 0)
-		set_look(p, p->plan->config.tls.watch_ms);
+	tls_config_refresh_some(svc, UINT_MAX);
+	if (svc->tls_config->rest_ms > 0)
+		set_look(svc, svc->plan->config.tls.watch_ms);
 }
 
 static void
 on_look(struct timer *t)
 {
-	struct pen *p = container_of(t, struct tls_config, look)->pen;
+	struct service *svc = container_of(t, struct tls_config, look)->service;
 
-	tls_config_refresh_some(p, p->tls_config->looking ? 0 : LOOK_AT);
-	set_look(p, p->plan->config.tls.watch_ms);
+	tls_config_refresh_some(svc, svc->tls_config->looking ? 0 : LOOK_AT);
+	set_look(svc, svc->plan->config.tls.watch_ms);
 }
 
 /* ---- in force ---- */
@@ -245,27 +245,27 @@ forbid_core(void)
 }
 
 static void
-tls_config_replace(struct pen *p, struct tls_config_change *c)
+tls_config_replace(struct service *svc, struct tls_config_change *c)
 {
-	tls_server_free(p->tls_config->server);
-	tls_client_free(p->tls_config->client);
-	p->tls_config->server = c->server;
-	p->tls_config->client = c->client;
+	tls_server_free(svc->tls_config->server);
+	tls_client_free(svc->tls_config->client);
+	svc->tls_config->server = c->server;
+	svc->tls_config->client = c->client;
 	if (c->memory != NULL)
-		p->tls_config->memory = c->memory;
+		svc->tls_config->memory = c->memory;
 	*c = (struct tls_config_change){ .changed = false };
 }
 
 static void
-set_timers(struct pen *p, uint64_t watch_ms)
+set_timers(struct service *svc, uint64_t watch_ms)
 {
-	struct tls_config *s = p->tls_config;
+	struct tls_config *s = svc->tls_config;
 
 	timer_stop(&s->warn);
-	set_look(p, watch_ms);
+	set_look(svc, watch_ms);
 	if (s->server == NULL && s->client == NULL)
 		return;
-	(void)timer_start(p->loop, &s->warn, 0);
+	(void)timer_start(svc->pen->loop, &s->warn, 0);
 }
 
 void
@@ -273,33 +273,33 @@ tls_config_commit(struct apply *a)
 {
 	const struct tls_settings *t = &a->wanted->config.tls;
 	bool changed = a->tls.changed;
-	struct pen *p = a->pen;
+	struct service *svc = a->service;
 	struct frontend_tls tls;
 
 	if (changed) {
-		tls_config_replace(p, &a->tls);
-		if (p->tls_config->server != NULL ||
-		    p->tls_config->client != NULL)
+		tls_config_replace(svc, &a->tls);
+		if (svc->tls_config->server != NULL ||
+		    svc->tls_config->client != NULL)
 			forbid_core();
 	}
-	tls = (struct frontend_tls){ .server = p->tls_config->server,
-		.client = p->tls_config->client,
+	tls = (struct frontend_tls){ .server = svc->tls_config->server,
+		.client = svc->tls_config->client,
 		.handshake_ms = t->handshake_ms,
 		.upstream = t->upstream,
 		.require_close_notify = t->require_close_notify };
-	frontend_set_tls(p->frontend, &tls);
+	frontend_set_tls(svc->frontend, &tls);
 	if (changed || t->watch_ms != a->now->config.tls.watch_ms)
-		set_timers(p, t->watch_ms);
+		set_timers(svc, t->watch_ms);
 }
 
 struct tls_config *
-tls_config_new(struct pen *p)
+tls_config_new(struct service *svc)
 {
 	struct tls_config *s = calloc(1, sizeof(*s));
 
 	if (s == NULL)
 		return NULL;
-	s->pen = p;
+	s->service = svc;
 	timer_init(&s->look, on_look);
 	timer_init(&s->warn, on_warn);
 	return s;

@@ -13,10 +13,10 @@
 #include "tls/tls_server.h"
 
 struct apply;
-struct pen;
+struct service;
 
 struct tls_config {
-	struct pen *pen;
+	struct service *service;
 	struct tls_memory *memory; /* NULL: no TLS yet */
 	struct tls_server *server; /* towards clients; NULL: plain */
 	struct tls_client *client; /* towards servers; NULL: plain */
@@ -49,17 +49,17 @@ void tls_config_cancel(struct apply *a);
 void tls_config_commit(struct apply *a);
 /* Reads the files of the plan in force and closes them again, for --check.
  * Returns 0, or -1 with a sentence. */
-int tls_config_try(struct pen *p, struct error *e);
+int tls_config_try(struct service *svc, struct error *e);
 /* Looks at all files: of HUP and reload. With many that have changed it goes on
  * in the loop, between clients. */
-void tls_config_refresh(struct pen *p);
+void tls_config_refresh(struct service *svc);
 /* No TLS yet; NULL with errno ENOMEM. `p` outlives it. */
-struct tls_config *tls_config_new(struct pen *p);
+struct tls_config *tls_config_new(struct service *svc);
 void tls_config_free(struct tls_config *s);
 
 /* The `at`th certificate that is in use; false at the end. */
 bool tls_config_certificate(
-    const struct pen *p, unsigned at, struct tls_certificate *c);
+    const struct service *svc, unsigned at, struct tls_certificate *c);
 /* Whole days until then; below 0: it is over. */
 int64_t tls_config_days_left(time_t ends);
 

@@ -37,11 +37,11 @@ emit_client(struct reply *r, const struct sticky_client *client, uint64_t now)
 /* A piece ends after some clients looked at too: those passed over cost
  * time. */
 static bool
-more_recent(struct reply *r, struct pen *p)
+more_recent(struct reply *r, struct service *svc)
 {
-	const struct sticky *clients = pool_sticky(p->pool);
+	const struct sticky *clients = pool_sticky(svc->pool);
 	size_t count = clients != NULL ? sticky_count(clients) : 0, walked;
-	uint64_t now = loop_now(p->loop);
+	uint64_t now = loop_now(svc->pen->loop);
 
 	for (walked = 0; r->at < count && walked < WALK &&
 	     buffer_length(&r->out) < REPLY_PIECE;
@@ -86,7 +86,7 @@ unknown(const struct peer *who, struct error *e)
 static int
 emit_one(struct call *c, const struct peer *who, struct error *e)
 {
-	struct sticky *clients = pool_sticky(c->pen->pool);
+	struct sticky *clients = pool_sticky(c->service->pool);
 	uint64_t now = loop_now(c->pen->loop);
 	const struct sticky_client *client;
 	const struct sticky_away *away;
@@ -94,8 +94,8 @@ emit_one(struct call *c, const struct peer *who, struct error *e)
 	sticky_hint hint = 0;
 	struct fields f;
 
-	client = sticky_find(
-	    clients, who, &hint, now, pool_options(c->pen->pool)->tracking_ms);
+	client = sticky_find(clients, who, &hint, now,
+	    pool_options(c->service->pool)->tracking_ms);
 	if (client == NULL)
 		return unknown(who, e);
 	away = sticky_away(clients, hint);
@@ -120,10 +120,10 @@ client_move(struct call *c, const struct peer *who, struct error *e)
 
 	if (server_find(c, c->words->word[2], &n, e) < 0)
 		return -1;
-	s = pool_server(c->pen->pool, n);
+	s = pool_server(c->service->pool, n);
 	if (s == NULL || !s->present)
 		return server_find_refuse(c, n, e);
-	if (sticky_move(pool_sticky(c->pen->pool), who, s->number,
+	if (sticky_move(pool_sticky(c->service->pool), who, s->number,
 		loop_now(c->pen->loop)) < 0)
 		return error_set(e, "out of memory");
 	return 0;
@@ -135,7 +135,7 @@ client_change(struct call *c, const struct peer *who, struct error *e)
 	const struct words *w = c->words;
 
 	if (w->count == 2 && strcmp(w->word[1], "forget") == 0)
-		return sticky_forget(pool_sticky(c->pen->pool), who)
+		return sticky_forget(pool_sticky(c->service->pool), who)
 		    ? 0
 		    : unknown(who, e);
 	if (w->count == 3 && strcmp(w->word[1], "move") == 0)
@@ -157,7 +157,7 @@ run_client_command(struct call *c, struct error *e)
 	if (spec_parse_ip(&at, w->word[0], 0) < 0)
 		return error_set(
 		    e, "\"%.100s\" is not an IP address", w->word[0]);
-	if (pool_sticky(c->pen->pool) == NULL)
+	if (pool_sticky(c->service->pool) == NULL)
 		return error_set(e, "clients are not remembered");
 	peer_from_addr(&who, &at);
 	return w->count == 1 ? emit_one(c, &who, e) : client_change(c, &who, e);
@@ -178,7 +178,7 @@ run_rebalance(struct call *c, struct error *e)
 	if (number_parse(c->words->word[0], 1, 100, &percent) < 0)
 		return error_set(e, "\"%.100s\" is not a number from 1 to 100",
 		    c->words->word[0]);
-	if (sessions_rebalance(frontend_sessions(c->pen->frontend),
+	if (sessions_rebalance(frontend_sessions(c->service->frontend),
 		(unsigned)percent, &asked, e) < 0)
 		return -1;
 	fields_begin(&f, c->reply, FIELDS_LINE);

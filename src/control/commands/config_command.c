@@ -37,7 +37,7 @@ run_reload(struct call *c, struct error *e)
 	rc = plan_become(c->plan, new);
 	plan_free(new);
 	c->fresh = true;
-	tls_config_refresh(c->pen);
+	tls_config_refresh(c->service);
 	geoip_refresh(c->pen->geoip);
 	return rc == 0 ? 0 : error_set(e, "out of memory");
 }

@@ -30,7 +30,7 @@ connection_parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
 static struct frontend *
 serving(struct call *c, struct error *e)
 {
-	return call_needs_serving(c, e) == 0 ? c->pen->frontend : NULL;
+	return call_needs_serving(c, e) == 0 ? c->service->frontend : NULL;
 }
 
 /* ---- where clients come in ---- */
@@ -156,7 +156,8 @@ run_connection(struct call *c, struct error *e)
 	if (serving(c, e) == NULL ||
 	    connection_parse_one(c, UINT32_MAX, &n, e) < 0)
 		return -1;
-	if (!connection_find(frontend_sessions(c->pen->frontend), n, &info)) {
+	if (!connection_find(
+		frontend_sessions(c->service->frontend), n, &info)) {
 		if (n >= c->plan->config.frontend.sessions_max)
 			return out_of_range(c, n, e);
 		info = (struct connection_info){ .number = (unsigned)n,
@@ -173,7 +174,7 @@ run_connection(struct call *c, struct error *e)
 }
 
 static bool
-more_connections(struct reply *r, struct pen *p)
+more_connections(struct reply *r, struct service *svc)
 {
 	struct connection_info info;
 	struct fields f;
@@ -181,7 +182,7 @@ more_connections(struct reply *r, struct pen *p)
 
 	while (buffer_length(&r->out) < REPLY_PIECE &&
 	    (found = connection_next(
-		 frontend_sessions(p->frontend), r->at, &info))) {
+		 frontend_sessions(svc->frontend), r->at, &info))) {
 		fields_begin(&f, r, FIELDS_LINE);
 		emit_connection(&f, &info);
 		fields_end(&f);
@@ -272,7 +273,7 @@ run_flow(struct call *c, struct error *e)
 	if (serving(c, e) == NULL ||
 	    connection_parse_one(c, UINT32_MAX, &n, e) < 0)
 		return -1;
-	if (!flows_find(frontend_flows(c->pen->frontend), n, &info))
+	if (!flows_find(frontend_flows(c->service->frontend), n, &info))
 		return error_set(
 		    e, "there is no flow %llu", (unsigned long long)n);
 	emit_flow(c->reply, &info);
@@ -280,13 +281,13 @@ run_flow(struct call *c, struct error *e)
 }
 
 static bool
-more_flows(struct reply *r, struct pen *p)
+more_flows(struct reply *r, struct service *svc)
 {
 	struct flow_info info;
 	bool found = true;
 
 	while (buffer_length(&r->out) < REPLY_PIECE &&
-	    (found = flows_next(frontend_flows(p->frontend), r->at, &info))) {
+	    (found = flows_next(frontend_flows(svc->frontend), r->at, &info))) {
 		emit_flow(r, &info);
 		r->at = info.number + UINT64_C(1);
 	}

@@ -33,7 +33,7 @@ drain_begin(struct wait *w, struct pen *p)
 	uint64_t now = loop_now(p->loop);
 
 	d->loop = p->loop;
-	d->server = pool_slot(p->pool, d->slot);
+	d->server = pool_slot(p->service->pool, d->slot);
 	d->generation = d->server->generation;
 	d->until = d->ms > 0 ? now + d->ms : UINT64_MAX;
 	d->next = now + TELL_MS;

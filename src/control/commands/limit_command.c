@@ -79,13 +79,13 @@ limit_emit_source(struct reply *r, const struct source *s, uint64_t now)
 
 /* All have been seen: those that have most are told. */
 static bool
-more_top(struct reply *r, struct pen *p)
+more_top(struct reply *r, struct service *svc)
 {
 	struct source_walk *w = r->kept;
-	uint64_t now = loop_now(p->loop);
+	uint64_t now = loop_now(svc->pen->loop);
 	unsigned i;
 
-	if (source_walk_on(frontend_sources(p->frontend), w, PORTION, now))
+	if (source_walk_on(frontend_sources(svc->frontend), w, PORTION, now))
 		return true;
 	for (i = 0; i < w->count; i++)
 		if (w->top[i]->in_use)

@@ -43,7 +43,7 @@ run_mode(struct call *c, struct error *e)
 	for (i = 0; i < MODES; i++)
 		fields_flag(&f, modes[i].name, modes[i].on);
 	fields_json_text(&f, "balance", c->plan->config.pool.balance->name);
-	if (pool_panic(c->pen->pool)->on)
+	if (pool_panic(c->service->pool)->on)
 		fields_json_number(&f, "panic", 1);
 	if (stopping)
 		fields_json_number(&f, "stopping", stopping_left(c->pen));
@@ -51,7 +51,7 @@ run_mode(struct call *c, struct error *e)
 	for (i = 0; i < MODES && !c->reply->json; i++)
 		reply_add(&c->reply->out, "%s%s%s", modes[i].on ? "" : "no ",
 		    modes[i].name, i + 1 < MODES ? " " : "\n");
-	if (pool_panic(c->pen->pool)->on && !c->reply->json)
+	if (pool_panic(c->service->pool)->on && !c->reply->json)
 		reply_add(&c->reply->out,
 		    "panic: too few servers are up, all are tried\n");
 	if (stopping && !c->reply->json)

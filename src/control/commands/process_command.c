@@ -174,12 +174,12 @@ run_clear(struct call *c, struct error *e)
 
 	if (w->count != 1 || strcmp(w->word[0], "counters") != 0)
 		return error_set(e, "expects %s", c->row->args);
-	pool_clear_counters(c->pen->pool);
-	frontend_clear_stats(c->pen->frontend);
-	if (c->pen->checker != NULL)
-		checker_clear_stats(c->pen->checker);
-	if (c->pen->director != NULL)
-		director_clear_counters(c->pen->director);
+	pool_clear_counters(c->service->pool);
+	frontend_clear_stats(c->service->frontend);
+	if (c->service->checker != NULL)
+		checker_clear_stats(c->service->checker);
+	if (c->service->director != NULL)
+		director_clear_counters(c->service->director);
 	return 0;
 }
 

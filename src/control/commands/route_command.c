@@ -151,8 +151,9 @@ route_tell(
 static int
 route_answer(struct call *c)
 {
-	const struct routes *in_force =
-	    c->pen->frontend != NULL ? frontend_routes(c->pen->frontend) : NULL;
+	const struct routes *in_force = c->service->frontend != NULL
+	    ? frontend_routes(c->service->frontend)
+	    : NULL;
 	const struct route_plan *r;
 	struct fields f;
 	unsigned i;

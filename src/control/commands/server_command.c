@@ -62,10 +62,10 @@ number_for(const struct call *c, const struct server_plan *new)
 	struct same x = { c, new, SERVERS_MAX };
 	unsigned i;
 
-	server_index_each(c->pen->index, new->host, visit_same, &x);
+	server_index_each(c->service->index, new->host, visit_same, &x);
 	if (x.number < SERVERS_MAX)
 		return x.number;
-	for (i = 0; !apply_is_free(c->pen, c->plan, i); i++)
+	for (i = 0; !apply_is_free(c->service, c->plan, i); i++)
 		;
 	return i;
 }

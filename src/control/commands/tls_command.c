@@ -34,12 +34,12 @@ tls_emit_certificate(struct reply *r, const struct tls_certificate *c)
 }
 
 static bool
-more_certificates(struct reply *r, struct pen *p)
+more_certificates(struct reply *r, struct service *svc)
 {
 	struct tls_certificate c;
 
 	while (buffer_length(&r->out) < REPLY_PIECE) {
-		if (!tls_config_certificate(p, (unsigned)r->at, &c)) {
+		if (!tls_config_certificate(svc, (unsigned)r->at, &c)) {
 			fields_list_end(r);
 			return false;
 		}

@@ -198,7 +198,10 @@ load_unheard(struct pen *p, struct plan *draft,
     void (*on_error)(const char *sentence), struct error *e)
 {
 	struct reply unheard;
-	struct call c = { .pen = p, .plan = draft, .reply = &unheard };
+	struct call c = { .pen = p,
+		.service = p->service,
+		.plan = draft,
+		.reply = &unheard };
 	int rc = 0;
 
 	reply_init(&unheard);

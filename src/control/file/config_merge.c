@@ -10,6 +10,7 @@
 
 struct merge {
 	struct pen *pen;
+	struct service start_service;
 	struct pen start;
 	struct plan *plain; /* nothing but defaults */
 	const char *path;
@@ -21,14 +22,17 @@ struct merge {
 /* What a start has: no server is in force. Lists that are in force are shared
  * with what is read, and so are addresses that were looked up. */
 static int
-open_start(struct pen *start, const struct pen *p)
+open_start(struct pen *start, struct service *svc, const struct pen *p)
 {
-	*start = (struct pen){ .commands = p->commands,
-		.phase = p->phase,
+	*svc = (struct service){ .pen = start,
 		.index = server_index_new(),
 		.pool = pool_new(),
 		.plan = plan_copy(p->plan) };
-	if (start->index == NULL || start->pool == NULL || start->plan == NULL)
+	*start = (struct pen){ .commands = p->commands,
+		.phase = p->phase,
+		.service = svc,
+		.plan = svc->plan };
+	if (svc->index == NULL || svc->pool == NULL || svc->plan == NULL)
 		return -1;
 	plan_servers_fini(&start->plan->servers);
 	return plan_servers_init(&start->plan->servers);
@@ -37,8 +41,8 @@ open_start(struct pen *start, const struct pen *p)
 static void
 close_start(struct pen *start)
 {
-	server_index_free(start->index);
-	pool_free(start->pool);
+	server_index_free(start->service->index);
+	pool_free(start->service->pool);
 	plan_free(start->plan);
 }
 
@@ -117,6 +121,7 @@ try_text(struct merge *m, struct pen *where, const struct plan *base,
 	struct config_lines unused = got;
 	struct reply unheard;
 	struct call c = { .pen = where,
+		.service = where->service,
 		.plan = plan_copy(base),
 		.reply = &unheard,
 		.depth = 1,
@@ -227,7 +232,7 @@ config_merge(struct pen *p, const char *path, const struct buffer *old,
 		.have.commands = p->commands };
 	int rc = -1;
 
-	if (open_start(&m.start, p) < 0 || m.plain == NULL ||
+	if (open_start(&m.start, &m.start_service, p) < 0 || m.plain == NULL ||
 	    config_lines_of_plan(&m.want, p->plan, !all) < 0)
 		error_set(e, "out of memory");
 	else

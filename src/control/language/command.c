@@ -217,7 +217,7 @@ run_one(struct call *c, char *line, char **rest, struct error *e)
 	if (command_run(c, &why) == 0) {
 		if (c->pen->phase < PHASE_SERVING)
 			c->reply->more = NULL; /* nobody hears it */
-		reply_finish(c->reply, c->pen);
+		reply_finish(c->reply, c->service);
 		return 0;
 	}
 	return error_set(

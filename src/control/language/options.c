@@ -258,7 +258,9 @@ run_given(
     struct pen *p, struct plan *plan, const struct given *g, struct error *e)
 {
 	struct reply reply;
-	struct call c = { .pen = p, .plan = plan, .reply = &reply };
+	struct call c = {
+		.pen = p, .service = p->service, .plan = plan, .reply = &reply
+	};
 	int rc;
 
 	reply_init(&reply);

@@ -1,6 +1,6 @@
 /* context.h: the one context of the process: what the operator wants, and what
  * does it. Everything above this directory works on it; nothing below has it.
- * pen.h has its life. */
+ * pen.h has its life; service.h has what serves clients. */
 #ifndef PEN_CONTROL_CONTEXT_H
 #define PEN_CONTROL_CONTEXT_H
 
@@ -12,17 +12,16 @@
 #include "control/life/notify.h"
 #include "control/life/predecessor.h"
 #include "control/life/recent.h"
+#include "control/life/service.h"
 #include "control/life/stopping.h"
 #include "control/plan/plan.h"
 #include "net/inherited.h"
 #include "net/loop/loop.h"
 #include "net/loop/pieces.h"
 
-struct checker;
 struct command_group;
 struct acl_loads;
 struct control;
-struct director;
 struct geoip;
 struct on_state;
 struct programs;
@@ -32,8 +31,6 @@ struct refresh;
 struct request;
 struct requestlog;
 struct resolver;
-struct tls_config;
-struct server_index;
 struct sessionlog;
 struct upgrade;
 struct web;
@@ -54,11 +51,7 @@ struct pen {
 	struct plan *plan;  /* in force */
 	struct plan *given; /* by the command line; a reload begins here */
 	struct loop *loop;  /* from STARTING on, as those below */
-	struct pool *pool;  /* always there */
-	struct frontend *frontend;
-	struct tls_config *tls_config;
-	struct checker *checker;
-	struct director *director; /* NULL: no direct return */
+	struct service *service; /* always there */
 	struct control *control;
 	struct pieces replies; /* of control and web, together */
 	struct geoip *geoip; /* NULL: no database of countries */
@@ -78,9 +71,7 @@ struct pen {
 	struct on_state *on_state;
 	const char *who;      /* gave the command that is applied; or NULL */
 	bool remote;		  /* and is on TCP: may not set programs */
-	struct acl_loads *loads; /* of that command; NULL: it may wait */
-	struct server_index *index; /* of the servers in force */
-	struct timer revival; /* see states.h */
+	struct acl_loads *loads;  /* of that command; NULL: it may wait */
 	struct recent recent;
 	struct stopping stopping; /* in DRAINING */
 	size_t descriptors;	  /* the process may have; 0: not known yet */

@@ -24,23 +24,24 @@ states_who(const struct pen *p)
 /* ---- the end of blacklistings ---- */
 
 static void
-await_revival(struct pen *p)
+await_revival(struct service *svc)
 {
-	uint64_t now = loop_now(p->loop), at = pool_next_revival(p->pool);
+	uint64_t now = loop_now(svc->pen->loop),
+		 at = pool_next_revival(svc->pool);
 	uint64_t ms = at > now ? at - now : 1;
 
 	if (at != UINT64_MAX)
-		(void)timer_start(
-		    p->loop, &p->revival, ms < REVIVAL_MS ? ms : REVIVAL_MS);
+		(void)timer_start(svc->pen->loop, &svc->revival,
+		    ms < REVIVAL_MS ? ms : REVIVAL_MS);
 }
 
 static void
 on_revival(struct timer *t)
 {
-	struct pen *p = container_of(t, struct pen, revival);
+	struct service *svc = container_of(t, struct service, revival);
 
-	pool_revive(p->pool, loop_now(p->loop));
-	await_revival(p);
+	pool_revive(svc->pool, loop_now(svc->pen->loop));
+	await_revival(svc);
 }
 
 /* ---- a change ---- */
@@ -48,9 +49,10 @@ on_revival(struct timer *t)
 static uint64_t
 now_ms(void *arg)
 {
-	const struct pen *p = arg;
+	const struct service *svc = arg;
 
-	return p->loop != NULL ? loop_now(p->loop) : clock_monotonic_ms();
+	return svc->pen->loop != NULL ? loop_now(svc->pen->loop)
+				      : clock_monotonic_ms();
 }
 
 static int64_t
@@ -82,44 +84,45 @@ log_change(struct server *s, const struct server_change *c)
 static void
 on_well(void *arg, struct server *s)
 {
-	struct pen *p = arg;
+	struct service *svc = arg;
 
 	(void)s;
-	if (p->phase == PHASE_SERVING &&
-	    pool_options(p->pool)->on_up == SERVER_ON_UP_CUT)
-		frontend_cut_sessions(p->frontend);
+	if (svc->pen->phase == PHASE_SERVING &&
+	    pool_options(svc->pool)->on_up == SERVER_ON_UP_CUT)
+		frontend_cut_sessions(svc->frontend);
 }
 
 /* What is taken over from another process was announced by that one; and of two
  * that know a server, the one that serves runs the program. */
 static void
-states_announce(struct pen *p, struct server *s, const struct server_change *c)
+states_announce(
+    struct service *svc, struct server *s, const struct server_change *c)
 {
-	const char *program = p->plan->config.on_state;
+	const char *program = svc->plan->config.on_state;
 
 	log_change(s, c);
-	if (pool_cuts_sessions(p->pool, s))
-		frontend_cut_sessions(p->frontend);
+	if (pool_cuts_sessions(svc->pool, s))
+		frontend_cut_sessions(svc->frontend);
 	if (c->is == SERVER_UP)
-		on_well(p, s);
-	if (program != NULL && p->phase == PHASE_SERVING)
-		on_state_add(p->on_state, program, s, c);
+		on_well(svc, s);
+	if (program != NULL && svc->pen->phase == PHASE_SERVING)
+		on_state_add(svc->pen->on_state, program, s, c);
 }
 
 static void
 on_state(void *arg, struct server *s, const struct server_change *c)
 {
-	struct pen *p = arg;
+	struct service *svc = arg;
 
-	if (p->phase < PHASE_SERVING)
+	if (svc->pen->phase < PHASE_SERVING)
 		return;
-	recent_note(&p->recent, s, c);
-	if (!predecessor_is_there(&p->predecessor))
-		states_announce(p, s, c);
+	recent_note(&svc->pen->recent, s, c);
+	if (!predecessor_is_there(&svc->pen->predecessor))
+		states_announce(svc, s, c);
 	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)
-		await_revival(p);
-	if (c->is == SERVER_SUSPECT && p->checker != NULL)
-		checker_hurry(p->checker, s);
+		await_revival(svc);
+	if (c->is == SERVER_SUSPECT && svc->checker != NULL)
+		checker_hurry(svc->checker, s);
 }
 
 /* Its state does not change, but its sessions are as lost as those of another
@@ -127,29 +130,29 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 static void
 on_down(void *arg, struct server *s, const char *reason)
 {
-	struct pen *p = arg;
+	struct service *svc = arg;
 
-	if (p->phase < PHASE_SERVING)
+	if (svc->pen->phase < PHASE_SERVING)
 		return;
 	log_warn("server fails health checks while not in rotation server=%u "
 		 "name=%s state=%s sessions=%llu reason=\"%s\"",
 	    s->number, s->name, server_state_name(server_state(s)),
 	    (unsigned long long)s->connections, reason);
-	if (pool_cuts_sessions(p->pool, s))
-		frontend_cut_sessions(p->frontend);
+	if (pool_cuts_sessions(svc->pool, s))
+		frontend_cut_sessions(svc->frontend);
 }
 
 /* Sessions at servers that are down were spared as long as it lasted. */
 static void
 on_panic(void *arg, const struct pool_panic *now)
 {
-	struct pen *p = arg;
+	struct service *svc = arg;
 
-	if (p->phase < PHASE_SERVING)
+	if (svc->pen->phase < PHASE_SERVING)
 		return;
 	if (!now->on)
-		frontend_cut_sessions(p->frontend);
-	if (predecessor_is_there(&p->predecessor))
+		frontend_cut_sessions(svc->frontend);
+	if (predecessor_is_there(&svc->pen->predecessor))
 		return;
 	if (now->on)
 		log_warn("panic: too few servers are up, all are tried "
@@ -163,7 +166,7 @@ on_panic(void *arg, const struct pool_panic *now)
 /* ---- life ---- */
 
 void
-states_watch(struct pen *p)
+states_watch(struct service *svc)
 {
 	struct pool_watcher w = { .now = now_ms,
 		.wall = now_wall,
@@ -171,18 +174,18 @@ states_watch(struct pen *p)
 		.on_down = on_down,
 		.on_well = on_well,
 		.on_panic = on_panic,
-		.arg = p };
+		.arg = svc };
 
-	timer_init(&p->revival, on_revival);
-	pool_watch(p->pool, &w);
+	timer_init(&svc->revival, on_revival);
+	pool_watch(svc->pool, &w);
 }
 
 void
-states_unwatch(struct pen *p)
+states_unwatch(struct service *svc)
 {
 	struct pool_watcher none = { .arg = NULL };
 
-	timer_fini(&p->revival);
-	if (p->pool != NULL)
-		pool_watch(p->pool, &none);
+	timer_fini(&svc->revival);
+	if (svc->pool != NULL)
+		pool_watch(svc->pool, &none);
 }

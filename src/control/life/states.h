@@ -9,11 +9,12 @@
 #define PEN_CONTROL_STATES_H
 
 struct pen;
+struct service;
 
 /* Watches the pool from here on. */
-void states_watch(struct pen *p);
+void states_watch(struct service *svc);
 /* No more; before the loop is freed. */
-void states_unwatch(struct pen *p);
+void states_unwatch(struct service *svc);
 
 /* The reason of what is applied now: who wants it. */
 const char *states_who(const struct pen *p);

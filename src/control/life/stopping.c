@@ -17,8 +17,9 @@ enum { TICK_MS = 50, FOLLOW_MS = 1000 };
 uint64_t
 stopping_left(const struct pen *p)
 {
-	return frontend_left(p->frontend) +
-	    (p->director != NULL ? director_left(p->director) : 0);
+	return frontend_left(p->service->frontend) +
+	    (p->service->director != NULL ? director_left(p->service->director)
+					  : 0);
 }
 
 void
@@ -118,9 +119,9 @@ stopping_begin(struct pen *p, uint64_t ms, const char *who)
 		p->phase = PHASE_DRAINING;
 		p->stopping.since = now;
 		notify_draining(&p->notify);
-		frontend_drain(p->frontend);
-		if (p->director != NULL)
-			director_drain(p->director);
+		frontend_drain(p->service->frontend);
+		if (p->service->director != NULL)
+			director_drain(p->service->director);
 	}
 	log_info("stopping reason=\"%s\" sessions=%" PRIu64
 		 " timeout_ms=%" PRIu64,

@@ -200,7 +200,7 @@ run_idlers(struct call *c, struct error *e)
 	uint64_t want = c->plan == c->grows
 	    ? c->plan->config.frontend.preopened
 	    : c->plan->config.idlers;
-	uint64_t have = c->preopened != NULL ? c->preopened(c->pen) : 0;
+	uint64_t have = c->preopened != NULL ? c->preopened(c->service) : 0;
 	struct fields f;
 
 	(void)e;

@@ -27,9 +27,9 @@ struct finding {
 /* How many results in a row there are, of how many that would change the
  * state. */
 static void
-emit_count(struct fields *f, const struct pen *p, const struct server *s)
+emit_count(struct fields *f, const struct service *svc, const struct server *s)
 {
-	const struct health_options *o = &pool_options(p->pool)->health;
+	const struct health_options *o = &pool_options(svc->pool)->health;
 
 	fields_number(f, s->health.down ? "rise" : "fall", s->health.against);
 	fields_number(f, "of",
@@ -39,7 +39,7 @@ emit_count(struct fields *f, const struct pen *p, const struct server *s)
 }
 
 static void
-check_report_emit_server(struct reply *r, const struct pen *p,
+check_report_emit_server(struct reply *r, const struct service *svc,
     const struct server *s, const struct finding *found)
 {
 	struct fields f;
@@ -50,9 +50,9 @@ check_report_emit_server(struct reply *r, const struct pen *p,
 	fields_text(&f, "state", server_state_name(server_state(s)));
 	fields_text(&f, "result", found->result);
 	fields_text(&f, "address", found->address);
-	emit_count(&f, p, s);
-	fields_number(
-	    &f, "since", (loop_now(p->loop) - s->history.since_ms) / 1000);
+	emit_count(&f, svc, s);
+	fields_number(&f, "since",
+	    (loop_now(svc->pen->loop) - s->history.since_ms) / 1000);
 	fields_number(&f, "rtt_us", found->took_us);
 	if (found->has_next) {
 		fields_number(&f, "next_ms", found->next_ms);
@@ -66,16 +66,17 @@ check_report_emit_server(struct reply *r, const struct pen *p,
 /* The director asks at the VIPs. Returns false when it does not ask this
  * one. */
 static bool
-ask_director(const struct pen *p, const struct server *s, struct finding *found)
+ask_director(
+    const struct service *svc, const struct server *s, struct finding *found)
 {
 	static const struct probe_report none = { .result = PROBE_NONE };
 	const struct probe_report *report;
 
-	if (p->director == NULL || s->role != SERVER_REGULAR ||
-	    p->plan->config.checks.text == NULL ||
-	    plan_slot(p->plan, s->slot)->check != NULL)
+	if (svc->director == NULL || s->role != SERVER_REGULAR ||
+	    svc->plan->config.checks.text == NULL ||
+	    plan_slot(svc->plan, s->slot)->check != NULL)
 		return false;
-	report = director_probed(p->director, s);
+	report = director_probed(svc->director, s);
 	if (report == NULL)
 		report = &none;
 	*found = (struct finding){ .kind = "dsr",
@@ -88,12 +89,13 @@ ask_director(const struct pen *p, const struct server *s, struct finding *found)
 }
 
 static bool
-ask_checker(const struct pen *p, const struct server *s, struct finding *found)
+ask_checker(
+    const struct service *svc, const struct server *s, struct finding *found)
 {
 	static const char *const results[] = { "none", "ok", "failed" };
 	struct checker_report w;
 
-	if (!checker_report(p->checker, s->slot, &w))
+	if (!checker_report(svc->checker, s->slot, &w))
 		return false;
 	*found = (struct finding){ .kind = check_spec_kind(w.spec)->name,
 		.result = results[w.result],
@@ -108,38 +110,41 @@ ask_checker(const struct pen *p, const struct server *s, struct finding *found)
 }
 
 static bool
-find_out(const struct pen *p, const struct server *s, struct finding *found)
+find_out(
+    const struct service *svc, const struct server *s, struct finding *found)
 {
 	return s->present &&
-	    (ask_checker(p, s, found) || ask_director(p, s, found));
+	    (ask_checker(svc, s, found) || ask_director(svc, s, found));
 }
 
 void
-report_check(struct fields *f, const struct pen *p, const struct server *s)
+report_check(
+    struct fields *f, const struct service *svc, const struct server *s)
 {
 	struct finding found;
 
-	if (p->phase < PHASE_SERVING || !find_out(p, s, &found)) {
+	if (svc->pen->phase < PHASE_SERVING || !find_out(svc, s, &found)) {
 		fields_text(f, "check_kind", NULL);
 		return;
 	}
 	fields_text(f, "check_kind", found.kind);
 	fields_text(f, "check_result", found.result);
 	fields_number(f, "check_us", found.took_us);
-	emit_count(f, p, s);
+	emit_count(f, svc, s);
 }
 
 static bool
-more_checks(struct reply *r, struct pen *p)
+more_checks(struct reply *r, struct service *svc)
 {
-	unsigned count = pool_slots(p->pool);
+	unsigned count = pool_slots(svc->pool);
 	struct finding found;
 
 	while (r->at < count && buffer_length(&r->out) < REPLY_PIECE) {
-		const struct server *s = pool_slot(p->pool, (unsigned)r->at++);
+		const struct server *s =
+		    pool_slot(svc->pool, (unsigned)r->at++);
 
-		if (find_out(p, s, &found))
-			check_report_emit_server(r, p, s, &found);
+		if (find_out(svc, s, &found))
+			check_report_emit_server(r, svc, s, &found);
 	}
 	if (r->at < count)
 		return true;

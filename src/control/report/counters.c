@@ -320,16 +320,16 @@ counter_family(const struct counter *c)
 /* ---- numbers ---- */
 
 void
-counters_view(struct counter_view *v, const struct pen *p)
+counters_view(struct counter_view *v, const struct service *svc)
 {
 	*v = (struct counter_view){ .of[COUNTER_FRONTEND] =
-					frontend_stats(p->frontend),
-		.of[COUNTER_PANIC] = pool_panic(p->pool) };
-	if (p->checker != NULL)
-		v->of[COUNTER_CHECKER] = checker_stats(p->checker);
-	if (p->director == NULL)
+					frontend_stats(svc->frontend),
+		.of[COUNTER_PANIC] = pool_panic(svc->pool) };
+	if (svc->checker != NULL)
+		v->of[COUNTER_CHECKER] = checker_stats(svc->checker);
+	if (svc->director == NULL)
 		return;
-	director_status(p->director, &v->dsr);
+	director_status(svc->director, &v->dsr);
 	v->of[COUNTER_FRAMES] = v->dsr.frames;
 	v->of[COUNTER_FAST] = &v->dsr.fast;
 	v->of[COUNTER_TARPIT] = v->dsr.tarpit;
@@ -392,13 +392,13 @@ goes_with(const struct counter *c, const struct counter *first)
 }
 
 void
-counters_tell(struct fields *f, const struct pen *p, bool dsr_alone)
+counters_tell(struct fields *f, const struct service *svc, bool dsr_alone)
 {
 	const struct counter *first, *c = counters;
 	struct counter_view v;
 	unsigned i;
 
-	counters_view(&v, p);
+	counters_view(&v, svc);
 	for (first = c; first < counters + COUNTERS; first = c) {
 		bool dsr = first->source >= COUNTER_FRAMES;
 		const char *prefix = dsr && !dsr_alone ? "dsr_" : "";

@@ -12,7 +12,7 @@
 #include "control/answer/fields.h"
 #include "dsr/director/director.h"
 
-struct pen;
+struct service;
 
 /* The struct that a counter stands in. */
 enum counter_source {
@@ -61,7 +61,7 @@ struct counter_view {
 	struct director_status dsr;
 };
 
-void counters_view(struct counter_view *v, const struct pen *p);
+void counters_view(struct counter_view *v, const struct service *svc);
 /* The number as reports have it, and as its metric has it; `i` of an array. */
 uint64_t counter_value(
     const struct counter_view *v, const struct counter *c, unsigned i);
@@ -69,6 +69,6 @@ uint64_t counter_metric(
     const struct counter_view *v, const struct counter *c, unsigned i);
 /* Tells those of all sources, or of direct return alone, whose names have
  * "dsr_" in front among the others. */
-void counters_tell(struct fields *f, const struct pen *p, bool dsr_alone);
+void counters_tell(struct fields *f, const struct service *svc, bool dsr_alone);
 
 #endif

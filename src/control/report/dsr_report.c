@@ -20,21 +20,21 @@ emit_mac(struct fields *f, const struct mac *mac)
 }
 
 static void
-emit_servers(struct fields *whole, const struct pen *p)
+emit_servers(struct fields *whole, const struct service *svc)
 {
 	struct director_path w;
 	struct fields f;
 	unsigned i;
 
 	fields_items(whole, "servers");
-	for (i = 0; i < pool_count(p->pool); i++) {
-		const struct server *s = pool_server(p->pool, i);
+	for (i = 0; i < pool_count(svc->pool); i++) {
+		const struct server *s = pool_server(svc->pool, i);
 
 		if (!s->present)
 			continue;
 		fields_item_begin(&f, whole);
 		fields_number(&f, "server", i);
-		director_path(p->director, s, &w);
+		director_path(svc->director, s, &w);
 		if (w.route)
 			fields_text(&f, "mac", "route");
 		else
@@ -74,7 +74,7 @@ static int
 run_dsr(struct call *c, struct error *e)
 {
 	const struct pen *p = c->pen;
-	const struct director *d = p->director;
+	const struct director *d = p->service->director;
 	struct director_status s;
 	char text[MAC_TEXT_MAX];
 	struct fields f;
@@ -91,8 +91,8 @@ run_dsr(struct call *c, struct error *e)
 		fields_text(&f, "mode", s.mode);
 	fields_text(&f, "mac", mac_format(&s.mac, text));
 	fields_flag(&f, "fast_path", s.fast.on && !s.fast.fails);
-	counters_tell(&f, p, true);
-	emit_servers(&f, p);
+	counters_tell(&f, p->service, true);
+	emit_servers(&f, p->service);
 	fields_items(&f, "neighbors");
 	neighbors_each(s.neighbors, emit_neighbor, &l);
 	fields_end(&f);

@@ -155,7 +155,7 @@ metrics_add_counters(struct metrics_walk *w, struct buffer *out)
 	struct counter_view v;
 	unsigned i;
 
-	counters_view(&v, w->pen);
+	counters_view(&v, w->pen->service);
 	if (v.of[first->source] == NULL || counter_family(first) != first)
 		return;
 	add_head(w, first->metric, first->type, first->help, out);
@@ -185,7 +185,7 @@ more_of_process(struct metrics_walk *w, struct buffer *out)
 	while ((f = metrics_of_process(w->number)) != NULL &&
 	    buffer_length(out) < REPLY_PIECE) {
 		add_head(w, f->name, f->type, f->help, out);
-		f->all(f, w->pen, out);
+		f->all(f, w->pen->service, out);
 		w->number++;
 	}
 	return f != NULL;
@@ -196,13 +196,13 @@ static bool
 metrics_add_servers(
     struct metrics_walk *w, const struct family *f, struct buffer *out)
 {
-	unsigned slots = pool_slots(w->pen->pool);
+	unsigned slots = pool_slots(w->pen->service->pool);
 	const struct server *s;
 
 	do {
-		s = pool_slot(w->pen->pool, w->slot++);
+		s = pool_slot(w->pen->service->pool, w->slot++);
 		if (s != NULL && server_is_known(s))
-			f->each(f, w->pen, s, out);
+			f->each(f, w->pen->service, s, out);
 	} while (w->slot < slots && buffer_length(out) < REPLY_PIECE);
 	return w->slot < slots;
 }

@@ -15,10 +15,10 @@ struct family {
 	const char *help;
 	size_t offset; /* of what it tells */
 	/* Of all at once. */
-	void (*all)(
-	    const struct family *f, const struct pen *p, struct buffer *out);
+	void (*all)(const struct family *f, const struct service *svc,
+	    struct buffer *out);
 	/* Of a server. */
-	void (*each)(const struct family *f, const struct pen *p,
+	void (*each)(const struct family *f, const struct service *svc,
 	    const struct server *s, struct buffer *out);
 };
 

@@ -15,31 +15,32 @@
 #include "pool/balance.h"
 
 static void
-all_info(const struct family *f, const struct pen *p, struct buffer *out)
+all_info(const struct family *f, const struct service *svc, struct buffer *out)
 {
 	char labels[128];
 
 	snprintf(labels, sizeof(labels), "version=\"%s\",balance=\"%s\"",
-	    PACKAGE_VERSION, p->plan->config.pool.balance->name);
+	    PACKAGE_VERSION, svc->plan->config.pool.balance->name);
 	metric_number(out, f, labels, 1);
 }
 
 static void
-all_start(const struct family *f, const struct pen *p, struct buffer *out)
+all_start(const struct family *f, const struct service *svc, struct buffer *out)
 {
-	metric_number(out, f, NULL, (uint64_t)p->started_wall);
+	metric_number(out, f, NULL, (uint64_t)svc->pen->started_wall);
 }
 
 static void
-all_draining(const struct family *f, const struct pen *p, struct buffer *out)
+all_draining(
+    const struct family *f, const struct service *svc, struct buffer *out)
 {
-	metric_number(out, f, NULL, p->phase == PHASE_DRAINING);
+	metric_number(out, f, NULL, svc->pen->phase == PHASE_DRAINING);
 }
 
 static void
-all_max(const struct family *f, const struct pen *p, struct buffer *out)
+all_max(const struct family *f, const struct service *svc, struct buffer *out)
 {
-	const char *from = (const void *)frontend_options(p->frontend);
+	const char *from = (const void *)frontend_options(svc->frontend);
 	uint64_t value;
 
 	memcpy(&value, from + f->offset, sizeof(value));
@@ -47,29 +48,31 @@ all_max(const struct family *f, const struct pen *p, struct buffer *out)
 }
 
 static void
-all_reload(const struct family *f, const struct pen *p, struct buffer *out)
+all_reload(
+    const struct family *f, const struct service *svc, struct buffer *out)
 {
-	metric_number(out, f, NULL, !p->reload_failed);
+	metric_number(out, f, NULL, !svc->pen->reload_failed);
 }
 
 static void
-all_loaded(const struct family *f, const struct pen *p, struct buffer *out)
+all_loaded(
+    const struct family *f, const struct service *svc, struct buffer *out)
 {
-	metric_number(out, f, NULL, (uint64_t)p->loaded_wall);
+	metric_number(out, f, NULL, (uint64_t)svc->pen->loaded_wall);
 }
 
 /* Two may have the same name and file, so they have numbers. Of very many these
  * are the first. */
 static void
 all_certificates(
-    const struct family *f, const struct pen *p, struct buffer *out)
+    const struct family *f, const struct service *svc, struct buffer *out)
 {
 	enum { MOST = 1000 };
 	char labels[400], name[METRIC_TEXT_MAX], file[METRIC_TEXT_MAX];
 	struct tls_certificate c;
 	unsigned i;
 
-	for (i = 0; i < MOST && tls_config_certificate(p, i, &c); i++) {
+	for (i = 0; i < MOST && tls_config_certificate(svc, i, &c); i++) {
 		snprintf(labels, sizeof(labels),
 		    "certificate=\"%u\",side=\"%s\",name=\"%.150s\","
 		    "file=\"%.150s\"",
@@ -83,11 +86,11 @@ all_certificates(
 /* ---- what the system knows of the process ---- */
 
 static void
-all_cpu(const struct family *f, const struct pen *p, struct buffer *out)
+all_cpu(const struct family *f, const struct service *svc, struct buffer *out)
 {
 	struct rusage u;
 
-	(void)p;
+	(void)svc;
 	if (getrusage(RUSAGE_SELF, &u) == 0)
 		metric_seconds(out, f, NULL,
 		    (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) *
@@ -97,12 +100,13 @@ all_cpu(const struct family *f, const struct pen *p, struct buffer *out)
 
 /* Only Linux says so in a file. */
 static void
-all_memory(const struct family *f, const struct pen *p, struct buffer *out)
+all_memory(
+    const struct family *f, const struct service *svc, struct buffer *out)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
 	unsigned long long pages;
 
-	(void)p;
+	(void)svc;
 	if (file == NULL)
 		return;
 	if (fscanf(file, "%*u %llu", &pages) == 1)
@@ -113,14 +117,14 @@ all_memory(const struct family *f, const struct pen *p, struct buffer *out)
 
 /* Newer kernels know how many there are, without a walk (Linux 6.2). */
 static void
-all_files(const struct family *f, const struct pen *p, struct buffer *out)
+all_files(const struct family *f, const struct service *svc, struct buffer *out)
 {
 	static const char path[] = "/proc/self/fd";
 	struct stat st;
 	uint64_t n = 0;
 	DIR *dir;
 
-	(void)p;
+	(void)svc;
 	if (stat(path, &st) == 0 && st.st_size > 0) {
 		metric_number(out, f, NULL, (uint64_t)st.st_size);
 		return;
@@ -135,11 +139,12 @@ all_files(const struct family *f, const struct pen *p, struct buffer *out)
 }
 
 static void
-all_files_max(const struct family *f, const struct pen *p, struct buffer *out)
+all_files_max(
+    const struct family *f, const struct service *svc, struct buffer *out)
 {
 	struct rlimit most;
 
-	(void)p;
+	(void)svc;
 	if (getrlimit(RLIMIT_NOFILE, &most) == 0)
 		metric_number(out, f, NULL, (uint64_t)most.rlim_cur);
 }
@@ -148,9 +153,10 @@ all_files_max(const struct family *f, const struct pen *p, struct buffer *out)
 
 /* `offset` is that of a struct duration in struct frontend_durations. */
 static void
-all_durations(const struct family *f, const struct pen *p, struct buffer *out)
+all_durations(
+    const struct family *f, const struct service *svc, struct buffer *out)
 {
-	const char *from = (const void *)frontend_durations(p->frontend);
+	const char *from = (const void *)frontend_durations(svc->frontend);
 
 	metric_duration(out, f, NULL, (const void *)(from + f->offset));
 }

@@ -36,13 +36,13 @@ metrics_server_add_number(const struct family *f, const struct server *s,
 }
 
 static void
-each_info(const struct family *f, const struct pen *p, const struct server *s,
-    struct buffer *out)
+each_info(const struct family *f, const struct service *svc,
+    const struct server *s, struct buffer *out)
 {
 	char name[METRIC_TEXT_MAX] = "", address[METRIC_TEXT_MAX],
 	     at[ADDR_TEXT_MAX], more[LABELS_MAX], labels[LABELS_MAX];
 
-	(void)p;
+	(void)svc;
 	if (s->name != NULL)
 		metric_escape(name, s->name);
 	addr_format(&s->addrs.addr[s->addr_first], at);
@@ -52,23 +52,23 @@ each_info(const struct family *f, const struct pen *p, const struct server *s,
 }
 
 static void
-each_up(const struct family *f, const struct pen *p, const struct server *s,
-    struct buffer *out)
+each_up(const struct family *f, const struct service *svc,
+    const struct server *s, struct buffer *out)
 {
-	(void)p;
+	(void)svc;
 	metrics_server_add_number(f, s, server_is_healthy(s), out);
 }
 
 /* A set of states, of which one is 1. */
 static void
-each_state(const struct family *f, const struct pen *p, const struct server *s,
-    struct buffer *out)
+each_state(const struct family *f, const struct service *svc,
+    const struct server *s, struct buffer *out)
 {
 	enum server_state is = server_state(s);
 	char more[64], labels[LABELS_MAX];
 	int i;
 
-	(void)p;
+	(void)svc;
 	for (i = SERVER_REMOVED; i < SERVER_STATES; i++) {
 		snprintf(more, sizeof(more), ",state=\"%s\"",
 		    server_state_name((enum server_state)i));
@@ -78,45 +78,45 @@ each_state(const struct family *f, const struct pen *p, const struct server *s,
 }
 
 static void
-each_changes(const struct family *f, const struct pen *p,
+each_changes(const struct family *f, const struct service *svc,
     const struct server *s, struct buffer *out)
 {
-	(void)p;
+	(void)svc;
 	metrics_server_add_number(f, s, s->history.changes, out);
 }
 
 static void
-each_since(const struct family *f, const struct pen *p, const struct server *s,
-    struct buffer *out)
+each_since(const struct family *f, const struct service *svc,
+    const struct server *s, struct buffer *out)
 {
-	(void)p;
+	(void)svc;
 	metrics_server_add_number(f, s, (uint64_t)s->history.since_wall, out);
 }
 
 /* Those that last, too. */
 static void
-each_down(const struct family *f, const struct pen *p, const struct server *s,
-    struct buffer *out)
+each_down(const struct family *f, const struct service *svc,
+    const struct server *s, struct buffer *out)
 {
 	const struct server_history *h = &s->history;
 	char labels[LABELS_MAX];
 	uint64_t ms = h->down_ms;
 
 	if (server_state_is_down(h->state))
-		ms += report_now(p) - h->since_ms;
+		ms += report_now(svc->pen) - h->since_ms;
 	metric_seconds(out, f, labels_of(s, "", labels), ms * 1000);
 }
 
 static void
-each_end(const struct family *f, const struct pen *p, const struct server *s,
-    struct buffer *out)
+each_end(const struct family *f, const struct service *svc,
+    const struct server *s, struct buffer *out)
 {
 	static const char *const ends[SERVER_ENDS] = { ",end=\"good\"",
 		",end=\"client\"", ",end=\"failed\"" };
 	char labels[LABELS_MAX];
 	int i;
 
-	(void)p;
+	(void)svc;
 	for (i = 0; i < SERVER_ENDS; i++)
 		metric_number(
 		    out, f, labels_of(s, ends[i], labels), s->ended[i]);
@@ -125,7 +125,7 @@ each_end(const struct family *f, const struct pen *p, const struct server *s,
 /* `offset` is that of a struct duration in struct server. Without a value there
  * are no lines: many servers have none. */
 static void
-each_duration(const struct family *f, const struct pen *p,
+each_duration(const struct family *f, const struct service *svc,
     const struct server *s, struct buffer *out)
 {
 	const char *from = (const void *)s;
@@ -133,7 +133,7 @@ each_duration(const struct family *f, const struct pen *p,
 	char labels[LABELS_MAX];
 	unsigned i;
 
-	(void)p;
+	(void)svc;
 	for (i = 0; i < DURATION_BUCKETS && d->bucket[i] == 0; i++)
 		;
 	if (i < DURATION_BUCKETS)
@@ -142,10 +142,11 @@ each_duration(const struct family *f, const struct pen *p,
 
 /* The last check; nothing where there is none yet. */
 static bool
-checked(const struct pen *p, const struct server *s, bool *good, uint64_t *us)
+checked(
+    const struct service *svc, const struct server *s, bool *good, uint64_t *us)
 {
 	const struct probe_report *probe =
-	    p->director != NULL ? director_probed(p->director, s) : NULL;
+	    svc->director != NULL ? director_probed(svc->director, s) : NULL;
 	struct checker_report r;
 
 	if (probe != NULL) {
@@ -153,7 +154,7 @@ checked(const struct pen *p, const struct server *s, bool *good, uint64_t *us)
 		*us = probe->rtt;
 		return probe->result != PROBE_NONE;
 	}
-	if (p->checker == NULL || !checker_report(p->checker, s->slot, &r))
+	if (svc->checker == NULL || !checker_report(svc->checker, s->slot, &r))
 		return false;
 	*good = r.result == CHECK_GOOD;
 	*us = r.took_us;
@@ -161,44 +162,44 @@ checked(const struct pen *p, const struct server *s, bool *good, uint64_t *us)
 }
 
 static void
-each_check(const struct family *f, const struct pen *p, const struct server *s,
-    struct buffer *out)
+each_check(const struct family *f, const struct service *svc,
+    const struct server *s, struct buffer *out)
 {
 	uint64_t us;
 	bool good;
 
-	if (checked(p, s, &good, &us))
+	if (checked(svc, s, &good, &us))
 		metrics_server_add_number(f, s, good, out);
 }
 
 static void
-each_check_time(const struct family *f, const struct pen *p,
+each_check_time(const struct family *f, const struct service *svc,
     const struct server *s, struct buffer *out)
 {
 	char labels[LABELS_MAX];
 	uint64_t us;
 	bool good;
 
-	if (checked(p, s, &good, &us) && good)
+	if (checked(svc, s, &good, &us) && good)
 		metric_seconds(out, f, labels_of(s, "", labels), us);
 }
 
 static void
-each_weight(const struct family *f, const struct pen *p, const struct server *s,
-    struct buffer *out)
+each_weight(const struct family *f, const struct service *svc,
+    const struct server *s, struct buffer *out)
 {
-	(void)p;
+	(void)svc;
 	metrics_server_add_number(f, s, s->set.weight, out);
 }
 
 /* `offset` is that of a number in struct server. */
 static void
-each_counter(const struct family *f, const struct pen *p,
+each_counter(const struct family *f, const struct service *svc,
     const struct server *s, struct buffer *out)
 {
 	uint64_t value;
 
-	(void)p;
+	(void)svc;
 	memcpy(&value, (const char *)s + f->offset, sizeof(value));
 	metrics_server_add_number(f, s, value, out);
 }

@@ -14,7 +14,7 @@ report_counters(const struct pen *p, struct reply *r, enum fields_style style)
 	struct fields f;
 
 	fields_begin(&f, r, style);
-	counters_tell(&f, p, false);
+	counters_tell(&f, p->service, false);
 	fields_end(&f);
 }
 
@@ -39,7 +39,7 @@ report_log(struct pen *p)
 	reply_init(&r);
 	report_servers(&r);
 	while (more) {
-		more = r.more(&r, p);
+		more = r.more(&r, p->service);
 		if (!more)
 			report_counters(p, &r, FIELDS_LINES);
 		report_log_lines(&r.out);

@@ -7,6 +7,7 @@
 #include "pool/server/server.h"
 
 struct pen;
+struct service;
 
 /* Adds the servers in pieces, a line each:
  * 0 addr 127.0.0.1 port 9001 conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0 */
@@ -32,7 +33,7 @@ void report_log(struct pen *p);
 /* The check of a server, its last result, how long that took, and how many
  * results in a row of how many stand against the server's state. */
 void report_check(
-    struct fields *f, const struct pen *p, const struct server *s);
+    struct fields *f, const struct service *svc, const struct server *s);
 /* The commands dsr and checks. */
 extern const struct command dsr_commands[], check_commands[];
 

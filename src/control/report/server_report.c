@@ -104,19 +104,19 @@ emit_counts(struct fields *f, const struct server *s, uint64_t now)
 
 /* Whom it serves, as the operator said it. */
 static const struct acl_ref *
-acl_of(const struct pen *p, const struct server *s)
+acl_of(const struct service *svc, const struct server *s)
 {
 	static const struct acl_ref none = ACL_REF_NONE;
-	const struct server_plan *plan = plan_slot(p->plan, s->slot);
+	const struct server_plan *plan = plan_slot(svc->plan, s->slot);
 
 	return plan != NULL ? &plan->acl : &none;
 }
 
 /* A removed server is shown as long as it has connections. */
 static void
-emit_short(struct reply *r, const struct pen *p, const struct server *s)
+emit_short(struct reply *r, const struct service *svc, const struct server *s)
 {
-	uint64_t now = report_now(p);
+	uint64_t now = report_now(svc->pen);
 	struct fields f;
 
 	fields_begin(&f, r, FIELDS_LINE);
@@ -126,16 +126,16 @@ emit_short(struct reply *r, const struct pen *p, const struct server *s)
 	if (r->json) {
 		server_report_emit_state(&f, s, now);
 		emit_counts(&f, s, now);
-		report_check(&f, p, s);
-		server_setting_tell(&f, &s->set, acl_of(p, s));
+		report_check(&f, svc, s);
+		server_setting_tell(&f, &s->set, acl_of(svc, s));
 	}
 	fields_end(&f);
 }
 
 static void
-emit_long(struct reply *r, const struct pen *p, const struct server *s)
+emit_long(struct reply *r, const struct service *svc, const struct server *s)
 {
-	uint64_t now = report_now(p);
+	uint64_t now = report_now(svc->pen);
 	struct fields f;
 
 	fields_begin(&f, r, FIELDS_LINE);
@@ -144,7 +144,7 @@ emit_long(struct reply *r, const struct pen *p, const struct server *s)
 	server_report_emit_address(&f, s);
 	emit_numbers(&f, s);
 	emit_counts(&f, s, now);
-	report_check(&f, p, s);
+	report_check(&f, svc, s);
 	fields_end(&f);
 }
 
@@ -169,12 +169,12 @@ server_report_server_at(const struct pool *p, unsigned i, unsigned regular)
 }
 
 static bool
-more_servers(struct reply *r, struct pen *p)
+more_servers(struct reply *r, struct service *svc)
 {
-	unsigned count = slots_in_use(p->pool);
+	unsigned count = slots_in_use(svc->pool);
 
 	while (r->at < count && buffer_length(&r->out) < REPLY_PIECE)
-		emit_short(r, p, pool_server(p->pool, (unsigned)r->at++));
+		emit_short(r, svc, pool_server(svc->pool, (unsigned)r->at++));
 	if (r->at < count)
 		return true;
 	fields_list_end(r);
@@ -182,21 +182,21 @@ more_servers(struct reply *r, struct pen *p)
 }
 
 static bool
-more_servers_long(struct reply *r, struct pen *p)
+more_servers_long(struct reply *r, struct service *svc)
 {
-	unsigned regular = slots_in_use(p->pool);
+	unsigned regular = slots_in_use(svc->pool);
 	unsigned count = regular + SLOTS_SPECIAL;
 	const struct server *s;
 
 	while (r->at < count && buffer_length(&r->out) < REPLY_PIECE) {
 		s = server_report_server_at(
-		    p->pool, (unsigned)r->at++, regular);
+		    svc->pool, (unsigned)r->at++, regular);
 		if (!server_is_known(s))
 			continue;
 		if (r->json)
-			emit_short(r, p, s);
+			emit_short(r, svc, s);
 		else
-			emit_long(r, p, s);
+			emit_long(r, svc, s);
 	}
 	if (r->at < count)
 		return true;
@@ -206,7 +206,7 @@ more_servers_long(struct reply *r, struct pen *p)
 
 static void
 server_report_begin(
-    struct reply *r, bool (*more)(struct reply *r, struct pen *p))
+    struct reply *r, bool (*more)(struct reply *r, struct service *svc))
 {
 	fields_list_begin(r);
 	r->at = 0;

@@ -90,7 +90,7 @@ status_add_server(struct buffer *out, const struct server *s, uint64_t now)
 }
 
 static void
-status_add_servers(const struct pen *p, struct buffer *out)
+status_add_servers(const struct service *svc, struct buffer *out)
 {
 	unsigned i;
 
@@ -103,20 +103,20 @@ status_add_servers(const struct pen *p, struct buffer *out)
 	    "<th>reason</th><th>rate</th><th>connect p50 us</th>"
 	    "<th>connect p99 us</th></tr></thead>\n"
 	    "<tbody>\n");
-	for (i = 0; i < pool_count(p->pool); i++)
-		if (server_is_known(pool_server(p->pool, i)))
-			status_add_server(
-			    out, pool_server(p->pool, i), report_now(p));
+	for (i = 0; i < pool_count(svc->pool); i++)
+		if (server_is_known(pool_server(svc->pool, i)))
+			status_add_server(out, pool_server(svc->pool, i),
+			    report_now(svc->pen));
 	status_add(out, "</tbody></table>\n");
 }
 
 static void
-status_add_counters(const struct pen *p, struct buffer *out)
+status_add_counters(const struct service *svc, struct buffer *out)
 {
 	struct reply r;
 
 	reply_init(&r);
-	report_counters(p, &r, FIELDS_HTML);
+	report_counters(svc->pen, &r, FIELDS_HTML);
 	status_add(out, "<table>\n<caption>Counters</caption>\n<tbody>\n");
 	(void)buffer_append(out, buffer_bytes(&r.out), buffer_length(&r.out));
 	status_add(out, "</tbody></table>\n");
@@ -148,7 +148,7 @@ status_page(const struct pen *p, struct buffer *out)
 	    out, p->plan->listen_text != NULL ? p->plan->listen_text : "");
 	reply_add(out, "</h1>\n<p>pen %s, balance %s, %s</p>\n",
 	    PACKAGE_VERSION, p->plan->config.pool.balance->name, when);
-	if (pool_panic(p->pool)->on)
+	if (pool_panic(p->service->pool)->on)
 		status_add(out,
 		    "<p>panic: too few servers are up, all are tried</p>\n");
 	if (p->phase == PHASE_DRAINING) {
@@ -156,8 +156,8 @@ status_page(const struct pen *p, struct buffer *out)
 		stopping_report(p, out);
 		status_add(out, "</p>\n");
 	}
-	status_add_servers(p, out);
-	status_add_counters(p, out);
+	status_add_servers(p->service, out);
+	status_add_counters(p->service, out);
 	status_add(out, "</body></html>\n");
 }
 

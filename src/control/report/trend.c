@@ -16,7 +16,8 @@
 static uint64_t
 total_now(const struct trend *t, enum trend_total what)
 {
-	const struct frontend_stats *st = frontend_stats(t->pen->frontend);
+	const struct frontend_stats *st =
+	    frontend_stats(t->pen->service->frontend);
 
 	switch (what) {
 	case TREND_ACCEPTED:
@@ -70,7 +71,7 @@ sample_server(struct trend *t, struct trend_server *ts, const struct server *s)
 static void
 sample_servers(struct trend *t)
 {
-	unsigned slots = pool_slots(t->pen->pool), i;
+	unsigned slots = pool_slots(t->pen->service->pool), i;
 	struct trend_server *more = slots == 0
 	    ? NULL
 	    : array_grow(t->servers, &t->room, sizeof(*more), slots - 1);
@@ -78,15 +79,17 @@ sample_servers(struct trend *t)
 	if (more != NULL)
 		t->servers = more;
 	for (i = 0; i < slots && i < t->room; i++)
-		sample_server(t, &t->servers[i], pool_slot(t->pen->pool, i));
+		sample_server(
+		    t, &t->servers[i], pool_slot(t->pen->service->pool, i));
 }
 
 static void
 mark_now(const struct trend *t, struct trend_mark *m)
 {
-	const struct frontend_stats *st = frontend_stats(t->pen->frontend);
+	const struct frontend_stats *st =
+	    frontend_stats(t->pen->service->frontend);
 	const struct duration *d =
-	    &frontend_durations(t->pen->frontend)->first_byte;
+	    &frontend_durations(t->pen->service->frontend)->first_byte;
 	int i;
 
 	memcpy(m->reasons, st->reasons, sizeof(m->reasons));
@@ -104,7 +107,7 @@ find_certificate(struct trend *t)
 	unsigned i;
 
 	t->certificate[0] = '\0';
-	for (i = 0; tls_config_certificate(t->pen, i, &c); i++)
+	for (i = 0; tls_config_certificate(t->pen->service, i, &c); i++)
 		if (t->certificate[0] == '\0' || c.ends < t->certificate_ends) {
 			snprintf(t->certificate, sizeof(t->certificate), "%s",
 			    c.name);
@@ -247,7 +250,7 @@ add_total(const struct trend *t, unsigned what, struct buffer *out)
 static void
 trend_add_server(const struct trend *t, unsigned slot, struct buffer *out)
 {
-	const struct server *s = pool_slot(t->pen->pool, slot);
+	const struct server *s = pool_slot(t->pen->service->pool, slot);
 	const struct trend_server *ts = &t->servers[slot];
 	unsigned i;
 

@@ -142,7 +142,7 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	p->loads = NULL;
 	*waits = rc == 0 && acl_loads_wait(&q->loads);
 	q->names.past = c->fresh ? UINT_MAX : 0;
-	if (rc == 0 && apply_want_names(p, c->plan, &q->names) < 0)
+	if (rc == 0 && apply_want_names(p->service, c->plan, &q->names) < 0)
 		rc = error_set(e, "out of memory");
 	if (rc == 0 && !*waits)
 		*waits = wait_for_names(q);
@@ -197,9 +197,9 @@ request_finish(struct request *q, struct call *c, bool done)
 }
 
 static uint64_t
-preopened(const struct pen *p)
+preopened(const struct service *svc)
 {
-	return frontend_preopened(p->frontend);
+	return frontend_preopened(svc->frontend);
 }
 
 /* What the row is allowed to do and takes, then does it. */
@@ -208,6 +208,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
     bool *waits, struct error *e)
 {
 	struct call c = { .pen = q->pen,
+		.service = q->pen->service,
 		.plan = q->pen->plan,
 		.row = row,
 		.words = w,
@@ -371,7 +372,7 @@ request_run(struct request *q)
 		if (result == REQUEST_WAITS || q->failed)
 			return result;
 		if (q->reply.more != NULL) {
-			if (!q->reply.more(&q->reply, q->pen))
+			if (!q->reply.more(&q->reply, q->pen->service))
 				q->reply.more = NULL;
 			if (q->reply.more != NULL)
 				return REQUEST_FULL;

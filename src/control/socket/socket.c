@@ -46,7 +46,7 @@ may_enter(const struct control *c, const struct peer *who)
 {
 	const struct pen *p = c->pen;
 	unsigned number = (unsigned)p->plan->config.control_acl.number;
-	const struct acl *l = pool_acl(p->pool, number);
+	const struct acl *l = pool_acl(p->service->pool, number);
 
 	if (who->family == AF_UNIX)
 		return !l->has_unix || acl_permits(l, who);

@@ -87,7 +87,7 @@ write_server(struct handover_writer *w, const struct server *s, uint64_t now)
 static void
 write_servers(struct handover_state_writer *l, struct handover_writer *w)
 {
-	const struct pool *pool = l->pen->pool;
+	const struct pool *pool = l->pen->service->pool;
 	uint64_t now = loop_now(l->pen->loop);
 	const struct server *s;
 	unsigned i;
@@ -127,7 +127,8 @@ handover_state_counter(unsigned i, size_t *offset)
 static void
 write_counters(struct handover_state_writer *l, struct handover_writer *w)
 {
-	const struct frontend_stats *st = frontend_stats(l->pen->frontend);
+	const struct frontend_stats *st =
+	    frontend_stats(l->pen->service->frontend);
 	const char *name;
 	size_t offset;
 	unsigned i;
@@ -150,7 +151,7 @@ write_counters(struct handover_state_writer *l, struct handover_writer *w)
 static void
 write_keys(struct handover_state_writer *l, struct handover_writer *w)
 {
-	const struct tls_server *t = l->pen->tls_config->server;
+	const struct tls_server *t = l->pen->service->tls_config->server;
 	unsigned char keys[TLS_KEYS_BYTES];
 	size_t n = t != NULL ? tls_server_export_keys(t, keys) : 0;
 
@@ -183,7 +184,7 @@ write_client(
 static void
 write_clients(struct handover_state_writer *l, struct handover_writer *w)
 {
-	const struct sticky *sticky = pool_sticky(l->pen->pool);
+	const struct sticky *sticky = pool_sticky(l->pen->service->pool);
 	size_t count = sticky != NULL ? sticky_count(sticky) : 0;
 	uint64_t now = loop_now(l->pen->loop);
 	unsigned i;
@@ -220,7 +221,8 @@ write_flows(struct handover_state_writer *l, struct handover_writer *w)
 
 	handover_open(w, HANDOVER_FLOWS);
 	for (i = 0; i < FLOWS &&
-	     flows_past(frontend_flows(l->pen->frontend), &l->at, &past);
+	     flows_past(
+		 frontend_flows(l->pen->service->frontend), &l->at, &past);
 	     i++)
 		write_flow(w, &past);
 	handover_close(w);

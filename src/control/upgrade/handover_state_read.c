@@ -225,13 +225,13 @@ handover_state_read_server(
 
 /* So that it is written, and stays when something else of it changes. */
 static void
-handover_state_read_note_mark(struct pen *p, const struct server *s)
+handover_state_read_note_mark(struct service *svc, const struct server *s)
 {
 	struct server_plan *plan;
 
 	if (s->role != SERVER_REGULAR || s->admin == SERVER_ENABLED)
 		return;
-	plan = plan_edit(p->plan, s->slot);
+	plan = plan_edit(svc->plan, s->slot);
 	if (plan != NULL)
 		plan->admin = (int)s->admin;
 }
@@ -247,8 +247,8 @@ restore_servers(struct handover_state_reader *l)
 
 		if (s->here == NULL)
 			continue;
-		pool_restore(l->pen->pool, s->here, &s->past, now);
-		handover_state_read_note_mark(l->pen, s->here);
+		pool_restore(l->pen->service->pool, s->here, &s->past, now);
+		handover_state_read_note_mark(l->pen->service, s->here);
 	}
 }
 
@@ -278,11 +278,11 @@ restore_counters(struct handover_state_reader *l)
 {
 	uint32_t i;
 
-	frontend_restore_stats(l->pen->frontend, &l->stats);
+	frontend_restore_stats(l->pen->service->frontend, &l->stats);
 	for (i = 0; i < l->servers_room; i++)
 		if (l->servers[i].here != NULL)
-			pool_restore_counters(l->pen->pool, l->servers[i].here,
-			    &l->servers[i].past);
+			pool_restore_counters(l->pen->service->pool,
+			    l->servers[i].here, &l->servers[i].past);
 }
 
 /* ---- TLS ---- */
@@ -290,7 +290,7 @@ restore_counters(struct handover_state_reader *l)
 static void
 read_keys(struct handover_state_reader *l, const struct handover_record *r)
 {
-	struct tls_server *t = l->pen->tls_config->server;
+	struct tls_server *t = l->pen->service->tls_config->server;
 
 	if (t != NULL && !r->bad)
 		(void)tls_server_import_keys(t, r->at, r->left);
@@ -326,7 +326,7 @@ read_clients(struct handover_state_reader *l, struct handover_record *r)
 {
 	struct sticky_client c, *list;
 
-	if (pool_sticky(l->pen->pool) == NULL)
+	if (pool_sticky(l->pen->service->pool) == NULL)
 		return;
 	while (r->left > 0) {
 		if (!get_client(l, r, &c))
@@ -353,7 +353,7 @@ compare_seen(const void *a, const void *b)
 static void
 restore_clients(struct handover_state_reader *l)
 {
-	struct sticky *sticky = pool_sticky(l->pen->pool);
+	struct sticky *sticky = pool_sticky(l->pen->service->pool);
 	uint32_t i;
 
 	if (sticky == NULL || l->client_count == 0)
@@ -382,7 +382,7 @@ read_flows(struct handover_state_reader *l, struct handover_record *r)
 		s = handover_state_read_server_of(l, handover_get_number(r, 4));
 		past.steady = handover_get_number(r, 1) != 0;
 		if (!r->bad && s != NULL &&
-		    frontend_adopt_flow(l->pen->frontend, &past, s))
+		    frontend_adopt_flow(l->pen->service->frontend, &past, s))
 			l->flow_count++;
 	}
 }
@@ -394,7 +394,7 @@ handover_state_reader_init(struct handover_state_reader *l, struct pen *p)
 {
 	memset(l, 0, sizeof(*l));
 	l->pen = p;
-	list_addresses(l, p->pool);
+	list_addresses(l, p->service->pool);
 }
 
 void

@@ -110,7 +110,7 @@ stop_accepting(struct upgrade *u)
 {
 	struct pen *p = u->pen;
 
-	frontend_pause(p->frontend);
+	frontend_pause(p->service->frontend);
 	control_pause(p->control);
 	process_let_pid_file_go(p->process);
 }
@@ -187,7 +187,7 @@ upgrade_on_time(struct timer *t)
 static int
 refuse_director(const struct pen *p, struct error *e)
 {
-	if (p->director == NULL)
+	if (p->service->director == NULL)
 		return 0;
 	return error_set(e,
 	    "two processes cannot serve the same VIPs by direct server return: "

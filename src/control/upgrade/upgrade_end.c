@@ -209,7 +209,7 @@ upgrade_end_go_on(struct upgrade *u)
 	if (u->stage != UPGRADE_SWITCHING && u->stage != UPGRADE_SWITCHED)
 		return;
 	process_keep_pid_file(p->process);
-	frontend_resume(p->frontend);
+	frontend_resume(p->service->frontend);
 	if (control_start(p->control) < 0)
 		log_error("control sockets not watched error=\"%s\"",
 		    strerror(errno));
@@ -279,10 +279,10 @@ upgrade_finish(struct upgrade *u)
 	log_info("upgraded pid=%ld", pid);
 	p->replaced = true;
 	p->successor = u->child.pid;
-	checks_stop(p);
+	checks_stop(p->service);
 	notify_leave(&p->notify, pid);
 	process_leave_pid_file(p->process);
-	frontend_leave(p->frontend);
+	frontend_leave(p->service->frontend);
 	control_leave(p->control);
 	web_leave(p->web);
 	upgrade_emit_waiters(u, UPGRADE_DONE, NULL);

@@ -110,7 +110,7 @@ count_listeners(const struct pen *p)
 {
 	int n = 0;
 
-	frontend_each_listener(p->frontend, count_listener, &n);
+	frontend_each_listener(p->service->frontend, count_listener, &n);
 	control_each_listener(p->control, count_listener, &n);
 	web_each_listener(p->web, count_listener, &n);
 	return n;
@@ -131,7 +131,7 @@ list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 	if (p->plan->config.process.directory != NULL)
 		reply_add(&s->words, " rooted=1");
 	reply_add(&s->words, " sockets=");
-	frontend_each_listener(p->frontend, pass_listener, s);
+	frontend_each_listener(p->service->frontend, pass_listener, s);
 	control_each_listener(p->control, pass_listener, s);
 	web_each_listener(p->web, pass_listener, s);
 	if (buffer_append(&s->words, "", 1) < 0)

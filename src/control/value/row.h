@@ -93,6 +93,7 @@ struct caller {
 /* One command being carried out. */
 struct call {
 	struct pen *pen;
+	struct service *service; /* that is meant */
 	struct plan *plan; /* KIND_CHANGE: a draft; else what is in force */
 	const struct command *row;
 	const struct words *words; /* word[0] is the first argument */
@@ -104,7 +105,7 @@ struct call {
 	/* In force, for ROW_GROWS and answers; NULL: a whole plan anew. */
 	const struct plan *grows;
 	/* Connections open in advance; NULL: none yet. */
-	uint64_t (*preopened)(const struct pen *p);
+	uint64_t (*preopened)(const struct service *svc);
 	bool fresh;	     /* set it: look all names up again */
 	bool dry; /* only the plan matters: nothing is reported or logged */
 	/* The server that was changed; see wait. */

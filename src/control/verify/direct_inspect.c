@@ -48,11 +48,11 @@ direct_inspect_add_server(
 }
 
 static int
-make_wanted(struct wanted *w, const struct pen *p)
+make_wanted(struct wanted *w, const struct service *svc)
 {
-	const struct plan *plan = p->plan;
+	const struct plan *plan = svc->plan;
 	const struct dsr_settings *d = &plan->config.dsr;
-	unsigned i, slots = pool_slots(p->pool);
+	unsigned i, slots = pool_slots(svc->pool);
 
 	memset(w, 0, sizeof(*w));
 	w->is.interface = d->interface;
@@ -72,7 +72,7 @@ make_wanted(struct wanted *w, const struct pen *p)
 		return -1;
 	w->is.server = w->server;
 	for (i = 0; i < slots; i++)
-		direct_inspect_add_server(w, plan, pool_slot(p->pool, i));
+		direct_inspect_add_server(w, plan, pool_slot(svc->pool, i));
 	return 0;
 }
 
@@ -107,20 +107,20 @@ inspect(const struct wanted *w, bool *wrong)
 }
 
 int
-direct_inspect(const struct pen *p, struct error *e)
+direct_inspect(const struct service *svc, struct error *e)
 {
 	struct wanted w;
 	bool wrong = false;
 	int rc;
 
-	if (!direct_is_wanted(p->plan))
+	if (!direct_is_wanted(svc->plan))
 		return 0;
-	rc = make_wanted(&w, p);
+	rc = make_wanted(&w, svc);
 	if (rc == 0)
 		rc = inspect(&w, &wrong);
 	if (rc < 0)
-		error_set(e, "interface %s: %s", p->plan->config.dsr.interface,
-		    strerror(errno));
+		error_set(e, "interface %s: %s",
+		    svc->plan->config.dsr.interface, strerror(errno));
 	free(w.server);
 	return rc < 0 ? -1 : wrong;
 }
@@ -136,7 +136,7 @@ direct_warn(struct apply *a, struct error *e)
 	(void)e;
 	if (!a->first || !direct_is_wanted(a->wanted))
 		return 0;
-	if (make_wanted(&w, a->pen) == 0) {
+	if (make_wanted(&w, a->service) == 0) {
 		if (inspect_machine_read(&m, &w.is) == 0)
 			inspect_judge_machine(&m, &w.is, finding_log, NULL);
 		inspect_machine_free(&m);

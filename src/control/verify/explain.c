@@ -21,7 +21,7 @@
 enum { OBSTACLES_TOLD = 200 };
 
 struct subject {
-	const struct pen *pen;
+	const struct service *service;
 	struct peer who;
 	uint64_t now;
 	struct attempts attempts;  /* of a client that comes now */
@@ -84,7 +84,7 @@ emit_country(struct fields *f, const struct subject *s)
 
 	if (!acl_has_countries(s->x.acl))
 		return;
-	number = countries_of(pool_countries(s->pen->pool), &s->who);
+	number = countries_of(pool_countries(s->service->pool), &s->who);
 	if (number < 0) {
 		fields_text(f, "country", "unknown");
 		return;
@@ -99,15 +99,15 @@ emit_country(struct fields *f, const struct subject *s)
 /* Finds the route, and the servers it allows. `made`, which the caller frees,
  * is for routes that are not in force yet. */
 static int
-find_route(
-    struct subject *s, struct pen *p, struct routes **made, struct error *e)
+find_route(struct subject *s, struct service *svc, struct routes **made,
+    struct error *e)
 {
 	struct routes *routes =
-	    p->frontend != NULL ? frontend_routes(p->frontend) : NULL;
+	    svc->frontend != NULL ? frontend_routes(svc->frontend) : NULL;
 	struct route *r;
 
 	*made = NULL;
-	if (p->frontend == NULL && routes_make(p, p->plan, made) < 0)
+	if (svc->frontend == NULL && routes_make(svc, svc->plan, made) < 0)
 		return error_set(e, "out of memory");
 	if (*made != NULL)
 		routes_prepare(*made, NULL);
@@ -126,13 +126,13 @@ find_route(
 static const char *
 client_acl(const struct subject *s, char word[ACL_WORD_MAX])
 {
-	return acl_ref_word(&s->pen->plan->config.client_acl, word);
+	return acl_ref_word(&s->service->plan->config.client_acl, word);
 }
 
 static void
 sentence_of_none(const struct subject *s, char *text, size_t size)
 {
-	const struct pool *pool = s->pen->pool;
+	const struct pool *pool = s->service->pool;
 	char list[ACL_WORD_MAX];
 
 	if (!s->x.permitted)
@@ -141,7 +141,7 @@ sentence_of_none(const struct subject *s, char *text, size_t size)
 		    "server",
 		    client_acl(s, list));
 	else if (pool_may_wait(pool, &s->who, &s->attempts) &&
-	    s->pen->plan->config.frontend.queue_ms > 0)
+	    s->service->plan->config.frontend.queue_ms > 0)
 		snprintf(text, size,
 		    "all servers that may take the client are full: it waits");
 	else if (pool_options(pool)->stubborn && pool_has_eligible(pool))
@@ -159,7 +159,7 @@ static void
 sentence(const struct subject *s, char *text, size_t size)
 {
 	const struct decision *d = &s->x.decision;
-	const struct pool_options *o = pool_options(s->pen->pool);
+	const struct pool_options *o = pool_options(s->service->pool);
 	char list[ACL_WORD_MAX];
 
 	switch (d->rule) {
@@ -209,7 +209,7 @@ sentence(const struct subject *s, char *text, size_t size)
 static const char *
 outcome_of_limit(const struct subject *s)
 {
-	switch (s->pen->plan->config.frontend.limits.action) {
+	switch (s->service->plan->config.frontend.limits.action) {
 	case LIMIT_ACTION_DELAY:
 		return "is delayed";
 	case LIMIT_ACTION_TARPIT:
@@ -227,7 +227,8 @@ outcome_of_limit(const struct subject *s)
 static void
 sentence_of_limit(const struct subject *s, char *text, size_t size)
 {
-	const struct limit_options *o = &s->pen->plan->config.frontend.limits;
+	const struct limit_options *o =
+	    &s->service->plan->config.frontend.limits;
 
 	if (s->limit == LIMIT_CONNS)
 		snprintf(text, size,
@@ -246,16 +247,16 @@ sentence_of_limit(const struct subject *s, char *text, size_t size)
 static void
 explain_limit(struct subject *s)
 {
-	const struct pen *p = s->pen;
-	struct server *abuse = pool_slot(p->pool, SLOT_ABUSE);
+	const struct service *svc = s->service;
+	struct server *abuse = pool_slot(svc->pool, SLOT_ABUSE);
 
-	if (p->phase < PHASE_SERVING)
+	if (svc->pen->phase < PHASE_SERVING)
 		return;
-	s->limit = limits_check(frontend_core_of(p->frontend), &s->who);
+	s->limit = limits_check(frontend_core_of(svc->frontend), &s->who);
 	if (s->limit == LIMIT_WITHIN)
 		return;
 	s->x.decision.server =
-	    p->plan->config.frontend.limits.action == LIMIT_ACTION_ABUSE &&
+	    svc->plan->config.frontend.limits.action == LIMIT_ACTION_ABUSE &&
 		abuse->present
 	    ? abuse
 	    : NULL;
@@ -281,7 +282,7 @@ explain_emit_server(struct fields *f, const struct server *s)
 static void
 explain_emit_acl(struct fields *f, const struct subject *s)
 {
-	const struct acl_ref *list = &s->pen->plan->config.client_acl;
+	const struct acl_ref *list = &s->service->plan->config.client_acl;
 	const struct explanation *x = &s->x;
 	const struct acl_entry *entry;
 	char text[ACL_TEXT_MAX];
@@ -309,12 +310,12 @@ explain_emit_acl(struct fields *f, const struct subject *s)
 static void
 emit_proxy(struct fields *f, const struct subject *s)
 {
-	const struct config *c = &s->pen->plan->config;
+	const struct config *c = &s->service->plan->config;
 	const struct server *server = s->x.decision.server;
 	enum proxy_version version;
 	char word[ACL_WORD_MAX];
 
-	if (plan_acls_of(&s->pen->plan->acls, &c->accept_proxy) != NULL)
+	if (plan_acls_of(&s->service->plan->acls, &c->accept_proxy) != NULL)
 		fields_text(
 		    f, "accept_proxy", acl_ref_word(&c->accept_proxy, word));
 	if (server == NULL)
@@ -339,12 +340,12 @@ emit_remembered(struct fields *f, const struct subject *s)
 
 /* A listener that has no connection left accepts nobody. */
 static void
-emit_limit(struct fields *f, const struct pen *p)
+emit_limit(struct fields *f, const struct service *svc)
 {
-	uint64_t max = p->plan->config.frontend.sessions_max;
+	uint64_t max = svc->plan->config.frontend.sessions_max;
 
-	if (p->phase < PHASE_SERVING ||
-	    frontend_stats(p->frontend)->sessions < max)
+	if (svc->pen->phase < PHASE_SERVING ||
+	    frontend_stats(svc->frontend)->sessions < max)
 		return;
 	fields_text(f, "waits", "conn_max");
 	fields_number(f, "conn_max", max);
@@ -356,7 +357,7 @@ emit_route(struct fields *f, const struct subject *s)
 {
 	char text[16 + FIRST_NAME];
 
-	if (s->pen->plan->routes == NULL)
+	if (s->service->plan->routes == NULL)
 		return;
 	snprintf(text, sizeof(text), "%s", "none");
 	if (s->route != NULL)
@@ -388,11 +389,11 @@ emit_obstacle(
 static void
 emit_obstacles(struct fields *whole, const struct subject *s)
 {
-	unsigned count = pool_count(s->pen->pool), i, told = 0;
+	unsigned count = pool_count(s->service->pool), i, told = 0;
 
 	fields_items(whole, "passed_over");
 	for (i = 0; i < count && told < OBSTACLES_TOLD; i++) {
-		const struct server *server = pool_server(s->pen->pool, i);
+		const struct server *server = pool_server(s->service->pool, i);
 
 		if (server->present || server->unresolved)
 			told += emit_obstacle(whole, s, server);
@@ -429,7 +430,7 @@ explain_tell(struct reply *r, const struct subject *s)
 	    s->limit != LIMIT_WITHIN ? "limit"
 				     : decision_rule_name(s->x.decision.rule));
 	fields_text(&f, "because", text);
-	emit_limit(&f, s->pen);
+	emit_limit(&f, s->service);
 	explain_emit_acl(&f, s);
 	emit_route(&f, s);
 	emit_proxy(&f, s);
@@ -439,10 +440,10 @@ explain_tell(struct reply *r, const struct subject *s)
 }
 
 static int
-explain_words(
-    struct pen *p, const struct words *w, struct reply *r, struct error *e)
+explain_words(struct service *svc, const struct words *w, struct reply *r,
+    struct error *e)
 {
-	struct subject s = { .pen = p };
+	struct subject s = { .service = svc };
 	struct routes *made;
 	int i;
 
@@ -453,10 +454,11 @@ explain_words(
 		if (first_words_set(&s.first, w->word[i], w->word[i + 1], e) <
 		    0)
 			return -1;
-	if (find_route(&s, p, &made, e) < 0)
+	if (find_route(&s, svc, &made, e) < 0)
 		return -1;
-	s.now = p->loop != NULL ? loop_now(p->loop) : clock_monotonic_ms();
-	pool_explain(p->pool, &s.who, &s.attempts, s.now, &s.x);
+	s.now = svc->pen->loop != NULL ? loop_now(svc->pen->loop)
+				       : clock_monotonic_ms();
+	pool_explain(svc->pool, &s.who, &s.attempts, s.now, &s.x);
 	explain_limit(&s);
 	explain_tell(r, &s);
 	routes_free(made);
@@ -465,7 +467,7 @@ explain_words(
 
 int
 explain_client(
-    struct pen *p, const char *line, struct reply *r, struct error *e)
+    struct service *svc, const char *line, struct reply *r, struct error *e)
 {
 	char *copy = strdup(line), *rest;
 	struct words w;
@@ -476,7 +478,7 @@ explain_client(
 	if (words_split(&w, copy, &rest) < 0 || w.count == 0)
 		rc = error_set(e, "\"%.100s\" is not a client", line);
 	else
-		rc = explain_words(p, &w, r, e);
+		rc = explain_words(svc, &w, r, e);
 	free(copy);
 	return rc;
 }
@@ -486,7 +488,7 @@ run_explain(struct call *c, struct error *e)
 {
 	if (c->words->count == 0)
 		return error_set(e, "expects %s", c->row->args);
-	return explain_words(c->pen, c->words, c->reply, e);
+	return explain_words(c->service, c->words, c->reply, e);
 }
 
 const struct command explain_commands[] = {

@@ -217,7 +217,7 @@ try_settings(const struct pen *p, struct error *e)
 {
 	return try_page(p, p->plan, e) == 0 &&
 		try_on_state(p, p->plan, e) == 0 &&
-		checks_try_programs(p, e) == 0
+		checks_try_programs(p->service, e) == 0
 	    ? try_source(p->plan, e)
 	    : -1;
 }

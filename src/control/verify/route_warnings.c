@@ -104,9 +104,11 @@ route_warnings_has_connections(const struct plan *plan)
 }
 
 static void
-print_warnings(struct pen *p, const struct plan *plan, struct buffer *text)
+print_warnings(
+    struct service *svc, const struct plan *plan, struct buffer *text)
 {
-	struct warning_scope d = { .call = { .pen = p,
+	struct warning_scope d = { .call = { .pen = svc->pen,
+				       .service = svc,
 				       .plan = (struct plan *)(uintptr_t)plan },
 		.text = text };
 	unsigned i;
@@ -134,13 +136,13 @@ route_warnings_has_line(const char *lines, const char *line, size_t n)
 }
 
 static char *
-warnings_of(struct pen *p, const struct plan *plan)
+warnings_of(struct service *svc, const struct plan *plan)
 {
 	struct buffer text;
 
 	buffer_init(&text);
 	if (plan != NULL)
-		print_warnings(p, plan, &text);
+		print_warnings(svc, plan, &text);
 	if (buffer_append(&text, "", 1) == 0)
 		return text.data; /* nothing of it was consumed */
 	buffer_fini(&text);
@@ -149,9 +151,9 @@ warnings_of(struct pen *p, const struct plan *plan)
 
 char *
 route_warnings_new(
-    struct pen *p, const struct plan *before, const struct plan *plan)
+    struct service *svc, const struct plan *before, const struct plan *plan)
 {
-	char *old = warnings_of(p, before), *now = warnings_of(p, plan);
+	char *old = warnings_of(svc, before), *now = warnings_of(svc, plan);
 	char *from, *to;
 	size_t n;
 
@@ -187,7 +189,7 @@ route_warnings_prepare(struct apply *a, struct error *e)
 	(void)e;
 	if (a->routes_changed && !a->first)
 		a->route_warnings =
-		    route_warnings_new(a->pen, a->now, a->wanted);
+		    route_warnings_new(a->service, a->now, a->wanted);
 	return 0;
 }
 

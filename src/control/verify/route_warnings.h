@@ -8,7 +8,7 @@
 /* A line for each of a plan that `before`, which may be NULL, has not: a string
  * that the caller frees, or NULL. */
 char *route_warnings_new(
-    struct pen *p, const struct plan *before, const struct plan *plan);
+    struct service *svc, const struct plan *before, const struct plan *plan);
 /* Logs each line; NULL is fine. */
 void route_warnings_log(const char *lines);
 

@@ -17,12 +17,12 @@ transparent_is_wanted(const struct plan *p)
 }
 
 static const char *
-why_not(const struct pen *p)
+why_not(const struct service *svc)
 {
 	if (errno != EPERM)
 		return errno == ENOPROTOOPT ? "this system has none"
 					    : strerror(errno);
-	return p->phase < PHASE_SERVING
+	return svc->pen->phase < PHASE_SERVING
 	    ? "they need root, or the capability CAP_NET_RAW: setcap "
 	      "cap_net_raw+ep $(command -v pen)"
 	    : "they need the capability CAP_NET_RAW, which is kept only if "
@@ -36,8 +36,8 @@ transparent_prepare(struct apply *a, struct error *e)
 	    (!a->first && transparent_is_wanted(a->now)) ||
 	    sock_try_transparent() == 0)
 		return 0;
-	error_set(e, "no sockets with addresses of clients: %s",
-	    why_not(a->pen));
+	error_set(
+	    e, "no sockets with addresses of clients: %s", why_not(a->service));
 	origin_add(a->wanted, "transparent", e);
 	return -1;
 }
@@ -58,13 +58,13 @@ choose_port(struct addr *a, const struct plan *p)
 
 /* The first servers that clients' addresses reach. Returns how many. */
 static unsigned
-list_ways(struct way list[WAYS], const struct pen *p)
+list_ways(struct way list[WAYS], const struct service *svc)
 {
-	unsigned i, n = 0, slots = pool_slots(p->pool);
+	unsigned i, n = 0, slots = pool_slots(svc->pool);
 	const struct server *s;
 
 	for (i = 0; i < slots && n < WAYS; i++) {
-		s = pool_slot(p->pool, i);
+		s = pool_slot(svc->pool, i);
 		if (!s->present || s->addrs.count == 0 ||
 		    s->addrs.addr[s->addr_first].u.sa.sa_family == AF_UNIX ||
 		    addr_is_loopback(&s->addrs.addr[s->addr_first]))
@@ -72,22 +72,22 @@ list_ways(struct way list[WAYS], const struct pen *p)
 		list[n] = (struct way){ .number = s->number,
 			.name = s->name,
 			.at = s->addrs.addr[s->addr_first] };
-		choose_port(&list[n++].at, p->plan);
+		choose_port(&list[n++].at, svc->plan);
 	}
 	return n;
 }
 
 int
-transparent_inspect(const struct pen *p)
+transparent_inspect(const struct service *svc)
 {
 	struct way list[WAYS];
 	bool wrong = false, no_right;
 	unsigned n;
 
-	if (!transparent_is_wanted(p->plan))
+	if (!transparent_is_wanted(svc->plan))
 		return 0;
 	no_right = sock_try_transparent() < 0;
-	n = list_ways(list, p);
+	n = list_ways(list, svc);
 	ways_read(list, n);
 	if (!no_right)
 		ways_probe(list, n);
@@ -96,14 +96,14 @@ transparent_inspect(const struct pen *p)
 }
 
 void
-transparent_warn(const struct pen *p)
+transparent_warn(const struct service *svc)
 {
 	struct way list[WAYS];
 	unsigned n;
 
-	if (!transparent_is_wanted(p->plan))
+	if (!transparent_is_wanted(svc->plan))
 		return;
-	n = list_ways(list, p);
+	n = list_ways(list, svc);
 	ways_read(list, n);
 	ways_judge(list, n, false, finding_log, NULL);
 }

@@ -16,9 +16,9 @@ int transparent_prepare(struct apply *a, struct error *e);
  * for up to two seconds, the servers; prints what is wrong on standard error,
  * for --check. Returns 1 when something keeps it from working, 0 when nothing
  * does or it is not wanted. */
-int transparent_inspect(const struct pen *p);
+int transparent_inspect(const struct service *svc);
 /* The same for the log of one that starts nevertheless, without asking
  * servers. */
-void transparent_warn(const struct pen *p);
+void transparent_warn(const struct service *svc);
 
 #endif

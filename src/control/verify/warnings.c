@@ -468,5 +468,5 @@ warnings_log(const struct plan *before, const struct plan *p,
 void
 warnings_commit(struct apply *a)
 {
-	warnings_log(a->now, a->wanted, a->pen->index);
+	warnings_log(a->now, a->wanted, a->service->index);
 }

@@ -66,7 +66,7 @@ emit_pen(const struct pen *p, struct reply *r)
 static void
 emit_limits(const struct pen *p, struct buffer *out)
 {
-	const struct frontend_stats *st = frontend_stats(p->frontend);
+	const struct frontend_stats *st = frontend_stats(p->service->frontend);
 	const struct frontend_options *o = &p->plan->config.frontend;
 
 	reply_add(out, "[{\"name\":\"sessions\",\"now\":%llu,\"max\":%llu},",
@@ -159,7 +159,7 @@ more_status(void *arg, struct buffer *out)
 		w->part = SERVERS;
 	}
 	if (w->part == SERVERS)
-		more = w->reply.more(&w->reply, w->pen);
+		more = w->reply.more(&w->reply, w->pen->service);
 	web_take(w, out);
 	if (!more)
 		reply_add(out, "}\n");
@@ -291,7 +291,7 @@ get_ready(struct web *w, struct http_exchange *x)
 {
 	if (w->pen->phase != PHASE_SERVING)
 		web_say(x, 503, "stopping\n");
-	else if (!has_healthy_server(w->pen->pool))
+	else if (!has_healthy_server(w->pen->service->pool))
 		web_say(x, 503, "no server is up\n");
 	else
 		web_say(x, 200, "ok\n");
@@ -334,7 +334,7 @@ permits(void *arg, const struct peer *who)
 
 	if (number < 0 || who->family == AF_UNIX)
 		return true;
-	l = pool_acl(w->pen->pool, (unsigned)number);
+	l = pool_acl(w->pen->service->pool, (unsigned)number);
 	return l->count > 0 && acl_permits(l, who);
 }
 
