@@ -139,6 +139,7 @@ static void
 on_hangup(void *arg)
 {
 	struct pen *p = arg;
+	struct service *svc;
 
 	if (p->replaced || p->upgrade != NULL) {
 		reopen_logs(p);
@@ -147,7 +148,8 @@ on_hangup(void *arg)
 	}
 	notify_reloading(&p->notify);
 	reopen_logs(p);
-	tls_config_refresh(p->service);
+	SERVICE_EACH(p, svc)
+	tls_config_refresh(svc);
 	geoip_refresh(p->geoip);
 	reload(p);
 }
@@ -226,6 +228,8 @@ stop_counting(struct pen *p)
 void
 pen_free(struct pen *p)
 {
+	struct service *svc;
+
 	if (p == NULL)
 		return;
 	if (p->reload != NULL) {
@@ -237,7 +241,8 @@ pen_free(struct pen *p)
 	control_free(p->control);
 	web_close(p->web);
 	stop_counting(p);
-	service_close(p->service);
+	SERVICE_EACH(p, svc)
+	service_close(svc);
 	geoip_free(p->geoip);
 	requestlog_close(p->log);
 	sessionlog_free(p->sessionlog);
@@ -245,7 +250,10 @@ pen_free(struct pen *p)
 	programs_free(p->programs);
 	refresh_free(p->refresh);
 	resolver_free(p->resolver);
-	service_free(p->service);
+	while ((svc = p->service) != NULL) {
+		p->service = svc->next;
+		service_free(svc);
+	}
 	notify_fini(&p->notify);
 	inherited_fini(&p->inherited);
 	predecessor_fini(&p->predecessor);
@@ -337,30 +345,52 @@ static void
 pen_describe(void *arg, char status[NOTIFY_STATUS_MAX])
 {
 	const struct pen *p = arg;
-	const struct frontend_stats *st = frontend_stats(p->service->frontend);
+	uint64_t sessions = 0, flows = 0, accepted = 0;
+	const struct frontend_stats *st;
+	const struct service *svc;
+	bool any = false;
 
+	SERVICE_EACH(p, svc)
+	{
+		st = frontend_stats(svc->frontend);
+		sessions += st->sessions;
+		flows += st->flows.now;
+		accepted += st->accepted;
+		any |= pool_has_eligible(svc->pool);
+	}
 	snprintf(status, NOTIFY_STATUS_MAX,
 	    "%s, %" PRIu64 " sessions, %" PRIu64 " flows, %" PRIu64 " accepted",
-	    pool_has_eligible(p->service->pool) ? "serving"
-						: "no server is available",
-	    st->sessions, st->flows.now, st->accepted);
+	    any ? "serving" : "no server is available", sessions, flows,
+	    accepted);
+}
+
+/* The interface that has ended a service; NULL: none has. */
+static const char *
+lost_interface(const struct pen *p)
+{
+	const struct service *svc;
+
+	SERVICE_EACH(p, svc)
+	if (svc->director != NULL && director_has_ended(svc->director))
+		return svc->plan->config.dsr.interface;
+	return NULL;
 }
 
 int
 pen_run(struct pen *p, struct error *e)
 {
-	if (frontend_start(p->service->frontend) < 0 ||
-	    control_start(p->control) < 0 ||
-	    (p->service->director != NULL &&
-		director_start(p->service->director) < 0))
+	struct service *svc;
+
+	SERVICE_EACH(p, svc)
+	if (service_start(svc, e) < 0)
+		return -1;
+	if (control_start(p->control) < 0)
 		return error_set(e, "cannot watch the sockets");
 	takeover_finish(p);
 	notify_ready(&p->notify, p->loop, pen_describe, p);
 	if (loop_run(p->loop) < 0)
 		return error_set(e, "the event loop failed");
-	if (p->service->director != NULL &&
-	    director_has_ended(p->service->director))
-		return error_set(e, "interface %s was removed",
-		    p->plan->config.dsr.interface);
-	return 0;
+	return lost_interface(p) == NULL
+	    ? 0
+	    : error_set(e, "interface %s was removed", lost_interface(p));
 }

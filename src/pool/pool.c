@@ -414,7 +414,8 @@ pool_free(struct pool *p)
 	sticky_free(p->sticky);
 	for (i = 0; i < ACL_MAX; i++)
 		acl_fini(&p->acls[i]);
-	countries_free(p->countries);
+	if (!p->shares_countries)
+		countries_free(p->countries);
 	free(p);
 }
 
@@ -428,6 +429,15 @@ struct countries *
 pool_countries(const struct pool *p)
 {
 	return p->countries;
+}
+
+void
+pool_share_countries(struct pool *p, const struct pool *of)
+{
+	if (!p->shares_countries)
+		countries_free(p->countries);
+	p->countries = of->countries;
+	p->shares_countries = true;
 }
 
 void

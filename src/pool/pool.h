@@ -373,6 +373,9 @@ void pool_restore_counters(
 struct acl *pool_acl(struct pool *p, unsigned number);
 /* Who knows the countries of clients. */
 struct countries *pool_countries(const struct pool *p);
+/* `p`, whose lists are empty, shares those of `of`, which is freed with it or
+ * later. */
+void pool_share_countries(struct pool *p, const struct pool *of);
 /* Makes access list `number`, below ACL_MAX, a copy of `l`. */
 void pool_set_acl(struct pool *p, unsigned number, const struct acl *l);
 /* The memory of clients, for reports; NULL if clients are not remembered. */

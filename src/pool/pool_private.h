@@ -42,6 +42,7 @@ struct pool {
 	struct acl acls[ACL_MAX];
 	struct pool_panic panic;
 	struct countries *countries; /* of clients, for these */
+	bool shares_countries;	     /* another pool owns them */
 	unsigned acls_of_owners; /* lists with entries for users or groups */
 };
 

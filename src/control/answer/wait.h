@@ -7,14 +7,14 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-struct pen;
+struct service;
 struct wait;
 
 enum wait_result { WAIT_ON, WAIT_DONE, WAIT_FAILED };
 
 struct wait_kind {
 	/* The command is in force. on_wake is set. */
-	void (*begin)(struct wait *w, struct pen *p);
+	void (*begin)(struct wait *w, struct service *svc);
 	/* After begin(), and whenever on_wake() was called: adds what there is
 	 * to say. WAIT_FAILED comes with a sentence. */
 	enum wait_result (*go_on)(

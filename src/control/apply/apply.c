@@ -3,111 +3,307 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "control/apply/apply.h"
 #include "control/apply/derive.h"
 #include "control/apply/expand.h"
 #include "control/apply/refresh.h"
+#include "control/apply/services.h"
+
+/* The drafts of all services that may change on their way into force, that of
+ * the first before the others. */
+struct applies {
+	struct pen *pen;
+	struct plan *draft;
+	struct apply *one;
+	unsigned count;
+};
 
 /* ---- the participants ---- */
 
+/* What failed, of a service other than the first, begins with its name. */
+static int
+apply_add_service(const struct apply *a, struct error *e)
+{
+	struct error why = *e;
+
+	return a->wanted->name == NULL
+	    ? -1
+	    : error_set(e, "service %s: %.450s", a->wanted->name, why.text);
+}
+
+/* Those of the process act once, with the first service. */
 static bool
 takes_part(const struct participant *who, const struct apply *a)
 {
-	return who->since <= a->pen->phase;
+	return who->since <= a->pen->phase &&
+	    (!who->of_process || a->service == a->pen->service);
 }
 
 /* Opens nothing. */
 static int
-apply_check(struct apply *a, struct error *e)
+apply_check(struct applies *all, struct error *e)
 {
 	const struct participant *who;
+	struct apply *a;
 
-	for (who = a->pen->participants; who->name != NULL; who++)
-		if (who->check != NULL && who->check(a, e) < 0)
-			return -1;
+	for (who = all->pen->participants; who->name != NULL; who++)
+		for (a = all->one; a < all->one + all->count; a++)
+			if (who->check != NULL &&
+			    (!who->of_process || a == all->one) &&
+			    who->check(a, e) < 0)
+				return apply_add_service(a, e);
 	return 0;
 }
 
-/* Undoes what the participants before `failed` have prepared. */
+/* Undoes what was prepared before `failed` failed for the service `at`. */
 static void
-apply_cancel(struct apply *a, const struct participant *failed)
+apply_cancel(struct applies *all, const struct participant *failed,
+    const struct apply *at)
 {
 	const struct participant *who = failed;
+	struct apply *a = all->one + (at - all->one);
 
-	while (who-- > a->pen->participants)
-		if (takes_part(who, a) && who->cancel != NULL)
-			who->cancel(a);
+	for (;;) {
+		while (a-- > all->one)
+			if (takes_part(who, a) && who->cancel != NULL)
+				who->cancel(a);
+		if (who == all->pen->participants)
+			return;
+		who--;
+		a = all->one + all->count;
+	}
 }
 
 static int
-apply_prepare(struct apply *a, struct error *e)
+apply_prepare(struct applies *all, struct error *e)
 {
 	const struct participant *who;
+	struct apply *a;
 
-	for (who = a->pen->participants; who->name != NULL; who++) {
-		if (!takes_part(who, a) || who->prepare == NULL ||
-		    who->prepare(a, e) == 0)
-			continue;
-		apply_cancel(a, who);
-		return -1;
-	}
+	for (who = all->pen->participants; who->name != NULL; who++)
+		for (a = all->one; a < all->one + all->count; a++) {
+			if (!takes_part(who, a) || who->prepare == NULL ||
+			    who->prepare(a, e) == 0)
+				continue;
+			apply_cancel(all, who, a);
+			return apply_add_service(a, e);
+		}
 	return 0;
 }
 
 static void
-apply_commit(struct apply *a)
+apply_commit(struct applies *all)
 {
 	const struct participant *who;
+	struct apply *a;
 
-	for (who = a->pen->participants; who->name != NULL; who++)
-		if (takes_part(who, a) && who->commit != NULL)
-			who->commit(a);
+	for (who = all->pen->participants; who->name != NULL; who++)
+		for (a = all->one; a < all->one + all->count; a++)
+			if (takes_part(who, a) && who->commit != NULL)
+				who->commit(a);
 }
 
-/* ---- a plan comes into force ---- */
+/* ---- which services ---- */
 
 /* conn_max never gets smaller by a command, but a file that is read again may
  * say less. */
 static size_t
-kept_sessions(const struct pen *p, const struct plan *draft)
+kept_sessions(const struct service *svc, const struct plan *draft)
 {
-	uint64_t now = p->plan->config.frontend.sessions_max,
+	uint64_t now = svc->plan->config.frontend.sessions_max,
 		 wanted = draft->config.conn_max;
 
-	if (p->phase < PHASE_SERVING)
+	if (svc->pen->phase < PHASE_SERVING)
 		return 0;
 	return (size_t)(wanted > 0 && wanted < now ? wanted : now);
+}
+
+/* Whether addresses that were looked up may change it. */
+static bool
+has_names_of(const struct names *n, const struct service *svc)
+{
+	return n->from < n->past && (n->service == NULL || n->service == svc);
+}
+
+/* One that is as it was is left alone. */
+static bool
+is_untouched(const struct applies *all, const struct plan *wanted,
+    const struct service *svc, const struct names *n)
+{
+	return wanted != all->draft && svc != NULL && svc->plan == wanted &&
+	    all->pen->phase == PHASE_SERVING && !has_names_of(n, svc);
+}
+
+static int
+applies_add(struct applies *all, const char *name, const struct names *n)
+{
+	struct plan *draft = plan_service_edit(all->draft, name);
+	struct service *svc = service_find(all->pen, name);
+	struct apply *a = &all->one[all->count];
+	bool new = svc == NULL;
+
+	if (new)
+		svc = service_new(all->pen, NULL);
+	if (svc == NULL || draft == NULL) {
+		if (new)
+			service_free(svc);
+		return -1;
+	}
+	*a = (struct apply){ .pen = all->pen,
+		.service = svc,
+		.now = svc->plan,
+		.wanted = draft,
+		.names = n,
+		.new = new,
+		.first = svc->frontend == NULL &&
+		    all->pen->phase >= PHASE_STARTING };
+	all->count++;
+	return 0;
+}
+
+static int
+applies_collect(struct applies *all, const struct names *n)
+{
+	const struct plan *wanted;
+	unsigned i;
+
+	all->one = calloc(all->draft->service_count + 1, sizeof(*all->one));
+	if (all->one == NULL || plan_settle(all->draft) < 0)
+		return -1;
+	for (i = 0; (wanted = plan_service_at(all->draft, i)) != NULL; i++) {
+		const char *name = plan_service_name(wanted);
+
+		if (!is_untouched(
+			all, wanted, service_find(all->pen, name), n) &&
+		    applies_add(all, name, n) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Each service has the same share of the descriptors. One that is there keeps
+ * what it has when others are added. */
+static size_t
+share_of(const struct apply *a, const struct plan *draft)
+{
+	size_t share = a->pen->descriptors / (draft->service_count + 1);
+
+	return a->service->descriptors > share ? a->service->descriptors
+					       : share;
+}
+
+static int
+applies_derive(struct applies *all, struct error *e)
+{
+	struct apply *a;
+	int rc = 0;
+
+	for (a = all->one; a < all->one + all->count && rc == 0; a++) {
+		if (expand_names(a->service, a->wanted, a->names, e) < 0)
+			rc = apply_add_service(a, e);
+		a->changes = a->first || all->pen->phase < PHASE_SERVING
+		    ? ~0u
+		    : plan_changes(a->now, a->wanted);
+		derive_settings(a->wanted, share_of(a, all->draft),
+		    kept_sessions(a->service, a->wanted));
+	}
+	return rc;
+}
+
+/* ---- a plan comes into force ---- */
+
+/* Of services that the draft does not have. */
+static void
+remove_services(struct pen *p)
+{
+	struct service *svc;
+
+	SERVICE_EACH(p, svc)
+	if (!svc->leaves && plan_service(p->plan, service_name(svc)) == NULL)
+		service_leave(svc);
+}
+
+/* A new service serves as soon as it is in force. */
+static void
+applies_finish(struct applies *all)
+{
+	struct plan *before = all->pen->plan;
+	struct apply *a;
+	struct error e;
+
+	for (a = all->one; a < all->one + all->count; a++) {
+		service_take_plan(a->service, a->wanted);
+		a->service->descriptors = share_of(a, all->draft);
+		if (!a->new)
+			continue;
+		service_add(a->service);
+		if (all->pen->phase == PHASE_SERVING &&
+		    service_start(a->service, &e) < 0)
+			log_error("service not started service=%s "
+				  "error=\"%s\"",
+			    service_name(a->service), e.text);
+	}
+	remove_services(all->pen);
+	plan_free(before);
+}
+
+static void
+applies_drop(struct applies *all)
+{
+	struct apply *a;
+
+	for (a = all->one; a < all->one + all->count; a++)
+		if (a->new) {
+			service_close(a->service);
+			service_free(a->service);
+		}
+	plan_free(all->draft);
 }
 
 int
 apply_plan(
     struct pen *p, struct plan *draft, const struct names *n, struct error *e)
 {
-	struct apply a = { .pen = p,
-		.service = p->service,
-		.now = p->plan,
-		.wanted = draft,
-		.names = n,
-		.first = p->phase == PHASE_STARTING };
-	struct plan *out = draft; /* of force */
+	struct applies all = { .pen = p, .draft = draft };
+	unsigned i;
 	int rc;
 
-	rc = expand_names(p->service, draft, n, e);
-	a.changes =
-	    p->phase < PHASE_SERVING ? ~0u : plan_changes(p->plan, draft);
-	derive_settings(draft, p->descriptors, kept_sessions(p, draft));
+	rc = applies_collect(&all, n) == 0 ? 0 : error_set(e, "out of memory");
 	if (rc == 0)
-		rc = apply_check(&a, e);
+		rc = applies_derive(&all, e);
 	if (rc == 0)
-		rc = apply_prepare(&a, e);
+		rc = apply_check(&all, e);
+	if (rc == 0)
+		rc = apply_prepare(&all, e);
 	if (rc == 0) {
-		apply_commit(&a);
-		out = p->plan;
-		p->plan = p->service->plan = draft;
+		apply_commit(&all);
+		applies_finish(&all);
+	} else {
+		applies_drop(&all);
 	}
-	plan_free(out);
-	free(a.servers.list);
+	for (i = 0; i < all.count; i++)
+		free(all.one[i].servers.list);
+	free(all.one);
 	return rc;
+}
+
+int
+apply_want_names(const struct pen *p, const struct plan *draft, struct names *n)
+{
+	const struct plan *wanted;
+	unsigned i;
+
+	for (i = 0; (wanted = plan_service_at(draft, i)) != NULL; i++) {
+		const struct service *svc =
+		    service_find(p, plan_service_name(wanted));
+
+		if (svc != NULL && svc->plan == wanted && !has_names_of(n, svc))
+			continue;
+		if (apply_servers_want_names(svc, wanted, n) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static void
@@ -129,7 +325,7 @@ apply_plan_now(struct pen *p, struct plan *draft, struct error *e)
 	int rc;
 
 	names_init(&n);
-	if (apply_want_names(p->service, draft, &n) == 0) {
+	if (apply_want_names(p, draft, &n) == 0) {
 		look_up_now(draft, &n);
 		if (refresh_ttl(&n) > 0)
 			p->names_ttl_ms = refresh_ttl(&n);

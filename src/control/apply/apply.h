@@ -36,13 +36,14 @@ struct check_changes;
 struct sessionlog_options;
 struct web;
 
-/* One draft on its way. */
+/* The draft of one service on its way. */
 struct apply {
 	struct pen *pen;
 	struct service *service;
 	const struct plan *now; /* in force until the commit */
 	struct plan *wanted;	/* the draft */
 	const struct names *names;
+	bool new;	  /* the service is not there yet */
 	bool first;	  /* nothing is open yet: everything is new */
 	unsigned changes; /* of servers, PLAN_*; all of them until SERVING */
 
@@ -66,9 +67,10 @@ struct apply {
  * known; and, known or not, those of the servers that `n` is for. Returns 0, or
  * -1 with errno ENOMEM. */
 int apply_want_names(
-    const struct service *svc, const struct plan *draft, struct names *n);
+    const struct pen *p, const struct plan *draft, struct names *n);
 /* Whether nobody has that number: no server in force or in the draft, and none
- * that is removed and still has connections. */
+ * that is removed and still has connections. `svc` is NULL: none is in
+ * force. */
 bool apply_is_free(
     const struct service *svc, const struct plan *draft, unsigned number);
 /* Makes `draft` the plan in force, and changes what runs accordingly. Servers
@@ -87,6 +89,7 @@ int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
  * that succeeded. */
 struct participant {
 	const char *name;
+	bool of_process; /* with the first service only */
 	/* Before that it only checks: there is no loop to open anything in. */
 	enum phase since;
 	int (*check)(struct apply *a, struct error *e);
@@ -101,6 +104,11 @@ struct participant {
 int apply_process_check(struct apply *a, struct error *e);
 void apply_process_commit(struct apply *a);
 
+/* apply_want_names() of one service; `svc` is NULL: a new one. */
+int apply_servers_want_names(
+    const struct service *svc, const struct plan *draft, struct names *n);
+/* Whether any server of the range has a name for a host. */
+bool apply_servers_have_names(const struct plan *p, struct names_range r);
 /* Finds out which servers the draft changes, and their addresses. */
 int apply_servers_check(struct apply *a, struct error *e);
 /* apply_pool.c: takes the draft's settings, but keeps the memory of clients:

@@ -6,6 +6,7 @@
 
 #include "base/words.h"
 #include "control/apply/apply.h"
+#include "control/apply/services.h"
 #include "control/plan/origin.h"
 #include "net/resolve/resolve.h"
 #include "proxy/log/requestlog.h"
@@ -194,9 +195,32 @@ prepare_sessions(struct apply *a, struct error *e)
 
 /* ---- both ---- */
 
+/* What they lose is counted by the first service. */
+static void
+set_logs(struct service *svc)
+{
+	const struct pen *p = svc->pen;
+
+	frontend_set_requestlog(svc->frontend, p->log);
+	frontend_set_sessionlog(svc->frontend, p->sessionlog);
+	if (svc == p->service)
+		return;
+	frontend_set_requestlog(p->service->frontend, p->log);
+	frontend_set_sessionlog(p->service->frontend, p->sessionlog);
+}
+
+/* All services have the same. */
+static bool
+is_of_first(const struct apply *a)
+{
+	return a->service == a->pen->service;
+}
+
 int
 apply_log_prepare(struct apply *a, struct error *e)
 {
+	if (!is_of_first(a))
+		return 0;
 	if (prepare_requests(a, e) < 0)
 		return -1;
 	if (prepare_sessions(a, e) == 0)
@@ -212,31 +236,30 @@ apply_log_cancel(struct apply *a)
 	sessionlog_free(a->sessions);
 }
 
-static void
-commit_sessions(struct apply *a)
-{
-	struct pen *p = a->pen;
-
-	frontend_set_sessionlog(p->service->frontend, a->sessions);
-	sessionlog_free(p->sessionlog);
-	p->sessionlog = a->sessions;
-}
-
-static void
-commit_requests(struct apply *a)
-{
-	struct pen *p = a->pen;
-
-	frontend_set_requestlog(p->service->frontend, a->log);
-	requestlog_close(p->log);
-	p->log = a->log;
-}
-
+/* A service that is new gets those that are there. */
 void
 apply_log_commit(struct apply *a)
 {
+	struct sessionlog *sessions = a->pen->sessionlog;
+	struct requestlog *requests = a->pen->log;
+	struct service *svc;
+
+	if (!is_of_first(a)) {
+		if (a->first)
+			set_logs(a->service);
+		return;
+	}
 	if (a->log_changed)
-		commit_requests(a);
+		a->pen->log = a->log;
 	if (a->sessions_changed)
-		commit_sessions(a);
+		a->pen->sessionlog = a->sessions;
+	if (!a->log_changed && !a->sessions_changed)
+		return;
+	SERVICE_EACH(a->pen, svc)
+	if (svc->frontend != NULL)
+		set_logs(svc);
+	if (a->log_changed)
+		requestlog_close(requests);
+	if (a->sessions_changed)
+		sessionlog_free(sessions);
 }

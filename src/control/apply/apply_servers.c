@@ -22,6 +22,17 @@ apply_servers_is_name(const char *host)
 	    addr_parse_ip(&a, host, 0) < 0;
 }
 
+bool
+apply_servers_have_names(const struct plan *p, struct names_range r)
+{
+	const struct server_plan *s;
+
+	while (r.from < r.past && (s = plan_slot(p, r.from++)) != NULL)
+		if (apply_servers_is_name(s->host))
+			return true;
+	return false;
+}
+
 static bool
 same_host(const struct server_plan *a, const struct server_plan *b)
 {
@@ -39,36 +50,38 @@ want_name(struct names *n, const struct server_plan *s)
 	    expand_is_wanted(s) && expand_name(s, name) ? name : s->host);
 }
 
-/* The next server that the draft changes, or that is in the range of `n`. */
+/* The next server that the draft changes, or that is in the range. */
 static unsigned
 next_concerned(const struct plan *now, const struct plan *draft,
-    const struct names *n, unsigned slot)
+    struct names_range r, unsigned slot)
 {
 	unsigned next;
 
-	if (slot >= n->from && slot < n->past)
+	if (slot >= r.from && slot < r.past)
 		return slot;
 	next = plan_next_change(now, draft, slot);
-	return slot < n->from && n->from < n->past && next > n->from ? n->from
-								     : next;
+	return slot < r.from && r.from < r.past && next > r.from ? r.from
+								 : next;
 }
 
 int
-apply_want_names(
+apply_servers_want_names(
     const struct service *svc, const struct plan *draft, struct names *n)
 {
-	const struct plan *now = svc->plan;
+	static const struct plan none;
+	const struct plan *now = svc != NULL ? svc->plan : &none;
+	struct names_range r = names_range(n, svc);
 	const struct server_plan *s;
-	unsigned slot = next_concerned(now, draft, n, 0);
+	unsigned slot = next_concerned(now, draft, r, 0);
 
 	while ((s = plan_slot(draft, slot)) != NULL) {
-		bool fresh = slot >= n->from && slot < n->past;
+		bool fresh = slot >= r.from && slot < r.past;
 
 		if (apply_servers_is_name(s->host) &&
 		    (fresh || !same_host(plan_slot(now, slot), s)) &&
 		    want_name(n, s) < 0)
 			return -1;
-		slot = next_concerned(now, draft, n, slot + 1);
+		slot = next_concerned(now, draft, r, slot + 1);
 	}
 	return 0;
 }
@@ -87,8 +100,11 @@ bool
 apply_is_free(
     const struct service *svc, const struct plan *draft, unsigned number)
 {
-	const struct server *s = pool_server(svc->pool, number);
+	const struct server *s =
+	    svc != NULL ? pool_server(svc->pool, number) : NULL;
 
+	if (svc == NULL)
+		return !apply_servers_is_planned(draft, number);
 	return !apply_servers_is_planned(draft, number) &&
 	    !apply_servers_is_planned(svc->plan, number) &&
 	    (s == NULL || (s->connections == 0 && !direct_has_flows(svc, s)));
@@ -438,14 +454,14 @@ concerns_all(const struct apply *a)
 int
 apply_servers_check(struct apply *a, struct error *e)
 {
+	struct names_range r = names_range(a->names, a->service);
 	bool all = concerns_all(a);
 	unsigned now = plan_slots(a->now), wanted = plan_slots(a->wanted);
 	unsigned slots = now > wanted ? now : wanted, slot;
 
 	for (slot = 0; slot < slots; slot++) {
 		if (!all)
-			slot = next_concerned(
-			    a->now, a->wanted, a->names, slot);
+			slot = next_concerned(a->now, a->wanted, r, slot);
 		if (slot < slots &&
 		    find_change(a->service, a->wanted, slot, a->names,
 			&a->servers, e) < 0)

@@ -396,8 +396,8 @@ expand_names(const struct service *svc, struct plan *draft,
 	int rc;
 
 	all.all = concerns_names(svc->plan, draft);
-	all.from = all.all ? 0 : n->from;
-	all.past = all.all ? UINT_MAX : n->past;
+	all.from = all.all ? 0 : names_range(n, svc).from;
+	all.past = all.all ? UINT_MAX : names_range(n, svc).past;
 	if (all.from >= all.past)
 		return 0;
 	rc = expand_all(&all, n);

@@ -15,6 +15,8 @@
 
 enum { NAMES_DNS_PORT = 53 };
 
+struct service;
+
 struct names {
 	struct list all;	   /* struct name */
 	struct hash_table by_host; /* the same; without buckets if none is */
@@ -23,6 +25,7 @@ struct names {
 	/* Set them: servers whose addresses follow what was found, beside those
 	 * that a draft changes; none by default. */
 	unsigned from, past;
+	const struct service *service; /* theirs; NULL: of all services */
 	unsigned failed; /* of those looked up; also in part */
 	const struct name *first_failed;
 	uint64_t ttl_ms; /* the shortest of what was found; 0: none is known */
@@ -40,6 +43,19 @@ struct name {
 	struct query query; /* its answer has no port */
 	bool done;
 };
+
+struct names_range {
+	unsigned from, past;
+};
+
+/* The range as it is for a service. */
+static inline struct names_range
+names_range(const struct names *n, const struct service *svc)
+{
+	return n->service == NULL || n->service == svc
+	    ? (struct names_range){ n->from, n->past }
+	    : (struct names_range){ 0, 0 };
+}
 
 void names_init(struct names *n);
 void names_fini(struct names *n); /* cancels what is under way */

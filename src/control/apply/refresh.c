@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "control/apply/refresh.h"
+#include "control/apply/services.h"
 
 /* A round goes in portions, between which traffic has its turn: there may be
  * very many names. */
@@ -31,6 +32,7 @@ struct refresh {
 	struct timer timer;
 	enum step step;
 	struct names names; /* of the round; its range is the portion's */
+	unsigned at;	    /* the number of its service, in the list */
 	unsigned failing;   /* names that failed the last time */
 	uint64_t ttl_ms;    /* of what was found then; 0: not known */
 	unsigned waiting;   /* servers without an address, then */
@@ -47,13 +49,25 @@ vary(struct refresh *r, uint64_t ms)
 	return ms - ms / 10 + hash_mix(++r->draws) % (ms / 5 + 1);
 }
 
+/* Servers without an address. */
+static unsigned
+count_unresolved(const struct pen *p)
+{
+	const struct service *svc;
+	unsigned n = 0;
+
+	SERVICE_EACH(p, svc)
+	n += pool_unresolved(svc->pool);
+	return n;
+}
+
 /* Addresses that expire sooner are looked up sooner. */
 static void
 refresh_start_timer(struct refresh *r, uint64_t interval_ms)
 {
 	if (r->ttl_ms > 0 && r->ttl_ms < interval_ms)
 		interval_ms = r->ttl_ms;
-	r->waiting = pool_unresolved(r->pen->service->pool);
+	r->waiting = count_unresolved(r->pen);
 	if (r->waiting > 0 && interval_ms > UNRESOLVED_MS)
 		interval_ms = UNRESOLVED_MS;
 	timer_stop(&r->timer);
@@ -127,21 +141,45 @@ take_answers(struct refresh *r)
 
 /* ---- a round ---- */
 
-/* The range is that of the next portion; false when there is none. */
+static const struct service *
+service_at(const struct pen *p, unsigned number)
+{
+	const struct service *svc = p->service;
+
+	while (svc != NULL && number-- > 0)
+		svc = svc->next;
+	return svc;
+}
+
+/* The range is that of the next portion with names; false when there is none.
+ * One of a service that is added or removed meanwhile may be left out, until
+ * the next round. */
 static bool
 next_portion(struct refresh *r)
 {
 	struct names *n = &r->names;
 
-	n->from = n->past;
-	n->past += PORTION;
-	return n->from < plan_slots(r->pen->plan);
+	for (;;) {
+		n->service = service_at(r->pen, r->at);
+		if (n->service == NULL)
+			return false;
+		n->from = n->past;
+		n->past += PORTION;
+		if (n->from >= plan_slots(n->service->plan)) {
+			n->past = 0;
+			r->at++;
+		} else if (!n->service->leaves &&
+		    apply_servers_have_names(
+			n->service->plan, names_range(n, n->service))) {
+			return true;
+		}
+	}
 }
 
 static void
 first_portion(struct refresh *r, enum step step)
 {
-	r->names.from = r->names.past = 0;
+	r->names.from = r->names.past = r->at = 0;
 	refresh_go_on(r, step, 0);
 }
 
@@ -161,7 +199,7 @@ refresh_collect(struct refresh *r)
 	struct names *n = &r->names;
 
 	if (next_portion(r) &&
-	    apply_want_names(r->pen->service, r->pen->plan, n) == 0) {
+	    apply_servers_want_names(n->service, n->service->plan, n) == 0) {
 		refresh_go_on(r, STEP_COLLECT, 0);
 	} else if (n->missing > 0) {
 		r->step = STEP_ASK;
@@ -264,6 +302,6 @@ refresh_commit(struct apply *a)
 	if (sooner)
 		r->ttl_ms = ttl_ms;
 	if (sooner || wanted != a->now->config.names.interval_ms ||
-	    pool_unresolved(a->service->pool) > r->waiting)
+	    count_unresolved(a->pen) > r->waiting)
 		refresh_start_timer(r, wanted);
 }

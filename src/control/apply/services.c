@@ -2,12 +2,42 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/log.h"
 #include "control/apply/checks.h"
 #include "control/apply/services.h"
 #include "control/life/states.h"
 #include "control/plan/server_index.h"
 #include "dsr/director/director.h"
+
+/* How often it is seen whether one that leaves has sessions. */
+enum { LEAVING_MS = 500 };
+
+/* ---- life ---- */
+
+static bool
+is_first(const struct service *svc)
+{
+	return svc->pen->service == svc;
+}
+
+static void
+on_end(struct timer *t)
+{
+	struct service *svc = container_of(t, struct service, end);
+	struct service **at = &svc->pen->service;
+
+	if (frontend_left(svc->frontend) > 0 &&
+	    timer_start(svc->pen->loop, t, LEAVING_MS) == 0)
+		return;
+	while (*at != svc)
+		at = &(*at)->next;
+	*at = svc->next;
+	log_info("service ended service=%s", service_name(svc));
+	service_close(svc);
+	service_free(svc);
+}
 
 struct service *
 service_new(struct pen *p, struct plan *plan)
@@ -16,19 +46,24 @@ service_new(struct pen *p, struct plan *plan)
 
 	if (svc == NULL)
 		return NULL;
+	timer_init(&svc->end, on_end);
 	svc->pen = p;
-	svc->plan = plan;
+	svc->plan = plan != NULL ? plan : plan_new();
+	if (plan == NULL && svc->plan != NULL)
+		plan_hold(svc->plan);
 	svc->pool = pool_new();
 	svc->index = server_index_new();
 	svc->tls_config = tls_config_new(svc);
-	if (svc->pool == NULL || svc->index == NULL ||
-	    svc->tls_config == NULL) {
-		service_close(svc);
-		service_free(svc);
-		return NULL;
+	if (svc->plan != NULL && svc->pool != NULL && svc->index != NULL &&
+	    svc->tls_config != NULL) {
+		if (p->service != NULL)
+			pool_share_countries(svc->pool, p->service->pool);
+		states_watch(svc);
+		return svc;
 	}
-	states_watch(svc);
-	return svc;
+	service_close(svc);
+	service_free(svc);
+	return NULL;
 }
 
 void
@@ -36,10 +71,14 @@ service_close(struct service *svc)
 {
 	if (svc == NULL)
 		return;
+	timer_fini(&svc->end);
 	checks_free(svc);
 	frontend_free(svc->frontend);
 	director_free(svc->director);
 	tls_config_free(svc->tls_config);
+	svc->frontend = NULL;
+	svc->director = NULL;
+	svc->tls_config = NULL;
 }
 
 void
@@ -51,5 +90,74 @@ service_free(struct service *svc)
 		states_unwatch(svc);
 	pool_free(svc->pool);
 	server_index_free(svc->index);
+	if (svc->plan != NULL && svc->plan->owners > 0)
+		plan_drop(svc->plan);
 	free(svc);
+}
+
+void
+service_add(struct service *svc)
+{
+	struct service **at = &svc->pen->service;
+
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = svc;
+}
+
+void
+service_leave(struct service *svc)
+{
+	svc->leaves = true;
+	checks_stop(svc);
+	frontend_drain(svc->frontend);
+	if (timer_start(svc->pen->loop, &svc->end, 0) < 0)
+		log_error("out of memory service=%s", service_name(svc));
+}
+
+int
+service_start(struct service *svc, struct error *e)
+{
+	if (frontend_start(svc->frontend) < 0 ||
+	    (svc->director != NULL && director_start(svc->director) < 0))
+		return error_set(e, "cannot watch the sockets");
+	return 0;
+}
+
+void
+service_take_plan(struct service *svc, struct plan *plan)
+{
+	struct plan *before = svc->plan;
+
+	if (is_first(svc)) {
+		svc->pen->plan = svc->plan = plan;
+		return;
+	}
+	svc->plan = plan_hold(plan);
+	plan_drop(before);
+}
+
+/* ---- finding one ---- */
+
+struct service *
+service_find(const struct pen *p, const char *name)
+{
+	struct service *svc;
+
+	SERVICE_EACH(p, svc)
+	if (!svc->leaves && strcmp(service_name(svc), name) == 0)
+		return svc;
+	return NULL;
+}
+
+const char *
+service_name(const struct service *svc)
+{
+	return plan_service_name(svc->plan);
+}
+
+bool
+service_has_others(const struct pen *p)
+{
+	return p->service->next != NULL;
 }

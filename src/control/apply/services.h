@@ -1,17 +1,36 @@
-/* services.h: the life of a service.
+/* services.h: the services of the process. The first one is "default", which is
+ * always there.
  *
  *     service_new() -> participants of an apply open the rest
+ *         -> service_leave(): no new clients; frees itself after the last one
  *         -> service_close(): nothing is served any more
- *         -> service_free(): what the objects of the process refer to, too */
+ *            service_free(): what objects of the process refer to, too */
 #ifndef PEN_CONTROL_SERVICES_H
 #define PEN_CONTROL_SERVICES_H
 
+#include "base/error.h"
 #include "control/life/service.h"
 
-/* With an empty pool, and nothing open. `plan` stays the caller's. NULL with
- * errno ENOMEM. */
+struct plan;
+
+/* With an empty pool, and nothing open; not in the list of the process. `plan`
+ * is the caller's, or NULL: one without servers. NULL with errno ENOMEM. */
 struct service *service_new(struct pen *p, struct plan *plan);
 void service_close(struct service *svc);
 void service_free(struct service *svc);
+/* Behind those that are there. */
+void service_add(struct service *svc);
+void service_leave(struct service *svc);
+/* Takes clients from now on. Returns 0, or -1 with a sentence. */
+int service_start(struct service *svc, struct error *e);
+/* The plan of the draft is in force, which is that of the process for the first
+ * one. */
+void service_take_plan(struct service *svc, struct plan *plan);
+
+/* That of the name, or NULL; one that leaves is none. */
+struct service *service_find(const struct pen *p, const char *name);
+const char *service_name(const struct service *svc);
+/* Whether there is more than the first one. */
+bool service_has_others(const struct pen *p);
 
 #endif

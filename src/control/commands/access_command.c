@@ -342,7 +342,7 @@ run_control_mode(struct call *c, struct error *e)
 const struct command acl_commands[] = {
 	{ .name = "acl",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_OPERATE | ROW_ASKS,
+	    .flags = ROW_NO | ROW_OPERATE | ROW_ASKS | ROW_PROCESS,
 	    .run = run_acl,
 	    .args = "LIST permit|deny ADDRESS[/LEN] [MASK]|unix|uid USER|gid "
 		    "GROUP|country CC|file PATH",
@@ -359,7 +359,7 @@ const struct command acl_commands[] = {
 const struct command control_commands[] = {
 	{ .name = "control",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_LOCAL,
+	    .flags = ROW_NO | ROW_LOCAL | ROW_PROCESS,
 	    .run = run_control,
 	    .letter = 'C',
 	    .option = "control",
@@ -368,7 +368,7 @@ const struct command control_commands[] = {
 		    "repeated" },
 	{ .name = "control_level",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_LOCAL,
+	    .flags = ROW_LOCAL | ROW_PROCESS,
 	    .run = run_control_level,
 	    .option = "control-level",
 	    .args = "LEVEL [OTHERS]",
@@ -378,7 +378,7 @@ const struct command control_commands[] = {
 		"and pen's" },
 	{ .name = "control_mode",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_LOCAL,
+	    .flags = ROW_LOCAL | ROW_PROCESS,
 	    .run = run_control_mode,
 	    .option = "control-mode",
 	    .args = "MODE",

@@ -8,7 +8,7 @@
 extern const struct command acl_commands[], client_commands[],
     config_commands[], connection_commands[], control_commands[],
     counter_commands[], help_commands[], limit_commands[], mode_commands[],
-    process_commands[], recent_commands[], route_commands[],
-    server_commands[], tls_commands[], write_commands[];
+    process_commands[], recent_commands[], route_commands[], server_commands[],
+    service_commands[], tls_commands[], write_commands[];
 
 #endif

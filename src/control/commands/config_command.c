@@ -15,9 +15,11 @@
 static int
 run_include(struct call *c, struct error *e)
 {
+	struct call within = *c;
+
 	if (c->words->count != 1)
 		return error_set(e, "expects %s", c->row->args);
-	return config_load(c, c->words->word[0], NULL, e);
+	return config_load(&within, c->words->word[0], NULL, e);
 }
 
 /* The draft becomes what a restart would give; what is the same stays as it is
@@ -25,6 +27,7 @@ run_include(struct call *c, struct error *e)
 static int
 run_reload(struct call *c, struct error *e)
 {
+	struct service *svc;
 	struct plan *new;
 	int rc;
 
@@ -34,10 +37,11 @@ run_reload(struct call *c, struct error *e)
 	new = config_draft(c->pen, NULL, e);
 	if (new == NULL)
 		return -1;
-	rc = plan_become(c->plan, new);
+	rc = plan_become(c->draft, new);
 	plan_free(new);
 	c->fresh = true;
-	tls_config_refresh(c->service);
+	SERVICE_EACH(c->pen, svc)
+	tls_config_refresh(svc);
 	geoip_refresh(c->pen->geoip);
 	return rc == 0 ? 0 : error_set(e, "out of memory");
 }
@@ -135,7 +139,7 @@ const struct command config_commands[] = {
 	    .help = "runs the commands of a file" },
 	{ .name = "reload",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_OPERATE,
+	    .flags = ROW_OPERATE | ROW_PROCESS,
 	    .run = run_reload,
 	    .help =
 		"reads the configuration again; servers and sockets that stay "

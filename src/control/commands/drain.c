@@ -17,6 +17,8 @@ enum { TICK_MS = 100, TELL_MS = 3000 };
 struct drain {
 	struct wait wait;
 	struct loop *loop; /* NULL: it has not begun */
+	const struct pen *pen;
+	const struct service *service; /* may be gone */
 	unsigned slot;
 	const struct server *server;
 	unsigned generation; /* of the server */
@@ -27,24 +29,37 @@ struct drain {
 };
 
 static void
-drain_begin(struct wait *w, struct pen *p)
+drain_begin(struct wait *w, struct service *svc)
 {
 	struct drain *d = container_of(w, struct drain, wait);
-	uint64_t now = loop_now(p->loop);
+	uint64_t now = loop_now(svc->pen->loop);
 
-	d->loop = p->loop;
-	d->server = pool_slot(p->service->pool, d->slot);
+	d->loop = svc->pen->loop;
+	d->pen = svc->pen;
+	d->service = svc;
+	d->server = pool_slot(svc->pool, d->slot);
 	d->generation = d->server->generation;
 	d->until = d->ms > 0 ? now + d->ms : UINT64_MAX;
 	d->next = now + TELL_MS;
 }
 
-/* A server in its slot after it has none. */
+static bool
+has_service(const struct drain *d)
+{
+	const struct service *svc = d->pen->service;
+
+	while (svc != NULL && svc != d->service)
+		svc = svc->next;
+	return svc != NULL;
+}
+
+/* A server in its slot after it has none; so has one whose service is gone. */
 static uint64_t
 drain_left(const struct drain *d)
 {
-	return d->server->generation == d->generation ? d->server->connections
-						      : 0;
+	return has_service(d) && d->server->generation == d->generation
+	    ? d->server->connections
+	    : 0;
 }
 
 static int

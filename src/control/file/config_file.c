@@ -58,8 +58,11 @@ run_line(struct reading *r, const char *line, unsigned number)
 	snprintf(origin, sizeof(origin), "%.380s:%u", r->path, number);
 	c.origin = origin;
 	c.depth++;
-	if (command_run_line(&c, line, &why) == 0)
+	if (command_run_line(&c, line, &why) == 0) {
+		r->call->plan = c.plan; /* of the service that it began */
+		r->call->service = c.service;
 		return;
+	}
 	error_set(&at, "%.380s: %.500s", origin, why.text);
 	if (!r->failed)
 		r->first = at;
@@ -175,12 +178,40 @@ has_server(const struct plan *p)
 	return false;
 }
 
+/* Of a service other than the first, which may be left out. */
+static int
+check_service(const struct plan *p, struct error *e)
+{
+	if (p->listen.count == 0)
+		return error_set(
+		    e, "service %s: no listening address", p->name);
+	if (has_server(p) || p->config.frontend.dummy)
+		return 0;
+	return error_set(e, "service %s: no server", p->name);
+}
+
+static int
+check_services(const struct plan *p, struct error *e)
+{
+	const struct plan *one;
+	unsigned i;
+
+	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++)
+		if (check_service(one, e) < 0)
+			return -1;
+	return 0;
+}
+
 /* A plan that cannot serve anybody is a mistake; but a start may be before its
  * servers, which come by the control socket or the file. A file that has lost
  * its servers is refused. */
 static int
 check_whole(const struct pen *pen, const struct plan *p, struct error *e)
 {
+	if (check_services(p, e) < 0)
+		return -1;
+	if (p->listen.count == 0 && p->service_count > 0 && !has_server(p))
+		return 0;
 	if (p->listen.count == 0)
 		return error_set(e,
 		    "no listening address (usage: pen [options] "
@@ -200,6 +231,7 @@ load_unheard(struct pen *p, struct plan *draft,
 	struct reply unheard;
 	struct call c = { .pen = p,
 		.service = p->service,
+		.draft = draft,
 		.plan = draft,
 		.reply = &unheard };
 	int rc = 0;

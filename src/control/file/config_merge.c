@@ -128,7 +128,8 @@ try_text(struct merge *m, struct pen *where, const struct plan *base,
 		.dry = true };
 	int rc;
 
-	if (c.plan == NULL)
+	c.draft = c.plan;
+	if (c.draft == NULL)
 		return error_set(e, "out of memory");
 	reply_init(&unheard);
 	rc = config_lines_read(
@@ -140,7 +141,7 @@ try_text(struct merge *m, struct pen *where, const struct plan *base,
 	reply_fini(&unheard);
 	config_lines_fini(&got);
 	config_lines_fini(&unused);
-	plan_free(c.plan);
+	plan_free(c.draft);
 	return rc;
 }
 

@@ -164,6 +164,11 @@ command_run(struct call *c, struct error *e)
 	/* a file may be refused yet, or only be looked at */
 	if (row->kind == KIND_ACTION && c->origin != NULL)
 		return error_set(e, "only on the control socket");
+	if (row->flags & ROW_PROCESS && c->plan != c->draft &&
+	    row_changes(row, c->words->count, c->no))
+		return error_set(e,
+		    "is of the process, not of a service: it belongs before "
+		    "the first \"service\"");
 	if (is_local(row, c->words->count, c->no) && call_needs_local(c, e) < 0)
 		return -1;
 	if (c->words->count > 0 && row->args == NULL)
@@ -200,6 +205,31 @@ command_parse(const struct command_group *all, char *line,
 	for (i = 0; i <= arguments->count; i++)
 		arguments->word[i] = w.word[i + 1 + *no];
 	return 0;
+}
+
+bool
+command_take_service(const struct command_group *all,
+    const struct command **row, struct words *arguments, bool *no,
+    char service[SERVICE_NAME_MAX + 1])
+{
+	const struct command *behind;
+	bool not ;
+	int i;
+
+	if (*row == NULL || *no || !((*row)->flags & ROW_PREFIX) ||
+	    arguments->count < 2)
+		return false;
+	not = arguments->count > 2 && strcmp(arguments->word[1], "no") == 0;
+	behind = command_find(all, arguments->word[1 + not ]);
+	if (behind == NULL)
+		return false;
+	snprintf(service, SERVICE_NAME_MAX + 1, "%s", arguments->word[0]);
+	*row = behind;
+	*no = not ;
+	arguments->count -= 2 + not ;
+	for (i = 0; i <= arguments->count; i++)
+		arguments->word[i] = arguments->word[i + 2 + not ];
+	return true;
 }
 
 static int

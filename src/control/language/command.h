@@ -54,9 +54,14 @@ const char *command_args(
 int command_parse(const struct command_group *all, char *line,
     const struct command **row, struct words *arguments, bool *no, char **rest,
     struct error *e);
+/* Of "service NAME COMMAND ..", COMMAND becomes the row. Returns whether it was
+ * that; `service` is NAME then, perhaps cut. */
+bool command_take_service(const struct command_group *all,
+    const struct command **row, struct words *arguments, bool *no,
+    char service[SERVICE_NAME_MAX + 1]);
 /* Carries out c->row. Returns 0, or -1 with a phrase. */
 int command_run(struct call *c, struct error *e);
-/* All commands of one line on c->plan, right away: c->row, words and no are its
+/* All commands of one line on c->plan, of c->draft, right away: c->row, words and no are its
  * own. For lines of files and -O. Returns 0, or -1 with a sentence. */
 int command_run_line(struct call *c, const char *line, struct error *e);
 

@@ -258,9 +258,11 @@ run_given(
     struct pen *p, struct plan *plan, const struct given *g, struct error *e)
 {
 	struct reply reply;
-	struct call c = {
-		.pen = p, .service = p->service, .plan = plan, .reply = &reply
-	};
+	struct call c = { .pen = p,
+		.service = p->service,
+		.draft = plan,
+		.plan = plan,
+		.reply = &reply };
 	int rc;
 
 	reply_init(&reply);

@@ -1,7 +1,10 @@
 /* service.h: what serves clients: listeners, servers, checks and TLS that belong
- * together. The process has one of them. */
+ * together. The process has one or more of them. */
 #ifndef PEN_CONTROL_SERVICE_H
 #define PEN_CONTROL_SERVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "net/loop/loop.h"
 
@@ -9,14 +12,14 @@ struct checker;
 struct director;
 struct frontend;
 struct pen;
-struct plan;
 struct pool;
 struct server_index;
 struct tls_config;
 
 struct service {
 	struct pen *pen;
-	struct plan *plan;	    /* in force */
+	struct service *next; /* in no order; NULL: the last one */
+	struct plan *plan;    /* in force; that of the first is the pen's */
 	struct pool *pool;	    /* always there, as is the next */
 	struct server_index *index; /* of the servers in force */
 	struct frontend *frontend;  /* from STARTING on, as those below */
@@ -24,6 +27,13 @@ struct service {
 	struct checker *checker;   /* NULL: nothing is checked */
 	struct director *director; /* NULL: no direct return */
 	struct timer revival;	   /* see states.h */
+	size_t descriptors;	   /* its share of the process's; 0: none yet */
+	bool leaves;	  /* removed: its sessions go on until they end */
+	struct timer end; /* of one that leaves */
 };
+
+/* Those that leave, too. */
+#define SERVICE_EACH(p, svc) \
+	for ((svc) = (p)->service; (svc) != NULL; (svc) = (svc)->next)
 
 #endif

@@ -17,9 +17,16 @@ enum { TICK_MS = 50, FOLLOW_MS = 1000 };
 uint64_t
 stopping_left(const struct pen *p)
 {
-	return frontend_left(p->service->frontend) +
-	    (p->service->director != NULL ? director_left(p->service->director)
-					  : 0);
+	const struct service *svc;
+	uint64_t left = 0;
+
+	SERVICE_EACH(p, svc)
+	{
+		left += frontend_left(svc->frontend);
+		if (svc->director != NULL)
+			left += director_left(svc->director);
+	}
+	return left;
 }
 
 void
@@ -105,6 +112,19 @@ stopping_sooner(const struct pen *p, uint64_t ms)
 	return ms == 0 || left < ms ? left : ms;
 }
 
+static void
+drain_services(struct pen *p)
+{
+	struct service *svc;
+
+	SERVICE_EACH(p, svc)
+	{
+		frontend_drain(svc->frontend);
+		if (svc->director != NULL)
+			director_drain(svc->director);
+	}
+}
+
 void
 stopping_begin(struct pen *p, uint64_t ms, const char *who)
 {
@@ -119,9 +139,7 @@ stopping_begin(struct pen *p, uint64_t ms, const char *who)
 		p->phase = PHASE_DRAINING;
 		p->stopping.since = now;
 		notify_draining(&p->notify);
-		frontend_drain(p->service->frontend);
-		if (p->service->director != NULL)
-			director_drain(p->service->director);
+		drain_services(p);
 	}
 	log_info("stopping reason=\"%s\" sessions=%" PRIu64
 		 " timeout_ms=%" PRIu64,

@@ -119,6 +119,8 @@ plan_fini(struct plan *p)
 	plan_servers_fini(&p->servers);
 	plan_acls_fini(&p->acls);
 	route_plans_drop(p->routes);
+	plan_services_fini(p);
+	free(p->name);
 }
 
 void
@@ -144,6 +146,9 @@ plan_copy(const struct plan *from)
 	rc |= each_list(p, own_list);
 	rc |= plan_acls_copy(&p->acls, &from->acls);
 	p->routes = route_plans_hold(from->routes);
+	p->owners = 0;
+	rc |= plan_services_copy(p, from);
+	rc |= text_own(&p->name);
 	if (rc == 0)
 		return p;
 	plan_free(p);

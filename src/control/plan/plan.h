@@ -5,7 +5,11 @@
  *     options, file, command --> draft (a copy) --> apply_plan() --> running
  *
  * Changes are made to a draft; only one that is right as a whole becomes the
- * running plan, so what is refused changes nothing. */
+ * running plan, so what is refused changes nothing.
+ *
+ * A plan is that of the process and of its first service, "default"; those of
+ * the other services hang from it. Settings of the process and access lists are
+ * set in the first one; plan_settle() copies them to the others. */
 #ifndef PEN_CONTROL_PLAN_H
 #define PEN_CONTROL_PLAN_H
 
@@ -146,7 +150,13 @@ struct plan_servers {
 	unsigned slots; /* as in the pool's list (pool/server/server.h) */
 };
 
+enum { SERVICES_MAX = 10000 };
+
 struct plan {
+	char *name;		/* of the service; NULL: "default" */
+	unsigned owners;	/* of a service's, besides the first one */
+	struct plan **services; /* the others, in the order of the file */
+	uint32_t service_count, service_room;
 	struct config config;
 	char *listen_text; /* as given, or NULL */
 	struct listen_list listen;
@@ -167,6 +177,34 @@ void plan_free(struct plan *p); /* NULL is fine */
 /* Makes `p` the same as `from`. Returns 0, or -1 with errno ENOMEM and `p`
  * as it was. */
 int plan_become(struct plan *p, const struct plan *from);
+
+/* ---- services (plan_services.c) ---- */
+
+/* The first is 0, which is `p` itself; NULL behind the last one. */
+const struct plan *plan_service_at(const struct plan *p, unsigned i);
+/* NULL: there is none of that name. */
+const struct plan *plan_service(const struct plan *p, const char *name);
+const char *plan_service_name(const struct plan *service);
+/* Whether a word can name a service: a letter, then letters, digits and
+ * ".-_". */
+bool plan_service_is_name(const char *word);
+/* The plan of a service, to be changed: `p` has it alone from now on. One that
+ * is not there is added. NULL with errno ENOMEM, or E2BIG: there are
+ * SERVICES_MAX. */
+struct plan *plan_service_edit(struct plan *p, const char *name);
+/* Returns 0, or -1 with errno ENOENT. */
+int plan_service_remove(struct plan *p, const char *name);
+/* For those who keep the plan of a service beyond `p`. plan_drop(NULL) is
+ * fine. */
+struct plan *plan_hold(struct plan *service);
+void plan_drop(struct plan *service);
+/* Copies what is of the process to all services where it differs. Returns 0, or
+ * -1 with errno ENOMEM. */
+int plan_settle(struct plan *p);
+/* For plan.c: another plan has the same services. Returns 0, or -1 with errno
+ * ENOMEM. */
+int plan_services_copy(struct plan *to, const struct plan *from);
+void plan_services_fini(struct plan *p);
 
 /* ---- servers ---- */
 

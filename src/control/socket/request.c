@@ -2,12 +2,14 @@
 #include "config.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/log.h"
 #include "control/apply/apply.h"
+#include "control/apply/services.h"
 #include "control/answer/fields.h"
 #include "control/socket/request.h"
 
@@ -51,12 +53,12 @@ end_wait(struct request *q)
 
 /* The answer waits for what a command that is in force wants. */
 static void
-begin_wait(struct request *q, struct wait *w)
+begin_wait(struct request *q, struct wait *w, struct service *svc)
 {
 	q->wait = w;
 	w->on_wake = on_wait;
 	w->arg = q;
-	w->kind->begin(w, q->pen);
+	w->kind->begin(w, svc);
 }
 
 void
@@ -75,6 +77,8 @@ request_begin(struct request *q, const char *line)
 {
 	free(q->line);
 	q->failed = q->reply.classic = false;
+	if (q->caller != NULL && !q->caller->prompt)
+		q->caller->service[0] = '\0';
 	q->line = q->next = strdup(line);
 	if (q->line != NULL)
 		return 0;
@@ -134,24 +138,28 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	struct pen *p = q->pen;
 	int rc;
 
-	c->plan = plan_copy(p->plan);
-	if (c->plan == NULL)
+	c->draft = plan_copy(p->plan);
+	if (c->draft != NULL)
+		c->plan = plan_service_edit(c->draft, service_name(c->service));
+	if (c->draft == NULL || c->plan == NULL) {
+		plan_free(c->draft);
 		return error_set(e, "out of memory");
+	}
 	p->loads = &q->loads;
 	rc = command_run(c, e);
 	p->loads = NULL;
 	*waits = rc == 0 && acl_loads_wait(&q->loads);
 	q->names.past = c->fresh ? UINT_MAX : 0;
-	if (rc == 0 && apply_want_names(p->service, c->plan, &q->names) < 0)
+	if (rc == 0 && apply_want_names(p, c->draft, &q->names) < 0)
 		rc = error_set(e, "out of memory");
 	if (rc == 0 && !*waits)
 		*waits = wait_for_names(q);
 	p->who = q->caller != NULL ? q->caller->who : NULL;
 	p->remote = q->caller != NULL && q->caller->remote;
 	if (rc < 0 || *waits)
-		plan_free(c->plan);
+		plan_free(c->draft);
 	else
-		rc = apply_plan(p, c->plan, &q->names, e);
+		rc = apply_plan(p, c->draft, &q->names, e);
 	p->who = NULL;
 	p->remote = false;
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */
@@ -191,9 +199,17 @@ request_finish(struct request *q, struct call *c, bool done)
 	if (c->wait == NULL)
 		return;
 	if (done)
-		begin_wait(q, c->wait);
+		begin_wait(q, c->wait, c->service);
 	else
 		c->wait->kind->end(c->wait);
+}
+
+/* The one that is meant; NULL: it is not there, or no more. */
+static struct service *
+request_service(const struct request *q)
+{
+	return q->service[0] == '\0' ? q->pen->service
+				     : service_find(q->pen, q->service);
 }
 
 static uint64_t
@@ -207,9 +223,10 @@ static int
 run_row(struct request *q, const struct command *row, struct words *w, bool no,
     bool *waits, struct error *e)
 {
+	struct service *svc = request_service(q);
 	struct call c = { .pen = q->pen,
-		.service = q->pen->service,
-		.plan = q->pen->plan,
+		.service = svc,
+		.plan = svc != NULL ? svc->plan : NULL,
 		.row = row,
 		.words = w,
 		.no = no,
@@ -218,8 +235,10 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	enum access needed;
 	int rc;
 
+	if (svc == NULL)
+		return error_set(e, "there is no service \"%s\"", q->service);
 	if (q->pen->phase >= PHASE_SERVING) {
-		c.grows = q->pen->plan;
+		c.grows = svc->plan;
 		c.preopened = preopened;
 	}
 	if (take_json(row, w, no, &q->reply.json, e) < 0)
@@ -309,6 +328,11 @@ run_next(struct request *q, bool *waits)
 	if (copy == NULL)
 		return error_set(e, "out of memory");
 	rc = command_parse(q->pen->commands, copy, &row, &w, &no, &rest, e);
+	snprintf(q->service, sizeof(q->service), "%s",
+	    q->caller != NULL ? q->caller->service : "");
+	if (rc == 0)
+		(void)command_take_service(
+		    q->pen->commands, &row, &w, &no, q->service);
 	if (rc == 0 && row != NULL) {
 		rc = run_row(q, row, &w, no, waits, &why);
 		if (rc < 0)
@@ -363,6 +387,7 @@ enum request_result
 request_run(struct request *q)
 {
 	enum request_result result;
+	struct service *svc;
 	bool waits = false;
 
 	for (;;) {
@@ -372,7 +397,8 @@ request_run(struct request *q)
 		if (result == REQUEST_WAITS || q->failed)
 			return result;
 		if (q->reply.more != NULL) {
-			if (!q->reply.more(&q->reply, q->pen->service))
+			svc = request_service(q);
+			if (svc == NULL || !q->reply.more(&q->reply, svc))
 				q->reply.more = NULL;
 			if (q->reply.more != NULL)
 				return REQUEST_FULL;

@@ -109,8 +109,10 @@ static void
 stop_accepting(struct upgrade *u)
 {
 	struct pen *p = u->pen;
+	struct service *svc;
 
-	frontend_pause(p->service->frontend);
+	SERVICE_EACH(p, svc)
+	frontend_pause(svc->frontend);
 	control_pause(p->control);
 	process_let_pid_file_go(p->process);
 }
@@ -187,7 +189,11 @@ upgrade_on_time(struct timer *t)
 static int
 refuse_director(const struct pen *p, struct error *e)
 {
-	if (p->service->director == NULL)
+	const struct service *svc = p->service;
+
+	while (svc != NULL && svc->director == NULL)
+		svc = svc->next;
+	if (svc == NULL)
 		return 0;
 	return error_set(e,
 	    "two processes cannot serve the same VIPs by direct server return: "

@@ -82,13 +82,14 @@ upgrade_end_log_lines(struct upgrade *u)
 /* ---- who waits ---- */
 
 static void
-upgrade_wait_begin(struct wait *wait, struct pen *p)
+upgrade_wait_begin(struct wait *wait, struct service *svc)
 {
+	struct upgrade *u = svc->pen->upgrade;
 	struct upgrade_waiter *w =
 	    container_of(wait, struct upgrade_waiter, wait);
 
-	w->pid = p->upgrade->child.pid;
-	list_append(&p->upgrade->waiters, &w->link);
+	w->pid = u->child.pid;
+	list_append(&u->waiters, &w->link);
 }
 
 static enum wait_result
@@ -205,11 +206,14 @@ static void
 upgrade_end_go_on(struct upgrade *u)
 {
 	struct pen *p = u->pen;
+	struct service *svc;
 
 	if (u->stage != UPGRADE_SWITCHING && u->stage != UPGRADE_SWITCHED)
 		return;
 	process_keep_pid_file(p->process);
-	frontend_resume(p->service->frontend);
+	SERVICE_EACH(p, svc)
+	if (!svc->leaves)
+		frontend_resume(svc->frontend);
 	if (control_start(p->control) < 0)
 		log_error("control sockets not watched error=\"%s\"",
 		    strerror(errno));
@@ -271,6 +275,7 @@ void
 upgrade_finish(struct upgrade *u)
 {
 	struct pen *p = u->pen;
+	struct service *svc;
 	uint64_t ms = u->drain_ms;
 	long pid = (long)u->child.pid;
 
@@ -279,10 +284,12 @@ upgrade_finish(struct upgrade *u)
 	log_info("upgraded pid=%ld", pid);
 	p->replaced = true;
 	p->successor = u->child.pid;
-	checks_stop(p->service);
+	SERVICE_EACH(p, svc)
+	checks_stop(svc);
 	notify_leave(&p->notify, pid);
 	process_leave_pid_file(p->process);
-	frontend_leave(p->service->frontend);
+	SERVICE_EACH(p, svc)
+	frontend_leave(svc->frontend);
 	control_leave(p->control);
 	web_leave(p->web);
 	upgrade_emit_waiters(u, UPGRADE_DONE, NULL);

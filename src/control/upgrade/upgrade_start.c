@@ -108,9 +108,11 @@ pass_listener(void *arg, struct listener *l)
 static int
 count_listeners(const struct pen *p)
 {
+	const struct service *svc;
 	int n = 0;
 
-	frontend_each_listener(p->service->frontend, count_listener, &n);
+	SERVICE_EACH(p, svc)
+	frontend_each_listener(svc->frontend, count_listener, &n);
 	control_each_listener(p->control, count_listener, &n);
 	web_each_listener(p->web, count_listener, &n);
 	return n;
@@ -119,6 +121,8 @@ count_listeners(const struct pen *p)
 static void
 list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 {
+	const struct service *svc;
+
 	s->above = s->highest = FIRST + 4 + count_listeners(p);
 	reply_add(&s->words, "PEN_UPGRADE=version=1");
 	pass_as(s, "state", state_fd);
@@ -131,7 +135,8 @@ list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 	if (p->plan->config.process.directory != NULL)
 		reply_add(&s->words, " rooted=1");
 	reply_add(&s->words, " sockets=");
-	frontend_each_listener(p->service->frontend, pass_listener, s);
+	SERVICE_EACH(p, svc)
+	frontend_each_listener(svc->frontend, pass_listener, s);
 	control_each_listener(p->control, pass_listener, s);
 	web_each_listener(p->web, pass_listener, s);
 	if (buffer_append(&s->words, "", 1) < 0)

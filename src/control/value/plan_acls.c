@@ -72,6 +72,23 @@ plan_acls_copy(struct plan_acls *to, const struct plan_acls *from)
 	return 0;
 }
 
+bool
+plan_acls_equal(const struct plan_acls *a, const struct plan_acls *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < ACL_LISTS; i++)
+		if (!acl_equal(&a->numbered[i], &b->numbered[i]))
+			return false;
+	if (a->count != b->count)
+		return false;
+	for (i = 0; i < a->count; i++)
+		if (strcmp(a->named[i].name, b->named[i].name) != 0 ||
+		    !acl_equal(&a->named[i].list, &b->named[i].list))
+			return false;
+	return true;
+}
+
 /* ---- words ---- */
 
 bool

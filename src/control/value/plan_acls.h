@@ -49,6 +49,9 @@ void plan_acls_fini(struct plan_acls *l);
  * with errno ENOMEM and no lists. */
 int plan_acls_copy(struct plan_acls *to, const struct plan_acls *from);
 
+/* Whether both have the same lists; numbers of names do not matter. */
+bool plan_acls_equal(const struct plan_acls *a, const struct plan_acls *b);
+
 /* Whether a word can name a list: a letter, then letters, digits and ".-_". */
 bool acl_name_is_valid(const char *word);
 /* Finds out whether the word is the number of a list: sets *number to it, or to

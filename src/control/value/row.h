@@ -71,18 +71,24 @@ enum {
 	/* The same, of TLS with clients: without a certificate it is
 	 * refused. */
 	ROW_CLIENTS = 128 + 1024,
-	ROW_ASKS = 2048, /* with one argument it only asks: for that,
+	ROW_ASKS = 2048,     /* with one argument it only asks: for that,
 			  * ACCESS_LOOK is enough, and there is JSON */
 	ROW_DRAINING = 4096, /* also when another process serves by now */
 	ROW_LOCAL = 8192, /* refused on TCP, but for the question, as all that
 			   * names a file is */
+	ROW_PROCESS = 16384, /* of the process, not of one service */
+	ROW_PREFIX = 32768,  /* "NAME SERVICE COMMAND .." is COMMAND there */
 	/* Of a server's settings: */
 	ROW_IF_SET = 256, /* written only where it is not the default */
 	ROW_BARE = 512,	  /* its word alone sets it, without NAME */
 };
 
+enum { SERVICE_NAME_MAX = 31 };
+
 /* Who asks on the control socket. */
 struct caller {
+	char service[SERVICE_NAME_MAX + 1]; /* whose commands these are; "":
+					     * of the first */
 	enum access access;
 	char who[PEER_TEXT_MAX + 8]; /* "by uid=0 pid=17", "by 10.0.0.1:99" */
 	bool remote; /* on TCP: anybody who gets there */
@@ -94,7 +100,9 @@ struct caller {
 struct call {
 	struct pen *pen;
 	struct service *service; /* that is meant */
-	struct plan *plan; /* KIND_CHANGE: a draft; else what is in force */
+	struct plan *draft; /* KIND_CHANGE: of the process and all services */
+	/* Of the service that is meant: in the draft, else in force. */
+	struct plan *plan;
 	const struct command *row;
 	const struct words *words; /* word[0] is the first argument */
 	bool no;		   /* "no NAME" */

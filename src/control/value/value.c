@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "control/value/text.h"
 #include "control/value/value_private.h"
 
 static const struct value_kind *const kinds[] = {
@@ -140,6 +141,18 @@ value_emit(struct fields *f, const char *key, const struct command *row,
     const void *base)
 {
 	kind_of(row)->tell(f, key, row, value_at(row, base));
+}
+
+int
+value_copy(const struct command *row, void *to, const void *from)
+{
+	const struct value_kind *k = kind_of(row);
+	void *value = value_in(row, to);
+
+	if (k->each_text != NULL)
+		k->each_text(value, text_free);
+	memcpy(value, value_at(row, from), k->size);
+	return k->each_text != NULL ? k->each_text(value, text_own) : 0;
 }
 
 bool

@@ -390,6 +390,7 @@ const struct value_kind value_kind_text = {
 	.tell = emit_text,
 	.equal = equal_texts,
 	.each_text = value_word_each_text,
+	.size = sizeof(char *),
 };
 
 const struct value_kind value_kind_choice = {
@@ -420,6 +421,7 @@ const struct value_kind value_kind_self = {
 	.print = print_self,
 	.tell = emit_text,
 	.equal = equal_selves,
+	.size = sizeof(const char *),
 };
 
 const struct value_kind value_kind_host = {

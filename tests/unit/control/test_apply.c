@@ -40,7 +40,7 @@ begin(const char *listening)
 	    0);
 	ck_assert_int_eq(pen->phase, PHASE_PLANNING);
 	takes("server 0 address 10.0.0.1 port 80 weight 2");
-	ck_assert_ptr_null(pen->frontend);
+	ck_assert_ptr_null(pen->service->frontend);
 }
 
 /* The listeners fail, which are nearly the last: all before them cancel. */
@@ -52,7 +52,7 @@ START_TEST(a_refused_change_cancels)
 	begin(scratch("s"));
 	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
 	ck_assert_int_eq(pen->phase, PHASE_SERVING);
-	s = pool_server(pen->pool, 0);
+	s = pool_server(pen->service->pool, 0);
 	write_file(file,
 	    text("idle_timeout 7\nbalance prio\nlog %s\n"
 		 "server 0 weight 3\nacl 1 deny 10.0.0.0/8\n"
@@ -61,11 +61,12 @@ START_TEST(a_refused_change_cancels)
 	ck_assert_int_eq(run(text("include %s", file)), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "/there/is/no/such"));
 	ck_assert_uint_ne(
-	    frontend_options(pen->frontend)->idle_timeout_ms, 7000);
-	ck_assert_str_ne(pool_options(pen->pool)->balance->name, "prio");
+	    frontend_options(pen->service->frontend)->idle_timeout_ms, 7000);
+	ck_assert_str_ne(
+	    pool_options(pen->service->pool)->balance->name, "prio");
 	ck_assert_ptr_null(pen->log);
 	ck_assert_uint_eq(s->set.weight, 2);
-	ck_assert_uint_eq(pool_acl(pen->pool, 1)->count, 0);
+	ck_assert_uint_eq(pool_acl(pen->service->pool, 1)->count, 0);
 	ck_assert_int_eq(access(scratch("s"), F_OK), 0);
 	write_file(file,
 	    text("idle_timeout 7\nbalance prio\nlog %s\n"
@@ -73,8 +74,9 @@ START_TEST(a_refused_change_cancels)
 		log, scratch("t")));
 	takes(text("include %s", file));
 	ck_assert_uint_eq(
-	    frontend_options(pen->frontend)->idle_timeout_ms, 7000);
-	ck_assert_str_eq(pool_options(pen->pool)->balance->name, "prio");
+	    frontend_options(pen->service->frontend)->idle_timeout_ms, 7000);
+	ck_assert_str_eq(
+	    pool_options(pen->service->pool)->balance->name, "prio");
 	ck_assert_ptr_nonnull(pen->log);
 	ck_assert_uint_eq(s->set.weight, 3);
 	ck_assert_int_eq(access(scratch("s"), F_OK), -1);
@@ -91,7 +93,7 @@ START_TEST(a_failed_start_leaves_nothing_open)
 	ck_assert_int_eq(pen_start(pen, &e), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "/there/is/no/such"));
 	ck_assert_int_eq(pen->phase, PHASE_STARTING);
-	ck_assert_ptr_null(pen->frontend);
+	ck_assert_ptr_null(pen->service->frontend);
 	ck_assert_ptr_null(pen->log);
 	ck_assert_ptr_null(pen->control);
 	pen_free(pen);

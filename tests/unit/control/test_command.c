@@ -95,7 +95,8 @@ START_TEST(files_are_not_named_on_tcp)
 	begin();
 	reply_init(&reply);
 	c.pen = pen;
-	c.plan = pen->plan;
+	c.service = pen->service;
+	c.draft = c.plan = pen->plan;
 	c.reply = &reply;
 	COMMAND_EACH (command_groups, c.row) {
 		if (c.row->flags & ROW_OPTION || c.row->args == NULL ||
@@ -121,7 +122,7 @@ START_TEST(settings)
 	says("blacklist", "30\n");
 	says("blacklist 5", "5\n");
 	says("blacklist 0.25", "0.250\n");
-	ck_assert_uint_eq(pool_options(pen->pool)->blacklist_ms, 250);
+	ck_assert_uint_eq(pool_options(pen->service->pool)->blacklist_ms, 250);
 	says("idle_timeout", "Idle timeout: 0 seconds\n");
 	says("timeout 7", "7\n");
 	says("tracking", "0\n");
@@ -166,8 +167,8 @@ END_TEST
 static void
 expect_balance(const char *name, bool sticky)
 {
-	ck_assert_str_eq(pool_options(pen->pool)->balance->name, name);
-	ck_assert_int_eq(pool_options(pen->pool)->sticky, sticky);
+	ck_assert_str_eq(pool_options(pen->service->pool)->balance->name, name);
+	ck_assert_int_eq(pool_options(pen->service->pool)->sticky, sticky);
 }
 
 /* prio before weight before hash before round robin; memory by default only. */
@@ -180,13 +181,13 @@ START_TEST(modes)
 	expect_balance("roundrobin", false);
 	says("hash", "");
 	expect_balance("hash", false);
-	ck_assert(pool_options(pen->pool)->hash_port);
+	ck_assert(pool_options(pen->service->pool)->hash_port);
 	says("weight", "");
 	expect_balance("wleastconn", false);
 	says("prio", "");
 	expect_balance("prio", false);
 	says("stubborn", "");
-	ck_assert(pool_options(pen->pool)->stubborn);
+	ck_assert(pool_options(pen->service->pool)->stubborn);
 	says("mode", "hash roundrobin stubborn weight prio\n");
 	says("balance leastconn", "");
 	expect_balance("leastconn", false);
@@ -213,10 +214,11 @@ START_TEST(server_edits)
 	    "1 addr 10.0.0.2 port 8080 conn 0 max 0 hard 0 weight 0 prio 0 "
 	    "sx 0 rx 0\n");
 	says("server 0 weight 1", "");
-	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.weight, 1);
-	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.soft, 5);
-	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.blacklist_ms, 2000);
-	ck_assert_int_eq(pool_server(pen->pool, 0)->set.acl, 3);
+	ck_assert_uint_eq(pool_server(pen->service->pool, 0)->set.weight, 1);
+	ck_assert_uint_eq(pool_server(pen->service->pool, 0)->set.soft, 5);
+	ck_assert_uint_eq(
+	    pool_server(pen->service->pool, 0)->set.blacklist_ms, 2000);
+	ck_assert_int_eq(pool_server(pen->service->pool, 0)->set.acl, 3);
 	fails("server", "expects SERVER");
 	fails("server x", "there is no server \"x\"");
 	fails("server 0 weight", "\"weight\" needs a value");
@@ -224,10 +226,10 @@ START_TEST(server_edits)
 	fails("server 0 colour 1", "\"colour\": expected acl");
 	fails("server 0 address no-such-host.invalid", "no-such-host");
 	fails("server 99999999 weight 1", "not a number from 0 to ");
-	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.weight, 1);
+	ck_assert_uint_eq(pool_server(pen->service->pool, 0)->set.weight, 1);
 	says("server 4 address ./x", "");
-	ck_assert_uint_eq(pool_count(pen->pool), 5);
-	ck_assert(!pool_server(pen->pool, 3)->present);
+	ck_assert_uint_eq(pool_count(pen->service->pool), 5);
+	ck_assert(!pool_server(pen->service->pool, 3)->present);
 	pen_free(pen);
 }
 END_TEST
@@ -237,9 +239,9 @@ START_TEST(access_and_reserves)
 	begin();
 	says("acl 2 permit 10.0.0.0 255.0.0.0", "");
 	says("acl 2 deny 2001:db8::/32", "");
-	ck_assert_uint_eq(pool_acl(pen->pool, 2)->count, 2);
+	ck_assert_uint_eq(pool_acl(pen->service->pool, 2)->count, 2);
 	says("no acl 2", "");
-	ck_assert_uint_eq(pool_acl(pen->pool, 2)->count, 0);
+	ck_assert_uint_eq(pool_acl(pen->service->pool, 2)->count, 0);
 	fails("no acl", "expects N");
 	fails("acl", "expects");
 	fails("acl 10 permit 1.2.3.4", "not a number from 0 to 9");
@@ -248,7 +250,8 @@ START_TEST(access_and_reserves)
 	fails("acl 1 permit ::1 255.0.0.0", "not an address");
 	says("emergency 10.0.0.9", "");
 	ck_assert_uint_eq(
-	    addr_port(&pool_slot(pen->pool, SLOT_EMERGENCY)->addrs.addr[0]),
+	    addr_port(
+		&pool_slot(pen->service->pool, SLOT_EMERGENCY)->addrs.addr[0]),
 	    8080);
 	fails("abuse [::1", "missing ]");
 	fails("source", "expects IP");

@@ -41,7 +41,8 @@ start(const char *const *options, const char *path)
 	pen = pen_new();
 	ck_assert_ptr_nonnull(pen);
 	c.pen = pen;
-	c.plan = pen->given;
+	c.draft = c.plan = pen->given;
+	c.service = pen->service;
 	ck_assert_int_eq(text_set(&pen->given->config.file, path), 0);
 	reply_init(&r);
 	for (; options != NULL && *options != NULL; options++)

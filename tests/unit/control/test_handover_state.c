@@ -46,7 +46,7 @@ begin(const char *listening, const char *servers)
 static struct server *
 server(const struct pen *p, unsigned number)
 {
-	return pool_server(p->pool, number);
+	return pool_server(p->service->pool, number);
 }
 
 static struct peer
@@ -63,7 +63,7 @@ client(uint8_t n)
 static void
 remember(struct pen *p, uint8_t count)
 {
-	struct sticky *sticky = pool_sticky(p->pool);
+	struct sticky *sticky = pool_sticky(p->service->pool);
 	struct peer who;
 	sticky_hint hint;
 	uint8_t i;
@@ -89,11 +89,12 @@ begin_flows(struct pen *p, unsigned number, uint8_t count)
 	for (i = 1; i <= count; i++) {
 		ck_assert_int_eq(
 		    addr_parse_ip(&past.client, text("127.0.0.%d", i), i), 0);
-		ck_assert(
-		    frontend_adopt_flow(p->frontend, &past, server(p, number)));
+		ck_assert(frontend_adopt_flow(
+		    p->service->frontend, &past, server(p, number)));
 	}
 	/* once is enough */
-	ck_assert(!frontend_adopt_flow(p->frontend, &past, server(p, number)));
+	ck_assert(!frontend_adopt_flow(
+	    p->service->frontend, &past, server(p, number)));
 }
 
 /* Everything that can be learned. */
@@ -112,13 +113,13 @@ learn(void)
 	    "server 2 address 10.0.0.3 port 80;"
 	    "server 3 address 10.0.0.4 port 80");
 	now = loop_now(p->loop);
-	pool_set_admin(p->pool, server(p, 0), SERVER_DRAINING);
-	pool_failed(p->pool, server(p, 1), "of a failure", now);
+	pool_set_admin(p->service->pool, server(p, 0), SERVER_DRAINING);
+	pool_failed(p->service->pool, server(p, 1), "of a failure", now);
 	stats.reasons[REASON_CLIENT_RESET] = 4;
 	stats.datagrams.up = 99;
 	remember(p, 60);
-	frontend_restore_stats(p->frontend, &stats);
-	pool_restore_counters(p->pool, server(p, 2), &past);
+	frontend_restore_stats(p->service->frontend, &stats);
+	pool_restore_counters(p->service->pool, server(p, 2), &past);
 	begin_flows(p, 2, 20);
 	return p;
 }
@@ -161,7 +162,7 @@ static struct pen *
 successor(struct pen *old)
 {
 	if (old != NULL)
-		frontend_stop(old->frontend);
+		frontend_stop(old->service->frontend);
 	return begin(front.text,
 	    "server 0 address 10.0.0.3 port 80;"
 	    "server 1 address 10.0.0.9 port 80;"
@@ -175,7 +176,7 @@ server_of(struct pen *p, uint8_t n)
 	struct peer who = client(n);
 	sticky_hint hint = 0;
 	struct sticky_client *c =
-	    sticky_find(pool_sticky(p->pool), &who, &hint, 0, 0);
+	    sticky_find(pool_sticky(p->service->pool), &who, &hint, 0, 0);
 
 	return c != NULL ? (int)c->server : -1;
 }
@@ -199,9 +200,11 @@ START_TEST(servers_are_found_by_address)
 	ck_assert_uint_eq(server(new, 0)->connects, 25);
 	ck_assert_uint_eq(server(new, 0)->sent, 1000);
 	/* the blacklisting ends when it would have */
-	pool_revive(new->pool, server(old, 1)->blacklisted_until - 1000);
+	pool_revive(
+	    new->service->pool, server(old, 1)->blacklisted_until - 1000);
 	ck_assert_int_eq(server_state(server(new, 2)), SERVER_BLACKLISTED);
-	pool_revive(new->pool, server(old, 1)->blacklisted_until + 60000);
+	pool_revive(
+	    new->service->pool, server(old, 1)->blacklisted_until + 60000);
 	ck_assert_int_eq(server_state(server(new, 2)), SERVER_UP);
 	/* the mark is in the plan, and is written */
 	ck_assert_int_eq(plan_server(new->plan, 3)->admin, SERVER_DRAINING);
@@ -242,7 +245,7 @@ START_TEST(clients_and_counters)
 
 	write_all(old, &b);
 	new = successor(old);
-	sticky = pool_sticky(new->pool);
+	sticky = pool_sticky(new->service->pool);
 	read_all(new, &b);
 	ck_assert_uint_eq(sticky_count(sticky), 80); /* flows have some */
 	ck_assert_int_eq(server_of(new, 2), 3);
@@ -251,7 +254,7 @@ START_TEST(clients_and_counters)
 	c = sticky_at(sticky, 0);
 	ck_assert_uint_eq(c->connects, 1);
 	ck_assert_uint_eq(c->received, 7);
-	st = frontend_stats(new->frontend);
+	st = frontend_stats(new->service->frontend);
 	ck_assert_uint_eq(st->accepted, 17);
 	ck_assert_uint_eq(st->reasons[REASON_CLIENT_RESET], 4);
 	ck_assert_uint_eq(st->datagrams.up, 99);
@@ -326,16 +329,16 @@ START_TEST(corrupted_states)
 		read_all(new, &bad_);
 		buffer_fini(&bad_);
 	}
-	ck_assert_uint_le(sticky_count(pool_sticky(new->pool)),
-	    pool_options(new->pool)->clients_max);
+	ck_assert_uint_le(sticky_count(pool_sticky(new->service->pool)),
+	    pool_options(new->service->pool)->clients_max);
 	for (i = 0; i < 4; i++) {
-		pool_set_admin(
-		    new->pool, server(new, (unsigned)i), SERVER_ENABLED);
+		pool_set_admin(new->service->pool, server(new, (unsigned)i),
+		    SERVER_ENABLED);
 		ck_assert_int_lt(
 		    server_state(server(new, (unsigned)i)), SERVER_STATES);
 	}
-	ck_assert_ptr_nonnull(
-	    pool_choose(new->pool, &who, &attempts, loop_now(new->loop)));
+	ck_assert_ptr_nonnull(pool_choose(
+	    new->service->pool, &who, &attempts, loop_now(new->loop)));
 	buffer_fini(&good);
 	pen_free(old);
 	pen_free(new);

@@ -298,10 +298,11 @@ START_TEST(values_arrive)
 	ck_assert_str_eq(pen->plan->config.process.directory, "/tmp");
 	ck_assert_str_eq(pen->plan->config.process.pid_file, "/run/x");
 	ck_assert_uint_eq(pen->plan->listen.count, 1);
-	ck_assert_uint_eq(pool_count(pen->pool), 2);
+	ck_assert_uint_eq(pool_count(pen->service->pool), 2);
 	ck_assert_uint_eq(
-	    addr_port(&pool_server(pen->pool, 0)->addrs.addr[0]), 8080);
-	ck_assert_int_eq(pool_server(pen->pool, 1)->set.prio, 4);
+	    addr_port(&pool_server(pen->service->pool, 0)->addrs.addr[0]),
+	    8080);
+	ck_assert_int_eq(pool_server(pen->service->pool, 1)->set.prio, 4);
 	end();
 }
 END_TEST
@@ -314,8 +315,9 @@ START_TEST(ways_to_write_them)
 	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 5000);
 	takes("--blacklist=6 --balance leastconn --sticky 8080 10.0.0.1");
 	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 6000);
-	ck_assert_str_eq(pool_options(pen->pool)->balance->name, "leastconn");
-	ck_assert(pool_options(pen->pool)->sticky);
+	ck_assert_str_eq(
+	    pool_options(pen->service->pool)->balance->name, "leastconn");
+	ck_assert(pool_options(pen->service->pool)->sticky);
 	takes("-b 1 -b 2 8080 10.0.0.1");
 	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 2000);
 	takes("-- 8080 10.0.0.1");
@@ -343,10 +345,13 @@ START_TEST(commands)
 	    pen->plan->config.mode.stubborn && pen->plan->config.mode.weight);
 	takes("-e 10.0.0.9 -B 10.0.0.8 8080 10.0.0.1");
 	ck_assert_uint_eq(
-	    addr_port(&pool_slot(pen->pool, SLOT_EMERGENCY)->addrs.addr[0]),
+	    addr_port(
+		&pool_slot(pen->service->pool, SLOT_EMERGENCY)->addrs.addr[0]),
 	    8080);
 	ck_assert_uint_eq(
-	    addr_port(&pool_slot(pen->pool, SLOT_ABUSE)->addrs.addr[0]), 8080);
+	    addr_port(
+		&pool_slot(pen->service->pool, SLOT_ABUSE)->addrs.addr[0]),
+	    8080);
 	takes("-O # 8080 10.0.0.1");
 	refuses("-O frobnicate 8080 10.0.0.1", "unknown command");
 	refuses("-O mode=1 8080 10.0.0.1", "unknown command \"mode=1\"");

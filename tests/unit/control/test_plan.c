@@ -130,8 +130,8 @@ START_TEST(refused_changes_nothing)
 		    strcmp(ask_printed(pen), before) == 0, "%s: changed",
 		    lines[i]);
 	}
-	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.weight, 0);
-	ck_assert(!pool_slot(pen->pool, SLOT_EMERGENCY)->present);
+	ck_assert_uint_eq(pool_server(pen->service->pool, 0)->set.weight, 0);
+	ck_assert(!pool_slot(pen->service->pool, SLOT_EMERGENCY)->present);
 	pen_free(pen);
 }
 END_TEST
@@ -237,9 +237,9 @@ START_TEST(reload_knows_servers)
 
 	begin("server add 10.0.0.1:80\nserver add 10.0.0.2:80\n"
 	      "server add 10.0.0.3:80\n");
-	a = pool_server(pen->pool, 0);
-	b = pool_server(pen->pool, 1);
-	c = pool_server(pen->pool, 2);
+	a = pool_server(pen->service->pool, 0);
+	b = pool_server(pen->service->pool, 1);
+	c = pool_server(pen->service->pool, 2);
 	a->connections = 3;
 	b->sent = 77;
 	c->connects = 5;
@@ -257,8 +257,8 @@ START_TEST(reload_knows_servers)
 	ck_assert_int_eq(c->admin, SERVER_DRAINING);
 	/* the new one did not take the place of one with connections */
 	ck_assert_uint_eq(
-	    addr_port(&pool_server(pen->pool, 3)->addrs.addr[0]), 80);
-	ck_assert(pool_server(pen->pool, 3)->present);
+	    addr_port(&pool_server(pen->service->pool, 3)->addrs.addr[0]), 80);
+	ck_assert(pool_server(pen->service->pool, 3)->present);
 	a->connections = 0;
 	pen_free(pen);
 }
@@ -271,7 +271,7 @@ START_TEST(drained_until_up)
 	const struct server *s;
 
 	begin(two);
-	s = pool_server(pen->pool, 1);
+	s = pool_server(pen->service->pool, 1);
 	takes("server 1 drain; reload; reload");
 	ck_assert_int_eq(s->admin, SERVER_DRAINING);
 	takes("diff");

@@ -52,7 +52,8 @@ at(unsigned index)
 {
 	static char name[ADDR_TEXT_MAX];
 
-	return addr_format(&pool_server(pen->pool, index)->addrs.addr[0], name);
+	return addr_format(
+	    &pool_server(pen->service->pool, index)->addrs.addr[0], name);
 }
 
 START_TEST(addresses_and_ports)
@@ -95,7 +96,7 @@ START_TEST(numbers)
 	begin("8080");
 	takes("server 0 address 10.0.0.1 max 4294967295 hard 4294967295 "
 	      "weight 65535 prio 2147483647 acl 9 blacklist 0.5");
-	s = pool_server(pen->pool, 0);
+	s = pool_server(pen->service->pool, 0);
 	ck_assert_uint_eq(s->set.soft, 4294967295u);
 	ck_assert_uint_eq(s->set.hard, 4294967295u);
 	ck_assert_uint_eq(s->set.weight, 65535);
@@ -138,7 +139,7 @@ START_TEST(misspelt_words)
 		    "%s: %s", lines[i], e.text);
 	}
 	/* all of a line or nothing */
-	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.weight, 0);
+	ck_assert_uint_eq(pool_server(pen->service->pool, 0)->set.weight, 0);
 	pen_free(pen);
 }
 END_TEST
@@ -149,12 +150,12 @@ START_TEST(the_table_grows)
 
 	begin("8080");
 	takes("server 30 address 10.0.0.30");
-	ck_assert_uint_eq(pool_count(pen->pool), 31);
+	ck_assert_uint_eq(pool_count(pen->service->pool), 31);
 	for (i = 0; i < 30; i++)
-		ck_assert(!pool_server(pen->pool, i)->present);
+		ck_assert(!pool_server(pen->service->pool, i)->present);
 	takes("server 7 address 10.0.0.7");
-	ck_assert_uint_eq(pool_count(pen->pool), 31);
-	ck_assert(pool_server(pen->pool, 7)->present);
+	ck_assert_uint_eq(pool_count(pen->service->pool), 31);
+	ck_assert(pool_server(pen->service->pool, 7)->present);
 	refuses("server 100000 address 10.0.0.1",
 	    "server: \"100000\" is not a number from 0 to 99999");
 	refuses("no server 7", "no server: there is no \"no server\"");
@@ -216,18 +217,20 @@ START_TEST(reserves)
 {
 	begin("8080");
 	takes("emergency 10.0.0.9:1:2:3:4:5");
-	ck_assert_uint_eq(pool_slot(pen->pool, SLOT_EMERGENCY)->set.soft, 2);
-	ck_assert(!pool_slot(pen->pool, SLOT_ABUSE)->present);
+	ck_assert_uint_eq(
+	    pool_slot(pen->service->pool, SLOT_EMERGENCY)->set.soft, 2);
+	ck_assert(!pool_slot(pen->service->pool, SLOT_ABUSE)->present);
 	takes("abuse @name");
-	ck_assert(pool_slot(pen->pool, SLOT_ABUSE)->present);
+	ck_assert(pool_slot(pen->service->pool, SLOT_ABUSE)->present);
 	takes("emergency 10.0.0.8");
-	ck_assert_uint_eq(pool_slot(pen->pool, SLOT_EMERGENCY)->set.soft, 0);
+	ck_assert_uint_eq(
+	    pool_slot(pen->service->pool, SLOT_EMERGENCY)->set.soft, 0);
 	refuses("abuse a b", "abuse: expects [HOST:PORT]");
 	refuses("emergency 10.0.0.1:70000",
 	    "emergency: server \"10.0.0.1:70000\": port out of range "
 	    "1..65535");
 	ck_assert_str_eq(
-	    pool_slot(pen->pool, SLOT_EMERGENCY)->name, "10.0.0.8");
+	    pool_slot(pen->service->pool, SLOT_EMERGENCY)->name, "10.0.0.8");
 	pen_free(pen);
 }
 END_TEST
@@ -280,17 +283,17 @@ START_TEST(clients_port)
 	begin("8080");
 	takes("server 0 address 10.0.0.1 port 0; server add [fd00::1]:0");
 	ck_assert_uint_eq(
-	    addr_port(&pool_server(pen->pool, 0)->addrs.addr[0]), 0);
+	    addr_port(&pool_server(pen->service->pool, 0)->addrs.addr[0]), 0);
 	ck_assert_uint_eq(
-	    addr_port(&pool_server(pen->pool, 1)->addrs.addr[0]), 0);
+	    addr_port(&pool_server(pen->service->pool, 1)->addrs.addr[0]), 0);
 	/* it stays with another address, and goes with a port */
 	takes("server 0 address 10.0.0.2");
 	ck_assert_uint_eq(
-	    addr_port(&pool_server(pen->pool, 0)->addrs.addr[0]), 0);
+	    addr_port(&pool_server(pen->service->pool, 0)->addrs.addr[0]), 0);
 	takes("server 0 port 25");
 	takes("server 0 address 10.0.0.3");
 	ck_assert_uint_eq(
-	    addr_port(&pool_server(pen->pool, 0)->addrs.addr[0]), 25);
+	    addr_port(&pool_server(pen->service->pool, 0)->addrs.addr[0]), 25);
 	refuses("listen 8080,/tmp/none/socket",
 	    "listen: server \"fd00::1\": port 0 means the port that clients "
 	    "use, and /tmp/none/socket has none");
@@ -305,8 +308,8 @@ START_TEST(access_lists)
 	takes("acl 0 permit 10.0.0.0 255.255.0.0");
 	takes("acl 0 deny 10.0.0.1");
 	takes("acl 9 deny ::/0");
-	ck_assert_uint_eq(pool_acl(pen->pool, 0)->count, 3);
-	ck_assert_uint_eq(pool_acl(pen->pool, 9)->count, 1);
+	ck_assert_uint_eq(pool_acl(pen->service->pool, 0)->count, 3);
+	ck_assert_uint_eq(pool_acl(pen->service->pool, 9)->count, 1);
 	refuses("acl 0 permit",
 	    "acl: expects LIST permit|deny ADDRESS[/LEN] [MASK]|unix|"
 	    "uid USER|gid GROUP|country CC|file PATH");
@@ -322,9 +325,9 @@ START_TEST(access_lists)
 	refuses("no acl", "no acl: expects N");
 	refuses("no acl 0 1", "no acl: expects N");
 	refuses("no acl 10", "no acl: \"10\" is not a number from 0 to 9");
-	ck_assert_uint_eq(pool_acl(pen->pool, 0)->count, 3);
+	ck_assert_uint_eq(pool_acl(pen->service->pool, 0)->count, 3);
 	takes("no acl 0");
-	ck_assert_uint_eq(pool_acl(pen->pool, 0)->count, 0);
+	ck_assert_uint_eq(pool_acl(pen->service->pool, 0)->count, 0);
 	takes("no acl 0");
 	pen_free(pen);
 }

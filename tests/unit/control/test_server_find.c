@@ -55,9 +55,10 @@ means(const char *word, unsigned number)
 	unsigned i;
 
 	takes(text("server %s weight 7", word));
-	for (i = 0; i < pool_count(pen->pool); i++)
+	for (i = 0; i < pool_count(pen->service->pool); i++)
 		ck_assert_uint_eq(
-		    pool_server(pen->pool, i)->set.weight, i == number ? 7 : 0);
+		    pool_server(pen->service->pool, i)->set.weight,
+		    i == number ? 7 : 0);
 	takes("server all weight 0");
 }
 

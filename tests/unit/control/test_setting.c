@@ -252,7 +252,7 @@ static void
 set(struct plan *p, const char *line)
 {
 	struct reply reply;
-	struct call c = { .pen = pen, .plan = p, .reply = &reply };
+	struct call c = { .pen = pen, .draft = p, .plan = p, .reply = &reply };
 
 	reply_init(&reply);
 	ck_assert_msg(
@@ -417,11 +417,11 @@ START_TEST(while_serving)
 	ck_assert_int_eq(run("udp"), -1);
 	ck_assert_int_eq(run("idle_timeout 7"), 0);
 	ck_assert_uint_eq(
-	    frontend_options(pen->frontend)->idle_timeout_ms, 7000);
+	    frontend_options(pen->service->frontend)->idle_timeout_ms, 7000);
 	ck_assert_int_eq(run("no splice"), 0);
-	ck_assert(!frontend_options(pen->frontend)->splice);
+	ck_assert(!frontend_options(pen->service->frontend)->splice);
 	ck_assert_int_eq(run("tracking 8"), 0);
-	ck_assert_uint_eq(pool_options(pen->pool)->tracking_ms, 8000);
+	ck_assert_uint_eq(pool_options(pen->service->pool)->tracking_ms, 8000);
 	pen_free(pen);
 }
 END_TEST
