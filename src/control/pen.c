@@ -206,7 +206,7 @@ pen_new(void)
 	notify_init(&p->notify);
 	predecessor_init(&p->predecessor);
 	if (p->plan != NULL && p->given != NULL)
-		p->service = service_new(p, p->plan);
+		p->service = service_new(p, "default", p->plan);
 	if (p->service == NULL) {
 		pen_free(p);
 		return NULL;

@@ -144,7 +144,7 @@ applies_add(struct applies *all, const char *name, const struct names *n)
 	bool new = svc == NULL;
 
 	if (new)
-		svc = service_new(all->pen, NULL);
+		svc = service_new(all->pen, name, NULL);
 	if (svc == NULL || draft == NULL) {
 		if (new)
 			service_free(svc);
@@ -220,7 +220,7 @@ remove_services(struct pen *p)
 	struct service *svc;
 
 	SERVICE_EACH(p, svc)
-	if (!svc->leaves && plan_service(p->plan, service_name(svc)) == NULL)
+	if (!svc->leaves && plan_service(p->plan, svc->name) == NULL)
 		service_leave(svc);
 }
 
@@ -242,7 +242,7 @@ applies_finish(struct applies *all)
 		    service_start(a->service, &e) < 0)
 			log_error("service not started service=%s "
 				  "error=\"%s\"",
-			    service_name(a->service), e.text);
+			    a->service->name, e.text);
 	}
 	remove_services(all->pen);
 	plan_free(before);

@@ -35,6 +35,8 @@ apply_frontend_prepare(struct apply *a, struct error *e)
 	    svc->pen->loop, svc->pool, &a->wanted->config.frontend, e);
 	if (svc->frontend == NULL)
 		return -1;
+	frontend_set_service(svc->frontend,
+	    svc == svc->pen->service ? NULL : svc->name, svc->label);
 	frontend_inherit(svc->frontend, &svc->pen->inherited);
 	return 0;
 }

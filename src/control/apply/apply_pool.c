@@ -56,19 +56,20 @@ log_addresses(const struct service *svc, const struct server_plan *new,
 		if ((new == NULL || new->host == NULL) && old != NULL &&
 		    old->parent != 0)
 			log_info("server address removed server=%u name=%s "
-				 "address=%s",
-			    number, old->host, old->address);
+				 "address=%s%s",
+			    number, old->host, old->address, svc->label);
 		return;
 	}
 	addr_format(&c->addrs.addr[0], text);
 	if (s != NULL && s->present && strcmp(s->name, new->host) == 0) {
 		if (!server_addrs_equal(&s->addrs, &c->addrs))
 			log_info("server addresses changed server=%u name=%s "
-				 "address=%s addresses=%u",
-			    number, new->host, text, c->addrs.count);
+				 "address=%s addresses=%u%s",
+			    number, new->host, text, c->addrs.count,
+			    svc->label);
 	} else if (new->parent != 0) {
-		log_info("server address added server=%u name=%s address=%s",
-		    number, new->host, text);
+		log_info("server address added server=%u name=%s address=%s%s",
+		    number, new->host, text, svc->label);
 	}
 }
 

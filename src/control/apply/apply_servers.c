@@ -208,8 +208,8 @@ may_wait(const struct service *svc, const struct plan *draft, unsigned slot,
 		return false;
 	if (!n->quiet)
 		log_warn("name lookup failed, server has no address yet "
-			 "server=%u name=%s error=\"%s\"",
-		    server_number(slot), s->host, why);
+			 "server=%u name=%s error=\"%s\"%s",
+		    server_number(slot), s->host, why, svc->label);
 	return true;
 }
 

@@ -1,6 +1,7 @@
 /* services.c: see services.h. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,13 +35,13 @@ on_end(struct timer *t)
 	while (*at != svc)
 		at = &(*at)->next;
 	*at = svc->next;
-	log_info("service ended service=%s", service_name(svc));
+	log_info("service ended service=%s", svc->name);
 	service_close(svc);
 	service_free(svc);
 }
 
 struct service *
-service_new(struct pen *p, struct plan *plan)
+service_new(struct pen *p, const char *name, struct plan *plan)
 {
 	struct service *svc = calloc(1, sizeof(*svc));
 
@@ -48,6 +49,9 @@ service_new(struct pen *p, struct plan *plan)
 		return NULL;
 	timer_init(&svc->end, on_end);
 	svc->pen = p;
+	snprintf(svc->name, sizeof(svc->name), "%s", name);
+	if (p->service != NULL)
+		snprintf(svc->label, sizeof(svc->label), " service=%s", name);
 	svc->plan = plan != NULL ? plan : plan_new();
 	if (plan == NULL && svc->plan != NULL)
 		plan_hold(svc->plan);
@@ -112,7 +116,7 @@ service_leave(struct service *svc)
 	checks_stop(svc);
 	frontend_drain(svc->frontend);
 	if (timer_start(svc->pen->loop, &svc->end, 0) < 0)
-		log_error("out of memory service=%s", service_name(svc));
+		log_error("out of memory service=%s", svc->name);
 }
 
 int
@@ -145,15 +149,9 @@ service_find(const struct pen *p, const char *name)
 	struct service *svc;
 
 	SERVICE_EACH(p, svc)
-	if (!svc->leaves && strcmp(service_name(svc), name) == 0)
+	if (!svc->leaves && strcmp(svc->name, name) == 0)
 		return svc;
 	return NULL;
-}
-
-const char *
-service_name(const struct service *svc)
-{
-	return plan_service_name(svc->plan);
 }
 
 bool

@@ -15,7 +15,7 @@ struct plan;
 
 /* With an empty pool, and nothing open; not in the list of the process. `plan`
  * is the caller's, or NULL: one without servers. NULL with errno ENOMEM. */
-struct service *service_new(struct pen *p, struct plan *plan);
+struct service *service_new(struct pen *p, const char *name, struct plan *plan);
 void service_close(struct service *svc);
 void service_free(struct service *svc);
 /* Behind those that are there. */
@@ -29,7 +29,6 @@ void service_take_plan(struct service *svc, struct plan *plan);
 
 /* That of the name, or NULL; one that leaves is none. */
 struct service *service_find(const struct pen *p, const char *name);
-const char *service_name(const struct service *svc);
 /* Whether there is more than the first one. */
 bool service_has_others(const struct pen *p);
 

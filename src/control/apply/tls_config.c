@@ -165,12 +165,12 @@ warn_of_ends(struct service *svc)
 	for (i = 0; most > 0 && tls_config_certificate(svc, i, &c); i++) {
 		left = tls_config_days_left(c.ends);
 		if (left < 0)
-			log_warn("certificate has expired name=%s file=%s",
-			    c.name, c.file);
+			log_warn("certificate has expired name=%s file=%s%s",
+			    c.name, c.file, svc->label);
 		else if (left < most)
 			log_warn(
-			    "certificate expires name=%s file=%s days=%lld",
-			    c.name, c.file, (long long)left);
+			    "certificate expires name=%s file=%s days=%lld%s",
+			    c.name, c.file, (long long)left, svc->label);
 	}
 }
 

@@ -56,7 +56,7 @@ emit_service(struct reply *r, const struct service *svc)
 	struct fields f;
 
 	fields_begin(&f, r, FIELDS_LINE);
-	fields_text(&f, "service", service_name(svc));
+	fields_text(&f, "service", svc->name);
 	fields_text(&f, "state", state_of(svc, n));
 	fields_text(&f, "listen", listen != NULL ? listen : "");
 	fields_number(&f, "up", n.up);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "control/value/row.h"
 #include "net/loop/loop.h"
 
 struct checker;
@@ -18,6 +19,9 @@ struct tls_config;
 
 struct service {
 	struct pen *pen;
+	char name[SERVICE_NAME_MAX + 1];
+	/* In lines of the log: " service=NAME"; of the first one "". */
+	char label[SERVICE_NAME_MAX + 12];
 	struct service *next; /* in no order; NULL: the last one */
 	struct plan *plan;    /* in force; that of the first is the pen's */
 	struct pool *pool;	    /* always there, as is the next */

@@ -65,7 +65,8 @@ now_wall(void *arg)
 /* The pool tells of a change once. The limit is for a server that comes and
  * goes with every other client. */
 static void
-log_change(struct server *s, const struct server_change *c)
+log_change(
+    const struct service *svc, struct server *s, const struct server_change *c)
 {
 	bool bad = c->is == SERVER_DOWN || c->is == SERVER_SUSPECT ||
 	    c->is == SERVER_BLACKLISTED;
@@ -74,10 +75,10 @@ log_change(struct server *s, const struct server_change *c)
 	if (level <= log_level)
 		log_write(&s->history.log, level,
 		    "server %s server=%u name=%s reason=\"%s\" prev=%s "
-		    "prev_s=%llu",
+		    "prev_s=%llu%s",
 		    server_state_name(c->is), s->number, s->name,
 		    s->history.reason, server_state_name(c->was),
-		    (unsigned long long)(c->lasted_ms / 1000));
+		    (unsigned long long)(c->lasted_ms / 1000), svc->label);
 }
 
 /* Sessions at lesser servers may end for it: the frontend finds out which. */
@@ -100,7 +101,7 @@ states_announce(
 {
 	const char *program = svc->plan->config.on_state;
 
-	log_change(s, c);
+	log_change(svc, s, c);
 	if (pool_cuts_sessions(svc->pool, s))
 		frontend_cut_sessions(svc->frontend);
 	if (c->is == SERVER_UP)
@@ -135,9 +136,9 @@ on_down(void *arg, struct server *s, const char *reason)
 	if (svc->pen->phase < PHASE_SERVING)
 		return;
 	log_warn("server fails health checks while not in rotation server=%u "
-		 "name=%s state=%s sessions=%llu reason=\"%s\"",
+		 "name=%s state=%s sessions=%llu reason=\"%s\"%s",
 	    s->number, s->name, server_state_name(server_state(s)),
-	    (unsigned long long)s->connections, reason);
+	    (unsigned long long)s->connections, reason, svc->label);
 	if (pool_cuts_sessions(svc->pool, s))
 		frontend_cut_sessions(svc->frontend);
 }
@@ -156,11 +157,11 @@ on_panic(void *arg, const struct pool_panic *now)
 		return;
 	if (now->on)
 		log_warn("panic: too few servers are up, all are tried "
-			 "up=%u checked=%u",
-		    now->checked - now->failing, now->checked);
+			 "up=%u checked=%u%s",
+		    now->checked - now->failing, now->checked, svc->label);
 	else
-		log_info("panic is over up=%u checked=%u",
-		    now->checked - now->failing, now->checked);
+		log_info("panic is over up=%u checked=%u%s",
+		    now->checked - now->failing, now->checked, svc->label);
 }
 
 /* ---- life ---- */

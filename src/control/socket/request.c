@@ -140,7 +140,7 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 
 	c->draft = plan_copy(p->plan);
 	if (c->draft != NULL)
-		c->plan = plan_service_edit(c->draft, service_name(c->service));
+		c->plan = plan_service_edit(c->draft, c->service->name);
 	if (c->draft == NULL || c->plan == NULL) {
 		plan_free(c->draft);
 		return error_set(e, "out of memory");

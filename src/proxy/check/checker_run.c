@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "net/sock.h"
 #include "proxy/check/checker_private.h"
+#include "proxy/core/frontend_core.h"
 
 /* Checks begun by one tick, so that clients are served in between; and from one
  * tick to the next, ms: with many servers several begin together, and their
@@ -202,8 +203,9 @@ checker_run_conclude(
 		return;
 	}
 	if (result == CHECK_NONE) {
-		log_warn("server not checked server=%u name=%s error=\"%s\"",
-		    k->server->number, k->server->name, reason);
+		log_warn("server not checked server=%u name=%s error=\"%s\"%s",
+		    k->server->number, k->server->name, reason,
+		    c->frontend->label);
 	} else {
 		note(c, k, result, reason);
 		tell_pool(c, c->records[slot], checker_run_server_of(c, slot));

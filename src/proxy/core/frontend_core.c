@@ -153,6 +153,7 @@ frontend_core_init(struct frontend_core *f, struct loop *l, struct pool *p,
 	f->loop = l;
 	f->pool = p;
 	f->options = *o;
+	f->label = "";
 	hash_key_init(&any);
 	f->ids = any.k0;
 	source_limits_init(&f->sources, &f->options.limits);

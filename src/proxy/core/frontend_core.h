@@ -31,6 +31,8 @@ struct frontend_core {
 	struct dns *dns;
 	struct dummies *dummies;
 	struct frontend_options options;
+	const char *service; /* for session logs; NULL: the first; not owned */
+	const char *label; /* in the program's lines: " service=NAME", or "" */
 	struct sock_tuning up_tuning; /* what they say of servers' sockets */
 	bool tuned;		      /* they say something */
 	bool started;		      /* frontend_start() was called */

@@ -115,6 +115,6 @@ frontend_server_failed(
 	told = sock_error_is_refusal(error) ? pool_refused(f->pool, s, why, now)
 					    : pool_failed(f->pool, s, why, now);
 	if (!told)
-		log_warn("server failed server=%u name=%s error=\"%s\"",
-		    s->number, s->name, why);
+		log_warn("server failed server=%u name=%s error=\"%s\"%s",
+		    s->number, s->name, why, f->label);
 }

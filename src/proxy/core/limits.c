@@ -56,9 +56,10 @@ limits_note(struct frontend_core *f, struct source *s, enum limit_verdict which)
 		return;
 	s->told = now;
 	log_warn("client over limit client=%s limit=%s conns=%u allowed=%llu "
-		 "limited=%llu",
+		 "limited=%llu%s",
 	    source_format(s, text), limit_name(which), (unsigned)s->conns,
-	    (unsigned long long)s->passed, (unsigned long long)s->limited);
+	    (unsigned long long)s->passed, (unsigned long long)s->limited,
+	    f->label);
 }
 
 enum limit_verdict

@@ -145,6 +145,7 @@ record_of(const struct flow *w, enum reason why, uint64_t now)
 		.reason = why,
 		.client = &w->who,
 		.port = addr_port(&w->listener->at),
+		.service = w->frontend->service,
 		.session = w->number,
 		.server = w->server,
 		.up = w->up,

@@ -60,6 +60,13 @@ frontend_set_options(struct frontend *f, const struct frontend_options *o)
 		    &f->sessions, !sock_keepalive_equal(&before, &now));
 }
 
+void
+frontend_set_service(struct frontend *f, const char *name, const char *label)
+{
+	f->core.service = name;
+	f->core.label = label;
+}
+
 /* Sessions that are there when a log comes no longer report what they read. */
 void
 frontend_set_requestlog(struct frontend *f, struct requestlog *r)

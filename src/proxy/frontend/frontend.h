@@ -136,6 +136,11 @@ uint64_t frontend_preopened(const struct frontend *f);
 
 /* ---- logs ---- */
 
+/* The service that it serves, in lines of logs: its name, NULL being the first,
+ * and " service=NAME", or "". They stay the caller's. */
+void frontend_set_service(
+    struct frontend *f, const char *name, const char *label);
+
 struct requestlog;
 struct sessionlog;
 /* Sessions log there from now on; NULL: nowhere. It stays the caller's. */

@@ -126,6 +126,12 @@ put_port(const struct session_record *r, char *value)
 }
 
 static size_t
+put_service(const struct session_record *r, char *value)
+{
+	return r->service == NULL ? 0 : put_text(value, r->service);
+}
+
+static size_t
 put_session(const struct session_record *r, char *value)
 {
 	return number_format(value, r->session);
@@ -301,6 +307,7 @@ const struct record_field record_fields[] = {
 	{ .name = "via", .put = put_via, ADDRESS },
 	{ .name = "id", .put = put_id },
 	{ .name = "port", .put = put_port, NUMBER },
+	{ .name = "service", .put = put_service },
 	{ .name = "session", .put = put_session, NUMBER, ASKED },
 	{ .name = "server", .put = put_server, ADDRESS },
 	{ .name = "number", .put = put_server_number, NUMBER, ASKED },

@@ -13,6 +13,7 @@
  *     via         192.0.2.9:5000                  the proxy that named it
  *     id          e376615e324affeb                that servers were told
  *     port        443                             that the client came to
+ *     service     web                             whose client it was
  *     session     17                              its number, for commands
  *     server      10.0.0.1:80                     who served it
  *     number      0                               that server's
@@ -65,6 +66,7 @@ struct session_record {
 	const char *id;			    /* of id_n bytes; 0: none */
 	size_t id_n;
 	uint16_t port; /* 0: a Unix socket */
+	const char *service; /* NULL: the first */
 	uint32_t session;
 	const struct server *server; /* NULL: none */
 	uint64_t up, down;

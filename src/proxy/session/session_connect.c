@@ -30,8 +30,8 @@ session_blame_server(
 	struct frontend_core *f = s->frontend;
 
 	if (s->no_port) {
-		log_warn("no local port left server=%u name=%s", server->number,
-		    server->name);
+		log_warn("no local port left server=%u name=%s%s",
+		    server->number, server->name, f->label);
 		return;
 	}
 	if (!frontend_error_tells(f, server, s->port, error))
@@ -62,8 +62,8 @@ session_give_up_address(struct session *s, int error)
 		return false;
 	}
 	if (error == EPROTONOSUPPORT) { /* what this client talks, not all */
-		log_info("session refused server=%u name=%s error=\"%s\"",
-		    server->number, server->name, why);
+		log_info("session refused server=%u name=%s error=\"%s\"%s",
+		    server->number, server->name, why, f->label);
 		session_close(s, REASON_NO_SERVER);
 		return false;
 	}

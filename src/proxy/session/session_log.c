@@ -58,6 +58,7 @@ session_record(const struct session *s, enum reason why)
 		.client = &s->client,
 		.sender = session_sender(s),
 		.port = s->port,
+		.service = s->frontend->service,
 		.session = s->number,
 		.server = s->server,
 		.up = s->to_server.bytes + (h != NULL ? h->sent : 0),
