@@ -148,8 +148,8 @@ on_hangup(void *arg)
 	}
 	notify_reloading(&p->notify);
 	reopen_logs(p);
-	SERVICE_EACH(p, svc)
-	tls_config_refresh(svc);
+	SERVICE_EACH (p, svc)
+		tls_config_refresh(svc);
 	geoip_refresh(p->geoip);
 	reload(p);
 }
@@ -241,8 +241,8 @@ pen_free(struct pen *p)
 	control_free(p->control);
 	web_close(p->web);
 	stop_counting(p);
-	SERVICE_EACH(p, svc)
-	service_close(svc);
+	SERVICE_EACH (p, svc)
+		service_close(svc);
 	geoip_free(p->geoip);
 	requestlog_close(p->log);
 	sessionlog_free(p->sessionlog);
@@ -350,8 +350,7 @@ pen_describe(void *arg, char status[NOTIFY_STATUS_MAX])
 	const struct service *svc;
 	bool any = false;
 
-	SERVICE_EACH(p, svc)
-	{
+	SERVICE_EACH (p, svc) {
 		st = frontend_stats(svc->frontend);
 		sessions += st->sessions;
 		flows += st->flows.now;
@@ -370,9 +369,9 @@ lost_interface(const struct pen *p)
 {
 	const struct service *svc;
 
-	SERVICE_EACH(p, svc)
-	if (svc->director != NULL && director_has_ended(svc->director))
-		return svc->plan->config.dsr.interface;
+	SERVICE_EACH (p, svc)
+		if (svc->director != NULL && director_has_ended(svc->director))
+			return svc->plan->config.dsr.interface;
 	return NULL;
 }
 
@@ -381,9 +380,9 @@ pen_run(struct pen *p, struct error *e)
 {
 	struct service *svc;
 
-	SERVICE_EACH(p, svc)
-	if (service_start(svc, e) < 0)
-		return -1;
+	SERVICE_EACH (p, svc)
+		if (service_start(svc, e) < 0)
+			return -1;
 	if (control_start(p->control) < 0)
 		return error_set(e, "cannot watch the sockets");
 	takeover_finish(p);

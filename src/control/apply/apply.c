@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "control/apply/apply.h"
@@ -123,7 +124,7 @@ kept_sessions(const struct service *svc, const struct plan *draft)
 static bool
 has_names_of(const struct names *n, const struct service *svc)
 {
-	return n->from < n->past && (n->service == NULL || n->service == svc);
+	return apply_servers_have_names(svc->plan, names_range(n, svc));
 }
 
 /* One that is as it was is left alone. */
@@ -165,6 +166,7 @@ applies_add(struct applies *all, const char *name, const struct names *n)
 static int
 applies_collect(struct applies *all, const struct names *n)
 {
+	struct service *svc = NULL;
 	const struct plan *wanted;
 	unsigned i;
 
@@ -174,8 +176,8 @@ applies_collect(struct applies *all, const struct names *n)
 	for (i = 0; (wanted = plan_service_at(all->draft, i)) != NULL; i++) {
 		const char *name = plan_service_name(wanted);
 
-		if (!is_untouched(
-			all, wanted, service_find(all->pen, name), n) &&
+		svc = service_find_behind(all->pen, svc, name);
+		if (!is_untouched(all, wanted, svc, n) &&
 		    applies_add(all, name, n) < 0)
 			return -1;
 	}
@@ -217,11 +219,18 @@ applies_derive(struct applies *all, struct error *e)
 static void
 remove_services(struct pen *p)
 {
+	const struct plan *one;
 	struct service *svc;
+	unsigned i = 0;
 
-	SERVICE_EACH(p, svc)
-	if (!svc->leaves && plan_service(p->plan, svc->name) == NULL)
-		service_leave(svc);
+	SERVICE_EACH (p, svc) {
+		one = plan_service_at(p->plan, i++);
+		if (one != NULL &&
+		    strcmp(plan_service_name(one), svc->name) == 0)
+			continue;
+		if (!svc->leaves && plan_service(p->plan, svc->name) == NULL)
+			service_leave(svc);
+	}
 }
 
 /* A new service serves as soon as it is in force. */

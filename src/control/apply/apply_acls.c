@@ -76,8 +76,7 @@ resolve_settings(struct plan *p, struct error *e)
 		ref = ref_of(p, row);
 		if (resolve(&p->acls, ref) == 0)
 			continue;
-		error_set(e,
-		    "there is no access list \"%s\", which %s names",
+		error_set(e, "there is no access list \"%s\", which %s names",
 		    ref->name, row->name);
 		origin_add(p, row->name, e);
 		return -1;
@@ -188,8 +187,9 @@ check_proxies(const struct plan *p, struct error *e)
 
 	if (list == NULL || !acl_is_empty(list))
 		return 0;
-	error_set(e, "access list %s is empty: it must permit the proxies to "
-		     "trust",
+	error_set(e,
+	    "access list %s is empty: it must permit the proxies to "
+	    "trust",
 	    acl_ref_word(ref, word));
 	origin_add(p, "accept_proxy", e);
 	return -1;

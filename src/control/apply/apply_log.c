@@ -255,9 +255,9 @@ apply_log_commit(struct apply *a)
 		a->pen->sessionlog = a->sessions;
 	if (!a->log_changed && !a->sessions_changed)
 		return;
-	SERVICE_EACH(a->pen, svc)
-	if (svc->frontend != NULL)
-		set_logs(svc);
+	SERVICE_EACH (a->pen, svc)
+		if (svc->frontend != NULL)
+			set_logs(svc);
 	if (a->log_changed)
 		requestlog_close(requests);
 	if (a->sessions_changed)

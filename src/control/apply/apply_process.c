@@ -36,7 +36,7 @@ apply_process_check(struct apply *a, struct error *e)
 		return 0;
 	if (a->pen->upgrade != NULL)
 		return error_set(e, "an upgrade is under way");
-	TABLE_EACH(row)
+	TABLE_EACH (row)
 		if (row->flags & ROW_START &&
 		    !setting_equal(a->now, a->wanted, row))
 			return error_set(e, "%s: only at the start", row->name);
@@ -44,8 +44,8 @@ apply_process_check(struct apply *a, struct error *e)
 		return error_set(e, "control sockets change only at the start");
 	if (a->pen->phase == PHASE_DRAINING &&
 	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
-		return error_set(e,
-		    "pen is stopping and opens no new listening sockets");
+		return error_set(
+		    e, "pen is stopping and opens no new listening sockets");
 	return 0;
 }
 

@@ -56,8 +56,8 @@ count_unresolved(const struct pen *p)
 	const struct service *svc;
 	unsigned n = 0;
 
-	SERVICE_EACH(p, svc)
-	n += pool_unresolved(svc->pool);
+	SERVICE_EACH (p, svc)
+		n += pool_unresolved(svc->pool);
 	return n;
 }
 
@@ -134,8 +134,8 @@ take_answers(struct refresh *r)
 		error_set(&e, "out of memory");
 	r->pen->who = "addresses of its name";
 	if (draft == NULL || apply_plan(r->pen, draft, &r->names, &e) < 0)
-		log_error("addresses of names not changed error=\"%s\"",
-		    e.text);
+		log_error(
+		    "addresses of names not changed error=\"%s\"", e.text);
 	r->pen->who = NULL;
 }
 

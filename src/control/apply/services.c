@@ -148,10 +148,21 @@ service_find(const struct pen *p, const char *name)
 {
 	struct service *svc;
 
-	SERVICE_EACH(p, svc)
-	if (!svc->leaves && strcmp(svc->name, name) == 0)
-		return svc;
+	SERVICE_EACH (p, svc)
+		if (!svc->leaves && strcmp(svc->name, name) == 0)
+			return svc;
 	return NULL;
+}
+
+struct service *
+service_find_behind(
+    const struct pen *p, const struct service *svc, const char *name)
+{
+	struct service *next = svc != NULL ? svc->next : p->service;
+
+	return next != NULL && !next->leaves && strcmp(next->name, name) == 0
+	    ? next
+	    : service_find(p, name);
 }
 
 bool

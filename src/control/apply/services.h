@@ -29,6 +29,10 @@ void service_take_plan(struct service *svc, struct plan *plan);
 
 /* That of the name, or NULL; one that leaves is none. */
 struct service *service_find(const struct pen *p, const char *name);
+/* The same, tried first with the one behind `svc`, or with the first if that is
+ * NULL: for walks over names in the same order. */
+struct service *service_find_behind(
+    const struct pen *p, const struct service *svc, const char *name);
 /* Whether there is more than the first one. */
 bool service_has_others(const struct pen *p);
 

@@ -37,11 +37,12 @@ run_reload(struct call *c, struct error *e)
 	new = config_draft(c->pen, NULL, e);
 	if (new == NULL)
 		return -1;
+	plan_share_services(new, c->pen->plan);
 	rc = plan_become(c->draft, new);
 	plan_free(new);
 	c->fresh = true;
-	SERVICE_EACH(c->pen, svc)
-	tls_config_refresh(svc);
+	SERVICE_EACH (c->pen, svc)
+		tls_config_refresh(svc);
 	geoip_refresh(c->pen->geoip);
 	return rc == 0 ? 0 : error_set(e, "out of memory");
 }

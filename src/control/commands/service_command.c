@@ -76,10 +76,10 @@ run_services(struct call *c, struct error *e)
 	if (call_needs_serving(c, e) < 0)
 		return -1;
 	fields_list_begin(c->reply);
-	SERVICE_EACH(c->pen, svc)
-	if (svc->plan->listen.count > 0 || svc->leaves ||
-	    !service_has_others(c->pen))
-		emit_service(c->reply, svc);
+	SERVICE_EACH (c->pen, svc)
+		if (svc->plan->listen.count > 0 || svc->leaves ||
+		    !service_has_others(c->pen))
+			emit_service(c->reply, svc);
 	fields_list_end(c->reply);
 	return 0;
 }

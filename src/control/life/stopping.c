@@ -20,8 +20,7 @@ stopping_left(const struct pen *p)
 	const struct service *svc;
 	uint64_t left = 0;
 
-	SERVICE_EACH(p, svc)
-	{
+	SERVICE_EACH (p, svc) {
 		left += frontend_left(svc->frontend);
 		if (svc->director != NULL)
 			left += director_left(svc->director);
@@ -117,8 +116,7 @@ drain_services(struct pen *p)
 {
 	struct service *svc;
 
-	SERVICE_EACH(p, svc)
-	{
+	SERVICE_EACH (p, svc) {
 		frontend_drain(svc->frontend);
 		if (svc->director != NULL)
 			director_drain(svc->director);

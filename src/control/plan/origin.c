@@ -53,8 +53,7 @@ note_certificate(const struct call *c, const char *origin)
 	if (c->no)
 		return 0;
 	return text_set(&pair[at].cert, origin) < 0 ||
-		(c->words->count == 2 &&
-		    text_set(&pair[at].key, origin) < 0)
+		(c->words->count == 2 && text_set(&pair[at].key, origin) < 0)
 	    ? -1
 	    : 0;
 }

@@ -201,6 +201,9 @@ void plan_drop(struct plan *service);
 /* Copies what is of the process to all services where it differs. Returns 0, or
  * -1 with errno ENOMEM. */
 int plan_settle(struct plan *p);
+/* Services of `p` that say the same as those of the plan in force become those,
+ * so that nothing of them changes. */
+void plan_share_services(struct plan *p, const struct plan *now);
 /* For plan.c: another plan has the same services. Returns 0, or -1 with errno
  * ENOMEM. */
 int plan_services_copy(struct plan *to, const struct plan *from);

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/words.h"
 #include "control/plan/plan.h"
+#include "control/plan/setting.h"
 #include "control/plan/table.h"
 #include "control/value/text.h"
 #include "control/value/value.h"
@@ -179,10 +181,10 @@ is_settled(const struct plan *p, const struct plan *service)
 {
 	const struct command *row;
 
-	TABLE_EACH(row)
-	if (is_of_process(row) &&
-	    !value_equal(row, &p->config, &service->config))
-		return false;
+	TABLE_EACH (row)
+		if (is_of_process(row) &&
+		    !value_equal(row, &p->config, &service->config))
+			return false;
 	return plan_acls_equal(&p->acls, &service->acls);
 }
 
@@ -192,9 +194,9 @@ settle(const struct plan *p, struct plan *service)
 	const struct command *row;
 	int rc = 0;
 
-	TABLE_EACH(row)
-	if (is_of_process(row))
-		rc |= value_copy(row, &service->config, &p->config);
+	TABLE_EACH (row)
+		if (is_of_process(row))
+			rc |= value_copy(row, &service->config, &p->config);
 	if (rc < 0)
 		return -1;
 	plan_acls_fini(&service->acls);
@@ -215,4 +217,41 @@ plan_settle(struct plan *p)
 			return -1;
 	}
 	return 0;
+}
+
+/* ---- what a reload leaves alone ---- */
+
+static bool
+says_the_same(const struct plan *a, const struct plan *b)
+{
+	const struct command *row = NULL;
+
+	do
+		row = setting_next_difference(a, b, row);
+	while (row != NULL && row->flags & ROW_PROCESS);
+	return row == NULL && text_equal(a->listen_text, b->listen_text) &&
+	    listen_list_equal(&a->listen, &b->listen) &&
+	    route_plans_equal(a->routes, b->routes) &&
+	    plan_slots(a) == plan_slots(b) &&
+	    plan_next_change(a, b, 0) >= plan_slots(a);
+}
+
+/* A reload keeps their order as a rule, so that few are searched for. */
+void
+plan_share_services(struct plan *p, const struct plan *now)
+{
+	const struct plan *same;
+	unsigned i;
+
+	for (i = 0; i < p->service_count; i++) {
+		same = i < now->service_count &&
+			strcmp(now->services[i]->name, p->services[i]->name) ==
+			    0
+		    ? now->services[i]
+		    : plan_service(now, p->services[i]->name);
+		if (same == NULL || !says_the_same(p->services[i], same))
+			continue;
+		plan_drop(p->services[i]);
+		p->services[i] = plan_hold((struct plan *)(uintptr_t)same);
+	}
 }

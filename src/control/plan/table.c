@@ -5,11 +5,10 @@
 
 #include "control/plan/table.h"
 
-static const struct command *const tables[] = {
-	rows_choosing, rows_servers, rows_connections, rows_log, rows_limits,
-	rows_http, rows_ends, rows_tls, rows_dsr, rows_checks,
-	rows_configuration, rows_process, rows_obsolete
-};
+static const struct command *const tables[] = { rows_choosing, rows_servers,
+	rows_connections, rows_log, rows_limits, rows_http, rows_ends, rows_tls,
+	rows_dsr, rows_checks, rows_configuration, rows_process,
+	rows_obsolete };
 
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 

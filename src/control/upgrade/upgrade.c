@@ -111,8 +111,8 @@ stop_accepting(struct upgrade *u)
 	struct pen *p = u->pen;
 	struct service *svc;
 
-	SERVICE_EACH(p, svc)
-	frontend_pause(svc->frontend);
+	SERVICE_EACH (p, svc)
+		frontend_pause(svc->frontend);
 	control_pause(p->control);
 	process_let_pid_file_go(p->process);
 }
@@ -155,9 +155,8 @@ upgrade_on_ready(struct watch *w, unsigned ready)
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 		upgrade_fail(u, "it exited", false);
 	else if (upgrade_tell(u) < 0)
-		upgrade_fail(u,
-		    "it did not read the state of this process",
-		    true);
+		upgrade_fail(
+		    u, "it did not read the state of this process", true);
 }
 
 static void

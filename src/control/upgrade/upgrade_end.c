@@ -211,9 +211,9 @@ upgrade_end_go_on(struct upgrade *u)
 	if (u->stage != UPGRADE_SWITCHING && u->stage != UPGRADE_SWITCHED)
 		return;
 	process_keep_pid_file(p->process);
-	SERVICE_EACH(p, svc)
-	if (!svc->leaves)
-		frontend_resume(svc->frontend);
+	SERVICE_EACH (p, svc)
+		if (!svc->leaves)
+			frontend_resume(svc->frontend);
 	if (control_start(p->control) < 0)
 		log_error("control sockets not watched error=\"%s\"",
 		    strerror(errno));
@@ -226,11 +226,11 @@ log_failure(struct upgrade *u, int status)
 	char how[64];
 
 	if (WIFEXITED(status))
-		snprintf(how, sizeof(how), "exit status %d",
-		    WEXITSTATUS(status));
+		snprintf(
+		    how, sizeof(how), "exit status %d", WEXITSTATUS(status));
 	else
-		snprintf(how, sizeof(how), "killed by signal %d",
-		    WTERMSIG(status));
+		snprintf(
+		    how, sizeof(how), "killed by signal %d", WTERMSIG(status));
 	upgrade_hear(u);
 	error_set(&e, "process %ld: %s (%s): \"%.200s\"", (long)u->child.pid,
 	    u->why, how, first_line(u));
@@ -284,12 +284,12 @@ upgrade_finish(struct upgrade *u)
 	log_info("upgraded pid=%ld", pid);
 	p->replaced = true;
 	p->successor = u->child.pid;
-	SERVICE_EACH(p, svc)
-	checks_stop(svc);
+	SERVICE_EACH (p, svc)
+		checks_stop(svc);
 	notify_leave(&p->notify, pid);
 	process_leave_pid_file(p->process);
-	SERVICE_EACH(p, svc)
-	frontend_leave(svc->frontend);
+	SERVICE_EACH (p, svc)
+		frontend_leave(svc->frontend);
 	control_leave(p->control);
 	web_leave(p->web);
 	upgrade_emit_waiters(u, UPGRADE_DONE, NULL);
@@ -298,4 +298,3 @@ upgrade_finish(struct upgrade *u)
 	if (u->hangup)
 		upgrade_pass_hangup(p);
 }
-

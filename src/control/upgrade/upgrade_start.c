@@ -36,8 +36,8 @@ struct plan_of_start {
 	/* A file that this process has locked; not owned; -1: none. It must not
 	 * be copied here: to close a copy would give the lock up (fcntl(2)). */
 	int locked;
-	int highest; /* number of a copy */
-	int above; /* copies are above this number */
+	int highest;	     /* number of a copy */
+	int above;	     /* copies are above this number */
 	struct buffer words; /* PEN_UPGRADE=... */
 	bool failed;
 };
@@ -111,8 +111,8 @@ count_listeners(const struct pen *p)
 	const struct service *svc;
 	int n = 0;
 
-	SERVICE_EACH(p, svc)
-	frontend_each_listener(svc->frontend, count_listener, &n);
+	SERVICE_EACH (p, svc)
+		frontend_each_listener(svc->frontend, count_listener, &n);
 	control_each_listener(p->control, count_listener, &n);
 	web_each_listener(p->web, count_listener, &n);
 	return n;
@@ -130,13 +130,13 @@ list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 	pass_locked(s, "pid", p->process->pid_fd);
 	pass_as(s, "notify", p->notify.fd);
 	if (p->notify.watchdog_us > 0)
-		reply_add(&s->words, " watchdog=%" PRIu64,
-		    p->notify.watchdog_us);
+		reply_add(
+		    &s->words, " watchdog=%" PRIu64, p->notify.watchdog_us);
 	if (p->plan->config.process.directory != NULL)
 		reply_add(&s->words, " rooted=1");
 	reply_add(&s->words, " sockets=");
-	SERVICE_EACH(p, svc)
-	frontend_each_listener(svc->frontend, pass_listener, s);
+	SERVICE_EACH (p, svc)
+		frontend_each_listener(svc->frontend, pass_listener, s);
 	control_each_listener(p->control, pass_listener, s);
 	web_each_listener(p->web, pass_listener, s);
 	if (buffer_append(&s->words, "", 1) < 0)
@@ -185,8 +185,8 @@ upgrade_start_set_attributes(posix_spawnattr_t *attr)
 	sigemptyset(&none);
 	return posix_spawnattr_setsigdefault(attr, &all) != 0 ||
 		posix_spawnattr_setsigmask(attr, &none) != 0 ||
-		posix_spawnattr_setflags(attr,
-		    POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK) != 0
+		posix_spawnattr_setflags(
+		    attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK) != 0
 	    ? -1
 	    : 0;
 }
@@ -237,8 +237,7 @@ spawn(const struct pen *p, struct plan_of_start *s, int errors, pid_t *pid,
 	free(env);
 	if (rc == 0)
 		return 0;
-	return error_set(
-	    e, "\"%.300s\": %s", p->executable.path, strerror(rc));
+	return error_set(e, "\"%.300s\": %s", p->executable.path, strerror(rc));
 }
 
 static void
@@ -268,8 +267,7 @@ upgrade_start_open_channels(int state[2], int errors[2])
 }
 
 int
-upgrade_start(
-    const struct pen *p, struct upgrade_child *child, struct error *e)
+upgrade_start(const struct pen *p, struct upgrade_child *child, struct error *e)
 {
 	struct plan_of_start s = { .count = 0 };
 	int state[2], errors[2], rc;
