@@ -152,6 +152,7 @@ applies_add(struct applies *all, const char *name, const struct names *n)
 		return -1;
 	}
 	*a = (struct apply){ .pen = all->pen,
+		.draft = all->draft,
 		.service = svc,
 		.now = svc->plan,
 		.wanted = draft,
@@ -283,14 +284,18 @@ apply_plan(
 		rc = applies_derive(&all, e);
 	if (rc == 0)
 		rc = apply_check(&all, e);
-	if (rc == 0)
+	if (rc == 0) {
+		apply_listen_lend(p, draft);
 		rc = apply_prepare(&all, e);
+	}
 	if (rc == 0) {
 		apply_commit(&all);
 		applies_finish(&all);
 	} else {
 		applies_drop(&all);
 	}
+	if (p->phase == PHASE_SERVING)
+		inherited_fini(&p->inherited);
 	for (i = 0; i < all.count; i++)
 		free(all.one[i].servers.list);
 	free(all.one);

@@ -40,6 +40,7 @@ struct web;
 struct apply {
 	struct pen *pen;
 	struct service *service;
+	const struct plan *draft; /* of all services */
 	const struct plan *now; /* in force until the commit */
 	struct plan *wanted;	/* the draft */
 	const struct names *names;
@@ -135,6 +136,10 @@ int apply_frontend_prepare(struct apply *a, struct error *e);
 void apply_frontend_commit(struct apply *a);
 void apply_frontend_cancel(struct apply *a);
 
+/* Sockets that a service of the draft may want and another one has so far, to
+ * be taken as inherited ones are: an address may move from one to another. UDP
+ * and Unix sockets do not. */
+void apply_listen_lend(struct pen *p, const struct plan *draft);
 /* Where clients come in: sockets, or the VIPs of direct server return. */
 int apply_listen_prepare(struct apply *a, struct error *e);
 void apply_listen_cancel(struct apply *a);

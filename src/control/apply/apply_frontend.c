@@ -2,11 +2,14 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "control/apply/apply.h"
 #include "control/apply/direct.h"
+#include "control/apply/services.h"
 #include "control/plan/origin.h"
+#include "net/listener.h"
 #include "net/sock.h"
 
 /* ---- its settings ---- */
@@ -83,6 +86,38 @@ listen_at(struct service *svc, const struct plan *plan, struct error *e)
 	rc = frontend_relisten(svc->frontend, all, n, e);
 	free(all);
 	return rc;
+}
+
+static void
+lend_listener(void *arg, struct listener *l)
+{
+	struct pen *p = arg;
+	struct error e;
+	int fd;
+
+	if (l->at.u.sa.sa_family == AF_UNIX || l->datagram)
+		return;
+	fd = dup(l->fd);
+	if (fd >= 0 && inherited_add(&p->inherited, fd, false, &e) < 0)
+		close(fd);
+}
+
+void
+apply_listen_lend(struct pen *p, const struct plan *draft)
+{
+	const struct plan *wanted;
+	struct service *svc;
+
+	if (p->phase != PHASE_SERVING || !service_has_others(p))
+		return;
+	SERVICE_EACH (p, svc) {
+		wanted = plan_service(draft, svc->name);
+		if (!svc->leaves &&
+		    (wanted == NULL ||
+			!listen_list_equal(
+			    &wanted->listen, &svc->plan->listen)))
+			frontend_each_listener(svc->frontend, lend_listener, p);
+	}
 }
 
 /* A director that was opened just now serves its addresses already. */

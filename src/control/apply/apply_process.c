@@ -32,7 +32,7 @@ apply_process_check(struct apply *a, struct error *e)
 {
 	const struct command *row;
 
-	if (a->pen->phase < PHASE_SERVING)
+	if (a->pen->phase < PHASE_SERVING || a->new)
 		return 0;
 	if (a->pen->upgrade != NULL)
 		return error_set(e, "an upgrade is under way");

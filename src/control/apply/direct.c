@@ -213,6 +213,25 @@ direct_check_servers(const struct plan *p, struct error *e)
 	return 0;
 }
 
+/* One director for an interface: two would both take its frames. */
+static int
+check_interface(const struct apply *a, struct error *e)
+{
+	const char *mine = a->wanted->config.dsr.interface;
+	const struct plan *one;
+	unsigned i;
+
+	for (i = 0; (one = plan_service_at(a->draft, i)) != NULL; i++)
+		if (one != a->wanted &&
+		    text_equal(one->config.dsr.interface, mine)) {
+			error_set(e, "dsr_if: service %s has the interface %s",
+			    plan_service_name(one), mine);
+			origin_add(a->wanted, "dsr_if", e);
+			return -1;
+		}
+	return 0;
+}
+
 int
 direct_check(struct apply *a, struct error *e)
 {
@@ -228,6 +247,8 @@ direct_check(struct apply *a, struct error *e)
 			return -1;
 	if (!direct_is_wanted(p))
 		return 0;
+	if (check_interface(a, e) < 0)
+		return -1;
 	for (i = 0; i < p->listen.count; i++)
 		if (check_own(p, &p->listen.entry[i].at, e) < 0)
 			return -1;

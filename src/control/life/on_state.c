@@ -118,8 +118,8 @@ on_task(struct task *t)
 /* ---- changes ---- */
 
 static void
-on_state_describe(
-    struct change *c, const struct server *s, const struct server_change *w)
+on_state_describe(struct change *c, const char *service, const struct server *s,
+    const struct server_change *w)
 {
 	char host[ADDR_TEXT_MAX] = "", port[8] = "";
 
@@ -131,6 +131,7 @@ on_state_describe(
 			snprintf(port, sizeof(port), "%u", addr_port(a));
 	}
 	environment_init(&c->env);
+	environment_add(&c->env, "PEN_SERVICE", "%s", service);
 	environment_add(&c->env, "PEN_SERVER", "%u", s->number);
 	environment_add(&c->env, "PEN_NAME", "%s", s->name);
 	environment_add(&c->env, "PEN_ADDRESS", "%s", host);
@@ -141,8 +142,8 @@ on_state_describe(
 }
 
 static struct change *
-new_change(struct on_state *o, const char *program, const struct server *s,
-    const struct server_change *w)
+new_change(struct on_state *o, const char *program, const char *service,
+    const struct server *s, const struct server_change *w)
 {
 	struct change *c = calloc(1, sizeof(*c));
 
@@ -152,7 +153,7 @@ new_change(struct on_state *o, const char *program, const struct server *s,
 	c->server = s->number;
 	list_init(&c->link);
 	c->program = strdup(program);
-	on_state_describe(c, s, w);
+	on_state_describe(c, service, s, w);
 	if (c->program != NULL && !c->env.failed)
 		return c;
 	free_change(c);
@@ -168,8 +169,8 @@ on_state_drop(struct on_state *o, const struct server *s, const char *why)
 }
 
 void
-on_state_add(struct on_state *o, const char *program, const struct server *s,
-    const struct server_change *w)
+on_state_add(struct on_state *o, const char *program, const char *service,
+    const struct server *s, const struct server_change *w)
 {
 	struct change *c;
 
@@ -177,7 +178,7 @@ on_state_add(struct on_state *o, const char *program, const struct server *s,
 		on_state_drop(o, s, "too many changes wait");
 		return;
 	}
-	c = new_change(o, program, s, w);
+	c = new_change(o, program, service, s, w);
 	if (c == NULL) {
 		on_state_drop(o, s, "out of memory");
 		return;

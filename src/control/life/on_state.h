@@ -5,8 +5,8 @@
  *                       '-> dropped, counted and logged, when the queue is full
  *
  * The programs of a server run in the order of its changes; those of several
- * servers may run at a time. Each is told by its environment: PEN_SERVER, the
- * number, PEN_NAME, PEN_ADDRESS, PEN_PORT, PEN_STATE, the new state, PEN_WAS,
+ * servers may run at a time. Each is told by its environment: PEN_SERVICE,
+ * the name of the service, PEN_SERVER, the number, PEN_NAME, PEN_ADDRESS, PEN_PORT, PEN_STATE, the new state, PEN_WAS,
  * the one before, PEN_REASON. Serving clients waits for none of them. */
 #ifndef PEN_CONTROL_ON_STATE_H
 #define PEN_CONTROL_ON_STATE_H
@@ -26,7 +26,7 @@ struct on_state *on_state_new(struct loop *l, struct programs *programs);
 void on_state_free(struct on_state *o);
 /* The state of a server has changed: `program` (an absolute path) is run soon,
  * never from inside of this call. */
-void on_state_add(struct on_state *o, const char *program,
+void on_state_add(struct on_state *o, const char *program, const char *service,
     const struct server *s, const struct server_change *c);
 
 #endif

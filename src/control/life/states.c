@@ -107,7 +107,7 @@ states_announce(
 	if (c->is == SERVER_UP)
 		on_well(svc, s);
 	if (program != NULL && svc->pen->phase == PHASE_SERVING)
-		on_state_add(svc->pen->on_state, program, s, c);
+		on_state_add(svc->pen->on_state, program, svc->name, s, c);
 }
 
 static void

@@ -104,7 +104,7 @@ add(unsigned i, const char *path, enum server_state was, enum server_state is)
 {
 	struct server_change c = { .was = was, .is = is };
 
-	on_state_add(on_state, path, server[i], &c);
+	on_state_add(on_state, path, "default", server[i], &c);
 }
 
 static unsigned
