@@ -100,11 +100,8 @@ bool
 apply_is_free(
     const struct service *svc, const struct plan *draft, unsigned number)
 {
-	const struct server *s =
-	    svc != NULL ? pool_server(svc->pool, number) : NULL;
+	const struct server *s = pool_server(svc->pool, number);
 
-	if (svc == NULL)
-		return !apply_servers_is_planned(draft, number);
 	return !apply_servers_is_planned(draft, number) &&
 	    !apply_servers_is_planned(svc->plan, number) &&
 	    (s == NULL || (s->connections == 0 && !direct_has_flows(svc, s)));

@@ -115,8 +115,7 @@ server_find_fits(const struct search *f, unsigned slot)
 		return true;
 	return w->ip &&
 	    (text_is_ip(s->host, w->host) || text_is_ip(s->address, w->host) ||
-		server_find_has_address(
-		    f->call->pen->service, slot, s, w->host));
+		server_find_has_address(f->call->service, slot, s, w->host));
 }
 
 static void
@@ -150,7 +149,7 @@ visit(void *arg, unsigned slot)
 static void
 server_find_search(struct search *f)
 {
-	const struct plan *now = f->call->pen->plan, *draft = f->call->plan;
+	const struct plan *now = f->call->service->plan, *draft = f->call->plan;
 	unsigned slot, slots = plan_slots(draft);
 
 	server_index_each(f->call->service->index, f->wanted.host, visit, f);
@@ -210,7 +209,7 @@ refuse_none(const struct search *f, const char *word, struct error *e)
 int
 server_find_refuse(const struct call *c, unsigned number, struct error *e)
 {
-	const struct plan *p = c->pen->plan;
+	const struct plan *p = c->service->plan;
 	unsigned count = plan_count(p);
 	char last[64] = "";
 

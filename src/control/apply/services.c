@@ -165,6 +165,14 @@ service_find_behind(
 	    : service_find(p, name);
 }
 
+struct service *
+service_blank(struct pen *p)
+{
+	if (p->blank == NULL)
+		p->blank = service_new(p, "", NULL);
+	return p->blank;
+}
+
 bool
 service_has_others(const struct pen *p)
 {

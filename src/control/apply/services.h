@@ -33,6 +33,9 @@ struct service *service_find(const struct pen *p, const char *name);
  * NULL: for walks over names in the same order. */
 struct service *service_find_behind(
     const struct pen *p, const struct service *svc, const char *name);
+/* Stands for one that is only in a draft yet: it has no servers, and nothing is
+ * open. NULL with errno ENOMEM. */
+struct service *service_blank(struct pen *p);
 /* Whether there is more than the first one. */
 bool service_has_others(const struct pen *p);
 

@@ -119,10 +119,12 @@ begin_service(struct call *c, const char *name, struct error *e)
 	if (c->plan == NULL && errno == E2BIG)
 		return error_set(
 		    e, "there are %d services already", SERVICES_MAX);
-	if (c->plan == NULL)
-		return error_set(e, "out of memory");
 	c->service = service_find(c->pen, name);
-	return 0;
+	if (c->service == NULL)
+		c->service = service_blank(c->pen);
+	return c->plan != NULL && c->service != NULL
+	    ? 0
+	    : error_set(e, "out of memory");
 }
 
 static int

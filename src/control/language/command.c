@@ -147,6 +147,14 @@ is_local(const struct command *row, int arguments, bool no)
 
 /* ---- carrying out ---- */
 
+/* What runs has nothing to report of a service that is in a file only. */
+static bool
+is_draft_alone(const struct call *c)
+{
+	return c->pen->phase >= PHASE_SERVING && c->service != NULL &&
+	    c->service == c->pen->blank;
+}
+
 int
 command_run(struct call *c, struct error *e)
 {
@@ -157,7 +165,8 @@ command_run(struct call *c, struct error *e)
 		return c->no && row->flags & ROW_NO
 		    ? 0
 		    : error_set(e, "built without TLS");
-	if (row->kind == KIND_OBSOLETE || (c->dry && row->kind == KIND_REPORT))
+	if (row->kind == KIND_OBSOLETE ||
+	    (row->kind == KIND_REPORT && (c->dry || is_draft_alone(c))))
 		return 0;
 	if (c->no && row->kind != KIND_FLAG && !(row->flags & ROW_NO))
 		return error_set(e, "there is no \"no %s\"", row->name);

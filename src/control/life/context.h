@@ -51,7 +51,8 @@ struct pen {
 	struct plan *plan;  /* in force */
 	struct plan *given; /* by the command line; a reload begins here */
 	struct loop *loop;  /* from STARTING on, as those below */
-	struct service *service; /* always there */
+	struct service *service; /* the first one, which is always there */
+	struct service *blank;	 /* for drafts of new ones; NULL: none yet */
 	struct control *control;
 	struct pieces replies; /* of control and web, together */
 	struct geoip *geoip; /* NULL: no database of countries */

@@ -99,7 +99,7 @@ struct caller {
 /* One command being carried out. */
 struct call {
 	struct pen *pen;
-	struct service *service; /* that is meant */
+	struct service *service; /* that is meant, or the blank one */
 	struct plan *draft; /* KIND_CHANGE: of the process and all services */
 	/* Of the service that is meant: in the draft, else in force. */
 	struct plan *plan;
