@@ -313,6 +313,13 @@ log_command(const struct request *q, const struct command *row, int arguments,
 	    NULL, LOG_LEVEL_INFO, "command \"%s\" %s", command, q->caller->who);
 }
 
+/* Whose session is with a service that is gone gets to another one, or ends. */
+static bool
+needs_no_service(const struct command *row)
+{
+	return row->flags & ROW_PREFIX || strcmp(row->name, "quit") == 0;
+}
+
 /* The command at q->next. On *waits it is to be done again. */
 static int
 run_next(struct request *q, bool *waits)
@@ -330,9 +337,11 @@ run_next(struct request *q, bool *waits)
 	rc = command_parse(q->pen->commands, copy, &row, &w, &no, &rest, e);
 	snprintf(q->service, sizeof(q->service), "%s",
 	    q->caller != NULL ? q->caller->service : "");
-	if (rc == 0)
-		(void)command_take_service(
-		    q->pen->commands, &row, &w, &no, q->service);
+	if (rc == 0 &&
+	    !command_take_service(
+		q->pen->commands, &row, &w, &no, q->service) &&
+	    row != NULL && needs_no_service(row))
+		q->service[0] = '\0';
 	if (rc == 0 && row != NULL) {
 		rc = run_row(q, row, &w, no, waits, &why);
 		if (rc < 0)
