@@ -77,7 +77,7 @@ run_services(struct call *c, struct error *e)
 		return -1;
 	fields_list_begin(c->reply);
 	SERVICE_EACH (c->pen, svc)
-		if (svc->plan->listen.count > 0 || svc->leaves ||
+		if (svc != c->pen->service || svc->plan->listen.count > 0 ||
 		    !service_has_others(c->pen))
 			emit_service(c->reply, svc);
 	fields_list_end(c->reply);
@@ -149,6 +149,9 @@ run_service(struct call *c, struct error *e)
 		return add_service(c, w->word[1], e);
 	if (w->count == 2 && strcmp(w->word[1], "remove") == 0)
 		return remove_service(c, w->word[0], e);
+	if (w->count > 1 && c->caller != NULL && c->depth == 0 &&
+	    plan_service(c->draft, w->word[0]) != NULL)
+		return command_unknown(c->pen->commands, w->word[1], e);
 	return error_set(e, "expects %s", c->row->args);
 }
 
