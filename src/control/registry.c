@@ -53,7 +53,6 @@ static const struct participant all[] = {
 	    .check = apply_process_check,
 	    .commit = apply_process_commit },
 	{ .name = "page and sources",
-	    .of_process = true,
 	    .since = PHASE_STARTING,
 	    .prepare = preflight_prepare },
 	{ .name = "warnings of direct return",

@@ -22,17 +22,6 @@ struct applies {
 
 /* ---- the participants ---- */
 
-/* What failed, of a service other than the first, begins with its name. */
-static int
-apply_add_service(const struct apply *a, struct error *e)
-{
-	struct error why = *e;
-
-	return a->wanted->name == NULL
-	    ? -1
-	    : error_set(e, "service %s: %.450s", a->wanted->name, why.text);
-}
-
 /* Those of the process act once, with the first service. */
 static bool
 takes_part(const struct participant *who, const struct apply *a)
@@ -53,7 +42,7 @@ apply_check(struct applies *all, struct error *e)
 			if (who->check != NULL &&
 			    (!who->of_process || a == all->one) &&
 			    who->check(a, e) < 0)
-				return apply_add_service(a, e);
+				return plan_service_blame(a->wanted, e);
 	return 0;
 }
 
@@ -88,7 +77,7 @@ apply_prepare(struct applies *all, struct error *e)
 			    who->prepare(a, e) == 0)
 				continue;
 			apply_cancel(all, who, a);
-			return apply_add_service(a, e);
+			return plan_service_blame(a->wanted, e);
 		}
 	return 0;
 }
@@ -204,7 +193,7 @@ applies_derive(struct applies *all, struct error *e)
 
 	for (a = all->one; a < all->one + all->count && rc == 0; a++) {
 		if (expand_names(a->service, a->wanted, a->names, e) < 0)
-			rc = apply_add_service(a, e);
+			rc = plan_service_blame(a->wanted, e);
 		a->changes = a->first || all->pen->phase < PHASE_SERVING
 		    ? ~0u
 		    : plan_changes(a->now, a->wanted);

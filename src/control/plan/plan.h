@@ -185,6 +185,9 @@ const struct plan *plan_service_at(const struct plan *p, unsigned i);
 /* NULL: there is none of that name. */
 const struct plan *plan_service(const struct plan *p, const char *name);
 const char *plan_service_name(const struct plan *service);
+/* Puts the name of a service in front of a sentence, but that of the first one.
+ * Returns -1, for `return plan_service_blame(...)`. */
+int plan_service_blame(const struct plan *service, struct error *e);
 /* Whether a word can name a service: a letter, then letters, digits and
  * ".-_". */
 bool plan_service_is_name(const char *word);
@@ -268,11 +271,14 @@ void plan_servers_fini(struct plan_servers *l);
 
 /* ---- as text ---- */
 
-/* All of it as commands, a line each, that give the same plan when read
- * back. */
+/* All of it but the other services as commands, a line each, that give the same
+ * plan when read back. */
 void plan_print(const struct plan *p, struct buffer *text);
 /* The same, but of servers and control sockets without what is as it is where
  * nothing is said. */
 void plan_print_brief(const struct plan *p, struct buffer *text);
+/* The services besides the first one as sections of a file, without defaults.
+ * Returns 0, or -1 with errno ENOMEM. */
+int plan_print_services(const struct plan *p, struct buffer *text);
 
 #endif

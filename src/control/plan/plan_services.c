@@ -49,6 +49,16 @@ plan_service(const struct plan *p, const char *name)
 	return plan_service_at(p, find(p, name));
 }
 
+int
+plan_service_blame(const struct plan *service, struct error *e)
+{
+	struct error why = *e;
+
+	return service->name == NULL
+	    ? -1
+	    : error_set(e, "service %s: %.450s", service->name, why.text);
+}
+
 bool
 plan_service_is_name(const char *word)
 {

@@ -134,20 +134,66 @@ try_controls(const struct pen *pen, struct error *e)
 	return 0;
 }
 
+static bool
+takes_datagrams(const struct plan *p)
+{
+	return p->config.frontend.udp.on && !p->config.frontend.dns.on;
+}
+
+static bool
+listens_at(const struct plan *p, const struct addr *at)
+{
+	unsigned i = 0;
+
+	while (i < p->listen.count && !addr_equal(&p->listen.entry[i].at, at))
+		i++;
+	return i < p->listen.count;
+}
+
+/* Whether a service before this one has the address. */
+static int
+try_others(const struct service *svc, const struct addr *at, struct error *e)
+{
+	const struct service *other = svc->pen->service;
+	char text[ADDR_TEXT_MAX];
+
+	for (; other != svc; other = other->next)
+		if (takes_datagrams(other->plan) ==
+			takes_datagrams(svc->plan) &&
+		    listens_at(other->plan, at))
+			return error_set(e, "\"%s\": address already in use",
+			    addr_format(at, text));
+	return 0;
+}
+
 /* Direct return has its addresses on no interface of ours. */
 static int
-try_listeners(const struct pen *pen, struct error *e)
+try_service(const struct service *svc, struct error *e)
 {
-	const struct plan *p = pen->plan;
-	const struct frontend_options *o = &p->config.frontend;
+	const struct plan *p = svc->plan;
 	unsigned i;
 
-	for (i = 0; !direct_is_wanted(p) && i < p->listen.count; i++)
-		if (sock_try_listen(&p->listen.entry[i].at,
-			o->udp.on && !o->dns.on, o->freebind, e) < 0) {
-			origin_add(p, "listen", e);
-			return -1;
-		}
+	for (i = 0; !direct_is_wanted(p) && i < p->listen.count; i++) {
+		const struct addr *at = &p->listen.entry[i].at;
+
+		if (try_others(svc, at, e) == 0 &&
+		    sock_try_listen(at, takes_datagrams(p),
+			p->config.frontend.freebind, e) == 0)
+			continue;
+		origin_add(p, "listen", e);
+		return -1;
+	}
+	return 0;
+}
+
+static int
+try_listeners(const struct pen *p, struct error *e)
+{
+	const struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		if (try_service(svc, e) < 0)
+			return plan_service_blame(svc->plan, e);
 	return 0;
 }
 
@@ -215,11 +261,15 @@ try_process(const struct pen *p, struct error *e)
 static int
 try_settings(const struct pen *p, struct error *e)
 {
-	return try_page(p, p->plan, e) == 0 &&
-		try_on_state(p, p->plan, e) == 0 &&
-		checks_try_programs(p->service, e) == 0
-	    ? try_source(p->plan, e)
-	    : -1;
+	const struct service *svc;
+
+	if (try_page(p, p->plan, e) < 0 || try_on_state(p, p->plan, e) < 0)
+		return -1;
+	SERVICE_EACH (p, svc)
+		if (checks_try_programs(svc, e) < 0 ||
+		    try_source(svc->plan, e) < 0)
+			return plan_service_blame(svc->plan, e);
+	return 0;
 }
 
 int
