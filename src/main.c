@@ -39,12 +39,33 @@ main_fail(const struct error *e)
 	return 1;
 }
 
+static bool
+has_transparent(const struct pen *p)
+{
+	const struct service *svc = p->service;
+
+	while (svc != NULL && !transparent_is_wanted(svc->plan))
+		svc = svc->next;
+	return svc != NULL;
+}
+
+static bool
+has_proxy(const struct pen *p)
+{
+	const struct service *svc = p->service;
+
+	while (svc != NULL &&
+	    (svc->plan->listen.count == 0 || direct_is_wanted(svc->plan)))
+		svc = svc->next;
+	return svc != NULL;
+}
+
 /* A director has its sockets and needs no more; a proxy may have to open ports,
  * and root's files, later. */
 static int
 drop_rights(const struct pen *p, struct error *e)
 {
-	return direct_is_wanted(p->plan) ? rights_give_up(e) : 0;
+	return has_proxy(p) ? 0 : rights_give_up(e);
 }
 
 /* Who takes over from a process that has dropped its privileges has none, but
@@ -53,7 +74,7 @@ static int
 drop_privileges(struct pen *p, struct error *e)
 {
 	struct process_options o = p->plan->config.process;
-	bool keep = o.user != NULL && transparent_is_wanted(p->plan);
+	bool keep = o.user != NULL && has_transparent(p);
 	const struct passwd *pw;
 
 	if (p->predecessor.rooted)
@@ -231,6 +252,17 @@ try_to_drop(struct pen *p, struct error *e)
 	return rc;
 }
 
+static int
+try_tls(struct pen *p, struct error *e)
+{
+	struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		if (tls_config_try(svc, e) < 0)
+			return plan_service_blame(svc->plan, e);
+	return 0;
+}
+
 /* Whether a start would get all that it needs; says what it would not. */
 static int
 check_start(struct pen *p)
@@ -238,7 +270,7 @@ check_start(struct pen *p)
 	struct error e;
 	int rc = 0;
 
-	if (tls_config_try(p->service, &e) < 0 || geoip_try(p, &e) < 0) {
+	if (try_tls(p, &e) < 0 || geoip_try(p, &e) < 0) {
 		print_error(e.text);
 		rc = -1;
 	}
