@@ -112,8 +112,8 @@ begin_service(struct call *c, const char *name, struct error *e)
 {
 	if (!plan_service_is_name(name))
 		return error_set(e,
-		    "\"%.100s\" is no name: a letter, then letters, digits, "
-		    "\".\", \"-\", \"_\", %d in all",
+		    "\"%.100s\" is not a valid name (a letter, then letters, "
+		    "digits, \".\", \"-\", \"_\"; at most %d)",
 		    name, SERVICE_NAME_MAX);
 	c->plan = plan_service_edit(c->draft, name);
 	if (c->plan == NULL && errno == E2BIG)

@@ -176,8 +176,8 @@ command_run(struct call *c, struct error *e)
 	if (row->flags & ROW_PROCESS && c->plan != c->draft &&
 	    row_changes(row, c->words->count, c->no))
 		return error_set(e,
-		    "is of the process, not of a service: it belongs before "
-		    "the first \"service\"");
+		    "applies to the whole process, not to one service (in a "
+		    "file, set it before the first \"service\")");
 	if (is_local(row, c->words->count, c->no) && call_needs_local(c, e) < 0)
 		return -1;
 	if (c->words->count > 0 && row->args == NULL)

@@ -61,8 +61,9 @@ bool command_take_service(const struct command_group *all,
     char service[SERVICE_NAME_MAX + 1]);
 /* Carries out c->row. Returns 0, or -1 with a phrase. */
 int command_run(struct call *c, struct error *e);
-/* All commands of one line on c->plan, of c->draft, right away: c->row, words and no are its
- * own. For lines of files and -O. Returns 0, or -1 with a sentence. */
+/* All commands of one line on c->plan, of c->draft, right away: c->row, words
+ * and no are its own. For lines of files and -O. Returns 0, or -1 with a
+ * sentence. */
 int command_run_line(struct call *c, const char *line, struct error *e);
 
 /* Returns 0, or -1 with a phrase: that pen is not running yet. */

@@ -1,5 +1,5 @@
-/* service.h: what serves clients: listeners, servers, checks and TLS that belong
- * together. The process has one or more of them. */
+/* service.h: what serves clients: listeners, servers, checks and TLS that
+ * belong together. The process has one or more of them. */
 #ifndef PEN_CONTROL_SERVICE_H
 #define PEN_CONTROL_SERVICE_H
 
