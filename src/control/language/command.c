@@ -225,8 +225,9 @@ command_take_service(const struct command_group *all,
 	bool not ;
 	int i;
 
+	/* "service add web" is no command "web" */
 	if (*row == NULL || *no || !((*row)->flags & ROW_PREFIX) ||
-	    arguments->count < 2)
+	    arguments->count < 2 || strcmp(arguments->word[0], "add") == 0)
 		return false;
 	not = arguments->count > 2 && strcmp(arguments->word[1], "no") == 0;
 	behind = command_find(all, arguments->word[1 + not ]);

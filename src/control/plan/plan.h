@@ -188,8 +188,8 @@ const char *plan_service_name(const struct plan *service);
 /* Puts the name of a service in front of a sentence, but that of the first one.
  * Returns -1, for `return plan_service_blame(...)`. */
 int plan_service_blame(const struct plan *service, struct error *e);
-/* Whether a word can name a service: a letter, then letters, digits and
- * ".-_". */
+/* Whether a word can name a service: a letter, then letters, digits and ".-_";
+ * "add" and "json" are words of the command. */
 bool plan_service_is_name(const char *word);
 /* The plan of a service, to be changed: `p` has it alone from now on. One that
  * is not there is added. NULL with errno ENOMEM, or E2BIG: there are
