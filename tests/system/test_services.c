@@ -1,0 +1,789 @@
+/* test_services.c: several services in one process, from a file with sections:
+ * each has its own listeners, servers and settings, and none disturbs
+ * another. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SOON = 10000, SERVERS = 6 };
+
+static struct backend servers[SERVERS];
+static struct endpoint web, mail, db, ctl;
+static struct pen pen;
+static const char *conf;
+
+/* ---- what there is ---- */
+
+/* Servers a, b, c and so on; each says its letter, or whatever it does. */
+static void
+begin(backend_fn *serve)
+{
+	static const char *const letters[] = { "a", "b", "c", "d", "e", "f" };
+	int i;
+
+	for (i = 0; i < SERVERS; i++)
+		backend_start(&servers[i], ENDPOINT_TCP4, serve, letters[i]);
+	endpoint_new(&web, ENDPOINT_TCP4);
+	endpoint_new(&mail, ENDPOINT_TCP4);
+	endpoint_new(&db, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	conf = scratch("pen.conf");
+}
+
+static void
+end(void)
+{
+	int i;
+
+	for (i = 0; i < SERVERS; i++)
+		backend_stop(&servers[i]);
+}
+
+/* A line of a file: server i is that number. */
+static const char *
+server(int number, int i)
+{
+	return text("server %d address 127.0.0.1 port %d\n", number,
+	    servers[i].at.port);
+}
+
+/* A section with server i; `more` are other lines. */
+static const char *
+section(const char *name, const struct endpoint *front, int i, const char *more)
+{
+	return text("service %s\nlisten %s\n%s%s", name, front->text,
+	    server(0, i), more);
+}
+
+static void
+up(const char *file)
+{
+	write_file(conf, file);
+	pen_up(&pen, &ctl, "-C", ctl.text, "-F", conf, NULL);
+}
+
+static const char *
+ask(const char *line)
+{
+	return endpoint_ask(&ctl, text("%s\n", line));
+}
+
+static void
+answers(const char *line, const char *what)
+{
+	ck_assert_msg(strstr(ask(line), what) != NULL, "%s: %s, not: %s", line,
+	    ask(line), what);
+}
+
+static const char *
+reload(const char *file)
+{
+	write_file(conf, file);
+	return ask("reload");
+}
+
+/* What `times` clients hear, one after the other. */
+static const char *
+hear(const struct endpoint *front, int times)
+{
+	const char *said = "";
+
+	while (times-- > 0)
+		said = text("%s%s", said, endpoint_hear(front));
+	return said;
+}
+
+static const char *
+three_services(void)
+{
+	return text("%s%s%s", section("web", &web, 0, "roundrobin\n"),
+	    section("mail", &mail, 2, "prio\n"), section("db", &db, 4, ""));
+}
+
+/* ---- serving ---- */
+
+START_TEST(each_has_servers_and_settings)
+{
+	begin(backend_say);
+	up(text("%s%s%s",
+	    section("web", &web, 0, text("roundrobin\n%s", server(1, 1))),
+	    section("mail", &mail, 2,
+		text("prio\nserver 0 prio 2\n%sserver 1 prio 1\n",
+		    server(1, 3))),
+	    section("db", &db, 4, server(1, 5))));
+	ck_assert_str_eq(hear(&web, 4), "abab");
+	ck_assert_str_eq(hear(&mail, 4), "dddd");
+	ck_assert_str_eq(hear(&db, 4), "eeee"); /* the client comes back */
+	WAIT_FOR(strstr(ask("services"), "sessions 1") == NULL, SOON);
+	ck_assert_str_eq(ask("services"),
+	    text("web state up listen %s up 2 servers 2 sessions 0 flows 0 "
+		 "accepted 4\n"
+		 "mail state up listen %s up 2 servers 2 sessions 0 flows 0 "
+		 "accepted 4\n"
+		 "db state up listen %s up 2 servers 2 sessions 0 flows 0 "
+		 "accepted 4\n",
+		web.text, mail.text, db.text));
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* What stands before the first section is a service, too. */
+START_TEST(first_lines_are_a_service)
+{
+	begin(backend_say);
+	up(text("listen %s\n%s%sservice default\n%sroundrobin\n", db.text,
+	    server(0, 4), section("web", &web, 0, ""), server(1, 5)));
+	ck_assert_str_eq(hear(&web, 2), "aa");
+	ck_assert_str_eq(hear(&db, 2), "ef");
+	answers("services", "default state up ");
+	answers("services", "\nweb state up ");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(sections_of_one_name_are_one)
+{
+	begin(backend_say);
+	up(text("%s%sservice web\nroundrobin\n%s", section("web", &web, 0, ""),
+	    section("db", &db, 4, ""), server(1, 1)));
+	ck_assert_str_eq(hear(&web, 4), "abab");
+	ck_assert_str_eq(hear(&db, 2), "ee");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* One whose servers are all gone concerns no other. */
+START_TEST(servers_down_concern_no_other)
+{
+	struct endpoint at;
+	int fd;
+
+	begin(backend_say);
+	at = servers[0].at;
+	up(three_services());
+	backend_stop(&servers[0]);
+	fd = endpoint_connect(&web);
+	endpoint_expect_reset(fd);
+	close(fd);
+	answers("services", "web state down ");
+	answers("services", "mail state up ");
+	answers("services", "db state up ");
+	ck_assert_str_eq(hear(&mail, 2), "cc");
+	ck_assert_str_eq(hear(&db, 2), "ee");
+	pen_down(&pen);
+	backend_start_at(&servers[0], &at, backend_say, "a");
+	end();
+}
+END_TEST
+
+START_TEST(command_line_is_one_service)
+{
+	begin(backend_say);
+	write_file(conf, "roundrobin\n");
+	pen_up(&pen, &web, "-C", ctl.text, "-F", conf, web.text,
+	    servers[0].at.text, servers[1].at.text, NULL);
+	ck_assert_str_eq(hear(&web, 2), "ab");
+	ck_assert_int_eq(count_in(ask("services"), "\n"), 1);
+	answers("services", text("default state up listen %s ", web.text));
+	ck_assert_int_eq(count_in(child_err(&pen.child), "service="), 0);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* ---- reloads ---- */
+
+static int
+open_session(const struct endpoint *front)
+{
+	int fd = endpoint_connect(front);
+
+	endpoint_expect_echo(fd, "before");
+	return fd;
+}
+
+static void
+expect_end(int fd)
+{
+	endpoint_expect_echo(fd, "after");
+	close(fd);
+}
+
+static bool
+refuses_clients(const struct endpoint *front)
+{
+	int fd = endpoint_try_connect(front);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == ECONNREFUSED;
+}
+
+START_TEST(reload_adds_changes_and_removes)
+{
+	struct endpoint more;
+	int at_web, at_mail, at_db;
+
+	begin(backend_echo);
+	endpoint_new(&more, ENDPOINT_TCP4);
+	up(three_services());
+	at_web = open_session(&web);
+	at_mail = open_session(&mail);
+	at_db = open_session(&db);
+	ck_assert_str_eq(
+	    reload(text("%s%s%s", section("web", &web, 0, "roundrobin\n"),
+		section("mail", &mail, 3, "prio\n"),
+		section("more", &more, 5, ""))),
+	    "");
+	/* none of what is open is broken off */
+	endpoint_expect_echo(at_web, "untouched");
+	endpoint_expect_echo(at_mail, "changed");
+	endpoint_expect_echo(at_db, "removed");
+	answers("services", "web state up ");
+	answers("services", "sessions 1 flows 0 accepted 1\n");
+	answers("service web servers", "conn 1 max 0");
+	answers("services", "db state leaving ");
+	WAIT_FOR(refuses_clients(&db), SOON);
+	close(open_session(&mail));
+	WAIT_FOR(servers[3].accepted == 1, SOON);
+	close(open_session(&more));
+	WAIT_FOR(servers[5].accepted == 1, SOON);
+	ck_assert_int_eq(count_in(child_err(&pen.child), "service ended"), 0);
+	expect_end(at_db);
+	WAIT_FOR(child_has_said(&pen.child, "service ended service=db"), SOON);
+	ck_assert_ptr_null(strstr(ask("services"), "db "));
+	expect_end(at_mail);
+	expect_end(at_web);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* A name, and an address, are free again before the last session ends. */
+START_TEST(removed_and_back)
+{
+	int before;
+
+	begin(backend_echo);
+	up(three_services());
+	before = open_session(&db);
+	ck_assert_str_eq(reload(section("web", &web, 0, "")), "");
+	WAIT_FOR(refuses_clients(&db), SOON);
+	ck_assert_str_eq(reload(three_services()), "");
+	answers("services", "db state leaving ");
+	answers("services", "db state up ");
+	close(open_session(&db));
+	ck_assert_str_eq(ask("service db server 0 drain"), "");
+	expect_end(before);
+	WAIT_FOR(child_has_said(&pen.child, "service ended service=db"), SOON);
+	answers("services", "db state down ");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* By a signal, too. */
+START_TEST(hangup_reads_sections)
+{
+	begin(backend_say);
+	up(section("web", &web, 0, ""));
+	write_file(conf, three_services());
+	kill(pen.child.pid, SIGHUP);
+	WAIT_FOR(strstr(ask("services"), "db state up ") != NULL, SOON);
+	ck_assert_str_eq(hear(&db, 1), "e");
+	ck_assert_str_eq(hear(&mail, 1), "c");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* Two services change places; a third one has the address of one that goes. */
+START_TEST(addresses_move)
+{
+	begin(backend_say);
+	up(three_services());
+	ck_assert_str_eq(hear(&web, 1), "a");
+	ck_assert_str_eq(reload(text("%s%s", section("web", &mail, 0, ""),
+			     section("mail", &web, 2, ""))),
+	    "");
+	ck_assert_str_eq(hear(&web, 2), "cc");
+	ck_assert_str_eq(hear(&mail, 2), "aa");
+	ck_assert_str_eq(reload(text("%s%s", section("more", &mail, 5, ""),
+			     section("mail", &web, 2, ""))),
+	    "");
+	ck_assert_str_eq(hear(&mail, 2), "ff");
+	ck_assert_str_eq(hear(&web, 2), "cc");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* ---- all or nothing ---- */
+
+/* The reload is refused, for that reason, and changes nothing. */
+static void
+refuses(const char *file, const char *why)
+{
+	const char *before = ask("services"), *said = reload(file);
+	int fd = open_session(&web);
+
+	ck_assert_msg(strncmp(said, "error: reload: ", 15) == 0, "%s", said);
+	ck_assert_msg(strstr(said, why) != NULL, "%s, not: %s", said, why);
+	ck_assert_int_eq(
+	    count_in(ask("services"), "\n"), count_in(before, "\n"));
+	endpoint_expect_echo(fd, "as it was");
+	close(fd);
+}
+
+START_TEST(refused_reload_changes_nothing)
+{
+	struct endpoint taken;
+	int listening, fd;
+
+	begin(backend_echo);
+	endpoint_new(&taken, ENDPOINT_TCP4);
+	listening = endpoint_listen(&taken, 1);
+	up(three_services());
+	fd = open_session(&db);
+	refuses(text("%s%s", section("web", &web, 1, ""),
+		    section("more", &taken, 5, "")),
+	    "service more: ");
+	refuses(text("%s%s", section("web", &taken, 1, ""),
+		    section("mail", &mail, 3, "")),
+	    "service web: ");
+#ifdef HAVE_OPENSSL
+	refuses(text("%s%s", section("web", &web, 1, ""),
+		    section("db", &db, 5, "ssl_cert /none.pem\n")),
+	    "service db: ");
+#endif
+	refuses(text("%s%s", section("web", &web, 1, ""),
+		    section("db", &db, 5,
+			"server 1 address no-such-host.invalid\n")),
+	    "service db: ");
+	endpoint_expect_echo(fd, "still there");
+	ck_assert_int_eq(
+	    servers[1].accepted + servers[3].accepted + servers[5].accepted, 0);
+	close(listening);
+	close(fd);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* A start says which line, if there is one. */
+START_TEST(refused_start)
+{
+	struct endpoint taken;
+	int listening;
+
+	begin(backend_say);
+	endpoint_new(&taken, ENDPOINT_TCP4);
+	listening = endpoint_listen(&taken, 1);
+	write_file(conf,
+	    text("%s%s", section("web", &web, 0, ""),
+		section("mail", &taken, 1, "")));
+	pen_expect_failure(
+	    text("service mail: %s:5: listen", conf), "-F", conf, NULL);
+#ifdef HAVE_OPENSSL
+	write_file(conf,
+	    text("%s%s", section("web", &web, 0, ""),
+		section("mail", &mail, 1, "ssl_cert /none.pem\n")));
+	pen_expect_failure(
+	    text("service mail: %s:7: ssl_cert", conf), "-F", conf, NULL);
+#endif
+	ck_assert(!endpoint_is_listening(&web));
+	close(listening);
+	end();
+}
+END_TEST
+
+/* ---- mistakes ---- */
+
+/* Lines of the section "web", each in line 6. */
+static const struct {
+	const char *line, *says;
+} mistakes[] = {
+	{ "debug 1",
+	    "debug: applies to the whole process, not to one service" },
+	{ "log /tmp/x",
+	    "log: applies to the whole process, not to one service" },
+	{ "no session_log", "no session_log: applies to the whole process" },
+	{ "control /tmp/x", "control: applies to the whole process" },
+	{ "acl 1 permit 10.0.0.1", "acl: applies to the whole process" },
+	{ "web 8000", "web: applies to the whole process" },
+	{ "service 1st",
+	    "service: \"1st\" is not a valid name (a letter, then" },
+	{ "service a/b", "service: \"a/b\" is not a valid name" },
+	{ "service \"\"", "service: \"\" is not a valid name" },
+	{ "service add", "service: \"add\" is not a valid name" },
+	{ "service json", "service: \"json\" is not a valid name" },
+	{ "service a234567890123456789012345678901b",
+	    "service: \"a234567890123456789012345678901b\" is not a valid name "
+	    "(a letter, then letters, digits, \".\", \"-\", \"_\"; at most "
+	    "31)" },
+	{ "service add web", "service: there is a service \"web\" already" },
+	{ "service default remove",
+	    "service: the service default cannot be removed" },
+	{ "service", "service: expects NAME" },
+	{ "timeout x", "timeout: " },
+	{ "services", "services: only while pen is running" },
+};
+
+enum { MISTAKES = sizeof(mistakes) / sizeof(mistakes[0]) };
+
+START_TEST(mistakes_have_a_line)
+{
+	begin(backend_say);
+	write_file(conf,
+	    text("%s\n\n%s\n", section("web", &web, 0, ""), mistakes[_i].line));
+	pen_expect_failure(text("pen.conf:6: %s", mistakes[_i].says), "--check",
+	    "-F", conf, NULL);
+	end();
+}
+END_TEST
+
+/* Sections that serve nobody. */
+START_TEST(sections_lack_something)
+{
+	begin(backend_say);
+	write_file(conf,
+	    text("%sservice mail\nserver 0 address 127.0.0.1 port 9\n",
+		section("web", &web, 0, "")));
+	pen_expect_failure(
+	    "service mail: no listening address", "-F", conf, NULL);
+	write_file(conf,
+	    text("%sservice mail\nlisten %s\n", section("web", &web, 0, ""),
+		mail.text));
+	pen_expect_failure("service mail: no server", "-F", conf, NULL);
+	/* lines before the first section are no service that serves nobody */
+	write_file(conf,
+	    text("server 0 address 127.0.0.1 port 9\n%s",
+		section("web", &web, 0, "")));
+	pen_expect_failure("no listening address", "-F", conf, NULL);
+	end();
+}
+END_TEST
+
+START_TEST(two_cannot_have_one_address)
+{
+	static const char *const options[] = { "--check", "-f" };
+
+	begin(backend_say);
+	write_file(conf,
+	    text("%s%s", section("web", &web, 0, ""),
+		section("mail", &web, 1, "")));
+	pen_expect_failure(text("service mail: %s:5: listen: \"%s\": address "
+				"already in use",
+			       conf, web.text),
+	    options[_i], "-F", conf, NULL);
+	end();
+}
+END_TEST
+
+/* ---- commands ---- */
+
+static void
+up_with_two_webs(void)
+{
+	begin(backend_say);
+	up(text("%s%s",
+	    section("web", &web, 0, text("roundrobin\n%s", server(1, 1))),
+	    section("mail", &mail, 2, "")));
+}
+
+START_TEST(commands_are_for_a_service)
+{
+	up_with_two_webs();
+	answers("service web servers",
+	    text("1 addr 127.0.0.1 port %d ", servers[1].at.port));
+	ck_assert_str_eq(ask("servers"), "");
+	ck_assert_str_eq(ask("service web server 1 drain"), "");
+	ck_assert_str_eq(hear(&web, 3), "aaa");
+	answers("services", "web state degraded ");
+	answers("services", "mail state up ");
+	ck_assert_str_eq(ask("service web server 1 up"), "");
+	ck_assert_str_eq(ask("service web blacklist 5"), "5\n");
+	ck_assert_str_eq(ask("service mail blacklist"), "30\n");
+	ck_assert_str_eq(ask("service default blacklist"), "30\n");
+	/* for the rest of the line */
+	ck_assert_str_eq(
+	    ask("service web; blacklist; service mail; blacklist"), "5\n30\n");
+	ck_assert_str_eq(ask("service web no roundrobin"), "");
+	answers("service web mode", "no roundrobin");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(commands_are_refused)
+{
+	static const char *const lines[][2] = {
+		{ "service none", "service: there is no service \"none\"" },
+		{ "service none servers",
+		    "servers: there is no service \"none\"" },
+		{ "service none remove",
+		    "service: there is no service \"none\"" },
+		{ "service default remove",
+		    "service: the service default cannot be removed" },
+		{ "service add web",
+		    "service: there is a service \"web\" already" },
+		{ "service add 1st", "service: \"1st\" is not a valid name " },
+		{ "service add add", "service: \"add\" is not a valid name " },
+		{ "service web sevrers",
+		    "service: unknown command "
+		    "\"sevrers\" (did you mean servers?)" },
+		{ "service web log /tmp/x",
+		    "log: applies to the whole process" },
+		{ "service web reload",
+		    "reload: applies to the whole process" },
+		{ "service web acl 1 permit 10.0.0.1",
+		    "acl: applies to the whole process" },
+		{ "services now", "services: takes no argument" },
+	};
+	size_t i;
+
+	up_with_two_webs();
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		answers(lines[i][0], text("error: %s", lines[i][1]));
+	ck_assert_int_eq(count_in(ask("services"), "\n"), 2);
+	ck_assert_str_eq(hear(&web, 2), "ab");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(drain_waits_in_its_service)
+{
+	int fd;
+
+	begin(backend_echo);
+	up(three_services());
+	fd = open_session(&mail);
+	answers("service mail server 0 drain wait 0.1",
+	    "error: server 0: 1 connection left after 100 ms\n");
+	ck_assert_str_eq(ask("service web server 0 drain wait 10"),
+	    "server 0: no connections left\n");
+	expect_end(fd);
+	ck_assert_str_eq(ask("service mail server 0 drain wait 10"),
+	    "server 0: no connections left\n");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* Its service is removed while a command waits for a server of it. */
+START_TEST(drain_waits_until_the_service_ends)
+{
+	char answer[64] = "";
+	int fd, asks;
+
+	begin(backend_echo);
+	up(three_services());
+	fd = open_session(&mail);
+	asks = endpoint_connect(&ctl);
+	endpoint_send(asks, "service mail server 0 drain wait 60\n", 36);
+	answers("services", "mail state down ");
+	ck_assert_str_eq(ask("service mail remove"), "");
+	expect_end(fd);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "service ended service=mail"), SOON);
+	endpoint_recv(asks, answer, 29);
+	ck_assert_str_eq(answer, "server 0: no connections left");
+	close(asks);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(added_and_removed_by_command)
+{
+	up_with_two_webs();
+	ck_assert_str_eq(ask("service add db"), "");
+	answers("services", "db state empty ");
+	ck_assert_str_eq(ask(text("service db listen %s; service db %s",
+			     db.text, server(0, 4))),
+	    text("%s\n", db.text));
+	ck_assert_str_eq(hear(&db, 2), "ee");
+	answers("services", text("db state up listen %s ", db.text));
+	ck_assert_str_eq(ask("service db remove"), "");
+	WAIT_FOR(refuses_clients(&db), SOON);
+	WAIT_FOR(child_has_said(&pen.child, "service ended service=db"), SOON);
+	ck_assert_int_eq(count_in(ask("services"), "\n"), 2);
+	ck_assert_str_eq(hear(&web, 2), "ab");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* A service may have the name of a command. */
+START_TEST(a_name_may_be_a_command)
+{
+	static const char *const names[] = { "servers", "log", "server",
+		"services", "service", "no", "remove" };
+	size_t i;
+
+	up_with_two_webs();
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		ck_assert_str_eq(ask(text("service add %s", names[i])), "");
+		answers("services", text("\n%s state empty ", names[i]));
+		ck_assert_str_eq(
+		    ask(text("service %s blacklist 7", names[i])), "7\n");
+		ck_assert_str_eq(ask(text("service %s servers", names[i])), "");
+		ck_assert_str_eq(ask(text("service %s remove", names[i])), "");
+	}
+	WAIT_FOR(count_in(ask("services"), "\n") == 2, SOON);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* In a prompt it is for what follows, until another one is named. */
+START_TEST(prompt_has_a_service)
+{
+	static const char lines[] =
+	    "prompt\nservice web\nblacklist 5\nservice none\nblacklist\n"
+	    "service mail\nblacklist\nservice default\nservers\nquit\n";
+	int fd;
+
+	up_with_two_webs();
+	fd = endpoint_connect(&ctl);
+	endpoint_send(fd, lines, sizeof(lines) - 1);
+	ck_assert_str_eq(endpoint_recv_all(fd),
+	    "pen> pen> 5\npen> error: service: there is no service \"none\"\n"
+	    "pen> 5\npen> pen> 30\npen> pen> pen> ");
+	close(fd);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* The service of a prompt is gone: nothing is meant for another one by
+ * mistake. */
+START_TEST(prompt_loses_its_service)
+{
+	static const char lines[] =
+	    "prompt\nservice web\nservice web remove\nblacklist 5\n"
+	    "service mail\nblacklist\nquit\n";
+	static const char gone[] =
+	    "prompt\nservice mail\nservice mail remove\nquit\n";
+	int fd;
+
+	up_with_two_webs();
+	fd = endpoint_connect(&ctl);
+	endpoint_send(fd, lines, sizeof(lines) - 1);
+	ck_assert_str_eq(endpoint_recv_all(fd),
+	    "pen> pen> pen> error: blacklist: there is no service \"web\"\n"
+	    "pen> pen> 30\npen> ");
+	close(fd);
+	fd = endpoint_connect(&ctl);
+	endpoint_send(fd, gone, sizeof(gone) - 1);
+	ck_assert_str_eq(endpoint_recv_all(fd), "pen> pen> pen> ");
+	close(fd);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* Behind the prefix a command needs the level that it needs without. */
+START_TEST(levels_apply)
+{
+	static const char *const refused[][2] = {
+		{ "service web server 0 drain", "operate, yours is read" },
+		{ "service web blacklist 5", "admin, yours is read" },
+		{ "service add db", "admin, yours is read" },
+		{ "service web remove", "admin, yours is read" },
+		{ "service web; server 0 drain", "operate, yours is read" },
+	};
+	struct endpoint look, operate;
+	size_t i;
+
+	begin(backend_say);
+	endpoint_new(&look, ENDPOINT_UNIX);
+	endpoint_new(&operate, ENDPOINT_UNIX);
+	up(text("control_level read\ncontrol %s\ncontrol_level operate\n"
+		"control %s\n%s",
+	    look.text, operate.text, three_services()));
+	WAIT_FOR(
+	    endpoint_is_listening(&look) && endpoint_is_listening(&operate),
+	    SOON);
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&look, "services\n"), "web state up "));
+	ck_assert_str_eq(
+	    endpoint_ask(&look, "service web; blacklist\n"), "30\n");
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		ck_assert_ptr_nonnull(
+		    strstr(endpoint_ask(&look, text("%s\n", refused[i][0])),
+			text("needs the level %s\n", refused[i][1])));
+	ck_assert_str_eq(
+	    endpoint_ask(&operate, "service web server 0 drain\n"), "");
+	ck_assert_str_eq(endpoint_ask(&operate, "service web blacklist 5\n"),
+	    "error: blacklist: needs the level admin, yours is operate\n");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(services_as_json)
+{
+#ifndef HAVE_JANSSON
+	SKIP("built without Jansson");
+#endif
+	up_with_two_webs();
+	ck_assert_str_eq(ask("services json"),
+	    text("[{\"service\":\"web\",\"state\":\"up\",\"listen\":\"%s\","
+		 "\"up\":2,\"servers\":2,\"sessions\":0,\"flows\":0,"
+		 "\"accepted\":0},\n{\"service\":\"mail\",\"state\":\"up\","
+		 "\"listen\":\"%s\",\"up\":1,\"servers\":1,\"sessions\":0,"
+		 "\"flows\":0,\"accepted\":0}]\n",
+		web.text, mail.text));
+	answers("service mail servers json",
+	    text("\"server\":0,\"addr\":\"127.0.0.1\",\"port\":%d,",
+		servers[2].at.port));
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+SUITE(test_services)
+{
+	Suite *s = suite_create("services");
+
+	SUITE_ADD(s, each_has_servers_and_settings, 30);
+	SUITE_ADD(s, first_lines_are_a_service, 30);
+	SUITE_ADD(s, sections_of_one_name_are_one, 30);
+	SUITE_ADD(s, servers_down_concern_no_other, 30);
+	SUITE_ADD(s, command_line_is_one_service, 30);
+	SUITE_ADD(s, reload_adds_changes_and_removes, 30);
+	SUITE_ADD(s, removed_and_back, 30);
+	SUITE_ADD(s, hangup_reads_sections, 30);
+	SUITE_ADD(s, addresses_move, 30);
+	SUITE_ADD(s, refused_reload_changes_nothing, 30);
+	SUITE_ADD(s, refused_start, 30);
+	SUITE_ADD_LOOP(s, mistakes_have_a_line, 30, MISTAKES);
+	SUITE_ADD(s, sections_lack_something, 30);
+	SUITE_ADD_LOOP(s, two_cannot_have_one_address, 30, 2);
+	SUITE_ADD(s, commands_are_for_a_service, 30);
+	SUITE_ADD(s, commands_are_refused, 30);
+	SUITE_ADD(s, drain_waits_in_its_service, 30);
+	SUITE_ADD(s, drain_waits_until_the_service_ends, 30);
+	SUITE_ADD(s, added_and_removed_by_command, 30);
+	SUITE_ADD(s, a_name_may_be_a_command, 30);
+	SUITE_ADD(s, prompt_has_a_service, 30);
+	SUITE_ADD(s, prompt_loses_its_service, 30);
+	SUITE_ADD(s, levels_apply, 30);
+	SUITE_ADD(s, services_as_json, 30);
+	return s;
+}
