@@ -5,82 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control/answer/fields.h"
 #include "control/apply/services.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/life/context.h"
-#include "pool/pool.h"
+#include "control/report/service_report.h"
 
 /* ---- services ---- */
 
-struct counts {
-	unsigned up, all;
-};
-
-static struct counts
-count_servers(const struct pool *pool)
-{
-	struct counts n = { 0 };
-	const struct server *s;
-	unsigned i;
-
-	for (i = 0; i < pool_slots(pool); i++) {
-		s = pool_slot(pool, i);
-		if (s == NULL || !s->present || s->role != SERVER_REGULAR)
-			continue;
-		n.all++;
-		n.up += server_state(s) == SERVER_UP;
-	}
-	return n;
-}
-
-/* In one word. */
-static const char *
-state_of(const struct service *svc, struct counts n)
-{
-	if (svc->leaves)
-		return "leaving";
-	return n.all == 0		    ? "empty"
-	    : n.up == n.all		    ? "up"
-	    : !pool_has_eligible(svc->pool) ? "down"
-					    : "degraded";
-}
-
-static void
-emit_service(struct reply *r, const struct service *svc)
-{
-	const struct frontend_stats *st = frontend_stats(svc->frontend);
-	struct counts n = count_servers(svc->pool);
-	const char *listen = svc->plan->listen_text;
-	struct fields f;
-
-	fields_begin(&f, r, FIELDS_LINE);
-	fields_text(&f, "service", svc->name);
-	fields_text(&f, "state", state_of(svc, n));
-	fields_text(&f, "listen", listen != NULL ? listen : "");
-	fields_number(&f, "up", n.up);
-	fields_number(&f, "servers", n.all);
-	fields_number(&f, "sessions", st->sessions);
-	fields_number(&f, "flows", st->flows.now);
-	fields_number(&f, "accepted", st->accepted);
-	fields_end(&f);
-}
-
-/* The first one is shown if it serves anybody. */
 static int
 run_services(struct call *c, struct error *e)
 {
-	const struct service *svc;
-
 	if (call_needs_serving(c, e) < 0)
 		return -1;
-	fields_list_begin(c->reply);
-	SERVICE_EACH (c->pen, svc)
-		if (svc != c->pen->service || svc->plan->listen.count > 0 ||
-		    !service_has_others(c->pen))
-			emit_service(c->reply, svc);
-	fields_list_end(c->reply);
+	report_services(c->reply);
 	return 0;
 }
 
