@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/words.h"
+#include "control/apply/services.h"
 #include "control/report/metrics.h"
 #include "control/report/metrics_private.h"
+#include "control/report/service_report.h"
 #include "control/life/context.h"
 
 const char metrics_type_text[] = "text/plain; version=0.0.4; charset=utf-8",
@@ -23,13 +25,18 @@ suffix(enum metric_type type)
 }
 
 static void
-metrics_add_line(struct buffer *out, const char *name, const char *tail,
+metrics_add_line(const struct lines *to, const char *name, const char *tail,
     const char *labels, const char *value)
 {
-	if (labels != NULL)
-		reply_add(out, "%s%s{%.400s} %s\n", name, tail, labels, value);
+	if (to->service != NULL)
+		reply_add(to->out, "%s%s{service=\"%s\"%s%.400s} %s\n", name,
+		    tail, to->service, labels != NULL ? "," : "",
+		    labels != NULL ? labels : "", value);
+	else if (labels != NULL)
+		reply_add(
+		    to->out, "%s%s{%.400s} %s\n", name, tail, labels, value);
 	else
-		reply_add(out, "%s%s %s\n", name, tail, value);
+		reply_add(to->out, "%s%s %s\n", name, tail, value);
 }
 
 static const char *
@@ -48,8 +55,8 @@ format_number(char text[32], uint64_t value)
 }
 
 void
-metric_number(struct buffer *out, const struct family *f, const char *labels,
-    uint64_t value)
+metric_number(const struct lines *out, const struct family *f,
+    const char *labels, uint64_t value)
 {
 	char text[32];
 
@@ -58,8 +65,8 @@ metric_number(struct buffer *out, const struct family *f, const char *labels,
 }
 
 void
-metric_seconds(struct buffer *out, const struct family *f, const char *labels,
-    uint64_t us)
+metric_seconds(const struct lines *out, const struct family *f,
+    const char *labels, uint64_t us)
 {
 	char text[32];
 
@@ -68,8 +75,8 @@ metric_seconds(struct buffer *out, const struct family *f, const char *labels,
 }
 
 void
-metric_duration(struct buffer *out, const struct family *f, const char *labels,
-    const struct duration *d)
+metric_duration(const struct lines *out, const struct family *f,
+    const char *labels, const struct duration *d)
 {
 	const char *own = labels != NULL ? labels : "";
 	char bound[32], all[128], text[32];
@@ -115,11 +122,82 @@ metric_escape(char to[METRIC_TEXT_MAX], const char *text)
 	return to;
 }
 
+/* OpenMetrics names the family, the older format its lines. */
+static void
+add_head(const struct metrics_walk *w, const char *name, enum metric_type type,
+    const char *help, struct buffer *out)
+{
+	static const char *const types[] = { "counter", "gauge", "histogram" };
+	const char *total = w->open ? "" : suffix(type);
+
+	reply_add(out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, total, help,
+	    name, total, types[type]);
+}
+
+/* Of the first service that has lines of it. */
+static void
+begin_family(struct metrics_walk *w, const char *name, enum metric_type type,
+    const char *help, struct buffer *out)
+{
+	if (!w->begun)
+		add_head(w, name, type, help, out);
+	w->begun = true;
+}
+
+static struct lines
+lines_of(const struct service *svc, struct buffer *out)
+{
+	return (struct lines){ .out = out,
+		.service = service_has_others(svc->pen) ? svc->name : NULL };
+}
+
+/* ---- of the process, and others that are no counters ---- */
+
+static bool
+process_is_there(unsigned number)
+{
+	return metrics_of_process(number) != NULL;
+}
+
+static bool
+add_of_process(
+    struct metrics_walk *w, const struct service *svc, struct buffer *out)
+{
+	const struct family *f = metrics_of_process(w->number);
+	struct lines of_service = lines_of(svc, out), of_all = { .out = out };
+	bool is_first = !w->begun;
+
+	begin_family(w, f->name, f->type, f->help, out);
+	if (f->process == NULL)
+		f->all(f, svc, &of_service);
+	else if (is_first)
+		f->process(f, svc->pen, &of_all);
+	return false;
+}
+
 /* ---- counters ---- */
+
+static bool
+counter_is_there(unsigned number)
+{
+	return counter_at(number) != NULL;
+}
+
+/* Those of its rows that come later are told with the first. */
+static unsigned
+next_counter(unsigned number)
+{
+	const struct counter *c;
+
+	do
+		c = counter_at(++number);
+	while (c != NULL && counter_family(c) != c);
+	return number;
+}
 
 static void
 add_counter(const struct counter_view *v, const struct counter *c,
-    struct buffer *out)
+    const struct lines *out)
 {
 	char labels[128], text[32];
 	unsigned i;
@@ -135,107 +213,115 @@ add_counter(const struct counter_view *v, const struct counter *c,
 	}
 }
 
-/* OpenMetrics names the family, the older format its lines. */
-static void
-add_head(const struct metrics_walk *w, const char *name, enum metric_type type,
-    const char *help, struct buffer *out)
-{
-	static const char *const types[] = { "counter", "gauge", "histogram" };
-	const char *total = w->open ? "" : suffix(type);
-
-	reply_add(out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, total, help,
-	    name, total, types[type]);
-}
-
-/* A family at its first row, with those of its rows that come later. */
-static void
-metrics_add_counters(struct metrics_walk *w, struct buffer *out)
+static bool
+add_counters(
+    struct metrics_walk *w, const struct service *svc, struct buffer *out)
 {
 	const struct counter *c, *first = counter_at(w->number);
+	struct lines to = lines_of(svc, out);
 	struct counter_view v;
 	unsigned i;
 
-	counters_view(&v, w->pen->service);
-	if (v.of[first->source] == NULL || counter_family(first) != first)
-		return;
-	add_head(w, first->metric, first->type, first->help, out);
+	counters_view(&v, svc);
+	if (v.of[first->source] == NULL)
+		return false;
+	begin_family(w, first->metric, first->type, first->help, out);
 	for (i = w->number; (c = counter_at(i)) != NULL; i++)
 		if (strcmp(c->metric, first->metric) == 0)
-			add_counter(&v, c, out);
+			add_counter(&v, c, &to);
+	return false;
 }
+
+/* ---- of servers ---- */
 
 static bool
-more_counters(struct metrics_walk *w, struct buffer *out)
+servers_are_there(unsigned number)
 {
-	while (counter_at(w->number) != NULL &&
-	    buffer_length(out) < REPLY_PIECE) {
-		metrics_add_counters(w, out);
-		w->number++;
-	}
-	return counter_at(w->number) != NULL;
+	return metrics_of_servers(number) != NULL;
 }
 
-/* ---- the others ---- */
-
-static bool
-more_of_process(struct metrics_walk *w, struct buffer *out)
-{
-	const struct family *f;
-
-	while ((f = metrics_of_process(w->number)) != NULL &&
-	    buffer_length(out) < REPLY_PIECE) {
-		add_head(w, f->name, f->type, f->help, out);
-		f->all(f, w->pen->service, out);
-		w->number++;
-	}
-	return f != NULL;
-}
-
-/* Returns false when the family has all its lines. */
 static bool
 metrics_add_servers(
-    struct metrics_walk *w, const struct family *f, struct buffer *out)
+    struct metrics_walk *w, const struct service *svc, struct buffer *out)
 {
-	unsigned slots = pool_slots(w->pen->service->pool);
+	const struct family *f = metrics_of_servers(w->number);
+	unsigned slots = pool_slots(svc->pool);
+	struct lines to = lines_of(svc, out);
 	const struct server *s;
 
+	begin_family(w, f->name, f->type, f->help, out);
 	do {
-		s = pool_slot(w->pen->service->pool, w->slot++);
+		s = pool_slot(svc->pool, w->slot++);
 		if (s != NULL && server_is_known(s))
-			f->each(f, w->pen->service, s, out);
+			f->each(f, svc, s, &to);
 	} while (w->slot < slots && buffer_length(out) < REPLY_PIECE);
 	return w->slot < slots;
 }
 
-static bool
-more_of_servers(struct metrics_walk *w, struct buffer *out)
-{
-	const struct family *f;
+/* ---- all ---- */
 
-	while ((f = metrics_of_servers(w->number)) != NULL &&
-	    buffer_length(out) < REPLY_PIECE) {
-		if (w->slot == 0)
-			add_head(w, f->name, f->type, f->help, out);
-		if (metrics_add_servers(w, f, out))
-			continue;
-		w->number++;
-		w->slot = 0;
+struct part {
+	bool (*is_there)(unsigned number); /* a family */
+	unsigned (*next)(unsigned number); /* NULL: one more */
+	/* Appends its lines of a service, or some of them: true, and it is
+	 * called again for the others. */
+	bool (*add)(struct metrics_walk *w, const struct service *svc,
+	    struct buffer *out);
+};
+
+static const struct part parts[] = {
+	{ process_is_there, NULL, add_of_process },
+	{ counter_is_there, next_counter, add_counters },
+	{ servers_are_there, NULL, metrics_add_servers },
+};
+
+enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+/* Where the last piece has ended; those in front of it may be gone since. */
+static const struct service *
+service_at(const struct metrics_walk *w)
+{
+	const struct service *svc = w->pen->service;
+	unsigned i;
+
+	for (i = 0; svc != NULL && i < w->service; i++)
+		svc = svc->next;
+	return svc;
+}
+
+static void
+begin_next_family(struct metrics_walk *w, const struct part *part)
+{
+	w->number = part->next != NULL ? part->next(w->number) : w->number + 1;
+	w->service = 0;
+	w->begun = false;
+}
+
+/* Family by family, as one has all its lines together. */
+static bool
+more_of_part(
+    struct metrics_walk *w, const struct part *part, struct buffer *out)
+{
+	const struct service *svc = service_at(w);
+
+	while (part->is_there(w->number) && buffer_length(out) < REPLY_PIECE) {
+		if (svc == NULL) {
+			begin_next_family(w, part);
+			svc = w->pen->service;
+		} else if (!service_is_reported(svc) ||
+		    !part->add(w, svc, out)) {
+			svc = svc->next;
+			w->service++;
+			w->slot = 0;
+		}
 	}
-	return f != NULL;
+	return part->is_there(w->number);
 }
 
 bool
 metrics_more(struct metrics_walk *w, struct buffer *out)
 {
-	static bool (*const parts[])(struct metrics_walk *, struct buffer *) = {
-		more_of_process,
-		more_counters,
-		more_of_servers,
-	};
-
-	enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
-
-	while (w->part < PARTS && !parts[w->part](w, out)) {
+	while (w->part < PARTS && !more_of_part(w, &parts[w->part], out)) {
 		w->number = 0;
 		w->part++;
 	}

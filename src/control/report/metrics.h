@@ -17,13 +17,16 @@ extern const char metrics_media_open[];
 struct metrics_walk {
 	const struct pen *pen;
 	bool open; /* OpenMetrics */
-	unsigned part;	 /* of the process, counters, of servers */
-	unsigned number; /* of the family in it */
-	unsigned slot;	 /* of families that have a line a server */
+	unsigned part;	  /* of the process, counters, of servers */
+	unsigned number;  /* of the family in it */
+	unsigned service; /* the number in the list of that whose lines come */
+	unsigned slot;	  /* of families that have a line a server */
+	bool begun;	  /* the family has its head */
 };
 
-/* Appends the next piece. Returns false when it was the last. Servers that come
- * or go meanwhile are in some families and not in others. */
+/* Appends the next piece. Returns false when it was the last. Servers and
+ * services that come or go meanwhile are in some families and not in others.
+ * Where there are several services, what is said of one has its label. */
 bool metrics_more(struct metrics_walk *w, struct buffer *out);
 
 #endif

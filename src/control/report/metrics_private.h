@@ -7,19 +7,32 @@
 #include "base/duration.h"
 #include "control/report/counters.h"
 
+struct pen;
 struct server;
 
+/* Where lines of metrics go. */
+struct lines {
+	struct buffer *out;
+	/* The label `service` of each, a name that needs no escaping; NULL:
+	 * none. */
+	const char *service;
+};
+
+/* One of the functions is there. */
 struct family {
 	const char *name; /* without "_total" */
 	enum metric_type type;
 	const char *help;
 	size_t offset; /* of what it tells */
-	/* Of all at once. */
+	/* Of the process; its lines have no label `service`. */
+	void (*process)(const struct family *f, const struct pen *p,
+	    const struct lines *out);
+	/* Of a service. */
 	void (*all)(const struct family *f, const struct service *svc,
-	    struct buffer *out);
+	    const struct lines *out);
 	/* Of a server. */
 	void (*each)(const struct family *f, const struct service *svc,
-	    const struct server *s, struct buffer *out);
+	    const struct server *s, const struct lines *out);
 };
 
 enum { METRIC_TEXT_MAX = 256 };
@@ -29,13 +42,13 @@ const struct family *metrics_of_process(unsigned number);
 const struct family *metrics_of_servers(unsigned number);
 
 /* Appends a line; labels are `a="b",c="d"`, or NULL. */
-void metric_number(struct buffer *out, const struct family *f,
+void metric_number(const struct lines *out, const struct family *f,
     const char *labels, uint64_t value);
 /* The same of a time, in seconds. */
-void metric_seconds(struct buffer *out, const struct family *f,
+void metric_seconds(const struct lines *out, const struct family *f,
     const char *labels, uint64_t us);
 /* The lines of a histogram. */
-void metric_duration(struct buffer *out, const struct family *f,
+void metric_duration(const struct lines *out, const struct family *f,
     const char *labels, const struct duration *d);
 /* As the value of a label has to be written. */
 const char *metric_escape(char to[METRIC_TEXT_MAX], const char *text);

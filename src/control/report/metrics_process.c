@@ -1,5 +1,5 @@
 /* metrics_process.c: the families of metrics that are no counters: what this
- * pen is, and how long things took. */
+ * pen and its services are, and how long things took. */
 #include "config.h"
 
 #include <dirent.h>
@@ -15,7 +15,8 @@
 #include "pool/balance.h"
 
 static void
-all_info(const struct family *f, const struct service *svc, struct buffer *out)
+all_info(
+    const struct family *f, const struct service *svc, const struct lines *out)
 {
 	char labels[128];
 
@@ -25,20 +26,22 @@ all_info(const struct family *f, const struct service *svc, struct buffer *out)
 }
 
 static void
-all_start(const struct family *f, const struct service *svc, struct buffer *out)
+process_start(
+    const struct family *f, const struct pen *p, const struct lines *out)
 {
-	metric_number(out, f, NULL, (uint64_t)svc->pen->started_wall);
+	metric_number(out, f, NULL, (uint64_t)p->started_wall);
 }
 
 static void
-all_draining(
-    const struct family *f, const struct service *svc, struct buffer *out)
+process_draining(
+    const struct family *f, const struct pen *p, const struct lines *out)
 {
-	metric_number(out, f, NULL, svc->pen->phase == PHASE_DRAINING);
+	metric_number(out, f, NULL, p->phase == PHASE_DRAINING);
 }
 
 static void
-all_max(const struct family *f, const struct service *svc, struct buffer *out)
+all_max(
+    const struct family *f, const struct service *svc, const struct lines *out)
 {
 	const char *from = (const void *)frontend_options(svc->frontend);
 	uint64_t value;
@@ -48,24 +51,24 @@ all_max(const struct family *f, const struct service *svc, struct buffer *out)
 }
 
 static void
-all_reload(
-    const struct family *f, const struct service *svc, struct buffer *out)
+process_reload(
+    const struct family *f, const struct pen *p, const struct lines *out)
 {
-	metric_number(out, f, NULL, !svc->pen->reload_failed);
+	metric_number(out, f, NULL, !p->reload_failed);
 }
 
 static void
-all_loaded(
-    const struct family *f, const struct service *svc, struct buffer *out)
+process_loaded(
+    const struct family *f, const struct pen *p, const struct lines *out)
 {
-	metric_number(out, f, NULL, (uint64_t)svc->pen->loaded_wall);
+	metric_number(out, f, NULL, (uint64_t)p->loaded_wall);
 }
 
 /* Two may have the same name and file, so they have numbers. Of very many these
  * are the first. */
 static void
 all_certificates(
-    const struct family *f, const struct service *svc, struct buffer *out)
+    const struct family *f, const struct service *svc, const struct lines *out)
 {
 	enum { MOST = 1000 };
 	char labels[400], name[METRIC_TEXT_MAX], file[METRIC_TEXT_MAX];
@@ -86,11 +89,12 @@ all_certificates(
 /* ---- what the system knows of the process ---- */
 
 static void
-all_cpu(const struct family *f, const struct service *svc, struct buffer *out)
+process_cpu(
+    const struct family *f, const struct pen *p, const struct lines *out)
 {
 	struct rusage u;
 
-	(void)svc;
+	(void)p;
 	if (getrusage(RUSAGE_SELF, &u) == 0)
 		metric_seconds(out, f, NULL,
 		    (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) *
@@ -100,13 +104,13 @@ all_cpu(const struct family *f, const struct service *svc, struct buffer *out)
 
 /* Only Linux says so in a file. */
 static void
-all_memory(
-    const struct family *f, const struct service *svc, struct buffer *out)
+process_memory(
+    const struct family *f, const struct pen *p, const struct lines *out)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
 	unsigned long long pages;
 
-	(void)svc;
+	(void)p;
 	if (file == NULL)
 		return;
 	if (fscanf(file, "%*u %llu", &pages) == 1)
@@ -117,14 +121,15 @@ all_memory(
 
 /* Newer kernels know how many there are, without a walk (Linux 6.2). */
 static void
-all_files(const struct family *f, const struct service *svc, struct buffer *out)
+process_files(
+    const struct family *f, const struct pen *p, const struct lines *out)
 {
 	static const char path[] = "/proc/self/fd";
 	struct stat st;
 	uint64_t n = 0;
 	DIR *dir;
 
-	(void)svc;
+	(void)p;
 	if (stat(path, &st) == 0 && st.st_size > 0) {
 		metric_number(out, f, NULL, (uint64_t)st.st_size);
 		return;
@@ -139,12 +144,12 @@ all_files(const struct family *f, const struct service *svc, struct buffer *out)
 }
 
 static void
-all_files_max(
-    const struct family *f, const struct service *svc, struct buffer *out)
+process_files_max(
+    const struct family *f, const struct pen *p, const struct lines *out)
 {
 	struct rlimit most;
 
-	(void)svc;
+	(void)p;
 	if (getrlimit(RLIMIT_NOFILE, &most) == 0)
 		metric_number(out, f, NULL, (uint64_t)most.rlim_cur);
 }
@@ -154,7 +159,7 @@ all_files_max(
 /* `offset` is that of a struct duration in struct frontend_durations. */
 static void
 all_durations(
-    const struct family *f, const struct service *svc, struct buffer *out)
+    const struct family *f, const struct service *svc, const struct lines *out)
 {
 	const char *from = (const void *)frontend_durations(svc->frontend);
 
@@ -169,21 +174,23 @@ all_durations(
 	.all = all_max, .offset = offsetof(struct frontend_options, member)
 
 static const struct family families[] = {
-	{ "process_start_time_seconds", METRIC_GAUGE,
-	    "Start time, Unix time.", .all = all_start },
-	{ "process_cpu_seconds", METRIC_COUNTER,
-	    "CPU time used.", .all = all_cpu },
+	{ "process_start_time_seconds", METRIC_GAUGE, "Start time, Unix time.",
+	    .process = process_start },
+	{ "process_cpu_seconds", METRIC_COUNTER, "CPU time used.",
+	    .process = process_cpu },
 	{ "process_resident_memory_bytes", METRIC_GAUGE, "Resident memory.",
-	    .all = all_memory },
+	    .process = process_memory },
 	{ "process_open_fds", METRIC_GAUGE, "Descriptors that are open.",
-	    .all = all_files },
+	    .process = process_files },
 	{ "process_max_fds", METRIC_GAUGE, "Descriptors that may be open.",
-	    .all = all_files_max },
+	    .process = process_files_max },
 	{ "pen_config_last_reload_successful", METRIC_GAUGE,
-	    "1: the last reload, or the start, succeeded.", .all = all_reload },
+	    "1: the last reload, or the start, succeeded.",
+	    .process = process_reload },
 	{ "pen_config_last_reload_success_timestamp_seconds", METRIC_GAUGE,
 	    "Time of the last successful reload or start, Unix "
-	    "time.", .all = all_loaded },
+	    "time.",
+	    .process = process_loaded },
 	{ "pen_sessions_max", METRIC_GAUGE,
 	    "Limit of open sessions (conn_max); 0: no limit.",
 	    MAX(sessions_max) },
@@ -195,11 +202,11 @@ static const struct family families[] = {
 	    "Expiry of a certificate, Unix time.", .all = all_certificates },
 	{ "pen_info", METRIC_GAUGE, "Version and algorithm of this pen.",
 	    .all = all_info },
-	{ "pen_start_time_seconds", METRIC_GAUGE,
-	    "Start time, Unix time.", .all = all_start },
+	{ "pen_start_time_seconds", METRIC_GAUGE, "Start time, Unix time.",
+	    .process = process_start },
 	{ "pen_draining", METRIC_GAUGE,
 	    "1 while pen is stopping and accepts no new clients.",
-	    .all = all_draining },
+	    .process = process_draining },
 	{ "pen_connect_duration_seconds", METRIC_HISTOGRAM,
 	    "Connect times of servers.", DURATION(connect) },
 	{ "pen_first_byte_duration_seconds", METRIC_HISTOGRAM,

@@ -28,7 +28,7 @@ labels_of(
 
 static void
 metrics_server_add_number(const struct family *f, const struct server *s,
-    uint64_t value, struct buffer *out)
+    uint64_t value, const struct lines *out)
 {
 	char labels[LABELS_MAX];
 
@@ -37,7 +37,7 @@ metrics_server_add_number(const struct family *f, const struct server *s,
 
 static void
 each_info(const struct family *f, const struct service *svc,
-    const struct server *s, struct buffer *out)
+    const struct server *s, const struct lines *out)
 {
 	char name[METRIC_TEXT_MAX] = "", address[METRIC_TEXT_MAX],
 	     at[ADDR_TEXT_MAX], more[LABELS_MAX], labels[LABELS_MAX];
@@ -53,7 +53,7 @@ each_info(const struct family *f, const struct service *svc,
 
 static void
 each_up(const struct family *f, const struct service *svc,
-    const struct server *s, struct buffer *out)
+    const struct server *s, const struct lines *out)
 {
 	(void)svc;
 	metrics_server_add_number(f, s, server_is_healthy(s), out);
@@ -62,7 +62,7 @@ each_up(const struct family *f, const struct service *svc,
 /* A set of states, of which one is 1. */
 static void
 each_state(const struct family *f, const struct service *svc,
-    const struct server *s, struct buffer *out)
+    const struct server *s, const struct lines *out)
 {
 	enum server_state is = server_state(s);
 	char more[64], labels[LABELS_MAX];
@@ -79,7 +79,7 @@ each_state(const struct family *f, const struct service *svc,
 
 static void
 each_changes(const struct family *f, const struct service *svc,
-    const struct server *s, struct buffer *out)
+    const struct server *s, const struct lines *out)
 {
 	(void)svc;
 	metrics_server_add_number(f, s, s->history.changes, out);
@@ -87,7 +87,7 @@ each_changes(const struct family *f, const struct service *svc,
 
 static void
 each_since(const struct family *f, const struct service *svc,
-    const struct server *s, struct buffer *out)
+    const struct server *s, const struct lines *out)
 {
 	(void)svc;
 	metrics_server_add_number(f, s, (uint64_t)s->history.since_wall, out);
@@ -96,7 +96,7 @@ each_since(const struct family *f, const struct service *svc,
 /* Those that last, too. */
 static void
 each_down(const struct family *f, const struct service *svc,
-    const struct server *s, struct buffer *out)
+    const struct server *s, const struct lines *out)
 {
 	const struct server_history *h = &s->history;
 	char labels[LABELS_MAX];
@@ -109,7 +109,7 @@ each_down(const struct family *f, const struct service *svc,
 
 static void
 each_end(const struct family *f, const struct service *svc,
-    const struct server *s, struct buffer *out)
+    const struct server *s, const struct lines *out)
 {
 	static const char *const ends[SERVER_ENDS] = { ",end=\"good\"",
 		",end=\"client\"", ",end=\"failed\"" };
@@ -126,7 +126,7 @@ each_end(const struct family *f, const struct service *svc,
  * are no lines: many servers have none. */
 static void
 each_duration(const struct family *f, const struct service *svc,
-    const struct server *s, struct buffer *out)
+    const struct server *s, const struct lines *out)
 {
 	const char *from = (const void *)s;
 	const struct duration *d = (const void *)(from + f->offset);
@@ -163,7 +163,7 @@ checked(
 
 static void
 each_check(const struct family *f, const struct service *svc,
-    const struct server *s, struct buffer *out)
+    const struct server *s, const struct lines *out)
 {
 	uint64_t us;
 	bool good;
@@ -174,7 +174,7 @@ each_check(const struct family *f, const struct service *svc,
 
 static void
 each_check_time(const struct family *f, const struct service *svc,
-    const struct server *s, struct buffer *out)
+    const struct server *s, const struct lines *out)
 {
 	char labels[LABELS_MAX];
 	uint64_t us;
@@ -186,7 +186,7 @@ each_check_time(const struct family *f, const struct service *svc,
 
 static void
 each_weight(const struct family *f, const struct service *svc,
-    const struct server *s, struct buffer *out)
+    const struct server *s, const struct lines *out)
 {
 	(void)svc;
 	metrics_server_add_number(f, s, s->set.weight, out);
@@ -195,7 +195,7 @@ each_weight(const struct family *f, const struct service *svc,
 /* `offset` is that of a number in struct server. */
 static void
 each_counter(const struct family *f, const struct service *svc,
-    const struct server *s, struct buffer *out)
+    const struct server *s, const struct lines *out)
 {
 	uint64_t value;
 
