@@ -1,6 +1,7 @@
 /* http_server.c: the only file that knows evhttp. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -256,6 +257,24 @@ http_accepts(const struct http_exchange *x, const char *type)
 	    evhttp_find_header(
 		evhttp_request_get_input_headers(x->request), "Accept"),
 	    type);
+}
+
+bool
+http_parameter(
+    const struct http_exchange *x, const char *name, char *to, size_t size)
+{
+	const char *query =
+	    evhttp_uri_get_query(evhttp_request_get_evhttp_uri(x->request));
+	const char *value;
+	struct evkeyvalq all;
+
+	if (query == NULL || evhttp_parse_query_str(query, &all) < 0)
+		return false;
+	value = evhttp_find_header(&all, name);
+	if (value != NULL)
+		snprintf(to, size, "%s", value);
+	evhttp_clear_headers(&all);
+	return value != NULL;
 }
 
 void

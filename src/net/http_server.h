@@ -46,6 +46,10 @@ void http_server_leave(struct http_server *s);
 /* The quality that the client gives to this media type by name, in thousandths;
  * 0: it does not want it. */
 unsigned http_accepts(const struct http_exchange *x, const char *type);
+/* The value of a parameter of the query, decoded and cut to `size`. Returns
+ * whether it is there. */
+bool http_parameter(
+    const struct http_exchange *x, const char *name, char *to, size_t size);
 void http_reply(struct http_exchange *x, unsigned status, const char *type,
     const char *text, size_t n);
 /* `more` appends the next piece, and returns false when that was the last.

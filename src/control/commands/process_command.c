@@ -162,7 +162,7 @@ run_statistics(struct call *c, struct error *e)
 {
 	if (call_needs_serving(c, e) < 0)
 		return -1;
-	report_counters(c->pen, c->reply, FIELDS_LINES);
+	report_counters(c->service, c->reply, FIELDS_LINES);
 	return 0;
 }
 
@@ -200,7 +200,7 @@ run_status(struct call *c, struct error *e)
 	if (call_needs_serving(c, e) < 0)
 		return -1;
 	if (c->reply->json)
-		report_counters(c->pen, c->reply, FIELDS_LINES);
+		report_counters(c->service, c->reply, FIELDS_LINES);
 	else
 		status_page(c->pen, &c->reply->out);
 	if (c->caller != NULL && c->origin == NULL &&

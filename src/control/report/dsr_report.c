@@ -74,7 +74,7 @@ static int
 run_dsr(struct call *c, struct error *e)
 {
 	const struct pen *p = c->pen;
-	const struct director *d = p->service->director;
+	const struct director *d = c->service->director;
 	struct director_status s;
 	char text[MAC_TEXT_MAX];
 	struct fields f;
@@ -91,8 +91,8 @@ run_dsr(struct call *c, struct error *e)
 		fields_text(&f, "mode", s.mode);
 	fields_text(&f, "mac", mac_format(&s.mac, text));
 	fields_flag(&f, "fast_path", s.fast.on && !s.fast.fails);
-	counters_tell(&f, p->service, true);
-	emit_servers(&f, p->service);
+	counters_tell(&f, c->service, true);
+	emit_servers(&f, c->service);
 	fields_items(&f, "neighbors");
 	neighbors_each(s.neighbors, emit_neighbor, &l);
 	fields_end(&f);

@@ -4,17 +4,20 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/apply/services.h"
 #include "control/report/counters.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
+#include "control/report/service_report.h"
 
 void
-report_counters(const struct pen *p, struct reply *r, enum fields_style style)
+report_counters(
+    const struct service *svc, struct reply *r, enum fields_style style)
 {
 	struct fields f;
 
 	fields_begin(&f, r, style);
-	counters_tell(&f, p->service, false);
+	counters_tell(&f, svc, false);
 	fields_end(&f);
 }
 
@@ -30,8 +33,8 @@ report_log_lines(struct buffer *text)
 		log_write(NULL, LOG_LEVEL_INFO, "%s", line);
 }
 
-void
-report_log(struct pen *p)
+static void
+report_log_service(struct service *svc)
 {
 	struct reply r;
 	bool more = true;
@@ -39,11 +42,26 @@ report_log(struct pen *p)
 	reply_init(&r);
 	report_servers(&r);
 	while (more) {
-		more = r.more(&r, p->service);
+		more = r.more(&r, svc);
 		if (!more)
-			report_counters(p, &r, FIELDS_LINES);
+			report_counters(svc, &r, FIELDS_LINES);
 		report_log_lines(&r.out);
 		buffer_fini(&r.out);
 	}
 	reply_fini(&r);
+}
+
+void
+report_log(struct pen *p)
+{
+	struct service *svc;
+
+	SERVICE_EACH (p, svc) {
+		if (!service_is_reported(svc))
+			continue;
+		if (service_has_others(p))
+			log_write(
+			    NULL, LOG_LEVEL_INFO, "service %s", svc->name);
+		report_log_service(svc);
+	}
 }

@@ -26,8 +26,9 @@ const char *report_rate(
 uint64_t report_now(const struct pen *p);
 /* All counters: "NAME VALUE" with FIELDS_LINES. */
 void report_counters(
-    const struct pen *p, struct reply *r, enum fields_style style);
-/* Servers and counters to the log, as SIGUSR1 asks. */
+    const struct service *svc, struct reply *r, enum fields_style style);
+/* Servers and counters to the log, as SIGUSR1 asks; those of several services
+ * each under its name. */
 void report_log(struct pen *p);
 
 /* The check of a server, its last result, how long that took, and how many

@@ -6,8 +6,10 @@
 
 #include "base/file.h"
 #include "base/clock.h"
+#include "control/apply/services.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
+#include "control/report/service_report.h"
 #include "control/report/status.h"
 #include "pool/balance.h"
 
@@ -116,22 +118,74 @@ status_add_counters(const struct service *svc, struct buffer *out)
 	struct reply r;
 
 	reply_init(&r);
-	report_counters(svc->pen, &r, FIELDS_HTML);
+	report_counters(svc, &r, FIELDS_HTML);
 	status_add(out, "<table>\n<caption>Counters</caption>\n<tbody>\n");
 	(void)buffer_append(out, buffer_bytes(&r.out), buffer_length(&r.out));
 	status_add(out, "</tbody></table>\n");
 	reply_fini(&r);
 }
 
-void
-status_page(const struct pen *p, struct buffer *out)
+/* Of one of several. */
+static void
+status_add_title(const struct service *svc, struct buffer *out)
 {
-	char when[64] = "";
+	const char *listen = svc->plan->listen_text;
+
+	reply_add(out, "<h2>service %s</h2>\n<p>", svc->name);
+	if (listen != NULL)
+		status_add_escaped(out, listen);
+	reply_add(out, "%sbalance %s</p>\n", listen != NULL ? ", " : "",
+	    svc->plan->config.pool.balance->name);
+}
+
+static void
+status_add_panic(const struct service *svc, struct buffer *out)
+{
+	if (pool_panic(svc->pool)->on)
+		status_add(out,
+		    "<p>panic: too few servers are up, all are tried</p>\n");
+}
+
+static void
+status_add_services(const struct pen *p, struct buffer *out)
+{
+	const struct service *svc;
+
+	SERVICE_EACH (p, svc) {
+		if (!service_is_reported(svc))
+			continue;
+		status_add_title(svc, out);
+		status_add_panic(svc, out);
+		status_add_servers(svc, out);
+		status_add_counters(svc, out);
+	}
+}
+
+static void
+status_add_draining(const struct pen *p, struct buffer *out)
+{
+	if (p->phase != PHASE_DRAINING)
+		return;
+	status_add(out, "<p>");
+	stopping_report(p, out);
+	status_add(out, "</p>\n");
+}
+
+static const char *
+time_text(char text[64])
+{
 	time_t now = time(NULL);
 	struct tm tm;
 
+	*text = '\0';
 	if (localtime_r(&now, &tm) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %z", &tm);
+		strftime(text, 64, "%Y-%m-%d %H:%M:%S %z", &tm);
+	return text;
+}
+
+static void
+status_add_head(struct buffer *out)
+{
 	status_add(out,
 	    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 	    "<title>pen status</title>\n<style>\n"
@@ -143,21 +197,40 @@ status_page(const struct pen *p, struct buffer *out)
 	    "td.n { text-align: right }\n"
 	    ".down, .suspect, .blacklisted { background: #fdd }\n"
 	    ".drain, .maint, .removed { background: #ffd }\n"
-	    "</style></head><body>\n<h1>pen ");
+	    "</style></head><body>\n<h1>pen");
+}
+
+static void
+status_add_only(const struct pen *p, struct buffer *out)
+{
+	char when[64];
+
+	status_add(out, " ");
 	status_add_escaped(
 	    out, p->plan->listen_text != NULL ? p->plan->listen_text : "");
 	reply_add(out, "</h1>\n<p>pen %s, balance %s, %s</p>\n",
-	    PACKAGE_VERSION, p->plan->config.pool.balance->name, when);
-	if (pool_panic(p->service->pool)->on)
-		status_add(out,
-		    "<p>panic: too few servers are up, all are tried</p>\n");
-	if (p->phase == PHASE_DRAINING) {
-		status_add(out, "<p>");
-		stopping_report(p, out);
-		status_add(out, "</p>\n");
-	}
+	    PACKAGE_VERSION, p->plan->config.pool.balance->name,
+	    time_text(when));
+	status_add_panic(p->service, out);
+	status_add_draining(p, out);
 	status_add_servers(p->service, out);
 	status_add_counters(p->service, out);
+}
+
+void
+status_page(const struct pen *p, struct buffer *out)
+{
+	char when[64];
+
+	status_add_head(out);
+	if (!service_has_others(p)) {
+		status_add_only(p, out);
+	} else {
+		reply_add(out, "</h1>\n<p>pen %s, %s</p>\n", PACKAGE_VERSION,
+		    time_text(when));
+		status_add_draining(p, out);
+		status_add_services(p, out);
+	}
 	status_add(out, "</body></html>\n");
 }
 

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/apply/services.h"
 #include "control/apply/tls_config.h"
 #include "control/report/metrics.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
+#include "control/report/service_report.h"
 #include "control/value/spec.h"
 #include "control/report/status.h"
 #include "control/report/trend.h"
@@ -45,7 +47,7 @@ struct status_walk {
 	struct pen *pen;
 	const struct trend *trend;
 	struct reply reply;
-	enum { BEGINS, SERVERS, ENDS } part;
+	enum { BEGINS, SERVICES, SERVERS } part;
 };
 
 static void
@@ -131,7 +133,7 @@ begin_status(struct status_walk *w, struct buffer *out)
 	emit_pen(w->pen, &w->reply);
 	web_take(w, out);
 	reply_add(out, ",\"counters\":");
-	report_counters(w->pen, &w->reply, FIELDS_LINES);
+	report_counters(w->pen->service, &w->reply, FIELDS_LINES);
 	web_take(w, out);
 	reply_add(out, ",\"minute\":");
 	emit_minute(w->trend, &w->reply);
@@ -144,23 +146,44 @@ begin_status(struct status_walk *w, struct buffer *out)
 	reply_add(out, ",\"changes\":");
 	recent_report(&w->pen->recent, report_now(w->pen), &w->reply);
 	web_take(w, out);
+}
+
+/* The lists, each of which comes in pieces. */
+static void
+begin_services(struct status_walk *w, struct buffer *out)
+{
+	reply_add(out, ",\"services\":");
+	report_services(&w->reply);
+	w->part = SERVICES;
+}
+
+static void
+begin_servers(struct status_walk *w, struct buffer *out)
+{
 	reply_add(out, ",\"servers\":");
 	report_servers_long(&w->reply);
+	w->part = SERVERS;
 }
 
 static bool
 more_status(void *arg, struct buffer *out)
 {
 	struct status_walk *w = arg;
-	bool more = true;
+	bool more;
 
 	if (w->part == BEGINS) {
 		begin_status(w, out);
-		w->part = SERVERS;
+		if (service_has_others(w->pen))
+			begin_services(w, out);
+		else
+			begin_servers(w, out);
 	}
-	if (w->part == SERVERS)
-		more = w->reply.more(&w->reply, w->pen->service);
+	more = w->reply.more(&w->reply, w->pen->service);
 	web_take(w, out);
+	if (!more && w->part == SERVICES) {
+		begin_servers(w, out);
+		return true;
+	}
 	if (!more)
 		reply_add(out, "}\n");
 	return more;
@@ -275,24 +298,49 @@ get_health(struct web *w, struct http_exchange *x)
 	web_say(x, 200, "ok\n");
 }
 
-static bool
-has_healthy_server(const struct pool *p)
+/* One that does not listen has nothing to be ready for, unless it is the only
+ * one. */
+static const struct service *
+service_that_is_not_ready(const struct pen *p)
 {
-	unsigned i;
+	const struct service *svc;
 
-	for (i = 0; i < pool_count(p); i++)
-		if (server_is_healthy(pool_server(p, i)))
-			return true;
-	return server_is_healthy(pool_slot(p, SLOT_EMERGENCY));
+	SERVICE_EACH (p, svc)
+		if (service_is_reported(svc) && !service_is_ready(svc) &&
+		    (svc->plan->listen.count > 0 || !service_has_others(p)))
+			return svc;
+	return NULL;
 }
 
 static void
+web_say_not_ready(struct http_exchange *x, const struct service *svc)
+{
+	char line[SERVICE_NAME_MAX + 32] = "no server is up\n";
+
+	if (service_has_others(svc->pen))
+		snprintf(
+		    line, sizeof(line), "no server of %s is up\n", svc->name);
+	web_say(x, 503, line);
+}
+
+/* Asked for one service it answers for that, else for all. */
+static void
 get_ready(struct web *w, struct http_exchange *x)
 {
+	char name[SERVICE_NAME_MAX + 2]; /* a longer one is none */
+	bool of_one = http_parameter(x, "service", name, sizeof(name));
+	const struct service *svc = of_one ? service_find(w->pen, name) : NULL;
+
+	if (of_one && svc == NULL) {
+		web_say(x, 404, "no such service\n");
+		return;
+	}
+	if (!of_one)
+		svc = service_that_is_not_ready(w->pen);
 	if (w->pen->phase != PHASE_SERVING)
 		web_say(x, 503, "stopping\n");
-	else if (!has_healthy_server(w->pen->service->pool))
-		web_say(x, 503, "no server is up\n");
+	else if (svc != NULL && !service_is_ready(svc))
+		web_say_not_ready(x, svc);
 	else
 		web_say(x, 200, "ok\n");
 }
