@@ -326,6 +326,54 @@
     });
   }
 
+  /* ---- services: of several ---- */
+  var FIELDS = [["Service", "server"], ["State", "state-of"], ["Listens on", "listen"],
+    ["Servers up", "n"], ["Sessions", "n"]];
+  function new_service(body) {
+    var tr = element("tr", body), state;
+    tr.setAttribute("role", "row");
+    FIELDS.forEach(function (c) {
+      var td = element("td", tr, c[1]);
+      td.setAttribute("role", "cell");
+      td.setAttribute("data-label", c[0]);
+    });
+    element("b", tr.children[0]);
+    state = element("span", tr.children[1], "state");
+    shape(state);
+    element("span", state);
+  }
+  function show_service(tr, s) {
+    var like = SERVICE_LIKE[s.state] || s.state, state = tr.children[1].firstChild;
+    mark(tr, BAD.indexOf(like) >= 0 ? "down" : DOUBT.indexOf(like) >= 0 ? "warn" : "");
+    set(tr.children[0].firstChild, s.service);
+    mark(state, "state " + like);
+    set(state.children[1], s.state);
+    set(tr.children[2], s.listen);
+    set(tr.children[3], s.up + " of " + s.servers);
+    set(tr.children[4], short(s.sessions));
+  }
+  function services() {
+    var list = (now.services || []).slice().sort(worse_service), n = list.length, body;
+    var first = list.some(function (s) { return s.service === "default"; });
+    at("services-card").hidden = !now.services;
+    at("tiles").hidden = at("servers-card").hidden = Boolean(now.services) && !first;
+    set(at("servers-title"), now.services ? "Servers of default" : "Servers");
+    if (!now.services) return;
+    body = children(at("services"), Math.min(n, ROWS), new_service);
+    list.slice(0, ROWS).forEach(function (s, i) { show_service(body[i], s); });
+    set(at("whose"), (n > ROWS ? "And " + (n - ROWS) + " more. " : "") + (first ?
+      "What follows is about the service default; of others: " : "Servers of a service: ") +
+      "penctl ADDRESS 'service NAME servers'");
+  }
+  function make_service_heads() {
+    FIELDS.forEach(function (c) {
+      var th = element("th", at("services-heads"), c[1] === "n" ? "n" : "");
+      th.setAttribute("role", "columnheader");
+      th.scope = "col";
+      set(th, c[0]);
+    });
+  }
+
   /* ---- below ---- */
   function new_change(ol) {
     var li = element("li", ol), text;
@@ -427,12 +475,14 @@
     answered = Date.now();
     lost = "";
     told = false;
-    set(at("about"), "listening on " + now.pen.listen + " \u00b7 " + now.pen.balance +
+    set(at("about"), (now.services ? now.services.length + " services" :
+      "listening on " + now.pen.listen + " \u00b7 " + now.pen.balance) +
       " \u00b7 up for " + ago(now.pen.uptime_s) + " \u00b7 version " + now.pen.version);
     now.servers.forEach(function (s) { note_value(trend_of(s), Number(s.rate)); });
     verdict();
     totals();
     servers();
+    services();
     changes();
     limits();
     ends();
@@ -440,7 +490,8 @@
   }
   /* Twice a second; less often for what is long, or not seen. */
   function period() {
-    var ms = Math.max(500, Math.min(10000, now ? 2 * now.servers.length : 0));
+    var ms = Math.max(500, Math.min(10000, now ? 2 * now.servers.length +
+      2 * (now.services || []).length : 0));
     return document.hidden ? 5 * ms : ms;
   }
   function json(path) {
@@ -488,6 +539,7 @@
   });
   setInterval(fresh, 1000);
   make_heads();
+  make_service_heads();
   json("trend.json").then(function (t) {
     Object.keys(t).forEach(function (key) { trend(key).values = t[key].slice(1 - STEPS); });
   }).catch(function () {}).then(function () {

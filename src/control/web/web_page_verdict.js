@@ -3,6 +3,8 @@
 "use strict";
 var BAD = ["blacklisted", "down", "removed"], DOUBT = ["suspect", "drain", "maint"];
 var ORDER = BAD.concat(DOUBT, ["up"]);
+/* States of services look like these of servers. */
+var SERVICE_LIKE = { degraded: "suspect", leaving: "drain", empty: "maint" };
 
 /* What turns the direction of what follows, or cannot be seen, is shown as a number. */
 function plain(text) {
@@ -14,6 +16,11 @@ function plain(text) {
 function address(s) {
   if (!s.port) return plain(s.addr);
   return (s.addr.indexOf(":") >= 0 ? "[" + s.addr + "]" : s.addr) + ":" + s.port;
+}
+/* Compares two: the worst first. */
+function worse_service(a, b) {
+  function rank(s) { return ORDER.indexOf(SERVICE_LIKE[s.state] || s.state); }
+  return rank(a) - rank(b) || (a.service < b.service ? -1 : 1);
 }
 function verdict_of(now) {
   var found = [], minute = now.minute, c = now.counters, cert = now.certificate, lost;
@@ -40,7 +47,28 @@ function verdict_of(now) {
       ", " + why(reason));
   }
 
-  if (n === 0) {
+  /* Where there are several, instead of the servers of one. */
+  function of_services(all) {
+    var down = all.filter(function (s) { return s.state === "down"; });
+    var list = all.filter(function (s) { return s.state !== "up"; }).sort(worse_service);
+    n = all.length;
+    up = n - list.length;
+    if (n === 0)
+      find(1, "No services");
+    else if (list.length === 0)
+      find(0, n === 1 ? "The service is up" : n === 2 ? "Both services are up" :
+        "All " + n + " services are up");
+    else
+      find(down.length === n ? 3 : down.length > 0 ? 2 : 1, up === 0 ? "No service is all up" :
+        up + " of " + n + " services " + (up === 1 ? "is" : "are") + " up",
+        list.slice(0, 4).map(function (s) {
+          return s.service + ": " + s.state + ", " + s.up + " of " + s.servers + " servers up";
+        }).join("; ") + (list.length > 4 ? "; and " + (list.length - 4) + " more" : ""));
+  }
+
+  if (now.services) {
+    of_services(now.services.filter(function (s) { return s.state !== "leaving"; }));
+  } else if (n === 0) {
     find(1, "No servers");
   } else if (bad.length === 0) {
     find(0, n === 1 ? "The server is up" : n === 2 ? "Both servers are up" :
