@@ -408,8 +408,8 @@ START_TEST(steady_clients_survive_a_flood)
 	udp_endpoint(&front, ENDPOINT_TCP4);
 	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_start_limited(&pen, 20000, "-f", "-U", "-x",
-	    text("%ld", suite_amount(10000, 300)), "-C", ctl.text, front.text,
-	    a.at.text, b.at.text, NULL);
+	    text("%ld", suite_amount(10000, 300)), "-O", "udp_timeout 3600",
+	    "-C", ctl.text, front.text, a.at.text, b.at.text, NULL);
 	pen_wait_ready(&pen, &ctl);
 	for (i = 0; i < STEADY; i++) {
 		fds[i] = udp_client(&front);
