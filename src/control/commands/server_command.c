@@ -45,7 +45,7 @@ static void
 visit_same(void *arg, unsigned slot)
 {
 	struct same *x = arg;
-	const struct server_plan *s = plan_slot(x->call->pen->plan, slot);
+	const struct server_plan *s = plan_slot(x->call->service->plan, slot);
 	unsigned number = server_number(slot);
 
 	if (s != NULL && s->host != NULL && number < x->number &&

@@ -155,7 +155,7 @@ more_checks(struct reply *r, struct service *svc)
 static int
 run_checks(struct call *c, struct error *e)
 {
-	if (!check_plan_is_wanted(c->pen->plan))
+	if (!check_plan_is_wanted(c->service->plan))
 		return error_set(e, "no check is set");
 	fields_list_begin(c->reply);
 	c->reply->at = 0;
