@@ -104,7 +104,8 @@ upgrade_tell(struct upgrade *u)
 
 /* ---- what the new process says ---- */
 
-/* Nobody accepts from here on; clients wait in the kernel's queues. */
+/* Nobody accepts from here on; clients wait in the kernel's queues. A service
+ * that leaves goes on with the clients that it has. */
 static void
 stop_accepting(struct upgrade *u)
 {
@@ -112,7 +113,8 @@ stop_accepting(struct upgrade *u)
 	struct service *svc;
 
 	SERVICE_EACH (p, svc)
-		frontend_pause(svc->frontend);
+		if (!svc->leaves)
+			frontend_pause(svc->frontend);
 	control_pause(p->control);
 	process_let_pid_file_go(p->process);
 }

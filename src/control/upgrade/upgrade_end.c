@@ -289,7 +289,8 @@ upgrade_finish(struct upgrade *u)
 	notify_leave(&p->notify, pid);
 	process_leave_pid_file(p->process);
 	SERVICE_EACH (p, svc)
-		frontend_leave(svc->frontend);
+		if (!svc->leaves)
+			frontend_leave(svc->frontend);
 	control_leave(p->control);
 	web_leave(p->web);
 	upgrade_emit_waiters(u, UPGRADE_DONE, NULL);

@@ -136,7 +136,8 @@ list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 		reply_add(&s->words, " rooted=1");
 	reply_add(&s->words, " sockets=");
 	SERVICE_EACH (p, svc)
-		frontend_each_listener(svc->frontend, pass_listener, s);
+		if (!svc->leaves)
+			frontend_each_listener(svc->frontend, pass_listener, s);
 	control_each_listener(p->control, pass_listener, s);
 	web_each_listener(p->web, pass_listener, s);
 	if (buffer_append(&s->words, "", 1) < 0)
