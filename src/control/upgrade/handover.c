@@ -240,6 +240,8 @@ handover_get_text(struct handover_record *r, char text[256])
 
 	memset(text, 0, 256);
 	handover_get(r, text, n);
+	if (strlen(text) != n)
+		r->bad = true;
 }
 
 /* Whether the length is one that an address of its family can have. */

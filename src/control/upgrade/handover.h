@@ -28,9 +28,11 @@ enum handover_type {
 	HANDOVER_END = 1,
 	HANDOVER_SERVER = 2,
 	HANDOVER_COUNTER = 3,
-	HANDOVER_CLIENTS = 4, /* several of the memory of clients */
-	HANDOVER_FLOWS = 5,   /* several flows of datagrams */
-	HANDOVER_TLS_KEYS = 6 /* of session tickets */
+	HANDOVER_CLIENTS = 4,  /* several of the memory of clients */
+	HANDOVER_FLOWS = 5,    /* several flows of datagrams */
+	HANDOVER_TLS_KEYS = 6, /* of session tickets */
+	HANDOVER_SERVICE = 7   /* whose the records behind it are; none in front
+				* of those of the first service */
 };
 
 /* ---- writing ---- */
@@ -89,6 +91,7 @@ bool handover_next(struct handover_reader *r, struct handover_record *record);
 /* What is missing reads as zero, and makes the record bad. */
 void handover_get(struct handover_record *r, void *bytes, size_t n);
 uint64_t handover_get_number(struct handover_record *r, unsigned n);
+/* A zero inside is bad, too. */
 void handover_get_text(struct handover_record *r, char text[256]);
 /* An IPv4, IPv6 or Unix address; anything else has length 0, and is bad. */
 void handover_get_addr(struct handover_record *r, struct addr *a);

@@ -11,7 +11,8 @@
 #include "control/report/counters.h"
 #include "proxy/log/reason.h"
 
-/* The parts in the order in which they are written: clients name servers. */
+/* The parts in the order in which they are written: clients name servers. First
+ * come those of all services but the flows, then the flows of all. */
 enum {
 	PART_SERVERS,
 	PART_COUNTERS,
@@ -27,14 +28,52 @@ enum { SERVERS = 50, CLIENTS = 250, FLOWS = 100 };
 void
 handover_state_writer_init(struct handover_state_writer *l, const struct pen *p)
 {
-	*l = (struct handover_state_writer){ .pen = p, .part = PART_SERVERS };
+	*l = (struct handover_state_writer){ .pen = p,
+		.service = p->service,
+		.named = p->service,
+		.part = PART_SERVERS };
+}
+
+/* The next service that has something to say, or NULL. While flows are written
+ * nobody accepts: those that have none do not delay it. One that leaves goes on
+ * by itself, and may be freed at any time. */
+static const struct service *
+next_service(const struct service *svc, bool flows)
+{
+	do
+		svc = svc->next;
+	while (svc != NULL &&
+	    (svc->leaves ||
+		(flows && frontend_stats(svc->frontend)->flows.now == 0)));
+	return svc;
 }
 
 static void
 next_part(struct handover_state_writer *l)
 {
-	l->part++;
+	bool flows = l->part == PART_FLOWS;
+
 	l->at = 0;
+	l->part++;
+	if (l->part != PART_FLOWS && l->part != PART_END)
+		return;
+	l->service = next_service(l->service, flows);
+	if (l->service != NULL)
+		l->part = flows ? PART_FLOWS : PART_SERVERS;
+	else
+		l->service = l->pen->service;
+}
+
+/* The first one is meant until another one is named. */
+static void
+write_service(struct handover_state_writer *l, struct handover_writer *w)
+{
+	if (l->service == l->named)
+		return;
+	handover_open(w, HANDOVER_SERVICE);
+	handover_add_text(w, l->service->name);
+	handover_close(w);
+	l->named = l->service;
 }
 
 /* ---- servers ---- */
@@ -87,7 +126,7 @@ write_server(struct handover_writer *w, const struct server *s, uint64_t now)
 static void
 write_servers(struct handover_state_writer *l, struct handover_writer *w)
 {
-	const struct pool *pool = l->pen->service->pool;
+	const struct pool *pool = l->service->pool;
 	uint64_t now = loop_now(l->pen->loop);
 	const struct server *s;
 	unsigned i;
@@ -127,8 +166,7 @@ handover_state_counter(unsigned i, size_t *offset)
 static void
 write_counters(struct handover_state_writer *l, struct handover_writer *w)
 {
-	const struct frontend_stats *st =
-	    frontend_stats(l->pen->service->frontend);
+	const struct frontend_stats *st = frontend_stats(l->service->frontend);
 	const char *name;
 	size_t offset;
 	unsigned i;
@@ -151,7 +189,7 @@ write_counters(struct handover_state_writer *l, struct handover_writer *w)
 static void
 write_keys(struct handover_state_writer *l, struct handover_writer *w)
 {
-	const struct tls_server *t = l->pen->service->tls_config->server;
+	const struct tls_server *t = l->service->tls_config->server;
 	unsigned char keys[TLS_KEYS_BYTES];
 	size_t n = t != NULL ? tls_server_export_keys(t, keys) : 0;
 
@@ -184,7 +222,7 @@ write_client(
 static void
 write_clients(struct handover_state_writer *l, struct handover_writer *w)
 {
-	const struct sticky *sticky = pool_sticky(l->pen->service->pool);
+	const struct sticky *sticky = pool_sticky(l->service->pool);
 	size_t count = sticky != NULL ? sticky_count(sticky) : 0;
 	uint64_t now = loop_now(l->pen->loop);
 	unsigned i;
@@ -221,8 +259,7 @@ write_flows(struct handover_state_writer *l, struct handover_writer *w)
 
 	handover_open(w, HANDOVER_FLOWS);
 	for (i = 0; i < FLOWS &&
-	     flows_past(
-		 frontend_flows(l->pen->service->frontend), &l->at, &past);
+	     flows_past(frontend_flows(l->service->frontend), &l->at, &past);
 	     i++)
 		write_flow(w, &past);
 	handover_close(w);
@@ -235,13 +272,15 @@ write_flows(struct handover_state_writer *l, struct handover_writer *w)
 static int
 write_piece(struct handover_state_writer *l, struct buffer *out, unsigned end)
 {
-	bool first = l->part == PART_SERVERS && l->at == 0;
+	bool first = l->service == l->pen->service && l->part == PART_SERVERS &&
+	    l->at == 0;
 	struct handover_writer w;
 
 	if (first)
 		handover_begin(&w, out);
 	else
 		handover_go_on(&w, out);
+	write_service(l, &w);
 	switch (l->part) {
 	case PART_SERVERS:
 		write_servers(l, &w);

@@ -2,8 +2,8 @@
  * configuration: the state of servers and the operator's marks on them (drain,
  * maint, blacklist), counters, the generated keys of TLS session tickets, which
  * server each client used, and the flows of datagrams. Servers are found again
- * by their addresses: those that the new configuration does not have are left
- * out.
+ * by their addresses, and services by their names: those that the new
+ * configuration does not have are left out.
  *
  * The configuration is not handed over: the new program reads it as any start
  * does. The marks are applied after it. */
@@ -17,20 +17,24 @@
 #include "proxy/frontend/frontend.h"
 
 struct pen;
+struct service;
 
 /* ---- writing ---- */
 
 struct handover_state_writer {
 	const struct pen *pen;
-	unsigned part;
-	uint64_t at; /* in that part */
+	const struct service *service; /* which does not leave */
+	const struct service *named;   /* in what was written */
+	unsigned part;		       /* of that service */
+	uint64_t at;		       /* in that part */
 };
 
 void handover_state_writer_init(
     struct handover_state_writer *l, const struct pen *p);
 /* Appends a piece of the state, all but the flows, to `out`. Returns 1 if there
  * is more, 0 after the last piece, -1 without memory. Each piece takes a short
- * time only, and the program may serve between them. */
+ * time only, and the program may serve between them, but no service may begin
+ * to leave. */
 int handover_state_write(struct handover_state_writer *l, struct buffer *out);
 /* The same with the flows, and the end; to be called when no client can begin
  * another one. */
@@ -39,23 +43,17 @@ int handover_state_write_flows(
 
 /* ---- reading ---- */
 
-struct handover_state_address; /* private */
-struct handover_state_server;
+struct handover_state_past; /* private: of one service */
 
 struct handover_state_reader {
-	struct pen *pen;
-	struct handover_state_address *addresses; /* of all servers, sorted */
-	size_t address_count;
-	struct handover_state_server *servers; /* by the slot that they had */
-	uint32_t servers_room;
-	struct sticky_client *clients; /* until handover_state_settle() */
-	uint32_t client_count, clients_room;
-	struct frontend_stats stats;
-	unsigned server_count, flow_count;
+	struct handover_state_past *services; /* as the pen's list */
+	unsigned service_count;
+	unsigned last;			 /* that was found */
+	struct handover_state_past *now; /* is read; NULL: is not here */
 	bool settled;
 };
 
-/* The pen is open, and serves nobody yet. */
+/* The pen is open, and serves nobody yet. Without memory nothing is read. */
 void handover_state_reader_init(struct handover_state_reader *l, struct pen *p);
 /* Takes what the record says; one that is not right or not known is skipped. */
 void handover_state_read(

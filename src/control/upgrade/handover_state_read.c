@@ -26,6 +26,20 @@ struct handover_state_server {
 	struct server_past past;
 };
 
+/* What was read of a service. */
+struct handover_state_past {
+	struct service *service;
+	bool begun; /* the other process has it, too; else nothing is here: */
+	struct handover_state_address *addresses; /* of all servers, sorted */
+	size_t address_count;
+	struct handover_state_server *servers; /* by the slot that they had */
+	uint32_t servers_room;
+	struct sticky_client *clients; /* until handover_state_settle() */
+	uint32_t client_count, clients_room;
+	struct frontend_stats stats;
+	unsigned server_count, flow_count;
+};
+
 /* ---- which server is which ---- */
 
 static uint64_t
@@ -62,7 +76,7 @@ count_addresses(const struct pool *pool)
 
 /* Without memory no server is found again. */
 static void
-list_addresses(struct handover_state_reader *l, const struct pool *pool)
+list_addresses(struct handover_state_past *l, const struct pool *pool)
 {
 	struct handover_state_address *a;
 	struct server *s;
@@ -86,7 +100,7 @@ list_addresses(struct handover_state_reader *l, const struct pool *pool)
 
 /* The first entry with that hash, or where it would be. */
 static size_t
-lower_bound(const struct handover_state_reader *l, uint64_t hash)
+lower_bound(const struct handover_state_past *l, uint64_t hash)
 {
 	size_t low = 0, high = l->address_count, middle;
 
@@ -104,7 +118,7 @@ lower_bound(const struct handover_state_reader *l, uint64_t hash)
  * else the first. The servers beside the list are found in their slots only. */
 static struct server *
 find_server(
-    const struct handover_state_reader *l, unsigned slot, const struct addr *at)
+    const struct handover_state_past *l, unsigned slot, const struct addr *at)
 {
 	uint64_t hash = handover_state_read_hash_of(at);
 	struct server *found = NULL, *s;
@@ -180,7 +194,7 @@ get_past(struct handover_record *r, struct server_past *past, uint64_t now)
 }
 
 static struct handover_state_server *
-handover_state_read_server_at(struct handover_state_reader *l, uint64_t slot)
+handover_state_read_server_at(struct handover_state_past *l, uint64_t slot)
 {
 	struct handover_state_server *list;
 
@@ -197,14 +211,14 @@ handover_state_read_server_at(struct handover_state_reader *l, uint64_t slot)
 /* The server here that had that slot there, or NULL. */
 static struct server *
 handover_state_read_server_of(
-    const struct handover_state_reader *l, uint64_t slot)
+    const struct handover_state_past *l, uint64_t slot)
 {
 	return slot < l->servers_room ? l->servers[slot].here : NULL;
 }
 
 static void
 handover_state_read_server(
-    struct handover_state_reader *l, struct handover_record *r)
+    struct handover_state_past *l, struct handover_record *r)
 {
 	uint64_t slot = handover_get_number(r, 4);
 	struct server_past past;
@@ -212,7 +226,7 @@ handover_state_read_server(
 	struct addr at;
 
 	handover_get_addr(r, &at);
-	get_past(r, &past, loop_now(l->pen->loop));
+	get_past(r, &past, loop_now(l->service->pen->loop));
 	if (r->bad || l->addresses == NULL)
 		return;
 	s = handover_state_read_server_at(l, slot);
@@ -223,7 +237,9 @@ handover_state_read_server(
 	l->server_count += s->here != NULL;
 }
 
-/* So that it is written, and stays when something else of it changes. */
+/* So that it is written, and stays when something else of it changes. The plan
+ * is the one in force, here and in that of the process; nobody can have a draft
+ * that shares it before clients are served. */
 static void
 handover_state_read_note_mark(struct service *svc, const struct server *s)
 {
@@ -237,9 +253,9 @@ handover_state_read_note_mark(struct service *svc, const struct server *s)
 }
 
 static void
-restore_servers(struct handover_state_reader *l)
+restore_servers(struct handover_state_past *l)
 {
-	uint64_t now = loop_now(l->pen->loop);
+	uint64_t now = loop_now(l->service->pen->loop);
 	uint32_t i;
 
 	for (i = 0; i < l->servers_room; i++) {
@@ -247,15 +263,15 @@ restore_servers(struct handover_state_reader *l)
 
 		if (s->here == NULL)
 			continue;
-		pool_restore(l->pen->service->pool, s->here, &s->past, now);
-		handover_state_read_note_mark(l->pen->service, s->here);
+		pool_restore(l->service->pool, s->here, &s->past, now);
+		handover_state_read_note_mark(l->service, s->here);
 	}
 }
 
 /* ---- counters ---- */
 
 static void
-read_counter(struct handover_state_reader *l, struct handover_record *r)
+read_counter(struct handover_state_past *l, struct handover_record *r)
 {
 	char wanted[256];
 	const char *name;
@@ -274,23 +290,23 @@ read_counter(struct handover_state_reader *l, struct handover_record *r)
 }
 
 static void
-restore_counters(struct handover_state_reader *l)
+restore_counters(struct handover_state_past *l)
 {
 	uint32_t i;
 
-	frontend_restore_stats(l->pen->service->frontend, &l->stats);
+	frontend_restore_stats(l->service->frontend, &l->stats);
 	for (i = 0; i < l->servers_room; i++)
 		if (l->servers[i].here != NULL)
-			pool_restore_counters(l->pen->service->pool,
+			pool_restore_counters(l->service->pool,
 			    l->servers[i].here, &l->servers[i].past);
 }
 
 /* ---- TLS ---- */
 
 static void
-read_keys(struct handover_state_reader *l, const struct handover_record *r)
+read_keys(struct handover_state_past *l, const struct handover_record *r)
 {
-	struct tls_server *t = l->pen->service->tls_config->server;
+	struct tls_server *t = l->service->tls_config->server;
 
 	if (t != NULL && !r->bad)
 		(void)tls_server_import_keys(t, r->at, r->left);
@@ -300,7 +316,7 @@ read_keys(struct handover_state_reader *l, const struct handover_record *r)
 
 /* Returns whether the client is one, of a server that is here. */
 static bool
-get_client(struct handover_state_reader *l, struct handover_record *r,
+get_client(struct handover_state_past *l, struct handover_record *r,
     struct sticky_client *c)
 {
 	const struct server *s;
@@ -311,7 +327,8 @@ get_client(struct handover_state_reader *l, struct handover_record *r,
 	c->family = (uint8_t)handover_get_number(r, 1);
 	c->proven = handover_get_number(r, 1) != 0;
 	s = handover_state_read_server_of(l, handover_get_number(r, 4));
-	c->seen = ago(loop_now(l->pen->loop), handover_get_number(r, 8) + 1);
+	c->seen =
+	    ago(loop_now(l->service->pen->loop), handover_get_number(r, 8) + 1);
 	c->connects = (uint32_t)handover_get_number(r, 4);
 	c->sent = handover_get_number(r, 8);
 	c->received = handover_get_number(r, 8);
@@ -322,11 +339,11 @@ get_client(struct handover_state_reader *l, struct handover_record *r,
 }
 
 static void
-read_clients(struct handover_state_reader *l, struct handover_record *r)
+read_clients(struct handover_state_past *l, struct handover_record *r)
 {
 	struct sticky_client c, *list;
 
-	if (pool_sticky(l->pen->service->pool) == NULL)
+	if (pool_sticky(l->service->pool) == NULL)
 		return;
 	while (r->left > 0) {
 		if (!get_client(l, r, &c))
@@ -351,9 +368,9 @@ compare_seen(const void *a, const void *b)
 /* In the order in which they were seen: who is forgotten first follows from
  * that. */
 static void
-restore_clients(struct handover_state_reader *l)
+restore_clients(struct handover_state_past *l)
 {
-	struct sticky *sticky = pool_sticky(l->pen->service->pool);
+	struct sticky *sticky = pool_sticky(l->service->pool);
 	uint32_t i;
 
 	if (sticky == NULL || l->client_count == 0)
@@ -366,12 +383,11 @@ restore_clients(struct handover_state_reader *l)
 /* ---- flows ---- */
 
 static void
-read_flows(struct handover_state_reader *l, struct handover_record *r)
+read_flows(struct handover_state_past *l, struct handover_record *r)
 {
 	struct flow_past past;
 	struct server *s;
 
-	handover_state_settle(l);
 	while (r->left > 0) {
 		memset(&past, 0, sizeof(past));
 		handover_get_addr(r, &past.client);
@@ -382,9 +398,66 @@ read_flows(struct handover_state_reader *l, struct handover_record *r)
 		s = handover_state_read_server_of(l, handover_get_number(r, 4));
 		past.steady = handover_get_number(r, 1) != 0;
 		if (!r->bad && s != NULL &&
-		    frontend_adopt_flow(l->pen->service->frontend, &past, s))
+		    frontend_adopt_flow(l->service->frontend, &past, s))
 			l->flow_count++;
 	}
+}
+
+/* ---- services ---- */
+
+static void
+begin_service(struct handover_state_past *l)
+{
+	if (l->begun)
+		return;
+	l->begun = true;
+	list_addresses(l, l->service->pool);
+}
+
+/* Mostly the one behind the last one: both processes have the same order. */
+static struct handover_state_past *
+find_past(struct handover_state_reader *l, const char *name)
+{
+	struct handover_state_past *past;
+	unsigned i, at;
+
+	for (i = 1; i <= l->service_count; i++) {
+		at = (l->last + i) % l->service_count;
+		past = &l->services[at];
+		if (strcmp(past->service->name, name) == 0) {
+			l->last = at;
+			return past;
+		}
+	}
+	return NULL;
+}
+
+/* What follows is of no service here if the name is not right. */
+static void
+read_service(struct handover_state_reader *l, struct handover_record *r)
+{
+	char name[256];
+
+	handover_get_text(r, name);
+	l->now =
+	    !r->bad && plan_service_is_name(name) ? find_past(l, name) : NULL;
+	if (l->now != NULL)
+		begin_service(l->now);
+}
+
+static void
+list_services(struct handover_state_reader *l, struct pen *p)
+{
+	struct service *svc;
+	unsigned count = 0;
+
+	SERVICE_EACH (p, svc)
+		count++;
+	l->services = calloc(count, sizeof(*l->services));
+	if (l->services == NULL)
+		return;
+	SERVICE_EACH (p, svc)
+		l->services[l->service_count++].service = svc;
 }
 
 /* ---- all ---- */
@@ -393,13 +466,15 @@ void
 handover_state_reader_init(struct handover_state_reader *l, struct pen *p)
 {
 	memset(l, 0, sizeof(*l));
-	l->pen = p;
-	list_addresses(l, p->service->pool);
+	list_services(l, p);
+	if (l->service_count == 0)
+		return;
+	l->now = &l->services[0];
+	begin_service(l->now);
 }
 
-void
-handover_state_read(
-    struct handover_state_reader *l, struct handover_record *record)
+static void
+read_part(struct handover_state_past *l, struct handover_record *record)
 {
 	switch (record->type) {
 	case HANDOVER_SERVER:
@@ -421,23 +496,55 @@ handover_state_read(
 }
 
 void
+handover_state_read(
+    struct handover_state_reader *l, struct handover_record *record)
+{
+	if (record->type == HANDOVER_FLOWS)
+		handover_state_settle(l);
+	if (record->type == HANDOVER_SERVICE)
+		read_service(l, record);
+	else if (l->now != NULL)
+		read_part(l->now, record);
+}
+
+void
 handover_state_settle(struct handover_state_reader *l)
 {
+	unsigned i;
+
 	if (l->settled)
 		return;
 	l->settled = true;
-	restore_servers(l);
-	restore_clients(l);
+	for (i = 0; i < l->service_count; i++) {
+		restore_servers(&l->services[i]);
+		restore_clients(&l->services[i]);
+	}
+}
+
+static void
+end_service(struct handover_state_past *l)
+{
+	if (l->begun)
+		restore_counters(l);
+	free(l->addresses);
+	free(l->servers);
+	free(l->clients);
 }
 
 void
 handover_state_reader_end(struct handover_state_reader *l)
 {
+	unsigned servers = 0, flows = 0, i;
+	uint64_t clients = 0;
+
 	handover_state_settle(l);
-	restore_counters(l);
-	log_info("taken over servers=%u clients=%" PRIu32 " flows=%u",
-	    l->server_count, l->client_count, l->flow_count);
-	free(l->addresses);
-	free(l->servers);
-	free(l->clients);
+	for (i = 0; i < l->service_count; i++) {
+		servers += l->services[i].server_count;
+		clients += l->services[i].client_count;
+		flows += l->services[i].flow_count;
+		end_service(&l->services[i]);
+	}
+	log_info("taken over servers=%u clients=%" PRIu64 " flows=%u", servers,
+	    clients, flows);
+	free(l->services);
 }

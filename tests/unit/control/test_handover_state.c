@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "control/apply/apply.h"
+#include "control/apply/services.h"
 #include "control/upgrade/handover_state.h"
 #include "net/loop/loop.h"
 #include "support/ask.h"
@@ -17,7 +18,7 @@
 
 static struct pen *pen;
 static struct error e;
-static struct endpoint front;
+static struct endpoint front, front_b, front_c;
 
 static void
 takes(const char *line)
@@ -44,9 +45,15 @@ begin(const char *listening, const char *servers)
 }
 
 static struct server *
+server_in(const struct service *svc, unsigned number)
+{
+	return pool_server(svc->pool, number);
+}
+
+static struct server *
 server(const struct pen *p, unsigned number)
 {
-	return pool_server(p->service->pool, number);
+	return server_in(p->service, number);
 }
 
 static struct peer
@@ -61,9 +68,9 @@ client(uint8_t n)
 
 /* Clients 1 to `count`, of servers 0 and 1 in turn, the last one seen last. */
 static void
-remember(struct pen *p, uint8_t count)
+remember(const struct service *svc, uint8_t count)
 {
-	struct sticky *sticky = pool_sticky(p->service->pool);
+	struct sticky *sticky = pool_sticky(svc->pool);
 	struct peer who;
 	sticky_hint hint;
 	uint8_t i;
@@ -72,7 +79,7 @@ remember(struct pen *p, uint8_t count)
 		who = client(i);
 		hint = 0;
 		ck_assert_int_eq(sticky_remember(sticky, &who, &hint, i % 2,
-				     i % 3 == 0, loop_now(p->loop)),
+				     i % 3 == 0, loop_now(svc->pen->loop)),
 		    0);
 		sticky_count_bytes(sticky, &who, &hint, i, 7);
 	}
@@ -80,26 +87,26 @@ remember(struct pen *p, uint8_t count)
 
 /* Flows of clients that have asked the server, and nothing came back yet. */
 static void
-begin_flows(struct pen *p, unsigned number, uint8_t count)
+begin_flows(struct service *svc, unsigned number, uint8_t count)
 {
 	struct flow_past past = { .steady = true };
 	uint8_t i;
 
-	past.listener = p->plan->listen.entry[0].at;
+	past.listener = svc->plan->listen.entry[0].at;
 	for (i = 1; i <= count; i++) {
 		ck_assert_int_eq(
 		    addr_parse_ip(&past.client, text("127.0.0.%d", i), i), 0);
 		ck_assert(frontend_adopt_flow(
-		    p->service->frontend, &past, server(p, number)));
+		    svc->frontend, &past, server_in(svc, number)));
 	}
 	/* once is enough */
-	ck_assert(!frontend_adopt_flow(
-	    p->service->frontend, &past, server(p, number)));
+	ck_assert(
+	    !frontend_adopt_flow(svc->frontend, &past, server_in(svc, number)));
 }
 
-/* Everything that can be learned. */
+/* Everything that can be learned, and other services, as the words say. */
 static struct pen *
-learn(void)
+learn_with(const char *services)
 {
 	struct frontend_stats stats = { .accepted = 17, .flows = { .now = 9 } };
 	struct server_past past = { .connects = 5, .sent = 1000 };
@@ -108,20 +115,27 @@ learn(void)
 
 	udp_endpoint(&front, ENDPOINT_TCP4);
 	p = begin(front.text,
-	    "server 0 address 10.0.0.1 port 80;"
-	    "server 1 address 10.0.0.2 port 80;"
-	    "server 2 address 10.0.0.3 port 80;"
-	    "server 3 address 10.0.0.4 port 80");
+	    text("server 0 address 10.0.0.1 port 80;"
+		 "server 1 address 10.0.0.2 port 80;"
+		 "server 2 address 10.0.0.3 port 80;"
+		 "server 3 address 10.0.0.4 port 80%s",
+		services));
 	now = loop_now(p->loop);
 	pool_set_admin(p->service->pool, server(p, 0), SERVER_DRAINING);
 	pool_failed(p->service->pool, server(p, 1), "of a failure", now);
 	stats.reasons[REASON_CLIENT_RESET] = 4;
 	stats.datagrams.up = 99;
-	remember(p, 60);
+	remember(p->service, 60);
 	frontend_restore_stats(p->service->frontend, &stats);
 	pool_restore_counters(p->service->pool, server(p, 2), &past);
-	begin_flows(p, 2, 20);
+	begin_flows(p->service, 2, 20);
 	return p;
+}
+
+static struct pen *
+learn(void)
+{
+	return learn_with("");
 }
 
 static void
@@ -159,24 +173,33 @@ read_all(struct pen *p, const struct buffer *b)
 /* The same servers in another order, one of them missing, one new. It is where
  * the old one was. */
 static struct pen *
+successor_with(struct pen *old, const char *services)
+{
+	struct service *svc;
+
+	SERVICE_EACH (old, svc)
+		frontend_stop(svc->frontend);
+	return begin(front.text,
+	    text("server 0 address 10.0.0.3 port 80;"
+		 "server 1 address 10.0.0.9 port 80;"
+		 "server 2 address 10.0.0.2 port 80;"
+		 "server 3 address 10.0.0.1 port 80%s",
+		services));
+}
+
+static struct pen *
 successor(struct pen *old)
 {
-	if (old != NULL)
-		frontend_stop(old->service->frontend);
-	return begin(front.text,
-	    "server 0 address 10.0.0.3 port 80;"
-	    "server 1 address 10.0.0.9 port 80;"
-	    "server 2 address 10.0.0.2 port 80;"
-	    "server 3 address 10.0.0.1 port 80");
+	return successor_with(old, "");
 }
 
 static int
-server_of(struct pen *p, uint8_t n)
+server_of(const struct service *svc, uint8_t n)
 {
 	struct peer who = client(n);
 	sticky_hint hint = 0;
 	struct sticky_client *c =
-	    sticky_find(pool_sticky(p->service->pool), &who, &hint, 0, 0);
+	    sticky_find(pool_sticky(svc->pool), &who, &hint, 0, 0);
 
 	return c != NULL ? (int)c->server : -1;
 }
@@ -248,9 +271,9 @@ START_TEST(clients_and_counters)
 	sticky = pool_sticky(new->service->pool);
 	read_all(new, &b);
 	ck_assert_uint_eq(sticky_count(sticky), 80); /* flows have some */
-	ck_assert_int_eq(server_of(new, 2), 3);
-	ck_assert_int_eq(server_of(new, 3), 2);
-	ck_assert_int_eq(server_of(new, 61), -1);
+	ck_assert_int_eq(server_of(new->service, 2), 3);
+	ck_assert_int_eq(server_of(new->service, 3), 2);
+	ck_assert_int_eq(server_of(new->service, 61), -1);
 	c = sticky_at(sticky, 0);
 	ck_assert_uint_eq(c->connects, 1);
 	ck_assert_uint_eq(c->received, 7);
@@ -263,6 +286,219 @@ START_TEST(clients_and_counters)
 	ck_assert_uint_eq(server(new, 0)->connections, 20);
 	ck_assert_uint_eq(server(new, 0)->connects, 25);
 	buffer_fini(&b);
+	pen_free(old);
+	pen_free(new);
+}
+END_TEST
+
+/* ---- several services ---- */
+
+/* The words that add a service, whose servers have addresses of the first
+ * one's. */
+static const char *
+service(const char *name, const struct endpoint *at)
+{
+	return text(";service add %s;service %s listen %s;service %s udp;"
+		    "service %s blacklist 100;"
+		    "service %s server 0 address 10.0.0.2 port 80;"
+		    "service %s server 1 address 10.0.0.1 port 80",
+	    name, name, at->text, name, name, name, name);
+}
+
+/* As learn(), and of the services b and c. */
+static struct pen *
+learn_services(void)
+{
+	struct frontend_stats stats = { .accepted = 34 };
+	struct service *b, *c;
+	struct pen *p;
+
+	udp_endpoint(&front_b, ENDPOINT_TCP4);
+	udp_endpoint(&front_c, ENDPOINT_TCP4);
+	p = learn_with(
+	    text("%s%s", service("b", &front_b), service("c", &front_c)));
+	b = service_find(p, "b");
+	c = service_find(p, "c");
+	pool_set_admin(b->pool, server_in(b, 0), SERVER_DISABLED);
+	pool_set_admin(c->pool, server_in(c, 1), SERVER_DRAINING);
+	frontend_restore_stats(b->frontend, &stats);
+	stats.accepted = 51;
+	frontend_restore_stats(c->frontend, &stats);
+	remember(b, 5);
+	begin_flows(c, 1, 3);
+	return p;
+}
+
+/* Reads the records, and the types that they have: "d" is a service, "s" a
+ * server and so on; of several that are alike the first. */
+static const char *
+types_of(const struct buffer *b)
+{
+	static const char letters[] = "??scmfkd";
+	struct handover_reader r;
+	struct handover_record record;
+	char types[200] = "", now[2] = "";
+
+	handover_reader_init(&r);
+	(void)handover_feed(&r, buffer_bytes(b), buffer_length(b));
+	while (handover_next(&r, &record)) {
+		ck_assert_uint_lt(record.type, sizeof(letters) - 1);
+		if (now[0] == letters[record.type])
+			continue;
+		now[0] = letters[record.type];
+		strncat(types, now, sizeof(types) - strlen(types) - 1);
+	}
+	handover_reader_fini(&r);
+	return text("%s", types);
+}
+
+/* What an older process understands: no record names the only service, and one
+ * that leaves is none. */
+START_TEST(one_service_has_no_name)
+{
+	struct pen *p = learn();
+	struct buffer b;
+
+	write_all(p, &b);
+	ck_assert_str_eq(types_of(&b), "scmf");
+	buffer_fini(&b);
+	takes("service add b");
+	write_all(p, &b);
+	ck_assert_str_eq(types_of(&b), "scmdcdf");
+	buffer_fini(&b);
+	takes("service b remove");
+	ck_assert_ptr_nonnull(p->service->next);
+	write_all(p, &b);
+	ck_assert_str_eq(types_of(&b), "scmf");
+	buffer_fini(&b);
+	pen_free(p);
+}
+END_TEST
+
+/* In another order; one is missing, and one is new. */
+START_TEST(services_are_found_by_name)
+{
+	struct pen *old = learn_services(), *new;
+	struct service *b, *c, *d;
+	struct endpoint front_d;
+	struct buffer state;
+
+	write_all(old, &state);
+	ck_assert_str_eq(types_of(&state), "scmdscmdscmdfdf");
+	udp_endpoint(&front_d, ENDPOINT_TCP4);
+	new = successor_with(old,
+	    text("%s%s%s", service("d", &front_d), service("c", &front_c),
+		service("b", &front_b)));
+	read_all(new, &state);
+	b = service_find(new, "b");
+	c = service_find(new, "c");
+	d = service_find(new, "d");
+	ck_assert_int_eq(server_state(server_in(b, 0)), SERVER_MAINT);
+	ck_assert_int_eq(server_state(server_in(b, 1)), SERVER_UP);
+	ck_assert_int_eq(server_state(server_in(c, 0)), SERVER_UP);
+	ck_assert_int_eq(server_state(server_in(c, 1)), SERVER_DRAIN);
+	ck_assert_int_eq(server_state(server_in(d, 0)), SERVER_UP);
+	ck_assert_int_eq(server_state(server_in(d, 1)), SERVER_UP);
+	ck_assert_int_eq(server_state(server(new, 2)), SERVER_BLACKLISTED);
+	ck_assert_uint_eq(frontend_stats(new->service->frontend)->accepted, 17);
+	ck_assert_uint_eq(frontend_stats(b->frontend)->accepted, 34);
+	ck_assert_uint_eq(frontend_stats(c->frontend)->accepted, 51);
+	ck_assert_uint_eq(frontend_stats(d->frontend)->accepted, 0);
+	ck_assert_int_eq(server_of(b, 1), 1);
+	ck_assert_int_eq(server_of(b, 2), 0);
+	ck_assert_int_eq(server_of(b, 6), -1);
+	ck_assert_uint_eq(sticky_count(pool_sticky(d->pool)), 0);
+	ck_assert_uint_eq(frontend_stats(c->frontend)->flows.now, 3);
+	ck_assert_uint_eq(frontend_stats(b->frontend)->flows.now, 0);
+	ck_assert_uint_eq(
+	    frontend_stats(new->service->frontend)->flows.now, 20);
+	/* the mark is in the plan, and is written */
+	ck_assert_int_eq(plan_server(plan_service(new->plan, "b"), 0)->admin,
+	    SERVER_DISABLED);
+	buffer_fini(&state);
+	pen_free(old);
+	pen_free(new);
+}
+END_TEST
+
+/* What a service has that is not here does not get into another one. */
+START_TEST(a_missing_service_is_skipped)
+{
+	struct pen *old = learn_services(), *new;
+	struct buffer state;
+	struct service *c;
+
+	write_all(old, &state);
+	new = successor_with(old, service("c", &front_c));
+	read_all(new, &state);
+	c = service_find(new, "c");
+	ck_assert_int_eq(server_state(server(new, 2)), SERVER_BLACKLISTED);
+	ck_assert_int_eq(server_state(server_in(c, 0)), SERVER_UP);
+	ck_assert_int_eq(server_state(server_in(c, 1)), SERVER_DRAIN);
+	ck_assert_uint_eq(sticky_count(pool_sticky(c->pool)), 3);
+	ck_assert_uint_eq(frontend_stats(c->frontend)->accepted, 51);
+	ck_assert_uint_eq(frontend_stats(new->service->frontend)->accepted, 17);
+	ck_assert_uint_eq(frontend_stats(c->frontend)->flows.now, 3);
+	buffer_fini(&state);
+	pen_free(old);
+	pen_free(new);
+}
+END_TEST
+
+/* Copies the state with other bytes where services are named. */
+static void
+rename_services(
+    const struct buffer *from, struct buffer *to, const char *name, size_t n)
+{
+	struct handover_reader r;
+	struct handover_record record;
+	struct handover_writer w;
+
+	buffer_init(to);
+	handover_begin(&w, to);
+	handover_reader_init(&r);
+	(void)handover_feed(&r, buffer_bytes(from), buffer_length(from));
+	while (handover_next(&r, &record)) {
+		handover_open(&w, (enum handover_type)record.type);
+		if (record.type == HANDOVER_SERVICE)
+			handover_add(&w, name, n);
+		else
+			handover_add(&w, record.at, record.left);
+		handover_close(&w);
+	}
+	handover_reader_fini(&r);
+}
+
+/* What is not the name of a service here names none. */
+START_TEST(names_that_are_not_right)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+	} names[] = { { "", 0 }, { "\0", 1 }, { "\1", 1 }, { "\3b", 2 },
+		{ "\1B", 2 }, { "\2b/", 3 }, { "\2b\0", 3 }, { "\3b\0c", 4 },
+		{ "\377b", 2 }, { "\6default", 7 }, { "\3add", 4 } };
+	struct pen *old = learn_services(), *new;
+	struct buffer good, other;
+	struct service *b;
+	size_t i;
+
+	write_all(old, &good);
+	new = successor_with(old, service("b", &front_b));
+	b = service_find(new, "b");
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		rename_services(&good, &other, names[i].bytes, names[i].n);
+		read_all(new, &other);
+		buffer_fini(&other);
+		ck_assert_int_eq(server_state(server_in(b, 0)), SERVER_UP);
+		ck_assert_uint_eq(sticky_count(pool_sticky(b->pool)), 0);
+		ck_assert_int_eq(server_state(server(new, 3)), SERVER_DRAIN);
+	}
+	rename_services(&good, &other, "\1b", 2);
+	read_all(new, &other);
+	buffer_fini(&other);
+	ck_assert_int_eq(server_state(server_in(b, 0)), SERVER_MAINT);
+	buffer_fini(&good);
 	pen_free(old);
 	pen_free(new);
 }
@@ -321,10 +557,10 @@ START_TEST(corrupted_states)
 	long i;
 
 	log_level = LOG_LEVEL_ERROR;
-	old = learn();
+	old = learn_services();
 	write_all(old, &good);
-	new = successor(old);
-	for (i = suite_amount(20000, 2000); i > 0; i--) {
+	new = successor_with(old, service("b", &front_b));
+	for (i = suite_amount(10000, 2000); i > 0; i--) {
 		corrupt(&good, &bad_);
 		read_all(new, &bad_);
 		buffer_fini(&bad_);
@@ -352,6 +588,10 @@ SUITE(test_handover_state)
 	SUITE_ADD(s, servers_are_found_by_address, 10);
 	SUITE_ADD(s, unproven_servers, 20);
 	SUITE_ADD(s, clients_and_counters, 10);
+	SUITE_ADD(s, one_service_has_no_name, 10);
+	SUITE_ADD(s, services_are_found_by_name, 10);
+	SUITE_ADD(s, a_missing_service_is_skipped, 10);
+	SUITE_ADD(s, names_that_are_not_right, 20);
 	SUITE_ADD(s, corrupted_states, 120);
 	return s;
 }
