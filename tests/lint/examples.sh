@@ -152,6 +152,13 @@ control $dir/pen.ctl
 client_conns 1000
 check connect
 check_interval 60
+service web
+listen $dir/web
+server 0 address 127.0.0.1 port 3
+server 1 address 127.0.0.1 port 4
+service mail
+listen $dir/mail
+server 0 address 127.0.0.1 port 5
 END
 start() {
 	rm -f "$dir/pen.ctl"
