@@ -8,6 +8,7 @@
 const struct command rows_ends[] = {
 	{ .name = "drain_timeout",
 	    .kind = KIND_SECONDS,
+	    .flags = ROW_PROCESS,
 	    .offset = AT(frontend.end.drain_ms),
 	    .max = LONG_MS,
 	    .option = "drain-timeout",
