@@ -210,10 +210,11 @@ static void
 remove_services(struct pen *p)
 {
 	const struct plan *one;
-	struct service *svc;
+	struct service *svc, *next;
 	unsigned i = 0;
 
-	SERVICE_EACH (p, svc) {
+	for (svc = p->service; svc != NULL; svc = next) {
+		next = svc->next;
 		one = plan_service_at(p->plan, i++);
 		if (one != NULL &&
 		    strcmp(plan_service_name(one), svc->name) == 0)

@@ -24,20 +24,26 @@ is_first(const struct service *svc)
 }
 
 static void
-on_end(struct timer *t)
+end_service(struct service *svc)
 {
-	struct service *svc = container_of(t, struct service, end);
 	struct service **at = &svc->pen->service;
 
-	if (frontend_left(svc->frontend) > 0 &&
-	    timer_start(svc->pen->loop, t, LEAVING_MS) == 0)
-		return;
 	while (*at != svc)
 		at = &(*at)->next;
 	*at = svc->next;
 	log_info("service ended service=%s", svc->name);
 	service_close(svc);
 	service_free(svc);
+}
+
+static void
+on_end(struct timer *t)
+{
+	struct service *svc = container_of(t, struct service, end);
+
+	if (frontend_left(svc->frontend) == 0 ||
+	    timer_start(svc->pen->loop, t, LEAVING_MS) < 0)
+		end_service(svc);
 }
 
 struct service *
@@ -113,6 +119,10 @@ void
 service_leave(struct service *svc)
 {
 	svc->leaves = true;
+	if (svc->frontend == NULL) { /* it has not begun */
+		end_service(svc);
+		return;
+	}
 	checks_stop(svc);
 	frontend_drain(svc->frontend);
 	if (timer_start(svc->pen->loop, &svc->end, 0) < 0)

@@ -20,6 +20,7 @@ void service_close(struct service *svc);
 void service_free(struct service *svc);
 /* Behind those that are there. */
 void service_add(struct service *svc);
+/* One that serves nobody yet is freed at once. */
 void service_leave(struct service *svc);
 /* Takes clients from now on. Returns 0, or -1 with a sentence. */
 int service_start(struct service *svc, struct error *e);

@@ -29,7 +29,13 @@ remove_service(struct call *c, const char *name, struct error *e)
 {
 	if (strcmp(name, "default") == 0)
 		return error_set(e, "the service default cannot be removed");
+	if (plan_service(c->draft, name) == c->plan) {
+		c->plan = c->draft; /* what follows is for that one */
+		c->service = c->pen->service;
+	}
 	if (plan_service_remove(c->draft, name) == 0)
+		return 0;
+	if (c->depth > 0) /* a file may be read with other options */
 		return 0;
 	return error_set(e, "there is no service \"%.100s\"", name);
 }

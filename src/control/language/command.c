@@ -52,14 +52,14 @@ command_group_of(const struct command_group *all, const struct command *row)
 unsigned
 command_index(const struct command_group *all, const struct command *row)
 {
-	const struct command *r;
+	const struct command *const *part, *r;
 	unsigned i = 0;
 
-	COMMAND_EACH (all, r) {
-		if (r == row)
-			break;
-		i++;
-	}
+	for (; all->key != NULL; all++)
+		for (part = all->part; *part != NULL; part++)
+			for (r = *part; r->name != NULL; r++, i++)
+				if (r == row)
+					return i;
 	return i;
 }
 
