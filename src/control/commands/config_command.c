@@ -1,8 +1,12 @@
 /* config_command.c: commands about the configuration as a whole. */
 #include "config.h"
 
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "control/commands/commands.h"
 #include "control/language/command.h"
@@ -12,15 +16,69 @@
 #include "control/apply/geoip.h"
 #include "control/life/context.h"
 
+/* ---- include ---- */
+
+/* The section goes on behind it, unless the file has removed the service. */
+static int
+include_file(struct call *c, const char *path, struct error *e)
+{
+	char name[SERVICE_NAME_MAX + 1];
+	struct call within = *c;
+	int rc;
+
+	snprintf(name, sizeof(name), "%s", plan_service_name(c->plan));
+	rc = config_load(&within, path, NULL, e);
+	if (plan_service(c->draft, name) == NULL) {
+		snprintf(name, sizeof(name), "default");
+		c->service = c->pen->service;
+	}
+	c->plan = plan_service_edit(c->draft, name);
+	if (rc == 0 && c->plan == NULL)
+		return error_set(e, "out of memory");
+	return rc;
+}
+
+/* What is not there is nothing; what must not be read would lose services. */
+static int
+on_glob_error(const char *path, int error)
+{
+	(void)path;
+	return error != ENOENT && error != ENOTDIR;
+}
+
+static int
+include_pattern(struct call *c, const char *pattern, struct error *e)
+{
+	glob_t found;
+	size_t i;
+	int rc = glob(pattern, 0, on_glob_error, &found);
+
+	if (rc == GLOB_NOMATCH)
+		return 0;
+	if (rc == GLOB_ABORTED)
+		rc = error_set(
+		    e, "\"%.300s\": a directory cannot be read", pattern);
+	else if (rc != 0)
+		rc = error_set(e, "out of memory");
+	for (i = 0; rc == 0 && i < found.gl_pathc; i++)
+		rc = include_file(c, found.gl_pathv[i], e);
+	globfree(&found);
+	return rc;
+}
+
 static int
 run_include(struct call *c, struct error *e)
 {
-	struct call within = *c;
+	const char *word = c->words->word[0];
 
 	if (c->words->count != 1)
 		return error_set(e, "expects %s", c->row->args);
-	return config_load(&within, c->words->word[0], NULL, e);
+	if (strpbrk(word, "*?[") != NULL && access(word, F_OK) != 0)
+		return include_pattern(c, word, e);
+	return include_file(c, word, e);
 }
+
+/* ---- reload ---- */
 
 /* The draft becomes what a restart would give; what is the same stays as it is
  * when that is applied. */
@@ -82,6 +140,22 @@ emit_line(struct reply *r, const char *mark, const char *line)
 	reply_line(&r->out, line);
 }
 
+/* As a command that can be given anywhere. */
+static void
+emit_prefixed(struct reply *r, const char *mark, const struct config_line *l)
+{
+	struct buffer line;
+
+	buffer_init(&line);
+	if (config_line_is_header(l))
+		reply_add(&line, "service add %s", l->service);
+	else
+		reply_add(&line, "service %s %s", l->service, l->words);
+	if (buffer_append(&line, "", 1) == 0)
+		emit_line(r, mark, buffer_bytes(&line));
+	buffer_fini(&line);
+}
+
 static void
 emit_marked(struct reply *r, struct config_lines *l, const char *mark)
 {
@@ -89,7 +163,9 @@ emit_marked(struct reply *r, struct config_lines *l, const char *mark)
 
 	config_lines_restore_order(l);
 	for (i = l->line; i < l->line + l->count; i++)
-		if (i->wrong)
+		if (i->wrong && i->service[0] != '\0')
+			emit_prefixed(r, mark, i);
+		else if (i->wrong)
 			emit_line(r, mark, i->words);
 }
 
@@ -103,6 +179,28 @@ emit_differences(
 	emit_marked(r, file, "-");
 	emit_marked(r, running, "+");
 	fields_list_end(r);
+}
+
+/* What sections leave out, as it is the default, is there where the other one
+ * has something else. */
+static int
+read_lines(const struct plan *from_file, const struct plan *in_force,
+    struct config_lines *file, struct config_lines *running)
+{
+	struct config_lines usual = { .commands = file->commands };
+	struct plan *plain = plan_new();
+	int rc = 0;
+
+	if (plain == NULL ||
+	    config_lines_of_plan(file, from_file, CONFIG_SET) < 0 ||
+	    config_lines_of_plan(running, in_force, CONFIG_SET) < 0 ||
+	    config_lines_of_plan(&usual, plain, CONFIG_SET) < 0 ||
+	    config_lines_add_defaults(file, running, &usual) < 0 ||
+	    config_lines_add_defaults(running, file, &usual) < 0)
+		rc = -1;
+	config_lines_fini(&usual);
+	plan_free(plain);
+	return rc;
 }
 
 static int
@@ -120,9 +218,7 @@ run_diff(struct call *c, struct error *e)
 	draft = config_draft(c->pen, NULL, e);
 	if (draft == NULL)
 		return -1;
-	rc = config_lines_of_plan(&file, draft, false);
-	if (rc == 0)
-		rc = config_lines_of_plan(&running, c->plan, false);
+	rc = read_lines(draft, c->pen->plan, &file, &running);
 	if (rc == 0)
 		emit_differences(c->reply, &file, &running);
 	plan_free(draft);
@@ -137,7 +233,8 @@ const struct command config_commands[] = {
 	    .flags = ROW_LOCAL,
 	    .run = run_include,
 	    .args = "FILE",
-	    .help = "runs the commands of a file" },
+	    .help = "runs the commands of a file, or of all that fit a "
+		    "pattern" },
 	{ .name = "reload",
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_OPERATE | ROW_PROCESS,

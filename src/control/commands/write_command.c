@@ -78,7 +78,7 @@ make_text(const struct call *c, const struct wanted *w,
 	struct error why;
 
 	if (w->all && !there) {
-		plan_print(c->plan, new);
+		plan_print(c->pen->plan, new);
 		return 0;
 	}
 	if (config_merge(c->pen, w->path, old, w->all, new, &why) == 0)

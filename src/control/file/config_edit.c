@@ -2,8 +2,10 @@
  * missing, which is found when the file is read back. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "control/file/config_edit.h"
 
 static const char mark[] = "# overrides what is said elsewhere\n";
@@ -12,7 +14,10 @@ struct edit {
 	struct config_lines *have;
 	struct config_line *beside; /* the lines added last; NULL: the end */
 	const struct command *row;  /* of them */
+	const char *service;	    /* the same */
 	const char *title;	    /* of their group at the end */
+	struct config_line *first;  /* of all sections; NULL: there is none */
+	const char *section;	    /* what the last line is in */
 	struct buffer tail, last;   /* lines at the end */
 	struct buffer *out;
 	bool failed;
@@ -34,44 +39,39 @@ edit_add(struct buffer *lines, const struct config_line *from,
 
 /* ---- where lines go ---- */
 
-/* What both have in front and at the end stays; what is between is replaced
- * one by one, as far as there is something to replace. */
-static void
-align(struct config_range have, struct config_range want)
-{
-	struct config_line *at = have.line, *end = config_range_end(have);
-	struct config_line *from = want.line, *to = config_range_end(want);
-	struct config_line *last;
-
-	for (; at < end && from < to && same_words(at, from); at++)
-		from++;
-	for (; at < end && from < to && same_words(end - 1, to - 1); end--)
-		to--;
-	last = end == have.line ? NULL : end - 1;
-	for (; at < end; at++)
-		at->instead = from < to ? from++->words : "";
-	edit_add(last != NULL ? &last->behind : &at->before, from, to);
-}
-
 static const char *
 title_of(const struct config_lines *l, const struct command *row)
 {
 	return command_group_of(l->commands, row)->title;
 }
 
-/* The last line of the same command, or else of its group. */
-static struct config_line *
-find_kin(const struct config_lines *have, const struct command *row)
-{
-	const char *group = title_of(have, row);
-	struct config_line *kin = NULL, *i;
-	int near = 0, best = 1;
+/* How much the line has to do with a command of the same service. */
+enum { NEAR_SERVICE = 1, NEAR_GROUP, NEAR_SAME };
 
-	for (i = have->line; i < config_lines_end(have); i++) {
-		near = i->key[0] == '\0'	? 0
-		    : i->row == row		? 2
-		    : title_of(have, i->row) == group ? 1
-						: 0;
+static int
+nearness(const struct config_lines *have, const struct config_line *x,
+    const struct command *row, const char *group)
+{
+	if (x->key[0] == '\0' || config_line_is_header(x))
+		return NEAR_SERVICE;
+	if (x->row == row)
+		return NEAR_SAME;
+	return title_of(have, x->row) == group ? NEAR_GROUP : NEAR_SERVICE;
+}
+
+/* The last line of the same command, or else of its group, or else, where there
+ * are sections, of the service. */
+static struct config_line *
+find_kin(const struct edit *d, const struct config_line *want)
+{
+	const struct config_range all =
+	    config_lines_of_service(d->have, want->service);
+	const char *group = title_of(d->have, want->row);
+	int near, best = d->first != NULL ? NEAR_SERVICE : NEAR_GROUP;
+	struct config_line *kin = NULL, *i;
+
+	for (i = all.line; i < config_range_end(all); i++) {
+		near = i->mixed ? 0 : nearness(d->have, i, want->row, group);
 		if (near > best ||
 		    (near == best && (kin == NULL || i->order > kin->order)))
 			kin = i, best = near;
@@ -79,23 +79,73 @@ find_kin(const struct config_lines *have, const struct command *row)
 	return kin;
 }
 
-/* Beside their kin; a group that the file does not have yet gets a title. */
-static struct buffer *
-find_place(struct edit *d, const struct command *row)
+/* What `lines`, which end the file, get next is of that service. */
+static void
+enter(struct edit *d, struct buffer *lines, const char *service)
 {
-	const char *title = title_of(d->have, row);
+	if (strcmp(d->section, service) == 0)
+		return;
+	if (lines == &d->tail &&
+	    (d->have->text[0] != '\0' || buffer_length(lines) > 0))
+		reply_add(lines, "\n");
+	reply_add(
+	    lines, "service %s\n", service[0] != '\0' ? service : "default");
+	d->section = service;
+	d->title = NULL;
+}
 
-	if (d->row != row)
-		d->beside = find_kin(d->have, row);
-	d->row = row;
-	if (d->beside != NULL)
-		return &d->beside->behind;
-	if (d->title != title)
+/* A group of the first service that the file does not have yet gets a
+ * title. */
+static struct buffer *
+find_end(struct edit *d, const struct config_line *want)
+{
+	const char *title = title_of(d->have, want->row);
+
+	enter(d, &d->tail, want->service);
+	if (want->service[0] == '\0' && d->title != title)
 		reply_add(&d->tail, "%s# %s\n",
 		    d->have->text[0] != '\0' || d->title != NULL ? "\n" : "",
 		    title);
 	d->title = title;
 	return &d->tail;
+}
+
+/* Beside their kin. Of the first service, there is room before the others. */
+static struct buffer *
+find_place(struct edit *d, const struct config_line *want)
+{
+	if (d->row != want->row || strcmp(d->service, want->service) != 0)
+		d->beside = find_kin(d, want);
+	d->row = want->row;
+	d->service = want->service;
+	if (d->beside != NULL)
+		return &d->beside->behind;
+	if (d->first != NULL && want->service[0] == '\0')
+		return &d->first->before;
+	return find_end(d, want);
+}
+
+/* What both have in front and at the end stays; what is between is replaced
+ * one by one, as far as there is something to replace. The rest stands beside
+ * them unless that is another section. */
+static void
+align(struct edit *d, struct config_range have, struct config_range want)
+{
+	struct config_line *at = have.line, *end = config_range_end(have);
+	struct config_line *from = want.line, *to = config_range_end(want);
+	struct config_line *last;
+	struct buffer *place;
+
+	for (; at < end && from < to && same_words(at, from); at++)
+		from++;
+	for (; at < end && from < to && same_words(end - 1, to - 1); end--)
+		to--;
+	last = end == have.line ? at : end - 1;
+	place = end == have.line ? &last->before : &last->behind;
+	for (; at < end; at++)
+		at->instead = from < to ? from++->words : "";
+	if (from < to)
+		edit_add(last->mixed ? find_end(d, from) : place, from, to);
 }
 
 /* The first of several lines undoes what was set before; it is left out where
@@ -112,9 +162,16 @@ replace(struct edit *d, struct config_range have, struct config_range want)
 		want.line++;
 	want.count = (uint32_t)(end - want.line);
 	if (have.count > 0)
-		align(have, want);
+		align(d, have, want);
 	else if (want.count > 0)
-		edit_add(find_place(d, want.line->row), want.line, end);
+		edit_add(find_place(d, want.line), want.line, end);
+}
+
+static void
+begin_last(struct edit *d)
+{
+	if (buffer_length(&d->last) == 0 && strstr(d->have->text, mark) == NULL)
+		reply_add(&d->last, "%s", mark);
 }
 
 /* All lines, at the end, behind what takes the rest back to its defaults. */
@@ -125,14 +182,127 @@ say_last(struct edit *d, struct config_range have, struct config_range want)
 
 	for (; have.count > 0; have.count--)
 		have.line++->instead = "";
-	if (buffer_length(&d->last) == 0 && strstr(d->have->text, mark) == NULL)
-		reply_add(&d->last, "%s", mark);
+	begin_last(d);
+	enter(d, &d->last, want.line->service);
 	if (strcmp(name, "server") == 0 && !want.line->gone)
 		reply_add(&d->last, "%s remove\n", want.line->key);
 	if (strcmp(name, "control") == 0)
 		reply_add(
 		    &d->last, "control_level admin look\ncontrol_mode 0600\n");
 	edit_add(&d->last, want.line, config_range_end(want));
+}
+
+/* ---- sections ---- */
+
+/* The service is there, even when nothing else is said of it; or it is not. */
+static void
+say_header(struct edit *d, const struct config_line *header)
+{
+	bool at_end = header->way == CONFIG_AT_END;
+
+	if (at_end)
+		begin_last(d);
+	if (header->gone && at_end)
+		edit_add(&d->last, header, header + 1);
+	else if (!header->gone &&
+	    (at_end || config_lines_header(d->have, header) == NULL))
+		enter(d, at_end ? &d->last : &d->tail, header->service);
+}
+
+/* The lines of services that are gone go. Finds the first section, and which
+ * one the file ends in then. */
+static void
+edit_begin(struct edit *d, const struct config_lines *wanted)
+{
+	const struct config_line *header, *last = NULL;
+	struct config_line *i;
+
+	for (i = d->have->line; i < config_lines_end(d->have); i++) {
+		if (i->service[0] != '\0' &&
+		    (d->first == NULL || i->order < d->first->order))
+			d->first = i;
+		header = i->service[0] != '\0' ? config_lines_header(wanted, i)
+					       : NULL;
+		if (header != NULL && header->gone && header->way > CONFIG_KEPT)
+			i->instead = "";
+		else if (last == NULL || i->order > last->order)
+			last = i;
+	}
+	d->section = last != NULL ? last->service : "";
+}
+
+/* All lines of one service that are to be at the end, or the others. */
+static void
+edit_section(struct edit *d, const struct config_lines *wanted,
+    struct config_range section, bool all, bool at_end)
+{
+	struct config_line *i = section.line;
+	struct config_range want, now;
+
+	for (; i < config_range_end(section); i += want.count) {
+		want = config_lines_find(wanted, i);
+		now = config_lines_find(d->have, i);
+		if ((want.line->way == CONFIG_AT_END) != at_end)
+			continue;
+		if (config_line_is_header(i) && i->way != CONFIG_KEPT)
+			say_header(d, i);
+		else if (config_line_is_header(i))
+			continue;
+		else if (at_end)
+			say_last(d, now, want);
+		else if (want.line->way == CONFIG_REPLACED ||
+		    (all && now.count == 0))
+			replace(d, now, want);
+	}
+}
+
+static int
+compare_sections(const void *a, const void *b)
+{
+	const struct config_range *x = a, *y = b;
+
+	return (x->line->order > y->line->order) -
+	    (x->line->order < y->line->order);
+}
+
+/* In the order of the plan, whose lines have been sorted by name. */
+static struct config_range *
+find_sections(const struct config_lines *wanted, size_t *n)
+{
+	struct config_line *i = wanted->line, *end = config_lines_end(wanted);
+	struct config_range *list = NULL;
+	uint32_t room = 0;
+
+	*n = 0;
+	for (; i < end; i = config_range_end(list[(*n)++])) {
+		struct config_range *more =
+		    array_grow(list, &room, sizeof(*list), (uint32_t)*n);
+
+		if (more == NULL) {
+			free(list);
+			return NULL;
+		}
+		list = more;
+		list[*n] = config_lines_of_service(wanted, i->service);
+	}
+	if (*n > 0)
+		qsort(list, *n, sizeof(*list), compare_sections);
+	return list;
+}
+
+static void
+edit_sections(struct edit *d, const struct config_lines *wanted, bool all)
+{
+	size_t i, n;
+	struct config_range *list = find_sections(wanted, &n);
+
+	d->failed = list == NULL && wanted->count > 0;
+	edit_begin(d, wanted);
+	for (i = 0; list != NULL && i < n; i++)
+		edit_section(d, wanted, list[i], all, false);
+	for (i = 0; list != NULL && i < n; i++)
+		edit_section(d, wanted, list[i], all, true);
+	free(list);
 }
 
 /* ---- the file ---- */
@@ -224,19 +394,9 @@ config_edit(struct config_lines *have, const struct config_lines *wanted,
     bool all, struct buffer *out)
 {
 	struct edit d = { .have = have, .out = out };
-	struct config_range want, now;
-	uint32_t i;
 
 	forget_changes(have);
-	for (i = 0; i < wanted->count; i += want.count) {
-		want = config_lines_find(wanted, &wanted->line[i]);
-		now = config_lines_find(have, want.line);
-		if (want.line->way == CONFIG_AT_END)
-			say_last(&d, now, want);
-		else if (want.line->way == CONFIG_REPLACED ||
-		    (all && now.count == 0))
-			replace(&d, now, want);
-	}
+	edit_sections(&d, wanted, all);
 	edit_put_all(&d);
 	buffer_fini(&d.tail);
 	buffer_fini(&d.last);

@@ -48,6 +48,17 @@ is_row(const struct call *c, const char *name)
 	return strcmp(c->row->name, name) == 0;
 }
 
+/* Whether it begins a section, not what removes a service. */
+static bool
+is_header(const struct call *c)
+{
+	const struct words *w = c->words;
+
+	return c->row->flags & ROW_PREFIX &&
+	    (w->count == 1 ||
+		(w->count == 2 && strcmp(w->word[0], "add") == 0));
+}
+
 /* What a command sets that was carried out, or whose server is a number. */
 static void
 find_key(const struct config_lines *l, const struct call *c, char key[KEY_MAX])
@@ -57,8 +68,11 @@ find_key(const struct config_lines *l, const struct call *c, char key[KEY_MAX])
 	unsigned long number;
 
 	key[0] = '\0';
+	if (is_header(c) && l->service[0] != '\0')
+		snprintf(key, KEY_MAX, "%s", name);
 	if (!row_changes(c->row, c->words->count, c->no) ||
-	    is_row(c, "include") || is_row(c, "reload") ||
+	    c->row->flags & ROW_PREFIX || is_row(c, "include") ||
+	    is_row(c, "reload") ||
 	    (is_row(c, "server") && strcmp(word, "all") == 0))
 		return;
 	number = word[strspn(word, "0123456789")] == '\0'
@@ -125,7 +139,9 @@ config_lines_add(struct config_lines *l, struct config_line one)
 		free(one.words);
 		return -1;
 	}
-	one.index = command_index(l->commands, one.row);
+	one.index = one.row->flags & ROW_PREFIX && one.key[0] != '\0'
+	    ? 0
+	    : 1 + command_index(l->commands, one.row);
 	one.order = l->count;
 	l->line = list;
 	list[l->count++] = one;
@@ -154,7 +170,10 @@ compare_keys(const void *a, const void *b)
 {
 	const struct config_line *x = a, *y = b;
 	size_t n = strlen(x->key), m = strlen(y->key);
+	int services = strcmp(x->service, y->service);
 
+	if (services != 0)
+		return services;
 	if (x->index != y->index)
 		return x->index < y->index ? -1 : 1;
 	return n != m ? (n > m) - (n < m) : strcmp(x->key, y->key);
@@ -209,6 +228,42 @@ config_lines_find(const struct config_lines *l, const struct config_line *like)
 	return (struct config_range){ from, (uint32_t)(to - from) };
 }
 
+/* Lines of services with smaller names; with `same`, also of that one. */
+static uint32_t
+count_lines_before(const struct config_lines *l, const char *service, bool same)
+{
+	uint32_t low = 0, high = l->sorted, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (strcmp(l->line[mid].service, service) < same)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+struct config_range
+config_lines_of_service(const struct config_lines *l, const char *service)
+{
+	uint32_t from = count_lines_before(l, service, false);
+	uint32_t to = count_lines_before(l, service, true);
+
+	return (struct config_range){ from < to ? &l->line[from] : NULL,
+		to - from };
+}
+
+struct config_line *
+config_lines_header(
+    const struct config_lines *l, const struct config_line *like)
+{
+	struct config_line header = { .key = (char[]){ "service" } };
+
+	memcpy(header.service, like->service, sizeof(header.service));
+	return config_lines_find(l, &header).line;
+}
+
 bool
 config_range_equal(struct config_range a, struct config_range b)
 {
@@ -220,7 +275,62 @@ config_range_equal(struct config_range a, struct config_range b)
 	return a.count == b.count;
 }
 
+static int
+add_copy(struct config_lines *l, const struct config_line *from,
+    const struct config_line *like)
+{
+	struct config_line one = { .row = from->row };
+
+	one.key = strdup(from->key);
+	one.words = strdup(from->words);
+	memcpy(one.service, like->service, sizeof(one.service));
+	return config_lines_add(l, one);
+}
+
+int
+config_lines_add_defaults(struct config_lines *l,
+    const struct config_lines *other, const struct config_lines *plain)
+{
+	const struct config_line *header;
+	struct config_line like;
+	struct config_range is, set;
+	uint32_t i, k;
+
+	for (i = 0; i < other->count; i += is.count) {
+		is = config_lines_find(other, &other->line[i]);
+		header = config_lines_header(l, is.line);
+		if (header == NULL || header->gone ||
+		    config_lines_find(l, is.line).count > 0)
+			continue;
+		like = *is.line;
+		like.service[0] = '\0';
+		set = config_lines_find(plain, &like);
+		for (k = 0; k < set.count; k++)
+			if (add_copy(l, &set.line[k], is.line) < 0)
+				return -1;
+	}
+	config_lines_sort(l);
+	return 0;
+}
+
 /* ---- a text ---- */
+
+/* What follows the command is of that service. */
+static void
+follow_service(struct config_lines *l, const struct call *c)
+{
+	const struct words *w = c->words;
+	const char *name;
+
+	if (is_header(c)) {
+		name = w->word[w->count - 1];
+		snprintf(l->service, sizeof(l->service), "%s",
+		    strcmp(name, "default") != 0 ? name : "");
+	} else if (c->row->flags & ROW_PREFIX && w->count == 2 &&
+	    strcmp(w->word[0], l->service) == 0) {
+		l->service[0] = '\0'; /* it is removed */
+	}
+}
 
 /* A line, its continuations joined, ends where it does in the text: finds what
  * is `n` bytes before that end. */
@@ -252,6 +362,7 @@ add_command(struct config_lines *l, const struct call *c,
 	struct config_line one = *line;
 	char key[KEY_MAX];
 
+	follow_service(l, c);
 	find_key(l, c, key);
 	if (key[0] == '\0' && c->pen == NULL)
 		return 0;
@@ -262,12 +373,14 @@ add_command(struct config_lines *l, const struct call *c,
 	one.row = row_of_key(l, c->row);
 	one.key = strdup(key);
 	one.words = format_words(c);
+	memcpy(one.service, l->service, sizeof(one.service));
 	return config_lines_add(l, one);
 }
 
-/* Carries out the commands of a line, which is cut, and adds them. */
+/* Carries out the commands of a line, which is cut, and adds them. A section
+ * that one begins goes on. */
 static int
-lines_read_line(struct config_lines *l, const struct call *like,
+lines_read_line(struct config_lines *l, struct call *like,
     const struct config_line *one, char *line, struct error *e)
 {
 	const char *end = line + strlen(line);
@@ -292,7 +405,37 @@ lines_read_line(struct config_lines *l, const struct call *like,
 		    0)
 			return error_set(e, "out of memory");
 	}
+	like->plan = c.plan;
+	like->service = c.service;
 	return 0;
+}
+
+/* Of the line whose commands are those from `first` on, and which began in the
+ * section `before`. */
+static void
+note_mixed(struct config_lines *l, uint32_t first, const char *before)
+{
+	struct config_line *i;
+
+	for (i = l->line + first; i < config_lines_end(l); i++)
+		i->mixed = strcmp(i->service, l->service) != 0 ||
+		    (!config_line_is_header(i) &&
+			strcmp(i->service, before) != 0);
+}
+
+static int
+read_line(struct config_lines *l, struct call *c, const struct config_line *one,
+    char *line, struct error *e)
+{
+	char before[sizeof(l->service)];
+	uint32_t first = l->count;
+	int rc;
+
+	memcpy(before, l->service, sizeof(before));
+	rc = lines_read_line(l, c, one, line, e);
+	if (first < l->count)
+		note_mixed(l, first, before);
+	return rc;
 }
 
 int
@@ -319,7 +462,7 @@ config_lines_read(struct config_lines *l, const struct call *like,
 		one.to = (uint32_t)(rest != NULL ? (size_t)(rest - copy) : n);
 		one.at = (uint32_t)(line - copy);
 		one.end = one.to - (rest != NULL);
-		rc = lines_read_line(l, &c, &one, line, &why);
+		rc = read_line(l, &c, &one, line, &why);
 	}
 	if (rc < 0)
 		error_set(e, "%.380s: %.500s", origin, why.text);
@@ -329,8 +472,11 @@ config_lines_read(struct config_lines *l, const struct call *like,
 }
 
 int
-config_lines_of_plan(struct config_lines *l, const struct plan *p, bool brief)
+config_lines_of_plan(
+    struct config_lines *l, const struct plan *p, enum config_detail detail)
 {
+	static void (*const print[])(const struct plan *,
+	    struct buffer *) = { plan_print_brief, plan_print_set, plan_print };
 	struct plan *copy = plan_copy(p);
 	struct call c = { .plan = copy };
 	struct buffer text;
@@ -342,7 +488,7 @@ config_lines_of_plan(struct config_lines *l, const struct plan *p, bool brief)
 	buffer_init(&text);
 	derive_settings(copy, 0, 0);
 	apply_acls_forget(copy);
-	(brief ? plan_print_brief : plan_print)(copy, &text);
+	print[detail](copy, &text);
 	rc = config_lines_read(l, &c, "", &text, &e);
 	buffer_fini(&text);
 	plan_free(copy);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/apply/services.h"
 #include "control/file/config_edit.h"
 #include "control/file/config_merge.h"
 #include "control/plan/server_index.h"
@@ -15,7 +16,8 @@ struct merge {
 	struct plan *plain; /* nothing but defaults */
 	const char *path;
 	bool all;
-	struct config_lines want; /* of the plan in force */
+	struct config_lines want;  /* of the plan in force */
+	struct config_lines usual; /* of `plain` */
 	struct config_lines have; /* of the file as it was */
 };
 
@@ -25,6 +27,7 @@ static int
 open_start(struct pen *start, struct service *svc, const struct pen *p)
 {
 	*svc = (struct service){ .pen = start,
+		.name = "default",
 		.index = server_index_new(),
 		.pool = pool_new(),
 		.plan = plan_copy(p->plan) };
@@ -41,6 +44,8 @@ open_start(struct pen *start, struct service *svc, const struct pen *p)
 static void
 close_start(struct pen *start)
 {
+	service_close(start->blank);
+	service_free(start->blank);
 	server_index_free(start->service->index);
 	pool_free(start->service->pool);
 	plan_free(start->plan);
@@ -65,7 +70,8 @@ number_servers(struct merge *m, const struct config_line *gone)
 	for (i = m->have.line; i < config_lines_end(&m->have); i++) {
 		x = config_lines_find(&m->want, i).line;
 		if (strncmp(i->words, add, strlen(add)) == 0 && x != NULL &&
-		    x->way == CONFIG_KEPT && (any || x > gone))
+		    x->way == CONFIG_KEPT && (any || x > gone) &&
+		    strcmp(x->service, gone->service) == 0)
 			x->wrong = true;
 	}
 }
@@ -77,27 +83,53 @@ add_undo(struct merge *m, const struct config_line *got)
 	struct config_line one = { .row = got->row, .gone = true };
 	char undo[100];
 
-	snprintf(undo, sizeof(undo),
-	    is_server(got) ? "%.80s remove" : "no %.80s", got->key);
+	memcpy(one.service, got->service, sizeof(one.service));
+	if (config_line_is_header(got))
+		snprintf(undo, sizeof(undo), "%s remove", got->words);
+	else
+		snprintf(undo, sizeof(undo),
+		    is_server(got) ? "%.80s remove" : "no %.80s", got->key);
 	one.key = strdup(got->key);
 	one.words = strdup(undo);
 	return config_lines_add(&m->want, one);
 }
 
-/* Notes where `got` is not what is in force. */
+/* With a service goes all that is its own. */
 static int
-merge_note(struct merge *m, const struct config_lines *got)
+add_undos(struct merge *m, const struct config_lines *got)
 {
-	struct config_range is, want;
+	const struct config_line *header;
+	struct config_range is;
+	bool gone = false;
 	uint32_t i;
 
 	for (i = 0; i < got->count; i += is.count) {
 		is = config_lines_find(got, &got->line[i]);
+		if (config_line_is_header(is.line)) {
+			header = config_lines_header(&m->want, is.line);
+			gone = header == NULL || header->gone;
+		} else if (gone) {
+			continue;
+		}
 		if (config_lines_find(&m->want, is.line).count == 0 &&
 		    add_undo(m, is.line) < 0)
 			return -1;
 	}
 	config_lines_sort(&m->want);
+	return 0;
+}
+
+/* Notes where `got` is not what is in force. */
+static int
+merge_note(struct merge *m, struct config_lines *got)
+{
+	struct config_range is, want;
+	uint32_t i;
+
+	if (config_lines_add_defaults(&m->want, got, &m->usual) < 0 ||
+	    add_undos(m, got) < 0 ||
+	    config_lines_add_defaults(got, &m->want, &m->usual) < 0)
+		return -1;
 	for (i = 0; i < m->want.count; i += want.count) {
 		want = config_lines_find(&m->want, &m->want.line[i]);
 		is = config_lines_find(got, want.line);
@@ -109,6 +141,12 @@ merge_note(struct merge *m, const struct config_lines *got)
 			number_servers(m, want.line);
 	}
 	return 0;
+}
+
+static enum config_detail
+detail_of(const struct merge *m)
+{
+	return m->all ? CONFIG_ALL : CONFIG_BRIEF;
 }
 
 /* Reads the text on top of `base`, in the context of a start or a reload, and
@@ -135,7 +173,7 @@ try_text(struct merge *m, struct pen *where, const struct plan *base,
 	rc = config_lines_read(
 	    have != NULL ? have : &unused, &c, m->path, text, e);
 	if (rc == 0 &&
-	    (config_lines_of_plan(&got, c.plan, !m->all) < 0 ||
+	    (config_lines_of_plan(&got, c.draft, detail_of(m)) < 0 ||
 		merge_note(m, &got) < 0))
 		rc = error_set(e, "out of memory");
 	reply_fini(&unheard);
@@ -192,7 +230,8 @@ raise_wrong(struct merge *m, struct error *e)
 			continue;
 		if (x->way++ == CONFIG_AT_END)
 			return error_set(e,
-			    "%s: no command reproduces the running value",
+			    "%s%s%s: no command reproduces the running value",
+			    x->service, x->service[0] != '\0' ? ": " : "",
 			    x->key);
 		x->wrong = false;
 		some = 1;
@@ -230,15 +269,18 @@ config_merge(struct pen *p, const char *path, const struct buffer *old,
 		.path = path,
 		.all = all,
 		.want.commands = p->commands,
+		.usual.commands = p->commands,
 		.have.commands = p->commands };
 	int rc = -1;
 
 	if (open_start(&m.start, &m.start_service, p) < 0 || m.plain == NULL ||
-	    config_lines_of_plan(&m.want, p->plan, !all) < 0)
+	    config_lines_of_plan(&m.want, p->plan, detail_of(&m)) < 0 ||
+	    config_lines_of_plan(&m.usual, m.plain, detail_of(&m)) < 0)
 		error_set(e, "out of memory");
 	else
 		rc = merge_file(&m, old, out, e);
 	config_lines_fini(&m.want);
+	config_lines_fini(&m.usual);
 	config_lines_fini(&m.have);
 	close_start(&m.start);
 	plan_free(m.plain);

@@ -274,8 +274,10 @@ void plan_servers_fini(struct plan_servers *l);
 /* All of it but the other services as commands, a line each, that give the same
  * plan when read back. */
 void plan_print(const struct plan *p, struct buffer *text);
-/* The same, but of servers and control sockets without what is as it is where
- * nothing is said. */
+/* The same, but of services behind the first without what each new one has. */
+void plan_print_set(const struct plan *p, struct buffer *text);
+/* As plan_print_set(), but of servers and control sockets without what is as it
+ * is where nothing is said. */
 void plan_print_brief(const struct plan *p, struct buffer *text);
 /* The services besides the first one as sections of a file, without defaults.
  * Returns 0, or -1 with errno ENOMEM. */

@@ -7,6 +7,7 @@
 #include "control/answer/reply.h"
 #include "control/plan/server_setting.h"
 #include "control/plan/setting.h"
+#include "control/value/value.h"
 
 /* Behind its levels and mode: where these are not those that the one `before`
  * had. NULL prints them all. */
@@ -24,14 +25,12 @@ print_control(const struct control_plan *k, const struct control_plan *before,
 }
 
 static void
-print_listeners(const struct plan *p, bool brief, struct buffer *text)
+print_controls(const struct plan *p, bool brief, struct buffer *text)
 {
 	static const struct control_plan first = CONTROL_PLAN_NEW;
 	const struct control_plan *before = brief ? &first : NULL;
 	unsigned i;
 
-	if (p->listen_text != NULL)
-		reply_command(text, "listen", p->listen_text);
 	if (p->control_count > 0)
 		reply_add(text, "no control\n");
 	for (i = 0; i < p->control_count; i++) {
@@ -64,14 +63,23 @@ print_acls(const struct plan *p, struct buffer *text)
 	}
 }
 
+/* Nothing of one that is not there, unless `all` is set. */
 static void
-print_special(
-    const struct server_plan *s, const char *name, struct buffer *text)
+print_special(const struct server_plan *s, const char *name, bool all,
+    struct buffer *text)
 {
 	char at[SPEC_TEXT_MAX];
 
-	reply_command(
-	    text, name, s->host != NULL ? spec_format_limits(s, at) : NULL);
+	if (all || s->host != NULL)
+		reply_command(text, name,
+		    s->host != NULL ? spec_format_limits(s, at) : NULL);
+}
+
+static void
+print_specials(const struct plan *p, bool all, struct buffer *text)
+{
+	print_special(plan_slot(p, SLOT_EMERGENCY), "emergency", all, text);
+	print_special(plan_slot(p, SLOT_ABUSE), "abuse", all, text);
 }
 
 static void
@@ -81,7 +89,6 @@ print_servers(const struct plan *p, bool brief, struct buffer *text)
 	static const struct server_plan empty = SERVER_PLAN_NONE;
 	unsigned i;
 
-	reply_add(text, "server all remove\n");
 	for (i = 0; (s = plan_server(p, i)) != NULL; i++) {
 		if (server_plan_equal(s, &empty) || s->parent != 0)
 			continue;
@@ -92,8 +99,6 @@ print_servers(const struct plan *p, bool brief, struct buffer *text)
 			server_setting_print(s, text);
 		(void)buffer_append(text, "\n", 1);
 	}
-	print_special(plan_slot(p, SLOT_EMERGENCY), "emergency", text);
-	print_special(plan_slot(p, SLOT_ABUSE), "abuse", text);
 }
 
 static void
@@ -110,23 +115,80 @@ print_routes(const struct plan *p, struct buffer *text)
 }
 
 static void
-print(const struct plan *p, bool brief, struct buffer *text)
+print_first(const struct plan *p, bool brief, struct buffer *text)
 {
 	setting_print_all(p, text);
-	print_listeners(p, brief, text);
+	if (p->listen_text != NULL)
+		reply_command(text, "listen", p->listen_text);
+	print_controls(p, brief, text);
 	print_acls(p, text);
+	reply_add(text, "server all remove\n");
 	print_servers(p, brief, text);
+	print_specials(p, true, text);
 	print_routes(p, text);
+}
+
+/* ---- the other services ---- */
+
+/* Of the service, not of the process, and other than in `plain`; NULL: all. */
+static void
+print_own_settings(
+    const struct plan *p, const struct plan *plain, struct buffer *text)
+{
+	const struct command *row;
+
+	SETTING_EACH (row)
+		if (!(row->flags & ROW_PROCESS) &&
+		    (plain == NULL || !setting_equal(p, plain, row)))
+			value_print(row, &p->config, text);
+}
+
+static void
+print_service(const struct plan *p, const struct plan *plain, bool brief,
+    struct buffer *text)
+{
+	reply_add(text, "service %s\n", p->name);
+	print_own_settings(p, plain, text);
+	if (p->listen_text != NULL)
+		reply_command(text, "listen", p->listen_text);
+	if (plain == NULL)
+		reply_add(text, "server all remove\n");
+	print_servers(p, brief, text);
+	print_specials(p, plain == NULL, text);
+	if (plain == NULL || route_plans_at(p->routes, 0) != NULL)
+		print_routes(p, text);
+}
+
+/* Without what each new service has, unless `all` is set. */
+static void
+print_services(const struct plan *p, bool all, bool brief, struct buffer *text)
+{
+	struct plan *plain = all || p->service_count == 0 ? NULL : plan_new();
+	const struct plan *one;
+	unsigned i;
+
+	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++)
+		print_service(one, plain, brief, text);
+	plan_free(plain);
 }
 
 void
 plan_print(const struct plan *p, struct buffer *text)
 {
-	print(p, false, text);
+	print_first(p, false, text);
+	print_services(p, true, false, text);
+}
+
+void
+plan_print_set(const struct plan *p, struct buffer *text)
+{
+	print_first(p, false, text);
+	print_services(p, false, false, text);
 }
 
 void
 plan_print_brief(const struct plan *p, struct buffer *text)
 {
-	print(p, true, text);
+	print_first(p, true, text);
+	print_services(p, false, true, text);
 }

@@ -277,6 +277,16 @@ END_TEST
 	"listen 127.0.0.1:8080\n"            \
 	"server 0 address 10.0.0.1 # left\n" \
 	"server 1 address 10.0.0.2 max 5 # right\n"
+#define SHOP_BEGINS           \
+	"\n# the shop\n"      \
+	"service shop # it\n" \
+	"listen 127.0.0.1:8081\n"
+#define SHOP_ENDS "server 0 address 10.0.1.1 # s\n"
+#define SHOP	  SHOP_BEGINS SHOP_ENDS "timeout 7 # seven\n"
+#define MAIL                      \
+	"\nservice mail\n"        \
+	"listen 127.0.0.1:8082\n" \
+	"server 0 address 10.0.2.1\n"
 #define ROUTES(a, b) TWO a " # A\n" b " # B\nroute default 0\n"
 
 static const struct {
@@ -380,6 +390,62 @@ static const struct {
 		"no acl 3\nacl 3 permit ::1/128\nacl 3 permit ::3/128\n"
 		"acl 3 deny ::2/128\n",
 	    { "timeout 9", "acl 3 permit ::1" } },
+	/* sections */
+	{ TWO SHOP MAIL, "timeout 5; timeout 3; service mail timeout 3",
+	    TWO SHOP MAIL, { NULL } },
+	{ TWO SHOP MAIL, "service shop server 0 weight 3",
+	    TWO SHOP_BEGINS "server 0 address 10.0.1.1 port 8081 weight 3 # s\n"
+			    "timeout 7 # seven\n" MAIL,
+	    { NULL } },
+	{ TWO SHOP MAIL, "service shop timeout 3",
+	    TWO SHOP_BEGINS SHOP_ENDS MAIL, { NULL } },
+	{ TWO SHOP MAIL, "service shop timeout 5; service mail roundrobin",
+	    TWO SHOP_BEGINS SHOP_ENDS "timeout 5 # seven\n" MAIL "roundrobin\n",
+	    { NULL } },
+	{ TWO SHOP MAIL "# ends\n", "blacklist 5; web_stats /tmp/x",
+	    TWO "blacklist 5\nweb_stats /tmp/x\n" SHOP MAIL "# ends\n",
+	    { NULL } },
+	{ SHOP MAIL, "timeout 5; service shop server add 10.0.1.2",
+	    "\n# the shop\ntimeout 5\nservice shop # it\n"
+	    "listen 127.0.0.1:8081\n" SHOP_ENDS
+	    "server 1 address 10.0.1.2 port 8081\ntimeout 7 # seven\n" MAIL,
+	    { NULL } },
+	{ TWO MAIL SHOP "service mail\ntimeout 8\nservice default\nhash\n",
+	    "no hash; blacklist 5; service mail timeout 9; "
+	    "service mail roundrobin; service shop timeout 9",
+	    TWO MAIL SHOP_BEGINS SHOP_ENDS
+	    "timeout 9 # seven\nservice mail\ntimeout 9\nroundrobin\n"
+	    "service default\nblacklist 5\n",
+	    { NULL } },
+	{ TWO "timeout 4",
+	    "service add dns; service dns dns; "
+	    "service dns listen 127.0.0.1:53; "
+	    "service dns server add 10.0.3.1; service add cache;"
+	    "service cache listen 127.0.0.1:81;"
+	    "service cache server add 10.0.4.1",
+	    TWO "timeout 4\n\nservice dns\nserver 0 address 10.0.3.1 port 53\n"
+		"dns\nlisten 127.0.0.1:53\n\n"
+		"service cache\nserver 0 address 10.0.4.1 port 81\n"
+		"listen 127.0.0.1:81\n",
+	    { NULL } },
+	{ TWO SHOP "include /dev/null\n" MAIL, "service shop remove; hash",
+	    TWO "hash\n\n# the shop\n" MAIL, { NULL } },
+	{ TWO SHOP MAIL, "service mail remove; service shop hash",
+	    TWO SHOP "hash\n\n", { NULL } },
+	{ TWO SHOP MAIL,
+	    "service mail remove; service add mail; "
+	    "service mail listen 127.0.0.1:8084; "
+	    "service mail server add 10.0.2.1",
+	    TWO SHOP "\nservice mail\n"
+		     "listen 127.0.0.1:8084\n"
+		     "server 0 address 10.0.2.1 port 8084\n",
+	    { NULL } },
+	{ TWO, "service shop remove; service mail timeout 4",
+	    TWO "\nservice mail\nserver 0 address 10.0.2.1 port 8082\n"
+		"timeout 4\nlisten 127.0.0.1:8082\n"
+		"# overrides what is said elsewhere\nservice shop remove\n",
+	    { "service shop; listen 127.0.0.1:8081; server add 10.0.1.1",
+		"service mail; listen 127.0.0.1:8082; server add 10.0.2.1" } },
 };
 
 START_TEST(hard_cases)
@@ -387,6 +453,118 @@ START_TEST(hard_cases)
 	ck_assert_str_eq(
 	    written(cases[_i].options, cases[_i].file, cases[_i].commands),
 	    cases[_i].written);
+}
+END_TEST
+
+/* What an included section says is overridden in one at the end. */
+START_TEST(included_sections)
+{
+	const char *more = scratch("more"), *new;
+
+	write_file(more, SHOP);
+	new = written(NULL, text("%sinclude %s\n" MAIL, TWO, more),
+	    "timeout 6; service shop timeout 9; service mail timeout 5; "
+	    "service shop server 0 max 4");
+	ck_assert_ptr_nonnull(strstr(new,
+	    "\nservice mail\nlisten 127.0.0.1:8082\ntimeout 5\n"
+	    "server 0 address 10.0.2.1\n\nservice shop\n"
+	    "server 0 address 10.0.1.1 port 8081 max 4\ntimeout 9\n"));
+	new = written(NULL, new, "service shop remove; service mail hash");
+	ck_assert_ptr_nonnull(strstr(new,
+	    "\nserver 0 address 10.0.2.1\nhash\n\n"
+	    "# overrides what is said elsewhere\nservice shop remove\n"));
+	ck_assert_str_eq(contents(more), SHOP);
+}
+END_TEST
+
+/* In the order of their names, each from its own beginning on. */
+START_TEST(included_by_a_pattern)
+{
+	const char *path = scratch("pen.conf"), *dir = scratch("services");
+	const char *printed;
+
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	write_file(text("%s/20.conf", dir), MAIL);
+	write_file(text("%s/10.conf", dir), "timeout 8\n" SHOP);
+	write_file(text("%s/30.conf", dir), "blacklist 8\n");
+	write_file(text("%s/x", dir), "no such command\n");
+	write_file(path,
+	    text("%sinclude %s/*.conf\nhash\ninclude %s/none*\n"
+		 "include %s/none/*.conf\n",
+		TWO, dir, dir, dir));
+	start(NULL, path);
+	takes("timeout; blacklist; service shop timeout");
+	ck_assert_str_eq(answer, "8\n8\n7\n");
+	printed = ask_printed(pen);
+	ck_assert_ptr_nonnull(strstr(printed, "\nservice mail\n"));
+	takes("write");
+	ck_assert_int_eq(unlink(text("%s/20.conf", dir)), 0);
+	takes("diff");
+	ck_assert_ptr_nonnull(strstr(answer, "+service add mail\n"));
+	takes("reload");
+	ck_assert_ptr_null(strstr(ask_printed(pen), "\nservice mail\n"));
+	ck_assert_int_eq(run(text("include %s/20.conf", dir)), -1);
+	write_file(text("%s/[2]", dir), "timeout 5\n");
+	takes(text("include %s/[2]", dir));
+	takes("timeout");
+	ck_assert_str_eq(answer, "5\n");
+	pen_free(pen);
+}
+END_TEST
+
+START_TEST(differences_of_services)
+{
+	const char *path = scratch("pen.conf");
+
+	write_file(path, TWO SHOP MAIL);
+	start(NULL, path);
+	takes("diff");
+	ck_assert_str_eq(answer, "");
+	takes("service shop timeout 3; service mail timeout 5; "
+	      "service shop server 0 remove; service add dns; "
+	      "service dns listen 127.0.0.1:53");
+	takes("diff");
+	ck_assert_str_eq(answer,
+	    "-service shop timeout 7\n"
+	    "-service shop server 0 address 10.0.1.1 port 8081 max 0 hard 0 "
+	    "blacklist 0 weight 0 prio 0\n"
+	    "-service mail timeout 3\n"
+	    "+service mail timeout 5\n"
+	    "+service add dns\n"
+	    "+service dns listen 127.0.0.1:53\n"
+	    "+service shop timeout 3\n");
+	pen_free(pen);
+}
+END_TEST
+
+/* What is printed gives the same services, in their order. */
+START_TEST(services_are_printed)
+{
+	const char *path = scratch("pen.conf"), *all = scratch("all"), *before;
+
+	write_file(path,
+	    TWO SHOP "route sni a.test 0\nroute default 0\n"
+		     "emergency 10.0.1.9\nclient_acl office\n" MAIL
+		     "service default\nacl office permit ::1\n");
+	start(NULL, path);
+	before = ask_printed(pen);
+	ck_assert_int_eq(count_in(before, "\nservice "), 2);
+	ck_assert_int_eq(count_in(before, "\nlisten "), 3);
+	ck_assert_int_eq(count_in(before, "\nacl "), 1);
+	ck_assert_int_eq(count_in(before, "\nno web_stats\n"), 1);
+	takes(text("write all %s; write %s", all, scratch("brief")));
+	ck_assert_str_eq(contents(all), before);
+	pen_free(pen);
+	start(NULL, all);
+	ck_assert_str_eq(ask_printed(pen), before);
+	takes(text("write all %s", path));
+	pen_free(pen);
+	start(NULL, path);
+	ck_assert_str_eq(ask_printed(pen), before);
+	pen_free(pen);
+	start(NULL, scratch("brief"));
+	ck_assert_str_eq(ask_printed(pen), before);
+	pen_free(pen);
 }
 END_TEST
 
@@ -546,8 +724,34 @@ is_right(const char *path, const char *file)
 	return right;
 }
 
+/* Its beginning, or more of it. */
 static const char *
-some_file(const char *path)
+some_section(void)
+{
+	unsigned i = below(4);
+
+	return i == 3 ? "service default\n"
+		      : text("service %c\nlisten 127.0.0.1:808%u\n"
+			     "server 0 address 10.0.%u.1 # of it\n",
+			    "zba"[i], i, i);
+}
+
+static const char *
+some_change(bool sections)
+{
+	unsigned i = below(4);
+
+	if (!sections || below(2) == 0)
+		return some_command();
+	if (below(5) > 0)
+		return text("service %c %s", "zbac"[i], some_command());
+	return i < 3 ? text("service %c remove", "zba"[i])
+		     : "service add c; service c listen 127.0.0.1:90; "
+		       "service c server add 10.1.0.1";
+}
+
+static const char *
+some_file(const char *path, bool sections)
 {
 	const char *file = "# begins\nlisten 127.0.0.1:8080\n"
 			   "server 0 address 10.0.0.1\n"
@@ -559,7 +763,8 @@ some_file(const char *path)
 	for (i = 0; i < n; i++) {
 		longer = text(below(4) == 0 ? "%s%s%s; " : "%s%s%s\n", file,
 		    below(4) == 0 ? "\n# a comment; or two\n  " : "",
-		    some_command());
+		    sections && below(3) == 0 ? some_section()
+					      : some_command());
 		if (below(5) == 0)
 			longer = text("%s blacklist \\\n 7 # seven\n", longer);
 		if (is_right(path, text("%s\n", longer)))
@@ -590,7 +795,8 @@ comments_stay(const char *old, const char *new)
 	}
 }
 
-START_TEST(any_change_of_any_file)
+static void
+changes_any_file(bool sections)
 {
 	const char *path = scratch("any"), *file, *commands = "pid";
 	const char *options[4] = { "timeout 6",
@@ -598,21 +804,33 @@ START_TEST(any_change_of_any_file)
 	const char *const *with;
 	unsigned i, n;
 
-	seed = (unsigned)_i + 1;
 	options[2] = below(2) == 0 ? "roundrobin" : "acl 1 permit 10.3.0.0/16";
-	file = some_file(path);
+	file = some_file(path, sections);
 	n = below(12);
 	write_file(path, file);
 	with = below(2) == 0 ? options : NULL;
 	start(with, path);
 	for (i = 0; i < n; i++) {
-		const char *one = some_command();
+		const char *one = some_change(sections);
 
 		if (run(one) == 0)
 			commands = text("%s; %s", commands, one);
 	}
 	pen_free(pen);
 	comments_stay(file, written(with, file, commands));
+}
+
+START_TEST(any_change_of_any_file)
+{
+	seed = (unsigned)_i + 1;
+	changes_any_file(false);
+}
+END_TEST
+
+START_TEST(any_change_of_any_section)
+{
+	seed = (unsigned)_i + 1;
+	changes_any_file(true);
 }
 END_TEST
 
@@ -629,10 +847,15 @@ SUITE(test_config_merge)
 	SUITE_ADD(s, a_new_file, 10);
 	SUITE_ADD_LOOP(
 	    s, hard_cases, 10, (int)(sizeof(cases) / sizeof(cases[0])));
+	SUITE_ADD(s, included_sections, 10);
+	SUITE_ADD(s, included_by_a_pattern, 10);
+	SUITE_ADD(s, differences_of_services, 10);
+	SUITE_ADD(s, services_are_printed, 10);
 	SUITE_ADD(s, edited_meanwhile, 10);
 	SUITE_ADD(s, symbolic_links, 10);
 	SUITE_ADD(s, other_files_are_left_alone, 10);
 	SUITE_ADD(s, owner_and_mode, 10);
 	SUITE_ADD_LOOP(s, any_change_of_any_file, 20, suite_rounds(150));
+	SUITE_ADD_LOOP(s, any_change_of_any_section, 20, suite_rounds(150));
 	return s;
 }
