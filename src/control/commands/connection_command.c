@@ -51,7 +51,7 @@ run_listen(struct call *c, struct error *e)
 {
 	enum resolve_how how =
 	    c->pen->phase < PHASE_SERVING ? RESOLVE_NAMES : RESOLVE_NUMERIC;
-	const struct plan *now = c->pen->plan;
+	const struct plan *now = c->service->plan;
 	struct listen_list list = { .count = 0 };
 	const char *text = c->words->word[0];
 	int rc;

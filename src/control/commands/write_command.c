@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
+#include "control/file/config_file.h"
 #include "control/file/config_merge.h"
 #include "control/life/context.h"
 
@@ -77,6 +78,8 @@ make_text(const struct call *c, const struct wanted *w,
 {
 	struct error why;
 
+	if (config_check_services(c->pen->plan, &why) < 0)
+		return error_set(e, "not written: %.450s", why.text);
 	if (w->all && !there) {
 		plan_print(c->pen->plan, new);
 		return 0;

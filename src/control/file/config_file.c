@@ -190,8 +190,8 @@ check_service(const struct plan *p, struct error *e)
 	return error_set(e, "service %s: no server", p->name);
 }
 
-static int
-check_services(const struct plan *p, struct error *e)
+int
+config_check_services(const struct plan *p, struct error *e)
 {
 	const struct plan *one;
 	unsigned i;
@@ -208,7 +208,7 @@ check_services(const struct plan *p, struct error *e)
 static int
 check_whole(const struct pen *pen, const struct plan *p, struct error *e)
 {
-	if (check_services(p, e) < 0)
+	if (config_check_services(p, e) < 0)
 		return -1;
 	if (p->listen.count == 0 && p->service_count > 0 && !has_server(p))
 		return 0;

@@ -20,6 +20,10 @@ char *config_next_line(char **rest, unsigned *lines);
 int config_load(struct call *c, const char *path,
     void (*on_error)(const char *sentence), struct error *e);
 
+/* Whether the services behind the first could be read from a file: each listens
+ * and has a server. Returns 0, or -1 with a sentence. */
+int config_check_services(const struct plan *p, struct error *e);
+
 /* A draft from the command line and the configuration file, if there is one:
  * what a restart would give. What its commands answer is not heard. NULL with a
  * sentence, which on_error has got too if it is not NULL. */

@@ -397,6 +397,12 @@ static const struct {
 	    TWO SHOP_BEGINS "server 0 address 10.0.1.1 port 8081 weight 3 # s\n"
 			    "timeout 7 # seven\n" MAIL,
 	    { NULL } },
+	{ TWO SHOP "server add 10.0.1.2\nserver add 10.0.1.3\n", "timeout 5",
+	    "listen 127.0.0.1:8080\ntimeout 5\n"
+	    "server 0 address 10.0.0.1 # left\n"
+	    "server 1 address 10.0.0.2 max 5 # right\n" SHOP
+	    "server add 10.0.1.2\nserver add 10.0.1.3\n",
+	    { NULL } },
 	{ TWO SHOP MAIL, "service shop timeout 3",
 	    TWO SHOP_BEGINS SHOP_ENDS MAIL, { NULL } },
 	{ TWO SHOP MAIL, "service shop timeout 5; service mail roundrobin",
@@ -628,6 +634,10 @@ START_TEST(other_files_are_left_alone)
 	refuses("write a b", "expects");
 	refuses("write all a b", "expects");
 	refuses(text("write %s/x", letter), "Not a directory");
+	takes("service add shop");
+	refuses("write", "not written: service shop: no listening address");
+	takes("service shop listen 127.0.0.1:1");
+	refuses("write all", "not written: service shop: no server");
 	pen_free(pen);
 }
 END_TEST
