@@ -6,8 +6,8 @@
  *     /status.json   all that the page shows
  *     /trend.json    the last ten minutes
  *     /healthz       200 while the program runs
- *     /readyz        200 while new clients are served, else 503; by all services
- *                    that listen, or by one: ?service=NAME */
+ *     /readyz        200 while new clients are served, else 503; by all
+ *                    services that listen, or by one: ?service=NAME */
 #ifndef PEN_CONTROL_WEB_H
 #define PEN_CONTROL_WEB_H
 
