@@ -1,5 +1,6 @@
 /* test_guide_services.c: the files of examples/guide for LDAP, FTP, DNS and
- * syslog, with slapd, vsftpd, unbound and rsyslogd behind pen. */
+ * syslog, with slapd, vsftpd, unbound and rsyslogd behind pen; and the one that
+ * has several services. */
 #include "config.h"
 
 #include <check.h>
@@ -221,6 +222,46 @@ START_TEST(dns)
 }
 END_TEST
 
+/* ---- several ---- */
+
+static const char *
+fetch(void)
+{
+	return net_fixture_run(&guide.fixture, NET_FIXTURE_CLIENT, SOON, "curl",
+	    "-sS", "http://" GUIDE_PEN "/", NULL);
+}
+
+/* Web servers and name servers; without one of them the other goes on. */
+START_TEST(several)
+{
+	struct nginx web[SERVERS];
+	int i;
+
+	NEED_PROGRAM("nginx");
+	NEED_PROGRAM("curl");
+	NEED_PROGRAM("unbound");
+	NEED_PROGRAM("dig");
+	NEED_GUIDE(&guide, "services");
+	for (i = 0; i < SERVERS; i++) {
+		unbound_start(i);
+		net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER + i);
+		nginx_up_with(&web[i], "page", "", "listen *:80;");
+		net_fixture_leave(&guide.fixture);
+	}
+	guide_start(&guide);
+	ck_assert_str_eq(fetch(), "page");
+	ck_assert_str_eq(dig("a.test", "A", "+notcp"), "10.0.0.1\n");
+	for (i = 0; i < SERVERS; i++)
+		nginx_down(&web[i]);
+	WAIT_FOR(
+	    strstr(guide_ask(&guide, "services"), "web state down") != NULL,
+	    SOON);
+	ck_assert_str_eq(dig("a.test", "A", "+tcp"), "10.0.0.1\n");
+	guide_end(&guide);
+	stop_services();
+}
+END_TEST
+
 /* ---- syslog ---- */
 
 static const char *
@@ -290,6 +331,7 @@ SUITE(test_guide_services)
 	SUITE_ADD(s, ldap, 60);
 	SUITE_ADD(s, ftp, 60);
 	SUITE_ADD(s, dns, 60);
+	SUITE_ADD(s, several, 60);
 	SUITE_ADD(s, syslog, 60);
 	return s;
 }
