@@ -423,6 +423,7 @@ static const struct {
 	{ "no session_log", "no session_log: applies to the whole process" },
 	{ "control /tmp/x", "control: applies to the whole process" },
 	{ "acl 1 permit 10.0.0.1", "acl: applies to the whole process" },
+	{ "drain_timeout 5", "drain_timeout: applies to the whole process" },
 	{ "web 8000", "web: applies to the whole process" },
 	{ "service 1st",
 	    "service: \"1st\" is not a valid name (a letter, then" },
