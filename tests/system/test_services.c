@@ -478,6 +478,46 @@ START_TEST(sections_lack_something)
 }
 END_TEST
 
+/* ---- looking at a file ---- */
+
+static int
+run(struct child *c, const char *option)
+{
+	child_start(
+	    c, (const char *[]){ getenv("PEN"), option, "-F", conf, NULL });
+	return child_wait(c, SOON);
+}
+
+/* What --print says of a file gives the same when it is read. */
+START_TEST(sections_are_printed)
+{
+	static const char *const options[] = { "--print", "--print-all" };
+	struct child c;
+	const char *said;
+
+	begin(backend_say);
+	write_file(conf,
+	    text("blacklist 9\nacl 1 permit 10.0.0.0/8\nlog_sample 7\n%s%s%s",
+		section("web", &web, 0, "roundrobin\n"),
+		section(
+		    "mail", &mail, 2, "client_acl 1\nemergency 127.0.0.1:9\n"),
+		section("db", &db, 4, "server 0 weight 3\n")));
+	ck_assert_int_eq(run(&c, "--check"), 0);
+	ck_assert_int_eq(run(&c, options[_i]), 0);
+	said = child_out(&c);
+	ck_assert_ptr_nonnull(strstr(said, "blacklist 9\n"));
+	ck_assert_ptr_nonnull(strstr(said, "\nservice web\n"));
+	ck_assert_ptr_nonnull(strstr(said, text("\nlisten %s\n", web.text)));
+	ck_assert_ptr_nonnull(strstr(said, "\nclient_acl 1\n"));
+	ck_assert_int_eq(count_in(said, "acl 1 permit"), 1);
+	ck_assert_int_eq(count_in(said, "log_sample 7"), 1);
+	write_file(conf, said);
+	ck_assert_int_eq(run(&c, options[_i]), 0);
+	ck_assert_str_eq(child_out(&c), said);
+	end();
+}
+END_TEST
+
 START_TEST(two_cannot_have_one_address)
 {
 	static const char *const options[] = { "--check", "-f" };
@@ -775,6 +815,7 @@ SUITE(test_services)
 	SUITE_ADD(s, refused_start, 30);
 	SUITE_ADD_LOOP(s, mistakes_have_a_line, 30, MISTAKES);
 	SUITE_ADD(s, sections_lack_something, 30);
+	SUITE_ADD_LOOP(s, sections_are_printed, 30, 2);
 	SUITE_ADD_LOOP(s, two_cannot_have_one_address, 30, 2);
 	SUITE_ADD(s, commands_are_for_a_service, 30);
 	SUITE_ADD(s, commands_are_refused, 30);
