@@ -160,6 +160,7 @@ applies_collect(struct applies *all, const struct names *n)
 	const struct plan *wanted;
 	unsigned i;
 
+	apply_acls_forget(all->draft);
 	all->one = calloc(all->draft->service_count + 1, sizeof(*all->one));
 	if (all->one == NULL || plan_settle(all->draft) < 0)
 		return -1;

@@ -124,14 +124,19 @@ apply_acls_check_servers(const struct apply *a, bool all, struct error *e)
 /* ---- lists that nobody has any more ---- */
 
 static bool
-is_setting(struct plan *p, const char *name)
+is_setting(const struct plan *p, const char *name)
 {
+	const char *base = (const char *)&p->config;
 	const struct command *row;
 
-	TABLE_EACH (row)
-		if (refers(row) && ref_of(p, row)->name != NULL &&
-		    strcmp(ref_of(p, row)->name, name) == 0)
+	TABLE_EACH (row) {
+		const struct acl_ref *ref =
+		    (const struct acl_ref *)(base + row->offset);
+
+		if (refers(row) && ref->name != NULL &&
+		    strcmp(ref->name, name) == 0)
 			return true;
+	}
 	return false;
 }
 
@@ -147,6 +152,18 @@ is_of_a_server(const struct plan *p, const char *name)
 	return false;
 }
 
+static bool
+is_of_a_service(const struct plan *p, const char *name)
+{
+	const struct plan *one;
+	unsigned i;
+
+	for (i = 0; (one = plan_service_at(p, i)) != NULL; i++)
+		if (is_setting(one, name) || is_of_a_server(one, name))
+			return true;
+	return false;
+}
+
 /* "no acl NAME" leaves an empty list. It stays while something refers to it,
  * as a numbered one does. */
 void
@@ -158,8 +175,8 @@ apply_acls_forget(struct plan *p)
 	while (i < l->count) {
 		const char *name = l->named[i].name;
 
-		if (!acl_is_empty(&l->named[i].list) || is_setting(p, name) ||
-		    is_of_a_server(p, name))
+		if (!acl_is_empty(&l->named[i].list) ||
+		    is_of_a_service(p, name))
 			i++;
 		else
 			plan_acls_remove(l, name);
@@ -204,7 +221,6 @@ apply_acls_check(struct apply *a, struct error *e)
 	bool all = a->pen->phase < PHASE_SERVING ||
 	    has_lost_names(&p->acls, &a->now->acls);
 
-	apply_acls_forget(p);
 	number_lists(&p->acls, &a->now->acls);
 	if (resolve_settings(p, e) < 0 ||
 	    apply_acls_check_servers(a, all, e) < 0)

@@ -518,6 +518,27 @@ START_TEST(included_by_a_pattern)
 }
 END_TEST
 
+/* A list that only another service refers to stays when it is empty. */
+START_TEST(an_empty_list_of_a_section)
+{
+	const char *path = scratch("pen.conf"), *before;
+
+	write_file(path,
+	    TWO "acl office permit ::1\nacl other permit ::1\n" SHOP
+		"client_acl office\nserver 0 acl other\n");
+	start(NULL, path);
+	takes("no acl office; no acl other; timeout 5; write");
+	before = ask_printed(pen);
+	ck_assert_ptr_nonnull(strstr(before, "\nno acl office\n"));
+	pen_free(pen);
+	start(NULL, path);
+	ck_assert_str_eq(ask_printed(pen), before);
+	takes("service shop client_acl 0; timeout 6");
+	ck_assert_ptr_null(strstr(ask_printed(pen), "acl office\n"));
+	pen_free(pen);
+}
+END_TEST
+
 START_TEST(differences_of_services)
 {
 	const char *path = scratch("pen.conf");
@@ -859,6 +880,7 @@ SUITE(test_config_merge)
 	    s, hard_cases, 10, (int)(sizeof(cases) / sizeof(cases[0])));
 	SUITE_ADD(s, included_sections, 10);
 	SUITE_ADD(s, included_by_a_pattern, 10);
+	SUITE_ADD(s, an_empty_list_of_a_section, 10);
 	SUITE_ADD(s, differences_of_services, 10);
 	SUITE_ADD(s, services_are_printed, 10);
 	SUITE_ADD(s, edited_meanwhile, 10);
