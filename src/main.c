@@ -111,6 +111,7 @@ static int
 main_serve(struct pen *p, struct process *proc)
 {
 	const char *pid_file = p->plan->config.process.pid_file;
+	struct service *svc;
 	struct error e;
 
 	output_own(STDOUT_FILENO);
@@ -123,7 +124,8 @@ main_serve(struct pen *p, struct process *proc)
 	    drop_rights(p, &e) < 0 || main_take_over(p, proc, &e) < 0 ||
 	    process_ready(proc, &e) < 0)
 		return main_fail(&e);
-	transparent_warn(p->service);
+	SERVICE_EACH (p, svc)
+		transparent_warn(svc);
 	log_info("started version=%s pid=%ld uid=%ld", PACKAGE_VERSION,
 	    (long)getpid(), (long)getuid());
 	return pen_run(p, &e) < 0 ? main_fail(&e) : 0;
@@ -176,11 +178,15 @@ explain(struct pen *p)
 static void
 log_warnings(struct pen *p)
 {
-	char *of_routes = route_warnings_new(p->service, NULL, p->plan);
+	struct service *svc;
+	char *of_routes;
 
-	warnings_log(NULL, p->plan, NULL);
-	route_warnings_log(of_routes);
-	free(of_routes);
+	SERVICE_EACH (p, svc) {
+		of_routes = route_warnings_new(svc, NULL, svc->plan);
+		warnings_log(NULL, svc->plan, p->plan, NULL);
+		route_warnings_log(svc, of_routes);
+		free(of_routes);
+	}
 }
 
 static bool
@@ -284,11 +290,27 @@ check_start(struct pen *p)
 
 /* --check: says all that is wrong, and what direct return, or transparent,
  * finds wrong around it. */
+/* What direct server return and transparent mode find around pen. */
+static int
+inspect(const struct pen *p)
+{
+	const struct service *svc;
+	struct error e;
+	int bad = 0, rc;
+
+	SERVICE_EACH (p, svc) {
+		rc = direct_inspect(svc, &e);
+		if (rc < 0)
+			print_error(e.text);
+		bad |= rc != 0 || transparent_inspect(svc) != 0;
+	}
+	return bad;
+}
+
 static int
 main_check(struct pen *p)
 {
 	struct error e;
-	int rc;
 
 	if (make_plan(p, print_error, &e) < 0 || check_start(p) < 0)
 		return 1;
@@ -297,10 +319,7 @@ main_check(struct pen *p)
 		return explain(p);
 	if (is_to_print(&p->plan->config) && print_configuration(p) != 0)
 		return 1;
-	rc = direct_inspect(p->service, &e);
-	if (rc < 0)
-		print_error(e.text);
-	return transparent_inspect(p->service) != 0 || rc != 0;
+	return inspect(p);
 }
 
 static int

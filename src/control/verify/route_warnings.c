@@ -172,13 +172,16 @@ route_warnings_new(
 }
 
 void
-route_warnings_log(const char *lines)
+route_warnings_log(const struct service *svc, const char *lines)
 {
+	bool first = svc == svc->pen->service;
 	size_t n;
 
 	for (; lines != NULL && *lines != '\0'; lines += n + 1) {
 		n = strcspn(lines, "\n");
-		log_write(NULL, LOG_LEVEL_WARN, "%.*s", (int)n, lines);
+		log_write(NULL, LOG_LEVEL_WARN, "%s%s%s%.*s",
+		    first ? "" : "service ", first ? "" : svc->name,
+		    first ? "" : ": ", (int)n, lines);
 	}
 }
 
@@ -196,7 +199,7 @@ route_warnings_prepare(struct apply *a, struct error *e)
 void
 route_warnings_commit(struct apply *a)
 {
-	route_warnings_log(a->route_warnings);
+	route_warnings_log(a->service, a->route_warnings);
 	free(a->route_warnings);
 }
 

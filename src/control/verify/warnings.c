@@ -431,7 +431,7 @@ enum { LINES_MAX = 100 };
 
 void
 warnings_log(const struct plan *before, const struct plan *p,
-    const struct server_index *index)
+    const struct plan *first, const struct server_index *index)
 {
 	/* there may be very many servers, and a command changes one */
 	struct scope w = { .before = before,
@@ -449,6 +449,9 @@ warnings_log(const struct plan *before, const struct plan *p,
 	print_changed(&w, p, &now);
 	if (before != NULL && buffer_length(&now) > 0)
 		print_changed(&w, before, &old);
+	/* settings of the process are in the plans of all services */
+	if (first != p && buffer_length(&now) > 0)
+		warnings_print(first, &old);
 	for (; buffer_length(&now) > 0; buffer_consume(&now, n)) {
 		line = buffer_bytes(&now);
 		n = (size_t)((const char *)memchr(
@@ -456,8 +459,10 @@ warnings_log(const struct plan *before, const struct plan *p,
 			line) +
 		    1;
 		if (!warnings_has_line(&old, line, n) && lines++ < LINES_MAX)
-			log_write(
-			    NULL, LOG_LEVEL_WARN, "%.*s", (int)n - 1, line);
+			log_write(NULL, LOG_LEVEL_WARN, "%s%s%s%.*s",
+			    first != p ? "service " : "",
+			    first != p ? p->name : "", first != p ? ": " : "",
+			    (int)n - 1, line);
 	}
 	if (lines > LINES_MAX)
 		log_warn("%u more warnings", lines - LINES_MAX);
@@ -468,5 +473,5 @@ warnings_log(const struct plan *before, const struct plan *p,
 void
 warnings_commit(struct apply *a)
 {
-	warnings_log(a->now, a->wanted, a->service->index);
+	warnings_log(a->now, a->wanted, a->draft, a->service->index);
 }

@@ -205,7 +205,7 @@ checker_run_conclude(
 	if (result == CHECK_NONE) {
 		log_warn("server not checked server=%u name=%s error=\"%s\"%s",
 		    k->server->number, k->server->name, reason,
-		    c->frontend->label);
+		    c->frontend != NULL ? c->frontend->label : "");
 	} else {
 		note(c, k, result, reason);
 		tell_pool(c, c->records[slot], checker_run_server_of(c, slot));
