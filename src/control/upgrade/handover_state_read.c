@@ -37,6 +37,7 @@ struct handover_state_past {
 	struct sticky_client *clients; /* until handover_state_settle() */
 	uint32_t client_count, clients_room;
 	struct frontend_stats stats;
+	unsigned next_counter; /* that is likely to come */
 	unsigned server_count, flow_count;
 };
 
@@ -270,23 +271,34 @@ restore_servers(struct handover_state_past *l)
 
 /* ---- counters ---- */
 
+/* Finds the counter of that name. Mostly it is the one behind the last one:
+ * both processes have the same order. */
+static bool
+find_counter(struct handover_state_past *l, const char *wanted, size_t *offset)
+{
+	const char *name = handover_state_counter(l->next_counter, offset);
+	unsigned i = l->next_counter;
+
+	if (name == NULL || strcmp(name, wanted) != 0)
+		for (i = 0; (name = handover_state_counter(i, offset)) != NULL;
+		     i++)
+			if (strcmp(name, wanted) == 0)
+				break;
+	l->next_counter = i + 1;
+	return name != NULL;
+}
+
 static void
 read_counter(struct handover_state_past *l, struct handover_record *r)
 {
 	char wanted[256];
-	const char *name;
 	uint64_t value;
 	size_t offset;
-	unsigned i;
 
 	handover_get_text(r, wanted);
 	value = handover_get_number(r, 8);
-	for (i = 0;
-	     !r->bad && (name = handover_state_counter(i, &offset)) != NULL;
-	     i++)
-		if (strcmp(name, wanted) == 0)
-			*(uint64_t *)(void *)((char *)&l->stats + offset) =
-			    value;
+	if (!r->bad && find_counter(l, wanted, &offset))
+		*(uint64_t *)(void *)((char *)&l->stats + offset) = value;
 }
 
 static void
