@@ -14,10 +14,10 @@ void warnings_print(const struct plan *p, struct buffer *text);
 void warnings_print_needs(const struct plan *p, struct buffer *text);
 /* Whether slow_start has an effect: the algorithm has shares. */
 bool warnings_has_shares(const struct plan *p);
-/* Logs those that the plan before (NULL: none) did not have. `first` is the plan
- * of the first service, `p` itself perhaps: lines of others have the name of
- * theirs, and what the first one has, too, is left out. `index` is of the
- * servers of `p`; NULL if there was no plan before. */
+/* Logs those that the plan before (NULL: none) did not have. `first` is that of
+ * the first service, perhaps `p`: lines of others have the name of theirs, and
+ * what the first one has, too, is left out. `index` is of the servers of `p`;
+ * NULL if there was no plan before. */
 void warnings_log(const struct plan *before, const struct plan *p,
     const struct plan *first, const struct server_index *index);
 
