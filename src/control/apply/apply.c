@@ -162,7 +162,7 @@ applies_collect(struct applies *all, const struct names *n)
 
 	apply_acls_forget(all->draft);
 	all->one = calloc(all->draft->service_count + 1, sizeof(*all->one));
-	if (all->one == NULL || plan_settle(all->draft) < 0)
+	if (all->one == NULL || plan_settle(all->draft, all->pen->plan) < 0)
 		return -1;
 	for (i = 0; (wanted = plan_service_at(all->draft, i)) != NULL; i++) {
 		const char *name = plan_service_name(wanted);

@@ -201,9 +201,10 @@ int plan_service_remove(struct plan *p, const char *name);
  * fine. */
 struct plan *plan_hold(struct plan *service);
 void plan_drop(struct plan *service);
-/* Copies what is of the process to all services where it differs. Returns 0, or
- * -1 with errno ENOMEM. */
-int plan_settle(struct plan *p);
+/* Copies what is of the process to all services where it differs. Of `now`, the
+ * plan in force or NULL, it is known that it was done. Returns 0, or -1 with
+ * errno ENOMEM. */
+int plan_settle(struct plan *p, const struct plan *now);
 /* Services of `p` that say the same as those of the plan in force become those,
  * so that nothing of them changes. */
 void plan_share_services(struct plan *p, const struct plan *now);

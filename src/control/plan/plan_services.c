@@ -214,12 +214,16 @@ settle(const struct plan *p, struct plan *service)
 }
 
 int
-plan_settle(struct plan *p)
+plan_settle(struct plan *p, const struct plan *now)
 {
+	bool same = now != NULL && is_settled(p, now);
 	struct plan *one;
 	unsigned i;
 
 	for (i = 0; i < p->service_count; i++) {
+		if (same && i < now->service_count &&
+		    p->services[i] == now->services[i])
+			continue;
 		if (is_settled(p, p->services[i]))
 			continue;
 		one = plan_service_edit(p, p->services[i]->name);

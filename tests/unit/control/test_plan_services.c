@@ -159,7 +159,7 @@ START_TEST(settled)
 	ck_assert_int_eq(
 	    acl_add(&p->acls.numbered[3], true, "10.0.0.1", NULL), 0);
 	edit(p, "web")->config.pool.blacklist_ms = 9;
-	ck_assert_int_eq(plan_settle(p), 0);
+	ck_assert_int_eq(plan_settle(p, NULL), 0);
 	web = plan_service(p, "web");
 	ck_assert_uint_eq(web->config.debug, 2);
 	ck_assert_uint_eq(web->config.pool.blacklist_ms, 9);
@@ -167,11 +167,11 @@ START_TEST(settled)
 	ck_assert_ptr_ne(web->config.log, p->config.log);
 	ck_assert_uint_eq(entries(web), 1);
 	copy = plan_copy(p);
-	ck_assert_int_eq(plan_settle(copy), 0);
+	ck_assert_int_eq(plan_settle(copy, p), 0);
 	ck_assert_ptr_eq(plan_service(copy, "web"), web);
 	ck_assert_int_eq(
 	    acl_add(&copy->acls.numbered[3], true, "10.0.0.9", NULL), 0);
-	ck_assert_int_eq(plan_settle(copy), 0);
+	ck_assert_int_eq(plan_settle(copy, p), 0);
 	ck_assert_ptr_ne(plan_service(copy, "web"), web);
 	ck_assert_uint_eq(entries(plan_service(copy, "web")), 2);
 	ck_assert_uint_eq(entries(web), 1);
