@@ -184,7 +184,7 @@ log_warnings(struct pen *p)
 	SERVICE_EACH (p, svc) {
 		of_routes = route_warnings_new(svc, NULL, svc->plan);
 		warnings_log(NULL, svc->plan, p->plan, NULL);
-		route_warnings_log(svc, of_routes);
+		route_warnings_log(svc->plan, of_routes);
 		free(of_routes);
 	}
 }

@@ -254,7 +254,6 @@ pen_free(struct pen *p)
 		p->service = svc->next;
 		service_free(svc);
 	}
-	service_close(p->blank);
 	service_free(p->blank);
 	notify_fini(&p->notify);
 	inherited_fini(&p->inherited);

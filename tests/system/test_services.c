@@ -691,21 +691,29 @@ START_TEST(a_name_may_be_a_command)
 }
 END_TEST
 
+/* What a client hears that sends all its lines at once. */
+static const char *
+answers_to(const char *lines)
+{
+	int fd = endpoint_connect(&ctl);
+	const char *said;
+
+	endpoint_send(fd, lines, strlen(lines));
+	said = endpoint_recv_all(fd);
+	close(fd);
+	return said;
+}
+
 /* In a prompt it is for what follows, until another one is named. */
 START_TEST(prompt_has_a_service)
 {
-	static const char lines[] =
-	    "prompt\nservice web\nblacklist 5\nservice none\nblacklist\n"
-	    "service mail\nblacklist\nservice default\nservers\nquit\n";
-	int fd;
-
 	up_with_two_webs();
-	fd = endpoint_connect(&ctl);
-	endpoint_send(fd, lines, sizeof(lines) - 1);
-	ck_assert_str_eq(endpoint_recv_all(fd),
+	ck_assert_str_eq(
+	    answers_to("prompt\nservice web\nblacklist 5\nservice none\n"
+		       "blacklist\nservice mail\nblacklist\nservice default\n"
+		       "servers\nquit\n"),
 	    "pen> pen> 5\npen> error: service: there is no service \"none\"\n"
 	    "pen> 5\npen> pen> 30\npen> pen> pen> ");
-	close(fd);
 	pen_down(&pen);
 	end();
 }
@@ -715,24 +723,15 @@ END_TEST
  * mistake. */
 START_TEST(prompt_loses_its_service)
 {
-	static const char lines[] =
-	    "prompt\nservice web\nservice web remove\nblacklist 5\n"
-	    "service mail\nblacklist\nquit\n";
-	static const char gone[] =
-	    "prompt\nservice mail\nservice mail remove\nquit\n";
-	int fd;
-
 	up_with_two_webs();
-	fd = endpoint_connect(&ctl);
-	endpoint_send(fd, lines, sizeof(lines) - 1);
-	ck_assert_str_eq(endpoint_recv_all(fd),
+	ck_assert_str_eq(
+	    answers_to("prompt\nservice web\nservice web remove\n"
+		       "blacklist 5\nservice mail\nblacklist\nquit\n"),
 	    "pen> pen> pen> error: blacklist: there is no service \"web\"\n"
 	    "pen> pen> 30\npen> ");
-	close(fd);
-	fd = endpoint_connect(&ctl);
-	endpoint_send(fd, gone, sizeof(gone) - 1);
-	ck_assert_str_eq(endpoint_recv_all(fd), "pen> pen> pen> ");
-	close(fd);
+	ck_assert_str_eq(
+	    answers_to("prompt\nservice mail\nservice mail remove\nquit\n"),
+	    "pen> pen> pen> ");
 	pen_down(&pen);
 	end();
 }

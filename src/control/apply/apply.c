@@ -24,10 +24,15 @@ struct applies {
 
 /* Those of the process act once, with the first service. */
 static bool
+concerns(const struct participant *who, const struct apply *a)
+{
+	return !who->of_process || service_is_first(a->service);
+}
+
+static bool
 takes_part(const struct participant *who, const struct apply *a)
 {
-	return who->since <= a->pen->phase &&
-	    (!who->of_process || a->service == a->pen->service);
+	return who->since <= a->pen->phase && concerns(who, a);
 }
 
 /* Opens nothing. */
@@ -39,8 +44,7 @@ apply_check(struct applies *all, struct error *e)
 
 	for (who = all->pen->participants; who->name != NULL; who++)
 		for (a = all->one; a < all->one + all->count; a++)
-			if (who->check != NULL &&
-			    (!who->of_process || a == all->one) &&
+			if (who->check != NULL && concerns(who, a) &&
 			    who->check(a, e) < 0)
 				return plan_service_blame(a->wanted, e);
 	return 0;
@@ -116,20 +120,29 @@ has_names_of(const struct names *n, const struct service *svc)
 	return apply_servers_have_names(svc->plan, names_range(n, svc));
 }
 
+/* Whether neither the draft nor names that were looked up change it. */
+static bool
+is_the_same(
+    const struct plan *wanted, const struct service *svc, const struct names *n)
+{
+	return svc != NULL && svc->plan == wanted && !has_names_of(n, svc);
+}
+
 /* One that is as it was is left alone. */
 static bool
 is_untouched(const struct applies *all, const struct plan *wanted,
     const struct service *svc, const struct names *n)
 {
-	return wanted != all->draft && svc != NULL && svc->plan == wanted &&
-	    all->pen->phase == PHASE_SERVING && !has_names_of(n, svc);
+	return wanted != all->draft && all->pen->phase == PHASE_SERVING &&
+	    is_the_same(wanted, svc, n);
 }
 
+/* `svc` is NULL: it is a new one. */
 static int
-applies_add(struct applies *all, const char *name, const struct names *n)
+applies_add(struct applies *all, const char *name, struct service *svc,
+    const struct names *n)
 {
 	struct plan *draft = plan_service_edit(all->draft, name);
-	struct service *svc = service_find(all->pen, name);
 	struct apply *a = &all->one[all->count];
 	bool new = svc == NULL;
 
@@ -169,7 +182,7 @@ applies_collect(struct applies *all, const struct names *n)
 
 		svc = service_find_behind(all->pen, svc, name);
 		if (!is_untouched(all, wanted, svc, n) &&
-		    applies_add(all, name, n) < 0)
+		    applies_add(all, name, svc, n) < 0)
 			return -1;
 	}
 	return 0;
@@ -255,10 +268,8 @@ applies_drop(struct applies *all)
 	struct apply *a;
 
 	for (a = all->one; a < all->one + all->count; a++)
-		if (a->new) {
-			service_close(a->service);
+		if (a->new)
 			service_free(a->service);
-		}
 	plan_free(all->draft);
 }
 
@@ -296,16 +307,14 @@ apply_plan(
 int
 apply_want_names(const struct pen *p, const struct plan *draft, struct names *n)
 {
+	const struct service *svc = NULL;
 	const struct plan *wanted;
 	unsigned i;
 
 	for (i = 0; (wanted = plan_service_at(draft, i)) != NULL; i++) {
-		const struct service *svc =
-		    service_find(p, plan_service_name(wanted));
-
-		if (svc != NULL && svc->plan == wanted && !has_names_of(n, svc))
-			continue;
-		if (apply_servers_want_names(svc, wanted, n) < 0)
+		svc = service_find_behind(p, svc, plan_service_name(wanted));
+		if (!is_the_same(wanted, svc, n) &&
+		    apply_servers_want_names(svc, wanted, n) < 0)
 			return -1;
 	}
 	return 0;

@@ -39,7 +39,7 @@ apply_frontend_prepare(struct apply *a, struct error *e)
 	if (svc->frontend == NULL)
 		return -1;
 	frontend_set_service(svc->frontend,
-	    svc == svc->pen->service ? NULL : svc->name, svc->label);
+	    service_is_first(svc) ? NULL : svc->name, svc->label);
 	frontend_inherit(svc->frontend, &svc->pen->inherited);
 	return 0;
 }

@@ -193,33 +193,19 @@ prepare_sessions(struct apply *a, struct error *e)
 				   : explain_sessions(a->wanted, o.to, &why, e);
 }
 
-/* ---- both ---- */
+/* ---- both: all services have the same ---- */
 
-/* What they lose is counted by the first service. */
 static void
 set_logs(struct service *svc)
 {
-	const struct pen *p = svc->pen;
-
-	frontend_set_requestlog(svc->frontend, p->log);
-	frontend_set_sessionlog(svc->frontend, p->sessionlog);
-	if (svc == p->service)
-		return;
-	frontend_set_requestlog(p->service->frontend, p->log);
-	frontend_set_sessionlog(p->service->frontend, p->sessionlog);
-}
-
-/* All services have the same. */
-static bool
-is_of_first(const struct apply *a)
-{
-	return a->service == a->pen->service;
+	frontend_set_requestlog(svc->frontend, svc->pen->log);
+	frontend_set_sessionlog(svc->frontend, svc->pen->sessionlog);
 }
 
 int
 apply_log_prepare(struct apply *a, struct error *e)
 {
-	if (!is_of_first(a))
+	if (!service_is_first(a->service))
 		return 0;
 	if (prepare_requests(a, e) < 0)
 		return -1;
@@ -236,7 +222,8 @@ apply_log_cancel(struct apply *a)
 	sessionlog_free(a->sessions);
 }
 
-/* A service that is new gets those that are there. */
+/* A service that is new gets those that are there. The first one is always the
+ * last to get them: it counts what they lose. */
 void
 apply_log_commit(struct apply *a)
 {
@@ -244,9 +231,11 @@ apply_log_commit(struct apply *a)
 	struct requestlog *requests = a->pen->log;
 	struct service *svc;
 
-	if (!is_of_first(a)) {
-		if (a->first)
+	if (!service_is_first(a->service)) {
+		if (a->first) {
 			set_logs(a->service);
+			set_logs(a->pen->service);
+		}
 		return;
 	}
 	if (a->log_changed)
@@ -258,6 +247,7 @@ apply_log_commit(struct apply *a)
 	SERVICE_EACH (a->pen, svc)
 		if (svc->frontend != NULL)
 			set_logs(svc);
+	set_logs(a->service);
 	if (a->log_changed)
 		requestlog_close(requests);
 	if (a->sessions_changed)

@@ -141,16 +141,6 @@ take_answers(struct refresh *r)
 
 /* ---- a round ---- */
 
-static const struct service *
-service_at(const struct pen *p, unsigned number)
-{
-	const struct service *svc = p->service;
-
-	while (svc != NULL && number-- > 0)
-		svc = svc->next;
-	return svc;
-}
-
 /* The range is that of the next portion with names; false when there is none.
  * One of a service that is added or removed meanwhile may be left out, until
  * the next round. */

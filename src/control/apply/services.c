@@ -17,12 +17,6 @@ enum { LEAVING_MS = 500 };
 
 /* ---- life ---- */
 
-static bool
-is_first(const struct service *svc)
-{
-	return svc->pen->service == svc;
-}
-
 static void
 end_service(struct service *svc)
 {
@@ -32,7 +26,6 @@ end_service(struct service *svc)
 		at = &(*at)->next;
 	*at = svc->next;
 	log_info("service ended service=%s", svc->name);
-	service_close(svc);
 	service_free(svc);
 }
 
@@ -71,7 +64,6 @@ service_new(struct pen *p, const char *name, struct plan *plan)
 		states_watch(svc);
 		return svc;
 	}
-	service_close(svc);
 	service_free(svc);
 	return NULL;
 }
@@ -79,8 +71,6 @@ service_new(struct pen *p, const char *name, struct plan *plan)
 void
 service_close(struct service *svc)
 {
-	if (svc == NULL)
-		return;
 	timer_fini(&svc->end);
 	checks_free(svc);
 	frontend_free(svc->frontend);
@@ -96,8 +86,8 @@ service_free(struct service *svc)
 {
 	if (svc == NULL)
 		return;
-	if (svc->pool != NULL)
-		states_unwatch(svc);
+	service_close(svc);
+	states_unwatch(svc);
 	pool_free(svc->pool);
 	server_index_free(svc->index);
 	if (svc->plan != NULL && svc->plan->owners > 0)
@@ -143,7 +133,7 @@ service_take_plan(struct service *svc, struct plan *plan)
 {
 	struct plan *before = svc->plan;
 
-	if (is_first(svc)) {
+	if (service_is_first(svc)) {
 		svc->pen->plan = svc->plan = plan;
 		return;
 	}
@@ -181,6 +171,22 @@ service_blank(struct pen *p)
 	if (p->blank == NULL)
 		p->blank = service_new(p, "", NULL);
 	return p->blank;
+}
+
+const struct service *
+service_at(const struct pen *p, uint64_t number)
+{
+	const struct service *svc = p->service;
+
+	while (svc != NULL && number-- > 0)
+		svc = svc->next;
+	return svc;
+}
+
+bool
+service_is_first(const struct service *svc)
+{
+	return svc->pen->service == svc;
 }
 
 bool

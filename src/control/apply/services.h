@@ -4,7 +4,8 @@
  *     service_new() -> participants of an apply open the rest
  *         -> service_leave(): no new clients; frees itself after the last one
  *         -> service_close(): nothing is served any more
- *            service_free(): what objects of the process refer to, too */
+ *         -> service_free(): the same, and what objects of the process refer
+ *            to */
 #ifndef PEN_CONTROL_SERVICES_H
 #define PEN_CONTROL_SERVICES_H
 
@@ -17,7 +18,7 @@ struct plan;
  * is the caller's, or NULL: one without servers. NULL with errno ENOMEM. */
 struct service *service_new(struct pen *p, const char *name, struct plan *plan);
 void service_close(struct service *svc);
-void service_free(struct service *svc);
+void service_free(struct service *svc); /* NULL is fine */
 /* Behind those that are there. */
 void service_add(struct service *svc);
 /* One that serves nobody yet is freed at once. */
@@ -37,6 +38,10 @@ struct service *service_find_behind(
 /* Stands for one that is only in a draft yet: it has no servers, and nothing is
  * open. NULL with errno ENOMEM. */
 struct service *service_blank(struct pen *p);
+/* Number `number` in the list, those that leave, too; NULL behind the last. For
+ * walks that pause: services in front of it may be gone when they go on. */
+const struct service *service_at(const struct pen *p, uint64_t number);
+bool service_is_first(const struct service *svc);
 /* Whether there is more than the first one. */
 bool service_has_others(const struct pen *p);
 

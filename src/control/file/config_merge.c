@@ -11,7 +11,6 @@
 
 struct merge {
 	struct pen *pen;
-	struct service start_service;
 	struct pen start;
 	struct plan *plain; /* nothing but defaults */
 	const char *path;
@@ -24,18 +23,14 @@ struct merge {
 /* What a start has: no server is in force. Lists that are in force are shared
  * with what is read, and so are addresses that were looked up. */
 static int
-open_start(struct pen *start, struct service *svc, const struct pen *p)
+open_start(struct pen *start, const struct pen *p)
 {
-	*svc = (struct service){ .pen = start,
-		.name = "default",
-		.index = server_index_new(),
-		.pool = pool_new(),
-		.plan = plan_copy(p->plan) };
 	*start = (struct pen){ .commands = p->commands,
 		.phase = p->phase,
-		.service = svc,
-		.plan = svc->plan };
-	if (svc->index == NULL || svc->pool == NULL || svc->plan == NULL)
+		.plan = plan_copy(p->plan) };
+	if (start->plan != NULL)
+		start->service = service_new(start, "default", start->plan);
+	if (start->service == NULL)
 		return -1;
 	plan_servers_fini(&start->plan->servers);
 	return plan_servers_init(&start->plan->servers);
@@ -44,10 +39,8 @@ open_start(struct pen *start, struct service *svc, const struct pen *p)
 static void
 close_start(struct pen *start)
 {
-	service_close(start->blank);
 	service_free(start->blank);
-	server_index_free(start->service->index);
-	pool_free(start->service->pool);
+	service_free(start->service);
 	plan_free(start->plan);
 }
 
@@ -273,7 +266,7 @@ config_merge(struct pen *p, const char *path, const struct buffer *old,
 		.have.commands = p->commands };
 	int rc = -1;
 
-	if (open_start(&m.start, &m.start_service, p) < 0 || m.plain == NULL ||
+	if (open_start(&m.start, p) < 0 || m.plain == NULL ||
 	    config_lines_of_plan(&m.want, p->plan, detail_of(&m)) < 0 ||
 	    config_lines_of_plan(&m.usual, m.plain, detail_of(&m)) < 0)
 		error_set(e, "out of memory");

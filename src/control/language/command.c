@@ -222,23 +222,23 @@ command_take_service(const struct command_group *all,
     char service[SERVICE_NAME_MAX + 1])
 {
 	const struct command *behind;
-	bool not ;
+	bool negated;
 	int i;
 
 	/* "service add web" is no command "web" */
 	if (*row == NULL || *no || !((*row)->flags & ROW_PREFIX) ||
 	    arguments->count < 2 || strcmp(arguments->word[0], "add") == 0)
 		return false;
-	not = arguments->count > 2 && strcmp(arguments->word[1], "no") == 0;
-	behind = command_find(all, arguments->word[1 + not ]);
+	negated = arguments->count > 2 && strcmp(arguments->word[1], "no") == 0;
+	behind = command_find(all, arguments->word[1 + negated]);
 	if (behind == NULL)
 		return false;
 	snprintf(service, SERVICE_NAME_MAX + 1, "%s", arguments->word[0]);
 	*row = behind;
-	*no = not ;
-	arguments->count -= 2 + not ;
+	*no = negated;
+	arguments->count -= 2 + negated;
 	for (i = 0; i <= arguments->count; i++)
-		arguments->word[i] = arguments->word[i + 2 + not ];
+		arguments->word[i] = arguments->word[i + 2 + negated];
 	return true;
 }
 

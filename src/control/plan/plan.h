@@ -280,8 +280,5 @@ void plan_print_set(const struct plan *p, struct buffer *text);
 /* As plan_print_set(), but of servers and control sockets without what is as it
  * is where nothing is said. */
 void plan_print_brief(const struct plan *p, struct buffer *text);
-/* The services besides the first one as sections of a file, without defaults.
- * Returns 0, or -1 with errno ENOMEM. */
-int plan_print_services(const struct plan *p, struct buffer *text);
 
 #endif

@@ -277,18 +277,6 @@ static const struct part parts[] = {
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
-/* Where the last piece has ended; those in front of it may be gone since. */
-static const struct service *
-service_at(const struct metrics_walk *w)
-{
-	const struct service *svc = w->pen->service;
-	unsigned i;
-
-	for (i = 0; svc != NULL && i < w->service; i++)
-		svc = svc->next;
-	return svc;
-}
-
 static void
 begin_next_family(struct metrics_walk *w, const struct part *part)
 {
@@ -302,7 +290,7 @@ static bool
 more_of_part(
     struct metrics_walk *w, const struct part *part, struct buffer *out)
 {
-	const struct service *svc = service_at(w);
+	const struct service *svc = service_at(w->pen, w->service);
 
 	while (part->is_there(w->number) && buffer_length(out) < REPLY_PIECE) {
 		if (svc == NULL) {

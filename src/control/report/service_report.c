@@ -86,7 +86,7 @@ listens(const struct service *svc)
 static bool
 is_shown(const struct service *svc)
 {
-	return listens(svc) || svc->leaves || svc != svc->pen->service ||
+	return listens(svc) || svc->leaves || !service_is_first(svc) ||
 	    !service_has_others(svc->pen);
 }
 
@@ -97,7 +97,7 @@ service_is_reported(const struct service *svc)
 
 	if (svc->leaves)
 		return false;
-	if (svc != svc->pen->service || listens(svc))
+	if (!service_is_first(svc) || listens(svc))
 		return true;
 	while (other != NULL && other->leaves)
 		other = other->next;
@@ -109,11 +109,8 @@ service_is_reported(const struct service *svc)
 static bool
 more_services(struct reply *r, struct service *svc)
 {
-	const struct service *at = svc->pen->service;
-	uint64_t i;
+	const struct service *at = service_at(svc->pen, r->at);
 
-	for (i = 0; at != NULL && i < r->at; i++)
-		at = at->next;
 	for (; at != NULL && buffer_length(&r->out) < REPLY_PIECE;
 	     at = at->next, r->at++)
 		if (is_shown(at))

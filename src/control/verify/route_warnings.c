@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "control/language/command.h"
 #include "control/apply/direct.h"
 #include "control/verify/route_warnings.h"
+#include "control/verify/warnings.h"
 #include "control/apply/routes.h"
 #include "control/apply/server_find.h"
 #include "tls/tls_settings.h"
@@ -172,16 +172,13 @@ route_warnings_new(
 }
 
 void
-route_warnings_log(const struct service *svc, const char *lines)
+route_warnings_log(const struct plan *service, const char *lines)
 {
-	bool first = svc == svc->pen->service;
 	size_t n;
 
 	for (; lines != NULL && *lines != '\0'; lines += n + 1) {
 		n = strcspn(lines, "\n");
-		log_write(NULL, LOG_LEVEL_WARN, "%s%s%s%.*s",
-		    first ? "" : "service ", first ? "" : svc->name,
-		    first ? "" : ": ", (int)n, lines);
+		warnings_log_line(service, lines, n);
 	}
 }
 
@@ -199,7 +196,7 @@ route_warnings_prepare(struct apply *a, struct error *e)
 void
 route_warnings_commit(struct apply *a)
 {
-	route_warnings_log(a->service, a->route_warnings);
+	route_warnings_log(a->wanted, a->route_warnings);
 	free(a->route_warnings);
 }
 

@@ -10,7 +10,7 @@
 char *route_warnings_new(
     struct service *svc, const struct plan *before, const struct plan *plan);
 /* Logs each line; NULL is fine. */
-void route_warnings_log(const struct service *svc, const char *lines);
+void route_warnings_log(const struct plan *service, const char *lines);
 
 /* As a participant, behind the routes: logs those that are new. */
 int route_warnings_prepare(struct apply *a, struct error *e);

@@ -426,8 +426,18 @@ warnings_has_line(const struct buffer *text, const char *line, size_t n)
 	return false;
 }
 
-/* They have no site, which would drop some of so many at once. */
 enum { LINES_MAX = 100 };
+
+/* It has no site, which would drop some of so many at once. */
+void
+warnings_log_line(const struct plan *service, const char *line, size_t n)
+{
+	const char *name = service->name;
+
+	log_write(NULL, LOG_LEVEL_WARN, "%s%s%s%.*s",
+	    name != NULL ? "service " : "", name != NULL ? name : "",
+	    name != NULL ? ": " : "", (int)n, line);
+}
 
 void
 warnings_log(const struct plan *before, const struct plan *p,
@@ -459,10 +469,7 @@ warnings_log(const struct plan *before, const struct plan *p,
 			line) +
 		    1;
 		if (!warnings_has_line(&old, line, n) && lines++ < LINES_MAX)
-			log_write(NULL, LOG_LEVEL_WARN, "%s%s%s%.*s",
-			    first != p ? "service " : "",
-			    first != p ? p->name : "", first != p ? ": " : "",
-			    (int)n - 1, line);
+			warnings_log_line(p, line, n - 1);
 	}
 	if (lines > LINES_MAX)
 		log_warn("%u more warnings", lines - LINES_MAX);
