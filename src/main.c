@@ -169,7 +169,7 @@ explain(struct pen *p)
 	int rc;
 
 	reply_init(&r);
-	rc = explain_client(p->service, p->plan->config.explain, &r, &e);
+	rc = explain_client(p, p->plan->config.explain, &r, &e);
 	main_print(&r.out);
 	reply_fini(&r);
 	return rc < 0 ? main_fail(&e) : 0;

@@ -34,6 +34,7 @@
 #include "proxy/check/check.h"
 #include "proxy/log/requestlog.h"
 #include "proxy/log/sessionlog.h"
+#include "tls/tls.h"
 
 /* Programs that run at a time: on_state never waits for those of checks. */
 enum { PROGRAMS_MAX = ON_STATE_RUNNING + CHECK_PROGRAMS_MAX };
@@ -255,6 +256,7 @@ pen_free(struct pen *p)
 		service_free(svc);
 	}
 	service_free(p->blank);
+	tls_memory_free(p->tls_memory);
 	notify_fini(&p->notify);
 	inherited_fini(&p->inherited);
 	predecessor_fini(&p->predecessor);

@@ -104,6 +104,7 @@ static const struct participant all[] = {
 	    .cancel = apply_web_cancel },
 	{ .name = "routes",
 	    .since = PHASE_STARTING,
+	    .check = apply_routes_check,
 	    .prepare = apply_routes_prepare,
 	    .commit = apply_routes_commit,
 	    .cancel = apply_routes_cancel },

@@ -11,21 +11,18 @@
 /* Reads before others get a turn. */
 enum { FAIR_SHARE = 16 };
 
-int
-pipe_share_init(struct pipe_share *share)
+void
+pipe_share_init(struct pipe_share *share, char *scratch)
 {
-	*share =
-	    (struct pipe_share){ .scratch_size = PIPE_SCRATCH, .splice = true };
-	share->scratch = malloc(share->scratch_size);
-	return share->scratch == NULL ? -1 : 0;
+	*share = (struct pipe_share){
+		.scratch = scratch, .scratch_size = PIPE_SCRATCH, .splice = true
+	};
 }
 
 void
 pipe_share_fini(struct pipe_share *share)
 {
 	pipe_kernel_free_spare(share);
-	free(share->scratch);
-	share->scratch = NULL;
 }
 
 /* ---- keeping what the far side refused ---- */

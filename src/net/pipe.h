@@ -41,7 +41,7 @@ struct pipe_filter {
 
 /* What all pipes of a process share; settings may change while it runs. */
 struct pipe_share {
-	char *scratch; /* owned */
+	char *scratch; /* not owned */
 	size_t scratch_size;
 	size_t keep_max; /* bytes a pipe to a client may read ahead; 0: none */
 	bool splice;	 /* the kernel may move long flows */
@@ -59,10 +59,11 @@ struct pipe_share {
 	void (*on_read)(struct pipe *p, const char *bytes, size_t n);
 };
 
-enum { PIPE_SCRATCH = 64 * 1024, PIPE_KERNEL_SIZE = 256 * 1024 };
+enum { PIPE_SCRATCH = LOOP_SCRATCH, PIPE_KERNEL_SIZE = 256 * 1024 };
 
-/* Returns 0, or -1 with errno ENOMEM. */
-int pipe_share_init(struct pipe_share *share);
+/* `scratch` is PIPE_SCRATCH bytes, whose contents nobody needs between
+ * calls. */
+void pipe_share_init(struct pipe_share *share, char *scratch);
 void pipe_share_fini(struct pipe_share *share);
 
 /* What few pipes have, and none of them for long but a filter: made when it is

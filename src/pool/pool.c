@@ -363,12 +363,34 @@ pool_watch(struct pool *p, const struct pool_watcher *w)
 
 /* ---- life ---- */
 
+static void
+lists_free(struct pool_lists *l)
+{
+	unsigned i;
+
+	if (l == NULL)
+		return;
+	for (i = 0; i < ACL_MAX; i++)
+		acl_fini(&l->acls[i]);
+	free(l);
+}
+
+static struct pool_lists *
+lists_new(void)
+{
+	struct pool_lists *l = calloc(1, sizeof(*l));
+	unsigned i;
+
+	for (i = 0; l != NULL && i < ACL_MAX; i++)
+		acl_init(&l->acls[i]);
+	return l;
+}
+
 struct pool *
 pool_new(void)
 {
 	struct pool *p = calloc(1, sizeof(*p));
 	struct pool_options o;
-	int i;
 
 	if (p == NULL)
 		return NULL;
@@ -377,13 +399,12 @@ pool_new(void)
 	heap_init(&p->revive);
 	heap_init(&p->last_resort);
 	heap_init(&p->slow);
-	for (i = 0; i < ACL_MAX; i++)
-		acl_init(&p->acls[i]);
 	pool_options_init(&o);
 	p->options = o;
+	p->lists = lists_new();
 	p->countries = countries_new();
-	if (hash_table_init(&p->digests) < 0 || p->countries == NULL ||
-	    grow_list(p, SLOTS_SPECIAL) < 0 ||
+	if (hash_table_init(&p->digests) < 0 || p->lists == NULL ||
+	    p->countries == NULL || grow_list(p, SLOTS_SPECIAL) < 0 ||
 	    pool_set_options(p, &o) < 0) {
 		pool_free(p);
 		return NULL;
@@ -412,8 +433,8 @@ pool_free(struct pool *p)
 	heap_fini(&p->slow);
 	hash_table_fini(&p->digests);
 	sticky_free(p->sticky);
-	for (i = 0; i < ACL_MAX; i++)
-		acl_fini(&p->acls[i]);
+	if (!p->shares_lists)
+		lists_free(p->lists);
 	if (!p->shares_countries)
 		countries_free(p->countries);
 	free(p);
@@ -422,7 +443,7 @@ pool_free(struct pool *p)
 struct acl *
 pool_acl(struct pool *p, unsigned number)
 {
-	return number < ACL_MAX ? &p->acls[number] : NULL;
+	return number < ACL_MAX ? &p->lists->acls[number] : NULL;
 }
 
 struct countries *
@@ -432,26 +453,48 @@ pool_countries(const struct pool *p)
 }
 
 void
-pool_share_countries(struct pool *p, const struct pool *of)
+pool_share_lists(struct pool *p, const struct pool *of)
 {
+	if (!p->shares_lists)
+		lists_free(p->lists);
 	if (!p->shares_countries)
 		countries_free(p->countries);
+	p->lists = of->lists;
 	p->countries = of->countries;
-	p->shares_countries = true;
+	p->shares_lists = p->shares_countries = true;
+}
+
+int
+pool_keep_lists(struct pool *p)
+{
+	struct pool_lists *own;
+	unsigned i;
+
+	if (!p->shares_lists)
+		return 0;
+	own = lists_new();
+	if (own == NULL)
+		return -1;
+	for (i = 0; i < ACL_MAX; i++)
+		acl_copy(&own->acls[i], &p->lists->acls[i]);
+	own->of_owners = p->lists->of_owners;
+	p->lists = own;
+	p->shares_lists = false;
+	return 0;
 }
 
 void
 pool_set_acl(struct pool *p, unsigned number, const struct acl *l)
 {
-	struct acl *mine = &p->acls[number];
+	struct acl *mine = &p->lists->acls[number];
 
 	if (acl_equal(mine, l))
 		return;
-	p->acls_of_owners -= mine->asks_owner;
+	p->lists->of_owners -= mine->asks_owner;
 	acl_fini(mine);
 	acl_copy(mine, l);
 	mine->countries = p->countries;
-	p->acls_of_owners += mine->asks_owner;
+	p->lists->of_owners += mine->asks_owner;
 }
 
 struct sticky *

@@ -373,9 +373,12 @@ void pool_restore_counters(
 struct acl *pool_acl(struct pool *p, unsigned number);
 /* Who knows the countries of clients. */
 struct countries *pool_countries(const struct pool *p);
-/* `p`, whose lists are empty, shares those of `of`, which is freed with it or
- * later. */
-void pool_share_countries(struct pool *p, const struct pool *of);
+/* `p`, whose lists are empty, has those of `of` from now on, which is not freed
+ * before the last use of `p`. */
+void pool_share_lists(struct pool *p, const struct pool *of);
+/* Lists that it shares stay as they are for `p`, until it shares them again.
+ * Returns 0, or -1 with errno ENOMEM. */
+int pool_keep_lists(struct pool *p);
 /* Makes access list `number`, below ACL_MAX, a copy of `l`. */
 void pool_set_acl(struct pool *p, unsigned number, const struct acl *l);
 /* The memory of clients, for reports; NULL if clients are not remembered. */

@@ -21,14 +21,14 @@
 bool
 pool_permits(const struct pool *p, const struct peer *who)
 {
-	return acl_permits(&p->acls[p->options.client_acl], who);
+	return acl_permits(&p->lists->acls[p->options.client_acl], who);
 }
 
 bool
 pool_tells_clients_apart(const struct pool *p)
 {
 	return p->sticky != NULL || p->options.balance->owner != NULL ||
-	    p->acls_of_owners > 0;
+	    p->lists->of_owners > 0;
 }
 
 bool
@@ -47,7 +47,8 @@ pool_forget_client(struct pool *p, const struct peer *who)
 bool
 pool_server_permits(const struct server *s, const struct peer *who)
 {
-	return s->set.acl < 0 || acl_permits(&s->pool->acls[s->set.acl], who);
+	return s->set.acl < 0 ||
+	    acl_permits(&s->pool->lists->acls[s->set.acl], who);
 }
 
 static bool

@@ -12,6 +12,12 @@
 #include "pool/server/server_set.h"
 #include "pool/sticky/sticky.h"
 
+/* Access lists; several pools may have the same. */
+struct pool_lists {
+	struct acl acls[ACL_MAX];
+	unsigned of_owners; /* lists with entries for users or groups */
+};
+
 struct pool {
 	struct pool_options options;
 	struct server **servers; /* by slot; each keeps its address */
@@ -39,11 +45,10 @@ struct pool {
 	bool list_changed; /* since then: a server, its address or weight */
 	void *order;	   /* of options.balance */
 	struct sticky *sticky;
-	struct acl acls[ACL_MAX];
+	struct pool_lists *lists;
+	struct countries *countries;	     /* of clients, for these */
+	bool shares_lists, shares_countries; /* another pool owns them */
 	struct pool_panic panic;
-	struct countries *countries; /* of clients, for these */
-	bool shares_countries;	     /* another pool owns them */
-	unsigned acls_of_owners; /* lists with entries for users or groups */
 };
 
 /* Whether `s` may serve a client that was there before. */

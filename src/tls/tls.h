@@ -83,6 +83,9 @@ struct tls_about {
 
 void tls_about(const struct stream *s, struct tls_about *about);
 
+/* These bytes, which were received before the stream was of TLS, are the first
+ * of the handshake. Returns 0, or -1 with errno ENOMEM. */
+int tls_take(struct stream *s, const void *bytes, size_t n);
 /* Sends these bytes in front of the handshake, which has not begun. They are
  * UNSENT until the stream is writable. Returns 0, or -1 with errno ENOMEM. */
 int tls_prefix(struct stream *s, const void *bytes, size_t n);

@@ -209,6 +209,16 @@ tls_about(const struct stream *s, struct tls_about *about)
 }
 
 int
+tls_take(struct stream *s, const void *bytes, size_t n)
+{
+	(void)s;
+	(void)bytes;
+	(void)n;
+	errno = ENOSYS;
+	return -1;
+}
+
+int
 tls_prefix(struct stream *s, const void *bytes, size_t n)
 {
 	(void)s;

@@ -54,6 +54,12 @@ tls_wire_keep(struct tls *t)
 }
 
 int
+tls_take(struct stream *s, const void *bytes, size_t n)
+{
+	return buffer_append(&((struct tls *)s->inside)->end.early, bytes, n);
+}
+
+int
 tls_prefix(struct stream *s, const void *bytes, size_t n)
 {
 	struct tls *t = (struct tls *)s->inside;

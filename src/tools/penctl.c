@@ -262,9 +262,9 @@ watch_words(struct penctl *p, char **words)
 	return status;
 }
 
-/* The words are more pens. */
+/* The words are more pens; `service` NULL: all services. */
 static int
-run_top(struct penctl *p, char **words)
+run_top(struct penctl *p, const char *service, char **words)
 {
 	struct top *t = calloc(1, sizeof(*t));
 	struct error e;
@@ -274,6 +274,7 @@ run_top(struct penctl *p, char **words)
 		return penctl_complain(UNREACHABLE, "out of memory");
 	t->pen[t->pens++] = p->target;
 	t->repeat = p->repeat;
+	t->service = service;
 	for (; *words != NULL && status == GO_ON; words++) {
 		if (t->pens == TOP_PENS)
 			status =
@@ -289,15 +290,24 @@ run_top(struct penctl *p, char **words)
 	return status;
 }
 
+/* pen has no command of that name but `top clients` */
+static bool
+is_top(char **words)
+{
+	return words[0] != NULL && strcmp(words[0], "top") == 0 &&
+	    (words[1] == NULL || strcmp(words[1], "clients") != 0);
+}
+
 static int
 penctl_run_words(struct penctl *p, char **words)
 {
 	if (strcmp(words[0], "watch") == 0)
 		return watch_words(p, words + 1);
-	/* pen has no command of these names but `top clients` */
-	if (strcmp(words[0], "top") == 0 &&
-	    (words[1] == NULL || strcmp(words[1], "clients") != 0))
-		return run_top(p, words + 1);
+	if (is_top(words))
+		return run_top(p, NULL, words + 1);
+	if (strcmp(words[0], "service") == 0 && words[1] != NULL &&
+	    is_top(words + 2))
+		return run_top(p, words[1], words + 3);
 	return ask_words(p, words);
 }
 
@@ -351,6 +361,7 @@ penctl_usage(FILE *to, int status)
 	      "Without a command, lines are read from standard input.\n\n"
 	      "  top [address ...]      live view of servers; several\n"
 	      "                         addresses are added up\n"
+	      "  service NAME top ...   the same of one service\n"
 	      "  watch command ...      repeat a command\n\n"
 	      "address = host:port, [v6]:port, v6:port, port, /path or @name;\n"
 	      "without it, PENCTL in the environment.\n\n"

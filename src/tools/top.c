@@ -13,7 +13,8 @@
 enum { PLAIN_COLUMNS = 132 };
 
 static int
-top_add_lines(struct top_table *t, unsigned pen, struct buffer *text)
+top_add_lines(
+    struct top_table *t, unsigned pen, const char *service, struct buffer *text)
 {
 	char *line, *rest;
 
@@ -21,33 +22,104 @@ top_add_lines(struct top_table *t, unsigned pen, struct buffer *text)
 		return -1;
 	rest = text->data + text->start;
 	while ((line = strsep(&rest, "\n")) != NULL)
-		if (top_table_add(t, pen, line) < 0)
+		if (top_table_add(t, pen, service, line) < 0)
 			return -1;
 	return 0;
+}
+
+/* The command, for that service; "": the only one. */
+static void
+line_for(char line[TOP_LINE], const char *service, const char *command)
+{
+	if (*service == '\0')
+		snprintf(line, TOP_LINE, "%s", command);
+	else
+		snprintf(line, TOP_LINE, "service %.100s %s", service, command);
+}
+
+/* `service` as for line_for(). With ASK_ANSWERED they are in the table; else
+ * t->message is set. */
+static enum ask_status
+ask_for_servers(
+    struct top *t, struct top_table *to, unsigned pen, const char *service)
+{
+	struct buffer text;
+	struct error e;
+	enum ask_status status;
+	char line[TOP_LINE];
+
+	line_for(line, service, "servers long");
+	buffer_init(&text);
+	error_set(&e, "out of memory");
+	status = ask(&t->pen[pen], line, strlen(line), ask_append, &text, &e);
+	if (status == ASK_REFUSED)
+		error_set(&e, "pen refuses to list %s servers%s%.100s",
+		    *service == '\0' ? "its" : "the",
+		    *service == '\0' ? "" : " of ", service);
+	if (status == ASK_ANSWERED &&
+	    top_add_lines(to, pen, service, &text) < 0)
+		status = ASK_STOPPED;
+	buffer_fini(&text);
+	if (status != ASK_ANSWERED)
+		t->message = e;
+	return status;
+}
+
+/* Of each service of a list. One that is refused has just been removed. */
+static int
+ask_for_each(
+    struct top *t, struct top_table *to, unsigned pen, struct buffer *list)
+{
+	char *rest = list->data + list->start, *line, *name;
+	enum ask_status status;
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		name = strsep(&line, " ");
+		if (line == NULL || strncmp(line, "state leaving ", 14) == 0)
+			continue;
+		status = ask_for_servers(t, to, pen, name);
+		if (status != ASK_ANSWERED && status != ASK_REFUSED)
+			return -1;
+	}
+	return 0;
+}
+
+/* Whether there is more than "default", which an older pen has, too. */
+static bool
+are_several(const struct buffer *list)
+{
+	const char *text = list->data + list->start;
+	const char *end = strchr(text, '\n');
+
+	return end != NULL &&
+	    (end[1] != '\0' || strncmp(text, "default ", 8) != 0);
 }
 
 /* Returns 0, or -1 with t->message. */
 static int
 ask_one(struct top *t, struct top_table *to, unsigned pen)
 {
-	static const char line[] = "servers long";
-	struct buffer text;
-	struct error e;
+	static const char line[] = "services";
 	enum ask_status status;
+	struct buffer list;
+	int rc = -1;
 
-	buffer_init(&text);
-	error_set(&e, "out of memory");
-	status =
-	    ask(&t->pen[pen], line, sizeof(line) - 1, ask_append, &text, &e);
-	if (status == ASK_REFUSED)
-		error_set(&e, "pen refuses to list its servers");
-	if (status == ASK_ANSWERED && top_add_lines(to, pen, &text) < 0)
-		status = ASK_STOPPED;
-	buffer_fini(&text);
-	if (status == ASK_ANSWERED)
-		return 0;
-	t->message = e;
-	return -1;
+	if (t->service != NULL)
+		return ask_for_servers(t, to, pen, t->service) == ASK_ANSWERED
+		    ? 0
+		    : -1;
+	buffer_init(&list);
+	status = ask(&t->pen[pen], line, sizeof(line) - 1, ask_append, &list,
+	    &t->message);
+	if (status == ASK_STOPPED || buffer_append(&list, "", 1) < 0)
+		error_set(&t->message, "out of memory");
+	else if (status == ASK_ANSWERED && are_several(&list))
+		rc = ask_for_each(t, to, pen, &list);
+	else if (status != ASK_NO_ANSWER &&
+	    ask_for_servers(t, to, pen, "") == ASK_ANSWERED)
+		rc = 0;
+	buffer_fini(&list);
+	return rc;
 }
 
 void
@@ -89,7 +161,7 @@ take_error(void *arg, bool error, const char *bytes, size_t n)
 void
 top_say(struct top *t, const struct top_server *s, const char *word)
 {
-	char line[64];
+	char command[64], line[TOP_LINE];
 	struct error e;
 	unsigned i;
 
@@ -97,8 +169,9 @@ top_say(struct top *t, const struct top_server *s, const char *word)
 	for (i = 0; i < t->pens; i++) {
 		if (s->number[i] < 0)
 			continue;
-		snprintf(
-		    line, sizeof(line), "server %d %s", s->number[i], word);
+		snprintf(command, sizeof(command), "server %d %s", s->number[i],
+		    word);
+		line_for(line, s->service, command);
 		if (ask(&t->pen[i], line, strlen(line), take_error, t, &e) ==
 		    ASK_NO_ANSWER)
 			t->message = e;

@@ -9,6 +9,7 @@
 struct top {
 	struct target pen[TOP_PENS];
 	unsigned pens;
+	const char *service; /* NULL: all of them */
 	struct repeat repeat;
 	struct top_table now, view;
 	enum top_order order;

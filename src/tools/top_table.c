@@ -54,13 +54,17 @@ copy_text(char *to, size_t room, const char *from)
 }
 
 static void
-top_server_read(struct top_server *s, unsigned pen, const struct words *w)
+top_server_read(struct top_server *s, unsigned pen, const char *service,
+    const struct words *w)
 {
-	char at[2 * TOP_TEXT];
+	char at[2 * TOP_TEXT], name[2 * TOP_TEXT];
 	unsigned i;
 
 	memset(s, 0, sizeof(*s));
-	copy_text(s->name, sizeof(s->name), top_value_of(w, "name"));
+	copy_text(s->service, sizeof(s->service), service);
+	snprintf(name, sizeof(name), "%s%s%.90s", s->service,
+	    *service != '\0' ? "/" : "", top_value_of(w, "name"));
+	copy_text(s->name, sizeof(s->name), name);
 	snprintf(at, sizeof(at), "%.90s:%.20s", top_value_of(w, "addr"),
 	    top_value_of(w, "port"));
 	copy_text(s->at, sizeof(s->at), at);
@@ -78,7 +82,8 @@ top_server_read(struct top_server *s, unsigned pen, const struct words *w)
 }
 
 int
-top_table_add(struct top_table *t, unsigned pen, const char *line)
+top_table_add(
+    struct top_table *t, unsigned pen, const char *service, const char *line)
 {
 	char *copy = strdup(line), *rest;
 	struct top_server *list;
@@ -94,7 +99,7 @@ top_table_add(struct top_table *t, unsigned pen, const char *line)
 	} else if ((list = array_grow(t->list, &t->room, sizeof(*list),
 			t->count)) != NULL) {
 		t->list = list;
-		top_server_read(&list[t->count++], pen, &w);
+		top_server_read(&list[t->count++], pen, service, &w);
 		rc = 0;
 	}
 	free(copy);
@@ -214,8 +219,12 @@ static int
 by_number(const void *a, const void *b)
 {
 	int x = first_number(a), y = first_number(b);
+	int rc = strcmp(((const struct top_server *)a)->service,
+	    ((const struct top_server *)b)->service);
 
-	return x != y ? (x > y) - (x < y) : compare_identity(a, b);
+	return rc != 0 ? rc
+	    : x != y   ? (x > y) - (x < y)
+		       : compare_identity(a, b);
 }
 
 static int

@@ -10,10 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TOP_PENS = 16, TOP_TEXT = 64 };
+enum { TOP_PENS = 16, TOP_TEXT = 64, TOP_SERVICE = 32 };
 
 struct top_server {
-	char name[TOP_TEXT], at[TOP_TEXT]; /* its address and port */
+	char service[TOP_SERVICE]; /* "": there is one only */
+	/* "web1", or "shop/web1"; address and port. */
+	char name[TOP_TEXT], at[TOP_TEXT];
 	char state[16];			   /* the worst of several */
 	char reason[TOP_TEXT];
 	uint64_t sessions, failures, age_s, up, down;
@@ -41,9 +43,10 @@ enum top_order {
 
 void top_table_init(struct top_table *t);
 void top_table_fini(struct top_table *t);
-/* Adds what a line says of a server of that pen; a line of another form is
- * skipped. Returns 0, or -1 with errno ENOMEM. */
-int top_table_add(struct top_table *t, unsigned pen, const char *line);
+/* Adds what a line says of a server of that pen and service; a line of another
+ * form is skipped. Returns 0, or -1 with errno ENOMEM. */
+int top_table_add(
+    struct top_table *t, unsigned pen, const char *service, const char *line);
 /* All lines have been added, at `now`; `before` was settled earlier. */
 void top_table_settle(
     struct top_table *t, const struct top_table *before, uint64_t now);

@@ -62,7 +62,7 @@ ask d = server 0: d
 > service add empty; service empty listen {FRONT}
 ~ error: listen: service empty: "{FRONT}": address already in use
 > services
-~ empty state empty listen  up 0 servers 0 
+~ empty state empty up 0 servers 0 
 > service empty remove
 says service ended service=empty
 

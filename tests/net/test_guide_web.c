@@ -6,35 +6,24 @@
 #include <signal.h>
 #include <string.h>
 
-#include "support/guide.h"
+#include "net/guide_programs.h"
 #ifdef HAVE_OPENSSL
 #include "support/identity.h"
 #endif
-#include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
 static struct guide guide;
-static struct nginx web[2];
+static struct nginx web[GUIDE_SERVERS];
 
-/* nginx with the lines that the guide wants, at port 80 of the servers. */
+/* nginx at port 80 of the servers. */
 static void
-web_up(const char *file)
+web_up(void)
 {
-	const char *lines = text("listen *:80; %s",
-	    guide_quote(file, "the block server { } of each server:"));
 	int i;
 
-	for (i = 0; i < 2; i++) {
-		net_fixture_enter(&guide.fixture, NET_FIXTURE_SERVER + i);
-		nginx_up_with(&web[i],
-		    text("server %d client=$remote_addr "
-			 "for=$http_x_forwarded_for "
-			 "proto=$http_x_forwarded_proto",
-			i),
-		    "", lines);
-		net_fixture_leave(&guide.fixture);
-	}
+	for (i = 0; i < GUIDE_SERVERS; i++)
+		guide_nginx_up(&guide, &web[i], i, "listen *:80;");
 }
 
 static const char *
@@ -71,7 +60,7 @@ START_TEST(http)
 	NEED_PROGRAM("nginx");
 	NEED_PROGRAM("curl");
 	NEED_GUIDE(&guide, "http");
-	web_up("http.conf");
+	web_up();
 	guide_start(&guide);
 	guide_wait_server(&guide, 0, "up result ok");
 	for (i = 0; i < 10; i++) {
@@ -135,7 +124,7 @@ START_TEST(https)
 	NEED_PROGRAM("nginx");
 	NEED_PROGRAM("curl");
 	NEED_GUIDE(&guide, "https");
-	web_up("http.conf");
+	web_up();
 	renew();
 	guide_start(&guide);
 	expect_page(fetch_tls(), "https");

@@ -22,8 +22,10 @@ function picture(file) {
   };
 }
 
-async function take_picture(page, name, { given, expect }, scheme, width) {
-  const file = path.join(given.pictures, `page-${width}-${scheme}.png`);
+async function take_picture(page, name, { given, expect }, what, scheme) {
+  const { width } = page.viewportSize();
+  const file = path.join(given.pictures, `${what}-${width}-${scheme}.png`);
+
   await page.screenshot({ path: file, fullPage: true });
   const p = picture(file);
 
@@ -76,26 +78,33 @@ async function press_keys(page, { expect }) {
   expect(await page.locator('#fresh').innerText() !== 'live', 'Space pauses');
 }
 
+// What the page shows now, in all of these; the pictures' names begin with
+// `what`.
+export async function look_from_all_sides(page, what, test) {
+  await page.evaluate(test.axe);
+  for (const width of [1280, 375]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const colorScheme of ['light', 'dark']) {
+      const name = `${what} ${width} ${colorScheme}`;
+
+      await page.emulateMedia({ colorScheme });
+      await run_axe(page, name, test);
+      await take_picture(page, name, test, what, colorScheme);
+    }
+    test.expect(await page.evaluate(() =>
+      document.documentElement.scrollWidth <= window.innerWidth),
+    `${what} ${width}: fits the width`);
+    test.expect(await walk(page, `${what} ${width}`, test) > 6,
+      `${what} ${width}: has controls`);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
 export async function accessible(test) {
   const page = await test.open({ viewport: { width: 1280, height: 800 } });
 
   await page.goto(test.given.url);
   await page.waitForSelector('#servers tr.down');
-  await page.evaluate(test.axe);
-  for (const width of [1280, 375]) {
-    await page.setViewportSize({ width, height: 800 });
-    for (const colorScheme of ['light', 'dark']) {
-      const name = `${width} ${colorScheme}`;
-
-      await page.emulateMedia({ colorScheme });
-      await run_axe(page, name, test);
-      await take_picture(page, name, test, colorScheme, width);
-    }
-    test.expect(await page.evaluate(() =>
-      document.documentElement.scrollWidth <= window.innerWidth),
-    `${width}: fits the width`);
-    test.expect(await walk(page, width, test) > 6, `${width}: has controls`);
-  }
-  await page.setViewportSize({ width: 1280, height: 800 });
+  await look_from_all_sides(page, 'page', test);
   await press_keys(page, test);
 }

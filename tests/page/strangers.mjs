@@ -19,6 +19,6 @@ export async function strangers({ given, expect, open }) {
   expect(!/[\u202a-\u202e]/.test(seen), 'no sign does that by itself');
   expect(await page.evaluate(() => window.hacked) === undefined,
     'nothing runs');
-  expect(await page.locator('main :is(script, img, iframe, svg svg, a)').count()
-    === 0, 'no elements come of names');
+  expect(await page.locator('main :is(script, img, iframe, svg svg, ' +
+    'a:not(#overview))').count() === 0, 'no elements come of names');
 }

@@ -3,7 +3,7 @@
 import http from 'node:http';
 import net from 'node:net';
 
-const held = [];
+export const held = [];
 
 function front_of(given) {
   const at = given.front.lastIndexOf(':');
@@ -16,12 +16,12 @@ function ask(given) {
     .on('error', () => {});
 }
 
-function hold(given) {
+export function hold(given) {
   for (let i = 0; i < Number(given.sessions); i++)
     held.push(net.connect(front_of(given)).on('error', () => {}));
 }
 
-async function sentence_is(page, pattern, given) {
+export async function sentence_is(page, pattern, given) {
   try {
     await page.waitForFunction((wanted) => new RegExp(wanted).test(
       document.getElementById('verdict-text').textContent),

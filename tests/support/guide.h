@@ -45,6 +45,9 @@ void guide_start_at(
     struct guide *g, struct pen *pen, enum net_fixture_place where);
 /* What the control socket answers. */
 const char *guide_ask(struct guide *g, const char *line);
+/* The same for a service of a file that has several. */
+const char *guide_ask_service(
+    struct guide *g, const char *service, const char *line);
 /* SIGTERM, and the end of the network. */
 void guide_end(struct guide *g);
 
@@ -55,8 +58,10 @@ const char *guide_text(const char *file);
 const char *guide_quote(const char *file, const char *heading);
 
 /* Waits until a server's checks say "up result ok" of it, "down result failed"
- * and so on. */
+ * and so on. Checks are frequent meanwhile. */
 void guide_wait_server(struct guide *g, int number, const char *state);
+void guide_wait_service(
+    struct guide *g, const char *service, int number, const char *state);
 /* Waits until somebody listens there. */
 void guide_wait_listen(struct child *c, const char *host, int port);
 

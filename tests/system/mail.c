@@ -32,6 +32,13 @@ await(struct child *c, const struct endpoint *at)
 	ck_assert_msg(c->running, "%s%s", child_err(c), child_out(c));
 }
 
+/* Each address has a directory of its own. */
+static const char *
+dir_of(const char *program, const struct endpoint *at)
+{
+	return scratch(text("%s-%s", program, udp_host(at)));
+}
+
 /* ---- Postfix ---- */
 
 static const char postfix_main[] =
@@ -61,15 +68,15 @@ void
 postfix_again(struct child *c, const struct endpoint *at)
 {
 	child_start(c,
-	    (const char *[]){ child_find("postfix"), "-c", scratch("postfix"),
-		"start-fg", NULL });
+	    (const char *[]){ child_find("postfix"), "-c",
+		dir_of("postfix", at), "start-fg", NULL });
 	await(c, at);
 }
 
 void
 postfix_up(struct child *c, const struct endpoint *at, const char *more)
 {
-	const char *dir = scratch("postfix"), *data = text("%s/data", dir);
+	const char *dir = dir_of("postfix", at), *data = text("%s/data", dir);
 	const struct passwd *user = getpwnam("postfix");
 
 	ck_assert_int_eq(mkdir(dir, 0755), 0);
@@ -86,7 +93,7 @@ void
 postfix_down(struct child *c, const struct endpoint *at)
 {
 	(void)run_program(30000, child_find("postfix"), "-c",
-	    scratch("postfix"), "stop", NULL);
+	    dir_of("postfix", at), "stop", NULL);
 	WAIT_FOR(!endpoint_is_listening(at), SOON);
 	child_wait(c, SOON);
 }
@@ -109,10 +116,16 @@ dovecot_lacks(void)
 	return lacks("dovecot", "dovenull");
 }
 
+const char *
+dovecot_home(const struct endpoint *at)
+{
+	return dir_of("dovecot", at);
+}
+
 void
 dovecot_up(struct child *c, const struct endpoint *at, const char *more)
 {
-	const char *dir = scratch("dovecot"), *conf = text("%s/conf", dir);
+	const char *dir = dovecot_home(at), *conf = text("%s/conf", dir);
 
 	ck_assert_int_eq(mkdir(dir, 0755), 0);
 	ck_assert_int_eq(mkdir(text("%s/run", dir), 0755), 0);

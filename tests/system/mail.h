@@ -1,6 +1,6 @@
 /* mail.h: Postfix and Dovecot with all their files below the test's scratch
- * directory, without sockets but the port's. One of each at a time; both need
- * root, and the users that their packages make. */
+ * directory, without sockets but the port's. One of each at an address; both
+ * need root, and the users that their packages make. */
 #ifndef PEN_TEST_MAIL_H
 #define PEN_TEST_MAIL_H
 
@@ -21,5 +21,7 @@ void postfix_down(struct child *c, const struct endpoint *at);
 /* IMAP without TLS, for every user and password; `more` is lines of its
  * configuration. */
 void dovecot_up(struct child *c, const struct endpoint *at, const char *more);
+/* The directory with "mail", the Maildir of all users. */
+const char *dovecot_home(const struct endpoint *at);
 
 #endif

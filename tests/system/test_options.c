@@ -671,6 +671,22 @@ START_TEST(explain_of_a_route)
 }
 END_TEST
 
+START_TEST(explain_of_a_service)
+{
+	const char *conf = scratch("services.conf"), *out;
+
+	write_file(conf,
+	    "service mail\nlisten 127.0.0.1:8025\nroundrobin\n"
+	    "route sni a.test 4\nserver 4 address 127.0.0.1 port 25\n");
+	out = run_program(20000, getenv("PEN"), "--explain",
+	    "service mail 10.0.0.1 sni a.test", "-F", conf, NULL);
+	ck_assert_msg(strstr(out, "\nserver 4\n") != NULL, "%s", out);
+	ck_assert_ptr_nonnull(strstr(out, "\nroute \"sni a.test\"\n"));
+	pen_expect_failure("there is no service \"web\"", "--explain",
+	    "service web 10.0.0.1", "-F", conf, NULL);
+}
+END_TEST
+
 SUITE(test_options)
 {
 	Suite *s = suite_create("options");
@@ -706,6 +722,7 @@ SUITE(test_options)
 #endif
 	SUITE_ADD(s, check_leaves_no_trace, 30);
 	SUITE_ADD(s, explain_of_no_client, 10);
+	SUITE_ADD(s, explain_of_a_service, 30);
 	SUITE_ADD(s, explain_of_a_route, 30);
 	return s;
 }

@@ -211,6 +211,43 @@ START_TEST(pen_is_full)
 }
 END_TEST
 
+/* Routes lead to a service that is full, and another one is down. */
+START_TEST(services)
+{
+	struct web_fixture *w = &web_fixture;
+	struct endpoint shop, mail, nobody;
+
+	NEED_BROWSER();
+	ck_assert(mkdir("pictures", 0777) == 0 || errno == EEXIST);
+	backend_start(&w->back, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&w->front, ENDPOINT_TCP4);
+	endpoint_new(&w->web, ENDPOINT_TCP4);
+	endpoint_new(&w->ctl, ENDPOINT_UNIX);
+	endpoint_new(&shop, ENDPOINT_TCP4);
+	endpoint_new(&mail, ENDPOINT_TCP4);
+	endpoint_new(&nobody, ENDPOINT_TCP4);
+	write_file(scratch("pen.conf"),
+	    text("web %s\ncontrol %s\n"
+		 "service www\nlisten %s\nroute default service shop\n"
+		 "service shop\nlisten %s\nconn_max 20\n"
+		 "server 0 address 127.0.0.1 port %d\n"
+		 "service mail\nlisten %s\ncheck connect\n"
+		 "check_interval 0.3\nserver 0 address 127.0.0.1 port %d\n",
+		w->web.text, w->ctl.text, w->front.text, shop.text,
+		w->back.at.port, mail.text, nobody.port));
+	pen_up(&w->pen, &w->front, "-F", scratch("pen.conf"), NULL);
+	if (strstr(web_fixture_get("/status.json"), "without Jansson") !=
+	    NULL) {
+		web_fixture_end();
+		SKIP("built without Jansson");
+	}
+	browse("services",
+	    (const char *[]){ text("front=%s", w->front.text), "sessions=20",
+		"pictures=pictures", NULL });
+	web_fixture_end();
+}
+END_TEST
+
 SUITE(test_page)
 {
 	Suite *s = suite_create("page");
@@ -222,5 +259,6 @@ SUITE(test_page)
 	SUITE_ADD(s, pen_is_stopped, 120);
 	SUITE_ADD(s, sessions_fail, 120);
 	SUITE_ADD(s, pen_is_full, 120);
+	SUITE_ADD(s, services, 120);
 	return s;
 }

@@ -112,6 +112,26 @@ three_services(void)
 
 /* ---- serving ---- */
 
+/* Nothing would be a strange answer for who asks for servers. */
+START_TEST(lists_need_a_name)
+{
+	static const char *const lists[] = { "servers", "certs", "checks" };
+	int i;
+
+	begin(backend_say);
+	up(three_services());
+	for (i = 0; i < 3; i++)
+		ck_assert_str_eq(ask(lists[i]),
+		    text("error: %s: the service default has no listening "
+			 "address: add a name, \"service NAME %s\" "
+			 "(\"services\" lists them)\n",
+			lists[i], lists[i]));
+	answers("service web servers", "0 addr 127.0.0.1");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 START_TEST(each_has_servers_and_settings)
 {
 	begin(backend_say);
@@ -550,7 +570,7 @@ START_TEST(commands_are_for_a_service)
 	up_with_two_webs();
 	answers("service web servers",
 	    text("1 addr 127.0.0.1 port %d ", servers[1].at.port));
-	ck_assert_str_eq(ask("servers"), "");
+	answers("servers", "the service default has no listening address");
 	ck_assert_str_eq(ask("service web server 1 drain"), "");
 	ck_assert_str_eq(hear(&web, 3), "aaa");
 	answers("services", "web state degraded ");
@@ -711,9 +731,9 @@ START_TEST(prompt_has_a_service)
 	ck_assert_str_eq(
 	    answers_to("prompt\nservice web\nblacklist 5\nservice none\n"
 		       "blacklist\nservice mail\nblacklist\nservice default\n"
-		       "servers\nquit\n"),
+		       "blacklist\nquit\n"),
 	    "pen> pen> 5\npen> error: service: there is no service \"none\"\n"
-	    "pen> 5\npen> pen> 30\npen> pen> pen> ");
+	    "pen> 5\npen> pen> 30\npen> pen> 30\npen> ");
 	pen_down(&pen);
 	end();
 }
@@ -801,6 +821,7 @@ SUITE(test_services)
 {
 	Suite *s = suite_create("services");
 
+	SUITE_ADD(s, lists_need_a_name, 30);
 	SUITE_ADD(s, each_has_servers_and_settings, 30);
 	SUITE_ADD(s, first_lines_are_a_service, 30);
 	SUITE_ADD(s, sections_of_one_name_are_one, 30);

@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef HAVE_OPENSSL
+#include "support/certs.h"
+#endif
 #include "support/suite.h"
 #include "support/wait.h"
 #include "support/web_fixture.h"
@@ -247,6 +250,93 @@ START_TEST(status_as_json)
 }
 END_TEST
 
+/* From the first `what` on, to the end of its object. */
+static const char *
+object_behind(const char *got, const char *what)
+{
+	const char *at = strstr(got, what);
+
+	ck_assert_msg(at != NULL, "%s: %s", what, got);
+	return text("%.*s", (int)strcspn(at, "}"), at);
+}
+
+/* The pages are about one service where one is named; what the list has of each
+ * is its own. */
+START_TEST(pages_of_one)
+{
+	struct endpoint nobody;
+	const char *row;
+	int fd;
+
+	begin();
+	if (strstr(web_fixture_get("/status.json"), "without Jansson") !=
+	    NULL) {
+		web_fixture_end();
+		SKIP("built without Jansson");
+	}
+	ck_assert_str_eq(endpoint_hear(&front_b), "served");
+	endpoint_new(&nobody, ENDPOINT_TCP4);
+	do_command("service b pending_max 30");
+	web_fixture_command(
+	    text("service b server 1 address 127.0.0.1 port %d", nobody.port));
+	do_command("service b server 0 drain");
+	fd = endpoint_connect(&front_b);
+	endpoint_expect_reset(fd);
+	close(fd);
+	row = object_behind(
+	    web_fixture_get("/status.json"), "{\"service\":\"b\",\"state\"");
+	web_fixture_expect_in(row, "\"connecting_max\":30,");
+	web_fixture_expect_in(row, "\"failed\":1,");
+	web_fixture_expect_in(row, "\"answers\":1,\"certificate\":null,");
+	row = object_behind(web_fixture_get("/status.json"),
+	    "{\"service\":\"default\",\"state\"");
+	web_fixture_expect_in(row, "\"failed\":0,");
+	row = web_fixture_get("/status.json?service=b");
+	web_fixture_expect_in(row, text("\"listen\":\"%s\",", front_b.text));
+	web_fixture_expect_in(row, "\"accepted\":2,");
+	web_fixture_expect_in(row, "\"connecting\",\"now\":0,\"max\":30}");
+	web_fixture_expect_in(row, "\"changes\":[{\"service\":\"b\",");
+	web_fixture_expect_in(row, "[{\"server\":0,\"addr\":");
+	web_fixture_expect_in(row, text("\"port\":%d,", nobody.port));
+	web_fixture_expect_status("/status.json?service=c", 404);
+	web_fixture_expect_in(
+	    web_fixture_get("/trend.json?service=b"), "{\"total sessions\":[");
+	web_fixture_expect_status("/trend.json?service=c", 404);
+	web_fixture_end();
+}
+END_TEST
+
+#ifdef HAVE_OPENSSL
+/* It is there from the start on. */
+START_TEST(certificate_of_one)
+{
+	const char *config = scratch("pen.conf"), *got;
+	struct web_fixture *w = &web_fixture;
+	struct cert *c =
+	    cert_new(&(struct cert_wish){ .name = "shop.test", .days = 3 });
+
+	endpoint_new(&front_b, ENDPOINT_TCP4);
+	endpoint_new(&w->web, ENDPOINT_TCP4);
+	write_file(config,
+	    text("web %s\nservice shop\nlisten %s\nssl_cert %s\nserver 0 "
+		 "address 127.0.0.1 port 9\n",
+		w->web.text, front_b.text, cert_write_all(c, "shop.pem")));
+	cert_free(c);
+	pen_up(&w->pen, &front_b, "-F", config, NULL);
+	got = web_fixture_get("/status.json");
+	if (strstr(got, "without Jansson") != NULL) {
+		pen_down(&w->pen);
+		SKIP("built without Jansson");
+	}
+	web_fixture_expect_in(
+	    got, "\"certificate\":\"shop.test\",\"certificate_days\":");
+	web_fixture_expect_in(web_fixture_get("/status.json?service=shop"),
+	    "\"certificate\":{\"name\":\"shop.test\",\"days\":");
+	pen_down(&w->pen);
+}
+END_TEST
+#endif
+
 /* Each is under its name, in the page that -w writes and in the log. */
 START_TEST(page_and_statistics)
 {
@@ -299,6 +389,10 @@ SUITE(test_services_metrics)
 	SUITE_ADD(s, services_go_meanwhile, 120);
 	SUITE_ADD(s, readiness, 60);
 	SUITE_ADD(s, status_as_json, 60);
+	SUITE_ADD(s, pages_of_one, 60);
+#ifdef HAVE_OPENSSL
+	SUITE_ADD(s, certificate_of_one, 60);
+#endif
 	SUITE_ADD(s, page_and_statistics, 60);
 	SUITE_ADD(s, promtool, 60);
 	return s;

@@ -96,6 +96,39 @@ START_TEST(top_of_several_pens)
 }
 END_TEST
 
+/* Another service with server 0. */
+static void
+add_shop(void)
+{
+	ck_assert_str_eq(endpoint_ask(&ctl[0], "service add shop\n"), "");
+	ck_assert_str_eq(endpoint_ask(&ctl[0],
+			     text("service shop server 0 address 127.0.0.1 "
+				  "port %d\n",
+				 back[0].at.port)),
+	    "");
+}
+
+/* All services are listed, or the one that is named. */
+START_TEST(top_of_several_services)
+{
+	begin(1);
+	add_shop();
+	ck_assert_str_eq(
+	    endpoint_ask(&ctl[0], "service shop server 0 drain\n"), "");
+	ck_assert_int_eq(PENCTL("-n", "1", ctl[0].text, "top"), 0);
+	ck_assert_ptr_nonnull(strstr(child_out(&c), "2 of 3 up, 0 sessions"));
+	ck_assert_int_eq(count_in(child_out(&c), "default/127.0.0.1"), 2);
+	ck_assert_int_eq(count_in(child_out(&c), "shop/127.0.0.1"), 1);
+	ck_assert_int_eq(
+	    PENCTL("-n", "1", ctl[0].text, "service", "shop", "top"), 0);
+	ck_assert_ptr_nonnull(strstr(child_out(&c), "0 of 1 up, 0 sessions"));
+	ck_assert_int_eq(
+	    PENCTL("-n", "1", ctl[0].text, "service", "none", "top"), 2);
+	ck_assert_ptr_nonnull(strstr(child_err(&c), " of none"));
+	end(1);
+}
+END_TEST
+
 START_TEST(watch_in_a_pipe)
 {
 	begin(1);
@@ -235,6 +268,34 @@ START_TEST(top_at_three_widths)
 END_TEST
 
 /* Lines are cut; the screen has what pen says now. */
+/* Server 0 of another service is another server. */
+START_TEST(top_drains_in_its_service)
+{
+#ifndef HAVE_NCURSES
+	SKIP("built without ncurses");
+#endif
+	NEED_PROGRAM("tmux");
+	begin(1);
+	add_shop();
+	sit_down("tmux", "80", "top");
+	SHOWS("3 of 3 up");
+	type("/");
+	type("shop");
+	type("Enter");
+	WAIT_FOR(!shows("default/"), 10000);
+	type("d");
+	SHOWS("shop/127.0.0.1");
+	type("y");
+	WAIT_FOR(strstr(endpoint_ask(&ctl[0], "service shop servers long\n"),
+		     " state drain ") != NULL,
+	    10000);
+	ck_assert(!drains());
+	type("q");
+	WAIT_FOR(is_gone(), 10000);
+	end(1);
+}
+END_TEST
+
 START_TEST(watch_on_a_terminal)
 {
 	NEED_PROGRAM("tmux");
@@ -259,6 +320,8 @@ SUITE(test_top)
 
 	SUITE_ADD(s, top_in_a_pipe, 60);
 	SUITE_ADD(s, top_of_several_pens, 60);
+	SUITE_ADD(s, top_of_several_services, 60);
+	SUITE_ADD(s, top_drains_in_its_service, 60);
 	SUITE_ADD(s, watch_in_a_pipe, 60);
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, top_at_three_widths, 0, 3);

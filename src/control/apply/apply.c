@@ -223,19 +223,42 @@ applies_derive(struct applies *all, struct error *e)
 static void
 remove_services(struct pen *p)
 {
-	const struct plan *one;
 	struct service *svc, *next;
 	unsigned i = 0;
 
 	for (svc = p->service; svc != NULL; svc = next) {
 		next = svc->next;
-		one = plan_service_at(p->plan, i++);
-		if (one != NULL &&
-		    strcmp(plan_service_name(one), svc->name) == 0)
-			continue;
-		if (!svc->leaves && plan_service(p->plan, svc->name) == NULL)
+		if (!svc->leaves &&
+		    plan_service_near(p->plan, i++, svc->name) == NULL)
 			service_leave(svc);
 	}
+}
+
+/* The lists that clients of a service must pass stay as they are until its last
+ * one has a server; those of others change, and their numbers. */
+static int
+keep_lists(struct pen *p, const struct plan *draft)
+{
+	struct service *svc;
+	unsigned i = 0;
+
+	SERVICE_EACH (p, svc)
+		if (!svc->leaves &&
+		    plan_service_near(draft, i++, svc->name) == NULL &&
+		    pool_keep_lists(svc->pool) < 0)
+			return -1;
+	return 0;
+}
+
+/* Nobody leaves after all. */
+static void
+share_lists(struct pen *p)
+{
+	struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		if (!svc->leaves && !service_is_first(svc))
+			pool_share_lists(svc->pool, p->service->pool);
 }
 
 /* A new service serves as soon as it is in force. */
@@ -258,6 +281,8 @@ applies_finish(struct applies *all)
 				  "error=\"%s\"",
 			    a->service->name, e.text);
 	}
+	for (a = all->one; a < all->one + all->count; a++)
+		apply_routes_connect(a);
 	remove_services(all->pen);
 	plan_free(before);
 }
@@ -286,6 +311,8 @@ apply_plan(
 		rc = applies_derive(&all, e);
 	if (rc == 0)
 		rc = apply_check(&all, e);
+	if (rc == 0 && keep_lists(p, draft) < 0)
+		rc = error_set(e, "out of memory");
 	if (rc == 0) {
 		apply_listen_lend(p, draft);
 		rc = apply_prepare(&all, e);
@@ -294,6 +321,7 @@ apply_plan(
 		apply_commit(&all);
 		applies_finish(&all);
 	} else {
+		share_lists(p);
 		applies_drop(&all);
 	}
 	if (p->phase == PHASE_SERVING)

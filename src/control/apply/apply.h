@@ -117,10 +117,14 @@ int apply_servers_prepare(struct apply *a, struct error *e);
 void apply_servers_commit(struct apply *a);
 void apply_servers_cancel(struct apply *a);
 
-/* Which servers the routes of first bytes mean, among those of the draft. */
+/* Routes by first bytes: those to services must end at one that is there; which
+ * servers the others mean, among those of the draft. */
+int apply_routes_check(struct apply *a, struct error *e);
 int apply_routes_prepare(struct apply *a, struct error *e);
 void apply_routes_commit(struct apply *a);
 void apply_routes_cancel(struct apply *a);
+/* All services are there: clients can be passed on to them. */
+void apply_routes_connect(struct apply *a);
 
 /* Access lists; and the number of the one that a server refers to, or -1. */
 int apply_acls_check(struct apply *a, struct error *e);

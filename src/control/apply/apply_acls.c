@@ -221,7 +221,7 @@ apply_acls_check(struct apply *a, struct error *e)
 	bool all = a->pen->phase < PHASE_SERVING ||
 	    has_lost_names(&p->acls, &a->now->acls);
 
-	number_lists(&p->acls, &a->now->acls);
+	number_lists(&p->acls, &a->pen->plan->acls);
 	if (resolve_settings(p, e) < 0 ||
 	    apply_acls_check_servers(a, all, e) < 0)
 		return -1;

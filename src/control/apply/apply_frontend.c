@@ -105,13 +105,14 @@ lend_listener(void *arg, struct listener *l)
 void
 apply_listen_lend(struct pen *p, const struct plan *draft)
 {
-	const struct plan *wanted;
+	const struct plan *wanted = NULL;
 	struct service *svc;
+	unsigned i = 0;
 
 	if (p->phase != PHASE_SERVING || !service_has_others(p))
 		return;
 	SERVICE_EACH (p, svc) {
-		wanted = plan_service(draft, svc->name);
+		wanted = plan_service_near(draft, i++, svc->name);
 		if (!svc->leaves &&
 		    (wanted == NULL ||
 			!listen_list_equal(

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "control/apply/apply.h"
+#include "control/apply/direct.h"
 #include "control/language/command.h"
 #include "control/apply/routes.h"
 #include "control/apply/server_find.h"
@@ -75,7 +76,8 @@ make_one(struct making *m, const struct route_plan *from, struct route *to)
 	to->kind = from->kind;
 	to->pattern = strdup(from->pattern);
 	m->found.count = 0;
-	routes_each_word(from->servers, routes_add_word, m);
+	if (!from->to_service)
+		routes_each_word(from->to, routes_add_word, m);
 	if (to->pattern == NULL || m->found.no_memory)
 		rc = -1;
 	if (server_set_init(&to->servers, m->found.slots, m->found.count) < 0)
@@ -110,6 +112,15 @@ routes_make(struct service *svc, const struct plan *draft, struct routes **made)
 	routes_free(r);
 	errno = ENOMEM;
 	return -1;
+}
+
+bool
+routes_are_for(const struct plan *service)
+{
+	const struct config *c = &service->config;
+
+	return (!c->udp || c->frontend.dns.on) && !direct_is_wanted(service) &&
+	    !c->frontend.dummy;
 }
 
 /* ---- a plan comes into force ---- */

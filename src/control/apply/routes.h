@@ -10,6 +10,10 @@
 int routes_make(
     struct service *svc, const struct plan *draft, struct routes **made);
 
+/* Whether the clients of the service have sessions, which routes are for: not
+ * with udp, dsr_if or dummy. */
+bool routes_are_for(const struct plan *service);
+
 /* Calls `fn` with each word of "A,B", which is valid as long as the call. */
 void routes_each_word(
     const char *list, void (*fn)(void *arg, const char *word), void *arg);

@@ -34,7 +34,7 @@ on_end(struct timer *t)
 {
 	struct service *svc = container_of(t, struct service, end);
 
-	if (frontend_left(svc->frontend) == 0 ||
+	if ((frontend_left(svc->frontend) == 0 && !service_is_led_to(svc)) ||
 	    timer_start(svc->pen->loop, t, LEAVING_MS) < 0)
 		end_service(svc);
 }
@@ -60,7 +60,7 @@ service_new(struct pen *p, const char *name, struct plan *plan)
 	if (svc->plan != NULL && svc->pool != NULL && svc->index != NULL &&
 	    svc->tls_config != NULL) {
 		if (p->service != NULL)
-			pool_share_countries(svc->pool, p->service->pool);
+			pool_share_lists(svc->pool, p->service->pool);
 		states_watch(svc);
 		return svc;
 	}

@@ -38,6 +38,9 @@ struct service *service_find_behind(
 /* Stands for one that is only in a draft yet: it has no servers, and nothing is
  * open. NULL with errno ENOMEM. */
 struct service *service_blank(struct pen *p);
+/* Whether routes of a service that leaves lead to this one, which leaves, too:
+ * clients that have not said their first bytes are passed on to it. */
+bool service_is_led_to(const struct service *svc);
 /* Number `number` in the list, those that leave, too; NULL behind the last. For
  * walks that pause: services in front of it may be gone when they go on. */
 const struct service *service_at(const struct pen *p, uint64_t number);

@@ -13,7 +13,7 @@
 #include "control/plan/origin.h"
 
 /* Names of a directory looked at each time, and how often to warn. */
-enum { LOOK_AT = 2000, DAY_S = 24 * 3600 };
+enum { REFRESH_BATCH = 2000, DAY_S = 24 * 3600 };
 
 /* ---- servers that TLS is spoken to ---- */
 
@@ -49,7 +49,6 @@ close_change(struct tls_config_change *c)
 {
 	tls_server_free(c->server);
 	tls_client_free(c->client);
-	tls_memory_free(c->memory);
 	*c = (struct tls_config_change){ .changed = false };
 }
 
@@ -59,19 +58,19 @@ open_both(struct service *svc, const struct plan *draft,
 {
 	const struct tls_settings *t = &draft->config.tls;
 	struct tls_settings towards = *t;
-	struct tls_memory *m = svc->tls_config->memory;
+	struct pen *p = svc->pen;
 
-	if (m == NULL)
-		m = c->memory = tls_memory_new();
-	if (m == NULL)
+	if (p->tls_memory == NULL)
+		p->tls_memory = tls_memory_new();
+	if (p->tls_memory == NULL)
 		return error_set(e, "out of memory");
 	if (tls_settings_serve(t) &&
-	    (c->server = tls_server_new(t, m, svc->tls_config->server, e)) ==
-		NULL)
+	    (c->server = tls_server_new(
+		 t, p->tls_memory, svc->tls_config->server, e)) == NULL)
 		return -1;
 	towards.upstream_verify = tls_config_verifies(draft);
 	if (tls_config_wants_client(draft) &&
-	    (c->client = tls_client_new(&towards, m, e)) == NULL)
+	    (c->client = tls_client_new(&towards, p->tls_memory, e)) == NULL)
 		return -1;
 	return 0;
 }
@@ -186,17 +185,17 @@ on_warn(struct timer *t)
 /* ---- files that change ---- */
 
 static void
-set_look(struct service *svc, uint64_t watch_ms)
+schedule_refresh(struct service *svc, uint64_t watch_ms)
 {
 	struct tls_config *s = svc->tls_config;
 	uint64_t ms = watch_ms;
 
-	s->looking = s->rest_ms > 0 && (ms == 0 || s->rest_ms < ms);
-	if (s->looking)
+	s->resumes = s->rest_ms > 0 && (ms == 0 || s->rest_ms < ms);
+	if (s->resumes)
 		ms = s->rest_ms;
-	timer_stop(&s->look);
+	timer_stop(&s->refresh);
 	if ((s->server != NULL || s->client != NULL) && ms > 0)
-		(void)timer_start(svc->pen->loop, &s->look, ms);
+		(void)timer_start(svc->pen->loop, &s->refresh, ms);
 }
 
 static void
@@ -221,16 +220,18 @@ tls_config_refresh(struct service *svc)
 {
 	tls_config_refresh_some(svc, UINT_MAX);
 	if (svc->tls_config->rest_ms > 0)
-		set_look(svc, svc->plan->config.tls.watch_ms);
+		schedule_refresh(svc, svc->plan->config.tls.watch_ms);
 }
 
 static void
-on_look(struct timer *t)
+on_refresh(struct timer *t)
 {
-	struct service *svc = container_of(t, struct tls_config, look)->service;
+	struct service *svc =
+	    container_of(t, struct tls_config, refresh)->service;
 
-	tls_config_refresh_some(svc, svc->tls_config->looking ? 0 : LOOK_AT);
-	set_look(svc, svc->plan->config.tls.watch_ms);
+	tls_config_refresh_some(
+	    svc, svc->tls_config->resumes ? 0 : REFRESH_BATCH);
+	schedule_refresh(svc, svc->plan->config.tls.watch_ms);
 }
 
 /* ---- in force ---- */
@@ -251,8 +252,6 @@ tls_config_replace(struct service *svc, struct tls_config_change *c)
 	tls_client_free(svc->tls_config->client);
 	svc->tls_config->server = c->server;
 	svc->tls_config->client = c->client;
-	if (c->memory != NULL)
-		svc->tls_config->memory = c->memory;
 	*c = (struct tls_config_change){ .changed = false };
 }
 
@@ -262,7 +261,7 @@ set_timers(struct service *svc, uint64_t watch_ms)
 	struct tls_config *s = svc->tls_config;
 
 	timer_stop(&s->warn);
-	set_look(svc, watch_ms);
+	schedule_refresh(svc, watch_ms);
 	if (s->server == NULL && s->client == NULL)
 		return;
 	(void)timer_start(svc->pen->loop, &s->warn, 0);
@@ -300,7 +299,7 @@ tls_config_new(struct service *svc)
 	if (s == NULL)
 		return NULL;
 	s->service = svc;
-	timer_init(&s->look, on_look);
+	timer_init(&s->refresh, on_refresh);
 	timer_init(&s->warn, on_warn);
 	return s;
 }
@@ -310,10 +309,9 @@ tls_config_free(struct tls_config *s)
 {
 	if (s == NULL)
 		return;
-	timer_fini(&s->look);
+	timer_fini(&s->refresh);
 	timer_fini(&s->warn);
 	tls_server_free(s->server);
 	tls_client_free(s->client);
-	tls_memory_free(s->memory);
 	free(s);
 }

@@ -17,19 +17,17 @@ struct service;
 
 struct tls_config {
 	struct service *service;
-	struct tls_memory *memory; /* NULL: no TLS yet */
 	struct tls_server *server; /* towards clients; NULL: plain */
 	struct tls_client *client; /* towards servers; NULL: plain */
-	struct timer look;
+	struct timer refresh;
 	unsigned rest_ms; /* not done yet: when to go on; 0: done */
-	bool looking;	  /* to go on is what the timer is for */
+	bool resumes;	  /* the timer continues with what is not done */
 	struct timer warn;
 };
 
 /* What was opened for a draft. */
 struct tls_config_change {
 	bool changed;
-	struct tls_memory *memory; /* NULL: there was some */
 	struct tls_server *server;
 	struct tls_client *client;
 };

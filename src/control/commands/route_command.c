@@ -143,7 +143,7 @@ route_tell(
 {
 	fields_text(f, "kind", route_kind_name(r->kind));
 	fields_text(f, "pattern", r->kind != ROUTE_DEFAULT ? r->pattern : NULL);
-	fields_text(f, "servers", r->servers);
+	fields_text(f, r->to_service ? "service" : "servers", r->to);
 	fields_number(f, "clients", force != NULL ? force->clients : 0);
 }
 
@@ -227,10 +227,12 @@ run_route(struct call *c, struct error *e)
 	n = parse_subject(c, &r, e);
 	if (n < 0)
 		return -1;
-	if (c->words->count != n + 1)
+	r.to_service = c->words->count == n + 2 &&
+	    strcmp(c->words->word[n], "service") == 0;
+	if (c->words->count != n + 1 && !r.to_service)
 		return expects(c, e);
-	r.servers = c->words->word[n];
-	if (route_check_servers(c, r.servers, e) < 0)
+	r.to = c->words->word[c->words->count - 1];
+	if (!r.to_service && route_check_servers(c, r.to, e) < 0)
 		return -1;
 	return each_pattern(c, &r, route_set_one, e);
 }
@@ -240,10 +242,9 @@ const struct command route_commands[] = {
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_NO,
 	    .run = run_route,
-	    .args = "[sni|alpn|host|protocol PATTERN[,PATTERN ..] SERVERS | "
-		    "default SERVERS]",
-	    .help =
-		"select servers by the client's first bytes (SNI, ALPN, "
-		"Host, protocol); first match wins" },
+	    .args = "[sni|alpn|host|protocol PATTERN[,PATTERN ..]|default "
+		    "SERVERS|service NAME]",
+	    .help = "select servers, or a service, by the client's first bytes "
+		    "(SNI, ALPN, Host, protocol); first match wins" },
 	{ .name = NULL },
 };

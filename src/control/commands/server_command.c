@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "control/report/service_report.h"
 #include "control/apply/apply.h"
 #include "control/commands/commands.h"
 #include "control/commands/drain.h"
@@ -254,6 +255,8 @@ run_server(struct call *c, struct error *e)
 static int
 run_servers(struct call *c, struct error *e)
 {
+	if (service_must_be_named(c, e) < 0)
+		return -1;
 	if (c->words->count == 0)
 		report_servers(c->reply);
 	else if (c->words->count == 1 && strcmp(c->words->word[0], "long") == 0)

@@ -27,8 +27,14 @@ run_services(struct call *c, struct error *e)
 static int
 remove_service(struct call *c, const char *name, struct error *e)
 {
+	const struct plan *from;
+
 	if (strcmp(name, "default") == 0)
 		return error_set(e, "the service default cannot be removed");
+	from = plan_service_leading_to(c->draft, name);
+	if (from != NULL && c->depth == 0)
+		return error_set(e, "a route of service %s leads to %s",
+		    plan_service_name(from), name);
 	if (plan_service(c->draft, name) == c->plan) {
 		c->plan = c->draft; /* what follows is for that one */
 		c->service = c->pen->service;
@@ -63,7 +69,7 @@ begin_service(struct call *c, const char *name, struct error *e)
 	if (c->plan == NULL && errno == E2BIG)
 		return error_set(
 		    e, "there are %d services already", SERVICES_MAX);
-	c->service = service_find(c->pen, name);
+	c->service = service_find_behind(c->pen, c->service, name);
 	if (c->service == NULL)
 		c->service = service_blank(c->pen);
 	return c->plan != NULL && c->service != NULL

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "control/report/service_report.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/fields.h"
@@ -52,7 +53,8 @@ more_certificates(struct reply *r, struct service *svc)
 static int
 run_certs(struct call *c, struct error *e)
 {
-	(void)e;
+	if (service_must_be_named(c, e) < 0)
+		return -1;
 	fields_list_begin(c->reply);
 	c->reply->at = 0;
 	c->reply->more = more_certificates;

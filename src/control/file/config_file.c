@@ -178,14 +178,31 @@ has_server(const struct plan *p)
 	return false;
 }
 
+/* Whether clients get somewhere: to servers or other services, if they need
+ * any. */
+static bool
+leads_somewhere(const struct plan *p)
+{
+	const struct route_plan *r;
+	unsigned i;
+
+	for (i = 0; (r = route_plans_at(p->routes, i)) != NULL; i++)
+		if (r->to_service)
+			return true;
+	return has_server(p) || plan_service_answers(p);
+}
+
 /* Of a service other than the first, which may be left out. */
 static int
-check_service(const struct plan *p, struct error *e)
+check_service(const struct plan *all, const struct plan *p, struct error *e)
 {
-	if (p->listen.count == 0)
-		return error_set(
-		    e, "service %s: no listening address", p->name);
-	if (has_server(p) || p->config.frontend.dummy)
+	if (p->listen.count == 0 &&
+	    plan_service_leading_to(all, p->name) == NULL)
+		return error_set(e,
+		    "service %s: no listening address, and no route leads to "
+		    "it",
+		    p->name);
+	if (leads_somewhere(p))
 		return 0;
 	return error_set(e, "service %s: no server", p->name);
 }
@@ -197,7 +214,7 @@ config_check_services(const struct plan *p, struct error *e)
 	unsigned i;
 
 	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++)
-		if (check_service(one, e) < 0)
+		if (check_service(p, one, e) < 0)
 			return -1;
 	return 0;
 }
@@ -216,7 +233,7 @@ check_whole(const struct pen *pen, const struct plan *p, struct error *e)
 		return error_set(e,
 		    "no listening address (usage: pen [options] "
 		    "[address:]port server ...)");
-	if (has_server(p) || p->config.frontend.dummy ||
+	if (leads_somewhere(p) ||
 	    ((p->control_count > 0 || p->config.file != NULL) &&
 		!has_server(pen->plan)))
 		return 0;

@@ -12,6 +12,7 @@
 #include "control/life/context.h"
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
+#include "control/value/choices.h"
 
 /* ---- all rows ---- */
 
@@ -69,7 +70,8 @@ command_find(const struct command_group *all, const char *name)
 	const struct command *row;
 
 	COMMAND_EACH (all, row)
-		if (strcmp(row->name, name) == 0 && !(row->flags & ROW_OPTION))
+		if (row->name[0] == name[0] && strcmp(row->name, name) == 0 &&
+		    !(row->flags & ROW_OPTION))
 			return row;
 	return NULL;
 }
@@ -216,12 +218,29 @@ command_parse(const struct command_group *all, char *line,
 	return 0;
 }
 
+/* "service web drain" is "server all drain" for that one. Returns whether it
+ * was that. */
+static bool
+take_verb(const struct command_group *all, const struct command **row,
+    struct words *arguments)
+{
+	static char every[] = "all";
+
+	if (arguments->count != 2 ||
+	    choice_find(choices_admin, arguments->word[1]) == NULL)
+		return false;
+	*row = command_find(all, "server");
+	arguments->word[0] = every;
+	return true;
+}
+
 bool
 command_take_service(const struct command_group *all,
     const struct command **row, struct words *arguments, bool *no,
     char service[SERVICE_NAME_MAX + 1])
 {
 	const struct command *behind;
+	const char *name;
 	bool negated;
 	int i;
 
@@ -231,9 +250,12 @@ command_take_service(const struct command_group *all,
 		return false;
 	negated = arguments->count > 2 && strcmp(arguments->word[1], "no") == 0;
 	behind = command_find(all, arguments->word[1 + negated]);
-	if (behind == NULL)
+	name = arguments->word[0];
+	if (behind == NULL && !take_verb(all, row, arguments))
 		return false;
-	snprintf(service, SERVICE_NAME_MAX + 1, "%s", arguments->word[0]);
+	snprintf(service, SERVICE_NAME_MAX + 1, "%s", name);
+	if (behind == NULL)
+		return true;
 	*row = behind;
 	*no = negated;
 	arguments->count -= 2 + negated;

@@ -32,6 +32,7 @@ struct request;
 struct requestlog;
 struct resolver;
 struct sessionlog;
+struct tls_memory;
 struct upgrade;
 struct web;
 
@@ -55,6 +56,7 @@ struct pen {
 	struct service *blank;	 /* for drafts of new ones; NULL: none yet */
 	struct control *control;
 	struct pieces replies; /* of control and web, together */
+	struct tls_memory *tls_memory; /* of all services; NULL: no TLS yet */
 	struct geoip *geoip; /* NULL: no database of countries */
 	struct resolver *resolver;
 	struct refresh *refresh; /* of names; from SERVING on */

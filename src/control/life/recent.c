@@ -8,8 +8,8 @@
 #include "control/answer/fields.h"
 
 void
-recent_note(
-    struct recent *c, const struct server *s, const struct server_change *what)
+recent_note(struct recent *c, const char *service, const struct server *s,
+    const struct server_change *what)
 {
 	struct recent_change *n = &c->list[c->next];
 
@@ -21,6 +21,7 @@ recent_note(
 		.was = what->was,
 		.is = what->is,
 	};
+	snprintf(n->service, sizeof(n->service), "%s", service);
 	snprintf(
 	    n->name, sizeof(n->name), "%s", s->name != NULL ? s->name : "");
 	snprintf(n->reason, sizeof(n->reason), "%s", s->history.reason);
@@ -30,13 +31,15 @@ recent_note(
 }
 
 static void
-life_recent_tell(
-    const struct recent_change *n, uint64_t now_ms, struct reply *r)
+life_recent_tell(const struct recent_change *n, uint64_t now_ms, bool several,
+    struct reply *r)
 {
 	char time[CLOCK_TEXT_MAX];
 	struct fields f;
 
 	fields_begin(&f, r, FIELDS_LINE);
+	if (several)
+		fields_text(&f, "service", n->service);
 	fields_number(&f, "server", n->server);
 	fields_text(&f, "role", server_role_name(n->role));
 	fields_text(&f, "name", n->name);
@@ -49,7 +52,8 @@ life_recent_tell(
 }
 
 void
-recent_report(const struct recent *c, uint64_t now_ms, struct reply *r)
+recent_report(
+    const struct recent *c, uint64_t now_ms, bool several, struct reply *r)
 {
 	unsigned i;
 
@@ -57,6 +61,6 @@ recent_report(const struct recent *c, uint64_t now_ms, struct reply *r)
 	for (i = 1; i <= c->count; i++)
 		life_recent_tell(
 		    &c->list[(c->next + RECENT_CHANGES - i) % RECENT_CHANGES],
-		    now_ms, r);
+		    now_ms, several, r);
 	fields_list_end(r);
 }

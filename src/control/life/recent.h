@@ -4,6 +4,7 @@
 #define PEN_CONTROL_RECENT_H
 
 #include "control/answer/reply.h"
+#include "control/value/row.h"
 #include "pool/pool.h"
 
 enum {
@@ -14,6 +15,7 @@ enum {
 struct recent_change {
 	uint64_t at_ms; /* as history.since_ms */
 	int64_t wall;	/* seconds since 1970 */
+	char service[SERVICE_NAME_MAX + 1];
 	unsigned server;
 	enum server_role role;
 	enum server_state was, is;
@@ -26,11 +28,12 @@ struct recent {
 	unsigned next, count;
 };
 
-/* Notes what the pool tells of a server. */
-void recent_note(
-    struct recent *c, const struct server *s, const struct server_change *what);
-/* Adds them to an answer, a list of JSON: the latest first. `now_ms` is as
- * `at_ms`. */
-void recent_report(const struct recent *c, uint64_t now_ms, struct reply *r);
+/* Notes what the pool of a service tells of a server. */
+void recent_note(struct recent *c, const char *service, const struct server *s,
+    const struct server_change *what);
+/* Adds them to an answer, a list of JSON: the latest first; `several`: each
+ * with the name of its service. `now_ms` is as `at_ms`. */
+void recent_report(
+    const struct recent *c, uint64_t now_ms, bool several, struct reply *r);
 
 #endif

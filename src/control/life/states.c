@@ -117,7 +117,7 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 
 	if (svc->pen->phase < PHASE_SERVING)
 		return;
-	recent_note(&svc->pen->recent, s, c);
+	recent_note(&svc->pen->recent, svc->name, s, c);
 	if (!predecessor_is_there(&svc->pen->predecessor))
 		states_announce(svc, s, c);
 	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)

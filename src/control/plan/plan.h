@@ -156,7 +156,8 @@ struct plan {
 	char *name;		/* of the service; NULL: "default" */
 	unsigned owners;	/* of a service's, besides the first one */
 	struct plan **services; /* the others, in the order of the file */
-	uint32_t service_count, service_room;
+	uint64_t *service_hashes; /* of their names: thousands are searched */
+	uint32_t service_count, service_room, hash_room;
 	struct config config;
 	char *listen_text; /* as given, or NULL */
 	struct listen_list listen;
@@ -182,9 +183,20 @@ int plan_become(struct plan *p, const struct plan *from);
 
 /* The first is 0, which is `p` itself; NULL behind the last one. */
 const struct plan *plan_service_at(const struct plan *p, unsigned i);
+/* Its number; behind the last one when there is none of that name. */
+unsigned plan_service_number(const struct plan *p, const char *name);
 /* NULL: there is none of that name. */
 const struct plan *plan_service(const struct plan *p, const char *name);
+/* The same, tried first at `i`: for walks over names in the same order. */
+const struct plan *plan_service_near(
+    const struct plan *p, unsigned i, const char *name);
 const char *plan_service_name(const struct plan *service);
+/* The first service with a route that leads to that one; NULL: none has. */
+const struct plan *plan_service_leading_to(
+    const struct plan *p, const char *name);
+/* Whether it needs no server: it is the dummy server, or redirects all clients
+ * to HTTPS. */
+bool plan_service_answers(const struct plan *service);
 /* Puts the name of a service in front of a sentence, but that of the first one.
  * Returns -1, for `return plan_service_blame(...)`. */
 int plan_service_blame(const struct plan *service, struct error *e);
@@ -248,7 +260,7 @@ enum {
 };
 
 /* What any of its servers is or has, TRAIT_*. Pages that plans share remember
- * it, so that of a long list it costs a hundredth. */
+ * it, so that of a long list it costs a small part. */
 unsigned plan_traits(const struct plan *p);
 enum {
 	TRAIT_CHECKED = 1,	/* by a check of its own */

@@ -20,7 +20,7 @@
 #include "control/value/text.h"
 #include "control/value/value.h"
 
-enum { PAGE_SLOTS = 64 };
+enum { PAGE_SLOTS = 16 };
 
 #define UNKNOWN UINT32_MAX
 

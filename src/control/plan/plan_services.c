@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/words.h"
 #include "control/plan/plan.h"
 #include "control/plan/setting.h"
@@ -25,28 +26,65 @@ plan_service_at(const struct plan *p, unsigned i)
 	return i <= p->service_count ? p->services[i - 1] : NULL;
 }
 
+const struct plan *
+plan_service_near(const struct plan *p, unsigned i, const char *name)
+{
+	const struct plan *one = plan_service_at(p, i);
+
+	return one != NULL && strcmp(plan_service_name(one), name) == 0
+	    ? one
+	    : plan_service(p, name);
+}
+
 const char *
 plan_service_name(const struct plan *service)
 {
 	return service->name != NULL ? service->name : "default";
 }
 
-static unsigned
-find(const struct plan *p, const char *name)
+unsigned
+plan_service_number(const struct plan *p, const char *name)
 {
-	const struct plan *one;
+	uint64_t hash = hash_stable(name, strlen(name));
 	unsigned i;
 
-	for (i = 0; (one = plan_service_at(p, i)) != NULL; i++)
-		if (strcmp(plan_service_name(one), name) == 0)
+	if (strcmp(plan_service_name(p), name) == 0)
+		return 0;
+	for (i = 0; i < p->service_count; i++)
+		if (p->service_hashes[i] == hash &&
+		    strcmp(p->services[i]->name, name) == 0)
 			break;
-	return i;
+	return i + 1;
 }
 
 const struct plan *
 plan_service(const struct plan *p, const char *name)
 {
-	return plan_service_at(p, find(p, name));
+	return plan_service_at(p, plan_service_number(p, name));
+}
+
+const struct plan *
+plan_service_leading_to(const struct plan *p, const char *name)
+{
+	const struct plan *one;
+	const struct route_plan *r;
+	unsigned i, k;
+
+	for (i = 0; (one = plan_service_at(p, i)) != NULL; i++)
+		for (k = 0; (r = route_plans_at(one->routes, k)) != NULL; k++)
+			if (r->to_service && strcmp(r->to, name) == 0)
+				return one;
+	return NULL;
+}
+
+bool
+plan_service_answers(const struct plan *service)
+{
+	const struct frontend_options *o = &service->config.frontend;
+
+	return o->dummy ||
+	    (o->http.on && o->http.redirect_port != 0 &&
+		!tls_settings_serve(&service->config.tls));
 }
 
 int
@@ -87,21 +125,44 @@ plan_drop(struct plan *service)
 		plan_free(service);
 }
 
+/* For `n` services at least. */
+static int
+make_room(struct plan *p, unsigned n)
+{
+	struct plan **list =
+	    array_grow(p->services, &p->service_room, sizeof(*list), n - 1);
+	uint64_t *hashes;
+
+	if (list == NULL)
+		return -1;
+	p->services = list;
+	hashes = array_grow(
+	    p->service_hashes, &p->hash_room, sizeof(*hashes), n - 1);
+	if (hashes == NULL)
+		return -1;
+	p->service_hashes = hashes;
+	return 0;
+}
+
 int
 plan_services_copy(struct plan *to, const struct plan *from)
 {
 	unsigned i;
 
+	unsigned n = from->service_count;
+
 	to->services = NULL;
-	to->service_count = to->service_room = 0;
-	if (from->service_count == 0)
+	to->service_hashes = NULL;
+	to->service_count = to->service_room = to->hash_room = 0;
+	if (n == 0)
 		return 0;
-	to->services = calloc(from->service_count, sizeof(*to->services));
-	if (to->services == NULL)
+	if (make_room(to, n) < 0)
 		return -1;
-	to->service_count = to->service_room = from->service_count;
-	for (i = 0; i < to->service_count; i++)
+	memcpy(to->service_hashes, from->service_hashes,
+	    n * sizeof(*to->service_hashes));
+	for (i = 0; i < n; i++)
 		to->services[i] = plan_hold(from->services[i]);
+	to->service_count = n;
 	return 0;
 }
 
@@ -113,6 +174,7 @@ plan_services_fini(struct plan *p)
 	for (i = 0; i < p->service_count; i++)
 		plan_drop(p->services[i]);
 	free(p->services);
+	free(p->service_hashes);
 }
 
 /* ---- changing ---- */
@@ -120,17 +182,14 @@ plan_services_fini(struct plan *p)
 static struct plan *
 plan_services_add(struct plan *p, const char *name)
 {
-	struct plan **list, *one;
+	struct plan *one;
 
 	if (p->service_count == SERVICES_MAX) {
 		errno = E2BIG;
 		return NULL;
 	}
-	list = array_grow(
-	    p->services, &p->service_room, sizeof(*list), p->service_count);
-	if (list == NULL)
+	if (make_room(p, p->service_count + 1) < 0)
 		return NULL;
-	p->services = list;
 	one = plan_new();
 	if (one == NULL)
 		return NULL;
@@ -139,13 +198,14 @@ plan_services_add(struct plan *p, const char *name)
 		plan_free(one);
 		return NULL;
 	}
+	p->service_hashes[p->service_count] = hash_stable(name, strlen(name));
 	return p->services[p->service_count++] = plan_hold(one);
 }
 
 struct plan *
 plan_service_edit(struct plan *p, const char *name)
 {
-	unsigned i = find(p, name);
+	unsigned i = plan_service_number(p, name);
 	struct plan *one, *copy;
 
 	if (i == 0)
@@ -165,7 +225,7 @@ plan_service_edit(struct plan *p, const char *name)
 int
 plan_service_remove(struct plan *p, const char *name)
 {
-	unsigned i = find(p, name);
+	unsigned i = plan_service_number(p, name);
 
 	if (i == 0 || i > p->service_count) {
 		errno = ENOENT;
@@ -175,6 +235,8 @@ plan_service_remove(struct plan *p, const char *name)
 	p->service_count--;
 	memmove(&p->services[i - 1], &p->services[i],
 	    (p->service_count - (i - 1)) * sizeof(*p->services));
+	memmove(&p->service_hashes[i - 1], &p->service_hashes[i],
+	    (p->service_count - (i - 1)) * sizeof(*p->service_hashes));
 	return 0;
 }
 
@@ -258,11 +320,7 @@ plan_share_services(struct plan *p, const struct plan *now)
 	unsigned i;
 
 	for (i = 0; i < p->service_count; i++) {
-		same = i < now->service_count &&
-			strcmp(now->services[i]->name, p->services[i]->name) ==
-			    0
-		    ? now->services[i]
-		    : plan_service(now, p->services[i]->name);
+		same = plan_service_near(now, i + 1, p->services[i]->name);
 		if (same == NULL || !says_the_same(p->services[i], same))
 			continue;
 		plan_drop(p->services[i]);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "control/apply/services.h"
 #include "control/apply/tls_config.h"
 #include "control/life/context.h"
 #include "control/answer/reply.h"
@@ -14,10 +15,9 @@
 /* ---- samples ---- */
 
 static uint64_t
-total_now(const struct trend *t, enum trend_total what)
+total_now(const struct service *svc, enum trend_total what)
 {
-	const struct frontend_stats *st =
-	    frontend_stats(t->pen->service->frontend);
+	const struct frontend_stats *st = frontend_stats(svc->frontend);
 
 	switch (what) {
 	case TREND_ACCEPTED:
@@ -39,14 +39,14 @@ growth(uint64_t now, uint64_t before)
 }
 
 static void
-sample_totals(struct trend *t)
+sample_totals(struct trend *t, const struct service *svc, unsigned next)
 {
 	int i;
 
 	for (i = 0; i < TREND_TOTALS; i++) {
-		uint64_t now = total_now(t, (enum trend_total)i);
+		uint64_t now = total_now(svc, (enum trend_total)i);
 
-		t->totals[i][t->next] = i == TREND_SESSIONS
+		t->totals[i][next] = i == TREND_SESSIONS
 		    ? now
 		    : growth(now, t->before[i]) * 1000 / TREND_STEP_MS;
 		t->before[i] = now;
@@ -55,7 +55,7 @@ sample_totals(struct trend *t)
 
 /* Another server in the slot begins with nothing. */
 static void
-sample_server(struct trend *t, struct trend_server *ts, const struct server *s)
+sample_server(struct trend_server *ts, const struct server *s, unsigned next)
 {
 	uint64_t n = growth(s->connects, ts->before);
 
@@ -63,15 +63,15 @@ sample_server(struct trend *t, struct trend_server *ts, const struct server *s)
 		*ts = (struct trend_server){ .generation = s->generation };
 		n = 0;
 	}
-	ts->connects[t->next] = (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX);
+	ts->connects[next] = (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX);
 	ts->before = s->connects;
 }
 
 /* What memory has no room for is missing. */
 static void
-sample_servers(struct trend *t)
+sample_servers(struct trend *t, const struct pool *pool, unsigned next)
 {
-	unsigned slots = pool_slots(t->pen->service->pool), i;
+	unsigned slots = pool_slots(pool), i;
 	struct trend_server *more = slots == 0
 	    ? NULL
 	    : array_grow(t->servers, &t->room, sizeof(*more), slots - 1);
@@ -79,17 +79,15 @@ sample_servers(struct trend *t)
 	if (more != NULL)
 		t->servers = more;
 	for (i = 0; i < slots && i < t->room; i++)
-		sample_server(
-		    t, &t->servers[i], pool_slot(t->pen->service->pool, i));
+		sample_server(&t->servers[i], pool_slot(pool, i), next);
 }
 
 static void
-mark_now(const struct trend *t, struct trend_mark *m)
+mark_now(const struct service *svc, struct trend_mark *m)
 {
-	const struct frontend_stats *st =
-	    frontend_stats(t->pen->service->frontend);
+	const struct frontend_stats *st = frontend_stats(svc->frontend);
 	const struct duration *d =
-	    &frontend_durations(t->pen->service->frontend)->first_byte;
+	    &frontend_durations(svc->frontend)->first_byte;
 	int i;
 
 	memcpy(m->reasons, st->reasons, sizeof(m->reasons));
@@ -101,13 +99,14 @@ mark_now(const struct trend *t, struct trend_mark *m)
 }
 
 static void
-find_certificate(struct trend *t)
+find_certificate(struct trend *t, const struct service *svc)
 {
 	struct tls_certificate c;
 	unsigned i;
 
+	t->looked = true;
 	t->certificate[0] = '\0';
-	for (i = 0; tls_config_certificate(t->pen->service, i, &c); i++)
+	for (i = 0; tls_config_certificate(svc, i, &c); i++)
 		if (t->certificate[0] == '\0' || c.ends < t->certificate_ends) {
 			snprintf(t->certificate, sizeof(t->certificate), "%s",
 			    c.name);
@@ -116,20 +115,32 @@ find_certificate(struct trend *t)
 }
 
 static void
-trend_on_time(struct timer *timer)
+take_sample(const struct trends *ts, struct trend *t, const struct service *svc)
 {
-	struct trend *t = list_entry(timer, struct trend, timer);
+	sample_totals(t, svc, ts->next);
+	mark_now(svc, &t->marks[ts->mark_next]);
+	if (ts->mark_next == TREND_MINUTE - 1)
+		t->looked = false;
+	sample_servers(t, svc->pool, ts->next);
+}
 
-	sample_totals(t);
-	mark_now(t, &t->marks[t->mark_next]);
-	t->mark_next = (t->mark_next + 1) % TREND_MINUTE;
-	if (t->mark_next == 0)
-		find_certificate(t);
-	sample_servers(t);
-	t->next = (t->next + 1) % TREND_SAMPLES;
-	if (t->count < TREND_SAMPLES)
-		t->count++;
-	(void)timer_start(t->pen->loop, timer, TREND_STEP_MS);
+static void
+trends_on_time(struct timer *timer)
+{
+	struct trends *ts = list_entry(timer, struct trends, timer);
+	const struct service *svc = NULL;
+	struct trend *t;
+
+	trends_follow(ts);
+	for (t = ts->list; t != NULL; t = t->next) {
+		svc = service_find_behind(ts->pen, svc, t->service);
+		take_sample(ts, t, svc);
+	}
+	ts->mark_next = (ts->mark_next + 1) % TREND_MINUTE;
+	ts->next = (ts->next + 1) % TREND_SAMPLES;
+	if (ts->count < TREND_SAMPLES)
+		ts->count++;
+	(void)timer_start(ts->pen->loop, timer, TREND_STEP_MS);
 }
 
 /* ---- the last minute ---- */
@@ -158,15 +169,19 @@ is_refusal(enum reason r)
 }
 
 void
-trend_last_minute(const struct trend *t, struct trend_minute *m)
+trend_last_minute(const struct trends *ts, const struct trend *t,
+    const struct service *svc, struct trend_minute *m)
 {
-	const struct trend_mark *then = &t->marks[t->mark_next];
-	uint64_t n, most_failed = 0, most_refused = 0, answers;
+	const struct trend_mark *then;
+	uint64_t n, most_failed = 0, most_refused = 0;
 	struct trend_mark now;
 	enum reason r;
 
 	*m = (struct trend_minute){ .ended = 0 };
-	mark_now(t, &now);
+	if (t == NULL)
+		return;
+	then = &t->marks[ts->mark_next];
+	mark_now(svc, &now);
 	for (r = REASON_DONE; r < REASONS; r++) {
 		n = since(now.reasons[r], then->reasons[r]);
 		m->ended += n;
@@ -185,96 +200,198 @@ trend_last_minute(const struct trend *t, struct trend_minute *m)
 		}
 	}
 	m->lines_lost = since(now.lines_lost, then->lines_lost);
-	answers = since(now.answers, then->answers);
-	if (answers > 0)
+	m->answers = since(now.answers, then->answers);
+	if (m->answers > 0)
 		m->first_byte_us =
-		    since(now.first_us, then->first_us) / answers;
+		    since(now.first_us, then->first_us) / m->answers;
 }
 
 /* ---- life ---- */
 
-struct trend *
-trend_new(struct pen *p)
+static struct trend *
+trend_new(const struct service *svc)
 {
 	struct trend *t = calloc(1, sizeof(*t));
 	int i;
 
 	if (t == NULL)
 		return NULL;
-	t->pen = p;
+	snprintf(t->service, sizeof(t->service), "%s", svc->name);
 	for (i = 0; i < TREND_TOTALS; i++)
-		t->before[i] = total_now(t, (enum trend_total)i);
+		t->before[i] = total_now(svc, (enum trend_total)i);
 	for (i = 0; i < TREND_MINUTE; i++)
-		mark_now(t, &t->marks[i]);
-	find_certificate(t);
-	timer_init(&t->timer, trend_on_time);
-	if (timer_start(p->loop, &t->timer, TREND_STEP_MS) == 0)
-		return t;
+		mark_now(svc, &t->marks[i]);
+	return t;
+}
+
+static void
+trend_free(struct trend *t)
+{
+	free(t->servers);
 	free(t);
+}
+
+static void
+trend_free_all(struct trend *list)
+{
+	struct trend *t;
+
+	while ((t = list) != NULL) {
+		list = t->next;
+		trend_free(t);
+	}
+}
+
+/* Out of a list, the first of which it is as a rule. NULL: it is not there. */
+static struct trend *
+trend_take(struct trend **list, const char *service)
+{
+	struct trend **at = list, *t;
+
+	while (*at != NULL && strcmp((*at)->service, service) != 0)
+		at = &(*at)->next;
+	t = *at;
+	if (t != NULL)
+		*at = t->next;
+	return t;
+}
+
+/* While the program starts, certificates are still to be loaded. */
+void
+trends_follow(struct trends *ts)
+{
+	struct trend *old = ts->list, **end = &ts->list, *t;
+	const struct service *svc;
+
+	SERVICE_EACH (ts->pen, svc) {
+		if (svc->leaves || svc->frontend == NULL)
+			continue;
+		t = trend_take(&old, svc->name);
+		if (t == NULL)
+			t = trend_new(svc);
+		if (t == NULL)
+			continue;
+		if (!t->looked && ts->pen->phase >= PHASE_SERVING)
+			find_certificate(t, svc);
+		*end = t;
+		end = &t->next;
+	}
+	*end = NULL;
+	trend_free_all(old);
+}
+
+const struct trend *
+trends_find(const struct trends *ts, const struct trend *before,
+    const struct service *svc)
+{
+	const struct trend *t = before != NULL ? before->next : ts->list;
+
+	if (svc->leaves)
+		return NULL;
+	if (t != NULL && strcmp(t->service, svc->name) == 0)
+		return t;
+	for (t = ts->list; t != NULL && strcmp(t->service, svc->name) != 0;)
+		t = t->next;
+	return t;
+}
+
+struct trends *
+trends_new(struct pen *p)
+{
+	struct trends *ts = calloc(1, sizeof(*ts));
+
+	if (ts == NULL)
+		return NULL;
+	ts->pen = p;
+	trends_follow(ts);
+	timer_init(&ts->timer, trends_on_time);
+	if (timer_start(p->loop, &ts->timer, TREND_STEP_MS) == 0)
+		return ts;
+	trend_free_all(ts->list);
+	free(ts);
 	return NULL;
 }
 
 void
-trend_free(struct trend *t)
+trends_free(struct trends *ts)
 {
-	if (t == NULL)
+	if (ts == NULL)
 		return;
-	timer_fini(&t->timer);
-	free(t->servers);
-	free(t);
+	timer_fini(&ts->timer);
+	trend_free_all(ts->list);
+	free(ts);
 }
 
 /* ---- as JSON ---- */
 
 /* The position of the i-th sample from the oldest on. */
 static unsigned
-trend_position(const struct trend *t, unsigned i)
+trend_position(const struct trends *ts, unsigned i)
 {
-	return (t->next + TREND_SAMPLES - t->count + i) % TREND_SAMPLES;
+	return (ts->next + TREND_SAMPLES - ts->count + i) % TREND_SAMPLES;
+}
+
+/* Of one, or of all. */
+static uint64_t
+total_at(const struct trends *ts, const struct trend *only, unsigned what,
+    unsigned position)
+{
+	const struct trend *t;
+	uint64_t sum = 0;
+
+	if (only != NULL)
+		return only->totals[what][position];
+	for (t = ts->list; t != NULL; t = t->next)
+		sum += t->totals[what][position];
+	return sum;
 }
 
 static void
-add_total(const struct trend *t, unsigned what, struct buffer *out)
+add_total(const struct trends *ts, const struct trend *only, unsigned what,
+    struct buffer *out)
 {
 	static const char *const names[TREND_TOTALS] = { "sessions", "accepted",
 		"up", "down" };
 	unsigned i;
 
 	reply_add(out, "%s\"total %s\":[", what == 0 ? "{" : ",", names[what]);
-	for (i = 0; i < t->count; i++)
+	for (i = 0; i < ts->count; i++)
 		reply_add(out, "%s%llu", i > 0 ? "," : "",
-		    (unsigned long long)t->totals[what][trend_position(t, i)]);
+		    (unsigned long long)total_at(
+			ts, only, what, trend_position(ts, i)));
 	reply_add(out, "]");
 }
 
 static void
-trend_add_server(const struct trend *t, unsigned slot, struct buffer *out)
+trend_add_server(const struct trends *ts, const struct trend_server *server,
+    const struct server *s, struct buffer *out)
 {
-	const struct server *s = pool_slot(t->pen->service->pool, slot);
-	const struct trend_server *ts = &t->servers[slot];
 	unsigned i;
 
 	if (s == NULL || !server_is_known(s))
 		return;
 	reply_add(out, ",\"server %u\":[", s->number);
-	for (i = 0; i < t->count; i++)
+	for (i = 0; i < ts->count; i++)
 		reply_add(out, "%s%.1f", i > 0 ? "," : "",
-		    ts->connects[trend_position(t, i)] * 1000.0 /
+		    server->connects[trend_position(ts, i)] * 1000.0 /
 			TREND_STEP_MS);
 	reply_add(out, "]");
 }
 
 bool
-trend_more(const struct trend *t, unsigned *at, struct buffer *out)
+trends_more(const struct trends *ts, const struct service *svc, unsigned *at,
+    struct buffer *out)
 {
-	unsigned most = TREND_TOTALS + t->room;
+	const struct trend *t = svc != NULL ? trends_find(ts, NULL, svc) : NULL;
+	unsigned most = TREND_TOTALS + (t != NULL ? t->room : 0), slot;
 
-	while (*at < most && buffer_length(out) < REPLY_PIECE) {
+	for (; *at < most && buffer_length(out) < REPLY_PIECE; ++*at) {
+		slot = *at - TREND_TOTALS;
 		if (*at < TREND_TOTALS)
-			add_total(t, *at, out);
+			add_total(ts, t, *at, out);
 		else
-			trend_add_server(t, *at - TREND_TOTALS, out);
-		++*at;
+			trend_add_server(ts, &t->servers[slot],
+			    pool_slot(svc->pool, slot), out);
 	}
 	if (*at < most)
 		return true;

@@ -1,15 +1,17 @@
-/* trend.h: how totals and servers did in the last ten minutes, and how sessions
- * ended in the last one: a sample every five seconds, kept while somebody may
- * ask. */
+/* trend.h: how the totals and servers of each service did in the last ten
+ * minutes, and how sessions ended in the last one: a sample every five seconds,
+ * kept while somebody may ask. Samples of all services are taken together. */
 #ifndef PEN_CONTROL_TREND_H
 #define PEN_CONTROL_TREND_H
 
 #include "base/buffer.h"
+#include "control/value/row.h"
 #include "net/loop/loop.h"
 #include "proxy/log/reason.h"
 #include "tls/tls_server.h"
 
 struct pen;
+struct service;
 
 enum { TREND_SAMPLES = 120, TREND_STEP_MS = 5000, TREND_MINUTE = 12 };
 enum trend_total {
@@ -40,34 +42,53 @@ struct trend_minute {
 	uint64_t failed;  /* of those, with a status of 5xx, not by command */
 	uint64_t refused; /* with 400, 403, 429: TLS, access lists, limits */
 	uint64_t lines_lost;
+	uint64_t answers;	/* that began */
 	uint64_t first_byte_us; /* mean; 0: there was none */
 	/* The most frequent reason; REASON_DONE: none. */
 	enum reason failed_most, refused_most;
 };
 
+/* Of a service. */
 struct trend {
-	struct pen *pen;
-	struct timer timer;
-	unsigned count, next; /* samples that are there; where the next goes */
+	struct trend *next; /* in the order of the services */
+	char service[SERVICE_NAME_MAX + 1];
 	uint64_t totals[TREND_TOTALS][TREND_SAMPLES];
 	uint64_t before[TREND_TOTALS];
 	struct trend_mark marks[TREND_MINUTE];
-	unsigned mark_next; /* the oldest */
 	/* The certificate that ends first, looked for each minute. */
+	bool looked;
 	char certificate[128]; /* its name; "": there is none */
 	time_t certificate_ends;
 	struct trend_server *servers; /* by slot */
 	uint32_t room;
 };
 
+struct trends {
+	struct pen *pen;
+	struct timer timer;
+	unsigned count, next; /* samples that are there; where the next goes */
+	unsigned mark_next;   /* the oldest mark */
+	struct trend *list;
+};
+
 /* Takes samples from now on. NULL with errno. */
-struct trend *trend_new(struct pen *p);
-void trend_free(struct trend *t);
+struct trends *trends_new(struct pen *p);
+void trends_free(struct trends *ts);
+/* Adds services that are new, and drops those that are gone or leave. */
+void trends_follow(struct trends *ts);
+/* That of a service, or NULL: it leaves, or memory was out. Tried first with
+ * the one behind `before`, or with the first if that is NULL. */
+const struct trend *trends_find(const struct trends *ts,
+    const struct trend *before, const struct service *svc);
 
-void trend_last_minute(const struct trend *t, struct trend_minute *m);
+/* Of a service and its trend; all 0 where that is NULL. */
+void trend_last_minute(const struct trends *ts, const struct trend *t,
+    const struct service *svc, struct trend_minute *m);
 
-/* Appends it as an object of JSON, in pieces: `*at` is 0 at first. The oldest
- * sample comes first. Returns false when that was the last. */
-bool trend_more(const struct trend *t, unsigned *at, struct buffer *out);
+/* Appends the samples of a service, or with NULL the sums of all services,
+ * without servers, as an object of JSON, in pieces: `*at` is 0 at first. The
+ * oldest sample comes first. Returns false when that was the last. */
+bool trends_more(const struct trends *ts, const struct service *svc,
+    unsigned *at, struct buffer *out);
 
 #endif

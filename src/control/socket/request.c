@@ -302,6 +302,8 @@ static void
 log_command(const struct request *q, const struct command *row, int arguments,
     bool no, const char *text, size_t length)
 {
+	bool named = q->service[0] != '\0' && !(row->flags & ROW_PROCESS) &&
+	    strcmp(q->service, "default") != 0;
 	char command[LOGGED_MAX];
 
 	if (q->caller == NULL || log_level < LOG_LEVEL_INFO ||
@@ -309,8 +311,8 @@ log_command(const struct request *q, const struct command *row, int arguments,
 	    (row->kind != KIND_ACTION && !row_changes(row, arguments, no)))
 		return;
 	copy_command(command, text, length);
-	log_write(
-	    NULL, LOG_LEVEL_INFO, "command \"%s\" %s", command, q->caller->who);
+	log_write(NULL, LOG_LEVEL_INFO, "command \"%s\" %s%s%s", command,
+	    q->caller->who, named ? " service=" : "", named ? q->service : "");
 }
 
 /* Whose session is with a service that is gone gets to another one, or ends. */

@@ -1,4 +1,4 @@
-/* handover_state.c: what the program has learned, as records. */
+/* handover_state.c: the state of the program, as records. */
 #include "config.h"
 
 #include <stddef.h>

@@ -104,7 +104,7 @@ takeover_begin(struct pen *p, struct process *proc)
 	free(copy);
 }
 
-/* ---- what it has learned ---- */
+/* ---- its state ---- */
 
 static void
 takeover_say(struct predecessor *t, char word)

@@ -3,7 +3,7 @@
  *
  *     takeover_begin()     what the old process passed is at hand
  *     a start as any other, with the sockets of the old process
- *     takeover_wait()      takes what it has learned; then it does not accept
+ *     takeover_wait()      takes its state; then it does not accept
  *     takeover_finish()    we do: the old process drains
  *
  * Nothing here depends on what the old process says being right or complete: a
@@ -37,7 +37,7 @@ enum { TAKEOVER_PART_MAX = 64 * 1024 };
  * p->notify. What is not right there is left out. */
 void takeover_begin(struct pen *p, struct process *proc);
 
-/* Everything is open: takes over what the old process has learned, until that
+/* Everything is open: takes over the state of the old process, until that
  * has stopped accepting, or is gone. Blocks. Returns 0, or -1 with a sentence
  * when the old process is silent for too long. */
 int takeover_wait(struct pen *p, struct error *e);

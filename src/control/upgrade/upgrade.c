@@ -37,7 +37,7 @@ upgrade_add_part(struct upgrade *u,
 	int rc;
 
 	buffer_init(&part);
-	rc = write_part(&u->learned, &part);
+	rc = write_part(&u->state, &part);
 	length = (uint32_t)buffer_length(&part);
 	upgrade_add_word(u, TAKEOVER_STATE);
 	if (rc < 0 || length > TAKEOVER_PART_MAX ||
@@ -124,7 +124,7 @@ static int
 upgrade_take_word(struct upgrade *u, char word)
 {
 	if (word == TAKEOVER_PREPARED && u->stage == UPGRADE_STARTING) {
-		handover_state_writer_init(&u->learned, u->pen);
+		handover_state_writer_init(&u->state, u->pen);
 		u->stage = UPGRADE_TELLING;
 		return 0;
 	}

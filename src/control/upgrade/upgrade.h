@@ -3,7 +3,7 @@
  *
  *     old: upgrade_begin()                        new
  *     STARTING   starts it, with the sockets -->  opens all that it needs
- *     TELLING    what it has learned         <--  PREPARED
+ *     TELLING    its state                   <--  PREPARED
  *                STATE .. ASK                -->  takes it
  *     SWITCHING  stops accepting             <--  LOADED
  *                flows: STATE .. GO          -->  takes them, accepts

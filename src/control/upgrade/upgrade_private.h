@@ -40,7 +40,7 @@ struct upgrade {
 	struct upgrade_child child;
 	struct watch watch, error_watch;
 	struct timer timer;
-	struct handover_state_writer learned;
+	struct handover_state_writer state;
 	struct buffer out; /* not sent yet */
 	uint64_t drain_ms;
 	char said[UPGRADE_SAID_MAX];

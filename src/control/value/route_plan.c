@@ -29,7 +29,7 @@ static void
 free_one(struct route_plan *r)
 {
 	free(r->pattern);
-	free(r->servers);
+	free(r->to);
 }
 
 void
@@ -74,7 +74,8 @@ route_plans_equal(const struct route_plans *a, const struct route_plans *b)
 		return false;
 	for (i = 0; i < route_plans_count(a); i++)
 		if (!is_for(&a->list[i], b->list[i].kind, b->list[i].pattern) ||
-		    strcmp(a->list[i].servers, b->list[i].servers) != 0)
+		    a->list[i].to_service != b->list[i].to_service ||
+		    strcmp(a->list[i].to, b->list[i].to) != 0)
 			return false;
 	return true;
 }
@@ -86,8 +87,8 @@ route_plan_copy(struct route_plan *to, const struct route_plan *from)
 {
 	*to = *from;
 	to->pattern = strdup(from->pattern);
-	to->servers = strdup(from->servers);
-	if (to->pattern != NULL && to->servers != NULL)
+	to->to = strdup(from->to);
+	if (to->pattern != NULL && to->to != NULL)
 		return 0;
 	free_one(to);
 	return -1;
@@ -192,6 +193,6 @@ route_plan_print(const struct route_plan *r, struct buffer *out)
 		reply_add(out, " ");
 		words_append(out, r->pattern);
 	}
-	reply_add(out, " ");
-	words_append(out, r->servers);
+	reply_add(out, r->to_service ? " service " : " ");
+	words_append(out, r->to);
 }

@@ -1,5 +1,5 @@
 /* route_plan.h: the routes of a plan, in words: what first bytes must say, and
- * the servers for that, which may come later.
+ * the servers or the service for that, which may come later.
  *
  * Plans share their routes; who changes those of one plan gives it its own. */
 #ifndef PEN_CONTROL_ROUTE_PLAN_H
@@ -13,7 +13,9 @@ enum { ROUTES_MAX = 4096 };
 struct route_plan {
 	enum route_kind kind;
 	char *pattern; /* names in lower case; of a default "" */
-	char *servers; /* numbers, names or addresses, with commas */
+	bool to_service;
+	char *to; /* its name; else servers: numbers, names or addresses, with
+		   * commas */
 };
 
 struct route_plans; /* NULL: none */
@@ -28,7 +30,7 @@ const struct route_plan *route_plans_at(
 bool route_plans_equal(
     const struct route_plans *a, const struct route_plans *b);
 
-/* Sets the servers of a route, which becomes the last one if it is new. Returns
+/* Sets where a route leads, which becomes the last one if it is new. Returns
  * 0, or -1 with errno ENOMEM, or E2BIG: there are ROUTES_MAX. */
 int route_plans_set(struct route_plans **r, const struct route_plan *one);
 /* Takes one out. Returns 0, or -1 with errno ENOENT or ENOMEM. */

@@ -45,14 +45,13 @@ int
 listen_list_copy(struct listen_list *list, const struct listen_list *from)
 {
 	*list = (struct listen_list){ .count = 0 };
-	if (from->room == 0)
+	if (from->count == 0)
 		return 0;
-	list->entry = calloc(from->room, sizeof(*list->entry));
+	list->entry = calloc(from->count, sizeof(*list->entry));
 	if (list->entry == NULL)
 		return -1;
 	memcpy(list->entry, from->entry, from->count * sizeof(*list->entry));
-	list->count = from->count;
-	list->room = from->room;
+	list->count = list->room = from->count;
 	return 0;
 }
 

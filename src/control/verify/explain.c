@@ -13,6 +13,7 @@
 #include "control/value/first_words.h"
 #include "control/life/context.h"
 #include "control/apply/routes.h"
+#include "control/apply/services.h"
 #include "pool/balance.h"
 #include "pool/explain.h"
 #include "proxy/core/limits.h"
@@ -27,6 +28,8 @@ struct subject {
 	struct attempts attempts;  /* of a client that comes now */
 	struct first first;	   /* what it says */
 	const struct route *route; /* NULL: none */
+	char
+	    routes[512]; /* those that apply, with commas; "": there are none */
 	struct explanation x;
 	enum limit_verdict limit; /* that the client is beyond */
 };
@@ -96,17 +99,32 @@ emit_country(struct fields *f, const struct subject *s)
 
 /* ---- its route ---- */
 
-/* Finds the route, and the servers it allows. `made`, which the caller frees,
- * is for routes that are not in force yet. */
+static void
+note_route(struct subject *s, const struct route *r, const char *service)
+{
+	size_t n = strlen(s->routes);
+
+	snprintf(s->routes + n, sizeof(s->routes) - n, "%s%s%s%s%s%s",
+	    n > 0 ? ", " : "", route_kind_name(r->kind),
+	    r->kind != ROUTE_DEFAULT ? " " : "", r->pattern,
+	    service != NULL ? " service " : "", service != NULL ? service : "");
+}
+
+/* Finds the route of one service, and the servers it allows, or the service it
+ * leads to. `made`, which the caller frees, is for routes that are not in force
+ * yet. */
 static int
 find_route(struct subject *s, struct service *svc, struct routes **made,
-    struct error *e)
+    const char **leads_to, struct error *e)
 {
 	struct routes *routes =
 	    svc->frontend != NULL ? frontend_routes(svc->frontend) : NULL;
+	const struct route_plan *plan;
 	struct route *r;
 
-	*made = NULL;
+	*leads_to = NULL;
+	s->route = NULL;
+	s->attempts.allowed = NULL;
 	if (svc->frontend == NULL && routes_make(svc, svc->plan, made) < 0)
 		return error_set(e, "out of memory");
 	if (*made != NULL)
@@ -114,10 +132,35 @@ find_route(struct subject *s, struct service *svc, struct routes **made,
 	if (routes == NULL)
 		routes = *made;
 	r = routes != NULL ? routes_find(routes, &s->first) : NULL;
+	if (routes != NULL && r == NULL && s->routes[0] == '\0')
+		snprintf(s->routes, sizeof(s->routes), "%s", "none");
 	if (r == NULL)
 		return 0;
+	plan = route_plans_at(svc->plan->routes, (unsigned)(r - routes->list));
+	if (plan->to_service)
+		*leads_to = plan->to;
+	note_route(s, r, *leads_to);
 	s->route = r;
 	s->attempts.allowed = &r->servers;
+	return 0;
+}
+
+/* The same from service to service; s->service is the last one. */
+static int
+find_routes(struct subject *s, struct service *svc, struct routes **made,
+    struct error *e)
+{
+	const char *leads_to = NULL;
+
+	do {
+		if (leads_to != NULL)
+			svc = service_find(svc->pen, leads_to);
+		routes_free(*made);
+		*made = NULL;
+		if (find_route(s, svc, made, &leads_to, e) < 0)
+			return -1;
+		s->service = svc;
+	} while (leads_to != NULL && pool_permits(svc->pool, &s->who));
 	return 0;
 }
 
@@ -351,23 +394,6 @@ emit_limit(struct fields *f, const struct service *svc)
 	fields_number(f, "conn_max", max);
 }
 
-/* Where there are routes. */
-static void
-emit_route(struct fields *f, const struct subject *s)
-{
-	char text[16 + FIRST_NAME];
-
-	if (s->service->plan->routes == NULL)
-		return;
-	snprintf(text, sizeof(text), "%s", "none");
-	if (s->route != NULL)
-		snprintf(text, sizeof(text), "%s%s%s",
-		    route_kind_name(s->route->kind),
-		    s->route->kind != ROUTE_DEFAULT ? " " : "",
-		    s->route->pattern);
-	fields_phrase(f, "route", text);
-}
-
 static bool
 emit_obstacle(
     struct fields *whole, const struct subject *s, const struct server *server)
@@ -432,42 +458,61 @@ explain_tell(struct reply *r, const struct subject *s)
 	fields_text(&f, "because", text);
 	emit_limit(&f, s->service);
 	explain_emit_acl(&f, s);
-	emit_route(&f, s);
+	if (s->routes[0] != '\0')
+		fields_phrase(&f, "route", s->routes);
 	emit_proxy(&f, s);
 	emit_remembered(&f, s);
 	emit_obstacles(&f, s);
 	fields_end(&f);
 }
 
+/* Of the words from number `at` on. */
 static int
-explain_words(struct service *svc, const struct words *w, struct reply *r,
-    struct error *e)
+explain_words(struct service *svc, const struct words *w, int at,
+    struct reply *r, struct error *e)
 {
 	struct subject s = { .service = svc };
-	struct routes *made;
+	struct routes *made = NULL;
 	int i;
 
-	if (parse_client(&s.who, w->word[0], e) < 0)
+	if (parse_client(&s.who, w->word[at], e) < 0)
 		return -1;
 	/* the word behind the last one is NULL */
-	for (i = 1; i < w->count; i += 2)
+	for (i = at + 1; i < w->count; i += 2)
 		if (first_words_set(&s.first, w->word[i], w->word[i + 1], e) <
 		    0)
 			return -1;
-	if (find_route(&s, svc, &made, e) < 0)
+	if (find_routes(&s, svc, &made, e) < 0) {
+		routes_free(made);
 		return -1;
+	}
 	s.now = svc->pen->loop != NULL ? loop_now(svc->pen->loop)
 				       : clock_monotonic_ms();
-	pool_explain(svc->pool, &s.who, &s.attempts, s.now, &s.x);
+	pool_explain(s.service->pool, &s.who, &s.attempts, s.now, &s.x);
 	explain_limit(&s);
 	explain_tell(r, &s);
 	routes_free(made);
 	return 0;
 }
 
+static int
+explain_line(
+    struct pen *p, const struct words *w, struct reply *r, struct error *e)
+{
+	struct service *svc;
+
+	if (w->count < 3 || strcmp(w->word[0], "service") != 0)
+		return explain_words(p->service, w, 0, r, e);
+	svc = service_find(p, w->word[1]);
+	if (svc == NULL)
+		return error_set(
+		    e, "there is no service \"%.100s\"", w->word[1]);
+	return explain_words(svc, w, 2, r, e);
+}
+
 int
 explain_client(
-    struct service *svc, const char *line, struct reply *r, struct error *e)
+    struct pen *p, const char *line, struct reply *r, struct error *e)
 {
 	char *copy = strdup(line), *rest;
 	struct words w;
@@ -478,7 +523,7 @@ explain_client(
 	if (words_split(&w, copy, &rest) < 0 || w.count == 0)
 		rc = error_set(e, "\"%.100s\" is not a client", line);
 	else
-		rc = explain_words(svc, &w, r, e);
+		rc = explain_line(p, &w, r, e);
 	free(copy);
 	return rc;
 }
@@ -488,7 +533,7 @@ run_explain(struct call *c, struct error *e)
 {
 	if (c->words->count == 0)
 		return error_set(e, "expects %s", c->row->args);
-	return explain_words(c->service, c->words, c->reply, e);
+	return explain_words(c->service, c->words, 0, c->reply, e);
 }
 
 const struct command explain_commands[] = {

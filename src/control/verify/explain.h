@@ -8,14 +8,15 @@
 #include "control/answer/reply.h"
 #include "control/value/row.h"
 
-struct service;
+struct pen;
 
 /* Explains what a client would get of the plan in force. `line` is "ADDRESS",
  * "ADDRESS:PORT" or "unix", then perhaps what its first bytes say, in pairs as
- * "sni NAME": alpn, host and protocol are the others. Returns 0, or -1 with a
- * phrase. */
+ * "sni NAME": alpn, host and protocol are the others. All that may stand behind
+ * "service NAME", for a client of another service than the first. Returns 0, or
+ * -1 with a phrase. */
 int explain_client(
-    struct service *svc, const char *line, struct reply *r, struct error *e);
+    struct pen *p, const char *line, struct reply *r, struct error *e);
 
 extern const struct command explain_commands[];
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "control/language/command.h"
-#include "control/apply/direct.h"
 #include "control/verify/route_warnings.h"
 #include "control/verify/warnings.h"
 #include "control/apply/routes.h"
@@ -94,15 +93,6 @@ warn_protocol(struct warning_scope *d, const struct plan *plan)
 
 /* ---- all of them ---- */
 
-static bool
-route_warnings_has_connections(const struct plan *plan)
-{
-	const struct frontend_options *o = &plan->config.frontend;
-
-	return (!o->udp.on || o->dns.on) && !direct_is_wanted(plan) &&
-	    !o->dummy;
-}
-
 static void
 print_warnings(
     struct service *svc, const struct plan *plan, struct buffer *text)
@@ -113,14 +103,14 @@ print_warnings(
 		.text = text };
 	unsigned i;
 
-	if (route_plans_count(plan->routes) > 0 &&
-	    !route_warnings_has_connections(plan)) {
+	if (route_plans_count(plan->routes) > 0 && !routes_are_for(plan)) {
 		reply_add(
 		    text, "route has no effect with udp, dsr_if or dummy\n");
 		return;
 	}
 	for (i = 0; (d.route = route_plans_at(plan->routes, i)) != NULL; i++) {
-		routes_each_word(d.route->servers, warn_word, &d);
+		if (!d.route->to_service)
+			routes_each_word(d.route->to, warn_word, &d);
 		warn_order(&d, plan->routes, i);
 		warn_protocol(&d, plan);
 	}

@@ -3,8 +3,8 @@
  *
  *     /              a page that shows servers and totals as they change
  *     /metrics       Prometheus, OpenMetrics
- *     /status.json   all that the page shows
- *     /trend.json    the last ten minutes
+ *     /status.json   all that the page shows; of one service: ?service=NAME
+ *     /trend.json    the last ten minutes; the same
  *     /healthz       200 while the program runs
  *     /readyz        200 while new clients are served, else 503; by all
  *                    services that listen, or by one: ?service=NAME */

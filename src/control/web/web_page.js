@@ -5,6 +5,8 @@
   var now = null, before = null, answered = Date.now(), lost = "", told = false;
   var timer = 0, started = false, asks = false;
   var view = { state: "", find: "", key: "", down: false, all: false };
+  /* Of several services, the one whose servers are shown; "": the sums of all. */
+  var chosen = new URLSearchParams(location.search).get("service") || "";
 
   function at(id) { return document.getElementById(id); }
   function element(name, parent, className) {
@@ -291,8 +293,15 @@
       body.removeChild(rows[key].tr);
       delete rows[key];
     });
-    set(at("nobody"), now.servers.length > 0 ? "No matching servers." :
-      "No servers. Add one: penctl ADDRESS 'server add HOST:PORT'");
+    set(at("nobody"),
+	now.servers.length > 0 ? "No matching servers."
+	    : leads_on()
+	    ? "No servers of its own: its routes lead to other services."
+	    : "No servers. Add one: penctl ADDRESS '" +
+		(now.services && chosen !== "default"
+			? "service " + chosen + " "
+			: "") +
+		"server add HOST:PORT'");
     at("nobody").hidden = n > 0;
     at("more").hidden = n <= ROWS;
     set(at("all"), view.all ? "Show the first " + ROWS : "Show all " + n);
@@ -337,33 +346,69 @@
       td.setAttribute("role", "cell");
       td.setAttribute("data-label", c[0]);
     });
-    element("b", tr.children[0]);
+    element("a", tr.children[0]);
     state = element("span", tr.children[1], "state");
     shape(state);
     element("span", state);
+    element("span", tr.children[1], "under");
   }
   function show_service(tr, s) {
-    var like = SERVICE_LIKE[s.state] || s.state, state = tr.children[1].firstChild;
-    mark(tr, BAD.indexOf(like) >= 0 ? "down" : DOUBT.indexOf(like) >= 0 ? "warn" : "");
-    set(tr.children[0].firstChild, s.service);
-    mark(state, "state " + like);
-    set(state.children[1], s.state);
-    set(tr.children[2], s.listen);
-    set(tr.children[3], s.up + " of " + s.servers);
-    set(tr.children[4], short(s.sessions));
+	  var like = SERVICE_LIKE[s.state] || s.state,
+	      state = tr.children[1].children;
+	  var link = tr.children[0].firstChild,
+	      href = "?service=" + encodeURIComponent(s.service);
+	  mark(tr,
+	      s.level >= 2			   ? "down"
+		  : s.level === 1 || like !== "up" ? "warn"
+						   : "");
+	  set(link, s.service);
+	  if (link.getAttribute("href") !== href)
+		  link.href = href;
+	  if (s.service === chosen)
+		  link.setAttribute("aria-current", "true");
+	  else
+		  link.removeAttribute("aria-current");
+	  mark(state[0], "state " + like);
+	  set(state[0].children[1], s.state);
+	  set(state[1], s.troubles.length > 0 ? s.troubles[0].text : "");
+	  set(tr.children[2], s.listen || "by routes");
+	  set(tr.children[3],
+	      s.servers > 0 ? s.up + " of " + s.servers : "\u2013");
+	  set(tr.children[4], short(s.sessions));
+  }
+  function of_all()
+  {
+	  return Boolean(now.services) && !chosen;
+  }
+  /* Whether the one that is shown has no servers, but routes to other services. */
+  function leads_on()
+  {
+	  return (now.services || []).some(function(s) {
+		  return s.service === chosen && s.servers === 0 &&
+		      /^(up|down)$/.test(s.state);
+	  });
   }
   function services() {
-    var list = (now.services || []).slice().sort(worse_service), n = list.length, body;
-    var first = list.some(function (s) { return s.service === "default"; });
-    at("services-card").hidden = !now.services;
-    at("tiles").hidden = at("servers-card").hidden = Boolean(now.services) && !first;
-    set(at("servers-title"), now.services ? "Servers of default" : "Servers");
-    if (!now.services) return;
-    body = children(at("services"), Math.min(n, ROWS), new_service);
-    list.slice(0, ROWS).forEach(function (s, i) { show_service(body[i], s); });
-    set(at("whose"), (n > ROWS ? "And " + (n - ROWS) + " more. " : "") + (first ?
-      "What follows is about the service default; of others: " : "Servers of a service: ") +
-      "penctl ADDRESS 'service NAME servers'");
+	  var list = judged(now.services || []), n = list.length, body;
+	  var whose = now.services ? " of " + (chosen || "all services") : "";
+	  at("services-card").hidden = !now.services;
+	  at("servers-card").hidden = at("ends").parentNode.hidden = of_all();
+	  at("tiles").setAttribute("aria-label", "Totals" + whose);
+	  set(at("servers-title"), "Servers" + whose);
+	  set(at("limits-title"), "Limits" + whose);
+	  set(at("ends-title"), "How sessions" + whose + " ended");
+	  if (!now.services)
+		  return;
+	  body = children(at("services"), Math.min(n, ROWS), new_service);
+	  list.slice(0, ROWS).forEach(function(s, i) {
+		  show_service(body[i], s);
+	  });
+	  set(at("whose-text"),
+	      (n > ROWS ? "And " + (n - ROWS) + " more. " : "") +
+		  (chosen ? "Totals, servers and limits below are those of " +
+			      chosen + "."
+			  : "Totals below are the sums of all services. Choose one for its servers."));
+	  at("overview").hidden = !chosen;
   }
   function make_service_heads() {
     FIELDS.forEach(function (c) {
@@ -399,7 +444,9 @@
       var li = ol.children[i], text = li.children[1].children;
       set(li.children[0], ago(c.ago_s) + " ago");
       li.children[0].dateTime = li.children[0].title = c.time;
-      set(text[0], (c.role === "regular" ? "server " + c.server : c.role) + " ");
+      set(text[0],
+	  (c.service ? c.service + ": " : "") +
+	      (c.role === "regular" ? "server " + c.server : c.role) + " ");
       set(text[1], plain(c.name || ""));
       set(text[2], " " + c.was + " \u2192 ");
       mark(text[3], "state " + c.state);
@@ -409,11 +456,17 @@
   }
   function speak() {
     var said = [];
-    now.servers.forEach(function (s) {
-      var key = s.server;
-      if (states[key] && states[key] !== s.state && said.length < 5)
-        said.push("Server " + s.server + " is " + s.state + ".");
-      states[key] = s.state;
+    function hear(what, s)
+    {
+	    if (states[what] && states[what] !== s.state && said.length < 5)
+		    said.push(what + " is " + s.state + ".");
+	    states[what] = s.state;
+    }
+    (now.services || []).forEach(function(s) {
+	    hear("Service " + s.service, s);
+    });
+    now.servers.forEach(function(s) {
+	    hear("Server " + s.server, s);
     });
     if (said.length > 0) set(at("spoken"), said.join(" "));
   }
@@ -469,15 +522,44 @@
       told = old;
     }
   }
+  /* Where no service is chosen, what one would count is the sum of all. */
+  function add_up(status)
+  {
+	  status.rows = status.servers.length + (status.services || []).length;
+	  if (!status.services || chosen)
+		  return status;
+	  status.counters = status.minute = sum_of(status.services);
+	  status.servers = [];
+	  status.limits =
+	      fullest([].concat.apply([], status.services.map(function(s) {
+		      return limits_of(s).map(function(l) {
+			      return {
+				      name : s.service + ": " + l.name,
+				      now : l.now,
+				      max : l.max
+			      };
+		      });
+	      }))).slice(0, 8);
+	  return status;
+  }
+  function about()
+  {
+	  var p = now.pen;
+	  return of_all() ? now.services.length + " services"
+			  : (now.services ? chosen + " " : "") +
+		  (now.services && !p.listen ? "reached by routes"
+					     : "listening on " + p.listen) +
+		  " \u00b7 " + p.balance;
+  }
   function take(status) {
     before = now;
-    now = status;
+    now = add_up(status);
     answered = Date.now();
     lost = "";
     told = false;
-    set(at("about"), (now.services ? now.services.length + " services" :
-      "listening on " + now.pen.listen + " \u00b7 " + now.pen.balance) +
-      " \u00b7 up for " + ago(now.pen.uptime_s) + " \u00b7 version " + now.pen.version);
+    set(at("about"),
+	about() + " \u00b7 up for " + ago(now.pen.uptime_s) +
+	    " \u00b7 version " + now.pen.version);
     now.servers.forEach(function (s) { note_value(trend_of(s), Number(s.rate)); });
     verdict();
     totals();
@@ -490,16 +572,25 @@
   }
   /* Twice a second; less often for what is long, or not seen. */
   function period() {
-    var ms = Math.max(500, Math.min(10000, now ? 2 * now.servers.length +
-      2 * (now.services || []).length : 0));
-    return document.hidden ? 5 * ms : ms;
+	  var ms = Math.max(500, Math.min(10000, now ? 2 * now.rows : 0));
+	  return document.hidden ? 5 * ms : ms;
   }
   function json(path) {
     var abort = new AbortController(), limit = setTimeout(function () { abort.abort(); }, LIMIT);
-    return fetch(path, { cache: "no-store", signal: abort.signal }).then(function (r) {
-      if (!r.ok) throw new Error(r.status + " " + r.statusText);
-      return r.json();
-    }).finally(function () { clearTimeout(limit); });
+    if (chosen)
+	    path += "?service=" + encodeURIComponent(chosen);
+    return fetch(path, { cache : "no-store", signal : abort.signal })
+	.then(function(r) {
+		/* The chosen service is gone. */
+		if (r.status === 404 && chosen)
+			location.replace(location.pathname);
+		if (!r.ok)
+			throw new Error(r.status + " " + r.statusText);
+		return r.json();
+	})
+	.finally(function() {
+		clearTimeout(limit);
+	});
   }
   function poll() {
     clearTimeout(timer);

@@ -17,92 +17,298 @@ function address(s) {
   if (!s.port) return plain(s.addr);
   return (s.addr.indexOf(":") >= 0 ? "[" + s.addr + "]" : s.addr) + ":" + s.port;
 }
-/* Compares two: the worst first. */
-function worse_service(a, b) {
-  function rank(s) { return ORDER.indexOf(SERVICE_LIKE[s.state] || s.state); }
-  return rank(a) - rank(b) || (a.service < b.service ? -1 : 1);
+/* What all services count together, as counters and the last minute of one. */
+function sum_of(services)
+{
+	var sum = { answers : 0 }, first = 0;
+	services.forEach(function(s) {
+		Object.keys(s).forEach(function(key) {
+			if (typeof s[key] === "number")
+				sum[key] = (sum[key] || 0) + s[key];
+		});
+		first += s.answers * s.first_byte_us;
+	});
+	sum.first_byte_us =
+	    sum.answers > 0 ? Math.round(first / sum.answers) : 0;
+	return sum;
 }
-function verdict_of(now) {
-  var found = [], minute = now.minute, c = now.counters, cert = now.certificate, lost;
-  var regular = now.servers.filter(function (s) { return s.role === "regular"; });
-  var bad = regular.filter(function (s) { return s.state !== "up"; });
-  var n = regular.length, up = n - bad.length;
+function limits_of(s)
+{
+	return [
+		{ name : "sessions", now : s.sessions, max : s.sessions_max }, {
+			name : "connecting",
+			now : s.connecting,
+			max : s.connecting_max
+		},
+		{
+			name : "flow ports",
+			now : s.flow_ports,
+			max : s.flow_ports_max
+		}
+	];
+}
+function fullest(limits)
+{
+	return limits
+	    .filter(function(l) {
+		    return l.max > 0;
+	    })
+	    .sort(function(a, b) {
+		    return b.now / b.max - a.now / a.max;
+	    });
+}
+function clipped(text)
+{
+	return text.length > 60 ? text.slice(0, 59) + "\u2026" : text;
+}
+function trouble(level, text, more)
+{
+	return { level : level, text : text, more : more || "" };
+}
+function by_level(a, b)
+{
+	return b.level - a.level;
+}
 
-  function find(level, text, more) { found.push({ level: level, text: text, more: more || "" }); }
-  function clipped(text) { return text.length > 60 ? text.slice(0, 59) + "\u2026" : text; }
-  /* "web1: down, web2: drain and 3 more"; names read in their own direction. */
-  function listed(list) {
-    return list.slice(0, 4).map(function (s) {
-      return "\u2068" + clipped(s.name && s.name !== s.addr ? plain(s.name) : address(s)) +
-        "\u2069: " + s.state;
-    }).join(", ") + (list.length > 4 ? " and " + (list.length - 4) + " more" : "");
-  }
-  function why(reason) { return reason ? "most: " + reason.replace(/_/g, " ") : ""; }
-  /* From so many on, and from so large a share, it is worth a word. */
-  function share(part, what, reason, worst) {
-    var percent = 100 * part / minute.ended;
-    if (part < 3 || percent < 5) return;
-    find(percent >= 50 ? worst : 1, (part === minute.ended ? "All sessions" : Math.round(percent) +
-      " % of the sessions") + " of the last minute " + what, part + " of " + minute.ended +
-      ", " + why(reason));
-  }
+/* What is wrong with one service, its servers' states apart; `others`: what becomes of
+ * clients when it is full. */
+function troubles_of(c, minute, limits, cert, others)
+{
+	var found = [], lost = minute.lines_lost;
 
-  /* Where there are several, instead of the servers of one. */
-  function of_services(all) {
-    var down = all.filter(function (s) { return s.state === "down"; });
-    var list = all.filter(function (s) { return s.state !== "up"; }).sort(worse_service);
-    n = all.length;
-    up = n - list.length;
-    if (n === 0)
-      find(1, "No services");
-    else if (list.length === 0)
-      find(0, n === 1 ? "The service is up" : n === 2 ? "Both services are up" :
-        "All " + n + " services are up");
-    else
-      find(down.length === n ? 3 : down.length > 0 ? 2 : 1, up === 0 ? "No service is all up" :
-        up + " of " + n + " services " + (up === 1 ? "is" : "are") + " up",
-        list.slice(0, 4).map(function (s) {
-          return s.service + ": " + s.state + ", " + s.up + " of " + s.servers + " servers up";
-        }).join("; ") + (list.length > 4 ? "; and " + (list.length - 4) + " more" : ""));
-  }
+	function find(level, text, more)
+	{
+		found.push(trouble(level, text, more));
+	}
+	function why(reason)
+	{
+		return reason ? "most: " + reason.replace(/_/g, " ") : "";
+	}
+	/* From so many on, and from so large a share, it is worth a word. */
+	function share(part, what, reason, worst)
+	{
+		var percent = 100 * part / minute.ended;
+		if (part < 3 || percent < 5)
+			return;
+		find(percent >= 50 ? worst : 1,
+		    (part === minute.ended
+			    ? "All sessions"
+			    : Math.round(percent) + " % of the sessions") +
+			" of the last minute " + what,
+		    part + " of " + minute.ended + ", " + why(reason));
+	}
 
-  if (now.services) {
-    of_services(now.services.filter(function (s) { return s.state !== "leaving"; }));
-  } else if (n === 0) {
-    find(1, "No servers");
-  } else if (bad.length === 0) {
-    find(0, n === 1 ? "The server is up" : n === 2 ? "Both servers are up" :
-      "All " + n + " servers are up");
-  } else {
-    bad.sort(function (a, b) { return ORDER.indexOf(a.state) - ORDER.indexOf(b.state); });
-    find(up === 0 ? 3 : BAD.indexOf(bad[0].state) >= 0 ? 2 : 1, up === 0 ? "No server is up" :
-      up + " of " + n + " servers " + (up === 1 ? "is" : "are") + " up", listed(bad));
-  }
-  if (c.panic > 0) find(2, "Panic: too few servers are up, pen tries all of them");
-  if (now.pen.draining) find(4, "Stopping: no new clients");
-  share(minute.failed, "failed", minute.failed_most, 3);
-  share(minute.refused, "were refused", minute.refused_most, 2);
-  now.limits.forEach(function (l) {
-    if (l.max > 0 && l.now >= l.max)
-      find(2, "Full: " + l.now + " of " + l.max + " " + l.name, "others have to wait");
-    else if (l.max > 0 && l.now >= 0.9 * l.max)
-      find(1, "Nearly full: " + l.now + " of " + l.max + " " + l.name);
-  });
-  if (c.queued > 0)
-    find(2, c.queued + (c.queued === 1 ? " client waits" : " clients wait") +
-      " for a server: all that they may have are full");
-  lost = minute.lines_lost;
-  if (lost > 0)
-    find(1, lost + (lost === 1 ? " line of the logs was" : " lines of the logs were") +
-      " lost in the last minute");
-  if (cert && cert.days < 14)
-    find(cert.days < 0 ? 2 : 1, "The certificate of \u2068" + clipped(plain(cert.name)) +
-      "\u2069 " + (cert.days < 0 ? "has expired" : cert.days === 0 ? "expires today" :
-        cert.days === 1 ? "expires tomorrow" : "expires in " + cert.days + " days"));
-  found.sort(function (a, b) { return b.level - a.level; });
-  return { what: found[0].level >= 2 ? "down" : found[0].level === 1 ? "warn" : "up",
-    text: found[0].text, up: up, n: n,
-    more: [found[0].more].concat(found.slice(1).map(function (f) {
-      return f.text + (f.more ? " (" + f.more + ")" : "");
-    })).filter(Boolean).join(" \u00b7 ") };
+	if (c.panic > 0)
+		find(2, "Panic: too few servers are up, pen tries all of them");
+	share(minute.failed, "failed", minute.failed_most, 3);
+	share(minute.refused, "were refused", minute.refused_most, 2);
+	limits.forEach(function(l) {
+		if (l.max > 0 && l.now >= l.max)
+			find(2,
+			    "Full: " + l.now + " of " + l.max + " " + l.name,
+			    others);
+		else if (l.max > 0 && l.now >= 0.9 * l.max)
+			find(1,
+			    "Nearly full: " + l.now + " of " + l.max + " " +
+				l.name);
+	});
+	if (c.queued > 0)
+		find(2,
+		    c.queued +
+			(c.queued === 1 ? " client waits" : " clients wait") +
+			" for a server: all that they may have are full");
+	if (lost > 0)
+		find(1,
+		    lost +
+			(lost === 1 ? " line of the logs was"
+				    : " lines of the logs were") +
+			" lost in the last minute");
+	if (cert && cert.days < 14)
+		find(cert.days < 0 ? 2 : 1,
+		    "The certificate of \u2068" + clipped(plain(cert.name)) +
+			"\u2069 " +
+			(cert.days < 0		  ? "has expired"
+				: cert.days === 0 ? "expires today"
+				: cert.days === 1
+				? "expires tomorrow"
+				: "expires in " + cert.days + " days"));
+	return found.sort(by_level);
+}
+
+/* ---- of several services ---- */
+
+/* Notes at each what is wrong with it. Returns them, the worst first. */
+function judged(services)
+{
+	services.forEach(function(s) {
+		s.troubles = s.state === "leaving"
+		    ? []
+		    : troubles_of(s, s, limits_of(s),
+			  s.certificate ? {
+				  name : s.certificate,
+				  days : s.certificate_days
+			  }
+					: null,
+			  s.listen ? "others have to wait"
+				   : "others are refused");
+		s.level = s.state === "down"
+		    ? 4
+		    : Math.max(/^(degraded|empty)$/.test(s.state) ? 1 : 0,
+			  s.troubles.length > 0 ? s.troubles[0].level : 0);
+	});
+	function rank(s)
+	{
+		return ORDER.indexOf(SERVICE_LIKE[s.state] || s.state);
+	}
+	return services.slice().sort(function(a, b) {
+		return by_level(a, b) || rank(a) - rank(b) ||
+		    (a.service < b.service ? -1 : 1);
+	});
+}
+function state_of_services(list, n, up)
+{
+	var down = list.filter(function(s) {
+		return s.state === "down";
+	});
+	var more =
+	    list.slice(0, 4)
+		.map(function(s) {
+			return s.service + ": " + s.state +
+			    (s.servers > 0 ? ", " + s.up + " of " + s.servers +
+					" servers up"
+				    : s.state === "down"
+				    ? ", no service that its routes lead to is up"
+				    : "");
+		})
+		.join("; ") +
+	    (list.length > 4 ? "; and " + (list.length - 4) + " more" : "");
+
+	if (n === 0)
+		return trouble(1, "No services");
+	if (list.length === 0)
+		return trouble(0,
+		    n === 1	  ? "The service is up"
+			: n === 2 ? "Both services are up"
+				  : "All " + n + " services are up");
+	if (down.length > 0)
+		return trouble(3,
+		    down.length === 1
+			? "Service " + down[0].service + " is down"
+			: down.length === n
+			? "No service is up"
+			: down.length + " of " + n + " services are down",
+		    more);
+	return trouble(1,
+	    up === 0 ? "No service is all up"
+		     : up + " of " + n + " services " +
+		    (up === 1 ? "is" : "are") + " up",
+	    more);
+}
+function verdict_of_services(services)
+{
+	var all = judged(services).filter(function(s) {
+		return s.state !== "leaving";
+	});
+	var bad = all.filter(function(s) {
+		return s.state !== "up";
+	}),
+	    found = [], most = 6;
+	var up = all.length - bad.length;
+
+	all.forEach(function(s) {
+		s.troubles.forEach(function(t) {
+			found.push(trouble(t.level,
+			    s.service + ": " + t.text.charAt(0).toLowerCase() +
+				t.text.slice(1),
+			    t.more));
+		});
+	});
+	found = [ state_of_services(bad, all.length, up) ].concat(found).sort(
+	    by_level);
+	if (found.length > most)
+		found = found.slice(0, most).concat(
+		    trouble(0, "and " + (found.length - most) + " more"));
+	return { n : all.length, up : up, found : found };
+}
+
+/* ---- of one ---- */
+
+function state_of_servers(bad, n, up)
+{
+	/* "web1: down, web2: drain and 3 more"; names read in their own direction. */
+	function listed(list)
+	{
+		return list.slice(0, 4)
+			   .map(function(s) {
+				   return "\u2068" +
+				       clipped(s.name && s.name !== s.addr
+					       ? plain(s.name)
+					       : address(s)) +
+				       "\u2069: " + s.state;
+			   })
+			   .join(", ") +
+		    (list.length > 4 ? " and " + (list.length - 4) + " more"
+				     : "");
+	}
+	if (n === 0)
+		return trouble(1, "No servers");
+	if (bad.length === 0)
+		return trouble(0,
+		    n === 1	  ? "The server is up"
+			: n === 2 ? "Both servers are up"
+				  : "All " + n + " servers are up");
+	bad.sort(function(a, b) {
+		return ORDER.indexOf(a.state) - ORDER.indexOf(b.state);
+	});
+	return trouble(up === 0			 ? 3
+		: BAD.indexOf(bad[0].state) >= 0 ? 2
+						 : 1,
+	    up === 0 ? "No server is up"
+		     : up + " of " + n + " servers " +
+		    (up === 1 ? "is" : "are") + " up",
+	    listed(bad));
+}
+function verdict_of_servers(now)
+{
+	var regular = now.servers.filter(function(s) {
+		return s.role === "regular";
+	});
+	var bad = regular.filter(function(s) {
+		return s.state !== "up";
+	});
+	var n = regular.length, up = n - bad.length;
+
+	return {
+		n : n,
+		up : up,
+		found : [ state_of_servers(bad, n, up) ].concat(
+		    troubles_of(now.counters, now.minute, now.limits,
+			now.certificate, "others have to wait"))
+	};
+}
+
+function verdict_of(now)
+{
+	var v = now.services ? verdict_of_services(now.services)
+			     : verdict_of_servers(now);
+	var found = v.found.slice();
+
+	if (now.pen.draining)
+		found.push(trouble(4, "Stopping: no new clients"));
+	found.sort(by_level);
+	return {
+		what : found[0].level >= 2 ? "down"
+		    : found[0].level === 1 ? "warn"
+					   : "up",
+		text : found[0].text,
+		up : v.up,
+		n : v.n,
+		more : [ found[0].more ]
+			   .concat(found.slice(1).map(function(f) {
+				   return f.text +
+				       (f.more ? " (" + f.more + ")" : "");
+			   }))
+			   .filter(Boolean)
+			   .join(" \u00b7 ")
+	};
 }

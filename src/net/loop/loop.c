@@ -9,6 +9,7 @@
 #include <event2/event.h>
 
 #include "net/loop/loop_private.h"
+#include "net/loop/timeouts.h"
 
 struct event_base *
 loop_event_base(struct loop *l)
@@ -187,6 +188,18 @@ loop_new(const char *method, struct error *e)
 	return l;
 }
 
+static void
+free_wheels(struct loop *l)
+{
+	struct timeouts *t;
+
+	while ((t = l->wheels) != NULL) {
+		l->wheels = t->next;
+		timeouts_fini(t);
+		free(t);
+	}
+}
+
 void
 loop_free(struct loop *l)
 {
@@ -195,6 +208,7 @@ loop_free(struct loop *l)
 	/* Tasks free what was closed after the last wake-up. */
 	while (!list_is_empty(&l->tasks))
 		loop_run_tasks(l);
+	free_wheels(l);
 	loop_signals_free(l);
 	loop_timers_fini(l);
 	loop_epoll_close(l);
@@ -203,7 +217,35 @@ loop_free(struct loop *l)
 	if (l->base != NULL)
 		event_base_free(l->base);
 	free(l->events);
+	free(l->scratch);
 	free(l);
+}
+
+struct timeouts *
+timeouts_of_loop(struct loop *l,
+    void (*on_expired)(struct timeouts *t, struct expiry *x),
+    uint64_t (*true_due)(struct expiry *x))
+{
+	struct timeouts *t;
+
+	for (t = l->wheels; t != NULL; t = t->next)
+		if (t->on_expired == on_expired && t->true_due == true_due)
+			return t;
+	t = calloc(1, sizeof(*t));
+	if (t == NULL)
+		return NULL;
+	timeouts_init(t, l, on_expired, true_due);
+	t->next = l->wheels;
+	l->wheels = t;
+	return t;
+}
+
+char *
+loop_scratch(struct loop *l)
+{
+	if (l->scratch == NULL)
+		l->scratch = malloc(LOOP_SCRATCH);
+	return l->scratch;
 }
 
 const char *

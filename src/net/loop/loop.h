@@ -64,6 +64,10 @@ struct timer {
 struct loop *loop_new(const char *method, struct error *e);
 /* Runs the tasks that are left, then frees; NULL is fine. */
 void loop_free(struct loop *l);
+/* LOOP_SCRATCH bytes for whoever runs, until it returns to the loop; NULL with
+ * errno ENOMEM. */
+enum { LOOP_SCRATCH = 64 * 1024 };
+char *loop_scratch(struct loop *l);
 /* The method in use, as above. */
 const char *loop_method(const struct loop *l);
 

@@ -24,6 +24,8 @@ struct loop {
 	bool stopped;
 	bool failed; /* the event library has */
 	struct signal_watch *signals;
+	char *scratch; /* of loop_scratch(); NULL: none so far */
+	struct timeouts *wheels; /* of timeouts_of_loop() */
 
 	struct heap due;	  /* timers that run, by number, and when: ms */
 	struct timer_slot *slots; /* of all numbers below due.room */

@@ -41,6 +41,7 @@ struct timeouts_slot {
 
 struct timeouts {
 	struct loop *loop;
+	struct timeouts *next; /* of those of the loop */
 	struct timer timer;
 	bool running;	  /* `timer` fires at `wake` */
 	unsigned in, out; /* which chain is next */
@@ -65,6 +66,11 @@ void timeouts_init(struct timeouts *t, struct loop *l,
     uint64_t (*true_due)(struct expiry *x));
 /* Forgets what waits and frees the timer. */
 void timeouts_fini(struct timeouts *t);
+/* One of the loop with these functions, which frees it: all that ask have the
+ * same, however many they are. NULL with errno ENOMEM. */
+struct timeouts *timeouts_of_loop(struct loop *l,
+    void (*on_expired)(struct timeouts *t, struct expiry *x),
+    uint64_t (*true_due)(struct expiry *x));
 
 void expiry_init(struct expiry *x);
 /* Lets `x` expire at `due`; it must not be waiting. */

@@ -16,8 +16,9 @@ enum { SLAB_BITS = 15, SLAB = 1 << SLAB_BITS };
 
 struct sticky {
 	struct hash_key key;
-	uint32_t *buckets;
-	uint32_t mask; /* of a hash, to a bucket */
+	uint32_t *buckets; /* `none` until there is a client */
+	uint32_t mask;	   /* of a hash, to a bucket */
+	uint32_t none;	   /* stays 0 */
 	struct sticky_client **slabs;
 	struct sticky_aways aways;
 	uint32_t max;
@@ -58,22 +59,40 @@ sticky_chain(struct sticky *s, uint32_t i)
 	*bucket = i;
 }
 
+/* A memory that never has a client takes next to nothing: many have none. */
+static int
+sticky_make_buckets(struct sticky *s)
+{
+	uint32_t n = 16, *buckets;
+
+	while (n < s->max)
+		n *= 2;
+	buckets = calloc(n, sizeof(*buckets));
+	if (buckets == NULL)
+		return -1;
+	s->buckets = buckets;
+	s->mask = n - 1;
+	return 0;
+}
+
+static void
+free_buckets(struct sticky *s)
+{
+	if (s->buckets != &s->none)
+		free(s->buckets);
+}
+
 struct sticky *
 sticky_new(size_t max)
 {
 	struct sticky *s = calloc(1, sizeof(*s));
-	uint32_t buckets = 16;
 
 	if (s == NULL)
 		return NULL;
-	while (buckets < max)
-		buckets *= 2;
 	s->max = (uint32_t)max;
-	s->mask = buckets - 1;
-	s->buckets = calloc(buckets, sizeof(*s->buckets));
+	s->buckets = &s->none;
 	s->slabs = calloc(max / SLAB + 1, sizeof(struct sticky_client *));
-	if (s->buckets == NULL || s->slabs == NULL ||
-	    sticky_aways_init(&s->aways, max) < 0) {
+	if (s->slabs == NULL || sticky_aways_init(&s->aways, max) < 0) {
 		sticky_free(s);
 		errno = ENOMEM;
 		return NULL;
@@ -123,6 +142,10 @@ sticky_grow(struct sticky *s, size_t max)
 	new = sticky_new(max);
 	if (new == NULL)
 		return -1;
+	if (s->count > 0 && sticky_make_buckets(new) < 0) {
+		sticky_free(new);
+		return -1;
+	}
 	memcpy(new->slabs, s->slabs,
 	    (s->max / SLAB + 1) * sizeof(struct sticky_client *));
 	sticky_aways_take(&new->aways, &s->aways);
@@ -132,8 +155,10 @@ sticky_grow(struct sticky *s, size_t max)
 	new->count = s->count;
 	free(s->slabs);
 	sticky_aways_fini(&s->aways);
-	free(s->buckets);
+	free_buckets(s);
 	*s = *new;
+	if (s->count == 0)
+		s->buckets = &s->none;
 	free(new);
 	sticky_chain_all(s);
 	return 0;
@@ -150,7 +175,7 @@ sticky_free(struct sticky *s)
 		free(s->slabs[i]);
 	sticky_aways_fini(&s->aways);
 	free(s->slabs);
-	free(s->buckets);
+	free_buckets(s);
 	free(s);
 }
 
@@ -282,6 +307,8 @@ sticky_take_entry(struct sticky *s)
 	if (s->count < s->max) {
 		struct sticky_client **slab = &s->slabs[s->count >> SLAB_BITS];
 
+		if (s->buckets == &s->none && sticky_make_buckets(s) < 0)
+			return 0;
 		if (*slab == NULL &&
 		    (*slab = sticky_new_slab(s->count > 0)) == NULL)
 			return 0;

@@ -42,13 +42,21 @@ frontend_options_init(struct frontend_options *o)
 
 /* ---- limits ---- */
 
+bool
+frontend_has_room(const struct frontend_core *f)
+{
+	const struct frontend_options *o = &f->options;
+
+	return !f->rate_reached && f->stats.sessions < o->sessions_max &&
+	    (o->pending_max == 0 || f->stats.connecting < o->pending_max);
+}
+
 /* Pauses or resumes the listeners when a limit has been reached or left. */
 static void
 check_limits(struct frontend_core *f)
 {
 	const struct frontend_options *o = &f->options;
-	bool full = f->rate_reached || f->stats.sessions >= o->sessions_max ||
-	    (o->pending_max > 0 && f->stats.connecting >= o->pending_max);
+	bool full = !frontend_has_room(f);
 
 	if (full == f->full || !f->started || (o->udp.on && !o->dns.on))
 		return;
@@ -109,6 +117,14 @@ frontend_client_out(struct frontend_core *f, enum reason why)
 }
 
 void
+frontend_client_moves(struct frontend_core *from, struct frontend_core *to)
+{
+	from->stats.sessions--;
+	check_limits(from);
+	frontend_client_in(to);
+}
+
+void
 frontend_connecting(struct frontend_core *f, bool begins)
 {
 	if (begins)
@@ -148,9 +164,10 @@ frontend_core_init(struct frontend_core *f, struct loop *l, struct pool *p,
 {
 	struct hash_key any;
 
-	if (pipe_share_init(&f->share) < 0)
-		return -1;
 	f->loop = l;
+	if (loop_scratch(l) == NULL || preopened_init(&f->preopened, f) < 0)
+		return -1;
+	pipe_share_init(&f->share, loop_scratch(l));
 	f->pool = p;
 	f->options = *o;
 	f->label = "";
@@ -158,7 +175,6 @@ frontend_core_init(struct frontend_core *f, struct loop *l, struct pool *p,
 	f->ids = any.k0;
 	source_limits_init(&f->sources, &f->options.limits);
 	timer_init(&f->rate_timer, on_rate);
-	preopened_init(&f->preopened, f);
 	return 0;
 }
 

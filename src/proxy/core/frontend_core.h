@@ -78,6 +78,11 @@ void frontend_core_adjust(struct frontend_core *f);
  * releases the listeners when a limit is reached or left. */
 void frontend_client_in(struct frontend_core *f);
 void frontend_client_out(struct frontend_core *f, enum reason why);
+/* Whether the limits of all clients allow one more. */
+bool frontend_has_room(const struct frontend_core *f);
+/* A client of one is a client of the other from now on. */
+void frontend_client_moves(
+    struct frontend_core *from, struct frontend_core *to);
 /* A session begins to wait for its server, or does so no more. */
 void frontend_connecting(struct frontend_core *f, bool begins);
 

@@ -169,7 +169,7 @@ limit_connect(struct preopened_conn *x)
 	if (expiry_is_waiting(&x->expiry) && x->expiry.due == due)
 		return;
 	expiry_cancel(&x->expiry);
-	timeouts_add(&p->connecting, &x->expiry, due);
+	timeouts_add(p->connecting, &x->expiry, due);
 }
 
 /* Begins to connect to the next address. Returns 0, or -1 with errno. */
@@ -482,12 +482,13 @@ preopened_adjust(struct preopened *p)
 		timer_stop(&p->tick);
 }
 
-void
+int
 preopened_init(struct preopened *p, struct frontend_core *f)
 {
-	*p = (struct preopened){ .frontend = f };
+	p->frontend = f;
 	timer_init(&p->tick, preopened_on_tick);
-	timeouts_init(&p->connecting, f->loop, on_connecting_over, NULL);
+	p->connecting = timeouts_of_loop(f->loop, on_connecting_over, NULL);
+	return p->connecting != NULL ? 0 : -1;
 }
 
 void
@@ -495,6 +496,5 @@ preopened_fini(struct preopened *p)
 {
 	drop_all(p);
 	timer_fini(&p->tick);
-	timeouts_fini(&p->connecting);
 	free(p->servers);
 }

@@ -29,14 +29,15 @@ struct preopened {
 	unsigned room;
 	uint64_t count; /* connecting and idle */
 	uint64_t idle;	/* connected */
-	struct timeouts connecting;
+	struct timeouts *connecting;
 	struct timer tick;  /* looks after them every second */
 	struct sources source; /* what they were opened with */
 	struct sock_keepalive keepalive;
 	struct sock_tuning tuning;
 };
 
-void preopened_init(struct preopened *p, struct frontend_core *f);
+/* `p` is zeroed. Returns 0, or -1 with errno ENOMEM. */
+int preopened_init(struct preopened *p, struct frontend_core *f);
 /* Closes all. */
 void preopened_fini(struct preopened *p);
 /* Opens and closes what the settings and the servers' state ask for. To be

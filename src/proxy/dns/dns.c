@@ -81,8 +81,8 @@ wait_for_answer(struct dns_query *q)
 	uint64_t due = q->asked + d->retry_ms, last = q->came + d->timeout_ms;
 
 	expiry_cancel(&q->expiry);
-	timeouts_add(&d->waiting, &q->expiry,
-	    q->all_asked || due > last ? last : due);
+	timeouts_add(
+	    d->waiting, &q->expiry, q->all_asked || due > last ? last : due);
 }
 
 static bool
@@ -138,11 +138,12 @@ dns_adjust(struct dns *d)
 static void
 on_silence(struct timeouts *t, struct expiry *x)
 {
-	struct dns *d = list_entry(t, struct dns, waiting);
 	struct dns_query *q = list_entry(x, struct dns_query, expiry);
+	struct dns *d = q->dns;
 	struct dns_ask *newest =
 	    list_entry(q->asks.prev, struct dns_ask, of_query);
 
+	(void)t;
 	stats(d)->retries++;
 	if (!newest->late)
 		dns_server_silent(newest->socket, newest->sent);
@@ -359,14 +360,13 @@ dns_on_answers(struct watch *w, unsigned ready)
 int
 dns_init(struct dns *d, struct frontend_core *f)
 {
-	memset(d, 0, sizeof(*d));
 	d->frontend = f;
 	list_init(&d->order);
-	timeouts_init(&d->waiting, f->loop, on_silence, NULL);
 	if (!f->options.dns.on)
 		return 0;
 	hash_key_init(&d->secret);
-	return hash_table_init(&d->asks) < 0 ||
+	d->waiting = timeouts_of_loop(f->loop, on_silence, NULL);
+	return d->waiting == NULL || hash_table_init(&d->asks) < 0 ||
 		dgram_batch_init(&d->batch) < 0
 	    ? -1
 	    : 0;
@@ -391,7 +391,6 @@ dns_fini(struct dns *d)
 {
 	dns_leave(d, NULL);
 	dns_sockets_retire(d);
-	timeouts_fini(&d->waiting);
 	hash_table_fini(&d->asks);
 	dgram_batch_fini(&d->batch);
 	free(d->servers);

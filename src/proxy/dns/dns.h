@@ -34,7 +34,7 @@ struct dns {
 	size_t kept;		    /* bytes of them */
 	struct dns_server *servers; /* by slot */
 	unsigned room;
-	struct timeouts waiting; /* for answers */
+	struct timeouts *waiting;      /* for answers */
 	uint64_t retry_ms, timeout_ms; /* how long: for each server, in all */
 	struct dgram_batch batch;
 	struct hash_key secret; /* ids are a keyed hash of a counter */
@@ -42,7 +42,7 @@ struct dns {
 	uint64_t next_socket;
 };
 
-/* Returns 0, or -1 with errno ENOMEM. */
+/* `d` is zeroed. Returns 0, or -1 with errno ENOMEM. */
 int dns_init(struct dns *d, struct frontend_core *f);
 void dns_fini(struct dns *d);
 /* Settings or servers have changed: gives up the sockets to servers that are

@@ -237,7 +237,7 @@ dummy_schedule(struct dummy *d)
 	struct frontend_core *f = d->frontend;
 	uint64_t due = dummy_deadline(d), look = loop_now(f->loop) + LOOK_MS;
 
-	timeouts_add(&f->dummies->silent, &d->expiry, due < look ? due : look);
+	timeouts_add(f->dummies->silent, &d->expiry, due < look ? due : look);
 }
 
 static void
@@ -264,11 +264,12 @@ dummies_hurry(struct dummies *all)
 	}
 }
 
-void
+int
 dummies_init(struct dummies *all, struct frontend_core *f)
 {
 	list_init(&all->list);
-	timeouts_init(&all->silent, f->loop, dummy_on_silence, NULL);
+	all->silent = timeouts_of_loop(f->loop, dummy_on_silence, NULL);
+	return all->silent != NULL ? 0 : -1;
 }
 
 /* ---- bytes ---- */
@@ -387,5 +388,4 @@ dummies_fini(struct dummies *all)
 	while ((link = list_first(&all->list)) != NULL)
 		dummy_close(
 		    list_entry(link, struct dummy, link), REASON_STOPPED);
-	timeouts_fini(&all->silent);
 }

@@ -17,10 +17,11 @@ struct frontend_core;
 /* All of a frontend. */
 struct dummies {
 	struct list list;
-	struct timeouts silent;
+	struct timeouts *silent;
 };
 
-void dummies_init(struct dummies *all, struct frontend_core *f);
+/* Returns 0, or -1 with errno ENOMEM and what dummies_fini() takes. */
+int dummies_init(struct dummies *all, struct frontend_core *f);
 /* Closes all. */
 void dummies_fini(struct dummies *all);
 

@@ -92,8 +92,11 @@ void
 frontend_set_tls(struct frontend *f, const struct frontend_tls *tls)
 {
 	bool same = f->core.tls.handshake_ms == tls->handshake_ms;
+	bool tunes = (f->core.tls.server == NULL) != (tls->server == NULL);
 
 	f->core.tls = *tls;
+	if (tunes)
+		frontend_tune_listeners(f);
 	f->core.hello = (uint8_t)session_hello_steps(&f->core);
 	if (!same)
 		sessions_reschedule(&f->sessions, false);
@@ -233,9 +236,9 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	list_init(&f->listeners);
 	list_init(&f->cut.task.link);
 	f->cut.task.run = cut_on_turn;
-	sessions_init(&f->sessions, &f->core);
-	dummies_init(&f->dummies, &f->core);
-	if (flows_init(&f->flows, &f->core) < 0 ||
+	if ((sessions_init(&f->sessions, &f->core) |
+		dummies_init(&f->dummies, &f->core)) < 0 ||
+	    flows_init(&f->flows, &f->core) < 0 ||
 	    dns_init(&f->dns, &f->core) < 0) {
 		error_set(e, "out of memory");
 		frontend_free(f);

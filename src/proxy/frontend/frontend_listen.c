@@ -10,6 +10,9 @@
 #include "proxy/datagram/flow_past.h"
 #include "proxy/frontend/frontend_private.h"
 
+/* Connections that are accepted at a time where they begin with TLS. */
+enum { ACCEPT_TLS = 8 };
+
 static void
 on_accept(struct listener *l, int fd, const struct peer *who)
 {
@@ -52,6 +55,16 @@ frontend_inherit(struct frontend *f, struct inherited *in)
 	f->inherited = in;
 }
 
+/* Each costs as much as ten others where TLS begins: the clients of other
+ * services, which wait meanwhile, would notice many. */
+static unsigned
+accept_budget(const struct frontend *f)
+{
+	unsigned n = f->core.options.accept_max;
+
+	return f->core.tls.server != NULL && n > ACCEPT_TLS ? ACCEPT_TLS : n;
+}
+
 static int
 open_listener(struct frontend *f, struct listener *l,
     const struct frontend_address *a, struct error *e)
@@ -61,7 +74,7 @@ open_listener(struct frontend *f, struct listener *l,
 
 	if (listener_open(l, f->core.loop, &a->at, &o, e) < 0)
 		return -1;
-	l->budget = f->core.options.accept_max;
+	l->budget = accept_budget(f);
 	l->on_accept = on_accept;
 	l->on_datagrams =
 	    f->core.options.dns.on ? dns_on_datagrams : flows_on_datagrams;
@@ -407,7 +420,7 @@ frontend_tune_listeners(struct frontend *f)
 
 	for (link = f->listeners.next; link != &f->listeners;
 	     link = link->next) {
-		of(link)->listener.budget = f->core.options.accept_max;
+		of(link)->listener.budget = accept_budget(f);
 		if (of(link)->address.datagram ||
 		    of(link)->address.at.u.sa.sa_family == AF_UNIX)
 			continue;

@@ -37,6 +37,7 @@ const struct reason_row reason_rows[REASONS] = {
 	[REASON_EVICTED] = { "evicted", 503, RESET_NEVER, false },
 	[REASON_NO_ANSWER] = { "no_answer", 502, RESET_NEVER, false },
 	[REASON_DENIED] = { "denied", 403, RESET_ALWAYS, false },
+	[REASON_SERVICE_FULL] = { "service_full", 503, RESET_ALWAYS, false },
 };
 
 const char *

@@ -41,6 +41,7 @@ enum reason {
 	REASON_EVICTED,		/* of a flow: others needed what it had */
 	REASON_NO_ANSWER,	/* to its request: the server ended */
 	REASON_DENIED,		/* an access list does not permit it */
+	REASON_SERVICE_FULL,	/* the one that its route leads to */
 	REASONS
 };
 

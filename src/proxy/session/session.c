@@ -271,6 +271,23 @@ session_identify(struct session *s)
 		peer_set_owner(&s->client, &owner);
 }
 
+int
+session_join(struct session *s, struct sessions *all)
+{
+	if (id_table_add(&all->ids, s, &s->number) < 0)
+		return -1;
+	s->frontend = all->frontend;
+	list_remove(&s->link);
+	list_append(&all->young, &s->link);
+	if (!all->is_aging)
+		session_begin_aging(all);
+	if (!all->count.walking)
+		session_count_start(all);
+	if (s->client.family == AF_UNIX)
+		session_identify(s);
+	return 0;
+}
+
 static struct session *
 session_new(struct sessions *all, int fd, const struct peer *who)
 {
@@ -278,31 +295,24 @@ session_new(struct sessions *all, int fd, const struct peer *who)
 
 	if (s == NULL)
 		return NULL;
-	if (id_table_add(&all->ids, s, &s->number) < 0) {
+	list_init(&s->link);
+	s->client = *who;
+	stream_open_plain(&s->down, fd, false);
+	if (session_join(s, all) < 0) {
 		free(s);
 		return NULL;
 	}
-	s->frontend = all->frontend;
 	s->more = &all->nothing;
-	stream_open_plain(&s->down, fd, false);
 	stream_init(&s->up);
 	pipe_init(&s->to_server, false);
 	s->to_server.reported = true;
 	pipe_init(&s->to_client, true);
-	s->client = *who;
-	if (who->family == AF_UNIX) {
+	if (who->family == AF_UNIX)
 		s->down.flags |= STREAM_READ_END;
-		session_identify(s);
-	}
 	s->attempts.proven = true; /* accept(2) says so */
 	expiry_init(&s->expiry);
 	s->started = loop_now(all->frontend->loop);
 	s->state = HELLO;
-	list_append(&all->young, &s->link);
-	if (!all->is_aging)
-		session_begin_aging(all);
-	if (!all->count.walking)
-		session_count_start(all);
 	return s;
 }
 
@@ -338,7 +348,7 @@ session_start(
 
 /* ---- all of them ---- */
 
-void
+int
 sessions_init(struct sessions *all, struct frontend_core *f)
 {
 	all->frontend = f;
@@ -348,11 +358,11 @@ sessions_init(struct sessions *all, struct frontend_core *f)
 	id_table_init(&all->ids);
 	all->turns.task.run = session_turns_run;
 	list_init(&all->turns.task.link);
-	session_times_init(all);
 	session_queue_init(all);
 	session_count_init(all);
 	session_rebalance_init(all);
 	f->share.on_read = session_on_read;
+	return session_times_init(all);
 }
 
 void

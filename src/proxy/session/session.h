@@ -82,7 +82,7 @@ struct sessions {
 	struct id_table ids;
 	struct session_turns turns;
 	struct session_more nothing; /* of sessions that have none */
-	struct timeouts times;	     /* one for each: its state's */
+	struct timeouts *times;	     /* one for each: its state's */
 	struct task rescheduling;    /* reaches the stale ones */
 	bool retune;		     /* keep-alive was set anew, too */
 	bool is_aging;
@@ -95,8 +95,9 @@ struct sessions {
 	char *http_room;      /* for the filters of HTTP; NULL: none so far */
 };
 
-/* `all` is zeroed. */
-void sessions_init(struct sessions *all, struct frontend_core *f);
+/* `all` is zeroed. Returns 0, or -1 with errno ENOMEM and what sessions_fini()
+ * takes. */
+int sessions_init(struct sessions *all, struct frontend_core *f);
 /* Ends all of them abortively. */
 void sessions_fini(struct sessions *all);
 

@@ -91,7 +91,7 @@ session_await_restart(struct session *s)
 	    !pool_has_tries_left(f->pool, &s->attempts) ||
 	    again - s->started > f->options.retry_ms)
 		return false;
-	timeouts_add(&f->sessions->times, &s->expiry, again);
+	timeouts_add(f->sessions->times, &s->expiry, again);
 	return true;
 }
 
@@ -178,6 +178,12 @@ session_next_server(struct session *s)
 void
 session_connect(struct session *s)
 {
+	struct frontend_core *to = session_first_leads_to(s);
+
+	if (to != NULL) {
+		session_move(s, to);
+		return;
+	}
 	if (s->frontend->sessions->queue.due)
 		session_queue_serve(s->frontend->sessions);
 	if (!session_http_begin(s)) {

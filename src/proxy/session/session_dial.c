@@ -119,7 +119,7 @@ session_connect_schedule(struct session *s)
 	if (!stream_is_open(&s->up))
 		return;
 	expiry_cancel(&s->expiry);
-	timeouts_add(&f->sessions->times, &s->expiry,
+	timeouts_add(f->sessions->times, &s->expiry,
 	    s->active + f->options.connect_timeout_ms);
 }
 
@@ -212,7 +212,7 @@ session_dial(struct session *s)
 	co.bytes_follow = session_will_begin(s);
 	fd = sock_connect(&server->addrs.addr[at], &co);
 	if (fd < 0 && errno == EAGAIN) { /* a Unix listener's backlog is full */
-		timeouts_add(&f->sessions->times, &s->expiry,
+		timeouts_add(f->sessions->times, &s->expiry,
 		    loop_now(f->loop) + session_busy_ms(s));
 		return 0;
 	}

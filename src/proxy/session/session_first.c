@@ -58,7 +58,11 @@ session_first_keep(struct session *s, const struct first *f)
 	struct session_facts *facts = session_facts(s);
 	struct route *r = routes_find(s->frontend->routes, f);
 
-	if (facts == NULL || (facts->first = first_pack(f)) == NULL)
+	if (facts == NULL)
+		return FIRST_WRONG;
+	free(facts->first); /* of the service that it came from */
+	facts->first = first_pack(f);
+	if (facts->first == NULL)
 		return FIRST_WRONG;
 	if (r != NULL)
 		r->clients++;
@@ -175,18 +179,41 @@ session_first_read(struct session *s)
 	session_first_conclude(s, stop.verdict);
 }
 
+/* Of the routes in force; NULL: none is for the client. */
+static struct route *
+session_first_route(const struct session *s)
+{
+	struct routes *routes = s->frontend->routes;
+	struct first f;
+
+	if (routes == NULL || s->more->facts == NULL ||
+	    s->more->facts->first == NULL)
+		return NULL;
+	first_unpack(s->more->facts->first, &f);
+	return routes_find(routes, &f);
+}
+
 struct server_set *
 session_first_allowed(const struct session *s)
 {
-	struct routes *routes = s->frontend->routes;
-	struct route *r;
-	struct first f;
+	struct route *r = session_first_route(s);
 
-	if (routes == NULL || s->more->facts->first == NULL)
-		return NULL;
-	first_unpack(s->more->facts->first, &f);
-	r = routes_find(routes, &f);
 	return r != NULL ? &r->servers : NULL;
+}
+
+/* A client that the service in front denies, or that is beyond its limits, is
+ * not passed on: the abuse server of that service is for it. */
+struct frontend_core *
+session_first_leads_to(const struct session *s)
+{
+	const struct routes *routes = s->frontend->routes;
+	struct route *r;
+
+	if (routes == NULL || !routes->lead || s->attempts.abuse ||
+	    !pool_permits(s->frontend->pool, &s->client))
+		return NULL;
+	r = session_first_route(s);
+	return r != NULL ? r->leads_to : NULL;
 }
 
 bool

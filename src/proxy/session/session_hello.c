@@ -1,10 +1,12 @@
 /* session_hello.c: the state HELLO: the steps that a client takes before a
  * server is chosen for it. Which ones there are is the frontend's to say; a
- * client of plain TCP, of which nothing is asked, never gets here. */
+ * client of plain TCP, of which nothing is asked, never gets here. A route may
+ * have the client take those of another service. */
 #include "config.h"
 
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "proxy/session/session_private.h"
 
@@ -78,15 +80,17 @@ session_hello_schedule(struct session *s)
 
 	expiry_cancel(&s->expiry);
 	if (due != UINT64_MAX)
-		timeouts_add(&s->frontend->sessions->times, &s->expiry, due);
+		timeouts_add(s->frontend->sessions->times, &s->expiry, due);
 }
 
 /* Begins the first step from `step` on that the frontend asks for. What came
  * behind the end of the last one is here already, and no event will tell of
  * it. */
-static void
-session_hello_step(struct session *s, unsigned step)
+void
+session_hello_from(struct session *s, enum hello_step first)
 {
+	unsigned step = first;
+
 	while (step < HELLO_STEPS && !(s->frontend->hello & 1u << step))
 		step++;
 	if (step == HELLO_STEPS) {
@@ -117,13 +121,13 @@ session_hello_watch(struct session *s)
 void
 session_hello(struct session *s)
 {
-	session_hello_step(s, 0);
+	session_hello_from(s, HELLO_PROXY);
 }
 
 void
 session_hello_next(struct session *s)
 {
-	session_hello_step(s, s->step + 1u);
+	session_hello_from(s, (enum hello_step)(s->step + 1u));
 }
 
 void
@@ -137,6 +141,53 @@ session_hello_on_time(struct session *s)
 {
 	steps[s->step].on_time(s);
 }
+
+/* ---- another service ---- */
+
+/* What the service that it came from has noted for itself. What it knows of the
+ * first bytes stays, unless the other one reads them for its own routes. */
+static void
+forget_notes(struct session *s, const struct frontend_core *to)
+{
+	struct session_facts *facts = s->more->facts;
+
+	free(facts->sticky);
+	facts->sticky = NULL;
+	if (to->routes != NULL) {
+		free(facts->first);
+		facts->first = NULL;
+	}
+	s->attempts = (struct attempts){ .proven = s->attempts.proven };
+	s->settled = false;
+	s->redirected = false;
+}
+
+void
+session_move(struct session *s, struct frontend_core *to)
+{
+	struct frontend_core *from = s->frontend;
+	uint32_t number = s->number;
+
+	if (!frontend_has_room(to)) {
+		session_unserved_now(s, REASON_SERVICE_FULL);
+		return;
+	}
+	if (s->admission != NOT_ADMITTED)
+		session_admit_leave(s);
+	expiry_cancel(&s->expiry);
+	if (session_join(s, to->sessions) < 0) {
+		session_close(s, REASON_NO_RESOURCES);
+		return;
+	}
+	log_debug("session moves session=%u new_session=%u%s", number,
+	    s->number, to->label);
+	id_table_remove(&from->sessions->ids, number);
+	forget_notes(s, to);
+	frontend_client_moves(from, to);
+	session_hello_from(s, HELLO_ADMIT);
+}
+
+/* ---- what few sessions have ---- */
 
 struct session_more *
 session_more(struct session *s)

@@ -133,6 +133,9 @@ struct session {
 
 /* ---- session.c ---- */
 
+/* It is one of these from now on, with a number of theirs. Returns 0, or -1
+ * with errno ENOMEM and nothing changed. */
+int session_join(struct session *s, struct sessions *all);
 /* Goes to a new state; an illegal move is a bug and aborts. */
 void session_set_state(struct session *s, enum session_state to);
 /* Calls it once more after the events of this wake-up. */
@@ -155,9 +158,15 @@ void session_reschedule(struct session *s);
 
 /* Begins with the first step that the frontend asks for. */
 void session_hello(struct session *s);
+/* The same from this step on. */
+void session_hello_from(struct session *s, enum hello_step step);
 /* The step is done: begins the next one, or gets a server for the client. What
  * may be here for it already is STREAM_READABLE. */
 void session_hello_next(struct session *s);
+/* The client, which is in HELLO, is one of that service from now on: takes the
+ * steps that this asks for, but the PROXY header, and TLS if it has it. What it
+ * has said so far goes with it. A service that is full refuses it. */
+void session_move(struct session *s, struct frontend_core *to);
 /* The steps that a frontend asks for, a bit each. */
 void session_hello_on_client(struct session *s, unsigned ready);
 void session_hello_on_time(struct session *s);
@@ -209,6 +218,8 @@ void session_first_on_time(struct session *s);
 uint64_t session_first_due(const struct session *s);
 /* The servers that the routes in force allow the client; NULL: all. */
 struct server_set *session_first_allowed(const struct session *s);
+/* Where they have another service serve the client; NULL: they have not. */
+struct frontend_core *session_first_leads_to(const struct session *s);
 /* Whether they allow it another server than its own, which may take it. */
 bool session_first_may_move(const struct session *s);
 /* The name that a client asked for in a ClientHello which goes on to its
@@ -424,7 +435,8 @@ session_wait_ms(const struct session *s, uint32_t first, uint32_t most)
 void session_guard_server(struct session *s);
 /* The first young session is there: starts the timer that sees it settle. */
 void session_begin_aging(struct sessions *all);
-void session_times_init(struct sessions *all);
+/* Returns 0, or -1 with errno ENOMEM. */
+int session_times_init(struct sessions *all);
 void session_times_fini(struct sessions *all);
 
 /* ---- walks over all ---- */

@@ -19,7 +19,7 @@ session_queue_schedule(struct session *s)
 	struct frontend_core *f = s->frontend;
 
 	expiry_cancel(&s->expiry);
-	timeouts_add(&f->sessions->times, &s->expiry,
+	timeouts_add(f->sessions->times, &s->expiry,
 	    s->more->facts->queued + f->options.queue_ms);
 }
 

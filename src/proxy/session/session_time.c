@@ -132,8 +132,7 @@ await_quiet(struct session *s, uint64_t limit)
 	uint64_t wait = f->options.end.quiet_ms, due;
 
 	due = loop_now(f->loop) + (wait > RECHECK_MS ? wait : RECHECK_MS);
-	timeouts_add(
-	    &f->sessions->times, &s->expiry, due < limit ? due : limit);
+	timeouts_add(f->sessions->times, &s->expiry, due < limit ? due : limit);
 }
 
 /* Each byte puts off the end of a session that relays. It is not scheduled anew
@@ -176,15 +175,15 @@ session_relay_schedule(struct session *s)
 
 	expiry_cancel(&s->expiry);
 	if (s->reset_due) {
-		timeouts_add(&f->sessions->times, &s->expiry,
-		    session_relay_reset_due(s));
+		timeouts_add(
+		    f->sessions->times, &s->expiry, session_relay_reset_due(s));
 		return;
 	}
 	if (is_lingering(s) && s->lingers_s == 0)
 		s->lingers_s = (uint32_t)((now - s->started) / 1000 + 1);
 	due = deadline(s);
 	if (due != UINT64_MAX && (s->settled || due < now + SOON_MS))
-		timeouts_add(&f->sessions->times, &s->expiry, due);
+		timeouts_add(f->sessions->times, &s->expiry, due);
 }
 
 /* How long a reset waits is no setting. */
@@ -289,20 +288,20 @@ sessions_reschedule(struct sessions *all, bool retune)
 	loop_soon(all->frontend->loop, &all->rescheduling);
 }
 
-void
+int
 session_times_init(struct sessions *all)
 {
-	timeouts_init(
-	    &all->times, all->frontend->loop, session_on_time, true_due);
 	timer_init(&all->aging, on_aging);
 	list_init(&all->rescheduling.link);
 	all->rescheduling.run = session_time_on_turn;
+	all->times =
+	    timeouts_of_loop(all->frontend->loop, session_on_time, true_due);
+	return all->times != NULL ? 0 : -1;
 }
 
 void
 session_times_fini(struct sessions *all)
 {
 	list_remove(&all->rescheduling.link); /* the loop may outlive us */
-	timeouts_fini(&all->times);
 	timer_fini(&all->aging);
 }

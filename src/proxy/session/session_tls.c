@@ -60,13 +60,29 @@ session_tls_due(const struct session *s)
 	return s->active + s->frontend->tls.handshake_ms;
 }
 
+/* What another service has read of the client to route it is the beginning of
+ * the handshake. */
+static int
+take_kept(struct session *s)
+{
+	const struct buffer *kept = pipe_kept(&s->to_server);
+
+	if (kept == NULL)
+		return 0;
+	if (tls_take(&s->down, buffer_bytes(kept), buffer_length(kept)) < 0)
+		return -1;
+	pipe_fini(&s->to_server, &s->frontend->share);
+	return 0;
+}
+
 /* The context for clients is gone when TLS was switched off meanwhile. */
 static bool
 session_tls_accept(struct session *s)
 {
 	struct tls_server *server = s->frontend->tls.server;
 
-	if (server != NULL && tls_accept(&s->down, server) == 0)
+	if (server != NULL && tls_accept(&s->down, server) == 0 &&
+	    take_kept(s) == 0)
 		return true;
 	session_close(s,
 	    server == NULL ? REASON_TLS_FAILED : REASON_NO_RESOURCES);
@@ -74,17 +90,25 @@ session_tls_accept(struct session *s)
 }
 
 /* A client that nobody may serve is not worth the work of a handshake. Where
- * plain HTTP is redirected, the first byte decides between the two. */
+ * plain HTTP is redirected, the first byte decides between the two. The service
+ * that a client came from may have taken this step. */
 void
 session_tls_begin(struct session *s)
 {
+	bool here =
+	    s->down.flags & STREAM_READABLE || pipe_pending(&s->to_server) > 0;
+
+	if (stream_is_tls(&s->down)) {
+		session_hello_next(s);
+		return;
+	}
 	if (!session_is_welcome(s)) {
 		session_close(s, REASON_DENIED);
 		return;
 	}
 	if (!session_redirect_wanted(s->frontend) && !session_tls_accept(s))
 		return;
-	if (s->down.flags & STREAM_READABLE)
+	if (here)
 		session_tls_on_client(s, READY_READ);
 }
 
@@ -96,14 +120,22 @@ is_plain(int byte)
 	return byte >= 'A' && byte <= 'Z';
 }
 
+static int
+first_byte(const struct session *s)
+{
+	const struct buffer *kept = pipe_kept(&s->to_server);
+
+	return kept != NULL ? (unsigned char)*buffer_bytes(kept)
+			    : sock_next_byte(s->down.fd);
+}
+
 /* Looks at the first byte. Returns whether a handshake begins: a client that is
  * redirected takes the next step. */
 static bool
 session_tls_or_plain(struct session *s)
 {
-	int byte = session_redirect_wanted(s->frontend)
-	    ? sock_next_byte(s->down.fd)
-	    : SOCK_NEVER;
+	int byte =
+	    session_redirect_wanted(s->frontend) ? first_byte(s) : SOCK_NEVER;
 
 	if (byte == SOCK_NONE_YET)
 		return false;

@@ -1,7 +1,9 @@
-/* route.h: which servers a client may be given, by its first bytes.
+/* route.h: which servers a client may be given, or which service serves it, by
+ * its first bytes.
  *
- *     first bytes -> struct first -> the first route that matches, its servers
- *                                    else the default's, else all
+ *     first bytes -> struct first -> the first route that matches: its servers,
+ *                                    or its service
+ *                                    else the default's, else all servers
  *
  * An index finds all that match by name in O(labels of the name). */
 #ifndef PEN_PROXY_ROUTE_H
@@ -10,6 +12,8 @@
 #include "base/list.h"
 #include "pool/server/server_set.h"
 #include "proxy/wire/first.h"
+
+struct frontend_core;
 
 /* By the server name or the protocols of a ClientHello; by the host of an HTTP
  * request; by the protocol; of all others. */
@@ -34,7 +38,10 @@ struct route {
 	/* A name; "*.NAME", which is all names below it; "*", which is any
 	 * name. Of ROUTE_DEFAULT "". Owned by the routes. */
 	char *pattern;
-	struct server_set servers;
+	struct server_set servers; /* none: it leads to a service */
+	/* Of that service, which serves the client from then on; NULL: one of
+	 * the servers does. Not owned. */
+	struct frontend_core *leads_to;
 	uint64_t clients; /* it was chosen for so many */
 	struct route_queue queue;
 };
@@ -42,6 +49,7 @@ struct route {
 struct routes {
 	struct first_wants wants; /* what they ask of first bytes */
 	bool protocol;		  /* the same: which protocol it is */
+	bool lead;		  /* one of them leads to a service */
 	/* By hashes of kind and pattern: positions in the list, + 1; 0: free.
 	 * Half of them are at least. */
 	uint32_t *index;

@@ -22,18 +22,18 @@ note(unsigned number, const char *reason)
 	server.history.since_ms = 1000 * number;
 	snprintf(
 	    server.history.reason, sizeof(server.history.reason), "%s", reason);
-	recent_note(&recent, &server, &c);
+	recent_note(&recent, "shop", &server, &c);
 }
 
 static const char *
-told(uint64_t now_ms)
+told(uint64_t now_ms, bool several)
 {
 	struct reply r;
 	const char *got;
 
 	reply_init(&r);
 	r.json = fields_have_json();
-	recent_report(&recent, now_ms, &r);
+	recent_report(&recent, now_ms, several, &r);
 	got = text("%.*s", (int)buffer_length(&r.out), buffer_bytes(&r.out));
 	reply_fini(&r);
 	return got;
@@ -53,13 +53,15 @@ START_TEST(latest_first)
 	server.name = (char[]){ "a\"<b>" };
 	note(1, "Connection refused");
 	note(2, "Connection reset");
-	got = told(5000);
+	got = told(5000, false);
 	ck_assert(strstr(got, "Connection reset") <
 	    strstr(got, "Connection refused"));
 	if (fields_have_json()) {
 		expect(got, "\"name\":\"a\\\"<b>\"");
 		expect(got, "\"ago_s\":3,\"was\":\"up\",");
 		expect(got, "\"state\":\"blacklisted\"");
+		ck_assert_ptr_null(strstr(got, "service"));
+		expect(told(5000, true), "{\"service\":\"shop\",\"server\":2,");
 	}
 }
 END_TEST
@@ -73,7 +75,7 @@ START_TEST(no_more_than_slots)
 	server.name = NULL;
 	for (i = 1; i <= RECENT_CHANGES + 5; i++)
 		note(i, text("reason %u.", i));
-	got = told(1000000);
+	got = told(1000000, false);
 	expect(got, "reason 25.");
 	expect(got, "reason 6.");
 	ck_assert_ptr_null(strstr(got, "reason 5."));

@@ -32,7 +32,7 @@ add(struct top_table *t, unsigned pen, int number, const char *name,
     const char *state, int sessions, int bytes)
 {
 	ck_assert_int_eq(
-	    top_table_add(t, pen,
+	    top_table_add(t, pen, "",
 		text("%d name %s state %s since 2026-01-01T00:00:00+00:00 "
 		     "age_s 90 reason \"check connect: no\" changes 1 share "
 		     "100 role regular addr 10.0.0.1 port 80 conn %d max 0 "
@@ -154,11 +154,11 @@ START_TEST(nothing_is_obeyed_by_a_terminal)
 	char line[TOP_LINE];
 
 	begin();
-	ck_assert_int_eq(top_table_add(&now, 0,
+	ck_assert_int_eq(top_table_add(&now, 0, "",
 			     "0 name \"\033[2J\" state up reason \"\007\""),
 	    0);
-	ck_assert_int_eq(top_table_add(&now, 0, "error: not today"), 0);
-	ck_assert_int_eq(top_table_add(&now, 0, ""), 0);
+	ck_assert_int_eq(top_table_add(&now, 0, "", "error: not today"), 0);
+	ck_assert_int_eq(top_table_add(&now, 0, "", ""), 0);
 	ck_assert_uint_eq(now.count, 1);
 	top_table_line(line, &now.list[0], 120);
 	ck_assert_ptr_null(strchr(line, '\033'));
