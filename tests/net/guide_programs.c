@@ -387,16 +387,6 @@ guide_sshd_up(struct guide *g, struct child *c, int i)
 	leave(g);
 }
 
-void
-guide_sshd_down(struct guide *g, struct child *c, int i)
-{
-	(void)g;
-	if (i == 0)
-		sshd_down(c);
-	else
-		child_stop(c, SIGTERM);
-}
-
 const char *
 guide_ssh(struct guide *g, const char *command)
 {

@@ -88,7 +88,6 @@ const char *guide_redis_cli(struct guide *g, const char *host, const char *a,
 
 /* Server 0 is the first one to start; the other one has the same keys. */
 void guide_sshd_up(struct guide *g, struct child *c, int i);
-void guide_sshd_down(struct guide *g, struct child *c, int i);
 /* Runs a command at port 2222. */
 const char *guide_ssh(struct guide *g, const char *command);
 

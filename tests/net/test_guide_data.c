@@ -147,7 +147,7 @@ START_TEST(ssh)
 	guide_end(&guide);
 	child_stop(&tunnel, SIGTERM);
 	for (i = 0; i < GUIDE_SERVERS; i++)
-		guide_sshd_down(&guide, &service[i], i);
+		child_stop(&service[i], SIGTERM);
 }
 END_TEST
 

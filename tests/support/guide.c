@@ -200,16 +200,31 @@ guide_end(struct guide *g)
 
 /* ---- waiting ---- */
 
-static bool
-server_is(struct guide *g, const char *service, int number, const char *state)
+/* What is reported of the checks of one server; "" of none. */
+static const char *
+checks_of(struct guide *g, const char *service, int number)
 {
 	const char *checks =
 	    text("\n%s", guide_ask_service(g, service, "checks"));
 	const char *line = strstr(checks, text("\n%d check", number));
 
-	return line != NULL &&
-	    strstr(text("%.*s", (int)strcspn(line + 1, "\n"), line + 1),
-		text(" state %s ", state)) != NULL;
+	return line == NULL
+	    ? ""
+	    : text("%.*s", (int)strcspn(line + 1, "\n"), line + 1);
+}
+
+static bool
+is_in_time(struct guide *g, const char *service, int number, const char *state)
+{
+	long long began = wait_now_ms();
+
+	while (strstr(checks_of(g, service, number),
+		   text(" state %s ", state)) == NULL) {
+		if (wait_now_ms() > began + wait_scaled(SOON))
+			return false;
+		wait_nap_since(began);
+	}
+	return true;
 }
 
 /* The test has not the time that the guide's servers have. Some of them have
@@ -221,7 +236,9 @@ guide_wait_service(
 	const char *usual = guide_ask_service(g, service, "check_interval");
 
 	(void)guide_ask_service(g, service, "check_interval 0.1");
-	WAIT_FOR(server_is(g, service, number, state), SOON);
+	ck_assert_msg(is_in_time(g, service, number, state),
+	    "%s: server %d is not %s: %s\npen: %s", service, number, state,
+	    checks_of(g, service, number), child_err(&g->pen.child));
 	(void)guide_ask_service(g, service,
 	    text("check_interval %.*s", (int)strcspn(usual, "\n"), usual));
 }

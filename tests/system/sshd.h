@@ -10,7 +10,6 @@
 /* Starts it at an address and port, and makes the keys of a client; needs sshd,
  * ssh and ssh-keygen. One of a test. */
 void sshd_up(struct child *c, const struct endpoint *at);
-void sshd_down(struct child *c);
 /* Starts another one with the same keys, on a machine of its own. */
 void sshd_again(struct child *c, const struct endpoint *at);
 /* The configuration of ssh with the client's key, for its option -F. */

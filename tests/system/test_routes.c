@@ -214,7 +214,7 @@ START_TEST(many_protocols_on_one_port)
 	pen_down(&pen);
 	child_stop(&smtp, SIGTERM);
 	postgres_down("fast");
-	sshd_down(&sshd);
+	child_stop(&sshd, SIGTERM);
 	nginx_down(&plain);
 	tls_servers_down();
 }

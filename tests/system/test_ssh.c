@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ START_TEST(ssh_through_a_chain)
 	pen_down(&outer);
 	pen_down(&inner);
 	ck_assert_int_ne(access("./ssh", F_OK), 0);
-	sshd_down(&sshd);
+	child_stop(&sshd, SIGTERM);
 }
 END_TEST
 
