@@ -288,8 +288,6 @@ check_start(struct pen *p)
 	return -1;
 }
 
-/* --check: says all that is wrong, and what direct return, or transparent,
- * finds wrong around it. */
 /* What direct server return and transparent mode find around pen. */
 static int
 inspect(const struct pen *p)
@@ -307,6 +305,7 @@ inspect(const struct pen *p)
 	return bad;
 }
 
+/* --check: prints all that is wrong, also around pen. */
 static int
 main_check(struct pen *p)
 {
