@@ -443,8 +443,8 @@ kill_server(struct service *s, int i)
 	s->is_up[i] = false;
 }
 
-/* On a slow machine a server is slow before it has failed. Checks of a server that
- * is not the primary one may last until their timeout. */
+/* On a slow machine a server is slow before it has failed. Checks of a server
+ * that is not the primary one may last until their timeout. */
 static void
 be_patient(const struct service *s)
 {
