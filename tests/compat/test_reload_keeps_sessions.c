@@ -109,7 +109,7 @@ START_TEST(thousand_reloads_under_load)
 	write_round(&a, &b, &c, 0);
 	up();
 	child_start(&wrk,
-	    (const char *[]){ child_find("wrk"), "-t1", "-c100", "-d60",
+	    (const char *[]){ child_find("wrk"), "-t1", "-c100", "-d1h",
 		text("http://%s/", front.text), NULL });
 	for (i = 1; i <= rounds; i++) {
 		write_round(&a, &b, &c, i);
