@@ -107,10 +107,13 @@ hold h
 ~ "server":2,"addr":"127.0.0.1","port":{P2},"conn":1
 ~ "state":"removed"
 drop
+> statistics
+? sessions 0
 > servers
-? 0 addr 127.0.0.1 port {P0} conn 0 max 5 hard 6 weight 7 prio 8 sx 1 rx 11
-> server add {S2}
-? 2
+~ 0 addr 127.0.0.1 port {P0} conn 0 max 5 hard 6 weight 7 prio 8 sx 1 rx 11
+> server add {S2}; server add {S2}
+< 1
+< 2
 
 # a name is looked up while others are served
 > server 2 address localhost
