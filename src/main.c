@@ -231,7 +231,9 @@ hear_child(int fd, pid_t child, struct error *e)
 			return error_set(e, "waitpid: %s", strerror(errno));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
-	return n > 0 ? -1 : error_set(e, "a process of pen has ended");
+	if (n > 0)
+		return -1;
+	return error_set(e, "the background process exited without a message");
 }
 
 /* Gives it up in a child process: whether it can be done is known only when it

@@ -370,7 +370,7 @@ pool_revive(struct pool *p, uint64_t now)
 		}
 		pool_end_blacklisting(s);
 		pool_refresh(s);
-		pool_tell(s, "blacklist time over");
+		pool_tell(s, "blacklist time expired");
 	}
 }
 

@@ -174,8 +174,8 @@ read_key(struct certificate *c, const struct buffer *text,
 	if (c->key == NULL)
 		return error_set(e, "no usable private key: %s", cert_reason());
 	if (X509_check_private_key(c->leaf, c->key) != 1)
-		return error_set(
-		    e, "key and certificate differ: %s", cert_reason());
+		return error_set(e, "key does not match the certificate: %s",
+		    cert_reason());
 	return 0;
 }
 

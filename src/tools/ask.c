@@ -318,12 +318,12 @@ no_answer(struct error *e, int why, const struct answer *a)
 {
 	if (why == ETIMEDOUT)
 		error_set(e,
-		    a->any ? "incomplete answer: timed out"
-			   : "timed out waiting for an answer");
+		    a->any ? "incomplete reply: timed out"
+			   : "timed out waiting for a reply");
 	else if (why == EPIPE || why == ECONNRESET)
-		error_set(e, "no answer: connection closed by pen");
+		error_set(e, "no reply: connection closed by pen");
 	else
-		error_set(e, "no answer: %s", strerror(why));
+		error_set(e, "no reply: %s", strerror(why));
 	return ASK_NO_ANSWER;
 }
 

@@ -184,8 +184,8 @@ check_own(const struct plan *p, const struct addr *at, struct error *e)
 		peer_from_addr(&own, &p->config.dsr.ip[i]);
 		if (peer_same_host(&vip, &own))
 			return error_set(e,
-			    "dsr_ip needs an address of its own, not one that "
-			    "clients use");
+			    "dsr_ip is a listening address; it must be another "
+			    "address");
 	}
 	return 0;
 }
@@ -240,7 +240,7 @@ direct_check(struct apply *a, struct error *e)
 
 	if (direct_is_wanted(p) && p->listen.count > VIPS_MAX)
 		return error_set(e,
-		    "direct server return has %d addresses at the most",
+		    "at most %d listening addresses with dsr_if",
 		    VIPS_MAX);
 	for (i = 0; i < p->listen.count; i++)
 		if (direct_check_address(p, &p->listen.entry[i].at, e) < 0)

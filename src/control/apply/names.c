@@ -131,7 +131,7 @@ names_note_answer(struct names *n, const struct name *one)
 	uint64_t ms = one->query.result.ttl_ms;
 
 	if (one->query.partly && !n->quiet)
-		log_warn("name resolved in part name=%s error=\"%s\"",
+		log_warn("name resolved only in part name=%s error=\"%s\"",
 		    one->host, one->query.error.text);
 	if ((one->query.failed || one->query.partly) && n->failed++ == 0)
 		n->first_failed = one;

@@ -244,7 +244,8 @@ const struct command route_commands[] = {
 	    .run = run_route,
 	    .args = "[sni|alpn|host|protocol PATTERN[,PATTERN ..]|default "
 		    "SERVERS|service NAME]",
-	    .help = "select servers, or a service, by the client's first bytes "
-		    "(SNI, ALPN, Host, protocol); first match wins" },
+	    .help = "selects servers, or a service, by the client's first "
+		    "bytes (SNI, ALPN, Host, protocol); the first match is "
+		    "used" },
 	{ .name = NULL },
 };

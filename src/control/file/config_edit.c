@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "control/file/config_edit.h"
 
-static const char mark[] = "# overrides what is said elsewhere\n";
+static const char mark[] = "# overrides lines elsewhere\n";
 
 struct edit {
 	struct config_lines *have;
@@ -188,7 +188,7 @@ say_last(struct edit *d, struct config_range have, struct config_range want)
 		reply_add(&d->last, "%s remove\n", want.line->key);
 	if (strcmp(name, "control") == 0)
 		reply_add(
-		    &d->last, "control_level admin look\ncontrol_mode 0600\n");
+		    &d->last, "control_level admin read\ncontrol_mode 0600\n");
 	edit_add(&d->last, want.line, config_range_end(want));
 }
 

@@ -161,7 +161,7 @@ bad_option(
 	group = options_group_of(o, name);
 	return error_set(e, "option %s: unknown (pen --help %s lists %s)",
 	    name, group != NULL ? group : "all",
-	    group != NULL ? "what there is" : "all");
+	    group != NULL ? "its options" : "all");
 }
 
 /* Options that print something and are done. `group` is the word behind, which

@@ -185,7 +185,7 @@ static const struct family families[] = {
 	{ "process_max_fds", METRIC_GAUGE, "Descriptors that may be open.",
 	    .process = process_files_max },
 	{ "pen_config_last_reload_successful", METRIC_GAUGE,
-	    "1: the last reload, or the start, succeeded.",
+	    "1: the last reload, or startup, succeeded.",
 	    .process = process_reload },
 	{ "pen_config_last_reload_success_timestamp_seconds", METRIC_GAUGE,
 	    "Time of the last successful reload or start, Unix "

@@ -255,7 +255,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 		return rc;
 	}
 	if (row->flags & ROW_START && q->pen->phase >= PHASE_SERVING)
-		return error_set(e, "only at the start");
+		return error_set(e, "can be set only at startup");
 	rc = request_change(q, &c, waits, e);
 	if (c.reloads && !*waits)
 		note_reload(q->pen, rc == 0);

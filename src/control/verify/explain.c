@@ -238,9 +238,8 @@ sentence(const struct subject *s, char *text, size_t size)
 		break;
 	case RULE_LAST_RESORT:
 		snprintf(text, size,
-		    "all servers are out of rotation: of those that are "
-		    "suspect or blacklisted, pen tries the one whose time ends "
-		    "first");
+		    "all servers are out of rotation: pen tries the suspect or "
+		    "blacklisted one whose time expires first");
 		break;
 	default:
 		sentence_of_none(s, text, size);
@@ -280,8 +279,8 @@ sentence_of_limit(const struct subject *s, char *text, size_t size)
 		    (unsigned long long)o->conns, outcome_of_limit(s));
 	else
 		snprintf(text, size,
-		    "the client comes more often than client_rate allows: it "
-		    "%s",
+		    "the client has more new connections than client_rate "
+		    "allows: it %s",
 		    outcome_of_limit(s));
 }
 

@@ -254,15 +254,16 @@ print_unguarded(const struct plan *p, struct buffer *text)
 				break;
 		if (k < o->at.count && is_no_list(p, &c->control_acl))
 			reply_add(text,
-			    "control %.200s: all who can reach it have the "
-			    "level %s, because list 0 (control_acl) is empty\n",
+			    "control %.200s: all clients that can reach it "
+			    "have the level %s, because list 0 (control_acl) "
+			    "is empty\n",
 			    o->text, access_name(o->level));
 	}
 	if (origin_find_web(p, &at, &e) == 0 && c->web_acl.name == NULL &&
 	    c->web_acl.number < 0 && is_for_others(&at))
 		reply_add(text,
-		    "web %.200s: all who can reach it can read it, without "
-		    "web_acl\n",
+		    "web %.200s: without web_acl, all clients that can reach "
+		    "it can read it\n",
 		    c->web);
 }
 

@@ -429,8 +429,8 @@ tunnels_prepare(struct tunnels **t, struct nexthops *hops,
 	if ((*t)->route != NULL)
 		return 0;
 	return error_set(e,
-	    "%.200s; pen opens raw sockets for tunnels only at the start: "
-	    "start it again with this setting, or set dsr_gateway",
+	    "%.200s; pen opens raw sockets for tunnels only at startup: "
+	    "restart it with this setting, or set dsr_gateway",
 	    why.text);
 }
 

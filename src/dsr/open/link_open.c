@@ -79,14 +79,14 @@ open_first(struct link *l, const char *kind, enum purpose purpose,
 			tried++ ? &later : e) != 0)
 			continue;
 		if (tried > 1 && purpose == SERVE)
-			log_info("link=%s, the best there is: %s", l->ops->name,
-			    e->text);
+			log_info("link=%s, the best available: %s",
+			    l->ops->name, e->text);
 		return 0;
 	}
 	if (tried > 0)
 		return -1;
 	if (kind == NULL)
-		return error_set(e, "built without a way to open interfaces");
+		return error_set(e, "built without any kind of link");
 	return error_set(e, "this build has no dsr_link \"%s\"", kind);
 }
 

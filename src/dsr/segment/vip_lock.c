@@ -183,7 +183,7 @@ vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
 	*fd = -1;
 	name_process(process, sizeof(process), other);
 	return error_set(e,
-	    "%s is in use: %s serves it by direct return on the same "
+	    "%s is in use: %s serves it by direct server return on the same "
 	    "interface",
 	    peer_format(vip, text), process);
 }

@@ -219,7 +219,7 @@ xdp_check_host(const struct link *l, struct error *e)
 
 	/* only at the start: a router has a million routes */
 	if (what == NULL && is_in_use(l))
-		what = "this machine itself uses";
+		what = "this host itself uses";
 	if (what != NULL && !l->asked)
 		return error_set(e,
 		    "XDP would take ARP and NDP from interface %s, which %s",

@@ -99,7 +99,7 @@ session_proxy_parse(struct session *s, char *bytes, size_t n, struct failure *f)
 	buffer_cut(&facts->bytes, whole);
 	if (!session_proxy_take(s, bytes, whole - before))
 		return session_proxy_fail(
-		    f, REASON_CLIENT_RESET, "the connection broke");
+		    f, REASON_CLIENT_RESET, "connection failed");
 	if (whole == before + n && n < PORTION &&
 	    !(s->down.flags & (STREAM_AT_EOF | STREAM_FIN)))
 		s->down.flags &= ~(unsigned)STREAM_READABLE;
@@ -116,7 +116,7 @@ read_some(struct session *s, struct failure *f)
 		return session_proxy_parse(s, bytes, (size_t)n, f);
 	if (n == 0)
 		return session_proxy_fail(
-		    f, REASON_PROXY_INVALID, "the client ended before");
+		    f, REASON_PROXY_INVALID, "client closed before its end");
 	if (errno == EINTR)
 		return MORE;
 	if (errno != EAGAIN && errno != EWOULDBLOCK)
@@ -172,7 +172,7 @@ session_proxy_on_client(struct session *s, unsigned ready)
 void
 session_proxy_on_time(struct session *s)
 {
-	struct failure e = { REASON_PROXY_TIMEOUT, "it took too long" };
+	struct failure e = { REASON_PROXY_TIMEOUT, "timed out" };
 
 	session_proxy_failed(s, &e);
 }

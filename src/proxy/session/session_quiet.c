@@ -167,7 +167,7 @@ sessions_rebalance(
 
 	if (pool_goes_by_address(f->pool))
 		return error_set(
-		    e, "the algorithm goes by the client's address");
+		    e, "the algorithm depends on the client's address");
 	if (f->options.end.quiet == QUIET_END_NONE)
 		return error_set(e, "quiet_end is none");
 	surplus = calloc(slots, sizeof(*surplus));

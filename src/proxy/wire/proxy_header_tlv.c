@@ -81,7 +81,7 @@ read_tls(struct proxy_header *h, struct proxy_text value, const char **why)
 	struct tlv t;
 	int rc, bits;
 
-	*why = "a TLV is cut short";
+	*why = "a TLV is truncated";
 	if (value.n < PROXY_TLS_HEAD)
 		return -1;
 	bits = value.at[0];
@@ -119,7 +119,7 @@ proxy_tlv_read(struct proxy_header *h, const char *header, size_t size,
 	int rc, bad = 0;
 
 	while (bad == 0 && (rc = next_tlv(&left, &t)) != 0) {
-		*why = "a TLV is cut short";
+		*why = "a TLV is truncated";
 		if (rc < 0)
 			return -1;
 		if (t.type == PROXY_TLV_ALPN)
