@@ -136,7 +136,7 @@ path_join(const char *link, const char *target, size_t n)
 
 /* Returns the path to which the link `name` leads, if this user may follow it;
  * `links` links were followed before. The caller frees it. Returns NULL with a
- * phrase if not. */
+ * short message if not. */
 static char *
 follow_link(const char *name, const char *target, size_t n,
     const struct stat *st, int links, struct error *e)
@@ -168,7 +168,7 @@ is_kernels(const char *name, const char *target)
 
 /* Follows symbolic links from `path` as far as this user may. Returns the path
  * to write to, which need not exist; the caller frees it. Returns NULL with a
- * phrase on failure. */
+ * short message on failure. */
 static char *
 follow_own_links(const char *path, struct error *e)
 {

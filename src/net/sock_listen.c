@@ -1,4 +1,4 @@
-/* sock_listen.c: listening sockets, and whom they accept. */
+/* sock_listen.c: listening sockets. */
 #include "config.h"
 
 #include <errno.h>

@@ -41,7 +41,7 @@ enum tls_step { TLS_DONE, TLS_WAITS, TLS_FAILED };
  * the protocols offered (ALPN, RFC 7301, 3.2); ECONNABORTED when the connection
  * ended; an error of the socket; EPROTO for all else. */
 enum tls_step tls_handshake(struct stream *s);
-/* What went wrong, as a phrase; "" when nothing did. */
+/* What went wrong, as a short message; "" when nothing did. */
 const char *tls_error(const struct stream *s);
 
 enum { TLS_ALPN_NAME = 32 };

@@ -13,7 +13,7 @@
 
 struct tls_client;
 
-/* NULL with a sentence. */
+/* NULL with a full message. */
 struct tls_client *tls_client_new(
     const struct tls_settings *s, struct tls_memory *m, struct error *e);
 void tls_client_free(struct tls_client *t); /* streams stay; NULL is fine */

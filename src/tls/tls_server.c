@@ -97,7 +97,7 @@ server_data_new(struct tls_server *t, struct error *e)
 	return v;
 }
 
-/* A new context, from what the files hold now. NULL with a sentence. */
+/* A new context, from what the files hold now. NULL with a full message. */
 static struct tls_context *
 tls_server_build(struct tls_server *t, struct error *e)
 {

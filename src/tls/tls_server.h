@@ -20,7 +20,8 @@
 struct tls_server;
 
 /* Reads all files. Takes over from `before` (NULL: none) the ticket keys, and
- * the certificates of a directory that stays the same. NULL with a sentence. */
+ * the certificates of a directory that stays the same. NULL with a full
+ * message. */
 struct tls_server *tls_server_new(const struct tls_settings *s,
     struct tls_memory *m, const struct tls_server *before, struct error *e);
 void tls_server_free(struct tls_server *t); /* streams stay; NULL is fine */

@@ -45,7 +45,7 @@ struct tls_server {
 };
 
 /* Sets a new SSL_CTX up as t's settings and files say; its callbacks use `v`.
- * Returns 0, or -1 with a sentence. */
+ * Returns 0, or -1 with a full message. */
 int tls_server_set_up(SSL_CTX *ctx, struct tls_server *t,
     const struct tls_server_data *v, struct error *e);
 

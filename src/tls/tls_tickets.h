@@ -35,8 +35,8 @@ struct tls_tickets {
 struct tls_tickets *tls_tickets_new(void);
 struct tls_tickets *tls_tickets_hold(struct tls_tickets *t);
 void tls_tickets_drop(struct tls_tickets *t); /* wipes them; NULL is fine */
-/* Takes the keys in the content of a file. Returns 0, or -1 with a phrase,
- * leaving the keys as they were. */
+/* Takes the keys in the content of a file. Returns 0, or -1 with a short
+ * message, leaving the keys as they were. */
 int tls_tickets_read(
     struct tls_tickets *t, const struct buffer *text, struct error *e);
 /* The keys that pen made up, with their age, for the process that replaces it:

@@ -112,7 +112,7 @@ connect_one(const struct addr *to, uint64_t deadline)
 }
 
 /* The first address that takes the connection. One that says nothing leaves the
- * others their share of the time. -1 with a sentence about the last. */
+ * others their share of the time. -1 with a full message about the last. */
 static int
 connect_any(const struct target *t, struct error *e)
 {

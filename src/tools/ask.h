@@ -22,8 +22,8 @@ struct target {
 };
 
 /* Sets the addresses from HOST:PORT, [V6]:PORT, V6:PORT, :PORT or PORT (of this
- * machine), /PATH or @NAME; looks names up. Returns 0, or -1 with a
- * sentence. */
+ * machine), /PATH or @NAME; looks names up. Returns 0, or -1 with a full
+ * message. */
 int target_parse(struct target *t, const char *text, struct error *e);
 
 /* Whether the word can only be an address: no command looks like it. */

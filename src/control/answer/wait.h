@@ -16,7 +16,7 @@ struct wait_kind {
 	/* The command is in force. on_wake is set. */
 	void (*begin)(struct wait *w, struct service *svc);
 	/* After begin(), and whenever on_wake() was called: adds what there is
-	 * to say. WAIT_FAILED comes with a sentence. */
+	 * to say. WAIT_FAILED comes with a full message. */
 	enum wait_result (*go_on)(
 	    struct wait *w, struct buffer *out, struct error *e);
 	/* Ends the wait, which may have begun, and frees it. */

@@ -76,7 +76,7 @@ bool apply_is_free(
 /* Makes `draft` the plan in force, and changes what runs accordingly. Servers
  * that stay keep their connections, counters, clients and health; those that
  * are gone get no new client. `draft` belongs to the pen from now on: it is in
- * force, or freed. Returns 0, or -1 with a sentence; then nothing has
+ * force, or freed. Returns 0, or -1 with a full message; then nothing has
  * changed. */
 int apply_plan(
     struct pen *p, struct plan *draft, const struct names *n, struct error *e);
@@ -153,11 +153,11 @@ int apply_log_prepare(struct apply *a, struct error *e);
 void apply_log_commit(struct apply *a);
 void apply_log_cancel(struct apply *a);
 /* Where it goes: an address (names are looked up at the start only), or none: a
- * file. Returns 0, or -1 with a phrase. */
+ * file. Returns 0, or -1 with a short message. */
 int apply_log_find(
     const struct pen *p, const char *text, struct addr *to, struct error *e);
 /* What the log of sessions is to be; `to` is NULL: nothing. Returns 0, or -1
- * with a sentence. */
+ * with a full message. */
 int apply_log_sessions(const struct pen *p, const struct plan *plan,
     struct sessionlog_options *o, struct error *e);
 

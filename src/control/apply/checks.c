@@ -14,7 +14,7 @@
 
 /* ---- what a plan says ---- */
 
-/* Returns NULL when there is none, with a sentence when it is wrong. */
+/* Returns NULL when there is none, with a full message when it is wrong. */
 static struct check_spec *
 spec_of(const char *text, struct error *e)
 {

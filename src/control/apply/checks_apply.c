@@ -88,7 +88,7 @@ try_program(struct apply *a, const struct check_spec *spec, const char *before,
 	    : 0;
 }
 
-/* Returns 0, or -1 with a sentence. */
+/* Returns 0, or -1 with a full message. */
 static int
 find_target(struct apply *a, struct check_changes *all, struct check_change *c,
     struct error *e)
@@ -147,7 +147,7 @@ slots_of(const struct apply *a)
 	return now > wanted ? now : wanted;
 }
 
-/* Returns 0, or -1 with a sentence. */
+/* Returns 0, or -1 with a full message. */
 static int
 checks_apply_read_all(struct apply *a, struct check_changes *c, struct error *e)
 {

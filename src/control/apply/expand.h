@@ -30,7 +30,8 @@ bool expand_name(const struct server_plan *s, char name[SPEC_TEXT_MAX]);
 
 /* Makes the servers of `draft` those that its names have addresses for. A name
  * that was not looked up, or not found, keeps those that it has in the plan in
- * force; servers keep their numbers, too. Returns 0, or -1 with a sentence. */
+ * force; servers keep their numbers, too. Returns 0, or -1 with a full
+ * message. */
 int expand_names(const struct service *svc, struct plan *draft,
     const struct names *n, struct error *e);
 

@@ -23,7 +23,7 @@ void service_free(struct service *svc); /* NULL is fine */
 void service_add(struct service *svc);
 /* One that serves nobody yet is freed at once. */
 void service_leave(struct service *svc);
-/* Takes clients from now on. Returns 0, or -1 with a sentence. */
+/* Takes clients from now on. Returns 0, or -1 with a full message. */
 int service_start(struct service *svc, struct error *e);
 /* The plan of the draft is in force, which is that of the process for the first
  * one. */

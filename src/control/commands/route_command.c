@@ -80,7 +80,7 @@ check_pattern(struct call *c, struct route_plan *r, struct error *e)
 }
 
 /* Takes KIND and, unless that is default, PATTERN[,PATTERN ..]. Returns how
- * many words that were, or -1 with a phrase. */
+ * many words that were, or -1 with a short message. */
 static int
 parse_subject(struct call *c, struct route_plan *r, struct error *e)
 {

@@ -76,7 +76,8 @@ config_range_end(struct config_range r)
 
 /* Fills `l`, which has but the language, with the commands of a text. With a
  * c->pen they are carried out on c->plan, as config_load() does. Errors name
- * `path`. Returns 0, or -1 with a sentence; config_lines_fini() is for both. */
+ * `path`. Returns 0, or -1 with a full message; config_lines_fini() is for
+ * both. */
 int config_lines_read(struct config_lines *l, const struct call *c,
     const char *path, const struct buffer *text, struct error *e);
 void config_lines_fini(struct config_lines *l);

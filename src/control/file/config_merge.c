@@ -211,7 +211,7 @@ find_needed(struct merge *m, struct error *e)
 }
 
 /* What is wrong is said with more emphasis. Returns whether something was, or
- * -1 with a sentence. */
+ * -1 with a full message. */
 static int
 raise_wrong(struct merge *m, struct error *e)
 {

@@ -18,7 +18,7 @@
  * is to become so that a start with it gives the plan in force, with the
  * command line and without. Settings that are defaults are left out unless
  * `all` is set. Opens no sockets; reads included files. Returns 0, or -1 with a
- * sentence. */
+ * full message. */
 int config_merge(struct pen *p, const char *path, const struct buffer *old,
     bool all, struct buffer *out, struct error *e);
 

@@ -50,7 +50,7 @@ const char *command_args(
 
 /* Splits `line`, cut in place, and finds its row and arguments; *row is NULL
  * for an empty line or a comment. *rest is what follows a ';', or NULL. Returns
- * 0, or -1 with a sentence. */
+ * 0, or -1 with a full message. */
 int command_parse(const struct command_group *all, char *line,
     const struct command **row, struct words *arguments, bool *no, char **rest,
     struct error *e);
@@ -59,14 +59,14 @@ int command_parse(const struct command_group *all, char *line,
 bool command_take_service(const struct command_group *all,
     const struct command **row, struct words *arguments, bool *no,
     char service[SERVICE_NAME_MAX + 1]);
-/* Carries out c->row. Returns 0, or -1 with a phrase. */
+/* Carries out c->row. Returns 0, or -1 with a short message. */
 int command_run(struct call *c, struct error *e);
 /* All commands of one line on c->plan, of c->draft, right away: c->row, words
- * and no are its own. For lines of files and -O. Returns 0, or -1 with a
- * sentence. */
+ * and no are its own. For lines of files and -O. Returns 0, or -1 with a full
+ * message. */
 int command_run_line(struct call *c, const char *line, struct error *e);
 
-/* Returns 0, or -1 with a phrase: that pen is not running yet. */
+/* Returns 0, or -1 with a short message: that pen is not running yet. */
 int call_needs_serving(const struct call *c, struct error *e);
 
 #endif

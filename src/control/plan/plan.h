@@ -197,8 +197,8 @@ const struct plan *plan_service_leading_to(
 /* Whether it needs no server: it is the dummy server, or redirects all clients
  * to HTTPS. */
 bool plan_service_answers(const struct plan *service);
-/* Puts the name of a service in front of a sentence, but that of the first one.
- * Returns -1, for `return plan_service_blame(...)`. */
+/* Puts the name of a service in front of a full message, but that of the first
+ * one. Returns -1, for `return plan_service_blame(...)`. */
 int plan_service_blame(const struct plan *service, struct error *e);
 /* Whether a word can name a service: a letter, then letters, digits and ".-_";
  * "add" and "json" are words of the command. */

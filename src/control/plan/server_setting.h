@@ -7,7 +7,8 @@
 #include "control/value/row.h"
 
 /* Sets what the words from words->word[1] on say: "weight 5 drain". "remove"
- * empties it. Returns 0, or -1 with a phrase; then `s` has what came before. */
+ * empties it. Returns 0, or -1 with a short message; then `s` has what came
+ * before. */
 int server_setting_run(struct call *c, struct server_plan *s, struct error *e);
 /* Appends its settings as such words, a blank before each. */
 void server_setting_print(const struct server_plan *s, struct buffer *out);

@@ -6,7 +6,7 @@
 #include "control/value/row.h"
 
 /* NAME VALUE sets, NAME asks, no NAME unsets: on c->plan. Returns 0, or -1 with
- * a phrase. */
+ * a short message. */
 int setting_run(struct call *c, struct error *e);
 
 /* The settings that this build has and that commands set, in the order of the

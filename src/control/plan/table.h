@@ -27,7 +27,7 @@ const struct command *table_find(const char *name);
 unsigned table_index(const struct command *row);
 
 /* Whether who gives the command may name that host as a server. Returns 0, or
- * -1 with a phrase. */
+ * -1 with a short message. */
 int may_be_server(const struct call *c, const char *host, struct error *e);
 
 /* ---- table_hooks.c: hooks of rows ---- */

@@ -21,8 +21,8 @@ void service_fields(struct fields *f, const struct service *svc);
 /* Whether monitoring hears of it: not of one that leaves, and of the first only
  * if it listens, or no other one is there to stay. */
 bool service_is_reported(const struct service *svc);
-/* For commands that list what a service has. Returns 0, or -1 with a phrase: no
- * service is named, and the first one is not reported. */
+/* For commands that list what a service has. Returns 0, or -1 with a short
+ * message: no service is named, and the first one is not reported. */
 int service_must_be_named(const struct call *c, struct error *e);
 /* Whether one of its servers may get clients, or one of a service that it leads
  * to, or it needs none. */

@@ -26,7 +26,7 @@ struct control *control_new(struct pen *p, struct loop *l, unsigned most);
 void control_free(struct control *c);
 
 /* Listens at one more address, with the levels and the mode of `plan`. Returns
- * 0, or -1 with a sentence. */
+ * 0, or -1 with a full message. */
 int control_listen(struct control *c, const struct addr *at,
     const struct control_plan *plan, struct error *e);
 /* Accepts from now on. Returns 0, or -1 with errno. */

@@ -37,8 +37,8 @@ enum { TAKEOVER_PART_MAX = 64 * 1024 };
  * p->notify. What is not right there is left out. */
 void takeover_begin(struct pen *p, struct process *proc);
 
-/* Everything is open: takes over the state of the old process, until that
- * has stopped accepting, or is gone. Blocks. Returns 0, or -1 with a sentence
+/* Everything is open: takes over the state of the old process, until that has
+ * stopped accepting, or is gone. Blocks. Returns 0, or -1 with a full message
  * when the old process is silent for too long. */
 int takeover_wait(struct pen *p, struct error *e);
 /* Clients are accepted: tells the old process. */

@@ -29,8 +29,8 @@ struct wait;
 
 /* Starts an upgrade; how it ends is logged. Sessions that are left `drain_ms`
  * after it are ended; 0: they have all the time they want. `who` asks for it,
- * for the log. Returns 0, or -1 with a phrase that says why there can be none
- * now. */
+ * for the log. Returns 0, or -1 with a short message that says why there can be
+ * none now. */
 int upgrade_begin(
     struct pen *p, uint64_t drain_ms, const char *who, struct error *e);
 /* Waits for the end of the upgrade that is under way when the wait begins, with

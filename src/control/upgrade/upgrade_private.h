@@ -22,7 +22,7 @@ struct upgrade_waiter {
 	struct list link; /* while the result is UPGRADE_WAITS */
 	enum upgrade_result result;
 	pid_t pid;	  /* of the new process; 0: it has not begun */
-	struct error why; /* FAILED: a phrase */
+	struct error why; /* FAILED: a short message */
 };
 
 enum upgrade_stage {

@@ -15,8 +15,8 @@ struct upgrade_child {
 	int error_fd; /* what it says on standard error; non-blocking */
 };
 
-/* Returns 0 with both descriptors the caller's, or -1 with a phrase. Does not
- * block: memory is not copied. */
+/* Returns 0 with both descriptors the caller's, or -1 with a short message.
+ * Does not block: memory is not copied. */
 int upgrade_start(
     const struct pen *p, struct upgrade_child *child, struct error *e);
 

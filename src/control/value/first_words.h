@@ -6,7 +6,7 @@
 #include "proxy/wire/first.h"
 
 /* Adds a fact: `word` is sni, alpn, host or protocol. A name says which
- * protocol it was in, too. Returns 0, or -1 with a phrase. */
+ * protocol it was in, too. Returns 0, or -1 with a short message. */
 int first_words_set(
     struct first *f, const char *word, const char *value, struct error *e);
 

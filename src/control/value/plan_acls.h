@@ -55,11 +55,11 @@ bool plan_acls_equal(const struct plan_acls *a, const struct plan_acls *b);
 /* Whether a word can name a list: a letter, then letters, digits and ".-_". */
 bool acl_name_is_valid(const char *word);
 /* Finds out whether the word is the number of a list: sets *number to it, or to
- * -1 for a name. Returns 0, or -1 with a phrase if it is neither. */
+ * -1 for a name. Returns 0, or -1 with a short message if it is neither. */
 int acl_word_parse(const char *word, int *number, struct error *e);
 
 /* The list of that word, to be changed; a name that is new gets an empty one.
- * NULL with a phrase. Valid until another list is named. */
+ * NULL with a short message. Valid until another list is named. */
 struct acl *plan_acls_edit(
     struct plan_acls *l, const char *word, struct error *e);
 /* The list of that name, or NULL. */

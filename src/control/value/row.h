@@ -139,8 +139,8 @@ struct command {
 	/* As in help; NULL: none. "[X]" may be left out; # is a server's. */
 	const char *args;
 	const char *help; /* one line; # is the list of names */
-	/* Returns 0, or -1 with a phrase about the arguments. Of a setting, it
-	 * answers instead of the value alone. */
+	/* Returns 0, or -1 with a short message about the arguments. Of a
+	 * setting, it answers instead of the value alone. */
 	int (*run)(struct call *c, struct error *e);
 
 	/* What follows is for settings. */
@@ -156,7 +156,7 @@ struct command {
 	const char *key;		  /* in JSON; NULL: the name */
 	const char *alias; /* the row that shows the value; NULL: this one */
 	/* Does what else follows when it has been set; `base` is what the
-	 * offset is in. Returns 0, or -1 with a phrase. */
+	 * offset is in. Returns 0, or -1 with a short message. */
 	int (*after)(struct call *c, void *base, struct error *e);
 	unsigned changes; /* PLAN_*: what depends on it, of a server's */
 	/* Tells what is in force, where that is not the value. */
@@ -176,8 +176,8 @@ enum access row_access(const struct command *row, int arguments, bool no);
 /* Whether its option has an argument. */
 bool row_takes_argument(const struct command *row);
 
-/* Return 0, or -1 with a phrase: that the arguments are not one duration or
- * none, which leaves *ms; that who asks is on TCP: files, programs and Unix
+/* Return 0, or -1 with a short message: that the arguments are not one duration
+ * or none, which leaves *ms; that who asks is on TCP: files, programs and Unix
  * sockets are not named there. */
 int call_duration(const struct call *c, uint64_t *ms, struct error *e);
 int call_needs_local(const struct call *c, struct error *e);

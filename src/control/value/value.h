@@ -15,7 +15,7 @@
 bool value_is_there(const struct command *row);
 
 /* Sets it from the words behind NAME, or behind "no NAME". Returns 0, or -1
- * with a phrase and the value as it was. */
+ * with a short message and the value as it was. */
 int value_set(const struct command *row, void *base, const struct words *w,
     bool no, struct error *e);
 /* Appends it as words of the command language, without NAME. Returns false when
@@ -38,7 +38,7 @@ bool value_equal(const struct command *row, const void *a, const void *b);
 int value_each_text(
     const struct command *row, void *base, int (*visit)(char **text));
 
-/* The mode of a file: "0660". Returns 0, or -1 with a phrase. */
+/* The mode of a file: "0660". Returns 0, or -1 with a short message. */
 int value_parse_mode(const char *word, unsigned *mode, struct error *e);
 
 /* Of kinds that are a number. */

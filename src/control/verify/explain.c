@@ -164,7 +164,7 @@ find_routes(struct subject *s, struct service *svc, struct routes **made,
 	return 0;
 }
 
-/* ---- why, in a sentence ---- */
+/* ---- why, in a full message ---- */
 
 static const char *
 client_acl(const struct subject *s, char word[ACL_WORD_MAX])

@@ -9,7 +9,7 @@
 /* Whether sockets to servers are to have the addresses of clients. */
 bool transparent_is_wanted(const struct plan *p);
 /* Whether this process may have such sockets, if the draft wants them anew.
- * Returns 0, or -1 with a sentence. */
+ * Returns 0, or -1 with a full message. */
 int transparent_prepare(struct apply *a, struct error *e);
 
 /* Whether what servers answer to clients comes back here: asks the system and,

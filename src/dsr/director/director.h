@@ -50,7 +50,7 @@ struct director;
 
 /* Opens the link for these VIPs (port 0: any) and asks for the servers' MACs;
  * nothing is forwarded before director_start(). Needs CAP_NET_RAW, which is not
- * needed afterwards. loop and pool outlive it. NULL with a sentence. */
+ * needed afterwards. loop and pool outlive it. NULL with a full message. */
 struct director *director_new(struct loop *l, struct pool *p,
     const struct director_options *o, const struct peer *list, unsigned count,
     struct error *e);
@@ -67,14 +67,14 @@ void director_drain(struct director *d);
 uint64_t director_left(const struct director *d);
 
 /* Serves these VIPs from now on; established connections go on while their
- * address is among them. Returns 0, or -1 with a sentence and nothing
+ * address is among them. Returns 0, or -1 with a full message and nothing
  * changed. */
 int director_set_vips(struct director *d, const struct peer *list,
     unsigned count, struct error *e);
 
 /* Opens the sockets of tunnels, if any server has one; they stay open. Without
- * a gateway that is raw sockets, which need CAP_NET_RAW. Returns 0, or
- * -1 with a sentence. */
+ * a gateway that is raw sockets, which need CAP_NET_RAW. Returns 0, or -1 with
+ * a full message. */
 int director_prepare_forward(
     struct director *d, const struct director_forward *f, struct error *e);
 /* Forwards this way from now on, except for servers that have a way of their
@@ -82,14 +82,14 @@ int director_prepare_forward(
 void director_set_forward(struct director *d, const struct director_forward *f);
 
 /* Tarpits connections to unused addresses that this list permits; NULL or an
- * empty list: none. The list is copied. Returns 0, or -1 with a sentence and
- * nothing changed. */
+ * empty list: none. The list is copied. Returns 0, or -1 with a full message
+ * and nothing changed. */
 int director_set_tarpit(
     struct director *d, const struct acl *list, struct error *e);
 
 /* Health-checks the servers this way from now on, from the own address of each
- * VIP's family, which must exist. The pool gets the results. Does nothing
- * if nothing changes. Returns 0, or -1 with a sentence and nothing changed. */
+ * VIP's family, which must exist. The pool gets the results. Does nothing if
+ * nothing changes. Returns 0, or -1 with a full message and nothing changed. */
 int director_set_check(
     struct director *d, const struct director_check *c, struct error *e);
 /* The last result for a server; NULL: it is not checked. */

@@ -51,7 +51,7 @@ struct nexthops {
 	uint64_t carrier_ms; /* since when there is one again; 0: always */
 };
 
-/* Starts to ask for all servers. Returns 0, or -1 with a sentence. */
+/* Starts to ask for all servers. Returns 0, or -1 with a full message. */
 int nexthops_open(struct nexthops *n, struct error *e);
 void nexthops_close(struct nexthops *n);
 /* Follows the pool; lets neighbors_tick() run. */

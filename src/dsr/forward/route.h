@@ -29,7 +29,7 @@ struct route_path {
  * errno (ENETUNREACH and others): there is no route. */
 int route_ask(const struct peer *to, struct route_path *w);
 
-/* NULL with a sentence. A family this machine does not have is left out. */
+/* NULL with a full message. A family this machine does not have is left out. */
 struct route *route_open(struct error *e);
 void route_close(struct route *r); /* NULL is fine */
 

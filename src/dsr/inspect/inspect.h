@@ -7,7 +7,7 @@
  * The first two gather facts and change nothing for longer than they take; the
  * judges are pure, and report rows of a table: inspect_finding.c. Commands are
  * Linux's, a line for a shell, or settings of pen's that begin with dsr_; those
- * that belong on another machine say so in the sentence ("to run there"). */
+ * that belong on another machine say so in the message ("to run there"). */
 #ifndef PEN_DSR_INSPECT_H
 #define PEN_DSR_INSPECT_H
 

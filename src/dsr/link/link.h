@@ -175,7 +175,7 @@ struct link_ops {
 void link_close(struct link *l);
 
 /* Sets what the link receives; frames that the kernel has already received may
- * be others. Returns 0, or -1 with a sentence in `e`: the old filter
+ * be others. Returns 0, or -1 with a full message in `e`: the old filter
  * remains. */
 int link_set_filter(
     struct link *l, const struct link_filter *f, struct error *e);

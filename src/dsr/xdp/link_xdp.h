@@ -79,8 +79,8 @@ void xdp_close(struct link *l);
 
 /* Checks that this machine can do without the interface's ARP and NDP: it has
  * only link-local addresses there, no interface above it, no routes through it
- * and no neighbours there. Returns 0, or -1 with a sentence. If this kind is
- * asked for, the log gets a line instead. */
+ * and no neighbours there. Returns 0, or -1 with a full message. If this kind
+ * is asked for, the log gets a line instead. */
 int xdp_check_host(const struct link *l, struct error *e);
 /* How many receive queues the interface has, at least one. */
 unsigned xdp_count_queues(const struct link *l);
@@ -94,7 +94,7 @@ void xdp_recheck_host(const struct link *l);
 /* ---- link_xdp_maps.c ---- */
 
 /* Creates the maps and loads the program, with a fast path if that is wanted
- * and the kernel can do it. Returns 0, or -1 with a sentence. */
+ * and the kernel can do it. Returns 0, or -1 with a full message. */
 int xdp_load(struct link *l, const struct link_filter *f, struct error *e);
 /* As link_set_filter(), for the map alone. */
 int xdp_set_addresses(
@@ -103,10 +103,10 @@ int xdp_set_addresses(
 int xdp_connect(
     struct link *l, unsigned queue, const struct xdp_queue *q, struct error *e);
 /* Checks that the driver takes the program, as far as the kernel says without
- * attaching it. Returns 0, or -1 with a sentence. */
+ * attaching it. Returns 0, or -1 with a full message. */
 int xdp_check_driver(struct link *l, struct error *e);
 /* Attaches the program: frames come from now on. l->mode says how. Returns 0,
- * or -1 with a sentence. */
+ * or -1 with a full message. */
 int xdp_attach(struct link *l, struct error *e);
 
 /* ---- link_xdp_fast.c ---- */

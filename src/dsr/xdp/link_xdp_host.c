@@ -192,7 +192,7 @@ is_in_use(const struct link *l)
 
 /* ---- who needs ARP and NDP ---- */
 
-/* What needs the interface's ARP, in a sentence; NULL: nothing does. */
+/* What needs the interface's ARP, in a full message; NULL: nothing does. */
 static const char *
 host_needs(const struct link *l)
 {

@@ -69,7 +69,7 @@ struct acl_file_facts {
  * ACL_AS_WRITTEN permits. A # or ; begins a comment. If the list is empty or
  * the beginning of `like`, which has the same file next, and the file has not
  * changed since it was read for that, they share the entries. Returns 0, or -1
- * with a sentence that begins with FILE:LINE, and the list as it was. */
+ * with a full message that begins with FILE:LINE, and the list as it was. */
 int acl_add_file(struct acl *l, const char *path, enum acl_verb verb,
     const struct acl *like, struct acl_file_facts *facts, struct error *e);
 
@@ -77,14 +77,15 @@ int acl_add_file(struct acl *l, const char *path, enum acl_verb verb,
  * be read: if so, the entries have been added. */
 bool acl_file_is_unchanged(struct acl *l, const char *path, enum acl_verb verb,
     const struct acl *like, struct acl_file_facts *facts);
-/* Begins to read the file, for a list like `before`. NULL with a sentence. */
+/* Begins to read the file, for a list like `before`. NULL with a full
+ * message. */
 struct acl_reader;
 struct acl_reader *acl_reader_new(const struct acl *before, const char *path,
     enum acl_verb verb, struct error *e);
 /* NULL is fine. */
 void acl_reader_free(struct acl_reader *r);
 /* Reads so many lines more. Returns 1 if there are more, 0 when all are read,
- * after which it is not called again, or -1 with a sentence. */
+ * after which it is not called again, or -1 with a full message. */
 int acl_reader_read(struct acl_reader *r, unsigned lines, struct error *e);
 /* All are read: makes `l` the list `before` with the entries of the file. */
 void acl_reader_take(

@@ -31,8 +31,8 @@ struct acl_entry {
  *
  * Bits of the address outside its mask are cleared. USER and GROUP are numbers
  * or names of /etc/passwd and /etc/group, which are read for them; no other
- * source of names is asked, as that could block. Returns 0, or -1 with a
- * sentence. */
+ * source of names is asked, as that could block. Returns 0, or -1 with a full
+ * message. */
 int acl_entry_parse(struct acl_entry *entry, bool permit, const char *what,
     const char *more, struct error *e);
 /* Prints "permit 10.0.0.0 255.0.0.0", "deny fe80::/10", "permit uid 33" or

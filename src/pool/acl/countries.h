@@ -20,7 +20,7 @@ struct countries *countries_new(void);
 /* NULL is fine. */
 void countries_free(struct countries *c);
 /* Takes the database at `path` in place of the one before; NULL: none. The file
- * stays mapped. Returns 0, or -1 with a phrase and the one before. */
+ * stays mapped. Returns 0, or -1 with a short message and the one before. */
 int countries_open(struct countries *c, const char *path, struct error *e);
 /* Gives `c` the database of `from`, in place of its own. */
 void countries_take(struct countries *c, struct countries *from);

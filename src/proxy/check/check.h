@@ -52,9 +52,9 @@ struct check_kind {
 
 	/* The arguments of all checks of one setting, compiled. `settings` has
 	 * `settings_size` zero bytes; parse() takes the words behind the name,
-	 * which are gone after the call, and returns 0, or -1 with a phrase.
-	 * fini() frees what parse() allocated, also when that failed. Each may
-	 * be NULL: no arguments, nothing to free. */
+	 * which are gone after the call, and returns 0, or -1 with a short
+	 * message. fini() frees what parse() allocated, also when that failed.
+	 * Each may be NULL: no arguments, nothing to free. */
 	size_t settings_size;
 	int (*parse)(
 	    void *settings, const struct words *arguments, struct error *e);

@@ -7,7 +7,7 @@
 #include "proxy/check/check.h"
 
 /* Compiles KIND ARGUMENTS..; a single word with blanks in it is split first.
- * NULL with a phrase. The caller has a reference. */
+ * NULL with a short message. The caller has a reference. */
 struct check_spec *check_spec_new(const struct words *w, struct error *e);
 /* The same from check_spec_text(). */
 struct check_spec *check_spec_read(const char *text, struct error *e);

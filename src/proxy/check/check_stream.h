@@ -48,10 +48,11 @@ void check_stream_say(struct check_stream *s, const char *bytes, size_t n);
  * a reset leaves nothing behind, as the server may be silent. */
 void check_stream_stop(struct check_stream *s, bool reset);
 
-/* TLS is to be talked. Returns 0, or -1 with a phrase: this build has none. */
+/* TLS is to be talked. Returns 0, or -1 with a short message: this build has
+ * none. */
 int check_tls_begin(struct check_tls *t, struct error *e);
 /* Reads "[verify|noverify] [name HOST]" from word[*at] on, as far as it is
- * that. Returns 0, or -1 with a phrase. */
+ * that. Returns 0, or -1 with a short message. */
 int check_tls_parse(
     struct check_tls *t, const struct words *w, int *at, struct error *e);
 void check_tls_fini(struct check_tls *t);

@@ -18,7 +18,7 @@ struct hex_pattern {
 };
 
 /* Parses 1 to HEX_PATTERN_MAX bytes; wildcards only if `wild`. Returns 0, or -1
- * with a phrase. */
+ * with a short message. */
 int hex_pattern_parse(
     struct hex_pattern *p, const char *text, bool wild, struct error *e);
 void hex_pattern_fini(struct hex_pattern *p);

@@ -120,8 +120,8 @@ void frontend_name_ourselves(
 bool frontend_error_tells(const struct frontend_core *f,
     const struct server *s, uint16_t port, int error);
 
-/* Logs that a server failed and tells the pool. `why` is a phrase that says
- * more than the errno, or NULL. */
+/* Logs that a server failed and tells the pool. `why` is a short message that
+ * says more than the errno, or NULL. */
 void frontend_server_failed(
     struct frontend_core *f, struct server *s, int error, const char *why);
 

@@ -34,7 +34,7 @@ struct inherited;
 struct listener;
 
 /* A frontend that listens nowhere yet; loop and pool outlive it. NULL with a
- * sentence in `e`. */
+ * full message in `e`. */
 struct frontend *frontend_new(struct loop *l, struct pool *p,
     const struct frontend_options *o, struct error *e);
 /* Closes the listeners, resets what sessions are left, frees all. */
@@ -50,8 +50,8 @@ void frontend_set_options(struct frontend *f, const struct frontend_options *o);
 void frontend_inherit(struct frontend *f, struct inherited *in);
 
 /* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1
- * with a sentence in `e` that names the address. An IPv6 wildcard takes IPv4
- * too unless `v6_only`. */
+ * with a full message in `e` that names the address. An IPv6 wildcard takes
+ * IPv4 too unless `v6_only`. */
 int frontend_listen(
     struct frontend *f, const struct addr *at, bool v6_only, struct error *e);
 /* Listens at exactly these addresses from now on. A listener that is wanted and
@@ -61,7 +61,7 @@ int frontend_listen(
  * limits. Where an old one stands in the way of a new one, as 0.0.0.0:80 of
  * 127.0.0.1:80, it must be closed before: that comes last, and it is opened
  * again should the new one fail (should that fail too, it is logged). Returns
- * 0, or -1 with a sentence and the listeners as they were. Not to be called
+ * 0, or -1 with a full message and the listeners as they were. Not to be called
  * from a listener's own callback. */
 int frontend_relisten(struct frontend *f, const struct frontend_address *list,
     unsigned count, struct error *e);

@@ -95,7 +95,7 @@ open_listener(struct frontend *f, struct listener *l,
 }
 
 /* All are in the frontend's list from the first moment on, so that no change of
- * the limits misses one. Returns 0, or -1 with a sentence and errno. */
+ * the limits misses one. Returns 0, or -1 with a full message and errno. */
 static int
 frontend_listen_open_one(struct frontend *f, const struct frontend_address *a,
     enum disposition d, struct error *e)

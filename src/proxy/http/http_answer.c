@@ -48,7 +48,7 @@ http_answer_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* HTTP/1.1 200 OK; the phrase may be missing (RFC 9112, 4). */
+/* HTTP/1.1 200 OK; the short message may be missing (RFC 9112, 4). */
 static enum http_event
 on_status_line(struct http_answer *h)
 {

@@ -33,7 +33,7 @@ struct http_answer {
 	unsigned status;
 	const char *body; /* of HTTP_BODY, within the bytes that were given */
 	size_t body_length;
-	const char *wrong; /* a phrase */
+	const char *wrong; /* a short message */
 
 	/* Private. */
 	enum http_stage stage;

@@ -60,7 +60,7 @@ struct http_head {
 	char cookie_value[24];
 
 	unsigned status;   /* when it is wrong: 400, 417, 431, 501, 505 */
-	const char *wrong; /* a phrase */
+	const char *wrong; /* a short message */
 
 	/* Private. */
 	size_t line, searched;

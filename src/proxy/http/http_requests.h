@@ -76,7 +76,7 @@ struct http_requests {
 	struct http_head head;
 
 	unsigned status;   /* of what was refused; 0: nothing */
-	const char *wrong; /* a phrase */
+	const char *wrong; /* a short message */
 	bool cut; /* the server has a part of what was refused */
 };
 

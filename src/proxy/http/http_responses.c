@@ -129,7 +129,7 @@ count_status(const struct http_responses *r)
 		r->classes[class - 1]++;
 }
 
-/* HTTP/1.1 200 OK (RFC 9112, 4); the phrase may be missing. */
+/* HTTP/1.1 200 OK (RFC 9112, 4); the short message may be missing. */
 static bool
 take_status(struct http_responses *r, struct pass *p)
 {

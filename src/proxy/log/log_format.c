@@ -297,7 +297,7 @@ add_piece(struct log_format *f, const char *text, size_t length)
 }
 
 /* The piece up to the next brace, or the end. Returns what follows, NULL with a
- * phrase. */
+ * short message. */
 static const char *
 split_piece(struct log_format *f, const char *at, struct error *e)
 {

@@ -28,7 +28,7 @@ enum {
 	LOG_FORMAT_ROOM = LOG_FORMAT_LINE_MAX + RECORD_VALUE_MAX + 64
 };
 
-/* `text` is one of the words above or a template. NULL with a phrase. */
+/* `text` is one of the words above or a template. NULL with a short message. */
 struct log_format *log_format_new(const char *text, struct error *e);
 void log_format_free(struct log_format *f);
 

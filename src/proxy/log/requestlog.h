@@ -18,17 +18,17 @@
 
 struct requestlog;
 
-/* Appends to the file. NULL with a phrase. */
+/* Appends to the file. NULL with a short message. */
 struct requestlog *requestlog_open_file(
     struct loop *l, const char *path, struct error *e);
-/* Sends datagrams there. NULL with a phrase. */
+/* Sends datagrams there. NULL with a short message. */
 struct requestlog *requestlog_open_udp(
     struct loop *l, const struct addr *to, struct error *e);
 /* Writes what is left and closes; NULL is fine. */
 void requestlog_close(struct requestlog *r);
 
 /* Opens the file anew, after somebody moved it away. Returns 0, or -1 with a
- * phrase; then it goes on with the old one. */
+ * short message; then it goes on with the old one. */
 int requestlog_reopen(struct requestlog *r, struct error *e);
 /* The same if it was, at once or the next time. */
 void requestlog_follow(struct requestlog *r);

@@ -27,9 +27,9 @@ struct sessionlog_options {
 			       error; 0: those alone */
 };
 
-/* Whether a file could be written to. Returns 0, or -1 with a phrase. */
+/* Whether a file could be written to. Returns 0, or -1 with a short message. */
 int sessionlog_check(const struct sessionlog_options *o, struct error *e);
-/* NULL with a phrase. What the options point to stays the caller's. */
+/* NULL with a short message. What the options point to stays the caller's. */
 struct sessionlog *sessionlog_open(
     struct loop *l, const struct sessionlog_options *o, struct error *e);
 /* Lines that are lost from now on are added to *counter; NULL: to none. */
@@ -37,7 +37,7 @@ void sessionlog_count_lost(struct sessionlog *g, uint64_t *counter);
 /* NULL is fine. */
 void sessionlog_free(struct sessionlog *g);
 /* Opens a file again, after somebody moved it away. Returns 0, or -1 with a
- * phrase; then it goes on with the old one. */
+ * short message; then it goes on with the old one. */
 int sessionlog_reopen(struct sessionlog *g, struct error *e);
 /* The same if it was, at once or the next time. */
 void sessionlog_follow(struct sessionlog *g);

@@ -119,7 +119,7 @@ void sessions_reschedule(struct sessions *all, bool retune);
 /* Asks sessions of servers that have more than their share to end at a quiet
  * moment, so that their clients are balanced anew; soon, in portions. Of each
  * such server `percent` of its sessions at most. Returns 0 and how many they
- * are at most, or -1 with a phrase. */
+ * are at most, or -1 with a short message. */
 int sessions_rebalance(
     struct sessions *all, unsigned percent, uint64_t *asked, struct error *e);
 /* Ends the session where its server is down and on_down says so, or where

@@ -62,8 +62,8 @@ struct proxy_header {
 /* Reads the header that `bytes` begin with, of a connection or, if
  * `h->datagram`, of a datagram, which has version 2. Returns how many bytes it
  * has; 0 when more must come first, all of which, too, belongs to the header;
- * -1 when it is wrong, with a phrase in *why. Never reads beyond `n`, and
- * refuses what is longer than PROXY_HEADER_READ. Texts in `h` point into
+ * -1 when it is wrong, with a short message in *why. Never reads beyond `n`,
+ * and refuses what is longer than PROXY_HEADER_READ. Texts in `h` point into
  * `bytes`. */
 ssize_t proxy_header_read(
     struct proxy_header *h, const char *bytes, size_t n, const char **why);

@@ -53,7 +53,7 @@ proxy_get32(const char *at)
 }
 
 /* Reads the TLVs of the whole header `header`, `size` bytes, from `from` on.
- * Returns 0, or -1 with a phrase. */
+ * Returns 0, or -1 with a short message. */
 int proxy_tlv_read(struct proxy_header *h, const char *header, size_t size,
     size_t from, const char **why);
 
