@@ -1,9 +1,10 @@
-/* error.h: one sentence for the operator about what went wrong.
+/* error.h: a message for the operator about an error.
  *
- * A function that can fail in more ways than errno can tell takes a `struct
+ * A function that can fail for reasons that errno does not have takes a `struct
  * error *`. If it fails it returns -1 and sets a full message that names the
  * operand: server "hostA:99999": port out of range 1..65535. The message has no
- * newline and no "pen: ". A "phrase" lacks the operand: the caller adds it.
+ * newline and no "pen: ". A "short message" lacks the operand: the caller adds
+ * it.
  */
 #ifndef PEN_BASE_ERROR_H
 #define PEN_BASE_ERROR_H

@@ -1,5 +1,5 @@
-/* file.h: reads and replaces whole files. All functions may block. A "phrase"
- * says what went wrong without the file's name; see error.h. */
+/* file.h: reads and replaces whole files. All functions may block. A short
+ * message lacks the file's name; see error.h. */
 #ifndef PEN_BASE_FILE_H
 #define PEN_BASE_FILE_H
 
@@ -25,8 +25,8 @@ DIR *file_list_at(int dir, struct error *e);
 
 /* Opens a file for writing, with the flags and mode of open(2). If the last
  * component is a symbolic link, it is followed only if root or this user made
- * it: in a directory that others may write to, root must not write where
- * somebody else's link leads. Returns the descriptor, or -1 with a short
+ * it: in a directory that others may write to, root must not write where the
+ * link of another user leads. Returns the descriptor, or -1 with a short
  * message. */
 int file_open_own(const char *path, int flags, mode_t mode, struct error *e);
 

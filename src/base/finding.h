@@ -13,7 +13,7 @@ enum finding_level {
 
 struct finding {
 	enum finding_level level;
-	bool at_start;	/* for the log of whoever starts nevertheless */
+	bool at_start;	/* for the log, if pen is started nevertheless */
 	char what[512]; /* a message without full stop */
 	char fix[400];	/* commands; "": there are none */
 };

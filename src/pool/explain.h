@@ -27,7 +27,7 @@ enum decision_rule {
 struct decision {
 	enum decision_rule rule;
 	struct server *server; /* NULL: none */
-	struct server *turn;   /* the algorithm's choice; NULL: not asked */
+	struct server *turn;   /* the algorithm's choice; NULL: not needed */
 };
 
 /* Why a server is not given to a client, from what holds for all clients to

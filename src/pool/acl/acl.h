@@ -24,12 +24,12 @@ struct acl {
 	bool rest_denied;	    /* a client that no entry matches */
 	bool has_unix;		    /* an entry is for Unix clients */
 	bool asks_owner;	    /* and one for those of a user or group */
-	/* Who knows the countries of clients; not owned. NULL: nobody, and
-	 * entries for countries match no client. */
+	/* The database with the countries of clients; not owned. NULL: none,
+	 * and entries for countries match no client. */
 	struct countries *countries;
 };
 
-/* What the lines of a file stand for that say neither permit nor deny. */
+/* What the lines of a file mean that have neither permit nor deny. */
 enum acl_verb { ACL_AS_WRITTEN, ACL_PERMIT, ACL_DENY };
 
 void acl_init(struct acl *l);
@@ -65,7 +65,7 @@ struct acl_file_facts {
 };
 
 /* Appends the entries of a file, one a line: as acl_entry_parse() takes it,
- * behind "permit" or "deny", or without one: then `verb` says which, and
+ * after "permit" or "deny", or without one: then `verb` applies, and
  * ACL_AS_WRITTEN permits. A # or ; begins a comment. If the list is empty or
  * the beginning of `like`, which has the same file next, and the file has not
  * changed since it was read for that, they share the entries. Returns 0, or -1

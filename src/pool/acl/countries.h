@@ -1,8 +1,8 @@
 /* countries.h: the country of an address, from a database in MaxMind's format,
- * by libmaxminddb. A build without that library knows no country.
+ * by libmaxminddb. A build without that library has no countries.
  *
- * The database is one file in memory. The last address that was asked for is
- * remembered with its country: many access lists ask about one client. */
+ * The database is one file in memory. The last address that was looked up is
+ * remembered with its country: many access lists need that of one client. */
 #ifndef PEN_POOL_COUNTRIES_H
 #define PEN_POOL_COUNTRIES_H
 
@@ -29,7 +29,7 @@ void countries_take(struct countries *c, struct countries *from);
 int countries_of(struct countries *c, const struct peer *who);
 /* When the database was made: seconds since 1970; 0: there is none. */
 uint64_t countries_made(const struct countries *c);
-/* How often the database was asked, not counting what was remembered. */
+/* How often the database was queried, not counting what was remembered. */
 uint64_t countries_asked(const struct countries *c);
 
 #endif
