@@ -40,7 +40,7 @@ struct session_more {
 	struct http_relay *http_relay;
 };
 
-/* Sessions that asked for another turn, in this order. */
+/* Sessions that requested another turn, in this order. */
 struct session_turns {
 	struct session *first, *last;
 	struct task task;
@@ -54,19 +54,19 @@ struct session_walk {
 	uint32_t next; /* number it goes on with */
 };
 
-/* Of the walk that asks sessions to end, for others to get their share. */
+/* Of the walk that drains sessions, for other servers to get their share. */
 struct session_rebalance {
 	struct task task;
 	struct id_walk walk;
-	uint64_t *surplus; /* by slot: how many to ask yet; NULL: no walk */
+	uint64_t *surplus; /* by slot: how many to drain yet; NULL: no walk */
 	unsigned slots;
 };
 
 /* Clients that wait for a place at a server, those of each route by themselves:
- * a server of one route does not walk those who wait for the others. */
+ * a server of one route does not walk the clients that wait for the others. */
 struct session_queue {
 	struct route_queue all; /* of clients without a route */
-	struct list queues;	/* in which somebody waits, by `link` */
+	struct list queues;	/* in which a client waits, by `link` */
 	struct task task;	/* serves them */
 	bool due;		/* there may be places: the task will see */
 	bool serving;
@@ -90,7 +90,7 @@ struct sessions {
 	struct session_walk count;
 	struct session_queue queue;
 	struct session_rebalance rebalance;
-	bool clients_begin;   /* the last one had said something by then */
+	bool clients_begin;   /* the last one had sent bytes by then */
 	size_t kept_requests; /* bytes of those that may be sent again */
 	char *http_room;      /* for the filters of HTTP; NULL: none so far */
 };
@@ -122,7 +122,7 @@ void sessions_reschedule(struct sessions *all, bool retune);
  * are at most, or -1 with a short message. */
 int sessions_rebalance(
     struct sessions *all, unsigned percent, uint64_t *asked, struct error *e);
-/* Ends the session where its server is down and on_down says so, or where
+/* Ends the session where its server is down with on_down cut, or where
  * frontend_core.best_level is better than its server's. For id_table_walk(). */
 void session_cut(void *session);
 

@@ -1,6 +1,6 @@
-/* session_proxy.c: a step of HELLO: the PROXY header of a client that comes
- * through a proxy, before all else that it says. From then on the client is
- * whom the header names, for all that asks. */
+/* session_proxy.c: a step of HELLO: the PROXY header of a client behind a
+ * proxy, before all its other bytes. From then on the address in the header is
+ * the client's, everywhere. */
 #include "config.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ session_proxy_failed(struct session *s, const struct failure *f)
 	session_close(s, f->reason);
 }
 
-/* ---- what it says ---- */
+/* ---- its contents ---- */
 
 static bool
 has_texts(const struct proxy_header *h)
@@ -38,7 +38,7 @@ has_texts(const struct proxy_header *h)
 	return h->sni.n > 0 || h->alpn.n > 0 || h->id.n > 0 || h->tls.on;
 }
 
-/* Without addresses it is the proxy itself that asks. */
+/* Without addresses the client is the proxy itself. */
 static void
 session_proxy_done(struct session *s)
 {
@@ -134,7 +134,7 @@ session_proxy_wanted(const struct frontend_core *f)
 	return f->options.accept_proxy >= 0;
 }
 
-/* Whoever else could say who it is, and is believed, could be anybody. */
+/* Any other host could send any address, and so must not be believed. */
 void
 session_proxy_begin(struct session *s)
 {
