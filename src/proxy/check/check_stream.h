@@ -1,4 +1,4 @@
-/* check_stream.h: a check over a connection: it connects, says something, and
+/* check_stream.h: a check over a connection: it connects, sends bytes, and
  * judges what comes back; over TLS if it is to be.
  *
  *     connect -> handshake -> on_connected -> say -> on_bytes.. -> on_end
@@ -42,10 +42,10 @@ struct check_stream {
 
 void check_stream_start(
     struct check_stream *s, struct check *c, const struct check_talk *t);
-/* Says something more, which stays valid; for on_bytes(), when all was said. */
+/* Sends more bytes, which stay valid; for on_bytes(), when all was sent. */
 void check_stream_say(struct check_stream *s, const char *bytes, size_t n);
-/* Closes: after a good result in an orderly way, unless `reset` says not. Else
- * a reset leaves nothing behind, as the server may be silent. */
+/* Closes: after a good result in an orderly way, unless `reset`. Else a reset
+ * leaves nothing behind, as the server may be silent. */
 void check_stream_stop(struct check_stream *s, bool reset);
 
 /* TLS is to be talked. Returns 0, or -1 with a short message: this build has

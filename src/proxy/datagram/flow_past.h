@@ -1,6 +1,6 @@
-/* flow_past.h: flows of datagrams that another process served. Their clients go
- * on with the servers that they had; answers to what they asked before are
- * still that process's to bring. */
+/* flow_past.h: flows of datagrams that another process served. Their clients
+ * keep the servers that they had; answers to earlier requests still come
+ * through that process. */
 #ifndef PEN_PROXY_FLOW_PAST_H
 #define PEN_PROXY_FLOW_PAST_H
 

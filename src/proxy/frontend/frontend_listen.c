@@ -123,8 +123,8 @@ frontend_listen_free_task(struct task *t)
 	free(list_entry(t, struct frontend_listener, task));
 }
 
-/* Closes a listener and moves it to the list of those that are gone. Who waits
- * in its backlog is served first, beyond all limits, if nobody else would. */
+/* Closes a listener and moves it to the list of closed ones. Clients in its
+ * backlog are served first, over all limits, if no other process would. */
 static void
 close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 {

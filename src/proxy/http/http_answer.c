@@ -133,7 +133,7 @@ on_chunk_size(struct http_answer *h)
 	h->left = strtoull(h->line, &end, 16);
 	if (*end != '\0' && *end != ';' && *end != ' ' && *end != '\t')
 		return http_answer_wrong(h, "wrong size of a chunk");
-	/* what follows the last one says nothing about the body */
+	/* what follows the last one is not about the body */
 	h->stage = h->left > 0 ? HTTP_IN_CHUNK : HTTP_AT_END;
 	return HTTP_MORE;
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A status of our own: 400 for who talks HTTP where TLS is expected. */
+/* A status of our own: 400 for HTTP where TLS is expected. */
 enum { HTTP_PAGE_MAX = 512, HTTP_PAGE_NO_TLS = 1400 };
 
 /* Writes the answer of that status (400, 403, 408, 417, 431, 501 to 505),

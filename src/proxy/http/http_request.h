@@ -1,8 +1,8 @@
 /* http_request.h: the header section of a request of HTTP/1.0 or 1.1, or the
- * trailer section behind its body, read strictly as RFC 9112 says. What two
- * parsers could read differently is wrong, even where the RFC lets a server
- * guess: bare CR or LF, folded lines, blanks before a colon, a second length,
- * a length beside a transfer coding, codings other than chunked. Pure.
+ * trailer section after its body, read strictly by RFC 9112. What two parsers
+ * could read differently is wrong, even where the RFC lets a server guess: bare
+ * CR or LF, folded lines, blanks before a colon, a second length, a length
+ * beside a transfer coding, codings other than chunked. Pure.
  *
  *     GET /a HTTP/1.1 CRLF          http_head_take() is given the section from
  *     Host: b CRLF                  its first byte on, each time with what has
@@ -42,7 +42,7 @@ enum http_seen {
 enum http_head_state {
 	HTTP_HEAD_MORE, /* it goes on */
 	HTTP_HEAD_DONE,
-	HTTP_HEAD_WRONG /* `status` and `wrong` say why */
+	HTTP_HEAD_WRONG /* `status` and `wrong` are the reason */
 };
 
 /* All zero at first, but for `trailers`. */
@@ -65,7 +65,7 @@ struct http_head {
 	/* Private. */
 	size_t line, searched;
 	bool begun, old, safe;
-	bool close, keep; /* what Connection says */
+	bool close, keep; /* by its field Connection */
 };
 
 /* Goes on with a section of which `n` bytes are there. */

@@ -37,7 +37,7 @@ struct http_pending {
 void http_pending_add(struct http_pending *p, unsigned kind);
 void http_pending_remove(struct http_pending *p);
 
-/* What happens to the fields that say who the client is. */
+/* What happens to the fields with the client address. */
 struct http_adding {
 	const char *bytes; /* lines that are added */
 	size_t length;

@@ -37,7 +37,7 @@ put_thousandths(char *value, uint64_t number)
 	return n;
 }
 
-/* ---- when, why, who ---- */
+/* ---- end, reason, client ---- */
 
 static size_t
 put_time(const struct session_record *r, char *value)

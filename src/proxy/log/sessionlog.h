@@ -1,5 +1,5 @@
-/* sessionlog.h: a line for each session, and each flow, when it is over, to
- * where the operator wants it, in the format that log_format.h makes.
+/* sessionlog.h: a line for each session, and each flow, when it has ended, to
+ * the destination of session_log, in the format of log_format.h.
  *
  *     log         pen's own log, ten lines a second at most; how many more
  *                 there were is said
@@ -36,8 +36,8 @@ struct sessionlog *sessionlog_open(
 void sessionlog_count_lost(struct sessionlog *g, uint64_t *counter);
 /* NULL is fine. */
 void sessionlog_free(struct sessionlog *g);
-/* Opens a file again, after somebody moved it away. Returns 0, or -1 with a
- * short message; then it goes on with the old one. */
+/* Opens a file again, after it was moved away. Returns 0, or -1 with a short
+ * message; then the old one stays in use. */
 int sessionlog_reopen(struct sessionlog *g, struct error *e);
 /* The same if it was, at once or the next time. */
 void sessionlog_follow(struct sessionlog *g);

@@ -5,8 +5,8 @@
 
 #include "proxy/wire/first.h"
 
-/* What one protocol says to the bytes: they are mine; they may become mine;
- * they are not. */
+/* The verdict of one protocol: the bytes are of it; they may become so; they
+ * are not. */
 enum claim { CLAIM_NO, CLAIM_PERHAPS, CLAIM_YES };
 
 static unsigned

@@ -163,7 +163,7 @@ read_addresses(
 	return size;
 }
 
-/* A transport that is not said makes the addresses meaningless (2.2). */
+/* An unspecified transport makes the addresses meaningless (2.2). */
 static int
 read_body(
     struct proxy_header *h, const char *header, size_t size, const char **why)

@@ -1,4 +1,4 @@
-/* proxy_header_tlv.c: what a header of version 2 says behind its addresses. */
+/* proxy_header_tlv.c: the fields of a version 2 header after its addresses. */
 #include "config.h"
 
 #include "proxy/wire/proxy_header_wire.h"
