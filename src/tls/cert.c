@@ -90,7 +90,7 @@ struct password {
 };
 
 /* Gives OpenSSL a password, or an error when there is none: without this
- * callback it would ask at the terminal. */
+ * callback it would prompt at the terminal. */
 static int
 give_password(char *buf, int size, int writing, void *arg)
 {

@@ -1,6 +1,6 @@
 /* cert_files.h: the files of one name in a directory of certificates;
- * cert_store.h says how they are named. The name is always one that the
- * directory had, never one that a client sent. */
+ * cert_store.h has their names. The name is always one that the directory had,
+ * never one that a client sent. */
 #ifndef PEN_TLS_CERT_FILES_H
 #define PEN_TLS_CERT_FILES_H
 

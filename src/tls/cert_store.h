@@ -1,4 +1,4 @@
-/* cert_store.h: certificates by the names that clients ask for (SNI, RFC 6066),
+/* cert_store.h: certificates by the names that clients request (SNI, RFC 6066),
  * from the files of a directory:
  *
  *     NAME.pem                  certificate, chain and key, in any order

@@ -1,6 +1,5 @@
 /* cert_store_private.h: the inside of a store of certificates, for cert_store.c
- * (the table, what clients and control ask) and cert_store_read.c (the
- * files). */
+ * (the table, for clients and control) and cert_store_read.c (the files). */
 #ifndef PEN_TLS_CERT_STORE_PRIVATE_H
 #define PEN_TLS_CERT_STORE_PRIVATE_H
 

@@ -50,11 +50,11 @@ enum { TLS_ALPN_NAME = 32 };
  * ALPN chose, "" if none. */
 bool tls_is_resumed(const struct stream *s);
 void tls_alpn(const struct stream *s, char name[TLS_ALPN_NAME]);
-/* The server name that the client asked for, as it is; NULL: none. Valid as
- * long as the stream. */
+/* The server name (SNI) of the client, as it is; NULL: none. Valid as long as
+ * the stream. */
 const char *tls_server_name(const struct stream *s);
 
-/* All that the handshake told of the peer. tls_facts() formats its certificate,
+/* All that the handshake has of the peer. tls_facts() formats its certificate,
  * which is not cheap. */
 struct tls_facts {
 	const char *version, *cipher;

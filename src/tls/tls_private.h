@@ -27,8 +27,8 @@ struct tls {
 
 /* Receives up to `room` bytes, at least a record, into the shared memory.
  * Returns whether there are new bytes for OpenSSL; if not, errno is EAGAIN, an
- * error of the socket, or ECONNABORTED at the end of the connection. OpenSSL is
- * not told of that end, so that it goes on sending. */
+ * error of the socket, or ECONNABORTED at the end of the connection. That end
+ * is not passed to OpenSSL, so that it continues to send. */
 bool tls_wire_receive(struct tls *t, size_t room);
 /* Copies what OpenSSL has not read of the shared memory to the stream, as the
  * next stream uses that memory. Returns 0, or -1 with errno ENOMEM. */

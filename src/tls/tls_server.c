@@ -327,7 +327,7 @@ tls_accept(struct stream *s, struct tls_server *t)
 	return tls_open(s, t->context, false);
 }
 
-/* ---- what control asks ---- */
+/* ---- for control ---- */
 
 bool
 tls_server_certificate(

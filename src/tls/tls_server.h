@@ -1,4 +1,4 @@
-/* tls_server.h: TLS towards clients: our certificates, and what we ask of
+/* tls_server.h: TLS with clients: our certificates, and the requirements on
  * theirs.
  *
  *     settings, files -> tls_server -> tls_accept() -> a stream
@@ -51,7 +51,7 @@ struct tls_certificate {
 	time_t ends;
 	uint64_t used;	 /* handshakes by name; 0 for those of -E */
 	bool to_servers; /* the one that pen shows to servers */
-	bool by_name;	 /* only for clients that ask for it */
+	bool by_name;	 /* only for clients that request it */
 };
 
 /* The `at`th certificate; false at the end. */

@@ -2,7 +2,7 @@
  * which clients resume sessions that pen does not have to keep.
  *
  * Keys that pen makes up are replaced every hour, and a ticket is valid for two
- * hours. Keys of a file stay: several balancers share them, and whoever writes
+ * hours. Keys of a file stay: several balancers share them, and the writer of
  * the file rotates them. A file has 80 bytes a key; the first key encrypts
  * tickets, all decrypt them. */
 #ifndef PEN_TLS_TLS_TICKETS_H

@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 /* Each adds to the certificate store of `ctx` and returns 0, or -1 with a short
- * message. With `ask`, clients are told the names of these CAs. */
+ * message. With `ask`, clients get the names of these CAs. */
 
 /* The certificates of a PEM file. */
 int tls_trust_text(

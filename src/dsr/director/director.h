@@ -6,7 +6,7 @@
  *                         '--batch--> link: the same frames, with other MACs
  *
  * It owns the interface's frames, not its settings: the interface is up and has
- * no address, so that the host's own stack has nothing to say to them. */
+ * no address, so that the host's own stack does not answer them. */
 #ifndef PEN_DSR_DIRECTOR_H
 #define PEN_DSR_DIRECTOR_H
 
@@ -29,26 +29,26 @@ struct director_options {
 	const char *link;  /* kind of it; NULL: the best there is */
 	struct addr ip[2]; /* own addresses, IPv4 and IPv6; len 0: none */
 	uint64_t flows; /* remembered; 0: the choice is a hash of the client */
-	bool announce;	/* VIPs: new ones, and against others who claim them */
+	bool announce;	/* VIPs: new ones, and when another host claims them */
 	bool udp_only;	/* else TCP and UDP */
 	bool fast;	/* flows go by the link's fast path, if it has one */
 	uid_t user;	/* of the process, later: see vip_lock.h */
 	struct director_forward forward;
 };
 
-/* Whether servers are asked, and how; see probe.h. */
+/* Whether servers are probed, and how; see probe.h. */
 struct director_check {
 	bool on;
 	uint16_t port; /* of VIPs that have no port */
 	uint64_t interval_ms, timeout_ms;
-	/* Whether this server is asked; NULL: all are. */
+	/* Whether this server is probed; NULL: all are. */
 	bool (*wants)(void *arg, const struct server *s);
 	void *arg;
 };
 
 struct director;
 
-/* Opens the link for these VIPs (port 0: any) and asks for the servers' MACs;
+/* Opens the link for these VIPs (port 0: any) and requests the servers' MACs;
  * nothing is forwarded before director_start(). Needs CAP_NET_RAW, which is not
  * needed afterwards. loop and pool outlive it. NULL with a full message. */
 struct director *director_new(struct loop *l, struct pool *p,

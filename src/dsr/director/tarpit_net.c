@@ -55,7 +55,7 @@ nets_of(const struct acl *list, unsigned *n)
 	return nets;
 }
 
-/* ---- what the tarpit asks ---- */
+/* ---- for the tarpit ---- */
 
 static bool
 tarpit_is_wanted(void *arg, const struct peer *ip)

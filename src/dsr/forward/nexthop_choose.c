@@ -1,5 +1,5 @@
-/* nexthop_choose.c: which way packets go to a server: by its own hardware
- * address, or in a tunnel, and to whom next. */
+/* nexthop_choose.c: how packets get to a server: by its own hardware address,
+ * or in a tunnel, and by which next hop. */
 #include "config.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "dsr/forward/nexthop.h"
 #include "dsr/forward/route.h"
 
-/* The kernel's routes are asked for again after so many seconds, not all at
+/* The kernel's routes are looked up again after this many seconds, not all at
  * once. */
 enum { ASK_S = 10, SPREAD_S = 5 };
 

@@ -25,7 +25,7 @@ void tunnels_flush(struct tunnels *t);
 /* An ICMP error came to an own address. Returns whether it was about a tunnel.
  * Above a rate they are ignored. */
 bool tunnels_on_error(struct tunnels *t, const struct frame *f);
-/* Reads what the kernel says about packets that left by its route. */
+/* Reads the kernel's reports about packets that left by its route. */
 void tunnels_tick(struct tunnels *t);
 
 #endif

@@ -108,7 +108,7 @@ read_ip6(struct packet *p)
 	if (total > n)
 		return "length";
 	p->end = p->at + total;
-	/* They would be taken for IPv4 clients, which nobody can answer. */
+	/* They would be taken for IPv4 clients, which cannot be answered. */
 	if (memcmp(p->from, mapped, sizeof(mapped)) == 0 ||
 	    memcmp(p->to, mapped, sizeof(mapped)) == 0)
 		return "address";

@@ -1,4 +1,5 @@
-/* inspect_finding.c: all that --check can say of direct return, a row each. */
+/* inspect_finding.c: all findings of --check about direct server return, a row
+ * each. */
 #include "config.h"
 
 #include <stdarg.h>

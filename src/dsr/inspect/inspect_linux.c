@@ -1,4 +1,4 @@
-/* inspect_linux.c: what only Linux says: ethtool's ioctl(), capabilities(7),
+/* inspect_linux.c: what only Linux reports: ethtool's ioctl(), capabilities(7),
  * settings below /proc/sys/net, routes by rtnetlink(7). */
 #include "config.h"
 

@@ -54,9 +54,9 @@ word(const uint8_t *b)
 	    (uint32_t)b[2] << 8 | b[3];
 }
 
-/* A switch that does not know where a MAC is floods frames for it, and other
- * programs may have made the interface promiscuous. Two directors that forward
- * each other's frames would never stop. */
+/* A switch floods frames for a MAC that it has not learnt, and other programs
+ * may have made the interface promiscuous. Two directors that forward each
+ * other's frames would never stop. */
 static void
 put_mac(struct link_program *p, const struct mac *mac)
 {

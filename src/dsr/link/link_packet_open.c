@@ -117,9 +117,9 @@ open_options(struct link *l)
 	return 0;
 }
 
-/* The socket that sends plain frames. The kernel wakes whoever waits for a
- * socket, even if only to read, when a frame of it has left: nobody waits for
- * this one. It receives nothing, because it has no protocol. */
+/* The socket that sends plain frames. The kernel wakes waiters of a socket,
+ * even if only to read, when a frame of it has left: this one has none. It
+ * receives nothing, because it has no protocol. */
 static int
 packet_open_out(const struct link *l, struct packet_ring *p)
 {

@@ -19,9 +19,9 @@ union netlink_answer {
 size_t netlink_ask(int fd, const struct nlmsghdr *request,
     union netlink_answer *a, unsigned short type);
 
-/* Asks rtnetlink for a list of interfaces, routes or neighbours (RTM_GETLINK
+/* Gets from rtnetlink a list of interfaces, routes or neighbours (RTM_GETLINK
  * etc., of all families with AF_UNSPEC), and shows each message of that kind to
- * `is`. Returns whether it said true of one; false also without an answer. */
+ * `is`. Returns whether it was true of one; false also without an answer. */
 bool netlink_any(unsigned short type, unsigned char family,
     bool (*is)(const void *arg, struct nlmsghdr *m), const void *arg);
 

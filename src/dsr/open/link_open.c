@@ -74,7 +74,7 @@ open_first(struct link *l, const char *kind, enum purpose purpose,
 	for (unsigned i = 0; kinds[i] != NULL; i++) {
 		if (!link_kind_is_wanted(kinds[i], kind, purpose))
 			continue;
-		/* the first sentence is the best kind's: it is returned */
+		/* the first message is the best kind's: it is returned */
 		if (open_as(l, kinds[i], kind != NULL, purpose, ifname, f,
 			tried++ ? &later : e) != 0)
 			continue;

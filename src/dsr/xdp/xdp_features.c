@@ -1,6 +1,5 @@
 /* xdp_features.c: two requests to generic netlink: the number of the family
- * "netdev", which each boot chooses, and what that family knows of an
- * interface. */
+ * "netdev", which each boot chooses, and that family's data of an interface. */
 #include "config.h"
 
 #include "dsr/xdp/xdp_features.h"
