@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "control/life/on_state.h"
 
-/* What a program is told, as it was at the moment of the change. */
+/* The data for a program, as it was at the moment of the change. */
 struct change {
 	struct list link;
 	struct on_state *owner;

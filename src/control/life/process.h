@@ -16,7 +16,7 @@
 
 struct process {
 	bool background;
-	int ready_fd; /* tells the waiting parent; -1: none */
+	int ready_fd; /* reports to the waiting parent; -1: none */
 	int null_fd;  /* /dev/null, for the background; -1: none */
 	int pid_fd;   /* the pid file; -1: none */
 	bool pid_is_ours; /* it is locked by us, and removed in the end */
@@ -48,7 +48,7 @@ void process_stay_in_background(struct process *p);
 int process_lock_pid_file(
     struct process *p, const char *path, bool rooted, struct error *e);
 
-/* Whether the process is that user already; NULL is nobody. */
+/* Whether the process is that user already; NULL is no user. */
 bool process_is_user(const char *name);
 /* Changes root and user for good, supplementary groups included. Returns 0, or
  * -1 with a full message. */

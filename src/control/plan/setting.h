@@ -5,8 +5,8 @@
 #include "control/plan/plan.h"
 #include "control/value/row.h"
 
-/* NAME VALUE sets, NAME asks, no NAME unsets: on c->plan. Returns 0, or -1 with
- * a short message. */
+/* NAME VALUE sets, NAME prints, no NAME unsets: on c->plan. Returns 0, or -1
+ * with a short message. */
 int setting_run(struct call *c, struct error *e);
 
 /* The settings that this build has and that commands set, in the order of the

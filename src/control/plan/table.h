@@ -26,8 +26,8 @@ const struct command *table_find(const char *name);
 /* Its number among all settings, less than ROWS_MAX. */
 unsigned table_index(const struct command *row);
 
-/* Whether who gives the command may name that host as a server. Returns 0, or
- * -1 with a short message. */
+/* Whether the caller of the command may name that host as a server. Returns 0,
+ * or -1 with a short message. */
 int may_be_server(const struct call *c, const char *host, struct error *e);
 
 /* ---- table_hooks.c: hooks of rows ---- */

@@ -94,8 +94,8 @@ after_address(struct call *c, void *base, struct error *e)
 	return 0;
 }
 
-/* As in classic Pen, who says so on a control socket also takes the server out
- * at once. A file says what is to be later. */
+/* As in classic Pen, this command on a control socket also takes the server out
+ * of rotation at once. In a file it is for later. */
 int
 after_blacklist(struct call *c, void *base, struct error *e)
 {

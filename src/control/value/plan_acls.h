@@ -3,7 +3,7 @@
  *
  * What refers to a list keeps the word that the operator used. When the plan
  * comes into force each name gets a number, the same as long as it is in the
- * plan, and what serves clients knows only numbers. */
+ * plan, and what serves clients uses only numbers. */
 #ifndef PEN_CONTROL_PLAN_ACLS_H
 #define PEN_CONTROL_PLAN_ACLS_H
 

@@ -47,11 +47,12 @@ int spec_default_port(const struct listen_list *list);
 /* A server as words and numbers, not looked up. */
 struct server_plan {
 	struct server_settings set; /* the first: see table_server.c */
-	struct acl_ref acl; /* whom it serves; set.acl follows from it */
+	struct acl_ref acl; /* the access list of its clients; set.acl follows
+			     * from it */
 	char *host;  /* name, number or path; NULL: an empty slot */
 	/* Of a host "NAME*" or a service, see expand.h: */
 	char *address;	 /* the one that is this server; NULL: none yet */
-	struct resolved_service service; /* what its record says */
+	struct resolved_service service; /* the fields of its record */
 	char *target;	 /* of a service: the host that has the address */
 	unsigned parent; /* the operator's server, its number plus 1; 0: this */
 	char *origin; /* FILE:LINE that named the host; NULL: not a file */
