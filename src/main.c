@@ -137,7 +137,7 @@ print_error(const char *sentence)
 	fprintf(stderr, "pen: %s\n", sentence);
 }
 
-/* Everything the command line and the file say, looked up but not opened. */
+/* The plan of the command line and the file, looked up but not opened. */
 static int
 make_plan(struct pen *p, void (*on_error)(const char *), struct error *e)
 {
@@ -215,7 +215,7 @@ print_configuration(struct pen *p)
 	return rc < 0 ? main_fail(&e) : 0;
 }
 
-/* What the child says is wrong. */
+/* The error that the child reports. */
 static int
 hear_child(int fd, pid_t child, struct error *e)
 {
@@ -271,7 +271,7 @@ try_tls(struct pen *p, struct error *e)
 	return 0;
 }
 
-/* Whether a start would get all that it needs; says what it would not. */
+/* Whether a start would get all that it needs; reports what it would not. */
 static int
 check_start(struct pen *p)
 {
@@ -290,8 +290,8 @@ check_start(struct pen *p)
 	return -1;
 }
 
-/* --check: says all that is wrong, and what direct return, or transparent,
- * finds wrong around it. */
+/* --check: reports all errors, and the findings of direct server return, or
+ * transparent, around it. */
 /* What direct server return and transparent mode find around pen. */
 static int
 inspect(const struct pen *p)

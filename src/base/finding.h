@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 enum finding_level {
-	FINDING_NOTE,	 /* good to know */
+	FINDING_NOTE,	 /* informative */
 	FINDING_WARNING, /* it works, but less well, or not for all */
 	FINDING_ERROR	 /* it does not work like this */
 };

@@ -135,7 +135,7 @@ reopen_logs(struct pen *p)
 		log_error("session log not reopened error=\"%s\"", e.text);
 }
 
-/* What files say is for the process that serves, or will. */
+/* Files are for the process that serves, or will. */
 static void
 on_hangup(void *arg)
 {
@@ -215,8 +215,8 @@ pen_new(void)
 	return p;
 }
 
-/* What logs lose from now on is counted by nobody: the frontend, whose counters
- * they add to, goes before them, as its last sessions have lines. */
+/* What logs lose from now on is not counted: the frontend, whose counters they
+ * add to, goes before them, as its last sessions have lines. */
 static void
 stop_counting(struct pen *p)
 {

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "net/resolve/resolve.h"
 
-/* Who is asked. */
+/* The peer. */
 struct target {
 	struct resolved at;  /* tried in this order */
 	uint64_t timeout_ms; /* for the connection, and for each wait */
@@ -44,7 +44,7 @@ enum ask_status {
 };
 
 /* Sends the `n` bytes of `line` and a newline, hands the answer on piece by
- * piece as it comes. With ASK_NO_ANSWER `e` says why. */
+ * piece as it comes. With ASK_NO_ANSWER `e` has the reason. */
 enum ask_status ask(const struct target *t, const char *line, size_t n,
     ask_take *take, void *arg, struct error *e);
 

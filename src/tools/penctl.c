@@ -111,11 +111,11 @@ waits(const char *line, size_t n)
 	return found;
 }
 
-/* An answer that just ends is how one who was killed ends, too. */
+/* An answer that just ends may be that of a killed process. */
 static const char drained[] = "no connections left\n";
 
-/* Asks one line and prints the answer. Returns an exit status; one who reads no
- * further, as head(1), is no error. */
+/* Sends one line and prints the reply. Returns an exit status; a reader that
+ * stops, as head(1), is no error. */
 static int
 ask_line(struct penctl *p, const char *line, size_t n)
 {

@@ -17,12 +17,13 @@ struct top {
 	struct error message; /* what went wrong, or was done; "" */
 };
 
-/* Shows them until it is told to end. Returns an exit status. */
+/* Shows them until the user quits. Returns an exit status. */
 int top(struct top *t);
 
 /* ---- for top_screen.c ---- */
 
-/* Asks all pens. Returns how many did not answer; t->message says why. */
+/* Queries all pens. Returns how many did not answer; t->message has the
+ * reason. */
 unsigned top_refresh(struct top *t);
 /* What is seen follows order and filter. */
 void top_arrange(struct top *t);

@@ -101,7 +101,7 @@ apply_commit(struct applies *all)
 /* ---- which services ---- */
 
 /* conn_max never gets smaller by a command, but a file that is read again may
- * say less. */
+ * have less. */
 static size_t
 kept_sessions(const struct service *svc, const struct plan *draft)
 {

@@ -69,8 +69,8 @@ struct apply {
  * -1 with errno ENOMEM. */
 int apply_want_names(
     const struct pen *p, const struct plan *draft, struct names *n);
-/* Whether nobody has that number: no server in force or in the draft, and none
- * that is removed and still has connections. */
+/* Whether that number is free: no server in force or in the draft has it, and
+ * none that is removed and still has connections. */
 bool apply_is_free(
     const struct service *svc, const struct plan *draft, unsigned number);
 /* Makes `draft` the plan in force, and changes what runs accordingly. Servers

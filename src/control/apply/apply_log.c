@@ -82,8 +82,8 @@ prepare_requests(struct apply *a, struct error *e)
 
 /* ---- sessions ---- */
 
-/* Where lines of sessions go, NULL: nowhere. Who watches the program in a
- * terminal sees them; who debugs it sees all of them. */
+/* Where lines of sessions go, NULL: nowhere. In the foreground they are
+ * visible; with -d all of them are. */
 static const char *
 sessions_to(const struct config *c)
 {

@@ -11,7 +11,7 @@
 #include "control/plan/origin.h"
 #include "dsr/director/director.h"
 
-/* More are asked about, and answered for, too often. */
+/* For more the requests and replies would be too many. */
 enum { VIPS_MAX = 64 };
 
 bool
@@ -272,7 +272,7 @@ places(const struct listen_list *at, struct peer list[VIPS_MAX])
 	return at->count;
 }
 
-/* What is asked for and cannot be is slower, not wrong. */
+/* Without what is set it is slower, not wrong. */
 static void
 warn_fast(const struct director *d, const struct dsr_settings *s)
 {
@@ -332,7 +332,7 @@ tarpit_list(const struct plan *p)
 	return plan_acls_of(&p->acls, &p->config.dsr.tarpit_acl);
 }
 
-/* An empty list permits all, elsewhere; nobody wants that here. */
+/* An empty list permits all, elsewhere; not here. */
 static int
 set_tarpit(struct apply *a, struct error *e)
 {

@@ -10,7 +10,7 @@
  * them. Returns 0, or -1 with a full message. */
 int direct_check(struct apply *a, struct error *e);
 bool direct_is_wanted(const struct plan *p);
-/* Whether a server that says this of itself gets its packets in tunnels. */
+/* Whether a server with this setting gets its packets in tunnels. */
 bool direct_is_tunnelled(const struct plan *p, enum server_forward forward);
 /* What other directors of this machine have on its interface; nothing when one
  * of them is the plan's own. */
@@ -24,8 +24,7 @@ void direct_cancel(struct apply *a);
 /* Opens what the draft needs to reach its servers, by MAC or in tunnels; what
  * was opened once stays open. Returns 0, or -1 with a full message. */
 int direct_prepare_forward(struct apply *a, struct error *e);
-/* Sends packets to servers as the draft says. Its servers must be in the
- * pool. */
+/* Sends packets to servers by the draft. Its servers must be in the pool. */
 void direct_commit_forward(struct apply *a);
 /* Serves these addresses from now on. Returns 0, or -1 with a full message and
  * everything as it was. */

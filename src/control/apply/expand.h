@@ -9,7 +9,7 @@
  * SRV records (RFC 2782), whose ports, weights and priorities count instead of
  * the operator's.
  *
- * The others are part of the plan, so that commands and reports know them, but
+ * The others are part of the plan, so that commands and reports have them, but
  * they are not written: they come from the name each time. They have the
  * settings of the operator's, but for what he does to one of them: drain, down
  * and up. An address that the name has no more is a server that is removed: no

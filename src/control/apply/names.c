@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "control/apply/names.h"
 
-/* So many are asked for at a time: all at once would hold the loop, and their
+/* How many are looked up at a time: all at once would delay the loop, and their
  * answers would not fit into the buffer of a socket. */
 enum { ASK_AT_ONCE = 64 };
 
@@ -195,7 +195,7 @@ ask_loop(struct names *n, const struct addr *server)
 	loop_free(n->own_loop);
 }
 
-/* The system knows more ways to find hosts than the resolver does, but no
+/* The system has more methods to find hosts than the resolver, but no
  * services. */
 static void
 ask_system(struct names *n)
@@ -215,7 +215,7 @@ ask_system(struct names *n)
 	}
 }
 
-/* What could not even be asked for. */
+/* What could not even be looked up. */
 static void
 fail_rest(struct names *n)
 {

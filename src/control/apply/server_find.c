@@ -17,7 +17,7 @@
 /* Servers listed in an error; those that are compared for a hint. */
 enum { FOUND_MAX = 6, HINTS_MAX = 1000 };
 
-/* What the word says. */
+/* The meaning of the word. */
 struct wanted {
 	char host[SPEC_TEXT_MAX]; /* an IP address in its usual form */
 	bool ip, path;

@@ -21,7 +21,7 @@ void service_close(struct service *svc);
 void service_free(struct service *svc); /* NULL is fine */
 /* Behind those that are there. */
 void service_add(struct service *svc);
-/* One that serves nobody yet is freed at once. */
+/* One that serves no client yet is freed at once. */
 void service_leave(struct service *svc);
 /* Takes clients from now on. Returns 0, or -1 with a full message. */
 int service_start(struct service *svc, struct error *e);
@@ -39,7 +39,7 @@ struct service *service_find_behind(
  * open. NULL with errno ENOMEM. */
 struct service *service_blank(struct pen *p);
 /* Whether routes of a service that leaves lead to this one, which leaves, too:
- * clients that have not said their first bytes are passed on to it. */
+ * clients that have not sent their first bytes are passed on to it. */
 bool service_is_led_to(const struct service *svc);
 /* Number `number` in the list, those that leave, too; NULL behind the last. For
  * walks that pause: services in front of it may be gone when they go on. */

@@ -37,7 +37,7 @@ write_parse(const struct call *c, struct wanted *w, struct error *e)
 	    : error_set(e, "no FILE, and pen was started without -F");
 }
 
-/* Who may not write there is not always who started pen. */
+/* The user that may not write there is not always the one that started pen. */
 static int
 write_refuse(
     const struct call *c, const char *path, const char *why, struct error *e)

@@ -194,7 +194,7 @@ say_last(struct edit *d, struct config_range have, struct config_range want)
 
 /* ---- sections ---- */
 
-/* The service is there, even when nothing else is said of it; or it is not. */
+/* The service is there, even without another line; or it is not. */
 static void
 say_header(struct edit *d, const struct config_line *header)
 {

@@ -13,7 +13,7 @@
 #include "control/file/config_lines.h"
 
 /* Appends the file that `have` has been read from, with what is wanted that is
- * not CONFIG_KEPT, and with `all` that it does not say. Returns 0, or -1 with
+ * not CONFIG_KEPT, and with `all` that it does not have. Returns 0, or -1 with
  * errno ENOMEM. */
 int config_edit(struct config_lines *have, const struct config_lines *wanted,
     bool all, struct buffer *out);

@@ -16,7 +16,7 @@ char *config_next_line(char **rest, unsigned *lines);
 /* Carries out all lines on c->plan (the rest of `c` as for a single command).
  * On a wrong line it goes on when `on_error` is there, which gets the message
  * "FILE:LINE: ...", and stops when it is NULL. Returns 0, or -1 with the first
- * of those sentences. */
+ * of those messages. */
 int config_load(struct call *c, const char *path,
     void (*on_error)(const char *sentence), struct error *e);
 
@@ -25,7 +25,7 @@ int config_load(struct call *c, const char *path,
 int config_check_services(const struct plan *p, struct error *e);
 
 /* A draft from the command line and the configuration file, if there is one:
- * what a restart would give. What its commands answer is not heard. NULL with a
+ * what a restart would give. Replies of its commands are dropped. NULL with a
  * full message, which on_error has got too if it is not NULL. */
 struct plan *config_draft(
     struct pen *p, void (*on_error)(const char *sentence), struct error *e);

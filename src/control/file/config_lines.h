@@ -27,8 +27,8 @@ struct config_line {
 	struct buffer before, behind; /* lines around its line */
 	/* Of the first line of a key that is wanted; see config_merge.c. */
 	bool gone;  /* nothing is wanted, and it undoes what is there */
-	bool said;  /* the file has to say it */
-	bool wrong; /* the file says something else */
+	bool said;  /* the file needs this line */
+	bool wrong; /* the file has another line */
 	enum config_way { CONFIG_KEPT, CONFIG_REPLACED, CONFIG_AT_END } way;
 };
 
@@ -84,8 +84,8 @@ void config_lines_fini(struct config_lines *l);
 /* The same with the commands of a plan. Returns 0, or -1 with errno ENOMEM. */
 int config_lines_of_plan(
     struct config_lines *l, const struct plan *p, enum config_detail detail);
-/* Adds what sections do not say because it is the default, where `other` says
- * it; `plain` is made of a plan with nothing but defaults. All three are
+/* Adds the lines that sections lack because they are the default, where `other`
+ * has them; `plain` is made of a plan with nothing but defaults. All three are
  * sorted, and `l` is so again. Returns 0, or -1 with errno ENOMEM. */
 int config_lines_add_defaults(struct config_lines *l,
     const struct config_lines *other, const struct config_lines *plain);

@@ -6,7 +6,7 @@
  *                                                  v
  *     the file with these lines replaced, read again, until nothing differs
  *
- * What is said twice, by included files or by the command line is found out by
+ * What is set twice, by included files or by the command line, is found by
  * reading, not guessed: lines that have no effect where they stand go to the
  * end. So the result is right when it comes back, or there is none. */
 #ifndef PEN_CONTROL_CONFIG_MERGE_H

@@ -8,7 +8,7 @@
 /* Tells about each list that is not empty: its entries, those of files
  * included, and what becomes of clients that none matches. */
 void acl_report_all(const struct plan_acls *all, struct reply *r);
-/* Tells what the list is made of, as the operator said it. */
+/* Reports what the list is made of, as the operator wrote it. */
 void acl_report(const struct acl *l, struct reply *r);
 
 #endif

@@ -383,7 +383,7 @@ report_counters_tell(struct fields *f, const struct counter_view *v,
 	fields_number(f, name, counter_value(v, c, i));
 }
 
-/* Arrays of the same items are told item by item. */
+/* Arrays of the same items are reported item by item. */
 static bool
 goes_with(const struct counter *c, const struct counter *first)
 {

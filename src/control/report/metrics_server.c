@@ -1,5 +1,5 @@
 /* metrics_server.c: the families of metrics that have lines for each server.
- * They name it by its number; pen_server_info knows its name and address. */
+ * They name it by its number; pen_server_info has its name and address. */
 #include "config.h"
 
 #include <stdio.h>

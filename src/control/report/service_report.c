@@ -112,7 +112,7 @@ service_is_ready(const struct service *svc)
 	return server_is_healthy(pool_slot(p, SLOT_EMERGENCY));
 }
 
-/* ---- those that are told of ---- */
+/* ---- those that are reported ---- */
 
 static bool
 listens(const struct service *svc)

@@ -1,6 +1,7 @@
 /* trend.h: how the totals and servers of each service did in the last ten
  * minutes, and how sessions ended in the last one: a sample every five seconds,
- * kept while somebody may ask. Samples of all services are taken together. */
+ * kept while they may be requested. Samples of all services are taken
+ * together. */
 #ifndef PEN_CONTROL_TREND_H
 #define PEN_CONTROL_TREND_H
 

@@ -88,7 +88,7 @@ request_begin(struct request *q, const char *line)
 
 /* ---- one command ---- */
 
-/* "json" as the last word asks for it; not of what changes something. */
+/* "json" as the last word requests JSON; not of what changes something. */
 static int
 take_json(const struct command *row, struct words *w, bool no, bool *json,
     struct error *e)
@@ -183,7 +183,7 @@ refuse_to_change(const struct request *q, const struct command *row,
 	    : error_set(e, "another process serves now");
 }
 
-/* For who watches from outside. */
+/* For monitoring. */
 static void
 note_reload(struct pen *p, bool done)
 {
@@ -274,7 +274,7 @@ name_error(struct request *q, const struct command *row, bool no,
 		q->error = *why;
 }
 
-/* ---- who did what ---- */
+/* ---- the log of commands ---- */
 
 enum { LOGGED_MAX = 200 };
 
@@ -297,7 +297,7 @@ copy_command(char to[LOGGED_MAX], const char *from, size_t length)
 	to[n] = '\0';
 }
 
-/* What a control client has changed, or done; not what it asked for. */
+/* What a control client has changed, or done; not what it has read. */
 static void
 log_command(const struct request *q, const struct command *row, int arguments,
     bool no, const char *text, size_t length)

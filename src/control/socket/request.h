@@ -22,7 +22,7 @@ enum request_result { REQUEST_DONE, REQUEST_FULL, REQUEST_WAITS };
 
 struct request {
 	struct pen *pen;
-	struct caller *caller; /* NULL: nobody; everything is allowed */
+	struct caller *caller; /* NULL: none; everything is allowed */
 	struct reply reply;
 	bool failed;
 	struct error error; /* why; also in the reply, behind "error: " */

@@ -18,7 +18,7 @@
 #include "pool/explain.h"
 #include "proxy/core/limits.h"
 
-/* Servers that are told one by one; of longer lists the rest is counted. */
+/* Servers that are listed one by one; of longer lists the rest is counted. */
 enum { OBSTACLES_TOLD = 200 };
 
 struct subject {
@@ -26,7 +26,7 @@ struct subject {
 	struct peer who;
 	uint64_t now;
 	struct attempts attempts;  /* of a client that comes now */
-	struct first first;	   /* what it says */
+	struct first first;	   /* its reply */
 	const struct route *route; /* NULL: none */
 	char
 	    routes[512]; /* those that apply, with commas; "": there are none */
@@ -78,7 +78,7 @@ parse_client(struct peer *who, const char *text, struct error *e)
 	return 0;
 }
 
-/* Where the list asks for it: "SE". */
+/* Where the list needs it: "SE". */
 static void
 emit_country(struct fields *f, const struct subject *s)
 {
@@ -380,7 +380,7 @@ emit_remembered(struct fields *f, const struct subject *s)
 	fields_number(f, "remembered_age", (s->now - c->seen) / 1000);
 }
 
-/* A listener that has no connection left accepts nobody. */
+/* A listener that has no connection left accepts no client. */
 static void
 emit_limit(struct fields *f, const struct service *svc)
 {

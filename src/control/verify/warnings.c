@@ -157,7 +157,7 @@ has_weight(const struct server_plan *s)
 	return s->host != NULL && (s->set.weight > 0 || s->service.there);
 }
 
-/* Beside servers with a weight, one without gets nobody. */
+/* Beside servers with a weight, one without gets no clients. */
 static void
 print_weightless(const struct plan *p, struct buffer *text)
 {
@@ -219,9 +219,9 @@ print_abuse(const struct plan *p, struct buffer *text)
 		    acl_ref_word(&p->config.client_acl, list));
 }
 
-/* ---- open to everybody ---- */
+/* ---- open to all ---- */
 
-/* List 0 permits all while it is empty, as nobody named another one. */
+/* List 0 permits all while it is empty, as no other one is set. */
 static bool
 is_no_list(const struct plan *p, const struct acl_ref *list)
 {

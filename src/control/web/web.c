@@ -203,7 +203,7 @@ on_get(void *arg, struct http_exchange *x, const char *path)
 
 /* ---- life ---- */
 
-/* An empty list permits nobody here: it was named. */
+/* An empty list permits no client here: it was named. */
 static bool
 permits(void *arg, const struct peer *who)
 {

@@ -2,7 +2,7 @@
  * services by their SRV records (RFC 2782).
  *
  *     "web.test"             A and AAAA, each by itself: one that fails is
- *                            not one that says there is no such address
+ *                            not the answer that there is no address
  *     "_http._tcp.web.test"  SRV, then A and AAAA of each target
  *
  * c-ares opens its sockets itself and reports which of them it waits for. */

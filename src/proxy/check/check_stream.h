@@ -1,7 +1,7 @@
 /* check_stream.h: a check over a connection: it connects, sends bytes, and
  * judges what comes back; over TLS if it is to be.
  *
- *     connect -> handshake -> on_connected -> say -> on_bytes.. -> on_end
+ *     connect -> handshake -> on_connected -> send -> on_bytes.. -> on_end
  *
  * The first member of the state of a kind that uses it; the kind's stop() calls
  * check_stream_stop(). */

@@ -1,7 +1,7 @@
 /* preopened.h: connections to the servers that are opened in advance, for the
  * next clients (the setting `idlers`).
  *
- *     connecting -> idle -> used by a session, which asks for another
+ *     connecting -> idle -> used by a session, which needs another
  *         |          '----> closed by the server: replaced
  *         '-> failed: its server is blacklisted, as by a client's connect
  *

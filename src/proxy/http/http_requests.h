@@ -9,10 +9,10 @@
  *       v                                                       '-> ANSWER
  *     REFUSED: nothing more goes on                TUNNEL <--- HEAD <---'
  *
- *     ANSWER     what follows CONNECT or Upgrade waits for what the server
- *                says: another protocol begins, or requests go on
- *     OVER       behind the last request, as it says of itself: what else the
- *                client sends is thrown away
+ *     ANSWER     what follows CONNECT or Upgrade waits for the response of the
+ *                server: another protocol begins, or requests continue
+ *     OVER       after the request that is marked as the last one: what else
+ *                the client sends is discarded
  *
  * `held` has what came and cannot go on yet: at most HTTP_HEAD_MAX and what was
  * given last. */

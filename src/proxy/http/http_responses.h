@@ -7,8 +7,8 @@
  *       |          '----> TUNNEL
  *       '---> CLOSE
  *
- *     CLOSE      the answer lasts until the connection ends: so it says, or it
- *                is none that could be trusted to end elsewhere
+ *     CLOSE      the answer lasts until the connection ends: by its fields, or
+ *                because its end cannot be trusted
  *
  * Servers are read with less rigour than clients: after a doubtful answer no
  * further request is sent. */

@@ -5,7 +5,7 @@
  *     journal     a line PEN_REASON=done for each field, as systemd-journald's
  *                 native protocol has it, with MESSAGE as logfmt
  *     common      the Common Log Format of Apache, of a connection: as if a
- *                 client had asked for it; then reason and port
+ *                 client had requested it; then reason and port
  *     a template  text with {field}; {{ is a brace. A field without a value is
  *                 "-"
  *

@@ -1,8 +1,8 @@
 /* sessionlog.h: a line for each session, and each flow, when it has ended, to
  * the destination of session_log, in the format of log_format.h.
  *
- *     log         pen's own log, ten lines a second at most; how many more
- *                 there were is said
+ *     log         pen's own log, ten lines a second at most, and then the
+ *                 number of those omitted
  *     FILE        gathered, written after a second at the latest; "stdout" and
  *                 "stderr" are those of the process
  *     udp:HOST:PORT      a datagram each

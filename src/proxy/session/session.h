@@ -7,12 +7,12 @@
  *       '----------'------------'----------------------'
  *
  *     HELLO       accepted; no server chosen yet
- *     QUEUED      all servers are full; waits for a place, reads nothing
+ *     QUEUED      all servers are full; waits for a free slot, reads nothing
  *     CONNECTING  waits for a server; on failure the next one is tried
  *     RELAYING    bytes flow both ways, or one way when half-closed; once more
  *                 CONNECTING when the server has lost a request
  *     DRAINING    the server is let go, the client is still being served
- *     CLOSED      gone at the end of this wake-up
+ *     CLOSED      freed at the end of this wake-up
  *
  * A session owns its two streams and two pipes. Everything below reports and
  * never closes; only the session_on_ functions here close a session, as the
