@@ -10,7 +10,7 @@
 #include "base/addr_text.h"
 #include "base/number.h"
 
-/* The zone behind '%' (RFC 4007, 11): an interface name or number. */
+/* The zone after '%' (RFC 4007, 11): an interface name or number. */
 static int
 parse_scope(const char *zone, uint32_t *scope)
 {

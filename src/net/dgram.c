@@ -221,7 +221,7 @@ dgram_receive(int fd, struct dgram_batch *b)
 	return n;
 }
 
-/* A removed entry keeps its memory: it is swapped behind the others. */
+/* A removed entry keeps its memory: it is swapped after the others. */
 unsigned
 dgram_drop_truncated(struct dgram_batch *b)
 {

@@ -156,7 +156,7 @@ size_t sock_unsent(int fd);
 /* send() that never raises SIGPIPE; with `more`, the last bytes wait for
  * the next call or shutdown, so that data and FIN share a segment. */
 ssize_t sock_send(int fd, const void *bytes, size_t n, bool more);
-/* The same for the bytes of two buffers, one behind the other. */
+/* The same for the bytes of two buffers, one after the other. */
 ssize_t sock_send_two(int fd, const void *first, size_t first_n,
     const void *second, size_t second_n, bool more);
 

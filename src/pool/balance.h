@@ -16,7 +16,7 @@ struct balance {
 	const char *help;
 	bool weighted; /* servers of weight 0 get nothing; see pool_weight() */
 	/* Servers take turns. A client whose server failed takes the next turn
-	 * as well; otherwise the server listed behind the failed one would get
+	 * as well; otherwise the server listed after the failed one would get
 	 * all of its clients. */
 	bool turns;
 

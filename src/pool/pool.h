@@ -148,7 +148,7 @@ struct server_spec {
 void server_spec_init(struct server_spec *spec);
 
 /* The slots of the list, empty ones and the two special ones included, and the
- * server in one of them; NULL behind the last slot. A walk over all servers is
+ * server in one of them; NULL after the last slot. A walk over all servers is
  *
  *     for (slot = 0; slot < pool_slots(p); slot++)
  *         visit(pool_slot(p, slot));

@@ -259,7 +259,7 @@ may_attempt(const struct server *s, const struct peer *who,
 	    pool_server_permits(s, who) && is_allowed(s, attempts);
 }
 
-/* The first eligible server behind the last one given that was not given
+/* The first eligible server after the last one given that was not given
  * yet. */
 static struct server *
 unattempted_choice(
@@ -275,7 +275,7 @@ unattempted_choice(
 	return NULL;
 }
 
-/* The next eligible server behind the last one given, until all had their
+/* The next eligible server after the last one given, until all had their
  * turn. */
 static struct server *
 listed_choice(

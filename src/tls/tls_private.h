@@ -36,7 +36,7 @@ int tls_wire_keep(struct tls *t);
 /* Sends what OpenSSL has written and keeps what the socket refuses. With
  * `last`, more follows at once. Returns 0, or -1 with errno. */
 int tls_wire_send(struct tls *t, bool last);
-/* Sends what was kept, as far as the socket takes it, and the FIN behind it. */
+/* Sends what was kept, as far as the socket takes it, and the FIN after it. */
 void tls_wire_flush(struct tls *t);
 
 #endif

@@ -55,7 +55,7 @@ edit_is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* A name is the first word, or the second behind "help" or "no". */
+/* A name is the first word, or the second after "help" or "no". */
 static bool
 find_stem(struct stem *s, const LineInfo *line)
 {

@@ -160,7 +160,7 @@ penctl_add_word(struct buffer *line, const char *word)
 	return quote ? buffer_append(line, "\"", 1) : 0;
 }
 
-/* `json` goes behind the last word of each command, not into a comment. */
+/* `json` goes after the last word of each command, not into a comment. */
 static int
 penctl_add_json(struct buffer *line, char *text)
 {
@@ -399,7 +399,7 @@ penctl_parse_number(struct penctl *p, int option, const char *text)
 	return -1;
 }
 
-/* Options stand before the address and behind it. Returns GO_ON, or the exit
+/* Options stand before the address and after it. Returns GO_ON, or the exit
  * status. */
 static int
 penctl_parse_options(struct penctl *p, const char **at, int argc, char **argv)

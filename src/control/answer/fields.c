@@ -35,7 +35,7 @@ lead(struct fields *f, const char *key)
 	f->count++;
 }
 
-/* What stands behind it. */
+/* What stands after it. */
 static void
 trail(struct fields *f)
 {

@@ -106,7 +106,7 @@ are_sessions_equal(const struct config *a, const struct config *b)
 	    a->session_log.sample == b->session_log.sample;
 }
 
-/* The address behind "udp:" or "syslog:", if it is one of them. */
+/* The address after "udp:" or "syslog:", if it is one of them. */
 static int
 find_remote(
     const struct pen *p, const char *to, struct addr *at, struct error *e)

@@ -18,7 +18,7 @@
 
 /* ---- include ---- */
 
-/* The section goes on behind it, unless the file has removed the service. */
+/* The section goes on after it, unless the file has removed the service. */
 static int
 include_file(struct call *c, const char *path, struct error *e)
 {

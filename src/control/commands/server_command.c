@@ -194,7 +194,7 @@ change_one(struct call *c, struct error *e)
 	return note_absent(c, n, s, e);
 }
 
-/* Takes "wait [SEC]" off the end of the words, behind what lets no new clients
+/* Takes "wait [SEC]" off the end of the words, after what lets no new clients
  * in. */
 static int
 take_wait(struct call *c, struct words *w, bool *drains, uint64_t *ms,

@@ -174,7 +174,7 @@ begin_last(struct edit *d)
 		reply_add(&d->last, "%s", mark);
 }
 
-/* All lines, at the end, behind what takes the rest back to its defaults. */
+/* All lines, at the end, after what takes the rest back to its defaults. */
 static void
 say_last(struct edit *d, struct config_range have, struct config_range want)
 {

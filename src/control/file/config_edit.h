@@ -6,7 +6,7 @@
  *             address web1               are, byte for byte
  *
  * A line of which no command is left goes, with its comment. What is new
- * stands behind what is of its kind. */
+ * stands after what is of its kind. */
 #ifndef PEN_CONTROL_CONFIG_EDIT_H
 #define PEN_CONTROL_CONFIG_EDIT_H
 

@@ -9,7 +9,7 @@
 #include "control/language/command.h"
 
 /* Cuts the next line off *rest, a string, in place; its continuations are
- * joined to it. *rest becomes NULL behind the last one; *lines counts those of
+ * joined to it. *rest becomes NULL after the last one; *lines counts those of
  * the file. */
 char *config_next_line(char **rest, unsigned *lines);
 
@@ -20,7 +20,7 @@ char *config_next_line(char **rest, unsigned *lines);
 int config_load(struct call *c, const char *path,
     void (*on_error)(const char *sentence), struct error *e);
 
-/* Whether the services behind the first could be read from a file: each listens
+/* Whether the services after the first could be read from a file: each listens
  * and has a server. Returns 0, or -1 with a full message. */
 int config_check_services(const struct plan *p, struct error *e);
 

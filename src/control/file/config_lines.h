@@ -61,7 +61,7 @@ enum config_detail {
 	CONFIG_ALL    /* plan_print() */
 };
 
-/* Behind the last line; NULL + 0 is undefined in C11. */
+/* After the last line; NULL + 0 is undefined in C11. */
 static inline struct config_line *
 config_lines_end(const struct config_lines *l)
 {

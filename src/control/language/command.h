@@ -21,7 +21,7 @@ struct command_group {
 
 /* All functions below take the groups of the language; see registry.h. */
 
-/* The row behind `row`, group after group; NULL begins, and ends. */
+/* The row after `row`, group after group; NULL begins, and ends. */
 const struct command *command_next(
     const struct command_group *all, const struct command *row);
 #define COMMAND_EACH(all, row)                               \

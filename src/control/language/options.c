@@ -164,7 +164,7 @@ bad_option(
 	    group != NULL ? "its options" : "all");
 }
 
-/* Options that print something and are done. `group` is the word behind, which
+/* Options that print something and are done. `group` is the word after, which
  * may be missing. */
 static enum options_result
 options_print(
@@ -187,7 +187,7 @@ options_print(
 	return OPTIONS_DONE;
 }
 
-/* As GNU programs do, getopt moves options that come behind operands before
+/* As GNU programs do, getopt moves options that come after operands before
  * them, up to a "--". */
 static enum options_result
 options_read_options(struct options *o, int argc, char **argv, struct error *e)

@@ -14,7 +14,7 @@ int rights_give_up(struct error *e);
 /* The next change of user loses no capabilities. Returns 0, or -1 with a full
  * message. */
 int rights_begin_change(struct error *e);
-/* Behind it: gives up all but the one that addresses of other hosts need
+/* After it: gives up all but the one that addresses of other hosts need
  * (net/sock_nonlocal.h), which the program that takes over may have, too, but
  * none that this one starts. Returns 0, or -1 with a full message. */
 int rights_end_change(struct error *e);

@@ -183,9 +183,9 @@ int plan_become(struct plan *p, const struct plan *from);
 
 /* ---- services (plan_services.c) ---- */
 
-/* The first is 0, which is `p` itself; NULL behind the last one. */
+/* The first is 0, which is `p` itself; NULL after the last one. */
 const struct plan *plan_service_at(const struct plan *p, unsigned i);
-/* Its number; behind the last one when there is none of that name. */
+/* Its number; after the last one when there is none of that name. */
 unsigned plan_service_number(const struct plan *p, const char *name);
 /* NULL: there is none of that name. */
 const struct plan *plan_service(const struct plan *p, const char *name);
@@ -230,13 +230,13 @@ void plan_services_fini(struct plan *p);
 /* ---- servers ---- */
 
 /* The server that is meant for a slot of the pool (pool/server/server.h), for
- * reading; one without a host is none. NULL behind the last slot, so that a
+ * reading; one without a host is none. NULL after the last slot, so that a
  * walk over all servers, the two special ones included, is
  *
  *     for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++)
  */
 const struct server_plan *plan_slot(const struct plan *p, unsigned slot);
-/* The same for a regular server, by number; NULL behind the last one. */
+/* The same for a regular server, by number; NULL after the last one. */
 const struct server_plan *plan_server(const struct plan *p, unsigned number);
 unsigned plan_slots(const struct plan *p);
 /* How many regular servers there are, empty slots included. */
@@ -246,7 +246,7 @@ unsigned plan_count(const struct plan *p);
  * NULL with errno ENOMEM. */
 struct server_plan *plan_edit(struct plan *p, unsigned slot);
 /* The first slot from `slot` on whose server is another one in `b` than in `a`,
- * or is to be taken out at once; behind the last slot of both when there is
+ * or is to be taken out at once; after the last slot of both when there is
  * none. The cost is that of the servers that were edited since one plan was
  * copied from the other. */
 unsigned plan_next_change(
@@ -289,7 +289,7 @@ void plan_servers_fini(struct plan_servers *l);
 /* All of it but the other services as commands, a line each, that give the same
  * plan when read back. */
 void plan_print(const struct plan *p, struct buffer *text);
-/* The same, but of services behind the first without what each new one has. */
+/* The same, but of services after the first without what each new one has. */
 void plan_print_set(const struct plan *p, struct buffer *text);
 /* As plan_print_set(), but of servers and control sockets without values that
  * are the default. */

@@ -19,7 +19,7 @@ const struct command *setting_next(const struct command *row);
 /* Whether two plans agree in it; rows without a value always do. */
 bool setting_equal(
     const struct plan *a, const struct plan *b, const struct command *row);
-/* The next setting behind `row` in which the two plans differ; NULL begins, and
+/* The next setting after `row` in which the two plans differ; NULL begins, and
  * ends. */
 const struct command *setting_next_difference(
     const struct plan *a, const struct plan *b, const struct command *row);

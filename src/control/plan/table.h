@@ -15,7 +15,7 @@ extern const struct command rows_choosing[], rows_servers[], rows_connections[],
 /* Those of a server, which are no commands; see table_server.c. */
 extern const struct command rows_server[];
 
-/* The setting behind `row`; NULL begins, and ends. */
+/* The setting after `row`; NULL begins, and ends. */
 const struct command *table_next(const struct command *row);
 #define TABLE_EACH(row)                               \
 	for ((row) = table_next(NULL); (row) != NULL; \

@@ -63,7 +63,7 @@ emit_sticky(struct fields *f, const char *key, const struct plan *p)
 
 /* ---- servers ---- */
 
-/* Behind a Unix socket may be the control socket of this process. */
+/* After a Unix socket may be the control socket of this process. */
 int
 may_be_server(const struct call *c, const char *host, struct error *e)
 {

@@ -50,7 +50,7 @@ struct counter {
 	const char *(*item)(unsigned i);
 };
 
-/* The rows by number; NULL behind the last. */
+/* The rows by number; NULL after the last. */
 const struct counter *counter_at(unsigned number);
 /* The first row of the same family. */
 const struct counter *counter_family(const struct counter *c);

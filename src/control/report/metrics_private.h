@@ -37,7 +37,7 @@ struct family {
 
 enum { METRIC_TEXT_MAX = 256 };
 
-/* The rows by number; NULL behind the last. */
+/* The rows by number; NULL after the last. */
 const struct family *metrics_of_process(unsigned number);
 const struct family *metrics_of_servers(unsigned number);
 

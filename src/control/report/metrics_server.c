@@ -12,7 +12,7 @@
 
 enum { LABELS_MAX = 440 };
 
-/* `server="0"`, and more behind it. */
+/* `server="0"`, and more after it. */
 static const char *
 labels_of(
     const struct server *s, const char *more, char text[static LABELS_MAX])

@@ -13,7 +13,7 @@ struct service;
  * 0 addr 127.0.0.1 port 9001 conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0 */
 void report_servers(struct reply *r);
 /* The same with all that is known of each server, its state and history, times
- * and rates, and the two special servers behind the others. As JSON the objects
+ * and rates, and the two special servers after the others. As JSON the objects
  * are the same. */
 void report_servers_long(struct reply *r);
 /* The name of its state. */

@@ -150,7 +150,7 @@ client_has_room(const struct client *k)
 	return !is_heard(k) || buffer_length(&k->in) <= LINE_MAX_LENGTH;
 }
 
-/* Reads some of what is there. Behind its one line a client without a prompt
+/* Reads some of what is there. After its one line a client without a prompt
  * is read from only to see it go. Returns 0, or -1 when it is gone, or talks
  * on and on. */
 static int

@@ -31,7 +31,7 @@ enum handover_type {
 	HANDOVER_CLIENTS = 4,  /* several of the memory of clients */
 	HANDOVER_FLOWS = 5,    /* several flows of datagrams */
 	HANDOVER_TLS_KEYS = 6, /* of session tickets */
-	HANDOVER_SERVICE = 7   /* whose the records behind it are; none in front
+	HANDOVER_SERVICE = 7   /* whose the records after it are; none in front
 				* of those of the first service */
 };
 

@@ -271,7 +271,7 @@ restore_servers(struct handover_state_past *l)
 
 /* ---- counters ---- */
 
-/* Finds the counter of that name. Mostly it is the one behind the last one:
+/* Finds the counter of that name. Mostly it is the one after the last one:
  * both processes have the same order. */
 static bool
 find_counter(struct handover_state_past *l, const char *wanted, size_t *offset)
@@ -426,7 +426,7 @@ begin_service(struct handover_state_past *l)
 	list_addresses(l, l->service->pool);
 }
 
-/* Mostly the one behind the last one: both processes have the same order. */
+/* Mostly the one after the last one: both processes have the same order. */
 static struct handover_state_past *
 find_past(struct handover_state_reader *l, const char *name)
 {

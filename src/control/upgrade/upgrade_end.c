@@ -46,7 +46,7 @@ upgrade_hear(struct upgrade *u)
 		watch_stop(u->pen->loop, &u->error_watch);
 }
 
-/* Behind "pen: " or the time of a log line. */
+/* After "pen: " or the time of a log line. */
 static const char *
 message_of(const char *line)
 {

@@ -24,7 +24,7 @@
 
 extern char **environ;
 
-/* The descriptors of the new process, from the first one behind the standard
+/* The descriptors of the new process, from the first one after the standard
  * files on. */
 enum { FIRST = STDERR_FILENO + 1 };
 

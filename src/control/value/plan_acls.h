@@ -36,7 +36,7 @@ struct plan_acls {
 	uint32_t count, room;
 };
 
-/* Behind the last of the named lists; NULL + 0 is undefined in C11. */
+/* After the last of the named lists; NULL + 0 is undefined in C11. */
 static inline struct named_acl *
 plan_acls_end(const struct plan_acls *l)
 {
@@ -68,7 +68,7 @@ struct named_acl *plan_acls_find(const struct plan_acls *l, const char *name);
 const struct acl *plan_acls_of(
     const struct plan_acls *l, const struct acl_ref *ref);
 /* List `i` of all, the numbered ones first, and in `word` what it is called;
- * NULL behind the last one. */
+ * NULL after the last one. */
 const struct acl *plan_acls_at(
     const struct plan_acls *l, unsigned i, char word[ACL_WORD_MAX]);
 /* Prints the warning that lists have entries for countries without geoip. */

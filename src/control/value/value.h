@@ -1,7 +1,7 @@
 /* value.h: the values of settings, by the kind that their row names: parsed,
  * printed, reported as JSON, compared and copied in one place for all of them.
  *
- * A value is what stands row->offset bytes behind `base`, which is a struct
+ * A value is what stands row->offset bytes after `base`, which is a struct
  * config for rows of the command table and a struct server_plan for those of a
  * server (see table_server.c). Rows of kinds without a value are not handled
  * here. */

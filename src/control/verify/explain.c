@@ -476,7 +476,7 @@ explain_words(struct service *svc, const struct words *w, int at,
 
 	if (parse_client(&s.who, w->word[at], e) < 0)
 		return -1;
-	/* the word behind the last one is NULL */
+	/* the word after the last one is NULL */
 	for (i = at + 1; i < w->count; i += 2)
 		if (first_words_set(&s.first, w->word[i], w->word[i + 1], e) <
 		    0)

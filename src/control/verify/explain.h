@@ -13,7 +13,7 @@ struct pen;
 /* Explains what a client would get of the plan in force. `line` is "ADDRESS",
  * "ADDRESS:PORT" or "unix", then perhaps the properties of its first bytes, in
  * pairs as "sni NAME": alpn, host and protocol are the others. All that may
- * stand behind "service NAME", for a client of another service than the first.
+ * stand after "service NAME", for a client of another service than the first.
  * Returns 0, or -1 with a short message. */
 int explain_client(
     struct pen *p, const char *line, struct reply *r, struct error *e);

@@ -37,7 +37,7 @@ next_slot(const struct scope *w, unsigned slot)
 				 : plan_next_change(w->before, w->now, slot);
 }
 
-/* A setting of one server that has no effect: what is printed behind its
+/* A setting of one server that has no effect: what is printed after its
  * number, and of the servers beyond EACH_MAX. */
 struct server_warning {
 	bool (*is)(const struct plan *p, const struct server_plan *s);

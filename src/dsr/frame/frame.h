@@ -43,7 +43,7 @@ enum {
 	FRAME_ACK = 16
 };
 
-/* The fields behind `wrong` mean nothing when the kind is FRAME_BAD. */
+/* The fields after `wrong` mean nothing when the kind is FRAME_BAD. */
 struct frame {
 	unsigned char *bytes; /* Ethernet header first; not owned */
 	size_t length;

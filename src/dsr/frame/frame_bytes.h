@@ -104,7 +104,7 @@ struct ip_fields {
 	bool may_fragment;
 	uint16_t id;	/* IPv4, when it may be cut */
 	uint32_t label; /* IPv6 */
-	size_t content; /* bytes behind it */
+	size_t content; /* bytes after it */
 };
 
 size_t ip_head_size(unsigned family);

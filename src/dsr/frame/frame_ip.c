@@ -187,7 +187,7 @@ read_extension(struct packet *p, bool first)
 	return wrong;
 }
 
-/* Fragments that would overlap the start of TCP (RFC 3128), or end behind the
+/* Fragments that would overlap the start of TCP (RFC 3128), or end after the
  * longest packet, have no honest sender. */
 static const char *
 check_fragment(const struct packet *p)

@@ -1,6 +1,6 @@
 /* link_filter.c: writes the program
  *
- *     to this MAC or a group?  x = 4 behind a tag, else 0
+ *     to this MAC or a group?  x = 4 after a tag, else 0
  *     ARP:  request or reply?
  *     IPv6: NDP?  one of the addresses?  of the nets?
  *     IPv4: one of the addresses?  of the nets?
@@ -134,7 +134,7 @@ static void
 put_net6(struct link_program *p, const struct link_net *t)
 {
 	unsigned whole = t->bits / 32, rest = t->bits % 32;
-	unsigned over = 2 * whole + (rest > 0 ? 3 : 0); /* to behind RETURN */
+	unsigned over = 2 * whole + (rest > 0 ? 3 : 0); /* to after RETURN */
 	uint32_t first;
 
 	for (unsigned w = 0; w < whole; w++) {

@@ -16,7 +16,7 @@
 #include "dsr/link/link_packet.h"
 
 enum {
-	/* The IP header then begins at a multiple of 16 behind the offload, and
+	/* The IP header then begins at a multiple of 16 after the offload, and
 	 * there is room in front of the frame to insert a tag. */
 	RESERVE = 6,
 	FRONT = 128, /* more than all that is in front of a frame in a slot */

@@ -30,7 +30,7 @@ bool netlink_any(unsigned short type, unsigned char family,
  * rtnetlink(7)'s. */
 struct rtattr *netlink_attribute(
     struct rtattr *at, size_t bytes, unsigned short name, size_t least);
-/* The same among those of an answer of n bytes, behind a header of `head`. */
+/* The same among those of an answer of n bytes, after a header of `head`. */
 struct rtattr *netlink_attribute_of(union netlink_answer *a, size_t n,
     size_t head, unsigned short name, size_t least);
 

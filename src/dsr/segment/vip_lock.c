@@ -16,7 +16,7 @@
 
 #ifdef __linux__
 
-/* NAME_MAX_HERE: behind the byte 0 that makes a name abstract. CLAIMS: how many
+/* NAME_MAX_HERE: after the byte 0 that makes a name abstract. CLAIMS: how many
  * processes may read the owner of a name until the next vip_locks_drain(). */
 enum { NAME_MAX_HERE = 100, CLAIMS = 64, TRIES = 100 };
 /* How often, and how long apart, the lock of all frames is tried. */

@@ -59,7 +59,7 @@ resolve_compare(const struct addr *a, const struct addr *b)
 	return rc != 0 ? rc : (int)addr_port(a) - (int)addr_port(b);
 }
 
-/* Where an address is kept: behind the others, or instead of the highest one
+/* Where an address is kept: after the others, or instead of the highest one
  * when there are too many, RESOLVE_MAX if it is the highest. Name servers like
  * to give them in another order each time: which are kept does not depend on
  * that. */

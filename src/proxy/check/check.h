@@ -51,7 +51,7 @@ struct check_kind {
 	const char *args; /* as in help; NULL: none */
 
 	/* The arguments of all checks of one setting, compiled. `settings` has
-	 * `settings_size` zero bytes; parse() takes the words behind the name,
+	 * `settings_size` zero bytes; parse() takes the words after the name,
 	 * which are gone after the call, and returns 0, or -1 with a short
 	 * message. fini() frees what parse() allocated, also when that failed.
 	 * Each may be NULL: no arguments, nothing to free. */

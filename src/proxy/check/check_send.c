@@ -131,7 +131,7 @@ add_step(struct send_settings *s, const char *say, const char *expected,
 	return check_text_parse(&new->expected, expected, e);
 }
 
-/* What may stand behind the first texts. */
+/* What may stand after the first texts. */
 static int
 parse_rest(
     struct send_settings *s, const struct words *w, int at, struct error *e)

@@ -266,7 +266,7 @@ check_begins(struct check *c)
 	set_deadline(c);
 }
 
-/* Silent addresses behind the first share the time of one, so that a server of
+/* Silent addresses after the first share the time of one, so that a server of
  * many does not take as many times as long to be found down. */
 static uint64_t
 time_of(const struct checker *c, const struct server *s, unsigned tried)

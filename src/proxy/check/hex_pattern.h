@@ -13,7 +13,7 @@ enum { HEX_PATTERN_MAX = 1472 };
 
 struct hex_pattern {
 	unsigned char *bytes; /* owned */
-	unsigned char *mask;  /* behind the bytes: 0 where any will do */
+	unsigned char *mask;  /* after the bytes: 0 where any will do */
 	size_t n;
 };
 

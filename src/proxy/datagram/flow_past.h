@@ -19,7 +19,7 @@ struct flow_past {
 };
 
 /* The first flow whose number is not below *from, which becomes the number
- * behind it. Those without a server, those that get no more of their clients'
+ * after it. Those without a server, those that get no more of their clients'
  * datagrams, and those of a frontend that balances each datagram by itself, or
  * whose clients a proxy names with the next one, are left out. Returns whether
  * there is one. */

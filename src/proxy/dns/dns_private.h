@@ -56,7 +56,7 @@ struct dns_query {
 	bool all_asked;	      /* no server is left to try */
 	uint16_t id;	      /* the client's */
 	size_t n, end;	      /* bytes; where the question ends */
-	struct addr *client;  /* behind the message, in the same memory */
+	struct addr *client;  /* after the message, in the same memory */
 	char message[];
 };
 

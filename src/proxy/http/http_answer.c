@@ -106,7 +106,7 @@ on_header(struct http_answer *h)
 	return HTTP_MORE;
 }
 
-/* Behind an interim answer comes another one (RFC 9110, 15.2). */
+/* After an interim answer comes another one (RFC 9110, 15.2). */
 static enum http_event
 on_headers_end(struct http_answer *h)
 {

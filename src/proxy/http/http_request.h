@@ -6,7 +6,7 @@
  *
  *     GET /a HTTP/1.1 CRLF          http_head_take() is given the section from
  *     Host: b CRLF                  its first byte on, each time with what has
- *     X-Forwarded-For: c CRLF       come since behind it, until it is complete
+ *     X-Forwarded-For: c CRLF       come since after it, until it is complete
  *     CRLF                          or wrong. No byte is seen twice. */
 #ifndef PEN_PROXY_HTTP_REQUEST_H
 #define PEN_PROXY_HTTP_REQUEST_H

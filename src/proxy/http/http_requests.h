@@ -68,7 +68,7 @@ struct http_requests {
 	enum http_requests_stage stage;
 	uint64_t left; /* of the body or the chunk */
 	bool undecided; /* CONNECT or Upgrade is not answered yet */
-	bool switched;	/* it was: TUNNEL comes behind this request */
+	bool switched;	/* it was: TUNNEL comes after this request */
 	bool last;	/* OVER does */
 	bool repeatable; /* all that are pending may be sent twice */
 	uint64_t count; /* header sections that went on */

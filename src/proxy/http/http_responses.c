@@ -24,7 +24,7 @@ http_responses_copy_run(struct pass *p, size_t end)
 	p->run = end;
 }
 
-/* Adds a line behind what was taken. */
+/* Adds a line after what was taken. */
 static void
 http_responses_add(struct pass *p, const char *line)
 {
@@ -209,7 +209,7 @@ note_field(struct http_responses *r, struct http_text line)
 	}
 }
 
-/* What comes behind the fields (RFC 9112, 6.3). */
+/* What comes after the fields (RFC 9112, 6.3). */
 static bool
 on_fields_end(struct http_responses *r)
 {

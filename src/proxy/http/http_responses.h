@@ -1,6 +1,6 @@
 /* http_responses.h: the answers of a server, as they pass on the way to the
  * client: read as far as needed to know which request each one answers, where
- * it ends (RFC 9112, 6.3) and whether another protocol begins behind it. The
+ * it ends (RFC 9112, 6.3) and whether another protocol begins after it. The
  * bytes stay as they are; a field may be added to the first answer. Pure.
  *
  *     STATUS -> FIELDS -> BODY | CHUNK_SIZE .. TRAILERS -> STATUS

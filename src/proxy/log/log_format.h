@@ -21,7 +21,7 @@
 
 struct log_format;
 
-/* A line is at most so long; one more value is written behind it before it is
+/* A line is at most so long; one more value is written after it before it is
  * cut. */
 enum {
 	LOG_FORMAT_LINE_MAX = 4096,
@@ -33,7 +33,7 @@ struct log_format *log_format_new(const char *text, struct error *e);
 void log_format_free(struct log_format *f);
 
 /* Writes a line without a newline and without a NUL. With `timed` false, a
- * line of logfmt begins behind its time, for a log that has one of its own.
+ * line of logfmt begins after its time, for a log that has one of its own.
  * What is longer than LOG_FORMAT_LINE_MAX is cut. Returns its length. */
 size_t log_format_line(const struct log_format *f,
     const struct session_record *r, bool timed, char line[LOG_FORMAT_ROOM]);

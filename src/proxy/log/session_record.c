@@ -23,7 +23,7 @@ put_text(char *value, const char *text)
 	return n;
 }
 
-/* With three digits behind the point. */
+/* With three digits after the point. */
 static size_t
 put_thousandths(char *value, uint64_t number)
 {

@@ -90,7 +90,7 @@ struct record_field {
 	bool is_tls;	 /* only sessions with TLS have it; these are last */
 	bool on_request; /* not in the lines with all fields */
 	/* Writes the value of at most RECORD_VALUE_MAX bytes, and no more than
-	 * a NUL behind it; returns its length, 0: there is none. */
+	 * a NUL after it; returns its length, 0: there is none. */
 	size_t (*put)(const struct session_record *r, char *value);
 };
 

@@ -71,7 +71,7 @@ new_request(struct session *s, size_t n)
 	return r;
 }
 
-/* Behind what is kept. */
+/* After what is kept. */
 static void
 session_retry_add(struct session *s, const char *bytes, size_t n)
 {
@@ -108,7 +108,7 @@ session_note_first(struct session *s, const char *bytes, size_t n)
 		session_retry_keep(s, bytes, n);
 }
 
-/* What is sent again comes here once more, maybe with more behind it. */
+/* What is sent again comes here once more, maybe with more after it. */
 void
 session_note_requests(
     struct session *s, const char *bytes, size_t n, bool all)

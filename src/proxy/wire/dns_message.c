@@ -65,7 +65,7 @@ dns_is_truncated(const char *message)
 	return message[2] & TRUNCATED;
 }
 
-/* Where the question behind the header ends, or 0. */
+/* Where the question after the header ends, or 0. */
 static size_t
 question_end(const char *m, size_t n)
 {

@@ -44,7 +44,7 @@ struct first {
 	enum first_protocol protocol;
 	char sni[FIRST_NAME];  /* lower case, without a last dot; "": none */
 	char host[FIRST_NAME]; /* the same, without a port */
-	/* Names behind a byte with their length, whole ones as far as there is
+	/* Names after a byte with their length, whole ones as far as there is
 	 * room. */
 	unsigned char alpn[FIRST_ALPN];
 	size_t alpn_length;

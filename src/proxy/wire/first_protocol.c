@@ -71,7 +71,7 @@ is_token(unsigned c)
 	    strchr("\"(),/:;<=>?@[\\]{}", (int)c) == NULL;
 }
 
-/* Whether a line that has ended is a request line, by its last word behind a
+/* Whether a line that has ended is a request line, by its last word after a
  * target. */
 static enum claim
 claim_version(const char *line, size_t n)

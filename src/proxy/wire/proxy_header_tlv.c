@@ -29,7 +29,7 @@ struct tlv {
 };
 
 /* Takes the next one of *left, which it shortens. Returns 1, 0 at the end, or
- * -1 when it ends behind the bytes. */
+ * -1 when it ends after the bytes. */
 static int
 next_tlv(struct proxy_text *left, struct tlv *t)
 {
