@@ -68,8 +68,8 @@ drop_rights(const struct pen *p, struct error *e)
 	return has_proxy(p) ? 0 : rights_give_up(e);
 }
 
-/* Who takes over from a process that has dropped its privileges has none, but
- * for the right that `transparent` needs. */
+/* A process that takes over from one that has dropped its privileges has none,
+ * but for the right that `transparent` needs. */
 static int
 drop_privileges(struct pen *p, struct error *e)
 {

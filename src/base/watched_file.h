@@ -14,7 +14,8 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-/* Tells a file from its predecessor of the same name. All zero: no file. */
+/* Distinguishes a file from its predecessor of the same name. All zero: no
+ * file. */
 struct file_id {
 	uint64_t device, inode, size;
 	int64_t seconds, nanoseconds; /* time of the last change (ctime) */

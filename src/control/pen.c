@@ -327,7 +327,8 @@ pen_start(struct pen *p, struct error *e)
 	pieces_init(&p->replies, p->loop, REPLY_PIECES);
 	if (p->loop == NULL && plan->config.method != NULL)
 		origin_add(plan, plan->config.method, e);
-	/* Who can connect may send signals: they wait for the loop. */
+	/* Once clients can connect, signals may come: they wait for the
+	 * loop. */
 	if (p->loop == NULL || pen_catch_signals(p, e) < 0 ||
 	    open_resolver(p, e) < 0 || open_programs(p, e) < 0) {
 		plan_free(plan);

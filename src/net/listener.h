@@ -47,7 +47,7 @@ void listener_leave(struct listener *l);
 
 /* Accepts at once all that waits in the backlog, paused or not: before a close,
  * so that no client is lost. It accepts no more than the backlog holds, so a
- * flood of new clients does not keep it busy for ever. Nobody, when the socket
+ * flood of new clients does not keep it busy for ever. None, when the socket
  * was left to another process. */
 void listener_drain(struct listener *l);
 

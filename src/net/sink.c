@@ -86,7 +86,7 @@ count_lines(const char *lines, size_t n)
 
 /* ---- files ---- */
 
-/* Nobody will read what is written to a file that was removed. */
+/* What is written to a removed file would not be read. */
 static bool
 is_removed(const struct sink *s)
 {

@@ -328,10 +328,10 @@ bool pool_checked(struct pool *p, struct server *s, bool good,
 void pool_assume(struct pool *p, struct server *s, enum server_initial initial);
 /* `s` is no longer checked; it counts as healthy. */
 void pool_unchecked(struct pool *p, struct server *s);
-/* Ends the blacklistings whose time is over, and lets slow starts go on.
- * pool_choose() does so too. */
+/* Ends expired blacklistings, and continues slow starts. pool_choose() does so
+ * too. */
 void pool_revive(struct pool *p, uint64_t now);
-/* When the next of them is over, in ms; UINT64_MAX when there is none. */
+/* When the next of them expires, in ms; UINT64_MAX when there is none. */
 uint64_t pool_next_revival(const struct pool *p);
 /* Makes the pool report each change of a server's state, once: see struct
  * pool_watcher, which is copied. An empty slot that gets a server, and a

@@ -80,7 +80,7 @@ pool_restore(struct pool *p, struct server *s, const struct server_past *past,
 		    s, past->blacklisted_until, past->by_operator);
 	pool_refresh(s);
 	/* The state that follows now may be another one than it was: of a
-	 * server that is checked no longer, or whose time is over. Then its
+	 * server that is checked no longer, or whose time has expired. Then its
 	 * history is new. */
 	pool_tell(s, past->history.reason);
 	if (s->history.state == past->history.state) {

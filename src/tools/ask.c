@@ -233,8 +233,8 @@ answer_pass(struct answer *a, bool error, const char *bytes, size_t n)
 	return 0;
 }
 
-/* Says what the line is, as far as it came, and passes on what was held. What
- * classic Pen printed goes where it always went. */
+/* Decides what the line is, as far as it came, and passes on what was held.
+ * What classic Pen printed goes where it always went. */
 static int
 answer_decide(struct answer *a)
 {

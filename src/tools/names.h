@@ -14,7 +14,7 @@ struct names {
 void names_init(struct names *k);
 void names_fini(struct names *k);
 
-/* Asks for the names, the first time only. None when that fails. */
+/* Requests the names, the first time only. None when that fails. */
 void names_ask(struct names *k, const struct target *t);
 
 /* The next name after `last` (NULL: the first) that begins with the `n` bytes

@@ -27,7 +27,7 @@ int top(struct top *t);
 unsigned top_refresh(struct top *t);
 /* What is seen follows order and filter. */
 void top_arrange(struct top *t);
-/* Says "drain" or "up" to all pens that have the server. */
+/* Sends "drain" or "up" to all pens that have the server. */
 void top_say(struct top *t, const struct top_server *s, const char *word);
 
 /* With keys. Returns an exit status; -1: this build cannot, or the terminal

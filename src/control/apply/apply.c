@@ -250,7 +250,7 @@ keep_lists(struct pen *p, const struct plan *draft)
 	return 0;
 }
 
-/* Nobody leaves after all. */
+/* No service leaves after all. */
 static void
 share_lists(struct pen *p)
 {

@@ -84,7 +84,7 @@ int apply_plan(
  * program serves. */
 int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
 
-/* Who takes part, in this order; the last has no name. Each part may be left
+/* The participants, in this order; the last has no name. Each part may be left
  * out. A prepare that fails has undone itself; commit or cancel follows one
  * that succeeded. */
 struct participant {

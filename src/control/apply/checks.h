@@ -19,7 +19,7 @@ int checks_prepare(struct apply *a, struct error *e);
 void checks_commit(struct apply *a);
 /* Checks them as before. */
 void checks_cancel(struct apply *a);
-/* Asks no server any more; what is known of them stays. */
+/* Checks no server any more; what is known of them stays. */
 void checks_stop(struct service *svc);
 /* Ends all checks. */
 void checks_free(struct service *svc);

@@ -109,7 +109,7 @@ names_find(const struct names *n, const char *host)
 
 static void on_done(struct query *q);
 
-/* Asks for some more. */
+/* Looks up some more. */
 static void
 names_query_next(struct names *n, unsigned count)
 {
@@ -173,7 +173,7 @@ on_all_now(struct names *n)
 	loop_stop(n->own_loop);
 }
 
-/* Asks from a loop that lasts as long as the answers take. */
+/* Looks up from a loop that lasts as long as the answers take. */
 static void
 ask_loop(struct names *n, const struct addr *server)
 {

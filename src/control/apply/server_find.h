@@ -22,8 +22,8 @@ int server_find(
 int server_find_each(const struct call *c, const char *word,
     void (*visit)(void *arg, unsigned slot), void *arg, struct error *e);
 
-/* Says that there is no server of that number, and what numbers there are.
- * Returns -1. */
+/* The error that there is no server of that number, with the numbers that
+ * exist. Returns -1. */
 int server_find_refuse(const struct call *c, unsigned number, struct error *e);
 
 #endif

@@ -37,7 +37,8 @@ unsigned command_index(
 /* The row of that name, or NULL. */
 const struct command *command_find(
     const struct command_group *all, const char *name);
-/* Says that there is no such command, with the nearest name. Returns -1. */
+/* The error that there is no such command, with the nearest name. Returns
+ * -1. */
 int command_unknown(
     const struct command_group *all, const char *name, struct error *e);
 

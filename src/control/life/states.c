@@ -11,8 +11,8 @@
 #include "control/life/states.h"
 #include "proxy/check/checker.h"
 
-/* Without clients only a timer notices that a blacklisting is over; this is how
- * late it may be. */
+/* Without clients only a timer notices that a blacklisting has expired; this is
+ * how late it may be. */
 enum { REVIVAL_MS = 1000 };
 
 const char *

@@ -167,8 +167,8 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	return rc;
 }
 
-/* Who has kept a control session open over an upgrade talks to the old process,
- * whose own sessions and end are all that there is to command. */
+/* A control session that stayed open over an upgrade is with the old process,
+ * and commands can only be about its own sessions and end. */
 static int
 refuse_to_change(const struct request *q, const struct command *row,
     enum access needed, struct error *e)

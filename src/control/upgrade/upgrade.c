@@ -104,8 +104,8 @@ upgrade_tell(struct upgrade *u)
 
 /* ---- messages of the new process ---- */
 
-/* Nobody accepts from here on; clients wait in the kernel's queues. A service
- * that leaves goes on with the clients that it has. */
+/* No process accepts from here on; clients wait in the kernel's queues. A
+ * service that leaves goes on with the clients that it has. */
 static void
 stop_accepting(struct upgrade *u)
 {

@@ -159,7 +159,7 @@ struct command {
 	 * offset is in. Returns 0, or -1 with a short message. */
 	int (*after)(struct call *c, void *base, struct error *e);
 	unsigned changes; /* PLAN_*: what depends on it, of a server's */
-	/* Tells what is in force, where that is not the value. */
+	/* Reports what is in force, where that is not the value. */
 	void (*tell)(struct fields *f, const char *key, const struct plan *p);
 };
 

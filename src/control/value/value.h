@@ -28,7 +28,7 @@ void value_print(
 /* Appends what "NAME" alone answers. */
 void value_answer(
     const struct command *row, const void *base, struct buffer *out);
-/* Tells it as JSON does. */
+/* Reports it as JSON. */
 void value_emit(struct fields *f, const char *key, const struct command *row,
     const void *base);
 /* Makes the value in `to` the same. Returns 0, or -1 with errno ENOMEM. */

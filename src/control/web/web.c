@@ -157,7 +157,7 @@ web_say_not_ready(struct http_exchange *x, const struct service *svc)
 	web_say(x, 503, line);
 }
 
-/* Asked for one service it answers for that, else for all. */
+/* With a service in the query it answers for that, else for all. */
 static void
 get_ready(struct web *w, struct http_exchange *x)
 {

@@ -36,7 +36,7 @@ struct director {
 	struct link_counters link_cleared;
 };
 
-/* Tells the objects of each other. */
+/* Connects the objects. */
 void director_join(struct director *d, struct loop *l, struct pool *p);
 /* A frame for a VIP came, or an ARP or NDP request for one: notes the segment's
  * tag. */

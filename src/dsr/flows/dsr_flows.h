@@ -157,8 +157,8 @@ void dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w);
 
 /* ---- time ---- */
 
-/* Removes flows whose time is over, at most `most` of them. Returns how many.
- * To be called each second or so; if it returns `most`, soon again. */
+/* Removes expired flows, at most `most` of them. Returns how many. To be called
+ * each second or so; if it returns `most`, soon again. */
 unsigned dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most);
 
 /* ---- servers ---- */

@@ -57,7 +57,7 @@ int nexthops_open(struct nexthops *n, struct error *e);
 void nexthops_close(struct nexthops *n);
 /* Follows the pool; lets neighbors_tick() run. */
 void nexthops_tick(struct nexthops *n, uint64_t now);
-/* Asks for each server's next hop as it should be now. */
+/* Requests each server's next hop as it should be now. */
 void nexthops_refresh(struct nexthops *n);
 /* Follows the carrier of the link: what servers did not reply without one does
  * not count against them. `why`: for the log. */

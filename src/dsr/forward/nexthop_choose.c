@@ -28,7 +28,8 @@ nexthop_is_tunnelled(const struct nexthops *n, const struct server *s)
 	    (s->set.forward == SERVER_FORWARD_AS_SET && n->forward.tunnel);
 }
 
-/* Asks the kernel if its last answer is too old. An MTU of 0: no route. */
+/* Requests the route from the kernel if its last answer is too old. An MTU of
+ * 0: no route. */
 static void
 ask_for_route(const struct nexthops *n, struct nexthop *h,
     const struct server *s, const struct peer *ip)

@@ -25,8 +25,8 @@ struct route_path {
 	struct peer from; /* the own address they have, port 0 */
 };
 
-/* Asks the kernel; needs no rights and sends nothing. Returns 0, or -1 with
- * errno (ENETUNREACH and others): there is no route. */
+/* Reads the kernel's route; needs no rights and sends nothing. Returns 0, or -1
+ * with errno (ENETUNREACH and others): there is no route. */
 int route_ask(const struct peer *to, struct route_path *w);
 
 /* NULL with a full message. A family this machine does not have is left out. */

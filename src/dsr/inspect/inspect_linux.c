@@ -213,7 +213,7 @@ inspect_ask_route(int fd, const struct peer *ip)
 	return found;
 }
 
-/* Asks for the attributes of the interface. Returns how many bytes came; 0:
+/* Requests the attributes of the interface. Returns how many bytes came; 0:
  * none. */
 static size_t
 ask_link(int fd, const char *name, union netlink_answer *a)

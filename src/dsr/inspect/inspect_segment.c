@@ -85,7 +85,7 @@ segment_note(
 		q = &s->question[i];
 		if (!who_has_same_ip(&q->ip, ip))
 			continue;
-		/* Anybody can send claims: only some are remembered. */
+		/* Any host can send claims: only some are remembered. */
 		for (k = 0; k < q->macs && !mac_equal(&q->mac[k], mac); k++)
 			;
 		if (k == q->macs && k < INSPECT_MACS)

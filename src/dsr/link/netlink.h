@@ -13,9 +13,9 @@ union netlink_answer {
 	char bytes[16384];
 };
 
-/* Asks with a message of `nlmsg_len` bytes, and waits. Returns how many bytes
- * an answer of that type has; 0 with errno when there is another one: the
- * kernel's error, or EBADMSG. */
+/* Sends a request of `nlmsg_len` bytes, and waits. Returns how many bytes an
+ * answer of that type has; 0 with errno when there is another one: the kernel's
+ * error, or EBADMSG. */
 size_t netlink_ask(int fd, const struct nlmsghdr *request,
     union netlink_answer *a, unsigned short type);
 

@@ -160,8 +160,8 @@ bool neighbors_know(struct neighbors *n, const struct peer *ip);
 
 /* ---- servers ---- */
 
-/* Asks for an address (its port does not count), or uses the neighbour that has
- * it. NULL with errno ENOMEM. Each is undone by neighbors_drop(). */
+/* Adds an address (its port is ignored) to resolve, or uses the neighbour that
+ * has it. NULL with errno ENOMEM. Each is undone by neighbors_drop(). */
 struct neighbor *neighbors_add(
     struct neighbors *n, const struct peer *ip, uint64_t now);
 void neighbors_drop(struct neighbors *n, struct neighbor *w);

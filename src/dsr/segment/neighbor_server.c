@@ -120,7 +120,7 @@ ask_due(struct neighbors *n, uint64_t now)
 		neighbor_ask(n, w, now);
 }
 
-/* Asks all that have failed: the segment may be in reach again. */
+/* Probes all that have failed: the segment may be in reach again. */
 static void
 ask_failed(struct neighbors *n, uint64_t now)
 {
@@ -212,7 +212,7 @@ probe(struct neighbors *n, struct neighbor *w, uint64_t now)
 	move_to(n, NEIGHBOR_READY, w, now);
 }
 
-/* Asks now, but once a second at most: strangers can bring this about. */
+/* Sends a request now, but one a second at most: strangers can cause this. */
 void
 neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now)
 {

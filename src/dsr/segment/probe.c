@@ -141,7 +141,7 @@ end_request(
 	end_if_over(p, server, now);
 }
 
-/* Asks the server for its next VIP. If its MAC is unknown, the result is the
+/* Probes the next VIP of the server. If its MAC is unknown, the result is the
  * same for all the others. */
 static void
 ask_next(struct probes *p, uint32_t server, uint64_t now)

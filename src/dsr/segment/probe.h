@@ -106,8 +106,8 @@ struct probes {
 int probes_init(struct probes *p, const struct probes_options *o);
 void probes_fini(struct probes *p);
 
-/* Asks this from now on; rounds start over. Returns 0, or -1 with errno ENOMEM
- * and nothing changed. */
+/* Probes these from now on; rounds start over. Returns 0, or -1 with errno
+ * ENOMEM and nothing changed. */
 int probes_set(struct probes *p, const struct probes_plan *plan, uint64_t now);
 
 /* The server of that number is probed from now on. With another version than

@@ -131,7 +131,7 @@ is_silent(const struct trap *p, uint64_t now)
 static bool
 is_ours(struct tarpit *t, const struct who_has *m, uint64_t now)
 {
-	/* Whoever has the address receives a request to all, too. */
+	/* A host that has the address receives a request to all, too. */
 	bool to_all = !mac_is_station(&m->to);
 	struct trap *p =
 	    to_all ? trap_take(t, &m->target) : trap_find(t, &m->target);

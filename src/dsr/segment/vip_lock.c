@@ -70,8 +70,8 @@ counts(const char *name, const struct ucred *who, uid_t user)
 	return false;
 }
 
-/* Who has that name, and as which process: 0 if that cannot be known, as in
- * another container, whose processes have numbers of their own, or while its
+/* The user that has that name, and its process: 0 if that cannot be known, as
+ * in another container, whose processes have numbers of their own, or while its
  * queue of connections is full. */
 static enum owner
 find_owner(const char *name, uid_t user, pid_t *pid)

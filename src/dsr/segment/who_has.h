@@ -52,7 +52,8 @@ size_t who_has_make_request(unsigned char *out, size_t room,
 size_t who_has_make_answer(unsigned char *out, size_t room,
     const struct frame_head *head, const struct who_has *request,
     bool override);
-/* Tells all that the address is ours (RFC 5227, 2.3; RFC 4861, 7.2.6). */
+/* Announces to all that the address is ours (RFC 5227, 2.3; RFC 4861,
+ * 7.2.6). */
 size_t who_has_make_announcement(unsigned char *out, size_t room,
     const struct frame_head *head, const struct peer *ip);
 

@@ -19,7 +19,7 @@ enum {
 	XDP_LARGE = 4096
 };
 
-/* Who has a chunk. */
+/* The owner of a chunk. */
 enum xdp_state {
 	XDP_IDLE,     /* the kernel, or none: it is free */
 	XDP_RECEIVED, /* the caller, until a release */

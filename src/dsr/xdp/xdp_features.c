@@ -41,7 +41,7 @@ request_make(struct request *q, unsigned short family, uint8_t command,
 	memcpy(q->value, value, size);
 }
 
-/* Asks, and copies the value of one attribute of the answer. */
+/* Sends a request, and copies the value of one attribute of the answer. */
 static int
 features_ask(int fd, const struct request *q, unsigned short name, void *value,
     size_t size)

@@ -37,7 +37,7 @@ void resolver_free(struct resolver *r);
  * resolv.conf has changed it is read again before the next lookup.
  * Returns 0, or -1 when the resolver cannot be set up. */
 int resolver_prepare(struct resolver *r);
-/* Asks this name server alone, not /etc/hosts, and waits so long. Returns 0, or
+/* Uses only this name server, not /etc/hosts, with that timeout. Returns 0, or
  * -1 when that cannot be set up. */
 int resolver_use_server(
     struct resolver *r, const struct addr *at, uint64_t limit_ms);

@@ -15,7 +15,7 @@ struct countries;
 
 /* Whether libmaxminddb is built in. */
 bool countries_are_built_in(void);
-/* Knows no country yet. NULL with errno ENOMEM. */
+/* Without a database yet. NULL with errno ENOMEM. */
 struct countries *countries_new(void);
 /* NULL is fine. */
 void countries_free(struct countries *c);

@@ -416,7 +416,7 @@ flows_on_datagrams(struct listener *l)
 
 /* ---- from the server ---- */
 
-/* Nobody is there: the last question goes to another server. */
+/* The server refuses: the last question goes to another one. */
 static void
 flow_on_refused(struct flow *w, int error)
 {

@@ -62,7 +62,7 @@ enum flow_entry {
 	FLOW_CROWDED_OUT   /* newcomers crowd, and have had their share */
 };
 
-/* Who sent a datagram, and what finds its flow. */
+/* The sender of a datagram, and the key of its flow. */
 struct arrival {
 	struct listener *listener;
 	const struct dgram *dgram;

@@ -38,7 +38,7 @@ struct dns_ask {
 	struct dns_socket *socket; /* NULL: not in use */
 	struct server *server;
 	uint64_t sent; /* ms */
-	bool late;     /* dns_retry is over: the server counts as silent */
+	bool late;     /* dns_retry has expired: the server is silent */
 };
 
 struct dns_query {

@@ -21,8 +21,8 @@ enum http_kind {
 	HTTP_KIND_HEAD = 1,    /* has no body (RFC 9112, 6.3) */
 	HTTP_KIND_CONNECT = 2, /* 2xx begins a tunnel (RFC 9110, 9.3.6) */
 	HTTP_KIND_UPGRADE = 4, /* 101 switches protocols (RFC 9110, 7.8) */
-	/* Whoever gets it twice does nothing twice: of a safe method (RFC 9110,
-	 * 9.2.1), and nothing follows its header section. */
+	/* A server that gets it twice does nothing twice: of a safe method (RFC
+	 * 9110, 9.2.1), and nothing follows its header section. */
 	HTTP_KIND_REPEATABLE = 8,
 	HTTP_KIND_LAST = 16, /* no request follows (RFC 9112, 9.3 and 9.6) */
 };

@@ -10,12 +10,12 @@
 
 enum reason {
 	REASON_DONE,	       /* both sides have sent FIN */
-	REASON_CLIENT_RESET,   /* the client broke off */
-	REASON_SERVER_RESET,   /* the server broke off */
+	REASON_CLIENT_RESET,   /* the client sent a RST */
+	REASON_SERVER_RESET,   /* the server sent a RST */
 	REASON_NO_SERVER,      /* no server was available */
 	REASON_IDLE_TIMEOUT,   /* silent for too long */
 	REASON_HALF_TIMEOUT,   /* half-closed and silent for too long */
-	REASON_LINGER_TIMEOUT, /* its server ended, the client went on */
+	REASON_LINGER_TIMEOUT, /* its server sent FIN, the client continued */
 	REASON_FASTCLOSE, /* one side sent FIN, and tcp_fastclose */
 	REASON_NO_RESOURCES,	/* out of memory or descriptors */
 	REASON_STOPPED,		/* by command, or the program ends */

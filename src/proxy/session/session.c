@@ -19,7 +19,7 @@ static const struct session_handlers {
 	void (*client)(struct session *s, unsigned ready); /* its socket is */
 	void (*server)(struct session *s, unsigned ready);
 	void (*turn)(struct session *s); /* that was requested */
-	void (*time)(struct session *s); /* `expiry` is over */
+	void (*time)(struct session *s); /* `expiry` has expired */
 	void (*reschedule)(struct session *s); /* settings have other times */
 } handlers[STATES] = {
 	[HELLO] = {

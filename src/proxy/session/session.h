@@ -116,10 +116,10 @@ void sessions_reroute(struct sessions *all);
  * there wait by it from now on. They are looked through in portions, so that
  * many do not hold up the loop. */
 void sessions_reschedule(struct sessions *all, bool retune);
-/* Asks sessions of servers that have more than their share to end at a quiet
- * moment, so that their clients are balanced anew; soon, in portions. Of each
- * such server `percent` of its sessions at most. Returns 0 and how many they
- * are at most, or -1 with a short message. */
+/* Drains sessions of servers that have more than their share, so that their
+ * clients are balanced anew; soon, in portions. Of each such server `percent`
+ * of its sessions at most. Returns 0 and how many they are at most, or -1 with
+ * a short message. */
 int sessions_rebalance(
     struct sessions *all, unsigned percent, uint64_t *asked, struct error *e);
 /* Ends the session where its server is down with on_down cut, or where

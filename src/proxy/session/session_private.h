@@ -112,7 +112,7 @@ struct session {
 	bool server_told : 1; /* the client's end was passed on */
 	bool client_cut : 1; /* it ended, in TLS, without close_notify */
 	bool client_told : 1; /* the server's end was passed on */
-	bool server_reset : 1; /* it broke off; so shall we, to the client */
+	bool server_reset : 1; /* it sent a RST; so do we, to the client */
 	bool server_cut : 1; /* it did, in TLS, as if it had ended */
 	bool server_talks : 1; /* it sent bytes after the FIN */
 	bool reset_due : 1; /* the client is reset once it has all bytes */
@@ -171,7 +171,7 @@ void session_move(struct session *s, struct frontend_core *to);
 void session_hello_on_client(struct session *s, unsigned ready);
 void session_hello_on_time(struct session *s);
 void session_hello_schedule(struct session *s);
-/* When a step is over that hello_timeout bounds. */
+/* When a step of hello_timeout expires. */
 uint64_t session_hello_due(const struct session *s);
 /* The session's own; NULL: no memory. */
 struct session_more *session_more(struct session *s);

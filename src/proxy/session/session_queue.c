@@ -327,8 +327,9 @@ queue_on_eligible(void *arg, unsigned slot)
 		loop_soon(all->frontend->loop, &all->queue.task);
 }
 
-/* Nobody else notices that a blacklisting is over, that a session that came
- * back to the queue may try once more, or that no server is full any more. */
+/* Nothing else notices that a blacklisting has expired, that a session that
+ * came back to the queue may try once more, or that no server is full any
+ * more. */
 static void
 queue_on_look(struct timer *t)
 {

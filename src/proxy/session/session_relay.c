@@ -40,7 +40,7 @@ session_client_lags(const struct session *s)
 	return stream_is_unsent(&s->down) || sock_unsent(s->down.fd) > 0;
 }
 
-/* Tells the loop what each side waits for. */
+/* Sets in the loop what each side waits for. */
 static void
 session_arm(struct session *s)
 {
