@@ -1,7 +1,7 @@
 /* tls.h: streams over TLS: OpenSSL makes the bytes, pen moves them.
  *
- *     socket --recv--> shared memory --> SSL --> whoever reads
- *     whoever writes --> SSL --> shared memory --send--> socket
+ *     socket --recv--> shared memory --> SSL --> the reader
+ *     the writer     --> SSL --> shared memory --send--> socket
  *                                     '--> kept: what the socket refused
  *
  * OpenSSL never touches a socket: it reads from and writes to memory that all
