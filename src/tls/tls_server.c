@@ -224,8 +224,8 @@ open_store(
 	    : error_set(e, "\"%.200s\": %.250s", path, why.text);
 }
 
-/* Keys that pen made up stay in use. Keys of a file are only for configurations
- * that name one. */
+/* Keys that pen generated stay in use. Keys of a file are only for
+ * configurations that name one. */
 static int
 open_tickets(struct tls_server *t, const struct tls_server *before)
 {

@@ -22,7 +22,7 @@ struct config_line {
 	uint32_t at, end;  /* it, in the text */
 	uint32_t from, to; /* the whole line, with those that continue it */
 	bool mixed;	   /* which begins, or ends, in another section */
-	/* What becomes of it in its file; see config_edit.h. */
+	/* How it is changed in its file; see config_edit.h. */
 	const char *instead;	      /* NULL: it stays; "": it goes */
 	struct buffer before, behind; /* lines around its line */
 	/* Of the first line of a key that is wanted; see config_merge.c. */

@@ -43,7 +43,7 @@ struct way {
 	enum way_probe probe;
 };
 
-/* The client that is made up: 192.0.2.1, 2001:db8::1 (RFC 5737, RFC 3849). */
+/* The client of the test: 192.0.2.1, 2001:db8::1 (RFC 5737, RFC 3849). */
 void ways_client(struct peer *p, int family);
 /* Fills in interface, own, back, mark and table of `n` return routes. */
 void ways_read(struct way *list, unsigned n);

@@ -56,14 +56,14 @@ enum server_proxy {
 	SERVER_PROXY_V2
 };
 
-/* What becomes of a server's sessions when it goes down. */
+/* Action for a server's sessions when it goes down. */
 enum server_on_down {
 	SERVER_ON_DOWN_AS_SET,
 	SERVER_ON_DOWN_KEEP,
 	SERVER_ON_DOWN_CUT
 };
 
-/* What becomes of sessions at lesser servers when a better one comes up. */
+/* Action for sessions on lesser servers when a better one comes up. */
 enum server_on_up { SERVER_ON_UP_KEEP, SERVER_ON_UP_CUT };
 
 enum server_admin { SERVER_ENABLED, SERVER_DRAINING, SERVER_DISABLED };

@@ -22,7 +22,7 @@
 #include "base/rate.h"
 #include "base/rate_limit.h"
 
-/* What becomes of a client that is beyond a limit. */
+/* Action for a client that is over a limit. */
 enum limit_action {
 	LIMIT_ACTION_REFUSE, /* it is reset */
 	LIMIT_ACTION_DELAY,  /* it waits, and is served later */

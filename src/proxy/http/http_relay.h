@@ -30,7 +30,7 @@ enum http_repeat {
 	HTTP_REPEAT_ALL	  /* they may, and are all that is not answered */
 };
 
-/* What becomes of a request that was refused. */
+/* Action for a request that was refused. */
 enum http_refusal {
 	HTTP_REFUSAL_NONE,  /* there is none, or answers come before */
 	HTTP_REFUSAL_PAGE,  /* its client may get a page */

@@ -411,8 +411,8 @@ session_relay_up(struct session *s)
 	return up;
 }
 
-/* The server is read first: its end, or its reset, decides what becomes of the
- * client's bytes. */
+/* The server is read first: after its FIN or RST the client's bytes are handled
+ * differently. */
 void
 session_relay(struct session *s)
 {

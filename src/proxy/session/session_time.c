@@ -1,6 +1,5 @@
 /* session_time.c: how long sessions may wait, how peers that vanish are
- * noticed, and what becomes of sessions that are there when a time is set
- * anew. */
+ * noticed, and the effect of a changed timeout on existing sessions. */
 #include "config.h"
 
 #include "net/sock.h"
