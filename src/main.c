@@ -68,8 +68,8 @@ drop_rights(const struct pen *p, struct error *e)
 	return has_proxy(p) ? 0 : rights_give_up(e);
 }
 
-/* Who takes over from a process that has dropped its privileges has none, but
- * for the right that `transparent` needs. */
+/* A process that takes over from one that has dropped its privileges has none,
+ * but for the right that `transparent` needs. */
 static int
 drop_privileges(struct pen *p, struct error *e)
 {
@@ -137,7 +137,7 @@ print_error(const char *sentence)
 	fprintf(stderr, "pen: %s\n", sentence);
 }
 
-/* Everything the command line and the file say, looked up but not opened. */
+/* The plan of the command line and the file, looked up but not opened. */
 static int
 make_plan(struct pen *p, void (*on_error)(const char *), struct error *e)
 {
@@ -215,7 +215,7 @@ print_configuration(struct pen *p)
 	return rc < 0 ? main_fail(&e) : 0;
 }
 
-/* What the child says is wrong. */
+/* The error that the child reports. */
 static int
 hear_child(int fd, pid_t child, struct error *e)
 {
@@ -231,7 +231,9 @@ hear_child(int fd, pid_t child, struct error *e)
 			return error_set(e, "waitpid: %s", strerror(errno));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
-	return n > 0 ? -1 : error_set(e, "a process of pen has ended");
+	if (n > 0)
+		return -1;
+	return error_set(e, "the background process exited without a message");
 }
 
 /* Gives it up in a child process: whether it can be done is known only when it
@@ -269,7 +271,7 @@ try_tls(struct pen *p, struct error *e)
 	return 0;
 }
 
-/* Whether a start would get all that it needs; says what it would not. */
+/* Whether a start would get all that it needs; reports what it would not. */
 static int
 check_start(struct pen *p)
 {

@@ -10,7 +10,7 @@
 #include "base/addr_text.h"
 #include "base/number.h"
 
-/* The zone behind '%' (RFC 4007, 11): an interface name or number. */
+/* The zone after '%' (RFC 4007, 11): an interface name or number. */
 static int
 parse_scope(const char *zone, uint32_t *scope)
 {
@@ -85,8 +85,8 @@ addr_parse_unix(struct addr *a, const char *path)
 		return -1;
 	}
 #endif
-	/* A path ends with a NUL inside sun_path; an abstract name begins
-	 * with one and is as long as the address says. */
+	/* A path ends with a NUL inside sun_path; an abstract name begins with
+	 * one and has the length of the address. */
 	if (n + (abstract ? 0u : 1u) > sizeof(a->u.un.sun_path)) {
 		errno = ENAMETOOLONG;
 		return -1;

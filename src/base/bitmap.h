@@ -32,7 +32,7 @@ void bitmap_set_range(struct bitmap *b, uint32_t first, uint32_t end);
 /* The smallest member that is not below `from`, or BITMAP_NONE. */
 int64_t bitmap_next(const struct bitmap *b, uint32_t from);
 
-/* Any number may be asked for. */
+/* Any number may be given. */
 static inline bool
 bitmap_has(const struct bitmap *b, uint32_t n)
 {
@@ -56,7 +56,7 @@ bitmap_set(struct bitmap *b, uint32_t n)
 		word = &b->level[k][n / 64];
 		before = *word;
 		*word |= UINT64_C(1) << (n % 64);
-		if (before != 0) /* the levels above know of this word */
+		if (before != 0) /* the levels above have this word's bit */
 			return;
 	}
 }

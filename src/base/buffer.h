@@ -32,7 +32,7 @@ buffer_bytes(const struct buffer *b)
 	return b->start > 0 ? b->data + b->start : b->data;
 }
 
-/* Makes at least `room` bytes free behind `end`, by moving the waiting bytes
+/* Makes at least `room` bytes free after `end`, by moving the waiting bytes
  * to the front or by growing. Returns where to write, or NULL with errno
  * ENOMEM and the buffer as it was. The caller reports with buffer_added() how
  * many bytes it has written there. */

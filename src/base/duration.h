@@ -1,4 +1,4 @@
-/* duration.h: how long something took, since the start, for those who compute
+/* duration.h: how long something took, since startup, for programs that compute
  * from sums: counts below bounds that grow fourfold, as Prometheus' histograms
  * have them. */
 #ifndef PEN_BASE_DURATION_H

@@ -30,7 +30,7 @@ is_inherited(const char *entry)
 	return false;
 }
 
-/* Makes sure that another entry and the NULL behind it fit. */
+/* Makes sure that another entry and the NULL after it fit. */
 static bool
 environment_grow(struct environment *e)
 {

@@ -91,8 +91,8 @@ file_list_at(int dir, struct error *e)
 /* ---- symbolic links ---- */
 
 /* Reads the target and the owner of a symbolic link. With O_PATH both are of
- * the same link, even if somebody renames another over it meanwhile. Returns
- * the target's length, or -1 with errno, EINVAL or ELOOP if `path` is no link.
+ * the same link, even if another is renamed over it meanwhile. Returns the
+ * target's length, or -1 with errno, EINVAL or ELOOP if `path` is no link.
  */
 static ssize_t
 file_read_link(const char *path, char target[PATH_MAX], struct stat *st)
@@ -136,7 +136,7 @@ path_join(const char *link, const char *target, size_t n)
 
 /* Returns the path to which the link `name` leads, if this user may follow it;
  * `links` links were followed before. The caller frees it. Returns NULL with a
- * phrase if not. */
+ * short message if not. */
 static char *
 follow_link(const char *name, const char *target, size_t n,
     const struct stat *st, int links, struct error *e)
@@ -168,7 +168,7 @@ is_kernels(const char *name, const char *target)
 
 /* Follows symbolic links from `path` as far as this user may. Returns the path
  * to write to, which need not exist; the caller frees it. Returns NULL with a
- * phrase on failure. */
+ * short message on failure. */
 static char *
 follow_own_links(const char *path, struct error *e)
 {
@@ -278,9 +278,9 @@ file_write_all(int fd, const struct buffer *text)
 	return 0;
 }
 
-/* Writes to a pipe or a terminal what it takes at once: nobody waits for its
- * reader. Fails if nobody reads the pipe, where a blocking open would wait, and
- * if not all of it fits. */
+/* Writes to a pipe or a terminal what it takes at once, without waiting for its
+ * reader. Fails if the pipe has no reader, where a blocking open would wait,
+ * and if not all of it fits. */
 static int
 write_through(const char *path, const struct buffer *text, struct error *e)
 {
@@ -305,7 +305,7 @@ write_through(const char *path, const struct buffer *text, struct error *e)
 struct like {
 	mode_t mode;
 	bool durable;
-	const struct stat *owner; /* NULL: whoever writes it */
+	const struct stat *owner; /* NULL: the process that writes it */
 };
 
 /* The owner goes first: that takes some bits of the mode away. */

@@ -6,15 +6,15 @@
 #include <stdbool.h>
 
 enum finding_level {
-	FINDING_NOTE,	 /* good to know */
+	FINDING_NOTE,	 /* informative */
 	FINDING_WARNING, /* it works, but less well, or not for all */
 	FINDING_ERROR	 /* it does not work like this */
 };
 
 struct finding {
 	enum finding_level level;
-	bool at_start;	/* for the log of whoever starts nevertheless */
-	char what[512]; /* a sentence without full stop */
+	bool at_start;	/* for the log, if pen is started nevertheless */
+	char what[512]; /* a message without full stop */
 	char fix[400];	/* commands; "": there are none */
 };
 

@@ -1,9 +1,9 @@
 /* hash.h: two hash functions.
  *
  * hash_keyed() is SipHash-2-4 (Aumasson, Bernstein 2012), for tables that
- * strangers fill: they do not know the key. hash_stable() is 64-bit FNV-1a,
- * finished with the splitmix64 mixer. It is the same on every machine and in
- * every version, for choices that two balancers must make alike. */
+ * strangers fill: the key is secret. hash_stable() is 64-bit FNV-1a, finished
+ * with the splitmix64 mixer. It is the same on every machine and in every
+ * version, for choices that two balancers must make alike. */
 #ifndef PEN_BASE_HASH_H
 #define PEN_BASE_HASH_H
 

@@ -1,4 +1,4 @@
-/* huge.c: memory that asks for huge pages; see huge.h. */
+/* huge.c: memory on huge pages; see huge.h. */
 #include "config.h"
 
 #include <stdlib.h>

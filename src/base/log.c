@@ -106,8 +106,8 @@ write_syslog(int priority, const struct tm *tm, const char *line)
 
 /* ---- stderr ---- */
 
-/* While a terminal that was stopped with Ctrl-S, or a pipe that nobody reads,
- * is full, lines to it are lost. Half a line ends before the next one. */
+/* While a terminal that was stopped with Ctrl-S, or a pipe without a reader, is
+ * full, lines to it are lost. Half a line ends before the next one. */
 static bool
 write_stderr(const struct tm *tm, const char *line)
 {

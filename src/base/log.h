@@ -4,7 +4,7 @@
  * background lines go to syslog. A call site may write ten lines a second, but
  * for debug lines; the others are dropped and counted in its next line. Writing
  * never blocks: a line for which stderr or the log daemon has no room is lost,
- * and the next line that is written says how many were. The level and the
+ * and the next line that is written has their number. The level and the
  * destination are the only mutable globals of the program. See output.h. */
 #ifndef PEN_BASE_LOG_H
 #define PEN_BASE_LOG_H

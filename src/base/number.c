@@ -90,7 +90,7 @@ unit_ms(const char *text)
 	return 0;
 }
 
-/* Up to three digits behind a point, as thousandths. Returns 0, or -1 with
+/* Up to three digits after a point, as thousandths. Returns 0, or -1 with
  * errno EINVAL. */
 static int
 parse_thousandths(const char *text, uint64_t *value)

@@ -13,7 +13,7 @@
 #include "base/output.h"
 
 /* What a pipe takes at once, or not at all, without blocking its writer when
- * poll(2) has said that it is writable (pipe(7)). */
+ * poll(2) has reported that it is writable (pipe(7)). */
 enum { PIPE_PIECE = 4096, PATH_SIZE = 64 };
 
 /* ---- our own ---- */
@@ -64,7 +64,7 @@ output_has_room(int fd)
 	return false;
 }
 
-/* That a terminal is writable says only that one byte fits. */
+/* That a terminal is writable means only that one byte fits. */
 static ssize_t
 write_terminal(int fd, int flags, const void *bytes, size_t n)
 {

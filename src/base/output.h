@@ -1,7 +1,7 @@
 /* output.h: descriptors that others gave us to write to, as standard output and
- * standard error: terminals, pipes, sockets of a service manager. Somebody who
- * does not read them must not stop us, and our flags must not change theirs: a
- * shell whose terminal does not block any more gets errors from it. */
+ * standard error: terminals, pipes, sockets of a service manager. A reader that
+ * stops reading must not stop us, and our flags must not change theirs: a shell
+ * whose terminal does not block any more gets errors from it. */
 #ifndef PEN_BASE_OUTPUT_H
 #define PEN_BASE_OUTPUT_H
 
@@ -16,9 +16,10 @@
 void output_own(int fd);
 
 /* write(2) that does not wait, of any descriptor. Of a pipe that could not be
- * opened again it writes at most 4096 bytes, for which poll(2) said that there
- * is room: only another writer of that pipe can take that room away before. A
- * terminal that could not be opened again does not block while this writes. */
+ * opened again it writes at most 4096 bytes, for which poll(2) reported that
+ * there is room: only another writer of that pipe can take that room away
+ * before. A terminal that could not be opened again does not block while this
+ * writes. */
 ssize_t output_write(int fd, const void *bytes, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* peer.c: who is at the other end, in 24 bytes. */
+/* peer.c: the address of the other end, in 24 bytes. */
 #include "config.h"
 
 #include <arpa/inet.h>

@@ -1,11 +1,11 @@
 /* rate_limit.h: at most so many in a time: a token bucket in eight bytes.
  *
- * A bucket holds `count` tokens and gets as many in each period, evenly. Who
- * rested may take all of them at once. A bucket is kept as the moment at which
- * it will be full (as in GCRA, ITU-T I.371, A): there is nothing to refill, all
- * zero is a full one, and another limit applies to the buckets that are there
- * (to an empty one of a longer period as if it were full).
- * Pure: the clock is passed in. */
+ * A bucket holds `count` tokens and gets as many in each period, evenly. An
+ * idle source may take all of them at once. A bucket is kept as the moment at
+ * which it will be full (as in GCRA, ITU-T I.371, A): there is nothing to
+ * refill, all zero is a full one, and another limit applies to the buckets that
+ * are there (to an empty one of a longer period as if it were full). Pure: the
+ * clock is passed in. */
 #ifndef PEN_BASE_RATE_LIMIT_H
 #define PEN_BASE_RATE_LIMIT_H
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 
 /* Finds the number of a user or group that is given by number or name. Returns
- * 0, or -1 with a sentence. */
+ * 0, or -1 with a full message. */
 int user_find(const char *word, uint32_t *uid, struct error *e);
 int group_find(const char *word, uint32_t *gid, struct error *e);
 /* The same in a file whose lines are NAME:..:NUMBER:.. */

@@ -20,7 +20,7 @@ file_id_equal(const struct file_id *a, const struct file_id *b)
 	    a->nanoseconds == b->nanoseconds;
 }
 
-/* Some file systems, and some builds, know whole seconds only. */
+/* Some file systems, and some builds, have only whole seconds. */
 bool
 file_id_is_recent(const struct file_id *s)
 {

@@ -14,7 +14,8 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-/* Tells a file from its predecessor of the same name. All zero: no file. */
+/* Distinguishes a file from its predecessor of the same name. All zero: no
+ * file. */
 struct file_id {
 	uint64_t device, inode, size;
 	int64_t seconds, nanoseconds; /* time of the last change (ctime) */
@@ -64,15 +65,15 @@ struct watched_file {
 /* Makes `w` stand for no file. */
 void watched_file_none(struct watched_file *w);
 /* Opens the directory of `path` (NULL: no file), but reads nothing. Returns 0,
- * or -1 with a sentence. */
+ * or -1 with a full message. */
 int watched_file_init(
     struct watched_file *w, const char *path, struct error *e);
 void watched_file_fini(struct watched_file *w);
-/* Sets the sentence to the file's path and `why`. Returns -1. */
+/* Sets the message to the file's path and `why`. Returns -1. */
 int watched_file_bad(
     const struct watched_file *w, const char *why, struct error *e);
 /* Appends the file's content, at most `most` bytes, to `text` and remembers the
- * file's ID. Returns 0, or -1 with a sentence. */
+ * file's ID. Returns 0, or -1 with a full message. */
 int watched_file_read(
     struct watched_file *w, size_t most, struct buffer *text, struct error *e);
 /* Remembers the ID of the file without reading it. */

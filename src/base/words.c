@@ -94,7 +94,7 @@ utf8_length(const unsigned char *c, size_t n)
 	for (i = 1; i < length; i++)
 		if ((c[i] & 0xc0) != 0x80)
 			return 0;
-	/* too long for what they say, surrogates, beyond Unicode */
+	/* longer than necessary, surrogates, beyond Unicode */
 	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
 	    (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
 		return 0;

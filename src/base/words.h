@@ -18,7 +18,7 @@ struct words {
 };
 
 /* Splits `line` in place; the words point into it. Sets *rest to the text
- * behind the ; that ended the command, or NULL. Returns 0, or -1 with errno
+ * after the ; that ended the command, or NULL. Returns 0, or -1 with errno
  * EINVAL (a quote is not closed) or E2BIG (more than WORDS_MAX words). */
 int words_split(struct words *w, char *line, char **rest);
 

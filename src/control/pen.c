@@ -135,7 +135,7 @@ reopen_logs(struct pen *p)
 		log_error("session log not reopened error=\"%s\"", e.text);
 }
 
-/* What files say is for the process that serves, or will. */
+/* Files are for the process that serves, or will. */
 static void
 on_hangup(void *arg)
 {
@@ -215,8 +215,8 @@ pen_new(void)
 	return p;
 }
 
-/* What logs lose from now on is counted by nobody: the frontend, whose counters
- * they add to, goes before them, as its last sessions have lines. */
+/* What logs lose from now on is not counted: the frontend, whose counters they
+ * add to, goes before them, as its last sessions have lines. */
 static void
 stop_counting(struct pen *p)
 {
@@ -327,7 +327,8 @@ pen_start(struct pen *p, struct error *e)
 	pieces_init(&p->replies, p->loop, REPLY_PIECES);
 	if (p->loop == NULL && plan->config.method != NULL)
 		origin_add(plan, plan->config.method, e);
-	/* Who can connect may send signals: they wait for the loop. */
+	/* Once clients can connect, signals may come: they wait for the
+	 * loop. */
 	if (p->loop == NULL || pen_catch_signals(p, e) < 0 ||
 	    open_resolver(p, e) < 0 || open_programs(p, e) < 0) {
 		plan_free(plan);

@@ -22,11 +22,11 @@ struct pen *pen_new(void);
 void pen_free(struct pen *p);
 
 /* Opens the loop and everything that the plan in force wants, and catches
- * signals. Nothing is accepted until pen_run(). Returns 0, or -1 with a
- * sentence. */
+ * signals. Nothing is accepted until pen_run(). Returns 0, or -1 with a full
+ * message. */
 int pen_start(struct pen *p, struct error *e);
-/* Serves until told to stop. Returns 0, or -1 with a sentence if the loop has
- * failed or the director's interface is gone. */
+/* Serves until it is stopped. Returns 0, or -1 with a full message if the loop
+ * has failed or the director's interface was removed. */
 int pen_run(struct pen *p, struct error *e);
 
 #endif

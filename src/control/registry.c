@@ -44,7 +44,7 @@ const struct command_group command_groups[] = {
 	{ NULL, NULL, { NULL } },
 };
 
-/* Servers come before those who use them. The listeners, which the world sees,
+/* Servers come before those that use them. The listeners, which the world sees,
  * come when little is left that could fail. */
 static const struct participant all[] = {
 	{ .name = "process",

@@ -125,9 +125,9 @@ dgram_note_control(struct dgram *d, struct msghdr *m)
 			struct in_pktinfo info;
 
 			memcpy(&info, CMSG_DATA(c), sizeof(info));
-			/* not known of what came before this process asked for
-			 * it; what it was sent to is, and is ours unless it is
-			 * a group's */
+			/* not known of datagrams from before this option was
+			 * set; their destination is, and is ours unless it is a
+			 * group's */
 			if (info.ipi_spec_dst.s_addr == 0 &&
 			    ntohl(info.ipi_addr.s_addr) < 0xe0000000u)
 				info.ipi_spec_dst = info.ipi_addr;
@@ -221,7 +221,7 @@ dgram_receive(int fd, struct dgram_batch *b)
 	return n;
 }
 
-/* A removed entry keeps its memory: it is swapped behind the others. */
+/* A removed entry keeps its memory: it is swapped after the others. */
 unsigned
 dgram_drop_truncated(struct dgram_batch *b)
 {

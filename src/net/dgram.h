@@ -44,8 +44,8 @@ struct dgram_batch {
 int dgram_batch_init(struct dgram_batch *b);
 void dgram_batch_fini(struct dgram_batch *b);
 
-/* Prepares a socket that clients send to: the kernel is to tell which address
- * each datagram came to, and to queue as many as it allows. */
+/* Prepares a socket that clients send to: the kernel reports the destination
+ * address of each datagram, and queues as many as it allows. */
 void dgram_prepare(int fd, int family);
 /* Lets the kernel join datagrams of one sender, `segment` bytes each (UDP_GRO,
  * udp(7)), where it can. */
@@ -66,8 +66,7 @@ dgram_segments(const struct dgram *d)
 
 /* Whether an error of a connected socket is about the peer. Other errors are
  * shortages of this host or concern one datagram: EMSGSIZE comes from
- * recvmsg(), too, after a router said that one was too long for the path
- * (ICMP). */
+ * recvmsg(), too, after an ICMP message that one was too long for the path. */
 bool dgram_error_blames(int error);
 
 /* Receives what is there, up to a batch. Returns how many (they are in `b`), or
@@ -84,8 +83,8 @@ int dgram_send(
 int dgram_send_segments(
     int fd, int family, const char *bytes, size_t n, unsigned segment);
 /* Sends all of a batch to one address, from one of this host. An entry that
- * cannot be sent, as it is too long, does not keep the others; `unsent` says
- * which went. Returns how many, or -1 with errno if none did. */
+ * cannot be sent, as it is too long, does not keep the others; `unsent` marks
+ * it. Returns how many, or -1 with errno if none did. */
 int dgram_send_batch(int fd, struct dgram_batch *b, const struct addr *to,
     const struct dgram_local *from);
 

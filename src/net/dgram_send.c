@@ -59,7 +59,7 @@ add_local(struct msghdr *m, union dgram_control *c, const struct dgram_local *l)
 #endif
 }
 
-/* Tells the kernel the size of the datagrams that it is to make. */
+/* The size of the datagrams that the kernel is to make. */
 static void
 add_segment(struct msghdr *m, union dgram_control *c, unsigned segment)
 {

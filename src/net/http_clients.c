@@ -11,8 +11,8 @@
 enum {
 	HEAD_MS = 10000, /* until the request is complete */
 	LIFE_MS = 30000, /* in all */
-	/* Whoever made progress since then is not the slowest: a crowd that
-	 * came at once is served, and waits in the backlog meanwhile. */
+	/* A client that made progress since then is not the slowest: a crowd
+	 * that came at once is served, and waits in the backlog meanwhile. */
 	GRACE_MS = 200,
 	DROPPED_AT_ONCE = 8,
 	FULL_MS = 10,

@@ -1,9 +1,9 @@
 /* http_clients.h: the connections of http_server: how many there are, how long
  * each has been without progress, and which ends first when there are too many.
  *
- * evhttp owns a connection and tells nobody when it frees one that has asked
- * for nothing. So we keep a reference more, and http_clients_sweep() finds out;
- * of the others on_closed() of http_server tells us at once. */
+ * evhttp owns a connection, and does not report that it frees one without a
+ * request. So this keeps one more reference, and http_clients_sweep() detects
+ * it; for the others on_closed() of http_server is called at once. */
 #ifndef PEN_NET_HTTP_CLIENTS_H
 #define PEN_NET_HTTP_CLIENTS_H
 
@@ -21,7 +21,7 @@ struct http_client {
 	uint64_t moved;		 /* ms: its last progress */
 	void *answer;		 /* http_server's; NULL: not a long one */
 	bool asked;		 /* its request is complete */
-	bool waits;		 /* for us, who have not made its next piece */
+	bool waits;		 /* for its next piece, which is not made yet */
 	bool ended;		 /* by us */
 };
 

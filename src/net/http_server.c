@@ -1,4 +1,4 @@
-/* http_server.c: the only file that knows evhttp. */
+/* http_server.c: the only file that uses evhttp. */
 #include "config.h"
 
 #include <stdio.h>
@@ -161,9 +161,9 @@ peer_of(const struct http_server *s, struct evhttp_request *request,
 	return true;
 }
 
-/* A request has one Host (RFC 9112, 3.2). A browser on this machine may be
- * asked by a page from elsewhere, whose name was made to lead here: it says
- * that name. */
+/* A request has one Host (RFC 9112, 3.2). A foreign page can make a browser on
+ * this host send a request, by a name that resolves to this host: Host has that
+ * name. */
 static unsigned
 check_host(const struct http_server *s, struct evhttp_request *request,
     bool loopback)
@@ -186,7 +186,7 @@ check_host(const struct http_server *s, struct evhttp_request *request,
 	    : 200;
 }
 
-/* The client of a request; evhttp tells when it frees it. */
+/* The client of a request; evhttp reports when it frees it. */
 static struct http_client *
 http_server_client_of(struct http_server *s, struct evhttp_request *request)
 {

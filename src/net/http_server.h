@@ -1,12 +1,12 @@
-/* http_server.h: a small HTTP server for what the program tells of itself, by
- * libevent's evhttp in the loop of all others. GET and HEAD, no bodies, one
- * request a connection.
+/* http_server.h: a small HTTP server for pages about the program, by libevent's
+ * evhttp in the loop of all others. GET and HEAD, no bodies, one request a
+ * connection.
  *
- * It must not delay other traffic: a connection has 10 s for its request
- * and 30 s in all; there are 64 at a time, others wait in the backlog, and who
- * is without progress longest is dropped for them; a long answer is made piece
- * by piece, the next when the client has taken the last and those who asked
- * before have had theirs.
+ * It must not delay other traffic: a connection has 10 s for its request and 30
+ * s in all; there are 64 at a time, others wait in the backlog, and the one
+ * without progress longest is dropped for them; a long answer is made piece by
+ * piece, the next when the client has read the last and all earlier requests
+ * have had theirs.
  *
  * A client on loopback must name this machine: 421 for another Host. */
 #ifndef PEN_NET_HTTP_SERVER_H
@@ -22,7 +22,7 @@ struct http_exchange; /* one request, until it is answered */
 struct http_server;
 
 struct http_pages {
-	/* Whether the client may ask at all; Unix clients are AF_UNIX. */
+	/* Whether the client may send requests; Unix clients are AF_UNIX. */
 	bool (*permits)(void *arg, const struct peer *who);
 	/* Answers by http_reply() or http_stream(), before it returns. `path`
 	 * has no query. */
@@ -32,7 +32,7 @@ struct http_pages {
 };
 
 /* Listens, and serves from now on. `mode` is that of a Unix socket's file; 0:
- * as the umask says. NULL with a sentence that names the address. */
+ * by the umask. NULL with a full message that names the address. */
 struct http_server *http_server_open(struct loop *l, const struct addr *at,
     unsigned mode, struct inherited *inherited, const struct http_pages *pages,
     struct error *e);

@@ -1,4 +1,4 @@
-/* http_words.h: what the header of a request for a page says. Pure. */
+/* http_words.h: reads the header of a request for a page. Pure. */
 #ifndef PEN_NET_HTTP_WORDS_H
 #define PEN_NET_HTTP_WORDS_H
 
@@ -9,9 +9,8 @@
  * not name it. NULL is no Accept. */
 unsigned http_quality(const char *accept, const char *type);
 
-/* Whether Host names no name that somebody else may have given to our address:
- * an IP address, "localhost" and what is below it, or `own`; a port may
- * follow. */
+/* Whether Host is no name that a stranger may have given to our address: an IP
+ * address, "localhost" and what is below it, or `own`; a port may follow. */
 bool http_host_is_own(const char *host, const char *own);
 
 #endif

@@ -35,8 +35,8 @@ get_int(int fd, int level, int name)
 	return getsockopt(fd, level, name, &value, &len) < 0 ? -1 : value;
 }
 
-/* Whether clients can come to it: it accepts connections, or receives
- * datagrams of everybody. Some systems cannot tell who accepts. */
+/* Whether clients can come to it: it accepts connections, or receives datagrams
+ * of all senders. Some systems do not report whether it accepts. */
 static bool
 is_listening(int fd, int type)
 {
@@ -89,7 +89,7 @@ inherited_add(struct inherited *in, int fd, bool file_is_ours, struct error *e)
 	return 0;
 }
 
-/* ---- who takes it ---- */
+/* ---- taking ---- */
 
 static bool
 inherited_fits(const struct inherited_socket *s, const struct addr *at,

@@ -1,6 +1,6 @@
 /* inherited.h: listening sockets that another process has opened for this one:
- * systemd (sd_listen_fds(3)), or the pen that this one replaces. Who opens a
- * listener asks here first for the one with the same address. */
+ * systemd (sd_listen_fds(3)), or the pen that this one replaces. A listener is
+ * looked up here first, by its address. */
 #ifndef PEN_NET_INHERITED_H
 #define PEN_NET_INHERITED_H
 
@@ -28,19 +28,19 @@ struct inherited {
 void inherited_fini(struct inherited *in);
 
 /* Adds a descriptor, and makes it non-blocking and close-on-exec. Returns 0, or
- * -1 with a phrase when it is no socket that clients can come to; then it stays
- * the caller's. */
+ * -1 with a short message when it is no socket that clients can come to; then
+ * it stays the caller's. */
 int inherited_add(
     struct inherited *in, int fd, bool file_is_ours, struct error *e);
 
 /* Takes the socket at that address: the descriptor is the caller's then. An
- * IPv6 wildcard fits only where it takes IPv4 clients, or not, as `v6_only`
- * says. *file_is_ours tells about its file. Returns -1 when there is none;
- * `in` may be NULL. */
+ * IPv6 wildcard fits only where it takes IPv4 clients, or not, as `v6_only`.
+ * *file_is_ours: whether its file is removed with it. Returns -1 when there is
+ * none; `in` may be NULL. */
 int inherited_take(struct inherited *in, const struct addr *at, bool datagram,
     bool v6_only, bool *file_is_ours);
 
-/* Closes those that nobody took, and logs each. */
+/* Closes those that were not taken, and logs each. */
 void inherited_close_rest(struct inherited *in);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* How long to wait for descriptors or memory before trying again. */
 enum { RETRY_MS = 100 };
-/* No backlog is longer, whatever the setting says. */
+/* The maximum backlog, even if the setting is higher. */
 enum { QUEUE_MAX = 1 << 16 };
 
 /* Watches the socket unless the owner paused it or resources are short. Returns

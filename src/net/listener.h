@@ -34,19 +34,20 @@ struct listener {
 	void *arg;
 };
 
-/* Opens; accepts nothing until resumed. Returns 0, or -1 with a sentence. */
+/* Opens; accepts nothing until resumed. Returns 0, or -1 with a full
+ * message. */
 int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
     const struct sock_listen_options *o, struct error *e);
 /* Closes and removes the socket file; fine on one that is not open. */
 void listener_close(struct listener *l);
 
 /* Another process has the socket, too, and serves it from now on: its file is
- * not removed, and who waits in the backlog is that process's client. */
+ * not removed, and clients in the backlog are that process's. */
 void listener_leave(struct listener *l);
 
 /* Accepts at once all that waits in the backlog, paused or not: before a close,
  * so that no client is lost. It accepts no more than the backlog holds, so a
- * flood of new clients does not keep it busy for ever. Nobody, when the socket
+ * flood of new clients does not keep it busy for ever. None, when the socket
  * was left to another process. */
 void listener_drain(struct listener *l);
 

@@ -1,4 +1,4 @@
-/* pipe.c: moves bytes one way; knows no policy and no loop. */
+/* pipe.c: moves bytes one way; without policy, without a loop. */
 #include "config.h"
 
 #include <errno.h>
@@ -105,8 +105,8 @@ pipe_set_filter(struct pipe *p, struct pipe_filter *filter)
 
 /* ---- steps; each returns PIPE_YIELDED to go on ---- */
 
-/* Only called when `to` has taken a byte: whoever counts requests wants to know
- * who got them. */
+/* Only called when `to` has taken a byte: a counter of requests needs the
+ * server that got them. */
 static void
 report(struct pipe *p, struct pipe_share *share, const char *bytes, size_t n)
 {
@@ -306,8 +306,8 @@ pipe_pump(struct pipe *p, struct stream *from, struct stream *to,
 	return v;
 }
 
-/* Clients say little at first, so no buffer is made before it is known how
- * much. */
+/* Clients send little at first, so no buffer is made before the amount is
+ * known. */
 struct pipe_stop
 pipe_gather(struct pipe *p, struct stream *from, size_t most,
     struct pipe_share *share)

@@ -9,7 +9,7 @@
  * full reads in a row the bytes stay in the kernel until the flow pauses.
  *
  * A pipe arms nothing and closes nothing: pipe_pump() moves what can be moved
- * and says why it stopped; the session decides. */
+ * and returns why it stopped; the session decides. */
 #ifndef PEN_NET_PIPE_H
 #define PEN_NET_PIPE_H
 
@@ -23,8 +23,8 @@
 struct kernel_pipe;
 struct pipe;
 
-/* Stands in a pipe and sees what is read; what goes on is its to say. Owned by
- * who put it there. */
+/* Reads all bytes of a pipe, and decides what is passed on. Owned by the caller
+ * that set it. */
 struct pipe_filter {
 	/* Takes `n` bytes that were read; 0: goes on with those that it has.
 	 * What is to go on is *out, *out_n bytes that stay as they are until
@@ -61,7 +61,7 @@ struct pipe_share {
 
 enum { PIPE_SCRATCH = LOOP_SCRATCH, PIPE_KERNEL_SIZE = 256 * 1024 };
 
-/* `scratch` is PIPE_SCRATCH bytes, whose contents nobody needs between
+/* `scratch` is PIPE_SCRATCH bytes, whose contents are not needed between
  * calls. */
 void pipe_share_init(struct pipe_share *share, char *scratch);
 void pipe_share_fini(struct pipe_share *share);
@@ -78,12 +78,12 @@ struct pipe {
 	struct pipe_more *more;	    /* NULL: nothing of it */
 	uint64_t bytes;		    /* taken by `to` so far */
 	uint8_t full_reads;	    /* in a row */
-	bool ended;		    /* `from` has said its last byte */
+	bool ended;		    /* the last byte of `from` was read */
 	bool read_ahead;	    /* may keep up to share->keep_max */
 	bool dropping;	/* `to` is gone: what comes is thrown away */
 	bool dropped;	/* something came since */
 	bool copy_only; /* the kernel refused to splice it */
-	bool reported;	/* share->on_read wants to know */
+	bool reported;	/* share->on_read is to be called */
 };
 
 enum pipe_verdict {
@@ -122,14 +122,14 @@ pipe_filter(const struct pipe *p)
 	return p->more != NULL ? p->more->filter : NULL;
 }
 
-/* `to` is another stream from now on, which is to get these bytes first: all
- * that `from` has said so far. Returns 0, or -1 with errno ENOMEM. */
+/* `to` is another stream from now on, which gets these bytes first: all that
+ * `from` has sent so far. Returns 0, or -1 with errno ENOMEM. */
 int pipe_restart(struct pipe *p, const char *bytes, size_t n,
     struct pipe_share *share);
 
 /* Whether nothing is stuck in it and its filter is not due. */
 bool pipe_rests(const struct pipe *p);
-/* Whether all that pipe_pump() could say is PIPE_STARVED. */
+/* Whether pipe_pump() could only return PIPE_STARVED. */
 static inline bool
 pipe_is_starved(const struct pipe *p, const struct stream *from)
 {

@@ -17,15 +17,15 @@
 
 struct ports {
 	uint16_t *ring; /* owned */
-	unsigned room;	/* all ports; 0: not known, ask the kernel */
+	unsigned room;	/* all ports; 0: not known, left to the kernel */
 	unsigned first, free;
-	struct hash_key secret; /* nobody can foretell which is next */
+	struct hash_key secret; /* the next one cannot be predicted */
 	uint64_t drawn;
 };
 
 /* The ports that the system gives out. On Linux that is
  * net.ipv4.ip_local_port_range less ip_local_reserved_ports (ip(7)); elsewhere
- * none are known, and the kernel is asked. Returns 0, or -1 with errno
+ * none are known, and the kernel chooses. Returns 0, or -1 with errno
  * ENOMEM. */
 int ports_init(struct ports *p);
 /* The same from the texts of the two settings, "32768\t60999\n" and

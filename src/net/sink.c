@@ -18,8 +18,8 @@
  */
 enum { GATHER = 64 * 1024, FLUSH_MS = 1000 };
 
-/* How often the log says that lines are lost; after how long without a loss it
- * says that they are not; how often a daemon that is gone is looked for. */
+/* How often the log reports lost lines; after how long without a loss it
+ * reports the end; how often a daemon that has exited is looked for. */
 enum { TELL_MS = 60 * 1000, WELL_MS = 2000, CONNECT_MS = 100 };
 
 struct sink {
@@ -35,7 +35,7 @@ struct sink {
 	struct timer flush;
 	uint64_t lost, *counter; /* the latter the caller's, or NULL */
 	uint64_t lost_at, told_at; /* ms; 0: never */
-	bool told; /* the last that the log said of it: lines are lost */
+	bool told; /* the log has reported last that lines are lost */
 	uint64_t connected_at; /* ms: the last try */
 };
 
@@ -86,7 +86,7 @@ count_lines(const char *lines, size_t n)
 
 /* ---- files ---- */
 
-/* Nobody will read what is written to a file that was removed. */
+/* What is written to a removed file would not be read. */
 static bool
 is_removed(const struct sink *s)
 {
@@ -128,7 +128,7 @@ write_bytes(struct sink *s, const char *bytes, size_t n)
 }
 
 /* The rest of a line that is half written stays, to be written before all else:
- * nobody reads half lines, or two as one. All else is lost. */
+ * a reader must not get half lines, or two as one. All else is lost. */
 static void
 sink_lose(struct sink *s, size_t done, int error)
 {

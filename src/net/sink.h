@@ -4,8 +4,8 @@
  * Lines for a file are gathered and written after a second at the latest; a
  * datagram leaves at once. Nothing waits for either: what does not fit or
  * cannot be written, or is for a file that was removed, is lost and counted,
- * and the log says so: once a minute, and when it is over. A line that only
- * half fitted is completed before others are written. */
+ * and the log reports it: once a minute, and its end. A line that only half
+ * fitted is completed before others are written. */
 #ifndef PEN_NET_SINK_H
 #define PEN_NET_SINK_H
 
@@ -17,8 +17,8 @@
 
 struct sink;
 
-/* Each of these returns NULL with a phrase. `what`, "requests", is what the log
- * calls the lines; it stays the caller's. */
+/* Each of these returns NULL with a short message. `what`, "requests", is what
+ * the log calls the lines; it stays the caller's. */
 
 /* Appends to the file. */
 struct sink *sink_open_file(
@@ -35,15 +35,15 @@ struct sink *sink_open_datagram(
 /* Writes what is left and closes; NULL is fine. */
 void sink_close(struct sink *s);
 
-/* Opens a file again, after somebody moved it away. Returns 0, or -1 with a
- * phrase; then it goes on with the old one. */
+/* Opens a file again, after it was moved away. Returns 0, or -1 with a short
+ * message; then it goes on with the old one. */
 int sink_reopen(struct sink *s, struct error *e);
 
 /* The same, if the path leads to another file by now; what fails is tried again
  * the next time. */
 void sink_follow(struct sink *s);
-/* Makes `user` the owner of a file that is ours alone: who drops root's rights
- * opens it again when it was moved away and made again. */
+/* Makes `user` the owner of a file that is ours alone: a process that drops
+ * root's rights opens it again when it was moved away and made again. */
 void sink_give(struct sink *s, uid_t user);
 
 /* Whether each line is a datagram, which needs no newline. */

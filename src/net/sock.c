@@ -145,8 +145,8 @@ is_under_way(int error, int family)
 
 /* Whether this host has no route to an address, as to ::1 with IPv6 disabled.
  * connect() reports that as EADDRNOTAVAIL, as it does a lack of ports. A
- * datagram socket takes no port of those, so its connect() tells the two
- * apart. */
+ * datagram socket takes no port of those, so its connect() distinguishes the
+ * two. */
 static bool
 has_no_way(const struct addr *to)
 {
@@ -170,8 +170,8 @@ sock_connect_from(const struct addr *source, const struct addr *to,
 	if (o->tuning != NULL && family != AF_UNIX)
 		sock_tune(fd, o->tuning);
 #ifdef IP_BIND_ADDRESS_NO_PORT
-	/* The port is chosen by connect(), which knows the other end: there
-	 * are 28,000 ports for each server, not for all of them. */
+	/* The port is chosen by connect(), for the other end: there are 28,000
+	 * ports for each server, not for all of them. */
 	if (source != NULL)
 		sock_set_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
 #endif

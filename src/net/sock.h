@@ -57,17 +57,16 @@ struct sock_listen_options {
 	bool nodelay;
 	struct sock_keepalive keepalive;
 	bool datagram;	  /* SOCK_DGRAM */
-	mode_t unix_mode; /* of the socket file; 0: as the umask says */
+	mode_t unix_mode; /* of the socket file; 0: by the umask */
 	struct sock_tuning tuning;
 	struct inherited *inherited; /* taken instead of opened; NULL: none */
 };
 
 /* Opens a listening socket, or takes the inherited one with that address, whose
- * file keeps its mode. The socket file of a program that is gone is
- * replaced, by one process if several start at once; anything else at that path
- * (a file, a live socket) is left alone and is an error. The sentence in `e`
- * names the address. `file` (NULL: not wanted) is marked before anybody can
- * connect. */
+ * file keeps its mode. The socket file of a program that is gone is replaced,
+ * by one process if several start at once; anything else at that path (a file,
+ * a live socket) is left alone and is an error. The message in `e` names the
+ * address. `file` (NULL: not wanted) is marked before a client can connect. */
 int sock_listen(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file, struct error *e);
 
@@ -80,7 +79,7 @@ void sock_set_keepalive(int fd, const struct sock_keepalive *k);
 /* The address a socket is bound to. */
 int sock_local_addr(int fd, struct addr *a);
 
-/* Accepts one connection and says who it is. errno is EAGAIN when none waits,
+/* Accepts one connection and returns its peer. errno is EAGAIN when none waits,
  * EMFILE, ENFILE, ENOBUFS or ENOMEM when resources are short; connections that
  * died in the queue are skipped. */
 int sock_accept(int listen_fd, struct peer *who);
@@ -114,11 +113,11 @@ int sock_connect(const struct addr *to, const struct sock_connect_options *o);
 int sock_datagram(int family);
 int sock_connect_datagram(const struct addr *to);
 
-/* The pending error of a socket (SO_ERROR), cleared by asking; 0: none. */
+/* The pending error of a socket (SO_ERROR), cleared by this call; 0: none. */
 int sock_error(int fd);
 
-/* Whether an error of connect() is a shortage of this host, which says nothing
- * about the server. */
+/* Whether an error of connect() is a shortage of this host, and not a failure
+ * of the server. */
 bool sock_error_is_ours(int error);
 /* Whether it means that the server or its host refused at once. */
 bool sock_error_is_refusal(int error);
@@ -157,7 +156,7 @@ size_t sock_unsent(int fd);
 /* send() that never raises SIGPIPE; with `more`, the last bytes wait for
  * the next call or shutdown, so that data and FIN share a segment. */
 ssize_t sock_send(int fd, const void *bytes, size_t n, bool more);
-/* The same for the bytes of two buffers, one behind the other. */
+/* The same for the bytes of two buffers, one after the other. */
 ssize_t sock_send_two(int fd, const void *first, size_t first_n,
     const void *second, size_t second_n, bool more);
 

@@ -12,7 +12,7 @@
 
 #include "net/sock_file.h"
 
-/* How long to wait for the lock, and how often to ask for it. */
+/* How long to wait for the lock, and how often to try. */
 enum { LOCK_MS = 1000, ASK_MS = 5 };
 
 static bool
@@ -60,7 +60,7 @@ sock_file_lock(const struct addr *at)
 
 /* ---- the file ---- */
 
-/* Whether somebody listens on this Unix socket; one for datagrams refuses
+/* Whether a process listens on this Unix socket; one for datagrams refuses
  * connections in another way than one that is dead. */
 static bool
 unix_is_alive(const struct addr *at)

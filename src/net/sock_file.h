@@ -25,10 +25,10 @@ void sock_file_remove(const struct sock_file *f, const struct addr *at);
  * not be read, or another process keeps it locked for a second. */
 int sock_file_lock(const struct addr *at);
 /* Removes a dead socket file, so that bind() can make a new one; leaves all
- * else alone. Returns 0, or -1 with a sentence that begins with `text`. */
+ * else alone. Returns 0, or -1 with a full message that begins with `text`. */
 int sock_file_clear(const struct addr *at, const char *text, struct error *e);
-/* bind(). A file gets its mode when it is made, so that nobody can connect
- * before; 0: as the umask says. */
+/* bind(). A file gets its mode when it is made, so that no client can connect
+ * before; 0: by the umask. */
 int sock_file_bind(int fd, const struct addr *at, mode_t mode);
 
 #endif

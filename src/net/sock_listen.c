@@ -1,4 +1,4 @@
-/* sock_listen.c: listening sockets, and whom they accept. */
+/* sock_listen.c: listening sockets. */
 #include "config.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ sock_open_listener(const struct addr *at, const struct sock_listen_options *o,
 }
 
 /* The inherited socket gets the options of one that was opened here; -1: there
- * is none. Who waits in its backlog is not disturbed by a new length. */
+ * is none. A new length does not disturb clients in its backlog. */
 static int
 take_inherited(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file)

@@ -1,4 +1,4 @@
-/* sock_nonlocal.c: options that bind() asks about. */
+/* sock_nonlocal.c: options for bind(). */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -51,7 +51,7 @@ sock_try_transparent(void)
 	return rc;
 }
 
-/* Linux asks IPv6 sockets for the same option. */
+/* Linux needs the same option for IPv6 sockets. */
 void
 sock_set_freebind(int fd, int family)
 {
@@ -66,7 +66,7 @@ sock_set_freebind(int fd, int family)
 /* ---- the client's address ---- */
 
 /* No answer comes back to these through this host; those of one link would go
- * there, and nowhere else (RFC 4291, 2.5.6). A PROXY header may say any. */
+ * there, and nowhere else (RFC 4291, 2.5.6). A PROXY header may have any. */
 static bool
 is_of_no_host(const struct addr *a)
 {

@@ -65,8 +65,8 @@ sock_try_listen(
 	    : error_set(e, "\"%s\": %.300s", addr_format(at, text), why.text);
 }
 
-/* The source of what a host sends to itself is the address itself. Binding
- * tells less: a host may let that happen with any address. */
+/* The source of what a host sends to itself is the address itself. Binding is a
+ * weaker test: a host may permit it for any address. */
 bool
 sock_is_local(const struct addr *a)
 {

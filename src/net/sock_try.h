@@ -8,9 +8,9 @@
 #include "base/addr.h"
 #include "base/error.h"
 
-/* Whether sock_listen() could get the address, were nobody there already, and
- * with `freebind` also if this host does not have it yet. Returns 0, or -1 with
- * a sentence that names it. */
+/* Whether sock_listen() could get the address if no socket had it, and with
+ * `freebind` also if this host does not have it yet. Returns 0, or -1 with a
+ * full message that names it. */
 int sock_try_listen(
     const struct addr *at, bool datagram, bool freebind, struct error *e);
 /* Whether packets to the address come to this host, as its routes are. Sends

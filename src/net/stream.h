@@ -17,7 +17,7 @@
  *     ACKS_LATE the kernel may delay ACKs: each write ends that again, until
  *               something was read
  *     URGENT    urgent data was seen (RFC 6093): reads stop before it, so a
- *               short one says nothing. It is passed on in line
+ *               short one has no meaning. It is passed on in line
  *
  * A stream owns its descriptor. Embedded in its owner; no allocation. */
 #ifndef PEN_NET_STREAM_H

@@ -33,7 +33,7 @@ remove_prefix(struct stream *s)
 	free(p);
 }
 
-/* Sends what is left of it with `bytes` behind. Returns how many of these were
+/* Sends what is left of it with `bytes` after. Returns how many of these were
  * taken, or -1 with errno. */
 static ssize_t
 send_both(struct stream *s, const void *bytes, size_t n, bool more)

@@ -4,9 +4,9 @@
  *
  *     prefix  |  what stream_write() was given        one sendmsg()
  *
- * Who has nothing to write has to say so, or the prefix would wait for it.
- * Until it has gone the stream is PREFIXED; then it is the stream that it was
- * before, which costs nothing. */
+ * A caller that has nothing to write must flush, or the prefix would wait for
+ * it. Until it has gone the stream is PREFIXED; then it is the stream that it
+ * was before, which costs nothing. */
 #ifndef PEN_NET_STREAM_PREFIX_H
 #define PEN_NET_STREAM_PREFIX_H
 

@@ -16,7 +16,7 @@ struct balance {
 	const char *help;
 	bool weighted; /* servers of weight 0 get nothing; see pool_weight() */
 	/* Servers take turns. A client whose server failed takes the next turn
-	 * as well; otherwise the server listed behind the failed one would get
+	 * as well; otherwise the server listed after the failed one would get
 	 * all of its clients. */
 	bool turns;
 
@@ -41,7 +41,7 @@ struct balance {
 	 * are not timed. */
 	void (*took)(void *order, struct server *s, uint64_t us);
 	/* Returns the eligible server for `who`, or NULL if none has entered.
-	 * Asking does not change who is next; see take(). */
+	 * This does not change which one is next; see take(). */
 	struct server *(*next)(void *order, const struct peer *who);
 	/* The server that next() returned gets the client. NULL: nothing
 	 * depends on that. */
@@ -62,7 +62,7 @@ struct balance {
 extern const struct balance *const balance_table[];
 const struct balance *balance_find(const char *name); /* or NULL */
 
-/* ---- what an algorithm may ask the pool ---- */
+/* ---- what an algorithm may read of the pool ---- */
 
 /* The servers that may take a new client. */
 const struct eligible *pool_eligible(const struct pool *p);

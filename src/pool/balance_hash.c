@@ -14,15 +14,14 @@
  *
  * The table depends on the list alone. When a server is added or removed, only
  * the buckets that it gains or loses change owners. The owner of a bucket is
- * computed when a client first asks for it, which takes a microsecond or two
- * with a thousand servers, so that a list takes effect at once; after a change
- * of few servers, which are compared with the last owner, when one asks again.
+ * computed when a client first needs it, which takes a microsecond or two with
+ * a thousand servers, so that a list takes effect at once; after a change of
+ * few servers, which are compared with the last owner, when one needs it again.
  * While the owner of a bucket is not eligible, its clients, and only they, try
  * RETRIES other buckets (key = hash_mix(key)) and then take the next eligible
- * server in list order.
- * Each of n equal servers owns BUCKETS/n buckets, give or take sqrt(BUCKETS/n):
- * 0.6 % for two, 1.2 % for ten, 12 % for a thousand. All arithmetic is in
- * integers, so all machines agree. */
+ * server in list order. Each of n equal servers owns BUCKETS/n buckets, give or
+ * take sqrt(BUCKETS/n): 0.6 % for two, 1.2 % for ten, 12 % for a thousand. All
+ * arithmetic is in integers, so all machines agree. */
 #include "config.h"
 
 #include <errno.h>
@@ -153,7 +152,7 @@ balance_hash_find_owner(const struct order *o, unsigned bucket)
 
 /* The owner of a bucket that was computed when fewer changes had been made: the
  * one of then, or the best of those that have changed; unless the one of then
- * has lost, when all have to be asked. */
+ * has lost, when all have to be compared. */
 static unsigned
 balance_hash_follow_changes(
     const struct order *o, unsigned bucket, const struct bucket *b)
@@ -179,7 +178,7 @@ balance_hash_follow_changes(
 	return best->slot;
 }
 
-/* Following a change costs some times what asking one server does. */
+/* Following a change costs some times what comparing one server does. */
 static unsigned
 hash_owner_of(struct order *o, unsigned bucket)
 {
@@ -266,7 +265,7 @@ balance_hash_next(void *order, const struct peer *who)
 }
 
 /* As the owner of a bucket is found, but among a set's servers: if the owner is
- * one of them, it is theirs, too. The low digits tell apart what the logarithm
+ * one of them, it is theirs, too. The low digits distinguish what the logarithm
  * does not. */
 static uint64_t
 balance_hash_cost(void *order, const struct server *s, const struct peer *who)

@@ -91,7 +91,7 @@ heap_order_next(void *order, const struct peer *who)
 	return i == HEAP_EMPTY ? NULL : pool_slot(o->pool, (unsigned)i);
 }
 
-/* The server's new turn moves it behind its equals once its connection
+/* The server's new turn moves it after its equals once its connection
  * counts. */
 void
 heap_order_take(void *order, struct server *s)

@@ -11,8 +11,8 @@ struct heap_order {
 	struct heap heap; /* of server numbers */
 	/* What orders an entered server, by its load and last turn. */
 	uint64_t (*key)(const struct server *s);
-	/* Counts choices: who was chosen longest ago goes first. Starts again
-	 * from 0 after TURNS of them. */
+	/* Counts choices: the server chosen longest ago goes first. Starts
+	 * again from 0 after TURNS of them. */
 	uint64_t turn;
 };
 

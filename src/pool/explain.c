@@ -57,7 +57,7 @@ pool_obstacle(const struct server *s, const struct peer *who,
 	if (x->allowed != NULL && s->role == SERVER_REGULAR &&
 	    !server_set_has(x->allowed, s->slot))
 		return OBSTACLE_ROUTE;
-	/* what keeps out only those who are new */
+	/* what keeps out only new clients */
 	if (o == OBSTACLE_NONE && !remembered && s->role == SERVER_REGULAR) {
 		if (pool_options(s->pool)->balance->weighted &&
 		    pool_weight(s->pool, s) == 0)

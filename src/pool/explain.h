@@ -27,7 +27,7 @@ enum decision_rule {
 struct decision {
 	enum decision_rule rule;
 	struct server *server; /* NULL: none */
-	struct server *turn;   /* the algorithm's choice; NULL: not asked */
+	struct server *turn;   /* the algorithm's choice; NULL: not needed */
 };
 
 /* Why a server is not given to a client, from what holds for all clients to
@@ -70,10 +70,9 @@ struct explanation {
 	const struct sticky_client *client;
 };
 
-/* Explains what a client that comes now would get. Ends blacklistings whose
- * time is over, as pool_choose() does; else nothing changes. `attempts` are all
- * zero, but for `allowed`. What `x` points to
- * is the pool's, and valid until it changes. */
+/* Explains what a client that comes now would get. Ends expired blacklistings,
+ * as pool_choose() does; else nothing changes. `attempts` are all zero, but for
+ * `allowed`. What `x` points to is the pool's, and valid until it changes. */
 void pool_explain(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now, struct explanation *x);
 /* What keeps a present server from being given to the client; OBSTACLE_NONE if

@@ -5,7 +5,7 @@
  *          text, in list order, hash_mix(id + n)
  *
  * A server is listed while it is present and has a weight. A change of one
- * server costs O(log n), and a move of 4 bytes for each server behind it in the
+ * server costs O(log n), and a move of 4 bytes for each server after it in the
  * order of texts; of duplicates, all with that text are numbered anew. */
 #ifndef PEN_POOL_HASH_LIST_H
 #define PEN_POOL_HASH_LIST_H

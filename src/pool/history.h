@@ -1,15 +1,15 @@
 /* history.h: since when and why a server is in its state; a change of it is
- * noted, and told to the pool's watcher, once. */
+ * noted, and reported to the pool's watcher, once. */
 #ifndef PEN_POOL_HISTORY_H
 #define PEN_POOL_HISTORY_H
 
 #include "pool/pool.h"
 
-/* Begins anew: another server is in the slot, or none. Nobody is told. */
+/* Begins anew: another server is in the slot, or none. Not reported. */
 void history_begin(
     struct server *s, const struct pool_watcher *w, const char *reason);
-/* Compares the server's state with the one told last. If it is another, notes
- * when and why, and tells the watcher. `reason` is copied. */
+/* Compares the server's state with the one reported last. If it is another,
+ * notes when and why, and calls the watcher. `reason` is copied. */
 void history_tell(
     struct server *s, const struct pool_watcher *w, const char *reason);
 

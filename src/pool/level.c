@@ -16,8 +16,9 @@ level_of(const struct server *s)
 	return by_prio ? s->set.prio : 0;
 }
 
-/* Without checks a server is up once its blacklisting is over, and nobody
- * knows whether it is well: sessions would end for nothing, again and again. */
+/* Without checks a server is up once its blacklisting has expired, and whether
+ * it is healthy is not known: sessions would end for nothing, again and
+ * again. */
 static bool
 is_proven(const struct server *s)
 {

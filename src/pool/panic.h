@@ -6,7 +6,7 @@
 #include "pool/pool.h"
 
 /* Counts the server as it is now, instead of as it was counted last; `counts`:
- * it is one of which panic is said. One that has not been checked yet is no
+ * it is one of those that panic counts. One that has not been checked yet is no
  * reason for panic, and is not tried because of one. */
 void panic_count(struct pool_panic *x, struct server *s, bool counts);
 /* Whether panic begins or ends with these counts: fewer than `percent` percent

@@ -185,7 +185,7 @@ note_listed(struct server *s)
 		p->options.balance->set(p->order, s);
 }
 
-/* Makes `s` what the spec says. Returns 0, or -1 with errno ENOMEM. */
+/* Sets `s` by the spec. Returns 0, or -1 with errno ENOMEM. */
 static int
 pool_make_server(struct server *s, const struct server_spec *spec)
 {
@@ -204,8 +204,8 @@ pool_make_server(struct server *s, const struct server_spec *spec)
 		note_listed(s);
 	count_settings(s, -1);
 	digest_unlist(&s->pool->digests, s);
-	/* What is known of a server at other addresses says nothing about
-	 * it; whether it is checked is told after this. */
+	/* What is known of a server at other addresses does not apply to it;
+	 * whether it is checked is set after this. */
 	if (!same) {
 		pool_end_blacklisting(s);
 		s->refusals = 0;
@@ -260,8 +260,8 @@ pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 	pool_leave(s);
 	rc = pool_make_server(s, spec);
 	pool_refresh(s);
-	/* A server at other addresses is another one; but who was told that
-	 * the one before was down must be told that this one is not. */
+	/* A server at other addresses is another one; but if the one before was
+	 * reported down, that this one is not must be reported. */
 	if (s->history.state == SERVER_EMPTY ||
 	    (s->generation != generation &&
 		s->history.state == server_state(s)))
@@ -330,7 +330,7 @@ pool_count(const struct pool *p)
 struct server *
 pool_server(const struct pool *p, unsigned number)
 {
-	/* Any number may be asked for, so server_slot() could wrap. */
+	/* Any number may be given, so server_slot() could wrap. */
 	return number < pool_count(p) ? p->servers[server_slot(number)] : NULL;
 }
 

@@ -1,10 +1,10 @@
 /* pool.h: the servers, and which of them serves the next client.
  *
  * The pool keeps the set of eligible servers, those that may take a new client,
- * and tells the balancing algorithm whenever a server enters or leaves it. A
+ * and notifies the balancing algorithm whenever a server enters or leaves it. A
  * choice therefore never walks the list: it takes O(1) or O(log n) with every
- * algorithm, even if most servers are dead. The pool never blocks, knows no
- * sockets, and is told the time: `now` is the loop's, in milliseconds. */
+ * algorithm, even if most servers are dead. The pool never blocks, uses no
+ * sockets, and gets the time: `now` is the loop's, in milliseconds. */
 #ifndef PEN_POOL_POOL_H
 #define PEN_POOL_POOL_H
 
@@ -42,7 +42,7 @@ struct pool_options {
 	unsigned panic; /* see struct pool_panic, in percent; 0: never */
 	unsigned tries; /* servers a client is given at most; 0: each once */
 	enum failback failback;
-	enum server_on_down on_down; /* of servers that say nothing else */
+	enum server_on_down on_down; /* of servers without one of their own */
 	enum server_on_up on_up;
 	int client_acl; /* number of the access list that clients must pass */
 	struct health_options health;
@@ -59,12 +59,12 @@ struct server_change {
  * are checked and that the operator wants to have new clients. */
 struct pool_panic {
 	uint32_t on;	  /* 1: now */
-	uint32_t checked; /* servers of which this is said */
+	uint32_t checked; /* the servers that it applies to */
 	uint32_t failing; /* of these, those that are down */
 	uint64_t begun;	  /* how often it began */
 };
 
-/* Who wants to know of such changes, and what time it is then. */
+/* The receiver of such changes, and the time then. */
 struct pool_watcher {
 	uint64_t (*now)(void *arg); /* ms, as `now` of the functions below */
 	int64_t (*wall)(void *arg); /* seconds since 1970 */
@@ -103,8 +103,8 @@ struct attempts {
 	/* Servers in all rounds, the special ones included, as far as it
 	 * goes. */
 	unsigned given : ATTEMPTS_GIVEN;
-	/* Slot, and 1, of the server that the client says it had; 0: none. It
-	 * counts for the first choice alone. */
+	/* Slot, and 1, of the server that the client claims; 0: none. It
+	 * applies only to the first choice. */
 	unsigned wanted : ATTEMPTS_SLOT;
 };
 enum {
@@ -116,7 +116,7 @@ enum {
 	ATTEMPTED_ALL = 7
 };
 
-/* The client says that it had this server; NULL: none. */
+/* The client claims this server; NULL: none. */
 static inline void
 attempts_want(struct attempts *a, const struct server *s)
 {
@@ -148,7 +148,7 @@ struct server_spec {
 void server_spec_init(struct server_spec *spec);
 
 /* The slots of the list, empty ones and the two special ones included, and the
- * server in one of them; NULL behind the last slot. A walk over all servers is
+ * server in one of them; NULL after the last slot. A walk over all servers is
  *
  *     for (slot = 0; slot < pool_slots(p); slot++)
  *         visit(pool_slot(p, slot));
@@ -182,16 +182,17 @@ void pool_remove_server(struct pool *p, struct server *s);
  * the last one goes, or if the algorithm has a table of all of them.
  * pool_end_changes() returns 0, or -1 with errno ENOMEM.
  *
- * `why` is the reason of all that they change, such as who gave the command; it
- * stays the caller's, and valid until pool_end_changes(). May be NULL. */
+ * `why` is the reason of all that they change, such as the source of the
+ * command; it stays the caller's, and valid until pool_end_changes(). May be
+ * NULL. */
 void pool_begin_changes(struct pool *p, const char *why);
 int pool_end_changes(struct pool *p);
 
 /* ---- choosing ---- */
 
-/* Whether the client ACL lets `who` in. A denied client may still be served by
- * the abuse server. pool_choose() checks this too; a caller needs it only to
- * know the answer before that. */
+/* Whether the client ACL permits `who`. A denied client may still be served by
+ * the abuse server. pool_choose() checks this too; a caller needs it only
+ * before that. */
 bool pool_permits(const struct pool *p, const struct peer *who);
 
 /* Chooses the server for client `who`, or returns NULL if none may serve it.
@@ -205,7 +206,7 @@ bool pool_permits(const struct pool *p, const struct peer *who);
  *     algorithm has turns, else the next one in list order;
  *  2. the emergency server;
  *  3. the servers that only their blacklisting for a failure keeps out, the one
- *     whose time ends first in front;
+ *     whose time expires first in front;
  *  4. NULL.
  *
  * A stubborn pool gives a client one server, and a blacklisted one only if no
@@ -219,8 +220,8 @@ bool pool_permits(const struct pool *p, const struct peer *who);
 struct server *pool_choose(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now);
 
-/* Whether the choice depends on who the client is: clients are remembered, or
- * the algorithm goes by their addresses. */
+/* Whether the choice depends on the client: clients are remembered, or the
+ * algorithm uses their addresses. */
 bool pool_tells_clients_apart(const struct pool *p);
 
 /* The same of the algorithm alone: a client gets the same server again. */
@@ -245,8 +246,8 @@ bool pool_may_recover(const struct pool *p);
 bool pool_has_eligible(const struct pool *p);
 /* Makes the pool call `fn` whenever the server of a slot becomes eligible, for
  * example when the connection that filled it has ended. The algorithm does not
- * know of the server yet: `fn` must not choose, only remember to do so later.
- * With NULL nothing is called. */
+ * have the server yet: `fn` must not choose, only remember to do so later. With
+ * NULL nothing is called. */
 void pool_on_eligible(
     struct pool *p, void (*fn)(void *arg, unsigned slot), void *arg);
 
@@ -268,7 +269,7 @@ const struct pool_panic *pool_panic(const struct pool *p);
  * panic. */
 bool pool_keeps_out(const struct server *s);
 
-/* Whether sessions of `s` are to end: it is kept out, and on_down says so. */
+/* Whether sessions of `s` are to end: it is kept out, and on_down is cut. */
 bool pool_cuts_sessions(const struct pool *p, const struct server *s);
 
 /* Begins another round for a client that still has its server: if that fails
@@ -293,17 +294,17 @@ void pool_proven(
 /* A connect to `s` succeeded, or `s` answered. This ends its blacklisting,
  * except one by the operator. */
 void pool_connected(struct pool *p, struct server *s, uint64_t now);
-/* Whether the algorithm goes by how long connects take: then callers read the
- * clock for pool_took(), else it is told what is known without. */
+/* Whether the algorithm uses connect times: then callers read the clock for
+ * pool_took(), else it gets what is known without. */
 bool pool_wants_times(const struct pool *p);
 void pool_took(struct pool *p, struct server *s, uint64_t us);
 /* A session with `s` had its first answer byte `us` after its beginning. */
 void pool_began_answer(struct server *s, uint64_t us);
 /* A session with `s` is over. */
 void pool_session_ended(struct server *s, enum server_end how);
-/* `s` did not answer in time, as `reason` says, and is blacklisted. Connections
- * to it count until pool_closed() all the same. Returns whether failures
- * blacklist it: not with a blacklist time of 0. */
+/* `s` did not answer in time (`reason`), and is blacklisted. Connections to it
+ * count until pool_closed() all the same. Returns whether failures blacklist
+ * it: not with a blacklist time of 0. */
 bool pool_failed(
     struct pool *p, struct server *s, const char *reason, uint64_t now);
 /* `s` refused a connection. It is blacklisted for REFUSED_MS, and for twice as
@@ -318,8 +319,8 @@ bool pool_refused(
 void pool_take_out(struct pool *p, struct server *s, uint64_t now);
 /* `s` is checked from now on: a failure makes it suspect, not blacklisted. */
 void pool_begin_checks(struct pool *p, struct server *s);
-/* A health check of `s` succeeded or failed, as `reason` says. `fall` failures
- * in a row make it down, `rise` successes in a row make it up again, and end a
+/* A health check of `s` succeeded or failed, with `reason`. `fall` failures in
+ * a row make it down, `rise` successes in a row make it up again, and end a
  * suspicion. Returns whether its health changed because of this. */
 bool pool_checked(struct pool *p, struct server *s, bool good,
     const char *reason, uint64_t now);
@@ -327,14 +328,14 @@ bool pool_checked(struct pool *p, struct server *s, bool good,
 void pool_assume(struct pool *p, struct server *s, enum server_initial initial);
 /* `s` is no longer checked; it counts as healthy. */
 void pool_unchecked(struct pool *p, struct server *s);
-/* Ends the blacklistings whose time is over, and lets slow starts go on.
- * pool_choose() does so too. */
+/* Ends expired blacklistings, and continues slow starts. pool_choose() does so
+ * too. */
 void pool_revive(struct pool *p, uint64_t now);
-/* When the next of them is over, in ms; UINT64_MAX when there is none. */
+/* When the next of them expires, in ms; UINT64_MAX when there is none. */
 uint64_t pool_next_revival(const struct pool *p);
-/* Makes the pool tell of each change of a server's state, once: see struct
+/* Makes the pool report each change of a server's state, once: see struct
  * pool_watcher, which is copied. An empty slot that gets a server, and a
- * removed server that is forgotten, are not told. */
+ * removed server that is forgotten, are not reported. */
 void pool_watch(struct pool *p, const struct pool_watcher *w);
 /* Adds bytes of a connection, up to the server and down to the client, to the
  * counters of the server and of the remembered client. For connections that
@@ -350,7 +351,8 @@ void pool_closed(struct pool *p, struct server *s, const struct peer *who,
  * so do the bytes that they move from now on. */
 void pool_clear_counters(struct pool *p);
 
-/* What another process knew of a server; times are of this process's clock. */
+/* The state of a server in another process; times are of this process's
+ * clock. */
 struct server_past {
 	enum server_admin admin;
 	uint64_t blacklisted_until;
@@ -371,7 +373,7 @@ void pool_restore_counters(
 
 /* Access list `number`, 0..ACL_MAX-1, or NULL; shared by all parts of pen. */
 struct acl *pool_acl(struct pool *p, unsigned number);
-/* Who knows the countries of clients. */
+/* The database with the countries of clients. */
 struct countries *pool_countries(const struct pool *p);
 /* `p`, whose lists are empty, has those of `of` from now on, which is not freed
  * before the last use of `p`. */

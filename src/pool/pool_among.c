@@ -1,7 +1,7 @@
-/* pool_among.c: see pool_among.h. Each algorithm says what a server costs
+/* pool_among.c: see pool_among.h. Each algorithm has a cost for a server
  * (struct balance); those that go round take turns, by weight if they have
  * weights: smooth weighted round robin, in which each candidate gains its
- * weight with each choice, and who is chosen loses what all have gained. */
+ * weight with each choice, and the chosen one loses what all have gained. */
 #include "config.h"
 
 #include "pool/balance.h"

@@ -9,13 +9,13 @@
 /* Brings the pool's sets in step with the server: eligible or not, to be tried
  * as a last resort, full. */
 void pool_refresh(struct server *s);
-/* The last step: tells of the server's state, if that is another one. */
+/* The last step: reports the server's state, if that is another one. */
 void pool_tell(struct server *s, const char *reason);
 /* And of a server that is down, if its state hides that. */
 void pool_tell_down(struct server *s, const char *reason);
 void pool_tell_well(struct server *s);
 
-/* A server whose state another process knew goes on with its slow start. */
+/* A server with a state from another process continues its slow start. */
 void pool_resume_slow_start(struct server *s, uint64_t now);
 
 /* Blacklists `s` until then, for a failure or by the operator, and refreshes

@@ -9,8 +9,8 @@
  * Which servers are eligible is decided in pool_state.c.
  *
  * pool_decide() finds the server and changes nothing for a client's first
- * choice, so that explain.c can ask the same question; pool_choose() takes what
- * it has decided. */
+ * choice, so that explain.c can use it, too; pool_choose() takes what it has
+ * decided. */
 #include "config.h"
 
 #include "base/log.h"
@@ -108,7 +108,7 @@ first_permitting(struct pool *p, struct server *s, const struct peer *who)
 	return s;
 }
 
-/* The server that the algorithm says the client belongs to, or NULL. */
+/* The server that the client belongs to by the algorithm, or NULL. */
 static struct server *
 pool_owner_of(
     struct pool *p, const struct peer *who, const struct attempts *attempts)
@@ -163,7 +163,7 @@ home_of(struct pool *p, const struct peer *who, struct attempts *attempts,
 	    : NULL;
 }
 
-/* What the algorithm says, for a client that is new. */
+/* The algorithm's choice, for a new client. */
 static struct decision
 new_choice(struct pool *p, const struct peer *who, struct attempts *attempts)
 {
@@ -183,8 +183,8 @@ new_choice(struct pool *p, const struct peer *who, struct attempts *attempts)
 	return d;
 }
 
-/* The server that the client asks for; not one that drains, for the same reason
- * as that which is remembered. */
+/* The server that the client claims; not one that drains, for the same reason
+ * as the remembered one. */
 static struct server *
 wanted_by(const struct pool *p, const struct peer *who,
     const struct attempts *attempts)
@@ -259,7 +259,7 @@ may_attempt(const struct server *s, const struct peer *who,
 	    pool_server_permits(s, who) && is_allowed(s, attempts);
 }
 
-/* The first eligible server behind the last one given that was not given
+/* The first eligible server after the last one given that was not given
  * yet. */
 static struct server *
 unattempted_choice(
@@ -275,7 +275,7 @@ unattempted_choice(
 	return NULL;
 }
 
-/* The next eligible server behind the last one given, until all had their
+/* The next eligible server after the last one given, until all had their
  * turn. */
 static struct server *
 listed_choice(
@@ -326,8 +326,9 @@ turn_choice(
 	return unattempted_choice(p, who, attempts);
 }
 
-/* The server after a failure. With more than 64 servers the bits do not tell
- * which were given: then it must be the next one in list order. */
+/* The server after a failure. With more than 64 servers the bits do not
+ * identify those that were given: then it must be the next one in list
+ * order. */
 static struct server *
 next_choice(
     struct pool *p, const struct peer *who, const struct attempts *attempts)

@@ -1,5 +1,5 @@
-/* pool_known.c: what others know of servers, and tell the pool: health checks,
- * and the process that served before this one. */
+/* pool_known.c: states that the pool gets from others: health checks, and the
+ * process that served before this one. */
 #include "config.h"
 
 #include "pool/pool_change.h"
@@ -61,7 +61,7 @@ pool_unchecked(struct pool *p, struct server *s)
 	pool_tell(s, "no longer checked");
 }
 
-/* ---- as another process knew them ---- */
+/* ---- from another process ---- */
 
 void
 pool_restore(struct pool *p, struct server *s, const struct server_past *past,
@@ -80,7 +80,7 @@ pool_restore(struct pool *p, struct server *s, const struct server_past *past,
 		    s, past->blacklisted_until, past->by_operator);
 	pool_refresh(s);
 	/* The state that follows now may be another one than it was: of a
-	 * server that is checked no longer, or whose time is over. Then its
+	 * server that is checked no longer, or whose time has expired. Then its
 	 * history is new. */
 	pool_tell(s, past->history.reason);
 	if (s->history.state == past->history.state) {

@@ -359,8 +359,8 @@ pool_revive(struct pool *p, uint64_t now)
 	while ((slot = heap_top(&p->revive)) != HEAP_EMPTY &&
 	    heap_top_key(&p->revive) <= now) {
 		s = p->servers[slot];
-		/* Of a suspect server whose last check was bad, time says
-		 * nothing: further checks clear it, or take it down. */
+		/* A suspect server whose last check failed is not cleared by
+		 * time: further checks clear it, or mark it down. */
 		if (!s->by_operator && server_state(s) == SERVER_SUSPECT &&
 		    s->health.against > 0) {
 			ms = pool_blacklist_ms(s);
@@ -370,7 +370,7 @@ pool_revive(struct pool *p, uint64_t now)
 		}
 		pool_end_blacklisting(s);
 		pool_refresh(s);
-		pool_tell(s, "blacklist time over");
+		pool_tell(s, "blacklist time expired");
 	}
 }
 

@@ -90,7 +90,7 @@ struct password {
 };
 
 /* Gives OpenSSL a password, or an error when there is none: without this
- * callback it would ask at the terminal. */
+ * callback it would prompt at the terminal. */
 static int
 give_password(char *buf, int size, int writing, void *arg)
 {
@@ -174,8 +174,8 @@ read_key(struct certificate *c, const struct buffer *text,
 	if (c->key == NULL)
 		return error_set(e, "no usable private key: %s", cert_reason());
 	if (X509_check_private_key(c->leaf, c->key) != 1)
-		return error_set(
-		    e, "key and certificate differ: %s", cert_reason());
+		return error_set(e, "key does not match the certificate: %s",
+		    cert_reason());
 	return 0;
 }
 

@@ -42,12 +42,12 @@ void cert_texts_tighten(struct cert_texts *t);
 /* Wipes them. */
 void cert_texts_fini(struct cert_texts *t);
 
-/* NULL with a phrase. */
+/* NULL with a short message. */
 struct certificate *certificate_parse(
     const struct cert_texts *t, struct error *e);
 /* The same from files. A key without a path is in the file of the certificate;
- * without a path of passwords the key must not be encrypted. NULL with a
- * sentence. */
+ * without a path of passwords the key must not be encrypted. NULL with a full
+ * message. */
 struct certificate *certificate_read(struct watched_file *cert,
     struct watched_file *key, struct watched_file *passwords, struct error *e);
 struct certificate *certificate_hold(struct certificate *c);

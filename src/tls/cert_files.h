@@ -1,6 +1,6 @@
 /* cert_files.h: the files of one name in a directory of certificates;
- * cert_store.h says how they are named. The name is always one that the
- * directory had, never one that a client sent. */
+ * cert_store.h has their names. The name is always one that the directory had,
+ * never one that a client sent. */
 #ifndef PEN_TLS_CERT_FILES_H
 #define PEN_TLS_CERT_FILES_H
 
@@ -26,7 +26,7 @@ bool cert_file_ids_equal(
     const struct cert_file_ids *a, const struct cert_file_ids *b);
 /* Whether there is a certificate among them. */
 bool cert_file_ids_suffice(const struct cert_file_ids *s);
-/* Reads the files there are. Returns 0, or -1 with a phrase. */
+/* Reads the files there are. Returns 0, or -1 with a short message. */
 int cert_files_read(int dir, const char *name, const struct cert_file_ids *s,
     struct cert_texts *t, struct error *e);
 

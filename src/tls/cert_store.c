@@ -215,7 +215,7 @@ cert_store_path(const struct cert_store *s)
 	return s->path;
 }
 
-/* ---- what control asks ---- */
+/* ---- for control ---- */
 
 static struct list *
 next_good(struct cert_store *s, struct list *link)

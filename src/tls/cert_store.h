@@ -1,4 +1,4 @@
-/* cert_store.h: certificates by the names that clients ask for (SNI, RFC 6066),
+/* cert_store.h: certificates by the names that clients request (SNI, RFC 6066),
  * from the files of a directory:
  *
  *     NAME.pem                  certificate, chain and key, in any order
@@ -21,7 +21,7 @@
 struct cert_store;
 
 /* Reads the directory. A broken file is logged and ignored until it changes.
- * NULL with a phrase when the directory cannot be read. */
+ * NULL with a short message when the directory cannot be read. */
 struct cert_store *cert_store_new(const char *path, struct error *e);
 struct cert_store *cert_store_hold(struct cert_store *s);
 void cert_store_drop(struct cert_store *s); /* NULL is fine */

@@ -1,6 +1,5 @@
 /* cert_store_private.h: the inside of a store of certificates, for cert_store.c
- * (the table, what clients and control ask) and cert_store_read.c (the
- * files). */
+ * (the table, for clients and control) and cert_store_read.c (the files). */
 #ifndef PEN_TLS_CERT_STORE_PRIVATE_H
 #define PEN_TLS_CERT_STORE_PRIVATE_H
 
@@ -65,7 +64,7 @@ void cert_entry_keep(
  * was, and they are read once more when they change or have settled. */
 void cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now);
 /* Lists the directory: adds the names that are new and removes those that are
- * gone. Returns 0, or -1 with a phrase. */
+ * gone. Returns 0, or -1 with a short message. */
 int cert_store_read(struct cert_store *s, struct error *e);
 
 #endif

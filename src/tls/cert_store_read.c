@@ -36,7 +36,7 @@ cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
 			n->settling.until = 0;
 		if (settling_read(&n->settling, false, now))
 			log_error("certificate %s path=%s name=%s error=\"%s\"",
-			    n->good ? "not replaced" : "left out", s->path,
+			    n->good ? "not replaced" : "not loaded", s->path,
 			    n->name, e.text);
 		else
 			list_append(&s->unsettled, &n->unsettled);

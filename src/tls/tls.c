@@ -106,7 +106,8 @@ read_records(struct tls *t, char *bytes, size_t room, int *error)
 	return got;
 }
 
-/* Marks the stream readable when it still holds bytes: no event would tell. */
+/* Marks the stream readable when it still holds bytes: no event would report
+ * them. */
 static void
 note_inside(struct tls *t)
 {
@@ -141,7 +142,8 @@ tls_read(struct stream *s, void *bytes, size_t room)
 		errno = EPROTO;
 		return -1;
 	}
-	if (got > 0) { /* the end or the error was seen: no event will tell */
+	if (got > 0) { /* the end or the error was seen: no event will report
+		        * it */
 		if (has_ended(t) ||
 		    (error != 0 && error != EAGAIN && error != EWOULDBLOCK))
 			s->flags |= STREAM_READABLE;

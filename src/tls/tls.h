@@ -1,7 +1,7 @@
 /* tls.h: streams over TLS: OpenSSL makes the bytes, pen moves them.
  *
- *     socket --recv--> shared memory --> SSL --> whoever reads
- *     whoever writes --> SSL --> shared memory --send--> socket
+ *     socket --recv--> shared memory --> SSL --> the reader
+ *     the writer     --> SSL --> shared memory --send--> socket
  *                                     '--> kept: what the socket refused
  *
  * OpenSSL never touches a socket: it reads from and writes to memory that all
@@ -41,7 +41,7 @@ enum tls_step { TLS_DONE, TLS_WAITS, TLS_FAILED };
  * the protocols offered (ALPN, RFC 7301, 3.2); ECONNABORTED when the connection
  * ended; an error of the socket; EPROTO for all else. */
 enum tls_step tls_handshake(struct stream *s);
-/* What went wrong, as a phrase; "" when nothing did. */
+/* What went wrong, as a short message; "" when nothing did. */
 const char *tls_error(const struct stream *s);
 
 enum { TLS_ALPN_NAME = 32 };
@@ -50,11 +50,11 @@ enum { TLS_ALPN_NAME = 32 };
  * ALPN chose, "" if none. */
 bool tls_is_resumed(const struct stream *s);
 void tls_alpn(const struct stream *s, char name[TLS_ALPN_NAME]);
-/* The server name that the client asked for, as it is; NULL: none. Valid as
- * long as the stream. */
+/* The server name (SNI) of the client, as it is; NULL: none. Valid as long as
+ * the stream. */
 const char *tls_server_name(const struct stream *s);
 
-/* All that the handshake told of the peer. tls_facts() formats its certificate,
+/* All that the handshake has of the peer. tls_facts() formats its certificate,
  * which is not cheap. */
 struct tls_facts {
 	const char *version, *cipher;

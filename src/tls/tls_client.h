@@ -13,7 +13,7 @@
 
 struct tls_client;
 
-/* NULL with a sentence. */
+/* NULL with a full message. */
 struct tls_client *tls_client_new(
     const struct tls_settings *s, struct tls_memory *m, struct error *e);
 void tls_client_free(struct tls_client *t); /* streams stay; NULL is fine */
@@ -30,7 +30,7 @@ int tls_connect(struct stream *s, struct tls_client *t, const char *host,
  * setting's. */
 enum {
 	TLS_NAMED = 1,	   /* `name` counts more than ssl_upstream_name */
-	TLS_UNVERIFIED = 2 /* whatever ssl_upstream_verify says */
+	TLS_UNVERIFIED = 2 /* independent of ssl_upstream_verify */
 };
 int tls_connect_once(
     struct stream *s, struct tls_client *t, const char *name, unsigned flags);

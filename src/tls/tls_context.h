@@ -1,5 +1,5 @@
 /* tls_context.h: the inside of TLS: how streams of one kind are made. For the
- * files of this directory that know OpenSSL. */
+ * files of this directory that use OpenSSL. */
 #ifndef PEN_TLS_TLS_CONTEXT_H
 #define PEN_TLS_TLS_CONTEXT_H
 
@@ -52,11 +52,11 @@ void tls_on_info(const SSL *ssl, int where, int ret);
 /* Puts TLS over an open plain stream, as a client or as a server; sends nothing
  * yet. Returns 0, or -1 with errno ENOMEM, leaving the stream as it was. */
 int tls_open(struct stream *s, struct tls_context *c, bool client);
-/* The SSL of a TLS stream, to set it up before the handshake and to ask it
+/* The SSL of a TLS stream, to set it up before the handshake and to read it
  * after. */
 SSL *tls_ssl(const struct stream *s);
 
-/* A number by which callbacks know a connection. */
+/* A number by which callbacks identify a connection. */
 void tls_set_key(struct stream *s, uint64_t key);
 uint64_t tls_key(const SSL *ssl);
 

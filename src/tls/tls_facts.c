@@ -1,4 +1,4 @@
-/* tls_facts.c: what a handshake told of the peer. */
+/* tls_facts.c: the data of a handshake about the peer. */
 #include "config.h"
 
 #include <openssl/x509v3.h>

@@ -27,8 +27,8 @@ struct tls {
 
 /* Receives up to `room` bytes, at least a record, into the shared memory.
  * Returns whether there are new bytes for OpenSSL; if not, errno is EAGAIN, an
- * error of the socket, or ECONNABORTED at the end of the connection. OpenSSL is
- * not told of that end, so that it goes on sending. */
+ * error of the socket, or ECONNABORTED at the end of the connection. That end
+ * is not passed to OpenSSL, so that it continues to send. */
 bool tls_wire_receive(struct tls *t, size_t room);
 /* Copies what OpenSSL has not read of the shared memory to the stream, as the
  * next stream uses that memory. Returns 0, or -1 with errno ENOMEM. */
@@ -36,7 +36,7 @@ int tls_wire_keep(struct tls *t);
 /* Sends what OpenSSL has written and keeps what the socket refuses. With
  * `last`, more follows at once. Returns 0, or -1 with errno. */
 int tls_wire_send(struct tls *t, bool last);
-/* Sends what was kept, as far as the socket takes it, and the FIN behind it. */
+/* Sends what was kept, as far as the socket takes it, and the FIN after it. */
 void tls_wire_flush(struct tls *t);
 
 #endif

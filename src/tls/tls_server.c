@@ -97,7 +97,7 @@ server_data_new(struct tls_server *t, struct error *e)
 	return v;
 }
 
-/* A new context, from what the files hold now. NULL with a sentence. */
+/* A new context, from what the files hold now. NULL with a full message. */
 static struct tls_context *
 tls_server_build(struct tls_server *t, struct error *e)
 {
@@ -224,8 +224,8 @@ open_store(
 	    : error_set(e, "\"%.200s\": %.250s", path, why.text);
 }
 
-/* Keys that pen made up stay in use. Keys of a file are only for configurations
- * that name one. */
+/* Keys that pen generated stay in use. Keys of a file are only for
+ * configurations that name one. */
 static int
 open_tickets(struct tls_server *t, const struct tls_server *before)
 {
@@ -327,7 +327,7 @@ tls_accept(struct stream *s, struct tls_server *t)
 	return tls_open(s, t->context, false);
 }
 
-/* ---- what control asks ---- */
+/* ---- for control ---- */
 
 bool
 tls_server_certificate(

@@ -1,4 +1,4 @@
-/* tls_server.h: TLS towards clients: our certificates, and what we ask of
+/* tls_server.h: TLS with clients: our certificates, and the requirements on
  * theirs.
  *
  *     settings, files -> tls_server -> tls_accept() -> a stream
@@ -20,7 +20,8 @@
 struct tls_server;
 
 /* Reads all files. Takes over from `before` (NULL: none) the ticket keys, and
- * the certificates of a directory that stays the same. NULL with a sentence. */
+ * the certificates of a directory that stays the same. NULL with a full
+ * message. */
 struct tls_server *tls_server_new(const struct tls_settings *s,
     struct tls_memory *m, const struct tls_server *before, struct error *e);
 void tls_server_free(struct tls_server *t); /* streams stay; NULL is fine */
@@ -50,7 +51,7 @@ struct tls_certificate {
 	time_t ends;
 	uint64_t used;	 /* handshakes by name; 0 for those of -E */
 	bool to_servers; /* the one that pen shows to servers */
-	bool by_name;	 /* only for clients that ask for it */
+	bool by_name;	 /* only for clients that request it */
 };
 
 /* The `at`th certificate; false at the end. */

@@ -44,8 +44,8 @@ struct tls_server {
 	struct file_id ca_dir_seen;
 };
 
-/* Sets a new SSL_CTX up as t's settings and files say; its callbacks use `v`.
- * Returns 0, or -1 with a sentence. */
+/* Sets a new SSL_CTX up by t's settings and files; its callbacks use `v`.
+ * Returns 0, or -1 with a full message. */
 int tls_server_set_up(SSL_CTX *ctx, struct tls_server *t,
     const struct tls_server_data *v, struct error *e);
 

@@ -32,7 +32,7 @@ tls_tickets_of(SSL *ssl)
 	return server_data_of(ssl)->tickets;
 }
 
-/* The certificate for the name that the client asks for, or NULL. */
+/* The certificate for the name that the client requests, or NULL. */
 static struct certificate *
 named(SSL *ssl)
 {
@@ -61,7 +61,7 @@ name_matches(const char *name, const char *pattern, size_t n)
 	return length == n && strncasecmp(name, pattern, n) == 0;
 }
 
-/* Whether the client asks for a name of the list, which has commas between. */
+/* Whether the client requests a name of the list, which has commas between. */
 static bool
 is_refused(SSL *ssl, const char *list)
 {
@@ -284,9 +284,9 @@ digest_trust(EVP_MD_CTX *md, SSL_CTX *ctx)
 	}
 }
 
-/* A session may be resumed only while the same is asked of clients. The session
- * id context is a digest of that, so a client that would be refused now,
- * because it was revoked for example, cannot resume an old session. */
+/* A session may be resumed only while the requirements on clients are the same.
+ * The session id context is a digest of that, so a client that would be refused
+ * now, because it was revoked for example, cannot resume an old session. */
 static void
 set_session_context(SSL_CTX *ctx, const struct tls_settings *s)
 {

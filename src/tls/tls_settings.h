@@ -38,7 +38,7 @@ struct tls_settings {
 	bool no_h2; /* it is left out of that */
 	char *sni_path;
 	bool strict_sni;
-	/* "old.test,*.old.test": clients that ask for these get an alert. */
+	/* "old.test,*.old.test": clients that request these get an alert. */
 	char *refuse_names;
 	bool tickets;
 	char *ticket_key;

@@ -1,9 +1,9 @@
 /* tls_tickets.h: the keys of session tickets (RFC 5077, RFC 8446 4.6.1), by
  * which clients resume sessions that pen does not have to keep.
  *
- * Keys that pen makes up are replaced every hour, and a ticket is valid for two
- * hours. Keys of a file stay: several balancers share them, and whoever writes
- * the file rotates them. A file has 80 bytes a key; the first key encrypts
+ * Keys that pen generates are replaced every hour, and a ticket is valid for
+ * two hours. Keys of a file stay: several balancers share them, and the writer
+ * of the file rotates them. A file has 80 bytes a key; the first key encrypts
  * tickets, all decrypt them. */
 #ifndef PEN_TLS_TLS_TICKETS_H
 #define PEN_TLS_TLS_TICKETS_H
@@ -35,13 +35,13 @@ struct tls_tickets {
 struct tls_tickets *tls_tickets_new(void);
 struct tls_tickets *tls_tickets_hold(struct tls_tickets *t);
 void tls_tickets_drop(struct tls_tickets *t); /* wipes them; NULL is fine */
-/* Takes the keys in the content of a file. Returns 0, or -1 with a phrase,
- * leaving the keys as they were. */
+/* Takes the keys in the content of a file. Returns 0, or -1 with a short
+ * message, leaving the keys as they were. */
 int tls_tickets_read(
     struct tls_tickets *t, const struct buffer *text, struct error *e);
-/* The keys that pen made up, with their age, for the process that replaces it:
- * writes up to TICKETS_BYTES, and returns how many; 0: there are none. They are
- * secret: nothing but memory may see them. */
+/* The keys that pen generated, with their age, for the process that replaces
+ * it: writes up to TICKETS_BYTES, and returns how many; 0: there are none. They
+ * are secret: nothing but memory may see them. */
 enum { TICKETS_BYTES = 8 + TICKET_KEYS * TICKET_KEY_BYTES };
 size_t tls_tickets_export(
     const struct tls_tickets *t, unsigned char bytes[TICKETS_BYTES]);

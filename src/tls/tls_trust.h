@@ -10,8 +10,8 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-/* Each adds to the certificate store of `ctx` and returns 0, or -1 with a
- * phrase. With `ask`, clients are told the names of these CAs. */
+/* Each adds to the certificate store of `ctx` and returns 0, or -1 with a short
+ * message. With `ask`, clients get the names of these CAs. */
 
 /* The certificates of a PEM file. */
 int tls_trust_text(

@@ -86,7 +86,7 @@ tls_wire_flush(struct tls *t)
 			s->flags |= STREAM_UNSENT;
 			return;
 		}
-		if (n < 0) { /* nobody will ever get it; a read tells why */
+		if (n < 0) { /* it will never arrive; a read returns why */
 			buffer_fini(&t->unsent);
 			break;
 		}

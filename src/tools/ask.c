@@ -111,8 +111,8 @@ connect_one(const struct addr *to, uint64_t deadline)
 	return -1;
 }
 
-/* The first address that takes the connection. One that says nothing leaves the
- * others their share of the time. -1 with a sentence about the last. */
+/* The first address that takes the connection. A silent one leaves the others
+ * their share of the time. -1 with a full message about the last. */
 static int
 connect_any(const struct target *t, struct error *e)
 {
@@ -167,7 +167,7 @@ enum { HELD_MAX = 64, CHUNK = 16384 };
 static const char refusal[] = "error: ";
 
 /* The beginning of each line is kept back while it could become a refusal. The
- * last line says whether the answer is one: the other side stops there. */
+ * last line decides whether the answer is one: the other side stops there. */
 struct answer {
 	ask_take *take;
 	void *arg;
@@ -233,8 +233,8 @@ answer_pass(struct answer *a, bool error, const char *bytes, size_t n)
 	return 0;
 }
 
-/* Says what the line is, as far as it came, and passes on what was held. What
- * classic Pen printed goes where it always went. */
+/* Decides what the line is, as far as it came, and passes on what was held.
+ * What classic Pen printed goes where it always went. */
 static int
 answer_decide(struct answer *a)
 {
@@ -318,12 +318,12 @@ no_answer(struct error *e, int why, const struct answer *a)
 {
 	if (why == ETIMEDOUT)
 		error_set(e,
-		    a->any ? "incomplete answer: timed out"
-			   : "timed out waiting for an answer");
+		    a->any ? "incomplete reply: timed out"
+			   : "timed out waiting for a reply");
 	else if (why == EPIPE || why == ECONNRESET)
-		error_set(e, "no answer: connection closed by pen");
+		error_set(e, "no reply: connection closed by pen");
 	else
-		error_set(e, "no answer: %s", strerror(why));
+		error_set(e, "no reply: %s", strerror(why));
 	return ASK_NO_ANSWER;
 }
 
@@ -346,7 +346,7 @@ ask(const struct target *t, const char *line, size_t n, ask_take *take,
 		return ASK_NO_ANSWER;
 	if (send_all(fd, line, n, t) < 0 || send_all(fd, "\n", 1, t) < 0)
 		unsent = errno;
-	/* One who would not read all of a line may have said why. */
+	/* A peer that did not read all of a line may have sent the reason. */
 	if (unsent == 0 || unsent == EPIPE || unsent == ECONNRESET)
 		why = answer_read(&a, fd, t, &status) < 0 ? errno : 0;
 	close(fd);

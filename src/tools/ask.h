@@ -15,15 +15,15 @@
 #include "base/error.h"
 #include "net/resolve/resolve.h"
 
-/* Who is asked. */
+/* The peer. */
 struct target {
 	struct resolved at;  /* tried in this order */
 	uint64_t timeout_ms; /* for the connection, and for each wait */
 };
 
 /* Sets the addresses from HOST:PORT, [V6]:PORT, V6:PORT, :PORT or PORT (of this
- * machine), /PATH or @NAME; looks names up. Returns 0, or -1 with a
- * sentence. */
+ * machine), /PATH or @NAME; looks names up. Returns 0, or -1 with a full
+ * message. */
 int target_parse(struct target *t, const char *text, struct error *e);
 
 /* Whether the word can only be an address: no command looks like it. */
@@ -44,7 +44,7 @@ enum ask_status {
 };
 
 /* Sends the `n` bytes of `line` and a newline, hands the answer on piece by
- * piece as it comes. With ASK_NO_ANSWER `e` says why. */
+ * piece as it comes. With ASK_NO_ANSWER `e` has the reason. */
 enum ask_status ask(const struct target *t, const char *line, size_t n,
     ask_take *take, void *arg, struct error *e);
 

@@ -7,7 +7,8 @@
 
 struct edit;
 
-/* Names to complete will be asked of `t`, which outlives it. NULL: errno. */
+/* Names to complete will be requested from `t`, which outlives it. NULL:
+ * errno. */
 struct edit *edit_new(const struct target *t, const char *prompt);
 void edit_free(struct edit *x);
 

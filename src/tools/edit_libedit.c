@@ -55,7 +55,7 @@ edit_is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* A name is the first word, or the second behind "help" or "no". */
+/* A name is the first word, or the second after "help" or "no". */
 static bool
 find_stem(struct stem *s, const LineInfo *line)
 {
@@ -170,8 +170,8 @@ edit_remember(struct edit *x, const char *line)
 	HistEvent event;
 
 	history(x->history, &event, H_ENTER, line);
-	/* At once: a line may end in Ctrl-C. A file that cannot be written
-	 * is nobody's loss. */
+	/* At once: a line may end in Ctrl-C. A file that cannot be written is
+	 * no error. */
 	if (x->path[0] != '\0')
 		history(x->history, &event, H_SAVE, x->path);
 }

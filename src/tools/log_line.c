@@ -23,7 +23,7 @@ log_host(char host[LOG_HOST_MAX], const char *text)
 	snprintf(host, LOG_HOST_MAX, "%s", text);
 }
 
-/* Copies the word at *at, which moves behind the blanks that follow it. Returns
+/* Copies the word at *at, which moves after the blanks that follow it. Returns
  * 0, or -1 if there is none or it is too long. */
 static int
 log_line_take_word(const char **at, char word[LOG_HOST_MAX])

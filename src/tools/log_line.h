@@ -11,7 +11,7 @@ enum { LOG_HOST_MAX = 256, LOG_REQUEST_MAX = 8192 };
 /* ADDRESS IDENT USER [14/Nov/2023:22:13:20 +0000] "REQUEST" STATUS BYTES .. */
 struct web_line {
 	const char *user;  /* what follows the address, its blank included */
-	const char *begin; /* what stands between [ and ], and behind that */
+	const char *begin; /* what stands between [ and ], and after that */
 	const char *end;
 	bool has_time;
 	int64_t time; /* seconds since 1970 */

@@ -96,7 +96,7 @@ reject(struct merge *m, const struct source *s)
 {
 	if (m->rejected++ == 0)
 		fprintf(stderr,
-		    "mergelogs: %s:%llu: not a line of such a log, left out\n",
+		    "mergelogs: %s:%llu: line in neither format, skipped\n",
 		    s->path, s->number);
 	if (m->rejects != NULL)
 		fprintf(m->rejects, "%s\n", s->line);
@@ -224,7 +224,7 @@ merge(struct merge *m)
 	}
 	tell_progress(m, true);
 	if (m->rejected > 0)
-		fprintf(stderr, "mergelogs: %llu lines left out\n",
+		fprintf(stderr, "mergelogs: %llu lines skipped\n",
 		    m->rejected);
 	return fflush(stdout) == 0
 	    ? 0

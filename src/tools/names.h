@@ -14,10 +14,10 @@ struct names {
 void names_init(struct names *k);
 void names_fini(struct names *k);
 
-/* Asks for the names, the first time only. None when that fails. */
+/* Requests the names, the first time only. None when that fails. */
 void names_ask(struct names *k, const struct target *t);
 
-/* The next name behind `last` (NULL: the first) that begins with the `n` bytes
+/* The next name after `last` (NULL: the first) that begins with the `n` bytes
  * of `prefix`, its length in *length; NULL when there are no more. */
 const char *names_next(const struct names *k, const char *last,
     const char *prefix, size_t n, size_t *length);

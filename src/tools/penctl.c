@@ -111,11 +111,11 @@ waits(const char *line, size_t n)
 	return found;
 }
 
-/* An answer that just ends is how one who was killed ends, too. */
+/* An answer that just ends may be that of a killed process. */
 static const char drained[] = "no connections left\n";
 
-/* Asks one line and prints the answer. Returns an exit status; one who reads no
- * further, as head(1), is no error. */
+/* Sends one line and prints the reply. Returns an exit status; a reader that
+ * stops, as head(1), is no error. */
 static int
 ask_line(struct penctl *p, const char *line, size_t n)
 {
@@ -135,7 +135,7 @@ ask_line(struct penctl *p, const char *line, size_t n)
 		return REFUSED;
 	if (status == ASK_ANSWERED && waits(line, n) && !ends_with(p, drained))
 		return penctl_complain(UNREACHABLE,
-		    "incomplete answer: pen ended before the server had "
+		    "incomplete reply: pen exited before the server had "
 		    "drained");
 	return 0;
 }
@@ -160,7 +160,7 @@ penctl_add_word(struct buffer *line, const char *word)
 	return quote ? buffer_append(line, "\"", 1) : 0;
 }
 
-/* `json` goes behind the last word of each command, not into a comment. */
+/* `json` goes after the last word of each command, not into a comment. */
 static int
 penctl_add_json(struct buffer *line, char *text)
 {
@@ -356,22 +356,23 @@ static int
 penctl_usage(FILE *to, int status)
 {
 	fputs("usage: penctl [options] [address] [command ...]\n\n"
-	      "Sends commands to the control socket of pen and prints the "
-	      "answers.\n"
+	      "Sends commands to a control socket of pen and prints the "
+	      "replies.\n"
 	      "Without a command, lines are read from standard input.\n\n"
 	      "  top [address ...]      live view of servers; several\n"
 	      "                         addresses are added up\n"
-	      "  service NAME top ...   the same of one service\n"
+	      "  service NAME top ...   the servers of one service\n"
 	      "  watch command ...      repeat a command\n\n"
 	      "address = host:port, [v6]:port, v6:port, port, /path or @name;\n"
 	      "without it, PENCTL in the environment.\n\n"
-	      "  -a, --address ADDRESS  the same as an option: all words are "
-	      "the command\n"
-	      "  -i, --interval SEC     of top and watch; 2\n"
-	      "  -j, --json             ask for answers in JSON\n"
-	      "  -n, --count N          of top and watch: so often\n"
-	      "  -t, --timeout SEC      limit of connecting and of each wait; "
-	      "10\n"
+	      "  -a, --address ADDRESS  the address; all arguments are the "
+	      "command\n"
+	      "  -i, --interval SEC     interval of top and watch; default 2\n"
+	      "  -j, --json             request replies in JSON\n"
+	      "  -n, --count N          repetitions of top and watch\n"
+	      "  -t, --timeout SEC      timeout of the connection, and of each "
+	      "piece\n"
+	      "                         of the reply; default 10\n"
 	      "      --help             this text\n"
 	      "      --version          version, features\n",
 	    to);
@@ -398,7 +399,7 @@ penctl_parse_number(struct penctl *p, int option, const char *text)
 	return -1;
 }
 
-/* Options stand before the address and behind it. Returns GO_ON, or the exit
+/* Options stand before the address and after it. Returns GO_ON, or the exit
  * status. */
 static int
 penctl_parse_options(struct penctl *p, const char **at, int argc, char **argv)

@@ -19,7 +19,7 @@ penlog_complain(const char *what, const char *why)
 	return 1;
 }
 
-/* The address that the lines come from, by which penlogd knows the server.
+/* The address that the lines come from, by which penlogd identifies the server.
  * Returns 0, or -1 with a message. */
 static int
 bind_to(int fd, int family, const char *ip)

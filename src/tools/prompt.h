@@ -9,8 +9,8 @@
 typedef int prompt_run_fn(void *arg, const char *line);
 
 /* Reads lines until the end of the file or "quit" and runs those that are not
- * empty. Names to complete are asked of `t` when first needed. Returns the
- * status of the last line. */
+ * empty. Names to complete are requested from `t` when first needed. Returns
+ * the status of the last line. */
 int prompt(const struct target *t, prompt_run_fn *run, void *arg);
 
 #endif

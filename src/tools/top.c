@@ -1,4 +1,4 @@
-/* top.c: what pens are asked and told, and plain lines. */
+/* top.c: queries and commands to pens, and plain lines. */
 #include "config.h"
 
 #include <stdio.h>

@@ -17,16 +17,17 @@ struct top {
 	struct error message; /* what went wrong, or was done; "" */
 };
 
-/* Shows them until it is told to end. Returns an exit status. */
+/* Shows them until the user quits. Returns an exit status. */
 int top(struct top *t);
 
 /* ---- for top_screen.c ---- */
 
-/* Asks all pens. Returns how many did not answer; t->message says why. */
+/* Queries all pens. Returns how many did not answer; t->message has the
+ * reason. */
 unsigned top_refresh(struct top *t);
 /* What is seen follows order and filter. */
 void top_arrange(struct top *t);
-/* Says "drain" or "up" to all pens that have the server. */
+/* Sends "drain" or "up" to all pens that have the server. */
 void top_say(struct top *t, const struct top_server *s, const char *word);
 
 /* With keys. Returns an exit status; -1: this build cannot, or the terminal

@@ -68,7 +68,7 @@ draw_last(const struct screen *w)
 		    "q quit  s sort (%s)  / filter%s%s%s  p %s  d drain  u up",
 		    top_order_name(t->order), t->filter[0] != '\0' ? " (" : "",
 		    t->filter, t->filter[0] != '\0' ? ")" : "",
-		    w->paused ? "go on" : "pause");
+		    w->paused ? "resume" : "pause");
 	draw_line(LINES - 1, line, A_REVERSE);
 }
 

@@ -24,7 +24,7 @@ top_table_fini(struct top_table *t)
 
 /* ---- a line ---- */
 
-/* The word behind `key`, or "". */
+/* The word after `key`, or "". */
 static const char *
 top_value_of(const struct words *w, const char *key)
 {

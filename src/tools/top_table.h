@@ -1,4 +1,4 @@
-/* top_table.h: the servers of one or several pens, as "servers long" tells of
+/* top_table.h: the servers of one or several pens, as "servers long" reports
  * them, added up and put in order.
  *
  *     top_table_add() for each line -> top_table_settle(): the same server at
@@ -19,7 +19,8 @@ struct top_server {
 	char state[16];			   /* the worst of several */
 	char reason[TOP_TEXT];
 	uint64_t sessions, failures, age_s, up, down;
-	double rate, up_s, down_s, bytes_s; /* a second; the sum of both ways */
+	double rate, up_s, down_s, bytes_s; /* a second; the sum of both
+					     * directions */
 	/* Its number at each pen; -1: that one does not have it. */
 	int number[TOP_PENS];
 };
@@ -43,8 +44,8 @@ enum top_order {
 
 void top_table_init(struct top_table *t);
 void top_table_fini(struct top_table *t);
-/* Adds what a line says of a server of that pen and service; a line of another
- * form is skipped. Returns 0, or -1 with errno ENOMEM. */
+/* Adds the values of a line about a server of that pen and service; a line of
+ * another form is skipped. Returns 0, or -1 with errno ENOMEM. */
 int top_table_add(
     struct top_table *t, unsigned pen, const char *service, const char *line);
 /* All lines have been added, at `now`; `before` was settled earlier. */

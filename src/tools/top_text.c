@@ -40,7 +40,7 @@ tell_age(char *to, size_t room, uint64_t s)
 	snprintf(to, room, "%" PRIu64 "%c", s / units[i].unit, units[i].name);
 }
 
-/* The columns behind the name, which has the rest of the width; shown from this
+/* The columns after the name, which has the rest of the width; shown from this
  * width of the terminal on. */
 static const struct column {
 	const char *title;

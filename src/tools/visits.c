@@ -1,6 +1,6 @@
 /* visits.c: see visits.h.
  *
- *     table of what was asked of whom --> its visits in the order of time
+ *     table of requests per server ----> its visits in the order of time
  *     list of all visits, the oldest first, which is forgotten first */
 #include "config.h"
 
@@ -89,7 +89,7 @@ visits_free(struct visits *v)
 	free(v);
 }
 
-/* ---- what was asked ---- */
+/* ---- requests ---- */
 
 static bool
 visit_is_asked(const struct hash_table_link *l, const void *key)

@@ -1,5 +1,5 @@
-/* visits.h: who asked which server for what, as the balancer's log says it; for
- * putting clients in place of the balancer in the logs of web servers.
+/* visits.h: requests by client and server, from the balancer's log; for putting
+ * clients in place of the balancer in the logs of web servers.
  *
  * A web server's log has the balancer's address, the time and the request; the
  * balancer's log has the client's address, its own time and the same request.

@@ -10,7 +10,7 @@ struct repeat {
 	uint64_t count;
 };
 
-/* Asks the line and shows the answer: on a terminal the last one, as far as it
+/* Sends the line and shows the reply: on a terminal the last one, as far as it
  * fits, else one after the other with an empty line between them. Returns an
  * exit status: at a terminal only a refusal ends it before its time. */
 int watch(const struct target *t, const char *line, const struct repeat *r);

@@ -30,8 +30,8 @@ START_TEST(control_silent_peer)
 	ck_assert_str_eq(endpoint_hear(&front), "here");
 	endpoint_send(half, "er x\n", 5);
 	ck_assert_str_eq(endpoint_recv_all(half),
-	    "error: server: there is no server \"x\" (\"server add x\" makes "
-	    "one)\n");
+	    "error: server: there is no server \"x\" (\"server add x\" adds "
+	    "it)\n");
 	close(half);
 	close(silent);
 	pen_down(&pen);

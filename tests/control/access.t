@@ -5,7 +5,7 @@ pen -X -r {FRONT} {S0}
 > control json
 < [{"control":"{CTL}","level":"admin","others":"read"}]
 > control /tmp/x
-< error: control: control sockets change only at the start
+< error: control: control sockets can be set only at startup
 > control_level read; control_level operate read
 # read was called look
 > control_level look; control_level operate look

@@ -4,19 +4,19 @@ pen -r {FRONT} {S0}
 ~ error: dsr: dsr_if is not set
 > dsr_if
 > dsr_if eth0
-~ dsr_if: only at the start
+~ dsr_if: can be set only at startup
 > dsr_ip 10.0.0.1
-~ only at the start
+~ can be set only at startup
 > dsr_link xdp
-~ only at the start
+~ can be set only at startup
 > dsr_flows
 < 1000000
 > dsr_flows 0
-~ only at the start
+~ can be set only at startup
 > no dsr_announce
-~ only at the start
+~ can be set only at startup
 > dsr_fast_path
-~ only at the start
+~ can be set only at startup
 > write all {DIR}start.conf
 has start.conf no dsr_fast_path
 # what may change later is as good without it

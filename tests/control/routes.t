@@ -40,7 +40,7 @@ ask SSH-2 = server 3: SSH-2
 > explain 10.0.0.1 port 5
 < error: explain: "port": expected sni, alpn, host or protocol
 > explain 10.0.0.1 protocol smtp
-< error: explain: protocol: "smtp" is none
+< error: explain: protocol: "smtp" is not a valid value
 # servers that are not in rotation; none left is as if there were none
 > server 3 maint; explain 10.0.0.1 sni a.example.org
 ~ server -1

@@ -39,15 +39,15 @@ ask yy = server 1: yy
 > server 0 colour red
 < error: server: "colour": expected acl, address, port, max, hard, blacklist, slow_start, weight, prio, tls, forward, proxy_protocol, on_down, check_port, check_address, check, up, drain, maint, down or remove
 > server x
-< error: server: there is no server "x" ("server add x" makes one)
+< error: server: there is no server "x" ("server add x" adds it)
 > server 11 drain
-< error: server: there is no server 11 (the last is 1; "server 11 address HOST" makes one)
+< error: server: there is no server 11 (the last is 1; "server 11 address HOST" adds it)
 > server 11
-< error: server: there is no server 11 (the last is 1; "server 11 address HOST" makes one)
+< error: server: there is no server 11 (the last is 1; "server 11 address HOST" adds it)
 > server 11 remove
-< error: server: there is no server 11 (the last is 1; "server 11 address HOST" makes one)
+< error: server: there is no server 11 (the last is 1; "server 11 address HOST" adds it)
 > server 11 max 0; mode
-< error: server: there is no server 11 (the last is 1; "server 11 address HOST" makes one)
+< error: server: there is no server 11 (the last is 1; "server 11 address HOST" adds it)
 > server 0 blacklist 5000000; server 0 blacklist 9
 > server 0 hard 3
 says server 0: max 5 has no effect with hard 3
@@ -55,12 +55,12 @@ says server 0: max 5 has no effect with hard 3
 
 # by address, where that is one
 > server 127.0.0.1 drain
-< error: server: "127.0.0.1" is several servers: 0 ({S0}), 1 ({S1}); say which
+< error: server: "127.0.0.1" matches several servers: 0 ({S0}), 1 ({S1}); use a number
 > server {S1} drain
 > server {S1}x drain
 ~ error: server: "{P1}x" is not a valid port
 > server wbe1 drain
-< error: server: there is no server "wbe1" ("server add wbe1" makes one)
+< error: server: there is no server "wbe1" ("server add wbe1" adds it)
 > server {S1} up
 
 # grown by number: the slots between are empty

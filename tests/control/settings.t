@@ -30,7 +30,7 @@ pen -x 500 {FRONT} {S0} {S1}
 < error: resolve_interval: "x" is not a valid duration (5, 0.5, 200ms, 5m, 2h)
 > resolver
 > resolver 127.0.0.1
-< error: resolver: only at the start
+< error: resolver: can be set only at startup
 > retry_requests
 < 1
 > retry_requests 0; retry_requests 3
@@ -188,15 +188,15 @@ ask x = server 0: x
 > backlog
 < 4096
 > backlog 10
-< error: backlog: only at the start
+< error: backlog: can be set only at startup
 > poll
-< error: poll: only at the start
+< error: poll: can be set only at startup
 > select
-< error: select: only at the start
+< error: select: can be set only at startup
 > epoll
-< error: epoll: only at the start
+< error: epoll: can be set only at startup
 > kqueue
-< error: kqueue: only at the start
+< error: kqueue: can be set only at startup
 
 > show settings
 ~ timeout 7

@@ -75,7 +75,7 @@ ask j = server 1: j
 > quiet_end none; rebalance 20
 < error: rebalance: quiet_end is none
 > balance hash; quiet_end all; rebalance 20
-< error: rebalance: the algorithm goes by the client's address
+< error: rebalance: the algorithm depends on the client's address
 > balance default
 > server 1 maint; server 2 maint; quiet_time 0.1
 < 0.100

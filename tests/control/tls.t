@@ -19,7 +19,7 @@ cert b.test
 > dummy
 ~ dummy does not support TLS
 > ssl_cert {DIR}a.test.pem; ssl_key {DIR}b.test.pem
-~ key and certificate differ
+~ key does not match the certificate
 > ssl_key
 > certs
 ~ a.test file {DIR}a.test.pem ends
@@ -138,7 +138,7 @@ ask x = server 0: x
 < a.test
 > ssl_upstream_cert {DIR}a.test.pem
 > ssl_upstream_key {DIR}b.test.pem; server 0 tls on
-~ key and certificate differ
+~ key does not match the certificate
 > no ssl_upstream_key; ssl_upstream_alpn http/1.1; server 0 tls on
 > servers json
 ~ "tls":"on"

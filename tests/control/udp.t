@@ -1,9 +1,9 @@
 # datagrams: settings and flows (tests/system/test_udp has the traffic)
 pen -r {FRONT} {S0}
 > udp
-< error: udp: only at the start
+< error: udp: can be set only at startup
 > dns
-< error: dns: only at the start
+< error: dns: can be set only at startup
 > dns_retry
 < 1
 > dns_retry 0.5

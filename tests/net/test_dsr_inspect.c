@@ -131,9 +131,9 @@ START_TEST(own_addresses)
 	    { NET_FIXTURE_DIRECTOR,
 		"error: a local route makes " NET_FIXTURE_VIP4 },
 	    { NET_FIXTURE_HOME,
-		"error: server 0 (192.168.100.3) is this machine" });
+		"error: server 0 (192.168.100.3) is this host" });
 	EXPECT_AND_MEND({ NET_FIXTURE_HOME,
-	    "error: server 0 (192.168.100.3) is this machine" });
+	    "error: server 0 (192.168.100.3) is this host" });
 	net_fixture_down(&fixture);
 }
 END_TEST
@@ -145,10 +145,10 @@ START_TEST(forwarding)
 	net_fixture_set(
 	    &fixture, NET_FIXTURE_DIRECTOR, "ipv6/conf/all/forwarding", "1");
 	EXPECT_AND_MEND({ NET_FIXTURE_DIRECTOR,
-			    "warning: the system forwards IPv4 that comes "
-			    "through eth0" },
+			    "warning: the kernel forwards IPv4 that arrives "
+			    "on eth0" },
 	    { NET_FIXTURE_HOME,
-		"warning: the system forwards IPv6 that comes through eth0" });
+		"warning: the kernel forwards IPv6 that arrives on eth0" });
 	net_fixture_set(
 	    &fixture, NET_FIXTURE_DIRECTOR, "ipv4/conf/eth0/forwarding", "1");
 	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
@@ -158,10 +158,10 @@ START_TEST(forwarding)
 	    "addr add fd09::1/64 dev out nodad\n"
 	    "route add default via fd09::2\n");
 	EXPECT_AND_MEND({ NET_FIXTURE_DIRECTOR,
-			    "error: the system forwards IPv4 that comes "
-			    "through eth0" },
+			    "error: the kernel forwards IPv4 that arrives "
+			    "on eth0" },
 	    { NET_FIXTURE_DIRECTOR,
-		"error: the system forwards IPv6 that comes through eth0" });
+		"error: the kernel forwards IPv6 that arrives on eth0" });
 	is_fine(check());
 	net_fixture_down(&fixture);
 }
@@ -211,9 +211,9 @@ START_TEST(servers)
 	    { NET_FIXTURE_SERVER + 1,
 		"error: server 1 " OF_4 " answers for VIP " NET_FIXTURE_VIP6 },
 	    { NET_FIXTURE_CLIENT,
-		"warning: server 0 (192.168.100.3) is 2 machines" },
+		"warning: server 0 (192.168.100.3) is 2 hosts" },
 	    { NET_FIXTURE_CLIENT,
-		"warning: server 1 (fd00:64::4) is 2 machines" });
+		"warning: server 1 (fd00:64::4) is 2 hosts" });
 	ck_assert_ptr_nonnull(
 	    strstr(net_fixture_run(&fixture, NET_FIXTURE_SERVER + 1, 10000,
 		       "ip", "addr", "show", "dev", "lo", NULL),

@@ -451,7 +451,7 @@ START_TEST(no_right)
 	ck_assert_int_eq(child_wait(&c, 10000), 1);
 	ck_assert(child_has_said(&c,
 	    "they need the capability CAP_NET_RAW, which is kept only if "
-	    "transparent is set at the start"));
+	    "transparent is set at startup"));
 	down();
 }
 END_TEST

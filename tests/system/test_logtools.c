@@ -165,7 +165,7 @@ START_TEST(merges_what_classic_cannot)
 	    "1\n"
 	    "192.168.1.2 - u [14/Nov/2023:22:13:20 +0000] \"GET /\\\"b\\\" "
 	    "HTTP/1.1\" 2\n");
-	ck_assert(file_has(scratch("errors"), "mergelogs: 2 lines left out"));
+	ck_assert(file_has(scratch("errors"), "mergelogs: 2 lines skipped"));
 	ck_assert(file_has(scratch("rejects"), "garbage\n"));
 	said = output_of(text("%s -p %s '[::1]:%s' 2>%s", ours("mergelogs"),
 	    scratch("pen.log"), scratch("web0"), scratch("errors")));

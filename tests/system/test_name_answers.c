@@ -152,8 +152,8 @@ START_TEST(half_an_answer_at_the_start)
 	names_fixture_start(&fixture, "0.05");
 	ck_assert_str_eq(endpoint_hear(&fixture.front), "one");
 	ck_assert_int_eq(
-	    names_fixture_said(
-		&fixture, "name resolved in part name=" NAME " error=\"AAAA: "),
+	    names_fixture_said(&fixture,
+		"name resolved only in part name=" NAME " error=\"AAAA: "),
 	    1);
 	names_fixture_end(&fixture);
 }

@@ -312,8 +312,8 @@ START_TEST(help_and_version)
 	pen_expect_failure("option --roundrobin: unknown (did you mean "
 			   "--round-robin?)",
 	    "--roundrobin", "80", "a", NULL);
-	pen_expect_failure("option --tls: unknown (pen --help tls lists what "
-			   "there is)",
+	pen_expect_failure("option --tls: unknown (pen --help tls lists its "
+			   "options)",
 	    "--tls", "80", "a", NULL);
 	pen_expect_failure("option --vip: unknown (pen --help all lists all)",
 	    "--vip", "80", "a", NULL);
@@ -539,22 +539,22 @@ START_TEST(open_to_everybody)
 	child_start(&c, argv);
 	ck_assert_int_eq(child_wait(&c, 10000), 0);
 	ck_assert_ptr_nonnull(strstr(child_err(&c),
-	    "control 0.0.0.0:47011: all who can reach it have the level "
-	    "admin, because list 0 (control_acl) is empty\n"));
+	    "control 0.0.0.0:47011: all clients that can reach it have the "
+	    "level admin, because list 0 (control_acl) is empty\n"));
 	ck_assert_ptr_nonnull(strstr(child_err(&c),
-	    "web 0.0.0.0:47012: all who can reach it can read it, without "
-	    "web_acl\n"));
+	    "web 0.0.0.0:47012: without web_acl, all clients that can reach "
+	    "it can read it\n"));
 	argv[11] = "0";
 	argv[13] = "acl 0 permit 10.0.0.0/8";
 	child_start(&c, argv);
 	ck_assert_int_eq(child_wait(&c, 10000), 0);
-	ck_assert_ptr_null(strstr(child_err(&c), "all who can"));
+	ck_assert_ptr_null(strstr(child_err(&c), "all clients that can"));
 	argv[5] = "127.0.0.1:47011";
 	argv[7] = "47012";
 	argv[10] = NULL;
 	child_start(&c, argv);
 	ck_assert_int_eq(child_wait(&c, 10000), 0);
-	ck_assert_ptr_null(strstr(child_err(&c), "all who can"));
+	ck_assert_ptr_null(strstr(child_err(&c), "all clients that can"));
 }
 END_TEST
 

@@ -141,7 +141,7 @@ START_TEST(beginnings)
 {
 	up(ENDPOINT_TCP4);
 	ck_assert_int_eq(PENCTL(server.at.text, "reset"), 2);
-	COMPLAINED("penctl: no answer: connection closed by pen\n");
+	COMPLAINED("penctl: no reply: connection closed by pen\n");
 	ck_assert_int_eq(PENCTL(server.at.text, "pieces"), 1);
 	SAID("");
 	COMPLAINED("error: piece by piece\n");
@@ -242,7 +242,7 @@ START_TEST(long_lines)
 	backend_stop(&server);
 	backend_start(&server, ENDPOINT_UNIX, serve_rudely, NULL);
 	ck_assert_int_eq(script("", long_line(2000000)), 2);
-	ck_assert_ptr_nonnull(strstr(child_err(&c), "no answer"));
+	ck_assert_ptr_nonnull(strstr(child_err(&c), "no reply"));
 	backend_stop(&server);
 	backend_start(
 	    &server, ENDPOINT_UNIX, serve_rudely, "error: too long\n");
@@ -264,7 +264,7 @@ START_TEST(lines_of_scripts)
 	ck_assert_int_eq(script("-t 0.2", "a\nrefuse\nhang\nb\n"), 2);
 	SAID("<a>\n");
 	COMPLAINED(
-	    "error: not today\npenctl: timed out waiting for an answer\n");
+	    "error: not today\npenctl: timed out waiting for a reply\n");
 	ck_assert_int_eq(script("", ""), 0);
 	backend_stop(&server);
 }
@@ -302,10 +302,10 @@ START_TEST(limits_of_time)
 
 	up(ENDPOINT_TCP4);
 	ck_assert_int_eq(PENCTL("-t", "0.5", server.at.text, "hang"), 2);
-	COMPLAINED("penctl: timed out waiting for an answer\n");
+	COMPLAINED("penctl: timed out waiting for a reply\n");
 	ck_assert_int_eq(PENCTL("--timeout=0.5", server.at.text, "half"), 2);
 	SAID("half an answer\n");
-	COMPLAINED("penctl: incomplete answer: timed out\n");
+	COMPLAINED("penctl: incomplete reply: timed out\n");
 	/* accepts nobody */
 	endpoint_new(&full, ENDPOINT_UNIX);
 	fds[0] = endpoint_listen(&full, 1);
@@ -458,7 +458,7 @@ START_TEST(server_without_connections_has_drained)
 {
 	up(ENDPOINT_UNIX);
 	ck_assert_int_eq(PENCTL(server.at.text, "server a drain wait"), 2);
-	COMPLAINED("penctl: incomplete answer: pen ended before the server had "
+	COMPLAINED("penctl: incomplete reply: pen exited before the server had "
 		   "drained\n");
 	ck_assert_int_eq(
 	    PENCTL(server.at.text, "server a drain wait; mode"), 0);

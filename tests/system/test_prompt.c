@@ -55,7 +55,7 @@ START_TEST(prompts)
 	type("exit\n", "<exit>\r\npen> ");
 	type("half a li\003", "pen> ");
 	type("reset\n",
-	    "no answer: connection closed by pen\r\npen> ");
+	    "no reply: connection closed by pen\r\npen> ");
 	type("refuse\n", "error: not today\r\npen> ");
 	terminal_type(&t, "quit\n");
 	ck_assert_int_eq(terminal_wait(&t, 5000), 1);

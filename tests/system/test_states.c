@@ -96,7 +96,7 @@ START_TEST(refusals)
 	gone = text("server blacklisted server=0 name=127.0.0.1 "
 		    "reason=\"Connection refused\" prev=up prev_s=");
 	back = "server up server=0 name=127.0.0.1 "
-	       "reason=\"blacklist time over\" prev=blacklisted prev_s=";
+	       "reason=\"blacklist time expired\" prev=blacklisted prev_s=";
 	ask(4);
 	ck_assert_int_eq(lines("server blacklisted"), 0);
 	backend_stop(&b[0]);

@@ -154,7 +154,7 @@ START_TEST(broken)
 	put_nonsense(certdir_file(&dir, "a.test.pem"));
 	put_nonsense(ordinary);
 	put_nonsense(certdir_file(&dir, "new.test.pem"));
-	WAIT_FOR(said("not replaced") == 2 && said("left out") == 1, 10000);
+	WAIT_FOR(said("not replaced") == 2 && said("not loaded") == 1, 10000);
 	for (i = 0; i < 5; i++) {
 		look_again(i % 2);
 		ck_assert(serves("a.test", "a1"));
@@ -164,7 +164,7 @@ START_TEST(broken)
 	certdir_put(&dir, "other.test.pem", "other");
 	WAIT_FOR(serves("other.test", "other"), 10000);
 	ck_assert_int_eq(said("not replaced"), 2);
-	ck_assert_int_eq(said("left out"), 1);
+	ck_assert_int_eq(said("not loaded"), 1);
 	ck_assert_int_eq(said("name=a.test"), 1);
 	ck_assert_int_eq(said(ordinary), 1);
 	/* mended */
@@ -176,7 +176,7 @@ START_TEST(broken)
 	WAIT_FOR(serves("x.test", "two"), 10000);
 	WAIT_FOR(serves("new.test", "first.test"), 10000);
 	ck_assert_int_eq(said("not replaced"), 2);
-	ck_assert_int_eq(said("left out"), 1);
+	ck_assert_int_eq(said("not loaded"), 1);
 	end();
 }
 END_TEST
@@ -217,7 +217,7 @@ write_in_halves(const char *const file[3], const char *all, bool by_signal)
 static int
 complaints(void)
 {
-	return said("not replaced") + said("left out");
+	return said("not replaced") + said("not loaded");
 }
 
 /* As cp does it. Found by the watch, or, after HUP, by the look at what had not

@@ -221,7 +221,7 @@ expect_keys(void)
 	type("Enter");
 	SHOWS("127.0.0.1");
 	type("p");
-	SHOWS("go on");
+	SHOWS("resume");
 	type("p");
 	SHOWS("pause");
 }

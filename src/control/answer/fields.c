@@ -1,4 +1,4 @@
-/* fields.c: the only file that knows the JSON library. */
+/* fields.c: the only file that uses the JSON library. */
 #include "config.h"
 
 #include <float.h>
@@ -35,7 +35,7 @@ lead(struct fields *f, const char *key)
 	f->count++;
 }
 
-/* What stands behind it. */
+/* What stands after it. */
 static void
 trail(struct fields *f)
 {
@@ -66,7 +66,7 @@ fields_put(struct fields *f, const char *key, json_t *value)
 }
 
 /* Not all that is text is UTF-8, as JSON must be: what is not is taken for
- * Latin-1, byte by byte, so that it is told at all. */
+ * Latin-1, byte by byte, so that it can be reported. */
 static json_t *
 json_of(const char *text)
 {

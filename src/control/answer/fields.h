@@ -34,7 +34,7 @@ bool fields_have_json(void);
 
 void fields_begin(struct fields *f, struct reply *r, enum fields_style style);
 void fields_end(struct fields *f);
-/* A list with that name begins, empty as yet; the whole has told its own. */
+/* A list with that name begins, empty as yet, after the fields of the whole. */
 void fields_items(struct fields *whole, const char *key);
 /* An item of it, with fields_end(); the whole ends later. */
 void fields_item_begin(struct fields *f, struct fields *whole);
@@ -50,7 +50,7 @@ void fields_integer(struct fields *f, const char *key, int64_t value);
 /* A decimal fraction, as text. */
 void fields_decimal(struct fields *f, const char *key, const char *value);
 void fields_flag(struct fields *f, const char *key, bool value);
-/* These are told in JSON only: the text's shape is classic Pen's. */
+/* These are only in JSON: the text's shape is classic Pen's. */
 void fields_json_text(struct fields *f, const char *key, const char *value);
 void fields_json_number(struct fields *f, const char *key, uint64_t value);
 /* An array of `n` strings, NULL being null. */

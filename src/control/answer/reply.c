@@ -1,4 +1,4 @@
-/* reply.c: text for whoever asked. */
+/* reply.c: text for the caller. */
 #include "config.h"
 
 #include <stdarg.h>

@@ -16,17 +16,17 @@ struct service;
 struct reply {
 	struct buffer out;
 	bool json;
-	bool classic; /* a refusal is told in classic Pen's words, as it is */
+	bool classic; /* a refusal is in classic Pen's words, as it is */
 	/* Adds the next piece; false: that was the last. */
 	bool (*more)(struct reply *r, struct service *svc);
-	uint64_t at, arg; /* of `more`: where it goes on, what was asked */
+	uint64_t at, arg; /* of `more`: where it continues, the request */
 	void *kept;	  /* the same: from the heap, freed with the reply */
 	bool in_list;	  /* of JSON */
 	bool listed;	  /* an item of it is there: a comma before the next */
 };
 
 /* Bytes after which a piece is long enough; pieces in a turn of the loop, for
- * all who have asked: clients of the traffic wait for the end of a turn. */
+ * all callers together: traffic waits for the end of a turn. */
 enum { REPLY_PIECE = 16 * 1024, REPLY_PIECES = 4 };
 
 void reply_init(struct reply *r);

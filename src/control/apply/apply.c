@@ -101,7 +101,7 @@ apply_commit(struct applies *all)
 /* ---- which services ---- */
 
 /* conn_max never gets smaller by a command, but a file that is read again may
- * say less. */
+ * have less. */
 static size_t
 kept_sessions(const struct service *svc, const struct plan *draft)
 {
@@ -250,7 +250,7 @@ keep_lists(struct pen *p, const struct plan *draft)
 	return 0;
 }
 
-/* Nobody leaves after all. */
+/* No service leaves after all. */
 static void
 share_lists(struct pen *p)
 {

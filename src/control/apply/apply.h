@@ -69,14 +69,14 @@ struct apply {
  * -1 with errno ENOMEM. */
 int apply_want_names(
     const struct pen *p, const struct plan *draft, struct names *n);
-/* Whether nobody has that number: no server in force or in the draft, and none
- * that is removed and still has connections. */
+/* Whether that number is free: no server in force or in the draft has it, and
+ * none that is removed and still has connections. */
 bool apply_is_free(
     const struct service *svc, const struct plan *draft, unsigned number);
 /* Makes `draft` the plan in force, and changes what runs accordingly. Servers
  * that stay keep their connections, counters, clients and health; those that
  * are gone get no new client. `draft` belongs to the pen from now on: it is in
- * force, or freed. Returns 0, or -1 with a sentence; then nothing has
+ * force, or freed. Returns 0, or -1 with a full message; then nothing has
  * changed. */
 int apply_plan(
     struct pen *p, struct plan *draft, const struct names *n, struct error *e);
@@ -84,7 +84,7 @@ int apply_plan(
  * program serves. */
 int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
 
-/* Who takes part, in this order; the last has no name. Each part may be left
+/* The participants, in this order; the last has no name. Each part may be left
  * out. A prepare that fails has undone itself; commit or cancel follows one
  * that succeeded. */
 struct participant {
@@ -153,11 +153,11 @@ int apply_log_prepare(struct apply *a, struct error *e);
 void apply_log_commit(struct apply *a);
 void apply_log_cancel(struct apply *a);
 /* Where it goes: an address (names are looked up at the start only), or none: a
- * file. Returns 0, or -1 with a phrase. */
+ * file. Returns 0, or -1 with a short message. */
 int apply_log_find(
     const struct pen *p, const char *text, struct addr *to, struct error *e);
 /* What the log of sessions is to be; `to` is NULL: nothing. Returns 0, or -1
- * with a sentence. */
+ * with a full message. */
 int apply_log_sessions(const struct pen *p, const struct plan *plan,
     struct sessionlog_options *o, struct error *e);
 

@@ -121,7 +121,7 @@ apply_acls_check_servers(const struct apply *a, bool all, struct error *e)
 	}
 }
 
-/* ---- lists that nobody has any more ---- */
+/* ---- lists that are used no more ---- */
 
 static bool
 is_setting(const struct plan *p, const char *name)
@@ -194,7 +194,7 @@ apply_acls_number(const struct plan *p, const struct acl_ref *ref)
 	return n != NULL ? n->number : -1;
 }
 
-/* An empty list permits all: anybody could be anybody then. */
+/* An empty list permits all: any host could claim any address then. */
 static int
 check_proxies(const struct plan *p, struct error *e)
 {

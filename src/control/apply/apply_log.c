@@ -82,8 +82,8 @@ prepare_requests(struct apply *a, struct error *e)
 
 /* ---- sessions ---- */
 
-/* Where lines of sessions go, NULL: nowhere. Who watches the program in a
- * terminal sees them; who debugs it sees all of them. */
+/* Where lines of sessions go, NULL: nowhere. In the foreground they are
+ * visible; with -d all of them are. */
 static const char *
 sessions_to(const struct config *c)
 {
@@ -106,7 +106,7 @@ are_sessions_equal(const struct config *a, const struct config *b)
 	    a->session_log.sample == b->session_log.sample;
 }
 
-/* The address behind "udp:" or "syslog:", if it is one of them. */
+/* The address after "udp:" or "syslog:", if it is one of them. */
 static int
 find_remote(
     const struct pen *p, const char *to, struct addr *at, struct error *e)

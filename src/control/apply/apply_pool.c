@@ -9,8 +9,8 @@
 #include "control/life/states.h"
 #include "control/plan/server_index.h"
 
-/* A server that is the same stays drained or down where the draft does not say:
- * then the plan says so, or it would be lost when that is written. */
+/* A server that is the same stays drained or down where the draft does not set
+ * it: then the plan gets it, or it would be lost when that is written. */
 static void
 note_admin(struct plan *draft, const struct server *set)
 {
@@ -23,7 +23,7 @@ note_admin(struct plan *draft, const struct server *set)
 		s->admin = (int)set->admin;
 }
 
-/* What is asked for once is no part of the plan that is kept. Before the start
+/* A one-time command is no part of the plan that is kept. Before the start
  * there are no clients to keep away. */
 static void
 take_out_now(struct service *svc, struct plan *draft, struct server *set)
@@ -39,8 +39,8 @@ take_out_now(struct service *svc, struct plan *draft, struct server *set)
 		pool_take_out(svc->pool, set, loop_now(svc->pen->loop));
 }
 
-/* Names move to other hosts while nobody watches; what they have at the start
- * is no news. */
+/* Names move to other hosts unnoticed; what they have at startup is not
+ * logged. */
 static void
 log_addresses(const struct service *svc, const struct server_plan *new,
     const struct change *c)

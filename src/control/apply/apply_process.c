@@ -39,9 +39,11 @@ apply_process_check(struct apply *a, struct error *e)
 	TABLE_EACH (row)
 		if (row->flags & ROW_START &&
 		    !setting_equal(a->now, a->wanted, row))
-			return error_set(e, "%s: only at the start", row->name);
+			return error_set(
+			    e, "%s: can be set only at startup", row->name);
 	if (!are_controls_equal(a->now, a->wanted))
-		return error_set(e, "control sockets change only at the start");
+		return error_set(
+		    e, "control sockets can be set only at startup");
 	if (a->pen->phase == PHASE_DRAINING &&
 	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
 		return error_set(

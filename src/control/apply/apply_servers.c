@@ -157,7 +157,7 @@ take_addresses(struct server_addrs *found, const struct resolved *r,
 	}
 }
 
-/* Adds those addresses of `old` that half an answer says nothing of. */
+/* Adds those addresses of `old` that a partial answer leaves open. */
 static void
 keep_addresses(struct server_addrs *found, const struct resolved *r,
     const struct server_addrs *old)
@@ -189,8 +189,8 @@ choose_addresses(struct server_addrs *found, const struct resolved *r,
 }
 
 /* With start_unresolved a server may wait for its address; and one that waits
- * goes on with that. Not in a process that takes over: the old one goes on, and
- * may know the address. */
+ * continues to. Not in a process that takes over: the old one continues, and
+ * may have the address. */
 static bool
 may_wait(const struct service *svc, const struct plan *draft, unsigned slot,
     const struct server_plan *s, const struct names *n, const char *why)
@@ -381,8 +381,8 @@ is_listener(const struct frontend_address *l, const struct addr *a)
 }
 
 /* A server that would be pen itself: each client would come to it again, for
- * ever. With direct return frames go elsewhere. What a name has got since is no
- * fault of who changes something else. */
+ * ever. With direct return frames go elsewhere. What a name has got since is
+ * not an error of an unrelated change. */
 static int
 check_elsewhere(const struct service *svc, const struct plan *draft,
     unsigned slot, const struct server_addrs *found, struct error *e)

@@ -1,5 +1,4 @@
-/* checks.c: health checks of servers: what a plan says of them, and what they
- * need. */
+/* checks.c: health checks of servers: those of a plan, and what they need. */
 #include "config.h"
 
 #include <string.h>
@@ -12,9 +11,9 @@
 #include "proxy/check/check_dsr.h"
 #include "proxy/check/check_stream.h"
 
-/* ---- what a plan says ---- */
+/* ---- of a plan ---- */
 
-/* Returns NULL when there is none, with a sentence when it is wrong. */
+/* Returns NULL when there is none, with a full message when it is wrong. */
 static struct check_spec *
 spec_of(const char *text, struct error *e)
 {

@@ -9,24 +9,24 @@
 struct fields;
 
 /* Checks that the draft has what its health checks need. Returns 0, or -1 with
- * a sentence. */
+ * a full message. */
 int checks_check(struct apply *a, struct error *e);
-/* Compiles what the draft says, and makes room for it. Returns 0, or -1 with a
- * sentence and everything as it was. */
+/* Compiles the checks of the draft, and makes room for them. Returns 0, or -1
+ * with a full message and everything as it was. */
 int checks_prepare(struct apply *a, struct error *e);
 /* Servers are checked so from now on; those that were checked so already, at
  * the same addresses, go on undisturbed. */
 void checks_commit(struct apply *a);
 /* Checks them as before. */
 void checks_cancel(struct apply *a);
-/* Asks no server any more; what is known of them stays. */
+/* Checks no server any more; what is known of them stays. */
 void checks_stop(struct service *svc);
 /* Ends all checks. */
 void checks_free(struct service *svc);
 
-/* Whether who gives the command may set the program that the check runs, if it
- * runs one, and whether it can be executed; and that of all checks, for
- * --check. Return 0, or -1 with a sentence. */
+/* Whether the caller of the command may set the program that the check runs, if
+ * it runs one, and whether it can be executed; and that of all checks, for
+ * --check. Return 0, or -1 with a full message. */
 int checks_try_program(
     const struct pen *p, const struct check_spec *s, struct error *e);
 int checks_try_programs(const struct service *svc, struct error *e);

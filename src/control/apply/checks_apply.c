@@ -24,14 +24,15 @@ struct check_change {
 };
 
 struct check_changes {
-	struct check_spec *all; /* of servers that say nothing; NULL: none */
+	struct check_spec *all; /* of servers without one of their own; NULL:
+				 * none */
 	struct check_change *list;
 	size_t count;
 };
 
 /* ---- the director ---- */
 
-/* The others are asked by the checker, or not at all. */
+/* The others are checked by the checker, or not at all. */
 static bool
 is_left_to_director(void *arg, const struct server *s)
 {
@@ -78,7 +79,8 @@ free_changes(struct check_changes *c)
 	free(c);
 }
 
-/* A check that stays as it is may have lost its program: its results say so. */
+/* A check that stays as it is may have lost its program: its results report
+ * it. */
 static int
 try_program(struct apply *a, const struct check_spec *spec, const char *before,
     struct error *e)
@@ -88,7 +90,7 @@ try_program(struct apply *a, const struct check_spec *spec, const char *before,
 	    : 0;
 }
 
-/* Returns 0, or -1 with a sentence. */
+/* Returns 0, or -1 with a full message. */
 static int
 find_target(struct apply *a, struct check_changes *all, struct check_change *c,
     struct error *e)
@@ -147,7 +149,7 @@ slots_of(const struct apply *a)
 	return now > wanted ? now : wanted;
 }
 
-/* Returns 0, or -1 with a sentence. */
+/* Returns 0, or -1 with a full message. */
 static int
 checks_apply_read_all(struct apply *a, struct check_changes *c, struct error *e)
 {
@@ -235,8 +237,8 @@ is_by_director(const struct check_spec *s)
 	return check_spec_kind(s) == &check_dsr;
 }
 
-/* What is known of a server by its checks is void when nobody makes them, or
- * somebody else does. */
+/* What is known of a server by its checks is void when they are off, or made
+ * elsewhere. */
 static void
 forget_health(struct service *svc, struct server *s, bool was, bool by_director)
 {

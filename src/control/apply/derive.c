@@ -6,8 +6,8 @@
 #include "pool/balance.h"
 
 /* Pen's precedence: prio, weight, hash, round robin. A client goes back to its
- * last server only when no mode was asked for, or `sticky` was; each DNS query
- * is balanced by itself. */
+ * last server only when no mode is set, or `sticky` is; each DNS query is
+ * balanced by itself. */
 static void
 derive_pool_options(
     const struct mode_options *m, bool dns, struct pool_options *o)

@@ -9,7 +9,7 @@
 enum { OWN = 16 };
 /* Control clients at a time; pipes that are left to long flows. */
 enum { CONTROL_MIN = 8, CONTROL_MAX = 200, PIPES_MAX = 4096 };
-/* For pipes, when nobody says how many sessions there may be. */
+/* For pipes, when the number of sessions is not set. */
 enum { PIPES_USUAL = 750 };
 
 static size_t
@@ -42,7 +42,7 @@ count_checks(const struct plan *plan)
 	    : 0;
 }
 
-/* What the process has open whoever comes. */
+/* What the process has open without any client. */
 static size_t
 count_own(const struct plan *plan)
 {
@@ -85,7 +85,7 @@ descriptors_share(size_t limit, const struct plan *plan, size_t kept)
 	return d;
 }
 
-/* *value is what the plan before had, and has been told then. */
+/* *value is what the plan before had, and was logged then. */
 static void
 descriptors_lower(const char *what, uint64_t wanted, uint64_t *value,
     size_t most, size_t limit)

@@ -10,7 +10,8 @@ struct descriptors {
 	size_t control;	 /* clients at a time */
 	size_t idlers;	 /* as many as are wanted, or fewer */
 	size_t sessions; /* that there may be at most */
-	size_t usual;	 /* when nobody says how many: room for pipes is left */
+	size_t usual;	 /* when the number is not set: room for pipes is
+			  * left */
 	size_t
 	    kernel_pipes; /* with as many sessions as the plan has, or usual */
 };

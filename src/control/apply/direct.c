@@ -11,7 +11,7 @@
 #include "control/plan/origin.h"
 #include "dsr/director/director.h"
 
-/* More are asked about, and answered for, too often. */
+/* For more the requests and replies would be too many. */
 enum { VIPS_MAX = 64 };
 
 bool
@@ -184,8 +184,8 @@ check_own(const struct plan *p, const struct addr *at, struct error *e)
 		peer_from_addr(&own, &p->config.dsr.ip[i]);
 		if (peer_same_host(&vip, &own))
 			return error_set(e,
-			    "dsr_ip needs an address of its own, not one that "
-			    "clients use");
+			    "dsr_ip is a listening address; it must be another "
+			    "address");
 	}
 	return 0;
 }
@@ -240,7 +240,7 @@ direct_check(struct apply *a, struct error *e)
 
 	if (direct_is_wanted(p) && p->listen.count > VIPS_MAX)
 		return error_set(e,
-		    "direct server return has %d addresses at the most",
+		    "at most %d listening addresses with dsr_if",
 		    VIPS_MAX);
 	for (i = 0; i < p->listen.count; i++)
 		if (direct_check_address(p, &p->listen.entry[i].at, e) < 0)
@@ -272,7 +272,7 @@ places(const struct listen_list *at, struct peer list[VIPS_MAX])
 	return at->count;
 }
 
-/* What is asked for and cannot be is slower, not wrong. */
+/* Without what is set it is slower, not wrong. */
 static void
 warn_fast(const struct director *d, const struct dsr_settings *s)
 {
@@ -332,7 +332,7 @@ tarpit_list(const struct plan *p)
 	return plan_acls_of(&p->acls, &p->config.dsr.tarpit_acl);
 }
 
-/* An empty list permits all, elsewhere; nobody wants that here. */
+/* An empty list permits all, elsewhere; not here. */
 static int
 set_tarpit(struct apply *a, struct error *e)
 {

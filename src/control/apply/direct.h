@@ -7,27 +7,26 @@
 
 /* Checks what the draft wants of it, and opens nothing: port 0 is for direct
  * return alone, which needs IP addresses that clients use, and a dsr_ip beside
- * them. Returns 0, or -1 with a sentence. */
+ * them. Returns 0, or -1 with a full message. */
 int direct_check(struct apply *a, struct error *e);
 bool direct_is_wanted(const struct plan *p);
-/* Whether a server that says this of itself gets its packets in tunnels. */
+/* Whether a server with this setting gets its packets in tunnels. */
 bool direct_is_tunnelled(const struct plan *p, enum server_forward forward);
 /* What other directors of this machine have on its interface; nothing when one
  * of them is the plan's own. */
 void direct_find_others(struct vip_others *o, const struct plan *p);
 /* Opens the interface, at the start, and sets the tarpit's addresses. Returns
- * 0, or -1 with a sentence and everything as it was. Has no effect without
+ * 0, or -1 with a full message and everything as it was. Has no effect without
  * direct return, nor have those below. */
 int direct_prepare(struct apply *a, struct error *e);
 /* Undoes that. */
 void direct_cancel(struct apply *a);
 /* Opens what the draft needs to reach its servers, by MAC or in tunnels; what
- * was opened once stays open. Returns 0, or -1 with a sentence. */
+ * was opened once stays open. Returns 0, or -1 with a full message. */
 int direct_prepare_forward(struct apply *a, struct error *e);
-/* Sends packets to servers as the draft says. Its servers must be in the
- * pool. */
+/* Sends packets to servers by the draft. Its servers must be in the pool. */
 void direct_commit_forward(struct apply *a);
-/* Serves these addresses from now on. Returns 0, or -1 with a sentence and
+/* Serves these addresses from now on. Returns 0, or -1 with a full message and
  * everything as it was. */
 int direct_listen(
     struct service *svc, const struct listen_list *at, struct error *e);

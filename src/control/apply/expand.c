@@ -81,7 +81,7 @@ concerns_names(const struct plan *now, const struct plan *draft)
 
 /* ---- the servers that were there before ---- */
 
-/* What a file says anew lacks the servers that come from names. */
+/* A file that is read again lacks the servers that come from names. */
 static int
 restore(const struct plan *now, struct plan *draft)
 {
@@ -150,9 +150,9 @@ struct expansions {
 	bool all;
 };
 
-/* Notes that a server has its address, and finds what its record says now, for
- * `wanted`, whose texts are others'. False: the name has the address no more,
- * or another server has it. */
+/* Notes that a server has its address, and finds its record now, for `wanted`,
+ * whose texts are others'. False: the name has the address no more, or another
+ * server has it. */
 static bool
 claim(struct expansion *x, const struct server_plan *s,
     struct server_plan *wanted)

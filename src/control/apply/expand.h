@@ -9,7 +9,7 @@
  * SRV records (RFC 2782), whose ports, weights and priorities count instead of
  * the operator's.
  *
- * The others are part of the plan, so that commands and reports know them, but
+ * The others are part of the plan, so that commands and reports have them, but
  * they are not written: they come from the name each time. They have the
  * settings of the operator's, but for what he does to one of them: drain, down
  * and up. An address that the name has no more is a server that is removed: no
@@ -30,7 +30,8 @@ bool expand_name(const struct server_plan *s, char name[SPEC_TEXT_MAX]);
 
 /* Makes the servers of `draft` those that its names have addresses for. A name
  * that was not looked up, or not found, keeps those that it has in the plan in
- * force; servers keep their numbers, too. Returns 0, or -1 with a sentence. */
+ * force; servers keep their numbers, too. Returns 0, or -1 with a full
+ * message. */
 int expand_names(const struct service *svc, struct plan *draft,
     const struct names *n, struct error *e);
 

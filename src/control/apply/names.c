@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "control/apply/names.h"
 
-/* So many are asked for at a time: all at once would hold the loop, and their
+/* How many are looked up at a time: all at once would delay the loop, and their
  * answers would not fit into the buffer of a socket. */
 enum { ASK_AT_ONCE = 64 };
 
@@ -109,7 +109,7 @@ names_find(const struct names *n, const char *host)
 
 static void on_done(struct query *q);
 
-/* Asks for some more. */
+/* Looks up some more. */
 static void
 names_query_next(struct names *n, unsigned count)
 {
@@ -131,7 +131,7 @@ names_note_answer(struct names *n, const struct name *one)
 	uint64_t ms = one->query.result.ttl_ms;
 
 	if (one->query.partly && !n->quiet)
-		log_warn("name resolved in part name=%s error=\"%s\"",
+		log_warn("name resolved only in part name=%s error=\"%s\"",
 		    one->host, one->query.error.text);
 	if ((one->query.failed || one->query.partly) && n->failed++ == 0)
 		n->first_failed = one;
@@ -173,7 +173,7 @@ on_all_now(struct names *n)
 	loop_stop(n->own_loop);
 }
 
-/* Asks from a loop that lasts as long as the answers take. */
+/* Looks up from a loop that lasts as long as the answers take. */
 static void
 ask_loop(struct names *n, const struct addr *server)
 {
@@ -195,7 +195,7 @@ ask_loop(struct names *n, const struct addr *server)
 	loop_free(n->own_loop);
 }
 
-/* The system knows more ways to find hosts than the resolver does, but no
+/* The system has more methods to find hosts than the resolver, but no
  * services. */
 static void
 ask_system(struct names *n)
@@ -215,7 +215,7 @@ ask_system(struct names *n)
 	}
 }
 
-/* What could not even be asked for. */
+/* What could not even be looked up. */
 static void
 fail_rest(struct names *n)
 {

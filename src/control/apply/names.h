@@ -21,7 +21,7 @@ struct names {
 	struct list all;	   /* struct name */
 	struct hash_table by_host; /* the same; without buckets if none is */
 	unsigned missing;	   /* not looked up yet, or under way */
-	bool quiet; /* set it: the caller says which names have failed */
+	bool quiet; /* set it: the caller reports which names have failed */
 	/* Set them: servers whose addresses follow what was found, beside those
 	 * that a draft changes; none by default. */
 	unsigned from, past;
@@ -31,7 +31,7 @@ struct names {
 	uint64_t ttl_ms; /* the shortest of what was found; 0: none is known */
 	void (*on_all)(struct names *n);
 	struct resolver *resolver; /* of names_look_up() */
-	struct list *next;	   /* the first one that was not asked for */
+	struct list *next;	   /* the first one that was not looked up */
 	struct loop *own_loop; /* of names_look_up_now() */
 };
 

@@ -12,8 +12,8 @@
  * very many names. */
 enum { PORTION = 500, UPGRADE_MS = 1000 };
 
-/* The system's resolver, which finds names at the start, tells no times to
- * live: they are looked up once more when so much of it is over. */
+/* The system's resolver, which finds names at startup, has no times to live:
+ * they are looked up once more after this part of it. */
 enum { UNKNOWN_TTL_MS = 1000 };
 
 /* While a server waits for its address. */
@@ -42,7 +42,7 @@ struct refresh {
 /* ---- when ---- */
 
 /* The interval, a tenth more or less, so that many directors that start at the
- * same time do not ask a name server at the same time for ever. */
+ * same time do not query a name server at the same time for ever. */
 static uint64_t
 vary(struct refresh *r, uint64_t ms)
 {

@@ -17,7 +17,7 @@ rooted_path(const struct pen *p, const char *path, char *text, size_t size)
 	return text;
 }
 
-/* Who reaches a TCP port may be anybody of this host, or beyond. */
+/* A client of a TCP port may be any user of this host, or others. */
 int
 rooted_program(const struct pen *p, const char *program, struct error *e)
 {

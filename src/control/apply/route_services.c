@@ -1,5 +1,5 @@
-/* route_services.c: routes that lead to services: they end at one that is
- * there, and know its frontend once all services are in force. */
+/* route_services.c: routes that lead to services: they end at one that exists,
+ * and have its frontend once all services are in force. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 /* Servers listed in an error; those that are compared for a hint. */
 enum { FOUND_MAX = 6, HINTS_MAX = 1000 };
 
-/* What the word says. */
+/* The meaning of the word. */
 struct wanted {
 	char host[SPEC_TEXT_MAX]; /* an IP address in its usual form */
 	bool ip, path;
@@ -173,8 +173,9 @@ refuse_several(const struct search *f, const char *word, struct error *e)
 			i > 0 ? ", " : "", server_number(f->slot[i]),
 			spec_format_server(
 			    plan_slot(f->call->plan, f->slot[i]), one));
-	return error_set(e, "\"%.60s\" is several servers: %s%s; say which",
-	    word, list, f->count > FOUND_MAX ? " .." : "");
+	return error_set(e,
+	    "\"%.60s\" matches several servers: %s%s; use a number", word,
+	    list, f->count > FOUND_MAX ? " .." : "");
 }
 
 /* The host that was meant, of not too many. */
@@ -202,7 +203,7 @@ refuse_none(const struct search *f, const char *word, struct error *e)
 		    "there is no server \"%.100s\" (did you mean %.100s?)",
 		    word, near);
 	return error_set(e,
-	    "there is no server \"%.100s\" (\"server add %.100s\" makes one)",
+	    "there is no server \"%.100s\" (\"server add %.100s\" adds it)",
 	    word, word);
 }
 
@@ -218,7 +219,7 @@ server_find_refuse(const struct call *c, unsigned number, struct error *e)
 	if (count > 0)
 		snprintf(last, sizeof(last), "the last is %u; ", count - 1);
 	return error_set(e,
-	    "there is no server %u (%s\"server %u address HOST\" makes one)",
+	    "there is no server %u (%s\"server %u address HOST\" adds it)",
 	    number, last, number);
 }
 

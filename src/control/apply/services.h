@@ -19,11 +19,11 @@ struct plan;
 struct service *service_new(struct pen *p, const char *name, struct plan *plan);
 void service_close(struct service *svc);
 void service_free(struct service *svc); /* NULL is fine */
-/* Behind those that are there. */
+/* After those that are there. */
 void service_add(struct service *svc);
-/* One that serves nobody yet is freed at once. */
+/* One that serves no client yet is freed at once. */
 void service_leave(struct service *svc);
-/* Takes clients from now on. Returns 0, or -1 with a sentence. */
+/* Takes clients from now on. Returns 0, or -1 with a full message. */
 int service_start(struct service *svc, struct error *e);
 /* The plan of the draft is in force, which is that of the process for the first
  * one. */
@@ -31,7 +31,7 @@ void service_take_plan(struct service *svc, struct plan *plan);
 
 /* That of the name, or NULL; one that leaves is none. */
 struct service *service_find(const struct pen *p, const char *name);
-/* The same, tried first with the one behind `svc`, or with the first if that is
+/* The same, tried first with the one after `svc`, or with the first if that is
  * NULL: for walks over names in the same order. */
 struct service *service_find_behind(
     const struct pen *p, const struct service *svc, const char *name);
@@ -39,9 +39,9 @@ struct service *service_find_behind(
  * open. NULL with errno ENOMEM. */
 struct service *service_blank(struct pen *p);
 /* Whether routes of a service that leaves lead to this one, which leaves, too:
- * clients that have not said their first bytes are passed on to it. */
+ * clients that have not sent their first bytes are passed on to it. */
 bool service_is_led_to(const struct service *svc);
-/* Number `number` in the list, those that leave, too; NULL behind the last. For
+/* Number `number` in the list, those that leave, too; NULL after the last. For
  * walks that pause: services in front of it may be gone when they go on. */
 const struct service *service_at(const struct pen *p, uint64_t number);
 bool service_is_first(const struct service *svc);

@@ -1,5 +1,4 @@
-/* access_command.c: commands about who may come in, and from where we go
- * out. */
+/* access_command.c: commands about access lists, and source addresses. */
 #include "config.h"
 
 #include <errno.h>
@@ -30,8 +29,7 @@ is_on_tcp(const struct control_plan *k)
 	return false;
 }
 
-/* Who changes the list that guards a control socket decides who may do what
- * that socket may. */
+/* A change of the list of a control socket gives others its rights. */
 static bool
 guards_a_control(const struct plan *p, const struct acl_ref *list)
 {
@@ -155,7 +153,7 @@ run_acls(struct call *c, struct error *e)
 	return 0;
 }
 
-/* "acl LIST" asks; in a file it is a mistake. */
+/* "acl LIST" prints; in a file it is a mistake. */
 static int
 answer_acl(struct call *c, struct error *e)
 {

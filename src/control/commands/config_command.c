@@ -18,7 +18,7 @@
 
 /* ---- include ---- */
 
-/* The section goes on behind it, unless the file has removed the service. */
+/* The section goes on after it, unless the file has removed the service. */
 static int
 include_file(struct call *c, const char *path, struct error *e)
 {
@@ -233,15 +233,15 @@ const struct command config_commands[] = {
 	    .flags = ROW_LOCAL,
 	    .run = run_include,
 	    .args = "FILE",
-	    .help = "runs the commands of a file, or of all that fit a "
+	    .help = "runs the commands of a file, or of all files that match a "
 		    "pattern" },
 	{ .name = "reload",
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_OPERATE | ROW_PROCESS,
 	    .run = run_reload,
 	    .help =
-		"reads the configuration again; servers and sockets that stay "
-		"the same are not disturbed" },
+		"reloads the configuration; unchanged servers and sockets are "
+		"kept" },
 	{ .name = "diff",
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,

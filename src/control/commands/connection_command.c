@@ -26,7 +26,7 @@ connection_parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
 	    c->words->word[0], (unsigned long long)max);
 }
 
-/* The frontend, or NULL with a phrase. */
+/* The frontend, or NULL with a short message. */
 static struct frontend *
 serving(struct call *c, struct error *e)
 {

@@ -10,8 +10,8 @@
 #include "net/loop/loop.h"
 #include "pool/pool.h"
 
-/* How often to count, and to say how many are left: often enough for penctl,
- * which waits 10 s for a word. */
+/* How often to count, and to report how many are left: often enough for penctl,
+ * which waits 10 s for a reply. */
 enum { TICK_MS = 100, TELL_MS = 3000 };
 
 struct drain {

@@ -11,7 +11,8 @@
 #include "control/answer/fields.h"
 #include "control/life/context.h"
 
-/* Told, if nobody says how many; at most; entries of the table at a time. */
+/* Printed, if the number is not given; at most; entries of the table at a
+ * time. */
 enum { TOP = 10, TOP_MAX = 1000, PORTION = 4000 };
 
 static const struct order {
@@ -77,7 +78,7 @@ limit_emit_source(struct reply *r, const struct source *s, uint64_t now)
 	fields_end(&f);
 }
 
-/* All have been seen: those that have most are told. */
+/* All have been seen: those that have most are printed. */
 static bool
 more_top(struct reply *r, struct service *svc)
 {

@@ -1,4 +1,4 @@
-/* mode_command.c: commands that pick algorithms and ways of working. */
+/* mode_command.c: commands that set algorithms and modes. */
 #include "config.h"
 
 #include <string.h>

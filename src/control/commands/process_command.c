@@ -1,5 +1,4 @@
-/* process_command.c: commands about the process itself, and those that tell
- * about it. */
+/* process_command.c: commands about the process itself, and its reports. */
 #include "config.h"
 
 #include <stdio.h>
@@ -183,8 +182,8 @@ run_clear(struct call *c, struct error *e)
 	return 0;
 }
 
-/* As classic Pen does, it also writes the file of -w, for who may do more than
- * look; the answer comes all the same when that fails. */
+/* As classic Pen does, it also writes the file of -w, for callers above the
+ * level read; the reply comes even if that fails. */
 static void
 write_page(struct pen *p)
 {

@@ -80,7 +80,7 @@ check_pattern(struct call *c, struct route_plan *r, struct error *e)
 }
 
 /* Takes KIND and, unless that is default, PATTERN[,PATTERN ..]. Returns how
- * many words that were, or -1 with a phrase. */
+ * many words that were, or -1 with a short message. */
 static int
 parse_subject(struct call *c, struct route_plan *r, struct error *e)
 {
@@ -244,7 +244,8 @@ const struct command route_commands[] = {
 	    .run = run_route,
 	    .args = "[sni|alpn|host|protocol PATTERN[,PATTERN ..]|default "
 		    "SERVERS|service NAME]",
-	    .help = "select servers, or a service, by the client's first bytes "
-		    "(SNI, ALPN, Host, protocol); first match wins" },
+	    .help = "selects servers, or a service, by the client's first "
+		    "bytes (SNI, ALPN, Host, protocol); the first match is "
+		    "used" },
 	{ .name = NULL },
 };

@@ -56,7 +56,7 @@ visit_same(void *arg, unsigned slot)
 }
 
 /* The number of a running server that is the same, which keeps it what it is
- * when a file is read again; else the first one that nobody uses. */
+ * when a file is read again; else the first free one. */
 static unsigned
 number_for(const struct call *c, const struct server_plan *new)
 {
@@ -127,7 +127,7 @@ is_removal(const struct call *c)
 	return strcmp(c->words->word[c->words->count - 1], "remove") == 0;
 }
 
-/* A file may say where the server is later; that is found out when the plan is
+/* A file may have the server's address later; that is checked when the plan is
  * whole. */
 static int
 note_absent(const struct call *c, unsigned number, struct server_plan *s,
@@ -194,7 +194,7 @@ change_one(struct call *c, struct error *e)
 	return note_absent(c, n, s, e);
 }
 
-/* Takes "wait [SEC]" off the end of the words, behind what lets no new clients
+/* Takes "wait [SEC]" off the end of the words, after what lets no new clients
  * in. */
 static int
 take_wait(struct call *c, struct words *w, bool *drains, uint64_t *ms,

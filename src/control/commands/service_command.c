@@ -117,7 +117,7 @@ const struct command service_commands[] = {
 	    .flags = ROW_PREFIX | ROW_ASKS,
 	    .run = run_service,
 	    .args = "NAME [COMMAND ..|remove]|add NAME",
-	    .help = "a command for that service; in a file NAME begins the "
-		    "service" },
+	    .help = "runs a command for this service; in a file, begins its "
+		    "section" },
 	{ .name = NULL },
 };

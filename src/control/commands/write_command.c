@@ -37,7 +37,7 @@ write_parse(const struct call *c, struct wanted *w, struct error *e)
 	    : error_set(e, "no FILE, and pen was started without -F");
 }
 
-/* Who may not write there is not always who started pen. */
+/* The user that may not write there is not always the one that started pen. */
 static int
 write_refuse(
     const struct call *c, const char *path, const char *why, struct error *e)
@@ -99,7 +99,7 @@ save(struct call *c, const struct wanted *w, struct buffer *old,
 	if (read_old(w->path, &there, old, &why) < 0)
 		return write_refuse(c, w->path, why.text, e);
 	if (w->own && !there && c->plan->config.process.directory != NULL)
-		return write_refuse(c, w->path, "is not there", e);
+		return write_refuse(c, w->path, "does not exist", e);
 	if (make_text(c, w, old, there, new, e) < 0)
 		return -1;
 	if (file_replace_kept(w->path, there ? old : NULL, new, &why) < 0)

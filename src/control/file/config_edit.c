@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "control/file/config_edit.h"
 
-static const char mark[] = "# overrides what is said elsewhere\n";
+static const char mark[] = "# overrides lines elsewhere\n";
 
 struct edit {
 	struct config_lines *have;
@@ -174,7 +174,7 @@ begin_last(struct edit *d)
 		reply_add(&d->last, "%s", mark);
 }
 
-/* All lines, at the end, behind what takes the rest back to its defaults. */
+/* All lines, at the end, after what takes the rest back to its defaults. */
 static void
 say_last(struct edit *d, struct config_range have, struct config_range want)
 {
@@ -188,13 +188,13 @@ say_last(struct edit *d, struct config_range have, struct config_range want)
 		reply_add(&d->last, "%s remove\n", want.line->key);
 	if (strcmp(name, "control") == 0)
 		reply_add(
-		    &d->last, "control_level admin look\ncontrol_mode 0600\n");
+		    &d->last, "control_level admin read\ncontrol_mode 0600\n");
 	edit_add(&d->last, want.line, config_range_end(want));
 }
 
 /* ---- sections ---- */
 
-/* The service is there, even when nothing else is said of it; or it is not. */
+/* The service is there, even without another line; or it is not. */
 static void
 say_header(struct edit *d, const struct config_line *header)
 {

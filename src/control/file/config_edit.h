@@ -6,14 +6,14 @@
  *             address web1               are, byte for byte
  *
  * A line of which no command is left goes, with its comment. What is new
- * stands behind what is of its kind. */
+ * stands after what is of its kind. */
 #ifndef PEN_CONTROL_CONFIG_EDIT_H
 #define PEN_CONTROL_CONFIG_EDIT_H
 
 #include "control/file/config_lines.h"
 
 /* Appends the file that `have` has been read from, with what is wanted that is
- * not CONFIG_KEPT, and with `all` that it does not say. Returns 0, or -1 with
+ * not CONFIG_KEPT, and with `all` that it does not have. Returns 0, or -1 with
  * errno ENOMEM. */
 int config_edit(struct config_lines *have, const struct config_lines *wanted,
     bool all, struct buffer *out);

@@ -73,7 +73,7 @@ run_line(struct reading *r, const char *line, unsigned number)
 
 /* ---- what looks like something else ---- */
 
-/* A line that says nothing loses nothing in a comment. */
+/* A line without a command loses nothing in a comment. */
 static bool
 says_nothing(const char *raw)
 {
@@ -118,7 +118,7 @@ warn_of_lines(const struct reading *r, const char *text)
 	}
 }
 
-/* All of it, as a string. Only before anybody is served may it wait for
+/* All of it, as a string. Only before clients are served may it wait for
  * more. */
 static int
 read_text(const char *path, bool wait, struct buffer *text, struct error *e)
@@ -219,9 +219,9 @@ config_check_services(const struct plan *p, struct error *e)
 	return 0;
 }
 
-/* A plan that cannot serve anybody is a mistake; but a start may be before its
- * servers, which come by the control socket or the file. A file that has lost
- * its servers is refused. */
+/* A plan that cannot serve any client is a mistake; but a start may be before
+ * its servers, which come by the control socket or the file. A file that has
+ * lost its servers is refused. */
 static int
 check_whole(const struct pen *pen, const struct plan *p, struct error *e)
 {

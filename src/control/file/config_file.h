@@ -9,24 +9,24 @@
 #include "control/language/command.h"
 
 /* Cuts the next line off *rest, a string, in place; its continuations are
- * joined to it. *rest becomes NULL behind the last one; *lines counts those of
+ * joined to it. *rest becomes NULL after the last one; *lines counts those of
  * the file. */
 char *config_next_line(char **rest, unsigned *lines);
 
 /* Carries out all lines on c->plan (the rest of `c` as for a single command).
- * On a wrong line it goes on when `on_error` is there, which gets the sentence
+ * On a wrong line it goes on when `on_error` is there, which gets the message
  * "FILE:LINE: ...", and stops when it is NULL. Returns 0, or -1 with the first
- * of those sentences. */
+ * of those messages. */
 int config_load(struct call *c, const char *path,
     void (*on_error)(const char *sentence), struct error *e);
 
-/* Whether the services behind the first could be read from a file: each listens
- * and has a server. Returns 0, or -1 with a sentence. */
+/* Whether the services after the first could be read from a file: each listens
+ * and has a server. Returns 0, or -1 with a full message. */
 int config_check_services(const struct plan *p, struct error *e);
 
 /* A draft from the command line and the configuration file, if there is one:
- * what a restart would give. What its commands answer is not heard. NULL with a
- * sentence, which on_error has got too if it is not NULL. */
+ * what a restart would give. Replies of its commands are dropped. NULL with a
+ * full message, which on_error has got too if it is not NULL. */
 struct plan *config_draft(
     struct pen *p, void (*on_error)(const char *sentence), struct error *e);
 

@@ -86,7 +86,7 @@ find_key(const struct config_lines *l, const struct call *c, char key[KEY_MAX])
 		snprintf(key, KEY_MAX, "%s", name);
 }
 
-/* An entry of an access list can be written in several ways. */
+/* An entry of an access list can be written in several forms. */
 static bool
 append_entry(const struct call *c, struct buffer *out)
 {

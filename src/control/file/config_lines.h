@@ -22,13 +22,13 @@ struct config_line {
 	uint32_t at, end;  /* it, in the text */
 	uint32_t from, to; /* the whole line, with those that continue it */
 	bool mixed;	   /* which begins, or ends, in another section */
-	/* What becomes of it in its file; see config_edit.h. */
+	/* How it is changed in its file; see config_edit.h. */
 	const char *instead;	      /* NULL: it stays; "": it goes */
 	struct buffer before, behind; /* lines around its line */
 	/* Of the first line of a key that is wanted; see config_merge.c. */
 	bool gone;  /* nothing is wanted, and it undoes what is there */
-	bool said;  /* the file has to say it */
-	bool wrong; /* the file says something else */
+	bool said;  /* the file needs this line */
+	bool wrong; /* the file has another line */
 	enum config_way { CONFIG_KEPT, CONFIG_REPLACED, CONFIG_AT_END } way;
 };
 
@@ -61,7 +61,7 @@ enum config_detail {
 	CONFIG_ALL    /* plan_print() */
 };
 
-/* Behind the last line; NULL + 0 is undefined in C11. */
+/* After the last line; NULL + 0 is undefined in C11. */
 static inline struct config_line *
 config_lines_end(const struct config_lines *l)
 {
@@ -76,15 +76,16 @@ config_range_end(struct config_range r)
 
 /* Fills `l`, which has but the language, with the commands of a text. With a
  * c->pen they are carried out on c->plan, as config_load() does. Errors name
- * `path`. Returns 0, or -1 with a sentence; config_lines_fini() is for both. */
+ * `path`. Returns 0, or -1 with a full message; config_lines_fini() is for
+ * both. */
 int config_lines_read(struct config_lines *l, const struct call *c,
     const char *path, const struct buffer *text, struct error *e);
 void config_lines_fini(struct config_lines *l);
 /* The same with the commands of a plan. Returns 0, or -1 with errno ENOMEM. */
 int config_lines_of_plan(
     struct config_lines *l, const struct plan *p, enum config_detail detail);
-/* Adds what sections do not say because it is the default, where `other` says
- * it; `plain` is made of a plan with nothing but defaults. All three are
+/* Adds the lines that sections lack because they are the default, where `other`
+ * has them; `plain` is made of a plan with nothing but defaults. All three are
  * sorted, and `l` is so again. Returns 0, or -1 with errno ENOMEM. */
 int config_lines_add_defaults(struct config_lines *l,
     const struct config_lines *other, const struct config_lines *plain);

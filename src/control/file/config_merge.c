@@ -193,7 +193,7 @@ try_everywhere(struct merge *m, const struct buffer *text, struct error *e)
 
 /* ---- the file ---- */
 
-/* What has to be said: all that an empty file does not give. */
+/* The lines needed: all that an empty file does not give. */
 static int
 find_needed(struct merge *m, struct error *e)
 {
@@ -210,8 +210,8 @@ find_needed(struct merge *m, struct error *e)
 	return 0;
 }
 
-/* What is wrong is said with more emphasis. Returns whether something was, or
- * -1 with a sentence. */
+/* Each wrong line moves on to the next method of writing it. Returns whether
+ * there was one, or -1 with a full message. */
 static int
 raise_wrong(struct merge *m, struct error *e)
 {

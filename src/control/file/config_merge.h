@@ -6,7 +6,7 @@
  *                                                  v
  *     the file with these lines replaced, read again, until nothing differs
  *
- * What is said twice, by included files or by the command line is found out by
+ * What is set twice, by included files or by the command line, is found by
  * reading, not guessed: lines that have no effect where they stand go to the
  * end. So the result is right when it comes back, or there is none. */
 #ifndef PEN_CONTROL_CONFIG_MERGE_H
@@ -18,7 +18,7 @@
  * is to become so that a start with it gives the plan in force, with the
  * command line and without. Settings that are defaults are left out unless
  * `all` is set. Opens no sockets; reads included files. Returns 0, or -1 with a
- * sentence. */
+ * full message. */
 int config_merge(struct pen *p, const char *path, const struct buffer *old,
     bool all, struct buffer *out, struct error *e);
 

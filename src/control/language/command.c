@@ -135,7 +135,8 @@ command_args(const struct command *row, char text[COMMAND_TEXT_MAX])
 	return text;
 }
 
-/* Whether it names a file, or does what may be done only by who could. */
+/* Whether it names a file, or does what only callers may do that could name
+ * one. */
 static bool
 is_local(const struct command *row, int arguments, bool no)
 {
@@ -278,7 +279,7 @@ run_one(struct call *c, char *line, char **rest, struct error *e)
 	c->words = &arguments;
 	if (command_run(c, &why) == 0) {
 		if (c->pen->phase < PHASE_SERVING)
-			c->reply->more = NULL; /* nobody hears it */
+			c->reply->more = NULL; /* it would not be read */
 		reply_finish(c->reply, c->service);
 		return 0;
 	}

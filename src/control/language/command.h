@@ -21,7 +21,7 @@ struct command_group {
 
 /* All functions below take the groups of the language; see registry.h. */
 
-/* The row behind `row`, group after group; NULL begins, and ends. */
+/* The row after `row`, group after group; NULL begins, and ends. */
 const struct command *command_next(
     const struct command_group *all, const struct command *row);
 #define COMMAND_EACH(all, row)                               \
@@ -37,7 +37,8 @@ unsigned command_index(
 /* The row of that name, or NULL. */
 const struct command *command_find(
     const struct command_group *all, const char *name);
-/* Says that there is no such command, with the nearest name. Returns -1. */
+/* The error that there is no such command, with the nearest name. Returns
+ * -1. */
 int command_unknown(
     const struct command_group *all, const char *name, struct error *e);
 
@@ -50,7 +51,7 @@ const char *command_args(
 
 /* Splits `line`, cut in place, and finds its row and arguments; *row is NULL
  * for an empty line or a comment. *rest is what follows a ';', or NULL. Returns
- * 0, or -1 with a sentence. */
+ * 0, or -1 with a full message. */
 int command_parse(const struct command_group *all, char *line,
     const struct command **row, struct words *arguments, bool *no, char **rest,
     struct error *e);
@@ -59,14 +60,14 @@ int command_parse(const struct command_group *all, char *line,
 bool command_take_service(const struct command_group *all,
     const struct command **row, struct words *arguments, bool *no,
     char service[SERVICE_NAME_MAX + 1]);
-/* Carries out c->row. Returns 0, or -1 with a phrase. */
+/* Carries out c->row. Returns 0, or -1 with a short message. */
 int command_run(struct call *c, struct error *e);
 /* All commands of one line on c->plan, of c->draft, right away: c->row, words
- * and no are its own. For lines of files and -O. Returns 0, or -1 with a
- * sentence. */
+ * and no are its own. For lines of files and -O. Returns 0, or -1 with a full
+ * message. */
 int command_run_line(struct call *c, const char *line, struct error *e);
 
-/* Returns 0, or -1 with a phrase: that pen is not running yet. */
+/* Returns 0, or -1 with a short message: that pen is not running yet. */
 int call_needs_serving(const struct call *c, struct error *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* completion.c: what shells want to know, from the rows. */
+/* completion.c: completion for shells, from the rows. */
 #include "config.h"
 
 #include <stdio.h>

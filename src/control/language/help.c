@@ -16,7 +16,7 @@
 
 enum { COLUMN = 30, WIDTH = 79 };
 
-/* The help text behind the name, which ends at column `at`, broken at
+/* The help text after the name, which ends at column `at`, broken at
  * blanks. */
 static void
 add_wrapped(struct buffer *out, const char *text, size_t at)

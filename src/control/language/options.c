@@ -161,10 +161,10 @@ bad_option(
 	group = options_group_of(o, name);
 	return error_set(e, "option %s: unknown (pen --help %s lists %s)",
 	    name, group != NULL ? group : "all",
-	    group != NULL ? "what there is" : "all");
+	    group != NULL ? "its options" : "all");
 }
 
-/* Options that print something and are done. `group` is the word behind, which
+/* Options that print something and are done. `group` is the word after, which
  * may be missing. */
 static enum options_result
 options_print(
@@ -187,7 +187,7 @@ options_print(
 	return OPTIONS_DONE;
 }
 
-/* As GNU programs do, getopt moves options that come behind operands before
+/* As GNU programs do, getopt moves options that come after operands before
  * them, up to a "--". */
 static enum options_result
 options_read_options(struct options *o, int argc, char **argv, struct error *e)

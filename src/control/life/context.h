@@ -45,7 +45,7 @@ enum phase {
 };
 
 struct pen {
-	/* The language, and who takes part in an apply; see registry.h. */
+	/* The language, and the participants of an apply; see registry.h. */
 	const struct command_group *commands;
 	const struct participant *participants;
 	enum phase phase;

@@ -16,7 +16,7 @@ struct executable {
 void executable_note(struct executable *x, int argc, char *const *argv);
 void executable_fini(struct executable *x);
 
-/* Whether it can be executed now. Returns 0, or -1 with a phrase. */
+/* Whether it can be executed now. Returns 0, or -1 with a short message. */
 int executable_check(const struct executable *x, struct error *e);
 
 #endif

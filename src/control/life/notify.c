@@ -149,7 +149,7 @@ notify_start_timer(struct notify *n)
 	(void)timer_start(n->loop, &n->timer, ms > 0 ? ms : 1);
 }
 
-/* It comes from the loop, so that a loop that does not turn says nothing. */
+/* It comes from the loop, so that a loop that does not turn sends nothing. */
 static void
 notify_on_time(struct timer *t)
 {
@@ -178,7 +178,7 @@ notify_ready(struct notify *n, struct loop *l,
 	notify_start_timer(n);
 }
 
-/* The time tells which READY is the answer to which reload. */
+/* The time matches a READY with its reload. */
 void
 notify_reloading(struct notify *n)
 {
@@ -205,8 +205,8 @@ notify_take(struct notify *n, int fd)
 	n->fd = fd;
 }
 
-/* Only the main process of a service is listened to, until it says who else
- * that is. */
+/* Messages of a service are accepted only from its main process, until that
+ * names another one. */
 void
 notify_leave(struct notify *n, pid_t pid)
 {

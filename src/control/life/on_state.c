@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "control/life/on_state.h"
 
-/* What a program is told, as it was at the moment of the change. */
+/* The data for a program, as it was at the moment of the change. */
 struct change {
 	struct list link;
 	struct on_state *owner;
@@ -175,7 +175,7 @@ on_state_add(struct on_state *o, const char *program, const char *service,
 	struct change *c;
 
 	if (o->waits >= ON_STATE_WAITING) {
-		on_state_drop(o, s, "too many changes wait");
+		on_state_drop(o, s, "too many queued changes");
 		return;
 	}
 	c = new_change(o, program, service, s, w);

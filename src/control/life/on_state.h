@@ -5,7 +5,7 @@
  *                       '-> dropped, counted and logged, when the queue is full
  *
  * The programs of a server run in the order of its changes; those of several
- * servers may run at a time. Each is told by its environment: PEN_SERVICE, the
+ * servers may run at a time. Each gets in its environment: PEN_SERVICE, the
  * name of the service, PEN_SERVER, the number, PEN_NAME, PEN_ADDRESS, PEN_PORT,
  * PEN_STATE, the new state, PEN_WAS, the one before, PEN_REASON. Serving
  * clients waits for none of them. */

@@ -45,7 +45,7 @@ process_fill_standard_files(void)
 
 /* ---- background ---- */
 
-/* Ready, or gone: what the child says or how it ended is the exit status. */
+/* Ready, or exited: its report, or its exit status, is the parent's. */
 static int
 wait_for_child(int fd, pid_t child)
 {

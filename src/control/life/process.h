@@ -16,7 +16,7 @@
 
 struct process {
 	bool background;
-	int ready_fd; /* tells the waiting parent; -1: none */
+	int ready_fd; /* reports to the waiting parent; -1: none */
 	int null_fd;  /* /dev/null, for the background; -1: none */
 	int pid_fd;   /* the pid file; -1: none */
 	bool pid_is_ours; /* it is locked by us, and removed in the end */
@@ -31,8 +31,8 @@ void process_init(struct process *p);
 void process_fill_standard_files(void);
 
 /* Goes on in a child. In the parent it returns the exit status 0..255 to end
- * with, once the child is ready or has failed; in the child -1. -2 with a
- * sentence when there can be no child. */
+ * with, once the child is ready or has failed; in the child -1. -2 with a full
+ * message when there can be no child. */
 int process_background(struct process *p, struct error *e);
 
 /* The same without a child: the process has been in the background all along,
@@ -44,18 +44,18 @@ void process_stay_in_background(struct process *p);
  * was passed by another process stays that process's until
  * process_keep_pid_file(); it is given up if the path names another file by
  * now, but not if `rooted`: in this root directory the path means nothing.
- * Returns 0, or -1 with a sentence, e.g. that another process has it. */
+ * Returns 0, or -1 with a full message, e.g. that another process has it. */
 int process_lock_pid_file(
     struct process *p, const char *path, bool rooted, struct error *e);
 
-/* Whether the process is that user already; NULL is nobody. */
+/* Whether the process is that user already; NULL is no user. */
 bool process_is_user(const char *name);
 /* Changes root and user for good, supplementary groups included. Returns 0, or
- * -1 with a sentence. */
+ * -1 with a full message. */
 int process_drop_privileges(const struct process_options *o, struct error *e);
 
 /* Everything is open: writes the pid, lets the parent go, and in the background
- * leaves the terminal. Returns 0, or -1 with a sentence. */
+ * leaves the terminal. Returns 0, or -1 with a full message. */
 int process_ready(struct process *p, struct error *e);
 
 /* ---- the pid file of two processes, one of which replaces the other ---- */

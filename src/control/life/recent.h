@@ -28,7 +28,7 @@ struct recent {
 	unsigned next, count;
 };
 
-/* Notes what the pool of a service tells of a server. */
+/* Notes what the pool of a service reports of a server. */
 void recent_note(struct recent *c, const char *service, const struct server *s,
     const struct server_change *what);
 /* Adds them to an answer, a list of JSON: the latest first; `several`: each

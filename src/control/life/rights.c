@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The bounding set can be made smaller by those alone who may set capabilities;
- * for the others, nothing new by execve() has to do. */
+/* The bounding set can be made smaller only by processes that may set
+ * capabilities; for the others, nothing new by execve() has to do. */
 static void
 give_up_future(void)
 {

@@ -8,15 +8,15 @@
 
 /* Gives up all capabilities for good (capabilities(7)), also what a program
  * that is executed could bring; the user remains, and owns its files as before.
- * Nothing on systems that have none. Returns 0, or -1 with a sentence. */
+ * Nothing on systems that have none. Returns 0, or -1 with a full message. */
 int rights_give_up(struct error *e);
 
-/* The next change of user loses no capabilities. Returns 0, or -1 with a
- * sentence. */
+/* The next change of user loses no capabilities. Returns 0, or -1 with a full
+ * message. */
 int rights_begin_change(struct error *e);
-/* Behind it: gives up all but the one that addresses of other hosts need
+/* After it: gives up all but the one that addresses of other hosts need
  * (net/sock_nonlocal.h), which the program that takes over may have, too, but
- * none that this one starts. Returns 0, or -1 with a sentence. */
+ * none that this one starts. Returns 0, or -1 with a full message. */
 int rights_end_change(struct error *e);
 /* While `on`, a program that is started gets what rights_end_change() has
  * left. */

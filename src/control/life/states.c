@@ -11,8 +11,8 @@
 #include "control/life/states.h"
 #include "proxy/check/checker.h"
 
-/* Without clients only a timer notices that a blacklisting is over; this is how
- * late it may be. */
+/* Without clients only a timer notices that a blacklisting has expired; this is
+ * how late it may be. */
 enum { REVIVAL_MS = 1000 };
 
 const char *
@@ -62,8 +62,8 @@ now_wall(void *arg)
 	return time(NULL);
 }
 
-/* The pool tells of a change once. The limit is for a server that comes and
- * goes with every other client. */
+/* The pool reports a change once. The limit is for a server whose state changes
+ * with every other client. */
 static void
 log_change(
     const struct service *svc, struct server *s, const struct server_change *c)
@@ -93,8 +93,8 @@ on_well(void *arg, struct server *s)
 		frontend_cut_sessions(svc->frontend);
 }
 
-/* What is taken over from another process was announced by that one; and of two
- * that know a server, the one that serves runs the program. */
+/* What is taken over from another process was logged by that one; and of two
+ * processes with a server, the one that serves runs the program. */
 static void
 states_announce(
     struct service *svc, struct server *s, const struct server_change *c)

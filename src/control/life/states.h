@@ -1,4 +1,4 @@
-/* states.h: changes of servers' states, as the pool tells them: a log line
+/* states.h: changes of servers' states, as the pool reports them: a log line
  * each, the program of on_state, and the end of blacklistings in time.
  *
  *     server down server=1 name=web1 reason="..." prev=up prev_s=312
@@ -16,7 +16,7 @@ void states_watch(struct service *svc);
 /* No more; before the loop is freed. */
 void states_unwatch(struct service *svc);
 
-/* The reason of what is applied now: who wants it. */
+/* The reason of what is applied now: its source. */
 const char *states_who(const struct pen *p);
 
 #endif

@@ -11,7 +11,7 @@
 #include "proxy/log/requestlog.h"
 #include "proxy/log/sessionlog.h"
 
-/* How often to check whether anybody is left, and whether logs were moved. */
+/* How often to check whether sessions are left, and whether logs were moved. */
 enum { TICK_MS = 50, FOLLOW_MS = 1000 };
 
 uint64_t
@@ -55,7 +55,7 @@ stopping_end_by(struct pen *p, const char *who)
 	stopping_end(p);
 }
 
-/* Who has taken over is our child, and gets the signals that tell of new
+/* The process that took over is our child, and gets the signals for new
  * logs. */
 static void
 follow_successor(struct pen *p, uint64_t now)

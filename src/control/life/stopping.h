@@ -2,8 +2,8 @@
  *
  *     SERVING -> stopping_begin() -> DRAINING -> STOPPING
  *                                       |           ^
- *                                       '-----------' nobody is left, the time
- *                                                     is over, stopping_end()
+ *                                       '-----------' no session left, time
+ *                                                     limit, stopping_end()
  *
  * While the program is DRAINING it takes no new clients; sessions and flows go
  * on, and control answers. */
@@ -20,9 +20,9 @@ struct pen;
 
 struct stopping {
 	struct timer tick;
-	uint64_t since, until; /* ms; UINT64_MAX: until nobody is left */
+	uint64_t since, until; /* ms; UINT64_MAX: until no session is left */
 	uint64_t followed; /* ms: logs were, the last time */
-	bool asked; /* somebody has asked for it: it is no upgrade's alone */
+	bool asked; /* it was requested: it is not only an upgrade's */
 };
 
 void stopping_init(struct stopping *s);
@@ -39,7 +39,7 @@ uint64_t stopping_sooner(const struct pen *p, uint64_t ms);
 
 /* Ends the loop, at once. Has no effect before the program serves. */
 void stopping_end(struct pen *p);
-/* The same, with a log line: `who` has asked for it. */
+/* The same, with a log line: requested by `who`. */
 void stopping_end_by(struct pen *p, const char *who);
 
 /* Sessions, flows and queries that the stop waits for. */

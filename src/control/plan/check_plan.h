@@ -1,4 +1,4 @@
-/* check_plan.h: what a plan says of health checks. */
+/* check_plan.h: the health checks of a plan. */
 #ifndef PEN_CONTROL_CHECK_PLAN_H
 #define PEN_CONTROL_CHECK_PLAN_H
 
@@ -20,7 +20,7 @@ uint16_t check_plan_first_port(const struct plan *p);
  * clients come to, where it has none; 0: none. */
 uint16_t check_plan_other_port(
     const struct plan *p, const struct server_plan *s);
-/* The port to ask the server at; 0: none. */
+/* The port to check the server on; 0: none. */
 uint16_t check_plan_port(const struct plan *p, const struct server_plan *s);
 /* The port of "dsr" where the listening address has none; 0: none. */
 uint16_t check_plan_dsr_port(

@@ -21,16 +21,18 @@ void origin_warn_twice(
 /* What an error about the setting begins with: its origin, which is the plan's,
  * or its name alone. */
 const char *origin_name(const struct plan *p, const char *setting);
-/* Puts an origin (NULL: none) before a sentence about the setting `name`. */
+/* Puts an origin (NULL: none) before a full message about the setting
+ * `name`. */
 void origin_put(const char *origin, const char *name, struct error *e);
-/* Puts the setting's origin, if there is one, before a sentence about it. */
+/* Puts the setting's origin, if there is one, before a full message about
+ * it. */
 void origin_add(const struct plan *p, const char *setting, struct error *e);
-/* Puts the origin of the setting whose value the sentence quotes before it, if
+/* Puts the origin of the setting whose value the message quotes before it, if
  * there is one. */
 void origin_blame(const struct plan *p, struct error *e);
 
-/* Where the pages of the plan are; len 0: nowhere. Returns 0, or -1 with a
- * sentence, which begins with its origin. */
+/* Where the pages of the plan are; len 0: nowhere. Returns 0, or -1 with a full
+ * message, which begins with its origin. */
 int origin_find_web(const struct plan *p, struct addr *at, struct error *e);
 
 #endif

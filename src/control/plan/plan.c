@@ -39,7 +39,7 @@ plan_each_text(struct plan *p, int (*visit)(char **text))
 	return rc;
 }
 
-/* Visits the lists of addresses. Returns whether one visit said so. */
+/* Visits the lists of addresses. Returns whether one visit returned true. */
 static int
 each_list(struct plan *p, int (*visit)(struct listen_list *))
 {

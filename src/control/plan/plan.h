@@ -38,7 +38,7 @@ struct process_options {
 struct mode_options {
 	bool hash, roundrobin, stubborn, weight, prio;
 	const char *balance;  /* an algorithm by name, or NULL */
-	enum tristate sticky; /* unset: as the modes say */
+	enum tristate sticky; /* unset: by the modes */
 };
 
 /* Direct server return; see dsr/director/director.h. */
@@ -49,12 +49,13 @@ struct dsr_settings {
 	uint64_t flows;
 	bool announce;
 	bool fast;		     /* flows go by the link's fast path */
-	enum server_forward forward; /* to servers that do not say */
+	enum server_forward forward; /* for servers without a setting of their
+				      * own */
 	char *gateway;		     /* of tunnels: IP or MAC; NULL: none */
 	struct acl_ref tarpit_acl;   /* list of addresses to hold */
 };
 
-/* How servers are checked that do not say. */
+/* How servers without a check of their own are checked. */
 struct check_settings {
 	char *text;    /* in words, see check_spec.h; NULL: not at all */
 	unsigned port; /* instead of the servers' own; 0: these */
@@ -69,7 +70,8 @@ struct check_settings {
 /* How names of servers become addresses while pen serves. */
 struct name_settings {
 	uint64_t interval_ms; /* between lookups of a name; 0: never again */
-	char *server;	      /* IP[:PORT] to ask; NULL: the system's */
+	char *server;	      /* IP[:PORT] of the name server; NULL: the
+			       * system's */
 	bool start_unresolved; /* servers may wait for an address */
 };
 
@@ -98,7 +100,7 @@ struct config {
 	const char *method; /* of the event loop; NULL: the best */
 	uint64_t debug;
 	struct acl_ref client_acl;  /* the list that clients must pass */
-	struct acl_ref client_exempt_acl; /* who is not limited */
+	struct acl_ref client_exempt_acl; /* unlimited clients */
 	struct acl_ref forwarded; /* of KIND_FORWARDED */
 	struct acl_ref control_acl; /* the same of control clients on TCP */
 	struct acl_ref accept_proxy; /* of proxies, which name clients */
@@ -114,8 +116,8 @@ struct config {
 	char *log;	 /* of requests: a path or HOST:PORT */
 	struct session_log_settings session_log;
 	char *web;	 /* where the pages are: [ADDRESS:]PORT or /PATH */
-	unsigned web_mode; /* of a socket file; 0: as the umask says */
-	struct acl_ref web_acl; /* who may see them */
+	unsigned web_mode; /* of a socket file; 0: by the umask */
+	struct acl_ref web_acl; /* their access list */
 	char *web_stats; /* where USR1 writes the status page */
 	char *on_state;	 /* program, run when a server's state changes */
 };
@@ -181,9 +183,9 @@ int plan_become(struct plan *p, const struct plan *from);
 
 /* ---- services (plan_services.c) ---- */
 
-/* The first is 0, which is `p` itself; NULL behind the last one. */
+/* The first is 0, which is `p` itself; NULL after the last one. */
 const struct plan *plan_service_at(const struct plan *p, unsigned i);
-/* Its number; behind the last one when there is none of that name. */
+/* Its number; after the last one when there is none of that name. */
 unsigned plan_service_number(const struct plan *p, const char *name);
 /* NULL: there is none of that name. */
 const struct plan *plan_service(const struct plan *p, const char *name);
@@ -197,8 +199,8 @@ const struct plan *plan_service_leading_to(
 /* Whether it needs no server: it is the dummy server, or redirects all clients
  * to HTTPS. */
 bool plan_service_answers(const struct plan *service);
-/* Puts the name of a service in front of a sentence, but that of the first one.
- * Returns -1, for `return plan_service_blame(...)`. */
+/* Puts the name of a service in front of a full message, but that of the first
+ * one. Returns -1, for `return plan_service_blame(...)`. */
 int plan_service_blame(const struct plan *service, struct error *e);
 /* Whether a word can name a service: a letter, then letters, digits and ".-_";
  * "add" and "json" are words of the command. */
@@ -209,16 +211,16 @@ bool plan_service_is_name(const char *word);
 struct plan *plan_service_edit(struct plan *p, const char *name);
 /* Returns 0, or -1 with errno ENOENT. */
 int plan_service_remove(struct plan *p, const char *name);
-/* For those who keep the plan of a service beyond `p`. plan_drop(NULL) is
- * fine. */
+/* For callers that keep the plan of a service longer than `p`. plan_drop(NULL)
+ * is fine. */
 struct plan *plan_hold(struct plan *service);
 void plan_drop(struct plan *service);
 /* Copies what is of the process to all services where it differs. Of `now`, the
  * plan in force or NULL, it is known that it was done. Returns 0, or -1 with
  * errno ENOMEM. */
 int plan_settle(struct plan *p, const struct plan *now);
-/* Services of `p` that say the same as those of the plan in force become those,
- * so that nothing of them changes. */
+/* Services of `p` that are equal to those of the plan in force become those, so
+ * that nothing of them changes. */
 void plan_share_services(struct plan *p, const struct plan *now);
 /* For plan.c: another plan has the same services. Returns 0, or -1 with errno
  * ENOMEM. */
@@ -228,13 +230,13 @@ void plan_services_fini(struct plan *p);
 /* ---- servers ---- */
 
 /* The server that is meant for a slot of the pool (pool/server/server.h), for
- * reading; one without a host is none. NULL behind the last slot, so that a
+ * reading; one without a host is none. NULL after the last slot, so that a
  * walk over all servers, the two special ones included, is
  *
  *     for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++)
  */
 const struct server_plan *plan_slot(const struct plan *p, unsigned slot);
-/* The same for a regular server, by number; NULL behind the last one. */
+/* The same for a regular server, by number; NULL after the last one. */
 const struct server_plan *plan_server(const struct plan *p, unsigned number);
 unsigned plan_slots(const struct plan *p);
 /* How many regular servers there are, empty slots included. */
@@ -244,7 +246,7 @@ unsigned plan_count(const struct plan *p);
  * NULL with errno ENOMEM. */
 struct server_plan *plan_edit(struct plan *p, unsigned slot);
 /* The first slot from `slot` on whose server is another one in `b` than in `a`,
- * or is to be taken out at once; behind the last slot of both when there is
+ * or is to be taken out at once; after the last slot of both when there is
  * none. The cost is that of the servers that were edited since one plan was
  * copied from the other. */
 unsigned plan_next_change(
@@ -287,10 +289,10 @@ void plan_servers_fini(struct plan_servers *l);
 /* All of it but the other services as commands, a line each, that give the same
  * plan when read back. */
 void plan_print(const struct plan *p, struct buffer *text);
-/* The same, but of services behind the first without what each new one has. */
+/* The same, but of services after the first without what each new one has. */
 void plan_print_set(const struct plan *p, struct buffer *text);
-/* As plan_print_set(), but of servers and control sockets without what is as it
- * is where nothing is said. */
+/* As plan_print_set(), but of servers and control sockets without values that
+ * are the default. */
 void plan_print_brief(const struct plan *p, struct buffer *text);
 
 #endif

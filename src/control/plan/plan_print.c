@@ -9,7 +9,7 @@
 #include "control/plan/setting.h"
 #include "control/value/value.h"
 
-/* Behind its levels and mode: where these are not those that the one `before`
+/* After its levels and mode: where these are not those that the one `before`
  * had. NULL prints them all. */
 static void
 print_control(const struct control_plan *k, const struct control_plan *before,

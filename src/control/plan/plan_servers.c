@@ -211,7 +211,7 @@ plan_count(const struct plan *p)
 const struct server_plan *
 plan_server(const struct plan *p, unsigned number)
 {
-	/* no sum, which could wrap: any number may be asked for */
+	/* no sum, which could wrap: any number may be given */
 	return number < plan_count(p) ? plan_slot(p, server_slot(number))
 				      : NULL;
 }

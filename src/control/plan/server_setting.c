@@ -1,4 +1,4 @@
-/* server_setting.c: settings of one server: set, printed, told. */
+/* server_setting.c: settings of one server: set, printed, reported. */
 #include "config.h"
 
 #include <stdio.h>

@@ -6,15 +6,15 @@
 #include "control/plan/plan.h"
 #include "control/value/row.h"
 
-/* Sets what the words from words->word[1] on say: "weight 5 drain". "remove"
- * empties it. Returns 0, or -1 with a phrase; then `s` has what came before. */
+/* Sets by the words from words->word[1] on: "weight 5 drain". "remove" empties
+ * it. Returns 0, or -1 with a short message; then `s` has what came before. */
 int server_setting_run(struct call *c, struct server_plan *s, struct error *e);
 /* Appends its settings as such words, a blank before each. */
 void server_setting_print(const struct server_plan *s, struct buffer *out);
 /* The same without settings that are as a new server has them. */
 void server_setting_print_short(
     const struct server_plan *s, struct buffer *out);
-/* Tells as JSON what the pool knows of them, and its access list. */
+/* Reports as JSON the pool's values of them, and its access list. */
 void server_setting_tell(struct fields *f, const struct server_settings *s,
     const struct acl_ref *acl);
 

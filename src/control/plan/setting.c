@@ -1,4 +1,4 @@
-/* setting.c: settings of a plan: set, asked for, compared, printed. */
+/* setting.c: settings of a plan: set, read, compared, printed. */
 #include "config.h"
 
 #include "control/answer/fields.h"
@@ -47,7 +47,7 @@ setting_emit(struct fields *f, const struct plan *p, const struct command *row)
 		value_emit(f, key, row, &p->config);
 }
 
-/* Those that only options set; of --check there is nothing to tell. */
+/* Those that only options set; --check has nothing to report. */
 static void
 emit_options(struct fields *f, const struct plan *p)
 {
@@ -59,7 +59,7 @@ emit_options(struct fields *f, const struct plan *p)
 			setting_emit(f, p, row);
 }
 
-/* Of rows that share their value, the one with a key tells it. */
+/* Of rows that share their value, the one with a key reports it. */
 void
 setting_emit_all(struct fields *f, const struct plan *p)
 {

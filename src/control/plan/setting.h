@@ -5,8 +5,8 @@
 #include "control/plan/plan.h"
 #include "control/value/row.h"
 
-/* NAME VALUE sets, NAME asks, no NAME unsets: on c->plan. Returns 0, or -1 with
- * a phrase. */
+/* NAME VALUE sets, NAME prints, no NAME unsets: on c->plan. Returns 0, or -1
+ * with a short message. */
 int setting_run(struct call *c, struct error *e);
 
 /* The settings that this build has and that commands set, in the order of the
@@ -19,7 +19,7 @@ const struct command *setting_next(const struct command *row);
 /* Whether two plans agree in it; rows without a value always do. */
 bool setting_equal(
     const struct plan *a, const struct plan *b, const struct command *row);
-/* The next setting behind `row` in which the two plans differ; NULL begins, and
+/* The next setting after `row` in which the two plans differ; NULL begins, and
  * ends. */
 const struct command *setting_next_difference(
     const struct plan *a, const struct plan *b, const struct command *row);

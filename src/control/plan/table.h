@@ -15,7 +15,7 @@ extern const struct command rows_choosing[], rows_servers[], rows_connections[],
 /* Those of a server, which are no commands; see table_server.c. */
 extern const struct command rows_server[];
 
-/* The setting behind `row`; NULL begins, and ends. */
+/* The setting after `row`; NULL begins, and ends. */
 const struct command *table_next(const struct command *row);
 #define TABLE_EACH(row)                               \
 	for ((row) = table_next(NULL); (row) != NULL; \
@@ -26,8 +26,8 @@ const struct command *table_find(const char *name);
 /* Its number among all settings, less than ROWS_MAX. */
 unsigned table_index(const struct command *row);
 
-/* Whether who gives the command may name that host as a server. Returns 0, or
- * -1 with a phrase. */
+/* Whether the caller of the command may name that host as a server. Returns 0,
+ * or -1 with a short message. */
 int may_be_server(const struct call *c, const char *host, struct error *e);
 
 /* ---- table_hooks.c: hooks of rows ---- */

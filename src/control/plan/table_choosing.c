@@ -1,5 +1,4 @@
-/* table_choosing.c: rows of the command table:
- * who serves the next client: algorithms and servers. */
+/* table_choosing.c: rows of the command table: algorithms and servers. */
 #include "config.h"
 
 #include "control/plan/table.h"

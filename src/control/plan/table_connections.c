@@ -65,8 +65,9 @@ const struct command rows_connections[] = {
 	    .max = LONG_MS,
 	    .option = "peek-wait",
 	    .args = "[SEC]",
-	    .help = "choose a server after this long without data; 0: never "
-		    "with peek alone" },
+	    .help = "how long a client may be silent before a server is chosen "
+		    "without its first bytes; 0: unlimited if only peek waits "
+		    "for them" },
 	{ .name = "accept_proxy",
 	    .kind = KIND_ACL,
 	    .offset = AT(accept_proxy),
@@ -315,8 +316,8 @@ const struct command rows_connections[] = {
 	    .max = 1 << 30,
 	    .option = "udp-fail",
 	    .args = "[N]",
-	    .help = "with udp_responses: consecutive unanswered requests that "
-		    "make a server count as failed; 0: never" },
+	    .help = "with udp_responses: consecutive unanswered requests after "
+		    "which a server has failed; 0: never" },
 	{ .name = "transparent",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.transparent),

@@ -1,5 +1,5 @@
-/* table_ends.c: rows of the command table:
- * how sessions end that are asked to, and where clients go then. */
+/* table_ends.c: rows of the command table: how drained sessions end, and which
+ * servers their clients get then. */
 #include "config.h"
 
 #include "control/value/choices.h"

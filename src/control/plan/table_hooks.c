@@ -63,7 +63,7 @@ emit_sticky(struct fields *f, const char *key, const struct plan *p)
 
 /* ---- servers ---- */
 
-/* Behind a Unix socket may be the control socket of this process. */
+/* After a Unix socket may be the control socket of this process. */
 int
 may_be_server(const struct call *c, const char *host, struct error *e)
 {
@@ -94,8 +94,8 @@ after_address(struct call *c, void *base, struct error *e)
 	return 0;
 }
 
-/* As in classic Pen, who says so on a control socket also takes the server out
- * at once. A file says what is to be later. */
+/* As in classic Pen, this command on a control socket also takes the server out
+ * of rotation at once. In a file it is for later. */
 int
 after_blacklist(struct call *c, void *base, struct error *e)
 {

@@ -1,6 +1,6 @@
 /* table_server.c: the settings of one server, as "server N NAME VALUE" takes
  * them, in the order of its help. Offsets are in struct server_plan, whose
- * first member is what the pool knows of it: struct server_settings. */
+ * first member is the pool's part: struct server_settings. */
 #include "config.h"
 
 #include "control/value/choices.h"

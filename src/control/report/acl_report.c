@@ -34,7 +34,7 @@ acl_report_all(const struct plan_acls *all, struct reply *r)
 	fields_list_end(r);
 }
 
-/* "permit 10.0.0.0 255.0.0.0" is told as verb and match. */
+/* "permit 10.0.0.0 255.0.0.0" is reported as verb and match. */
 static void
 emit_entry(struct fields *f, const struct acl_entry *entry)
 {

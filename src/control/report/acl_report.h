@@ -5,10 +5,10 @@
 #include "control/value/plan_acls.h"
 #include "control/answer/reply.h"
 
-/* Tells about each list that is not empty: its entries, those of files
- * included, and what becomes of clients that none matches. */
+/* Reports each list that is not empty: its entries, those of files included,
+ * and its verdict for clients that none matches. */
 void acl_report_all(const struct plan_acls *all, struct reply *r);
-/* Tells what the list is made of, as the operator said it. */
+/* Reports what the list is made of, as the operator wrote it. */
 void acl_report(const struct acl *l, struct reply *r);
 
 #endif

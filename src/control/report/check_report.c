@@ -16,7 +16,7 @@
 
 /* ---- what was found out ---- */
 
-/* The same of both who ask servers. */
+/* The same of the checker and of the director. */
 struct finding {
 	const char *kind, *result, *reason;
 	char address[ADDR_TEXT_MAX];
@@ -62,10 +62,10 @@ check_report_emit_server(struct reply *r, const struct service *svc,
 	fields_end(&f);
 }
 
-/* ---- who found it out ---- */
+/* ---- checker or director ---- */
 
-/* The director asks at the VIPs. Returns false when it does not ask this
- * one. */
+/* The director checks the VIPs. Returns false when it does not check this
+ * server. */
 static bool
 ask_director(
     const struct service *svc, const struct server *s, struct finding *found)

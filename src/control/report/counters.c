@@ -83,7 +83,7 @@ static const struct counter counters[] = {
 	    "pen_udp_flows_peak", NULL,
 	    "Most UDP flows that were open at once." },
 	{ FRONTEND(flows.opened) = "flows_opened", METRIC_COUNTER,
-	    "pen_udp_flows_opened", NULL, "UDP flows since the start." },
+	    "pen_udp_flows_opened", NULL, "UDP flows since startup." },
 	{ FRONTEND(flows.evicted) = "flows_evicted", METRIC_COUNTER,
 	    "pen_udp_flows_evicted", NULL,
 	    "UDP flows that ended early to make room for new ones." },
@@ -168,7 +168,7 @@ static const struct counter counters[] = {
 	    "pen_tls_handshakes_failed", "side=\"server\"" },
 	{ FRONTEND(http_classes[0]) = "http_", METRIC_COUNTER,
 	    "pen_http_responses", "class",
-	    "Answers of HTTP servers, by class of status.",
+	    "Responses of HTTP servers, by status class.",
 	    ARRAY(HTTP_CLASSES, uint64_t, class_item) },
 	{ FRONTEND(lines_lost.sessions) = "session_lines_lost", METRIC_COUNTER,
 	    "pen_log_lines_lost", "log=\"sessions\"",
@@ -191,7 +191,7 @@ static const struct counter counters[] = {
 	{ PANIC(begun) = "panics", METRIC_COUNTER, "pen_panics", NULL,
 	    "How often panic began." },
 	{ FRAMES(received) = "received", METRIC_COUNTER, "pen_dsr_received",
-	    NULL, "Frames that direct return received." },
+	    NULL, "Frames received by direct server return." },
 	{ FRAMES(received_bytes) = "received_bytes", METRIC_COUNTER,
 	    "pen_dsr_received_bytes", NULL, "Their bytes." },
 	{ FRAMES(forwarded) = "forwarded", METRIC_COUNTER, "pen_dsr_forwarded",
@@ -274,14 +274,14 @@ static const struct counter counters[] = {
 	    "pen_dsr_neighbor_bad", NULL,
 	    "ARP and NDP frames from impossible addresses." },
 	{ FLOWS(count) = "flows", METRIC_GAUGE, "pen_dsr_flows", NULL,
-	    "Flows of direct return that are remembered." },
+	    "Flows in the flow table of direct server return." },
 	{ FLOWS(max) = "flows_max", METRIC_GAUGE, "pen_dsr_flows_max", NULL,
-	    "Flows of direct return that may be remembered." },
+	    "Size of the flow table (dsr_flows)." },
 	{ FLOWS(stats.peak) = "flows_peak", METRIC_GAUGE, "pen_dsr_flows_peak",
-	    NULL, "Most flows of direct return at once." },
+	    NULL, "Most flows of direct server return at once." },
 	{ FLOWS(stats.opened) = "flows_opened", METRIC_COUNTER,
 	    "pen_dsr_flows_opened", NULL,
-	    "Flows of direct return since the start." },
+	    "Flows of direct server return since startup." },
 	{ FLOWS(stats.expired) = "flows_expired", METRIC_COUNTER,
 	    "pen_dsr_flows_ended", "reason=\"expired\"",
 	    "Flows that ended: expired, or evicted to make room." },
@@ -292,10 +292,10 @@ static const struct counter counters[] = {
 	    "Evicted flows that were still active." },
 	{ FLOWS(stats.no_memory) = "flows_no_memory", METRIC_COUNTER,
 	    "pen_dsr_flows_no_memory", NULL,
-	    "Flows not remembered for lack of memory." },
+	    "Flows without an entry for lack of memory." },
 	{ FLOWS(lists[0].count) = "flows_", METRIC_GAUGE,
 	    "pen_dsr_flows_in_state", "state",
-	    "Flows of direct return, by state.",
+	    "Flows of direct server return, by state.",
 	    ARRAY(DSR_STATES, struct dsr_list, state_item) },
 };
 
@@ -383,7 +383,7 @@ report_counters_tell(struct fields *f, const struct counter_view *v,
 	fields_number(f, name, counter_value(v, c, i));
 }
 
-/* Arrays of the same items are told item by item. */
+/* Arrays of the same items are reported item by item. */
 static bool
 goes_with(const struct counter *c, const struct counter *first)
 {

@@ -50,7 +50,7 @@ struct counter {
 	const char *(*item)(unsigned i);
 };
 
-/* The rows by number; NULL behind the last. */
+/* The rows by number; NULL after the last. */
 const struct counter *counter_at(unsigned number);
 /* The first row of the same family. */
 const struct counter *counter_family(const struct counter *c);
@@ -67,8 +67,8 @@ uint64_t counter_value(
     const struct counter_view *v, const struct counter *c, unsigned i);
 uint64_t counter_metric(
     const struct counter_view *v, const struct counter *c, unsigned i);
-/* Tells those of all sources, or of direct return alone, whose names have
- * "dsr_" in front among the others. */
+/* Reports those of all sources, or only of direct server return, whose names
+ * have "dsr_" in front among the others. */
 void counters_tell(struct fields *f, const struct service *svc, bool dsr_alone);
 
 #endif

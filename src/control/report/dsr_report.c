@@ -51,7 +51,7 @@ struct listing {
 	uint64_t now;
 };
 
-/* The last address that was answered for is told when it failed, too. */
+/* The last address that was answered for is also reported when it failed. */
 static void
 emit_neighbor(void *arg, const struct neighbor *w)
 {

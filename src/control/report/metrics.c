@@ -183,7 +183,7 @@ counter_is_there(unsigned number)
 	return counter_at(number) != NULL;
 }
 
-/* Those of its rows that come later are told with the first. */
+/* Those of its rows that come later are printed with the first. */
 static unsigned
 next_counter(unsigned number)
 {

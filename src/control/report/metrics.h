@@ -10,7 +10,7 @@
 struct pen;
 
 extern const char metrics_type_text[], metrics_type_open[];
-/* The media type that a client of OpenMetrics asks for. */
+/* The media type that a client of OpenMetrics requests. */
 extern const char metrics_media_open[];
 
 /* Where a scrape is. All zero but `pen` and `open` is its beginning. */
@@ -26,7 +26,7 @@ struct metrics_walk {
 
 /* Appends the next piece. Returns false when it was the last. Servers and
  * services that come or go meanwhile are in some families and not in others.
- * Where there are several services, what is said of one has its label. */
+ * Where there are several services, lines of one have its label. */
 bool metrics_more(struct metrics_walk *w, struct buffer *out);
 
 #endif

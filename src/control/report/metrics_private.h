@@ -23,7 +23,7 @@ struct family {
 	const char *name; /* without "_total" */
 	enum metric_type type;
 	const char *help;
-	size_t offset; /* of what it tells */
+	size_t offset; /* of its value */
 	/* Of the process; its lines have no label `service`. */
 	void (*process)(const struct family *f, const struct pen *p,
 	    const struct lines *out);
@@ -37,7 +37,7 @@ struct family {
 
 enum { METRIC_TEXT_MAX = 256 };
 
-/* The rows by number; NULL behind the last. */
+/* The rows by number; NULL after the last. */
 const struct family *metrics_of_process(unsigned number);
 const struct family *metrics_of_servers(unsigned number);
 

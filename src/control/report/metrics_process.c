@@ -86,7 +86,7 @@ all_certificates(
 	}
 }
 
-/* ---- what the system knows of the process ---- */
+/* ---- the process in the system ---- */
 
 static void
 process_cpu(
@@ -102,7 +102,7 @@ process_cpu(
 			(uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec));
 }
 
-/* Only Linux says so in a file. */
+/* Only Linux has it in a file. */
 static void
 process_memory(
     const struct family *f, const struct pen *p, const struct lines *out)
@@ -119,7 +119,7 @@ process_memory(
 	fclose(file);
 }
 
-/* Newer kernels know how many there are, without a walk (Linux 6.2). */
+/* Newer kernels have their number, without a walk (Linux 6.2). */
 static void
 process_files(
     const struct family *f, const struct pen *p, const struct lines *out)
@@ -185,7 +185,7 @@ static const struct family families[] = {
 	{ "process_max_fds", METRIC_GAUGE, "Descriptors that may be open.",
 	    .process = process_files_max },
 	{ "pen_config_last_reload_successful", METRIC_GAUGE,
-	    "1: the last reload, or the start, succeeded.",
+	    "1: the last reload, or startup, succeeded.",
 	    .process = process_reload },
 	{ "pen_config_last_reload_success_timestamp_seconds", METRIC_GAUGE,
 	    "Time of the last successful reload or start, Unix "

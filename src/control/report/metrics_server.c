@@ -1,5 +1,5 @@
 /* metrics_server.c: the families of metrics that have lines for each server.
- * They name it by its number; pen_server_info knows its name and address. */
+ * They name it by its number; pen_server_info has its name and address. */
 #include "config.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { LABELS_MAX = 440 };
 
-/* `server="0"`, and more behind it. */
+/* `server="0"`, and more after it. */
 static const char *
 labels_of(
     const struct server *s, const char *more, char text[static LABELS_MAX])

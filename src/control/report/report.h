@@ -1,4 +1,4 @@
-/* report.h: what the program says about itself: servers and counters. */
+/* report.h: reports of servers and counters. */
 #ifndef PEN_CONTROL_REPORT_H
 #define PEN_CONTROL_REPORT_H
 
@@ -13,13 +13,13 @@ struct service;
  * 0 addr 127.0.0.1 port 9001 conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0 */
 void report_servers(struct reply *r);
 /* The same with all that is known of each server, its state and history, times
- * and rates, and the two special servers behind the others. As JSON the objects
+ * and rates, and the two special servers after the others. As JSON the objects
  * are the same. */
 void report_servers_long(struct reply *r);
 /* The name of its state. */
 const char *report_server_state(const struct server *s);
 enum { REPORT_TEXT_MAX = 40 };
-/* Connects a second, lately; `now` as report_now() says. */
+/* Connects a second, lately; `now` from report_now(). */
 const char *report_rate(
     const struct server *s, uint64_t now, char text[REPORT_TEXT_MAX]);
 /* The loop's ms; before there is a loop, the clock's. */
@@ -27,8 +27,8 @@ uint64_t report_now(const struct pen *p);
 /* All counters: "NAME VALUE" with FIELDS_LINES. */
 void report_counters(
     const struct service *svc, struct reply *r, enum fields_style style);
-/* Servers and counters to the log, as SIGUSR1 asks; those of several services
- * each under its name. */
+/* Servers and counters to the log, by SIGUSR1; those of several services each
+ * under its name. */
 void report_log(struct pen *p);
 
 /* The check of a server, its last result, how long that took, and how many

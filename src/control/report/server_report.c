@@ -77,7 +77,7 @@ server_report_emit_state(struct fields *f, const struct server *s, uint64_t now)
 	fields_text(f, "role", server_role_name(s->role));
 }
 
-/* Without a connect that was timed there is nothing to tell. */
+/* Without a connect that was timed there is nothing to report. */
 static void
 emit_latency(struct fields *f, const char *key, const struct histogram *h,
     unsigned percent)
@@ -102,7 +102,7 @@ emit_counts(struct fields *f, const struct server *s, uint64_t now)
 
 /* ---- a server ---- */
 
-/* Whom it serves, as the operator said it. */
+/* The access list of its clients, as the operator wrote it. */
 static const struct acl_ref *
 acl_of(const struct service *svc, const struct server *s)
 {

@@ -31,7 +31,7 @@ count_servers(const struct pool *pool)
 	return n;
 }
 
-/* A service behind `*i` that a route of this one leads to; NULL: there is none
+/* A service after `*i` that a route of this one leads to; NULL: there is none
  * any more. */
 static const struct service *
 next_led_to(const struct service *svc, unsigned *i)
@@ -112,7 +112,7 @@ service_is_ready(const struct service *svc)
 	return server_is_healthy(pool_slot(p, SLOT_EMERGENCY));
 }
 
-/* ---- those that are told of ---- */
+/* ---- those that are reported ---- */
 
 static bool
 listens(const struct service *svc)

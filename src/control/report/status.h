@@ -10,7 +10,8 @@ struct pen;
 /* Appends the page, complete and well-formed; needs a frontend. */
 void status_page(const struct pen *p, struct buffer *out);
 /* Puts it into the file that web_stats names, at once, so that no reader sees
- * half of it. Nothing when none is named. Returns 0, or -1 with a sentence. */
+ * half of it. Nothing when none is named. Returns 0, or -1 with a full
+ * message. */
 int status_write(const struct pen *p, struct error *e);
 
 #endif

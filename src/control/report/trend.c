@@ -152,7 +152,7 @@ since(uint64_t now, uint64_t then)
 	return now >= then ? now - then : now;
 }
 
-/* Whom the operator has ended has not failed. */
+/* A session that the operator has ended has not failed. */
 static bool
 is_failure(enum reason r)
 {

@@ -1,6 +1,7 @@
 /* trend.h: how the totals and servers of each service did in the last ten
  * minutes, and how sessions ended in the last one: a sample every five seconds,
- * kept while somebody may ask. Samples of all services are taken together. */
+ * kept while they may be requested. Samples of all services are taken
+ * together. */
 #ifndef PEN_CONTROL_TREND_H
 #define PEN_CONTROL_TREND_H
 
@@ -77,7 +78,7 @@ void trends_free(struct trends *ts);
 /* Adds services that are new, and drops those that are gone or leave. */
 void trends_follow(struct trends *ts);
 /* That of a service, or NULL: it leaves, or memory was out. Tried first with
- * the one behind `before`, or with the first if that is NULL. */
+ * the one after `before`, or with the first if that is NULL. */
 const struct trend *trends_find(const struct trends *ts,
     const struct trend *before, const struct service *svc);
 

@@ -6,7 +6,7 @@
  *
  * Owns a line while it is incomplete and an answer while it is not taken; an
  * answer of any size is made in pieces, as it is taken. Commands are carried
- * out, and pieces made, in turn with all others who wait for some. */
+ * out, and pieces made, in turn with all others that wait for some. */
 #include "config.h"
 
 #include <errno.h>
@@ -22,8 +22,7 @@
 #include "net/stream.h"
 
 /* The longest line; what is read of a client in one turn; what is read, and
- * thrown away, behind the line of one that will not be heard any more; lines
- * in a turn. */
+ * thrown away, after the line of one that is closing; lines in a turn. */
 enum {
 	LINE_MAX_LENGTH = 64 * 1024,
 	CHUNK = 16 * 1024,
@@ -38,12 +37,12 @@ struct client {
 	struct caller caller;
 	struct request request;
 	struct buffer in; /* lines not carried out yet */
-	bool ended;	  /* it has said its last word */
+	bool ended;	  /* it has sent FIN */
 	bool gone;	  /* and takes nothing any more */
 	bool busy;	  /* a line is being carried out */
 	bool waits;	  /* for names, or for a server to drain */
 	bool answered;	  /* and that was all */
-	bool told;	  /* so it was told, by our end */
+	bool told;	  /* it got our FIN */
 	size_t dropped;	  /* bytes that came too late */
 	struct expiry expiry;
 	struct task turn; /* goes on when those before it had theirs */
@@ -151,7 +150,7 @@ client_has_room(const struct client *k)
 	return !is_heard(k) || buffer_length(&k->in) <= LINE_MAX_LENGTH;
 }
 
-/* Reads some of what is there. Behind its one line a client without a prompt
+/* Reads some of what is there. After its one line a client without a prompt
  * is read from only to see it go. Returns 0, or -1 when it is gone, or talks
  * on and on. */
 static int
@@ -235,7 +234,7 @@ has_work(const struct client *k)
 /* Carries out what there is, as far as the client takes the answers, if it is
  * its turn; returns whether there is more to do. A piece of a long answer is a
  * turn's work. It writes first and last, so that an answer left over means a
- * full socket, and the loop says when to go on. */
+ * full socket, and the loop reports when to continue. */
 static bool
 client_work(struct client *k, bool turn)
 {

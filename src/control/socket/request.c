@@ -88,7 +88,7 @@ request_begin(struct request *q, const char *line)
 
 /* ---- one command ---- */
 
-/* "json" as the last word asks for it; not of what changes something. */
+/* "json" as the last word requests JSON; not of what changes something. */
 static int
 take_json(const struct command *row, struct words *w, bool no, bool *json,
     struct error *e)
@@ -167,8 +167,8 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	return rc;
 }
 
-/* Who has kept a control session open over an upgrade talks to the old process,
- * whose own sessions and end are all that there is to command. */
+/* A control session that stayed open over an upgrade is with the old process,
+ * and commands can only be about its own sessions and end. */
 static int
 refuse_to_change(const struct request *q, const struct command *row,
     enum access needed, struct error *e)
@@ -183,7 +183,7 @@ refuse_to_change(const struct request *q, const struct command *row,
 	    : error_set(e, "another process serves now");
 }
 
-/* For who watches from outside. */
+/* For monitoring. */
 static void
 note_reload(struct pen *p, bool done)
 {
@@ -255,7 +255,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 		return rc;
 	}
 	if (row->flags & ROW_START && q->pen->phase >= PHASE_SERVING)
-		return error_set(e, "only at the start");
+		return error_set(e, "can be set only at startup");
 	rc = request_change(q, &c, waits, e);
 	if (c.reloads && !*waits)
 		note_reload(q->pen, rc == 0);
@@ -274,7 +274,7 @@ name_error(struct request *q, const struct command *row, bool no,
 		q->error = *why;
 }
 
-/* ---- who did what ---- */
+/* ---- the log of commands ---- */
 
 enum { LOGGED_MAX = 200 };
 
@@ -297,7 +297,7 @@ copy_command(char to[LOGGED_MAX], const char *from, size_t length)
 	to[n] = '\0';
 }
 
-/* What a control client has changed, or done; not what it asked for. */
+/* What a control client has changed, or done; not what it has read. */
 static void
 log_command(const struct request *q, const struct command *row, int arguments,
     bool no, const char *text, size_t length)

@@ -22,10 +22,10 @@ enum request_result { REQUEST_DONE, REQUEST_FULL, REQUEST_WAITS };
 
 struct request {
 	struct pen *pen;
-	struct caller *caller; /* NULL: nobody; everything is allowed */
+	struct caller *caller; /* NULL: none; everything is allowed */
 	struct reply reply;
 	bool failed;
-	struct error error; /* why; also in the reply, behind "error: " */
+	struct error error; /* why; also in the reply, after "error: " */
 	/* Not to be touched from here on. */
 	char *line, *next;
 	char service[SERVICE_NAME_MAX + 1]; /* of the command; "": the first */

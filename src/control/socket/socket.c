@@ -1,4 +1,4 @@
-/* socket.c: the listeners of the control socket, and who may come in. */
+/* socket.c: the listeners of the control socket, and access to it. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct control_listener {
 	struct list link;
 	struct listener listener;
 	enum access level, others;
-	uid_t owner; /* who opened it */
+	uid_t owner; /* the user that opened it */
 };
 
 static struct control_listener *
@@ -26,10 +26,10 @@ socket_of(struct list *link)
 	return list_entry(link, struct control_listener, link);
 }
 
-/* ---- who may come in ---- */
+/* ---- access ---- */
 
-/* Root, who opened the socket and who runs the program are its owners; others
- * were let in by the file's mode only. */
+/* Root, the user that opened the socket and the user of the program are its
+ * owners; others were let in by the file's mode only. */
 static bool
 is_owner(const struct control_listener *cl, const struct peer_owner *owner)
 {
@@ -38,9 +38,9 @@ is_owner(const struct control_listener *cl, const struct peer_owner *owner)
 }
 
 /* On TCP the list of control_acl decides. List 0 is the one that control_acl
- * names when nobody has set it, so that it permits all while it is empty; any
- * other list was named to keep somebody out, and permits nobody then. It
- * decides about those on Unix sockets if it has an entry for any of them. */
+ * names when it is not set, so that it permits all while it is empty; any other
+ * list was named to deny clients, and permits none then. It decides about those
+ * on Unix sockets if it has an entry for any of them. */
 static bool
 may_enter(const struct control *c, const struct peer *who)
 {
@@ -53,7 +53,7 @@ may_enter(const struct control *c, const struct peer *who)
 	return (!acl_is_empty(l) || number == 0) && acl_permits(l, who);
 }
 
-/* Whether it is an owner of the socket; sets who it is. */
+/* Whether it is an owner of the socket; sets its name. */
 static bool
 socket_identify(const struct control_listener *cl, int fd, struct peer *who)
 {

@@ -1,8 +1,8 @@
 /* socket.h: the control socket: one line in, one answer out, closed.
  *
  * Any number of addresses, TCP or Unix, many clients at once, each with the
- * access its socket and its user give it. A client gets a fixed time to say its
- * line and, from its last progress on, the same time to read the answer; a
+ * access its socket and its user give it. A client gets a fixed time to send
+ * its line and, from its last progress on, the same time to read the answer; a
  * silent or slow one costs a descriptor until then and nothing else; when there
  * are too many the one that is silent longest makes room. Errors answer one
  * line beginning "error: ". */
@@ -26,12 +26,12 @@ struct control *control_new(struct pen *p, struct loop *l, unsigned most);
 void control_free(struct control *c);
 
 /* Listens at one more address, with the levels and the mode of `plan`. Returns
- * 0, or -1 with a sentence. */
+ * 0, or -1 with a full message. */
 int control_listen(struct control *c, const struct addr *at,
     const struct control_plan *plan, struct error *e);
 /* Accepts from now on. Returns 0, or -1 with errno. */
 int control_start(struct control *c);
-/* Accepts nobody until control_start(); clients that are there go on. */
+/* Accepts no client until control_start(); existing clients continue. */
 void control_pause(struct control *c);
 /* Another process has the sockets and their files: closes them here. Clients
  * that are there go on. */

@@ -1,5 +1,5 @@
 /* socket_private.h: the inside of the control socket, for socket.c (addresses,
- * who may come in) and client.c (lines and answers). */
+ * access) and client.c (lines and answers). */
 #ifndef PEN_CONTROL_SOCKET_PRIVATE_H
 #define PEN_CONTROL_SOCKET_PRIVATE_H
 

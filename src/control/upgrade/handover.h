@@ -1,4 +1,5 @@
-/* handover.h: what one pen tells the one that replaces it, as bytes.
+/* handover.h: the state that one pen sends to the one that replaces it, as
+ * bytes.
  *
  *     "penstate"  version     once
  *     length  type  check  payload     a record; as many as there are
@@ -6,11 +7,10 @@
  *
  * Numbers are little-endian; `length` is that of the payload, at most
  * HANDOVER_PAYLOAD_MAX, and `check` a hash of type and payload. The reader may
- * be older or newer than the writer: it skips records whose type it does not
- * know, and what is behind the end of those that it knows; a version that it
- * does not know is no state at all. Nothing that comes is trusted: bytes that
- * are not right end the reading, and what came before them counts. Knows no
- * descriptors. */
+ * be older or newer than the writer: it skips records of an unknown type, and
+ * what is after the end of the known ones; an unknown version is no state at
+ * all. Nothing that comes is trusted: bytes that are not right end the reading,
+ * and what came before them counts. Uses no descriptors. */
 #ifndef PEN_CONTROL_HANDOVER_H
 #define PEN_CONTROL_HANDOVER_H
 
@@ -31,7 +31,7 @@ enum handover_type {
 	HANDOVER_CLIENTS = 4,  /* several of the memory of clients */
 	HANDOVER_FLOWS = 5,    /* several flows of datagrams */
 	HANDOVER_TLS_KEYS = 6, /* of session tickets */
-	HANDOVER_SERVICE = 7   /* whose the records behind it are; none in front
+	HANDOVER_SERVICE = 7   /* whose the records after it are; none in front
 				* of those of the first service */
 };
 
@@ -69,7 +69,7 @@ struct handover_reader {
 	size_t used;	  /* bytes of that */
 	bool begun;	  /* the header was right */
 	bool ended;	  /* END has come */
-	const char *error; /* why nothing more is read; NULL: all is well */
+	const char *error; /* why nothing more is read; NULL: no error */
 };
 
 /* A record that was read; valid until the reader is used again. */

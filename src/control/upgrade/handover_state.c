@@ -34,9 +34,9 @@ handover_state_writer_init(struct handover_state_writer *l, const struct pen *p)
 		.part = PART_SERVERS };
 }
 
-/* The next service that has something to say, or NULL. While flows are written
- * nobody accepts: those that have none do not delay it. One that leaves goes on
- * by itself, and may be freed at any time. */
+/* The next service that has something to write, or NULL. While flows are
+ * written no process accepts: those that have none do not delay it. One that
+ * leaves goes on by itself, and may be freed at any time. */
 static const struct service *
 next_service(const struct service *svc, bool flows)
 {

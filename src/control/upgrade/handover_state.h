@@ -53,9 +53,9 @@ struct handover_state_reader {
 	bool settled;
 };
 
-/* The pen is open, and serves nobody yet. Without memory nothing is read. */
+/* The pen is open, and serves no client yet. Without memory nothing is read. */
 void handover_state_reader_init(struct handover_state_reader *l, struct pen *p);
-/* Takes what the record says; one that is not right or not known is skipped. */
+/* Takes the contents of the record; an invalid or unknown one is skipped. */
 void handover_state_read(
     struct handover_state_reader *l, struct handover_record *record);
 /* All but the flows has been read: makes use of it. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* The counters that are handed over, by number: the name of one, by which the
- * reader finds it, and its offset in struct frontend_stats; NULL behind the
+ * reader finds it, and its offset in struct frontend_stats; NULL after the
  * last. */
 const char *handover_state_counter(unsigned i, size_t *offset);
 

@@ -189,7 +189,7 @@ get_past(struct handover_record *r, struct server_past *past, uint64_t now)
 	past->sent = handover_get_number(r, 8);
 	past->received = handover_get_number(r, 8);
 	get_history(r, &past->history, now);
-	/* older processes do not say it */
+	/* older processes do not send it */
 	past->health.unproven = r->left > 0 && handover_get_number(r, 1) != 0;
 	past->health.assumed = r->left > 0 && handover_get_number(r, 1) != 0;
 }
@@ -239,8 +239,8 @@ handover_state_read_server(
 }
 
 /* So that it is written, and stays when something else of it changes. The plan
- * is the one in force, here and in that of the process; nobody can have a draft
- * that shares it before clients are served. */
+ * is the one in force, here and in that of the process; no draft can share it
+ * before clients are served. */
 static void
 handover_state_read_note_mark(struct service *svc, const struct server *s)
 {
@@ -271,7 +271,7 @@ restore_servers(struct handover_state_past *l)
 
 /* ---- counters ---- */
 
-/* Finds the counter of that name. Mostly it is the one behind the last one:
+/* Finds the counter of that name. Mostly it is the one after the last one:
  * both processes have the same order. */
 static bool
 find_counter(struct handover_state_past *l, const char *wanted, size_t *offset)
@@ -377,7 +377,7 @@ compare_seen(const void *a, const void *b)
 	return x->seen < y->seen ? -1 : x->seen > y->seen;
 }
 
-/* In the order in which they were seen: who is forgotten first follows from
+/* In the order in which they were seen: the order of removal follows from
  * that. */
 static void
 restore_clients(struct handover_state_past *l)
@@ -426,7 +426,7 @@ begin_service(struct handover_state_past *l)
 	list_addresses(l, l->service->pool);
 }
 
-/* Mostly the one behind the last one: both processes have the same order. */
+/* Mostly the one after the last one: both processes have the same order. */
 static struct handover_state_past *
 find_past(struct handover_state_reader *l, const char *name)
 {

@@ -1,4 +1,4 @@
-/* inherit.c: the environment says which descriptors are listening sockets. */
+/* inherit.c: listening sockets and their descriptors from the environment. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 
 #include "net/inherited.h"
 
-/* Adds the descriptors from 3 on that LISTEN_FDS counts, if LISTEN_PID says
- * that they are for this process, and removes both and LISTEN_FDNAMES from the
+/* Adds the descriptors from 3 on that LISTEN_FDS counts, if they are for this
+ * process by LISTEN_PID, and removes both and LISTEN_FDNAMES from the
  * environment. What is no listening socket is logged and closed. To be called
  * before a fork and before anything is opened. */
 void inherit_sockets(struct inherited *in);

@@ -1,4 +1,4 @@
-/* takeover.c: reads what the old process says; see takeover.h. */
+/* takeover.c: reads the messages of the old process; see takeover.h. */
 #include "config.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ descriptor(const char *text)
 	return (int)fd;
 }
 
-/* "7+,8-": descriptors; + says that the file of the socket is ours. */
+/* "7+,8-": descriptors; with + the file of the socket is ours. */
 static void
 take_sockets(struct pen *p, char *list)
 {
@@ -109,7 +109,7 @@ takeover_begin(struct pen *p, struct process *proc)
 static void
 takeover_say(struct predecessor *t, char word)
 {
-	/* one that is gone does not want to know */
+	/* one that has exited needs no report */
 	(void)sock_send(t->fd, &word, 1, false);
 }
 

@@ -1,13 +1,13 @@
 /* takeover.h: the side of an upgrade that begins to serve; see upgrade.h for
- * the other one, and for how they talk.
+ * the other one, and for the protocol.
  *
  *     takeover_begin()     what the old process passed is at hand
  *     a start as any other, with the sockets of the old process
  *     takeover_wait()      takes its state; then it does not accept
  *     takeover_finish()    we do: the old process drains
  *
- * Nothing here depends on what the old process says being right or complete: a
- * state that is not understood is as none. */
+ * Nothing here depends on valid or complete messages of the old process: an
+ * invalid state is as none. */
 #ifndef PEN_CONTROL_TAKEOVER_H
 #define PEN_CONTROL_TAKEOVER_H
 
@@ -18,7 +18,7 @@
 struct pen;
 struct process;
 
-/* What the two sides say to each other. This does not depend on the version of
+/* The messages between the two sides. This does not depend on the version of
  * the state, and must never change. */
 enum {
 	/* the old one: */
@@ -26,22 +26,22 @@ enum {
 	TAKEOVER_ASK = 'A',   /* have you got all that so far? */
 	TAKEOVER_GO = 'G',    /* I do not accept any more */
 	/* the new one: */
-	TAKEOVER_PREPARED = 'P', /* all is open: tell me what you know */
+	TAKEOVER_PREPARED = 'P', /* all is open: send your state */
 	TAKEOVER_LOADED = 'L',	 /* the answer to ASK */
 	TAKEOVER_SERVING = 'S'	 /* I accept */
 };
 enum { TAKEOVER_PART_MAX = 64 * 1024 };
 
-/* Reads what PEN_UPGRADE says, and removes it: adds the sockets to
- * p->inherited, and gives the pid file to `proc` and the service manager to
- * p->notify. What is not right there is left out. */
+/* Reads PEN_UPGRADE, and removes it: adds the sockets to p->inherited, and
+ * gives the pid file to `proc` and the service manager to p->notify. What is
+ * not right there is left out. */
 void takeover_begin(struct pen *p, struct process *proc);
 
-/* Everything is open: takes over the state of the old process, until that
- * has stopped accepting, or is gone. Blocks. Returns 0, or -1 with a sentence
+/* Everything is open: takes over the state of the old process, until that has
+ * stopped accepting, or is gone. Blocks. Returns 0, or -1 with a full message
  * when the old process is silent for too long. */
 int takeover_wait(struct pen *p, struct error *e);
-/* Clients are accepted: tells the old process. */
+/* Clients are accepted: reports it to the old process. */
 void takeover_finish(struct pen *p);
 
 #endif

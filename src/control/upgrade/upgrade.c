@@ -16,7 +16,7 @@
 #include "net/sock.h"
 
 /* How long the new process may take until it serves, in steps; how long while
- * nobody accepts; parts of the state in a turn. */
+ * no process accepts; parts of the state in a turn. */
 enum { STEP_MS = 5000, STEPS = 6, SWITCH_MS = 2000, PARTS = 8 };
 
 /* ---- telling ---- */
@@ -66,7 +66,7 @@ upgrade_add_next(struct upgrade *u)
 	return rc >= 0;
 }
 
-/* The new process takes what it is told; that may be much. */
+/* The new process takes what it is sent; that may be much. */
 static void
 took(struct upgrade *u, size_t n)
 {
@@ -75,8 +75,8 @@ took(struct upgrade *u, size_t n)
 		(void)timer_start(u->pen->loop, &u->timer, SWITCH_MS);
 }
 
-/* Sends some of what there is to tell, so that clients have their turn. Returns
- * 0, or -1 when the new process takes nothing. */
+/* Sends some of the state, so that clients have their turn. Returns 0, or -1
+ * when the new process takes nothing. */
 static int
 upgrade_tell(struct upgrade *u)
 {
@@ -102,10 +102,10 @@ upgrade_tell(struct upgrade *u)
 	    READY_READ | WATCH_LEVEL | (more ? READY_WRITE : 0u));
 }
 
-/* ---- what the new process says ---- */
+/* ---- messages of the new process ---- */
 
-/* Nobody accepts from here on; clients wait in the kernel's queues. A service
- * that leaves goes on with the clients that it has. */
+/* No process accepts from here on; clients wait in the kernel's queues. A
+ * service that leaves goes on with the clients that it has. */
 static void
 stop_accepting(struct upgrade *u)
 {
@@ -265,7 +265,7 @@ upgrade_begin(
 	    p->executable.path, (long)u->child.pid);
 	if (watch_child(u) < 0)
 		upgrade_fail(u, strerror(errno), true);
-	/* it may be gone already, and nobody can wait for it */
+	/* it may have exited already, and cannot be waited for */
 	return p->upgrade != NULL
 	    ? 0
 	    : error_set(e, "the new process could not be watched");

@@ -9,11 +9,11 @@
  *                flows: STATE .. GO          -->  takes them, accepts
  *                drains                      <--  SERVING
  *
- * Both have the same listening sockets, so a client that comes while nobody
+ * Both have the same listening sockets, so a client that comes while no process
  * accepts waits. Until the last step all is as it was: if the new process ends,
- * fails or takes longer than half a minute, or two seconds while nobody
- * accepts, it is killed, and the old one goes on. Sessions and flows of the old
- * one go on to their end. */
+ * fails or takes longer than half a minute, or two seconds while no process
+ * accepts, it is killed, and the old one continues. Sessions and flows of the
+ * old one run to completion. */
 #ifndef PEN_CONTROL_UPGRADE_H
 #define PEN_CONTROL_UPGRADE_H
 
@@ -28,16 +28,15 @@ struct upgrade;
 struct wait;
 
 /* Starts an upgrade; how it ends is logged. Sessions that are left `drain_ms`
- * after it are ended; 0: they have all the time they want. `who` asks for it,
- * for the log. Returns 0, or -1 with a phrase that says why there can be none
- * now. */
+ * after it are ended; 0: no limit. `who` requests it, for the log. Returns 0,
+ * or -1 with a short message why there can be none now. */
 int upgrade_begin(
     struct pen *p, uint64_t drain_ms, const char *who, struct error *e);
 /* Waits for the end of the upgrade that is under way when the wait begins, with
  * a line every five seconds. NULL with errno ENOMEM. */
 struct wait *upgrade_wait_new(void);
 /* SIGHUP came. It is passed on to the process that has taken over; one that
- * comes during an upgrade is kept for whoever serves after it. */
+ * comes during an upgrade is kept for the process that serves after it. */
 void upgrade_pass_hangup(struct pen *p);
 /* Kills the new process, if one is under way. Frees. NULL is fine. */
 void upgrade_free(struct upgrade *u);

@@ -1,4 +1,5 @@
-/* upgrade_end.c: the new process serves, or it has failed; and who is told. */
+/* upgrade_end.c: the new process serves, or it has failed; and callers are
+ * notified. */
 #include "config.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@
  * before it is killed. */
 enum { REAP_MS = 20, REAPS = 50 };
 
-/* ---- what the new process says on standard error ---- */
+/* ---- standard error of the new process ---- */
 
 void
 upgrade_hear(struct upgrade *u)
@@ -45,7 +46,7 @@ upgrade_hear(struct upgrade *u)
 		watch_stop(u->pen->loop, &u->error_watch);
 }
 
-/* Behind "pen: " or the time of a log line. */
+/* After "pen: " or the time of a log line. */
 static const char *
 message_of(const char *line)
 {
@@ -58,7 +59,7 @@ message_of(const char *line)
 	return line;
 }
 
-/* Calls for each line that it has said; to be called once. Returns the first
+/* Calls for each line that it has printed; to be called once. Returns the first
  * one, or "". */
 static const char *
 first_line(struct upgrade *u)
@@ -79,7 +80,7 @@ upgrade_end_log_lines(struct upgrade *u)
 			log_info("new process: %s", message_of(line));
 }
 
-/* ---- who waits ---- */
+/* ---- waiting callers ---- */
 
 static void
 upgrade_wait_begin(struct wait *wait, struct service *svc)
@@ -135,7 +136,7 @@ upgrade_wait_new(void)
 	return &w->wait;
 }
 
-/* Who is told may go. */
+/* A caller that is notified may go. */
 void
 upgrade_emit_waiters(
     struct upgrade *u, enum upgrade_result result, const struct error *why)

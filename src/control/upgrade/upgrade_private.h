@@ -1,5 +1,5 @@
-/* upgrade_private.h: the inside of an upgrade, for upgrade.c (how it goes on)
- * and upgrade_end.c (how it ends, and who is told). */
+/* upgrade_private.h: the inside of an upgrade, for upgrade.c (its steps) and
+ * upgrade_end.c (its end, and notifications). */
 #ifndef PEN_CONTROL_UPGRADE_PRIVATE_H
 #define PEN_CONTROL_UPGRADE_PRIVATE_H
 
@@ -11,7 +11,7 @@
 #include "control/upgrade/upgrade_start.h"
 #include "net/loop/loop.h"
 
-/* Bytes that are kept of what the new process says. */
+/* Bytes that are kept of the new process's output. */
 enum { UPGRADE_SAID_MAX = 4096 };
 
 enum upgrade_result { UPGRADE_WAITS, UPGRADE_DONE, UPGRADE_FAILED };
@@ -22,7 +22,7 @@ struct upgrade_waiter {
 	struct list link; /* while the result is UPGRADE_WAITS */
 	enum upgrade_result result;
 	pid_t pid;	  /* of the new process; 0: it has not begun */
-	struct error why; /* FAILED: a phrase */
+	struct error why; /* FAILED: a short message */
 };
 
 enum upgrade_stage {
@@ -54,7 +54,7 @@ struct upgrade {
 
 /* Some lines of the new process can be read. */
 void upgrade_hear(struct upgrade *u);
-/* Calls those who wait. `why` is of UPGRADE_FAILED, else NULL. */
+/* Calls those that wait. `why` is of UPGRADE_FAILED, else NULL. */
 void upgrade_emit_waiters(
     struct upgrade *u, enum upgrade_result result, const struct error *why);
 

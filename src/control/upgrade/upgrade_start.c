@@ -24,7 +24,7 @@
 
 extern char **environ;
 
-/* The descriptors of the new process, from the first one behind the standard
+/* The descriptors of the new process, from the first one after the standard
  * files on. */
 enum { FIRST = STDERR_FILENO + 1 };
 
@@ -175,8 +175,8 @@ environment(char *word)
 	return list;
 }
 
-/* Signals that we ignore or catch do what they usually do, until it says
- * otherwise. */
+/* Signals that we ignore or catch have their default action, until it sets
+ * another. */
 static int
 upgrade_start_set_attributes(posix_spawnattr_t *attr)
 {

@@ -12,11 +12,11 @@ struct pen;
 struct upgrade_child {
 	pid_t pid;
 	int fd;	      /* to talk to it; non-blocking */
-	int error_fd; /* what it says on standard error; non-blocking */
+	int error_fd; /* its standard error; non-blocking */
 };
 
-/* Returns 0 with both descriptors the caller's, or -1 with a phrase. Does not
- * block: memory is not copied. */
+/* Returns 0 with both descriptors the caller's, or -1 with a short message.
+ * Does not block: memory is not copied. */
 int upgrade_start(
     const struct pen *p, struct upgrade_child *child, struct error *e);
 

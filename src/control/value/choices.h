@@ -1,5 +1,5 @@
 /* choices.h: settings whose value is a word of a list: the lists, and how their
- * words are found, named, and listed for whoever gave another one. */
+ * words are found, named, and listed in errors. */
 #ifndef PEN_CONTROL_CHOICES_H
 #define PEN_CONTROL_CHOICES_H
 

@@ -3,7 +3,7 @@
  *
  * What refers to a list keeps the word that the operator used. When the plan
  * comes into force each name gets a number, the same as long as it is in the
- * plan, and what serves clients knows only numbers. */
+ * plan, and what serves clients uses only numbers. */
 #ifndef PEN_CONTROL_PLAN_ACLS_H
 #define PEN_CONTROL_PLAN_ACLS_H
 
@@ -36,7 +36,7 @@ struct plan_acls {
 	uint32_t count, room;
 };
 
-/* Behind the last of the named lists; NULL + 0 is undefined in C11. */
+/* After the last of the named lists; NULL + 0 is undefined in C11. */
 static inline struct named_acl *
 plan_acls_end(const struct plan_acls *l)
 {
@@ -55,11 +55,11 @@ bool plan_acls_equal(const struct plan_acls *a, const struct plan_acls *b);
 /* Whether a word can name a list: a letter, then letters, digits and ".-_". */
 bool acl_name_is_valid(const char *word);
 /* Finds out whether the word is the number of a list: sets *number to it, or to
- * -1 for a name. Returns 0, or -1 with a phrase if it is neither. */
+ * -1 for a name. Returns 0, or -1 with a short message if it is neither. */
 int acl_word_parse(const char *word, int *number, struct error *e);
 
 /* The list of that word, to be changed; a name that is new gets an empty one.
- * NULL with a phrase. Valid until another list is named. */
+ * NULL with a short message. Valid until another list is named. */
 struct acl *plan_acls_edit(
     struct plan_acls *l, const char *word, struct error *e);
 /* The list of that name, or NULL. */
@@ -68,7 +68,7 @@ struct named_acl *plan_acls_find(const struct plan_acls *l, const char *name);
 const struct acl *plan_acls_of(
     const struct plan_acls *l, const struct acl_ref *ref);
 /* List `i` of all, the numbered ones first, and in `word` what it is called;
- * NULL behind the last one. */
+ * NULL after the last one. */
 const struct acl *plan_acls_at(
     const struct plan_acls *l, unsigned i, char word[ACL_WORD_MAX]);
 /* Prints the warning that lists have entries for countries without geoip. */

@@ -1,7 +1,7 @@
-/* route_plan.h: the routes of a plan, in words: what first bytes must say, and
- * the servers or the service for that, which may come later.
+/* route_plan.h: the routes of a plan, in words: what first bytes must match,
+ * and the servers or the service for that, which may come later.
  *
- * Plans share their routes; who changes those of one plan gives it its own. */
+ * Plans share their routes; a change of those of one plan gives it its own. */
 #ifndef PEN_CONTROL_ROUTE_PLAN_H
 #define PEN_CONTROL_ROUTE_PLAN_H
 
@@ -24,7 +24,7 @@ struct route_plans *route_plans_hold(struct route_plans *r);
 void route_plans_drop(struct route_plans *r);
 
 unsigned route_plans_count(const struct route_plans *r);
-/* In their order; NULL behind the last one. */
+/* In their order; NULL after the last one. */
 const struct route_plan *route_plans_at(
     const struct route_plans *r, unsigned i);
 bool route_plans_equal(

@@ -47,8 +47,8 @@ row_takes_argument(const struct command *row)
 	return row->args != NULL && !(row->flags & ROW_COUNT);
 }
 
-/* Who reaches a TCP port may be anybody of this host, or beyond: a log with
- * lines of one's choice may become a configuration, or a program. */
+/* A client of a TCP port may be any user of this host, or others: a log with
+ * lines that a client chooses may become a configuration, or a program. */
 int
 call_needs_local(const struct call *c, struct error *e)
 {

@@ -1,9 +1,9 @@
 /* row.h: a row of the one command language, and a command being carried out.
  *
  * A row is a setting or a command: its name, its arguments, its option on the
- * command line, where its value lives and in which range, who may use it, and
- * help. The same rows drive the options, -O, the configuration file, the
- * control socket, `write`, help, completion and the check of the manual. */
+ * command line, where its value is and in which range, its level, and help. The
+ * same rows drive the options, -O, the configuration file, the control socket,
+ * `write`, help, completion and the check of the manual. */
 #ifndef PEN_CONTROL_ROW_H
 #define PEN_CONTROL_ROW_H
 
@@ -54,7 +54,7 @@ enum command_kind {
 	KIND_HOST,	    /* a char *, the host of a server */
 	KIND_PORT,	    /* its port, in struct server_plan itself */
 	KIND_CHANGE,	    /* the handler changes the plan it is given */
-	KIND_REPORT,	    /* the handler tells, and changes nothing */
+	KIND_REPORT,	    /* the handler reports, and changes nothing */
 	KIND_ACTION,	    /* the handler does it, at once */
 	KIND_OBSOLETE,	    /* accepted, does nothing */
 };
@@ -67,12 +67,12 @@ enum {
 	ROW_LOOK = 16,	  /* ACCESS_LOOK is enough */
 	ROW_OPERATE = 32, /* ACCESS_OPERATE is enough; else ACCESS_ADMIN */
 	ROW_GROWS = 64, /* while the program serves, a smaller value is none */
-	ROW_TLS = 128,	/* a build without TLS only says that it has none */
+	ROW_TLS = 128,	/* a build without TLS only reports that it has none */
 	/* The same, of TLS with clients: without a certificate it is
 	 * refused. */
 	ROW_CLIENTS = 128 + 1024,
-	ROW_ASKS = 2048,     /* with one argument it only asks: for that,
-			  * ACCESS_LOOK is enough, and there is JSON */
+	ROW_ASKS = 2048,     /* with one argument it only prints: for that,
+			      * ACCESS_LOOK is enough, and there is JSON */
 	ROW_DRAINING = 4096, /* also when another process serves by now */
 	ROW_LOCAL = 8192, /* refused on TCP, but for the question, as all that
 			   * names a file is */
@@ -85,13 +85,13 @@ enum {
 
 enum { SERVICE_NAME_MAX = 31 };
 
-/* Who asks on the control socket. */
+/* The client of a control socket. */
 struct caller {
 	char service[SERVICE_NAME_MAX + 1]; /* whose commands these are; "":
 					     * of the first */
 	enum access access;
 	char who[PEER_TEXT_MAX + 8]; /* "by uid=0 pid=17", "by 10.0.0.1:99" */
-	bool remote; /* on TCP: anybody who gets there */
+	bool remote; /* on TCP: any host that reaches it */
 	bool prompt; /* the session stays open; the handler of prompt sets it */
 	bool quit;   /* ends with this answer */
 };
@@ -121,10 +121,10 @@ struct call {
 	/* Set it: what the answer waits for, once the command is in force. */
 	struct wait *wait;
 	bool reloads; /* set it: this reads the whole configuration again */
-	struct reply *reply; /* text for who asked */
+	struct reply *reply; /* text for the caller */
 };
 
-/* A year in ms: longer than anybody waits, and safe to add to any time. */
+/* A year in ms: longer than any wait, and safe to add to any time. */
 #define LONG_MS (UINT64_C(366) * 24 * 3600 * 1000)
 
 /* Members that a row does not name are 0 or NULL. */
@@ -139,8 +139,8 @@ struct command {
 	/* As in help; NULL: none. "[X]" may be left out; # is a server's. */
 	const char *args;
 	const char *help; /* one line; # is the list of names */
-	/* Returns 0, or -1 with a phrase about the arguments. Of a setting, it
-	 * answers instead of the value alone. */
+	/* Returns 0, or -1 with a short message about the arguments. Of a
+	 * setting, it answers instead of the value alone. */
 	int (*run)(struct call *c, struct error *e);
 
 	/* What follows is for settings. */
@@ -156,29 +156,29 @@ struct command {
 	const char *key;		  /* in JSON; NULL: the name */
 	const char *alias; /* the row that shows the value; NULL: this one */
 	/* Does what else follows when it has been set; `base` is what the
-	 * offset is in. Returns 0, or -1 with a phrase. */
+	 * offset is in. Returns 0, or -1 with a short message. */
 	int (*after)(struct call *c, void *base, struct error *e);
 	unsigned changes; /* PLAN_*: what depends on it, of a server's */
-	/* Tells what is in force, where that is not the value. */
+	/* Reports what is in force, where that is not the value. */
 	void (*tell)(struct fields *f, const char *key, const struct plan *p);
 };
 
 /* Room for its help or arguments; see command.h. */
 enum { COMMAND_TEXT_MAX = 400 };
 
-/* Whether it is there, or only says that it is not. */
+/* Whether this build has it, or only reports that it has not. */
 bool row_is_there(const struct command *row);
 /* Whether it changes the plan, and so wants a draft; a setting without an
- * argument only asks. */
+ * argument only prints. */
 bool row_changes(const struct command *row, int arguments, bool no);
 /* The level it takes. */
 enum access row_access(const struct command *row, int arguments, bool no);
 /* Whether its option has an argument. */
 bool row_takes_argument(const struct command *row);
 
-/* Return 0, or -1 with a phrase: that the arguments are not one duration or
- * none, which leaves *ms; that who asks is on TCP: files, programs and Unix
- * sockets are not named there. */
+/* Return 0, or -1 with a short message: that the arguments are not one duration
+ * or none, which leaves *ms; that the caller is on TCP: files, programs and
+ * Unix sockets are not named there. */
 int call_duration(const struct call *c, uint64_t *ms, struct error *e);
 int call_needs_local(const struct call *c, struct error *e);
 

@@ -309,7 +309,7 @@ struct field {
 	uint64_t value;
 };
 
-/* The numbers behind the port; empty ones keep their value. */
+/* The numbers after the port; empty ones keep their value. */
 static int
 parse_fields(struct field *fields, unsigned count, char *rest, struct error *e)
 {
@@ -344,7 +344,7 @@ spec_parse_server_port(struct server_plan *s, const char *text, struct error *e)
 	return 0;
 }
 
-/* Everything behind the host: ":PORT:SOFT:HARD:WEIGHT:PRIO", cut in place. */
+/* Everything after the host: ":PORT:SOFT:HARD:WEIGHT:PRIO", cut in place. */
 static int
 spec_parse_rest(struct server_plan *s, char *rest, struct error *e)
 {

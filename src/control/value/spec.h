@@ -32,8 +32,8 @@ int listen_list_copy(struct listen_list *list, const struct listen_list *from);
 /* Makes it empty. */
 void listen_list_fini(struct listen_list *list);
 
-/* Adds the addresses of one argument, up to LISTEN_MAX in all. Returns 0, or
- * -1 with a sentence; some may have been added then. */
+/* Adds the addresses of one argument, up to LISTEN_MAX in all. Returns 0, or -1
+ * with a full message; some may have been added then. */
 int spec_parse_listen(struct listen_list *list, const char *text,
     enum resolve_how how, struct error *e);
 
@@ -47,11 +47,12 @@ int spec_default_port(const struct listen_list *list);
 /* A server as words and numbers, not looked up. */
 struct server_plan {
 	struct server_settings set; /* the first: see table_server.c */
-	struct acl_ref acl; /* whom it serves; set.acl follows from it */
+	struct acl_ref acl; /* the access list of its clients; set.acl follows
+			     * from it */
 	char *host;  /* name, number or path; NULL: an empty slot */
 	/* Of a host "NAME*" or a service, see expand.h: */
 	char *address;	 /* the one that is this server; NULL: none yet */
-	struct resolved_service service; /* what its record says */
+	struct resolved_service service; /* the fields of its record */
 	char *target;	 /* of a service: the host that has the address */
 	unsigned parent; /* the operator's server, its number plus 1; 0: this */
 	char *origin; /* FILE:LINE that named the host; NULL: not a file */
@@ -69,12 +70,12 @@ struct server_plan {
 void server_plan_init(struct server_plan *s);
 /* Parses a server into `s`, which is empty. s->host is heap memory, the
  * caller's to free, also after an error (it may be NULL then). Returns 0, or -1
- * with a sentence. */
+ * with a full message. */
 int spec_parse_server(
     struct server_plan *s, const char *text, int default_port, struct error *e);
 
 /* A server's port by itself: a number, a service, or 0. Returns 0, or -1 with a
- * sentence. */
+ * full message. */
 int spec_parse_server_port(
     struct server_plan *s, const char *text, struct error *e);
 
@@ -91,11 +92,11 @@ const char *spec_format_limits(
 int spec_parse_ip(struct addr *a, const char *text, uint16_t port);
 /* Splits HOST or [V6] or a numeric IPv6 address off the front of `text`: a heap
  * copy of the host without brackets, and *rest at ":..." or the end. NULL with
- * a phrase in `e`. */
+ * a short message in `e`. */
 char *spec_split_host(const char *text, const char **rest, struct error *e);
 
 /* "[ADDRESS:]PORT", of loopback without an address, or "/PATH". Returns 0, or
- * -1 with a phrase. */
+ * -1 with a short message. */
 int spec_parse_web(struct addr *at, const char *text, struct error *e);
 
 #endif

@@ -1,9 +1,9 @@
 /* value.h: the values of settings, by the kind that their row names: parsed,
- * printed, told as JSON, compared and copied in one place for all of them.
+ * printed, reported as JSON, compared and copied in one place for all of them.
  *
- * A value is what stands row->offset bytes behind `base`, which is a struct
+ * A value is what stands row->offset bytes after `base`, which is a struct
  * config for rows of the command table and a struct server_plan for those of a
- * server (see table_server.c). Rows of kinds without a value are not asked
+ * server (see table_server.c). Rows of kinds without a value are not handled
  * here. */
 #ifndef PEN_CONTROL_VALUE_H
 #define PEN_CONTROL_VALUE_H
@@ -15,7 +15,7 @@
 bool value_is_there(const struct command *row);
 
 /* Sets it from the words behind NAME, or behind "no NAME". Returns 0, or -1
- * with a phrase and the value as it was. */
+ * with a short message and the value as it was. */
 int value_set(const struct command *row, void *base, const struct words *w,
     bool no, struct error *e);
 /* Appends it as words of the command language, without NAME. Returns false when
@@ -28,7 +28,7 @@ void value_print(
 /* Appends what "NAME" alone answers. */
 void value_answer(
     const struct command *row, const void *base, struct buffer *out);
-/* Tells it as JSON does. */
+/* Reports it as JSON. */
 void value_emit(struct fields *f, const char *key, const struct command *row,
     const void *base);
 /* Makes the value in `to` the same. Returns 0, or -1 with errno ENOMEM. */
@@ -38,7 +38,7 @@ bool value_equal(const struct command *row, const void *a, const void *b);
 int value_each_text(
     const struct command *row, void *base, int (*visit)(char **text));
 
-/* The mode of a file: "0660". Returns 0, or -1 with a phrase. */
+/* The mode of a file: "0660". Returns 0, or -1 with a short message. */
 int value_parse_mode(const char *word, unsigned *mode, struct error *e);
 
 /* Of kinds that are a number. */

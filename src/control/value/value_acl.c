@@ -1,5 +1,5 @@
 /* value_acl.c: references to access lists, by number or name; and what refers
- * to one or says append or replace. */
+ * to one or is append or replace. */
 #include "config.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include "control/value/value_private.h"
 #include "proxy/frontend/frontend.h"
 
-/* What begins with a digit is a number, and an error about it says so. */
+/* What begins with a digit is a number, also in an error about it. */
 static int
 value_acl_parse_number(
     const struct command *row, const char *word, int *number, struct error *e)

@@ -41,7 +41,7 @@ extern const struct value_kind
     /* value_certificate.c */
     value_kind_certificates, value_kind_keys;
 
-/* What an error says about arguments. Return -1. */
+/* Errors about arguments. Return -1. */
 int value_expects(const struct command *row, struct error *e);
 int value_one_is_enough(const struct words *w, struct error *e);
 /* The number at `value`. */

@@ -199,8 +199,8 @@ get_choice(const void *value)
 	return i;
 }
 
-/* The list as the row's arguments show it, if they show all, or as a
- * sentence. */
+/* The list as the row's arguments show it, if they show all, or as a full
+ * message. */
 static const char *
 list_of(const struct command *row, char text[CHOICES_TEXT_MAX])
 {

@@ -1,4 +1,4 @@
-/* direct_inspect.c: asks dsr/inspect about the plan in force, for --check and
+/* direct_inspect.c: inspects the plan in force by dsr/inspect, for --check and
  * for the log of a director that starts. */
 #include "config.h"
 
@@ -78,8 +78,8 @@ make_wanted(struct wanted *w, const struct service *svc)
 
 /* ---- --check ---- */
 
-/* What is plainly wrong with the interface needs no second sentence from the
- * link, and what another program takes is not heard. */
+/* What is plainly wrong with the interface needs no second message from the
+ * link, and frames that another program takes are not received. */
 static bool
 may_ask(const struct inspect_machine *m)
 {

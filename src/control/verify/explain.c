@@ -18,7 +18,7 @@
 #include "pool/explain.h"
 #include "proxy/core/limits.h"
 
-/* Servers that are told one by one; of longer lists the rest is counted. */
+/* Servers that are listed one by one; of longer lists the rest is counted. */
 enum { OBSTACLES_TOLD = 200 };
 
 struct subject {
@@ -26,7 +26,7 @@ struct subject {
 	struct peer who;
 	uint64_t now;
 	struct attempts attempts;  /* of a client that comes now */
-	struct first first;	   /* what it says */
+	struct first first;	   /* its reply */
 	const struct route *route; /* NULL: none */
 	char
 	    routes[512]; /* those that apply, with commas; "": there are none */
@@ -78,7 +78,7 @@ parse_client(struct peer *who, const char *text, struct error *e)
 	return 0;
 }
 
-/* Where the list asks for it: "SE". */
+/* Where the list needs it: "SE". */
 static void
 emit_country(struct fields *f, const struct subject *s)
 {
@@ -164,7 +164,7 @@ find_routes(struct subject *s, struct service *svc, struct routes **made,
 	return 0;
 }
 
-/* ---- why, in a sentence ---- */
+/* ---- why, in a full message ---- */
 
 static const char *
 client_acl(const struct subject *s, char word[ACL_WORD_MAX])
@@ -238,9 +238,8 @@ sentence(const struct subject *s, char *text, size_t size)
 		break;
 	case RULE_LAST_RESORT:
 		snprintf(text, size,
-		    "all servers are out of rotation: of those that are "
-		    "suspect or blacklisted, pen tries the one whose time ends "
-		    "first");
+		    "all servers are out of rotation: pen tries the suspect or "
+		    "blacklisted one whose time expires first");
 		break;
 	default:
 		sentence_of_none(s, text, size);
@@ -280,8 +279,8 @@ sentence_of_limit(const struct subject *s, char *text, size_t size)
 		    (unsigned long long)o->conns, outcome_of_limit(s));
 	else
 		snprintf(text, size,
-		    "the client comes more often than client_rate allows: it "
-		    "%s",
+		    "the client has more new connections than client_rate "
+		    "allows: it %s",
 		    outcome_of_limit(s));
 }
 
@@ -381,7 +380,7 @@ emit_remembered(struct fields *f, const struct subject *s)
 	fields_number(f, "remembered_age", (s->now - c->seen) / 1000);
 }
 
-/* A listener that has no connection left accepts nobody. */
+/* A listener that has no connection left accepts no client. */
 static void
 emit_limit(struct fields *f, const struct service *svc)
 {
@@ -477,7 +476,7 @@ explain_words(struct service *svc, const struct words *w, int at,
 
 	if (parse_client(&s.who, w->word[at], e) < 0)
 		return -1;
-	/* the word behind the last one is NULL */
+	/* the word after the last one is NULL */
 	for (i = at + 1; i < w->count; i += 2)
 		if (first_words_set(&s.first, w->word[i], w->word[i + 1], e) <
 		    0)

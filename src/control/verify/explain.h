@@ -11,10 +11,10 @@
 struct pen;
 
 /* Explains what a client would get of the plan in force. `line` is "ADDRESS",
- * "ADDRESS:PORT" or "unix", then perhaps what its first bytes say, in pairs as
- * "sni NAME": alpn, host and protocol are the others. All that may stand behind
- * "service NAME", for a client of another service than the first. Returns 0, or
- * -1 with a phrase. */
+ * "ADDRESS:PORT" or "unix", then perhaps the properties of its first bytes, in
+ * pairs as "sni NAME": alpn, host and protocol are the others. All that may
+ * stand after "service NAME", for a client of another service than the first.
+ * Returns 0, or -1 with a short message. */
 int explain_client(
     struct pen *p, const char *line, struct reply *r, struct error *e);
 

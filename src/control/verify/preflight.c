@@ -101,7 +101,7 @@ preflight_prepare(struct apply *a, struct error *e)
 
 /* ---- what a start opens ---- */
 
-/* Whoever reaches a TCP port commands the process: not one that is root. */
+/* Any client of a TCP port commands the process: so it must not be root. */
 int
 preflight_control(const struct plan *p, const struct addr *at, struct error *e)
 {

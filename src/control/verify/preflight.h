@@ -7,7 +7,7 @@
 /* Tries what is only used later, and would fail then: the file of the status
  * page, the program of on_state, and the addresses that connections to servers
  * come from. While the program serves, what stays as it is is not tried again.
- * Returns 0, or -1 with a sentence. */
+ * Returns 0, or -1 with a full message. */
 int preflight_prepare(struct apply *a, struct error *e);
 
 /* Tries all that a start with the plan in force would open, for --check: makes,
@@ -15,8 +15,8 @@ int preflight_prepare(struct apply *a, struct error *e);
  * `on_error` for all that is wrong. Returns 0, or -1 if there was something. */
 int preflight(const struct pen *p, void (*on_error)(const char *sentence));
 
-/* Whether a control socket may listen there. Returns 0, or -1 with a
- * sentence. */
+/* Whether a control socket may listen there. Returns 0, or -1 with a full
+ * message. */
 int preflight_control(
     const struct plan *p, const struct addr *at, struct error *e);
 

@@ -12,7 +12,7 @@ char *route_warnings_new(
 /* Logs each line; NULL is fine. */
 void route_warnings_log(const struct plan *service, const char *lines);
 
-/* As a participant, behind the routes: logs those that are new. */
+/* As a participant, after the routes: logs those that are new. */
 int route_warnings_prepare(struct apply *a, struct error *e);
 void route_warnings_commit(struct apply *a);
 void route_warnings_cancel(struct apply *a);

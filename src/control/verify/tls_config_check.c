@@ -35,8 +35,8 @@ find_unused(const struct plan *p, const struct plan *defaults)
 	return found;
 }
 
-/* Who sets them would be served in plain text without a certificate, and not
- * know. */
+/* With them but without a certificate clients would be served in plain text,
+ * unnoticed. */
 static int
 check_unused(const struct plan *p, struct error *e)
 {

@@ -7,7 +7,7 @@
 
 /* Checks what the draft wants of TLS, without opening anything: no setting for
  * TLS with clients without a certificate, none without the others it needs.
- * Returns 0, or -1 with a sentence that names the option or FILE:LINE. */
+ * Returns 0, or -1 with a full message that names the option or FILE:LINE. */
 int tls_config_check(struct apply *a, struct error *e);
 
 #endif

@@ -26,7 +26,7 @@ why_not(const struct service *svc)
 	    ? "they need root, or the capability CAP_NET_RAW: setcap "
 	      "cap_net_raw+ep $(command -v pen)"
 	    : "they need the capability CAP_NET_RAW, which is kept only if "
-	      "transparent is set at the start";
+	      "transparent is set at startup";
 }
 
 int

@@ -27,7 +27,7 @@ struct answer {
 	int error; /* 0: there is a route */
 	unsigned char type; /* RTN_LOCAL, RTN_UNICAST .. */
 	unsigned interface;
-	struct addr from; /* the address to use; len 0: not said */
+	struct addr from; /* the address to use; len 0: not set */
 };
 
 static void
@@ -165,7 +165,7 @@ transparent_routes_note_mark(const void *arg, struct nlmsghdr *m)
 	return false;
 }
 
-/* ---- ways ---- */
+/* ---- return routes ---- */
 
 /* The route to the server is by another interface; or, as marks count there,
  * too, by none: it is local. */
@@ -175,7 +175,7 @@ is_filtered(int error)
 	return error == EXDEV || error == EINVAL;
 }
 
-/* What the answer says about a mark; others have marks for other things. */
+/* The mark of the answer; others have marks for other things. */
 static void
 transparent_routes_note_answer(
     struct way *w, const struct answer *r, uint32_t mark, uint32_t table)

@@ -209,9 +209,9 @@ say_filtered(struct finding *f, const struct way *w, const struct words *t)
 /* The one that say_no_rule() makes. */
 enum { USUAL_MARK = 1 };
 
-/* The mark that a packet filter must set, as far as the way itself does not
- * tell whether one does: what is not delivered cannot be asked for. 0: it
- * tells, or no mark is needed. */
+/* The mark that a packet filter must set, as far as the route itself does not
+ * show whether one does: what is not delivered cannot be tested. 0: it shows
+ * it, or no mark is needed. */
 static uint32_t
 mark_to_be(const struct way *w)
 {
@@ -311,7 +311,7 @@ judge_way(const struct way *w, bool some, finding_report_fn *report, void *arg)
 	}
 }
 
-/* Each mark once, after all that says what it is for. */
+/* Each mark once, after all messages that explain it. */
 static void
 judge_marks(
     const struct way *list, unsigned n, finding_report_fn *report, void *arg)
@@ -330,7 +330,7 @@ judge_marks(
 	}
 }
 
-/* Whether the same was said of a server before. */
+/* Whether the same was reported of a server before. */
 static bool
 transparent_ways_is_known(const struct way *list, const struct way *w)
 {

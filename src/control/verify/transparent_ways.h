@@ -14,7 +14,7 @@
 #include "base/finding.h"
 
 enum way_back {
-	WAY_UNKNOWN,  /* this system does not say */
+	WAY_UNKNOWN,  /* not known on this system */
 	WAY_HERE,     /* the server is this machine */
 	WAY_LOCAL,    /* delivered to this machine */
 	WAY_MARKED,   /* the same, if a packet filter marks it */
@@ -26,7 +26,7 @@ enum way_back {
 
 /* Whose connection attempts a server answers, be it by refusing. */
 enum way_probe {
-	PROBE_NONE,    /* was not asked */
+	PROBE_NONE,    /* was not tested */
 	PROBE_NOBODY,  /* not ours either */
 	PROBE_OURS,    /* ours, but no client's */
 	PROBE_CLIENTS
@@ -35,7 +35,7 @@ enum way_probe {
 struct way {
 	unsigned number;  /* of the server */
 	const char *name; /* not owned */
-	struct addr at;	  /* with a port to ask */
+	struct addr at;	  /* with a port to test */
 	char interface[16]; /* it is behind; "": not known */
 	struct addr own;    /* ours towards it; len 0: not known */
 	enum way_back back;
@@ -43,17 +43,17 @@ struct way {
 	enum way_probe probe;
 };
 
-/* The client that is made up: 192.0.2.1, 2001:db8::1 (RFC 5737, RFC 3849). */
+/* The client of the test: 192.0.2.1, 2001:db8::1 (RFC 5737, RFC 3849). */
 void ways_client(struct peer *p, int family);
-/* Fills in interface, own, back, mark and table of `n` ways. */
+/* Fills in interface, own, back, mark and table of `n` return routes. */
 void ways_read(struct way *list, unsigned n);
 /* Connects to those whose answers may come back, from our address and from a
  * client's, and waits up to two seconds for answers; fills in `probe`. */
 void ways_probe(struct way *list, unsigned n);
 /* Reports what is wrong, once for all servers behind an interface, and all that
  * will be needed: a packet filter, too, before it can be seen that there is
- * none. Without the right to such sockets that is one finding, and nobody was
- * asked. */
+ * none. Without the right to such sockets that is one finding, and no server
+ * was tested. */
 void ways_judge(const struct way *list, unsigned n, bool no_right,
     finding_report_fn *report, void *arg);
 

@@ -37,7 +37,7 @@ next_slot(const struct scope *w, unsigned slot)
 				 : plan_next_change(w->before, w->now, slot);
 }
 
-/* A setting of one server that has no effect: what is printed behind its
+/* A setting of one server that has no effect: what is printed after its
  * number, and of the servers beyond EACH_MAX. */
 struct server_warning {
 	bool (*is)(const struct plan *p, const struct server_plan *s);
@@ -157,7 +157,7 @@ has_weight(const struct server_plan *s)
 	return s->host != NULL && (s->set.weight > 0 || s->service.there);
 }
 
-/* Beside servers with a weight, one without gets nobody. */
+/* Beside servers with a weight, one without gets no clients. */
 static void
 print_weightless(const struct plan *p, struct buffer *text)
 {
@@ -219,9 +219,9 @@ print_abuse(const struct plan *p, struct buffer *text)
 		    acl_ref_word(&p->config.client_acl, list));
 }
 
-/* ---- open to everybody ---- */
+/* ---- open to all ---- */
 
-/* List 0 permits all while it is empty, as nobody named another one. */
+/* List 0 permits all while it is empty, as no other one is set. */
 static bool
 is_no_list(const struct plan *p, const struct acl_ref *list)
 {
@@ -254,15 +254,16 @@ print_unguarded(const struct plan *p, struct buffer *text)
 				break;
 		if (k < o->at.count && is_no_list(p, &c->control_acl))
 			reply_add(text,
-			    "control %.200s: all who can reach it have the "
-			    "level %s, because list 0 (control_acl) is empty\n",
+			    "control %.200s: all clients that can reach it "
+			    "have the level %s, because list 0 (control_acl) "
+			    "is empty\n",
 			    o->text, access_name(o->level));
 	}
 	if (origin_find_web(p, &at, &e) == 0 && c->web_acl.name == NULL &&
 	    c->web_acl.number < 0 && is_for_others(&at))
 		reply_add(text,
-		    "web %.200s: all who can reach it can read it, without "
-		    "web_acl\n",
+		    "web %.200s: without web_acl, all clients that can reach "
+		    "it can read it\n",
 		    c->web);
 }
 

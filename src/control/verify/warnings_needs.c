@@ -67,8 +67,8 @@ warnings_needs_has_connections(const struct plan *p)
 	    (!p->config.frontend.udp.on || is_dns(p));
 }
 
-/* Nobody is silent who need not say anything; without UDP the line is another
- * one. */
+/* No client is silent where none need send anything; without UDP the line is
+ * another one. */
 static bool
 expects_answers(const struct plan *p)
 {
@@ -216,7 +216,7 @@ is_peeking(const struct plan *p)
 	    !warnings_needs_has_connections(p);
 }
 
-/* A setting, when it has an effect, and what it says if it has none. */
+/* A setting, when it has an effect, and its warning if it has none. */
 static const struct need {
 	const char *setting;
 	bool (*has_effect)(const struct plan *p);

@@ -157,7 +157,7 @@ web_say_not_ready(struct http_exchange *x, const struct service *svc)
 	web_say(x, 503, line);
 }
 
-/* Asked for one service it answers for that, else for all. */
+/* With a service in the query it answers for that, else for all. */
 static void
 get_ready(struct web *w, struct http_exchange *x)
 {
@@ -203,7 +203,7 @@ on_get(void *arg, struct http_exchange *x, const char *path)
 
 /* ---- life ---- */
 
-/* An empty list permits nobody here: it was named. */
+/* An empty list permits no client here: it was named. */
 static bool
 permits(void *arg, const struct peer *who)
 {

@@ -19,8 +19,8 @@ struct listener;
 struct pen;
 struct web;
 
-/* Listens and serves. `mode` is that of a Unix socket's file; 0: as the umask
- * says. NULL with a sentence. */
+/* Listens and serves. `mode` is that of a Unix socket's file; 0: by the umask.
+ * NULL with a full message. */
 struct web *web_open(
     struct pen *p, const struct addr *at, unsigned mode, struct error *e);
 void web_close(struct web *w);

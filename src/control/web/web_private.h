@@ -20,11 +20,11 @@ struct web {
 
 extern const char web_plain[], web_json[]; /* types */
 
-/* Memory for where a long answer is, zeroed. NULL: the client was told that
- * there is none. */
+/* Memory for where a long answer is, zeroed. NULL: the client got an error for
+ * that. */
 void *web_new_walk(struct http_exchange *x, size_t size);
 /* The service that the query names, else the first one. False: there is no such
- * service, and the client was told. */
+ * service, and the client got an error. */
 bool web_find_service(const struct web *w, struct http_exchange *x,
     const struct service **svc, bool *named);
 

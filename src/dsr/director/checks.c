@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "dsr/director/checks.h"
 
-/* Between two checks of what is due: many servers are asked a few at a time,
+/* Between two checks of what is due: many servers are probed a few at a time,
  * and what a reply makes due is not seen later than that. */
 enum { TICK_MIN_MS = 5, TICK_MAX_MS = 50 };
 
@@ -54,7 +54,7 @@ was_cut_off(const struct checks *c, const struct probe_report *r)
 }
 
 /* Ignores results of requests that had no carrier, and of a server that was
- * removed, is asked no longer, or has got another address meanwhile. */
+ * removed, is probed no longer, or has got another address meanwhile. */
 static void
 on_result(
     void *arg, uint32_t server, uint32_t version, const struct probe_report *r)
@@ -132,7 +132,7 @@ checks_tick(struct checks *c)
 	}
 }
 
-/* ---- VIPs to ask ---- */
+/* ---- VIPs to probe ---- */
 
 static bool
 has_vip(const struct probes_plan *p, const struct peer *at)
@@ -159,7 +159,7 @@ plan_probes(struct checks *c, const struct director_check *s)
 	if (list == NULL)
 		return -1;
 	p.vip = list;
-	/* VIPs with any port are asked at the port of the settings. */
+	/* VIPs with any port are probed on the port of the settings. */
 	for (i = 0; i < c->vips->count && s->on; i++) {
 		at = c->vips->list[i];
 		at.scope = 0;

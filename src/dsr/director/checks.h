@@ -29,7 +29,7 @@ int checks_set(
 int checks_renew(struct checks *c);
 /* Follows the list of servers. */
 void checks_tick(struct checks *c);
-/* Servers that are asked here are as if they had never been checked. */
+/* Servers that are probed here are as if they had never been checked. */
 void checks_forget(struct checks *c);
 /* A frame was received that is for no VIP. Returns whether it is a reply to a
  * probe, or a bad one to its source. */

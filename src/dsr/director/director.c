@@ -246,8 +246,8 @@ on_batch(struct director *d, const struct link_frame *list, unsigned n)
 	}
 }
 
-/* Opening it again would need rights that are gone. Whoever starts this process
- * has them, and notices its end. */
+/* Opening it again would need rights that were given up. The process that
+ * starts this one has them, and notices its end. */
 static void
 director_end(struct director *d)
 {

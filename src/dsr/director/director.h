@@ -6,7 +6,7 @@
  *                         '--batch--> link: the same frames, with other MACs
  *
  * It owns the interface's frames, not its settings: the interface is up and has
- * no address, so that the host's own stack has nothing to say to them. */
+ * no address, so that the host's own stack does not answer them. */
 #ifndef PEN_DSR_DIRECTOR_H
 #define PEN_DSR_DIRECTOR_H
 
@@ -29,28 +29,28 @@ struct director_options {
 	const char *link;  /* kind of it; NULL: the best there is */
 	struct addr ip[2]; /* own addresses, IPv4 and IPv6; len 0: none */
 	uint64_t flows; /* remembered; 0: the choice is a hash of the client */
-	bool announce;	/* VIPs: new ones, and against others who claim them */
+	bool announce;	/* VIPs: new ones, and when another host claims them */
 	bool udp_only;	/* else TCP and UDP */
 	bool fast;	/* flows go by the link's fast path, if it has one */
 	uid_t user;	/* of the process, later: see vip_lock.h */
 	struct director_forward forward;
 };
 
-/* Whether servers are asked, and how; see probe.h. */
+/* Whether servers are probed, and how; see probe.h. */
 struct director_check {
 	bool on;
 	uint16_t port; /* of VIPs that have no port */
 	uint64_t interval_ms, timeout_ms;
-	/* Whether this server is asked; NULL: all are. */
+	/* Whether this server is probed; NULL: all are. */
 	bool (*wants)(void *arg, const struct server *s);
 	void *arg;
 };
 
 struct director;
 
-/* Opens the link for these VIPs (port 0: any) and asks for the servers' MACs;
+/* Opens the link for these VIPs (port 0: any) and requests the servers' MACs;
  * nothing is forwarded before director_start(). Needs CAP_NET_RAW, which is not
- * needed afterwards. loop and pool outlive it. NULL with a sentence. */
+ * needed afterwards. loop and pool outlive it. NULL with a full message. */
 struct director *director_new(struct loop *l, struct pool *p,
     const struct director_options *o, const struct peer *list, unsigned count,
     struct error *e);
@@ -67,14 +67,14 @@ void director_drain(struct director *d);
 uint64_t director_left(const struct director *d);
 
 /* Serves these VIPs from now on; established connections go on while their
- * address is among them. Returns 0, or -1 with a sentence and nothing
+ * address is among them. Returns 0, or -1 with a full message and nothing
  * changed. */
 int director_set_vips(struct director *d, const struct peer *list,
     unsigned count, struct error *e);
 
 /* Opens the sockets of tunnels, if any server has one; they stay open. Without
- * a gateway that is raw sockets, which need CAP_NET_RAW. Returns 0, or
- * -1 with a sentence. */
+ * a gateway that is raw sockets, which need CAP_NET_RAW. Returns 0, or -1 with
+ * a full message. */
 int director_prepare_forward(
     struct director *d, const struct director_forward *f, struct error *e);
 /* Forwards this way from now on, except for servers that have a way of their
@@ -82,14 +82,14 @@ int director_prepare_forward(
 void director_set_forward(struct director *d, const struct director_forward *f);
 
 /* Tarpits connections to unused addresses that this list permits; NULL or an
- * empty list: none. The list is copied. Returns 0, or -1 with a sentence and
- * nothing changed. */
+ * empty list: none. The list is copied. Returns 0, or -1 with a full message
+ * and nothing changed. */
 int director_set_tarpit(
     struct director *d, const struct acl *list, struct error *e);
 
 /* Health-checks the servers this way from now on, from the own address of each
- * VIP's family, which must exist. The pool gets the results. Does nothing
- * if nothing changes. Returns 0, or -1 with a sentence and nothing changed. */
+ * VIP's family, which must exist. The pool gets the results. Does nothing if
+ * nothing changes. Returns 0, or -1 with a full message and nothing changed. */
 int director_set_check(
     struct director *d, const struct director_check *c, struct error *e);
 /* The last result for a server; NULL: it is not checked. */

@@ -1,4 +1,4 @@
-/* director_control.c: what control sets while a director serves, and asks of
+/* director_control.c: what control sets while a director serves, and reads of
  * it. */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /* director_private.h: a director: the objects it joins, for director.c (frames,
- * time, life) and director_control.c (what control asks and sets). */
+ * time, life) and director_control.c (what control reads and sets). */
 #ifndef PEN_DSR_DIRECTOR_PRIVATE_H
 #define PEN_DSR_DIRECTOR_PRIVATE_H
 
@@ -25,7 +25,7 @@ struct director {
 	uid_t user;	  /* of the process, later */
 	/* The lock of the interface's frames, if the link takes them. */
 	struct vip_locks frames;
-	unsigned ifindex; /* until the link is open: then the link knows */
+	unsigned ifindex; /* until the link is open: then the link has it */
 	bool open;	  /* the link is */
 	bool ended;	  /* the interface is gone */
 	bool pauses;	  /* this system can, for a short time */
@@ -36,9 +36,9 @@ struct director {
 	struct link_counters link_cleared;
 };
 
-/* Tells the objects of each other. */
+/* Connects the objects. */
 void director_join(struct director *d, struct loop *l, struct pool *p);
-/* A frame for a VIP came, or somebody asked for one: learns the segment's
+/* A frame for a VIP came, or an ARP or NDP request for one: notes the segment's
  * tag. */
 void director_note_vlan(struct director *d, const struct frame *f);
 

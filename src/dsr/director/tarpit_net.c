@@ -42,7 +42,7 @@ nets_of(const struct acl *list, unsigned *n)
 		add_net(nets, n, AF_INET, any4, 0);
 		return nets;
 	}
-	/* Bits behind a gap in a mask are left out: the net is larger than need
+	/* Bits after a gap in a mask are left out: the net is larger than need
 	 * be, and tarpit_is_wanted() is exact. */
 	for (i = 0; i < list->count; i++) {
 		e = acl_at(list, i);
@@ -55,7 +55,7 @@ nets_of(const struct acl *list, unsigned *n)
 	return nets;
 }
 
-/* ---- what the tarpit asks ---- */
+/* ---- for the tarpit ---- */
 
 static bool
 tarpit_is_wanted(void *arg, const struct peer *ip)

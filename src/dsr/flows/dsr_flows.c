@@ -385,7 +385,7 @@ expire(
 
 	for (n = 0; n < most && fs->lists[state].oldest != 0; n++) {
 		w = dsr_flow_at(fs, fs->lists[state].oldest);
-		/* All behind it were used later. */
+		/* All after it were used later. */
 		if (second - w->seen <= timeout)
 			break;
 		if (is_used_elsewhere(fs, w) && second - w->seen <= timeout)

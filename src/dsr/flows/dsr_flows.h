@@ -12,7 +12,7 @@
  *     any TCP ---------> CLOSE
  *                 RST
  *
- * Where it differs: a RST ends SYN too (a host sends one that never asked for a
+ * Where it differs: a RST ends SYN too (a host sends one that never requested a
  * connection), and an ACK after a RST leads back to PICKUP, because a client
  * that has reset sends none: a forged RST does not take the server from a
  * client that goes on.
@@ -27,13 +27,13 @@
  * ESTABLISHED. So a flood of first frames, SYN or other, pushes out itself.
  * Only while the first four have less than 1/64 of the table is another evicted
  * instead of them, so that newcomers live long enough to become assured where
- * all others are established. Somebody who forges two fitting frames for each
+ * all others are established. A host that forges two fitting frames for each
  * flow (SYN, ACK) cannot be distinguished from a client: then the idlest goes.
  *
- * Frames of an offloaded flow need not be seen here: last_frame() is asked for
- * the last one when the flow would go, which then lasts one to two times as
- * long. A few are asked at a time: when all of those are in use, one that is
- * not assured goes instead, and if there is none the next one unasked.
+ * Frames of an offloaded flow need not be seen here: last_frame() returns the
+ * last one when the flow would go, which then lasts one to two times as long.
+ * It is called for a few at a time: when all of those are in use, one that is
+ * not assured goes instead, and if there is none the next one without a call.
  *
  * Pure: the clock is passed in, in ms. Time is counted in whole seconds: what
  * shall last n seconds lasts n to n + 1 seconds. */
@@ -50,7 +50,7 @@
 
 enum dsr_state {
 	DSR_SYN,
-	DSR_PICKUP, /* mid-stream pickup; control says "middle" */
+	DSR_PICKUP, /* mid-stream pickup; "middle" in reports */
 	DSR_UDP_NEW,
 	DSR_CLOSE,
 	DSR_FIN,
@@ -60,7 +60,7 @@ enum dsr_state {
 };
 
 /* Frames after which PICKUP is ESTABLISHED and UDP_NEW is UDP: the flow is
- * assured, as conntrack says. */
+ * assured, in terms of conntrack. */
 enum { DSR_ASSURED = 4 };
 
 /* Seconds without a frame. PICKUP counts as established, UDP_NEW as UDP. */
@@ -157,8 +157,8 @@ void dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w);
 
 /* ---- time ---- */
 
-/* Removes flows whose time is over, at most `most` of them. Returns how many.
- * To be called each second or so; if it returns `most`, soon again. */
+/* Removes expired flows, at most `most` of them. Returns how many. To be called
+ * each second or so; if it returns `most`, soon again. */
 unsigned dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most);
 
 /* ---- servers ---- */
@@ -166,7 +166,7 @@ unsigned dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most);
 /* How many flows a server has; 0 for one never used. */
 uint32_t dsr_flows_of(const struct dsr_flows *fs, uint32_t server);
 
-/* ---- what control asks ---- */
+/* ---- for control ---- */
 
 const char *dsr_state_name(enum dsr_state state);
 

@@ -1,4 +1,4 @@
-/* dsr_flows_memory.c: slabs of flows, servers, and what is asked about them. */
+/* dsr_flows_memory.c: slabs of flows, servers, and their lookups. */
 #include "config.h"
 
 #include <errno.h>
@@ -47,8 +47,8 @@ dsr_flows_fini(struct dsr_flows *fs)
 /* ---- flows ---- */
 
 /* Only the part that is touched takes memory. Once the first slab is full the
- * next ones ask for huge pages, which spares the walk through page tables for
- * each flow that is far from the last. */
+ * next ones use huge pages, which spares the walk through page tables for each
+ * flow that is far from the last. */
 static struct dsr_flow *
 new_slab(bool huge)
 {
@@ -112,7 +112,7 @@ dsr_flows_of(const struct dsr_flows *fs, uint32_t server)
 	return server < fs->servers_n ? fs->servers[server] : 0;
 }
 
-/* ---- what control asks ---- */
+/* ---- for control ---- */
 
 const char *
 dsr_state_name(enum dsr_state state)

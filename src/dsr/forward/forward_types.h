@@ -12,7 +12,7 @@
 /* How packets get to servers: rewritten, so that the frame goes to the server's
  * hardware address (LVS-DR), or in a tunnel (LVS-TUN). */
 struct director_forward {
-	bool tunnel;	     /* to servers that do not say otherwise */
+	bool tunnel;	     /* to servers without a setting of their own */
 	bool tunnels;	     /* there are servers that get one, or may be */
 	struct peer gateway; /* next hop of tunnels; family 0: none */
 	struct mac gateway_mac;

@@ -62,7 +62,7 @@ nexthops_get(struct nexthops *n, const struct server *s)
 		    "no route to server server=%u name=%s error=\"a tunnel "
 		    "needs a route, or dsr_ip\"",
 		    s->number, s->name);
-	/* What routers said was about another address, or another way there. */
+	/* What routers reported was about another address, or another path. */
 	if ((h->generation != s->generation || h->hop != hop) &&
 	    hop != HOP_ROUTE)
 		h->path = (struct path_mtu){ .mtu = 0 };

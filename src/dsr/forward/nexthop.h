@@ -25,12 +25,13 @@ enum hop {
 };
 
 struct nexthop {
-	struct neighbor *neighbor; /* who is asked for; NULL: nobody yet */
+	struct neighbor *neighbor; /* the hop that is resolved; NULL: none
+				    * yet */
 	uint32_t generation;	   /* of the server's addresses */
 	struct peer ip;		   /* the server's, port 0 */
 	enum hop hop;
 	struct path_mtu path; /* HOP_ROUTE: the kernel's */
-	uint32_t ask_s;	      /* when to ask for the route; of the clock */
+	uint32_t ask_s;	      /* when to refresh the route; of the clock */
 };
 
 struct nexthops {
@@ -47,16 +48,16 @@ struct nexthops {
 	struct director_forward forward;
 	bool announce;	 /* VIPs are announced and defended */
 	bool resolved;	 /* a server's MAC came to be known: see forward.h */
-	bool no_carrier; /* neighbours are not asked */
+	bool no_carrier; /* neighbours are not probed */
 	uint64_t carrier_ms; /* since when there is one again; 0: always */
 };
 
-/* Starts to ask for all servers. Returns 0, or -1 with a sentence. */
+/* Starts to resolve all servers. Returns 0, or -1 with a full message. */
 int nexthops_open(struct nexthops *n, struct error *e);
 void nexthops_close(struct nexthops *n);
 /* Follows the pool; lets neighbors_tick() run. */
 void nexthops_tick(struct nexthops *n, uint64_t now);
-/* Asks for each server's next hop as it should be now. */
+/* Requests each server's next hop as it should be now. */
 void nexthops_refresh(struct nexthops *n);
 /* Follows the carrier of the link: what servers did not reply without one does
  * not count against them. `why`: for the log. */
@@ -76,10 +77,10 @@ struct nexthop *nexthops_known(
 /* Sets the MAC of its next hop. False while that is unknown. */
 bool nexthops_mac(
     const struct nexthops *n, const struct server *s, struct mac *mac);
-/* Whether nobody replies for it, or its next hop. */
+/* Whether no host replies for it, or its next hop. */
 bool nexthops_is_gone(struct nexthops *n, const struct server *s);
-/* Whether that was so when it was last asked, and the server has had the time
- * to come back with the rest of the segment. */
+/* Whether that was so at the last request, and the server has had the time to
+ * come back with the rest of the segment. */
 bool nexthops_stays_gone(const struct nexthops *n, const struct server *s);
 /* Whether it is too early to expect a reply. */
 bool nexthops_is_new(const struct nexthops *n, const struct server *s);
@@ -100,7 +101,7 @@ struct server *nexthops_next_server(const struct nexthops *n, unsigned *slot);
 
 /* ---- nexthop_choose.c ---- */
 
-/* Which hop the server should have; may ask the kernel for its route, and notes
+/* Which hop the server should have; may request the kernel's route, and notes
  * the MTU of that. */
 enum hop nexthop_choose(
     const struct nexthops *n, struct nexthop *h, const struct server *s);

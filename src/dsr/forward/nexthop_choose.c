@@ -1,5 +1,5 @@
-/* nexthop_choose.c: which way packets go to a server: by its own hardware
- * address, or in a tunnel, and to whom next. */
+/* nexthop_choose.c: how packets get to a server: by its own hardware address,
+ * or in a tunnel, and by which next hop. */
 #include "config.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "dsr/forward/nexthop.h"
 #include "dsr/forward/route.h"
 
-/* The kernel's routes are asked for again after so many seconds, not all at
+/* The kernel's routes are looked up again after this many seconds, not all at
  * once. */
 enum { ASK_S = 10, SPREAD_S = 5 };
 
@@ -28,7 +28,8 @@ nexthop_is_tunnelled(const struct nexthops *n, const struct server *s)
 	    (s->set.forward == SERVER_FORWARD_AS_SET && n->forward.tunnel);
 }
 
-/* Asks the kernel if its last answer is too old. An MTU of 0: no route. */
+/* Requests the route from the kernel if its last answer is too old. An MTU of
+ * 0: no route. */
 static void
 ask_for_route(const struct nexthops *n, struct nexthop *h,
     const struct server *s, const struct peer *ip)

@@ -1,4 +1,4 @@
-/* path_mtu.c: what routers have said, for as long as it holds. */
+/* path_mtu.c: what routers have reported, for as long as it is valid. */
 #include "config.h"
 
 #include <sys/socket.h>

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum {
-	/* What routers say is valid for so long (RFC 1191, 6.3; RFC 8201,
+	/* How long the report of a router is valid (RFC 1191, 6.3; RFC 8201,
 	 * 4). */
 	PATH_MTU_S = 600,
 	/* A smaller one is an attack, to have each packet fragmented into many:
@@ -25,7 +25,7 @@ struct path_mtu {
 
 /* What the path takes, on a link that takes `link`. */
 unsigned path_mtu_get(const struct path_mtu *p, unsigned link, uint64_t now);
-/* A router says that no more than `mtu` goes through to an address of this
+/* A router reports that no more than `mtu` goes through to an address of this
  * family. It is believed when it is less than what was known. Returns whether
  * it was. */
 bool path_mtu_lower(struct path_mtu *p, unsigned family, unsigned mtu,

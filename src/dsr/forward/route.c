@@ -46,7 +46,7 @@ struct kind {
 
 struct route {
 	struct kind kind[KINDS];
-	unsigned next_error; /* the socket that is asked next */
+	unsigned next_error; /* the socket that is read next */
 };
 
 /* ---- routes ---- */
@@ -308,7 +308,7 @@ static void
 read_error(
     const struct msghdr *m, const struct addr *about, struct route_error *e)
 {
-	struct sock_extended_err what; /* who says so stands behind it */
+	struct sock_extended_err what; /* the sender is after it */
 	struct cmsghdr *h;
 	struct addr by;
 

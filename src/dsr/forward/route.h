@@ -1,6 +1,6 @@
 /* route.h: packets that leave by the kernel's route, in tunnels it makes the
  * outer header of: its choice of interface, source address and next hop, its
- * firewall, what it knows of path MTUs.
+ * firewall, its path MTUs.
  *
  *     route_send .. route_send -> route_flush       errors -> route_next_error
  *
@@ -21,15 +21,15 @@ struct route;
 
 /* The route to a host. */
 struct route_path {
-	unsigned mtu;	  /* of packets there, as far as the kernel knows */
+	unsigned mtu;	  /* of packets there, by the kernel's route cache */
 	struct peer from; /* the own address they have, port 0 */
 };
 
-/* Asks the kernel; needs no rights and sends nothing. Returns 0, or -1 with
- * errno (ENETUNREACH and others): there is no route. */
+/* Reads the kernel's route; needs no rights and sends nothing. Returns 0, or -1
+ * with errno (ENETUNREACH and others): there is no route. */
 int route_ask(const struct peer *to, struct route_path *w);
 
-/* NULL with a sentence. A family this machine does not have is left out. */
+/* NULL with a full message. A family this machine does not have is left out. */
 struct route *route_open(struct error *e);
 void route_close(struct route *r); /* NULL is fine */
 
@@ -54,7 +54,7 @@ void route_flush(struct route *r, struct frame_count *lost);
 
 struct route_error {
 	struct peer to; /* about a packet to this host, port 0 */
-	struct peer by; /* who says so; family 0: the kernel itself */
+	struct peer by; /* the sender; family 0: the kernel itself */
 	int error;	/* errno: EMSGSIZE, EHOSTUNREACH and others */
 };
 

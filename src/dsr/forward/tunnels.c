@@ -170,8 +170,8 @@ fragment_outer(struct tunnels *t, const struct frame *f, struct egress *w)
 	size_t n, done = 0, room = FRAME_HEAD_MAX + (size_t)w->mtu;
 	unsigned char *out, *whole = t->fragment;
 	uint64_t number = t->ids++;
-	/* One that cannot be guessed, so that nobody can add fragments to the
-	 * packet (RFC 7739). */
+	/* One that cannot be guessed, so that no other host can add fragments
+	 * to the packet (RFC 7739). */
 	uint32_t id = (uint32_t)hash_keyed(&t->secret, &number, sizeof(number));
 	struct frame outer;
 
@@ -358,8 +358,8 @@ tunnels_on_error(struct tunnels *t, const struct frame *f)
 	return known;
 }
 
-/* Whether this machine itself says that a packet has no route: then the next
- * hop is gone. Anybody can forge that another one says so. */
+/* Whether this host itself reports that a packet has no route: then the next
+ * hop is unreachable. A report of another host can be forged. */
 static bool
 is_own_error(const struct route_error *e)
 {
@@ -429,8 +429,8 @@ tunnels_prepare(struct tunnels **t, struct nexthops *hops,
 	if ((*t)->route != NULL)
 		return 0;
 	return error_set(e,
-	    "%.200s; pen opens raw sockets for tunnels only at the start: "
-	    "start it again with this setting, or set dsr_gateway",
+	    "%.200s; pen opens raw sockets for tunnels only at startup: "
+	    "restart it with this setting, or set dsr_gateway",
 	    why.text);
 }
 

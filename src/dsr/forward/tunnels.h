@@ -8,9 +8,9 @@
 struct tunnels;
 
 /* Opens what forwarding needs, if there will be tunnels at all; what is opened
- * once stays. Without a gateway that is raw sockets, which need CAP_NET_RAW.
- * *t is NULL at first. Frames leave by the wire of `hops`, which outlives it.
- * Returns 0, or -1 with a sentence. */
+ * once stays. Without a gateway that is raw sockets, which need CAP_NET_RAW. *t
+ * is NULL at first. Frames leave by the wire of `hops`, which outlives it.
+ * Returns 0, or -1 with a full message. */
 int tunnels_prepare(struct tunnels **t, struct nexthops *hops,
     const struct director_forward *f, struct error *e);
 void tunnels_free(struct tunnels *t); /* NULL is fine */
@@ -25,7 +25,7 @@ void tunnels_flush(struct tunnels *t);
 /* An ICMP error came to an own address. Returns whether it was about a tunnel.
  * Above a rate they are ignored. */
 bool tunnels_on_error(struct tunnels *t, const struct frame *f);
-/* Reads what the kernel says about packets that left by its route. */
+/* Reads the kernel's reports about packets that left by its route. */
 void tunnels_tick(struct tunnels *t);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct vips {
 	struct peer own[2]; /* IPv4, IPv6; family 0: none */
-	/* With their ports, 0: any. There is room for two more behind them: see
+	/* With their ports, 0: any. There is room for two more after them: see
 	 * vips_filter(). */
 	struct peer *list;
 	unsigned count;
@@ -34,7 +34,7 @@ bool vips_is_own(const struct vips *v, const struct peer *at);
 /* Sets the own address of that family. False: there is none. */
 bool vips_own_ip(const struct vips *v, unsigned family, struct peer *ip);
 
-/* The filter that passes frames for `list`, behind which there is room for two
+/* The filter that passes frames for `list`, after which there is room for two
  * addresses, which may be written there. The filter points into the list. */
 struct link_filter vips_filter(
     const struct vips *v, struct peer *list, unsigned count);

@@ -13,7 +13,7 @@ struct wire {
 	uint16_t vlan; /* tag of the segment's frames; 0: none */
 	struct director_stats stats;
 	/* Tunnels flush when a batch is full, so that all frames of a received
-	 * batch have room behind it. */
+	 * batch have room after it. */
 	struct link_frame out[2 * WIRE_BATCH];
 	unsigned out_n;
 };

@@ -65,7 +65,7 @@ find4(struct summed *s, unsigned char *ip, size_t n)
 	return checksum_find_field(s, ip[9]);
 }
 
-/* Behind extension headers: those are frame_parse()'s to follow. */
+/* After extension headers: those are frame_parse()'s to follow. */
 static bool
 find6_behind(struct summed *s, unsigned char *bytes, size_t length)
 {

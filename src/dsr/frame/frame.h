@@ -43,7 +43,7 @@ enum {
 	FRAME_ACK = 16
 };
 
-/* The fields behind `wrong` mean nothing when the kind is FRAME_BAD. */
+/* The fields after `wrong` mean nothing when the kind is FRAME_BAD. */
 struct frame {
 	unsigned char *bytes; /* Ethernet header first; not owned */
 	size_t length;
@@ -134,8 +134,8 @@ struct ndp {
 /* False when f is neither of the two, or not valid: all of RFC 4861, 7.1.1 and
  * 7.1.2, with the checksum. */
 bool frame_read_ndp(const struct frame *f, struct ndp *n);
-/* Where n->to is a group the frame goes to the group's address, whatever the
- * head says. */
+/* Where n->to is a group the frame goes to the group's address, not to that of
+ * the head. */
 size_t frame_make_ndp(unsigned char *out, size_t room,
     const struct frame_head *head, const struct ndp *n);
 /* The group that gets solicitations for an address (RFC 4291, 2.7.1). */
@@ -175,8 +175,8 @@ bool frame_read_tunnel_error(const struct frame *f, struct tunnel_error *e);
 /* A fragment of f's IP packet, of `mtu` bytes at the most, with its own headers
  * (RFC 791, 3.2; RFC 8200, 4.5) and f's Ethernet header. *done, 0 before the
  * first, is how much of the packet's content is in fragments so far. Returns 0
- * when there is no more, or when mtu has no room for content. IPv4: the caller
- * knows that the packet may be fragmented; its id stays. IPv6: a packet of this
+ * when there is no more, or when mtu has no room for content. IPv4: the packet
+ * must be one that may be fragmented; its id stays. IPv6: a packet of this
  * machine, without extension headers; the fragments get `id`. */
 size_t frame_fragment(unsigned char *out, size_t room, const struct frame *f,
     unsigned mtu, uint32_t id, size_t *done);
@@ -200,8 +200,8 @@ struct tcp_segment {
 	uint8_t flags;
 };
 
-/* False when f is not TCP with its header. Answers to a segment go to whoever
- * it names: ask frame_checksum_ok() first. */
+/* False when f is not TCP with its header. Answers to a segment go to its
+ * source: call frame_checksum_ok() first. */
 bool frame_read_tcp(const struct frame *f, struct tcp_segment *s);
 /* A segment without data. from and to are of one family. */
 size_t frame_make_tcp(unsigned char *out, size_t room,

@@ -1,4 +1,4 @@
-/* frame_arp.c: who has an IPv4 address (RFC 826). */
+/* frame_arp.c: ARP (RFC 826). */
 #include "config.h"
 
 #include <string.h>

@@ -74,7 +74,7 @@ struct packet {
  * Corrects `end`. Returns NULL, or what is wrong. */
 const char *packet_read(struct packet *p);
 
-/* Whether nobody can be asked to answer to it: a group, or 255.255.255.255. */
+/* Whether no host can be answered there: a group, or 255.255.255.255. */
 bool ip_is_group(unsigned family, const unsigned char *ip);
 void peer_of_ip(struct peer *p, unsigned family, const unsigned char *ip);
 /* The 4 or 16 bytes that stand on the wire. */
@@ -104,7 +104,7 @@ struct ip_fields {
 	bool may_fragment;
 	uint16_t id;	/* IPv4, when it may be cut */
 	uint32_t label; /* IPv6 */
-	size_t content; /* bytes behind it */
+	size_t content; /* bytes after it */
 };
 
 size_t ip_head_size(unsigned family);

@@ -108,7 +108,7 @@ read_ip6(struct packet *p)
 	if (total > n)
 		return "length";
 	p->end = p->at + total;
-	/* They would be taken for IPv4 clients, which nobody can answer. */
+	/* They would be taken for IPv4 clients, which cannot be answered. */
 	if (memcmp(p->from, mapped, sizeof(mapped)) == 0 ||
 	    memcmp(p->to, mapped, sizeof(mapped)) == 0)
 		return "address";
@@ -187,7 +187,7 @@ read_extension(struct packet *p, bool first)
 	return wrong;
 }
 
-/* Fragments that would overlap the start of TCP (RFC 3128), or end behind the
+/* Fragments that would overlap the start of TCP (RFC 3128), or end after the
  * longest packet, have no honest sender. */
 static const char *
 check_fragment(const struct packet *p)

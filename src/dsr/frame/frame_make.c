@@ -7,7 +7,7 @@
 
 /* The longest errors: RFC 1812, 4.3.2.3; RFC 4443, 2.4 c. */
 enum { IP4_ERROR_MAX = 576, IP6_ERROR_MAX = 1280 };
-/* Nobody need believe that less is the most. */
+/* Smaller values need not be accepted. */
 enum { IP4_LEAST = 68, IP6_LEAST = 1280 };
 
 size_t

@@ -1,5 +1,4 @@
-/* frame_ndp.c: who has an IPv6 address: neighbour solicitations and
- * advertisements (RFC 4861). */
+/* frame_ndp.c: NDP: neighbour solicitations and advertisements (RFC 4861). */
 #include "config.h"
 
 #include <string.h>
@@ -43,7 +42,7 @@ ndp_read_options(
 	return true;
 }
 
-/* What RFC 4861, 7.1.1 and 7.1.2 ask of the fields together. */
+/* The requirements of RFC 4861, 7.1.1 and 7.1.2 on the fields together. */
 static bool
 is_valid(const struct ndp *n)
 {

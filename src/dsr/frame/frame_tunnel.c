@@ -1,4 +1,4 @@
-/* frame_tunnel.c: packets in packets, and what routers say about them. */
+/* frame_tunnel.c: packets in packets, and ICMP errors about them. */
 #include "config.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ frame_make_tunnel(unsigned char *out, size_t room,
 
 	if (f->kind == FRAME_BAD || f->packet == 0)
 		return 0;
-	/* DF is copied (RFC 2003, 3.1), unless the caller knows better. */
+	/* DF is copied (RFC 2003, 3.1), unless the caller sets it. */
 	ip.content = f->packet;
 	ip.may_fragment = t->may_fragment || frame_may_fragment(f);
 	if (f->family == AF_INET) {

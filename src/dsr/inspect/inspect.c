@@ -230,7 +230,7 @@ judge_vip(struct inspect_judge *j, unsigned i)
 }
 
 /* A frame to our own hardware address never leaves; and a server whose only
- * address is a VIP cannot be asked for. */
+ * address is a VIP cannot be resolved. */
 static void
 judge_reach(struct inspect_judge *j, const struct inspect_server *s)
 {

@@ -4,10 +4,10 @@
  *     inspect_machine_read() --> facts --> inspect_judge_machine() --> findings
  *     inspect_ask()          --> facts --> inspect_judge_segment() --> findings
  *
- * The first two gather facts and change nothing for longer than they take; the
+ * The first two collect data and change nothing for longer than they take; the
  * judges are pure, and report rows of a table: inspect_finding.c. Commands are
  * Linux's, a line for a shell, or settings of pen's that begin with dsr_; those
- * that belong on another machine say so in the sentence ("to run there"). */
+ * for another host are marked in the message ("to run there"). */
 #ifndef PEN_DSR_INSPECT_H
 #define PEN_DSR_INSPECT_H
 
@@ -112,12 +112,13 @@ void inspect_judge_machine(const struct inspect_machine *m,
 
 enum {
 	INSPECT_MACS = 4,	 /* remembered for an address */
-	INSPECT_QUESTIONS = 1024 /* servers beyond are not asked */
+	INSPECT_QUESTIONS = 1024 /* servers beyond are not probed */
 };
 
 enum inspect_role { INSPECT_VIP, INSPECT_OWN, INSPECT_SERVER };
 
-/* An address, and who claims it. For VIPs and own addresses nobody should. */
+/* An address, and the hosts that claim it. For VIPs and own addresses there
+ * should be none. */
 struct inspect_question {
 	enum inspect_role role;
 	struct peer ip;
@@ -144,15 +145,15 @@ struct inspect_segment {
 int inspect_segment_init(
     struct inspect_segment *s, const struct inspect_request *w);
 void inspect_segment_fini(struct inspect_segment *s);
-/* Tries which link would open, and asks by one that takes no frames from a
- * director that runs: for three seconds at the most, or until all servers have
+/* Tries which link would open, and probes by one that takes no frames from a
+ * running director: for three seconds at the most, or until all servers have
  * answered and VIPs had their time. First by probes (who_has.h), which no host
- * remembers; then from dsr_ip, if nobody else has it, as a director asks. */
+ * remembers; then from dsr_ip, if no other host has it, like a director. */
 void inspect_ask(struct inspect_segment *s, const struct inspect_request *w);
 void inspect_judge_segment(const struct inspect_segment *s,
     const struct inspect_request *w, finding_report_fn *report, void *arg);
 
-/* Pure halves of asking. A question as a frame, `from` an own address or NULL;
+/* Pure halves of probing. A question as a frame, `from` an own address or NULL;
  * its length as frame_make_X(). */
 size_t inspect_make(unsigned char *out, size_t room,
     const struct inspect_segment *s, const struct inspect_question *q,

@@ -1,4 +1,4 @@
-/* inspect_ask.c: asks the segment who has which address, all at once. */
+/* inspect_ask.c: resolves all addresses on the segment, at once. */
 #include "config.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "dsr/link/link.h"
 #include "dsr/open/link_open.h"
 
-/* An address without an answer is asked for every half second, after a second
+/* An address without an answer is requested every half second, after a second
  * from our own address. VIPs get LEAST_MS to be claimed: a director waits as
  * long for a server. */
 enum {
@@ -66,9 +66,9 @@ try_link(struct inspect_segment *s, const struct inspect_request *w,
 	return 0;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
-/* The address to ask from: ours, if nobody else has it. */
+/* The source of requests: our address, if no other host has it. */
 static const struct peer *
 own_of(const struct inspect_segment *s, unsigned family)
 {
@@ -123,7 +123,7 @@ inspect_receive(struct link *l, struct inspect_segment *s)
 	return n >= 0 || errno == EAGAIN || errno == EINTR;
 }
 
-/* Servers are asked until all have answered; others get LEAST_MS. */
+/* Servers are probed until all have answered; others get LEAST_MS. */
 static bool
 is_done(const struct inspect_segment *s, uint64_t passed)
 {

@@ -1,4 +1,5 @@
-/* inspect_finding.c: all that --check can say of direct return, a row each. */
+/* inspect_finding.c: all findings of --check about direct server return, a row
+ * each. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -21,7 +22,7 @@ static const struct row rows[FOUND_ROWS] = {
 	/* ---- rights ---- */
 	[FOUND_NO_RAW] = { .level = FINDING_ERROR,
 	    .says = "no right to raw sockets (CAP_NET_RAW), so the segment "
-		    "was not asked",
+		    "was not probed",
 	    .fix = SETCAP("cap_net_raw") },
 	[FOUND_NO_BPF] = { .level = FINDING_ERROR,
 	    .says = "no right to load an XDP program ({capability})",
@@ -58,7 +59,7 @@ static const struct row rows[FOUND_ROWS] = {
 	    .at_start = true,
 	    .says =
 		"an XDP program, perhaps of a running director, takes frames "
-		"of {interface}: the segment was not asked" },
+		"of {interface}: the segment was not probed" },
 	[FOUND_PROMISCUOUS] = { .level = FINDING_WARNING,
 	    .says = "interface {interface} is promiscuous, which is not "
 		    "needed: frames for others cost time",
@@ -69,7 +70,7 @@ static const struct row rows[FOUND_ROWS] = {
 	    .fix = "ethtool -K {interface} lro off" },
 	[FOUND_GRO] = { .level = FINDING_WARNING,
 	    .says = "generic receive offload of {interface} makes frames "
-		    "that libpcap cannot take apart: they are lost",
+		    "that libpcap cannot split: they are lost",
 	    .fix = "ethtool -K {interface} gro off" },
 	[FOUND_RXVLAN] = { .level = FINDING_NOTE,
 	    .says =
@@ -93,9 +94,9 @@ static const struct row rows[FOUND_ROWS] = {
 			    "XDP programs send; to run there",
 	    .fix = "ethtool -K peer gro on" },
 	[FOUND_FAST_PEER_UNKNOWN] = { .level = FINDING_WARNING,
-	    .says = NO_FAST ": only Linux 6.3 can say whether the veth peer of "
-			    "{interface} takes frames that XDP programs "
-			    "send" },
+	    .says = NO_FAST ": only since Linux 6.3 can pen detect whether "
+			    "the veth peer of {interface} accepts frames of "
+			    "XDP programs" },
 	[FOUND_FAST_NO_FLOWS] = { .level = FINDING_WARNING,
 	    .says = NO_FAST " with dsr_flows 0",
 	    .fix = "dsr_flows 1000000" },
@@ -104,7 +105,7 @@ static const struct row rows[FOUND_ROWS] = {
 	[FOUND_FAST_OTHER_LINK] = { .level = FINDING_WARNING,
 	    .says = NO_FAST ": frames are moved by {link}" },
 
-	/* ---- addresses of this machine ---- */
+	/* ---- addresses of this host ---- */
 	[FOUND_OWN_STACK4] = { .level = FINDING_WARNING,
 	    .at_start = true,
 	    .says =
@@ -119,36 +120,36 @@ static const struct row rows[FOUND_ROWS] = {
 	    .fix = "sysctl -w {setting}=1" },
 	[FOUND_VIP_HERE] = { .level = FINDING_ERROR,
 	    .at_start = true,
-	    .says = "VIP {ip} is an address of this machine's {where}: the "
-		    "system answers for it, too",
+	    .says = "VIP {ip} is an address of this host's {where}: the "
+		    "kernel also answers for it",
 	    .fix = "ip addr del {ip}/{bits} dev {where}" },
 	[FOUND_VIP_ROUTE] = { .level = FINDING_ERROR,
 	    .at_start = true,
-	    .says = "a local route makes {ip} an address of this machine: "
-		    "the system answers for it, too",
+	    .says = "a local route makes {ip} an address of this host: "
+		    "the kernel also answers for it",
 	    .fix = "ip route del local {net}/{bits}" },
 	[FOUND_DSR_IP_HERE] = { .level = FINDING_ERROR,
 	    .at_start = true,
-	    .says = "dsr_ip {ip} is an address of this machine's {where}: "
-		    "the system answers for it, too; or choose another",
+	    .says = "dsr_ip {ip} is an address of this host's {where}: "
+		    "the kernel also answers for it; or choose another",
 	    .fix = "ip addr del {ip}/{bits} dev {where}" },
 	[FOUND_SERVER_IS_VIP] = { .level = FINDING_ERROR,
-	    .says = "server {server} is a VIP: a server needs an address "
-		    "of its own, too" },
+	    .says = "server {server} is a VIP: a server also needs an address "
+		    "of its own" },
 	[FOUND_SERVER_HERE] = { .level = FINDING_ERROR,
-	    .says = "server {server} is this machine, to which no frame "
+	    .says = "server {server} is this host, to which no frame "
 		    "can be forwarded" },
 	[FOUND_FORWARDING] = { .level = FINDING_WARNING,
 	    .at_start = true,
 	    .says =
-		"the system forwards {family} that comes through {interface}: "
-		"it may tell clients that a VIP is unreachable",
+		"the kernel forwards {family} that arrives on {interface}: "
+		"it may report to clients that a VIP is unreachable",
 	    .fix = "sysctl -w {setting}={value}" },
 	[FOUND_FORWARDING_VIP] = { .level = FINDING_ERROR,
 	    .at_start = true,
 	    .says =
-		"the system forwards {family} that comes through {interface}: "
-		"it forwards frames for a VIP, too",
+		"the kernel forwards {family} that arrives on {interface}: "
+		"it also forwards frames for a VIP",
 	    .fix = "sysctl -w {setting}={value}" },
 
 	/* ---- the link ---- */
@@ -159,7 +160,7 @@ static const struct row rows[FOUND_ROWS] = {
 	[FOUND_NO_LINK] = { .level = FINDING_ERROR, .says = "{error}" },
 	[FOUND_LINK_LOST] = { .level = FINDING_ERROR,
 	    .says = "interface {interface} went down while the segment was "
-		    "asked",
+		    "probed",
 	    .fix = "ip link set {interface} up" },
 
 	/* ---- the segment ---- */
@@ -197,32 +198,32 @@ static const struct row rows[FOUND_ROWS] = {
 	    .says = "server {server} does not answer {protocol} for {ip}, the "
 		    "route there leads {way}: if the server is not on the "
 		    "segment of {interface}, it needs a tunnel, and must "
-		    "unpack it",
+		    "decapsulate its packets",
 	    .fix = "dsr_forward tunnel" },
 	[FOUND_SERVER_TWICE] = { .level = FINDING_WARNING,
-	    .says = "server {server} is {count} machines: {mac} and {mac2} "
+	    .says = "server {server} is {count} hosts: {mac} and {mac2} "
 		    "answer for {ip}; to run on the wrong one",
 	    .fix = "ip addr flush to {ip}" },
 	[FOUND_SERVERS_ONE_MAC4] = { .level = FINDING_WARNING,
 	    .says = "servers {other} and {server} have one hardware address, "
-		    "{mac}: one machine, or a router in between; to run there",
+		    "{mac}: one host, or a router in between; to run there",
 	    .fix = "sysctl -w net.ipv4.conf.all.proxy_arp=0" },
 	[FOUND_SERVERS_ONE_MAC6] = { .level = FINDING_WARNING,
 	    .says = "servers {other} and {server} have one hardware address, "
-		    "{mac}: one machine, or a router in between; to run there",
+		    "{mac}: one host, or a router in between; to run there",
 	    .fix = "sysctl -w net.ipv6.conf.all.proxy_ndp=0" },
 	[FOUND_ALL_SILENT] = { .level = FINDING_ERROR,
 	    .says = "no server answers",
 	    .fix = "ip -s link show dev {interface}" },
 	[FOUND_ALL_SILENT_UNTAGGED] = { .level = FINDING_ERROR,
 	    .says =
-		"no server answers; if the segment has a VLAN tag, pen learns "
-		"it when a host asks for a VIP",
+		"no server answers; if the segment has a VLAN tag, pen detects "
+		"it when a host requests a VIP",
 	    .fix = "ip -s link show dev {interface}" },
 	[FOUND_MANY_SILENT] = { .level = FINDING_WARNING,
 	    .says = "{silent} servers of {asked} do not answer" },
 	[FOUND_NOT_ASKED] = { .level = FINDING_NOTE,
-	    .says = "{unasked} more servers were not asked" },
+	    .says = "{unasked} more servers were not probed" },
 };
 
 /* ---- values ---- */

@@ -31,7 +31,7 @@ enum inspect_row {
 	FOUND_MANY_SILENT, FOUND_NOT_ASKED, FOUND_ROWS
 };
 
-/* What a judge knows; the facts about which it has are set. */
+/* The input of a judge; the data that it has is set. */
 struct inspect_judge {
 	const struct inspect_machine *machine;
 	const struct inspect_segment *segment;
@@ -61,7 +61,7 @@ void inspect_set_server(
 /* Reports a row with the values that were set. */
 void inspect_say(struct inspect_judge *j, enum inspect_row row);
 
-/* Whether that kind of link is asked for. */
+/* Whether that kind of link is set. */
 bool inspect_wants_link(const struct inspect_request *w, const char *kind);
 
 #endif

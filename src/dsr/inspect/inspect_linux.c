@@ -1,4 +1,4 @@
-/* inspect_linux.c: what only Linux says: ethtool's ioctl(), capabilities(7),
+/* inspect_linux.c: what only Linux reports: ethtool's ioctl(), capabilities(7),
  * settings below /proc/sys/net, routes by rtnetlink(7). */
 #include "config.h"
 
@@ -213,7 +213,7 @@ inspect_ask_route(int fd, const struct peer *ip)
 	return found;
 }
 
-/* Asks for the attributes of the interface. Returns how many bytes came; 0:
+/* Requests the attributes of the interface. Returns how many bytes came; 0:
  * none. */
 static size_t
 ask_link(int fd, const char *name, union netlink_answer *a)

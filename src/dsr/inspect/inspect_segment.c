@@ -1,4 +1,4 @@
-/* inspect_segment.c: questions about who has an address, who claims which, and
+/* inspect_segment.c: requests for addresses, the hosts that claim them, and
  * what is wrong with that. Pure. */
 #include "config.h"
 
@@ -85,7 +85,7 @@ segment_note(
 		q = &s->question[i];
 		if (!who_has_same_ip(&q->ip, ip))
 			continue;
-		/* Anybody can send claims: only some are remembered. */
+		/* Any host can send claims: only some are remembered. */
 		for (k = 0; k < q->macs && !mac_equal(&q->mac[k], mac); k++)
 			;
 		if (k == q->macs && k < INSPECT_MACS)
@@ -162,9 +162,9 @@ judge_claim(struct inspect_judge *j, const struct inspect_question *q,
 				   : FOUND_DSR_IP_TAKEN);
 }
 
-/* It is elsewhere, if the system knows well where. The interface of the segment
- * has no address as a rule, so that all that is on it seems to be where the
- * default route leads. */
+/* It is elsewhere, if the kernel has a route there. The interface of the
+ * segment has no address as a rule, so that all that is on it seems to be where
+ * the default route leads. */
 static enum inspect_row
 silent_row(struct inspect_judge *j, const struct inspect_question *q)
 {
@@ -206,9 +206,9 @@ segment_judge_server(struct inspect_judge *j, const struct inspect_question *q)
 				    : FOUND_SERVERS_ONE_MAC6);
 }
 
-/* Of a fast path that is missing, only what could not be known from the machine
- * is reported here. When XDP was not asked for and would not open, {error} says
- * why. */
+/* Of a fast path that is missing, only what could not be known from the host is
+ * reported here. When XDP was not set and would not open, {error} has the
+ * reason. */
 static void
 judge_link(struct inspect_judge *j)
 {

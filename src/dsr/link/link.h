@@ -2,17 +2,17 @@
  *
  *     receive -> read, change bytes -> send -> release
  *
- * A kind of link is a way of the system to do this; link.c knows which ones
- * this build has. A link receives ARP, NDP, and IP packets to the addresses of
- * its filter, in frames to this interface or to a group, with one 802.1Q tag or
+ * A kind of link is a method of the system for this; link.c has those of this
+ * build. A link receives ARP, NDP, and IP packets to the addresses of its
+ * filter, in frames to this interface or to a group, with one 802.1Q tag or
  * without. It does not receive what this machine itself sends.
  *
  * Frames may be longer than the MTU: the card or the kernel has joined several
  * TCP segments or datagrams (GRO), or a sender on this machine has not split
- * them (TSO). Their checksums may be left to whoever puts them on a wire.
- * `offload` says so. The kernel or the card segments and sums a frame that is
- * sent with the offload it came with, and with no change but to its MACs;
- * offload.h does it for frames that change more. */
+ * them (TSO). Their checksums may be left to the network card. `offload` has
+ * that. The kernel or the card segments and sums a frame that is sent with the
+ * offload it came with, and with no change but to its MACs; offload.h does it
+ * for frames that change more. */
 #ifndef PEN_DSR_LINK_H
 #define PEN_DSR_LINK_H
 
@@ -92,7 +92,7 @@ struct link_entry {
 	uint32_t epoch;	  /* of the flows that it serves */
 };
 
-/* What the fast path knows of an offloaded flow. */
+/* The fast path's data of an offloaded flow. */
 struct link_offloaded {
 	uint64_t frames, bytes;
 	uint64_t idle_ms; /* since the last one, or since link_fast.add() */
@@ -175,7 +175,7 @@ struct link_ops {
 void link_close(struct link *l);
 
 /* Sets what the link receives; frames that the kernel has already received may
- * be others. Returns 0, or -1 with a sentence in `e`: the old filter
+ * be others. Returns 0, or -1 with a full message in `e`: the old filter
  * remains. */
 int link_set_filter(
     struct link *l, const struct link_filter *f, struct error *e);
@@ -196,9 +196,9 @@ bool link_has_more(const struct link *l);
 
 /* Sends frames received, or of the caller's own memory, which is not needed
  * afterwards. Returns how many were taken, in order: what is refused for good
- * is counted as taken, and in `count`; fewer than `n`: no room, nothing says
- * when there will be. -1 with errno when the interface is down (ENETDOWN) or
- * gone (ENXIO, ENODEV) and nothing was taken. */
+ * is counted as taken, and in `count`; fewer than `n`: no room, and no event
+ * when there is. -1 with errno when the interface is down (ENETDOWN) or gone
+ * (ENXIO, ENODEV) and nothing was taken. */
 int link_send(struct link *l, const struct link_frame *list, unsigned n);
 
 /* Reads again what changes without an event: mtu, up, gone, count.missed,

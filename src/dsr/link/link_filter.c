@@ -1,6 +1,6 @@
 /* link_filter.c: writes the program
  *
- *     to this MAC or a group?  x = 4 behind a tag, else 0
+ *     to this MAC or a group?  x = 4 after a tag, else 0
  *     ARP:  request or reply?
  *     IPv6: NDP?  one of the addresses?  of the nets?
  *     IPv4: one of the addresses?  of the nets?
@@ -54,9 +54,9 @@ word(const uint8_t *b)
 	    (uint32_t)b[2] << 8 | b[3];
 }
 
-/* A switch that does not know where a MAC is floods frames for it, and other
- * programs may have made the interface promiscuous. Two directors that forward
- * each other's frames would never stop. */
+/* A switch floods frames for a MAC that it has not learnt, and other programs
+ * may have made the interface promiscuous. Two directors that forward each
+ * other's frames would never stop. */
 static void
 put_mac(struct link_program *p, const struct mac *mac)
 {
@@ -134,7 +134,7 @@ static void
 put_net6(struct link_program *p, const struct link_net *t)
 {
 	unsigned whole = t->bits / 32, rest = t->bits % 32;
-	unsigned over = 2 * whole + (rest > 0 ? 3 : 0); /* to behind RETURN */
+	unsigned over = 2 * whole + (rest > 0 ? 3 : 0); /* to after RETURN */
 	uint32_t first;
 
 	for (unsigned w = 0; w < whole; w++) {

@@ -14,8 +14,8 @@ struct interface_changes {
 	uint32_t features; /* ETH_FLAG_ that were on and are switched off */
 };
 
-/* Sets the link's ifindex, MAC, MTU and state. Returns 0, or -1 with a sentence
- * when there is no such interface, or when it is not Ethernet. */
+/* Sets the link's ifindex, MAC, MTU and state. Returns 0, or -1 with a full
+ * message when there is no such interface, or when it is not Ethernet. */
 int interface_identify(struct link *l, int fd, struct error *e);
 /* As link_refresh(), without count.missed. */
 void interface_refresh(struct link *l, int fd);
@@ -29,7 +29,7 @@ bool interface_is_veth(const char *name, int fd);
 
 /* Joins the groups of IPv6 that the filter needs, calls `attach` (as
  * link_set_filter()), and leaves those that it no longer needs, so that no
- * frame is missed. Returns 0, or -1 with a sentence and all as it was. */
+ * frame is missed. Returns 0, or -1 with a full message and all as it was. */
 int interface_set_filter(struct link *l, struct interface_changes *w,
     const struct link_filter *f,
     int (*attach)(struct link *l, const struct link_filter *f, struct error *e),

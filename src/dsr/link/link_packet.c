@@ -225,7 +225,7 @@ packet_more(const struct link *l)
 		TP_STATUS_USER) != 0;
 }
 
-/* What becomes of a frame the kernel did not take: true, it is done with. */
+/* A frame that the kernel did not take: returns true if it is done with. */
 static bool
 send_refused(struct link *l, int error)
 {

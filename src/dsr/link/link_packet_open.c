@@ -16,7 +16,7 @@
 #include "dsr/link/link_packet.h"
 
 enum {
-	/* The IP header then begins at a multiple of 16 behind the offload, and
+	/* The IP header then begins at a multiple of 16 after the offload, and
 	 * there is room in front of the frame to insert a tag. */
 	RESERVE = 6,
 	FRONT = 128, /* more than all that is in front of a frame in a slot */
@@ -117,9 +117,9 @@ open_options(struct link *l)
 	return 0;
 }
 
-/* The socket that sends plain frames. The kernel wakes whoever waits for a
- * socket, even if only to read, when a frame of it has left: nobody waits for
- * this one. It receives nothing, because it has no protocol. */
+/* The socket that sends plain frames. The kernel wakes waiters of a socket,
+ * even if only to read, when a frame of it has left: this one has none. It
+ * receives nothing, because it has no protocol. */
 static int
 packet_open_out(const struct link *l, struct packet_ring *p)
 {

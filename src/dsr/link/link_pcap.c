@@ -1,10 +1,10 @@
 /* link_pcap.c: links by libpcap, for systems without anything better,
  * pcap(3PCAP).
  *
- * Each frame is copied once, and sent by a call of its own. libpcap
- * does not say what was joined, or which checksums are left to do: frames
- * longer than the MTU are dropped. The interface is promiscuous, because
- * libpcap cannot join groups; the filter checks the MAC. */
+ * Each frame is copied once, and sent by a call of its own. libpcap does not
+ * report what was joined, or which checksums are left to do: frames longer than
+ * the MTU are dropped. The interface is promiscuous, because libpcap cannot
+ * join groups; the filter checks the MAC. */
 #include "config.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ enum {
 
 struct capture {
 	pcap_t *pcap;
-	int ask; /* a socket, to ask about the interface */
+	int ask; /* a socket, for requests about the interface */
 	unsigned used;
 	struct link_frame *list; /* while frames are received */
 	unsigned count;

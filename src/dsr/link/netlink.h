@@ -13,15 +13,15 @@ union netlink_answer {
 	char bytes[16384];
 };
 
-/* Asks with a message of `nlmsg_len` bytes, and waits. Returns how many bytes
- * an answer of that type has; 0 with errno when there is another one: the
- * kernel's error, or EBADMSG. */
+/* Sends a request of `nlmsg_len` bytes, and waits. Returns how many bytes an
+ * answer of that type has; 0 with errno when there is another one: the kernel's
+ * error, or EBADMSG. */
 size_t netlink_ask(int fd, const struct nlmsghdr *request,
     union netlink_answer *a, unsigned short type);
 
-/* Asks rtnetlink for a list of interfaces, routes or neighbours (RTM_GETLINK
+/* Gets from rtnetlink a list of interfaces, routes or neighbours (RTM_GETLINK
  * etc., of all families with AF_UNSPEC), and shows each message of that kind to
- * `is`. Returns whether it said true of one; false also without an answer. */
+ * `is`. Returns whether it was true of one; false also without an answer. */
 bool netlink_any(unsigned short type, unsigned char family,
     bool (*is)(const void *arg, struct nlmsghdr *m), const void *arg);
 
@@ -30,7 +30,7 @@ bool netlink_any(unsigned short type, unsigned char family,
  * rtnetlink(7)'s. */
 struct rtattr *netlink_attribute(
     struct rtattr *at, size_t bytes, unsigned short name, size_t least);
-/* The same among those of an answer of n bytes, behind a header of `head`. */
+/* The same among those of an answer of n bytes, after a header of `head`. */
 struct rtattr *netlink_attribute_of(union netlink_answer *a, size_t n,
     size_t head, unsigned short name, size_t least);
 

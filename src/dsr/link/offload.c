@@ -31,7 +31,7 @@ offload_finish(struct link_frame *f)
 		return false;
 	sum = sum_end(
 	    sum_of(0, f->bytes + o->sum_start, f->length - o->sum_start));
-	/* the same number; in UDP, zero would say that there is no sum */
+	/* the same number; in UDP, zero would mean no sum */
 	put16(f->bytes + at, sum == 0 ? 0xffff : sum);
 	o->flags &= (uint8_t)~LINK_CHECKSUM;
 	return true;

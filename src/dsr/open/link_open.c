@@ -74,19 +74,19 @@ open_first(struct link *l, const char *kind, enum purpose purpose,
 	for (unsigned i = 0; kinds[i] != NULL; i++) {
 		if (!link_kind_is_wanted(kinds[i], kind, purpose))
 			continue;
-		/* the first sentence is the best kind's: it is returned */
+		/* the first message is the best kind's: it is returned */
 		if (open_as(l, kinds[i], kind != NULL, purpose, ifname, f,
 			tried++ ? &later : e) != 0)
 			continue;
 		if (tried > 1 && purpose == SERVE)
-			log_info("link=%s, the best there is: %s", l->ops->name,
-			    e->text);
+			log_info("link=%s, the best available: %s",
+			    l->ops->name, e->text);
 		return 0;
 	}
 	if (tried > 0)
 		return -1;
 	if (kind == NULL)
-		return error_set(e, "built without a way to open interfaces");
+		return error_set(e, "built without any kind of link");
 	return error_set(e, "this build has no dsr_link \"%s\"", kind);
 }
 

@@ -9,19 +9,20 @@ const char *link_kind(unsigned i);
 
 /* Opens the interface with the kind of that name; NULL: with the first one of
  * the table that works. Needs what packet(7) needs (CAP_NET_RAW); afterwards no
- * privileges are needed. Nothing of `f` is kept. Returns 0, or -1 with a
- * sentence in `e` and nothing open. When another kind than the first one opens,
- * the sentence says why not the first. */
+ * privileges are needed. Nothing of `f` is kept. Returns 0, or -1 with a full
+ * message in `e` and nothing open. When another kind than the first one opens,
+ * the message has the reason why not the first. */
 int link_open(struct link *l, const char *kind, const char *ifname,
     const struct link_filter *f, struct error *e);
 /* As link_open(), but only to see which kind would open: no process loses a
- * frame by it, and the interface keeps its features. The kernel says
- * whether a driver takes a program. A kind that takes frames receives
- * none: the link is for link_close() only. */
+ * frame by it, and the interface keeps its features. The kernel reports whether
+ * a driver takes a program. A kind that takes frames receives none: the link is
+ * for link_close() only. */
 int link_try(struct link *l, const char *kind, const char *ifname,
     const struct link_filter *f, struct error *e);
 /* Opens a link that sends, and receives copies: no process loses a frame by it,
- * and the interface keeps its features. Returns 0, or -1 with a sentence. */
+ * and the interface keeps its features. Returns 0, or -1 with a full
+ * message. */
 int link_listen(struct link *l, const char *ifname, const struct link_filter *f,
     struct error *e);
 

@@ -1,4 +1,4 @@
-/* neighbor.h: the Ethernet addresses of servers, which are asked for, and of
+/* neighbor.h: the Ethernet addresses of servers, which are requested, and of
  * VIPs, for which we answer. ARP for IPv4 (RFC 826, 5227), NDP for IPv6 (RFC
  * 4861).
  *
@@ -13,16 +13,16 @@
  * there; log and control name them new, fresh, doubted, failed.
  *
  * The MAC of a server in PROBE is still used. A request waits a second for its
- * reply. After three without one the server is FAILED, and is asked every five
- * seconds. The first request of a PROBE goes to the known MAC alone, the others
+ * reply. After three without one the server is FAILED, and is probed every five
+ * seconds. The first request of a PROBE goes only to the known MAC, the others
  * to all. A caller with a reason may probe a REACHABLE server early. The rate
  * of all requests is limited, and servers that have failed come last. All is
  * O(1) for any number of servers, except after all of them were silent.
  *
- * When the whole segment was out of reach, silence says nothing about servers.
- * While there is no carrier (neighbors_pause()) nobody is asked and nobody
+ * When the whole segment was out of reach, silence is no failure of servers.
+ * While there is no carrier (neighbors_pause()) no server is probed and none
  * fails. When the carrier is back, or the first server answers after all had
- * failed, the failed ones are asked at once, three times, like new ones: they
+ * failed, the failed ones are probed at once, three times, like new ones: they
  * are `returning` until they answer or fail again.
  *
  * Neither protocol proves anything: a host of the segment can answer for a
@@ -30,12 +30,13 @@
  *   - Only addresses that a caller added are remembered: strangers fill no
  *     memory.
  *   - A server that replies keeps its MAC, whatever others claim. A message
- *     with another MAC makes us ask the server at the known one, at most once a
- *     second. Only if that stays silent are all asked; the first reply counts.
+ *     with another MAC makes us probe the server at the known one, at most once
+ *     a second. Only if that stays silent the probe goes to all; the first
+ *     reply is used.
  *   - In INCOMPLETE and FAILED a message to us alone is believed; one to all
- *     makes us ask.
+ *     makes us send a request.
  *   - Only a reply to our request, sent to us alone, keeps a server REACHABLE.
- *   - Group addresses and our own MAC are believed from nobody; frames with
+ *   - Group addresses and our own MAC are never believed; frames with
  *     another VLAN tag are ignored.
  *   - frame_parse() drops NDP from beyond the segment (hop limit 255).
  * Where that is not enough the switch must watch (DHCP snooping, ARP
@@ -78,7 +79,7 @@ enum neighbor_state {
 
 /* Each in the order of `due`. */
 enum neighbor_queue {
-	NEIGHBOR_READY, /* servers to ask as soon as the rate allows */
+	NEIGHBOR_READY, /* servers to probe as soon as the rate allows */
 	NEIGHBOR_ASKED,
 	NEIGHBOR_CONFIRMED,
 	NEIGHBOR_GONE, /* FAILED */
@@ -109,7 +110,7 @@ struct neighbors_stats {
 	uint64_t failures;	    /* servers that stopped answering */
 	uint64_t moves;		    /* other Ethernet addresses believed */
 	uint64_t claims;	    /* and those not believed at once */
-	uint64_t conflicts;	    /* frames of others who claim a VIP */
+	uint64_t conflicts;	    /* frames of other hosts that claim a VIP */
 	uint64_t bad;		    /* frames from no possible address */
 };
 
@@ -123,10 +124,10 @@ struct neighbors_options {
 	/* A server replies for the first time or again, or from another MAC; or
 	 * it has failed. May drop it. */
 	void (*on_change)(void *arg, struct neighbor *w, bool reachable);
-	/* Someone else says that a VIP, or an own address, is his: another
-	 * balancer, or a server that asks in the VIP's name (arp_announce).
-	 * Every 10 s at most for each. True: ours is announced once more. Must
-	 * not call back. */
+	/* Another host claims a VIP, or an own address: another balancer, or a
+	 * server that sends requests with the VIP (arp_announce). Every 10 s at
+	 * most for each. True: ours is announced once more. Must not call
+	 * back. */
 	bool (*on_conflict)(
 	    void *arg, const struct peer *vip, const struct mac *who);
 	void *arg;
@@ -135,7 +136,7 @@ struct neighbors_options {
 struct neighbors {
 	/* Readable. */
 	struct neighbors_stats stats;
-	struct peer own6;   /* IPv6 addresses are asked for from this one */
+	struct peer own6;   /* IPv6 addresses are requested from this one */
 	unsigned reachable; /* servers that are REACHABLE or PROBE */
 
 	struct neighbors_options options; /* vlan: may be changed */
@@ -154,13 +155,13 @@ int neighbors_init(
 /* Drops all neighbours. */
 void neighbors_fini(struct neighbors *n);
 
-/* Whether an address is ours, or is asked for. */
+/* Whether an address is ours, or is requested. */
 bool neighbors_know(struct neighbors *n, const struct peer *ip);
 
 /* ---- servers ---- */
 
-/* Asks for an address (its port does not count), or uses the neighbour that has
- * it. NULL with errno ENOMEM. Each is undone by neighbors_drop(). */
+/* Adds an address (its port is ignored) to resolve, or uses the neighbour that
+ * has it. NULL with errno ENOMEM. Each is undone by neighbors_drop(). */
 struct neighbor *neighbors_add(
     struct neighbors *n, const struct peer *ip, uint64_t now);
 void neighbors_drop(struct neighbors *n, struct neighbor *w);
@@ -175,7 +176,7 @@ const struct mac *neighbor_mac(const struct neighbor *w);
  * nothing. */
 void neighbors_pause(struct neighbors *n);
 /* There is one again, or requests go elsewhere now: no silence before now
- * counts, and all that have failed are asked. */
+ * counts, and all that have failed are probed. */
 void neighbors_resume(struct neighbors *n, uint64_t now);
 /* Each of them; `visit` must not add or drop any. */
 void neighbors_each(const struct neighbors *n,
@@ -196,7 +197,7 @@ void neighbors_announce(struct neighbors *n, uint64_t now);
 
 /* ---- messages and time ---- */
 
-/* A message was received, with any tag, from anybody to anybody. */
+/* A message was received, with any tag, from and to any host. */
 void neighbors_on_message(
     struct neighbors *n, const struct who_has *m, uint64_t now);
 /* Sends the requests and announcements that are due, and lets servers fail: to

@@ -1,4 +1,4 @@
-/* neighbor_server.c: servers: asked, believed, given up. */
+/* neighbor_server.c: servers: probed, believed, given up. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -80,12 +80,12 @@ move_to(struct neighbors *n, enum neighbor_queue queue, struct neighbor *w,
 	w->due = due;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void
 neighbor_ask(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
-	/* Nobody else receives it then, who could answer first. */
+	/* No other host receives it then, which could answer first. */
 	bool alone = w->state == NEIGHBOR_PROBE && w->tries == 0;
 	const struct peer *own =
 	    w->entry.ip.family == AF_INET ? &n->options.ip4 : &n->own6;
@@ -120,7 +120,7 @@ ask_due(struct neighbors *n, uint64_t now)
 		neighbor_ask(n, w, now);
 }
 
-/* Asks all that have failed: the segment may be in reach again. */
+/* Probes all that have failed: the segment may be in reach again. */
 static void
 ask_failed(struct neighbors *n, uint64_t now)
 {
@@ -212,7 +212,7 @@ probe(struct neighbors *n, struct neighbor *w, uint64_t now)
 	move_to(n, NEIGHBOR_READY, w, now);
 }
 
-/* Asks now, but once a second at most: strangers can bring this about. */
+/* Sends a request now, but one a second at most: strangers can cause this. */
 void
 neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
@@ -264,8 +264,8 @@ neighbors_learn(struct neighbors *n, const struct who_has *m, uint64_t now)
 	} else if (reply && was_asked(w, &m->mac)) {
 		believe(n, w, &m->mac, now);
 	} else if (!mac_equal(&m->mac, &w->mac)) {
-		/* The server may have moved, or somebody wants its frames: it
-		 * is asked at the MAC that it had. */
+		/* The server may have moved, or a host tries to get its frames:
+		 * it is probed at the MAC that it had. */
 		n->stats.claims++;
 		neighbors_probe(n, w, now);
 	}

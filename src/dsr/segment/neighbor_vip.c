@@ -92,7 +92,7 @@ neighbors_claimed(struct neighbors *n, const struct who_has *m, uint64_t now)
 	struct vip *v =
 	    m->sender.family != 0 ? who_has_find(&n->vips, &m->sender) : NULL;
 
-	/* Our own MAC claims nothing, whoever sent the message. */
+	/* Our own MAC claims nothing, whichever host sent the message. */
 	if (v == NULL || mac_equal(&m->mac, &n->options.mac))
 		return v != NULL;
 	n->stats.conflicts++;

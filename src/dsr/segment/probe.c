@@ -23,7 +23,7 @@ struct probe {
 	unsigned vip;
 	uint16_t port; /* ours */
 	uint32_t seq;
-	uint64_t since; /* us: asked for the first time */
+	uint64_t since; /* us: probed for the first time */
 };
 
 const char *
@@ -141,7 +141,7 @@ end_request(
 	end_if_over(p, server, now);
 }
 
-/* Asks the server for its next VIP. If its MAC is unknown, the result is the
+/* Probes the next VIP of the server. If its MAC is unknown, the result is the
  * same for all the others. */
 static void
 ask_next(struct probes *p, uint32_t server, uint64_t now)
@@ -253,7 +253,7 @@ probes_on_tcp(struct probes *p, const struct peer *from, const struct peer *to,
 
 	if (q == NULL)
 		return false;
-	/* A RST or SYN without an ACK can be anybody's: it is ignored. */
+	/* A RST or SYN without an ACK can be of any host: it is ignored. */
 	if ((s->flags & FRAME_ACK) == 0)
 		return true;
 	if (s->ack != q->seq + 1) {

@@ -9,15 +9,15 @@
  *      '--- interval ---------'          the worst is the server's result
  *
  * The first round of a server begins at a random moment of the interval, and
- * each interval varies by a tenth, so that many servers are asked evenly. At
+ * each interval varies by a tenth, so that many servers are probed evenly. At
  * most PROBES_MOST requests are open, others wait for those: then the interval
  * is longer. Each request has a port and a sequence number that cannot be
  * guessed (RFC 6056, RFC 6528): a host that is not on the path cannot answer
  * for a server. Half of the timeout after the first SYN a second one is sent.
  *
  * What is half open at a server is reset: after a reply, after a timeout, when
- * other VIPs are to be asked, and when a reply acknowledges something else (RFC
- * 9293, 3.10.7.3).
+ * other VIPs are to be probed, and when a reply acknowledges something else
+ * (RFC 9293, 3.10.7.3).
  *
  * Pure: the clock (us) is passed in, segments leave through a callback. */
 #ifndef PEN_DSR_PROBE_H
@@ -39,7 +39,7 @@ enum {
 
 /* From good to bad. */
 enum probe_result {
-	PROBE_NONE, /* it was not asked yet */
+	PROBE_NONE, /* it was not probed yet */
 	PROBE_OK,
 	PROBE_REFUSED,
 	PROBE_TIMEOUT,
@@ -66,11 +66,11 @@ struct probes_options {
 	void *arg;
 };
 
-/* What to ask, and when. */
+/* What to probe, and when. */
 struct probes_plan {
 	struct peer own[2];	    /* sources, IPv4 and IPv6; family 0: none */
 	const struct peer *vip;	    /* with their ports; copied */
-	unsigned count;		    /* 0: nobody is asked */
+	unsigned count;		    /* 0: none is probed */
 	uint64_t interval, timeout; /* us */
 };
 
@@ -83,7 +83,7 @@ struct probed {
 
 	/* The round under way. */
 	struct probe_report round;
-	unsigned next;	  /* VIP to ask for next */
+	unsigned next;	  /* VIP to probe next */
 	unsigned waiting; /* requests without a reply */
 	uint64_t began;
 };
@@ -94,29 +94,29 @@ struct probes {
 	struct probes_plan plan; /* its VIPs are ours */
 	struct probed *servers;	 /* by number */
 	uint32_t room;
-	struct heap due; /* servers, by when to ask them next */
+	struct heap due; /* servers, by when to probe them next */
 	struct probe *slots;
 	struct list idle, once, twice; /* SYNs sent; in order of time */
 	struct hash_key key;
 	uint64_t draws; /* random numbers so far */
 };
 
-/* Asks nobody until there are VIPs and servers. Returns 0, or -1 with errno
+/* Probes nothing until there are VIPs and servers. Returns 0, or -1 with errno
  * ENOMEM. */
 int probes_init(struct probes *p, const struct probes_options *o);
 void probes_fini(struct probes *p);
 
-/* Asks this from now on; rounds start over. Returns 0, or -1 with errno ENOMEM
- * and nothing changed. */
+/* Probes these from now on; rounds start over. Returns 0, or -1 with errno
+ * ENOMEM and nothing changed. */
 int probes_set(struct probes *p, const struct probes_plan *plan, uint64_t now);
 
-/* The server of that number is asked from now on. With another version than
+/* The server of that number is probed from now on. With another version than
  * before it is another server, of which nothing is known. Returns 0, or -1 with
  * errno ENOMEM. */
 int probes_add(
     struct probes *p, uint32_t server, uint32_t version, uint64_t now);
 void probes_drop(struct probes *p, uint32_t server);
-/* The last result; NULL: the server is not asked. */
+/* The last result; NULL: the server is not probed. */
 const struct probe_report *probes_last(const struct probes *p, uint32_t server);
 
 /* A segment, whose checksum is right, came to an own address. Returns whether

@@ -10,7 +10,7 @@
 
 enum trap_state { TRAP_UNUSED, TRAP_ASKED, TRAP_OURS, TRAP_IN_USE };
 
-/* An address that somebody asked for, or claimed. */
+/* An address that a host requested, or claimed. */
 struct trap {
 	struct who_has_entry entry;
 	enum trap_state state;
@@ -117,8 +117,9 @@ trap_begins(const struct trap *p, uint64_t now)
 	return true;
 }
 
-/* Whether nobody has answered for long enough. A request that is repeated is no
- * proof of that: some hosts ask for ever, to see whether a link works. */
+/* Whether no host has answered for long enough. A request that is repeated is
+ * no proof of that: some hosts repeat it for ever, to see whether a link
+ * works. */
 static bool
 is_silent(const struct trap *p, uint64_t now)
 {
@@ -130,7 +131,7 @@ is_silent(const struct trap *p, uint64_t now)
 static bool
 is_ours(struct tarpit *t, const struct who_has *m, uint64_t now)
 {
-	/* Whoever has the address receives a request to all, too. */
+	/* A host that has the address receives a request to all, too. */
 	bool to_all = !mac_is_station(&m->to);
 	struct trap *p =
 	    to_all ? trap_take(t, &m->target) : trap_find(t, &m->target);
@@ -237,7 +238,7 @@ tarpit_on_flow(struct tarpit *t, const struct frame *f, uint64_t now)
 	if (!frame_read_tcp(f, &s) || !is_for_us(t, f, now))
 		return false;
 	/* All other segments get no answer, not even a RST: the client would
-	 * know then that nobody is there. */
+	 * know then that the address is unused. */
 	syn = (s.flags & KINDS) == FRAME_SYN;
 	if (!syn &&
 	    ((s.flags & KINDS) != FRAME_ACK || !is_of_ours(t, f, &s, &first)))

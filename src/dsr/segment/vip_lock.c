@@ -16,8 +16,8 @@
 
 #ifdef __linux__
 
-/* NAME_MAX_HERE: behind the byte 0 that makes a name abstract. CLAIMS: how many
- * processes may ask who has a name until the next vip_locks_drain(). */
+/* NAME_MAX_HERE: after the byte 0 that makes a name abstract. CLAIMS: how many
+ * processes may read the owner of a name until the next vip_locks_drain(). */
 enum { NAME_MAX_HERE = 100, CLAIMS = 64, TRIES = 100 };
 /* How often, and how long apart, the lock of all frames is tried. */
 enum { FRAMES_TRIES = 20, FRAMES_MS = 50 };
@@ -70,8 +70,8 @@ counts(const char *name, const struct ucred *who, uid_t user)
 	return false;
 }
 
-/* Who has that name, and as which process: 0 if that cannot be known, as in
- * another container, whose processes have numbers of their own, or while its
+/* The user that has that name, and its process: 0 if that cannot be known, as
+ * in another container, whose processes have numbers of their own, or while its
  * queue of connections is full. */
 static enum owner
 find_owner(const char *name, uid_t user, pid_t *pid)
@@ -183,7 +183,7 @@ vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
 	*fd = -1;
 	name_process(process, sizeof(process), other);
 	return error_set(e,
-	    "%s is in use: %s serves it by direct return on the same "
+	    "%s is in use: %s serves it by direct server return on the same "
 	    "interface",
 	    peer_format(vip, text), process);
 }

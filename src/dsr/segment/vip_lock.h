@@ -3,10 +3,10 @@
  * whose frames the first one takes from all others.
  *
  * On Linux a lock is a socket with an abstract name, unix(7): names are those
- * of the network namespace, as interfaces are, and go with the process. Anybody
- * may take such a name, so only root's, our own user's and those of a user that
- * the caller names count. While the queue of connections of a lock is full
- * nobody can see whose it is, and it counts: vip_locks_drain() keeps the queue
+ * of the network namespace, as interfaces are, and go with the process. Any
+ * user may take such a name, so only root's, our own user's and those of a user
+ * that the caller names count. While the queue of connections of a lock is full
+ * its owner cannot be seen, and it counts: vip_locks_drain() keeps the queue
  * empty. Elsewhere there are no locks. */
 #ifndef PEN_DSR_VIP_LOCK_H
 #define PEN_DSR_VIP_LOCK_H
@@ -26,16 +26,16 @@ struct vip_locks {
 /* Locks these VIPs (port 0: any of that address) on the interface of that
  * number, but for those that `kept` has. `user`: the user of this process
  * later, or when other locks were taken. May sleep for a tenth of a second when
- * another process starts at the same moment. Returns 0, or -1 with a sentence
- * when another process has one of them, or there is no memory. */
+ * another process starts at the same moment. Returns 0, or -1 with a full
+ * message when another process has one of them, or there is no memory. */
 int vip_locks_take(struct vip_locks *l, const struct vip_locks *kept,
     unsigned ifindex, uid_t user, const struct peer *vips, unsigned count,
     struct error *e);
 /* Locks all frames of the interface: for a link that takes them from others, as
- * long as it is open; a link of another kind needs that nobody has this lock.
- * To be called with the VIPs locked, and before vip_locks_others(). Waits for a
- * second while another process has it, which may give it back as soon as it
- * knows its kind of link. Returns as vip_locks_take(). */
+ * long as it is open; a link of another kind needs that no process has this
+ * lock. To be called with the VIPs locked, and before vip_locks_others(). Waits
+ * for a second while another process has it, which may give it back as soon as
+ * it has its kind of link. Returns as vip_locks_take(). */
 int vip_locks_take_frames(
     struct vip_locks *l, unsigned ifindex, uid_t user, struct error *e);
 
@@ -43,15 +43,15 @@ int vip_locks_take_frames(
 struct vip_others {
 	bool there; /* VIPs */
 	bool take;  /* all of its frames */
-	pid_t pid;  /* of who does; 0: not known */
+	pid_t pid;  /* of the owner; 0: not known */
 };
 
 /* Fills in `o`: nothing is there when another process has one of these VIPs: it
- * is the director about which somebody asks. */
+ * is the director that is inspected. */
 void vip_locks_others(struct vip_others *o, unsigned ifindex, uid_t user,
     const struct peer *vips, unsigned count);
 
-/* Closes the connections of those who asked whose the locks are: to be called
+/* Closes the connections of processes that looked the locks up: to be called
  * every now and then. */
 void vip_locks_drain(const struct vip_locks *l);
 /* `kept` is what `l` was taken for: others of it are undone. `l` is empty

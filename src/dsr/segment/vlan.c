@@ -8,9 +8,9 @@ enum { OTHERS = 3 };
 bool
 vlan_on_other(struct vlan *v, uint16_t tag, unsigned reachable)
 {
-	/* Requests to servers get the segment's tag, so that whoever can send
-	 * frames with another one could cut the servers off. A tag that servers
-	 * reply to is right. */
+	/* Requests to servers get the segment's tag, or a host that can send
+	 * frames with another one could make the servers unreachable. A tag
+	 * that servers reply to is right. */
 	if (reachable > 0)
 		return false;
 	if (tag != v->other)

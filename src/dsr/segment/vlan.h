@@ -21,7 +21,7 @@ vlan_confirm(struct vlan *v)
 }
 
 /* A frame for a VIP had another tag. Returns whether that is the segment's from
- * now on: only if no server replies to the one we know (`reachable`: how many
+ * now on: only if no server replies to the known one (`reachable`: how many
  * do), and it is the first frame, or one of several in a row. */
 bool vlan_on_other(struct vlan *v, uint16_t tag, unsigned reachable);
 

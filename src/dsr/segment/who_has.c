@@ -46,8 +46,8 @@ who_has_read(const struct frame *f, struct who_has *w)
 		peer_of_ip(&w->target, AF_INET, a.target);
 		return true;
 	}
-	/* An advertisement speaks for its target, whoever sends it: a proxy may
-	 * (RFC 4861, 7.2.8). Without the option the Ethernet header has the
+	/* An advertisement is for its target, whichever host sends it: a proxy
+	 * may (RFC 4861, 7.2.8). Without the option the Ethernet header has the
 	 * MAC. */
 	w->request = !d.advertisement;
 	w->solicited = d.solicited;
@@ -120,8 +120,8 @@ who_has_make_answer(unsigned char *out, size_t room,
 }
 
 /* In ARP an announcement is a request of the sender for itself: hosts that
- * ignore replies they did not ask for learn from it, too. In NDP it is the
- * answer to a probe. */
+ * ignore unsolicited replies learn from it, too. In NDP it is the answer to a
+ * probe. */
 size_t
 who_has_make_announcement(unsigned char *out, size_t room,
     const struct frame_head *head, const struct peer *ip)

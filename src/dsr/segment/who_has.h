@@ -1,11 +1,11 @@
-/* who_has.h: "who has this address?": the message, for all that send it or hear
- * it: servers, VIPs, the tarpit, --check. ARP for IPv4 (RFC 826, 5227) and NDP
- * for IPv6 (RFC 4861) are one message here:
+/* who_has.h: requests and replies for the MAC of an address, for all that send
+ * or receive them: servers, VIPs, the tarpit, --check. ARP for IPv4 (RFC 826,
+ * 5227) and NDP for IPv6 (RFC 4861) are one message here:
  *
  *                  sender                      target
- *     request      the host that asks;         the address that is asked for
+ *     request      the host that sends it;     the address requested
  *                  none: a probe
- *     answer       the address, with its MAC   NDP: the same; ARP: the asker
+ *     answer       the address, with its MAC   NDP: the same; ARP: that host
  *
  * A probe is for an address that its sender wants to use (RFC 5227, 2.1.1; RFC
  * 4862, 5.4). Neither protocol proves anything. Pure. */
@@ -26,11 +26,11 @@ struct who_has {
 	struct mac from, to;
 	uint16_t vlan; /* the tag's 16 bits */
 	/* Of an answer: to a request; and it replaces a MAC that is known. ARP
-	 * does not say, so that both are true. */
+	 * has neither, so that both are true. */
 	bool solicited, override;
 };
 
-/* Whether an address is all zeroes: nobody's yet. */
+/* Whether an address is all zeroes: unspecified. */
 bool who_has_is_nobody(const struct peer *ip);
 /* Reads a frame of ARP or NDP; false: it is neither, or not valid. */
 bool who_has_read(const struct frame *f, struct who_has *w);
@@ -52,7 +52,8 @@ size_t who_has_make_request(unsigned char *out, size_t room,
 size_t who_has_make_answer(unsigned char *out, size_t room,
     const struct frame_head *head, const struct who_has *request,
     bool override);
-/* Tells all that the address is ours (RFC 5227, 2.3; RFC 4861, 7.2.6). */
+/* Announces to all that the address is ours (RFC 5227, 2.3; RFC 4861,
+ * 7.2.6). */
 size_t who_has_make_announcement(unsigned char *out, size_t room,
     const struct frame_head *head, const struct peer *ip);
 

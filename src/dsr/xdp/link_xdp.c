@@ -10,7 +10,7 @@
  * chunk that is sent before a release stays readable until then, even if the
  * kernel was faster: it is free when neither uses it any more.
  *
- * AF_XDP does not say which checksums a sender on this machine has left to a
+ * AF_XDP does not report which checksums a sender on this host has left to a
  * card: checksum.h finds out. */
 #include "config.h"
 

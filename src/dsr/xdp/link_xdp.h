@@ -19,9 +19,9 @@ enum {
 	XDP_LARGE = 4096
 };
 
-/* Who has a chunk. */
+/* The owner of a chunk. */
 enum xdp_state {
-	XDP_IDLE,     /* the kernel, or nobody: it is free */
+	XDP_IDLE,     /* the kernel, or none: it is free */
 	XDP_RECEIVED, /* the caller, until a release */
 	XDP_SENT      /* the caller and the kernel, which sends it */
 };
@@ -57,8 +57,9 @@ struct xdp_rings {
 	struct xsk_umem *umem;
 	struct xdp_queue *queue; /* owned */
 	unsigned queues, next;	 /* the one to be read first */
-	/* Sends, for all queues. Nobody waits for this socket, so a frame
-	 * that has left wakes nobody. Its done ring is the first queue's. */
+	/* Sends, for all queues. The loop does not watch this socket, so a
+	 * frame that has left causes no wake-up. Its done ring is the first
+	 * queue's. */
 	struct xsk_socket *out;
 	struct xsk_ring_prod ring;
 	bool outgrown;	/* frames of the MTU do not fit into chunks */
@@ -79,14 +80,14 @@ void xdp_close(struct link *l);
 
 /* Checks that this machine can do without the interface's ARP and NDP: it has
  * only link-local addresses there, no interface above it, no routes through it
- * and no neighbours there. Returns 0, or -1 with a sentence. If this kind is
- * asked for, the log gets a line instead. */
+ * and no neighbours there. Returns 0, or -1 with a full message. If this kind
+ * is set, the log gets a line instead. */
 int xdp_check_host(const struct link *l, struct error *e);
 /* How many receive queues the interface has, at least one. */
 unsigned xdp_count_queues(const struct link *l);
 /* Whether frames that the program itself sends get anywhere. A veth pair drops
  * them silently if nothing polls at the peer, neither GRO nor a program. False
- * also if the kernel does not say (before Linux 6.3). */
+ * also if the kernel does not report it (before Linux 6.3). */
 bool xdp_can_send_back(const struct link *l);
 /* Checks host and queues again: the log gets a line if either is worse. */
 void xdp_recheck_host(const struct link *l);
@@ -94,7 +95,7 @@ void xdp_recheck_host(const struct link *l);
 /* ---- link_xdp_maps.c ---- */
 
 /* Creates the maps and loads the program, with a fast path if that is wanted
- * and the kernel can do it. Returns 0, or -1 with a sentence. */
+ * and the kernel can do it. Returns 0, or -1 with a full message. */
 int xdp_load(struct link *l, const struct link_filter *f, struct error *e);
 /* As link_set_filter(), for the map alone. */
 int xdp_set_addresses(
@@ -102,11 +103,11 @@ int xdp_set_addresses(
 /* Frames of this queue go to this socket. */
 int xdp_connect(
     struct link *l, unsigned queue, const struct xdp_queue *q, struct error *e);
-/* Checks that the driver takes the program, as far as the kernel says without
- * attaching it. Returns 0, or -1 with a sentence. */
+/* Checks that the driver takes the program, as far as the kernel reports
+ * without attaching it. Returns 0, or -1 with a full message. */
 int xdp_check_driver(struct link *l, struct error *e);
-/* Attaches the program: frames come from now on. l->mode says how. Returns 0,
- * or -1 with a sentence. */
+/* Attaches the program: frames come from now on, in the mode of l->mode.
+ * Returns 0, or -1 with a full message. */
 int xdp_attach(struct link *l, struct error *e);
 
 /* ---- link_xdp_fast.c ---- */

@@ -56,7 +56,7 @@ host_has_address(const struct link *l)
 
 /* ---- interfaces above ---- */
 
-/* What rtnetlink(7) says of an interface. */
+/* What rtnetlink(7) reports of an interface. */
 struct link_info {
 	int index, below, master;
 	bool elsewhere; /* `below` is another namespace's number */
@@ -168,7 +168,7 @@ is_route_through(const void *arg, struct nlmsghdr *m)
 		l->ifindex);
 }
 
-/* Entries of groups (NUD_NOARP) do not count: nobody uses them. */
+/* Entries of groups (NUD_NOARP) do not count: they are not used. */
 static bool
 is_neighbor_there(const void *arg, struct nlmsghdr *m)
 {
@@ -190,9 +190,9 @@ is_in_use(const struct link *l)
 	    netlink_any(RTM_GETNEIGH, AF_INET6, is_neighbor_there, l);
 }
 
-/* ---- who needs ARP and NDP ---- */
+/* ---- what needs ARP and NDP ---- */
 
-/* What needs the interface's ARP, in a sentence; NULL: nothing does. */
+/* What needs the interface's ARP, in a full message; NULL: nothing does. */
 static const char *
 host_needs(const struct link *l)
 {
@@ -219,7 +219,7 @@ xdp_check_host(const struct link *l, struct error *e)
 
 	/* only at the start: a router has a million routes */
 	if (what == NULL && is_in_use(l))
-		what = "this machine itself uses";
+		what = "this host itself uses";
 	if (what != NULL && !l->asked)
 		return error_set(e,
 		    "XDP would take ARP and NDP from interface %s, which %s",

@@ -130,7 +130,7 @@ attach_native(struct link *l, struct xdp_rings *x)
 }
 
 /* In generic mode every frame is copied once more, and frames longer than the
- * MTU are lost: only if this kind was asked for. */
+ * MTU are lost: only if this kind is set. */
 int
 xdp_attach(struct link *l, struct error *e)
 {

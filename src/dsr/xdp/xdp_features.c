@@ -1,6 +1,5 @@
 /* xdp_features.c: two requests to generic netlink: the number of the family
- * "netdev", which each boot chooses, and what that family knows of an
- * interface. */
+ * "netdev", which each boot chooses, and that family's data of an interface. */
 #include "config.h"
 
 #include "dsr/xdp/xdp_features.h"
@@ -42,7 +41,7 @@ request_make(struct request *q, unsigned short family, uint8_t command,
 	memcpy(q->value, value, size);
 }
 
-/* Asks, and copies the value of one attribute of the answer. */
+/* Sends a request, and copies the value of one attribute of the answer. */
 static int
 features_ask(int fd, const struct request *q, unsigned short name, void *value,
     size_t size)

@@ -1,6 +1,6 @@
-/* xdp_features.h: what the kernel says an interface can do with XDP: the family
- * "netdev" of generic netlink, Documentation/netlink/specs/netdev.yaml in
- * Linux's source, since Linux 6.3. */
+/* xdp_features.h: what an interface can do with XDP, from the kernel: the
+ * family "netdev" of generic netlink, Documentation/netlink/specs/netdev.yaml
+ * in Linux's source, since Linux 6.3. */
 #ifndef PEN_DSR_XDP_FEATURES_H
 #define PEN_DSR_XDP_FEATURES_H
 
@@ -14,9 +14,9 @@ enum {
 	XDP_FEATURE_NDO_XMIT = 4
 };
 
-/* Asks for the features of the interface of that number; needs no rights.
- * Returns 0, or -1 with errno: ENODEV, or ENOENT when this kernel does not
- * say. */
+/* Reads the features of the interface of that number; needs no rights. Returns
+ * 0, or -1 with errno: ENODEV, or ENOENT when this kernel does not report
+ * them. */
 int xdp_features(unsigned ifindex, uint64_t *features);
 
 #endif

@@ -35,8 +35,8 @@ loop_now_us(const struct loop *l)
 	return l->now_us;
 }
 
-/* No turn takes longer than this, us, besides its sleep. If it does, somebody
- * has stopped the process, or moved its machine, and nobody could reach it
+/* No turn takes longer than this, us, besides its sleep. If it does, the
+ * process was stopped, or its machine moved, and no peer could reach it
  * meanwhile: time that goes on by itself would end sessions and blame servers
  * for a pause of our own. Of such a turn so much counts; of such a sleep all
  * but its last part, so that what was due at its end has this time left. */
@@ -125,7 +125,7 @@ loop_soon(struct loop *l, struct task *t)
 
 /* ---- life ---- */
 
-/* libevent takes a method by being told to avoid all others. */
+/* libevent takes a method when all others are excluded. */
 static int
 avoid_all_but(struct event_config *cfg, const char *method)
 {

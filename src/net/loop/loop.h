@@ -1,14 +1,14 @@
 /* loop.h: the event loop: descriptors, timers, signals, and what time it is.
  *
- * Only loop*.c and those that include loop_library.h know the event library.
- * A program has one loop; everything happens in its callbacks.
+ * Only loop*.c and those that include loop_library.h use the event library. A
+ * program has one loop; everything happens in its callbacks.
  *
- * Watches are edge-like: a callback says what has become possible, and whoever
- * owns the descriptor remembers it (stream.h does) and goes on until the
- * operation itself says EAGAIN. On methods that can, the kernel is told once
- * per descriptor what to watch, and dropping an interest costs no system call;
- * on the others (poll, select) the interest is kept exact. Callers write the
- * same code for both: say what they wait for with watch_want(). */
+ * Watches are edge-like: a callback reports what has become possible, and the
+ * owner of the descriptor remembers it (stream.h does) and continues until the
+ * operation itself returns EAGAIN. On methods that can, interests are
+ * registered once per descriptor, and dropping an interest costs no system
+ * call; on the others (poll, select) the interest is kept exact. Callers write
+ * the same code for both: they set what they wait for by watch_want(). */
 #ifndef PEN_NET_LOOP_H
 #define PEN_NET_LOOP_H
 
@@ -20,15 +20,16 @@
 
 struct loop;
 
-/* What a watch waits for, and what it is told. */
+/* What a watch waits for, and what is reported to it. */
 enum {
 	READY_READ = 1,
 	READY_WRITE = 2,
-	READY_EOF = 4,	   /* told only: the far side has sent its FIN */
-	READY_ERROR = 8,   /* told only: maybe an error: the next call tells */
-	WATCH_LEVEL = 16,  /* with READY_READ: tell again while it lasts */
-	READY_URGENT = 32, /* told only, with epoll: urgent data is coming */
-	WATCH_LISTED = 64, /* the loop's: the kernel knows the descriptor */
+	READY_EOF = 4,	   /* reported only: the peer has sent its FIN */
+	READY_ERROR = 8,   /* reported only: maybe an error, see the next
+			    * call */
+	WATCH_LEVEL = 16,  /* with READY_READ: report again while it lasts */
+	READY_URGENT = 32, /* reported only (epoll): urgent data is coming */
+	WATCH_LISTED = 64, /* the loop's: the descriptor is registered */
 };
 
 struct watch;
@@ -38,7 +39,7 @@ typedef void watch_fn(struct watch *w, unsigned ready);
 struct watch {
 	int fd;	       /* -1: not watching */
 	uint8_t want;  /* what the owner waits for */
-	uint8_t armed; /* what the kernel was told */
+	uint8_t armed; /* what is registered in the kernel */
 	uint16_t start; /* which one it is: events of others are stale */
 	watch_fn *on_ready;
 };
@@ -60,12 +61,12 @@ struct timer {
 };
 
 /* `method` is "epoll", "kqueue", "poll", "select" or NULL for the best one.
- * Returns NULL with a sentence in `e`. */
+ * Returns NULL with a full message in `e`. */
 struct loop *loop_new(const char *method, struct error *e);
 /* Runs the tasks that are left, then frees; NULL is fine. */
 void loop_free(struct loop *l);
-/* LOOP_SCRATCH bytes for whoever runs, until it returns to the loop; NULL with
- * errno ENOMEM. */
+/* LOOP_SCRATCH bytes for the running callback, until it returns to the loop;
+ * NULL with errno ENOMEM. */
 enum { LOOP_SCRATCH = 64 * 1024 };
 char *loop_scratch(struct loop *l);
 /* The method in use, as above. */
@@ -103,9 +104,9 @@ watch_want(struct loop *l, struct watch *w, unsigned want)
 	return w->want == want ? 0 : watch_change(l, w, want);
 }
 /* Stops; no callback comes any more, not even for events already fetched. The
- * descriptor stays the caller's, who closes it next: only a WATCH_LEVEL one may
- * be kept and watched again. The memory of `w` must stay until this wake-up is
- * over: free it in a task. */
+ * descriptor stays the caller's, which closes it next: only a WATCH_LEVEL one
+ * may be kept and watched again. The memory of `w` must stay until this wake-up
+ * is over: free it in a task. */
 void watch_stop(struct loop *l, struct watch *w);
 
 /* Runs `t` after the callbacks of this wake-up, before sleeping again. */

@@ -65,8 +65,8 @@ from_epoll(uint32_t events)
 	return ready;
 }
 
-/* The address of a watch is below 2^48, as all are of programs that do not ask
- * for others; the rest of the word tells one of its starts from another. */
+/* The address of a watch is below 2^48, as all are of programs that do not
+ * request others; the rest of the word distinguishes its starts. */
 enum { START_BITS = 16 };
 
 static uint64_t
@@ -182,14 +182,14 @@ one_turn(struct loop *l)
 void
 loop_epoll_run(struct loop *l)
 {
-	l->wake = UINT64_MAX; /* nobody knows since when it has not run */
+	l->wake = UINT64_MAX; /* since when it has not run is unknown */
 	while (!l->stopped)
 		one_turn(l);
 }
 
 /* ---- life ---- */
 
-/* libevent does not say which descriptor its set is. While our set is in it,
+/* libevent does not report the descriptor of its set. While our set is in it,
  * it is the one that refuses to take ours a second time. It was made before
  * ours, so its number is lower. */
 static int

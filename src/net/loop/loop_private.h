@@ -65,7 +65,7 @@ void loop_run_tasks(struct loop *l);
  * Returns 0, also then, or -1 with errno. */
 int loop_epoll_open(struct loop *l);
 void loop_epoll_close(struct loop *l);
-/* Tells the set what a watch needs. Returns 0, or -1 with errno. */
+/* Registers in the set what a watch needs. Returns 0, or -1 with errno. */
 int loop_epoll_want(struct loop *l, struct watch *w);
 /* Takes a descriptor out that may stay open. */
 void loop_epoll_forget(struct loop *l, struct watch *w);

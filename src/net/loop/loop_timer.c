@@ -75,7 +75,8 @@ loop_timers_overdue(const struct loop *l, uint64_t ms)
 	    heap_top_key(&l->due) + ms < l->now;
 }
 
-/* libevent is told of the first timer, unless it will wake the loop by then. */
+/* The first timer is set in libevent, unless that will wake the loop by
+ * then. */
 static void
 wake_for_timers(struct loop *l)
 {
@@ -121,7 +122,7 @@ on_timers(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	loop_update_now(l);
-	l->wake = 0; /* what is started meanwhile is told below */
+	l->wake = 0; /* what is started meanwhile is set below */
 	loop_run_timers(l);
 	loop_update_now(l);
 	l->wake = UINT64_MAX;

@@ -37,7 +37,8 @@ on_event(evutil_socket_t fd, short what, void *arg)
 	}
 	if (what & EV_READ)
 		ready |= READY_READ;
-	if (what & EV_WRITE) /* may be an error: these methods don't say */
+	if (what & EV_WRITE) /* may be an error: these methods don't report
+			      * it */
 		ready |= READY_WRITE | READY_ERROR;
 	we->watch->on_ready(we->watch, ready);
 }

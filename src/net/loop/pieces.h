@@ -1,6 +1,7 @@
-/* pieces.h: long work that is done in pieces: so many in a turn of the loop, of
- * all who have some together, one each in the order in which they asked. What
- * waits besides is served between two turns, however many have work. */
+/* pieces.h: long work that is done in pieces: a fixed number in a turn of the
+ * loop, for all owners of such work together, one each in the order of their
+ * requests. Other events are served between two turns, however many have
+ * work. */
 #ifndef PEN_NET_PIECES_H
 #define PEN_NET_PIECES_H
 
@@ -16,10 +17,9 @@ struct pieces {
 /* For `budget` pieces a turn, at least 1. The loop refers to it while any
  * wait. */
 void pieces_init(struct pieces *p, struct loop *l, unsigned budget);
-/* Runs `t` once, when those that asked before have had their piece: in this
- * turn if its budget lasts, as loop_soon() does. It may ask again then. One
- * that waits already keeps its position; list_remove() of its link takes it
- * out. */
+/* Runs `t` once, when all earlier ones have had their piece: in this turn if
+ * its budget lasts, as loop_soon() does. It may be added again then. One that
+ * waits already keeps its position; list_remove() of its link takes it out. */
 void pieces_soon(struct pieces *p, struct task *t);
 
 #endif

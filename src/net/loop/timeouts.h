@@ -59,15 +59,15 @@ struct timeouts {
 /* Calls `on_expired` for each thing that is due, after removing it, in order of
  * time; things of equal time come in any order. When things are put off often,
  * as by each byte that is moved, `true_due` gives the present time of one: the
- * wheel asks when it comes to the thing and waits on if that is later, so
+ * wheel calls it when it comes to the thing and waits on if that is later, so
  * putting off costs nothing. NULL: the time of timeouts_add() stands. */
 void timeouts_init(struct timeouts *t, struct loop *l,
     void (*on_expired)(struct timeouts *t, struct expiry *x),
     uint64_t (*true_due)(struct expiry *x));
 /* Forgets what waits and frees the timer. */
 void timeouts_fini(struct timeouts *t);
-/* One of the loop with these functions, which frees it: all that ask have the
- * same, however many they are. NULL with errno ENOMEM. */
+/* One of the loop with these functions, which frees it: all callers share it.
+ * NULL with errno ENOMEM. */
 struct timeouts *timeouts_of_loop(struct loop *l,
     void (*on_expired)(struct timeouts *t, struct expiry *x),
     uint64_t (*true_due)(struct expiry *x));

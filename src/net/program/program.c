@@ -37,7 +37,7 @@ struct programs {
 struct program_run {
 	struct programs *owner;
 	struct list link;
-	struct task task; /* tells of what was never executed; frees */
+	struct task task; /* reports what was never executed; frees */
 	pid_t pid;	  /* 0: none, or reaped */
 	int fd;		  /* its output; -1: closed */
 	struct watch watch;
@@ -194,7 +194,7 @@ program_reap(struct program_run *r)
 		return false;
 	(void)kill(-r->pid, SIGKILL);
 	if (waitpid(r->pid, &status, WNOHANG) != r->pid)
-		status = 0; /* somebody else reaped it */
+		status = 0; /* another caller reaped it */
 	r->result.end = WIFSIGNALED(status) ? PROGRAM_KILLED : PROGRAM_EXITED;
 	r->result.code =
 	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);

@@ -28,7 +28,7 @@
 struct programs;
 struct program_run;
 
-/* The bytes of output that are kept, and of what a result says in words. */
+/* The bytes of output that are kept, and of the text of a result. */
 enum { PROGRAM_LINE_MAX = 200 };
 
 enum program_end {
@@ -62,23 +62,23 @@ struct program_options {
 /* Runs at most `max` programs at a time. To be made at the start: it opens
  * /dev/null, which a new root may lack, and its descriptors should have low
  * numbers (see program_exec.h). Without /dev/null no program starts, for
- * ENODEV. NULL with a sentence. */
+ * ENODEV. NULL with a full message. */
 struct programs *programs_new(struct loop *l, unsigned max, struct error *e);
-/* Kills all that run, and tells nobody. NULL is fine. */
+/* Kills all that run, without calling on_end. NULL is fine. */
 void programs_free(struct programs *p);
 /* How many run, or are not reaped yet. */
 unsigned programs_count(const struct programs *p);
 
 /* Starts a program. Returns NULL with errno if pen itself is short of
- * something, which says nothing about the program: EAGAIN with `max` running,
- * EMFILE, ENOMEM. A program that cannot be executed is told by on_end. */
+ * something, which is no failure of the program: EAGAIN with `max` running,
+ * EMFILE, ENOMEM. A program that cannot be executed is reported by on_end. */
 struct program_run *program_start(
     struct programs *p, const struct program_options *o);
 /* Kills it; on_end is not called any more. */
 void program_cancel(struct program_run *r);
 
-/* Who starts a program makes the loop wait until it is executed, which takes
- * some tenths of a ms. Those who start many therefore queue: `start` is called
+/* Starting a program makes the loop wait until it is executed, which takes some
+ * tenths of a ms. Callers that start many therefore queue: `start` is called
  * soon, for one of them in each turn of the loop. Embedded in its owner. */
 struct program_turn {
 	struct list link;
@@ -89,7 +89,7 @@ void program_queue(struct programs *p, struct program_turn *t);
 void program_unqueue(struct program_turn *t);
 
 /* Whether the file can be executed: an absolute path of a regular file, with
- * the right to. Returns 0, or -1 with a phrase. */
+ * the right to. Returns 0, or -1 with a short message. */
 int program_check(const char *path, struct error *e);
 
 /* How it ended, in words: "exit status 1", "killed by signal 9 (Killed)". With

@@ -80,7 +80,8 @@ program_exec_spawn(const struct program_exec *x, int *error)
 
 enum { STACK = 64 * 1024, FILES_MAX = 1024 };
 
-/* What the new process is told, and tells in `error`: the memory is pen's. */
+/* The input of the new process, and its result in `error`: the memory is
+ * pen's. */
 struct order {
 	const struct program_exec *x;
 	pid_t parent;

@@ -1,4 +1,4 @@
-/* program_words.c: what can be said of a program before and after it runs. */
+/* program_words.c: messages about a program, before and after it runs. */
 #include "config.h"
 
 #include <errno.h>

@@ -59,7 +59,7 @@ resolve_compare(const struct addr *a, const struct addr *b)
 	return rc != 0 ? rc : (int)addr_port(a) - (int)addr_port(b);
 }
 
-/* Where an address is kept: behind the others, or instead of the highest one
+/* Where an address is kept: after the others, or instead of the highest one
  * when there are too many, RESOLVE_MAX if it is the highest. Name servers like
  * to give them in another order each time: which are kept does not depend on
  * that. */
@@ -191,7 +191,7 @@ resolve_host(const char *host, uint16_t port, enum resolve_how how,
 	}
 	if (how == RESOLVE_NUMERIC)
 		return error_set(e,
-		    "this build can look up names only at the start; use an IP "
+		    "this build can look up names only at startup; use an IP "
 		    "address");
 	rc = getaddrinfo(host, NULL, &hints, &list);
 	if (rc != 0)

@@ -1,4 +1,4 @@
-/* resolver.h: names to addresses while the loop runs: it never blocks. It asks
+/* resolver.h: names to addresses while the loop runs: it never blocks. It uses
  * /etc/hosts and the name servers of resolv.conf.
  *
  * With c-ares half an answer is known as such: the addresses of one family, or
@@ -18,9 +18,10 @@ enum { RESOLVER_LIMIT_MS = 5000 };
 /* Embedded in its owner. */
 struct query {
 	struct resolved result; /* once done and not failed */
-	struct error error;	/* a phrase, when it failed, also in part */
+	struct error error;	/* a short message, when it failed, also in
+				 * part */
 	bool failed;
-	bool partly; /* failed: resolved_may_have() says what */
+	bool partly; /* failed: see resolved_may_have() */
 	/* Comes from the loop, once, and never from inside resolver_ask(). */
 	void (*on_done)(struct query *q);
 	struct task task;      /* private */
@@ -36,7 +37,7 @@ void resolver_free(struct resolver *r);
  * resolv.conf has changed it is read again before the next lookup.
  * Returns 0, or -1 when the resolver cannot be set up. */
 int resolver_prepare(struct resolver *r);
-/* Asks this name server alone, not /etc/hosts, and waits so long. Returns 0, or
+/* Uses only this name server, not /etc/hosts, with that timeout. Returns 0, or
  * -1 when that cannot be set up. */
 int resolver_use_server(
     struct resolver *r, const struct addr *at, uint64_t limit_ms);

@@ -1,11 +1,11 @@
-/* resolver_cares.c: lookups by the c-ares library, which knows times to live,
- * and services by their SRV records (RFC 2782).
+/* resolver_cares.c: lookups by the c-ares library, which has times to live, and
+ * services by their SRV records (RFC 2782).
  *
  *     "web.test"             A and AAAA, each by itself: one that fails is
- *                            not one that says there is no such address
+ *                            not the answer that there is no address
  *     "_http._tcp.web.test"  SRV, then A and AAAA of each target
  *
- * c-ares opens its sockets itself and says which of them it waits for. */
+ * c-ares opens its sockets itself and reports which of them it waits for. */
 #include "config.h"
 
 #include <ares.h>
@@ -31,7 +31,7 @@ struct ares_socket {
 struct resolver_library {
 	struct resolver *resolver;
 	ares_channel channel;
-	ares_channel files; /* knows /etc/hosts alone; NULL: not to be asked */
+	ares_channel files; /* uses only /etc/hosts; NULL: not used */
 	struct timer timer;
 	struct list sockets;
 	bool closing;
@@ -225,12 +225,12 @@ library_cancel(struct resolver_library *l, struct lookup *k)
 
 /* ---- hosts ---- */
 
-/* What is asked for a lookup: its name, or the targets of its service. */
+/* The queries of a lookup: its name, or the targets of its service. */
 struct asking {
 	struct lookup *lookup;
 	struct resolver_library *library;
 	unsigned waiting; /* hosts that were not answered yet */
-	bool failed;	  /* that is told rather than what is not there */
+	bool failed;	  /* that is reported rather than what does not exist */
 	struct error why;
 };
 
@@ -242,7 +242,7 @@ struct family {
 	const char *type;
 };
 
-/* A host, whose families are asked for at the same time. */
+/* A host, whose families are queried at the same time. */
 struct host {
 	struct asking *asking;
 	unsigned number; /* in the result */

@@ -1,5 +1,5 @@
 /* resolver_evdns.c: lookups by libevent's evdns, where c-ares is not built in.
- * It knows no times to live and no services (SRV). */
+ * It has no times to live and no services (SRV). */
 #include "config.h"
 
 #include <netdb.h>

@@ -23,15 +23,15 @@ struct resolver {
 struct lookup {
 	struct list link;
 	struct resolver *resolver;
-	struct query *query; /* NULL: nobody wants to know any more */
+	struct query *query; /* NULL: the result is not needed any more */
 	struct timer limit;
 	uint16_t port;
 	void *request; /* the library's */
 };
 
 /* The answer, or the end of it, has come: `why` is NULL if the lookup has
- * filled the query's result, else a phrase; of half an answer both. The library
- * forgets the lookup, which is freed. May be called from inside
+ * filled the query's result, else a short message; of half an answer both. The
+ * library forgets the lookup, which is freed. May be called from inside
  * library_ask(). */
 void resolver_answered(struct lookup *k, const char *why);
 
@@ -46,7 +46,8 @@ void library_close(struct resolver_library *l);
 /* Looks `host` up for `k`. */
 void library_ask(
     struct resolver_library *l, struct lookup *k, const char *host);
-/* Nobody wants to know any more; the lookup is still answered, at some time. */
+/* The result is not needed any more; the lookup is still answered, at some
+ * time. */
 void library_cancel(struct resolver_library *l, struct lookup *k);
 
 #endif

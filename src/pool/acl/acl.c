@@ -306,7 +306,7 @@ acl_add_span(struct acl *l, const char *path, const struct file_id *id,
 	return 0;
 }
 
-/* ---- asking ---- */
+/* ---- matching ---- */
 
 bool
 acl_has_countries(const struct acl *l)

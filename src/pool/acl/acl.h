@@ -24,12 +24,12 @@ struct acl {
 	bool rest_denied;	    /* a client that no entry matches */
 	bool has_unix;		    /* an entry is for Unix clients */
 	bool asks_owner;	    /* and one for those of a user or group */
-	/* Who knows the countries of clients; not owned. NULL: nobody, and
-	 * entries for countries match no client. */
+	/* The database with the countries of clients; not owned. NULL: none,
+	 * and entries for countries match no client. */
 	struct countries *countries;
 };
 
-/* What the lines of a file stand for that say neither permit nor deny. */
+/* What the lines of a file mean that have neither permit nor deny. */
 enum acl_verb { ACL_AS_WRITTEN, ACL_PERMIT, ACL_DENY };
 
 void acl_init(struct acl *l);
@@ -65,11 +65,11 @@ struct acl_file_facts {
 };
 
 /* Appends the entries of a file, one a line: as acl_entry_parse() takes it,
- * behind "permit" or "deny", or without one: then `verb` says which, and
+ * after "permit" or "deny", or without one: then `verb` applies, and
  * ACL_AS_WRITTEN permits. A # or ; begins a comment. If the list is empty or
  * the beginning of `like`, which has the same file next, and the file has not
  * changed since it was read for that, they share the entries. Returns 0, or -1
- * with a sentence that begins with FILE:LINE, and the list as it was. */
+ * with a full message that begins with FILE:LINE, and the list as it was. */
 int acl_add_file(struct acl *l, const char *path, enum acl_verb verb,
     const struct acl *like, struct acl_file_facts *facts, struct error *e);
 
@@ -77,14 +77,15 @@ int acl_add_file(struct acl *l, const char *path, enum acl_verb verb,
  * be read: if so, the entries have been added. */
 bool acl_file_is_unchanged(struct acl *l, const char *path, enum acl_verb verb,
     const struct acl *like, struct acl_file_facts *facts);
-/* Begins to read the file, for a list like `before`. NULL with a sentence. */
+/* Begins to read the file, for a list like `before`. NULL with a full
+ * message. */
 struct acl_reader;
 struct acl_reader *acl_reader_new(const struct acl *before, const char *path,
     enum acl_verb verb, struct error *e);
 /* NULL is fine. */
 void acl_reader_free(struct acl_reader *r);
 /* Reads so many lines more. Returns 1 if there are more, 0 when all are read,
- * after which it is not called again, or -1 with a sentence. */
+ * after which it is not called again, or -1 with a full message. */
 int acl_reader_read(struct acl_reader *r, unsigned lines, struct error *e);
 /* All are read: makes `l` the list `before` with the entries of the file. */
 void acl_reader_take(

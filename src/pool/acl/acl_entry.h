@@ -1,4 +1,5 @@
-/* acl_entry.h: one entry of an access list: whom it matches, and what then. */
+/* acl_entry.h: one entry of an access list: which clients it matches, and the
+ * verdict. */
 #ifndef PEN_POOL_ACL_ENTRY_H
 #define PEN_POOL_ACL_ENTRY_H
 
@@ -31,8 +32,8 @@ struct acl_entry {
  *
  * Bits of the address outside its mask are cleared. USER and GROUP are numbers
  * or names of /etc/passwd and /etc/group, which are read for them; no other
- * source of names is asked, as that could block. Returns 0, or -1 with a
- * sentence. */
+ * source of names is used, as that could block. Returns 0, or -1 with a full
+ * message. */
 int acl_entry_parse(struct acl_entry *entry, bool permit, const char *what,
     const char *more, struct error *e);
 /* Prints "permit 10.0.0.0 255.0.0.0", "deny fe80::/10", "permit uid 33" or
@@ -40,12 +41,12 @@ int acl_entry_parse(struct acl_entry *entry, bool permit, const char *what,
 const char *acl_format_entry(
     const struct acl_entry *e, char text[ACL_TEXT_MAX]);
 bool acl_entry_equal(const struct acl_entry *a, const struct acl_entry *b);
-/* Whether the entry wants to know the user or group of a Unix client. */
+/* Whether the entry needs the user or group of a Unix client. */
 bool acl_entry_asks_owner(const struct acl_entry *e);
 /* How many leading bits of a mask are set, of all 128, with IPv4 as well. */
 unsigned acl_prefix_length(const uint8_t mask[16]);
 
-/* Entries for countries match nobody here. */
+/* Entries for countries match no client here. */
 static inline bool
 acl_matches(const struct acl_entry *e, const struct peer *who)
 {

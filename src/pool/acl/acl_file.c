@@ -144,7 +144,7 @@ take_unchanged(struct acl *l, const char *path, const struct file_id *id,
 /* ---- files ---- */
 
 /* Where the file has no entry, the list denies all that a file of entries of
- * its verb would leave out: nobody is let in because a file was emptied. */
+ * its verb would not match: no client is let in because a file was emptied. */
 static bool
 is_rest_denied(const struct acl *l, size_t entries, enum acl_verb verb)
 {

@@ -22,7 +22,7 @@ struct acl_entries {
 	uint32_t *country, first_country;
 };
 
-/* Entries of a file, one behind the other. */
+/* Entries of a file, one after the other. */
 struct acl_span {
 	char *path; /* owned */
 	struct file_id id; /* of the file when it was read; zero: not known */

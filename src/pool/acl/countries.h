@@ -1,8 +1,8 @@
 /* countries.h: the country of an address, from a database in MaxMind's format,
- * by libmaxminddb. A build without that library knows no country.
+ * by libmaxminddb. A build without that library has no countries.
  *
- * The database is one file in memory. The last address that was asked for is
- * remembered with its country: many access lists ask about one client. */
+ * The database is one file in memory. The last address that was looked up is
+ * remembered with its country: many access lists need that of one client. */
 #ifndef PEN_POOL_COUNTRIES_H
 #define PEN_POOL_COUNTRIES_H
 
@@ -15,12 +15,12 @@ struct countries;
 
 /* Whether libmaxminddb is built in. */
 bool countries_are_built_in(void);
-/* Knows no country yet. NULL with errno ENOMEM. */
+/* Without a database yet. NULL with errno ENOMEM. */
 struct countries *countries_new(void);
 /* NULL is fine. */
 void countries_free(struct countries *c);
 /* Takes the database at `path` in place of the one before; NULL: none. The file
- * stays mapped. Returns 0, or -1 with a phrase and the one before. */
+ * stays mapped. Returns 0, or -1 with a short message and the one before. */
 int countries_open(struct countries *c, const char *path, struct error *e);
 /* Gives `c` the database of `from`, in place of its own. */
 void countries_take(struct countries *c, struct countries *from);
@@ -29,7 +29,7 @@ void countries_take(struct countries *c, struct countries *from);
 int countries_of(struct countries *c, const struct peer *who);
 /* When the database was made: seconds since 1970; 0: there is none. */
 uint64_t countries_made(const struct countries *c);
-/* How often the database was asked, not counting what was remembered. */
+/* How often the database was queried, not counting what was remembered. */
 uint64_t countries_asked(const struct countries *c);
 
 #endif

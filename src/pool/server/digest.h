@@ -1,7 +1,7 @@
 /* digest.h: servers by a number that stands for their name and first address:
  * the same after a restart, in another process, and when the list is ordered
- * anew. Finding one is O(1). Who does not know the server cannot read its
- * address from it, but who guesses that can see that it is right. */
+ * anew. Finding one is O(1). The number does not reveal the address, but a
+ * guess of the address can be verified. */
 #ifndef PEN_POOL_DIGEST_H
 #define PEN_POOL_DIGEST_H
 

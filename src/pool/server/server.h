@@ -7,7 +7,7 @@
  *     drain         by the operator: no new clients
  *     down          `fall` health checks have failed: no new clients, until
  *                   `rise` of them have succeeded; or it has no address yet
- *     suspect       it failed a client, and health checks find out why
+ *     suspect       it failed a client, and is being checked
  *     blacklisted   it failed a client, and nothing checks it, or by the
  *                   operator; for a time, or until it answers
  *     up
@@ -16,9 +16,9 @@
  * other one is left. What these follow from (presence, admin, health,
  * blacklisting) is kept side by side: what ends one of them uncovers the next.
  *
- * A server knows no sockets. Every change that decides whether it may be chosen
+ * A server has no sockets. Every change that decides whether it may be chosen
  * goes through a function of pool.h, which keeps the pool's sets in step, and
- * tells of the change; outside pool/ the members are only read. */
+ * reports the change; outside pool/ the members are only read. */
 #ifndef PEN_POOL_SERVER_H
 #define PEN_POOL_SERVER_H
 
@@ -47,7 +47,7 @@ enum server_forward {
 	SERVER_FORWARD_TUNNEL
 };
 
-/* In which version of the PROXY protocol it is told who its clients are. The
+/* The version of the PROXY protocol by which it gets the client address. The
  * pool only stores this. */
 enum server_proxy {
 	SERVER_PROXY_AS_SET,
@@ -56,14 +56,14 @@ enum server_proxy {
 	SERVER_PROXY_V2
 };
 
-/* What becomes of a server's sessions when it goes down. */
+/* Action for a server's sessions when it goes down. */
 enum server_on_down {
 	SERVER_ON_DOWN_AS_SET,
 	SERVER_ON_DOWN_KEEP,
 	SERVER_ON_DOWN_CUT
 };
 
-/* What becomes of sessions at lesser servers when a better one comes up. */
+/* Action for sessions on lesser servers when a better one comes up. */
 enum server_on_up { SERVER_ON_UP_KEEP, SERVER_ON_UP_CUT };
 
 enum server_admin { SERVER_ENABLED, SERVER_DRAINING, SERVER_DISABLED };
@@ -90,7 +90,7 @@ enum {
 /* When and why the state changed last. The reason is printable ASCII without
  * quotes, cut to its size; "" when there is none. */
 struct server_history {
-	enum server_state state; /* as told last */
+	enum server_state state; /* as reported last */
 	unsigned changes;	 /* since the server is in its slot */
 	uint64_t since_ms;	 /* the pool's clock */
 	int64_t since_wall;	 /* seconds since 1970 */

@@ -11,7 +11,7 @@
 
 /* Entries are allocated SLAB at a time; entry number 0 means "none". A slab has
  * the size of a huge page, but only its touched part takes memory. Once the
- * first slab is full, further ones ask for a huge page. */
+ * first slab is full, further ones use huge pages. */
 enum { SLAB_BITS = 15, SLAB = 1 << SLAB_BITS };
 
 struct sticky {
@@ -40,7 +40,7 @@ sticky_bucket(const struct sticky *s, const uint8_t ip[16], unsigned family)
 {
 	uint64_t key[2];
 
-	/* the bits of the address that tell the client from others */
+	/* the bits of the address that identify the client */
 	memcpy(key, ip, 16);
 	if (family == AF_INET6) {
 		key[0] &= s->mask6[0];
@@ -412,7 +412,7 @@ sticky_move(
 	return 0;
 }
 
-/* The client at `from` moves to `to`, which is in use by nobody. */
+/* The client at `from` moves to `to`, which is not in use. */
 static void
 sticky_renumber(struct sticky *s, uint32_t from, uint32_t to)
 {

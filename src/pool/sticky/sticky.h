@@ -1,7 +1,7 @@
-/* sticky.h: the memory of clients: which server each one used last, and how
- * many bytes it moved.
+/* sticky.h: the client table: which server each client used last, and how many
+ * bytes it moved.
  *
- * Clients are told apart by address, not by port. Of an IPv6 address only the
+ * Clients are identified by address, not by port. Of an IPv6 address only the
  * leading bits count: one client has a whole /64 (RFC 6177) and could fill the
  * memory with it. An entry is one cache line, in an array that grows by slabs.
  * Chains and the order of last use link entries by 32-bit numbers, so finding,
@@ -51,7 +51,7 @@ void sticky_free(struct sticky *s);
 /* Makes room for up to `max` clients; never shrinks. Returns 0, or -1 with
  * errno ENOMEM. */
 int sticky_grow(struct sticky *s, size_t max);
-/* Sets how many leading bits of an IPv6 address tell clients apart, 1..128; at
+/* Sets how many leading bits of an IPv6 address identify a client, 1..128; at
  * first all do. Of clients that become the same one, a proven client is found
  * before others, and else the one seen last. */
 void sticky_set_prefix6(struct sticky *s, unsigned bits);
@@ -88,8 +88,8 @@ void sticky_prove(struct sticky *s, const struct peer *who, sticky_hint *hint);
  * meanwhile. */
 void sticky_count_bytes(struct sticky *s, const struct peer *who,
     sticky_hint *hint, uint64_t sent, uint64_t received);
-/* Remembers a client as `c` says, whose links do not count; all that were seen
- * later have to follow. Returns 0, or -1 with errno ENOMEM. */
+/* Remembers a client with the values of `c`, but not its links; all that were
+ * seen later have to follow. Returns 0, or -1 with errno ENOMEM. */
 int sticky_restore(struct sticky *s, const struct sticky_client *c);
 /* Returns client `i`, which is below sticky_count(); clients are in no order. A
  * walk may be done in portions: a client keeps its number until it is

@@ -3,9 +3,9 @@
  *     start --> ... --> check_end() --------------------> stop
  *        '------------> timeout, removed, pen ends ----> stop
  *
- * The checker (checker.h) says when, gives the check its time, and ends it
- * exactly once: a kind calls check_end() when it knows the result, and frees
- * and closes in its stop() alone, which is called once for each start().
+ * The checker (checker.h) starts the check, limits its time, and ends it
+ * exactly once: a kind calls check_end() when it has the result, and frees and
+ * closes only in its stop(), which is called once for each start().
  *
  * To add a kind X: a file check_x.c with a row
  *
@@ -51,10 +51,10 @@ struct check_kind {
 	const char *args; /* as in help; NULL: none */
 
 	/* The arguments of all checks of one setting, compiled. `settings` has
-	 * `settings_size` zero bytes; parse() takes the words behind the name,
-	 * which are gone after the call, and returns 0, or -1 with a phrase.
-	 * fini() frees what parse() allocated, also when that failed. Each may
-	 * be NULL: no arguments, nothing to free. */
+	 * `settings_size` zero bytes; parse() takes the words after the name,
+	 * which are gone after the call, and returns 0, or -1 with a short
+	 * message. fini() frees what parse() allocated, also when that failed.
+	 * Each may be NULL: no arguments, nothing to free. */
 	size_t settings_size;
 	int (*parse)(
 	    void *settings, const struct words *arguments, struct error *e);
@@ -89,12 +89,13 @@ struct check {
 	struct frontend_core *frontend; /* how servers are reached */
 	struct programs *programs;	/* that checks run; NULL: none can */
 	const struct server *server;	/* present while the check runs */
-	struct addr at; /* where to ask, with its port; a Unix path has none */
+	struct addr at; /* where to check, with its port; a Unix path has
+			 * none */
 	uint64_t timeout_ms;
 	bool ended; /* check_end() was called: do nothing more */
 	/* What the check waits for at the moment, a constant, for its result
-	 * when the time is over: "timed out waiting for ...". NULL: for its
-	 * turn, which says nothing of the server. */
+	 * when it times out: "timed out waiting for ...". NULL: for its turn,
+	 * which is no failure of the server. */
 	const char *waiting;
 	/* Only the rest of a good answer is still waited for: the time's end is
 	 * a good result. */
@@ -105,7 +106,7 @@ struct check {
 	struct check_spec *spec;
 	unsigned slot;
 	unsigned first;	  /* of the server's addresses, and how many were */
-	unsigned tried;	  /* asked before this one */
+	unsigned tried;	  /* tried before this one */
 	bool reached;
 	enum check_result result; /* of check_end() */
 	uint64_t began_us;
@@ -115,13 +116,13 @@ struct check {
 /* The server's host, as its certificate names it. */
 const char *check_host(const struct check *c);
 /* The server has answered at this address: what is bad from now on is its
- * answer, and no other address is asked. */
+ * answer, and no other address is tried. */
 void check_reached(struct check *c);
 /* The check has waited for its turn, and begins now: its time does, too. */
 void check_begins(struct check *c);
-/* Ends the check; `fmt` makes a short phrase for the operator: "status 503".
- * What in it is no printable ASCII becomes '?'. May stop and free: the last
- * that a callback does. */
+/* Ends the check; `fmt` makes a short text for the operator: "status 503". What
+ * in it is no printable ASCII becomes '?'. May stop and free: the last that a
+ * callback does. */
 void check_end(struct check *c, enum check_result result, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for an error of a system call: NONE when we are short of something,

@@ -1,9 +1,10 @@
-/* check_dns.c: "dns NAME [TYPE] [tcp] [nxdomain]": asks a name server, by UDP
- * or TCP (RFC 1035, 4.2), and it answers that question.
+/* check_dns.c: "dns NAME [TYPE] [tcp] [nxdomain]": queries a name server, by
+ * UDP or TCP (RFC 1035, 4.2), and it answers that question.
  *
  * NOERROR is good, but with a TYPE only if there is a record: a server that has
- * lost the zone, or a resolver that reaches nobody, says SERVFAIL, REFUSED or
- * NXDOMAIN. "nxdomain" takes that name's absence for an answer, too. */
+ * lost the zone, or a resolver that reaches no server, returns SERVFAIL,
+ * REFUSED or NXDOMAIN. "nxdomain" takes that name's absence for an answer,
+ * too. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -90,8 +91,8 @@ check_dns_judge(struct check *c, const char *m)
 		check_end(c, CHECK_GOOD, "NOERROR, records: %u", records);
 }
 
-/* A message with another id is an answer to nothing that was asked: somebody
- * guesses, or it comes very late. */
+/* A message with another id does not match the query: it is forged, or comes
+ * very late. */
 static void
 on_datagram(struct check *c, const char *bytes, size_t n)
 {
@@ -139,7 +140,7 @@ check_dns_on_bytes(struct check *c, const char *bytes, size_t n)
 
 /* ---- a check ---- */
 
-/* Returns the query, behind its length, with an id that nobody can guess. */
+/* Returns the query, after its length, with an id that cannot be guessed. */
 static const char *
 make_query(struct dns_state *state, const struct dns_settings *s)
 {

@@ -1,7 +1,7 @@
-/* check_exec.c: "exec PROGRAM [ARGUMENTS]": a program finds out; its exit
- * status 0 is success. net/program/program.h says how it is run.
+/* check_exec.c: "exec PROGRAM [ARGUMENTS]": a program checks the server; its
+ * exit status 0 is success. See net/program/program.h for how it is run.
  *
- * It is told the address and port as its last two arguments, or where {address}
+ * It gets the address and port as its last two arguments, or where {address}
  * and {port} stand among them; the path of a Unix socket is an address, with an
  * empty port. In its environment are PEN_SERVER, the number, PEN_NAME,
  * PEN_ADDRESS, PEN_PORT and PEN_STATE. */

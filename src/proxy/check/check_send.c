@@ -1,6 +1,6 @@
 /* check_send.c: "send TEXT expect TEXT", and "expect TEXT" first or alone: what
- * the server says, asked or by itself, contains the text. Further steps, "send
- * TEXT expect TEXT" each, may follow; behind them "tls ..": over TLS. */
+ * the server sends, as a reply or first, contains the text. Further steps,
+ * "send TEXT expect TEXT" each, may follow; after them "tls ..": over TLS. */
 #include "config.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "proxy/check/check_stream.h"
 #include "proxy/check/check_text.h"
 
-/* What a server may say before it, and what of it is told when it is not
- * there. */
+/* How much a server may send before it, and how much of that is reported when
+ * it is missing. */
 enum { HEARD_MAX = 64 * 1024, TOLD_MAX = 48 };
 enum { STEPS_MAX = 8 };
 
@@ -48,7 +48,7 @@ end_without(struct check *c, const char *what)
 		    c, CHECK_BAD, "%s: %.*s", what, (int)told(t), t->told);
 }
 
-/* What has come behind the text is no answer to what is said next. */
+/* What has come after the text is no answer to what is sent next. */
 static void
 check_send_go_on(struct check *c)
 {
@@ -131,7 +131,7 @@ add_step(struct send_settings *s, const char *say, const char *expected,
 	return check_text_parse(&new->expected, expected, e);
 }
 
-/* What may stand behind the first texts. */
+/* What may stand after the first texts. */
 static int
 parse_rest(
     struct send_settings *s, const struct words *w, int at, struct error *e)

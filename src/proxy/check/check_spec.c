@@ -66,7 +66,8 @@ refuse_kind(const char *name, struct error *e)
 
 /* ---- making ---- */
 
-/* The phrase names the kind, as what is wrong may be an argument of it. */
+/* The short message names the kind, as what is wrong may be an argument of
+ * it. */
 static int
 check_spec_parse(struct check_spec *s, const struct words *w, struct error *e)
 {

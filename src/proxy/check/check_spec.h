@@ -7,7 +7,7 @@
 #include "proxy/check/check.h"
 
 /* Compiles KIND ARGUMENTS..; a single word with blanks in it is split first.
- * NULL with a phrase. The caller has a reference. */
+ * NULL with a short message. The caller has a reference. */
 struct check_spec *check_spec_new(const struct words *w, struct error *e);
 /* The same from check_spec_text(). */
 struct check_spec *check_spec_read(const char *text, struct error *e);
@@ -29,7 +29,7 @@ const char *check_spec_program(const struct check_spec *s);
 /* Both may be NULL. */
 bool check_spec_equal(const struct check_spec *a, const struct check_spec *b);
 
-/* The kinds in order; NULL behind the last. */
+/* The kinds in order; NULL after the last. */
 const struct check_kind *check_kind_at(unsigned i);
 
 #endif

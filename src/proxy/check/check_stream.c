@@ -1,4 +1,4 @@
-/* check_stream.c: connects, says and hears, for kinds of checks. */
+/* check_stream.c: connects, sends and receives, for kinds of checks. */
 #include "config.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ stream_of(struct watch *w)
 	return container_of(w, struct check_stream, stream.watch);
 }
 
-/* ---- saying and hearing ---- */
+/* ---- sending and receiving ---- */
 
 static void
 want(struct check_stream *s, unsigned ready)
@@ -28,7 +28,7 @@ want(struct check_stream *s, unsigned ready)
 		check_end_errno(s->check, errno);
 }
 
-/* Returns whether all has been said. */
+/* Returns whether all has been sent. */
 static bool
 say(struct check_stream *s)
 {
@@ -60,7 +60,7 @@ on_closed(struct check_stream *s, ssize_t n)
 		check_end(s->check, CHECK_BAD, "connection closed");
 }
 
-/* Returns whether there may be more to hear. */
+/* Returns whether there may be more to receive. */
 static bool
 hear_some(struct check_stream *s)
 {
@@ -83,7 +83,7 @@ converse(struct check_stream *s)
 
 	while (!s->check->ended && s->stream.flags & STREAM_READABLE &&
 	    hear_some(s))
-		all = say(s); /* what was heard may lead to more */
+		all = say(s); /* what was received may lead to more */
 	if (!s->check->ended)
 		want(s, READY_READ | (all ? 0u : READY_WRITE));
 }
@@ -119,7 +119,7 @@ shake_hands(struct check_stream *s)
 	s->check->waiting = "the TLS handshake";
 	switch (tls_handshake(&s->stream)) {
 	case TLS_DONE:
-		/* bytes may have come along that no event will tell of */
+		/* bytes may have come along that no event will report */
 		s->stream.flags |= STREAM_READABLE;
 		connected(s);
 		break;
@@ -176,9 +176,9 @@ put_tls_over(struct check_stream *s)
 		      (t->no_verify ? TLS_UNVERIFIED : 0u));
 }
 
-/* Whether the server is asked where it serves clients, or at a port of its
- * own for checks, where it is told nothing. Without a port it serves them at
- * those that they come to. */
+/* Whether the check uses the port of clients, or one only for checks, without a
+ * PROXY header. A server without a port serves clients on those that they
+ * connect to. */
 static bool
 is_where_clients_go(const struct check *c)
 {
@@ -189,9 +189,9 @@ is_where_clients_go(const struct check *c)
 	    (port == 0 && c->frontend->serves_port(c->frontend, asked));
 }
 
-/* The server wants a PROXY header, as from clients: this one names none.
- * Without anything to say it is sent by itself. Returns 0, or -1 with
- * errno ENOMEM. */
+/* The server expects a PROXY header, as from clients: this one has no address.
+ * Without anything to send it is sent by itself. Returns 0, or -1 with errno
+ * ENOMEM. */
 static int
 introduce(struct check_stream *s)
 {

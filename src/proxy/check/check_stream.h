@@ -1,7 +1,7 @@
-/* check_stream.h: a check over a connection: it connects, says something, and
+/* check_stream.h: a check over a connection: it connects, sends bytes, and
  * judges what comes back; over TLS if it is to be.
  *
- *     connect -> handshake -> on_connected -> say -> on_bytes.. -> on_end
+ *     connect -> handshake -> on_connected -> send -> on_bytes.. -> on_end
  *
  * The first member of the state of a kind that uses it; the kind's stop() calls
  * check_stream_stop(). */
@@ -42,16 +42,17 @@ struct check_stream {
 
 void check_stream_start(
     struct check_stream *s, struct check *c, const struct check_talk *t);
-/* Says something more, which stays valid; for on_bytes(), when all was said. */
+/* Sends more bytes, which stay valid; for on_bytes(), when all was sent. */
 void check_stream_say(struct check_stream *s, const char *bytes, size_t n);
-/* Closes: after a good result in an orderly way, unless `reset` says not. Else
- * a reset leaves nothing behind, as the server may be silent. */
+/* Closes: after a good result in an orderly way, unless `reset`. Else a reset
+ * leaves nothing behind, as the server may be silent. */
 void check_stream_stop(struct check_stream *s, bool reset);
 
-/* TLS is to be talked. Returns 0, or -1 with a phrase: this build has none. */
+/* TLS is to be talked. Returns 0, or -1 with a short message: this build has
+ * none. */
 int check_tls_begin(struct check_tls *t, struct error *e);
 /* Reads "[verify|noverify] [name HOST]" from word[*at] on, as far as it is
- * that. Returns 0, or -1 with a phrase. */
+ * that. Returns 0, or -1 with a short message. */
 int check_tls_parse(
     struct check_tls *t, const struct words *w, int *at, struct error *e);
 void check_tls_fini(struct check_tls *t);

@@ -27,7 +27,7 @@ read_escape(const char *at, char *byte)
 	return 3;
 }
 
-/* Returns the number of bytes, or 0 with a phrase. */
+/* Returns the number of bytes, or 0 with a short message. */
 static size_t
 read_bytes(char *bytes, const char *word, struct error *e)
 {

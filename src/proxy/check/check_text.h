@@ -18,7 +18,7 @@ struct check_text {
 	size_t length;
 };
 
-/* Returns 0, or -1 with a phrase and nothing to free. */
+/* Returns 0, or -1 with a short message and nothing to free. */
 int check_text_parse(struct check_text *t, const char *word, struct error *e);
 void check_text_fini(struct check_text *t);
 

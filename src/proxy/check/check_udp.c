@@ -56,7 +56,7 @@ on_answer(struct check *c, const char *bytes, size_t n)
 	if (hex_pattern_begins(&s->expect, bytes, n))
 		check_end(c, CHECK_GOOD, "answered");
 	else
-		c->waiting = "an answer like the expected one";
+		c->waiting = "the expected answer";
 }
 
 static void

@@ -1,4 +1,4 @@
-/* checker.c: the list of who is checked, and how. */
+/* checker.c: the list of servers that are checked, and how. */
 #include "config.h"
 
 #include <errno.h>

@@ -1,22 +1,21 @@
-/* checker.h: asks servers, when and as often as they are due; one check of a
- * server at a time.
+/* checker.h: checks servers when they are due; one check of a server at a time.
  *
  *     waiting --due--> running --result--> waiting
  *        ^                                    |
  *        '------ interval, give or take 10 % -'
  *
  * Servers begin at moments of their own within the interval, so that many are
- * asked evenly; those that get no client before their first good result begin
- * at once. One whose last result contradicts its state is asked again after
- * half of the interval; one that could not be asked yet, when descriptors were
- * short, after an eighth. One that is down is asked less often with each more
- * failure, up to CHECKER_BACKOFF intervals, but at least each
+ * checked evenly; those that get no client before their first good result begin
+ * at once. One whose last result contradicts its state is checked again after
+ * half of the interval; one that could not be checked yet, when descriptors
+ * were short, after an eighth. One that is down is checked less often with each
+ * more failure, up to CHECKER_BACKOFF intervals, but at least each
  * CHECKER_BACKOFF_MS, or each interval if that is longer: so it is found soon
  * when it comes back; while no server can have clients, each interval. A server
- * that has failed a client is asked at once, one time: checker_hurry().
+ * that has failed a client is checked at once, one time: checker_hurry().
  *
- * Records are kept by slot of the pool's list, and whatever happens costs
- * O(log n). The pool is told of results. */
+ * Records are kept by slot of the pool's list, and whatever happens costs O(log
+ * n). Results are reported to the pool. */
 #ifndef PEN_PROXY_CHECKER_H
 #define PEN_PROXY_CHECKER_H
 
@@ -30,7 +29,7 @@ struct checker_options {
 	uint64_t interval_down_ms; /* of one that is down; 0: see above */
 	unsigned running_max; /* checks at a time, 1 or more */
 	bool lazy; /* a server that answered clients within the interval is not
-		    * asked */
+		    * checked */
 };
 
 /* How one server is checked. */
@@ -45,7 +44,7 @@ struct checker_report {
 	const struct check_spec *spec;
 	enum check_result result;   /* of the last check; NONE: none yet */
 	const char *reason;	    /* "" when there is none */
-	const struct addr *address; /* that was asked */
+	const struct addr *address; /* that was checked */
 	uint64_t took_us;	    /* by a good check */
 	uint64_t ended_ms;	    /* the loop's time; 0: never */
 	uint64_t next_ms;	    /* until the next one begins; 0: it runs */
@@ -53,11 +52,11 @@ struct checker_report {
 
 struct checker_stats {
 	uint64_t begun;	  /* checks */
-	uint64_t skipped; /* lazy: servers that were not asked */
+	uint64_t skipped; /* lazy: servers that were not checked */
 	unsigned running; /* now */
 };
 
-/* Checks nobody yet. Loop, pool and frontend outlive it. NULL (ENOMEM). */
+/* Checks no server yet. Loop, pool and frontend outlive it. NULL (ENOMEM). */
 struct checker *checker_new(
     struct loop *l, struct pool *p, struct frontend_core *f);
 /* Whose programs checks run; they outlive the checker. */
@@ -75,7 +74,7 @@ void checker_set_options(struct checker *c, const struct checker_options *o);
  * the interval, or, with `soon`, now. Holds the spec. */
 void checker_set(struct checker *c, unsigned slot,
     const struct checker_target *t, bool soon);
-/* The server has failed a client. It is asked now, unless that was done since
+/* The server has failed a client. It is checked now, unless that was done since
  * its last regular check. Does not change the pool. */
 void checker_hurry(struct checker *c, const struct server *s);
 

@@ -1,5 +1,6 @@
-/* checker_private.h: the inside of a checker, for checker.c (the list of who is
- * checked, and how) and checker_run.c (when, and what comes of it). */
+/* checker_private.h: the inside of a checker, for checker.c (the list of
+ * servers, and how they are checked) and checker_run.c (when, and the
+ * results). */
 #ifndef PEN_PROXY_CHECKER_PRIVATE_H
 #define PEN_PROXY_CHECKER_PRIVATE_H
 

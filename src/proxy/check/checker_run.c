@@ -1,4 +1,4 @@
-/* checker_run.c: which server is asked when, and what comes of it. */
+/* checker_run.c: when each server is checked, and the results. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -18,8 +18,8 @@
  * answers come together, which spares as many wake-ups. */
 enum { BEGIN_AT_ONCE = 256, TICK_MS = 10 };
 
-/* The part of the interval after which a server that could not be asked, when
- * descriptors were short, is asked again. */
+/* The part of the interval after which a server that could not be checked, when
+ * descriptors were short, is checked again. */
 enum { UNASKED = 8 };
 
 /* A check and the memory of its kind, in one piece. */
@@ -90,7 +90,8 @@ backoff_max(const struct checker *c)
 }
 
 /* From the beginning of a check to that of the next one. Of a server that could
- * not be asked yet nothing is known, and it may serve nobody until it is. */
+ * not be checked yet nothing is known, and it may get no clients until it
+ * is. */
 static uint64_t
 next_wait(const struct checker *c, const struct checker_record *r,
     const struct health *h, bool bad)
@@ -265,7 +266,7 @@ check_begins(struct check *c)
 	set_deadline(c);
 }
 
-/* Silent addresses behind the first share the time of one, so that a server of
+/* Silent addresses after the first share the time of one, so that a server of
  * many does not take as many times as long to be found down. */
 static uint64_t
 time_of(const struct checker *c, const struct server *s, unsigned tried)
@@ -350,7 +351,7 @@ checker_run_begin(
 
 /* ---- time ---- */
 
-/* A server that answers its clients need not be asked. */
+/* A server that answers its clients need not be checked. */
 static bool
 may_skip(const struct checker *c, const struct server *s)
 {

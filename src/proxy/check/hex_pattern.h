@@ -13,12 +13,12 @@ enum { HEX_PATTERN_MAX = 1472 };
 
 struct hex_pattern {
 	unsigned char *bytes; /* owned */
-	unsigned char *mask;  /* behind the bytes: 0 where any will do */
+	unsigned char *mask;  /* after the bytes: 0 where any will do */
 	size_t n;
 };
 
 /* Parses 1 to HEX_PATTERN_MAX bytes; wildcards only if `wild`. Returns 0, or -1
- * with a phrase. */
+ * with a short message. */
 int hex_pattern_parse(
     struct hex_pattern *p, const char *text, bool wild, struct error *e);
 void hex_pattern_fini(struct hex_pattern *p);

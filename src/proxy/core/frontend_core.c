@@ -81,7 +81,7 @@ take_rate(struct frontend_core *f)
 	f->stats.limits.pauses++;
 }
 
-/* The timer may be some ms early: nobody comes in without a token. */
+/* The timer may be some ms early: no client is accepted without a token. */
 static void
 on_rate(struct timer *t)
 {

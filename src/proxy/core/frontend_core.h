@@ -33,15 +33,15 @@ struct frontend_core {
 	struct frontend_options options;
 	const char *service; /* for session logs; NULL: the first; not owned */
 	const char *label; /* in the program's lines: " service=NAME", or "" */
-	struct sock_tuning up_tuning; /* what they say of servers' sockets */
-	bool tuned;		      /* they say something */
+	struct sock_tuning up_tuning; /* their settings of servers' sockets */
+	bool tuned;		      /* they set something */
 	bool started;		      /* frontend_start() was called */
 	bool draining;		      /* frontend_drain() was */
 	struct routes *routes; /* owned; NULL: all servers for all clients */
 	uint8_t hello; /* what clients do before they get a server */
 	unsigned source_turn;	      /* which source was used last */
 	bool own_told; /* that ours is used instead of a client's address */
-	uint64_t ids; /* the last number that servers were told */
+	uint64_t ids; /* the last number sent to a server */
 	struct frontend_stats stats;
 	struct frontend_durations durations;
 	struct frontend_tls tls;
@@ -58,7 +58,7 @@ struct frontend_core {
 	struct rate_bucket rate; /* of conn_rate */
 	struct timer rate_timer; /* while it is empty */
 
-	/* What the listeners do: set by who has them. */
+	/* What the listeners do: set by their owner. */
 	/* Pauses or resumes all: a limit is reached, or left. */
 	void (*hold)(struct frontend_core *f, bool hold);
 	/* Whether clients come to this port: looks at all. */
@@ -88,7 +88,7 @@ void frontend_connecting(struct frontend_core *f, bool begins);
 
 /* ---- frontend_server.c: towards servers ---- */
 
-/* When a server, or a client, that says nothing is taken for gone. */
+/* When a silent server, or client, is taken for unreachable. */
 struct sock_keepalive frontend_keepalive(const struct frontend_core *f);
 /* How to connect to servers; `port` is for those that have none of their
  * own. */
@@ -103,25 +103,25 @@ const struct peer *frontend_client_of(struct frontend_core *f,
 /* Whether this server talks TLS. */
 bool frontend_server_is_tls(
     const struct frontend_core *f, const struct server *s);
-/* In which version it is told who its clients are. */
+/* The version of its PROXY header. */
 enum proxy_version frontend_server_proxy(
     const struct frontend_options *o, const struct server *s);
 
-/* Names pen itself, connected by `fd` to a server at `to`, in a header that
- * names nobody so far, of version 1: "UNKNOWN" is an error to some programs. On
- * a Unix socket it stays so. */
+/* Names pen itself, connected by `fd` to a server at `to`, in a header without
+ * addresses so far, of version 1: "UNKNOWN" is an error to some programs. On a
+ * Unix socket it stays so. */
 void frontend_name_ourselves(
     struct proxy_header *h, int fd, const struct addr *to);
 
-/* Whether an error of a server that a client reached by this port says that the
- * server has failed. One that has no port of its own may refuse at one and
- * serve at others: clients, who choose the port, could have it blacklisted. The
- * first port counts, which health checks ask, too. */
+/* Whether an error of a server that a client reached by this port means that
+ * the server has failed. One that has no port of its own may refuse on one and
+ * serve on others: clients, which choose the port, could have it blacklisted.
+ * Only the first port matters, which health checks also use. */
 bool frontend_error_tells(const struct frontend_core *f,
     const struct server *s, uint16_t port, int error);
 
-/* Logs that a server failed and tells the pool. `why` is a phrase that says
- * more than the errno, or NULL. */
+/* Logs that a server failed and reports it to the pool. `why` is a short
+ * message with more than the errno, or NULL. */
 void frontend_server_failed(
     struct frontend_core *f, struct server *s, int error, const char *why);
 

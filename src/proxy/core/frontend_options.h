@@ -26,7 +26,7 @@ enum fastclose {
 struct udp_options {
 	bool on;
 	bool each; /* balance each by itself */
-	enum udp_proxy proxy;	/* tell servers who their clients are */
+	enum udp_proxy proxy;	/* PROXY headers to servers */
 	uint64_t timeout_ms; /* a flow without a datagram; 0: never ends */
 	uint64_t responses;  /* answers that end a flow; 0: no number does */
 	uint64_t requests;   /* the same of questions */
@@ -37,35 +37,35 @@ struct udp_options {
 struct dns_options {
 	bool on;
 	uint64_t retry_ms;   /* without an answer: the next server */
-	uint64_t timeout_ms; /* the same: the client is told */
+	uint64_t timeout_ms; /* the same: SERVFAIL for the client */
 };
 
-/* Which sessions may be ended, when they are asked to end, at a quiet moment:
- * those whose client began with a request of HTTP/1, which its client sends
- * again; all; none. */
+/* Which drained sessions may be closed when idle between requests: those whose
+ * client began with a request of HTTP/1, which its client sends again; all;
+ * none. */
 enum quiet_end { QUIET_END_HTTP, QUIET_END_ALL, QUIET_END_NONE };
 
-/* How sessions end that are asked to. */
+/* How drained sessions end. */
 struct end_options {
 	enum quiet_end quiet;
 	uint64_t quiet_ms; /* silence that makes a moment quiet */
 	uint64_t drain_ms; /* until those left are ended; 0: never */
-	uint64_t max_age_ms; /* a session that is older is asked; 0: none */
+	uint64_t max_age_ms; /* a session that is older is drained; 0: none */
 };
 
-/* What servers are told of clients when those have said something themselves:
- * it is kept, or it goes; a number from 0 on: it is kept from clients that this
- * access list permits. */
+/* What happens to such fields that clients send: they are kept, or removed; a
+ * number from 0 on: they are kept from clients that this access list
+ * permits. */
 enum http_forwarded {
 	HTTP_FORWARDED_APPEND = -1,
 	HTTP_FORWARDED_REPLACE = -2
 };
 
-/* Connections are HTTP/1, and servers are told who their clients are. */
+/* Connections are HTTP/1, and servers get the client address. */
 struct http_options {
 	bool on;
 	bool standard; /* by Forwarded (RFC 7239), too */
-	bool status;   /* who cannot be served gets 503 */
+	bool status;   /* clients without a server get 503 */
 	bool connect;  /* CONNECT is passed on */
 	/* That clients without TLS are sent to; 0: they are served. */
 	unsigned redirect_port;
@@ -79,8 +79,8 @@ struct frontend_options {
 	uint64_t retry_ms; /* a client waits for servers that refuse; 0: not */
 	unsigned retry_requests; /* how often one may be sent again */
 	uint64_t queue_ms; /* it waits for servers that are full; 0: not */
-	uint64_t hello_ms; /* until a client has said what is asked of it */
-	uint64_t peek_wait_ms; /* for a client that says nothing; 0: hello_ms */
+	uint64_t hello_ms; /* until a client has sent what a step needs */
+	uint64_t peek_wait_ms; /* for a silent client; 0: hello_ms */
 	bool peek; /* a server is chosen when first bytes are there */
 	uint64_t idle_timeout_ms;    /* no byte either way; 0: never */
 	uint64_t half_timeout_ms;    /* half-closed and no byte; 0: never */
@@ -94,11 +94,11 @@ struct frontend_options {
 	unsigned accept_max;  /* connections accepted at a time */
 	int backlog;
 	bool nodelay;	     /* no Nagle delay */
-	enum proxy_version proxy; /* servers are told who the client is */
+	enum proxy_version proxy; /* servers get the client address */
 	/* The first port that clients come to; 0: none, or not known. */
 	uint16_t first_port;
-	/* The number of the access list of proxies, which say who the client
-	 * is; -1: there are none. */
+	/* The number of the access list of proxies, which send the client
+	 * address; -1: there are none. */
 	int accept_proxy;
 	enum fastclose fastclose;
 	bool splice;	     /* long flows move in the kernel */
@@ -108,12 +108,12 @@ struct frontend_options {
 	struct sources source;	 /* local addresses towards servers */
 	bool transparent; /* the client's address instead, where possible */
 	bool freebind; /* listeners take addresses that are not here yet */
-	unsigned unix_mode; /* of files of listeners; 0: as the umask says */
+	unsigned unix_mode; /* of files of listeners; 0: by the umask */
 	uint64_t preopened;	 /* connections to servers */
 
 	/* Peers that vanish. 0: as the system has it. */
 	bool keepalive; /* towards servers; towards clients it always is */
-	uint64_t keepalive_ms;		/* silence before a peer is asked */
+	uint64_t keepalive_ms;		/* silence before a peer is probed */
 	uint64_t keepalive_interval_ms; /* between questions */
 	unsigned keepalive_count;	/* unanswered ones that end it */
 	uint64_t user_timeout_ms;	/* bytes are not acknowledged */
@@ -133,7 +133,7 @@ struct frontend_tls {
 	struct tls_server *server; /* towards clients; NULL: none */
 	struct tls_client *client; /* towards servers; NULL: none */
 	uint64_t handshake_ms;	   /* how long a client's may take */
-	bool upstream; /* servers talk it that say nothing of their own */
+	bool upstream; /* for servers without a setting of their own */
 	bool require_close_notify; /* a client that ends without it is cut */
 };
 

@@ -1,5 +1,5 @@
 /* frontend_server.c: what all that connects to servers has in common: how it
- * connects, in whose name, what servers are told of clients, and their
+ * connects, from which address, the client address for servers, and their
  * failures. */
 #include "config.h"
 

@@ -21,12 +21,13 @@ struct flow_stats {
 /* Those of flows and of DNS; the last six were dropped. */
 struct datagram_stats {
 	uint64_t up, down;
-	uint64_t no_server; /* nobody could have it */
+	uint64_t no_server; /* no server was available */
 	uint64_t unsent;    /* the kernel did not take it */
 	uint64_t too_long;
 	uint64_t no_memory;
 	uint64_t flood; /* of newcomers, while they crowd */
-	uint64_t unnamed; /* no good PROXY header, or of nobody's proxy */
+	uint64_t unnamed; /* invalid PROXY header, or not from a permitted
+			   * proxy */
 };
 
 struct dns_stats {
@@ -35,7 +36,7 @@ struct dns_stats {
 	uint64_t queries;
 	uint64_t failed;    /* answered SERVFAIL: no server did */
 	uint64_t malformed; /* no DNS messages */
-	uint64_t unasked;   /* answers to nothing that was asked, or late */
+	uint64_t unasked;   /* responses to no pending query, or late */
 };
 
 /* Those of client_conns and client_rate. */
@@ -59,7 +60,7 @@ struct tls_stats {
 	uint64_t failed, up_failed; /* with clients, with servers */
 };
 
-/* Lines of logs that nobody took. */
+/* Lines of logs that were dropped. */
 struct line_stats {
 	uint64_t sessions, requests;
 };

@@ -17,7 +17,7 @@ struct id_table {
 };
 
 /* A walk over all entries, in portions: `left` numbers from `next` on, and from
- * 0 on behind the end. */
+ * 0 on after the end. */
 struct id_walk {
 	uint32_t next, left;
 };

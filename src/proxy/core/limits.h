@@ -1,7 +1,7 @@
-/* limits.h: the limits of a frontend on each source of clients: who is exempt,
- * what is counted and what the log says. Sessions, flows and DNS ask here;
- * session_admit.c does what becomes of a connection that is beyond a limit.
- * Datagrams beyond one are dropped without an answer. */
+/* limits.h: the limits of a frontend on each source of clients: which are
+ * exempt, what is counted and logged. Sessions, flows and DNS check here;
+ * session_admit.c has the actions for a connection over a limit. Datagrams
+ * beyond one are dropped without an answer. */
 #ifndef PEN_PROXY_LIMITS_H
 #define PEN_PROXY_LIMITS_H
 

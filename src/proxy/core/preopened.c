@@ -46,7 +46,7 @@ preopened_now(const struct preopened *p)
 	return loop_now(p->frontend->loop);
 }
 
-/* In all. Servers of datagrams know no connections. */
+/* In all. Servers of datagrams have no connections. */
 static uint64_t
 wanted(const struct preopened *p)
 {
@@ -149,8 +149,8 @@ is_good(const struct preopened_conn *x)
 	return server_is_healthy(x->server) && address_of(x) >= 0;
 }
 
-/* Whether a failed connect says something about the server: it does not when we
- * are short of something, or its queue is full for the moment. */
+/* Whether a failed connect is a failure of the server: it is not when we are
+ * short of something, or its queue is full for the moment. */
 static bool
 is_telling(int error)
 {
@@ -159,7 +159,7 @@ is_telling(int error)
 
 static void preopened_on_ready(struct watch *w, unsigned ready);
 
-/* Lets its connect take as long as the settings say now. */
+/* Lets its connect take as long as the settings allow now. */
 static void
 limit_connect(struct preopened_conn *x)
 {
@@ -185,7 +185,7 @@ dial(struct preopened_conn *x)
 	x->fd = sock_connect(&x->at, &o);
 	if (x->fd < 0)
 		return -1;
-	sock_take_urgent(x->fd); /* nobody is told while it waits */
+	sock_take_urgent(x->fd); /* no event is reported while it waits */
 	x->dialed = preopened_now(p);
 	limit_connect(x);
 	if (watch_start(f->loop, &x->watch, x->fd, READY_WRITE | WATCH_LEVEL,
@@ -389,8 +389,8 @@ preopened_take(struct preopened *p, struct server *s)
 
 /* ---- all of them ---- */
 
-/* Whether it can be said where a connection to it leads before its client is
- * here: not when it is to have the port that the client came to. */
+/* Whether the address of a connection to it is known before its client is here:
+ * not when it is to have the port that the client connected to. */
 static bool
 has_port(const struct server *s)
 {

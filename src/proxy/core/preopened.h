@@ -1,7 +1,7 @@
 /* preopened.h: connections to the servers that are opened in advance, for the
  * next clients (the setting `idlers`).
  *
- *     connecting -> idle -> used by a session, which asks for another
+ *     connecting -> idle -> used by a session, which needs another
  *         |          '----> closed by the server: replaced
  *         '-> failed: its server is blacklisted, as by a client's connect
  *
@@ -40,7 +40,7 @@ struct preopened {
 int preopened_init(struct preopened *p, struct frontend_core *f);
 /* Closes all. */
 void preopened_fini(struct preopened *p);
-/* Opens and closes what the settings and the servers' state ask for. To be
+/* Opens and closes what the settings and the servers' state require. To be
  * called after a change of either. */
 void preopened_adjust(struct preopened *p);
 /* The server failed: closes its connections. */
@@ -48,8 +48,8 @@ void preopened_drop(struct preopened *p, const struct server *s);
 /* Returns a connected descriptor to the server, which is the caller's now, or
  * -1. Bytes that the server has sent already are still in it. */
 int preopened_take(struct preopened *p, struct server *s);
-/* Replaces those that were taken. To be called when the pool knows what became
- * of the client, because it may blacklist the server. */
+/* Replaces those that were taken. To be called when the pool has the result of
+ * the client, because it may blacklist the server. */
 void preopened_refill(struct preopened *p, struct server *s);
 
 #endif

@@ -314,7 +314,7 @@ weight(const struct source *s, enum source_order by, uint64_t now)
 	}
 }
 
-/* Whether `a` comes before `b`: by what was asked for, then by the rest. */
+/* Whether `a` comes before `b`: by the key requested, then by the rest. */
 static bool
 is_before(const struct source *a, const struct source *b, enum source_order by,
     uint64_t now)

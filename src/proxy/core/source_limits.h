@@ -2,13 +2,13 @@
  *
  * A source is a client's address, or the network of a prefix length that it
  * belongs to. It has an entry in a table while it has connections, and after
- * that until others need the memory: who was here longest ago goes first, of
+ * that until others need the memory: the one seen longest ago is removed first,
  * those that are not proven before any other. A source is proven once a client
  * of it accepted an answer, so senders of datagrams with spoofed addresses
  * displace only each other. When all entries are in use, a new source gets
- * none, and is not limited: nobody can lock others out by filling the table.
+ * none, and is not limited: filling the table cannot lock others out.
  *
- * Pure: it knows no sockets, and the clock (ms) is passed in. Finding a source,
+ * Pure: it has no sockets, and the clock (ms) is passed in. Finding a source,
  * making and evicting one are O(1). */
 #ifndef PEN_PROXY_SOURCE_LIMITS_H
 #define PEN_PROXY_SOURCE_LIMITS_H
@@ -22,7 +22,7 @@
 #include "base/rate.h"
 #include "base/rate_limit.h"
 
-/* What becomes of a client that is beyond a limit. */
+/* Action for a client that is over a limit. */
 enum limit_action {
 	LIMIT_ACTION_REFUSE, /* it is reset */
 	LIMIT_ACTION_DELAY,  /* it waits, and is served later */
@@ -34,11 +34,11 @@ struct limit_options {
 	uint64_t conns;		   /* of a source at a time; 0: any number */
 	struct rate_limit rate;	   /* new ones of a source */
 	struct rate_limit all;	   /* new ones of all sources */
-	unsigned prefix4, prefix6; /* bits that tell sources apart */
+	unsigned prefix4, prefix6; /* bits that identify a source */
 	enum limit_action action;
 	uint64_t wait_ms;     /* how long a client is delayed or tarpitted */
 	uint64_t wait_max;    /* how many are, at a time */
-	int exempt;	      /* access list of who is not limited; -1: none */
+	int exempt;	      /* access list of unlimited clients; -1: none */
 	uint64_t sources_max; /* entries in the table */
 };
 
@@ -81,7 +81,7 @@ struct source_limits {
 };
 
 void source_limits_init(struct source_limits *t, const struct limit_options *o);
-/* Nobody holds a source any more. */
+/* No caller holds a source any more. */
 void source_limits_fini(struct source_limits *t);
 /* How many sources have an entry. */
 size_t source_limits_count(const struct source_limits *t);

@@ -80,8 +80,8 @@ send_one(struct flow *w, const char *bytes, size_t n, unsigned segment)
 }
 
 /* Sends to the flow's server, or the next ones until one takes it. An error
- * that says nothing about the server costs the datagram alone. NOWHERE: there
- * is no server left, or no socket. */
+ * that is no failure of the server costs only the datagram. NOWHERE: there is
+ * no server left, or no socket. */
 static enum outcome
 send_up(struct flow *w, const char *bytes, size_t n, unsigned segment)
 {
@@ -158,8 +158,8 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 /* ---- from the client ---- */
 
 /* A server that is in maint, or another one by now, gets nothing more; one that
- * drains keeps what it has, and so does a suspect or blacklisted one when
- * nobody else is left. */
+ * drains keeps what it has, and so does a suspect or blacklisted one when no
+ * other is left. */
 static bool
 may_go_on(const struct flow *w)
 {
@@ -416,7 +416,7 @@ flows_on_datagrams(struct listener *l)
 
 /* ---- from the server ---- */
 
-/* Nobody is there: the last question goes to another server. */
+/* The server refuses: the last question goes to another one. */
 static void
 flow_on_refused(struct flow *w, int error)
 {

@@ -1,4 +1,4 @@
-/* flow.h: datagrams between a client and a server: who belongs together.
+/* flow.h: datagrams between a client and its server.
  *
  *     datagram --> flow_find | pool_choose + new flow --> server's socket
  *     client   <-- the listener it had sent to        <-- server's socket
@@ -11,11 +11,11 @@
  * each server it is sent to.
  *
  * When there are too many the idlest goes: first of those whose client has not
- * spoken again after an answer (a flood of made-up senders never does), then
- * of all. While datagrams come faster than they can be passed on and new flows
+ * sent again after an answer (a flood of spoofed senders never does), then of
+ * all. While datagrams come faster than they can be passed on and new flows
  * keep ending others, only some new ones are let in, so that those known are
- * served. A datagram that a server refuses (ICMP says so) marks it as failed,
- * as a refused connection does, and is tried on the next one. */
+ * served. A datagram that a server refuses (by ICMP) marks it as failed, as a
+ * refused connection does, and is tried on the next one. */
 #ifndef PEN_PROXY_FLOW_H
 #define PEN_PROXY_FLOW_H
 
@@ -76,14 +76,14 @@ bool flows_next(const struct flows *fs, uint64_t from, struct flow_info *info);
 
 /* A listener has datagrams; for listener.on_datagrams. */
 void flows_on_datagrams(struct listener *l);
-/* Makes the flow of a client, which came to `l` as `from` says, with a server
- * that it has already, as if `from` had come here; its next datagram goes
- * there. Returns whether there was memory for it. */
+/* Makes the flow of a client, which came to `l` as `from`, with a server that
+ * it has already, as if `from` had come here; its next datagram goes there.
+ * Returns whether there was memory for it. */
 bool flow_adopt(struct flows *fs, struct listener *l, const struct dgram *from,
     struct server *server, bool steady);
 /* Ends the flows that came in through a listener that closes. */
 void flows_leave(struct flows *fs, const struct listener *l);
-/* Ends the flow, if its server is down and on_down says so; the client's next
+/* Ends the flow, if its server is down and on_down is cut; the client's next
  * datagram begins another. For id_table_walk(). */
 void flow_cut(void *flow);
 /* Ends those beyond the limit, after it was changed. */

@@ -1,7 +1,7 @@
-/* flow_health.c: what flows tell about their servers: who refuses, who is
- * silent. A flow speaks of the server it was given: one that took its place
- * since is neither blamed nor praised for it. Anybody who guesses a port can
- * forge a refusal (RFC 5927), so it takes two without an answer in between. */
+/* flow_health.c: failures of servers seen by flows: refusals, silence. They are
+ * of the server that the flow got: one that took its place since is neither
+ * blamed nor praised for it. Any host that guesses a port can forge a refusal
+ * (RFC 5927), so it takes two without an answer in between. */
 #include "config.h"
 
 #include "base/array.h"
@@ -142,7 +142,8 @@ flow_refused(struct flow *w, int error)
 		flow_hang_up(w);
 		return true;
 	}
-	if (!flow_is_current(w)) /* nobody of now was asked yet */
+	if (!flow_is_current(w)) /* none of the present ones got a request
+				  * yet */
 		w->attempts = (struct attempts){ .count = 0 };
 	flow_server_failed(w, error);
 	flow_release(w);

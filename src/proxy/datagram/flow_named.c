@@ -1,5 +1,5 @@
 /* flow_named.c: datagrams of clients behind proxies (accept_proxy): a header of
- * each says whose it is, the answers go to the proxy. */
+ * each has the client address, the answers go to the proxy. */
 #include "config.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* flow_past.h: flows of datagrams that another process served. Their clients go
- * on with the servers that they had; answers to what they asked before are
- * still that process's to bring. */
+/* flow_past.h: flows of datagrams that another process served. Their clients
+ * keep the servers that they had; answers to earlier requests still come
+ * through that process. */
 #ifndef PEN_PROXY_FLOW_PAST_H
 #define PEN_PROXY_FLOW_PAST_H
 
@@ -19,7 +19,7 @@ struct flow_past {
 };
 
 /* The first flow whose number is not below *from, which becomes the number
- * behind it. Those without a server, those that get no more of their clients'
+ * after it. Those without a server, those that get no more of their clients'
  * datagrams, and those of a frontend that balances each datagram by itself, or
  * whose clients a proxy names with the next one, are left out. Returns whether
  * there is one. */

@@ -1,5 +1,5 @@
 /* flow_private.h: the inside of a flow, for flow.c (datagrams and decisions),
- * flow_socket.c (sockets and ports), flow_health.c (who fails) and flow_table.c
+ * flow_socket.c (sockets and ports), flow_health.c (failures) and flow_table.c
  * (which flows there are, and their life). */
 #ifndef PEN_PROXY_FLOW_PRIVATE_H
 #define PEN_PROXY_FLOW_PRIVATE_H
@@ -38,7 +38,7 @@ struct flow {
 	struct attempts attempts;
 	int fd;
 	int family;    /* of fd */
-	struct flow_source *source; /* whose port fd has; NULL: nobody's */
+	struct flow_source *source; /* whose port fd has; NULL: none */
 	uint16_t port;
 	struct watch watch;
 	struct buffer question; /* the last one, until it is answered */
@@ -62,7 +62,7 @@ enum flow_entry {
 	FLOW_CROWDED_OUT   /* newcomers crowd, and have had their share */
 };
 
-/* Who sent a datagram, and what finds its flow. */
+/* The sender of a datagram, and the key of its flow. */
 struct arrival {
 	struct listener *listener;
 	const struct dgram *dgram;
@@ -82,8 +82,7 @@ struct flow *flow_begin(struct flows *fs, const struct arrival *a,
     struct flow *w, struct server *s, const struct attempts *attempts);
 /* Passes the datagram on that flow_meet() has met. */
 void flow_take(struct flows *fs, struct arrival *a);
-/* Passes a batch on in which a PROXY header of each datagram says whose it
- * is. */
+/* Passes a batch on in which each datagram has a PROXY header. */
 void flows_take_named(
     struct flows *fs, struct listener *l, const struct dgram_batch *b);
 /* To be called when a listener has had its turn; `all`: it has read all that
@@ -107,7 +106,7 @@ void flow_release(struct flow *w);
 bool flow_end_idlest(struct flows *fs, const struct flow *but);
 /* Chooses for a client that has no server. While those that may serve it are
  * only at their limits, flows give way that have their answer and whose clients
- * have never said more after one. */
+ * have never sent more after one. */
 struct server *flow_choose(
     struct flows *fs, const struct arrival *a, struct attempts *attempts);
 

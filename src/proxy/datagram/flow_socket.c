@@ -135,7 +135,7 @@ next_source(struct flow *w)
 
 /* ---- sockets ---- */
 
-/* Of descriptors; of ports, as connect() and bind() say it. */
+/* Of descriptors; of ports, by the errors of connect() and bind(). */
 static bool
 is_short(int error)
 {
@@ -258,7 +258,7 @@ flow_hang_up(struct flow *w)
 
 /* ---- places at servers ---- */
 
-/* Whether it has its answer, and its client has never said more after one. */
+/* Whether it has its answer, and its client has never sent more after one. */
 static bool
 is_answered(const struct flow *w)
 {

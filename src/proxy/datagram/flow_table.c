@@ -126,7 +126,7 @@ flow_retire(struct flow *w)
 	w->retired = true;
 }
 
-/* A client that comes through a proxy is not who sends its datagrams. */
+/* A client behind a proxy is not the sender of its datagrams. */
 static const struct peer *
 sender_of(const struct flow *w, struct peer *sender)
 {
@@ -382,7 +382,7 @@ flows_adjust(struct flows *fs)
 		;
 }
 
-/* ---- what control asks ---- */
+/* ---- for control ---- */
 
 bool
 flows_find(const struct flows *fs, uint64_t number, struct flow_info *info)

@@ -58,8 +58,8 @@ send_back(struct dns_query *q, char *bytes, size_t n)
 	}
 }
 
-/* Nobody could answer: that is what the client is told, unless it is one to be
- * kept out: its address may be made up. */
+/* No server answered: the client gets SERVFAIL, unless it is denied: its
+ * address may be spoofed. */
 static void
 give_up(struct dns_query *q)
 {
@@ -97,8 +97,8 @@ dns_dns_ask(struct dns_query *q, struct server *s)
 	return true;
 }
 
-/* To the next server that takes it; each has its turn. When nobody is left who
- * could answer, the client is told. */
+/* To the next server that takes it; each has its turn. When no server is left
+ * that could answer, the client gets SERVFAIL. */
 static void
 pass_on(struct dns_query *q)
 {
@@ -134,7 +134,8 @@ dns_adjust(struct dns *d)
 		wait_for_answer(list_entry(link, struct dns_query, order));
 }
 
-/* The next server is asked; what those before it answer still counts. */
+/* The query goes to the next server, too; an answer of those before it is still
+ * used. */
 static void
 on_silence(struct timeouts *t, struct expiry *x)
 {
@@ -241,7 +242,7 @@ dns_on_datagrams(struct listener *l)
 
 /* ---- from servers ---- */
 
-/* Whether nobody else can know better, who was asked, too. */
+/* Whether no other server that has the query can give a better answer. */
 static bool
 is_final(const struct dns_query *q, const char *answer)
 {

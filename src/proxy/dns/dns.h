@@ -6,11 +6,11 @@
  *     none in dns_retry ms --> the next server, too: the first answer counts
  *     none in dns_timeout ms --> SERVFAIL
  *
- * Ids are drawn so that nobody can foretell them and sockets are given up for
- * new ones after a while, so that who wants to forge an answer has to guess
- * both id and port, as with a socket for each query (RFC 5452). A query is
- * kept until it is answered; one that is longer than any resolver's, and one
- * more than there is room for, is counted and dropped, as is what is no query.
+ * Ids are unpredictable, and sockets are replaced after a while, so that a
+ * forged answer needs both id and port guessed, as with a socket for each query
+ * (RFC 5452). A query is kept until it is answered; one that is longer than any
+ * resolver's, and one more than there is room for, is counted and dropped, as
+ * is what is no query.
  */
 #ifndef PEN_PROXY_DNS_H
 #define PEN_PROXY_DNS_H

@@ -1,6 +1,6 @@
 /* dns_private.h: the inside of DNS, for dns.c (queries), dns_ask.c (a query at
- * a server) and dns_socket.c (sockets to servers, and what they tell about
- * them). */
+ * a server) and dns_socket.c (sockets to servers, and failures that they
+ * see). */
 #ifndef PEN_PROXY_DNS_PRIVATE_H
 #define PEN_PROXY_DNS_PRIVATE_H
 
@@ -38,7 +38,7 @@ struct dns_ask {
 	struct dns_socket *socket; /* NULL: not in use */
 	struct server *server;
 	uint64_t sent; /* ms */
-	bool late;     /* dns_retry is over: the server counts as silent */
+	bool late;     /* dns_retry has expired: the server is silent */
 };
 
 struct dns_query {
@@ -51,11 +51,12 @@ struct dns_query {
 	struct attempts attempts;
 	struct list asks;     /* the newest comes last */
 	struct dns_ask first; /* of them; more are allocated */
-	uint64_t came, asked; /* ms: it came; the newest server was asked */
-	bool all_asked;	      /* no server is left to be asked */
+	uint64_t came, asked; /* ms: it came; it was sent to the newest
+			       * server */
+	bool all_asked;	      /* no server is left to try */
 	uint16_t id;	      /* the client's */
 	size_t n, end;	      /* bytes; where the question ends */
-	struct addr *client;  /* behind the message, in the same memory */
+	struct addr *client;  /* after the message, in the same memory */
 	char message[];
 };
 
@@ -70,7 +71,7 @@ struct dns_ask *dns_ask_find(struct dns *d, const struct dns_key *key);
 void dns_ask_end(struct dns_ask *a);
 void dns_asks_end(struct dns_query *q);
 
-/* Returns a number that nobody can predict. */
+/* Returns an unpredictable number. */
 uint64_t dns_draw(struct dns *d);
 
 /* ---- sockets ---- */
@@ -88,15 +89,14 @@ void dns_sockets_adjust(struct dns *d);
 /* Retires all sockets. */
 void dns_sockets_retire(struct dns *d);
 
-/* ---- what they tell ---- */
+/* ---- results of sockets ---- */
 
-/* What a socket says about its server is ignored when the server was replaced
- * since. */
+/* A result of a socket is ignored when its server was replaced since. */
 void dns_server_answered(const struct dns_socket *s);
-/* A query that was sent at that time (ms) was not answered in time. That
- * counts against the server only if it has answered nothing since: a name that
- * takes it long says nothing about it, however often somebody asks for it. It
- * has failed after udp_fail of them in a row that last `timeout` or longer. */
+/* A query that was sent at that time (ms) was not answered in time. That is a
+ * failure of the server only if it has answered nothing since: a name that
+ * takes long is none, however often it is queried. It has failed after udp_fail
+ * of them in a row that last `timeout` or longer. */
 void dns_server_silent(const struct dns_socket *s, uint64_t sent);
 void dns_server_failed(struct dns *d, struct server *s, int error);
 /* A socket to it refuses what is sent, perhaps for what was sent before.

@@ -26,7 +26,7 @@ int dummies_init(struct dummies *all, struct frontend_core *f);
 void dummies_fini(struct dummies *all);
 
 /* No new clients will come: answers from now on are the last of their
- * connections, and those that say nothing end soon. */
+ * connections, and silent ones end soon. */
 void dummies_hurry(struct dummies *all);
 
 /* Serves the client on `fd`, which it takes over. */

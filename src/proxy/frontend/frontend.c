@@ -203,7 +203,7 @@ cut_on_turn(struct task *t)
 		loop_soon(f->core.loop, t);
 }
 
-/* A server knows how many sessions it has, not which: that would cost each of
+/* A server has the number of its sessions, but no list: that would cost each of
  * them memory. All are visited once from now on, those too that a walk under
  * way has passed: they may be of the server that went down just now. */
 void

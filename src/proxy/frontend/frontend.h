@@ -34,7 +34,7 @@ struct inherited;
 struct listener;
 
 /* A frontend that listens nowhere yet; loop and pool outlive it. NULL with a
- * sentence in `e`. */
+ * full message in `e`. */
 struct frontend *frontend_new(struct loop *l, struct pool *p,
     const struct frontend_options *o, struct error *e);
 /* Closes the listeners, resets what sessions are left, frees all. */
@@ -50,18 +50,18 @@ void frontend_set_options(struct frontend *f, const struct frontend_options *o);
 void frontend_inherit(struct frontend *f, struct inherited *in);
 
 /* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1
- * with a sentence in `e` that names the address. An IPv6 wildcard takes IPv4
- * too unless `v6_only`. */
+ * with a full message in `e` that names the address. An IPv6 wildcard takes
+ * IPv4 too unless `v6_only`. */
 int frontend_listen(
     struct frontend *f, const struct addr *at, bool v6_only, struct error *e);
 /* Listens at exactly these addresses from now on. A listener that is wanted and
  * there stays as it is; the others are closed only when all new ones are open,
- * and who waits in their backlogs is served first, beyond the limits if need
- * be. New ones accept if the others do: after frontend_start(), below the
- * limits. Where an old one stands in the way of a new one, as 0.0.0.0:80 of
+ * and clients in their backlogs are served first, over the limits if need be.
+ * New ones accept if the others do: after frontend_start(), below the limits.
+ * Where an old one stands in the way of a new one, as 0.0.0.0:80 of
  * 127.0.0.1:80, it must be closed before: that comes last, and it is opened
  * again should the new one fail (should that fail too, it is logged). Returns
- * 0, or -1 with a sentence and the listeners as they were. Not to be called
+ * 0, or -1 with a full message and the listeners as they were. Not to be called
  * from a listener's own callback. */
 int frontend_relisten(struct frontend *f, const struct frontend_address *list,
     unsigned count, struct error *e);
@@ -73,13 +73,13 @@ void frontend_stop(struct frontend *f);
 /* Takes no new clients from now on, for good: accepts those that wait in the
  * backlogs, but for frontend_leave(), closes the listeners of connections, and
  * opens no connections in advance. Known flows of datagrams go on through their
- * listeners, and DNS queries that were asked are answered. Sessions go on,
- * except that those that may be are ended at a quiet moment. Not to be called
- * from a listener's own callback. */
+ * listeners, and DNS queries that were received are answered. Sessions
+ * continue, except that those that may be are closed when idle between
+ * requests. Not to be called from a listener's own callback. */
 void frontend_drain(struct frontend *f);
 /* A server went down, or came up: ends its sessions and flows, and those of
- * others that are down, where on_down says so, or of those that are worse than
- * one that is up, where on_up does; soon, in portions. */
+ * others that are down, where on_down is cut, or of those that are worse than
+ * one that is up, where on_up is; soon, in portions. */
 void frontend_cut_sessions(struct frontend *f);
 /* Accepts and receives nothing until frontend_resume(), from connections,
  * datagrams and queries alike: they wait in the kernel. Sessions and flows go
@@ -122,12 +122,12 @@ void frontend_restore_stats(
 
 /* ---- what it is made of ---- */
 
-/* For health checks, which connect to servers as it does, and for what its
- * limits say. */
+/* For health checks, which connect to servers as it does, and for its
+ * limits. */
 struct frontend_core *frontend_core_of(struct frontend *f);
 /* For connections.h. */
 struct sessions *frontend_sessions(struct frontend *f);
-/* For what flow.h says of single flows. */
+/* For the functions of flow.h about single flows. */
 struct flows *frontend_flows(struct frontend *f);
 /* The table of sources, for reports. */
 const struct source_limits *frontend_sources(const struct frontend *f);

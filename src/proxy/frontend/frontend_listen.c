@@ -95,7 +95,7 @@ open_listener(struct frontend *f, struct listener *l,
 }
 
 /* All are in the frontend's list from the first moment on, so that no change of
- * the limits misses one. Returns 0, or -1 with a sentence and errno. */
+ * the limits misses one. Returns 0, or -1 with a full message and errno. */
 static int
 frontend_listen_open_one(struct frontend *f, const struct frontend_address *a,
     enum disposition d, struct error *e)
@@ -123,8 +123,8 @@ frontend_listen_free_task(struct task *t)
 	free(list_entry(t, struct frontend_listener, task));
 }
 
-/* Closes a listener and moves it to the list of those that are gone. Who waits
- * in its backlog is served first, beyond all limits, if nobody else would. */
+/* Closes a listener and moves it to the list of closed ones. Clients in its
+ * backlog are served first, over all limits, if no other process would. */
 static void
 close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 {

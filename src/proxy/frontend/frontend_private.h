@@ -44,8 +44,8 @@ struct frontend {
 void frontend_hold(struct frontend_core *core, bool hold);
 bool frontend_serves_port(const struct frontend_core *core, uint16_t port);
 
-/* Tells the listeners how many connections to accept at a time, and which
- * socket options those inherit. */
+/* Sets how many connections the listeners accept at a time, and which socket
+ * options those inherit. */
 void frontend_tune_listeners(struct frontend *f);
 
 #endif

@@ -48,7 +48,7 @@ http_answer_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* HTTP/1.1 200 OK; the phrase may be missing (RFC 9112, 4). */
+/* HTTP/1.1 200 OK; the short message may be missing (RFC 9112, 4). */
 static enum http_event
 on_status_line(struct http_answer *h)
 {
@@ -106,7 +106,7 @@ on_header(struct http_answer *h)
 	return HTTP_MORE;
 }
 
-/* Behind an interim answer comes another one (RFC 9110, 15.2). */
+/* After an interim answer comes another one (RFC 9110, 15.2). */
 static enum http_event
 on_headers_end(struct http_answer *h)
 {
@@ -133,7 +133,7 @@ on_chunk_size(struct http_answer *h)
 	h->left = strtoull(h->line, &end, 16);
 	if (*end != '\0' && *end != ';' && *end != ' ' && *end != '\t')
 		return http_answer_wrong(h, "wrong size of a chunk");
-	/* what follows the last one says nothing about the body */
+	/* what follows the last one is not about the body */
 	h->stage = h->left > 0 ? HTTP_IN_CHUNK : HTTP_AT_END;
 	return HTTP_MORE;
 }

@@ -15,7 +15,7 @@ enum http_event {
 	HTTP_HEADERS, /* status is known, and where the body ends */
 	HTTP_BODY,    /* `body` has the next of its bytes */
 	HTTP_END,     /* the answer is complete */
-	HTTP_WRONG    /* it is none: `wrong` says why */
+	HTTP_WRONG    /* it is none: `wrong` is the reason */
 };
 
 enum http_stage {
@@ -33,7 +33,7 @@ struct http_answer {
 	unsigned status;
 	const char *body; /* of HTTP_BODY, within the bytes that were given */
 	size_t body_length;
-	const char *wrong; /* a phrase */
+	const char *wrong; /* a short message */
 
 	/* Private. */
 	enum http_stage stage;
@@ -44,7 +44,7 @@ struct http_answer {
 	uint64_t left; /* of the body or the chunk */
 };
 
-/* Takes what it can of *n bytes, which it moves on. Call it until it says
+/* Takes what it can of *n bytes, which it moves on. Call it until it returns
  * HTTP_MORE, HTTP_END or HTTP_WRONG. */
 enum http_event http_answer_take(
     struct http_answer *h, const char **bytes, size_t *n);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes within those of somebody else. */
+/* Bytes within those of another owner. */
 struct http_text {
 	const char *at;
 	size_t length;
@@ -25,7 +25,7 @@ bool http_is_host(struct http_text t);
 /* Without regard to case; `lower` is in lower case. */
 bool http_text_is(struct http_text t, const char *lower);
 /* The same, where all but letters and digits count as '-': in the variables of
- * CGI some servers cannot tell them apart. */
+ * CGI some servers cannot distinguish them. */
 bool http_text_is_like(struct http_text t, const char *lower);
 bool http_text_begins(struct http_text t, const char *lower);
 

@@ -1,5 +1,5 @@
-/* http_first.c: see http_first.h. It runs for each connection: lines whose
- * first letter says that they are of no interest are passed over. */
+/* http_first.c: see http_first.h. It runs for each connection: lines with an
+ * irrelevant first letter are skipped. */
 #include "config.h"
 
 #include <stdbool.h>
@@ -49,8 +49,8 @@ http_first_is_safe(const char *bytes, size_t method)
 	    http_first_is_method(bytes, method, "OPTIONS");
 }
 
-/* Names that begin with the same letter are told apart by the byte at `mark`
- * first, which is no letter. */
+/* Names that begin with the same letter are distinguished first by the byte at
+ * `mark`, which is no letter. */
 static inline bool
 is_field(const char *line, size_t n, const char *name, size_t mark)
 {
@@ -85,7 +85,7 @@ field_of(const char *line, size_t n)
 }
 
 /* Goes through the header's fields, which begin at `line`. Returns its end, a
- * blank line, or NULL when it has not come, and could ask for another protocol,
+ * blank line, or NULL when it has not come, and could request another protocol,
  * or when it does. Sets `body` if one follows. */
 static const char *
 read_fields(const char *line, const char *end, bool *body)

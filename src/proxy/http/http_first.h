@@ -1,5 +1,5 @@
-/* http_first.h: what the first bytes of a client say of HTTP/1 (RFC 9112): what
- * may be done with the connection, and with the request. */
+/* http_first.h: the first bytes of a client, as HTTP/1 (RFC 9112): what may be
+ * done with the connection, and with the request. */
 #ifndef PEN_PROXY_HTTP_FIRST_H
 #define PEN_PROXY_HTTP_FIRST_H
 
@@ -12,7 +12,7 @@ enum http_first {
 	/* A request: requests and answers follow one another. */
 	HTTP_FIRST_REQUEST,
 	/* One whole request and no byte more, of a safe method (RFC 9110,
-	 * 9.2.1) and without a body: whoever gets it twice does nothing
+	 * 9.2.1) and without a body: a server that gets it twice does nothing
 	 * twice. */
 	HTTP_FIRST_REPEATABLE
 };

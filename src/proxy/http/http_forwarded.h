@@ -1,4 +1,4 @@
-/* http_forwarded.h: the lines that tell a server who its client is. Pure. */
+/* http_forwarded.h: the header fields with the client address. Pure. */
 #ifndef PEN_PROXY_HTTP_FORWARDED_H
 #define PEN_PROXY_HTTP_FORWARDED_H
 

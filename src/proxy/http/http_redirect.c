@@ -11,7 +11,7 @@
 enum { HEAD_MAX = 256 }; /* of the answer, without host and path */
 
 static const char body[] =
-    "308 Permanent Redirect\n\nThe address begins with https.\n";
+    "308 Permanent Redirect\n\nUse the address with https.\n";
 
 /* The target of a request whose line is complete. */
 static struct http_text

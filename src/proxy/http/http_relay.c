@@ -102,7 +102,7 @@ http_relay_fini(struct http_relay *h)
 	http_requests_fini(&h->requests);
 }
 
-/* ---- what the session asks ---- */
+/* ---- for the session ---- */
 
 /* Those before it are answered first. One of which the server has a part is
  * pending itself, unless it was answered already. */

@@ -1,5 +1,5 @@
 /* http_relay.h: HTTP on a connection: the filters of a session's two pipes, for
- * its requests and for their answers, and what either knows of the other.
+ * its requests and for their answers, and what either needs of the other.
  * Touches no socket. */
 #ifndef PEN_PROXY_HTTP_RELAY_H
 #define PEN_PROXY_HTTP_RELAY_H
@@ -23,17 +23,17 @@ struct http_relay {
 	uint64_t sent;	/* bytes, to servers that the connection had before */
 };
 
-/* What requests that went on are, for who may have to send them again. */
+/* The kind of requests that were passed on, which may have to be sent again. */
 enum http_repeat {
 	HTTP_REPEAT_NO,	  /* they may not be sent twice, nor those before */
 	HTTP_REPEAT_MORE, /* they may, and those before that are not answered */
 	HTTP_REPEAT_ALL	  /* they may, and are all that is not answered */
 };
 
-/* What becomes of a request that was refused. */
+/* Action for a request that was refused. */
 enum http_refusal {
 	HTTP_REFUSAL_NONE,  /* there is none, or answers come before */
-	HTTP_REFUSAL_PAGE,  /* its client may be told */
+	HTTP_REFUSAL_PAGE,  /* its client may get a page */
 	HTTP_REFUSAL_BREAK, /* too late: an answer has begun, or is complete */
 };
 
@@ -45,14 +45,14 @@ enum http_refusal http_relay_refusal(const struct http_relay *h);
 /* Bytes went on: with `all`, all those of requests that are not answered. */
 enum http_repeat http_relay_note(struct http_relay *h, bool all);
 /* Whether another server may answer the next request: all are answered, and
- * neither side said that it was the last one. */
+ * neither side marked it as the last one. */
 bool http_relay_may_move(const struct http_relay *h);
-/* Whether the last answer, which said so, is complete. */
+/* Whether the last answer, which was marked so, is complete. */
 bool http_relay_is_over(const struct http_relay *h);
 /* Whether no request is under way: none without its answer, none half here. */
 bool http_relay_is_idle(const struct http_relay *h);
 /* Whether a part of a header section, or of a line in a chunked body, is here
- * and the rest is the client's to say. */
+ * and the client has to send the rest. */
 bool http_relay_is_partial(const struct http_relay *h);
 
 #endif

@@ -34,7 +34,7 @@ http_request_is_method(struct http_text method, const char *name)
 	    memcmp(method.at, name, method.length) == 0;
 }
 
-/* scheme://host..., without a user, whom nobody should name there (RFC 9110,
+/* scheme://host..., without a user, which must not be there (RFC 9110,
  * 4.2.4). */
 static bool
 is_absolute(struct http_text t)
@@ -180,8 +180,9 @@ take_expect(struct http_head *h, struct http_text value)
 	return HTTP_HEAD_MORE;
 }
 
-/* The next proxy would remove what is named here: nobody may have it remove
- * what frames the request or says who the client is (RFC 9110, 7.6.1). */
+/* The next proxy would remove what is named here: clients may not make it
+ * remove what frames the request or has the client address (RFC 9110,
+ * 7.6.1). */
 static enum http_head_state
 take_connection(struct http_head *h, struct http_text value)
 {
@@ -202,7 +203,7 @@ take_connection(struct http_head *h, struct http_text value)
 	return HTTP_HEAD_MORE;
 }
 
-/* Behind a switch to one of these come requests that nobody adds a field to. */
+/* After a switch to one of these come requests without added fields. */
 static bool
 is_upgrade_to_requests(struct http_text value)
 {

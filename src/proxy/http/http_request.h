@@ -1,12 +1,12 @@
 /* http_request.h: the header section of a request of HTTP/1.0 or 1.1, or the
- * trailer section behind its body, read strictly as RFC 9112 says. What two
- * parsers could read differently is wrong, even where the RFC lets a server
- * guess: bare CR or LF, folded lines, blanks before a colon, a second length,
- * a length beside a transfer coding, codings other than chunked. Pure.
+ * trailer section after its body, read strictly by RFC 9112. What two parsers
+ * could read differently is wrong, even where the RFC lets a server guess: bare
+ * CR or LF, folded lines, blanks before a colon, a second length, a length
+ * beside a transfer coding, codings other than chunked. Pure.
  *
  *     GET /a HTTP/1.1 CRLF          http_head_take() is given the section from
  *     Host: b CRLF                  its first byte on, each time with what has
- *     X-Forwarded-For: c CRLF       come since behind it, until it is complete
+ *     X-Forwarded-For: c CRLF       come since after it, until it is complete
  *     CRLF                          or wrong. No byte is seen twice. */
 #ifndef PEN_PROXY_HTTP_REQUEST_H
 #define PEN_PROXY_HTTP_REQUEST_H
@@ -21,8 +21,8 @@ enum http_kind {
 	HTTP_KIND_HEAD = 1,    /* has no body (RFC 9112, 6.3) */
 	HTTP_KIND_CONNECT = 2, /* 2xx begins a tunnel (RFC 9110, 9.3.6) */
 	HTTP_KIND_UPGRADE = 4, /* 101 switches protocols (RFC 9110, 7.8) */
-	/* Whoever gets it twice does nothing twice: of a safe method (RFC 9110,
-	 * 9.2.1), and nothing follows its header section. */
+	/* A server that gets it twice does nothing twice: of a safe method (RFC
+	 * 9110, 9.2.1), and nothing follows its header section. */
 	HTTP_KIND_REPEATABLE = 8,
 	HTTP_KIND_LAST = 16, /* no request follows (RFC 9112, 9.3 and 9.6) */
 };
@@ -42,7 +42,7 @@ enum http_seen {
 enum http_head_state {
 	HTTP_HEAD_MORE, /* it goes on */
 	HTTP_HEAD_DONE,
-	HTTP_HEAD_WRONG /* `status` and `wrong` say why */
+	HTTP_HEAD_WRONG /* `status` and `wrong` are the reason */
 };
 
 /* All zero at first, but for `trailers`. */
@@ -60,12 +60,12 @@ struct http_head {
 	char cookie_value[24];
 
 	unsigned status;   /* when it is wrong: 400, 417, 431, 501, 505 */
-	const char *wrong; /* a phrase */
+	const char *wrong; /* a short message */
 
 	/* Private. */
 	size_t line, searched;
 	bool begun, old, safe;
-	bool close, keep; /* what Connection says */
+	bool close, keep; /* by its field Connection */
 };
 
 /* Goes on with a section of which `n` bytes are there. */

@@ -9,10 +9,10 @@
  *       v                                                       '-> ANSWER
  *     REFUSED: nothing more goes on                TUNNEL <--- HEAD <---'
  *
- *     ANSWER     what follows CONNECT or Upgrade waits for what the server
- *                says: another protocol begins, or requests go on
- *     OVER       behind the last request, as it says of itself: what else the
- *                client sends is thrown away
+ *     ANSWER     what follows CONNECT or Upgrade waits for the response of the
+ *                server: another protocol begins, or requests continue
+ *     OVER       after the request that is marked as the last one: what else
+ *                the client sends is discarded
  *
  * `held` has what came and cannot go on yet: at most HTTP_HEAD_MAX and what was
  * given last. */
@@ -37,7 +37,7 @@ struct http_pending {
 void http_pending_add(struct http_pending *p, unsigned kind);
 void http_pending_remove(struct http_pending *p);
 
-/* What happens to the fields that say who the client is. */
+/* What happens to the fields with the client address. */
 struct http_adding {
 	const char *bytes; /* lines that are added */
 	size_t length;
@@ -68,7 +68,7 @@ struct http_requests {
 	enum http_requests_stage stage;
 	uint64_t left; /* of the body or the chunk */
 	bool undecided; /* CONNECT or Upgrade is not answered yet */
-	bool switched;	/* it was: TUNNEL comes behind this request */
+	bool switched;	/* it was: TUNNEL comes after this request */
 	bool last;	/* OVER does */
 	bool repeatable; /* all that are pending may be sent twice */
 	uint64_t count; /* header sections that went on */
@@ -76,7 +76,7 @@ struct http_requests {
 	struct http_head head;
 
 	unsigned status;   /* of what was refused; 0: nothing */
-	const char *wrong; /* a phrase */
+	const char *wrong; /* a short message */
 	bool cut; /* the server has a part of what was refused */
 };
 

@@ -24,7 +24,7 @@ http_responses_copy_run(struct pass *p, size_t end)
 	p->run = end;
 }
 
-/* Adds a line behind what was taken. */
+/* Adds a line after what was taken. */
 static void
 http_responses_add(struct pass *p, const char *line)
 {
@@ -104,8 +104,8 @@ http_responses_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* No request that came by now goes on behind the last answer, so that its
- * client knows that it may send it again. */
+/* No request that came by now is passed on after the last answer, so that its
+ * client can send it again. */
 static void
 add_lines(struct http_responses *r, struct pass *p)
 {
@@ -129,7 +129,7 @@ count_status(const struct http_responses *r)
 		r->classes[class - 1]++;
 }
 
-/* HTTP/1.1 200 OK (RFC 9112, 4); the phrase may be missing. */
+/* HTTP/1.1 200 OK (RFC 9112, 4); the short message may be missing. */
 static bool
 take_status(struct http_responses *r, struct pass *p)
 {
@@ -138,7 +138,7 @@ take_status(struct http_responses *r, struct pass *p)
 
 	if (p->at == p->length)
 		return false;
-	if (r->pending->count == 0) /* an answer to nothing that was asked */
+	if (r->pending->count == 0) /* an answer without a request */
 		return until_close(r);
 	r->begun = true;
 	r->head_length = r->line_length;
@@ -209,7 +209,7 @@ note_field(struct http_responses *r, struct http_text line)
 	}
 }
 
-/* What comes behind the fields (RFC 9112, 6.3). */
+/* What comes after the fields (RFC 9112, 6.3). */
 static bool
 on_fields_end(struct http_responses *r)
 {
@@ -239,7 +239,7 @@ on_fields_end(struct http_responses *r)
 	return true;
 }
 
-/* What the server says of a connection that we are about to end. */
+/* The server's fields about a connection that we are about to end. */
 static bool
 is_keep_alive(struct http_text line)
 {

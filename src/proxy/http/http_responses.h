@@ -1,17 +1,17 @@
 /* http_responses.h: the answers of a server, as they pass on the way to the
  * client: read as far as needed to know which request each one answers, where
- * it ends (RFC 9112, 6.3) and whether another protocol begins behind it. The
+ * it ends (RFC 9112, 6.3) and whether another protocol begins after it. The
  * bytes stay as they are; a field may be added to the first answer. Pure.
  *
  *     STATUS -> FIELDS -> BODY | CHUNK_SIZE .. TRAILERS -> STATUS
  *       |          '----> TUNNEL
  *       '---> CLOSE
  *
- *     CLOSE      the answer lasts until the connection ends: so it says, or it
- *                is none that could be trusted to end elsewhere
+ *     CLOSE      the answer lasts until the connection ends: by its fields, or
+ *                because its end cannot be trusted
  *
- * Servers are read with less rigour than clients: who is in doubt of an answer
- * sends no further request behind it. */
+ * Servers are read with less rigour than clients: after a doubtful answer no
+ * further request is sent. */
 #ifndef PEN_PROXY_HTTP_RESPONSES_H
 #define PEN_PROXY_HTTP_RESPONSES_H
 
@@ -38,21 +38,21 @@ enum { HTTP_CLASSES = 5 };
 /* All zero at first, but for the first three and `add`. */
 struct http_responses {
 	struct http_pending *pending;
-	struct http_requests *requests; /* told what is decided */
+	struct http_requests *requests; /* gets the decisions */
 	uint64_t *classes; /* counts them by the class of their status, of
 			    * which it has HTTP_CLASSES; NULL: not counted */
 	/* A line for the first answer that is not interim; NULL: none. */
 	const char *add;
-	/* The next answer that no other request waits behind is the last one:
-	 * it says so (RFC 9112, 9.6). */
+	/* The next answer without a request waiting after it is the last one,
+	 * and is marked so (RFC 9112, 9.6). */
 	bool ends;
 
 	enum http_responses_stage stage;
 	bool begun; /* an answer has, and is not complete */
 	unsigned status;
 	bool chunked, has_length, odd;
-	bool last; /* the connection ends behind it, as it says */
-	bool ending; /* and as we have said */
+	bool last; /* the connection ends after it, by its own fields */
+	bool ending; /* and by the field that we added */
 	uint64_t left; /* of the body or the chunk */
 	size_t head_length;
 	char line[HTTP_RESPONSE_LINE]; /* its beginning, when it was split */

@@ -11,13 +11,13 @@ enum { HTTP_COOKIE_NAME = 65, HTTP_STICKY_LINE = 160 };
 /* What few sessions have: those whose client may bring the cookie. */
 struct http_sticky {
 	struct http_head head; /* of its first request, as far as it is here */
-	uint64_t digest;       /* that the cookie said; 0: none that could be */
+	uint64_t digest;       /* from the cookie; 0: none, or not valid */
 	char line[HTTP_STICKY_LINE]; /* that sets another one */
 };
 
 /* Whether that may be the name of a cookie (RFC 6265, 4.1.1: a token). */
 bool http_cookie_name_is_valid(const char *name);
-/* The digest that a value says, or 0. */
+/* The digest in a value, or 0. */
 uint64_t http_sticky_digest(const char *value);
 /* Writes Set-Cookie with its CRLF. The cookie lasts as long as the browser
  * runs, is sent to the whole site, and no script of a page sees it. */

@@ -162,7 +162,7 @@ keep_value(const struct log_format *f, const struct record_field *field,
 }
 
 /* The text of the piece, of which the first `skip` bytes are left out, and the
- * field's value behind it, if it has one. Returns its length. Copies as many
+ * field's value after it, if it has one. Returns its length. Copies as many
  * bytes as any text has at most, which takes two instructions. */
 static inline size_t
 put_piece(const struct piece *p, const struct session_record *r, size_t skip,
@@ -297,7 +297,7 @@ add_piece(struct log_format *f, const char *text, size_t length)
 }
 
 /* The piece up to the next brace, or the end. Returns what follows, NULL with a
- * phrase. */
+ * short message. */
 static const char *
 split_piece(struct log_format *f, const char *at, struct error *e)
 {
@@ -347,7 +347,7 @@ split_template(struct log_format *f, struct error *e)
 /* What stands around a name. */
 struct style {
 	const char *before, *behind;
-	bool upper, quotes; /* a quote behind that, unless it is a number */
+	bool upper, quotes; /* a quote after that, unless it is a number */
 };
 
 static const struct style style_logfmt = { " ", "=", false, false };

@@ -5,7 +5,7 @@
  *     journal     a line PEN_REASON=done for each field, as systemd-journald's
  *                 native protocol has it, with MESSAGE as logfmt
  *     common      the Common Log Format of Apache, of a connection: as if a
- *                 client had asked for it; then reason and port
+ *                 client had requested it; then reason and port
  *     a template  text with {field}; {{ is a brace. A field without a value is
  *                 "-"
  *
@@ -21,19 +21,19 @@
 
 struct log_format;
 
-/* A line is at most so long; one more value is written behind it before it is
+/* A line is at most so long; one more value is written after it before it is
  * cut. */
 enum {
 	LOG_FORMAT_LINE_MAX = 4096,
 	LOG_FORMAT_ROOM = LOG_FORMAT_LINE_MAX + RECORD_VALUE_MAX + 64
 };
 
-/* `text` is one of the words above or a template. NULL with a phrase. */
+/* `text` is one of the words above or a template. NULL with a short message. */
 struct log_format *log_format_new(const char *text, struct error *e);
 void log_format_free(struct log_format *f);
 
 /* Writes a line without a newline and without a NUL. With `timed` false, a
- * line of logfmt begins behind its time, for a log that has one of its own.
+ * line of logfmt begins after its time, for a log that has one of its own.
  * What is longer than LOG_FORMAT_LINE_MAX is cut. Returns its length. */
 size_t log_format_line(const struct log_format *f,
     const struct session_record *r, bool timed, char line[LOG_FORMAT_ROOM]);

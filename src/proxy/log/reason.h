@@ -9,26 +9,27 @@
 #include "pool/server/server.h"
 
 enum reason {
-	REASON_DONE,	       /* both sides said their last word */
-	REASON_CLIENT_RESET,   /* the client broke off */
-	REASON_SERVER_RESET,   /* the server broke off */
-	REASON_NO_SERVER,      /* nobody could serve it */
+	REASON_DONE,	       /* both sides have sent FIN */
+	REASON_CLIENT_RESET,   /* the client sent a RST */
+	REASON_SERVER_RESET,   /* the server sent a RST */
+	REASON_NO_SERVER,      /* no server was available */
 	REASON_IDLE_TIMEOUT,   /* silent for too long */
 	REASON_HALF_TIMEOUT,   /* half-closed and silent for too long */
-	REASON_LINGER_TIMEOUT, /* its server ended, the client went on */
-	REASON_FASTCLOSE, /* one side ended and the setting says that is it */
+	REASON_LINGER_TIMEOUT, /* its server sent FIN, the client continued */
+	REASON_FASTCLOSE, /* one side sent FIN, and tcp_fastclose */
 	REASON_NO_RESOURCES,	/* out of memory or descriptors */
 	REASON_STOPPED,		/* by command, or the program ends */
 	REASON_SERVER_DOWN,	/* its server is down: on_down */
 	REASON_SERVER_UP,	/* a better server is up: on_up */
-	REASON_MAX_AGE,		/* asked to end for its age, and did not */
-	REASON_QUIET_END,	/* asked to end, at a quiet moment */
+	REASON_MAX_AGE,		/* drained for its age, and did not end */
+	REASON_QUIET_END,	/* drained, and idle between requests */
 	REASON_TLS_FAILED,	/* the client's handshake, or what came later */
 	REASON_TLS_TIMEOUT,	/* the client's handshake took too long */
 	REASON_TRUNCATED,	/* TLS ended without close_notify: a reset */
 	REASON_QUEUE_TIMEOUT,	/* all servers stayed full */
-	REASON_HELLO_TIMEOUT,	/* it did not say who it is, or what it wants */
-	REASON_HELLO_TOO_LONG,	/* so many bytes did not say that */
+	REASON_HELLO_TIMEOUT,	/* its header or first bytes did not come in
+				 * time */
+	REASON_HELLO_TOO_LONG,	/* they were too many */
 	REASON_CLIENT_CONNS,	/* its source has too many connections */
 	REASON_CLIENT_RATE,	/* its source comes too often */
 	REASON_TARPIT,		/* the same: it was kept waiting, then closed */
@@ -45,9 +46,8 @@ enum reason {
 	REASONS
 };
 
-/* Whether a session that ends resets its client; UNTOLD: unless it was told the
- * end, and may have bytes of the answer yet to come, which a reset would take
- * from it. */
+/* Whether a session that ends resets its client; UNTOLD: unless it got a FIN,
+ * and may have unread bytes of the answer, which a reset would destroy. */
 enum reset_client { RESET_NEVER, RESET_UNTOLD, RESET_ALWAYS };
 
 struct reason_row {

@@ -19,7 +19,7 @@ struct requestlog {
 	struct sink *sink;
 };
 
-/* Takes the sink over, also when it fails; NULL: `e` says why there is none. */
+/* Takes the sink over, also when it fails; NULL: `e` has the reason. */
 static struct requestlog *
 new_log(struct sink *s, struct error *e)
 {

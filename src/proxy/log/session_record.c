@@ -23,7 +23,7 @@ put_text(char *value, const char *text)
 	return n;
 }
 
-/* With three digits behind the point. */
+/* With three digits after the point. */
 static size_t
 put_thousandths(char *value, uint64_t number)
 {
@@ -37,7 +37,7 @@ put_thousandths(char *value, uint64_t number)
 	return n;
 }
 
-/* ---- when, why, who ---- */
+/* ---- end, reason, client ---- */
 
 static size_t
 put_time(const struct session_record *r, char *value)

@@ -7,15 +7,15 @@
  *     epoch       1795345200                      the same
  *     reason      done                            why it ended
  *     status      200                             the same, as of HTTP
- *     client      192.0.2.1:40000                 who it was
+ *     client      192.0.2.1:40000                 its address
  *     client_ip   192.0.2.1
  *     clf_host    192.0.2.1                       127.0.0.1 for Unix clients
- *     via         192.0.2.9:5000                  the proxy that named it
- *     id          e376615e324affeb                that servers were told
- *     port        443                             that the client came to
- *     service     web                             whose client it was
+ *     via         192.0.2.9:5000                  the proxy in front
+ *     id          e376615e324affeb                as sent to servers
+ *     port        443                             the client connected to
+ *     service     web                             of the session
  *     session     17                              its number, for commands
- *     server      10.0.0.1:80                     who served it
+ *     server      10.0.0.1:80                     its address
  *     number      0                               that server's
  *     name        web1                            that server's
  *     up, down    517, 33004                      bytes to server, to client
@@ -90,7 +90,7 @@ struct record_field {
 	bool is_tls;	 /* only sessions with TLS have it; these are last */
 	bool on_request; /* not in the lines with all fields */
 	/* Writes the value of at most RECORD_VALUE_MAX bytes, and no more than
-	 * a NUL behind it; returns its length, 0: there is none. */
+	 * a NUL after it; returns its length, 0: there is none. */
 	size_t (*put)(const struct session_record *r, char *value);
 };
 

@@ -95,7 +95,7 @@ is_file(const struct sessionlog_options *o)
 	return o->remote.len == 0;
 }
 
-/* NULL with a phrase. Not for the program's own log. */
+/* NULL with a short message. Not for the program's own log. */
 static struct sink *
 open_sink(struct loop *l, const struct sessionlog_options *o, struct error *e)
 {

@@ -1,8 +1,8 @@
-/* sessionlog.h: a line for each session, and each flow, when it is over, to
- * where the operator wants it, in the format that log_format.h makes.
+/* sessionlog.h: a line for each session, and each flow, when it has ended, to
+ * the destination of session_log, in the format of log_format.h.
  *
- *     log         pen's own log, ten lines a second at most; how many more
- *                 there were is said
+ *     log         pen's own log, ten lines a second at most, and then the
+ *                 number of those omitted
  *     FILE        gathered, written after a second at the latest; "stdout" and
  *                 "stderr" are those of the process
  *     udp:HOST:PORT      a datagram each
@@ -27,17 +27,17 @@ struct sessionlog_options {
 			       error; 0: those alone */
 };
 
-/* Whether a file could be written to. Returns 0, or -1 with a phrase. */
+/* Whether a file could be written to. Returns 0, or -1 with a short message. */
 int sessionlog_check(const struct sessionlog_options *o, struct error *e);
-/* NULL with a phrase. What the options point to stays the caller's. */
+/* NULL with a short message. What the options point to stays the caller's. */
 struct sessionlog *sessionlog_open(
     struct loop *l, const struct sessionlog_options *o, struct error *e);
 /* Lines that are lost from now on are added to *counter; NULL: to none. */
 void sessionlog_count_lost(struct sessionlog *g, uint64_t *counter);
 /* NULL is fine. */
 void sessionlog_free(struct sessionlog *g);
-/* Opens a file again, after somebody moved it away. Returns 0, or -1 with a
- * phrase; then it goes on with the old one. */
+/* Opens a file again, after it was moved away. Returns 0, or -1 with a short
+ * message; then the old one stays in use. */
 int sessionlog_reopen(struct sessionlog *g, struct error *e);
 /* The same if it was, at once or the next time. */
 void sessionlog_follow(struct sessionlog *g);

@@ -12,15 +12,15 @@
 /* ---- state x event -> function ---- */
 
 /* A field that is empty belongs to an event that cannot come. There is no
- * server to speak before CONNECTING, nor in DRAINING, and only a session that
- * relays, or answers by itself, asks for another turn; in CLOSED, watches and
- * times have been cancelled. */
+ * server before CONNECTING, nor in DRAINING, and only a session that relays, or
+ * answers by itself, requests another turn; in CLOSED, watches and times have
+ * been cancelled. */
 static const struct session_handlers {
 	void (*client)(struct session *s, unsigned ready); /* its socket is */
 	void (*server)(struct session *s, unsigned ready);
-	void (*turn)(struct session *s); /* that was asked for */
-	void (*time)(struct session *s); /* `expiry` is over */
-	void (*reschedule)(struct session *s); /* settings say other times */
+	void (*turn)(struct session *s); /* that was requested */
+	void (*time)(struct session *s); /* `expiry` has expired */
+	void (*reschedule)(struct session *s); /* settings have other times */
 } handlers[STATES] = {
 	[HELLO] = {
 		.client = session_hello_on_client,
@@ -172,7 +172,7 @@ session_take_turn(struct session *s)
 	}
 }
 
-/* Those that ask again wait for the next wake-up. */
+/* Those that request another one wait for the next wake-up. */
 static void
 session_turns_run(struct task *task)
 {
@@ -187,7 +187,7 @@ session_turns_run(struct task *task)
 	}
 }
 
-/* Those that asked for one are closed: it was to free them. */
+/* Those that requested one are closed: it was to free them. */
 static void
 session_turns_fini(struct session_turns *t)
 {
@@ -260,7 +260,7 @@ session_close(struct session *s, enum reason why)
 /* ---- life ---- */
 
 /* Clients on Unix sockets have no address: where the choice of a server depends
- * on the client, its process and user tell it apart. */
+ * on the client, its process and user identify it. */
 static void
 session_identify(struct session *s)
 {
@@ -309,7 +309,7 @@ session_new(struct sessions *all, int fd, const struct peer *who)
 	pipe_init(&s->to_client, true);
 	if (who->family == AF_UNIX)
 		s->down.flags |= STREAM_READ_END;
-	s->attempts.proven = true; /* accept(2) says so */
+	s->attempts.proven = true; /* by accept(2) */
 	expiry_init(&s->expiry);
 	s->started = loop_now(all->frontend->loop);
 	s->state = HELLO;
@@ -317,7 +317,7 @@ session_new(struct sessions *all, int fd, const struct peer *who)
 }
 
 /* A client of plain TCP is not watched before its server is chosen: what it has
- * said by now is read with the connect, what it says later is an event. */
+ * sent by now is read with the connect, what it sends later is an event. */
 void
 session_start(
     struct sessions *all, int fd, const struct peer *who, uint16_t port)

@@ -7,12 +7,12 @@
  *       '----------'------------'----------------------'
  *
  *     HELLO       accepted; no server chosen yet
- *     QUEUED      all servers are full; waits for a place, reads nothing
+ *     QUEUED      all servers are full; waits for a free slot, reads nothing
  *     CONNECTING  waits for a server; on failure the next one is tried
  *     RELAYING    bytes flow both ways, or one way when half-closed; once more
  *                 CONNECTING when the server has lost a request
  *     DRAINING    the server is let go, the client is still being served
- *     CLOSED      gone at the end of this wake-up
+ *     CLOSED      freed at the end of this wake-up
  *
  * A session owns its two streams and two pipes. Everything below reports and
  * never closes; only the session_on_ functions here close a session, as the
@@ -40,7 +40,7 @@ struct session_more {
 	struct http_relay *http_relay;
 };
 
-/* Sessions that asked for another turn, in this order. */
+/* Sessions that requested another turn, in this order. */
 struct session_turns {
 	struct session *first, *last;
 	struct task task;
@@ -54,19 +54,19 @@ struct session_walk {
 	uint32_t next; /* number it goes on with */
 };
 
-/* Of the walk that asks sessions to end, for others to get their share. */
+/* Of the walk that drains sessions, for other servers to get their share. */
 struct session_rebalance {
 	struct task task;
 	struct id_walk walk;
-	uint64_t *surplus; /* by slot: how many to ask yet; NULL: no walk */
+	uint64_t *surplus; /* by slot: how many to drain yet; NULL: no walk */
 	unsigned slots;
 };
 
 /* Clients that wait for a place at a server, those of each route by themselves:
- * a server of one route does not walk those who wait for the others. */
+ * a server of one route does not walk the clients that wait for the others. */
 struct session_queue {
 	struct route_queue all; /* of clients without a route */
-	struct list queues;	/* in which somebody waits, by `link` */
+	struct list queues;	/* in which a client waits, by `link` */
 	struct task task;	/* serves them */
 	bool due;		/* there may be places: the task will see */
 	bool serving;
@@ -90,7 +90,7 @@ struct sessions {
 	struct session_walk count;
 	struct session_queue queue;
 	struct session_rebalance rebalance;
-	bool clients_begin;   /* the last one had said something by then */
+	bool clients_begin;   /* the last one had sent bytes by then */
 	size_t kept_requests; /* bytes of those that may be sent again */
 	char *http_room;      /* for the filters of HTTP; NULL: none so far */
 };
@@ -116,13 +116,13 @@ void sessions_reroute(struct sessions *all);
  * there wait by it from now on. They are looked through in portions, so that
  * many do not hold up the loop. */
 void sessions_reschedule(struct sessions *all, bool retune);
-/* Asks sessions of servers that have more than their share to end at a quiet
- * moment, so that their clients are balanced anew; soon, in portions. Of each
- * such server `percent` of its sessions at most. Returns 0 and how many they
- * are at most, or -1 with a phrase. */
+/* Drains sessions of servers that have more than their share, so that their
+ * clients are balanced anew; soon, in portions. Of each such server `percent`
+ * of its sessions at most. Returns 0 and how many they are at most, or -1 with
+ * a short message. */
 int sessions_rebalance(
     struct sessions *all, unsigned percent, uint64_t *asked, struct error *e);
-/* Ends the session where its server is down and on_down says so, or where
+/* Ends the session where its server is down with on_down cut, or where
  * frontend_core.best_level is better than its server's. For id_table_walk(). */
 void session_cut(void *session);
 

@@ -27,7 +27,7 @@ session_admit_wanted(const struct frontend_core *f)
 	return limits_are_set(&f->options.limits);
 }
 
-/* ---- who waits ---- */
+/* ---- waiting ---- */
 
 static struct session *
 first_delayed(struct source *src)
@@ -120,7 +120,7 @@ enter(struct session *s, struct source *src)
 
 	s->more->source = src;
 	s->admission = ADMITTED;
-	source_touch(t, src, true); /* accept(2) says so */
+	source_touch(t, src, true); /* by accept(2) */
 	source_enter(t, src);
 	session_hello_next(s);
 }

@@ -1,6 +1,6 @@
-/* session_connect.c: the state CONNECTING: which server. A connect that fails
- * goes on with the next address of the server, then with the next server; what
- * the client has said meanwhile is kept for it.
+/* session_connect.c: the state CONNECTING: which server. After a failed connect
+ * the next address of the server is tried, then the next server; what the
+ * client sends meanwhile is kept for it.
  *
  *     session_connect -> session_next_server -> session_dial
  *                             ^                   |  '---> connected at once
@@ -127,7 +127,7 @@ session_choose(struct session *s, uint64_t now)
 	return pool_choose(s->frontend->pool, &s->client, &s->attempts, now);
 }
 
-/* Whether there is somebody for the client at all, be it the abuse server. */
+/* Whether there is any server for the client, be it the abuse server. */
 bool
 session_is_welcome(const struct session *s)
 {
@@ -236,8 +236,8 @@ session_connect_failed(struct session *s, int error)
 
 /* ---- events ---- */
 
-/* A portion of what the client says is kept for the server; more stays in the
- * kernel, which tells the client to wait. */
+/* A portion of what the client sends is kept for the server; more stays in the
+ * kernel, which closes the client's window. */
 void
 session_connect_on_client(struct session *s, unsigned ready)
 {

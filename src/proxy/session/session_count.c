@@ -1,10 +1,10 @@
 /* session_count.c: the byte counters of servers and clients move while
  * sessions live.
  *
- * Nothing is added up while bytes flow: pipes know what they have moved. A
- * walk over all sessions adds what is new, a portion at a time, so that
- * neither it nor who asks for the counters holds up the loop. It rests while
- * there are no sessions. */
+ * Nothing is added up while bytes flow: pipes count what they have moved. A
+ * walk over all sessions adds what is new, a portion at a time, so that neither
+ * it nor a request for the counters delays the loop. It rests while there are
+ * no sessions. */
 #include "config.h"
 
 #include "proxy/session/session_private.h"

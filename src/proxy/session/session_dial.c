@@ -1,7 +1,7 @@
 /* session_dial.c: one address of the chosen server: connects, over a pre-opened
- * connection if there is one, sends what the client has said so far, and makes
- * a session RELAYING whose server is there. Which server, and what becomes of a
- * failure, is session_connect.c's. */
+ * connection if there is one, sends what the client has sent so far, and makes
+ * a session RELAYING whose server has accepted. The choice of the server, and
+ * failures, are session_connect.c's. */
 #include "config.h"
 
 #include <errno.h>
@@ -56,10 +56,10 @@ session_connected(struct session *s)
 }
 
 /* The server took the client's first bytes with the connect, or the connection
- * was there before: nothing has to be waited for, and from here on it is the
- * loop's to say what comes. What `sent` says, the loop does not say again:
- * that the server broke off behind the first bytes, that the client has ended,
- * that more of its bytes are here than a fair share. */
+ * was there before: nothing has to be waited for, and from here on the loop
+ * reports events. It does not report again what `sent` has: a reset of the
+ * server after the first bytes, the FIN of the client, more of its bytes than a
+ * fair share. */
 static void
 session_connected_at_once(struct session *s, struct pipe_stop sent)
 {
@@ -90,7 +90,7 @@ static void
 session_open_up(struct session *s, int fd)
 {
 	stream_open_plain(&s->up, fd, s->frontend->options.nodelay);
-	s->up.flags &= ~(unsigned)STREAM_READABLE; /* the loop will say */
+	s->up.flags &= ~(unsigned)STREAM_READABLE; /* the loop will report it */
 	if (session_is_to_unix(s))
 		s->up.flags |= STREAM_READ_END;
 }
@@ -109,8 +109,8 @@ session_send_early(struct session *s)
 					     : stop;
 }
 
-/* With no connect under way the time is that of another wait, which says by
- * itself how long. */
+/* With no connect under way the time is that of another wait, which sets it
+ * itself. */
 void
 session_connect_schedule(struct session *s)
 {
@@ -193,7 +193,7 @@ session_note_begin(struct session *s, bool expected)
 		sock_ack_at_once(s->up.fd);
 }
 
-/* What the client has said already is sent right behind the connect: on a fast
+/* What the client has sent already follows the connect at once: on a fast
  * network that has completed by then, which spares a turn of the loop; what the
  * server cannot take yet is kept, for it or for the next one. */
 int

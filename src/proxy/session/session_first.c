@@ -1,5 +1,5 @@
-/* session_first.c: a step of HELLO: the client's first bytes, for who wants to
- * see them before a server is chosen.
+/* session_first.c: a step of HELLO: the client's first bytes, for the deciders
+ * that need them before a server is chosen.
  *
  *     client --pipe_gather()--> kept bytes of the pipe to the server
  *                                   |
@@ -17,7 +17,7 @@
 #include "proxy/wire/first.h"
 #include "proxy/wire/route.h"
 
-/* ---- who wants to see them ---- */
+/* ---- deciders ---- */
 
 static bool
 peek_wanted(const struct frontend_core *f)
@@ -33,8 +33,8 @@ peek_decide(struct session *s, const char *bytes, size_t n, bool last)
 	return n > 0 || last ? FIRST_KNOWN : FIRST_MORE;
 }
 
-/* What was read of the bytes, `wants` of them, is completed by what TLS said
- * that ends here. */
+/* What was read of the bytes, `wants` of them, is completed from the TLS that
+ * ends here. */
 static void
 take_tls(const struct session *s, struct first *f)
 {
@@ -75,8 +75,8 @@ routes_wanted(const struct frontend_core *f)
 	return f->routes != NULL;
 }
 
-/* A client that ends, or says nothing, before it is known what it wants, wants
- * nothing by name. */
+/* A client that closes, or sends nothing, before its name is known, has no
+ * name. */
 static enum first_verdict
 routes_decide(struct session *s, const char *bytes, size_t n, bool last)
 {
@@ -241,7 +241,7 @@ session_first_name(const struct session *s, struct first *f)
 
 /* ---- the step ---- */
 
-/* Whether a client that says nothing gets a server all the same. */
+/* Whether a client that sends nothing gets a server all the same. */
 static bool
 session_first_serves_silence(const struct session *s)
 {

@@ -1,7 +1,7 @@
 /* session_hello.c: the state HELLO: the steps that a client takes before a
- * server is chosen for it. Which ones there are is the frontend's to say; a
- * client of plain TCP, of which nothing is asked, never gets here. A route may
- * have the client take those of another service. */
+ * server is chosen for it. The frontend has the list of them; a client of plain
+ * TCP, without any step, never gets here. A route may have the client take
+ * those of another service. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "proxy/session/session_private.h"
 
-/* A step begins, hears from its client, and ends by session_hello_next() or
- * session_close(); it must take at most so long. */
+/* A step begins, reads from its client, and ends by session_hello_next() or
+ * session_close(); `due` limits its time. */
 static const struct step {
 	bool (*wanted)(const struct frontend_core *f);
 	void (*begin)(struct session *s);
@@ -83,9 +83,8 @@ session_hello_schedule(struct session *s)
 		timeouts_add(s->frontend->sessions->times, &s->expiry, due);
 }
 
-/* Begins the first step from `step` on that the frontend asks for. What came
- * behind the end of the last one is here already, and no event will tell of
- * it. */
+/* Begins the first step from `step` on that the frontend has. Bytes after the
+ * end of the last one are here already, and no event will report them. */
 void
 session_hello_from(struct session *s, enum hello_step first)
 {
@@ -109,7 +108,7 @@ session_hello_from(struct session *s, enum hello_step first)
 	steps[step].begin(s);
 }
 
-/* What the client says is hardly ever here yet: the loop will say. */
+/* The client's bytes are hardly ever here yet: the loop will report them. */
 int
 session_hello_watch(struct session *s)
 {
@@ -144,8 +143,8 @@ session_hello_on_time(struct session *s)
 
 /* ---- another service ---- */
 
-/* What the service that it came from has noted for itself. What it knows of the
- * first bytes stays, unless the other one reads them for its own routes. */
+/* What the service that it came from has noted for itself. What was read from
+ * the first bytes stays, unless the other one reads them for its own routes. */
 static void
 forget_notes(struct session *s, const struct frontend_core *to)
 {

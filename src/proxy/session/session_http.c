@@ -1,7 +1,7 @@
 /* session_http.c: HTTP in a session: the filters of its pipes, and the pages
  * that pen answers by itself: for requests that are refused, and for clients
- * that nobody can serve. A session that has such a page to say lets its server
- * go and drains. */
+ * without an available server. A session with such a page lets its server go
+ * and drains. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ session_client_has_tls(const struct session *s)
 	    (s->more->facts != NULL && s->more->facts->header.tls.on);
 }
 
-/* What clients say of the protocol counts from trusted proxies alone, which
+/* What clients send about the protocol is used only from trusted proxies, which
  * have a list of their own. */
 static void
 prepare_lines(const struct session *s, struct http_relay *h)
@@ -111,7 +111,7 @@ is_head(const struct session *s)
 	    memcmp(buffer_bytes(kept), "HEAD ", 5) == 0;
 }
 
-/* Lets the server go and says these bytes to the client, or just the end. */
+/* Lets the server go and sends these bytes to the client, or just a FIN. */
 static void
 session_say(struct session *s, const char *bytes, size_t n, enum reason why,
     bool reset)
@@ -212,9 +212,10 @@ session_redirect(struct session *s, bool last)
 
 /* ---- pages for requests ---- */
 
-/* Whether the client has asked and no byte of any answer has come. One that had
- * answers before takes the end for that of an idle connection and asks anew
- * where it may, which a page would keep it from (RFC 9112, section 9.3.1). */
+/* Whether the client has sent a request and no byte of any answer has come. One
+ * that had answers before treats the end as that of an idle connection and
+ * repeats the request where it may, which a page would prevent (RFC 9112,
+ * section 9.3.1). */
 static bool
 is_unanswered(const struct session *s)
 {

@@ -29,7 +29,7 @@ session_sender(const struct session *s)
 	    : NULL;
 }
 
-/* The number that the server was told, or the one of the proxy in front. */
+/* The number that was sent to the server, or the one of the proxy in front. */
 static void
 session_tell_id(const struct session *s, struct session_record *r,
     char text[PROXY_ID_TEXT])
@@ -72,8 +72,8 @@ session_record(const struct session *s, enum reason why)
 	};
 }
 
-/* The operator's own log has what he asked for; at level debug all sessions
- * are in the program's log. */
+/* The operator's own log is set by session_log; at level debug all sessions are
+ * in the program's log. */
 void
 session_log_close(const struct session *s, enum reason why)
 {

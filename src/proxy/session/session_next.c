@@ -1,7 +1,7 @@
-/* session_next.c: a server ends between two requests of an HTTP connection. Its
- * client may be asking at that moment, and could not know whether it may ask
- * again. So it learns of the end a little later; what it asks until then goes
- * to the next server:
+/* session_next.c: a server closes between two requests of an HTTP connection.
+ * Its client may be sending a request at that moment, and could not know
+ * whether it may repeat it. So the client gets the FIN a little later; what it
+ * sends until then goes to the next server:
  *
  *     RELAYING --> HELLO_NEXT --> a request: CONNECTING
  *                      |

@@ -1,9 +1,9 @@
-/* session_private.h: the inside of a session, for the files that tell its
- * story, one for each part of it:
+/* session_private.h: the inside of a session, for its files, one for each part
+ * of it:
  *
  *     session.c          made; state x event -> function; closed
  *     session_hello.c    HELLO: the steps before a server is chosen
- *     session_proxy.c    of these: a PROXY header says who the client is
+ *     session_proxy.c    of these: the PROXY header with the client address
  *     session_admit.c    of these: the limits of the client's source
  *     session_tls.c      of these: the client's TLS handshake
  *     session_first.c    of these: its first bytes
@@ -11,15 +11,15 @@
  *     session_queue.c    QUEUED: waits for a server that is full
  *     session_connect.c  CONNECTING: until a server answers
  *     session_dial.c     connects to one address of it
- *     session_proxy_up.c of that: what a server is told of its client
- *     session_relay.c    RELAYING, DRAINING: bytes and ends
+ *     session_proxy_up.c of that: the PROXY header to the server
+ *     session_relay.c    RELAYING, DRAINING: bytes, FIN and RST
  *     session_retry.c    a request that its server lost
  *     session_next.c     HELLO once more: the server ended between requests
  *     session_http.c     its requests, and pages of our own
  *     session_time.c     how long each state may last
  *     session_quiet.c    at which moment a session may be ended
  *     session_log.c      what is logged of it
- *     session_count.c    what the counters are told
+ *     session_count.c    adds up its bytes
  *
  * connections.c reads it for reports and commands. */
 #ifndef PEN_PROXY_SESSION_PRIVATE_H
@@ -31,7 +31,7 @@
 #include "proxy/wire/first.h"
 #include "proxy/wire/proxy_header.h"
 
-/* Up to QUEUED nobody moves bytes, up to CONNECTING there is no server. */
+/* Up to QUEUED no bytes are moved, up to CONNECTING there is no server. */
 enum session_state {
 	HELLO,
 	QUEUED,
@@ -43,7 +43,7 @@ enum session_state {
 };
 
 /* What a client does in HELLO, in this order; the number of a bit of
- * frontend_core.hello, which says what a frontend asks for. */
+ * frontend_core.hello, which has the steps of a frontend. */
 enum hello_step {
 	HELLO_PROXY,
 	HELLO_ADMIT,
@@ -57,11 +57,11 @@ enum hello_step {
  * what it has. */
 struct session_facts {
 	struct first_packed *first; /* of its first bytes; NULL: not read */
-	struct peer came_to; /* as a proxy said; family 0: none did */
+	struct peer came_to; /* from a PROXY header; family 0: none */
 	struct peer sender;  /* the proxy; family 0: none */
-	struct proxy_header header; /* that said it; texts are in `bytes` */
+	struct proxy_header header; /* which sent it; texts are in `bytes` */
 	struct buffer bytes;
-	uint64_t id; /* that servers are told; 0: none so far */
+	uint64_t id; /* that servers get; 0: none so far */
 	struct http_sticky *sticky; /* of http_sticky; NULL: it was off */
 	char *tried; /* servers that failed it, for its line; NULL: none */
 	struct session *session;
@@ -112,9 +112,9 @@ struct session {
 	bool server_told : 1; /* the client's end was passed on */
 	bool client_cut : 1; /* it ended, in TLS, without close_notify */
 	bool client_told : 1; /* the server's end was passed on */
-	bool server_reset : 1; /* it broke off; so shall we, to the client */
+	bool server_reset : 1; /* it sent a RST; so do we, to the client */
 	bool server_cut : 1; /* it did, in TLS, as if it had ended */
-	bool server_talks : 1; /* it spoke after it was told */
+	bool server_talks : 1; /* it sent bytes after the FIN */
 	bool reset_due : 1; /* the client is reset once it has all bytes */
 	bool interleaved : 1; /* the client spoke after the server began to */
 	bool client_sending : 1; /* it was when the server went */
@@ -125,7 +125,7 @@ struct session {
 	bool no_port : 1; /* none is left to one of its addresses */
 	bool http : 1; /* the client began with a request of HTTP/1 */
 	bool asked : 1; /* the client spoke last: an answer is due */
-	bool has_turn : 1; /* it is among those that asked for one */
+	bool has_turn : 1; /* it is among those that requested one */
 	bool turn_due : 1; /* and wants it */
 	bool redirected : 1; /* it began without TLS where TLS is expected */
 	bool leaving : 1; /* ends at a quiet moment; its client is forgotten */
@@ -156,22 +156,22 @@ void session_reschedule(struct session *s);
 
 /* ---- HELLO ---- */
 
-/* Begins with the first step that the frontend asks for. */
+/* Begins with the first step that the frontend has. */
 void session_hello(struct session *s);
 /* The same from this step on. */
 void session_hello_from(struct session *s, enum hello_step step);
 /* The step is done: begins the next one, or gets a server for the client. What
  * may be here for it already is STREAM_READABLE. */
 void session_hello_next(struct session *s);
-/* The client, which is in HELLO, is one of that service from now on: takes the
- * steps that this asks for, but the PROXY header, and TLS if it has it. What it
- * has said so far goes with it. A service that is full refuses it. */
+/* The client, which is in HELLO, belongs to that service from now on: takes its
+ * steps, but the PROXY header, and TLS if it has it. What it has sent so far
+ * goes with it. A service that is full refuses it. */
 void session_move(struct session *s, struct frontend_core *to);
-/* The steps that a frontend asks for, a bit each. */
+/* The steps of a frontend, a bit each. */
 void session_hello_on_client(struct session *s, unsigned ready);
 void session_hello_on_time(struct session *s);
 void session_hello_schedule(struct session *s);
-/* When a step is over that hello_timeout bounds. */
+/* When a step of hello_timeout expires. */
 uint64_t session_hello_due(const struct session *s);
 /* The session's own; NULL: no memory. */
 struct session_more *session_more(struct session *s);
@@ -193,7 +193,7 @@ void session_admit_leave(struct session *s);
 
 bool session_proxy_wanted(const struct frontend_core *f);
 /* Reads the header of a client that is a proxy of accept_proxy's list, which
- * makes somebody else the client; who is none is closed. */
+ * sets the client; other senders are closed. */
 void session_proxy_begin(struct session *s);
 void session_proxy_on_client(struct session *s, unsigned ready);
 void session_proxy_on_time(struct session *s);
@@ -210,8 +210,7 @@ uint64_t session_tls_due(const struct session *s);
 /* ---- HELLO_FIRST ---- */
 
 bool session_first_wanted(const struct frontend_core *f);
-/* Reads the client's first bytes until who wants to see them has seen
- * enough. */
+/* Reads the client's first bytes until the deciders have enough. */
 void session_first_begin(struct session *s);
 void session_first_on_client(struct session *s, unsigned ready);
 void session_first_on_time(struct session *s);
@@ -222,8 +221,8 @@ struct server_set *session_first_allowed(const struct session *s);
 struct frontend_core *session_first_leads_to(const struct session *s);
 /* Whether they allow it another server than its own, which may take it. */
 bool session_first_may_move(const struct session *s);
-/* The name that a client asked for in a ClientHello which goes on to its
- * server, where routes have read it; copied to `name`. NULL: none. */
+/* The name in a ClientHello that is passed through to the server, where routes
+ * have read it; copied to `name`. NULL: none. */
 struct first;
 const char *session_first_name(const struct session *s, struct first *f);
 
@@ -235,8 +234,8 @@ enum first_verdict session_sticky_decide(
     struct session *s, const char *bytes, size_t n, bool last);
 /* The server that the cookie names, or NULL. */
 struct server *session_sticky_server(const struct session *s);
-/* The session has its server: its first answer sets the cookie, unless that is
- * what it says. */
+/* The session has its server: its first answer sets the cookie, unless the
+ * client has sent it. */
 void session_sticky_set(struct session *s);
 
 /* ---- QUEUED ---- */
@@ -244,8 +243,8 @@ void session_sticky_set(struct session *s);
 /* Puts a session whose servers are all full into the queue. Returns false when
  * it may not wait: then it stays as it is. */
 bool session_queue(struct session *s);
-/* A client that waits, here or for a limit, has said something: its bytes stay
- * in the kernel, so that a crowd that waits takes no memory. */
+/* A client that waits, here or for a limit, has sent bytes: they stay in the
+ * kernel, so that a crowd that waits takes no memory. */
 void session_wait_on_client(struct session *s, unsigned ready);
 /* Its bytes are of interest again. Returns false when it is gone: then the
  * session is closed. */
@@ -254,15 +253,15 @@ void session_queue_on_time(struct session *s);
 void session_queue_schedule(struct session *s);
 /* Takes it out of the queue; its next state is CONNECTING or CLOSED. */
 void session_queue_leave(struct session *s);
-/* Gives the free places at servers to those who have waited longest. */
+/* Gives the free slots of servers to the clients that have waited longest. */
 void session_queue_serve(struct sessions *all);
 void session_queue_init(struct sessions *all);
 void session_queue_fini(struct sessions *all);
 
 /* ---- CONNECTING ---- */
 
-/* Gets a server for a client that has said hello. Those that wait in the queue
- * have theirs first. */
+/* Gets a server for a client whose HELLO is complete. Those that wait in the
+ * queue have theirs first. */
 void session_connect(struct session *s);
 /* The same for a client that had to wait: it may try all servers once more. */
 void session_connect_again(struct session *s);
@@ -276,7 +275,7 @@ void session_note_tried(struct session *s, const struct server *server);
 /* The same is of no interest any more. */
 void session_forget_tried(struct session *s);
 /* No address of the server took the connection, or it took a request in vain:
- * tells the pool. `why` says more than the errno. */
+ * reports it to the pool. `why` has more than the errno. */
 void session_blame_server(
     struct session *s, struct server *server, int error, const char *why);
 /* The next server that the pool has for the client, or NULL; of those that its
@@ -288,37 +287,37 @@ void session_connect_on_time(struct session *s);
 void session_connect_schedule(struct session *s);
 
 /* Connects to the next address of the chosen server and sends what the client
- * has said. Returns 0 when the session goes on by itself, or the errno with
+ * has sent. Returns 0 when the session continues by events, or the errno with
  * which this address failed at once. */
 int session_dial(struct session *s);
-/* Goes on over a pre-opened connection, if there is one, and sends what the
- * client has said. Returns whether that is so. */
+/* Uses a pre-opened connection, if there is one, and sends what the client has
+ * sent. Returns whether there was one. */
 bool session_use_preopened(struct session *s);
 /* The server is there: RELAYING. */
 void session_connected(struct session *s);
-/* What the client has said so far goes to the server, or is kept for it. */
+/* What the client has sent so far goes to the server, or is kept for it. */
 struct pipe_stop session_send_early(struct session *s);
-/* Whether a connection with this error had been accepted: its server broke off,
- * which says nothing of what it does for others. */
+/* Whether a connection with this error had been accepted: its server reset it,
+ * which is no failure for other clients. */
 bool session_was_accepted(const struct session *s, int error);
 /* How long until a Unix listener whose backlog is full is tried again, ms. */
 uint32_t session_busy_ms(const struct session *s);
-/* The number of the connection that servers are told, as text. Returns its
- * length. */
+/* The number of the connection for servers, as text. Returns its length. */
 enum { PROXY_ID_TEXT = 17 };
 size_t session_id_text(
     const struct session_facts *facts, char text[PROXY_ID_TEXT]);
-/* The server on `up`, which was opened just now to this address, is told who
- * its client is, if it is to be. Returns 0, or -1 with errno ENOMEM. */
+/* The server on `up`, which was opened just now to this address, gets its PROXY
+ * header, if it is to have one. Returns 0, or -1 with errno ENOMEM. */
 int session_introduce(struct session *s, const struct addr *to);
 /* The same header is PREFIXED still; `stop` is why the pipe to the server has
- * stopped. Returns that, or that the server cannot be told. */
+ * stopped. Returns that, or that the header cannot be sent. */
 struct pipe_stop session_introduce_early(
     struct session *s, struct pipe_stop stop);
 
 /* ---- RELAYING, DRAINING ---- */
 
-/* Moves what can be moved both ways and draws the consequences. */
+/* Moves what can be moved in both directions, then relays FIN and RST, or
+ * closes. */
 void session_relay(struct session *s);
 void session_relay_on_client(struct session *s, unsigned ready);
 void session_relay_on_server(struct session *s, unsigned ready);
@@ -345,8 +344,8 @@ enum reason session_unread_reason(int cause);
 /* Notes what the client began with, and keeps it if it is a request that may be
  * sent again. */
 void session_note_first(struct session *s, const char *bytes, size_t n);
-/* The same of a client of HTTP that has said more; with `all`, that is all that
- * the server was told. */
+/* The same of an HTTP client that has sent more; with `all`, that is all that
+ * was sent to the server. */
 void session_note_requests(
     struct session *s, const char *bytes, size_t n, bool all);
 /* The same of what its server has not taken a byte of, before it is thrown
@@ -358,8 +357,8 @@ bool session_request_begins(const struct session *s, const char *text);
 void session_drop_request(struct session *s);
 /* Of a session with such a request: the answer begins. */
 void session_on_answer(struct session *s);
-/* The server has ended, or is to be left, with `reset` abortively: sends what
- * it was asked to another one, if it has answered nothing and that may be done.
+/* The server has ended, or is to be left, with `reset` abortively: sends its
+ * request to another one, if it has answered nothing and that may be done.
  * Returns whether; the session may be closed by then. */
 bool session_retry(struct session *s, bool reset);
 /* Whether a request that is lost may go to another server at all. */
@@ -391,11 +390,11 @@ bool session_http_begin(struct session *s);
  * may need is the only reason to fail. */
 bool session_http_attach(struct session *s);
 void session_http_free(struct http_relay *h);
-/* Bytes came before the session relays: a turn is asked for if a request was
+/* Bytes came before the session relays: a turn is requested if a request was
  * refused. */
 void session_http_note(struct session *s);
 void session_http_on_turn(struct session *s);
-/* Its client has not said the rest of a header in time: ends it. */
+/* Its client has not sent the rest of a header in time: ends it. */
 void session_http_too_slow(struct session *s);
 /* The same of a session that relays: returns true when it relays no more. */
 bool session_http_settle(struct session *s);
@@ -403,18 +402,18 @@ bool session_http_settle(struct session *s);
  * is. */
 bool session_redirect_wanted(const struct frontend_core *f);
 bool session_is_redirected(const struct session *s);
-/* Redirects it by its first bytes, or tells it that they are no request;
+/* Redirects it by its first bytes, or answers that they are no request;
  * FIRST_MORE: more bytes decide, unless this is their end, the `last`. Anything
  * else: the session drains, or is closed. */
 enum first_verdict session_redirect(struct session *s, bool last);
-/* Whether there is somebody for the client at all, be it the abuse server. */
+/* Whether there is any server for the client, be it the abuse server. */
 bool session_is_welcome(const struct session *s);
-/* Nobody can serve the client: it is told so, or its connection is closed;
+/* No server is available: the client gets a page, or its connection is closed;
  * soon, or at once. */
 void session_unserved(struct session *s, enum reason why);
 void session_unserved_now(struct session *s, enum reason why);
-/* Its server has not answered, nor will it: the client is told so by a page of
- * that status. Returns false when it is not, and nothing was done. */
+/* Its server has not answered, nor will it: the client gets a page of that
+ * status. Returns false when it gets none, and nothing was done. */
 bool session_http_unanswered(
     struct session *s, unsigned status, enum reason why);
 
@@ -452,7 +451,7 @@ void session_rebalance_fini(struct sessions *all);
 /* Whether a session in this state, of this kind, may be ended at a quiet
  * moment. */
 bool session_may_end_quietly(const struct session *s);
-/* Whether it is asked to end by now, at such a moment. */
+/* Whether it is being drained by now. */
 bool session_is_asked(const struct session *s);
 /* Whether this is one: the server spoke last, no bytes are under way, and none
  * came for quiet_time. Costs system calls. */
@@ -465,7 +464,7 @@ void session_leave(struct session *s);
 
 /* ---- logs ---- */
 
-/* What clients say is noted, and their requests are logged; for
+/* The bytes of clients are noted, and their requests are logged; for
  * pipe_share.on_read. */
 void session_on_read(struct pipe *p, const char *bytes, size_t n);
 

@@ -1,6 +1,6 @@
-/* session_proxy.c: a step of HELLO: the PROXY header of a client that comes
- * through a proxy, before all else that it says. From then on the client is
- * whom the header names, for all that asks. */
+/* session_proxy.c: a step of HELLO: the PROXY header of a client behind a
+ * proxy, before all its other bytes. From then on the address in the header is
+ * the client's, everywhere. */
 #include "config.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ session_proxy_failed(struct session *s, const struct failure *f)
 	session_close(s, f->reason);
 }
 
-/* ---- what it says ---- */
+/* ---- its contents ---- */
 
 static bool
 has_texts(const struct proxy_header *h)
@@ -38,7 +38,7 @@ has_texts(const struct proxy_header *h)
 	return h->sni.n > 0 || h->alpn.n > 0 || h->id.n > 0 || h->tls.on;
 }
 
-/* Without addresses it is the proxy itself that asks. */
+/* Without addresses the client is the proxy itself. */
 static void
 session_proxy_done(struct session *s)
 {
@@ -99,7 +99,7 @@ session_proxy_parse(struct session *s, char *bytes, size_t n, struct failure *f)
 	buffer_cut(&facts->bytes, whole);
 	if (!session_proxy_take(s, bytes, whole - before))
 		return session_proxy_fail(
-		    f, REASON_CLIENT_RESET, "the connection broke");
+		    f, REASON_CLIENT_RESET, "connection failed");
 	if (whole == before + n && n < PORTION &&
 	    !(s->down.flags & (STREAM_AT_EOF | STREAM_FIN)))
 		s->down.flags &= ~(unsigned)STREAM_READABLE;
@@ -116,7 +116,7 @@ read_some(struct session *s, struct failure *f)
 		return session_proxy_parse(s, bytes, (size_t)n, f);
 	if (n == 0)
 		return session_proxy_fail(
-		    f, REASON_PROXY_INVALID, "the client ended before");
+		    f, REASON_PROXY_INVALID, "client closed before its end");
 	if (errno == EINTR)
 		return MORE;
 	if (errno != EAGAIN && errno != EWOULDBLOCK)
@@ -134,7 +134,7 @@ session_proxy_wanted(const struct frontend_core *f)
 	return f->options.accept_proxy >= 0;
 }
 
-/* Whoever else could say who it is, and is believed, could be anybody. */
+/* Any other host could send any address, and so must not be believed. */
 void
 session_proxy_begin(struct session *s)
 {
@@ -172,7 +172,7 @@ session_proxy_on_client(struct session *s, unsigned ready)
 void
 session_proxy_on_time(struct session *s)
 {
-	struct failure e = { REASON_PROXY_TIMEOUT, "it took too long" };
+	struct failure e = { REASON_PROXY_TIMEOUT, "timed out" };
 
 	session_proxy_failed(s, &e);
 }

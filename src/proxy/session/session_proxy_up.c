@@ -1,5 +1,5 @@
-/* session_proxy_up.c: what a server is told of its client, in front of all
- * else: a PROXY header, anew for each connection to a server. */
+/* session_proxy_up.c: the PROXY header to a server, in front of all else, anew
+ * for each connection to a server. */
 #include "config.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ session_proxy_up_text_of(const char *text)
 
 /* ---- the addresses ---- */
 
-/* Where the client came to, unless a proxy has said that. */
+/* The address that the client connected to, unless a PROXY header has it. */
 static void
 tell_addresses(const struct session *s, struct telling *t)
 {
@@ -45,7 +45,7 @@ tell_addresses(const struct session *s, struct telling *t)
 		peer_from_addr(&h->server, &local);
 }
 
-/* ---- what version 2 says beside them ---- */
+/* ---- additional fields of version 2 ---- */
 
 static void
 tell_tls(const struct session *s, struct telling *t)

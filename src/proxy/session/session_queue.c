@@ -1,16 +1,16 @@
-/* session_queue.c: the state QUEUED: all servers that are well have as many
- * clients as they may. The client waits, and nobody reads what it says.
+/* session_queue.c: the state QUEUED: all servers that are up are full. The
+ * client waits, and its bytes are not read.
  *
  * Each route has a queue of its own. The pool reports when a server may take
- * clients again; of the queues that this server is for, as many sessions as
- * there are places then leave, the oldest first. */
+ * clients again; of the queues that this server is for, as many sessions as it
+ * has free slots then leave, the oldest first. */
 #include "config.h"
 
 #include "net/sock.h"
 #include "pool/balance.h"
 #include "proxy/session/session_private.h"
 
-/* How often the queue is served though nobody reported a free place. */
+/* How often the queue is served without a report of a free slot. */
 enum { LOOK_MS = 500 };
 
 void
@@ -119,9 +119,9 @@ session_queue_leave(struct session *s)
 	s->more->facts->queue_ms += (uint32_t)(loop_now(f->loop) - s->active);
 }
 
-/* Tells the watch what of the client is of interest. Returns false when the
- * session is closed: poll and select do not report errors to who wants to read,
- * and a reset may have come while the watch was off. */
+/* Sets the events of the client that are of interest. Returns false when the
+ * session is closed: poll and select do not report errors without an interest
+ * in reading, and a reset may have come while the watch was off. */
 static bool
 watch_client(struct session *s, unsigned what)
 {
@@ -161,9 +161,9 @@ session_queue_resume(struct session *s)
 		session_connect_again(s);
 }
 
-/* Whether who waits should not wait any longer: there are places, or there
- * will be none, as after a reload that takes the full servers out. Then the
- * emergency server has the clients, or they are told as a newcomer is. */
+/* Whether waiting clients should not wait any longer: there are free slots, or
+ * there will be none, as after a reload that removes the full servers. Then the
+ * emergency server gets the clients, or they are refused as new ones are. */
 static bool
 queue_moves(const struct pool *p, const struct route_queue *q)
 {
@@ -270,7 +270,7 @@ queue_take(struct list *queues)
 	return s;
 }
 
-/* The routes that are in force are others: who waits does so for their servers
+/* The routes have changed: waiting clients wait for the servers of the new ones
  * now. */
 void
 sessions_reroute(struct sessions *all)
@@ -327,8 +327,9 @@ queue_on_eligible(void *arg, unsigned slot)
 		loop_soon(all->frontend->loop, &all->queue.task);
 }
 
-/* Nobody else notices that a blacklisting is over, that a session that came
- * back to the queue may try once more, or that no server is full any more. */
+/* Nothing else notices that a blacklisting has expired, that a session that
+ * came back to the queue may try once more, or that no server is full any
+ * more. */
 static void
 queue_on_look(struct timer *t)
 {

@@ -1,10 +1,9 @@
-/* session_quiet.c: which sessions may be ended while they are open, and at
- * which moment.
+/* session_quiet.c: which sessions may be closed early, and at which moment.
  *
- * Whoever is cut off between an answer and the next request loses nothing if
- * the protocol lets the client connect again and ask again: HTTP does (RFC
- * 9112, 9.3.1), a shell or a transaction does not. So the first bytes of the
- * client decide, unless the operator does. */
+ * A client whose connection is closed between an answer and the next request
+ * loses nothing if the protocol lets it connect and send the request again:
+ * HTTP does (RFC 9112, 9.3.1), a shell or a transaction does not. So the first
+ * bytes of the client decide, unless the operator does. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 
 /* ---- which sessions ---- */
 
-/* One that nobody has said anything in loses nothing. */
+/* One without any byte loses nothing. */
 bool
 session_may_end_quietly(const struct session *s)
 {
@@ -46,7 +45,7 @@ session_quiet_is_idle(const struct session *s)
 }
 
 /* Bytes that the loop has not reported yet, or that the client has not
- * acknowledged, would be lost by a reset: who closes with unread input sends
+ * acknowledged, would be lost by a reset: closing with unread input sends
  * one. */
 bool
 session_is_quiet(const struct session *s)
@@ -167,14 +166,14 @@ sessions_rebalance(
 
 	if (pool_goes_by_address(f->pool))
 		return error_set(
-		    e, "the algorithm goes by the client's address");
+		    e, "the algorithm depends on the client's address");
 	if (f->options.end.quiet == QUIET_END_NONE)
 		return error_set(e, "quiet_end is none");
 	surplus = calloc(slots, sizeof(*surplus));
 	if (surplus == NULL)
 		return error_set(e, "out of memory");
 	*asked = pool_surplus(f->pool, percent, surplus);
-	if (*asked > f->stats.sessions) /* flows are not asked */
+	if (*asked > f->stats.sessions) /* flows are not drained */
 		*asked = f->stats.sessions;
 	free(r->surplus);
 	r->surplus = surplus;

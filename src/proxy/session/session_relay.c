@@ -40,7 +40,7 @@ session_client_lags(const struct session *s)
 	return stream_is_unsent(&s->down) || sock_unsent(s->down.fd) > 0;
 }
 
-/* Tells the loop what each side waits for. */
+/* Sets in the loop what each side waits for. */
 static void
 session_arm(struct session *s)
 {
@@ -82,9 +82,9 @@ session_let_go(struct session *s)
 	}
 }
 
-/* Whether this was a request and its answer and no more: the client has said
- * nothing since the answer began, and says nothing now. Without a request, an
- * answer that the client is still taking. */
+/* Whether this was one request and its answer: the client has sent nothing
+ * since the answer began. Without a request, an answer that the client is still
+ * reading. */
 static bool
 session_is_exchange(const struct session *s)
 {
@@ -96,9 +96,9 @@ session_is_exchange(const struct session *s)
 	    (s->to_server.bytes > 0 || kept > 0 || session_client_lags(s));
 }
 
-/* Whether the server may be let go: it has said its last word and either can
- * hear no more, or the operator asked by `buffer` not to keep servers waiting
- * for clients and nothing more is to be expected of this one. */
+/* Whether the server may be let go: it has sent FIN and either takes no more
+ * bytes, or `buffer` is set, which releases servers early, and nothing more is
+ * to be expected of this client. */
 static bool
 session_may_let_go(const struct session *s)
 {
@@ -113,7 +113,7 @@ session_may_let_go(const struct session *s)
 	return s->frontend->options.buffer > 0 && session_is_exchange(s);
 }
 
-/* The server broke off. What it had said before still goes to the client. */
+/* The server was reset. What it had sent before still goes to the client. */
 static void
 session_on_server_reset(struct session *s, int cause)
 {
@@ -163,8 +163,8 @@ session_relay_reset_due(const struct session *s)
 	return (due + step - 1) / step * step;
 }
 
-/* Whether the client went on talking when the server had gone. Flags do not
- * tell: its bytes may be here without an event so far. */
+/* Whether the client continued to send after the server had closed. The flags
+ * are not enough: its bytes may be here without an event so far. */
 static bool
 session_client_talks(const struct session *s)
 {
@@ -172,10 +172,10 @@ session_client_talks(const struct session *s)
 	    sock_has_bytes(s->down.fd);
 }
 
-/* The client has all the server said; now it gets the server's end. A server
- * that broke off is passed on as a reset. But a RST would destroy the answer at
- * a client that is still sending and has not read it, so that one gets a FIN,
- * and in TLS no close_notify, which tells it that the end is not a good one. */
+/* The client has all bytes of the server; now it gets its FIN. The reset of a
+ * server is passed on as a reset. But a RST would destroy the answer at a
+ * client that is still sending and has not read it, so that one gets a FIN, and
+ * in TLS no close_notify, so that it detects the truncation. */
 static void
 session_on_server_done(struct session *s)
 {
@@ -209,7 +209,7 @@ session_relay_retry_reset(struct session *s)
 		session_relay_schedule(s);
 }
 
-/* All the client said is with the server. */
+/* The server has all bytes of the client. */
 static void
 session_on_client_done(struct session *s)
 {
@@ -254,8 +254,8 @@ session_conclude(struct session *s, bool server_done, bool client_done)
 	session_arm(s);
 }
 
-/* A client that was told the end need not say its own in TLS. The server has
- * all that was read, or the pipe would not have read on. */
+/* A client that got close_notify need not send its own. The server has all that
+ * was read, or the pipe would not have read on. */
 struct pipe_stop
 session_client_unread(struct session *s, struct pipe_stop stop)
 {
@@ -299,8 +299,8 @@ session_server_ended(struct pipe_stop stop)
 	    (stop.verdict == PIPE_READ_FAILED && stop.cause != ENOMEM);
 }
 
-/* The server has ended: whether its client is given another one for what it
- * has not answered, is told that it did not, or waits for the next one. */
+/* The server has closed: whether its client gets another one for an unanswered
+ * request, an error page, or waits for the next one. */
 static bool
 session_outlives_server(struct session *s, struct pipe_stop stop)
 {
@@ -310,10 +310,10 @@ session_outlives_server(struct session *s, struct pipe_stop stop)
 	return session_await_next(s, stop.verdict == PIPE_READ_FAILED);
 }
 
-/* The pipe to the client could not read the server, or not write. A server
- * that cannot be read has ended; what it said before goes on to the client.
- * One that had said all when it was told of the client's end need not say its
- * own in TLS: some just close. Returns why the pipe stopped after that. */
+/* The pipe to the client could not read the server, or not write. A server that
+ * cannot be read has ended; what it sent before goes to the client. One that
+ * has sent everything when it gets the client's close_notify need not send its
+ * own: some just close. Returns why the pipe stopped after that. */
 static struct pipe_stop
 session_on_down_failed(struct session *s, struct pipe_stop stop)
 {
@@ -327,8 +327,8 @@ session_on_down_failed(struct session *s, struct pipe_stop stop)
 	return pipe_pump(&s->to_client, &s->up, &s->down, &s->frontend->share);
 }
 
-/* The same to the server. One that takes no more hears no more, but may have
- * answered before: the client is read on, for its end. */
+/* The same to the server. One that takes no more bytes may have answered
+ * before: the client is read on, for its end. */
 static struct pipe_stop
 session_on_up_failed(struct session *s, struct pipe_stop stop)
 {
@@ -360,8 +360,8 @@ session_note_answer(struct session *s)
 	pool_began_answer(s->server, ms * 1000);
 }
 
-/* Moves what the server says. Returns false when the session is over, relays no
- * more, or has been given another server. */
+/* Moves the server's bytes. Returns false when the session is closed, relays no
+ * more, or has another server. */
 static inline bool
 session_relay_down(struct session *s, struct pipe_stop *down)
 {
@@ -405,14 +405,14 @@ session_relay_up(struct session *s)
 		s->asked = true;
 		s->interleaved |= s->to_client.bytes > 0;
 	}
-	/* the read made the client's stream writable, which no event tells */
+	/* the read made the client's stream writable, which no event reports */
 	if (stalled && !(s->down.flags & STREAM_STALLED))
 		session_soon(s);
 	return up;
 }
 
-/* The server is read first: its end, or its reset, decides what becomes of the
- * client's bytes. */
+/* The server is read first: after its FIN or RST the client's bytes are handled
+ * differently. */
 void
 session_relay(struct session *s)
 {
@@ -447,8 +447,8 @@ session_relay(struct session *s)
 
 /* ---- events ---- */
 
-/* Who breaks off wants no answer, and no read tells of it where the end came
- * before, or where the server takes no more. What it had said goes to the
+/* A client that resets needs no answer, and no read reports it where its FIN
+ * came before, or where the server takes no more. What it had sent goes to the
  * server as far as that takes it. */
 void
 session_relay_on_client(struct session *s, unsigned ready)
@@ -465,7 +465,7 @@ session_relay_on_client(struct session *s, unsigned ready)
 	session_relay(s);
 }
 
-/* A server that had ended and now breaks off hears no more. */
+/* A server that had sent FIN and now resets takes no more. */
 void
 session_relay_on_server(struct session *s, unsigned ready)
 {

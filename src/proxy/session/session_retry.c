@@ -1,11 +1,11 @@
 /* session_retry.c: a request that its server lost goes to another server.
  *
  * The first request of a client is kept while nothing has been answered, if it
- * may be sent twice (http_first.h) and is all that the client has said so far:
+ * may be sent twice (http_first.h) and is all that the client has sent so far:
  *
  *     session_note_first --> kept --> an answer, more from the client: dropped
  *                             |
- *                             '--> the server ends or breaks off: sent again
+ *                             '--> the server closes or resets: sent again
  *
  * Of later requests nothing is known unless they are HTTP to us, too: answers
  * are not read, so that the one before may not be complete. Where the filters
@@ -33,8 +33,7 @@ enum { BLAME_MS = 1000 };
 
 struct kept_request {
 	unsigned resent;	/* how often */
-	struct server *lost_by; /* the last one that did; NULL: nobody to
-				 * blame */
+	struct server *lost_by; /* the last one that did; NULL: none to blame */
 	unsigned generation;	/* of that server's addresses */
 	uint64_t lost;		/* ms */
 	bool prompt;		/* it came soon after its client */
@@ -72,7 +71,7 @@ new_request(struct session *s, size_t n)
 	return r;
 }
 
-/* Behind what is kept. */
+/* After what is kept. */
 static void
 session_retry_add(struct session *s, const char *bytes, size_t n)
 {
@@ -109,7 +108,7 @@ session_note_first(struct session *s, const char *bytes, size_t n)
 		session_retry_keep(s, bytes, n);
 }
 
-/* What is sent again comes here once more, maybe with more behind it. */
+/* What is sent again comes here once more, maybe with more after it. */
 void
 session_note_requests(
     struct session *s, const char *bytes, size_t n, bool all)
@@ -160,7 +159,7 @@ session_keep_unsent(struct session *s)
 		session_note_first(s, buffer_bytes(b), buffer_length(b));
 }
 
-/* The server ended before it was asked, but the client may have asked by now:
+/* The server closed before a request, but the client may have sent one by now:
  * its bytes are here, and their event comes later. They are read as always, but
  * not written. */
 static void
@@ -180,8 +179,8 @@ read_request(struct session *s)
 
 /* ---- whose fault it was ---- */
 
-/* Clients choose what they ask for: a request that no server answers says
- * nothing of servers. One that another server answers does. */
+/* Clients choose their requests: one that no server answers is no failure of
+ * the servers. One that another server answers is. */
 void
 session_on_answer(struct session *s)
 {
@@ -237,8 +236,8 @@ note_loss(struct session *s, const struct server *next)
 		    s->server->name, next->number);
 }
 
-/* The session is as if it had no server so far, and its client had just said
- * what it says. */
+/* The session is as if it had no server so far, and its client had just sent
+ * the request. */
 int
 session_leave_server(
     struct session *s, bool reset, const char *bytes, size_t n)

@@ -1,5 +1,5 @@
 /* session_sticky.c: a cookie in the client's first request names its server, so
- * that clients behind one address are told apart. */
+ * that clients behind one address are distinguished. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -56,8 +56,8 @@ session_sticky_server(const struct session *s)
 	    : NULL;
 }
 
-/* The emergency and the abuse server have no digest: who gets one of them comes
- * back to its own server later. */
+/* The emergency and the abuse server have no digest: a client that gets one of
+ * them comes back to its own server later. */
 void
 session_sticky_set(struct session *s)
 {

@@ -1,6 +1,5 @@
 /* session_time.c: how long sessions may wait, how peers that vanish are
- * noticed, and what becomes of sessions that are there when a time is set
- * anew. */
+ * noticed, and the effect of a changed timeout on existing sessions. */
 #include "config.h"
 
 #include "net/sock.h"
@@ -19,7 +18,7 @@ enum { RECHECK_MS = 100 };
 
 /* ---- silence ---- */
 
-/* Its server is gone and it was told so, but goes on sending. */
+/* Its server has closed and it got the FIN, but it continues to send. */
 static bool
 is_lingering(const struct session *s)
 {
@@ -50,8 +49,8 @@ take_sooner(uint64_t *due, enum reason *why, uint64_t from, uint64_t limit,
 	}
 }
 
-/* When the session, being old, is asked to end; UINT64_MAX: never. Up to a
- * tenth before max_age, so that those that came together go one by one. */
+/* When the session, being old, is drained; UINT64_MAX: never. Up to a tenth
+ * before max_age, so that those that began together do not end together. */
 static uint64_t
 retirement(const struct session *s)
 {
@@ -88,7 +87,7 @@ silence_limit(const struct session *s, enum reason *why)
 	return due;
 }
 
-/* From when on it is asked to end; UINT64_MAX: it is not. */
+/* From when on it is drained; UINT64_MAX: it is not. */
 static uint64_t
 asked_from(const struct session *s)
 {
@@ -135,8 +134,8 @@ await_quiet(struct session *s, uint64_t limit)
 	timeouts_add(f->sessions->times, &s->expiry, due < limit ? due : limit);
 }
 
-/* Each byte puts off the end of a session that relays. It is not scheduled anew
- * for that: the wheel asks when it comes across it. */
+/* Each byte puts off the timeout of a session that relays. It is not scheduled
+ * anew for that: the wheel gets the present time when it comes across it. */
 static uint64_t
 true_due(struct expiry *x)
 {

@@ -8,8 +8,8 @@
 #include "proxy/http/http_page.h"
 #include "proxy/session/session_private.h"
 
-/* A client that talks HTTP to a port of TLS is told so: few others would know
- * what a broken connection means. OpenSSL has read what it said. */
+/* A client that sends HTTP to a TLS port gets a page: few users would
+ * understand a reset. OpenSSL has read its bytes. */
 static void
 tell_plain_client(struct session *s)
 {
@@ -36,7 +36,7 @@ session_tls_failed(struct session *s)
 }
 
 /* What came with the end of the handshake waits in the stream, and no event
- * will tell of it. It is read with the connect, or when the server is there:
+ * will report it. It is read with the connect, or when the server has accepted:
  * both pump the pipe by themselves. */
 static void
 session_tls_done(struct session *s)
@@ -89,7 +89,7 @@ session_tls_accept(struct session *s)
 	return false;
 }
 
-/* A client that nobody may serve is not worth the work of a handshake. Where
+/* A client that no server may serve is not worth the work of a handshake. Where
  * plain HTTP is redirected, the first byte decides between the two. The service
  * that a client came from may have taken this step. */
 void

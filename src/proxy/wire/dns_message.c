@@ -65,7 +65,7 @@ dns_is_truncated(const char *message)
 	return message[2] & TRUNCATED;
 }
 
-/* Where the question behind the header ends, or 0. */
+/* Where the question after the header ends, or 0. */
 static size_t
 question_end(const char *m, size_t n)
 {
@@ -88,8 +88,8 @@ dns_query_end(const char *m, size_t n)
 	return question_end(m, n);
 }
 
-/* Whether a server that gives this code need not have read the question: it
- * says nothing about the name. */
+/* Whether a server that gives this code need not have read the question: it has
+ * no meaning for the name. */
 static bool
 needs_no_question(unsigned code)
 {

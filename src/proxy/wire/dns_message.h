@@ -1,5 +1,5 @@
-/* dns_message.h: what a balancer must know of a DNS message (RFC 1035, 4.1):
- * its header and its one question. Pure. */
+/* dns_message.h: what a balancer needs of a DNS message (RFC 1035, 4.1): its
+ * header and its one question. Pure. */
 #ifndef PEN_PROXY_DNS_MESSAGE_H
 #define PEN_PROXY_DNS_MESSAGE_H
 
@@ -29,8 +29,8 @@ enum { DNS_PREFIX = 2 };
 size_t dns_length(const char *prefix);
 void dns_set_length(char *prefix, size_t n);
 
-/* Of an answer: its response code, how many records it says it has, and whether
- * more did not fit (TC). */
+/* Of an answer: its response code, its number of records, and whether more did
+ * not fit (TC). */
 unsigned dns_code(const char *message);
 unsigned dns_records(const char *message);
 bool dns_is_truncated(const char *message);
@@ -53,8 +53,8 @@ size_t dns_query_end(const char *message, size_t n);
  * and REFUSED may come without a question; NXDOMAIN, which is about the name,
  * may not. */
 bool dns_answers(const char *answer, size_t n, const char *query, size_t end);
-/* Turns the query, of which `end` bytes are kept, into an answer that nobody
- * could answer it. Returns its length. */
+/* Turns the query, of which `end` bytes are kept, into a SERVFAIL response.
+ * Returns its length. */
 size_t dns_fail(char *message, size_t end);
 
 #endif

@@ -79,7 +79,7 @@ first_set_name(char to[FIRST_NAME], const char *name, size_t n)
 
 /* ---- packed ---- */
 
-/* bytes[]: the three, one behind the other, without NULs. */
+/* bytes[]: the three, one after the other, without NULs. */
 struct first_packed {
 	uint16_t alpn;
 	uint8_t protocol, sni, host;

@@ -1,5 +1,5 @@
-/* first.h: what the first bytes of a client say of it: its protocol, the name
- * of the server that it wants, the protocols that it offers inside of TLS.
+/* first.h: what the first bytes of a client contain: its protocol, the name of
+ * the server that it wants, the protocols that it offers inside of TLS.
  *
  *     16 03 01 .. 01   TLS: a ClientHello (RFC 8446, 4.1.2; RFC 6066, 3; 7301)
  *     SSH-             SSH (RFC 4253, 4.2)
@@ -7,8 +7,8 @@
  *     00 00 00 08 ..   PostgreSQL: SSLRequest, StartupMessage and their kin
  *
  * The functions see all bytes so far, from the first one on, each time, and
- * read them strictly: what two readers could understand differently names
- * nobody. Pure, and bounded by FIRST_MAX. */
+ * read them strictly: what two readers could understand differently has no
+ * name. Pure, and bounded by FIRST_MAX. */
 #ifndef PEN_PROXY_FIRST_H
 #define PEN_PROXY_FIRST_H
 
@@ -22,8 +22,8 @@ enum {
 	FIRST_ALPN = 256       /* bytes of the client's list that are kept */
 };
 
-/* What the client speaks; silence is what servers hear whose clients wait for
- * them to speak first. */
+/* The client's protocol; silence: its clients wait for the server to send
+ * first. */
 enum first_protocol {
 	FIRST_UNKNOWN,
 	FIRST_SILENT,
@@ -35,7 +35,7 @@ enum first_protocol {
 
 enum first_verdict {
 	FIRST_MORE,  /* more bytes decide */
-	FIRST_KNOWN, /* they have said what they can */
+	FIRST_KNOWN, /* they are complete */
 	FIRST_WRONG  /* not what they began as: nothing in them counts */
 };
 
@@ -44,13 +44,13 @@ struct first {
 	enum first_protocol protocol;
 	char sni[FIRST_NAME];  /* lower case, without a last dot; "": none */
 	char host[FIRST_NAME]; /* the same, without a port */
-	/* Names behind a byte with their length, whole ones as far as there is
+	/* Names after a byte with their length, whole ones as far as there is
 	 * room. */
 	unsigned char alpn[FIRST_ALPN];
 	size_t alpn_length;
 };
 
-/* What is asked of the bytes; without `hello` and `host` the protocol alone. */
+/* What is needed of the bytes; without `hello` and `host` only the protocol. */
 struct first_wants {
 	bool hello; /* the names in a ClientHello */
 	bool host;  /* that of a request of HTTP/1 */

@@ -5,8 +5,8 @@
 
 #include "proxy/wire/first.h"
 
-/* What one protocol says to the bytes: they are mine; they may become mine;
- * they are not. */
+/* The verdict of one protocol: the bytes are of it; they may become so; they
+ * are not. */
 enum claim { CLAIM_NO, CLAIM_PERHAPS, CLAIM_YES };
 
 static unsigned
@@ -71,7 +71,7 @@ is_token(unsigned c)
 	    strchr("\"(),/:;<=>?@[\\]{}", (int)c) == NULL;
 }
 
-/* Whether a line that has ended is a request line, by its last word behind a
+/* Whether a line that has ended is a request line, by its last word after a
  * target. */
 static enum claim
 claim_version(const char *line, size_t n)

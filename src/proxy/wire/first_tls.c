@@ -61,7 +61,7 @@ join_records(const char *bytes, size_t n, unsigned char message[FIRST_MAX])
 		joined += length;
 		r += length;
 		n -= length;
-		/* what comes behind the message is not the hello's */
+		/* what comes after the message is not the hello's */
 		if (joined >= MESSAGE_HEAD &&
 		    joined >= MESSAGE_HEAD + number(message + 1, 3))
 			break;

@@ -68,7 +68,7 @@ proxy_header_is_ip(const struct peer *p)
 	return p->family == AF_INET || p->family == AF_INET6;
 }
 
-/* Whether both ends can be told as IPv4; else IPv4 is told mapped. */
+/* Whether both ends can be written as IPv4; else IPv4 is written mapped. */
 static bool
 are_ip4(const struct proxy_header *h)
 {
@@ -87,7 +87,7 @@ put_ips(char *at, const struct proxy_header *h)
 }
 
 /* Programs that read headers take AF_UNIX, and PROXY without addresses, for an
- * error; LOCAL they all know. It has no TLVs (2.2). */
+ * error; they all accept LOCAL. It has no TLVs (2.2). */
 static size_t
 write_binary(char *header, const struct proxy_header *h)
 {

@@ -1,12 +1,12 @@
 /* proxy_header.h: the PROXY protocol, versions 1 and 2 (proxy-protocol.txt of
- * HAProxy, sections 2.1 and 2.2): who a client is, told to its server, in front
- * of all else. Pure: bytes in, facts out, and back.
+ * HAProxy, sections 2.1 and 2.2): the address of a client, sent to its server
+ * in front of all else. Pure: bytes in, fields out, and back.
  *
  *     PROXY TCP4 192.0.2.1 192.0.2.2 40000 443\r\n            version 1
  *     signature, command, family, length, addresses, TLVs     version 2
  *
- * TLVs (type, length, value) say more of the client: the name that it asked for
- * in TLS (SNI), the protocol (ALPN), its TLS, a number of the connection. */
+ * TLVs (type, length, value) have more of the client: the server name in TLS
+ * (SNI), the protocol (ALPN), its TLS, a number of the connection. */
 #ifndef PEN_PROXY_PROXY_HEADER_H
 #define PEN_PROXY_PROXY_HEADER_H
 
@@ -32,7 +32,7 @@ enum {
 
 enum proxy_version { PROXY_OFF, PROXY_V1, PROXY_V2 };
 
-/* Some bytes of somebody else's; n 0: there are none. */
+/* Some bytes of another owner; n 0: there are none. */
 struct proxy_text {
 	const char *at;
 	size_t n;
@@ -48,11 +48,11 @@ struct proxy_tls {
 	struct proxy_text name; /* the common name of its certificate */
 };
 
-/* What a header says. Without addresses (LOCAL, UNKNOWN, UNSPEC) the peers have
- * family 0: those of the connection count. Unix clients have AF_UNIX and a path
- * each, which may be empty. */
+/* The contents of a header. Without addresses (LOCAL, UNKNOWN, UNSPEC) the
+ * peers have family 0: those of the connection apply. Unix clients have AF_UNIX
+ * and a path each, which may be empty. */
 struct proxy_header {
-	struct peer client, server; /* who it is, where it came to */
+	struct peer client, server; /* its address, and where it connected to */
 	struct proxy_text client_path, server_path;
 	struct proxy_text sni, alpn, id;
 	struct proxy_tls tls;
@@ -62,16 +62,16 @@ struct proxy_header {
 /* Reads the header that `bytes` begin with, of a connection or, if
  * `h->datagram`, of a datagram, which has version 2. Returns how many bytes it
  * has; 0 when more must come first, all of which, too, belongs to the header;
- * -1 when it is wrong, with a phrase in *why. Never reads beyond `n`, and
- * refuses what is longer than PROXY_HEADER_READ. Texts in `h` point into
+ * -1 when it is wrong, with a short message in *why. Never reads beyond `n`,
+ * and refuses what is longer than PROXY_HEADER_READ. Texts in `h` point into
  * `bytes`. */
 ssize_t proxy_header_read(
     struct proxy_header *h, const char *bytes, size_t n, const char **why);
 
 /* Writes a header of a version; what does not fit into the limits above is left
- * out. Version 1 names addresses only. Of clients without an IP address, be it
- * that they are on Unix sockets, it says LOCAL, or UNKNOWN, and no more.
- * Returns how many bytes it has. */
+ * out. Version 1 has only addresses. Of clients without an IP address, such as
+ * those of Unix sockets, it has LOCAL, or UNKNOWN, and no more. Returns how
+ * many bytes it has. */
 size_t proxy_header_write(char header[PROXY_HEADER_MAX],
     enum proxy_version version, const struct proxy_header *h);
 

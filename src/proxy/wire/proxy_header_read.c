@@ -73,7 +73,7 @@ read_words(struct proxy_header *h, char *line, const char **why)
 	*why = "neither TCP4, TCP6 nor UNKNOWN";
 	if (family == 0)
 		return -1;
-	*why = "an address is wrong, or not of its family";
+	*why = "an address is invalid, or of another family";
 	return read_end(&h->client, family, word[2], word[4]) < 0 ||
 		read_end(&h->server, family, word[3], word[5]) < 0
 	    ? -1
@@ -98,7 +98,7 @@ read_line(
 		return -1;
 	memcpy(line, bytes, length - 2);
 	line[length - 2] = '\0';
-	*why = "a NUL in its line";
+	*why = "its line contains a NUL";
 	if (strlen(line) != length - 2)
 		return -1;
 	return read_words(h, line, why) < 0 ? -1 : (ssize_t)length;
@@ -163,7 +163,7 @@ read_addresses(
 	return size;
 }
 
-/* A transport that is not said makes the addresses meaningless (2.2). */
+/* An unspecified transport makes the addresses meaningless (2.2). */
 static int
 read_body(
     struct proxy_header *h, const char *header, size_t size, const char **why)
@@ -176,10 +176,10 @@ read_body(
 		return -1;
 	if (transport == 0 && family != 0)
 		return 0;
-	*why = h->datagram ? "it is of a connection" : "it is of a datagram";
+	*why = h->datagram ? "it is for connections" : "it is for datagrams";
 	if (transport != wanted && transport != 0)
 		return -1;
-	*why = "its addresses are cut short";
+	*why = "its addresses are truncated";
 	used = read_addresses(
 	    h, family, header + PROXY_FIXED, size - PROXY_FIXED);
 	return used < 0
@@ -229,7 +229,7 @@ proxy_header_read(
 	ssize_t used;
 
 	*h = (struct proxy_header){ .datagram = datagram };
-	*why = "there is none";
+	*why = "it is missing";
 	if (n == 0)
 		return datagram ? -1 : 0;
 	if (begins(bytes, n, PROXY_SIGNATURE, PROXY_SIGNATURE_SIZE))
@@ -239,7 +239,7 @@ proxy_header_read(
 	else
 		return -1;
 	if (used == 0 && datagram) {
-		*why = "it is cut short";
+		*why = "it is truncated";
 		return -1;
 	}
 	return used;

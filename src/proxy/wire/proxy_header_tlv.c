@@ -1,4 +1,4 @@
-/* proxy_header_tlv.c: what a header of version 2 says behind its addresses. */
+/* proxy_header_tlv.c: the fields of a version 2 header after its addresses. */
 #include "config.h"
 
 #include "proxy/wire/proxy_header_wire.h"
@@ -29,7 +29,7 @@ struct tlv {
 };
 
 /* Takes the next one of *left, which it shortens. Returns 1, 0 at the end, or
- * -1 when it ends behind the bytes. */
+ * -1 when it ends after the bytes. */
 static int
 next_tlv(struct proxy_text *left, struct tlv *t)
 {
@@ -81,7 +81,7 @@ read_tls(struct proxy_header *h, struct proxy_text value, const char **why)
 	struct tlv t;
 	int rc, bits;
 
-	*why = "a TLV is cut short";
+	*why = "a TLV is truncated";
 	if (value.n < PROXY_TLS_HEAD)
 		return -1;
 	bits = value.at[0];
@@ -119,7 +119,7 @@ proxy_tlv_read(struct proxy_header *h, const char *header, size_t size,
 	int rc, bad = 0;
 
 	while (bad == 0 && (rc = next_tlv(&left, &t)) != 0) {
-		*why = "a TLV is cut short";
+		*why = "a TLV is truncated";
 		if (rc < 0)
 			return -1;
 		if (t.type == PROXY_TLV_ALPN)

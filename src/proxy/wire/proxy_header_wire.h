@@ -1,5 +1,5 @@
-/* proxy_header_wire.h: the numbers of version 2 of the PROXY protocol, for who
- * writes (proxy_header.c) and who reads (proxy_header_read.c, _tlv.c). */
+/* proxy_header_wire.h: the numbers of version 2 of the PROXY protocol, for the
+ * writer (proxy_header.c) and the readers (proxy_header_read.c, _tlv.c). */
 #ifndef PEN_PROXY_PROXY_HEADER_WIRE_H
 #define PEN_PROXY_PROXY_HEADER_WIRE_H
 
@@ -53,7 +53,7 @@ proxy_get32(const char *at)
 }
 
 /* Reads the TLVs of the whole header `header`, `size` bytes, from `from` on.
- * Returns 0, or -1 with a phrase. */
+ * Returns 0, or -1 with a short message. */
 int proxy_tlv_read(struct proxy_header *h, const char *header, size_t size,
     size_t from, const char **why);
 

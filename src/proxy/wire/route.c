@@ -230,7 +230,7 @@ route_go_on(struct route *r, const struct route *before)
 		    now->count * sizeof(*now->credit));
 }
 
-/* Mostly one was added, or gone: those behind it are near. */
+/* Mostly one was added, or gone: those after it are near. */
 void
 routes_prepare(struct routes *r, const struct routes *before)
 {

@@ -47,7 +47,7 @@ struct route {
 };
 
 struct routes {
-	struct first_wants wants; /* what they ask of first bytes */
+	struct first_wants wants; /* what they need of first bytes */
 	bool protocol;		  /* the same: which protocol it is */
 	bool lead;		  /* one of them leads to a service */
 	/* By hashes of kind and pattern: positions in the list, + 1; 0: free.
@@ -66,10 +66,9 @@ void route_queue_init(struct route_queue *q, const struct server_set *servers);
  * that it has, then calls routes_prepare(). NULL with errno ENOMEM. */
 struct routes *routes_new(unsigned count);
 void routes_free(struct routes *r); /* NULL is fine */
-/* All of them are set: finds out what they ask of first bytes, and indexes
- * them. `before`, which
- * may be NULL, are those that were in force: a route that is the same goes on
- * with its count and turns. */
+/* All of them are set: finds out what they need of first bytes, and indexes
+ * them. `before`, which may be NULL, are those that were in force: a route that
+ * is the same goes on with its count and turns. */
 void routes_prepare(struct routes *r, const struct routes *before);
 
 /* Whether a pattern of that kind is one. */

@@ -200,7 +200,7 @@ END_TEST
 START_TEST(included_files)
 {
 	const char *more = scratch("more"), *new, *file;
-	static const char mark[] = "# overrides what is said elsewhere\n";
+	static const char mark[] = "# overrides lines elsewhere\n";
 
 	write_file(more,
 	    "timeout 8\nserver 0 address 10.0.0.5 weight 2\n"
@@ -386,7 +386,7 @@ static const struct {
 	{ TWO "timeout 5 # f\nacl 3 permit ::3 # t\n",
 	    "timeout 8; acl 3 deny ::2",
 	    TWO "timeout 8 # f\n"
-		"# overrides what is said elsewhere\n"
+		"# overrides lines elsewhere\n"
 		"no acl 3\nacl 3 permit ::1/128\nacl 3 permit ::3/128\n"
 		"acl 3 deny ::2/128\n",
 	    { "timeout 9", "acl 3 permit ::1" } },
@@ -449,7 +449,7 @@ static const struct {
 	{ TWO, "service shop remove; service mail timeout 4",
 	    TWO "\nservice mail\nserver 0 address 10.0.2.1 port 8082\n"
 		"timeout 4\nlisten 127.0.0.1:8082\n"
-		"# overrides what is said elsewhere\nservice shop remove\n",
+		"# overrides lines elsewhere\nservice shop remove\n",
 	    { "service shop; listen 127.0.0.1:8081; server add 10.0.1.1",
 		"service mail; listen 127.0.0.1:8082; server add 10.0.2.1" } },
 };
@@ -478,7 +478,7 @@ START_TEST(included_sections)
 	new = written(NULL, new, "service shop remove; service mail hash");
 	ck_assert_ptr_nonnull(strstr(new,
 	    "\nserver 0 address 10.0.2.1\nhash\n\n"
-	    "# overrides what is said elsewhere\nservice shop remove\n"));
+	    "# overrides lines elsewhere\nservice shop remove\n"));
 	ck_assert_str_eq(contents(more), SHOP);
 }
 END_TEST

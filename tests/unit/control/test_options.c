@@ -368,9 +368,9 @@ START_TEST(direct_return)
 	refuses("--dsr-if eth0 -e /tmp/socket 10.0.0.9:0 10.0.0.3",
 	    "\"/tmp/socket\": direct server return");
 	refuses("--dsr-if eth0 --dsr-ip 10.0.0.9 10.0.0.9:0 10.0.0.3",
-	    "dsr_ip needs an address of its own");
+	    "dsr_ip is a listening address");
 	refuses("--dsr-if eth0 --dsr-ip fd00::9 10.0.0.9:0,[fd00::9]:0 fd00::3",
-	    "dsr_ip needs an address of its own");
+	    "dsr_ip is a listening address");
 	refuses("--dsr-if eth0 :80 10.0.0.3", "the address that clients use");
 	refuses("10.0.0.9:0 10.0.0.3", "port out of range");
 	takes("10.0.0.9:80 /tmp/socket");

@@ -162,7 +162,7 @@ START_TEST(check_has_needs)
 	refuses("check dsr", "needs a port to probe");
 	takes("check dsr 80");
 	refuses("no dsr_ip", "needs a dsr_ip of IPv4");
-	refuses("dsr_ip 10.0.0.9", "needs an address of its own");
+	refuses("dsr_ip 10.0.0.9", "it must be another address");
 	refuses("udp", "probes by TCP");
 	refuses("no dsr_if", "");
 	takes("listen 10.0.0.9:80,[fd00::9]:443; check dsr");

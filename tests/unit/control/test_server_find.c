@@ -86,8 +86,8 @@ START_TEST(not_one)
 {
 	begin();
 	refuses("server 10.0.0.2 drain",
-	    "server: \"10.0.0.2\" is several servers: 1 (10.0.0.2:81), 2 "
-	    "(10.0.0.2:82); say which");
+	    "server: \"10.0.0.2\" matches several servers: 1 (10.0.0.2:81), 2 "
+	    "(10.0.0.2:82); use a number");
 	refuses("server loaclhost drain",
 	    "server: there is no server \"loaclhost\" (did you mean "
 	    "localhost?)");
@@ -96,17 +96,17 @@ START_TEST(not_one)
 	    "10.0.0.1?)");
 	refuses("server backend drain",
 	    "server: there is no server \"backend\" (\"server add backend\" "
-	    "makes one)");
+	    "adds it)");
 	refuses("server 11 drain",
 	    "server: there is no server 11 (the last is 5; \"server 11 "
-	    "address HOST\" makes one)");
+	    "address HOST\" adds it)");
 	refuses("server 100000 drain",
 	    "server: \"100000\" is not a number from 0 to 99999");
 	refuses("server [::1 drain", "server: \"[::1\" is not a server");
 	takes("server 5 remove; server 4 remove");
 	refuses("server 5 drain",
 	    "server: there is no server 5 (the last is 3; \"server 5 address "
-	    "HOST\" makes one)");
+	    "HOST\" adds it)");
 	pen_free(pen);
 }
 END_TEST
@@ -124,8 +124,8 @@ START_TEST(after_changes)
 	means("10.0.0.2", 2);
 	takes("server 1 address /run/web.sock");
 	refuses("server /run/web.sock drain",
-	    "server: \"/run/web.sock\" is several servers: 1 (/run/web.sock), "
-	    "4 (/run/web.sock); say which");
+	    "server: \"/run/web.sock\" matches several servers: 1 "
+	    "(/run/web.sock), 4 (/run/web.sock); use a number");
 	pen_free(pen);
 }
 END_TEST

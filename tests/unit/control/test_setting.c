@@ -411,9 +411,10 @@ START_TEST(while_serving)
 	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
 	COMMAND_EACH (command_groups, row)
 	if (is_value(row) && row->flags & ROW_START)
-		refuses(row, text("%" PRIu64, row->min), "only at the start");
+		refuses(row, text("%" PRIu64, row->min),
+		    "can be set only at startup");
 	ck_assert_int_eq(run("poll"), -1);
-	ck_assert_ptr_nonnull(strstr(e.text, "only at the start"));
+	ck_assert_ptr_nonnull(strstr(e.text, "can be set only at startup"));
 	ck_assert_int_eq(run("udp"), -1);
 	ck_assert_int_eq(run("idle_timeout 7"), 0);
 	ck_assert_uint_eq(

@@ -176,7 +176,7 @@ START_TEST(a_fast_path)
 	ck_assert_uint_eq(judge(), 0);
 	m.peer_unknown = true;
 	expect(FINDING_WARNING, false,
-	    "dsr_fast_path has no effect: only Linux 6.3 can say", "");
+	    "dsr_fast_path has no effect: only since Linux 6.3", "");
 	m.peer_unknown = false;
 	w.no_flows = true;
 	expect(FINDING_WARNING, false,
@@ -218,7 +218,7 @@ START_TEST(addresses_that_should_be_elsewhere)
 	add("lo", "192.0.2.10", 32);
 	route[0].way = INSPECT_LOCAL;
 	expect(FINDING_ERROR, true,
-	    "VIP 192.0.2.10 is an address of this machine's lo",
+	    "VIP 192.0.2.10 is an address of this host's lo",
 	    "ip addr del 192.0.2.10/32 dev lo");
 	m.addresses = 0;
 	route[0].net = ip("192.0.2.0");
@@ -228,18 +228,18 @@ START_TEST(addresses_that_should_be_elsewhere)
 	route[0].way = INSPECT_NO_ROUTE;
 	add("eth1", "2001:db8::10", 64);
 	expect(FINDING_ERROR, true,
-	    "VIP 2001:db8::10 is an address of this machine's eth1",
+	    "VIP 2001:db8::10 is an address of this host's eth1",
 	    "ip addr del 2001:db8::10/64 dev eth1");
 	m.addresses = 0;
 	w.own[0] = ip("192.0.2.2");
 	ck_assert_uint_eq(judge(), 0);
 	add("eth1", "192.0.2.2", 24);
 	expect(FINDING_ERROR, true,
-	    "dsr_ip 192.0.2.2 is an address of this machine's eth1",
+	    "dsr_ip 192.0.2.2 is an address of this host's eth1",
 	    "ip addr del 192.0.2.2/24 dev eth1");
 	m.addresses = 0;
 	add("eth1", "192.0.2.4", 24);
-	expect(FINDING_ERROR, false, "server 1 (b) is this machine", "");
+	expect(FINDING_ERROR, false, "server 1 (b) is this host", "");
 	m.addresses = 0;
 	server[1].ip = vip[0];
 	expect(FINDING_ERROR, false, "server 1 (b) is a VIP", "");
@@ -250,20 +250,20 @@ START_TEST(forwarding)
 {
 	m.forwards[0] = true;
 	expect(FINDING_WARNING, true,
-	    "the system forwards IPv4 that comes through eth0: it may tell",
+	    "the kernel forwards IPv4 that arrives on eth0: it may report",
 	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
 	route[1].way = INSPECT_ROUTE; /* of the other family */
 	expect(FINDING_WARNING, true,
-	    "the system forwards IPv4 that comes through eth0: it may tell",
+	    "the kernel forwards IPv4 that arrives on eth0: it may report",
 	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
 	route[0].way = INSPECT_ROUTE;
 	expect(FINDING_ERROR, true,
-	    "the system forwards IPv4 that comes through eth0: it forwards",
+	    "the kernel forwards IPv4 that arrives on eth0: it also forwards",
 	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
 	m.forwards[0] = false;
 	m.forwards[1] = true;
 	expect(FINDING_ERROR, true,
-	    "the system forwards IPv6 that comes through eth0: it forwards",
+	    "the kernel forwards IPv6 that arrives on eth0: it also forwards",
 	    "sysctl -w net.ipv6.conf.eth0.disable_ipv6=1");
 	m.ip6_off = true;
 	ck_assert_uint_eq(judge(), 0);

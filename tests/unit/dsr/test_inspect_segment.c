@@ -214,7 +214,7 @@ START_TEST(servers_that_are_silent)
 	expect(FINDING_WARNING, "19 servers of 20 do not answer", "");
 	ck_assert_uint_eq(found_n, 1 + 8 + 1);
 	w.servers += 5;
-	expect(FINDING_NOTE, "5 more servers were not asked", "");
+	expect(FINDING_NOTE, "5 more servers were not probed", "");
 }
 END_TEST
 
@@ -232,7 +232,7 @@ START_TEST(servers_that_are_elsewhere)
 	expect(FINDING_WARNING,
 	    "server 1 (host) does not answer NDP for 2001:db8::101, the route "
 	    "there leads through eth1: if the server is not on the segment of "
-	    "eth0, it needs a tunnel, and must unpack it",
+	    "eth0, it needs a tunnel, and must decapsulate its packets",
 	    "dsr_forward tunnel");
 	ck_assert_uint_eq(found_n, 2);
 	r.interface[3] = '0';
@@ -259,7 +259,7 @@ START_TEST(servers_that_are_two_or_one)
 	answers("192.0.2.100", 100);
 	answers("192.0.2.100", 55);
 	expect(FINDING_WARNING,
-	    "server 0 (host) is 2 machines: 02:00:00:00:00:64 and "
+	    "server 0 (host) is 2 hosts: 02:00:00:00:00:64 and "
 	    "02:00:00:00:00:37 answer for 192.0.2.100",
 	    "ip addr flush to 192.0.2.100");
 	ck_assert_uint_eq(found_n, 2);
@@ -275,7 +275,7 @@ START_TEST(servers_that_are_two_or_one)
 	/* no end of claims is remembered */
 	for (unsigned i = 0; i < 20; i++)
 		answers("192.0.2.100", (uint8_t)(10 + i));
-	expect(FINDING_WARNING, "server 0 (host) is 4 machines", found[1].fix);
+	expect(FINDING_WARNING, "server 0 (host) is 4 hosts", found[1].fix);
 }
 END_TEST
 
@@ -420,7 +420,7 @@ START_TEST(many_servers)
 	s.mac = own;
 	ck_assert_uint_eq(s.questions, 4 + INSPECT_QUESTIONS);
 	answers("192.0.2.100", 100);
-	expect(FINDING_NOTE, "3 more servers were not asked", "");
+	expect(FINDING_NOTE, "3 more servers were not probed", "");
 	ck_assert_uint_eq(found_n, 2);
 	free(many);
 }

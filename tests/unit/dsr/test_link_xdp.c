@@ -362,7 +362,7 @@ START_TEST(interfaces_in_use_keep_their_ndp)
 		veth_ip("%s add %s", uses[i][0], uses[i][1]);
 		ck_assert_int_eq(open_again(NULL, "near", &e), 0);
 		ck_assert_str_eq(fixture.near.ops->name, "packet");
-		ck_assert_ptr_nonnull(strstr(e.text, "this machine itself"));
+		ck_assert_ptr_nonnull(strstr(e.text, "this host itself"));
 		ck_assert_int_eq(open_again("xdp", "near", &e), 0);
 		veth_ip("%s del %s", uses[i][0], uses[i][1]);
 	}

@@ -204,7 +204,7 @@ START_TEST(the_end_of_a_blacklisting)
 	pool_revive(pool, now);
 	ck_assert_uint_eq(told.times, 0);
 	pool_revive(pool, ++now);
-	expect_told(SERVER_BLACKLISTED, SERVER_UP, "blacklist time over");
+	expect_told(SERVER_BLACKLISTED, SERVER_UP, "blacklist time expired");
 	ck_assert_uint_eq(told.change.lasted_ms, 30000);
 	ck_assert_uint_eq(pool_next_revival(pool), UINT64_MAX);
 	pool_free(pool);
@@ -322,7 +322,7 @@ START_TEST(time_does_not_clear_a_bad_check)
 	check(s, true, 1);
 	now += 3600 * 1000;
 	pool_revive(pool, now);
-	expect_told(SERVER_SUSPECT, SERVER_UP, "blacklist time over");
+	expect_told(SERVER_SUSPECT, SERVER_UP, "blacklist time expired");
 	pool_free(pool);
 }
 END_TEST

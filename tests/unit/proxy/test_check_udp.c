@@ -111,7 +111,7 @@ START_TEST(other_answers)
 	begin(ENDPOINT_TCP4, SHORT);
 	answers = wrong;
 	check_fixture_bad("udp 00 expect 706f6e67",
-	    "timed out waiting for an answer like the expected one");
+	    "timed out waiting for the expected answer");
 	answers = NULL;
 	check_fixture_bad(
 	    "udp 00 expect 706f6e67", "timed out waiting for an answer");

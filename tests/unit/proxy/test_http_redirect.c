@@ -9,7 +9,7 @@
 #include "support/suite.h"
 
 #define HOST "Host: www.example.org\r\n\r\n"
-#define BODY "308 Permanent Redirect\n\nThe address begins with https.\n"
+#define BODY "308 Permanent Redirect\n\nUse the address with https.\n"
 
 static struct buffer answer;
 
@@ -65,10 +65,10 @@ START_TEST(whole_answers)
 	static const char head[] =
 	    "HTTP/1.1 308 Permanent Redirect\r\n"
 	    "Location: https://www.example.org/\r\n"
-	    "Content-Type: text/plain\r\nContent-Length: 55\r\n"
+	    "Content-Type: text/plain\r\nContent-Length: 52\r\n"
 	    "Connection: close\r\n\r\n";
 
-	ck_assert_uint_eq(strlen(BODY), 55);
+	ck_assert_uint_eq(strlen(BODY), 52);
 	ck_assert_str_eq(redirect("GET / HTTP/1.1\r\n" HOST, 443),
 	    text("%s" BODY, head));
 	ck_assert_str_eq(redirect("HEAD / HTTP/1.1\r\n" HOST, 443), head);

@@ -93,11 +93,11 @@ START_TEST(wrong_lines)
 {
 	static const char six[] = "its line does not have six words";
 	static const char address[] =
-	    "an address is wrong, or not of its family";
+	    "an address is invalid, or of another family";
 	char longest[120];
 
-	wrong("GET / HTTP/1.0\r\n", "there is none");
-	wrong("PROXY\tTCP4", "there is none");
+	wrong("GET / HTTP/1.0\r\n", "it is missing");
+	wrong("PROXY\tTCP4", "it is missing");
 	wrong("PROXY TCP4 192.0.2.1 192.0.2.2 1\r\n", six);
 	wrong("PROXY TCP4 192.0.2.1 192.0.2.2 1 2 3\r\n", six);
 	wrong("PROXY TCP4  192.0.2.1 192.0.2.2 1\r\n", address);
@@ -119,7 +119,7 @@ START_TEST(wrong_lines)
 	    "its line does not end with CR LF");
 	ck_assert_int_eq(
 	    read_exactly("PROXY UNKNOWN\0x\r\n", 17, false), -1);
-	ck_assert_str_eq(why, "a NUL in its line");
+	ck_assert_str_eq(why, "its line contains a NUL");
 	memset(longest, 'x', sizeof(longest));
 	memcpy(longest, "PROXY UNKNOWN ", 14);
 	ck_assert_int_eq(read_exactly(longest, 106, false), 0);
@@ -219,24 +219,24 @@ START_TEST(wrong_binary)
 	    "its family or transport is unknown");
 	is_wrong(MAKE(0x21, 0x13, FOUR), false,
 	    "its family or transport is unknown");
-	is_wrong(MAKE(0x21, 0x12, FOUR), false, "it is of a datagram");
-	is_wrong(MAKE(0x21, 0x11, FOUR), true, "it is of a connection");
-	is_wrong(MAKE(0x21, 0x21, FOUR), false, "its addresses are cut short");
-	is_wrong(MAKE(0x21, 0x31, FOUR), false, "its addresses are cut short");
+	is_wrong(MAKE(0x21, 0x12, FOUR), false, "it is for datagrams");
+	is_wrong(MAKE(0x21, 0x11, FOUR), true, "it is for connections");
+	is_wrong(MAKE(0x21, 0x21, FOUR), false, "its addresses are truncated");
+	is_wrong(MAKE(0x21, 0x31, FOUR), false, "its addresses are truncated");
 	is_wrong(make(0x21, 0x11, FOUR, 11), false,
-	    "its addresses are cut short");
-	is_wrong(MAKE(0x21, 0x11, FOUR "\1"), false, "a TLV is cut short");
-	is_wrong(MAKE(0x21, 0x11, FOUR "\1\0"), false, "a TLV is cut short");
+	    "its addresses are truncated");
+	is_wrong(MAKE(0x21, 0x11, FOUR "\1"), false, "a TLV is truncated");
+	is_wrong(MAKE(0x21, 0x11, FOUR "\1\0"), false, "a TLV is truncated");
 	is_wrong(
-	    MAKE(0x21, 0x11, FOUR "\1\0\2h"), false, "a TLV is cut short");
+	    MAKE(0x21, 0x11, FOUR "\1\0\2h"), false, "a TLV is truncated");
 	is_wrong(MAKE(0x21, 0x11, FOUR "\1\0\2h2\1\0\2h2"), false,
 	    "a TLV comes twice");
 	is_wrong(MAKE(0x21, 0x11, FOUR "\1\0\0\1\0\0"), false,
 	    "a TLV comes twice");
 	is_wrong(MAKE(0x21, 0x11, FOUR "\x20\0\4\1\0\0\0"), false,
-	    "a TLV is cut short");
+	    "a TLV is truncated");
 	is_wrong(MAKE(0x21, 0x11, FOUR "\x20\0\x7\1\0\0\0\0\x21\0"), false,
-	    "a TLV is cut short");
+	    "a TLV is truncated");
 	is_wrong(MAKE(0x21, 0x11, FOUR "\3\0\4\0\0\0\0"), false,
 	    "the checksum is wrong");
 	is_wrong(MAKE(0x21, 0x11, FOUR "\3\0\3\0\0\0"), false,
@@ -247,8 +247,8 @@ START_TEST(wrong_binary)
 	bytes[15]++;
 	is_wrong(28, false, "it is too long");
 	bytes[3] = 1;
-	is_wrong(28, false, "there is none");
-	is_wrong(0, true, "there is none");
+	is_wrong(28, false, "it is missing");
+	is_wrong(0, true, "it is missing");
 	ck_assert_int_eq(read_exactly("PROXY UNKNOWN\r\n", 15, true), -1);
 }
 END_TEST
