@@ -21,6 +21,7 @@ struct dns_socket {
 	unsigned sent;	   /* queries so far */
 	unsigned awaiting; /* answers */
 	bool retired;
+	uint8_t alone; /* dgram_receive_answers() */
 	struct task free_task;
 };
 
