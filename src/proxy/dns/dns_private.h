@@ -76,8 +76,10 @@ uint64_t dns_draw(struct dns *d);
 
 /* ---- sockets ---- */
 
-/* Returns one of the sockets to the server, at random, or NULL with errno. */
-struct dns_socket *dns_socket_to(struct dns *d, struct server *server);
+/* Returns one of the sockets to the server, by the low bits of a drawn number,
+ * or NULL with errno. */
+struct dns_socket *dns_socket_to(
+    struct dns *d, struct server *server, uint64_t drawn);
 /* Take and drop a reference to the socket, one for each answer it awaits. A
  * retired socket is closed with its last reference. */
 void dns_socket_hold(struct dns_socket *s);
