@@ -39,10 +39,20 @@ dgram_batch_fini(struct dgram_batch *b)
 
 /* ---- sockets ---- */
 
+/* A socket that is bound to one address answers from it anyway: to be told, and
+ * to tell the kernel again, costs time with each datagram. */
+static bool
+has_many_addresses(int fd)
+{
+	struct addr at = { .len = sizeof(at.u) };
+
+	return getsockname(fd, &at.u.sa, &at.len) < 0 || addr_is_any(&at);
+}
+
 void
 dgram_prepare(int fd, int family)
 {
-	int on = 1, room = QUEUE;
+	int on = has_many_addresses(fd), room = QUEUE;
 
 #ifdef SO_RCVBUFFORCE /* beyond the usual limit, where we may */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) < 0)
@@ -221,6 +231,40 @@ dgram_receive(int fd, struct dgram_batch *b)
 	return n;
 }
 
+/* One datagram, for less than a batch costs. */
+static int
+receive_one(int fd, struct dgram_batch *b)
+{
+	struct dgram *d = &b->at[0];
+	ssize_t n;
+
+	do
+		n = recv(fd, d->bytes, DGRAM_MAX + 1, MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	b->count = n >= 0;
+	if (n < 0)
+		return -1;
+	d->truncated = n > DGRAM_MAX;
+	d->n = d->truncated ? DGRAM_MAX : (size_t)n;
+	d->segment = 0;
+	return 1;
+}
+
+int
+dgram_receive_answers(int fd, struct dgram_batch *b, uint8_t *alone)
+{
+	int n;
+
+	if (*alone < DGRAM_BATCH) {
+		++*alone;
+		return receive_one(fd, b);
+	}
+	n = dgram_receive(fd, b);
+	if (n == 1)
+		*alone = 0;
+	return n;
+}
+
 /* A removed entry keeps its memory: it is swapped after the others. */
 unsigned
 dgram_drop_truncated(struct dgram_batch *b)
@@ -228,13 +272,15 @@ dgram_drop_truncated(struct dgram_batch *b)
 	unsigned i, whole = 0, all = b->count;
 
 	for (i = 0; i < all; i++) {
-		struct dgram d = b->at[i];
+		struct dgram *d = &b->at[i], *to = &b->at[whole];
 
-		if (d.truncated)
+		if (d->truncated)
 			continue;
-		if (i != whole) {
-			b->at[i] = b->at[whole];
-			b->at[whole] = d;
+		if (d != to) {
+			struct dgram cut = *to;
+
+			*to = *d;
+			*d = cut;
 		}
 		whole++;
 	}

@@ -44,8 +44,9 @@ struct dgram_batch {
 int dgram_batch_init(struct dgram_batch *b);
 void dgram_batch_fini(struct dgram_batch *b);
 
-/* Prepares a socket that clients send to: the kernel reports the destination
- * address of each datagram, and queues as many as it allows. */
+/* Prepares a socket that clients send to: the kernel reports which address
+ * each datagram came to, unless the socket is bound to a single one, and
+ * queues as many as it allows. */
 void dgram_prepare(int fd, int family);
 /* Lets the kernel join datagrams of one sender, `segment` bytes each (UDP_GRO,
  * udp(7)), where it can. */
@@ -73,6 +74,12 @@ bool dgram_error_blames(int error);
  * -1 with errno: EAGAIN when there is none, ECONNREFUSED when the peer has no
  * socket there (ICMP). */
 int dgram_receive(int fd, struct dgram_batch *b);
+/* The same from a connected socket, whose answers mostly come one by one: one,
+ * which costs less, unless the last batch had several, or now and then to find
+ * out. The sender and the local address of one are not filled in. `alone`
+ * begins with 0; DGRAM_BATCH asks for a batch, as is necessary after
+ * dgram_coalesce(). */
+int dgram_receive_answers(int fd, struct dgram_batch *b, uint8_t *alone);
 /* Removes truncated datagrams from the batch. Returns how many. */
 unsigned dgram_drop_truncated(struct dgram_batch *b);
 /* Sends one datagram to the connected peer, `head` bytes of a header in front
@@ -82,6 +89,10 @@ int dgram_send(
 /* Sends joined datagrams as separate ones again; `family` is the socket's. */
 int dgram_send_segments(
     int fd, int family, const char *bytes, size_t n, unsigned segment);
+/* Sends one datagram to an address, from one of this host. Returns 0, or -1
+ * with errno. */
+int dgram_send_to(int fd, const void *bytes, size_t n, const struct addr *to,
+    const struct dgram_local *from);
 /* Sends all of a batch to one address, from one of this host. An entry that
  * cannot be sent, as it is too long, does not keep the others; `unsent` marks
  * it. Returns how many, or -1 with errno if none did. */

@@ -150,6 +150,30 @@ dgram_send_segments(
 	return 0;
 }
 
+/* ---- to one address ---- */
+
+int
+dgram_send_to(int fd, const void *bytes, size_t n, const struct addr *to,
+    const struct dgram_local *from)
+{
+	struct iovec v = { (void *)(uintptr_t)bytes, n };
+	struct msghdr m = { .msg_name = (void *)(uintptr_t)&to->u,
+		.msg_namelen = to->len,
+		.msg_iov = &v,
+		.msg_iovlen = 1 };
+	union dgram_control c;
+	ssize_t sent;
+
+	add_local(&m, &c, from);
+	if (m.msg_control != NULL)
+		return dgram_send_message(fd, &m);
+	do
+		sent = sendto(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT,
+		    &to->u.sa, to->len);
+	while (sent < 0 && errno == EINTR);
+	return sent < 0 ? -1 : 0;
+}
+
 /* ---- a batch to one address ---- */
 
 struct outgoing {
@@ -320,6 +344,11 @@ dgram_send_batch(int fd, struct dgram_batch *b, const struct addr *to,
 	unsigned k = 0, i, sent = 0;
 	int n;
 
+	if (b->count == 1 && b->at[0].segment == 0) {
+		n = dgram_send_to(fd, b->at[0].bytes, b->at[0].n, to, from);
+		b->at[0].unsent = n < 0;
+		return n < 0 ? -1 : 1;
+	}
 	o.fd = fd;
 	o.batch = b;
 	memcpy(&o.to, &to->u, to->len);

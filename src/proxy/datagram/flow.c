@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "proxy/core/limits.h"
@@ -103,16 +104,25 @@ send_up(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	}
 }
 
+/* Exactly what it needs: the allocator is fast with small ones. */
 static void
 keep_question(struct flow *w, const char *bytes, size_t n)
 {
 	struct flows *fs = w->frontend->flows;
+	char *kept = NULL;
 
-	fs->kept -= buffer_length(&w->question);
-	buffer_fini(&w->question);
-	if (n > 0 && fs->kept + n <= KEPT_MAX &&
-	    buffer_append(&w->question, bytes, n) == 0)
-		fs->kept += n;
+	fs->kept -= w->question_n;
+	if (n > 0 && fs->kept + n <= KEPT_MAX)
+		kept = realloc(w->question, n);
+	if (kept != NULL) {
+		memcpy(kept, bytes, n);
+	} else {
+		free(w->question);
+		n = 0;
+	}
+	w->question = kept;
+	w->question_n = n;
+	fs->kept += n;
 }
 
 /* One datagram of the client, or several of one size that came as one. */
@@ -421,21 +431,23 @@ static void
 flow_on_refused(struct flow *w, int error)
 {
 	struct flows *fs = w->frontend->flows;
-	struct buffer last = w->question;
+	char *last = w->question;
+	size_t n = w->question_n;
 	bool goes_on = flow_refused(w, error);
 
 	w->frontend->stats.retries++;
 	if (w->requests > 0)
 		w->requests--; /* that one does not count twice */
-	if (buffer_length(&last) == 0)
+	if (n == 0)
 		return; /* with its next datagram */
-	fs->kept -= buffer_length(&last);
-	buffer_init(&w->question);
+	fs->kept -= n;
+	w->question = NULL;
+	w->question_n = 0;
 	if (!goes_on && w->key.server != UINT32_MAX) {
 		/* its flow is for that server alone: as if it came anew */
-		struct dgram d = { .bytes = last.data + last.start,
-			.n = buffer_length(&last),
-			.local = w->local };
+		struct dgram d = {
+			.bytes = last, .n = n, .local = w->local
+		};
 		struct arrival again;
 
 		memcpy(&d.from, w->client, addr_size(w->client));
@@ -445,9 +457,9 @@ flow_on_refused(struct flow *w, int error)
 		flow_end(w, REASON_SERVER_RESET);
 		flow_take(fs, &again);
 	} else {
-		forward(w, buffer_bytes(&last), buffer_length(&last), 0);
+		forward(w, last, n, 0);
 	}
-	buffer_fini(&last);
+	free(last);
 }
 
 /* Whether it has had all its questions and their answers. */
@@ -506,8 +518,11 @@ flow_on_ready(struct watch *watch, unsigned ready)
 	int round, n = DGRAM_BATCH;
 
 	(void)ready;
+	if (w->answered || w->coalescing)
+		w->alone = DGRAM_BATCH;
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dump_receive(w->frontend->options.dump, w->fd, b);
+		n = dump_receive_answers(
+		    w->frontend->options.dump, w->fd, b, &w->alone);
 		if (n > 0 && !flow_answer(w, b))
 			return;
 	}

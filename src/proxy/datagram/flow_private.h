@@ -4,7 +4,6 @@
 #ifndef PEN_PROXY_FLOW_PRIVATE_H
 #define PEN_PROXY_FLOW_PRIVATE_H
 
-#include "base/buffer.h"
 #include "proxy/core/frontend_core.h"
 #include "proxy/datagram/flow.h"
 #include "proxy/log/dump.h"
@@ -41,7 +40,8 @@ struct flow {
 	struct flow_source *source; /* whose port fd has; NULL: none */
 	uint16_t port;
 	struct watch watch;
-	struct buffer question; /* the last one, until it is answered */
+	char *question; /* heap: the last one, until it is answered */
+	size_t question_n;
 	uint32_t number;
 	uint32_t first_ms; /* until the first answer, and 1; 0: none */
 	uint64_t started, active; /* ms */
@@ -51,6 +51,7 @@ struct flow {
 	bool steady;
 	bool introduced; /* the server has had a header */
 	bool coalescing; /* its socket may give several datagrams as one */
+	uint8_t alone;	 /* dgram_receive_answers() */
 	bool retired;	 /* its client's next datagram is another flow's */
 	struct task free_task;
 };

@@ -184,8 +184,8 @@ flow_end(struct flow *w, enum reason why)
 	flow_release(w);
 	if (w->client_source != NULL)
 		source_leave(&f->sources, w->client_source);
-	fs->kept -= buffer_length(&w->question);
-	buffer_fini(&w->question);
+	fs->kept -= w->question_n;
+	free(w->question);
 	free(w->client);
 	w->client = NULL;
 	list_remove(&w->order);
@@ -274,7 +274,6 @@ flow_new(struct flows *fs, const struct arrival *a)
 	w->fd = -1;
 	w->started = w->active = loop_now(f->loop);
 	watch_init(&w->watch);
-	buffer_init(&w->question);
 	list_append(&fs->young, &w->order);
 	hash_table_add(&fs->table, &w->link, a->hash);
 	f->stats.flows.opened++;
@@ -424,10 +423,14 @@ flow_adopt(struct flows *fs, struct listener *l, const struct dgram *from,
     struct server *server, bool steady)
 {
 	struct attempts attempts = { .proven = steady };
+	struct dgram here = *from;
 	struct arrival a;
 	struct flow *w;
 
-	flow_meet(fs, &a, l, from);
+	/* older versions were told it at any socket (dgram_prepare()) */
+	if (!addr_is_any(&l->at))
+		here.local = (struct dgram_local){ .family = 0 };
+	flow_meet(fs, &a, l, &here);
 	if (flow_find(fs, &a) != NULL || flow_may_come(fs, &a) != FLOW_MAY_COME)
 		return false;
 	w = flow_begin(fs, &a, NULL, server, &attempts);

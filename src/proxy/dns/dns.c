@@ -46,11 +46,7 @@ end(struct dns_query *q)
 static void
 send_back(struct dns_query *q, char *bytes, size_t n)
 {
-	struct dgram_batch one = { .count = 1 };
-
-	one.at[0].bytes = bytes;
-	one.at[0].n = n;
-	if (dgram_send_batch(q->listener->fd, &one, q->client, &q->local) != 1)
+	if (dgram_send_to(q->listener->fd, bytes, n, q->client, &q->local) < 0)
 		stats(q->dns)->datagrams.unsent++;
 	else {
 		stats(q->dns)->datagrams.down++;
@@ -345,8 +341,8 @@ dns_on_answers(struct watch *w, unsigned ready)
 	(void)ready;
 	dns_socket_hold(s); /* it must not go while it is read */
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dump_receive(
-		    d->frontend->options.dump, s->fd, &d->batch);
+		n = dump_receive_answers(
+		    d->frontend->options.dump, s->fd, &d->batch, &s->alone);
 		error = n < 0 ? errno : 0;
 		for (i = 0; n > 0 && i < d->batch.count; i++)
 			take_answer(d, s, &d->batch.at[i]);

@@ -22,23 +22,32 @@ dns_ask_is_key(const struct hash_table_link *l, const void *key)
 	return memcmp(&a->key, key, sizeof(a->key)) == 0;
 }
 
+/* No secret is needed for it: the keys in the table are drawn, not chosen by
+ * others. */
+static uint64_t
+hash_of(const struct dns_key *key)
+{
+	return hash_mix(key->socket << 16 ^ key->id);
+}
+
 struct dns_ask *
 dns_ask_find(struct dns *d, const struct dns_key *key)
 {
-	struct hash_table_link *l = hash_table_find(&d->asks,
-	    hash_table_hash(&d->asks, key, sizeof(*key)), dns_ask_is_key, key);
+	struct hash_table_link *l =
+	    hash_table_find(&d->asks, hash_of(key), dns_ask_is_key, key);
 
 	return l != NULL ? list_entry(l, struct dns_ask, link) : NULL;
 }
 
-/* An id that is free on this socket. */
+/* An id that is free on this socket: of that number, or of others. */
 static bool
-draw_id(struct dns *d, const struct dns_socket *s, struct dns_key *key)
+draw_id(struct dns *d, const struct dns_socket *s, uint64_t drawn,
+    struct dns_key *key)
 {
 	int i;
 
-	for (i = 0; i < DRAWS; i++) {
-		*key = (struct dns_key){ s->number, dns_draw(d) & 0xffff };
+	for (i = 0; i < DRAWS; i++, drawn = dns_draw(d)) {
+		*key = (struct dns_key){ s->number, drawn >> 48 };
 		if (dns_ask_find(d, key) == NULL)
 			return true;
 	}
@@ -74,13 +83,14 @@ dns_ask(struct dns_query *q, struct server *server)
 {
 	struct dns *d = q->dns;
 	struct frontend_core *f = d->frontend;
-	struct dns_socket *s = dns_socket_to(d, server);
+	uint64_t drawn = dns_draw(d);
+	struct dns_socket *s = dns_socket_to(d, server, drawn);
 	struct dns_key key;
 	struct dns_ask *a;
 
 	if (s == NULL)
 		return -1;
-	if (!draw_id(d, s, &key)) {
+	if (!draw_id(d, s, drawn, &key)) {
 		errno = ENOBUFS;
 		return -1;
 	}
@@ -93,8 +103,7 @@ dns_ask(struct dns_query *q, struct server *server)
 		.server = server,
 		.sent = q->asked };
 	list_append(&q->asks, &a->of_query);
-	hash_table_add(
-	    &d->asks, &a->link, hash_table_hash(&d->asks, &key, sizeof(key)));
+	hash_table_add(&d->asks, &a->link, hash_of(&key));
 	s->sent++;
 	dns_socket_hold(s);
 	pool_opened(f->pool, server, &q->who, &q->attempts, q->asked);

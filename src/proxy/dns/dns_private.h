@@ -21,6 +21,7 @@ struct dns_socket {
 	unsigned sent;	   /* queries so far */
 	unsigned awaiting; /* answers */
 	bool retired;
+	uint8_t alone; /* dgram_receive_answers() */
 	struct task free_task;
 };
 
@@ -76,8 +77,10 @@ uint64_t dns_draw(struct dns *d);
 
 /* ---- sockets ---- */
 
-/* Returns one of the sockets to the server, at random, or NULL with errno. */
-struct dns_socket *dns_socket_to(struct dns *d, struct server *server);
+/* Returns one of the sockets to the server, by the low bits of a drawn number,
+ * or NULL with errno. */
+struct dns_socket *dns_socket_to(
+    struct dns *d, struct server *server, uint64_t drawn);
 /* Take and drop a reference to the socket, one for each answer it awaits. A
  * retired socket is closed with its last reference. */
 void dns_socket_hold(struct dns_socket *s);

@@ -189,7 +189,7 @@ any_socket(struct dns_server *e, unsigned from)
 }
 
 struct dns_socket *
-dns_socket_to(struct dns *d, struct server *server)
+dns_socket_to(struct dns *d, struct server *server, uint64_t drawn)
 {
 	struct dns_server *e = dns_socket_entry(d, server);
 	unsigned place;
@@ -198,7 +198,7 @@ dns_socket_to(struct dns *d, struct server *server)
 
 	if (e == NULL)
 		return NULL;
-	place = (unsigned)(dns_draw(d) % SOCKETS);
+	place = (unsigned)(drawn % SOCKETS);
 	s = e->socket[place];
 	if (s != NULL && is_right(s) && is_fresh(d, s))
 		return s;

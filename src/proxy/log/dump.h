@@ -27,4 +27,13 @@ dump_receive(unsigned kind, int fd, struct dgram_batch *b)
 	return n;
 }
 
+/* The same of dgram_receive_answers(). */
+static inline int
+dump_receive_answers(
+    unsigned kind, int fd, struct dgram_batch *b, uint8_t *alone)
+{
+	return kind != DUMP_NONE ? dump_receive(kind, fd, b)
+				 : dgram_receive_answers(fd, b, alone);
+}
+
 #endif

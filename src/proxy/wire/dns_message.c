@@ -108,6 +108,9 @@ dns_answers(const char *answer, size_t n, const char *query, size_t end)
 		return needs_no_question(answer[3] & CODE);
 	if (get16(answer + 4) != 1 || question_end(answer, n) != end)
 		return false;
+	if (memcmp(answer + DNS_HEADER, query + DNS_HEADER,
+		end - DNS_HEADER) == 0) /* which it nearly always is */
+		return true;
 	for (i = DNS_HEADER; i < end; i++)
 		if (tolower((uint8_t)answer[i]) != tolower((uint8_t)query[i]))
 			return false;

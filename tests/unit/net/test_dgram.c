@@ -193,7 +193,7 @@ START_TEST(pieces_on_unix_sockets)
 END_TEST
 
 /* Whether they come as one or one by one: the bytes and the pieces are the
- * same, and so are the sender and the address it had sent to. */
+ * same, and so is the sender. */
 START_TEST(coalesced)
 {
 	static const struct dgram_local nowhere;
@@ -214,14 +214,114 @@ START_TEST(coalesced)
 			bytes += in.at[i].n;
 			ck_assert_mem_eq(&in.at[i].from.u, &sender_at.u,
 			    sizeof(struct sockaddr_in));
-#ifdef IP_PKTINFO
-			ck_assert_int_eq(in.at[i].local.family, AF_INET);
-#endif
+			/* who is bound to one address is told none */
+			ck_assert_int_eq(in.at[i].local.family, 0);
 		}
 	}
 	ck_assert_uint_eq(pieces, 10);
 	ck_assert_uint_eq(bytes, 9 * 1200 + 5);
 	ck_assert_int_lt(dgram_receive(to, &in), 0);
+	down();
+}
+END_TEST
+
+/* A socket of all addresses is told to which one a datagram came, so that the
+ * answer comes from there. */
+START_TEST(told_where_it_came)
+{
+	struct addr any = { .len = sizeof(any.u.in) };
+
+	up();
+	close(to);
+	to = socket(AF_INET, SOCK_DGRAM, 0);
+	any.u.in.sin_family = AF_INET;
+	ck_assert_int_eq(bind(to, &any.u.sa, any.len), 0);
+	ck_assert_int_eq(getsockname(to, &any.u.sa, &any.len), 0);
+	addr_set_port(&here, addr_port(&any));
+	dgram_prepare(to, AF_INET);
+	ck_assert_int_eq(connect(from, &here.u.sa, here.len), 0);
+	ck_assert_int_eq(dgram_send(from, NULL, 0, "x", 1), 0);
+	ck_assert_int_eq(dgram_receive(to, &in), 1);
+#ifdef IP_PKTINFO
+	ck_assert_int_eq(in.at[0].local.family, AF_INET);
+	ck_assert_mem_eq(in.at[0].local.ip + 12, &here.u.in.sin_addr, 4);
+#endif
+	/* "from" hears only that address */
+	ck_assert_int_eq(dgram_send_to(to, "y", 1, &sender_at, &in.at[0].local),
+	    0);
+	close(to);
+	to = dup(from);
+	expect('y', 1);
+	down();
+}
+END_TEST
+
+/* Answers are taken one by one while they come so, and in batches when there
+ * are several: none is lost, and all stay in order. */
+START_TEST(answers)
+{
+	enum { ONE_BY_ONE = 3 * DGRAM_BATCH, TOGETHER = 3 * DGRAM_BATCH };
+	uint8_t alone = 0;
+	unsigned batches = 0, calls = 0;
+	char byte, next = 0;
+	int i, n;
+
+	up();
+	ck_assert_int_eq(connect(from, &here.u.sa, here.len), 0);
+	ck_assert_int_eq(connect(to, &sender_at.u.sa, sender_at.len), 0);
+	for (i = 0; i < ONE_BY_ONE; i++) {
+		byte = (char)i;
+		ck_assert_int_eq(dgram_send(from, NULL, 0, &byte, 1), 0);
+		ck_assert_int_eq(dgram_receive_answers(to, &in, &alone), 1);
+		ck_assert_int_eq((int)in.at[0].n, 1);
+		ck_assert_int_eq(in.at[0].bytes[0], byte);
+	}
+	for (byte = 0; byte < TOGETHER; byte++)
+		ck_assert_int_eq(dgram_send(from, NULL, 0, &byte, 1), 0);
+	while (next < TOGETHER) {
+		n = dgram_receive_answers(to, &in, &alone);
+		ck_assert_int_gt(n, 0);
+		for (i = 0; i < n; i++)
+			ck_assert_int_eq(in.at[i].bytes[0], next++);
+		batches += n > 1;
+		calls++;
+	}
+	ck_assert_uint_gt(batches, 0);
+#ifdef HAVE_RECVMMSG
+	ck_assert_uint_lt(calls, TOGETHER);
+#endif
+	ck_assert_int_lt(dgram_receive_answers(to, &in, &alone), 0);
+	down();
+}
+END_TEST
+
+/* One byte more than a datagram can have is cut, and said to be. */
+START_TEST(long_answer)
+{
+	static char bytes[DGRAM_MAX + 10];
+	int pair[2];
+	uint8_t alone, i;
+
+	up();
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), 0);
+	for (i = 0; i < 2; i++) { /* one, and a batch */
+		alone = i * DGRAM_BATCH;
+		ck_assert_int_eq(
+		    dgram_send(pair[0], NULL, 0, bytes, DGRAM_MAX), 0);
+		ck_assert_int_eq(
+		    dgram_receive_answers(pair[1], &in, &alone), 1);
+		ck_assert(!in.at[0].truncated && in.at[0].n == DGRAM_MAX);
+		alone = i * DGRAM_BATCH;
+		ck_assert_int_eq(
+		    dgram_send(pair[0], NULL, 0, bytes, DGRAM_MAX + 1), 0);
+		ck_assert_int_eq(
+		    dgram_receive_answers(pair[1], &in, &alone), 1);
+		ck_assert(in.at[0].truncated);
+		ck_assert_uint_eq(dgram_drop_truncated(&in), 1);
+		ck_assert_uint_eq(in.count, 0);
+	}
+	close(pair[0]);
+	close(pair[1]);
 	down();
 }
 END_TEST
@@ -237,5 +337,8 @@ SUITE(test_dgram)
 	suite_add_tcase(s, pieces);
 	SUITE_ADD(s, pieces_on_unix_sockets, 10);
 	SUITE_ADD(s, coalesced, 10);
+	SUITE_ADD(s, told_where_it_came, 10);
+	SUITE_ADD(s, answers, 10);
+	SUITE_ADD(s, long_answer, 10);
 	return s;
 }

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "proxy/datagram/flow_past.h"
 #include "support/acladd.h"
 #include "support/suite.h"
 #include "support/udp.h"
@@ -397,6 +398,42 @@ START_TEST(requests_begin_flows)
 }
 END_TEST
 
+/* A client of an older process goes on with its server, also if that process
+ * was told the address that the client came to, and this one is not. */
+START_TEST(adopted)
+{
+	static const uint8_t mapped[16] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
+	struct flow_past past = { .steady = true };
+	int a, b, client, i;
+
+	udp_fixture_begin(false);
+	a = udp_fixture_server(0, &one);
+	b = udp_fixture_server(1, &two);
+	udp_fixture_front();
+	for (i = 0; i < 2; i++) {
+		client = udp_client(&fixture.front);
+		past.client.len = sizeof(past.client.u);
+		ck_assert_int_eq(getsockname(client, &past.client.u.sa,
+				     &past.client.len),
+		    0);
+		past.listener = fixture_addr(&fixture.front);
+		past.local.family = _i == 0 ? 0 : AF_INET;
+		memcpy(past.local.ip, mapped, _i == 0 ? 0 : sizeof(mapped));
+		past.server = pool_server(fixture.pool, (unsigned)i);
+		ck_assert(frontend_adopt_flow(fixture.frontend, &past,
+		    pool_server(fixture.pool, (unsigned)i)));
+		udp_fixture_ask(client);
+		udp_fixture_arrives(i == 0 ? a : b);
+		udp_fixture_answer(i == 0 ? a : b, client);
+		close(client);
+	}
+	ck_assert_uint_eq(fixture_stats()->flows.opened, 2);
+	close(a);
+	close(b);
+	fixture_end();
+}
+END_TEST
+
 /* A flow ends when its time is up, not at the next full second. */
 START_TEST(flow_ends_in_time)
 {
@@ -490,6 +527,7 @@ SUITE(test_datagrams)
 	tcase_add_loop_test(both, kept_out, 0, KINDS);
 	tcase_add_loop_test(both, sources_in_turn, 0, KINDS);
 	tcase_add_loop_test(both, requests_begin_flows, 0, 2);
+	tcase_add_loop_test(both, adopted, 0, 2);
 	suite_add_tcase(s, both);
 	SUITE_ADD(s, server_has_the_clients_port, 30);
 	SUITE_ADD(s, revived_server_is_asked, 30);
