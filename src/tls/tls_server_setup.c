@@ -284,11 +284,8 @@ digest_trust(EVP_MD_CTX *md, SSL_CTX *ctx)
 	}
 }
 
-/* A session may be resumed only while the same is asked of clients. The session
- * id context is a digest of that, so a client that would be refused now,
- * because it was revoked for example, cannot resume an old session. */
 static void
-set_session_context(SSL_CTX *ctx, const struct tls_settings *s)
+set_sessions(SSL_CTX *ctx, const struct tls_settings *s)
 {
 	const char *asked = s->require ? "require"
 	    : s->request	       ? "request"
@@ -297,6 +294,10 @@ set_session_context(SSL_CTX *ctx, const struct tls_settings *s)
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
 	unsigned n = 0;
 
+	/* A session may be resumed only while the same is asked of clients. The
+	 * session id context is a digest of that, so a client that would be
+	 * refused now, because it was revoked for example, cannot resume an old
+	 * session. */
 	if (md != NULL && EVP_DigestInit_ex(md, EVP_sha256(), NULL) == 1) {
 		(void)EVP_DigestUpdate(md, asked, strlen(asked));
 		if (s->request_any)
@@ -307,12 +308,6 @@ set_session_context(SSL_CTX *ctx, const struct tls_settings *s)
 	}
 	EVP_MD_CTX_free(md);
 	SSL_CTX_set_session_id_context(ctx, id, n);
-}
-
-static void
-set_sessions(SSL_CTX *ctx, const struct tls_settings *s)
-{
-	set_session_context(ctx, s);
 	SSL_CTX_set_timeout(ctx, TICKET_GOOD_S);
 	if (s->tickets) {
 		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);

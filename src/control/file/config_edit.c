@@ -290,21 +290,6 @@ find_sections(const struct config_lines *wanted, size_t *n)
 	return list;
 }
 
-static void
-edit_sections(struct edit *d, const struct config_lines *wanted, bool all)
-{
-	size_t i, n;
-	struct config_range *list = find_sections(wanted, &n);
-
-	d->failed = list == NULL && wanted->count > 0;
-	edit_begin(d, wanted);
-	for (i = 0; list != NULL && i < n; i++)
-		edit_section(d, wanted, list[i], all, false);
-	for (i = 0; list != NULL && i < n; i++)
-		edit_section(d, wanted, list[i], all, true);
-	free(list);
-}
-
 /* ---- the file ---- */
 
 static void
@@ -394,9 +379,17 @@ config_edit(struct config_lines *have, const struct config_lines *wanted,
     bool all, struct buffer *out)
 {
 	struct edit d = { .have = have, .out = out };
+	size_t i, n;
+	struct config_range *list = find_sections(wanted, &n);
 
 	forget_changes(have);
-	edit_sections(&d, wanted, all);
+	d.failed = list == NULL && wanted->count > 0;
+	edit_begin(&d, wanted);
+	for (i = 0; list != NULL && i < n; i++)
+		edit_section(&d, wanted, list[i], all, false);
+	for (i = 0; list != NULL && i < n; i++)
+		edit_section(&d, wanted, list[i], all, true);
+	free(list);
 	edit_put_all(&d);
 	buffer_fini(&d.tail);
 	buffer_fini(&d.last);

@@ -427,26 +427,22 @@ emit_obstacles(struct fields *whole, const struct subject *s)
 }
 
 static void
-add_panic(const struct subject *s, char *text, size_t size)
-{
-	const struct server *chosen = s->x.decision.server;
-	size_t n = strlen(text);
-
-	if (chosen != NULL && chosen->health.down && !pool_keeps_out(chosen))
-		snprintf(text + n, size - n, ", although it is down (panic)");
-}
-
-static void
 explain_tell(struct reply *r, const struct subject *s)
 {
 	char text[256], who[PEER_TEXT_MAX];
 	struct fields f;
+	const struct server *chosen;
+	size_t n;
 
 	if (s->limit != LIMIT_WITHIN)
 		sentence_of_limit(s, text, sizeof(text));
 	else
 		sentence(s, text, sizeof(text));
-	add_panic(s, text, sizeof(text));
+	chosen = s->x.decision.server;
+	n = strlen(text);
+	if (chosen != NULL && chosen->health.down && !pool_keeps_out(chosen))
+		snprintf(text + n, sizeof(text) - n,
+		    ", although it is down (panic)");
 	fields_begin(&f, r, FIELDS_LINES);
 	fields_text(&f, "client",
 	    s->who.port == 0 ? peer_format_host(&s->who, who)

@@ -206,19 +206,6 @@ print_http(const struct plan *p, struct buffer *text)
 		    origin_name(p, "ssl_alpn"));
 }
 
-static void
-print_abuse(const struct plan *p, struct buffer *text)
-{
-	char list[ACL_WORD_MAX];
-
-	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !sends_to_abuse(p))
-		reply_add(text,
-		    "%.400s has no effect while access list %s denies no "
-		    "client\n",
-		    origin_name(p, "abuse"),
-		    acl_ref_word(&p->config.client_acl, list));
-}
-
 /* ---- open to everybody ---- */
 
 /* List 0 permits all while it is empty, as nobody named another one. */
@@ -383,6 +370,7 @@ static void
 print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 {
 	size_t i;
+	char list[ACL_WORD_MAX];
 
 	warnings_print_needs(p, text);
 	for (i = 0; i < sizeof(server_warnings) / sizeof(server_warnings[0]);
@@ -391,7 +379,12 @@ print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 	if (w->before == NULL)
 		print_weightless(p, text);
 	print_http(p, text);
-	print_abuse(p, text);
+	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !sends_to_abuse(p))
+		reply_add(text,
+		    "%.400s has no effect while access list %s denies no "
+		    "client\n",
+		    origin_name(p, "abuse"),
+		    acl_ref_word(&p->config.client_acl, list));
 	print_unguarded(p, text);
 	if (p->config.geoip == NULL)
 		plan_acls_print_countries(&p->acls, text);

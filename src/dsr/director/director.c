@@ -358,26 +358,6 @@ director_join(struct director *d, struct loop *l, struct pool *p)
 	d->tarpit.vips = &d->vips;
 }
 
-/* The lock of the frames is given back by a link that takes none. */
-static int
-open_link(struct director *d, const struct director_options *o,
-    struct link_filter *filter, struct error *e)
-{
-	struct link *l = &d->forward.wire.link;
-	struct vip_others others;
-
-	if (vip_locks_take_frames(&d->frames, d->ifindex, d->user, e) < 0)
-		return -1;
-	vip_locks_others(&others, d->ifindex, d->user, NULL, 0);
-	filter->shared = others.there;
-	if (link_open(l, o->link, o->interface, filter, e) < 0)
-		return -1;
-	d->open = true;
-	if (!l->ops->takes)
-		vip_locks_free(&d->frames);
-	return 0;
-}
-
 static int
 director_open_all(
     struct director *d, const struct director_options *o, struct error *e)
@@ -385,6 +365,8 @@ director_open_all(
 	struct forward *fw = &d->forward;
 	struct link_filter filter =
 	    tarpit_net_filter(&d->tarpit, d->vips.list, d->vips.count);
+	struct link *l = &fw->wire.link;
+	struct vip_others others;
 
 	if (o->fast)
 		filter.fast_flows = fast_path_most(o);
@@ -393,8 +375,16 @@ director_open_all(
 	    checks_open(&d->checks) < 0)
 		return error_set(e, "out of memory");
 	dispatch_open(&d->dispatch);
-	if (open_link(d, o, &filter, e) < 0)
+	/* The lock of the frames is given back by a link that takes none. */
+	if (vip_locks_take_frames(&d->frames, d->ifindex, d->user, e) < 0)
 		return -1;
+	vip_locks_others(&others, d->ifindex, d->user, NULL, 0);
+	filter.shared = others.there;
+	if (link_open(l, o->link, o->interface, &filter, e) < 0)
+		return -1;
+	d->open = true;
+	if (!l->ops->takes)
+		vip_locks_free(&d->frames);
 	fast_path_open(&d->dispatch.fast);
 	if (tunnels_prepare(&fw->tunnels, &fw->hops, &o->forward, e) < 0)
 		return -1;

@@ -29,21 +29,7 @@ serves_family(const struct inspect_request *w, int v6)
 	return false;
 }
 
-/* ---- rights and the interface ---- */
-
-static void
-judge_rights(struct inspect_judge *j)
-{
-	unsigned lacks = j->machine->lacks;
-
-	inspect_set(j, "capability", "%s",
-	    lacks & INSPECT_ADMIN ? "CAP_NET_ADMIN" : "CAP_BPF");
-	if (lacks & INSPECT_RAW)
-		inspect_say(j, FOUND_NO_RAW);
-	else if (inspect_wants_link(j->wanted, "xdp") &&
-	    (lacks & (INSPECT_ADMIN | INSPECT_BPF)) != 0)
-		inspect_say(j, FOUND_NO_BPF);
-}
+/* ---- the interface ---- */
 
 /* Returns false when no other fact about the machine matters. */
 static bool
@@ -253,10 +239,16 @@ inspect_judge_machine(const struct inspect_machine *m,
 	struct inspect_judge j = {
 		.machine = m, .wanted = w, .report = report, .arg = arg
 	};
-	unsigned i;
+	unsigned i, lacks = m->lacks;
 
 	inspect_set(&j, "interface", "%s", w->interface);
-	judge_rights(&j);
+	inspect_set(&j, "capability", "%s",
+	    lacks & INSPECT_ADMIN ? "CAP_NET_ADMIN" : "CAP_BPF");
+	if (lacks & INSPECT_RAW)
+		inspect_say(&j, FOUND_NO_RAW);
+	else if (inspect_wants_link(w, "xdp") &&
+	    (lacks & (INSPECT_ADMIN | INSPECT_BPF)) != 0)
+		inspect_say(&j, FOUND_NO_BPF);
 	if (!judge_presence(&j))
 		return;
 	judge_mtu(&j);

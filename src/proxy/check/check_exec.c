@@ -85,15 +85,6 @@ program_of(const void *settings)
 
 /* ---- arguments ---- */
 
-static void
-check_exec_describe(const struct check *c, struct exec_target *a)
-{
-	addr_format_host(&c->at, a->host);
-	a->port[0] = '\0';
-	if (c->at.u.sa.sa_family != AF_UNIX)
-		snprintf(a->port, sizeof(a->port), "%u", addr_port(&c->at));
-}
-
 /* A copy of the word with marks replaced, or NULL. */
 static char *
 fill_in(const char *word, const struct exec_target *a)
@@ -222,7 +213,10 @@ check_exec_on_turn(struct program_turn *t)
 	struct words w;
 
 	check_begins(c);
-	check_exec_describe(c, &a);
+	addr_format_host(&c->at, a.host);
+	a.port[0] = '\0';
+	if (c->at.u.sa.sa_family != AF_UNIX)
+		snprintf(a.port, sizeof(a.port), "%u", addr_port(&c->at));
 	make_environment(&env, c, &a);
 	if (env.failed || make_arguments(&w, s, &a) < 0) {
 		check_end(c, CHECK_NONE, "out of memory");

@@ -12,12 +12,6 @@
 
 enum { READ_MAX = 16 * 1024 };
 
-static struct check_stream *
-stream_of(struct watch *w)
-{
-	return container_of(w, struct check_stream, stream.watch);
-}
-
 /* ---- saying and hearing ---- */
 
 static void
@@ -146,7 +140,8 @@ is_tls(const struct check_stream *s)
 static void
 check_stream_on_ready(struct watch *w, unsigned ready)
 {
-	struct check_stream *s = stream_of(w);
+	struct check_stream *s =
+	    container_of(w, struct check_stream, stream.watch);
 	int error = ready & READY_ERROR ? sock_error(s->stream.fd) : 0;
 
 	stream_note_ready(&s->stream, ready);

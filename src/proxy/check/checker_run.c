@@ -153,19 +153,6 @@ checker_stop(struct checker *c, struct check *k)
 }
 
 static void
-note(struct checker *c, const struct check *k, enum check_result result,
-    const char *reason)
-{
-	struct checker_record *r = c->records[k->slot];
-
-	r->result = result;
-	r->address = k->at;
-	r->ended_ms = checker_run_now(c);
-	r->took_us = clock_monotonic_us() - k->began_us;
-	snprintf(r->reason, sizeof(r->reason), "%s", reason);
-}
-
-static void
 tell_pool(struct checker *c, struct checker_record *r, struct server *s)
 {
 	char reason[CHECK_REASON_MAX + 32];
@@ -207,7 +194,13 @@ checker_run_conclude(
 		    k->server->number, k->server->name, reason,
 		    c->frontend != NULL ? c->frontend->label : "");
 	} else {
-		note(c, k, result, reason);
+		struct checker_record *r = c->records[k->slot];
+
+		r->result = result;
+		r->address = k->at;
+		r->ended_ms = checker_run_now(c);
+		r->took_us = clock_monotonic_us() - k->began_us;
+		snprintf(r->reason, sizeof(r->reason), "%s", reason);
 		tell_pool(c, c->records[slot], checker_run_server_of(c, slot));
 	}
 	wait_for_next(c, slot, result == CHECK_BAD);

@@ -50,13 +50,6 @@ skip_to(struct pass *p, size_t start)
 	p->run = start;
 }
 
-static void
-http_requests_add(struct pass *p, const char *bytes, size_t n)
-{
-	memcpy(p->room + p->copied, bytes, n);
-	p->copied += n;
-}
-
 /* ---- stages; each returns whether to go on ---- */
 
 static bool
@@ -107,7 +100,8 @@ pass_head(struct http_requests *r, struct pass *p, size_t start)
 		pass_lines(r, p, start, drop);
 	else
 		http_requests_copy_run(p, start + h->length - 2);
-	http_requests_add(p, a->bytes + known, a->length - known);
+	memcpy(p->room + p->copied, a->bytes + known, a->length - known);
+	p->copied += a->length - known;
 }
 
 static void

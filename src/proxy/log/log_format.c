@@ -325,23 +325,6 @@ split_piece(struct log_format *f, const char *at, struct error *e)
 	return at + name + 1;
 }
 
-static int
-split_template(struct log_format *f, struct error *e)
-{
-	const char *at = f->text;
-
-	if (strcspn(at, "\r\n") != strlen(at))
-		return error_set(e, "a template is one line");
-	if (strchr(at, '{') == NULL)
-		return error_set(e,
-		    "expects logfmt, jsonl, journal, common or a template with "
-		    "{fields}");
-	while (*at != '\0')
-		if ((at = split_piece(f, at, e)) == NULL)
-			return -1;
-	return 0;
-}
-
 /* ---- lines of all fields ---- */
 
 /* What stands around a name. */
@@ -443,6 +426,7 @@ compile(struct log_format *f, const struct word *word, const char *template,
     struct error *e)
 {
 	bool journal = word != NULL && word->write == write_journal;
+	const char *at;
 
 	f->write = word != NULL ? word->write : write_template;
 	set_special(f);
@@ -456,7 +440,17 @@ compile(struct log_format *f, const struct word *word, const char *template,
 	f->text = strdup(word != NULL ? word->template : template);
 	if (f->text == NULL)
 		return error_set(e, "%s", strerror(ENOMEM));
-	return split_template(f, e);
+	at = f->text;
+	if (strcspn(at, "\r\n") != strlen(at))
+		return error_set(e, "a template is one line");
+	if (strchr(at, '{') == NULL)
+		return error_set(e,
+		    "expects logfmt, jsonl, journal, common or a template with "
+		    "{fields}");
+	while (*at != '\0')
+		if ((at = split_piece(f, at, e)) == NULL)
+			return -1;
+	return 0;
 }
 
 struct log_format *

@@ -115,32 +115,10 @@ open_sink(struct loop *l, const struct sessionlog_options *o, struct error *e)
 	return sink_open_datagram(l, what, &at, e);
 }
 
-static struct log_format *
-make_format(const struct sessionlog_options *o, struct error *e)
-{
-	bool journal = o->to != NULL && strcmp(o->to, "journal") == 0;
-
-	return log_format_new(journal ? "journal"
-		: o->format != NULL   ? o->format
-				      : "logfmt",
-	    e);
-}
-
 int
 sessionlog_check(const struct sessionlog_options *o, struct error *e)
 {
 	return o->to != NULL && is_file(o) ? file_may_write(o->to, e) : 0;
-}
-
-static void
-choose_envelope(struct sessionlog *g, const char *to)
-{
-	if (strcmp(to, "syslog") == 0)
-		g->envelope = envelope_local;
-	else if (strncmp(to, "syslog:", 7) == 0)
-		g->envelope = envelope_5424;
-	if (gethostname(g->host, sizeof(g->host) - 1) < 0 || g->host[0] == '\0')
-		snprintf(g->host, sizeof(g->host), "-");
 }
 
 struct sessionlog *
@@ -148,14 +126,21 @@ sessionlog_open(
     struct loop *l, const struct sessionlog_options *o, struct error *e)
 {
 	struct sessionlog *g = calloc(1, sizeof(*g));
+	const char *format = o->format != NULL ? o->format : "logfmt";
 
 	if (g == NULL) {
 		error_set(e, "%s", strerror(ENOMEM));
 		return NULL;
 	}
 	g->sample = o->sample;
-	choose_envelope(g, o->to);
-	g->format = make_format(o, e);
+	if (strcmp(o->to, "syslog") == 0)
+		g->envelope = envelope_local;
+	else if (strncmp(o->to, "syslog:", 7) == 0)
+		g->envelope = envelope_5424;
+	if (gethostname(g->host, sizeof(g->host) - 1) < 0 || g->host[0] == '\0')
+		snprintf(g->host, sizeof(g->host), "-");
+	g->format = log_format_new(
+	    strcmp(o->to, "journal") == 0 ? "journal" : format, e);
 	if (g->format != NULL && strcmp(o->to, "log") == 0)
 		return g;
 	if (g->format != NULL)
@@ -257,25 +242,18 @@ sessionlog_wants(
 
 /* ---- lines ---- */
 
-static void
-set_time(struct sessionlog *g, struct session_record *r)
-{
-	struct timespec now = { 0, 0 };
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	record_time_set(&g->time, now.tv_sec);
-	r->time = &g->time;
-	r->time_ms = (unsigned)(now.tv_nsec / 1000000);
-}
-
 void
 sessionlog_put(struct sessionlog *g, struct session_record *r)
 {
 	char text[ENVELOPE_MAX + LOG_FORMAT_ROOM], *line = text;
 	bool timed = g->sink != NULL && g->envelope == NULL;
+	struct timespec now = { 0, 0 };
 	size_t n;
 
-	set_time(g, r);
+	clock_gettime(CLOCK_REALTIME, &now);
+	record_time_set(&g->time, now.tv_sec);
+	r->time = &g->time;
+	r->time_ms = (unsigned)(now.tv_nsec / 1000000);
 	if (g->envelope != NULL)
 		line += g->envelope(g, r, text);
 	n = log_format_line(g->format, r, timed, line);
