@@ -10,22 +10,16 @@ check_connect_on_connected(struct check *c)
 	check_end(c, CHECK_GOOD, "connected");
 }
 
+/* A reset leaves nothing behind, neither here, where each address has only so
+ * many ports, nor at a server that does not accept. */
 static void
 check_connect_start(struct check *c)
 {
 	static const struct check_talk talk = {
-		.on_connected = check_connect_on_connected
+		.reset = true, .on_connected = check_connect_on_connected
 	};
 
-	check_stream_start(c->state, c, &talk);
-}
-
-/* A reset leaves nothing behind, neither here, where each address has only so
- * many ports, nor at a server that does not accept. */
-static void
-check_connect_stop(struct check *c)
-{
-	check_stream_stop(c->state, true);
+	check_stream_start(c, &talk);
 }
 
 const struct check_kind check_connect = {
@@ -33,5 +27,5 @@ const struct check_kind check_connect = {
 	.needs_port = true,
 	.state_size = sizeof(struct check_stream),
 	.start = check_connect_start,
-	.stop = check_connect_stop,
+	.stop = check_stream_stop,
 };

@@ -211,9 +211,9 @@ introduce(struct check_stream *s)
 }
 
 void
-check_stream_start(
-    struct check_stream *s, struct check *c, const struct check_talk *t)
+check_stream_start(struct check *c, const struct check_talk *t)
 {
+	struct check_stream *s = c->state;
 	struct sock_connect_options o =
 	    frontend_connect_options(c->frontend, 0);
 	int fd = sock_connect(&c->at, &o);
@@ -235,10 +235,12 @@ check_stream_start(
 }
 
 void
-check_stream_stop(struct check_stream *s, bool reset)
+check_stream_stop(struct check *c)
 {
-	reset = reset || s->check->result != CHECK_GOOD;
-	stream_close(s->check->loop, &s->stream, reset);
+	struct check_stream *s = c->state;
+
+	stream_close(c->loop, &s->stream,
+	    s->talk.reset || c->result != CHECK_GOOD);
 }
 
 /* ---- TLS in words ---- */
@@ -282,7 +284,9 @@ check_tls_parse(
 }
 
 void
-check_tls_fini(struct check_tls *t)
+check_tls_fini(void *settings)
 {
+	struct check_tls *t = settings;
+
 	free(t->name);
 }

@@ -17,13 +17,7 @@ check_tls_start(struct check *c)
 	struct check_talk talk = { .tls = c->settings,
 		.on_connected = check_tls_on_connected };
 
-	check_stream_start(c->state, c, &talk);
-}
-
-static void
-check_tls_stop(struct check *c)
-{
-	check_stream_stop(c->state, false);
+	check_stream_start(c, &talk);
 }
 
 static int
@@ -40,27 +34,15 @@ check_tls_parse_words(void *settings, const struct words *w, struct error *e)
 	    w->word[at]);
 }
 
-static void
-check_tls_fini_settings(void *settings)
-{
-	check_tls_fini(settings);
-}
-
-static const struct check_tls *
-check_tls_of(const void *settings)
-{
-	return settings;
-}
-
 const struct check_kind check_tls = {
 	.name = "tls",
 	.args = "[verify|noverify] [name HOST]",
 	.settings_size = sizeof(struct check_tls),
 	.parse = check_tls_parse_words,
-	.fini = check_tls_fini_settings,
+	.fini = check_tls_fini,
 	.needs_port = true,
-	.tls = check_tls_of,
+	.has_tls = true,
 	.state_size = sizeof(struct check_stream),
 	.start = check_tls_start,
-	.stop = check_tls_stop,
+	.stop = check_stream_stop,
 };

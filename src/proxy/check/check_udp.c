@@ -67,13 +67,7 @@ check_udp_start(struct check *c)
 		.bytes = s->send.bytes, .n = s->send.n, .on_answer = on_answer
 	};
 
-	check_datagram_start(c->state, c, &q);
-}
-
-static void
-check_udp_stop(struct check *c)
-{
-	check_datagram_stop(c->state);
+	check_datagram_start(c, &q);
 }
 
 const struct check_kind check_udp = {
@@ -85,5 +79,5 @@ const struct check_kind check_udp = {
 	.needs_port = true,
 	.state_size = sizeof(struct check_datagram),
 	.start = check_udp_start,
-	.stop = check_udp_stop,
+	.stop = check_datagram_stop,
 };

@@ -8,12 +8,6 @@
 #include "base/array.h"
 #include "proxy/check/checker_private.h"
 
-static uint64_t
-checker_now(const struct checker *c)
-{
-	return c->now(c->loop);
-}
-
 /* ---- servers and settings ---- */
 
 static int
