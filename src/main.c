@@ -29,7 +29,7 @@
 #include "control/life/process.h"
 #include "control/life/rights.h"
 #include "control/verify/transparent.h"
-#include "proxy/log/requestlog.h"
+#include "net/sink.h"
 #include "proxy/log/sessionlog.h"
 
 static int
@@ -86,7 +86,7 @@ drop_privileges(struct pen *p, struct error *e)
 	/* after the rights are dropped, logs are opened again as this user */
 	pw = o.user != NULL ? getpwnam(o.user) : NULL;
 	if (pw != NULL && p->log != NULL)
-		requestlog_give(p->log, pw->pw_uid);
+		sink_give(p->log, pw->pw_uid);
 	if (pw != NULL && p->sessionlog != NULL)
 		sessionlog_give(p->sessionlog, pw->pw_uid);
 	if (process_drop_privileges(&o, e) < 0)

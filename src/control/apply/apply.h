@@ -52,7 +52,7 @@ struct apply {
 	struct changes servers;
 	struct tls_config_change tls;
 	struct check_changes *checks;
-	struct requestlog *log;
+	struct sink *log;
 	struct sessionlog *sessions;
 	struct routes *routes;
 	char *route_warnings; /* new ones; NULL: none */

@@ -8,7 +8,7 @@
 #include "control/life/context.h"
 #include "control/answer/reply.h"
 #include "dsr/director/director.h"
-#include "proxy/log/requestlog.h"
+#include "net/sink.h"
 #include "proxy/log/sessionlog.h"
 
 /* How often to check whether anybody is left, and whether logs were moved. */
@@ -67,7 +67,7 @@ follow_successor(struct pen *p, uint64_t now)
 		return;
 	p->stopping.followed = now;
 	if (p->log != NULL)
-		requestlog_follow(p->log);
+		sink_follow(p->log);
 	if (p->sessionlog != NULL)
 		sessionlog_follow(p->sessionlog);
 }

@@ -396,18 +396,8 @@ static const struct word {
 	{ "common", write_template, NULL,
 	    "{clf_host} - - [{clf_time}] \"CONNECT {server} HTTP/1.1\" "
 	    "{status} {down} {reason} {port}" },
+	{ NULL, write_template, NULL, NULL }, /* any other text is one */
 };
-
-static const struct word *
-find_word(const char *text)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (strcmp(formats[i].name, text) == 0)
-			return &formats[i];
-	return NULL;
-}
 
 static void
 set_special(struct log_format *f)
@@ -422,22 +412,25 @@ set_special(struct log_format *f)
 }
 
 static int
-compile(struct log_format *f, const struct word *word, const char *template,
-    struct error *e)
+compile(struct log_format *f, const char *text, struct error *e)
 {
-	bool journal = word != NULL && word->write == write_journal;
+	const struct word *word = formats;
 	const char *at;
+	bool journal;
 
-	f->write = word != NULL ? word->write : write_template;
+	while (word->name != NULL && strcmp(word->name, text) != 0)
+		word++;
+	f->write = word->write;
+	journal = f->write == write_journal;
 	set_special(f);
-	if (word != NULL && word->style != NULL) {
+	if (word->style != NULL) {
 		if (list_fields(f, word->style) < 0)
 			return error_set(e, "%s", strerror(ENOMEM));
 		if (journal)
 			f->message = log_format_new("logfmt", e);
 		return journal && f->message == NULL ? -1 : 0;
 	}
-	f->text = strdup(word != NULL ? word->template : template);
+	f->text = strdup(word->template != NULL ? word->template : text);
 	if (f->text == NULL)
 		return error_set(e, "%s", strerror(ENOMEM));
 	at = f->text;
@@ -462,7 +455,7 @@ log_format_new(const char *text, struct error *e)
 		error_set(e, "%s", strerror(ENOMEM));
 		return NULL;
 	}
-	if (compile(f, find_word(text), text, e) == 0)
+	if (compile(f, text, e) == 0)
 		return f;
 	log_format_free(f);
 	return NULL;

@@ -222,18 +222,15 @@ is_flow_error(enum reason why)
 	    why == REASON_SERVER_RESET || why == REASON_SERVER_DOWN;
 }
 
-static bool
-is_error(enum reason why)
-{
-	return why != REASON_DONE && why != REASON_FASTCLOSE &&
-	    why != REASON_QUIET_END;
-}
-
 bool
 sessionlog_wants(
     struct sessionlog *g, enum reason why, bool is_flow, uint64_t now)
 {
-	if (g->sample != 1 && !(is_flow ? is_flow_error(why) : is_error(why)) &&
+	bool failed = is_flow ? is_flow_error(why)
+			      : why != REASON_DONE && why != REASON_FASTCLOSE &&
+		why != REASON_QUIET_END;
+
+	if (g->sample != 1 && !failed &&
 	    (g->sample == 0 || g->seen++ % g->sample != 0))
 		return false;
 	return g->sink != NULL || log_level >= LOG_LEVEL_DEBUG ||
