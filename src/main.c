@@ -179,13 +179,14 @@ static void
 log_warnings(struct pen *p)
 {
 	struct service *svc;
-	char *of_routes;
+	struct buffer of_routes;
 
 	SERVICE_EACH (p, svc) {
-		of_routes = route_warnings_new(svc, NULL, svc->plan);
+		buffer_init(&of_routes);
+		route_warnings_print(svc, svc->plan, &of_routes);
 		warnings_log(NULL, svc->plan, p->plan, NULL);
-		route_warnings_log(svc->plan, of_routes);
-		free(of_routes);
+		warnings_log_lines(svc->plan, &of_routes);
+		buffer_fini(&of_routes);
 	}
 }
 

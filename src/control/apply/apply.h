@@ -55,7 +55,7 @@ struct apply {
 	struct sink *log;
 	struct sessionlog *sessions;
 	struct routes *routes;
-	char *route_warnings; /* new ones; NULL: none */
+	struct buffer route_warnings; /* new ones */
 	bool routes_changed;
 	bool log_changed, sessions_changed;
 	struct geoip *geoip;

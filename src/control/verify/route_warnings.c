@@ -1,7 +1,7 @@
 /* route_warnings.c: see route_warnings.h. */
 #include "config.h"
 
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "control/language/command.h"
@@ -93,8 +93,8 @@ warn_protocol(struct warning_scope *d, const struct plan *plan)
 
 /* ---- all of them ---- */
 
-static void
-print_warnings(
+void
+route_warnings_print(
     struct service *svc, const struct plan *plan, struct buffer *text)
 {
 	struct warning_scope d = { .call = { .pen = svc->pen,
@@ -116,82 +116,31 @@ print_warnings(
 	}
 }
 
-static bool
-route_warnings_has_line(const char *lines, const char *line, size_t n)
-{
-	for (; *lines != '\0'; lines += strcspn(lines, "\n") + 1)
-		if (strncmp(lines, line, n) == 0)
-			return true;
-	return false;
-}
-
-static char *
-warnings_of(struct service *svc, const struct plan *plan)
-{
-	struct buffer text;
-
-	buffer_init(&text);
-	if (plan != NULL)
-		print_warnings(svc, plan, &text);
-	if (buffer_append(&text, "", 1) == 0)
-		return text.data; /* nothing of it was consumed */
-	buffer_fini(&text);
-	return NULL;
-}
-
-char *
-route_warnings_new(
-    struct service *svc, const struct plan *before, const struct plan *plan)
-{
-	char *old = warnings_of(svc, before), *now = warnings_of(svc, plan);
-	char *from, *to;
-	size_t n;
-
-	if (old != NULL && now != NULL) {
-		for (from = to = now; *from != '\0'; from += n) {
-			n = strcspn(from, "\n") + 1;
-			if (route_warnings_has_line(old, from, n))
-				continue;
-			memmove(to, from, n);
-			to += n;
-		}
-		*to = '\0';
-	}
-	free(old);
-	return now;
-}
-
-void
-route_warnings_log(const struct plan *service, const char *lines)
-{
-	size_t n;
-
-	for (; lines != NULL && *lines != '\0'; lines += n + 1) {
-		n = strcspn(lines, "\n");
-		warnings_log_line(service, lines, n);
-	}
-}
-
 /* A start logs its own. */
 int
 route_warnings_prepare(struct apply *a, struct error *e)
 {
+	struct buffer old;
+
 	(void)e;
-	if (a->routes_changed && !a->first)
-		a->route_warnings =
-		    route_warnings_new(a->service, a->now, a->wanted);
+	if (!a->routes_changed || a->first)
+		return 0;
+	buffer_init(&old);
+	route_warnings_print(a->service, a->now, &old);
+	route_warnings_print(a->service, a->wanted, &a->route_warnings);
+	warnings_drop_known(&a->route_warnings, &old);
+	buffer_fini(&old);
 	return 0;
 }
 
 void
 route_warnings_commit(struct apply *a)
 {
-	route_warnings_log(a->wanted, a->route_warnings);
-	free(a->route_warnings);
+	warnings_log_lines(a->wanted, &a->route_warnings);
 }
 
 void
 route_warnings_cancel(struct apply *a)
 {
-	free(a->route_warnings);
+	buffer_fini(&a->route_warnings);
 }
