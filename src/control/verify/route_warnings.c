@@ -78,19 +78,6 @@ warn_order(struct warning_scope *d, const struct route_plans *all, unsigned i)
 	}
 }
 
-static void
-warn_protocol(struct warning_scope *d, const struct plan *plan)
-{
-	if (d->route->kind != ROUTE_PROTOCOL ||
-	    strcmp(d->route->pattern, "tls") != 0 ||
-	    !tls_settings_serve(&plan->config.tls))
-		return;
-	route_plan_print(d->route, d->text);
-	reply_add(d->text,
-	    " has no effect with ssl_cert: pen terminates the TLS of "
-	    "clients\n");
-}
-
 /* ---- all of them ---- */
 
 void
@@ -112,7 +99,14 @@ route_warnings_print(
 		if (!d.route->to_service)
 			routes_each_word(d.route->to, warn_word, &d);
 		warn_order(&d, plan->routes, i);
-		warn_protocol(&d, plan);
+		if (d.route->kind == ROUTE_PROTOCOL &&
+		    strcmp(d.route->pattern, "tls") == 0 &&
+		    tls_settings_serve(&plan->config.tls)) {
+			route_plan_print(d.route, d.text);
+			reply_add(d.text,
+			    " has no effect with ssl_cert: pen terminates the "
+			    "TLS of clients\n");
+		}
 	}
 }
 

@@ -37,13 +37,6 @@ struct exec_target {
 
 /* ---- settings ---- */
 
-static bool
-has_mark(const char *word)
-{
-	return strstr(word, "{address}") != NULL ||
-	    strstr(word, "{port}") != NULL;
-}
-
 static int
 check_exec_parse(void *settings, const struct words *w, struct error *e)
 {
@@ -60,7 +53,9 @@ check_exec_parse(void *settings, const struct words *w, struct error *e)
 		if (s->words.word[i] == NULL)
 			return error_set(e, "out of memory");
 		s->words.count++;
-		s->marked = s->marked || has_mark(w->word[i]);
+		s->marked = s->marked ||
+		    strstr(w->word[i], "{address}") != NULL ||
+		    strstr(w->word[i], "{port}") != NULL;
 	}
 	return 0;
 }
