@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "control/value/text.h"
+#include "base/words.h"
 #include "control/value/value_private.h"
 
 static const struct value_kind *const kinds[] = {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "control/value/text.h"
+#include "base/words.h"
 #include "control/value/value_private.h"
 #include "tls/tls_settings.h"
 

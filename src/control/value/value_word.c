@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "control/value/choices.h"
-#include "control/value/text.h"
 #include "control/value/value_private.h"
 #include "proxy/check/check_spec.h"
 #include "proxy/http/http_sticky.h"

@@ -10,7 +10,7 @@
 #include "control/language/command.h"
 #include "control/verify/explain.h"
 #include "control/answer/fields.h"
-#include "control/value/first_words.h"
+#include "control/value/route_plan.h"
 #include "control/life/context.h"
 #include "control/apply/routes.h"
 #include "control/apply/services.h"

@@ -14,20 +14,32 @@
 
 /* What time does: how often, and flows that end at once. */
 enum { TICK_MS = 250, SOON_MS = 1, EXPIRE = 1000, FRAGMENTS = 4096 };
+/* So many frames in a row with another tag have the segment's. */
+enum { OTHERS = 3 };
 
 /* ---- the tag of the segment ---- */
 
+/* Requests to servers get the segment's tag, so that whoever can send frames
+ * with another one could cut the servers off. A tag that servers reply to is
+ * right; else the first frame counts, or several in a row. */
 void
 director_note_vlan(struct director *d, const struct frame *f)
 {
 	struct nexthops *n = &d->forward.hops;
 	uint16_t vlan = f->vlan & FRAME_VLAN_ID;
 
-	if (vlan == d->forward.wire.vlan) {
-		vlan_confirm(&d->vlan);
-		return;
+	if (vlan != d->forward.wire.vlan) {
+		if (n->neighbors.reachable > 0)
+			return;
+		if (vlan != d->vlan_other)
+			d->vlan_others = 0;
+		d->vlan_other = vlan;
+		if (++d->vlan_others < (d->vlan_confirmed ? OTHERS : 1))
+			return;
 	}
-	if (!vlan_on_other(&d->vlan, vlan, n->neighbors.reachable))
+	d->vlan_confirmed = true;
+	d->vlan_others = 0;
+	if (vlan == d->forward.wire.vlan)
 		return;
 	log_info("segment has a VLAN tag vlan=%u", vlan);
 	d->forward.wire.vlan = vlan;
