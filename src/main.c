@@ -85,10 +85,10 @@ drop_privileges(struct pen *p, struct error *e)
 		return -1;
 	/* after the rights are dropped, logs are opened again as this user */
 	pw = o.user != NULL ? getpwnam(o.user) : NULL;
-	if (pw != NULL && p->log != NULL)
+	if (pw != NULL) {
 		sink_give(p->log, pw->pw_uid);
-	if (pw != NULL && p->sessionlog != NULL)
-		sessionlog_give(p->sessionlog, pw->pw_uid);
+		sink_give(sessionlog_sink(p->sessionlog), pw->pw_uid);
+	}
 	if (process_drop_privileges(&o, e) < 0)
 		return -1;
 	return keep ? rights_end_change(e) : 0;

@@ -129,9 +129,9 @@ reopen_logs(struct pen *p)
 {
 	struct error e;
 
-	if (p->log != NULL && sink_reopen(p->log, &e) < 0)
+	if (sink_reopen(p->log, &e) < 0)
 		log_error("log not reopened error=\"%s\"", e.text);
-	if (p->sessionlog != NULL && sessionlog_reopen(p->sessionlog, &e) < 0)
+	if (sink_reopen(sessionlog_sink(p->sessionlog), &e) < 0)
 		log_error("session log not reopened error=\"%s\"", e.text);
 }
 
@@ -220,10 +220,8 @@ pen_new(void)
 static void
 stop_counting(struct pen *p)
 {
-	if (p->log != NULL)
-		sink_count_lost(p->log, NULL);
-	if (p->sessionlog != NULL)
-		sessionlog_count_lost(p->sessionlog, NULL);
+	sink_count_lost(p->log, NULL);
+	sink_count_lost(sessionlog_sink(p->sessionlog), NULL);
 }
 
 void

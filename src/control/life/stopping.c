@@ -66,10 +66,8 @@ follow_successor(struct pen *p, uint64_t now)
 	if (now - p->stopping.followed < FOLLOW_MS)
 		return;
 	p->stopping.followed = now;
-	if (p->log != NULL)
-		sink_follow(p->log);
-	if (p->sessionlog != NULL)
-		sessionlog_follow(p->sessionlog);
+	sink_follow(p->log);
+	sink_follow(sessionlog_sink(p->sessionlog));
 }
 
 static void

@@ -41,9 +41,9 @@ int route_plans_remove(
 /* Appends it as a command, without the end of the line. */
 void route_plan_print(const struct route_plan *r, struct buffer *out);
 
-/* Adds what first bytes say, in words of a command: `word` is sni, alpn, host or
- * protocol. A name says which protocol it was in, too. Returns 0, or -1 with a
- * phrase. */
+/* Adds what first bytes say, in words of a command: `word` is sni, alpn, host
+ * or protocol. A name says which protocol it was in, too. Returns 0, or -1 with
+ * a phrase. */
 int first_words_set(
     struct first *f, const char *word, const char *value, struct error *e);
 

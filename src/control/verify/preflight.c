@@ -74,15 +74,6 @@ try_on_state(const struct pen *p, const struct plan *draft, struct error *e)
 	return -1;
 }
 
-static int
-prepare_on_state(struct apply *a, struct error *e)
-{
-	return a->first ||
-		!text_equal(a->wanted->config.on_state, a->now->config.on_state)
-	    ? try_on_state(a->pen, a->wanted, e)
-	    : 0;
-}
-
 int
 preflight_prepare(struct apply *a, struct error *e)
 {
@@ -91,7 +82,10 @@ preflight_prepare(struct apply *a, struct error *e)
 	if ((a->first || !text_equal(new->web_stats, now->web_stats)) &&
 	    try_page(a->pen, a->wanted, e) < 0)
 		return -1;
-	if (prepare_on_state(a, e) < 0 || transparent_prepare(a, e) < 0)
+	if ((a->first || !text_equal(new->on_state, now->on_state)) &&
+	    try_on_state(a->pen, a->wanted, e) < 0)
+		return -1;
+	if (transparent_prepare(a, e) < 0)
 		return -1;
 	if (!a->first &&
 	    sources_equal(&new->frontend.source, &now->frontend.source))

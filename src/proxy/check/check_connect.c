@@ -11,7 +11,10 @@
 static void
 check_connect_on_connected(struct check *c)
 {
-	check_end(c, CHECK_GOOD, "connected");
+	const struct check_stream *s = c->state;
+
+	check_end(c, CHECK_GOOD, "%s",
+	    s->talk.tls != NULL ? "TLS handshake" : "connected");
 }
 
 /* A reset leaves nothing behind, neither here, where each address has only so
@@ -37,16 +40,10 @@ const struct check_kind check_connect = {
 /* ---- TLS ---- */
 
 static void
-check_tls_on_connected(struct check *c)
-{
-	check_end(c, CHECK_GOOD, "TLS handshake");
-}
-
-static void
 check_tls_start(struct check *c)
 {
 	struct check_talk talk = { .tls = c->settings,
-		.on_connected = check_tls_on_connected };
+		.on_connected = check_connect_on_connected };
 
 	check_stream_start(c, &talk);
 }

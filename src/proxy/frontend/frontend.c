@@ -74,8 +74,7 @@ frontend_set_requestlog(struct frontend *f, struct sink *r)
 	bool comes = f->core.requestlog == NULL && r != NULL;
 
 	f->core.requestlog = r;
-	if (r != NULL)
-		sink_count_lost(r, &f->core.stats.lines_lost.requests);
+	sink_count_lost(r, &f->core.stats.lines_lost.requests);
 	if (comes)
 		sessions_reschedule(&f->sessions, false);
 }
@@ -84,8 +83,7 @@ void
 frontend_set_sessionlog(struct frontend *f, struct sessionlog *g)
 {
 	f->core.sessionlog = g;
-	if (g != NULL)
-		sessionlog_count_lost(g, &f->core.stats.lines_lost.sessions);
+	sink_count_lost(sessionlog_sink(g), &f->core.stats.lines_lost.sessions);
 }
 
 void

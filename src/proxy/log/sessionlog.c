@@ -151,11 +151,10 @@ sessionlog_open(
 	return NULL;
 }
 
-void
-sessionlog_count_lost(struct sessionlog *g, uint64_t *counter)
+struct sink *
+sessionlog_sink(struct sessionlog *g)
 {
-	if (g->sink != NULL)
-		sink_count_lost(g->sink, counter);
+	return g != NULL ? g->sink : NULL;
 }
 
 void
@@ -166,26 +165,6 @@ sessionlog_free(struct sessionlog *g)
 	sink_close(g->sink);
 	log_format_free(g->format);
 	free(g);
-}
-
-void
-sessionlog_give(struct sessionlog *g, uid_t user)
-{
-	if (g->sink != NULL)
-		sink_give(g->sink, user);
-}
-
-int
-sessionlog_reopen(struct sessionlog *g, struct error *e)
-{
-	return g->sink == NULL ? 0 : sink_reopen(g->sink, e);
-}
-
-void
-sessionlog_follow(struct sessionlog *g)
-{
-	if (g->sink != NULL)
-		sink_follow(g->sink);
 }
 
 /* ---- which ---- */
