@@ -159,26 +159,17 @@ tls_client_build(struct tls_client *t, struct error *e)
 	return tls_context_new(ctx, t->memory, client_data_free, v, e);
 }
 
-static bool
-tls_client_has_changed(struct tls_client *t)
-{
-	int i;
-
-	for (i = 0; i < FILES; i++)
-		if (watched_file_has_changed(&t->file[i]))
-			return true;
-	return false;
-}
-
 unsigned
 tls_client_refresh(struct tls_client *t, bool all, uint64_t now)
 {
 	struct tls_context *c;
+	bool changed = false;
 	struct error e;
 	int i;
 
-	if (settling_is_due(
-		&t->settling, all && tls_client_has_changed(t), now)) {
+	for (i = 0; all && i < FILES; i++)
+		changed = changed || watched_file_has_changed(&t->file[i]);
+	if (settling_is_due(&t->settling, changed, now)) {
 		/* before they are read: a change while they are read counts */
 		for (i = 0; i < FILES; i++)
 			watched_file_note(&t->file[i]);

@@ -192,30 +192,23 @@ leads_somewhere(const struct plan *p)
 	return has_server(p) || plan_service_answers(p);
 }
 
-/* Of a service other than the first, which may be left out. */
-static int
-check_service(const struct plan *all, const struct plan *p, struct error *e)
-{
-	if (p->listen.count == 0 &&
-	    plan_service_leading_to(all, p->name) == NULL)
-		return error_set(e,
-		    "service %s: no listening address, and no route leads to "
-		    "it",
-		    p->name);
-	if (leads_somewhere(p))
-		return 0;
-	return error_set(e, "service %s: no server", p->name);
-}
-
 int
 config_check_services(const struct plan *p, struct error *e)
 {
 	const struct plan *one;
 	unsigned i;
 
-	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++)
-		if (check_service(p, one, e) < 0)
-			return -1;
+	/* the first may be left out */
+	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++) {
+		if (one->listen.count == 0 &&
+		    plan_service_leading_to(p, one->name) == NULL)
+			return error_set(e,
+			    "service %s: no listening address, and no route "
+			    "leads to it",
+			    one->name);
+		if (!leads_somewhere(one))
+			return error_set(e, "service %s: no server", one->name);
+	}
 	return 0;
 }
 
@@ -241,10 +234,11 @@ check_whole(const struct pen *pen, const struct plan *p, struct error *e)
 	    e, "no server (usage: pen [options] [address:]port server ...)");
 }
 
-static int
-load_unheard(struct pen *p, struct plan *draft,
-    void (*on_error)(const char *sentence), struct error *e)
+struct plan *
+config_draft(
+    struct pen *p, void (*on_error)(const char *sentence), struct error *e)
 {
+	struct plan *draft = plan_copy(p->given);
 	struct reply unheard;
 	struct call c = { .pen = p,
 		.service = p->service,
@@ -253,24 +247,15 @@ load_unheard(struct pen *p, struct plan *draft,
 		.reply = &unheard };
 	int rc = 0;
 
-	reply_init(&unheard);
-	if (p->given->config.file != NULL)
-		rc = config_load(&c, p->given->config.file, on_error, e);
-	reply_fini(&unheard);
-	return rc;
-}
-
-struct plan *
-config_draft(
-    struct pen *p, void (*on_error)(const char *sentence), struct error *e)
-{
-	struct plan *draft = plan_copy(p->given);
-
 	if (draft == NULL) {
 		error_set(e, "out of memory");
 		return NULL;
 	}
-	if (load_unheard(p, draft, on_error, e) < 0) {
+	reply_init(&unheard);
+	if (p->given->config.file != NULL)
+		rc = config_load(&c, p->given->config.file, on_error, e);
+	reply_fini(&unheard);
+	if (rc < 0) {
 		plan_free(draft);
 		return NULL;
 	}

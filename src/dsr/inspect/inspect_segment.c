@@ -135,16 +135,6 @@ server_with(const struct inspect_segment *s, const struct mac *mac)
 }
 
 /* A server that answers for a VIP gets all of its frames, past the director. */
-static enum inspect_row
-vip_row(const struct inspect_judge *j, const struct inspect_question *vip,
-    bool by_server)
-{
-	if (by_server)
-		return vip->ip.family == AF_INET ? FOUND_VIP_AT_SERVER4
-						 : FOUND_VIP_AT_SERVER6;
-	return j->wanted->shared ? FOUND_VIP_SHARED : FOUND_VIP_TAKEN;
-}
-
 static void
 judge_claim(struct inspect_judge *j, const struct inspect_question *q,
     const struct mac *who)
@@ -154,12 +144,17 @@ judge_claim(struct inspect_judge *j, const struct inspect_question *q,
 	inspect_set_mac(j, "mac", who);
 	if (server != NULL)
 		inspect_set_server(j, server->server);
-	if (q->role == INSPECT_VIP)
-		inspect_say(j, vip_row(j, q, server != NULL));
-	else
+	if (q->role != INSPECT_VIP)
 		inspect_say(j,
 		    server != NULL ? FOUND_DSR_IP_AT_SERVER
 				   : FOUND_DSR_IP_TAKEN);
+	else if (server != NULL)
+		inspect_say(j,
+		    q->ip.family == AF_INET ? FOUND_VIP_AT_SERVER4
+					    : FOUND_VIP_AT_SERVER6);
+	else
+		inspect_say(
+		    j, j->wanted->shared ? FOUND_VIP_SHARED : FOUND_VIP_TAKEN);
 }
 
 /* It is elsewhere, if the system knows well where. The interface of the segment

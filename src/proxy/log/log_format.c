@@ -173,7 +173,7 @@ put_piece(const struct piece *p, const struct session_record *r, size_t skip,
 
 	memcpy(at, p->text + skip, PIECE_MAX);
 	at += p->length - skip;
-	n = p->field->put(r, at);
+	n = record_put(p->field, r, at);
 	if (n > 0)
 		l->length = (size_t)(at - l->text);
 	return n;
@@ -275,7 +275,7 @@ write_template(const struct log_format *f, const struct session_record *r,
 		log_format_add(l, p->text, p->length);
 		if (p->field == NULL)
 			continue;
-		n = p->field->put(r, l->text + l->length);
+		n = record_put(p->field, r, l->text + l->length);
 		if (n == 0)
 			log_format_add(l, "-", 1);
 		else if ((n = keep_value(f, p->field, l, n, copy)) > 0)
