@@ -3,8 +3,8 @@
  * A function that can fail in more ways than errno can tell takes a `struct
  * error *`. If it fails it returns -1 and sets a sentence that names the
  * operand: server "hostA:99999": port out of range 1..65535. The sentence has
- * no newline and no "pen: ". A "phrase" lacks the operand: the caller adds it.
- */
+ * no newline and no "pen: ". A "phrase" lacks the operand: the caller adds it
+ * by error_of(). */
 #ifndef PEN_BASE_ERROR_H
 #define PEN_BASE_ERROR_H
 
@@ -15,6 +15,10 @@ struct error {
 /* Sets the sentence; what it quotes may be a stranger's, so it holds nothing
  * that a terminal obeys. Returns -1, for `return error_set(...)`. */
 int error_set(struct error *e, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Puts the operand in front of a phrase, and a colon between them. Returns
+ * -1. */
+int error_of(struct error *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

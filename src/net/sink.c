@@ -357,14 +357,13 @@ sink_close(struct sink *s)
 int
 sink_reopen(struct sink *s, struct error *e)
 {
-	struct error why;
 	int fd;
 
 	if (s == NULL || s->path == NULL)
 		return 0;
-	fd = open_file(s->path, &why);
+	fd = open_file(s->path, e);
 	if (fd < 0)
-		return error_set(e, "\"%.300s\": %s", s->path, why.text);
+		return error_of(e, "\"%.300s\"", s->path);
 	sink_finish(s);
 	close(s->fd);
 	s->fd = fd;

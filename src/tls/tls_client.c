@@ -100,7 +100,6 @@ static int
 set_trust(SSL_CTX *ctx, struct tls_client *t, struct error *e)
 {
 	struct buffer text;
-	struct error why;
 	int rc;
 
 	if (!t->settings.upstream_verify)
@@ -110,8 +109,8 @@ set_trust(SSL_CTX *ctx, struct tls_client *t, struct error *e)
 		return tls_trust_system(ctx, e);
 	buffer_init(&text);
 	rc = watched_file_read(&t->file[FILE_CA], CERT_FILE_MAX, &text, e);
-	if (rc == 0 && tls_trust_text(ctx, &text, false, &why) < 0)
-		rc = watched_file_bad(&t->file[FILE_CA], why.text, e);
+	if (rc == 0 && tls_trust_text(ctx, &text, false, e) < 0)
+		rc = error_of(e, "\"%.200s\"", t->settings.upstream_ca);
 	buffer_fini(&text);
 	return rc;
 }

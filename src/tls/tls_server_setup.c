@@ -228,29 +228,26 @@ set_verification(SSL_CTX *ctx, struct tls_server *t, struct error *e)
 {
 	const struct tls_settings *s = &t->settings;
 	struct buffer text;
-	struct error why;
 	int rc = 0;
 
 	buffer_init(&text);
 	if (s->ca_file != NULL) {
 		rc = watched_file_read(
 		    &t->file[SERVER_CA], CERT_FILE_MAX, &text, e);
-		if (rc == 0 && tls_trust_text(ctx, &text, true, &why) < 0)
-			rc = watched_file_bad(&t->file[SERVER_CA], why.text, e);
+		if (rc == 0 && tls_trust_text(ctx, &text, true, e) < 0)
+			rc = error_of(e, "\"%.200s\"", s->ca_file);
 	}
 	if (rc == 0 && t->ca_dir >= 0) {
 		file_id_read(&t->ca_dir_seen, t->ca_dir, NULL);
-		if (tls_trust_dir(ctx, t->ca_dir, true, &why) < 0)
-			rc = error_set(
-			    e, "\"%.200s\": %.250s", s->ca_dir, why.text);
+		if (tls_trust_dir(ctx, t->ca_dir, true, e) < 0)
+			rc = error_of(e, "\"%.200s\"", s->ca_dir);
 	}
 	buffer_cut(&text, 0);
 	if (rc == 0 && s->crl != NULL) {
 		rc = watched_file_read(
 		    &t->file[SERVER_CRL], CERT_FILE_MAX, &text, e);
-		if (rc == 0 && tls_trust_revoked(ctx, &text, &why) < 0)
-			rc =
-			    watched_file_bad(&t->file[SERVER_CRL], why.text, e);
+		if (rc == 0 && tls_trust_revoked(ctx, &text, e) < 0)
+			rc = error_of(e, "\"%.200s\"", s->crl);
 	}
 	buffer_fini(&text);
 	if (s->require || s->request || s->request_any)

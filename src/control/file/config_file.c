@@ -53,22 +53,22 @@ run_line(struct reading *r, const char *line, unsigned number)
 {
 	char origin[ORIGIN_MAX];
 	struct call c = *r->call;
-	struct error why, at;
+	struct error e;
 
 	snprintf(origin, sizeof(origin), "%.380s:%u", r->path, number);
 	c.origin = origin;
 	c.depth++;
-	if (command_run_line(&c, line, &why) == 0) {
+	if (command_run_line(&c, line, &e) == 0) {
 		r->call->plan = c.plan; /* of the service that it began */
 		r->call->service = c.service;
 		return;
 	}
-	error_set(&at, "%.380s: %.500s", origin, why.text);
+	error_of(&e, "%.380s", origin);
 	if (!r->failed)
-		r->first = at;
+		r->first = e;
 	r->failed = true;
 	if (r->on_error != NULL)
-		r->on_error(at.text);
+		r->on_error(e.text);
 }
 
 /* ---- what looks like something else ---- */
@@ -139,7 +139,6 @@ config_load(struct call *c, const char *path,
 	struct reading r = { .call = c, .path = path, .on_error = on_error };
 	unsigned lines = 0, number;
 	struct buffer text;
-	struct error why;
 	char *rest;
 
 	if (c->depth >= DEPTH_MAX)
@@ -147,9 +146,9 @@ config_load(struct call *c, const char *path,
 		    "\"%.200s\": include nesting too deep (maximum %d)", path,
 		    DEPTH_MAX);
 	buffer_init(&text);
-	if (read_text(path, c->pen->phase < PHASE_SERVING, &text, &why) < 0) {
+	if (read_text(path, c->pen->phase < PHASE_SERVING, &text, e) < 0) {
 		buffer_fini(&text);
-		error_set(e, "\"%.300s\": %.200s", path, why.text);
+		error_of(e, "\"%.300s\"", path);
 		if (on_error != NULL && c->depth == 0)
 			on_error(e->text);
 		return -1;

@@ -378,7 +378,6 @@ lines_read_line(struct config_lines *l, struct call *like,
 {
 	const char *end = line + strlen(line);
 	struct call c = *like;
-	struct error why;
 	struct words w;
 	char *rest;
 
@@ -391,9 +390,9 @@ lines_read_line(struct config_lines *l, struct call *like,
 		if (c.row == NULL)
 			continue;
 		c.slot = 0;
-		if (c.pen != NULL && command_run(&c, &why) < 0)
-			return error_set(e, "%s%s: %.400s", c.no ? "no " : "",
-			    c.row->name, why.text);
+		if (c.pen != NULL && command_run(&c, e) < 0)
+			return error_of(
+			    e, "%s%s", c.no ? "no " : "", c.row->name);
 		if (add_command(l, &c, one, line, w.end, (size_t)(end - line)) <
 		    0)
 			return error_set(e, "out of memory");
@@ -435,7 +434,6 @@ config_lines_read(struct config_lines *l, const struct call *like,
 	char origin[400], *copy, *rest, *line;
 	struct call c = *like;
 	unsigned lines = 0;
-	struct error why;
 	int rc = 0;
 
 	l->text = strndup(n > 0 ? buffer_bytes(text) : "", n);
@@ -450,10 +448,10 @@ config_lines_read(struct config_lines *l, const struct call *like,
 		one.to = (uint32_t)(rest != NULL ? (size_t)(rest - copy) : n);
 		one.at = (uint32_t)(line - copy);
 		one.end = one.to - (rest != NULL);
-		rc = read_line(l, &c, &one, line, &why);
+		rc = read_line(l, &c, &one, line, e);
 	}
 	if (rc < 0)
-		error_set(e, "%.380s: %.500s", origin, why.text);
+		error_of(e, "%.380s", origin);
 	free(copy);
 	config_lines_sort(l);
 	return rc;

@@ -62,13 +62,10 @@ refuse_kind(const char *name, struct error *e)
 static int
 check_spec_parse(struct check_spec *s, const struct words *w, struct error *e)
 {
-	struct error why;
-
-	if (s->kind->parse != NULL) {
-		if (s->kind->parse(s->settings, w, &why) == 0)
-			return 0;
-		return error_set(e, "%s: %.400s", s->kind->name, why.text);
-	}
+	if (s->kind->parse != NULL)
+		return s->kind->parse(s->settings, w, e) == 0
+		    ? 0
+		    : error_of(e, "%s", s->kind->name);
 	if (w->count == 0)
 		return 0;
 	return error_set(e, "%s takes no argument, got \"%.100s\"",
