@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,7 +186,7 @@ log_warnings(struct pen *p)
 		buffer_init(&of_routes);
 		route_warnings_print(svc, svc->plan, &of_routes);
 		warnings_log(NULL, svc->plan, p->plan, NULL);
-		warnings_log_lines(svc->plan, &of_routes);
+		warnings_log_lines(svc->plan, &of_routes, UINT_MAX);
 		buffer_fini(&of_routes);
 	}
 }

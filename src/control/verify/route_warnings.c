@@ -1,6 +1,7 @@
 /* route_warnings.c: see route_warnings.h. */
 #include "config.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -130,7 +131,7 @@ route_warnings_prepare(struct apply *a, struct error *e)
 void
 route_warnings_commit(struct apply *a)
 {
-	warnings_log_lines(a->wanted, &a->route_warnings);
+	warnings_log_lines(a->wanted, &a->route_warnings, UINT_MAX);
 }
 
 void

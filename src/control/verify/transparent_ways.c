@@ -80,25 +80,22 @@ follow_attempts(struct attempts *a)
 	return left;
 }
 
-/* A few at a time: each has two descriptors. */
-enum { TOGETHER = 64 };
-
 void
 ways_probe(struct way *list, unsigned n)
 {
 	uint64_t end = clock_monotonic_ms() + WAIT_MS;
-	struct attempts a[TOGETHER];
-	unsigned i, k, left, some = n < TOGETHER ? n : TOGETHER;
+	struct attempts a[WAYS_MAX];
+	unsigned i, k, left;
 
-	for (i = 0; i < some; i++)
+	for (i = 0; i < n; i++)
 		begin_attempts(&a[i], &list[i]);
 	do {
-		for (i = left = 0; i < some; i++)
+		for (i = left = 0; i < n; i++)
 			left += follow_attempts(&a[i]);
 		if (left > 0)
 			poll(NULL, 0, NAP_MS);
 	} while (left > 0 && clock_monotonic_ms() < end);
-	for (i = 0; i < some; i++) {
+	for (i = 0; i < n; i++) {
 		if (may_answer(&list[i]))
 			list[i].probe = a[i].answered[1] ? PROBE_CLIENTS
 			    : a[i].answered[0]		 ? PROBE_OURS

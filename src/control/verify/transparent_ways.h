@@ -43,6 +43,9 @@ struct way {
 	enum way_probe probe;
 };
 
+/* So many are looked at: each takes two descriptors for a moment. */
+enum { WAYS_MAX = 64 };
+
 /* The client that is made up: 192.0.2.1, 2001:db8::1 (RFC 5737, RFC 3849). */
 void ways_client(struct peer *p, int family);
 /* Fills in interface, own, back, mark and table of `n` ways. */

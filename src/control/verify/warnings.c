@@ -20,7 +20,7 @@
 
 /* Lines of a kind about servers: each line is compared with those of the plan
  * before, and there may be very many servers. */
-enum { EACH_MAX = 8 };
+enum { EACH_MAX = 8, LINES_MAX = 100 };
 
 /* What is compared: a plan alone, or two of them, of which only the servers
  * that they do not share are of interest. */
@@ -434,11 +434,10 @@ warnings_drop_known(struct buffer *now, const struct buffer *old)
 	buffer_cut(now, kept);
 }
 
-enum { LINES_MAX = 100 };
-
 /* They have no site, which would drop some of so many at once. */
 void
-warnings_log_lines(const struct plan *service, struct buffer *lines)
+warnings_log_lines(
+    const struct plan *service, struct buffer *lines, unsigned most)
 {
 	const char *name = service->name;
 	unsigned count = 0;
@@ -446,14 +445,14 @@ warnings_log_lines(const struct plan *service, struct buffer *lines)
 
 	for (; buffer_length(lines) > 0; buffer_consume(lines, n)) {
 		n = line_length(buffer_bytes(lines), buffer_length(lines));
-		if (count++ < LINES_MAX)
+		if (count++ < most)
 			log_write(NULL, LOG_LEVEL_WARN, "%s%s%s%.*s",
 			    name != NULL ? "service " : "",
 			    name != NULL ? name : "", name != NULL ? ": " : "",
 			    (int)n - 1, buffer_bytes(lines));
 	}
-	if (count > LINES_MAX)
-		log_warn("%u more warnings", count - LINES_MAX);
+	if (count > most)
+		log_warn("%u more warnings", count - most);
 }
 
 void
@@ -477,7 +476,7 @@ warnings_log(const struct plan *before, const struct plan *p,
 	if (first != p && buffer_length(&now) > 0)
 		warnings_print(first, &old);
 	warnings_drop_known(&now, &old);
-	warnings_log_lines(p, &now);
+	warnings_log_lines(p, &now, LINES_MAX);
 	buffer_fini(&old);
 	buffer_fini(&now);
 }

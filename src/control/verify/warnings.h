@@ -16,9 +16,10 @@ void warnings_print_needs(const struct plan *p, struct buffer *text);
 bool warnings_has_shares(const struct plan *p);
 /* Takes out of `now` the lines that `old` has, too. */
 void warnings_drop_known(struct buffer *now, const struct buffer *old);
-/* Logs all lines, but not more than some, about a service, with its name unless
- * it is the first; they are consumed. */
-void warnings_log_lines(const struct plan *service, struct buffer *lines);
+/* Logs the lines, `most` of them and how many more there are, about a service,
+ * with its name unless it is the first; they are consumed. */
+void warnings_log_lines(
+    const struct plan *service, struct buffer *lines, unsigned most);
 /* Logs those that the plan before (NULL: none) did not have. `first` is that of
  * the first service, perhaps `p`: lines of others have the name of theirs, and
  * what the first one has, too, is left out. `index` is of the servers of `p`;
