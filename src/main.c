@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@
 #include "control/life/process.h"
 #include "control/life/rights.h"
 #include "control/verify/transparent.h"
-#include "proxy/log/requestlog.h"
+#include "net/sink.h"
 #include "proxy/log/sessionlog.h"
 
 static int
@@ -85,10 +86,10 @@ drop_privileges(struct pen *p, struct error *e)
 		return -1;
 	/* after the rights are dropped, logs are opened again as this user */
 	pw = o.user != NULL ? getpwnam(o.user) : NULL;
-	if (pw != NULL && p->log != NULL)
-		requestlog_give(p->log, pw->pw_uid);
-	if (pw != NULL && p->sessionlog != NULL)
-		sessionlog_give(p->sessionlog, pw->pw_uid);
+	if (pw != NULL) {
+		sink_give(p->log, pw->pw_uid);
+		sink_give(sessionlog_sink(p->sessionlog), pw->pw_uid);
+	}
 	if (process_drop_privileges(&o, e) < 0)
 		return -1;
 	return keep ? rights_end_change(e) : 0;
@@ -179,13 +180,14 @@ static void
 log_warnings(struct pen *p)
 {
 	struct service *svc;
-	char *of_routes;
+	struct buffer of_routes;
 
 	SERVICE_EACH (p, svc) {
-		of_routes = route_warnings_new(svc, NULL, svc->plan);
+		buffer_init(&of_routes);
+		route_warnings_print(svc, svc->plan, &of_routes);
 		warnings_log(NULL, svc->plan, p->plan, NULL);
-		route_warnings_log(svc->plan, of_routes);
-		free(of_routes);
+		warnings_log_lines(svc->plan, &of_routes, UINT_MAX);
+		buffer_fini(&of_routes);
 	}
 }
 

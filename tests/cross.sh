@@ -46,7 +46,7 @@ dsr/test_who_has
 sources='
 src/base/addr.c src/base/array.c src/base/bitmap.c src/base/hash.c
 src/base/hash_table.c src/base/heap.c src/base/number.c
-src/base/peer.c src/dsr/frame/checksum.c
+src/base/peer.c src/base/rate_limit.c src/dsr/frame/checksum.c
 src/dsr/flows/dsr_flows.c src/dsr/flows/dsr_flows_memory.c
 src/dsr/flows/dsr_fragments.c src/dsr/frame/frame.c src/dsr/frame/frame_arp.c
 src/dsr/frame/frame_fragment.c src/dsr/frame/frame_ip.c src/dsr/frame/frame_make.c
@@ -54,7 +54,7 @@ src/dsr/frame/frame_ndp.c src/dsr/frame/frame_sum.c src/dsr/frame/frame_tcp.c
 src/dsr/frame/frame_tunnel.c src/dsr/segment/pending.c src/dsr/frame/mac.c
 src/dsr/segment/neighbor.c src/dsr/segment/neighbor_server.c
 src/dsr/segment/neighbor_vip.c src/dsr/forward/path_mtu.c
-src/dsr/segment/probe.c src/dsr/segment/token_bucket.c src/dsr/segment/tarpit.c
+src/dsr/segment/probe.c src/dsr/segment/tarpit.c
 src/dsr/segment/who_has.c
 tests/unit/dsr/forge.c tests/unit/dsr/mold.c tests/unit/dsr/samples.c
 tests/support/framegen.c tests/support/framegen_kinds.c

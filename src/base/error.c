@@ -19,3 +19,19 @@ error_set(struct error *e, const char *fmt, ...)
 	text_make_printable(e->text, strlen(e->text));
 	return -1;
 }
+
+int
+error_of(struct error *e, const char *fmt, ...)
+{
+	const struct error phrase = *e;
+	va_list args;
+	size_t n;
+
+	va_start(args, fmt);
+	vsnprintf(e->text, sizeof(e->text), fmt, args);
+	va_end(args);
+	n = strlen(e->text);
+	snprintf(e->text + n, sizeof(e->text) - n, ": %s", phrase.text);
+	text_make_printable(e->text, strlen(e->text));
+	return -1;
+}

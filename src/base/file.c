@@ -117,23 +117,6 @@ file_read_link(const char *path, char target[PATH_MAX], struct stat *st)
 #endif
 }
 
-/* A relative target is relative to the directory of the link. */
-static char *
-path_join(const char *link, const char *target, size_t n)
-{
-	const char *slash = strrchr(link, '/');
-	size_t dir =
-	    target[0] == '/' || slash == NULL ? 0 : (size_t)(slash - link) + 1;
-	char *path = malloc(dir + n + 1);
-
-	if (path == NULL)
-		return NULL;
-	memcpy(path, link, dir);
-	memcpy(path + dir, target, n);
-	path[dir + n] = '\0';
-	return path;
-}
-
 /* Returns the path to which the link `name` leads, if this user may follow it;
  * `links` links were followed before. The caller frees it. Returns NULL with a
  * short message if not. */
@@ -141,6 +124,10 @@ static char *
 follow_link(const char *name, const char *target, size_t n,
     const struct stat *st, int links, struct error *e)
 {
+	const char *slash = strrchr(name, '/');
+	/* A relative target is relative to the directory of the link. */
+	size_t dir =
+	    target[0] == '/' || slash == NULL ? 0 : (size_t)(slash - name) + 1;
 	char *next = NULL;
 
 	if (st->st_uid != 0 && st->st_uid != geteuid()) {
@@ -152,9 +139,14 @@ follow_link(const char *name, const char *target, size_t n,
 	else if (n >= PATH_MAX)
 		errno = ENAMETOOLONG;
 	else
-		next = path_join(name, target, n);
-	if (next == NULL)
+		next = malloc(dir + n + 1);
+	if (next == NULL) {
 		file_error(e);
+		return NULL;
+	}
+	memcpy(next, name, dir);
+	memcpy(next + dir, target, n);
+	next[dir + n] = '\0';
 	return next;
 }
 
@@ -348,15 +340,6 @@ fill_and_rename(int fd, const char *temporary, const char *path,
 	return rc;
 }
 
-static mode_t
-usual_mode(void)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return 0644 & ~mask;
-}
-
 static int
 file_write_and_rename(
     const char *real, const struct like *like, const struct buffer *text)
@@ -381,10 +364,12 @@ file_replace(
     const char *path, const struct buffer *text, bool durable, struct error *e)
 {
 	char *real = follow_own_links(path, e);
+	mode_t mask = umask(0);
 	struct stat st;
 	bool there;
 	int rc;
 
+	umask(mask);
 	if (real == NULL)
 		return -1;
 	there = lstat(real, &st) == 0;
@@ -393,7 +378,7 @@ file_replace(
 	} else if (!there && errno != ENOENT) {
 		rc = file_error(e);
 	} else {
-		struct like like = { there ? st.st_mode & 0777 : usual_mode(),
+		struct like like = { there ? st.st_mode & 0777 : 0644 & ~mask,
 			durable, NULL };
 
 		rc = file_write_and_rename(real, &like, text);
@@ -402,15 +387,6 @@ file_replace(
 	}
 	free(real);
 	return rc;
-}
-
-static bool
-file_is_same(const struct buffer *a, const struct buffer *b)
-{
-	size_t n = buffer_length(a);
-
-	return n == buffer_length(b) &&
-	    (n == 0 || memcmp(buffer_bytes(a), buffer_bytes(b), n) == 0);
 }
 
 /* First the copy of the old one, then the new one over it: at each moment there
@@ -443,12 +419,14 @@ int
 file_replace_kept(const char *path, const struct buffer *old,
     const struct buffer *text, struct error *e)
 {
+	size_t n = buffer_length(text);
 	char *real;
 	int rc;
 
 	if (old == NULL)
 		return file_replace(path, text, true, e);
-	if (file_is_same(old, text))
+	if (n == buffer_length(old) &&
+	    (n == 0 || memcmp(buffer_bytes(old), buffer_bytes(text), n) == 0))
 		return 0;
 	real = follow_own_links(path, e);
 	if (real == NULL)

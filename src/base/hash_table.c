@@ -109,28 +109,23 @@ hash_table_move_some(struct hash_table *t)
 	t->before.buckets = NULL;
 }
 
-static void
-hash_table_grow(struct hash_table *t)
-{
-	size_t buckets = 2 * (t->now.mask + 1);
-	struct hash_table_link **new = calloc(buckets, sizeof(*new));
-
-	if (new == NULL)
-		return;
-	t->before = t->now;
-	t->moved = 0;
-	t->now.buckets = new;
-	t->now.mask = buckets - 1;
-}
-
 void
 hash_table_add(struct hash_table *t, struct hash_table_link *l, uint64_t hash)
 {
 	struct hash_table_link **to;
 
 	hash_table_move_some(t);
-	if (t->count > t->now.mask && t->before.buckets == NULL)
-		hash_table_grow(t);
+	if (t->count > t->now.mask && t->before.buckets == NULL) {
+		size_t buckets = 2 * (t->now.mask + 1);
+		struct hash_table_link **new = calloc(buckets, sizeof(*new));
+
+		if (new != NULL) {
+			t->before = t->now;
+			t->moved = 0;
+			t->now.buckets = new;
+			t->now.mask = buckets - 1;
+		}
+	}
 	to = bucket(&t->now, hash);
 	l->hash = hash;
 	l->next = *to;

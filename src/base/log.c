@@ -70,17 +70,24 @@ log_use_syslog(void)
 	to_syslog.on = true;
 }
 
-/* Sends one message. A log daemon that was restarted needs a new connection. If
- * its queue is full the message is lost: pen does not wait. */
+/* RFC 3164, section 4.1: priority, local time, tag, process id. */
 static bool
-send_syslog(const char *message, size_t n)
+write_syslog(int priority, const struct tm *tm, const char *line)
 {
-	int tries;
+	char message[LINE_MAX_LENGTH + 96], stamp[32];
+	int n, tries;
 
+	strftime(stamp, sizeof(stamp), "%b %e %H:%M:%S", tm);
+	n = snprintf(message, sizeof(message), "<%d>%s %s[%ld]: %s",
+	    LOG_DAEMON | priority, stamp, to_syslog.ident, (long)getpid(),
+	    line);
+	/* Sends one message. A log daemon that was restarted needs a new
+	 * connection. If its queue is full the message is lost: pen does not
+	 * wait. */
 	for (tries = 0; tries < 2; tries++) {
 		if (to_syslog.fd < 0 && (to_syslog.fd = connect_syslog()) < 0)
 			return false;
-		if (send(to_syslog.fd, message, n, 0) >= 0)
+		if (send(to_syslog.fd, message, (size_t)n, 0) >= 0)
 			return true;
 		if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)
 			return false;
@@ -88,20 +95,6 @@ send_syslog(const char *message, size_t n)
 		to_syslog.fd = -1;
 	}
 	return false;
-}
-
-/* RFC 3164, section 4.1: priority, local time, tag, process id. */
-static bool
-write_syslog(int priority, const struct tm *tm, const char *line)
-{
-	char message[LINE_MAX_LENGTH + 96], stamp[32];
-	int n;
-
-	strftime(stamp, sizeof(stamp), "%b %e %H:%M:%S", tm);
-	n = snprintf(message, sizeof(message), "<%d>%s %s[%ld]: %s",
-	    LOG_DAEMON | priority, stamp, to_syslog.ident, (long)getpid(),
-	    line);
-	return send_syslog(message, (size_t)n);
 }
 
 /* ---- stderr ---- */

@@ -160,14 +160,12 @@ int
 watched_file_read(
     struct watched_file *w, size_t most, struct buffer *text, struct error *e)
 {
-	struct error why;
-
 	if (w->path == NULL)
 		return 0;
 	watched_file_note(w);
-	if (file_read_at(w->dir, w->name, most, false, text, &why) == 0)
+	if (file_read_at(w->dir, w->name, most, false, text, e) == 0)
 		return 0;
-	return watched_file_bad(w, why.text, e);
+	return error_of(e, "\"%.200s\"", w->path);
 }
 
 bool

@@ -1,7 +1,8 @@
-/* words.c: words, quotes, comments. */
+/* words.c: words, quotes, comments; strings. */
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/words.h"
@@ -196,4 +197,35 @@ words_nearest_offer(struct words_nearest *n, const char *name)
 		return;
 	n->distance = d;
 	n->best = name;
+}
+
+/* ---- strings that somebody owns ---- */
+
+int
+text_set(char **held, const char *text)
+{
+	char *new = NULL;
+
+	if (text != NULL && (new = strdup(text)) == NULL)
+		return -1;
+	free(*held);
+	*held = new;
+	return 0;
+}
+
+int
+text_free(char **text)
+{
+	free(*text);
+	*text = NULL;
+	return 0;
+}
+
+int
+text_own(char **text)
+{
+	if (*text == NULL)
+		return 0;
+	*text = strdup(*text);
+	return *text != NULL ? 0 : -1;
 }

@@ -1,7 +1,7 @@
 /* words.h: splits a command into words, for control commands, -O and
  * configuration files alike. Blanks separate words and a ; ends the command,
  * except in '...' and "..."; in "..." a \" stands for a quote and \\ for a
- * backslash. A # at the start of a word begins a comment. */
+ * backslash. A # at the start of a word begins a comment. And strings. */
 #ifndef PEN_BASE_WORDS_H
 #define PEN_BASE_WORDS_H
 
@@ -41,6 +41,18 @@ void words_nearest_offer(struct words_nearest *n, const char *name);
 /* Whether two texts are the same. Either may be NULL, which equals only NULL.
  */
 bool text_equal(const char *a, const char *b);
+
+/* ---- strings that somebody owns; NULL: none ---- */
+
+/* Replaces a string; NULL empties it. Returns 0, or -1 with errno ENOMEM. */
+int text_set(char **held, const char *text);
+/* Gives `text`, a copy of somebody else's pointer, a string of its own. Returns
+ * 0, or -1 with errno ENOMEM and nothing there. */
+int text_own(char **text);
+/* Empties it. Returns 0. */
+int text_free(char **text);
+
+/* ---- what may be shown ---- */
 
 /* Whether all of it is UTF-8 (RFC 3629, section 4). */
 bool text_is_utf8(const char *text, size_t n);

@@ -30,9 +30,9 @@
 #include "control/web/web.h"
 #include "dsr/director/director.h"
 #include "net/program/program.h"
+#include "net/sink.h"
 #include "net/sock.h"
 #include "proxy/check/check.h"
-#include "proxy/log/requestlog.h"
 #include "proxy/log/sessionlog.h"
 #include "tls/tls.h"
 
@@ -129,9 +129,9 @@ reopen_logs(struct pen *p)
 {
 	struct error e;
 
-	if (p->log != NULL && requestlog_reopen(p->log, &e) < 0)
+	if (sink_reopen(p->log, &e) < 0)
 		log_error("log not reopened error=\"%s\"", e.text);
-	if (p->sessionlog != NULL && sessionlog_reopen(p->sessionlog, &e) < 0)
+	if (sink_reopen(sessionlog_sink(p->sessionlog), &e) < 0)
 		log_error("session log not reopened error=\"%s\"", e.text);
 }
 
@@ -220,10 +220,8 @@ pen_new(void)
 static void
 stop_counting(struct pen *p)
 {
-	if (p->log != NULL)
-		requestlog_count_lost(p->log, NULL);
-	if (p->sessionlog != NULL)
-		sessionlog_count_lost(p->sessionlog, NULL);
+	sink_count_lost(p->log, NULL);
+	sink_count_lost(sessionlog_sink(p->sessionlog), NULL);
 }
 
 void
@@ -245,7 +243,7 @@ pen_free(struct pen *p)
 	SERVICE_EACH (p, svc)
 		service_close(svc);
 	geoip_free(p->geoip);
-	requestlog_close(p->log);
+	sink_close(p->log);
 	sessionlog_free(p->sessionlog);
 	on_state_free(p->on_state);
 	programs_free(p->programs);

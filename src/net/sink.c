@@ -101,8 +101,8 @@ sink_give(struct sink *s, uid_t user)
 {
 	struct stat st;
 
-	if (s->path != NULL && fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_uid == geteuid() && st.st_nlink == 1 &&
+	if (s != NULL && s->path != NULL && fstat(s->fd, &st) == 0 &&
+	    S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1 &&
 	    fchown(s->fd, user, (gid_t)-1) < 0)
 		log_warn("owner of log file not changed file=%s error=\"%s\"",
 		    s->path, strerror(errno));
@@ -357,14 +357,13 @@ sink_close(struct sink *s)
 int
 sink_reopen(struct sink *s, struct error *e)
 {
-	struct error why;
 	int fd;
 
-	if (s->path == NULL)
+	if (s == NULL || s->path == NULL)
 		return 0;
-	fd = open_file(s->path, &why);
+	fd = open_file(s->path, e);
 	if (fd < 0)
-		return error_set(e, "\"%.300s\": %s", s->path, why.text);
+		return error_of(e, "\"%.300s\"", s->path);
 	sink_finish(s);
 	close(s->fd);
 	s->fd = fd;
@@ -377,7 +376,7 @@ sink_follow(struct sink *s)
 	struct stat there, here;
 	struct error e;
 
-	if (s->path == NULL || stat(s->path, &there) < 0 ||
+	if (s == NULL || s->path == NULL || stat(s->path, &there) < 0 ||
 	    fstat(s->fd, &here) < 0 ||
 	    (there.st_dev == here.st_dev && there.st_ino == here.st_ino))
 		return;
@@ -402,7 +401,8 @@ sink_put(struct sink *s, const char *line, size_t n)
 void
 sink_count_lost(struct sink *s, uint64_t *counter)
 {
-	s->counter = counter;
+	if (s != NULL)
+		s->counter = counter;
 }
 
 uint64_t

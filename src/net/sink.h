@@ -32,7 +32,9 @@ struct sink *sink_open_shared(
 struct sink *sink_open_datagram(
     struct loop *l, const char *what, const struct addr *to, struct error *e);
 
-/* Writes what is left and closes; NULL is fine. */
+/* ---- of these NULL is fine, which has no file ---- */
+
+/* Writes what is left and closes. */
 void sink_close(struct sink *s);
 
 /* Opens a file again, after it was moved away. Returns 0, or -1 with a short
@@ -46,6 +48,11 @@ void sink_follow(struct sink *s);
  * root's rights opens it again when it was moved away and made again. */
 void sink_give(struct sink *s, uid_t user);
 
+/* What is lost from now on is added to *counter, too. NULL: to none. */
+void sink_count_lost(struct sink *s, uint64_t *counter);
+
+/* ---- of these not ---- */
+
 /* Whether each line is a datagram, which needs no newline. */
 bool sink_is_datagram(const struct sink *s);
 
@@ -54,7 +61,5 @@ bool sink_is_datagram(const struct sink *s);
 void sink_put(struct sink *s, const char *line, size_t n);
 /* Lines lost so far. */
 uint64_t sink_lost(const struct sink *s);
-/* What is lost from now on is added to *counter, too. NULL: to none. */
-void sink_count_lost(struct sink *s, uint64_t *counter);
 
 #endif

@@ -49,20 +49,17 @@ sock_try_listen(
     const struct addr *at, bool datagram, bool freebind, struct error *e)
 {
 	char text[ADDR_TEXT_MAX];
-	struct error why;
 	int rc;
 
 	if (at->u.sa.sa_family == AF_UNIX) {
-		rc = try_path(at, &why);
+		rc = try_path(at, e);
 	} else {
 		rc = try_bind(
 		    at, datagram ? SOCK_DGRAM : SOCK_STREAM, freebind);
 		if (rc < 0)
-			error_set(&why, "%s", strerror(errno));
+			error_set(e, "%s", strerror(errno));
 	}
-	return rc == 0
-	    ? 0
-	    : error_set(e, "\"%s\": %.300s", addr_format(at, text), why.text);
+	return rc == 0 ? 0 : error_of(e, "\"%s\"", addr_format(at, text));
 }
 
 /* The source of what a host sends to itself is the address itself. Binding is a

@@ -82,14 +82,13 @@ cert_read_part(int dir, const char *name, enum cert_part part,
     const struct cert_file_ids *s, struct buffer *text, struct error *e)
 {
 	char file[FILE_NAME_MAX];
-	struct error why;
 
 	if (s->of[part].inode == 0)
 		return 0;
 	cert_file_of(dir, name, part, file);
-	if (file_read_at(dir, file, CERT_FILE_MAX, false, text, &why) == 0)
+	if (file_read_at(dir, file, CERT_FILE_MAX, false, text, e) == 0)
 		return 0;
-	return error_set(e, "%.300s: %.150s", file, why.text);
+	return error_of(e, "%.300s", file);
 }
 
 int

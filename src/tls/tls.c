@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "net/sock.h"
 #include "tls/tls_private.h"
 
@@ -28,6 +29,9 @@ enum { ASKED = 4096 };
 enum { RECORDS = 64 };
 /* Bytes that may wait for a peer that sends requests but does not read. */
 enum { UNREAD_MAX = 2 * OUT_MAX };
+/* Post-handshake messages in a time; OpenSSL calls back about five times for
+ * one. */
+enum { STEPS_MAX = 1000, PERIOD_MS = 1000 };
 
 static struct tls *
 inside(const struct stream *s)
@@ -347,17 +351,42 @@ tls_open(struct stream *s, struct tls_context *c, bool client)
 	return 0;
 }
 
+/* Why the connection has to end after what OpenSSL calls back for, or NULL. A
+ * TLS 1.2 client may renegotiate some time after the last handshake; an alert
+ * that we write answers a renegotiation that TLS 1.2 lets us refuse. */
+static const char *
+count_posthandshake(struct tls *t, const SSL *ssl, int where)
+{
+	struct tls_posthandshake *a = &t->posthandshake;
+	uint64_t now;
+	bool soon;
+
+	if (where & SSL_CB_HANDSHAKE_START) {
+		now = clock_monotonic_ms();
+		soon = t->done && SSL_is_server(ssl) &&
+		    now - a->handshake_ms < t->context->renegotiation_ms;
+		a->handshake_ms = now;
+		return soon ? "renegotiation refused" : NULL;
+	}
+	if (!t->done ||
+	    (!(where & SSL_CB_LOOP) && where != SSL_CB_WRITE_ALERT))
+		return NULL;
+	now = clock_monotonic_ms();
+	if (now - a->since_ms >= PERIOD_MS) {
+		a->since_ms = now;
+		a->count = 0;
+	}
+	return ++a->count > STEPS_MAX ? "too many post-handshake messages"
+				      : NULL;
+}
+
 void
 tls_on_info(const SSL *ssl, int where, int ret)
 {
 	struct tls *t = SSL_get_app_data(ssl);
-	const char *why;
+	const char *why = t != NULL ? count_posthandshake(t, ssl, where) : NULL;
 
 	(void)ret;
-	if (t == NULL)
-		return;
-	why = tls_posthandshake_note(&t->posthandshake, ssl, where, t->done,
-	    t->context->renegotiation_ms);
 	if (why != NULL)
 		t->end.refused = why;
 }

@@ -100,7 +100,6 @@ static int
 set_trust(SSL_CTX *ctx, struct tls_client *t, struct error *e)
 {
 	struct buffer text;
-	struct error why;
 	int rc;
 
 	if (!t->settings.upstream_verify)
@@ -110,8 +109,8 @@ set_trust(SSL_CTX *ctx, struct tls_client *t, struct error *e)
 		return tls_trust_system(ctx, e);
 	buffer_init(&text);
 	rc = watched_file_read(&t->file[FILE_CA], CERT_FILE_MAX, &text, e);
-	if (rc == 0 && tls_trust_text(ctx, &text, false, &why) < 0)
-		rc = watched_file_bad(&t->file[FILE_CA], why.text, e);
+	if (rc == 0 && tls_trust_text(ctx, &text, false, e) < 0)
+		rc = error_of(e, "\"%.200s\"", t->settings.upstream_ca);
 	buffer_fini(&text);
 	return rc;
 }
@@ -159,26 +158,17 @@ tls_client_build(struct tls_client *t, struct error *e)
 	return tls_context_new(ctx, t->memory, client_data_free, v, e);
 }
 
-static bool
-tls_client_has_changed(struct tls_client *t)
-{
-	int i;
-
-	for (i = 0; i < FILES; i++)
-		if (watched_file_has_changed(&t->file[i]))
-			return true;
-	return false;
-}
-
 unsigned
 tls_client_refresh(struct tls_client *t, bool all, uint64_t now)
 {
 	struct tls_context *c;
+	bool changed = false;
 	struct error e;
 	int i;
 
-	if (settling_is_due(
-		&t->settling, all && tls_client_has_changed(t), now)) {
+	for (i = 0; all && i < FILES; i++)
+		changed = changed || watched_file_has_changed(&t->file[i]);
+	if (settling_is_due(&t->settling, changed, now)) {
 		/* before they are read: a change while they are read counts */
 		for (i = 0; i < FILES; i++)
 			watched_file_note(&t->file[i]);

@@ -6,6 +6,10 @@
 
 #include "tls/tls_context.h"
 
+#if OPENSSL_VERSION_NUMBER < 0x30000000L
+#define SSL_get1_peer_certificate SSL_get_peer_certificate
+#endif
+
 static void
 certificate_facts(const X509 *x, struct tls_facts *f)
 {
@@ -64,11 +68,7 @@ tls_facts(const struct stream *s, struct tls_facts *f)
 	SSL *ssl = tls_ssl(s);
 	const char *name = tls_server_name(s);
 	size_t i;
-#if OPENSSL_VERSION_NUMBER >= 0x30000000L
-	X509 *x = SSL_get0_peer_certificate(ssl);
-#else
-	X509 *x = SSL_get_peer_certificate(ssl);
-#endif
+	X509 *x = SSL_get1_peer_certificate(ssl);
 
 	memset(f, 0, sizeof(*f));
 	f->version = SSL_get_version(ssl);
@@ -85,20 +85,14 @@ tls_facts(const struct stream *s, struct tls_facts *f)
 		return;
 	certificate_facts(x, f);
 	f->verified = X509_verify_cert_error_string(SSL_get_verify_result(ssl));
-#if OPENSSL_VERSION_NUMBER < 0x30000000L
 	X509_free(x);
-#endif
 }
 
 void
 tls_about(const struct stream *s, struct tls_about *a)
 {
 	SSL *ssl = tls_ssl(s);
-#if OPENSSL_VERSION_NUMBER >= 0x30000000L
-	X509 *x = SSL_get0_peer_certificate(ssl);
-#else
-	X509 *x = SSL_get_peer_certificate(ssl);
-#endif
+	X509 *x = SSL_get1_peer_certificate(ssl);
 
 	memset(a, 0, sizeof(*a));
 	a->version = SSL_get_version(ssl);
@@ -114,7 +108,5 @@ tls_about(const struct stream *s, struct tls_about *a)
 	if (X509_NAME_get_text_by_NID(X509_get_subject_name(x), NID_commonName,
 		a->name, sizeof(a->name)) < 0)
 		a->name[0] = '\0';
-#if OPENSSL_VERSION_NUMBER < 0x30000000L
 	X509_free(x);
-#endif
 }

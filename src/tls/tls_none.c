@@ -8,6 +8,9 @@
 #include "tls/tls_client.h"
 #include "tls/tls_server.h"
 
+/* Of all these functions none uses what it is given. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 static const char *const absent = "built without TLS";
 
 struct tls_memory *
@@ -20,55 +23,47 @@ tls_memory_new(void)
 void
 tls_memory_free(struct tls_memory *m)
 {
-	(void)m;
 }
 
 bool
 stream_is_tls(const struct stream *s)
 {
-	(void)s;
 	return false;
 }
 
 enum tls_step
 tls_handshake(struct stream *s)
 {
-	(void)s;
 	return TLS_FAILED;
 }
 
 const char *
 tls_error(const struct stream *s)
 {
-	(void)s;
 	return absent;
 }
 
 bool
 tls_is_resumed(const struct stream *s)
 {
-	(void)s;
 	return false;
 }
 
 const char *
 tls_server_name(const struct stream *s)
 {
-	(void)s;
 	return NULL;
 }
 
 void
 tls_alpn(const struct stream *s, char name[TLS_ALPN_NAME])
 {
-	(void)s;
 	name[0] = '\0';
 }
 
 void
 tls_facts(const struct stream *s, struct tls_facts *facts)
 {
-	(void)s;
 	*facts = (struct tls_facts){ .version = "", .cipher = "" };
 }
 
@@ -76,9 +71,6 @@ struct tls_server *
 tls_server_new(const struct tls_settings *s, struct tls_memory *m,
     const struct tls_server *before, struct error *e)
 {
-	(void)s;
-	(void)m;
-	(void)before;
 	error_set(e, "%s", absent);
 	return NULL;
 }
@@ -86,14 +78,11 @@ tls_server_new(const struct tls_settings *s, struct tls_memory *m,
 void
 tls_server_free(struct tls_server *t)
 {
-	(void)t;
 }
 
 int
 tls_accept(struct stream *s, struct tls_server *t)
 {
-	(void)s;
-	(void)t;
 	errno = ENOSYS;
 	return -1;
 }
@@ -101,9 +90,6 @@ tls_accept(struct stream *s, struct tls_server *t)
 unsigned
 tls_server_refresh(struct tls_server *t, unsigned most, uint64_t now)
 {
-	(void)t;
-	(void)most;
-	(void)now;
 	return 0;
 }
 
@@ -111,9 +97,6 @@ bool
 tls_server_certificate(
     struct tls_server *t, unsigned at, struct tls_certificate *c)
 {
-	(void)t;
-	(void)at;
-	(void)c;
 	return false;
 }
 
@@ -121,8 +104,6 @@ size_t
 tls_server_export_keys(
     const struct tls_server *t, unsigned char bytes[TLS_KEYS_BYTES])
 {
-	(void)t;
-	(void)bytes;
 	return 0;
 }
 
@@ -130,25 +111,18 @@ bool
 tls_server_import_keys(
     struct tls_server *t, const unsigned char *bytes, size_t n)
 {
-	(void)t;
-	(void)bytes;
-	(void)n;
 	return false;
 }
 
 void
 tls_wipe(void *bytes, size_t n)
 {
-	(void)bytes;
-	(void)n;
 }
 
 struct tls_client *
 tls_client_new(
     const struct tls_settings *s, struct tls_memory *m, struct error *e)
 {
-	(void)s;
-	(void)m;
 	error_set(e, "%s", absent);
 	return NULL;
 }
@@ -156,18 +130,12 @@ tls_client_new(
 void
 tls_client_free(struct tls_client *t)
 {
-	(void)t;
 }
 
 int
 tls_connect(struct stream *s, struct tls_client *t, const char *host,
     const struct addr *at, const char *alpn)
 {
-	(void)s;
-	(void)t;
-	(void)host;
-	(void)at;
-	(void)alpn;
 	errno = ENOSYS;
 	return -1;
 }
@@ -176,10 +144,6 @@ int
 tls_connect_once(
     struct stream *s, struct tls_client *t, const char *name, unsigned flags)
 {
-	(void)s;
-	(void)t;
-	(void)name;
-	(void)flags;
 	errno = ENOSYS;
 	return -1;
 }
@@ -187,33 +151,24 @@ tls_connect_once(
 unsigned
 tls_client_refresh(struct tls_client *t, bool all, uint64_t now)
 {
-	(void)t;
-	(void)all;
-	(void)now;
 	return 0;
 }
 
 bool
 tls_client_certificate(const struct tls_client *t, struct tls_certificate *c)
 {
-	(void)t;
-	(void)c;
 	return false;
 }
 
 void
 tls_about(const struct stream *s, struct tls_about *about)
 {
-	(void)s;
 	*about = (struct tls_about){ .version = "" };
 }
 
 int
 tls_take(struct stream *s, const void *bytes, size_t n)
 {
-	(void)s;
-	(void)bytes;
-	(void)n;
 	errno = ENOSYS;
 	return -1;
 }
@@ -221,9 +176,6 @@ tls_take(struct stream *s, const void *bytes, size_t n)
 int
 tls_prefix(struct stream *s, const void *bytes, size_t n)
 {
-	(void)s;
-	(void)bytes;
-	(void)n;
 	errno = ENOSYS;
 	return -1;
 }

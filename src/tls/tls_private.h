@@ -3,11 +3,19 @@
 #ifndef PEN_TLS_TLS_PRIVATE_H
 #define PEN_TLS_TLS_PRIVATE_H
 
-#include "tls/tls_posthandshake.h"
 #include "tls/tls_context.h"
 
 /* Bytes of a record at most, and on the wire (RFC 8446, 5.2). */
 enum { TLS_RECORD_DATA = 16384, TLS_RECORD_MAX = 5 + TLS_RECORD_DATA + 256 };
+
+/* Post-handshake messages (RFC 8446, 4.6) and renegotiations of TLS 1.2 (RFC
+ * 5246, 7.4.1.1): new keys, tickets, handshakes. Each costs pen work, and many
+ * an answer, while it carries no data. They are counted by the second. */
+struct tls_posthandshake {
+	uint32_t count;	       /* messages since since_ms */
+	uint64_t since_ms;     /* the second that is counted began then */
+	uint64_t handshake_ms; /* when the last handshake began */
+};
 
 struct tls {
 	struct stream_inside inside; /* first */

@@ -33,7 +33,6 @@ static int
 read_tickets(struct tls_server *t, struct error *e)
 {
 	struct buffer text;
-	struct error why;
 	int rc;
 
 	if (t->file[SERVER_TICKETS].path == NULL)
@@ -41,8 +40,8 @@ read_tickets(struct tls_server *t, struct error *e)
 	buffer_init(&text);
 	rc = watched_file_read(
 	    &t->file[SERVER_TICKETS], CERT_FILE_MAX, &text, e);
-	if (rc == 0 && tls_tickets_read(t->tickets, &text, &why) < 0)
-		rc = watched_file_bad(&t->file[SERVER_TICKETS], why.text, e);
+	if (rc == 0 && tls_tickets_read(t->tickets, &text, e) < 0)
+		rc = error_of(e, "\"%.200s\"", t->settings.ticket_key);
 	cert_wipe(&text);
 	return rc;
 }
@@ -210,7 +209,6 @@ open_store(
     struct tls_server *t, const struct tls_server *before, struct error *e)
 {
 	const char *path = t->settings.sni_path;
-	struct error why;
 
 	if (path == NULL)
 		return 0;
@@ -218,10 +216,8 @@ open_store(
 	    strcmp(cert_store_path(before->store), path) == 0)
 		t->store = cert_store_hold(before->store);
 	else
-		t->store = cert_store_new(path, &why);
-	return t->store != NULL
-	    ? 0
-	    : error_set(e, "\"%.200s\": %.250s", path, why.text);
+		t->store = cert_store_new(path, e);
+	return t->store != NULL ? 0 : error_of(e, "\"%.200s\"", path);
 }
 
 /* Keys that pen generated stay in use. Keys of a file are only for

@@ -228,29 +228,26 @@ set_verification(SSL_CTX *ctx, struct tls_server *t, struct error *e)
 {
 	const struct tls_settings *s = &t->settings;
 	struct buffer text;
-	struct error why;
 	int rc = 0;
 
 	buffer_init(&text);
 	if (s->ca_file != NULL) {
 		rc = watched_file_read(
 		    &t->file[SERVER_CA], CERT_FILE_MAX, &text, e);
-		if (rc == 0 && tls_trust_text(ctx, &text, true, &why) < 0)
-			rc = watched_file_bad(&t->file[SERVER_CA], why.text, e);
+		if (rc == 0 && tls_trust_text(ctx, &text, true, e) < 0)
+			rc = error_of(e, "\"%.200s\"", s->ca_file);
 	}
 	if (rc == 0 && t->ca_dir >= 0) {
 		file_id_read(&t->ca_dir_seen, t->ca_dir, NULL);
-		if (tls_trust_dir(ctx, t->ca_dir, true, &why) < 0)
-			rc = error_set(
-			    e, "\"%.200s\": %.250s", s->ca_dir, why.text);
+		if (tls_trust_dir(ctx, t->ca_dir, true, e) < 0)
+			rc = error_of(e, "\"%.200s\"", s->ca_dir);
 	}
 	buffer_cut(&text, 0);
 	if (rc == 0 && s->crl != NULL) {
 		rc = watched_file_read(
 		    &t->file[SERVER_CRL], CERT_FILE_MAX, &text, e);
-		if (rc == 0 && tls_trust_revoked(ctx, &text, &why) < 0)
-			rc =
-			    watched_file_bad(&t->file[SERVER_CRL], why.text, e);
+		if (rc == 0 && tls_trust_revoked(ctx, &text, e) < 0)
+			rc = error_of(e, "\"%.200s\"", s->crl);
 	}
 	buffer_fini(&text);
 	if (s->require || s->request || s->request_any)
@@ -284,11 +281,8 @@ digest_trust(EVP_MD_CTX *md, SSL_CTX *ctx)
 	}
 }
 
-/* A session may be resumed only while the requirements on clients are the same.
- * The session id context is a digest of that, so a client that would be refused
- * now, because it was revoked for example, cannot resume an old session. */
 static void
-set_session_context(SSL_CTX *ctx, const struct tls_settings *s)
+set_sessions(SSL_CTX *ctx, const struct tls_settings *s)
 {
 	const char *asked = s->require ? "require"
 	    : s->request	       ? "request"
@@ -297,6 +291,10 @@ set_session_context(SSL_CTX *ctx, const struct tls_settings *s)
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
 	unsigned n = 0;
 
+	/* A session may be resumed only while the same is asked of clients. The
+	 * session id context is a digest of that, so a client that would be
+	 * refused now, because it was revoked for example, cannot resume an old
+	 * session. */
 	if (md != NULL && EVP_DigestInit_ex(md, EVP_sha256(), NULL) == 1) {
 		(void)EVP_DigestUpdate(md, asked, strlen(asked));
 		if (s->request_any)
@@ -307,12 +305,6 @@ set_session_context(SSL_CTX *ctx, const struct tls_settings *s)
 	}
 	EVP_MD_CTX_free(md);
 	SSL_CTX_set_session_id_context(ctx, id, n);
-}
-
-static void
-set_sessions(SSL_CTX *ctx, const struct tls_settings *s)
-{
-	set_session_context(ctx, s);
 	SSL_CTX_set_timeout(ctx, TICKET_GOOD_S);
 	if (s->tickets) {
 		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);

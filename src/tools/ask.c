@@ -55,17 +55,14 @@ int
 target_parse(struct target *t, const char *text, struct error *e)
 {
 	char *copy = strdup(text);
-	struct error why;
 	int rc;
 
 	if (copy == NULL)
 		return error_set(e, "out of memory");
-	rc = addr_is_unix_text(copy) ? target_parse_unix(t, copy, &why)
-				     : parse_host(t, copy, &why);
+	rc = addr_is_unix_text(copy) ? target_parse_unix(t, copy, e)
+				     : parse_host(t, copy, e);
 	free(copy);
-	return rc == 0
-	    ? 0
-	    : error_set(e, "address \"%.200s\": %.250s", text, why.text);
+	return rc == 0 ? 0 : error_of(e, "address \"%.200s\"", text);
 }
 
 bool

@@ -199,28 +199,25 @@ tell_progress(struct merge *m, bool end)
 	    end ? "\n" : "");
 }
 
-static struct web_log *
-earliest(struct merge *m)
-{
-	struct web_log *best = NULL, *l;
-
-	for (l = m->logs; l < m->logs + m->count; l++)
-		if (l->there && (best == NULL || l->now.time < best->now.time))
-			best = l;
-	return best;
-}
-
+/* The earliest line of all comes next. */
 static int
 merge(struct merge *m)
 {
-	struct web_log *l;
+	struct web_log *l, *first;
 
-	while ((l = earliest(m)) != NULL) {
-		if (read_visits(m, l->now.time) < 0)
+	for (;;) {
+		first = NULL;
+		for (l = m->logs; l < m->logs + m->count; l++)
+			if (l->there &&
+			    (first == NULL || l->now.time < first->now.time))
+				first = l;
+		if (first == NULL)
+			break;
+		if (read_visits(m, first->now.time) < 0)
 			return -1;
-		print_line(m, l);
+		print_line(m, first);
 		tell_progress(m, false);
-		next_web_line(m, l);
+		next_web_line(m, first);
 	}
 	tell_progress(m, true);
 	if (m->rejected > 0)

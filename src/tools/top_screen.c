@@ -233,31 +233,12 @@ wait_for_key(struct screen *w)
 		on_plain_key(w, key);
 }
 
-static void
-screen_run(struct screen *w)
-{
-	uint64_t now, done = 0;
-
-	while (!w->ended) {
-		now = clock_monotonic_ms();
-		if (now >= w->due && (!w->paused || w->due == 0)) {
-			if (w->top->repeat.count > 0 &&
-			    done++ == w->top->repeat.count)
-				break;
-			(void)top_refresh(w->top);
-			w->due = clock_monotonic_ms() +
-			    w->top->repeat.interval_ms;
-		}
-		screen_draw(w);
-		wait_for_key(w);
-	}
-}
-
 int
 top_screen(struct top *t)
 {
 	struct screen w = { .top = t };
 	SCREEN *terminal = newterm(NULL, stdout, stdin);
+	uint64_t now, done = 0;
 
 	if (terminal == NULL)
 		return -1;
@@ -267,7 +248,17 @@ top_screen(struct top *t)
 	keypad(stdscr, TRUE);
 	set_escdelay(50);
 	(void)curs_set(0);
-	screen_run(&w);
+	while (!w.ended) {
+		now = clock_monotonic_ms();
+		if (now >= w.due && (!w.paused || w.due == 0)) {
+			if (t->repeat.count > 0 && done++ == t->repeat.count)
+				break;
+			(void)top_refresh(t);
+			w.due = clock_monotonic_ms() + t->repeat.interval_ms;
+		}
+		screen_draw(&w);
+		wait_for_key(&w);
+	}
 	endwin();
 	delscreen(terminal);
 	return 0;

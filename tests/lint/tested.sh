@@ -5,8 +5,8 @@ cd "${SRCDIR:-.}" || exit 1
 
 # test: sources
 elsewhere='
-tests/control/test_transcripts: control/value/access control/commands/access_command
-	control/registry control/value/row control/value/text control/plan/table_hooks
+tests/control/test_transcripts: control/commands/access_command
+	control/registry control/value/row control/plan/table_hooks
 	control/report/check_report control/commands/client_command control/commands/config_command
 	control/commands/connection_command control/commands/limit_command
 	control/commands/mode_command control/pen control/answer/reply control/report/report
@@ -27,7 +27,7 @@ tests/net/test_dsr_choice: control/apply/direct control/report/dsr_report dsr/di
 	dsr/forward/vips dsr/forward/wire
 tests/net/test_dsr_fast: dsr/director/fast_path dsr/xdp/xdp_program
 tests/net/test_dsr_inspect: base/finding control/verify/direct_inspect dsr/link/netlink
-tests/net/test_dsr_places: dsr/forward/nexthop dsr/forward/nexthop_choose
+tests/net/test_dsr_places: dsr/forward/nexthop
 tests/net/test_dsr_tunnel: dsr/forward/tunnels
 tests/net/test_transparent: control/verify/transparent
 tests/net/test_transparent_check: control/verify/transparent_routes control/verify/transparent_ways
@@ -37,7 +37,6 @@ tests/system/test_check_services: proxy/check/check_connect proxy/check/check_ht
 tests/system/test_check_udp: proxy/check/check_datagram
 tests/system/test_checks: control/apply/checks control/apply/checks_apply
 	control/apply/rooted control/plan/check_plan
-tests/system/test_checks_tls: proxy/check/check_tls
 tests/system/test_choice: net/sources
 tests/system/test_client_limits: proxy/core/limits
 tests/system/test_control: control/socket/client control/file/config_file control/socket/socket
@@ -45,7 +44,7 @@ tests/system/test_dns: proxy/dns/dns proxy/dns/dns_ask proxy/dns/dns_socket
 tests/system/test_dummy: proxy/frontend/dummy
 tests/system/test_failover: control/life/states proxy/session/session_connect
 tests/system/test_geoip: control/apply/geoip
-tests/system/test_http: proxy/http/http_forwarded proxy/session/session_http
+tests/system/test_http: proxy/session/session_http
 tests/system/test_http_pages: proxy/http/http_page
 tests/system/test_http_sticky: proxy/session/session_sticky
 tests/system/test_logtools: tools/mergelogs tools/penlog tools/penlogd
@@ -68,13 +67,12 @@ tests/system/test_services: control/apply/services control/commands/service_comm
 tests/system/test_shutdown: control/life/stopping
 tests/system/test_tls: proxy/session/session_tls tls/cert tls/tls tls/tls_facts tls/tls_server
 	tls/tls_wire
-tests/system/test_tls_limits: tls/tls_posthandshake
 tests/system/test_tls_reload: control/apply/tls_config tls/cert_files
 tests/system/test_tls_resume: tls/tls_tickets
 tests/system/test_tls_settings: control/verify/tls_config_check control/commands/tls_command
 	tls/tls_context tls/tls_server_setup
 tests/system/test_tls_upstream: tls/tls_client tls/tls_trust
-tests/system/test_top: tools/top tools/top_screen tools/top_text
+tests/system/test_top: tools/top tools/top_screen
 tests/system/test_udp: proxy/datagram/flow proxy/datagram/flow_health proxy/datagram/flow_socket proxy/datagram/flow_table
 tests/system/test_upgrade: control/upgrade/takeover control/upgrade/upgrade control/upgrade/upgrade_end control/life/predecessor
 	control/upgrade/upgrade_start
@@ -83,14 +81,11 @@ tests/system/test_client_limits: proxy/session/session_admit
 tests/system/test_process: control/life/rights
 tests/unit/control/test_config_merge: control/file/config_edit control/file/config_lines
 tests/unit/dsr/test_frame: dsr/frame/mac
-tests/unit/dsr/test_tarpit: dsr/segment/token_bucket
-tests/unit/dsr/test_director_vlan: dsr/segment/vlan
 tests/unit/pool/test_pool: pool/server/server
 tests/unit/pool/test_turns: pool/balance pool/balance_hash pool/balance_heap
 	pool/balance_least_time pool/balance_leastconn pool/balance_p2c
 	pool/balance_prio pool/balance_roundrobin pool/balance_wleastconn
 	pool/balance_wrr
-tests/unit/proxy/test_check_dns: proxy/wire/dns_words
 tests/unit/proxy/test_connections: proxy/core/id_table
 tests/unit/proxy/test_http_requests: proxy/http/http_chunk proxy/http/http_field proxy/http/http_request
 tests/unit/proxy/test_quiet: proxy/session/session_quiet

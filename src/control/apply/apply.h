@@ -52,10 +52,10 @@ struct apply {
 	struct changes servers;
 	struct tls_config_change tls;
 	struct check_changes *checks;
-	struct requestlog *log;
+	struct sink *log;
 	struct sessionlog *sessions;
 	struct routes *routes;
-	char *route_warnings; /* new ones; NULL: none */
+	struct buffer route_warnings; /* new ones */
 	bool routes_changed;
 	bool log_changed, sessions_changed;
 	struct geoip *geoip;

@@ -9,7 +9,7 @@
 #include "control/apply/services.h"
 #include "control/plan/origin.h"
 #include "net/resolve/resolve.h"
-#include "proxy/log/requestlog.h"
+#include "net/sink.h"
 #include "proxy/log/sessionlog.h"
 
 /* HOST:PORT, by UDP; all else is a file. */
@@ -52,8 +52,9 @@ apply_log_find(
 
 static int
 apply_log_open_log(
-    struct pen *p, const char *text, struct requestlog **log, struct error *e)
+    struct pen *p, const char *text, struct sink **log, struct error *e)
 {
+	static const char what[] = "request";
 	struct error why;
 	struct addr to;
 
@@ -61,8 +62,8 @@ apply_log_open_log(
 	if (text == NULL)
 		return 0;
 	if (apply_log_find(p, text, &to, &why) == 0)
-		*log = to.len > 0 ? requestlog_open_udp(p->loop, &to, &why)
-				  : requestlog_open_file(p->loop, text, &why);
+		*log = to.len > 0 ? sink_open_datagram(p->loop, what, &to, &why)
+				  : sink_open_file(p->loop, what, text, &why);
 	if (*log != NULL)
 		return 0;
 	return error_set(e, "log \"%.200s\": %.250s", text, why.text);
@@ -211,14 +212,14 @@ apply_log_prepare(struct apply *a, struct error *e)
 		return -1;
 	if (prepare_sessions(a, e) == 0)
 		return 0;
-	requestlog_close(a->log);
+	sink_close(a->log);
 	return -1;
 }
 
 void
 apply_log_cancel(struct apply *a)
 {
-	requestlog_close(a->log);
+	sink_close(a->log);
 	sessionlog_free(a->sessions);
 }
 
@@ -228,7 +229,7 @@ void
 apply_log_commit(struct apply *a)
 {
 	struct sessionlog *sessions = a->pen->sessionlog;
-	struct requestlog *requests = a->pen->log;
+	struct sink *requests = a->pen->log;
 	struct service *svc;
 
 	if (!service_is_first(a->service)) {
@@ -249,7 +250,7 @@ apply_log_commit(struct apply *a)
 			set_logs(svc);
 	set_logs(a->service);
 	if (a->log_changed)
-		requestlog_close(requests);
+		sink_close(requests);
 	if (a->sessions_changed)
 		sessionlog_free(sessions);
 }

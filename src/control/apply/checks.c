@@ -8,7 +8,7 @@
 #include "control/apply/direct.h"
 #include "control/apply/rooted.h"
 #include "control/plan/origin.h"
-#include "proxy/check/check_dsr.h"
+#include "proxy/check/check.h"
 #include "proxy/check/check_stream.h"
 
 /* ---- of a plan ---- */

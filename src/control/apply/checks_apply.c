@@ -11,7 +11,7 @@
 #include "control/apply/checks.h"
 #include "control/plan/origin.h"
 #include "dsr/director/director.h"
-#include "proxy/check/check_dsr.h"
+#include "proxy/check/check.h"
 #include "proxy/check/checker.h"
 #include "proxy/core/frontend_core.h"
 

@@ -8,7 +8,6 @@
 #include "base/words.h"
 #include "control/apply/apply.h"
 #include "control/apply/expand.h"
-#include "control/value/text.h"
 
 bool
 expand_is_wanted(const struct server_plan *s)

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/words.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/fields.h"
 #include "control/life/context.h"
-#include "control/value/text.h"
 #include "proxy/session/connections.h"
 #include "proxy/datagram/flow.h"
 #include "proxy/frontend/frontend.h"

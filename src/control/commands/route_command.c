@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/fields.h"
 #include "control/life/context.h"
 #include "control/value/route_plan.h"
 #include "control/apply/server_find.h"
-#include "control/value/text.h"
 
 /* ---- words ---- */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/words.h"
 #include "control/report/service_report.h"
 #include "control/apply/apply.h"
 #include "control/commands/commands.h"
@@ -21,7 +22,6 @@
 #include "control/plan/server_index.h"
 #include "control/plan/server_setting.h"
 #include "control/plan/table.h"
-#include "control/value/text.h"
 
 /* ---- what follows from settings of a server ---- */
 

@@ -48,17 +48,6 @@ title_of(const struct config_lines *l, const struct command *row)
 /* How much the line has to do with a command of the same service. */
 enum { NEAR_SERVICE = 1, NEAR_GROUP, NEAR_SAME };
 
-static int
-nearness(const struct config_lines *have, const struct config_line *x,
-    const struct command *row, const char *group)
-{
-	if (x->key[0] == '\0' || config_line_is_header(x))
-		return NEAR_SERVICE;
-	if (x->row == row)
-		return NEAR_SAME;
-	return title_of(have, x->row) == group ? NEAR_GROUP : NEAR_SERVICE;
-}
-
 /* The last line of the same command, or else of its group, or else, where there
  * are sections, of the service. */
 static struct config_line *
@@ -71,7 +60,12 @@ find_kin(const struct edit *d, const struct config_line *want)
 	struct config_line *kin = NULL, *i;
 
 	for (i = all.line; i < config_range_end(all); i++) {
-		near = i->mixed ? 0 : nearness(d->have, i, want->row, group);
+		near = i->mixed ? 0
+		    : i->key[0] == '\0' || config_line_is_header(i)
+		    ? NEAR_SERVICE
+		    : i->row == want->row		 ? NEAR_SAME
+		    : title_of(d->have, i->row) == group ? NEAR_GROUP
+							 : NEAR_SERVICE;
 		if (near > best ||
 		    (near == best && (kin == NULL || i->order > kin->order)))
 			kin = i, best = near;
@@ -290,21 +284,6 @@ find_sections(const struct config_lines *wanted, size_t *n)
 	return list;
 }
 
-static void
-edit_sections(struct edit *d, const struct config_lines *wanted, bool all)
-{
-	size_t i, n;
-	struct config_range *list = find_sections(wanted, &n);
-
-	d->failed = list == NULL && wanted->count > 0;
-	edit_begin(d, wanted);
-	for (i = 0; list != NULL && i < n; i++)
-		edit_section(d, wanted, list[i], all, false);
-	for (i = 0; list != NULL && i < n; i++)
-		edit_section(d, wanted, list[i], all, true);
-	free(list);
-}
-
 /* ---- the file ---- */
 
 static void
@@ -377,26 +356,28 @@ edit_put_all(struct edit *d)
 	config_lines_sort(l);
 }
 
-static void
-forget_changes(struct config_lines *have)
-{
-	struct config_line *i;
-
-	for (i = have->line; i < config_lines_end(have); i++) {
-		i->instead = NULL;
-		buffer_fini(&i->before);
-		buffer_fini(&i->behind);
-	}
-}
-
 int
 config_edit(struct config_lines *have, const struct config_lines *wanted,
     bool all, struct buffer *out)
 {
 	struct edit d = { .have = have, .out = out };
+	struct config_line *x;
+	size_t i, n;
+	struct config_range *list = find_sections(wanted, &n);
 
-	forget_changes(have);
-	edit_sections(&d, wanted, all);
+	/* what was changed before is forgotten */
+	for (x = have->line; x < config_lines_end(have); x++) {
+		x->instead = NULL;
+		buffer_fini(&x->before);
+		buffer_fini(&x->behind);
+	}
+	d.failed = list == NULL && wanted->count > 0;
+	edit_begin(&d, wanted);
+	for (i = 0; list != NULL && i < n; i++)
+		edit_section(&d, wanted, list[i], all, false);
+	for (i = 0; list != NULL && i < n; i++)
+		edit_section(&d, wanted, list[i], all, true);
+	free(list);
 	edit_put_all(&d);
 	buffer_fini(&d.tail);
 	buffer_fini(&d.last);

@@ -53,22 +53,22 @@ run_line(struct reading *r, const char *line, unsigned number)
 {
 	char origin[ORIGIN_MAX];
 	struct call c = *r->call;
-	struct error why, at;
+	struct error e;
 
 	snprintf(origin, sizeof(origin), "%.380s:%u", r->path, number);
 	c.origin = origin;
 	c.depth++;
-	if (command_run_line(&c, line, &why) == 0) {
+	if (command_run_line(&c, line, &e) == 0) {
 		r->call->plan = c.plan; /* of the service that it began */
 		r->call->service = c.service;
 		return;
 	}
-	error_set(&at, "%.380s: %.500s", origin, why.text);
+	error_of(&e, "%.380s", origin);
 	if (!r->failed)
-		r->first = at;
+		r->first = e;
 	r->failed = true;
 	if (r->on_error != NULL)
-		r->on_error(at.text);
+		r->on_error(e.text);
 }
 
 /* ---- what looks like something else ---- */
@@ -139,7 +139,6 @@ config_load(struct call *c, const char *path,
 	struct reading r = { .call = c, .path = path, .on_error = on_error };
 	unsigned lines = 0, number;
 	struct buffer text;
-	struct error why;
 	char *rest;
 
 	if (c->depth >= DEPTH_MAX)
@@ -147,9 +146,9 @@ config_load(struct call *c, const char *path,
 		    "\"%.200s\": include nesting too deep (maximum %d)", path,
 		    DEPTH_MAX);
 	buffer_init(&text);
-	if (read_text(path, c->pen->phase < PHASE_SERVING, &text, &why) < 0) {
+	if (read_text(path, c->pen->phase < PHASE_SERVING, &text, e) < 0) {
 		buffer_fini(&text);
-		error_set(e, "\"%.300s\": %.200s", path, why.text);
+		error_of(e, "\"%.300s\"", path);
 		if (on_error != NULL && c->depth == 0)
 			on_error(e->text);
 		return -1;
@@ -192,30 +191,23 @@ leads_somewhere(const struct plan *p)
 	return has_server(p) || plan_service_answers(p);
 }
 
-/* Of a service other than the first, which may be left out. */
-static int
-check_service(const struct plan *all, const struct plan *p, struct error *e)
-{
-	if (p->listen.count == 0 &&
-	    plan_service_leading_to(all, p->name) == NULL)
-		return error_set(e,
-		    "service %s: no listening address, and no route leads to "
-		    "it",
-		    p->name);
-	if (leads_somewhere(p))
-		return 0;
-	return error_set(e, "service %s: no server", p->name);
-}
-
 int
 config_check_services(const struct plan *p, struct error *e)
 {
 	const struct plan *one;
 	unsigned i;
 
-	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++)
-		if (check_service(p, one, e) < 0)
-			return -1;
+	/* the first may be left out */
+	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++) {
+		if (one->listen.count == 0 &&
+		    plan_service_leading_to(p, one->name) == NULL)
+			return error_set(e,
+			    "service %s: no listening address, and no route "
+			    "leads to it",
+			    one->name);
+		if (!leads_somewhere(one))
+			return error_set(e, "service %s: no server", one->name);
+	}
 	return 0;
 }
 
@@ -241,10 +233,11 @@ check_whole(const struct pen *pen, const struct plan *p, struct error *e)
 	    e, "no server (usage: pen [options] [address:]port server ...)");
 }
 
-static int
-load_unheard(struct pen *p, struct plan *draft,
-    void (*on_error)(const char *sentence), struct error *e)
+struct plan *
+config_draft(
+    struct pen *p, void (*on_error)(const char *sentence), struct error *e)
 {
+	struct plan *draft = plan_copy(p->given);
 	struct reply unheard;
 	struct call c = { .pen = p,
 		.service = p->service,
@@ -253,24 +246,15 @@ load_unheard(struct pen *p, struct plan *draft,
 		.reply = &unheard };
 	int rc = 0;
 
-	reply_init(&unheard);
-	if (p->given->config.file != NULL)
-		rc = config_load(&c, p->given->config.file, on_error, e);
-	reply_fini(&unheard);
-	return rc;
-}
-
-struct plan *
-config_draft(
-    struct pen *p, void (*on_error)(const char *sentence), struct error *e)
-{
-	struct plan *draft = plan_copy(p->given);
-
 	if (draft == NULL) {
 		error_set(e, "out of memory");
 		return NULL;
 	}
-	if (load_unheard(p, draft, on_error, e) < 0) {
+	reply_init(&unheard);
+	if (p->given->config.file != NULL)
+		rc = config_load(&c, p->given->config.file, on_error, e);
+	reply_fini(&unheard);
+	if (rc < 0) {
 		plan_free(draft);
 		return NULL;
 	}

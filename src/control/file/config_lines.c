@@ -315,23 +315,6 @@ config_lines_add_defaults(struct config_lines *l,
 
 /* ---- a text ---- */
 
-/* What follows the command is of that service. */
-static void
-follow_service(struct config_lines *l, const struct call *c)
-{
-	const struct words *w = c->words;
-	const char *name;
-
-	if (is_header(c)) {
-		name = w->word[w->count - 1];
-		snprintf(l->service, sizeof(l->service), "%s",
-		    strcmp(name, "default") != 0 ? name : "");
-	} else if (c->row->flags & ROW_PREFIX && w->count == 2 &&
-	    strcmp(w->word[0], l->service) == 0) {
-		l->service[0] = '\0'; /* it is removed */
-	}
-}
-
 /* A line, its continuations joined, ends where it does in the text: finds what
  * is `n` bytes before that end. */
 static uint32_t
@@ -360,9 +343,19 @@ add_command(struct config_lines *l, const struct call *c,
     size_t rest)
 {
 	struct config_line one = *line;
+	const struct words *w = c->words;
+	const char *name;
 	char key[KEY_MAX];
 
-	follow_service(l, c);
+	/* What follows the command is of that service. */
+	if (is_header(c)) {
+		name = w->word[w->count - 1];
+		snprintf(l->service, sizeof(l->service), "%s",
+		    strcmp(name, "default") != 0 ? name : "");
+	} else if (c->row->flags & ROW_PREFIX && w->count == 2 &&
+	    strcmp(w->word[0], l->service) == 0) {
+		l->service[0] = '\0'; /* it is removed */
+	}
 	find_key(l, c, key);
 	if (key[0] == '\0' && c->pen == NULL)
 		return 0;
@@ -385,7 +378,6 @@ lines_read_line(struct config_lines *l, struct call *like,
 {
 	const char *end = line + strlen(line);
 	struct call c = *like;
-	struct error why;
 	struct words w;
 	char *rest;
 
@@ -398,9 +390,9 @@ lines_read_line(struct config_lines *l, struct call *like,
 		if (c.row == NULL)
 			continue;
 		c.slot = 0;
-		if (c.pen != NULL && command_run(&c, &why) < 0)
-			return error_set(e, "%s%s: %.400s", c.no ? "no " : "",
-			    c.row->name, why.text);
+		if (c.pen != NULL && command_run(&c, e) < 0)
+			return error_of(
+			    e, "%s%s", c.no ? "no " : "", c.row->name);
 		if (add_command(l, &c, one, line, w.end, (size_t)(end - line)) <
 		    0)
 			return error_set(e, "out of memory");
@@ -408,19 +400,6 @@ lines_read_line(struct config_lines *l, struct call *like,
 	like->plan = c.plan;
 	like->service = c.service;
 	return 0;
-}
-
-/* Of the line whose commands are those from `first` on, and which began in the
- * section `before`. */
-static void
-note_mixed(struct config_lines *l, uint32_t first, const char *before)
-{
-	struct config_line *i;
-
-	for (i = l->line + first; i < config_lines_end(l); i++)
-		i->mixed = strcmp(i->service, l->service) != 0 ||
-		    (!config_line_is_header(i) &&
-			strcmp(i->service, before) != 0);
 }
 
 static int
@@ -433,8 +412,16 @@ read_line(struct config_lines *l, struct call *c, const struct config_line *one,
 
 	memcpy(before, l->service, sizeof(before));
 	rc = lines_read_line(l, c, one, line, e);
-	if (first < l->count)
-		note_mixed(l, first, before);
+	if (first < l->count) {
+		struct config_line *i;
+
+		/* Of the line whose commands are those from `first` on, and
+		 * which began in the section `before`. */
+		for (i = l->line + first; i < config_lines_end(l); i++)
+			i->mixed = strcmp(i->service, l->service) != 0 ||
+			    (!config_line_is_header(i) &&
+				strcmp(i->service, before) != 0);
+	}
 	return rc;
 }
 
@@ -447,7 +434,6 @@ config_lines_read(struct config_lines *l, const struct call *like,
 	char origin[400], *copy, *rest, *line;
 	struct call c = *like;
 	unsigned lines = 0;
-	struct error why;
 	int rc = 0;
 
 	l->text = strndup(n > 0 ? buffer_bytes(text) : "", n);
@@ -462,10 +448,10 @@ config_lines_read(struct config_lines *l, const struct call *like,
 		one.to = (uint32_t)(rest != NULL ? (size_t)(rest - copy) : n);
 		one.at = (uint32_t)(line - copy);
 		one.end = one.to - (rest != NULL);
-		rc = read_line(l, &c, &one, line, &why);
+		rc = read_line(l, &c, &one, line, e);
 	}
 	if (rc < 0)
-		error_set(e, "%.380s: %.500s", origin, why.text);
+		error_of(e, "%.380s", origin);
 	free(copy);
 	config_lines_sort(l);
 	return rc;

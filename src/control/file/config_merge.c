@@ -36,14 +36,6 @@ open_start(struct pen *start, const struct pen *p)
 	return plan_servers_init(&start->plan->servers);
 }
 
-static void
-close_start(struct pen *start)
-{
-	service_free(start->blank);
-	service_free(start->service);
-	plan_free(start->plan);
-}
-
 /* ---- what differs ---- */
 
 static bool
@@ -275,7 +267,9 @@ config_merge(struct pen *p, const char *path, const struct buffer *old,
 	config_lines_fini(&m.want);
 	config_lines_fini(&m.usual);
 	config_lines_fini(&m.have);
-	close_start(&m.start);
+	service_free(m.start.blank);
+	service_free(m.start.service);
+	plan_free(m.start.plan);
 	plan_free(m.plain);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "control/language/command.h"
 #include "control/language/completion.h"
 #include "control/language/help.h"
@@ -14,7 +15,6 @@
 #include "control/life/context.h"
 #include "control/plan/plan.h"
 #include "control/plan/setting.h"
-#include "control/value/text.h"
 
 /* Long options without a letter are numbered from here on, by their row. */
 enum { OPTION_COMPLETION = 997, OPTION_VERSION, OPTION_HELP, LONG_BASE };

@@ -29,7 +29,7 @@ struct participant;
 struct process;
 struct refresh;
 struct request;
-struct requestlog;
+struct sink;
 struct resolver;
 struct sessionlog;
 struct tls_memory;
@@ -61,7 +61,7 @@ struct pen {
 	struct resolver *resolver;
 	struct refresh *refresh; /* of names; from SERVING on */
 	uint64_t names_ttl_ms;	 /* of those that the start has looked up */
-	struct requestlog *log;	  /* NULL: none */
+	struct sink *log;	  /* NULL: none */
 	struct sessionlog *sessionlog; /* NULL: none */
 	struct web *web; /* pages; NULL: none */
 	uint64_t started_ms; /* of the loop */

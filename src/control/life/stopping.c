@@ -8,7 +8,7 @@
 #include "control/life/context.h"
 #include "control/answer/reply.h"
 #include "dsr/director/director.h"
-#include "proxy/log/requestlog.h"
+#include "net/sink.h"
 #include "proxy/log/sessionlog.h"
 
 /* How often to check whether sessions are left, and whether logs were moved. */
@@ -66,10 +66,8 @@ follow_successor(struct pen *p, uint64_t now)
 	if (now - p->stopping.followed < FOLLOW_MS)
 		return;
 	p->stopping.followed = now;
-	if (p->log != NULL)
-		requestlog_follow(p->log);
-	if (p->sessionlog != NULL)
-		sessionlog_follow(p->sessionlog);
+	sink_follow(p->log);
+	sink_follow(sessionlog_sink(p->sessionlog));
 }
 
 static void

@@ -5,7 +5,7 @@
 
 #include "control/plan/check_plan.h"
 #include "control/value/spec.h"
-#include "proxy/check/check_dsr.h"
+#include "proxy/check/check.h"
 #include "proxy/check/check_stream.h"
 
 const char *

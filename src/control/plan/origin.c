@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/words.h"
 #include "control/plan/origin.h"
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
-#include "control/value/text.h"
 
 /* Either what stands on the command line or FILE:LINE and the row's name. */
 static const char *

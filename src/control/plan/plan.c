@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "control/plan/plan.h"
 #include "control/plan/table.h"
-#include "control/value/text.h"
 #include "control/value/value.h"
 
 /* ---- all strings of a plan but its servers' ---- */

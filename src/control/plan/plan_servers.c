@@ -17,7 +17,6 @@
 #include "control/plan/check_plan.h"
 #include "control/plan/plan.h"
 #include "control/plan/table.h"
-#include "control/value/text.h"
 #include "control/value/value.h"
 
 enum { PAGE_SLOTS = 16 };

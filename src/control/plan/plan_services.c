@@ -13,7 +13,6 @@
 #include "control/plan/plan.h"
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
-#include "control/value/text.h"
 #include "control/value/value.h"
 
 /* ---- finding one ---- */

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "control/answer/fields.h"
 #include "control/plan/origin.h"
 #include "control/plan/table.h"
-#include "control/value/text.h"
 #include "pool/balance.h"
 
 /* ---- algorithms ---- */

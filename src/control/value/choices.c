@@ -1,4 +1,5 @@
-/* choices.c: the words of settings that are one of a list. */
+/* choices.c: the words of settings that are one of a list, and the names of
+ * access levels. */
 #include "config.h"
 
 #include <stdio.h>
@@ -199,4 +200,21 @@ choices_sentence(const struct choice *list, char text[CHOICES_TEXT_MAX])
 		    list->word);
 	}
 	return text;
+}
+
+const char *
+access_name(enum access a)
+{
+	return choice_name(choices_access, (int)a);
+}
+
+int
+access_find(const char *name, enum access *a)
+{
+	const struct choice *found = choice_find(choices_access, name);
+
+	if (found == NULL)
+		return -1;
+	*a = (enum access)found->value;
+	return 0;
 }

@@ -6,6 +6,7 @@
 #define PEN_CONTROL_ROUTE_PLAN_H
 
 #include "base/buffer.h"
+#include "base/error.h"
 #include "proxy/wire/route.h"
 
 enum { ROUTES_MAX = 4096 };
@@ -39,5 +40,11 @@ int route_plans_remove(
 
 /* Appends it as a command, without the end of the line. */
 void route_plan_print(const struct route_plan *r, struct buffer *out);
+
+/* Adds what first bytes say, in words of a command: `word` is sni, alpn, host
+ * or protocol. A name says which protocol it was in, too. Returns 0, or -1 with
+ * a phrase. */
+int first_words_set(
+    struct first *f, const char *word, const char *value, struct error *e);
 
 #endif

@@ -201,7 +201,6 @@ spec_parse_listen(struct listen_list *list, const char *text,
     enum resolve_how how, struct error *e)
 {
 	char *copy = strdup(text), *rest = copy, *one;
-	struct error why;
 	int rc = 0;
 
 	if (copy == NULL)
@@ -211,14 +210,13 @@ spec_parse_listen(struct listen_list *list, const char *text,
 		rest = strchr(one, ',');
 		if (rest != NULL)
 			*rest++ = '\0';
-		rc = refuse_scheme(one, &why);
+		rc = refuse_scheme(one, e);
 		if (rc == 0)
-			rc = spec_parse_one(list, one, how, &why);
+			rc = spec_parse_one(list, one, how, e);
 	}
 	free(copy);
 	if (rc < 0)
-		return error_set(
-		    e, "listening address \"%.200s\": %.250s", text, why.text);
+		return error_of(e, "listening address \"%.200s\"", text);
 	part_twins(list);
 	return 0;
 }
@@ -416,18 +414,15 @@ int
 spec_parse_server(
     struct server_plan *s, const char *text, int default_port, struct error *e)
 {
-	struct error why;
 	int rc;
 
 	server_plan_init(s);
 	s->port = default_port > 0 ? (uint16_t)default_port : 0;
-	rc = refuse_scheme(text, &why) < 0 ? -1
+	rc = refuse_scheme(text, e) < 0 ? -1
 	    : addr_is_unix_text(text)
-	    ? parse_unix_server(s, text, &why)
-	    : parse_host_server(s, text, default_port == SPEC_ANY_PORT, &why);
-	return rc == 0
-	    ? 0
-	    : error_set(e, "server \"%.200s\": %.250s", text, why.text);
+	    ? parse_unix_server(s, text, e)
+	    : parse_host_server(s, text, default_port == SPEC_ANY_PORT, e);
+	return rc == 0 ? 0 : error_of(e, "server \"%.200s\"", text);
 }
 
 const char *

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "control/value/text.h"
+#include "base/words.h"
 #include "control/value/value_private.h"
 
 static const struct value_kind *const kinds[] = {
@@ -58,13 +58,6 @@ value_expects(const struct command *row, struct error *e)
 	return error_set(e, "expects %s", row->args);
 }
 
-int
-value_one_is_enough(const struct words *w, struct error *e)
-{
-	return error_set(
-	    e, "takes one argument, got \"%.100s\"", w->word[1]);
-}
-
 bool
 value_is_there(const struct command *row)
 {
@@ -75,7 +68,14 @@ int
 value_set(const struct command *row, void *base, const struct words *w, bool no,
     struct error *e)
 {
-	return kind_of(row)->set(row, value_in(row, base), w, no, e);
+	const struct value_kind *kind = kind_of(row);
+
+	if (kind->one && !no && w->count == 0)
+		return value_expects(row, e);
+	if (kind->one && !no && w->count > 1)
+		return error_set(
+		    e, "takes one argument, got \"%.100s\"", w->word[1]);
+	return kind->set(row, value_in(row, base), w, no, e);
 }
 
 bool
@@ -84,15 +84,18 @@ value_words(const struct command *row, const void *base, struct buffer *out)
 	return kind_of(row)->words(row, value_at(row, base), out);
 }
 
-/* What is appended to the name is known only when it is there. */
-static void
-value_print_words(
-    const struct command *row, const void *value, struct buffer *out)
+void
+value_print(const struct command *row, const void *base, struct buffer *out)
 {
 	struct buffer words;
 
+	if (kind_of(row)->print != NULL) {
+		kind_of(row)->print(row, value_at(row, base), out);
+		return;
+	}
+	/* What is appended to the name is known only when it is there. */
 	buffer_init(&words);
-	if (kind_of(row)->words(row, value, &words)) {
+	if (value_words(row, base, &words)) {
 		reply_add(out, "%s ", row->name);
 		(void)buffer_append(
 		    out, buffer_bytes(&words), buffer_length(&words));
@@ -104,23 +107,16 @@ value_print_words(
 }
 
 void
-value_print(const struct command *row, const void *base, struct buffer *out)
-{
-	const void *value = value_at(row, base);
-
-	if (kind_of(row)->print != NULL)
-		kind_of(row)->print(row, value, out);
-	else
-		value_print_words(row, value, out);
-}
-
-/* What stands around the value: "Idle timeout: # seconds". */
-static void
-answer_words(const struct command *row, const void *base, struct buffer *out)
+value_answer(const struct command *row, const void *base, struct buffer *out)
 {
 	const char *frame =
 	    row->reply != NULL && row->reply[0] != '\0' ? row->reply : "#";
 
+	if (kind_of(row)->answer != NULL) {
+		kind_of(row)->answer(row, value_at(row, base), out);
+		return;
+	}
+	/* What stands around the value: "Idle timeout: # seconds". */
 	(void)buffer_append(out, frame, strcspn(frame, "#"));
 	if (!value_words(row, base, out) && row->none != NULL)
 		reply_add(out, "%s", row->none);
@@ -128,19 +124,21 @@ answer_words(const struct command *row, const void *base, struct buffer *out)
 }
 
 void
-value_answer(const struct command *row, const void *base, struct buffer *out)
-{
-	if (kind_of(row)->answer != NULL)
-		kind_of(row)->answer(value_at(row, base), out);
-	else
-		answer_words(row, base, out);
-}
-
-void
 value_emit(struct fields *f, const char *key, const struct command *row,
     const void *base)
 {
-	kind_of(row)->tell(f, key, row, value_at(row, base));
+	struct buffer words;
+	bool there;
+
+	if (kind_of(row)->tell != NULL) {
+		kind_of(row)->tell(f, key, row, value_at(row, base));
+		return;
+	}
+	buffer_init(&words);
+	there = value_words(row, base, &words);
+	if (buffer_append(&words, "", 1) == 0)
+		fields_text(f, key, there ? buffer_bytes(&words) : NULL);
+	buffer_fini(&words);
 }
 
 int
@@ -150,9 +148,9 @@ value_copy(const struct command *row, void *to, const void *from)
 	void *value = value_in(row, to);
 
 	if (k->each_text != NULL)
-		k->each_text(value, text_free);
+		k->each_text(row, value, text_free);
 	memcpy(value, value_at(row, from), k->size);
-	return k->each_text != NULL ? k->each_text(value, text_own) : 0;
+	return k->each_text != NULL ? k->each_text(row, value, text_own) : 0;
 }
 
 bool
@@ -172,7 +170,7 @@ value_each_text(
 	const struct value_kind *kind = kind_of(row);
 
 	return kind->each_text != NULL
-	    ? kind->each_text(value_in(row, base), visit)
+	    ? kind->each_text(row, value_in(row, base), visit)
 	    : 0;
 }
 

@@ -87,10 +87,12 @@ equal_acl(const struct command *row, const void *a, const void *b)
 }
 
 static int
-each_text_of_acl(void *value, int (*visit)(char **text))
+each_text_of_acl(
+    const struct command *row, void *value, int (*visit)(char **text))
 {
 	struct acl_ref *ref = value;
 
+	(void)row;
 	return visit(&ref->name);
 }
 
@@ -152,23 +154,9 @@ forwarded_words(
 	return true;
 }
 
-static void
-emit_forwarded(struct fields *f, const char *key, const struct command *row,
-    const void *value)
-{
-	struct buffer words;
-
-	buffer_init(&words);
-	(void)forwarded_words(row, value, &words);
-	if (buffer_append(&words, "", 1) == 0)
-		fields_text(f, key, buffer_bytes(&words));
-	buffer_fini(&words);
-}
-
 const struct value_kind value_kind_forwarded = {
 	.set = set_forwarded,
 	.words = forwarded_words,
-	.tell = emit_forwarded,
 	.equal = equal_acl,
 	.size = sizeof(struct acl_ref),
 	.each_text = each_text_of_acl,

@@ -10,8 +10,6 @@
 
 /* ---- local addresses towards servers ---- */
 
-enum { SOURCES_TEXT = SOURCES_MAX * ADDR_TEXT_MAX };
-
 /* Adds the addresses of a word, "A" or "A,B". */
 static int
 add_sources(struct sources *s, const char *word, struct error *e)
@@ -70,22 +68,6 @@ source_words(const struct command *row, const void *value, struct buffer *out)
 	return s->count > 0;
 }
 
-static void
-value_address_emit_source(struct fields *f, const char *key,
-    const struct command *row, const void *value)
-{
-	const struct sources *s = value;
-	char text[SOURCES_TEXT], host[ADDR_TEXT_MAX];
-	size_t n = 0;
-	unsigned i;
-
-	(void)row;
-	for (i = 0; i < s->count && n < sizeof(text); i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
-		    i > 0 ? " " : "", addr_format_host(&s->at[i], host));
-	fields_text(f, key, s->count > 0 ? text : NULL);
-}
-
 static bool
 equal_sources(const struct command *row, const void *a, const void *b)
 {
@@ -96,7 +78,6 @@ equal_sources(const struct command *row, const void *a, const void *b)
 const struct value_kind value_kind_source = {
 	.set = set_source,
 	.words = source_words,
-	.tell = value_address_emit_source,
 	.equal = equal_sources,
 };
 

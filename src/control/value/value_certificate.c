@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "control/value/text.h"
+#include "base/words.h"
 #include "control/value/value_private.h"
 #include "tls/tls_settings.h"
 
@@ -30,7 +30,7 @@ forget_pairs(struct tls_settings *s)
 /* The same file again is the same certificate; a key that came before its
  * certificate waits in the entry of the next. */
 static int
-value_certificate_set_certificate(const struct command *row, void *value,
+set_certificate(const struct command *row, void *value,
     const struct words *w, bool no, struct error *e)
 {
 	struct tls_settings *s = value;
@@ -58,7 +58,7 @@ value_certificate_set_certificate(const struct command *row, void *value,
 
 /* Of the certificate that came last. */
 static int
-value_certificate_set_key(const struct command *row, void *value,
+set_key(const struct command *row, void *value,
     const struct words *w, bool no, struct error *e)
 {
 	struct tls_settings *s = value;
@@ -70,7 +70,7 @@ value_certificate_set_key(const struct command *row, void *value,
 	return set_pair_text(&s->pair[at].key, w->word[0], e);
 }
 
-/* With the keys: which one belongs to which is in their order. */
+/* A certificate with its key: which one belongs to which is in their order. */
 static void
 print_certificates(
     const struct command *row, const void *value, struct buffer *out)
@@ -78,6 +78,8 @@ print_certificates(
 	const struct tls_settings *s = value;
 	unsigned i;
 
+	if (row->kind == KIND_KEYS)
+		return;
 	reply_add(out, "no %s\n", row->name);
 	for (i = 0; i < s->pairs; i++) {
 		reply_command(out, row->name, s->pair[i].cert);
@@ -86,139 +88,76 @@ print_certificates(
 	}
 }
 
-static void
-print_no_keys(const struct command *row, const void *value, struct buffer *out)
-{
-	(void)row, (void)value, (void)out;
-}
-
 /* ---- what certificates and keys have in common: a file for each ---- */
 
 static const char *
-value_certificate_file_of(const struct tls_settings *s, unsigned i, bool key)
+file_of(const struct command *row, const struct tls_settings *s, unsigned i)
 {
-	return key ? s->pair[i].key : s->pair[i].cert;
+	return row->kind == KIND_KEYS ? s->pair[i].key : s->pair[i].cert;
 }
 
 static void
-answer_files(const struct tls_settings *s, bool key, struct buffer *out)
+answer_files(const struct command *row, const void *value, struct buffer *out)
 {
 	unsigned i;
 
 	for (i = 0; i < TLS_PAIRS_MAX; i++)
-		if (value_certificate_file_of(s, i, key) != NULL)
-			reply_line(out, value_certificate_file_of(s, i, key));
+		if (file_of(row, value, i) != NULL)
+			reply_line(out, file_of(row, value, i));
 }
 
 /* One for each certificate: null where its key is in the same file. */
 static void
-emit_files(
-    struct fields *f, const char *name, const struct tls_settings *s, bool key)
+emit_files(struct fields *f, const char *key, const struct command *row,
+    const void *value)
 {
+	const struct tls_settings *s = value;
 	const char *list[TLS_PAIRS_MAX];
 	unsigned i;
 
 	for (i = 0; i < s->pairs; i++)
-		list[i] = value_certificate_file_of(s, i, key);
-	fields_json_texts(f, name, list, s->pairs);
+		list[i] = file_of(row, s, i);
+	fields_json_texts(f, key, list, s->pairs);
 }
 
 static bool
-equal_files(
-    const struct tls_settings *a, const struct tls_settings *b, bool key)
+equal_files(const struct command *row, const void *a, const void *b)
 {
 	unsigned i;
 
 	for (i = 0; i < TLS_PAIRS_MAX; i++)
-		if (!text_equal(value_certificate_file_of(a, i, key),
-			value_certificate_file_of(b, i, key)))
+		if (!text_equal(file_of(row, a, i), file_of(row, b, i)))
 			return false;
 	return true;
 }
 
 static int
-each_file(struct tls_settings *s, bool key, int (*visit)(char **text))
+each_file(const struct command *row, void *value, int (*visit)(char **text))
 {
+	struct tls_settings *s = value;
 	unsigned i;
 	int rc = 0;
 
 	for (i = 0; i < TLS_PAIRS_MAX; i++)
-		rc |= visit(key ? &s->pair[i].key : &s->pair[i].cert);
+		rc |= visit(row->kind == KIND_KEYS ? &s->pair[i].key
+						   : &s->pair[i].cert);
 	return rc;
 }
 
-/* ---- certificates ---- */
-
-static void
-answer_certificates(const void *value, struct buffer *out)
-{
-	answer_files(value, false, out);
-}
-
-static void
-emit_certificates(struct fields *f, const char *key, const struct command *row,
-    const void *value)
-{
-	(void)row;
-	emit_files(f, key, value, false);
-}
-
-static bool
-equal_certificates(const struct command *row, const void *a, const void *b)
-{
-	(void)row;
-	return equal_files(a, b, false);
-}
-
-static int
-each_certificate(void *value, int (*visit)(char **text))
-{
-	return each_file(value, false, visit);
-}
-
-/* ---- keys ---- */
-
-static void
-answer_keys(const void *value, struct buffer *out)
-{
-	answer_files(value, true, out);
-}
-
-static void
-emit_keys(struct fields *f, const char *key, const struct command *row,
-    const void *value)
-{
-	(void)row;
-	emit_files(f, key, value, true);
-}
-
-static bool
-equal_keys(const struct command *row, const void *a, const void *b)
-{
-	(void)row;
-	return equal_files(a, b, true);
-}
-
-static int
-each_key(void *value, int (*visit)(char **text))
-{
-	return each_file(value, true, visit);
-}
-
 const struct value_kind value_kind_certificates = {
-	.set = value_certificate_set_certificate,
+	.set = set_certificate,
 	.print = print_certificates,
-	.answer = answer_certificates,
-	.tell = emit_certificates,
-	.equal = equal_certificates,
-	.each_text = each_certificate,
+	.answer = answer_files,
+	.tell = emit_files,
+	.equal = equal_files,
+	.each_text = each_file,
 };
 
 const struct value_kind value_kind_keys = {
-	.set = value_certificate_set_key,
-	.print = print_no_keys,
-	.answer = answer_keys,
-	.tell = emit_keys,
-	.equal = equal_keys,
-	.each_text = each_key,
+	.set = set_key,
+	.print = print_certificates,
+	.answer = answer_files,
+	.tell = emit_files,
+	.equal = equal_files,
+	.each_text = each_file,
 };

@@ -10,81 +10,72 @@
 #include "base/rate_limit.h"
 #include "control/value/value_private.h"
 
-/* ---- switches ---- */
+/* ---- switches, of which one may be left to another setting ---- */
 
 static int
 set_flag(const struct command *row, void *value, const struct words *w, bool no,
     struct error *e)
 {
-	(void)row, (void)w, (void)e;
-	*(bool *)value = !no;
+	enum tristate state = no ? TRISTATE_OFF : TRISTATE_ON;
+
+	(void)w, (void)e;
+	if (row->kind == KIND_FLAG)
+		*(bool *)value = !no;
+	else
+		memcpy(value, &state, sizeof(state));
 	return 0;
+}
+
+static enum tristate
+get_flag(const struct command *row, const void *value)
+{
+	enum tristate state;
+
+	if (row->kind == KIND_FLAG)
+		return *(const bool *)value ? TRISTATE_ON : TRISTATE_OFF;
+	memcpy(&state, value, sizeof(state));
+	return state;
 }
 
 static bool
 flag_words(const struct command *row, const void *value, struct buffer *out)
 {
-	(void)row, (void)out;
-	return *(const bool *)value;
+	(void)out;
+	return get_flag(row, value) == TRISTATE_ON;
 }
 
 static void
 print_flag(const struct command *row, const void *value, struct buffer *out)
 {
-	reply_add(out, "%s%s\n", *(const bool *)value ? "" : "no ", row->name);
+	enum tristate state = get_flag(row, value);
+
+	if (state != TRISTATE_UNSET)
+		reply_add(out, "%s%s\n", state == TRISTATE_ON ? "" : "no ",
+		    row->name);
 }
 
 static void
 emit_flag(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
-	(void)row;
-	fields_flag(f, key, *(const bool *)value);
+	fields_flag(f, key, get_flag(row, value) == TRISTATE_ON);
 }
 
-/* One that may be left to another setting. */
-static int
-set_tristate(const struct command *row, void *value, const struct words *w,
-    bool no, struct error *e)
-{
-	enum tristate state = no ? TRISTATE_OFF : TRISTATE_ON;
+const struct value_kind value_kind_flag = {
+	.set = set_flag,
+	.words = flag_words,
+	.print = print_flag,
+	.tell = emit_flag,
+	.size = sizeof(bool),
+};
 
-	(void)row, (void)w, (void)e;
-	memcpy(value, &state, sizeof(state));
-	return 0;
-}
-
-static enum tristate
-get_tristate(const void *value)
-{
-	enum tristate state;
-
-	memcpy(&state, value, sizeof(state));
-	return state;
-}
-
-static bool
-tristate_words(const struct command *row, const void *value, struct buffer *out)
-{
-	(void)row, (void)out;
-	return get_tristate(value) == TRISTATE_ON;
-}
-
-static void
-print_tristate(const struct command *row, const void *value, struct buffer *out)
-{
-	if (get_tristate(value) != TRISTATE_UNSET)
-		reply_add(out, "%s%s\n",
-		    get_tristate(value) == TRISTATE_ON ? "" : "no ", row->name);
-}
-
-static void
-emit_tristate(struct fields *f, const char *key, const struct command *row,
-    const void *value)
-{
-	(void)row;
-	fields_flag(f, key, get_tristate(value) == TRISTATE_ON);
-}
+const struct value_kind value_kind_tristate = {
+	.set = set_flag,
+	.words = flag_words,
+	.print = print_flag,
+	.tell = emit_flag,
+	.size = sizeof(enum tristate),
+};
 
 /* ---- modes of files ---- */
 
@@ -106,15 +97,11 @@ static int
 set_mode(const struct command *row, void *value, const struct words *w, bool no,
     struct error *e)
 {
-	if (no) {
-		*(unsigned *)value = 0;
-		return 0;
-	}
-	if (w->count == 0)
-		return value_expects(row, e);
-	if (w->count > 1)
-		return value_one_is_enough(w, e);
-	return value_parse_mode(w->word[0], value, e);
+	(void)row;
+	if (!no)
+		return value_parse_mode(w->word[0], value, e);
+	*(unsigned *)value = 0;
+	return 0;
 }
 
 static bool
@@ -129,37 +116,19 @@ mode_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-answer_mode(const void *value, struct buffer *out)
+answer_mode(
+    const struct command *row, const void *value, struct buffer *out)
 {
-	if (mode_words(NULL, value, out))
+	if (mode_words(row, value, out))
 		reply_add(out, "\n");
 }
 
-static void
-emit_mode(struct fields *f, const char *key, const struct command *row,
-    const void *value)
-{
-	char text[8];
-
-	(void)row;
-	snprintf(text, sizeof(text), "%04o", *(const unsigned *)value & 0777);
-	fields_text(f, key, *(const unsigned *)value != 0 ? text : NULL);
-}
-
-const struct value_kind value_kind_flag = {
-	.set = set_flag,
-	.words = flag_words,
-	.print = print_flag,
-	.tell = emit_flag,
-	.size = sizeof(bool),
-};
-
-const struct value_kind value_kind_tristate = {
-	.set = set_tristate,
-	.words = tristate_words,
-	.print = print_tristate,
-	.tell = emit_tristate,
-	.size = sizeof(enum tristate),
+const struct value_kind value_kind_mode = {
+	.set = set_mode,
+	.words = mode_words,
+	.answer = answer_mode,
+	.size = sizeof(unsigned),
+	.one = true,
 };
 
 /* ---- numbers ---- */
@@ -228,10 +197,6 @@ set_number(const struct command *row, void *value, const struct words *w,
 	int rc;
 
 	(void)no;
-	if (w->count == 0)
-		return value_expects(row, e);
-	if (w->count > 1)
-		return value_one_is_enough(w, e);
 	if (row->kind == KIND_SECONDS)
 		rc = number_parse_ms(word, row->min, row->max, &n);
 	else if (row->kind == KIND_SIZE)
@@ -247,8 +212,12 @@ set_number(const struct command *row, void *value, const struct words *w,
 static bool
 number_words(const struct command *row, const void *value, struct buffer *out)
 {
-	reply_add(
-	    out, "%llu", (unsigned long long)value_get_number(row, value));
+	uint64_t n = value_get_number(row, value);
+
+	if (row->kind == KIND_INT)
+		reply_add(out, "%d", (int)n);
+	else
+		reply_add(out, "%llu", (unsigned long long)n);
 	return true;
 }
 
@@ -257,13 +226,6 @@ emit_number(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
 	fields_integer(f, key, (int64_t)value_get_number(row, value));
-}
-
-static bool
-int_words(const struct command *row, const void *value, struct buffer *out)
-{
-	reply_add(out, "%d", (int)value_get_number(row, value));
-	return true;
 }
 
 static const char *
@@ -300,7 +262,7 @@ emit_seconds(struct fields *f, const char *key, const struct command *row,
 
 /* So many in a time: N, each second, N/SEC, or 0: any number. */
 static int
-value_number_set_rate(const struct command *row, void *value,
+set_rate(const struct command *row, void *value,
     const struct words *w, bool no, struct error *e)
 {
 	struct rate_limit l = { .period_ms = 1000 };
@@ -308,10 +270,6 @@ value_number_set_rate(const struct command *row, void *value,
 	char count[32];
 
 	(void)no;
-	if (w->count == 0)
-		return value_expects(row, e);
-	if (w->count > 1)
-		return value_one_is_enough(w, e);
 	slash = strchr(word, '/');
 	snprintf(count, sizeof(count), "%.*s",
 	    (int)(slash != NULL ? slash - word : 31), word);
@@ -329,39 +287,19 @@ value_number_set_rate(const struct command *row, void *value,
 	return 0;
 }
 
-static void
-rate_text(const void *value, char text[64])
+static bool
+rate_words(const struct command *row, const void *value, struct buffer *out)
 {
 	const struct rate_limit *l = value;
 	char seconds[32];
 
+	(void)row;
 	if (l->count == 0)
-		strcpy(text, "0");
+		reply_add(out, "0");
 	else
-		snprintf(text, 64, "%llu/%s", (unsigned long long)l->count,
+		reply_add(out, "%llu/%s", (unsigned long long)l->count,
 		    seconds_text(l->period_ms, seconds));
-}
-
-static bool
-rate_words(const struct command *row, const void *value, struct buffer *out)
-{
-	char text[64];
-
-	(void)row;
-	rate_text(value, text);
-	reply_add(out, "%s", text);
 	return true;
-}
-
-static void
-value_number_emit_rate(struct fields *f, const char *key,
-    const struct command *row, const void *value)
-{
-	char text[64];
-
-	(void)row;
-	rate_text(value, text);
-	fields_text(f, key, text);
 }
 
 const struct value_kind value_kind_number = {
@@ -369,6 +307,7 @@ const struct value_kind value_kind_number = {
 	.words = number_words,
 	.tell = emit_number,
 	.size = sizeof(uint64_t),
+	.one = true,
 	.number = true,
 };
 
@@ -377,14 +316,16 @@ const struct value_kind value_kind_unsigned = {
 	.words = number_words,
 	.tell = emit_number,
 	.size = sizeof(unsigned),
+	.one = true,
 	.number = true,
 };
 
 const struct value_kind value_kind_int = {
 	.set = set_number,
-	.words = int_words,
+	.words = number_words,
 	.tell = emit_number,
 	.size = sizeof(int),
+	.one = true,
 	.number = true,
 };
 
@@ -393,21 +334,14 @@ const struct value_kind value_kind_seconds = {
 	.words = seconds_words,
 	.tell = emit_seconds,
 	.size = sizeof(uint64_t),
+	.one = true,
 	.number = true,
 };
 
 const struct value_kind value_kind_rate = {
-	.set = value_number_set_rate,
+	.set = set_rate,
 	.words = rate_words,
-	.tell = value_number_emit_rate,
 	.size = sizeof(struct rate_limit),
+	.one = true,
 	.number = true, /* the count comes first */
-};
-
-const struct value_kind value_kind_mode = {
-	.set = set_mode,
-	.words = mode_words,
-	.answer = answer_mode,
-	.tell = emit_mode,
-	.size = sizeof(unsigned),
 };

@@ -15,14 +15,18 @@ struct value_kind {
 	void (*print)(
 	    const struct command *row, const void *value, struct buffer *out);
 	/* NULL: the words. */
-	void (*answer)(const void *value, struct buffer *out);
+	void (*answer)(
+	    const struct command *row, const void *value, struct buffer *out);
+	/* NULL: the words as one text, or null where there are none. */
 	void (*tell)(struct fields *f, const char *key,
 	    const struct command *row, const void *value);
 	/* NULL: its bytes are compared. */
 	bool (*equal)(const struct command *row, const void *a, const void *b);
 	size_t size;
 	/* NULL: it owns no strings. */
-	int (*each_text)(void *value, int (*visit)(char **text));
+	int (*each_text)(const struct command *row, void *value,
+	    int (*visit)(char **text));
+	bool one;    /* it is set by one argument, no more and no less */
 	bool number; /* one that setting it answers with */
 };
 
@@ -41,9 +45,8 @@ extern const struct value_kind
     /* value_certificate.c */
     value_kind_certificates, value_kind_keys;
 
-/* Errors about arguments. Return -1. */
+/* Returns -1 with the arguments that are expected. */
 int value_expects(const struct command *row, struct error *e);
-int value_one_is_enough(const struct words *w, struct error *e);
 /* The number at `value`. */
 void value_store_number(const struct command *row, void *value, uint64_t n);
 uint64_t value_get_number(const struct command *row, const void *value);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "control/value/choices.h"
-#include "control/value/text.h"
 #include "control/value/value_private.h"
 #include "proxy/check/check_spec.h"
 #include "proxy/http/http_sticky.h"
@@ -18,12 +18,9 @@ static int
 set_text(const struct command *row, void *value, const struct words *w, bool no,
     struct error *e)
 {
+	(void)row;
 	if (no && w->count > 0)
 		return error_set(e, "takes no argument");
-	if (!no && w->count == 0)
-		return value_expects(row, e);
-	if (w->count > 1)
-		return value_one_is_enough(w, e);
 	if (text_set(value, no ? NULL : w->word[0]) < 0)
 		return error_set(e, "out of memory");
 	return 0;
@@ -42,10 +39,11 @@ text_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-answer_text(const void *value, struct buffer *out)
+answer_text(const struct command *row, const void *value, struct buffer *out)
 {
 	const char *text = *(char *const *)value;
 
+	(void)row;
 	if (text != NULL)
 		reply_line(out, text);
 }
@@ -66,8 +64,10 @@ equal_texts(const struct command *row, const void *a, const void *b)
 }
 
 static int
-value_word_each_text(void *value, int (*visit)(char **text))
+value_word_each_text(
+    const struct command *row, void *value, int (*visit)(char **text))
 {
+	(void)row;
 	return visit(value);
 }
 
@@ -148,11 +148,9 @@ static int
 set_cookie(const struct command *row, void *value, const struct words *w,
     bool no, struct error *e)
 {
-	if (no != (w->count == 0))
-		return no ? error_set(e, "takes no argument")
-			  : value_expects(row, e);
-	if (w->count > 1)
-		return value_one_is_enough(w, e);
+	(void)row;
+	if (no && w->count > 0)
+		return error_set(e, "takes no argument");
 	if (!no && !http_cookie_name_is_valid(w->word[0]))
 		return error_set(e,
 		    "expects the name of a cookie: at most %d letters, digits "
@@ -174,8 +172,10 @@ cookie_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-answer_cookie(const void *value, struct buffer *out)
+answer_cookie(
+    const struct command *row, const void *value, struct buffer *out)
 {
+	(void)row;
 	if (*(const char *)value != '\0')
 		reply_line(out, value);
 }
@@ -239,13 +239,6 @@ choice_words(const struct command *row, const void *value, struct buffer *out)
 {
 	reply_add(out, "%s", choice_name(row->choices, get_choice(value)));
 	return true;
-}
-
-static void
-emit_choice(struct fields *f, const char *key, const struct command *row,
-    const void *value)
-{
-	fields_text(f, key, choice_name(row->choices, get_choice(value)));
 }
 
 /* Any of them: each is a bit, given and taken back one by one. */
@@ -385,6 +378,7 @@ equal_selves(const struct command *row, const void *a, const void *b)
 
 const struct value_kind value_kind_text = {
 	.set = set_text,
+	.one = true,
 	.words = text_words,
 	.answer = answer_text,
 	.tell = emit_text,
@@ -396,7 +390,6 @@ const struct value_kind value_kind_text = {
 const struct value_kind value_kind_choice = {
 	.set = set_choice,
 	.words = choice_words,
-	.tell = emit_choice,
 	.size = sizeof(int),
 };
 
@@ -435,6 +428,7 @@ const struct value_kind value_kind_host = {
 
 const struct value_kind value_kind_cookie = {
 	.set = set_cookie,
+	.one = true,
 	.words = cookie_words,
 	.answer = answer_cookie,
 	.tell = emit_cookie,

@@ -87,28 +87,11 @@ may_ask(const struct inspect_machine *m)
 	    !m->xdp && !(m->lacks & INSPECT_RAW);
 }
 
-static int
-inspect(const struct wanted *w, bool *wrong)
-{
-	struct inspect_machine m;
-	struct inspect_segment s;
-	int rc = inspect_machine_read(&m, &w->is);
-
-	if (rc == 0)
-		inspect_judge_machine(&m, &w->is, finding_print, wrong);
-	if (rc == 0 && may_ask(&m) &&
-	    (rc = inspect_segment_init(&s, &w->is)) == 0) {
-		inspect_ask(&s, &w->is);
-		inspect_judge_segment(&s, &w->is, finding_print, wrong);
-		inspect_segment_fini(&s);
-	}
-	inspect_machine_free(&m);
-	return rc;
-}
-
 int
 direct_inspect(const struct service *svc, struct error *e)
 {
+	struct inspect_machine m = { .exists = false };
+	struct inspect_segment s;
 	struct wanted w;
 	bool wrong = false;
 	int rc;
@@ -116,11 +99,18 @@ direct_inspect(const struct service *svc, struct error *e)
 	if (!direct_is_wanted(svc->plan))
 		return 0;
 	rc = make_wanted(&w, svc);
-	if (rc == 0)
-		rc = inspect(&w, &wrong);
+	if (rc == 0 && (rc = inspect_machine_read(&m, &w.is)) == 0)
+		inspect_judge_machine(&m, &w.is, finding_print, &wrong);
+	if (rc == 0 && may_ask(&m) &&
+	    (rc = inspect_segment_init(&s, &w.is)) == 0) {
+		inspect_ask(&s, &w.is);
+		inspect_judge_segment(&s, &w.is, finding_print, &wrong);
+		inspect_segment_fini(&s);
+	}
 	if (rc < 0)
 		error_set(e, "interface %s: %s",
 		    svc->plan->config.dsr.interface, strerror(errno));
+	inspect_machine_free(&m);
 	free(w.server);
 	return rc < 0 ? -1 : wrong;
 }

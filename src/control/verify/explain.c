@@ -10,7 +10,7 @@
 #include "control/language/command.h"
 #include "control/verify/explain.h"
 #include "control/answer/fields.h"
-#include "control/value/first_words.h"
+#include "control/value/route_plan.h"
 #include "control/life/context.h"
 #include "control/apply/routes.h"
 #include "control/apply/services.h"
@@ -393,46 +393,28 @@ emit_limit(struct fields *f, const struct service *svc)
 	fields_number(f, "conn_max", max);
 }
 
-static bool
-emit_obstacle(
-    struct fields *whole, const struct subject *s, const struct server *server)
-{
-	enum obstacle o = pool_obstacle(server, &s->who, &s->x);
-	struct fields f;
-
-	if (o == OBSTACLE_NONE || server == s->x.decision.server)
-		return false;
-	fields_item_begin(&f, whole);
-	fields_number(&f, "server", server->number);
-	fields_text(&f, "name", server->name);
-	fields_text(&f, "obstacle", obstacle_name(o));
-	fields_end(&f);
-	return true;
-}
-
 /* The servers that could not get the client, and why. */
 static void
 emit_obstacles(struct fields *whole, const struct subject *s)
 {
 	unsigned count = pool_count(s->service->pool), i, told = 0;
+	struct fields f;
 
 	fields_items(whole, "passed_over");
 	for (i = 0; i < count && told < OBSTACLES_TOLD; i++) {
 		const struct server *server = pool_server(s->service->pool, i);
+		enum obstacle o = pool_obstacle(server, &s->who, &s->x);
 
-		if (server->present || server->unresolved)
-			told += emit_obstacle(whole, s, server);
+		if ((!server->present && !server->unresolved) ||
+		    o == OBSTACLE_NONE || server == s->x.decision.server)
+			continue;
+		fields_item_begin(&f, whole);
+		fields_number(&f, "server", server->number);
+		fields_text(&f, "name", server->name);
+		fields_text(&f, "obstacle", obstacle_name(o));
+		fields_end(&f);
+		told++;
 	}
-}
-
-static void
-add_panic(const struct subject *s, char *text, size_t size)
-{
-	const struct server *chosen = s->x.decision.server;
-	size_t n = strlen(text);
-
-	if (chosen != NULL && chosen->health.down && !pool_keeps_out(chosen))
-		snprintf(text + n, size - n, ", although it is down (panic)");
 }
 
 static void
@@ -440,12 +422,18 @@ explain_tell(struct reply *r, const struct subject *s)
 {
 	char text[256], who[PEER_TEXT_MAX];
 	struct fields f;
+	const struct server *chosen;
+	size_t n;
 
 	if (s->limit != LIMIT_WITHIN)
 		sentence_of_limit(s, text, sizeof(text));
 	else
 		sentence(s, text, sizeof(text));
-	add_panic(s, text, sizeof(text));
+	chosen = s->x.decision.server;
+	n = strlen(text);
+	if (chosen != NULL && chosen->health.down && !pool_keeps_out(chosen))
+		snprintf(text + n, sizeof(text) - n,
+		    ", although it is down (panic)");
 	fields_begin(&f, r, FIELDS_LINES);
 	fields_text(&f, "client",
 	    s->who.port == 0 ? peer_format_host(&s->who, who)
@@ -494,35 +482,28 @@ explain_words(struct service *svc, const struct words *w, int at,
 	return 0;
 }
 
-static int
-explain_line(
-    struct pen *p, const struct words *w, struct reply *r, struct error *e)
-{
-	struct service *svc;
-
-	if (w->count < 3 || strcmp(w->word[0], "service") != 0)
-		return explain_words(p->service, w, 0, r, e);
-	svc = service_find(p, w->word[1]);
-	if (svc == NULL)
-		return error_set(
-		    e, "there is no service \"%.100s\"", w->word[1]);
-	return explain_words(svc, w, 2, r, e);
-}
-
 int
 explain_client(
     struct pen *p, const char *line, struct reply *r, struct error *e)
 {
 	char *copy = strdup(line), *rest;
+	struct service *svc = p->service;
 	struct words w;
-	int rc;
+	int at = 0, rc;
 
 	if (copy == NULL)
 		return error_set(e, "out of memory");
-	if (words_split(&w, copy, &rest) < 0 || w.count == 0)
+	rc = words_split(&w, copy, &rest);
+	if (rc == 0 && w.count > 2 && strcmp(w.word[0], "service") == 0) {
+		at = 2;
+		svc = service_find(p, w.word[1]);
+	}
+	if (rc < 0 || w.count == 0)
 		rc = error_set(e, "\"%.100s\" is not a client", line);
+	else if (svc == NULL)
+		rc = error_set(e, "there is no service \"%.100s\"", w.word[1]);
 	else
-		rc = explain_line(p, &w, r, e);
+		rc = explain_words(svc, &w, at, r, e);
 	free(copy);
 	return rc;
 }

@@ -30,16 +30,15 @@ try_page(const struct pen *p, const struct plan *draft, struct error *e)
 	const char *file = draft->config.web_stats, *path;
 	char text[4096];
 	struct stat st;
-	struct error why;
 
 	if (file == NULL)
 		return 0;
 	path = rooted_path(p, file, text, sizeof(text));
 	if ((lstat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
 		!S_ISDIR(st.st_mode)) ||
-	    file_may_write(path, &why) == 0)
+	    file_may_write(path, e) == 0)
 		return 0;
-	error_set(e, "\"%.300s\": %.150s", file, why.text);
+	error_of(e, "\"%.300s\"", file);
 	origin_add(draft, "web_stats", e);
 	return -1;
 }
@@ -74,15 +73,6 @@ try_on_state(const struct pen *p, const struct plan *draft, struct error *e)
 	return -1;
 }
 
-static int
-prepare_on_state(struct apply *a, struct error *e)
-{
-	return a->first ||
-		!text_equal(a->wanted->config.on_state, a->now->config.on_state)
-	    ? try_on_state(a->pen, a->wanted, e)
-	    : 0;
-}
-
 int
 preflight_prepare(struct apply *a, struct error *e)
 {
@@ -91,7 +81,10 @@ preflight_prepare(struct apply *a, struct error *e)
 	if ((a->first || !text_equal(new->web_stats, now->web_stats)) &&
 	    try_page(a->pen, a->wanted, e) < 0)
 		return -1;
-	if (prepare_on_state(a, e) < 0 || transparent_prepare(a, e) < 0)
+	if ((a->first || !text_equal(new->on_state, now->on_state)) &&
+	    try_on_state(a->pen, a->wanted, e) < 0)
+		return -1;
+	if (transparent_prepare(a, e) < 0)
 		return -1;
 	if (!a->first &&
 	    sources_equal(&new->frontend.source, &now->frontend.source))
@@ -226,14 +219,13 @@ static int
 try_log(const struct pen *p, struct error *e)
 {
 	const char *log = p->plan->config.log;
-	struct error why;
 	struct addr to;
 
 	if (log == NULL ||
-	    (apply_log_find(p, log, &to, &why) == 0 &&
-		(to.len > 0 || file_may_write(log, &why) == 0)))
+	    (apply_log_find(p, log, &to, e) == 0 &&
+		(to.len > 0 || file_may_write(log, e) == 0)))
 		return 0;
-	error_set(e, "log \"%.200s\": %.250s", log, why.text);
+	error_of(e, "log \"%.200s\"", log);
 	origin_add(p->plan, "log", e);
 	return -1;
 }
@@ -250,12 +242,10 @@ static int
 try_process(const struct pen *p, struct error *e)
 {
 	const struct process_options *o = &p->plan->config.process;
-	struct error why;
 
-	if (o->pid_file == NULL || file_may_write(o->pid_file, &why) == 0)
+	if (o->pid_file == NULL || file_may_write(o->pid_file, e) == 0)
 		return 0;
-	return error_set(
-	    e, "pid file \"%.300s\": %.150s", o->pid_file, why.text);
+	return error_of(e, "pid file \"%.300s\"", o->pid_file);
 }
 
 static int

@@ -1,7 +1,8 @@
 /* route_warnings.c: see route_warnings.h. */
 #include "config.h"
 
-#include <stdlib.h>
+#include <limits.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "control/language/command.h"
@@ -78,23 +79,10 @@ warn_order(struct warning_scope *d, const struct route_plans *all, unsigned i)
 	}
 }
 
-static void
-warn_protocol(struct warning_scope *d, const struct plan *plan)
-{
-	if (d->route->kind != ROUTE_PROTOCOL ||
-	    strcmp(d->route->pattern, "tls") != 0 ||
-	    !tls_settings_serve(&plan->config.tls))
-		return;
-	route_plan_print(d->route, d->text);
-	reply_add(d->text,
-	    " has no effect with ssl_cert: pen terminates the TLS of "
-	    "clients\n");
-}
-
 /* ---- all of them ---- */
 
-static void
-print_warnings(
+void
+route_warnings_print(
     struct service *svc, const struct plan *plan, struct buffer *text)
 {
 	struct warning_scope d = { .call = { .pen = svc->pen,
@@ -112,63 +100,14 @@ print_warnings(
 		if (!d.route->to_service)
 			routes_each_word(d.route->to, warn_word, &d);
 		warn_order(&d, plan->routes, i);
-		warn_protocol(&d, plan);
-	}
-}
-
-static bool
-route_warnings_has_line(const char *lines, const char *line, size_t n)
-{
-	for (; *lines != '\0'; lines += strcspn(lines, "\n") + 1)
-		if (strncmp(lines, line, n) == 0)
-			return true;
-	return false;
-}
-
-static char *
-warnings_of(struct service *svc, const struct plan *plan)
-{
-	struct buffer text;
-
-	buffer_init(&text);
-	if (plan != NULL)
-		print_warnings(svc, plan, &text);
-	if (buffer_append(&text, "", 1) == 0)
-		return text.data; /* nothing of it was consumed */
-	buffer_fini(&text);
-	return NULL;
-}
-
-char *
-route_warnings_new(
-    struct service *svc, const struct plan *before, const struct plan *plan)
-{
-	char *old = warnings_of(svc, before), *now = warnings_of(svc, plan);
-	char *from, *to;
-	size_t n;
-
-	if (old != NULL && now != NULL) {
-		for (from = to = now; *from != '\0'; from += n) {
-			n = strcspn(from, "\n") + 1;
-			if (route_warnings_has_line(old, from, n))
-				continue;
-			memmove(to, from, n);
-			to += n;
+		if (d.route->kind == ROUTE_PROTOCOL &&
+		    strcmp(d.route->pattern, "tls") == 0 &&
+		    tls_settings_serve(&plan->config.tls)) {
+			route_plan_print(d.route, d.text);
+			reply_add(d.text,
+			    " has no effect with ssl_cert: pen terminates the "
+			    "TLS of clients\n");
 		}
-		*to = '\0';
-	}
-	free(old);
-	return now;
-}
-
-void
-route_warnings_log(const struct plan *service, const char *lines)
-{
-	size_t n;
-
-	for (; lines != NULL && *lines != '\0'; lines += n + 1) {
-		n = strcspn(lines, "\n");
-		warnings_log_line(service, lines, n);
 	}
 }
 
@@ -176,22 +115,27 @@ route_warnings_log(const struct plan *service, const char *lines)
 int
 route_warnings_prepare(struct apply *a, struct error *e)
 {
+	struct buffer old;
+
 	(void)e;
-	if (a->routes_changed && !a->first)
-		a->route_warnings =
-		    route_warnings_new(a->service, a->now, a->wanted);
+	if (!a->routes_changed || a->first)
+		return 0;
+	buffer_init(&old);
+	route_warnings_print(a->service, a->now, &old);
+	route_warnings_print(a->service, a->wanted, &a->route_warnings);
+	warnings_drop_known(&a->route_warnings, &old);
+	buffer_fini(&old);
 	return 0;
 }
 
 void
 route_warnings_commit(struct apply *a)
 {
-	route_warnings_log(a->wanted, a->route_warnings);
-	free(a->route_warnings);
+	warnings_log_lines(a->wanted, &a->route_warnings, UINT_MAX);
 }
 
 void
 route_warnings_cancel(struct apply *a)
 {
-	free(a->route_warnings);
+	buffer_fini(&a->route_warnings);
 }

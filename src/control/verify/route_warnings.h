@@ -5,12 +5,9 @@
 
 #include "control/apply/apply.h"
 
-/* A line for each of a plan that `before`, which may be NULL, has not: a string
- * that the caller frees, or NULL. */
-char *route_warnings_new(
-    struct service *svc, const struct plan *before, const struct plan *plan);
-/* Logs each line; NULL is fine. */
-void route_warnings_log(const struct plan *service, const char *lines);
+/* Appends a line for each of a plan of the service. */
+void route_warnings_print(
+    struct service *svc, const struct plan *plan, struct buffer *text);
 
 /* As a participant, after the routes: logs those that are new. */
 int route_warnings_prepare(struct apply *a, struct error *e);

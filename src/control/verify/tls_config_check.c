@@ -64,19 +64,6 @@ check_unused(const struct plan *p, struct error *e)
 /* ---- what is served ---- */
 
 static int
-check_versions(const struct plan *p, struct error *e)
-{
-	const struct tls_settings *t = &p->config.tls;
-
-	if (!(t->options & TLS_NO_1_3) ||
-	    (t->min <= 12 && !(t->options & TLS_NO_1_2)))
-		return 0;
-	return error_set(e, "%s and ssl_min %s disable every version of TLS",
-	    origin_name(p, "ssl_option"),
-	    choice_name(choices_tls_min, (int)t->min));
-}
-
-static int
 check_served(const struct plan *p, struct error *e)
 {
 	const struct tls_settings *t = &p->config.tls;
@@ -93,7 +80,13 @@ check_served(const struct plan *p, struct error *e)
 		return tls_config_check_needs(p,
 		    t->require ? "ssl_require" : "ssl_request",
 		    "ssl_ca_file (-G) or ssl_ca_dir (-A)", e);
-	return check_versions(p, e);
+	if (t->options & TLS_NO_1_3 &&
+	    (t->min > 12 || t->options & TLS_NO_1_2))
+		return error_set(e,
+		    "%s and ssl_min %s disable every version of TLS",
+		    origin_name(p, "ssl_option"),
+		    choice_name(choices_tls_min, (int)t->min));
+	return 0;
 }
 
 /* ---- servers ---- */

@@ -44,8 +44,6 @@ transparent_prepare(struct apply *a, struct error *e)
 
 /* ---- the way back ---- */
 
-enum { WAYS = 64 };
-
 /* The port of a server, or that of its first clients. */
 static void
 choose_port(struct addr *a, const struct plan *p)
@@ -58,12 +56,12 @@ choose_port(struct addr *a, const struct plan *p)
 
 /* The first servers that clients' addresses reach. Returns how many. */
 static unsigned
-list_ways(struct way list[WAYS], const struct service *svc)
+list_ways(struct way list[WAYS_MAX], const struct service *svc)
 {
 	unsigned i, n = 0, slots = pool_slots(svc->pool);
 	const struct server *s;
 
-	for (i = 0; i < slots && n < WAYS; i++) {
+	for (i = 0; i < slots && n < WAYS_MAX; i++) {
 		s = pool_slot(svc->pool, i);
 		if (!s->present || s->addrs.count == 0 ||
 		    s->addrs.addr[s->addr_first].u.sa.sa_family == AF_UNIX ||
@@ -80,7 +78,7 @@ list_ways(struct way list[WAYS], const struct service *svc)
 int
 transparent_inspect(const struct service *svc)
 {
-	struct way list[WAYS];
+	struct way list[WAYS_MAX];
 	bool wrong = false, no_right;
 	unsigned n;
 
@@ -98,7 +96,7 @@ transparent_inspect(const struct service *svc)
 void
 transparent_warn(const struct service *svc)
 {
-	struct way list[WAYS];
+	struct way list[WAYS_MAX];
 	unsigned n;
 
 	if (!transparent_is_wanted(svc->plan))

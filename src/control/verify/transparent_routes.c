@@ -196,16 +196,13 @@ transparent_routes_note_answer(
 
 /* Which route what it answers to a client has when it comes in. */
 static void
-read_back(int fd, struct way *w, uint32_t interface, const struct marks *marks)
+read_back(int fd, struct way *w, const struct addr *client, uint32_t interface,
+    const struct marks *marks)
 {
-	struct peer who;
-	struct addr client;
-	struct answer r;
+	struct answer r =
+	    transparent_routes_ask_route(fd, client, &w->at, interface, 0);
 	unsigned i;
 
-	ways_client(&who, w->at.u.sa.sa_family);
-	addr_from_peer(&client, &who);
-	r = transparent_routes_ask_route(fd, &client, &w->at, interface, 0);
 	if (r.error == 0 && r.type == RTN_LOCAL) {
 		w->back = WAY_LOCAL;
 		return;
@@ -213,24 +210,10 @@ read_back(int fd, struct way *w, uint32_t interface, const struct marks *marks)
 	w->back = is_filtered(r.error) ? WAY_FILTERED : WAY_NO_RULE;
 	for (i = 0; i < marks->count && w->back != WAY_MARKED; i++) {
 		r = transparent_routes_ask_route(
-		    fd, &client, &w->at, interface, marks->at[i].mark);
+		    fd, client, &w->at, interface, marks->at[i].mark);
 		transparent_routes_note_answer(
 		    w, &r, marks->at[i].mark, marks->at[i].table);
 	}
-}
-
-static void
-read_here(int fd, struct way *w)
-{
-	struct peer who;
-	struct addr client;
-	struct answer r;
-
-	ways_client(&who, w->at.u.sa.sa_family);
-	addr_from_peer(&client, &who);
-	r = transparent_routes_ask_route(fd, &client, &w->at, 0, 0);
-	w->own = w->at;
-	w->back = r.error == 0 && r.type == RTN_LOCAL ? WAY_LOCAL : WAY_HERE;
 }
 
 static void
@@ -238,19 +221,26 @@ read_way(int fd, struct way *w)
 {
 	struct answer r = transparent_routes_ask_route(fd, &w->at, NULL, 0, 0);
 	struct marks marks = { .count = 0 }, *list = &marks;
+	struct addr client;
+	struct peer who;
 
 	if (r.error != 0)
 		return;
+	ways_client(&who, w->at.u.sa.sa_family);
+	addr_from_peer(&client, &who);
 	w->own = r.from;
 	if (r.type == RTN_LOCAL) {
-		read_here(fd, w);
+		r = transparent_routes_ask_route(fd, &client, &w->at, 0, 0);
+		w->own = w->at;
+		w->back = r.error == 0 && r.type == RTN_LOCAL ? WAY_LOCAL
+							      : WAY_HERE;
 		return;
 	}
 	if (if_indextoname(r.interface, w->interface) == NULL)
 		return;
 	(void)netlink_any(RTM_GETRULE, (unsigned char)w->at.u.sa.sa_family,
 	    transparent_routes_note_mark, &list);
-	read_back(fd, w, r.interface, &marks);
+	read_back(fd, w, &client, r.interface, &marks);
 }
 
 void

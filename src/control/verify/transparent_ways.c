@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,187 +25,200 @@ ways_client(struct peer *p, int family)
 
 /* ---- connections ---- */
 
-struct attempt {
-	int fd; /* -1: over */
-	bool answered;
-};
-
-static void
-begin_attempt(struct attempt *a, const struct addr *to, const struct peer *who)
-{
-	unsigned turn = 0;
-	struct sock_connect_options o = { .turn = &turn, .client = who };
-
-	a->fd = sock_connect(to, &o);
-	a->answered = a->fd < 0 && sock_error_is_refusal(errno);
-}
-
-/* Whether it is over. */
 static bool
-transparent_ways_follow(struct attempt *a)
-{
-	struct pollfd p = { .fd = a->fd, .events = POLLOUT };
-	int error;
-
-	if (a->fd < 0)
-		return true;
-	if (poll(&p, 1, 0) <= 0)
-		return false;
-	error = sock_error(a->fd);
-	a->answered = error == 0 || sock_error_is_refusal(error);
-	close(a->fd);
-	a->fd = -1;
-	return true;
-}
-
-static void
-end_attempt(struct attempt *a)
-{
-	if (a->fd >= 0)
-		close(a->fd);
-	a->fd = -1;
-}
-
-static bool
-transparent_ways_may_answer(const struct way *w)
+may_answer(const struct way *w)
 {
 	return w->back == WAY_UNKNOWN || w->back == WAY_LOCAL ||
 	    w->back == WAY_MARKED;
 }
 
+/* An attempt from our address, and one from a client's. A refusal is an answer,
+ * too. */
+struct attempts {
+	struct pollfd fd[2]; /* -1: over */
+	bool answered[2];
+};
+
 static void
-transparent_ways_ask(struct attempt both[2], const struct way *w)
+begin_attempts(struct attempts *a, const struct way *w)
 {
 	struct peer client;
+	unsigned turn = 0, i;
 
-	both[0] = both[1] = (struct attempt){ .fd = -1 };
-	if (!transparent_ways_may_answer(w))
-		return;
+	*a = (struct attempts){ .answered = { false, false } };
 	ways_client(&client, w->at.u.sa.sa_family);
-	begin_attempt(&both[0], &w->at, NULL);
-	begin_attempt(&both[1], &w->at, &client);
+	for (i = 0; i < 2; i++) {
+		struct sock_connect_options o = { .turn = &turn,
+			.client = i > 0 ? &client : NULL };
+		int fd = may_answer(w) ? sock_connect(&w->at, &o) : -1;
+
+		a->fd[i] = (struct pollfd){ .fd = fd, .events = POLLOUT };
+		a->answered[i] =
+		    may_answer(w) && fd < 0 && sock_error_is_refusal(errno);
+	}
 }
 
-static void
-transparent_ways_wait_for(struct attempt list[][2], unsigned n)
+/* Returns how many of them are not over. */
+static unsigned
+follow_attempts(struct attempts *a)
 {
-	uint64_t end = clock_monotonic_ms() + WAIT_MS;
-	unsigned i, left;
+	unsigned i, left = 0;
+	int error;
 
-	do {
-		for (i = left = 0; i < n; i++) {
-			left += !transparent_ways_follow(&list[i][0]);
-			left += !transparent_ways_follow(&list[i][1]);
+	for (i = 0; i < 2; i++) {
+		if (a->fd[i].fd < 0)
+			continue;
+		if (poll(&a->fd[i], 1, 0) <= 0) {
+			left++;
+			continue;
 		}
-		if (left > 0)
-			poll(NULL, 0, NAP_MS);
-	} while (left > 0 && clock_monotonic_ms() < end);
+		error = sock_error(a->fd[i].fd);
+		a->answered[i] = error == 0 || sock_error_is_refusal(error);
+		close(a->fd[i].fd);
+		a->fd[i].fd = -1;
+	}
+	return left;
 }
-
-/* A few at a time: each has two descriptors. */
-enum { TOGETHER = 64 };
 
 void
 ways_probe(struct way *list, unsigned n)
 {
-	struct attempt both[TOGETHER][2];
-	unsigned i, some = n < TOGETHER ? n : TOGETHER;
+	uint64_t end = clock_monotonic_ms() + WAIT_MS;
+	struct attempts a[WAYS_MAX];
+	unsigned i, k, left;
 
-	for (i = 0; i < some; i++)
-		transparent_ways_ask(both[i], &list[i]);
-	transparent_ways_wait_for(both, some);
-	for (i = 0; i < some; i++) {
-		if (transparent_ways_may_answer(&list[i]))
-			list[i].probe = both[i][1].answered ? PROBE_CLIENTS
-			    : both[i][0].answered	    ? PROBE_OURS
-							    : PROBE_NOBODY;
-		end_attempt(&both[i][0]);
-		end_attempt(&both[i][1]);
+	for (i = 0; i < n; i++)
+		begin_attempts(&a[i], &list[i]);
+	do {
+		for (i = left = 0; i < n; i++)
+			left += follow_attempts(&a[i]);
+		if (left > 0)
+			poll(NULL, 0, NAP_MS);
+	} while (left > 0 && clock_monotonic_ms() < end);
+	for (i = 0; i < n; i++) {
+		if (may_answer(&list[i]))
+			list[i].probe = a[i].answered[1] ? PROBE_CLIENTS
+			    : a[i].answered[0]		 ? PROBE_OURS
+							 : PROBE_NOBODY;
+		for (k = 0; k < 2; k++)
+			if (a[i].fd[k].fd >= 0)
+				close(a[i].fd[k].fd);
 	}
 }
 
 /* ---- findings ---- */
 
-#define NFT                                                          \
-	"nft add table inet pen; nft add chain inet pen answers "    \
+#define NFT                                                            \
+	"nft add table inet pen; nft add chain inet pen answers "      \
 	"'{ type filter hook prerouting priority mangle; }'; nft add " \
-	"rule inet pen answers socket transparent 1 meta mark set "
+	"rule inet pen answers socket transparent 1 meta mark set {mark}"
+#define NOT_LOCAL                                                       \
+	"transparent: replies from server {server} to clients are not " \
+	"delivered locally: "
+#define LOST                                                                \
+	"transparent: the reply of server {server} to a client ({client}) " \
+	"did not arrive: "
 
-struct words {
-	char server[200];
-	const char *ip; /* the command for the family */
-	const char *all; /* all of its addresses */
-	char own[ADDR_TEXT_MAX];
+/* Behind those of enum way_back; of LOST rows, an error if no server answers
+ * clients. */
+enum {
+	FOUND_NO_RIGHT = WAY_FILTERED + 1,
+	FOUND_NO_ANSWER,
+	FOUND_UNMARKED,
+	FOUND_OTHER_WAY,
+	FOUND_MARK
+};
+
+static const struct finding_row rows[] = {
+	[WAY_HERE] = { FINDING_ERROR, true,
+	    "transparent: server {server} is this host: its replies to clients "
+	    "leave the host unless a rule keeps them",
+	    "{ip} rule add from {own} ipproto tcp sport {port} lookup 100; "
+	    "{ip} route add local {all} dev lo table 100" },
+	[WAY_NO_RULE] = { FINDING_ERROR, true,
+	    NOT_LOCAL "no policy routing rule",
+	    "{ip} rule add iif {interface} fwmark 1 lookup 100; {ip} route "
+	    "add local {all} dev lo table 100" },
+	[WAY_NO_ROUTE] = { FINDING_ERROR, true,
+	    NOT_LOCAL "table {table}, for mark {mark}, has no local route",
+	    "{ip} route add local {all} dev lo table {table}" },
+	[WAY_FILTERED] = { FINDING_ERROR, true,
+	    "transparent: rp_filter of interface {interface} drops replies "
+	    "from server {server} to clients",
+	    "sysctl -w net.ipv4.conf.all.rp_filter=2 "
+	    "net.ipv4.conf.{interface}.rp_filter=2 "
+	    "net.ipv4.conf.all.src_valid_mark=0 "
+	    "net.ipv4.conf.{interface}.src_valid_mark=0" },
+	[FOUND_NO_RIGHT] = { FINDING_ERROR, true,
+	    "transparent: no right to sockets with addresses of clients "
+	    "(CAP_NET_RAW), so servers were not tested",
+	    "setcap cap_net_raw+ep $(command -v pen)" },
+	[FOUND_NO_ANSWER] = { FINDING_NOTE, false,
+	    "transparent: server {server} does not answer, so it is not known "
+	    "whether its replies would arrive",
+	    NULL },
+	[FOUND_UNMARKED] = { FINDING_WARNING, false,
+	    LOST "a packet filter must set mark {mark} on it, and the server's "
+		 "route to clients must lead to this host",
+	    NFT },
+	[FOUND_OTHER_WAY] = { FINDING_WARNING, false,
+	    LOST "its route to clients must lead to this host; to run there",
+	    "{ip} route replace default via {own}" },
+	[FOUND_MARK] = { FINDING_NOTE, true,
+	    "transparent: a packet filter must set mark {mark} on replies from "
+	    "servers to clients, and the route from servers to clients must "
+	    "lead to this host: pen can test both only once replies are "
+	    "delivered",
+	    NFT },
 };
 
 static void
-make_words(struct words *t, const struct way *w)
+set_values(struct finding_writer *out, const struct way *w)
 {
 	bool v6 = w->at.u.sa.sa_family == AF_INET6;
+	char own[ADDR_TEXT_MAX] = "", who[PEER_TEXT_MAX];
+	struct peer client;
 
-	snprintf(t->server, sizeof(t->server), "%u (%.150s)", w->number,
-	    w->name);
-	t->ip = v6 ? "ip -6" : "ip";
-	t->all = v6 ? "::/0" : "0.0.0.0/0";
-	t->own[0] = '\0';
+	ways_client(&client, w->at.u.sa.sa_family);
 	if (w->own.len > 0)
-		addr_format_host(&w->own, t->own);
+		addr_format_host(&w->own, own);
+	finding_set(out, "server", "%u (%.150s)", w->number, w->name);
+	finding_set(out, "ip", "%s", v6 ? "ip -6" : "ip");
+	finding_set(out, "all", "%s", v6 ? "::/0" : "0.0.0.0/0");
+	finding_set(out, "own", "%s", own);
+	finding_set(out, "port", "%u", addr_port(&w->at));
+	finding_set(out, "interface", "%s", w->interface);
+	finding_set(out, "client", "%s", peer_format_host(&client, who));
+	finding_set(out, "mark", "%u", (unsigned)w->mark);
+	finding_set(out, "table", "%u", (unsigned)w->table);
 }
 
+/* What is wrong with the way of its answers, or else with these. `some`:
+ * another server answers clients, so that pen may well start. */
 static void
-say_here(struct finding *f, const struct way *w, const struct words *t)
+judge_way(struct finding_writer *out, const struct way *w, bool some)
 {
-	snprintf(f->what, sizeof(f->what),
-	    "transparent: server %s is this host: its replies to clients "
-	    "leave the host unless a rule keeps them",
-	    t->server);
-	snprintf(f->fix, sizeof(f->fix),
-	    "%s rule add from %s ipproto tcp sport %u lookup 100; %s route "
-	    "add local %s dev lo table 100",
-	    t->ip, t->own, addr_port(&w->at), t->ip, t->all);
+	struct finding_row lost =
+	    rows[w->back == WAY_MARKED ? FOUND_UNMARKED : FOUND_OTHER_WAY];
+
+	set_values(out, w);
+	if (rows[w->back].says != NULL) {
+		finding_say(out, &rows[w->back]);
+	} else if (w->probe == PROBE_NOBODY) {
+		finding_say(out, &rows[FOUND_NO_ANSWER]);
+	} else if (w->probe == PROBE_OURS) {
+		if (!some)
+			lost.level = FINDING_ERROR;
+		if (w->back != WAY_MARKED && w->own.len == 0)
+			lost.fix = NULL;
+		finding_say(out, &lost);
+	}
+	/* the filter does not let us see whether there is one */
+	if (w->back == WAY_FILTERED && w->mark == 0)
+		finding_say(out, &rows[WAY_NO_RULE]);
 }
 
-static void
-say_no_rule(struct finding *f, const struct way *w, const struct words *t)
-{
-	snprintf(f->what, sizeof(f->what),
-	    "transparent: replies from server %s to clients are not delivered "
-	    "locally: no policy routing rule",
-	    t->server);
-	snprintf(f->fix, sizeof(f->fix),
-	    "%s rule add iif %s fwmark 1 lookup 100; %s route add local %s "
-	    "dev lo table 100",
-	    t->ip, w->interface, t->ip, t->all);
-}
-
-static void
-say_no_route(struct finding *f, const struct way *w, const struct words *t)
-{
-	snprintf(f->what, sizeof(f->what),
-	    "transparent: replies from server %s to clients are not delivered "
-	    "locally: table %u, for mark %u, has no local route",
-	    t->server, (unsigned)w->table, (unsigned)w->mark);
-	snprintf(f->fix, sizeof(f->fix),
-	    "%s route add local %s dev lo table %u", t->ip, t->all,
-	    (unsigned)w->table);
-}
-
-static void
-say_filtered(struct finding *f, const struct way *w, const struct words *t)
-{
-	snprintf(f->what, sizeof(f->what),
-	    "transparent: rp_filter of interface %s drops replies from server "
-	    "%s to clients",
-	    w->interface, t->server);
-	snprintf(f->fix, sizeof(f->fix),
-	    "sysctl -w net.ipv4.conf.all.rp_filter=2 "
-	    "net.ipv4.conf.%s.rp_filter=2 "
-	    "net.ipv4.conf.all.src_valid_mark=0 "
-	    "net.ipv4.conf.%s.src_valid_mark=0",
-	    w->interface, w->interface);
-}
-
-/* The one that say_no_rule() makes. */
+/* The mark that WAY_NO_RULE's command has. */
 enum { USUAL_MARK = 1 };
 
 /* The mark that a packet filter must set, as far as the route itself does not
@@ -221,118 +233,9 @@ mark_to_be(const struct way *w)
 	return w->back != WAY_NO_RULE && w->mark != 0 ? w->mark : USUAL_MARK;
 }
 
-static void
-say_mark(struct finding *f, uint32_t mark)
-{
-	f->level = FINDING_NOTE;
-	snprintf(f->what, sizeof(f->what),
-	    "transparent: a packet filter must set mark %u on replies from "
-	    "servers to clients, and the route from servers to clients must "
-	    "lead to this host: pen can test both only once replies are "
-	    "delivered",
-	    (unsigned)mark);
-	snprintf(f->fix, sizeof(f->fix), NFT "%u", (unsigned)mark);
-}
-
-/* What is wrong with the way of its answers; false: nothing. */
+/* Whether the same was said of a server before. */
 static bool
-judge_back(struct finding *f, const struct way *w, const struct words *t)
-{
-	static void (*const say[])(
-	    struct finding *, const struct way *, const struct words *) = {
-		[WAY_HERE] = say_here,
-		[WAY_NO_RULE] = say_no_rule,
-		[WAY_NO_ROUTE] = say_no_route,
-		[WAY_FILTERED] = say_filtered,
-	};
-
-	if (say[w->back] == NULL)
-		return false;
-	f->level = FINDING_ERROR;
-	say[w->back](f, w, t);
-	return true;
-}
-
-/* `some`: another server answers clients, so that pen may well start. */
-static bool
-judge_probe(
-    struct finding *f, const struct way *w, const struct words *t, bool some)
-{
-	struct peer client;
-	char who[PEER_TEXT_MAX];
-
-	ways_client(&client, w->at.u.sa.sa_family);
-	peer_format_host(&client, who);
-	f->fix[0] = '\0';
-	if (w->probe == PROBE_NOBODY) {
-		f->level = FINDING_NOTE;
-		snprintf(f->what, sizeof(f->what),
-		    "transparent: server %s does not answer, so it is not "
-		    "known whether its replies would arrive",
-		    t->server);
-		return true;
-	}
-	if (w->probe != PROBE_OURS)
-		return false;
-	f->level = some ? FINDING_WARNING : FINDING_ERROR;
-	if (w->back == WAY_MARKED) {
-		snprintf(f->what, sizeof(f->what),
-		    "transparent: the reply of server %s to a client (%s) did "
-		    "not arrive: a packet filter must set mark %u on it, and "
-		    "the server's route to clients must lead to this host",
-		    t->server, who, (unsigned)w->mark);
-		snprintf(f->fix, sizeof(f->fix), NFT "%u", (unsigned)w->mark);
-	} else {
-		snprintf(f->what, sizeof(f->what),
-		    "transparent: the reply of server %s to a client (%s) did "
-		    "not arrive: its route to clients must lead to this host; "
-		    "to run there",
-		    t->server, who);
-		if (t->own[0] != '\0')
-			snprintf(f->fix, sizeof(f->fix),
-			    "%s route replace default via %s", t->ip, t->own);
-	}
-	return true;
-}
-
-static void
-judge_way(const struct way *w, bool some, finding_report_fn *report, void *arg)
-{
-	struct finding f = { .level = FINDING_ERROR, .at_start = true };
-	struct words t;
-
-	make_words(&t, w);
-	if (judge_back(&f, w, &t) || judge_probe(&f, w, &t, some))
-		report(arg, &f);
-	/* the filter does not let us see whether there is one */
-	if (w->back == WAY_FILTERED && w->mark == 0) {
-		say_no_rule(&f, w, &t);
-		report(arg, &f);
-	}
-}
-
-/* Each mark once, after all messages that explain it. */
-static void
-judge_marks(
-    const struct way *list, unsigned n, finding_report_fn *report, void *arg)
-{
-	struct finding f = { .at_start = true };
-	unsigned i, k;
-
-	for (i = 0; i < n; i++) {
-		for (k = 0; k < i; k++)
-			if (mark_to_be(&list[k]) == mark_to_be(&list[i]))
-				break;
-		if (k < i || mark_to_be(&list[i]) == 0)
-			continue;
-		say_mark(&f, mark_to_be(&list[i]));
-		report(arg, &f);
-	}
-}
-
-/* Whether the same was reported of a server before. */
-static bool
-transparent_ways_is_known(const struct way *list, const struct way *w)
+was_judged(const struct way *list, const struct way *w)
 {
 	for (; list < w; list++)
 		if (list->back == w->back && list->probe == w->probe &&
@@ -343,35 +246,29 @@ transparent_ways_is_known(const struct way *list, const struct way *w)
 	return false;
 }
 
-static bool
-some_answer(const struct way *list, unsigned n)
-{
-	unsigned i;
-
-	for (i = 0; i < n; i++)
-		if (list[i].probe == PROBE_CLIENTS)
-			return true;
-	return false;
-}
-
 void
 ways_judge(const struct way *list, unsigned n, bool no_right,
     finding_report_fn *report, void *arg)
 {
-	struct finding f = { .level = FINDING_ERROR, .at_start = true };
-	bool some = some_answer(list, n);
-	unsigned i;
+	struct finding_writer out = { .report = report, .arg = arg };
+	bool some = false;
+	unsigned i, k;
 
-	if (no_right) {
-		snprintf(f.what, sizeof(f.what),
-		    "transparent: no right to sockets with addresses of "
-		    "clients (CAP_NET_RAW), so servers were not tested");
-		snprintf(f.fix, sizeof(f.fix),
-		    "setcap cap_net_raw+ep $(command -v pen)");
-		report(arg, &f);
-	}
+	if (no_right)
+		finding_say(&out, &rows[FOUND_NO_RIGHT]);
 	for (i = 0; i < n; i++)
-		if (!transparent_ways_is_known(list, &list[i]))
-			judge_way(&list[i], some, report, arg);
-	judge_marks(list, n, report, arg);
+		some = some || list[i].probe == PROBE_CLIENTS;
+	for (i = 0; i < n; i++)
+		if (!was_judged(list, &list[i]))
+			judge_way(&out, &list[i], some);
+	/* each mark once, after all that says what it is for */
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < i; k++)
+			if (mark_to_be(&list[k]) == mark_to_be(&list[i]))
+				break;
+		if (k < i || mark_to_be(&list[i]) == 0)
+			continue;
+		finding_set(&out, "mark", "%u", (unsigned)mark_to_be(&list[i]));
+		finding_say(&out, &rows[FOUND_MARK]);
+	}
 }

@@ -43,6 +43,9 @@ struct way {
 	enum way_probe probe;
 };
 
+/* At most so many are tested: each takes two descriptors for a moment. */
+enum { WAYS_MAX = 64 };
+
 /* The client of the test: 192.0.2.1, 2001:db8::1 (RFC 5737, RFC 3849). */
 void ways_client(struct peer *p, int family);
 /* Fills in interface, own, back, mark and table of `n` return routes. */

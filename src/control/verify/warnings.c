@@ -20,7 +20,7 @@
 
 /* Lines of a kind about servers: each line is compared with those of the plan
  * before, and there may be very many servers. */
-enum { EACH_MAX = 8 };
+enum { EACH_MAX = 8, LINES_MAX = 100 };
 
 /* What is compared: a plan alone, or two of them, of which only the servers
  * that they do not share are of interest. */
@@ -206,20 +206,7 @@ print_http(const struct plan *p, struct buffer *text)
 		    origin_name(p, "ssl_alpn"));
 }
 
-static void
-print_abuse(const struct plan *p, struct buffer *text)
-{
-	char list[ACL_WORD_MAX];
-
-	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !sends_to_abuse(p))
-		reply_add(text,
-		    "%.400s has no effect while access list %s denies no "
-		    "client\n",
-		    origin_name(p, "abuse"),
-		    acl_ref_word(&p->config.client_acl, list));
-}
-
-/* ---- open to all ---- */
+/* ---- open to everybody ---- */
 
 /* List 0 permits all while it is empty, as no other one is set. */
 static bool
@@ -384,6 +371,7 @@ static void
 print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 {
 	size_t i;
+	char list[ACL_WORD_MAX];
 
 	warnings_print_needs(p, text);
 	for (i = 0; i < sizeof(server_warnings) / sizeof(server_warnings[0]);
@@ -392,7 +380,12 @@ print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 	if (w->before == NULL)
 		print_weightless(p, text);
 	print_http(p, text);
-	print_abuse(p, text);
+	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !sends_to_abuse(p))
+		reply_add(text,
+		    "%.400s has no effect while access list %s denies no "
+		    "client\n",
+		    origin_name(p, "abuse"),
+		    acl_ref_word(&p->config.client_acl, list));
 	print_unguarded(p, text);
 	if (p->config.geoip == NULL)
 		plan_acls_print_countries(&p->acls, text);
@@ -412,32 +405,55 @@ warnings_print(const struct plan *p, struct buffer *text)
 	print_changed(&w, p, text);
 }
 
-/* Whether the text has the line, of `n` bytes with its newline. */
-static bool
-warnings_has_line(const struct buffer *text, const char *line, size_t n)
+/* The length of the first line of a text that is not empty. */
+static size_t
+line_length(const char *text, size_t n)
 {
-	size_t all = buffer_length(text), one;
-	const char *at = all > 0 ? buffer_bytes(text) : NULL;
-
-	for (; all > 0; at += one, all -= one) {
-		one = (size_t)((const char *)memchr(at, '\n', all) - at) + 1;
-		if (one == n && memcmp(at, line, n) == 0)
-			return true;
-	}
-	return false;
+	return (size_t)((const char *)memchr(text, '\n', n) - text) + 1;
 }
 
-enum { LINES_MAX = 100 };
-
-/* It has no site, which would drop some of so many at once. */
 void
-warnings_log_line(const struct plan *service, const char *line, size_t n)
+warnings_drop_known(struct buffer *now, const struct buffer *old)
+{
+	size_t left = buffer_length(now), all = buffer_length(old), n, i, one;
+	const char *known = all > 0 ? buffer_bytes(old) : NULL;
+	char *from = left > 0 ? now->data + now->start : NULL, *to = from;
+	size_t kept = 0;
+
+	for (; left > 0; from += n, left -= n) {
+		n = line_length(from, left);
+		for (i = 0; i < all; i += one) {
+			one = line_length(known + i, all - i);
+			if (one == n && memcmp(known + i, from, n) == 0)
+				break;
+		}
+		if (i < all)
+			continue;
+		memmove(to + kept, from, n);
+		kept += n;
+	}
+	buffer_cut(now, kept);
+}
+
+/* They have no site, which would drop some of so many at once. */
+void
+warnings_log_lines(
+    const struct plan *service, struct buffer *lines, unsigned most)
 {
 	const char *name = service->name;
+	unsigned count = 0;
+	size_t n;
 
-	log_write(NULL, LOG_LEVEL_WARN, "%s%s%s%.*s",
-	    name != NULL ? "service " : "", name != NULL ? name : "",
-	    name != NULL ? ": " : "", (int)n, line);
+	for (; buffer_length(lines) > 0; buffer_consume(lines, n)) {
+		n = line_length(buffer_bytes(lines), buffer_length(lines));
+		if (count++ < most)
+			log_write(NULL, LOG_LEVEL_WARN, "%s%s%s%.*s",
+			    name != NULL ? "service " : "",
+			    name != NULL ? name : "", name != NULL ? ": " : "",
+			    (int)n - 1, buffer_bytes(lines));
+	}
+	if (count > most)
+		log_warn("%u more warnings", count - most);
 }
 
 void
@@ -451,9 +467,6 @@ warnings_log(const struct plan *before, const struct plan *p,
 		    before != NULL ? plan_changes(before, p) : PLAN_HOSTS,
 		.index = index };
 	struct buffer old, now;
-	const char *line;
-	unsigned lines = 0;
-	size_t n;
 
 	buffer_init(&old);
 	buffer_init(&now);
@@ -463,17 +476,8 @@ warnings_log(const struct plan *before, const struct plan *p,
 	/* settings of the process are in the plans of all services */
 	if (first != p && buffer_length(&now) > 0)
 		warnings_print(first, &old);
-	for (; buffer_length(&now) > 0; buffer_consume(&now, n)) {
-		line = buffer_bytes(&now);
-		n = (size_t)((const char *)memchr(
-				 line, '\n', buffer_length(&now)) -
-			line) +
-		    1;
-		if (!warnings_has_line(&old, line, n) && lines++ < LINES_MAX)
-			warnings_log_line(p, line, n - 1);
-	}
-	if (lines > LINES_MAX)
-		log_warn("%u more warnings", lines - LINES_MAX);
+	warnings_drop_known(&now, &old);
+	warnings_log_lines(p, &now, LINES_MAX);
 	buffer_fini(&old);
 	buffer_fini(&now);
 }

@@ -14,9 +14,12 @@ void warnings_print(const struct plan *p, struct buffer *text);
 void warnings_print_needs(const struct plan *p, struct buffer *text);
 /* Whether slow_start has an effect: the algorithm has shares. */
 bool warnings_has_shares(const struct plan *p);
-/* Logs a line of `n` bytes about a service, with its name unless it is the
- * first. There is no limit to how many. */
-void warnings_log_line(const struct plan *service, const char *line, size_t n);
+/* Takes out of `now` the lines that `old` has, too. */
+void warnings_drop_known(struct buffer *now, const struct buffer *old);
+/* Logs the lines, `most` of them and how many more there are, about a service,
+ * with its name unless it is the first; they are consumed. */
+void warnings_log_lines(
+    const struct plan *service, struct buffer *lines, unsigned most);
 /* Logs those that the plan before (NULL: none) did not have. `first` is that of
  * the first service, perhaps `p`: lines of others have the name of theirs, and
  * what the first one has, too, is left out. `index` is of the servers of `p`;

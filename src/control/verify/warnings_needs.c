@@ -1,6 +1,7 @@
 /* warnings_needs.c: settings that have no effect without another one. */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "control/apply/checks.h"
@@ -14,79 +15,6 @@
 #include "control/verify/transparent.h"
 #include "pool/balance.h"
 
-static bool
-is_checked(const struct plan *p)
-{
-	return check_plan_is_wanted(p);
-}
-
-static bool
-is_udp(const struct plan *p)
-{
-	return p->config.frontend.udp.on || direct_is_wanted(p);
-}
-
-/* Connections to servers and flows are made for one client. */
-static bool
-is_no_dummy(const struct plan *p)
-{
-	return !p->config.frontend.dummy;
-}
-
-static bool
-is_no_director(const struct plan *p)
-{
-	return !direct_is_wanted(p);
-}
-
-/* Connections opened in advance have no client yet. */
-static bool
-is_not_transparent(const struct plan *p)
-{
-	return !transparent_is_wanted(p);
-}
-
-static bool
-is_dns(const struct plan *p)
-{
-	return p->config.frontend.dns.on;
-}
-
-/* Each query is balanced by itself. */
-static bool
-has_flows(const struct plan *p)
-{
-	return !is_dns(p);
-}
-
-/* Those of DNS are answered by TCP, too. */
-static bool
-warnings_needs_has_connections(const struct plan *p)
-{
-	return !direct_is_wanted(p) &&
-	    (!p->config.frontend.udp.on || is_dns(p));
-}
-
-/* No client is silent where none need send anything; without UDP the line is
- * another one. */
-static bool
-expects_answers(const struct plan *p)
-{
-	return p->config.frontend.udp.responses > 0 || is_dns(p) || !is_udp(p);
-}
-
-static bool
-is_sticky(const struct plan *p)
-{
-	return p->config.pool.sticky;
-}
-
-static bool
-warnings_needs_is_hashed(const struct plan *p)
-{
-	return strcmp(p->config.pool.balance->name, "hash") == 0;
-}
-
 bool
 warnings_has_shares(const struct plan *p)
 {
@@ -95,243 +23,154 @@ warnings_has_shares(const struct plan *p)
 	return b != &balance_roundrobin && b != &balance_hash;
 }
 
-static bool
-has_levels(const struct plan *p)
-{
-	return p->config.pool.balance == &balance_prio ||
-	    plan_slot(p, SLOT_EMERGENCY)->host != NULL;
-}
+enum need {
+	NEED_STICKY,
+	NEED_HASH,
+	NEED_SHARES,
+	NEED_LEVELS,
+	NEED_CONNECTIONS,
+	NEED_PEEKING,
+	NEED_SERVERS,
+	NEED_HTTP,
+	NEED_NOT_TRANSPARENT,
+	NEED_NO_DIRECTOR,
+	NEED_DIRECTOR,
+	NEED_PAGES,
+	NEED_UDP,
+	NEED_FLOWS,
+	NEED_ANSWERS,
+	NEED_DNS,
+	NEED_CLIENTS,
+	NEED_LIMITS,
+	NEED_ACTION,
+	NEED_DELAYS,
+	NEED_CERTIFICATES_WANTED,
+	NEED_CERTIFICATE,
+	NEED_TICKETS,
+	NEED_NO_TICKETS,
+	NEED_TLS,
+	NEED_UPSTREAM,
+	NEED_VERIFIED,
+	NEED_UPSTREAM_CERT,
+	NEED_CHECKS,
+	NEEDS
+};
 
-static bool
-warnings_needs_is_tls(const struct plan *p)
+/* Which of them a plan has. What TLS with clients needs does not count without
+ * it: that is an error, see tls_config_check.c, or another line. */
+static void
+find_needs(const struct plan *p, bool has[NEEDS])
 {
-	return tls_settings_serve(&p->config.tls);
-}
-
-static bool
-is_any_tls(const struct plan *p)
-{
-	return warnings_needs_is_tls(p) || tls_config_wants_client(p);
-}
-
-/* Without a certificate it is an error, see tls_config_check.c. */
-static bool
-asks_for_certificates(const struct plan *p)
-{
+	const struct frontend_options *f = &p->config.frontend;
 	const struct tls_settings *t = &p->config.tls;
+	const struct balance *b = p->config.pool.balance;
+	enum limit_action action = f->limits.action;
+	bool director = direct_is_wanted(p), dns = f->dns.on;
+	bool udp = f->udp.on || director, no_tls = !tls_settings_serve(t);
 
-	return t->require || t->request || t->request_any ||
-	    !warnings_needs_is_tls(p);
-}
-
-static bool
-has_certificate(const struct plan *p)
-{
-	return p->config.tls.pairs > 0 || !warnings_needs_is_tls(p);
-}
-
-static bool
-has_tickets(const struct plan *p)
-{
-	return p->config.tls.tickets || !warnings_needs_is_tls(p);
-}
-
-static bool
-has_no_tickets(const struct plan *p)
-{
-	return !p->config.tls.tickets || !warnings_needs_is_tls(p);
-}
-
-static bool
-is_verified(const struct plan *p)
-{
-	return p->config.tls.upstream_verify;
-}
-
-static bool
-has_upstream_cert(const struct plan *p)
-{
-	return p->config.tls.upstream_cert != NULL;
-}
-
-static bool
-has_client_limits(const struct plan *p)
-{
-	return p->config.frontend.limits.conns > 0 ||
-	    p->config.frontend.limits.rate.count > 0;
-}
-
-/* Direct return sees half of each connection, the dummy server has none. */
-static bool
-knows_clients(const struct plan *p)
-{
-	return !direct_is_wanted(p) && !p->config.frontend.dummy;
-}
-
-static bool
-has_action(const struct plan *p)
-{
-	return p->config.frontend.limits.action != LIMIT_ACTION_ABUSE ||
+	has[NEED_STICKY] = p->config.pool.sticky;
+	has[NEED_HASH] = b == &balance_hash;
+	has[NEED_SHARES] = warnings_has_shares(p);
+	has[NEED_LEVELS] = b == &balance_prio ||
+	    plan_slot(p, SLOT_EMERGENCY)->host != NULL;
+	/* queries are answered by TCP, too */
+	has[NEED_CONNECTIONS] = !director && (!f->udp.on || dns);
+	has[NEED_PEEKING] = f->peek || p->routes != NULL ||
+	    f->http.sticky[0] != '\0' || !has[NEED_CONNECTIONS];
+	/* the dummy server answers by itself */
+	has[NEED_SERVERS] = !f->dummy;
+	has[NEED_HTTP] = f->http.on;
+	/* connections opened in advance have no client yet */
+	has[NEED_NOT_TRANSPARENT] = !transparent_is_wanted(p);
+	has[NEED_NO_DIRECTOR] = !director;
+	has[NEED_DIRECTOR] = director;
+	has[NEED_PAGES] = p->config.web != NULL;
+	has[NEED_UDP] = udp;
+	/* each query is balanced by itself */
+	has[NEED_FLOWS] = !dns;
+	/* without UDP the line is another one */
+	has[NEED_ANSWERS] = f->udp.responses > 0 || dns || !udp;
+	has[NEED_DNS] = dns;
+	/* direct return sees half of each connection */
+	has[NEED_CLIENTS] = !director && !f->dummy;
+	has[NEED_LIMITS] = f->limits.conns > 0 || f->limits.rate.count > 0;
+	has[NEED_ACTION] = action != LIMIT_ACTION_ABUSE ||
 	    plan_slot(p, SLOT_ABUSE)->host != NULL;
+	/* datagrams beyond a limit are dropped */
+	has[NEED_DELAYS] =
+	    action == LIMIT_ACTION_DELAY || action == LIMIT_ACTION_TARPIT;
+	has[NEED_CERTIFICATES_WANTED] =
+	    t->require || t->request || t->request_any || no_tls;
+	has[NEED_CERTIFICATE] = t->pairs > 0 || no_tls;
+	has[NEED_TICKETS] = t->tickets || no_tls;
+	has[NEED_NO_TICKETS] = !t->tickets || no_tls;
+	has[NEED_UPSTREAM] = tls_config_wants_client(p);
+	has[NEED_TLS] = !no_tls || has[NEED_UPSTREAM];
+	has[NEED_VERIFIED] = t->upstream_verify;
+	has[NEED_UPSTREAM_CERT] = t->upstream_cert != NULL;
+	has[NEED_CHECKS] = check_plan_is_wanted(p);
 }
 
-/* Datagrams beyond a limit are dropped. */
-static bool
-delays_clients(const struct plan *p)
-{
-	enum limit_action a = p->config.frontend.limits.action;
-
-	return a == LIMIT_ACTION_DELAY || a == LIMIT_ACTION_TARPIT;
-}
-
-static bool
-is_http(const struct plan *p)
-{
-	return p->config.frontend.http.on;
-}
-
-static bool
-has_servers(const struct plan *p)
-{
-	return !p->config.frontend.dummy;
-}
-
-static bool
-has_pages(const struct plan *p)
-{
-	return p->config.web != NULL;
-}
-
-static const char no_limits[] = "without client_conns or client_rate";
-static const char no_delay[] = "without client_limit_action delay or tarpit";
-static const char no_connections[] = "with udp or dsr_if";
-static const char with_dns[] = "with dns";
-static const char no_upstream[] = "without ssl_upstream or server N tls on";
-
-static bool
-is_peeking(const struct plan *p)
-{
-	return p->config.frontend.peek || p->routes != NULL ||
-	    p->config.frontend.http.sticky[0] != '\0' ||
-	    !warnings_needs_has_connections(p);
-}
-
-/* A setting, when it has an effect, and its warning if it has none. */
-static const struct need {
-	const char *setting;
-	bool (*has_effect)(const struct plan *p);
-	const char *why;
+/* What settings need to have an effect, and what is said without it. A setting
+ * may need several things. */
+static const struct {
+	enum need need;
+	const char *why, *settings;
 } needs[] = {
-	{ "tracking", is_sticky, "while clients are not remembered" },
-	{ "clients_max", is_sticky, "while clients are not remembered" },
-	{ "sticky_prefix6", is_sticky, "while clients are not remembered" },
-	{ "hash_prefix6", warnings_needs_is_hashed, "without hash" },
-	{ "slow_start", warnings_has_shares, "with roundrobin or hash" },
-	{ "queue", warnings_needs_has_connections, no_connections },
-	{ "retry", warnings_needs_has_connections, no_connections },
-	{ "peek", warnings_needs_has_connections, no_connections },
-	{ "peek_wait", warnings_needs_has_connections, no_connections },
-	{ "peek_wait", is_peeking, "without peek or route" },
-	{ "http", warnings_needs_has_connections, no_connections },
-	{ "http", has_servers, "with dummy" },
-	{ "http_status", warnings_needs_has_connections, no_connections },
-	{ "http_status", has_servers, "with dummy" },
-	{ "forwarded", is_http, "without http" },
-	{ "http_forwarded", is_http, "without http" },
-	{ "redirect_https", is_http, "without http" },
-	{ "http_connect", is_http, "without http" },
-	{ "http_sticky", is_http, "without http" },
-	{ "http_sticky", warnings_needs_has_connections, no_connections },
-	{ "rate_up", warnings_needs_has_connections, no_connections },
-	{ "rate_down", warnings_needs_has_connections, no_connections },
-	{ "sndbuf", warnings_needs_has_connections, no_connections },
-	{ "rcvbuf", warnings_needs_has_connections, no_connections },
-	{ "keepalive", warnings_needs_has_connections, no_connections },
-	{ "keepalive_time", warnings_needs_has_connections, no_connections },
-	{ "keepalive_interval", warnings_needs_has_connections,
-	    no_connections },
-	{ "keepalive_count", warnings_needs_has_connections, no_connections },
-	{ "user_timeout", warnings_needs_has_connections, no_connections },
-	{ "idlers", warnings_needs_has_connections, no_connections },
-	{ "idlers", is_not_transparent, "with transparent" },
-	{ "session_log", is_no_director, "with dsr_if" },
-	{ "session_log", has_servers, "with dummy" },
-	{ "log_format", is_no_director, "with dsr_if" },
-	{ "log_format", has_servers, "with dummy" },
-	{ "log_sample", is_no_director, "with dsr_if" },
-	{ "log_sample", has_servers, "with dummy" },
-	{ "log", warnings_needs_has_connections, no_connections },
-	{ "web_acl", has_pages, "without web" },
-	{ "transparent", is_no_director, "with dsr_if" },
-	{ "freebind", is_no_director, "with dsr_if" },
-	{ "proxy_protocol", warnings_needs_has_connections, no_connections },
-	{ "accept_proxy", is_no_dummy, "with dummy" },
-	{ "accept_proxy", is_no_director, "with dsr_if" },
-	{ "udp_timeout", is_udp, "without udp" },
-	{ "udp_timeout", has_flows, with_dns },
-	{ "udp_proxy", is_udp, "without udp or dns" },
-	{ "udp_responses", is_udp, "without udp" },
-	{ "udp_responses", has_flows, with_dns },
-	{ "udp_requests", is_udp, "without udp" },
-	{ "udp_requests", has_flows, with_dns },
-	{ "udp_fail", is_udp, "without udp or dns" },
-	{ "udp_fail", expects_answers, "without udp_responses or dns" },
-	{ "dns_retry", is_dns, "without dns" },
-	{ "dns_timeout", is_dns, "without dns" },
-	{ "client_conns", knows_clients, "with dsr_if or dummy" },
-	{ "client_rate", knows_clients, "with dsr_if or dummy" },
-	{ "conn_rate", warnings_needs_has_connections, no_connections },
-	{ "client_limit_action", warnings_needs_has_connections,
-	    no_connections },
-	{ "client_limit_action", has_client_limits, no_limits },
-	{ "client_limit_action", has_action, "without an abuse server" },
-	{ "client_limit_time", delays_clients, no_delay },
-	{ "client_limit_max", delays_clients, no_delay },
-	{ "client_limit_table", has_client_limits, no_limits },
-	{ "client_prefix4", has_client_limits, no_limits },
-	{ "client_prefix6", has_client_limits, no_limits },
-	{ "client_exempt_acl", has_client_limits, no_limits },
-	{ "ssl_ca_file", asks_for_certificates,
-	    "without ssl_require or ssl_request" },
-	{ "ssl_ca_dir", asks_for_certificates,
-	    "without ssl_require or ssl_request" },
-	{ "ssl_crl", asks_for_certificates,
-	    "without ssl_require or ssl_request" },
-	{ "ssl_ocsp_response", has_certificate, "without ssl_cert" },
-	{ "ssl_ticket_key", has_tickets, "without ssl_tickets" },
-	{ "ssl_session_cache", has_no_tickets, "with ssl_tickets" },
-	{ "ssl_watch", is_any_tls, "without TLS" },
-	{ "ssl_warn", is_any_tls, "without TLS" },
-	{ "ssl_upstream_verify", tls_config_wants_client, no_upstream },
-	{ "ssl_upstream_ca", tls_config_wants_client, no_upstream },
-	{ "ssl_upstream_name", tls_config_wants_client, no_upstream },
-	{ "ssl_upstream_cert", tls_config_wants_client, no_upstream },
-	{ "ssl_upstream_key", tls_config_wants_client, no_upstream },
-	{ "ssl_upstream_alpn", tls_config_wants_client, no_upstream },
-	{ "ssl_upstream_resume", tls_config_wants_client, no_upstream },
-	{ "ssl_upstream_ca", is_verified, "without ssl_upstream_verify" },
-	{ "ssl_upstream_name", is_verified, "without ssl_upstream_verify" },
-	{ "ssl_upstream_key", has_upstream_cert, "without ssl_upstream_cert" },
-	{ "dsr_ip", direct_is_wanted, "without dsr_if" },
-	{ "dsr_link", direct_is_wanted, "without dsr_if" },
-	{ "dsr_flows", direct_is_wanted, "without dsr_if" },
-	{ "dsr_announce", direct_is_wanted, "without dsr_if" },
-	{ "dsr_fast_path", direct_is_wanted, "without dsr_if" },
-	{ "dsr_forward", direct_is_wanted, "without dsr_if" },
-	{ "dsr_gateway", direct_is_wanted, "without dsr_if" },
-	{ "tarpit_acl", direct_is_wanted, "without dsr_if" },
-	{ "check_interval", is_checked, "without check" },
-	{ "check_interval_down", is_checked, "without check" },
-	{ "check_timeout", is_checked, "without check" },
-	{ "check_rise", is_checked, "without check" },
-	{ "check_fall", is_checked, "without check" },
-	{ "check_port", is_checked, "without check" },
-	{ "check_lazy", is_checked, "without check" },
-	{ "check_initial", is_checked, "without check" },
-	{ "checks_max", is_checked, "without check" },
-	{ "panic", is_checked, "without check" },
-	{ "on_up", is_checked, "without check" },
-	{ "on_up", has_levels, "without prio or emergency" },
+	{ NEED_STICKY, "while clients are not remembered",
+	    "tracking clients_max sticky_prefix6" },
+	{ NEED_HASH, "without hash", "hash_prefix6" },
+	{ NEED_SHARES, "with roundrobin or hash", "slow_start" },
+	{ NEED_CONNECTIONS, "with udp or dsr_if",
+	    "queue retry peek peek_wait http http_status http_sticky rate_up "
+	    "rate_down sndbuf rcvbuf keepalive keepalive_time "
+	    "keepalive_interval keepalive_count user_timeout idlers log "
+	    "proxy_protocol conn_rate client_limit_action" },
+	{ NEED_PEEKING, "without peek or route", "peek_wait" },
+	{ NEED_SERVERS, "with dummy",
+	    "http http_status session_log log_format log_sample "
+	    "accept_proxy" },
+	{ NEED_HTTP, "without http",
+	    "forwarded http_forwarded redirect_https http_connect "
+	    "http_sticky" },
+	{ NEED_NOT_TRANSPARENT, "with transparent", "idlers" },
+	{ NEED_NO_DIRECTOR, "with dsr_if",
+	    "session_log log_format log_sample transparent freebind "
+	    "accept_proxy" },
+	{ NEED_PAGES, "without web", "web_acl" },
+	{ NEED_UDP, "without udp", "udp_timeout udp_responses udp_requests" },
+	{ NEED_UDP, "without udp or dns", "udp_proxy udp_fail" },
+	{ NEED_FLOWS, "with dns", "udp_timeout udp_responses udp_requests" },
+	{ NEED_ANSWERS, "without udp_responses or dns", "udp_fail" },
+	{ NEED_DNS, "without dns", "dns_retry dns_timeout" },
+	{ NEED_CLIENTS, "with dsr_if or dummy", "client_conns client_rate" },
+	{ NEED_LIMITS, "without client_conns or client_rate",
+	    "client_limit_action client_limit_table client_prefix4 "
+	    "client_prefix6 client_exempt_acl" },
+	{ NEED_ACTION, "without an abuse server", "client_limit_action" },
+	{ NEED_DELAYS, "without client_limit_action delay or tarpit",
+	    "client_limit_time client_limit_max" },
+	{ NEED_CERTIFICATES_WANTED, "without ssl_require or ssl_request",
+	    "ssl_ca_file ssl_ca_dir ssl_crl" },
+	{ NEED_CERTIFICATE, "without ssl_cert", "ssl_ocsp_response" },
+	{ NEED_TICKETS, "without ssl_tickets", "ssl_ticket_key" },
+	{ NEED_NO_TICKETS, "with ssl_tickets", "ssl_session_cache" },
+	{ NEED_TLS, "without TLS", "ssl_watch ssl_warn" },
+	{ NEED_UPSTREAM, "without ssl_upstream or server N tls on",
+	    "ssl_upstream_verify ssl_upstream_ca ssl_upstream_name "
+	    "ssl_upstream_cert ssl_upstream_key ssl_upstream_alpn "
+	    "ssl_upstream_resume" },
+	{ NEED_VERIFIED, "without ssl_upstream_verify",
+	    "ssl_upstream_ca ssl_upstream_name" },
+	{ NEED_UPSTREAM_CERT, "without ssl_upstream_cert", "ssl_upstream_key" },
+	{ NEED_DIRECTOR, "without dsr_if",
+	    "dsr_ip dsr_link dsr_flows dsr_announce dsr_fast_path dsr_forward "
+	    "dsr_gateway tarpit_acl" },
+	{ NEED_CHECKS, "without check",
+	    "check_interval check_interval_down check_timeout check_rise "
+	    "check_fall check_port check_lazy check_initial checks_max panic "
+	    "on_up" },
+	{ NEED_LEVELS, "without prio or emergency", "on_up" },
 };
 
 void
@@ -339,15 +178,27 @@ warnings_print_needs(const struct plan *p, struct buffer *text)
 {
 	struct plan *defaults = plan_new();
 	const struct command *row;
+	bool has[NEEDS];
+	const char *at;
+	char name[32];
 	size_t i;
 
+	find_needs(p, has);
 	for (i = 0; defaults != NULL && i < sizeof(needs) / sizeof(needs[0]);
 	     i++) {
-		row = table_find(needs[i].setting);
-		if (row_is_there(row) && !setting_equal(p, defaults, row) &&
-		    !needs[i].has_effect(p))
-			reply_add(text, "%.400s has no effect %s\n",
-			    origin_name(p, row->name), needs[i].why);
+		if (has[needs[i].need])
+			continue;
+		for (at = needs[i].settings; *at != '\0';
+		     at += strspn(at, " ")) {
+			snprintf(name, sizeof(name), "%.*s",
+			    (int)strcspn(at, " "), at);
+			at += strlen(name);
+			row = table_find(name);
+			if (row_is_there(row) &&
+			    !setting_equal(p, defaults, row))
+				reply_add(text, "%.400s has no effect %s\n",
+				    origin_name(p, row->name), needs[i].why);
+		}
 	}
 	plan_free(defaults);
 }

@@ -14,20 +14,32 @@
 
 /* What time does: how often, and flows that end at once. */
 enum { TICK_MS = 250, SOON_MS = 1, EXPIRE = 1000, FRAGMENTS = 4096 };
+/* So many frames in a row with another tag have the segment's. */
+enum { OTHERS = 3 };
 
 /* ---- the tag of the segment ---- */
 
+/* Requests to servers get the segment's tag, so that whoever can send frames
+ * with another one could cut the servers off. A tag that servers reply to is
+ * right; else the first frame counts, or several in a row. */
 void
 director_note_vlan(struct director *d, const struct frame *f)
 {
 	struct nexthops *n = &d->forward.hops;
 	uint16_t vlan = f->vlan & FRAME_VLAN_ID;
 
-	if (vlan == d->forward.wire.vlan) {
-		vlan_confirm(&d->vlan);
-		return;
+	if (vlan != d->forward.wire.vlan) {
+		if (n->neighbors.reachable > 0)
+			return;
+		if (vlan != d->vlan_other)
+			d->vlan_others = 0;
+		d->vlan_other = vlan;
+		if (++d->vlan_others < (d->vlan_confirmed ? OTHERS : 1))
+			return;
 	}
-	if (!vlan_on_other(&d->vlan, vlan, n->neighbors.reachable))
+	d->vlan_confirmed = true;
+	d->vlan_others = 0;
+	if (vlan == d->forward.wire.vlan)
 		return;
 	log_info("segment has a VLAN tag vlan=%u", vlan);
 	d->forward.wire.vlan = vlan;
@@ -358,26 +370,6 @@ director_join(struct director *d, struct loop *l, struct pool *p)
 	d->tarpit.vips = &d->vips;
 }
 
-/* The lock of the frames is given back by a link that takes none. */
-static int
-open_link(struct director *d, const struct director_options *o,
-    struct link_filter *filter, struct error *e)
-{
-	struct link *l = &d->forward.wire.link;
-	struct vip_others others;
-
-	if (vip_locks_take_frames(&d->frames, d->ifindex, d->user, e) < 0)
-		return -1;
-	vip_locks_others(&others, d->ifindex, d->user, NULL, 0);
-	filter->shared = others.there;
-	if (link_open(l, o->link, o->interface, filter, e) < 0)
-		return -1;
-	d->open = true;
-	if (!l->ops->takes)
-		vip_locks_free(&d->frames);
-	return 0;
-}
-
 static int
 director_open_all(
     struct director *d, const struct director_options *o, struct error *e)
@@ -385,6 +377,8 @@ director_open_all(
 	struct forward *fw = &d->forward;
 	struct link_filter filter =
 	    tarpit_net_filter(&d->tarpit, d->vips.list, d->vips.count);
+	struct link *l = &fw->wire.link;
+	struct vip_others others;
 
 	if (o->fast)
 		filter.fast_flows = fast_path_most(o);
@@ -393,8 +387,16 @@ director_open_all(
 	    checks_open(&d->checks) < 0)
 		return error_set(e, "out of memory");
 	dispatch_open(&d->dispatch);
-	if (open_link(d, o, &filter, e) < 0)
+	/* The lock of the frames is given back by a link that takes none. */
+	if (vip_locks_take_frames(&d->frames, d->ifindex, d->user, e) < 0)
 		return -1;
+	vip_locks_others(&others, d->ifindex, d->user, NULL, 0);
+	filter.shared = others.there;
+	if (link_open(l, o->link, o->interface, &filter, e) < 0)
+		return -1;
+	d->open = true;
+	if (!l->ops->takes)
+		vip_locks_free(&d->frames);
 	fast_path_open(&d->dispatch.fast);
 	if (tunnels_prepare(&fw->tunnels, &fw->hops, &o->forward, e) < 0)
 		return -1;

@@ -9,14 +9,16 @@
 #include "dsr/director/tarpit_net.h"
 #include "dsr/forward/forward.h"
 #include "dsr/forward/vips.h"
-#include "dsr/segment/vlan.h"
 
 /* A frame meets them in this order. */
 struct director {
 	struct vips vips;
 	struct dispatch dispatch;
 	struct forward forward;
-	struct vlan vlan;
+	/* Which tag the segment has, learnt from frames for the VIPs. */
+	bool vlan_confirmed;  /* a frame for a VIP had it */
+	uint16_t vlan_other;  /* the tag of the last frames with another, */
+	unsigned vlan_others; /* so many in a row */
 	struct checks checks;
 	struct tarpit_net tarpit;
 

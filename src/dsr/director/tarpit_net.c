@@ -87,7 +87,7 @@ open_tarpit(struct tarpit_net *t)
 
 	if (t->tarpit.traps != NULL)
 		return 0;
-	return tarpit_init(&t->tarpit, &o, loop_now(t->hops->loop));
+	return tarpit_init(&t->tarpit, &o);
 }
 
 /* ---- the list ---- */

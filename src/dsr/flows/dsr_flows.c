@@ -214,17 +214,6 @@ dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w)
 	dsr_flow_give_back(fs, w);
 }
 
-/* The flow's frame will move it in its list, which writes to both of its
- * neighbours there. */
-static void
-expect_neighbors(const struct dsr_flows *fs, const struct dsr_flow *w)
-{
-	if (w->newer != 0)
-		PREFETCH(&dsr_flow_at(fs, w->newer)->newer);
-	if (w->older != 0)
-		PREFETCH(&dsr_flow_at(fs, w->older)->newer);
-}
-
 struct dsr_flow *
 dsr_flows_find(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash)
 {
@@ -235,7 +224,12 @@ dsr_flows_find(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash)
 	if (l == NULL)
 		return NULL;
 	w = list_entry(l, struct dsr_flow, link);
-	expect_neighbors(fs, w);
+	/* The flow's frame will move it in its list, which writes to both of
+	 * its neighbours there. */
+	if (w->newer != 0)
+		PREFETCH(&dsr_flow_at(fs, w->newer)->newer);
+	if (w->older != 0)
+		PREFETCH(&dsr_flow_at(fs, w->older)->newer);
 	return w;
 }
 

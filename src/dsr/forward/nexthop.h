@@ -99,15 +99,6 @@ nexthops_may_go_on(const struct nexthops *n, const struct server *s)
 /* The next server of the pool from slot *slot on; NULL: no more. */
 struct server *nexthops_next_server(const struct nexthops *n, unsigned *slot);
 
-/* ---- nexthop_choose.c ---- */
-
-/* Which hop the server should have; may request the kernel's route, and notes
- * the MTU of that. */
-enum hop nexthop_choose(
-    const struct nexthops *n, struct nexthop *h, const struct server *s);
-/* Sets the address of the neighbour of that hop. False: it has none. */
-bool nexthop_ip(const struct nexthops *n, enum hop hop, const struct server *s,
-    struct peer *ip);
 /* The address in use of the server, port 0. */
 struct peer nexthop_server_ip(const struct server *s);
 bool nexthop_is_tunnelled(const struct nexthops *n, const struct server *s);

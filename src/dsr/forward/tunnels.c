@@ -19,26 +19,26 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/rate_limit.h"
 #include "dsr/forward/route.h"
 #include "dsr/forward/tunnels.h"
 #include "dsr/link/offload.h"
-#include "dsr/segment/token_bucket.h"
 
 enum {
 	PACKET = 65536 + FRAME_HEAD_MAX, /* the longest, as a frame */
 	ARENA = 8 * PACKET,
-	ERRORS = 64, /* of the kernel's, read in a row */
-	/* A second: ICMP that is sent, and that is believed, as each message
-	 * may concern any server. */
-	ICMP_RATE = 1000,
-	ICMP_BURST = 100
+	ERRORS = 64 /* of the kernel's, read in a row */
 };
+
+/* ICMP that is sent, and that is believed, as each message may concern any
+ * server. */
+static const struct rate_limit icmp_limit = { .count = 100, .period_ms = 100 };
 
 struct tunnels {
 	struct nexthops *hops;
 	struct wire *wire;
 	struct route *route; /* NULL: not needed so far */
-	struct token_bucket icmp_out, icmp_in;
+	struct rate_bucket icmp_out, icmp_in;
 	uint64_t ids; /* of outer packets */
 	struct hash_key secret;
 	unsigned char segment[PACKET];	/* of a GSO frame */
@@ -201,7 +201,8 @@ tunnels_refuse(struct tunnels *t, const struct frame *f, const struct egress *w)
 	size_t n;
 
 	frame_count_add(&t->wire->stats.too_big, 1, w->came);
-	if (!token_bucket_take(&t->icmp_out, loop_now(t->hops->loop)))
+	if (!rate_limit_take(
+		&icmp_limit, &t->icmp_out, loop_now(t->hops->loop)))
 		return;
 	out = tunnels_take(t, FRAME_MADE_MAX);
 	n = frame_make_too_big(out, FRAME_MADE_MAX, f, NULL, inner_mtu(w));
@@ -343,7 +344,7 @@ tunnels_on_error(struct tunnels *t, const struct frame *f)
 	bool known = false;
 
 	if (!frame_read_tunnel_error(f, &e) ||
-	    !token_bucket_take(&t->icmp_in, now))
+	    !rate_limit_take(&icmp_limit, &t->icmp_in, now))
 		return false;
 	while ((s = tunnels_next_server(n, &slot, &e.to, false)) != NULL) {
 		known = true;
@@ -401,15 +402,12 @@ static struct tunnels *
 new_tunnels(struct nexthops *hops)
 {
 	struct tunnels *t = calloc(1, sizeof(*t));
-	uint64_t now = loop_now(hops->loop);
 
 	if (t == NULL)
 		return NULL;
 	t->hops = hops;
 	t->wire = hops->wire;
 	hash_key_init(&t->secret);
-	token_bucket_init(&t->icmp_out, ICMP_RATE, ICMP_BURST, now);
-	token_bucket_init(&t->icmp_in, ICMP_RATE, ICMP_BURST, now);
 	return t;
 }
 

@@ -187,13 +187,26 @@ read_extension(struct packet *p, bool first)
 	return wrong;
 }
 
-/* Fragments that would overlap the start of TCP (RFC 3128), or end after the
- * longest packet, have no honest sender. */
-static const char *
-check_fragment(const struct packet *p)
+const char *
+packet_read(struct packet *p)
 {
-	size_t n = p->end - p->part, counted = p->part - p->at;
+	const char *wrong;
+	size_t n, counted;
+	int i;
 
+	wrong = p->family == AF_INET ? read_ip4(p) : read_ip6(p);
+	/* A later fragment has content where the next header would be. */
+	for (i = 0; wrong == NULL && p->offset == 0 && is_extension(p); i++)
+		wrong =
+		    i == EXTENSIONS_MAX ? "header" : read_extension(p, i == 0);
+	if (wrong != NULL || p->quoted)
+		return wrong;
+	if (ip_is_group(p->family, p->from))
+		return "address";
+	/* Fragments that would overlap the start of TCP (RFC 3128), or end
+	 * behind the longest packet, have no honest sender. */
+	n = p->end - p->part;
+	counted = p->part - p->at;
 	if (!p->more && p->offset == 0)
 		return NULL;
 	/* of the whole packet: IPv6 does not count its own header */
@@ -206,22 +219,4 @@ check_fragment(const struct packet *p)
 	    p->offset < TCP_HEAD - 4)
 		return "fragment";
 	return NULL;
-}
-
-const char *
-packet_read(struct packet *p)
-{
-	const char *wrong;
-	int i;
-
-	wrong = p->family == AF_INET ? read_ip4(p) : read_ip6(p);
-	/* A later fragment has content where the next header would be. */
-	for (i = 0; wrong == NULL && p->offset == 0 && is_extension(p); i++)
-		wrong =
-		    i == EXTENSIONS_MAX ? "header" : read_extension(p, i == 0);
-	if (wrong != NULL || p->quoted)
-		return wrong;
-	if (ip_is_group(p->family, p->from))
-		return "address";
-	return check_fragment(p);
 }

@@ -29,21 +29,7 @@ serves_family(const struct inspect_request *w, int v6)
 	return false;
 }
 
-/* ---- rights and the interface ---- */
-
-static void
-judge_rights(struct inspect_judge *j)
-{
-	unsigned lacks = j->machine->lacks;
-
-	inspect_set(j, "capability", "%s",
-	    lacks & INSPECT_ADMIN ? "CAP_NET_ADMIN" : "CAP_BPF");
-	if (lacks & INSPECT_RAW)
-		inspect_say(j, FOUND_NO_RAW);
-	else if (inspect_wants_link(j->wanted, "xdp") &&
-	    (lacks & (INSPECT_ADMIN | INSPECT_BPF)) != 0)
-		inspect_say(j, FOUND_NO_BPF);
-}
+/* ---- the interface ---- */
 
 /* Returns false when no other fact about the machine matters. */
 static bool
@@ -69,7 +55,7 @@ judge_mtu(struct inspect_judge *j)
 
 	if (mtu == 0 || mtu >= MTU_USUAL)
 		return;
-	inspect_set(j, "mtu", "%u", mtu);
+	finding_set(&j->out, "mtu", "%u", mtu);
 	inspect_say(j,
 	    mtu < MTU_IP6 && serves_family(j->wanted, 1) ? FOUND_MTU_IP6
 							 : FOUND_MTU);
@@ -82,7 +68,7 @@ judge_mode(struct inspect_judge *j)
 	const struct vip_others *o = &j->wanted->others;
 
 	if (m->xdp) {
-		inspect_set(j, "process",
+		finding_set(&j->out, "process",
 		    o->pid != 0 ? "process %d" : "a process", (int)o->pid);
 		inspect_say(
 		    j, o->take ? FOUND_XDP_DIRECTOR : FOUND_XDP_PROGRAM);
@@ -108,8 +94,8 @@ judge_fast_path(struct inspect_judge *j)
 
 	if (!w->fast)
 		return;
-	inspect_set(j, "link", "%s", w->link != NULL ? w->link : "");
-	inspect_set(j, "peer", "%s", m->peer);
+	finding_set(&j->out, "link", "%s", w->link != NULL ? w->link : "");
+	finding_set(&j->out, "peer", "%s", m->peer);
 	if (m->no_xdp)
 		inspect_say(j, FOUND_FAST_NO_XDP);
 	else if (w->link != NULL && !inspect_wants_link(w, "xdp"))
@@ -143,7 +129,8 @@ set_addresses(struct inspect_judge *j, int v6)
 			peer_format_host(&a->ip, ip);
 	}
 	if (n > 0)
-		inspect_set(j, "ip", "%s%s", ip, n > 1 ? " and others" : "");
+		finding_set(
+		    &j->out, "ip", "%s%s", ip, n > 1 ? " and others" : "");
 	return n > 0;
 }
 
@@ -155,8 +142,8 @@ set_setting(struct inspect_judge *j, const char *family, const char *name)
 	const char *interface = j->wanted->interface;
 	char c = strchr(interface, '.') != NULL ? '/' : '.';
 
-	inspect_set(j, "setting", "net%c%s%cconf%c%.15s%c%s", c, family, c, c,
-	    interface, c, name);
+	finding_set(&j->out, "setting", "net%c%s%cconf%c%.15s%c%s", c, family,
+	    c, c, interface, c, name);
 }
 
 /* The system gets a copy of each frame for a VIP. It drops the packet, unless
@@ -182,8 +169,8 @@ judge_family(struct inspect_judge *j, int v6)
 {
 	if (!serves_family(j->wanted, v6))
 		return;
-	inspect_set(j, "family", "%s", families[v6]);
-	inspect_set(j, "value", "%d", v6);
+	finding_set(&j->out, "family", "%s", families[v6]);
+	finding_set(&j->out, "value", "%d", v6);
 	/* Forwarding of IPv6 cannot be switched off for one interface, but IPv6
 	 * can. */
 	if (v6)
@@ -208,8 +195,8 @@ is_here(struct inspect_judge *j, const struct peer *ip)
 
 		if (!who_has_same_ip(&a->ip, ip))
 			continue;
-		inspect_set(j, "where", "%s", a->interface);
-		inspect_set(j, "bits", "%u", a->prefix);
+		finding_set(&j->out, "where", "%s", a->interface);
+		finding_set(&j->out, "bits", "%u", a->prefix);
 		return true;
 	}
 	return false;
@@ -224,7 +211,7 @@ judge_vip(struct inspect_judge *j, unsigned i)
 		inspect_say(j, FOUND_VIP_HERE);
 	} else if (r != NULL && r[i].way == INSPECT_LOCAL) {
 		inspect_set_ip(j, "net", &r[i].net);
-		inspect_set(j, "bits", "%u", r[i].prefix);
+		finding_set(&j->out, "bits", "%u", r[i].prefix);
 		inspect_say(j, FOUND_VIP_ROUTE);
 	}
 }
@@ -250,13 +237,19 @@ void
 inspect_judge_machine(const struct inspect_machine *m,
     const struct inspect_request *w, finding_report_fn *report, void *arg)
 {
-	struct inspect_judge j = {
-		.machine = m, .wanted = w, .report = report, .arg = arg
-	};
-	unsigned i;
+	struct inspect_judge j = { .machine = m,
+		.wanted = w,
+		.out = { .report = report, .arg = arg } };
+	unsigned i, lacks = m->lacks;
 
-	inspect_set(&j, "interface", "%s", w->interface);
-	judge_rights(&j);
+	finding_set(&j.out, "interface", "%s", w->interface);
+	finding_set(&j.out, "capability", "%s",
+	    lacks & INSPECT_ADMIN ? "CAP_NET_ADMIN" : "CAP_BPF");
+	if (lacks & INSPECT_RAW)
+		inspect_say(&j, FOUND_NO_RAW);
+	else if (inspect_wants_link(w, "xdp") &&
+	    (lacks & (INSPECT_ADMIN | INSPECT_BPF)) != 0)
+		inspect_say(&j, FOUND_NO_BPF);
 	if (!judge_presence(&j))
 		return;
 	judge_mtu(&j);

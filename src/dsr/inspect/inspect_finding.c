@@ -2,23 +2,15 @@
  * each. */
 #include "config.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "dsr/inspect/inspect_finding.h"
 
-/* Names in braces are values: inspect_set(). */
-struct row {
-	enum finding_level level;
-	bool at_start; /* see struct finding */
-	const char *says, *fix;
-};
-
 #define NO_FAST	       "dsr_fast_path has no effect"
 #define SETCAP(rights) "setcap " rights "+ep $(command -v pen)"
 
-static const struct row rows[FOUND_ROWS] = {
+/* Values in braces are set by who judges. */
+static const struct finding_row rows[FOUND_ROWS] = {
 	/* ---- rights ---- */
 	[FOUND_NO_RAW] = { .level = FINDING_ERROR,
 	    .says = "no right to raw sockets (CAP_NET_RAW), so the segment "
@@ -228,38 +220,12 @@ static const struct row rows[FOUND_ROWS] = {
 
 /* ---- values ---- */
 
-static struct inspect_value *
-find_value(struct inspect_judge *j, const char *name, size_t length)
-{
-	unsigned i;
-
-	for (i = 0; i < j->values; i++)
-		if (strncmp(j->value[i].name, name, length) == 0 &&
-		    j->value[i].name[length] == '\0')
-			return &j->value[i];
-	return NULL;
-}
-
-void
-inspect_set(struct inspect_judge *j, const char *name, const char *fmt, ...)
-{
-	struct inspect_value *v = find_value(j, name, strlen(name));
-	va_list args;
-
-	if (v == NULL)
-		v = &j->value[j->values++];
-	v->name = name;
-	va_start(args, fmt);
-	vsnprintf(v->text, sizeof(v->text), fmt, args);
-	va_end(args);
-}
-
 void
 inspect_set_ip(struct inspect_judge *j, const char *name, const struct peer *ip)
 {
 	char text[PEER_TEXT_MAX];
 
-	inspect_set(j, name, "%s", peer_format_host(ip, text));
+	finding_set(&j->out, name, "%s", peer_format_host(ip, text));
 }
 
 void
@@ -268,49 +234,21 @@ inspect_set_mac(
 {
 	char text[MAC_TEXT_MAX];
 
-	inspect_set(j, name, "%s", mac_format(mac, text));
+	finding_set(&j->out, name, "%s", mac_format(mac, text));
 }
 
 void
 inspect_set_server(struct inspect_judge *j, const struct inspect_server *s)
 {
-	inspect_set(j, "number", "%u", s->number);
-	inspect_set(j, "name", "%s", s->name);
-	inspect_set(j, "server", "%u (%s)", s->number, s->name);
-}
-
-/* ---- reporting ---- */
-
-/* Copies the text with values for names. What does not fit is left out. */
-static void
-inspect_expand(
-    struct inspect_judge *j, char *out, size_t room, const char *text)
-{
-	const struct inspect_value *v;
-	size_t n = 0, length;
-
-	while (text != NULL && *text != '\0' && n + 1 < room) {
-		length = *text == '{' ? strcspn(text + 1, "}") : 0;
-		v = length > 0 ? find_value(j, text + 1, length) : NULL;
-		if (v != NULL) {
-			n += (size_t)snprintf(out + n, room - n, "%s", v->text);
-			text += length + 2;
-		} else {
-			out[n++] = *text++;
-		}
-	}
-	out[n < room ? n : room - 1] = '\0';
+	finding_set(&j->out, "number", "%u", s->number);
+	finding_set(&j->out, "name", "%s", s->name);
+	finding_set(&j->out, "server", "%u (%s)", s->number, s->name);
 }
 
 void
 inspect_say(struct inspect_judge *j, enum inspect_row row)
 {
-	const struct row *r = &rows[row];
-	struct finding f = { .level = r->level, .at_start = r->at_start };
-
-	inspect_expand(j, f.what, sizeof(f.what), r->says);
-	inspect_expand(j, f.fix, sizeof(f.fix), r->fix);
-	j->report(j->arg, &f);
+	finding_say(&j->out, &rows[row]);
 }
 
 bool

@@ -36,21 +36,12 @@ struct inspect_judge {
 	const struct inspect_machine *machine;
 	const struct inspect_segment *segment;
 	const struct inspect_request *wanted;
-	finding_report_fn *report;
-	void *arg;
+	struct finding_writer out;
 
 	unsigned silent; /* servers that did not answer */
-	/* Values of the names that rows have in braces. */
-	struct inspect_value {
-		const char *name; /* not owned */
-		char text[304];
-	} value[20];
-	unsigned values;
 };
 
-/* Sets the value of a name, or replaces it. */
-void inspect_set(struct inspect_judge *j, const char *name, const char *fmt,
-    ...) __attribute__((format(printf, 3, 4)));
+/* As finding_set(). */
 void inspect_set_ip(
     struct inspect_judge *j, const char *name, const struct peer *ip);
 void inspect_set_mac(

@@ -120,31 +120,6 @@ is_on(const char *family, const char *interface, const char *name)
 	return strtol(text, NULL, 10) != 0;
 }
 
-static void
-read_rights(struct inspect_machine *m)
-{
-	enum { SYS_ADMIN = 21, NET_ADMIN = 12, NET_RAW = 13, BPF = 39 };
-	FILE *f = fopen("/proc/self/status", "re");
-	unsigned long long has;
-	char line[256];
-
-	/* Numbers of capability.h; libcap is not needed for one line. */
-	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-		if (strncmp(line, "CapEff:", 7) != 0)
-			continue;
-		has = strtoull(line + 7, NULL, 16);
-		if (!(has >> NET_RAW & 1))
-			m->lacks |= INSPECT_RAW;
-		if (!(has >> NET_ADMIN & 1))
-			m->lacks |= INSPECT_ADMIN;
-		/* CAP_BPF is of Linux 5.8; it was part of SYS_ADMIN before. */
-		if (!(has >> BPF & 1) && !(has >> SYS_ADMIN & 1))
-			m->lacks |= INSPECT_BPF;
-	}
-	if (f != NULL)
-		fclose(f);
-}
-
 /* ---- netlink ---- */
 
 struct route_request {
@@ -306,7 +281,26 @@ inspect_linux_read_routes(struct inspect_segment *s)
 void
 inspect_linux_read(struct inspect_machine *m, const struct inspect_request *w)
 {
-	read_rights(m);
+	enum { SYS_ADMIN = 21, NET_ADMIN = 12, NET_RAW = 13, BPF = 39 };
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long has;
+	char line[256];
+
+	/* Numbers of capability.h; libcap is not needed for one line. */
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		if (strncmp(line, "CapEff:", 7) != 0)
+			continue;
+		has = strtoull(line + 7, NULL, 16);
+		if (!(has >> NET_RAW & 1))
+			m->lacks |= INSPECT_RAW;
+		if (!(has >> NET_ADMIN & 1))
+			m->lacks |= INSPECT_ADMIN;
+		/* CAP_BPF is of Linux 5.8; it was part of SYS_ADMIN before. */
+		if (!(has >> BPF & 1) && !(has >> SYS_ADMIN & 1))
+			m->lacks |= INSPECT_BPF;
+	}
+	if (f != NULL)
+		fclose(f);
 	read_netlink(m, w);
 	if (!m->exists)
 		return;

@@ -135,16 +135,6 @@ server_with(const struct inspect_segment *s, const struct mac *mac)
 }
 
 /* A server that answers for a VIP gets all of its frames, past the director. */
-static enum inspect_row
-vip_row(const struct inspect_judge *j, const struct inspect_question *vip,
-    bool by_server)
-{
-	if (by_server)
-		return vip->ip.family == AF_INET ? FOUND_VIP_AT_SERVER4
-						 : FOUND_VIP_AT_SERVER6;
-	return j->wanted->shared ? FOUND_VIP_SHARED : FOUND_VIP_TAKEN;
-}
-
 static void
 judge_claim(struct inspect_judge *j, const struct inspect_question *q,
     const struct mac *who)
@@ -154,12 +144,17 @@ judge_claim(struct inspect_judge *j, const struct inspect_question *q,
 	inspect_set_mac(j, "mac", who);
 	if (server != NULL)
 		inspect_set_server(j, server->server);
-	if (q->role == INSPECT_VIP)
-		inspect_say(j, vip_row(j, q, server != NULL));
-	else
+	if (q->role != INSPECT_VIP)
 		inspect_say(j,
 		    server != NULL ? FOUND_DSR_IP_AT_SERVER
 				   : FOUND_DSR_IP_TAKEN);
+	else if (server != NULL)
+		inspect_say(j,
+		    q->ip.family == AF_INET ? FOUND_VIP_AT_SERVER4
+					    : FOUND_VIP_AT_SERVER6);
+	else
+		inspect_say(
+		    j, j->wanted->shared ? FOUND_VIP_SHARED : FOUND_VIP_TAKEN);
 }
 
 /* It is elsewhere, if the kernel has a route there. The interface of the
@@ -175,7 +170,7 @@ silent_row(struct inspect_judge *j, const struct inspect_question *q)
 	if (r->way != INSPECT_ROUTE || r->prefix == 0 ||
 	    (!other && !r->router))
 		return FOUND_SERVER_SILENT;
-	inspect_set(j, "way", other ? "through %s" : "to a router on %s",
+	finding_set(&j->out, "way", other ? "through %s" : "to a router on %s",
 	    r->interface);
 	return FOUND_SERVER_ELSEWHERE;
 }
@@ -187,10 +182,11 @@ segment_judge_server(struct inspect_judge *j, const struct inspect_question *q)
 	    q->macs > 0 ? server_with(j->segment, &q->mac[0]) : NULL;
 
 	inspect_set_server(j, q->server);
-	inspect_set(j, "protocol", q->ip.family == AF_INET ? "ARP" : "NDP");
+	finding_set(
+	    &j->out, "protocol", q->ip.family == AF_INET ? "ARP" : "NDP");
 	inspect_set_mac(j, "mac", &q->mac[0]);
 	inspect_set_mac(j, "mac2", &q->mac[1]);
-	inspect_set(j, "count", "%u", q->macs);
+	finding_set(&j->out, "count", "%u", q->macs);
 	if (q->macs == 0 && j->silent++ < SILENT_REPORTED)
 		inspect_say(j, silent_row(j, q));
 	if (q->macs > 1)
@@ -199,8 +195,8 @@ segment_judge_server(struct inspect_judge *j, const struct inspect_question *q)
 	 * Each pair is reported once. */
 	if (other == NULL || other >= q || who_has_same_ip(&other->ip, &q->ip))
 		return;
-	inspect_set(
-	    j, "other", "%u (%s)", other->server->number, other->server->name);
+	finding_set(&j->out, "other", "%u (%s)", other->server->number,
+	    other->server->name);
 	inspect_say(j,
 	    q->ip.family == AF_INET ? FOUND_SERVERS_ONE_MAC4
 				    : FOUND_SERVERS_ONE_MAC6);
@@ -215,13 +211,13 @@ judge_link(struct inspect_judge *j)
 	const struct inspect_segment *s = j->segment;
 	const char *better = s->better != NULL ? s->better : "";
 
-	inspect_set(j, "error", "%s", s->error.text);
+	finding_set(&j->out, "error", "%s", s->error.text);
 	if (s->link == NULL) {
 		inspect_say(j, FOUND_NO_LINK);
 		return;
 	}
-	inspect_set(j, "link", "%s", s->link);
-	inspect_set(j, "better", "%s", better);
+	finding_set(&j->out, "link", "%s", s->link);
+	finding_set(&j->out, "better", "%s", better);
 	inspect_say(j, s->better != NULL ? FOUND_LINK_NOT_BEST : FOUND_LINK);
 	if (!j->wanted->fast || s->fast)
 		return;
@@ -237,9 +233,9 @@ judge_all(struct inspect_judge *j, unsigned asked)
 {
 	unsigned unasked = j->wanted->servers - asked;
 
-	inspect_set(j, "silent", "%u", j->silent);
-	inspect_set(j, "asked", "%u", asked);
-	inspect_set(j, "unasked", "%u", unasked);
+	finding_set(&j->out, "silent", "%u", j->silent);
+	finding_set(&j->out, "asked", "%u", asked);
+	finding_set(&j->out, "unasked", "%u", unasked);
 	if (asked > 0 && j->silent == asked)
 		inspect_say(j,
 		    j->segment->vlan == 0 ? FOUND_ALL_SILENT_UNTAGGED
@@ -254,12 +250,12 @@ void
 inspect_judge_segment(const struct inspect_segment *s,
     const struct inspect_request *w, finding_report_fn *report, void *arg)
 {
-	struct inspect_judge j = {
-		.segment = s, .wanted = w, .report = report, .arg = arg
-	};
+	struct inspect_judge j = { .segment = s,
+		.wanted = w,
+		.out = { .report = report, .arg = arg } };
 	unsigned i, k, asked = 0;
 
-	inspect_set(&j, "interface", "%s", w->interface);
+	finding_set(&j.out, "interface", "%s", w->interface);
 	judge_link(&j);
 	for (i = 0; i < s->questions && s->asked; i++) {
 		const struct inspect_question *q = &s->question[i];

@@ -24,12 +24,6 @@ ask_of(const char *name, struct ifreq *r)
 	memcpy(r->ifr_name, name, strnlen(name, sizeof(r->ifr_name) - 1));
 }
 
-static void
-interface_request(const struct link *l, struct ifreq *r)
-{
-	ask_of(l->name, r);
-}
-
 /* The interface may get another name; its number stays its own. */
 static void
 refresh_name(struct link *l, int fd)
@@ -57,7 +51,7 @@ interface_refresh(struct link *l, int fd)
 		l->up = false;
 		return;
 	}
-	interface_request(l, &r);
+	ask_of(l->name, &r);
 	if (ioctl(fd, SIOCGIFMTU, &r) == 0)
 		l->mtu = (unsigned)r.ifr_mtu;
 	l->up = ioctl(fd, SIOCGIFFLAGS, &r) == 0 &&
@@ -69,7 +63,7 @@ interface_may_send(const struct link *l, int fd)
 {
 	struct ifreq r;
 
-	interface_request(l, &r);
+	ask_of(l->name, &r);
 	if (ioctl(fd, SIOCGIFFLAGS, &r) != 0)
 		errno = ENODEV;
 	else if (r.ifr_flags & IFF_UP)
@@ -84,7 +78,7 @@ interface_identify(struct link *l, int fd, struct error *e)
 {
 	struct ifreq r;
 
-	interface_request(l, &r);
+	ask_of(l->name, &r);
 	if (ioctl(fd, SIOCGIFINDEX, &r) != 0)
 		return error_set(
 		    e, "interface %s: %s", l->name, strerror(errno));
@@ -228,7 +222,7 @@ set_feature(
 	struct ethtool_value v = { .cmd = ETHTOOL_GFLAGS };
 	struct ifreq r;
 
-	interface_request(l, &r);
+	ask_of(l->name, &r);
 	r.ifr_data = (void *)&v;
 	*changed = false;
 	if (ioctl(fd, SIOCETHTOOL, &r) != 0)

@@ -1,6 +1,6 @@
-/* link_packet.h: the inside of links by packet sockets, which three files
- * share: frames (link_packet.c), which ones come up (link_packet_filter.c) and
- * how it is opened (link_packet_open.c). */
+/* link_packet.h: the inside of links by packet sockets, which two files share:
+ * frames (link_packet.c), and how it is opened, and which frames come up
+ * (link_packet_open.c). */
 #ifndef PEN_DSR_LINK_PACKET_H
 #define PEN_DSR_LINK_PACKET_H
 

@@ -55,7 +55,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dsr/segment/token_bucket.h"
+#include "base/rate_limit.h"
 #include "dsr/segment/who_has.h"
 
 enum {
@@ -145,7 +145,8 @@ struct neighbors {
 	bool paused;
 	struct hash_table servers, vips;
 	struct list queue[NEIGHBOR_QUEUES];
-	struct token_bucket rate; /* of requests */
+	struct rate_limit limit; /* of requests */
+	struct rate_bucket rate;
 };
 
 /* Answers for own addresses, and announces them, from now on. Returns 0, or -1

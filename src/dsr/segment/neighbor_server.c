@@ -113,10 +113,10 @@ ask_due(struct neighbors *n, uint64_t now)
 	struct neighbor *w;
 
 	while ((w = neighbor_first_of(n, NEIGHBOR_READY)) != NULL &&
-	    token_bucket_take(&n->rate, now))
+	    rate_limit_take(&n->limit, &n->rate, now))
 		neighbor_ask(n, w, now);
 	while ((w = first_due(n, NEIGHBOR_GONE, now)) != NULL &&
-	    token_bucket_take(&n->rate, now))
+	    rate_limit_take(&n->limit, &n->rate, now))
 		neighbor_ask(n, w, now);
 }
 

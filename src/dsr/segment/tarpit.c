@@ -25,7 +25,9 @@ struct trap {
 static bool
 tarpit_may_answer(struct tarpit *t, uint64_t now)
 {
-	bool may = token_bucket_take(&t->answers, now);
+	static const struct rate_limit limit = { .count = TARPIT_BURST,
+		.period_ms = 1000 * TARPIT_BURST / TARPIT_RATE };
+	bool may = rate_limit_take(&limit, &t->answers, now);
 
 	t->stats.limited += !may;
 	return may;
@@ -87,13 +89,17 @@ tarpit_ask(
 {
 	const struct tarpit_options *o = &t->options;
 	const struct peer *ip = &p->entry.ip;
+	static const struct rate_limit limit = {
+		.count = TARPIT_REQUESTS_BURST,
+		.period_ms = 1000 * TARPIT_REQUESTS_BURST / TARPIT_REQUESTS
+	};
 	const struct peer *own = ip->family == AF_INET ? &o->ip4 : &o->ip6;
 	unsigned char bytes[FRAME_MADE_MAX];
 	struct frame_head head = {
 		.to = mac_broadcast, .from = o->mac, .vlan = m->vlan
 	};
 
-	if (!token_bucket_take(&t->requests, now))
+	if (!rate_limit_take(&limit, &t->requests, now))
 		return;
 	p->asked = now;
 	send_made(t, bytes,
@@ -264,8 +270,7 @@ tarpit_on_flow(struct tarpit *t, const struct frame *f, uint64_t now)
 /* ---- life ---- */
 
 int
-tarpit_init(
-    struct tarpit *t, const struct tarpit_options *options, uint64_t now)
+tarpit_init(struct tarpit *t, const struct tarpit_options *options)
 {
 	unsigned i;
 
@@ -273,9 +278,6 @@ tarpit_init(
 	list_init(&t->order);
 	t->options = *options;
 	hash_key_init(&t->key);
-	token_bucket_init(&t->answers, TARPIT_RATE, TARPIT_BURST, now);
-	token_bucket_init(
-	    &t->requests, TARPIT_REQUESTS, TARPIT_REQUESTS_BURST, now);
 	t->traps = calloc(TARPIT_TRAPS, sizeof(*t->traps));
 	if (t->traps == NULL || hash_table_init(&t->table) < 0) {
 		free(t->traps);

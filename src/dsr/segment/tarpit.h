@@ -45,7 +45,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "dsr/segment/token_bucket.h"
+#include "base/rate_limit.h"
 #include "dsr/segment/who_has.h"
 
 enum {
@@ -86,15 +86,14 @@ struct tarpit {
 	/* Private. */
 	struct tarpit_options options;
 	struct hash_key key;
-	struct token_bucket answers, requests;
+	struct rate_bucket answers, requests;
 	struct hash_table table;
 	struct list order; /* the one not mentioned for longest first */
 	struct trap *traps;
 };
 
 /* Returns 0, or -1 with errno ENOMEM. */
-int tarpit_init(
-    struct tarpit *t, const struct tarpit_options *options, uint64_t now);
+int tarpit_init(struct tarpit *t, const struct tarpit_options *options);
 /* Harmless on zeroes. */
 void tarpit_fini(struct tarpit *t);
 

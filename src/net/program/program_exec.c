@@ -88,22 +88,6 @@ struct order {
 	volatile int error;
 };
 
-/* A handler of pen's must not run in here. */
-static void
-reset_signals(void)
-{
-	struct sigaction standard;
-	sigset_t none;
-	int s;
-
-	memset(&standard, 0, sizeof(standard));
-	standard.sa_handler = SIG_DFL;
-	for (s = 1; s < NSIG; s++)
-		(void)sigaction(s, &standard, NULL);
-	sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* Without inheritable ones there are no ambient ones either: capabilities(7).
  * What the program's file brings, or root has, it gets. */
 static void
@@ -175,8 +159,17 @@ static int
 become_program(void *arg)
 {
 	struct order *o = arg;
+	struct sigaction standard;
+	sigset_t none;
+	int s;
 
-	reset_signals();
+	/* A handler of pen's must not run in here. */
+	memset(&standard, 0, sizeof(standard));
+	standard.sa_handler = SIG_DFL;
+	for (s = 1; s < NSIG; s++)
+		(void)sigaction(s, &standard, NULL);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)setsid();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != o->parent)

@@ -151,26 +151,6 @@ acl_entry_parse(struct acl_entry *entry, bool permit, const char *what,
 	return parse_address(entry, what, more, e);
 }
 
-static void
-acl_entry_format_unix(const struct acl_entry *e, const char *verb, char *text)
-{
-	struct peer p = { .family = AF_UNIX };
-	struct peer_owner owner;
-	uint8_t group[16];
-
-	peer_owner_mask(group, true);
-	memcpy(p.ip, e->ip, sizeof(p.ip));
-	owner = peer_owner(&p);
-	if (!acl_entry_asks_owner(e))
-		snprintf(text, ACL_TEXT_MAX, "%s unix", verb);
-	else if (memcmp(e->mask, group, sizeof(group)) == 0)
-		snprintf(text, ACL_TEXT_MAX, "%s gid %u", verb,
-		    (unsigned)owner.gid);
-	else
-		snprintf(text, ACL_TEXT_MAX, "%s uid %u", verb,
-		    (unsigned)owner.uid);
-}
-
 /* Only IPv4 masks can have gaps: those of IPv6 are given as /LEN. */
 const char *
 acl_format_entry(const struct acl_entry *e, char text[ACL_TEXT_MAX])
@@ -179,10 +159,24 @@ acl_format_entry(const struct acl_entry *e, char text[ACL_TEXT_MAX])
 	char host[INET6_ADDRSTRLEN], mask[INET_ADDRSTRLEN];
 
 	if (e->family == AF_UNIX) {
-		acl_entry_format_unix(e, verb, text);
+		struct peer p = { .family = AF_UNIX };
+		struct peer_owner owner;
+		uint8_t group[16];
+
+		peer_owner_mask(group, true);
+		memcpy(p.ip, e->ip, sizeof(p.ip));
+		owner = peer_owner(&p);
+		if (!acl_entry_asks_owner(e))
+			snprintf(text, ACL_TEXT_MAX, "%s unix", verb);
+		else if (memcmp(e->mask, group, sizeof(group)) == 0)
+			snprintf(text, ACL_TEXT_MAX, "%s gid %u", verb,
+			    (unsigned)owner.gid);
+		else
+			snprintf(text, ACL_TEXT_MAX, "%s uid %u", verb,
+			    (unsigned)owner.uid);
 	} else if (e->family == ACL_COUNTRY) {
-		snprintf(text, ACL_TEXT_MAX, "%s country %c%c", verb,
-		    e->ip[0], e->ip[1]);
+		snprintf(text, ACL_TEXT_MAX, "%s country %c%c", verb, e->ip[0],
+		    e->ip[1]);
 	} else if (e->family == AF_INET) {
 		inet_ntop(AF_INET, e->ip + 12, host, sizeof(host));
 		inet_ntop(AF_INET, e->mask + 12, mask, sizeof(mask));

@@ -175,7 +175,6 @@ acl_reader_new(const struct acl *before, const char *path, enum acl_verb verb,
     struct error *e)
 {
 	struct acl_reader *r = calloc(1, sizeof(*r));
-	struct error why;
 
 	if (r == NULL || (r->path = strdup(path)) == NULL) {
 		free(r);
@@ -188,9 +187,9 @@ acl_reader_new(const struct acl *before, const char *path, enum acl_verb verb,
 	if (file_id_is_recent(&r->id))
 		r->id = (struct file_id){ .size = 0 };
 	buffer_init(&r->text);
-	if (file_read(path, FILE_MAX, false, &r->text, &why) == 0)
+	if (file_read(path, FILE_MAX, false, &r->text, e) == 0)
 		return r;
-	error_set(e, "\"%.300s\": %.180s", path, why.text);
+	error_of(e, "\"%.300s\"", path);
 	acl_reader_free(r);
 	return NULL;
 }

@@ -12,6 +12,92 @@
 
 #include <maxminddb.h>
 
+static int
+open_database(MMDB_s *db, const char *path, struct error *e)
+{
+	int rc = MMDB_open(path, MMDB_MODE_MMAP, db);
+
+	return rc == MMDB_SUCCESS
+	    ? 0
+	    : error_set(e, "%s",
+		  rc == MMDB_IO_ERROR || rc == MMDB_FILE_OPEN_ERROR
+		      ? strerror(errno)
+		      : MMDB_strerror(rc));
+}
+
+/* The code is {"country": {"iso_code": "SE"}} in MaxMind's databases; others
+ * have {"country": "SE"} or {"country_code": "SE"}. */
+static int
+code_in(MMDB_entry_s *entry)
+{
+	static const char *const paths[][3] = { { "country", "iso_code", NULL },
+		{ "country_code", NULL, NULL }, { "country", NULL, NULL } };
+	MMDB_entry_data_s data;
+	unsigned i;
+	int a, b;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		if (MMDB_aget_value(entry, &data, paths[i]) != MMDB_SUCCESS ||
+		    !data.has_data ||
+		    data.type != MMDB_DATA_TYPE_UTF8_STRING ||
+		    data.data_size != 2)
+			continue;
+		a = toupper((unsigned char)data.utf8_string[0]) - 'A';
+		b = toupper((unsigned char)data.utf8_string[1]) - 'A';
+		if (a >= 0 && a < 26 && b >= 0 && b < 26)
+			return 26 * a + b;
+	}
+	return -1;
+}
+
+static int
+ask_database(MMDB_s *db, const struct addr *at)
+{
+	int rc;
+	MMDB_lookup_result_s found = MMDB_lookup_sockaddr(db, &at->u.sa, &rc);
+
+	return rc == MMDB_SUCCESS && found.found_entry ? code_in(&found.entry)
+						       : -1;
+}
+
+static uint64_t
+build_of(const MMDB_s *db)
+{
+	return db->metadata.build_epoch;
+}
+
+bool
+countries_are_built_in(void)
+{
+	return true;
+}
+
+#else
+
+/* None is ever open. */
+typedef struct {
+	char none;
+} MMDB_s;
+#define MMDB_close(db)	     ((void)(db))
+#define ask_database(db, at) ((void)(db), (void)(at), -1)
+#define build_of(db)	     ((void)(db), 0u)
+
+static int
+open_database(MMDB_s *db, const char *path, struct error *e)
+{
+	(void)path;
+	db->none = 0;
+	return error_set(e, "built without libmaxminddb");
+}
+
+bool
+countries_are_built_in(void)
+{
+	return false;
+}
+
+#endif
+
 struct countries {
 	MMDB_s db;
 	bool open;
@@ -20,12 +106,6 @@ struct countries {
 	struct peer last;
 	int country;
 };
-
-bool
-countries_are_built_in(void)
-{
-	return true;
-}
 
 struct countries *
 countries_new(void)
@@ -55,21 +135,13 @@ int
 countries_open(struct countries *c, const char *path, struct error *e)
 {
 	MMDB_s db;
-	int rc;
 
-	if (path == NULL) {
-		close_database(c);
-		return 0;
-	}
-	rc = MMDB_open(path, MMDB_MODE_MMAP, &db);
-	if (rc != MMDB_SUCCESS)
-		return error_set(e, "%s",
-		    rc == MMDB_IO_ERROR || rc == MMDB_FILE_OPEN_ERROR
-			? strerror(errno)
-			: MMDB_strerror(rc));
+	if (path != NULL && open_database(&db, path, e) < 0)
+		return -1;
 	close_database(c);
-	c->db = db;
-	c->open = true;
+	c->open = path != NULL;
+	if (c->open)
+		c->db = db;
 	return 0;
 }
 
@@ -83,54 +155,19 @@ countries_take(struct countries *c, struct countries *from)
 	close_database(from);
 }
 
-/* The code is {"country": {"iso_code": "SE"}} in MaxMind's databases; others
- * have {"country": "SE"} or {"country_code": "SE"}. */
-static int
-code_in(MMDB_entry_s *entry)
-{
-	static const char *const paths[][3] = { { "country", "iso_code", NULL },
-		{ "country_code", NULL, NULL }, { "country", NULL, NULL } };
-	MMDB_entry_data_s data;
-	unsigned i;
-	int a, b;
-
-	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		if (MMDB_aget_value(entry, &data, paths[i]) != MMDB_SUCCESS ||
-		    !data.has_data ||
-		    data.type != MMDB_DATA_TYPE_UTF8_STRING ||
-		    data.data_size != 2)
-			continue;
-		a = toupper((unsigned char)data.utf8_string[0]) - 'A';
-		b = toupper((unsigned char)data.utf8_string[1]) - 'A';
-		if (a >= 0 && a < 26 && b >= 0 && b < 26)
-			return 26 * a + b;
-	}
-	return -1;
-}
-
-static int
-countries_ask(struct countries *c, const struct peer *who)
-{
-	struct addr at;
-	MMDB_lookup_result_s found;
-	int rc;
-
-	c->asked++;
-	addr_from_peer(&at, who);
-	found = MMDB_lookup_sockaddr(&c->db, &at.u.sa, &rc);
-	return rc == MMDB_SUCCESS && found.found_entry ? code_in(&found.entry)
-						       : -1;
-}
-
 int
 countries_of(struct countries *c, const struct peer *who)
 {
+	struct addr at;
+
 	if (!c->open ||
 	    (who->family != AF_INET && who->family != AF_INET6))
 		return -1;
 	if (!peer_same_host(&c->last, who)) {
-		c->country = countries_ask(c, who);
+		addr_from_peer(&at, who);
+		c->country = ask_database(&c->db, &at);
 		c->last = *who;
+		c->asked++;
 	}
 	return c->country;
 }
@@ -138,7 +175,7 @@ countries_of(struct countries *c, const struct peer *who)
 uint64_t
 countries_made(const struct countries *c)
 {
-	return c->open ? c->db.metadata.build_epoch : 0;
+	return c->open ? build_of(&c->db) : 0;
 }
 
 uint64_t
@@ -146,65 +183,3 @@ countries_asked(const struct countries *c)
 {
 	return c->asked;
 }
-
-#else
-
-struct countries {
-	char none;
-};
-
-bool
-countries_are_built_in(void)
-{
-	return false;
-}
-
-struct countries *
-countries_new(void)
-{
-	return calloc(1, sizeof(struct countries));
-}
-
-void
-countries_free(struct countries *c)
-{
-	free(c);
-}
-
-int
-countries_open(struct countries *c, const char *path, struct error *e)
-{
-	(void)c;
-	return path == NULL ? 0 : error_set(e, "built without libmaxminddb");
-}
-
-void
-countries_take(struct countries *c, struct countries *from)
-{
-	(void)c;
-	(void)from;
-}
-
-int
-countries_of(struct countries *c, const struct peer *who)
-{
-	(void)c;
-	(void)who;
-	return -1;
-}
-
-uint64_t
-countries_made(const struct countries *c)
-{
-	(void)c;
-	return 0;
-}
-
-uint64_t
-countries_asked(const struct countries *c)
-{
-	(void)c;
-	return 0;
-}
-
-#endif

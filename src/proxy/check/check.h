@@ -61,9 +61,10 @@ struct check_kind {
 	void (*fini)(void *settings);
 	/* Whether it needs an address with a port; else it works without. */
 	bool needs_port;
-	/* How it talks TLS (check_stream.h), of the settings; NULL here, or
-	 * tls->on not set: it does not. */
-	const struct check_tls *(*tls)(const void *settings);
+	/* Whether it may talk TLS, and where in the settings its struct
+	 * check_tls (check_stream.h) is, which says so. */
+	bool has_tls;
+	size_t tls_at;
 	/* The path of the program that it runs, of the settings; NULL: it runs
 	 * none. */
 	const char *(*program)(const void *settings);
@@ -80,6 +81,11 @@ struct check_kind {
 
 extern const struct check_kind check_connect, check_dns, check_dsr, check_exec,
     check_expect, check_http, check_https, check_send, check_tls, check_udp;
+
+/* What "dsr [PORT]" says, for who carries it out. */
+struct check_dsr_settings {
+	uint16_t port; /* of listening addresses that have none; 0: not said */
+};
 
 struct check {
 	/* For kinds to read. */

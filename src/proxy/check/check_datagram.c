@@ -79,9 +79,9 @@ check_datagram_on_ready(struct watch *w, unsigned ready)
 }
 
 void
-check_datagram_start(
-    struct check_datagram *d, struct check *c, const struct check_question *q)
+check_datagram_start(struct check *c, const struct check_question *q)
 {
+	struct check_datagram *d = c->state;
 	struct frontend_core *f = c->frontend;
 	int fd = dgram_connect(&c->at,
 	    sources_next(
@@ -108,13 +108,14 @@ check_datagram_start(
 }
 
 void
-check_datagram_stop(struct check_datagram *d)
+check_datagram_stop(struct check *c)
 {
+	struct check_datagram *d = c->state;
 	int fd = d->watch.fd;
 
 	timer_fini(&d->again);
 	if (fd < 0)
 		return;
-	watch_stop(d->check->loop, &d->watch);
+	watch_stop(c->loop, &d->watch);
 	close(fd);
 }

@@ -2,8 +2,8 @@
  * two may be lost, it is sent once more when half of the time is over; with
  * udp_proxy it has the header that others have, for a client of pen itself.
  *
- * The first member of the state of a kind that uses it; the kind's stop() calls
- * check_datagram_stop(). */
+ * The first member of the state of a kind that uses it; the kind's stop() is
+ * check_datagram_stop(), or calls it. */
 #ifndef PEN_PROXY_CHECK_DATAGRAM_H
 #define PEN_PROXY_CHECK_DATAGRAM_H
 
@@ -24,9 +24,8 @@ struct check_datagram {
 	struct timer again;
 };
 
-/* A server that has no socket there refuses: its host sends ICMP. */
-void check_datagram_start(
-    struct check_datagram *d, struct check *c, const struct check_question *q);
-void check_datagram_stop(struct check_datagram *d);
+/* A server that has no socket there refuses: its host says so by ICMP. */
+void check_datagram_start(struct check *c, const struct check_question *q);
+void check_datagram_stop(struct check *c);
 
 #endif

@@ -161,27 +161,27 @@ check_dns_start(struct check *c)
 	const char *query = make_query(state, s);
 	struct check_talk talk = { .say = query,
 		.length = PREFIX + s->n,
+		.reset = true,
 		.on_bytes = check_dns_on_bytes };
 	struct check_question q = {
 		.bytes = query + PREFIX, .n = s->n, .on_answer = on_datagram
 	};
 
 	if (s->tcp)
-		check_stream_start(&state->by.stream, c, &talk);
+		check_stream_start(c, &talk);
 	else
-		check_datagram_start(&state->by.datagram, c, &q);
+		check_datagram_start(c, &q);
 }
 
 static void
 check_dns_stop(struct check *c)
 {
 	const struct dns_settings *s = c->settings;
-	struct dns_state *state = c->state;
 
 	if (s->tcp)
-		check_stream_stop(&state->by.stream, true);
+		check_stream_stop(c);
 	else
-		check_datagram_stop(&state->by.datagram);
+		check_datagram_stop(c);
 }
 
 const struct check_kind check_dns = {

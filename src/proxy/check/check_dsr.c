@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "net/resolve/resolve.h"
-#include "proxy/check/check_dsr.h"
+#include "proxy/check/check.h"
 
 static int
 check_dsr_parse(void *settings, const struct words *w, struct error *e)

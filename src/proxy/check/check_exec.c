@@ -37,13 +37,6 @@ struct exec_target {
 
 /* ---- settings ---- */
 
-static bool
-has_mark(const char *word)
-{
-	return strstr(word, "{address}") != NULL ||
-	    strstr(word, "{port}") != NULL;
-}
-
 static int
 check_exec_parse(void *settings, const struct words *w, struct error *e)
 {
@@ -60,7 +53,9 @@ check_exec_parse(void *settings, const struct words *w, struct error *e)
 		if (s->words.word[i] == NULL)
 			return error_set(e, "out of memory");
 		s->words.count++;
-		s->marked = s->marked || has_mark(w->word[i]);
+		s->marked = s->marked ||
+		    strstr(w->word[i], "{address}") != NULL ||
+		    strstr(w->word[i], "{port}") != NULL;
 	}
 	return 0;
 }
@@ -84,15 +79,6 @@ program_of(const void *settings)
 }
 
 /* ---- arguments ---- */
-
-static void
-check_exec_describe(const struct check *c, struct exec_target *a)
-{
-	addr_format_host(&c->at, a->host);
-	a->port[0] = '\0';
-	if (c->at.u.sa.sa_family != AF_UNIX)
-		snprintf(a->port, sizeof(a->port), "%u", addr_port(&c->at));
-}
 
 /* A copy of the word with marks replaced, or NULL. */
 static char *
@@ -222,7 +208,10 @@ check_exec_on_turn(struct program_turn *t)
 	struct words w;
 
 	check_begins(c);
-	check_exec_describe(c, &a);
+	addr_format_host(&c->at, a.host);
+	a.port[0] = '\0';
+	if (c->at.u.sa.sa_family != AF_UNIX)
+		snprintf(a.port, sizeof(a.port), "%u", addr_port(&c->at));
 	make_environment(&env, c, &a);
 	if (env.failed || make_arguments(&w, s, &a) < 0) {
 		check_end(c, CHECK_NONE, "out of memory");

@@ -47,36 +47,6 @@ is_wanted(const struct http_settings *s, unsigned status)
 	return false;
 }
 
-/* A server that could not send its answer to the end would log that, at each
- * check: the rest is read, as far as it is not too long. */
-static void
-on_good(struct check *c)
-{
-	c->good = true;
-}
-
-static void
-on_headers(struct check *c, const struct http_answer *h)
-{
-	const struct http_settings *s = c->settings;
-
-	if (!is_wanted(s, h->status))
-		check_end(c, CHECK_BAD, "status %u", h->status);
-	else if (s->body.length == 0)
-		on_good(c);
-}
-
-static void
-on_body(struct check *c, struct http_state *t)
-{
-	const struct http_settings *s = c->settings;
-
-	t->matched = check_text_find(
-	    &s->body, t->matched, t->answer.body, t->answer.body_length);
-	if (t->matched == s->body.length)
-		on_good(c);
-}
-
 static void
 check_http_conclude(struct check *c, const char *why_not)
 {
@@ -88,22 +58,31 @@ check_http_conclude(struct check *c, const char *why_not)
 		check_end(c, CHECK_BAD, "%s", why_not);
 }
 
+/* A server that could not send its answer to the end would log that, at each
+ * check: the rest of a good one is read, as far as it is not too long. */
 static void
 check_http_on_bytes(struct check *c, const char *bytes, size_t n)
 {
+	const struct http_settings *s = c->settings;
 	struct http_state *t = c->state;
+	const struct http_answer *h = &t->answer;
 	enum http_event event = HTTP_BODY;
 
 	while (!c->ended && event != HTTP_MORE) {
 		event = http_answer_take(&t->answer, &bytes, &n);
-		if (event == HTTP_HEADERS)
-			on_headers(c, &t->answer);
+		if (event == HTTP_HEADERS && !is_wanted(s, h->status))
+			check_end(c, CHECK_BAD, "status %u", h->status);
 		else if (event == HTTP_BODY)
-			on_body(c, t);
+			t->matched = check_text_find(
+			    &s->body, t->matched, h->body, h->body_length);
 		else if (event == HTTP_END)
 			check_http_conclude(c, not_in_body);
 		else if (event == HTTP_WRONG)
-			check_http_conclude(c, t->answer.wrong);
+			check_http_conclude(c, h->wrong);
+		/* without a text the headers are all */
+		if ((event == HTTP_HEADERS || event == HTTP_BODY) &&
+		    t->matched == s->body.length)
+			c->good = true;
 	}
 }
 
@@ -159,13 +138,7 @@ check_http_start(struct check *c)
 	    "Connection: close\r\n"
 	    "\r\n",
 	    s->path, host);
-	check_stream_start(&t->stream, c, &talk);
-}
-
-static void
-check_http_stop(struct check *c)
-{
-	check_stream_stop(c->state, false);
+	check_stream_start(c, &talk);
 }
 
 /* ---- words ---- */
@@ -294,34 +267,25 @@ check_http_fini(void *settings)
 	check_tls_fini(&s->tls);
 }
 
-static const struct check_tls *
-check_http_tls_of(const void *settings)
-{
-	return &((const struct http_settings *)settings)->tls;
-}
+/* What both kinds have in common. */
+#define CHECK_HTTP_HOOKS                                                   \
+	.settings_size = sizeof(struct http_settings),                     \
+	.fini = check_http_fini, .needs_port = true, .has_tls = true,      \
+	.tls_at = offsetof(struct http_settings, tls),                     \
+	.state_size = sizeof(struct http_state), .start = check_http_start, \
+	.stop = check_stream_stop
 
 const struct check_kind check_http = {
 	.name = "http",
 	.args = "PATH [host NAME] [status LIST] [body TEXT]",
-	.settings_size = sizeof(struct http_settings),
 	.parse = check_http_parse,
-	.fini = check_http_fini,
-	.needs_port = true,
-	.state_size = sizeof(struct http_state),
-	.start = check_http_start,
-	.stop = check_http_stop,
+	CHECK_HTTP_HOOKS,
 };
 
 const struct check_kind check_https = {
 	.name = "https",
 	.args = "PATH [host NAME] [status LIST] [body TEXT] [noverify] "
 		"[name HOST]",
-	.settings_size = sizeof(struct http_settings),
 	.parse = parse_https,
-	.fini = check_http_fini,
-	.needs_port = true,
-	.tls = check_http_tls_of,
-	.state_size = sizeof(struct http_state),
-	.start = check_http_start,
-	.stop = check_http_stop,
+	CHECK_HTTP_HOOKS,
 };

@@ -92,20 +92,13 @@ static void
 check_send_start(struct check *c)
 {
 	const struct send_settings *s = c->settings;
-	struct send_state *t = c->state;
 	struct check_talk talk = { .say = s->step[0].say.bytes,
 		.length = s->step[0].say.length,
 		.tls = &s->tls,
 		.on_bytes = check_send_on_bytes,
 		.on_end = check_send_on_end };
 
-	check_stream_start(&t->stream, c, &talk);
-}
-
-static void
-check_send_stop(struct check *c)
-{
-	check_stream_stop(c->state, false);
+	check_stream_start(c, &talk);
 }
 
 /* ---- words ---- */
@@ -185,18 +178,13 @@ check_send_fini(void *settings)
 	check_tls_fini(&s->tls);
 }
 
-static const struct check_tls *
-check_send_tls_of(const void *settings)
-{
-	return &((const struct send_settings *)settings)->tls;
-}
-
 /* What both kinds have in common. */
-#define CHECK_SEND_HOOKS                                                       \
-	.settings_size = sizeof(struct send_settings),                         \
-	.fini = check_send_fini, .needs_port = true, .tls = check_send_tls_of, \
-	.state_size = sizeof(struct send_state), .start = check_send_start,    \
-	.stop = check_send_stop
+#define CHECK_SEND_HOOKS                                                    \
+	.settings_size = sizeof(struct send_settings),                      \
+	.fini = check_send_fini, .needs_port = true, .has_tls = true,       \
+	.tls_at = offsetof(struct send_settings, tls),                      \
+	.state_size = sizeof(struct send_state), .start = check_send_start, \
+	.stop = check_stream_stop
 
 const struct check_kind check_send = {
 	.name = "send",

@@ -29,14 +29,6 @@ struct check_spec {
 	void *settings;
 };
 
-/* ---- kinds ---- */
-
-const struct check_kind *
-check_kind_at(unsigned i)
-{
-	return i < sizeof(kinds) / sizeof(kinds[0]) ? kinds[i] : NULL;
-}
-
 static const struct check_kind *
 find_kind(const char *name)
 {
@@ -71,13 +63,10 @@ refuse_kind(const char *name, struct error *e)
 static int
 check_spec_parse(struct check_spec *s, const struct words *w, struct error *e)
 {
-	struct error why;
-
-	if (s->kind->parse != NULL) {
-		if (s->kind->parse(s->settings, w, &why) == 0)
-			return 0;
-		return error_set(e, "%s: %.400s", s->kind->name, why.text);
-	}
+	if (s->kind->parse != NULL)
+		return s->kind->parse(s->settings, w, e) == 0
+		    ? 0
+		    : error_of(e, "%s", s->kind->name);
 	if (w->count == 0)
 		return 0;
 	return error_set(e, "%s takes no argument, got \"%.100s\"",
@@ -104,34 +93,25 @@ note_text(struct check_spec *s, const struct words *w)
 	return s->text != NULL ? 0 : -1;
 }
 
-static struct check_spec *
-new_spec(const struct check_kind *kind)
-{
-	struct check_spec *s = calloc(1, sizeof(*s));
-
-	if (s == NULL)
-		return NULL;
-	s->references = 1;
-	s->kind = kind;
-	s->settings = calloc(1, kind->settings_size + 1);
-	if (s->settings != NULL)
-		return s;
-	free(s);
-	return NULL;
-}
-
 struct check_spec *
 check_spec_of(
     const struct check_kind *kind, const struct words *w, struct error *e)
 {
-	struct check_spec *s = new_spec(kind);
+	struct check_spec *s = calloc(1, sizeof(*s));
+	void *settings = calloc(1, kind->settings_size + 1);
 
-	if (s == NULL || note_text(s, w) < 0) {
+	if (s == NULL || settings == NULL) {
+		free(s);
+		free(settings);
 		error_set(e, "out of memory");
-		check_spec_drop(s);
 		return NULL;
 	}
-	if (check_spec_parse(s, w, e) == 0)
+	*s = (struct check_spec){
+		.references = 1, .kind = kind, .settings = settings
+	};
+	if (note_text(s, w) < 0)
+		error_set(e, "out of memory");
+	else if (check_spec_parse(s, w, e) == 0)
 		return s;
 	check_spec_drop(s);
 	return NULL;
@@ -231,9 +211,9 @@ const struct check_tls *
 check_spec_tls(const struct check_spec *s)
 {
 	const struct check_tls *t =
-	    s->kind->tls != NULL ? s->kind->tls(s->settings) : NULL;
+	    (const void *)((const char *)s->settings + s->kind->tls_at);
 
-	return t != NULL && t->on ? t : NULL;
+	return s->kind->has_tls && t->on ? t : NULL;
 }
 
 bool

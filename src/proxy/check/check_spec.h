@@ -29,7 +29,4 @@ const char *check_spec_program(const struct check_spec *s);
 /* Both may be NULL. */
 bool check_spec_equal(const struct check_spec *a, const struct check_spec *b);
 
-/* The kinds in order; NULL after the last. */
-const struct check_kind *check_kind_at(unsigned i);
-
 #endif

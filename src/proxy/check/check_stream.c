@@ -12,13 +12,7 @@
 
 enum { READ_MAX = 16 * 1024 };
 
-static struct check_stream *
-stream_of(struct watch *w)
-{
-	return container_of(w, struct check_stream, stream.watch);
-}
-
-/* ---- sending and receiving ---- */
+/* ---- saying and hearing ---- */
 
 static void
 want(struct check_stream *s, unsigned ready)
@@ -146,7 +140,8 @@ is_tls(const struct check_stream *s)
 static void
 check_stream_on_ready(struct watch *w, unsigned ready)
 {
-	struct check_stream *s = stream_of(w);
+	struct check_stream *s =
+	    container_of(w, struct check_stream, stream.watch);
 	int error = ready & READY_ERROR ? sock_error(s->stream.fd) : 0;
 
 	stream_note_ready(&s->stream, ready);
@@ -216,9 +211,9 @@ introduce(struct check_stream *s)
 }
 
 void
-check_stream_start(
-    struct check_stream *s, struct check *c, const struct check_talk *t)
+check_stream_start(struct check *c, const struct check_talk *t)
 {
+	struct check_stream *s = c->state;
 	struct sock_connect_options o =
 	    frontend_connect_options(c->frontend, 0);
 	int fd = sock_connect(&c->at, &o);
@@ -240,10 +235,12 @@ check_stream_start(
 }
 
 void
-check_stream_stop(struct check_stream *s, bool reset)
+check_stream_stop(struct check *c)
 {
-	reset = reset || s->check->result != CHECK_GOOD;
-	stream_close(s->check->loop, &s->stream, reset);
+	struct check_stream *s = c->state;
+
+	stream_close(c->loop, &s->stream,
+	    s->talk.reset || c->result != CHECK_GOOD);
 }
 
 /* ---- TLS in words ---- */
@@ -287,7 +284,9 @@ check_tls_parse(
 }
 
 void
-check_tls_fini(struct check_tls *t)
+check_tls_fini(void *settings)
 {
+	struct check_tls *t = settings;
+
 	free(t->name);
 }

@@ -3,8 +3,8 @@
  *
  *     connect -> handshake -> on_connected -> send -> on_bytes.. -> on_end
  *
- * The first member of the state of a kind that uses it; the kind's stop() calls
- * check_stream_stop(). */
+ * The first member of the state of a kind that uses it; the kind's stop() is
+ * check_stream_stop(), or calls it. */
 #ifndef PEN_PROXY_CHECK_STREAM_H
 #define PEN_PROXY_CHECK_STREAM_H
 
@@ -23,6 +23,7 @@ struct check_tls {
 struct check_talk {
 	const char *say; /* once connected; stays valid */
 	size_t length;
+	bool reset; /* what a good result is followed by; else in order */
 	const struct check_tls *tls; /* NULL: plain */
 	void (*on_connected)(struct check *c);
 	/* Bytes came; they are gone after the call. */
@@ -40,13 +41,12 @@ struct check_stream {
 	bool connected;
 };
 
-void check_stream_start(
-    struct check_stream *s, struct check *c, const struct check_talk *t);
-/* Sends more bytes, which stay valid; for on_bytes(), when all was sent. */
+void check_stream_start(struct check *c, const struct check_talk *t);
+/* Says something more, which stays valid; for on_bytes(), when all was said. */
 void check_stream_say(struct check_stream *s, const char *bytes, size_t n);
-/* Closes: after a good result in an orderly way, unless `reset`. Else a reset
- * leaves nothing behind, as the server may be silent. */
-void check_stream_stop(struct check_stream *s, bool reset);
+/* Closes: after a good result in an orderly way, unless talk.reset. Else a
+ * reset leaves nothing behind, as the server may be silent. */
+void check_stream_stop(struct check *c);
 
 /* TLS is to be talked. Returns 0, or -1 with a short message: this build has
  * none. */
@@ -55,6 +55,7 @@ int check_tls_begin(struct check_tls *t, struct error *e);
  * that. Returns 0, or -1 with a short message. */
 int check_tls_parse(
     struct check_tls *t, const struct words *w, int *at, struct error *e);
-void check_tls_fini(struct check_tls *t);
+/* Of a struct check_tls; a kind's fini() where it is all there is. */
+void check_tls_fini(void *settings);
 
 #endif

@@ -53,21 +53,6 @@ read_bytes(char *bytes, const char *word, struct error *e)
 	return n;
 }
 
-/* restart[i]: the longest proper beginning of the text that its first i + 1
- * bytes end with. */
-static void
-prepare(struct check_text *t)
-{
-	size_t i, k = 0;
-
-	for (i = 1; i < t->length; i++) {
-		while (k > 0 && t->bytes[k] != t->bytes[i])
-			k = t->restart[k - 1];
-		k += t->bytes[k] == t->bytes[i];
-		t->restart[i] = (uint16_t)k;
-	}
-}
-
 int
 check_text_parse(struct check_text *t, const char *word, struct error *e)
 {
@@ -80,8 +65,18 @@ check_text_parse(struct check_text *t, const char *word, struct error *e)
 	t->restart = calloc(n + 1, sizeof(*t->restart));
 	if (t->bytes == NULL || t->restart == NULL)
 		error_set(e, "out of memory");
-	else if ((t->length = read_bytes(t->bytes, word, e)) > 0)
-		prepare(t);
+	else if ((t->length = read_bytes(t->bytes, word, e)) > 0) {
+		size_t i, k = 0;
+
+		/* restart[i]: the longest proper beginning of the text that its
+		 * first i + 1 bytes end with. */
+		for (i = 1; i < t->length; i++) {
+			while (k > 0 && t->bytes[k] != t->bytes[i])
+				k = t->restart[k - 1];
+			k += t->bytes[k] == t->bytes[i];
+			t->restart[i] = (uint16_t)k;
+		}
+	}
 	if (t->length > 0)
 		return 0;
 	check_text_fini(t);

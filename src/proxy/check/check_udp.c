@@ -14,26 +14,17 @@ struct udp_settings {
 /* ---- settings ---- */
 
 static int
-parse_one(struct hex_pattern *p, const char *word, const char *what, bool wild,
-    struct error *e)
-{
-	struct error why;
-
-	if (hex_pattern_parse(p, word, wild, &why) == 0)
-		return 0;
-	return error_set(e, "%s: %.200s", what, why.text);
-}
-
-static int
 check_udp_parse(void *settings, const struct words *w, struct error *e)
 {
 	struct udp_settings *s = settings;
 
 	if (w->count != 3 || strcmp(w->word[1], "expect") != 0)
 		return error_set(e, "expects HEX expect HEX");
-	if (parse_one(&s->send, w->word[0], "what is sent", false, e) < 0)
-		return -1;
-	return parse_one(&s->expect, w->word[2], "expect", true, e);
+	if (hex_pattern_parse(&s->send, w->word[0], false, e) < 0)
+		return error_of(e, "what is sent");
+	if (hex_pattern_parse(&s->expect, w->word[2], true, e) < 0)
+		return error_of(e, "expect");
+	return 0;
 }
 
 static void
@@ -67,13 +58,7 @@ check_udp_start(struct check *c)
 		.bytes = s->send.bytes, .n = s->send.n, .on_answer = on_answer
 	};
 
-	check_datagram_start(c->state, c, &q);
-}
-
-static void
-check_udp_stop(struct check *c)
-{
-	check_datagram_stop(c->state);
+	check_datagram_start(c, &q);
 }
 
 const struct check_kind check_udp = {
@@ -85,5 +70,5 @@ const struct check_kind check_udp = {
 	.needs_port = true,
 	.state_size = sizeof(struct check_datagram),
 	.start = check_udp_start,
-	.stop = check_udp_stop,
+	.stop = check_datagram_stop,
 };

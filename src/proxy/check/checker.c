@@ -8,18 +8,6 @@
 #include "base/array.h"
 #include "proxy/check/checker_private.h"
 
-static uint64_t
-checker_now(const struct checker *c)
-{
-	return c->now(c->loop);
-}
-
-static struct server *
-checker_server_of(const struct checker *c, unsigned slot)
-{
-	return pool_slot(c->pool, slot);
-}
-
 /* ---- servers and settings ---- */
 
 static int
@@ -94,7 +82,7 @@ checker_set(
     struct checker *c, unsigned slot, const struct checker_target *t, bool soon)
 {
 	struct checker_record *r = checker_record_of(c, slot);
-	const struct server *s = checker_server_of(c, slot);
+	const struct server *s = pool_slot(c->pool, slot);
 
 	if (t->spec == NULL || s == NULL || !s->present) {
 		checker_forget(c, slot);

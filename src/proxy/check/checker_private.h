@@ -53,6 +53,12 @@ struct checker {
 	uint64_t drawn;
 };
 
+static inline uint64_t
+checker_now(const struct checker *c)
+{
+	return c->now(c->loop);
+}
+
 /* NULL: it has none. */
 static inline struct checker_record *
 checker_record_of(const struct checker *c, unsigned slot)

@@ -28,18 +28,6 @@ struct checker_memory {
 	_Alignas(max_align_t) unsigned char state[];
 };
 
-static uint64_t
-checker_run_now(const struct checker *c)
-{
-	return c->now(c->loop);
-}
-
-static struct server *
-checker_run_server_of(const struct checker *c, unsigned slot)
-{
-	return pool_slot(c->pool, slot);
-}
-
 /* ---- when ---- */
 
 uint64_t
@@ -54,7 +42,7 @@ checker_draw(struct checker *c, uint64_t below)
 void
 checker_arm(struct checker *c)
 {
-	uint64_t at = UINT64_MAX, ms = checker_run_now(c);
+	uint64_t at = UINT64_MAX, ms = checker_now(c);
 
 	if (heap_top(&c->deadlines) != HEAP_EMPTY)
 		at = heap_top_key(&c->deadlines);
@@ -79,16 +67,6 @@ checker_wait_until(struct checker *c, unsigned slot, uint64_t ms)
 	checker_arm(c);
 }
 
-static uint64_t
-backoff_max(const struct checker *c)
-{
-	uint64_t one = c->options.interval_ms, most = CHECKER_BACKOFF * one;
-
-	if (most > CHECKER_BACKOFF_MS)
-		most = CHECKER_BACKOFF_MS;
-	return most > one ? most : one;
-}
-
 /* From the beginning of a check to that of the next one. Of a server that could
  * not be checked yet nothing is known, and it may get no clients until it
  * is. */
@@ -96,20 +74,23 @@ static uint64_t
 next_wait(const struct checker *c, const struct checker_record *r,
     const struct health *h, bool bad)
 {
-	uint64_t one = c->options.interval_ms, most = backoff_max(c), wait,
-		 last = r->wait_ms;
+	uint64_t one = c->options.interval_ms, most = CHECKER_BACKOFF * one,
+		 wait;
 
 	if (r->result == CHECK_NONE)
 		return one / UNASKED;
-	if (bad && h->down) {
-		if (c->options.interval_down_ms > 0)
-			return c->options.interval_down_ms;
-		if (!pool_has_eligible(c->pool) || pool_panic(c->pool)->on)
-			return one;
-		wait = 2 * (last > one ? last : one);
-		return wait < most ? wait : most;
-	}
-	return h->against > 0 ? one / 2 : one;
+	if (!bad || !h->down)
+		return h->against > 0 ? one / 2 : one;
+	if (c->options.interval_down_ms > 0)
+		return c->options.interval_down_ms;
+	if (!pool_has_eligible(c->pool) || pool_panic(c->pool)->on)
+		return one;
+	if (most > CHECKER_BACKOFF_MS)
+		most = CHECKER_BACKOFF_MS;
+	wait = 2 * (r->wait_ms > one ? r->wait_ms : one);
+	if (wait > most)
+		wait = most;
+	return wait > one ? wait : one;
 }
 
 /* Give or take a tenth. */
@@ -120,11 +101,11 @@ wait_for_next(struct checker *c, unsigned slot, bool bad)
 	uint64_t stray, due;
 
 	r->wait_ms =
-	    next_wait(c, r, &checker_run_server_of(c, slot)->health, bad);
+	    next_wait(c, r, &pool_slot(c->pool, slot)->health, bad);
 	stray = r->wait_ms / 5 + 1;
 	due = r->began_ms + r->wait_ms - stray / 2 + checker_draw(c, stray);
 	checker_wait_until(
-	    c, slot, due > checker_run_now(c) ? due : checker_run_now(c));
+	    c, slot, due > checker_now(c) ? due : checker_now(c));
 }
 
 /* ---- the end of a check ---- */
@@ -154,19 +135,6 @@ checker_stop(struct checker *c, struct check *k)
 }
 
 static void
-note(struct checker *c, const struct check *k, enum check_result result,
-    const char *reason)
-{
-	struct checker_record *r = c->records[k->slot];
-
-	r->result = result;
-	r->address = k->at;
-	r->ended_ms = checker_run_now(c);
-	r->took_us = clock_monotonic_us() - k->began_us;
-	snprintf(r->reason, sizeof(r->reason), "%s", reason);
-}
-
-static void
 tell_pool(struct checker *c, struct checker_record *r, struct server *s)
 {
 	char reason[CHECK_REASON_MAX + 32];
@@ -174,7 +142,7 @@ tell_pool(struct checker *c, struct checker_record *r, struct server *s)
 	snprintf(reason, sizeof(reason), "check %s: %s",
 	    check_spec_kind(r->spec)->name, r->reason);
 	(void)pool_checked(
-	    c->pool, s, r->result == CHECK_GOOD, reason, checker_run_now(c));
+	    c->pool, s, r->result == CHECK_GOOD, reason, checker_now(c));
 }
 
 /* ---- one check ---- */
@@ -208,8 +176,14 @@ checker_run_conclude(
 		    k->server->number, k->server->name, reason,
 		    c->frontend != NULL ? c->frontend->label : "");
 	} else {
-		note(c, k, result, reason);
-		tell_pool(c, c->records[slot], checker_run_server_of(c, slot));
+		struct checker_record *r = c->records[k->slot];
+
+		r->result = result;
+		r->address = k->at;
+		r->ended_ms = checker_now(c);
+		r->took_us = clock_monotonic_us() - k->began_us;
+		snprintf(r->reason, sizeof(r->reason), "%s", reason);
+		tell_pool(c, c->records[slot], pool_slot(c->pool, slot));
 	}
 	wait_for_next(c, slot, result == CHECK_BAD);
 }
@@ -248,7 +222,7 @@ set_deadline(struct check *c)
 
 	c->timeout_ms = all->options.timeout_ms;
 	heap_set(
-	    &all->deadlines, c->slot, checker_run_now(all) + c->timeout_ms);
+	    &all->deadlines, c->slot, checker_now(all) + c->timeout_ms);
 }
 
 void
@@ -266,44 +240,20 @@ check_begins(struct check *c)
 	set_deadline(c);
 }
 
-/* Silent addresses after the first share the time of one, so that a server of
- * many does not take as many times as long to be found down. */
-static uint64_t
-time_of(const struct checker *c, const struct server *s, unsigned tried)
-{
-	unsigned others = s->addrs.count - 1;
-	uint64_t ms = c->options.timeout_ms;
-
-	return tried > 0 && ms > others ? ms / others : ms;
-}
-
 const char *
 check_host(const struct check *c)
 {
 	return server_host(c->server);
 }
 
-/* Traffic begins with the address that worked last, and so does a check; it
- * goes on from there even if that is another one by then. */
-static void
-aim(const struct checker_record *r, struct check *k)
-{
-	const struct server *s = k->server;
-
-	k->at = r->at.len > 0
-	    ? r->at
-	    : s->addrs.addr[(k->first + k->tried) % s->addrs.count];
-	if (r->port != 0)
-		addr_set_port(&k->at, r->port);
-}
-
 static struct check *
 new_check(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 {
 	struct checker_record *r = c->records[slot];
-	const struct check_kind *kind = check_spec_kind(r->spec);
-	size_t size = offsetof(struct checker_memory, state);
-	struct checker_memory *m = calloc(1, size + kind->state_size + 1);
+	const struct server *s = pool_slot(c->pool, slot);
+	size_t state = check_spec_kind(r->spec)->state_size;
+	struct checker_memory *m =
+	    calloc(1, offsetof(struct checker_memory, state) + state + 1);
 
 	if (m == NULL)
 		return NULL;
@@ -312,8 +262,8 @@ new_check(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 		.loop = c->loop,
 		.frontend = c->frontend,
 		.programs = c->programs,
-		.server = checker_run_server_of(c, slot),
-		.timeout_ms = time_of(c, checker_run_server_of(c, slot), tried),
+		.server = s,
+		.timeout_ms = c->options.timeout_ms,
 		.waiting = "an answer",
 		.checker = c,
 		.spec = check_spec_hold(r->spec),
@@ -323,7 +273,18 @@ new_check(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 		.began_us = clock_monotonic_us(),
 		.free_task = { .run = checker_run_free_task } };
 	list_init(&m->check.free_task.link);
-	aim(r, &m->check);
+	/* Silent addresses behind the first share the time of one, so that a
+	 * server of many does not take as many times as long to be found
+	 * down. */
+	if (tried > 0 && m->check.timeout_ms > s->addrs.count - 1)
+		m->check.timeout_ms /= s->addrs.count - 1;
+	/* Traffic begins with the address that worked last, and so does a
+	 * check; it goes on from there even if that is another one by then. */
+	m->check.at = r->at.len > 0
+	    ? r->at
+	    : s->addrs.addr[(first + tried) % s->addrs.count];
+	if (r->port != 0)
+		addr_set_port(&m->check.at, r->port);
 	return &m->check;
 }
 
@@ -344,35 +305,29 @@ checker_run_begin(
 	c->records[slot]->running = k;
 	c->stats.running++;
 	c->stats.begun++;
-	heap_set(&c->deadlines, slot, checker_run_now(c) + k->timeout_ms);
+	heap_set(&c->deadlines, slot, checker_now(c) + k->timeout_ms);
 	check_spec_kind(k->spec)->start(k);
 	checker_arm(c);
 }
 
 /* ---- time ---- */
 
-/* A server that answers its clients need not be checked. */
-static bool
-may_skip(const struct checker *c, const struct server *s)
-{
-	return c->options.lazy && server_is_healthy(s) && s->answered_ms != 0 &&
-	    checker_run_now(c) - s->answered_ms < c->options.interval_ms;
-}
-
 static void
 begin_due(struct checker *c, unsigned slot)
 {
 	struct checker_record *r = c->records[slot];
+	const struct server *s = pool_slot(c->pool, slot);
 
-	r->began_ms = checker_run_now(c);
+	r->began_ms = checker_now(c);
 	r->hurry = r->hurry == HURRY_DUE ? HURRY_DONE : HURRY_NONE;
-	if (r->hurry == HURRY_NONE &&
-	    may_skip(c, checker_run_server_of(c, slot))) {
+	/* A server that answers its clients need not be asked. */
+	if (r->hurry == HURRY_NONE && c->options.lazy && server_is_healthy(s) &&
+	    s->answered_ms != 0 &&
+	    checker_now(c) - s->answered_ms < c->options.interval_ms) {
 		c->stats.skipped++;
 		wait_for_next(c, slot, false);
 	} else {
-		checker_run_begin(
-		    c, slot, checker_run_server_of(c, slot)->addr_first, 0);
+		checker_run_begin(c, slot, s->addr_first, 0);
 	}
 }
 
@@ -385,7 +340,7 @@ is_time(const struct heap *h, uint64_t at)
 void
 checker_tick(struct checker *c)
 {
-	uint64_t at = checker_run_now(c);
+	uint64_t at = checker_now(c);
 	unsigned begun = 0;
 	struct check *k;
 
@@ -418,5 +373,5 @@ checker_hurry(struct checker *c, const struct server *s)
 	if (r->running != NULL || r->hurry != HURRY_NONE)
 		return;
 	r->hurry = HURRY_DUE;
-	checker_wait_until(c, s->slot, checker_run_now(c));
+	checker_wait_until(c, s->slot, checker_now(c));
 }

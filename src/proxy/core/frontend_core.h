@@ -17,7 +17,7 @@
 struct dns;
 struct dummies;
 struct flows;
-struct requestlog;
+struct sink;
 struct routes;
 struct sessionlog;
 struct sessions;
@@ -49,7 +49,7 @@ struct frontend_core {
 	bool limited; /* the settings limit them */
 	int64_t best_level; /* of servers, when they were walked: level.h */
 	struct pipe_share share;
-	struct requestlog *requestlog; /* NULL: none; not owned */
+	struct sink *requestlog; /* NULL: none; not owned */
 	struct sessionlog *sessionlog; /* the same */
 	struct preopened preopened;
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/sink.h"
 #include "pool/level.h"
 #include "proxy/frontend/frontend_private.h"
-#include "proxy/log/requestlog.h"
 #include "proxy/log/sessionlog.h"
 
 /* ---- settings ---- */
@@ -69,13 +69,12 @@ frontend_set_service(struct frontend *f, const char *name, const char *label)
 
 /* Sessions that are there when a log comes no longer report what they read. */
 void
-frontend_set_requestlog(struct frontend *f, struct requestlog *r)
+frontend_set_requestlog(struct frontend *f, struct sink *r)
 {
 	bool comes = f->core.requestlog == NULL && r != NULL;
 
 	f->core.requestlog = r;
-	if (r != NULL)
-		requestlog_count_lost(r, &f->core.stats.lines_lost.requests);
+	sink_count_lost(r, &f->core.stats.lines_lost.requests);
 	if (comes)
 		sessions_reschedule(&f->sessions, false);
 }
@@ -84,8 +83,7 @@ void
 frontend_set_sessionlog(struct frontend *f, struct sessionlog *g)
 {
 	f->core.sessionlog = g;
-	if (g != NULL)
-		sessionlog_count_lost(g, &f->core.stats.lines_lost.sessions);
+	sink_count_lost(sessionlog_sink(g), &f->core.stats.lines_lost.sessions);
 }
 
 void

@@ -141,10 +141,10 @@ uint64_t frontend_preopened(const struct frontend *f);
 void frontend_set_service(
     struct frontend *f, const char *name, const char *label);
 
-struct requestlog;
+struct sink;
 struct sessionlog;
 /* Sessions log there from now on; NULL: nowhere. It stays the caller's. */
-void frontend_set_requestlog(struct frontend *f, struct requestlog *r);
+void frontend_set_requestlog(struct frontend *f, struct sink *r);
 /* The same for lines of sessions that are over. */
 void frontend_set_sessionlog(struct frontend *f, struct sessionlog *g);
 

@@ -139,14 +139,6 @@ on_chunk_size(struct http_answer *h)
 }
 
 static enum http_event
-on_chunk_end(struct http_answer *h)
-{
-	h->stage = HTTP_IN_CHUNK_SIZE;
-	return h->line[0] == '\0' ? HTTP_MORE
-				  : http_answer_wrong(h, "wrong chunk");
-}
-
-static enum http_event
 on_line(struct http_answer *h)
 {
 	switch (h->stage) {
@@ -157,7 +149,9 @@ on_line(struct http_answer *h)
 	case HTTP_IN_CHUNK_SIZE:
 		return on_chunk_size(h);
 	default:
-		return on_chunk_end(h);
+		h->stage = HTTP_IN_CHUNK_SIZE;
+		return h->line[0] == '\0' ? HTTP_MORE
+					  : http_answer_wrong(h, "wrong chunk");
 	}
 }
 

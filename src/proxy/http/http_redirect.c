@@ -13,19 +13,6 @@ enum { HEAD_MAX = 256 }; /* of the answer, without host and path */
 static const char body[] =
     "308 Permanent Redirect\n\nUse the address with https.\n";
 
-/* The target of a request whose line is complete. */
-static struct http_text
-target_of(const char *bytes, size_t n)
-{
-	const char *line_end = memchr(bytes, '\r', n);
-	const char *at = memchr(bytes, ' ', (size_t)(line_end - bytes));
-	const char *end;
-
-	at++;
-	end = memchr(at, ' ', (size_t)(line_end - at));
-	return (struct http_text){ at, (size_t)(end - at) };
-}
-
 /* Takes scheme and host off a target, so that it begins with "/", or "?", or is
  * empty. False where that is not so: "*", and those of CONNECT. */
 static bool
@@ -69,22 +56,26 @@ write_answer(struct buffer *answer, const char *host, unsigned port,
 }
 
 enum first_verdict
-http_redirect(
-    const char *bytes, size_t n, unsigned port, struct buffer *answer)
+http_redirect(const char *bytes, size_t n, unsigned port, struct buffer *answer)
 {
 	struct first f = { .protocol = FIRST_UNKNOWN };
 	struct first_wants wants = { .host = true };
 	enum first_verdict v = first_read(bytes, n, &wants, &f);
 	struct http_text path;
+	const char *line_end, *at, *end;
 
 	if (v != FIRST_KNOWN)
 		return v;
 	if (f.protocol != FIRST_HTTP || f.host[0] == '\0')
 		return FIRST_WRONG;
-	path = target_of(bytes, n);
+	/* The target of a request whose line is complete. */
+	line_end = memchr(bytes, '\r', n);
+	at = (const char *)memchr(bytes, ' ', (size_t)(line_end - bytes)) + 1;
+	end = memchr(at, ' ', (size_t)(line_end - at));
+	path = (struct http_text){ at, (size_t)(end - at) };
 	if (!http_is_target(path) || !cut_to_path(&path) ||
-	    !write_answer(answer, f.host, port, path,
-		strncmp(bytes, "HEAD ", 5) == 0))
+	    !write_answer(
+		answer, f.host, port, path, strncmp(bytes, "HEAD ", 5) == 0))
 		return FIRST_WRONG;
 	return FIRST_KNOWN;
 }

@@ -6,26 +6,6 @@
 #include "base/list.h"
 #include "proxy/http/http_relay.h"
 
-/* ---- what the kernel moved ---- */
-
-static void
-note_requests_moved(struct http_relay *h)
-{
-	struct http_requests *r = &h->requests;
-
-	if (r->stage == HTTP_REQUESTS_BODY || r->stage == HTTP_REQUESTS_CHUNK)
-		r->left = h->up.clear;
-}
-
-static void
-note_responses_moved(struct http_relay *h)
-{
-	struct http_responses *r = &h->responses;
-
-	if (r->stage == HTTP_RESPONSES_BODY || r->stage == HTTP_RESPONSES_CHUNK)
-		r->left = h->down.clear;
-}
-
 /* ---- the filters ---- */
 
 static void
@@ -41,28 +21,18 @@ take_requests(struct pipe_filter *f, const char *bytes, size_t n,
 {
 	struct http_relay *h = container_of(f, struct http_relay, up);
 	struct http_text on;
+	struct http_requests *r = &h->requests;
 
-	note_requests_moved(h);
-	if (http_requests_take(&h->requests, (struct http_text){ bytes, n },
-		h->room, &on) < 0)
+	/* what the kernel moved */
+	if (r->stage == HTTP_REQUESTS_BODY || r->stage == HTTP_REQUESTS_CHUNK)
+		r->left = h->up.clear;
+	if (http_requests_take(
+		&h->requests, (struct http_text){ bytes, n }, h->room, &on) < 0)
 		return -1;
 	set_up(h);
 	*out = on.at;
 	*out_n = on.length;
 	return 0;
-}
-
-/* An answer may be what requests have waited for. What the kernel has moved of
- * a body since is known to `up` alone: that stays. */
-static void
-note_decision(struct http_relay *h)
-{
-	bool over = h->up.waits && !http_requests_wait(&h->requests);
-
-	if (over)
-		h->up.due = true;
-	if (over || h->requests.stage == HTTP_REQUESTS_TUNNEL)
-		set_up(h);
 }
 
 static int
@@ -71,12 +41,21 @@ take_responses(struct pipe_filter *f, const char *bytes, size_t n,
 {
 	struct http_relay *h = container_of(f, struct http_relay, down);
 	struct http_text on;
+	struct http_responses *r = &h->responses;
+	bool over;
 
-	note_responses_moved(h);
-	http_responses_take(&h->responses, (struct http_text){ bytes, n },
-	    h->room, &on);
+	if (r->stage == HTTP_RESPONSES_BODY || r->stage == HTTP_RESPONSES_CHUNK)
+		r->left = h->down.clear;
+	http_responses_take(
+	    &h->responses, (struct http_text){ bytes, n }, h->room, &on);
 	h->down.clear = http_responses_clear(&h->responses);
-	note_decision(h);
+	/* An answer may be what requests have waited for. What the kernel has
+	 * moved of a body since is known to `up` alone: that stays. */
+	over = h->up.waits && !http_requests_wait(&h->requests);
+	if (over)
+		h->up.due = true;
+	if (over || h->requests.stage == HTTP_REQUESTS_TUNNEL)
+		set_up(h);
 	*out = on.at;
 	*out_n = on.length;
 	return 0;

@@ -382,18 +382,6 @@ is_other_protocol(const struct http_head *h, const char *bytes, size_t n)
 	    !http_is_token((struct http_text){ bytes + h->skipped, 1 });
 }
 
-/* The line whose end is not here yet. */
-static enum http_head_state
-await_line(struct http_head *h, const char *bytes, size_t n)
-{
-	h->searched = n;
-	if (n > HTTP_HEAD_MAX)
-		return http_request_wrong(h, 431, "too many bytes of fields");
-	if (is_other_protocol(h, bytes, n))
-		return http_request_wrong(h, 400, "no request line");
-	return HTTP_HEAD_MORE;
-}
-
 enum http_head_state
 http_head_take(struct http_head *h, const char *bytes, size_t n)
 {
@@ -405,8 +393,17 @@ http_head_take(struct http_head *h, const char *bytes, size_t n)
 		end = h->searched < n
 		    ? memchr(bytes + h->searched, '\n', n - h->searched)
 		    : NULL;
-		if (end == NULL)
-			return await_line(h, bytes, n);
+		if (end == NULL) {
+			/* The line whose end is not here yet. */
+			h->searched = n;
+			if (n > HTTP_HEAD_MAX)
+				return http_request_wrong(
+				    h, 431, "too many bytes of fields");
+			if (is_other_protocol(h, bytes, n))
+				return http_request_wrong(
+				    h, 400, "no request line");
+			return HTTP_HEAD_MORE;
+		}
 		at = (size_t)(end - bytes);
 		h->length = h->searched = at + 1;
 		if (h->length > HTTP_HEAD_MAX)

@@ -1,7 +1,9 @@
 /* http_requests.c: see http_requests.h. */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "proxy/http/http_chunk.h"
 #include "proxy/http/http_requests.h"
@@ -48,13 +50,6 @@ static void
 skip_to(struct pass *p, size_t start)
 {
 	p->run = start;
-}
-
-static void
-http_requests_add(struct pass *p, const char *bytes, size_t n)
-{
-	memcpy(p->room + p->copied, bytes, n);
-	p->copied += n;
 }
 
 /* ---- stages; each returns whether to go on ---- */
@@ -107,7 +102,8 @@ pass_head(struct http_requests *r, struct pass *p, size_t start)
 		pass_lines(r, p, start, drop);
 	else
 		http_requests_copy_run(p, start + h->length - 2);
-	http_requests_add(p, a->bytes + known, a->length - known);
+	memcpy(p->room + p->copied, a->bytes + known, a->length - known);
+	p->copied += a->length - known;
 }
 
 static void
@@ -375,4 +371,41 @@ http_requests_decided(struct http_requests *r, bool switched)
 	r->switched = switched;
 	if (r->stage == HTTP_REQUESTS_ANSWER)
 		request_ends(r);
+}
+
+/* ---- fields with the client address ---- */
+
+/* An address without the interface it is valid on, which means nothing to
+ * others. */
+static void
+format_client(const struct peer *client, char text[PEER_TEXT_MAX])
+{
+	if (client->family == AF_UNIX || client->family == 0) {
+		strcpy(text, "unknown");
+		return;
+	}
+	peer_format_host(client, text);
+	text[strcspn(text, "%")] = '\0';
+}
+
+size_t
+http_forwarded_lines(char lines[HTTP_ADDED_MAX], const struct peer *client,
+    bool tls, bool standard, size_t *proto)
+{
+	const char *scheme = tls ? "https" : "http";
+	char who[PEER_TEXT_MAX];
+	bool quoted;
+	size_t n;
+
+	format_client(client, who);
+	quoted = strchr(who, ':') != NULL; /* RFC 7239, 6 */
+	*proto = (size_t)snprintf(
+	    lines, HTTP_ADDED_MAX, "X-Forwarded-Proto: %s\r\n", scheme);
+	n = *proto + (size_t)snprintf(lines + *proto, HTTP_ADDED_MAX - *proto,
+			 "X-Forwarded-For: %s\r\n", who);
+	if (standard)
+		n += (size_t)snprintf(lines + n, HTTP_ADDED_MAX - n,
+		    "Forwarded: for=%s%s%s;proto=%s\r\n", quoted ? "\"[" : "",
+		    who, quoted ? "]\"" : "", scheme);
+	return n;
 }

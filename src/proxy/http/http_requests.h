@@ -19,6 +19,7 @@
 #ifndef PEN_PROXY_HTTP_REQUESTS_H
 #define PEN_PROXY_HTTP_REQUESTS_H
 
+#include "base/addr.h"
 #include "base/buffer.h"
 #include "proxy/http/http_request.h"
 
@@ -99,5 +100,13 @@ bool http_requests_are_idle(const struct http_requests *r);
 void http_requests_end(struct http_requests *r);
 /* The one that is undecided was answered. */
 void http_requests_decided(struct http_requests *r, bool switched);
+
+/* The lines that tell a server who its client is.
+ * Writes X-Forwarded-Proto and X-Forwarded-For, and with `standard` also
+ * Forwarded (RFC 7239), each with its CRLF. A client without an address is
+ * "unknown" (RFC 7239, 6.2). Returns how many bytes they are; the first,
+ * X-Forwarded-Proto, has *proto of them. */
+size_t http_forwarded_lines(char lines[HTTP_ADDED_MAX],
+    const struct peer *client, bool tls, bool standard, size_t *proto);
 
 #endif

@@ -120,21 +120,13 @@ add_lines(struct http_responses *r, struct pass *p)
 	http_responses_add(p, "Connection: close\r\n");
 }
 
-static void
-count_status(const struct http_responses *r)
-{
-	unsigned class = r->status / 100;
-
-	if (r->classes != NULL && class >= 1 && class <= HTTP_CLASSES)
-		r->classes[class - 1]++;
-}
-
-/* HTTP/1.1 200 OK (RFC 9112, 4); the short message may be missing. */
+/* HTTP/1.1 200 OK (RFC 9112, 4); the phrase may be missing. */
 static bool
 take_status(struct http_responses *r, struct pass *p)
 {
 	struct http_text line;
 	const char *l;
+	unsigned class;
 
 	if (p->at == p->length)
 		return false;
@@ -153,7 +145,9 @@ take_status(struct http_responses *r, struct pass *p)
 		return until_close(r);
 	r->status = (unsigned)(l[9] - '0') * 100 +
 	    (unsigned)(l[10] - '0') * 10 + (unsigned)(l[11] - '0');
-	count_status(r);
+	class = r->status / 100;
+	if (r->classes != NULL && class >= 1 && class <= HTTP_CLASSES)
+		r->classes[class - 1]++;
 	r->chunked = r->has_length = r->odd = false;
 	r->last = l[7] == '0';
 	r->left = 0;
@@ -161,18 +155,6 @@ take_status(struct http_responses *r, struct pass *p)
 	if (r->status >= 200)
 		add_lines(r, p);
 	return true;
-}
-
-static void
-note_length(struct http_responses *r, struct http_text value)
-{
-	uint64_t length;
-
-	r->odd |= http_length_parse(value, &length) < 0 ||
-	    (r->has_length && length != r->left);
-	r->has_length = true;
-	if (!r->odd)
-		r->left = length;
 }
 
 /* What the server means to do; of HTTP/1.0 it may mean to go on. */
@@ -200,7 +182,13 @@ note_field(struct http_responses *r, struct http_text line)
 		r->odd |= http_text_begins(line, "content-length") ||
 		    http_text_begins(line, "transfer-encoding");
 	} else if (http_text_is(name, "content-length")) {
-		note_length(r, value);
+		uint64_t length;
+
+		r->odd |= http_length_parse(value, &length) < 0 ||
+		    (r->has_length && length != r->left);
+		r->has_length = true;
+		if (!r->odd)
+			r->left = length;
 	} else if (http_text_is(name, "transfer-encoding")) {
 		r->odd |= r->chunked || !http_text_is(value, "chunked");
 		r->chunked = true;

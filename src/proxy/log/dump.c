@@ -11,40 +11,26 @@
 enum { HEX_WIDTH = 16, ASCII_WIDTH = 64 };
 
 static void
-dump_hex(int fd, size_t at, const char *bytes, size_t n)
-{
-	char text[3 * HEX_WIDTH + 1] = "";
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		snprintf(text + 3 * i, 4, " %02x", (unsigned char)bytes[i]);
-	log_debug("data fd=%d at=%zu%s", fd, at, text);
-}
-
-static void
-dump_ascii(int fd, size_t at, const char *bytes, size_t n)
-{
-	char text[ASCII_WIDTH + 1];
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		text[i] = isprint((unsigned char)bytes[i]) ? bytes[i] : '.';
-	text[n] = '\0';
-	log_debug("data fd=%d at=%zu %s", fd, at, text);
-}
-
-static void
 dump(unsigned kind, int fd, const char *bytes, size_t n)
 {
-	size_t width = kind == DUMP_ASCII ? ASCII_WIDTH : HEX_WIDTH, at;
+	char text[ASCII_WIDTH + 1];
+	size_t width = kind == DUMP_ASCII ? ASCII_WIDTH : HEX_WIDTH, at, i;
 
-	for (at = 0; at < n; at += width) {
+	for (at = 0; at < n; at += width, bytes += width) {
 		size_t part = n - at < width ? n - at : width;
 
+		for (i = 0; i < part; i++)
+			if (kind == DUMP_HEX)
+				snprintf(text + 3 * i, 4, " %02x",
+				    (unsigned char)bytes[i]);
+			else
+				text[i] = isprint((unsigned char)bytes[i])
+				    ? bytes[i]
+				    : '.';
 		if (kind == DUMP_ASCII)
-			dump_ascii(fd, at, bytes + at, part);
-		else
-			dump_hex(fd, at, bytes + at, part);
+			text[part] = '\0';
+		log_debug("data fd=%d at=%zu%s%s", fd, at,
+		    kind == DUMP_ASCII ? " " : "", text);
 	}
 }
 

@@ -173,7 +173,7 @@ put_piece(const struct piece *p, const struct session_record *r, size_t skip,
 
 	memcpy(at, p->text + skip, PIECE_MAX);
 	at += p->length - skip;
-	n = p->field->put(r, at);
+	n = record_put(p->field, r, at);
 	if (n > 0)
 		l->length = (size_t)(at - l->text);
 	return n;
@@ -275,7 +275,7 @@ write_template(const struct log_format *f, const struct session_record *r,
 		log_format_add(l, p->text, p->length);
 		if (p->field == NULL)
 			continue;
-		n = p->field->put(r, l->text + l->length);
+		n = record_put(p->field, r, l->text + l->length);
 		if (n == 0)
 			log_format_add(l, "-", 1);
 		else if ((n = keep_value(f, p->field, l, n, copy)) > 0)
@@ -323,23 +323,6 @@ split_piece(struct log_format *f, const char *at, struct error *e)
 		return NULL;
 	}
 	return at + name + 1;
-}
-
-static int
-split_template(struct log_format *f, struct error *e)
-{
-	const char *at = f->text;
-
-	if (strcspn(at, "\r\n") != strlen(at))
-		return error_set(e, "a template is one line");
-	if (strchr(at, '{') == NULL)
-		return error_set(e,
-		    "expects logfmt, jsonl, journal, common or a template with "
-		    "{fields}");
-	while (*at != '\0')
-		if ((at = split_piece(f, at, e)) == NULL)
-			return -1;
-	return 0;
 }
 
 /* ---- lines of all fields ---- */
@@ -413,18 +396,8 @@ static const struct word {
 	{ "common", write_template, NULL,
 	    "{clf_host} - - [{clf_time}] \"CONNECT {server} HTTP/1.1\" "
 	    "{status} {down} {reason} {port}" },
+	{ NULL, write_template, NULL, NULL }, /* any other text is one */
 };
-
-static const struct word *
-find_word(const char *text)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (strcmp(formats[i].name, text) == 0)
-			return &formats[i];
-	return NULL;
-}
 
 static void
 set_special(struct log_format *f)
@@ -439,24 +412,38 @@ set_special(struct log_format *f)
 }
 
 static int
-compile(struct log_format *f, const struct word *word, const char *template,
-    struct error *e)
+compile(struct log_format *f, const char *text, struct error *e)
 {
-	bool journal = word != NULL && word->write == write_journal;
+	const struct word *word = formats;
+	const char *at;
+	bool journal;
 
-	f->write = word != NULL ? word->write : write_template;
+	while (word->name != NULL && strcmp(word->name, text) != 0)
+		word++;
+	f->write = word->write;
+	journal = f->write == write_journal;
 	set_special(f);
-	if (word != NULL && word->style != NULL) {
+	if (word->style != NULL) {
 		if (list_fields(f, word->style) < 0)
 			return error_set(e, "%s", strerror(ENOMEM));
 		if (journal)
 			f->message = log_format_new("logfmt", e);
 		return journal && f->message == NULL ? -1 : 0;
 	}
-	f->text = strdup(word != NULL ? word->template : template);
+	f->text = strdup(word->template != NULL ? word->template : text);
 	if (f->text == NULL)
 		return error_set(e, "%s", strerror(ENOMEM));
-	return split_template(f, e);
+	at = f->text;
+	if (strcspn(at, "\r\n") != strlen(at))
+		return error_set(e, "a template is one line");
+	if (strchr(at, '{') == NULL)
+		return error_set(e,
+		    "expects logfmt, jsonl, journal, common or a template with "
+		    "{fields}");
+	while (*at != '\0')
+		if ((at = split_piece(f, at, e)) == NULL)
+			return -1;
+	return 0;
 }
 
 struct log_format *
@@ -468,7 +455,7 @@ log_format_new(const char *text, struct error *e)
 		error_set(e, "%s", strerror(ENOMEM));
 		return NULL;
 	}
-	if (compile(f, find_word(text), text, e) == 0)
+	if (compile(f, text, e) == 0)
 		return f;
 	log_format_free(f);
 	return NULL;

@@ -1,6 +1,7 @@
 /* session_record.c: the fields of a session's line in the log, one row each. */
 #include "config.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -120,21 +121,9 @@ put_id(const struct session_record *r, char *value)
 }
 
 static size_t
-put_port(const struct session_record *r, char *value)
-{
-	return r->port == 0 ? 0 : number_format(value, r->port);
-}
-
-static size_t
 put_service(const struct session_record *r, char *value)
 {
 	return r->service == NULL ? 0 : put_text(value, r->service);
-}
-
-static size_t
-put_session(const struct session_record *r, char *value)
-{
-	return number_format(value, r->session);
 }
 
 /* ---- the server ---- */
@@ -176,18 +165,6 @@ session_record_put_name(const struct session_record *r, char *value)
 /* ---- how much, how long ---- */
 
 static size_t
-put_up(const struct session_record *r, char *value)
-{
-	return number_format(value, r->up);
-}
-
-static size_t
-put_down(const struct session_record *r, char *value)
-{
-	return number_format(value, r->down);
-}
-
-static size_t
 put_datagrams_up(const struct session_record *r, char *value)
 {
 	return r->is_flow ? number_format(value, r->datagrams_up) : 0;
@@ -197,12 +174,6 @@ static size_t
 put_datagrams_down(const struct session_record *r, char *value)
 {
 	return r->is_flow ? number_format(value, r->datagrams_down) : 0;
-}
-
-static size_t
-put_queue_ms(const struct session_record *r, char *value)
-{
-	return r->queued_ms == 0 ? 0 : number_format(value, r->queued_ms);
 }
 
 static size_t
@@ -216,18 +187,6 @@ put_first_ms(const struct session_record *r, char *value)
 {
 	return r->first_ms == UINT64_MAX ? 0
 					 : number_format(value, r->first_ms);
-}
-
-static size_t
-put_ms(const struct session_record *r, char *value)
-{
-	return number_format(value, r->total_ms);
-}
-
-static size_t
-put_failures(const struct session_record *r, char *value)
-{
-	return r->failures == 0 ? 0 : number_format(value, r->failures);
 }
 
 static size_t
@@ -289,11 +248,13 @@ put_server_tls(const struct session_record *r, char *value)
 
 /* ---- the list ---- */
 
-#define PLAIN	.is_plain = true
-#define ADDRESS .is_address = true
-#define NUMBER	.is_number = true, .is_plain = true
-#define ASKED	.on_request = true
-#define TLS	.is_tls = true
+#define PLAIN	  .is_plain = true
+#define ADDRESS	  .is_address = true
+#define NUMBER	  .is_number = true, .is_plain = true
+#define MEMBER(m) .at = offsetof(struct session_record, m), NUMBER
+#define OR_NONE	  .or_none = true
+#define ASKED	  .on_request = true
+#define TLS	  .is_tls = true
 
 const struct record_field record_fields[] = {
 	{ .name = "time", .put = put_time, PLAIN },
@@ -306,21 +267,21 @@ const struct record_field record_fields[] = {
 	{ .name = "clf_host", .put = put_clf_host, ADDRESS, ASKED },
 	{ .name = "via", .put = put_via, ADDRESS },
 	{ .name = "id", .put = put_id },
-	{ .name = "port", .put = put_port, NUMBER },
+	{ .name = "port", MEMBER(port), OR_NONE },
 	{ .name = "service", .put = put_service },
-	{ .name = "session", .put = put_session, NUMBER, ASKED },
+	{ .name = "session", MEMBER(session), ASKED },
 	{ .name = "server", .put = put_server, ADDRESS },
 	{ .name = "number", .put = put_server_number, NUMBER, ASKED },
 	{ .name = "name", .put = session_record_put_name },
-	{ .name = "up", .put = put_up, NUMBER },
-	{ .name = "down", .put = put_down, NUMBER },
+	{ .name = "up", MEMBER(up) },
+	{ .name = "down", MEMBER(down) },
 	{ .name = "datagrams_up", .put = put_datagrams_up, NUMBER },
 	{ .name = "datagrams_down", .put = put_datagrams_down, NUMBER },
-	{ .name = "queue_ms", .put = put_queue_ms, NUMBER },
+	{ .name = "queue_ms", MEMBER(queued_ms), OR_NONE },
 	{ .name = "connect_ms", .put = put_connect_ms, NUMBER },
 	{ .name = "first_ms", .put = put_first_ms, NUMBER },
-	{ .name = "ms", .put = put_ms, NUMBER },
-	{ .name = "failures", .put = put_failures, NUMBER },
+	{ .name = "ms", MEMBER(total_ms) },
+	{ .name = "failures", MEMBER(failures), OR_NONE },
 	{ .name = "tried", .put = put_tried },
 	{ .name = "tls", .put = session_record_put_tls, TLS },
 	{ .name = "cipher", .put = put_cipher, TLS },
@@ -331,6 +292,17 @@ const struct record_field record_fields[] = {
 	{ .name = "server_tls", .put = put_server_tls, TLS },
 	{ .name = NULL },
 };
+
+size_t
+record_put(
+    const struct record_field *f, const struct session_record *r, char *value)
+{
+	const uint64_t *n = (const void *)((const char *)r + f->at);
+
+	if (f->put != NULL)
+		return f->put(r, value);
+	return *n == 0 && f->or_none ? 0 : number_format(value, *n);
+}
 
 const struct record_field *
 record_field_find(const char *name, size_t n)

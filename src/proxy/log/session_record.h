@@ -65,9 +65,9 @@ struct session_record {
 	const struct peer *client, *sender; /* sender: a proxy; NULL: none */
 	const char *id;			    /* of id_n bytes; 0: none */
 	size_t id_n;
-	uint16_t port; /* 0: a Unix socket */
+	uint64_t port; /* 0: a Unix socket */
 	const char *service; /* NULL: the first */
-	uint32_t session;
+	uint64_t session;
 	const struct server *server; /* NULL: none */
 	uint64_t up, down;
 	bool is_flow; /* of datagrams, */
@@ -76,7 +76,7 @@ struct session_record {
 	uint32_t connect_us; /* 0: no connect */
 	uint64_t first_ms;   /* UINT64_MAX: no byte came */
 	uint64_t total_ms;
-	unsigned failures; /* of servers, before this one */
+	uint64_t failures; /* of servers, before this one */
 	const char *tried; /* those, as record_add_tried() has it; NULL: none */
 	const struct tls_facts *client_tls, *server_tls; /* NULL: none */
 	const char *sni; /* NULL: none */
@@ -89,10 +89,17 @@ struct record_field {
 	bool is_address; /* the same, unless it is of a Unix socket */
 	bool is_tls;	 /* only sessions with TLS have it; these are last */
 	bool on_request; /* not in the lines with all fields */
-	/* Writes the value of at most RECORD_VALUE_MAX bytes, and no more than
-	 * a NUL after it; returns its length, 0: there is none. */
+	/* As record_put(); NULL: it is the number `at` there in the record,
+	 * a uint64_t. */
 	size_t (*put)(const struct session_record *r, char *value);
+	size_t at;
+	bool or_none; /* the number 0 is none */
 };
+
+/* Writes the value of at most RECORD_VALUE_MAX bytes, and no more than a NUL
+ * after it; returns its length, 0: there is none. */
+size_t record_put(const struct record_field *f, const struct session_record *r,
+    char *value);
 
 extern const struct record_field record_fields[]; /* ended by no name */
 

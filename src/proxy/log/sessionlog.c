@@ -115,32 +115,10 @@ open_sink(struct loop *l, const struct sessionlog_options *o, struct error *e)
 	return sink_open_datagram(l, what, &at, e);
 }
 
-static struct log_format *
-make_format(const struct sessionlog_options *o, struct error *e)
-{
-	bool journal = o->to != NULL && strcmp(o->to, "journal") == 0;
-
-	return log_format_new(journal ? "journal"
-		: o->format != NULL   ? o->format
-				      : "logfmt",
-	    e);
-}
-
 int
 sessionlog_check(const struct sessionlog_options *o, struct error *e)
 {
 	return o->to != NULL && is_file(o) ? file_may_write(o->to, e) : 0;
-}
-
-static void
-choose_envelope(struct sessionlog *g, const char *to)
-{
-	if (strcmp(to, "syslog") == 0)
-		g->envelope = envelope_local;
-	else if (strncmp(to, "syslog:", 7) == 0)
-		g->envelope = envelope_5424;
-	if (gethostname(g->host, sizeof(g->host) - 1) < 0 || g->host[0] == '\0')
-		snprintf(g->host, sizeof(g->host), "-");
 }
 
 struct sessionlog *
@@ -148,14 +126,21 @@ sessionlog_open(
     struct loop *l, const struct sessionlog_options *o, struct error *e)
 {
 	struct sessionlog *g = calloc(1, sizeof(*g));
+	const char *format = o->format != NULL ? o->format : "logfmt";
 
 	if (g == NULL) {
 		error_set(e, "%s", strerror(ENOMEM));
 		return NULL;
 	}
 	g->sample = o->sample;
-	choose_envelope(g, o->to);
-	g->format = make_format(o, e);
+	if (strcmp(o->to, "syslog") == 0)
+		g->envelope = envelope_local;
+	else if (strncmp(o->to, "syslog:", 7) == 0)
+		g->envelope = envelope_5424;
+	if (gethostname(g->host, sizeof(g->host) - 1) < 0 || g->host[0] == '\0')
+		snprintf(g->host, sizeof(g->host), "-");
+	g->format = log_format_new(
+	    strcmp(o->to, "journal") == 0 ? "journal" : format, e);
 	if (g->format != NULL && strcmp(o->to, "log") == 0)
 		return g;
 	if (g->format != NULL)
@@ -166,11 +151,10 @@ sessionlog_open(
 	return NULL;
 }
 
-void
-sessionlog_count_lost(struct sessionlog *g, uint64_t *counter)
+struct sink *
+sessionlog_sink(struct sessionlog *g)
 {
-	if (g->sink != NULL)
-		sink_count_lost(g->sink, counter);
+	return g != NULL ? g->sink : NULL;
 }
 
 void
@@ -181,26 +165,6 @@ sessionlog_free(struct sessionlog *g)
 	sink_close(g->sink);
 	log_format_free(g->format);
 	free(g);
-}
-
-void
-sessionlog_give(struct sessionlog *g, uid_t user)
-{
-	if (g->sink != NULL)
-		sink_give(g->sink, user);
-}
-
-int
-sessionlog_reopen(struct sessionlog *g, struct error *e)
-{
-	return g->sink == NULL ? 0 : sink_reopen(g->sink, e);
-}
-
-void
-sessionlog_follow(struct sessionlog *g)
-{
-	if (g->sink != NULL)
-		sink_follow(g->sink);
 }
 
 /* ---- which ---- */
@@ -237,18 +201,15 @@ is_flow_error(enum reason why)
 	    why == REASON_SERVER_RESET || why == REASON_SERVER_DOWN;
 }
 
-static bool
-is_error(enum reason why)
-{
-	return why != REASON_DONE && why != REASON_FASTCLOSE &&
-	    why != REASON_QUIET_END;
-}
-
 bool
 sessionlog_wants(
     struct sessionlog *g, enum reason why, bool is_flow, uint64_t now)
 {
-	if (g->sample != 1 && !(is_flow ? is_flow_error(why) : is_error(why)) &&
+	bool failed = is_flow ? is_flow_error(why)
+			      : why != REASON_DONE && why != REASON_FASTCLOSE &&
+		why != REASON_QUIET_END;
+
+	if (g->sample != 1 && !failed &&
 	    (g->sample == 0 || g->seen++ % g->sample != 0))
 		return false;
 	return g->sink != NULL || log_level >= LOG_LEVEL_DEBUG ||
@@ -257,25 +218,18 @@ sessionlog_wants(
 
 /* ---- lines ---- */
 
-static void
-set_time(struct sessionlog *g, struct session_record *r)
-{
-	struct timespec now = { 0, 0 };
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	record_time_set(&g->time, now.tv_sec);
-	r->time = &g->time;
-	r->time_ms = (unsigned)(now.tv_nsec / 1000000);
-}
-
 void
 sessionlog_put(struct sessionlog *g, struct session_record *r)
 {
 	char text[ENVELOPE_MAX + LOG_FORMAT_ROOM], *line = text;
 	bool timed = g->sink != NULL && g->envelope == NULL;
+	struct timespec now = { 0, 0 };
 	size_t n;
 
-	set_time(g, r);
+	clock_gettime(CLOCK_REALTIME, &now);
+	record_time_set(&g->time, now.tv_sec);
+	r->time = &g->time;
+	r->time_ms = (unsigned)(now.tv_nsec / 1000000);
 	if (g->envelope != NULL)
 		line += g->envelope(g, r, text);
 	n = log_format_line(g->format, r, timed, line);

@@ -18,6 +18,7 @@
 
 struct loop;
 struct sessionlog;
+struct sink;
 
 struct sessionlog_options {
 	const char *to;	    /* as above; NULL: nowhere */
@@ -32,17 +33,10 @@ int sessionlog_check(const struct sessionlog_options *o, struct error *e);
 /* NULL with a short message. What the options point to stays the caller's. */
 struct sessionlog *sessionlog_open(
     struct loop *l, const struct sessionlog_options *o, struct error *e);
-/* Lines that are lost from now on are added to *counter; NULL: to none. */
-void sessionlog_count_lost(struct sessionlog *g, uint64_t *counter);
+/* Where its lines go; NULL: to the program's own log, or there is no `g`. */
+struct sink *sessionlog_sink(struct sessionlog *g);
 /* NULL is fine. */
 void sessionlog_free(struct sessionlog *g);
-/* Opens a file again, after it was moved away. Returns 0, or -1 with a short
- * message; then the old one stays in use. */
-int sessionlog_reopen(struct sessionlog *g, struct error *e);
-/* The same if it was, at once or the next time. */
-void sessionlog_follow(struct sessionlog *g);
-/* Makes that user the owner of its file; see sink_give(). */
-void sessionlog_give(struct sessionlog *g, uid_t user);
 
 /* Whether a session, or a flow, that ended so has a line; counts it. `now` in
  * ms, as that of the loop. What has none costs no record. */

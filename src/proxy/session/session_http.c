@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "pool/acl/acl.h"
-#include "proxy/http/http_forwarded.h"
+#include "proxy/http/http_requests.h"
 #include "proxy/http/http_page.h"
 #include "proxy/http/http_redirect.h"
 #include "proxy/http/http_relay.h"

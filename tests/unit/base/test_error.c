@@ -18,6 +18,23 @@ START_TEST(sentence)
 }
 END_TEST
 
+START_TEST(operand)
+{
+	char word[2 * sizeof(((struct error *)0)->text)];
+	struct error e;
+
+	(void)error_set(&e, "is a pipe");
+	ck_assert_int_eq(error_of(&e, "\"%s\"", "f\033"), -1);
+	ck_assert_str_eq(e.text, "\"f?\": is a pipe");
+	ck_assert_int_eq(error_of(&e, "line %d", 7), -1);
+	ck_assert_str_eq(e.text, "line 7: \"f?\": is a pipe");
+	memset(word, 'x', sizeof(word) - 1);
+	word[sizeof(word) - 1] = '\0';
+	ck_assert_int_eq(error_of(&e, "%s", word), -1);
+	ck_assert_uint_eq(strlen(e.text), sizeof(e.text) - 1);
+}
+END_TEST
+
 START_TEST(cut_to_fit)
 {
 	char word[2 * sizeof(((struct error *)0)->text)];
@@ -45,6 +62,7 @@ SUITE(test_error)
 	Suite *s = suite_create("error");
 
 	SUITE_ADD(s, sentence, 10);
+	SUITE_ADD(s, operand, 10);
 	SUITE_ADD(s, cut_to_fit, 10);
 	SUITE_ADD(s, nothing_that_a_terminal_obeys, 10);
 	return s;

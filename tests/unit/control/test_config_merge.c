@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/words.h"
 #include "control/file/config_file.h"
 #include "control/socket/request.h"
-#include "control/value/text.h"
 #include "support/ask.h"
 #include "support/suite.h"
 

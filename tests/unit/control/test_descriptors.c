@@ -4,8 +4,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "control/apply/descriptors.h"
-#include "control/value/text.h"
 #include "proxy/dns/dns.h"
 #include "support/suite.h"
 

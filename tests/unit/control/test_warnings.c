@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "control/value/text.h"
+#include "base/words.h"
 #include "control/verify/warnings.h"
 #include "pool/balance.h"
 #include "support/suite.h"

@@ -75,7 +75,7 @@ begin(int i)
 		.mac = own, .is_wanted = is_wanted, .send = on_send, .arg = &t
 	};
 	options.ip4 = options.ip6 = at(2);
-	ck_assert_int_eq(tarpit_init(&t, &options, now), 0);
+	ck_assert_int_eq(tarpit_init(&t, &options), 0);
 }
 
 static inline void

@@ -240,17 +240,18 @@ END_TEST
 /* Nor what they had been asked before, and waited for their next turn. */
 START_TEST(turns_begin_anew_with_the_carrier)
 {
-	struct token_bucket usual;
+	struct rate_limit usual;
 
 	add_three(families[_i]);
 	all_go(false);
 	segment_run(NEIGHBOR_REFRESH_MS + 1500);
 	ck_assert_uint_eq(count(3, NEIGHBOR_PROBE), 3);
-	usual = n.rate;
-	n.rate.cost = UINT64_C(1) << 60;
+	usual = n.limit;
+	n.limit = (struct rate_limit){ .count = 1, .period_ms = 60000 };
+	n.rate.full = (now + 60000) * 1000000;
 	segment_run(1000);
 	neighbors_pause(&n);
-	n.rate = usual;
+	n.limit = usual;
 	neighbors_resume(&n, now);
 	segment_run(1900);
 	ck_assert_uint_eq(downs, 0);

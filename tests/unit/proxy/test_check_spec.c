@@ -4,7 +4,6 @@
 #include <check.h>
 #include <string.h>
 
-#include "proxy/check/check_dsr.h"
 #include "proxy/check/check_spec.h"
 #include "support/suite.h"
 
@@ -131,20 +130,6 @@ START_TEST(specs_differ_or_not)
 }
 END_TEST
 
-START_TEST(kinds_are_listed)
-{
-	const struct check_kind *k;
-	unsigned i;
-
-	for (i = 0; (k = check_kind_at(i)) != NULL; i++) {
-		ck_assert_ptr_nonnull(k->name);
-		ck_assert((k->start == NULL) == (k->stop == NULL));
-	}
-	ck_assert_uint_ge(i, 2);
-	ck_assert_ptr_null(check_kind_at(i + 1));
-}
-END_TEST
-
 SUITE(test_check_spec)
 {
 	Suite *s = suite_create("check_spec");
@@ -153,6 +138,5 @@ SUITE(test_check_spec)
 	SUITE_ADD(s, wrong_words_are_refused, 10);
 	SUITE_ADD(s, one_word_with_blanks_is_split, 10);
 	SUITE_ADD(s, specs_differ_or_not, 10);
-	SUITE_ADD(s, kinds_are_listed, 10);
 	return s;
 }

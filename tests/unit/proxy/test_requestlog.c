@@ -13,14 +13,14 @@
 #include "support/fixture.h"
 #include "support/suite.h"
 
-static struct requestlog *open_log;
+static struct sink *open_log;
 
 static void
 begin(const char *path)
 {
 	fixture_begin();
 	fixture_with(backend_echo, NULL);
-	open_log = requestlog_open_file(fixture.loop, path, &fixture.e);
+	open_log = sink_open_file(fixture.loop, "request", path, &fixture.e);
 	ck_assert_msg(open_log != NULL, "%s", fixture.e.text);
 	frontend_set_requestlog(fixture.frontend, open_log);
 }
@@ -29,7 +29,7 @@ static void
 end(void)
 {
 	frontend_set_requestlog(fixture.frontend, NULL);
-	requestlog_close(open_log);
+	sink_close(open_log);
 	fixture_end();
 	backend_stop(&fixture.backend);
 }
@@ -92,7 +92,7 @@ START_TEST(lines)
 	ck_assert_uint_eq(strlen(line(path, 3)), 1000);
 	ck_assert_str_eq(line(path, 4), "another client");
 	ck_assert_str_eq(line(path, 5), "");
-	ck_assert_uint_eq(requestlog_lost(open_log), 0);
+	ck_assert_uint_eq(sink_lost(open_log), 0);
 	end();
 }
 END_TEST
@@ -105,7 +105,7 @@ START_TEST(one_line_a_request)
 
 	fixture_begin();
 	fixture_with(backend_hang, NULL);
-	open_log = requestlog_open_file(fixture.loop, path, &fixture.e);
+	open_log = sink_open_file(fixture.loop, "request", path, &fixture.e);
 	frontend_set_requestlog(fixture.frontend, open_log);
 	fd = endpoint_connect(&fixture.front);
 	endpoint_send(fd, "first\n", 6);
@@ -129,7 +129,7 @@ START_TEST(moved_away)
 	fd = endpoint_connect(&fixture.front);
 	says(fd, "before");
 	ck_assert_int_eq(rename(path, scratch("old")), 0);
-	ck_assert_int_eq(requestlog_reopen(open_log, &fixture.e), 0);
+	ck_assert_int_eq(sink_reopen(open_log, &fixture.e), 0);
 	says(fd, "after");
 	close(fd);
 	RUN_UNTIL(file_has(path, "after"));
@@ -137,8 +137,8 @@ START_TEST(moved_away)
 	ck_assert_str_eq(line(path, 0), "after");
 	end();
 	fixture_begin();
-	ck_assert_ptr_null(requestlog_open_file(
-	    fixture.loop, scratch("no/such/file"), &fixture.e));
+	ck_assert_ptr_null(sink_open_file(
+	    fixture.loop, "request", scratch("no/such/file"), &fixture.e));
 	ck_assert_str_eq(fixture.e.text, "No such file or directory");
 	endpoint_new(&fixture.backend.at, ENDPOINT_TCP4);
 	fixture_front();
@@ -154,7 +154,7 @@ START_TEST(no_room)
 	begin("/dev/full");
 	fd = endpoint_connect(&fixture.front);
 	says(fd, "lost");
-	RUN_UNTIL(requestlog_lost(open_log) == 1);
+	RUN_UNTIL(sink_lost(open_log) == 1);
 	says(fd, "still served");
 	close(fd);
 	end();
@@ -186,7 +186,7 @@ START_TEST(datagrams)
 
 	fixture_begin();
 	fixture_with(backend_echo, NULL);
-	open_log = requestlog_open_udp(fixture.loop, &to, &fixture.e);
+	open_log = sink_open_datagram(fixture.loop, "request", &to, &fixture.e);
 	ck_assert_ptr_nonnull(open_log);
 	frontend_set_requestlog(fixture.frontend, open_log);
 	fd = endpoint_connect(&fixture.front);
@@ -203,14 +203,14 @@ END_TEST
 START_TEST(collector_comes_back)
 {
 	struct peer who = { .family = AF_INET };
-	struct requestlog *r;
+	struct sink *r;
 	struct addr to = { .len = 0 };
 	char got[256] = "";
 	int fd = collector(&to);
 
 	fixture_begin();
 	fixture_front();
-	r = requestlog_open_udp(fixture.loop, &to, &fixture.e);
+	r = sink_open_datagram(fixture.loop, "request", &to, &fixture.e);
 	ck_assert_msg(r != NULL, "%s", fixture.e.text);
 	close(fd);
 	requestlog_line(r, &who, NULL, "lost", 4);
@@ -218,8 +218,8 @@ START_TEST(collector_comes_back)
 	requestlog_line(r, &who, NULL, "heard", 5);
 	ck_assert_int_gt(recv(fd, got, sizeof(got) - 1, 0), 0);
 	ck_assert_str_eq(got, "+ 0.0.0.0 none heard\n");
-	ck_assert_uint_eq(requestlog_lost(r), 1);
-	requestlog_close(r);
+	ck_assert_uint_eq(sink_lost(r), 1);
+	sink_close(r);
 	close(fd);
 	fixture_end();
 }
@@ -241,7 +241,7 @@ START_TEST(the_next_server)
 	backend_start(&fixture.backend, ENDPOINT_TCP4, backend_echo, NULL);
 	fixture_add_server(1, &fixture.backend.at);
 	fixture_front();
-	open_log = requestlog_open_file(fixture.loop, path, &fixture.e);
+	open_log = sink_open_file(fixture.loop, "request", path, &fixture.e);
 	ck_assert_msg(open_log != NULL, "%s", fixture.e.text);
 	frontend_set_requestlog(fixture.frontend, open_log);
 	fd = endpoint_connect(&fixture.front);
@@ -264,7 +264,7 @@ START_TEST(comes_late)
 	fixture_begin();
 	fixture_with(backend_echo, NULL);
 	fd = fixture_talks();
-	open_log = requestlog_open_file(fixture.loop, path, &fixture.e);
+	open_log = sink_open_file(fixture.loop, "request", path, &fixture.e);
 	ck_assert_msg(open_log != NULL, "%s", fixture.e.text);
 	frontend_set_requestlog(fixture.frontend, open_log);
 	fixture_breathe();
