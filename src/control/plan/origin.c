@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "control/plan/origin.h"
 #include "control/plan/setting.h"
@@ -115,11 +116,40 @@ index_of(const struct command *row, const char *name)
 
 /* NULL: it is not known. */
 static const char *
+origin_at(const struct plan *p, unsigned row)
+{
+	unsigned i;
+
+	for (i = 0; i < p->origin_count; i++)
+		if (p->origins[i].row == row)
+			return p->origins[i].text;
+	return NULL;
+}
+
+static const char *
 origin_of(const struct plan *p, const char *name)
 {
-	unsigned i = index_of(table_find(name), name);
+	return origin_at(p, index_of(table_find(name), name));
+}
 
-	return i < ROWS_MAX ? p->origin[i] : NULL;
+static int
+origin_set(struct plan *p, unsigned row, const char *text)
+{
+	struct setting_origin *list;
+	unsigned i;
+
+	for (i = 0; i < p->origin_count; i++)
+		if (p->origins[i].row == row)
+			return text_set(&p->origins[i].text, text);
+	if (text == NULL)
+		return 0;
+	list = array_grow(
+	    p->origins, &p->origin_room, sizeof(*list), p->origin_count);
+	if (list == NULL)
+		return -1;
+	p->origins = list;
+	list[p->origin_count] = (struct setting_origin){ .row = row };
+	return text_set(&list[p->origin_count++].text, text);
 }
 
 int
@@ -132,7 +162,7 @@ origin_note(const struct call *c)
 
 	if (is_one_value(row))
 		origin_warn_twice(
-		    c, c->plan->origin[table_index(row)], row->name);
+		    c, origin_at(c->plan, table_index(row)), row->name);
 	if (strcmp(row->name, "ssl_cert") == 0 &&
 	    note_certificate(c, origin) < 0)
 		return -1;
@@ -145,7 +175,7 @@ origin_note(const struct call *c)
 	if (row->alias != NULL)
 		row = table_find(row->alias); /* which is what it sets */
 	i = index_of(row, row->name);
-	return i < ROWS_MAX ? text_set(&c->plan->origin[i], origin) : 0;
+	return i < ROWS_MAX ? origin_set(c->plan, i, origin) : 0;
 }
 
 const char *
@@ -184,7 +214,7 @@ origin_quoted(const struct plan *p, const struct error *e, const char **name)
 		if (row->kind < KIND_CHANGE &&
 		    quotes(e, setting_string(p, row))) {
 			*name = row->name;
-			return p->origin[table_index(row)];
+			return origin_at(p, table_index(row));
 		}
 	return NULL;
 }

@@ -46,9 +46,9 @@ sample_totals(struct trend *t, const struct service *svc, unsigned next)
 	for (i = 0; i < TREND_TOTALS; i++) {
 		uint64_t now = total_now(svc, (enum trend_total)i);
 
-		t->totals[i][next] = i == TREND_SESSIONS
-		    ? now
-		    : growth(now, t->before[i]) * 1000 / TREND_STEP_MS;
+		t->totals[i][next] = (float)(i == TREND_SESSIONS
+			? now
+			: growth(now, t->before[i]) * 1000 / TREND_STEP_MS);
 		t->before[i] = now;
 	}
 }
@@ -90,8 +90,10 @@ mark_now(const struct service *svc, struct trend_mark *m)
 	    &frontend_durations(svc->frontend)->first_byte;
 	int i;
 
-	memcpy(m->reasons, st->reasons, sizeof(m->reasons));
-	m->lines_lost = st->lines_lost.sessions + st->lines_lost.requests;
+	for (i = 0; i < REASONS; i++)
+		m->reasons[i] = (uint32_t)st->reasons[i];
+	m->lines_lost = (uint32_t)(st->lines_lost.sessions +
+	    st->lines_lost.requests);
 	m->first_us = d->sum_us;
 	m->answers = 0;
 	for (i = 0; i < DURATION_BUCKETS; i++)
@@ -340,9 +342,9 @@ total_at(const struct trends *ts, const struct trend *only, unsigned what,
 	uint64_t sum = 0;
 
 	if (only != NULL)
-		return only->totals[what][position];
+		return (uint64_t)only->totals[what][position];
 	for (t = ts->list; t != NULL; t = t->next)
-		sum += t->totals[what][position];
+		sum += (uint64_t)t->totals[what][position];
 	return sum;
 }
 

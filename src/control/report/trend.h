@@ -29,10 +29,11 @@ struct trend_server {
 	unsigned generation; /* whose these are */
 };
 
-/* What was counted until a sample. */
+/* What was counted until a sample; of numbers of sessions the low bits, which
+ * are enough for a minute. */
 struct trend_mark {
-	uint64_t reasons[REASONS];
-	uint64_t lines_lost;
+	uint32_t reasons[REASONS];
+	uint32_t lines_lost;
 	uint64_t answers, first_us; /* how many began, after how long in all */
 };
 
@@ -52,7 +53,7 @@ struct trend_minute {
 struct trend {
 	struct trend *next; /* in the order of the services */
 	char service[SERVICE_NAME_MAX + 1];
-	uint64_t totals[TREND_TOTALS][TREND_SAMPLES];
+	float totals[TREND_TOTALS][TREND_SAMPLES];
 	uint64_t before[TREND_TOTALS];
 	struct trend_mark marks[TREND_MINUTE];
 	/* The certificate that ends first, looked for each minute. */

@@ -10,13 +10,14 @@
 
 /* ---- local addresses towards servers ---- */
 
-enum { SOURCES_TEXT = SOURCES_MAX * ADDR_TEXT_MAX };
+enum { SOURCES_TEXT = SOURCES_MAX * PEER_TEXT_MAX };
 
 /* Adds the addresses of a word, "A" or "A,B". */
 static int
 add_sources(struct sources *s, const char *word, struct error *e)
 {
 	char one[ADDR_TEXT_MAX];
+	struct addr at;
 	unsigned i;
 	size_t n;
 
@@ -27,11 +28,12 @@ add_sources(struct sources *s, const char *word, struct error *e)
 			    e, "more than %d addresses", SOURCES_MAX);
 		snprintf(one, sizeof(one), "%.*s", (int)n, word);
 		if (n >= sizeof(one) ||
-		    addr_parse_ip(&s->at[s->count], one, 0) < 0)
+		    addr_parse_ip(&at, one, 0) < 0)
 			return error_set(
 			    e, "\"%.100s\" is not an IP address", one);
+		peer_from_addr(&s->at[s->count], &at);
 		for (i = 0; i < s->count; i++)
-			if (addr_equal(&s->at[i], &s->at[s->count]))
+			if (peer_same_host(&s->at[i], &s->at[s->count]))
 				return error_set(
 				    e, "\"%.100s\" is given twice", one);
 		s->count++;
@@ -60,13 +62,13 @@ static bool
 source_words(const struct command *row, const void *value, struct buffer *out)
 {
 	const struct sources *s = value;
-	char host[ADDR_TEXT_MAX];
+	char host[PEER_TEXT_MAX];
 	unsigned i;
 
 	(void)row;
 	for (i = 0; i < s->count; i++)
 		reply_add(out, "%s%s", i > 0 ? " " : "",
-		    addr_format_host(&s->at[i], host));
+		    peer_format_host(&s->at[i], host));
 	return s->count > 0;
 }
 
@@ -75,14 +77,14 @@ value_address_emit_source(struct fields *f, const char *key,
     const struct command *row, const void *value)
 {
 	const struct sources *s = value;
-	char text[SOURCES_TEXT], host[ADDR_TEXT_MAX];
+	char text[SOURCES_TEXT], host[PEER_TEXT_MAX];
 	size_t n = 0;
 	unsigned i;
 
 	(void)row;
 	for (i = 0; i < s->count && n < sizeof(text); i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
-		    i > 0 ? " " : "", addr_format_host(&s->at[i], host));
+		    i > 0 ? " " : "", peer_format_host(&s->at[i], host));
 	fields_text(f, key, s->count > 0 ? text : NULL);
 }
 

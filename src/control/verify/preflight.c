@@ -49,14 +49,17 @@ try_source(const struct plan *draft, struct error *e)
 {
 	const struct sources *list = &draft->config.frontend.source;
 	char host[ADDR_TEXT_MAX];
+	struct addr at;
 	unsigned i;
 
-	for (i = 0; i < list->count; i++)
-		if (sock_try_source(&list->at[i]) < 0)
+	for (i = 0; i < list->count; i++) {
+		addr_from_peer(&at, &list->at[i]);
+		if (sock_try_source(&at) < 0)
 			break;
+	}
 	if (i == list->count)
 		return 0;
-	error_set(e, "\"%s\": %s", addr_format_host(&list->at[i], host),
+	error_set(e, "\"%s\": %s", addr_format_host(&at, host),
 	    errno == EADDRNOTAVAIL ? "not an address of this host"
 				   : strerror(errno));
 	origin_add(draft, "source", e);
