@@ -134,12 +134,11 @@ struct control_plan {
 		.level = ACCESS_ADMIN, .others = ACCESS_LOOK, .mode = 0600 \
 	}
 
-/* Settings, at most, and the commands that have an origin. */
-enum { CONTROLS_MAX = 16, SERVERS_MAX = 100000, ROWS_MAX = 256 };
+enum { CONTROLS_MAX = 16, SERVERS_MAX = 100000 };
 
-/* Where the row was set; see origin.h. */
+/* Where a setting was set; see origin.h. */
 struct setting_origin {
-	unsigned row;
+	const char *name; /* of the row */
 	char *text;
 };
 
