@@ -6,6 +6,7 @@
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -541,15 +542,32 @@ END_TEST
 START_TEST(two_cannot_have_one_address)
 {
 	static const char *const options[] = { "--check", "-f" };
+	static const char *const hosts[][2] = {
+		{ "127.0.0.1", "127.0.0.1" },
+#ifdef __linux__
+		{ "0.0.0.0", "127.0.0.1" },
+		{ "127.0.0.1", "0.0.0.0" },
+		{ "[::]", "127.0.0.1" },
+#endif
+	};
+	struct endpoint first, second;
+	size_t i;
 
 	begin(backend_say);
-	write_file(conf,
-	    text("%s%s", section("web", &web, 0, ""),
-		section("mail", &web, 1, "")));
-	pen_expect_failure(text("service mail: %s:5: listen: \"%s\": address "
-				"already in use",
-			       conf, web.text),
-	    options[_i], "-F", conf, NULL);
+	for (i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		snprintf(first.text, sizeof(first.text), "%s:%d", hosts[i][0],
+		    web.port);
+		snprintf(second.text, sizeof(second.text), "%s:%d", hosts[i][1],
+		    web.port);
+		write_file(conf,
+		    text("%s%s", section("web", &first, 0, ""),
+			section("mail", &second, 1, "")));
+		pen_expect_failure(
+		    text("service mail: %s:5: listen: \"%s\": address already "
+			 "in use",
+			conf, second.text),
+		    options[_i], "-F", conf, NULL);
+	}
 	end();
 }
 END_TEST
