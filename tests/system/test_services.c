@@ -572,6 +572,43 @@ START_TEST(two_cannot_have_one_address)
 }
 END_TEST
 
+/* They share the log, each with its format, which a reload changes. */
+START_TEST(each_has_its_log_format)
+{
+	static const char format[] = "log_format '%s {server} {service}'\n";
+	const char *log = scratch("sessions"), *to;
+
+	begin(backend_say);
+	to = text("session_log %s\n", log);
+	up(text("%s%s%s%s", to,
+	    section("web", &web, 0, text(format, "one")),
+	    section("mail", &mail, 1, text(format, "two")),
+	    section("db", &db, 2, "")));
+	hear(&web, 1);
+	hear(&mail, 1);
+	hear(&db, 1);
+	WAIT_FOR(file_has(log, text("one %s web\n", servers[0].at.text)), SOON);
+	WAIT_FOR(file_has(log, text("two %s mail\n", servers[1].at.text)), SOON);
+	WAIT_FOR(file_has(log, " reason=done "), SOON);
+	ck_assert_str_eq(reload(text("%s%s%s", to,
+			     section("web", &web, 0, text(format, "three")),
+			     section("mail", &mail, 1, text(format, "two")))),
+	    "");
+	hear(&web, 1);
+	hear(&mail, 1);
+	WAIT_FOR(file_has(log, text("three %s web\n", servers[0].at.text)), SOON);
+	answers("service mail log_format '{x}'", "no field \"x\"");
+	write_file(conf,
+	    text("%s%s", to, section("web", &web, 0, "log_format '{x}'\n")));
+	pen_expect_failure(
+	    text("service web: %s:5: log_format: \"{x}\": no field \"x\"",
+		conf),
+	    "--check", "-F", conf, NULL);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* ---- commands ---- */
 
 static void
@@ -855,6 +892,7 @@ SUITE(test_services)
 	SUITE_ADD(s, sections_lack_something, 30);
 	SUITE_ADD_LOOP(s, sections_are_printed, 30, 2);
 	SUITE_ADD_LOOP(s, two_cannot_have_one_address, 30, 2);
+	SUITE_ADD(s, each_has_its_log_format, 20);
 	SUITE_ADD(s, commands_are_for_a_service, 30);
 	SUITE_ADD(s, commands_are_refused, 30);
 	SUITE_ADD(s, drain_waits_in_its_service, 30);

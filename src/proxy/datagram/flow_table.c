@@ -146,6 +146,7 @@ record_of(const struct flow *w, enum reason why, uint64_t now)
 		.client = &w->who,
 		.port = addr_port(&w->listener->at),
 		.service = w->frontend->service,
+		.format = w->frontend->log_format,
 		.session = w->number,
 		.server = w->server,
 		.up = w->up,

@@ -25,7 +25,8 @@ static const char journal_path[] = "/run/systemd/journal/socket";
 
 struct sessionlog {
 	struct sink *sink; /* NULL: the program's own log */
-	struct log_format *format;
+	struct log_format *format; /* of records without one */
+	bool is_journal;	   /* which has no other */
 	/* Writes what stands before a line; NULL: nothing does. */
 	size_t (*envelope)(struct sessionlog *g, const struct session_record *r,
 	    char text[ENVELOPE_MAX]);
@@ -115,17 +116,6 @@ open_sink(struct loop *l, const struct sessionlog_options *o, struct error *e)
 	return sink_open_datagram(l, what, &at, e);
 }
 
-static struct log_format *
-make_format(const struct sessionlog_options *o, struct error *e)
-{
-	bool journal = o->to != NULL && strcmp(o->to, "journal") == 0;
-
-	return log_format_new(journal ? "journal"
-		: o->format != NULL   ? o->format
-				      : "logfmt",
-	    e);
-}
-
 int
 sessionlog_check(const struct sessionlog_options *o, struct error *e)
 {
@@ -155,7 +145,8 @@ sessionlog_open(
 	}
 	g->sample = o->sample;
 	choose_envelope(g, o->to);
-	g->format = make_format(o, e);
+	g->is_journal = strcmp(o->to, "journal") == 0;
+	g->format = log_format_new(g->is_journal ? "journal" : "logfmt", e);
 	if (g->format != NULL && strcmp(o->to, "log") == 0)
 		return g;
 	if (g->format != NULL)
@@ -273,12 +264,14 @@ sessionlog_put(struct sessionlog *g, struct session_record *r)
 {
 	char text[ENVELOPE_MAX + LOG_FORMAT_ROOM], *line = text;
 	bool timed = g->sink != NULL && g->envelope == NULL;
+	const struct log_format *format =
+	    r->format != NULL && !g->is_journal ? r->format : g->format;
 	size_t n;
 
 	set_time(g, r);
 	if (g->envelope != NULL)
 		line += g->envelope(g, r, text);
-	n = log_format_line(g->format, r, timed, line);
+	n = log_format_line(format, r, timed, line);
 	if (n == 0)
 		return;
 	if (g->sink == NULL) {

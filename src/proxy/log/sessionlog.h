@@ -1,5 +1,6 @@
 /* sessionlog.h: a line for each session, and each flow, when it is over, to
- * where the operator wants it, in the format that log_format.h makes.
+ * where the operator wants it, in the format of its record, which log_format.h
+ * makes; the journal has its own.
  *
  *     log         pen's own log, ten lines a second at most; how many more
  *                 there were is said
@@ -22,7 +23,6 @@ struct sessionlog;
 struct sessionlog_options {
 	const char *to;	    /* as above; NULL: nowhere */
 	struct addr remote; /* of udp: and syslog:HOST:PORT */
-	const char *format; /* NULL: logfmt; of the journal its own */
 	uint64_t sample;    /* one session of so many, and all that end with an
 			       error; 0: those alone */
 };
