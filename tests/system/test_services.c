@@ -127,7 +127,9 @@ START_TEST(lists_need_a_name)
 			 "address: add a name, \"service NAME %s\" "
 			 "(\"services\" lists them)\n",
 			lists[i], lists[i]));
+	answers("explain 192.0.2.1", "default has no listening address");
 	answers("service web servers", "0 addr 127.0.0.1");
+	answers("service web explain 192.0.2.1", "server 0\n");
 	pen_down(&pen);
 	end();
 }
@@ -135,6 +137,10 @@ END_TEST
 
 START_TEST(each_has_servers_and_settings)
 {
+	static const char *const names[] = { "web", "mail", "db" };
+	const struct endpoint *fronts[] = { &web, &mail, &db };
+	int i;
+
 	begin(backend_say);
 	up(text("%s%s%s",
 	    section("web", &web, 0, text("roundrobin\n%s", server(1, 1))),
@@ -146,14 +152,12 @@ START_TEST(each_has_servers_and_settings)
 	ck_assert_str_eq(hear(&mail, 4), "dddd");
 	ck_assert_str_eq(hear(&db, 4), "eeee"); /* the client comes back */
 	WAIT_FOR(strstr(ask("services"), "sessions 1") == NULL, SOON);
-	ck_assert_str_eq(ask("services"),
-	    text("web state up listen %s up 2 servers 2 sessions 0 flows 0 "
-		 "accepted 4\n"
-		 "mail state up listen %s up 2 servers 2 sessions 0 flows 0 "
-		 "accepted 4\n"
-		 "db state up listen %s up 2 servers 2 sessions 0 flows 0 "
-		 "accepted 4\n",
-		web.text, mail.text, db.text));
+	for (i = 0; i < 3; i++)
+		answers("services",
+		    text("%s state up listen %s up 2 servers 2 sessions 0 "
+			 "flows 0 accepted 4 rate ",
+			names[i], fronts[i]->text));
+	ck_assert_int_eq(count_in(ask("services"), "\n"), 3);
 	pen_down(&pen);
 	end();
 }
@@ -274,7 +278,7 @@ START_TEST(reload_adds_changes_and_removes)
 	endpoint_expect_echo(at_mail, "changed");
 	endpoint_expect_echo(at_db, "removed");
 	answers("services", "web state up ");
-	answers("services", "sessions 1 flows 0 accepted 1\n");
+	answers("services", "sessions 1 flows 0 accepted 1 rate ");
 	answers("service web servers", "conn 1 max 0");
 	answers("services", "db state leaving ");
 	WAIT_FOR(refuses_clients(&db), SOON);
@@ -310,7 +314,7 @@ START_TEST(removed_and_back)
 	ck_assert_str_eq(ask("service db server 0 drain"), "");
 	expect_end(before);
 	WAIT_FOR(child_has_said(&pen.child, "service ended service=db"), SOON);
-	answers("services", "db state down ");
+	answers("services", "db state drain ");
 	pen_down(&pen);
 	end();
 }
@@ -711,7 +715,7 @@ START_TEST(drain_waits_until_the_service_ends)
 	fd = open_session(&mail);
 	asks = endpoint_connect(&ctl);
 	endpoint_send(asks, "service mail server 0 drain wait 60\n", 36);
-	answers("services", "mail state down ");
+	answers("services", "mail state drain ");
 	ck_assert_str_eq(ask("service mail remove"), "");
 	expect_end(fd);
 	WAIT_FOR(
@@ -860,9 +864,9 @@ START_TEST(services_as_json)
 	ck_assert_str_eq(ask("services json"),
 	    text("[{\"service\":\"web\",\"state\":\"up\",\"listen\":\"%s\","
 		 "\"up\":2,\"servers\":2,\"sessions\":0,\"flows\":0,"
-		 "\"accepted\":0},\n{\"service\":\"mail\",\"state\":\"up\","
+		 "\"accepted\":0,\"rate\":0.0},\n{\"service\":\"mail\",\"state\":\"up\","
 		 "\"listen\":\"%s\",\"up\":1,\"servers\":1,\"sessions\":0,"
-		 "\"flows\":0,\"accepted\":0}]\n",
+		 "\"flows\":0,\"accepted\":0,\"rate\":0.0}]\n",
 		web.text, mail.text));
 	answers("service mail servers json",
 	    text("\"server\":0,\"addr\":\"127.0.0.1\",\"port\":%d,",
