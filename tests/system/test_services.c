@@ -592,7 +592,8 @@ START_TEST(each_has_its_log_format)
 	hear(&mail, 1);
 	hear(&db, 1);
 	WAIT_FOR(file_has(log, text("one %s web\n", servers[0].at.text)), SOON);
-	WAIT_FOR(file_has(log, text("two %s mail\n", servers[1].at.text)), SOON);
+	WAIT_FOR(
+	    file_has(log, text("two %s mail\n", servers[1].at.text)), SOON);
 	WAIT_FOR(file_has(log, " reason=done "), SOON);
 	ck_assert_str_eq(reload(text("%s%s%s", to,
 			     section("web", &web, 0, text(format, "three")),
@@ -600,7 +601,8 @@ START_TEST(each_has_its_log_format)
 	    "");
 	hear(&web, 1);
 	hear(&mail, 1);
-	WAIT_FOR(file_has(log, text("three %s web\n", servers[0].at.text)), SOON);
+	WAIT_FOR(
+	    file_has(log, text("three %s web\n", servers[0].at.text)), SOON);
 	answers("service mail log_format '{x}'", "no field \"x\"");
 	write_file(conf,
 	    text("%s%s", to, section("web", &web, 0, "log_format '{x}'\n")));
@@ -864,7 +866,8 @@ START_TEST(services_as_json)
 	ck_assert_str_eq(ask("services json"),
 	    text("[{\"service\":\"web\",\"state\":\"up\",\"listen\":\"%s\","
 		 "\"up\":2,\"servers\":2,\"sessions\":0,\"flows\":0,"
-		 "\"accepted\":0,\"rate\":0.0},\n{\"service\":\"mail\",\"state\":\"up\","
+		 "\"accepted\":0,\"rate\":0.0},\n{\"service\":\"mail\","
+		 "\"state\":\"up\","
 		 "\"listen\":\"%s\",\"up\":1,\"servers\":1,\"sessions\":0,"
 		 "\"flows\":0,\"accepted\":0,\"rate\":0.0}]\n",
 		web.text, mail.text));

@@ -188,8 +188,8 @@ applies_collect(struct applies *all, const struct names *n)
 	return 0;
 }
 
-/* Each service has the same share of the descriptors, the first one if it serves
- * somebody. One that is there keeps what it has when others are added. */
+/* Each service has the same share of the descriptors, the first one only if it
+ * serves somebody. One that is there keeps what it has when others are added. */
 static size_t
 share_of(const struct apply *a, const struct plan *draft)
 {

@@ -1,5 +1,5 @@
-/* origin.c: a string a setting, by its name; certificates have one each, as their
- * row may be repeated. */
+/* origin.c: a string a setting, by its name; certificates have one each, as
+ * their row may be repeated. */
 #include "config.h"
 
 #include <stdio.h>

@@ -186,7 +186,8 @@ START_TEST(pieces_on_unix_sockets)
 	expect('d', 200);
 	ck_assert_int_eq(connect(from, &at.u.sa, at.len), 0);
 	ck_assert_int_eq(
-	    dgram_send_segments(from, AF_UNIX, out->at[2].bytes, 2500, 1000), 0);
+	    dgram_send_segments(from, AF_UNIX, out->at[2].bytes, 2500, 1000),
+	    0);
 	for (i = 0; i < 3; i++)
 		expect('c', i < 2 ? 1000 : 500);
 	expect_nothing();
