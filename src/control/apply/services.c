@@ -87,6 +87,8 @@ service_free(struct service *svc)
 	if (svc == NULL)
 		return;
 	service_close(svc);
+	if (svc->forget != NULL)
+		svc->forget(svc);
 	states_unwatch(svc);
 	pool_free(svc->pool);
 	server_index_free(svc->index);
