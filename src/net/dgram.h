@@ -13,10 +13,7 @@
 #include "base/addr.h"
 #include "net/loop/loop.h"
 
-enum {
-	DGRAM_MAX = 65535,
-	DGRAM_BATCH = LOOP_SCRATCH / (DGRAM_MAX + 1)
-};
+enum { DGRAM_MAX = 65535, DGRAM_BATCH = LOOP_SCRATCH / (DGRAM_MAX + 1) };
 
 /* Which address of this host a datagram came to, to answer from: ip(7)
  * IP_PKTINFO, RFC 3542. All zero: not known. */

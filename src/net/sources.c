@@ -29,8 +29,8 @@ sources_of(const struct sources *s, int family)
 }
 
 const struct addr *
-sources_next(const struct sources *s, int family, unsigned *turn,
-    struct addr *copy)
+sources_next(
+    const struct sources *s, int family, unsigned *turn, struct addr *copy)
 {
 	unsigned i, at, from;
 

@@ -20,7 +20,7 @@ bool sources_equal(const struct sources *a, const struct sources *b);
 unsigned sources_of(const struct sources *s, int family);
 /* The next one of that family after number *turn, in *copy, and sets *turn to
  * its number; NULL: there is none. */
-const struct addr *sources_next(const struct sources *s, int family,
-    unsigned *turn, struct addr *copy);
+const struct addr *sources_next(
+    const struct sources *s, int family, unsigned *turn, struct addr *copy);
 
 #endif

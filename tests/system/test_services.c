@@ -584,8 +584,7 @@ START_TEST(each_has_its_log_format)
 
 	begin(backend_say);
 	to = text("session_log %s\n", log);
-	up(text("%s%s%s%s", to,
-	    section("web", &web, 0, text(format, "one")),
+	up(text("%s%s%s%s", to, section("web", &web, 0, text(format, "one")),
 	    section("mail", &mail, 1, text(format, "two")),
 	    section("db", &db, 2, "")));
 	hear(&web, 1);
@@ -607,8 +606,8 @@ START_TEST(each_has_its_log_format)
 	write_file(conf,
 	    text("%s%s", to, section("web", &web, 0, "log_format '{x}'\n")));
 	pen_expect_failure(
-	    text("service web: %s:5: log_format: \"{x}\": no field \"x\"",
-		conf),
+	    text(
+		"service web: %s:5: log_format: \"{x}\": no field \"x\"", conf),
 	    "--check", "-F", conf, NULL);
 	pen_down(&pen);
 	end();

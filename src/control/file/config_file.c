@@ -157,8 +157,8 @@ config_load(struct call *c, const char *path,
 			on_error(e->text);
 		return -1;
 	}
-	r.origin_line = (size_t)snprintf(
-	    r.origin, sizeof(r.origin), "%.380s:", path);
+	r.origin_line =
+	    (size_t)snprintf(r.origin, sizeof(r.origin), "%.380s:", path);
 	rest = text.data + text.start;
 	warn_of_lines(&r, rest);
 	while (rest != NULL && (!r.failed || on_error != NULL)) {

@@ -155,8 +155,7 @@ origin_note(const struct call *c)
 	const struct command *row = c->row;
 	const char *origin;
 
-	if (c->dry ||
-	    (!has_origin(row) && strcmp(row->name, "control") != 0))
+	if (c->dry || (!has_origin(row) && strcmp(row->name, "control") != 0))
 		return 0;
 	origin = origin_describe(c, text);
 	if (is_one_value(row))

@@ -79,8 +79,8 @@ void trends_forget(struct pen *p);
 void trends_follow(struct trends *ts);
 
 /* Of a service; all 0 where it has no trend. */
-void trend_last_minute(const struct trends *ts, const struct service *svc,
-    struct trend_minute *m);
+void trend_last_minute(
+    const struct trends *ts, const struct service *svc, struct trend_minute *m);
 
 /* Appends the samples of a service, or with NULL the sums of all services,
  * without servers, as an object of JSON, in pieces: `*at` is 0 at first. The

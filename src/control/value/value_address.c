@@ -27,8 +27,7 @@ add_sources(struct sources *s, const char *word, struct error *e)
 			return error_set(
 			    e, "more than %d addresses", SOURCES_MAX);
 		snprintf(one, sizeof(one), "%.*s", (int)n, word);
-		if (n >= sizeof(one) ||
-		    addr_parse_ip(&at, one, 0) < 0)
+		if (n >= sizeof(one) || addr_parse_ip(&at, one, 0) < 0)
 			return error_set(
 			    e, "\"%.100s\" is not an IP address", one);
 		peer_from_addr(&s->at[s->count], &at);

@@ -72,8 +72,7 @@ add_minute(struct fields *f, const struct trend_minute *m)
 }
 
 static void
-emit_minute(
-    const struct trends *ts, const struct service *svc, struct reply *r)
+emit_minute(const struct trends *ts, const struct service *svc, struct reply *r)
 {
 	struct trend_minute m;
 	struct fields f;

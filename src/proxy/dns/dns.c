@@ -344,8 +344,7 @@ dns_on_answers(struct watch *w, unsigned ready)
 	(void)ready;
 	dns_socket_hold(s); /* it must not go while it is read */
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dump_receive(
-		    d->frontend->options.dump, s->fd, d->batch);
+		n = dump_receive(d->frontend->options.dump, s->fd, d->batch);
 		error = n < 0 ? errno : 0;
 		for (i = 0; n > 0 && i < d->batch->count; i++)
 			take_answer(d, s, &d->batch->at[i]);

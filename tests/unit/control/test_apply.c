@@ -154,13 +154,13 @@ START_TEST(a_reload_touches_what_has_changed)
 	ck_assert_int_eq(apply_plan_now(pen, draft, &e), 0);
 	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
 	/* the first one serves nobody, and needs no descriptors */
-	ck_assert_uint_eq(service_find(pen, "s9")->descriptors,
-	    pen->descriptors / SERVICES);
+	ck_assert_uint_eq(
+	    service_find(pen, "s9")->descriptors, pen->descriptors / SERVICES);
 	for (; pen->participants[n].name != NULL; n++)
 		all[n] = pen->participants[n];
-	all[n++] = (struct participant){ .name = "count",
-		.since = PHASE_SERVING,
-		.commit = count_commit };
+	all[n++] = (struct participant){
+		.name = "count", .since = PHASE_SERVING, .commit = count_commit
+	};
 	all[n] = (struct participant){ .name = NULL };
 	pen->participants = all;
 	takes("reload");
