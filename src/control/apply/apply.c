@@ -189,7 +189,7 @@ applies_collect(struct applies *all, const struct names *n)
 }
 
 /* Each service has the same share of the descriptors, the first one only if it
- * serves somebody. One that is there keeps what it has when others are added. */
+ * serves somebody. One that is there keeps what it has when others come. */
 static size_t
 share_of(const struct apply *a, const struct plan *draft)
 {
