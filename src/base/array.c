@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 
-enum { ROOM_MIN = 16 };
+enum { ROOM_MIN = 4 };
 
 void *
 array_lengthen(void *array, uint32_t *room, size_t size, uint32_t number)

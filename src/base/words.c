@@ -9,6 +9,12 @@
 
 static const char blanks[] = " \t\r\n";
 
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 /* Copies one word from *from to *to, without its quotes. Returns 0, or -1 when
  * missing closing quote. */
 static int
@@ -17,7 +23,7 @@ words_take(char **from, char **to)
 	char quote = '\0', *f = *from, *t = *to;
 
 	for (; *f != '\0'; f++) {
-		if (quote == '\0' && (*f == ';' || strchr(blanks, *f) != NULL))
+		if (quote == '\0' && (*f == ';' || is_blank(*f)))
 			break;
 		if (quote == '\0' && (*f == '"' || *f == '\'')) {
 			quote = *f;

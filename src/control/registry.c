@@ -93,6 +93,7 @@ static const struct participant all[] = {
 	    .cancel = apply_frontend_cancel },
 	{ .name = "logs",
 	    .since = PHASE_STARTING,
+	    .check = apply_log_check,
 	    .prepare = apply_log_prepare,
 	    .commit = apply_log_commit,
 	    .cancel = apply_log_cancel },

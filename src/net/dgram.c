@@ -16,25 +16,15 @@
 /* Receive buffer of a socket, in bytes. */
 enum { QUEUE = 8 * 1024 * 1024 };
 
-int
-dgram_batch_init(struct dgram_batch *b)
+struct dgram_batch *
+dgram_batch_new(char *memory)
 {
+	struct dgram_batch *b = calloc(1, sizeof(*b));
 	unsigned i;
 
-	memset(b, 0, sizeof(*b));
-	b->memory = malloc((size_t)DGRAM_BATCH * (DGRAM_MAX + 1));
-	if (b->memory == NULL)
-		return -1;
-	for (i = 0; i < DGRAM_BATCH; i++)
-		b->at[i].bytes = b->memory + (size_t)i * (DGRAM_MAX + 1);
-	return 0;
-}
-
-void
-dgram_batch_fini(struct dgram_batch *b)
-{
-	free(b->memory);
-	b->memory = NULL;
+	for (i = 0; b != NULL && i < DGRAM_BATCH; i++)
+		b->at[i].bytes = memory + (size_t)i * (DGRAM_MAX + 1);
+	return b;
 }
 
 /* ---- sockets ---- */

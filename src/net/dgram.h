@@ -11,8 +11,9 @@
 #include <sys/types.h>
 
 #include "base/addr.h"
+#include "net/loop/loop.h"
 
-enum { DGRAM_BATCH = 16, DGRAM_MAX = 65535 };
+enum { DGRAM_MAX = 65535, DGRAM_BATCH = LOOP_SCRATCH / (DGRAM_MAX + 1) };
 
 /* Which address of this host a datagram came to, to answer from: ip(7)
  * IP_PKTINFO, RFC 3542. All zero: not known. */
@@ -37,12 +38,11 @@ struct dgram {
 struct dgram_batch {
 	unsigned count;
 	struct dgram at[DGRAM_BATCH];
-	char *memory; /* owned */
 };
 
-/* Returns 0, or -1 with errno ENOMEM. */
-int dgram_batch_init(struct dgram_batch *b);
-void dgram_batch_fini(struct dgram_batch *b);
+/* One with LOOP_SCRATCH bytes of memory, which stay the caller's; free() it.
+ * NULL with errno ENOMEM. */
+struct dgram_batch *dgram_batch_new(char *memory);
 
 /* Prepares a socket that clients send to: the kernel reports which address
  * each datagram came to, unless the socket is bound to a single one, and

@@ -59,7 +59,7 @@ struct pipe_share {
 	void (*on_read)(struct pipe *p, const char *bytes, size_t n);
 };
 
-enum { PIPE_SCRATCH = LOOP_SCRATCH, PIPE_KERNEL_SIZE = 256 * 1024 };
+enum { PIPE_SCRATCH = 64 * 1024, PIPE_KERNEL_SIZE = 256 * 1024 };
 
 /* `scratch` is PIPE_SCRATCH bytes, whose contents are not needed between
  * calls. */

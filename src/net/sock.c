@@ -200,11 +200,12 @@ static int
 connect_from_ours(const struct addr *to, const struct sock_connect_options *o)
 {
 	int family = to->u.sa.sa_family, fd;
+	struct addr from;
 	unsigned left = sources_of(o->sources, family);
 
 	do
 		fd = sock_connect_from(
-		    sources_next(o->sources, family, o->turn), to, o);
+		    sources_next(o->sources, family, o->turn, &from), to, o);
 	while (fd < 0 && errno == EADDRNOTAVAIL && left-- > 1);
 	return fd;
 }

@@ -62,6 +62,24 @@ sock_try_listen(
 	return rc == 0 ? 0 : error_of(e, "\"%s\"", addr_format(at, text));
 }
 
+bool
+sock_takes(const struct addr *a, bool v6_only, const struct addr *other)
+{
+#ifdef __linux__
+	int family = other->u.sa.sa_family;
+
+	return family != AF_UNIX && addr_is_any(a) &&
+	    addr_port(a) == addr_port(other) &&
+	    (family == a->u.sa.sa_family ||
+		(a->u.sa.sa_family == AF_INET6 && !v6_only));
+#else /* SO_REUSEADDR allows it */
+	(void)a;
+	(void)v6_only;
+	(void)other;
+	return false;
+#endif
+}
+
 /* The source of what a host sends to itself is the address itself. Binding is a
  * weaker test: a host may permit it for any address. */
 bool

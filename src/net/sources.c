@@ -13,7 +13,7 @@ sources_equal(const struct sources *a, const struct sources *b)
 	if (a->count != b->count)
 		return false;
 	for (i = 0; i < a->count; i++)
-		if (!addr_equal(&a->at[i], &b->at[i]))
+		if (!peer_same_host(&a->at[i], &b->at[i]))
 			return false;
 	return true;
 }
@@ -24,12 +24,13 @@ sources_of(const struct sources *s, int family)
 	unsigned i, n = 0;
 
 	for (i = 0; s != NULL && i < s->count; i++)
-		n += s->at[i].u.sa.sa_family == family;
+		n += s->at[i].family == family;
 	return n;
 }
 
 const struct addr *
-sources_next(const struct sources *s, int family, unsigned *turn)
+sources_next(
+    const struct sources *s, int family, unsigned *turn, struct addr *copy)
 {
 	unsigned i, at, from;
 
@@ -38,10 +39,11 @@ sources_next(const struct sources *s, int family, unsigned *turn)
 	from = *turn;
 	for (i = 1; i <= s->count; i++) {
 		at = (from + i) % s->count;
-		if (s->at[at].u.sa.sa_family != family)
+		if (s->at[at].family != family)
 			continue;
 		*turn = at;
-		return &s->at[at];
+		addr_from_peer(copy, &s->at[at]);
+		return copy;
 	}
 	return NULL;
 }

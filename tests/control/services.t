@@ -1,13 +1,17 @@
 # services: a list of them, commands for one, one that is added and removed
 pen -r {FRONT} {S0} {S1}
 > services
-< default state up listen {FRONT} up 2 servers 2 sessions 0 flows 0 accepted 0
+< default state up listen {FRONT} up 2 servers 2 sessions 0 flows 0 accepted 0 rate 0.0
 > service default servers
 ~ 1 addr 127.0.0.1 port {P1} conn 0
 > service default server 1 drain
 > services
 ~ state degraded listen {FRONT} up 1 servers 2 
 > service default server 1 up
+> service default drain
+> services
+~ default state drain listen {FRONT} up 0 servers 2 
+> service default up
 > services json
 ~ [{"service":"default","state":"up","listen":"{FRONT}","up":2,"servers":2,
 > services all
@@ -34,7 +38,7 @@ ask c = server 1: c
 < no hash roundrobin no stubborn no weight no prio
 > service more server 0 down
 > services
-~ more state down listen {OTHER} up 0 servers 1 
+~ more state maint listen {OTHER} up 0 servers 1 
 ask d = server 0: d
 > service more server 0 up
 
@@ -70,4 +74,4 @@ says service ended service=empty
 > service more remove
 says service ended service=more
 > services
-< default state up listen {FRONT} up 2 servers 2 sessions 0 flows 0 accepted 3
+~ default state up listen {FRONT} up 2 servers 2 sessions 0 flows 0 accepted 3 rate 

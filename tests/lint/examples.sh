@@ -97,7 +97,7 @@ while read -r line; do
 		esac
 		echo "$line"
 	} >"$dir/example"
-	check pen.conf.5 "$dir/example" -F "$dir/example" 127.0.0.1:8080 \
+	check pen.conf.5 "$dir/example" -F "$dir/example" 127.0.0.1:8765 \
 		127.0.0.1:1 127.0.0.1:2
 done <"$dir/lines"
 
@@ -116,7 +116,7 @@ for page in "$top"/man/*.[1-9]; do
 	for display in "$dir"/display.*; do
 		test -f "$display" || continue
 		text <"$display" >"$dir/example"
-		check "$name" "$dir/example" -F "$dir/example" 127.0.0.1:8080 \
+		check "$name" "$dir/example" -F "$dir/example" 127.0.0.1:8765 \
 			127.0.0.1:1 127.0.0.1:2 127.0.0.1:3
 	done
 	tls=
@@ -127,7 +127,7 @@ for page in "$top"/man/*.[1-9]; do
 		word=${line#no }
 		grep -qxe "${word%%[ ;]*}" "$dir/commands" || continue
 		printf '%s\n%s\n' "$tls" "$line" >"$dir/example"
-		check "$name" "$dir/example" -F "$dir/example" 127.0.0.1:8080 \
+		check "$name" "$dir/example" -F "$dir/example" 127.0.0.1:8765 \
 			127.0.0.1:1 127.0.0.1:2 127.0.0.1:3
 	done <"$dir/shown"
 	sed -e ':a' -e '/\\$/N' -e 's/ *\\\n/ /' -e 'ta' "$dir/shown" |

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,7 +127,9 @@ START_TEST(lists_need_a_name)
 			 "address: add a name, \"service NAME %s\" "
 			 "(\"services\" lists them)\n",
 			lists[i], lists[i]));
+	answers("explain 192.0.2.1", "default has no listening address");
 	answers("service web servers", "0 addr 127.0.0.1");
+	answers("service web explain 192.0.2.1", "server 0\n");
 	pen_down(&pen);
 	end();
 }
@@ -134,6 +137,10 @@ END_TEST
 
 START_TEST(each_has_servers_and_settings)
 {
+	static const char *const names[] = { "web", "mail", "db" };
+	const struct endpoint *fronts[] = { &web, &mail, &db };
+	int i;
+
 	begin(backend_say);
 	up(text("%s%s%s",
 	    section("web", &web, 0, text("roundrobin\n%s", server(1, 1))),
@@ -145,14 +152,12 @@ START_TEST(each_has_servers_and_settings)
 	ck_assert_str_eq(hear(&mail, 4), "dddd");
 	ck_assert_str_eq(hear(&db, 4), "eeee"); /* the client comes back */
 	WAIT_FOR(strstr(ask("services"), "sessions 1") == NULL, SOON);
-	ck_assert_str_eq(ask("services"),
-	    text("web state up listen %s up 2 servers 2 sessions 0 flows 0 "
-		 "accepted 4\n"
-		 "mail state up listen %s up 2 servers 2 sessions 0 flows 0 "
-		 "accepted 4\n"
-		 "db state up listen %s up 2 servers 2 sessions 0 flows 0 "
-		 "accepted 4\n",
-		web.text, mail.text, db.text));
+	for (i = 0; i < 3; i++)
+		answers("services",
+		    text("%s state up listen %s up 2 servers 2 sessions 0 "
+			 "flows 0 accepted 4 rate ",
+			names[i], fronts[i]->text));
+	ck_assert_int_eq(count_in(ask("services"), "\n"), 3);
 	pen_down(&pen);
 	end();
 }
@@ -273,7 +278,7 @@ START_TEST(reload_adds_changes_and_removes)
 	endpoint_expect_echo(at_mail, "changed");
 	endpoint_expect_echo(at_db, "removed");
 	answers("services", "web state up ");
-	answers("services", "sessions 1 flows 0 accepted 1\n");
+	answers("services", "sessions 1 flows 0 accepted 1 rate ");
 	answers("service web servers", "conn 1 max 0");
 	answers("services", "db state leaving ");
 	WAIT_FOR(refuses_clients(&db), SOON);
@@ -309,7 +314,7 @@ START_TEST(removed_and_back)
 	ck_assert_str_eq(ask("service db server 0 drain"), "");
 	expect_end(before);
 	WAIT_FOR(child_has_said(&pen.child, "service ended service=db"), SOON);
-	answers("services", "db state down ");
+	answers("services", "db state drain ");
 	pen_down(&pen);
 	end();
 }
@@ -541,15 +546,70 @@ END_TEST
 START_TEST(two_cannot_have_one_address)
 {
 	static const char *const options[] = { "--check", "-f" };
+	static const char *const hosts[][2] = {
+		{ "127.0.0.1", "127.0.0.1" },
+#ifdef __linux__
+		{ "0.0.0.0", "127.0.0.1" },
+		{ "127.0.0.1", "0.0.0.0" },
+		{ "[::]", "127.0.0.1" },
+#endif
+	};
+	struct endpoint first, second;
+	size_t i;
 
 	begin(backend_say);
+	for (i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		snprintf(first.text, sizeof(first.text), "%s:%d", hosts[i][0],
+		    web.port);
+		snprintf(second.text, sizeof(second.text), "%s:%d", hosts[i][1],
+		    web.port);
+		write_file(conf,
+		    text("%s%s", section("web", &first, 0, ""),
+			section("mail", &second, 1, "")));
+		pen_expect_failure(
+		    text("service mail: %s:5: listen: \"%s\": address already "
+			 "in use",
+			conf, second.text),
+		    options[_i], "-F", conf, NULL);
+	}
+	end();
+}
+END_TEST
+
+/* They share the log, each with its format, which a reload changes. */
+START_TEST(each_has_its_log_format)
+{
+	static const char format[] = "log_format '%s {server} {service}'\n";
+	const char *log = scratch("sessions"), *to;
+
+	begin(backend_say);
+	to = text("session_log %s\n", log);
+	up(text("%s%s%s%s", to, section("web", &web, 0, text(format, "one")),
+	    section("mail", &mail, 1, text(format, "two")),
+	    section("db", &db, 2, "")));
+	hear(&web, 1);
+	hear(&mail, 1);
+	hear(&db, 1);
+	WAIT_FOR(file_has(log, text("one %s web\n", servers[0].at.text)), SOON);
+	WAIT_FOR(
+	    file_has(log, text("two %s mail\n", servers[1].at.text)), SOON);
+	WAIT_FOR(file_has(log, " reason=done "), SOON);
+	ck_assert_str_eq(reload(text("%s%s%s", to,
+			     section("web", &web, 0, text(format, "three")),
+			     section("mail", &mail, 1, text(format, "two")))),
+	    "");
+	hear(&web, 1);
+	hear(&mail, 1);
+	WAIT_FOR(
+	    file_has(log, text("three %s web\n", servers[0].at.text)), SOON);
+	answers("service mail log_format '{x}'", "no field \"x\"");
 	write_file(conf,
-	    text("%s%s", section("web", &web, 0, ""),
-		section("mail", &web, 1, "")));
-	pen_expect_failure(text("service mail: %s:5: listen: \"%s\": address "
-				"already in use",
-			       conf, web.text),
-	    options[_i], "-F", conf, NULL);
+	    text("%s%s", to, section("web", &web, 0, "log_format '{x}'\n")));
+	pen_expect_failure(
+	    text(
+		"service web: %s:5: log_format: \"{x}\": no field \"x\"", conf),
+	    "--check", "-F", conf, NULL);
+	pen_down(&pen);
 	end();
 }
 END_TEST
@@ -656,7 +716,7 @@ START_TEST(drain_waits_until_the_service_ends)
 	fd = open_session(&mail);
 	asks = endpoint_connect(&ctl);
 	endpoint_send(asks, "service mail server 0 drain wait 60\n", 36);
-	answers("services", "mail state down ");
+	answers("services", "mail state drain ");
 	ck_assert_str_eq(ask("service mail remove"), "");
 	expect_end(fd);
 	WAIT_FOR(
@@ -805,9 +865,10 @@ START_TEST(services_as_json)
 	ck_assert_str_eq(ask("services json"),
 	    text("[{\"service\":\"web\",\"state\":\"up\",\"listen\":\"%s\","
 		 "\"up\":2,\"servers\":2,\"sessions\":0,\"flows\":0,"
-		 "\"accepted\":0},\n{\"service\":\"mail\",\"state\":\"up\","
+		 "\"accepted\":0,\"rate\":0.0},\n{\"service\":\"mail\","
+		 "\"state\":\"up\","
 		 "\"listen\":\"%s\",\"up\":1,\"servers\":1,\"sessions\":0,"
-		 "\"flows\":0,\"accepted\":0}]\n",
+		 "\"flows\":0,\"accepted\":0,\"rate\":0.0}]\n",
 		web.text, mail.text));
 	answers("service mail servers json",
 	    text("\"server\":0,\"addr\":\"127.0.0.1\",\"port\":%d,",
@@ -837,6 +898,7 @@ SUITE(test_services)
 	SUITE_ADD(s, sections_lack_something, 30);
 	SUITE_ADD_LOOP(s, sections_are_printed, 30, 2);
 	SUITE_ADD_LOOP(s, two_cannot_have_one_address, 30, 2);
+	SUITE_ADD(s, each_has_its_log_format, 20);
 	SUITE_ADD(s, commands_are_for_a_service, 30);
 	SUITE_ADD(s, commands_are_refused, 30);
 	SUITE_ADD(s, drain_waits_in_its_service, 30);

@@ -100,6 +100,7 @@ START_TEST(labels)
 		"pen_connect_duration_seconds_bucket{service=\"default\","
 		"le=\"+Inf\"} 0",
 		"pen_draining 0",
+		"pen_log_lines_lost_total{log=\"sessions\"} 0",
 	};
 	const char *got;
 	size_t i;

@@ -188,12 +188,13 @@ applies_collect(struct applies *all, const struct names *n)
 	return 0;
 }
 
-/* Each service has the same share of the descriptors. One that is there keeps
- * what it has when others are added. */
+/* Each service has the same share of the descriptors, the first one only if it
+ * serves somebody. One that is there keeps what it has when others come. */
 static size_t
 share_of(const struct apply *a, const struct plan *draft)
 {
-	size_t share = a->pen->descriptors / (draft->service_count + 1);
+	bool first = draft->service_count == 0 || draft->listen.count > 0;
+	size_t share = a->pen->descriptors / (draft->service_count + first);
 
 	return a->service->descriptors > share ? a->service->descriptors
 					       : share;

@@ -33,6 +33,7 @@ struct changes {
 };
 
 struct check_changes;
+struct log_format;
 struct sessionlog_options;
 struct web;
 
@@ -54,6 +55,8 @@ struct apply {
 	struct check_changes *checks;
 	struct sink *log;
 	struct sessionlog *sessions;
+	bool format_changed;
+	struct log_format *format;
 	struct routes *routes;
 	struct buffer route_warnings; /* new ones */
 	bool routes_changed;
@@ -149,6 +152,7 @@ int apply_listen_prepare(struct apply *a, struct error *e);
 void apply_listen_cancel(struct apply *a);
 
 /* The logs of requests and of sessions. */
+int apply_log_check(struct apply *a, struct error *e);
 int apply_log_prepare(struct apply *a, struct error *e);
 void apply_log_commit(struct apply *a);
 void apply_log_cancel(struct apply *a);

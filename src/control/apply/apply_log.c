@@ -103,7 +103,6 @@ static bool
 are_sessions_equal(const struct config *a, const struct config *b)
 {
 	return text_equal(sessions_to(a), sessions_to(b)) &&
-	    text_equal(a->session_log.format, b->session_log.format) &&
 	    a->session_log.sample == b->session_log.sample;
 }
 
@@ -127,24 +126,47 @@ find_remote(
 	return 0;
 }
 
-/* A format is wrong wherever the lines go. */
+/* ---- the format of each service ---- */
+
+/* NULL for the one that logs have. Returns 0, or -1 with a sentence. */
 static int
-check_format(const struct plan *p, struct error *e)
+make_format(const struct plan *p, struct log_format **format, struct error *e)
 {
 	const char *text = p->config.session_log.format;
 	struct error why;
-	struct log_format *f;
 
-	if (text == NULL)
+	*format = NULL;
+	if (text == NULL || strcmp(text, "logfmt") == 0)
 		return 0;
-	f = log_format_new(text, &why);
-	log_format_free(f);
-	if (f != NULL)
+	*format = log_format_new(text, &why);
+	if (*format != NULL)
 		return 0;
 	error_set(e, "\"%.200s\": %.250s", text, why.text);
 	origin_add(p, "log_format", e);
 	return -1;
 }
+
+/* A format is wrong wherever the lines go. */
+int
+apply_log_check(struct apply *a, struct error *e)
+{
+	struct log_format *format;
+	int rc = make_format(a->wanted, &format, e);
+
+	log_format_free(format);
+	return rc;
+}
+
+static int
+prepare_format(struct apply *a, struct error *e)
+{
+	a->format_changed = a->first ||
+	    !text_equal(a->now->config.session_log.format,
+		a->wanted->config.session_log.format);
+	return a->format_changed ? make_format(a->wanted, &a->format, e) : 0;
+}
+
+/* ---- where lines of sessions go ---- */
 
 static int
 explain_sessions(const struct plan *p, const char *to, const struct error *why,
@@ -164,10 +186,7 @@ apply_log_sessions(const struct pen *p, const struct plan *plan,
 
 	memset(o, 0, sizeof(*o));
 	o->to = sessions_to(c);
-	o->format = c->session_log.format;
 	o->sample = c->session_log.sample;
-	if (check_format(plan, e) < 0)
-		return -1;
 	if (o->to == NULL ||
 	    (find_remote(p, o->to, &o->remote, &why) == 0 &&
 		sessionlog_check(o, &why) == 0))
@@ -194,7 +213,7 @@ prepare_sessions(struct apply *a, struct error *e)
 				   : explain_sessions(a->wanted, o.to, &why, e);
 }
 
-/* ---- both: all services have the same ---- */
+/* ---- all services have the same logs ---- */
 
 static void
 set_logs(struct service *svc)
@@ -206,13 +225,12 @@ set_logs(struct service *svc)
 int
 apply_log_prepare(struct apply *a, struct error *e)
 {
-	if (!service_is_first(a->service))
-		return 0;
-	if (prepare_requests(a, e) < 0)
+	if (prepare_format(a, e) < 0)
 		return -1;
-	if (prepare_sessions(a, e) == 0)
+	if (!service_is_first(a->service) ||
+	    (prepare_requests(a, e) == 0 && prepare_sessions(a, e) == 0))
 		return 0;
-	sink_close(a->log);
+	apply_log_cancel(a);
 	return -1;
 }
 
@@ -221,6 +239,7 @@ apply_log_cancel(struct apply *a)
 {
 	sink_close(a->log);
 	sessionlog_free(a->sessions);
+	log_format_free(a->format);
 }
 
 /* A service that is new gets those that are there. The first one is always the
@@ -232,6 +251,8 @@ apply_log_commit(struct apply *a)
 	struct sink *requests = a->pen->log;
 	struct service *svc;
 
+	if (a->format_changed)
+		frontend_set_log_format(a->service->frontend, a->format);
 	if (!service_is_first(a->service)) {
 		if (a->first) {
 			set_logs(a->service);

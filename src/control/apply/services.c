@@ -87,6 +87,8 @@ service_free(struct service *svc)
 	if (svc == NULL)
 		return;
 	service_close(svc);
+	if (svc->forget != NULL)
+		svc->forget(svc);
 	states_unwatch(svc);
 	pool_free(svc->pool);
 	server_index_free(svc->index);
@@ -193,4 +195,38 @@ bool
 service_has_others(const struct pen *p)
 {
 	return p->service->next != NULL;
+}
+
+/* ---- those that are told of ---- */
+
+bool
+service_listens(const struct service *svc)
+{
+	return svc->plan->listen.count > 0;
+}
+
+bool
+service_is_reported(const struct service *svc)
+{
+	const struct service *other = svc->next;
+
+	if (svc->leaves)
+		return false;
+	if (!service_is_first(svc) || service_listens(svc))
+		return true;
+	while (other != NULL && other->leaves)
+		other = other->next;
+	return other == NULL;
+}
+
+int
+service_must_be_named(
+    const struct service *svc, const char *command, struct error *e)
+{
+	return service_is_reported(svc)
+	    ? 0
+	    : error_set(e,
+		  "the service default has no listening address: add a name, "
+		  "\"service NAME %s\" (\"services\" lists them)",
+		  command);
 }

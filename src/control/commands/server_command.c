@@ -8,7 +8,7 @@
 
 #include "base/number.h"
 #include "base/words.h"
-#include "control/report/service_report.h"
+#include "control/apply/services.h"
 #include "control/apply/apply.h"
 #include "control/commands/commands.h"
 #include "control/commands/drain.h"
@@ -255,7 +255,7 @@ run_server(struct call *c, struct error *e)
 static int
 run_servers(struct call *c, struct error *e)
 {
-	if (service_must_be_named(c, e) < 0)
+	if (service_must_be_named(c->service, c->row->name, e) < 0)
 		return -1;
 	if (c->words->count == 0)
 		report_servers(c->reply);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "control/report/service_report.h"
+#include "control/apply/services.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/fields.h"
@@ -53,7 +53,7 @@ more_certificates(struct reply *r, struct service *svc)
 static int
 run_certs(struct call *c, struct error *e)
 {
-	if (service_must_be_named(c, e) < 0)
+	if (service_must_be_named(c->service, c->row->name, e) < 0)
 		return -1;
 	fields_list_begin(c->reply);
 	c->reply->at = 0;

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "control/file/config_file.h"
 #include "control/life/context.h"
 
@@ -18,6 +19,8 @@ static const char bom[] = "\xef\xbb\xbf";
 struct reading {
 	struct call *call;
 	const char *path;
+	char origin[ORIGIN_MAX]; /* "PATH:" and the line */
+	size_t origin_line;	 /* where that begins */
 	void (*on_error)(const char *sentence);
 	struct error first;
 	bool failed;
@@ -51,19 +54,19 @@ config_next_line(char **rest, unsigned *lines)
 static void
 run_line(struct reading *r, const char *line, unsigned number)
 {
-	char origin[ORIGIN_MAX];
 	struct call c = *r->call;
 	struct error e;
 
-	snprintf(origin, sizeof(origin), "%.380s:%u", r->path, number);
-	c.origin = origin;
+	r->origin[r->origin_line +
+	    number_format(r->origin + r->origin_line, number)] = '\0';
+	c.origin = r->origin;
 	c.depth++;
 	if (command_run_line(&c, line, &e) == 0) {
 		r->call->plan = c.plan; /* of the service that it began */
 		r->call->service = c.service;
 		return;
 	}
-	error_of(&e, "%.380s", origin);
+	error_of(&e, "%.380s", r->origin);
 	if (!r->failed)
 		r->first = e;
 	r->failed = true;
@@ -153,6 +156,8 @@ config_load(struct call *c, const char *path,
 			on_error(e->text);
 		return -1;
 	}
+	r.origin_line =
+	    (size_t)snprintf(r.origin, sizeof(r.origin), "%.380s:", path);
 	rest = text.data + text.start;
 	warn_of_lines(&r, rest);
 	while (rest != NULL && (!r.failed || on_error != NULL)) {

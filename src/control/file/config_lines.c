@@ -198,7 +198,7 @@ compare_both(const void *a, const void *b)
 void
 config_lines_sort(struct config_lines *l)
 {
-	if (l->count > 0)
+	if (l->sorted < l->count)
 		qsort(l->line, l->count, sizeof(*l->line), compare_both);
 	l->sorted = l->count;
 }
@@ -209,6 +209,16 @@ config_lines_restore_order(struct config_lines *l)
 	if (l->count > 0)
 		qsort(l->line, l->count, sizeof(*l->line), compare_order);
 	l->sorted = 0;
+}
+
+struct config_range
+config_lines_at(const struct config_lines *l, uint32_t i)
+{
+	struct config_line *from = &l->line[i], *to = from + 1;
+
+	while (to < config_lines_end(l) && compare_keys(to, from) == 0)
+		to++;
+	return (struct config_range){ from, (uint32_t)(to - from) };
 }
 
 struct config_range
@@ -297,7 +307,7 @@ config_lines_add_defaults(struct config_lines *l,
 	uint32_t i, k;
 
 	for (i = 0; i < other->count; i += is.count) {
-		is = config_lines_find(other, &other->line[i]);
+		is = config_lines_at(other, i);
 		header = config_lines_header(l, is.line);
 		if (header == NULL || header->gone ||
 		    config_lines_find(l, is.line).count > 0)

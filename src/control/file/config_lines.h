@@ -98,6 +98,8 @@ void config_lines_sort(struct config_lines *l);
  * again. */
 void config_lines_restore_order(struct config_lines *l);
 
+/* Those with the key of line `i`, which is the first of them. */
+struct config_range config_lines_at(const struct config_lines *l, uint32_t i);
 /* Those with the key that `like` has. */
 struct config_range config_lines_find(
     const struct config_lines *l, const struct config_line *like);

@@ -89,7 +89,7 @@ add_undos(struct merge *m, const struct config_lines *got)
 	uint32_t i;
 
 	for (i = 0; i < got->count; i += is.count) {
-		is = config_lines_find(got, &got->line[i]);
+		is = config_lines_at(got, i);
 		if (config_line_is_header(is.line)) {
 			header = config_lines_header(&m->want, is.line);
 			gone = header == NULL || header->gone;
@@ -116,7 +116,7 @@ merge_note(struct merge *m, struct config_lines *got)
 	    config_lines_add_defaults(got, &m->want, &m->usual) < 0)
 		return -1;
 	for (i = 0; i < m->want.count; i += want.count) {
-		want = config_lines_find(&m->want, &m->want.line[i]);
+		want = config_lines_at(&m->want, i);
 		is = config_lines_find(got, want.line);
 		if (want.line->gone ? is.count == 0
 				    : config_range_equal(want, is))

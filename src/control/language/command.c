@@ -67,12 +67,15 @@ command_index(const struct command_group *all, const struct command *row)
 const struct command *
 command_find(const struct command_group *all, const char *name)
 {
-	const struct command *row;
+	const struct command *const *part, *row;
 
-	COMMAND_EACH (all, row)
-		if (row->name[0] == name[0] && strcmp(row->name, name) == 0 &&
-		    !(row->flags & ROW_OPTION))
-			return row;
+	for (; all->key != NULL; all++)
+		for (part = all->part; *part != NULL; part++)
+			for (row = *part; row->name != NULL; row++)
+				if (row->name[0] == name[0] &&
+				    strcmp(row->name, name) == 0 &&
+				    !(row->flags & ROW_OPTION))
+					return row;
 	return NULL;
 }
 

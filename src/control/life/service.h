@@ -16,6 +16,7 @@ struct pen;
 struct pool;
 struct server_index;
 struct tls_config;
+struct trend;
 
 struct service {
 	struct pen *pen;
@@ -34,6 +35,8 @@ struct service {
 	size_t descriptors;	   /* its share of the process's; 0: none yet */
 	bool leaves;	  /* removed: its sessions go on until they end */
 	struct timer end; /* of one that leaves */
+	struct trend *trend; /* NULL: nobody may ask; freed by the next */
+	void (*forget)(struct service *svc); /* NULL: nothing */
 };
 
 /* Those that leave, too. */

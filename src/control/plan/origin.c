@@ -1,10 +1,11 @@
-/* origin.c: a string a setting, by its number; certificates have one each, as
+/* origin.c: a string a setting, by its name; certificates have one each, as
  * their row may be repeated. */
 #include "config.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "base/words.h"
 #include "control/plan/origin.h"
@@ -99,40 +100,66 @@ is_one_value(const struct command *row)
 	    row->kind != KIND_CERTIFICATES && row->kind != KIND_KEYS;
 }
 
-/* Commands whose origin errors name, too; those of settings are before. */
-enum { ORIGIN_LISTEN = ROWS_MAX - 2, ORIGIN_ABUSE };
-
-/* ROWS_MAX: it has none. */
-static unsigned
-index_of(const struct command *row, const char *name)
+/* Commands whose origin errors name, too. */
+static bool
+has_origin(const struct command *row)
 {
-	if (row != NULL && row->kind < KIND_CHANGE)
-		return table_index(row);
-	return strcmp(name, "listen") == 0 ? ORIGIN_LISTEN
-	    : strcmp(name, "abuse") == 0   ? ORIGIN_ABUSE
-					   : ROWS_MAX;
+	return row->kind < KIND_CHANGE || strcmp(row->name, "listen") == 0 ||
+	    strcmp(row->name, "abuse") == 0;
 }
 
 /* NULL: it is not known. */
+static struct setting_origin *
+origin_find(const struct plan *p, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < p->origin_count; i++)
+		if (p->origins[i].name[0] == name[0] &&
+		    strcmp(p->origins[i].name, name) == 0)
+			return &p->origins[i];
+	return NULL;
+}
+
 static const char *
 origin_of(const struct plan *p, const char *name)
 {
-	unsigned i = index_of(table_find(name), name);
+	const struct setting_origin *o = origin_find(p, name);
 
-	return i < ROWS_MAX ? p->origin[i] : NULL;
+	return o != NULL ? o->text : NULL;
+}
+
+/* `name` is that of a row. */
+static int
+origin_set(struct plan *p, const char *name, const char *text)
+{
+	struct setting_origin *o = origin_find(p, name), *list;
+
+	if (o != NULL)
+		return text_set(&o->text, text);
+	if (text == NULL)
+		return 0;
+	list = array_grow(
+	    p->origins, &p->origin_room, sizeof(*list), p->origin_count);
+	if (list == NULL)
+		return -1;
+	p->origins = list;
+	list[p->origin_count] = (struct setting_origin){ .name = name };
+	return text_set(&list[p->origin_count++].text, text);
 }
 
 int
 origin_note(const struct call *c)
 {
 	char text[ORIGIN_TEXT_MAX];
-	const char *origin = origin_describe(c, text);
 	const struct command *row = c->row;
-	unsigned i;
+	const char *origin;
 
+	if (c->dry || (!has_origin(row) && strcmp(row->name, "control") != 0))
+		return 0;
+	origin = origin_describe(c, text);
 	if (is_one_value(row))
-		origin_warn_twice(
-		    c, c->plan->origin[table_index(row)], row->name);
+		origin_warn_twice(c, origin_of(c->plan, row->name), row->name);
 	if (strcmp(row->name, "ssl_cert") == 0 &&
 	    note_certificate(c, origin) < 0)
 		return -1;
@@ -142,10 +169,11 @@ origin_note(const struct call *c)
 	if (strcmp(row->name, "control") == 0 &&
 	    origin_note_control(c, origin) < 0)
 		return -1;
-	if (row->alias != NULL)
-		row = table_find(row->alias); /* which is what it sets */
-	i = index_of(row, row->name);
-	return i < ROWS_MAX ? text_set(&c->plan->origin[i], origin) : 0;
+	if (!has_origin(row))
+		return 0;
+	/* an alias sets the other one */
+	return origin_set(
+	    c->plan, row->alias != NULL ? row->alias : row->name, origin);
 }
 
 const char *
@@ -184,7 +212,7 @@ origin_quoted(const struct plan *p, const struct error *e, const char **name)
 		if (row->kind < KIND_CHANGE &&
 		    quotes(e, setting_string(p, row))) {
 			*name = row->name;
-			return p->origin[table_index(row)];
+			return origin_of(p, row->name);
 		}
 	return NULL;
 }

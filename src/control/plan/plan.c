@@ -29,8 +29,8 @@ plan_each_text(struct plan *p, int (*visit)(char **text))
 		rc |= visit(&p->pair_origin[i].cert);
 		rc |= visit(&p->pair_origin[i].key);
 	}
-	for (i = 0; i < ROWS_MAX; i++)
-		rc |= visit(&p->origin[i]);
+	for (i = 0; i < p->origin_count; i++)
+		rc |= visit(&p->origins[i].text);
 	rc |= visit(&p->listen_text);
 	for (i = 0; i < p->control_count; i++) {
 		rc |= visit(&p->controls[i].text);
@@ -115,6 +115,7 @@ static void
 plan_fini(struct plan *p)
 {
 	plan_each_text(p, text_free);
+	free(p->origins);
 	each_list(p, free_list);
 	plan_servers_fini(&p->servers);
 	plan_acls_fini(&p->acls);
@@ -132,6 +133,24 @@ plan_free(struct plan *p)
 	free(p);
 }
 
+/* Before the strings are the copy's own. */
+static int
+copy_origins(struct plan *p, const struct plan *from)
+{
+	uint32_t n = from->origin_count;
+
+	p->origins = NULL;
+	p->origin_count = p->origin_room = 0;
+	if (n == 0)
+		return 0;
+	p->origins = malloc(n * sizeof(*p->origins));
+	if (p->origins == NULL)
+		return -1;
+	memcpy(p->origins, from->origins, n * sizeof(*p->origins));
+	p->origin_count = p->origin_room = n;
+	return 0;
+}
+
 struct plan *
 plan_copy(const struct plan *from)
 {
@@ -142,6 +161,7 @@ plan_copy(const struct plan *from)
 		return NULL;
 	*p = *from;
 	rc = plan_servers_copy(&p->servers, &from->servers);
+	rc |= copy_origins(p, from);
 	rc |= plan_each_text(p, text_own);
 	rc |= each_list(p, own_list);
 	rc |= plan_acls_copy(&p->acls, &from->acls);

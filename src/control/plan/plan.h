@@ -136,8 +136,13 @@ struct control_plan {
 		.level = ACCESS_ADMIN, .others = ACCESS_LOOK, .mode = 0600 \
 	}
 
-/* Settings, at most, and the commands that have an origin. */
-enum { CONTROLS_MAX = 16, SERVERS_MAX = 100000, ROWS_MAX = 256 };
+enum { CONTROLS_MAX = 16, SERVERS_MAX = 100000 };
+
+/* Where a setting was set; see origin.h. */
+struct setting_origin {
+	const char *name; /* of the row */
+	char *text;
+};
 
 /* Where a certificate and its key were set; see origin.h. */
 struct pair_origin {
@@ -169,7 +174,8 @@ struct plan {
 	struct plan_servers servers;
 	struct plan_acls acls;
 	struct route_plans *routes; /* NULL: none */
-	char *origin[ROWS_MAX]; /* by row: where it was set; see origin.h */
+	struct setting_origin *origins; /* see origin.h */
+	uint32_t origin_count, origin_room;
 	struct pair_origin pair_origin[TLS_PAIRS_MAX];
 };
 

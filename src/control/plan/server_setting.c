@@ -50,16 +50,14 @@ server_setting_refuse(const char *word, struct error *e)
 
 /* The words of the value from word[at] on: all that are left for a check, else
  * one. */
-static struct words
-value_words_at(const struct command *row, const struct words *w, int at)
+static void
+value_words_at(struct words *value, const struct command *row,
+    const struct words *w, int at)
 {
-	struct words value = { .count = 1 };
-
-	if (row->kind == KIND_CHECK)
-		value.count = w->count - at;
-	memcpy(value.word, w->word + at,
-	    (size_t)value.count * sizeof(value.word[0]));
-	return value;
+	value->count = row->kind == KIND_CHECK ? w->count - at : 1;
+	memcpy(value->word, w->word + at,
+	    (size_t)value->count * sizeof(value->word[0]));
+	value->word[value->count] = NULL;
 }
 
 static int
@@ -94,7 +92,7 @@ server_setting_run(struct call *c, struct server_plan *s, struct error *e)
 		if (!(row->flags & ROW_BARE) && ++k == w->count)
 			return error_set(
 			    e, "\"%.100s\" needs a value", row->name);
-		value = value_words_at(row, w, k);
+		value_words_at(&value, row, w, k);
 		if (server_setting_set_one(c, s, row, &value, e) < 0)
 			return -1;
 		k += value.count - 1;

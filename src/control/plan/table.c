@@ -13,22 +13,22 @@ static const struct command *const tables[] = { rows_choosing, rows_servers,
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
 const struct command *
-table_next(const struct command *row)
+table_behind(const struct command *row)
 {
-	const struct command *last;
-	size_t i;
+	uintptr_t at, begin = 0;
+	size_t i, list = 0;
 
 	if (row == NULL)
 		return tables[0];
-	if (row[1].name != NULL)
-		return row + 1;
-	for (i = 0; i + 1 < TABLES; i++) {
-		for (last = tables[i]; last[1].name != NULL; last++)
-			;
-		if (last == row)
-			return tables[i + 1];
+	/* it is in the list that begins in front of it, but behind others */
+	for (i = 0; i < TABLES; i++) {
+		at = (uintptr_t)tables[i];
+		if (at <= (uintptr_t)row && at >= begin) {
+			begin = at;
+			list = i;
+		}
 	}
-	return NULL;
+	return list + 1 < TABLES ? tables[list + 1] : NULL;
 }
 
 const struct command *
@@ -40,18 +40,4 @@ table_find(const char *name)
 		if (strcmp(row->name, name) == 0 && !(row->flags & ROW_OPTION))
 			return row;
 	return NULL;
-}
-
-unsigned
-table_index(const struct command *row)
-{
-	const struct command *r;
-	unsigned i = 0;
-
-	TABLE_EACH (r) {
-		if (r == row)
-			break;
-		i++;
-	}
-	return i;
 }

@@ -15,16 +15,20 @@ extern const struct command rows_choosing[], rows_servers[], rows_connections[],
 /* Those of a server, which are no commands; see table_server.c. */
 extern const struct command rows_server[];
 
+/* The setting after `row`, which is the last of its list. */
+const struct command *table_behind(const struct command *row);
 /* The setting after `row`; NULL begins, and ends. */
-const struct command *table_next(const struct command *row);
+static inline const struct command *
+table_next(const struct command *row)
+{
+	return row != NULL && row[1].name != NULL ? row + 1 : table_behind(row);
+}
 #define TABLE_EACH(row)                               \
 	for ((row) = table_next(NULL); (row) != NULL; \
 	     (row) = table_next(row))
 
 /* The setting of that name, which is not only an option, or NULL. */
 const struct command *table_find(const char *name);
-/* Its number among all settings, less than ROWS_MAX. */
-unsigned table_index(const struct command *row);
 
 /* Whether the caller of the command may name that host as a server. Returns 0,
  * or -1 with a short message. */

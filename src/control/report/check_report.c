@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/addr.h"
-#include "control/report/service_report.h"
+#include "control/apply/services.h"
 #include "control/apply/checks.h"
 #include "control/language/command.h"
 #include "control/answer/fields.h"
@@ -156,7 +156,7 @@ more_checks(struct reply *r, struct service *svc)
 static int
 run_checks(struct call *c, struct error *e)
 {
-	if (service_must_be_named(c, e) < 0)
+	if (service_must_be_named(c->service, c->row->name, e) < 0)
 		return -1;
 	if (!check_plan_is_wanted(c->service->plan))
 		return error_set(e, "no check is set");

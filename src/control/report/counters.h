@@ -40,6 +40,8 @@ struct counter {
 	const char *metric; /* its family, without "_total" */
 	const char *labels; /* within the family; NULL: none */
 	const char *help;   /* of the first row of a family */
+	/* The first service counts for all; that of the first row again. */
+	bool of_process;
 
 	/* An array: `count` numbers, `stride` bytes from one to the next. The
 	 * name is followed by item(i) and `tail`, and item(i) is the value of

@@ -8,7 +8,6 @@
 #include "control/apply/services.h"
 #include "control/report/metrics.h"
 #include "control/report/metrics_private.h"
-#include "control/report/service_report.h"
 #include "control/life/context.h"
 
 const char metrics_type_text[] = "text/plain; version=0.0.4; charset=utf-8",
@@ -222,6 +221,12 @@ add_counters(
 	struct counter_view v;
 	unsigned i;
 
+	if (first->of_process) {
+		if (w->begun)
+			return false;
+		svc = svc->pen->service;
+		to.service = NULL;
+	}
 	counters_view(&v, svc);
 	if (v.of[first->source] == NULL)
 		return false;

@@ -8,7 +8,6 @@
 #include "control/report/counters.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
-#include "control/report/service_report.h"
 
 void
 report_counters(

@@ -19,6 +19,8 @@ void report_servers_long(struct reply *r);
 /* The name of its state. */
 const char *report_server_state(const struct server *s);
 enum { REPORT_TEXT_MAX = 40 };
+/* "1.5", of 15. */
+const char *report_tenths(uint64_t tenths, char text[REPORT_TEXT_MAX]);
 /* Connects a second, lately; `now` from report_now(). */
 const char *report_rate(
     const struct server *s, uint64_t now, char text[REPORT_TEXT_MAX]);

@@ -18,14 +18,18 @@ report_server_state(const struct server *s)
 }
 
 const char *
-report_rate(const struct server *s, uint64_t now, char text[REPORT_TEXT_MAX])
+report_tenths(uint64_t tenths, char text[REPORT_TEXT_MAX])
 {
-	uint64_t tenths = rate_tenths(&s->rate, now);
-
 	snprintf(text, REPORT_TEXT_MAX, "%llu.%llu",
 	    (unsigned long long)(tenths / 10),
 	    (unsigned long long)(tenths % 10));
 	return text;
+}
+
+const char *
+report_rate(const struct server *s, uint64_t now, char text[REPORT_TEXT_MAX])
+{
+	return report_tenths(rate_tenths(&s->rate, now), text);
 }
 
 uint64_t

@@ -4,6 +4,7 @@
 #include "control/answer/fields.h"
 #include "control/apply/services.h"
 #include "control/life/context.h"
+#include "control/report/report.h"
 #include "control/report/service_report.h"
 #include "pool/pool.h"
 #include "proxy/frontend/frontend.h"
@@ -12,20 +13,29 @@
 
 struct counts {
 	unsigned up, all;
+	enum server_state state; /* of the first */
+	bool alike;		 /* all have that one */
+	uint64_t rate;		 /* connects to all, in ten seconds */
 };
 
 static struct counts
-count_servers(const struct pool *pool)
+count_servers(const struct service *svc)
 {
-	struct counts n = { 0 };
+	struct counts n = { .alike = true };
+	const struct pool *pool = svc->pool;
 	const struct server *s;
 	unsigned i;
 
 	for (i = 0; i < pool_slots(pool); i++) {
 		s = pool_slot(pool, i);
-		if (s == NULL || !s->present || s->role != SERVER_REGULAR)
+		if (s == NULL || !s->present)
 			continue;
-		n.all++;
+		n.rate += rate_tenths(&s->rate, loop_now(svc->pen->loop));
+		if (s->role != SERVER_REGULAR)
+			continue;
+		if (n.all++ == 0)
+			n.state = server_state(s);
+		n.alike &= server_state(s) == n.state;
 		n.up += server_state(s) == SERVER_UP;
 	}
 	return n;
@@ -60,6 +70,9 @@ state_of(const struct service *svc, struct counts n)
 		return "leaving";
 	if (n.all == 0 && (leads_on(svc) || plan_service_answers(svc->plan)))
 		return service_is_ready(svc) ? "up" : "down";
+	if (n.all > 0 && n.alike &&
+	    (n.state == SERVER_DRAIN || n.state == SERVER_MAINT))
+		return server_state_name(n.state);
 	return n.all == 0		    ? "empty"
 	    : n.up == n.all		    ? "up"
 	    : !pool_has_eligible(svc->pool) ? "down"
@@ -70,8 +83,9 @@ void
 service_fields(struct fields *f, const struct service *svc)
 {
 	const struct frontend_stats *st = frontend_stats(svc->frontend);
-	struct counts n = count_servers(svc->pool);
+	struct counts n = count_servers(svc);
 	const char *listen = svc->plan->listen_text;
+	char rate[REPORT_TEXT_MAX];
 
 	fields_text(f, "service", svc->name);
 	fields_text(f, "state", state_of(svc, n));
@@ -81,6 +95,7 @@ service_fields(struct fields *f, const struct service *svc)
 	fields_number(f, "sessions", st->sessions);
 	fields_number(f, "flows", st->flows.now);
 	fields_number(f, "accepted", st->accepted);
+	fields_decimal(f, "rate", report_tenths(n.rate, rate));
 }
 
 static void
@@ -114,42 +129,11 @@ service_is_ready(const struct service *svc)
 
 /* ---- those that are reported ---- */
 
-static bool
-listens(const struct service *svc)
-{
-	return svc->plan->listen.count > 0;
-}
-
 bool
 service_is_shown(const struct service *svc)
 {
-	return listens(svc) || svc->leaves || !service_is_first(svc) ||
+	return service_listens(svc) || svc->leaves || !service_is_first(svc) ||
 	    !service_has_others(svc->pen);
-}
-
-bool
-service_is_reported(const struct service *svc)
-{
-	const struct service *other = svc->next;
-
-	if (svc->leaves)
-		return false;
-	if (!service_is_first(svc) || listens(svc))
-		return true;
-	while (other != NULL && other->leaves)
-		other = other->next;
-	return other == NULL;
-}
-
-int
-service_must_be_named(const struct call *c, struct error *e)
-{
-	return service_is_reported(c->service)
-	    ? 0
-	    : error_set(e,
-		  "the service default has no listening address: add a name, "
-		  "\"service NAME %s\" (\"services\" lists them)",
-		  c->row->name);
 }
 
 /* ---- all services ---- */

@@ -9,7 +9,6 @@
 #include "control/apply/services.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
-#include "control/report/service_report.h"
 #include "control/report/status.h"
 #include "pool/balance.h"
 

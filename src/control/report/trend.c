@@ -46,9 +46,9 @@ sample_totals(struct trend *t, const struct service *svc, unsigned next)
 	for (i = 0; i < TREND_TOTALS; i++) {
 		uint64_t now = total_now(svc, (enum trend_total)i);
 
-		t->totals[i][next] = i == TREND_SESSIONS
-		    ? now
-		    : growth(now, t->before[i]) * 1000 / TREND_STEP_MS;
+		t->totals[i][next] = (float)(i == TREND_SESSIONS
+			? now
+			: growth(now, t->before[i]) * 1000 / TREND_STEP_MS);
 		t->before[i] = now;
 	}
 }
@@ -90,8 +90,10 @@ mark_now(const struct service *svc, struct trend_mark *m)
 	    &frontend_durations(svc->frontend)->first_byte;
 	int i;
 
-	memcpy(m->reasons, st->reasons, sizeof(m->reasons));
-	m->lines_lost = st->lines_lost.sessions + st->lines_lost.requests;
+	for (i = 0; i < REASONS; i++)
+		m->reasons[i] = (uint32_t)st->reasons[i];
+	m->lines_lost =
+	    (uint32_t)(st->lines_lost.sessions + st->lines_lost.requests);
 	m->first_us = d->sum_us;
 	m->answers = 0;
 	for (i = 0; i < DURATION_BUCKETS; i++)
@@ -128,14 +130,12 @@ static void
 trends_on_time(struct timer *timer)
 {
 	struct trends *ts = list_entry(timer, struct trends, timer);
-	const struct service *svc = NULL;
-	struct trend *t;
+	struct service *svc;
 
 	trends_follow(ts);
-	for (t = ts->list; t != NULL; t = t->next) {
-		svc = service_find_behind(ts->pen, svc, t->service);
-		take_sample(ts, t, svc);
-	}
+	SERVICE_EACH (ts->pen, svc)
+		if (svc->trend != NULL)
+			take_sample(ts, svc->trend, svc);
 	ts->mark_next = (ts->mark_next + 1) % TREND_MINUTE;
 	ts->next = (ts->next + 1) % TREND_SAMPLES;
 	if (ts->count < TREND_SAMPLES)
@@ -169,9 +169,10 @@ is_refusal(enum reason r)
 }
 
 void
-trend_last_minute(const struct trends *ts, const struct trend *t,
-    const struct service *svc, struct trend_minute *m)
+trend_last_minute(
+    const struct trends *ts, const struct service *svc, struct trend_minute *m)
 {
+	const struct trend *t = svc->trend;
 	const struct trend_mark *then;
 	uint64_t n, most_failed = 0, most_refused = 0;
 	struct trend_mark now;
@@ -216,7 +217,6 @@ trend_new(const struct service *svc)
 
 	if (t == NULL)
 		return NULL;
-	snprintf(t->service, sizeof(t->service), "%s", svc->name);
 	for (i = 0; i < TREND_TOTALS; i++)
 		t->before[i] = total_now(svc, (enum trend_total)i);
 	for (i = 0; i < TREND_MINUTE; i++)
@@ -225,74 +225,37 @@ trend_new(const struct service *svc)
 }
 
 static void
-trend_free(struct trend *t)
+trend_forget(struct service *svc)
 {
-	free(t->servers);
-	free(t);
+	if (svc->trend != NULL)
+		free(svc->trend->servers);
+	free(svc->trend);
+	svc->trend = NULL;
 }
 
-static void
-trend_free_all(struct trend *list)
+void
+trends_forget(struct pen *p)
 {
-	struct trend *t;
+	struct service *svc;
 
-	while ((t = list) != NULL) {
-		list = t->next;
-		trend_free(t);
-	}
-}
-
-/* Out of a list, the first of which it is as a rule. NULL: it is not there. */
-static struct trend *
-trend_take(struct trend **list, const char *service)
-{
-	struct trend **at = list, *t;
-
-	while (*at != NULL && strcmp((*at)->service, service) != 0)
-		at = &(*at)->next;
-	t = *at;
-	if (t != NULL)
-		*at = t->next;
-	return t;
+	SERVICE_EACH (p, svc)
+		trend_forget(svc);
 }
 
 /* While the program starts, certificates are still to be loaded. */
 void
 trends_follow(struct trends *ts)
 {
-	struct trend *old = ts->list, **end = &ts->list, *t;
-	const struct service *svc;
+	struct service *svc;
 
 	SERVICE_EACH (ts->pen, svc) {
-		if (svc->leaves || svc->frontend == NULL)
-			continue;
-		t = trend_take(&old, svc->name);
-		if (t == NULL)
-			t = trend_new(svc);
-		if (t == NULL)
-			continue;
-		if (!t->looked && ts->pen->phase >= PHASE_SERVING)
-			find_certificate(t, svc);
-		*end = t;
-		end = &t->next;
+		if (svc->trend == NULL && svc->frontend != NULL)
+			svc->trend = trend_new(svc);
+		svc->forget = trend_forget;
+		if (svc->trend != NULL && !svc->trend->looked &&
+		    ts->pen->phase >= PHASE_SERVING)
+			find_certificate(svc->trend, svc);
 	}
-	*end = NULL;
-	trend_free_all(old);
-}
-
-const struct trend *
-trends_find(const struct trends *ts, const struct trend *before,
-    const struct service *svc)
-{
-	const struct trend *t = before != NULL ? before->next : ts->list;
-
-	if (svc->leaves)
-		return NULL;
-	if (t != NULL && strcmp(t->service, svc->name) == 0)
-		return t;
-	for (t = ts->list; t != NULL && strcmp(t->service, svc->name) != 0;)
-		t = t->next;
-	return t;
 }
 
 struct trends *
@@ -307,7 +270,6 @@ trends_new(struct pen *p)
 	timer_init(&ts->timer, trends_on_time);
 	if (timer_start(p->loop, &ts->timer, TREND_STEP_MS) == 0)
 		return ts;
-	trend_free_all(ts->list);
 	free(ts);
 	return NULL;
 }
@@ -318,7 +280,6 @@ trends_free(struct trends *ts)
 	if (ts == NULL)
 		return;
 	timer_fini(&ts->timer);
-	trend_free_all(ts->list);
 	free(ts);
 }
 
@@ -336,13 +297,14 @@ static uint64_t
 total_at(const struct trends *ts, const struct trend *only, unsigned what,
     unsigned position)
 {
-	const struct trend *t;
+	const struct service *svc;
 	uint64_t sum = 0;
 
 	if (only != NULL)
-		return only->totals[what][position];
-	for (t = ts->list; t != NULL; t = t->next)
-		sum += t->totals[what][position];
+		return (uint64_t)only->totals[what][position];
+	SERVICE_EACH (ts->pen, svc)
+		if (svc->trend != NULL)
+			sum += (uint64_t)svc->trend->totals[what][position];
 	return sum;
 }
 
@@ -382,7 +344,7 @@ bool
 trends_more(const struct trends *ts, const struct service *svc, unsigned *at,
     struct buffer *out)
 {
-	const struct trend *t = svc != NULL ? trends_find(ts, NULL, svc) : NULL;
+	const struct trend *t = svc != NULL ? svc->trend : NULL;
 	unsigned most = TREND_TOTALS + (t != NULL ? t->room : 0), slot;
 
 	for (; *at < most && buffer_length(out) < REPLY_PIECE; ++*at) {

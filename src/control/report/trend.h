@@ -30,10 +30,11 @@ struct trend_server {
 	unsigned generation; /* whose these are */
 };
 
-/* What was counted until a sample. */
+/* What was counted until a sample; of numbers of sessions the low bits, which
+ * are enough for a minute. */
 struct trend_mark {
-	uint64_t reasons[REASONS];
-	uint64_t lines_lost;
+	uint32_t reasons[REASONS];
+	uint32_t lines_lost;
 	uint64_t answers, first_us; /* how many began, after how long in all */
 };
 
@@ -51,9 +52,7 @@ struct trend_minute {
 
 /* Of a service. */
 struct trend {
-	struct trend *next; /* in the order of the services */
-	char service[SERVICE_NAME_MAX + 1];
-	uint64_t totals[TREND_TOTALS][TREND_SAMPLES];
+	float totals[TREND_TOTALS][TREND_SAMPLES];
 	uint64_t before[TREND_TOTALS];
 	struct trend_mark marks[TREND_MINUTE];
 	/* The certificate that ends first, looked for each minute. */
@@ -69,22 +68,20 @@ struct trends {
 	struct timer timer;
 	unsigned count, next; /* samples that are there; where the next goes */
 	unsigned mark_next;   /* the oldest mark */
-	struct trend *list;
 };
 
 /* Takes samples from now on. NULL with errno. */
 struct trends *trends_new(struct pen *p);
-void trends_free(struct trends *ts);
-/* Adds services that are new, and drops those that are gone or leave. */
+void trends_free(struct trends *ts); /* what was sampled stays */
+/* Nobody takes samples any more. */
+void trends_forget(struct pen *p);
+/* Each service has its trend, svc->trend, from now on: new ones, too. NULL: out
+ * of memory. */
 void trends_follow(struct trends *ts);
-/* That of a service, or NULL: it leaves, or memory was out. Tried first with
- * the one after `before`, or with the first if that is NULL. */
-const struct trend *trends_find(const struct trends *ts,
-    const struct trend *before, const struct service *svc);
 
-/* Of a service and its trend; all 0 where that is NULL. */
-void trend_last_minute(const struct trends *ts, const struct trend *t,
-    const struct service *svc, struct trend_minute *m);
+/* Of a service; all 0 where it has no trend. */
+void trend_last_minute(
+    const struct trends *ts, const struct service *svc, struct trend_minute *m);
 
 /* Appends the samples of a service, or with NULL the sums of all services,
  * without servers, as an object of JSON, in pieces: `*at` is 0 at first. The

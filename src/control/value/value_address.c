@@ -15,6 +15,7 @@ static int
 add_sources(struct sources *s, const char *word, struct error *e)
 {
 	char one[ADDR_TEXT_MAX];
+	struct addr at;
 	unsigned i;
 	size_t n;
 
@@ -24,12 +25,12 @@ add_sources(struct sources *s, const char *word, struct error *e)
 			return error_set(
 			    e, "more than %d addresses", SOURCES_MAX);
 		snprintf(one, sizeof(one), "%.*s", (int)n, word);
-		if (n >= sizeof(one) ||
-		    addr_parse_ip(&s->at[s->count], one, 0) < 0)
+		if (n >= sizeof(one) || addr_parse_ip(&at, one, 0) < 0)
 			return error_set(
 			    e, "\"%.100s\" is not an IP address", one);
+		peer_from_addr(&s->at[s->count], &at);
 		for (i = 0; i < s->count; i++)
-			if (addr_equal(&s->at[i], &s->at[s->count]))
+			if (peer_same_host(&s->at[i], &s->at[s->count]))
 				return error_set(
 				    e, "\"%.100s\" is given twice", one);
 		s->count++;
@@ -58,13 +59,13 @@ static bool
 source_words(const struct command *row, const void *value, struct buffer *out)
 {
 	const struct sources *s = value;
-	char host[ADDR_TEXT_MAX];
+	char host[PEER_TEXT_MAX];
 	unsigned i;
 
 	(void)row;
 	for (i = 0; i < s->count; i++)
 		reply_add(out, "%s%s", i > 0 ? " " : "",
-		    addr_format_host(&s->at[i], host));
+		    peer_format_host(&s->at[i], host));
 	return s->count > 0;
 }
 

@@ -462,7 +462,8 @@ explain_words(struct service *svc, const struct words *w, int at,
 	struct routes *made = NULL;
 	int i;
 
-	if (parse_client(&s.who, w->word[at], e) < 0)
+	if (service_must_be_named(svc, "explain", e) < 0 ||
+	    parse_client(&s.who, w->word[at], e) < 0)
 		return -1;
 	/* the word after the last one is NULL */
 	for (i = at + 1; i < w->count; i += 2)

@@ -48,14 +48,17 @@ try_source(const struct plan *draft, struct error *e)
 {
 	const struct sources *list = &draft->config.frontend.source;
 	char host[ADDR_TEXT_MAX];
+	struct addr at;
 	unsigned i;
 
-	for (i = 0; i < list->count; i++)
-		if (sock_try_source(&list->at[i]) < 0)
+	for (i = 0; i < list->count; i++) {
+		addr_from_peer(&at, &list->at[i]);
+		if (sock_try_source(&at) < 0)
 			break;
+	}
 	if (i == list->count)
 		return 0;
-	error_set(e, "\"%s\": %s", addr_format_host(&list->at[i], host),
+	error_set(e, "\"%s\": %s", addr_format_host(&at, host),
 	    errno == EADDRNOTAVAIL ? "not an address of this host"
 				   : strerror(errno));
 	origin_add(draft, "source", e);
@@ -134,28 +137,33 @@ takes_datagrams(const struct plan *p)
 }
 
 static bool
-listens_at(const struct plan *p, const struct addr *at)
+collide(const struct frontend_address *a, const struct frontend_address *b)
 {
-	unsigned i = 0;
-
-	while (i < p->listen.count && !addr_equal(&p->listen.entry[i].at, at))
-		i++;
-	return i < p->listen.count;
+	return addr_equal(&a->at, &b->at) ||
+	    sock_takes(&a->at, a->v6_only, &b->at) ||
+	    sock_takes(&b->at, b->v6_only, &a->at);
 }
 
 /* Whether a service before this one has the address. */
 static int
-try_others(const struct service *svc, const struct addr *at, struct error *e)
+try_others(const struct service *svc, const struct frontend_address *at,
+    struct error *e)
 {
 	const struct service *other = svc->pen->service;
+	const struct listen_list *l;
 	char text[ADDR_TEXT_MAX];
+	unsigned i;
 
-	for (; other != svc; other = other->next)
-		if (takes_datagrams(other->plan) ==
-			takes_datagrams(svc->plan) &&
-		    listens_at(other->plan, at))
-			return error_set(e, "\"%s\": address already in use",
-			    addr_format(at, text));
+	for (; other != svc; other = other->next) {
+		l = &other->plan->listen;
+		if (takes_datagrams(other->plan) != takes_datagrams(svc->plan))
+			continue;
+		for (i = 0; i < l->count; i++)
+			if (collide(&l->entry[i], at))
+				return error_set(e,
+				    "\"%s\": address already in use",
+				    addr_format(&at->at, text));
+	}
 	return 0;
 }
 
@@ -169,7 +177,7 @@ try_service(const struct service *svc, struct error *e)
 	for (i = 0; !direct_is_wanted(p) && i < p->listen.count; i++) {
 		const struct addr *at = &p->listen.entry[i].at;
 
-		if (try_others(svc, at, e) == 0 &&
+		if (try_others(svc, &p->listen.entry[i], e) == 0 &&
 		    sock_try_listen(at, takes_datagrams(p),
 			p->config.frontend.freebind, e) == 0)
 			continue;

@@ -4,6 +4,7 @@
 #include "base/words.h"
 #include "control/apply/apply.h"
 #include "control/plan/origin.h"
+#include "control/report/trend.h"
 #include "control/web/web.h"
 
 static bool
@@ -51,4 +52,6 @@ apply_web_commit(struct apply *a)
 		return;
 	web_close(p->web);
 	p->web = a->web;
+	if (p->web == NULL)
+		trends_forget(p);
 }

@@ -153,7 +153,7 @@ function judged(services)
 				   : "others are refused");
 		s.level = s.state === "down"
 		    ? 4
-		    : Math.max(/^(degraded|empty)$/.test(s.state) ? 1 : 0,
+		    : Math.max(/^(degraded|empty|drain|maint)$/.test(s.state) ? 1 : 0,
 			  s.troubles.length > 0 ? s.troubles[0].level : 0);
 	});
 	function rank(s)

@@ -72,13 +72,12 @@ add_minute(struct fields *f, const struct trend_minute *m)
 }
 
 static void
-emit_minute(const struct trends *ts, const struct trend *t,
-    const struct service *svc, struct reply *r)
+emit_minute(const struct trends *ts, const struct service *svc, struct reply *r)
 {
 	struct trend_minute m;
 	struct fields f;
 
-	trend_last_minute(ts, t, svc, &m);
+	trend_last_minute(ts, svc, &m);
 	fields_begin(&f, r, FIELDS_LINE);
 	add_minute(&f, &m);
 	fields_end(&f);
@@ -118,8 +117,6 @@ static void
 begin_status(
     struct status_walk *w, const struct service *svc, struct buffer *out)
 {
-	const struct trend *t = trends_find(w->trends, NULL, svc);
-
 	reply_add(out, "{\"pen\":");
 	emit_pen(svc, &w->reply);
 	web_take(w, out);
@@ -127,10 +124,10 @@ begin_status(
 	report_counters(svc, &w->reply, FIELDS_LINES);
 	web_take(w, out);
 	reply_add(out, ",\"minute\":");
-	emit_minute(w->trends, t, svc, &w->reply);
+	emit_minute(w->trends, svc, &w->reply);
 	web_take(w, out);
 	reply_add(out, ",\"certificate\":");
-	web_emit_certificate(t, &w->reply);
+	web_emit_certificate(svc->trend, &w->reply);
 	web_take(w, out);
 	reply_add(out, ",\"limits\":");
 	emit_limits(svc, out);
@@ -162,14 +159,15 @@ add_counts(struct fields *f, const struct service *svc)
 }
 
 static void
-web_emit_service(const struct trends *ts, const struct trend *t,
-    const struct service *svc, struct reply *r)
+web_emit_service(
+    const struct trends *ts, const struct service *svc, struct reply *r)
 {
+	const struct trend *t = svc->trend;
 	bool certificate = has_certificate(t);
 	struct trend_minute m;
 	struct fields f;
 
-	trend_last_minute(ts, t, svc, &m);
+	trend_last_minute(ts, svc, &m);
 	fields_begin(&f, r, FIELDS_LINE);
 	service_fields(&f, svc);
 	add_counts(&f, svc);
@@ -186,16 +184,11 @@ web_more_services(struct status_walk *w)
 {
 	struct reply *r = &w->reply;
 	const struct service *svc = service_at(w->pen, r->at);
-	const struct trend *t, *before = NULL;
 
 	for (; svc != NULL && buffer_length(&r->out) < REPLY_PIECE;
-	     svc = svc->next, r->at++) {
-		t = trends_find(w->trends, before, svc);
+	     svc = svc->next, r->at++)
 		if (service_is_shown(svc))
-			web_emit_service(w->trends, t, svc, r);
-		if (t != NULL)
-			before = t;
-	}
+			web_emit_service(w->trends, svc, r);
 	if (svc != NULL)
 		return true;
 	fields_list_end(r);

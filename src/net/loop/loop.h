@@ -67,7 +67,7 @@ struct loop *loop_new(const char *method, struct error *e);
 void loop_free(struct loop *l);
 /* LOOP_SCRATCH bytes for the running callback, until it returns to the loop;
  * NULL with errno ENOMEM. */
-enum { LOOP_SCRATCH = 64 * 1024 };
+enum { LOOP_SCRATCH = 1024 * 1024 };
 char *loop_scratch(struct loop *l);
 /* The method in use, as above. */
 const char *loop_method(const struct loop *l);

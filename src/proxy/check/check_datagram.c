@@ -83,9 +83,10 @@ check_datagram_start(struct check *c, const struct check_question *q)
 {
 	struct check_datagram *d = c->state;
 	struct frontend_core *f = c->frontend;
+	struct addr from;
 	int fd = dgram_connect(&c->at,
-	    sources_next(
-		&f->options.source, c->at.u.sa.sa_family, &f->source_turn));
+	    sources_next(&f->options.source, c->at.u.sa.sa_family,
+		&f->source_turn, &from));
 
 	d->check = c;
 	d->question = *q;

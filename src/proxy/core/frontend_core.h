@@ -51,6 +51,7 @@ struct frontend_core {
 	struct pipe_share share;
 	struct sink *requestlog; /* NULL: none; not owned */
 	struct sessionlog *sessionlog; /* the same */
+	struct log_format *log_format; /* NULL: logfmt */
 	struct preopened preopened;
 
 	bool full; /* a limit is reached: listeners are paused */

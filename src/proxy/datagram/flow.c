@@ -415,11 +415,11 @@ flows_on_datagrams(struct listener *l)
 
 	fs->newcomers = 0;
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dump_receive(f->options.dump, l->fd, &fs->batch);
+		n = dump_receive(f->options.dump, l->fd, fs->batch);
 		if (n > 0 && proxy_datagrams(f))
-			flows_take_named(fs, l, &fs->batch);
+			flows_take_named(fs, l, fs->batch);
 		else if (n > 0)
-			take_batch(fs, l, &fs->batch);
+			take_batch(fs, l, fs->batch);
 	}
 	flow_turn_over(fs, l, n < DGRAM_BATCH);
 }
@@ -514,7 +514,7 @@ static void
 flow_on_ready(struct watch *watch, unsigned ready)
 {
 	struct flow *w = list_entry(watch, struct flow, watch);
-	struct dgram_batch *b = &w->frontend->flows->batch;
+	struct dgram_batch *b = w->frontend->flows->batch;
 	int round, n = DGRAM_BATCH;
 
 	(void)ready;

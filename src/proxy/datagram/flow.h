@@ -39,7 +39,7 @@ struct flows {
 	struct list
 	    young; /* the idlest first; no answer was followed by a word */
 	struct list steady; /* the others, in the same order */
-	struct dgram_batch batch;
+	struct dgram_batch *batch; /* NULL: no udp */
 	struct timer tick;
 	struct flow_server *servers; /* by slot */
 	unsigned server_room;

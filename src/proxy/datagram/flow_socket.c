@@ -67,10 +67,12 @@ flow_sources_adjust(struct flows *fs)
 	struct frontend_core *f = fs->frontend;
 	const struct sources *list = &f->options.source;
 	struct flow_source *new[SOURCES_MAX + 1] = { fs->source[0] };
+	struct addr at;
 	unsigned i;
 
 	for (i = 0; i < list->count; i++) {
-		new[i + 1] = source_at(fs, &list->at[i]);
+		addr_from_peer(&at, &list->at[i]);
+		new[i + 1] = source_at(fs, &at);
 		if (new[i + 1] == NULL)
 			break;
 		new[i + 1]->users++;

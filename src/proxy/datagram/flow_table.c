@@ -146,6 +146,7 @@ record_of(const struct flow *w, enum reason why, uint64_t now)
 		.client = &w->who,
 		.port = addr_port(&w->listener->at),
 		.service = w->frontend->service,
+		.format = w->frontend->log_format,
 		.session = w->number,
 		.server = w->server,
 		.up = w->up,
@@ -333,8 +334,9 @@ flows_init(struct flows *fs, struct frontend_core *f)
 	timer_init(&fs->tick, flow_table_on_tick);
 	if (!f->options.udp.on)
 		return 0;
-	if (hash_table_init(&fs->table) < 0 ||
-	    dgram_batch_init(&fs->batch) < 0 || flow_sources_init(fs) < 0)
+	fs->batch = dgram_batch_new(f->share.scratch);
+	if (fs->batch == NULL || hash_table_init(&fs->table) < 0 ||
+	    flow_sources_init(fs) < 0)
 		return -1;
 	return 0;
 }
@@ -346,7 +348,7 @@ flows_fini(struct flows *fs)
 		;
 	timer_fini(&fs->tick);
 	hash_table_fini(&fs->table);
-	dgram_batch_fini(&fs->batch);
+	free(fs->batch);
 	id_table_fini(&fs->ids);
 	flow_sources_fini(fs);
 	free(fs->servers);

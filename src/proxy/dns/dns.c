@@ -230,9 +230,9 @@ dns_on_datagrams(struct listener *l)
 	unsigned i;
 
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dump_receive(f->options.dump, l->fd, &d->batch);
-		for (i = 0; n > 0 && i < d->batch.count; i++)
-			dns_take(d, l, &d->batch.at[i]);
+		n = dump_receive(f->options.dump, l->fd, d->batch);
+		for (i = 0; n > 0 && i < d->batch->count; i++)
+			dns_take(d, l, &d->batch->at[i]);
 	}
 }
 
@@ -342,10 +342,10 @@ dns_on_answers(struct watch *w, unsigned ready)
 	dns_socket_hold(s); /* it must not go while it is read */
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
 		n = dump_receive_answers(
-		    d->frontend->options.dump, s->fd, &d->batch, &s->alone);
+		    d->frontend->options.dump, s->fd, d->batch, &s->alone);
 		error = n < 0 ? errno : 0;
-		for (i = 0; n > 0 && i < d->batch.count; i++)
-			take_answer(d, s, &d->batch.at[i]);
+		for (i = 0; n > 0 && i < d->batch->count; i++)
+			take_answer(d, s, &d->batch->at[i]);
 	}
 	if (error != 0 && dgram_error_blames(error))
 		dns_on_refused(d, s, error);
@@ -363,8 +363,9 @@ dns_init(struct dns *d, struct frontend_core *f)
 		return 0;
 	hash_key_init(&d->secret);
 	d->waiting = timeouts_of_loop(f->loop, on_silence, NULL);
-	return d->waiting == NULL || hash_table_init(&d->asks) < 0 ||
-		dgram_batch_init(&d->batch) < 0
+	d->batch = dgram_batch_new(f->share.scratch);
+	return d->waiting == NULL || d->batch == NULL ||
+		hash_table_init(&d->asks) < 0
 	    ? -1
 	    : 0;
 }
@@ -389,6 +390,6 @@ dns_fini(struct dns *d)
 	dns_leave(d, NULL);
 	dns_sockets_retire(d);
 	hash_table_fini(&d->asks);
-	dgram_batch_fini(&d->batch);
+	free(d->batch);
 	free(d->servers);
 }

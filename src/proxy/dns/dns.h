@@ -36,7 +36,7 @@ struct dns {
 	unsigned room;
 	struct timeouts *waiting;      /* for answers */
 	uint64_t retry_ms, timeout_ms; /* how long: for each server, in all */
-	struct dgram_batch batch;
+	struct dgram_batch *batch;     /* NULL: no dns */
 	struct hash_key secret; /* ids are a keyed hash of a counter */
 	uint64_t drawn;
 	uint64_t next_socket;

@@ -79,6 +79,7 @@ dns_socket_open_socket(struct dns *d, struct server *server)
 {
 	struct frontend_core *f = d->frontend;
 	struct dns_socket *s = calloc(1, sizeof(*s));
+	struct addr from;
 
 	if (s == NULL)
 		return NULL;
@@ -93,8 +94,8 @@ dns_socket_open_socket(struct dns *d, struct server *server)
 	s->free_task.run = free_socket;
 	watch_init(&s->watch);
 	s->fd = dgram_connect(&s->at,
-	    sources_next(
-		&f->options.source, s->at.u.sa.sa_family, &f->source_turn));
+	    sources_next(&f->options.source, s->at.u.sa.sa_family,
+		&f->source_turn, &from));
 	if (s->fd >= 0 &&
 	    watch_start(f->loop, &s->watch, s->fd, READY_READ | WATCH_LEVEL,
 		dns_on_answers) == 0)

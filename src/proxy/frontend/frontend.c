@@ -87,6 +87,13 @@ frontend_set_sessionlog(struct frontend *f, struct sessionlog *g)
 }
 
 void
+frontend_set_log_format(struct frontend *f, struct log_format *format)
+{
+	log_format_free(f->core.log_format);
+	f->core.log_format = format;
+}
+
+void
 frontend_set_tls(struct frontend *f, const struct frontend_tls *tls)
 {
 	bool same = f->core.tls.handshake_ms == tls->handshake_ms;
@@ -257,6 +264,7 @@ frontend_free(struct frontend *f)
 	dns_fini(&f->dns);
 	dummies_fini(&f->dummies);
 	list_remove(&f->cut.task.link);
+	frontend_set_log_format(f, NULL);
 	frontend_core_fini(&f->core);
 	free(f);
 }

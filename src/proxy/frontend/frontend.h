@@ -142,10 +142,14 @@ void frontend_set_service(
     struct frontend *f, const char *name, const char *label);
 
 struct sink;
+struct log_format;
 struct sessionlog;
 /* Sessions log there from now on; NULL: nowhere. It stays the caller's. */
 void frontend_set_requestlog(struct frontend *f, struct sink *r);
 /* The same for lines of sessions that are over. */
 void frontend_set_sessionlog(struct frontend *f, struct sessionlog *g);
+/* How its lines are written, which is the frontend's from now on; NULL:
+ * logfmt. */
+void frontend_set_log_format(struct frontend *f, struct log_format *format);
 
 #endif

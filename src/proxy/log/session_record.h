@@ -58,6 +58,8 @@ struct record_time {
 	char clf[32];
 };
 
+struct log_format;
+
 struct session_record {
 	const struct record_time *time;
 	unsigned time_ms; /* of the second */
@@ -67,6 +69,7 @@ struct session_record {
 	size_t id_n;
 	uint64_t port; /* 0: a Unix socket */
 	const char *service; /* NULL: the first */
+	const struct log_format *format; /* of the service; NULL: logfmt */
 	uint64_t session;
 	const struct server *server; /* NULL: none */
 	uint64_t up, down;

@@ -25,7 +25,8 @@ static const char journal_path[] = "/run/systemd/journal/socket";
 
 struct sessionlog {
 	struct sink *sink; /* NULL: the program's own log */
-	struct log_format *format;
+	struct log_format *format; /* of records without one */
+	bool is_journal;	   /* which has no other */
 	/* Writes what stands before a line; NULL: nothing does. */
 	size_t (*envelope)(struct sessionlog *g, const struct session_record *r,
 	    char text[ENVELOPE_MAX]);
@@ -126,7 +127,6 @@ sessionlog_open(
     struct loop *l, const struct sessionlog_options *o, struct error *e)
 {
 	struct sessionlog *g = calloc(1, sizeof(*g));
-	const char *format = o->format != NULL ? o->format : "logfmt";
 
 	if (g == NULL) {
 		error_set(e, "%s", strerror(ENOMEM));
@@ -139,8 +139,8 @@ sessionlog_open(
 		g->envelope = envelope_5424;
 	if (gethostname(g->host, sizeof(g->host) - 1) < 0 || g->host[0] == '\0')
 		snprintf(g->host, sizeof(g->host), "-");
-	g->format = log_format_new(
-	    strcmp(o->to, "journal") == 0 ? "journal" : format, e);
+	g->is_journal = strcmp(o->to, "journal") == 0;
+	g->format = log_format_new(g->is_journal ? "journal" : "logfmt", e);
 	if (g->format != NULL && strcmp(o->to, "log") == 0)
 		return g;
 	if (g->format != NULL)
@@ -224,6 +224,8 @@ sessionlog_put(struct sessionlog *g, struct session_record *r)
 	char text[ENVELOPE_MAX + LOG_FORMAT_ROOM], *line = text;
 	bool timed = g->sink != NULL && g->envelope == NULL;
 	struct timespec now = { 0, 0 };
+	const struct log_format *format =
+	    r->format != NULL && !g->is_journal ? r->format : g->format;
 	size_t n;
 
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -232,7 +234,7 @@ sessionlog_put(struct sessionlog *g, struct session_record *r)
 	r->time_ms = (unsigned)(now.tv_nsec / 1000000);
 	if (g->envelope != NULL)
 		line += g->envelope(g, r, text);
-	n = log_format_line(g->format, r, timed, line);
+	n = log_format_line(format, r, timed, line);
 	if (n == 0)
 		return;
 	if (g->sink == NULL) {

@@ -1,5 +1,6 @@
 /* sessionlog.h: a line for each session, and each flow, when it has ended, to
- * the destination of session_log, in the format of log_format.h.
+ * the destination of session_log, in the format of its record (log_format.h);
+ * the journal has its own.
  *
  *     log         pen's own log, ten lines a second at most, and then the
  *                 number of those omitted
@@ -23,7 +24,6 @@ struct sink;
 struct sessionlog_options {
 	const char *to;	    /* as above; NULL: nowhere */
 	struct addr remote; /* of udp: and syslog:HOST:PORT */
-	const char *format; /* NULL: logfmt; of the journal its own */
 	uint64_t sample;    /* one session of so many, and all that end with an
 			       error; 0: those alone */
 };

@@ -59,6 +59,7 @@ session_record(const struct session *s, enum reason why)
 		.sender = session_sender(s),
 		.port = s->port,
 		.service = s->frontend->service,
+		.format = s->frontend->log_format,
 		.session = s->number,
 		.server = s->server,
 		.up = s->to_server.bytes + (h != NULL ? h->sent : 0),

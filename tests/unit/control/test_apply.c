@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "control/apply/apply.h"
+#include "control/apply/services.h"
+#include "control/file/config_file.h"
 #include "control/language/command.h"
 #include "pool/balance.h"
 #include "support/ask.h"
@@ -100,6 +102,78 @@ START_TEST(a_failed_start_leaves_nothing_open)
 }
 END_TEST
 
+/* ---- reloads of many services ---- */
+
+enum { SERVICES = 1000 };
+
+static unsigned commits;
+
+static void
+count_commit(struct apply *a)
+{
+	(void)a;
+	commits++;
+}
+
+/* A server of number `changed` has another weight than those of the others. */
+static void
+write_services(const char *file, int changed)
+{
+	struct buffer all;
+	int i, k;
+
+	buffer_init(&all);
+	for (i = 0; i < SERVICES; i++) {
+		reply_add(&all, "service s%d\nlisten %s\ncheck connect\n", i,
+		    scratch(text("s%d", i)));
+		for (k = 0; k < 3; k++)
+			reply_add(&all,
+			    "server %d address 10.0.0.%d port 80 weight %d\n",
+			    k, k + 1, 1 + (i == changed && k == 1));
+	}
+	ck_assert_int_eq(buffer_append(&all, "", 1), 0);
+	write_file(file, buffer_bytes(&all));
+	buffer_fini(&all);
+}
+
+/* That of the first service, which the file itself is, is applied, and that of
+ * the one that says something else. */
+START_TEST(a_reload_touches_what_has_changed)
+{
+	const char *file = scratch("pen.conf");
+	struct participant all[64];
+	const struct service *s7;
+	struct plan *draft;
+	unsigned n = 0;
+
+	pen = pen_new();
+	pen->given->config.file = strdup(file);
+	write_services(file, -1);
+	draft = config_draft(pen, NULL, &e);
+	ck_assert_msg(draft != NULL, "%s", e.text);
+	ck_assert_int_eq(apply_plan_now(pen, draft, &e), 0);
+	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
+	/* the first one serves nobody, and needs no descriptors */
+	ck_assert_uint_eq(
+	    service_find(pen, "s9")->descriptors, pen->descriptors / SERVICES);
+	for (; pen->participants[n].name != NULL; n++)
+		all[n] = pen->participants[n];
+	all[n++] = (struct participant){
+		.name = "count", .since = PHASE_SERVING, .commit = count_commit
+	};
+	all[n] = (struct participant){ .name = NULL };
+	pen->participants = all;
+	takes("reload");
+	ck_assert_uint_eq(commits, 1);
+	write_services(file, 7);
+	takes("reload");
+	ck_assert_uint_eq(commits, 3);
+	s7 = service_find(pen, "s7");
+	ck_assert_uint_eq(pool_server(s7->pool, 1)->set.weight, 2);
+	pen_free(pen);
+}
+END_TEST
+
 /* A draft has the servers of its plan until it edits one. */
 START_TEST(a_draft_shares_servers)
 {
@@ -134,6 +208,7 @@ SUITE(test_apply)
 
 	SUITE_ADD(s, a_refused_change_cancels, 10);
 	SUITE_ADD(s, a_failed_start_leaves_nothing_open, 10);
+	SUITE_ADD(s, a_reload_touches_what_has_changed, 20);
 	SUITE_ADD(s, a_draft_shares_servers, 10);
 	return s;
 }

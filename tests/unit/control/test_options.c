@@ -176,6 +176,8 @@ sample(const struct command *row)
 		return "replace";
 	if (row->kind == KIND_CHECK)
 		return "connect";
+	if (strcmp(row->name, "log_format") == 0)
+		return "jsonl";
 	return "3";
 }
 

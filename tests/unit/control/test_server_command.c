@@ -238,10 +238,10 @@ END_TEST
 static const char *
 source(unsigned i)
 {
-	static char name[ADDR_TEXT_MAX];
+	static char name[PEER_TEXT_MAX];
 
 	ck_assert_uint_lt(i, pen->plan->config.frontend.source.count);
-	return addr_format_host(&pen->plan->config.frontend.source.at[i], name);
+	return peer_format_host(&pen->plan->config.frontend.source.at[i], name);
 }
 
 START_TEST(sources)

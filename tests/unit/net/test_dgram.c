@@ -5,6 +5,7 @@
 #include <check.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,7 +13,8 @@
 #include "net/dgram.h"
 #include "support/suite.h"
 
-static struct dgram_batch out, in;
+static char memory[2][LOOP_SCRATCH];
+static struct dgram_batch *out, *in;
 static struct addr here, sender_at;
 static int from, to;
 
@@ -34,8 +36,8 @@ open_one(struct addr *at)
 static void
 up(void)
 {
-	ck_assert_int_eq(dgram_batch_init(&out), 0);
-	ck_assert_int_eq(dgram_batch_init(&in), 0);
+	out = dgram_batch_new(memory[0]);
+	in = dgram_batch_new(memory[1]);
 	to = open_one(&here);
 	from = open_one(&sender_at);
 	dgram_prepare(to, AF_INET);
@@ -46,17 +48,17 @@ down(void)
 {
 	close(from);
 	close(to);
-	dgram_batch_fini(&out);
-	dgram_batch_fini(&in);
+	free(out);
+	free(in);
 }
 
 static void
 put(unsigned i, size_t n, unsigned segment)
 {
-	out.at[i].n = n;
-	out.at[i].segment = segment;
-	memset(out.at[i].bytes, 'a' + (int)i, n);
-	out.count = i + 1;
+	out->at[i].n = n;
+	out->at[i].segment = segment;
+	memset(out->at[i].bytes, 'a' + (int)i, n);
+	out->count = i + 1;
 }
 
 /* The next one as any program receives it. */
@@ -93,8 +95,8 @@ START_TEST(all_sizes_in_order)
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		put(i, sizes[i], 0);
 	ck_assert_int_eq(
-	    dgram_send_batch(from, &out, &here, &nowhere), (int)out.count);
-	for (i = 0; i < out.count; i++)
+	    dgram_send_batch(from, out, &here, &nowhere), (int)out->count);
+	for (i = 0; i < out->count; i++)
 		expect((char)('a' + (int)i), sizes[i]);
 	expect_nothing();
 	down();
@@ -116,16 +118,16 @@ START_TEST(others_go)
 	put(3, 100, 0);
 	put(4, 65520, 0);
 	put(5, 7, 0);
-	ck_assert_int_eq(dgram_send_batch(from, &out, &here, &nowhere), 4);
+	ck_assert_int_eq(dgram_send_batch(from, out, &here, &nowhere), 4);
 	expect('a', 100);
 	expect('c', 100);
 	expect('d', 100);
 	expect('f', 7);
 	expect_nothing();
-	ck_assert(out.at[1].unsent && out.at[4].unsent && !out.at[5].unsent);
-	out.at[0] = out.at[1];
-	out.count = 1;
-	ck_assert_int_eq(dgram_send_batch(from, &out, &here, &nowhere), -1);
+	ck_assert(out->at[1].unsent && out->at[4].unsent && !out->at[5].unsent);
+	out->at[0] = out->at[1];
+	out->count = 1;
+	ck_assert_int_eq(dgram_send_batch(from, out, &here, &nowhere), -1);
 	down();
 }
 END_TEST
@@ -142,14 +144,14 @@ START_TEST(pieces_stay_pieces)
 	put(0, 300, 0);
 	put(1, 5000, segment);
 	put(2, 300, 0);
-	ck_assert_int_eq(dgram_send_batch(from, &out, &here, &local), 3);
+	ck_assert_int_eq(dgram_send_batch(from, out, &here, &local), 3);
 	expect('a', 300);
 	for (left = 5000; left > 0; left -= left < segment ? left : segment)
 		expect('b', left < segment ? left : segment);
 	expect('c', 300);
 	ck_assert_int_eq(connect(from, &here.u.sa, here.len), 0);
 	ck_assert_int_eq(
-	    dgram_send_segments(from, AF_INET, out.at[1].bytes, 5000, segment),
+	    dgram_send_segments(from, AF_INET, out->at[1].bytes, 5000, segment),
 	    0);
 	for (left = 5000; left > 0; left -= left < segment ? left : segment)
 		expect('b', left < segment ? left : segment);
@@ -176,7 +178,7 @@ START_TEST(pieces_on_unix_sockets)
 	put(1, 300, 0);
 	put(2, 2500, 1000);
 	put(3, 200, 0);
-	ck_assert_int_eq(dgram_send_batch(from, &out, &at, &nowhere), 4);
+	ck_assert_int_eq(dgram_send_batch(from, out, &at, &nowhere), 4);
 	expect('a', 300);
 	expect('b', 300);
 	for (i = 0; i < 3; i++)
@@ -184,7 +186,8 @@ START_TEST(pieces_on_unix_sockets)
 	expect('d', 200);
 	ck_assert_int_eq(connect(from, &at.u.sa, at.len), 0);
 	ck_assert_int_eq(
-	    dgram_send_segments(from, AF_UNIX, out.at[2].bytes, 2500, 1000), 0);
+	    dgram_send_segments(from, AF_UNIX, out->at[2].bytes, 2500, 1000),
+	    0);
 	for (i = 0; i < 3; i++)
 		expect('c', i < 2 ? 1000 : 500);
 	expect_nothing();
@@ -205,22 +208,22 @@ START_TEST(coalesced)
 	dgram_coalesce(to);
 	for (i = 0; i < 10; i++)
 		put(i, i < 9 ? 1200 : 5, 0);
-	ck_assert_int_eq(dgram_send_batch(from, &out, &here, &nowhere), 10);
+	ck_assert_int_eq(dgram_send_batch(from, out, &here, &nowhere), 10);
 	while (pieces < 10) {
-		n = dgram_receive(to, &in);
+		n = dgram_receive(to, in);
 		ck_assert_int_gt(n, 0);
-		for (i = 0; i < in.count; i++) {
-			pieces += dgram_segments(&in.at[i]);
-			bytes += in.at[i].n;
-			ck_assert_mem_eq(&in.at[i].from.u, &sender_at.u,
+		for (i = 0; i < in->count; i++) {
+			pieces += dgram_segments(&in->at[i]);
+			bytes += in->at[i].n;
+			ck_assert_mem_eq(&in->at[i].from.u, &sender_at.u,
 			    sizeof(struct sockaddr_in));
 			/* who is bound to one address is told none */
-			ck_assert_int_eq(in.at[i].local.family, 0);
+			ck_assert_int_eq(in->at[i].local.family, 0);
 		}
 	}
 	ck_assert_uint_eq(pieces, 10);
 	ck_assert_uint_eq(bytes, 9 * 1200 + 5);
-	ck_assert_int_lt(dgram_receive(to, &in), 0);
+	ck_assert_int_lt(dgram_receive(to, in), 0);
 	down();
 }
 END_TEST
@@ -241,13 +244,13 @@ START_TEST(told_where_it_came)
 	dgram_prepare(to, AF_INET);
 	ck_assert_int_eq(connect(from, &here.u.sa, here.len), 0);
 	ck_assert_int_eq(dgram_send(from, NULL, 0, "x", 1), 0);
-	ck_assert_int_eq(dgram_receive(to, &in), 1);
+	ck_assert_int_eq(dgram_receive(to, in), 1);
 #ifdef IP_PKTINFO
-	ck_assert_int_eq(in.at[0].local.family, AF_INET);
-	ck_assert_mem_eq(in.at[0].local.ip + 12, &here.u.in.sin_addr, 4);
+	ck_assert_int_eq(in->at[0].local.family, AF_INET);
+	ck_assert_mem_eq(in->at[0].local.ip + 12, &here.u.in.sin_addr, 4);
 #endif
 	/* "from" hears only that address */
-	ck_assert_int_eq(dgram_send_to(to, "y", 1, &sender_at, &in.at[0].local),
+	ck_assert_int_eq(dgram_send_to(to, "y", 1, &sender_at, in->at[0].local),
 	    0);
 	close(to);
 	to = dup(from);
@@ -272,17 +275,17 @@ START_TEST(answers)
 	for (i = 0; i < ONE_BY_ONE; i++) {
 		byte = (char)i;
 		ck_assert_int_eq(dgram_send(from, NULL, 0, &byte, 1), 0);
-		ck_assert_int_eq(dgram_receive_answers(to, &in, &alone), 1);
-		ck_assert_int_eq((int)in.at[0].n, 1);
-		ck_assert_int_eq(in.at[0].bytes[0], byte);
+		ck_assert_int_eq(dgram_receive_answers(to, in, &alone), 1);
+		ck_assert_int_eq((int)in->at[0].n, 1);
+		ck_assert_int_eq(in->at[0].bytes[0], byte);
 	}
 	for (byte = 0; byte < TOGETHER; byte++)
 		ck_assert_int_eq(dgram_send(from, NULL, 0, &byte, 1), 0);
 	while (next < TOGETHER) {
-		n = dgram_receive_answers(to, &in, &alone);
+		n = dgram_receive_answers(to, in, &alone);
 		ck_assert_int_gt(n, 0);
 		for (i = 0; i < n; i++)
-			ck_assert_int_eq(in.at[i].bytes[0], next++);
+			ck_assert_int_eq(in->at[i].bytes[0], next++);
 		batches += n > 1;
 		calls++;
 	}
@@ -290,7 +293,7 @@ START_TEST(answers)
 #ifdef HAVE_RECVMMSG
 	ck_assert_uint_lt(calls, TOGETHER);
 #endif
-	ck_assert_int_lt(dgram_receive_answers(to, &in, &alone), 0);
+	ck_assert_int_lt(dgram_receive_answers(to, in, &alone), 0);
 	down();
 }
 END_TEST
@@ -309,16 +312,16 @@ START_TEST(long_answer)
 		ck_assert_int_eq(
 		    dgram_send(pair[0], NULL, 0, bytes, DGRAM_MAX), 0);
 		ck_assert_int_eq(
-		    dgram_receive_answers(pair[1], &in, &alone), 1);
-		ck_assert(!in.at[0].truncated && in.at[0].n == DGRAM_MAX);
+		    dgram_receive_answers(pair[1], in, &alone), 1);
+		ck_assert(!in->at[0].truncated && in->at[0].n == DGRAM_MAX);
 		alone = i * DGRAM_BATCH;
 		ck_assert_int_eq(
 		    dgram_send(pair[0], NULL, 0, bytes, DGRAM_MAX + 1), 0);
 		ck_assert_int_eq(
-		    dgram_receive_answers(pair[1], &in, &alone), 1);
-		ck_assert(in.at[0].truncated);
-		ck_assert_uint_eq(dgram_drop_truncated(&in), 1);
-		ck_assert_uint_eq(in.count, 0);
+		    dgram_receive_answers(pair[1], in, &alone), 1);
+		ck_assert(in->at[0].truncated);
+		ck_assert_uint_eq(dgram_drop_truncated(in), 1);
+		ck_assert_uint_eq(in->count, 0);
 	}
 	close(pair[0]);
 	close(pair[1]);

@@ -33,6 +33,16 @@ ip(const char *host, uint16_t port)
 	return a;
 }
 
+static struct peer
+peer(const char *host)
+{
+	struct addr a = ip(host, 0);
+	struct peer p;
+
+	peer_from_addr(&p, &a);
+	return p;
+}
+
 static struct addr
 path_of(const char *path)
 {
@@ -128,7 +138,7 @@ START_TEST(tcp_meets)
 {
 	struct sock_listen_options o = { .backlog = 8, .nodelay = true };
 	struct addr at = ip("127.0.0.1", 0), own;
-	struct sources from = { 2, { ip("::1", 0), ip("127.0.0.9", 0) } };
+	struct sources from = { 2, { peer("::1"), peer("127.0.0.9") } };
 	unsigned turn = 0;
 	struct sock_connect_options c = {
 		.sources = &from, .turn = &turn
@@ -161,7 +171,7 @@ START_TEST(options_are_optional)
 {
 	struct addr at = ip("127.0.0.1", 0);
 	/* a source of another family says nothing about this server */
-	struct sources other = { 1, { ip("::1", 0) } };
+	struct sources other = { 1, { peer("::1") } };
 	unsigned turn = 0;
 	struct sock_connect_options c = { .sources = &other, .turn = &turn };
 	struct trio t;
@@ -278,7 +288,7 @@ END_TEST
 START_TEST(tcp_refusals)
 {
 	struct addr at = ip("127.0.0.1", 0), bound, far = ip("192.0.2.1", 80);
-	struct sources none = { 1, { far } };
+	struct sources none = { 1, { peer("192.0.2.1") } };
 	unsigned turn = 0;
 	struct sock_connect_options c = { .sources = NULL };
 	int fd = opens(&at), client;

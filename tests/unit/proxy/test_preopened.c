@@ -253,6 +253,8 @@ END_TEST
 /* Those of before do not know what was changed. */
 START_TEST(made_as_the_settings_say)
 {
+	struct addr at;
+
 	begin(backend_echo, NULL, 2);
 	RUN_UNTIL(frontend_preopened(fixture.frontend) == 2);
 	RUN_UNTIL(accepted() == 1);
@@ -260,8 +262,9 @@ START_TEST(made_as_the_settings_say)
 	want(2);
 	RUN_UNTIL(accepted() == 2 && frontend_preopened(fixture.frontend) == 2);
 	fixture.options.source.count = 1;
-	fixture.options.source.at[0] = fixture_addr(&fixture.front);
-	addr_set_port(&fixture.options.source.at[0], 0);
+	at = fixture_addr(&fixture.front);
+	addr_set_port(&at, 0);
+	peer_from_addr(&fixture.options.source.at[0], &at);
 	want(2);
 	RUN_UNTIL(accepted() == 3 && frontend_preopened(fixture.frontend) == 2);
 	fixture.options.rate_up = 1 << 20;

@@ -319,13 +319,15 @@ few_ports(void)
 static void
 set_sources(unsigned n)
 {
+	struct addr at;
 	unsigned i;
 
 	fixture.options.source.count = n;
-	for (i = 0; i < n; i++)
-		ck_assert_int_eq(addr_parse_ip(&fixture.options.source.at[i],
-				     text("127.0.7.%u", i + 1), 0),
-		    0);
+	for (i = 0; i < n; i++) {
+		ck_assert_int_eq(
+		    addr_parse_ip(&at, text("127.0.7.%u", i + 1), 0), 0);
+		peer_from_addr(&fixture.options.source.at[i], &at);
+	}
 }
 
 /* Ports are nearly all taken: the idlest flow gives its own before the kernel
