@@ -252,7 +252,8 @@ first_words_set(
 	else
 		good = route_pattern_is_valid(kind, value);
 	if (!good)
-		return error_set(e, "%s: \"%.100s\" is none", word, value);
+		return error_set(
+		    e, "%s: \"%.100s\" is not a valid value", word, value);
 	set_protocol(f,
 	    kind == ROUTE_PROTOCOL   ? value
 		: kind == ROUTE_HOST ? "http"

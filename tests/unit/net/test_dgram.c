@@ -250,8 +250,8 @@ START_TEST(told_where_it_came)
 	ck_assert_mem_eq(in->at[0].local.ip + 12, &here.u.in.sin_addr, 4);
 #endif
 	/* "from" hears only that address */
-	ck_assert_int_eq(dgram_send_to(to, "y", 1, &sender_at, in->at[0].local),
-	    0);
+	ck_assert_int_eq(
+	    dgram_send_to(to, "y", 1, &sender_at, &in->at[0].local), 0);
 	close(to);
 	to = dup(from);
 	expect('y', 1);
