@@ -1,7 +1,6 @@
 /* fuzz.c: see fuzz.h. */
 #include "config.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,16 +66,15 @@ remove_file(void)
 const char *
 fuzz_file(const void *bytes, size_t n)
 {
-	int fd;
+	static int fd;
 
 	if (path[0] == '\0') {
-		snprintf(
-		    path, sizeof(path), "/tmp/pen-fuzz-%ld", (long)getpid());
-		FUZZ_MUST(atexit(remove_file) == 0);
+		snprintf(path, sizeof(path), "/tmp/pen-fuzz-XXXXXX");
+		fd = mkstemp(path);
+		FUZZ_MUST(fd >= 0 && atexit(remove_file) == 0);
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	FUZZ_MUST(fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
-	close(fd);
+	FUZZ_MUST(
+	    ftruncate(fd, 0) == 0 && pwrite(fd, bytes, n, 0) == (ssize_t)n);
 	return path;
 }
 
