@@ -302,7 +302,7 @@ step_notls() {
 	else
 		# shellcheck disable=SC2086,SC2116 # one line
 		PEN_TEST_LIGHT=1 check notls \
-			TESTS="$(tests_in unit control | tr '\n' ' ')$(echo $few)"
+			TESTS="$(tests_in unit control fuzz | tr '\n' ' ')$(echo $few)"
 	fi
 }
 
@@ -319,7 +319,7 @@ tests_in() (
 )
 
 all_tests() {
-	tests_in net system unit control compat
+	tests_in net system unit control compat fuzz
 	(cd "$top" && printf '%s\n' tests/lint/*.sh)
 }
 
@@ -336,9 +336,9 @@ build_valgrind() {
 # Not the tests of what tests are made of.
 units_for_valgrind() {
 	if [ -n "$long" ]; then
-		tests_in unit
+		tests_in unit fuzz
 	else
-		tests_in unit | grep -v '^tests/unit/support/' |
+		tests_in unit fuzz | grep -v '^tests/unit/support/' |
 			grep -vxF "$(echo "$slow_in_valgrind" | grep .)"
 	fi
 }

@@ -12,6 +12,9 @@ enum { LINES_MAX = 2000 };
 
 static const char digits[] = "0123456789";
 static const char hexdigits[] = "0123456789abcdefABCDEF";
+static const char hostchars[] =
+    "-._~!$&'()*+,;=:[]%0123456789abcdefghijklmnopqrstuvwxyz"
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 static const char tchars[] =
     "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -109,8 +112,20 @@ is_field(struct line *l)
 	return true;
 }
 
-/* origin-form / absolute-form, without userinfo / "*" of OPTIONS; CONNECT is
- * never made. */
+/* host ":" port */
+static bool
+is_authority(const char *text, size_t n)
+{
+	size_t host = n;
+
+	while (host > 0 && strchr(digits, text[host - 1]) != NULL)
+		host--;
+	return host < n && host > 1 && text[host - 1] == ':' &&
+	    span(text, n, hostchars) == n;
+}
+
+/* authority-form of CONNECT / origin-form / absolute-form, without userinfo /
+ * "*" of OPTIONS. */
 static bool
 is_target(const char *method, const char *text, size_t n)
 {
@@ -118,6 +133,8 @@ is_target(const char *method, const char *text, size_t n)
 	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	size_t scheme = span(text, n, letters), host;
 
+	if (strncmp(method, "CONNECT ", 8) == 0)
+		return is_authority(text, n);
 	if (text[0] == '/')
 		return true;
 	if (text[0] == '*')
@@ -237,23 +254,18 @@ put(struct httpref *r, const char *bytes, size_t n)
 static bool
 is_length(const struct line *l)
 {
-	char text[32];
+	size_t zeros = span(l->value, l->value_length, "0");
 
-	if (l->value_length == 0 || l->value_length > 18 ||
-	    span(l->value, l->value_length, digits) != l->value_length)
-		return false;
-	memcpy(text, l->value, l->value_length);
-	return true;
+	return l->value_length > 0 &&
+	    span(l->value, l->value_length, digits) == l->value_length &&
+	    l->value_length - zeros <= 19 &&
+	    strtoull(l->value, NULL, 10) <= INT64_MAX;
 }
 
 static bool
 is_host(const struct line *l)
 {
-	static const char chars[] =
-	    "-._~!$&'()*+,;=:[]%0123456789abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-	return span(l->value, l->value_length, chars) == l->value_length;
+	return span(l->value, l->value_length, hostchars) == l->value_length;
 }
 
 /* Fields that occur at most once, and what they may say. */
@@ -310,18 +322,29 @@ is_head_right(struct section *s)
 		if (!is_field(&s->line[i]))
 			return false;
 	return !s->wrong && are_fields_right(s) &&
-	    (!s->complete || is_whole_right(s));
+	    (!s->complete || s->lines == 0 || is_whole_right(s));
+}
+
+/* Of names that become the same variable of CGI, the usual one; valid until the
+ * next call. */
+static const char *
+as_variable(const char *name)
+{
+	static char usual[sizeof(((struct line *)NULL)->name)];
+	size_t i;
+
+	for (i = 0; name[i] != '\0'; i++)
+		usual[i] = isalnum((unsigned char)name[i]) ? name[i] : '-';
+	usual[i] = '\0';
+	return usual;
 }
 
 static bool
 goes(const struct httpref_adding *a, struct line *l)
 {
-	char name[sizeof(l->name)];
 	struct section one = { .lines = 1 };
-	size_t i;
+	const char *name = as_variable(l->name);
 
-	for (i = 0; i < sizeof(name); i++)
-		name[i] = l->name[i] == '_' ? '-' : l->name[i];
 	if (strcmp(name, "x-forwarded-proto") == 0)
 		return true;
 	if (strcmp(l->name, "upgrade") == 0) {
@@ -386,12 +409,15 @@ static bool
 is_forbidden_trailer(const char *name)
 {
 	static const char *const names[] = { "host", "cookie", "expect",
-		"upgrade", "connection", "content-length", "transfer-encoding",
-		"forwarded", "x-forwarded-for", "x-forwarded-proto",
-		"x_forwarded_for", "x_forwarded-for", "x-forwarded_for",
-		"x_forwarded_proto", "x_forwarded-proto",
-		"x-forwarded_proto" };
+		"upgrade", "connection", "content-length",
+		"transfer-encoding" };
+	const char *usual = as_variable(name);
 	size_t i;
+
+	if (strcmp(usual, "forwarded") == 0 ||
+	    strcmp(usual, "x-forwarded-for") == 0 ||
+	    strcmp(usual, "x-forwarded-proto") == 0)
+		return true;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0)

@@ -270,7 +270,9 @@ spec_split_host(const char *text, const char **rest, struct error *e)
 	} else {
 		end = *rest = text + strcspn(text, ":");
 	}
-	if (end == text || (**rest != ':' && **rest != '\0')) {
+	/* a bracket within would not be read again as it is printed */
+	if (end == text || (**rest != ':' && **rest != '\0') ||
+	    strcspn(text, "[]") < (size_t)(end - text)) {
 		error_set(e,
 		    "no host (an IPv6 address needs brackets: "
 		    "[::1]:80)");

@@ -38,7 +38,8 @@ http_responses_add(struct pass *p, const char *line)
 /* ---- lines ---- */
 
 /* Takes a line, without its end. Where it was split, or is not complete, its
- * beginning is kept. Returns whether it is complete. */
+ * beginning is kept; of a long one no more is read, wherever it was split.
+ * Returns whether it is complete. */
 static bool
 http_responses_take_line(
     struct http_responses *r, struct pass *p, struct http_text *line)
@@ -61,6 +62,9 @@ http_responses_take_line(
 	if (feed == NULL)
 		return false;
 	r->line_length = 0;
+	r->cut = line->length >= sizeof(r->line);
+	if (r->cut)
+		line->length = sizeof(r->line);
 	if (line->length > 0 && line->at[line->length - 1] == '\r')
 		line->length--;
 	return true;
@@ -178,9 +182,10 @@ note_field(struct http_responses *r, struct http_text line)
 	if (!http_text_begins(line, "con") &&
 	    !http_text_begins(line, "transfer-encoding"))
 		return;
-	if (!http_field_split(line, &name, &value)) {
+	if (r->cut || !http_field_split(line, &name, &value)) {
 		r->odd |= http_text_begins(line, "content-length") ||
-		    http_text_begins(line, "transfer-encoding");
+		    http_text_begins(line, "transfer-encoding") ||
+		    http_text_begins(line, "connection:");
 	} else if (http_text_is(name, "content-length")) {
 		uint64_t length;
 

@@ -17,7 +17,7 @@
 
 #include "proxy/http/http_requests.h"
 
-/* As much as has to be known of a line. */
+/* As much as has to be known of a line; the rest is not read. */
 enum { HTTP_RESPONSE_LINE = 128, HTTP_RESPONSE_HEAD_MAX = 256 * 1024 };
 
 enum http_responses_stage {
@@ -51,6 +51,7 @@ struct http_responses {
 	bool begun; /* an answer has, and is not complete */
 	unsigned status;
 	bool chunked, has_length, odd;
+	bool cut; /* a line was longer than what is kept */
 	bool last; /* the connection ends after it, by its own fields */
 	bool ending; /* and by the field that we added */
 	uint64_t left; /* of the body or the chunk */

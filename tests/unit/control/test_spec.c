@@ -174,6 +174,16 @@ START_TEST(bad_servers)
 }
 END_TEST
 
+/* "[[5]" was host "[5", and printed as that no server. */
+START_TEST(brackets_within_a_host)
+{
+	bad("[[5]", 80, "no host");
+	bad("[[5]:80", 80, "no host");
+	bad("a[5:80", 80, "no host");
+	bad("a]5:80", 80, "no host");
+}
+END_TEST
+
 SUITE(test_spec)
 {
 	Suite *s = suite_create("spec");
@@ -184,5 +194,6 @@ SUITE(test_spec)
 	SUITE_ADD(s, servers, 10);
 	SUITE_ADD(s, servers_of_all_ports, 30);
 	SUITE_ADD(s, bad_servers, 30);
+	SUITE_ADD(s, brackets_within_a_host, 30);
 	return s;
 }

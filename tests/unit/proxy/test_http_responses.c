@@ -131,6 +131,21 @@ START_TEST(answers_in_doubt)
 }
 END_TEST
 
+/* Of a long line the beginning alone is read, wherever it was cut: a length of
+ * which there is more must not end an answer early. */
+START_TEST(long_lines)
+{
+#define ZEROS "0000000000000000000000000000000000000000"
+	one(OK "Content-Length: " ZEROS ZEROS ZEROS "2\r\n\r\nok", 0, 1,
+	    CLOSING);
+	one(OK "Connection: " ZEROS ZEROS ZEROS ", close\r\n" LENGTH(
+		2) "\r\nok",
+	    0, 1, CLOSING);
+	one(OK "Content-Type: " ZEROS ZEROS ZEROS "\r\n" LENGTH(2) "\r\nok", 0,
+	    0, ALL);
+}
+END_TEST
+
 START_TEST(other_protocols)
 {
 	unsigned up = HTTP_KIND_UPGRADE, tunnel = HTTP_KIND_CONNECT;
@@ -234,6 +249,7 @@ SUITE(test_http_responses)
 	SUITE_ADD(s, ends_of_answers, 5);
 	SUITE_ADD(s, chunks, 5);
 	SUITE_ADD(s, answers_in_doubt, 5);
+	SUITE_ADD(s, long_lines, 5);
 	SUITE_ADD(s, other_protocols, 5);
 	SUITE_ADD(s, decisions, 5);
 	SUITE_ADD(s, a_line_is_added_to_the_first_answer, 5);

@@ -1,0 +1,113 @@
+/* command.c: lines of a control client on TCP, who may do everything that can
+ * be done from there, while pen serves. Lines that would open sockets or have
+ * names looked up are left out. The plan in force is the same when it was
+ * printed and read again. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/apply/apply.h"
+#include "control/socket/request.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/plan.h"
+
+static const char start[] =
+    "server 0 address 10.0.0.1 port 80; server 1 address 10.0.0.2 port 81;"
+    "acl 1 permit 10.0.0.0/8; service add web; service web server 0 address "
+    "10.0.0.3 port 80";
+
+static void
+on_wake(struct request *q)
+{
+	(void)q;
+}
+
+/* Whether it may open something, or start another process. */
+static bool
+opens(const char *line)
+{
+	static const char *const words[] = { "listen", "control", "dsr", "web",
+		"log", "tarpit", "upgrade" };
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(line, words[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* Whether the commands of a line would have names looked up. */
+static bool
+wants_names(struct pen *p, const char *line)
+{
+	struct plan *draft = plan_copy(p->plan);
+	struct reply unheard;
+	struct call c = { .pen = p,
+		.service = p->service,
+		.draft = draft,
+		.plan = draft,
+		.origin = "file:1",
+		.reply = &unheard,
+		.dry = true };
+	struct names names;
+	struct error e;
+	bool any;
+
+	FUZZ_MUST(draft != NULL);
+	reply_init(&unheard);
+	names_init(&names);
+	names.past = UINT32_MAX;
+	(void)command_run_line(&c, line, &e);
+	FUZZ_MUST(apply_want_names(p, draft, &names) == 0);
+	any = names.missing > 0;
+	names_fini(&names);
+	reply_fini(&unheard);
+	plan_free(draft);
+	return any;
+}
+
+static void
+run(struct pen *p, struct caller *caller, const char *line)
+{
+	enum request_result result = REQUEST_FULL;
+	struct request q;
+
+	request_init(&q, p, caller, on_wake);
+	FUZZ_MUST(request_begin(&q, line) == 0);
+	while (result == REQUEST_FULL || q.reply.more != NULL) {
+		result = request_run(&q);
+		buffer_fini(&q.reply.out);
+		if (result == REQUEST_WAITS)
+			break;
+	}
+	request_fini(&q);
+}
+
+FUZZ(command)
+{
+	struct caller caller = { .access =
+				     (enum access)(fuzz_byte(&data, &size) % 3),
+		.who = "by fuzz",
+		.remote = true };
+	char *text = fuzz_string(data, size), *line, *rest = text;
+	struct buffer printed;
+	struct error e;
+	struct pen *p;
+
+	fuzz_silence_log();
+	p = pen_new();
+	FUZZ_MUST(p != NULL);
+	run(p, NULL, start);
+	FUZZ_MUST(pen_start(p, &e) == 0);
+	while ((line = strsep(&rest, "\n")) != NULL && !opens(line) &&
+	    !wants_names(p, line))
+		run(p, &caller, line);
+	buffer_init(&printed);
+	plan_print(p->plan, &printed);
+	fuzz_check_printed(p, &printed);
+	buffer_fini(&printed);
+	free(text);
+	pen_free(p);
+	return 0;
+}
