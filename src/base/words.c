@@ -137,23 +137,23 @@ text_make_printable(char *text, size_t n)
 	}
 }
 
-void
+int
 words_append(struct buffer *out, const char *word)
 {
 	bool quote = word[0] == '\0' || word[0] == '#' ||
 	    strpbrk(word, " \t\r\n\"'\\;") != NULL;
 
-	if (!quote) {
-		(void)buffer_append(out, word, strlen(word));
-		return;
-	}
+	if (!quote)
+		return buffer_append(out, word, strlen(word));
+	if (buffer_reserve(out, 2 * strlen(word) + 2) == NULL)
+		return -1;
 	(void)buffer_append(out, "\"", 1);
 	for (; *word != '\0'; word++) {
 		if (*word == '"' || *word == '\\')
 			(void)buffer_append(out, "\\", 1);
 		(void)buffer_append(out, word, 1);
 	}
-	(void)buffer_append(out, "\"", 1);
+	return buffer_append(out, "\"", 1);
 }
 
 enum { COMPARED_MAX = 40, FAR = 1000 };

@@ -23,8 +23,8 @@ struct words {
 int words_split(struct words *w, char *line, char **rest);
 
 /* Appends a word so that words_split() reads it back: quoted where it must be.
- * What memory has no room for is missing. */
-void words_append(struct buffer *out, const char *word);
+ * Returns 0, or -1 with errno ENOMEM and the buffer as it was. */
+int words_append(struct buffer *out, const char *word);
 
 /* Which of several names a mistyped one was meant to be: the nearest of those
  * that are offered, if it is nearer than WORDS_TYPO; with `strict`, a name of

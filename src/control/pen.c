@@ -385,8 +385,7 @@ pen_run(struct pen *p, struct error *e)
 	SERVICE_EACH (p, svc)
 		if (service_start(svc, e) < 0)
 			return -1;
-	if (control_start(p->control) < 0)
-		return error_set(e, "cannot watch the sockets");
+	control_start(p->control);
 	takeover_finish(p);
 	notify_ready(&p->notify, p->loop, pen_describe, p);
 	if (loop_run(p->loop) < 0)

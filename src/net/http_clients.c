@@ -73,7 +73,7 @@ http_clients_remove(struct http_clients *c, struct http_client *client)
 
 /* The end of the stream is what evhttp closes a connection for. What a client
  * does not read is not to stay in the kernel, so it gets a reset. */
-static void
+void
 http_client_end(struct http_client *client)
 {
 	struct linger reset = { .l_onoff = 1, .l_linger = 0 };

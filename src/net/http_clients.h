@@ -39,6 +39,8 @@ struct http_client *http_clients_find(
     struct http_clients *c, const struct bufferevent *bev);
 /* evhttp is about to free it. */
 void http_clients_remove(struct http_clients *c, struct http_client *client);
+/* Ends its connection with a reset, which evhttp finds out, and closes it. */
+void http_client_end(struct http_client *client);
 /* Forgets what evhttp has freed, and ends what takes too long; when all slots
  * are taken, also some of those that are without progress longest. Returns in
  * how many ms it is to be called again. */

@@ -13,6 +13,7 @@
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "net/http_clients.h"
 #include "net/http_server.h"
@@ -93,6 +94,8 @@ on_connection(struct event_base *base, void *arg)
 	struct bufferevent *bev =
 	    http_clients_add(&s->clients, base, loop_now(s->loop));
 
+	if (bev == NULL && s->clients.count < HTTP_CLIENTS)
+		log_warn("page not served error=\"out of memory\"");
 	if (s->clients.count == HTTP_CLIENTS)
 		(void)timer_start(s->loop, &s->sweep, 0);
 	else if (s->clients.count == 1)
@@ -312,23 +315,28 @@ send_piece(struct task *turn)
 	    list_entry(turn, struct http_streaming, turn);
 	struct evbuffer *piece = evbuffer_new();
 	struct buffer text;
+	bool complete;
 
 	w->client->waits = false;
 	w->client->moved = loop_now(w->server->loop);
 	buffer_init(&text);
 	do
-		w->last = piece == NULL || !w->more(w->arg, &text);
+		w->last = !w->more(w->arg, &text);
 	while (!w->last && buffer_length(&text) == 0);
-	if (piece != NULL && buffer_length(&text) > 0) {
-		(void)evbuffer_add(
-		    piece, buffer_bytes(&text), buffer_length(&text));
+	complete = buffer_length(&text) == 0 ||
+	    (piece != NULL &&
+		evbuffer_add(piece, buffer_bytes(&text),
+		    buffer_length(&text)) == 0);
+	if (complete && buffer_length(&text) > 0)
 		evhttp_send_reply_chunk_with_cb(
 		    w->request, piece, w->last ? NULL : want_piece, w);
-	}
 	buffer_fini(&text);
 	if (piece != NULL)
 		evbuffer_free(piece);
-	if (w->last)
+	/* half an answer must not look like a whole one */
+	if (!complete)
+		http_client_end(w->client);
+	else if (w->last)
 		evhttp_send_reply_end(w->request);
 }
 

@@ -40,6 +40,10 @@ write_refused(int error)
 {
 	if (error == EAGAIN || error == EWOULDBLOCK || error == ENOTCONN)
 		return stop(PIPE_BLOCKED);
+	/* not the other end's fault, and not its end: nothing more would come
+	 * to tell that the stream is at an end */
+	if (error == ENOMEM || error == ENOBUFS)
+		return (struct pipe_stop){ PIPE_READ_FAILED, ENOMEM };
 	return (struct pipe_stop){ PIPE_WRITE_FAILED, error };
 }
 

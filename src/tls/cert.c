@@ -198,13 +198,12 @@ copy_ocsp(struct certificate *c, const struct buffer *text, struct error *e)
 static time_t
 certificate_end_of(const X509 *x)
 {
-	ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
+	const struct tm epoch = { .tm_year = 70, .tm_mday = 1 };
+	struct tm ends;
 	int days = 0, seconds = 0;
 
-	if (epoch != NULL)
-		(void)ASN1_TIME_diff(
-		    &days, &seconds, epoch, X509_get0_notAfter(x));
-	ASN1_TIME_free(epoch);
+	if (ASN1_TIME_to_tm(X509_get0_notAfter(x), &ends) == 1)
+		(void)OPENSSL_gmtime_diff(&days, &seconds, &epoch, &ends);
 	return (time_t)days * 24 * 3600 + seconds;
 }
 

@@ -325,7 +325,8 @@ tls_open(struct stream *s, struct tls_context *c, bool client)
 	t->context = c;
 	t->end.memory = c->memory;
 	t->ssl = SSL_new(c->ctx);
-	if (t->ssl == NULL || set_bio(t) < 0) {
+	if (t->ssl == NULL || SSL_set_app_data(t->ssl, t) != 1 ||
+	    set_bio(t) < 0) {
 		SSL_free(t->ssl);
 		free(t);
 		errno = ENOMEM;
@@ -335,7 +336,6 @@ tls_open(struct stream *s, struct tls_context *c, bool client)
 	t->stream = s;
 	buffer_init(&t->end.early);
 	buffer_init(&t->unsent);
-	SSL_set_app_data(t->ssl, t);
 	if (client)
 		SSL_set_connect_state(t->ssl);
 	else

@@ -100,7 +100,8 @@ tls_context_new(SSL_CTX *ctx, struct tls_memory *m, void (*on_free)(void *arg),
 {
 	struct tls_context *c = calloc(1, sizeof(*c));
 
-	if (c == NULL) {
+	if (c == NULL || SSL_CTX_set_app_data(ctx, c) != 1) {
+		free(c);
 		SSL_CTX_free(ctx);
 		on_free(arg);
 		error_set(e, "out of memory");
@@ -111,7 +112,6 @@ tls_context_new(SSL_CTX *ctx, struct tls_memory *m, void (*on_free)(void *arg),
 	c->ctx = ctx;
 	c->memory = m;
 	c->refs = 1;
-	SSL_CTX_set_app_data(ctx, c);
 	SSL_CTX_set_info_callback(ctx, tls_on_info);
 	return c;
 }

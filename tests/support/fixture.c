@@ -77,7 +77,7 @@ fixture_front(void)
 	ck_assert_ptr_nonnull(fixture.frontend);
 	ck_assert_int_eq(
 	    frontend_listen(fixture.frontend, &at, false, &fixture.e), 0);
-	ck_assert_int_eq(frontend_start(fixture.frontend), 0);
+	frontend_start(fixture.frontend);
 }
 
 void

@@ -37,7 +37,7 @@ udp_fixture_front(void)
 	ck_assert_ptr_nonnull(fixture.frontend);
 	ck_assert_int_eq(
 	    frontend_relisten(fixture.frontend, &at, 1, &fixture.e), 0);
-	ck_assert_int_eq(frontend_start(fixture.frontend), 0);
+	frontend_start(fixture.frontend);
 }
 
 int

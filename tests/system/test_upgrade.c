@@ -200,6 +200,8 @@ static const struct {
 } bad[] = {
 	{ "#!/bin/sh\necho no such luck >&2\necho more >&2\nexit 3\n",
 	    "exit status 3", "no such luck" },
+	{ "#!/bin/sh\necho a warning >&2\necho pen: no such luck >&2\nexit 1\n",
+	    "exit status 1", "no such luck" },
 	{ "#!/bin/sh\nkill -9 $$\n", "killed by signal 9", "" },
 	{ "#!/bin/sh\nexit 0\n", "exit status 0", "" },
 	/* says something else than a pen would */

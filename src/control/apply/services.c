@@ -124,9 +124,9 @@ service_leave(struct service *svc)
 int
 service_start(struct service *svc, struct error *e)
 {
-	if (frontend_start(svc->frontend) < 0 ||
-	    (svc->director != NULL && director_start(svc->director) < 0))
-		return error_set(e, "cannot watch the sockets");
+	frontend_start(svc->frontend);
+	if (svc->director != NULL && director_start(svc->director) < 0)
+		return error_set(e, "cannot watch the interface");
 	return 0;
 }
 

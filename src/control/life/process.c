@@ -128,6 +128,7 @@ write_pid(struct process *p, struct error *e)
 	char text[24];
 	int n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
 
+	errno = ENOSPC; /* what a short write does not say */
 	if (p->pid_fd < 0 ||
 	    (ftruncate(p->pid_fd, 0) == 0 &&
 		pwrite(p->pid_fd, text, (size_t)n, 0) == n))

@@ -150,6 +150,17 @@ client_has_room(const struct client *k)
 	return !is_heard(k) || buffer_length(&k->in) <= LINE_MAX_LENGTH;
 }
 
+/* A client that disconnects is not logged; that pen lacks memory for one is.
+ * Returns -1. */
+static int
+client_lost(int error)
+{
+	if (error == ENOMEM || error == ENOBUFS || error == ENOSPC)
+		log_warn("control client not served error=\"%s\"",
+		    strerror(error));
+	return -1;
+}
+
 /* Reads some of what is there. After its one line a client without a prompt
  * is read from only to see it go. Returns 0, or -1 when it is gone, or talks
  * on and on. */
@@ -163,13 +174,15 @@ client_read(struct client *k)
 		return 0;
 	n = stream_read(&k->stream, chunk, sizeof(chunk));
 	if (n < 0)
-		return errno == EAGAIN ? 0 : -1;
+		return errno == EAGAIN ? 0 : client_lost(errno);
 	if (n == 0) {
 		k->ended = true;
 		return k->told ? -1 : 0;
 	}
+	if (is_heard(k) && buffer_append(&k->in, chunk, (size_t)n) < 0)
+		return client_lost(ENOMEM);
 	if (is_heard(k))
-		return buffer_append(&k->in, chunk, (size_t)n);
+		return 0;
 	k->dropped += (size_t)n;
 	return k->dropped < DROP_MAX ? 0 : -1;
 }
@@ -188,7 +201,7 @@ client_write(struct client *k)
 		    &k->stream, buffer_bytes(out), buffer_length(out), false);
 		if (n < 0) {
 			k->gone = errno != EAGAIN;
-			return k->gone ? -1 : 0;
+			return k->gone ? client_lost(errno) : 0;
 		}
 		buffer_consume(out, (size_t)n);
 		be_patient(k);
@@ -298,9 +311,10 @@ client_go_on(struct client *k, bool turn)
 		return;
 	}
 	if (watch_want(k->control->loop, &k->stream.watch, client_wanted(k)) <
-	    0)
+	    0) {
+		(void)client_lost(errno);
 		client_close(k);
-	else if (again || may_read_on(k))
+	} else if (again || may_read_on(k))
 		pieces_soon(&k->control->pen->replies, &k->turn);
 }
 
@@ -354,6 +368,7 @@ client_start(
 	struct client *k = calloc(1, sizeof(*k));
 
 	if (k == NULL) {
+		(void)client_lost(ENOMEM);
 		close(fd);
 		return;
 	}
@@ -373,6 +388,9 @@ client_start(
 	c->count++;
 	be_patient(k);
 	if (watch_start(
-		c->loop, &k->stream.watch, fd, READY_READ, client_on_ready) < 0)
+		c->loop, &k->stream.watch, fd, READY_READ, client_on_ready) <
+	    0) {
+		(void)client_lost(errno);
 		client_close(k);
+	}
 }

@@ -183,17 +183,15 @@ control_listen(struct control *c, const struct addr *at,
 	return 0;
 }
 
-int
+void
 control_start(struct control *c)
 {
 	struct list *link;
 
 	for (link = c->listeners.next; link != &c->listeners; link = link->next)
-		if (listener_resume(
-			&list_entry(link, struct control_listener, link)
-			     ->listener) < 0)
-			return -1;
-	return 0;
+		(void)listener_resume(
+		    &list_entry(link, struct control_listener, link)
+			 ->listener);
 }
 
 /* ---- a plan comes into force: only a start opens them ---- */

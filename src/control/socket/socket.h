@@ -29,8 +29,8 @@ void control_free(struct control *c);
  * 0, or -1 with a full message. */
 int control_listen(struct control *c, const struct addr *at,
     const struct control_plan *plan, struct error *e);
-/* Accepts from now on. Returns 0, or -1 with errno. */
-int control_start(struct control *c);
+/* Accepts from now on; a listener that cannot do so yet retries by itself. */
+void control_start(struct control *c);
 /* Accepts no client until control_start(); existing clients continue. */
 void control_pause(struct control *c);
 /* Another process has the sockets and their files: closes them here. Clients

@@ -59,14 +59,18 @@ message_of(const char *line)
 	return line;
 }
 
-/* Calls for each line that it has printed; to be called once. Returns the first
- * one, or "". */
+/* Why it has ended: its message, which follows any warnings; or the first line
+ * that it has printed, or "". To be called once. */
 static const char *
-first_line(struct upgrade *u)
+cause_line(struct upgrade *u)
 {
+	char *found = u->said, *line, *rest = u->said;
+
 	u->said[u->said_length] = '\0';
-	u->said[strcspn(u->said, "\n")] = '\0';
-	return message_of(u->said);
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (strncmp(line, "pen: ", 5) == 0)
+			found = line;
+	return message_of(found);
 }
 
 static void
@@ -215,14 +219,13 @@ upgrade_end_go_on(struct upgrade *u)
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves)
 			frontend_resume(svc->frontend);
-	if (control_start(p->control) < 0)
-		log_error("control sockets not watched error=\"%s\"",
-		    strerror(errno));
+	control_start(p->control);
 }
 
 static void
 log_failure(struct upgrade *u, int status)
 {
+	const char *line;
 	struct error e;
 	char how[64];
 
@@ -233,11 +236,12 @@ log_failure(struct upgrade *u, int status)
 		snprintf(
 		    how, sizeof(how), "killed by signal %d", WTERMSIG(status));
 	upgrade_hear(u);
+	line = cause_line(u);
 	error_set(&e, "process %ld: %s (%s): \"%.200s\"", (long)u->child.pid,
-	    u->why, how, first_line(u));
+	    u->why, how, line);
 	log_error("upgrade failed, old process continues pid=%ld error=\"%s\" "
 		  "status=\"%s\" output=\"%s\"",
-	    (long)u->child.pid, u->why, how, first_line(u));
+	    (long)u->child.pid, u->why, how, line);
 	upgrade_emit_waiters(u, UPGRADE_FAILED, &e);
 }
 

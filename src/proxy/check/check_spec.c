@@ -81,12 +81,11 @@ note_text(struct check_spec *s, const struct words *w)
 	int i, rc;
 
 	buffer_init(&out);
-	words_append(&out, s->kind->name);
-	for (i = 0; i < w->count; i++) {
-		(void)buffer_append(&out, " ", 1);
-		words_append(&out, w->word[i]);
-	}
-	rc = buffer_append(&out, "", 1);
+	rc = words_append(&out, s->kind->name);
+	for (i = 0; i < w->count; i++)
+		rc |= buffer_append(&out, " ", 1) |
+		    words_append(&out, w->word[i]);
+	rc |= buffer_append(&out, "", 1);
 	if (rc == 0)
 		s->text = strdup(buffer_bytes(&out));
 	buffer_fini(&out);

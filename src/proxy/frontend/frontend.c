@@ -241,10 +241,11 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	list_init(&f->listeners);
 	list_init(&f->cut.task.link);
 	f->cut.task.run = cut_on_turn;
+	/* each begins, so that all may be freed */
 	if ((sessions_init(&f->sessions, &f->core) |
-		dummies_init(&f->dummies, &f->core)) < 0 ||
-	    flows_init(&f->flows, &f->core) < 0 ||
-	    dns_init(&f->dns, &f->core) < 0) {
+		dummies_init(&f->dummies, &f->core) |
+		flows_init(&f->flows, &f->core) |
+		dns_init(&f->dns, &f->core)) < 0) {
 		error_set(e, "out of memory");
 		frontend_free(f);
 		return NULL;

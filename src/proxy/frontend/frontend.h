@@ -65,8 +65,8 @@ int frontend_listen(
  * from a listener's own callback. */
 int frontend_relisten(struct frontend *f, const struct frontend_address *list,
     unsigned count, struct error *e);
-/* Accepts from now on. Returns 0, or -1 with errno. */
-int frontend_start(struct frontend *f);
+/* Accepts from now on; a listener that cannot yet tries again by itself. */
+void frontend_start(struct frontend *f);
 /* Closes the listeners (their socket files too); sessions go on. Not to be
  * called from a listener's own callback. */
 void frontend_stop(struct frontend *f);

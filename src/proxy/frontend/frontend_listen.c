@@ -289,7 +289,7 @@ frontend_relisten(struct frontend *f, const struct frontend_address *list,
 
 /* ---- all of them ---- */
 
-int
+void
 frontend_start(struct frontend *f)
 {
 	struct list *link;
@@ -297,11 +297,9 @@ frontend_start(struct frontend *f)
 	f->core.started = true;
 	preopened_adjust(&f->core.preopened);
 	if (f->core.full)
-		return 0;
+		return;
 	for (link = f->listeners.next; link != &f->listeners; link = link->next)
-		if (listener_resume(&of(link)->listener) < 0)
-			return -1;
-	return 0;
+		(void)listener_resume(&of(link)->listener);
 }
 
 void
