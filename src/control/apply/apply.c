@@ -32,7 +32,8 @@ concerns(const struct participant *who, const struct apply *a)
 static bool
 takes_part(const struct participant *who, const struct apply *a)
 {
-	return who->since <= a->pen->phase && concerns(who, a);
+	return who->since <= a->pen->phase && concerns(who, a) &&
+	    !(who->of_leader && a->pen->team.member > 0);
 }
 
 /* Opens nothing. */
@@ -283,6 +284,7 @@ applies_finish(struct applies *all)
 	}
 	for (a = all->one; a < all->one + all->count; a++)
 		apply_routes_connect(a);
+	services_join(all->pen);
 	remove_services(all->pen);
 	plan_free(before);
 }

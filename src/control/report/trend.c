@@ -131,6 +131,7 @@ trends_on_time(struct timer *timer)
 	const struct service *svc = NULL;
 	struct trend *t;
 
+	pen_count(ts->pen);
 	trends_follow(ts);
 	for (t = ts->list; t != NULL; t = t->next) {
 		svc = service_find_behind(ts->pen, svc, t->service);

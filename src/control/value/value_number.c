@@ -232,6 +232,10 @@ set_number(const struct command *row, void *value, const struct words *w,
 		return value_expects(row, e);
 	if (w->count > 1)
 		return value_one_is_enough(w, e);
+	if (row->none != NULL && strcmp(word, row->none) == 0) {
+		value_store_number(row, value, 0);
+		return 0;
+	}
 	if (row->kind == KIND_SECONDS)
 		rc = number_parse_ms(word, row->min, row->max, &n);
 	else if (row->kind == KIND_SIZE)
@@ -247,8 +251,12 @@ set_number(const struct command *row, void *value, const struct words *w,
 static bool
 number_words(const struct command *row, const void *value, struct buffer *out)
 {
-	reply_add(
-	    out, "%llu", (unsigned long long)value_get_number(row, value));
+	uint64_t n = value_get_number(row, value);
+
+	if (n == 0 && row->none != NULL)
+		reply_add(out, "%s", row->none);
+	else
+		reply_add(out, "%llu", (unsigned long long)n);
 	return true;
 }
 
@@ -256,7 +264,12 @@ static void
 emit_number(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
-	fields_integer(f, key, (int64_t)value_get_number(row, value));
+	int64_t n = (int64_t)value_get_number(row, value);
+
+	if (n == 0 && row->none != NULL)
+		fields_text(f, key, row->none);
+	else
+		fields_integer(f, key, n);
 }
 
 static bool
