@@ -286,6 +286,23 @@ START_TEST(a_refused_change_is_for_none)
 }
 END_TEST
 
+/* An address that overlaps with one that goes is in use until it has gone. */
+START_TEST(what_is_in_use_is_refused)
+{
+	begin(backend_say);
+	UP("--session-log", "off");
+	answers(text("listen 0.0.0.0:%d", front.port), "already in use");
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	kill(worker(0), SIGKILL);
+	WAIT_FOR(child_has_said(&pen.child, "replaced worker=1"), SOON);
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	answers("server 1 drain", "");
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* Both accept at the new address, and none at the old one. */
 START_TEST(listeners_move)
 {
@@ -593,6 +610,7 @@ SUITE(test_workers)
 	SUITE_ADD(s, numbers_are_sums, 20);
 	SUITE_ADD(s, a_command_is_for_all, 20);
 	SUITE_ADD(s, a_refused_change_is_for_none, 20);
+	SUITE_ADD(s, what_is_in_use_is_refused, 20);
 	SUITE_ADD(s, listeners_move, 20);
 	SUITE_ADD(s, a_reload_is_for_all, 20);
 	SUITE_ADD(s, a_connection_is_closed, 20);

@@ -173,5 +173,6 @@ apply_listen_cancel(struct apply *a)
 void
 apply_listen_commit(struct apply *a)
 {
-	frontend_relistened(a->service->frontend);
+	if (!listens_already(a))
+		frontend_relistened(a->service->frontend);
 }

@@ -251,7 +251,9 @@ open_missing(struct frontend *f, const struct frontend_address *list,
 		    frontend_listen_open_one(
 			f, &list[i], DISPOSITION_COMES, e) == 0)
 			continue;
-		if (errno != EADDRINUSE || !clear_way(f, &list[i], gone))
+		/* others of a group would have it still */
+		if (errno != EADDRINUSE || f->members > 1 ||
+		    !clear_way(f, &list[i], gone))
 			return -1;
 		if (gone != NULL &&
 		    frontend_listen_open_one(
@@ -273,6 +275,16 @@ open_again(struct frontend *f, struct list *gone)
 			log_error("no longer listening: %s", e.text);
 }
 
+/* None of those that are left is to go after all. */
+static void
+stay(struct frontend *f)
+{
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		of(link)->disposition = DISPOSITION_STAYS;
+}
+
 int
 frontend_relisten(struct frontend *f, const struct frontend_address *list,
     unsigned count, struct error *e)
@@ -289,6 +301,7 @@ frontend_relisten(struct frontend *f, const struct frontend_address *list,
 	}
 	close_all(f, DISPOSITION_COMES, &failed);
 	open_again(f, &gone);
+	stay(f);
 	discard(f, &failed);
 	discard(f, &gone);
 	return -1;
