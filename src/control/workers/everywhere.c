@@ -416,8 +416,8 @@ take_sockets(struct worker *w)
 
 /* The level of the log is the plan's, but while a change is made whose leader
  * says what there is to say. */
-static void
-be_quiet(struct pen *p, bool quiet)
+void
+worker_be_quiet(struct pen *p, bool quiet)
 {
 	p->team.quiet = quiet;
 	log_level = quiet		? LOG_LEVEL_ERROR
@@ -439,12 +439,12 @@ worker_change(struct worker *w, const struct message *m)
 	memcpy(&head, bytes, sizeof(head));
 	take_sockets(w);
 	w->asked_verdict = false;
-	be_quiet(w->pen, true);
+	worker_be_quiet(w->pen, true);
 	rc = head.line > 0 ? do_line(w, &r, &head, &e)
 			   : do_refresh(w, &r, &head, &e);
 	if (rc < 0 || !w->asked_verdict)
 		inherited_fini(&w->pen->inherited);
-	be_quiet(w->pen, false);
+	worker_be_quiet(w->pen, false);
 	if (!w->asked_verdict) {
 		if (rc == 0)
 			error_set(&e, "it changes nothing here");
