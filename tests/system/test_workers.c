@@ -41,10 +41,14 @@ end(void)
 	backend_stop(&b);
 }
 
-#define UP(...)                                                         \
-	pen_up(&pen, &front, "-r", "-C", ctl.text, "--workers", "2",    \
-	    "--session-log", "off", __VA_ARGS__, front.text, a.at.text, \
-	    b.at.text, NULL)
+/* The listener is there a moment before the workers are. */
+#define UP(...)                                                             \
+	do {                                                                \
+		pen_up(&pen, &front, "-r", "-C", ctl.text, "--workers",     \
+		    "2", "--session-log", "off", __VA_ARGS__, front.text,   \
+		    a.at.text, b.at.text, NULL);                            \
+		WAIT_FOR(count_children() == WORKERS, SOON);                \
+	} while (0)
 
 static const char *
 ask(const char *line)
@@ -512,6 +516,22 @@ START_TEST(a_replacement_has_what_is_in_force)
 }
 END_TEST
 
+START_TEST(other_methods)
+{
+	begin(backend_say);
+	UP(_i == 0 ? "-P" : "-Oselect");
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	kill(worker(0), SIGKILL);
+	WAIT_FOR(child_has_said(&pen.child, "replaced worker=1"), SOON);
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	answers("server 1 drain", "");
+	ck_assert_int_eq(count_in(hear(20), "b"), 0);
+	ck_assert_int_eq(count_in(child_err(&pen.child), "killed"), 1);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 START_TEST(one_that_does_not_turn_is_replaced)
 {
 	begin(backend_say);
@@ -602,7 +622,11 @@ END_TEST
 SUITE(test_workers)
 {
 	Suite *s = suite_create("workers");
+	TCase *c = tcase_create("other_methods");
 
+	tcase_set_timeout(c, 20);
+	tcase_add_loop_test(c, other_methods, 0, 2);
+	suite_add_tcase(s, c);
 	SUITE_ADD(s, one_has_no_child, 20);
 	SUITE_ADD(s, a_client_comes_back_to_its_worker, 20);
 	SUITE_ADD(s, by_connection_one_client_has_both, 20);

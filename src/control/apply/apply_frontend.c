@@ -120,6 +120,21 @@ lend_listener(void *arg, struct listener *l)
 		lend_socket(arg, l->fd);
 }
 
+/* Of a leader's, those of each worker in turn. */
+static void
+lend_all(struct service *svc)
+{
+	struct pen *p = svc->pen;
+	unsigned i;
+
+	if (p->team.size == 1 || p->team.member > 0) {
+		frontend_each_listener(svc->frontend, lend_listener, p);
+		return;
+	}
+	for (i = 0; i < p->team.size; i++)
+		frontend_each_member(svc->frontend, i, true, lend_socket, p);
+}
+
 void
 apply_listen_lend(struct pen *p, const struct plan *draft)
 {
@@ -135,7 +150,7 @@ apply_listen_lend(struct pen *p, const struct plan *draft)
 		    (wanted == NULL ||
 			!listen_list_equal(
 			    &wanted->listen, &svc->plan->listen)))
-			frontend_each_listener(svc->frontend, lend_listener, p);
+			lend_all(svc);
 	}
 }
 

@@ -26,7 +26,8 @@ end_service(struct service *svc)
 	while (*at != svc)
 		at = &(*at)->next;
 	*at = svc->next;
-	log_info("service ended service=%s", svc->name);
+	if (svc->pen->team.member == 0)
+		log_info("service ended service=%s", svc->name);
 	service_free(svc);
 }
 

@@ -144,7 +144,7 @@ stopping_begin(struct pen *p, uint64_t ms, const char *who)
 	}
 	pen_count(p);
 	if (p->team.drain != NULL)
-		p->team.drain(p, ms);
+		p->team.drain(p);
 	if (p->team.member == 0)
 		log_info("stopping reason=\"%s\" sessions=%" PRIu64
 		 " timeout_ms=%" PRIu64,

@@ -47,9 +47,8 @@ struct team {
 	 * their answers. Returns 0, or -1 with a phrase. */
 	int (*ask)(
 	    struct call *c, const char *line, size_t length, struct error *e);
-	/* Clients get no new sessions, and none is left after `ms`; 0: they may
-	 * take their time. */
-	void (*drain)(struct pen *p, uint64_t ms);
+	/* Workers take no new clients; when it ends is the leader's to say. */
+	void (*drain)(struct pen *p);
 	/* All workers read what is read again on SIGHUP. */
 	void (*hang_up)(struct pen *p);
 	/* ---- of both ---- */

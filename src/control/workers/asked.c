@@ -238,8 +238,7 @@ asked_begin(struct call *c, const char *line, size_t length, struct error *e)
 		return error_set(e, "out of memory");
 	buffer_init(&q);
 	rc = write_question(a, c, line, length, &q);
-	SEAT_EACH(w, s)
-	{
+	SEAT_EACH (w, s) {
 		if (rc < 0 || (only < w->count && only != s->member - 1))
 			continue;
 		a->answer[s->member - 1].waits = true;

@@ -170,8 +170,7 @@ workers_sockets_prepare(struct apply *a, struct error *e)
 	    (!a->first &&
 		listen_list_equal(&a->now->listen, &a->wanted->listen)))
 		return 0;
-	SEAT_EACH(w, s)
-	{
+	SEAT_EACH (w, s) {
 		to = (struct sockets_of){ .seat = s };
 		frontend_each_member(a->service->frontend, s->member - 1, false,
 		    send_socket, &to);
@@ -194,8 +193,7 @@ hear_all(struct workers *w, bool prepared[], struct error *e)
 	struct seat *s;
 	int rc = 0;
 
-	SEAT_EACH(w, s)
-	{
+	SEAT_EACH (w, s) {
 		m = seat_wait(s, MESSAGE_PREPARED, MESSAGE_REFUSED, PREPARE_MS);
 		if (m == NULL)
 			continue;
@@ -221,15 +219,15 @@ prepare_all(struct apply *a, struct error *e)
 		buffer_fini(&change);
 		return error_set(e, "out of memory");
 	}
-	SEAT_EACH(w, s)
-	seat_send(
-	    s, MESSAGE_PREPARE, buffer_bytes(&change), buffer_length(&change));
+	SEAT_EACH (w, s)
+		seat_send(s, MESSAGE_PREPARE, buffer_bytes(&change),
+		    buffer_length(&change));
 	buffer_fini(&change);
 	if (hear_all(w, prepared, e) == 0)
 		return 0;
-	SEAT_EACH(w, s)
-	if (prepared[s->member - 1])
-		seat_send(s, MESSAGE_CANCEL, NULL, 0);
+	SEAT_EACH (w, s)
+		if (prepared[s->member - 1])
+			seat_send(s, MESSAGE_CANCEL, NULL, 0);
 	return -1;
 }
 
@@ -494,9 +492,9 @@ workers_commit(struct apply *a)
 
 	if (w == NULL)
 		return;
-	SEAT_EACH(w, s)
-	seat_send(s, MESSAGE_COMMIT, buffer_bytes(&w->states),
-	    buffer_length(&w->states));
+	SEAT_EACH (w, s)
+		seat_send(s, MESSAGE_COMMIT, buffer_bytes(&w->states),
+		    buffer_length(&w->states));
 	buffer_cut(&w->states, 0);
 }
 
@@ -508,6 +506,6 @@ workers_cancel(struct apply *a)
 
 	if (w == NULL)
 		return;
-	SEAT_EACH(w, s)
-	seat_send(s, MESSAGE_CANCEL, NULL, 0);
+	SEAT_EACH (w, s)
+		seat_send(s, MESSAGE_CANCEL, NULL, 0);
 }

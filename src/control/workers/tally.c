@@ -294,12 +294,13 @@ apply_service(struct service *svc, const struct tally_service *s)
 void
 tally_apply(struct pen *p, const struct tally *t)
 {
+	static const struct tally_service none;
 	const struct tally_service *s;
 	struct service *svc;
 
 	SERVICE_EACH (p, svc) {
 		s = tally_find(t, svc->name);
-		if (s != NULL && svc->frontend != NULL)
-			apply_service(svc, s);
+		if (svc->frontend != NULL)
+			apply_service(svc, s != NULL ? s : &none);
 	}
 }

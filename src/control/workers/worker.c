@@ -46,16 +46,6 @@ say_counts(struct pen *p)
 	buffer_fini(&out);
 }
 
-static void
-drain(struct pen *p, const struct message *m)
-{
-	uint64_t ms = 0;
-
-	if (m->length == sizeof(ms))
-		memcpy(&ms, m->bytes, sizeof(ms));
-	stopping_begin(p, ms, "leader");
-}
-
 /* As the leader does it: certificates, countries and logs. */
 static void
 hang_up(struct pen *p)
@@ -99,7 +89,7 @@ hear(struct worker *w, const struct message *m)
 		hang_up(p);
 		break;
 	case MESSAGE_DRAIN:
-		drain(p, m);
+		stopping_begin(p, 0, "leader");
 		break;
 	case MESSAGE_END:
 		stopping_end(p);
@@ -193,8 +183,8 @@ leave_seats(struct workers *all)
 	for (i = 0; i < all->count; i++) {
 		struct seat *s = &all->seat[i];
 
+		watch_stop(all->pen->loop, &s->watch);
 		channel_close(&s->channel);
-		watch_init(&s->watch);
 		timer_fini(&s->again);
 		list_remove(&s->task.link);
 		free(s->counts);

@@ -273,10 +273,9 @@ workers_count(struct pen *p)
 		return;
 	w->sums = true;
 	w->counted = loop_turn(p->loop);
-	SEAT_EACH(w, s)
-	seat_send(s, MESSAGE_COUNT, NULL, 0);
-	SEAT_EACH(w, s)
-	{
+	SEAT_EACH (w, s)
+		seat_send(s, MESSAGE_COUNT, NULL, 0);
+	SEAT_EACH (w, s) {
 		m = seat_wait(s, MESSAGE_COUNTS, MESSAGE_COUNTS, ANSWER_MS);
 		if (m != NULL)
 			take_counts(s, m);
@@ -287,12 +286,12 @@ workers_count(struct pen *p)
 /* ---- what happens to all ---- */
 
 static void
-workers_drain(struct pen *p, uint64_t ms)
+workers_drain(struct pen *p)
 {
 	struct seat *s;
 
-	SEAT_EACH(p->team.workers, s)
-	seat_send(s, MESSAGE_DRAIN, &ms, sizeof(ms));
+	SEAT_EACH (p->team.workers, s)
+		seat_send(s, MESSAGE_DRAIN, NULL, 0);
 }
 
 static void
@@ -300,8 +299,8 @@ workers_hang_up(struct pen *p)
 {
 	struct seat *s;
 
-	SEAT_EACH(p->team.workers, s)
-	seat_send(s, MESSAGE_HANG_UP, NULL, 0);
+	SEAT_EACH (p->team.workers, s)
+		seat_send(s, MESSAGE_HANG_UP, NULL, 0);
 }
 
 /* One whose loop does not turn serves nobody, and never will. */
@@ -313,8 +312,7 @@ on_beat(struct timer *t)
 		 now = clock_monotonic_ms();
 	struct seat *s;
 
-	SEAT_EACH(w, s)
-	{
+	SEAT_EACH (w, s) {
 		if (ms > 0 && now - s->heard > ms + BEAT_MS)
 			seat_kill(s, "its loop does not turn");
 		else
@@ -453,8 +451,7 @@ wait_for_ends(struct workers *w)
 	struct seat *s;
 	int status;
 
-	SEAT_EACH(w, s)
-	{
+	SEAT_EACH (w, s) {
 		while (waitpid(s->pid, &status, WNOHANG) == 0 &&
 		    clock_monotonic_ms() < until) {
 			(void)channel_read(&s->channel);
@@ -478,8 +475,8 @@ workers_free(struct workers *w)
 	if (w == NULL)
 		return;
 	l = w->pen->loop;
-	SEAT_EACH(w, s)
-	(void)channel_send(&s->channel, MESSAGE_END, NULL, 0, 100);
+	SEAT_EACH (w, s)
+		(void)channel_send(&s->channel, MESSAGE_END, NULL, 0, 100);
 	wait_for_ends(w);
 	for (i = 0; i < w->count; i++) {
 		s = &w->seat[i];

@@ -19,7 +19,7 @@ enum workers_message {
 	MESSAGE_COUNT, /* what have you counted? */
 	MESSAGE_ASK,   /* a command; see asked.c */
 	MESSAGE_HANG_UP,
-	MESSAGE_DRAIN, /* uint64_t: ms */
+	MESSAGE_DRAIN, /* no new clients */
 	MESSAGE_END,
 	MESSAGE_PING,
 	/* worker to leader */

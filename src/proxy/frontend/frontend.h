@@ -82,8 +82,9 @@ void frontend_become(struct frontend *f, unsigned i, unsigned members);
 void frontend_take_counters(struct frontend *f, const struct frontend_stats *st,
     const struct frontend_durations *d, uint64_t preopened);
 /* Calls `fn` for each socket of member `i` that was opened by the last
- * frontend_relisten(), or with `all` for each of its sockets. */
-void frontend_each_member(struct frontend *f, unsigned i, bool all,
+ * frontend_relisten(), or with `connections` for each that takes these and is
+ * not a Unix socket. */
+void frontend_each_member(struct frontend *f, unsigned i, bool connections,
     void (*fn)(void *arg, int fd), void *arg);
 
 /* Accepts from now on. Returns 0, or -1 with errno. */

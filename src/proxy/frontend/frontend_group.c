@@ -135,14 +135,23 @@ frontend_take_counters(struct frontend *f, const struct frontend_stats *st,
 	f->core.preopened.idle = preopened;
 }
 
+static bool
+is_meant(const struct frontend_listener *fl, bool connections)
+{
+	if (fl->group == NULL)
+		return false;
+	return connections ? !fl->address.datagram &&
+		    fl->address.at.u.sa.sa_family != AF_UNIX
+			   : fl->disposition == DISPOSITION_COMES;
+}
+
 void
-frontend_each_member(struct frontend *f, unsigned i, bool all,
+frontend_each_member(struct frontend *f, unsigned i, bool connections,
     void (*fn)(void *arg, int fd), void *arg)
 {
 	struct list *link;
 
 	for (link = f->listeners.next; link != &f->listeners; link = link->next)
-		if (of_link(link)->group != NULL &&
-		    (all || of_link(link)->disposition == DISPOSITION_COMES))
+		if (is_meant(of_link(link), connections))
 			fn(arg, of_link(link)->group[i]);
 }
