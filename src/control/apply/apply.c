@@ -189,12 +189,13 @@ applies_collect(struct applies *all, const struct names *n)
 	return 0;
 }
 
-/* Each service has the same share of the descriptors. One that is there keeps
- * what it has when others are added. */
+/* Each service has the same share of the descriptors, which all workers have
+ * together. One that is there keeps what it has when others are added. */
 static size_t
 share_of(const struct apply *a, const struct plan *draft)
 {
-	size_t share = a->pen->descriptors / (draft->service_count + 1);
+	size_t share = a->pen->descriptors * a->pen->team.size /
+	    (draft->service_count + 1);
 
 	return a->service->descriptors > share ? a->service->descriptors
 					       : share;

@@ -56,6 +56,10 @@ struct team {
 	void (*tell_state)(struct service *svc, const struct server *s);
 };
 
+/* A worker that does what its leader does, too, is quiet meanwhile: nothing is
+ * logged, nor told to others. The level of the log is the plan's afterwards. */
+void team_hush(struct pen *p, bool quiet);
+
 /* Numbers of sessions and flows are those of their worker, in turn, so that no
  * two have the same. */
 static inline uint64_t

@@ -412,17 +412,6 @@ take_sockets(struct worker *w)
 	channel_drop_fds(c);
 }
 
-/* The level of the log is the plan's, but while a change is made whose leader
- * says what there is to say. */
-void
-worker_be_quiet(struct pen *p, bool quiet)
-{
-	p->team.quiet = quiet;
-	log_level = quiet		? LOG_LEVEL_ERROR
-	    : p->plan->config.debug > 0 ? LOG_LEVEL_DEBUG
-					: LOG_LEVEL_INFO;
-}
-
 void
 worker_change(struct worker *w, const struct message *m)
 {
@@ -437,12 +426,12 @@ worker_change(struct worker *w, const struct message *m)
 	memcpy(&head, bytes, sizeof(head));
 	take_sockets(w);
 	w->asked_verdict = false;
-	worker_be_quiet(w->pen, true);
+	team_hush(w->pen, true);
 	rc = head.line > 0 ? do_line(w, &r, &head, &e)
 			   : do_refresh(w, &r, &head, &e);
 	if (rc < 0 || !w->asked_verdict)
 		inherited_fini(&w->pen->inherited);
-	worker_be_quiet(w->pen, false);
+	team_hush(w->pen, false);
 	if (!w->asked_verdict) {
 		if (rc == 0)
 			error_set(&e, "it changes nothing here");

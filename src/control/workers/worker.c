@@ -57,11 +57,11 @@ hang_up(struct pen *p)
 		(void)requestlog_reopen(p->log, &e);
 	if (p->sessionlog != NULL)
 		(void)sessionlog_reopen(p->sessionlog, &e);
-	worker_be_quiet(p, true);
+	team_hush(p, true);
 	SERVICE_EACH (p, svc)
 		tls_config_refresh(svc);
 	geoip_refresh(p->geoip);
-	worker_be_quiet(p, false);
+	team_hush(p, false);
 }
 
 static void

@@ -24,9 +24,7 @@ struct worker {
 /* Sends a message to the leader; a leader that is gone is noticed later. */
 void worker_say(struct pen *p, unsigned type, const void *bytes, size_t n);
 
-/* everywhere.c: while it is quiet it says nothing that the leader says, too. */
-void worker_be_quiet(struct pen *p, bool quiet);
-/* Makes the change that the leader makes. */
+/* everywhere.c: makes the change that the leader makes. */
 void worker_change(struct worker *w, const struct message *m);
 /* asked.c: carries a command out and answers. */
 void worker_answer(struct worker *w, const struct message *m);
