@@ -1,5 +1,6 @@
-/* tally.c: see tally.h. As bytes, for each service: its name, its counters, and
- * those of each server that has any, behind its slot. */
+/* tally.c: see tally.h. As bytes, for each service: its name, its counters,
+ * those of each server that has any, behind its slot, and how many clients each
+ * route had. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -9,13 +10,14 @@
 #include "control/apply/services.h"
 #include "control/life/context.h"
 #include "control/workers/tally.h"
+#include "proxy/wire/route.h"
 
-/* Also as it is written; `servers` is how many follow. */
+/* Also as it is written; `servers` and `routes` are how many follow. */
 struct tally_counters {
 	char service[SERVICE_NAME_MAX + 1];
 	struct frontend_stats stats;
 	struct frontend_durations durations;
-	uint64_t preopened, servers;
+	uint64_t preopened, servers, routes;
 };
 
 struct tally_server {
@@ -28,12 +30,22 @@ struct tally_service {
 	struct tally_counters all;
 	struct server_counters *servers; /* by slot */
 	uint32_t room;
+	uint64_t *routes; /* clients of each */
+	uint32_t route_room;
 };
 
 void
 tally_init(struct tally *t)
 {
 	list_init(&t->services);
+}
+
+static void
+tally_service_free(struct tally_service *s)
+{
+	free(s->servers);
+	free(s->routes);
+	free(s);
 }
 
 void
@@ -45,8 +57,7 @@ tally_fini(struct tally *t)
 	while ((link = list_first(&t->services)) != NULL) {
 		s = list_entry(link, struct tally_service, link);
 		list_remove(link);
-		free(s->servers);
-		free(s);
+		tally_service_free(s);
 	}
 }
 
@@ -82,8 +93,22 @@ write_servers(const struct service *svc, struct buffer *out, uint64_t *n)
 }
 
 static int
+write_routes(const struct service *svc, struct buffer *out)
+{
+	const struct routes *r = frontend_routes(svc->frontend);
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; r != NULL && i < r->count && rc == 0; i++)
+		rc = buffer_append(
+		    out, &r->list[i].clients, sizeof(r->list[i].clients));
+	return rc;
+}
+
+static int
 write_service(const struct service *svc, struct buffer *out)
 {
+	const struct routes *r = frontend_routes(svc->frontend);
 	struct tally_counters all;
 	struct buffer servers;
 	int rc;
@@ -93,6 +118,7 @@ write_service(const struct service *svc, struct buffer *out)
 	all.stats = *frontend_stats(svc->frontend);
 	all.durations = *frontend_durations(svc->frontend);
 	all.preopened = frontend_preopened(svc->frontend);
+	all.routes = r != NULL ? r->count : 0;
 	buffer_init(&servers);
 	rc = write_servers(svc, &servers, &all.servers);
 	if (rc == 0)
@@ -101,7 +127,7 @@ write_service(const struct service *svc, struct buffer *out)
 		rc = buffer_append(
 		    out, buffer_bytes(&servers), buffer_length(&servers));
 	buffer_fini(&servers);
-	return rc;
+	return rc == 0 ? write_routes(svc, out) : rc;
 }
 
 int
@@ -190,12 +216,26 @@ add_server(
 	return 0;
 }
 
+static int
+add_route(struct tally_service *s, uint64_t i, uint64_t clients)
+{
+	uint64_t *list =
+	    array_grow(s->routes, &s->route_room, sizeof(*list), (uint32_t)i);
+
+	if (list == NULL)
+		return -1;
+	s->routes = list;
+	list[i] += clients;
+	return 0;
+}
+
 int
 tally_read(struct tally *t, const char *bytes, size_t n)
 {
 	struct tally_counters all;
 	struct tally_server one;
 	struct tally_service *s;
+	uint64_t i, clients;
 
 	while (n >= sizeof(all)) {
 		memcpy(&all, bytes, sizeof(all));
@@ -210,6 +250,13 @@ tally_read(struct tally *t, const char *bytes, size_t n)
 			bytes += sizeof(one);
 			n -= sizeof(one);
 			if (add_server(s, one.slot, &one.counters) < 0)
+				return -1;
+		}
+		for (i = 0; i < all.routes && n >= sizeof(clients); i++) {
+			memcpy(&clients, bytes, sizeof(clients));
+			bytes += sizeof(clients);
+			n -= sizeof(clients);
+			if (add_route(s, i, clients) < 0)
 				return -1;
 		}
 	}
@@ -233,6 +280,9 @@ tally_add(struct tally *t, const struct tally *other)
 		add_counters(&to->all, &from->all);
 		for (i = 0; i < from->room; i++)
 			if (add_server(to, i, &from->servers[i]) < 0)
+				return -1;
+		for (i = 0; i < from->route_room; i++)
+			if (add_route(to, i, from->routes[i]) < 0)
 				return -1;
 	}
 	return 0;
@@ -266,8 +316,7 @@ tally_clear(struct tally *t, const char *service)
 	if (s == NULL)
 		return;
 	list_remove(&s->link);
-	free(s->servers);
-	free(s);
+	tally_service_free(s);
 }
 
 /* ---- the sums ---- */
@@ -276,9 +325,12 @@ static void
 apply_service(struct service *svc, const struct tally_service *s)
 {
 	static const struct server_counters none;
+	struct routes *r = frontend_routes(svc->frontend);
 	struct server *server;
-	unsigned slot;
+	unsigned slot, i;
 
+	for (i = 0; r != NULL && i < r->count; i++)
+		r->list[i].clients = i < s->route_room ? s->routes[i] : 0;
 	frontend_take_counters(
 	    svc->frontend, &s->all.stats, &s->all.durations, s->all.preopened);
 	for (slot = 0; slot < pool_slots(svc->pool); slot++) {
