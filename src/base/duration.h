@@ -34,4 +34,15 @@ duration_add(struct duration *d, uint64_t us)
 	d->bucket[i]++;
 }
 
+/* Adds what another one has. */
+static inline void
+duration_merge(struct duration *d, const struct duration *other)
+{
+	unsigned i;
+
+	d->sum_us += other->sum_us;
+	for (i = 0; i < DURATION_BUCKETS; i++)
+		d->bucket[i] += other->bucket[i];
+}
+
 #endif

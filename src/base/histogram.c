@@ -53,3 +53,19 @@ histogram_percentile(const struct histogram *h, unsigned percent)
 	shift = (i - 1) / SUBS + FIRST_BITS - SUB_BITS;
 	return ((SUBS + (i - 1) % SUBS) << shift) + (1u << shift) / 2;
 }
+
+/* Each may be full: together they are halved until they fit. */
+void
+histogram_merge(struct histogram *h, const struct histogram *other)
+{
+	unsigned total = (unsigned)h->total + other->total, shift = 0, i, n;
+
+	while (total >> shift > HISTOGRAM_FULL)
+		shift++;
+	h->total = 0;
+	for (i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		n = ((unsigned)h->bucket[i] + other->bucket[i]) >> shift;
+		h->bucket[i] = (uint16_t)n;
+		h->total = (uint16_t)(h->total + n);
+	}
+}

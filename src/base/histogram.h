@@ -20,6 +20,8 @@ struct histogram {
 };
 
 void histogram_add(struct histogram *h, uint32_t us);
+/* Adds what another one has. */
+void histogram_merge(struct histogram *h, const struct histogram *other);
 /* The value that `percent` (1..100) of all are not above, in us; 0 if there are
  * none. */
 uint32_t histogram_percentile(const struct histogram *h, unsigned percent);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 enum log_level {
+	LOG_LEVEL_NONE = -1, /* of no line: nothing is written */
 	LOG_LEVEL_ERROR,
 	LOG_LEVEL_WARN,
 	LOG_LEVEL_INFO,

@@ -25,3 +25,16 @@ rate_tenths(const struct rate *r, uint64_t now)
 	/* n / PERIOD_MS happened in PERIOD_MS milliseconds */
 	return (n * 10000 / PERIOD_MS + PERIOD_MS / 2) / PERIOD_MS;
 }
+
+void
+rate_merge(struct rate *r, const struct rate *other)
+{
+	struct rate o = *other;
+
+	if (r->period < o.period)
+		rate_turn(r, o.period);
+	else if (o.period < r->period)
+		rate_turn(&o, r->period);
+	r->count += o.count;
+	r->before += o.before;
+}

@@ -27,6 +27,9 @@ rate_count(struct rate *r, uint64_t now)
 	r->count++;
 }
 
+/* Adds what another one counts, by the same clock. */
+void rate_merge(struct rate *r, const struct rate *other);
+
 /* Tenths a second. */
 uint64_t rate_tenths(const struct rate *r, uint64_t now);
 

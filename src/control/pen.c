@@ -28,6 +28,7 @@
 #include "control/upgrade/takeover.h"
 #include "control/upgrade/upgrade.h"
 #include "control/web/web.h"
+#include "control/workers/workers.h"
 #include "dsr/director/director.h"
 #include "net/program/program.h"
 #include "net/sink.h"
@@ -142,6 +143,8 @@ on_hangup(void *arg)
 	struct pen *p = arg;
 	struct service *svc;
 
+	if (p->team.hang_up != NULL)
+		p->team.hang_up(p);
 	if (p->replaced || p->upgrade != NULL) {
 		reopen_logs(p);
 		upgrade_pass_hangup(p);
@@ -161,6 +164,7 @@ on_statistics(void *arg)
 	struct pen *p = arg;
 	struct error e;
 
+	pen_count(p);
 	if (p->plan->config.web_stats == NULL)
 		report_log(p);
 	else if (status_write(p, &e) < 0)
@@ -202,6 +206,7 @@ pen_new(void)
 	stopping_init(&p->stopping);
 	p->plan = plan_new();
 	p->given = plan_new();
+	p->team.size = 1;
 	p->commands = command_groups;
 	p->participants = participants;
 	notify_init(&p->notify);
@@ -235,6 +240,8 @@ pen_free(struct pen *p)
 		request_fini(p->reload);
 		free(p->reload);
 	}
+	workers_free(p->team.workers);
+	worker_free(p->team.worker);
 	stopping_fini(&p->stopping);
 	upgrade_free(p->upgrade);
 	control_free(p->control);
@@ -320,6 +327,7 @@ pen_start(struct pen *p, struct error *e)
 	p->started_wall = p->loaded_wall = time(NULL);
 	if (plan == NULL)
 		return error_set(e, "out of memory");
+	p->team.size = workers_wanted(plan);
 	share_descriptors(p);
 	p->loop = loop_new(plan->config.method, e);
 	pieces_init(&p->replies, p->loop, REPLY_PIECES);
@@ -346,12 +354,13 @@ pen_start(struct pen *p, struct error *e)
 static void
 pen_describe(void *arg, char status[NOTIFY_STATUS_MAX])
 {
-	const struct pen *p = arg;
+	struct pen *p = arg;
 	uint64_t sessions = 0, flows = 0, accepted = 0;
 	const struct frontend_stats *st;
 	const struct service *svc;
 	bool any = false;
 
+	pen_count(p);
 	SERVICE_EACH (p, svc) {
 		st = frontend_stats(svc->frontend);
 		sessions += st->sessions;
@@ -377,19 +386,54 @@ lost_interface(const struct pen *p)
 	return NULL;
 }
 
-int
-pen_run(struct pen *p, struct error *e)
+/* With workers: they serve. Returns 0 in each of them and in their leader. */
+static int
+begin_team(struct pen *p, struct error *e)
+{
+	if (p->team.size == 1)
+		return 0;
+	return workers_open(p, e) < 0 ? -1 : workers_fork(p, e);
+}
+
+static int
+serve(struct pen *p, struct error *e)
 {
 	struct service *svc;
 
 	SERVICE_EACH (p, svc)
 		if (service_start(svc, e) < 0)
 			return -1;
-	control_start(p->control);
-	takeover_finish(p);
-	notify_ready(&p->notify, p->loop, pen_describe, p);
-	if (loop_run(p->loop) < 0)
-		return error_set(e, "the event loop failed");
+	return 0;
+}
+
+/* The loop of a leader stops, too, when a worker is to be forked. */
+static int
+run_loop(struct pen *p, struct error *e)
+{
+	do {
+		if (loop_run(p->loop) < 0)
+			return error_set(e, "the event loop failed");
+		if (!workers_are_due(p))
+			break;
+		if (workers_fork(p, e) < 0 ||
+		    (p->team.member > 0 && serve(p, e) < 0))
+			return -1;
+	} while (p->phase != PHASE_STOPPING);
+	return 0;
+}
+
+int
+pen_run(struct pen *p, struct error *e)
+{
+	if (begin_team(p, e) < 0 || serve(p, e) < 0)
+		return -1;
+	if (p->team.member == 0) {
+		control_start(p->control);
+		takeover_finish(p);
+		notify_ready(&p->notify, p->loop, pen_describe, p);
+	}
+	if (run_loop(p, e) < 0)
+		return -1;
 	return lost_interface(p) == NULL
 	    ? 0
 	    : error_set(e, "interface %s was removed", lost_interface(p));

@@ -49,6 +49,10 @@ bool sock_keepalive_equal(
 
 struct inherited;
 
+/* Whether it is alone at its address; the first of several sockets there, which
+ * finds out that no other program has it; or another one of them. */
+enum sock_group { SOCK_GROUP_NONE, SOCK_GROUP_FIRST, SOCK_GROUP_NEXT };
+
 struct sock_listen_options {
 	int backlog;
 	bool v6_only;  /* an IPv6 wildcard leaves IPv4 alone */
@@ -57,6 +61,7 @@ struct sock_listen_options {
 	bool nodelay;
 	struct sock_keepalive keepalive;
 	bool datagram;	  /* SOCK_DGRAM */
+	enum sock_group group;
 	mode_t unix_mode; /* of the socket file; 0: by the umask */
 	struct sock_tuning tuning;
 	struct inherited *inherited; /* taken instead of opened; NULL: none */

@@ -251,6 +251,13 @@ bool pool_has_eligible(const struct pool *p);
 void pool_on_eligible(
     struct pool *p, void (*fn)(void *arg, unsigned slot), void *arg);
 
+/* In one of several processes: servers that are full by connections of others
+ * may have places again. Once a millisecond; all servers are visited then, if
+ * any is full. */
+void pool_look_again(struct pool *p, uint64_t now);
+/* Whether it is one of several. */
+bool pool_is_shared(const struct pool *p);
+
 /* Whether no server may take a client, not even the emergency server. */
 bool pool_has_nobody_left(const struct pool *p);
 /* Whether a client may stay with its server `s`: not if that is in maint, and
@@ -367,6 +374,35 @@ struct server_past {
  * that it has, and its health counts only if it is checked. */
 void pool_restore(struct pool *p, struct server *s,
     const struct server_past *past, uint64_t now);
+/* What has happened to a server; in one of several processes that serve: there.
+ * Their sums are taken in one that serves nobody. */
+struct server_counters {
+	uint64_t connections, connects, failures, sent, received, answered_ms;
+	uint64_t ended[SERVER_ENDS];
+	struct rate rate;
+	struct histogram connect_times;
+	struct duration connect_durations, first_bytes;
+};
+void pool_counters(const struct server *s, struct server_counters *c);
+void server_counters_add(
+    struct server_counters *to, const struct server_counters *c);
+void pool_take_counters(
+    struct pool *p, struct server *s, const struct server_counters *c);
+
+/* What one of several processes knows of the state of a server, and why; times
+ * are ms from now. The state of `s` is that from now on. */
+struct server_known {
+	uint64_t blacklisted_ms; /* 0: it is not */
+	bool by_operator, checked;
+	unsigned refusals;
+	struct health health;
+	char reason[SERVER_REASON_MAX];
+};
+void pool_known(
+    const struct server *s, struct server_known *known, uint64_t now);
+void pool_learn(struct pool *p, struct server *s,
+    const struct server_known *known, uint64_t now);
+
 /* Its counters go on from there. */
 void pool_restore_counters(
     struct pool *p, struct server *s, const struct server_past *past);

@@ -24,4 +24,8 @@ void pool_set_blacklisted(struct server *s, uint64_t until, bool by_operator);
 /* Ends the blacklisting of `s`; the caller refreshes it. */
 void pool_end_blacklisting(struct server *s);
 
+/* Frees the name and addresses of a removed server without connections; of one
+ * that waits for an address those that it had. */
+void pool_forget_server(struct server *s);
+
 #endif

@@ -18,6 +18,9 @@
 #include "pool/pool_among.h"
 #include "pool/pool_private.h"
 
+/* How often a place is tried for that another process gives back at once. */
+enum { RESERVE_TRIES = 100 };
+
 bool
 pool_permits(const struct pool *p, const struct peer *who)
 {
@@ -542,6 +545,40 @@ pool_decide(struct pool *p, const struct peer *who, struct attempts *attempts,
 	return d;
 }
 
+/* How many connections the server may have with this one; 0: any number. */
+static uint64_t
+limit_of(const struct server *s, enum decision_rule rule)
+{
+	bool old = rule == RULE_STICKY || rule == RULE_FAILBACK ||
+	    s->role != SERVER_REGULAR;
+	uint64_t soft = old ? 0 : s->set.soft;
+
+	return soft > 0 && (s->set.hard == 0 || soft < s->set.hard)
+	    ? soft
+	    : s->set.hard;
+}
+
+/* Of several processes two may find the same last place: who does not get it
+ * decides again. */
+static struct decision
+decide_and_reserve(struct pool *p, const struct peer *who,
+    struct attempts *attempts, uint64_t now)
+{
+	struct decision d = { .rule = RULE_NONE };
+	unsigned i;
+
+	pool_let_go(p);
+	pool_look_again(p, now);
+	for (i = 0; i < p->slots + RESERVE_TRIES; i++) {
+		d = pool_decide(p, who, attempts, now);
+		if (d.server == NULL ||
+		    pool_reserve(d.server, limit_of(d.server, d.rule)))
+			return d;
+		pool_refresh(d.server);
+	}
+	return (struct decision){ .rule = RULE_NONE };
+}
+
 static void
 note_attempt(struct attempts *attempts, const struct server *s)
 {
@@ -564,7 +601,8 @@ pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
 	struct decision d;
 
 	pool_revive(p, now);
-	d = pool_decide(p, who, attempts, now);
+	d = p->share == NULL ? pool_decide(p, who, attempts, now)
+			     : decide_and_reserve(p, who, attempts, now);
 	if (log_level >= LOG_LEVEL_DEBUG)
 		pool_log_choice(p, who, attempts, &d, now);
 	if (d.turn != NULL)

@@ -2,6 +2,8 @@
  * process that served before this one. */
 #include "config.h"
 
+#include <string.h>
+
 #include "pool/pool_change.h"
 
 /* ---- health checks ---- */
@@ -99,4 +101,95 @@ pool_restore_counters(
 	s->failures = past->failures;
 	s->sent = past->sent;
 	s->received = past->received;
+}
+
+/* ---- in several processes at a time ---- */
+
+void
+pool_counters(const struct server *s, struct server_counters *c)
+{
+	*c = (struct server_counters){ .connections = s->connections,
+		.connects = s->connects,
+		.failures = s->failures,
+		.sent = s->sent,
+		.received = s->received,
+		.answered_ms = s->answered_ms,
+		.rate = s->rate,
+		.connect_times = s->connect_times,
+		.connect_durations = s->connect_durations,
+		.first_bytes = s->first_bytes };
+	memcpy(c->ended, s->ended, sizeof(c->ended));
+}
+
+void
+server_counters_add(struct server_counters *to, const struct server_counters *c)
+{
+	unsigned i;
+
+	to->connections += c->connections;
+	to->connects += c->connects;
+	to->failures += c->failures;
+	to->sent += c->sent;
+	to->received += c->received;
+	if (to->answered_ms < c->answered_ms)
+		to->answered_ms = c->answered_ms;
+	for (i = 0; i < SERVER_ENDS; i++)
+		to->ended[i] += c->ended[i];
+	rate_merge(&to->rate, &c->rate);
+	histogram_merge(&to->connect_times, &c->connect_times);
+	duration_merge(&to->connect_durations, &c->connect_durations);
+	duration_merge(&to->first_bytes, &c->first_bytes);
+}
+
+void
+pool_take_counters(
+    struct pool *p, struct server *s, const struct server_counters *c)
+{
+	(void)p;
+	s->connections = c->connections;
+	s->connects = c->connects;
+	s->failures = c->failures;
+	s->sent = c->sent;
+	s->received = c->received;
+	s->answered_ms = c->answered_ms;
+	s->rate = c->rate;
+	s->connect_times = c->connect_times;
+	s->connect_durations = c->connect_durations;
+	s->first_bytes = c->first_bytes;
+	memcpy(s->ended, c->ended, sizeof(s->ended));
+	if (s->set.soft > 0 || s->set.hard > 0)
+		pool_refresh(s);
+	if (!s->present && !s->unresolved && s->connections == 0 &&
+	    s->addrs.count > 0)
+		pool_forget_server(s);
+}
+
+void
+pool_known(const struct server *s, struct server_known *known, uint64_t now)
+{
+	*known = (struct server_known){ .by_operator = s->by_operator,
+		.checked = s->checked,
+		.refusals = s->refusals,
+		.health = s->health };
+	if (s->blacklisted_until > 0)
+		known->blacklisted_ms =
+		    s->blacklisted_until > now ? s->blacklisted_until - now : 1;
+	memcpy(known->reason, s->history.reason, sizeof(known->reason));
+}
+
+void
+pool_learn(struct pool *p, struct server *s, const struct server_known *known,
+    uint64_t now)
+{
+	(void)p;
+	s->health = known->health;
+	s->checked = known->checked;
+	s->refusals = known->refusals;
+	if (known->blacklisted_ms > 0)
+		pool_set_blacklisted(
+		    s, now + known->blacklisted_ms, known->by_operator);
+	else
+		pool_end_blacklisting(s);
+	pool_refresh(s);
+	pool_tell(s, known->reason);
 }

@@ -49,15 +49,28 @@ struct pool {
 	struct countries *countries;	     /* of clients, for these */
 	bool shares_lists, shares_countries; /* another pool owns them */
 	struct pool_panic panic;
+	/* In one of several processes: */
+	struct pool_share *share; /* NULL: it is the only one; not owned */
+	unsigned joined;	  /* slots with numbers there */
+	struct server *reserved;  /* chosen, and counted there; or NULL */
+	uint64_t looked;	  /* when it looked for places of others */
 };
 
 /* Whether `s` may serve a client that was there before. */
 bool pool_is_serving(const struct server *s);
 /* For how long a failure blacklists `s`, in ms; 0: not at all. */
 uint64_t pool_blacklist_ms(const struct server *s);
-/* Frees the name and addresses of a removed server without connections; of one
- * that waits for an address those that it had. */
-void pool_forget_server(struct server *s);
+/* ---- pool_share.c ---- */
+
+/* Of all processes together. */
+uint64_t pool_connections(const struct server *s);
+/* All may know how many this process has. */
+void pool_share_tell(struct server *s);
+/* Takes a place of `s` for the next pool_opened(), with no more than `limit`
+ * (0: any number) taken in all. Returns whether there was one. */
+bool pool_reserve(struct server *s, uint64_t limit);
+/* Nobody opened what was reserved. */
+void pool_let_go(struct pool *p);
 
 /* Takes a server out of the eligible set and the algorithm's order. */
 void pool_leave(struct server *s);

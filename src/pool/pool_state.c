@@ -55,7 +55,7 @@ static bool
 takes_old_clients(const struct server *s)
 {
 	return is_in_service(s) &&
-	    (s->set.hard == 0 || s->connections < s->set.hard);
+	    (s->set.hard == 0 || pool_connections(s) < s->set.hard);
 }
 
 /* The same for a new client. The soft limit keeps out new clients only. */
@@ -63,7 +63,7 @@ static bool
 takes_new_clients(const struct server *s)
 {
 	return takes_old_clients(s) &&
-	    (s->set.soft == 0 || s->connections < s->set.soft) &&
+	    (s->set.soft == 0 || pool_connections(s) < s->set.soft) &&
 	    is_in_rotation(s);
 }
 
@@ -416,6 +416,10 @@ pool_opened(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t now)
 {
 	s->connections++;
+	if (p->share != NULL)
+		pool_let_go(p);
+	if (s->shared != NULL)
+		pool_share_tell(s);
 	s->connects++;
 	rate_count(&s->rate, now);
 	connections_changed(s);
@@ -530,6 +534,8 @@ pool_closed(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t up, uint64_t down)
 {
 	s->connections--;
+	if (s->shared != NULL)
+		pool_share_tell(s);
 	pool_moved(p, s, who, attempts, up, down);
 	if (p->sticky != NULL && s->role == SERVER_REGULAR)
 		sticky_closed(p->sticky, who, &attempts->hint);

@@ -22,9 +22,14 @@ tls_tickets_new(void)
 {
 	struct tls_tickets *t = calloc(1, sizeof(*t));
 
-	if (t != NULL)
-		t->refs = 1;
-	return t;
+	if (t == NULL)
+		return NULL;
+	t->refs = 1;
+	t->renewed_ms = clock_monotonic_ms();
+	if (RAND_bytes(t->secret, sizeof(t->secret)) == 1)
+		return t;
+	tls_tickets_drop(t);
+	return NULL;
 }
 
 struct tls_tickets *
@@ -110,24 +115,55 @@ tls_tickets_import(struct tls_tickets *t, const unsigned char *bytes, size_t n)
 	return true;
 }
 
-/* Puts a new key first when it is time, and drops keys too old for a valid
- * ticket. Returns whether there is a key. */
+/* One of several values that follow from the secret. */
+static bool
+derive(const struct tls_tickets *t, unsigned char which, unsigned char out[32])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned n = 0;
+	bool good = HMAC(EVP_sha256(), t->secret, sizeof(t->secret), &which, 1,
+			digest, &n) != NULL;
+
+	if (good)
+		memcpy(out, digest, 32);
+	OPENSSL_cleanse(digest, sizeof(digest));
+	return good;
+}
+
+/* Puts a key of the secret first, and drops one that is too old for a valid
+ * ticket. */
+static bool
+make_key(struct tls_tickets *t)
+{
+	unsigned char name[32];
+	struct ticket_key key;
+
+	if (!derive(t, 1, name) || !derive(t, 2, key.mac) ||
+	    !derive(t, 3, key.cipher) || !derive(t, 4, t->secret))
+		return false;
+	memcpy(key.name, name, sizeof(key.name));
+	memmove(&t->key[1], &t->key[0], (KEPT - 1) * sizeof(t->key[0]));
+	t->key[0] = key;
+	if (t->count < KEPT)
+		t->count++;
+	OPENSSL_cleanse(&key, sizeof(key));
+	return true;
+}
+
+/* Makes the keys whose time has come. Returns whether there is a key. */
 static bool
 renew(struct tls_tickets *t)
 {
 	uint64_t now = clock_monotonic_ms();
 
-	if (t->fixed || (t->count > 0 && now - t->renewed_ms < RENEW_MS))
-		return t->count > 0;
-	if (now - t->renewed_ms >= (uint64_t)KEPT * RENEW_MS)
-		t->count = 0;
-	memmove(&t->key[1], &t->key[0], (KEPT - 1) * sizeof(t->key[0]));
-	if (RAND_bytes((unsigned char *)&t->key[0], sizeof(t->key[0])) != 1)
+	if (!t->fixed && t->count == 0 && !make_key(t))
 		return false;
-	if (t->count < KEPT)
-		t->count++;
-	t->renewed_ms = now;
-	return true;
+	while (!t->fixed && now - t->renewed_ms >= RENEW_MS) {
+		if (!make_key(t))
+			return false;
+		t->renewed_ms += RENEW_MS;
+	}
+	return t->count > 0;
 }
 
 /* The key of a ticket, with the cipher set up. *result is what the callback

@@ -2,8 +2,11 @@
  * which clients resume sessions that pen does not have to keep.
  *
  * Keys that pen generates are replaced every hour, and a ticket is valid for
- * two hours. Keys of a file stay: several balancers share them, and the writer
- * of the file rotates them. A file has 80 bytes a key; the first key encrypts
+ * two hours. Each is derived from a secret, from which the next secret is
+ * derived, too: processes that were forked with the same secret have the same
+ * keys at the same time, and none can derive those of the past. Keys of a file
+ * stay: several balancers share them, and the writer of the file rotates them.
+ * A file has 80 bytes a key; the first key encrypts
  * tickets, all decrypt them. */
 #ifndef PEN_TLS_TLS_TICKETS_H
 #define PEN_TLS_TLS_TICKETS_H
@@ -26,7 +29,8 @@ struct tls_tickets {
 	struct ticket_key key[TICKET_KEYS]; /* the newest first */
 	unsigned count;
 	bool fixed;	     /* from a file: never replaced */
-	uint64_t renewed_ms; /* when the first was made */
+	uint64_t renewed_ms; /* since when the first is in use */
+	unsigned char secret[32]; /* that the next key is made of */
 };
 
 /* Has no keys yet; the first one is made when it is needed. Reference-counted:

@@ -45,7 +45,7 @@ control/answer: base
 "
 below="base $net tls $pool $proxy control/answer"
 for d in value plan life language apply verify report file web socket upgrade \
-	commands; do
+	commands workers; do
 	[ "$d" != life ] || below="$below $dsr"
 	layers="${layers}control/$d: $below
 "
@@ -59,7 +59,10 @@ main.c: $below control tools
 # to become fewer, but for that of sessions: a file each state and step.
 private='
 control/value/value_private.h 6
+control/workers/worker_private.h 4
+control/workers/workers_private.h 5
 net/loop/loop_private.h 4
+pool/pool_private.h 4
 proxy/datagram/flow_private.h 5
 proxy/session/session_private.h 20
 '

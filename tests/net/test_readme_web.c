@@ -177,6 +177,9 @@ webs_at_8080(void)
 
 const struct example readme_web[] = {
 	{ .line = "pen -r 80 web1 web2", .before = webs_up, .check = in_turn },
+	{ .line = "pen --workers auto -r 80 web1 web2",
+	    .before = webs_up,
+	    .check = in_turn },
 	{ .line = "pen 80 web1 web2",
 	    .before = webs_up,
 	    .check = stays_with_its_server },

@@ -139,6 +139,36 @@ START_TEST(tickets)
 }
 END_TEST
 
+/* Each connection may come to another worker: all have the same keys. */
+static void
+emit_workers(int version)
+{
+	SSL_SESSION *s = NULL;
+	int i;
+
+	begin();
+	tls_chain_up(&c, text("ssl_cert %s", c.site), "--workers", "4",
+	    "--workers-by", "connection", server.at.text, NULL);
+	ck_assert(!resumes(wish(version), &s));
+	for (i = 0; i < 10; i++)
+		ck_assert(resumes(wish(version), &s));
+	tls_chain_cert(&c, "site.pem",
+	    (struct cert_wish){ .name = "a.test,IP:127.0.0.1" });
+	reread();
+	for (i = 0; i < 10; i++)
+		ck_assert(resumes(wish(version), &s));
+	ck_assert_int_eq(tls_chain_count(&c, "tls_resumed"), 20);
+	tls_chain_down(&c);
+	SSL_SESSION_free(s);
+	end();
+}
+
+START_TEST(tickets_of_other_workers)
+{
+	both(emit_workers);
+}
+END_TEST
+
 /* The process that replaces pen has its keys, and hands them on. */
 static void
 emit_upgrades(int version)
@@ -417,6 +447,7 @@ SUITE(test_tls_resume)
 	Suite *s = suite_create("tls_resume");
 
 	SUITE_ADD(s, tickets, 30);
+	SUITE_ADD(s, tickets_of_other_workers, 30);
 	SUITE_ADD(s, tickets_through_upgrades, 120);
 	SUITE_ADD(s, keys_of_a_file, 30);
 	SUITE_ADD(s, session_cache, 30);

@@ -32,7 +32,8 @@ concerns(const struct participant *who, const struct apply *a)
 static bool
 takes_part(const struct participant *who, const struct apply *a)
 {
-	return who->since <= a->pen->phase && concerns(who, a);
+	return who->since <= a->pen->phase && concerns(who, a) &&
+	    !(who->of_leader && a->pen->team.member > 0);
 }
 
 /* Opens nothing. */
@@ -188,13 +189,15 @@ applies_collect(struct applies *all, const struct names *n)
 	return 0;
 }
 
-/* Each service has the same share of the descriptors, the first one only if it
- * serves somebody. One that is there keeps what it has when others come. */
+/* Each service has the same share of the descriptors, which all workers have
+ * together; the first one only if it listens. One that is there keeps its share
+ * when others are added. */
 static size_t
 share_of(const struct apply *a, const struct plan *draft)
 {
 	bool first = draft->service_count == 0 || draft->listen.count > 0;
-	size_t share = a->pen->descriptors / (draft->service_count + first);
+	size_t share = a->pen->descriptors * a->pen->team.size /
+	    (draft->service_count + first);
 
 	return a->service->descriptors > share ? a->service->descriptors
 					       : share;
@@ -284,6 +287,7 @@ applies_finish(struct applies *all)
 	}
 	for (a = all->one; a < all->one + all->count; a++)
 		apply_routes_connect(a);
+	services_join(all->pen);
 	remove_services(all->pen);
 	plan_free(before);
 }

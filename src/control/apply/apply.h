@@ -93,6 +93,7 @@ int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
 struct participant {
 	const char *name;
 	bool of_process; /* with the first service only */
+	bool of_leader; /* a worker leaves it to its leader */
 	/* Before that it only checks: there is no loop to open anything in. */
 	enum phase since;
 	int (*check)(struct apply *a, struct error *e);
@@ -149,6 +150,7 @@ void apply_frontend_cancel(struct apply *a);
 void apply_listen_lend(struct pen *p, const struct plan *draft);
 /* Where clients come in: sockets, or the VIPs of direct server return. */
 int apply_listen_prepare(struct apply *a, struct error *e);
+void apply_listen_commit(struct apply *a);
 void apply_listen_cancel(struct apply *a);
 
 /* The logs of requests and of sessions. */

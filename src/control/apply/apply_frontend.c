@@ -27,6 +27,19 @@ apply_frontend_check(struct apply *a, struct error *e)
 	    origin_name(a->wanted, o->rate_down > 0 ? "rate_down" : "rate_up"));
 }
 
+/* It is one of several, or has the sockets of all of them. */
+static void
+join_team(
+    struct frontend *f, const struct team *t, const struct plan *process)
+{
+	if (t->member > 0)
+		frontend_become(f, t->member - 1, t->size);
+	else if (t->size > 1)
+		frontend_share(f, t->size,
+		    process->config.process.workers_by ==
+			SOCK_GROUP_BY_ADDRESS);
+}
+
 int
 apply_frontend_prepare(struct apply *a, struct error *e)
 {
@@ -41,6 +54,7 @@ apply_frontend_prepare(struct apply *a, struct error *e)
 	frontend_set_service(svc->frontend,
 	    service_is_first(svc) ? NULL : svc->name, svc->label);
 	frontend_inherit(svc->frontend, &svc->pen->inherited);
+	join_team(svc->frontend, &svc->pen->team, a->draft);
 	return 0;
 }
 
@@ -89,17 +103,36 @@ listen_at(struct service *svc, const struct plan *plan, struct error *e)
 }
 
 static void
-lend_listener(void *arg, struct listener *l)
+lend_socket(void *arg, int own)
 {
 	struct pen *p = arg;
 	struct error e;
-	int fd;
+	int fd = dup(own);
 
-	if (l->at.u.sa.sa_family == AF_UNIX || l->datagram)
-		return;
-	fd = dup(l->fd);
 	if (fd >= 0 && inherited_add(&p->inherited, fd, false, &e) < 0)
 		close(fd);
+}
+
+static void
+lend_listener(void *arg, struct listener *l)
+{
+	if (l->at.u.sa.sa_family != AF_UNIX && !l->datagram)
+		lend_socket(arg, l->fd);
+}
+
+/* Of a leader's, those of each worker in turn. */
+static void
+lend_all(struct service *svc)
+{
+	struct pen *p = svc->pen;
+	unsigned i;
+
+	if (p->team.size == 1 || p->team.member > 0) {
+		frontend_each_listener(svc->frontend, lend_listener, p);
+		return;
+	}
+	for (i = 0; i < p->team.size; i++)
+		frontend_each_member(svc->frontend, i, true, lend_socket, p);
 }
 
 void
@@ -117,7 +150,7 @@ apply_listen_lend(struct pen *p, const struct plan *draft)
 		    (wanted == NULL ||
 			!listen_list_equal(
 			    &wanted->listen, &svc->plan->listen)))
-			frontend_each_listener(svc->frontend, lend_listener, p);
+			lend_all(svc);
 	}
 }
 
@@ -149,4 +182,12 @@ apply_listen_cancel(struct apply *a)
 		return;
 	if (listen_at(a->service, a->now, &e) < 0)
 		log_error("listeners not restored error=\"%s\"", e.text);
+	apply_listen_commit(a);
+}
+
+void
+apply_listen_commit(struct apply *a)
+{
+	if (!listens_already(a))
+		frontend_relistened(a->service->frontend);
 }

@@ -54,6 +54,8 @@ apply_process_check(struct apply *a, struct error *e)
 void
 apply_process_commit(struct apply *a)
 {
+	if (a->pen->team.member > 0 && a->pen->phase >= PHASE_SERVING)
+		return; /* its leader says what is to be said */
 	log_level =
 	    a->wanted->config.debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
 }

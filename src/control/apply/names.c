@@ -165,6 +165,21 @@ names_look_up(
 	names_query_next(n, ASK_AT_ONCE);
 }
 
+/* ---- by another process ---- */
+
+struct query *
+names_give(struct names *n, const char *host)
+{
+	struct name *one;
+
+	if (names_want(n, host) < 0)
+		return NULL;
+	one = names_find_one(n, host);
+	one->done = true;
+	n->missing--;
+	return &one->query;
+}
+
 /* ---- at the start ---- */
 
 static void
@@ -216,8 +231,8 @@ ask_system(struct names *n)
 }
 
 /* What could not even be looked up. */
-static void
-fail_rest(struct names *n)
+void
+names_fail_rest(struct names *n)
 {
 	struct list *link;
 
@@ -239,5 +254,5 @@ names_look_up_now(struct names *n, const struct addr *server)
 		ask_system(n);
 	if (n->missing > 0)
 		ask_loop(n, server);
-	fail_rest(n);
+	names_fail_rest(n);
 }

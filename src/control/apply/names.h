@@ -69,6 +69,11 @@ bool names_forget_some(struct names *n, unsigned count);
 /* The name if it was looked up, be it found or not, or NULL. */
 const struct name *names_find(const struct names *n, const char *host);
 
+/* Those that are missing are not found. */
+void names_fail_rest(struct names *n);
+/* `host` was looked up by another process, which found what the caller writes
+ * into the query returned: it belongs to the names. NULL with errno ENOMEM. */
+struct query *names_give(struct names *n, const char *host);
 /* Looks all up that are missing, and blocks: at the start only. By the system's
  * resolver, or if `server` is not NULL by that name server alone. */
 void names_look_up_now(struct names *n, const struct addr *server);

@@ -11,6 +11,7 @@
 #include "control/life/states.h"
 #include "control/plan/server_index.h"
 #include "dsr/director/director.h"
+#include "pool/pool_share.h"
 
 /* How often it is seen whether one that leaves has sessions. */
 enum { LEAVING_MS = 500 };
@@ -25,7 +26,8 @@ end_service(struct service *svc)
 	while (*at != svc)
 		at = &(*at)->next;
 	*at = svc->next;
-	log_info("service ended service=%s", svc->name);
+	if (svc->pen->team.member == 0)
+		log_info("service ended service=%s", svc->name);
 	service_free(svc);
 }
 
@@ -34,6 +36,7 @@ on_end(struct timer *t)
 {
 	struct service *svc = container_of(t, struct service, end);
 
+	pen_count(svc->pen);
 	if ((frontend_left(svc->frontend) == 0 && !service_is_led_to(svc)) ||
 	    timer_start(svc->pen->loop, t, LEAVING_MS) < 0)
 		end_service(svc);
@@ -108,6 +111,27 @@ service_add(struct service *svc)
 }
 
 void
+services_join(struct pen *p)
+{
+	struct service *svc;
+
+	if (p->team.share == NULL)
+		return;
+	SERVICE_EACH (p, svc)
+		pool_join(svc->pool, p->team.share);
+}
+
+void
+services_part(struct pen *p)
+{
+	struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		pool_part(svc->pool);
+	p->team.share = NULL;
+}
+
+void
 service_leave(struct service *svc)
 {
 	svc->leaves = true;
@@ -124,6 +148,8 @@ service_leave(struct service *svc)
 int
 service_start(struct service *svc, struct error *e)
 {
+	if (svc->pen->team.workers != NULL) /* they serve */
+		return 0;
 	frontend_start(svc->frontend);
 	if (svc->director != NULL && director_start(svc->director) < 0)
 		return error_set(e, "cannot watch the interface");

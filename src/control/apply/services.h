@@ -21,6 +21,10 @@ void service_close(struct service *svc);
 void service_free(struct service *svc); /* NULL is fine */
 /* After those that are there. */
 void service_add(struct service *svc);
+/* Servers that are new are counted with other processes, if there are some;
+ * none is any more. */
+void services_join(struct pen *p);
+void services_part(struct pen *p);
 /* One that serves no client yet is freed at once. */
 void service_leave(struct service *svc);
 /* Takes clients from now on. Returns 0, or -1 with a full message. */

@@ -178,7 +178,9 @@ on_warn(struct timer *t)
 {
 	struct service *svc = container_of(t, struct tls_config, warn)->service;
 
+	team_hush(svc->pen, true);
 	warn_of_ends(svc);
+	team_hush(svc->pen, false);
 	(void)timer_start(svc->pen->loop, t, UINT64_C(1000) * DAY_S);
 }
 
@@ -208,11 +210,13 @@ tls_config_refresh_some(struct service *svc, unsigned most)
 	if (s->server == NULL && s->client == NULL)
 		return;
 	now = loop_now(svc->pen->loop);
+	team_hush(svc->pen, true);
 	if (s->server != NULL)
 		s->rest_ms = tls_server_refresh(s->server, most, now);
 	if (s->client != NULL)
 		s->rest_ms = sooner_ms(
 		    s->rest_ms, tls_client_refresh(s->client, most > 0, now));
+	team_hush(svc->pen, false);
 }
 
 void

@@ -190,7 +190,7 @@ run_rebalance(struct call *c, struct error *e)
 const struct command recent_commands[] = {
 	{ .name = "recent",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_EACH_WORKER,
 	    .run = run_recent,
 	    .args = "[SEC]",
 	    .help = "prints the clients seen in the last 300 or SEC seconds" },
@@ -200,14 +200,14 @@ const struct command recent_commands[] = {
 const struct command client_commands[] = {
 	{ .name = "client",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_OPERATE | ROW_ASKS,
+	    .flags = ROW_OPERATE | ROW_ASKS | ROW_CLIENTS_WORKER,
 	    .run = run_client_command,
 	    .args = "ADDRESS [forget|move SERVER]",
 	    .help = "prints or changes the entry of a client in the client "
 		    "table" },
 	{ .name = "rebalance",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_OPERATE,
+	    .flags = ROW_OPERATE | ROW_EACH_WORKER,
 	    .run = run_rebalance,
 	    .args = "PERCENT",
 	    .help =

@@ -26,6 +26,16 @@ connection_parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
 	    c->words->word[0], (unsigned long long)max);
 }
 
+/* The number of a session or flow. */
+static int
+parse_own(struct call *c, uint64_t *n, struct error *e)
+{
+	if (connection_parse_one(c, UINT32_MAX, n, e) < 0)
+		return -1;
+	*n = team_own_number(&c->pen->team, *n);
+	return 0;
+}
+
 /* The frontend, or NULL with a short message. */
 static struct frontend *
 serving(struct call *c, struct error *e)
@@ -103,11 +113,12 @@ connection_emit_tls(struct fields *f, const struct stream *s)
 }
 
 static void
-emit_connection(struct fields *f, const struct connection_info *i)
+emit_connection(struct fields *f, const struct team *t,
+    const struct connection_info *i)
 {
 	char client[PEER_TEXT_MAX];
 
-	fields_number(f, "connection", i->number);
+	fields_number(f, "connection", team_number(t, i->number));
 	fields_text(f, "state", i->state);
 	fields_text(f, "client", peer_format(&i->client, client));
 	if (i->server != NULL)
@@ -142,8 +153,8 @@ static int
 out_of_range(struct call *c, uint64_t n, struct error *e)
 {
 	c->reply->classic = c->origin == NULL; /* else the file is to blame */
-	return error_set(
-	    e, "Connection %llu out of range", (unsigned long long)n);
+	return error_set(e, "Connection %llu out of range",
+	    (unsigned long long)team_number(&c->pen->team, n));
 }
 
 static int
@@ -153,8 +164,7 @@ run_connection(struct call *c, struct error *e)
 	struct fields f;
 	uint64_t n;
 
-	if (serving(c, e) == NULL ||
-	    connection_parse_one(c, UINT32_MAX, &n, e) < 0)
+	if (serving(c, e) == NULL || parse_own(c, &n, e) < 0)
 		return -1;
 	if (!connection_find(
 		frontend_sessions(c->service->frontend), n, &info)) {
@@ -166,10 +176,11 @@ run_connection(struct call *c, struct error *e)
 			.up_fd = -1 };
 	}
 	fields_begin(&f, c->reply, FIELDS_SILENT);
-	emit_connection(&f, &info);
+	emit_connection(&f, &c->pen->team, &info);
 	fields_end(&f);
 	if (!c->reply->json)
-		print_connection(&c->reply->out, n, &info);
+		print_connection(
+		    &c->reply->out, team_number(&c->pen->team, n), &info);
 	return 0;
 }
 
@@ -184,7 +195,7 @@ more_connections(struct reply *r, struct service *svc)
 	    (found = connection_next(
 		 frontend_sessions(svc->frontend), r->at, &info))) {
 		fields_begin(&f, r, FIELDS_LINE);
-		emit_connection(&f, &info);
+		emit_connection(&f, &svc->pen->team, &info);
 		fields_end(&f);
 		r->at = info.number + UINT64_C(1);
 	}
@@ -210,12 +221,12 @@ run_close(struct call *c, struct error *e)
 	struct frontend *f = serving(c, e);
 	uint64_t n;
 
-	if (f == NULL || connection_parse_one(c, UINT32_MAX, &n, e) < 0)
+	if (f == NULL || parse_own(c, &n, e) < 0)
 		return -1;
 	if (!connection_close(frontend_sessions(f), n))
 		return out_of_range(c, n, e);
 	reply_add(&c->reply->out, "Forcibly closing connection %llu\n",
-	    (unsigned long long)n);
+	    (unsigned long long)team_number(&c->pen->team, n));
 	return 0;
 }
 
@@ -232,7 +243,10 @@ run_socket(struct call *c, struct error *e)
 	number = connection_of_fd(frontend_sessions(frontend), (int)fd);
 	fields_begin(&f, c->reply, FIELDS_SILENT);
 	fields_number(&f, "socket", fd);
-	fields_integer(&f, "connection", number);
+	fields_integer(&f, "connection",
+	    number < 0 ? number
+		       : (int64_t)team_number(
+			     &c->pen->team, (uint64_t)number));
 	fields_end(&f);
 	if (!c->reply->json)
 		reply_add(&c->reply->out,
@@ -244,13 +258,14 @@ run_socket(struct call *c, struct error *e)
 /* ---- flows ---- */
 
 static void
-emit_flow(struct reply *r, const struct flow_info *i)
+emit_flow(
+    struct reply *r, const struct team *t, const struct flow_info *i)
 {
 	char client[PEER_TEXT_MAX];
 	struct fields f;
 
 	fields_begin(&f, r, FIELDS_LINE);
-	fields_number(&f, "flow", i->number);
+	fields_number(&f, "flow", team_number(t, i->number));
 	fields_text(&f, "client", peer_format(&i->client, client));
 	fields_integer(
 	    &f, "server", i->server != NULL ? (int64_t)i->server->number : -1);
@@ -270,13 +285,12 @@ run_flow(struct call *c, struct error *e)
 	struct flow_info info;
 	uint64_t n;
 
-	if (serving(c, e) == NULL ||
-	    connection_parse_one(c, UINT32_MAX, &n, e) < 0)
+	if (serving(c, e) == NULL || parse_own(c, &n, e) < 0)
 		return -1;
 	if (!flows_find(frontend_flows(c->service->frontend), n, &info))
 		return error_set(
-		    e, "there is no flow %llu", (unsigned long long)n);
-	emit_flow(c->reply, &info);
+		    e, "there is no flow %s", c->words->word[0]);
+	emit_flow(c->reply, &c->pen->team, &info);
 	return 0;
 }
 
@@ -288,7 +302,7 @@ more_flows(struct reply *r, struct service *svc)
 
 	while (buffer_length(&r->out) < REPLY_PIECE &&
 	    (found = flows_next(frontend_flows(svc->frontend), r->at, &info))) {
-		emit_flow(r, &info);
+		emit_flow(r, &svc->pen->team, &info);
 		r->at = info.number + UINT64_C(1);
 	}
 	if (!found)
@@ -319,36 +333,36 @@ const struct command connection_commands[] = {
 	    .help = "prints or changes the listening address, at once" },
 	{ .name = "connection",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_NUMBERS_WORKER,
 	    .run = run_connection,
 	    .args = "N",
 	    .help = "prints a connection" },
 	{ .name = "connections",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_EACH_WORKER,
 	    .run = run_connections,
 	    .help = "prints all connections" },
 	{ .name = "close",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_OPERATE | ROW_DRAINING,
+	    .flags = ROW_OPERATE | ROW_DRAINING | ROW_NUMBERS_WORKER,
 	    .run = run_close,
 	    .args = "N",
 	    .help = "closes a connection" },
 	{ .name = "socket",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_EACH_WORKER,
 	    .run = run_socket,
 	    .args = "FD",
 	    .help = "prints which connection a descriptor belongs to" },
 	{ .name = "flow",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_NUMBERS_WORKER,
 	    .run = run_flow,
 	    .args = "N",
 	    .help = "prints a flow of datagrams" },
 	{ .name = "flows",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_EACH_WORKER,
 	    .run = run_flows,
 	    .help = "prints all flows of datagrams" },
 	{ .name = NULL },

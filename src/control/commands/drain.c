@@ -17,7 +17,7 @@ enum { TICK_MS = 100, TELL_MS = 3000 };
 struct drain {
 	struct wait wait;
 	struct loop *loop; /* NULL: it has not begun */
-	const struct pen *pen;
+	struct pen *pen;
 	const struct service *service; /* may be gone */
 	unsigned slot;
 	const struct server *server;
@@ -78,6 +78,7 @@ drain_go_on(struct wait *w, struct buffer *out, struct error *e)
 	uint64_t now = loop_now(d->loop);
 	unsigned number = server_number(d->slot);
 
+	pen_count(d->pen);
 	if (drain_left(d) == 0) {
 		reply_add(out, "server %u: no connections left\n", number);
 		return WAIT_DONE;

@@ -14,6 +14,7 @@
 #include "control/life/recent.h"
 #include "control/life/service.h"
 #include "control/life/stopping.h"
+#include "control/life/team.h"
 #include "control/plan/plan.h"
 #include "net/inherited.h"
 #include "net/loop/loop.h"
@@ -84,10 +85,19 @@ struct pen {
 	struct notify notify; /* the service manager */
 	struct executable executable;
 	struct process *process;  /* main's; NULL: none */
+	struct team team;
 	struct predecessor predecessor;
 	struct upgrade *upgrade; /* under way: no plan changes; NULL: none */
 	bool replaced;		  /* another one serves, and this one drains */
 	pid_t successor;	  /* that one; 0: it has ended */
 };
+
+/* Before counters are told: where others count, they are their sums then. */
+static inline void
+pen_count(struct pen *p)
+{
+	if (p->team.count != NULL)
+		p->team.count(p);
+}
 
 #endif

@@ -101,13 +101,25 @@ states_announce(
 {
 	const char *program = svc->plan->config.on_state;
 
-	log_change(svc, s, c);
+	if (svc->pen->team.member == 0)
+		log_change(svc, s, c);
 	if (pool_cuts_sessions(svc->pool, s))
 		frontend_cut_sessions(svc->frontend);
 	if (c->is == SERVER_UP)
 		on_well(svc, s);
-	if (program != NULL && svc->pen->phase == PHASE_SERVING)
+	if (program != NULL && svc->pen->phase == PHASE_SERVING &&
+	    svc->pen->team.member == 0)
 		on_state_add(svc->pen->on_state, program, svc->name, s, c);
+}
+
+/* Others of the team have the same servers. */
+static void
+tell_team(struct service *svc, const struct server *s)
+{
+	const struct team *t = &svc->pen->team;
+
+	if (t->tell_state != NULL && !t->quiet)
+		t->tell_state(svc, s);
 }
 
 static void
@@ -124,6 +136,7 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 		await_revival(svc);
 	if (c->is == SERVER_SUSPECT && svc->checker != NULL)
 		checker_hurry(svc->checker, s);
+	tell_team(svc, s);
 }
 
 /* Its state does not change, but its sessions are as lost as those of another
@@ -141,6 +154,7 @@ on_down(void *arg, struct server *s, const char *reason)
 	    (unsigned long long)s->connections, reason, svc->label);
 	if (pool_cuts_sessions(svc->pool, s))
 		frontend_cut_sessions(svc->frontend);
+	tell_team(svc, s);
 }
 
 /* Sessions at servers that are down were spared as long as it lasted. */
@@ -153,7 +167,8 @@ on_panic(void *arg, const struct pool_panic *now)
 		return;
 	if (!now->on)
 		frontend_cut_sessions(svc->frontend);
-	if (predecessor_is_there(&svc->pen->predecessor))
+	if (predecessor_is_there(&svc->pen->predecessor) ||
+	    svc->pen->team.member > 0)
 		return;
 	if (now->on)
 		log_warn("panic: too few servers are up, all are tried "

@@ -74,14 +74,17 @@ static void
 stopping_on_tick(struct timer *t)
 {
 	struct pen *p = list_entry(t, struct pen, stopping.tick);
-	uint64_t left = stopping_left(p), now = loop_now(p->loop);
+	uint64_t left, now = loop_now(p->loop);
 
+	pen_count(p);
+	left = stopping_left(p);
 	if (p->replaced)
 		follow_successor(p, now);
 	if (left > 0 && now < p->stopping.until &&
 	    timer_start(p->loop, t, TICK_MS) == 0)
 		return;
-	log_info("stopped sessions=%" PRIu64 " ms=%" PRIu64, left,
+	if (p->team.member == 0)
+		log_info("stopped sessions=%" PRIu64 " ms=%" PRIu64, left,
 	    now - p->stopping.since);
 	stopping_end(p);
 }
@@ -137,7 +140,11 @@ stopping_begin(struct pen *p, uint64_t ms, const char *who)
 		notify_draining(&p->notify);
 		drain_services(p);
 	}
-	log_info("stopping reason=\"%s\" sessions=%" PRIu64
+	pen_count(p);
+	if (p->team.drain != NULL)
+		p->team.drain(p);
+	if (p->team.member == 0)
+		log_info("stopping reason=\"%s\" sessions=%" PRIu64
 		 " timeout_ms=%" PRIu64,
 	    who, stopping_left(p), ms);
 	if (timer_start(p->loop, &p->stopping.tick, 0) < 0)

@@ -87,6 +87,8 @@ config_init(struct config *c)
 	};
 	c->accept_proxy = c->web_acl = (struct acl_ref)ACL_REF_NONE;
 	c->session_log.sample = 1;
+	c->process.workers = 1;
+	c->process.worker_watchdog_ms = 5000;
 	c->names = (struct name_settings){ .interval_ms = 60000 };
 }
 

@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include "control/plan/table.h"
+#include "control/value/choices.h"
+#include "net/sock_group.h"
 
 const struct command rows_configuration[] = {
 	{ .name = "config",
@@ -91,6 +93,34 @@ const struct command rows_process[] = {
 	    .option = "pid-file",
 	    .args = "FILE",
 	    .help = "write the process id" },
+	{ .name = "workers",
+	    .kind = KIND_UNSIGNED,
+	    .offset = AT(process.workers),
+	    .min = 1,
+	    .max = SOCK_GROUP_MAX,
+	    .none = "auto",
+	    .flags = ROW_START | ROW_PROCESS,
+	    .option = "workers",
+	    .args = "[N|auto]",
+	    .help = "processes that serve clients; auto: as many as there are "
+		    "processors" },
+	{ .name = "workers_by",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(process.workers_by),
+	    .choices = choices_workers_by,
+	    .flags = ROW_START | ROW_PROCESS,
+	    .option = "workers-by",
+	    .args = "[address|connection]",
+	    .help = "what decides which worker serves a client" },
+	{ .name = "worker_watchdog",
+	    .kind = KIND_SECONDS,
+	    .offset = AT(process.worker_watchdog_ms),
+	    .max = LONG_MS,
+	    .flags = ROW_PROCESS,
+	    .option = "worker-watchdog",
+	    .args = "[SEC]",
+	    .help = "for how long the loop of a worker may stand still before "
+		    "it is replaced; 0: for ever" },
 	{ .name = "debug",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(debug),

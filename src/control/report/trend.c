@@ -132,6 +132,7 @@ trends_on_time(struct timer *timer)
 	struct trends *ts = list_entry(timer, struct trends, timer);
 	struct service *svc;
 
+	pen_count(ts->pen);
 	trends_follow(ts);
 	SERVICE_EACH (ts->pen, svc)
 		if (svc->trend != NULL)

@@ -209,6 +209,15 @@ client_write(struct client *k)
 	return 0;
 }
 
+void
+clients_forget(struct control *c)
+{
+	struct list *link;
+
+	while ((link = list_first(&c->clients)) != NULL)
+		client_close(list_entry(link, struct client, link));
+}
+
 /* Without that word, one that waited would take it for the end of its wait. */
 void
 client_close_oldest(struct control *c)

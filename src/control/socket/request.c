@@ -122,6 +122,10 @@ wait_for_names(struct request *q)
 {
 	if (q->names.missing == 0)
 		return false;
+	if (q->pen->team.member > 0) {
+		names_fail_rest(&q->names);
+		return false;
+	}
 	if (q->pen->resolver == NULL) {
 		names_look_up_now(&q->names, NULL);
 		return false;
@@ -145,7 +149,7 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 		plan_free(c->draft);
 		return error_set(e, "out of memory");
 	}
-	p->loads = &q->loads;
+	p->loads = p->team.member > 0 ? NULL : &q->loads;
 	rc = command_run(c, e);
 	p->loads = NULL;
 	*waits = rc == 0 && acl_loads_wait(&q->loads);
@@ -156,12 +160,15 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 		*waits = wait_for_names(q);
 	p->who = q->caller != NULL ? q->caller->who : NULL;
 	p->remote = q->caller != NULL && q->caller->remote;
+	p->team.change =
+	    (struct team_change){ q->next, q->length, q->service };
 	if (rc < 0 || *waits)
 		plan_free(c->draft);
 	else
 		rc = apply_plan(p, c->draft, &q->names, e);
 	p->who = NULL;
 	p->remote = false;
+	p->team.change = (struct team_change){ .line = NULL };
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */
 		buffer_cut(&q->reply.out, said);
 	return rc;
@@ -218,6 +225,20 @@ preopened(const struct service *svc)
 	return frontend_preopened(svc->frontend);
 }
 
+/* What the workers know is asked of them. */
+static int
+run_here_or_there(struct request *q, struct call *c, struct error *e)
+{
+	struct team *t = &q->pen->team;
+
+	if (t->workers == NULL)
+		return command_run(c, e);
+	pen_count(q->pen);
+	if (!(c->row->flags & ROW_WORKERS))
+		return command_run(c, e);
+	return t->ask(c, q->next, q->length, e);
+}
+
 /* What the row is allowed to do and takes, then does it. */
 static int
 run_row(struct request *q, const struct command *row, struct words *w, bool no,
@@ -250,7 +271,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	if (refuse_to_change(q, row, needed, e) < 0)
 		return -1;
 	if (!row_changes(row, w->count, no) || !row_is_there(row)) {
-		rc = command_run(&c, e);
+		rc = run_here_or_there(q, &c, e);
 		request_finish(q, &c, rc == 0);
 		return rc;
 	}
@@ -306,7 +327,8 @@ log_command(const struct request *q, const struct command *row, int arguments,
 	    strcmp(q->service, "default") != 0;
 	char command[LOGGED_MAX];
 
-	if (q->caller == NULL || log_level < LOG_LEVEL_INFO ||
+	if (q->caller == NULL || q->pen->team.member > 0 ||
+	    log_level < LOG_LEVEL_INFO ||
 	    row_access(row, arguments, no) == ACCESS_LOOK ||
 	    (row->kind != KIND_ACTION && !row_changes(row, arguments, no)))
 		return;
@@ -344,14 +366,15 @@ run_next(struct request *q, bool *waits)
 		q->pen->commands, &row, &w, &no, q->service) &&
 	    row != NULL && needs_no_service(row))
 		q->service[0] = '\0';
+	q->length =
+	    rest != NULL ? (size_t)(rest - copy) - 1 : strlen(q->next);
 	if (rc == 0 && row != NULL) {
 		rc = run_row(q, row, &w, no, waits, &why);
 		if (rc < 0)
 			name_error(q, row, no, &why);
 		else if (!*waits)
-			log_command(q, row, w.count, no, q->next,
-			    rest != NULL ? (size_t)(rest - copy) - 1
-					 : strlen(q->next));
+			log_command(
+			    q, row, w.count, no, q->next, q->length);
 	}
 	if (!*waits) {
 		q->next = rest != NULL ? q->next + (rest - copy) : NULL;

@@ -28,6 +28,7 @@ struct request {
 	struct error error; /* why; also in the reply, after "error: " */
 	/* Not to be touched from here on. */
 	char *line, *next;
+	size_t length; /* of the command at `next` */
 	char service[SERVICE_NAME_MAX + 1]; /* of the command; "": the first */
 	struct names names;
 	struct acl_loads loads;

@@ -158,6 +158,16 @@ control_leave(struct control *c)
 	control_each_listener(c, socket_leave_listener, NULL);
 }
 
+void
+control_forget(struct control *c)
+{
+	if (c == NULL)
+		return;
+	control_leave(c);
+	clients_forget(c);
+	control_free(c);
+}
+
 int
 control_listen(struct control *c, const struct addr *at,
     const struct control_plan *plan, struct error *e)

@@ -36,6 +36,9 @@ void control_pause(struct control *c);
 /* Another process has the sockets and their files: closes them here. Clients
  * that are there go on. */
 void control_leave(struct control *c);
+/* In a child process: all of it is its parent's, clients too. `c` is freed;
+ * NULL is fine. */
+void control_forget(struct control *c);
 /* Calls `fn` for each socket. */
 void control_each_listener(struct control *c,
     void (*fn)(void *arg, struct listener *l), void *arg);

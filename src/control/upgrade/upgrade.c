@@ -212,6 +212,10 @@ upgrade_check(const struct pen *p, struct error *e)
 		return error_set(e, "pen is stopping");
 	if (refuse_director(p, e) < 0)
 		return -1;
+	if (p->team.workers != NULL)
+		return error_set(e,
+		    "not with several workers: stop this process, then start "
+		    "the new one");
 	if (executable_check(&p->executable, &why) == 0)
 		return 0;
 	if (p->plan->config.process.directory == NULL)

@@ -7,6 +7,7 @@
 
 #include "control/value/access.h"
 #include "control/value/choices.h"
+#include "net/sock_group.h"
 #include "pool/pool.h"
 #include "proxy/frontend/frontend.h"
 #include "tls/tls_settings.h"
@@ -60,6 +61,12 @@ const struct choice choices_limit_action[] = {
 	{ "delay", LIMIT_ACTION_DELAY, NULL },
 	{ "tarpit", LIMIT_ACTION_TARPIT, NULL },
 	{ "abuse", LIMIT_ACTION_ABUSE, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_workers_by[] = {
+	{ "address", SOCK_GROUP_BY_ADDRESS, NULL },
+	{ "connection", SOCK_GROUP_BY_CONNECTION, NULL },
 	{ NULL, 0, NULL },
 };
 

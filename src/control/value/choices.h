@@ -23,6 +23,7 @@ extern const struct choice choices_access[], /* enum access */
     choices_failback[],			     /* enum failback */
     choices_limit_action[],		     /* enum limit_action */
     choices_on_down[],			     /* enum server_on_down */
+    choices_workers_by[],		     /* enum sock_group_by */
     choices_on_up[],			     /* enum server_on_up */
     choices_proxy[],			     /* enum proxy_version */
     choices_quiet_end[],		     /* enum quiet_end */

@@ -78,6 +78,12 @@ enum {
 			   * names a file is */
 	ROW_PROCESS = 16384, /* of the process, not of one service */
 	ROW_PREFIX = 32768,  /* "NAME SERVICE COMMAND .." is COMMAND there */
+	/* Workers carry it out, not their leader: all of them, that of a
+	 * number, the first argument, or that of a client's address. */
+	ROW_WORKERS = 65536 + 131072 + 262144,
+	ROW_EACH_WORKER = 65536,
+	ROW_NUMBERS_WORKER = 131072,
+	ROW_CLIENTS_WORKER = 262144,
 	/* Of a server's settings: */
 	ROW_IF_SET = 256, /* written only where it is not the default */
 	ROW_BARE = 512,	  /* its word alone sets it, without NAME */

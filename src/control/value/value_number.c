@@ -197,6 +197,10 @@ set_number(const struct command *row, void *value, const struct words *w,
 	int rc;
 
 	(void)no;
+	if (row->none != NULL && strcmp(word, row->none) == 0) {
+		value_store_number(row, value, 0);
+		return 0;
+	}
 	if (row->kind == KIND_SECONDS)
 		rc = number_parse_ms(word, row->min, row->max, &n);
 	else if (row->kind == KIND_SIZE)
@@ -214,7 +218,9 @@ number_words(const struct command *row, const void *value, struct buffer *out)
 {
 	uint64_t n = value_get_number(row, value);
 
-	if (row->kind == KIND_INT)
+	if (n == 0 && row->none != NULL)
+		reply_add(out, "%s", row->none);
+	else if (row->kind == KIND_INT)
 		reply_add(out, "%d", (int)n);
 	else
 		reply_add(out, "%llu", (unsigned long long)n);
@@ -225,7 +231,12 @@ static void
 emit_number(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
-	fields_integer(f, key, (int64_t)value_get_number(row, value));
+	int64_t n = (int64_t)value_get_number(row, value);
+
+	if (n == 0 && row->none != NULL)
+		fields_text(f, key, row->none);
+	else
+		fields_integer(f, key, n);
 }
 
 static const char *

@@ -195,6 +195,7 @@ on_get(void *arg, struct http_exchange *x, const char *path)
 
 	for (i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
 		if (strcmp(path, pages[i].path) == 0) {
+			pen_count(((struct web *)arg)->pen);
 			pages[i].get(arg, x);
 			return;
 		}

@@ -190,6 +190,21 @@ loop_new(const char *method, struct error *e)
 	return l;
 }
 
+/* Closing the copy of a set leaves the parent's as it is; taking something out
+ * of it would not. */
+int
+loop_reopen(struct loop *l)
+{
+	loop_epoll_close(l);
+	watch_init(&l->library);
+	if (event_reinit(l->base) < 0) {
+		errno = ENOMEM;
+		return -1;
+	}
+	loop_update_now(l);
+	return strcmp(loop_method(l), "epoll") == 0 ? loop_epoll_open(l) : 0;
+}
+
 static void
 free_wheels(struct loop *l)
 {
@@ -211,7 +226,7 @@ loop_free(struct loop *l)
 	while (!list_is_empty(&l->tasks))
 		loop_run_tasks(l);
 	free_wheels(l);
-	loop_signals_free(l);
+	loop_forget_signals(l);
 	loop_timers_fini(l);
 	loop_epoll_close(l);
 	if (l->task_event != NULL)

@@ -63,6 +63,11 @@ struct timer {
 /* `method` is "epoll", "kqueue", "poll", "select" or NULL for the best one.
  * Returns NULL with a full message in `e`. */
 struct loop *loop_new(const char *method, struct error *e);
+/* In a child process, before anything of the loop is touched: it has objects of
+ * the kernel of its own from now on, those of its parent being left alone.
+ * Watches of the loop's own set must be started again; their owners may stop
+ * them. Returns 0, or -1 with errno. */
+int loop_reopen(struct loop *l);
 /* Runs the tasks that are left, then frees; NULL is fine. */
 void loop_free(struct loop *l);
 /* LOOP_SCRATCH bytes for the running callback, until it returns to the loop;
@@ -123,5 +128,7 @@ void timer_fini(struct timer *t);
  * owns the registration. Returns 0, or -1 with errno. */
 int loop_on_signal(
     struct loop *l, int signo, void (*on_signal)(void *arg), void *arg);
+/* Forgets all of them. */
+void loop_forget_signals(struct loop *l);
 
 #endif

@@ -86,6 +86,5 @@ void loop_run_timers(struct loop *l);
 int loop_timers_wait(const struct loop *l);
 /* Whether one should have come so long ago. */
 bool loop_timers_overdue(const struct loop *l, uint64_t ms);
-void loop_signals_free(struct loop *l);
 
 #endif

@@ -225,7 +225,7 @@ loop_on_signal(
 }
 
 void
-loop_signals_free(struct loop *l)
+loop_forget_signals(struct loop *l)
 {
 	struct signal_watch *s;
 

@@ -438,6 +438,15 @@ reap_last(struct programs *p)
 }
 
 void
+programs_forget(struct programs *p)
+{
+	struct list *link;
+
+	for (link = p->runs.next; link != &p->runs; link = link->next)
+		container_of(link, struct program_run, link)->pid = 0;
+}
+
+void
 programs_free(struct programs *p)
 {
 	struct list *link;

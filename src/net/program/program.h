@@ -66,6 +66,8 @@ struct program_options {
 struct programs *programs_new(struct loop *l, unsigned max, struct error *e);
 /* Kills all that run, without calling on_end. NULL is fine. */
 void programs_free(struct programs *p);
+/* In a child process: those that run are its parent's, who waits for them. */
+void programs_forget(struct programs *p);
 /* How many run, or are not reaped yet. */
 unsigned programs_count(const struct programs *p);
 

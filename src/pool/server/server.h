@@ -194,6 +194,8 @@ struct server {
 	uint8_t cold;
 
 	uint64_t connections; /* open now */
+	_Atomic uint32_t *shared; /* those of all processes; NULL: this is the
+				   * only one. See pool_share.h */
 	struct rate rate;     /* of connects */
 	uint64_t connects;    /* counters, since the start or `clear` */
 	uint64_t failures;

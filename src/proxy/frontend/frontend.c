@@ -50,9 +50,12 @@ void
 frontend_set_options(struct frontend *f, const struct frontend_options *o)
 {
 	struct sock_keepalive before = frontend_keepalive(&f->core), now;
-	bool same = memcmp(&f->core.options, o, sizeof(*o)) == 0;
+	struct frontend_options own = *o;
+	bool same;
 
-	f->core.options = *o;
+	frontend_take_part(f, &own);
+	same = memcmp(&f->core.options, &own, sizeof(own)) == 0;
+	f->core.options = own;
 	apply_options(f);
 	now = frontend_keepalive(&f->core);
 	if (!same)
@@ -239,6 +242,7 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	f->core.hold = frontend_hold;
 	f->core.serves_port = frontend_serves_port;
 	list_init(&f->listeners);
+	f->members = f->parts = 1;
 	list_init(&f->cut.task.link);
 	f->cut.task.run = cut_on_turn;
 	/* each begins, so that all may be freed */

@@ -65,7 +65,29 @@ int frontend_listen(
  * from a listener's own callback. */
 int frontend_relisten(struct frontend *f, const struct frontend_address *list,
     unsigned count, struct error *e);
-/* Accepts from now on; a listener that cannot yet tries again by itself. */
+/* ---- a frontend in several processes ---- */
+
+/* Each listener opened from now on has sockets for `members` processes (2 ..
+ * SOCK_GROUP_MAX), to which the kernel deals out clients: by address, or each
+ * connection. This process has all of them and accepts nothing; and
+ * frontend_relisten() leaves those that are to go open until
+ * frontend_relistened(), as the others serve there until then. */
+void frontend_share(struct frontend *f, unsigned members, bool by_address);
+void frontend_relistened(struct frontend *f);
+/* In a child process: this is member `i` of `members`, with its own sockets and
+ * no others. It has its part of the limits that are for all clients. What was
+ * counted was counted by others. */
+void frontend_become(struct frontend *f, unsigned i, unsigned members);
+/* What the members have counted together. */
+void frontend_take_counters(struct frontend *f, const struct frontend_stats *st,
+    const struct frontend_durations *d, uint64_t preopened);
+/* Calls `fn` for each socket of member `i` that was opened by the last
+ * frontend_relisten(), or with `connections` for each that takes these and is
+ * not a Unix socket. */
+void frontend_each_member(struct frontend *f, unsigned i, bool connections,
+    void (*fn)(void *arg, int fd), void *arg);
+
+/* Accepts from now on; a listener that cannot do so yet retries by itself. */
 void frontend_start(struct frontend *f);
 /* Closes the listeners (their socket files too); sessions go on. Not to be
  * called from a listener's own callback. */

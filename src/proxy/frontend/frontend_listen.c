@@ -46,6 +46,7 @@ listen_options(const struct frontend *f, const struct frontend_address *a)
 		.datagram = a->datagram,
 		.unix_mode = (mode_t)f->core.options.unix_mode,
 		.inherited = f->inherited,
+		.group = f->members > 1 ? SOCK_GROUP_FIRST : SOCK_GROUP_NONE,
 	};
 }
 
@@ -66,22 +67,26 @@ accept_budget(const struct frontend *f)
 }
 
 static int
-open_listener(struct frontend *f, struct listener *l,
+open_listener(struct frontend *f, struct frontend_listener *fl,
     const struct frontend_address *a, struct error *e)
 {
 	struct sock_listen_options o = listen_options(f, a);
+	struct listener *l = &fl->listener;
 	int error;
 
 	if (listener_open(l, f->core.loop, &a->at, &o, e) < 0)
 		return -1;
+	if (f->members > 1 && frontend_group_open(f, fl, &o, e) < 0) {
+		error = errno;
+		listener_close(l);
+		errno = error;
+		return -1;
+	}
 	l->budget = accept_budget(f);
 	l->on_accept = on_accept;
 	l->on_datagrams =
 	    f->core.options.dns.on ? dns_on_datagrams : flows_on_datagrams;
-	if (a->datagram)
-		dgram_prepare(l->fd, a->at.u.sa.sa_family);
-	if (a->datagram && !f->core.options.dns.on)
-		dgram_coalesce(l->fd);
+	frontend_prepare_datagrams(f, l->fd, a);
 	l->arg = &f->core;
 	/* no limit of connections holds back datagrams */
 	if (!f->core.started || f->paused || (f->core.full && !a->datagram) ||
@@ -105,13 +110,13 @@ frontend_listen_open_one(struct frontend *f, const struct frontend_address *a,
 
 	if (fl == NULL)
 		return error_set(e, "out of memory");
-	if (open_listener(f, &fl->listener, a, e) < 0) {
+	fl->address = *a;
+	if (open_listener(f, fl, a, e) < 0) {
 		error = errno;
 		free(fl);
 		errno = error;
 		return -1;
 	}
-	fl->address = *a;
 	fl->disposition = d;
 	list_append(&f->listeners, &fl->link);
 	return 0;
@@ -132,6 +137,7 @@ close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 		listener_drain(&fl->listener);
 	flows_leave(&f->flows, &fl->listener);
 	dns_leave(&f->dns, &fl->listener);
+	frontend_group_close(f, fl);
 	listener_close(&fl->listener);
 	list_remove(&fl->link);
 	list_append(gone, &fl->link);
@@ -245,7 +251,9 @@ open_missing(struct frontend *f, const struct frontend_address *list,
 		    frontend_listen_open_one(
 			f, &list[i], DISPOSITION_COMES, e) == 0)
 			continue;
-		if (errno != EADDRINUSE || !clear_way(f, &list[i], gone))
+		/* others of a group would have it still */
+		if (errno != EADDRINUSE || f->members > 1 ||
+		    !clear_way(f, &list[i], gone))
 			return -1;
 		if (gone != NULL &&
 		    frontend_listen_open_one(
@@ -267,6 +275,16 @@ open_again(struct frontend *f, struct list *gone)
 			log_error("no longer listening: %s", e.text);
 }
 
+/* None of those that are left is to go after all. */
+static void
+stay(struct frontend *f)
+{
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		of(link)->disposition = DISPOSITION_STAYS;
+}
+
 int
 frontend_relisten(struct frontend *f, const struct frontend_address *list,
     unsigned count, struct error *e)
@@ -276,15 +294,26 @@ frontend_relisten(struct frontend *f, const struct frontend_address *list,
 	decide_dispositions(f, list, count);
 	if (open_missing(f, list, count, NULL, e) == 0 &&
 	    open_missing(f, list, count, &gone, e) == 0) {
-		close_all(f, DISPOSITION_GOES, &gone);
+		if (f->members == 1)
+			close_all(f, DISPOSITION_GOES, &gone);
 		discard(f, &gone);
 		return 0;
 	}
 	close_all(f, DISPOSITION_COMES, &failed);
 	open_again(f, &gone);
+	stay(f);
 	discard(f, &failed);
 	discard(f, &gone);
 	return -1;
+}
+
+void
+frontend_relistened(struct frontend *f)
+{
+	struct list gone = LIST_INIT(gone);
+
+	close_all(f, DISPOSITION_GOES, &gone);
+	discard(f, &gone);
 }
 
 /* ---- all of them ---- */
@@ -470,6 +499,7 @@ frontend_stop(struct frontend *f)
 	while ((link = list_first(&f->listeners)) != NULL) {
 		flows_leave(&f->flows, &of(link)->listener);
 		dns_leave(&f->dns, &of(link)->listener);
+		frontend_group_close(f, of(link));
 		listener_close(&of(link)->listener);
 		list_remove(link);
 		list_append(&gone, link);

@@ -19,6 +19,8 @@ struct frontend_listener {
 	struct listener listener;
 	struct frontend_address address;
 	enum disposition disposition;
+	int *group; /* its own descriptor and those of its siblings; NULL: it is
+		     * alone */
 	struct task task; /* frees it */
 };
 
@@ -33,12 +35,28 @@ struct frontend {
 	struct list listeners;	     /* struct frontend_listener */
 	struct inherited *inherited; /* sockets for them; NULL: none */
 	bool paused; /* all of them are, by frontend_pause() */
+	unsigned members; /* of the group of each listener; 1: it is alone */
+	bool by_address;  /* how clients are dealt out to these */
+	unsigned parts;	  /* of several processes, each has one; 1: all */
 	struct frontend_cut cut;
 	struct sessions sessions;
 	struct flows flows;
 	struct dns dns;
 	struct dummies dummies;
 };
+
+/* frontend_group.c: opens the siblings of a listener that was just opened, and
+ * closes them. Returns 0, or -1 with a sentence. */
+int frontend_group_open(struct frontend *f, struct frontend_listener *fl,
+    const struct sock_listen_options *o, struct error *e);
+void frontend_group_close(struct frontend *f, struct frontend_listener *fl);
+/* What a listener's socket needs besides, if it is for datagrams. */
+void frontend_prepare_datagrams(
+    const struct frontend *f, int fd, const struct frontend_address *a);
+
+/* The part of a member of the limits that are for all clients. */
+void frontend_take_part(
+    const struct frontend *f, struct frontend_options *o);
 
 /* For frontend_core.hold and .serves_port. */
 void frontend_hold(struct frontend_core *core, bool hold);

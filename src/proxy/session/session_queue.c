@@ -12,6 +12,14 @@
 
 /* How often the queue is served without a report of a free slot. */
 enum { LOOK_MS = 500 };
+/* The same where other processes serve clients of the same servers. */
+enum { LOOK_OTHERS_MS = 5 };
+
+static uint64_t
+look_ms(const struct frontend_core *f)
+{
+	return pool_is_shared(f->pool) ? LOOK_OTHERS_MS : LOOK_MS;
+}
 
 void
 session_queue_schedule(struct session *s)
@@ -93,7 +101,8 @@ session_queue(struct session *s)
 
 	if (!session_may_queue(s, now) || session_facts(s) == NULL)
 		return false;
-	if (f->stats.queued == 0 && timer_start(f->loop, &q->look, LOOK_MS) < 0)
+	if (f->stats.queued == 0 &&
+	    timer_start(f->loop, &q->look, look_ms(f)) < 0)
 		return false;
 	session_set_state(s, QUEUED);
 	queue_add(s, s->more->facts->queued != 0);
@@ -340,9 +349,10 @@ queue_on_look(struct timer *t)
 	for (link = queues->next; link != queues; link = link->next)
 		list_entry(link, struct route_queue, link)->due = true;
 	pool_revive(f->pool, loop_now(f->loop));
+	pool_look_again(f->pool, loop_now(f->loop));
 	session_queue_serve(all);
 	if (f->stats.queued > 0)
-		(void)timer_start(f->loop, t, LOOK_MS);
+		(void)timer_start(f->loop, t, look_ms(f));
 }
 
 void

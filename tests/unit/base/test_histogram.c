@@ -79,6 +79,24 @@ START_TEST(it_forgets)
 }
 END_TEST
 
+/* However full they are, both count. */
+START_TEST(two_are_merged)
+{
+	struct histogram other = { .total = 0 };
+	int i;
+
+	begin();
+	for (i = 0; i < HISTOGRAM_FULL; i++) {
+		histogram_add(&h, 100);
+		histogram_add(&other, 5000);
+	}
+	histogram_merge(&h, &other);
+	ck_assert_uint_eq(h.total, HISTOGRAM_FULL);
+	is_about(histogram_percentile(&h, 45), 100);
+	is_about(histogram_percentile(&h, 55), 5000);
+}
+END_TEST
+
 SUITE(test_histogram)
 {
 	Suite *s = suite_create("histogram");
@@ -87,5 +105,6 @@ SUITE(test_histogram)
 	SUITE_ADD(s, ends, 10);
 	SUITE_ADD(s, percentiles, 10);
 	SUITE_ADD(s, it_forgets, 10);
+	SUITE_ADD(s, two_are_merged, 10);
 	return s;
 }

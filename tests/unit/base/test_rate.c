@@ -57,6 +57,22 @@ START_TEST(over)
 }
 END_TEST
 
+/* Two that count in turn are one that counts all, whatever period each is
+ * in. */
+START_TEST(together)
+{
+	struct rate r[2] = { { 0 } }, all = { 0 };
+	uint64_t now, end = 20000;
+
+	for (now = 0; now < end; now += 10) {
+		rate_count(&r[now / 5000 % 2], now);
+		rate_count(&all, now);
+	}
+	rate_merge(&r[0], &r[1]);
+	ck_assert_uint_eq(rate_tenths(&r[0], now), rate_tenths(&all, now));
+}
+END_TEST
+
 SUITE(test_rate)
 {
 	Suite *s = suite_create("rate");
@@ -64,5 +80,6 @@ SUITE(test_rate)
 	SUITE_ADD(s, steady, 10);
 	SUITE_ADD(s, rare, 10);
 	SUITE_ADD(s, over, 10);
+	SUITE_ADD(s, together, 10);
 	return s;
 }

@@ -108,11 +108,33 @@ START_TEST(all_are_looked_up)
 }
 END_TEST
 
+/* What another process has found is known, and not asked for again. */
+START_TEST(given_by_another)
+{
+	struct query *q;
+
+	names_init(&names);
+	ck_assert_int_eq(names_want(&names, "h2.test"), 0);
+	q = names_give(&names, "h1.test");
+	ck_assert_ptr_nonnull(q);
+	q->result.count = 1;
+	ck_assert_int_eq(addr_parse_ip(&q->result.addr[0], "10.0.0.1", 0), 0);
+	ck_assert_uint_eq(names_find(&names, "h1.test")->query.result.count, 1);
+	ck_assert_int_eq(names_want(&names, "h1.test"), 0);
+	ck_assert_uint_eq(names.missing, 1);
+	names_fail_rest(&names);
+	ck_assert_uint_eq(names.missing, 0);
+	ck_assert(names_find(&names, "h2.test")->query.failed);
+	names_fini(&names);
+}
+END_TEST
+
 SUITE(test_names)
 {
 	Suite *s = suite_create("names");
 
 	SUITE_ADD(s, not_all_at_once, 30);
 	SUITE_ADD(s, all_are_looked_up, 120);
+	SUITE_ADD(s, given_by_another, 10);
 	return s;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -709,6 +710,49 @@ START_TEST(expiries_in_order)
 }
 END_TEST
 
+static void
+on_reopened(struct watch *w, unsigned ready)
+{
+	(void)ready;
+	calls++;
+	watch_stop(loop, w);
+	loop_stop(loop);
+}
+
+/* A child has events of its own; what it takes out of its loop stays in that of
+ * its parent. */
+START_TEST(a_child_reopens)
+{
+	int status = 0;
+	pid_t child;
+
+	begin(_i);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds[0]), 0);
+	ck_assert_int_eq(
+	    watch_start(
+		loop, &a, fds[0][0], READY_READ | WATCH_LEVEL, on_reopened),
+	    0);
+	child = fork();
+	if (child == 0) {
+		if (loop_reopen(loop) < 0)
+			_exit(1);
+		watch_stop(loop, &a);
+		if (watch_start(loop, &b, fds[0][0], READY_READ | WATCH_LEVEL,
+			on_reopened) < 0 ||
+		    write(fds[0][1], "x", 1) != 1 || loop_run(loop) < 0)
+			_exit(2);
+		_exit(calls == 1 ? 0 : 3);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 1);
+	close(fds[0][0]);
+	close(fds[0][1]);
+	loop_free(loop);
+}
+END_TEST
+
 SUITE(test_loop)
 {
 	Suite *s = suite_create("loop");
@@ -731,6 +775,7 @@ SUITE(test_loop)
 	tcase_add_loop_test(c, expiries_in_order, 0, METHODS);
 	tcase_add_loop_test(c, a_pause_is_no_time, 0, METHODS);
 	tcase_add_loop_test(c, a_sleep_before_a_pause_is_time, 0, METHODS);
+	tcase_add_loop_test(c, a_child_reopens, 0, METHODS);
 	tcase_add_test(c, all_events_come_before_timers);
 	tcase_add_test(c, unknown_method);
 	suite_add_tcase(s, c);

@@ -1,0 +1,435 @@
+/* asked.c: commands about what workers have: sessions, flows, clients. The
+ * leader asks those whom it concerns and joins their answers:
+ *
+ *     leader   asked_begin() ----------------------> asked_go_on(): the answer
+ *                   |  which, level, service, line       ^ pieces, and the end
+ *     worker        '-> worker_answer() -> a piece a turn ' */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "control/socket/request.h"
+#include "control/workers/worker_private.h"
+#include "control/workers/workers_private.h"
+#include "net/sock_group.h"
+
+/* ---- the leader ---- */
+
+struct asked_answer {
+	bool waits, failed;
+	struct buffer text;
+	struct error error;
+};
+
+struct asked {
+	struct wait wait;
+	struct list link;
+	uint32_t number;
+	unsigned count;
+	struct asked_answer answer[]; /* by worker */
+};
+
+/* In front of the service's name and the line. */
+struct question {
+	uint32_t number, access;
+	char service[SERVICE_NAME_MAX + 1];
+};
+
+static void
+asked_wait_begin(struct wait *w, struct service *svc)
+{
+	(void)w, (void)svc;
+}
+
+static bool
+asked_waits(const struct asked *a)
+{
+	unsigned i;
+
+	for (i = 0; i < a->count; i++)
+		if (a->answer[i].waits)
+			return true;
+	return false;
+}
+
+/* One that knows the client, or has done it, is enough. */
+static const struct asked_answer *
+failure_of_all(const struct asked *a)
+{
+	const struct asked_answer *failed = NULL;
+	unsigned i;
+
+	for (i = 0; i < a->count; i++) {
+		if (a->answer[i].failed)
+			failed = &a->answer[i];
+		else if (buffer_length(&a->answer[i].text) > 0)
+			return NULL;
+	}
+	return failed;
+}
+
+/* Where the items of a list of JSON begin, and how many bytes they have; false:
+ * it is no list. */
+static bool
+find_items(const struct buffer *b, const char **at, size_t *n)
+{
+	const char *text = buffer_bytes(b);
+	size_t length = buffer_length(b);
+
+	while (length > 0 && text[length - 1] == '\n')
+		length--;
+	if (length < 2 || text[0] != '[' || text[length - 1] != ']')
+		return false;
+	*at = text + 1;
+	*n = length - 2;
+	return true;
+}
+
+static void
+join(const struct asked *a, struct buffer *out)
+{
+	bool list = false, items = false;
+	const char *at;
+	unsigned i;
+	size_t n;
+
+	for (i = 0; i < a->count; i++) {
+		const struct buffer *b = &a->answer[i].text;
+
+		if (a->answer[i].failed || buffer_length(b) == 0)
+			continue;
+		if (!find_items(b, &at, &n)) {
+			(void)buffer_append(
+			    out, buffer_bytes(b), buffer_length(b));
+			continue;
+		}
+		if (!list)
+			(void)buffer_append(out, "[", 1);
+		list = true;
+		if (n == 0)
+			continue;
+		if (items)
+			(void)buffer_append(out, ",", 1);
+		items = true;
+		(void)buffer_append(out, at, n);
+	}
+	if (list)
+		(void)buffer_append(out, "]\n", 2);
+}
+
+static enum wait_result
+asked_go_on(struct wait *w, struct buffer *out, struct error *e)
+{
+	struct asked *a = container_of(w, struct asked, wait);
+	const struct asked_answer *failed;
+
+	if (asked_waits(a))
+		return WAIT_ON;
+	failed = failure_of_all(a);
+	if (failed != NULL) {
+		*e = failed->error;
+		return WAIT_FAILED;
+	}
+	join(a, out);
+	return WAIT_DONE;
+}
+
+static void
+asked_end(struct wait *w)
+{
+	struct asked *a = container_of(w, struct asked, wait);
+	unsigned i;
+
+	for (i = 0; i < a->count; i++)
+		buffer_fini(&a->answer[i].text);
+	list_remove(&a->link);
+	free(a);
+}
+
+static struct asked *
+asked_new(struct workers *w)
+{
+	static const struct wait_kind kind = { asked_wait_begin, asked_go_on,
+		asked_end };
+	struct asked *a =
+	    calloc(1, sizeof(*a) + w->count * sizeof(a->answer[0]));
+	const struct asked *last;
+	struct list *link = w->asked.prev;
+
+	if (a == NULL)
+		return NULL;
+	if (link != &w->asked) {
+		last = list_entry(link, struct asked, link);
+		a->number = last->number + 1;
+	}
+	a->wait.kind = &kind;
+	a->count = w->count;
+	list_append(&w->asked, &a->link);
+	return a;
+}
+
+/* Which worker alone it concerns, from 0 on; its count: all. */
+static unsigned
+concerned(const struct call *c, unsigned count)
+{
+	const struct words *w = c->words;
+	struct addr at;
+	struct peer who;
+	uint64_t n;
+
+	if (w->count == 0)
+		return count;
+	if (c->row->flags & ROW_NUMBERS_WORKER)
+		return number_parse(w->word[0], 0, UINT32_MAX, &n) == 0
+		    ? (unsigned)(n % count)
+		    : 0;
+	if (!(c->row->flags & ROW_CLIENTS_WORKER) ||
+	    c->pen->plan->config.process.workers_by != SOCK_GROUP_BY_ADDRESS)
+		return count;
+	if (spec_parse_ip(&at, w->word[0], 0) < 0)
+		return 0;
+	peer_from_addr(&who, &at);
+	return sock_group_of(&who, count);
+}
+
+static int
+write_question(const struct asked *a, const struct call *c, const char *line,
+    size_t length, struct buffer *out)
+{
+	struct question q = { .number = a->number,
+		.access =
+		    c->caller != NULL ? c->caller->access : ACCESS_ADMIN };
+
+	memcpy(q.service, c->service->name, sizeof(q.service));
+	return buffer_append(out, &q, sizeof(q)) |
+	    buffer_append(out, line, length);
+}
+
+/* Counters of workers that are gone are cleared with the others. */
+static void
+clear_gone(struct workers *w, const struct call *c)
+{
+	unsigned i;
+
+	if (strcmp(c->row->name, "clear") != 0)
+		return;
+	tally_clear(&w->gone, c->service->name);
+	for (i = 0; i < w->count; i++) {
+		free(w->seat[i].counts);
+		w->seat[i].counts = NULL;
+	}
+	w->sums = false;
+}
+
+int
+asked_begin(struct call *c, const char *line, size_t length, struct error *e)
+{
+	struct workers *w = c->pen->team.workers;
+	struct asked *a = asked_new(w);
+	unsigned only = concerned(c, w->count);
+	struct buffer q;
+	struct seat *s;
+	int rc;
+
+	if (a == NULL)
+		return error_set(e, "out of memory");
+	buffer_init(&q);
+	rc = write_question(a, c, line, length, &q);
+	SEAT_EACH (w, s) {
+		if (rc < 0 || (only < w->count && only != s->member - 1))
+			continue;
+		a->answer[s->member - 1].waits = true;
+		seat_send(s, MESSAGE_ASK, buffer_bytes(&q), buffer_length(&q));
+	}
+	buffer_fini(&q);
+	if (rc < 0) {
+		asked_end(&a->wait);
+		return error_set(e, "out of memory");
+	}
+	clear_gone(w, c);
+	c->wait = &a->wait;
+	return 0;
+}
+
+static struct asked *
+asked_find(struct workers *w, uint32_t number)
+{
+	struct list *link;
+	struct asked *a;
+
+	for (link = w->asked.next; link != &w->asked; link = link->next) {
+		a = list_entry(link, struct asked, link);
+		if (a->number == number)
+			return a;
+	}
+	return NULL;
+}
+
+static void
+answer_ends(struct asked *a, unsigned i, const char *why)
+{
+	struct asked_answer *answer = &a->answer[i];
+
+	if (!answer->waits)
+		return;
+	answer->waits = false;
+	answer->failed = why != NULL;
+	if (why != NULL)
+		error_set(&answer->error, "%.400s", why);
+	if (!asked_waits(a) && a->wait.on_wake != NULL)
+		a->wait.on_wake(&a->wait);
+}
+
+void
+asked_hear(struct seat *s, const struct message *m)
+{
+	uint32_t number = 0;
+	struct asked *a;
+
+	if (m->length < sizeof(number))
+		return;
+	memcpy(&number, m->bytes, sizeof(number));
+	a = asked_find(s->workers, number);
+	if (a == NULL) /* nobody waits for it any more */
+		return;
+	if (m->type == MESSAGE_ANSWER)
+		(void)buffer_append(&a->answer[s->member - 1].text,
+		    m->bytes + sizeof(number), m->length - sizeof(number));
+	else
+		answer_ends(a, s->member - 1,
+		    m->bytes[sizeof(number)] == '+'
+			? NULL
+			: m->bytes + sizeof(number) + 1);
+}
+
+void
+asked_lose(struct seat *s)
+{
+	struct list *link, *next;
+
+	for (link = s->workers->asked.next; link != &s->workers->asked;
+	     link = next) {
+		next = link->next;
+		answer_ends(list_entry(link, struct asked, link), s->member - 1,
+		    "a worker has ended");
+	}
+}
+
+/* ---- the worker ---- */
+
+struct answering {
+	struct list link;
+	struct worker *worker;
+	struct request request;
+	struct caller caller;
+	struct task task;
+	uint32_t number;
+};
+
+static void
+answering_free(struct answering *a)
+{
+	list_remove(&a->link);
+	list_remove(&a->task.link);
+	request_fini(&a->request);
+	free(a);
+}
+
+void
+worker_forget_answers(struct worker *w)
+{
+	struct list *link;
+
+	while ((link = list_first(&w->answers)) != NULL)
+		answering_free(list_entry(link, struct answering, link));
+}
+
+static void
+say(const struct answering *a, unsigned type, const char *text, size_t n)
+{
+	struct buffer out;
+
+	buffer_init(&out);
+	if ((buffer_append(&out, &a->number, sizeof(a->number)) |
+		buffer_append(&out, text, n)) == 0)
+		worker_say(a->worker->pen, type, buffer_bytes(&out),
+		    buffer_length(&out));
+	buffer_fini(&out);
+}
+
+/* A refusal is a line of the answer, too, which the leader makes itself. */
+static void
+say_end(struct answering *a)
+{
+	char text[sizeof(struct error) + 1];
+	struct request *q = &a->request;
+
+	snprintf(text, sizeof(text), "%c%s", q->failed ? '-' : '+',
+	    q->failed ? q->error.text : "");
+	if (!q->failed && buffer_length(&q->reply.out) > 0)
+		say(a, MESSAGE_ANSWER, buffer_bytes(&q->reply.out),
+		    buffer_length(&q->reply.out));
+	say(a, MESSAGE_ANSWERED, text, strlen(text));
+}
+
+static void
+go_on(struct answering *a)
+{
+	struct request *q = &a->request;
+
+	switch (request_run(q)) {
+	case REQUEST_FULL:
+		say(a, MESSAGE_ANSWER, buffer_bytes(&q->reply.out),
+		    buffer_length(&q->reply.out));
+		buffer_cut(&q->reply.out, 0);
+		pieces_soon(&a->worker->pen->replies, &a->task);
+		break;
+	case REQUEST_WAITS:
+		break;
+	case REQUEST_DONE:
+		say_end(a);
+		answering_free(a);
+		break;
+	}
+}
+
+static void
+on_wake(struct request *q)
+{
+	go_on(list_entry(q, struct answering, request));
+}
+
+static void
+on_piece(struct task *t)
+{
+	go_on(list_entry(t, struct answering, task));
+}
+
+void
+worker_answer(struct worker *w, const struct message *m)
+{
+	struct answering *a = calloc(1, sizeof(*a));
+	struct question q;
+
+	if (a == NULL || m->length < sizeof(q)) {
+		free(a);
+		return;
+	}
+	memcpy(&q, m->bytes, sizeof(q));
+	a->worker = w;
+	a->number = q.number;
+	a->caller.access = (enum access)q.access;
+	a->caller.prompt = true; /* its service stays */
+	memcpy(a->caller.service, q.service, sizeof(q.service));
+	a->task.run = on_piece;
+	list_init(&a->task.link);
+	list_append(&w->answers, &a->link);
+	request_init(&a->request, w->pen, &a->caller, on_wake);
+	if (request_begin(&a->request, m->bytes + sizeof(q)) == 0)
+		go_on(a);
+	else
+		answering_free(a);
+}

@@ -1,0 +1,56 @@
+/* channel.h: messages between the leader of a team and a worker: over a pair of
+ * sockets, in order, of any length, with descriptors beside them. Both ends are
+ * the same program; what comes is trusted. */
+#ifndef PEN_CONTROL_CHANNEL_H
+#define PEN_CONTROL_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/list.h"
+
+struct channel {
+	int fd;		      /* -1: closed */
+	struct buffer in;     /* of the message that is not complete yet */
+	struct list messages; /* that have come, in order */
+	int *fds;	      /* descriptors that have come; -1: taken */
+	uint32_t fd_count, fd_room;
+};
+
+struct message {
+	struct list link;
+	unsigned type;
+	size_t length;
+	char bytes[];
+};
+
+/* Opens both ends. Returns 0, or -1 with errno. */
+int channel_open_pair(struct channel *a, struct channel *b);
+/* Also what has come and was not taken. */
+void channel_close(struct channel *c);
+
+/* Sends a message, and waits for room as long as the other end takes some: at
+ * most `ms` without a byte taken. What comes meanwhile is read. Returns 0, or
+ * -1: the other end is gone, or stuck. */
+int channel_send(
+    struct channel *c, unsigned type, const void *bytes, size_t n, uint64_t ms);
+/* Sends a descriptor, which stays the caller's, in front of what is sent
+ * next. */
+int channel_send_fd(struct channel *c, int fd, uint64_t ms);
+
+/* Closes the descriptors that have come and were not taken. */
+void channel_drop_fds(struct channel *c);
+
+/* Reads what is there. Returns 0, or -1: the other end is gone; what it said
+ * before is among the messages. */
+int channel_read(struct channel *c);
+/* The next message, the caller's to free, or NULL. */
+struct message *channel_next(struct channel *c);
+/* Waits for a message of one of two types, at most `ms`, and takes it; others
+ * stay, in order. NULL: there was none in time, or the other end is gone. */
+struct message *channel_wait(
+    struct channel *c, unsigned type, unsigned other, uint64_t ms);
+
+#endif

@@ -1,0 +1,121 @@
+/* states_sync.c: what one process of the team finds out about a server all of
+ * them know: the leader by checks, workers by their clients. A worker tells its
+ * leader, who tells all; what the leader says is right. */
+#include "config.h"
+
+#include <string.h>
+
+#include "control/apply/services.h"
+#include "control/workers/worker_private.h"
+#include "control/workers/workers_private.h"
+
+/* For so long a worker keeps a suspect server suspect: its leader's checks will
+ * clear it, or take it down. */
+enum { SUSPECT_MS = 3600 * 1000 };
+
+static void
+fill(const struct service *svc, const struct server *s, struct state_record *r)
+{
+	memset(r, 0, sizeof(*r));
+	memcpy(r->service, svc->name, sizeof(r->service));
+	r->slot = s->slot;
+	pool_known(s, &r->known, loop_now(svc->pen->loop));
+}
+
+int
+sync_write(
+    const struct service *svc, const struct server *s, struct buffer *out)
+{
+	struct state_record r;
+
+	fill(svc, s, &r);
+	return buffer_append(out, &r, sizeof(r));
+}
+
+static void
+tell_all(struct pen *p, const struct state_record *r)
+{
+	struct seat *s;
+
+	SEAT_EACH (p->team.workers, s)
+		seat_send(s, MESSAGE_STATE, r, sizeof(*r));
+}
+
+/* A worker knows by its clients that a server fails, or answers again. That a
+ * time is over all know by themselves. */
+static bool
+is_news(const struct server *s)
+{
+	enum server_state state = server_state(s);
+
+	return state == SERVER_SUSPECT || state == SERVER_BLACKLISTED ||
+	    strcmp(s->history.reason, "answered") == 0;
+}
+
+void
+sync_tell(struct service *svc, const struct server *s)
+{
+	struct state_record r;
+
+	if (svc->pen->team.member > 0 && !is_news(s))
+		return;
+	fill(svc, s, &r);
+	if (svc->pen->team.member > 0)
+		worker_say(svc->pen, MESSAGE_STATE, &r, sizeof(r));
+	else
+		tell_all(svc->pen, &r);
+}
+
+static void
+learn(struct service *svc, struct server *s, struct server_known *known)
+{
+	struct pen *p = svc->pen;
+
+	if (p->team.member > 0 && known->checked && !known->by_operator &&
+	    known->blacklisted_ms > 0)
+		known->blacklisted_ms = SUSPECT_MS;
+	pool_learn(svc->pool, s, known, loop_now(p->loop));
+	if (p->team.member > 0 && pool_cuts_sessions(svc->pool, s))
+		frontend_cut_sessions(svc->frontend);
+}
+
+/* Of what a worker says, that its clients failed or were answered. */
+static void
+learn_of_worker(
+    struct service *svc, struct server *s, const struct server_known *told)
+{
+	struct server_known known;
+
+	pool_known(s, &known, loop_now(svc->pen->loop));
+	if (known.by_operator)
+		return;
+	known.blacklisted_ms = told->blacklisted_ms;
+	known.refusals = told->refusals;
+	memcpy(known.reason, told->reason, sizeof(known.reason));
+	if (told->blacklisted_ms > 0)
+		known.health.good = 0;
+	pool_learn(svc->pool, s, &known, loop_now(svc->pen->loop));
+}
+
+void
+sync_hear(struct pen *p, const char *bytes, size_t n)
+{
+	struct state_record r;
+	struct service *svc;
+	struct server *s;
+
+	for (; n >= sizeof(r); n -= sizeof(r), bytes += sizeof(r)) {
+		memcpy(&r, bytes, sizeof(r));
+		svc = service_find(p, r.service);
+		s = svc != NULL ? pool_slot(svc->pool, r.slot) : NULL;
+		if (s == NULL || !s->present)
+			continue;
+		if (p->team.member == 0) {
+			learn_of_worker(svc, s, &r.known);
+			continue;
+		}
+		p->team.quiet = true;
+		learn(svc, s, &r.known);
+		p->team.quiet = false;
+	}
+}

@@ -1,0 +1,33 @@
+/* tally.h: what workers have counted, as bytes, and their sums. */
+#ifndef PEN_CONTROL_TALLY_H
+#define PEN_CONTROL_TALLY_H
+
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "base/list.h"
+
+struct pen;
+
+/* Of all services. */
+struct tally {
+	struct list services; /* struct tally_service */
+};
+
+void tally_init(struct tally *t);
+void tally_fini(struct tally *t);
+
+/* Appends what this process has counted. Returns 0, or -1 without memory. */
+int tally_write(const struct pen *p, struct buffer *out);
+/* Adds what a worker has written. Returns 0, or -1 without memory: then some of
+ * it is missing. */
+int tally_read(struct tally *t, const char *bytes, size_t n);
+int tally_add(struct tally *t, const struct tally *other);
+/* Who has counted that is gone: what was there then is there no more. */
+void tally_end(struct tally *t);
+/* A service counts anew. */
+void tally_clear(struct tally *t, const char *service);
+/* The services of this process count what the tally says. */
+void tally_apply(struct pen *p, const struct tally *t);
+
+#endif

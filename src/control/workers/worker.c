@@ -1,0 +1,257 @@
+/* worker.c: a worker's side: what a child of the leader keeps of its parent,
+ * and what its leader tells it. */
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/apply/checks.h"
+#include "control/apply/geoip.h"
+#include "control/apply/refresh.h"
+#include "control/apply/services.h"
+#include "control/life/on_state.h"
+#include "control/life/process.h"
+#include "control/socket/request.h"
+#include "control/socket/socket.h"
+#include "control/web/web.h"
+#include "control/workers/worker_private.h"
+#include "control/workers/workers_private.h"
+#include "net/program/program.h"
+#include "net/resolve/resolver.h"
+#include "proxy/log/requestlog.h"
+#include "proxy/log/sessionlog.h"
+
+/* ---- messages ---- */
+
+void
+worker_say(struct pen *p, unsigned type, const void *bytes, size_t n)
+{
+	struct worker *w = p->team.worker;
+
+	if (w != NULL)
+		(void)channel_send(&w->channel, type, bytes, n, SEND_MS);
+}
+
+static void
+say_counts(struct pen *p)
+{
+	struct buffer out;
+
+	buffer_init(&out);
+	(void)tally_write(p, &out);
+	worker_say(p, MESSAGE_COUNTS, buffer_bytes(&out), buffer_length(&out));
+	buffer_fini(&out);
+}
+
+/* As the leader does it: certificates, countries and logs. */
+static void
+hang_up(struct pen *p)
+{
+	struct service *svc;
+	struct error e;
+
+	(void)sink_reopen(p->log, &e);
+	(void)sink_reopen(sessionlog_sink(p->sessionlog), &e);
+	team_hush(p, true);
+	SERVICE_EACH (p, svc)
+		tls_config_refresh(svc);
+	geoip_refresh(p->geoip);
+	team_hush(p, false);
+}
+
+static void
+hear(struct worker *w, const struct message *m)
+{
+	struct pen *p = w->pen;
+
+	switch (m->type) {
+	case MESSAGE_PREPARE:
+		worker_change(w, m);
+		break;
+	case MESSAGE_COUNT:
+		say_counts(p);
+		break;
+	case MESSAGE_ASK:
+		worker_answer(w, m);
+		break;
+	case MESSAGE_STATE:
+		sync_hear(p, m->bytes, m->length);
+		break;
+	case MESSAGE_PING:
+		worker_say(p, MESSAGE_PONG, NULL, 0);
+		break;
+	case MESSAGE_HANG_UP:
+		hang_up(p);
+		break;
+	case MESSAGE_DRAIN:
+		stopping_begin(p, 0, "leader");
+		break;
+	case MESSAGE_END:
+		stopping_end(p);
+		break;
+	case MESSAGE_CANCEL: /* of a change that it has not prepared */
+		channel_drop_fds(&w->channel);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Without its leader a worker has no control, and nobody who replaces it. */
+static void
+on_ready(struct watch *watch, unsigned ready)
+{
+	struct worker *w = container_of(watch, struct worker, watch);
+	int rc = channel_read(&w->channel);
+	struct message *m;
+
+	(void)ready;
+	while ((m = channel_next(&w->channel)) != NULL) {
+		hear(w, m);
+		free(m);
+	}
+	if (rc < 0)
+		stopping_end(w->pen);
+}
+
+/* ---- the beginning ---- */
+
+/* The leader gets the signals, also those that a terminal or a service manager
+ * sends to all processes. */
+static void
+leave_signals(struct loop *l)
+{
+	static const int all[] = { SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1,
+		SIGUSR2, SIGPIPE };
+	size_t i;
+
+	loop_forget_signals(l);
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		(void)signal(all[i], SIG_IGN);
+	(void)signal(SIGCHLD, SIG_DFL);
+}
+
+static void
+forget_request(struct pen *p)
+{
+	if (p->reload == NULL)
+		return;
+	request_fini(p->reload);
+	free(p->reload);
+	p->reload = NULL;
+}
+
+/* Files stay: they are the leader's. */
+static void
+leave_leader(struct pen *p)
+{
+	struct service *svc;
+
+	forget_request(p);
+	control_forget(p->control);
+	p->control = NULL;
+	web_leave(p->web);
+	web_close(p->web);
+	p->web = NULL;
+	if (p->programs != NULL)
+		programs_forget(p->programs);
+	SERVICE_EACH (p, svc)
+		checks_free(svc);
+	on_state_free(p->on_state);
+	programs_free(p->programs);
+	refresh_free(p->refresh);
+	resolver_free(p->resolver);
+	p->on_state = NULL;
+	p->programs = NULL;
+	p->refresh = NULL;
+	p->resolver = NULL;
+	notify_fini(&p->notify);
+	if (p->process != NULL)
+		process_leave_pid_file(p->process);
+}
+
+static void
+leave_seats(struct workers *all)
+{
+	unsigned i;
+
+	for (i = 0; i < all->count; i++) {
+		struct seat *s = &all->seat[i];
+
+		watch_stop(all->pen->loop, &s->watch);
+		channel_close(&s->channel);
+		timer_fini(&s->again);
+		list_remove(&s->task.link);
+		free(s->counts);
+	}
+	timer_fini(&all->beat);
+	tally_fini(&all->gone);
+	buffer_fini(&all->states);
+	free(all->seat);
+	free(all);
+}
+
+/* Sessions, and what was counted, are those of others. */
+static void
+begin_anew(struct service *svc, unsigned member)
+{
+	static const struct server_counters none;
+	unsigned slot;
+
+	if (svc->frontend != NULL)
+		frontend_become(svc->frontend, member - 1, svc->pen->team.size);
+	for (slot = 0; slot < pool_slots(svc->pool); slot++)
+		pool_take_counters(
+		    svc->pool, pool_slot(svc->pool, slot), &none);
+}
+
+int
+worker_become(struct seat *s, struct channel *end, struct error *e)
+{
+	struct workers *all = s->workers;
+	struct pen *p = all->pen;
+	struct worker *w = calloc(1, sizeof(*w));
+	struct service *svc;
+	unsigned member = s->member;
+
+	p->team = (struct team){ .size = all->count,
+		.member = member,
+		.worker = w,
+		.tell_state = sync_tell };
+	if (w == NULL || loop_reopen(p->loop) < 0)
+		return error_set(e, "worker %u: %s", member, strerror(errno));
+	w->pen = p;
+	w->share = all->share;
+	w->share.own = member - 1;
+	p->team.share = &w->share;
+	services_join(p);
+	w->channel = *end;
+	list_init(&w->channel.messages);
+	list_init(&w->answers);
+	leave_signals(p->loop);
+	leave_leader(p);
+	leave_seats(all);
+	SERVICE_EACH (p, svc)
+		begin_anew(svc, member);
+	return watch_start(p->loop, &w->watch, w->channel.fd,
+		   READY_READ | WATCH_LEVEL, on_ready) == 0
+	    ? 0
+	    : error_set(e, "cannot watch the channel: %s", strerror(errno));
+}
+
+void
+worker_free(struct worker *w)
+{
+	if (w == NULL)
+		return;
+	worker_forget_answers(w);
+	watch_stop(w->pen->loop, &w->watch);
+	channel_close(&w->channel);
+	w->pen->team.worker = NULL;
+	services_part(w->pen);
+	pool_share_close(&w->share);
+	free(w);
+}

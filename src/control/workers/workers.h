@@ -1,0 +1,55 @@
+/* workers.h: several processes that serve the same clients, each with a loop of
+ * its own; see team.h.
+ *
+ *     leader --fork--> worker 1   sockets 1 of all listeners, sessions, flows
+ *        |   --fork--> worker 2   sockets 2
+ *        |
+ *        |-- a change: all workers prepare, then all commit, or all cancel
+ *        |-- counters: asked for when somebody wants to know, added up
+ *        |-- lists: asked of the workers, joined
+ *        '-- states of servers: told to all, by whoever finds out
+ *
+ * The leader keeps the listening sockets of all open. Clients of a worker that
+ * is gone wait in its backlogs for the next one, which the leader forks: it has
+ * the plan and the states that are in force. */
+#ifndef PEN_CONTROL_WORKERS_H
+#define PEN_CONTROL_WORKERS_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct apply;
+struct pen;
+struct worker;
+struct workers;
+
+/* How many a plan wants. */
+struct plan;
+unsigned workers_wanted(const struct plan *plan);
+
+/* This process leads from now on; no worker is there yet. Returns 0, or -1 with
+ * a sentence. */
+int workers_open(struct pen *p, struct error *e);
+/* Ends all workers, which reset what sessions they have. NULL is fine. */
+void workers_free(struct workers *w);
+/* The same of a worker. */
+void worker_free(struct worker *w);
+/* Whether one is to be forked; then the loop has stopped for it. */
+bool workers_are_due(const struct pen *p);
+/* Forks those that are to be. In the child it returns 0 with pen.team.member
+ * set; in the leader 0 with none, or -1 with a sentence. */
+int workers_fork(struct pen *p, struct error *e);
+
+/* Participants of an apply: what several workers cannot do; the sockets of new
+ * listeners, the states of servers that a change concerns, and the change
+ * itself. */
+int workers_check(struct apply *a, struct error *e);
+int workers_sockets_prepare(struct apply *a, struct error *e);
+void workers_sockets_cancel(struct apply *a);
+void workers_states_commit(struct apply *a);
+int workers_prepare(struct apply *a, struct error *e);
+void workers_commit(struct apply *a);
+void workers_cancel(struct apply *a);
+
+#endif

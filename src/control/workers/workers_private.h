@@ -1,0 +1,103 @@
+/* workers_private.h: what leader and workers say to each other, and the
+ * leader's record of each worker. */
+#ifndef PEN_CONTROL_WORKERS_PRIVATE_H
+#define PEN_CONTROL_WORKERS_PRIVATE_H
+
+#include <sys/types.h>
+
+#include "control/life/context.h"
+#include "control/workers/channel.h"
+#include "control/workers/tally.h"
+#include "control/workers/workers.h"
+#include "pool/pool_share.h"
+
+enum workers_message {
+	/* leader to worker */
+	MESSAGE_PREPARE = 1, /* a change; see everywhere.c */
+	MESSAGE_COMMIT,	     /* what all have prepared; states of servers */
+	MESSAGE_CANCEL,
+	MESSAGE_COUNT, /* what have you counted? */
+	MESSAGE_ASK,   /* a command; see asked.c */
+	MESSAGE_HANG_UP,
+	MESSAGE_DRAIN, /* no new clients */
+	MESSAGE_END,
+	MESSAGE_PING,
+	/* worker to leader */
+	MESSAGE_PREPARED,
+	MESSAGE_REFUSED,  /* a sentence */
+	MESSAGE_COUNTS,	  /* see tally.h */
+	MESSAGE_ANSWER,	  /* uint32_t: which; some of it */
+	MESSAGE_ANSWERED, /* uint32_t: which; '+' or '-', and why not */
+	MESSAGE_PONG,
+	/* both */
+	MESSAGE_STATE /* struct state_record */
+};
+
+/* How long a worker may take for an answer: it may be in a long turn, or read a
+ * long file of an access list. */
+enum { ANSWER_MS = 2000, PREPARE_MS = 30000, SEND_MS = 5000 };
+
+struct state_record {
+	char service[SERVICE_NAME_MAX + 1];
+	unsigned slot;
+	struct server_known known;
+};
+
+/* One worker, or the one that will replace it. */
+struct seat {
+	struct workers *workers;
+	unsigned member; /* 1 .. */
+	pid_t pid;	 /* 0: nobody is there */
+	struct channel channel;
+	struct watch watch;
+	struct task
+	    task; /* takes messages that came while others were awaited */
+	struct timer again;	/* it is replaced */
+	bool due;		/* now */
+	unsigned deaths;	/* lately */
+	uint64_t born, heard;	/* ms */
+	struct message *counts; /* its last ones; NULL: none */
+};
+
+struct workers {
+	struct pen *pen;
+	unsigned count;
+	struct seat *seat;
+	struct pool_share share;
+	struct tally gone; /* what those that are gone have counted */
+	struct timer beat;
+	unsigned counted;     /* the turn of the loop in which sums were made */
+	bool sums;	      /* they were made once */
+	struct list asked;    /* struct asked */
+	struct buffer states; /* for the next commit */
+};
+
+#define SEAT_EACH(w, s)                                            \
+	for ((s) = (w)->seat; (s) < (w)->seat + (w)->count; (s)++) \
+		if ((s)->pid != 0)
+
+/* It does not answer: ends it. */
+void seat_kill(struct seat *s, const char *why);
+/* Sends, or ends it. */
+void seat_send(struct seat *s, unsigned type, const void *bytes, size_t n);
+/* Waits for the answer, or ends it, NULL. */
+struct message *seat_wait(
+    struct seat *s, unsigned type, unsigned other, uint64_t ms);
+
+/* asked.c: a piece of an answer; and a worker that answers no more. */
+void asked_hear(struct seat *s, const struct message *m);
+void asked_lose(struct seat *s);
+int asked_begin(
+    struct call *c, const char *line, size_t length, struct error *e);
+
+/* states_sync.c: the state of a server is told, heard, written. */
+void sync_tell(struct service *svc, const struct server *s);
+void sync_hear(struct pen *p, const char *bytes, size_t n);
+int sync_write(
+    const struct service *svc, const struct server *s, struct buffer *out);
+
+/* worker.c: becomes the worker of that seat, in a child process. Returns 0, or
+ * -1 with a sentence. */
+int worker_become(struct seat *s, struct channel *end, struct error *e);
+
+#endif

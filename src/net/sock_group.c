@@ -1,0 +1,136 @@
+/* sock_group.c: SO_REUSEPORT, and the program that the kernel asks which socket
+ * a client gets (socket(7), SO_ATTACH_REUSEPORT_CBPF). */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <linux/filter.h>
+#endif
+
+#include "net/inherited.h"
+#include "net/sock_group.h"
+
+/* Fibonacci hashing: neighbours are spread evenly. */
+#define GROUP_FACTOR UINT32_C(0x9e3779b1)
+
+static unsigned
+group_index(uint32_t word, unsigned count)
+{
+	return (word * GROUP_FACTOR >> 16) % count;
+}
+
+unsigned
+sock_group_of(const struct peer *who, unsigned count)
+{
+	uint32_t w[4];
+	unsigned i;
+
+	for (i = 0; i < 4; i++)
+		w[i] = (uint32_t)who->ip[4 * i] << 24 |
+		    (uint32_t)who->ip[4 * i + 1] << 16 |
+		    (uint32_t)who->ip[4 * i + 2] << 8 | who->ip[4 * i + 3];
+	if (who->family != AF_INET6)
+		return who->family == AF_INET ? group_index(w[3], count) : 0;
+	return group_index(w[0] * GROUP_FACTOR + w[1], count);
+}
+
+#ifdef SO_ATTACH_REUSEPORT_CBPF
+
+/* The words of the source address in an IPv4 or IPv6 header, hashed as
+ * group_index() does it. */
+int
+sock_group_by_address(int socket, unsigned count)
+{
+	enum { NET = SKF_NET_OFF, V4_SOURCE = 12, V6_SOURCE = 8 };
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, NET),
+		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 4),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 6, 2, 0),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NET + V4_SOURCE),
+		BPF_STMT(BPF_JMP | BPF_JA, 5),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NET + V6_SOURCE),
+		BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, GROUP_FACTOR),
+		BPF_STMT(BPF_MISC | BPF_TAX, 0),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NET + V6_SOURCE + 4),
+		BPF_STMT(BPF_ALU | BPF_ADD | BPF_X, 0),
+		BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, GROUP_FACTOR),
+		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 16),
+		BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, count),
+		BPF_STMT(BPF_RET | BPF_A, 0),
+	};
+	struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]),
+		.filter = code };
+
+	return setsockopt(socket, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF,
+	    &program, sizeof(program));
+}
+
+#else
+
+int
+sock_group_by_address(int socket, unsigned count)
+{
+	(void)socket, (void)count;
+	errno = ENOSYS;
+	return -1;
+}
+
+#endif
+
+/* Whether more sockets may be opened beside it. */
+static bool
+is_of_group(int fd)
+{
+#ifdef SO_REUSEPORT
+	int on = 0;
+	socklen_t len = sizeof(on);
+
+	return getsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, &len) == 0 &&
+	    on != 0;
+#else
+	(void)fd;
+	return false;
+#endif
+}
+
+/* One more, of those that were inherited with the first one, or a new one. */
+static int
+open_member(const struct addr *at, const struct sock_listen_options *o,
+    int first, struct error *e)
+{
+	struct sock_listen_options next = *o;
+	bool ours;
+	int fd =
+	    inherited_take(o->inherited, at, o->datagram, o->v6_only, &ours);
+
+	if (fd >= 0)
+		return fd;
+	if (is_of_group(first)) {
+		next.group = SOCK_GROUP_NEXT;
+		next.inherited = NULL;
+		return sock_listen(at, &next, NULL, e);
+	}
+	fd = fcntl(first, F_DUPFD_CLOEXEC, 0);
+	return fd >= 0 ? fd : error_set(e, "%s", strerror(errno));
+}
+
+int
+sock_group_open(const struct addr *at, const struct sock_listen_options *o,
+    int *socket, unsigned count, struct error *e)
+{
+	unsigned i, k;
+
+	for (i = 1; i < count; i++) {
+		socket[i] = open_member(at, o, socket[0], e);
+		if (socket[i] >= 0)
+			continue;
+		for (k = 1; k < i; k++)
+			close(socket[k]);
+		return -1;
+	}
+	return 0;
+}

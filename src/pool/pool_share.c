@@ -1,0 +1,140 @@
+/* pool_share.c: see pool_share.h. */
+#include "config.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "pool/pool_private.h"
+#include "pool/pool_share.h"
+
+/* Servers that can have numbers; memory is used where there are some. */
+enum { CAPACITY = 1 << 20 };
+
+static size_t
+share_bytes(const struct pool_share *s)
+{
+	return (size_t)s->processes * CAPACITY * sizeof(*s->parts);
+}
+
+int
+pool_share_open(struct pool_share *s, unsigned processes)
+{
+	void *at;
+
+	*s = (struct pool_share){ .processes = processes, .own = processes };
+	at = mmap(NULL, share_bytes(s), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at == MAP_FAILED)
+		return -1;
+	s->parts = at;
+	return 0;
+}
+
+void
+pool_share_close(struct pool_share *s)
+{
+	if (s->parts != NULL)
+		(void)munmap((void *)(uintptr_t)s->parts, share_bytes(s));
+	s->parts = NULL;
+}
+
+void
+pool_share_clear(struct pool_share *s, unsigned process)
+{
+	size_t i;
+
+	for (i = 0; i < s->used; i++)
+		atomic_store(&s->parts[process * (size_t)CAPACITY + i], 0);
+}
+
+void
+pool_join(struct pool *p, struct pool_share *s)
+{
+	p->share = s;
+	for (; p->joined < p->slots && s->used < CAPACITY; p->joined++)
+		p->servers[p->joined]->shared = &s->parts[s->used++];
+}
+
+void
+pool_part(struct pool *p)
+{
+	unsigned i;
+
+	for (i = 0; i < p->slots; i++)
+		p->servers[i]->shared = NULL;
+	p->joined = 0;
+	p->share = NULL;
+	p->reserved = NULL;
+}
+
+/* ---- a server ---- */
+
+uint64_t
+pool_connections(const struct server *s)
+{
+	const struct pool_share *share = s->pool->share;
+	uint64_t sum = 0;
+	unsigned i;
+
+	if (s->shared == NULL)
+		return s->connections;
+	for (i = 0; i < share->processes; i++)
+		sum += atomic_load(&s->shared[i * (size_t)CAPACITY]);
+	return sum;
+}
+
+void
+pool_share_tell(struct server *s)
+{
+	const struct pool *p = s->pool;
+	const struct pool_share *share = p->share;
+
+	if (s->shared == NULL || share->own == share->processes)
+		return;
+	atomic_store(&s->shared[share->own * (size_t)CAPACITY],
+	    (uint32_t)(s->connections + (p->reserved == s)));
+}
+
+void
+pool_let_go(struct pool *p)
+{
+	struct server *s = p->reserved;
+
+	p->reserved = NULL;
+	if (s != NULL)
+		pool_share_tell(s);
+}
+
+bool
+pool_reserve(struct server *s, uint64_t limit)
+{
+	struct pool *p = s->pool;
+
+	if (limit == 0 || s->shared == NULL)
+		return true;
+	p->reserved = s;
+	pool_share_tell(s);
+	if (pool_connections(s) <= limit)
+		return true;
+	pool_let_go(p);
+	return false;
+}
+
+void
+pool_look_again(struct pool *p, uint64_t now)
+{
+	unsigned i;
+
+	if (p->share == NULL || p->full == 0 || p->looked == now)
+		return;
+	p->looked = now;
+	for (i = SLOTS_SPECIAL; i < p->slots; i++)
+		if (p->servers[i]->full)
+			pool_refresh(p->servers[i]);
+}
+
+bool
+pool_is_shared(const struct pool *p)
+{
+	return p->share != NULL;
+}

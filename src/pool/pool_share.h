@@ -1,0 +1,37 @@
+/* pool_share.h: connections of servers that several processes count together,
+ * so that their limits hold for all.
+ *
+ * Each process writes its own numbers, in a part of the shared memory that
+ * nobody else writes; what a server has is their sum. To take a place a process
+ * first adds one to its number, then adds up: of two that want the last place
+ * at the same moment none may get it, but never both. When a process dies its
+ * part is set to zero, and nothing of it is left. */
+#ifndef PEN_POOL_POOL_SHARE_H
+#define PEN_POOL_POOL_SHARE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pool/pool.h"
+
+struct pool_share {
+	_Atomic uint32_t *parts; /* one of each process, one behind the other */
+	unsigned processes;
+	unsigned own; /* the part of this process; processes: it has none */
+	size_t used;  /* servers that have numbers */
+};
+
+/* Memory for `processes` that are forked later. Returns 0, or -1 with errno. */
+int pool_share_open(struct pool_share *s, unsigned processes);
+void pool_share_close(struct pool_share *s);
+/* A process is gone. */
+void pool_share_clear(struct pool_share *s, unsigned process);
+
+/* Servers of the pool that have no number get their next ones: in all processes
+ * in the same order. */
+void pool_join(struct pool *p, struct pool_share *s);
+/* The pool counts alone again. */
+void pool_part(struct pool *p);
+
+#endif

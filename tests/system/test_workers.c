@@ -1,0 +1,656 @@
+/* test_workers.c: several processes that serve the same clients: who serves
+ * whom, what commands mean to all of them, and what becomes of one that
+ * dies. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SOON = 20000, CLIENTS = 64, WORKERS = 2 };
+
+static struct backend a, b;
+static struct endpoint front, ctl;
+static struct pen pen;
+static int fds[2 * CLIENTS];
+
+/* ---- what there is ---- */
+
+static void
+begin(backend_fn *serve)
+{
+	backend_start(&a, ENDPOINT_TCP4, serve, "a");
+	backend_start(&b, ENDPOINT_TCP4, serve, "b");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+}
+
+static void
+end(void)
+{
+	backend_stop(&a);
+	backend_stop(&b);
+}
+
+/* The listener is there a moment before the workers are. */
+#define UP(...)                                                             \
+	do {                                                                \
+		pen_up(&pen, &front, "-r", "-C", ctl.text, "--workers",     \
+		    "2", "--session-log", "off", __VA_ARGS__, front.text,   \
+		    a.at.text, b.at.text, NULL);                            \
+		WAIT_FOR(count_children() == WORKERS, SOON);                \
+	} while (0)
+
+static const char *
+ask(const char *line)
+{
+	return endpoint_ask(&ctl, text("%s\n", line));
+}
+
+static void
+answers(const char *line, const char *what)
+{
+	ck_assert_msg(strstr(ask(line), what) != NULL, "%s: %s, not: %s", line,
+	    ask(line), what);
+}
+
+/* The processes that pen has forked, as words. */
+static const char *
+children(pid_t of)
+{
+	return contents(
+	    text("/proc/%ld/task/%ld/children", (long)of, (long)of));
+}
+
+static int
+count_children(void)
+{
+	return count_in(children(pen.child.pid), " ");
+}
+
+static pid_t
+worker(int i)
+{
+	const char *at = children(pen.child.pid);
+	char *rest;
+	long pid = strtol(at, &rest, 10);
+
+	while (i-- > 0)
+		pid = strtol(rest, &rest, 10);
+	ck_assert_int_gt(pid, 1);
+	return (pid_t)pid;
+}
+
+static int
+connect_as(int client)
+{
+	return endpoint_connect_from(&front, text("127.0.1.%d", client + 1));
+}
+
+/* Each says a word, and hears it. */
+static void
+hold(int first, int count)
+{
+	int i;
+
+	for (i = first; i < first + count; i++) {
+		fds[i] = connect_as(i % CLIENTS);
+		endpoint_expect_echo(fds[i], "hello");
+	}
+}
+
+static void
+let_go(int first, int count)
+{
+	int i;
+
+	for (i = first; i < first + count; i++)
+		close(fds[i]);
+}
+
+/* Which worker serves the connection of this client: the last one of its
+ * lines. */
+static int
+worker_of(const char *list, int client, int *lines)
+{
+	const char *at = list;
+	int found = -1;
+
+	*lines = 0;
+	while ((at = strstr(at, text("client 127.0.1.%d:", client + 1)))) {
+		const char *line = at;
+
+		while (line > list && line[-1] != '\n')
+			line--;
+		if (found >= 0)
+			ck_assert_int_eq(found, atoi(line) % WORKERS);
+		found = atoi(line) % WORKERS;
+		++*lines;
+		at++;
+	}
+	return found;
+}
+
+static long
+statistic(const char *name)
+{
+	const char *at = strstr(ask("statistics"), text("%s ", name));
+
+	ck_assert_ptr_nonnull(at);
+	return atol(at + strlen(name) + 1);
+}
+
+/* ---- one process ---- */
+
+START_TEST(one_has_no_child)
+{
+	begin(backend_echo);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, front.text, a.at.text, NULL);
+	ck_assert_str_eq(children(pen.child.pid), "");
+	answers("workers", "1");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* ---- who serves whom ---- */
+
+START_TEST(a_client_comes_back_to_its_worker)
+{
+	int i, lines, of[WORKERS] = { 0, 0 };
+	const char *list;
+
+	begin(backend_echo);
+	UP("--session-log", "off");
+	ck_assert_int_eq(count_children(), WORKERS);
+	hold(0, 2 * CLIENTS);
+	list = ask("connections");
+	for (i = 0; i < CLIENTS; i++) {
+		int w = worker_of(list, i, &lines);
+
+		ck_assert_int_eq(lines, 2);
+		of[w]++;
+	}
+	ck_assert_int_ge(of[0], CLIENTS / 4);
+	ck_assert_int_ge(of[1], CLIENTS / 4);
+	let_go(0, 2 * CLIENTS);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(by_connection_one_client_has_both)
+{
+	int i, of[WORKERS] = { 0, 0 };
+	const char *at;
+
+	begin(backend_echo);
+	UP("--workers-by", "connection");
+	for (i = 0; i < CLIENTS; i++)
+		fds[i] = endpoint_connect(&front);
+	WAIT_FOR(count_in(ask("connections"), "\n") == CLIENTS, SOON);
+	for (at = ask("connections"); *at != '\0'; at = strchr(at, '\n') + 1)
+		of[atoi(at) % WORKERS]++;
+	ck_assert_int_gt(of[0], 0);
+	ck_assert_int_gt(of[1], 0);
+	let_go(0, CLIENTS);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(a_unix_socket_is_shared)
+{
+	struct endpoint local;
+	int i;
+
+	begin(backend_say);
+	endpoint_new(&local, ENDPOINT_UNIX);
+	pen_up(
+	    &pen, &local, "-r", "--workers", "2", local.text, a.at.text, NULL);
+	for (i = 0; i < 20; i++)
+		ck_assert_str_eq(endpoint_hear(&local), "a");
+	pen_down(&pen);
+	ck_assert_int_lt(access(local.text, F_OK), 0);
+	end();
+}
+END_TEST
+
+/* ---- numbers are sums ---- */
+
+START_TEST(numbers_are_sums)
+{
+	begin(backend_echo);
+	UP("-O", "route default 0,1");
+	hold(0, CLIENTS);
+	ck_assert_int_eq(statistic("sessions"), CLIENTS);
+	ck_assert_int_eq(statistic("accepted"), CLIENTS);
+	answers("servers", text("0 addr 127.0.0.1 port %d conn 32", a.at.port));
+	answers("services", text("sessions %d", CLIENTS));
+	ck_assert(strstr(ask("route json"), text("\"clients\":%d", CLIENTS)) ||
+	    strstr(ask("route json"), "built without"));
+	let_go(0, CLIENTS);
+	WAIT_FOR(statistic("sessions") == 0, SOON);
+	ck_assert_int_eq(statistic("bytes_up"), 5 * CLIENTS);
+	answers("clear counters", "");
+	ck_assert_int_eq(statistic("accepted"), 0);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* ---- commands ---- */
+
+/* What `times` different clients hear. */
+static const char *
+hear(int times)
+{
+	const char *said = "";
+	int i, fd;
+
+	for (i = 0; i < times; i++) {
+		fd = connect_as(i);
+		said = text("%s%s", said, endpoint_recv_all(fd));
+		close(fd);
+	}
+	return said;
+}
+
+START_TEST(a_command_is_for_all)
+{
+	begin(backend_say);
+	UP("--session-log", "off");
+	ck_assert_int_gt(count_in(hear(20), "b"), 0);
+	answers("server 1 drain", "");
+	ck_assert_int_eq(count_in(hear(20), "b"), 0);
+	answers("server 1 up", "");
+	ck_assert_int_gt(count_in(hear(20), "b"), 0);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(a_refused_change_is_for_none)
+{
+	begin(backend_say);
+	UP("--session-log", "off");
+	answers("server 1 address nobody.invalid", "error");
+	answers("listen 127.0.0.1:1,256.0.0.1:2", "error");
+	answers("servers", text("1 addr 127.0.0.1 port %d", b.at.port));
+	ck_assert_int_gt(count_in(hear(20), "b"), 0);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* An address that overlaps with one that goes is in use until it has gone. */
+START_TEST(what_is_in_use_is_refused)
+{
+	begin(backend_say);
+	UP("--session-log", "off");
+	answers(text("listen 0.0.0.0:%d", front.port), "already in use");
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	kill(worker(0), SIGKILL);
+	WAIT_FOR(child_has_said(&pen.child, "replaced worker=1"), SOON);
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	answers("server 1 drain", "");
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* Both accept at the new address, and none at the old one. */
+START_TEST(listeners_move)
+{
+	struct endpoint old = front, new;
+
+	begin(backend_say);
+	old = front;
+	UP("--session-log", "off");
+	endpoint_new(&new, ENDPOINT_TCP4);
+	answers(text("listen %s", new.text), "");
+	old = front;
+	front = new;
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	WAIT_FOR(!endpoint_is_listening(&old), SOON);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(a_reload_is_for_all)
+{
+	const char *conf = scratch("pen.conf");
+
+	begin(backend_say);
+	write_file(conf,
+	    text("roundrobin\nworkers 2\nserver 0 address 127.0.0.1 port %d\n",
+		a.at.port));
+	pen_up(&pen, &front, "-C", ctl.text, "-F", conf, front.text, NULL);
+	ck_assert_int_eq(count_in(hear(20), "a"), 20);
+	write_file(conf,
+	    text("roundrobin\nworkers 2\nserver 0 address 127.0.0.1 port %d\n",
+		b.at.port));
+	answers("reload", "");
+	ck_assert_int_eq(count_in(hear(20), "b"), 20);
+	write_file(conf, "roundrobin\nworkers 2\nserver 0 address\n");
+	answers("reload", "error");
+	ck_assert_int_eq(count_in(hear(20), "b"), 20);
+	write_file(conf,
+	    text("roundrobin\nworkers 3\nserver 0 address 127.0.0.1 port %d\n",
+		b.at.port));
+	answers("reload", "workers: only at the start");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(a_connection_is_closed)
+{
+	begin(backend_echo);
+	UP("--session-log", "off");
+	hold(0, 8);
+	answers("close 0", "Forcibly closing connection 0");
+	answers("close 1", "Forcibly closing connection 1");
+	WAIT_FOR(count_in(ask("connections"), "\n") == 6, SOON);
+	answers("close 1000", "out of range");
+	answers("connection 2", "Connection 2:");
+	let_go(0, 8);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(a_drain_waits_for_all)
+{
+	begin(backend_echo);
+	UP("--session-log", "off");
+	hold(0, 8);
+	answers("server 0 drain wait 0.2", "4 connections left");
+	let_go(0, 8);
+	answers("server 0 drain wait 20", "no connections left");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(a_client_is_asked_of_its_worker)
+{
+	int i;
+
+	begin(backend_echo);
+	pen_up(&pen, &front, "-C", ctl.text, "--workers", "2", front.text,
+	    a.at.text, b.at.text, NULL);
+	hold(0, 8);
+	for (i = 0; i < 8; i++)
+		answers(text("client 127.0.1.%d", i + 1), "server ");
+	answers("client 127.0.1.200", "is not remembered");
+	ck_assert_int_eq(count_in(ask("recent"), "\n"), 8);
+	answers("client 127.0.1.1 forget", "");
+	answers("client 127.0.1.1", "is not remembered");
+	let_go(0, 8);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* ---- servers ---- */
+
+/* Never more than the servers may have, whoever serves the clients. */
+START_TEST(a_hard_limit_is_for_all)
+{
+	int i;
+
+	begin(backend_hang);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--workers", "2",
+	    "--session-log", "off", "--queue", "60", front.text,
+	    text("%s:0:5", a.at.text), text("%s:0:5", b.at.text), NULL);
+	for (i = 0; i < CLIENTS; i++)
+		fds[i] = connect_as(i);
+	WAIT_FOR(statistic("queued") == CLIENTS - 10, SOON);
+	ck_assert_int_eq(a.open, 5);
+	ck_assert_int_eq(b.open, 5);
+	answers("server 0 hard 6", "");
+	WAIT_FOR(a.open == 6, SOON);
+	let_go(0, CLIENTS);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(checks_are_made_once_for_all)
+{
+	begin(backend_say);
+	UP("-O", "check connect", "-O", "check_interval 0.1");
+	WAIT_FOR(
+	    strstr(ask("servers long"), "0 name 127.0.0.1 state up"), SOON);
+	backend_stop(&b);
+	WAIT_FOR(
+	    strstr(ask("servers long"), "1 name 127.0.0.1 state down"), SOON);
+	ck_assert_int_eq(count_in(hear(20), "a"), 20);
+	ck_assert_int_eq(statistic("retries"), 0);
+	pen_down(&pen);
+	backend_stop(&a);
+}
+END_TEST
+
+/* Its clients are served by others; what one worker finds out all know. */
+START_TEST(a_failure_is_known_to_all)
+{
+	begin(backend_say);
+	UP("-O", "blacklist 60");
+	backend_stop(&b);
+	ck_assert_int_eq(count_in(hear(20), "a"), 20);
+	WAIT_FOR(
+	    strstr(ask("servers long"), "1 name 127.0.0.1 state blacklisted"),
+	    SOON);
+	ck_assert_int_eq(statistic("retries") <= WORKERS, 1);
+	pen_down(&pen);
+	backend_stop(&a);
+}
+END_TEST
+
+/* ---- life ---- */
+
+/* It takes its own sessions along, and no others. */
+START_TEST(a_killed_worker_is_replaced)
+{
+	int i, lines, lost = 0;
+	const char *list;
+	pid_t gone;
+
+	begin(backend_echo);
+	UP("--session-log", "off");
+	hold(0, CLIENTS);
+	list = ask("connections");
+	gone = worker(0);
+	ck_assert_int_eq(kill(gone, SIGKILL), 0);
+	WAIT_FOR(count_children() == WORKERS && worker(0) != gone &&
+		worker(1) != gone,
+	    SOON);
+	for (i = 0; i < CLIENTS; i++) {
+		if (worker_of(list, i, &lines) == 0) {
+			endpoint_expect_end(fds[i]);
+			lost++;
+		} else {
+			endpoint_expect_echo(fds[i], "still there");
+		}
+		close(fds[i]);
+	}
+	ck_assert_int_gt(lost, 0);
+	ck_assert_int_lt(lost, CLIENTS);
+	hold(0, CLIENTS);
+	ck_assert_int_eq(statistic("sessions"), CLIENTS);
+	ck_assert(child_has_said(&pen.child, "signal=9"));
+	ck_assert(child_has_said(&pen.child, "worker replaced worker=1"));
+	let_go(0, CLIENTS);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* The replacement has what was changed since the start. */
+START_TEST(a_replacement_has_what_is_in_force)
+{
+	pid_t gone;
+
+	begin(backend_say);
+	UP("--session-log", "off");
+	answers("server 1 drain", "");
+	gone = worker(1);
+	kill(gone, SIGKILL);
+	WAIT_FOR(child_has_said(&pen.child, "replaced worker=2"), SOON);
+	ck_assert_int_eq(count_in(hear(20), "a"), 20);
+	answers("server 1 up", "");
+	ck_assert_int_gt(count_in(hear(20), "b"), 0);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(other_methods)
+{
+	begin(backend_say);
+	UP(_i == 0 ? "-P" : "-Oselect");
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	kill(worker(0), SIGKILL);
+	WAIT_FOR(child_has_said(&pen.child, "replaced worker=1"), SOON);
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	answers("server 1 drain", "");
+	ck_assert_int_eq(count_in(hear(20), "b"), 0);
+	ck_assert_int_eq(count_in(child_err(&pen.child), "killed"), 1);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(one_that_does_not_turn_is_replaced)
+{
+	begin(backend_say);
+	UP("--worker-watchdog", "1");
+	kill(worker(0), SIGSTOP);
+	WAIT_FOR(child_has_said(&pen.child, "its loop does not turn"), SOON);
+	WAIT_FOR(child_has_said(&pen.child, "replaced worker=1"), SOON);
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+static bool
+is_gone(pid_t pid)
+{
+	return kill(pid, 0) < 0
+	    ? errno == ESRCH
+	    : strchr(child_status_line(pid, "State"), 'Z') != NULL;
+}
+
+START_TEST(no_worker_outlives_its_leader)
+{
+	pid_t one, two;
+
+	begin(backend_say);
+	UP("--session-log", "off");
+	one = worker(0);
+	two = worker(1);
+	kill(pen.child.pid, SIGKILL);
+	WAIT_FOR(is_gone(one) && is_gone(two), SOON);
+	end();
+}
+END_TEST
+
+/* Signals of a terminal reach all; only the leader obeys. */
+START_TEST(a_stop_ends_all)
+{
+	pid_t one, two;
+
+	begin(backend_echo);
+	UP("--session-log", "off");
+	hold(0, 8);
+	one = worker(0);
+	two = worker(1);
+	kill(one, SIGTERM);
+	kill(two, SIGHUP);
+	ck_assert_int_eq(statistic("sessions"), 8);
+	pen_down(&pen);
+	ck_assert(is_gone(one) && is_gone(two));
+	let_go(0, 8);
+	end();
+}
+END_TEST
+
+START_TEST(a_graceful_stop_waits_for_all)
+{
+	begin(backend_echo);
+	UP("--session-log", "off");
+	hold(0, 8);
+	answers("shutdown", "stopping, 8 sessions left");
+	WAIT_FOR(!endpoint_is_listening(&front), SOON);
+	endpoint_expect_echo(fds[3], "still here");
+	let_go(0, 8);
+	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
+	end();
+}
+END_TEST
+
+START_TEST(what_one_process_does_is_said)
+{
+	begin(backend_say);
+	pen_expect_failure("direct server return is served by one process",
+	    "--check", "--workers", "2", "-O", "dsr_if lo", "-r", "10.0.0.1:0",
+	    "10.0.0.2", NULL);
+	pen_expect_failure("workers", "--check", "--workers", "0", front.text,
+	    a.at.text, NULL);
+	pen_expect_failure("workers", "--check", "--workers", "65", front.text,
+	    a.at.text, NULL);
+	UP("--session-log", "off");
+	answers("upgrade", "not with several workers");
+	answers("workers 3", "only at the start");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+SUITE(test_workers)
+{
+	Suite *s = suite_create("workers");
+	TCase *c = tcase_create("other_methods");
+
+	tcase_set_timeout(c, 20);
+	tcase_add_loop_test(c, other_methods, 0, 2);
+	suite_add_tcase(s, c);
+	SUITE_ADD(s, one_has_no_child, 20);
+	SUITE_ADD(s, a_client_comes_back_to_its_worker, 20);
+	SUITE_ADD(s, by_connection_one_client_has_both, 20);
+	SUITE_ADD(s, a_unix_socket_is_shared, 20);
+	SUITE_ADD(s, numbers_are_sums, 20);
+	SUITE_ADD(s, a_command_is_for_all, 20);
+	SUITE_ADD(s, a_refused_change_is_for_none, 20);
+	SUITE_ADD(s, what_is_in_use_is_refused, 20);
+	SUITE_ADD(s, listeners_move, 20);
+	SUITE_ADD(s, a_reload_is_for_all, 20);
+	SUITE_ADD(s, a_connection_is_closed, 20);
+	SUITE_ADD(s, a_drain_waits_for_all, 20);
+	SUITE_ADD(s, a_client_is_asked_of_its_worker, 20);
+	SUITE_ADD(s, a_hard_limit_is_for_all, 20);
+	SUITE_ADD(s, checks_are_made_once_for_all, 20);
+	SUITE_ADD(s, a_failure_is_known_to_all, 20);
+	SUITE_ADD(s, a_killed_worker_is_replaced, 20);
+	SUITE_ADD(s, a_replacement_has_what_is_in_force, 20);
+	SUITE_ADD(s, one_that_does_not_turn_is_replaced, 20);
+	SUITE_ADD(s, no_worker_outlives_its_leader, 20);
+	SUITE_ADD(s, a_stop_ends_all, 20);
+	SUITE_ADD(s, a_graceful_stop_waits_for_all, 20);
+	SUITE_ADD(s, what_one_process_does_is_said, 20);
+	return s;
+}

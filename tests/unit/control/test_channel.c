@@ -1,0 +1,149 @@
+/* test_channel.c: messages of any length, in order, with descriptors. */
+#include "config.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/workers/channel.h"
+#include "support/suite.h"
+
+enum { LONG = 3 * 1000 * 1000, MS = 10000 };
+
+static struct channel a, b;
+
+static void
+begin(void)
+{
+	ck_assert_int_eq(channel_open_pair(&a, &b), 0);
+}
+
+static void
+end(void)
+{
+	channel_close(&a);
+	channel_close(&b);
+}
+
+static void
+has(struct message *m, unsigned type, const char *what)
+{
+	ck_assert_ptr_nonnull(m);
+	ck_assert_uint_eq(m->type, type);
+	ck_assert_str_eq(m->bytes, what);
+	ck_assert_uint_eq(m->length, strlen(what));
+	free(m);
+}
+
+START_TEST(in_order)
+{
+	begin();
+	ck_assert_int_eq(channel_send(&a, 1, "one", 3, MS), 0);
+	ck_assert_int_eq(channel_send(&a, 2, NULL, 0, MS), 0);
+	ck_assert_int_eq(channel_send(&a, 3, "three", 5, MS), 0);
+	ck_assert_int_eq(channel_read(&b), 0);
+	has(channel_next(&b), 1, "one");
+	has(channel_next(&b), 2, "");
+	has(channel_next(&b), 3, "three");
+	ck_assert_ptr_null(channel_next(&b));
+	end();
+}
+END_TEST
+
+/* What is not awaited stays, in order. */
+START_TEST(one_is_awaited)
+{
+	begin();
+	channel_send(&a, 1, "one", 3, MS);
+	channel_send(&a, 2, "two", 3, MS);
+	channel_send(&a, 3, "three", 5, MS);
+	has(channel_wait(&b, 9, 2, MS), 2, "two");
+	ck_assert_ptr_null(channel_wait(&b, 9, 8, 10));
+	has(channel_next(&b), 1, "one");
+	has(channel_next(&b), 3, "three");
+	end();
+}
+END_TEST
+
+/* Sends more than a socket holds, and hears as much. */
+static void *
+talk(void *arg)
+{
+	char *bytes = malloc(LONG);
+	struct message *m;
+	bool good;
+
+	memset(bytes, 'x', LONG);
+	good = channel_send(arg, 7, bytes, LONG, MS) == 0;
+	m = channel_wait(arg, 7, 7, MS);
+	good = good && m != NULL && m->length == LONG &&
+	    memcmp(m->bytes, bytes, LONG) == 0;
+	free(m);
+	free(bytes);
+	return good ? arg : NULL;
+}
+
+/* Neither waits for the other to read. */
+START_TEST(both_talk)
+{
+	pthread_t thread;
+	void *good;
+
+	begin();
+	ck_assert_int_eq(pthread_create(&thread, NULL, talk, &a), 0);
+	ck_assert_ptr_nonnull(talk(&b));
+	ck_assert_int_eq(pthread_join(thread, &good), 0);
+	ck_assert_ptr_nonnull(good);
+	end();
+}
+END_TEST
+
+START_TEST(descriptors_come_first)
+{
+	int fd[2], i;
+	char c;
+
+	begin();
+	ck_assert_int_eq(pipe(fd), 0);
+	for (i = 0; i < 100; i++)
+		ck_assert_int_eq(channel_send_fd(&a, fd[1], MS), 0);
+	channel_send(&a, 1, "one", 3, MS);
+	has(channel_wait(&b, 1, 1, MS), 1, "one");
+	ck_assert_uint_eq(b.fd_count, 100);
+	ck_assert_int_eq(write(b.fds[99], "y", 1), 1);
+	ck_assert_int_eq(read(fd[0], &c, 1), 1);
+	channel_drop_fds(&b);
+	ck_assert_uint_eq(b.fd_count, 0);
+	close(fd[0]);
+	close(fd[1]);
+	end();
+}
+END_TEST
+
+/* What one said before it went is heard. */
+START_TEST(the_other_is_gone)
+{
+	begin();
+	channel_send(&a, 1, "last", 4, MS);
+	channel_close(&a);
+	ck_assert_int_lt(channel_read(&b), 0);
+	has(channel_next(&b), 1, "last");
+	ck_assert_int_lt(channel_send(&b, 1, "x", 1, MS), 0);
+	ck_assert_ptr_null(channel_wait(&b, 1, 1, MS));
+	end();
+}
+END_TEST
+
+SUITE(test_channel)
+{
+	Suite *s = suite_create("channel");
+
+	SUITE_ADD(s, in_order, 10);
+	SUITE_ADD(s, one_is_awaited, 10);
+	SUITE_ADD(s, both_talk, 20);
+	SUITE_ADD(s, descriptors_come_first, 10);
+	SUITE_ADD(s, the_other_is_gone, 10);
+	return s;
+}

@@ -1,0 +1,217 @@
+/* test_pool_share.c: limits of servers hold for several processes; here each
+ * has a pool of its own in one. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pool/balance.h"
+#include "pool/pool_share.h"
+#include "support/suite.h"
+
+enum { PROCESSES = 2, HARD = 3 };
+
+static struct pool_share share, parts[PROCESSES];
+static struct pool *pools[PROCESSES];
+static struct attempts attempts;
+static uint64_t now = 1000;
+
+static struct pool *
+new_pool(void)
+{
+	struct pool *p = pool_new();
+	struct server_spec spec;
+	struct pool_options o;
+	unsigned i;
+
+	pool_options_init(&o);
+	o.sticky = false;
+	o.balance = balance_find("roundrobin");
+	ck_assert_int_eq(pool_set_options(p, &o), 0);
+	for (i = 0; i < 2; i++) {
+		server_spec_init(&spec);
+		spec.name = (char *)(uintptr_t)text("10.0.0.%u", i + 1);
+		spec.addrs.count = 1;
+		spec.set.hard = HARD;
+		addr_parse_ip(&spec.addrs.addr[0], spec.name, 80);
+		ck_assert_ptr_nonnull(pool_set_slot(p, server_slot(i), &spec));
+	}
+	return p;
+}
+
+static void
+begin(void)
+{
+	unsigned i;
+
+	ck_assert_int_eq(pool_share_open(&share, PROCESSES), 0);
+	for (i = 0; i < PROCESSES; i++) {
+		parts[i] = share;
+		parts[i].own = i;
+		pools[i] = new_pool();
+		pool_join(pools[i], &parts[i]);
+	}
+	share.used = parts[0].used;
+}
+
+static void
+end(void)
+{
+	unsigned i;
+
+	for (i = 0; i < PROCESSES; i++) {
+		pool_part(pools[i]);
+		pool_free(pools[i]);
+	}
+	pool_share_close(&share);
+}
+
+static struct server *
+choose(unsigned i)
+{
+	struct peer who = { .family = AF_INET };
+
+	attempts = (struct attempts){ .set = 0 };
+	return pool_choose(pools[i], &who, &attempts, ++now);
+}
+
+static struct server *
+open_one(unsigned i)
+{
+	struct peer who = { .family = AF_INET };
+	struct server *s = choose(i);
+
+	if (s != NULL)
+		pool_opened(pools[i], s, &who, &attempts, now);
+	return s;
+}
+
+static void
+close_one(unsigned i, unsigned server)
+{
+	struct peer who = { .family = AF_INET };
+
+	pool_closed(
+	    pools[i], pool_server(pools[i], server), &who, &attempts, 0, 0);
+}
+
+/* Whoever opens them. */
+START_TEST(no_more_than_the_limit)
+{
+	int i, opened = 0;
+
+	begin();
+	for (i = 0; i < 20; i++)
+		opened += open_one((unsigned)i % PROCESSES) != NULL;
+	ck_assert_int_eq(opened, 2 * HARD);
+	ck_assert(pool_may_recover(pools[0]));
+	end();
+}
+END_TEST
+
+/* A place that one gives back the other gets. */
+START_TEST(places_come_back)
+{
+	int i;
+
+	begin();
+	for (i = 0; i < 2 * HARD; i++)
+		ck_assert_ptr_nonnull(open_one(0));
+	ck_assert_ptr_null(open_one(1));
+	close_one(0, 1);
+	ck_assert_uint_eq(open_one(1)->number, 1);
+	ck_assert_ptr_null(open_one(0));
+	end();
+}
+END_TEST
+
+/* What is chosen and not opened is no more than one place, until the next. */
+START_TEST(nothing_is_kept_for_nobody)
+{
+	int i;
+
+	begin();
+	for (i = 0; i < 50; i++)
+		ck_assert_ptr_nonnull(choose(0));
+	for (i = 0; i < 2 * HARD - 1; i++)
+		ck_assert_ptr_nonnull(open_one(1));
+	ck_assert_ptr_null(open_one(1));
+	ck_assert_ptr_nonnull(open_one(0));
+	end();
+}
+END_TEST
+
+/* A process that is gone has none. */
+START_TEST(one_dies)
+{
+	int i;
+
+	begin();
+	for (i = 0; i < 2 * HARD; i++)
+		ck_assert_ptr_nonnull(open_one(0));
+	pool_share_clear(&share, 0);
+	for (i = 0; i < 2 * HARD; i++)
+		ck_assert_ptr_nonnull(open_one(1));
+	ck_assert_ptr_null(open_one(1));
+	end();
+}
+END_TEST
+
+/* One of two processes that open and close; `open` is what each server has, as
+ * the server would count. Returns how often that was too much. */
+static int
+compete(unsigned own, unsigned rounds, atomic_int *open)
+{
+	struct server *s;
+	unsigned i, n;
+	int bad = 0;
+
+	for (i = 0; i < rounds; i++) {
+		s = open_one(own);
+		if (s != NULL && atomic_fetch_add(&open[s->number], 1) >= HARD)
+			bad++;
+		for (n = 0; i % 5 == 0 && n < 2; n++) {
+			s = pool_server(pools[own], n);
+			while (s->connections > 0) {
+				atomic_fetch_sub(&open[n], 1);
+				close_one(own, n);
+			}
+		}
+	}
+	return bad;
+}
+
+START_TEST(at_the_same_time)
+{
+	unsigned rounds = (unsigned)suite_amount(300000, 3000);
+	atomic_int *open = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status = 0, bad;
+	pid_t child;
+
+	begin();
+	child = fork();
+	if (child == 0)
+		_exit(compete(1, rounds, open) != 0);
+	bad = compete(0, rounds, open);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(bad, 0);
+	end();
+}
+END_TEST
+
+SUITE(test_pool_share)
+{
+	Suite *s = suite_create("pool_share");
+
+	SUITE_ADD(s, no_more_than_the_limit, 10);
+	SUITE_ADD(s, places_come_back, 10);
+	SUITE_ADD(s, nothing_is_kept_for_nobody, 10);
+	SUITE_ADD(s, one_dies, 10);
+	SUITE_ADD(s, at_the_same_time, 60);
+	return s;
+}
