@@ -3,11 +3,11 @@ pen -r --workers 2 --worker-watchdog 20 {FRONT} {S0} {S1}
 > workers
 < 2
 > workers 3
-< error: workers: only at the start
+< error: workers: can be set only at startup
 > workers_by
 < address
 > workers_by connection
-< error: workers_by: only at the start
+< error: workers_by: can be set only at startup
 > worker_watchdog
 < 20
 > worker_watchdog 10

@@ -349,7 +349,7 @@ START_TEST(a_reload_is_for_all)
 	write_file(conf,
 	    text("roundrobin\nworkers 3\nserver 0 address 127.0.0.1 port %d\n",
 		b.at.port));
-	answers("reload", "workers: only at the start");
+	answers("reload", "workers: can be set only at startup");
 	pen_down(&pen);
 	end();
 }
@@ -615,7 +615,7 @@ START_TEST(what_one_process_does_is_said)
 	    a.at.text, NULL);
 	UP("--session-log", "off");
 	answers("upgrade", "not with several workers");
-	answers("workers 3", "only at the start");
+	answers("workers 3", "can be set only at startup");
 	pen_down(&pen);
 	end();
 }
