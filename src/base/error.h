@@ -17,8 +17,8 @@ struct error {
  * that a terminal obeys. Returns -1, for `return error_set(...)`. */
 int error_set(struct error *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Puts the operand in front of a phrase, and a colon between them. Returns
- * -1. */
+/* Puts the operand in front of a short message, with a colon between them.
+ * Returns -1. */
 int error_of(struct error *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -205,7 +205,7 @@ words_nearest_offer(struct words_nearest *n, const char *name)
 	n->best = name;
 }
 
-/* ---- strings that somebody owns ---- */
+/* ---- owned strings ---- */
 
 int
 text_set(char **held, const char *text)

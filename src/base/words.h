@@ -42,11 +42,11 @@ void words_nearest_offer(struct words_nearest *n, const char *name);
  */
 bool text_equal(const char *a, const char *b);
 
-/* ---- strings that somebody owns; NULL: none ---- */
+/* ---- owned strings; NULL: none ---- */
 
 /* Replaces a string; NULL empties it. Returns 0, or -1 with errno ENOMEM. */
 int text_set(char **held, const char *text);
-/* Gives `text`, a copy of somebody else's pointer, a string of its own. Returns
+/* Gives `text`, a copied pointer, a string of its own. Returns
  * 0, or -1 with errno ENOMEM and nothing there. */
 int text_own(char **text);
 /* Empties it. Returns 0. */

@@ -29,7 +29,7 @@ dgram_batch_new(char *memory)
 
 /* ---- sockets ---- */
 
-/* A socket that is bound to one address answers from it anyway: to be told, and
+/* A socket that is bound to one address answers from it anyway: to get it, and
  * to tell the kernel again, costs time with each datagram. */
 static bool
 has_many_addresses(int fd)

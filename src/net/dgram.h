@@ -77,7 +77,7 @@ int dgram_receive(int fd, struct dgram_batch *b);
 /* The same from a connected socket, whose answers mostly come one by one: one,
  * which costs less, unless the last batch had several, or now and then to find
  * out. The sender and the local address of one are not filled in. `alone`
- * begins with 0; DGRAM_BATCH asks for a batch, as is necessary after
+ * begins with 0; DGRAM_BATCH requests a batch, as is necessary after
  * dgram_coalesce(). */
 int dgram_receive_answers(int fd, struct dgram_batch *b, uint8_t *alone);
 /* Removes truncated datagrams from the batch. Returns how many. */

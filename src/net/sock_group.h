@@ -17,9 +17,9 @@ enum sock_group_by { SOCK_GROUP_BY_ADDRESS, SOCK_GROUP_BY_CONNECTION };
 /* Opens the sockets 1 to count - 1 of a group, of which socket[0] is there:
  * with SOCK_GROUP_FIRST among the options of sock_listen(). Where the first one
  * was inherited, others may have been, too. Where the kernel cannot deal
- * clients out, as to a Unix socket, all are the same one, and whoever accepts
- * first has the client. Returns 0, or -1 with a sentence; then none of them is
- * open, and the first one still is. */
+ * clients out, as to a Unix socket, all are the same one, and the first process
+ * that accepts has the client. Returns 0, or -1 with a full message; then none of
+ * them is open, and the first one still is. */
 int sock_group_open(const struct addr *at, const struct sock_listen_options *o,
     int *socket, unsigned count, struct error *e);
 

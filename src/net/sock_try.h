@@ -13,7 +13,7 @@
  * full message that names it. */
 int sock_try_listen(
     const struct addr *at, bool datagram, bool freebind, struct error *e);
-/* Whether nobody can listen at `other` while there is a listener at `a`, as
+/* Whether no socket can listen at `other` while there is a listener at `a`, as
  * that is the wildcard address of the port. */
 bool sock_takes(const struct addr *a, bool v6_only, const struct addr *other);
 /* Whether packets to the address come to this host, as its routes are. Sends

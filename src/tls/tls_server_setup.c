@@ -291,8 +291,8 @@ set_sessions(SSL_CTX *ctx, const struct tls_settings *s)
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
 	unsigned n = 0;
 
-	/* A session may be resumed only while the same is asked of clients. The
-	 * session id context is a digest of that, so a client that would be
+	/* A session may be resumed only while the same is required of clients.
+	 * The session id context is a digest of that, so a client that would be
 	 * refused now, because it was revoked for example, cannot resume an old
 	 * session. */
 	if (md != NULL && EVP_DigestInit_ex(md, EVP_sha256(), NULL) == 1) {

@@ -128,7 +128,7 @@ find_remote(
 
 /* ---- the format of each service ---- */
 
-/* NULL for the one that logs have. Returns 0, or -1 with a sentence. */
+/* NULL for the one that logs have. Returns 0, or -1 with a full message. */
 static int
 make_format(const struct plan *p, struct log_format **format, struct error *e)
 {

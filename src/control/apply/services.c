@@ -223,7 +223,7 @@ service_has_others(const struct pen *p)
 	return p->service->next != NULL;
 }
 
-/* ---- those that are told of ---- */
+/* ---- those that are reported ---- */
 
 bool
 service_listens(const struct service *svc)

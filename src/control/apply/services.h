@@ -52,11 +52,11 @@ bool service_is_first(const struct service *svc);
 /* Whether there is more than the first one. */
 bool service_has_others(const struct pen *p);
 bool service_listens(const struct service *svc);
-/* Whether monitoring hears of it: not of one that leaves, and of the first only
- * if it listens, or no other one is there to stay. */
+/* Whether it is reported to monitoring: not if it leaves, and the first one
+ * only if it listens, or no other one is there to stay. */
 bool service_is_reported(const struct service *svc);
-/* For commands that list what a service has. Returns 0, or -1 with a phrase: no
- * service is named, and the first one is not reported. */
+/* For commands that list what a service has. Returns 0, or -1 with a short
+ * message: no service is named, and the first one is not reported. */
 int service_must_be_named(
     const struct service *svc, const char *command, struct error *e);
 

@@ -35,7 +35,7 @@ struct service {
 	size_t descriptors;	   /* its share of the process's; 0: none yet */
 	bool leaves;	  /* removed: its sessions go on until they end */
 	struct timer end; /* of one that leaves */
-	struct trend *trend; /* NULL: nobody may ask; freed by the next */
+	struct trend *trend; /* NULL: not permitted; freed by the next */
 	void (*forget)(struct service *svc); /* NULL: nothing */
 };
 

@@ -73,7 +73,7 @@ struct trends {
 /* Takes samples from now on. NULL with errno. */
 struct trends *trends_new(struct pen *p);
 void trends_free(struct trends *ts); /* what was sampled stays */
-/* Nobody takes samples any more. */
+/* No samples are taken any more. */
 void trends_forget(struct pen *p);
 /* Each service has its trend, svc->trend, from now on: new ones, too. NULL: out
  * of memory. */

@@ -42,8 +42,8 @@ int route_plans_remove(
 void route_plan_print(const struct route_plan *r, struct buffer *out);
 
 /* Adds what first bytes say, in words of a command: `word` is sni, alpn, host
- * or protocol. A name says which protocol it was in, too. Returns 0, or -1 with
- * a phrase. */
+ * or protocol. A name implies its protocol. Returns 0, or -1 with
+ * a short message. */
 int first_words_set(
     struct first *f, const char *word, const char *value, struct error *e);
 

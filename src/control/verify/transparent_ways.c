@@ -233,7 +233,7 @@ mark_to_be(const struct way *w)
 	return w->back != WAY_NO_RULE && w->mark != 0 ? w->mark : USUAL_MARK;
 }
 
-/* Whether the same was said of a server before. */
+/* Whether the same was reported of a server before. */
 static bool
 was_judged(const struct way *list, const struct way *w)
 {
@@ -261,7 +261,7 @@ ways_judge(const struct way *list, unsigned n, bool no_right,
 	for (i = 0; i < n; i++)
 		if (!was_judged(list, &list[i]))
 			judge_way(&out, &list[i], some);
-	/* each mark once, after all that says what it is for */
+	/* each mark once, after all that tell what it is for */
 	for (i = 0; i < n; i++) {
 		for (k = 0; k < i; k++)
 			if (mark_to_be(&list[k]) == mark_to_be(&list[i]))

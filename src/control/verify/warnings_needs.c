@@ -111,7 +111,7 @@ find_needs(const struct plan *p, bool has[NEEDS])
 	has[NEED_CHECKS] = check_plan_is_wanted(p);
 }
 
-/* What settings need to have an effect, and what is said without it. A setting
+/* What settings need to have an effect, and the warning without it. A setting
  * may need several things. */
 static const struct {
 	enum need need;

@@ -19,8 +19,8 @@ enum { OTHERS = 3 };
 
 /* ---- the tag of the segment ---- */
 
-/* Requests to servers get the segment's tag, so that whoever can send frames
- * with another one could cut the servers off. A tag that servers reply to is
+/* Requests to servers get the segment's tag: a host that can send frames with
+ * another one could cut the servers off. A tag that servers reply to is
  * right; else the first frame counts, or several in a row. */
 void
 director_note_vlan(struct director *d, const struct frame *f)

@@ -12,7 +12,7 @@
 
 /* ---- which hop ---- */
 
-/* The kernel's routes are asked for again after so many seconds, not all at
+/* The kernel's routes are requested again after so many seconds, not all at
  * once. */
 enum { ASK_S = 10, SPREAD_S = 5 };
 
@@ -33,7 +33,7 @@ nexthop_is_tunnelled(const struct nexthops *n, const struct server *s)
 	    (s->set.forward == SERVER_FORWARD_AS_SET && n->forward.tunnel);
 }
 
-/* Asks the kernel if its last answer is too old. An MTU of 0: no route. */
+/* Queries the kernel if its last answer is too old. An MTU of 0: no route. */
 static void
 ask_for_route(const struct nexthops *n, struct nexthop *h,
     const struct server *s, const struct peer *ip)

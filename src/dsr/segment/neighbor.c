@@ -98,7 +98,7 @@ neighbors_init(
 	    options->ip6.family != 0 ? options->ip6 : link_local(&options->mac);
 	n->limit = (struct rate_limit){ .count = NEIGHBOR_BURST,
 		.period_ms = 1000 * NEIGHBOR_BURST / NEIGHBOR_RATE };
-	/* Nobody knows an address that we made up ourselves: it is not
+	/* No other host knows an address that we generated: it is not
 	 * announced. */
 	if (hash_table_init(&n->servers) < 0 || hash_table_init(&n->vips) < 0 ||
 	    (options->ip6.family != 0 ? neighbors_add_vip(n, &n->own6, now)

@@ -62,7 +62,7 @@ struct check_kind {
 	/* Whether it needs an address with a port; else it works without. */
 	bool needs_port;
 	/* Whether it may talk TLS, and where in the settings its struct
-	 * check_tls (check_stream.h) is, which says so. */
+	 * check_tls (check_stream.h) is, which states it. */
 	bool has_tls;
 	size_t tls_at;
 	/* The path of the program that it runs, of the settings; NULL: it runs
@@ -82,9 +82,9 @@ struct check_kind {
 extern const struct check_kind check_connect, check_dns, check_dsr, check_exec,
     check_expect, check_http, check_https, check_send, check_tls, check_udp;
 
-/* What "dsr [PORT]" says, for who carries it out. */
+/* The values of "dsr [PORT]", for the prober. */
 struct check_dsr_settings {
-	uint16_t port; /* of listening addresses that have none; 0: not said */
+	uint16_t port; /* of listening addresses that have none; 0: not given */
 };
 
 struct check {

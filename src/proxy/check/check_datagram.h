@@ -24,7 +24,7 @@ struct check_datagram {
 	struct timer again;
 };
 
-/* A server that has no socket there refuses: its host says so by ICMP. */
+/* A server that has no socket there refuses: its host reports it by ICMP. */
 void check_datagram_start(struct check *c, const struct check_question *q);
 void check_datagram_stop(struct check *c);
 

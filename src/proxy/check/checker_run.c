@@ -320,7 +320,7 @@ begin_due(struct checker *c, unsigned slot)
 
 	r->began_ms = checker_now(c);
 	r->hurry = r->hurry == HURRY_DUE ? HURRY_DONE : HURRY_NONE;
-	/* A server that answers its clients need not be asked. */
+	/* A server that answers its clients needs no check. */
 	if (r->hurry == HURRY_NONE && c->options.lazy && server_is_healthy(s) &&
 	    s->answered_ms != 0 &&
 	    checker_now(c) - s->answered_ms < c->options.interval_ms) {

@@ -429,7 +429,7 @@ flow_adopt(struct flows *fs, struct listener *l, const struct dgram *from,
 	struct arrival a;
 	struct flow *w;
 
-	/* older versions were told it at any socket (dgram_prepare()) */
+	/* older versions got it at any socket (dgram_prepare()) */
 	if (!addr_is_any(&l->at))
 		here.local = (struct dgram_local){ .family = 0 };
 	flow_meet(fs, &a, l, &here);

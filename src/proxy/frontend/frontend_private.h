@@ -46,7 +46,7 @@ struct frontend {
 };
 
 /* frontend_group.c: opens the siblings of a listener that was just opened, and
- * closes them. Returns 0, or -1 with a sentence. */
+ * closes them. Returns 0, or -1 with a full message. */
 int frontend_group_open(struct frontend *f, struct frontend_listener *fl,
     const struct sock_listen_options *o, struct error *e);
 void frontend_group_close(struct frontend *f, struct frontend_listener *fl);

@@ -124,7 +124,7 @@ add_lines(struct http_responses *r, struct pass *p)
 	http_responses_add(p, "Connection: close\r\n");
 }
 
-/* HTTP/1.1 200 OK (RFC 9112, 4); the phrase may be missing. */
+/* HTTP/1.1 200 OK (RFC 9112, 4); OK may be missing. */
 static bool
 take_status(struct http_responses *r, struct pass *p)
 {

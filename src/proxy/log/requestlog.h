@@ -3,9 +3,9 @@
  *     file    CLIENT EPOCH SERVER FIRST-LINE-OF-REQUEST
  *     UDP     + CLIENT SERVER FIRST-LINE-OF-REQUEST     (to penlogd)
  *
- * A request is what a client says first, and what it says after an answer; its
- * line tells the server that got it and not one that failed before. net/sink.h
- * says how lines get there; the sink's are called "request". */
+ * A request is what a client sends first, and what it sends after an answer;
+ * its line names the server that got it and not one that failed before.
+ * net/sink.h describes how lines get there; the sink's are called "request". */
 #ifndef PEN_PROXY_REQUESTLOG_H
 #define PEN_PROXY_REQUESTLOG_H
 
@@ -13,7 +13,7 @@
 #include "net/sink.h"
 #include "pool/server/server.h"
 
-/* Adds a line of what a client said: up to the first line's end, or 1,000
+/* Adds a line of what a client sent: up to the first line's end, or 1,000
  * bytes. Bytes that are no text become '?'. */
 void requestlog_line(struct sink *s, const struct peer *client,
     const struct server *server, const char *bytes, size_t n);
