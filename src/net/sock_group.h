@@ -18,8 +18,8 @@ enum sock_group_by { SOCK_GROUP_BY_ADDRESS, SOCK_GROUP_BY_CONNECTION };
  * with SOCK_GROUP_FIRST among the options of sock_listen(). Where the first one
  * was inherited, others may have been, too. Where the kernel cannot deal
  * clients out, as to a Unix socket, all are the same one, and the first process
- * that accepts has the client. Returns 0, or -1 with a full message; then none of
- * them is open, and the first one still is. */
+ * that accepts has the client. Returns 0, or -1 with a full message; then none
+ * of them is open, and the first one still is. */
 int sock_group_open(const struct addr *at, const struct sock_listen_options *o,
     int *socket, unsigned count, struct error *e);
 
