@@ -171,6 +171,8 @@ loop_new(const char *method, struct error *e)
 	}
 	list_init(&l->tasks);
 	watch_init(&l->library);
+	watch_init(&l->alarm);
+	l->alarm_at = UINT64_MAX;
 	l->epoll_fd = -1;
 	l->wake = UINT64_MAX;
 	loop_update_now(l);

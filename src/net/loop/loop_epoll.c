@@ -1,7 +1,7 @@
 /* loop_epoll.c: an epoll set of the loop's own, which it waits in.
  *
  *     sockets, pipes ------------.
- *                                 > our set: epoll_wait() until a timer is due
+ *     alarm, when a timer is due - > our set: epoll_wait()
  *     libevent's set ------------'
  *      '- signals, evhttp, evdns
  *
@@ -16,11 +16,13 @@
 #include "config.h"
 
 #include <errno.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <event2/event.h>
 #ifdef HAVE_SYS_EPOLL_H
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #endif
 
 #include "net/loop/loop_private.h"
@@ -122,6 +124,35 @@ on_library(struct watch *w, unsigned ready)
 	l->library_due = true;
 }
 
+static void
+on_alarm(struct watch *w, unsigned ready)
+{
+	struct loop *l = container_of(w, struct loop, alarm);
+
+	(void)ready;
+	l->alarm_at = UINT64_MAX;
+}
+
+/* Wakes the loop in `ms`, or before. Each sleep with a timeout has the kernel
+ * set a timer up and take it down; an alarm is only set when a timer is due
+ * before it, which is seldom, and not read: it is edge-triggered. Returns the
+ * timeout for epoll_wait(). */
+static int
+set_alarm(struct loop *l, int ms)
+{
+	struct itimerspec in = { .it_value = { ms / 1000,
+				     ms % 1000 * 1000000L } };
+
+	if (ms <= 0 || l->alarm.fd < 0)
+		return ms;
+	if (l->wake < l->alarm_at) {
+		if (timerfd_settime(l->alarm.fd, 0, &in, NULL) < 0)
+			return ms;
+		l->alarm_at = l->wake;
+	}
+	return -1;
+}
+
 /* How long it may sleep, ms; -1: until something comes. The clock is not read
  * after a turn with one event, which is most of them and short: a timer is late
  * by that turn. */
@@ -138,7 +169,7 @@ may_sleep(struct loop *l)
 		loop_update_now(l);
 	ms = loop_timers_wait(l);
 	l->wake = ms < 0 ? UINT64_MAX : l->now + (uint64_t)ms;
-	return ms;
+	return set_alarm(l, ms);
 }
 
 /* What has come counts before what has not: while there may be more events,
@@ -229,6 +260,17 @@ library_set(struct loop *l)
 	return fd;
 }
 
+/* Without one, each sleep has a timeout. */
+static void
+open_alarm(struct loop *l)
+{
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0 &&
+	    watch_start(l, &l->alarm, fd, READY_READ, on_alarm) < 0)
+		close(fd);
+}
+
 /* If libevent's set is not found, libevent watches all descriptors. */
 int
 loop_epoll_open(struct loop *l)
@@ -239,19 +281,23 @@ loop_epoll_open(struct loop *l)
 	if (l->epoll_fd < 0)
 		return -1;
 	fd = library_set(l);
-	if (fd >= 0)
-		return watch_start(
-		    l, &l->library, fd, READY_READ | WATCH_LEVEL, on_library);
-	loop_epoll_close(l);
-	return 0;
+	if (fd < 0) {
+		loop_epoll_close(l);
+		return 0;
+	}
+	open_alarm(l);
+	return watch_start(
+	    l, &l->library, fd, READY_READ | WATCH_LEVEL, on_library);
 }
 
 void
 loop_epoll_close(struct loop *l)
 {
+	if (l->alarm.fd >= 0)
+		close(l->alarm.fd);
 	if (l->epoll_fd >= 0)
 		close(l->epoll_fd);
-	l->epoll_fd = -1;
+	l->alarm.fd = l->epoll_fd = -1;
 }
 
 #else

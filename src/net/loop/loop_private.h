@@ -36,6 +36,8 @@ struct loop {
 	int epoll_fd;	      /* -1: libevent watches each descriptor */
 	struct watch library; /* libevent's own set */
 	bool library_due;     /* it has something to do */
+	struct watch alarm;   /* a timerfd */
+	uint64_t alarm_at;    /* ms: it goes off by then; UINT64_MAX: never */
 	bool busy; /* the last turn may have been long */
 
 	/* ---- with the event library's methods only ---- */
