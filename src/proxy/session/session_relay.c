@@ -411,6 +411,16 @@ session_relay_up(struct session *s)
 	return up;
 }
 
+/* Whether both pipes, which are starved, are simple and waited for as they are:
+ * so it is after most events. */
+static inline bool
+session_waits_as_before(const struct session *s)
+{
+	return s->to_server.more == NULL && s->to_client.more == NULL &&
+	    s->down.watch.want == READY_READ &&
+	    s->up.watch.want == READY_READ && !session_is_unsent(s);
+}
+
 /* The server is read first: its end, or its reset, decides what becomes of the
  * client's bytes. */
 void
@@ -423,6 +433,9 @@ session_relay(struct session *s)
 		return;
 	if (!pipe_is_starved(&s->to_server, &s->down))
 		up = session_relay_up(s);
+	if (down.verdict == PIPE_STARVED && up.verdict == PIPE_STARVED &&
+	    session_waits_as_before(s))
+		return;
 	if (up.verdict == PIPE_READ_FAILED ||
 	    down.verdict == PIPE_WRITE_FAILED) {
 		session_close(s,
