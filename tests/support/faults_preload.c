@@ -171,9 +171,11 @@ is_possible(int error, int fd, int flags)
 {
 	struct stat st;
 
+	/* pipes lead from pen to itself, and hold little */
+	if (error != EAGAIN && error != FAULTS_SHORT && fd != FAULT_NO_FD &&
+	    fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+		return false;
 	switch (error) {
-	case EIO:
-		return fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode);
 	case EAGAIN:
 		return fd == FAULT_NO_FD || is_nonblocking(fd) ||
 		    (flags & MSG_DONTWAIT) != 0;
@@ -210,7 +212,9 @@ is_spared(void *const *frames, int n, const char *call)
 	int i, k;
 
 	/* its pair of sockets for signals: there is a byte, or room for one */
-	if (n > 0 && is_signal_call(call) &&
+	if (n > 0 &&
+	    (strcmp(call, "write") == 0 || strcmp(call, "recv") == 0 ||
+		strcmp(call, "read") == 0) &&
 	    strncmp(module_of(frames[0])->name, "libevent_core", 13) == 0)
 		return true;
 	for (i = 0; i < n; i++)

@@ -136,6 +136,7 @@ faultwalk_only(const char *call)
 {
 	snprintf(walk.faults->only, sizeof(walk.faults->only), "%s", call);
 	walk.faults->of = 1;
+	walk.faults->depth = DEPTH_FULL;
 }
 
 void
