@@ -215,9 +215,15 @@ on_task(struct task *t)
 void
 seat_send(struct seat *s, unsigned type, const void *bytes, size_t n)
 {
+	bool sent;
+
 	if (s->pid == 0)
 		return;
-	if (channel_send(&s->channel, type, bytes, n, SEND_MS) < 0)
+	errno = 0;
+	sent = channel_send(&s->channel, type, bytes, n, SEND_MS) == 0;
+	if (!sent && errno == EPIPE)
+		seat_lose(s);
+	else if (!sent)
 		seat_kill(s, "takes no messages");
 	else if (!list_is_empty(&s->channel.messages))
 		loop_soon(s->workers->pen->loop, &s->task);
@@ -261,7 +267,8 @@ add_up(struct workers *w)
 	tally_fini(&t);
 }
 
-/* Once in a turn. All are asked before the first answer is awaited. */
+/* Once in a turn. All are asked before the first answer is awaited. Of one that
+ * is busy for long, or has ended, what it said last counts. */
 static void
 workers_count(struct pen *p)
 {
@@ -276,9 +283,11 @@ workers_count(struct pen *p)
 	SEAT_EACH (w, s)
 		seat_send(s, MESSAGE_COUNT, NULL, 0);
 	SEAT_EACH (w, s) {
-		m = seat_wait(s, MESSAGE_COUNTS, MESSAGE_COUNTS, ANSWER_MS);
+		m = channel_wait(
+		    &s->channel, MESSAGE_COUNTS, MESSAGE_COUNTS, COUNT_MS);
 		if (m != NULL)
 			take_counts(s, m);
+		loop_soon(p->loop, &s->task);
 	}
 	add_up(w);
 }

@@ -33,9 +33,9 @@ enum workers_message {
 	MESSAGE_STATE /* struct state_record */
 };
 
-/* How long a worker may take for an answer: it may be in a long turn, or read a
- * long file of an access list. */
-enum { ANSWER_MS = 2000, PREPARE_MS = 30000, SEND_MS = 5000 };
+/* How long its counters are awaited; and how long a worker may take to prepare
+ * a change: it may read a long file of an access list. */
+enum { COUNT_MS = 500, PREPARE_MS = 30000, SEND_MS = 5000 };
 
 struct state_record {
 	char service[SERVICE_NAME_MAX + 1];
