@@ -3,10 +3,10 @@
  *
  * Keys that pen makes up are replaced every hour, and a ticket is valid for two
  * hours. Each is made of a secret, which is replaced by another one made of it:
- * processes that were forked with the same secret make the same keys at the same
- * time, and none can make those of the past. Keys of a file stay: several balancers share them, and whoever writes
- * the file rotates them. A file has 80 bytes a key; the first key encrypts
- * tickets, all decrypt them. */
+ * processes that were forked with the same secret make the same keys at the
+ * same time, and none can make those of the past. Keys of a file stay: several
+ * balancers share them, and whoever writes the file rotates them. A file has 80
+ * bytes a key; the first key encrypts tickets, all decrypt them. */
 #ifndef PEN_TLS_TLS_TICKETS_H
 #define PEN_TLS_TLS_TICKETS_H
 
