@@ -394,6 +394,8 @@ START_TEST(a_client_is_asked_of_its_worker)
 	hold(0, 8);
 	for (i = 0; i < 8; i++)
 		answers(text("client 127.0.1.%d", i + 1), "server ");
+	for (i = 0; i < 8; i++)
+		answers(text("explain 127.0.1.%d", i + 1), "rule sticky");
 	answers("client 127.0.1.200", "is not remembered");
 	ck_assert_int_eq(count_in(ask("recent"), "\n"), 8);
 	answers("client 127.0.1.1 forget", "");
