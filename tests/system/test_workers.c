@@ -420,10 +420,11 @@ START_TEST(a_hard_limit_is_for_all)
 	for (i = 0; i < CLIENTS; i++)
 		fds[i] = connect_as(i);
 	WAIT_FOR(statistic("queued") == CLIENTS - 10, SOON);
-	ck_assert_int_eq(a.open, 5);
-	ck_assert_int_eq(b.open, 5);
+	WAIT_FOR(a.open == 5 && b.open == 5, SOON);
 	answers("server 0 hard 6", "");
 	WAIT_FOR(a.open == 6, SOON);
+	ck_assert_int_eq(a.accepted, 6);
+	ck_assert_int_eq(b.accepted, 5);
 	let_go(0, CLIENTS);
 	pen_down(&pen);
 	end();
