@@ -81,9 +81,8 @@ sock_group_by_address(int socket, unsigned count)
 
 #endif
 
-/* Whether more sockets may be opened beside it. */
-static bool
-is_of_group(int fd)
+bool
+sock_group_has(int fd)
 {
 #ifdef SO_REUSEPORT
 	int on = 0;
@@ -109,10 +108,12 @@ open_member(const struct addr *at, const struct sock_listen_options *o,
 
 	if (fd >= 0)
 		return fd;
-	if (is_of_group(first)) {
+	if (sock_group_has(first)) {
 		next.group = SOCK_GROUP_NEXT;
 		next.inherited = NULL;
-		return sock_listen(at, &next, NULL, e);
+		fd = sock_listen(at, &next, NULL, e);
+		if (fd >= 0) /* else another user has opened the first one */
+			return fd;
 	}
 	fd = fcntl(first, F_DUPFD_CLOEXEC, 0);
 	return fd >= 0 ? fd : error_set(e, "%s", strerror(errno));

@@ -23,6 +23,9 @@ enum sock_group_by { SOCK_GROUP_BY_ADDRESS, SOCK_GROUP_BY_CONNECTION };
 int sock_group_open(const struct addr *at, const struct sock_listen_options *o,
     int *socket, unsigned count, struct error *e);
 
+/* Whether more sockets may be opened beside it, and have clients of their
+ * own. */
+bool sock_group_has(int socket);
 /* Clients of a group of `count` come to sockets by their addresses: an IPv4
  * address, or the first 64 bits of an IPv6 one; `socket` is any of them.
  * Returns 0, or -1 with errno where the kernel cannot. */

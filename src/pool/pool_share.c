@@ -7,6 +7,10 @@
 #include "pool/pool_private.h"
 #include "pool/pool_share.h"
 
+#ifndef MAP_NORESERVE /* where memory is never reserved */
+#define MAP_NORESERVE 0
+#endif
+
 /* Servers that can have numbers; memory is used where there are some. */
 enum { CAPACITY = 1 << 20 };
 

@@ -6,8 +6,8 @@
  * derived, too: processes that were forked with the same secret have the same
  * keys at the same time, and none can derive those of the past. Keys of a file
  * stay: several balancers share them, and the writer of the file rotates them.
- * A file has 80 bytes a key; the first key encrypts
- * tickets, all decrypt them. */
+ * A file has 80 bytes a key; the first key encrypts tickets, all decrypt them.
+ */
 #ifndef PEN_TLS_TLS_TICKETS_H
 #define PEN_TLS_TLS_TICKETS_H
 

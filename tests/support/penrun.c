@@ -31,6 +31,7 @@ add_program(struct words *w)
 {
 	const char *wrapper = getenv("PEN_TEST_WRAPPER");
 	const char *pen = getenv("PEN");
+	const char *workers = getenv("PEN_TEST_WORKERS");
 	size_t n;
 
 	w->n = 0;
@@ -41,6 +42,10 @@ add_program(struct words *w)
 			add(w, text("%.*s", (int)n, wrapper));
 	}
 	add(w, pen != NULL ? pen : "./pen");
+	if (workers != NULL && *workers != '\0') {
+		add(w, "--workers");
+		add(w, workers);
+	}
 }
 
 static void

@@ -394,6 +394,8 @@ START_TEST(a_client_is_asked_of_its_worker)
 	hold(0, 8);
 	for (i = 0; i < 8; i++)
 		answers(text("client 127.0.1.%d", i + 1), "server ");
+	for (i = 0; i < 8; i++)
+		answers(text("explain 127.0.1.%d", i + 1), "rule sticky");
 	answers("client 127.0.1.200", "is not remembered");
 	ck_assert_int_eq(count_in(ask("recent"), "\n"), 8);
 	answers("client 127.0.1.1 forget", "");
@@ -418,10 +420,11 @@ START_TEST(a_hard_limit_is_for_all)
 	for (i = 0; i < CLIENTS; i++)
 		fds[i] = connect_as(i);
 	WAIT_FOR(statistic("queued") == CLIENTS - 10, SOON);
-	ck_assert_int_eq(a.open, 5);
-	ck_assert_int_eq(b.open, 5);
+	WAIT_FOR(a.open == 5 && b.open == 5, SOON);
 	answers("server 0 hard 6", "");
 	WAIT_FOR(a.open == 6, SOON);
+	ck_assert_int_eq(a.accepted, 6);
+	ck_assert_int_eq(b.accepted, 5);
 	let_go(0, CLIENTS);
 	pen_down(&pen);
 	end();

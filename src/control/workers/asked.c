@@ -186,9 +186,10 @@ concerned(const struct call *c, unsigned count)
 		return number_parse(w->word[0], 0, UINT32_MAX, &n) == 0
 		    ? (unsigned)(n % count)
 		    : 0;
-	if (!(c->row->flags & ROW_CLIENTS_WORKER) ||
-	    c->pen->plan->config.process.workers_by != SOCK_GROUP_BY_ADDRESS)
+	if (!(c->row->flags & ROW_CLIENTS_WORKER))
 		return count;
+	if (c->pen->plan->config.process.workers_by != SOCK_GROUP_BY_ADDRESS)
+		return c->row->kind == KIND_REPORT ? 0 : count;
 	if (spec_parse_ip(&at, w->word[0], 0) < 0)
 		return 0;
 	peer_from_addr(&who, &at);

@@ -238,7 +238,10 @@ seat_wait(struct seat *s, unsigned type, unsigned other, uint64_t ms)
 		return NULL;
 	m = channel_wait(&s->channel, type, other, ms);
 	if (m == NULL) {
-		seat_kill(s, "does not answer");
+		if (channel_read(&s->channel) < 0)
+			seat_lose(s);
+		else
+			seat_kill(s, "does not answer");
 		return NULL;
 	}
 	s->heard = clock_monotonic_ms();

@@ -53,7 +53,7 @@ frontend_group_open(struct frontend *f, struct frontend_listener *fl,
 	}
 	for (i = 1; i < f->members; i++)
 		frontend_prepare_datagrams(f, fl->group[i], &fl->address);
-	if (f->by_address && fl->address.at.u.sa.sa_family != AF_UNIX &&
+	if (f->by_address && sock_group_has(fl->group[0]) &&
 	    sock_group_by_address(fl->group[0], f->members) < 0)
 		log_warn("clients are not dealt out by address listener=%s "
 			 "error=\"not supported by this system\"",
