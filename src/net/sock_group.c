@@ -1,5 +1,5 @@
-/* sock_group.c: SO_REUSEPORT, and the program that the kernel asks which socket
- * a client gets (socket(7), SO_ATTACH_REUSEPORT_CBPF). */
+/* sock_group.c: SO_REUSEPORT, and the program by which the kernel finds the
+ * socket that a client gets (socket(7), SO_ATTACH_REUSEPORT_CBPF). */
 #include "config.h"
 
 #include <errno.h>

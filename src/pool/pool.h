@@ -375,7 +375,7 @@ struct server_past {
 void pool_restore(struct pool *p, struct server *s,
     const struct server_past *past, uint64_t now);
 /* What has happened to a server; in one of several processes that serve: there.
- * Their sums are taken in one that serves nobody. */
+ * Their sums are taken in one that serves no client. */
 struct server_counters {
 	uint64_t connections, connects, failures, sent, received, answered_ms;
 	uint64_t ended[SERVER_ENDS];

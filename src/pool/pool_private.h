@@ -69,7 +69,7 @@ void pool_share_tell(struct server *s);
 /* Takes a place of `s` for the next pool_opened(), with no more than `limit`
  * (0: any number) taken in all. Returns whether there was one. */
 bool pool_reserve(struct server *s, uint64_t limit);
-/* Nobody opened what was reserved. */
+/* What was reserved was not opened. */
 void pool_let_go(struct pool *p);
 
 /* Takes a server out of the eligible set and the algorithm's order. */

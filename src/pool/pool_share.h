@@ -1,11 +1,11 @@
 /* pool_share.h: connections of servers that several processes count together,
  * so that their limits hold for all.
  *
- * Each process writes its own numbers, in a part of the shared memory that
- * nobody else writes; what a server has is their sum. To take a place a process
- * first adds one to its number, then adds up: of two that want the last place
- * at the same moment none may get it, but never both. When a process dies its
- * part is set to zero, and nothing of it is left. */
+ * Each process writes its own numbers, in a part of the shared memory that no
+ * other process writes; what a server has is their sum. To take a place a
+ * process first adds one to its number, then adds up: of two that want the last
+ * place at the same moment none may get it, but never both. When a process dies
+ * its part is set to zero, and nothing of it is left. */
 #ifndef PEN_POOL_POOL_SHARE_H
 #define PEN_POOL_POOL_SHARE_H
 

@@ -55,7 +55,7 @@ void
 apply_process_commit(struct apply *a)
 {
 	if (a->pen->team.member > 0 && a->pen->phase >= PHASE_SERVING)
-		return; /* its leader says what is to be said */
+		return; /* its leader logs what is to be logged */
 	log_level =
 	    a->wanted->config.debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
 }

@@ -92,7 +92,7 @@ struct pen {
 	pid_t successor;	  /* that one; 0: it has ended */
 };
 
-/* Before counters are told: where others count, they are their sums then. */
+/* Before a report of counters: adds those that other processes have counted. */
 static inline void
 pen_count(struct pen *p)
 {

@@ -1,8 +1,8 @@
 /* team.h: what this process is among those that serve together.
  *
  *     alone     serves clients itself: as long as the setting workers is 1
- *     leader    has control, pages, checks, names, programs; serves nobody
- *     worker    serves clients, and does what the leader says
+ *     leader    has control, pages, checks, names, programs; serves no client
+ *     worker    serves clients, and does what the leader sends
  *
  * What leader and workers do for each other is in control/workers; what stands
  * below it comes to it by the functions here. */
@@ -44,7 +44,7 @@ struct team {
 	/* Makes the counters of this process the sums over all workers. */
 	void (*count)(struct pen *p);
 	/* Those whom the command concerns carry it out; c->wait is set for
-	 * their answers. Returns 0, or -1 with a phrase. */
+	 * their answers. Returns 0, or -1 with a short message. */
 	int (*ask)(
 	    struct call *c, const char *line, size_t length, struct error *e);
 	/* Workers take no new clients; when it ends is the leader's to say. */
@@ -57,7 +57,7 @@ struct team {
 };
 
 /* A worker that does what its leader does, too, is quiet meanwhile: nothing is
- * logged, nor told to others. The level of the log is the plan's afterwards. */
+ * logged, nor sent to others. The level of the log is the plan's afterwards. */
 void team_hush(struct pen *p, bool quiet);
 
 /* Numbers of sessions and flows are those of their worker, in turn, so that no

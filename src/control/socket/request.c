@@ -225,7 +225,7 @@ preopened(const struct service *svc)
 	return frontend_preopened(svc->frontend);
 }
 
-/* What the workers know is asked of them. */
+/* What only the workers have is requested from them. */
 static int
 run_here_or_there(struct request *q, struct call *c, struct error *e)
 {

@@ -43,7 +43,7 @@ int channel_send_fd(struct channel *c, int fd, uint64_t ms);
 /* Closes the descriptors that have come and were not taken. */
 void channel_drop_fds(struct channel *c);
 
-/* Reads what is there. Returns 0, or -1: the other end is gone; what it said
+/* Reads what is there. Returns 0, or -1: the other end is gone; what it sent
  * before is among the messages. */
 int channel_read(struct channel *c);
 /* The next message, the caller's to free, or NULL. */

@@ -5,9 +5,9 @@
  *
  * The command goes to the workers as it was given, with the addresses that its
  * names have; each makes its own draft of it. The workers' participant is the
- * last that prepares: in the leader it asks all of them, in a worker it waits
- * for what the leader decides. A worker that does not answer is ended, and its
- * replacement has what the leader has. */
+ * last that prepares: in the leader it sends the command to all, in a worker it
+ * waits for the decision of the leader. A worker that does not answer is ended,
+ * and its replacement has what the leader has. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -425,14 +425,14 @@ worker_change(struct worker *w, const struct message *m)
 		return;
 	memcpy(&head, bytes, sizeof(head));
 	take_sockets(w);
-	w->asked_verdict = false;
+	w->verdict_due = false;
 	team_hush(w->pen, true);
 	rc = head.line > 0 ? do_line(w, &r, &head, &e)
 			   : do_refresh(w, &r, &head, &e);
-	if (rc < 0 || !w->asked_verdict)
+	if (rc < 0 || !w->verdict_due)
 		inherited_fini(&w->pen->inherited);
 	team_hush(w->pen, false);
-	if (!w->asked_verdict) {
+	if (!w->verdict_due) {
 		if (rc == 0)
 			error_set(&e, "it changes nothing here");
 		worker_say(w->pen, MESSAGE_REFUSED, e.text, strlen(e.text));
@@ -449,7 +449,7 @@ await_verdict(struct worker *w, struct error *e)
 {
 	struct message *m;
 
-	w->asked_verdict = true;
+	w->verdict_due = true;
 	worker_say(w->pen, MESSAGE_PREPARED, NULL, 0);
 	m = channel_wait(
 	    &w->channel, MESSAGE_COMMIT, MESSAGE_CANCEL, VERDICT_MS);

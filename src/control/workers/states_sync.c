@@ -1,6 +1,7 @@
-/* states_sync.c: what one process of the team finds out about a server all of
- * them know: the leader by checks, workers by their clients. A worker tells its
- * leader, who tells all; what the leader says is right. */
+/* states_sync.c: what one process of the team finds out about a server gets to
+ * all of them: the leader finds it out by checks, workers by their clients. A
+ * worker informs its leader, which sends it to all; the leader's state is
+ * right. */
 #include "config.h"
 
 #include <string.h>
@@ -79,7 +80,7 @@ learn(struct service *svc, struct server *s, struct server_known *known)
 		frontend_cut_sessions(svc->frontend);
 }
 
-/* Of what a worker says, that its clients failed or were answered. */
+/* Of a worker's report: that its clients failed or were answered. */
 static void
 learn_of_worker(
     struct service *svc, struct server *s, const struct server_known *told)

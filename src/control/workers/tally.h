@@ -27,7 +27,7 @@ int tally_add(struct tally *t, const struct tally *other);
 void tally_end(struct tally *t);
 /* A service counts anew. */
 void tally_clear(struct tally *t, const char *service);
-/* The services of this process count what the tally says. */
+/* The counters of this process's services are those of the tally. */
 void tally_apply(struct pen *p, const struct tally *t);
 
 #endif

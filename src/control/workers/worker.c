@@ -1,5 +1,5 @@
 /* worker.c: a worker's side: what a child of the leader keeps of its parent,
- * and what its leader tells it. */
+ * and what its leader sends. */
 #include "config.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ hear(struct worker *w, const struct message *m)
 	}
 }
 
-/* Without its leader a worker has no control, and nobody who replaces it. */
+/* Without its leader a worker has no control and would not be replaced. */
 static void
 on_ready(struct watch *watch, unsigned ready)
 {

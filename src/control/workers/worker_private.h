@@ -16,9 +16,9 @@ struct worker {
 	struct channel channel; /* to the leader */
 	struct watch watch;
 	struct pool_share share; /* its own part is this worker's */
-	struct list answers;	 /* struct answering, asked.c */
+	struct list answers;	 /* struct answering, remote.c */
 	struct message *verdict; /* of the change that is applied; NULL: none */
-	bool asked_verdict;	 /* all has been prepared */
+	bool verdict_due;	 /* all has been prepared */
 };
 
 /* Sends a message to the leader; a leader that is gone is noticed later. */
@@ -26,7 +26,7 @@ void worker_say(struct pen *p, unsigned type, const void *bytes, size_t n);
 
 /* everywhere.c: makes the change that the leader makes. */
 void worker_change(struct worker *w, const struct message *m);
-/* asked.c: carries a command out and answers. */
+/* remote.c: carries a command out and answers. */
 void worker_answer(struct worker *w, const struct message *m);
 /* No more of what is not answered yet. */
 void worker_forget_answers(struct worker *w);

@@ -135,7 +135,7 @@ seat_lose(struct seat *s)
 	log_end(s, pid, reap(pid));
 	pool_share_clear(&s->workers->share, s->member - 1);
 	keep_counts(s);
-	asked_lose(s);
+	remote_lose(s);
 	s->workers->sums = false;
 	if (p->phase == PHASE_SERVING)
 		replace(s);
@@ -171,7 +171,7 @@ seat_hear(struct seat *s, struct message *m)
 		return true;
 	case MESSAGE_ANSWER:
 	case MESSAGE_ANSWERED:
-		asked_hear(s, m);
+		remote_hear(s, m);
 		break;
 	case MESSAGE_STATE:
 		sync_hear(s->workers->pen, m->bytes, m->length);
@@ -270,8 +270,8 @@ add_up(struct workers *w)
 	tally_fini(&t);
 }
 
-/* Once in a turn. All are asked before the first answer is awaited. Of one that
- * is busy for long, or has ended, what it said last counts. */
+/* Once in a turn. All get the request before the first answer is awaited. Of
+ * one that is busy for long, or has ended, the last answer counts. */
 static void
 workers_count(struct pen *p)
 {
@@ -315,7 +315,7 @@ workers_hang_up(struct pen *p)
 		seat_send(s, MESSAGE_HANG_UP, NULL, 0);
 }
 
-/* One whose loop does not turn serves nobody, and never will. */
+/* One whose loop does not turn serves no client, and never will. */
 static void
 on_beat(struct timer *t)
 {
@@ -349,7 +349,7 @@ workers_open(struct pen *p, struct error *e)
 	w->count = n;
 	tally_init(&w->gone);
 	timer_init(&w->beat, on_beat);
-	list_init(&w->asked);
+	list_init(&w->remotes);
 	buffer_init(&w->states);
 	for (i = 0; i < n; i++) {
 		struct seat *s = &w->seat[i];
@@ -372,7 +372,7 @@ workers_open(struct pen *p, struct error *e)
 	p->team.share = &w->share;
 	services_join(p);
 	p->team.count = workers_count;
-	p->team.ask = asked_begin;
+	p->team.ask = remote_begin;
 	p->team.drain = workers_drain;
 	p->team.hang_up = workers_hang_up;
 	p->team.tell_state = sync_tell;

@@ -5,9 +5,9 @@
  *        |   --fork--> worker 2   sockets 2
  *        |
  *        |-- a change: all workers prepare, then all commit, or all cancel
- *        |-- counters: asked for when somebody wants to know, added up
- *        |-- lists: asked of the workers, joined
- *        '-- states of servers: told to all, by whoever finds out
+ *        |-- counters: requested for each report, added up
+ *        |-- lists: requested from the workers, joined
+ *        '-- states of servers: sent to all by the first to notice
  *
  * The leader keeps the listening sockets of all open. Clients of a worker that
  * is gone wait in its backlogs for the next one, which the leader forks: it has
@@ -29,7 +29,7 @@ struct plan;
 unsigned workers_wanted(const struct plan *plan);
 
 /* This process leads from now on; no worker is there yet. Returns 0, or -1 with
- * a sentence. */
+ * a full message. */
 int workers_open(struct pen *p, struct error *e);
 /* Ends all workers, which reset what sessions they have. NULL is fine. */
 void workers_free(struct workers *w);
@@ -38,7 +38,7 @@ void worker_free(struct worker *w);
 /* Whether one is to be forked; then the loop has stopped for it. */
 bool workers_are_due(const struct pen *p);
 /* Forks those that are to be. In the child it returns 0 with pen.team.member
- * set; in the leader 0 with none, or -1 with a sentence. */
+ * set; in the leader 0 with none, or -1 with a full message. */
 int workers_fork(struct pen *p, struct error *e);
 
 /* Participants of an apply: what several workers cannot do; the sockets of new

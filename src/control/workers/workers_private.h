@@ -17,14 +17,14 @@ enum workers_message {
 	MESSAGE_COMMIT,	     /* what all have prepared; states of servers */
 	MESSAGE_CANCEL,
 	MESSAGE_COUNT, /* what have you counted? */
-	MESSAGE_ASK,   /* a command; see asked.c */
+	MESSAGE_ASK,   /* a command; see remote.c */
 	MESSAGE_HANG_UP,
 	MESSAGE_DRAIN, /* no new clients */
 	MESSAGE_END,
 	MESSAGE_PING,
 	/* worker to leader */
 	MESSAGE_PREPARED,
-	MESSAGE_REFUSED,  /* a sentence */
+	MESSAGE_REFUSED,  /* a full message */
 	MESSAGE_COUNTS,	  /* see tally.h */
 	MESSAGE_ANSWER,	  /* uint32_t: which; some of it */
 	MESSAGE_ANSWERED, /* uint32_t: which; '+' or '-', and why not */
@@ -47,7 +47,7 @@ struct state_record {
 struct seat {
 	struct workers *workers;
 	unsigned member; /* 1 .. */
-	pid_t pid;	 /* 0: nobody is there */
+	pid_t pid;	 /* 0: none is there */
 	struct channel channel;
 	struct watch watch;
 	struct task
@@ -68,7 +68,7 @@ struct workers {
 	struct timer beat;
 	unsigned counted;     /* the turn of the loop in which sums were made */
 	bool sums;	      /* they were made once */
-	struct list asked;    /* struct asked */
+	struct list remotes;  /* struct remote */
 	struct buffer states; /* for the next commit */
 };
 
@@ -84,20 +84,20 @@ void seat_send(struct seat *s, unsigned type, const void *bytes, size_t n);
 struct message *seat_wait(
     struct seat *s, unsigned type, unsigned other, uint64_t ms);
 
-/* asked.c: a piece of an answer; and a worker that answers no more. */
-void asked_hear(struct seat *s, const struct message *m);
-void asked_lose(struct seat *s);
-int asked_begin(
+/* remote.c: a piece of an answer; and a worker that answers no more. */
+void remote_hear(struct seat *s, const struct message *m);
+void remote_lose(struct seat *s);
+int remote_begin(
     struct call *c, const char *line, size_t length, struct error *e);
 
-/* states_sync.c: the state of a server is told, heard, written. */
+/* states_sync.c: the state of a server is sent, received, written. */
 void sync_tell(struct service *svc, const struct server *s);
 void sync_hear(struct pen *p, const char *bytes, size_t n);
 int sync_write(
     const struct service *svc, const struct server *s, struct buffer *out);
 
 /* worker.c: becomes the worker of that seat, in a child process. Returns 0, or
- * -1 with a sentence. */
+ * -1 with a full message. */
 int worker_become(struct seat *s, struct channel *end, struct error *e);
 
 #endif

@@ -1,9 +1,9 @@
-/* asked.c: commands about what workers have: sessions, flows, clients. The
- * leader asks those whom it concerns and joins their answers:
+/* remote.c: commands about what workers have: sessions, flows, clients. The
+ * leader sends them to the workers concerned and joins the answers:
  *
- *     leader   asked_begin() ----------------------> asked_go_on(): the answer
- *                   |  which, level, service, line       ^ pieces, and the end
- *     worker        '-> worker_answer() -> a piece a turn ' */
+ *     leader   remote_begin() ------------------> remote_continue(): the answer
+ *                   |  which, level, service, line     ^ pieces, and the end
+ *     worker        '-> worker_answer() -> a piece a turn */
 #include "config.h"
 
 #include <stdio.h>
@@ -18,18 +18,18 @@
 
 /* ---- the leader ---- */
 
-struct asked_answer {
+struct remote_answer {
 	bool waits, failed;
 	struct buffer text;
 	struct error error;
 };
 
-struct asked {
+struct remote {
 	struct wait wait;
 	struct list link;
 	uint32_t number;
 	unsigned count;
-	struct asked_answer answer[]; /* by worker */
+	struct remote_answer answer[]; /* by worker */
 };
 
 /* In front of the service's name and the line. */
@@ -39,13 +39,13 @@ struct question {
 };
 
 static void
-asked_wait_begin(struct wait *w, struct service *svc)
+remote_wait_begin(struct wait *w, struct service *svc)
 {
 	(void)w, (void)svc;
 }
 
 static bool
-asked_waits(const struct asked *a)
+remote_waits(const struct remote *a)
 {
 	unsigned i;
 
@@ -56,10 +56,10 @@ asked_waits(const struct asked *a)
 }
 
 /* One that knows the client, or has done it, is enough. */
-static const struct asked_answer *
-failure_of_all(const struct asked *a)
+static const struct remote_answer *
+failure_of_all(const struct remote *a)
 {
-	const struct asked_answer *failed = NULL;
+	const struct remote_answer *failed = NULL;
 	unsigned i;
 
 	for (i = 0; i < a->count; i++) {
@@ -89,7 +89,7 @@ find_items(const struct buffer *b, const char **at, size_t *n)
 }
 
 static void
-join(const struct asked *a, struct buffer *out)
+join(const struct remote *a, struct buffer *out)
 {
 	bool list = false, items = false;
 	const char *at;
@@ -121,12 +121,12 @@ join(const struct asked *a, struct buffer *out)
 }
 
 static enum wait_result
-asked_go_on(struct wait *w, struct buffer *out, struct error *e)
+remote_continue(struct wait *w, struct buffer *out, struct error *e)
 {
-	struct asked *a = container_of(w, struct asked, wait);
-	const struct asked_answer *failed;
+	struct remote *a = container_of(w, struct remote, wait);
+	const struct remote_answer *failed;
 
-	if (asked_waits(a))
+	if (remote_waits(a))
 		return WAIT_ON;
 	failed = failure_of_all(a);
 	if (failed != NULL) {
@@ -138,9 +138,9 @@ asked_go_on(struct wait *w, struct buffer *out, struct error *e)
 }
 
 static void
-asked_end(struct wait *w)
+remote_end(struct wait *w)
 {
-	struct asked *a = container_of(w, struct asked, wait);
+	struct remote *a = container_of(w, struct remote, wait);
 	unsigned i;
 
 	for (i = 0; i < a->count; i++)
@@ -149,25 +149,25 @@ asked_end(struct wait *w)
 	free(a);
 }
 
-static struct asked *
-asked_new(struct workers *w)
+static struct remote *
+remote_new(struct workers *w)
 {
-	static const struct wait_kind kind = { asked_wait_begin, asked_go_on,
-		asked_end };
-	struct asked *a =
+	static const struct wait_kind kind = { remote_wait_begin,
+		remote_continue, remote_end };
+	struct remote *a =
 	    calloc(1, sizeof(*a) + w->count * sizeof(a->answer[0]));
-	const struct asked *last;
-	struct list *link = w->asked.prev;
+	const struct remote *last;
+	struct list *link = w->remotes.prev;
 
 	if (a == NULL)
 		return NULL;
-	if (link != &w->asked) {
-		last = list_entry(link, struct asked, link);
+	if (link != &w->remotes) {
+		last = list_entry(link, struct remote, link);
 		a->number = last->number + 1;
 	}
 	a->wait.kind = &kind;
 	a->count = w->count;
-	list_append(&w->asked, &a->link);
+	list_append(&w->remotes, &a->link);
 	return a;
 }
 
@@ -197,7 +197,7 @@ concerned(const struct call *c, unsigned count)
 }
 
 static int
-write_question(const struct asked *a, const struct call *c, const char *line,
+write_question(const struct remote *a, const struct call *c, const char *line,
     size_t length, struct buffer *out)
 {
 	struct question q = { .number = a->number,
@@ -226,10 +226,10 @@ clear_gone(struct workers *w, const struct call *c)
 }
 
 int
-asked_begin(struct call *c, const char *line, size_t length, struct error *e)
+remote_begin(struct call *c, const char *line, size_t length, struct error *e)
 {
 	struct workers *w = c->pen->team.workers;
-	struct asked *a = asked_new(w);
+	struct remote *a = remote_new(w);
 	unsigned only = concerned(c, w->count);
 	struct buffer q;
 	struct seat *s;
@@ -247,7 +247,7 @@ asked_begin(struct call *c, const char *line, size_t length, struct error *e)
 	}
 	buffer_fini(&q);
 	if (rc < 0) {
-		asked_end(&a->wait);
+		remote_end(&a->wait);
 		return error_set(e, "out of memory");
 	}
 	clear_gone(w, c);
@@ -255,14 +255,14 @@ asked_begin(struct call *c, const char *line, size_t length, struct error *e)
 	return 0;
 }
 
-static struct asked *
-asked_find(struct workers *w, uint32_t number)
+static struct remote *
+remote_find(struct workers *w, uint32_t number)
 {
 	struct list *link;
-	struct asked *a;
+	struct remote *a;
 
-	for (link = w->asked.next; link != &w->asked; link = link->next) {
-		a = list_entry(link, struct asked, link);
+	for (link = w->remotes.next; link != &w->remotes; link = link->next) {
+		a = list_entry(link, struct remote, link);
 		if (a->number == number)
 			return a;
 	}
@@ -270,9 +270,9 @@ asked_find(struct workers *w, uint32_t number)
 }
 
 static void
-answer_ends(struct asked *a, unsigned i, const char *why)
+answer_ends(struct remote *a, unsigned i, const char *why)
 {
-	struct asked_answer *answer = &a->answer[i];
+	struct remote_answer *answer = &a->answer[i];
 
 	if (!answer->waits)
 		return;
@@ -280,21 +280,21 @@ answer_ends(struct asked *a, unsigned i, const char *why)
 	answer->failed = why != NULL;
 	if (why != NULL)
 		error_set(&answer->error, "%.400s", why);
-	if (!asked_waits(a) && a->wait.on_wake != NULL)
+	if (!remote_waits(a) && a->wait.on_wake != NULL)
 		a->wait.on_wake(&a->wait);
 }
 
 void
-asked_hear(struct seat *s, const struct message *m)
+remote_hear(struct seat *s, const struct message *m)
 {
 	uint32_t number = 0;
-	struct asked *a;
+	struct remote *a;
 
 	if (m->length < sizeof(number))
 		return;
 	memcpy(&number, m->bytes, sizeof(number));
-	a = asked_find(s->workers, number);
-	if (a == NULL) /* nobody waits for it any more */
+	a = remote_find(s->workers, number);
+	if (a == NULL) /* nothing waits for it any more */
 		return;
 	if (m->type == MESSAGE_ANSWER)
 		(void)buffer_append(&a->answer[s->member - 1].text,
@@ -307,14 +307,14 @@ asked_hear(struct seat *s, const struct message *m)
 }
 
 void
-asked_lose(struct seat *s)
+remote_lose(struct seat *s)
 {
-	struct list *link, *next;
+	struct list *all = &s->workers->remotes, *link, *next;
 
-	for (link = s->workers->asked.next; link != &s->workers->asked;
-	     link = next) {
+	for (link = all->next; link != all; link = next) {
 		next = link->next;
-		answer_ends(list_entry(link, struct asked, link), s->member - 1,
+		answer_ends(list_entry(link, struct remote, link),
+		    s->member - 1,
 		    "a worker has ended");
 	}
 }
