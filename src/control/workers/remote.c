@@ -314,8 +314,7 @@ remote_lose(struct seat *s)
 	for (link = all->next; link != all; link = next) {
 		next = link->next;
 		answer_ends(list_entry(link, struct remote, link),
-		    s->member - 1,
-		    "a worker has ended");
+		    s->member - 1, "a worker has ended");
 	}
 }
 
