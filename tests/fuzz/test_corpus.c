@@ -58,7 +58,7 @@ START_TEST(corpus)
 				  top != NULL ? top : ".", t->name),
 			     0, NULL, &files),
 	    0);
-	(void)t->run(NULL, 0);
+	(void)t->run((const uint8_t *)"", 0);
 	for (i = 0; i < files.gl_pathc; i++)
 		replay(t, files.gl_pathv[i]);
 	globfree(&files);
