@@ -62,9 +62,11 @@ sock_group_by_address(int socket, unsigned count)
 		BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, count),
 		BPF_STMT(BPF_RET | BPF_A, 0),
 	};
-	struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]),
-		.filter = code };
+	struct sock_fprog program;
 
+	memset(&program, 0, sizeof(program)); /* its padding, too */
+	program.len = sizeof(code) / sizeof(code[0]);
+	program.filter = code;
 	return setsockopt(socket, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF,
 	    &program, sizeof(program));
 }
