@@ -435,6 +435,71 @@ START_TEST(refused_start)
 }
 END_TEST
 
+/* ---- the limit of all ---- */
+
+static bool
+has_sessions(const char *name, int n)
+{
+	return strstr(ask("services"), text("%s state up ", name)) != NULL &&
+	    strstr(ask(text("service %s statistics", name)),
+		text("sessions %d\n", n)) != NULL;
+}
+
+static void
+hears(int fd, const char *what)
+{
+	char got[16] = "";
+
+	endpoint_recv(fd, got, strlen(what));
+	ck_assert_str_eq(got, what);
+}
+
+/* With 8, each of two has a share of 2: one takes all the rest, and the other
+ * still gets its share. */
+START_TEST(a_flood_leaves_the_others_their_share)
+{
+	int fd[8], waits, i;
+
+	begin(backend_echo);
+	up(text("conn_max_all 8\n%s%s", section("web", &web, 0, ""),
+	    section("mail", &mail, 2, "")));
+	for (i = 0; i < 6; i++)
+		fd[i] = open_session(&web);
+	waits = endpoint_connect(&web);
+	endpoint_send(waits, "waits", 5);
+	answers("service web explain 192.0.2.1",
+	    "waits conn_max_all\nconn_max_all 8\n");
+	for (; i < 8; i++)
+		fd[i] = open_session(&mail);
+	ck_assert(has_sessions("web", 6) && has_sessions("mail", 2));
+	/* a place in the share of the other is not for the flood */
+	close(fd[7]);
+	WAIT_FOR(has_sessions("mail", 1), SOON);
+	fd[7] = open_session(&mail);
+	ck_assert(has_sessions("web", 6) && has_sessions("mail", 2));
+	close(fd[0]);
+	hears(waits, "waits");
+	ck_assert(has_sessions("web", 6));
+	/* more room, for who waits */
+	close(waits);
+	WAIT_FOR(has_sessions("web", 5), SOON);
+	fd[0] = open_session(&web);
+	waits = endpoint_connect(&web);
+	endpoint_send(waits, "waits", 5);
+	ck_assert_str_eq(ask("conn_max_all 10"), "10\n");
+	hears(waits, "waits");
+	/* one that is removed has no share */
+	ck_assert_str_eq(ask("service mail remove"), "");
+	WAIT_FOR(has_sessions("web", 7), SOON);
+	close(open_session(&web));
+	for (i = 0; i < 8; i++)
+		close(fd[i]);
+	close(waits);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* ---- mistakes ---- */
 
 /* Lines of the section "web", each in line 6. */
@@ -448,6 +513,7 @@ static const struct {
 	{ "no session_log", "no session_log: applies to the whole process" },
 	{ "control /tmp/x", "control: applies to the whole process" },
 	{ "acl 1 permit 10.0.0.1", "acl: applies to the whole process" },
+	{ "conn_max_all 5", "conn_max_all: applies to the whole process" },
 	{ "drain_timeout 5", "drain_timeout: applies to the whole process" },
 	{ "web 8000", "web: applies to the whole process" },
 	{ "service 1st",
@@ -512,6 +578,30 @@ run(struct child *c, const char *option)
 	    c, (const char *[]){ getenv("PEN"), option, "-F", conf, NULL });
 	return child_wait(c, SOON);
 }
+
+START_TEST(a_limit_of_all_without_effect)
+{
+	struct child c;
+
+	begin(backend_say);
+	write_file(conf,
+	    text("conn_max_all 1\n%s%s", section("web", &web, 0, ""),
+		section("mail", &mail, 2, "")));
+	ck_assert_int_eq(run(&c, "--check"), 0);
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("%s:1: conn_max_all keeps no share for 2 services: it is "
+		 "less than their number\n",
+		conf)));
+	ck_assert_int_eq(count_in(child_err(&c), "conn_max_all"), 1);
+	write_file(conf,
+	    text("conn_max_all 1\n%s", section("web", &web, 0, "udp\n")));
+	ck_assert_int_eq(run(&c, "--check"), 0);
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("%s:1: conn_max_all has no effect with udp or dsr_if\n",
+		conf)));
+	end();
+}
+END_TEST
 
 /* What --print says of a file gives the same when it is read. */
 START_TEST(sections_are_printed)
@@ -894,6 +984,8 @@ SUITE(test_services)
 	SUITE_ADD(s, addresses_move, 30);
 	SUITE_ADD(s, refused_reload_changes_nothing, 30);
 	SUITE_ADD(s, refused_start, 30);
+	SUITE_ADD(s, a_flood_leaves_the_others_their_share, 30);
+	SUITE_ADD(s, a_limit_of_all_without_effect, 30);
 	SUITE_ADD_LOOP(s, mistakes_have_a_line, 30, MISTAKES);
 	SUITE_ADD(s, sections_lack_something, 30);
 	SUITE_ADD_LOOP(s, sections_are_printed, 30, 2);

@@ -99,6 +99,7 @@ struct config {
 	struct name_settings names;
 	/* As the operator wants them; `frontend` has what is in force. */
 	uint64_t conn_max; /* 0: as many as descriptors allow */
+	uint64_t conn_max_all; /* of all services; 0: no limit */
 	uint64_t idlers;
 	bool udp;
 	const char *method; /* of the event loop; NULL: the best */
