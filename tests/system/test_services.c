@@ -116,12 +116,13 @@ three_services(void)
 /* Nothing would be a strange answer for who asks for servers. */
 START_TEST(lists_need_a_name)
 {
-	static const char *const lists[] = { "servers", "certs", "checks" };
+	static const char *const lists[] = { "servers", "certs", "checks",
+		"statistics" };
 	int i;
 
 	begin(backend_say);
 	up(three_services());
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 4; i++)
 		ck_assert_str_eq(ask(lists[i]),
 		    text("error: %s: the service default has no listening "
 			 "address: add a name, \"service NAME %s\" "
@@ -129,6 +130,7 @@ START_TEST(lists_need_a_name)
 			lists[i], lists[i]));
 	answers("explain 192.0.2.1", "default has no listening address");
 	answers("service web servers", "0 addr 127.0.0.1");
+	answers("service web statistics", "sessions 0\n");
 	answers("service web explain 192.0.2.1", "server 0\n");
 	pen_down(&pen);
 	end();
