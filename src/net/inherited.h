@@ -40,6 +40,10 @@ int inherited_add(
 int inherited_take(struct inherited *in, const struct addr *at, bool datagram,
     bool v6_only, bool *file_is_ours);
 
+/* Whether one was taken; `in` may be NULL. */
+bool inherited_is_taken(
+    const struct inherited *in, const struct addr *at, bool datagram);
+
 /* Closes those that were not taken, and logs each. */
 void inherited_close_rest(struct inherited *in);
 

@@ -14,6 +14,7 @@
 #include "support/backend.h"
 #include "support/penrun.h"
 #include "support/suite.h"
+#include "support/udp.h"
 #include "support/wait.h"
 
 enum { SOON = 10000, SERVERS = 6 };
@@ -354,6 +355,58 @@ START_TEST(addresses_move)
 	ck_assert_str_eq(hear(&mail, 2), "ff");
 	ck_assert_str_eq(hear(&web, 2), "cc");
 	pen_down(&pen);
+	end();
+}
+END_TEST
+
+static const char *
+datagrams(const char *name, const struct endpoint *front,
+    const struct udp_server *to)
+{
+	return text("service %s\nlisten %s\nudp\nserver 0 address %s port %d\n",
+	    name, front->text, udp_host(&to->at), to->at.port);
+}
+
+/* So do those for datagrams: what comes is the other service's at once, also of
+ * clients that the one before knows. */
+START_TEST(addresses_of_datagrams_move)
+{
+	struct udp_server a, b;
+	struct endpoint one, two;
+	int at_one, at_two;
+
+	begin(backend_say);
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_server_start(&b, ENDPOINT_TCP4, "b:");
+	udp_endpoint(&one, ENDPOINT_TCP4);
+	udp_endpoint(&two, ENDPOINT_TCP4);
+	at_one = udp_client(&one);
+	at_two = udp_client(&two);
+	up(text("%s%s", datagrams("x", &one, &a), datagrams("y", &two, &b)));
+	ck_assert_str_eq(udp_ask(at_one, "1", SOON), "a:1");
+	ck_assert_str_eq(udp_ask(at_two, "2", SOON), "b:2");
+	ck_assert_str_eq(reload(text("%s%s", datagrams("x", &two, &a),
+			     datagrams("y", &one, &b))),
+	    "");
+	ck_assert_str_eq(udp_ask(at_one, "3", SOON), "b:3");
+	ck_assert_str_eq(udp_ask(at_two, "4", SOON), "a:4");
+	/* of one that is removed */
+	ck_assert_str_eq(reload(text("%s%s", datagrams("x", &two, &a),
+			     datagrams("z", &one, &a))),
+	    "");
+	ck_assert_str_eq(udp_ask(at_one, "5", SOON), "a:5");
+	/* and of one that was */
+	ck_assert_str_eq(reload(datagrams("x", &two, &a)), "");
+	ck_assert_str_eq(reload(text("%s%s", datagrams("x", &two, &a),
+			     datagrams("z", &one, &b))),
+	    "");
+	ck_assert_str_eq(udp_ask(at_one, "6", SOON), "b:6");
+	ck_assert_str_eq(udp_ask(at_two, "7", SOON), "a:7");
+	close(at_one);
+	close(at_two);
+	pen_down(&pen);
+	udp_server_stop(&a);
+	udp_server_stop(&b);
 	end();
 }
 END_TEST
@@ -984,6 +1037,7 @@ SUITE(test_services)
 	SUITE_ADD(s, removed_and_back, 30);
 	SUITE_ADD(s, hangup_reads_sections, 30);
 	SUITE_ADD(s, addresses_move, 30);
+	SUITE_ADD(s, addresses_of_datagrams_move, 30);
 	SUITE_ADD(s, refused_reload_changes_nothing, 30);
 	SUITE_ADD(s, refused_start, 30);
 	SUITE_ADD(s, a_flood_leaves_the_others_their_share, 30);

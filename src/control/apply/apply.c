@@ -237,6 +237,9 @@ remove_services(struct pen *p)
 		    plan_service_near(p->plan, i++, svc->name) == NULL)
 			service_leave(svc);
 	}
+	SERVICE_EACH (p, svc)
+		if (svc->leaves)
+			frontend_yield(svc->frontend);
 }
 
 /* The lists that clients of a service must pass stay as they are until its last

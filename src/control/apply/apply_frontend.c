@@ -116,7 +116,7 @@ lend_socket(void *arg, int own)
 static void
 lend_listener(void *arg, struct listener *l)
 {
-	if (l->at.u.sa.sa_family != AF_UNIX && !l->datagram)
+	if (l->at.u.sa.sa_family != AF_UNIX)
 		lend_socket(arg, l->fd);
 }
 
@@ -145,11 +145,11 @@ apply_listen_lend(struct pen *p, const struct plan *draft)
 	if (p->phase != PHASE_SERVING || !service_has_others(p))
 		return;
 	SERVICE_EACH (p, svc) {
-		wanted = plan_service_near(draft, i++, svc->name);
-		if (!svc->leaves &&
-		    (wanted == NULL ||
-			!listen_list_equal(
-			    &wanted->listen, &svc->plan->listen)))
+		wanted = svc->leaves
+		    ? NULL
+		    : plan_service_near(draft, i++, svc->name);
+		if (wanted == NULL ||
+		    !listen_list_equal(&wanted->listen, &svc->plan->listen))
 			lend_all(svc);
 	}
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "net/inherited.h"
 #include "proxy/datagram/flow_past.h"
 #include "proxy/frontend/frontend_private.h"
 
@@ -489,6 +490,20 @@ frontend_drain(struct frontend *f)
 	preopened_adjust(&f->core.preopened);
 	dummies_hurry(&f->dummies);
 	sessions_reschedule(&f->sessions, false);
+}
+
+void
+frontend_yield(struct frontend *f)
+{
+	struct list gone = LIST_INIT(gone), *link, *next;
+
+	for (link = f->listeners.next; link != &f->listeners; link = next) {
+		next = link->next;
+		if (inherited_is_taken(f->inherited, &of(link)->address.at,
+			of(link)->address.datagram))
+			close_one(f, of(link), &gone);
+	}
+	discard(f, &gone);
 }
 
 void
