@@ -121,17 +121,17 @@ inherited_take(struct inherited *in, const struct addr *at, bool datagram,
 	return -1;
 }
 
-bool
-inherited_is_taken(
+const struct inherited_socket *
+inherited_find(
     const struct inherited *in, const struct addr *at, bool datagram)
 {
 	unsigned i;
 
 	for (i = 0; in != NULL && i < in->count; i++)
-		if (in->list[i].fd < 0 && in->list[i].datagram == datagram &&
+		if (in->list[i].datagram == datagram &&
 		    addr_equal(&in->list[i].at, at))
-			return true;
-	return false;
+			return &in->list[i];
+	return NULL;
 }
 
 void

@@ -411,6 +411,78 @@ START_TEST(addresses_of_datagrams_move)
 }
 END_TEST
 
+static bool
+is_file(const struct endpoint *at)
+{
+	return access(at->text, F_OK) == 0;
+}
+
+/* And Unix sockets, with their files; all have theirs again if the reload is
+ * refused when they have moved. */
+START_TEST(sockets_move_or_come_back)
+{
+	enum endpoint_kind kind = _i == 0 ? ENDPOINT_UNIX : ENDPOINT_TCP4;
+	struct endpoint one, two;
+
+	begin(backend_say);
+	endpoint_new(&one, kind);
+	endpoint_new(&two, kind);
+	up(text(
+	    "%s%s", section("x", &one, 0, ""), section("y", &two, 1, "")));
+	ck_assert_str_eq(hear(&one, 1), "a");
+	ck_assert_str_eq(reload(text("%s%s", section("x", &two, 0, ""),
+			     section("y", &one, 1, ""))),
+	    "");
+	ck_assert_str_eq(hear(&one, 2), "bb");
+	ck_assert_str_eq(hear(&two, 2), "aa");
+	ck_assert_str_eq(reload(text("%s%s", section("x", &two, 0, ""),
+			     section("z", &one, 2, ""))),
+	    "");
+	ck_assert_str_eq(hear(&one, 2), "cc");
+	ck_assert_ptr_nonnull(
+	    strstr(reload(text("%s%s%s", section("x", &one, 0, ""),
+		       section("z", &two, 2, ""),
+		       section("w", &servers[5].at, 2, ""))),
+		"error: reload: service w: "));
+	ck_assert(!child_has_said(&pen.child, "not restored"));
+	ck_assert_str_eq(hear(&one, 2), "cc");
+	ck_assert_str_eq(hear(&two, 2), "aa");
+	ck_assert_str_eq(reload(section("x", &two, 0, "")), "");
+	WAIT_FOR(!is_file(&one), SOON);
+	ck_assert(is_file(&two) == (_i == 0));
+	pen_down(&pen);
+	ck_assert(!is_file(&two));
+	end();
+}
+END_TEST
+
+/* The file of a Unix socket has its mode from the beginning. */
+START_TEST(some_move_in_two_reloads)
+{
+	struct endpoint one, two;
+
+	begin(backend_say);
+	endpoint_new(&one, ENDPOINT_UNIX);
+	endpoint_new(&two, ENDPOINT_UNIX);
+	up(text("%s%s", section("x", &one, 0, ""),
+	    section("y", &two, 1, "listen_mode 0600\n")));
+	ck_assert_str_eq(reload(section("y", &one, 1, "listen_mode 0600\n")),
+	    text("error: reload: service y: %s:2: listen: \"%s\": address "
+		 "already in use; the service x listens on %s: remove it "
+		 "there first, by a reload of its own\n",
+		conf, one.text, one.text));
+	ck_assert_str_eq(hear(&one, 2), "aa");
+	ck_assert_str_eq(hear(&two, 2), "bb");
+	ck_assert_str_eq(
+	    reload(section("y", &two, 1, "listen_mode 0600\n")), "");
+	ck_assert_str_eq(
+	    reload(section("y", &one, 1, "listen_mode 0600\n")), "");
+	ck_assert_str_eq(hear(&one, 2), "bb");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* ---- all or nothing ---- */
 
 /* The reload is refused, for that reason, and changes nothing. */
@@ -1038,6 +1110,8 @@ SUITE(test_services)
 	SUITE_ADD(s, hangup_reads_sections, 30);
 	SUITE_ADD(s, addresses_move, 30);
 	SUITE_ADD(s, addresses_of_datagrams_move, 30);
+	SUITE_ADD_LOOP(s, sockets_move_or_come_back, 30, 2);
+	SUITE_ADD(s, some_move_in_two_reloads, 30);
 	SUITE_ADD(s, refused_reload_changes_nothing, 30);
 	SUITE_ADD(s, refused_start, 30);
 	SUITE_ADD(s, a_flood_leaves_the_others_their_share, 30);

@@ -46,7 +46,8 @@ const struct frontend_options *frontend_options(const struct frontend *f);
 void frontend_set_options(struct frontend *f, const struct frontend_options *o);
 
 /* Listeners take their sockets from there from now on, where it has them. `in`
- * stays the caller's; NULL: from nowhere. */
+ * stays the caller's; NULL: from nowhere. One of this frontend that is in it
+ * lives on: its file stays, and if it was taken its backlog too. */
 void frontend_inherit(struct frontend *f, struct inherited *in);
 
 /* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1
