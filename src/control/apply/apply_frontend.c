@@ -126,10 +126,10 @@ lend_socket(void *arg, int own)
 static bool
 listens_there(const struct plan *service, const struct listener *l)
 {
-	const struct frontend_options *o = &service->config.frontend;
 	unsigned i;
 
-	if (l->datagram ? !o->udp.on : o->udp.on && !o->dns.on)
+	if (l->datagram ? !service->config.frontend.udp.on
+			: !plan_service_takes_connections(service))
 		return false;
 	for (i = 0; i < service->listen.count; i++)
 		if (addr_equal(&service->listen.entry[i].at, &l->at))
@@ -220,11 +220,15 @@ is_in_the_way(const struct addr *a, const struct addr *b)
 }
 
 static const struct addr *
-held_by(const struct service *other, const struct listen_list *wanted)
+held_by(const struct service *other, const struct plan *by)
 {
-	const struct listen_list *held = &other->plan->listen;
+	const struct listen_list *held = &other->plan->listen,
+				 *wanted = &by->listen;
 	unsigned i, k;
 
+	if (plan_service_takes_connections(other->plan) !=
+	    plan_service_takes_connections(by))
+		return NULL;
 	for (i = 0; i < held->count; i++)
 		for (k = 0; k < wanted->count; k++)
 			if (is_in_the_way(
@@ -243,7 +247,7 @@ blame_another(const struct apply *a, struct error *e)
 
 	SERVICE_EACH (a->pen, other) {
 		if (other != a->service)
-			at = held_by(other, &a->wanted->listen);
+			at = held_by(other, a->wanted);
 		if (at == NULL)
 			continue;
 		error_set(e,

@@ -9,9 +9,8 @@
 static bool
 takes_connections(const struct plan *service)
 {
-	const struct frontend_options *o = &service->config.frontend;
-
-	return (!o->udp.on || o->dns.on) && !direct_is_wanted(service);
+	return plan_service_takes_connections(service) &&
+	    !direct_is_wanted(service);
 }
 
 static bool
