@@ -204,6 +204,7 @@ pen_new(void)
 	if (p == NULL)
 		return NULL;
 	stopping_init(&p->stopping);
+	room_init(&p->room);
 	p->plan = plan_new();
 	p->given = plan_new();
 	p->team.size = 1;

@@ -63,14 +63,14 @@ dgram_prepare(int fd, int family)
 }
 
 void
-dgram_coalesce(int fd)
+dgram_coalesce(int fd, bool may)
 {
 #ifdef UDP_GRO
-	int on = 1;
+	int on = may;
 
 	(void)setsockopt(fd, IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
 #else
-	(void)fd;
+	(void)fd, (void)may;
 #endif
 }
 

@@ -48,9 +48,9 @@ struct dgram_batch *dgram_batch_new(char *memory);
  * each datagram came to, unless the socket is bound to a single one, and
  * queues as many as it allows. */
 void dgram_prepare(int fd, int family);
-/* Lets the kernel join datagrams of one sender, `segment` bytes each (UDP_GRO,
- * udp(7)), where it can. */
-void dgram_coalesce(int fd);
+/* Whether the kernel may join datagrams of one sender, `segment` bytes each
+ * (UDP_GRO, udp(7)), where it can. */
+void dgram_coalesce(int fd, bool may);
 /* A socket that exchanges datagrams with one address; a Unix one gets a name of
  * its own, to be answered at. Returns -1 with errno: ENETUNREACH also where
  * this host has no route, as to ::1 with IPv6 disabled. */

@@ -121,6 +121,19 @@ inherited_take(struct inherited *in, const struct addr *at, bool datagram,
 	return -1;
 }
 
+const struct inherited_socket *
+inherited_find(
+    const struct inherited *in, const struct addr *at, bool datagram)
+{
+	unsigned i;
+
+	for (i = 0; in != NULL && i < in->count; i++)
+		if (in->list[i].datagram == datagram &&
+		    addr_equal(&in->list[i].at, at))
+			return &in->list[i];
+	return NULL;
+}
+
 void
 inherited_close_rest(struct inherited *in)
 {

@@ -40,6 +40,11 @@ int inherited_add(
 int inherited_take(struct inherited *in, const struct addr *at, bool datagram,
     bool v6_only, bool *file_is_ours);
 
+/* The first one at that address, taken or not; NULL: there is none. `in` may be
+ * NULL. */
+const struct inherited_socket *inherited_find(
+    const struct inherited *in, const struct addr *at, bool datagram);
+
 /* Closes those that were not taken, and logs each. */
 void inherited_close_rest(struct inherited *in);
 

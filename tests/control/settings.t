@@ -73,6 +73,12 @@ pen -x 500 {FRONT} {S0} {S1}
 < 1000
 > conn_max 5
 < 1000
+> conn_max_all
+< 0
+> conn_max_all 300
+< 300
+> conn_max_all 0
+< 0
 > pending_max 20
 > pending_max
 < 20

@@ -66,7 +66,8 @@ tests/system/test_routes: control/apply/routes proxy/session/session_hello
 tests/system/test_services_metrics: control/report/service_report control/web/web_status
 tests/system/test_session_log: proxy/session/session_count proxy/session/session_log
 	proxy/log/session_record proxy/log/sessionlog
-tests/system/test_services: control/apply/services control/commands/service_command
+tests/system/test_services: control/apply/services control/apply/shares
+	control/commands/service_command
 tests/system/test_shutdown: control/life/stopping
 tests/system/test_tls: proxy/session/session_tls tls/cert tls/tls tls/tls_facts tls/tls_server
 	tls/tls_wire

@@ -14,6 +14,7 @@
 #include "support/backend.h"
 #include "support/penrun.h"
 #include "support/suite.h"
+#include "support/udp.h"
 #include "support/wait.h"
 
 enum { SOON = 10000, SERVERS = 6 };
@@ -116,12 +117,13 @@ three_services(void)
 /* Nothing would be a strange answer for who asks for servers. */
 START_TEST(lists_need_a_name)
 {
-	static const char *const lists[] = { "servers", "certs", "checks" };
+	static const char *const lists[] = { "servers", "certs", "checks",
+		"statistics" };
 	int i;
 
 	begin(backend_say);
 	up(three_services());
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 4; i++)
 		ck_assert_str_eq(ask(lists[i]),
 		    text("error: %s: the service default has no listening "
 			 "address: add a name, \"service NAME %s\" "
@@ -129,6 +131,7 @@ START_TEST(lists_need_a_name)
 			lists[i], lists[i]));
 	answers("explain 192.0.2.1", "default has no listening address");
 	answers("service web servers", "0 addr 127.0.0.1");
+	answers("service web statistics", "sessions 0\n");
 	answers("service web explain 192.0.2.1", "server 0\n");
 	pen_down(&pen);
 	end();
@@ -356,6 +359,130 @@ START_TEST(addresses_move)
 }
 END_TEST
 
+static const char *
+datagrams(const char *name, const struct endpoint *front,
+    const struct udp_server *to)
+{
+	return text("service %s\nlisten %s\nudp\nserver 0 address %s port %d\n",
+	    name, front->text, udp_host(&to->at), to->at.port);
+}
+
+/* So do those for datagrams: what comes is the other service's at once, also of
+ * clients that the one before knows. */
+START_TEST(addresses_of_datagrams_move)
+{
+	struct udp_server a, b;
+	struct endpoint one, two;
+	int at_one, at_two;
+
+	begin(backend_say);
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_server_start(&b, ENDPOINT_TCP4, "b:");
+	udp_endpoint(&one, ENDPOINT_TCP4);
+	udp_endpoint(&two, ENDPOINT_TCP4);
+	at_one = udp_client(&one);
+	at_two = udp_client(&two);
+	up(text("%s%s", datagrams("x", &one, &a), datagrams("y", &two, &b)));
+	ck_assert_str_eq(udp_ask(at_one, "1", SOON), "a:1");
+	ck_assert_str_eq(udp_ask(at_two, "2", SOON), "b:2");
+	ck_assert_str_eq(reload(text("%s%s", datagrams("x", &two, &a),
+			     datagrams("y", &one, &b))),
+	    "");
+	ck_assert_str_eq(udp_ask(at_one, "3", SOON), "b:3");
+	ck_assert_str_eq(udp_ask(at_two, "4", SOON), "a:4");
+	/* of one that is removed */
+	ck_assert_str_eq(reload(text("%s%s", datagrams("x", &two, &a),
+			     datagrams("z", &one, &a))),
+	    "");
+	ck_assert_str_eq(udp_ask(at_one, "5", SOON), "a:5");
+	/* and of one that was */
+	ck_assert_str_eq(reload(datagrams("x", &two, &a)), "");
+	ck_assert_str_eq(reload(text("%s%s", datagrams("x", &two, &a),
+			     datagrams("z", &one, &b))),
+	    "");
+	ck_assert_str_eq(udp_ask(at_one, "6", SOON), "b:6");
+	ck_assert_str_eq(udp_ask(at_two, "7", SOON), "a:7");
+	close(at_one);
+	close(at_two);
+	pen_down(&pen);
+	udp_server_stop(&a);
+	udp_server_stop(&b);
+	end();
+}
+END_TEST
+
+static bool
+is_file(const struct endpoint *at)
+{
+	return access(at->text, F_OK) == 0;
+}
+
+/* And Unix sockets, with their files; all have theirs again if the reload is
+ * refused when they have moved. */
+START_TEST(sockets_move_or_come_back)
+{
+	enum endpoint_kind kind = _i == 0 ? ENDPOINT_UNIX : ENDPOINT_TCP4;
+	struct endpoint one, two;
+
+	begin(backend_say);
+	endpoint_new(&one, kind);
+	endpoint_new(&two, kind);
+	up(text(
+	    "%s%s", section("x", &one, 0, ""), section("y", &two, 1, "")));
+	ck_assert_str_eq(hear(&one, 1), "a");
+	ck_assert_str_eq(reload(text("%s%s", section("x", &two, 0, ""),
+			     section("y", &one, 1, ""))),
+	    "");
+	ck_assert_str_eq(hear(&one, 2), "bb");
+	ck_assert_str_eq(hear(&two, 2), "aa");
+	ck_assert_str_eq(reload(text("%s%s", section("x", &two, 0, ""),
+			     section("z", &one, 2, ""))),
+	    "");
+	ck_assert_str_eq(hear(&one, 2), "cc");
+	ck_assert_ptr_nonnull(
+	    strstr(reload(text("%s%s%s", section("x", &one, 0, ""),
+		       section("z", &two, 2, ""),
+		       section("w", &servers[5].at, 2, ""))),
+		"error: reload: service w: "));
+	ck_assert(!child_has_said(&pen.child, "not restored"));
+	ck_assert_str_eq(hear(&one, 2), "cc");
+	ck_assert_str_eq(hear(&two, 2), "aa");
+	ck_assert_str_eq(reload(section("x", &two, 0, "")), "");
+	WAIT_FOR(!is_file(&one), SOON);
+	ck_assert(is_file(&two) == (_i == 0));
+	pen_down(&pen);
+	ck_assert(!is_file(&two));
+	end();
+}
+END_TEST
+
+/* The file of a Unix socket has its mode from the beginning. */
+START_TEST(some_move_in_two_reloads)
+{
+	struct endpoint one, two;
+
+	begin(backend_say);
+	endpoint_new(&one, ENDPOINT_UNIX);
+	endpoint_new(&two, ENDPOINT_UNIX);
+	up(text("%s%s", section("x", &one, 0, ""),
+	    section("y", &two, 1, "listen_mode 0600\n")));
+	ck_assert_str_eq(reload(section("y", &one, 1, "listen_mode 0600\n")),
+	    text("error: reload: service y: %s:2: listen: \"%s\": address "
+		 "already in use; the service x listens on %s: remove it "
+		 "there first, by a reload of its own\n",
+		conf, one.text, one.text));
+	ck_assert_str_eq(hear(&one, 2), "aa");
+	ck_assert_str_eq(hear(&two, 2), "bb");
+	ck_assert_str_eq(
+	    reload(section("y", &two, 1, "listen_mode 0600\n")), "");
+	ck_assert_str_eq(
+	    reload(section("y", &one, 1, "listen_mode 0600\n")), "");
+	ck_assert_str_eq(hear(&one, 2), "bb");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* ---- all or nothing ---- */
 
 /* The reload is refused, for that reason, and changes nothing. */
@@ -435,6 +562,71 @@ START_TEST(refused_start)
 }
 END_TEST
 
+/* ---- the limit of all ---- */
+
+static bool
+has_sessions(const char *name, int n)
+{
+	return strstr(ask("services"), text("%s state up ", name)) != NULL &&
+	    strstr(ask(text("service %s statistics", name)),
+		text("sessions %d\n", n)) != NULL;
+}
+
+static void
+hears(int fd, const char *what)
+{
+	char got[16] = "";
+
+	endpoint_recv(fd, got, strlen(what));
+	ck_assert_str_eq(got, what);
+}
+
+/* With 8, each of two has a share of 2: one takes all the rest, and the other
+ * still gets its share. */
+START_TEST(a_flood_leaves_the_others_their_share)
+{
+	int fd[8], waits, i;
+
+	begin(backend_echo);
+	up(text("conn_max_all 8\n%s%s", section("web", &web, 0, ""),
+	    section("mail", &mail, 2, "")));
+	for (i = 0; i < 6; i++)
+		fd[i] = open_session(&web);
+	waits = endpoint_connect(&web);
+	endpoint_send(waits, "waits", 5);
+	answers("service web explain 192.0.2.1",
+	    "waits conn_max_all\nconn_max_all 8\n");
+	for (; i < 8; i++)
+		fd[i] = open_session(&mail);
+	ck_assert(has_sessions("web", 6) && has_sessions("mail", 2));
+	/* a place in the share of the other is not for the flood */
+	close(fd[7]);
+	WAIT_FOR(has_sessions("mail", 1), SOON);
+	fd[7] = open_session(&mail);
+	ck_assert(has_sessions("web", 6) && has_sessions("mail", 2));
+	close(fd[0]);
+	hears(waits, "waits");
+	ck_assert(has_sessions("web", 6));
+	/* more room, for who waits */
+	close(waits);
+	WAIT_FOR(has_sessions("web", 5), SOON);
+	fd[0] = open_session(&web);
+	waits = endpoint_connect(&web);
+	endpoint_send(waits, "waits", 5);
+	ck_assert_str_eq(ask("conn_max_all 10"), "10\n");
+	hears(waits, "waits");
+	/* one that is removed has no share */
+	ck_assert_str_eq(ask("service mail remove"), "");
+	WAIT_FOR(has_sessions("web", 7), SOON);
+	close(open_session(&web));
+	for (i = 0; i < 8; i++)
+		close(fd[i]);
+	close(waits);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* ---- mistakes ---- */
 
 /* Lines of the section "web", each in line 6. */
@@ -448,6 +640,7 @@ static const struct {
 	{ "no session_log", "no session_log: applies to the whole process" },
 	{ "control /tmp/x", "control: applies to the whole process" },
 	{ "acl 1 permit 10.0.0.1", "acl: applies to the whole process" },
+	{ "conn_max_all 5", "conn_max_all: applies to the whole process" },
 	{ "drain_timeout 5", "drain_timeout: applies to the whole process" },
 	{ "web 8000", "web: applies to the whole process" },
 	{ "service 1st",
@@ -512,6 +705,30 @@ run(struct child *c, const char *option)
 	    c, (const char *[]){ getenv("PEN"), option, "-F", conf, NULL });
 	return child_wait(c, SOON);
 }
+
+START_TEST(a_limit_of_all_without_effect)
+{
+	struct child c;
+
+	begin(backend_say);
+	write_file(conf,
+	    text("conn_max_all 1\n%s%s", section("web", &web, 0, ""),
+		section("mail", &mail, 2, "")));
+	ck_assert_int_eq(run(&c, "--check"), 0);
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("%s:1: conn_max_all keeps no share for 2 services: it is "
+		 "less than their number\n",
+		conf)));
+	ck_assert_int_eq(count_in(child_err(&c), "conn_max_all"), 1);
+	write_file(conf,
+	    text("conn_max_all 1\n%s", section("web", &web, 0, "udp\n")));
+	ck_assert_int_eq(run(&c, "--check"), 0);
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("%s:1: conn_max_all has no effect with udp or dsr_if\n",
+		conf)));
+	end();
+}
+END_TEST
 
 /* What --print says of a file gives the same when it is read. */
 START_TEST(sections_are_printed)
@@ -892,8 +1109,13 @@ SUITE(test_services)
 	SUITE_ADD(s, removed_and_back, 30);
 	SUITE_ADD(s, hangup_reads_sections, 30);
 	SUITE_ADD(s, addresses_move, 30);
+	SUITE_ADD(s, addresses_of_datagrams_move, 30);
+	SUITE_ADD_LOOP(s, sockets_move_or_come_back, 30, 2);
+	SUITE_ADD(s, some_move_in_two_reloads, 30);
 	SUITE_ADD(s, refused_reload_changes_nothing, 30);
 	SUITE_ADD(s, refused_start, 30);
+	SUITE_ADD(s, a_flood_leaves_the_others_their_share, 30);
+	SUITE_ADD(s, a_limit_of_all_without_effect, 30);
 	SUITE_ADD_LOOP(s, mistakes_have_a_line, 30, MISTAKES);
 	SUITE_ADD(s, sections_lack_something, 30);
 	SUITE_ADD_LOOP(s, sections_are_printed, 30, 2);

@@ -408,6 +408,36 @@ END_TEST
 
 /* ---- servers ---- */
 
+static bool
+stays_at(const char *sessions)
+{
+	int i;
+
+	for (i = 0; i < 10; i++)
+		if (strncmp(ask("statistics"), sessions, strlen(sessions)) != 0)
+			return false;
+	return true;
+}
+
+/* More clients than there is room for come to each. */
+START_TEST(each_has_its_part_of_the_limit_of_all)
+{
+	int i;
+
+	begin(backend_echo);
+	UP("--conn-max-all", "4");
+	for (i = 0; i < CLIENTS; i++)
+		fds[i] = connect_as(i);
+	WAIT_FOR(stays_at("sessions 4\n"), SOON);
+	ck_assert_str_eq(ask("conn_max_all 10"), "10\n");
+	WAIT_FOR(stays_at("sessions 10\n"), SOON);
+	for (i = 0; i < CLIENTS; i++)
+		close(fds[i]);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* Never more than the servers may have, whoever serves the clients. */
 START_TEST(a_hard_limit_is_for_all)
 {
@@ -645,6 +675,7 @@ SUITE(test_workers)
 	SUITE_ADD(s, a_connection_is_closed, 20);
 	SUITE_ADD(s, a_drain_waits_for_all, 20);
 	SUITE_ADD(s, a_client_is_asked_of_its_worker, 20);
+	SUITE_ADD(s, each_has_its_part_of_the_limit_of_all, 30);
 	SUITE_ADD(s, a_hard_limit_is_for_all, 20);
 	SUITE_ADD(s, checks_are_made_once_for_all, 20);
 	SUITE_ADD(s, a_failure_is_known_to_all, 20);

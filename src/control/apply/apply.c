@@ -10,6 +10,7 @@
 #include "control/apply/expand.h"
 #include "control/apply/refresh.h"
 #include "control/apply/services.h"
+#include "control/apply/shares.h"
 
 /* The drafts of all services that may change on their way into force, that of
  * the first before the others. */
@@ -236,6 +237,9 @@ remove_services(struct pen *p)
 		    plan_service_near(p->plan, i++, svc->name) == NULL)
 			service_leave(svc);
 	}
+	SERVICE_EACH (p, svc)
+		if (svc->leaves)
+			frontend_yield(svc->frontend);
 }
 
 /* The lists that clients of a service must pass stay as they are until its last
@@ -289,6 +293,7 @@ applies_finish(struct applies *all)
 		apply_routes_connect(a);
 	services_join(all->pen);
 	remove_services(all->pen);
+	shares_settle(all->pen);
 	plan_free(before);
 }
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -102,37 +103,80 @@ listen_at(struct service *svc, const struct plan *plan, struct error *e)
 	return rc;
 }
 
+/* What a service has that others of the draft may want. */
+struct lending {
+	struct service *from;
+	const struct plan *draft;
+	bool file_is_ours;
+};
+
 static void
 lend_socket(void *arg, int own)
 {
-	struct pen *p = arg;
+	struct lending *d = arg;
 	struct error e;
 	int fd = dup(own);
 
-	if (fd >= 0 && inherited_add(&p->inherited, fd, false, &e) < 0)
+	if (fd >= 0 &&
+	    inherited_add(
+		&d->from->pen->inherited, fd, d->file_is_ours, &e) < 0)
 		close(fd);
+}
+
+static bool
+listens_there(const struct plan *service, const struct listener *l)
+{
+	unsigned i;
+
+	if (l->datagram ? !service->config.frontend.udp.on
+			: !plan_service_takes_connections(service))
+		return false;
+	for (i = 0; i < service->listen.count; i++)
+		if (addr_equal(&service->listen.entry[i].at, &l->at))
+			return true;
+	return false;
+}
+
+/* Its file is removed unless another service takes it, and keeps its mode. */
+static bool
+is_wanted_by_another(const struct lending *d, const struct listener *l)
+{
+	const struct plan *mine = d->from->plan, *other;
+	unsigned i;
+
+	for (i = 0; (other = plan_service_at(d->draft, i)) != NULL; i++)
+		if (strcmp(plan_service_name(other), d->from->name) != 0 &&
+		    other->config.frontend.unix_mode ==
+			mine->config.frontend.unix_mode &&
+		    listens_there(other, l))
+			return true;
+	return false;
 }
 
 static void
 lend_listener(void *arg, struct listener *l)
 {
-	if (l->at.u.sa.sa_family != AF_UNIX && !l->datagram)
+	struct lending *d = arg;
+
+	d->file_is_ours = l->file.inode != 0;
+	if (l->at.u.sa.sa_family != AF_UNIX || is_wanted_by_another(d, l))
 		lend_socket(arg, l->fd);
 }
 
 /* Of a leader's, those of each worker in turn. */
 static void
-lend_all(struct service *svc)
+lend_all(struct service *svc, const struct plan *draft)
 {
-	struct pen *p = svc->pen;
+	struct lending d = { .from = svc, .draft = draft };
+	const struct team *t = &svc->pen->team;
 	unsigned i;
 
-	if (p->team.size == 1 || p->team.member > 0) {
-		frontend_each_listener(svc->frontend, lend_listener, p);
+	if (t->size == 1 || t->member > 0) {
+		frontend_each_listener(svc->frontend, lend_listener, &d);
 		return;
 	}
-	for (i = 0; i < p->team.size; i++)
-		frontend_each_member(svc->frontend, i, true, lend_socket, p);
+	for (i = 0; i < t->size; i++)
+		frontend_each_member(svc->frontend, i, true, lend_socket, &d);
 }
 
 void
@@ -145,12 +189,14 @@ apply_listen_lend(struct pen *p, const struct plan *draft)
 	if (p->phase != PHASE_SERVING || !service_has_others(p))
 		return;
 	SERVICE_EACH (p, svc) {
-		wanted = plan_service_near(draft, i++, svc->name);
-		if (!svc->leaves &&
-		    (wanted == NULL ||
-			!listen_list_equal(
-			    &wanted->listen, &svc->plan->listen)))
-			lend_all(svc);
+		wanted = svc->leaves
+		    ? NULL
+		    : plan_service_near(draft, i++, svc->name);
+		if (wanted != NULL &&
+		    listen_list_equal(&wanted->listen, &svc->plan->listen))
+			continue;
+		lend_all(svc, draft);
+		lend_all(svc, draft); /* to have it back if all fails */
 	}
 }
 
@@ -163,11 +209,62 @@ listens_already(const struct apply *a)
 	    : listen_list_equal(&a->now->listen, &a->wanted->listen);
 }
 
+/* Not all move: one may hold another one's port by a wildcard, or a file may
+ * have another mode. */
+static bool
+is_in_the_way(const struct addr *a, const struct addr *b)
+{
+	return addr_equal(a, b) ||
+	    (addr_port(a) > 0 && addr_port(a) == addr_port(b) &&
+		(addr_is_any(a) || addr_is_any(b)));
+}
+
+static const struct addr *
+held_by(const struct service *other, const struct plan *by)
+{
+	const struct listen_list *held = &other->plan->listen,
+				 *wanted = &by->listen;
+	unsigned i, k;
+
+	if (plan_service_takes_connections(other->plan) !=
+	    plan_service_takes_connections(by))
+		return NULL;
+	for (i = 0; i < held->count; i++)
+		for (k = 0; k < wanted->count; k++)
+			if (is_in_the_way(
+				&held->entry[i].at, &wanted->entry[k].at))
+				return &held->entry[i].at;
+	return NULL;
+}
+
+static void
+blame_another(const struct apply *a, struct error *e)
+{
+	const struct error before = *e;
+	const struct addr *at = NULL;
+	char text[ADDR_TEXT_MAX];
+	struct service *other;
+
+	SERVICE_EACH (a->pen, other) {
+		if (other != a->service)
+			at = held_by(other, a->wanted);
+		if (at == NULL)
+			continue;
+		error_set(e,
+		    "%.300s; the service %s listens on %s: remove it there "
+		    "first, by a reload of its own",
+		    before.text, other->name, addr_format(at, text));
+		return;
+	}
+}
+
 int
 apply_listen_prepare(struct apply *a, struct error *e)
 {
 	if (listens_already(a) || listen_at(a->service, a->wanted, e) == 0)
 		return 0;
+	if (a->pen->phase == PHASE_SERVING)
+		blame_another(a, e);
 	origin_add(a->wanted, "listen", e);
 	return -1;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "control/apply/services.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/fields.h"
@@ -159,7 +160,8 @@ run_show(struct call *c, struct error *e)
 static int
 run_statistics(struct call *c, struct error *e)
 {
-	if (call_needs_serving(c, e) < 0)
+	if (call_needs_serving(c, e) < 0 ||
+	    service_must_be_named(c->service, c->row->name, e) < 0)
 		return -1;
 	report_counters(c->service, c->reply, FIELDS_LINES);
 	return 0;

@@ -19,6 +19,7 @@
 #include "net/inherited.h"
 #include "net/loop/loop.h"
 #include "net/loop/pieces.h"
+#include "proxy/core/room.h"
 
 struct command_group;
 struct acl_loads;
@@ -79,6 +80,7 @@ struct pen {
 	struct recent recent;
 	struct stopping stopping; /* in DRAINING */
 	size_t descriptors;	  /* the process may have; 0: not known yet */
+	struct room room;	  /* of the clients of all services */
 	uint64_t control_clients; /* at a time */
 	/* Listening sockets of others, until the first apply is over. */
 	struct inherited inherited;

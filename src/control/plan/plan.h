@@ -99,6 +99,7 @@ struct config {
 	struct name_settings names;
 	/* As the operator wants them; `frontend` has what is in force. */
 	uint64_t conn_max; /* 0: as many as descriptors allow */
+	uint64_t conn_max_all; /* of all services; 0: no limit */
 	uint64_t idlers;
 	bool udp;
 	const char *method; /* of the event loop; NULL: the best */
@@ -209,6 +210,8 @@ const struct plan *plan_service_leading_to(
 /* Whether it needs no server: it is the dummy server, or redirects all clients
  * to HTTPS. */
 bool plan_service_answers(const struct plan *service);
+/* DNS does, beside datagrams. */
+bool plan_service_takes_connections(const struct plan *service);
 /* Puts the name of a service in front of a full message, but that of the first
  * one. Returns -1, for `return plan_service_blame(...)`. */
 int plan_service_blame(const struct plan *service, struct error *e);

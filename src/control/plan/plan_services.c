@@ -86,6 +86,14 @@ plan_service_answers(const struct plan *service)
 		!tls_settings_serve(&service->config.tls));
 }
 
+bool
+plan_service_takes_connections(const struct plan *service)
+{
+	const struct frontend_options *o = &service->config.frontend;
+
+	return !o->udp.on || o->dns.on;
+}
+
 int
 plan_service_blame(const struct plan *service, struct error *e)
 {

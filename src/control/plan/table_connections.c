@@ -162,6 +162,15 @@ const struct command rows_connections[] = {
 	    .args = "[N]",
 	    .help = "maximum connections, others wait; 0: as many as "
 		    "descriptors allow; can only grow at run time" },
+	{ .name = "conn_max_all",
+	    .kind = KIND_NUMBER,
+	    .offset = AT(conn_max_all),
+	    .max = 1 << 30,
+	    .flags = ROW_PROCESS,
+	    .option = "conn-max-all",
+	    .args = "[N]",
+	    .help = "maximum connections of all services together, half of it "
+		    "kept for them in equal shares; 0: no limit" },
 	{ .name = "pending_max",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(frontend.pending_max),

@@ -386,11 +386,16 @@ emit_limit(struct fields *f, const struct service *svc)
 {
 	uint64_t max = svc->plan->config.frontend.sessions_max;
 
-	if (svc->pen->phase < PHASE_SERVING ||
-	    frontend_stats(svc->frontend)->sessions < max)
+	if (svc->pen->phase < PHASE_SERVING)
 		return;
-	fields_text(f, "waits", "conn_max");
-	fields_number(f, "conn_max", max);
+	if (frontend_stats(svc->frontend)->sessions >= max) {
+		fields_text(f, "waits", "conn_max");
+		fields_number(f, "conn_max", max);
+	} else if (!room_has(frontend_core_of(svc->frontend))) {
+		fields_text(f, "waits", "conn_max_all");
+		fields_number(
+		    f, "conn_max_all", svc->plan->config.conn_max_all);
+	}
 }
 
 /* The servers that could not get the client, and why. */

@@ -6,6 +6,7 @@
 
 #include "control/apply/checks.h"
 #include "control/apply/direct.h"
+#include "control/apply/shares.h"
 #include "control/verify/warnings.h"
 #include "control/plan/origin.h"
 #include "control/answer/reply.h"
@@ -173,6 +174,24 @@ static const struct {
 	{ NEED_LEVELS, "without prio or emergency", "on_up" },
 };
 
+/* Services that have no share may be left without a connection. */
+static void
+print_shares(const struct plan *p, struct buffer *text)
+{
+	uint64_t max = p->config.conn_max_all;
+	unsigned n = p->name == NULL && max > 0 ? shares_count(p) : 1;
+
+	if (n == 0)
+		reply_add(text,
+		    "%.400s has no effect with udp or dsr_if\n",
+		    origin_name(p, "conn_max_all"));
+	else if (max > 0 && max < n)
+		reply_add(text,
+		    "%.400s keeps no share for %u services: it is less than "
+		    "their number\n",
+		    origin_name(p, "conn_max_all"), n);
+}
+
 void
 warnings_print_needs(const struct plan *p, struct buffer *text)
 {
@@ -201,4 +220,5 @@ warnings_print_needs(const struct plan *p, struct buffer *text)
 		}
 	}
 	plan_free(defaults);
+	print_shares(p, text);
 }

@@ -12,6 +12,7 @@
 #include "control/apply/geoip.h"
 #include "control/apply/refresh.h"
 #include "control/apply/services.h"
+#include "control/apply/shares.h"
 #include "control/life/on_state.h"
 #include "control/life/process.h"
 #include "control/socket/request.h"
@@ -236,6 +237,7 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	leave_seats(all);
 	SERVICE_EACH (p, svc)
 		begin_anew(svc, member);
+	shares_settle(p);
 	return watch_start(p->loop, &w->watch, w->channel.fd,
 		   READY_READ | WATCH_LEVEL, on_ready) == 0
 	    ? 0

@@ -48,12 +48,12 @@ frontend_has_room(const struct frontend_core *f)
 	const struct frontend_options *o = &f->options;
 
 	return !f->rate_reached && f->stats.sessions < o->sessions_max &&
-	    (o->pending_max == 0 || f->stats.connecting < o->pending_max);
+	    (o->pending_max == 0 || f->stats.connecting < o->pending_max) &&
+	    room_has(f);
 }
 
-/* Pauses or resumes the listeners when a limit has been reached or left. */
-static void
-check_limits(struct frontend_core *f)
+void
+frontend_check_limits(struct frontend_core *f)
 {
 	const struct frontend_options *o = &f->options;
 	bool full = !frontend_has_room(f);
@@ -93,7 +93,7 @@ on_rate(struct timer *t)
 	if (wait > 0 && timer_start(f->loop, t, wait) == 0)
 		return;
 	f->rate_reached = false;
-	check_limits(f);
+	frontend_check_limits(f);
 }
 
 void
@@ -101,26 +101,29 @@ frontend_client_in(struct frontend_core *f)
 {
 	f->stats.accepted++;
 	f->stats.sessions++;
+	room_more(f);
 	if (f->stats.sessions > f->stats.sessions_peak)
 		f->stats.sessions_peak = f->stats.sessions;
 	if (f->options.limits.all.count > 0)
 		take_rate(f);
-	check_limits(f);
+	frontend_check_limits(f);
 }
 
 void
 frontend_client_out(struct frontend_core *f, enum reason why)
 {
 	f->stats.sessions--;
+	room_less(f);
 	f->stats.reasons[why]++;
-	check_limits(f);
+	frontend_check_limits(f);
 }
 
 void
 frontend_client_moves(struct frontend_core *from, struct frontend_core *to)
 {
 	from->stats.sessions--;
-	check_limits(from);
+	room_less(from);
+	frontend_check_limits(from);
 	frontend_client_in(to);
 }
 
@@ -132,7 +135,7 @@ frontend_connecting(struct frontend_core *f, bool begins)
 	else
 		f->stats.connecting--;
 	if (f->options.pending_max > 0)
-		check_limits(f);
+		frontend_check_limits(f);
 }
 
 /* ---- settings ---- */
@@ -152,7 +155,7 @@ frontend_core_adjust(struct frontend_core *f)
 	f->limited = limits_are_set(&o->limits);
 	timer_stop(&f->rate_timer); /* another conn_rate holds at once */
 	f->rate_reached = false;
-	check_limits(f);
+	frontend_check_limits(f);
 	preopened_adjust(&f->preopened);
 }
 
@@ -175,6 +178,7 @@ frontend_core_init(struct frontend_core *f, struct loop *l, struct pool *p,
 	f->ids = any.k0;
 	source_limits_init(&f->sources, &f->options.limits);
 	timer_init(&f->rate_timer, on_rate);
+	list_init(&f->room.link);
 	return 0;
 }
 
@@ -182,6 +186,7 @@ void
 frontend_core_fini(struct frontend_core *f)
 {
 	preopened_fini(&f->preopened);
+	room_part(f);
 	routes_free(f->routes);
 	source_limits_fini(&f->sources);
 	timer_fini(&f->rate_timer);

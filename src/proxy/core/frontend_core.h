@@ -11,6 +11,7 @@
 #include "proxy/core/frontend_options.h"
 #include "proxy/core/frontend_stats.h"
 #include "proxy/core/preopened.h"
+#include "proxy/core/room.h"
 #include "tls/tls_client.h"
 #include "tls/tls_server.h"
 
@@ -54,6 +55,7 @@ struct frontend_core {
 	struct log_format *log_format; /* NULL: logfmt */
 	struct preopened preopened;
 
+	struct room_member room; /* among all frontends */
 	bool full; /* a limit is reached: listeners are paused */
 	bool rate_reached;
 	struct rate_bucket rate; /* of conn_rate */
@@ -81,6 +83,8 @@ void frontend_client_in(struct frontend_core *f);
 void frontend_client_out(struct frontend_core *f, enum reason why);
 /* Whether the limits of all clients allow one more. */
 bool frontend_has_room(const struct frontend_core *f);
+/* Holds or releases the listeners if a limit is another one. */
+void frontend_check_limits(struct frontend_core *f);
 /* A client of one is a client of the other from now on. */
 void frontend_client_moves(
     struct frontend_core *from, struct frontend_core *to);

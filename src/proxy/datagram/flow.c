@@ -492,7 +492,7 @@ flow_answer(struct flow *w, struct dgram_batch *b)
 		bytes += b->at[i].n;
 	}
 	if (b->count >= STREAM && !w->coalescing) {
-		dgram_coalesce(w->fd);
+		dgram_coalesce(w->fd, true);
 		w->coalescing = true;
 	}
 	f->stats.datagrams.too_long += cut;

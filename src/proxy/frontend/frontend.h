@@ -46,7 +46,8 @@ const struct frontend_options *frontend_options(const struct frontend *f);
 void frontend_set_options(struct frontend *f, const struct frontend_options *o);
 
 /* Listeners take their sockets from there from now on, where it has them. `in`
- * stays the caller's; NULL: from nowhere. */
+ * stays the caller's; NULL: from nowhere. One of this frontend that is in it
+ * lives on: its file stays, and if it was taken its backlog too. */
 void frontend_inherit(struct frontend *f, struct inherited *in);
 
 /* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1
@@ -82,9 +83,8 @@ void frontend_become(struct frontend *f, unsigned i, unsigned members);
 void frontend_take_counters(struct frontend *f, const struct frontend_stats *st,
     const struct frontend_durations *d, uint64_t preopened);
 /* Calls `fn` for each socket of member `i` that was opened by the last
- * frontend_relisten(), or with `connections` for each that takes these and is
- * not a Unix socket. */
-void frontend_each_member(struct frontend *f, unsigned i, bool connections,
+ * frontend_relisten(), or with `lent` for each that is not a Unix socket. */
+void frontend_each_member(struct frontend *f, unsigned i, bool lent,
     void (*fn)(void *arg, int fd), void *arg);
 
 /* Accepts from now on; a listener that cannot do so yet retries by itself. */
@@ -103,6 +103,10 @@ void frontend_drain(struct frontend *f);
  * others that are down, where on_down is cut, or of those that are worse than
  * one that is up, where on_up is; soon, in portions. */
 void frontend_cut_sessions(struct frontend *f);
+/* Another frontend has taken sockets of this one, which drains, from the list
+ * of frontend_inherit(): it no longer receives datagrams there, and flows and
+ * queries that came so end. */
+void frontend_yield(struct frontend *f);
 /* Accepts and receives nothing until frontend_resume(), from connections,
  * datagrams and queries alike: they wait in the kernel. Sessions and flows go
  * on. */

@@ -31,8 +31,7 @@ frontend_prepare_datagrams(
 	if (!a->datagram)
 		return;
 	dgram_prepare(fd, a->at.u.sa.sa_family);
-	if (!f->core.options.dns.on)
-		dgram_coalesce(fd);
+	dgram_coalesce(fd, !f->core.options.dns.on);
 }
 
 int
@@ -136,22 +135,21 @@ frontend_take_counters(struct frontend *f, const struct frontend_stats *st,
 }
 
 static bool
-is_meant(const struct frontend_listener *fl, bool connections)
+is_meant(const struct frontend_listener *fl, bool lent)
 {
 	if (fl->group == NULL)
 		return false;
-	return connections ? !fl->address.datagram &&
-		    fl->address.at.u.sa.sa_family != AF_UNIX
-			   : fl->disposition == DISPOSITION_COMES;
+	return lent ? fl->address.at.u.sa.sa_family != AF_UNIX
+		    : fl->disposition == DISPOSITION_COMES;
 }
 
 void
-frontend_each_member(struct frontend *f, unsigned i, bool connections,
+frontend_each_member(struct frontend *f, unsigned i, bool lent,
     void (*fn)(void *arg, int fd), void *arg)
 {
 	struct list *link;
 
 	for (link = f->listeners.next; link != &f->listeners; link = link->next)
-		if (is_meant(of_link(link), connections))
+		if (is_meant(of_link(link), lent))
 			fn(arg, of_link(link)->group[i]);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "net/inherited.h"
 #include "proxy/datagram/flow_past.h"
 #include "proxy/frontend/frontend_private.h"
 
@@ -128,13 +129,26 @@ frontend_listen_free_task(struct task *t)
 	free(list_entry(t, struct frontend_listener, task));
 }
 
+/* For another frontend, or this one; NULL: it was not lent. */
+static const struct inherited_socket *
+lent_socket(const struct frontend *f, const struct frontend_listener *fl)
+{
+	return inherited_find(
+	    f->inherited, &fl->address.at, fl->address.datagram);
+}
+
 /* Closes a listener and moves it to the list of closed ones. Clients in its
- * backlog are served first, over all limits, if no other process would. */
+ * backlog are served first, over all limits, if no other process would, nor
+ * another frontend. The file of a socket that was lent stays. */
 static void
 close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 {
-	if (f->core.started)
+	const struct inherited_socket *lent = lent_socket(f, fl);
+
+	if (f->core.started && (lent == NULL || lent->fd >= 0))
 		listener_drain(&fl->listener);
+	if (lent != NULL)
+		fl->listener.file = (struct sock_file){ .inode = 0 };
 	flows_leave(&f->flows, &fl->listener);
 	dns_leave(&f->dns, &fl->listener);
 	frontend_group_close(f, fl);
@@ -489,6 +503,21 @@ frontend_drain(struct frontend *f)
 	preopened_adjust(&f->core.preopened);
 	dummies_hurry(&f->dummies);
 	sessions_reschedule(&f->sessions, false);
+}
+
+void
+frontend_yield(struct frontend *f)
+{
+	struct list gone = LIST_INIT(gone), *link, *next;
+	const struct inherited_socket *lent;
+
+	for (link = f->listeners.next; link != &f->listeners; link = next) {
+		next = link->next;
+		lent = lent_socket(f, of(link));
+		if (lent != NULL && lent->fd < 0)
+			close_one(f, of(link), &gone);
+	}
+	discard(f, &gone);
 }
 
 void

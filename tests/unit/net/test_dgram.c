@@ -205,7 +205,7 @@ START_TEST(coalesced)
 	int n;
 
 	up();
-	dgram_coalesce(to);
+	dgram_coalesce(to, true);
 	for (i = 0; i < 10; i++)
 		put(i, i < 9 ? 1200 : 5, 0);
 	ck_assert_int_eq(dgram_send_batch(from, out, &here, &nowhere), 10);
