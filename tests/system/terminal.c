@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "system/terminal.h"
@@ -97,15 +98,6 @@ has_ended(struct terminal *t)
 	return child_has_ended(&t->child);
 }
 
-static bool
-has_left(struct terminal *t)
-{
-	if (has_ended(t))
-		return true;
-	(void)!write(t->fd, "\004", 1);
-	return false;
-}
-
 static int
 close_terminal(struct terminal *t)
 {
@@ -114,11 +106,12 @@ close_terminal(struct terminal *t)
 	return t->child.status;
 }
 
-int
-terminal_leave(struct terminal *t, int ms)
+bool
+terminal_is_edited(const struct terminal *t)
 {
-	WAIT_FOR(has_left(t), ms);
-	return close_terminal(t);
+	struct termios now;
+
+	return tcgetattr(t->fd, &now) == 0 && (now.c_lflag & ICANON) == 0;
 }
 
 int

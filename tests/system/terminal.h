@@ -24,9 +24,9 @@ void terminal_type(struct terminal *t, const char *keys);
 /* Has it been shown since the start, or since terminal_clear()? */
 bool terminal_shows(struct terminal *t, const char *what);
 void terminal_clear(struct terminal *t);
-/* Types the end of the file until the program ends, which loses it while it
- * sets the terminal. As terminal_wait(). */
-int terminal_leave(struct terminal *t, int ms);
+/* Does the program read key by key? A key that is typed while it sets the
+ * terminal is one of a line still: the end of the file is lost. */
+bool terminal_is_edited(const struct terminal *t);
 /* Waits for the end, closes the terminal; returns the exit status. */
 int terminal_wait(struct terminal *t, int ms);
 
