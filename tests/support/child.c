@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@
 #include "support/child.h"
 #include "support/suite.h"
 #include "support/wait.h"
+
+extern char **environ; /* some systems declare it nowhere */
 
 pid_t
 child_fork(void)
@@ -77,34 +80,121 @@ take_descriptors(const struct child_gifts *g)
 		if (dup2(high[i], 3 + i) < 0)
 			_exit(126);
 	child_close_from(3 + g->count);
-	if (g->count == 0)
-		return;
-	setenv("LISTEN_FDS", text("%d", g->count), 1);
-	setenv("LISTEN_PID", text("%ld", (long)getpid()), 1);
+}
+
+/* What exec gets, made before fork(): a child that allocates waits for ever if
+ * another thread had the allocator's lock then, as sanitizers' allocators do
+ * not release it in a child. */
+struct start {
+	char *argv[CHILD_ARGS];
+	char **env;
+	char *listen_pid; /* of `env`; its number is the child's to fill in */
+};
+
+static char *
+kept(const char *s)
+{
+	char *copy = strdup(s);
+
+	ck_assert_ptr_nonnull(copy);
+	return copy;
+}
+
+/* Takes the place of the variable of that name, if there is one. */
+static char *
+put_variable(char **env, const char *assignment)
+{
+	size_t name = strcspn(assignment, "=") + 1;
+
+	while (*env != NULL && strncmp(*env, assignment, name) != 0)
+		env++;
+	free(*env);
+	*env = kept(assignment);
+	return *env;
 }
 
 static void
-become(struct child *c, const char *const argv[], const struct child_gifts *g)
+prepare_environment(struct start *s, const struct child_gifts *g)
 {
-	char *copy[CHILD_ARGS];
-	struct rlimit limit = { g->files, g->files };
-	const char *const *env = g->env;
+	const char *const *more;
+	size_t n = 0, added = 2;
+
+	while (environ[n] != NULL)
+		n++;
+	for (more = g->env; more != NULL && *more != NULL; more += 2)
+		added++;
+	s->env = calloc(n + added + 1, sizeof(*s->env));
+	ck_assert_ptr_nonnull(s->env);
+	while (n-- > 0)
+		s->env[n] = kept(environ[n]);
+	for (more = g->env; more != NULL && *more != NULL; more += 2)
+		put_variable(s->env, text("%s=%s", more[0], more[1]));
+	if (g->count == 0)
+		return;
+	put_variable(s->env, text("LISTEN_FDS=%d", g->count));
+	s->listen_pid = put_variable(s->env, text("LISTEN_PID=%020d", 0));
+}
+
+static void
+prepare(struct start *s, const char *const argv[], const struct child_gifts *g)
+{
 	int i;
 
-	redirect("/dev/null", O_RDONLY, 0);
-	redirect(c->out, O_WRONLY | O_CREAT | O_APPEND, 1);
-	redirect(c->err, O_WRONLY | O_CREAT | O_APPEND, 2);
+	memset(s, 0, sizeof(*s));
+	for (i = 0; argv[i] != NULL && i < CHILD_ARGS - 1; i++)
+		s->argv[i] = kept(argv[i]);
+	prepare_environment(s, g);
+}
+
+static void
+forget(struct start *s)
+{
+	char **p;
+
+	for (p = s->argv; *p != NULL; p++)
+		free(*p);
+	for (p = s->env; *p != NULL; p++)
+		free(*p);
+	free(s->env);
+}
+
+static void
+take_terminal(const char *name)
+{
+	int fd, i;
+
+	setsid();
+	fd = open(name, O_RDWR);
+	if (fd < 0)
+		_exit(126);
+#ifdef TIOCSCTTY
+	ioctl(fd, TIOCSCTTY, 0);
+#endif
+	for (i = 0; i < 3; i++)
+		dup2(fd, i);
+}
+
+static void
+become(struct child *c, const struct start *s, const struct child_gifts *g)
+{
+	struct rlimit limit = { g->files, g->files };
+
+	if (g->terminal != NULL) {
+		take_terminal(g->terminal);
+	} else {
+		redirect("/dev/null", O_RDONLY, 0);
+		redirect(c->out, O_WRONLY | O_CREAT | O_APPEND, 1);
+		redirect(c->err, O_WRONLY | O_CREAT | O_APPEND, 2);
+	}
 	take_descriptors(g);
-	for (; env != NULL && *env != NULL; env += 2)
-		setenv(env[0], env[1], 1);
+	if (s->listen_pid != NULL)
+		sprintf(s->listen_pid, "LISTEN_PID=%ld", (long)getpid());
 	signal(SIGPIPE, SIG_DFL);
 	if (g->files != 0)
 		setrlimit(RLIMIT_NOFILE, &limit);
-	for (i = 0; argv[i] != NULL && i < CHILD_ARGS - 1; i++)
-		copy[i] = strdup(argv[i]);
-	copy[i] = NULL;
-	execvp(copy[0], copy);
-	fprintf(stderr, "%s: %s\n", copy[0], strerror(errno));
+	environ = s->env;
+	execvp(s->argv[0], s->argv);
+	dprintf(2, "%s: %s\n", s->argv[0], strerror(errno));
 	_exit(127);
 }
 
@@ -113,13 +203,16 @@ child_start_given(struct child *c, const char *const argv[],
     const struct child_gifts *gifts)
 {
 	static int count;
+	struct start s;
 
 	memset(c, 0, sizeof(*c));
 	c->out = scratch(text("out%d", ++count));
 	c->err = scratch(text("err%d", count));
+	prepare(&s, argv, gifts);
 	c->pid = child_fork();
 	if (c->pid == 0)
-		become(c, argv, gifts);
+		become(c, &s, gifts);
+	forget(&s);
 	c->running = true;
 }
 

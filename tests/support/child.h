@@ -16,6 +16,9 @@ struct child_gifts {
 	const int *fds;
 	int count;
 	const char *const *env; /* NAME, value, NAME, .. NULL; or NULL */
+	/* In place of /dev/null and the output files: the name of a terminal,
+	 * that of its session; or NULL. */
+	const char *terminal;
 };
 
 struct child {

@@ -3,57 +3,28 @@
 
 #include <check.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "system/terminal.h"
 #include "support/wait.h"
 
-static void
-become(const char *name, const char *const argv[])
-{
-	char *copy[CHILD_ARGS];
-	int fd, i;
-
-	setsid();
-	fd = open(name, O_RDWR);
-	if (fd < 0)
-		_exit(126);
-#ifdef TIOCSCTTY
-	ioctl(fd, TIOCSCTTY, 0);
-#endif
-	for (i = 0; i < 3; i++)
-		dup2(fd, i);
-	child_close_from(3);
-	signal(SIGPIPE, SIG_DFL);
-	for (i = 0; argv[i] != NULL && i < CHILD_ARGS - 1; i++)
-		copy[i] = strdup(argv[i]);
-	copy[i] = NULL;
-	execvp(copy[0], copy);
-	_exit(127);
-}
-
 void
 terminal_start(struct terminal *t, const char *const argv[])
 {
-	const char *name;
+	struct child_gifts gifts = { .terminal = NULL };
 
 	memset(t, 0, sizeof(*t));
 	t->fd = posix_openpt(O_RDWR | O_NOCTTY);
 	ck_assert_int_ge(t->fd, 0);
 	ck_assert_int_eq(grantpt(t->fd), 0);
 	ck_assert_int_eq(unlockpt(t->fd), 0);
-	name = ptsname(t->fd);
-	ck_assert_ptr_nonnull(name);
+	gifts.terminal = ptsname(t->fd);
+	ck_assert_ptr_nonnull(gifts.terminal);
 	ck_assert_int_ge(fcntl(t->fd, F_SETFL, O_NONBLOCK), 0);
-	t->child.pid = child_fork();
-	if (t->child.pid == 0)
-		become(name, argv);
-	t->child.running = true;
+	child_start_given(&t->child, argv, &gifts);
 }
 
 void

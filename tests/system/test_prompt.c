@@ -91,6 +91,7 @@ START_TEST(prompts)
 	type("mode\n", "<mode>\r\npen> ");
 	ck_assert_int_eq(leave(), 0);
 	sit_down();
+	WAIT_FOR(atomic_load(&server.open) == 0, 5000);
 	terminal_type(&t, "hang\n");
 	WAIT_FOR(atomic_load(&server.open) == 1, 5000);
 	terminal_type(&t, "\003");
