@@ -255,8 +255,8 @@ void pool_on_eligible(
  * may have places again. Once a millisecond; all servers are visited then, if
  * any is full. */
 void pool_look_again(struct pool *p, uint64_t now);
-/* Whether it is one of several. */
-bool pool_is_shared(const struct pool *p);
+/* How many processes serve clients with these servers. */
+unsigned pool_processes(const struct pool *p);
 
 /* Whether no server may take a client, not even the emergency server. */
 bool pool_has_nobody_left(const struct pool *p);
