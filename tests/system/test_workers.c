@@ -462,8 +462,8 @@ START_TEST(a_hard_limit_is_for_all)
 END_TEST
 
 /* Those of the first client are at one server only. Then most clients are of
- * the other worker, which has none open: the shares become even, as those of one
- * process would. */
+ * the other worker, which has none open: the shares become even, as those of
+ * one process would. */
 START_TEST(the_connections_of_all_count)
 {
 	static const char *const algorithms[] = { "leastconn", "wleastconn",

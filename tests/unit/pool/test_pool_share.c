@@ -1,5 +1,6 @@
-/* test_pool_share.c: limits of servers hold for several processes, and algorithms
- * go by the connections of all; here each has a pool of its own in one. */
+/* test_pool_share.c: limits of servers hold for several processes, and
+ * algorithms go by the connections of all; here each has a pool of its own in
+ * one. */
 #include "config.h"
 
 #include <check.h>
