@@ -70,15 +70,6 @@ const struct eligible *pool_eligible(const struct pool *p);
  * of weight 0 gets no new clients. */
 unsigned pool_weight(const struct pool *p, const struct server *s);
 
-/* The connections of a server that several processes share. */
-uint64_t pool_shared_connections(const struct server *s);
-/* Those of all processes together. */
-static inline uint64_t
-pool_connections(const struct server *s)
-{
-	return s->shared == NULL ? s->connections : pool_shared_connections(s);
-}
-
 extern const struct balance balance_roundrobin, balance_wrr, balance_leastconn,
     balance_wleastconn, balance_prio, balance_hash, balance_p2c,
     balance_least_time;

@@ -257,6 +257,13 @@ void pool_on_eligible(
 void pool_look_again(struct pool *p, uint64_t now);
 /* How many processes serve clients with these servers. */
 unsigned pool_processes(const struct pool *p);
+/* The connections of a server that several have; of all of them together. */
+uint64_t pool_shared_connections(const struct server *s);
+static inline uint64_t
+pool_connections(const struct server *s)
+{
+	return s->shared == NULL ? s->connections : pool_shared_connections(s);
+}
 
 /* Whether no server may take a client, not even the emergency server. */
 bool pool_has_nobody_left(const struct pool *p);
