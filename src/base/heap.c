@@ -110,7 +110,7 @@ heap_set(struct heap *h, uint32_t number, uint64_t key)
 
 	if (h->position[number] == 0)
 		rise(h, h->count++, item);
-	else
+	else if (h->items[h->position[number] - 1].key != key)
 		heap_settle(h, h->position[number] - 1, item);
 }
 

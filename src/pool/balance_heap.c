@@ -5,6 +5,9 @@
 
 #include "pool/balance_heap.h"
 
+/* Numbers, of a server and a process: those of 128 servers of two. */
+enum { AT_ONCE = 256 };
+
 void *
 heap_order_start(const struct pool *p, uint64_t (*key)(const struct server *s))
 {
@@ -89,6 +92,31 @@ heap_order_next(void *order, const struct peer *who)
 
 	(void)who;
 	return i == HEAP_EMPTY ? NULL : pool_slot(o->pool, (unsigned)i);
+}
+
+/* Others report nothing: before a choice the connections of servers are added
+ * up again, of as many servers as AT_ONCE numbers are of. If there are more,
+ * other ones with each choice, and always the first until it stays the
+ * first. */
+struct server *
+heap_order_least(void *order, const struct peer *who)
+{
+	struct heap_order *o = order;
+	const struct eligible *e = pool_eligible(o->pool);
+	unsigned processes = pool_processes(o->pool), n, i;
+	int64_t top, last = HEAP_EMPTY;
+
+	if (processes == 1)
+		return heap_order_next(order, who);
+	n = AT_ONCE / processes < e->count ? AT_ONCE / processes : e->count;
+	for (i = 0; i < n; i++)
+		heap_order_changed(o,
+		    pool_slot(o->pool, e->dense[(o->turn * n + i) % e->count]));
+	for (i = 0; i < n && (top = heap_top(&o->heap)) != last; i++) {
+		heap_order_changed(o, pool_slot(o->pool, (unsigned)top));
+		last = top;
+	}
+	return heap_order_next(order, who);
 }
 
 /* The server's new turn moves it after its equals once its connection

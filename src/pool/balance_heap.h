@@ -23,7 +23,7 @@ enum { TURN_BITS = 20, TURNS = 1 << TURN_BITS };
 #define HEAP_ORDER_HOOKS                                          \
 	.stop = heap_order_stop, .enter = heap_order_enter,       \
 	.leave = heap_order_leave, .changed = heap_order_changed, \
-	.next = heap_order_next, .take = heap_order_take,         \
+	.next = heap_order_least, .take = heap_order_take,        \
 	.cost = heap_order_cost
 
 /* Hooks of struct balance over a heap_order. A new order forgets the turns that
@@ -39,6 +39,8 @@ void heap_order_leave(void *order, struct server *s);
 void heap_order_changed(void *order, struct server *s);
 /* The smallest, which counts as chosen last once it is taken. */
 struct server *heap_order_next(void *order, const struct peer *who);
+/* The same for keys by connections, which other processes change as well. */
+struct server *heap_order_least(void *order, const struct peer *who);
 void heap_order_take(void *order, struct server *s);
 /* For orders whose turns are deadlines: moves the time and all deadlines back
  * by the same amount, to time `to`. Without key(), deadlines are the keys. */

@@ -46,7 +46,7 @@ static uint64_t
 least_time_key(const struct server *s)
 {
 	uint64_t cost = (uint64_t)s->penalty +
-	    least_time_logarithm(s->connections + 1) + 16 * ONE -
+	    least_time_logarithm(pool_connections(s) + 1) + 16 * ONE -
 	    least_time_logarithm(pool_weight(s->pool, s)) +
 	    least_time_logarithm(SERVER_SHARES) -
 	    least_time_logarithm(server_share(s)) + s->timed * (ONE / HALVED);
@@ -130,7 +130,7 @@ const struct balance balance_least_time = {
 	.enter = least_time_enter,
 	.leave = heap_order_leave,
 	.changed = heap_order_changed,
-	.next = heap_order_next,
+	.next = heap_order_least,
 	.take = heap_order_take,
 	.took = least_time_took,
 	.cost = heap_order_cost,

@@ -195,7 +195,8 @@ p2c_next(void *order, const struct peer *who)
 	b = pool_slot(o->pool, k);
 	if (is_passed_over(o, a) || is_passed_over(o, b))
 		return a->cold > b->cold ? b : a;
-	return b->connections * o->weight[i] < a->connections * o->weight[k]
+	return pool_connections(b) * o->weight[i] <
+		pool_connections(a) * o->weight[k]
 	    ? b
 	    : a;
 }
@@ -217,7 +218,7 @@ p2c_cost(void *order, const struct server *s, const struct peer *who)
 	const struct order *o = order;
 
 	(void)who;
-	return (s->connections << 20) * SERVER_SHARES / server_share(s) /
+	return (pool_connections(s) << 20) * SERVER_SHARES / server_share(s) /
 	    o->weight[s->slot];
 }
 

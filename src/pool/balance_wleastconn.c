@@ -7,7 +7,7 @@
 static uint64_t
 wleastconn_key(const struct server *s)
 {
-	uint64_t load = (s->connections << 20) * SERVER_SHARES /
+	uint64_t load = (pool_connections(s) << 20) * SERVER_SHARES /
 	    server_share(s) / pool_weight(s->pool, s);
 
 	return load << TURN_BITS | s->turn;

@@ -41,7 +41,7 @@ obstacle_to_all(const struct server *s)
 	if (s->blacklisted_until != 0)
 		return s->checked && !s->by_operator ? OBSTACLE_SUSPECT
 						     : OBSTACLE_BLACKLISTED;
-	if (s->set.hard != 0 && s->connections >= s->set.hard)
+	if (s->set.hard != 0 && pool_connections(s) >= s->set.hard)
 		return OBSTACLE_HARD;
 	return OBSTACLE_NONE;
 }
@@ -62,7 +62,7 @@ pool_obstacle(const struct server *s, const struct peer *who,
 		if (pool_options(s->pool)->balance->weighted &&
 		    pool_weight(s->pool, s) == 0)
 			o = OBSTACLE_WEIGHT;
-		else if (s->set.soft != 0 && s->connections >= s->set.soft)
+		else if (s->set.soft != 0 && pool_connections(s) >= s->set.soft)
 			o = OBSTACLE_SOFT;
 	}
 	if (o == OBSTACLE_NONE && s->role == SERVER_REGULAR &&

@@ -255,8 +255,15 @@ void pool_on_eligible(
  * may have places again. Once a millisecond; all servers are visited then, if
  * any is full. */
 void pool_look_again(struct pool *p, uint64_t now);
-/* Whether it is one of several. */
-bool pool_is_shared(const struct pool *p);
+/* How many processes serve clients with these servers. */
+unsigned pool_processes(const struct pool *p);
+/* The connections of a server that several have; of all of them together. */
+uint64_t pool_shared_connections(const struct server *s);
+static inline uint64_t
+pool_connections(const struct server *s)
+{
+	return s->shared == NULL ? s->connections : pool_shared_connections(s);
+}
 
 /* Whether no server may take a client, not even the emergency server. */
 bool pool_has_nobody_left(const struct pool *p);

@@ -62,8 +62,6 @@ bool pool_is_serving(const struct server *s);
 uint64_t pool_blacklist_ms(const struct server *s);
 /* ---- pool_share.c ---- */
 
-/* Of all processes together. */
-uint64_t pool_connections(const struct server *s);
 /* All may know how many this process has. */
 void pool_share_tell(struct server *s);
 /* Takes a place of `s` for the next pool_opened(), with no more than `limit`

@@ -11,8 +11,10 @@
 #define MAP_NORESERVE 0
 #endif
 
-/* Servers that can have numbers; memory is used where there are some. */
-enum { CAPACITY = 1 << 20 };
+/* Servers that can have numbers; memory is used where there are some. Of each
+ * process those of LINE servers are together in a line of the cache, and behind
+ * it are the lines of the others for the same servers. */
+enum { CAPACITY = 1 << 20, LINE = 64 / sizeof(uint32_t) };
 
 static size_t
 share_bytes(const struct pool_share *s)
@@ -42,13 +44,20 @@ pool_share_close(struct pool_share *s)
 	s->parts = NULL;
 }
 
+/* The number of the first process; LINE further is that of the next one. */
+static _Atomic uint32_t *
+parts_of(const struct pool_share *s, size_t server)
+{
+	return &s->parts[server / LINE * LINE * s->processes + server % LINE];
+}
+
 void
 pool_share_clear(struct pool_share *s, unsigned process)
 {
 	size_t i;
 
 	for (i = 0; i < s->used; i++)
-		atomic_store(&s->parts[process * (size_t)CAPACITY + i], 0);
+		atomic_store(parts_of(s, i) + (size_t)process * LINE, 0);
 }
 
 void
@@ -56,7 +65,7 @@ pool_join(struct pool *p, struct pool_share *s)
 {
 	p->share = s;
 	for (; p->joined < p->slots && s->used < CAPACITY; p->joined++)
-		p->servers[p->joined]->shared = &s->parts[s->used++];
+		p->servers[p->joined]->shared = parts_of(s, s->used++);
 }
 
 void
@@ -74,16 +83,14 @@ pool_part(struct pool *p)
 /* ---- a server ---- */
 
 uint64_t
-pool_connections(const struct server *s)
+pool_shared_connections(const struct server *s)
 {
 	const struct pool_share *share = s->pool->share;
 	uint64_t sum = 0;
-	unsigned i;
+	size_t i;
 
-	if (s->shared == NULL)
-		return s->connections;
 	for (i = 0; i < share->processes; i++)
-		sum += atomic_load(&s->shared[i * (size_t)CAPACITY]);
+		sum += atomic_load(&s->shared[i * LINE]);
 	return sum;
 }
 
@@ -95,7 +102,7 @@ pool_share_tell(struct server *s)
 
 	if (s->shared == NULL || share->own == share->processes)
 		return;
-	atomic_store(&s->shared[share->own * (size_t)CAPACITY],
+	atomic_store(&s->shared[(size_t)share->own * LINE],
 	    (uint32_t)(s->connections + (p->reserved == s)));
 }
 
@@ -137,8 +144,8 @@ pool_look_again(struct pool *p, uint64_t now)
 			pool_refresh(p->servers[i]);
 }
 
-bool
-pool_is_shared(const struct pool *p)
+unsigned
+pool_processes(const struct pool *p)
 {
-	return p->share != NULL;
+	return p->share == NULL ? 1 : p->share->processes;
 }

@@ -1,5 +1,5 @@
 /* pool_share.h: connections of servers that several processes count together,
- * so that their limits hold for all.
+ * so that limits hold for all, and algorithms go by what a server has in all.
  *
  * Each process writes its own numbers, in a part of the shared memory that no
  * other process writes; what a server has is their sum. To take a place a
@@ -16,7 +16,7 @@
 #include "pool/pool.h"
 
 struct pool_share {
-	_Atomic uint32_t *parts; /* one of each process, one behind the other */
+	_Atomic uint32_t *parts; /* of all processes */
 	unsigned processes;
 	unsigned own; /* the part of this process; processes: it has none */
 	size_t used;  /* servers that have numbers */

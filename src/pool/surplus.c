@@ -23,18 +23,22 @@ pool_surplus(const struct pool *p, unsigned percent, uint64_t *surplus)
 		uint64_t weight = weight_of(p, s);
 
 		weights += weight;
-		all += weight > 0 ? s->connections : 0;
+		all += weight > 0 ? pool_connections(s) : 0;
 	}
 	for (slot = SLOTS_SPECIAL; slot < slots; slot++) {
 		const struct server *s = pool_slot(p, slot);
 		uint64_t weight = weight_of(p, s), share, beyond, most;
+		uint64_t connections = pool_connections(s);
 
 		if (weight == 0)
 			continue;
 		share = (all * weight + weights - 1) / weights;
-		beyond = s->connections > share ? s->connections - share : 0;
-		most = s->connections * percent / 100;
+		beyond = connections > share ? connections - share : 0;
+		most = connections * percent / 100;
 		surplus[slot] = beyond < most ? beyond : most;
+		if (s->shared != NULL && connections > 0)
+			surplus[slot] =
+			    surplus[slot] * s->connections / connections;
 		sum += surplus[slot];
 	}
 	return sum;

@@ -18,6 +18,7 @@ START_TEST(control_close_unused)
 	struct pen pen;
 	int fd, i;
 
+	NEEDS_ONE_WORKER("the number is of the worker that serves the client");
 	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
 	endpoint_new(&front, ENDPOINT_TCP4);
 	endpoint_new(&ctl, ENDPOINT_UNIX);

@@ -18,6 +18,7 @@ START_TEST(control_grow_connections)
 	struct pen pen;
 	int fds[MANY], i;
 
+	NEEDS_ONE_WORKER("each worker has its part of conn_max");
 	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
 	endpoint_new(&front, ENDPOINT_TCP4);
 	endpoint_new(&ctl, ENDPOINT_UNIX);

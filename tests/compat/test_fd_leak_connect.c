@@ -22,7 +22,7 @@ START_TEST(fd_leak_connect)
 	/* the broadcast address is refused by connect() itself */
 	pen_up(&pen, &front, "-b", "0", "--retry", "0", "-r", front.text,
 	    tcp.text, path.text, text("255.255.255.255:%d", tcp.port), NULL);
-	fds = child_fds(pen.child.pid);
+	fds = pen_fds(&pen);
 	if (fds < 0)
 		SKIP("descriptors cannot be counted here");
 	for (i = 0; i < many; i++) {
@@ -30,7 +30,7 @@ START_TEST(fd_leak_connect)
 		endpoint_expect_reset(fd);
 		close(fd);
 	}
-	WAIT_FOR(child_fds(pen.child.pid) <= fds, 5000);
+	WAIT_FOR(pen_fds(&pen) <= fds, 5000);
 	pen_down(&pen);
 }
 END_TEST

@@ -44,9 +44,9 @@ START_TEST(sni_flood)
 	    text("ssl_sni_path %s", dir.path), front.text, b.at.text, NULL);
 	tls_hello_make(&hello, "u000000000.test");
 	flood(0, n);
-	before = child_rss_kb(pen.child.pid);
+	before = pen_rss_kb(&pen);
 	flood(n, n);
-	after = child_rss_kb(pen.child.pid);
+	after = pen_rss_kb(&pen);
 	printf("%ld names: %ld kB before, %ld kB after\n", n, before, after);
 	/* a name kept would take a hundred bytes, a context ten kB */
 	if (pen_is_plain())

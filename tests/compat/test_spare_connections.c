@@ -26,6 +26,7 @@ START_TEST(spare_connections)
 	struct backend one, two;
 	struct pen pen;
 
+	NEEDS_ONE_WORKER("each worker has its part of idlers, rounded up");
 	backend_start(&one, ENDPOINT_TCP4, backend_echo, NULL);
 	backend_start(&two, ENDPOINT_TCP4, backend_echo, NULL);
 	endpoint_new(&front, ENDPOINT_TCP4);

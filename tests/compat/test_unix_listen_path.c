@@ -36,6 +36,7 @@ START_TEST(stale_socket_is_replaced)
 	endpoint_new(&path, ENDPOINT_UNIX);
 	pen_up(&pen, &path, "-r", path.text, b.at.text, NULL);
 	child_stop(&pen.child, SIGKILL);
+	WAIT_FOR(!endpoint_is_listening(&path), 10000); /* its workers */
 	ck_assert_int_eq(access(path.text, F_OK), 0);
 	pen_up(&pen, &path, "-r", path.text, b.at.text, NULL);
 	ck_assert_str_eq(endpoint_hear(&path), "here");

@@ -53,14 +53,14 @@ load_begin(
 		words[n++] = *servers++;
 	pen_up_words(&s->pen, &s->front, words);
 	WAIT_FOR(endpoint_is_listening(&s->ctl), 5000);
-	s->fds = child_fds(s->pen.child.pid);
+	s->fds = pen_fds(&s->pen);
 }
 
 /* A control client of its own just now is a descriptor too. */
 static bool
 has_closed_all(struct load *s)
 {
-	return child_fds(s->pen.child.pid) <= s->fds;
+	return pen_fds(&s->pen) <= s->fds;
 }
 
 static void
@@ -137,7 +137,7 @@ load_rest(struct load *s)
 long
 load_rss_kb(struct load *s)
 {
-	return pen_is_plain() ? child_rss_kb(s->pen.child.pid) : 0;
+	return pen_is_plain() ? pen_rss_kb(&s->pen) : 0;
 }
 
 void

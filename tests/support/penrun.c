@@ -13,6 +13,113 @@
 #include "support/suite.h"
 #include "support/wait.h"
 
+/* ---- its processes ---- */
+
+int
+pen_workers(void)
+{
+	const char *workers = getenv("PEN_TEST_WORKERS");
+
+	return workers != NULL && *workers != '\0' ? atoi(workers) : 1;
+}
+
+/* The sum over pen and its workers. Other children of it are programs. */
+static long
+over_all(const struct pen *p, long (*of)(pid_t pid))
+{
+	long own = p->child.pid, pid, sum = of(p->child.pid);
+	const char *at = "", *program = child_link(p->child.pid, "exe");
+	char *end;
+
+	if (pen_workers() > 1)
+		at = contents(text("/proc/%ld/task/%ld/children", own, own));
+	for (; (pid = strtol(at, &end, 10)) > 0; at = end)
+		if (strcmp(child_link((pid_t)pid, "exe"), program) == 0)
+			sum += of((pid_t)pid);
+	return sum;
+}
+
+static long
+fds_of(pid_t pid)
+{
+	return child_fds(pid);
+}
+
+int
+pen_fds(const struct pen *p)
+{
+	return (int)over_all(p, fds_of);
+}
+
+long
+pen_rss_kb(const struct pen *p)
+{
+	return over_all(p, child_rss_kb);
+}
+
+/* Where its state cannot be read it is stopped soon. */
+static long
+freeze(pid_t pid)
+{
+	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	WAIT_FOR(strchr("T", child_status_line(pid, "State")[0]), 10000);
+	return 0;
+}
+
+void
+pen_freeze(const struct pen *p)
+{
+	(void)over_all(p, freeze);
+}
+
+static long
+thaw(pid_t pid)
+{
+	ck_assert_int_eq(kill(pid, SIGCONT), 0);
+	return 0;
+}
+
+void
+pen_thaw(const struct pen *p)
+{
+	(void)over_all(p, thaw);
+}
+
+static long
+end_one(pid_t pid)
+{
+	(void)kill(pid, SIGKILL); /* workers end without their leader */
+	return 0;
+}
+
+void
+pen_kill(const struct pen *p)
+{
+	(void)over_all(p, end_one);
+}
+
+/* A loop that spins takes all it gets: on a machine with ten others to serve,
+ * still a tenth of a processor or two. */
+static bool
+rests(const struct pen *p)
+{
+	enum { LOOK_MS = 300, REST_MS = 30 };
+	long cpu = over_all(p, child_cpu_ms);
+	long long began = wait_now_ms();
+
+	while (wait_now_ms() - began < LOOK_MS)
+		wait_nap();
+	return over_all(p, child_cpu_ms) - cpu < REST_MS;
+}
+
+void
+pen_expect_rest(struct pen *p)
+{
+	WAIT_FOR(rests(p), 5000);
+}
+
+/* ---- its start ---- */
+
 struct words {
 	const char *argv[CHILD_ARGS];
 	int n;
@@ -31,7 +138,6 @@ add_program(struct words *w)
 {
 	const char *wrapper = getenv("PEN_TEST_WRAPPER");
 	const char *pen = getenv("PEN");
-	const char *workers = getenv("PEN_TEST_WORKERS");
 	size_t n;
 
 	w->n = 0;
@@ -42,9 +148,9 @@ add_program(struct words *w)
 			add(w, text("%.*s", (int)n, wrapper));
 	}
 	add(w, pen != NULL ? pen : "./pen");
-	if (workers != NULL && *workers != '\0') {
+	if (pen_workers() > 1) {
 		add(w, "--workers");
-		add(w, workers);
+		add(w, text("%d", pen_workers()));
 	}
 }
 
@@ -55,26 +161,6 @@ add_list(struct words *w, va_list ap)
 
 	while ((word = va_arg(ap, const char *)) != NULL)
 		add(w, word);
-}
-
-/* A loop that spins takes all it gets: on a machine with ten others to serve,
- * still a tenth of a processor or two. */
-static bool
-rests(pid_t pid)
-{
-	enum { LOOK_MS = 300, REST_MS = 30 };
-	long cpu = child_cpu_ms(pid);
-	long long began = wait_now_ms();
-
-	while (wait_now_ms() - began < LOOK_MS)
-		wait_nap();
-	return child_cpu_ms(pid) - cpu < REST_MS;
-}
-
-void
-pen_expect_rest(struct pen *p)
-{
-	WAIT_FOR(rests(p->child.pid), 5000);
 }
 
 bool

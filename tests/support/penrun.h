@@ -1,12 +1,13 @@
 /* penrun.h: pen itself as a child.
  *
  * PEN names the program, PEN_TEST_WRAPPER what is put in front of it, as
- * "valgrind -q --error-exitcode=99". */
+ * "valgrind -q --error-exitcode=99"; with PEN_TEST_WORKERS=2 it has so many. */
 #ifndef PEN_TEST_PENRUN_H
 #define PEN_TEST_PENRUN_H
 
 #include "support/child.h"
 #include "support/endpoint.h"
+#include "support/suite.h"
 
 struct pen {
 	struct child child;
@@ -39,12 +40,29 @@ void pen_down(struct pen *p);
 void pen_expect_failure(const char *says, ...) __attribute__((sentinel));
 /* Sends SIGUSR1 and returns what it says in answer. */
 const char *pen_stats(struct pen *p);
+/* Stops it for a while, and lets it go on; its workers, too. */
+void pen_freeze(const struct pen *p);
+void pen_thaw(const struct pen *p);
+/* SIGKILL to all of them. */
+void pen_kill(const struct pen *p);
+/* Open descriptors and resident size, with those of its workers. */
+int pen_fds(const struct pen *p);
+long pen_rss_kb(const struct pen *p);
 /* Fails the test unless it comes to rest: for 300 ms it uses next to no
  * processor time. What it still had to do may come first. */
 void pen_expect_rest(struct pen *p);
 /* Fails the test when it has said more than that it started and stopped,
  * and which sessions it had. */
 void pen_expect_quiet(const struct pen *p);
+/* How many workers it is started with: PEN_TEST_WORKERS, else 1. */
+int pen_workers(void);
+/* Skips a test whose subject is what several workers do not have: the order of
+ * one, a limit that each has a part of. */
+#define NEEDS_ONE_WORKER(why)            \
+	do {                             \
+		if (pen_workers() > 1)   \
+			SKIP(why);       \
+	} while (0)
 /* Does it run without anything that changes its sizes and speed? */
 bool pen_is_plain(void);
 

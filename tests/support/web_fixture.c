@@ -88,7 +88,7 @@ web_fixture_expect_in(const char *got, const char *what)
 void
 web_fixture_expect_growth(long before, long most)
 {
-	long now = child_rss_kb(web_fixture.pen.child.pid);
+	long now = pen_rss_kb(&web_fixture.pen);
 
 	ck_assert_msg(!pen_is_plain() || now - before < most,
 	    "resident %ld kB, then %ld kB", before, now);

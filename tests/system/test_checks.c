@@ -258,7 +258,7 @@ START_TEST(checks_leave_nothing_open)
 	BECOMES(0, "result ok");
 	BECOMES(1, "result ok");
 	ask("no check");
-	before = child_fds(pen.child.pid);
+	before = pen_fds(&pen);
 	if (before < 0)
 		SKIP("descriptors cannot be counted here");
 	ask("check connect");
@@ -266,7 +266,7 @@ START_TEST(checks_leave_nothing_open)
 	backend_stop(&b);
 	BECOMES(1, "state down");
 	ask("no check");
-	WAIT_FOR(child_fds(pen.child.pid) <= before, 5000);
+	WAIT_FOR(pen_fds(&pen) <= before, 5000);
 	pen_expect_rest(&pen);
 	end();
 }
@@ -468,13 +468,13 @@ START_TEST(removed_server_is_let_alone)
 	backend_start(&b, ENDPOINT_TCP4, backend_hang, NULL);
 	begin("check_timeout 600");
 	ask("checks");
-	before = child_fds(pen.child.pid);
+	before = pen_fds(&pen);
 	if (before < 0)
 		SKIP("descriptors cannot be counted here");
 	ask("server 1 check expect 220");
 	WAIT_FOR(b.accepted > 0, 5000);
 	ask("server 1 remove");
-	WAIT_FOR(child_fds(pen.child.pid) <= before, 5000);
+	WAIT_FOR(pen_fds(&pen) <= before, 5000);
 	ck_assert(!says(1, "expect"));
 	expect_only("a");
 	end();

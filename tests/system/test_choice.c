@@ -54,6 +54,7 @@ START_TEST(clients_are_remembered)
 {
 	int i, k, first[8];
 
+	NEEDS_ONE_WORKER("each worker has its own turns");
 	start_servers(4);
 	pen_up(&pen, &front, front.text, servers[0].at.text, servers[1].at.text,
 	    servers[2].at.text, servers[3].at.text, NULL);
@@ -103,6 +104,7 @@ START_TEST(unix_clients_are_processes)
 	const char *recent;
 	int i, k, moved = 0, fd;
 
+	NEEDS_ONE_WORKER("any worker accepts at a Unix socket");
 	start_servers(4);
 	endpoint_new(&front, ENDPOINT_UNIX);
 	endpoint_new(&ctl, ENDPOINT_UNIX);
@@ -156,6 +158,7 @@ START_TEST(oldest_client_is_forgotten)
 {
 	int a, b;
 
+	NEEDS_ONE_WORKER("each worker has its own table and turns");
 	start_servers(4);
 	pen_up(&pen, &front, "-c", "2", front.text, servers[0].at.text,
 	    servers[1].at.text, servers[2].at.text, servers[3].at.text, NULL);

@@ -286,6 +286,7 @@ START_TEST(delay_is_bounded)
 {
 	int first, waiting[3], i;
 
+	NEEDS_ONE_WORKER("each worker has its part of client_limit_max");
 	up("client_conns 1", "client_limit_action delay");
 	command("client_limit_time 600; client_limit_max 2");
 	first = served(NULL);
@@ -320,6 +321,7 @@ START_TEST(tarpit)
 {
 	int first, stuck[5], i;
 
+	NEEDS_ONE_WORKER("each worker has its part of client_limit_max");
 	up("client_conns 1", "client_limit_action tarpit");
 	command("client_limit_time 600; client_limit_max 4");
 	first = served(NULL);

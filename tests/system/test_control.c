@@ -151,10 +151,10 @@ START_TEST(rude_clients)
 	ck_assert_str_eq(endpoint_recv_all(slow),
 	    "no hash roundrobin no stubborn no weight no prio\n");
 	close(slow);
-	ck_assert_int_lt(child_fds(pen.child.pid), 300);
+	ck_assert_int_lt(pen_fds(&pen), 300);
 	for (i = 0; i < SILENT; i++)
 		close(fds[i]);
-	WAIT_FOR(child_fds(pen.child.pid) < 30, 5000);
+	WAIT_FOR(pen_fds(&pen) < 30 * (1 + pen_workers()), 5000);
 	down();
 }
 END_TEST
@@ -212,17 +212,17 @@ START_TEST(client_gone_before_answer)
 
 	up(NULL);
 	ck_assert_str_eq(ask("blacklist\n"), "30\n");
-	alone = child_fds(pen.child.pid);
-	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	alone = pen_fds(&pen);
+	pen_freeze(&pen);
 	for (i = 0; i < MANY; i++) {
 		fd = endpoint_connect(&ctl);
 		endpoint_send(fd, "help\n", 5);
 		close(fd);
 	}
-	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+	pen_thaw(&pen);
 	ck_assert_str_eq(ask("blacklist\n"), "30\n");
 	ck_assert_str_eq(ask("blacklist\n"), "30\n");
-	ck_assert_int_lt(child_fds(pen.child.pid), alone + MANY / 2);
+	ck_assert_int_lt(pen_fds(&pen), alone + MANY / 2);
 	down();
 }
 END_TEST

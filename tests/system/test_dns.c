@@ -182,10 +182,10 @@ START_TEST(nothing_is_lost)
 	expect_thirds();
 	ck_assert_int_eq(counter("dns_failed"), 0);
 	/* the sockets to a server that is removed go with it */
-	fds = child_fds(pen.child.pid);
+	fds = pen_fds(&pen);
 	ck_assert_str_eq(endpoint_ask(&ctl, "server 1 remove\n"), "");
 	if (fds >= 0 && pen_is_plain())
-		WAIT_FOR(child_fds(pen.child.pid) <= fds - 10, 10000);
+		WAIT_FOR(pen_fds(&pen) <= fds - 10, 10000);
 	down();
 }
 END_TEST

@@ -55,6 +55,7 @@ START_TEST(connection_limit)
 	struct endpoint front;
 	struct pen pen;
 
+	NEEDS_ONE_WORKER("each worker has its part of conn_max");
 	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
 	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-x", text("%d", ROOM), "-r", front.text,
@@ -227,7 +228,7 @@ START_TEST(out_of_descriptors)
 	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
 	endpoint_new(&front, ENDPOINT_TCP4);
 	pen_up(&pen, &front, "-r", front.text, b.at.text, NULL);
-	before = child_fds(pen.child.pid);
+	before = pen_fds(&pen);
 	limit_descriptors(pen.child.pid, (unsigned long)before + 21);
 	for (i = 0; i < 60; i++) {
 		fds[i] = endpoint_connect(&front);
@@ -242,7 +243,7 @@ START_TEST(out_of_descriptors)
 	}
 	printf("%d of 60 clients served on 21 descriptors\n", served);
 	ck_assert_int_ge(served, 10);
-	WAIT_FOR(child_fds(pen.child.pid) <= before, 5000);
+	WAIT_FOR(pen_fds(&pen) <= before, 5000);
 	fd = endpoint_connect(&front);
 	endpoint_expect_echo(fd, "still here");
 	close(fd);
@@ -337,28 +338,28 @@ START_TEST(thousands_idle_then_speak)
 	listener = endpoint_listen(&back, 1024);
 	pen_up(&pen, &front, "-r", front.text, back.text, NULL);
 	/* one connection first: what is shared by all is not any one's */
-	fds = child_fds(pen.child.pid);
+	fds = pen_fds(&pen);
 	i = endpoint_connect(&front);
 	close(accept(listener, NULL, NULL));
 	endpoint_expect_end(i);
 	close(i);
-	WAIT_FOR(child_fds(pen.child.pid) <= fds, 5000);
-	rss = child_rss_kb(pen.child.pid);
+	WAIT_FOR(pen_fds(&pen) <= fds, 5000);
+	rss = pen_rss_kb(&pen);
 
 	crowd_connect(&c, &front, listener);
-	rss = child_rss_kb(pen.child.pid) - rss;
+	rss = pen_rss_kb(&pen) - rss;
 	printf("%d idle connections, %ld bytes each\n", c.n, rss * 1024 / c.n);
 	if (pen_is_plain())
 		ck_assert_int_lt(rss * 1024 / c.n, 800);
 	if (fds > 0 && pen_is_plain())
-		ck_assert_int_eq(child_fds(pen.child.pid), fds + 2 * c.n);
+		ck_assert_int_eq(pen_fds(&pen), fds + 2 * c.n);
 	crowd_echo(&c);
 	crowd_echo(&c);
 	for (i = 0; i < c.n; i++) {
 		close(c.clients[i]);
 		close(c.servers[i].fd);
 	}
-	WAIT_FOR(child_fds(pen.child.pid) <= fds, 20000);
+	WAIT_FOR(pen_fds(&pen) <= fds, 20000);
 	pen_down(&pen);
 	close(listener);
 	free(c.clients);

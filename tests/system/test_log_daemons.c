@@ -81,6 +81,7 @@ START_TEST(collector)
 	struct endpoint at;
 
 	NEED_PROGRAM("rsyslogd");
+	NEEDS_ONE_WORKER("lines have the process ID of their worker");
 	udp_endpoint(&at, ENDPOINT_TCP4);
 	rsyslog_start(text("module(load=\"imudp\")\ninput(type=\"imudp\" "
 			   "address=\"%s\" port=\"%d\")",
@@ -109,6 +110,7 @@ START_TEST(local_daemon)
 	const char *got[2] = { scratch("got"), scratch("later") };
 
 	NEED_PROGRAM("rsyslogd");
+	NEEDS_ONE_WORKER("lines have the process ID of their worker");
 	if (suite_is_in_valgrind() || !mounts_devices())
 		SKIP("no mounts of one's own here");
 	rsyslog_start(input, got[0]);

@@ -59,7 +59,7 @@ count(const char *name)
 static void
 kill_server(int i)
 {
-	kill(server[i].child.pid, SIGKILL);
+	pen_kill(&server[i]);
 	ck_assert_int_eq(child_wait(&server[i].child, 5000), 1000 + SIGKILL);
 }
 
@@ -82,7 +82,7 @@ START_TEST(frozen_and_killed)
 	int fd[CLIENTS], i;
 
 	begin();
-	kill(server[0].child.pid, SIGSTOP);
+	pen_freeze(&server[0]);
 	ask_all(fd, REQUEST("GET"));
 	WAIT_FOR(
 	    count("accepted") == CLIENTS && count("connecting") == 0, 5000);
@@ -109,7 +109,7 @@ START_TEST(posts_are_lost)
 	char byte;
 
 	begin();
-	kill(server[0].child.pid, SIGSTOP);
+	pen_freeze(&server[0]);
 	ask_all(fd, REQUEST("POST"));
 	WAIT_FOR(
 	    count("accepted") == CLIENTS && count("connecting") == 0, 5000);
@@ -176,14 +176,13 @@ one_trial(void)
 	WAIT_FOR((had = who_has_it()) >= 0, 10000);
 	WAIT_FOR(strcmp(endpoint_ask(&ctl, "idlers\n"), "Idlers: 2/2\n") == 0,
 	    20000);
-	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
-	WAIT_FOR(child_status_line(pen.child.pid, "State")[0] == 'T', 10000);
+	pen_freeze(&pen);
 	endpoint_send(fd, REQUEST("GET"), strlen(REQUEST("GET")));
 	atomic_store(&leaves[had], true);
 	WAIT_FOR(back[had].open == 0, 10000);
 	atomic_store(&leaves[had], false);
 	atomic_store(&go_on, false);
-	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+	pen_thaw(&pen);
 	endpoint_recv(fd, answer, 10);
 	atomic_store(&go_on, true);
 	endpoint_recv(fd, answer, 10);

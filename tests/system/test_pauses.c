@@ -22,9 +22,7 @@ static int pause_ms = 4000; /* longer than all timeouts */
 static void
 stop_pen(void)
 {
-	ck_assert_int_eq(kill(c.pen.child.pid, SIGSTOP), 0);
-	WAIT_FOR(
-	    child_status_line(c.pen.child.pid, "State")[0] == 'T', 10000);
+	pen_freeze(&c.pen);
 	stopped = wait_now_ms();
 }
 
@@ -32,7 +30,7 @@ static void
 continue_pen(void)
 {
 	WAIT_FOR(wait_now_ms() - stopped >= pause_ms, pause_ms);
-	ck_assert_int_eq(kill(c.pen.child.pid, SIGCONT), 0);
+	pen_thaw(&c.pen);
 }
 
 static void

@@ -152,11 +152,11 @@ START_TEST(newcomer_of_the_same_wake_up)
 
 	up("60", "roundrobin", "1:1");
 	fill(1);
-	kill(pen.child.pid, SIGSTOP);
+	pen_freeze(&pen);
 	endpoint_reset(first);
 	newcomer = endpoint_connect(&front);
 	endpoint_send(newcomer, "new", 3);
-	kill(pen.child.pid, SIGCONT);
+	pen_thaw(&pen);
 	is_served(waiting[0]);
 	WAIT_FOR(counter("queued") == 1, SOON);
 	ck_assert_int_eq(b[0].accepted, 2);
@@ -256,6 +256,7 @@ END_TEST
 
 START_TEST(closed_by_command)
 {
+	NEEDS_ONE_WORKER("the number is of the worker that serves the client");
 	up("60", "roundrobin", "1:1");
 	fill(2);
 	command("close 1");

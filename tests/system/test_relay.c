@@ -307,7 +307,7 @@ START_TEST(bytes_behind_a_descriptor)
 	fd = endpoint_connect(&front);
 	endpoint_send(fd, "12", 2);
 	WAIT_FOR(b.received == 2, 5000);
-	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	pen_freeze(&pen);
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(int));
@@ -315,7 +315,7 @@ START_TEST(bytes_behind_a_descriptor)
 	ck_assert_int_eq(sendmsg(fd, &m, 0), 3);
 	endpoint_send(fd, "def", 3);
 	shutdown(fd, SHUT_WR);
-	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+	pen_thaw(&pen);
 	ck_assert_str_eq(endpoint_recv_all(fd), "received 8\n");
 	close(fd);
 	pen_down(&pen);

@@ -34,7 +34,7 @@ gather(const struct endpoint *at)
 
 	for (i = 0; i < CROWD; i++)
 		crowd[i] = endpoint_connect(at);
-	WAIT_FOR(child_fds(web_fixture.pen.child.pid) >= alone + CROWD, 10000);
+	WAIT_FOR(pen_fds(&web_fixture.pen) >= alone + CROWD, 10000);
 }
 
 static void
@@ -44,7 +44,7 @@ leave(void)
 
 	for (i = 0; i < CROWD; i++)
 		close(crowd[i]);
-	WAIT_FOR(child_fds(web_fixture.pen.child.pid) <= alone, 60000);
+	WAIT_FOR(pen_fds(&web_fixture.pen) <= alone, 60000);
 }
 
 static void
@@ -52,7 +52,7 @@ stop_pen(void)
 {
 	int status;
 
-	ck_assert_int_eq(kill(web_fixture.pen.child.pid, SIGSTOP), 0);
+	pen_freeze(&web_fixture.pen);
 	ck_assert_int_eq(waitpid(web_fixture.pen.child.pid, &status, WUNTRACED),
 	    web_fixture.pen.child.pid);
 	ck_assert(WIFSTOPPED(status));
@@ -85,12 +85,12 @@ sent_meanwhile(const struct endpoint *at, const char *line)
 	for (i = 0; i < CROWD; i++)
 		endpoint_send(crowd[i], line, strlen(line));
 	fd = endpoint_connect(&web_fixture.front);
-	ck_assert_int_eq(kill(web_fixture.pen.child.pid, SIGCONT), 0);
+	pen_thaw(&web_fixture.pen);
 	ck_assert_str_eq(endpoint_recv_all(fd), "served");
 	ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
 	stop_pen();
 	sent = sent_to_crowd();
-	ck_assert_int_eq(kill(web_fixture.pen.child.pid, SIGCONT), 0);
+	pen_thaw(&web_fixture.pen);
 	close(fd);
 	leave();
 	return sent;
@@ -125,7 +125,7 @@ begin(void)
 		    text("server %d address 127.0.0.1 port %d prio 9", i, i));
 	(void)web_fixture_get("/healthz");
 	pen_expect_rest(&web_fixture.pen);
-	alone = child_fds(web_fixture.pen.child.pid);
+	alone = pen_fds(&web_fixture.pen);
 }
 
 START_TEST(crowd_of_control)

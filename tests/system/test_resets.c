@@ -169,11 +169,11 @@ START_TEST(end_and_reset_in_one_wakeup)
 	fd = endpoint_connect(&front);
 	endpoint_send(fd, "1", 1);
 	WAIT_FOR(b.received == 1, 5000);
-	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	pen_freeze(&pen);
 	endpoint_send(fd, "23", 2);
 	shutdown(fd, SHUT_WR);
 	endpoint_reset(fd);
-	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+	pen_thaw(&pen);
 	WAIT_FOR(saw != NOTHING, 5000);
 	ck_assert_int_eq(saw, SAW_RESET);
 	ck_assert_int_eq(b.received, 3);
@@ -327,11 +327,11 @@ START_TEST(client_that_talks_at_the_reset_gets_the_end)
 	fd = endpoint_connect(&front);
 	endpoint_send(fd, "1", 1);
 	WAIT_FOR(b.received == 1, 5000);
-	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	pen_freeze(&pen);
 	saw = SAW_END;
 	WAIT_FOR(saw == SAW_RESET, 5000);
 	endpoint_send(fd, "more", 4);
-	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+	pen_thaw(&pen);
 	expect_answer(fd);
 	endpoint_expect_end(fd);
 	close(fd);
@@ -378,7 +378,7 @@ accept_and_reset(int listener, const char *says)
 	int filler, fd;
 
 	WAIT_FOR(count("connecting") == 1, 5000);
-	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	pen_freeze(&pen);
 	filler = accept(listener, NULL, NULL);
 	/* pen's kernel asks once more within a second or two */
 	fd = accept(listener, NULL, NULL);
@@ -386,7 +386,7 @@ accept_and_reset(int listener, const char *says)
 	endpoint_send(fd, says, strlen(says));
 	endpoint_reset(fd);
 	close(filler);
-	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+	pen_thaw(&pen);
 }
 
 static void

@@ -254,7 +254,7 @@ START_TEST(a_thousand_slow_clients)
 	    "hello_timeout 3", "-O", "route sni a.test 0", "-O",
 	    "route host b.test 0", "-O", "route protocol silent 7", front.text,
 	    b.at.text, NULL);
-	before = child_fds(pen.child.pid);
+	before = pen_fds(&pen);
 	for (i = 0; i < n; i++) {
 		fds[i] = endpoint_connect(&front);
 		if (begins[i % 3][0] != '\0')
@@ -262,7 +262,7 @@ START_TEST(a_thousand_slow_clients)
 			    i % 3 == 1 ? 6 : strlen(begins[i % 3]));
 	}
 	for (round = 0; round < 3; round++) {
-		int now = child_fds(pen.child.pid),
+		int now = pen_fds(&pen),
 		    fd = endpoint_connect(&front);
 
 		most = now > most ? now : most;

@@ -424,6 +424,8 @@ START_TEST(sockets_move_or_come_back)
 	enum endpoint_kind kind = _i == 0 ? ENDPOINT_UNIX : ENDPOINT_TCP4;
 	struct endpoint one, two;
 
+	if (_i == 0)
+		NEEDS_ONE_WORKER("Unix sockets of workers do not move");
 	begin(backend_say);
 	endpoint_new(&one, kind);
 	endpoint_new(&two, kind);
@@ -587,6 +589,7 @@ START_TEST(a_flood_leaves_the_others_their_share)
 {
 	int fd[8], waits, i;
 
+	NEEDS_ONE_WORKER("each worker has its part of conn_max_all");
 	begin(backend_echo);
 	up(text("conn_max_all 8\n%s%s", section("web", &web, 0, ""),
 	    section("mail", &mail, 2, "")));

@@ -135,11 +135,11 @@ START_TEST(backlog_is_served)
 	int fd[MANY], i;
 
 	up(backend_echo, "drain_timeout 0");
-	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	pen_freeze(&pen);
 	for (i = 0; i < MANY; i++)
 		fd[i] = endpoint_connect(&front);
 	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
-	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+	pen_thaw(&pen);
 	for (i = 0; i < MANY; i++) {
 		endpoint_expect_echo(fd[i], "served");
 		close(fd[i]);

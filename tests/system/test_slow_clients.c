@@ -68,7 +68,7 @@ endure(const char *kind, int most)
 		   *words[] = { "slowhttptest", kind, "-c", text("%d", SLOW),
 			   "-r", text("%d", SLOW), "-i", "1", "-l", "600", "-p",
 			   "1", "-u", url, NULL };
-	int before = child_fds(pen.child.pid), turns;
+	int before = pen_fds(&pen), turns;
 	long accepted = counter("accepted");
 	struct child slow;
 	long long began;
@@ -80,7 +80,7 @@ endure(const char *kind, int most)
 		is_served("127.0.0.2");
 		if (before > 0)
 			ck_assert_int_le(
-			    child_fds(pen.child.pid), before + most);
+			    pen_fds(&pen), before + most);
 	}
 	child_stop(&slow, SIGINT);
 	WAIT_FOR(counter("sessions") == 0, SOON);

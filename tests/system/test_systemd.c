@@ -221,13 +221,13 @@ START_TEST(watchdog)
 	manager_forget(&manager);
 	kill(pen.child.pid, SIGHUP);
 	WAIT_FOR(manager_has_heard(&manager, "|READY=1\n"), 10000);
-	kill(pen.child.pid, SIGSTOP);
+	pen_freeze(&pen);
 	WAIT_FOR(strncmp(child_status_line(pen.child.pid, "State"), "T", 1) ==
 		0, 10000);
 	n = manager_count(&manager, "|WATCHDOG=1\n");
 	poll(NULL, 0, 200);
 	ck_assert_int_eq(manager_count(&manager, "|WATCHDOG=1\n"), n);
-	kill(pen.child.pid, SIGCONT);
+	pen_thaw(&pen);
 	WAIT_FOR(manager_count(&manager, "|WATCHDOG=1\n") > n, 10000);
 	down();
 	finish();

@@ -306,7 +306,7 @@ stop(const struct pen *pen)
 {
 	int status;
 
-	ck_assert_int_eq(kill(pen->child.pid, SIGSTOP), 0);
+	pen_freeze(pen);
 	ck_assert_int_eq(
 	    waitpid(pen->child.pid, &status, WUNTRACED), pen->child.pid);
 	ck_assert(WIFSTOPPED(status));
@@ -340,7 +340,7 @@ START_TEST(a_page_ends_well)
 	ck_assert(tls_peer_write(p, "k", 1));
 	may_go = true;
 	WAIT_FOR(server.open == 0, 10000);
-	ck_assert_int_eq(kill(c.pen.child.pid, SIGCONT), 0);
+	pen_thaw(&c.pen);
 	ck_assert_int_gt(tls_peer_read(p, page, sizeof(page) - 1), 0);
 	ck_assert_ptr_eq(strstr(page, "HTTP/1.1 502 "), page);
 	tls_peer_expect_end(p);

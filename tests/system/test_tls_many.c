@@ -93,7 +93,7 @@ START_TEST(known)
 	up("ssl_strict_sni");
 	/* it reads them all before it serves */
 	WAIT_FOR(asks("n0.test") == NULL, 120000);
-	before = child_rss_kb(pen.child.pid);
+	before = pen_rss_kb(&pen);
 	printf("%ld certificates: %ld ms to read, %ld kB resident, ", n,
 	    (long)wait_now_ms() - began, before);
 	for (i = 0; i < n; i++) {
@@ -104,7 +104,7 @@ START_TEST(known)
 			ck_abort_msg("%s: %s", name, why);
 	}
 	printf(
-	    "%ld kB after as many handshakes\n", child_rss_kb(pen.child.pid));
+	    "%ld kB after as many handshakes\n", pen_rss_kb(&pen));
 	end();
 }
 END_TEST
@@ -227,9 +227,9 @@ START_TEST(unknown)
 	up(setting[_i]);
 	tls_hello_make(&h, "u000000000.test");
 	say(&h, n, warm, expected);
-	before = child_rss_kb(pen.child.pid);
+	before = pen_rss_kb(&pen);
 	say(&h, 0, n, expected);
-	after = child_rss_kb(pen.child.pid);
+	after = pen_rss_kb(&pen);
 	printf("%ld unknown names, %s: %ld kB before, %ld kB after\n", n,
 	    setting[_i], before, after);
 	if (pen_is_plain())

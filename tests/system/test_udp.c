@@ -509,7 +509,7 @@ START_TEST(as_many_flows_as_descriptors)
 	pen_wait_ready(&pen, &ctl);
 	fd = udp_client(&front);
 	ck_assert_str_eq(udp_ask(fd, "1", SOON), "a:1");
-	rss = child_rss_kb(pen.child.pid);
+	rss = pen_rss_kb(&pen);
 	for (now = 0; now < some;
 	     now += flood.amount) { /* as the queue has room */
 		udp_flood_start(
@@ -520,7 +520,7 @@ START_TEST(as_many_flows_as_descriptors)
 		    SOON);
 	}
 	fprintf(stderr, "%d flows: %ld bytes resident each\n", some,
-	    (child_rss_kb(pen.child.pid) - rss) * 1024 / some);
+	    (pen_rss_kb(&pen) - rss) * 1024 / some);
 	udp_flood_start(&flood, &front, some, 1024);
 	udp_flood_stop(&flood);
 	ck_assert_str_eq(udp_ask(fd, "2", SOON), "a:2");

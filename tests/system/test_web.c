@@ -283,7 +283,7 @@ START_TEST(changes)
 	web_fixture_begin("timeout", "3");
 	for (i = 0; i < 50; i++)
 		web_fixture_command(text("timeout %d", 3 + i % 2));
-	before = child_rss_kb(web_fixture.pen.child.pid);
+	before = pen_rss_kb(&web_fixture.pen);
 	for (i = 0; i < 400; i++)
 		web_fixture_command(text("timeout %d", 3 + i % 2));
 	web_fixture_expect_growth(before, 800);

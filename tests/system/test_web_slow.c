@@ -22,7 +22,7 @@ START_TEST(silent_clients)
 	int fds[MANY], i, before;
 
 	web_fixture_begin("timeout", "3");
-	before = child_fds(web_fixture.pen.child.pid);
+	before = pen_fds(&web_fixture.pen);
 	for (i = 0; i < MANY; i++) {
 		fds[i] = endpoint_connect(&web_fixture.web);
 		if (i % 2 == 0)
@@ -30,11 +30,11 @@ START_TEST(silent_clients)
 	}
 	for (i = 0; i < 20; i++)
 		ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
-	ck_assert_int_le(child_fds(web_fixture.pen.child.pid), before + 64 + 8);
+	ck_assert_int_le(pen_fds(&web_fixture.pen), before + 64 + 8);
 	for (i = 0; i < MANY; i++)
 		close(fds[i]);
 	web_fixture_expect_status("/healthz", 200);
-	WAIT_FOR(child_fds(web_fixture.pen.child.pid) <= before + 1, 60000);
+	WAIT_FOR(pen_fds(&web_fixture.pen) <= before + 1, 60000);
 	web_fixture_end();
 }
 END_TEST
@@ -56,7 +56,7 @@ START_TEST(out_of_descriptors)
 	pen_wait_ready(&web_fixture.pen, &web_fixture.front);
 	for (i = 0; i < MANY; i++)
 		fds[i] = endpoint_connect(&web_fixture.web);
-	WAIT_FOR(child_fds(web_fixture.pen.child.pid) >= FILES, 10000);
+	WAIT_FOR(pen_fds(&web_fixture.pen) >= FILES, 10000);
 	pen_expect_rest(&web_fixture.pen);
 	for (i = 0; i < MANY; i++)
 		close(fds[i]);
@@ -137,12 +137,12 @@ begin_long(struct endpoint *unix_web)
 static long
 leave_answers(const struct endpoint *at, int n)
 {
-	int fds = child_fds(web_fixture.pen.child.pid);
+	int fds = pen_fds(&web_fixture.pen);
 
 	while (n-- > 0)
 		close(ask_for_long(at));
-	WAIT_FOR(child_fds(web_fixture.pen.child.pid) <= fds, 60000);
-	return child_rss_kb(web_fixture.pen.child.pid);
+	WAIT_FOR(pen_fds(&web_fixture.pen) <= fds, 60000);
+	return pen_rss_kb(&web_fixture.pen);
 }
 
 /* Clients that go away within a long answer leave nothing behind. */

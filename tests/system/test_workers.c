@@ -461,6 +461,38 @@ START_TEST(a_hard_limit_is_for_all)
 }
 END_TEST
 
+/* Those of the first client are at one server only. Then most clients are of
+ * the other worker, which has none open: the shares become even, as those of
+ * one process would. */
+START_TEST(the_connections_of_all_count)
+{
+	static const char *const algorithms[] = { "leastconn", "wleastconn",
+		"p2c", "least_time" };
+	int other = 0, lines, i;
+	const char *list;
+
+	begin(backend_echo);
+	UP("-O", text("balance %s", algorithms[_i]), "-O", "server 1 drain");
+	hold(0, CLIENTS);
+	list = ask("connections");
+	while (worker_of(list, other, &lines) == worker_of(list, 0, &lines))
+		other++;
+	let_go(0, CLIENTS);
+	WAIT_FOR(statistic("sessions") == 0, SOON);
+	for (i = 0; i < 20; i++)
+		endpoint_expect_echo(fds[i] = connect_as(0), "hello");
+	answers("server 1 up", "");
+	for (; i < 50; i++)
+		endpoint_expect_echo(
+		    fds[i] = connect_as(i % 10 != 0 ? other : 0), "hello");
+	ck_assert_int_ge(b.open, 24);
+	ck_assert_int_le(b.open, 26);
+	let_go(0, i);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 START_TEST(checks_are_made_once_for_all)
 {
 	begin(backend_say);
@@ -657,10 +689,11 @@ END_TEST
 SUITE(test_workers)
 {
 	Suite *s = suite_create("workers");
-	TCase *c = tcase_create("other_methods");
+	TCase *c = tcase_create("several");
 
 	tcase_set_timeout(c, 20);
 	tcase_add_loop_test(c, other_methods, 0, 2);
+	tcase_add_loop_test(c, the_connections_of_all_count, 0, 4);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, one_has_no_child, 20);
 	SUITE_ADD(s, a_client_comes_back_to_its_worker, 20);

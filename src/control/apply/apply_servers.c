@@ -104,7 +104,8 @@ apply_is_free(
 
 	return !apply_servers_is_planned(draft, number) &&
 	    !apply_servers_is_planned(svc->plan, number) &&
-	    (s == NULL || (s->connections == 0 && !direct_has_flows(svc, s)));
+	    (s == NULL ||
+		(pool_connections(s) == 0 && !direct_has_flows(svc, s)));
 }
 
 /* ---- addresses ---- */

@@ -19,7 +19,7 @@
 /* ---- the leader ---- */
 
 struct remote_answer {
-	bool waits, failed;
+	bool waits, failed, classic;
 	struct buffer text;
 	struct error error;
 };
@@ -27,6 +27,7 @@ struct remote_answer {
 struct remote {
 	struct wait wait;
 	struct list link;
+	struct reply *reply;
 	uint32_t number;
 	unsigned count;
 	struct remote_answer answer[]; /* by worker */
@@ -131,6 +132,7 @@ remote_continue(struct wait *w, struct buffer *out, struct error *e)
 	failed = failure_of_all(a);
 	if (failed != NULL) {
 		*e = failed->error;
+		a->reply->classic = failed->classic;
 		return WAIT_FAILED;
 	}
 	join(a, out);
@@ -156,15 +158,11 @@ remote_new(struct workers *w)
 		remote_continue, remote_end };
 	struct remote *a =
 	    calloc(1, sizeof(*a) + w->count * sizeof(a->answer[0]));
-	const struct remote *last;
-	struct list *link = w->remotes.prev;
 
 	if (a == NULL)
 		return NULL;
-	if (link != &w->remotes) {
-		last = list_entry(link, struct remote, link);
-		a->number = last->number + 1;
-	}
+	/* late answers to one that has ended are for no other */
+	a->number = w->asked++;
 	a->wait.kind = &kind;
 	a->count = w->count;
 	list_append(&w->remotes, &a->link);
@@ -238,6 +236,7 @@ remote_begin(struct call *c, const char *line, size_t length, struct error *e)
 	if (a == NULL)
 		return error_set(e, "out of memory");
 	buffer_init(&q);
+	a->reply = c->reply;
 	rc = write_question(a, c, line, length, &q);
 	SEAT_EACH (w, s) {
 		if (rc < 0 || (only < w->count && only != s->member - 1))
@@ -269,6 +268,7 @@ remote_find(struct workers *w, uint32_t number)
 	return NULL;
 }
 
+/* `why` it failed, behind a character; NULL: it did not. */
 static void
 answer_ends(struct remote *a, unsigned i, const char *why)
 {
@@ -278,8 +278,10 @@ answer_ends(struct remote *a, unsigned i, const char *why)
 		return;
 	answer->waits = false;
 	answer->failed = why != NULL;
-	if (why != NULL)
-		error_set(&answer->error, "%.400s", why);
+	if (why != NULL) {
+		answer->classic = why[0] == '!';
+		error_set(&answer->error, "%.400s", why + 1);
+	}
 	if (!remote_waits(a) && a->wait.on_wake != NULL)
 		a->wait.on_wake(&a->wait);
 }
@@ -303,7 +305,7 @@ remote_hear(struct seat *s, const struct message *m)
 		answer_ends(a, s->member - 1,
 		    m->bytes[sizeof(number)] == '+'
 			? NULL
-			: m->bytes + sizeof(number) + 1);
+			: m->bytes + sizeof(number));
 }
 
 void
@@ -314,7 +316,7 @@ remote_lose(struct seat *s)
 	for (link = all->next; link != all; link = next) {
 		next = link->next;
 		answer_ends(list_entry(link, struct remote, link),
-		    s->member - 1, "a worker has ended");
+		    s->member - 1, "-a worker has ended");
 	}
 }
 
@@ -367,7 +369,10 @@ say_end(struct answering *a)
 	char text[sizeof(struct error) + 1];
 	struct request *q = &a->request;
 
-	snprintf(text, sizeof(text), "%c%s", q->failed ? '-' : '+',
+	snprintf(text, sizeof(text), "%c%s",
+	    !q->failed		   ? '+'
+		: q->reply.classic ? '!'
+				   : '-',
 	    q->failed ? q->error.text : "");
 	if (!q->failed && buffer_length(&q->reply.out) > 0)
 		say(a, MESSAGE_ANSWER, buffer_bytes(&q->reply.out),

@@ -315,16 +315,20 @@ workers_hang_up(struct pen *p)
 		seat_send(s, MESSAGE_HANG_UP, NULL, 0);
 }
 
-/* One whose loop does not turn serves no client, and never will. */
+/* One whose loop does not turn serves no client, and never will. After a pause
+ * of the leader itself, perhaps of all, none had a ping to answer. */
 static void
 on_beat(struct timer *t)
 {
 	struct workers *w = container_of(t, struct workers, beat);
 	uint64_t ms = w->pen->plan->config.process.worker_watchdog_ms,
-		 now = clock_monotonic_ms();
+		 now = clock_monotonic_ms(), since = now - w->beaten;
 	struct seat *s;
 
+	w->beaten = now;
 	SEAT_EACH (w, s) {
+		if (since > 2 * BEAT_MS)
+			s->heard = now;
 		if (ms > 0 && now - s->heard > ms + BEAT_MS)
 			seat_kill(s, "its loop does not turn");
 		else

@@ -18,7 +18,7 @@ enum { LOOK_OTHERS_MS = 5 };
 static uint64_t
 look_ms(const struct frontend_core *f)
 {
-	return pool_is_shared(f->pool) ? LOOK_OTHERS_MS : LOOK_MS;
+	return pool_processes(f->pool) > 1 ? LOOK_OTHERS_MS : LOOK_MS;
 }
 
 void

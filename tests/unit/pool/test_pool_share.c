@@ -1,5 +1,6 @@
-/* test_pool_share.c: limits of servers hold for several processes; here each
- * has a pool of its own in one. */
+/* test_pool_share.c: limits of servers hold for several processes, and
+ * algorithms go by the connections of all; here each has a pool of its own in
+ * one. */
 #include "config.h"
 
 #include <check.h>
@@ -9,10 +10,12 @@
 #include <unistd.h>
 
 #include "pool/balance.h"
+#include "pool/explain.h"
 #include "pool/pool_share.h"
+#include "pool/surplus.h"
 #include "support/suite.h"
 
-enum { PROCESSES = 2, HARD = 3 };
+enum { PROCESSES = 2, HARD = 3, MANY = 1000 };
 
 static struct pool_share share, parts[PROCESSES];
 static struct pool *pools[PROCESSES];
@@ -20,7 +23,7 @@ static struct attempts attempts;
 static uint64_t now = 1000;
 
 static struct pool *
-new_pool(void)
+new_pool(const char *algorithm, unsigned servers, unsigned hard)
 {
 	struct pool *p = pool_new();
 	struct server_spec spec;
@@ -29,13 +32,14 @@ new_pool(void)
 
 	pool_options_init(&o);
 	o.sticky = false;
-	o.balance = balance_find("roundrobin");
+	o.balance = balance_find(algorithm);
 	ck_assert_int_eq(pool_set_options(p, &o), 0);
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < servers; i++) {
 		server_spec_init(&spec);
-		spec.name = (char *)(uintptr_t)text("10.0.0.%u", i + 1);
+		spec.name = (char *)(uintptr_t)text(
+		    "10.0.%u.%u", i / 250, i % 250);
 		spec.addrs.count = 1;
-		spec.set.hard = HARD;
+		spec.set.hard = hard;
 		addr_parse_ip(&spec.addrs.addr[0], spec.name, 80);
 		ck_assert_ptr_nonnull(pool_set_slot(p, server_slot(i), &spec));
 	}
@@ -43,7 +47,7 @@ new_pool(void)
 }
 
 static void
-begin(void)
+begin_with(const char *algorithm, unsigned servers, unsigned hard)
 {
 	unsigned i;
 
@@ -51,10 +55,16 @@ begin(void)
 	for (i = 0; i < PROCESSES; i++) {
 		parts[i] = share;
 		parts[i].own = i;
-		pools[i] = new_pool();
+		pools[i] = new_pool(algorithm, servers, hard);
 		pool_join(pools[i], &parts[i]);
 	}
 	share.used = parts[0].used;
+}
+
+static void
+begin(void)
+{
+	begin_with("roundrobin", 2, HARD);
 }
 
 static void
@@ -87,6 +97,16 @@ open_one(unsigned i)
 	if (s != NULL)
 		pool_opened(pools[i], s, &who, &attempts, now);
 	return s;
+}
+
+static void
+open_at(unsigned i, unsigned server)
+{
+	struct peer who = { .family = AF_INET };
+
+	attempts = (struct attempts){ .set = 0 };
+	pool_opened(
+	    pools[i], pool_server(pools[i], server), &who, &attempts, ++now);
 }
 
 static void
@@ -160,6 +180,94 @@ START_TEST(one_dies)
 }
 END_TEST
 
+/* ---- algorithms ---- */
+
+static const char *const by_connections[] = { "leastconn", "wleastconn", "p2c",
+	"least_time" };
+
+/* What one has opened keeps the clients of the other from that server. */
+START_TEST(the_connections_of_all_count)
+{
+	int i;
+
+	begin_with(by_connections[_i], 2, 0);
+	for (i = 0; i < 10; i++)
+		open_at(0, 0);
+	for (i = 0; i < 8; i++)
+		ck_assert_uint_eq(open_one(1)->number, 1);
+	for (i = 0; i < 8; i++)
+		close_one(0, 0);
+	for (i = 0; i < 4; i++)
+		ck_assert_uint_eq(open_one(1)->number, 0);
+	pool_share_clear(&share, 1);
+	ck_assert_uint_eq(open_one(0)->number, 1);
+	end();
+}
+END_TEST
+
+/* More servers than can be added up for each choice; most clients are of one
+ * process, and the other one has opened connections at some. */
+START_TEST(many_servers)
+{
+	unsigned i, n, least = UINT32_MAX, most = 0;
+
+	begin_with("leastconn", MANY, 0);
+	for (i = 0; i < MANY / 2; i++)
+		open_at(0, i);
+	for (i = 0; i < 10 * MANY - MANY / 2; i++)
+		ck_assert_ptr_nonnull(open_one(i % 10 != 0));
+	for (i = 0; i < MANY; i++) {
+		n = (unsigned)pool_connections(pool_server(pools[0], i));
+		least = n < least ? n : least;
+		most = n > most ? n : most;
+	}
+	ck_assert_uint_ge(least, 9);
+	ck_assert_uint_le(most, 11);
+	end();
+}
+END_TEST
+
+/* Each is to close its part of what a server has too many. */
+START_TEST(a_surplus_is_of_all)
+{
+	uint64_t surplus[SLOTS_SPECIAL + 2];
+	int i;
+
+	begin_with("leastconn", 2, 0);
+	for (i = 0; i < 12; i++)
+		open_at(i % 3 == 0, 0);
+	for (i = 0; i < 4; i++)
+		open_at(1, 1);
+	ck_assert_uint_eq(pool_surplus(pools[0], 100, surplus), 2);
+	ck_assert_uint_eq(pool_surplus(pools[1], 100, surplus), 1);
+	for (i = 0; i < 8; i++)
+		open_at(0, 1);
+	ck_assert_uint_eq(pool_surplus(pools[0], 100, surplus), 0);
+	end();
+}
+END_TEST
+
+START_TEST(a_full_server_is_explained)
+{
+	struct peer who = { .family = AF_INET };
+	struct explanation x;
+	int i;
+
+	begin();
+	for (i = 0; i < HARD; i++)
+		open_at(0, 0);
+	attempts = (struct attempts){ .set = 0 };
+	pool_explain(pools[1], &who, &attempts, now, &x);
+	ck_assert_int_eq(pool_obstacle(pool_server(pools[1], 0), &who, &x),
+	    OBSTACLE_HARD);
+	ck_assert_int_eq(pool_obstacle(pool_server(pools[1], 1), &who, &x),
+	    OBSTACLE_NONE);
+	end();
+}
+END_TEST
+
+/* ---- at the same time ---- */
+
 /* One of two processes that open and close; `open` is what each server has, as
  * the server would count. Returns how often that was too much. */
 static int
@@ -207,11 +315,18 @@ END_TEST
 SUITE(test_pool_share)
 {
 	Suite *s = suite_create("pool_share");
+	TCase *c = tcase_create("the_connections_of_all_count");
 
+	tcase_add_loop_test(c, the_connections_of_all_count, 0,
+	    sizeof(by_connections) / sizeof(*by_connections));
+	suite_add_tcase(s, c);
 	SUITE_ADD(s, no_more_than_the_limit, 10);
 	SUITE_ADD(s, places_come_back, 10);
 	SUITE_ADD(s, nothing_is_kept_for_nobody, 10);
 	SUITE_ADD(s, one_dies, 10);
+	SUITE_ADD(s, many_servers, 10);
+	SUITE_ADD(s, a_surplus_is_of_all, 10);
+	SUITE_ADD(s, a_full_server_is_explained, 10);
 	SUITE_ADD(s, at_the_same_time, 60);
 	return s;
 }
