@@ -44,7 +44,7 @@ void spin_init(struct spin *s, bool on);
 /* Begins a spin; false: it may not. */
 bool spin_begin(struct spin *s, uint64_t now);
 /* After each poll, which found something or not: whether to poll again. What
- * the first one finds, counts neither for nor against spinning. */
+ * the first one finds counts neither for nor against spinning. */
 bool spin_again(struct spin *s, bool found, uint64_t now);
 
 #endif
