@@ -74,16 +74,17 @@ struct pipe_more {
 	struct pipe_filter *filter; /* NULL: bytes go on as they come */
 };
 
+/* Two words: each connection has two of these. */
 struct pipe {
-	struct pipe_more *more;	    /* NULL: nothing of it */
-	uint64_t bytes;		    /* taken by `to` so far */
-	uint8_t full_reads;	    /* in a row */
-	bool ended;		    /* the last byte of `from` was read */
-	bool read_ahead;	    /* may keep up to share->keep_max */
-	bool dropping;	/* `to` is gone: what comes is thrown away */
-	bool dropped;	/* something came since */
-	bool copy_only; /* the kernel refused to splice it */
-	bool reported;	/* share->on_read is to be called */
+	struct pipe_more *more; /* NULL: nothing of it */
+	uint64_t bytes : 56;	/* taken by `to` so far; 72 petabytes fit */
+	unsigned full_reads : 2; /* in a row */
+	bool ended : 1;	     /* the last byte of `from` was read */
+	bool read_ahead : 1; /* may keep up to share->keep_max */
+	bool dropping : 1;   /* `to` is gone: what comes is thrown away */
+	bool dropped : 1;    /* something came since */
+	bool copy_only : 1;  /* the kernel refused to splice it */
+	bool reported : 1;   /* share->on_read is to be called */
 };
 
 enum pipe_verdict {

@@ -24,6 +24,11 @@ pen -x 500 {FRONT} {S0} {S1}
 > resolve_interval 0.5; resolve_interval 0
 < 0.500
 < 0
+> spin auto; spin
+< auto
+> spin on
+< error: spin: expects off or auto, got "on"
+> spin off
 > start_unresolved
 > no start_unresolved
 > resolve_interval x

@@ -12,6 +12,11 @@ pen -r --workers 2 --worker-watchdog 20 {FRONT} {S0} {S1}
 < 20
 > worker_watchdog 10
 < 10
+> spin
+< off
+> spin auto
+> spin
+< auto
 ask x = server 0: x
 ask y = server 1: y
 > statistics

@@ -1,5 +1,5 @@
-/* apply_process.c: settings of the process: those of the start, and how much is
- * logged. */
+/* apply_process.c: settings of the process: those of the start, how much is
+ * logged, how the loop waits. */
 #include "config.h"
 
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "control/apply/apply.h"
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
+#include "net/loop/loop.h"
 
 static bool
 are_controls_equal(const struct plan *a, const struct plan *b)
@@ -54,6 +55,9 @@ apply_process_check(struct apply *a, struct error *e)
 void
 apply_process_commit(struct apply *a)
 {
+	if (a->pen->loop != NULL)
+		loop_spin(a->pen->loop,
+		    a->wanted->config.process.spin);
 	if (a->pen->team.member > 0 && a->pen->phase >= PHASE_SERVING)
 		return; /* its leader logs what is to be logged */
 	log_level =

@@ -36,6 +36,7 @@ struct process_options {
 	unsigned workers; /* processes that serve; 0: one for each processor */
 	enum sock_group_by workers_by;
 	uint64_t worker_watchdog_ms; /* 0: none */
+	int spin; /* whether the loop may, see spin.h */
 };
 
 /* Pen's modes; together they pick the algorithm (see derive.h). */

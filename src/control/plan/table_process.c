@@ -121,6 +121,15 @@ const struct command rows_process[] = {
 	    .args = "[SEC]",
 	    .help = "for how long the loop of a worker may stand still before "
 		    "it is replaced; 0: for ever" },
+	{ .name = "spin",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(process.spin),
+	    .choices = choices_spin,
+	    .flags = ROW_PROCESS,
+	    .option = "spin",
+	    .args = "[off|auto]",
+	    .help = "auto: poll for a moment before sleeping where that "
+		    "shortens response times" },
 	{ .name = "debug",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(debug),

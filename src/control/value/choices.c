@@ -64,6 +64,12 @@ const struct choice choices_limit_action[] = {
 	{ NULL, 0, NULL },
 };
 
+const struct choice choices_spin[] = {
+	{ "off", false, NULL },
+	{ "auto", true, NULL },
+	{ NULL, 0, NULL },
+};
+
 const struct choice choices_workers_by[] = {
 	{ "address", SOCK_GROUP_BY_ADDRESS, NULL },
 	{ "connection", SOCK_GROUP_BY_CONNECTION, NULL },

@@ -293,6 +293,13 @@ loop_run(struct loop *l)
 }
 
 void
+loop_spin(struct loop *l, bool on)
+{
+	if (l->spin.on != on)
+		spin_init(&l->spin, on);
+}
+
+void
 loop_stop(struct loop *l)
 {
 	l->stopped = true;

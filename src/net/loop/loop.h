@@ -83,6 +83,9 @@ const char *loop_library_version(void);
 /* Runs until loop_stop(). Returns 0, or -1 when the event library failed. */
 int loop_run(struct loop *l);
 void loop_stop(struct loop *l);
+/* Whether it polls for a moment before it sleeps, where that pays: spin.h. Only
+ * with a set of its own; from the start it does not. */
+void loop_spin(struct loop *l, bool on);
 /* Monotonic ms, read once per wake-up. */
 uint64_t loop_now(const struct loop *l);
 /* The same reading of the clock, in microseconds. */

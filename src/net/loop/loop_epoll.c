@@ -172,6 +172,20 @@ may_sleep(struct loop *l)
 	return set_alarm(l, ms);
 }
 
+/* Polls for a moment if that pays, before it sleeps. */
+static int
+poll_or_sleep(struct loop *l, struct epoll_event *ev)
+{
+	int n, ms = may_sleep(l);
+
+	if (ms == 0 || !spin_begin(&l->spin, l->now_us))
+		return epoll_wait(l->epoll_fd, ev, BATCH, ms);
+	do
+		n = epoll_wait(l->epoll_fd, ev, BATCH, 0);
+	while (spin_again(&l->spin, n != 0, loop_clock_us(l)));
+	return n != 0 ? n : epoll_wait(l->epoll_fd, ev, BATCH, ms);
+}
+
 /* What has come counts before what has not: while there may be more events,
  * or a signal came in between, timers wait, but not for ever. */
 static bool
@@ -187,7 +201,7 @@ one_turn(struct loop *l)
 	struct epoll_event ev[BATCH];
 	int i, n;
 
-	n = epoll_wait(l->epoll_fd, ev, BATCH, may_sleep(l));
+	n = poll_or_sleep(l, ev);
 	if (n < 0 && errno != EINTR)
 		l->stopped = l->failed = true;
 	l->turn++;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/heap.h"
 #include "net/loop/loop_library.h"
+#include "net/loop/spin.h"
 
 struct signal_watch;
 struct timer_slot;
@@ -39,6 +40,7 @@ struct loop {
 	struct watch alarm;   /* a timerfd */
 	uint64_t alarm_at;    /* ms: it goes off by then; UINT64_MAX: never */
 	bool busy; /* the last turn may have been long */
+	struct spin spin;
 
 	/* ---- with the event library's methods only ---- */
 	struct timeval turn_began;

@@ -4,10 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "proxy/core/id_table.h"
 
-enum { ROOM_MIN = 64, ROOM_MAX = 1 << 30 };
+enum { ROOM_MIN = 64, ROOM_MAX = 1 << 28 };
 
 void
 id_table_init(struct id_table *t)
@@ -24,7 +23,8 @@ id_table_fini(struct id_table *t)
 }
 
 /* Twice the numbers. What grew before memory ran out is merely larger than
- * needed. */
+ * needed. Entries of numbers that were never given are not touched: they take
+ * no memory. */
 static int
 grow(struct id_table *t)
 {
@@ -37,10 +37,11 @@ grow(struct id_table *t)
 	}
 	if (bitmap_grow(&t->free, room) < 0)
 		return -1;
-	entry = array_grow(t->entry, &t->room, sizeof(*entry), room - 1);
+	entry = realloc(t->entry, room * sizeof(*entry));
 	if (entry == NULL)
 		return -1;
 	t->entry = entry;
+	t->room = room;
 	bitmap_set_range(&t->free, before, room);
 	return 0;
 }

@@ -207,9 +207,8 @@ session_release_server(struct session *s, bool reset)
 	if (!s->counted)
 		return;
 	s->counted = false;
-	pool_closed(s->frontend->pool, s->server, &s->client, &s->attempts,
-	    s->to_server.bytes - s->counted_up,
-	    s->to_client.bytes - s->counted_down + pipe_pending(&s->to_client));
+	pool_closed(s->frontend->pool, s->server, &s->client, &s->attempts, 0,
+	    pipe_pending(&s->to_client));
 }
 
 /* Events that are fetched already may still point to the session: its memory is
@@ -240,8 +239,6 @@ session_close(struct session *s, enum reason why)
 		(row->resets_client == RESET_UNTOLD && !s->client_told));
 	duration_add(
 	    &f->durations.session, (loop_now(f->loop) - s->started) * 1000);
-	f->stats.up += s->to_server.bytes - s->counted_up;
-	f->stats.down += s->to_client.bytes - s->counted_down;
 	pipe_fini(&s->to_server, &f->share);
 	pipe_fini(&s->to_client, &f->share);
 	if (s->request != NULL)
@@ -281,8 +278,6 @@ session_join(struct session *s, struct sessions *all)
 	list_append(&all->young, &s->link);
 	if (!all->is_aging)
 		session_begin_aging(all);
-	if (!all->count.walking)
-		session_count_start(all);
 	if (s->client.family == AF_UNIX)
 		session_identify(s);
 	return 0;
@@ -359,7 +354,6 @@ sessions_init(struct sessions *all, struct frontend_core *f)
 	all->turns.task.run = session_turns_run;
 	list_init(&all->turns.task.link);
 	session_queue_init(all);
-	session_count_init(all);
 	session_rebalance_init(all);
 	f->share.on_read = session_on_read;
 	return session_times_init(all);
@@ -378,7 +372,6 @@ sessions_fini(struct sessions *all)
 	session_turns_fini(&all->turns);
 	session_queue_fini(all);
 	session_times_fini(all);
-	timer_fini(&all->count.timer);
 	session_rebalance_fini(all);
 	free(all->http_room);
 	id_table_fini(&all->ids);

@@ -46,14 +46,6 @@ struct session_turns {
 	struct task task;
 };
 
-/* The walk over all sessions that adds up their bytes, once a client is there:
- * every second, or less often with more than some thousand sessions. */
-struct session_walk {
-	struct timer timer;
-	bool walking;
-	uint32_t next; /* number it goes on with */
-};
-
 /* Of the walk that drains sessions, for other servers to get their share. */
 struct session_rebalance {
 	struct task task;
@@ -87,7 +79,6 @@ struct sessions {
 	bool retune;		     /* keep-alive was set anew, too */
 	bool is_aging;
 	struct timer aging; /* of young sessions, while there are any */
-	struct session_walk count;
 	struct session_queue queue;
 	struct session_rebalance rebalance;
 	bool clients_begin;   /* the last one had sent bytes by then */

@@ -98,8 +98,7 @@ session_open_up(struct session *s, int fd)
 struct pipe_stop
 session_send_early(struct session *s)
 {
-	struct pipe_stop stop =
-	    pipe_pump(&s->to_server, &s->down, &s->up, &s->frontend->share);
+	struct pipe_stop stop = session_pump_up(s);
 
 	if (s->more->http_relay != NULL)
 		session_http_note(s);

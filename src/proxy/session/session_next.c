@@ -48,8 +48,7 @@ session_next_read(struct session *s)
 {
 	struct frontend_core *f = s->frontend;
 	struct http_requests *r = &s->more->http_relay->requests;
-	struct pipe_stop stop =
-	    pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
+	struct pipe_stop stop = session_pump_up(s);
 
 	if (stop.verdict == PIPE_READ_FAILED)
 		stop = session_client_unread(s, stop);

@@ -19,7 +19,7 @@
  *     session_time.c     how long each state may last
  *     session_quiet.c    at which moment a session may be ended
  *     session_log.c      what is logged of it
- *     session_count.c    adds up its bytes
+ *     session_count.c    moves and counts its bytes
  *
  * connections.c reads it for reports and commands. */
 #ifndef PEN_PROXY_SESSION_PRIVATE_H
@@ -97,7 +97,6 @@ struct session {
 	uint64_t started;   /* ms */
 	struct expiry expiry; /* the one thing that it waits for, if any */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
-	uint64_t counted_up, counted_down; /* bytes the counters have */
 	struct kept_request *request; /* may be sent again; NULL: none */
 	uint32_t waited_ms; /* for a busy server; for its reset, since due */
 	uint8_t state;
@@ -314,6 +313,10 @@ int session_introduce(struct session *s, const struct addr *to);
 struct pipe_stop session_introduce_early(
     struct session *s, struct pipe_stop stop);
 
+/* Moves the client's bytes, the server's bytes; what was moved is counted. */
+struct pipe_stop session_pump_up(struct session *s);
+struct pipe_stop session_pump_down(struct session *s);
+
 /* ---- RELAYING, DRAINING ---- */
 
 /* Moves what can be moved in both directions, then relays FIN and RST, or
@@ -440,9 +443,6 @@ void session_times_fini(struct sessions *all);
 
 /* ---- walks over all ---- */
 
-/* Begins the walk that keeps byte counters up to date. */
-void session_count_start(struct sessions *all);
-void session_count_init(struct sessions *all);
 void session_rebalance_init(struct sessions *all);
 void session_rebalance_fini(struct sessions *all);
 

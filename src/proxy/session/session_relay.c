@@ -324,7 +324,7 @@ session_on_down_failed(struct session *s, struct pipe_stop stop)
 		s->to_client.ended = true;
 	else
 		session_on_server_reset(s, stop.cause);
-	return pipe_pump(&s->to_client, &s->up, &s->down, &s->frontend->share);
+	return session_pump_down(s);
 }
 
 /* The same to the server. One that takes no more bytes may have answered
@@ -332,15 +332,13 @@ session_on_down_failed(struct session *s, struct pipe_stop stop)
 static struct pipe_stop
 session_on_up_failed(struct session *s, struct pipe_stop stop)
 {
-	struct pipe_share *share = &s->frontend->share;
-
 	if (stop.verdict == PIPE_WRITE_FAILED) {
 		session_keep_unsent(s);
 		if (stop.cause == ECONNRESET)
 			s->server_reset = true;
 		s->client_sending = true;
-		pipe_drop(&s->to_server, share);
-		stop = pipe_pump(&s->to_server, &s->down, &s->up, share);
+		pipe_drop(&s->to_server, &s->frontend->share);
+		stop = session_pump_up(s);
 	}
 	return stop.verdict == PIPE_READ_FAILED ? session_client_unread(s, stop)
 						: stop;
@@ -370,7 +368,7 @@ session_relay_down(struct session *s, struct pipe_stop *down)
 
 	if (s->more->http_relay != NULL && session_is_asked(s))
 		s->more->http_relay->responses.ends = true;
-	*down = pipe_pump(p, &s->up, &s->down, &s->frontend->share);
+	*down = session_pump_down(s);
 	if (p->bytes + pipe_pending(p) > before) {
 		s->asked = false;
 		s->server_talks |= s->server_told;
@@ -396,8 +394,7 @@ session_relay_up(struct session *s)
 	struct pipe *p = &s->to_server;
 	uint64_t before = p->bytes + pipe_pending(p);
 	bool stalled = (s->down.flags & STREAM_STALLED) != 0;
-	struct pipe_stop up =
-	    pipe_pump(p, &s->down, &s->up, &s->frontend->share);
+	struct pipe_stop up = session_pump_up(s);
 
 	if (has_failed(up))
 		up = session_on_up_failed(s, up);
@@ -468,8 +465,7 @@ session_relay_on_client(struct session *s, unsigned ready)
 {
 	if (ready & READY_ERROR && sock_error(s->down.fd) != 0) {
 		stream_note_ready(&s->down, ready);
-		(void)pipe_pump(
-		    &s->to_server, &s->down, &s->up, &s->frontend->share);
+		(void)session_pump_up(s);
 		session_close(s, REASON_CLIENT_RESET);
 		return;
 	}

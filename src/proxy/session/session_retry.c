@@ -173,7 +173,7 @@ read_request(struct session *s)
 		return;
 	s->down.flags |= STREAM_READABLE;
 	s->up.flags &= ~writable;
-	(void)pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
+	(void)session_pump_up(s);
 	s->up.flags |= writable;
 }
 
@@ -245,11 +245,7 @@ session_leave_server(
 	struct frontend_core *f = s->frontend;
 	uint64_t down = s->to_client.bytes;
 
-	f->stats.up += s->to_server.bytes - s->counted_up;
-	f->stats.down += down - s->counted_down;
 	session_release_server(s, reset);
-	s->counted_up = 0;
-	s->counted_down = down;
 	s->turn_due = false;
 	s->server_told = s->server_reset = s->server_cut = false;
 	s->client_sending = s->interleaved = s->refused = false;

@@ -9,6 +9,7 @@
 #include "control/apply/services.h"
 #include "control/file/config_file.h"
 #include "control/language/command.h"
+#include "net/loop/loop_private.h"
 #include "pool/balance.h"
 #include "support/ask.h"
 #include "support/suite.h"
@@ -98,6 +99,19 @@ START_TEST(a_failed_start_leaves_nothing_open)
 	ck_assert_ptr_null(pen->service->frontend);
 	ck_assert_ptr_null(pen->log);
 	ck_assert_ptr_null(pen->control);
+	pen_free(pen);
+}
+END_TEST
+
+/* The loop gets its setting, at the start as later. */
+START_TEST(the_loop_spins)
+{
+	begin(scratch("s"));
+	takes("spin auto");
+	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
+	ck_assert(pen->loop->spin.on);
+	takes("spin off");
+	ck_assert(!pen->loop->spin.on);
 	pen_free(pen);
 }
 END_TEST
@@ -208,6 +222,7 @@ SUITE(test_apply)
 
 	SUITE_ADD(s, a_refused_change_cancels, 10);
 	SUITE_ADD(s, a_failed_start_leaves_nothing_open, 10);
+	SUITE_ADD(s, the_loop_spins, 10);
 	SUITE_ADD(s, a_reload_touches_what_has_changed, 20);
 	SUITE_ADD(s, a_draft_shares_servers, 10);
 	return s;

@@ -7,21 +7,22 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "net/loop/loop.h"
+#include "net/loop/loop_private.h"
 #include "net/loop/timeouts.h"
 #include "support/child.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
-/* The last one is epoll by libevent alone. */
+/* Epoll also by libevent alone, and with spins. */
 static const char *const methods[] = { "epoll", "poll", "select",
-	"epoll (with changelist)" };
-enum { OUR_SET, LIBRARY_SET = 3, METHODS };
+	"epoll (with changelist)", "epoll" };
+enum { OUR_SET, LIBRARY_SET = 3, SPINNING, METHODS };
 
 static struct loop *loop;
 static struct watch a, b;
@@ -45,6 +46,7 @@ begin(int method)
 	unsetenv("EVENT_EPOLL_USE_CHANGELIST");
 	ck_assert_msg(loop != NULL, "%s", e.text);
 	ck_assert_str_eq(loop_method(loop), methods[method]);
+	loop_spin(loop, method == SPINNING);
 }
 
 static void
@@ -319,7 +321,7 @@ START_TEST(ends_are_told)
 	begin(_i);
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
 	ck_assert_int_eq(watch_start(loop, &a, fd[0], READY_READ, on_end), 0);
-	tells_ends = _i == OUR_SET;
+	tells_ends = _i == OUR_SET || _i == SPINNING;
 	shutdown(fd[1], SHUT_WR);
 	ck_assert_int_eq(loop_run(loop), 0);
 	loop_free(loop);
@@ -332,7 +334,7 @@ START_TEST(bad_descriptors)
 {
 	begin(_i);
 	/* libevent finds out later, our set at once */
-	if (_i == OUR_SET) {
+	if (_i == OUR_SET || _i == SPINNING) {
 		ck_assert_int_eq(
 		    watch_start(loop, &a, 999, READY_READ, on_end), -1);
 		ck_assert_int_eq(errno, EBADF);
@@ -502,6 +504,35 @@ START_TEST(timers_starve_nobody)
 	timer_fini(&timer);
 	close(ends[0]);
 	close(ends[1]);
+	loop_free(loop);
+}
+END_TEST
+
+/* ---- spins ---- */
+
+static void
+start_again(struct timer *t)
+{
+	if (++calls < TIMERS)
+		(void)timer_start(loop, t, 2);
+	else
+		loop_stop(loop);
+}
+
+/* Where nothing comes but timers, each wait is a sleep, and spins rest. */
+START_TEST(an_idle_loop_sleeps)
+{
+	struct rusage before, after;
+
+	begin(SPINNING);
+	timer_init(&timer, start_again);
+	ck_assert_int_eq(timer_start(loop, &timer, 2), 0);
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &before), 0);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &after), 0);
+	ck_assert_int_ge(after.ru_nvcsw - before.ru_nvcsw, TIMERS / 2);
+	ck_assert_uint_gt(loop->spin.rest_us, SPIN_REST_MIN_US);
+	timer_fini(&timer);
 	loop_free(loop);
 }
 END_TEST
@@ -777,6 +808,7 @@ SUITE(test_loop)
 	tcase_add_loop_test(c, a_sleep_before_a_pause_is_time, 0, METHODS);
 	tcase_add_loop_test(c, a_child_reopens, 0, METHODS);
 	tcase_add_test(c, all_events_come_before_timers);
+	tcase_add_test(c, an_idle_loop_sleeps);
 	tcase_add_test(c, unknown_method);
 	suite_add_tcase(s, c);
 	return s;

@@ -11,7 +11,7 @@
 
 #include "proxy/core/id_table.h"
 #include "proxy/session/connections.h"
-#include "proxy/session/session.h"
+#include "proxy/session/session_private.h"
 #include "support/fixture.h"
 #include "support/suite.h"
 
@@ -48,6 +48,15 @@ fill(struct id_table *c, uint32_t first, uint32_t n)
 	}
 	ck_assert_uint_eq(c->end, first + n);
 }
+
+/* An idle connection is this, what malloc(3) adds, and a pointer in the table;
+ * README.md has it. */
+START_TEST(a_session_is_small)
+{
+	if (sizeof(void *) == 8)
+		ck_assert_uint_le(sizeof(struct session), 280);
+}
+END_TEST
 
 START_TEST(in_order)
 {
@@ -370,6 +379,7 @@ SUITE(test_connections)
 	Suite *s = suite_create("connections");
 	TCase *c = tcase_create("closed_in_the_same_wakeup");
 
+	SUITE_ADD(s, a_session_is_small, 5);
 	SUITE_ADD(s, in_order, 30);
 	SUITE_ADD(s, lowest_first, 30);
 	SUITE_ADD(s, like_a_search, 30);
