@@ -138,8 +138,8 @@ int
 sock_group_open(const struct addr *at, const struct sock_listen_options *o,
     int *socket, unsigned from, unsigned count, struct error *e)
 {
-	bool was_alone = at->u.sa.sa_family != AF_UNIX &&
-	    !sock_group_has(socket[0]);
+	bool was_alone =
+	    at->u.sa.sa_family != AF_UNIX && !sock_group_has(socket[0]);
 	unsigned i, k;
 
 	if (was_alone)
@@ -160,14 +160,14 @@ sock_group_open(const struct addr *at, const struct sock_listen_options *o,
 }
 
 unsigned
-sock_group_take_rest(const struct addr *at,
-    const struct sock_listen_options *o, int *socket, unsigned count)
+sock_group_take_rest(const struct addr *at, const struct sock_listen_options *o,
+    int *socket, unsigned count)
 {
 	bool ours;
 
 	while (count < SOCK_GROUP_MAX &&
-	    (socket[count] = inherited_take(o->inherited, at, o->datagram,
-		 o->v6_only, &ours)) >= 0)
+	    (socket[count] = inherited_take(
+		 o->inherited, at, o->datagram, o->v6_only, &ours)) >= 0)
 		count++;
 	return count;
 }

@@ -15,13 +15,13 @@ enum { SOCK_GROUP_MAX = 64 };
 enum sock_group_by { SOCK_GROUP_BY_ADDRESS, SOCK_GROUP_BY_CONNECTION };
 
 /* Opens the sockets `from` (1 ..) to count - 1 of a group, of which those
- * before are there: with SOCK_GROUP_FIRST among the options of sock_listen(). Of those
- * that were inherited at that address the next ones are taken first. Beside a
- * socket that was alone the others get no clients until sock_group_steer().
- * Where the kernel cannot deal clients out, as to a Unix socket, all are the
- * same one, and the first process that accepts has the client; without
- * inherited ones that is an error where it could. Returns 0, or -1 with a full
- * message; then none of them is open. */
+ * before are there: with SOCK_GROUP_FIRST among the options of sock_listen().
+ * Of those that were inherited at that address the next ones are taken first.
+ * Beside a socket that was alone the others get no clients until
+ * sock_group_steer(). Where the kernel cannot deal clients out, as to a Unix
+ * socket, all are the same one, and the first process that accepts has the
+ * client; without inherited ones that is an error where it could. Returns 0, or
+ * -1 with a full message; then none of them is open. */
 int sock_group_open(const struct addr *at, const struct sock_listen_options *o,
     int *socket, unsigned from, unsigned count, struct error *e);
 /* Takes the others that were inherited at that address, behind the `count` that

@@ -99,8 +99,8 @@ void frontend_each_member(struct frontend *f, unsigned i, bool lent,
     void (*fn)(void *arg, int fd), void *arg);
 /* Calls `fn` for each socket beside a listener's own that other members have,
  * or had. */
-void frontend_each_sibling(struct frontend *f,
-    void (*fn)(void *arg, int fd), void *arg);
+void frontend_each_sibling(
+    struct frontend *f, void (*fn)(void *arg, int fd), void *arg);
 
 /* Accepts from now on; a listener that cannot do so yet retries by itself. */
 void frontend_start(struct frontend *f);

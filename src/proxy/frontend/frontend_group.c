@@ -72,8 +72,7 @@ open_members(struct frontend *f, struct frontend_listener *fl, unsigned from,
 {
 	unsigned i;
 
-	if (sock_group_open(
-		&fl->address.at, o, fl->group, from, count, e) < 0)
+	if (sock_group_open(&fl->address.at, o, fl->group, from, count, e) < 0)
 		return -1;
 	if (f->takes_over)
 		count =
@@ -240,8 +239,8 @@ frontend_each_member(struct frontend *f, unsigned i, bool lent,
 }
 
 void
-frontend_each_sibling(struct frontend *f,
-    void (*fn)(void *arg, int fd), void *arg)
+frontend_each_sibling(
+    struct frontend *f, void (*fn)(void *arg, int fd), void *arg)
 {
 	struct frontend_listener *fl;
 	struct list *link;

@@ -38,8 +38,8 @@ begin(const char *host, bool datagram)
 	group[0] = sock_listen(&any, &o, NULL, &e);
 	ck_assert_msg(group[0] >= 0, "%s", e.text);
 	ck_assert_int_eq(sock_local_addr(group[0], &at), 0);
-	ck_assert_msg(sock_group_open(&at, &o, group, 1, MEMBERS, &e) == 0,
-	    "%s", e.text);
+	ck_assert_msg(
+	    sock_group_open(&at, &o, group, 1, MEMBERS, &e) == 0, "%s", e.text);
 	steer(MEMBERS);
 }
 
