@@ -53,14 +53,13 @@ end(void)
 static const char *
 ask(const char *line)
 {
-	return endpoint_ask(&ctl, text("%s\n", line));
+	return pen_ask(&ctl, line);
 }
 
 static void
 answers(const char *line, const char *what)
 {
-	ck_assert_msg(strstr(ask(line), what) != NULL, "%s: %s, not: %s", line,
-	    ask(line), what);
+	pen_answers(&ctl, line, what);
 }
 
 /* The processes that pen has forked, as words. */

@@ -96,7 +96,7 @@ upgrade(void)
 static void
 tell(const char *line)
 {
-	const char *said = endpoint_ask(&ctl, text("%s\n", line));
+	const char *said = pen_ask(&ctl, line);
 
 	ck_assert_msg(strstr(said, "error") == NULL, "%s: %s", line, said);
 }

@@ -136,11 +136,17 @@ on_beat(struct timer *t)
 
 /* ---- life ---- */
 
+/* An answer that is not read yet may outlive those that gave it. */
 static void
 free_set(struct workers *w)
 {
+	struct list *remote;
 	unsigned i;
 
+	while ((remote = list_first(&w->remotes)) != NULL) {
+		list_remove(remote);
+		list_init(remote);
+	}
 	for (i = 0; i < w->count; i++)
 		seat_fini(&w->seat[i]);
 	list_remove(&w->end.link);

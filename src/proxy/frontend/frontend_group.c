@@ -65,21 +65,27 @@ frontend_steer(struct frontend *f)
 		steer(f, of_link(link));
 }
 
-/* The others than `from` that are there, up to `count`. */
+/* Those from `from` to `count`, and all that another process has. */
 static int
 open_members(struct frontend *f, struct frontend_listener *fl, unsigned from,
     const struct sock_listen_options *o, unsigned count, struct error *e)
 {
-	unsigned i;
+	const struct addr *at = &fl->address.at;
+	struct sock_listen_options more = *o;
+	unsigned i, there = from;
 
-	if (sock_group_open(&fl->address.at, o, fl->group, from, count, e) < 0)
+	if (f->takes_over) {
+		there = sock_group_take_rest(at, o, fl->group, from);
+		more.inherited = NULL;
+	}
+	if (sock_group_open(at, &more, fl->group, there, count, e) < 0) {
+		for (i = from; i < there; i++)
+			close(fl->group[i]);
 		return -1;
-	if (f->takes_over)
-		count =
-		    sock_group_take_rest(&fl->address.at, o, fl->group, count);
-	for (i = from; i < count; i++)
+	}
+	fl->group_count = there > count ? there : count;
+	for (i = from; i < fl->group_count; i++)
 		frontend_prepare_datagrams(f, fl->group[i], &fl->address);
-	fl->group_count = count;
 	return 0;
 }
 
