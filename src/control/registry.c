@@ -165,6 +165,9 @@ static const struct participant all[] = {
 	    .prepare = workers_prepare,
 	    .commit = workers_commit,
 	    .cancel = workers_cancel },
+	{ .name = "keys of workers",
+	    .since = PHASE_SERVING,
+	    .commit = workers_keys_commit },
 	{ .name = NULL },
 };
 

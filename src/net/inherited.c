@@ -121,6 +121,18 @@ inherited_take(struct inherited *in, const struct addr *at, bool datagram,
 	return -1;
 }
 
+bool
+inherited_has(const struct inherited *in, const struct addr *at, bool datagram,
+    bool v6_only)
+{
+	unsigned i;
+
+	for (i = 0; in != NULL && i < in->count; i++)
+		if (inherited_fits(&in->list[i], at, datagram, v6_only))
+			return true;
+	return false;
+}
+
 const struct inherited_socket *
 inherited_find(
     const struct inherited *in, const struct addr *at, bool datagram)

@@ -40,6 +40,10 @@ int inherited_add(
 int inherited_take(struct inherited *in, const struct addr *at, bool datagram,
     bool v6_only, bool *file_is_ours);
 
+/* Whether there is one. */
+bool inherited_has(const struct inherited *in, const struct addr *at,
+    bool datagram, bool v6_only);
+
 /* The first one at that address, taken or not; NULL: there is none. `in` may be
  * NULL. */
 const struct inherited_socket *inherited_find(

@@ -75,6 +75,10 @@ struct sock_listen_options {
 int sock_listen(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file, struct error *e);
 
+/* More sockets may be bound to its address from now on, by this user; also when
+ * it listens already. */
+void sock_allow_group(int fd);
+
 /* Changes what sockets accepted from now on inherit: `nodelay`, `keepalive` and
  * `tuning`. */
 void sock_tune_listener(int fd, const struct sock_listen_options *o);

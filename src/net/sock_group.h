@@ -14,24 +14,32 @@ enum { SOCK_GROUP_MAX = 64 };
 /* What decides which one a client comes to. */
 enum sock_group_by { SOCK_GROUP_BY_ADDRESS, SOCK_GROUP_BY_CONNECTION };
 
-/* Opens the sockets 1 to count - 1 of a group, of which socket[0] is there:
- * with SOCK_GROUP_FIRST among the options of sock_listen(). Where the first one
- * was inherited, others may have been, too. Where the kernel cannot deal
- * clients out, as to a Unix socket, all are the same one, and the first process
- * that accepts has the client. Returns 0, or -1 with a full message; then none
- * of them is open, and the first one still is. */
+/* Opens the sockets `from` (1 ..) to count - 1 of a group, of which those
+ * before are there: with SOCK_GROUP_FIRST among the options of sock_listen().
+ * Of those that were inherited at that address the next ones are taken first.
+ * Beside a socket that was alone the others get no clients until
+ * sock_group_steer(). Where the kernel cannot deal clients out, as to a Unix
+ * socket, all are the same one, and the first process that accepts has the
+ * client; without inherited ones that is an error where it could. Returns 0, or
+ * -1 with a full message; then none of them is open. */
 int sock_group_open(const struct addr *at, const struct sock_listen_options *o,
-    int *socket, unsigned count, struct error *e);
+    int *socket, unsigned from, unsigned count, struct error *e);
+/* Takes the others that were inherited at that address, behind the `count` that
+ * are there. Returns how many there are then, SOCK_GROUP_MAX at most. */
+unsigned sock_group_take_rest(const struct addr *at,
+    const struct sock_listen_options *o, int *socket, unsigned count);
 
 /* Whether more sockets may be opened beside it, and have clients of their
  * own. */
 bool sock_group_has(int socket);
-/* Clients of a group of `count` come to sockets by their addresses: an IPv4
- * address, or the first 64 bits of an IPv6 one; `socket` is any of them.
- * Returns 0, or -1 with errno where the kernel cannot. */
-int sock_group_by_address(int socket, unsigned count);
+/* From now on clients come to the first `count` sockets of the group: by
+ * address, an IPv4 one or the first 64 bits of an IPv6 one, or by address and
+ * port. `socket` is any of the group. Returns 0, or -1 with errno where the
+ * kernel cannot. */
+int sock_group_steer(int socket, unsigned count, enum sock_group_by by);
 
 /* To which one this client comes then. */
-unsigned sock_group_of(const struct peer *who, unsigned count);
+unsigned sock_group_of(
+    const struct peer *who, unsigned count, enum sock_group_by by);
 
 #endif

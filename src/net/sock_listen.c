@@ -12,9 +12,8 @@
 
 /* ---- listening ---- */
 
-/* More may be bound to its address from now on, by this user. */
-static void
-allow_group(int fd)
+void
+sock_allow_group(int fd)
 {
 #if defined(SO_REUSEPORT) && defined(SO_ATTACH_REUSEPORT_CBPF)
 	sock_set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
@@ -46,11 +45,11 @@ bind_and_listen(int fd, const struct addr *at,
 		sock_tune_listener(fd, o);
 	}
 	if (o->group == SOCK_GROUP_NEXT)
-		allow_group(fd);
+		sock_allow_group(fd);
 	if (sock_file_bind(fd, at, o->unix_mode) < 0)
 		return -1;
 	if (o->group == SOCK_GROUP_FIRST && !is_unix)
-		allow_group(fd);
+		sock_allow_group(fd);
 	sock_file_mark(file, at);
 	if (o->datagram || listen(fd, o->backlog) == 0)
 		return 0;

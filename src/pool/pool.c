@@ -58,6 +58,14 @@ change_sticky(struct pool *p, const struct pool_options *o)
 	return 0;
 }
 
+void
+pool_forget_clients(struct pool *p)
+{
+	sticky_free(p->sticky);
+	p->sticky = NULL;
+	(void)change_sticky(p, &p->options);
+}
+
 static int
 change_balance(struct pool *p, const struct pool_options *o)
 {

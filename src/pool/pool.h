@@ -428,5 +428,7 @@ int pool_keep_lists(struct pool *p);
 void pool_set_acl(struct pool *p, unsigned number, const struct acl *l);
 /* The memory of clients, for reports; NULL if clients are not remembered. */
 struct sticky *pool_sticky(const struct pool *p);
+/* All of them, and their memory. */
+void pool_forget_clients(struct pool *p);
 
 #endif

@@ -293,6 +293,21 @@ tls_server_import_keys(
 	return tls_tickets_import(t->tickets, bytes, n);
 }
 
+_Static_assert(sizeof(struct tls_tickets) <= TLS_KEYS_BYTES, "too many keys");
+
+size_t
+tls_server_share_keys(
+    const struct tls_server *t, unsigned char bytes[TLS_KEYS_BYTES])
+{
+	return tls_tickets_share(t->tickets, bytes);
+}
+
+void
+tls_server_join_keys(struct tls_server *t, const unsigned char *bytes, size_t n)
+{
+	tls_tickets_join(t->tickets, bytes, n);
+}
+
 void
 tls_wipe(void *bytes, size_t n)
 {

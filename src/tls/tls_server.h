@@ -41,6 +41,11 @@ size_t tls_server_export_keys(
     const struct tls_server *t, unsigned char bytes[TLS_KEYS_BYTES]);
 bool tls_server_import_keys(
     struct tls_server *t, const unsigned char *bytes, size_t n);
+/* The same for processes that serve beside this one. */
+size_t tls_server_share_keys(
+    const struct tls_server *t, unsigned char bytes[TLS_KEYS_BYTES]);
+void tls_server_join_keys(
+    struct tls_server *t, const unsigned char *bytes, size_t n);
 /* Overwrites a secret. */
 void tls_wipe(void *bytes, size_t n);
 

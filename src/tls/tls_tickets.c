@@ -77,26 +77,6 @@ tls_tickets_read(
 	return 0;
 }
 
-size_t
-tls_tickets_export(
-    const struct tls_tickets *t, unsigned char bytes[TICKETS_BYTES])
-{
-	uint64_t age = clock_monotonic_ms() - t->renewed_ms;
-	unsigned char *at = bytes + 8;
-	unsigned i;
-
-	if (t->fixed || t->count == 0)
-		return 0;
-	for (i = 0; i < 8; i++)
-		bytes[i] = (unsigned char)(age >> 8 * i);
-	for (i = 0; i < t->count; i++, at += TICKET_KEY_BYTES) {
-		memcpy(at, t->key[i].name, 16);
-		memcpy(at + 16, t->key[i].mac, 32);
-		memcpy(at + 48, t->key[i].cipher, 32);
-	}
-	return (size_t)(at - bytes);
-}
-
 /* One that is older than the machine's clock counts as new: that is less than
  * its whole time. */
 bool
@@ -164,6 +144,47 @@ renew(struct tls_tickets *t)
 		t->renewed_ms += RENEW_MS;
 	}
 	return t->count > 0;
+}
+
+size_t
+tls_tickets_export(struct tls_tickets *t, unsigned char bytes[TICKETS_BYTES])
+{
+	unsigned char *at = bytes + 8;
+	uint64_t age;
+	unsigned i;
+
+	/* workers have made the same from what they have of this process */
+	if (t->fixed || !renew(t))
+		return 0;
+	age = clock_monotonic_ms() - t->renewed_ms;
+	for (i = 0; i < 8; i++)
+		bytes[i] = (unsigned char)(age >> 8 * i);
+	for (i = 0; i < t->count; i++, at += TICKET_KEY_BYTES) {
+		memcpy(at, t->key[i].name, 16);
+		memcpy(at + 16, t->key[i].mac, 32);
+		memcpy(at + 48, t->key[i].cipher, 32);
+	}
+	return (size_t)(at - bytes);
+}
+
+size_t
+tls_tickets_share(const struct tls_tickets *t, void *bytes)
+{
+	if (t->fixed)
+		return 0;
+	memcpy(bytes, t, sizeof(*t));
+	return sizeof(*t);
+}
+
+void
+tls_tickets_join(struct tls_tickets *t, const void *bytes, size_t n)
+{
+	unsigned refs = t->refs;
+
+	if (t->fixed || n != sizeof(*t))
+		return;
+	memcpy(t, bytes, n);
+	t->refs = refs;
 }
 
 /* The key of a ticket, with the cipher set up. *result is what the callback

@@ -43,16 +43,21 @@ void tls_tickets_drop(struct tls_tickets *t); /* wipes them; NULL is fine */
  * message, leaving the keys as they were. */
 int tls_tickets_read(
     struct tls_tickets *t, const struct buffer *text, struct error *e);
-/* The keys that pen generated, with their age, for the process that replaces
+/* The keys that pen generates, with their age, for the process that replaces
  * it: writes up to TICKETS_BYTES, and returns how many; 0: there are none. They
  * are secret: nothing but memory may see them. */
 enum { TICKETS_BYTES = 8 + TICKET_KEYS * TICKET_KEY_BYTES };
 size_t tls_tickets_export(
-    const struct tls_tickets *t, unsigned char bytes[TICKETS_BYTES]);
+    struct tls_tickets *t, unsigned char bytes[TICKETS_BYTES]);
 /* Takes them, unless the keys are those of a file, or the bytes are not right.
  * Returns whether it did. */
 bool tls_tickets_import(
     struct tls_tickets *t, const unsigned char *bytes, size_t n);
+/* The keys, and what later ones are made of, for processes that serve beside
+ * this one: `bytes` has room for a struct tls_tickets. Returns how many they
+ * are; 0: the keys are those of a file. */
+size_t tls_tickets_share(const struct tls_tickets *t, void *bytes);
+void tls_tickets_join(struct tls_tickets *t, const void *bytes, size_t n);
 /* Makes a context use the keys that tls_tickets_of() gives for a connection. */
 void tls_tickets_serve(SSL_CTX *ctx);
 /* The keys of a connection's context. Defined by the maker of the context

@@ -231,4 +231,5 @@ def main():
     raise SystemExit(1 if bad else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

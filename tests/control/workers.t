@@ -3,7 +3,11 @@ pen -r --workers 2 --worker-watchdog 20 {FRONT} {S0} {S1}
 > workers
 < 2
 > workers 3
-< error: workers: can be set only at startup
+< 3
+> workers 2
+< 2
+> workers 1
+< error: workers: the number of workers changes from one to several, or back, only at a start or an upgrade
 > workers_by
 < address
 > workers_by connection
@@ -28,5 +32,3 @@ ask z = server 1: z
 > connections
 > client 127.0.0.1
 < error: client: clients are not remembered
-> upgrade
-~ not with several workers

@@ -59,8 +59,8 @@ main.c: $below control tools
 # to become fewer, but for that of sessions: a file each state and step.
 private='
 control/value/value_private.h 6
-control/workers/worker_private.h 4
-control/workers/workers_private.h 5
+control/workers/worker_private.h 5
+control/workers/workers_private.h 8
 net/loop/loop_private.h 4
 pool/pool_private.h 4
 proxy/datagram/flow_private.h 5

@@ -56,9 +56,10 @@ tests/system/test_prometheus: control/report/metrics
 tests/system/test_prompt: tools/edit_libedit tools/prompt
 tests/system/test_proxy_datagrams: proxy/core/proxy_datagram proxy/datagram/flow_named
 tests/system/test_proxy_down: proxy/session/session_proxy
-tests/system/test_workers: control/workers/remote control/workers/everywhere
-	control/workers/states_sync control/workers/tally control/workers/worker
-	control/workers/workers control/life/team
+tests/system/test_workers: control/workers/remote control/workers/everywhere control/workers/change
+	control/workers/seat control/workers/states_sync control/workers/tally
+	control/workers/worker control/workers/workers control/life/team
+tests/system/test_workers_upgrade: control/workers/own_clients control/workers/renew
 tests/system/test_proxy_up: proxy/session/session_proxy_up
 tests/system/test_queue: proxy/session/session_queue
 tests/system/test_relay: proxy/session/session proxy/session/session_relay

@@ -304,6 +304,21 @@ file_size(const char *path)
 }
 
 const char *
+pen_ask(const struct endpoint *ctl, const char *line)
+{
+	return endpoint_ask(ctl, text("%s\n", line));
+}
+
+void
+pen_answers(const struct endpoint *ctl, const char *line, const char *what)
+{
+	const char *said = pen_ask(ctl, line);
+
+	ck_assert_msg(
+	    strstr(said, what) != NULL, "%s: %s, not: %s", line, said, what);
+}
+
+const char *
 pen_stats(struct pen *p)
 {
 	size_t before = strlen(child_err(&p->child)), now = before, last;

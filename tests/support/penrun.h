@@ -38,6 +38,11 @@ void pen_down(struct pen *p);
 /* Runs it to the end with these arguments; it must exit with 1, having said
  * one line, "pen: ..." with `says` in it. */
 void pen_expect_failure(const char *says, ...) __attribute__((sentinel));
+/* One line to its control socket, without the newline, and the reply; and the
+ * test fails unless `what` is in that. */
+const char *pen_ask(const struct endpoint *ctl, const char *line);
+void pen_answers(
+    const struct endpoint *ctl, const char *line, const char *what);
 /* Sends SIGUSR1 and returns what it says in answer. */
 const char *pen_stats(struct pen *p);
 /* Stops it for a while, and lets it go on; its workers, too. */

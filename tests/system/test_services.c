@@ -77,14 +77,13 @@ up(const char *file)
 static const char *
 ask(const char *line)
 {
-	return endpoint_ask(&ctl, text("%s\n", line));
+	return pen_ask(&ctl, line);
 }
 
 static void
 answers(const char *line, const char *what)
 {
-	ck_assert_msg(strstr(ask(line), what) != NULL, "%s: %s, not: %s", line,
-	    ask(line), what);
+	pen_answers(&ctl, line, what);
 }
 
 static const char *

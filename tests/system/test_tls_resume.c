@@ -169,15 +169,44 @@ START_TEST(tickets_of_other_workers)
 }
 END_TEST
 
+/* Also those of a context that is made while they serve, and those that serve
+ * after them. */
+static void
+emit_more_workers(int version)
+{
+	SSL_SESSION *s = NULL;
+	int i;
+
+	begin();
+	tls_chain_up(&c, "", "--workers", "4", "--workers-by", "connection",
+	    server.at.text, NULL);
+	tls_chain_ask(&c, text("ssl_cert %s", c.site));
+	ck_assert(!resumes(wish(version), &s));
+	for (i = 0; i < 10; i++)
+		ck_assert(resumes(wish(version), &s));
+	tls_chain_ask(&c, "workers 3");
+	for (i = 0; i < 10; i++)
+		ck_assert(resumes(wish(version), &s));
+	tls_chain_down(&c);
+	SSL_SESSION_free(s);
+	end();
+}
+
+START_TEST(tickets_of_more_workers)
+{
+	both(emit_more_workers);
+}
+END_TEST
+
 /* The process that replaces pen has its keys, and hands them on. */
 static void
-emit_upgrades(int version)
+go_through_upgrades(int version, const char *commands)
 {
 	SSL_SESSION *s = NULL, *old;
 	pid_t first, second;
 
 	begin();
-	up("");
+	up(commands);
 	ck_assert(!resumes(wish(version), &s));
 	old = SSL_SESSION_dup(s);
 	first = upgrading_go(&c.ctl, c.pen.child.pid);
@@ -190,6 +219,13 @@ emit_upgrades(int version)
 	SSL_SESSION_free(old);
 	SSL_SESSION_free(s);
 	end();
+}
+
+static void
+emit_upgrades(int version)
+{
+	go_through_upgrades(version, "");
+	go_through_upgrades(version, "workers 3;workers_by connection");
 }
 
 START_TEST(tickets_through_upgrades)
@@ -448,6 +484,7 @@ SUITE(test_tls_resume)
 
 	SUITE_ADD(s, tickets, 30);
 	SUITE_ADD(s, tickets_of_other_workers, 30);
+	SUITE_ADD(s, tickets_of_more_workers, 30);
 	SUITE_ADD(s, tickets_through_upgrades, 120);
 	SUITE_ADD(s, keys_of_a_file, 30);
 	SUITE_ADD(s, session_cache, 30);

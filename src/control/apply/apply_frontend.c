@@ -36,9 +36,7 @@ join_team(
 	if (t->member > 0)
 		frontend_become(f, t->member - 1, t->size);
 	else if (t->size > 1)
-		frontend_share(f, t->size,
-		    process->config.process.workers_by ==
-			SOCK_GROUP_BY_ADDRESS);
+		frontend_share(f, t->size, process->config.process.workers_by);
 }
 
 int
@@ -56,6 +54,8 @@ apply_frontend_prepare(struct apply *a, struct error *e)
 	    service_is_first(svc) ? NULL : svc->name, svc->label);
 	frontend_inherit(svc->frontend, &svc->pen->inherited);
 	join_team(svc->frontend, &svc->pen->team, a->draft);
+	if (predecessor_is_there(&svc->pen->predecessor))
+		frontend_take_over(svc->frontend);
 	return 0;
 }
 

@@ -13,7 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
+#include "proxy/datagram/flow_past.h"
 
 struct call;
 struct pool_share;
@@ -31,6 +33,13 @@ struct team_change {
 	const char *service; /* that is meant; "": the first */
 };
 
+/* A flow of workers that are gone, or of an older process. */
+struct team_flow {
+	struct service *service;
+	struct server *server;
+	struct flow_past past;
+};
+
 struct team {
 	unsigned size;		  /* workers; 1: alone */
 	unsigned member;	  /* of a worker: 1 .. size; 0: no worker */
@@ -39,6 +48,7 @@ struct team {
 	struct pool_share *share; /* of connections to servers; NULL: alone */
 	bool quiet; /* what is changed here is known to all the others */
 	struct team_change change;
+	struct buffer flows; /* struct team_flow: of workers to be forked */
 
 	/* ---- functions of the leader ---- */
 	/* Makes the counters of this process the sums over all workers. */
@@ -49,6 +59,17 @@ struct team {
 	    struct call *c, const char *line, size_t length, struct error *e);
 	/* Workers take no new clients; when it ends is the leader's to say. */
 	void (*drain)(struct pen *p);
+	/* No worker accepts or receives anything from now on, or all do. */
+	void (*pause)(struct pen *p, bool pause);
+	/* Another process has all listeners, and new clients: workers serve
+	 * those that they have to their end. */
+	void (*leave)(struct pen *p);
+	/* Appends a piece of what the workers have of their clients: of the
+	 * client tables, or of the flows when they are paused, as
+	 * handover_state.h has them. Each walk begins with `first`. Returns 1
+	 * if there is more, 0 after the last piece, -1 without memory. */
+	int (*gather)(
+	    struct pen *p, bool flows, bool first, struct buffer *out);
 	/* All workers read what is read again on SIGHUP. */
 	void (*hang_up)(struct pen *p);
 	/* ---- of both ---- */

@@ -128,6 +128,13 @@ handover_reader_init(struct handover_reader *r)
 }
 
 void
+handover_reader_go_on(struct handover_reader *r)
+{
+	handover_reader_init(r);
+	r->begun = true;
+}
+
+void
 handover_reader_fini(struct handover_reader *r)
 {
 	buffer_fini(&r->in);

@@ -81,6 +81,8 @@ struct handover_record {
 };
 
 void handover_reader_init(struct handover_reader *r);
+/* For bytes without the header. */
+void handover_reader_go_on(struct handover_reader *r);
 void handover_reader_fini(struct handover_reader *r);
 /* More bytes have come. Returns 0, or -1 without memory: then it is over, with
  * an error. */

@@ -34,6 +34,16 @@ handover_state_writer_init(struct handover_state_writer *l, const struct pen *p)
 		.part = PART_SERVERS };
 }
 
+void
+handover_state_writer_init_worker(
+    struct handover_state_writer *l, const struct pen *p)
+{
+	*l = (struct handover_state_writer){ .pen = p,
+		.of_worker = true,
+		.service = p->service,
+		.part = PART_CLIENTS };
+}
+
 /* The next service that has something to write, or NULL. While flows are
  * written no process accepts: those that have none do not delay it. One that
  * leaves goes on by itself, and may be freed at any time. */
@@ -59,7 +69,9 @@ next_part(struct handover_state_writer *l)
 		return;
 	l->service = next_service(l->service, flows);
 	if (l->service != NULL)
-		l->part = flows ? PART_FLOWS : PART_SERVERS;
+		l->part = flows	   ? PART_FLOWS
+		    : l->of_worker ? PART_CLIENTS
+				   : PART_SERVERS;
 	else
 		l->service = l->pen->service;
 }
@@ -298,7 +310,7 @@ write_piece(struct handover_state_writer *l, struct buffer *out, unsigned end)
 		write_flows(l, &w);
 		break;
 	}
-	if (l->part == PART_END) {
+	if (l->part == PART_END && !l->of_worker) {
 		handover_open(&w, HANDOVER_END);
 		handover_close(&w);
 	}

@@ -23,6 +23,7 @@ struct service;
 
 struct handover_state_writer {
 	const struct pen *pen;
+	bool of_worker;
 	const struct service *service; /* which does not leave */
 	const struct service *named;   /* in what was written */
 	unsigned part;		       /* of that service */
@@ -30,6 +31,10 @@ struct handover_state_writer {
 };
 
 void handover_state_writer_init(
+    struct handover_state_writer *l, const struct pen *p);
+/* Only what a worker has that its leader has not: the client table and the
+ * flows. They go between those of the leader. */
+void handover_state_writer_init_worker(
     struct handover_state_writer *l, const struct pen *p);
 /* Appends a piece of the state, all but the flows, to `out`. Returns 1 if there
  * is more, 0 after the last piece, -1 without memory. Each piece takes a short
@@ -50,11 +55,14 @@ struct handover_state_reader {
 	unsigned service_count;
 	unsigned last;			 /* that was found */
 	struct handover_state_past *now; /* is read; NULL: is not here */
-	bool settled;
+	bool settled, of_workers;
 };
 
 /* The pen is open, and serves no client yet. Without memory nothing is read. */
 void handover_state_reader_init(struct handover_state_reader *l, struct pen *p);
+/* The same for what the workers of this process write. */
+void handover_state_reader_init_workers(
+    struct handover_state_reader *l, struct pen *p);
 /* Takes the contents of the record; an invalid or unknown one is skipped. */
 void handover_state_read(
     struct handover_state_reader *l, struct handover_record *record);

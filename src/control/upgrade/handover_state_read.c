@@ -29,6 +29,7 @@ struct handover_state_server {
 /* What was read of a service. */
 struct handover_state_past {
 	struct service *service;
+	bool of_workers; /* servers have the slots that they have here */
 	bool begun; /* the other process has it, too; else nothing is here: */
 	struct handover_state_address *addresses; /* of all servers, sorted */
 	size_t address_count;
@@ -214,6 +215,10 @@ static struct server *
 handover_state_read_server_of(
     const struct handover_state_past *l, uint64_t slot)
 {
+	if (l->of_workers)
+		return slot < pool_slots(l->service->pool)
+		    ? pool_slot(l->service->pool, (unsigned)slot)
+		    : NULL;
 	return slot < l->servers_room ? l->servers[slot].here : NULL;
 }
 
@@ -394,6 +399,20 @@ restore_clients(struct handover_state_past *l)
 
 /* ---- flows ---- */
 
+/* Workers that are forked later have the flow. */
+static bool
+take_flow(struct service *svc, struct flow_past *past, struct server *s)
+{
+	struct pen *p = svc->pen;
+	struct team_flow flow = { .service = svc, .server = s };
+
+	if (p->team.size == 1)
+		return frontend_adopt_flow(svc->frontend, past, s);
+	past->server = s;
+	flow.past = *past;
+	return buffer_append(&p->team.flows, &flow, sizeof(flow)) == 0;
+}
+
 static void
 read_flows(struct handover_state_past *l, struct handover_record *r)
 {
@@ -409,8 +428,7 @@ read_flows(struct handover_state_past *l, struct handover_record *r)
 		past.local.family = (uint16_t)handover_get_number(r, 2);
 		s = handover_state_read_server_of(l, handover_get_number(r, 4));
 		past.steady = handover_get_number(r, 1) != 0;
-		if (!r->bad && s != NULL &&
-		    frontend_adopt_flow(l->service->frontend, &past, s))
+		if (!r->bad && s != NULL && take_flow(l->service, &past, s))
 			l->flow_count++;
 	}
 }
@@ -420,7 +438,7 @@ read_flows(struct handover_state_past *l, struct handover_record *r)
 static void
 begin_service(struct handover_state_past *l)
 {
-	if (l->begun)
+	if (l->begun || l->of_workers)
 		return;
 	l->begun = true;
 	list_addresses(l, l->service->pool);
@@ -469,7 +487,8 @@ list_services(struct handover_state_reader *l, struct pen *p)
 	if (l->services == NULL)
 		return;
 	SERVICE_EACH (p, svc)
-		l->services[l->service_count++].service = svc;
+		if (!svc->leaves)
+			l->services[l->service_count++].service = svc;
 }
 
 /* ---- all ---- */
@@ -483,6 +502,19 @@ handover_state_reader_init(struct handover_state_reader *l, struct pen *p)
 		return;
 	l->now = &l->services[0];
 	begin_service(l->now);
+}
+
+void
+handover_state_reader_init_workers(
+    struct handover_state_reader *l, struct pen *p)
+{
+	unsigned i;
+
+	memset(l, 0, sizeof(*l));
+	l->of_workers = true;
+	list_services(l, p);
+	for (i = 0; i < l->service_count; i++)
+		l->services[i].of_workers = true;
 }
 
 static void
@@ -556,7 +588,12 @@ handover_state_reader_end(struct handover_state_reader *l)
 		flows += l->services[i].flow_count;
 		end_service(&l->services[i]);
 	}
-	log_info("taken over servers=%u clients=%" PRIu64 " flows=%u", servers,
-	    clients, flows);
+	if (l->of_workers)
+		log_info("clients move between workers clients=%" PRIu64
+			 " flows=%u",
+		    clients, flows);
+	else
+		log_info("taken over servers=%u clients=%" PRIu64 " flows=%u",
+		    servers, clients, flows);
 	free(l->services);
 }

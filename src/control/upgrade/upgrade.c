@@ -27,22 +27,47 @@ upgrade_add_word(struct upgrade *u, char word)
 	(void)buffer_append(&u->out, &word, 1);
 }
 
-/* Returns what the writer does. */
+/* The next part of the state: of all but the flows, or of these. What workers
+ * have is between the two of this process: of servers that are known, and in
+ * front of the end. */
 static int
-upgrade_add_part(struct upgrade *u,
-    int (*write_part)(struct handover_state_writer *l, struct buffer *out))
+write_part(struct upgrade *u, bool flows, struct buffer *out)
+{
+	struct pen *p = u->pen;
+	int rc;
+
+	if (!u->of_workers) {
+		rc = flows ? handover_state_write_flows(&u->state, out)
+			   : handover_state_write(&u->state, out);
+		u->of_workers = rc == 0 && p->team.gather != NULL;
+		u->gathers = false;
+		return u->of_workers && !flows ? 1 : rc;
+	}
+	rc = p->team.gather(p, flows, !u->gathers, out);
+	u->gathers = rc > 0;
+	if (rc != 0 || !flows)
+		return rc;
+	u->of_workers = false;
+	return 1;
+}
+
+/* Returns what write_part() does. */
+static int
+upgrade_add_part(struct upgrade *u, bool flows)
 {
 	struct buffer part;
 	uint32_t length;
 	int rc;
 
 	buffer_init(&part);
-	rc = write_part(&u->state, &part);
+	rc = write_part(u, flows, &part);
 	length = (uint32_t)buffer_length(&part);
-	upgrade_add_word(u, TAKEOVER_STATE);
+	if (length > 0)
+		upgrade_add_word(u, TAKEOVER_STATE);
 	if (rc < 0 || length > TAKEOVER_PART_MAX ||
-	    buffer_append(&u->out, &length, sizeof(length)) < 0 ||
-	    buffer_append(&u->out, buffer_bytes(&part), length) < 0)
+	    (length > 0 &&
+		(buffer_append(&u->out, &length, sizeof(length)) < 0 ||
+		    buffer_append(&u->out, buffer_bytes(&part), length) < 0)))
 		rc = -1;
 	buffer_fini(&part);
 	return rc;
@@ -57,8 +82,7 @@ upgrade_add_next(struct upgrade *u)
 
 	if (!flows && u->stage != UPGRADE_TELLING)
 		return false;
-	rc = upgrade_add_part(
-	    u, flows ? handover_state_write_flows : handover_state_write);
+	rc = upgrade_add_part(u, flows);
 	if (rc == 0) {
 		upgrade_add_word(u, flows ? TAKEOVER_GO : TAKEOVER_ASK);
 		u->stage = flows ? UPGRADE_SWITCHED : UPGRADE_TOLD;
@@ -112,8 +136,10 @@ stop_accepting(struct upgrade *u)
 	struct pen *p = u->pen;
 	struct service *svc;
 
+	if (p->team.pause != NULL)
+		p->team.pause(p, true);
 	SERVICE_EACH (p, svc)
-		if (!svc->leaves)
+		if (!svc->leaves && p->team.pause == NULL)
 			frontend_pause(svc->frontend);
 	control_pause(p->control);
 	process_let_pid_file_go(p->process);
@@ -124,6 +150,7 @@ static int
 upgrade_take_word(struct upgrade *u, char word)
 {
 	if (word == TAKEOVER_PREPARED && u->stage == UPGRADE_STARTING) {
+		pen_count(u->pen);
 		handover_state_writer_init(&u->state, u->pen);
 		u->stage = UPGRADE_TELLING;
 		return 0;
@@ -212,10 +239,6 @@ upgrade_check(const struct pen *p, struct error *e)
 		return error_set(e, "pen is stopping");
 	if (refuse_director(p, e) < 0)
 		return -1;
-	if (p->team.workers != NULL)
-		return error_set(e,
-		    "not with several workers: stop this process, then start "
-		    "the new one");
 	if (executable_check(&p->executable, &why) == 0)
 		return 0;
 	if (p->plan->config.process.directory == NULL)

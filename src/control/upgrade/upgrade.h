@@ -38,6 +38,8 @@ struct wait *upgrade_wait_new(void);
 /* SIGHUP came. It is passed on to the process that has taken over; one that
  * comes during an upgrade is kept for the process that serves after it. */
 void upgrade_pass_hangup(struct pen *p);
+/* In a child of this process: the upgrade is its parent's. */
+void upgrade_forget(struct pen *p);
 /* Kills the new process, if one is under way. Frees. NULL is fine. */
 void upgrade_free(struct upgrade *u);
 

@@ -206,6 +206,13 @@ upgrade_discard(struct upgrade *u)
 	loop_soon(p->loop, &u->task);
 }
 
+void
+upgrade_forget(struct pen *p)
+{
+	if (p->upgrade != NULL)
+		upgrade_discard(p->upgrade);
+}
+
 /* Nothing has happened: clients are accepted again. */
 static void
 upgrade_end_go_on(struct upgrade *u)
@@ -216,8 +223,10 @@ upgrade_end_go_on(struct upgrade *u)
 	if (u->stage != UPGRADE_SWITCHING && u->stage != UPGRADE_SWITCHED)
 		return;
 	process_keep_pid_file(p->process);
+	if (p->team.pause != NULL)
+		p->team.pause(p, false);
 	SERVICE_EACH (p, svc)
-		if (!svc->leaves)
+		if (!svc->leaves && p->team.pause == NULL)
 			frontend_resume(svc->frontend);
 	control_start(p->control);
 }
@@ -296,6 +305,8 @@ upgrade_finish(struct upgrade *u)
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves)
 			frontend_leave(svc->frontend);
+	if (p->team.leave != NULL)
+		p->team.leave(p);
 	control_leave(p->control);
 	web_leave(p->web);
 	upgrade_emit_waiters(u, UPGRADE_DONE, NULL);

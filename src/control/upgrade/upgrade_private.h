@@ -41,6 +41,8 @@ struct upgrade {
 	struct watch watch, error_watch;
 	struct timer timer;
 	struct handover_state_writer state;
+	bool of_workers;   /* their parts are sent, not this process's */
+	bool gathers;	   /* the first one has been */
 	struct buffer out; /* not sent yet */
 	uint64_t drain_ms;
 	char said[UPGRADE_SAID_MAX];

@@ -96,6 +96,22 @@ count_listener(void *arg, struct listener *l)
 }
 
 static void
+count_sibling(void *arg, int fd)
+{
+	(void)fd;
+	++*(int *)arg;
+}
+
+/* Those of workers: behind that of the listener, in their order. */
+static void
+pass_sibling(void *arg, int fd)
+{
+	struct plan_of_start *s = arg;
+
+	reply_add(&s->words, "%d-,", upgrade_start_pass(s, fd));
+}
+
+static void
 pass_listener(void *arg, struct listener *l)
 {
 	struct plan_of_start *s = arg;
@@ -111,8 +127,10 @@ count_listeners(const struct pen *p)
 	const struct service *svc;
 	int n = 0;
 
-	SERVICE_EACH (p, svc)
+	SERVICE_EACH (p, svc) {
 		frontend_each_listener(svc->frontend, count_listener, &n);
+		frontend_each_sibling(svc->frontend, count_sibling, &n);
+	}
 	control_each_listener(p->control, count_listener, &n);
 	web_each_listener(p->web, count_listener, &n);
 	return n;
@@ -135,9 +153,12 @@ list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 	if (p->plan->config.process.directory != NULL)
 		reply_add(&s->words, " rooted=1");
 	reply_add(&s->words, " sockets=");
-	SERVICE_EACH (p, svc)
-		if (!svc->leaves)
-			frontend_each_listener(svc->frontend, pass_listener, s);
+	SERVICE_EACH (p, svc) {
+		if (svc->leaves)
+			continue;
+		frontend_each_listener(svc->frontend, pass_listener, s);
+		frontend_each_sibling(svc->frontend, pass_sibling, s);
+	}
 	control_each_listener(p->control, pass_listener, s);
 	web_each_listener(p->web, pass_listener, s);
 	if (buffer_append(&s->words, "", 1) < 0)

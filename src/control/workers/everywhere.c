@@ -19,162 +19,90 @@
 #include "control/apply/direct.h"
 #include "control/apply/services.h"
 #include "control/socket/request.h"
+#include "control/workers/change.h"
 #include "control/workers/worker_private.h"
 #include "control/workers/workers_private.h"
 
 /* A verdict comes when the slowest has prepared. */
 enum { VERDICT_MS = PREPARE_MS + 10000 };
 
-/* What a change begins with; its line, and the names, are behind it. */
-struct change_head {
-	char service[SERVICE_NAME_MAX + 1];
-	char range_service[SERVICE_NAME_MAX + 1]; /* "": all */
-	bool has_range_service;
-	unsigned from, past; /* the range of the names */
-	size_t line;	     /* bytes; 0: names were looked up again */
-	unsigned names;
-	uint64_t ttl_ms;
-};
-
-/* A name; its host, and the hosts of a service, are behind it, each with its
- * NUL. */
-struct name_head {
-	struct resolved result;
-	struct error error;
-	bool failed, partly;
-};
-
-/* ---- the leader: a change as bytes ---- */
-
-static int
-write_text(struct buffer *out, const char *text)
-{
-	return buffer_append(out, text, strlen(text) + 1);
-}
-
-static int
-write_hosts(struct buffer *out, const struct resolved *r)
-{
-	unsigned i;
-	int rc = 0;
-
-	for (i = 0; i < r->hosts && rc == 0; i++)
-		rc = write_text(
-			 out, r->host[i].name != NULL ? r->host[i].name : "") |
-		    buffer_append(
-			out, &r->host[i].failed, sizeof(r->host[i].failed));
-	return rc;
-}
-
-static int
-write_name(struct buffer *out, const struct name *n)
-{
-	struct name_head head = { .result = n->query.result,
-		.error = n->query.error,
-		.failed = n->query.failed,
-		.partly = n->query.partly };
-
-	return buffer_append(out, &head, sizeof(head)) |
-	    write_text(out, n->host) | write_hosts(out, &n->query.result);
-}
-
-static int
-write_names(struct buffer *out, const struct names *n)
-{
-	const struct list *link;
-	int rc = 0;
-
-	for (link = n->all.next; link != &n->all && rc == 0; link = link->next)
-		if (((const struct name *)(const void *)link)->done)
-			rc = write_name(out, (const void *)link);
-	return rc;
-}
-
-static unsigned
-count_names(const struct names *n)
-{
-	const struct list *link;
-	unsigned count = 0;
-
-	for (link = n->all.next; link != &n->all; link = link->next)
-		count += ((const struct name *)(const void *)link)->done;
-	return count;
-}
-
-static int
-write_change(const struct apply *a, struct buffer *out)
-{
-	const struct team_change *c = &a->pen->team.change;
-	const struct names *n = a->names;
-	struct change_head head;
-
-	memset(&head, 0, sizeof(head));
-	if (c->service != NULL)
-		memcpy(head.service, c->service, strlen(c->service));
-	if (n->service != NULL)
-		memcpy(head.range_service, n->service->name,
-		    sizeof(head.range_service));
-	head.has_range_service = n->service != NULL;
-	head.from = n->from;
-	head.past = n->past;
-	head.line = c->line != NULL ? c->length : 0;
-	head.names = count_names(n);
-	head.ttl_ms = n->ttl_ms;
-	return buffer_append(out, &head, sizeof(head)) |
-	    (head.line > 0 ? buffer_append(out, c->line, head.line) : 0) |
-	    write_names(out, n);
-}
-
 /* ---- the leader: all or none ---- */
+
+/* With one process sessions are in the process that would lead. */
+static int
+check_number(const struct apply *a, unsigned wanted, struct error *e)
+{
+	const struct pen *p = a->pen;
+
+	if (p->phase < PHASE_SERVING || p->team.member > 0 ||
+	    wanted == p->team.size)
+		return 0;
+	if (p->phase != PHASE_SERVING)
+		return error_set(e, "pen is stopping");
+	if (wanted > 1 && p->team.size > 1)
+		return 0;
+	return error_set(e,
+	    "the number of workers changes from one to several, or back, "
+	    "only at a start or an upgrade");
+}
 
 int
 workers_check(struct apply *a, struct error *e)
 {
-	if (workers_wanted(a->draft) == 1)
+	unsigned wanted = workers_wanted(a->draft);
+
+	if (check_number(a, wanted, e) < 0)
+		return -1;
+	if (wanted == 1)
 		return 0;
 	if (direct_is_wanted(a->wanted))
 		return error_set(e,
 		    "direct server return is served by one process: workers "
 		    "must be 1");
-	if (predecessor_is_there(&a->pen->predecessor))
-		return error_set(e,
-		    "an upgrade cannot begin several workers: stop the old "
-		    "process, then start the new one");
 	return 0;
 }
-
-struct sockets_of {
-	struct seat *seat;
-	bool failed;
-};
 
 static void
 send_socket(void *arg, int fd)
 {
-	struct sockets_of *to = arg;
+	struct seat *s = arg;
 
-	if (to->seat->pid != 0 &&
-	    channel_send_fd(&to->seat->channel, fd, SEND_MS) < 0)
-		seat_kill(to->seat, "takes no sockets");
+	if (s->pid != 0 && channel_send_fd(&s->channel, fd, SEND_MS) < 0)
+		seat_kill(s, "takes no sockets");
+}
+
+/* Also of services that do not change. */
+static int
+grow(struct apply *a, unsigned members, struct error *e)
+{
+	struct service *svc = NULL;
+
+	if (a->new)
+		return frontend_grow(a->service->frontend, members, e);
+	if (!service_is_first(a->service))
+		return 0;
+	SERVICE_EACH (a->pen, svc)
+		if (!svc->leaves &&
+		    frontend_grow(svc->frontend, members, e) < 0)
+			return -1;
+	return 0;
 }
 
 int
 workers_sockets_prepare(struct apply *a, struct error *e)
 {
 	struct workers *w = a->pen->team.workers;
-	struct sockets_of to;
 	struct seat *s;
 
-	(void)e;
+	if (w != NULL && grow(a, workers_wanted(a->draft), e) < 0)
+		return -1;
 	if (w == NULL ||
 	    (!a->first &&
 		listen_list_equal(&a->now->listen, &a->wanted->listen)))
 		return 0;
-	SEAT_EACH (w, s) {
-		to = (struct sockets_of){ .seat = s };
-		frontend_each_member(a->service->frontend, s->member - 1, false,
-		    send_socket, &to);
-	}
+	SEAT_EACH (w, s)
+		frontend_each_member(
+		    a->service->frontend, s->member - 1, false, send_socket, s);
 	return 0;
 }
 
@@ -215,7 +143,7 @@ prepare_all(struct apply *a, struct error *e)
 	struct seat *s;
 
 	buffer_init(&change);
-	if (write_change(a, &change) < 0) {
+	if (change_write(a, &change) < 0) {
 		buffer_fini(&change);
 		return error_set(e, "out of memory");
 	}
@@ -253,95 +181,6 @@ workers_states_commit(struct apply *a)
 
 /* ---- the worker ---- */
 
-struct change_reader {
-	const char *at;
-	size_t left;
-};
-
-static const void *
-take(struct change_reader *r, size_t n)
-{
-	const char *at = r->at;
-
-	if (n > r->left)
-		return NULL;
-	r->at += n;
-	r->left -= n;
-	return at;
-}
-
-static const char *
-take_text(struct change_reader *r)
-{
-	const char *end = memchr(r->at, '\0', r->left);
-
-	return end != NULL ? take(r, (size_t)(end - r->at) + 1) : NULL;
-}
-
-static int
-read_hosts(struct change_reader *r, struct resolved *to, unsigned hosts)
-{
-	const char *name;
-	const void *failed;
-	int i;
-
-	while (hosts-- > 0) {
-		name = take_text(r);
-		failed = take(r, sizeof(unsigned));
-		i = name != NULL && failed != NULL
-		    ? resolved_add_host(to, name[0] != '\0' ? name : NULL)
-		    : -1;
-		if (i < 0)
-			return -1;
-		memcpy(&to->host[i].failed, failed, sizeof(unsigned));
-	}
-	return 0;
-}
-
-static int
-read_name(struct change_reader *r, struct names *n)
-{
-	const void *bytes = take(r, sizeof(struct name_head));
-	const char *host = bytes != NULL ? take_text(r) : NULL;
-	struct name_head head;
-	struct query *q;
-	unsigned hosts;
-
-	if (host == NULL)
-		return -1;
-	memcpy(&head, bytes, sizeof(head));
-	q = names_give(n, host);
-	if (q == NULL)
-		return -1;
-	hosts = head.result.hosts;
-	head.result.host = NULL;
-	head.result.hosts = 0;
-	q->result = head.result;
-	q->error = head.error;
-	q->failed = head.failed;
-	q->partly = head.partly;
-	return read_hosts(r, &q->result, hosts);
-}
-
-static int
-read_names(struct worker *w, struct change_reader *r,
-    const struct change_head *head, struct names *n)
-{
-	unsigned i;
-
-	n->quiet = true;
-	for (i = 0; i < head->names; i++)
-		if (read_name(r, n) < 0)
-			return -1;
-	n->ttl_ms = head->ttl_ms;
-	n->from = head->from;
-	n->past = head->past;
-	n->service = head->has_range_service
-	    ? service_find(w->pen, head->range_service)
-	    : NULL;
-	return 0;
-}
-
 static void
 never_wakes(struct request *q)
 {
@@ -350,20 +189,18 @@ never_wakes(struct request *q)
 
 /* The command of the leader; it has what a command may wait for. */
 static int
-do_line(struct worker *w, struct change_reader *r,
-    const struct change_head *head, struct error *e)
+do_line(struct worker *w, struct change_bytes *c, struct error *e)
 {
-	const char *bytes = take(r, head->line);
-	char *line = bytes != NULL ? strndup(bytes, head->line) : NULL;
+	char *line = strndup(c->line, c->head.line);
 	struct caller caller = {
 		.access = ACCESS_ADMIN, .who = "by command", .prompt = true
 	}; /* whose service stays */
 	struct request q;
 	int rc = 0;
 
-	memcpy(caller.service, head->service, sizeof(caller.service));
+	memcpy(caller.service, c->head.service, sizeof(caller.service));
 	request_init(&q, w->pen, &caller, never_wakes);
-	if (line == NULL || read_names(w, r, head, &q.names) < 0 ||
+	if (line == NULL || change_read_names(c, w->pen, &q.names) < 0 ||
 	    request_begin(&q, line) < 0)
 		rc = error_set(e, "out of memory");
 	while (rc == 0 && request_run(&q) == REQUEST_FULL)
@@ -379,8 +216,7 @@ do_line(struct worker *w, struct change_reader *r,
 
 /* As refresh.c does it. */
 static int
-do_refresh(struct worker *w, struct change_reader *r,
-    const struct change_head *head, struct error *e)
+do_refresh(struct worker *w, struct change_bytes *c, struct error *e)
 {
 	struct plan *draft;
 	struct names n;
@@ -388,7 +224,7 @@ do_refresh(struct worker *w, struct change_reader *r,
 
 	names_init(&n);
 	draft = plan_copy(w->pen->plan);
-	if (draft == NULL || read_names(w, r, head, &n) < 0) {
+	if (draft == NULL || change_read_names(c, w->pen, &n) < 0) {
 		error_set(e, "out of memory");
 		plan_free(draft);
 	} else {
@@ -415,20 +251,16 @@ take_sockets(struct worker *w)
 void
 worker_change(struct worker *w, const struct message *m)
 {
-	struct change_reader r = { m->bytes, m->length };
-	const void *bytes = take(&r, sizeof(struct change_head));
-	struct change_head head;
+	struct change_bytes c;
 	struct error e;
 	int rc;
 
-	if (bytes == NULL)
+	if (change_begin(&c, m->bytes, m->length) < 0)
 		return;
-	memcpy(&head, bytes, sizeof(head));
 	take_sockets(w);
 	w->verdict_due = false;
 	team_hush(w->pen, true);
-	rc = head.line > 0 ? do_line(w, &r, &head, &e)
-			   : do_refresh(w, &r, &head, &e);
+	rc = c.head.line > 0 ? do_line(w, &c, &e) : do_refresh(w, &c, &e);
 	if (rc < 0 || !w->verdict_due)
 		inherited_fini(&w->pen->inherited);
 	team_hush(w->pen, false);
@@ -473,6 +305,25 @@ workers_prepare(struct apply *a, struct error *e)
 				 : 0;
 }
 
+/* A context that is new made its keys by itself in each process. */
+void
+workers_keys_commit(struct apply *a)
+{
+	const struct tls_server *t = a->service->tls_config->server;
+	struct workers *w = a->pen->team.workers;
+	struct shared_keys k;
+	struct seat *s;
+
+	if (w == NULL || t == NULL || !tls_config_may_differ(a))
+		return;
+	memset(&k, 0, sizeof(k));
+	memcpy(k.service, a->service->name, sizeof(k.service));
+	k.length = tls_server_share_keys(t, k.keys);
+	SEAT_EACH (w, s)
+		seat_send(s, MESSAGE_KEYS, &k, sizeof(k));
+	tls_wipe(&k, sizeof(k));
+}
+
 void
 workers_commit(struct apply *a)
 {
@@ -485,6 +336,9 @@ workers_commit(struct apply *a)
 		seat_send(s, MESSAGE_COMMIT, buffer_bytes(&w->states),
 		    buffer_length(&w->states));
 	buffer_cut(&w->states, 0);
+	w->wanted = workers_wanted(a->wanted);
+	if (workers_are_due(w->pen))
+		loop_stop(w->pen->loop);
 }
 
 void

@@ -191,7 +191,7 @@ concerned(const struct call *c, unsigned count)
 	if (spec_parse_ip(&at, w->word[0], 0) < 0)
 		return 0;
 	peer_from_addr(&who, &at);
-	return sock_group_of(&who, count);
+	return sock_group_of(&who, count, SOCK_GROUP_BY_ADDRESS);
 }
 
 static int

@@ -17,6 +17,7 @@
 #include "control/life/process.h"
 #include "control/socket/request.h"
 #include "control/socket/socket.h"
+#include "control/upgrade/upgrade.h"
 #include "control/web/web.h"
 #include "control/workers/worker_private.h"
 #include "control/workers/workers_private.h"
@@ -64,6 +65,71 @@ hang_up(struct pen *p)
 }
 
 static void
+pause_all(struct pen *p, bool pause)
+{
+	struct service *svc;
+
+	SERVICE_EACH (p, svc) {
+		if (svc->leaves)
+			continue;
+		if (pause)
+			frontend_pause(svc->frontend);
+		else
+			frontend_resume(svc->frontend);
+	}
+}
+
+/* A piece of what this worker has of its clients. */
+static void
+give(struct worker *w, const struct message *m)
+{
+	struct handover_state_writer *l = &w->state;
+	struct buffer out;
+	struct give g;
+	int rc;
+
+	if (m->length < sizeof(g))
+		return;
+	memcpy(&g, m->bytes, sizeof(g));
+	if (l->pen == NULL || (g.first && !g.flows))
+		handover_state_writer_init_worker(l, w->pen);
+	buffer_init(&out);
+	rc = g.flows ? handover_state_write_flows(l, &out)
+		     : handover_state_write(l, &out);
+	worker_say(w->pen, rc > 0 ? MESSAGE_GIVEN : MESSAGE_GIVEN_ALL,
+	    buffer_bytes(&out), rc >= 0 ? buffer_length(&out) : 0);
+	buffer_fini(&out);
+}
+
+static void
+join_keys(struct pen *p, const struct message *m)
+{
+	struct shared_keys k;
+	struct service *svc;
+
+	if (m->length < sizeof(k))
+		return;
+	memcpy(&k, m->bytes, sizeof(k));
+	svc = service_find(p, k.service);
+	if (svc != NULL && svc->tls_config->server != NULL)
+		tls_server_join_keys(svc->tls_config->server, k.keys, k.length);
+	tls_wipe(&k, sizeof(k));
+}
+
+/* Its leader has replaced it, or another process its leader. */
+static void
+leave(struct pen *p)
+{
+	struct service *svc;
+
+	p->replaced = true;
+	SERVICE_EACH (p, svc)
+		if (!svc->leaves)
+			frontend_leave(svc->frontend);
+	stopping_begin(p, 0, "leader");
+}
+
+static void
 hear(struct worker *w, const struct message *m)
 {
 	struct pen *p = w->pen;
@@ -86,6 +152,21 @@ hear(struct worker *w, const struct message *m)
 		break;
 	case MESSAGE_HANG_UP:
 		hang_up(p);
+		break;
+	case MESSAGE_PAUSE:
+		pause_all(p, true);
+		break;
+	case MESSAGE_RESUME:
+		pause_all(p, false);
+		break;
+	case MESSAGE_GIVE:
+		give(w, m);
+		break;
+	case MESSAGE_KEYS:
+		join_keys(p, m);
+		break;
+	case MESSAGE_LEAVE:
+		leave(p);
 		break;
 	case MESSAGE_DRAIN:
 		stopping_begin(p, 0, "leader");
@@ -169,30 +250,11 @@ leave_leader(struct pen *p)
 	p->programs = NULL;
 	p->refresh = NULL;
 	p->resolver = NULL;
+	upgrade_forget(p);
+	predecessor_fini(&p->predecessor);
 	notify_fini(&p->notify);
 	if (p->process != NULL)
 		process_leave_pid_file(p->process);
-}
-
-static void
-leave_seats(struct workers *all)
-{
-	unsigned i;
-
-	for (i = 0; i < all->count; i++) {
-		struct seat *s = &all->seat[i];
-
-		watch_stop(all->pen->loop, &s->watch);
-		channel_close(&s->channel);
-		timer_fini(&s->again);
-		list_remove(&s->task.link);
-		free(s->counts);
-	}
-	timer_fini(&all->beat);
-	tally_fini(&all->gone);
-	buffer_fini(&all->states);
-	free(all->seat);
-	free(all);
 }
 
 /* Sessions, and what was counted, are those of others. */
@@ -213,6 +275,7 @@ int
 worker_become(struct seat *s, struct channel *end, struct error *e)
 {
 	struct workers *all = s->workers;
+	struct pool_share share = all->share;
 	struct pen *p = all->pen;
 	struct worker *w = calloc(1, sizeof(*w));
 	struct service *svc;
@@ -221,11 +284,13 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	p->team = (struct team){ .size = all->count,
 		.member = member,
 		.worker = w,
+		.flows = p->team.flows,
 		.tell_state = sync_tell };
 	if (w == NULL || loop_reopen(p->loop) < 0)
 		return error_set(e, "worker %u: %s", member, strerror(errno));
 	w->pen = p;
-	w->share = all->share;
+	all->share.parts = NULL; /* it is this worker's */
+	w->share = share;
 	w->share.own = member - 1;
 	p->team.share = &w->share;
 	services_join(p);
@@ -234,9 +299,11 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	list_init(&w->answers);
 	leave_signals(p->loop);
 	leave_leader(p);
-	leave_seats(all);
+	workers_forget(all);
 	SERVICE_EACH (p, svc)
 		begin_anew(svc, member);
+	inherited_fini(&p->inherited);
+	worker_take_clients(w);
 	shares_settle(p);
 	return watch_start(p->loop, &w->watch, w->channel.fd,
 		   READY_READ | WATCH_LEVEL, on_ready) == 0
@@ -249,7 +316,10 @@ worker_free(struct worker *w)
 {
 	if (w == NULL)
 		return;
+	if (w->pen->phase == PHASE_STOPPING)
+		say_counts(w->pen);
 	worker_forget_answers(w);
+	timer_fini(&w->sweep);
 	watch_stop(w->pen->loop, &w->watch);
 	channel_close(&w->channel);
 	w->pen->team.worker = NULL;

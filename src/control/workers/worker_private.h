@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "control/upgrade/handover_state.h"
 #include "control/workers/channel.h"
 #include "net/loop/loop.h"
 #include "pool/pool_share.h"
@@ -17,6 +18,10 @@ struct worker {
 	struct watch watch;
 	struct pool_share share; /* its own part is this worker's */
 	struct list answers;	 /* struct answering, remote.c */
+	struct handover_state_writer state; /* that is given */
+	struct timer sweep;		    /* forgets the clients of others */
+	unsigned swept; /* so many of the service's client table */
+	const struct service *sweeps; /* which is swept; NULL: none */
 	struct message *verdict; /* of the change that is applied; NULL: none */
 	bool verdict_due;	 /* all has been prepared */
 };
@@ -26,6 +31,8 @@ void worker_say(struct pen *p, unsigned type, const void *bytes, size_t n);
 
 /* everywhere.c: makes the change that the leader makes. */
 void worker_change(struct worker *w, const struct message *m);
+/* own_clients.c: what older processes had of this worker's clients. */
+void worker_take_clients(struct worker *w);
 /* remote.c: carries a command out and answers. */
 void worker_answer(struct worker *w, const struct message *m);
 /* No more of what is not answered yet. */

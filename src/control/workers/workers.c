@@ -14,17 +14,11 @@
 #include "control/apply/services.h"
 #include "control/workers/workers_private.h"
 #include "net/sock_group.h"
+#include "pool/sticky/sticky.h"
 
-/* How often the leader looks whether workers turn; how long one that was just
- * replaced must last for the next one to come at once; the longest pause. */
-enum {
-	BEAT_MS = 1000,
-	LASTS_MS = 60000,
-	PAUSE_MS = 1000,
-	PAUSE_MAX_MS = 30000
-};
-/* How long workers may take for their end. */
-enum { END_MS = 5000 };
+/* How often the leader looks whether workers turn; how long these may take for
+ * their end. */
+enum { BEAT_MS = 1000, END_MS = 5000 };
 
 unsigned
 workers_wanted(const struct plan *plan)
@@ -40,233 +34,33 @@ workers_wanted(const struct plan *plan)
 				    : SOCK_GROUP_MAX;
 }
 
-/* ---- one of them ---- */
-
-/* Its end was seen on the channel, which is closed a moment before the process
- * can be waited for; one that only closed it is killed. */
-static int
-reap(pid_t pid)
-{
-	int status = 0, tries;
-
-	for (tries = 0; tries < 1000; tries++) {
-		if (waitpid(pid, &status, WNOHANG) != 0)
-			return status;
-		(void)poll(NULL, 0, 1);
-	}
-	(void)kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
-static void
-keep_counts(struct seat *s)
-{
-	struct tally t;
-
-	if (s->counts == NULL)
-		return;
-	tally_init(&t);
-	if (tally_read(&t, s->counts->bytes, s->counts->length) == 0) {
-		tally_end(&t);
-		(void)tally_add(&s->workers->gone, &t);
-	}
-	tally_fini(&t);
-	free(s->counts);
-	s->counts = NULL;
-}
-
-static void
-log_end(const struct seat *s, pid_t pid, int status)
-{
-	if (WIFSIGNALED(status))
-		log_error("worker killed worker=%u pid=%ld signal=%d "
-			  "error=\"%s\"",
-		    s->member, (long)pid, WTERMSIG(status),
-		    strsignal(WTERMSIG(status)));
-	else if (s->workers->pen->phase == PHASE_SERVING)
-		log_error("worker ended worker=%u pid=%ld status=%d", s->member,
-		    (long)pid, WEXITSTATUS(status));
-}
-
-static void
-stop_for_fork(struct seat *s)
-{
-	s->due = true;
-	loop_stop(s->workers->pen->loop);
-}
-
-/* The first one is replaced at once, those that follow it after a pause. */
-static void
-replace(struct seat *s)
-{
-	struct loop *l = s->workers->pen->loop;
-	uint64_t ms = PAUSE_MS;
-	unsigned i;
-
-	if (loop_now(l) - s->born > LASTS_MS)
-		s->deaths = 0;
-	for (i = 1; i < s->deaths && ms < PAUSE_MAX_MS; i++)
-		ms *= 2;
-	if (s->deaths++ == 0 || timer_start(l, &s->again, ms) < 0)
-		stop_for_fork(s);
-}
-
-static void
-on_again(struct timer *t)
-{
-	stop_for_fork(container_of(t, struct seat, again));
-}
-
-static void
-seat_lose(struct seat *s)
-{
-	struct pen *p = s->workers->pen;
-	pid_t pid = s->pid;
-
-	if (pid == 0)
-		return;
-	s->pid = 0;
-	watch_stop(p->loop, &s->watch);
-	channel_close(&s->channel);
-	list_remove(&s->task.link);
-	list_init(&s->task.link);
-	log_end(s, pid, reap(pid));
-	pool_share_clear(&s->workers->share, s->member - 1);
-	keep_counts(s);
-	remote_lose(s);
-	s->workers->sums = false;
-	if (p->phase == PHASE_SERVING)
-		replace(s);
-}
-
-void
-seat_kill(struct seat *s, const char *why)
-{
-	if (s->pid == 0)
-		return;
-	log_error("worker is stuck worker=%u pid=%ld error=\"%s\"", s->member,
-	    (long)s->pid, why);
-	(void)kill(s->pid, SIGKILL);
-	seat_lose(s);
-}
-
-/* ---- messages ---- */
-
-static void
-take_counts(struct seat *s, struct message *m)
-{
-	free(s->counts);
-	s->counts = m;
-}
-
-/* Returns whether it is kept. */
-static bool
-seat_hear(struct seat *s, struct message *m)
-{
-	switch (m->type) {
-	case MESSAGE_COUNTS: /* late */
-		take_counts(s, m);
-		return true;
-	case MESSAGE_ANSWER:
-	case MESSAGE_ANSWERED:
-		remote_hear(s, m);
-		break;
-	case MESSAGE_STATE:
-		sync_hear(s->workers->pen, m->bytes, m->length);
-		break;
-	default: /* it turns */
-		break;
-	}
-	return false;
-}
-
-static void
-take_messages(struct seat *s)
-{
-	struct message *m;
-
-	while (s->pid != 0 && (m = channel_next(&s->channel)) != NULL) {
-		s->heard = clock_monotonic_ms();
-		if (!seat_hear(s, m))
-			free(m);
-	}
-}
-
-static void
-on_messages(struct watch *w, unsigned ready)
-{
-	struct seat *s = container_of(w, struct seat, watch);
-	int rc = channel_read(&s->channel);
-
-	(void)ready;
-	take_messages(s);
-	if (rc < 0)
-		seat_lose(s);
-}
-
-static void
-on_task(struct task *t)
-{
-	take_messages(container_of(t, struct seat, task));
-}
-
-void
-seat_send(struct seat *s, unsigned type, const void *bytes, size_t n)
-{
-	bool sent;
-
-	if (s->pid == 0)
-		return;
-	errno = 0;
-	sent = channel_send(&s->channel, type, bytes, n, SEND_MS) == 0;
-	if (!sent && errno == EPIPE)
-		seat_lose(s);
-	else if (!sent)
-		seat_kill(s, "takes no messages");
-	else if (!list_is_empty(&s->channel.messages))
-		loop_soon(s->workers->pen->loop, &s->task);
-}
-
-struct message *
-seat_wait(struct seat *s, unsigned type, unsigned other, uint64_t ms)
-{
-	struct message *m;
-
-	if (s->pid == 0)
-		return NULL;
-	m = channel_wait(&s->channel, type, other, ms);
-	if (m == NULL) {
-		if (channel_read(&s->channel) < 0)
-			seat_lose(s);
-		else
-			seat_kill(s, "does not answer");
-		return NULL;
-	}
-	s->heard = clock_monotonic_ms();
-	if (!list_is_empty(&s->channel.messages))
-		loop_soon(s->workers->pen->loop, &s->task);
-	return m;
-}
-
 /* ---- counters ---- */
 
-static void
-add_up(struct workers *w)
+static int
+add_set(struct tally *t, const struct workers *w)
 {
-	struct tally t;
+	int rc = tally_add(t, &w->gone);
 	unsigned i;
-	int rc;
 
-	tally_init(&t);
-	rc = tally_add(&t, &w->gone);
 	for (i = 0; i < w->count && rc == 0; i++)
 		if (w->seat[i].counts != NULL)
-			rc = tally_read(&t, w->seat[i].counts->bytes,
+			rc = tally_read(t, w->seat[i].counts->bytes,
 			    w->seat[i].counts->length);
+	return rc;
+}
+
+static void
+add_up(struct pen *p)
+{
+	const struct workers *w;
+	struct tally t;
+	int rc = 0;
+
+	tally_init(&t);
+	WORKERS_EACH(p, w)
+	rc |= add_set(&t, w);
 	if (rc == 0)
-		tally_apply(w->pen, &t);
+		tally_apply(p, &t);
 	tally_fini(&t);
 }
 
@@ -283,36 +77,43 @@ workers_count(struct pen *p)
 		return;
 	w->sums = true;
 	w->counted = loop_turn(p->loop);
+	WORKERS_EACH(p, w)
 	SEAT_EACH (w, s)
 		seat_send(s, MESSAGE_COUNT, NULL, 0);
+	WORKERS_EACH(p, w)
 	SEAT_EACH (w, s) {
 		m = channel_wait(
 		    &s->channel, MESSAGE_COUNTS, MESSAGE_COUNTS, COUNT_MS);
 		if (m != NULL)
-			take_counts(s, m);
+			seat_take_counts(s, m);
 		loop_soon(p->loop, &s->task);
 	}
-	add_up(w);
+	add_up(p);
 }
 
 /* ---- what happens to all ---- */
 
 static void
-workers_drain(struct pen *p)
+send_all(struct pen *p, unsigned type)
 {
+	struct workers *w;
 	struct seat *s;
 
-	SEAT_EACH (p->team.workers, s)
-		seat_send(s, MESSAGE_DRAIN, NULL, 0);
+	WORKERS_EACH(p, w)
+	SEAT_EACH (w, s)
+		seat_send(s, type, NULL, 0);
+}
+
+static void
+workers_drain(struct pen *p)
+{
+	send_all(p, MESSAGE_DRAIN);
 }
 
 static void
 workers_hang_up(struct pen *p)
 {
-	struct seat *s;
-
-	SEAT_EACH (p->team.workers, s)
-		seat_send(s, MESSAGE_HANG_UP, NULL, 0);
+	send_all(p, MESSAGE_HANG_UP);
 }
 
 /* One whose loop does not turn serves no client, and never will. After a pause
@@ -339,50 +140,124 @@ on_beat(struct timer *t)
 
 /* ---- life ---- */
 
-int
-workers_open(struct pen *p, struct error *e)
+/* An answer that is not read yet may outlive those that gave it. */
+static void
+free_set(struct workers *w)
+{
+	struct list *remote;
+	unsigned i;
+
+	while ((remote = list_first(&w->remotes)) != NULL) {
+		list_remove(remote);
+		list_init(remote);
+	}
+	for (i = 0; i < w->count; i++)
+		seat_fini(&w->seat[i]);
+	list_remove(&w->end.link);
+	timer_fini(&w->beat);
+	tally_fini(&w->gone);
+	buffer_fini(&w->states);
+	pool_share_close(&w->share);
+	free(w->seat);
+	free(w);
+}
+
+static void
+on_end(struct task *t)
+{
+	struct workers *w = list_entry(t, struct workers, end), *next;
+
+	next = w->pen->team.workers;
+	while (next->past != w)
+		next = next->past;
+	next->past = w->past;
+	(void)tally_add(&next->gone, &w->gone);
+	free_set(w);
+}
+
+/* Not at once: it may be a part of it that has noticed it. */
+void
+workers_end(struct workers *w)
+{
+	struct seat *s;
+
+	SEAT_EACH (w, s)
+		return;
+	if (w != w->pen->team.workers)
+		loop_soon(w->pen->loop, &w->end);
+}
+
+static struct workers *
+new_set(struct pen *p, unsigned count, struct error *e)
 {
 	struct workers *w = calloc(1, sizeof(*w));
-	unsigned i, n = p->team.size;
+	unsigned i;
 
-	if (w == NULL || (w->seat = calloc(n, sizeof(*w->seat))) == NULL) {
+	if (w == NULL || (w->seat = calloc(count, sizeof(*w->seat))) == NULL) {
 		free(w);
-		return error_set(e, "out of memory");
+		error_set(e, "out of memory");
+		return NULL;
 	}
 	w->pen = p;
-	w->count = n;
+	w->count = w->wanted = count;
 	tally_init(&w->gone);
 	timer_init(&w->beat, on_beat);
 	list_init(&w->remotes);
+	list_init(&w->end.link);
+	w->end.run = on_end;
 	buffer_init(&w->states);
-	for (i = 0; i < n; i++) {
-		struct seat *s = &w->seat[i];
+	for (i = 0; i < count; i++)
+		seat_init(&w->seat[i], w, i + 1);
+	if (pool_share_open(&w->share, count) == 0 &&
+	    timer_start(p->loop, &w->beat, BEAT_MS) == 0)
+		return w;
+	error_set(e, "shared memory: %s", strerror(errno));
+	free_set(w);
+	return NULL;
+}
 
-		s->workers = w;
-		s->member = i + 1;
-		s->due = true;
-		s->channel.fd = -1;
-		s->task.run = on_task;
-		list_init(&s->task.link);
-		watch_init(&s->watch);
-		timer_init(&s->again, on_again);
+/* What an older process has counted. */
+static int
+keep_counters(const struct pen *p, struct tally *t)
+{
+	struct buffer counts;
+	int rc;
+
+	buffer_init(&counts);
+	rc = tally_write(p, &counts);
+	if (rc == 0)
+		rc = tally_read(
+		    t, buffer_bytes(&counts), buffer_length(&counts));
+	buffer_fini(&counts);
+	return rc;
+}
+
+int
+workers_open(struct pen *p, unsigned count, struct error *e)
+{
+	struct workers *w = new_set(p, count, e);
+
+	if (w == NULL)
+		return -1;
+	if (p->team.workers == NULL && keep_counters(p, &w->gone) < 0) {
+		free_set(w);
+		return error_set(e, "out of memory");
 	}
-	if (pool_share_open(&w->share, n) < 0) {
-		free(w->seat);
-		free(w);
-		return error_set(e, "shared memory: %s", strerror(errno));
-	}
+	services_part(p);
+	w->past = p->team.workers;
+	p->team.size = count;
 	p->team.workers = w;
 	p->team.share = &w->share;
 	services_join(p);
 	p->team.count = workers_count;
 	p->team.ask = remote_begin;
 	p->team.drain = workers_drain;
+	p->team.pause = workers_pause;
+	p->team.leave = workers_leave;
+	p->team.gather = workers_gather;
 	p->team.hang_up = workers_hang_up;
 	p->team.tell_state = sync_tell;
-	if (timer_start(p->loop, &w->beat, BEAT_MS) == 0)
-		return 0;
-	return error_set(e, "out of memory");
+	return 0;
 }
 
 bool
@@ -391,10 +266,12 @@ workers_are_due(const struct pen *p)
 	const struct workers *w = p->team.workers;
 	unsigned i;
 
-	for (i = 0; w != NULL && p->phase == PHASE_SERVING && i < w->count; i++)
+	if (w == NULL || p->phase != PHASE_SERVING || w->paused)
+		return false;
+	for (i = 0; i < w->count; i++)
 		if (w->seat[i].due)
 			return true;
-	return false;
+	return w->wanted != w->count;
 }
 
 static int
@@ -416,7 +293,7 @@ fork_one(struct seat *s, struct error *e)
 	s->heard = clock_monotonic_ms();
 	if (pid > 0 &&
 	    watch_start(p->loop, &s->watch, s->channel.fd,
-		READY_READ | WATCH_LEVEL, on_messages) == 0) {
+		READY_READ | WATCH_LEVEL, seat_on_messages) == 0) {
 		s->pid = pid;
 		s->due = false;
 		return 0;
@@ -426,8 +303,21 @@ fork_one(struct seat *s, struct error *e)
 		(void)kill(pid, SIGKILL);
 	channel_close(&s->channel);
 	if (pid > 0)
-		(void)reap(pid);
+		(void)seat_reap(pid);
 	return -1;
+}
+
+/* What they have of older processes the workers have now. */
+static void
+forget_clients(struct pen *p)
+{
+	struct service *svc;
+
+	buffer_fini(&p->team.flows);
+	SERVICE_EACH (p, svc)
+		if (pool_sticky(svc->pool) != NULL &&
+		    sticky_count(pool_sticky(svc->pool)) > 0)
+			pool_forget_clients(svc->pool);
 }
 
 /* At the start all must be there; later one that cannot be forked is tried
@@ -438,18 +328,23 @@ workers_fork(struct pen *p, struct error *e)
 	struct workers *w = p->team.workers;
 	unsigned i;
 
+	if (w->wanted != w->count) {
+		workers_renew(p);
+		w = p->team.workers;
+	}
 	for (i = 0; i < w->count; i++) {
 		struct seat *s = &w->seat[i];
 
 		if (!s->due)
 			continue;
 		if (fork_one(s, e) < 0) {
-			if (p->team.member > 0 || s->deaths == 0)
+			if (p->team.member > 0 ||
+			    (s->deaths == 0 && w->past == NULL))
 				return -1;
 			log_error("%s worker=%u", e->text, s->member);
 			s->due = false;
 			s->born = loop_now(p->loop);
-			replace(s);
+			seat_replace(s);
 		}
 		if (p->team.member > 0)
 			return 0;
@@ -457,6 +352,7 @@ workers_fork(struct pen *p, struct error *e)
 			log_info("worker replaced worker=%u pid=%ld", s->member,
 			    (long)s->pid);
 	}
+	forget_clients(p);
 	return 0;
 }
 
@@ -482,32 +378,32 @@ wait_for_ends(struct workers *w)
 }
 
 void
-workers_free(struct workers *w)
+workers_forget(struct workers *w)
 {
-	struct loop *l;
-	struct seat *s;
-	unsigned i;
+	struct workers *past;
 
-	if (w == NULL)
-		return;
-	l = w->pen->loop;
-	SEAT_EACH (w, s)
-		(void)channel_send(&s->channel, MESSAGE_END, NULL, 0, 100);
-	wait_for_ends(w);
-	for (i = 0; i < w->count; i++) {
-		s = &w->seat[i];
-		watch_stop(l, &s->watch);
-		list_remove(&s->task.link);
-		channel_close(&s->channel);
-		timer_fini(&s->again);
-		free(s->counts);
+	for (; w != NULL; w = past) {
+		past = w->past;
+		free_set(w);
 	}
-	timer_fini(&w->beat);
-	tally_fini(&w->gone);
-	buffer_fini(&w->states);
-	services_part(w->pen);
-	w->pen->team = (struct team){ .size = 1 };
-	pool_share_close(&w->share);
-	free(w->seat);
-	free(w);
+}
+
+void
+workers_free(struct workers *all)
+{
+	struct workers *w;
+	struct seat *s;
+
+	if (all == NULL)
+		return;
+	for (w = all; w != NULL; w = w->past)
+		SEAT_EACH (w, s)
+			(void)channel_send(
+			    &s->channel, MESSAGE_END, NULL, 0, 100);
+	for (w = all; w != NULL; w = w->past)
+		wait_for_ends(w);
+	services_part(all->pen);
+	buffer_fini(&all->pen->team.flows);
+	all->pen->team = (struct team){ .size = 1 };
+	workers_forget(all);
 }

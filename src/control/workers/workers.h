@@ -28,9 +28,10 @@ struct workers;
 struct plan;
 unsigned workers_wanted(const struct plan *plan);
 
-/* This process leads from now on; no worker is there yet. Returns 0, or -1 with
- * a full message. */
-int workers_open(struct pen *p, struct error *e);
+/* This process leads so many from now on, which are not there yet; others that
+ * it has led serve their sessions to the end. Returns 0, or -1 with a full
+ * message. */
+int workers_open(struct pen *p, unsigned count, struct error *e);
 /* Ends all workers, which reset what sessions they have. NULL is fine. */
 void workers_free(struct workers *w);
 /* The same of a worker. */
@@ -42,8 +43,8 @@ bool workers_are_due(const struct pen *p);
 int workers_fork(struct pen *p, struct error *e);
 
 /* Participants of an apply: what several workers cannot do; the sockets of new
- * listeners, the states of servers that a change concerns, and the change
- * itself. */
+ * listeners, the states of servers that a change concerns, the change itself,
+ * and the keys of TLS tickets. */
 int workers_check(struct apply *a, struct error *e);
 int workers_sockets_prepare(struct apply *a, struct error *e);
 void workers_sockets_cancel(struct apply *a);
@@ -51,5 +52,6 @@ void workers_states_commit(struct apply *a);
 int workers_prepare(struct apply *a, struct error *e);
 void workers_commit(struct apply *a);
 void workers_cancel(struct apply *a);
+void workers_keys_commit(struct apply *a);
 
 #endif

@@ -10,6 +10,7 @@
 #include "control/workers/tally.h"
 #include "control/workers/workers.h"
 #include "pool/pool_share.h"
+#include "tls/tls_server.h"
 
 enum workers_message {
 	/* leader to worker */
@@ -20,6 +21,11 @@ enum workers_message {
 	MESSAGE_ASK,   /* a command; see remote.c */
 	MESSAGE_HANG_UP,
 	MESSAGE_DRAIN, /* no new clients */
+	MESSAGE_PAUSE, /* nothing is accepted or received .. */
+	MESSAGE_RESUME,
+	MESSAGE_GIVE,  /* struct give: what it has of its clients */
+	MESSAGE_KEYS,  /* struct shared_keys: of the tickets of a service */
+	MESSAGE_LEAVE, /* others have its sockets, and new clients */
 	MESSAGE_END,
 	MESSAGE_PING,
 	/* worker to leader */
@@ -29,6 +35,8 @@ enum workers_message {
 	MESSAGE_ANSWER,	  /* uint32_t: which; some of it */
 	MESSAGE_ANSWERED, /* uint32_t: which; '+' or '-', and why not */
 	MESSAGE_PONG,
+	MESSAGE_GIVEN,	   /* a piece; see handover_state.h */
+	MESSAGE_GIVEN_ALL, /* the last one */
 	/* both */
 	MESSAGE_STATE /* struct state_record */
 };
@@ -41,6 +49,17 @@ struct state_record {
 	char service[SERVICE_NAME_MAX + 1];
 	unsigned slot;
 	struct server_known known;
+};
+
+struct shared_keys {
+	char service[SERVICE_NAME_MAX + 1];
+	unsigned char keys[TLS_KEYS_BYTES];
+	size_t length;
+};
+
+struct give {
+	bool flows; /* and not the client table */
+	bool first;
 };
 
 /* One worker, or the one that will replace it. */
@@ -59,9 +78,17 @@ struct seat {
 	struct message *counts; /* its last ones; NULL: none */
 };
 
+/* A set of them. Those of a past one serve the sessions that they have, and are
+ * not replaced; it is freed when they have ended. */
 struct workers {
 	struct pen *pen;
+	struct workers *past; /* the one before; NULL: none */
 	unsigned count;
+	unsigned wanted; /* another number: a new set is to come */
+	bool paused;	 /* none accepts, and none is forked */
+	bool leaves;	 /* others have the clients */
+	unsigned giver;	 /* whose state is gathered, from 0 on .. */
+	bool begun;	 /* .. and of which there was a piece already */
 	struct seat *seat;
 	struct pool_share share;
 	struct tally gone; /* what those that are gone have counted */
@@ -72,12 +99,29 @@ struct workers {
 	struct list remotes;  /* struct remote */
 	uint32_t asked;	      /* so many remotes */
 	struct buffer states; /* for the next commit */
+	struct task end;      /* frees it */
 };
+
+#define WORKERS_EACH(p, w) \
+	for ((w) = (p)->team.workers; (w) != NULL; (w) = (w)->past)
 
 #define SEAT_EACH(w, s)                                            \
 	for ((s) = (w)->seat; (s) < (w)->seat + (w)->count; (s)++) \
 		if ((s)->pid != 0)
 
+/* seat.c */
+void seat_init(struct seat *s, struct workers *w, unsigned member);
+/* Closes and frees what is of it; the process goes on. */
+void seat_fini(struct seat *s);
+/* For its watch. */
+void seat_on_messages(struct watch *w, unsigned ready);
+/* The worker is to be forked: now, or in a while if others died lately. */
+void seat_replace(struct seat *s);
+/* Waits for the end of a process whose channel is closed. Returns its
+ * status. */
+int seat_reap(pid_t pid);
+/* The last ones; they are the seat's from now on. */
+void seat_take_counts(struct seat *s, struct message *m);
 /* It does not answer: ends it. */
 void seat_kill(struct seat *s, const char *why);
 /* Sends, or ends it. */
@@ -85,6 +129,17 @@ void seat_send(struct seat *s, unsigned type, const void *bytes, size_t n);
 /* Waits for the answer, or ends it, NULL. */
 struct message *seat_wait(
     struct seat *s, unsigned type, unsigned other, uint64_t ms);
+
+/* Frees a set, and those before it; the processes go on. */
+void workers_forget(struct workers *w);
+/* The set has no process any more: a past one ends. */
+void workers_end(struct workers *w);
+
+/* renew.c: for struct team; and a set of so many as are wanted. */
+void workers_pause(struct pen *p, bool pause);
+void workers_leave(struct pen *p);
+int workers_gather(struct pen *p, bool flows, bool first, struct buffer *out);
+void workers_renew(struct pen *p);
 
 /* remote.c: a piece of an answer; and a worker that answers no more. */
 void remote_hear(struct seat *s, const struct message *m);

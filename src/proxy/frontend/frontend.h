@@ -17,6 +17,7 @@
 #include "base/addr.h"
 #include "base/error.h"
 #include "net/loop/loop.h"
+#include "net/sock_group.h"
 #include "pool/pool.h"
 #include "proxy/core/frontend_options.h"
 #include "proxy/core/frontend_stats.h"
@@ -73,8 +74,18 @@ int frontend_relisten(struct frontend *f, const struct frontend_address *list,
  * connection. This process has all of them and accepts nothing; and
  * frontend_relisten() leaves those that are to go open until
  * frontend_relistened(), as the others serve there until then. */
-void frontend_share(struct frontend *f, unsigned members, bool by_address);
+void frontend_share(
+    struct frontend *f, unsigned members, enum sock_group_by by);
 void frontend_relistened(struct frontend *f);
+/* Until frontend_steer() clients are dealt out as by another process, which has
+ * the sockets that are inherited; this one takes all of them. */
+void frontend_take_over(struct frontend *f);
+/* Clients are dealt out to the members from now on. Sockets of more members
+ * than there are get none, and stay: a client may be in a backlog. */
+void frontend_steer(struct frontend *f);
+/* Opens sockets for so many members, which get no clients yet; those that are
+ * there stay, also if it fails. Returns 0, or -1 with a full message. */
+int frontend_grow(struct frontend *f, unsigned members, struct error *e);
 /* In a child process: this is member `i` of `members`, with its own sockets and
  * no others. It has its part of the limits that are for all clients. What was
  * counted was counted by others. */
@@ -86,6 +97,10 @@ void frontend_take_counters(struct frontend *f, const struct frontend_stats *st,
  * frontend_relisten(), or with `lent` for each that is not a Unix socket. */
 void frontend_each_member(struct frontend *f, unsigned i, bool lent,
     void (*fn)(void *arg, int fd), void *arg);
+/* Calls `fn` for each socket beside a listener's own that other members have,
+ * or had. */
+void frontend_each_sibling(
+    struct frontend *f, void (*fn)(void *arg, int fd), void *arg);
 
 /* Accepts from now on; a listener that cannot do so yet retries by itself. */
 void frontend_start(struct frontend *f);

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "net/sock_group.h"
+#include "net/inherited.h"
 #include "proxy/frontend/frontend_private.h"
 
 static struct frontend_listener *
@@ -18,10 +18,16 @@ of_link(struct list *link)
 }
 
 void
-frontend_share(struct frontend *f, unsigned members, bool by_address)
+frontend_share(struct frontend *f, unsigned members, enum sock_group_by by)
 {
 	f->members = members;
-	f->by_address = by_address;
+	f->by = by;
+}
+
+void
+frontend_take_over(struct frontend *f)
+{
+	f->takes_over = true;
 }
 
 void
@@ -34,47 +40,124 @@ frontend_prepare_datagrams(
 	dgram_coalesce(fd, !f->core.options.dns.on);
 }
 
+static void
+steer(const struct frontend *f, const struct frontend_listener *fl)
+{
+	char text[ADDR_TEXT_MAX];
+	const struct addr *at = &fl->address.at;
+
+	if (!sock_group_has(fl->listener.fd) ||
+	    sock_group_steer(fl->listener.fd, f->members, f->by) == 0 ||
+	    f->members == 1)
+		return;
+	log_warn("clients are not dealt out by address listener=%s "
+		 "error=\"not supported by this system\"",
+	    addr_format(at, text));
+}
+
+void
+frontend_steer(struct frontend *f)
+{
+	struct list *link;
+
+	f->takes_over = false;
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		steer(f, of_link(link));
+}
+
+/* Those from `from` to `count`, and all that another process has. */
+static int
+open_members(struct frontend *f, struct frontend_listener *fl, unsigned from,
+    const struct sock_listen_options *o, unsigned count, struct error *e)
+{
+	const struct addr *at = &fl->address.at;
+	struct sock_listen_options more = *o;
+	unsigned i, there = from;
+
+	if (f->takes_over) {
+		there = sock_group_take_rest(at, o, fl->group, from);
+		more.inherited = NULL;
+	}
+	if (sock_group_open(at, &more, fl->group, there, count, e) < 0) {
+		for (i = from; i < there; i++)
+			close(fl->group[i]);
+		return -1;
+	}
+	fl->group_count = there > count ? there : count;
+	for (i = from; i < fl->group_count; i++)
+		frontend_prepare_datagrams(f, fl->group[i], &fl->address);
+	return 0;
+}
+
 int
 frontend_group_open(struct frontend *f, struct frontend_listener *fl,
     const struct sock_listen_options *o, struct error *e)
 {
-	char text[ADDR_TEXT_MAX];
-	unsigned i;
-
-	fl->group = calloc(f->members, sizeof(*fl->group));
+	fl->group = calloc(SOCK_GROUP_MAX, sizeof(*fl->group));
 	if (fl->group == NULL)
 		return error_set(e, "out of memory");
 	fl->group[0] = fl->listener.fd;
-	if (sock_group_open(&fl->address.at, o, fl->group, f->members, e) < 0) {
+	if (open_members(f, fl, 1, o, f->members, e) < 0) {
 		free(fl->group);
 		fl->group = NULL;
 		return -1;
 	}
-	for (i = 1; i < f->members; i++)
-		frontend_prepare_datagrams(f, fl->group[i], &fl->address);
-	if (f->by_address && sock_group_has(fl->group[0]) &&
-	    sock_group_by_address(fl->group[0], f->members) < 0)
-		log_warn("clients are not dealt out by address listener=%s "
-			 "error=\"not supported by this system\"",
-		    addr_format(&fl->address.at, text));
+	if (!f->takes_over)
+		steer(f, fl);
+	return 0;
+}
+
+int
+frontend_grow(struct frontend *f, unsigned members, struct error *e)
+{
+	struct sock_listen_options o;
+	struct frontend_listener *fl;
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners;
+	     link = link->next) {
+		fl = of_link(link);
+		o = frontend_listen_options(f, &fl->address);
+		o.inherited = NULL;
+		if (fl->group != NULL && fl->group_count < members &&
+		    open_members(f, fl, fl->group_count, &o, members, e) < 0)
+			return -1;
+	}
 	return 0;
 }
 
 /* But for the listener's own. */
 void
-frontend_group_close(struct frontend *f, struct frontend_listener *fl)
+frontend_group_close(struct frontend_listener *fl)
 {
 	unsigned i;
 
-	for (i = 1; fl->group != NULL && i < f->members; i++)
+	for (i = 1; fl->group != NULL && i < fl->group_count; i++)
 		close(fl->group[i]);
 	free(fl->group);
 	fl->group = NULL;
 }
 
+/* Sockets beyond those of the members are shared out, too: in their backlogs
+ * may be clients from the time when there were more members. */
+static void
+keep_rest(struct frontend *f, struct frontend_listener *fl, unsigned i,
+    unsigned members)
+{
+	struct error e;
+	int fd;
+
+	for (i += members; i < fl->group_count; i += members) {
+		fd = dup(fl->group[i]);
+		if (fd >= 0 && inherited_add(f->inherited, fd, false, &e) < 0)
+			close(fd);
+	}
+}
+
 /* The file of a Unix socket is its parent's. */
 static void
-keep_member(struct frontend *f, struct frontend_listener *fl, unsigned i)
+keep_member(struct frontend *f, struct frontend_listener *fl, unsigned i,
+    unsigned members)
 {
 	struct listener *l = &fl->listener;
 	int own;
@@ -82,10 +165,12 @@ keep_member(struct frontend *f, struct frontend_listener *fl, unsigned i)
 	l->file = (struct sock_file){ .inode = 0 };
 	if (fl->group == NULL)
 		return;
+	if (fl->address.at.u.sa.sa_family != AF_UNIX)
+		keep_rest(f, fl, i, members);
 	own = fl->group[i];
 	fl->group[i] = fl->group[0]; /* closed with the others */
 	l->fd = own;
-	frontend_group_close(f, fl);
+	frontend_group_close(fl);
 }
 
 static uint64_t
@@ -112,11 +197,16 @@ frontend_become(struct frontend *f, unsigned i, unsigned members)
 	struct frontend_stats none = { .sessions = 0 };
 	struct hash_key any;
 	struct list *link;
+	struct error e;
 
-	for (link = f->listeners.next; link != &f->listeners; link = link->next)
-		keep_member(f, of_link(link), i);
 	f->parts = members;
 	f->members = 1;
+	for (link = f->listeners.next; link != &f->listeners;
+	     link = link->next) {
+		keep_member(f, of_link(link), i, members);
+		if (frontend_listen_rest(f, &of_link(link)->address, &e) < 0)
+			log_error("%s", e.text);
+	}
 	frontend_take_part(f, &f->core.options);
 	f->core.stats = none;
 	f->core.preopened.idle = 0;
@@ -152,4 +242,20 @@ frontend_each_member(struct frontend *f, unsigned i, bool lent,
 	for (link = f->listeners.next; link != &f->listeners; link = link->next)
 		if (is_meant(of_link(link), lent))
 			fn(arg, of_link(link)->group[i]);
+}
+
+void
+frontend_each_sibling(
+    struct frontend *f, void (*fn)(void *arg, int fd), void *arg)
+{
+	struct frontend_listener *fl;
+	struct list *link;
+	unsigned i;
+
+	for (link = f->listeners.next; link != &f->listeners;
+	     link = link->next) {
+		fl = of_link(link);
+		for (i = 1; is_meant(fl, true) && i < fl->group_count; i++)
+			fn(arg, fl->group[i]);
+	}
 }

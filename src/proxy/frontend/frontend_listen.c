@@ -33,8 +33,9 @@ of(struct list *link)
 
 /* ---- one listener ---- */
 
-static struct sock_listen_options
-listen_options(const struct frontend *f, const struct frontend_address *a)
+struct sock_listen_options
+frontend_listen_options(
+    const struct frontend *f, const struct frontend_address *a)
 {
 	return (struct sock_listen_options){
 		.backlog = f->core.options.backlog,
@@ -71,7 +72,7 @@ static int
 open_listener(struct frontend *f, struct frontend_listener *fl,
     const struct frontend_address *a, struct error *e)
 {
-	struct sock_listen_options o = listen_options(f, a);
+	struct sock_listen_options o = frontend_listen_options(f, a);
 	struct listener *l = &fl->listener;
 	int error;
 
@@ -123,6 +124,17 @@ frontend_listen_open_one(struct frontend *f, const struct frontend_address *a,
 	return 0;
 }
 
+int
+frontend_listen_rest(
+    struct frontend *f, const struct frontend_address *a, struct error *e)
+{
+	while (f->members == 1 &&
+	    inherited_has(f->inherited, &a->at, a->datagram, a->v6_only))
+		if (frontend_listen_open_one(f, a, DISPOSITION_STAYS, e) < 0)
+			return -1;
+	return 0;
+}
+
 static void
 frontend_listen_free_task(struct task *t)
 {
@@ -151,7 +163,7 @@ close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 		fl->listener.file = (struct sock_file){ .inode = 0 };
 	flows_leave(&f->flows, &fl->listener);
 	dns_leave(&f->dns, &fl->listener);
-	frontend_group_close(f, fl);
+	frontend_group_close(fl);
 	listener_close(&fl->listener);
 	list_remove(&fl->link);
 	list_append(gone, &fl->link);
@@ -263,8 +275,12 @@ open_missing(struct frontend *f, const struct frontend_address *list,
 	for (i = 0; i < count; i++) {
 		if (is_open(f, &list[i]) ||
 		    frontend_listen_open_one(
-			f, &list[i], DISPOSITION_COMES, e) == 0)
+			f, &list[i], DISPOSITION_COMES, e) == 0) {
+			if (f->takes_over &&
+			    frontend_listen_rest(f, &list[i], e) < 0)
+				return -1;
 			continue;
+		}
 		/* others of a group would have it still */
 		if (errno != EADDRINUSE || f->members > 1 ||
 		    !clear_way(f, &list[i], gone))
@@ -465,7 +481,7 @@ frontend_tune_listeners(struct frontend *f)
 		if (of(link)->address.datagram ||
 		    of(link)->address.at.u.sa.sa_family == AF_UNIX)
 			continue;
-		o = listen_options(f, &of(link)->address);
+		o = frontend_listen_options(f, &of(link)->address);
 		if (o.tuning.rate == 0) /* lifts one that was there before */
 			o.tuning.rate = UINT64_MAX;
 		sock_tune_listener(of(link)->listener.fd, &o);
@@ -528,7 +544,7 @@ frontend_stop(struct frontend *f)
 	while ((link = list_first(&f->listeners)) != NULL) {
 		flows_leave(&f->flows, &of(link)->listener);
 		dns_leave(&f->dns, &of(link)->listener);
-		frontend_group_close(f, of(link));
+		frontend_group_close(of(link));
 		listener_close(&of(link)->listener);
 		list_remove(link);
 		list_append(&gone, link);

@@ -4,6 +4,7 @@
 #define PEN_PROXY_FRONTEND_PRIVATE_H
 
 #include "net/listener.h"
+#include "net/sock_group.h"
 #include "proxy/core/frontend_core.h"
 #include "proxy/datagram/flow.h"
 #include "proxy/dns/dns.h"
@@ -21,6 +22,7 @@ struct frontend_listener {
 	enum disposition disposition;
 	int *group; /* its own descriptor and those of its siblings; NULL: it is
 		     * alone */
+	unsigned group_count; /* those beyond the members have no new clients */
 	struct task task; /* frees it */
 };
 
@@ -36,7 +38,8 @@ struct frontend {
 	struct inherited *inherited; /* sockets for them; NULL: none */
 	bool paused; /* all of them are, by frontend_pause() */
 	unsigned members; /* of the group of each listener; 1: it is alone */
-	bool by_address;  /* how clients are dealt out to these */
+	enum sock_group_by by; /* how clients are dealt out to these */
+	bool takes_over; /* from another process, which still has the clients */
 	unsigned parts;	  /* of several processes, each has one; 1: all */
 	struct frontend_cut cut;
 	struct sessions sessions;
@@ -49,7 +52,14 @@ struct frontend {
  * closes them. Returns 0, or -1 with a full message. */
 int frontend_group_open(struct frontend *f, struct frontend_listener *fl,
     const struct sock_listen_options *o, struct error *e);
-void frontend_group_close(struct frontend *f, struct frontend_listener *fl);
+void frontend_group_close(struct frontend_listener *fl);
+/* frontend_listen.c: how sockets of this address are opened. */
+struct sock_listen_options frontend_listen_options(
+    const struct frontend *f, const struct frontend_address *a);
+/* A process alone serves all sockets at an address that it has inherited: opens
+ * a listener for each that is left. Returns 0, or -1 with a full message. */
+int frontend_listen_rest(
+    struct frontend *f, const struct frontend_address *a, struct error *e);
 /* What a listener's socket needs besides, if it is for datagrams. */
 void frontend_prepare_datagrams(
     const struct frontend *f, int fd, const struct frontend_address *a);

@@ -1,0 +1,159 @@
+/* renew.c: a new set of workers takes over from the old one, as a new process
+ * does at an upgrade:
+ *
+ *     old workers   client tables, then pause, flows -> leave: serve what they
+ *                          |                                   have to its end
+ *     leader               '-> its own tables, sockets of the new number
+ *                                 '-- fork --> new workers: keep their clients
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "control/upgrade/handover_state.h"
+#include "control/workers/workers_private.h"
+
+/* How long a piece may take. */
+enum { GIVE_MS = 5000 };
+
+/* ---- for an upgrade, too ---- */
+
+static void
+steer(struct pen *p)
+{
+	struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		if (!svc->leaves)
+			frontend_steer(svc->frontend);
+}
+
+static void
+pause_set(struct workers *w, bool pause)
+{
+	struct seat *s;
+
+	w->paused = pause;
+	SEAT_EACH (w, s)
+		seat_send(s, pause ? MESSAGE_PAUSE : MESSAGE_RESUME, NULL, 0);
+}
+
+void
+workers_pause(struct pen *p, bool pause)
+{
+	pause_set(p->team.workers, pause);
+	if (pause)
+		return;
+	steer(p); /* the other process may have done it */
+	if (workers_are_due(p))
+		loop_stop(p->loop);
+}
+
+static void
+leave_set(struct workers *w)
+{
+	struct seat *s;
+
+	w->leaves = true;
+	SEAT_EACH (w, s)
+		seat_send(s, MESSAGE_LEAVE, NULL, 0);
+	workers_end(w);
+}
+
+void
+workers_leave(struct pen *p)
+{
+	leave_set(p->team.workers);
+}
+
+static int
+gather(struct workers *w, bool flows, bool first, struct buffer *out)
+{
+	struct give give = { .flows = flows };
+	struct message *m;
+	struct seat *s;
+	int rc = 0;
+
+	if (first)
+		w->giver = w->begun = 0;
+	if (w->giver >= w->count)
+		return 0;
+	s = &w->seat[w->giver];
+	give.first = !w->begun;
+	seat_send(s, MESSAGE_GIVE, &give, sizeof(give));
+	m = seat_wait(s, MESSAGE_GIVEN, MESSAGE_GIVEN_ALL, GIVE_MS);
+	if (m != NULL)
+		rc = buffer_append(out, m->bytes, m->length);
+	w->begun = m != NULL && m->type == MESSAGE_GIVEN;
+	w->giver += !w->begun;
+	free(m);
+	return rc < 0 ? -1 : w->giver < w->count;
+}
+
+int
+workers_gather(struct pen *p, bool flows, bool first, struct buffer *out)
+{
+	return gather(p->team.workers, flows, first, out);
+}
+
+/* ---- a new number ---- */
+
+static void
+gather_all(struct workers *w, bool flows, struct handover_state_reader *l)
+{
+	struct handover_record record;
+	struct handover_reader r;
+	struct buffer piece;
+	bool first = true;
+	int rc;
+
+	handover_reader_go_on(&r);
+	do {
+		buffer_init(&piece);
+		rc = gather(w, flows, first, &piece);
+		first = false;
+		(void)handover_feed(
+		    &r, buffer_bytes(&piece), buffer_length(&piece));
+		while (handover_next(&r, &record))
+			handover_state_read(l, &record);
+		buffer_fini(&piece);
+	} while (rc > 0);
+	handover_reader_fini(&r);
+}
+
+static void
+share_anew(struct pen *p)
+{
+	struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		if (!svc->leaves)
+			frontend_share(svc->frontend, p->team.size,
+			    p->plan->config.process.workers_by);
+	steer(p);
+}
+
+/* The sockets are open. Clients that come meanwhile wait in their backlogs. */
+void
+workers_renew(struct pen *p)
+{
+	struct workers *old = p->team.workers;
+	struct handover_state_reader l;
+	unsigned count = old->wanted;
+	struct error e;
+
+	old->wanted = old->count;
+	if (workers_open(p, count, &e) < 0) {
+		log_error("workers not changed error=\"%s\"", e.text);
+		return;
+	}
+	log_info("new workers=%u before=%u", count, old->count);
+	handover_state_reader_init_workers(&l, p);
+	gather_all(old, false, &l);
+	pause_set(old, true);
+	gather_all(old, true, &l);
+	handover_state_reader_end(&l);
+	share_anew(p);
+	leave_set(old);
+}

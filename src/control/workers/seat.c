@@ -1,0 +1,274 @@
+/* seat.c: one worker, as its leader sees it: what it sends, its end, and when
+ * it is replaced. */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "control/workers/workers_private.h"
+
+/* How long one that was just replaced must last for the next one to come at
+ * once; the longest pause. */
+enum { LASTS_MS = 60000, PAUSE_MS = 1000, PAUSE_MAX_MS = 30000 };
+
+/* Its end was seen on the channel, which is closed a moment before the process
+ * can be waited for; one that only closed it is killed. */
+int
+seat_reap(pid_t pid)
+{
+	int status = 0, tries;
+
+	for (tries = 0; tries < 1000; tries++) {
+		if (waitpid(pid, &status, WNOHANG) != 0)
+			return status;
+		(void)poll(NULL, 0, 1);
+	}
+	(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static void
+keep_counts(struct seat *s)
+{
+	struct tally t;
+
+	if (s->counts == NULL)
+		return;
+	tally_init(&t);
+	if (tally_read(&t, s->counts->bytes, s->counts->length) == 0) {
+		tally_end(&t);
+		(void)tally_add(&s->workers->gone, &t);
+	}
+	tally_fini(&t);
+	free(s->counts);
+	s->counts = NULL;
+}
+
+static void
+log_end(const struct seat *s, pid_t pid, int status)
+{
+	if (WIFSIGNALED(status))
+		log_error("worker killed worker=%u pid=%ld signal=%d "
+			  "error=\"%s\"",
+		    s->member, (long)pid, WTERMSIG(status),
+		    strsignal(WTERMSIG(status)));
+	else if (s->workers->leaves)
+		log_info("worker ended worker=%u pid=%ld "
+			 "reason=\"its sessions are over\"",
+		    s->member, (long)pid);
+	else if (s->workers->pen->phase == PHASE_SERVING)
+		log_error("worker ended worker=%u pid=%ld status=%d", s->member,
+		    (long)pid, WEXITSTATUS(status));
+}
+
+static void
+stop_for_fork(struct seat *s)
+{
+	s->due = true;
+	if (workers_are_due(s->workers->pen))
+		loop_stop(s->workers->pen->loop);
+}
+
+/* The first one is replaced at once, those that follow it after a pause. */
+void
+seat_replace(struct seat *s)
+{
+	struct loop *l = s->workers->pen->loop;
+	uint64_t ms = PAUSE_MS;
+	unsigned i;
+
+	if (loop_now(l) - s->born > LASTS_MS)
+		s->deaths = 0;
+	for (i = 1; i < s->deaths && ms < PAUSE_MAX_MS; i++)
+		ms *= 2;
+	if (s->deaths++ == 0 || timer_start(l, &s->again, ms) < 0)
+		stop_for_fork(s);
+}
+
+static void
+on_again(struct timer *t)
+{
+	stop_for_fork(container_of(t, struct seat, again));
+}
+
+void
+seat_take_counts(struct seat *s, struct message *m)
+{
+	free(s->counts);
+	s->counts = m;
+}
+
+/* A worker counts once more at its end. */
+static void
+take_last_counts(struct seat *s)
+{
+	struct message *m;
+
+	(void)channel_read(&s->channel);
+	while ((m = channel_next(&s->channel)) != NULL)
+		if (m->type == MESSAGE_COUNTS)
+			seat_take_counts(s, m);
+		else
+			free(m);
+}
+
+static void
+seat_lose(struct seat *s)
+{
+	struct pen *p = s->workers->pen;
+	pid_t pid = s->pid;
+
+	if (pid == 0)
+		return;
+	s->pid = 0;
+	take_last_counts(s);
+	watch_stop(p->loop, &s->watch);
+	channel_close(&s->channel);
+	list_remove(&s->task.link);
+	list_init(&s->task.link);
+	log_end(s, pid, seat_reap(pid));
+	pool_share_clear(&s->workers->share, s->member - 1);
+	keep_counts(s);
+	remote_lose(s);
+	p->team.workers->sums = false;
+	if (s->workers->leaves)
+		workers_end(s->workers);
+	else if (p->phase == PHASE_SERVING)
+		seat_replace(s);
+}
+
+void
+seat_kill(struct seat *s, const char *why)
+{
+	if (s->pid == 0)
+		return;
+	log_error("worker is stuck worker=%u pid=%ld error=\"%s\"", s->member,
+	    (long)s->pid, why);
+	(void)kill(s->pid, SIGKILL);
+	seat_lose(s);
+}
+
+/* ---- messages ---- */
+
+/* Returns whether it is kept. */
+static bool
+seat_hear(struct seat *s, struct message *m)
+{
+	switch (m->type) {
+	case MESSAGE_COUNTS: /* late */
+		seat_take_counts(s, m);
+		return true;
+	case MESSAGE_ANSWER:
+	case MESSAGE_ANSWERED:
+		remote_hear(s, m);
+		break;
+	case MESSAGE_STATE:
+		if (!s->workers->leaves) /* its servers may be others */
+			sync_hear(s->workers->pen, m->bytes, m->length);
+		break;
+	default: /* it turns */
+		break;
+	}
+	return false;
+}
+
+static void
+take_messages(struct seat *s)
+{
+	struct message *m;
+
+	while (s->pid != 0 && (m = channel_next(&s->channel)) != NULL) {
+		s->heard = clock_monotonic_ms();
+		if (!seat_hear(s, m))
+			free(m);
+	}
+}
+
+void
+seat_on_messages(struct watch *w, unsigned ready)
+{
+	struct seat *s = container_of(w, struct seat, watch);
+	int rc = channel_read(&s->channel);
+
+	(void)ready;
+	take_messages(s);
+	if (rc < 0)
+		seat_lose(s);
+}
+
+static void
+on_task(struct task *t)
+{
+	take_messages(container_of(t, struct seat, task));
+}
+
+void
+seat_send(struct seat *s, unsigned type, const void *bytes, size_t n)
+{
+	bool sent;
+
+	if (s->pid == 0)
+		return;
+	errno = 0;
+	sent = channel_send(&s->channel, type, bytes, n, SEND_MS) == 0;
+	if (!sent && errno == EPIPE)
+		seat_lose(s);
+	else if (!sent)
+		seat_kill(s, "takes no messages");
+	else if (!list_is_empty(&s->channel.messages))
+		loop_soon(s->workers->pen->loop, &s->task);
+}
+
+struct message *
+seat_wait(struct seat *s, unsigned type, unsigned other, uint64_t ms)
+{
+	struct message *m;
+
+	if (s->pid == 0)
+		return NULL;
+	m = channel_wait(&s->channel, type, other, ms);
+	if (m == NULL) {
+		if (channel_read(&s->channel) < 0)
+			seat_lose(s);
+		else
+			seat_kill(s, "does not answer");
+		return NULL;
+	}
+	s->heard = clock_monotonic_ms();
+	if (!list_is_empty(&s->channel.messages))
+		loop_soon(s->workers->pen->loop, &s->task);
+	return m;
+}
+
+/* ---- life ---- */
+
+void
+seat_init(struct seat *s, struct workers *w, unsigned member)
+{
+	s->workers = w;
+	s->member = member;
+	s->due = true;
+	s->channel.fd = -1;
+	s->task.run = on_task;
+	list_init(&s->task.link);
+	watch_init(&s->watch);
+	timer_init(&s->again, on_again);
+}
+
+void
+seat_fini(struct seat *s)
+{
+	watch_stop(s->workers->pen->loop, &s->watch);
+	list_remove(&s->task.link);
+	channel_close(&s->channel);
+	timer_fini(&s->again);
+	free(s->counts);
+}
