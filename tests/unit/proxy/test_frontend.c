@@ -430,7 +430,7 @@ START_TEST(free_gives_all_back)
 		ck_assert(fixture_tells(fds[i]));
 		close(fds[i]);
 	}
-	ck_assert_int_eq(atomic_load(&fixture.backend.accepted), 3);
+	WAIT_FOR(atomic_load(&fixture.backend.accepted) == 3, 5000);
 	backend_stop(&fixture.backend);
 	close(full);
 	ck_assert_int_ge(before, descriptors());
