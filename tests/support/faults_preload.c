@@ -171,9 +171,10 @@ is_possible(int error, int fd, int flags)
 {
 	struct stat st;
 
-	/* pipes lead from pen to itself, and hold little */
+	/* pipes lead from pen to itself, and hold little, but for one between a
+	 * child and its parent, which blocks */
 	if (error != EAGAIN && error != FAULTS_SHORT && fd != FAULT_NO_FD &&
-	    fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+	    fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && is_nonblocking(fd))
 		return false;
 	switch (error) {
 	case EAGAIN:

@@ -188,6 +188,20 @@ START_TEST(starts_short_of)
 }
 END_TEST
 
+/* The parent waited for ever when it could not read its pipe; the child ended
+ * without a word when it could not write there. */
+START_TEST(background_short_of)
+{
+	static const char *const calls[] = { "read", "write" };
+
+	NEED_FAULTS();
+	faultwalk_begin(1);
+	faultwalk_only(calls[_i]);
+	walk_start(false);
+	faultwalk_end(text("start in the background, %s", calls[_i]));
+}
+END_TEST
+
 /* Files that could not be removed are the next start's to take. */
 START_TEST(stops)
 {
@@ -479,6 +493,7 @@ SUITE(test_faults)
 
 	SUITE_ADD_LOOP(s, starts_or_says_why, seconds, 2);
 	SUITE_ADD_LOOP(s, starts_short_of, seconds, 5);
+	SUITE_ADD_LOOP(s, background_short_of, seconds, 2);
 	SUITE_ADD(s, stops, seconds);
 	SUITE_ADD(s, one_client_suffers, seconds);
 	SUITE_ADD_LOOP(s, clients_short_of, seconds, 5);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,23 +46,37 @@ process_fill_standard_files(void)
 
 /* ---- background ---- */
 
-/* Ready, or exited: its report, or its exit status, is the parent's. */
 static int
-wait_for_child(int fd, pid_t child)
+status_of(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return 1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* Ready, or exited: its report, or its exit status, is the parent's. One whose
+ * report cannot be read is ended, or it would serve although its start is
+ * reported as failed. */
+static int
+wait_for_child(int fd, pid_t child, struct error *e)
 {
 	char word;
 	ssize_t n;
-	int status;
 
 	do
 		n = read(fd, &word, 1);
 	while (n < 0 && errno == EINTR);
 	if (n == 1)
 		return 0;
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return 1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+	if (n == 0)
+		return status_of(child);
+	error_set(e, "pipe of the background process: %s", strerror(errno));
+	kill(child, SIGTERM);
+	(void)status_of(child);
+	return -2;
 }
 
 /* What a new root may lack is opened before it is entered. */
@@ -76,7 +91,7 @@ process_stay_in_background(struct process *p)
 int
 process_background(struct process *p, struct error *e)
 {
-	int fd[2], status;
+	int fd[2], rc;
 	pid_t child;
 
 	if (pipe(fd) < 0) {
@@ -92,9 +107,9 @@ process_background(struct process *p, struct error *e)
 	}
 	if (child > 0) {
 		close(fd[1]);
-		status = wait_for_child(fd[0], child);
+		rc = wait_for_child(fd[0], child, e);
 		close(fd[0]);
-		return status;
+		return rc;
 	}
 	close(fd[0]);
 	fcntl(fd[1], F_SETFD, FD_CLOEXEC);
@@ -108,18 +123,14 @@ process_background(struct process *p, struct error *e)
 }
 
 static int
-leave_terminal(struct process *p, struct error *e)
+leave_standard_file(const struct process *p, int fd, struct error *e)
 {
-	int fd;
+	int rc;
 
-	if (p->null_fd < 0)
-		return 0;
-	for (fd = 0; fd <= STDERR_FILENO; fd++)
-		if (dup2(p->null_fd, fd) < 0)
-			return error_set(e, "dup2: %s", strerror(errno));
-	close(p->null_fd);
-	p->null_fd = -1;
-	return 0;
+	do
+		rc = p->null_fd < 0 ? 0 : dup2(p->null_fd, fd);
+	while (rc < 0 && errno == EINTR);
+	return rc < 0 ? error_set(e, "dup2: %s", strerror(errno)) : 0;
 }
 
 static int
@@ -137,24 +148,42 @@ write_pid(struct process *p, struct error *e)
 	    e, "pid file \"%.300s\": %s", p->pid_file, strerror(errno));
 }
 
-int
-process_ready(struct process *p, struct error *e)
+static int
+tell_parent(struct process *p, struct error *e)
 {
 	ssize_t n;
 
+	if (p->ready_fd < 0)
+		return 0;
+	do
+		n = write(p->ready_fd, "r", 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		error_set(e, "pipe of the parent process: %s", strerror(errno));
+	close(p->ready_fd);
+	p->ready_fd = -1;
+	return n == 1 ? 0 : -1;
+}
+
+/* Standard error is left last: what fails before goes there. */
+int
+process_ready(struct process *p, struct error *e)
+{
 	if (write_pid(p, e) < 0)
 		return -1;
 	if (!p->background)
 		return 0;
-	log_use_syslog();
-	if (leave_terminal(p, e) < 0)
+	if (leave_standard_file(p, STDIN_FILENO, e) < 0 ||
+	    leave_standard_file(p, STDOUT_FILENO, e) < 0 ||
+	    tell_parent(p, e) < 0)
 		return -1;
-	if (p->ready_fd < 0)
-		return 0;
-	n = write(p->ready_fd, "r", 1);
-	close(p->ready_fd);
-	p->ready_fd = -1;
-	return n == 1 ? 0 : error_set(e, "the parent process has exited");
+	log_use_syslog();
+	if (leave_standard_file(p, STDERR_FILENO, e) < 0)
+		log_warn("standard error not left error=\"%s\"", e->text);
+	if (p->null_fd >= 0)
+		close(p->null_fd);
+	p->null_fd = -1;
+	return 0;
 }
 
 /* ---- pid file ---- */
@@ -300,8 +329,7 @@ process_is_user(const char *name)
 {
 	const struct passwd *pw = name != NULL ? getpwnam(name) : NULL;
 
-	return pw != NULL && pw->pw_uid == geteuid() &&
-	    pw->pw_uid == getuid();
+	return pw != NULL && pw->pw_uid == geteuid() && pw->pw_uid == getuid();
 }
 
 /* Root's other groups go first: without root they could not be dropped. They go
@@ -327,8 +355,7 @@ process_fini(struct process *p)
 {
 	if (p->pid_fd < 0)
 		return;
-	if (p->pid_is_ours &&
-	    (!path_is_pid_file(p) || unlink(p->pid_file) < 0))
+	if (p->pid_is_ours && (!path_is_pid_file(p) || unlink(p->pid_file) < 0))
 		(void)!ftruncate(p->pid_fd, 0);
 	close(p->pid_fd);
 	p->pid_fd = -1;

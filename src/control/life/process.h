@@ -32,7 +32,7 @@ void process_fill_standard_files(void);
 
 /* Goes on in a child. In the parent it returns the exit status 0..255 to end
  * with, once the child is ready or has failed; in the child -1. -2 with a full
- * message when there can be no child. */
+ * message when there can be no child, or its report cannot be read. */
 int process_background(struct process *p, struct error *e);
 
 /* The same without a child: the process has been in the background all along,

@@ -98,10 +98,14 @@ session_retry_keep(struct session *s, const char *bytes, size_t n)
 		session_retry_add(s, bytes, n);
 }
 
+/* With a server that speaks first the client's bytes are no HTTP, and another
+ * server would speak once more. */
 void
 session_note_first(struct session *s, const char *bytes, size_t n)
 {
-	enum http_first what = http_first_of(bytes, n);
+	bool greeted = s->to_client.bytes + pipe_pending(&s->to_client) > 0;
+	enum http_first what =
+	    greeted ? HTTP_FIRST_OTHER : http_first_of(bytes, n);
 
 	s->http = what != HTTP_FIRST_OTHER;
 	if (what == HTTP_FIRST_REPEATABLE && s->request == NULL)

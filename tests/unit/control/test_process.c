@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
 #include <pwd.h>
@@ -17,6 +18,7 @@
 
 #include "control/life/process.h"
 #include "support/suite.h"
+#include "support/wait.h"
 
 static struct process proc;
 static struct error e;
@@ -119,7 +121,7 @@ END_TEST
 /* ---- background ---- */
 
 /* What the child does after the fork. */
-enum { CHILD_READY, CHILD_FAILS, CHILD_DIES };
+enum { CHILD_READY, CHILD_FAILS, CHILD_DIES, CHILD_IS_MUTE };
 
 /* The starter's view: the status it is to end with. The ready child leaves its
  * pid in `path` and lives on until the test is over. */
@@ -136,9 +138,13 @@ background(int what, const char *path)
 		_exit(7);
 	if (what == CHILD_DIES)
 		raise(SIGKILL);
+	if (what == CHILD_IS_MUTE)
+		(void)!dup2(open("/dev/null", O_RDONLY), proc.ready_fd);
 	if (process_lock_pid_file(&proc, path, false, &e) < 0 ||
-	    process_ready(&proc, &e) < 0)
+	    process_ready(&proc, &e) < 0) {
+		dprintf(STDERR_FILENO, "%s", e.text);
 		_exit(9);
+	}
 	for (;;)
 		poll(NULL, 0, -1);
 }
@@ -160,9 +166,24 @@ START_TEST(status_of_the_child)
 	ck_assert_int_ne(getsid((pid_t)child), getsid(0));
 	ck_assert_int_eq(stat("/dev/null", &null), 0);
 	for (fd = 0; fd <= 2; fd++)
-		if (stat(text("/proc/%ld/fd/%d", child, fd), &own) == 0)
-			ck_assert_uint_eq(own.st_rdev, null.st_rdev);
+		WAIT_FOR(stat(text("/proc/%ld/fd/%d", child, fd), &own) < 0 ||
+			own.st_rdev == null.st_rdev,
+		    5000);
 	ck_assert_int_eq(kill((pid_t)child, SIGKILL), 0);
+}
+END_TEST
+
+/* Its last words reach the caller's standard error. */
+START_TEST(child_cannot_report)
+{
+	const char *path = scratch("error");
+	int fd = open(path, O_WRONLY | O_CREAT, 0600), own = dup(STDERR_FILENO);
+
+	ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
+	ck_assert_int_eq(background(CHILD_IS_MUTE, scratch("pid")), 9);
+	ck_assert_int_ge(dup2(own, STDERR_FILENO), 0);
+	ck_assert_str_eq(
+	    contents(path), "pipe of the parent process: Bad file descriptor");
 }
 END_TEST
 
@@ -264,6 +285,7 @@ SUITE(test_process)
 	SUITE_ADD(s, pid_file_is_locked, 10);
 	SUITE_ADD(s, bad_pid_files, 10);
 	SUITE_ADD(s, status_of_the_child, 30);
+	SUITE_ADD(s, child_cannot_report, 10);
 	SUITE_ADD(s, bad_privileges, 10);
 	SUITE_ADD(s, another_user, 10);
 	SUITE_ADD(s, another_root, 10);

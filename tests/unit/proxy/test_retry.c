@@ -66,6 +66,13 @@ answers_in_part(struct backend *b, int fd)
 }
 
 static void
+greets(struct backend *b, int fd)
+{
+	backend_send(fd, "220", 3);
+	resets(b, fd);
+}
+
+static void
 answers_one(struct backend *b, int fd)
 {
 	takes_request(b, fd);
@@ -227,6 +234,22 @@ START_TEST(asked_when_the_server_had_gone)
 	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
 	ck_assert_int_eq(back[1].received, (long long)strlen(GET));
 	close(fd);
+	end();
+}
+END_TEST
+
+/* Its client would be greeted twice. */
+START_TEST(greeted_client_is_not_moved)
+{
+	int fd;
+
+	begin(greets, answers, NULL);
+	fd = endpoint_connect(&fixture.front);
+	fixture_hears(fd, "220");
+	endpoint_send(fd, GET, strlen(GET));
+	is_lost(fd);
+	ck_assert_int_eq(back[1].received, 0);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 0);
 	end();
 }
 END_TEST
@@ -472,6 +495,7 @@ SUITE(test_retry)
 	SUITE_ADD_LOOP(s, others_are_not_repeated, 10,
 	    sizeof(unrepeatable) / sizeof(unrepeatable[0]));
 	SUITE_ADD_LOOP(s, asked_when_the_server_had_gone, 10, 2);
+	SUITE_ADD(s, greeted_client_is_not_moved, 10);
 	SUITE_ADD(s, followed_is_not_repeated, 10);
 	SUITE_ADD(s, long_is_not_repeated, 10);
 	SUITE_ADD(s, partial_answer_is_not_repeated, 10);

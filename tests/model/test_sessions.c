@@ -1,0 +1,284 @@
+/* test_sessions.c: sessions of a frontend on a kernel of the test's own, with
+ * clients and servers that do anything in any order, and an operator who does,
+ * too; what must hold is checked at each turn of the loop. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/invariants.h"
+#include "model/model.h"
+#include "model/parties.h"
+#include "proxy/frontend/frontend_private.h"
+#include "proxy/session/connections.h"
+#include "support/suite.h"
+
+enum { CLIENTS = 300, AT_ONCE = 40, STEPS_MAX = 400 * 1000 };
+enum { ANSWERS, REFUSES, HANGS, MODES };
+
+static struct run {
+	unsigned modes[MODEL_SERVERS];
+	unsigned steps;
+	bool paused, draining;
+	struct task operator; /* does something when the loop has woken */
+} run;
+
+/* ---- servers ---- */
+
+static int
+on_connect(struct conn *c)
+{
+	unsigned i = (unsigned)ntohs(c->peer.sin_port) - MODEL_SERVER_PORT;
+
+	ck_assert_uint_lt(i, MODEL_SERVERS);
+	if (run.modes[i] == REFUSES && kernel_one_in(3))
+		return ECONNREFUSED;
+	parties_accept(c, i);
+	return run.modes[i] == ANSWERS && kernel_one_in(4) ? 0 : EINPROGRESS;
+}
+
+/* Connects that are under way are over some time. */
+static void
+connects_go_on(void)
+{
+	struct party *p;
+
+	for (p = parties.first; p != NULL; p = p->next)
+		if (p->conn->connecting && kernel_one_in(4) &&
+		    (run.modes[p->server] != HANGS || parties.hurried)) {
+			bool refused = run.modes[p->server] == REFUSES;
+
+			kernel_connected(p->conn, refused ? ECONNREFUSED : 0);
+			p->closed |= refused;
+		}
+}
+
+/* ---- the operator ---- */
+
+static void
+draw_options(void)
+{
+	static const enum fastclose ends[] = { FASTCLOSE_OFF, FASTCLOSE_OFF,
+		FASTCLOSE_OFF, FASTCLOSE_UP, FASTCLOSE_DOWN, FASTCLOSE_BOTH };
+	struct frontend_options *o = &model.options;
+
+	o->connect_timeout_ms = model_some(3000, 100);
+	o->retry_ms = model_some(3000, 0);
+	o->retry_requests = (unsigned)model_some(0, 3);
+	o->queue_ms = model_some(0, 2000);
+	o->idle_timeout_ms = model_some(0, 3000);
+	o->half_timeout_ms = model_some(3600 * 1000, 2000);
+	o->linger_ms = model_some(30 * 1000, 500);
+	o->sessions_max = model_some(50, 10);
+	o->pending_max = model_some(0, 5);
+	o->buffer = model_some(0, model_some(100, 1 << 20));
+	o->accept_max = (unsigned)model_some(64, 2);
+	o->nodelay = kernel_one_in(2);
+	o->fastclose = ends[kernel_below(6)];
+	o->splice = kernel_one_in(2);
+	o->preopened = model_some(0, 3);
+	o->end.max_age_ms = model_some(0, model_some(0, 4000));
+	o->end.quiet_ms = model_some(5000, 100);
+	o->end.quiet = (enum quiet_end)kernel_below(3);
+}
+
+static void
+close_down(void)
+{
+	if (run.paused)
+		frontend_resume(model.frontend);
+	run.paused = false;
+	if (run.draining || kernel_one_in(2))
+		return;
+	run.draining = true;
+	frontend_drain(model.frontend);
+}
+
+static void
+operate(struct task *task)
+{
+	struct error e;
+	uint64_t asked;
+
+	(void)task;
+	if (parties.hurried) {
+		close_down();
+		return;
+	}
+	switch (kernel_below(9)) {
+	case 0:
+		draw_options();
+		frontend_set_options(model.frontend, &model.options);
+		break;
+	case 1:
+		model_draw_pool_options();
+		break;
+	case 2:
+		(void)connection_close(
+		    frontend_sessions(model.frontend), kernel_below(40));
+		break;
+	case 3:
+		if (!run.paused && !run.draining)
+			model_relisten(false);
+		break;
+	case 4:
+		run.paused = !run.paused && kernel_one_in(2);
+		if (run.paused)
+			frontend_pause(model.frontend);
+		else
+			frontend_resume(model.frontend);
+		break;
+	case 5:
+		(void)sessions_rebalance(frontend_sessions(model.frontend),
+		    1 + kernel_below(100), &asked, &e);
+		break;
+	case 6:
+		run.modes[kernel_below(MODEL_SERVERS)] = kernel_below(MODES);
+		break;
+	default:
+		model_change_servers();
+	}
+}
+
+/* ---- the world ---- */
+
+static void
+wake_operator(void)
+{
+	loop_soon(model.loop, &run.operator);
+	kernel.woken = true;
+}
+
+/* One more comes, or somebody does something, or time passes. */
+static void
+happen(void)
+{
+	unsigned what = kernel_below(100);
+
+	if (what < 12 && parties.clients < AT_ONCE && parties.born < CLIENTS)
+		(void)parties_visit((uint16_t)(MODEL_PORT + kernel_below(2)));
+	else if (what < 85)
+		parties_act();
+	else if (what < 95)
+		model_wait();
+	else if (what < 97)
+		wake_operator();
+	connects_go_on();
+	parties_tidy();
+}
+
+/* All end what they do, and all sessions end. */
+static void
+come_to_an_end(void)
+{
+	if (parties.hurried)
+		return;
+	parties.hurried = true;
+	wake_operator();
+}
+
+static void
+note_buffer(void)
+{
+	struct party *p;
+
+	for (p = parties.first; p != NULL; p = p->next)
+		p->let_go |= model.options.buffer > 0;
+}
+
+static void
+on_sleep(bool idle)
+{
+	note_buffer();
+	MUST(run.steps++ < STEPS_MAX);
+	invariants_join(model.frontend);
+	invariants_hold(model.frontend);
+	if (idle)
+		invariants_hold_asleep(model.loop, model.frontend);
+	if (idle || kernel_one_in(3))
+		happen();
+	if (parties.born == CLIENTS)
+		come_to_an_end();
+	if (parties.hurried && frontend_left(model.frontend) == 0 &&
+	    parties.clients == 0) {
+		kernel.stop = true;
+		loop_stop(model.loop);
+	}
+}
+
+/* A tenth of the runs is short of all. */
+static int
+trouble(const char *call)
+{
+	static const struct {
+		const char *call;
+		int error;
+	} rows[] = { { "socket", EMFILE }, { "accept4", ENFILE },
+		{ "accept4", ECONNABORTED }, { "connect", EADDRNOTAVAIL },
+		{ "connect", ENETUNREACH }, { "send", ENOBUFS },
+		{ "pipe2", EMFILE }, { "epoll_ctl", ENOSPC } };
+	unsigned i = kernel_below(8);
+
+	return !parties.hurried && strcmp(rows[i].call, call) == 0 &&
+		kernel_one_in(8)
+	    ? rows[i].error
+	    : 0;
+}
+
+void __real_frontend_client_out(struct frontend_core *f, enum reason why);
+void __wrap_frontend_client_out(struct frontend_core *f, enum reason why);
+void __real_stream_close(struct loop *l, struct stream *s, bool reset);
+void __wrap_stream_close(struct loop *l, struct stream *s, bool reset);
+
+static struct party *leaving; /* whose client was closed last */
+
+/* A session may begin and end in one turn. */
+void
+__wrap_stream_close(struct loop *l, struct stream *s, bool reset)
+{
+	struct conn *c = s->fd >= 0 ? kernel_conn(s->fd) : NULL;
+
+	if (model.frontend != NULL)
+		invariants_join(model.frontend);
+	leaving = c != NULL && !c->outgoing ? c->arg : NULL;
+	__real_stream_close(l, s, reset);
+}
+
+void
+__wrap_frontend_client_out(struct frontend_core *f, enum reason why)
+{
+	if (leaving != NULL)
+		leaving->reason = (int)why;
+	leaving = NULL;
+	__real_frontend_client_out(f, why);
+}
+
+START_TEST(any_order)
+{
+	memset(&run, 0, sizeof(run));
+	list_init(&run.operator.link);
+	run.operator.run = operate;
+	model_begin(model_seed(_i));
+	parties_begin();
+	kernel.on_connect = on_connect;
+	if (kernel_one_in(10))
+		kernel.trouble = trouble;
+	draw_options();
+	model_draw_pool_options();
+	kernel.on_sleep = on_sleep;
+	model_front();
+	ck_assert_int_eq(loop_run(model.loop), 0);
+	model_end();
+	parties_end();
+}
+END_TEST
+
+SUITE(test_sessions)
+{
+	Suite *s = suite_create("sessions");
+
+	SUITE_ADD_LOOP(s, any_order, 60, model_runs(8, 2000));
+	return s;
+}
