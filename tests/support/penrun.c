@@ -32,6 +32,7 @@ add_program(struct words *w)
 	const char *wrapper = getenv("PEN_TEST_WRAPPER");
 	const char *pen = getenv("PEN");
 	const char *workers = getenv("PEN_TEST_WORKERS");
+	const char *sandbox = getenv("PEN_TEST_SANDBOX");
 	size_t n;
 
 	w->n = 0;
@@ -45,6 +46,10 @@ add_program(struct words *w)
 	if (workers != NULL && *workers != '\0') {
 		add(w, "--workers");
 		add(w, workers);
+	}
+	if (sandbox != NULL && *sandbox != '\0') {
+		add(w, "--sandbox");
+		add(w, sandbox);
 	}
 }
 

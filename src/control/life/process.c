@@ -107,8 +107,8 @@ process_background(struct process *p, struct error *e)
 	return -2;
 }
 
-static int
-leave_terminal(struct process *p, struct error *e)
+int
+process_leave_terminal(struct process *p, struct error *e)
 {
 	int fd;
 
@@ -147,7 +147,7 @@ process_ready(struct process *p, struct error *e)
 	if (!p->background)
 		return 0;
 	log_use_syslog();
-	if (leave_terminal(p, e) < 0)
+	if (process_leave_terminal(p, e) < 0)
 		return -1;
 	if (p->ready_fd < 0)
 		return 0;

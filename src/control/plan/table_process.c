@@ -121,6 +121,16 @@ const struct command rows_process[] = {
 	    .args = "[SEC]",
 	    .help = "for how long the loop of a worker may stand still before "
 		    "it is replaced; 0: for ever" },
+	{ .name = "sandbox",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(process.sandbox),
+	    .choices = choices_sandbox,
+	    .flags = ROW_START | ROW_PROCESS,
+	    .option = "sandbox",
+	    .args = "[off|log|on]",
+	    .help = "give up after the start what serving does not need: "
+		    "programs, files elsewhere, other system calls; log: only "
+		    "report it" },
 	{ .name = "debug",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(debug),
