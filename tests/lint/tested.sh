@@ -56,6 +56,9 @@ tests/system/test_prometheus: control/report/metrics
 tests/system/test_prompt: tools/edit_libedit tools/prompt
 tests/system/test_proxy_datagrams: proxy/core/proxy_datagram proxy/datagram/flow_named
 tests/system/test_proxy_down: proxy/session/session_proxy
+tests/unit/net/test_starter: net/program/patterns
+tests/system/test_sandbox: control/life/sandbox control/life/sandbox_calls
+	control/life/sandbox_plan
 tests/system/test_workers: control/workers/remote control/workers/everywhere
 	control/workers/states_sync control/workers/tally control/workers/worker
 	control/workers/workers control/life/team

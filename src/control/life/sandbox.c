@@ -65,8 +65,8 @@ sandbox_fork(struct pen *p, struct error *e)
 
 	if (mode_of(p) == SANDBOX_OFF)
 		return 1;
-	p->starter = starter_new(p->executable.path, p->executable.argv,
-	    mode_of(p) == SANDBOX_LOG);
+	p->starter = starter_new(
+	    p->executable.path, p->executable.argv, mode_of(p) == SANDBOX_LOG);
 	if (p->starter == NULL || sandbox_plan_programs(p, p->starter) < 0)
 		return error_set(e, "sandbox: %s", strerror(errno));
 	pid = starter_fork(p->starter);

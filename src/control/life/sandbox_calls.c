@@ -61,14 +61,14 @@ static const char *const always[] = {
 	"geteuid", "geteuid32", "getgid", "getgid32", "getegid", "getegid32",
 	"getgroups", "getgroups32", "getresuid", "getresuid32", "getresgid",
 	"getresgid32", "getrandom", "getrlimit", "ugetrlimit", "setrlimit",
-	"prlimit64", "getrusage", "getcpu", "sched_getaffinity",
-	"sched_yield", "set_robust_list", "set_tid_address",
-	"set_thread_area", "arch_prctl", "rseq", "sysinfo", "uname", "prctl",
-	"capget", "capset", "kill", "tgkill", "tkill", "rt_sigaction",
-	"rt_sigprocmask", "rt_sigpending", "rt_sigreturn", "rt_sigsuspend",
-	"rt_sigtimedwait", "rt_sigtimedwait_time64", "sigaction",
-	"sigprocmask", "sigreturn", "sigaltstack", "pause", "wait4", "waitid",
-	"waitpid", "alarm", "setitimer", "getitimer", NULL
+	"prlimit64", "getrusage", "getcpu", "sched_getaffinity", "sched_yield",
+	"set_robust_list", "set_tid_address", "set_thread_area", "arch_prctl",
+	"rseq", "sysinfo", "uname", "prctl", "capget", "capset", "kill",
+	"tgkill", "tkill", "rt_sigaction", "rt_sigprocmask", "rt_sigpending",
+	"rt_sigreturn", "rt_sigsuspend", "rt_sigtimedwait",
+	"rt_sigtimedwait_time64", "sigaction", "sigprocmask", "sigreturn",
+	"sigaltstack", "pause", "wait4", "waitid", "waitpid", "alarm",
+	"setitimer", "getitimer", NULL
 };
 static const char *const frames[] = { "bpf", "mlock", "mlock2", "munlock",
 	"perf_event_open", NULL };
@@ -124,9 +124,9 @@ static int
 add_sockets(scmp_filter_ctx c, bool tries, unsigned needs)
 {
 	const int last = needs & SANDBOX_FRAMES ? AF_XDP : AF_INET6;
-	int family, rc = seccomp_rule_add(c, SCMP_ACT_ALLOW,
-			SCMP_SYS(socketpair), 1,
-			SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)AF_UNIX));
+	int family,
+	    rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 1,
+		SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)AF_UNIX));
 
 	if (rc == 0 && !tries)
 		rc = seccomp_rule_add(c, SCMP_ACT_ERRNO(EAFNOSUPPORT),
@@ -171,6 +171,9 @@ add_all(scmp_filter_ctx c, bool tries, unsigned needs)
 		rc = add_names(c, SCMP_ACT_ALLOW, frames);
 	if (rc == 0 && needs & SANDBOX_FORK)
 		rc = add_fork(c);
+	else if (rc == 0 && !tries)
+		rc = seccomp_rule_add(
+		    c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 0);
 	if (rc == 0 && !tries)
 		rc = add_names(c, SCMP_ACT_ERRNO(EPERM), refused);
 	return rc;

@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* landlock(7). The C library has no functions, and its headers may be older than
- * the kernel; the numbers are the same on all machines. */
+/* landlock(7). The C library has no functions, and its headers may be older
+ * than the kernel; the numbers are the same on all machines. */
 enum { CALL_CREATE = 444, CALL_ADD = 445, CALL_RESTRICT = 446 };
 enum { VERSION_FLAG = 1, RULE_BENEATH = 1 };
 
@@ -45,16 +45,16 @@ struct beneath {
 	int32_t fd;
 } __attribute__((packed));
 
-/* What this kernel distinguishes; 0: it has no Landlock, errno says why. */
+/* What this kernel distinguishes; 0: it has no Landlock, with errno. */
 static uint64_t
 handled(void)
 {
 	long version = syscall(CALL_CREATE, NULL, 0, VERSION_FLAG);
 
-	return version < 1  ? 0
-	    : version == 1  ? FS_FIRST
-	    : version == 2  ? FS_FIRST | FS_REFER
-			    : FS_FIRST | FS_REFER | FS_TRUNCATE;
+	return version < 1 ? 0
+	    : version == 1 ? FS_FIRST
+	    : version == 2 ? FS_FIRST | FS_REFER
+			   : FS_FIRST | FS_REFER | FS_TRUNCATE;
 }
 
 int
@@ -62,8 +62,7 @@ sandbox_files_new(void)
 {
 	struct rules_attr a = { .files = handled() };
 
-	return a.files == 0 ? -1
-			    : (int)syscall(CALL_CREATE, &a, sizeof(a), 0);
+	return a.files == 0 ? -1 : (int)syscall(CALL_CREATE, &a, sizeof(a), 0);
 }
 
 void
@@ -111,9 +110,9 @@ sandbox_files_add(int rules, const char *path, enum sandbox_use use)
 {
 	(void)rules;
 	(void)unveil(path,
-	    use == SANDBOX_READ		? "r"
-		: use == SANDBOX_WRITE	? "rwc"
-					: "x");
+	    use == SANDBOX_READ	       ? "r"
+		: use == SANDBOX_WRITE ? "rwc"
+				       : "x");
 }
 
 int

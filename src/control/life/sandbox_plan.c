@@ -32,15 +32,15 @@ static const char *const read_for_tls[] = { "/etc/ssl", "/etc/pki",
 struct notes {
 	const struct pen *pen;
 	int rules;
-	bool told; /* each is logged */
+	bool logged; /* each is logged */
 };
 
 static void
 note(const struct notes *n, const char *path, enum sandbox_use use)
 {
-	if (n->told)
+	if (n->logged)
 		log_info("sandbox: %s %s",
-		    use == SANDBOX_READ	   ? "reads"
+		    use == SANDBOX_READ	       ? "reads"
 			: use == SANDBOX_WRITE ? "reads and writes"
 					       : "starts",
 		    path);
@@ -89,8 +89,8 @@ note_links(const struct notes *n, const char *path)
 
 	note(n, path, SANDBOX_READ);
 	while (d != NULL && (entry = readdir(d)) != NULL)
-		if (snprintf(file, sizeof(file), "%s/%s", path,
-			entry->d_name) < (int)sizeof(file) &&
+		if (snprintf(file, sizeof(file), "%s/%s", path, entry->d_name) <
+			(int)sizeof(file) &&
 		    lstat(file, &st) == 0 && S_ISLNK(st.st_mode))
 			note_file(n, file, SANDBOX_READ);
 	if (d != NULL)
@@ -183,8 +183,8 @@ note_included(const struct notes *n)
 	char path[PATH_MAX];
 
 	for (; at < end; at += strlen(at) + 1) {
-		snprintf(path, sizeof(path), "%.*s",
-		    (int)strcspn(at, "*?["), at);
+		snprintf(
+		    path, sizeof(path), "%.*s", (int)strcspn(at, "*?["), at);
 		note_directory(n, path, SANDBOX_READ);
 		note_read(n, at);
 	}
@@ -260,9 +260,9 @@ note_system(const struct notes *n, bool names, bool frames)
 }
 
 void
-sandbox_plan_files(const struct pen *p, int rules, bool frames, bool told)
+sandbox_plan_files(const struct pen *p, int rules, bool frames, bool logged)
 {
-	const struct notes n = { p, rules, told };
+	const struct notes n = { p, rules, logged };
 	const struct plan *one;
 	bool names = false;
 	unsigned i;

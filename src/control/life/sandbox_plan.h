@@ -10,9 +10,9 @@ struct starter;
 
 /* Adds rules for the directories of its files: those of files that are written
  * can be written to. With `frames` all of /sys and /proc can be read; with
- * `told` each rule is logged. */
+ * `logged` each rule is logged. */
 void sandbox_plan_files(
-    const struct pen *p, int rules, bool frames, bool told);
+    const struct pen *p, int rules, bool frames, bool logged);
 /* Permits its programs. Returns 0, or -1 with errno ENOMEM. */
 int sandbox_plan_programs(const struct pen *p, struct starter *s);
 

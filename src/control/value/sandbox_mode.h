@@ -1,5 +1,5 @@
-/* sandbox_mode.h: what the process gives up after the start, and why a build may
- * have no such modes; see control/life/sandbox.h. */
+/* sandbox_mode.h: what the process gives up after the start, and why a build
+ * may have no such modes; see control/life/sandbox.h. */
 #ifndef PEN_CONTROL_SANDBOX_MODE_H
 #define PEN_CONTROL_SANDBOX_MODE_H
 

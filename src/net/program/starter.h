@@ -1,15 +1,15 @@
-/* starter.h: a process that starts programs for pen, which gives up the right to
- * do so (control/life/sandbox.h). It was forked before, and so has what the
+/* starter.h: a process that starts programs for pen, which gives up the right
+ * to do so (control/life/sandbox.h). It was forked before, and so has what
  * programs need.
  *
  *     pen  --- program_start(), upgrade ---> starter
  *      '-- child: the program <--------------- clone(CLONE_PARENT)
  *
  * What it starts is a child of pen, which waits for it, and kills it, as if it
- * had started it itself. It starts two kinds of programs, whoever asks:
+ * had started it itself. It starts two kinds of programs:
  *
  *     permitted   those of starter_permit(), with these arguments; in their
- *                 environment PEN_* alone is of the request's choice
+ *                 environment only PEN_* is from the request
  *     successor   pen's own, with its own arguments, PEN_UPGRADE added
  *
  * It ends when pen has ended. Linux only: elsewhere starter_new() returns
@@ -25,15 +25,14 @@
 struct starter;
 
 /* `path` and `argv`, of the successor, outlive it; a NULL path: there is none.
- * With `tries` it starts every program, and what it would refuse is logged. NULL
- * with errno. */
+ * With `tries` it starts every program, and what it would refuse is logged.
+ * NULL with errno. */
 struct starter *starter_new(const char *path, char *const *argv, bool tries);
 /* Closes pen's end; NULL is fine. */
 void starter_free(struct starter *s);
 
-/* Before starter_fork(): permits a program. In its arguments {address} and
- * {port} stand for letters, digits and ".:/_%@+,=-" that do not begin with "-".
- * Returns 0, or -1 with errno ENOMEM. */
+/* Before starter_fork(): permits a program, whose arguments are patterns
+ * (patterns.h). Returns 0, or -1 with errno ENOMEM. */
 int starter_permit(struct starter *s, char *const *argv);
 /* Whether a program of that path is permitted. */
 bool starter_knows(const struct starter *s, const char *path);
@@ -48,11 +47,10 @@ int starter_serve(struct starter *s);
 
 /* As program_exec(). -1 with errno EPIPE when the starter is gone. A program
  * that is not permitted cannot be executed, EPERM. */
-pid_t starter_exec(
-    struct starter *s, const struct program_exec *x, int *error);
+pid_t starter_exec(struct starter *s, const struct program_exec *x, int *error);
 /* Starts the successor, with copies of these descriptors, the first as 3, and
- * with `errors` as standard error; `word` is PEN_UPGRADE=... Returns it, a child
- * of this process, or -1 with errno. */
+ * with `errors` as standard error; `word` is PEN_UPGRADE=... Returns it, a
+ * child of this process, or -1 with errno. */
 pid_t starter_succeed(struct starter *s, const int *fd, unsigned count,
     int errors, const char *word);
 
