@@ -29,7 +29,9 @@
 #include "control/verify/preflight.h"
 #include "control/life/process.h"
 #include "control/life/rights.h"
+#include "control/life/sandbox.h"
 #include "control/verify/transparent.h"
+#include "net/program/starter.h"
 #include "net/sink.h"
 #include "proxy/log/sessionlog.h"
 
@@ -95,6 +97,25 @@ drop_privileges(struct pen *p, struct error *e)
 	return keep ? rights_end_change(e) : 0;
 }
 
+/* The process that starts programs has the standard files that pen will
+ * have. */
+static int
+enter_sandbox(
+    struct pen *p, struct process *proc, struct sandbox *s, struct error *e)
+{
+	pid_t pid = sandbox_fork(p, e);
+
+	if (pid < 0)
+		return -1;
+	if (pid > 0)
+		return sandbox_enter(s, p, e);
+	if (p->predecessor.error_fd >= 0)
+		(void)dup2(p->predecessor.error_fd, STDERR_FILENO);
+	if (process_leave_terminal(proc, e) < 0)
+		_exit(1);
+	_exit(starter_serve(p->starter));
+}
+
 /* From here on clients are ours, and so are the pid file and the terminal. */
 static int
 main_take_over(struct pen *p, struct process *proc, struct error *e)
@@ -112,18 +133,21 @@ static int
 main_serve(struct pen *p, struct process *proc)
 {
 	const char *pid_file = p->plan->config.process.pid_file;
+	struct sandbox sandbox;
 	struct service *svc;
 	struct error e;
 
+	sandbox_init(&sandbox);
 	output_own(STDOUT_FILENO);
 	output_own(STDERR_FILENO);
 	if (pid_file != NULL &&
 	    process_lock_pid_file(
 		proc, pid_file, p->predecessor.rooted, &e) < 0)
 		return main_fail(&e);
-	if (pen_start(p, &e) < 0 || drop_privileges(p, &e) < 0 ||
-	    drop_rights(p, &e) < 0 || main_take_over(p, proc, &e) < 0 ||
-	    process_ready(proc, &e) < 0)
+	if (pen_start(p, &e) < 0 || sandbox_open(&sandbox, p, &e) < 0 ||
+	    drop_privileges(p, &e) < 0 || drop_rights(p, &e) < 0 ||
+	    enter_sandbox(p, proc, &sandbox, &e) < 0 ||
+	    main_take_over(p, proc, &e) < 0 || process_ready(proc, &e) < 0)
 		return main_fail(&e);
 	SERVICE_EACH (p, svc)
 		transparent_warn(svc);

@@ -290,7 +290,7 @@ build_notls() {
 	build notls --enable-werror --without-openssl --without-libedit \
 		--without-jansson --without-cares --without-libxdp \
 		--without-ncurses \
-		--without-maxminddb ac_cv_func_memfd_create=no ac_cv_func_accept4=no \
+		--without-maxminddb --without-seccomp ac_cv_func_memfd_create=no ac_cv_func_accept4=no \
 		ac_cv_func_pipe2=no ac_cv_func_splice=no \
 		ac_cv_func_epoll_create1=no ac_cv_func_recvmmsg=no \
 		ac_cv_func_sendmmsg=no
@@ -425,6 +425,7 @@ packages_want \
 	jansson \
 	cares \
 	maxminddb \
+	seccomp \
 	mmdblookup \
 	libxdp \
 	clang \

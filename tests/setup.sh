@@ -30,6 +30,7 @@ tmux      tmux              tmux              tmux          tmux        tmux    
 libxdp    libxdp-dev,libbpf-dev libxdp-devel,libbpf-devel libxdp-dev,libbpf-dev libxdp,libbpf libxdp-devel,libbpf-devel - -
 jansson   libjansson-dev    jansson-devel     jansson-dev   jansson     libjansson-devel    jansson      jansson
 cares     libc-ares-dev     c-ares-devel      c-ares-dev    c-ares      c-ares-devel        c-ares       c-ares
+seccomp   libseccomp-dev    libseccomp-devel  libseccomp-dev libseccomp libseccomp-devel   -            -
 maxminddb libmaxminddb-dev  libmaxminddb-devel libmaxminddb-dev libmaxminddb libmaxminddb-devel libmaxminddb libmaxminddb
 mmdblookup mmdb-bin         libmaxminddb      libmaxminddb  libmaxminddb mmdblookup         libmaxminddb libmaxminddb
 check     check             check-devel       check-dev     check       check-devel         check        check
@@ -125,6 +126,8 @@ packages_has() {
 	libxdp) pkg-config --exists 'libxdp >= 1.2 libbpf >= 0.8' 2>/dev/null ||
 		[ "$(uname -s)" != Linux ] ;;
 	cares) pkg-config --exists 'libcares >= 1.16' 2>/dev/null ;;
+	seccomp) pkg-config --exists 'libseccomp >= 2.4' 2>/dev/null ||
+		[ "$(uname -s)" != Linux ] ;;
 	maxminddb) pkg-config --exists libmaxminddb 2>/dev/null ;;
 	check) pkg-config --exists 'check >= 0.10' 2>/dev/null ;;
 	opensslcmd) packages_find_program openssl ;;

@@ -102,3 +102,19 @@ environment_fini(struct environment *e)
 	free(e->list);
 	*e = (struct environment){ .list = NULL };
 }
+
+char **
+environment_with(char *word)
+{
+	size_t n = 0;
+	char **list;
+
+	while (environ[n] != NULL)
+		n++;
+	list = calloc(n + 2, sizeof(char *));
+	if (list == NULL)
+		return NULL;
+	memcpy(list, environ, n * sizeof(char *));
+	list[n] = word;
+	return list;
+}

@@ -31,6 +31,7 @@
 #include "control/workers/workers.h"
 #include "dsr/director/director.h"
 #include "net/program/program.h"
+#include "net/program/starter.h"
 #include "net/sink.h"
 #include "net/sock.h"
 #include "proxy/check/check.h"
@@ -205,6 +206,7 @@ pen_new(void)
 		return NULL;
 	stopping_init(&p->stopping);
 	room_init(&p->room);
+	buffer_init(&p->included);
 	p->plan = plan_new();
 	p->given = plan_new();
 	p->team.size = 1;
@@ -255,6 +257,7 @@ pen_free(struct pen *p)
 	sessionlog_free(p->sessionlog);
 	on_state_free(p->on_state);
 	programs_free(p->programs);
+	starter_free(p->starter);
 	refresh_free(p->refresh);
 	resolver_free(p->resolver);
 	while ((svc = p->service) != NULL) {
@@ -270,6 +273,7 @@ pen_free(struct pen *p)
 	loop_free(p->loop);
 	plan_free(p->plan);
 	plan_free(p->given);
+	buffer_fini(&p->included);
 	free(p);
 }
 

@@ -60,6 +60,9 @@ tests/system/test_workers: control/workers/remote control/workers/everywhere con
 	control/workers/seat control/workers/states_sync control/workers/tally
 	control/workers/worker control/workers/workers control/life/team
 tests/system/test_workers_upgrade: control/workers/own_clients control/workers/renew
+tests/unit/net/test_starter: net/program/patterns
+tests/system/test_sandbox: control/life/sandbox control/life/sandbox_calls
+	control/life/sandbox_plan
 tests/system/test_proxy_up: proxy/session/session_proxy_up
 tests/system/test_queue: proxy/session/session_queue
 tests/system/test_relay: proxy/session/session proxy/session/session_relay

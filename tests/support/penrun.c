@@ -138,6 +138,7 @@ add_program(struct words *w)
 {
 	const char *wrapper = getenv("PEN_TEST_WRAPPER");
 	const char *pen = getenv("PEN");
+	const char *sandbox = getenv("PEN_TEST_SANDBOX");
 	size_t n;
 
 	w->n = 0;
@@ -151,6 +152,10 @@ add_program(struct words *w)
 	if (pen_workers() > 1) {
 		add(w, "--workers");
 		add(w, text("%d", pen_workers()));
+	}
+	if (sandbox != NULL && *sandbox != '\0') {
+		add(w, "--sandbox");
+		add(w, sandbox);
 	}
 }
 

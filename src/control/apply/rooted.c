@@ -5,6 +5,7 @@
 
 #include "control/apply/rooted.h"
 #include "net/program/program.h"
+#include "net/program/starter.h"
 
 const char *
 rooted_path(const struct pen *p, const char *path, char *text, size_t size)
@@ -27,5 +28,12 @@ rooted_program(const struct pen *p, const char *program, struct error *e)
 		return error_set(e,
 		    "a program can be set by a file, by the command line or on "
 		    "a Unix socket, not on TCP");
+	if (p->starter != NULL && p->phase >= PHASE_SERVING &&
+	    p->plan->config.process.sandbox == SANDBOX_ON &&
+	    !starter_knows(p->starter, program))
+		return error_set(e,
+		    "\"%.200s\": the sandbox has the programs of the start "
+		    "alone: an upgrade adds one",
+		    program);
 	return program_check(rooted_path(p, program, text, sizeof(text)), e);
 }

@@ -73,6 +73,9 @@ run_include(struct call *c, struct error *e)
 
 	if (c->words->count != 1)
 		return error_set(e, "expects %s", c->row->args);
+	if (c->pen->phase < PHASE_SERVING)
+		(void)buffer_append(
+		    &c->pen->included, word, strlen(word) + 1);
 	if (strpbrk(word, "*?[") != NULL && access(word, F_OK) != 0)
 		return include_pattern(c, word, e);
 	return include_file(c, word, e);

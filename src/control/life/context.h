@@ -33,6 +33,7 @@ struct refresh;
 struct request;
 struct sink;
 struct resolver;
+struct starter;
 struct sessionlog;
 struct tls_memory;
 struct upgrade;
@@ -73,10 +74,13 @@ struct pen {
 	bool reload_failed;   /* the last one */
 	struct request *reload;	  /* of SIGHUP, while it waits for names */
 	struct programs *programs;
+	struct starter *starter; /* of programs and upgrades; NULL: pen does */
 	struct on_state *on_state;
 	const char *who;      /* gave the command that is applied; or NULL */
 	bool remote;		  /* and is on TCP: may not set programs */
 	struct acl_loads *loads;  /* of that command; NULL: it may wait */
+	struct buffer included; /* before SERVING: words of `include`, each
+				 * with its NUL */
 	struct recent recent;
 	struct stopping stopping; /* in DRAINING */
 	size_t descriptors;	  /* the process may have; 0: not known yet */

@@ -133,6 +133,19 @@ leave_standard_file(const struct process *p, int fd, struct error *e)
 	return rc < 0 ? error_set(e, "dup2: %s", strerror(errno)) : 0;
 }
 
+int
+process_leave_terminal(struct process *p, struct error *e)
+{
+	int fd, rc = 0;
+
+	for (fd = 0; rc == 0 && fd <= STDERR_FILENO; fd++)
+		rc = leave_standard_file(p, fd, e);
+	if (p->null_fd >= 0)
+		close(p->null_fd);
+	p->null_fd = -1;
+	return rc;
+}
+
 static int
 write_pid(struct process *p, struct error *e)
 {
@@ -178,11 +191,8 @@ process_ready(struct process *p, struct error *e)
 	    tell_parent(p, e) < 0)
 		return -1;
 	log_use_syslog();
-	if (leave_standard_file(p, STDERR_FILENO, e) < 0)
+	if (process_leave_terminal(p, e) < 0)
 		log_warn("standard error not left error=\"%s\"", e->text);
-	if (p->null_fd >= 0)
-		close(p->null_fd);
-	p->null_fd = -1;
 	return 0;
 }
 

@@ -58,6 +58,11 @@ int process_drop_privileges(const struct process_options *o, struct error *e);
  * leaves the terminal. Returns 0, or -1 with a full message. */
 int process_ready(struct process *p, struct error *e);
 
+/* The standard files of a background process become /dev/null: process_ready()
+ * does it, and a process that was forked before. Returns 0, or -1 with a full
+ * message. */
+int process_leave_terminal(struct process *p, struct error *e);
+
 /* ---- the pid file of two processes, one of which replaces the other ---- */
 
 /* Takes over the descriptor of the other one; -1: there is none. */

@@ -22,6 +22,7 @@
 #include "control/value/route_plan.h"
 #include "control/value/row.h"
 #include "control/value/spec.h"
+#include "control/value/sandbox_mode.h"
 #include "net/sock_group.h"
 #include "tls/tls_settings.h"
 #include "pool/pool.h"
@@ -37,6 +38,7 @@ struct process_options {
 	enum sock_group_by workers_by;
 	uint64_t worker_watchdog_ms; /* 0: none */
 	int spin; /* whether the loop may, see spin.h */
+	enum sandbox_mode sandbox;
 };
 
 /* Pen's modes; together they pick the algorithm (see derive.h). */

@@ -130,6 +130,16 @@ const struct command rows_process[] = {
 	    .args = "[off|auto]",
 	    .help = "auto: poll for a moment before sleeping where that "
 		    "shortens response times" },
+	{ .name = "sandbox",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(process.sandbox),
+	    .choices = choices_sandbox,
+	    .flags = ROW_START | ROW_PROCESS,
+	    .option = "sandbox",
+	    .args = "[off|log|on]",
+	    .help = "give up after the start what serving does not need: "
+		    "programs, files elsewhere, other system calls; log: only "
+		    "report it" },
 	{ .name = "debug",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(debug),

@@ -1,5 +1,6 @@
 /* upgrade_start.c: posix_spawn() with a list of descriptors. */
 #include "config.h"
+#include "base/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +22,7 @@
 #include "control/upgrade/upgrade_start.h"
 #include "control/web/web.h"
 #include "net/listener.h"
-
-extern char **environ;
+#include "net/program/starter.h"
 
 /* The descriptors of the new process, from the first one after the standard
  * files on. */
@@ -179,23 +179,6 @@ free_plan(struct plan_of_start *s)
 
 /* ---- starting ---- */
 
-/* Our environment and one variable more. The caller frees the list alone. */
-static char **
-environment(char *word)
-{
-	size_t n = 0;
-	char **list;
-
-	while (environ[n] != NULL)
-		n++;
-	list = calloc(n + 2, sizeof(char *));
-	if (list == NULL)
-		return NULL;
-	memcpy(list, environ, n * sizeof(char *));
-	list[n] = word;
-	return list;
-}
-
 /* Signals that we ignore or catch have their default action, until it sets
  * another. */
 static int
@@ -241,7 +224,7 @@ spawn(const struct pen *p, struct plan_of_start *s, int errors, pid_t *pid,
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	char **env = environment(s->words.data + s->words.start);
+	char **env = environment_with(s->words.data + s->words.start);
 	int rc = ENOMEM;
 
 	if (env == NULL)
@@ -260,6 +243,27 @@ spawn(const struct pen *p, struct plan_of_start *s, int errors, pid_t *pid,
 	if (rc == 0)
 		return 0;
 	return error_set(e, "\"%.300s\": %s", p->executable.path, strerror(rc));
+}
+
+/* The same by the starter: what is passed is copied by the message. */
+static int
+ask_starter(const struct pen *p, struct plan_of_start *s, int errors,
+    pid_t *pid, struct error *e)
+{
+	uint32_t i;
+
+	for (i = 0; s->locked >= 0 && i < s->count; i++)
+		if (s->fd[i] < 0)
+			s->fd[i] = s->locked;
+	*pid = starter_succeed(p->starter, s->fd, s->count, errors,
+	    s->words.data + s->words.start);
+	for (i = 0; s->locked >= 0 && i < s->count; i++)
+		if (s->fd[i] == s->locked)
+			s->fd[i] = -1;
+	if (*pid > 0)
+		return 0;
+	return error_set(
+	    e, "\"%.300s\": %s", p->executable.path, strerror(errno));
 }
 
 static void
@@ -298,7 +302,9 @@ upgrade_start(const struct pen *p, struct upgrade_child *child, struct error *e)
 		return error_set(e, "%s", strerror(errno));
 	list_descriptors(&s, p, state[1]);
 	rc = s.failed ? error_set(e, "%s", strerror(errno))
-		      : spawn(p, &s, errors[1], &child->pid, e);
+	    : p->starter != NULL
+	    ? ask_starter(p, &s, errors[1], &child->pid, e)
+	    : spawn(p, &s, errors[1], &child->pid, e);
 	free_plan(&s);
 	close(state[1]);
 	close(errors[1]);

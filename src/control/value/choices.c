@@ -7,6 +7,7 @@
 
 #include "control/value/access.h"
 #include "control/value/choices.h"
+#include "control/value/sandbox_mode.h"
 #include "net/sock_group.h"
 #include "pool/pool.h"
 #include "proxy/frontend/frontend.h"
@@ -73,6 +74,13 @@ const struct choice choices_spin[] = {
 const struct choice choices_workers_by[] = {
 	{ "address", SOCK_GROUP_BY_ADDRESS, NULL },
 	{ "connection", SOCK_GROUP_BY_CONNECTION, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_sandbox[] = {
+	{ "off", SANDBOX_OFF, NULL },
+	{ "log", SANDBOX_LOG, SANDBOX_TRIES_REFUSED },
+	{ "on", SANDBOX_ON, SANDBOX_REFUSED },
 	{ NULL, 0, NULL },
 };
 

@@ -27,6 +27,7 @@ extern const struct choice choices_access[], /* enum access */
     choices_on_up[],			     /* enum server_on_up */
     choices_proxy[],			     /* enum proxy_version */
     choices_quiet_end[],		     /* enum quiet_end */
+    choices_sandbox[],			     /* enum sandbox_mode */
     choices_spin[],			     /* whether it may */
     choices_server_check[],		     /* whether there are words */
     choices_server_forward[],		     /* enum server_forward */

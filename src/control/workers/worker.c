@@ -22,6 +22,7 @@
 #include "control/workers/worker_private.h"
 #include "control/workers/workers_private.h"
 #include "net/program/program.h"
+#include "net/program/starter.h"
 #include "net/resolve/resolver.h"
 #include "proxy/log/requestlog.h"
 #include "proxy/log/sessionlog.h"
@@ -244,10 +245,12 @@ leave_leader(struct pen *p)
 		checks_free(svc);
 	on_state_free(p->on_state);
 	programs_free(p->programs);
+	starter_free(p->starter);
 	refresh_free(p->refresh);
 	resolver_free(p->resolver);
 	p->on_state = NULL;
 	p->programs = NULL;
+	p->starter = NULL;
 	p->refresh = NULL;
 	p->resolver = NULL;
 	upgrade_forget(p);

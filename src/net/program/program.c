@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "net/program/program.h"
 #include "net/program/program_exec.h"
+#include "net/program/starter.h"
 #include "net/sock.h"
 
 /* Output read in one go, and the pause after it: a program that floods costs
@@ -32,6 +33,7 @@ struct programs {
 	int slot_fd; /* /dev/null, or the pipe of the program being started */
 	struct list queue;
 	struct task next; /* of the queue */
+	struct starter *starter; /* not owned; NULL: none */
 };
 
 struct program_run {
@@ -288,7 +290,8 @@ execute(struct program_run *r, const struct program_options *o, int out)
 
 	if (sock_copy_to(out, p->slot_fd) < 0)
 		return -1;
-	pid = program_exec(&x, &r->error);
+	pid = p->starter != NULL ? starter_exec(p->starter, &x, &r->error)
+				 : program_exec(&x, &r->error);
 	error = errno;
 	(void)sock_copy_to(p->null_fd, p->slot_fd);
 	errno = error;
@@ -435,6 +438,12 @@ reap_last(struct programs *p)
 		if (!list_is_empty(&p->runs))
 			(void)nanosleep(&ms, NULL);
 	}
+}
+
+void
+programs_start_by(struct programs *p, struct starter *s)
+{
+	p->starter = s;
 }
 
 void

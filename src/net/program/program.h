@@ -27,6 +27,7 @@
 
 struct programs;
 struct program_run;
+struct starter;
 
 /* The bytes of output that are kept, and of the text of a result. */
 enum { PROGRAM_LINE_MAX = 200 };
@@ -66,6 +67,8 @@ struct program_options {
 struct programs *programs_new(struct loop *l, unsigned max, struct error *e);
 /* Kills all that run, without calling on_end. NULL is fine. */
 void programs_free(struct programs *p);
+/* From now on that process starts them (starter.h), which outlives `p`. */
+void programs_start_by(struct programs *p, struct starter *s);
 /* In a child process: those that run are its parent's, who waits for them. */
 void programs_forget(struct programs *p);
 /* How many run, or are not reaped yet. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "net/program/program_exec.h"
 
 #ifdef __linux__
@@ -153,23 +154,30 @@ take_files(const struct program_exec *x)
 	return 0;
 }
 
-/* Changes nothing of pen's memory but the order. What returns is the exit
- * status. */
-static int
-become_program(void *arg)
+/* A handler of pen's must not run in here. */
+static void
+reset_signals(void)
 {
-	struct order *o = arg;
 	struct sigaction standard;
 	sigset_t none;
 	int s;
 
-	/* A handler of pen's must not run in here. */
 	memset(&standard, 0, sizeof(standard));
 	standard.sa_handler = SIG_DFL;
 	for (s = 1; s < NSIG; s++)
 		(void)sigaction(s, &standard, NULL);
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Changes nothing of pen's memory but the order. What returns is the exit
+ * status. */
+static int
+become_program(void *arg)
+{
+	struct order *o = arg;
+
+	reset_signals();
 	(void)setsid();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != o->parent)
@@ -182,22 +190,53 @@ become_program(void *arg)
 	return 127;
 }
 
-/* ---- clone: in pen ---- */
+/* The same of the program that replaces pen. A descriptor that is written to is
+ * one that was copied before, or none that is copied. */
+struct order_to_succeed {
+	const struct program_exec_successor *x;
+	char **env;
+	volatile int error;
+};
 
-static pid_t
-clone_program(struct order *o, char *stack)
+static int
+become_successor(void *arg)
 {
-	int flags = CLONE_VM | CLONE_VFORK | SIGCHLD |
-	    (o->x->crowded ? CLONE_FILES : 0);
+	struct order_to_succeed *o = arg;
+	const struct program_exec_successor *x = o->x;
+	unsigned i;
+
+	reset_signals();
+	if (dup2(x->errors, STDERR_FILENO) >= 0) {
+		for (i = 0; i < x->count; i++)
+			(void)dup2(x->fd[i], STDERR_FILENO + 1 + (int)i);
+		(void)execve(x->path, x->argv, o->env);
+	}
+	o->error = errno;
+	return 127;
+}
+
+/* ---- clone: in pen, or in its starter ---- */
+
+/* Runs `become` in a process that shares this one's memory until it executes a
+ * program or ends. */
+static pid_t
+clone_to(int (*become)(void *), int flags, void *order)
+{
+	char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	sigset_t all, before;
 	pid_t pid;
 	int error;
 
+	if (stack == MAP_FAILED)
+		return -1;
 	sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &before);
-	pid = clone(become_program, stack + STACK, flags, o);
+	pid = clone(become, stack + STACK,
+	    flags | CLONE_VM | CLONE_VFORK | SIGCHLD, order);
 	error = errno;
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	(void)munmap(stack, STACK);
 	errno = error;
 	return pid;
 }
@@ -205,20 +244,42 @@ clone_program(struct order *o, char *stack)
 pid_t
 program_exec(const struct program_exec *x, int *error)
 {
-	struct order o = { .x = x, .parent = getpid() };
-	char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-	pid_t pid;
-	int failed;
+	struct order o = { .x = x,
+		.parent = x->for_parent ? getppid() : getpid() };
+	pid_t pid = clone_to(become_program,
+	    (x->crowded ? CLONE_FILES : 0) |
+		(x->for_parent ? CLONE_PARENT : 0),
+	    &o);
 
-	if (stack == MAP_FAILED)
-		return -1;
-	pid = clone_program(&o, stack);
-	failed = errno;
-	(void)munmap(stack, STACK);
-	errno = failed;
 	*error = o.error;
 	return pid;
+}
+
+pid_t
+program_exec_succeed(const struct program_exec_successor *x, int *error)
+{
+	struct order_to_succeed o = { .x = x,
+		.env = environment_with(x->word) };
+	pid_t pid;
+
+	if (o.env == NULL)
+		return -1;
+	pid = clone_to(become_successor, CLONE_PARENT, &o);
+	free(o.env);
+	*error = o.error;
+	return pid;
+}
+
+/* Kernels that cannot close them at once are older than sandboxes. */
+void
+program_exec_close_from(int fd)
+{
+	long past = sysconf(_SC_OPEN_MAX);
+
+	if (close_from(fd, 0) == 0)
+		return;
+	for (; fd < past; fd++)
+		close(fd);
 }
 
 #else

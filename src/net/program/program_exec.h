@@ -19,6 +19,7 @@ struct program_exec {
 	int null;     /* becomes descriptor 0; above 2 */
 	int out;      /* becomes descriptors 1 and 2; above 2 */
 	bool crowded; /* pen has many descriptors */
+	bool for_parent; /* a child of this process's parent; Linux only */
 };
 
 /* Returns the process, which the caller reaps, or -1 with errno when there can
@@ -28,5 +29,22 @@ pid_t program_exec(const struct program_exec *x, int *error);
 /* The same by posix_spawn(3) alone, for systems other than Linux: capabilities
  * and limits stay as they are. */
 pid_t program_exec_spawn(const struct program_exec *x, int *error);
+
+/* Executes the program that replaces pen, as a child of this process's parent:
+ * the environment, with `word` added, and limits are this process's, the
+ * descriptors `fd`, in ascending order and each above its new number, become 3
+ * and so on, and `errors` standard error. Returns as program_exec(). Linux
+ * only, as the next. */
+struct program_exec_successor {
+	const char *path;
+	char *const *argv;
+	char *word;
+	const int *fd;
+	unsigned count;
+	int errors;
+};
+pid_t program_exec_succeed(const struct program_exec_successor *x, int *error);
+/* Closes all descriptors from `fd` on. */
+void program_exec_close_from(int fd);
 
 #endif

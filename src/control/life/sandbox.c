@@ -1,0 +1,105 @@
+/* sandbox.c: the order of things; see sandbox.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "control/life/rights.h"
+#include "control/life/sandbox.h"
+#include "control/life/sandbox_calls.h"
+#include "control/life/sandbox_files.h"
+#include "control/life/sandbox_plan.h"
+#include "net/program/program.h"
+#include "net/program/starter.h"
+
+static enum sandbox_mode
+mode_of(const struct pen *p)
+{
+	return p->plan->config.process.sandbox;
+}
+
+static bool
+has_director(const struct pen *p)
+{
+	const struct service *svc = p->service;
+
+	while (svc != NULL && svc->director == NULL)
+		svc = svc->next;
+	return svc != NULL;
+}
+
+void
+sandbox_init(struct sandbox *s)
+{
+	s->files = -1;
+}
+
+int
+sandbox_open(struct sandbox *s, const struct pen *p, struct error *e)
+{
+	if (mode_of(p) != SANDBOX_ON)
+		return 0;
+	s->files = sandbox_files_new();
+	if (s->files >= 0)
+		sandbox_plan_files(p, s->files, has_director(p), false);
+	else if (errno == ENOSYS || errno == EOPNOTSUPP)
+		log_warn("sandbox does not limit files error=\"no Landlock in "
+			 "this kernel\"");
+	else
+		return error_set(e, "sandbox: files: %s", strerror(errno));
+	return 0;
+}
+
+/* The starter has what programs and an upgrade get: the capability that pen has
+ * kept, without which programs are started all the same (program.h). */
+pid_t
+sandbox_fork(struct pen *p, struct error *e)
+{
+#ifdef __OpenBSD__
+	(void)p, (void)e;
+	return 1; /* programs start without the limits of this process */
+#else
+	pid_t pid;
+
+	if (mode_of(p) == SANDBOX_OFF)
+		return 1;
+	p->starter = starter_new(
+	    p->executable.path, p->executable.argv, mode_of(p) == SANDBOX_LOG);
+	if (p->starter == NULL || sandbox_plan_programs(p, p->starter) < 0)
+		return error_set(e, "sandbox: %s", strerror(errno));
+	pid = starter_fork(p->starter);
+	if (pid < 0)
+		return error_set(e, "sandbox: fork: %s", strerror(errno));
+	if (pid > 0)
+		programs_start_by(p->programs, p->starter);
+	else
+		rights_hand_on(true);
+	return pid;
+#endif
+}
+
+int
+sandbox_enter(struct sandbox *s, const struct pen *p, struct error *e)
+{
+	bool tries = mode_of(p) == SANDBOX_LOG, frames = has_director(p);
+	struct error why;
+
+	if (mode_of(p) == SANDBOX_OFF)
+		return 0;
+	/* in another root these are other files */
+	if (s->files >= 0 && p->plan->config.process.directory != NULL)
+		sandbox_plan_files(p, s->files, frames, false);
+	if (tries)
+		sandbox_plan_files(p, -1, frames, true);
+	if (s->files >= 0 && sandbox_files_enter(s->files) < 0)
+		return error_set(e, "sandbox: files: %s", strerror(errno));
+	s->files = -1;
+	if (sandbox_calls_enter(tries,
+		(p->team.size > 1 ? SANDBOX_FORK : 0) |
+		    (frames ? SANDBOX_FRAMES : 0),
+		&why) < 0)
+		return error_set(e, "sandbox: %s", why.text);
+	return 0;
+}

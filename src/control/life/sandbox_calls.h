@@ -1,0 +1,20 @@
+/* sandbox_calls.h: which system calls the process may make: seccomp of Linux by
+ * libseccomp, pledge(2) of OpenBSD. */
+#ifndef PEN_CONTROL_SANDBOX_CALLS_H
+#define PEN_CONTROL_SANDBOX_CALLS_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* What not every configuration needs. */
+enum {
+	SANDBOX_FORK = 1,  /* workers */
+	SANDBOX_FRAMES = 2 /* direct server return: packets, netlink, bpf */
+};
+
+/* From here on other calls fail; with `tries` the kernel logs them, and nothing
+ * fails. Returns 0, or -1 with a short message. */
+int sandbox_calls_enter(bool tries, unsigned needs, struct error *e);
+
+#endif

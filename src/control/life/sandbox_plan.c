@@ -1,0 +1,325 @@
+/* sandbox_plan.c: the files and programs of a plan. */
+#include "config.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "control/life/sandbox_files.h"
+#include "control/life/sandbox_plan.h"
+#include "base/words.h"
+#include "control/plan/setting.h"
+#include "control/plan/table.h"
+#include "net/program/starter.h"
+
+/* What libraries and metrics read. */
+static const char *const read_by_all[] = { "/etc/gai.conf", "/etc/group",
+	"/etc/host.conf", "/etc/hosts", "/etc/localtime", "/etc/nsswitch.conf",
+	"/etc/passwd", "/etc/protocols", "/etc/services", "/usr/share/zoneinfo",
+	"/proc/self", "/proc/sys/net/ipv4", "/proc/sys/net/core",
+	"/proc/meminfo", "/dev/random", "/dev/urandom", NULL };
+/* The system's certificates, where distributions keep them. */
+static const char *const read_for_tls[] = { "/etc/ssl", "/etc/pki",
+	"/usr/lib/ssl", "/usr/share/ca-certificates",
+	"/usr/local/share/ca-certificates", "/usr/share/pki",
+	"/etc/ca-certificates", NULL };
+
+struct notes {
+	const struct pen *pen;
+	int rules;
+	bool logged; /* each is logged */
+};
+
+static void
+note(const struct notes *n, const char *path, enum sandbox_use use)
+{
+	if (n->logged)
+		log_info("sandbox: %s %s",
+		    use == SANDBOX_READ	       ? "reads"
+			: use == SANDBOX_WRITE ? "reads and writes"
+					       : "starts",
+		    path);
+	sandbox_files_add(n->rules, path, use);
+}
+
+/* A file that is replaced is another one: its directory counts. All there is,
+ * "/", is for files in a root directory of pen's own. */
+static void
+note_directory(const struct notes *n, const char *file, enum sandbox_use use)
+{
+	bool own_root = n->pen->plan->config.process.directory != NULL;
+	const char *slash = strrchr(file, '/');
+	char path[PATH_MAX];
+
+	if (slash == NULL)
+		note(n, ".", use);
+	else if (slash == file)
+		note(n, own_root ? "/" : file, use);
+	else if ((size_t)(slash - file) < sizeof(path)) {
+		memcpy(path, file, (size_t)(slash - file));
+		path[slash - file] = '\0';
+		note(n, path, use);
+	}
+}
+
+/* The file, and the one that a symbolic link leads to now. */
+static void
+note_file(const struct notes *n, const char *file, enum sandbox_use use)
+{
+	char real[PATH_MAX];
+
+	note_directory(n, file, use);
+	if (realpath(file, real) != NULL && strcmp(real, file) != 0)
+		note_directory(n, real, use);
+}
+
+/* A directory, and files elsewhere that links in it lead to. */
+static void
+note_links(const struct notes *n, const char *path)
+{
+	char file[PATH_MAX];
+	struct dirent *entry;
+	struct stat st;
+	DIR *d = opendir(path);
+
+	note(n, path, SANDBOX_READ);
+	while (d != NULL && (entry = readdir(d)) != NULL)
+		if (snprintf(file, sizeof(file), "%s/%s", path, entry->d_name) <
+			(int)sizeof(file) &&
+		    lstat(file, &st) == 0 && S_ISLNK(st.st_mode))
+			note_file(n, file, SANDBOX_READ);
+	if (d != NULL)
+		closedir(d);
+}
+
+static void
+note_read(const struct notes *n, const char *path)
+{
+	struct stat st;
+
+	if (path == NULL || stat(path, &st) < 0)
+		return; /* "auto", "off", an address; or it is refused later */
+	if (S_ISDIR(st.st_mode))
+		note_links(n, path);
+	note_file(n, path, SANDBOX_READ);
+}
+
+static void
+note_written(const struct notes *n, const char *path)
+{
+	if (path != NULL)
+		note_file(n, path, SANDBOX_WRITE);
+}
+
+static void
+note_socket(const struct notes *n, const struct addr *at)
+{
+	if (at->u.sa.sa_family == AF_UNIX && at->u.un.sun_path[0] != '\0')
+		note_written(n, at->u.un.sun_path);
+}
+
+/* ---- what a plan has ---- */
+
+static bool
+is_name(const char *host)
+{
+	struct addr at;
+
+	return host != NULL && strchr(host, '/') == NULL &&
+	    addr_parse_ip(&at, host, 0) < 0;
+}
+
+static void
+note_service(const struct notes *n, const struct plan *p, bool *names)
+{
+	const struct tls_settings *tls = &p->config.tls;
+	const struct server_plan *s;
+	const struct command *row;
+	unsigned i;
+
+	TABLE_EACH (row)
+		if (row->kind == KIND_FILE &&
+		    row->offset != AT(process.directory) &&
+		    row->offset != AT(on_state))
+			note_read(n, setting_string(p, row));
+	for (i = 0; i < tls->pairs; i++) {
+		note_read(n, tls->pair[i].cert);
+		note_read(n, tls->pair[i].key);
+	}
+	for (i = 0; i < p->listen.count; i++)
+		note_socket(n, &p->listen.entry[i].at);
+	for (i = 0; (s = plan_slot(p, i)) != NULL && !*names; i++)
+		*names = is_name(s->host);
+}
+
+static void
+note_lists(const struct notes *n, const struct plan_acls *acls)
+{
+	struct acl_item item;
+	const struct acl *l;
+	char word[ACL_WORD_MAX];
+	unsigned i;
+
+	for (i = 0; (l = plan_acls_at(acls, i, word)) != NULL; i++) {
+		memset(&item, 0, sizeof(item));
+		while (acl_next(l, &item))
+			if (item.entry == NULL)
+				note_read(n, item.path);
+	}
+}
+
+/* `include` of a pattern reads what is there at the next reload. */
+static void
+note_included(const struct notes *n)
+{
+	const struct buffer *all = &n->pen->included;
+	const char *at = all->data + all->start;
+	const char *end = at + buffer_length(all);
+	char path[PATH_MAX];
+
+	for (; at < end; at += strlen(at) + 1) {
+		snprintf(
+		    path, sizeof(path), "%.*s", (int)strcspn(at, "*?["), at);
+		note_directory(n, path, SANDBOX_READ);
+		note_read(n, at);
+	}
+}
+
+/* The command `write` replaces the file of the configuration. In /etc itself it
+ * may not. */
+static void
+note_config(const struct notes *n, const char *file)
+{
+	const char *slash = file != NULL ? strrchr(file, '/') : NULL;
+
+	if (file == NULL)
+		return;
+	note_file(n, file,
+	    slash != NULL && (size_t)(slash - file) <= strlen("/etc") &&
+		    strncmp(file, "/etc", (size_t)(slash - file)) == 0
+		? SANDBOX_READ
+		: SANDBOX_WRITE);
+}
+
+/* It may be no file at all: "auto", HOST:PORT. */
+static void
+note_log(const struct notes *n, const char *to)
+{
+	if (to != NULL && (strchr(to, '/') != NULL || access(to, F_OK) == 0))
+		note_written(n, to);
+}
+
+static void
+note_process(const struct notes *n)
+{
+	const struct config *c = &n->pen->plan->config;
+	const struct plan *p = n->pen->plan;
+	unsigned i, k;
+
+	note_config(n, c->file);
+	note_written(n, c->process.pid_file);
+	note_written(n, c->web_stats);
+	note_log(n, c->log);
+	note_log(n, c->session_log.to);
+	if (c->web != NULL && c->web[0] == '/')
+		note_written(n, c->web);
+	for (i = 0; i < p->control_count; i++)
+		for (k = 0; k < p->controls[i].at.count; k++)
+			note_socket(n, &p->controls[i].at.entry[k].at);
+	/* opened again for the log */
+	note(n, "/proc/self/fd/1", SANDBOX_WRITE);
+	note(n, "/proc/self/fd/2", SANDBOX_WRITE);
+	note(n, "/dev/null", SANDBOX_WRITE);
+}
+
+static void
+note_system(const struct notes *n, bool names, bool frames)
+{
+	const char *const *path;
+
+	for (path = read_by_all; *path != NULL; path++)
+		note(n, *path, SANDBOX_READ);
+	for (path = read_for_tls; *path != NULL; path++)
+		note(n, *path, SANDBOX_READ);
+	/* resolv.conf and hosts are replaced by others */
+	if (names) {
+		note(n, "/etc", SANDBOX_READ);
+		note_file(n, "/etc/resolv.conf", SANDBOX_READ);
+	} else {
+		note(n, "/etc/resolv.conf", SANDBOX_READ);
+	}
+	if (frames) {
+		note(n, "/proc", SANDBOX_READ);
+		note(n, "/sys", SANDBOX_READ);
+	}
+}
+
+void
+sandbox_plan_files(const struct pen *p, int rules, bool frames, bool logged)
+{
+	const struct notes n = { p, rules, logged };
+	const struct plan *one;
+	bool names = false;
+	unsigned i;
+
+	for (i = 0; (one = plan_service_at(p->plan, i)) != NULL; i++)
+		note_service(&n, one, &names);
+	note_lists(&n, &p->plan->acls);
+	note_included(&n);
+	note_process(&n);
+	note_system(&n, names, frames);
+}
+
+/* ---- programs ---- */
+
+/* As check_exec.c makes the arguments of "exec PROGRAM ARGUMENTS". */
+static int
+permit_check(struct starter *s, const char *text)
+{
+	static char address[] = "{address}", port[] = "{port}";
+	char *copy, *rest;
+	struct words w;
+	bool marked = false;
+	int i, rc = 0;
+
+	if (text == NULL || strncmp(text, "exec ", 5) != 0)
+		return 0;
+	copy = strdup(text);
+	if (copy == NULL)
+		return -1;
+	if (words_split(&w, copy, &rest) == 0 && w.count > 1) {
+		for (i = 1; i < w.count; i++)
+			marked = marked || strstr(w.word[i], address) != NULL ||
+			    strstr(w.word[i], port) != NULL;
+		if (!marked && w.count + 2 <= WORDS_MAX) {
+			w.word[w.count++] = address;
+			w.word[w.count++] = port;
+			w.word[w.count] = NULL;
+		}
+		rc = starter_permit(s, w.word + 1);
+	}
+	free(copy);
+	return rc;
+}
+
+int
+sandbox_plan_programs(const struct pen *p, struct starter *s)
+{
+	char *on_state[] = { p->plan->config.on_state, NULL };
+	const struct server_plan *server;
+	const struct plan *one;
+	unsigned i, k;
+	int rc = on_state[0] != NULL ? starter_permit(s, on_state) : 0;
+
+	for (i = 0; (one = plan_service_at(p->plan, i)) != NULL; i++) {
+		rc |= permit_check(s, one->config.checks.text);
+		for (k = 0; (server = plan_slot(one, k)) != NULL; k++)
+			rc |= permit_check(s, server->check);
+	}
+	return rc;
+}

@@ -1,0 +1,19 @@
+/* sandbox_plan.h: the files and programs that the plan in force names. */
+#ifndef PEN_CONTROL_SANDBOX_PLAN_H
+#define PEN_CONTROL_SANDBOX_PLAN_H
+
+#include <stdbool.h>
+
+#include "control/life/context.h"
+
+struct starter;
+
+/* Adds rules for the directories of its files: those of files that are written
+ * can be written to. With `frames` all of /sys and /proc can be read; with
+ * `logged` each rule is logged. */
+void sandbox_plan_files(
+    const struct pen *p, int rules, bool frames, bool logged);
+/* Permits its programs. Returns 0, or -1 with errno ENOMEM. */
+int sandbox_plan_programs(const struct pen *p, struct starter *s);
+
+#endif

@@ -1,0 +1,23 @@
+/* sandbox_mode.h: what the process gives up after the start, and why a build
+ * may have no such modes; see control/life/sandbox.h. */
+#ifndef PEN_CONTROL_SANDBOX_MODE_H
+#define PEN_CONTROL_SANDBOX_MODE_H
+
+enum sandbox_mode { SANDBOX_OFF, SANDBOX_LOG, SANDBOX_ON };
+
+/* Of SANDBOX_ON, and of SANDBOX_LOG; NULL: it is not refused. */
+#if defined(HAVE_SECCOMP) || defined(__OpenBSD__)
+#define SANDBOX_REFUSED NULL
+#elif defined(__linux__)
+#define SANDBOX_REFUSED "this build has no libseccomp"
+#else
+#define SANDBOX_REFUSED "not on this system"
+#endif
+/* pledge(2) has no such mode. */
+#ifdef __OpenBSD__
+#define SANDBOX_TRIES_REFUSED "not on this system"
+#else
+#define SANDBOX_TRIES_REFUSED SANDBOX_REFUSED
+#endif
+
+#endif

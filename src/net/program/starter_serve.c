@@ -1,0 +1,236 @@
+/* starter_serve.c: the process that starts programs. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/environment.h"
+#include "net/program/starter.h"
+#include "net/program/starter_private.h"
+
+#ifdef __linux__
+
+#include <sys/prctl.h>
+
+/* The first number after the standard files: there is the starter's end. */
+enum { FIRST = STDERR_FILENO + 1 };
+
+/* What it has been sent. */
+struct received {
+	struct starter_head head;
+	char text[STARTER_TEXT_MAX];
+	size_t length;
+	char *string[STARTER_STRINGS_MAX + 2];
+	int *fd; /* those of all messages of a request */
+	uint32_t fds, room;
+};
+
+static void
+take_descriptors(struct received *r, struct msghdr *m)
+{
+	struct cmsghdr *c;
+	unsigned i, n;
+	int *list, fd;
+
+	for (c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		for (i = 0; i < n; i++) {
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+			list =
+			    array_grow(r->fd, &r->room, sizeof(*list), r->fds);
+			if (list == NULL) {
+				close(fd);
+				continue;
+			}
+			r->fd = list;
+			list[r->fds++] = fd;
+		}
+	}
+}
+
+/* Returns whether there is a message. */
+static bool
+starter_receive(int fd, struct received *r)
+{
+	union {
+		char bytes[CMSG_SPACE(STARTER_PASS_MAX * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec parts[] = { { .iov_base = &r->head,
+				     .iov_len = sizeof(r->head) },
+		{ .iov_base = r->text, .iov_len = sizeof(r->text) } };
+	struct msghdr m = { .msg_iov = parts,
+		.msg_iovlen = 2,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes) };
+	ssize_t n;
+
+	do
+		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < (ssize_t)sizeof(r->head))
+		return false;
+	r->length = (size_t)n - sizeof(r->head);
+	take_descriptors(r, &m);
+	return true;
+}
+
+/* The strings of a message as two lists, each ended by NULL. Returns the second
+ * one, or NULL: there are not as many as the head has. */
+static char **
+split_strings(struct received *r)
+{
+	uint32_t total = r->head.arguments + r->head.words, i;
+	char *at = r->text, *end = r->text + r->length, **to = r->string;
+
+	if (r->head.arguments > STARTER_STRINGS_MAX ||
+	    r->head.words > STARTER_STRINGS_MAX || total > STARTER_STRINGS_MAX)
+		return NULL;
+	for (i = 0; i < total; i++) {
+		if (i == r->head.arguments)
+			*to++ = NULL;
+		*to++ = at;
+		at = memchr(at, '\0', (size_t)(end - at));
+		if (at == NULL)
+			return NULL;
+		at++;
+	}
+	if (r->head.words == 0)
+		*to++ = NULL;
+	*to = NULL;
+	return r->string + r->head.arguments + 1;
+}
+
+/* The inherited part is the starter's own, and is in no request. */
+static void
+choose_environment(struct environment *env, char *const *words)
+{
+	char *value;
+
+	environment_init(env);
+	for (; *words != NULL; words++) {
+		value = strchr(*words, '=');
+		if (value == NULL || strncmp(*words, "PEN_", 4) != 0)
+			continue;
+		*value++ = '\0';
+		environment_add(env, *words, "%s", value);
+	}
+}
+
+static void
+do_program(struct starter *s, struct received *r, char **words,
+    struct starter_answer *a)
+{
+	struct program_exec x = { .argv = r->string, .for_parent = true };
+	struct environment env;
+
+	a->error = EPERM;
+	if (r->fds != 2 || r->string[0] == NULL ||
+	    (!s->tries && !starter_permits(s, r->string)))
+		return;
+	choose_environment(&env, words);
+	x.env = env.list;
+	x.null = r->fd[0];
+	x.out = r->fd[1];
+	if (env.failed) {
+		a->pid = -1;
+		a->errno_value = ENOMEM;
+	} else {
+		a->error = 0;
+		a->pid = program_exec(&x, &a->error);
+		a->errno_value = errno;
+	}
+	environment_fini(&env);
+}
+
+static void
+do_successor(struct starter *s, struct received *r, char **words,
+    struct starter_answer *a)
+{
+	struct program_exec_successor x = { .path = s->path, .argv = s->argv };
+
+	a->error = EPERM;
+	if (s->path == NULL || r->fds < 1 || words[0] == NULL ||
+	    strncmp(words[0], "PEN_UPGRADE=", 12) != 0)
+		return;
+	x.word = words[0];
+	x.fd = r->fd;
+	x.count = r->fds - 1;
+	x.errors = r->fd[r->fds - 1];
+	a->error = 0;
+	a->pid = program_exec_succeed(&x, &a->error);
+	a->errno_value = errno;
+}
+
+static void
+starter_answer(struct starter *s, struct received *r)
+{
+	struct starter_answer a = { .error = EINVAL };
+	char **words = split_strings(r);
+
+	if (words != NULL && r->head.request == STARTER_PROGRAM)
+		do_program(s, r, words, &a);
+	else if (words != NULL && r->head.request == STARTER_SUCCESSOR)
+		do_successor(s, r, words, &a);
+	while (r->fds > 0)
+		close(r->fd[--r->fds]);
+	(void)send(s->fd, &a, sizeof(a), MSG_NOSIGNAL);
+}
+
+/* Signals for all processes of the terminal or of the service are pen's. */
+static void
+ignore_signals(void)
+{
+	struct sigaction standard;
+	sigset_t none;
+	int i;
+
+	memset(&standard, 0, sizeof(standard));
+	for (i = 1; i < NSIG; i++) {
+		standard.sa_handler = i == SIGTERM || i == SIGINT ||
+			i == SIGQUIT || i == SIGHUP || i == SIGUSR1 ||
+			i == SIGUSR2 || i == SIGPIPE || i == SIGTSTP
+		    ? SIG_IGN
+		    : SIG_DFL;
+		(void)sigaction(i, &standard, NULL);
+	}
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* All else is pen's: what it closes must be closed. Descriptors that are
+ * received get the numbers above, in order. */
+static int
+keep_own_end(struct starter *s)
+{
+	if (s->fd != FIRST && dup3(s->fd, FIRST, O_CLOEXEC) < 0)
+		return -1;
+	s->fd = FIRST;
+	program_exec_close_from(FIRST + 1);
+	return 0;
+}
+
+int
+starter_serve(struct starter *s)
+{
+	struct received *r = calloc(1, sizeof(*r));
+
+	ignore_signals();
+	(void)prctl(PR_SET_NAME, "pen-starter", 0, 0, 0);
+	if (r == NULL || keep_own_end(s) < 0)
+		return 1;
+	while (starter_receive(s->fd, r))
+		if (r->head.request != STARTER_DESCRIPTORS)
+			starter_answer(s, r);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,478 @@
+/* test_sandbox.c: with `sandbox on` all goes on as without; and code that runs
+ * in pen can open no file elsewhere, start no program, make no other socket.
+ * The code is that of taken_preload.c. */
+#include "config.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/upgrading.h"
+#include "support/wait.h"
+#ifdef HAVE_OPENSSL
+#include "support/certdir.h"
+#include "support/tlspeer.h"
+#endif
+
+enum { SOON = 20000 };
+
+static struct backend back;
+static struct endpoint front, ctl;
+static struct pen pen;
+static const char *conf, *taken, *outside;
+
+/* Landlock came with Linux 5.13, and may be off. */
+static bool
+limits_files(void)
+{
+	return !child_has_said(&pen.child, "no Landlock");
+}
+
+static bool
+is_possible(void)
+{
+#if defined(HAVE_SECCOMP) && !defined(PEN_SANITIZE)
+	return pen_is_plain();
+#else
+	return false;
+#endif
+}
+
+#define NEED_SANDBOX()                                                         \
+	do {                                                                   \
+		if (!is_possible())                                            \
+			SKIP("needs libseccomp, and no sanitizer or wrapper"); \
+	} while (0)
+
+/* A program of the test's own. */
+static const char *
+program(const char *name, const char *lines)
+{
+	const char *path = scratch(name);
+
+	write_file(path, text("#!/bin/sh\n%s\n", lines));
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	return path;
+}
+
+static void
+configure(const char *more)
+{
+	write_file(conf,
+	    text("listen %s\nserver add %s\nsandbox %s\n", front.text,
+		back.at.text, more));
+}
+
+static void
+prepare(void)
+{
+	char *end;
+
+	backend_start(&back, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	conf = scratch("pen.conf");
+	taken = scratch("taken");
+	outside = text("%s", taken);
+	end = strrchr(outside, '/');
+	outside = text("%.*s.outside", (int)(end - outside), outside);
+}
+
+/* Starts it with the library, which is built beside this program. */
+static void
+up(const char *more)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *env[] = { "LD_PRELOAD", NULL, "PEN_TEST_TAKEN", taken,
+		"PEN_TEST_OUTSIDE", outside, NULL };
+	struct child_gifts gifts = { .env = env };
+
+	ck_assert_int_gt(n, 0);
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	env[1] = text("%s/taken.so", self);
+	configure(more);
+	pen_start_given(
+	    &pen, &gifts, "-f", "-r", "-C", ctl.text, "-F", conf, NULL);
+	pen_wait_ready(&pen, &front);
+	WAIT_FOR(endpoint_is_listening(&ctl), SOON);
+}
+
+static void
+end(void)
+{
+	pen_down(&pen);
+	backend_stop(&back);
+}
+
+static const char *
+ask(const char *command)
+{
+	return endpoint_ask(&ctl, text("%s\n", command));
+}
+
+static void
+expect_service(void)
+{
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
+}
+
+/* What the code in that process could do. */
+static const char *
+take_over(pid_t pid)
+{
+	write_file(taken, "");
+	ck_assert_int_eq(kill(pid, SIGWINCH), 0);
+	WAIT_FOR(file_has(taken, "end\n"), SOON);
+	return contents(taken);
+}
+
+static void
+expect(const char *told, const char *line)
+{
+	ck_assert_msg(strstr(told, text("%s\n", line)) != NULL,
+	    "not \"%s\" in:\n%s", line, told);
+}
+
+static void
+expect_limits(const char *told)
+{
+	if (limits_files()) {
+		expect(told, "read_outside EACCES");
+		expect(told, "write_outside EACCES");
+	}
+	expect(told, "read_inside ok");
+	expect(told, "execve EPERM");
+	expect(told, "tcp ok");
+	expect(told, "unix ok");
+	expect(told, "netlink EAFNOSUPPORT");
+	expect(told, "packet EAFNOSUPPORT");
+	expect(told, "vsock EAFNOSUPPORT");
+	expect(told, "alg EAFNOSUPPORT");
+	expect(told, "raw ENOSYS");
+	expect(told, "ptrace EPERM");
+	expect(told, "unshare EPERM");
+	expect(told, "io_uring ENOSYS");
+}
+
+/* ---- what it protects from ---- */
+
+START_TEST(can_do_nothing_else)
+{
+	const char *told;
+
+	NEED_SANDBOX();
+	prepare();
+	up("on\ncheck 'exec /bin/true'");
+	expect_service();
+	told = take_over(pen.child.pid);
+	expect_limits(told);
+	expect(told, "fork EPERM");
+	/* with other arguments than those of the check */
+	expect(told, "starter EPERM");
+	expect_service();
+	end();
+}
+END_TEST
+
+/* Without it all that is possible, if the system lets it: the test above shows
+ * something. */
+START_TEST(can_without)
+{
+	const char *told;
+
+	NEED_SANDBOX();
+	if (getenv("PEN_TEST_SANDBOX") != NULL)
+		SKIP("all have a sandbox");
+	prepare();
+	up("off");
+	told = take_over(pen.child.pid);
+	expect(told, "read_outside ok");
+	expect(told, "write_outside ok");
+	expect(told, "execve ok");
+	expect(told, "netlink ok");
+	expect(told, "starter ENOENT");
+	end();
+}
+END_TEST
+
+/* All is done, and what would be refused is logged: system calls by the kernel,
+ * programs by pen, which lists the files, too. */
+START_TEST(only_logs)
+{
+	const char *told, *other;
+
+	NEED_SANDBOX();
+	prepare();
+	other = program("other", "exit 0");
+	up("log");
+	told = take_over(pen.child.pid);
+	expect(told, "read_outside ok");
+	expect(told, "netlink ok");
+	expect(told, "execve ok");
+	ck_assert(child_has_said(&pen.child, "sandbox: reads"));
+	ck_assert_str_eq(ask(text("check exec %s", other)), "");
+	WAIT_FOR(child_has_said(&pen.child,
+		     text("sandbox would refuse program=%s", other)),
+	    SOON);
+	expect_service();
+	end();
+}
+END_TEST
+
+/* The last of so many children; 0: there are fewer yet. */
+static pid_t
+child_number(pid_t parent, int number)
+{
+	const char *all = contents(
+	    text("/proc/%ld/task/%ld/children", (long)parent, (long)parent));
+	pid_t pid = 0;
+	char *end;
+
+	for (; *all >= '0' && *all <= '9'; all = end + (*end == ' ')) {
+		pid = (pid_t)strtol(all, &end, 10);
+		number--;
+	}
+	return number <= 0 ? pid : 0;
+}
+
+/* Each worker, too, which cannot even ask the starter. */
+START_TEST(workers_have_it)
+{
+	const char *told;
+	pid_t worker;
+
+	NEED_SANDBOX();
+	prepare();
+	up("on\nworkers 2\ncheck 'exec /bin/true'");
+	/* the starter, and two workers */
+	WAIT_FOR((worker = child_number(pen.child.pid, 3)) > 0, SOON);
+	told = take_over(worker);
+	expect_limits(told);
+	/* it closes what is its leader's when it begins */
+	WAIT_FOR(strstr(take_over(worker), "starter ENOENT") != NULL, SOON);
+	expect(told, "fork ok");
+	expect_service();
+	end();
+}
+END_TEST
+
+/* ---- what goes on ---- */
+
+static int
+count_lines(const char *path)
+{
+	return count_in(contents(path), "\n");
+}
+
+/* Programs of the configuration run, with the server's address or with what is
+ * theirs, and a set-user-id program would be one; others are refused. */
+START_TEST(programs_run)
+{
+	const char *good, *on_state, *seen, *other;
+
+	NEED_SANDBOX();
+	prepare();
+	seen = scratch("seen");
+	/* what is outside of pen's own directories is no matter of theirs */
+	good = program("good",
+	    text("cat /usr/bin/env >/dev/null && grep -q 'NoNewPrivs:.0' "
+		 "/proc/self/status && echo \"$1 $2\" >>%s",
+		seen));
+	on_state = program(
+	    "state", text("echo \"$PEN_STATE $PATH\" >>%s.state", seen));
+	other = program("other", "exit 1");
+	up(text("on\ncheck_interval 50ms\ncheck 'exec %s {address}:{port} x'\n"
+		"on_state %s",
+	    good, on_state));
+	WAIT_FOR(count_lines(seen) >= 2, SOON);
+	ck_assert(file_has(seen, text("%s x\n", back.at.text)));
+	ck_assert_ptr_nonnull(strstr(
+	    ask(text("check exec %s", other)), "programs of the start alone"));
+	ck_assert_ptr_nonnull(
+	    strstr(ask("server 0 check 'exec /bin/true'"), "of the start"));
+	ck_assert_str_eq(ask("server 0 down"), "");
+	WAIT_FOR(count_lines(text("%s.state", seen)) >= 1, SOON);
+	end();
+}
+END_TEST
+
+/* A program that does not end is killed, and reaped. */
+START_TEST(programs_end)
+{
+	const char *pid_of, *slow;
+
+	NEED_SANDBOX();
+	prepare();
+	pid_of = scratch("slow.pid");
+	slow = program("slow", text("echo $$ >%s; exec sleep 1000", pid_of));
+	up(text("on\ncheck_interval 50ms\ncheck_timeout 300ms\ncheck 'exec %s'",
+	    slow));
+	WAIT_FOR(count_lines(pid_of) > 0, SOON);
+	WAIT_FOR(strstr(ask("servers long"), "timed out") != NULL ||
+		strstr(ask("servers long"), "timeout") != NULL,
+	    SOON);
+	WAIT_FOR(count_lines(pid_of) > 0 &&
+		access(text("/proc/%.20s", contents(pid_of)), F_OK) != 0,
+	    SOON);
+	end();
+}
+END_TEST
+
+START_TEST(logs_are_opened_again)
+{
+	const char *log, *old;
+	int i;
+
+	NEED_SANDBOX();
+	prepare();
+	log = scratch("sessions");
+	old = scratch("sessions.1");
+	up(text("on\nsession_log %s\nlog %s.requests", log, log));
+	for (i = 0; i < 2; i++) {
+		expect_service();
+		WAIT_FOR(count_lines(log) >= 1, SOON);
+		ck_assert_int_eq(rename(log, old), 0);
+		ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
+		WAIT_FOR(access(log, F_OK) == 0, SOON);
+	}
+	end();
+}
+END_TEST
+
+/* A reload reads the file and those it includes, also new ones; `write` writes
+ * it; a socket in its directory is made and removed. */
+START_TEST(reload_and_write)
+{
+	const char *part, *page, *other;
+
+	NEED_SANDBOX();
+	prepare();
+	part = scratch("part.inc");
+	page = scratch("page");
+	other = scratch("other");
+	up(text("on\ninclude %.*s*.inc\nweb_stats %s",
+	    (int)(strlen(part) - strlen("part.inc")), part, page));
+	write_file(part, "server 0 weight 7\n");
+	ck_assert_str_eq(ask("reload"), "");
+	ck_assert_ptr_nonnull(strstr(ask("servers long"), "weight 7"));
+	(void)ask(text("listen %s,%s", front.text, other));
+	WAIT_FOR(endpoint_path_listens(other), SOON);
+	ck_assert_str_eq(ask(text("write %s.new", conf)), "");
+	ck_assert(access(text("%s.new", conf), F_OK) == 0);
+	ck_assert_int_eq(kill(pen.child.pid, SIGUSR1), 0);
+	WAIT_FOR(access(page, F_OK) == 0, SOON);
+	ck_assert_str_eq(ask("sandbox"), "on\n");
+	ck_assert_ptr_nonnull(strstr(ask("sandbox off"), "at startup"));
+	expect_service();
+	end();
+	ck_assert_int_ne(access(other, F_OK), 0);
+}
+END_TEST
+
+START_TEST(upgrades)
+{
+	pid_t new;
+	int old;
+
+	NEED_SANDBOX();
+	prepare();
+	up("on\ncheck 'exec /bin/true'");
+	old = endpoint_connect(&front);
+	endpoint_expect_echo(old, "before");
+	new = upgrading_go(&ctl, pen.child.pid);
+	endpoint_expect_echo(old, "after");
+	expect_service();
+	expect_limits(take_over(new));
+	close(old);
+	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
+	/* and again, from one that was started so */
+	new = upgrading_go(&ctl, new);
+	expect_service();
+	expect_limits(take_over(new));
+	upgrading_end(new);
+	backend_stop(&back);
+}
+END_TEST
+
+/* The program on disk is another one by now, or none. */
+START_TEST(bad_upgrade)
+{
+	const char *path;
+
+	NEED_SANDBOX();
+	path = upgrading_install();
+	NEED_UPGRADES(path);
+	prepare();
+	up("on");
+	upgrading_replace(path, "no program\n");
+	ck_assert_ptr_nonnull(strstr(ask("upgrade"), "upgrade: "));
+	expect_service();
+	upgrading_replace(path, NULL);
+	upgrading_end(upgrading_go(&ctl, pen.child.pid));
+	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
+	backend_stop(&back);
+}
+END_TEST
+
+#ifdef HAVE_OPENSSL
+static bool
+serves(const char *whose)
+{
+	struct tls_wish w = { .sni = NULL };
+	struct tls_peer *p = tls_peer_open(endpoint_connect(&front), &w);
+	bool same;
+
+	ck_assert_msg(p != NULL, "%s", tls_peer_error());
+	same = strcmp(tls_peer_subject(p), text("CN=%s", whose)) == 0;
+	tls_peer_close(p);
+	return same;
+}
+
+/* A certificate is replaced, in a directory that a link leads to. */
+START_TEST(certificates_are_read_again)
+{
+	struct certdir dir;
+
+	NEED_SANDBOX();
+	prepare();
+	certdir_make(&dir, "certs");
+	certdir_put(&dir, "site.pem", "one");
+	ck_assert_int_eq(symlink(dir.path, scratch("live")), 0);
+	up(text("on\nssl_cert %s/site.pem", scratch("live")));
+	ck_assert(serves("one"));
+	certdir_put(&dir, "site.pem", "two");
+	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
+	WAIT_FOR(serves("two"), SOON);
+	end();
+	certdir_forget(&dir);
+}
+END_TEST
+#endif
+
+SUITE(test_sandbox)
+{
+	Suite *s = suite_create("sandbox");
+
+	SUITE_ADD(s, can_do_nothing_else, 60);
+	SUITE_ADD(s, can_without, 60);
+	SUITE_ADD(s, only_logs, 60);
+	SUITE_ADD(s, workers_have_it, 60);
+	SUITE_ADD(s, programs_run, 60);
+	SUITE_ADD(s, programs_end, 60);
+	SUITE_ADD(s, logs_are_opened_again, 60);
+	SUITE_ADD(s, reload_and_write, 60);
+	SUITE_ADD(s, upgrades, 120);
+	SUITE_ADD(s, bad_upgrade, 120);
+#ifdef HAVE_OPENSSL
+	SUITE_ADD(s, certificates_are_read_again, 60);
+#endif
+	return s;
+}
