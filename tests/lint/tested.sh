@@ -59,6 +59,7 @@ tests/system/test_proxy_down: proxy/session/session_proxy
 tests/system/test_workers: control/workers/remote control/workers/everywhere
 	control/workers/states_sync control/workers/tally control/workers/worker
 	control/workers/workers control/life/team
+tests/system/test_peers: control/peers/peers control/value/value_peers tls/tls_psk
 tests/system/test_proxy_up: proxy/session/session_proxy_up
 tests/system/test_queue: proxy/session/session_queue
 tests/system/test_relay: proxy/session/session proxy/session/session_relay

@@ -17,6 +17,7 @@
 #include "control/life/process.h"
 #include "control/answer/reply.h"
 #include "control/life/rights.h"
+#include "control/peers/peers.h"
 #include "control/socket/socket.h"
 #include "control/upgrade/upgrade_start.h"
 #include "control/web/web.h"
@@ -115,6 +116,7 @@ count_listeners(const struct pen *p)
 		frontend_each_listener(svc->frontend, count_listener, &n);
 	control_each_listener(p->control, count_listener, &n);
 	web_each_listener(p->web, count_listener, &n);
+	peers_each_listener(p->peers, count_listener, &n);
 	return n;
 }
 
@@ -140,6 +142,7 @@ list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 			frontend_each_listener(svc->frontend, pass_listener, s);
 	control_each_listener(p->control, pass_listener, s);
 	web_each_listener(p->web, pass_listener, s);
+	peers_each_listener(p->peers, pass_listener, s);
 	if (buffer_append(&s->words, "", 1) < 0)
 		s->failed = true;
 }

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "control/apply/tls_config.h"
-#include "control/upgrade/handover_state.h"
-#include "control/upgrade/handover_state_private.h"
+#include "control/handover/handover_state.h"
+#include "control/handover/handover_state_private.h"
 #include "control/life/context.h"
 #include "control/report/counters.h"
 #include "proxy/log/reason.h"
 
-/* The parts in the order in which they are written: clients name servers. First
- * come those of all services but the flows, then the flows of all. */
+/* The parts in the order in which they are written, each of all services:
+ * clients and flows name servers. */
 enum {
 	PART_SERVERS,
 	PART_COUNTERS,
@@ -48,32 +48,33 @@ next_service(const struct service *svc, bool flows)
 	return svc;
 }
 
+/* The same part of the next service, or the next part. */
 static void
 next_part(struct handover_state_writer *l)
 {
-	bool flows = l->part == PART_FLOWS;
-
 	l->at = 0;
-	l->part++;
-	if (l->part != PART_FLOWS && l->part != PART_END)
-		return;
-	l->service = next_service(l->service, flows);
+	l->service = next_service(l->service, l->part == PART_FLOWS);
 	if (l->service != NULL)
-		l->part = flows ? PART_FLOWS : PART_SERVERS;
-	else
-		l->service = l->pen->service;
+		return;
+	l->service = l->pen->service;
+	l->part++;
+	if (l->to_peer)
+		l->part = l->part <= PART_CLIENTS && !l->servers_only
+		    ? PART_CLIENTS
+		    : PART_END;
 }
 
 /* The first one is meant until another one is named. */
 static void
-write_service(struct handover_state_writer *l, struct handover_writer *w)
+write_service(struct handover_state_writer *l, struct handover_writer *w,
+    const struct service *svc)
 {
-	if (l->service == l->named)
+	if (svc == l->named)
 		return;
 	handover_open(w, HANDOVER_SERVICE);
-	handover_add_text(w, l->service->name);
+	handover_add_text(w, svc->name);
 	handover_close(w);
-	l->named = l->service;
+	l->named = svc;
 }
 
 /* ---- servers ---- */
@@ -205,18 +206,27 @@ write_keys(struct handover_state_writer *l, struct handover_writer *w)
 /* ---- clients ---- */
 
 static void
-write_client(
-    struct handover_writer *w, const struct sticky_client *c, uint64_t now)
+write_client(struct handover_state_writer *l, struct handover_writer *w,
+    const struct sticky_client *c, uint64_t now)
 {
+	l->clients++;
 	handover_add(w, c->ip, sizeof(c->ip));
 	handover_add_number(w, c->scope, 2);
 	handover_add_number(w, c->family, 1);
-	handover_add_number(w, c->proven, 1);
+	handover_add_number(w, c->proven | c->reported << 1, 1);
 	handover_add_number(w, server_slot(c->server), 4);
 	handover_add_number(w, now > c->seen ? now - c->seen : 0, 8);
 	handover_add_number(w, c->connects, 4);
 	handover_add_number(w, c->sent, 8);
 	handover_add_number(w, c->received, 8);
+}
+
+/* One that a peer has reported is not passed on to peers. */
+static bool
+is_wanted(
+    const struct handover_state_writer *l, const struct sticky_client *c)
+{
+	return !l->to_peer || (c->proven && !c->reported);
 }
 
 static void
@@ -225,6 +235,7 @@ write_clients(struct handover_state_writer *l, struct handover_writer *w)
 	const struct sticky *sticky = pool_sticky(l->service->pool);
 	size_t count = sticky != NULL ? sticky_count(sticky) : 0;
 	uint64_t now = loop_now(l->pen->loop);
+	const struct sticky_client *c;
 	unsigned i;
 
 	if (l->at >= count) {
@@ -232,9 +243,36 @@ write_clients(struct handover_state_writer *l, struct handover_writer *w)
 		return;
 	}
 	handover_open(w, HANDOVER_CLIENTS);
-	for (i = 0; i < CLIENTS && l->at < count; i++)
-		write_client(w, sticky_at(sticky, (size_t)l->at++), now);
+	for (i = 0; i < CLIENTS && l->at < count; i++) {
+		c = sticky_at(sticky, (size_t)l->at++);
+		if (is_wanted(l, c))
+			write_client(l, w, c, now);
+	}
 	handover_close(w);
+}
+
+size_t
+handover_state_write_changes(struct handover_state_writer *l,
+    const struct handover_change *list, size_t n, struct buffer *out)
+{
+	const struct service *svc = list[0].service;
+	const struct sticky *sticky = pool_sticky(svc->pool);
+	size_t count = sticky != NULL ? sticky_count(sticky) : 0, i;
+	const struct sticky_client *c;
+	struct handover_writer w;
+
+	handover_go_on(&w, out);
+	write_service(l, &w, svc);
+	handover_open(&w, HANDOVER_CLIENTS);
+	for (i = 0; i < n && i < CLIENTS && list[i].service == svc; i++) {
+		if (list[i].position >= count)
+			continue; /* forgotten since */
+		c = sticky_at(sticky, list[i].position);
+		if (is_wanted(l, c))
+			write_client(l, &w, c, loop_now(l->pen->loop));
+	}
+	handover_close(&w);
+	return w.failed ? 0 : i;
 }
 
 /* ---- flows ---- */
@@ -269,18 +307,43 @@ write_flows(struct handover_state_writer *l, struct handover_writer *w)
 
 /* ---- all ---- */
 
+void
+handover_state_write_again(struct handover_state_writer *l, bool clients)
+{
+	l->servers_only = !clients && l->part == PART_END;
+	l->service = l->named = l->pen->service;
+	l->part = PART_SERVERS;
+	l->at = 0;
+	l->again = l->begun;
+}
+
+bool
+handover_state_is_named(const struct handover_state_writer *l)
+{
+	return l->part != PART_SERVERS;
+}
+
+static void
+write_front(struct handover_state_writer *l, struct handover_writer *w)
+{
+	if (!l->begun)
+		handover_begin(w, w->out);
+	if (l->again) {
+		handover_open(w, HANDOVER_AGAIN);
+		handover_close(w);
+	}
+	l->begun = true;
+	l->again = false;
+}
+
 static int
 write_piece(struct handover_state_writer *l, struct buffer *out, unsigned end)
 {
-	bool first = l->service == l->pen->service && l->part == PART_SERVERS &&
-	    l->at == 0;
 	struct handover_writer w;
 
-	if (first)
-		handover_begin(&w, out);
-	else
-		handover_go_on(&w, out);
-	write_service(l, &w);
+	handover_go_on(&w, out);
+	write_front(l, &w);
+	write_service(l, &w, l->service);
 	switch (l->part) {
 	case PART_SERVERS:
 		write_servers(l, &w);
@@ -298,7 +361,7 @@ write_piece(struct handover_state_writer *l, struct buffer *out, unsigned end)
 		write_flows(l, &w);
 		break;
 	}
-	if (l->part == PART_END) {
+	if (l->part == PART_END && end == PART_END) {
 		handover_open(&w, HANDOVER_END);
 		handover_close(&w);
 	}
