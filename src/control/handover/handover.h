@@ -33,6 +33,7 @@ enum handover_type {
 	HANDOVER_TLS_KEYS = 6, /* of session tickets */
 	HANDOVER_SERVICE = 7, /* whose the records after it are; none in front
 			       * of those of the first service */
+	HANDOVER_DSR_FLOWS = 8, /* several flows of direct server return */
 
 	/* between peers only: */
 	/* servers named so far are void; to the sender: all is requested

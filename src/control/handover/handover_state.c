@@ -9,6 +9,7 @@
 #include "control/handover/handover_state_private.h"
 #include "control/life/context.h"
 #include "control/report/counters.h"
+#include "dsr/director/director.h"
 #include "proxy/log/reason.h"
 
 /* The parts in the order in which they are written, each of all services:
@@ -18,6 +19,7 @@ enum {
 	PART_COUNTERS,
 	PART_KEYS,
 	PART_CLIENTS,
+	PART_DSR_FLOWS,
 	PART_FLOWS,
 	PART_END
 };
@@ -34,18 +36,35 @@ handover_state_writer_init(struct handover_state_writer *l, const struct pen *p)
 		.part = PART_SERVERS };
 }
 
-/* The next service that has something to write, or NULL. While flows are
- * written no process accepts: those that have none do not delay it. One that
- * leaves goes on by itself, and may be freed at any time. */
+/* Whether the service may have something to write. While flows are written no
+ * process accepts: those that have none do not delay it. */
+static bool
+has_part(const struct service *svc, unsigned part)
+{
+	if (part == PART_DSR_FLOWS)
+		return svc->director != NULL;
+	return part != PART_FLOWS ||
+	    frontend_stats(svc->frontend)->flows.now > 0;
+}
+
+/* One that leaves goes on by itself, and may be freed at any time. */
 static const struct service *
-next_service(const struct service *svc, bool flows)
+next_service(const struct service *svc, unsigned part)
 {
 	do
 		svc = svc->next;
-	while (svc != NULL &&
-	    (svc->leaves ||
-		(flows && frontend_stats(svc->frontend)->flows.now == 0)));
+	while (svc != NULL && (svc->leaves || !has_part(svc, part)));
 	return svc;
+}
+
+/* Peers get what is known of clients; directors are not upgraded. */
+static bool
+is_part_of(const struct handover_state_writer *l, unsigned part)
+{
+	if (part == PART_DSR_FLOWS)
+		return l->to_peer && !l->servers_only;
+	return !l->to_peer || part == PART_END ||
+	    (part == PART_CLIENTS && !l->servers_only);
 }
 
 /* The same part of the next service, or the next part. */
@@ -53,15 +72,13 @@ static void
 next_part(struct handover_state_writer *l)
 {
 	l->at = 0;
-	l->service = next_service(l->service, l->part == PART_FLOWS);
+	l->service = next_service(l->service, l->part);
 	if (l->service != NULL)
 		return;
 	l->service = l->pen->service;
-	l->part++;
-	if (l->to_peer)
-		l->part = l->part <= PART_CLIENTS && !l->servers_only
-		    ? PART_CLIENTS
-		    : PART_END;
+	do
+		l->part++;
+	while (!is_part_of(l, l->part));
 }
 
 /* The first one is meant until another one is named. */
@@ -209,7 +226,7 @@ static void
 write_client(struct handover_state_writer *l, struct handover_writer *w,
     const struct sticky_client *c, uint64_t now)
 {
-	l->clients++;
+	l->clients += l->to_peer;
 	handover_add(w, c->ip, sizeof(c->ip));
 	handover_add_number(w, c->scope, 2);
 	handover_add_number(w, c->family, 1);
@@ -251,26 +268,86 @@ write_clients(struct handover_state_writer *l, struct handover_writer *w)
 	handover_close(w);
 }
 
+static void
+write_changed_client(struct handover_state_writer *l,
+    struct handover_writer *w, const struct handover_change *c)
+{
+	const struct sticky *sticky = pool_sticky(c->service->pool);
+
+	/* it may be forgotten since */
+	if (sticky != NULL && c->at < sticky_count(sticky) &&
+	    is_wanted(l, sticky_at(sticky, c->at)))
+		write_client(l, w, sticky_at(sticky, c->at),
+		    loop_now(l->pen->loop));
+}
+
+/* ---- flows of direct server return ---- */
+
+static void
+write_dsr_flow(struct handover_writer *w, const struct dsr_report *r)
+{
+	handover_add(w, r->key.client, sizeof(r->key.client));
+	handover_add(w, r->key.vip, sizeof(r->key.vip));
+	handover_add_number(w, r->key.client_port, 2);
+	handover_add_number(w, r->key.vip_port, 2);
+	handover_add_number(w, r->key.protocol, 1);
+	handover_add_number(w, r->key.family, 1);
+	handover_add_number(w, r->server, 4);
+}
+
+static void
+write_dsr_flows(struct handover_state_writer *l, struct handover_writer *w)
+{
+	struct director *d = l->service->director;
+	uint32_t last = d != NULL ? director_flow_numbers(d) : 0;
+	struct dsr_report r;
+	unsigned i;
+
+	if (l->at >= last) {
+		next_part(l);
+		return;
+	}
+	handover_open(w, HANDOVER_DSR_FLOWS);
+	for (i = 0; i < CLIENTS && l->at < last; i++) {
+		if (!director_flow_at(d, (uint32_t)++l->at, &r))
+			continue;
+		write_dsr_flow(w, &r);
+		l->flows++;
+	}
+	handover_close(w);
+}
+
+static void
+write_changed_flow(struct handover_state_writer *l, struct handover_writer *w,
+    const struct handover_change *c)
+{
+	struct dsr_report r;
+
+	if (c->service->director == NULL ||
+	    !director_flow_at(c->service->director, c->at, &r))
+		return;
+	write_dsr_flow(w, &r);
+	l->flows++;
+}
+
 size_t
 handover_state_write_changes(struct handover_state_writer *l,
     const struct handover_change *list, size_t n, struct buffer *out)
 {
-	const struct service *svc = list[0].service;
-	const struct sticky *sticky = pool_sticky(svc->pool);
-	size_t count = sticky != NULL ? sticky_count(sticky) : 0, i;
-	const struct sticky_client *c;
 	struct handover_writer w;
+	size_t i;
 
 	handover_go_on(&w, out);
-	write_service(l, &w, svc);
-	handover_open(&w, HANDOVER_CLIENTS);
-	for (i = 0; i < n && i < CLIENTS && list[i].service == svc; i++) {
-		if (list[i].position >= count)
-			continue; /* forgotten since */
-		c = sticky_at(sticky, list[i].position);
-		if (is_wanted(l, c))
-			write_client(l, &w, c, loop_now(l->pen->loop));
-	}
+	write_service(l, &w, list->service);
+	handover_open(
+	    &w, list->is_flow ? HANDOVER_DSR_FLOWS : HANDOVER_CLIENTS);
+	for (i = 0; i < n && i < CLIENTS && list[i].service == list->service &&
+	     list[i].is_flow == list->is_flow;
+	     i++)
+		if (list->is_flow)
+			write_changed_flow(l, &w, &list[i]);
+		else
+			write_changed_client(l, &w, &list[i]);
 	handover_close(&w);
 	return w.failed ? 0 : i;
 }
@@ -317,6 +394,14 @@ handover_state_write_again(struct handover_state_writer *l, bool clients)
 	l->again = l->begun;
 }
 
+void
+handover_state_write_flows_again(struct handover_state_writer *l)
+{
+	l->service = l->pen->service;
+	l->part = PART_DSR_FLOWS;
+	l->at = 0;
+}
+
 bool
 handover_state_is_named(const struct handover_state_writer *l)
 {
@@ -356,6 +441,9 @@ write_piece(struct handover_state_writer *l, struct buffer *out, unsigned end)
 		break;
 	case PART_CLIENTS:
 		write_clients(l, &w);
+		break;
+	case PART_DSR_FLOWS:
+		write_dsr_flows(l, &w);
 		break;
 	case PART_FLOWS:
 		write_flows(l, &w);

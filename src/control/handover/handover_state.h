@@ -21,10 +21,12 @@ struct service;
 
 /* ---- writing ---- */
 
-/* A client that changed: its position in the memory of clients. */
+/* A client that changed, at its position in the memory of clients; or a flow of
+ * direct server return, with its number. */
 struct handover_change {
 	const struct service *service;
-	uint32_t position;
+	uint32_t at;
+	bool is_flow;
 };
 
 struct handover_state_writer {
@@ -34,10 +36,11 @@ struct handover_state_writer {
 	unsigned part;		       /* of that service */
 	uint64_t at;		       /* in that part */
 	bool begun;
-	bool to_peer; /* set it: no more than servers, and clients seen here */
+	bool to_peer; /* set it: no more than servers, clients that came here,
+		       * and flows of direct server return */
 	bool again;   /* servers are sent once more */
 	bool servers_only;
-	uint64_t clients; /* that were written */
+	uint64_t clients, flows; /* that were written to a peer */
 };
 
 void handover_state_writer_init(
@@ -55,10 +58,12 @@ int handover_state_write_flows(
 /* To a peer: begins again, after the servers, or the list of services, have
  * changed; with the clients if `clients` is set or they were not complete. */
 void handover_state_write_again(struct handover_state_writer *l, bool clients);
+/* Flows of direct server return, once more: they expire there. */
+void handover_state_write_flows_again(struct handover_state_writer *l);
 /* Whether all servers were sent: changes of clients may follow. */
 bool handover_state_is_named(const struct handover_state_writer *l);
-/* Appends changes, all of one service, at most `n`. Returns how many it has
- * dealt with; 0 without memory. */
+/* Appends changes, all of one kind and service, at most `n`. Returns how many
+ * it has dealt with; 0 without memory. */
 size_t handover_state_write_changes(struct handover_state_writer *l,
     const struct handover_change *list, size_t n, struct buffer *out);
 
@@ -74,7 +79,8 @@ struct handover_state_reader {
 	bool settled;
 	bool from_peer;	     /* set it: clients are of use at once, and servers
 			      * only to name them */
-	uint64_t reported, new; /* clients that a peer has sent; those of use */
+	/* Clients that a peer has sent; those that were new; and flows. */
+	uint64_t reported, new, flows;
 };
 
 /* The pen is open, and serves no client yet. Without memory nothing is read. */

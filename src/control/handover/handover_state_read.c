@@ -12,6 +12,7 @@
 #include "control/handover/handover_state_private.h"
 #include "control/life/context.h"
 #include "control/plan/server_index.h"
+#include "dsr/director/director.h"
 
 /* A server of the other process, and the same one here; NULL: none. */
 struct handover_state_server {
@@ -317,6 +318,31 @@ learn_clients(struct handover_state_reader *l, struct handover_record *r)
 }
 
 static void
+learn_flows(struct handover_state_reader *l, struct handover_record *r)
+{
+	struct service *svc = l->now->service;
+	const struct server *s;
+	struct dsr_report f;
+
+	while (r->left > 0 && svc->director != NULL) {
+		memset(&f, 0, sizeof(f));
+		handover_get(r, f.key.client, sizeof(f.key.client));
+		handover_get(r, f.key.vip, sizeof(f.key.vip));
+		f.key.client_port = (uint16_t)handover_get_number(r, 2);
+		f.key.vip_port = (uint16_t)handover_get_number(r, 2);
+		f.key.protocol = (uint8_t)handover_get_number(r, 1);
+		f.key.family = (uint8_t)handover_get_number(r, 1);
+		s = handover_state_read_server_of(
+		    l->now, handover_get_number(r, 4));
+		if (r->bad || s == NULL)
+			continue;
+		f.server = s->slot;
+		l->flows++;
+		(void)director_learn_flow(svc->director, &f);
+	}
+}
+
+static void
 read_clients(struct handover_state_past *l, struct handover_record *r)
 {
 	struct sticky_client c, *list;
@@ -480,6 +506,8 @@ handover_state_read(
 		handover_state_read_server(l->now, record);
 	else if (record->type == HANDOVER_CLIENTS)
 		learn_clients(l, record);
+	else if (record->type == HANDOVER_DSR_FLOWS)
+		learn_flows(l, record);
 }
 
 void

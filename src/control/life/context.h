@@ -51,6 +51,7 @@ enum phase {
 struct peers_stats {
 	uint64_t senders, receivers; /* connections that are open */
 	uint64_t sent, received;     /* reports of clients */
+	uint64_t flows_sent, flows_received; /* of direct server return */
 	uint64_t used; /* of those received: nothing newer was known */
 	uint64_t lost; /* changes that were not sent in time */
 	uint64_t refused; /* connections */

@@ -86,11 +86,15 @@ static void
 take_state(struct peer_receiver *r, struct handover_record *record)
 {
 	struct peers_stats *st = &r->port->pen->peer_stats;
-	uint64_t reported = r->reader.reported, new = r->reader.new;
+	uint64_t reported = r->reader.reported, new = r->reader.new,
+		 flows = r->reader.flows;
 
 	handover_state_read(&r->reader, record);
 	reported = r->reader.reported - reported;
 	new = r->reader.new - new;
+	flows = r->reader.flows - flows;
+	r->flows += flows;
+	st->flows_received += flows;
 	r->reported += reported;
 	r->new += new;
 	st->received += reported;

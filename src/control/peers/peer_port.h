@@ -28,7 +28,8 @@ struct peer_receiver {
 	struct peer_port *port;
 	struct peer who;
 	struct handover_state_reader reader;
-	uint64_t reported, new; /* clients; those that were news */
+	uint64_t reported, new; /* clients; those that were new */
+	uint64_t flows;
 };
 
 /* Listens, and accepts from peer_port_start() on. NULL with a full message. */

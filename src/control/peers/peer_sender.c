@@ -10,7 +10,7 @@
 #include "control/peers/peer_sender.h"
 #include "net/sock.h"
 
-enum { RETRY_MS = 1000, ASK_MS = 1000 };
+enum { RETRY_MS = 1000, ASK_MS = 1000, REFRESH_MS = 100000 };
 /* Bytes that a batch has at least, if there is so much. */
 enum { BATCH = 16 * 1024 };
 
@@ -67,6 +67,17 @@ send_all(struct peer_sender *s)
 	if (rc < 0)
 		peer_link_refuse(&s->conn, "out of memory");
 	s->writing = rc > 0;
+	s->written_ms = loop_now(s->pen->loop);
+}
+
+/* Flows expire where no frame of theirs comes. */
+static void
+refresh_flows(struct peer_sender *s)
+{
+	if (s->writing || loop_now(s->pen->loop) - s->written_ms < REFRESH_MS)
+		return;
+	s->writing = true;
+	handover_state_write_flows_again(&s->writer);
 }
 
 static void
@@ -85,16 +96,18 @@ static bool
 peer_sender_on_room(struct peer_link *l)
 {
 	struct peer_sender *s = sender_of(l);
-	uint64_t before = s->writer.clients;
+	uint64_t clients = s->writer.clients, flows = s->writer.flows;
 
 	skip_lost(s);
+	refresh_flows(s);
 	if (s->due && handover_state_is_named(&s->writer))
 		send_changes(s);
 	else if (s->writing)
 		send_all(s);
 	if (s->writer.begun)
 		ask(s);
-	s->pen->peer_stats.sent += s->writer.clients - before;
+	s->pen->peer_stats.sent += s->writer.clients - clients;
+	s->pen->peer_stats.flows_sent += s->writer.flows - flows;
 	return s->due || s->writing;
 }
 

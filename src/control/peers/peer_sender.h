@@ -31,6 +31,7 @@ struct peer_sender {
 	bool failed;	   /* and that was logged */
 	uint64_t next;	   /* change to send */
 	uint64_t retry_ms; /* when to connect; 0: at once */
+	uint64_t written_ms; /* when all was written last */
 	uint64_t asked_ms;
 	uint64_t lag_ms; /* of the last answer */
 	uint64_t lost;	 /* changes, of which others were sent instead */

@@ -11,6 +11,7 @@
 #include "control/peers/peer_sender.h"
 #include "control/peers/peers.h"
 #include "control/plan/origin.h"
+#include "dsr/director/director.h"
 
 /* How often changes are sent. */
 enum { TICK_MS = 100 };
@@ -42,16 +43,27 @@ port_at(struct list *at)
 
 /* ---- changes ---- */
 
-/* A proven client of the service has changed. */
 static void
-on_client(void *arg, uint32_t position)
+note(const struct service *svc, uint32_t at, bool is_flow)
 {
-	const struct service *svc = arg;
 	struct peers *s = svc->pen->peers;
 
 	if (s != NULL && !svc->leaves)
 		s->changes.list[s->changes.head++ % PEER_CHANGES] =
-		    (struct handover_change){ svc, position };
+		    (struct handover_change){ svc, at, is_flow };
+}
+
+/* A proven client of the service has changed. */
+static void
+on_client(void *arg, uint32_t position)
+{
+	note(arg, position, false);
+}
+
+static void
+on_flow(void *arg, uint32_t number)
+{
+	note(arg, number, true);
 }
 
 static void
@@ -324,6 +336,14 @@ lacks_service(const struct pen *p, const struct plan *draft)
 	return false;
 }
 
+static void
+follow(struct service *svc, bool on)
+{
+	pool_on_client(svc->pool, on ? on_client : NULL, svc);
+	if (svc->director != NULL)
+		director_on_flow(svc->director, on ? on_flow : NULL, svc);
+}
+
 void
 peers_commit(struct apply *a)
 {
@@ -332,8 +352,7 @@ peers_commit(struct apply *a)
 
 	if (s == NULL)
 		return;
-	pool_on_client(a->service->pool,
-	    a->wanted->config.peers != NULL ? on_client : NULL, a->service);
+	follow(a->service, a->wanted->config.peers != NULL);
 	services = a->new ||
 	    (service_is_first(a->service) &&
 		lacks_service(a->pen, a->draft));
@@ -360,6 +379,7 @@ report_sender(const struct peer_sender *s, struct reply *r)
 	fields_text(&f, "direction", "to");
 	fields_text(&f, "state", peer_sender_state(s));
 	fields_number(&f, "clients", s->writer.clients);
+	fields_number(&f, "flows", s->writer.flows);
 	fields_number(
 	    &f, "pending", open ? s->changes->head - s->next : 0);
 	fields_number(&f, "lost", s->lost);
@@ -381,6 +401,7 @@ report_receiver(const struct peer_receiver *in, struct reply *r)
 	    in->conn.state == PEER_LINK_OPEN ? "connected" : "connecting");
 	fields_number(&f, "clients", in->reported);
 	fields_number(&f, "new", in->new);
+	fields_number(&f, "flows", in->flows);
 	fields_number(&f, "idle_ms", now - in->conn.moved_ms);
 	fields_end(&f);
 }

@@ -203,6 +203,13 @@ static const struct counter counters[] = {
 	    .of_process = true },
 	{ PEERS(received) = "peer_clients_received", METRIC_COUNTER,
 	    "pen_peer_clients", "direction=\"from\"" },
+	{ PEERS(flows_sent) = "peer_flows_sent", METRIC_COUNTER,
+	    "pen_peer_flows", "direction=\"to\"",
+	    "Reports of flows of direct server return to peers and from "
+	    "peers.",
+	    .of_process = true },
+	{ PEERS(flows_received) = "peer_flows_received", METRIC_COUNTER,
+	    "pen_peer_flows", "direction=\"from\"" },
 	{ PEERS(used) = "peer_clients_new", METRIC_COUNTER,
 	    "pen_peer_clients_new", NULL,
 	    "Reports from peers that were new here.", .of_process = true },

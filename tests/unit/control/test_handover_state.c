@@ -631,7 +631,7 @@ end_of_learning(struct handover_reader *r, struct handover_state_reader *l)
 START_TEST(peers_get_clients)
 {
 	struct pen *old = learn(), *new;
-	struct handover_change change = { old->service, 1 };
+	struct handover_change change = { old->service, 1, false };
 	struct handover_state_writer w;
 	struct handover_state_reader l;
 	struct handover_reader r;
@@ -659,7 +659,7 @@ START_TEST(peers_get_clients)
 	ck_assert_ptr_null(read_from_peer(
 	    &r, &l, buffer_bytes(&b), buffer_length(&b)));
 	ck_assert_uint_eq(l.reported, 40);
-	change.position = 2;
+	change.at = 2;
 	buffer_cut(&b, 0);
 	ck_assert_uint_eq(handover_state_write_changes(&w, &change, 1, &b), 1);
 	ck_assert_ptr_null(read_from_peer(
