@@ -17,6 +17,7 @@
 #include "control/life/on_state.h"
 #include "control/plan/origin.h"
 #include "control/pen.h"
+#include "control/peers/peers.h"
 #include "control/apply/refresh.h"
 #include "control/apply/services.h"
 #include "control/report/report.h"
@@ -249,6 +250,8 @@ pen_free(struct pen *p)
 	upgrade_free(p->upgrade);
 	control_free(p->control);
 	web_close(p->web);
+	peers_free(p->peers);
+	p->peers = NULL;
 	stop_counting(p);
 	SERVICE_EACH (p, svc)
 		service_close(svc);
@@ -440,6 +443,7 @@ pen_run(struct pen *p, struct error *e)
 	if (p->team.member == 0) {
 		control_start(p->control);
 		takeover_finish(p);
+		peers_start(p->peers);
 		notify_ready(&p->notify, p->loop, pen_describe, p);
 	}
 	if (run_loop(p, e) < 0)

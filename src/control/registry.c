@@ -7,6 +7,7 @@
 #include "control/apply/geoip.h"
 #include "control/apply/refresh.h"
 #include "control/commands/commands.h"
+#include "control/peers/peers.h"
 #include "control/plan/table.h"
 #include "control/registry.h"
 #include "control/report/report.h"
@@ -107,6 +108,12 @@ static const struct participant all[] = {
 	    .prepare = apply_web_prepare,
 	    .commit = apply_web_commit,
 	    .cancel = apply_web_cancel },
+	{ .name = "peers",
+	    .since = PHASE_STARTING,
+	    .check = peers_check,
+	    .prepare = peers_prepare,
+	    .commit = peers_commit,
+	    .cancel = peers_cancel },
 	{ .name = "routes",
 	    .since = PHASE_STARTING,
 	    .check = apply_routes_check,

@@ -53,6 +53,7 @@ change_sticky(struct pool *p, const struct pool_options *o)
 		return -1;
 	if (p->sticky == NULL)
 		return -1;
+	sticky_on_change(p->sticky, p->on_client, p->on_client_arg);
 	sticky_set_prefix6(p->sticky, o->sticky_prefix6);
 	sticky_follow(p->sticky, o->failback != FAILBACK_NEVER);
 	return 0;
@@ -503,6 +504,16 @@ pool_set_acl(struct pool *p, unsigned number, const struct acl *l)
 	acl_copy(mine, l);
 	mine->countries = p->countries;
 	p->lists->of_owners += mine->asks_owner;
+}
+
+void
+pool_on_client(
+    struct pool *p, void (*fn)(void *arg, uint32_t position), void *arg)
+{
+	p->on_client = fn;
+	p->on_client_arg = arg;
+	if (p->sticky != NULL)
+		sticky_on_change(p->sticky, fn, arg);
 }
 
 struct sticky *

@@ -426,6 +426,9 @@ void pool_share_lists(struct pool *p, const struct pool *of);
 int pool_keep_lists(struct pool *p);
 /* Makes access list `number`, below ACL_MAX, a copy of `l`. */
 void pool_set_acl(struct pool *p, unsigned number, const struct acl *l);
+/* For sticky_on_change(), whatever memory of clients the pool has. */
+void pool_on_client(
+    struct pool *p, void (*fn)(void *arg, uint32_t position), void *arg);
 /* The memory of clients, for reports; NULL if clients are not remembered. */
 struct sticky *pool_sticky(const struct pool *p);
 /* All of them, and their memory. */

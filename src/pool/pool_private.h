@@ -45,6 +45,8 @@ struct pool {
 	bool list_changed; /* since then: a server, its address or weight */
 	void *order;	   /* of options.balance */
 	struct sticky *sticky;
+	void (*on_client)(void *arg, uint32_t position); /* or NULL */
+	void *on_client_arg;
 	struct pool_lists *lists;
 	struct countries *countries;	     /* of clients, for these */
 	bool shares_lists, shares_countries; /* another pool owns them */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "tls/tls_client.h"
+#include "tls/tls_psk.h"
 #include "tls/tls_server.h"
 
 /* Of all these functions none uses what it is given. */
@@ -190,4 +191,29 @@ tls_prefix(struct stream *s, const void *bytes, size_t n)
 {
 	errno = ENOSYS;
 	return -1;
+}
+
+struct tls_psk *
+tls_psk_new(const char *path, struct tls_memory *m, struct error *e)
+{
+	error_set(e, "%s", absent);
+	return NULL;
+}
+
+void
+tls_psk_free(struct tls_psk *t)
+{
+}
+
+int
+tls_psk_open(struct stream *s, struct tls_psk *t, bool client)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+bool
+tls_psk_is_used(const struct stream *s)
+{
+	return false;
 }

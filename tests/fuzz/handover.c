@@ -1,12 +1,12 @@
-/* handover.c: the state that another process hands over: bytes as they come,
- * or records whose checks are right. */
+/* handover.c: the state that another process hands over, or a peer: bytes as
+ * they come, or records whose checks are right. */
 #include "config.h"
 
 #include <string.h>
 
 #include "control/pen.h"
 #include "control/socket/request.h"
-#include "control/upgrade/handover_state.h"
+#include "control/handover/handover_state.h"
 #include "fuzz/fuzz.h"
 
 static const char start[] =
@@ -61,7 +61,7 @@ make_records(struct buffer *out, const uint8_t *data, size_t size)
 }
 
 static void
-read_all(struct pen *p, const char *bytes, size_t n, size_t step)
+read_all(struct pen *p, const char *bytes, size_t n, size_t step, bool peer)
 {
 	struct handover_state_reader state;
 	struct handover_record record;
@@ -70,6 +70,7 @@ read_all(struct pen *p, const char *bytes, size_t n, size_t step)
 
 	handover_reader_init(&r);
 	handover_state_reader_init(&state, p);
+	state.from_peer = peer;
 	for (i = 0; i < n; i += step) {
 		FUZZ_MUST((handover_feed(&r, bytes + i,
 			       step < n - i ? step : n - i) == 0) ==
@@ -77,13 +78,16 @@ read_all(struct pen *p, const char *bytes, size_t n, size_t step)
 		while (handover_next(&r, &record))
 			handover_state_read(&state, &record);
 	}
-	handover_state_reader_end(&state);
+	if (peer)
+		handover_state_reader_fini(&state);
+	else
+		handover_state_reader_end(&state);
 	handover_reader_fini(&r);
 }
 
 /* What was taken over can be handed over. */
 static void
-write_again(struct pen *p)
+write_again(struct pen *p, bool peer)
 {
 	struct handover_state_writer w;
 	struct buffer out;
@@ -91,26 +95,29 @@ write_again(struct pen *p)
 
 	buffer_init(&out);
 	handover_state_writer_init(&w, p);
+	w.to_peer = peer;
 	while ((rc = handover_state_write(&w, &out)) > 0)
 		;
 	FUZZ_MUST(rc == 0);
+	FUZZ_MUST(!peer || w.clients == 0);
 	buffer_fini(&out);
 }
 
 FUZZ(handover)
 {
-	bool raw = fuzz_byte(&data, &size) & 1;
+	uint8_t how = fuzz_byte(&data, &size);
 	size_t step = fuzz_step(&data, &size);
 	struct pen *p = begin();
 	struct buffer bytes;
 
 	buffer_init(&bytes);
-	if (raw)
+	if (how & 1)
 		FUZZ_MUST(buffer_append(&bytes, data, size) == 0);
 	else
 		make_records(&bytes, data, size);
-	read_all(p, buffer_bytes(&bytes), buffer_length(&bytes), step);
-	write_again(p);
+	read_all(p, buffer_bytes(&bytes), buffer_length(&bytes), step,
+	    how & 2);
+	write_again(p, how & 2);
 	buffer_fini(&bytes);
 	pen_free(p);
 	return 0;

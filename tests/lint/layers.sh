@@ -44,7 +44,7 @@ dsr/director: base $net $pool $link dsr/open dsr/segment dsr/flows dsr/forward
 control/answer: base
 "
 below="base $net tls $pool $proxy control/answer"
-for d in value plan life language apply verify report file web socket upgrade \
+for d in value plan life language apply verify report file web socket handover peers upgrade \
 	commands workers; do
 	[ "$d" != life ] || below="$below $dsr"
 	layers="${layers}control/$d: $below
@@ -58,7 +58,7 @@ main.c: $below control tools
 # How many files may include a _private.h, where that is more than three. These are
 # to become fewer, but for that of sessions: a file each state and step.
 private='
-control/value/value_private.h 6
+control/value/value_private.h 7
 control/workers/worker_private.h 5
 control/workers/workers_private.h 8
 net/loop/loop_private.h 4

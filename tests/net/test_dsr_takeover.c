@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "support/dsrmany.h"
 #include "support/dsrpen.h"
@@ -254,6 +255,82 @@ START_TEST(two_share_a_vip_over_ipv6)
 }
 END_TEST
 
+/* ---- two that report their flows to each other ---- */
+
+#define PEER_A "10.77.0.1"
+#define PEER_B "10.77.0.2"
+
+/* By turns, so that no other director can know a flow's server; with a network
+ * of their own on the same wire. */
+static void
+peer_up(struct dsrpen *p, enum net_fixture_place where, const char *dsr_ip,
+    const char *own, const char *other)
+{
+	const char *key = scratch("peer.key");
+
+	write_file(key, "a secret of more than 32 bytes, shared");
+	ck_assert_int_eq(chmod(key, 0600), 0);
+	net_fixture_ip(
+	    &fixture, where, text("addr replace %s/24 dev eth0\n", own));
+	dsrpen_up(p, &fixture, where, NET_FIXTURE_VIP4, "-r", "-O",
+	    "dsr_flows 10000", "-O", "no dsr_announce", "-O",
+	    text("dsr_ip %s", dsr_ip), "-O",
+	    text("peer %s:7000 key %s", other, key), "-O",
+	    text("peer_listen %s:7000 key %s", own, key),
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0),
+	    net_fixture_server4(1), net_fixture_server4(2), NULL);
+}
+
+static long
+learned(const struct dsrpen *p)
+{
+	return report_number(
+	    dsrpen_ask(p, &fixture, "statistics"), "peer_flows_received");
+}
+
+/* All flows of one director go on at the other one, which has them again when
+ * it was away, and passes nothing back. */
+START_TEST(flows_of_a_peer)
+{
+	unsigned i;
+
+	NEED_DSR_OF_OURS("peers");
+	NEED_NET_FIXTURE(&fixture, &pair);
+	make_hosts();
+	for (i = 0; i < SERVERS; i++)
+		dsrmany_serve(&fixture, i);
+	peer_up(&first, NET_FIXTURE_DIRECTOR, NET_FIXTURE_DSR_IP4, PEER_A,
+	    PEER_B);
+	peer_up(&second, NET_FIXTURE_DIRECTOR2, NET_FIXTURE_DSR_IP4_B, PEER_B,
+	    PEER_A);
+	route(false, "via " NET_FIXTURE_DSR_IP4);
+	open_flows(NET_FIXTURE_VIP4, false);
+	ask_all();
+	WAIT_FOR(learned(&second) >= FLOWS, 20000);
+	ck_assert_int_eq(learned(&first), 0);
+	route(false, "via " NET_FIXTURE_DSR_IP4_B);
+	ask_all();
+	ck_assert_uint_eq(lost(), 0);
+	ck_assert_int_ge(forwarded(&second), FLOWS);
+	/* what the second has seen itself it reports */
+	ask_all();
+	ask_all();
+	ask_all();
+	WAIT_FOR(learned(&first) >= FLOWS, 20000);
+	child_stop(&first.child, SIGKILL);
+	peer_up(&first, NET_FIXTURE_DIRECTOR, NET_FIXTURE_DSR_IP4, PEER_A,
+	    PEER_B);
+	WAIT_FOR(learned(&first) >= FLOWS, 20000);
+	route(false, "via " NET_FIXTURE_DSR_IP4);
+	ask_all();
+	ck_assert_uint_eq(lost(), 0);
+	dsrmany_close_all(&many);
+	dsrpen_down(&first);
+	dsrpen_down(&second);
+	net_fixture_down(&fixture);
+}
+END_TEST
+
 /* ---- a VIP that is somebody else's for the time being ---- */
 
 /* How many frames from the director tell all that it has a VIP. */
@@ -335,6 +412,7 @@ SUITE(test_dsr_takeover)
 	SUITE_ADD(s, hash_alone_over_ipv6, 90);
 	SUITE_ADD(s, hash_and_flows_over_ipv6, 90);
 	SUITE_ADD(s, announced_or_not, 60);
+	SUITE_ADD(s, flows_of_a_peer, 120);
 	SUITE_ADD(s, two_share_a_vip, 90);
 	SUITE_ADD(s, two_share_a_vip_over_ipv6, 90);
 	return s;

@@ -65,6 +65,7 @@ struct apply {
 	bool geoip_changed;
 	struct web *web;
 	bool web_changed;
+	bool servers_move; /* slots get other addresses */
 };
 
 /* Adds to `n` the host names that `draft` needs and whose addresses are not

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "control/apply/descriptors.h"
+#include "control/value/value_peers.h"
 #include "proxy/dns/dns.h"
 
 /* Standard files, the loop, the log, a file being read. */
@@ -51,6 +52,8 @@ count_own(const struct plan *plan)
 
 	for (i = 0; i < plan->control_count; i++)
 		n += plan->controls[i].at.count;
+	if (plan->config.peers != NULL || plan->config.peer_listen != NULL)
+		n += (size_t)4 * PEERS_MAX;
 	if (plan->config.frontend.dns.on) /* old ones stay for their answers */
 		n += 2 * (size_t)DNS_SOCKETS * plan_count(plan);
 	return n;

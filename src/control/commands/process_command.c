@@ -12,6 +12,7 @@
 #include "control/answer/fields.h"
 #include "control/language/help.h"
 #include "control/life/context.h"
+#include "control/peers/peers.h"
 #include "control/report/report.h"
 #include "control/plan/setting.h"
 #include "control/report/status.h"
@@ -155,6 +156,15 @@ run_show(struct call *c, struct error *e)
 	return 0;
 }
 
+static int
+run_peers(struct call *c, struct error *e)
+{
+	if (call_needs_serving(c, e) < 0)
+		return -1;
+	peers_report(c->pen->peers, c->reply);
+	return 0;
+}
+
 /* ---- counters ---- */
 
 static int
@@ -257,6 +267,11 @@ const struct command help_commands[] = {
 };
 
 const struct command process_commands[] = {
+	{ .name = "peers",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK | ROW_TLS,
+	    .run = run_peers,
+	    .help = "prints the connections with peers" },
 	{ .name = "exit",
 	    .kind = KIND_ACTION,
 	    .flags = ROW_DRAINING,

@@ -28,6 +28,7 @@ struct geoip;
 struct on_state;
 struct programs;
 struct participant;
+struct peers;
 struct process;
 struct refresh;
 struct request;
@@ -45,6 +46,16 @@ enum phase {
 	PHASE_SERVING,
 	PHASE_DRAINING,
 	PHASE_STOPPING
+};
+
+/* Of all peers since the start. */
+struct peers_stats {
+	uint64_t senders, receivers; /* connections that are open */
+	uint64_t sent, received;     /* reports of clients */
+	uint64_t flows_sent, flows_received; /* of direct server return */
+	uint64_t used; /* of those received: nothing newer was known */
+	uint64_t lost; /* changes that were not sent in time */
+	uint64_t refused; /* connections */
 };
 
 struct pen {
@@ -67,6 +78,8 @@ struct pen {
 	struct sink *log;	  /* NULL: none */
 	struct sessionlog *sessionlog; /* NULL: none */
 	struct web *web; /* pages; NULL: none */
+	struct peers *peers; /* NULL: none yet */
+	struct peers_stats peer_stats;
 	uint64_t started_ms; /* of the loop */
 	int64_t started_wall; /* seconds since 1970 */
 	int64_t loaded_wall;  /* the same: the last reload that succeeded, or

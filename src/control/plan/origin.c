@@ -97,7 +97,8 @@ is_one_value(const struct command *row)
 {
 	return row->kind < KIND_CHANGE && row->kind != KIND_BITS &&
 	    row->kind != KIND_SOURCE && row->kind != KIND_OWN_ADDRESSES &&
-	    row->kind != KIND_CERTIFICATES && row->kind != KIND_KEYS;
+	    row->kind != KIND_CERTIFICATES && row->kind != KIND_KEYS &&
+	    row->kind != KIND_PEERS;
 }
 
 /* Commands whose origin errors name, too. */

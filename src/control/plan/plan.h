@@ -128,6 +128,8 @@ struct config {
 	struct acl_ref web_acl; /* their access list */
 	char *web_stats; /* where USR1 writes the status page */
 	char *on_state;	 /* program, run when a server's state changes */
+	char *peers;	   /* of KIND_PEERS; NULL: none */
+	char *peer_listen; /* the same: where peers connect to */
 };
 
 struct control_plan {

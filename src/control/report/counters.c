@@ -41,6 +41,7 @@ class_item(unsigned i)
 #define FRONTEND(m) MEMBER(COUNTER_FRONTEND, struct frontend_stats, m)
 #define CHECKER(m) MEMBER(COUNTER_CHECKER, struct checker_stats, m)
 #define PANIC(m) MEMBER(COUNTER_PANIC, struct pool_panic, m)
+#define PEERS(m) MEMBER(COUNTER_PEERS, struct peers_stats, m)
 #define FRAMES(m) MEMBER(COUNTER_FRAMES, struct director_stats, m)
 #define FAST(m) MEMBER(COUNTER_FAST, struct director_fast, m)
 #define TARPIT(m) MEMBER(COUNTER_TARPIT, struct tarpit_stats, m)
@@ -191,6 +192,37 @@ static const struct counter counters[] = {
 	    "1: too few servers are up, and all are tried." },
 	{ PANIC(begun) = "panics", METRIC_COUNTER, "pen_panics", NULL,
 	    "How often panic began." },
+	{ PEERS(senders) = "peers_to", METRIC_GAUGE, "pen_peers",
+	    "direction=\"to\"", "Connections with peers.",
+	    .of_process = true },
+	{ PEERS(receivers) = "peers_from", METRIC_GAUGE, "pen_peers",
+	    "direction=\"from\"" },
+	{ PEERS(sent) = "peer_clients_sent", METRIC_COUNTER,
+	    "pen_peer_clients", "direction=\"to\"",
+	    "Reports of clients to peers and from peers.",
+	    .of_process = true },
+	{ PEERS(received) = "peer_clients_received", METRIC_COUNTER,
+	    "pen_peer_clients", "direction=\"from\"" },
+	{ PEERS(flows_sent) = "peer_flows_sent", METRIC_COUNTER,
+	    "pen_peer_flows", "direction=\"to\"",
+	    "Reports of flows of direct server return to peers and from "
+	    "peers.",
+	    .of_process = true },
+	{ PEERS(flows_received) = "peer_flows_received", METRIC_COUNTER,
+	    "pen_peer_flows", "direction=\"from\"" },
+	{ PEERS(used) = "peer_clients_new", METRIC_COUNTER,
+	    "pen_peer_clients_new", NULL,
+	    "Reports from peers that were new here.", .of_process = true },
+	{ PEERS(lost) = "peer_changes_lost", METRIC_COUNTER,
+	    "pen_peer_changes_lost", NULL,
+	    "Changes not sent in time to a peer, which gets all clients "
+	    "again.",
+	    .of_process = true },
+	{ PEERS(refused) = "peers_refused", METRIC_COUNTER,
+	    "pen_peers_refused", NULL,
+	    "Connections to peer_listen that failed: another key, or no "
+	    "peer.",
+	    .of_process = true },
 	{ FRAMES(received) = "received", METRIC_COUNTER, "pen_dsr_received",
 	    NULL, "Frames received by direct server return." },
 	{ FRAMES(received_bytes) = "received_bytes", METRIC_COUNTER,
@@ -326,6 +358,8 @@ counters_view(struct counter_view *v, const struct service *svc)
 	*v = (struct counter_view){ .of[COUNTER_FRONTEND] =
 					frontend_stats(svc->frontend),
 		.of[COUNTER_PANIC] = pool_panic(svc->pool) };
+	if (svc->pen->peers != NULL && svc == svc->pen->service)
+		v->of[COUNTER_PEERS] = &svc->pen->peer_stats;
 	if (svc->checker != NULL)
 		v->of[COUNTER_CHECKER] = checker_stats(svc->checker);
 	if (svc->director == NULL)

@@ -19,6 +19,7 @@ enum counter_source {
 	COUNTER_FRONTEND,  /* struct frontend_stats */
 	COUNTER_CHECKER,   /* checker_stats */
 	COUNTER_PANIC,	   /* pool_panic */
+	COUNTER_PEERS,	   /* peers_stats; with the first service */
 	COUNTER_FRAMES,	   /* director_stats; of direct return from here on */
 	COUNTER_FAST,	   /* director_fast */
 	COUNTER_TARPIT,	   /* tarpit_stats */

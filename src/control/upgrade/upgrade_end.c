@@ -14,6 +14,7 @@
 #include "control/apply/checks.h"
 #include "control/life/context.h"
 #include "control/life/process.h"
+#include "control/peers/peers.h"
 #include "control/socket/socket.h"
 #include "control/life/stopping.h"
 #include "control/upgrade/upgrade_private.h"
@@ -309,6 +310,7 @@ upgrade_finish(struct upgrade *u)
 		p->team.leave(p);
 	control_leave(p->control);
 	web_leave(p->web);
+	peers_leave(p->peers);
 	upgrade_emit_waiters(u, UPGRADE_DONE, NULL);
 	upgrade_discard(u);
 	stopping_begin(p, ms, "upgrade");

@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/list.h"
 #include "control/answer/wait.h"
-#include "control/upgrade/handover_state.h"
+#include "control/handover/handover_state.h"
 #include "control/upgrade/upgrade.h"
 #include "control/upgrade/upgrade_start.h"
 #include "net/loop/loop.h"

@@ -18,6 +18,7 @@
 #include "control/life/process.h"
 #include "control/answer/reply.h"
 #include "control/life/rights.h"
+#include "control/peers/peers.h"
 #include "control/socket/socket.h"
 #include "control/upgrade/upgrade_start.h"
 #include "control/web/web.h"
@@ -133,6 +134,7 @@ count_listeners(const struct pen *p)
 	}
 	control_each_listener(p->control, count_listener, &n);
 	web_each_listener(p->web, count_listener, &n);
+	peers_each_listener(p->peers, count_listener, &n);
 	return n;
 }
 
@@ -161,6 +163,7 @@ list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 	}
 	control_each_listener(p->control, pass_listener, s);
 	web_each_listener(p->web, pass_listener, s);
+	peers_each_listener(p->peers, pass_listener, s);
 	if (buffer_append(&s->words, "", 1) < 0)
 		s->failed = true;
 }

@@ -51,6 +51,7 @@ enum command_kind {
 	KIND_CHECK,	    /* a char *, how servers are checked, in words */
 	KIND_CERTIFICATES,  /* the certificates of a struct tls_settings */
 	KIND_KEYS,	    /* their keys */
+	KIND_PEERS, /* a char *, addresses and files; see value_peers.h */
 	KIND_HOST,	    /* a char *, the host of a server */
 	KIND_PORT,	    /* its port, in struct server_plan itself */
 	KIND_CHANGE,	    /* the handler changes the plan it is given */

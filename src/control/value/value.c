@@ -30,6 +30,7 @@ static const struct value_kind *const kinds[] = {
 	[KIND_CHECK] = &value_kind_check,
 	[KIND_CERTIFICATES] = &value_kind_certificates,
 	[KIND_KEYS] = &value_kind_keys,
+	[KIND_PEERS] = &value_kind_peers,
 	[KIND_HOST] = &value_kind_host,
 	[KIND_PORT] = &value_kind_port,
 };

@@ -43,7 +43,9 @@ extern const struct value_kind
     /* value_address.c */
     value_kind_source, value_kind_own_addresses, value_kind_port,
     /* value_certificate.c */
-    value_kind_certificates, value_kind_keys;
+    value_kind_certificates, value_kind_keys,
+    /* value_peers.c */
+    value_kind_peers;
 
 /* Returns -1 with the arguments that are expected. */
 int value_expects(const struct command *row, struct error *e);

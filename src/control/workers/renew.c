@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "control/upgrade/handover_state.h"
+#include "control/handover/handover_state.h"
 #include "control/workers/workers_private.h"
 
 /* How long a piece may take. */

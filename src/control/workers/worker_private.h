@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control/upgrade/handover_state.h"
+#include "control/handover/handover_state.h"
 #include "control/workers/channel.h"
 #include "net/loop/loop.h"
 #include "pool/pool_share.h"

@@ -100,6 +100,19 @@ const struct probe_report *director_probed(
  * server that reuses its slot inherits them. */
 bool director_has_flows(const struct director *d, const struct server *s);
 
+/* For other directors: calls `fn` with the number of each flow that has become
+ * assured; NULL: of none. */
+void director_on_flow(
+    struct director *d, void (*fn)(void *arg, uint32_t number), void *arg);
+/* The highest number that a flow may have. */
+uint32_t director_flow_numbers(const struct director *d);
+/* Returns whether an assured flow has that number. */
+bool director_flow_at(
+    struct director *d, uint32_t number, struct dsr_report *r);
+/* A flow of another director; one whose frames came here is not touched.
+ * Returns whether it was of use. */
+bool director_learn_flow(struct director *d, const struct dsr_report *r);
+
 /* Resets all counters, those of the tarpit, the link, the neighbours and the
  * flows too; the peak of flows becomes their current number. */
 void director_clear_counters(struct director *d);

@@ -162,6 +162,39 @@ director_clear_counters(struct director *d)
 	fast_path_clear_counters(&d->dispatch.fast);
 }
 
+/* ---- flows of other directors ---- */
+
+void
+director_on_flow(
+    struct director *d, void (*fn)(void *arg, uint32_t number), void *arg)
+{
+	d->dispatch.on_flow = fn;
+	d->dispatch.on_flow_arg = arg;
+}
+
+uint32_t
+director_flow_numbers(const struct director *d)
+{
+	return d->dispatch.flows.made;
+}
+
+bool
+director_flow_at(struct director *d, uint32_t number, struct dsr_report *r)
+{
+	const struct dsr_flow *w = dsr_flows_at(&d->dispatch.flows, number);
+
+	if (w == NULL || w->state < DSR_UDP)
+		return false;
+	*r = (struct dsr_report){ w->key, w->server };
+	return true;
+}
+
+bool
+director_learn_flow(struct director *d, const struct dsr_report *r)
+{
+	return dispatch_learn(&d->dispatch, r);
+}
+
 /* ---- servers and flows ---- */
 
 bool

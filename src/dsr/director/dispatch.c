@@ -43,7 +43,7 @@ on_flow_end(void *arg, struct dsr_flow *w)
 	struct peer who = dispatch_client_of(w);
 
 	fast_path_leave(&d->fast, w);
-	if (s == NULL)
+	if (s == NULL || w->learned)
 		return;
 	if (is_over(w))
 		pool_moved(d->pool, s, &who, &none, w->bytes, 0);
@@ -62,6 +62,10 @@ dispatch_go_on(struct dispatch *d, struct dsr_flow *w, struct server *s,
 	struct peer who;
 
 	dsr_flows_on_frame(&d->flows, w, tcp_flags, bytes, now);
+	if (w->learned) { /* it counts from now on */
+		w->learned = 0;
+		was_over = true;
+	}
 	/* A client that repeats its SYN has had no answer. */
 	if (waits && w->state == DSR_SYN)
 		nexthops_probe(d->hops, s);
@@ -184,9 +188,43 @@ last_frame(void *arg, const struct dsr_flow *w)
 	return fast_path_last_frame(&d->fast, w);
 }
 
+/* One of another director waits as one that was picked up: a few frames here
+ * make it as any other, and it is evicted before those. */
+bool
+dispatch_learn(struct dispatch *d, const struct dsr_report *r)
+{
+	uint64_t hash = dsr_flows_hash(&d->flows, &r->key);
+	uint64_t now = loop_now(d->loop);
+	struct dsr_flow *w = dsr_flows_find(&d->flows, &r->key, hash);
+
+	if (w != NULL && !w->learned)
+		return false;
+	if (w != NULL && w->server == r->server) {
+		dsr_flows_touch(&d->flows, w, now);
+		return true;
+	}
+	if (w != NULL)
+		dsr_flows_remove(&d->flows, w);
+	w = dsr_flows_add(
+	    &d->flows, &r->key, hash, r->server, FRAME_ACK, 0, now);
+	if (w != NULL)
+		w->learned = 1;
+	return w != NULL;
+}
+
+static void
+on_flow_assured(void *arg, const struct dsr_flow *w)
+{
+	const struct dispatch *d = arg;
+
+	if (d->on_flow != NULL)
+		d->on_flow(d->on_flow_arg, w->number);
+}
+
 void
 dispatch_open(struct dispatch *d)
 {
+	d->flows.on_assured = on_flow_assured;
 	d->flows.on_end = on_flow_end;
 	d->flows.last_frame = last_frame;
 	d->flows.arg = d;

@@ -16,6 +16,9 @@ struct dispatch {
 	struct dsr_fragments fragments;
 	struct fast_path fast;
 	bool draining; /* no flow begins any more */
+	/* See director_on_flow(). */
+	void (*on_flow)(void *arg, uint32_t number);
+	void *on_flow_arg;
 };
 
 /* A frame of a batch, and the key of its flow. */
@@ -33,6 +36,8 @@ void dispatch_fini(struct dispatch *d);
  * server is unreachable keeps it until another one can be chosen. */
 struct server *dispatch_server(
     struct dispatch *d, struct arrival *a, const struct link_frame *l);
+/* See director_learn_flow(). */
+bool dispatch_learn(struct dispatch *d, const struct dsr_report *r);
 /* Whether it is of a connection that began while its port was served. */
 bool dispatch_keeps(struct dispatch *d, const struct arrival *a);
 /* Chooses a server for a frame of that client that belongs to no flow in the

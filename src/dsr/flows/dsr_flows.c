@@ -121,9 +121,13 @@ static void
 dsr_flow_set_state(
     struct dsr_flows *fs, struct dsr_flow *w, enum dsr_state state)
 {
+	bool was_assured = w->state >= DSR_UDP;
+
 	leave_list(fs, w);
 	w->state = state;
 	join_list(fs, w);
+	if (!was_assured && state >= DSR_UDP && fs->on_assured != NULL)
+		fs->on_assured(fs->arg, w);
 }
 
 static enum dsr_state
@@ -200,6 +204,19 @@ dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w, uint8_t tcp_flags,
 	dsr_flow_set_state(fs, w, state);
 }
 
+static void
+touch(struct dsr_flows *fs, struct dsr_flow *w, uint32_t second)
+{
+	w->seen = second;
+	dsr_flow_set_state(fs, w, w->state);
+}
+
+void
+dsr_flows_touch(struct dsr_flows *fs, struct dsr_flow *w, uint64_t now)
+{
+	touch(fs, w, dsr_second(now));
+}
+
 /* ---- coming and going ---- */
 
 void
@@ -233,6 +250,20 @@ dsr_flows_find(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash)
 	return w;
 }
 
+struct dsr_flow *
+dsr_flows_at(struct dsr_flows *fs, uint32_t number)
+{
+	struct dsr_flow *w;
+
+	if (number == 0 || number > fs->made)
+		return NULL;
+	w = dsr_flow_at(fs, number);
+	/* one that is not in use has the key of its last time */
+	return dsr_flows_find(fs, &w->key, dsr_flows_hash(fs, &w->key)) == w
+	    ? w
+	    : NULL;
+}
+
 /* Of the states from..to, or NULL. */
 static struct dsr_flow *
 dsr_flows_idlest(
@@ -263,8 +294,7 @@ is_used_elsewhere(struct dsr_flows *fs, struct dsr_flow *w)
 	second = fs->last_frame(fs->arg, w);
 	if (second <= w->seen)
 		return false;
-	w->seen = second;
-	dsr_flow_set_state(fs, w, w->state);
+	touch(fs, w, second);
 	return true;
 }
 
@@ -337,7 +367,7 @@ dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
 	w->server = server;
 	w->frames = 1;
 	w->bytes = bytes;
-	w->offloaded = 0;
+	w->offloaded = w->learned = 0;
 	w->state = first_state(key, tcp_flags);
 	join_list(fs, w);
 	hash_table_add(&fs->table, &w->link, hash);

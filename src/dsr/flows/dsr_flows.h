@@ -80,6 +80,13 @@ struct dsr_flow {
 	uint32_t newer, older;	/* private: numbers in the same state */
 	uint32_t state : 7;	/* enum dsr_state */
 	uint32_t offloaded : 1; /* the caller's: frames go elsewhere, too */
+	uint32_t learned : 1;	/* the caller's: no frame has come here yet */
+};
+
+/* A flow, for other directors. */
+struct dsr_report {
+	struct dsr_key key;
+	uint32_t server;
 };
 
 struct dsr_list {
@@ -104,6 +111,8 @@ struct dsr_flows {
 	/* Set after dsr_flows_init(), or NULL. A flow is about to leave;
 	 * nothing may be called here that adds or removes. */
 	void (*on_end)(void *arg, struct dsr_flow *w);
+	/* A flow has become ESTABLISHED or UDP. */
+	void (*on_assured)(void *arg, const struct dsr_flow *w);
 	/* The second of the last frame, wherever it went, of an offloaded flow
 	 * that was not seen here for long. */
 	uint32_t (*last_frame)(void *arg, const struct dsr_flow *w);
@@ -146,9 +155,14 @@ struct dsr_flow *dsr_flows_find(
 struct dsr_flow *dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key,
     uint64_t hash, uint32_t server, uint8_t tcp_flags, uint32_t bytes,
     uint64_t now);
+/* The flow with that number, or NULL; numbers are 1 to fs->made. Those of flows
+ * that have ended are given to others. */
+struct dsr_flow *dsr_flows_at(struct dsr_flows *fs, uint32_t number);
 /* One more frame of a flow that was found. */
 void dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w,
     uint8_t tcp_flags, uint32_t bytes, uint64_t now);
+/* Somewhere else the flow is in use. */
+void dsr_flows_touch(struct dsr_flows *fs, struct dsr_flow *w, uint64_t now);
 /* Whether this frame begins another connection with the ports of one that is
  * over: it may get another server, by dsr_flows_remove() and
  * dsr_flows_add(). */

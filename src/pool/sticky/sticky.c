@@ -14,6 +14,9 @@
  * first slab is full, further ones use huge pages. */
 enum { SLAB_BITS = 15, SLAB = 1 << SLAB_BITS };
 
+/* The orders of last use, the first to be forgotten in front. */
+enum { USE_NEW, USE_REPORTED, USE_PROVEN, USES };
+
 struct sticky {
 	struct hash_key key;
 	uint32_t *buckets; /* `none` until there is a client */
@@ -25,7 +28,9 @@ struct sticky {
 	uint32_t count; /* entries 1..count are in use */
 	struct use {
 		uint32_t newest, oldest;
-	} use[2]; /* of those that are not proven, and of those that are */
+	} use[USES];
+	sticky_change_fn *on_change;
+	void *arg;
 	uint64_t mask6[2]; /* of the bits of IPv6 that count */
 };
 
@@ -33,6 +38,12 @@ static struct sticky_client *
 sticky_entry(const struct sticky *s, uint32_t i)
 {
 	return &s->slabs[(i - 1) >> SLAB_BITS][(i - 1) & (SLAB - 1)];
+}
+
+static unsigned
+sticky_use_of(const struct sticky_client *c)
+{
+	return c->reported ? USE_REPORTED : c->proven ? USE_PROVEN : USE_NEW;
 }
 
 static uint32_t *
@@ -108,10 +119,10 @@ static void
 sticky_chain_all(struct sticky *s)
 {
 	uint32_t i;
-	int proven;
+	int use;
 
-	for (proven = 0; proven < 2; proven++)
-		for (i = s->use[proven].oldest; i != 0;
+	for (use = 0; use < USES; use++)
+		for (i = s->use[use].oldest; i != 0;
 		     i = sticky_entry(s, i)->newer)
 			sticky_chain(s, i);
 }
@@ -153,6 +164,7 @@ sticky_grow(struct sticky *s, size_t max)
 	memcpy(new->use, s->use, sizeof(s->use));
 	new->key = s->key;
 	new->count = s->count;
+	sticky_on_change(new, s->on_change, s->arg);
 	free(s->slabs);
 	sticky_aways_fini(&s->aways);
 	free_buckets(s);
@@ -177,6 +189,13 @@ sticky_free(struct sticky *s)
 	free(s->slabs);
 	free_buckets(s);
 	free(s);
+}
+
+void
+sticky_on_change(struct sticky *s, sticky_change_fn *fn, void *arg)
+{
+	s->on_change = fn;
+	s->arg = arg;
 }
 
 size_t
@@ -237,7 +256,7 @@ static void
 sticky_unlink_use(struct sticky *s, uint32_t i)
 {
 	struct sticky_client *c = sticky_entry(s, i);
-	struct use *use = &s->use[c->proven];
+	struct use *use = &s->use[sticky_use_of(c)];
 
 	if (c->newer != 0)
 		sticky_entry(s, c->newer)->older = c->older;
@@ -253,7 +272,7 @@ static void
 sticky_link_newest(struct sticky *s, uint32_t i)
 {
 	struct sticky_client *c = sticky_entry(s, i);
-	struct use *use = &s->use[c->proven];
+	struct use *use = &s->use[sticky_use_of(c)];
 
 	c->newer = 0;
 	c->older = use->newest;
@@ -296,13 +315,26 @@ sticky_new_slab(bool huge)
 	return huge ? huge_alloc(size) : aligned_alloc(HUGE_PAGE, size);
 }
 
-/* Returns a new entry or, if all are in use, the oldest one that is not proven,
- * else the oldest; its client is forgotten. Returns 0 with errno ENOMEM. */
+/* The one to be forgotten for one with that use; 0: none. */
 static uint32_t
-sticky_take_entry(struct sticky *s)
+sticky_oldest(const struct sticky *s, unsigned use)
 {
-	uint32_t i =
-	    s->use[0].oldest != 0 ? s->use[0].oldest : s->use[1].oldest;
+	uint32_t i = 0;
+	unsigned k, last = use == USE_REPORTED ? use : USE_PROVEN;
+
+	for (k = 0; i == 0 && k <= last; k++)
+		i = s->use[k].oldest;
+	return i;
+}
+
+/* Returns a new entry or, if all are in use, the oldest one that is not proven,
+ * else the oldest that a peer has reported, else the oldest; its client is
+ * forgotten. Returns 0 with errno ENOMEM; for a reported one also if all others
+ * are proven. */
+static uint32_t
+sticky_take_entry(struct sticky *s, unsigned use)
+{
+	uint32_t i;
 
 	if (s->count < s->max) {
 		struct sticky_client **slab = &s->slabs[s->count >> SLAB_BITS];
@@ -314,6 +346,9 @@ sticky_take_entry(struct sticky *s)
 			return 0;
 		return ++s->count;
 	}
+	i = sticky_oldest(s, use);
+	if (i == 0)
+		return 0;
 	sticky_unlink_use(s, i);
 	sticky_unchain(s, i);
 	return i;
@@ -331,9 +366,9 @@ sticky_find(struct sticky *s, const struct peer *who, sticky_hint *hint,
 }
 
 static uint32_t
-sticky_new_client(struct sticky *s, const struct peer *who, bool proven)
+sticky_new_client(struct sticky *s, const struct peer *who, unsigned use)
 {
-	uint32_t i = sticky_take_entry(s);
+	uint32_t i = sticky_take_entry(s, use);
 	struct sticky_away *away;
 	struct sticky_client *c;
 
@@ -344,7 +379,8 @@ sticky_new_client(struct sticky *s, const struct peer *who, bool proven)
 	memcpy(c->ip, who->ip, sizeof(c->ip));
 	c->scope = (uint16_t)who->scope;
 	c->family = (uint8_t)who->family;
-	c->proven = proven;
+	c->proven = use != USE_NEW;
+	c->reported = use == USE_REPORTED;
 	away = sticky_aways_get(&s->aways, i);
 	if (away != NULL)
 		*away = (struct sticky_away){ .home = 0 };
@@ -359,11 +395,30 @@ sticky_use_again(struct sticky *s, uint32_t i, bool proven)
 {
 	struct sticky_client *c = sticky_entry(s, i);
 
-	if (i == s->use[c->proven].newest && c->proven >= proven)
+	if (i == s->use[sticky_use_of(c)].newest && c->proven >= proven &&
+	    !c->reported)
 		return;
 	sticky_unlink_use(s, i);
 	c->proven |= proven;
+	c->reported &= !proven;
 	sticky_link_newest(s, i);
+}
+
+/* Whether peers need no report of what comes next. */
+static bool
+sticky_is_told(const struct sticky_client *c, unsigned server, uint64_t now)
+{
+	return c->proven && !c->reported && c->server == server &&
+	    c->seen / 1000 == now / 1000;
+}
+
+static void
+sticky_tell(const struct sticky *s, uint32_t i)
+{
+	const struct sticky_client *c = sticky_entry(s, i);
+
+	if (s->on_change != NULL && c->proven && !c->reported)
+		s->on_change(s->arg, i - 1);
 }
 
 int
@@ -372,9 +427,11 @@ sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
 {
 	uint32_t i = sticky_lookup(s, who, hint);
 	struct sticky_client *c;
+	bool told = i != 0 && sticky_is_told(sticky_entry(s, i), server, now);
 
 	if (i == 0) {
-		i = *hint = sticky_new_client(s, who, proven);
+		i = *hint = sticky_new_client(
+		    s, who, proven ? USE_PROVEN : USE_NEW);
 		if (i == 0)
 			return -1;
 	} else {
@@ -388,6 +445,8 @@ sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
 	c->server = server;
 	c->seen = now;
 	c->connects++;
+	if (!told)
+		sticky_tell(s, i);
 	return 0;
 }
 
@@ -399,16 +458,18 @@ sticky_move(
 	uint32_t i = sticky_lookup(s, who, &hint);
 
 	if (i == 0) {
-		i = sticky_new_client(s, who, true);
+		i = sticky_new_client(s, who, USE_PROVEN);
 		if (i == 0)
 			return -1;
 	} else {
 		sticky_unlink_use(s, i);
+		sticky_entry(s, i)->reported = false;
 		sticky_link_newest(s, i);
 	}
 	sticky_entry(s, i)->seen = now;
 	sticky_entry(s, i)->server = server;
 	sticky_aways_forget(&s->aways, i);
+	sticky_tell(s, i);
 	return 0;
 }
 
@@ -421,7 +482,7 @@ sticky_renumber(struct sticky *s, uint32_t from, uint32_t to)
 	uint32_t *at;
 
 	*c = *sticky_entry(s, from);
-	use = &s->use[c->proven];
+	use = &s->use[sticky_use_of(c)];
 	*(c->newer != 0 ? &sticky_entry(s, c->newer)->older : &use->newest) =
 	    to;
 	*(c->older != 0 ? &sticky_entry(s, c->older)->newer : &use->oldest) =
@@ -443,8 +504,10 @@ sticky_forget(struct sticky *s, const struct peer *who)
 		return false;
 	sticky_unlink_use(s, i);
 	sticky_unchain(s, i);
-	if (i != s->count)
+	if (i != s->count) {
 		sticky_renumber(s, s->count, i);
+		sticky_tell(s, i);
+	}
 	s->count--;
 	return true;
 }
@@ -453,9 +516,14 @@ void
 sticky_prove(struct sticky *s, const struct peer *who, sticky_hint *hint)
 {
 	uint32_t i = sticky_lookup(s, who, hint);
+	bool own;
 
-	if (i != 0)
-		sticky_use_again(s, i, true);
+	if (i == 0)
+		return;
+	own = sticky_use_of(sticky_entry(s, i)) == USE_PROVEN;
+	sticky_use_again(s, i, true);
+	if (!own)
+		sticky_tell(s, i);
 }
 
 void
@@ -470,21 +538,65 @@ sticky_count_bytes(struct sticky *s, const struct peer *who, sticky_hint *hint,
 	sticky_entry(s, i)->received += received;
 }
 
+static struct peer
+sticky_peer_of(const struct sticky_client *c)
+{
+	struct peer who = { .family = c->family, .scope = c->scope };
+
+	memcpy(who.ip, c->ip, sizeof(who.ip));
+	return who;
+}
+
+static void
+sticky_set_counts(struct sticky_client *to, const struct sticky_client *from)
+{
+	to->connects = from->connects;
+	to->sent = from->sent;
+	to->received = from->received;
+}
+
 int
 sticky_restore(struct sticky *s, const struct sticky_client *c)
 {
-	struct peer who = { .family = c->family, .scope = c->scope };
-	struct sticky_client *new;
+	struct peer who = sticky_peer_of(c);
 	sticky_hint hint = 0;
 
-	memcpy(who.ip, c->ip, sizeof(who.ip));
+	if (c->reported) {
+		(void)sticky_learn(s, c);
+		return 0;
+	}
 	if (sticky_remember(s, &who, &hint, c->server, c->proven, c->seen) < 0)
 		return -1;
-	new = sticky_entry(s, hint);
-	new->connects = c->connects;
-	new->sent = c->sent;
-	new->received = c->received;
+	sticky_set_counts(sticky_entry(s, hint), c);
 	return 0;
+}
+
+bool
+sticky_learn(struct sticky *s, const struct sticky_client *c)
+{
+	struct peer who = sticky_peer_of(c);
+	struct sticky_client *mine;
+	sticky_hint hint = 0;
+	uint32_t i = sticky_lookup(s, &who, &hint);
+
+	if (i != 0 && sticky_entry(s, i)->seen >= c->seen)
+		return false;
+	if (i == 0) {
+		i = sticky_new_client(s, &who, USE_REPORTED);
+		if (i == 0)
+			return false;
+	} else {
+		sticky_unlink_use(s, i);
+		mine = sticky_entry(s, i);
+		mine->proven = mine->reported = true;
+		sticky_link_newest(s, i);
+	}
+	mine = sticky_entry(s, i);
+	mine->server = c->server;
+	mine->seen = c->seen;
+	sticky_set_counts(mine, c);
+	sticky_aways_forget(&s->aways, i);
+	return true;
 }
 
 const struct sticky_client *

@@ -13,7 +13,11 @@
  * memory is full, the client seen longest ago is forgotten, a proven one only
  * if there is no other: datagrams with spoofed sources displace only each
  * other. A client that was not seen for the tracking time counts as
- * forgotten. */
+ * forgotten.
+ *
+ * What a peer, another pen, has reported of a client is kept apart: it is
+ * forgotten before what was seen here, and never displaces that. Once the
+ * client comes here it is as any other. */
 #ifndef PEN_POOL_STICKY_H
 #define PEN_POOL_STICKY_H
 
@@ -28,7 +32,8 @@ struct sticky_client {
 	uint8_t ip[16]; /* as in struct peer; where it was seen last */
 	uint16_t scope;
 	uint8_t family;
-	bool proven;
+	bool proven : 1;
+	bool reported : 1;	 /* from a peer, and not proven here since */
 	unsigned server; /* its number */
 	uint64_t seen;	 /* ms */
 	uint32_t connects;
@@ -48,6 +53,11 @@ struct sticky; /* private */
  * ENOMEM. */
 struct sticky *sticky_new(size_t max);
 void sticky_free(struct sticky *s);
+/* Calls `fn` with the position, see sticky_at(), of each proven client that
+ * gets an entry or another server here, and of others once in each second in
+ * which they are seen. NULL: of none. */
+typedef void sticky_change_fn(void *arg, uint32_t position);
+void sticky_on_change(struct sticky *s, sticky_change_fn *fn, void *arg);
 /* Makes room for up to `max` clients; never shrinks. Returns 0, or -1 with
  * errno ENOMEM. */
 int sticky_grow(struct sticky *s, size_t max);
@@ -91,6 +101,9 @@ void sticky_count_bytes(struct sticky *s, const struct peer *who,
 /* Remembers a client with the values of `c`, but not its links; all that were
  * seen later have to follow. Returns 0, or -1 with errno ENOMEM. */
 int sticky_restore(struct sticky *s, const struct sticky_client *c);
+/* The same with what a peer has reported, in any order: where nothing newer is
+ * known, and as far as there is room for it. Returns whether it was new. */
+bool sticky_learn(struct sticky *s, const struct sticky_client *c);
 /* Returns client `i`, which is below sticky_count(); clients are in no order. A
  * walk may be done in portions: a client keeps its number until it is
  * forgotten; sticky_forget() gives its number to the last one. */

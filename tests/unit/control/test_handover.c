@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/upgrade/handover.h"
+#include "control/handover/handover.h"
 #include "support/suite.h"
 
 static struct buffer out;

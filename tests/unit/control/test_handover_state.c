@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "control/apply/apply.h"
 #include "control/apply/services.h"
-#include "control/upgrade/handover_state.h"
+#include "control/handover/handover_state.h"
 #include "net/loop/loop.h"
 #include "support/ask.h"
 #include "support/pooladmin.h"
@@ -364,7 +364,7 @@ START_TEST(one_service_has_no_name)
 	buffer_fini(&b);
 	takes("service add b");
 	write_all(p, &b);
-	ck_assert_str_eq(types_of(&b), "scmdcdf");
+	ck_assert_str_eq(types_of(&b), "sdcdcdmdf");
 	buffer_fini(&b);
 	takes("service b remove");
 	ck_assert_ptr_nonnull(p->service->next);
@@ -384,7 +384,7 @@ START_TEST(services_are_found_by_name)
 	struct buffer state;
 
 	write_all(old, &state);
-	ck_assert_str_eq(types_of(&state), "scmdscmdscmdfdf");
+	ck_assert_str_eq(types_of(&state), "sdsdsdcdcdcdmdmdmdfdf");
 	udp_endpoint(&front_d, ENDPOINT_TCP4);
 	new = successor_with(old,
 	    text("%s%s%s", service("d", &front_d), service("c", &front_c),
@@ -581,6 +581,134 @@ START_TEST(corrupted_states)
 }
 END_TEST
 
+/* ---- peers ---- */
+
+/* What a peer gets first. */
+static void
+write_to_peer(
+    struct pen *p, struct handover_state_writer *w, struct buffer *out)
+{
+	int rc;
+
+	buffer_init(out);
+	handover_state_writer_init(w, p);
+	w->to_peer = true;
+	while ((rc = handover_state_write(w, out)) > 0)
+		;
+	ck_assert_int_eq(rc, 0);
+}
+
+/* Returns why it was not read to its end, or NULL. */
+static const char *
+read_from_peer(struct handover_reader *r, struct handover_state_reader *l,
+    const char *bytes, size_t n)
+{
+	struct handover_record record;
+
+	(void)handover_feed(r, bytes, n);
+	while (handover_next(r, &record))
+		handover_state_read(l, &record);
+	return r->error;
+}
+
+static void
+begin_to_learn(
+    struct pen *p, struct handover_reader *r, struct handover_state_reader *l)
+{
+	handover_reader_init(r);
+	handover_state_reader_init(l, p);
+	l->from_peer = true;
+}
+
+static void
+end_of_learning(struct handover_reader *r, struct handover_state_reader *l)
+{
+	handover_state_reader_fini(l);
+	handover_reader_fini(r);
+}
+
+/* Proven clients and the names of servers, and nothing else. */
+START_TEST(peers_get_clients)
+{
+	struct pen *old = learn(), *new;
+	struct handover_change change = { old->service, 1, false };
+	struct handover_state_writer w;
+	struct handover_state_reader l;
+	struct handover_reader r;
+	struct buffer b;
+	struct sticky *sticky;
+
+	write_to_peer(old, &w, &b);
+	ck_assert_str_eq(types_of(&b), "sm");
+	ck_assert(handover_state_is_named(&w));
+	new = successor(old);
+	begin_to_learn(new, &r, &l);
+	ck_assert_ptr_null(read_from_peer(
+	    &r, &l, buffer_bytes(&b), buffer_length(&b)));
+	sticky = pool_sticky(new->service->pool);
+	/* every third is proven, and those with flows */
+	ck_assert_uint_eq(l.reported, 40);
+	ck_assert_uint_eq(l.new, 40);
+	ck_assert_uint_eq(sticky_count(sticky), 40);
+	ck_assert(sticky_at(sticky, 0)->reported);
+	ck_assert_int_eq(server_state(server(new, 2)), SERVER_UP);
+	ck_assert_uint_eq(server(new, 0)->connects, 0);
+	/* one that is not proven is no change, a learned one neither */
+	buffer_cut(&b, 0);
+	ck_assert_uint_eq(handover_state_write_changes(&w, &change, 1, &b), 1);
+	ck_assert_ptr_null(read_from_peer(
+	    &r, &l, buffer_bytes(&b), buffer_length(&b)));
+	ck_assert_uint_eq(l.reported, 40);
+	change.at = 2;
+	buffer_cut(&b, 0);
+	ck_assert_uint_eq(handover_state_write_changes(&w, &change, 1, &b), 1);
+	ck_assert_ptr_null(read_from_peer(
+	    &r, &l, buffer_bytes(&b), buffer_length(&b)));
+	ck_assert_uint_eq(l.reported, 41);
+	buffer_fini(&b);
+	write_to_peer(new, &w, &b);
+	ck_assert_uint_eq(w.clients, 0);
+	buffer_fini(&b);
+	end_of_learning(&r, &l);
+	pen_free(old);
+	pen_free(new);
+}
+END_TEST
+
+/* Each bit in turn is wrong: what comes before it counts, and nothing else. */
+START_TEST(spoilt_reports)
+{
+	struct pen *old = learn(), *new;
+	struct handover_state_writer w;
+	struct handover_state_reader l;
+	struct handover_reader r;
+	struct buffer b;
+	char *bytes;
+	size_t n, i;
+
+	write_to_peer(old, &w, &b);
+	n = buffer_length(&b);
+	bytes = malloc(n);
+	ck_assert_ptr_nonnull(bytes);
+	new = successor(old);
+	for (i = 0; i < n * 8; i++) {
+		memcpy(bytes, buffer_bytes(&b), n);
+		bytes[i / 8] ^= (char)(1 << i % 8);
+		begin_to_learn(new, &r, &l);
+		/* of a length that is too great, the end is waited for */
+		if (read_from_peer(&r, &l, bytes, n) == NULL)
+			ck_assert_uint_gt(buffer_length(&r.in), r.used);
+		ck_assert_uint_eq(l.reported, 0);
+		end_of_learning(&r, &l);
+	}
+	ck_assert_uint_eq(sticky_count(pool_sticky(new->service->pool)), 0);
+	free(bytes);
+	buffer_fini(&b);
+	pen_free(old);
+	pen_free(new);
+}
+END_TEST
+
 SUITE(test_handover_state)
 {
 	Suite *s = suite_create("handover_state");
@@ -593,5 +721,7 @@ SUITE(test_handover_state)
 	SUITE_ADD(s, a_missing_service_is_skipped, 10);
 	SUITE_ADD(s, names_that_are_not_right, 20);
 	SUITE_ADD(s, corrupted_states, 120);
+	SUITE_ADD(s, peers_get_clients, 10);
+	SUITE_ADD(s, spoilt_reports, 60);
 	return s;
 }

@@ -237,6 +237,8 @@ other(const struct command *row, const struct plan *defaults)
 	case KIND_FILE:
 		/* one that checks it wants an absolute path */
 		return row->after != NULL ? "/x" : "x";
+	case KIND_PEERS:
+		return "127.0.0.3:7 key x";
 	case KIND_CERTIFICATES:
 	case KIND_KEYS:
 		return "x";

@@ -92,6 +92,47 @@ START_TEST(datagrams)
 }
 END_TEST
 
+static unsigned assured_count;
+
+static void
+on_assured(void *arg, const struct dsr_flow *w)
+{
+	ck_assert_ptr_eq(arg, &fs);
+	ck_assert_ptr_eq(dsr_flows_at(&fs, w->number), w);
+	assured_count++;
+}
+
+/* Each is reported once, when that is so, and is found by its number as long as
+ * it lasts. */
+START_TEST(assured)
+{
+	uint32_t number;
+	int i;
+
+	setup(10);
+	fs.on_assured = on_assured;
+	fs.arg = &fs;
+	assured_count = 0;
+	add(1, 3, SYN);
+	ck_assert_uint_eq(assured_count, 0);
+	for (i = 0; i < 3; i++)
+		frame(1, ACK);
+	ck_assert_uint_eq(assured_count, 1);
+	add(2, 3, ACK);
+	for (i = 0; i < DSR_ASSURED; i++)
+		frame(2, ACK);
+	ck_assert_uint_eq(assured_count, 2);
+	add_of(3, IPPROTO_UDP, 5, 0);
+	ck_assert_uint_eq(assured_count, 2);
+	number = find(2)->number;
+	dsr_flows_remove(&fs, find(2));
+	ck_assert_ptr_null(dsr_flows_at(&fs, number));
+	ck_assert_ptr_null(dsr_flows_at(&fs, 0));
+	ck_assert_ptr_null(dsr_flows_at(&fs, fs.made + 1));
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
 START_TEST(begins_again)
 {
 	setup(10);
@@ -267,6 +308,7 @@ SUITE(test_dsr_flows)
 
 	SUITE_ADD(s, states, 10);
 	SUITE_ADD(s, datagrams, 10);
+	SUITE_ADD(s, assured, 10);
 	SUITE_ADD(s, begins_again, 10);
 	SUITE_ADD(s, keys, 10);
 	SUITE_ADD(s, timeouts, 10);

@@ -365,6 +365,139 @@ START_TEST(moved_by_hand)
 }
 END_TEST
 
+static struct sticky_client
+report_of(uint32_t n, unsigned server, uint64_t seen)
+{
+	struct sticky_client c = { .family = AF_INET, .server = server };
+	struct peer p = client(n);
+
+	memcpy(c.ip, p.ip, sizeof(c.ip));
+	c.seen = seen;
+	return c;
+}
+
+static bool
+learn(struct sticky *s, uint32_t n, unsigned server, uint64_t seen)
+{
+	struct sticky_client c = report_of(n, server, seen);
+
+	return sticky_learn(s, &c);
+}
+
+static void
+come(struct sticky *s, uint32_t n, unsigned server, uint64_t now)
+{
+	sticky_hint hint = 0;
+	struct peer p = client(n);
+
+	ck_assert_int_eq(sticky_remember(s, &p, &hint, server, true, now), 0);
+}
+
+/* What a peer has reported fills what is free, and is forgotten first. */
+START_TEST(reported_clients_make_room)
+{
+	struct sticky *s = sticky_new(3);
+
+	come(s, 1, 11, 5);
+	ck_assert(learn(s, 2, 12, 9));
+	ck_assert(learn(s, 3, 13, 9));
+	ck_assert(learn(s, 4, 14, 9));
+	ck_assert_int_eq(recall(s, 2, 9, 0), -1);
+	ck_assert_int_eq(recall(s, 1, 9, 0), 11);
+	/* one that comes here is as any other, and has its server */
+	ck_assert_int_eq(recall(s, 3, 9, 0), 13);
+	come(s, 3, 13, 10);
+	come(s, 5, 15, 11);
+	ck_assert_int_eq(recall(s, 4, 11, 0), -1);
+	ck_assert(!learn(s, 6, 16, 12));
+	ck_assert_int_eq(recall(s, 1, 12, 0), 11);
+	ck_assert_int_eq(recall(s, 3, 12, 0), 13);
+	ck_assert_int_eq(recall(s, 5, 12, 0), 15);
+	sticky_free(s);
+}
+END_TEST
+
+/* The newest is right, whoever has it. */
+START_TEST(newest_report_counts)
+{
+	struct sticky *s = sticky_new(10);
+
+	come(s, 1, 11, 50);
+	ck_assert(!learn(s, 1, 12, 50));
+	ck_assert(!learn(s, 1, 12, 40));
+	ck_assert_int_eq(recall(s, 1, 50, 0), 11);
+	ck_assert(learn(s, 1, 13, 51));
+	ck_assert_int_eq(recall(s, 1, 51, 0), 13);
+	ck_assert(!learn(s, 1, 14, 51));
+	ck_assert(learn(s, 2, 15, 1));
+	ck_assert(learn(s, 2, 16, 2));
+	ck_assert_int_eq(recall(s, 2, 51, 0), 16);
+	ck_assert_uint_eq(sticky_count(s), 2);
+	sticky_free(s);
+}
+END_TEST
+
+static uint32_t told[16];
+static unsigned told_count;
+
+static void
+on_change(void *arg, uint32_t position)
+{
+	ck_assert_ptr_null(arg);
+	ck_assert_uint_lt(told_count, 16);
+	told[told_count++] = position;
+}
+
+/* Whether that one change was reported, of the client at that position. */
+static bool
+is_told(uint32_t position)
+{
+	bool right = told_count == 1 && told[0] == position;
+
+	told_count = 0;
+	return right;
+}
+
+START_TEST(changes_are_reported)
+{
+	struct sticky *s = sticky_new(10);
+	sticky_hint hint = 0;
+	struct peer p = client(2);
+
+	told_count = 0;
+	sticky_on_change(s, on_change, NULL);
+	come(s, 1, 11, 1000);
+	ck_assert(is_told(0));
+	/* the same once a second */
+	come(s, 1, 11, 1999);
+	ck_assert_uint_eq(told_count, 0);
+	come(s, 1, 11, 2000);
+	ck_assert(is_told(0));
+	come(s, 1, 12, 2001);
+	ck_assert(is_told(0));
+	/* one that may be forged is none until it is proven */
+	remember(s, 2, 11, 2000);
+	ck_assert_uint_eq(told_count, 0);
+	sticky_prove(s, &p, &hint);
+	ck_assert(is_told(1));
+	sticky_prove(s, &p, &hint);
+	ck_assert_uint_eq(told_count, 0);
+	/* nor is one that was learned, until it comes here */
+	ck_assert(learn(s, 3, 11, 2000));
+	remember(s, 3, 11, 2000);
+	ck_assert_uint_eq(told_count, 0);
+	come(s, 3, 11, 2000);
+	ck_assert(is_told(2));
+	ck_assert_int_eq(sticky_grow(s, 100), 0);
+	ck_assert_int_eq(sticky_move(s, &p, 13, 2000), 0);
+	ck_assert(is_told(1));
+	/* the last one gets the position of one that is forgotten */
+	ck_assert(sticky_forget(s, &p));
+	ck_assert(is_told(1));
+	sticky_free(s);
+}
+END_TEST
+
 SUITE(test_sticky)
 {
 	Suite *s = suite_create("sticky");
@@ -381,5 +514,8 @@ SUITE(test_sticky)
 	SUITE_ADD(s, restored, 10);
 	SUITE_ADD(s, forgotten_at_any_time, 20);
 	SUITE_ADD(s, moved_by_hand, 10);
+	SUITE_ADD(s, reported_clients_make_room, 10);
+	SUITE_ADD(s, newest_report_counts, 10);
+	SUITE_ADD(s, changes_are_reported, 10);
 	return s;
 }

@@ -6,19 +6,13 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "control/apply/tls_config.h"
-#include "control/upgrade/handover_state.h"
-#include "control/upgrade/handover_state_private.h"
+#include "control/handover/handover_state.h"
+#include "control/handover/handover_state_private.h"
 #include "control/life/context.h"
-
-/* An address of a server here, for the search. */
-struct handover_state_address {
-	uint64_t hash;
-	const struct addr *at;
-	struct server *server;
-};
+#include "control/plan/server_index.h"
+#include "dsr/director/director.h"
 
 /* A server of the other process, and the same one here; NULL: none. */
 struct handover_state_server {
@@ -31,9 +25,8 @@ struct handover_state_past {
 	struct service *service;
 	bool of_workers; /* servers have the slots that they have here */
 	bool begun; /* the other process has it, too; else nothing is here: */
-	struct handover_state_address *addresses; /* of all servers, sorted */
-	size_t address_count;
 	struct handover_state_server *servers; /* by the slot that they had */
+	unsigned shift; /* of the slots of the last one that moved; wraps */
 	uint32_t servers_room;
 	struct sticky_client *clients; /* until handover_state_settle() */
 	uint32_t client_count, clients_room;
@@ -44,100 +37,55 @@ struct handover_state_past {
 
 /* ---- which server is which ---- */
 
-static uint64_t
-handover_state_read_hash_of(const struct addr *at)
+static bool
+is_at(const struct server *s, const struct addr *at)
 {
-	char text[ADDR_TEXT_MAX];
-
-	addr_format(at, text);
-	return hash_stable(text, strlen(text));
-}
-
-static int
-handover_state_read_compare(const void *a, const void *b)
-{
-	const struct handover_state_address *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return x->server->slot < y->server->slot
-	    ? -1
-	    : x->server->slot > y->server->slot;
-}
-
-static size_t
-count_addresses(const struct pool *pool)
-{
-	size_t count = 0;
 	unsigned i;
 
-	for (i = 0; i < pool_slots(pool); i++)
-		count += pool_slot(pool, i)->addrs.count;
-	return count;
+	for (i = 0; s != NULL && s->present && i < s->addrs.count; i++)
+		if (addr_equal(&s->addrs.addr[i], at))
+			return true;
+	return false;
 }
 
-/* Without memory no server is found again. */
+struct search {
+	const struct pool *pool;
+	const struct addr *at;
+	struct server *found;
+};
+
 static void
-list_addresses(struct handover_state_past *l, const struct pool *pool)
+on_candidate(void *arg, unsigned slot)
 {
-	struct handover_state_address *a;
-	struct server *s;
-	unsigned i, k;
+	struct search *l = arg;
+	struct server *s = pool_slot(l->pool, slot);
 
-	l->addresses = calloc(count_addresses(pool) + 1, sizeof(*l->addresses));
-	if (l->addresses == NULL)
-		return;
-	for (i = 0; i < pool_slots(pool); i++) {
-		s = pool_slot(pool, i);
-		for (k = 0; s->present && k < s->addrs.count; k++) {
-			a = &l->addresses[l->address_count++];
-			a->at = &s->addrs.addr[k];
-			a->hash = handover_state_read_hash_of(a->at);
-			a->server = s;
-		}
-	}
-	qsort(l->addresses, l->address_count, sizeof(*l->addresses),
-	    handover_state_read_compare);
+	if (is_at(s, l->at) && (l->found == NULL || slot < l->found->slot))
+		l->found = s;
 }
 
-/* The first entry with that hash, or where it would be. */
-static size_t
-lower_bound(const struct handover_state_past *l, uint64_t hash)
-{
-	size_t low = 0, high = l->address_count, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (l->addresses[middle].hash < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* A server at that address: the one in the same slot if that is one of several,
+/* A server at that address: the one in the same slot if that is one of several;
+ * the one as many slots away as the last one was, as where one was removed;
  * else the first. The servers beside the list are found in their slots only. */
 static struct server *
 find_server(
-    const struct handover_state_past *l, unsigned slot, const struct addr *at)
+    struct handover_state_past *l, unsigned slot, const struct addr *at)
 {
-	uint64_t hash = handover_state_read_hash_of(at);
-	struct server *found = NULL, *s;
-	size_t i;
+	struct search search = { l->service->pool, at, NULL };
+	char host[ADDR_TEXT_MAX];
 
-	for (i = lower_bound(l, hash);
-	     i < l->address_count && l->addresses[i].hash == hash; i++) {
-		s = l->addresses[i].server;
-		if (!addr_equal(l->addresses[i].at, at))
-			continue;
-		if (s->slot == slot)
-			return s;
-		if (found == NULL && s->role == SERVER_REGULAR &&
-		    slot >= SLOTS_SPECIAL)
-			found = s;
-	}
-	return found;
+	if (is_at(pool_slot(search.pool, slot), at))
+		return pool_slot(search.pool, slot);
+	if (slot < SLOTS_SPECIAL)
+		return NULL;
+	if (slot + l->shift >= SLOTS_SPECIAL &&
+	    is_at(pool_slot(search.pool, slot + l->shift), at))
+		return pool_slot(search.pool, slot + l->shift);
+	server_index_each(l->service->index, addr_format_host(at, host),
+	    on_candidate, &search);
+	if (search.found != NULL)
+		l->shift = search.found->slot - slot;
+	return search.found;
 }
 
 /* ---- servers ---- */
@@ -233,7 +181,7 @@ handover_state_read_server(
 
 	handover_get_addr(r, &at);
 	get_past(r, &past, loop_now(l->service->pen->loop));
-	if (r->bad || l->addresses == NULL)
+	if (r->bad)
 		return;
 	s = handover_state_read_server_at(l, slot);
 	if (s == NULL || s->here != NULL)
@@ -337,12 +285,15 @@ get_client(struct handover_state_past *l, struct handover_record *r,
     struct sticky_client *c)
 {
 	const struct server *s;
+	unsigned mark;
 
 	memset(c, 0, sizeof(*c));
 	handover_get(r, c->ip, sizeof(c->ip));
 	c->scope = (uint16_t)handover_get_number(r, 2);
 	c->family = (uint8_t)handover_get_number(r, 1);
-	c->proven = handover_get_number(r, 1) != 0;
+	mark = (unsigned)handover_get_number(r, 1);
+	c->proven = mark != 0;
+	c->reported = mark >> 1;
 	s = handover_state_read_server_of(l, handover_get_number(r, 4));
 	c->seen =
 	    ago(loop_now(l->service->pen->loop), handover_get_number(r, 8) + 1);
@@ -353,6 +304,47 @@ get_client(struct handover_state_past *l, struct handover_record *r,
 		return false;
 	c->server = s->number;
 	return true;
+}
+
+/* A peer may be wrong, or of another kind: what no client here can be is left
+ * out. */
+static void
+learn_clients(struct handover_state_reader *l, struct handover_record *r)
+{
+	struct sticky *sticky = pool_sticky(l->now->service->pool);
+	struct sticky_client c;
+
+	while (r->left > 0 && sticky != NULL) {
+		l->reported++;
+		if (get_client(l->now, r, &c) &&
+		    (c.family == AF_INET || c.family == AF_INET6))
+			l->new += sticky_learn(sticky, &c);
+	}
+}
+
+static void
+learn_flows(struct handover_state_reader *l, struct handover_record *r)
+{
+	struct service *svc = l->now->service;
+	const struct server *s;
+	struct dsr_report f;
+
+	while (r->left > 0 && svc->director != NULL) {
+		memset(&f, 0, sizeof(f));
+		handover_get(r, f.key.client, sizeof(f.key.client));
+		handover_get(r, f.key.vip, sizeof(f.key.vip));
+		f.key.client_port = (uint16_t)handover_get_number(r, 2);
+		f.key.vip_port = (uint16_t)handover_get_number(r, 2);
+		f.key.protocol = (uint8_t)handover_get_number(r, 1);
+		f.key.family = (uint8_t)handover_get_number(r, 1);
+		s = handover_state_read_server_of(
+		    l->now, handover_get_number(r, 4));
+		if (r->bad || s == NULL)
+			continue;
+		f.server = s->slot;
+		l->flows++;
+		(void)director_learn_flow(svc->director, &f);
+	}
 }
 
 static void
@@ -435,15 +427,6 @@ read_flows(struct handover_state_past *l, struct handover_record *r)
 
 /* ---- services ---- */
 
-static void
-begin_service(struct handover_state_past *l)
-{
-	if (l->begun || l->of_workers)
-		return;
-	l->begun = true;
-	list_addresses(l, l->service->pool);
-}
-
 /* Mostly the one after the last one: both processes have the same order. */
 static struct handover_state_past *
 find_past(struct handover_state_reader *l, const char *name)
@@ -472,7 +455,7 @@ read_service(struct handover_state_reader *l, struct handover_record *r)
 	l->now =
 	    !r->bad && plan_service_is_name(name) ? find_past(l, name) : NULL;
 	if (l->now != NULL)
-		begin_service(l->now);
+		l->now->begun = !l->of_workers;
 }
 
 static void
@@ -501,7 +484,7 @@ handover_state_reader_init(struct handover_state_reader *l, struct pen *p)
 	if (l->service_count == 0)
 		return;
 	l->now = &l->services[0];
-	begin_service(l->now);
+	l->now->begun = true;
 }
 
 void
@@ -543,12 +526,20 @@ void
 handover_state_read(
     struct handover_state_reader *l, struct handover_record *record)
 {
-	if (record->type == HANDOVER_FLOWS)
+	if (record->type == HANDOVER_FLOWS && !l->from_peer)
 		handover_state_settle(l);
 	if (record->type == HANDOVER_SERVICE)
 		read_service(l, record);
-	else if (l->now != NULL)
+	else if (l->now == NULL)
+		return;
+	else if (!l->from_peer)
 		read_part(l->now, record);
+	else if (record->type == HANDOVER_SERVER)
+		handover_state_read_server(l->now, record);
+	else if (record->type == HANDOVER_CLIENTS)
+		learn_clients(l, record);
+	else if (record->type == HANDOVER_DSR_FLOWS)
+		learn_flows(l, record);
 }
 
 void
@@ -565,14 +556,16 @@ handover_state_settle(struct handover_state_reader *l)
 	}
 }
 
-static void
-end_service(struct handover_state_past *l)
+void
+handover_state_reader_fini(struct handover_state_reader *l)
 {
-	if (l->begun)
-		restore_counters(l);
-	free(l->addresses);
-	free(l->servers);
-	free(l->clients);
+	unsigned i;
+
+	for (i = 0; i < l->service_count; i++) {
+		free(l->services[i].servers);
+		free(l->services[i].clients);
+	}
+	free(l->services);
 }
 
 void
@@ -586,7 +579,8 @@ handover_state_reader_end(struct handover_state_reader *l)
 		servers += l->services[i].server_count;
 		clients += l->services[i].client_count;
 		flows += l->services[i].flow_count;
-		end_service(&l->services[i]);
+		if (l->services[i].begun)
+			restore_counters(&l->services[i]);
 	}
 	if (l->of_workers)
 		log_info("clients move between workers clients=%" PRIu64
@@ -595,5 +589,5 @@ handover_state_reader_end(struct handover_state_reader *l)
 	else
 		log_info("taken over servers=%u clients=%" PRIu64 " flows=%u",
 		    servers, clients, flows);
-	free(l->services);
+	handover_state_reader_fini(l);
 }

@@ -5,19 +5,21 @@
 #include <string.h>
 
 #include "control/apply/tls_config.h"
-#include "control/upgrade/handover_state.h"
-#include "control/upgrade/handover_state_private.h"
+#include "control/handover/handover_state.h"
+#include "control/handover/handover_state_private.h"
 #include "control/life/context.h"
 #include "control/report/counters.h"
+#include "dsr/director/director.h"
 #include "proxy/log/reason.h"
 
-/* The parts in the order in which they are written: clients name servers. First
- * come those of all services but the flows, then the flows of all. */
+/* The parts in the order in which they are written, each of all services:
+ * clients and flows name servers. */
 enum {
 	PART_SERVERS,
 	PART_COUNTERS,
 	PART_KEYS,
 	PART_CLIENTS,
+	PART_DSR_FLOWS,
 	PART_FLOWS,
 	PART_END
 };
@@ -40,52 +42,70 @@ handover_state_writer_init_worker(
 {
 	*l = (struct handover_state_writer){ .pen = p,
 		.of_worker = true,
+		.begun = true,
 		.service = p->service,
 		.part = PART_CLIENTS };
 }
 
-/* The next service that has something to write, or NULL. While flows are
- * written no process accepts: those that have none do not delay it. One that
- * leaves goes on by itself, and may be freed at any time. */
+/* Whether the service may have something to write. While flows are written no
+ * process accepts: those that have none do not delay it. */
+static bool
+has_part(const struct service *svc, unsigned part)
+{
+	if (part == PART_DSR_FLOWS)
+		return svc->director != NULL;
+	return part != PART_FLOWS ||
+	    frontend_stats(svc->frontend)->flows.now > 0;
+}
+
+/* One that leaves goes on by itself, and may be freed at any time. */
 static const struct service *
-next_service(const struct service *svc, bool flows)
+next_service(const struct service *svc, unsigned part)
 {
 	do
 		svc = svc->next;
-	while (svc != NULL &&
-	    (svc->leaves ||
-		(flows && frontend_stats(svc->frontend)->flows.now == 0)));
+	while (svc != NULL && (svc->leaves || !has_part(svc, part)));
 	return svc;
 }
 
+/* Peers get what is known of clients; so do workers, which have the rest from
+ * the process that leads them; directors are not upgraded. */
+static bool
+is_part_of(const struct handover_state_writer *l, unsigned part)
+{
+	if (l->of_worker)
+		return part == PART_CLIENTS || part >= PART_FLOWS;
+	if (part == PART_DSR_FLOWS)
+		return l->to_peer && !l->servers_only;
+	return !l->to_peer || part == PART_END ||
+	    (part == PART_CLIENTS && !l->servers_only);
+}
+
+/* The same part of the next service, or the next part. */
 static void
 next_part(struct handover_state_writer *l)
 {
-	bool flows = l->part == PART_FLOWS;
-
 	l->at = 0;
-	l->part++;
-	if (l->part != PART_FLOWS && l->part != PART_END)
-		return;
-	l->service = next_service(l->service, flows);
+	l->service = next_service(l->service, l->part);
 	if (l->service != NULL)
-		l->part = flows	   ? PART_FLOWS
-		    : l->of_worker ? PART_CLIENTS
-				   : PART_SERVERS;
-	else
-		l->service = l->pen->service;
+		return;
+	l->service = l->pen->service;
+	do
+		l->part++;
+	while (!is_part_of(l, l->part));
 }
 
 /* The first one is meant until another one is named. */
 static void
-write_service(struct handover_state_writer *l, struct handover_writer *w)
+write_service(struct handover_state_writer *l, struct handover_writer *w,
+    const struct service *svc)
 {
-	if (l->service == l->named)
+	if (svc == l->named)
 		return;
 	handover_open(w, HANDOVER_SERVICE);
-	handover_add_text(w, l->service->name);
+	handover_add_text(w, svc->name);
 	handover_close(w);
-	l->named = l->service;
+	l->named = svc;
 }
 
 /* ---- servers ---- */
@@ -217,18 +237,27 @@ write_keys(struct handover_state_writer *l, struct handover_writer *w)
 /* ---- clients ---- */
 
 static void
-write_client(
-    struct handover_writer *w, const struct sticky_client *c, uint64_t now)
+write_client(struct handover_state_writer *l, struct handover_writer *w,
+    const struct sticky_client *c, uint64_t now)
 {
+	l->clients += l->to_peer;
 	handover_add(w, c->ip, sizeof(c->ip));
 	handover_add_number(w, c->scope, 2);
 	handover_add_number(w, c->family, 1);
-	handover_add_number(w, c->proven, 1);
+	handover_add_number(w, c->proven | c->reported << 1, 1);
 	handover_add_number(w, server_slot(c->server), 4);
 	handover_add_number(w, now > c->seen ? now - c->seen : 0, 8);
 	handover_add_number(w, c->connects, 4);
 	handover_add_number(w, c->sent, 8);
 	handover_add_number(w, c->received, 8);
+}
+
+/* One that a peer has reported is not passed on to peers. */
+static bool
+is_wanted(
+    const struct handover_state_writer *l, const struct sticky_client *c)
+{
+	return !l->to_peer || (c->proven && !c->reported);
 }
 
 static void
@@ -237,6 +266,7 @@ write_clients(struct handover_state_writer *l, struct handover_writer *w)
 	const struct sticky *sticky = pool_sticky(l->service->pool);
 	size_t count = sticky != NULL ? sticky_count(sticky) : 0;
 	uint64_t now = loop_now(l->pen->loop);
+	const struct sticky_client *c;
 	unsigned i;
 
 	if (l->at >= count) {
@@ -244,9 +274,96 @@ write_clients(struct handover_state_writer *l, struct handover_writer *w)
 		return;
 	}
 	handover_open(w, HANDOVER_CLIENTS);
-	for (i = 0; i < CLIENTS && l->at < count; i++)
-		write_client(w, sticky_at(sticky, (size_t)l->at++), now);
+	for (i = 0; i < CLIENTS && l->at < count; i++) {
+		c = sticky_at(sticky, (size_t)l->at++);
+		if (is_wanted(l, c))
+			write_client(l, w, c, now);
+	}
 	handover_close(w);
+}
+
+static void
+write_changed_client(struct handover_state_writer *l,
+    struct handover_writer *w, const struct handover_change *c)
+{
+	const struct sticky *sticky = pool_sticky(c->service->pool);
+
+	/* it may be forgotten since */
+	if (sticky != NULL && c->at < sticky_count(sticky) &&
+	    is_wanted(l, sticky_at(sticky, c->at)))
+		write_client(l, w, sticky_at(sticky, c->at),
+		    loop_now(l->pen->loop));
+}
+
+/* ---- flows of direct server return ---- */
+
+static void
+write_dsr_flow(struct handover_writer *w, const struct dsr_report *r)
+{
+	handover_add(w, r->key.client, sizeof(r->key.client));
+	handover_add(w, r->key.vip, sizeof(r->key.vip));
+	handover_add_number(w, r->key.client_port, 2);
+	handover_add_number(w, r->key.vip_port, 2);
+	handover_add_number(w, r->key.protocol, 1);
+	handover_add_number(w, r->key.family, 1);
+	handover_add_number(w, r->server, 4);
+}
+
+static void
+write_dsr_flows(struct handover_state_writer *l, struct handover_writer *w)
+{
+	struct director *d = l->service->director;
+	uint32_t last = d != NULL ? director_flow_numbers(d) : 0;
+	struct dsr_report r;
+	unsigned i;
+
+	if (l->at >= last) {
+		next_part(l);
+		return;
+	}
+	handover_open(w, HANDOVER_DSR_FLOWS);
+	for (i = 0; i < CLIENTS && l->at < last; i++) {
+		if (!director_flow_at(d, (uint32_t)++l->at, &r))
+			continue;
+		write_dsr_flow(w, &r);
+		l->flows++;
+	}
+	handover_close(w);
+}
+
+static void
+write_changed_flow(struct handover_state_writer *l, struct handover_writer *w,
+    const struct handover_change *c)
+{
+	struct dsr_report r;
+
+	if (c->service->director == NULL ||
+	    !director_flow_at(c->service->director, c->at, &r))
+		return;
+	write_dsr_flow(w, &r);
+	l->flows++;
+}
+
+size_t
+handover_state_write_changes(struct handover_state_writer *l,
+    const struct handover_change *list, size_t n, struct buffer *out)
+{
+	struct handover_writer w;
+	size_t i;
+
+	handover_go_on(&w, out);
+	write_service(l, &w, list->service);
+	handover_open(
+	    &w, list->is_flow ? HANDOVER_DSR_FLOWS : HANDOVER_CLIENTS);
+	for (i = 0; i < n && i < CLIENTS && list[i].service == list->service &&
+	     list[i].is_flow == list->is_flow;
+	     i++)
+		if (list->is_flow)
+			write_changed_flow(l, &w, &list[i]);
+		else
+			write_changed_client(l, &w, &list[i]);
+	handover_close(&w);
+	return w.failed ? 0 : i;
 }
 
 /* ---- flows ---- */
@@ -281,18 +398,51 @@ write_flows(struct handover_state_writer *l, struct handover_writer *w)
 
 /* ---- all ---- */
 
+void
+handover_state_write_again(struct handover_state_writer *l, bool clients)
+{
+	l->servers_only = !clients && l->part == PART_END;
+	l->service = l->named = l->pen->service;
+	l->part = PART_SERVERS;
+	l->at = 0;
+	l->again = l->begun;
+}
+
+void
+handover_state_write_flows_again(struct handover_state_writer *l)
+{
+	l->service = l->pen->service;
+	l->part = PART_DSR_FLOWS;
+	l->at = 0;
+}
+
+bool
+handover_state_is_named(const struct handover_state_writer *l)
+{
+	return l->part != PART_SERVERS;
+}
+
+static void
+write_front(struct handover_state_writer *l, struct handover_writer *w)
+{
+	if (!l->begun)
+		handover_begin(w, w->out);
+	if (l->again) {
+		handover_open(w, HANDOVER_AGAIN);
+		handover_close(w);
+	}
+	l->begun = true;
+	l->again = false;
+}
+
 static int
 write_piece(struct handover_state_writer *l, struct buffer *out, unsigned end)
 {
-	bool first = l->service == l->pen->service && l->part == PART_SERVERS &&
-	    l->at == 0;
 	struct handover_writer w;
 
-	if (first)
-		handover_begin(&w, out);
-	else
-		handover_go_on(&w, out);
-	write_service(l, &w);
+	handover_go_on(&w, out);
+	write_front(l, &w);
+	write_service(l, &w, l->service);
 	switch (l->part) {
 	case PART_SERVERS:
 		write_servers(l, &w);
@@ -306,11 +456,14 @@ write_piece(struct handover_state_writer *l, struct buffer *out, unsigned end)
 	case PART_CLIENTS:
 		write_clients(l, &w);
 		break;
+	case PART_DSR_FLOWS:
+		write_dsr_flows(l, &w);
+		break;
 	case PART_FLOWS:
 		write_flows(l, &w);
 		break;
 	}
-	if (l->part == PART_END && !l->of_worker) {
+	if (l->part == PART_END && end == PART_END && !l->of_worker) {
 		handover_open(&w, HANDOVER_END);
 		handover_close(&w);
 	}

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "control/upgrade/handover.h"
+#include "control/handover/handover.h"
 
 static const char magic[8] = { 'p', 'e', 'n', 's', 't', 'a', 't', 'e' };
 

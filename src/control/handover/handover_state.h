@@ -1,16 +1,16 @@
 /* handover_state.h: what one process hands over to the next one besides its
- * configuration: the state of servers and the operator's marks on them (drain,
- * maint, blacklist), counters, the generated keys of TLS session tickets, which
- * server each client used, and the flows of datagrams. Servers are found again
- * by their addresses, and services by their names: those that the new
- * configuration does not have are left out.
+ * configuration, and some of it to peers: the state of servers and the
+ * operator's marks on them (drain, maint, blacklist), counters, the generated
+ * keys of TLS session tickets, which server each client used, and the flows of
+ * datagrams. Servers are found again by their addresses, and services by their
+ * names: those that the new configuration does not have are left out.
  *
  * The configuration is not handed over: the new program reads it as any start
  * does. The marks are applied after it. */
 #ifndef PEN_CONTROL_HANDOVER_STATE_H
 #define PEN_CONTROL_HANDOVER_STATE_H
 
-#include "control/upgrade/handover.h"
+#include "control/handover/handover.h"
 #include "pool/pool.h"
 #include "pool/sticky/sticky.h"
 #include "proxy/datagram/flow_past.h"
@@ -21,6 +21,14 @@ struct service;
 
 /* ---- writing ---- */
 
+/* A client that changed, at its position in the memory of clients; or a flow of
+ * direct server return, with its number. */
+struct handover_change {
+	const struct service *service;
+	uint32_t at;
+	bool is_flow;
+};
+
 struct handover_state_writer {
 	const struct pen *pen;
 	bool of_worker;
@@ -28,6 +36,12 @@ struct handover_state_writer {
 	const struct service *named;   /* in what was written */
 	unsigned part;		       /* of that service */
 	uint64_t at;		       /* in that part */
+	bool begun;
+	bool to_peer; /* set it: no more than servers, clients that came here,
+		       * and flows of direct server return */
+	bool again;   /* servers are sent once more */
+	bool servers_only;
+	uint64_t clients, flows; /* that were written to a peer */
 };
 
 void handover_state_writer_init(
@@ -46,6 +60,18 @@ int handover_state_write(struct handover_state_writer *l, struct buffer *out);
 int handover_state_write_flows(
     struct handover_state_writer *l, struct buffer *out);
 
+/* To a peer: begins again, after the servers, or the list of services, have
+ * changed; with the clients if `clients` is set or they were not complete. */
+void handover_state_write_again(struct handover_state_writer *l, bool clients);
+/* Flows of direct server return, once more: they expire there. */
+void handover_state_write_flows_again(struct handover_state_writer *l);
+/* Whether all servers were sent: changes of clients may follow. */
+bool handover_state_is_named(const struct handover_state_writer *l);
+/* Appends changes, all of one kind and service, at most `n`. Returns how many
+ * it has dealt with; 0 without memory. */
+size_t handover_state_write_changes(struct handover_state_writer *l,
+    const struct handover_change *list, size_t n, struct buffer *out);
+
 /* ---- reading ---- */
 
 struct handover_state_past; /* private: of one service */
@@ -56,6 +82,10 @@ struct handover_state_reader {
 	unsigned last;			 /* that was found */
 	struct handover_state_past *now; /* is read; NULL: is not here */
 	bool settled, of_workers;
+	bool from_peer;	     /* set it: clients are of use at once, and servers
+			      * only to name them */
+	/* Clients that a peer has sent; those that were new; and flows. */
+	uint64_t reported, new, flows;
 };
 
 /* The pen is open, and serves no client yet. Without memory nothing is read. */
@@ -68,6 +98,8 @@ void handover_state_read(
     struct handover_state_reader *l, struct handover_record *record);
 /* All but the flows has been read: makes use of it. */
 void handover_state_settle(struct handover_state_reader *l);
+/* Frees. */
+void handover_state_reader_fini(struct handover_state_reader *l);
 /* Settles, logs how much it was, and frees. */
 void handover_state_reader_end(struct handover_state_reader *l);
 

@@ -31,8 +31,16 @@ enum handover_type {
 	HANDOVER_CLIENTS = 4,  /* several of the memory of clients */
 	HANDOVER_FLOWS = 5,    /* several flows of datagrams */
 	HANDOVER_TLS_KEYS = 6, /* of session tickets */
-	HANDOVER_SERVICE = 7   /* whose the records after it are; none in front
-				* of those of the first service */
+	HANDOVER_SERVICE = 7, /* whose the records after it are; none in front
+			       * of those of the first service */
+	HANDOVER_DSR_FLOWS = 8, /* several flows of direct server return */
+
+	/* between peers only: */
+	/* servers named so far are void; to the sender: all is requested
+	 * again */
+	HANDOVER_AGAIN = 32,
+	HANDOVER_ASK = 33,   /* a number, to be sent back */
+	HANDOVER_ANSWER = 34 /* that number */
 };
 
 /* ---- writing ---- */

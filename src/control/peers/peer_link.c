@@ -1,0 +1,265 @@
+/* peer_link.c: see peer_link.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/peers/peer_link.h"
+#include "net/sock.h"
+
+/* Of a turn: reads of so many bytes, and writes of one or more records. */
+enum { READ = 32 * 1024, READS = 2, WRITES = 4 };
+/* Records come each second. */
+enum { HANDSHAKE_MS = 5000, SILENCE_MS = 10000 };
+
+void
+peer_link_init(struct peer_link *l, struct loop *loop, struct pieces *pieces,
+    const struct peer_link_events *events)
+{
+	memset(l, 0, sizeof(*l));
+	l->loop = loop;
+	l->pieces = pieces;
+	l->events = events;
+	list_init(&l->turn.link);
+	stream_init(&l->stream);
+	handover_reader_init(&l->in);
+	buffer_init(&l->out);
+}
+
+void
+peer_link_fini(struct peer_link *l)
+{
+	list_remove(&l->turn.link);
+	list_init(&l->turn.link);
+	if (stream_is_open(&l->stream))
+		stream_close(l->loop, &l->stream, false);
+	handover_reader_fini(&l->in);
+	handover_reader_init(&l->in);
+	buffer_fini(&l->out);
+	l->state = PEER_LINK_CLOSED;
+}
+
+void
+peer_link_refuse(struct peer_link *l, const char *why)
+{
+	if (l->why[0] == '\0')
+		snprintf(l->why, sizeof(l->why), "%s", why);
+}
+
+static void
+peer_link_end(struct peer_link *l)
+{
+	bool was_open = l->state == PEER_LINK_OPEN;
+	char why[sizeof(l->why)];
+
+	memcpy(why, l->why, sizeof(why));
+	l->why[0] = '\0';
+	peer_link_fini(l);
+	l->events->on_end(l, why, was_open);
+}
+
+/* ---- the steps ---- */
+
+static void
+peer_link_connect(struct peer_link *l)
+{
+	int error = sock_error(l->stream.fd);
+
+	if (error != 0)
+		peer_link_refuse(l, strerror(error));
+	else if (l->stream.flags & STREAM_WRITABLE)
+		l->state = PEER_LINK_HANDSHAKING;
+}
+
+static void
+peer_link_shake(struct peer_link *l)
+{
+	switch (tls_handshake(&l->stream)) {
+	case TLS_WAITS:
+		return;
+	case TLS_FAILED:
+		peer_link_refuse(l, tls_error(&l->stream));
+		return;
+	case TLS_DONE:
+		break;
+	}
+	if (!tls_psk_is_used(&l->stream)) {
+		peer_link_refuse(l, "the key was not used");
+		return;
+	}
+	l->state = PEER_LINK_OPEN;
+	l->moved_ms = loop_now(l->loop);
+	l->events->on_open(l);
+}
+
+static void
+take_records(struct peer_link *l, const char *bytes, size_t n)
+{
+	struct handover_record record;
+
+	(void)handover_feed(&l->in, bytes, n);
+	while (l->why[0] == '\0' && handover_next(&l->in, &record))
+		l->events->on_record(l, &record);
+	if (l->in.error != NULL || l->in.ended)
+		peer_link_refuse(l,
+		    l->in.error != NULL ? l->in.error
+					: "an end that no peer sends");
+}
+
+static void
+peer_link_read(struct peer_link *l)
+{
+	char *bytes = loop_scratch(l->loop);
+	ssize_t n;
+	int i;
+
+	if (bytes == NULL)
+		peer_link_refuse(l, "out of memory");
+	for (i = 0; i < READS && l->why[0] == '\0' &&
+	     l->stream.flags & STREAM_READABLE;
+	     i++) {
+		n = stream_read(&l->stream, bytes, READ);
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			return;
+		if (n <= 0) {
+			peer_link_refuse(l,
+			    n == 0 || errno == ECONNABORTED
+				? "closed by the other end"
+				: strerror(errno));
+			return;
+		}
+		l->moved_ms = loop_now(l->loop);
+		take_records(l, bytes, (size_t)n);
+	}
+}
+
+/* Returns whether there is more to write, and the socket takes it. */
+static bool
+peer_link_write(struct peer_link *l)
+{
+	bool more = true;
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < WRITES; i++) {
+		if (buffer_length(&l->out) == 0)
+			more =
+			    l->events->on_room != NULL && l->events->on_room(l);
+		if (buffer_length(&l->out) == 0)
+			return more;
+		n = stream_write(&l->stream, buffer_bytes(&l->out),
+		    buffer_length(&l->out), false);
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			return false;
+		if (n < 0) {
+			peer_link_refuse(l, strerror(errno));
+			return false;
+		}
+		buffer_consume(&l->out, (size_t)n);
+	}
+	return true;
+}
+
+static void
+peer_link_step(struct peer_link *l)
+{
+	bool more = false;
+	unsigned want = READY_READ;
+
+	if (l->state == PEER_LINK_CONNECTING)
+		peer_link_connect(l);
+	if (l->state == PEER_LINK_HANDSHAKING)
+		peer_link_shake(l);
+	if (l->state == PEER_LINK_OPEN) {
+		peer_link_read(l);
+		if (l->why[0] == '\0')
+			more = peer_link_write(l);
+	}
+	if (l->why[0] != '\0') {
+		peer_link_end(l);
+		return;
+	}
+	if (l->state == PEER_LINK_CONNECTING || buffer_length(&l->out) > 0)
+		want |= READY_WRITE;
+	if (watch_want(l->loop, &l->stream.watch,
+		want | stream_wants(&l->stream)) < 0)
+		peer_link_refuse(l, strerror(errno));
+	if (l->state == PEER_LINK_OPEN &&
+	    (more || l->stream.flags & STREAM_READABLE))
+		pieces_soon(l->pieces, &l->turn);
+}
+
+/* ---- events ---- */
+
+static void
+peer_link_on_ready(struct watch *w, unsigned ready)
+{
+	struct stream *s = container_of(w, struct stream, watch);
+	struct peer_link *l = container_of(s, struct peer_link, stream);
+
+	stream_note_ready(s, ready);
+	peer_link_step(l);
+}
+
+static void
+peer_link_on_turn(struct task *t)
+{
+	peer_link_step(container_of(t, struct peer_link, turn));
+}
+
+int
+peer_link_begin(struct peer_link *l, int fd, struct tls_psk *key, bool client)
+{
+	int error;
+
+	stream_open_plain(&l->stream, fd, false);
+	l->turn.run = peer_link_on_turn;
+	l->moved_ms = loop_now(l->loop);
+	l->state = client ? PEER_LINK_CONNECTING : PEER_LINK_HANDSHAKING;
+	if (client)
+		l->stream.flags &= ~(unsigned)STREAM_WRITABLE;
+	if (tls_psk_open(&l->stream, key, client) == 0 &&
+	    watch_start(l->loop, &l->stream.watch, fd,
+		client ? READY_WRITE : READY_READ, peer_link_on_ready) == 0)
+		return 0;
+	error = errno;
+	peer_link_fini(l);
+	errno = error;
+	return -1;
+}
+
+void
+peer_link_run(struct peer_link *l)
+{
+	if (l->state == PEER_LINK_OPEN)
+		peer_link_step(l);
+}
+
+void
+peer_link_check(struct peer_link *l)
+{
+	uint64_t idle = loop_now(l->loop) - l->moved_ms;
+
+	if (l->state == PEER_LINK_CLOSED ||
+	    idle < (l->state == PEER_LINK_OPEN ? SILENCE_MS : HANDSHAKE_MS))
+		return;
+	peer_link_refuse(l, "no answer");
+	peer_link_end(l);
+}
+
+void
+peer_link_add(
+    struct peer_link *l, enum handover_type type, const uint64_t *number)
+{
+	struct handover_writer w;
+
+	handover_go_on(&w, &l->out);
+	handover_open(&w, type);
+	if (number != NULL)
+		handover_add_number(&w, *number, 8);
+	handover_close(&w);
+	if (w.failed)
+		peer_link_refuse(l, "out of memory");
+}

@@ -1,0 +1,55 @@
+/* peer_sender.h: reports this pen's servers and clients to one peer: all of
+ * them once it is connected, then what changes, in batches. Connects again by
+ * itself. What the peer does not take in time is left out, and all is sent
+ * again: nothing waits for it. */
+#ifndef PEN_CONTROL_PEER_SENDER_H
+#define PEN_CONTROL_PEER_SENDER_H
+
+#include "control/handover/handover_state.h"
+#include "control/peers/peer_link.h"
+#include "control/value/value_peers.h"
+
+/* The last changes of clients, for all senders: change n is in
+ * list[n % PEER_CHANGES]. */
+enum { PEER_CHANGES = 1 << 16 };
+
+struct peer_changes {
+	uint64_t head; /* number of the next */
+	struct handover_change list[PEER_CHANGES];
+};
+
+struct peer_sender {
+	struct list link;
+	struct peer_link conn;
+	struct pen *pen;
+	const struct peer_changes *changes;
+	struct peer_spec spec;
+	struct tls_psk *key; /* owned */
+	struct handover_state_writer writer;
+	bool writing;	   /* not all has been sent once */
+	bool due;	   /* changes are sent now */
+	bool failed;	   /* and that was logged */
+	uint64_t next;	   /* change to send */
+	uint64_t retry_ms; /* when to connect; 0: at once */
+	uint64_t written_ms; /* when all was written last */
+	uint64_t asked_ms;
+	uint64_t lag_ms; /* of the last answer */
+	uint64_t lost;	 /* changes, of which others were sent instead */
+};
+
+/* NULL with a full message. The memory of one that is freed is the loop's until
+ * the end of this turn. */
+struct peer_sender *peer_sender_new(struct pen *p, const struct peer_spec *spec,
+    const struct peer_changes *changes, struct error *e);
+void peer_sender_free(struct peer_sender *s);
+/* Several times a second: connects, sends what is due. */
+void peer_sender_tick(struct peer_sender *s);
+/* Servers have changed, or the list of services: then the changes so far may be
+ * of one that is gone, and all is sent instead. */
+void peer_sender_begin_again(struct peer_sender *s, bool services);
+/* Closes the connection. */
+void peer_sender_stop(struct peer_sender *s);
+/* "waiting", "connecting", "synchronising" or "connected". */
+const char *peer_sender_state(const struct peer_sender *s);
+
+#endif

@@ -1,0 +1,425 @@
+/* peers.c: see peers.h; the settings come into force here. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/answer/fields.h"
+#include "control/apply/apply.h"
+#include "control/apply/services.h"
+#include "control/peers/peer_port.h"
+#include "control/peers/peer_sender.h"
+#include "control/peers/peers.h"
+#include "control/plan/origin.h"
+#include "dsr/director/director.h"
+
+/* How often changes are sent. */
+enum { TICK_MS = 100 };
+
+struct peers {
+	struct pen *pen;
+	struct timer timer;
+	struct list senders, ports;
+	struct list new_senders, new_ports; /* of the draft */
+	struct peer_changes changes;
+};
+
+static struct peer_sender *
+sender_at(struct list *at)
+{
+	return list_entry(at, struct peer_sender, link);
+}
+
+static struct peer_port *
+port_at(struct list *at)
+{
+	return list_entry(at, struct peer_port, link);
+}
+
+/* For a walk in which the entry may go. */
+#define EACH(at, after, head)                                             \
+	for ((at) = (head)->next; (after) = (at)->next, (at) != (head); \
+	     (at) = (after))
+
+/* ---- changes ---- */
+
+static void
+note(const struct service *svc, uint32_t at, bool is_flow)
+{
+	struct peers *s = svc->pen->peers;
+
+	if (s != NULL && !svc->leaves)
+		s->changes.list[s->changes.head++ % PEER_CHANGES] =
+		    (struct handover_change){ svc, at, is_flow };
+}
+
+/* A proven client of the service has changed. */
+static void
+on_client(void *arg, uint32_t position)
+{
+	note(arg, position, false);
+}
+
+static void
+on_flow(void *arg, uint32_t number)
+{
+	note(arg, number, true);
+}
+
+static void
+peers_on_time(struct timer *t)
+{
+	struct peers *s = container_of(t, struct peers, timer);
+	struct list *at, *next;
+
+	EACH (at, next, &s->senders)
+		peer_sender_tick(sender_at(at));
+	EACH (at, next, &s->ports)
+		peer_port_tick(port_at(at));
+	(void)timer_start(s->pen->loop, t, TICK_MS);
+}
+
+static void
+begin_again(struct peers *s, bool services)
+{
+	struct list *at, *next;
+
+	EACH (at, next, &s->senders)
+		peer_sender_begin_again(sender_at(at), services);
+	EACH (at, next, &s->ports)
+		peer_port_begin_again(port_at(at));
+}
+
+/* ---- life ---- */
+
+static struct peers *
+peers_new(struct pen *p)
+{
+	struct peers *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->pen = p;
+	list_init(&s->senders);
+	list_init(&s->ports);
+	list_init(&s->new_senders);
+	list_init(&s->new_ports);
+	timer_init(&s->timer, peers_on_time);
+	return s;
+}
+
+static void
+free_lists(struct list *senders, struct list *ports)
+{
+	while (!list_is_empty(senders))
+		peer_sender_free(sender_at(list_first(senders)));
+	while (!list_is_empty(ports))
+		peer_port_free(port_at(list_first(ports)));
+}
+
+void
+peers_free(struct peers *s)
+{
+	if (s == NULL)
+		return;
+	timer_fini(&s->timer);
+	free_lists(&s->senders, &s->ports);
+	free(s);
+}
+
+void
+peers_start(struct peers *s)
+{
+	struct list *at, *next;
+
+	if (s == NULL)
+		return;
+	EACH (at, next, &s->ports)
+		peer_port_start(port_at(at));
+	(void)timer_start(s->pen->loop, &s->timer, TICK_MS);
+}
+
+void
+peers_leave(struct peers *s)
+{
+	struct list *at, *next;
+
+	if (s == NULL)
+		return;
+	timer_stop(&s->timer);
+	EACH (at, next, &s->senders)
+		peer_sender_stop(sender_at(at));
+	EACH (at, next, &s->ports)
+		peer_port_leave(port_at(at));
+}
+
+void
+peers_each_listener(
+    struct peers *s, void (*fn)(void *arg, struct listener *l), void *arg)
+{
+	struct list *at, *next;
+
+	if (s == NULL)
+		return;
+	EACH (at, next, &s->ports)
+		fn(arg, &port_at(at)->listener);
+}
+
+/* ---- the settings ---- */
+
+static bool
+are_wanted(const struct plan *p)
+{
+	return p->config.peers != NULL || p->config.peer_listen != NULL;
+}
+
+static bool
+is_equal(const struct peer_spec *a, const struct peer_spec *b)
+{
+	return addr_equal(&a->at, &b->at) && strcmp(a->file, b->file) == 0;
+}
+
+static bool
+is_in(const char *list, const struct peer_spec *wanted)
+{
+	struct peer_spec p;
+
+	while (peer_spec_next(&list, &p))
+		if (is_equal(&p, wanted))
+			return true;
+	return false;
+}
+
+static int
+add_sender(struct peers *s, const struct peer_spec *p, struct error *e)
+{
+	struct peer_sender *new =
+	    peer_sender_new(s->pen, p, &s->changes, e);
+
+	if (new == NULL)
+		return -1;
+	list_append(&s->new_senders, &new->link);
+	return 0;
+}
+
+static int
+add_port(struct peers *s, const struct peer_spec *p, struct error *e)
+{
+	struct peer_port *new = peer_port_new(s->pen, p, e);
+
+	if (new == NULL)
+		return -1;
+	list_append(&s->new_ports, &new->link);
+	return 0;
+}
+
+/* Those of `list` that are not in `now`, the same setting of the plan in force.
+ */
+static int
+add_new(struct peers *s, const char *list, const char *now,
+    int (*add)(struct peers *s, const struct peer_spec *p, struct error *e),
+    struct error *e)
+{
+	struct peer_spec p;
+
+	while (peer_spec_next(&list, &p))
+		if (!is_in(now, &p) && add(s, &p, e) < 0)
+			return -1;
+	return 0;
+}
+
+int
+peers_check(struct apply *a, struct error *e)
+{
+	if (!are_wanted(a->wanted) || a->wanted->config.process.workers == 1)
+		return 0;
+	return error_set(e,
+	    "peers have one process: workers must be 1 with peer or "
+	    "peer_listen");
+}
+
+static int
+make_peers(struct pen *p, struct error *e)
+{
+	if (p->peers == NULL)
+		p->peers = peers_new(p);
+	if (p->tls_memory == NULL)
+		p->tls_memory = tls_memory_new();
+	return p->peers != NULL && p->tls_memory != NULL
+	    ? 0
+	    : error_set(e, "out of memory");
+}
+
+/* Whether a slot gets, or loses, a server or addresses. */
+static bool
+do_servers_move(const struct apply *a)
+{
+	const struct change *c;
+	const struct server *s;
+	size_t i;
+
+	for (i = 0; i < a->servers.count; i++) {
+		c = &a->servers.list[i];
+		s = pool_slot(a->service->pool, c->slot);
+		if (s == NULL || !server_addrs_equal(&s->addrs, &c->addrs))
+			return true;
+	}
+	return false;
+}
+
+int
+peers_prepare(struct apply *a, struct error *e)
+{
+	const struct config *now = &a->now->config, *new = &a->wanted->config;
+	struct peers *s;
+
+	a->servers_move = a->pen->peers != NULL && do_servers_move(a);
+	if (!service_is_first(a->service) || !are_wanted(a->wanted))
+		return 0;
+	if (make_peers(a->pen, e) < 0)
+		return -1;
+	s = a->pen->peers;
+	if (add_new(s, new->peers, a->first ? NULL : now->peers, add_sender,
+		e) < 0) {
+		origin_add(a->wanted, "peer", e);
+	} else if (add_new(s, new->peer_listen,
+		       a->first ? NULL : now->peer_listen, add_port, e) < 0) {
+		origin_add(a->wanted, "peer_listen", e);
+	} else {
+		return 0;
+	}
+	peers_cancel(a);
+	return -1;
+}
+
+void
+peers_cancel(struct apply *a)
+{
+	struct peers *s = a->pen->peers;
+
+	if (s != NULL && service_is_first(a->service))
+		free_lists(&s->new_senders, &s->new_ports);
+}
+
+static void
+commit_lists(struct peers *s, const struct config *c)
+{
+	struct list *at, *next;
+
+	EACH (at, next, &s->senders)
+		if (!is_in(c->peers, &sender_at(at)->spec))
+			peer_sender_free(sender_at(at));
+	EACH (at, next, &s->ports)
+		if (!is_in(c->peer_listen, &port_at(at)->spec))
+			peer_port_free(port_at(at));
+	EACH (at, next, &s->new_senders) {
+		list_remove(at);
+		list_append(&s->senders, at);
+	}
+	EACH (at, next, &s->new_ports) {
+		list_remove(at);
+		list_append(&s->ports, at);
+	}
+}
+
+/* Whether a service goes with this draft. */
+static bool
+lacks_service(const struct pen *p, const struct plan *draft)
+{
+	const struct service *svc;
+	unsigned i = 0;
+
+	SERVICE_EACH (p, svc)
+		if (!svc->leaves &&
+		    plan_service_near(draft, i++, svc->name) == NULL)
+			return true;
+	return false;
+}
+
+static void
+follow(struct service *svc, bool on)
+{
+	pool_on_client(svc->pool, on ? on_client : NULL, svc);
+	if (svc->director != NULL)
+		director_on_flow(svc->director, on ? on_flow : NULL, svc);
+}
+
+void
+peers_commit(struct apply *a)
+{
+	struct peers *s = a->pen->peers;
+	bool services;
+
+	if (s == NULL)
+		return;
+	follow(a->service, a->wanted->config.peers != NULL);
+	services = a->new ||
+	    (service_is_first(a->service) &&
+		lacks_service(a->pen, a->draft));
+	if (services || a->servers_move)
+		begin_again(s, services);
+	if (!service_is_first(a->service))
+		return;
+	commit_lists(s, &a->wanted->config);
+	if (a->pen->phase == PHASE_SERVING)
+		peers_start(s);
+}
+
+/* ---- reports ---- */
+
+static void
+report_sender(const struct peer_sender *s, struct reply *r)
+{
+	bool open = s->conn.state == PEER_LINK_OPEN;
+	char at[ADDR_TEXT_MAX];
+	struct fields f;
+
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_text(&f, "peer", addr_format(&s->spec.at, at));
+	fields_text(&f, "direction", "to");
+	fields_text(&f, "state", peer_sender_state(s));
+	fields_number(&f, "clients", s->writer.clients);
+	fields_number(&f, "flows", s->writer.flows);
+	fields_number(
+	    &f, "pending", open ? s->changes->head - s->next : 0);
+	fields_number(&f, "lost", s->lost);
+	fields_number(&f, "lag_ms", s->lag_ms);
+	fields_end(&f);
+}
+
+static void
+report_receiver(const struct peer_receiver *in, struct reply *r)
+{
+	uint64_t now = loop_now(in->conn.loop);
+	char who[PEER_TEXT_MAX];
+	struct fields f;
+
+	fields_begin(&f, r, FIELDS_LINE);
+	fields_text(&f, "peer", peer_format(&in->who, who));
+	fields_text(&f, "direction", "from");
+	fields_text(&f, "state",
+	    in->conn.state == PEER_LINK_OPEN ? "connected" : "connecting");
+	fields_number(&f, "clients", in->reported);
+	fields_number(&f, "new", in->new);
+	fields_number(&f, "flows", in->flows);
+	fields_number(&f, "idle_ms", now - in->conn.moved_ms);
+	fields_end(&f);
+}
+
+void
+peers_report(struct peers *s, struct reply *r)
+{
+	struct list *at, *next, *in, *after;
+
+	fields_list_begin(r);
+	if (s != NULL) {
+		EACH (at, next, &s->senders)
+			report_sender(sender_at(at), r);
+		EACH (at, next, &s->ports)
+			EACH (in, after, &port_at(at)->receivers)
+				report_receiver(list_entry(in,
+						    struct peer_receiver, link),
+				    r);
+	}
+	fields_list_end(r);
+}
