@@ -1,83 +1,294 @@
 #!/usr/bin/env python3
-"""Draws measured.svg from measured.tsv, which tests/bench/peers.py printed:
+"""Draws what tests/bench/run.sh has measured:
 
-    python3 doc/plot.py [TSV [SVG]]
+    python3 doc/plot.py [TSV [DIRECTORY]]
 
-Bars are medians, the lines on them go from the first to the third quarter."""
+measured.svg has pen's ratio to the best of its peers for each row; the others,
+measured-*.svg, have all balancers, and the curves. One file serves light and dark:
+colours follow prefers-color-scheme. Lines at points and bars go from the first to the
+third quartile."""
+
+import collections
 import html
+import math
 import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COLOURS = {"pen": "#0b6fb8", "haproxy": "#8a8a8a", "nginx": "#b0b0b0",
-           "relay": "#d9d9d9"}
-LEFT, TOP, WIDTH, BAR, GAP = 90, 64, 700, 18, 26
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "bench"))
+import rows  # noqa: E402
+
+WIDTH, SIZE = 520, 14
+TITLES = {row.name: row.title for row in rows.ROWS}
+NAMES = {"classic": "Pen 0.34", "haproxy": "HAProxy", "relay": "bare relay"}
+STYLE = """
+svg { --back: #ffffff; --ink: #1f2328; --dim: #656d76; --line: #d0d7de;
+  --c0: #0969da; --c1: #bc4c00; --c2: #1a7f37; --c3: #8250df; --c4: #9a6700;
+  --c5: #cf222e; font-family: sans-serif; }
+@media (prefers-color-scheme: dark) { svg { --back: #0d1117; --ink: #e6edf3;
+  --dim: #9198a1; --line: #3d444d; --c0: #58a6ff; --c1: #f0883e; --c2: #56d364;
+  --c3: #d2a8ff; --c4: #e3b341; --c5: #ff7b72; } }
+text { fill: var(--ink); } .dim { fill: var(--dim); } .line { stroke: var(--line); }
+.back { fill: var(--back); }
+""" + "".join(f".f{i} {{ fill: var(--c{i}); }} .s{i} {{ stroke: var(--c{i}); "
+              "fill: none; }\n" for i in range(6))
 
 
 def read(path):
-    """Returns the remarks and the rows: load, proxy, q1, median, q3."""
-    remarks, rows = [], []
-    for line in open(path, encoding="utf-8"):
-        line = line.rstrip("\n")
-        if line.startswith("#"):
-            remarks.append(line[1:].strip())
-        elif line and not line.startswith("load\t"):
-            load, proxy, *numbers = line.split("\t")
-            rows.append((load, proxy, *map(float, numbers[:3])))
-    return remarks, rows
+    with open(path, encoding="utf-8") as f:
+        lines = [line.rstrip("\n") for line in f]
+    remarks = [x[2:] for x in lines if x.startswith("#")]
+    body = [x.split("\t") for x in lines if not x.startswith("#")]
+    return remarks, [dict(zip(body[0], x)) for x in body[1:]]
 
 
-def text(x, y, words, size=13, anchor="start", extra=""):
-    return (f'<text x="{x}" y="{y}" font-size="{size}" '
-            f'text-anchor="{anchor}" {extra}>{html.escape(words)}</text>')
+class Drawing:
+    """Elements, and how far down they go."""
+
+    def __init__(self, title, below):
+        self.out, self.y = [], 24
+        self.text(8, self.y, title, SIZE + 2, weight="bold")
+        self.y += 20
+        self.text(8, self.y, below, SIZE - 2, kind="dim")
+        self.y += 16
+
+    def text(self, x, y, words, size=SIZE, anchor="start", kind="", weight="normal"):
+        self.out.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" class="{kind}" '
+            f'text-anchor="{anchor}" font-weight="{weight}">'
+            f'{html.escape(str(words))}</text>')
+
+    def line(self, x1, y1, x2, y2, kind="line", width=1):
+        self.out.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" '
+                        f'y2="{y2:.1f}" class="{kind}" stroke-width="{width}"/>')
+
+    def add(self, element):
+        self.out.append(element)
+
+    def write(self, path):
+        height = self.y + 10
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="700" '
+                f'viewBox="0 0 {WIDTH} {height:.0f}">\n<style>{STYLE}</style>\n'
+                f'<rect width="100%" height="100%" class="back"/>\n'
+                + "\n".join(self.out) + "\n</svg>\n")
 
 
-def bar(y, row, scale):
-    _, proxy, low, middle, high = row
-    end = LEFT + middle * scale
-    colour = COLOURS.get(proxy, "#cccccc")
-    return [
-        text(LEFT - 8, y + 14, proxy, anchor="end"),
-        f'<rect x="{LEFT}" y="{y}" width="{middle * scale:.1f}" '
-        f'height="{BAR}" fill="{colour}"/>',
-        f'<line x1="{LEFT + low * scale:.1f}" y1="{y + BAR / 2}" '
-        f'x2="{LEFT + high * scale:.1f}" y2="{y + BAR / 2}" '
-        'stroke="black"/>',
-        text(max(end, LEFT + high * scale) + 6, y + 14, f"{middle:.1f}"),
-    ]
+def scale(low, high, left, right, log):
+    f = math.log if log else float
+    return lambda v: left + (f(v) - f(low)) / (f(high) - f(low)) * (right - left)
 
 
-def draw(remarks, rows):
-    loads = list(dict.fromkeys(row[0] for row in rows))
-    out, y = [], TOP
-    for load in loads:
-        group = [row for row in rows if row[0] == load]
-        scale = (WIDTH - LEFT - 60) / max(row[4] for row in group)
-        out.append(text(8, y + 14, load, extra='font-weight="bold"'))
-        y += 20
-        for row in group:
-            out += bar(y, row, scale)
-            y += BAR + 3
-        y += GAP - 12
-    for remark in remarks:
-        out.append(text(8, y + 10, remark, size=11))
-        y += 15
-    head = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" '
-        f'height="{y + 10}" font-family="sans-serif">',
-        '<rect width="100%" height="100%" fill="white"/>',
-        text(8, 24, "Processor time of the balancer for each request, "
-             "in microseconds", 16),
-        text(8, 44, "less is better; each load has its own scale", 12),
-    ]
-    return "\n".join(head + out + ["</svg>", ""])
+def groups_of(table):
+    """Lines that are not of a curve, by group and row."""
+    found = collections.OrderedDict()
+    for line in table:
+        if not line["x"] and line["median"]:
+            found.setdefault(line["group"], collections.OrderedDict()).setdefault(
+                line["row"], []).append(line)
+    return found
+
+
+def best_peer(lines):
+    peers = [x for x in lines if not x["proxy"].startswith(("pen", "relay",
+             "kernel", "direct")) and x["ratio"]]
+    return min(peers, key=lambda x: float(x["median"]), default=None)
+
+
+HEADINGS = {
+    "short": "CPU time, a connection per request", "kept": "CPU time, keep-alive",
+    "bulk": "CPU time of bulk", "TLS": "CPU time, TLS", "UDP": "CPU time, datagrams",
+    "latency": "latency, median", "memory": "memory of a connection",
+    "workers": "CPU time, 2 workers", "dsr": "direct server return, CPU time"}
+
+
+def ratios(table, date):
+    d = Drawing("pen, divided by the best of its peers",
+                f"left of 1 pen takes less; {date}")
+    left, right = 215, WIDTH - 98
+    at = scale(0.125, 4, left, right, True)
+    top = d.y + 14
+    d.y += 14
+    for group, by_row in groups_of(table).items():
+        if not any(map(best_peer, by_row.values())):
+            continue
+        d.y += 22
+        d.text(8, d.y, HEADINGS.get(group, group), weight="bold")
+        for row, lines in by_row.items():
+            best = best_peer(lines)
+            if best is None:
+                continue
+            d.y += 20
+            value, low, high = (min(max(float(best[k]), 0.13), 3.9)
+                                for k in ("ratio", "ratio_low", "ratio_high"))
+            d.text(16, d.y, short_title(row), SIZE - 1)
+            colour = 0 if float(best["ratio"]) <= 1 else 1
+            d.line(at(low), d.y - 5, at(high), d.y - 5, f"s{colour}", 3)
+            d.add(f'<circle cx="{at(value):.1f}" cy="{d.y - 5:.1f}" r="5" '
+                  f'class="f{colour}"/>')
+            d.text(WIDTH - 8, d.y, f"{float(best['ratio']):.2f} "
+                   f"{NAMES.get(best['proxy'], best['proxy'])}", SIZE - 2, "end",
+                   "dim")
+    grid = []
+    for mark in (0.125, 0.25, 0.5, 1, 2, 4):
+        x, width = at(mark), 2 if mark == 1 else 1
+        grid.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{d.y + 4:.1f}"'
+                    f' class="line" stroke-width="{width}"/>')
+        d.text(x, top - 4, f"{mark:g}", SIZE - 2, "middle", "dim")
+    d.out = grid + d.out
+    return d
+
+
+SHORT = {
+    "close_client": "client closes", "close_server": "server closes",
+    "close_half": "client half-closes, 16 KiB", "one_by_one": "one at a time",
+    "kept_1": "1 connection", "kept_16": "16 connections",
+    "kept_64": "64 connections", "kept_16k": "64 connections, 16 KiB",
+    "bulk_down": "to the client", "bulk_up": "to the server",
+    "bulk_both": "both ways", "tls_full": "full handshake",
+    "tls_resumed": "resumed session", "tls_kept": "keep-alive",
+    "tls_bulk": "bulk", "udp_kept": "256 client ports",
+    "udp_new": "a new port for each", "dns_kept": "DNS, 256 client ports",
+    "dns_new": "DNS, a new port for each", "rate_2k": "2,000 connections/s",
+    "rate_kept": "10,000 requests/s", "rate_dns": "10,000 DNS queries/s",
+    "memory_idle": "idle", "memory_stalled": "client does not read",
+    "memory_tls": "idle, TLS", "both_close": "a connection per request",
+    "both_kept": "keep-alive", "both_tls": "TLS, full, RSA-2048"}
+
+
+def short_title(row):
+    return SHORT.get(row, TITLES.get(row, row))
+
+
+UNITS = {"us": "us", "bytes": "bytes", "GB": "ms a gigabyte", "frame": "ns a frame"}
+
+
+def bars(group, by_row, date):
+    d = Drawing(HEADINGS.get(group, group), f"less is better; each row has its own "
+                f"scale; {date}")
+    for row, lines in by_row.items():
+        per = lines[0]["per"]
+        unit = UNITS.get(per, f"us a {per}")
+        d.y += 22
+        d.text(8, d.y, f"{TITLES.get(row, row)} ({unit})", weight="bold")
+        most = max(float(x["high"]) for x in lines) or 1
+        at = scale(0, most, 118, WIDTH - 70, False)
+        for x in lines:
+            low, value, high = (float(x[k]) for k in ("low", "median", "high"))
+            d.y += 20
+            colour = 0 if x["proxy"].startswith("pen") else 4
+            d.text(112, d.y, NAMES.get(x["proxy"], x["proxy"]), SIZE - 1, "end")
+            d.add(f'<rect x="118" y="{d.y - 12:.1f}" height="14" '
+                  f'width="{max(at(value) - 118, 1):.1f}" class="f{colour}" '
+                  'opacity="0.75"/>')
+            d.line(at(low), d.y - 5, at(high), d.y - 5, "s5", 2)
+            d.text(at(max(value, high)) + 6, d.y, human(value), SIZE - 1)
+        d.y += 4
+    return d
+
+
+def human(v):
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if v >= limit:
+            v /= 1e3 if unit == "k" else limit
+            return f"{v:.3g}{unit}"
+    return f"{v:.0f}" if v >= 100 else f"{v:.3g}"
+
+
+def marks_of(low, high, log):
+    if not log:
+        step = 10 ** math.floor(math.log10(high or 1))
+        step = next(s for s in (step / 5, step / 2, step, step * 2)
+                    if high / s <= 6)
+        return [i * step for i in range(int(high / step) + 2)]
+    return [10.0 ** k for k in range(math.floor(math.log10(low)),
+                                     math.ceil(math.log10(high)) + 1)]
+
+
+def curve(d, lines, key, title, x_title, log_y):
+    """Draws a panel below what is there: a line for each proxy."""
+    series = collections.OrderedDict()
+    for line in lines:
+        if line[key] and float(line[key]) > 0:
+            series.setdefault(line["proxy"], []).append(line)
+    if not series:
+        return
+    points = [(float(p["x"]), float(p[key])) for s in series.values() for p in s]
+    d.y += 24
+    d.text(8, d.y, title, weight="bold")
+    top, bottom, left, right = d.y + 12, d.y + 200, 62, WIDTH - 16
+    xs = marks_of(min(p[0] for p in points), max(p[0] for p in points), True)
+    ys = marks_of(min(p[1] for p in points), max(p[1] for p in points), log_y)
+    at_x = scale(xs[0], xs[-1], left, right, True)
+    at_y = scale(ys[0], ys[-1], bottom, top, log_y)
+    for n, x in enumerate(xs):
+        d.line(at_x(x), top, at_x(x), bottom)
+        d.text(at_x(x), bottom + 16, human(x), SIZE - 2,
+               "end" if n == len(xs) - 1 else "middle", "dim")
+    for y in ys:
+        d.line(left, at_y(y), right, at_y(y))
+        d.text(left - 5, at_y(y) + 4, human(y), SIZE - 2, "end", "dim")
+    for n, (name, line) in enumerate(series.items()):
+        places = " ".join(f"{at_x(float(p['x'])):.1f},{at_y(float(p[key])):.1f}"
+                          for p in line)
+        dash = 'stroke-dasharray="6 3" ' if n >= 3 else ""
+        d.add(f'<polyline points="{places}" class="s{n % 6}" {dash}'
+              'stroke-width="2"/>')
+    d.y = bottom + 34
+    d.text(right, d.y, x_title, SIZE - 2, "end", "dim")
+    x = 8
+    for n, name in enumerate(series):
+        label = NAMES.get(name, name)
+        if x + 26 + 8 * len(label) > right - 8.2 * len(x_title) and x > 8:
+            x, d.y = 8, d.y + 18
+        d.line(x, d.y - 5, x + 18, d.y - 5, f"s{n % 6}", 3)
+        d.text(x + 22, d.y, label, SIZE - 1)
+        x += 36 + 7.6 * len(label)
+    d.y += 6
+
+
+# file, title, and its panels: row, column, what x is, whether y is logarithmic
+CURVES = [
+    ("seeds", "What others published, measured again", [
+        ("by_size", "rate", "bytes of the answer", True),
+        ("by_rate_open", "median", "connections a second", False),
+        ("by_rate_get", "median", "connections a second", False),
+        ("netpipe", "rate", "bytes of a message", True),
+        ("netpipe", "median", "bytes of a message", True)]),
+    ("growth", "CPU time, by size of what there is", [
+        ("by_servers", "median", "servers", False),
+        ("by_clients", "median", "clients", False),
+        ("by_connections", "median", "idle connections", False),
+        ("by_timers", "median", "sessions that wait", False),
+        ("by_list", "median", "entries", False)]),
+]
+Y_TITLES = {("by_size", "rate"): "answers a second", "%": "% of a processor",
+            ("netpipe", "rate"): "MB a second, one way",
+            ("netpipe", "median"): "us for a message, one way"}
 
 
 def main():
     source = sys.argv[1] if len(sys.argv) > 1 else HERE + "/measured.tsv"
-    target = sys.argv[2] if len(sys.argv) > 2 else HERE + "/measured.svg"
-    with open(target, "w", encoding="utf-8") as f:
-        f.write(draw(*read(source)))
+    target = sys.argv[2] if len(sys.argv) > 2 else HERE
+    _, table = read(source)
+    date = max(line["date"] for line in table)
+    ratios(table, date).write(f"{target}/measured.svg")
+    for group, by_row in groups_of(table).items():
+        bars(group, by_row, date).write(f"{target}/measured-{group.lower()}.svg")
+    for name, title, panels in CURVES:
+        d = Drawing(title, f"medians; {date}")
+        before = d.y
+        for row, key, x_title, log_y in panels:
+            lines = [x for x in table if x["row"] == row and x["x"]]
+            if not lines:
+                continue
+            per = lines[0]["per"]
+            unit = Y_TITLES.get((row, key)) or Y_TITLES.get(
+                per, UNITS.get(per, f"us a {per}"))
+            curve(d, lines, key, f"{TITLES.get(row, row)}: {unit}", x_title, log_y)
+        if d.y > before:
+            d.write(f"{target}/measured-{name}.svg")
 
 
 main()

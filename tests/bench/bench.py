@@ -1,0 +1,474 @@
+#!/usr/bin/env python3
+"""bench.py: measures the rows of rows.py; run.sh prepares it and starts it.
+
+    bench.py --pen PEN [--quick] [--only ROW|GROUP,..] [--out TSV]
+             [--rounds N] [--seconds S] [--proxy NAME=COMMAND] [--list]
+
+All balancers of a row are up at once, on the first processor; load and servers have
+the second one. Short slices of load go round over all, so that what else the machine
+does hits all alike. A slice that was disturbed (a fixed piece of work took half as
+long again as at best, or the balancer waited for its processor a third of the time)
+is repeated; figures are those of the others, if they are enough.
+
+A balancer that answers wrongly, loses bytes, does not answer or dies is named and
+left out of that row; if it is pen, the exit status is 1."""
+
+import argparse
+import collections
+import fnmatch
+import json
+import math
+import os
+import platform
+import re
+import shlex
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import rows
+
+HEAD = ("group row x proxy per low median high ratio_low ratio ratio_high rate"
+        " p50 p99 p999 slices disturbed date note").split()
+FIRST_PORT = 8001
+
+
+class Refused(Exception):
+    """What a balancer did wrong."""
+
+
+def processes(pid):
+    """The process and all below it."""
+    found = [pid]
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as f:
+            for child in f.read().split():
+                found += processes(int(child))
+    except OSError:
+        pass
+    return found
+
+
+def scheduled(pids):
+    """Seconds on a processor, and waiting for one, as the scheduler counts."""
+    ran = waited = 0
+    for pid in pids:
+        try:
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{task}/schedstat") as f:
+                    figures = f.read().split()
+                    ran += int(figures[0])
+                    waited += int(figures[1])
+        except OSError:
+            pass
+    return ran / 1e9, waited / 1e9
+
+
+def memory(pids):
+    """Bytes of memory, what is shared divided among those that share it."""
+    total = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/smaps_rollup") as f:
+            total += int(re.search(r"^Pss: +(\d+)", f.read(), re.M)[1]) * 1024
+    return total
+
+
+def key_of(target):
+    """Targets with the same one share a process."""
+    return target.setup, target.x if target.fill or target.hold else None
+
+
+def is_bound(port, udp):
+    for kind in ("udp", "udp6") if udp else ("tcp", "tcp6"):
+        with open(f"/proc/net/{kind}") as f:
+            for line in f.readlines()[1:]:
+                words = line.split()
+                if words[1].endswith(f":{port:04X}") and (udp or words[3] == "0A"):
+                    return True
+    return False
+
+
+class Bench:
+    """What runs: the servers, and the balancers of the row at hand."""
+
+    def __init__(self, args, directory):
+        self.args, self.dir = args, directory
+        self.values = {"dir": directory, "pen": args.pen, "classic": args.classic,
+                       "relay": f"{args.tools}/relay"}
+        self.running, self.ports = {}, {}
+        self.best_ns = math.inf
+        self.start(1, shlex.split(f"{args.tools}/server 0.0.0.0:9001 0.0.0.0:9002"))
+
+    def start(self, processor, words, **how):
+        how = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **how}
+        pin = [] if processor is None else ["taskset", "-c", str(processor)]
+        return subprocess.Popen(pin + words, text=True, **how)
+
+    def proxy(self, target):
+        """Starts the target's balancer, unless it runs; waits until it listens."""
+        command, conf = target.setup
+        if not command or key_of(target) in self.running:
+            return
+        port = FIRST_PORT + len(self.ports)
+        values = dict(self.values, port=port, conf=f"{self.dir}/{port}.conf")
+        with open(values["conf"], "w") as f:
+            f.write(conf.format(**values) if conf else "")
+        child = self.start(None if target.several else 0,
+                           shlex.split(command.format(**values)))
+        self.running[key_of(target)], self.ports[key_of(target)] = child, port
+        end = time.monotonic() + 20
+        while not is_bound(port, target.load.startswith("-u")):
+            if child.poll() is not None or time.monotonic() > end:
+                raise Refused("does not start")
+            time.sleep(0.01)
+        time.sleep(0.2)  # what it does at its start is not counted
+
+    def stop_proxies(self):
+        for child in self.running.values():
+            child.send_signal(signal.SIGKILL if child.poll() else signal.SIGTERM)
+        for child in self.running.values():
+            try:
+                child.wait(3)
+            except subprocess.TimeoutExpired:
+                for pid in processes(child.pid):
+                    os.kill(pid, signal.SIGKILL)
+                child.wait()
+        self.running, self.ports = {}, {}
+
+    def load(self, target, options, **how):
+        port = self.ports.get(key_of(target), 9001)
+        return self.start(None if target.several else 1, shlex.split(
+            f"{self.args.tools}/load {options} 127.0.0.1:{port}"),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, **how)
+
+    def pids(self, target):
+        child = self.running.get(key_of(target))
+        if child is None:
+            return []
+        if child.poll() is not None:
+            raise Refused("dies")
+        return processes(child.pid)
+
+    def check(self, target, result, pids):
+        """Raises Refused unless the result is one that may be used."""
+        if result is None:
+            raise Refused("load cannot go on")
+        if self.pids(target) != pids:
+            raise Refused("dies")
+        for fault, words in (("wrong", "answers wrongly"), ("long", "adds bytes"),
+                             ("short", "loses bytes")):
+            if result[fault]:
+                raise Refused(f"{words} ({result[fault]} answers)")
+        few = result["answered"] / 200
+        for fault, words in (("refused", "refuses connections"),
+                             ("reset", "resets connections"),
+                             ("late", "is late by seconds"),
+                             ("lost", "loses datagrams")):
+            if result[fault] > few:
+                raise Refused(f"{words} ({result[fault]} of "
+                              f"{result['answered'] + result[fault]})")
+        if not result["answered"] and not result["bytes"]:
+            raise Refused("does not answer")
+
+    def slice(self, target, seconds):
+        """A slice of load: its result, with CPU time and seconds of waiting."""
+        pids = self.pids(target)
+        child = self.load(target, f"-d {seconds} {target.load}")
+        before = result = None
+        for line in child.stdout:
+            if line.startswith("START"):
+                before = scheduled(pids)
+            else:
+                result = json.loads(line)
+                result["cpu"], result["waited"] = (
+                    after - was for after, was in zip(scheduled(pids), before))
+        child.wait()
+        if result and not result["answered"] and seconds < 2:
+            return self.slice(target, 2)  # it may not have had a processor
+        self.check(target, result, pids)
+        self.best_ns = min(self.best_ns, result["busy_ns"])
+        result["disturbed"] = (result["busy_ns"] > 1.5 * self.best_ns or
+                               result["waited"] > result["seconds"] / 3)
+        return result
+
+    def quiet_slice(self, target):
+        for _ in range(1 + self.args.repeats):
+            result = self.slice(target, self.args.seconds)
+            if not result["disturbed"]:
+                break
+        return result
+
+    def held(self, target):
+        """What so many connections take: a result with bytes for each."""
+        self.stop_proxies()
+        self.proxy(target)
+        pids = self.pids(target)
+        before = memory(pids)
+        child = self.load(target, target.load)
+        count = int(child.stdout.readline().split()[1])
+        result = {"value": (settled(pids) - before) / max(count, 1),
+                  "answered": count}
+        child.stdin.write("\n")
+        child.stdin.close()
+        result = {**json.loads(child.stdout.readline()), **result}
+        child.wait()
+        result["disturbed"] = False
+        self.check(target, result, pids)
+        return result
+
+
+def settled(pids):
+    """Memory when it does not grow any more."""
+    seen = []
+    while len(seen) < 50 and (len(seen) < 5 or len(set(seen[-5:])) > 1):
+        time.sleep(0.2)
+        seen.append(memory(pids))
+    return seen[-1]
+
+
+def value_of(row, result):
+    """The figure of a slice, in what `per` names."""
+    if row.per == "bytes":
+        return result["value"]
+    if row.per == "us":
+        return result["p50"]
+    if row.per == "%":
+        return result["cpu"] / result["seconds"] * 100
+    if row.per == "GB":  # ms for each
+        return result["cpu"] / result["bytes"] * 1e12
+    return result["cpu"] / result["answered"] * 1e6
+
+
+def prepare(bench, row, refused):
+    holding = []
+    for target in row.targets:
+        try:
+            bench.proxy(target)
+            if target.fill:
+                bench.load(target, target.fill).communicate()
+            if target.hold:
+                child = bench.load(target, target.hold)
+                child.stdout.readline()
+                holding.append(child)
+        except Refused as e:
+            refused[target] = e
+    return holding
+
+
+def measure(bench, row):
+    """Returns results by target, and what was wrong with those left out."""
+    results, refused = collections.defaultdict(dict), {}
+    rounds = bench.args.rounds
+    bench.stop_proxies()
+    holding = [] if row.per == "bytes" else prepare(bench, row, refused)
+    if row.per == "bytes":
+        rounds = min(rounds, 3)
+    for number in range(rounds):
+        turn = number % len(row.targets)
+        for target in row.targets[turn:] + row.targets[:turn]:
+            if target in refused:
+                continue
+            try:
+                one = bench.held if row.per == "bytes" else bench.quiet_slice
+                results[target][number] = one(target)
+            except Refused as e:
+                refused[target] = e
+    for child in holding:
+        child.communicate("\n")
+    bench.stop_proxies()
+    return results, refused
+
+
+def use(by_round):
+    """Those slices that were not disturbed, if there are enough."""
+    calm = {n: r for n, r in by_round.items() if not r["disturbed"]}
+    return calm if len(calm) >= 3 else by_round
+
+
+def spread(values):
+    values = list(values)
+    if len(values) < 2:
+        return values * 3
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, statistics.median(values), high
+
+
+def text(number):
+    return f"{number:.4g}" if number < 1e4 else f"{number:.0f}"
+
+
+def lines_of(row, results, refused):
+    """Lines of the table: a dict for each target."""
+    date = time.strftime("%Y-%m-%d")
+    values = {t: {n: value_of(row, r) for n, r in by_round.items()}
+              for t, by_round in results.items()}
+    ours = {t.x: t for t in row.targets if t.proxy == "pen"}
+    for target in row.targets:
+        line = dict.fromkeys(HEAD, "")
+        line.update(group=row.group, row=row.name, x=str(target.x), per=row.per,
+                    proxy=target.proxy, date=date)
+        if target in refused:
+            line["note"] = f"left out: {refused[target]}"
+            yield line
+            continue
+        used = use(results[target])
+        line["low"], line["median"], line["high"] = map(
+            text, spread(values[target][n] for n in used))
+        mine = ours.get(target.x)
+        if mine is not None and mine not in refused:
+            both = [n for n in used if n in use(results[mine])] or [
+                n for n in used if n in results[mine]]
+            ratios = spread(values[mine][n] / values[target][n] for n in both
+                            if values[target][n])
+            line.update(zip(("ratio_low", "ratio", "ratio_high"),
+                            map(text, ratios)))
+        def middle(f):
+            return text(statistics.median(f(r) for r in used.values()))
+        if row.per != "bytes":
+            line["rate"] = middle(lambda r: (
+                r["bytes"] / 1e6 if row.per == "GB" else r["answered"])
+                / r["seconds"])
+            for name in ("p50", "p99", "p999"):
+                line[name] = middle(lambda r, name=name: r[name])
+        line["slices"] = str(len(results[target]))
+        line["disturbed"] = str(sum(r["disturbed"]
+                                    for r in results[target].values()))
+        yield line
+
+
+def version(*words):
+    try:
+        said = subprocess.run(words, capture_output=True, text=True)
+    except OSError:
+        return "none"
+    found = re.search(r"\d+\.\d+[.\d]*", said.stdout + said.stderr)
+    return found[0] if found else "?"
+
+
+def machine(args):
+    with open("/proc/cpuinfo") as f:
+        model = re.search(r"model name\s*: (.*)", f.read())
+    return [
+        f"pen {version(args.pen, '--version')}, Debian's pen "
+        f"{version(args.classic, '-V')}, HAProxy {version('haproxy', '-v')}, "
+        f"nginx {version('nginx', '-v')}, dnsdist {version('dnsdist', '-V')}, "
+        f"{version('openssl', 'version')} of OpenSSL",
+        f"Linux {platform.release().split('-')[0]}, {platform.machine()}, "
+        f"{os.cpu_count()} processors of a "
+        + ("virtual machine" if "hypervisor" in open("/proc/cpuinfo").read()
+           else "machine") + f", {model[1] if model else '?'}"]
+
+
+def merge(path, lines, remarks):
+    """The table with these lines in place of those of the same rows."""
+    new = {line["row"] for line in lines}
+    old = []
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            body = [x.rstrip("\n") for x in f if not x.startswith("#")]
+        old = [dict(zip(HEAD, x.split("\t"))) for x in body[1:]]
+    table = [x for x in old if x["row"] not in new] + lines
+    order = [row.name for row in rows.ROWS]
+    table.sort(key=lambda x: order.index(x["row"]) if x["row"] in order else 999)
+    with open(path, "w", encoding="utf-8") as f:
+        for remark in remarks:
+            f.write(f"# {remark}\n")
+        for line in [dict(zip(HEAD, HEAD))] + table:
+            f.write("\t".join(line[name] for name in HEAD) + "\n")
+
+
+def show(row, lines):
+    print(f"\n{row.name}: {row.title}; {row.per}", flush=True)
+    for x in lines:
+        print(f"  {x['proxy']:14} {x['x']:>8} {x['median']:>9} "
+              f"[{x['low']}, {x['high']}]  pen/this {x['ratio']:>6}  "
+              f"rate {x['rate']:>8}  p50 {x['p50']} p99 {x['p99']}  "
+              f"{x['disturbed']}/{x['slices']} {x['note']}", flush=True)
+
+
+def chosen(args):
+    for row in rows.ROWS:
+        if any(fnmatch.fnmatch(row.name, x) or row.group == x
+               for x in args.only.split(",")):
+            yield row
+
+
+def parse():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    here = os.path.dirname(os.path.abspath(__file__))
+    parser.add_argument("--pen", required=True)
+    parser.add_argument("--tools", default=here, help="where load and so on are")
+    parser.add_argument("--classic", default="/usr/bin/pen")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--out", help="the table, in which rows are replaced")
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--proxy", action="append", default=[],
+                        help="NAME=COMMAND with {port}: beside pen, instead of "
+                             "the others")
+    parser.add_argument("--list", action="store_true")
+    args = parser.parse_args()
+    args.rounds = args.rounds or (3 if args.quick else 9)
+    args.seconds = args.seconds or (0.2 if args.quick else 0.4)
+    args.repeats = 0 if args.quick else 2
+    return args
+
+
+def certificates(directory):
+    for name, kind in (("ec", ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"]),
+                       ("rsa", ["rsa:2048"])):
+        subprocess.run(
+            ["openssl", "req", "-x509", "-nodes", "-newkey", *kind, "-days", "2",
+             "-subj", "/CN=localhost", "-keyout", f"{directory}/{name}.key",
+             "-out", f"{directory}/{name}.crt"], check=True, capture_output=True)
+        with open(f"{directory}/{name}.pem", "w") as f:
+            for part in ("crt", "key"):
+                f.write(open(f"{directory}/{name}.{part}").read())
+
+
+def with_own(row, proxies):
+    """The row with pen and the given ones alone."""
+    mine = next(t for t in row.targets if t.proxy == "pen")
+    return row._replace(targets=[mine] + [
+        mine._replace(proxy=name, setup=(command, ""))
+        for name, command in (p.split("=", 1) for p in proxies)])
+
+
+def main():
+    args = parse()
+    todo = list(chosen(args))
+    if args.list:
+        for row in todo:
+            print(f"{row.group:8} {row.name:16} {row.title}")
+        return 0
+    directory = tempfile.mkdtemp()
+    os.chmod(directory, 0o755)
+    certificates(directory)
+    bench, failed = None, False
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        bench = Bench(args, directory)
+        for row in todo:
+            if args.proxy:
+                row = with_own(row, args.proxy)
+            results, refused = measure(bench, row)
+            lines = list(lines_of(row, results, refused))
+            show(row, lines)
+            failed |= any(t.proxy == "pen" for t in refused)
+            if args.out:
+                merge(args.out, lines, machine(args))
+    finally:
+        if bench is not None:
+            bench.stop_proxies()
+        shutil.rmtree(directory)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+"""What is measured: the table of rows, and how the balancers are started.
+
+A row has targets, which take turns in each round: a balancer, a place on the
+horizontal axis (x) if the row is a curve, and options of load. `per` is what its
+figure is for: CPU time of a request, connection, handshake, gigabyte; or it is
+"us" (latency), "bytes" (memory for a connection) or "%" (of a processor)."""
+
+import collections
+
+Row = collections.namedtuple("Row", "name group title per targets")
+# several: runs on both processors; fill: load that comes before all rounds
+Target = collections.namedtuple("Target", "proxy x setup load several fill hold",
+                                defaults=(False, "", ""))
+
+TWO = "127.0.0.1:9001 127.0.0.1:9002"
+PEN = "{pen} -f --session-log off "
+CLASSIC = ("{classic} -f -r -x 9900 -c 2048 -m 100 -q 4096"
+           " -O 'pending_max 10000' ")
+
+HAPROXY = """global
+    nbthread {workers}
+    maxconn 9900
+    ssl-default-bind-ciphersuites TLS_AES_128_GCM_SHA256
+    ssl-default-bind-curves X25519:P-256
+defaults
+    mode tcp
+    timeout connect 5s
+    timeout client 2m
+    timeout server 2m
+frontend f
+    bind 0.0.0.0:{port} backlog 4096 {tls}
+    default_backend b
+backend b
+    balance roundrobin
+    server s1 127.0.0.1:9001
+    server s2 127.0.0.1:9002
+"""
+NGINX = """load_module /usr/lib/nginx/modules/ngx_stream_module.so;
+user root; daemon off; pid {dir}/nginx{port}.pid; error_log /dev/null crit;
+worker_processes {workers}; worker_rlimit_nofile 20000;
+events {{ worker_connections 19900; multi_accept on; }}
+stream {{
+    access_log off;
+    upstream b {{ server 127.0.0.1:9001; server 127.0.0.1:9002; }}
+    server {{
+        listen {port} {listen}; proxy_pass b; proxy_timeout 2m;
+        {more}
+    }}
+}}
+"""
+NGINX_TLS = """ssl_certificate {dir}/{key}.pem; ssl_certificate_key {dir}/{key}.pem;
+        ssl_protocols TLSv1.3; ssl_ecdh_curve X25519:prime256v1;
+        ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;
+        ssl_session_cache shared:S{port}:10m; proxy_half_close on;"""
+DNSDIST = """setLocal("0.0.0.0:{port}")
+setACL("127.0.0.0/8")
+newServer({{address="127.0.0.1:9001", healthCheckMode="up"}})
+newServer({{address="127.0.0.1:9002", healthCheckMode="up"}})
+setServerPolicy(roundrobin)
+setMaxUDPOutstanding(65535)
+"""
+
+
+def haproxy(workers=1, tls=""):
+    return ("haproxy -db -q -f {conf}",
+            HAPROXY.replace("{workers}", str(workers)).replace("{tls}", tls))
+
+
+def nginx(workers=1, listen="backlog=4096", more="proxy_half_close on;"):
+    return ("nginx -c {conf}",
+            NGINX.replace("{workers}", str(workers)).replace("{listen}", listen)
+            .replace("{more}", more))
+
+
+def pen(more="-r", servers=TWO):
+    return (f"{PEN}{more} 0.0.0.0:{{port}} {servers}", "")
+
+
+def relay(more=""):
+    return (f"{{relay}} {more} 0.0.0.0:{{port}} {TWO}", "")
+
+
+def classic(more=""):
+    return (f"{CLASSIC}{more} {{port}} {TWO}", "")
+
+
+def by_tls(key, workers=1):
+    cert = f"{{dir}}/{key}.pem"
+    return {"pen": pen(f"-r --workers {workers} -E {cert}"),
+            "haproxy": haproxy(workers, f"ssl crt {cert}"),
+            "nginx": nginx(workers, "ssl backlog=4096",
+                           NGINX_TLS.replace("{key}", key))}
+
+
+TCP = {"pen": pen(), "classic": classic(), "haproxy": haproxy(),
+       "nginx": nginx(), "relay": relay()}
+TLS = {**by_tls("ec"), "classic": classic("-E {dir}/ec.pem")}
+UDP = {"pen": pen("-U -r"), "pen by client": pen("-U"), "classic": classic("-U"),
+       "nginx": nginx(1, "udp rcvbuf=4m", ""), "relay": relay("-u")}
+UDP_NEW = {"pen": pen("-U -r"), "classic": classic("-U"),
+           "nginx": nginx(1, "udp rcvbuf=4m", "proxy_responses 1;")}
+DNS = {"pen": pen("--dns"), "dnsdist": ("dnsdist --supervised --disable-syslog"
+                                        " -C {conf}", DNSDIST),
+       "nginx": UDP_NEW["nginx"]}
+BOTH = {"pen": pen("-r --workers 2"), "pen, 1 worker": pen(),
+        "haproxy": haproxy(2), "nginx": nginx(2)}
+BOTH_TLS = {**by_tls("rsa", 2), "pen, 1 worker": by_tls("rsa")["pen"]}
+
+
+def row(name, group, title, per, proxies, load, several=False):
+    return Row(name, group, title, per, [
+        Target(proxy, "", setup, load, several)
+        for proxy, setup in proxies.items()])
+
+
+def curve(name, group, title, per, targets):
+    """targets: proxy, x, setup, load, and perhaps what comes first"""
+    return Row(name, group, title, per, [Target(*t) for t in targets])
+
+
+MIB = 1 << 20
+ROWS = [
+    row("close_client", "short", "a connection per request, the client closes",
+        "connection", TCP, "-c 64"),
+    row("close_server", "short", "a connection per request, the server closes",
+        "connection", TCP, "-c 64 -e"),
+    row("close_half", "short", "the client half-closes; 16 KiB", "connection",
+        TCP, "-c 64 -H -s 16384"),
+    row("one_by_one", "short", "a connection per request, one at a time",
+        "connection", TCP, "-c 1"),
+    row("kept_1", "kept", "keep-alive, 1 connection", "request", TCP, "-k -c 1"),
+    row("kept_16", "kept", "keep-alive, 16 connections", "request", TCP,
+        "-k -c 16"),
+    row("kept_64", "kept", "keep-alive, 64 connections", "request", TCP,
+        "-k -c 64"),
+    row("kept_16k", "kept", "keep-alive, 64 connections, 16 KiB", "request", TCP,
+        "-k -c 64 -s 16384"),
+    row("bulk_down", "bulk", "bulk to the client", "GB", TCP,
+        f"-w 0.4 -k -c 8 -s {16 * MIB}"),
+    row("bulk_up", "bulk", "bulk to the server", "GB", TCP,
+        f"-w 0.4 -k -c 8 -q {16 * MIB}"),
+    row("bulk_both", "bulk", "bulk both ways", "GB", TCP,
+        f"-w 0.4 -k -c 8 -b -q {16 * MIB} -s {16 * MIB}"),
+    row("tls_full", "TLS", "TLS, full handshake", "handshake", TLS, "-T -c 32"),
+    row("tls_resumed", "TLS", "TLS, resumed session", "handshake", TLS,
+        "-T -r -c 32"),
+    row("tls_kept", "TLS", "TLS, keep-alive", "request", TLS, "-T -k -c 32"),
+    row("tls_bulk", "TLS", "TLS, bulk to the client", "GB", TLS,
+        f"-w 0.2 -T -k -c 4 -s {MIB}"),
+    row("udp_kept", "UDP", "datagrams, 256 client ports", "query", UDP,
+        "-u -c 256"),
+    row("udp_new", "UDP", "datagrams, a new port for each", "query", UDP_NEW,
+        "-u -p -c 64"),
+    row("dns_kept", "UDP", "DNS, 256 client ports", "query", DNS, "-u -c 256"),
+    row("dns_new", "UDP", "DNS, a new port for each", "query", DNS,
+        "-u -p -c 64"),
+    row("rate_2k", "latency", "2,000 connections a second", "us", TCP,
+        "-R 2000 -c 500"),
+    row("rate_kept", "latency", "10,000 requests a second, keep-alive", "us", TCP,
+        "-R 10000 -k -c 64"),
+    row("rate_dns", "latency", "10,000 DNS queries a second", "us", DNS,
+        "-u -R 10000 -c 1000"),
+    row("memory_idle", "memory", "an idle connection", "bytes", TCP,
+        "-i -c 4000"),
+    row("memory_stalled", "memory", "a client that does not read", "bytes", TCP,
+        "-x -c 1000 -s 1000000000"),
+    row("memory_tls", "memory", "an idle connection, TLS", "bytes", TLS,
+        "-T -i -c 1000"),
+    row("both_close", "workers", "2 workers: a connection per request",
+        "connection", BOTH, "-c 64 -S 1000", True),
+    row("both_kept", "workers", "2 workers: keep-alive", "request", BOTH,
+        "-k -c 64 -S 1000", True),
+    row("both_tls", "workers", "2 workers: TLS, full, RSA-2048", "handshake",
+        BOTH_TLS, "-T -c 64 -S 1000", True),
+]
+
+# The seeds: what others published, measured again.
+SIZES = [100, 1000, 4096, 16384, 65536, 262144, MIB]
+RATES = [500, 1000, 2000, 4000, 8000]
+DIRECT = ("", "")
+ROWS += [
+    curve("by_size", "seeds", "a connection per request, by size of the answer",
+          "connection", [
+              (proxy, size, setup, f"-c 16 -e -s {size}")
+              for proxy, setup in (("direct", DIRECT), ("pen", pen()),
+                                   ("haproxy", haproxy()))
+              for size in SIZES]),
+    curve("by_rate_open", "seeds", "CPU by rate: open and close", "%", [
+        (proxy, rate, TCP[proxy], f"-q 0 -s 0 -c 500 -R {rate}")
+        for proxy in ("pen", "haproxy") for rate in RATES]),
+    curve("by_rate_get", "seeds", "CPU by rate: answers of several sizes", "%", [
+        (f"{size >> 10} KiB", rate, pen(), f"-c 500 -s {size} -R {rate}")
+        for size in (1024, 16384, 65536, MIB) for rate in RATES
+        if size * rate <= 2e9]),
+]
+
+ALGORITHMS = {"roundrobin": "-r", "leastconn": "--balance leastconn",
+              "wrr": "--balance wrr", "p2c": "--balance p2c",
+              "least_time": "--balance least_time", "hash": "--balance hash"}
+
+
+def servers(n):
+    return " ".join(f"127.20.{i // 250}.{1 + i % 250}:9001" for i in range(n))
+
+
+def fill(n):
+    return f"-q 0 -s 0 -c 64 -S {n} -n {n}" if n > 1 else ""
+
+
+ROWS += [
+    curve("by_servers", "growth", "CPU by number of servers", "connection", [
+        (name, n, pen(how, servers(n)), "-c 16 -S 1000")
+        for name, how in ALGORITHMS.items() for n in (2, 10, 100, 1000)]),
+    curve("by_clients", "growth", "CPU by number of clients remembered",
+          "connection", [
+              ("pen", n, pen("-c 1000000"), f"-c 16 -S {n}", False, fill(n))
+              for n in (1, 1000, 100000, 1000000)]),
+    curve("by_connections", "growth", "CPU by number of idle connections",
+          "request", [
+              (proxy, n, TCP[proxy], "-k -c 16", False, "", f"-i -c {n}")
+              for proxy in ("pen", "haproxy", "nginx")
+              for n in (100, 1000, 4500, 9500)]),
+]

@@ -1,0 +1,83 @@
+#!/bin/sh
+# run.sh: what pen costs beside HAProxy, nginx, dnsdist and Debian's pen.
+#
+#     sh tests/bench/run.sh [--quick] [--only ROW|GROUP,..] [--list] ..
+#
+# Installs what is missing (Debian), builds pen with -O2 unless PEN names one, and
+# the measuring programs; measures in network namespaces of its own, and writes
+# doc/measured.tsv and its plots. Needs root. All takes about half an hour, --quick
+# less than five minutes; it only prints. `bench.py --help` lists the options.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+: "${BUILD:=$top/build-bench}"
+
+give_up() {
+	echo "run.sh: $*" >&2
+	exit 1
+}
+
+# need PROGRAM PACKAGES: installs them if there is no such program
+need() {
+	command -v "$1" >/dev/null || [ -e "$1" ] ||
+		missing="${missing:-} $2"
+}
+
+[ "$(id -u)" = 0 ] || give_up "needs root: it makes network namespaces"
+need cc gcc
+need /usr/include/openssl/ssl.h libssl-dev
+need pen pen
+need haproxy haproxy
+need nginx nginx
+need /usr/lib/nginx/modules/ngx_stream_module.so libnginx-mod-stream
+need dnsdist dnsdist
+need openssl openssl
+need ip iproute2
+if [ -n "${missing:-}" ]; then
+	# their services stay down
+	printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+	chmod +x /usr/sbin/policy-rc.d
+	apt-get update -q && apt-get install -qy --no-install-recommends $missing
+	status=$?
+	rm -f /usr/sbin/policy-rc.d
+	[ $status = 0 ] || give_up "cannot install$missing"
+fi
+
+mkdir -p "$BUILD" || exit 1
+for program in load server relay; do
+	cc -O2 -o "$BUILD/$program" "$here/src/$program.c" -lssl -lcrypto || exit 1
+done
+if [ -z "${PEN:-}" ]; then
+	PEN=$BUILD/pen
+	[ ! -e "$top/config.status" ] ||
+		give_up "a build in the sources is in the way: name a pen by PEN"
+	(
+		cd "$top" && { [ -e configure ] || autoreconf -fi; } &&
+			cd "$BUILD" && { [ -e Makefile ] ||
+				"$top/configure" CFLAGS=-O2 >configure.out; } &&
+			make -j2 pen >make.out
+	) || give_up "cannot build pen: see $BUILD"
+fi
+
+out=$top/doc/measured.tsv
+case " $* " in
+*" --quick "* | *" --out "* | *" --list "*) set -- "$@" ;;
+*) set -- --out "$out" "$@" ;;
+esac
+date
+unshare --net --pid --fork --kill-child --mount-proc sh -c '
+	ip link set lo up
+	cd /proc/sys/net || exit 1
+	echo 1024 65535 >ipv4/ip_local_port_range
+	echo 8001-8100,9001-9002 >ipv4/ip_local_reserved_ports
+	echo 65535 >core/somaxconn
+	echo 65535 >ipv4/tcp_max_syn_backlog
+	echo 8192 >ipv4/tcp_max_tw_buckets
+	ulimit -n "$(ulimit -Hn)"
+	# before what else the machine does
+	cd / && exec nice -n -15 "$@"
+' sh python3 "$here/bench.py" --pen "$PEN" --tools "$BUILD" "$@"
+status=$?
+date
+exit $status
