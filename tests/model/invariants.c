@@ -19,9 +19,8 @@
 
 struct counted {
 	unsigned all, connecting, queued, descriptors;
-	uint64_t kept;		       /* bytes of requests */
-	uint64_t moved_up, moved_down; /* not counted so far */
-	unsigned of_server[64];	       /* by slot */
+	uint64_t kept;	       /* bytes of requests */
+	unsigned of_server[64]; /* by slot */
 	bool used[KERNEL_DESCRIPTORS];
 };
 
@@ -44,8 +43,6 @@ count_session(struct counted *n, const struct session *s)
 	n->queued += s->state == QUEUED;
 	if (s->counted)
 		n->of_server[s->server->slot]++;
-	n->moved_up += s->to_server.bytes - s->counted_up;
-	n->moved_down += s->to_client.bytes - s->counted_down;
 	count_descriptor(n, s->down.fd);
 	count_descriptor(n, s->up.fd);
 	HAS(s, s->state != CLOSED);
