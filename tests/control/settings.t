@@ -29,6 +29,10 @@ pen -x 500 {FRONT} {S0} {S1}
 > spin on
 < error: spin: expects off or auto, got "on"
 > spin off
+> sandbox
+< off
+> sandbox on
+< error: sandbox: can be set only at startup
 > start_unresolved
 > no start_unresolved
 > resolve_interval x
