@@ -424,14 +424,13 @@ static int
 run_loop(struct pen *p, struct error *e)
 {
 	do {
+		while (workers_are_due(p))
+			if (workers_fork(p, e) < 0 ||
+			    (p->team.member > 0 && serve(p, e) < 0))
+				return -1;
 		if (loop_run(p->loop) < 0)
 			return error_set(e, "the event loop failed");
-		if (!workers_are_due(p))
-			break;
-		if (workers_fork(p, e) < 0 ||
-		    (p->team.member > 0 && serve(p, e) < 0))
-			return -1;
-	} while (p->phase != PHASE_STOPPING);
+	} while (workers_are_due(p));
 	return 0;
 }
 

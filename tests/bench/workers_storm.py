@@ -3,9 +3,9 @@
 
 wrk asks three nginx through pen, first each request over a connection of its own,
 then over kept ones; dnsperf asks unbound. Meanwhile there are 50 upgrades, 50
-reloads, 50 commands, and with workers 50 changes of their number; then the same
-while servers are killed, 18 times, and started again. For workers 1, and for
-workers 2 by connection, as wrk has one address. Prints what was served, what
+reloads, 50 commands, and 50 changes of the number of workers, or upgrades more with
+one process; then the same while servers are killed, 18 times, and started again.
+For workers 1, and for workers 2 by connection, as wrk has one address. Prints what was served, what
 failed, and what is left in the end: processes beside the leader and its workers,
 descriptors of the leader more than in the beginning (the socket of a third worker
 stays open). Needs wrk and nginx, dnsperf and unbound. Run by hand; nothing else
@@ -48,6 +48,8 @@ class Storm:
         self.tell("server 0 weight %d" % (i % 5 + 1))
         if self.workers > 1:
             self.tell("workers %d" % (self.workers + 1 - i % 2))
+        else:  # sessions are left to an older process as often
+            self.pen.upgrade()
 
     def kill(self):
         step, order = self.o.seconds / self.o.kills, random.Random(1)

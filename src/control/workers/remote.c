@@ -207,20 +207,28 @@ write_question(const struct remote *a, const struct call *c, const char *line,
 	    buffer_append(out, line, length);
 }
 
-/* Counters of workers that are gone are cleared with the others. */
+/* Counters of workers that are gone, or leave, are cleared with the others. */
 static void
-clear_gone(struct workers *w, const struct call *c)
+clear_past(const struct call *c)
 {
+	const char *name = c->service->name;
+	struct workers *w;
+	struct seat *s;
 	unsigned i;
 
-	if (strcmp(c->row->name, "clear") != 0)
-		return;
-	tally_clear(&w->gone, c->service->name);
-	for (i = 0; i < w->count; i++) {
-		free(w->seat[i].counts);
-		w->seat[i].counts = NULL;
+	WORKERS_EACH(c->pen, w)
+	{
+		tally_clear(&w->gone, name);
+		for (i = 0; i < w->count; i++) {
+			free(w->seat[i].counts);
+			w->seat[i].counts = NULL;
+		}
+		SEAT_EACH (w, s)
+			if (w->leaves)
+				seat_send(
+				    s, MESSAGE_CLEAR, name, strlen(name) + 1);
 	}
-	w->sums = false;
+	c->pen->team.workers->sums = false;
 }
 
 int
@@ -249,7 +257,8 @@ remote_begin(struct call *c, const char *line, size_t length, struct error *e)
 		remote_end(&a->wait);
 		return error_set(e, "out of memory");
 	}
-	clear_gone(w, c);
+	if (strcmp(c->row->name, "clear") == 0)
+		clear_past(c);
 	c->wait = &a->wait;
 	return 0;
 }

@@ -148,6 +148,7 @@ workers_renew(struct pen *p)
 		log_error("workers not changed error=\"%s\"", e.text);
 		return;
 	}
+	old->leaves = true; /* one that dies is not replaced */
 	log_info("new workers=%u before=%u", count, old->count);
 	handover_state_reader_init_workers(&l, p);
 	gather_all(old, false, &l);

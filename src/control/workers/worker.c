@@ -102,6 +102,16 @@ give(struct worker *w, const struct message *m)
 	buffer_fini(&out);
 }
 
+/* One that leaves obeys no commands. */
+static void
+clear_counters(struct service *svc)
+{
+	if (svc == NULL)
+		return;
+	pool_clear_counters(svc->pool);
+	frontend_clear_stats(svc->frontend);
+}
+
 static void
 join_keys(struct pen *p, const struct message *m)
 {
@@ -165,6 +175,9 @@ hear(struct worker *w, const struct message *m)
 		break;
 	case MESSAGE_KEYS:
 		join_keys(p, m);
+		break;
+	case MESSAGE_CLEAR:
+		clear_counters(service_find(p, m->bytes));
 		break;
 	case MESSAGE_LEAVE:
 		leave(p);

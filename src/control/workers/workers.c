@@ -283,6 +283,7 @@ fork_one(struct seat *s, struct error *e)
 
 	if (channel_open_pair(&s->channel, &end) < 0)
 		return error_set(e, "socketpair: %s", strerror(errno));
+	loop_forks(p->loop);
 	pid = fork();
 	if (pid == 0) {
 		channel_close(&s->channel);

@@ -25,6 +25,7 @@ enum workers_message {
 	MESSAGE_RESUME,
 	MESSAGE_GIVE,  /* struct give: what it has of its clients */
 	MESSAGE_KEYS,  /* struct shared_keys: of the tickets of a service */
+	MESSAGE_CLEAR, /* the name of a service: its counters */
 	MESSAGE_LEAVE, /* others have its sockets, and new clients */
 	MESSAGE_END,
 	MESSAGE_PING,

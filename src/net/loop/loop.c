@@ -192,10 +192,17 @@ loop_new(const char *method, struct error *e)
 
 /* Closing the copy of a set leaves the parent's as it is; taking something out
  * of it would not. */
+void
+loop_forks(struct loop *l)
+{
+	l->forks = true;
+}
+
 int
 loop_reopen(struct loop *l)
 {
 	loop_epoll_close(l);
+	l->forks = false;
 	watch_init(&l->library);
 	if (event_reinit(l->base) < 0) {
 		errno = ENOMEM;

@@ -63,6 +63,9 @@ struct timer {
 /* `method` is "epoll", "kqueue", "poll", "select" or NULL for the best one.
  * Returns NULL with a full message in `e`. */
 struct loop *loop_new(const char *method, struct error *e);
+/* Before a fork: a child may have copies of descriptors from now on, so that
+ * close() alone does not end events; watch_stop() does, in this process. */
+void loop_forks(struct loop *l);
 /* In a child process, before anything of the loop is touched: it has objects of
  * the kernel of its own from now on, those of its parent being left alone.
  * Watches of the loop's own set must be started again; their owners may stop

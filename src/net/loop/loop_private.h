@@ -35,6 +35,7 @@ struct loop {
 
 	/* ---- with a set of our own ---- */
 	int epoll_fd;	      /* -1: libevent watches each descriptor */
+	bool forks;	      /* a child may have copies of descriptors */
 	struct watch library; /* libevent's own set */
 	bool library_due;     /* it has something to do */
 	struct watch alarm;   /* a timerfd */

@@ -137,9 +137,11 @@ watch_stop(struct loop *l, struct watch *w)
 		event_free(we->event);
 		free(we);
 	}
-	/* close() removes a descriptor from the set. One that stays open has to
-	 * be removed here; only a listener (WATCH_LEVEL) may. */
-	if (l->epoll_fd >= 0 && w->armed & WATCH_LEVEL)
+	/* close() removes a descriptor from the set. One that stays open, here
+	 * or in a child, has to be removed; here only a listener (WATCH_LEVEL)
+	 * may. */
+	if (l->epoll_fd >= 0 &&
+	    (w->armed & WATCH_LEVEL || (l->forks && w->armed != 0)))
 		loop_epoll_forget(l, w);
 	w->fd = -1;
 	w->armed = 0;

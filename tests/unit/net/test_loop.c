@@ -784,6 +784,47 @@ START_TEST(a_child_reopens)
 }
 END_TEST
 
+static void
+on_stop(struct timer *t)
+{
+	(void)t;
+	loop_stop(loop);
+}
+
+/* A child has what is closed here still open: the watch may be gone when
+ * something comes. */
+START_TEST(a_child_keeps_descriptors)
+{
+	struct watch before;
+	pid_t child;
+
+	begin(_i);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds[0]), 0);
+	ck_assert_int_eq(
+	    watch_start(loop, &a, fds[0][0], READY_READ, on_reopened), 0);
+	loop_forks(loop);
+	child = child_fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	before = a;
+	watch_stop(loop, &a);
+	close(fds[0][0]);
+	a = before; /* as memory that is used again, or not */
+	ck_assert_int_eq(write(fds[0][1], "x", 1), 1);
+	timer_init(&timer, on_stop);
+	ck_assert_int_eq(timer_start(loop, &timer, 20), 0);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(fds[0][1]);
+	timer_fini(&timer);
+	loop_free(loop);
+}
+END_TEST
+
 SUITE(test_loop)
 {
 	Suite *s = suite_create("loop");
@@ -807,6 +848,7 @@ SUITE(test_loop)
 	tcase_add_loop_test(c, a_pause_is_no_time, 0, METHODS);
 	tcase_add_loop_test(c, a_sleep_before_a_pause_is_time, 0, METHODS);
 	tcase_add_loop_test(c, a_child_reopens, 0, METHODS);
+	tcase_add_loop_test(c, a_child_keeps_descriptors, 0, METHODS);
 	tcase_add_test(c, all_events_come_before_timers);
 	tcase_add_test(c, an_idle_loop_sleeps);
 	tcase_add_test(c, unknown_method);
