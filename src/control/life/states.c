@@ -154,7 +154,7 @@ on_down(void *arg, struct server *s, const char *reason)
 	tell_team(svc, s);
 }
 
-/* Nor does that of a new one with its first good check. */
+/* Nor does the state of a new server change with its first good check. */
 static void
 on_well(void *arg, struct server *s)
 {
