@@ -27,12 +27,13 @@ pen_workers(void)
 static long
 over_all(const struct pen *p, long (*of)(pid_t pid))
 {
-	long own = p->child.pid, pid, sum = of(p->child.pid);
 	const char *at = "", *program = child_link(p->child.pid, "exe");
+	long own = p->child.pid, pid, sum;
 	char *end;
 
 	if (pen_workers() > 1)
 		at = contents(text("/proc/%ld/task/%ld/children", own, own));
+	sum = of(p->child.pid); /* which may end it */
 	for (; (pid = strtol(at, &end, 10)) > 0; at = end)
 		if (strcmp(child_link((pid_t)pid, "exe"), program) == 0)
 			sum += of((pid_t)pid);
