@@ -6,14 +6,17 @@
 #     --quick      with light loads
 #     --all        in several builds: before a change is published
 #     --long       those, every test in each, heavy loads, other machines: hours
-#     --only NAME  only that one: gcc, clang, notls, valgrind, cross, package or
-#                  distcheck
+#     --only NAME  only that one: gcc, clang, workers, notls, valgrind, cross,
+#                  package or distcheck
 #     --distcheck  also make a release archive and try it
 #     --clean      forget earlier builds
 #
 #     gcc       warnings are errors; every test
 #     clang     with --all: with address and undefined behaviour sanitizers; every
-#               test, with light loads, but, unless --long, scanners
+#               test that runs what was built, with light loads, but, unless --long,
+#               scanners
+#     workers   with --all: gcc's build again: system tests, each pen with two
+#               workers, light loads
 #     notls     with --all: without OpenSSL, libedit and Jansson, and without what
 #               only some systems have: the portable paths; unit tests, transcripts
 #               and, unless --long, a few others
@@ -88,10 +91,10 @@ while [ $# -gt 0 ]; do
 		PEN_TEST_LIGHT=1
 		export PEN_TEST_LIGHT
 		;;
-	--all) steps='gcc clang notls valgrind' ;;
+	--all) steps='gcc clang workers notls valgrind' ;;
 	--long)
 		long=yes
-		steps='gcc clang notls valgrind cross package'
+		steps='gcc clang workers notls valgrind cross package'
 		PEN_TEST_FULL=1
 		export PEN_TEST_FULL
 		;;
@@ -178,21 +181,23 @@ measure_speed() {
 	[ "$patience" -gt 10 ] || patience=10
 }
 
-# note_times STEP: how long its tests took, by their own account, for the next run.
+# note_times STEP BUILD: how long its tests took, by their own account, for the next
+# run.
 note_times() {
-	touch "$work/times"
-	(cd "$work/$1" && find tests -name '*.log' -exec grep -H '^took ' {} +) |
+	touch "$work/times.$1"
+	(cd "$work/$2" && find tests -name '*.log' -newer "$work/$1.built" \
+		-exec grep -H '^took ' {} +) |
 		sed 's/\.log:took / /; s/ ms$//' |
 		awk '{ took[$1] = $2 } END { for (t in took) print t, took[t] }' \
-			"$work/times" - >"$work/times.new" &&
-		mv "$work/times.new" "$work/times"
+			"$work/times.$1" - >"$work/times.new" &&
+		mv "$work/times.new" "$work/times.$1"
 }
 
-# longest_first: the tests on standard input, by the times of the last run; without
-# one those that start programs go first.
+# longest_first STEP: the tests on standard input, by the times of its last run;
+# without one those that start programs go first.
 longest_first() {
-	touch "$work/times"
-	awk -v times="$work/times" '
+	touch "$work/times.$1"
+	awk -v times="$work/times.$1" '
 		BEGIN { while ((getline <times) > 0) took[$1] = $2 }
 		$1 in took { print took[$1], $1; next }
 		{ print /^tests\/(net|system|lint)/ ? 20000 : 0, $1 }
@@ -217,7 +222,7 @@ check() {
 	step=$1
 	forget_results "$step"
 	run_tests "$@"
-	note_times "$step"
+	note_times "$step" "$step"
 	add_results "$step" "$step"
 }
 
@@ -256,7 +261,7 @@ build_gcc() {
 }
 
 step_gcc() {
-	check gcc TESTS="$(all_tests | longest_first | tr '\n' ' ')"
+	check gcc TESTS="$(all_tests | longest_first gcc | tr '\n' ' ')"
 }
 
 # A clang without its runtime library cannot link sanitizers.
@@ -283,7 +288,25 @@ step_clang() {
 	PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=$((2 * patience)) \
 	ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1} \
 	UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} \
-	check clang TESTS="$(all_but_scanners | longest_first | tr '\n' ' ')"
+	check clang TESTS="$(all_of_this_build | longest_first clang | tr '\n' ' ')"
+}
+
+# Gcc's build again.
+build_again() {
+	ln -sf gcc.log "$work/$1.log"
+	build_gcc
+}
+
+build_workers() {
+	build_again workers
+}
+
+step_workers() {
+	forget_results gcc
+	PEN_TEST_LIGHT=1 PEN_TEST_WORKERS=2 run_tests gcc \
+		TESTS="$(all_for_workers | longest_first workers | tr '\n' ' ')"
+	note_times workers gcc
+	add_results workers gcc
 }
 
 build_notls() {
@@ -323,14 +346,38 @@ all_tests() {
 	(cd "$top" && printf '%s\n' tests/lint/*.sh)
 }
 
-all_but_scanners() {
+but_scanners() {
 	[ -z "$long" ] || scanners=none
-	all_tests | grep -vxF "$(echo "$scanners" | grep .)"
+	grep -vxF "$(echo "$scanners" | grep .)"
+}
+
+# These read the sources, which are the same in each build.
+static='
+tests/lint/bpf.sh
+tests/lint/columns.sh
+tests/lint/headers.sh
+tests/lint/html.sh
+tests/lint/install.sh
+tests/lint/layers.sh
+tests/lint/lists.sh
+tests/lint/messages.sh
+tests/lint/tested.sh
+tests/lint/words.sh
+'
+
+all_of_this_build() {
+	all_tests | but_scanners | grep -vxF "$(echo "$static" | grep .)"
+}
+
+# Test_workers starts pen with workers anyhow; test_faults counts the calls of one
+# process. Others say what they need one process for.
+all_for_workers() {
+	tests_in system compat | but_scanners |
+		grep -vx 'tests/system/test_\(workers\|faults\)'
 }
 
 build_valgrind() {
-	ln -sf gcc.log "$work/valgrind.log"
-	build_gcc
+	build_again valgrind
 }
 
 # Not the tests of what tests are made of.
@@ -359,9 +406,10 @@ step_valgrind() {
 	forget_results gcc
 	test_jobs=$((2 * jobs))
 	CK_FORK=no run_tests gcc LOG_COMPILER="$grind" TEST_SUITE_LOG=units.log \
-		TESTS="$(units_for_valgrind | tr '\n' ' ')" &
+		TESTS="$(units_for_valgrind | longest_first valgrind | tr '\n' ' ')" &
 	PEN_TEST_WRAPPER=$grind run_tests gcc TESTS="$(echo $fewer)"
 	wait
+	note_times valgrind gcc
 	add_results valgrind gcc
 	unset PEN_TEST_LIGHT
 	CK_TIMEOUT_MULTIPLIER=$patience
@@ -495,7 +543,7 @@ if ! source=$(build_source "$top" "$work/source" 2>"$work/source.log"); then
 fi
 for step in $steps; do
 	case $step in
-	gcc | clang | notls | valgrind | cross | package | distcheck) ;;
+	gcc | clang | workers | notls | valgrind | cross | package | distcheck) ;;
 	*) usage 1 >&2 ;;
 	esac
 done

@@ -232,7 +232,7 @@ pool_make_server(struct server *s, const struct server_spec *spec)
 	s->name = name;
 	s->host = host;
 	/* as those of a removed server, they are needed as long as that */
-	if (!unresolved || pool_connections(s) == 0)
+	if (!unresolved || pool_own_connections(s) == 0)
 		s->addrs = spec->addrs;
 	s->present = !unresolved;
 	s->unresolved = unresolved;
@@ -314,7 +314,7 @@ pool_remove_server(struct pool *p, struct server *s)
 	pool_tell(s, p->why);
 	if (alone)
 		(void)pool_end_changes(p);
-	if (pool_connections(s) == 0)
+	if (pool_own_connections(s) == 0)
 		pool_forget_server(s);
 }
 

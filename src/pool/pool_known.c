@@ -159,8 +159,7 @@ pool_take_counters(
 	memcpy(s->ended, c->ended, sizeof(s->ended));
 	if (s->set.soft > 0 || s->set.hard > 0)
 		pool_refresh(s);
-	if (!s->present && !s->unresolved && s->connections == 0 &&
-	    s->addrs.count > 0)
+	if (!s->present && s->connections == 0 && s->addrs.count > 0)
 		pool_forget_server(s);
 }
 
@@ -181,6 +180,8 @@ void
 pool_learn(struct pool *p, struct server *s, const struct server_known *known,
     uint64_t now)
 {
+	bool well = known->health.good > 0 && s->health.good == 0;
+
 	(void)p;
 	s->health = known->health;
 	s->checked = known->checked;
@@ -192,4 +193,6 @@ pool_learn(struct pool *p, struct server *s, const struct server_known *known,
 		pool_end_blacklisting(s);
 	pool_refresh(s);
 	pool_tell(s, known->reason);
+	if (well)
+		pool_tell_well(s);
 }

@@ -62,8 +62,11 @@ struct pool {
 bool pool_is_serving(const struct server *s);
 /* For how long a failure blacklists `s`, in ms; 0: not at all. */
 uint64_t pool_blacklist_ms(const struct server *s);
+
 /* ---- pool_share.c ---- */
 
+/* Those of this process; those of all, if it opens none itself. */
+uint64_t pool_own_connections(const struct server *s);
 /* All may know how many this process has. */
 void pool_share_tell(struct server *s);
 /* Takes a place of `s` for the next pool_opened(), with no more than `limit`

@@ -94,6 +94,16 @@ pool_shared_connections(const struct server *s)
 	return sum;
 }
 
+uint64_t
+pool_own_connections(const struct server *s)
+{
+	const struct pool_share *share = s->pool->share;
+
+	return s->shared != NULL && share->own == share->processes
+	    ? pool_shared_connections(s)
+	    : s->connections;
+}
+
 void
 pool_share_tell(struct server *s)
 {

@@ -53,6 +53,7 @@ load_begin(
 		words[n++] = *servers++;
 	pen_up_words(&s->pen, &s->front, words);
 	WAIT_FOR(endpoint_is_listening(&s->ctl), 5000);
+	(void)endpoint_ask(&s->ctl, "statistics\n"); /* all workers answer */
 	s->fds = pen_fds(&s->pen);
 }
 

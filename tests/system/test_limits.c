@@ -147,6 +147,7 @@ START_TEST(what_was_wanted_is_kept)
 	struct pen pen;
 	const char *said;
 
+	NEEDS_ONE_WORKER("each worker has as many descriptors");
 	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
 	udp_endpoint(
 	    &front, ENDPOINT_TCP4); /* dns takes that of datagrams, too */

@@ -116,6 +116,7 @@ START_TEST(oldest_first)
 	char got[2] = "";
 	int i;
 
+	NEEDS_ONE_WORKER("each worker has its own queue");
 	up("60", modes[_i / 2], limits[_i % 2]);
 	/* a soft limit lets in who was there before */
 	first = endpoint_connect_from(&front, "127.0.6.1");

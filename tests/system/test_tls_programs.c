@@ -349,7 +349,7 @@ START_TEST(nginx_as_a_secure_server)
 	fd = endpoint_connect(&front);
 	endpoint_expect_reset(fd);
 	close(fd);
-	ck_assert_ptr_nonnull(strstr(child_err(&pen.child), "certificate"));
+	WAIT_FOR(child_has_said(&pen.child, "certificate"), 5000);
 	pen_down(&pen);
 	nginx_down(&web);
 }

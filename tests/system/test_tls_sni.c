@@ -131,6 +131,7 @@ START_TEST(by_name)
 {
 	char longest[256];
 
+	NEEDS_ONE_WORKER("each worker counts the uses of certificates");
 	begin();
 	put_some();
 	up(ordinary(), "no ssl_strict_sni");
@@ -240,6 +241,7 @@ START_TEST(stapled)
 	struct tls_peer *p;
 	size_t n;
 
+	NEEDS_ONE_WORKER("each worker has its own time to read a file again");
 	begin();
 	put_some();
 	a = put_response("a.test.ocsp", "response for a");

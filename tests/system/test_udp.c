@@ -87,6 +87,7 @@ START_TEST(who_serves)
 {
 	int fd, other, i;
 
+	NEEDS_ONE_WORKER("numbers of flows are of the worker that has them");
 	up(NULL, NULL);
 	fd = udp_client(&front);
 	other = udp_client(&front);
@@ -403,6 +404,7 @@ START_TEST(steady_clients_survive_a_flood)
 	static struct udp_flood flood;
 	int fds[STEADY], i, asked = 0, lost = 0;
 
+	NEEDS_ONE_WORKER("numbers of flows are of the worker that has them");
 	udp_server_start(&a, ENDPOINT_TCP4, "a:");
 	udp_server_start(&b, ENDPOINT_TCP4, "b:");
 	udp_endpoint(&front, ENDPOINT_TCP4);
@@ -498,6 +500,7 @@ START_TEST(as_many_flows_as_descriptors)
 	long files = suite_amount(20000, 500), rss;
 	int fd, some = (int)files - KEPT, now;
 
+	NEEDS_ONE_WORKER("each worker has as many descriptors");
 	if (descriptors() < files - 100)
 		SKIP("too few descriptors are allowed here");
 	udp_server_start(&a, ENDPOINT_TCP4, "a:");

@@ -153,7 +153,8 @@ statistic(const char *name)
 START_TEST(one_has_no_child)
 {
 	begin(backend_echo);
-	pen_up(&pen, &front, "-r", "-C", ctl.text, front.text, a.at.text, NULL);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--workers", "1", front.text,
+	    a.at.text, NULL);
 	ck_assert_str_eq(children(pen.child.pid), "");
 	answers("workers", "1");
 	pen_down(&pen);
@@ -362,7 +363,7 @@ START_TEST(a_connection_is_closed)
 	answers("close 0", "Forcibly closing connection 0");
 	answers("close 1", "Forcibly closing connection 1");
 	WAIT_FOR(count_in(ask("connections"), "\n") == 6, SOON);
-	answers("close 1000", "out of range");
+	ck_assert_str_eq(ask("close 1000"), "Connection 1000 out of range\n");
 	answers("connection 2", "Connection 2:");
 	let_go(0, 8);
 	pen_down(&pen);
@@ -508,6 +509,49 @@ START_TEST(checks_are_made_once_for_all)
 }
 END_TEST
 
+/* A new server is proven by its first check, which the leader makes. */
+START_TEST(sessions_move_to_a_better_server)
+{
+	int fd;
+
+	begin(backend_echo);
+	pen_up(&pen, &front, "-C", ctl.text, "--workers", "2", "-O",
+	    "prio; on_up cut; check_interval 100ms", front.text,
+	    text("%s:0:0:0:5", a.at.text), NULL);
+	fd = connect_as(0);
+	endpoint_expect_echo(fd, "hello");
+	answers(text("check connect; server add %s:0:0:0:1", b.at.text), "");
+	endpoint_expect_reset(fd);
+	close(fd);
+	WAIT_FOR(child_has_said(&pen.child, "reason=server_up"), SOON);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* Its number is free when no worker has a connection to it any more. */
+START_TEST(a_removed_server_keeps_its_number)
+{
+	int i;
+
+	begin(backend_echo);
+	UP("--session-log", "off");
+	hold(0, 4);
+	answers("server 0 remove", "");
+	answers(text("server add %s", a.at.text), "");
+	answers("servers", text("0 addr 127.0.0.1 port %d conn 2", a.at.port));
+	answers("servers", text("2 addr 127.0.0.1 port %d conn 0", a.at.port));
+	let_go(0, 4);
+	WAIT_FOR(strstr(ask("servers"), "0 addr 0.0.0.0 port 0"), SOON);
+	answers(text("server add %s", b.at.text), "");
+	answers("servers", text("0 addr 127.0.0.1 port %d conn 0", b.at.port));
+	for (i = 0; i < 3; i++)
+		answers(text("server %d remove", i), "");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* Its clients are served by others; what one worker finds out all know. */
 START_TEST(a_failure_is_known_to_all)
 {
@@ -606,6 +650,26 @@ START_TEST(one_that_does_not_turn_is_replaced)
 	WAIT_FOR(child_has_said(&pen.child, "its loop does not turn"), SOON);
 	WAIT_FOR(child_has_said(&pen.child, "replaced worker=1"), SOON);
 	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* The leader could not ask any meanwhile. */
+START_TEST(a_pause_of_the_leader_ends_none)
+{
+	long long began;
+
+	begin(backend_say);
+	UP("--worker-watchdog", "1");
+	kill(pen.child.pid, SIGSTOP);
+	began = wait_now_ms();
+	WAIT_FOR(wait_now_ms() - began > 3000, 4000);
+	kill(pen.child.pid, SIGCONT);
+	WAIT_FOR(wait_now_ms() - began > 5000, 6000);
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	answers("workers", "2");
+	ck_assert(!child_has_said(&pen.child, "worker is stuck"));
 	pen_down(&pen);
 	end();
 }
@@ -710,10 +774,13 @@ SUITE(test_workers)
 	SUITE_ADD(s, each_has_its_part_of_the_limit_of_all, 30);
 	SUITE_ADD(s, a_hard_limit_is_for_all, 20);
 	SUITE_ADD(s, checks_are_made_once_for_all, 20);
+	SUITE_ADD(s, sessions_move_to_a_better_server, 20);
+	SUITE_ADD(s, a_removed_server_keeps_its_number, 20);
 	SUITE_ADD(s, a_failure_is_known_to_all, 20);
 	SUITE_ADD(s, a_killed_worker_is_replaced, 20);
 	SUITE_ADD(s, a_replacement_has_what_is_in_force, 20);
 	SUITE_ADD(s, one_that_does_not_turn_is_replaced, 20);
+	SUITE_ADD(s, a_pause_of_the_leader_ends_none, 20);
 	SUITE_ADD(s, no_worker_outlives_its_leader, 20);
 	SUITE_ADD(s, a_stop_ends_all, 20);
 	SUITE_ADD(s, a_graceful_stop_waits_for_all, 20);

@@ -83,11 +83,8 @@ log_change(
 
 /* Sessions at lesser servers may end for it: the frontend finds out which. */
 static void
-on_well(void *arg, struct server *s)
+cut_outranked(struct service *svc)
 {
-	struct service *svc = arg;
-
-	(void)s;
 	if (svc->pen->phase == PHASE_SERVING &&
 	    pool_options(svc->pool)->on_up == SERVER_ON_UP_CUT)
 		frontend_cut_sessions(svc->frontend);
@@ -106,7 +103,7 @@ states_announce(
 	if (pool_cuts_sessions(svc->pool, s))
 		frontend_cut_sessions(svc->frontend);
 	if (c->is == SERVER_UP)
-		on_well(svc, s);
+		cut_outranked(svc);
 	if (program != NULL && svc->pen->phase == PHASE_SERVING &&
 	    svc->pen->team.member == 0)
 		on_state_add(svc->pen->on_state, program, svc->name, s, c);
@@ -155,6 +152,17 @@ on_down(void *arg, struct server *s, const char *reason)
 	if (pool_cuts_sessions(svc->pool, s))
 		frontend_cut_sessions(svc->frontend);
 	tell_team(svc, s);
+}
+
+/* Nor does the state of a new server change with its first good check. */
+static void
+on_well(void *arg, struct server *s)
+{
+	struct service *svc = arg;
+
+	cut_outranked(svc);
+	if (svc->pen->phase == PHASE_SERVING)
+		tell_team(svc, s);
 }
 
 /* Sessions at servers that are down were spared as long as it lasted. */

@@ -94,7 +94,7 @@ struct workers {
 	struct pool_share share;
 	struct tally gone; /* what those that are gone have counted */
 	struct timer beat;
-	uint64_t beaten; /* ms: the last time */
+	uint64_t beaten;      /* ms: the last time */
 	unsigned counted;     /* the turn of the loop in which sums were made */
 	bool sums;	      /* they were made once */
 	struct list remotes;  /* struct remote */

@@ -560,7 +560,7 @@ START_TEST(corrupted_states)
 	old = learn_services();
 	write_all(old, &good);
 	new = successor_with(old, service("b", &front_b));
-	for (i = suite_amount(10000, 2000); i > 0; i--) {
+	for (i = suite_rounds((int)suite_amount(10000, 2000)); i > 0; i--) {
 		corrupt(&good, &bad_);
 		read_all(new, &bad_);
 		buffer_fini(&bad_);

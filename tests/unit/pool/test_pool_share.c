@@ -180,6 +180,35 @@ START_TEST(one_dies)
 }
 END_TEST
 
+/* A process that has no connection to a server that is removed forgets it; one
+ * that opens none itself knows it as long as others have some. */
+START_TEST(removed_servers)
+{
+	static const struct server_counters none;
+	struct server *s;
+	unsigned i;
+
+	begin();
+	open_at(0, 0);
+	open_at(0, 1);
+	pool_remove_server(pools[1], pool_server(pools[1], 0));
+	ck_assert(!server_is_known(pool_server(pools[1], 0)));
+	parts[1].own = PROCESSES;
+	s = pool_server(pools[1], 1);
+	pool_remove_server(pools[1], s);
+	ck_assert(server_is_known(s));
+	for (i = 0; i < 2; i++) {
+		pool_remove_server(pools[0], pool_server(pools[0], i));
+		ck_assert(server_is_known(pool_server(pools[0], i)));
+		close_one(0, i);
+		ck_assert(!server_is_known(pool_server(pools[0], i)));
+	}
+	pool_take_counters(pools[1], s, &none);
+	ck_assert(!server_is_known(s));
+	end();
+}
+END_TEST
+
 /* ---- algorithms ---- */
 
 static const char *const by_connections[] = { "leastconn", "wleastconn", "p2c",
@@ -324,6 +353,7 @@ SUITE(test_pool_share)
 	SUITE_ADD(s, places_come_back, 10);
 	SUITE_ADD(s, nothing_is_kept_for_nobody, 10);
 	SUITE_ADD(s, one_dies, 10);
+	SUITE_ADD(s, removed_servers, 10);
 	SUITE_ADD(s, many_servers, 10);
 	SUITE_ADD(s, a_surplus_is_of_all, 10);
 	SUITE_ADD(s, a_full_server_is_explained, 10);
