@@ -110,7 +110,7 @@ pipe_set_filter(struct pipe *p, struct pipe_filter *filter)
 static void
 report(struct pipe *p, struct pipe_share *share, const char *bytes, size_t n)
 {
-	if (p->reported && share->on_read != NULL)
+	if (share->on_read != NULL)
 		share->on_read(p, bytes, n);
 }
 
@@ -135,7 +135,7 @@ flush_kept(struct pipe *p, struct stream *to, struct pipe_share *share)
 		    to, buffer_bytes(kept), buffer_length(kept), is_last(p));
 		if (n < 0)
 			return write_refused(errno);
-		if (p->bytes == 0 && n > 0)
+		if (p->reported && p->bytes == 0 && n > 0)
 			report(p, share, buffer_bytes(kept),
 			    buffer_length(kept));
 		p->bytes += (uint64_t)n;
@@ -163,7 +163,7 @@ send_on(struct pipe *p, struct stream *to, struct pipe_share *share,
 	}
 	if ((size_t)sent < n && pipe_add(p, bytes + sent, n - (size_t)sent) < 0)
 		return (struct pipe_stop){ PIPE_READ_FAILED, ENOMEM };
-	if (p->bytes > 0)
+	if (p->reported && p->bytes > 0)
 		report(p, share, bytes, n);
 	if ((size_t)sent == n)
 		return stop(PIPE_YIELDED);

@@ -77,7 +77,6 @@ struct pipe_more {
 /* Two words: each connection has two of these. */
 struct pipe {
 	struct pipe_more *more; /* NULL: nothing of it */
-	uint64_t bytes : 56;	/* taken by `to` so far; 72 petabytes fit */
 	unsigned full_reads : 2; /* in a row */
 	bool ended : 1;	     /* the last byte of `from` was read */
 	bool read_ahead : 1; /* may keep up to share->keep_max */
@@ -85,6 +84,7 @@ struct pipe {
 	bool dropped : 1;    /* something came since */
 	bool copy_only : 1;  /* the kernel refused to splice it */
 	bool reported : 1;   /* share->on_read is to be called */
+	uint64_t bytes : 56; /* taken by `to` so far; 72 petabytes fit */
 };
 
 enum pipe_verdict {

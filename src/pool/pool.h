@@ -352,12 +352,10 @@ uint64_t pool_next_revival(const struct pool *p);
  * removed server that is forgotten, are not reported. */
 void pool_watch(struct pool *p, const struct pool_watcher *w);
 /* Adds bytes of a connection, up to the server and down to the client, to the
- * counters of the server and of the remembered client. For connections that
- * last; the bytes of others go to pool_closed(). */
+ * counters of the server and of the remembered client. */
 void pool_moved(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t up, uint64_t down);
-/* The connection has ended. Adds its bytes as pool_moved() does, but for those
- * that were added before. */
+/* The connection has ended. Adds its last bytes as pool_moved() does. */
 void pool_closed(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t up, uint64_t down);
 

@@ -69,7 +69,7 @@ tests/system/test_queue: proxy/session/session_queue
 tests/system/test_relay: proxy/session/session proxy/session/session_relay
 tests/system/test_routes: control/apply/routes proxy/session/session_hello
 tests/system/test_services_metrics: control/report/service_report control/web/web_status
-tests/system/test_session_log: proxy/session/session_count proxy/session/session_log
+tests/system/test_session_log: proxy/session/session_log
 	proxy/log/session_record proxy/log/sessionlog
 tests/system/test_services: control/apply/services control/apply/shares
 	control/commands/service_command

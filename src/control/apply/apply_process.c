@@ -56,8 +56,7 @@ void
 apply_process_commit(struct apply *a)
 {
 	if (a->pen->loop != NULL)
-		loop_spin(a->pen->loop,
-		    a->wanted->config.process.spin);
+		loop_spin(a->pen->loop, a->wanted->config.process.spin);
 	if (a->pen->team.member > 0 && a->pen->phase >= PHASE_SERVING)
 		return; /* its leader logs what is to be logged */
 	log_level =

@@ -28,12 +28,12 @@ extern const struct choice choices_access[], /* enum access */
     choices_proxy[],			     /* enum proxy_version */
     choices_quiet_end[],		     /* enum quiet_end */
     choices_sandbox[],			     /* enum sandbox_mode */
-    choices_spin[],			     /* whether it may */
     choices_server_check[],		     /* whether there are words */
     choices_server_forward[],		     /* enum server_forward */
     choices_server_on_down[],		     /* enum server_on_down */
     choices_server_proxy[],		     /* enum server_proxy */
     choices_server_tls[],		     /* enum server_tls */
+    choices_spin[],			     /* whether it may */
     choices_tls_min[],			     /* tls_settings.min */
     choices_tls_options[],		     /* bits of tls_settings.options */
     choices_tls_protocol[],		     /* tls_settings.min */

@@ -25,18 +25,18 @@ enum {
 	 * process, or another virtual machine. */
 	SPIN_GAP_US = 20,
 	SPIN_TRIAL = 4, /* so many in vain end a trial */
-	SPIN_FULL = 16, /* and so many where all before have paid */
+	SPIN_FULL = 16, /* and so many, in a row, a time when all paid */
 	SPIN_REST_MIN_US = 10000,
-	SPIN_REST_MAX_US = 1000000
+	SPIN_REST_MAX_US = 64 * SPIN_REST_MIN_US
 };
 
 struct spin {
 	bool on;
-	uint8_t credit;	   /* how many may be in vain before it rests */
-	uint32_t rest_us;  /* how long the next rest is */
-	uint64_t resumes;  /* when the last one is over */
-	uint64_t began;	   /* this spin: its first poll; 0: not yet */
-	uint64_t polled;   /* and its last one */
+	uint8_t credit;	  /* how many may be in vain before it rests */
+	uint32_t rest_us; /* how long the next rest is */
+	uint64_t resumes; /* when the last one is over */
+	uint64_t began;	  /* this spin: its first poll; 0: not yet */
+	uint64_t polled;  /* and its last one */
 };
 
 /* All as in the beginning; off: there are no spins. */

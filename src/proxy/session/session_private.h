@@ -19,7 +19,6 @@
  *     session_time.c     how long each state may last
  *     session_quiet.c    at which moment a session may be ended
  *     session_log.c      what is logged of it
- *     session_count.c    moves and counts its bytes
  *
  * connections.c reads it for reports and commands. */
 #ifndef PEN_PROXY_SESSION_PRIVATE_H
@@ -313,9 +312,40 @@ int session_introduce(struct session *s, const struct addr *to);
 struct pipe_stop session_introduce_early(
     struct session *s, struct pipe_stop stop);
 
-/* Moves the client's bytes, the server's bytes; what was moved is counted. */
-struct pipe_stop session_pump_up(struct session *s);
-struct pipe_stop session_pump_down(struct session *s);
+/* Moves the client's bytes, and adds them to the counters of its frontend, and
+ * of its server and client while the server counts it. */
+static inline struct pipe_stop
+session_pump_up(struct session *s)
+{
+	struct frontend_core *f = s->frontend;
+	uint64_t bytes = s->to_server.bytes;
+	struct pipe_stop stop =
+	    pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
+
+	bytes = s->to_server.bytes - bytes;
+	f->stats.up += bytes;
+	if (s->counted && bytes > 0)
+		pool_moved(
+		    f->pool, s->server, &s->client, &s->attempts, bytes, 0);
+	return stop;
+}
+
+/* The same of the server's. */
+static inline struct pipe_stop
+session_pump_down(struct session *s)
+{
+	struct frontend_core *f = s->frontend;
+	uint64_t bytes = s->to_client.bytes;
+	struct pipe_stop stop =
+	    pipe_pump(&s->to_client, &s->up, &s->down, &f->share);
+
+	bytes = s->to_client.bytes - bytes;
+	f->stats.down += bytes;
+	if (s->counted && bytes > 0)
+		pool_moved(
+		    f->pool, s->server, &s->client, &s->attempts, 0, bytes);
+	return stop;
+}
 
 /* ---- RELAYING, DRAINING ---- */
 
