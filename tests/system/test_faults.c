@@ -532,7 +532,7 @@ START_TEST(old_process_serves_on)
 	const char *answer;
 	enum outcome o;
 	bool failed;
-	int fds;
+	int fds, quiet = 0;
 
 	NEED_FAULTS();
 	NEED_UPGRADES(upgrading_install());
@@ -546,7 +546,17 @@ START_TEST(old_process_serves_on)
 		o = faultwalk_ask("upgrade", &answer);
 		failed = faultwalk_disarm();
 		judge_upgrade(o, answer, fds);
-	} while (failed && !faultwalk_is_full());
+		/* what failed was the search for it: it serves, and says so */
+		if (strstr(answer, "cannot find the file") != NULL) {
+			upgrading_end(serving);
+			up();
+			failed = true;
+		}
+		/* the upgrade before may not be over */
+		quiet = failed ? 0 : quiet + 1;
+	} while (quiet < 3 && !faultwalk_is_full());
+	if (quiet > 0 && strstr(answer, " serves\n") == NULL)
+		faultwalk_found("nothing fails, but: %s", answer);
 	upgrading_end(serving);
 	faultwalk_end(_i == 0 ? "upgrade" : "upgrade, fcntl");
 }
