@@ -5,7 +5,10 @@
  * A site is a function, an error it may have and the stack it is called from.
  * While armed, the first site that was not tried before fails, once: a test
  * that arms, does the same again and looks what came of it, until nothing fails
- * any more, has tried all sites that it reaches. */
+ * any more, has tried all sites that it reaches.
+ *
+ * Or an error lasts: while armed, each call fails with it that may have it,
+ * except those that move bytes. */
 #ifndef PEN_TEST_FAULTS_H
 #define PEN_TEST_FAULTS_H
 
@@ -25,7 +28,9 @@ struct faults {
 	int depth;
 	unsigned of;
 	char only[32]; /* this call; "": all */
-	/* What has failed, since it was armed: 0 or 1; and what it was. */
+	int lasts;     /* this error; 0: none does */
+	/* How often calls have failed, since it was armed; and what was the
+	 * first. */
 	atomic_int failed;
 	int error;
 	char call[32];

@@ -260,6 +260,39 @@ fail_one_of(const char *call, const int *errors, int fd, int flags)
 	return 0;
 }
 
+static bool
+moves_bytes(const char *call)
+{
+	static const char *const calls[] = { "read", "write", "pwrite", "recv",
+		"send", "recvfrom", "sendto", "recvmsg", "sendmsg", "recvmmsg",
+		"sendmmsg", "splice" };
+	unsigned i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (strcmp(call, calls[i]) == 0)
+			return true;
+	return false;
+}
+
+static __attribute__((noinline)) int
+fail_always(const char *call, const int *errors, int fd, int flags)
+{
+	void *frames[FRAMES];
+	int n;
+
+	while (*errors != 0 && *errors != faults->lasts)
+		errors++;
+	if (*errors == 0 || moves_bytes(call) ||
+	    !is_possible(*errors, fd, flags))
+		return 0;
+	n = backtrace(frames, FRAMES) - 3;
+	if (n < 0 || is_spared(frames + 3, n, call))
+		return 0;
+	if (faults->failed++ == 0)
+		describe(frames + 3, n, call, *errors);
+	return *errors;
+}
+
 int
 fault(const char *call, const int *errors, int fd, int flags)
 {
@@ -269,7 +302,8 @@ fault(const char *call, const int *errors, int fd, int flags)
 	    (faults->only[0] != '\0' && strcmp(faults->only, call) != 0))
 		return 0;
 	busy = true;
-	error = fail_one_of(call, errors, fd, flags);
+	error = faults->lasts != 0 ? fail_always(call, errors, fd, flags)
+				   : fail_one_of(call, errors, fd, flags);
 	busy = false;
 	errno = before;
 	return error;

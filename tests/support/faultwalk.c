@@ -70,11 +70,19 @@ faultwalk_arm(void)
 	walk.faults->armed = 1;
 }
 
+void
+faultwalk_last(int error)
+{
+	walk.faults->lasts = error;
+	faultwalk_arm();
+}
+
 bool
 faultwalk_disarm(void)
 {
 	walk.faults->armed = 0;
-	walk.tried += walk.faults->failed != 0;
+	walk.faults->lasts = 0;
+	walk.tried += (unsigned)walk.faults->failed;
 	return walk.faults->failed != 0;
 }
 
@@ -160,6 +168,7 @@ faultwalk_begin(unsigned of)
 	walk.conf = scratch("pen.conf");
 	walk.pid_file = scratch("pid");
 	walk.kept = -1;
+	walk.patience_ms = PATIENCE_MS;
 	faultwalk_configure(false);
 }
 
@@ -224,7 +233,7 @@ converse(int fd, const char *say, const char *want, const char **heard)
 
 	ck_assert_ptr_nonnull(got);
 	*got = '\0';
-	endpoint_set_deadline(fd, PATIENCE_MS);
+	endpoint_set_deadline(fd, walk.patience_ms);
 	(void)!send(fd, say, strlen(say), MSG_NOSIGNAL);
 	while (n < ROOM - 1 && (is_line || strstr(got, want) == NULL)) {
 		k = recv(fd, got + n, ROOM - 1 - n, 0);
@@ -284,6 +293,7 @@ tcp_client(void)
 	return visit(&walk.front, "hello", "hello", NULL);
 }
 
+/* While an error lasts nobody waits for a handshake. */
 static enum outcome
 tls_client(void)
 {
@@ -293,7 +303,9 @@ tls_client(void)
 	char got[8];
 	ssize_t n = -1;
 
-	if (fd < 0)
+	if (fd >= 0 && walk.faults->lasts != 0)
+		close(fd);
+	if (fd < 0 || walk.faults->lasts != 0)
 		return REFUSED;
 	p = tls_peer_open(fd, &(struct tls_wish){ .sni = "a.test" });
 	if (p != NULL && tls_peer_write(p, "hello", 5))
@@ -301,9 +313,9 @@ tls_client(void)
 	if (p != NULL)
 		tls_peer_half_close(p);
 	tls_peer_close(p);
-	return n > 0				  ? SERVED
-	    : wait_now_ms() - began > PATIENCE_MS ? SILENT
-						  : REFUSED;
+	return n > 0				       ? SERVED
+	    : wait_now_ms() - began > walk.patience_ms ? SILENT
+						       : REFUSED;
 }
 
 /* What is lost on the way has no end. */

@@ -12,7 +12,7 @@
 #include "support/faults.h"
 #include "support/penrun.h"
 
-/* What became of a client. Silent: neither an answer nor an end in 5 s. */
+/* What became of a client. Silent: neither an answer nor an end. */
 enum outcome { SERVED, REFUSED, SILENT };
 
 struct faultwalk_act {
@@ -27,7 +27,8 @@ struct faultwalk {
 	struct pen pen;
 	struct endpoint front, tls, udp, web, ctl, more;
 	const char *conf, *pid_file;
-	int kept; /* a connection to `front` */
+	int kept;	 /* a connection to `front` */
+	int patience_ms; /* of clients */
 	unsigned tried, findings;
 };
 extern struct faultwalk walk;
@@ -53,6 +54,8 @@ void faultwalk_end(const char *name);
  * has. */
 void faultwalk_arm(void);
 bool faultwalk_disarm(void);
+/* This error lasts, until the same. */
+void faultwalk_last(int error);
 /* Notes that what has failed last had this effect; the test fails later, with
  * all of them. Has it seen enough? */
 void faultwalk_found(const char *fmt, ...)

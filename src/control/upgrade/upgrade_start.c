@@ -276,7 +276,17 @@ close_both(const int fd[2])
 	close(fd[1]);
 }
 
-/* Our ends do not block; those of the new process may. */
+/* Our end does not block, which the new process's may. */
+static int
+set_channel(int ours, int theirs)
+{
+	return fcntl(ours, F_SETFL, O_NONBLOCK) < 0 ||
+		fcntl(ours, F_SETFD, FD_CLOEXEC) < 0 ||
+		fcntl(theirs, F_SETFD, FD_CLOEXEC) < 0
+	    ? -1
+	    : 0;
+}
+
 static int
 upgrade_start_open_channels(int state[2], int errors[2])
 {
@@ -286,13 +296,12 @@ upgrade_start_open_channels(int state[2], int errors[2])
 		close_both(state);
 		return -1;
 	}
-	fcntl(state[0], F_SETFL, O_NONBLOCK);
-	fcntl(errors[0], F_SETFL, O_NONBLOCK);
-	fcntl(state[0], F_SETFD, FD_CLOEXEC);
-	fcntl(state[1], F_SETFD, FD_CLOEXEC);
-	fcntl(errors[0], F_SETFD, FD_CLOEXEC);
-	fcntl(errors[1], F_SETFD, FD_CLOEXEC);
-	return 0;
+	if (set_channel(state[0], state[1]) == 0 &&
+	    set_channel(errors[0], errors[1]) == 0)
+		return 0;
+	close_both(state);
+	close_both(errors);
+	return -1;
 }
 
 int

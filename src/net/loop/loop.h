@@ -125,7 +125,8 @@ void loop_soon(struct loop *l, struct task *t);
 
 void timer_init(struct timer *t, void (*on_time)(struct timer *t));
 /* (Re)starts; fires once, after `ms`. Returns 0, or -1 with errno ENOMEM, which
- * can only be at the first start. */
+ * can only be at the first start, after those of some dozens of others while
+ * memory is short. */
 int timer_start(struct loop *l, struct timer *t, uint64_t ms);
 void timer_stop(struct timer *t);
 void timer_fini(struct timer *t);

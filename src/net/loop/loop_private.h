@@ -29,7 +29,8 @@ struct loop {
 	struct timeouts *wheels; /* of timeouts_of_loop() */
 
 	struct heap due;	  /* timers that run, by number, and when: ms */
-	struct timer_slot *slots; /* of all numbers below due.room */
+	struct timer_slot *slots; /* by number */
+	uint32_t slots_room;
 	uint32_t numbers;	  /* given to timers so far */
 	uint32_t free_number;	  /* one that was given back, plus 1; 0: none */
 

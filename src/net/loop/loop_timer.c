@@ -14,6 +14,9 @@
 
 #include "net/loop/loop_private.h"
 
+/* Timers that can be started for the first time without memory. */
+enum { SPARE = 64 };
+
 struct signal_watch {
 	struct signal_watch *next;
 	struct event *event;
@@ -29,19 +32,32 @@ struct timer_slot {
 
 /* ---- numbers of timers ---- */
 
+/* Room for one more. It is made early: what waits for memory to come back needs
+ * a timer, which may be its first. */
+static int
+reserve_number(struct loop *l)
+{
+	uint32_t room = l->numbers + SPARE;
+	struct timer_slot *slots;
+
+	if (room > l->slots_room && heap_reserve(&l->due, room) == 0) {
+		slots = realloc(l->slots, l->due.room * sizeof(*slots));
+		if (slots != NULL) {
+			l->slots = slots;
+			l->slots_room = l->due.room;
+		}
+	}
+	return l->numbers < l->slots_room ? 0 : -1;
+}
+
 static int
 take_number(struct loop *l, struct timer *t)
 {
 	uint32_t n = l->free_number;
-	struct timer_slot *slots;
 
 	if (n == 0) {
-		if (heap_reserve(&l->due, l->numbers + 1) < 0)
+		if (reserve_number(l) < 0)
 			return -1;
-		slots = realloc(l->slots, l->due.room * sizeof(*slots));
-		if (slots == NULL)
-			return -1;
-		l->slots = slots;
 		n = ++l->numbers;
 	} else {
 		l->free_number = l->slots[n - 1].next_free;
