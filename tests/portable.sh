@@ -135,10 +135,10 @@ libraries='check libevent-dev libssl-dev libc-ares-dev libjansson-dev libseccomp
 # Makes the root once: a small Debian that takes packages of all these machines.
 make_root() {
 	[ ! -x "$root/usr/bin/apt-get" ] || return 0
-	mmdebstrap --variant=minbase \
+	mmdebstrap --variant=minbase --skip=cleanup/apt/lists \
 		--architectures=amd64,arm64,armhf,i386,riscv64,s390x \
 		--include=autoconf,automake,make,pkgconf,qemu-user \
-		trixie "$root" >"$work/root.log" 2>&1
+		trixie "$root" http://deb.debian.org/debian >"$work/root.log" 2>&1
 }
 
 inside() {
