@@ -17,7 +17,11 @@ passed=0 failed=0 skipped=0
 # machine  compiler                 emulator
 machines='
 arm        arm-linux-gnueabihf-gcc  qemu-arm
+arm64      aarch64-linux-gnu-gcc    qemu-aarch64
+riscv64    riscv64-linux-gnu-gcc    qemu-riscv64
 s390x      s390x-linux-gnu-gcc      qemu-s390x
+i386       i686-linux-gnu-gcc       qemu-i386
+musl       musl-gcc                 env
 '
 programs='
 base/test_array
@@ -44,7 +48,7 @@ dsr/test_who_has
 '
 # The code under test, and what these programs share.
 sources='
-src/base/addr.c src/base/array.c src/base/bitmap.c src/base/hash.c
+src/base/addr.c src/base/addr_text.c src/base/array.c src/base/bitmap.c src/base/hash.c
 src/base/hash_table.c src/base/heap.c src/base/number.c
 src/base/peer.c src/base/rate_limit.c src/dsr/frame/checksum.c
 src/dsr/flows/dsr_flows.c src/dsr/flows/dsr_flows_memory.c

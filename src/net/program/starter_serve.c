@@ -225,11 +225,15 @@ starter_serve(struct starter *s)
 
 	ignore_signals();
 	(void)prctl(PR_SET_NAME, "pen-starter", 0, 0, 0);
-	if (r == NULL || keep_own_end(s) < 0)
+	if (r == NULL || keep_own_end(s) < 0) {
+		free(r);
 		return 1;
+	}
 	while (starter_receive(s->fd, r))
 		if (r->head.request != STARTER_DESCRIPTORS)
 			starter_answer(s, r);
+	free(r->fd);
+	free(r);
 	return 0;
 }
 

@@ -1,0 +1,214 @@
+#!/bin/sh
+# portable.sh: builds pen in other ways, for other machines, and has it looked at by
+# programs that find mistakes. Takes long; README has what it found.
+#
+#     sh tests/portable.sh [PART...]
+#
+#     pedantic     -std=c11 -pedantic, without a warning
+#     switches     each --without-X and --disable-X of configure alone
+#     poll select  unit and system tests with these instead of epoll
+#     cppcheck     of cppcheck; analyzer: gcc -fanalyzer; scan: clang's scan-build
+#     arm64 armhf i386 riscv64 s390x
+#                  cross builds against Debian's packages, unit tests in qemu-user
+#
+# The machines need root and mmdebstrap: compilers and libraries are installed in a
+# directory of their own, PEN_TEST_ROOT, which is kept if it is given. Without parts
+# all are done. The last line is "portable: N passed, N failed, N skipped".
+set -u
+
+top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+work=$(mktemp -d) || exit 1
+root=${PEN_TEST_ROOT:-$work/root}
+passed=0 failed=0 skipped=0
+jobs=$(getconf _NPROCESSORS_ONLN)
+
+finish() {
+	if mountpoint -q "$root/proc" 2>/dev/null; then
+		umount "$root/proc"
+	fi
+	rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+
+# done_with PART STATUS [LOG]
+done_with() {
+	case $2 in
+	0) passed=$((passed + 1)) && echo "$1: passed" ;;
+	*)
+		failed=$((failed + 1))
+		echo "$1: failed"
+		[ -z "${3:-}" ] || tail -n 40 "$3"
+		;;
+	esac
+}
+
+skip() {
+	skipped=$((skipped + 1))
+	echo "skipped: $1: $2"
+}
+
+has() {
+	command -v "$1" >/dev/null 2>&1
+}
+
+# build NAME TARGET ARGUMENTS...: configures and makes, in a directory of its own
+build() {
+	name=$1 target=$2
+	shift 2
+	mkdir -p "$work/$name" && cd "$work/$name" || return
+	"$top/configure" "$@" >log 2>&1 &&
+		make -k -j"$jobs" $target >>log 2>&1
+}
+programs='pen penctl penlog penlogd mergelogs'
+
+try_pedantic() {
+	build pedantic "$programs" --enable-werror \
+		CFLAGS='-g -O1 -std=c11 -pedantic'
+	done_with pedantic $? "$work/pedantic/log"
+}
+
+switches='without-openssl without-libedit without-jansson without-cares
+without-maxminddb without-seccomp without-ncurses without-libxdp
+disable-hardening enable-coverage'
+
+try_switches() {
+	for switch in $switches; do
+		build "$switch" "$programs" --enable-werror "--$switch" \
+			CFLAGS='-g -O0'
+		done_with "--$switch" $? "$work/$switch/log"
+		rm -rf "${work:?}/$switch"
+	done
+}
+
+# Both are methods of libevent, which leaves out what these variables name.
+try_method() {
+	build "$1" "check TESTS=" --enable-werror CFLAGS='-g -O1' || {
+		done_with "$1" 1 "$work/$1/log"
+		return
+	}
+	env EVENT_NOEPOLL=1 "$2" make -k check \
+		TESTS="$(cd "$top" && ls tests/unit/*/test_*.c \
+			tests/system/test_*.c | sed 's/\.c$//' | tr '\n' ' ')" \
+		>>log 2>&1
+	done_with "$1" $? "$work/$1/log"
+}
+
+try_cppcheck() {
+	has cppcheck || { skip cppcheck "is not installed"; return; }
+	# Macros of libbpf and attributes of arrays are beyond it.
+	cppcheck --quiet --error-exitcode=1 --inline-suppr -j"$jobs" \
+		--enable=portability --suppress=unknownMacro \
+		--suppress=internalAstError --suppress=syntaxError \
+		--suppress=autoVariables --suppress=ctuuninitvar \
+		--suppress=uninitvar --suppress=nullPointer \
+		--suppress=missingInclude -I "$top/src" "$top/src" \
+		>"$work/cppcheck" 2>&1
+	done_with cppcheck $? "$work/cppcheck"
+}
+
+# Neither knows that what a callback frees is not used again; what is left is in
+# README, with the reason.
+try_analyzer() {
+	build analyzer "$programs" --disable-hardening \
+		CFLAGS='-g -O1 -fanalyzer'
+	grep -o 'warning: .*\[CWE.*\|warning: .*-Wanalyzer.*' \
+		"$work/analyzer/log" | sort | uniq -c >"$work/found"
+	[ ! -s "$work/found" ]
+	done_with analyzer $? "$work/found"
+}
+
+try_scan() {
+	has scan-build || { skip scan "no scan-build"; return; }
+	mkdir -p "$work/scan" && cd "$work/scan" || return
+	scan-build "$top/configure" --disable-hardening CFLAGS='-g -O1' \
+		>log 2>&1 &&
+		scan-build --status-bugs -o found make -j"$jobs" $programs \
+			>>log 2>&1
+	done_with scan $? "$work/scan/log"
+}
+
+# ---- other machines ----
+
+libraries='check libevent-dev libssl-dev libc-ares-dev libjansson-dev libseccomp-dev'
+
+# Makes the root once: a small Debian that takes packages of all these machines.
+make_root() {
+	[ ! -x "$root/usr/bin/apt-get" ] || return 0
+	mmdebstrap --variant=minbase --skip=cleanup/apt/lists \
+		--architectures=amd64,arm64,armhf,i386,riscv64,s390x \
+		--include=autoconf,automake,make,pkgconf,qemu-user \
+		trixie "$root" http://deb.debian.org/debian >"$work/root.log" 2>&1
+}
+
+inside() {
+	chroot "$root" env LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+# try_machine ARCHITECTURE TRIPLE EMULATOR
+try_machine() {
+	if ! has mmdebstrap || [ "$(id -u)" != 0 ]; then
+		skip "$1" "needs root and mmdebstrap"
+		return
+	fi
+	if ! make_root; then
+		skip "$1" "no Debian: $(tail -n 1 "$work/root.log")"
+		return
+	fi
+	mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+	packages="gcc-$(echo "$2" | tr _ -) libc6-dev:$1"
+	for library in $libraries; do
+		packages="$packages $library:$1"
+	done
+	# shellcheck disable=SC2086 # words
+	if ! inside apt-get install -y --no-install-recommends $packages \
+		>"$work/$1.log" 2>&1; then
+		skip "$1" "no packages: $(grep '^E:' "$work/$1.log" | tail -n 1)"
+		return
+	fi
+	rm -rf "$root/pen" && mkdir "$root/pen" &&
+		(cd "$top" && tar -cf - --exclude=.git --exclude=./b .) |
+		tar -xf - -C "$root/pen"
+	inside sh -c "cd /pen && autoreconf -fi && mkdir build && cd build &&
+		PKG_CONFIG_LIBDIR=/usr/lib/$2/pkgconfig:/usr/share/pkgconfig \
+		../configure --host=$2 --without-libxdp --without-libedit \
+			--without-ncurses --without-maxminddb \
+			CFLAGS='-g -O1 -Wno-psabi' &&
+		make -j$jobs pen libpentest.a && make -j$jobs \
+			tests/unit/base/suites tests/unit/pool/suites \
+			tests/unit/net/suites tests/unit/proxy/suites \
+			tests/unit/dsr/suites tests/unit/control/suites" \
+		>>"$work/$1.log" 2>&1
+	done_with "$1: build" $? "$work/$1.log"
+	for room in base pool net proxy dsr control; do
+		inside sh -c "cd /pen/build && CK_TIMEOUT_MULTIPLIER=20 \
+			PEN=./pen SRCDIR=/pen timeout 900 $3 \
+			tests/unit/$room/suites" >"$work/$1.$room" 2>&1
+		done_with "$1: $room" $? "$work/$1.$room"
+	done
+}
+
+try_part() {
+	case $1 in
+	pedantic | switches | cppcheck | analyzer | scan) "try_$1" ;;
+	poll) try_method poll PEN_TEST_METHOD=poll ;;
+	select) try_method select EVENT_NOPOLL=1 ;;
+	arm64) try_machine arm64 aarch64-linux-gnu qemu-aarch64 ;;
+	armhf) try_machine armhf arm-linux-gnueabihf qemu-arm ;;
+	i386) try_machine i386 i686-linux-gnu qemu-i386 ;;
+	riscv64) try_machine riscv64 riscv64-linux-gnu qemu-riscv64 ;;
+	s390x) try_machine s390x s390x-linux-gnu qemu-s390x ;;
+	*)
+		echo "portable: no part $1"
+		failed=$((failed + 1))
+		;;
+	esac
+}
+
+[ -x "$top/configure" ] || (cd "$top" && autoreconf -fi >/dev/null 2>&1)
+for part in ${*:-pedantic switches cppcheck analyzer scan poll select \
+	arm64 armhf i386 riscv64 s390x}; do
+	try_part "$part"
+done
+echo "portable: $passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
