@@ -7,6 +7,7 @@
 #include "control/answer/fields.h"
 #include "control/apply/apply.h"
 #include "control/apply/services.h"
+#include "control/peers/peer_marks.h"
 #include "control/peers/peer_port.h"
 #include "control/peers/peer_sender.h"
 #include "control/peers/peers.h"
@@ -21,6 +22,7 @@ struct peers {
 	struct timer timer;
 	struct list senders, ports;
 	struct list new_senders, new_ports; /* of the draft */
+	struct peer_marks marks; /* of peers */
 	struct peer_changes changes;
 };
 
@@ -44,26 +46,26 @@ port_at(struct list *at)
 /* ---- changes ---- */
 
 static void
-note(const struct service *svc, uint32_t at, bool is_flow)
+note(const struct service *svc, uint32_t at, enum handover_kind kind)
 {
 	struct peers *s = svc->pen->peers;
 
 	if (s != NULL && !svc->leaves)
 		s->changes.list[s->changes.head++ % PEER_CHANGES] =
-		    (struct handover_change){ svc, at, is_flow };
+		    (struct handover_change){ svc, at, kind };
 }
 
 /* A proven client of the service has changed. */
 static void
 on_client(void *arg, uint32_t position)
 {
-	note(arg, position, false);
+	note(arg, position, HANDOVER_OF_CLIENT);
 }
 
 static void
 on_flow(void *arg, uint32_t number)
 {
-	note(arg, number, true);
+	note(arg, number, HANDOVER_OF_FLOW);
 }
 
 static void
@@ -76,6 +78,8 @@ peers_on_time(struct timer *t)
 		peer_sender_tick(sender_at(at));
 	EACH (at, next, &s->ports)
 		peer_port_tick(port_at(at));
+	if (s->marks.count > 0)
+		peer_marks_set(&s->marks);
 	(void)timer_start(s->pen->loop, t, TICK_MS);
 }
 
@@ -84,6 +88,8 @@ begin_again(struct peers *s, bool services)
 {
 	struct list *at, *next;
 
+	if (services)
+		peer_marks_forget(&s->marks);
 	EACH (at, next, &s->senders)
 		peer_sender_begin_again(sender_at(at), services);
 	EACH (at, next, &s->ports)
@@ -124,6 +130,7 @@ peers_free(struct peers *s)
 		return;
 	timer_fini(&s->timer);
 	free_lists(&s->senders, &s->ports);
+	peer_marks_fini(&s->marks);
 	free(s);
 }
 
@@ -205,7 +212,7 @@ add_sender(struct peers *s, const struct peer_spec *p, struct error *e)
 static int
 add_port(struct peers *s, const struct peer_spec *p, struct error *e)
 {
-	struct peer_port *new = peer_port_new(s->pen, p, e);
+	struct peer_port *new = peer_port_new(s->pen, p, &s->marks, e);
 
 	if (new == NULL)
 		return -1;
@@ -344,6 +351,22 @@ follow(struct service *svc, bool on)
 		director_on_flow(svc->director, on ? on_flow : NULL, svc);
 }
 
+/* Marks that the operator has changed. */
+static void
+note_servers(struct apply *a)
+{
+	struct server *s;
+	size_t i;
+
+	for (i = 0; i < a->servers.count; i++) {
+		s = pool_slot(a->service->pool, a->servers.list[i].slot);
+		if (s == NULL)
+			continue;
+		peer_marks_note_change(s);
+		note(a->service, s->slot, HANDOVER_OF_SERVER);
+	}
+}
+
 void
 peers_commit(struct apply *a)
 {
@@ -358,6 +381,8 @@ peers_commit(struct apply *a)
 		lacks_service(a->pen, a->draft));
 	if (services || a->servers_move)
 		begin_again(s, services);
+	if (!s->marks.setting)
+		note_servers(a);
 	if (!service_is_first(a->service))
 		return;
 	commit_lists(s, &a->wanted->config);
