@@ -70,6 +70,12 @@ to_peer(void)
 }
 
 static const char *
+to_peer_by(const char *name)
+{
+	return text("peer %s key %s", port.text, scratch(name));
+}
+
+static const char *
 from_peer(const char *file)
 {
 	return text("peer_listen %s key %s", port.text, file);
@@ -286,6 +292,10 @@ START_TEST(settings_change)
 	ck_assert_int_eq(counted(&b, "peer_clients_new"), 0);
 	takes(&a, to_peer());
 	WAIT_FOR(counted(&b, "peer_clients_new") == CLIENTS, SOON);
+	/* another key, which is not the right one, at the same address */
+	takes(&b,
+	    from_peer(new_key("next", "the next secret, of 32 bytes too")));
+	WAIT_FOR(counted(&b, "peers_refused") > 0, SOON);
 	takes(&b, "no peer_listen");
 	WAIT_FOR(counted(&a, "peers_to") == 0, SOON);
 	takes(&b, from_peer(key));
@@ -486,6 +496,8 @@ START_TEST(bad_settings)
 	prepare();
 	pen_expect_failure("a key has 32 bytes or more", "-f", "-O",
 	    text("peer %s key %s", port.text, new_key("short", "short")),
+	    a.front.text, backend[0].at.text, NULL);
+	pen_expect_failure("No such file", "--check", "-O", to_peer_by("none"),
 	    a.front.text, backend[0].at.text, NULL);
 	pen_expect_failure("No such file", "-f", "-O",
 	    text("peer_listen %s key %s", port.text, scratch("none")),

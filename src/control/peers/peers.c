@@ -1,8 +1,10 @@
 /* peers.c: see peers.h; the settings come into force here. */
 #include "config.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "control/answer/fields.h"
 #include "control/apply/apply.h"
@@ -20,6 +22,7 @@ enum { TICK_MS = 100 };
 struct peers {
 	struct pen *pen;
 	struct timer timer;
+	bool started;
 	struct list senders, ports;
 	struct list new_senders, new_ports; /* of the draft */
 	struct peer_marks marks; /* of peers */
@@ -143,7 +146,9 @@ peers_start(struct peers *s)
 		return;
 	EACH (at, next, &s->ports)
 		peer_port_start(port_at(at));
-	(void)timer_start(s->pen->loop, &s->timer, TICK_MS);
+	if (!s->started)
+		(void)timer_start(s->pen->loop, &s->timer, TICK_MS);
+	s->started = true;
 }
 
 void
@@ -209,11 +214,35 @@ add_sender(struct peers *s, const struct peer_spec *p, struct error *e)
 	return 0;
 }
 
+/* Of a port with another key at that address, which goes. */
+static int
+lend_socket(struct peers *s, const struct addr *at, struct error *e)
+{
+	struct list *one, *next;
+	int fd;
+
+	EACH (one, next, &s->ports) {
+		if (!addr_equal(&port_at(one)->spec.at, at))
+			continue;
+		fd = dup(port_at(one)->listener.fd);
+		if (fd < 0)
+			return error_set(e, "%s", strerror(errno));
+		if (inherited_add(&s->pen->inherited, fd, false, e) == 0)
+			return 0;
+		close(fd);
+		return -1;
+	}
+	return 0;
+}
+
 static int
 add_port(struct peers *s, const struct peer_spec *p, struct error *e)
 {
-	struct peer_port *new = peer_port_new(s->pen, p, &s->marks, e);
+	struct peer_port *new;
 
+	if (lend_socket(s, &p->at, e) < 0)
+		return -1;
+	new = peer_port_new(s->pen, p, &s->marks, e);
 	if (new == NULL)
 		return -1;
 	list_append(&s->new_ports, &new->link);
