@@ -416,6 +416,18 @@ START_TEST(marks_end)
 }
 END_TEST
 
+/* Both have the same file, and one peer is the pen itself. */
+START_TEST(self_is_skipped)
+{
+	up_both();
+	takes(&b, to_peer());
+	WAIT_FOR(strstr(answer(&b, "peers"), " state self ") != NULL, SOON);
+	WAIT_FOR(counted(&b, "peers_from") == 1, SOON);
+	ck_assert_int_eq(counted(&b, "peers_to"), 0);
+	down_both();
+}
+END_TEST
+
 /* Each side is replaced: the other one reports, or gets, what there is. */
 START_TEST(sides_are_upgraded)
 {
@@ -528,6 +540,7 @@ SUITE(test_peers)
 	SUITE_ADD(s, servers_and_services_change, 30);
 	SUITE_ADD(s, marks_follow, 30);
 	SUITE_ADD(s, marks_end, 30);
+	SUITE_ADD(s, self_is_skipped, 30);
 	SUITE_ADD(s, sides_are_upgraded, 60);
 	SUITE_ADD(s, wrong_key, 30);
 	SUITE_ADD(s, strangers, 30);

@@ -15,6 +15,7 @@
 #include "control/peers/peers.h"
 #include "control/plan/origin.h"
 #include "dsr/director/director.h"
+#include "net/sock_try.h"
 
 /* How often changes are sent. */
 enum { TICK_MS = 100 };
@@ -71,14 +72,35 @@ on_flow(void *arg, uint32_t number)
 	note(arg, number, HANDOVER_OF_FLOW);
 }
 
+/* Whether it is the address of a port of this host: all hosts may have the same
+ * file. */
+static bool
+is_self(struct peers *s, const struct addr *peer)
+{
+	struct list *at, *next;
+	const struct addr *port;
+
+	EACH (at, next, &s->ports) {
+		port = &port_at(at)->spec.at;
+		if (addr_port(port) == addr_port(peer) &&
+		    (addr_is_any(port) || addr_equal(port, peer)))
+			return sock_is_local(peer);
+	}
+	return false;
+}
+
 static void
 peers_on_time(struct timer *t)
 {
 	struct peers *s = container_of(t, struct peers, timer);
 	struct list *at, *next;
 
-	EACH (at, next, &s->senders)
+	EACH (at, next, &s->senders) {
+		if (peer_sender_is_due(sender_at(at)))
+			sender_at(at)->is_self =
+			    is_self(s, &sender_at(at)->spec.at);
 		peer_sender_tick(sender_at(at));
+	}
 	EACH (at, next, &s->ports)
 		peer_port_tick(port_at(at));
 	if (s->marks.count > 0)
