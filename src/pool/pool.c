@@ -221,6 +221,7 @@ pool_make_server(struct server *s, const struct server_spec *spec)
 		s->health = (struct health){ .down = false };
 		s->checked = s->checked && s->present;
 		s->admin = SERVER_ENABLED;
+		s->mark = (struct server_mark){ .peer = 0 };
 		clear_counters(s);
 		s->addr_first = 0;
 		s->slowness = s->penalty = 0;

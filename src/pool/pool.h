@@ -367,6 +367,7 @@ void pool_clear_counters(struct pool *p);
  * clock. */
 struct server_past {
 	enum server_admin admin;
+	struct server_mark mark;
 	uint64_t blacklisted_until;
 	bool by_operator;
 	unsigned refusals;
@@ -379,6 +380,8 @@ struct server_past {
  * that it has, and its health counts only if it is checked. */
 void pool_restore(struct pool *p, struct server *s,
     const struct server_past *past, uint64_t now);
+/* Notes where its drain or maint comes from, which the pool makes no use of. */
+void pool_note_mark(struct server *s, const struct server_mark *mark);
 /* What has happened to a server; in one of several processes that serve: there.
  * Their sums are taken in one that serves no client. */
 struct server_counters {

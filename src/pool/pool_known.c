@@ -66,6 +66,12 @@ pool_unchecked(struct pool *p, struct server *s)
 /* ---- from another process ---- */
 
 void
+pool_note_mark(struct server *s, const struct server_mark *mark)
+{
+	s->mark = *mark;
+}
+
+void
 pool_restore(struct pool *p, struct server *s, const struct server_past *past,
     uint64_t now)
 {
@@ -74,6 +80,7 @@ pool_restore(struct pool *p, struct server *s, const struct server_past *past,
 	(void)p;
 	if (past->admin != SERVER_ENABLED)
 		s->admin = past->admin;
+	s->mark = past->mark;
 	if (s->checked)
 		s->health = past->health;
 	s->refusals = past->refusals;

@@ -200,6 +200,12 @@ tls_psk_new(const char *path, struct tls_memory *m, struct error *e)
 	return NULL;
 }
 
+int
+tls_psk_try(const char *path, struct error *e)
+{
+	return error_set(e, "%s", absent);
+}
+
 void
 tls_psk_free(struct tls_psk *t)
 {

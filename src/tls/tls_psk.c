@@ -133,6 +133,16 @@ psk_fill(struct tls_psk_data *d, const char *path, struct error *e)
 	return rc == 0 ? 0 : error_of(e, "\"%.200s\"", path);
 }
 
+int
+tls_psk_try(const char *path, struct error *e)
+{
+	struct tls_psk_data d;
+	int rc = psk_fill(&d, path, e);
+
+	OPENSSL_cleanse(&d, sizeof(d));
+	return rc;
+}
+
 struct tls_psk *
 tls_psk_new(const char *path, struct tls_memory *m, struct error *e)
 {

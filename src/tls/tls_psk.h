@@ -18,6 +18,8 @@ struct tls_psk;
  * read. NULL with a full message. */
 struct tls_psk *tls_psk_new(
     const char *path, struct tls_memory *m, struct error *e);
+/* Whether the file has a key. Returns 0, or -1 with a full message. */
+int tls_psk_try(const char *path, struct error *e);
 /* NULL is fine; streams go on. */
 void tls_psk_free(struct tls_psk *t);
 /* Puts TLS over an open plain stream. Returns 0, or -1 with errno ENOMEM. */

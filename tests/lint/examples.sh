@@ -39,6 +39,7 @@ cp "$dir/etc/ca.pem" "$dir/etc/ca/$(openssl x509 -hash -noout \
 cp "$dir/etc/site.pem" "$dir/etc/certs/www.example.org.pem"
 echo secret >"$dir/etc/passwords"
 head -c 80 /dev/zero >"$dir/etc/ticket.keys"
+(umask 077; openssl rand -hex 32 >"$dir/etc/peer.key")
 touch "$dir/ca.index"
 echo 01 >"$dir/crlnumber"
 printf '[ca]\ndefault_ca=d\n[d]\ndatabase=%s\ncrlnumber=%s\ndefault_md=sha256\n' \

@@ -379,6 +379,7 @@ expect_announcements(const char *setting, bool wanted)
 	ck_assert(wanted ? n >= 2 : n == 0);
 	claim_vip(&tap);
 	WAIT_FOR(child_has_said(&first.child, "address conflict"), 10000);
+	WAIT_FOR(child_has_said(&first.child, "dsr_flows 0, or peer"), 10000);
 	dsrpen_ask(&first, &fixture,
 	    "listen " NET_FIXTURE_VIP4 ":0," NET_FIXTURE_VIP4_B ":0");
 	/* what it had to say comes before an answer */

@@ -172,6 +172,10 @@ pair_up(void)
 
 	for (i = 0; i < PAIR; i++) {
 		guide_machine(&guide, text("pen%d-", i));
+		write_file(guide_path("/etc/pen/peer.key"),
+		    "a secret of more than 32 bytes, shared");
+		ck_assert_int_eq(
+		    chmod(guide_path("/etc/pen/peer.key"), 0600), 0);
 		guide_start_at(&guide, &pair[i].pen, pair[i].where);
 		write_conf(i);
 		keepalived_start(&pair[i]);

@@ -70,6 +70,12 @@ to_peer(void)
 }
 
 static const char *
+to_peer_by(const char *name)
+{
+	return text("peer %s key %s", port.text, scratch(name));
+}
+
+static const char *
 from_peer(const char *file)
 {
 	return text("peer_listen %s key %s", port.text, file);
@@ -286,6 +292,10 @@ START_TEST(settings_change)
 	ck_assert_int_eq(counted(&b, "peer_clients_new"), 0);
 	takes(&a, to_peer());
 	WAIT_FOR(counted(&b, "peer_clients_new") == CLIENTS, SOON);
+	/* another key, which is not the right one, at the same address */
+	takes(&b,
+	    from_peer(new_key("next", "the next secret, of 32 bytes too")));
+	WAIT_FOR(counted(&b, "peers_refused") > 0, SOON);
 	takes(&b, "no peer_listen");
 	WAIT_FOR(counted(&a, "peers_to") == 0, SOON);
 	takes(&b, from_peer(key));
@@ -333,6 +343,87 @@ START_TEST(servers_and_services_change)
 	takes(&a, "client 127.0.1.1 move 1");
 	WAIT_FOR(counted(&b, "peer_clients_new") > n, SOON);
 	ck_assert_str_eq(says(&b, 1), "1");
+	down_both();
+}
+END_TEST
+
+static bool
+has_state(const struct side *s, int server, const char *state)
+{
+	const char *all = answer(s, "servers long"), *line, *end;
+
+	line = server == 0 ? all : strstr(all, text("\n%d ", server));
+	ck_assert_ptr_nonnull(line);
+	end = strchr(line + 1, '\n');
+	line = strstr(line, text(" state %s ", state));
+	return line != NULL && line < end;
+}
+
+/* What the operator of a has set is set at b, but not the other way round, and
+ * not where the operator of b has set something else, or has set it back. */
+START_TEST(marks_follow)
+{
+	prepare();
+	up(&a, to_peer());
+	takes(&a, "server 0 drain");
+	up(&b, from_peer(key));
+	takes(&b, "server 2 maint");
+	WAIT_FOR(has_state(&b, 0, "drain"), SOON);
+	takes(&a, "server 1 maint");
+	WAIT_FOR(has_state(&b, 1, "maint"), SOON);
+	takes(&a, "server 1 drain");
+	WAIT_FOR(has_state(&b, 1, "drain"), SOON);
+	takes(&b, "server 1 up");
+	takes(&a, "server 1 weight 7");
+	takes(&a, "server 2 drain");
+	takes(&a, "server 2 up");
+	takes(&a, "server 0 up");
+	WAIT_FOR(has_state(&b, 0, "up"), SOON);
+	ck_assert(has_state(&b, 1, "up"));
+	ck_assert(has_state(&b, 2, "maint"));
+	/* until a has another one */
+	takes(&a, "server 1 maint");
+	WAIT_FOR(has_state(&b, 1, "maint"), SOON);
+	ck_assert(child_has_said(&b.pen.child, "by peer 127.0.0.1"));
+	down_both();
+}
+END_TEST
+
+/* Two that report to each other: none keeps the other's mark alive. */
+START_TEST(marks_end)
+{
+	struct endpoint other;
+
+	up_both();
+	endpoint_new(&other, ENDPOINT_TCP4);
+	takes(&a, text("peer_listen %s key %s", other.text, key));
+	takes(&b, text("peer %s key %s", other.text, key));
+	WAIT_FOR(counted(&a, "peers_from") == 1, SOON);
+	takes(&a, "server 0 drain");
+	WAIT_FOR(has_state(&b, 0, "drain"), SOON);
+	/* b reports all again, but not what is a's */
+	takes(&b, text("no peer %s", other.text));
+	takes(&a, "server 0 up");
+	takes(&b, text("peer %s key %s", other.text, key));
+	WAIT_FOR(counted(&a, "peers_from") == 1, SOON);
+	WAIT_FOR(has_state(&b, 0, "up"), SOON);
+	takes(&b, "server 1 maint");
+	WAIT_FOR(has_state(&a, 1, "maint"), SOON);
+	ck_assert(has_state(&a, 0, "up"));
+	takes(&b, "server 1 up");
+	WAIT_FOR(has_state(&a, 1, "up"), SOON);
+	down_both();
+}
+END_TEST
+
+/* Both have the same file, and one peer is the pen itself. */
+START_TEST(self_is_skipped)
+{
+	up_both();
+	takes(&b, to_peer());
+	WAIT_FOR(strstr(answer(&b, "peers"), " state self ") != NULL, SOON);
+	WAIT_FOR(counted(&b, "peers_from") == 1, SOON);
+	ck_assert_int_eq(counted(&b, "peers_to"), 0);
 	down_both();
 }
 END_TEST
@@ -418,6 +509,8 @@ START_TEST(bad_settings)
 	pen_expect_failure("a key has 32 bytes or more", "-f", "-O",
 	    text("peer %s key %s", port.text, new_key("short", "short")),
 	    a.front.text, backend[0].at.text, NULL);
+	pen_expect_failure("No such file", "--check", "-O", to_peer_by("none"),
+	    a.front.text, backend[0].at.text, NULL);
 	pen_expect_failure("No such file", "-f", "-O",
 	    text("peer_listen %s key %s", port.text, scratch("none")),
 	    a.front.text, backend[0].at.text, NULL);
@@ -445,6 +538,9 @@ SUITE(test_peers)
 	SUITE_ADD(s, crowd, 300);
 	SUITE_ADD(s, settings_change, 30);
 	SUITE_ADD(s, servers_and_services_change, 30);
+	SUITE_ADD(s, marks_follow, 30);
+	SUITE_ADD(s, marks_end, 30);
+	SUITE_ADD(s, self_is_skipped, 30);
 	SUITE_ADD(s, sides_are_upgraded, 60);
 	SUITE_ADD(s, wrong_key, 30);
 	SUITE_ADD(s, strangers, 30);

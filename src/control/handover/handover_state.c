@@ -131,13 +131,27 @@ write_history(
 	handover_add_text(w, h->reason);
 }
 
-static void
-write_server(struct handover_writer *w, const struct server *s, uint64_t now)
+/* A mark of a peer is not reported to peers. */
+static enum server_admin
+admin_of(const struct handover_state_writer *l, const struct server *s)
 {
+	return l->to_peer && s->mark.peer != 0 && !s->mark.overruled
+	    ? SERVER_ENABLED
+	    : s->admin;
+}
+
+static void
+write_server(const struct handover_state_writer *l, struct handover_writer *w,
+    const struct server *s)
+{
+	uint64_t now = loop_now(l->pen->loop);
+
+	if (!s->present || s->addrs.count == 0)
+		return;
 	handover_open(w, HANDOVER_SERVER);
 	handover_add_number(w, s->slot, 4);
 	handover_add_addr(w, &s->addrs.addr[s->addr_first]);
-	handover_add_number(w, s->admin, 1);
+	handover_add_number(w, admin_of(l, s), 1);
 	handover_add_number(w, span(now, s->blacklisted_until), 8);
 	handover_add_number(w, s->by_operator, 1);
 	handover_add_number(w, s->refusals, 4);
@@ -152,6 +166,9 @@ write_server(struct handover_writer *w, const struct server *s, uint64_t now)
 	write_history(w, &s->history, now);
 	handover_add_number(w, s->health.unproven, 1);
 	handover_add_number(w, s->health.assumed, 1);
+	handover_add_number(w, s->mark.peer, 4);
+	handover_add_number(w, s->mark.admin, 1);
+	handover_add_number(w, s->mark.overruled, 1);
 	handover_close(w);
 }
 
@@ -159,15 +176,10 @@ static void
 write_servers(struct handover_state_writer *l, struct handover_writer *w)
 {
 	const struct pool *pool = l->service->pool;
-	uint64_t now = loop_now(l->pen->loop);
-	const struct server *s;
 	unsigned i;
 
-	for (i = 0; i < SERVERS && l->at < pool_slots(pool); i++, l->at++) {
-		s = pool_slot(pool, (unsigned)l->at);
-		if (s->present && s->addrs.count > 0)
-			write_server(w, s, now);
-	}
+	for (i = 0; i < SERVERS && l->at < pool_slots(pool); i++, l->at++)
+		write_server(l, w, pool_slot(pool, (unsigned)l->at));
 	if (l->at >= pool_slots(pool))
 		next_part(l);
 }
@@ -344,26 +356,60 @@ write_changed_flow(struct handover_state_writer *l, struct handover_writer *w,
 	l->flows++;
 }
 
+/* How many of the list, at most `n`, are of the same kind and service. */
+static size_t
+count_same(const struct handover_change *list, size_t n)
+{
+	size_t i;
+
+	for (i = 1; i < n && i < CLIENTS; i++)
+		if (list[i].service != list->service ||
+		    list[i].kind != list->kind)
+			break;
+	return i;
+}
+
+static void
+write_change(struct handover_state_writer *l, struct handover_writer *w,
+    const struct handover_change *c)
+{
+	const struct server *s;
+
+	switch (c->kind) {
+	case HANDOVER_OF_CLIENT:
+		write_changed_client(l, w, c);
+		break;
+	case HANDOVER_OF_FLOW:
+		write_changed_flow(l, w, c);
+		break;
+	case HANDOVER_OF_SERVER: /* a record of its own */
+		s = pool_slot(c->service->pool, c->at);
+		if (s != NULL)
+			write_server(l, w, s);
+		break;
+	}
+}
+
 size_t
 handover_state_write_changes(struct handover_state_writer *l,
     const struct handover_change *list, size_t n, struct buffer *out)
 {
+	bool servers = list->kind == HANDOVER_OF_SERVER;
 	struct handover_writer w;
 	size_t i;
 
+	n = count_same(list, n);
 	handover_go_on(&w, out);
 	write_service(l, &w, list->service);
-	handover_open(
-	    &w, list->is_flow ? HANDOVER_DSR_FLOWS : HANDOVER_CLIENTS);
-	for (i = 0; i < n && i < CLIENTS && list[i].service == list->service &&
-	     list[i].is_flow == list->is_flow;
-	     i++)
-		if (list->is_flow)
-			write_changed_flow(l, &w, &list[i]);
-		else
-			write_changed_client(l, &w, &list[i]);
-	handover_close(&w);
-	return w.failed ? 0 : i;
+	if (!servers)
+		handover_open(&w,
+		    list->kind == HANDOVER_OF_FLOW ? HANDOVER_DSR_FLOWS
+						   : HANDOVER_CLIENTS);
+	for (i = 0; i < n; i++)
+		write_change(l, &w, &list[i]);
+	if (!servers)
+		handover_close(&w);
+	return w.failed ? 0 : n;
 }
 
 /* ---- flows ---- */

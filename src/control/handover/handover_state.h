@@ -21,12 +21,14 @@ struct service;
 
 /* ---- writing ---- */
 
-/* A client that changed, at its position in the memory of clients; or a flow of
- * direct server return, with its number. */
+/* What changed: a client, at its position in the memory of clients; a flow of
+ * direct server return, with its number; a server, in its slot. */
+enum handover_kind { HANDOVER_OF_CLIENT, HANDOVER_OF_FLOW, HANDOVER_OF_SERVER };
+
 struct handover_change {
 	const struct service *service;
 	uint32_t at;
-	bool is_flow;
+	enum handover_kind kind;
 };
 
 struct handover_state_writer {
@@ -82,8 +84,12 @@ struct handover_state_reader {
 	unsigned last;			 /* that was found */
 	struct handover_state_past *now; /* is read; NULL: is not here */
 	bool settled, of_workers;
-	bool from_peer;	     /* set it: clients are of use at once, and servers
-			      * only to name them */
+	bool from_peer;	     /* set it: clients are of use at once, and of
+			      * servers only names and marks */
+	/* A peer has reported a server, which it has drained or not. */
+	void (*on_server)(void *arg, struct service *svc, struct server *s,
+	    enum server_admin admin);
+	void *arg;
 	/* Clients that a peer has sent; those that were new; and flows. */
 	uint64_t reported, new, flows;
 };

@@ -97,6 +97,16 @@ ago(uint64_t now, uint64_t ms)
 	return ms == 0 ? 0 : ms < now ? now - ms : 1;
 }
 
+static enum server_admin
+get_admin(struct handover_record *r)
+{
+	uint64_t admin = handover_get_number(r, 1);
+
+	return admin == SERVER_DRAINING || admin == SERVER_DISABLED
+	    ? (enum server_admin)admin
+	    : SERVER_ENABLED;
+}
+
 static void
 get_history(struct handover_record *r, struct server_history *h, uint64_t now)
 {
@@ -117,15 +127,25 @@ get_history(struct handover_record *r, struct server_history *h, uint64_t now)
 		    : reason[i];
 }
 
+/* Older processes do not send it, either. */
+static void
+get_mark(struct handover_record *r, struct server_mark *mark)
+{
+	*mark = (struct server_mark){ .peer = 0 };
+	if (r->left == 0)
+		return;
+	mark->peer = (uint32_t)handover_get_number(r, 4);
+	mark->admin = get_admin(r);
+	mark->overruled = handover_get_number(r, 1) != 0;
+}
+
 static void
 get_past(struct handover_record *r, struct server_past *past, uint64_t now)
 {
-	uint64_t admin = handover_get_number(r, 1),
-		 left = handover_get_number(r, 8);
+	uint64_t left;
 
-	past->admin = admin == SERVER_DRAINING || admin == SERVER_DISABLED
-	    ? (enum server_admin)admin
-	    : SERVER_ENABLED;
+	past->admin = get_admin(r);
+	left = handover_get_number(r, 8);
 	past->blacklisted_until = left > 0 && left < INT64_MAX ? now + left : 0;
 	past->by_operator = handover_get_number(r, 1) != 0;
 	past->refusals = (unsigned)handover_get_number(r, 4) % 64;
@@ -141,6 +161,7 @@ get_past(struct handover_record *r, struct server_past *past, uint64_t now)
 	/* older processes do not send it */
 	past->health.unproven = r->left > 0 && handover_get_number(r, 1) != 0;
 	past->health.assumed = r->left > 0 && handover_get_number(r, 1) != 0;
+	get_mark(r, &past->mark);
 }
 
 static struct handover_state_server *
@@ -170,8 +191,9 @@ handover_state_read_server_of(
 	return slot < l->servers_room ? l->servers[slot].here : NULL;
 }
 
+/* A peer may report a server again. */
 static void
-handover_state_read_server(
+handover_state_read_server(struct handover_state_reader *reader,
     struct handover_state_past *l, struct handover_record *r)
 {
 	uint64_t slot = handover_get_number(r, 4);
@@ -184,11 +206,14 @@ handover_state_read_server(
 	if (r->bad)
 		return;
 	s = handover_state_read_server_at(l, slot);
-	if (s == NULL || s->here != NULL)
+	if (s == NULL || (s->here != NULL && !reader->from_peer))
 		return;
 	s->past = past;
 	s->here = find_server(l, (unsigned)slot, &at);
 	l->server_count += s->here != NULL;
+	if (s->here != NULL && reader->on_server != NULL)
+		reader->on_server(
+		    reader->arg, l->service, s->here, past.admin);
 }
 
 /* So that it is written, and stays when something else of it changes. The plan
@@ -501,11 +526,13 @@ handover_state_reader_init_workers(
 }
 
 static void
-read_part(struct handover_state_past *l, struct handover_record *record)
+read_part(struct handover_state_reader *reader, struct handover_record *record)
 {
+	struct handover_state_past *l = reader->now;
+
 	switch (record->type) {
 	case HANDOVER_SERVER:
-		handover_state_read_server(l, record);
+		handover_state_read_server(reader, l, record);
 		break;
 	case HANDOVER_COUNTER:
 		read_counter(l, record);
@@ -533,9 +560,9 @@ handover_state_read(
 	else if (l->now == NULL)
 		return;
 	else if (!l->from_peer)
-		read_part(l->now, record);
+		read_part(l, record);
 	else if (record->type == HANDOVER_SERVER)
-		handover_state_read_server(l->now, record);
+		handover_state_read_server(l, l->now, record);
 	else if (record->type == HANDOVER_CLIENTS)
 		learn_clients(l, record);
 	else if (record->type == HANDOVER_DSR_FLOWS)

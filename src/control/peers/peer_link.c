@@ -9,8 +9,9 @@
 #include "control/peers/peer_link.h"
 #include "net/sock.h"
 
-/* Of a turn: reads of so many bytes, and writes of one or more records. */
-enum { READ = 32 * 1024, READS = 2, WRITES = 4 };
+/* Bytes of a read, and of records that are written: of each one in a piece, for
+ * others are served between two turns, which have several. */
+enum { READ = 16 * 1024 };
 /* Records come each second. */
 enum { HANDSHAKE_MS = 5000, SILENCE_MS = 10000 };
 
@@ -113,25 +114,21 @@ peer_link_read(struct peer_link *l)
 {
 	char *bytes = loop_scratch(l->loop);
 	ssize_t n;
-	int i;
 
-	if (bytes == NULL)
+	if (bytes == NULL) {
 		peer_link_refuse(l, "out of memory");
-	for (i = 0; i < READS && l->why[0] == '\0' &&
-	     l->stream.flags & STREAM_READABLE;
-	     i++) {
-		n = stream_read(&l->stream, bytes, READ);
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-			return;
-		if (n <= 0) {
-			peer_link_refuse(l,
-			    n == 0 || errno == ECONNABORTED
-				? "closed by the other end"
-				: strerror(errno));
-			return;
-		}
+		return;
+	}
+	if (!(l->stream.flags & STREAM_READABLE))
+		return;
+	n = stream_read(&l->stream, bytes, READ);
+	if (n > 0) {
 		l->moved_ms = loop_now(l->loop);
 		take_records(l, bytes, (size_t)n);
+	} else if (n == 0 || errno == ECONNABORTED) {
+		peer_link_refuse(l, "closed by the other end");
+	} else if (errno != EAGAIN && errno != EWOULDBLOCK) {
+		peer_link_refuse(l, strerror(errno));
 	}
 }
 
@@ -141,25 +138,18 @@ peer_link_write(struct peer_link *l)
 {
 	bool more = true;
 	ssize_t n;
-	int i;
 
-	for (i = 0; i < WRITES; i++) {
-		if (buffer_length(&l->out) == 0)
-			more =
-			    l->events->on_room != NULL && l->events->on_room(l);
-		if (buffer_length(&l->out) == 0)
-			return more;
-		n = stream_write(&l->stream, buffer_bytes(&l->out),
-		    buffer_length(&l->out), false);
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-			return false;
-		if (n < 0) {
-			peer_link_refuse(l, strerror(errno));
-			return false;
-		}
+	if (buffer_length(&l->out) == 0)
+		more = l->events->on_room != NULL && l->events->on_room(l);
+	if (buffer_length(&l->out) == 0)
+		return more;
+	n = stream_write(&l->stream, buffer_bytes(&l->out),
+	    buffer_length(&l->out), false);
+	if (n >= 0)
 		buffer_consume(&l->out, (size_t)n);
-	}
-	return true;
+	else if (errno != EAGAIN && errno != EWOULDBLOCK)
+		peer_link_refuse(l, strerror(errno));
+	return n >= 0 && more;
 }
 
 static void

@@ -60,11 +60,22 @@ peer_receiver_free(struct peer_receiver *r, bool was_open)
 }
 
 static void
+on_server(void *arg, struct service *svc, struct server *s,
+    enum server_admin admin)
+{
+	const struct peer_receiver *r = arg;
+
+	peer_marks_add(r->port->marks, svc, s, admin, &r->who);
+}
+
+static void
 peer_receiver_read_anew(struct peer_receiver *r)
 {
 	handover_state_reader_fini(&r->reader);
 	handover_state_reader_init(&r->reader, r->port->pen);
 	r->reader.from_peer = true;
+	r->reader.on_server = on_server;
+	r->reader.arg = r;
 }
 
 static void
@@ -203,7 +214,8 @@ peer_port_open(struct peer_port *t, struct error *e)
 }
 
 struct peer_port *
-peer_port_new(struct pen *p, const struct peer_spec *spec, struct error *e)
+peer_port_new(struct pen *p, const struct peer_spec *spec,
+    struct peer_marks *marks, struct error *e)
 {
 	struct peer_port *t = calloc(1, sizeof(*t));
 
@@ -214,6 +226,7 @@ peer_port_new(struct pen *p, const struct peer_spec *spec, struct error *e)
 	list_init(&t->link);
 	list_init(&t->receivers);
 	t->pen = p;
+	t->marks = marks;
 	t->spec = *spec;
 	if (peer_port_open(t, e) == 0)
 		return t;

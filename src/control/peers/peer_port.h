@@ -7,12 +7,14 @@
 #include "base/rate_limit.h"
 #include "control/handover/handover_state.h"
 #include "control/peers/peer_link.h"
+#include "control/peers/peer_marks.h"
 #include "control/value/value_peers.h"
 #include "net/listener.h"
 
 struct peer_port {
 	struct list link;
 	struct pen *pen;
+	struct peer_marks *marks; /* not owned */
 	struct listener listener;
 	struct peer_spec spec;
 	struct tls_psk *key; /* owned */
@@ -33,8 +35,8 @@ struct peer_receiver {
 };
 
 /* Listens, and accepts from peer_port_start() on. NULL with a full message. */
-struct peer_port *peer_port_new(
-    struct pen *p, const struct peer_spec *spec, struct error *e);
+struct peer_port *peer_port_new(struct pen *p, const struct peer_spec *spec,
+    struct peer_marks *marks, struct error *e);
 /* Closes all; the memory is the loop's until the end of this turn. */
 void peer_port_free(struct peer_port *t);
 void peer_port_start(struct peer_port *t);

@@ -226,14 +226,22 @@ dial(struct peer_sender *s)
 		peer_sender_on_end(&s->conn, strerror(errno), false);
 }
 
+bool
+peer_sender_is_due(const struct peer_sender *s)
+{
+	return s->conn.state == PEER_LINK_CLOSED &&
+	    loop_now(s->pen->loop) >= s->retry_ms;
+}
+
 void
 peer_sender_tick(struct peer_sender *s)
 {
-	if (s->conn.state == PEER_LINK_CLOSED) {
-		if (loop_now(s->pen->loop) >= s->retry_ms)
-			dial(s);
+	if (peer_sender_is_due(s) && s->is_self)
+		s->retry_ms = loop_now(s->pen->loop) + RETRY_MS;
+	else if (peer_sender_is_due(s))
+		dial(s);
+	if (s->conn.state == PEER_LINK_CLOSED)
 		return;
-	}
 	s->due = s->changes->head != s->next;
 	peer_link_run(&s->conn);
 	peer_link_check(&s->conn);
@@ -255,7 +263,7 @@ peer_sender_state(const struct peer_sender *s)
 {
 	switch (s->conn.state) {
 	case PEER_LINK_CLOSED:
-		return "waiting";
+		return s->is_self ? "self" : "waiting";
 	case PEER_LINK_OPEN:
 		return s->writing ? "synchronising" : "connected";
 	default:

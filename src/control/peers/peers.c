@@ -1,17 +1,21 @@
 /* peers.c: see peers.h; the settings come into force here. */
 #include "config.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "control/answer/fields.h"
 #include "control/apply/apply.h"
 #include "control/apply/services.h"
+#include "control/peers/peer_marks.h"
 #include "control/peers/peer_port.h"
 #include "control/peers/peer_sender.h"
 #include "control/peers/peers.h"
 #include "control/plan/origin.h"
 #include "dsr/director/director.h"
+#include "net/sock_try.h"
 
 /* How often changes are sent. */
 enum { TICK_MS = 100 };
@@ -19,8 +23,10 @@ enum { TICK_MS = 100 };
 struct peers {
 	struct pen *pen;
 	struct timer timer;
+	bool started;
 	struct list senders, ports;
 	struct list new_senders, new_ports; /* of the draft */
+	struct peer_marks marks; /* of peers */
 	struct peer_changes changes;
 };
 
@@ -44,26 +50,43 @@ port_at(struct list *at)
 /* ---- changes ---- */
 
 static void
-note(const struct service *svc, uint32_t at, bool is_flow)
+note(const struct service *svc, uint32_t at, enum handover_kind kind)
 {
 	struct peers *s = svc->pen->peers;
 
 	if (s != NULL && !svc->leaves)
 		s->changes.list[s->changes.head++ % PEER_CHANGES] =
-		    (struct handover_change){ svc, at, is_flow };
+		    (struct handover_change){ svc, at, kind };
 }
 
 /* A proven client of the service has changed. */
 static void
 on_client(void *arg, uint32_t position)
 {
-	note(arg, position, false);
+	note(arg, position, HANDOVER_OF_CLIENT);
 }
 
 static void
 on_flow(void *arg, uint32_t number)
 {
-	note(arg, number, true);
+	note(arg, number, HANDOVER_OF_FLOW);
+}
+
+/* Whether it is the address of a port of this host: all hosts may have the same
+ * file. */
+static bool
+is_self(struct peers *s, const struct addr *peer)
+{
+	struct list *at, *next;
+	const struct addr *port;
+
+	EACH (at, next, &s->ports) {
+		port = &port_at(at)->spec.at;
+		if (addr_port(port) == addr_port(peer) &&
+		    (addr_is_any(port) || addr_equal(port, peer)))
+			return sock_is_local(peer);
+	}
+	return false;
 }
 
 static void
@@ -72,10 +95,16 @@ peers_on_time(struct timer *t)
 	struct peers *s = container_of(t, struct peers, timer);
 	struct list *at, *next;
 
-	EACH (at, next, &s->senders)
+	EACH (at, next, &s->senders) {
+		if (peer_sender_is_due(sender_at(at)))
+			sender_at(at)->is_self =
+			    is_self(s, &sender_at(at)->spec.at);
 		peer_sender_tick(sender_at(at));
+	}
 	EACH (at, next, &s->ports)
 		peer_port_tick(port_at(at));
+	if (s->marks.count > 0)
+		peer_marks_set(&s->marks);
 	(void)timer_start(s->pen->loop, t, TICK_MS);
 }
 
@@ -84,6 +113,8 @@ begin_again(struct peers *s, bool services)
 {
 	struct list *at, *next;
 
+	if (services)
+		peer_marks_forget(&s->marks);
 	EACH (at, next, &s->senders)
 		peer_sender_begin_again(sender_at(at), services);
 	EACH (at, next, &s->ports)
@@ -124,6 +155,7 @@ peers_free(struct peers *s)
 		return;
 	timer_fini(&s->timer);
 	free_lists(&s->senders, &s->ports);
+	peer_marks_fini(&s->marks);
 	free(s);
 }
 
@@ -136,7 +168,9 @@ peers_start(struct peers *s)
 		return;
 	EACH (at, next, &s->ports)
 		peer_port_start(port_at(at));
-	(void)timer_start(s->pen->loop, &s->timer, TICK_MS);
+	if (!s->started)
+		(void)timer_start(s->pen->loop, &s->timer, TICK_MS);
+	s->started = true;
 }
 
 void
@@ -202,11 +236,35 @@ add_sender(struct peers *s, const struct peer_spec *p, struct error *e)
 	return 0;
 }
 
+/* Of a port with another key at that address, which goes. */
+static int
+lend_socket(struct peers *s, const struct addr *at, struct error *e)
+{
+	struct list *one, *next;
+	int fd;
+
+	EACH (one, next, &s->ports) {
+		if (!addr_equal(&port_at(one)->spec.at, at))
+			continue;
+		fd = dup(port_at(one)->listener.fd);
+		if (fd < 0)
+			return error_set(e, "%s", strerror(errno));
+		if (inherited_add(&s->pen->inherited, fd, false, e) == 0)
+			return 0;
+		close(fd);
+		return -1;
+	}
+	return 0;
+}
+
 static int
 add_port(struct peers *s, const struct peer_spec *p, struct error *e)
 {
-	struct peer_port *new = peer_port_new(s->pen, p, e);
+	struct peer_port *new;
 
+	if (lend_socket(s, &p->at, e) < 0)
+		return -1;
+	new = peer_port_new(s->pen, p, &s->marks, e);
 	if (new == NULL)
 		return -1;
 	list_append(&s->new_ports, &new->link);
@@ -344,6 +402,22 @@ follow(struct service *svc, bool on)
 		director_on_flow(svc->director, on ? on_flow : NULL, svc);
 }
 
+/* Marks that the operator has changed. */
+static void
+note_servers(struct apply *a)
+{
+	struct server *s;
+	size_t i;
+
+	for (i = 0; i < a->servers.count; i++) {
+		s = pool_slot(a->service->pool, a->servers.list[i].slot);
+		if (s == NULL)
+			continue;
+		peer_marks_note_change(s);
+		note(a->service, s->slot, HANDOVER_OF_SERVER);
+	}
+}
+
 void
 peers_commit(struct apply *a)
 {
@@ -358,6 +432,8 @@ peers_commit(struct apply *a)
 		lacks_service(a->pen, a->draft));
 	if (services || a->servers_move)
 		begin_again(s, services);
+	if (!s->marks.setting)
+		note_servers(a);
 	if (!service_is_first(a->service))
 		return;
 	commit_lists(s, &a->wanted->config);

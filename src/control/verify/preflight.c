@@ -14,11 +14,13 @@
 #include "control/apply/direct.h"
 #include "control/plan/origin.h"
 #include "control/apply/rooted.h"
+#include "control/value/value_peers.h"
 #include "control/verify/preflight.h"
 #include "control/verify/transparent.h"
 #include "net/program/program.h"
 #include "net/sock_try.h"
 #include "proxy/log/sessionlog.h"
+#include "tls/tls_psk.h"
 
 /* ---- what is used later ---- */
 
@@ -212,6 +214,33 @@ try_web(const struct pen *p, struct error *e)
 }
 
 static int
+try_peer_list(const struct pen *p, const char *name, const char *list,
+    bool listens, struct error *e)
+{
+	struct peer_spec spec;
+
+	while (peer_spec_next(&list, &spec)) {
+		if (tls_psk_try(spec.file, e) == 0 &&
+		    (!listens ||
+			sock_try_listen(&spec.at, false, false, e) == 0))
+			continue;
+		origin_add(p->plan, name, e);
+		return -1;
+	}
+	return 0;
+}
+
+static int
+try_peers(const struct pen *p, struct error *e)
+{
+	const struct config *c = &p->plan->config;
+
+	return try_peer_list(p, "peer", c->peers, false, e) < 0
+	    ? -1
+	    : try_peer_list(p, "peer_listen", c->peer_listen, true, e);
+}
+
+static int
 try_loop(const struct pen *p, struct error *e)
 {
 	const char *method = p->plan->config.method;
@@ -275,7 +304,8 @@ preflight(const struct pen *p, void (*on_error)(const char *sentence))
 {
 	static int (*const tries[])(const struct pen *,
 	    struct error *) = { try_process, try_loop, try_listeners,
-		try_controls, try_web, try_log, try_session_log, try_settings };
+		try_controls, try_web, try_peers, try_log, try_session_log,
+		try_settings };
 	struct error e;
 	size_t i;
 	int rc = 0;

@@ -170,6 +170,7 @@ director_on_flow(
 {
 	d->dispatch.on_flow = fn;
 	d->dispatch.on_flow_arg = arg;
+	d->forward.hops.reports = fn != NULL;
 }
 
 uint32_t

@@ -288,16 +288,30 @@ on_change(void *arg, struct neighbor *w, bool reachable)
 	}
 }
 
+/* Another director chooses other servers for flows that are moved to it, unless
+ * both follow the same hash, or it gets reports. */
+static void
+warn_of_flows(struct nexthops *n)
+{
+	if (n->warned || n->reports || n->flows->max == 0 ||
+	    pool_goes_by_address(n->pool))
+		return;
+	n->warned = true;
+	log_warn("another director may not know the flows of this one "
+		 "hint=\"hash (-h), dsr_flows 0, or peer\"");
+}
+
 /* With no dsr_announce other directors may have the VIPs, too, which then are
  * not defended; an own address always is. */
 static bool
 on_conflict(void *arg, const struct peer *vip, const struct mac *who)
 {
-	const struct nexthops *n = arg;
+	struct nexthops *n = arg;
 	char ip[PEER_TEXT_MAX], mac[MAC_TEXT_MAX];
 
 	log_warn("address conflict address=%s mac=%s",
 	    peer_format_host(vip, ip), mac_format(who, mac));
+	warn_of_flows(n);
 	return n->announce || vips_is_own(n->vips, vip);
 }
 

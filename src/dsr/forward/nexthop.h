@@ -47,6 +47,8 @@ struct nexthops {
 	uint32_t count;
 	struct director_forward forward;
 	bool announce;	 /* VIPs are announced and defended */
+	bool reports;	 /* flows are reported to other directors */
+	bool warned;	 /* that another one knows none of the flows */
 	bool resolved;	 /* a server's MAC came to be known: see forward.h */
 	bool no_carrier; /* neighbours are not probed */
 	uint64_t carrier_ms; /* since when there is one again; 0: always */

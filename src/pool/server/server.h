@@ -164,6 +164,13 @@ enum server_end {
 	SERVER_ENDS
 };
 
+/* Of drain and maint where a peer, another pen, has set them. */
+struct server_mark {
+	uint32_t peer; /* which one; 0: none */
+	enum server_admin admin;
+	bool overruled; /* the operator here has set another state since */
+};
+
 struct server {
 	struct pool *pool;
 	unsigned slot;	 /* in the pool's list; never changes */
@@ -182,6 +189,7 @@ struct server {
 	struct server_settings set;
 
 	enum server_admin admin;
+	struct server_mark mark;
 	uint64_t blacklisted_until; /* ms; 0: not blacklisted */
 	bool by_operator;  /* blacklisted by the operator: no answer ends it */
 	unsigned refusals; /* how often refusals blacklisted it since it last

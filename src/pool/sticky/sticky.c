@@ -427,7 +427,8 @@ sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
 {
 	uint32_t i = sticky_lookup(s, who, hint);
 	struct sticky_client *c;
-	bool told = i != 0 && sticky_is_told(sticky_entry(s, i), server, now);
+	bool told = s->on_change == NULL ||
+	    (i != 0 && sticky_is_told(sticky_entry(s, i), server, now));
 
 	if (i == 0) {
 		i = *hint = sticky_new_client(

@@ -631,7 +631,7 @@ end_of_learning(struct handover_reader *r, struct handover_state_reader *l)
 START_TEST(peers_get_clients)
 {
 	struct pen *old = learn(), *new;
-	struct handover_change change = { old->service, 1, false };
+	struct handover_change change = { old->service, 1, HANDOVER_OF_CLIENT };
 	struct handover_state_writer w;
 	struct handover_state_reader l;
 	struct handover_reader r;

@@ -1,0 +1,143 @@
+/* peer_marks.c: see peer_marks.h. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "control/apply/services.h"
+#include "control/peers/peer_marks.h"
+#include "control/socket/request.h"
+
+/* In a turn. Each copies the plan. */
+enum { MARKS = 10 };
+
+void
+peer_marks_forget(struct peer_marks *m)
+{
+	m->count = 0;
+}
+
+void
+peer_marks_fini(struct peer_marks *m)
+{
+	free(m->list);
+	*m = (struct peer_marks){ .count = 0 };
+}
+
+static uint32_t
+id_of(const struct peer *who)
+{
+	return (uint32_t)hash_stable(who->ip, sizeof(who->ip)) | 1;
+}
+
+/* Whether it is to be set, or the one that this peer had is to end. */
+static bool
+is_due(const struct server *s, enum server_admin admin, uint32_t peer)
+{
+	if (s->role != SERVER_REGULAR)
+		return false;
+	if (s->mark.peer == peer)
+		return admin != s->mark.admin;
+	return admin != SERVER_ENABLED && s->admin == SERVER_ENABLED;
+}
+
+void
+peer_marks_add(struct peer_marks *m, struct service *svc,
+    const struct server *s, enum server_admin admin, const struct peer *who)
+{
+	struct peer_mark *list;
+
+	if (!is_due(s, admin, id_of(who)))
+		return;
+	list = array_grow(m->list, &m->room, sizeof(*list), m->count);
+	if (list == NULL)
+		return;
+	m->list = list;
+	list[m->count++] = (struct peer_mark){ svc, s->slot, admin, *who };
+}
+
+/* ---- a command ---- */
+
+/* One that waits for names is done again with the next report. */
+static void
+on_wake(struct request *q)
+{
+	(void)q;
+}
+
+static int
+run_command(const struct peer_mark *m, const char *line)
+{
+	struct caller caller = { .access = ACCESS_ADMIN };
+	char who[PEER_TEXT_MAX];
+	struct request q;
+	int rc = -1;
+
+	snprintf(caller.who, sizeof(caller.who), "by peer %s",
+	    peer_format_host(&m->who, who));
+	snprintf(caller.service, sizeof(caller.service), "%s",
+	    service_is_first(m->service) ? "" : m->service->name);
+	request_init(&q, m->service->pen, &caller, on_wake);
+	if (request_begin(&q, line) == 0 && request_run(&q) == REQUEST_DONE &&
+	    !q.failed)
+		rc = 0;
+	if (q.failed)
+		log_warn("mark of a peer not set peer=%s error=\"%s\"", who,
+		    q.error.text);
+	request_fini(&q);
+	return rc;
+}
+
+static void
+set_mark(const struct peer_mark *m)
+{
+	static const char *const words[] = { [SERVER_ENABLED] = "up",
+		[SERVER_DRAINING] = "drain",
+		[SERVER_DISABLED] = "maint" };
+	struct server_mark mark = { .peer = id_of(&m->who),
+		.admin = m->admin };
+	struct server *s = pool_slot(m->service->pool, m->slot);
+	char line[64];
+
+	if (s == NULL || !s->present || !is_due(s, m->admin, mark.peer))
+		return;
+	snprintf(line, sizeof(line), "server %u %s", s->number,
+	    words[m->admin]);
+	if (!(m->admin == SERVER_ENABLED && s->mark.overruled) &&
+	    run_command(m, line) < 0)
+		return;
+	if (m->admin == SERVER_ENABLED)
+		mark.peer = 0;
+	pool_note_mark(s, &mark);
+}
+
+void
+peer_marks_set(struct peer_marks *m)
+{
+	uint32_t n = m->count < MARKS ? m->count : MARKS, i;
+
+	m->setting = true;
+	for (i = 0; i < n && i < m->count; i++)
+		if (!m->list[i].service->leaves)
+			set_mark(&m->list[i]);
+	m->setting = false;
+	if (n > m->count) /* forgotten meanwhile */
+		n = m->count;
+	memmove(m->list, m->list + n, (m->count - n) * sizeof(*m->list));
+	m->count -= n;
+}
+
+void
+peer_marks_note_change(struct server *s)
+{
+	struct server_mark mark = s->mark;
+
+	if (mark.peer == 0 || s->admin == mark.admin)
+		return;
+	mark.overruled = true;
+	pool_note_mark(s, &mark);
+}

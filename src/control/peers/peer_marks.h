@@ -1,0 +1,36 @@
+/* peer_marks.h: drain and maint that the operator of a peer has set are set
+ * here, too, and end when they end there: each as a command in the name of the
+ * peer. A mark that the operator here has set stays; one that the operator here
+ * has changed stays so until the peer's is another one. */
+#ifndef PEN_CONTROL_PEER_MARKS_H
+#define PEN_CONTROL_PEER_MARKS_H
+
+#include "base/addr.h"
+#include "pool/pool.h"
+
+struct peer_mark {
+	struct service *service;
+	unsigned slot;
+	enum server_admin admin;
+	struct peer who;
+};
+
+/* What peers have reported, to be set here in time. */
+struct peer_marks {
+	struct peer_mark *list; /* owned */
+	uint32_t count, room;
+	bool setting; /* a command of ours is carried out */
+};
+
+void peer_marks_fini(struct peer_marks *m);
+/* Services have changed: none of the reports counts. */
+void peer_marks_forget(struct peer_marks *m);
+/* The peer has that server with that mark. Changes nothing yet. */
+void peer_marks_add(struct peer_marks *m, struct service *svc,
+    const struct server *s, enum server_admin admin, const struct peer *who);
+/* Sets some of them. */
+void peer_marks_set(struct peer_marks *m);
+/* A server has changed, by another than us. */
+void peer_marks_note_change(struct server *s);
+
+#endif
