@@ -4,7 +4,7 @@
 #     sh tests/bench/run.sh [--quick] [--only ROW|GROUP,..] [--list] ..
 #
 # Installs what is missing (Debian), builds pen with -O2 unless PEN names one, and
-# the measuring programs; measures in network namespaces of its own, and writes
+# the measuring programs, in BUILD (build-bench); measures in network namespaces of its own, and writes
 # doc/measured.tsv and its plots. Needs root. All takes about half an hour, --quick
 # less than five minutes; it only prints. `bench.py --help` lists the options.
 set -u
@@ -56,7 +56,8 @@ if [ -z "${PEN:-}" ]; then
 		cd "$top" && { [ -e configure ] || autoreconf -fi; } &&
 			cd "$BUILD" && { [ -e Makefile ] ||
 				"$top/configure" CFLAGS=-O2 >configure.out; } &&
-			make -j2 pen >make.out
+			make -j2 pen tests/bench/acl_rate \
+				tests/bench/timeouts_rate >make.out
 	) || give_up "cannot build pen: see $BUILD"
 fi
 
@@ -71,6 +72,8 @@ unshare --net --pid --fork --kill-child --mount-proc sh -c '
 	cd /proc/sys/net || exit 1
 	echo 1024 65535 >ipv4/ip_local_port_range
 	echo 8001-8100,9001-9002 >ipv4/ip_local_reserved_ports
+	# without pacing, which has timers of its own
+	echo reno >ipv4/tcp_congestion_control
 	echo 65535 >core/somaxconn
 	echo 65535 >ipv4/tcp_max_syn_backlog
 	echo 8192 >ipv4/tcp_max_tw_buckets

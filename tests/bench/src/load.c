@@ -639,8 +639,12 @@ main(int argc, char **argv)
 		run_held();
 	else if (datagrams)
 		run_datagrams();
-	else
+	else {
+		if (number > 0)
+			counted_from = started_ns;
+		start_counting();
 		run_streams(number);
+	}
 	report(before > busy_ns() ? before : busy_ns());
 	return 0;
 }
