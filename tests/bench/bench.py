@@ -355,6 +355,9 @@ def lines_of(row, results, refused):
                 line["rate"] = text(target.x / float(line["median"]))
             for name in ("p50", "p99", "p999"):
                 line[name] = middle(lambda r, name=name: r[name])
+        if row.per == "%" and float(line["rate"]) < 0.9 * target.x:
+            line.update(low="", median="", high="", ratio_low="", ratio="",
+                        ratio_high="", note="the rate was not reached")
         line["slices"] = str(len(results[target]))
         line["disturbed"] = str(sum(r["disturbed"]
                                     for r in results[target].values()))
