@@ -279,7 +279,7 @@ def measure(bench, row):
     bench.stop_proxies()
     holding = [] if row.per == "bytes" else prepare(bench, row, refused)
     if row.per == "bytes":
-        rounds = min(rounds, 3)
+        rounds = 1 if bench.args.quick else 3
     for number in range(rounds):
         turn = number % len(row.targets)
         for target in row.targets[turn:] + row.targets[:turn]:
@@ -449,8 +449,10 @@ def parse():
     parser.add_argument("--pen", default="/usr/bin/pen")
     parser.add_argument("--tools", default=HERE, help="where load and so on are")
     parser.add_argument("--classic", default="/usr/bin/pen")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", default="*")
+    parser.add_argument("--quick", action="store_true",
+                        help="fewer and shorter slices, of all but "
+                             "curves and hosts")
+    parser.add_argument("--only")
     parser.add_argument("--out", help="the table, in which rows are replaced")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seconds", type=float)
@@ -464,6 +466,7 @@ def parse():
     args.rounds = args.rounds or (3 if args.quick else 9)
     args.seconds = args.seconds or (0.2 if args.quick else 0.4)
     args.repeats = 0 if args.quick else 2
+    args.only = args.only or (rows.QUICK if args.quick else "*")
     return args
 
 

@@ -173,6 +173,7 @@ ROWS = [
     row("both_tls", "workers", "2 workers: TLS, full, RSA-2048", "handshake",
         BOTH_TLS, "-T -c 64 -S 1000", True),
 ]
+QUICK = ",".join(dict.fromkeys(x.group for x in ROWS))
 
 # The seeds: what others published, measured again.
 SIZES = [100, 1000, 4096, 16384, 65536, 262144, MIB]

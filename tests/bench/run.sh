@@ -5,8 +5,9 @@
 #
 # Installs what is missing (Debian), builds pen with -O2 unless PEN names one, and
 # the measuring programs, in BUILD (build-bench); measures in network namespaces of its own, and writes
-# doc/measured.tsv and its plots. Needs root. All takes about half an hour, --quick
-# less than five minutes; it only prints. `bench.py --help` lists the options.
+# doc/measured.tsv and its plots. Needs root. All takes about 40 minutes. --quick, of
+# all but curves and hosts, takes less than five and only prints. `bench.py --help`
+# lists the options.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -61,10 +62,13 @@ if [ -z "${PEN:-}" ]; then
 	) || give_up "cannot build pen: see $BUILD"
 fi
 
-out=$top/doc/measured.tsv
+plots=
 case " $* " in
-*" --quick "* | *" --out "* | *" --list "*) set -- "$@" ;;
-*) set -- --out "$out" "$@" ;;
+*" --quick "* | *" --out "* | *" --list "*) ;;
+*)
+	set -- --out "$top/doc/measured.tsv" "$@"
+	plots=yes
+	;;
 esac
 date
 unshare --net --pid --fork --kill-child --mount-proc sh -c '
@@ -82,5 +86,6 @@ unshare --net --pid --fork --kill-child --mount-proc sh -c '
 	cd / && exec nice -n -15 "$@"
 ' sh python3 "$here/bench.py" --pen "$PEN" --tools "$BUILD" "$@"
 status=$?
+[ -z "$plots" ] || python3 "$top/doc/plot.py"
 date
 exit $status
