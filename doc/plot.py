@@ -100,7 +100,8 @@ HEADINGS = {
     "short": "CPU time, a connection per request", "kept": "CPU time, keep-alive",
     "bulk": "CPU time of bulk", "TLS": "CPU time, TLS", "UDP": "CPU time, datagrams",
     "latency": "latency, median", "memory": "memory of a connection",
-    "workers": "CPU time, 2 workers", "dsr": "direct server return, CPU time"}
+    "workers": "CPU time, 2 workers", "dsr": "direct server return, CPU time of frames",
+    "paths": "CPU time of a session among hosts"}
 
 
 def ratios(table, date):
@@ -161,7 +162,11 @@ def short_title(row):
     return SHORT.get(row, TITLES.get(row, row))
 
 
-UNITS = {"us": "us", "bytes": "bytes", "GB": "ms a gigabyte", "frame": "ns a frame"}
+UNITS = {"us": "us", "bytes": "bytes", "GB": "ms a gigabyte", "frame": "ns a frame",
+         "timer": "ns a timer", "match": "ns a match"}
+
+
+OURS = ("pen", "proxy", "DSR")  # all are pen
 
 
 def bars(group, by_row, date):
@@ -177,7 +182,7 @@ def bars(group, by_row, date):
         for x in lines:
             low, value, high = (float(x[k]) for k in ("low", "median", "high"))
             d.y += 20
-            colour = 0 if x["proxy"].startswith("pen") else 4
+            colour = 0 if x["proxy"].startswith(OURS) else 4
             d.text(112, d.y, NAMES.get(x["proxy"], x["proxy"]), SIZE - 1, "end")
             d.add(f'<rect x="118" y="{d.y - 12:.1f}" height="14" '
                   f'width="{max(at(value) - 118, 1):.1f}" class="f{colour}" '
@@ -215,8 +220,10 @@ def curve(d, lines, key, title, x_title, log_y):
     if not series:
         return
     points = [(float(p["x"]), float(p[key])) for s in series.values() for p in s]
-    d.y += 24
-    d.text(8, d.y, title, weight="bold")
+    d.y += 26
+    d.text(8, d.y, title[0], weight="bold")
+    d.y += 18
+    d.text(8, d.y, title[1], SIZE - 2, kind="dim")
     top, bottom, left, right = d.y + 12, d.y + 200, 62, WIDTH - 16
     xs = marks_of(min(p[0] for p in points), max(p[0] for p in points), True)
     ys = marks_of(min(p[1] for p in points), max(p[1] for p in points), log_y)
@@ -229,20 +236,20 @@ def curve(d, lines, key, title, x_title, log_y):
     for y in ys:
         d.line(left, at_y(y), right, at_y(y))
         d.text(left - 5, at_y(y) + 4, human(y), SIZE - 2, "end", "dim")
-    for n, (name, line) in enumerate(series.items()):
-        places = " ".join(f"{at_x(float(p['x'])):.1f},{at_y(float(p[key])):.1f}"
-                          for p in line)
-        dash = 'stroke-dasharray="6 3" ' if n >= 3 else ""
-        d.add(f'<polyline points="{places}" class="s{n % 6}" {dash}'
-              'stroke-width="2"/>')
     d.y = bottom + 34
     d.text(right, d.y, x_title, SIZE - 2, "end", "dim")
-    x = 8
-    for n, name in enumerate(series):
+    x, others = 8, iter(range(1, 100))
+    for name, line in series.items():
+        n = 0 if name in ("pen", "proxy") else next(others)
+        places = " ".join(f"{at_x(float(p['x'])):.1f},{at_y(float(p[key])):.1f}"
+                          for p in line)
+        look = f'class="s{n % 6}" stroke-width="2.5"' + (
+            ' stroke-dasharray="6 3"' if n >= 3 else "")
+        d.add(f'<polyline points="{places}" {look}/>')
         label = NAMES.get(name, name)
         if x + 26 + 8 * len(label) > right - 8.2 * len(x_title) and x > 8:
             x, d.y = 8, d.y + 18
-        d.line(x, d.y - 5, x + 18, d.y - 5, f"s{n % 6}", 3)
+        d.add(f'<polyline points="{x},{d.y - 5} {x + 18},{d.y - 5}" {look}/>')
         d.text(x + 22, d.y, label, SIZE - 1)
         x += 36 + 7.6 * len(label)
     d.y += 6
@@ -260,7 +267,7 @@ CURVES = [
         ("by_servers", "median", "servers", False),
         ("by_clients", "median", "clients", False),
         ("by_connections", "median", "idle connections", False),
-        ("by_timers", "median", "sessions that wait", False),
+        ("by_timers", "median", "sessions that wait", True),
         ("by_list", "median", "entries", False)]),
 ]
 Y_TITLES = {("by_size", "rate"): "answers a second", "%": "% of a processor",
@@ -286,7 +293,7 @@ def main():
             per = lines[0]["per"]
             unit = Y_TITLES.get((row, key)) or Y_TITLES.get(
                 per, UNITS.get(per, f"us a {per}"))
-            curve(d, lines, key, f"{TITLES.get(row, row)}: {unit}", x_title, log_y)
+            curve(d, lines, key, (TITLES.get(row, row), unit), x_title, log_y)
         if d.y > before:
             d.write(f"{target}/measured-{name}.svg")
 

@@ -32,7 +32,8 @@ for page in *.[1-9].html; do
 	mv page.tmp "$page"
 done
 rm page.sed
-{
+# page TITLE: what a page that is not of mandoc begins with
+page() {
 	cat <<END
 <!DOCTYPE html>
 <html lang="en">
@@ -40,9 +41,21 @@ rm page.sed
   <meta charset="utf-8"/>
   <meta name="viewport" content="width=device-width, initial-scale=1.0"/>
   <link rel="stylesheet" href="manual.css" type="text/css"/>
-  <title>Manual of pen</title>
+  <title>$1</title>
 </head>
 <body>
+END
+}
+cp "$man"/../doc/measured.tsv "$man"/../doc/measured*.svg .
+{
+	page "Measured"
+	echo "$home<div class=\"manual-text\">"
+	awk -f "$man/markdown.awk" "$man/../doc/measured.md"
+	printf '</div>\n</body>\n</html>\n'
+} >measured.html
+{
+	page "Manual of pen"
+	cat <<END
 <div class="manual-text">
 <h1 class="Sh">Manual of pen</h1>
 <dl class="Bl-tag">
@@ -53,5 +66,7 @@ END
 		echo "  <dt><a href=\"$file\">${page%.*}(${page##*.})</a></dt>"
 		sed -n 's,^\.Nd \(.*\),  <dd>\1</dd>,p' "$man/$page"
 	done
+	echo '  <dt><a href="measured.html">measured</a></dt>'
+	echo '  <dd>CPU time, latency and memory beside those of others</dd>'
 	printf '</dl>\n</div>\n</body>\n</html>\n'
 } >index.html

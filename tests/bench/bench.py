@@ -3,6 +3,7 @@
 
     bench.py --pen PEN [--quick] [--only ROW|GROUP,..] [--out TSV]
              [--rounds N] [--seconds S] [--proxy NAME=COMMAND] [--list]
+    bench.py --compare TSV TSV
 
 All balancers of a row are up at once, on the first processor; load and servers have
 the second one. Short slices of load go round over all, so that what else the machine
@@ -35,6 +36,13 @@ import rows
 HEAD = ("group row x proxy per low median high ratio_low ratio ratio_high rate"
         " p50 p99 p999 slices disturbed date note").split()
 FIRST_PORT = 8001
+HERE = os.path.dirname(os.path.abspath(__file__))
+# what load counts, and how much of all answers it may be
+FAULTS = {"wrong": ("answers wrongly", 0), "long": ("adds bytes", 0),
+          "short": ("loses bytes", 0), "refused": ("refuses connections", 0.005),
+          "reset": ("resets connections", 0.005),
+          "late": ("is late by seconds", 0.005),
+          "lost": ("loses datagrams", 0.005)}
 
 
 class Refused(Exception):
@@ -101,7 +109,11 @@ class Bench:
                        "relay": f"{args.tools}/relay"}
         self.running, self.ports = {}, {}
         self.best_ns = math.inf
-        self.start(1, shlex.split(f"{args.tools}/server 0.0.0.0:9001 0.0.0.0:9002"))
+        self.start_servers()
+
+    def start_servers(self):
+        self.start(1, shlex.split(
+            f"{self.args.tools}/server 0.0.0.0:9001 0.0.0.0:9002"))
 
     def start(self, processor, words, **how):
         how = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **how}
@@ -120,24 +132,29 @@ class Bench:
         child = self.start(None if target.several else 0,
                            shlex.split(command.format(**values)))
         self.running[key_of(target)], self.ports[key_of(target)] = child, port
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while not is_bound(port, target.load.startswith("-u")):
             if child.poll() is not None or time.monotonic() > end:
                 raise Refused("does not start")
             time.sleep(0.01)
         time.sleep(0.2)  # what it does at its start is not counted
 
+    def stop(self, child):
+        child.terminate()
+        try:
+            child.wait(3)
+        except subprocess.TimeoutExpired:
+            for pid in processes(child.pid):
+                os.kill(pid, signal.SIGKILL)
+            child.wait()
+
     def stop_proxies(self):
         for child in self.running.values():
-            child.send_signal(signal.SIGKILL if child.poll() else signal.SIGTERM)
-        for child in self.running.values():
-            try:
-                child.wait(3)
-            except subprocess.TimeoutExpired:
-                for pid in processes(child.pid):
-                    os.kill(pid, signal.SIGKILL)
-                child.wait()
+            self.stop(child)
         self.running, self.ports = {}, {}
+
+    def close(self):
+        self.stop_proxies()
 
     def load(self, target, options, **how):
         port = self.ports.get(key_of(target), 9001)
@@ -159,18 +176,10 @@ class Bench:
             raise Refused("load cannot go on")
         if self.pids(target) != pids:
             raise Refused("dies")
-        for fault, words in (("wrong", "answers wrongly"), ("long", "adds bytes"),
-                             ("short", "loses bytes")):
-            if result[fault]:
-                raise Refused(f"{words} ({result[fault]} answers)")
-        few = result["answered"] / 200
-        for fault, words in (("refused", "refuses connections"),
-                             ("reset", "resets connections"),
-                             ("late", "is late by seconds"),
-                             ("lost", "loses datagrams")):
-            if result[fault] > few:
+        for fault, (words, few) in FAULTS.items():
+            if result[fault] > few * result["answered"]:
                 raise Refused(f"{words} ({result[fault]} of "
-                              f"{result['answered'] + result[fault]})")
+                              f"{result['answered'] + result[fault]} answers)")
         if not result["answered"] and not result["bytes"]:
             raise Refused("does not answer")
 
@@ -187,8 +196,10 @@ class Bench:
                 result["cpu"], result["waited"] = (
                     after - was for after, was in zip(scheduled(pids), before))
         child.wait()
-        if result and not result["answered"] and seconds < 2:
-            return self.slice(target, 2)  # it may not have had a processor
+        if result and seconds < 4 and not any(
+                result[name] for name in ("answered", *FAULTS)):
+            # it may not have had a processor
+            return self.slice(target, 1 + 3 * seconds)
         self.check(target, result, pids)
         self.best_ns = min(self.best_ns, result["busy_ns"])
         result["disturbed"] = (result["busy_ns"] > 1.5 * self.best_ns or
@@ -236,9 +247,11 @@ def value_of(row, result):
         return result["value"]
     if row.per == "us":
         return result["p50"]
+    if row.per == "message":  # one way
+        return result["p50"] / 2
     if row.per == "%":
         return result["cpu"] / result["seconds"] * 100
-    if row.per == "GB":  # ms for each
+    if row.per in ("GB", "MB"):  # ms, us for each
         return result["cpu"] / result["bytes"] * 1e12
     return result["cpu"] / result["answered"] * 1e6
 
@@ -266,7 +279,7 @@ def measure(bench, row):
     bench.stop_proxies()
     holding = [] if row.per == "bytes" else prepare(bench, row, refused)
     if row.per == "bytes":
-        rounds = min(rounds, 3)
+        rounds = 1 if bench.args.quick else 3
     for number in range(rounds):
         turn = number % len(row.targets)
         for target in row.targets[turn:] + row.targets[:turn]:
@@ -301,23 +314,29 @@ def text(number):
     return f"{number:.4g}" if number < 1e4 else f"{number:.0f}"
 
 
+def line_of(row, proxy, x="", **figures):
+    line = dict.fromkeys(HEAD, "")
+    line.update(group=row.group, row=row.name, x=str(x), per=row.per, proxy=proxy,
+                date=time.strftime("%Y-%m-%d"),
+                **{name: text(value) for name, value in figures.items()})
+    return line
+
+
 def lines_of(row, results, refused):
     """Lines of the table: a dict for each target."""
-    date = time.strftime("%Y-%m-%d")
     values = {t: {n: value_of(row, r) for n, r in by_round.items()}
               for t, by_round in results.items()}
     ours = {t.x: t for t in row.targets if t.proxy == "pen"}
     for target in row.targets:
-        line = dict.fromkeys(HEAD, "")
-        line.update(group=row.group, row=row.name, x=str(target.x), per=row.per,
-                    proxy=target.proxy, date=date)
+        line = line_of(row, target.proxy, target.x)
         if target in refused:
             line["note"] = f"left out: {refused[target]}"
             yield line
             continue
         used = use(results[target])
-        line["low"], line["median"], line["high"] = map(
-            text, spread(values[target][n] for n in used))
+        if any(values[target].values()):  # not the kernel's own work
+            line["low"], line["median"], line["high"] = map(
+                text, spread(values[target][n] for n in used))
         mine = ours.get(target.x)
         if mine is not None and mine not in refused:
             both = [n for n in used if n in use(results[mine])] or [
@@ -330,13 +349,22 @@ def lines_of(row, results, refused):
             return text(statistics.median(f(r) for r in used.values()))
         if row.per != "bytes":
             line["rate"] = middle(lambda r: (
-                r["bytes"] / 1e6 if row.per == "GB" else r["answered"])
+                r["bytes"] / 1e6 if row.per in ("GB", "MB") else r["answered"])
                 / r["seconds"])
+            if row.per == "message":  # MB/s, one way
+                line["rate"] = text(target.x / float(line["median"]))
             for name in ("p50", "p99", "p999"):
                 line[name] = middle(lambda r, name=name: r[name])
+        if row.per == "%" and float(line["rate"]) < 0.9 * target.x:
+            line.update(low="", median="", high="", ratio_low="", ratio="",
+                        ratio_high="", note="the rate was not reached")
         line["slices"] = str(len(results[target]))
         line["disturbed"] = str(sum(r["disturbed"]
                                     for r in results[target].values()))
+        if row.name == "dsr_session":
+            line["note"] = (
+                f"bytes for each of the answer: {middle(lambda r: r['frames_in'])}"
+                f" into the host between, {middle(lambda r: r['frames_out'])} out")
         yield line
 
 
@@ -363,14 +391,16 @@ def machine(args):
            else "machine") + f", {model[1] if model else '?'}"]
 
 
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        body = [x.rstrip("\n") for x in f if not x.startswith("#")]
+    return [dict(zip(HEAD, x.split("\t"))) for x in body[1:]]
+
+
 def merge(path, lines, remarks):
     """The table with these lines in place of those of the same rows."""
     new = {line["row"] for line in lines}
-    old = []
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as f:
-            body = [x.rstrip("\n") for x in f if not x.startswith("#")]
-        old = [dict(zip(HEAD, x.split("\t"))) for x in body[1:]]
+    old = read(path) if os.path.exists(path) else []
     table = [x for x in old if x["row"] not in new] + lines
     order = [row.name for row in rows.ROWS]
     table.sort(key=lambda x: order.index(x["row"]) if x["row"] in order else 999)
@@ -381,10 +411,26 @@ def merge(path, lines, remarks):
             f.write("\t".join(line[name] for name in HEAD) + "\n")
 
 
+def compare(path, other):
+    """Prints how far the ratios of two tables are apart."""
+    first, second = (
+        {(x["row"], x["x"], x["proxy"]): float(x["ratio"])
+         for x in read(name) if x["ratio"] and x["per"] not in ("us", "bytes")}
+        for name in (path, other))
+    apart = {key: abs(math.log(first[key] / second[key]))
+             for key in first if key in second and key[2] != "pen"}
+    for key, value in sorted(apart.items(), key=lambda x: -x[1]):
+        print(f"{math.expm1(value):6.1%}  {first[key]:.3f} {second[key]:.3f}  "
+              + " ".join(key))
+    close = sum(math.expm1(value) <= 0.05 for value in apart.values())
+    print(f"ratios of CPU time: {close} of {len(apart)} within 5 %, median "
+          f"{math.expm1(statistics.median(apart.values())):.1%} apart")
+
+
 def show(row, lines):
     print(f"\n{row.name}: {row.title}; {row.per}", flush=True)
     for x in lines:
-        print(f"  {x['proxy']:14} {x['x']:>8} {x['median']:>9} "
+        print(f"  {x['proxy']:16} {x['x']:>8} {x['median']:>9} "
               f"[{x['low']}, {x['high']}]  pen/this {x['ratio']:>6}  "
               f"rate {x['rate']:>8}  p50 {x['p50']} p99 {x['p99']}  "
               f"{x['disturbed']}/{x['slices']} {x['note']}", flush=True)
@@ -400,12 +446,13 @@ def chosen(args):
 def parse():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    here = os.path.dirname(os.path.abspath(__file__))
-    parser.add_argument("--pen", required=True)
-    parser.add_argument("--tools", default=here, help="where load and so on are")
+    parser.add_argument("--pen", default="/usr/bin/pen")
+    parser.add_argument("--tools", default=HERE, help="where load and so on are")
     parser.add_argument("--classic", default="/usr/bin/pen")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", default="*")
+    parser.add_argument("--quick", action="store_true",
+                        help="fewer and shorter slices, of all but "
+                             "curves and hosts")
+    parser.add_argument("--only")
     parser.add_argument("--out", help="the table, in which rows are replaced")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seconds", type=float)
@@ -413,10 +460,13 @@ def parse():
                         help="NAME=COMMAND with {port}: beside pen, instead of "
                              "the others")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--compare", nargs=2, metavar="TSV",
+                        help="how far the ratios of two tables are apart")
     args = parser.parse_args()
     args.rounds = args.rounds or (3 if args.quick else 9)
     args.seconds = args.seconds or (0.2 if args.quick else 0.4)
     args.repeats = 0 if args.quick else 2
+    args.only = args.only or (rows.QUICK if args.quick else "*")
     return args
 
 
@@ -440,8 +490,42 @@ def with_own(row, proxies):
         for name, command in (p.split("=", 1) for p in proxies)])
 
 
+def by_program(args, row):
+    """Lines of a row that a program of this directory measures on its own."""
+    words, pattern = rows.PROGRAMS[row.name]
+    program, *numbers = words.split()
+    said = subprocess.run(
+        ["taskset", "-c", "0", f"{args.tools}/tests/bench/{program}", *numbers],
+        capture_output=True, text=True, check=True).stdout
+    for found in re.finditer(pattern, said):
+        figures = found.groupdict()
+        x = figures.pop("x")
+        for name, value in figures.items():
+            yield line_of(row, name.replace("_", " "), x, low=float(value),
+                          median=float(value), high=float(value), slices=1)
+
+
+def measure_row(args, row, directory, benches):
+    import paths  # which needs this module
+
+    if row.name in rows.PROGRAMS:
+        return list(by_program(args, row)), {}
+    if row.per == "frame":
+        return list(paths.frames(args, row)), {}
+    kind = paths.Paths if row.targets[0].proxy in paths.WAYS else Bench
+    if row.targets[0].setup == rows.DIRECT and row.name == "by_size":
+        kind = Bench
+    if kind not in benches:
+        benches[kind] = kind(args, directory)
+    results, refused = measure(benches[kind], row)
+    return list(lines_of(row, results, refused)), refused
+
+
 def main():
     args = parse()
+    if args.compare:
+        compare(*args.compare)
+        return 0
     todo = list(chosen(args))
     if args.list:
         for row in todo:
@@ -450,25 +534,26 @@ def main():
     directory = tempfile.mkdtemp()
     os.chmod(directory, 0o755)
     certificates(directory)
-    bench, failed = None, False
+    benches, failed = {}, False
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        bench = Bench(args, directory)
         for row in todo:
             if args.proxy:
                 row = with_own(row, args.proxy)
-            results, refused = measure(bench, row)
-            lines = list(lines_of(row, results, refused))
+            lines, refused = measure_row(args, row, directory, benches)
             show(row, lines)
             failed |= any(t.proxy == "pen" for t in refused)
             if args.out:
                 merge(args.out, lines, machine(args))
     finally:
-        if bench is not None:
-            bench.stop_proxies()
+        for bench in benches.values():
+            bench.close()
         shutil.rmtree(directory)
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # the module that paths.py has, too
+    import bench
+
+    sys.exit(bench.main())

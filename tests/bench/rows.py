@@ -173,6 +173,7 @@ ROWS = [
     row("both_tls", "workers", "2 workers: TLS, full, RSA-2048", "handshake",
         BOTH_TLS, "-T -c 64 -S 1000", True),
 ]
+QUICK = ",".join(dict.fromkeys(x.group for x in ROWS))
 
 # The seeds: what others published, measured again.
 SIZES = [100, 1000, 4096, 16384, 65536, 262144, MIB]
@@ -192,6 +193,21 @@ ROWS += [
         (f"{size >> 10} KiB", rate, pen(), f"-c 500 -s {size} -R {rate}")
         for size in (1024, 16384, 65536, MIB) for rate in RATES
         if size * rate <= 2e9]),
+]
+
+# Among hosts, see paths.py: the setup only tells processes apart.
+MESSAGES = [16, 64, 256, 1024, 4096, 16384, 65536, 262144, MIB, 4 * MIB, 16 * MIB,
+            64 * MIB]
+ROWS += [
+    curve("netpipe", "paths", "a message there and back, by its size", "message", [
+        (way, size, (way, ""), f"-w 0.02 -k -c 1 -q {size} -s {size}")
+        for size in MESSAGES
+        for way in ("direct", "forwarding", "NAT", "proxy", "DSR")]),
+    curve("dsr_session", "paths", "answers of 1,024,000 bytes, 20 at a time", "MB", [
+        (way, "", (way, ""), "-e -c 20 -n 300 -s 1024000")
+        for way in ("forwarding", "NAT", "proxy", "DSR", "DSR, AF_XDP",
+                    "DSR, fast path")]),
+    curve("dsr_frames", "dsr", "frames of 10,000 flows, all CPU time", "frame", []),
 ]
 
 ALGORITHMS = {"roundrobin": "-r", "leastconn": "--balance leastconn",
@@ -221,3 +237,18 @@ ROWS += [
               for proxy in ("pen", "haproxy", "nginx")
               for n in (100, 1000, 4500, 9500)]),
 ]
+
+# Measured by a program on its own: row, words, and where a line has x and figures.
+ROWS += [
+    curve("by_timers", "growth", "a timer that is set again, by their number",
+          "timer", []),
+    curve("by_list", "growth", "a match against an access list, by its length",
+          "match", []),
+]
+PROGRAMS = {
+    "by_timers": ("timeouts_rate 1 100 1000 10000 100000",
+                  r"(?P<x>\d+) sessions: .*, (?P<pen>[\d.]+) ns"),
+    "by_list": ("acl_rate 1 100 1000 10000 100000",
+                r"hosts +(?P<x>\d+) entries:.* (?P<in_the_list>\d+) ns in.*"
+                r" (?P<outside>\d+) ns"),
+}

@@ -4,9 +4,10 @@
 #     sh tests/bench/run.sh [--quick] [--only ROW|GROUP,..] [--list] ..
 #
 # Installs what is missing (Debian), builds pen with -O2 unless PEN names one, and
-# the measuring programs; measures in network namespaces of its own, and writes
-# doc/measured.tsv and its plots. Needs root. All takes about half an hour, --quick
-# less than five minutes; it only prints. `bench.py --help` lists the options.
+# the measuring programs, in BUILD (build-bench); measures in network namespaces of its own, and writes
+# doc/measured.tsv and its plots. Needs root. All takes about 40 minutes. --quick, of
+# all but curves and hosts, takes less than five and only prints. `bench.py --help`
+# lists the options.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -56,14 +57,18 @@ if [ -z "${PEN:-}" ]; then
 		cd "$top" && { [ -e configure ] || autoreconf -fi; } &&
 			cd "$BUILD" && { [ -e Makefile ] ||
 				"$top/configure" CFLAGS=-O2 >configure.out; } &&
-			make -j2 pen >make.out
+			make -j2 pen tests/bench/acl_rate \
+				tests/bench/timeouts_rate >make.out
 	) || give_up "cannot build pen: see $BUILD"
 fi
 
-out=$top/doc/measured.tsv
+plots=
 case " $* " in
-*" --quick "* | *" --out "* | *" --list "*) set -- "$@" ;;
-*) set -- --out "$out" "$@" ;;
+*" --quick "* | *" --out "* | *" --list "*) ;;
+*)
+	set -- --out "$top/doc/measured.tsv" "$@"
+	plots=yes
+	;;
 esac
 date
 unshare --net --pid --fork --kill-child --mount-proc sh -c '
@@ -71,6 +76,8 @@ unshare --net --pid --fork --kill-child --mount-proc sh -c '
 	cd /proc/sys/net || exit 1
 	echo 1024 65535 >ipv4/ip_local_port_range
 	echo 8001-8100,9001-9002 >ipv4/ip_local_reserved_ports
+	# without pacing, which has timers of its own
+	echo reno >ipv4/tcp_congestion_control
 	echo 65535 >core/somaxconn
 	echo 65535 >ipv4/tcp_max_syn_backlog
 	echo 8192 >ipv4/tcp_max_tw_buckets
@@ -79,5 +86,6 @@ unshare --net --pid --fork --kill-child --mount-proc sh -c '
 	cd / && exec nice -n -15 "$@"
 ' sh python3 "$here/bench.py" --pen "$PEN" --tools "$BUILD" "$@"
 status=$?
+[ -z "$plots" ] || python3 "$top/doc/plot.py"
 date
 exit $status

@@ -51,12 +51,18 @@ awk -F: '
 	}
 	END {
 		there["index.html#"] = there["manual.css#"] = 1
+		there["measured.html#"] = there["measured.tsv#"] = 1
 		for (link in wanted)
 			if (!(link in there))
 				print wanted[link] " links to " link
 	}' "$dir/found" >"$dir/lost"
 cat "$dir/lost"
 check test ! -s "$dir/lost"
+
+for picture in $(grep -oh 'src="[^"]*"' ./*.html | sed 's/src="//; s/"//'); do
+	check test -s "$picture"
+done
+check test "$(grep -o '<img src="measured' measured.html | wc -l)" -ge 3
 
 if "$pen" --help all | grep -q -- --cert; then
 	"$pen" --help all | sed -n '/^commands:/,$s/^  \([a-z][a-z0-9_]*\).*/\1/p' |

@@ -562,13 +562,15 @@ static void
 report(double before)
 {
 	double took = (double)(now_ns() - counted_from) / 1e9;
+	double after = busy_ns();
 
 	printf("{\"seconds\": %.4f, \"answered\": %llu, \"bytes\": %llu, "
 	       "\"p50\": %.1f, \"p99\": %.1f, \"p999\": %.1f, \"lost\": %llu, "
 	       "\"resumed\": %llu, \"busy_ns\": %.0f",
 	    took, (unsigned long long)answered, (unsigned long long)bytes,
 	    quantile_us(0.5), quantile_us(0.99), quantile_us(0.999),
-	    (unsigned long long)lost, (unsigned long long)resumed, before);
+	    (unsigned long long)lost, (unsigned long long)resumed,
+	    before > after ? before : after);
 	for (int i = 0; i < FAULTS; i++)
 		printf(", \"%s\": %llu", faults[i].name,
 		    (unsigned long long)faults[i].times);
@@ -639,8 +641,12 @@ main(int argc, char **argv)
 		run_held();
 	else if (datagrams)
 		run_datagrams();
-	else
+	else {
+		if (number > 0)
+			counted_from = started_ns;
+		start_counting();
 		run_streams(number);
-	report(before > busy_ns() ? before : busy_ns());
+	}
+	report(before);
 	return 0;
 }
