@@ -72,8 +72,8 @@ START_TEST(old_sessions_are_cut_in_the_end)
 	int fd;
 
 	begin(QUIET_END_NONE, 0, 400);
-	fd = fixture_talks();
 	began = wait_now_ms();
+	fd = fixture_talks();
 	fixture.options.end.max_age_ms = 300;
 	frontend_set_options(fixture.frontend, &fixture.options);
 	RUN_UNTIL(fixture_stats()->sessions == 0);
