@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "control/apply/apply.h"
 #include "control/apply/services.h"
@@ -675,14 +676,30 @@ START_TEST(peers_get_clients)
 }
 END_TEST
 
-/* Each bit in turn is wrong: what comes before it counts, and nothing else. */
-START_TEST(spoilt_reports)
+/* No client of bytes that are wrong is taken, which those of the last record
+ * are. */
+static void
+learn_nothing(struct pen *p, const char *bytes, size_t n)
 {
-	struct pen *old = learn(), *new;
-	struct handover_state_writer w;
 	struct handover_state_reader l;
 	struct handover_reader r;
+
+	begin_to_learn(p, &r, &l);
+	/* of a length that is too great, the end is waited for */
+	if (read_from_peer(&r, &l, bytes, n) == NULL)
+		ck_assert_uint_gt(buffer_length(&r.in), r.used);
+	ck_assert_uint_eq(l.reported, 0);
+	end_of_learning(&r, &l);
+}
+
+/* Each bit in turn is wrong; then bytes at random, or the end is missing. */
+START_TEST(spoilt_reports)
+{
+	int rounds = suite_rounds(20000), k;
+	struct pen *old = learn(), *new;
+	struct handover_state_writer w;
 	struct buffer b;
+	uint64_t x = 1;
 	char *bytes;
 	size_t n, i;
 
@@ -694,12 +711,15 @@ START_TEST(spoilt_reports)
 	for (i = 0; i < n * 8; i++) {
 		memcpy(bytes, buffer_bytes(&b), n);
 		bytes[i / 8] ^= (char)(1 << i % 8);
-		begin_to_learn(new, &r, &l);
-		/* of a length that is too great, the end is waited for */
-		if (read_from_peer(&r, &l, bytes, n) == NULL)
-			ck_assert_uint_gt(buffer_length(&r.in), r.used);
-		ck_assert_uint_eq(l.reported, 0);
-		end_of_learning(&r, &l);
+		learn_nothing(new, bytes, n);
+	}
+	for (k = 0; k < rounds; k++) {
+		memcpy(bytes, buffer_bytes(&b), n);
+		for (i = 0; i <= (size_t)k % 8; i++) {
+			x = hash_mix(x + 1);
+			bytes[x % n] ^= (char)(x >> 32 | 1);
+		}
+		learn_nothing(new, bytes, k % 4 == 0 ? x % n : n);
 	}
 	ck_assert_uint_eq(sticky_count(pool_sticky(new->service->pool)), 0);
 	free(bytes);
