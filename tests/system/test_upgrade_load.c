@@ -174,6 +174,7 @@ START_TEST(clients_wait_at_the_limit)
 	pid_t pid;
 
 	program = upgrading_install();
+	NEEDS_ONE_WORKER("each worker has its part of conn_max");
 	NEED_UPGRADES(program);
 	backend_start(&back, ENDPOINT_TCP4, backend_echo, NULL);
 	endpoint_new(&front, ENDPOINT_TCP4);
