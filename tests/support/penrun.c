@@ -23,9 +23,9 @@ pen_workers(void)
 	return workers != NULL && *workers != '\0' ? atoi(workers) : 1;
 }
 
-/* The sum over pen and its workers. Other children of it are programs. */
-static long
-over_all(const struct pen *p, long (*of)(pid_t pid))
+/* Other children of it are programs. */
+long
+pen_sum(const struct pen *p, long (*of)(pid_t pid))
 {
 	const char *at = "", *program = child_link(p->child.pid, "exe");
 	long own = p->child.pid, pid, sum;
@@ -51,7 +51,7 @@ one(pid_t pid)
 static bool
 has_workers(const struct pen *p)
 {
-	return pen_workers() == 1 || over_all(p, one) > pen_workers();
+	return pen_workers() == 1 || pen_sum(p, one) > pen_workers();
 }
 
 static long
@@ -63,13 +63,13 @@ fds_of(pid_t pid)
 int
 pen_fds(const struct pen *p)
 {
-	return (int)over_all(p, fds_of);
+	return (int)pen_sum(p, fds_of);
 }
 
 long
 pen_rss_kb(const struct pen *p)
 {
-	return over_all(p, child_rss_kb);
+	return pen_sum(p, child_rss_kb);
 }
 
 /* Where its state cannot be read it is stopped soon. */
@@ -84,7 +84,7 @@ freeze(pid_t pid)
 void
 pen_freeze(const struct pen *p)
 {
-	(void)over_all(p, freeze);
+	(void)pen_sum(p, freeze);
 }
 
 static long
@@ -97,7 +97,7 @@ thaw(pid_t pid)
 void
 pen_thaw(const struct pen *p)
 {
-	(void)over_all(p, thaw);
+	(void)pen_sum(p, thaw);
 }
 
 static long
@@ -110,7 +110,7 @@ end_one(pid_t pid)
 void
 pen_kill(const struct pen *p)
 {
-	(void)over_all(p, end_one);
+	(void)pen_sum(p, end_one);
 }
 
 /* A loop that spins takes all it gets: on a machine with ten others to serve,
@@ -119,12 +119,12 @@ static bool
 rests(const struct pen *p)
 {
 	enum { LOOK_MS = 300, REST_MS = 30 };
-	long cpu = over_all(p, child_cpu_ms);
+	long cpu = pen_sum(p, child_cpu_ms);
 	long long began = wait_now_ms();
 
 	while (wait_now_ms() - began < LOOK_MS)
 		wait_nap();
-	return over_all(p, child_cpu_ms) - cpu < REST_MS;
+	return pen_sum(p, child_cpu_ms) - cpu < REST_MS;
 }
 
 void

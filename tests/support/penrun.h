@@ -61,6 +61,8 @@ void pen_expect_rest(struct pen *p);
 void pen_expect_quiet(const struct pen *p);
 /* How many workers it is started with: PEN_TEST_WORKERS, else 1. */
 int pen_workers(void);
+/* What there is of pen and of each of its workers, together. */
+long pen_sum(const struct pen *p, long (*of)(pid_t pid));
 /* Skips a test whose subject is what several workers do not have: the order of
  * one, a limit that each has a part of. */
 #define NEEDS_ONE_WORKER(why)            \

@@ -169,6 +169,7 @@ START_TEST(can_do_nothing_else)
 	const char *told;
 
 	NEED_SANDBOX();
+	NEEDS_ONE_WORKER("the process that leads workers forks");
 	prepare();
 	up("on\ncheck 'exec /bin/true'");
 	expect_service();

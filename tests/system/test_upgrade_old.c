@@ -217,6 +217,12 @@ has_open(pid_t pid, const char *path)
 	return false;
 }
 
+static long
+lacks_log(pid_t pid)
+{
+	return !has_open(pid, logged);
+}
+
 /* Logs that are moved away, which the new process is told of: the old one finds
  * them, too. */
 START_TEST(logs_are_followed)
@@ -232,7 +238,7 @@ START_TEST(logs_are_followed)
 	ck_assert_int_eq(rename(logged, scratch("sessions.1")), 0);
 	ck_assert_int_eq(kill(new, SIGHUP), 0);
 	WAIT_FOR(has_open(new, logged), 20000);
-	WAIT_FOR(has_open(pen.child.pid, logged), 20000);
+	WAIT_FOR(pen_sum(&pen, lacks_log) == 0, 20000);
 	close(session);
 	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
 	ck_assert(file_has(logged, "reason=done"));
