@@ -30,6 +30,16 @@ model_seed(int i)
 	return seed != NULL ? strtoull(seed, NULL, 10) : (uint64_t)i + 1;
 }
 
+void
+model_pause(void)
+{
+	model.paused = !model.paused && kernel_one_in(2);
+	if (model.paused)
+		frontend_pause(model.frontend);
+	else
+		frontend_resume(model.frontend);
+}
+
 struct addr
 model_addr(uint16_t port)
 {

@@ -15,6 +15,7 @@ struct model {
 	struct pool *pool;
 	struct frontend *frontend;
 	struct frontend_options options;
+	bool paused;
 	struct error e;
 };
 extern struct model model;
@@ -36,6 +37,8 @@ uint64_t model_some(uint64_t a, uint64_t b);
 void model_draw_pool_options(void);
 /* Listens at MODEL_PORT, or at the next one, or both. */
 void model_relisten(bool datagram);
+/* The frontend is paused, or resumed. */
+void model_pause(void);
 struct addr model_addr(uint16_t port);
 /* Lets time pass while nothing happens: until the alarm, or not so far. */
 void model_wait(void);

@@ -27,7 +27,7 @@ static struct run {
 	unsigned steps, questions;
 	unsigned made[CLIENTS], got[CLIENTS]; /* answers */
 	uint64_t up, down, up_bytes, down_bytes;
-	bool paused, over;
+	bool over;
 	struct task operator;
 } run;
 
@@ -192,7 +192,7 @@ invariants_asleep(struct frontend *f)
 		    &list_entry(l, struct frontend_listener, link)->listener;
 
 		MUST(at->paused || at->starved || kernel_queued(at->fd) == 0);
-		MUST(at->paused == run.paused);
+		MUST(at->paused == model.paused);
 	}
 	for (i = 0; i < 2; i++)
 		for (l = orders[i]->next; l != orders[i]; l = l->next) {
@@ -236,15 +236,11 @@ operate(struct task *task)
 		model_draw_pool_options();
 		break;
 	case 2:
-		if (!run.paused)
+		if (!model.paused)
 			model_relisten(true);
 		break;
 	case 3:
-		run.paused = !run.paused && kernel_one_in(2);
-		if (run.paused)
-			frontend_pause(model.frontend);
-		else
-			frontend_resume(model.frontend);
+		model_pause();
 		break;
 	case 4:
 		run.modes[kernel_below(MODEL_SERVERS)] = kernel_below(MODES);
@@ -281,7 +277,7 @@ on_sleep(bool idle)
 	else if (idle || what < 70)
 		model_wait();
 	if (what >= 98 || (run.questions == QUESTIONS && !run.over)) {
-		run.paused &= run.questions < QUESTIONS;
+		model.paused &= run.questions < QUESTIONS;
 		run.over = run.questions == QUESTIONS;
 		loop_soon(model.loop, &run.operator);
 		kernel.woken = true;

@@ -21,7 +21,7 @@ enum { ANSWERS, REFUSES, HANGS, MODES };
 static struct run {
 	unsigned modes[MODEL_SERVERS];
 	unsigned steps;
-	bool paused, draining;
+	bool draining;
 	struct task operator; /* does something when the loop has woken */
 } run;
 
@@ -87,9 +87,9 @@ draw_options(void)
 static void
 close_down(void)
 {
-	if (run.paused)
+	if (model.paused)
 		frontend_resume(model.frontend);
-	run.paused = false;
+	model.paused = false;
 	if (run.draining || kernel_one_in(2))
 		return;
 	run.draining = true;
@@ -120,15 +120,11 @@ operate(struct task *task)
 		    frontend_sessions(model.frontend), kernel_below(40));
 		break;
 	case 3:
-		if (!run.paused && !run.draining)
+		if (!model.paused && !run.draining)
 			model_relisten(false);
 		break;
 	case 4:
-		run.paused = !run.paused && kernel_one_in(2);
-		if (run.paused)
-			frontend_pause(model.frontend);
-		else
-			frontend_resume(model.frontend);
+		model_pause();
 		break;
 	case 5:
 		(void)sessions_rebalance(frontend_sessions(model.frontend),
