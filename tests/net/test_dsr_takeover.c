@@ -294,6 +294,9 @@ START_TEST(flows_of_a_peer)
 {
 	unsigned i;
 
+#ifndef HAVE_OPENSSL
+	SKIP("built without TLS");
+#endif
 	NEED_DSR_OF_OURS("peers");
 	NEED_NET_FIXTURE(&fixture, &pair);
 	make_hosts();

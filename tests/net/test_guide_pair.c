@@ -199,6 +199,9 @@ START_TEST(two_balancers)
 	const char *page;
 	int i;
 
+#ifndef HAVE_OPENSSL
+	SKIP("built without TLS");
+#endif
 	NEED_PROGRAM("nginx");
 	NEED_PROGRAM("keepalived");
 	if (geteuid() != 0 || access("/usr/bin/curl", X_OK) < 0)

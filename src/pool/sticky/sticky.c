@@ -582,6 +582,11 @@ sticky_learn(struct sticky *s, const struct sticky_client *c)
 
 	if (i != 0 && sticky_entry(s, i)->seen >= c->seen)
 		return false;
+	if (i != 0 && sticky_entry(s, i)->server == c->server) {
+		sticky_use_again(s, i, false);
+		sticky_entry(s, i)->seen = c->seen;
+		return false;
+	}
 	if (i == 0) {
 		i = sticky_new_client(s, &who, USE_REPORTED);
 		if (i == 0)

@@ -102,7 +102,8 @@ void sticky_count_bytes(struct sticky *s, const struct peer *who,
  * seen later have to follow. Returns 0, or -1 with errno ENOMEM. */
 int sticky_restore(struct sticky *s, const struct sticky_client *c);
 /* The same with what a peer has reported, in any order: where nothing newer is
- * known, and as far as there is room for it. Returns whether it was new. */
+ * known, and as far as there is room for it. Returns whether it was new: not
+ * known, or with another server. */
 bool sticky_learn(struct sticky *s, const struct sticky_client *c);
 /* Returns client `i`, which is below sticky_count(); clients are in no order. A
  * walk may be done in portions: a client keeps its number until it is

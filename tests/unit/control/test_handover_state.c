@@ -685,9 +685,7 @@ learn_nothing(struct pen *p, const char *bytes, size_t n)
 	struct handover_reader r;
 
 	begin_to_learn(p, &r, &l);
-	/* of a length that is too great, the end is waited for */
-	if (read_from_peer(&r, &l, bytes, n) == NULL)
-		ck_assert_uint_gt(buffer_length(&r.in), r.used);
+	(void)read_from_peer(&r, &l, bytes, n);
 	ck_assert_uint_eq(l.reported, 0);
 	end_of_learning(&r, &l);
 }

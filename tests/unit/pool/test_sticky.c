@@ -429,6 +429,9 @@ START_TEST(newest_report_counts)
 	ck_assert(learn(s, 1, 13, 51));
 	ck_assert_int_eq(recall(s, 1, 51, 0), 13);
 	ck_assert(!learn(s, 1, 14, 51));
+	/* the same again, newer: it only lives longer */
+	ck_assert(!learn(s, 1, 13, 60));
+	ck_assert_int_eq(recall(s, 1, 100, 45), 13);
 	ck_assert(learn(s, 2, 15, 1));
 	ck_assert(learn(s, 2, 16, 2));
 	ck_assert_int_eq(recall(s, 2, 51, 0), 16);
