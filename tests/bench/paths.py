@@ -85,10 +85,11 @@ class Paths(bench.Bench):
         return ["ip", "netns", "exec", self.at[name], "taskset", "-c",
                 "0" if name in ("router", "director") else "1"]
 
-    def start_servers(self):
-        # the process itself, so that it is the one to stop
-        self.net.children.append(self.start(None, self.where("server") + [
-            f"{self.args.tools}/server", "0.0.0.0:9001"]))
+    def start_server(self):
+        server = self.start(None, self.where("server") + [
+            f"{self.args.tools}/server", "0.0.0.0:9001"])
+        self.net.children.append(server)
+        return server
 
     def proxy(self, target):
         key = bench.key_of(target)
@@ -110,7 +111,7 @@ class Paths(bench.Bench):
                     self.stop(child)
                     del self.running[other]
         child = self.start(None, self.where("director" if link else "router")
-                           + words)
+                           + words, "proxy")
         self.running[key] = child
         self.settle(target)
 
