@@ -101,6 +101,14 @@ add_names(scmp_filter_ctx c, uint32_t action, const char *const *name)
 	return rc == -EEXIST ? 0 : rc;
 }
 
+/* A condition on the first argument. */
+static struct scmp_arg_cmp
+first(enum scmp_compare op, int value)
+{
+	return (struct scmp_arg_cmp){ .op = op,
+		.datum_a = (scmp_datum_t)value };
+}
+
 /* Raw sockets are for frames; transparent servers need the right to them, but
  * no such socket. */
 static int
@@ -112,10 +120,10 @@ add_family(scmp_filter_ctx c, int family, unsigned needs)
 
 	if (needs & SANDBOX_FRAMES)
 		return seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
-		    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family));
+		    first(SCMP_CMP_EQ, family));
 	for (i = 0; i < sizeof(types) / sizeof(types[0]) && rc == 0; i++)
 		rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2,
-		    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family),
+		    first(SCMP_CMP_EQ, family),
 		    SCMP_A1(SCMP_CMP_MASKED_EQ, 0xf, (scmp_datum_t)types[i]));
 	return rc;
 }
@@ -126,19 +134,19 @@ add_sockets(scmp_filter_ctx c, bool tries, unsigned needs)
 	const int last = needs & SANDBOX_FRAMES ? AF_XDP : AF_INET6;
 	int family,
 	    rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 1,
-		SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)AF_UNIX));
+		first(SCMP_CMP_EQ, AF_UNIX));
 
 	if (rc == 0 && !tries)
 		rc = seccomp_rule_add(c, SCMP_ACT_ERRNO(EAFNOSUPPORT),
 		    SCMP_SYS(socket), 1,
-		    SCMP_A0(SCMP_CMP_GT, (scmp_datum_t)last));
+		    first(SCMP_CMP_GT, last));
 	for (family = 0; family <= last && rc == 0; family++)
 		if (is_family_allowed(family, needs))
 			rc = add_family(c, family, needs);
 		else if (!tries)
 			rc = seccomp_rule_add(c, SCMP_ACT_ERRNO(EAFNOSUPPORT),
 			    SCMP_SYS(socket), 1,
-			    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family));
+			    first(SCMP_CMP_EQ, family));
 	return rc;
 }
 
