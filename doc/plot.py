@@ -108,7 +108,7 @@ def ratios(table, date):
     d = Drawing("pen, divided by the best of its peers",
                 f"left of 1 pen takes less; {date}")
     left, right = 215, WIDTH - 98
-    at = scale(0.125, 4, left, right, True)
+    at = scale(1 / 16, 2, left, right, True)
     top = d.y + 14
     d.y += 14
     for group, by_row in groups_of(table).items():
@@ -121,7 +121,7 @@ def ratios(table, date):
             if best is None:
                 continue
             d.y += 20
-            value, low, high = (min(max(float(best[k]), 0.13), 3.9)
+            value, low, high = (min(max(float(best[k]), 0.065), 1.95)
                                 for k in ("ratio", "ratio_low", "ratio_high"))
             d.text(16, d.y, short_title(row), SIZE - 1)
             colour = 0 if float(best["ratio"]) <= 1 else 1
@@ -132,11 +132,12 @@ def ratios(table, date):
                    f"{NAMES.get(best['proxy'], best['proxy'])}", SIZE - 2, "end",
                    "dim")
     grid = []
-    for mark in (0.125, 0.25, 0.5, 1, 2, 4):
+    for name in ("1/16", "1/8", "1/4", "1/2", "1", "2"):
+        mark = 1 / float(name[2:]) if "/" in name else float(name)
         x, width = at(mark), 2 if mark == 1 else 1
         grid.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{d.y + 4:.1f}"'
                     f' class="line" stroke-width="{width}"/>')
-        d.text(x, top - 4, f"{mark:g}", SIZE - 2, "middle", "dim")
+        d.text(x, top - 4, name, SIZE - 2, "middle", "dim")
     d.out = grid + d.out
     return d
 

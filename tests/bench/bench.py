@@ -123,12 +123,12 @@ class Bench:
     def before_others(self, row):
         """Other programs have to wait: those of the row get real-time priority.
         Not clients and servers of bulk: they have to share their processor."""
-        self.realtime = () if row.per == "bytes" else ("proxy",) \
-            if row.per in ("GB", "MB") else ("proxy", "client")
+        self.realtime = ("proxy",) if row.per in ("GB", "MB") \
+            else ("proxy", "client")
         # this program before those it measures, so that it looks in time
         try:
             for pid, priority in (
-                    (0, 2 if self.realtime else 0),
+                    (0, 2),
                     (self.server.pid, int("client" in self.realtime))):
                 os.sched_setscheduler(
                     pid, os.SCHED_RR | os.SCHED_RESET_ON_FORK if priority

@@ -186,5 +186,6 @@ def frames(args, row):
                              rate=bench.spread(x[1] for x in values)[1],
                              slices=len(values))
         own = bench.spread(x[2] for x in values)[1]
-        line["note"] = f"{bench.text(own)} ns of the process itself"
+        if name != "kernel":
+            line["note"] = f"{bench.text(own)} ns of the process itself"
         yield line
