@@ -369,11 +369,11 @@ all_of_this_build() {
 	all_tests | but_scanners | grep -vxF "$(echo "$static" | grep .)"
 }
 
-# Test_workers starts pen with workers anyhow; test_faults counts the calls of one
-# process. Others say what they need one process for.
+# Tests of workers start them anyhow; peers have one process; the others count the
+# calls, or take the memory, of one. Other tests say what they need one process for.
 all_for_workers() {
 	tests_in system compat | but_scanners |
-		grep -vx 'tests/system/test_\(workers\|faults\)'
+		grep -vx 'tests/system/test_\(workers.*\|peers\|faults\|exhaustion\)'
 }
 
 build_valgrind() {

@@ -73,7 +73,7 @@ run_include(struct call *c, struct error *e)
 
 	if (c->words->count != 1)
 		return error_set(e, "expects %s", c->row->args);
-	if (c->pen->phase < PHASE_SERVING)
+	if (c->pen->phase < PHASE_SERVING && !c->dry)
 		(void)buffer_append(
 		    &c->pen->included, word, strlen(word) + 1);
 	if (strpbrk(word, "*?[") != NULL && access(word, F_OK) != 0)
