@@ -468,7 +468,8 @@ START_TEST(the_connections_of_all_count)
 {
 	static const char *const algorithms[] = { "leastconn", "wleastconn",
 		"p2c", "least_time" };
-	int other = 0, lines, i;
+	/* one goes by times, too */
+	int other = 0, off = _i == 3 ? 5 : 1, lines, i;
 	const char *list;
 
 	begin(backend_echo);
@@ -485,8 +486,8 @@ START_TEST(the_connections_of_all_count)
 	for (; i < 50; i++)
 		endpoint_expect_echo(
 		    fds[i] = connect_as(i % 10 != 0 ? other : 0), "hello");
-	ck_assert_int_ge(b.open, 24);
-	ck_assert_int_le(b.open, 26);
+	ck_assert_int_ge(b.open, 25 - off);
+	ck_assert_int_le(b.open, 25 + off);
 	let_go(0, i);
 	pen_down(&pen);
 	end();
