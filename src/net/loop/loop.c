@@ -190,14 +190,14 @@ loop_new(const char *method, struct error *e)
 	return l;
 }
 
-/* Closing the copy of a set leaves the parent's as it is; taking something out
- * of it would not. */
 void
 loop_forks(struct loop *l)
 {
 	l->forks = true;
 }
 
+/* Closing the copy of a set leaves the parent's as it is; taking something out
+ * of it would not. */
 int
 loop_reopen(struct loop *l)
 {

@@ -312,39 +312,37 @@ int session_introduce(struct session *s, const struct addr *to);
 struct pipe_stop session_introduce_early(
     struct session *s, struct pipe_stop stop);
 
-/* Moves the client's bytes, and adds them to the counters of its frontend, and
- * of its server and client while the server counts it. */
+/* Moves the bytes of one direction, and adds them to the counters of its
+ * frontend, and of its server and client while the server counts it. */
 static inline struct pipe_stop
-session_pump_up(struct session *s)
+session_pump(struct session *s, bool up)
 {
 	struct frontend_core *f = s->frontend;
-	uint64_t bytes = s->to_server.bytes;
-	struct pipe_stop stop =
-	    pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
+	struct pipe *p = up ? &s->to_server : &s->to_client;
+	uint64_t bytes = p->bytes;
+	struct pipe_stop stop = pipe_pump(
+	    p, up ? &s->down : &s->up, up ? &s->up : &s->down, &f->share);
 
-	bytes = s->to_server.bytes - bytes;
-	f->stats.up += bytes;
+	bytes = p->bytes - bytes;
+	*(up ? &f->stats.up : &f->stats.down) += bytes;
 	if (s->counted && bytes > 0)
-		pool_moved(
-		    f->pool, s->server, &s->client, &s->attempts, bytes, 0);
+		pool_moved(f->pool, s->server, &s->client, &s->attempts,
+		    up ? bytes : 0, up ? 0 : bytes);
 	return stop;
 }
 
-/* The same of the server's. */
+/* The client's bytes. */
+static inline struct pipe_stop
+session_pump_up(struct session *s)
+{
+	return session_pump(s, true);
+}
+
+/* The server's bytes. */
 static inline struct pipe_stop
 session_pump_down(struct session *s)
 {
-	struct frontend_core *f = s->frontend;
-	uint64_t bytes = s->to_client.bytes;
-	struct pipe_stop stop =
-	    pipe_pump(&s->to_client, &s->up, &s->down, &f->share);
-
-	bytes = s->to_client.bytes - bytes;
-	f->stats.down += bytes;
-	if (s->counted && bytes > 0)
-		pool_moved(
-		    f->pool, s->server, &s->client, &s->attempts, 0, bytes);
-	return stop;
+	return session_pump(s, false);
 }
 
 /* ---- RELAYING, DRAINING ---- */
