@@ -32,11 +32,8 @@ steer(struct pen *p)
 static void
 pause_set(struct workers *w, bool pause)
 {
-	struct seat *s;
-
 	w->paused = pause;
-	SEAT_EACH (w, s)
-		seat_send(s, pause ? MESSAGE_PAUSE : MESSAGE_RESUME, NULL, 0);
+	workers_send(w, pause ? MESSAGE_PAUSE : MESSAGE_RESUME, NULL, 0);
 }
 
 void
@@ -53,11 +50,8 @@ workers_pause(struct pen *p, bool pause)
 static void
 leave_set(struct workers *w)
 {
-	struct seat *s;
-
 	w->leaves = true;
-	SEAT_EACH (w, s)
-		seat_send(s, MESSAGE_LEAVE, NULL, 0);
+	workers_send(w, MESSAGE_LEAVE, NULL, 0);
 	workers_end(w);
 }
 

@@ -131,6 +131,9 @@ void seat_send(struct seat *s, unsigned type, const void *bytes, size_t n);
 struct message *seat_wait(
     struct seat *s, unsigned type, unsigned other, uint64_t ms);
 
+/* Sends to all of a set. */
+void workers_send(
+    struct workers *w, unsigned type, const void *bytes, size_t n);
 /* Frees a set, and those before it; the processes go on. */
 void workers_forget(struct workers *w);
 /* The set has no process any more: a past one ends. */
