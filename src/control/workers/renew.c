@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "control/apply/services.h"
 #include "control/handover/handover_state.h"
 #include "control/workers/workers_private.h"
 
@@ -18,16 +19,6 @@
 enum { GIVE_MS = 5000 };
 
 /* ---- for an upgrade, too ---- */
-
-static void
-steer(struct pen *p)
-{
-	struct service *svc;
-
-	SERVICE_EACH (p, svc)
-		if (!svc->leaves)
-			frontend_steer(svc->frontend);
-}
 
 static void
 pause_set(struct workers *w, bool pause)
@@ -42,7 +33,7 @@ workers_pause(struct pen *p, bool pause)
 	pause_set(p->team.workers, pause);
 	if (pause)
 		return;
-	steer(p); /* the other process may have done it */
+	services_steer(p); /* the other process may have done it */
 	if (workers_are_due(p))
 		loop_stop(p->loop);
 }
@@ -125,7 +116,7 @@ share_anew(struct pen *p)
 		if (!svc->leaves)
 			frontend_share(svc->frontend, p->team.size,
 			    p->plan->config.process.workers_by);
-	steer(p);
+	services_steer(p);
 }
 
 /* The sockets are open. Clients that come meanwhile wait in their backlogs. */
