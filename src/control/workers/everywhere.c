@@ -94,11 +94,11 @@ workers_sockets_prepare(struct apply *a, struct error *e)
 	struct workers *w = a->pen->team.workers;
 	struct seat *s;
 
-	if (w != NULL && grow(a, workers_wanted(a->draft), e) < 0)
+	if (w == NULL)
+		return 0;
+	if (grow(a, workers_wanted(a->draft), e) < 0)
 		return -1;
-	if (w == NULL ||
-	    (!a->first &&
-		listen_list_equal(&a->now->listen, &a->wanted->listen)))
+	if (!a->first && listen_list_equal(&a->now->listen, &a->wanted->listen))
 		return 0;
 	SEAT_EACH (w, s)
 		frontend_each_member(

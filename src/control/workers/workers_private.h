@@ -121,7 +121,7 @@ void seat_replace(struct seat *s);
 /* Waits for the end of a process whose channel is closed. Returns its
  * status. */
 int seat_reap(pid_t pid);
-/* The last ones; they are the seat's from now on. */
+/* The last ones; they are the seat's from now on. NULL: there are none. */
 void seat_take_counts(struct seat *s, struct message *m);
 /* It does not answer: ends it. */
 void seat_kill(struct seat *s, const char *why);
