@@ -63,12 +63,10 @@ upgrade_add_part(struct upgrade *u, bool flows)
 	buffer_init(&part);
 	rc = write_part(u, flows, &part);
 	length = (uint32_t)buffer_length(&part);
-	if (length > 0)
-		upgrade_add_word(u, TAKEOVER_STATE);
+	upgrade_add_word(u, TAKEOVER_STATE);
 	if (rc < 0 || length > TAKEOVER_PART_MAX ||
-	    (length > 0 &&
-		(buffer_append(&u->out, &length, sizeof(length)) < 0 ||
-		    buffer_append(&u->out, buffer_bytes(&part), length) < 0)))
+	    buffer_append(&u->out, &length, sizeof(length)) < 0 ||
+	    buffer_append(&u->out, buffer_bytes(&part), length) < 0)
 		rc = -1;
 	buffer_fini(&part);
 	return rc;
