@@ -398,13 +398,10 @@ lost_interface(const struct pen *p)
 static int
 begin_team(struct pen *p, struct error *e)
 {
-	struct service *svc;
-
 	if (p->team.size > 1 && workers_open(p, p->team.size, e) < 0)
 		return -1;
 	if (predecessor_is_there(&p->predecessor)) /* it does not accept now */
-		SERVICE_EACH (p, svc)
-			frontend_steer(svc->frontend);
+		services_steer(p);
 	return p->team.size > 1 ? workers_fork(p, e) : 0;
 }
 

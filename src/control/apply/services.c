@@ -132,6 +132,35 @@ services_part(struct pen *p)
 }
 
 void
+services_pause(struct pen *p, bool pause)
+{
+	struct service *svc;
+
+	if (p->team.pause != NULL) {
+		p->team.pause(p, pause);
+		return;
+	}
+	SERVICE_EACH (p, svc) {
+		if (svc->leaves)
+			continue;
+		if (pause)
+			frontend_pause(svc->frontend);
+		else
+			frontend_resume(svc->frontend);
+	}
+}
+
+void
+services_steer(struct pen *p)
+{
+	struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		if (!svc->leaves)
+			frontend_steer(svc->frontend);
+}
+
+void
 service_leave(struct service *svc)
 {
 	svc->leaves = true;

@@ -25,6 +25,12 @@ void service_add(struct service *svc);
  * none is any more. */
 void services_join(struct pen *p);
 void services_part(struct pen *p);
+/* Those that stay accept and receive nothing, or do so again: here, or in the
+ * workers that serve them. One that leaves goes on with the clients that it
+ * has. */
+void services_pause(struct pen *p, bool pause);
+/* Clients of those that stay are dealt out to the workers from now on. */
+void services_steer(struct pen *p);
 /* One that serves no client yet is freed at once. */
 void service_leave(struct service *svc);
 /* Takes clients from now on. Returns 0, or -1 with a full message. */

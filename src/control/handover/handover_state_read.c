@@ -418,15 +418,13 @@ restore_clients(struct handover_state_past *l)
 
 /* Workers that are forked later have the flow. */
 static bool
-take_flow(struct service *svc, struct flow_past *past, struct server *s)
+take_flow(struct service *svc, const struct flow_past *past, struct server *s)
 {
 	struct pen *p = svc->pen;
-	struct team_flow flow = { .service = svc, .server = s };
+	struct team_flow flow = { .service = svc, .server = s, .past = *past };
 
 	if (p->team.size == 1)
 		return frontend_adopt_flow(svc->frontend, past, s);
-	past->server = s;
-	flow.past = *past;
 	return buffer_append(&p->team.flows, &flow, sizeof(flow)) == 0;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "control/apply/services.h"
 #include "control/life/context.h"
 #include "control/life/process.h"
 #include "control/socket/socket.h"
@@ -62,12 +63,10 @@ upgrade_add_part(struct upgrade *u, bool flows)
 	buffer_init(&part);
 	rc = write_part(u, flows, &part);
 	length = (uint32_t)buffer_length(&part);
-	if (length > 0)
-		upgrade_add_word(u, TAKEOVER_STATE);
+	upgrade_add_word(u, TAKEOVER_STATE);
 	if (rc < 0 || length > TAKEOVER_PART_MAX ||
-	    (length > 0 &&
-		(buffer_append(&u->out, &length, sizeof(length)) < 0 ||
-		    buffer_append(&u->out, buffer_bytes(&part), length) < 0)))
+	    buffer_append(&u->out, &length, sizeof(length)) < 0 ||
+	    buffer_append(&u->out, buffer_bytes(&part), length) < 0)
 		rc = -1;
 	buffer_fini(&part);
 	return rc;
@@ -128,19 +127,13 @@ upgrade_tell(struct upgrade *u)
 
 /* ---- messages of the new process ---- */
 
-/* No process accepts from here on; clients wait in the kernel's queues. A
- * service that leaves goes on with the clients that it has. */
+/* No process accepts from here on; clients wait in the kernel's queues. */
 static void
 stop_accepting(struct upgrade *u)
 {
 	struct pen *p = u->pen;
-	struct service *svc;
 
-	if (p->team.pause != NULL)
-		p->team.pause(p, true);
-	SERVICE_EACH (p, svc)
-		if (!svc->leaves && p->team.pause == NULL)
-			frontend_pause(svc->frontend);
+	services_pause(p, true);
 	control_pause(p->control);
 	process_let_pid_file_go(p->process);
 }

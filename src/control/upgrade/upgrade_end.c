@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "control/apply/checks.h"
+#include "control/apply/services.h"
 #include "control/life/context.h"
 #include "control/life/process.h"
 #include "control/peers/peers.h"
@@ -219,16 +220,11 @@ static void
 upgrade_end_go_on(struct upgrade *u)
 {
 	struct pen *p = u->pen;
-	struct service *svc;
 
 	if (u->stage != UPGRADE_SWITCHING && u->stage != UPGRADE_SWITCHED)
 		return;
 	process_keep_pid_file(p->process);
-	if (p->team.pause != NULL)
-		p->team.pause(p, false);
-	SERVICE_EACH (p, svc)
-		if (!svc->leaves && p->team.pause == NULL)
-			frontend_resume(svc->frontend);
+	services_pause(p, false);
 	control_start(p->control);
 }
 

@@ -94,11 +94,11 @@ workers_sockets_prepare(struct apply *a, struct error *e)
 	struct workers *w = a->pen->team.workers;
 	struct seat *s;
 
-	if (w != NULL && grow(a, workers_wanted(a->draft), e) < 0)
+	if (w == NULL)
+		return 0;
+	if (grow(a, workers_wanted(a->draft), e) < 0)
 		return -1;
-	if (w == NULL ||
-	    (!a->first &&
-		listen_list_equal(&a->now->listen, &a->wanted->listen)))
+	if (!a->first && listen_list_equal(&a->now->listen, &a->wanted->listen))
 		return 0;
 	SEAT_EACH (w, s)
 		frontend_each_member(
@@ -147,9 +147,8 @@ prepare_all(struct apply *a, struct error *e)
 		buffer_fini(&change);
 		return error_set(e, "out of memory");
 	}
-	SEAT_EACH (w, s)
-		seat_send(s, MESSAGE_PREPARE, buffer_bytes(&change),
-		    buffer_length(&change));
+	workers_send(w, MESSAGE_PREPARE, buffer_bytes(&change),
+	    buffer_length(&change));
 	buffer_fini(&change);
 	if (hear_all(w, prepared, e) == 0)
 		return 0;
@@ -312,15 +311,13 @@ workers_keys_commit(struct apply *a)
 	const struct tls_server *t = a->service->tls_config->server;
 	struct workers *w = a->pen->team.workers;
 	struct shared_keys k;
-	struct seat *s;
 
 	if (w == NULL || t == NULL || !tls_config_may_differ(a))
 		return;
 	memset(&k, 0, sizeof(k));
 	memcpy(k.service, a->service->name, sizeof(k.service));
 	k.length = tls_server_share_keys(t, k.keys);
-	SEAT_EACH (w, s)
-		seat_send(s, MESSAGE_KEYS, &k, sizeof(k));
+	workers_send(w, MESSAGE_KEYS, &k, sizeof(k));
 	tls_wipe(&k, sizeof(k));
 }
 
@@ -328,13 +325,11 @@ void
 workers_commit(struct apply *a)
 {
 	struct workers *w = a->pen->team.workers;
-	struct seat *s;
 
 	if (w == NULL)
 		return;
-	SEAT_EACH (w, s)
-		seat_send(s, MESSAGE_COMMIT, buffer_bytes(&w->states),
-		    buffer_length(&w->states));
+	workers_send(w, MESSAGE_COMMIT, buffer_bytes(&w->states),
+	    buffer_length(&w->states));
 	buffer_cut(&w->states, 0);
 	w->wanted = workers_wanted(a->wanted);
 	if (workers_are_due(w->pen))
@@ -345,10 +340,7 @@ void
 workers_cancel(struct apply *a)
 {
 	struct workers *w = a->pen->team.workers;
-	struct seat *s;
 
-	if (w == NULL)
-		return;
-	SEAT_EACH (w, s)
-		seat_send(s, MESSAGE_CANCEL, NULL, 0);
+	if (w != NULL)
+		workers_send(w, MESSAGE_CANCEL, NULL, 0);
 }

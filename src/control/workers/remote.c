@@ -219,10 +219,8 @@ clear_past(const struct call *c)
 	WORKERS_EACH(c->pen, w)
 	{
 		tally_clear(&w->gone, name);
-		for (i = 0; i < w->count; i++) {
-			free(w->seat[i].counts);
-			w->seat[i].counts = NULL;
-		}
+		for (i = 0; i < w->count; i++)
+			seat_take_counts(&w->seat[i], NULL);
 		SEAT_EACH (w, s)
 			if (w->leaves)
 				seat_send(

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "control/apply/services.h"
 #include "control/handover/handover_state.h"
 #include "control/workers/workers_private.h"
 
@@ -20,23 +21,10 @@ enum { GIVE_MS = 5000 };
 /* ---- for an upgrade, too ---- */
 
 static void
-steer(struct pen *p)
-{
-	struct service *svc;
-
-	SERVICE_EACH (p, svc)
-		if (!svc->leaves)
-			frontend_steer(svc->frontend);
-}
-
-static void
 pause_set(struct workers *w, bool pause)
 {
-	struct seat *s;
-
 	w->paused = pause;
-	SEAT_EACH (w, s)
-		seat_send(s, pause ? MESSAGE_PAUSE : MESSAGE_RESUME, NULL, 0);
+	workers_send(w, pause ? MESSAGE_PAUSE : MESSAGE_RESUME, NULL, 0);
 }
 
 void
@@ -45,7 +33,7 @@ workers_pause(struct pen *p, bool pause)
 	pause_set(p->team.workers, pause);
 	if (pause)
 		return;
-	steer(p); /* the other process may have done it */
+	services_steer(p); /* the other process may have done it */
 	if (workers_are_due(p))
 		loop_stop(p->loop);
 }
@@ -53,11 +41,8 @@ workers_pause(struct pen *p, bool pause)
 static void
 leave_set(struct workers *w)
 {
-	struct seat *s;
-
 	w->leaves = true;
-	SEAT_EACH (w, s)
-		seat_send(s, MESSAGE_LEAVE, NULL, 0);
+	workers_send(w, MESSAGE_LEAVE, NULL, 0);
 	workers_end(w);
 }
 
@@ -131,7 +116,7 @@ share_anew(struct pen *p)
 		if (!svc->leaves)
 			frontend_share(svc->frontend, p->team.size,
 			    p->plan->config.process.workers_by);
-	steer(p);
+	services_steer(p);
 }
 
 /* The sockets are open. Clients that come meanwhile wait in their backlogs. */

@@ -65,21 +65,6 @@ hang_up(struct pen *p)
 	team_hush(p, false);
 }
 
-static void
-pause_all(struct pen *p, bool pause)
-{
-	struct service *svc;
-
-	SERVICE_EACH (p, svc) {
-		if (svc->leaves)
-			continue;
-		if (pause)
-			frontend_pause(svc->frontend);
-		else
-			frontend_resume(svc->frontend);
-	}
-}
-
 /* A piece of what this worker has of its clients. */
 static void
 give(struct worker *w, const struct message *m)
@@ -165,10 +150,10 @@ hear(struct worker *w, const struct message *m)
 		hang_up(p);
 		break;
 	case MESSAGE_PAUSE:
-		pause_all(p, true);
+		services_pause(p, true);
 		break;
 	case MESSAGE_RESUME:
-		pause_all(p, false);
+		services_pause(p, false);
 		break;
 	case MESSAGE_GIVE:
 		give(w, m);

@@ -34,6 +34,38 @@ workers_wanted(const struct plan *plan)
 				    : SOCK_GROUP_MAX;
 }
 
+/* ---- what is sent to all ---- */
+
+void
+workers_send(struct workers *w, unsigned type, const void *bytes, size_t n)
+{
+	struct seat *s;
+
+	SEAT_EACH (w, s)
+		seat_send(s, type, bytes, n);
+}
+
+static void
+send_all(struct pen *p, unsigned type)
+{
+	struct workers *w;
+
+	WORKERS_EACH(p, w)
+	workers_send(w, type, NULL, 0);
+}
+
+static void
+workers_drain(struct pen *p)
+{
+	send_all(p, MESSAGE_DRAIN);
+}
+
+static void
+workers_hang_up(struct pen *p)
+{
+	send_all(p, MESSAGE_HANG_UP);
+}
+
 /* ---- counters ---- */
 
 static int
@@ -77,9 +109,7 @@ workers_count(struct pen *p)
 		return;
 	w->sums = true;
 	w->counted = loop_turn(p->loop);
-	WORKERS_EACH(p, w)
-	SEAT_EACH (w, s)
-		seat_send(s, MESSAGE_COUNT, NULL, 0);
+	send_all(p, MESSAGE_COUNT);
 	WORKERS_EACH(p, w)
 	SEAT_EACH (w, s) {
 		m = channel_wait(
@@ -91,30 +121,7 @@ workers_count(struct pen *p)
 	add_up(p);
 }
 
-/* ---- what happens to all ---- */
-
-static void
-send_all(struct pen *p, unsigned type)
-{
-	struct workers *w;
-	struct seat *s;
-
-	WORKERS_EACH(p, w)
-	SEAT_EACH (w, s)
-		seat_send(s, type, NULL, 0);
-}
-
-static void
-workers_drain(struct pen *p)
-{
-	send_all(p, MESSAGE_DRAIN);
-}
-
-static void
-workers_hang_up(struct pen *p)
-{
-	send_all(p, MESSAGE_HANG_UP);
-}
+/* ---- life ---- */
 
 /* One whose loop does not turn serves no client, and never will. After a pause
  * of the leader itself, perhaps of all, none had a ping to answer. */
@@ -137,8 +144,6 @@ on_beat(struct timer *t)
 	}
 	(void)timer_start(w->pen->loop, t, BEAT_MS);
 }
-
-/* ---- life ---- */
 
 /* An answer that is not read yet may outlive those that gave it. */
 static void

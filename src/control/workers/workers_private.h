@@ -121,7 +121,7 @@ void seat_replace(struct seat *s);
 /* Waits for the end of a process whose channel is closed. Returns its
  * status. */
 int seat_reap(pid_t pid);
-/* The last ones; they are the seat's from now on. */
+/* The last ones; they are the seat's from now on. NULL: there are none. */
 void seat_take_counts(struct seat *s, struct message *m);
 /* It does not answer: ends it. */
 void seat_kill(struct seat *s, const char *why);
@@ -131,6 +131,9 @@ void seat_send(struct seat *s, unsigned type, const void *bytes, size_t n);
 struct message *seat_wait(
     struct seat *s, unsigned type, unsigned other, uint64_t ms);
 
+/* Sends to all of a set. */
+void workers_send(
+    struct workers *w, unsigned type, const void *bytes, size_t n);
 /* Frees a set, and those before it; the processes go on. */
 void workers_forget(struct workers *w);
 /* The set has no process any more: a past one ends. */
