@@ -97,8 +97,8 @@ peers_on_time(struct timer *t)
 
 	EACH (at, next, &s->senders) {
 		if (peer_sender_is_due(sender_at(at)))
-			sender_at(at)->is_self =
-			    is_self(s, &sender_at(at)->spec.at);
+			peer_sender_connect(sender_at(at),
+			    is_self(s, &sender_at(at)->spec.at));
 		peer_sender_tick(sender_at(at));
 	}
 	EACH (at, next, &s->ports)
