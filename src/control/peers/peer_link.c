@@ -9,8 +9,8 @@
 #include "control/peers/peer_link.h"
 #include "net/sock.h"
 
-/* Bytes of a read, and of records that are written: of each one in a piece, for
- * others are served between two turns, which have several. */
+/* Bytes of a read: one in a piece, for others are served between two turns,
+ * which have several. */
 enum { READ = 16 * 1024 };
 /* Records come each second. */
 enum { HANDSHAKE_MS = 5000, SILENCE_MS = 10000 };
@@ -53,12 +53,9 @@ static void
 peer_link_end(struct peer_link *l)
 {
 	bool was_open = l->state == PEER_LINK_OPEN;
-	char why[sizeof(l->why)];
 
-	memcpy(why, l->why, sizeof(why));
-	l->why[0] = '\0';
 	peer_link_fini(l);
-	l->events->on_end(l, why, was_open);
+	l->events->on_end(l, l->why, was_open);
 }
 
 /* ---- the steps ---- */
@@ -206,6 +203,7 @@ peer_link_begin(struct peer_link *l, int fd, struct tls_psk *key, bool client)
 
 	stream_open_plain(&l->stream, fd, false);
 	l->turn.run = peer_link_on_turn;
+	l->why[0] = '\0';
 	l->moved_ms = loop_now(l->loop);
 	l->state = client ? PEER_LINK_CONNECTING : PEER_LINK_HANDSHAKING;
 	if (client)

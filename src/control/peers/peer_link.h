@@ -44,7 +44,7 @@ struct peer_link {
 	struct buffer out; /* whole records */
 	struct task turn;  /* goes on with what is left */
 	uint64_t moved_ms; /* when something has come last */
-	char why[200];	   /* it has to end; "": it has not */
+	char why[200];	   /* it has to end, or did; "": it has not */
 };
 
 void peer_link_init(struct peer_link *l, struct loop *loop,

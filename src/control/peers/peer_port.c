@@ -36,7 +36,6 @@ peer_receiver_ignore(struct peer_receiver *r)
 	r->reader.from_peer = true;
 }
 
-
 static void
 peer_receiver_on_free(struct task *t)
 {
@@ -97,19 +96,16 @@ static void
 take_state(struct peer_receiver *r, struct handover_record *record)
 {
 	struct peers_stats *st = &r->port->pen->peer_stats;
-	uint64_t reported = r->reader.reported, new = r->reader.new,
-		 flows = r->reader.flows;
+	struct handover_state_reader *in = &r->reader;
 
-	handover_state_read(&r->reader, record);
-	reported = r->reader.reported - reported;
-	new = r->reader.new - new;
-	flows = r->reader.flows - flows;
-	r->flows += flows;
-	st->flows_received += flows;
-	r->reported += reported;
-	r->new += new;
-	st->received += reported;
-	st->used += new;
+	in->reported = in->new = in->flows = 0;
+	handover_state_read(in, record);
+	r->flows += in->flows;
+	st->flows_received += in->flows;
+	r->reported += in->reported;
+	r->new += in->new;
+	st->received += in->reported;
+	st->used += in->new;
 }
 
 static void

@@ -234,12 +234,18 @@ peer_sender_is_due(const struct peer_sender *s)
 }
 
 void
+peer_sender_connect(struct peer_sender *s, bool is_self)
+{
+	s->is_self = is_self;
+	if (is_self)
+		s->retry_ms = loop_now(s->pen->loop) + RETRY_MS;
+	else
+		dial(s);
+}
+
+void
 peer_sender_tick(struct peer_sender *s)
 {
-	if (peer_sender_is_due(s) && s->is_self)
-		s->retry_ms = loop_now(s->pen->loop) + RETRY_MS;
-	else if (peer_sender_is_due(s))
-		dial(s);
 	if (s->conn.state == PEER_LINK_CLOSED)
 		return;
 	s->due = s->changes->head != s->next;

@@ -29,7 +29,7 @@ struct peer_sender {
 	bool writing;	   /* not all has been sent once */
 	bool due;	   /* changes are sent now */
 	bool failed;	   /* and that was logged */
-	bool is_self;	   /* the address is this host's: set before a tick */
+	bool is_self;	   /* the address is this host's */
 	uint64_t next;	   /* change to send */
 	uint64_t retry_ms; /* when to connect; 0: at once */
 	uint64_t written_ms; /* when all was written last */
@@ -43,9 +43,11 @@ struct peer_sender {
 struct peer_sender *peer_sender_new(struct pen *p, const struct peer_spec *spec,
     const struct peer_changes *changes, struct error *e);
 void peer_sender_free(struct peer_sender *s);
-/* Whether the next tick would connect. */
+/* Whether it is time to connect. */
 bool peer_sender_is_due(const struct peer_sender *s);
-/* Several times a second: connects, sends what is due. */
+/* Connects, unless the address is this host's. */
+void peer_sender_connect(struct peer_sender *s, bool is_self);
+/* Several times a second: sends what is due. */
 void peer_sender_tick(struct peer_sender *s);
 /* Servers have changed, or the list of services: then the changes so far may be
  * of one that is gone, and all is sent instead. */

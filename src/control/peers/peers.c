@@ -97,8 +97,8 @@ peers_on_time(struct timer *t)
 
 	EACH (at, next, &s->senders) {
 		if (peer_sender_is_due(sender_at(at)))
-			sender_at(at)->is_self =
-			    is_self(s, &sender_at(at)->spec.at);
+			peer_sender_connect(sender_at(at),
+			    is_self(s, &sender_at(at)->spec.at));
 		peer_sender_tick(sender_at(at));
 	}
 	EACH (at, next, &s->ports)
@@ -370,14 +370,8 @@ commit_lists(struct peers *s, const struct config *c)
 	EACH (at, next, &s->ports)
 		if (!is_in(c->peer_listen, &port_at(at)->spec))
 			peer_port_free(port_at(at));
-	EACH (at, next, &s->new_senders) {
-		list_remove(at);
-		list_append(&s->senders, at);
-	}
-	EACH (at, next, &s->new_ports) {
-		list_remove(at);
-		list_append(&s->ports, at);
-	}
+	list_move_all(&s->senders, &s->new_senders);
+	list_move_all(&s->ports, &s->new_ports);
 }
 
 /* Whether a service goes with this draft. */

@@ -155,27 +155,12 @@ emit_peers(struct fields *f, const char *key, const struct command *row,
 	fields_json_texts(f, key, texts, n);
 }
 
-static bool
-equal_peers(const struct command *row, const void *a, const void *b)
-{
-	(void)row;
-	return text_equal(*(char *const *)a, *(char *const *)b);
-}
-
-static int
-each_peer_text(
-    const struct command *row, void *value, int (*visit)(char **text))
-{
-	(void)row;
-	return visit(value);
-}
-
 const struct value_kind value_kind_peers = {
 	.set = set_peer,
 	.print = print_peers,
 	.answer = answer_peers,
 	.tell = emit_peers,
-	.equal = equal_peers,
-	.each_text = each_peer_text,
+	.equal = value_equal_texts,
+	.each_text = value_each_of_text,
 	.size = sizeof(char *),
 };

@@ -49,6 +49,10 @@ extern const struct value_kind
 
 /* Returns -1 with the arguments that are expected. */
 int value_expects(const struct command *row, struct error *e);
+/* equal() and each_text() of a value that is one text. */
+bool value_equal_texts(const struct command *row, const void *a, const void *b);
+int value_each_of_text(
+    const struct command *row, void *value, int (*visit)(char **text));
 /* The number at `value`. */
 void value_store_number(const struct command *row, void *value, uint64_t n);
 uint64_t value_get_number(const struct command *row, const void *value);

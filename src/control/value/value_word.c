@@ -56,15 +56,15 @@ emit_text(struct fields *f, const char *key, const struct command *row,
 	fields_text(f, key, *(char *const *)value);
 }
 
-static bool
-equal_texts(const struct command *row, const void *a, const void *b)
+bool
+value_equal_texts(const struct command *row, const void *a, const void *b)
 {
 	(void)row;
 	return text_equal(*(char *const *)a, *(char *const *)b);
 }
 
-static int
-value_word_each_text(
+int
+value_each_of_text(
     const struct command *row, void *value, int (*visit)(char **text))
 {
 	(void)row;
@@ -382,8 +382,8 @@ const struct value_kind value_kind_text = {
 	.words = text_words,
 	.answer = answer_text,
 	.tell = emit_text,
-	.equal = equal_texts,
-	.each_text = value_word_each_text,
+	.equal = value_equal_texts,
+	.each_text = value_each_of_text,
 	.size = sizeof(char *),
 };
 
@@ -405,7 +405,7 @@ const struct value_kind value_kind_name = {
 	.words = text_words,
 	.print = value_word_print_name,
 	.tell = emit_text,
-	.equal = equal_texts,
+	.equal = value_equal_texts,
 };
 
 const struct value_kind value_kind_self = {
@@ -422,8 +422,8 @@ const struct value_kind value_kind_host = {
 	.words = text_words,
 	.answer = answer_text,
 	.tell = emit_text,
-	.equal = equal_texts,
-	.each_text = value_word_each_text,
+	.equal = value_equal_texts,
+	.each_text = value_each_of_text,
 };
 
 const struct value_kind value_kind_cookie = {
@@ -439,6 +439,6 @@ const struct value_kind value_kind_check = {
 	.set = set_check,
 	.words = check_words,
 	.tell = emit_check,
-	.equal = equal_texts,
-	.each_text = value_word_each_text,
+	.equal = value_equal_texts,
+	.each_text = value_each_of_text,
 };

@@ -394,9 +394,9 @@ static void
 sticky_use_again(struct sticky *s, uint32_t i, bool proven)
 {
 	struct sticky_client *c = sticky_entry(s, i);
+	unsigned use = sticky_use_of(c);
 
-	if (i == s->use[sticky_use_of(c)].newest && c->proven >= proven &&
-	    !c->reported)
+	if (i == s->use[use].newest && (!proven || use == USE_PROVEN))
 		return;
 	sticky_unlink_use(s, i);
 	c->proven |= proven;
@@ -408,16 +408,15 @@ sticky_use_again(struct sticky *s, uint32_t i, bool proven)
 static bool
 sticky_is_told(const struct sticky_client *c, unsigned server, uint64_t now)
 {
-	return c->proven && !c->reported && c->server == server &&
+	return sticky_use_of(c) == USE_PROVEN && c->server == server &&
 	    c->seen / 1000 == now / 1000;
 }
 
 static void
 sticky_tell(const struct sticky *s, uint32_t i)
 {
-	const struct sticky_client *c = sticky_entry(s, i);
-
-	if (s->on_change != NULL && c->proven && !c->reported)
+	if (s->on_change != NULL &&
+	    sticky_use_of(sticky_entry(s, i)) == USE_PROVEN)
 		s->on_change(s->arg, i - 1);
 }
 
