@@ -30,16 +30,6 @@ model_seed(int i)
 	return seed != NULL ? strtoull(seed, NULL, 10) : (uint64_t)i + 1;
 }
 
-void
-model_pause(void)
-{
-	model.paused = !model.paused && kernel_one_in(2);
-	if (model.paused)
-		frontend_pause(model.frontend);
-	else
-		frontend_resume(model.frontend);
-}
-
 struct addr
 model_addr(uint16_t port)
 {
@@ -63,7 +53,7 @@ model_add_server(unsigned number)
 }
 
 void
-model_begin(uint64_t seed)
+model_begin(uint64_t seed, void (*operate)(struct task *task))
 {
 	unsigned i;
 
@@ -72,6 +62,8 @@ model_begin(uint64_t seed)
 	log_level = LOG_LEVEL_ERROR;
 	kernel_begin(seed);
 	memset(&model, 0, sizeof(model));
+	list_init(&model.operator.link);
+	model.operator.run = operate;
 	model.pool = pool_new();
 	ck_assert_ptr_nonnull(model.pool);
 	for (i = 0; i < MODEL_SERVERS; i++)
@@ -107,6 +99,20 @@ model_end(void)
 	kernel_end();
 }
 
+void
+model_wake_operator(void)
+{
+	loop_soon(model.loop, &model.operator);
+	kernel.woken = true;
+}
+
+void
+model_stop(void)
+{
+	kernel.stop = true;
+	loop_stop(model.loop);
+}
+
 /* ---- what the operator does ---- */
 
 static struct server *
@@ -139,8 +145,9 @@ model_draw_pool_options(void)
 	ck_assert_int_eq(pool_set_options(model.pool, &o), 0);
 }
 
-void
-model_relisten(bool datagram)
+/* At MODEL_PORT, or at the next one, or both. */
+static void
+relisten(void)
 {
 	struct frontend_address list[2];
 	unsigned n = 0, i, which = 1 + kernel_below(3);
@@ -148,7 +155,7 @@ model_relisten(bool datagram)
 	memset(list, 0, sizeof(list));
 	for (i = 0; i < 2; i++) {
 		if (which >> i & 1) {
-			list[n].datagram = datagram;
+			list[n].datagram = model.options.udp.on;
 			list[n++].at = model_addr((uint16_t)(MODEL_PORT + i));
 		}
 	}
@@ -186,8 +193,8 @@ change_server(struct server *s)
 }
 
 /* Removed ones come back. */
-void
-model_change_servers(void)
+static void
+change_servers(void)
 {
 	struct server *s = some_server();
 
@@ -197,6 +204,43 @@ model_change_servers(void)
 		pool_remove_server(model.pool, s);
 	else
 		change_server(s);
+}
+
+static void
+pause_or_resume(void)
+{
+	model.paused = !model.paused && kernel_one_in(2);
+	if (model.paused)
+		frontend_pause(model.frontend);
+	else
+		frontend_resume(model.frontend);
+}
+
+void
+model_operate(void (*draw_options)(void))
+{
+	switch (kernel_below(6)) {
+	case 0:
+		draw_options();
+		frontend_set_options(model.frontend, &model.options);
+		break;
+	case 1:
+		model_draw_pool_options();
+		break;
+	case 2:
+		if (!model.paused)
+			relisten();
+		break;
+	case 3:
+		pause_or_resume();
+		break;
+	case 4:
+		model.modes[kernel_below(MODEL_SERVERS)] =
+		    kernel_below(MODEL_MODES);
+		break;
+	default:
+		change_servers();
+	}
 }
 
 void
