@@ -30,8 +30,8 @@ model_seed(int i)
 	return seed != NULL ? strtoull(seed, NULL, 10) : (uint64_t)i + 1;
 }
 
-struct addr
-model_addr(uint16_t port)
+static struct addr
+addr_at(uint16_t port)
 {
 	struct addr a;
 
@@ -47,7 +47,7 @@ model_add_server(unsigned number)
 	server_spec_init(&spec);
 	spec.name = (char *)(uintptr_t)text("s%u", number);
 	spec.addrs.count = 1;
-	spec.addrs.addr[0] = model_addr((uint16_t)(MODEL_SERVER_PORT + number));
+	spec.addrs.addr[0] = addr_at((uint16_t)(MODEL_SERVER_PORT + number));
 	ck_assert_ptr_nonnull(
 	    pool_set_slot(model.pool, server_slot(number), &spec));
 }
@@ -76,7 +76,7 @@ model_begin(uint64_t seed, void (*operate)(struct task *task))
 void
 model_front(void)
 {
-	struct frontend_address at = { .at = model_addr(MODEL_PORT),
+	struct frontend_address at = { .at = addr_at(MODEL_PORT),
 		.datagram = model.options.udp.on };
 
 	model.loop = loop_new("epoll", &model.e);
@@ -156,7 +156,7 @@ relisten(void)
 	for (i = 0; i < 2; i++) {
 		if (which >> i & 1) {
 			list[n].datagram = model.options.udp.on;
-			list[n++].at = model_addr((uint16_t)(MODEL_PORT + i));
+			list[n++].at = addr_at((uint16_t)(MODEL_PORT + i));
 		}
 	}
 	MUST(frontend_relisten(model.frontend, list, n, &model.e) == 0 ||

@@ -44,7 +44,6 @@ void model_draw_pool_options(void);
  * function, addresses, modes; a pause; a server is removed, comes back, drains,
  * fails or is checked. */
 void model_operate(void (*draw_options)(void));
-struct addr model_addr(uint16_t port);
 /* Lets time pass while nothing happens: until the alarm, or not so far. */
 void model_wait(void);
 
