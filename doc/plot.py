@@ -16,6 +16,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "bench"))
+import bench  # noqa: E402
 import rows  # noqa: E402
 
 WIDTH, SIZE = 520, 14
@@ -32,14 +33,6 @@ text { fill: var(--ink); } .dim { fill: var(--dim); } .line { stroke: var(--line
 .back { fill: var(--back); }
 """ + "".join(f".f{i} {{ fill: var(--c{i}); }} .s{i} {{ stroke: var(--c{i}); "
               "fill: none; }\n" for i in range(6))
-
-
-def read(path):
-    with open(path, encoding="utf-8") as f:
-        lines = [line.rstrip("\n") for line in f]
-    remarks = [x[2:] for x in lines if x.startswith("#")]
-    body = [x.split("\t") for x in lines if not x.startswith("#")]
-    return remarks, [dict(zip(body[0], x)) for x in body[1:]]
 
 
 class Drawing:
@@ -279,7 +272,7 @@ Y_TITLES = {("by_size", "rate"): "answers a second", "%": "% of a processor",
 def main():
     source = sys.argv[1] if len(sys.argv) > 1 else HERE + "/measured.tsv"
     target = sys.argv[2] if len(sys.argv) > 2 else HERE
-    _, table = read(source)
+    table = bench.read(source)
     date = max(line["date"] for line in table)
     ratios(table, date).write(f"{target}/measured.svg")
     for group, by_row in groups_of(table).items():

@@ -542,9 +542,7 @@ def measure_row(args, row, directory, benches):
         return list(by_program(args, row)), {}
     if row.per == "frame":
         return list(paths.frames(args, row)), {}
-    kind = paths.Paths if row.targets[0].proxy in paths.WAYS else Bench
-    if row.targets[0].setup == rows.DIRECT and row.name == "by_size":
-        kind = Bench
+    kind = paths.Paths if row.group == "paths" else Bench
     if kind not in benches:
         benches[kind] = kind(args, directory)
     results, refused = measure(benches[kind], row)

@@ -128,12 +128,6 @@ reported(const struct descriptor *d)
 	return mask & (d->events | EPOLLERR | EPOLLHUP);
 }
 
-bool
-kernel_is_told(int fd)
-{
-	return reported(descriptor_of(fd)) != 0;
-}
-
 int
 kernel_watch(int op, int fd, const struct epoll_event *event)
 {
@@ -187,7 +181,6 @@ kernel_wait(struct epoll_event *events, int most, int ms)
 	uint64_t until = kernel.now_us + (uint64_t)(ms > 0 ? ms : 0) * 1000;
 	int n;
 
-	kernel.waits++;
 	kernel.woken = false;
 	kernel.on_sleep(false);
 	n = some_events(events, most);

@@ -68,10 +68,10 @@ struct kernel {
 	    const struct sockaddr_in *to, const char *bytes, size_t n);
 	/* NULL: no call fails for a shortage. Of this call: an errno, or 0. */
 	int (*trouble)(const char *call);
-	bool stop;	      /* the loop has been told to */
-	bool woken;	      /* by what the test has called: the loop runs */
-	uint64_t alarm_us;    /* of the timerfd; 0: none */
-	unsigned open, waits; /* descriptors; turns of the loop */
+	bool stop;	   /* the loop has been told to */
+	bool woken;	   /* by what the test has called: the loop runs */
+	uint64_t alarm_us; /* of the timerfd; 0: none */
+	unsigned open;	   /* descriptors */
 };
 extern struct kernel kernel;
 
@@ -118,8 +118,6 @@ void kernel_refuse(int fd);
 unsigned kernel_queued(int fd);
 /* Is it open, and a socket? */
 bool kernel_is_open(int fd);
-/* Would an event of it be reported? */
-bool kernel_is_told(int fd);
 /* The connection of a descriptor; NULL: it has none. */
 struct conn *kernel_conn(int fd);
 

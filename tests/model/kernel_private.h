@@ -71,9 +71,6 @@ ssize_t datagram_send(int fd, const struct msghdr *m);
 ssize_t datagram_receive(int fd, struct msghdr *m);
 
 void way_open(struct way *w, size_t room);
-size_t way_put(struct way *w, const char *bytes, size_t n);
-size_t way_take(struct way *w, char *bytes, size_t n, bool peek);
-size_t way_move(struct way *from, struct way *to, size_t n);
 
 int failed(int error);
 

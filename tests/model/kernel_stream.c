@@ -17,7 +17,7 @@ way_open(struct way *w, size_t room)
 	MUST(w->bytes != NULL);
 }
 
-size_t
+static size_t
 way_put(struct way *w, const char *bytes, size_t n)
 {
 	size_t at, first;
@@ -33,7 +33,7 @@ way_put(struct way *w, const char *bytes, size_t n)
 	return n;
 }
 
-size_t
+static size_t
 way_take(struct way *w, char *bytes, size_t n, bool peek)
 {
 	size_t first;
@@ -51,7 +51,7 @@ way_take(struct way *w, char *bytes, size_t n, bool peek)
 	return n;
 }
 
-size_t
+static size_t
 way_move(struct way *from, struct way *to, size_t n)
 {
 	char *piece;

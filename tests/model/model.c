@@ -30,18 +30,8 @@ model_seed(int i)
 	return seed != NULL ? strtoull(seed, NULL, 10) : (uint64_t)i + 1;
 }
 
-void
-model_pause(void)
-{
-	model.paused = !model.paused && kernel_one_in(2);
-	if (model.paused)
-		frontend_pause(model.frontend);
-	else
-		frontend_resume(model.frontend);
-}
-
-struct addr
-model_addr(uint16_t port)
+static struct addr
+addr_at(uint16_t port)
 {
 	struct addr a;
 
@@ -57,13 +47,13 @@ model_add_server(unsigned number)
 	server_spec_init(&spec);
 	spec.name = (char *)(uintptr_t)text("s%u", number);
 	spec.addrs.count = 1;
-	spec.addrs.addr[0] = model_addr((uint16_t)(MODEL_SERVER_PORT + number));
+	spec.addrs.addr[0] = addr_at((uint16_t)(MODEL_SERVER_PORT + number));
 	ck_assert_ptr_nonnull(
 	    pool_set_slot(model.pool, server_slot(number), &spec));
 }
 
 void
-model_begin(uint64_t seed)
+model_begin(uint64_t seed, void (*operate)(struct task *task))
 {
 	unsigned i;
 
@@ -72,6 +62,8 @@ model_begin(uint64_t seed)
 	log_level = LOG_LEVEL_ERROR;
 	kernel_begin(seed);
 	memset(&model, 0, sizeof(model));
+	list_init(&model.operator.link);
+	model.operator.run = operate;
 	model.pool = pool_new();
 	ck_assert_ptr_nonnull(model.pool);
 	for (i = 0; i < MODEL_SERVERS; i++)
@@ -84,7 +76,7 @@ model_begin(uint64_t seed)
 void
 model_front(void)
 {
-	struct frontend_address at = { .at = model_addr(MODEL_PORT),
+	struct frontend_address at = { .at = addr_at(MODEL_PORT),
 		.datagram = model.options.udp.on };
 
 	model.loop = loop_new("epoll", &model.e);
@@ -105,6 +97,20 @@ model_end(void)
 	loop_free(model.loop);
 	kernel.on_sleep = NULL; /* the clock is the system's */
 	kernel_end();
+}
+
+void
+model_wake_operator(void)
+{
+	loop_soon(model.loop, &model.operator);
+	kernel.woken = true;
+}
+
+void
+model_stop(void)
+{
+	kernel.stop = true;
+	loop_stop(model.loop);
 }
 
 /* ---- what the operator does ---- */
@@ -139,8 +145,9 @@ model_draw_pool_options(void)
 	ck_assert_int_eq(pool_set_options(model.pool, &o), 0);
 }
 
-void
-model_relisten(bool datagram)
+/* At MODEL_PORT, or at the next one, or both. */
+static void
+relisten(void)
 {
 	struct frontend_address list[2];
 	unsigned n = 0, i, which = 1 + kernel_below(3);
@@ -148,8 +155,8 @@ model_relisten(bool datagram)
 	memset(list, 0, sizeof(list));
 	for (i = 0; i < 2; i++) {
 		if (which >> i & 1) {
-			list[n].datagram = datagram;
-			list[n++].at = model_addr((uint16_t)(MODEL_PORT + i));
+			list[n].datagram = model.options.udp.on;
+			list[n++].at = addr_at((uint16_t)(MODEL_PORT + i));
 		}
 	}
 	MUST(frontend_relisten(model.frontend, list, n, &model.e) == 0 ||
@@ -186,8 +193,8 @@ change_server(struct server *s)
 }
 
 /* Removed ones come back. */
-void
-model_change_servers(void)
+static void
+change_servers(void)
 {
 	struct server *s = some_server();
 
@@ -197,6 +204,43 @@ model_change_servers(void)
 		pool_remove_server(model.pool, s);
 	else
 		change_server(s);
+}
+
+static void
+pause_or_resume(void)
+{
+	model.paused = !model.paused && kernel_one_in(2);
+	if (model.paused)
+		frontend_pause(model.frontend);
+	else
+		frontend_resume(model.frontend);
+}
+
+void
+model_operate(void (*draw_options)(void))
+{
+	switch (kernel_below(6)) {
+	case 0:
+		draw_options();
+		frontend_set_options(model.frontend, &model.options);
+		break;
+	case 1:
+		model_draw_pool_options();
+		break;
+	case 2:
+		if (!model.paused)
+			relisten();
+		break;
+	case 3:
+		pause_or_resume();
+		break;
+	case 4:
+		model.modes[kernel_below(MODEL_SERVERS)] =
+		    kernel_below(MODEL_MODES);
+		break;
+	default:
+		change_servers();
+	}
 }
 
 void

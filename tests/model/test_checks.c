@@ -40,7 +40,6 @@ static struct run {
 	struct asked *first;
 	unsigned steps, results, allowed;
 	bool over;
-	struct task operator;
 } run;
 
 /* ---- servers ---- */
@@ -298,14 +297,10 @@ on_sleep(bool idle)
 	servers_act();
 	if (idle && what < 50)
 		model_wait();
-	if (what >= 98) {
-		loop_soon(model.loop, &run.operator);
-		kernel.woken = true;
-	}
-	if (run.results >= RESULTS && idle) {
-		kernel.stop = true;
-		loop_stop(model.loop);
-	}
+	if (what >= 98)
+		model_wake_operator();
+	if (run.results >= RESULTS && idle)
+		model_stop();
 }
 
 static int
@@ -320,9 +315,7 @@ START_TEST(any_order)
 	unsigned i;
 
 	memset(&run, 0, sizeof(run));
-	list_init(&run.operator.link);
-	run.operator.run = operate;
-	model_begin(model_seed(_i));
+	model_begin(model_seed(_i), operate);
 	kernel.on_connect = on_connect;
 	kernel.on_sleep = on_sleep;
 	model_front();

@@ -14,7 +14,6 @@
 #include "support/suite.h"
 
 enum { CLIENTS = 30, QUESTIONS = 2000, STEPS_MAX = 200 * 1000, LONGEST = 300 };
-enum { ANSWERS, REFUSES, HANGS, MODES };
 
 /* Of each datagram, both ways. */
 struct said {
@@ -23,12 +22,10 @@ struct said {
 };
 
 static struct run {
-	unsigned modes[MODEL_SERVERS];
 	unsigned steps, questions;
 	unsigned made[CLIENTS], got[CLIENTS]; /* answers */
 	uint64_t up, down, up_bytes, down_bytes;
 	bool over;
-	struct task operator;
 } run;
 
 static struct sockaddr_in
@@ -69,14 +66,14 @@ static void
 to_server(int fd, const struct sockaddr_in *to, struct said *s, size_t n)
 {
 	unsigned i = (unsigned)ntohs(to->sin_port) - MODEL_SERVER_PORT, k;
-	unsigned mode = run.modes[i];
+	unsigned mode = model.modes[i];
 
 	MUST(s->answers == 0);
 	run.up++;
 	run.up_bytes += n;
-	if (mode == REFUSES)
+	if (mode == MODEL_REFUSES)
 		kernel_refuse(fd);
-	for (k = kernel_below(3); mode == ANSWERS && k > 0; k--) {
+	for (k = kernel_below(3); mode == MODEL_ANSWERS && k > 0; k--) {
 		struct said answer;
 
 		n = write_said(&answer, s->client, run.made[s->client] + 1);
@@ -222,32 +219,12 @@ static void
 operate(struct task *task)
 {
 	(void)task;
-	if (run.over) {
-		frontend_resume(model.frontend);
-		frontend_drain(model.frontend);
+	if (!run.over) {
+		model_operate(draw_options);
 		return;
 	}
-	switch (kernel_below(6)) {
-	case 0:
-		draw_options();
-		frontend_set_options(model.frontend, &model.options);
-		break;
-	case 1:
-		model_draw_pool_options();
-		break;
-	case 2:
-		if (!model.paused)
-			model_relisten(true);
-		break;
-	case 3:
-		model_pause();
-		break;
-	case 4:
-		run.modes[kernel_below(MODEL_SERVERS)] = kernel_below(MODES);
-		break;
-	default:
-		model_change_servers();
-	}
+	frontend_resume(model.frontend);
+	frontend_drain(model.frontend);
 }
 
 static void
@@ -279,13 +256,10 @@ on_sleep(bool idle)
 	if (what >= 98 || (run.questions == QUESTIONS && !run.over)) {
 		model.paused &= run.questions < QUESTIONS;
 		run.over = run.questions == QUESTIONS;
-		loop_soon(model.loop, &run.operator);
-		kernel.woken = true;
+		model_wake_operator();
 	}
-	if (run.over && frontend_left(model.frontend) == 0 && idle) {
-		kernel.stop = true;
-		loop_stop(model.loop);
-	}
+	if (run.over && frontend_left(model.frontend) == 0 && idle)
+		model_stop();
 }
 
 static int
@@ -300,9 +274,7 @@ trouble(const char *call)
 START_TEST(any_order)
 {
 	memset(&run, 0, sizeof(run));
-	list_init(&run.operator.link);
-	run.operator.run = operate;
-	model_begin(model_seed(_i));
+	model_begin(model_seed(_i), operate);
 	kernel.on_datagram = on_datagram;
 	kernel.on_sleep = on_sleep;
 	model.options.udp.on = true;

@@ -16,13 +16,10 @@
 #include "support/suite.h"
 
 enum { CLIENTS = 300, AT_ONCE = 40, STEPS_MAX = 400 * 1000 };
-enum { ANSWERS, REFUSES, HANGS, MODES };
 
 static struct run {
-	unsigned modes[MODEL_SERVERS];
 	unsigned steps;
 	bool draining;
-	struct task operator; /* does something when the loop has woken */
 } run;
 
 /* ---- servers ---- */
@@ -33,10 +30,12 @@ on_connect(struct conn *c)
 	unsigned i = (unsigned)ntohs(c->peer.sin_port) - MODEL_SERVER_PORT;
 
 	ck_assert_uint_lt(i, MODEL_SERVERS);
-	if (run.modes[i] == REFUSES && kernel_one_in(3))
+	if (model.modes[i] == MODEL_REFUSES && kernel_one_in(3))
 		return ECONNREFUSED;
 	parties_accept(c, i);
-	return run.modes[i] == ANSWERS && kernel_one_in(4) ? 0 : EINPROGRESS;
+	return model.modes[i] == MODEL_ANSWERS && kernel_one_in(4)
+	    ? 0
+	    : EINPROGRESS;
 }
 
 /* Connects that are under way are over some time. */
@@ -47,8 +46,9 @@ connects_go_on(void)
 
 	for (p = parties.first; p != NULL; p = p->next)
 		if (p->conn->connecting && kernel_one_in(4) &&
-		    (run.modes[p->server] != HANGS || parties.hurried)) {
-			bool refused = run.modes[p->server] == REFUSES;
+		    (model.modes[p->server] != MODEL_HANGS ||
+			parties.hurried)) {
+			bool refused = model.modes[p->server] == MODEL_REFUSES;
 
 			kernel_connected(p->conn, refused ? ECONNREFUSED : 0);
 			p->closed |= refused;
@@ -107,45 +107,21 @@ operate(struct task *task)
 		close_down();
 		return;
 	}
-	switch (kernel_below(9)) {
+	switch (kernel_below(8)) {
 	case 0:
-		draw_options();
-		frontend_set_options(model.frontend, &model.options);
-		break;
-	case 1:
-		model_draw_pool_options();
-		break;
-	case 2:
 		(void)connection_close(
 		    frontend_sessions(model.frontend), kernel_below(40));
 		break;
-	case 3:
-		if (!model.paused && !run.draining)
-			model_relisten(false);
-		break;
-	case 4:
-		model_pause();
-		break;
-	case 5:
+	case 1:
 		(void)sessions_rebalance(frontend_sessions(model.frontend),
 		    1 + kernel_below(100), &asked, &e);
 		break;
-	case 6:
-		run.modes[kernel_below(MODEL_SERVERS)] = kernel_below(MODES);
-		break;
 	default:
-		model_change_servers();
+		model_operate(draw_options);
 	}
 }
 
 /* ---- the world ---- */
-
-static void
-wake_operator(void)
-{
-	loop_soon(model.loop, &run.operator);
-	kernel.woken = true;
-}
 
 /* One more comes, or somebody does something, or time passes. */
 static void
@@ -160,7 +136,7 @@ happen(void)
 	else if (what < 95)
 		model_wait();
 	else if (what < 97)
-		wake_operator();
+		model_wake_operator();
 	connects_go_on();
 	parties_tidy();
 }
@@ -172,7 +148,7 @@ come_to_an_end(void)
 	if (parties.hurried)
 		return;
 	parties.hurried = true;
-	wake_operator();
+	model_wake_operator();
 }
 
 static void
@@ -198,10 +174,8 @@ on_sleep(bool idle)
 	if (parties.born == CLIENTS)
 		come_to_an_end();
 	if (parties.hurried && frontend_left(model.frontend) == 0 &&
-	    parties.clients == 0) {
-		kernel.stop = true;
-		loop_stop(model.loop);
-	}
+	    parties.clients == 0)
+		model_stop();
 }
 
 /* A tenth of the runs is short of all. */
@@ -254,9 +228,7 @@ __wrap_frontend_client_out(struct frontend_core *f, enum reason why)
 START_TEST(any_order)
 {
 	memset(&run, 0, sizeof(run));
-	list_init(&run.operator.link);
-	run.operator.run = operate;
-	model_begin(model_seed(_i));
+	model_begin(model_seed(_i), operate);
 	parties_begin();
 	kernel.on_connect = on_connect;
 	if (kernel_one_in(10))

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "support/backend.h"
+#include "support/nginx.h"
 #include "support/suite.h"
 #include "support/upgrading.h"
 #include "support/wait.h"
@@ -70,12 +71,6 @@ to_peer(void)
 }
 
 static const char *
-to_peer_by(const char *name)
-{
-	return text("peer %s key %s", port.text, scratch(name));
-}
-
-static const char *
 from_peer(const char *file)
 {
 	return text("peer_listen %s key %s", port.text, file);
@@ -109,7 +104,7 @@ down_both(void)
 static const char *
 answer(const struct side *s, const char *command)
 {
-	return endpoint_ask(&s->ctl, text("%s\n", command));
+	return pen_ask(&s->ctl, command);
 }
 
 static void
@@ -123,10 +118,7 @@ takes(const struct side *s, const char *command)
 static long
 counted(const struct side *s, const char *name)
 {
-	const char *all = answer(s, "statistics"),
-		   *at = strstr(all, text("\n%s ", name));
-
-	return at != NULL ? atol(at + 2 + strlen(name)) : -1;
+	return report_number(answer(s, "statistics"), text("\n%s ", name));
 }
 
 /* What the client's server says, of a connection through that pen. */
@@ -294,8 +286,8 @@ START_TEST(settings_change)
 	takes(&a, to_peer());
 	WAIT_FOR(counted(&b, "peer_clients_new") == CLIENTS, SOON);
 	/* another key, which is not the right one, at the same address */
-	takes(&b,
-	    from_peer(new_key("next", "the next secret, of 32 bytes too")));
+	takes(
+	    &b, from_peer(new_key("next", "the next secret, of 32 bytes too")));
 	WAIT_FOR(counted(&b, "peers_refused") > 0, SOON);
 	takes(&b, "no peer_listen");
 	WAIT_FOR(counted(&a, "peers_to") == 0, SOON);
@@ -510,8 +502,9 @@ START_TEST(bad_settings)
 	pen_expect_failure("a key has 32 bytes or more", "-f", "-O",
 	    text("peer %s key %s", port.text, new_key("short", "short")),
 	    a.front.text, backend[0].at.text, NULL);
-	pen_expect_failure("No such file", "--check", "-O", to_peer_by("none"),
-	    a.front.text, backend[0].at.text, NULL);
+	pen_expect_failure("No such file", "--check", "-O",
+	    text("peer %s key %s", port.text, scratch("none")), a.front.text,
+	    backend[0].at.text, NULL);
 	pen_expect_failure("No such file", "-f", "-O",
 	    text("peer_listen %s key %s", port.text, scratch("none")),
 	    a.front.text, backend[0].at.text, NULL);

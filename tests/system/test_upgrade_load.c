@@ -5,9 +5,7 @@
 #include <check.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +15,7 @@
 #include "support/suite.h"
 #include "support/udp.h"
 #include "support/upgrading.h"
+#include "support/visitors.h"
 #include "support/wait.h"
 #include "system/nameserver.h"
 
@@ -26,8 +25,6 @@ static struct backend back;
 static struct endpoint front, ctl;
 static struct pen pen;
 static const char *program;
-static atomic_bool over;
-static atomic_int served, failed;
 
 /* "l" asks for LARGE bytes, all else comes back. */
 static void
@@ -54,12 +51,14 @@ serve(struct backend *b, int fd)
 
 /* A connection, a byte there and back, the end. */
 static bool
-one_client(void)
+one_client(int visitor, int nth)
 {
 	int fd = endpoint_try_connect(&front);
 	char word = 'x';
 	bool good;
 
+	(void)visitor;
+	(void)nth;
 	if (fd < 0)
 		return false;
 	good = send(fd, &word, 1, MSG_NOSIGNAL) == 1 &&
@@ -67,14 +66,6 @@ one_client(void)
 	    shutdown(fd, SHUT_WR) == 0 && recv(fd, &word, 1, 0) == 0;
 	close(fd);
 	return good;
-}
-
-static void *
-come_and_go(void *arg)
-{
-	while (!atomic_load(&over))
-		atomic_fetch_add(one_client() ? &served : &failed, 1);
-	return arg;
 }
 
 static long
@@ -93,16 +84,13 @@ read_large(int fd, long most)
 static void
 let_them_come(void)
 {
-	int before = atomic_load(&served);
-
-	WAIT_FOR(atomic_load(&served) > before + 2 * CLIENTS, 20000);
+	visitors_await(2 * CLIENTS);
 }
 
 /* Downloads that begin before are complete, too. */
 START_TEST(connections)
 {
 	const char *conf = scratch("pen.conf");
-	pthread_t clients[CLIENTS];
 	pid_t pid;
 	int i, download;
 
@@ -111,15 +99,14 @@ START_TEST(connections)
 	backend_start(&back, ENDPOINT_TCP4, serve, NULL);
 	endpoint_new(&front, ENDPOINT_TCP4);
 	endpoint_new(&ctl, ENDPOINT_UNIX);
-	write_file(conf,
-	    text("listen %s\nserver add %s\n", front.text, back.at.text));
+	write_file(
+	    conf, text("listen %s\nserver add %s\n", front.text, back.at.text));
 	pen_up(&pen, &front, "-C", ctl.text, "-F", conf, NULL);
 	pid = pen.child.pid;
 	download = endpoint_connect(&front);
 	endpoint_send(download, "l", 1);
 	ck_assert_int_gt(read_large(download, 1000), 0);
-	for (i = 0; i < CLIENTS; i++)
-		pthread_create(&clients[i], NULL, come_and_go, NULL);
+	visitors_begin(CLIENTS, one_client);
 	for (i = 0; i < (int)suite_amount(10, 4); i++) {
 		let_them_come();
 		pid = upgrading_go(&ctl, pid);
@@ -127,11 +114,7 @@ START_TEST(connections)
 		ck_assert_str_eq(endpoint_ask(&ctl, "reload\n"), "");
 	}
 	let_them_come();
-	atomic_store(&over, true);
-	for (i = 0; i < CLIENTS; i++)
-		pthread_join(clients[i], NULL);
-	ck_assert_msg(atomic_load(&failed) == 0, "%d failed, %d served",
-	    atomic_load(&failed), atomic_load(&served));
+	(void)visitors_end();
 	ck_assert(pen.child.running);
 	shutdown(download, SHUT_WR);
 	ck_assert_int_gt(read_large(download, LARGE), LARGE - 100 * 1024);
@@ -279,8 +262,8 @@ START_TEST(answers_are_still_brought)
 			     (struct sockaddr *)&from, &length),
 	    3);
 	pid = upgrading_go(&ctl, pen.child.pid);
-	ck_assert_int_eq(sendto(fd, "answer", 6, 0,
-			     (const struct sockaddr *)&from, length),
+	ck_assert_int_eq(
+	    sendto(fd, "answer", 6, 0, (const struct sockaddr *)&from, length),
 	    6);
 	ck_assert_int_eq(recv(client, word, sizeof(word), 0), 6);
 	close(client);
@@ -310,8 +293,7 @@ START_TEST(dns_queries)
 	nameserver_up(&server, NAMESERVER_UNBOUND, &at, 0);
 	udp_endpoint(&front, ENDPOINT_TCP4);
 	endpoint_new(&ctl, ENDPOINT_UNIX);
-	pen_up(
-	    &pen, &ctl, "--dns", "-C", ctl.text, front.text, at.text, NULL);
+	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, front.text, at.text, NULL);
 	pid = pen.child.pid;
 	write_file(scratch("questions"), "a.test A\nwho.test TXT\n");
 	argv[2] = udp_host(&front);

@@ -2,8 +2,6 @@
 #include "config.h"
 
 #include <check.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +10,7 @@
 #include "support/suite.h"
 #include "support/udp.h"
 #include "support/upgrading.h"
+#include "support/visitors.h"
 #include "support/wait.h"
 
 enum { CLIENTS = 4, SERVERS = 3 };
@@ -72,14 +71,7 @@ write_conf(int a, int b, int c)
 
 /* ---- clients ---- */
 
-struct visitor {
-	pthread_t thread;
-	const struct endpoint *to;
-	char answer; /* that is right */
-};
-
-static atomic_bool over;
-static atomic_int served, failed;
+static char had; /* the server that all clients of the second service have */
 
 /* Returns the name of the server, or 0. */
 static char
@@ -97,23 +89,18 @@ ask(const struct endpoint *to)
 	return good ? word : '\0';
 }
 
-static void *
-come_and_go(void *arg)
+/* One half is each service's. */
+static bool
+has_its_server(int visitor, int nth)
 {
-	const struct visitor *v = arg;
-
-	while (!atomic_load(&over))
-		atomic_fetch_add(
-		    ask(v->to) == v->answer ? &served : &failed, 1);
-	return NULL;
+	(void)nth;
+	return visitor % 2 == 0 ? ask(&front) == 'w' : ask(&mail_front) == had;
 }
 
 static void
 let_them_come(void)
 {
-	int before = atomic_load(&served);
-
-	WAIT_FOR(atomic_load(&served) > before + 4 * CLIENTS, 20000);
+	visitors_await(4 * CLIENTS);
 }
 
 /* ---- upgrades ---- */
@@ -122,9 +109,7 @@ let_them_come(void)
  * of the operator stay on theirs. */
 START_TEST(under_load)
 {
-	struct visitor visitors[2 * CLIENTS];
 	const char *said;
-	char had;
 	pid_t pid;
 	int i;
 
@@ -139,12 +124,7 @@ START_TEST(under_load)
 	i = had == 'B' ? 2 : 1;
 	ck_assert_str_eq(
 	    endpoint_ask(&ctl, text("service mail server %d drain\n", i)), "");
-	for (i = 0; i < 2 * CLIENTS; i++) {
-		visitors[i].to = i % 2 == 0 ? &front : &mail_front;
-		visitors[i].answer = i % 2 == 0 ? 'w' : had;
-		pthread_create(
-		    &visitors[i].thread, NULL, come_and_go, &visitors[i]);
-	}
+	visitors_begin(2 * CLIENTS, has_its_server);
 	for (i = 0; i < (int)suite_amount(6, 2); i++) {
 		let_them_come();
 		/* they have other numbers now */
@@ -155,11 +135,7 @@ START_TEST(under_load)
 		ck_assert_msg(
 		    count_in(said, "\"state\":\"drain\"") == 1, "%s", said);
 	}
-	atomic_store(&over, true);
-	for (i = 0; i < 2 * CLIENTS; i++)
-		pthread_join(visitors[i].thread, NULL);
-	ck_assert_msg(atomic_load(&failed) == 0, "%d failed, %d served",
-	    atomic_load(&failed), atomic_load(&served));
+	(void)visitors_end();
 	said = endpoint_ask(&ctl, "servers json\n");
 	ck_assert_msg(strstr(said, "\"state\":\"drain\"") == NULL, "%s", said);
 	/* the mark stays when something else changes */

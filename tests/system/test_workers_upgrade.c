@@ -6,9 +6,7 @@
 #include <arpa/inet.h>
 #include <check.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +17,7 @@
 #include "support/suite.h"
 #include "support/udp.h"
 #include "support/upgrading.h"
+#include "support/visitors.h"
 #include "support/wait.h"
 
 enum { SOON = 20000, CLIENTS = 8, FLOWS = 60 };
@@ -28,8 +27,6 @@ static struct endpoint front, ctl;
 static struct pen pen;
 static pid_t leader;
 static const char *conf;
-static atomic_bool over;
-static atomic_int served, failed;
 
 /* ---- what there is ---- */
 
@@ -136,8 +133,9 @@ server_of(int client)
 
 /* A connection, a byte there and back, the end. */
 static bool
-one_client(int number)
+one_client(int visitor, int nth)
 {
+	int number = visitor * 1000 + nth;
 	char host[INET_ADDRSTRLEN], bytes[2];
 	struct sockaddr_in from = { .sin_family = AF_INET };
 	const struct timeval limit = { .tv_sec = 20 };
@@ -157,51 +155,24 @@ one_client(int number)
 	return good;
 }
 
-static void *
-come_and_go(void *arg)
-{
-	int number = *(const int *)arg;
-
-	while (!atomic_load(&over))
-		atomic_fetch_add(one_client(number++) ? &served : &failed, 1);
-	return arg;
-}
-
-static pthread_t loads[CLIENTS];
-static int numbers[CLIENTS];
-
 static void
 load_begin(void)
 {
-	int i;
-
-	atomic_store(&over, false);
-	for (i = 0; i < CLIENTS; i++) {
-		numbers[i] = i * 1000;
-		pthread_create(&loads[i], NULL, come_and_go, &numbers[i]);
-	}
+	visitors_begin(CLIENTS, one_client);
 }
 
 /* Some more must have been served before the next step. */
 static void
 let_them_come(void)
 {
-	int before = atomic_load(&served);
-
-	WAIT_FOR(atomic_load(&served) > before + 4 * CLIENTS, SOON);
+	visitors_await(4 * CLIENTS);
 }
 
-static void
+static int
 load_end(void)
 {
-	int i;
-
 	let_them_come();
-	atomic_store(&over, true);
-	for (i = 0; i < CLIENTS; i++)
-		pthread_join(loads[i], NULL);
-	ck_assert_msg(atomic_load(&failed) == 0, "%d failed, %d served",
-	    atomic_load(&failed), atomic_load(&served));
+	return visitors_end();
 }
 
 static long
@@ -229,7 +200,7 @@ START_TEST(upgrades_lose_nothing)
 		upgrade();
 		WAIT_FOR(children() == 2, SOON);
 	}
-	load_end();
+	(void)load_end();
 	endpoint_expect_echo(session, "after");
 	close(session);
 	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
@@ -240,7 +211,7 @@ END_TEST
 /* All are counted, also by workers that are gone. */
 START_TEST(another_number_loses_nothing)
 {
-	int i, session;
+	int i, session, served;
 
 	up(2, "");
 	session = connect_as(0);
@@ -253,10 +224,10 @@ START_TEST(another_number_loses_nothing)
 		configure(2, "");
 		tell("reload");
 	}
-	load_end();
-	ck_assert_int_eq(counter("accepted"), atomic_load(&served) + 1);
+	served = load_end();
+	ck_assert_int_eq(counter("accepted"), served + 1);
 	ck_assert_int_eq(counter("sessions"), 1);
-	ck_assert_int_eq(counter("bytes_up"), atomic_load(&served));
+	ck_assert_int_eq(counter("bytes_up"), served);
 	/* its own worker, and the two that serve */
 	WAIT_FOR(children() == 3, SOON);
 	tell("clear counters");
@@ -283,7 +254,7 @@ START_TEST(from_one_to_several_and_back)
 		upgrade();
 		WAIT_FOR(children() == (number[i] > 1 ? number[i] : 0), SOON);
 	}
-	load_end();
+	(void)load_end();
 	down();
 }
 END_TEST
@@ -300,7 +271,7 @@ START_TEST(by_connection)
 	upgrade();
 	let_them_come();
 	become(2, "workers_by connection");
-	load_end();
+	(void)load_end();
 	down();
 }
 END_TEST
@@ -431,7 +402,7 @@ START_TEST(an_upgrade_that_fails)
 	let_them_come();
 	upgrading_replace(program, NULL);
 	upgrade();
-	load_end();
+	(void)load_end();
 	down();
 }
 END_TEST
