@@ -30,15 +30,10 @@ has_director(const struct pen *p)
 	return svc != NULL;
 }
 
-void
-sandbox_init(struct sandbox *s)
-{
-	s->files = -1;
-}
-
 int
 sandbox_open(struct sandbox *s, const struct pen *p, struct error *e)
 {
+	s->files = -1;
 	if (mode_of(p) != SANDBOX_ON)
 		return 0;
 	s->files = sandbox_files_new();
