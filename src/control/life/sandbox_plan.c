@@ -31,7 +31,7 @@ static const char *const read_for_tls[] = { "/etc/ssl", "/etc/pki",
 
 struct notes {
 	const struct pen *pen;
-	int rules;
+	int rules;   /* -1: none */
 	bool logged; /* each is logged */
 };
 
@@ -40,11 +40,9 @@ note(const struct notes *n, const char *path, enum sandbox_use use)
 {
 	if (n->logged)
 		log_info("sandbox: %s %s",
-		    use == SANDBOX_READ	       ? "reads"
-			: use == SANDBOX_WRITE ? "reads and writes"
-					       : "starts",
-		    path);
-	sandbox_files_add(n->rules, path, use);
+		    use == SANDBOX_WRITE ? "reads and writes" : "reads", path);
+	if (n->rules >= 0)
+		sandbox_files_add(n->rules, path, use);
 }
 
 /* A file that is replaced is another one: its directory counts. All there is,

@@ -18,6 +18,7 @@
 
 /* How long the starter may take. */
 enum { WAIT_S = 5 };
+
 /* ---- what is permitted ---- */
 
 bool
