@@ -137,7 +137,6 @@ main_serve(struct pen *p, struct process *proc)
 	struct service *svc;
 	struct error e;
 
-	sandbox_init(&sandbox);
 	output_own(STDOUT_FILENO);
 	output_own(STDERR_FILENO);
 	if (pid_file != NULL &&

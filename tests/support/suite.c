@@ -156,6 +156,16 @@ write_file(const char *path, const char *what)
 	ck_assert_int_eq(fclose(f), 0);
 }
 
+const char *
+scratch_program(const char *name, const char *lines)
+{
+	const char *path = scratch(name);
+
+	write_file(path, text("#!/bin/sh\n%s\n", lines));
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	return path;
+}
+
 static bool
 is_set(const char *variable)
 {

@@ -60,6 +60,9 @@ int count_in(const char *s, const char *what);
 /* Does the file contain it? Keeps nothing, for use while waiting. */
 bool file_has(const char *path, const char *what);
 void write_file(const char *path, const char *what);
+/* The path of a program in the scratch directory: the shell, with these
+ * lines. */
+const char *scratch_program(const char *name, const char *lines);
 
 /* Sanitizer and valgrind runs set PEN_TEST_LIGHT=1: `heavy`, else `light`. */
 long suite_amount(long heavy, long light);

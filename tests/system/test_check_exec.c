@@ -46,26 +46,10 @@ ask(const char *command)
 	return endpoint_ask(&ctl, text("%s\n", command));
 }
 
-/* The path of a program with these lines. */
-static const char *
-program(const char *name, const char *lines)
-{
-	const char *path = scratch(name);
-
-	write_file(path, text("#!/bin/sh\n%s\n", lines));
-	ck_assert_int_eq(chmod(path, 0755), 0);
-	return path;
-}
-
 static int
 count_lines(const char *path)
 {
-	const char *s = contents(path);
-	int n = 0;
-
-	for (; (s = strchr(s, '\n')) != NULL; s++)
-		n++;
-	return n;
+	return count_in(contents(path), "\n");
 }
 
 /* ---- what it says ---- */
@@ -77,7 +61,7 @@ START_TEST(decides)
 
 	BEGIN("-O",
 	    text("check exec %s now",
-		program("check",
+		scratch_program("check",
 		    text("[ -f %s ] && [ $PEN_SERVER = 1 ] || exit 0\n"
 			 "echo \"$1 $PEN_ADDRESS is ill\"; exit 4",
 			sick))));
@@ -106,11 +90,11 @@ START_TEST(leave_some_to_on_state)
 		SKIP("hundreds of programs");
 	BEGIN("-O", "checks_max 1000", "-O", "check_timeout 600", "-O",
 	    text("on_state %s",
-		program("tell", text("echo $PEN_STATE >%s", told))));
+		scratch_program("tell", text("echo $PEN_STATE >%s", told))));
 	for (i = 2; i < 300; i++)
 		ask(text("server %d address 127.1.%d.%d port 9", i, i / 200,
 		    i % 200 + 1));
-	ask(text("check exec %s", program("long", "exec sleep 600")));
+	ask(text("check exec %s", scratch_program("long", "exec sleep 600")));
 	WAIT_FOR(child_has_said(&pen.child, "server not checked"), SOON);
 	ask("server 0 drain");
 	WAIT_FOR(access(told, F_OK) == 0 &&
@@ -172,8 +156,8 @@ static void
 leaves_nothing(const char *name, const char *lines, const char *reason)
 {
 	const char *pids = scratch(text("%s.pids", name));
-	const char *path =
-	    program(name, text("echo $$ >>%s\nPIDS=%s\n%s", pids, pids, lines));
+	const char *path = scratch_program(
+	    name, text("echo $$ >>%s\nPIDS=%s\n%s", pids, pids, lines));
 	int before, children;
 
 	BEGIN("-O", "check_timeout 200ms");

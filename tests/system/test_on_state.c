@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -23,12 +22,8 @@ static struct pen pen;
 static const char *
 program(const char *script)
 {
-	const char *path = scratch("program");
-
-	write_file(
-	    path, text("#!/bin/sh\nexec >>%s\n%s\n", scratch("said"), script));
-	ck_assert_int_eq(chmod(path, 0755), 0);
-	return path;
+	return scratch_program(
+	    "program", text("exec >>%s\n%s", scratch("said"), script));
 }
 
 static void

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -50,17 +49,6 @@ is_possible(void)
 		if (!is_possible())                                            \
 			SKIP("needs libseccomp, and no sanitizer or wrapper"); \
 	} while (0)
-
-/* A program of the test's own. */
-static const char *
-program(const char *name, const char *lines)
-{
-	const char *path = scratch(name);
-
-	write_file(path, text("#!/bin/sh\n%s\n", lines));
-	ck_assert_int_eq(chmod(path, 0755), 0);
-	return path;
-}
 
 static void
 configure(const char *more)
@@ -213,7 +201,7 @@ START_TEST(only_logs)
 
 	NEED_SANDBOX();
 	prepare();
-	other = program("other", "exit 0");
+	other = scratch_program("other", "exit 0");
 	up("log");
 	told = take_over(pen.child.pid);
 	expect(told, "read_outside ok");
@@ -284,13 +272,13 @@ START_TEST(programs_run)
 	prepare();
 	seen = scratch("seen");
 	/* what is outside of pen's own directories is no matter of theirs */
-	good = program("good",
+	good = scratch_program("good",
 	    text("cat /usr/bin/env >/dev/null && grep -q 'NoNewPrivs:.0' "
 		 "/proc/self/status && echo \"$1 $2\" >>%s",
 		seen));
-	on_state = program(
+	on_state = scratch_program(
 	    "state", text("echo \"$PEN_STATE $PATH\" >>%s.state", seen));
-	other = program("other", "exit 1");
+	other = scratch_program("other", "exit 1");
 	up(text("on\ncheck_interval 50ms\ncheck 'exec %s {address}:{port} x'\n"
 		"on_state %s",
 	    good, on_state));
@@ -314,7 +302,8 @@ START_TEST(programs_end)
 	NEED_SANDBOX();
 	prepare();
 	pid_of = scratch("slow.pid");
-	slow = program("slow", text("echo $$ >%s; exec sleep 1000", pid_of));
+	slow = scratch_program(
+	    "slow", text("echo $$ >%s; exec sleep 1000", pid_of));
 	up(text("on\ncheck_interval 50ms\ncheck_timeout 300ms\ncheck 'exec %s'",
 	    slow));
 	WAIT_FOR(count_lines(pid_of) > 0, SOON);

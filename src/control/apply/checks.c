@@ -47,10 +47,10 @@ int
 checks_try_program(
     const struct pen *p, const struct check_spec *s, struct error *e)
 {
-	const char *program = check_spec_program(s);
+	char *const *program = check_spec_program(s);
 	struct error why;
 
-	if (program == NULL || rooted_program(p, program, &why) == 0)
+	if (program == NULL || rooted_program(p, program[0], &why) == 0)
 		return 0;
 	return error_set(
 	    e, "check %s: %.450s", check_spec_kind(s)->name, why.text);

@@ -19,8 +19,6 @@ struct sandbox {
 	int files; /* a set of rules; -1: none */
 };
 
-void sandbox_init(struct sandbox *s);
-
 /* Notes the files of the plan as their paths are now: to be called before the
  * root changes. Nothing without the setting, nor do the next. Returns 0, or -1
  * with a full message. */

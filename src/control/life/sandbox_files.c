@@ -77,8 +77,7 @@ sandbox_files_add(int rules, const char *path, enum sandbox_use use)
 	b.allowed &= handled();
 	if (fstat(b.fd, &st) == 0 && !S_ISDIR(st.st_mode))
 		b.allowed &= FS_OF_FILES;
-	if (use != SANDBOX_EXECUTE)
-		(void)syscall(CALL_ADD, rules, RULE_BENEATH, &b, 0);
+	(void)syscall(CALL_ADD, rules, RULE_BENEATH, &b, 0);
 	close(b.fd);
 }
 
@@ -109,10 +108,7 @@ void
 sandbox_files_add(int rules, const char *path, enum sandbox_use use)
 {
 	(void)rules;
-	(void)unveil(path,
-	    use == SANDBOX_READ	       ? "r"
-		: use == SANDBOX_WRITE ? "rwc"
-				       : "x");
+	(void)unveil(path, use == SANDBOX_WRITE ? "rwc" : "r");
 }
 
 int

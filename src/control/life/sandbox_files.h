@@ -5,8 +5,7 @@
 
 enum sandbox_use {
 	SANDBOX_READ,
-	SANDBOX_WRITE, /* and read; files of a directory are made and removed */
-	SANDBOX_EXECUTE /* where no other process starts programs */
+	SANDBOX_WRITE /* and read; files of a directory are made and removed */
 };
 
 /* A set of rules without a rule. -1 with errno: the kernel has none. */

@@ -12,10 +12,10 @@
 #include "base/log.h"
 #include "control/life/sandbox_files.h"
 #include "control/life/sandbox_plan.h"
-#include "base/words.h"
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
 #include "net/program/starter.h"
+#include "proxy/check/check_spec.h"
 
 /* What libraries and metrics read. */
 static const char *const read_by_all[] = { "/etc/gai.conf", "/etc/group",
@@ -31,7 +31,7 @@ static const char *const read_for_tls[] = { "/etc/ssl", "/etc/pki",
 
 struct notes {
 	const struct pen *pen;
-	int rules;
+	int rules;   /* -1: none */
 	bool logged; /* each is logged */
 };
 
@@ -40,11 +40,9 @@ note(const struct notes *n, const char *path, enum sandbox_use use)
 {
 	if (n->logged)
 		log_info("sandbox: %s %s",
-		    use == SANDBOX_READ	       ? "reads"
-			: use == SANDBOX_WRITE ? "reads and writes"
-					       : "starts",
-		    path);
-	sandbox_files_add(n->rules, path, use);
+		    use == SANDBOX_WRITE ? "reads and writes" : "reads", path);
+	if (n->rules >= 0)
+		sandbox_files_add(n->rules, path, use);
 }
 
 /* A file that is replaced is another one: its directory counts. All there is,
@@ -277,33 +275,22 @@ sandbox_plan_files(const struct pen *p, int rules, bool frames, bool logged)
 
 /* ---- programs ---- */
 
-/* As check_exec.c makes the arguments of "exec PROGRAM ARGUMENTS". */
 static int
 permit_check(struct starter *s, const char *text)
 {
-	static char address[] = "{address}", port[] = "{port}";
-	char *copy, *rest;
-	struct words w;
-	bool marked = false;
-	int i, rc = 0;
+	struct check_spec *spec;
+	char *const *program;
+	struct error e;
+	int rc;
 
-	if (text == NULL || strncmp(text, "exec ", 5) != 0)
+	if (text == NULL || strcmp(text, "off") == 0)
 		return 0;
-	copy = strdup(text);
-	if (copy == NULL)
+	spec = check_spec_read(text, &e);
+	if (spec == NULL)
 		return -1;
-	if (words_split(&w, copy, &rest) == 0 && w.count > 1) {
-		for (i = 1; i < w.count; i++)
-			marked = marked || strstr(w.word[i], address) != NULL ||
-			    strstr(w.word[i], port) != NULL;
-		if (!marked && w.count + 2 <= WORDS_MAX) {
-			w.word[w.count++] = address;
-			w.word[w.count++] = port;
-			w.word[w.count] = NULL;
-		}
-		rc = starter_permit(s, w.word + 1);
-	}
-	free(copy);
+	program = check_spec_program(spec);
+	rc = program != NULL ? starter_permit(s, program) : 0;
+	check_spec_drop(spec);
 	return rc;
 }
 

@@ -9,8 +9,8 @@
 struct starter;
 
 /* Adds rules for the directories of its files: those of files that are written
- * can be written to. With `frames` all of /sys and /proc can be read; with
- * `logged` each rule is logged. */
+ * can be written to; none to `rules` of -1. With `frames` all of /sys and /proc
+ * can be read; with `logged` each rule is logged. */
 void sandbox_plan_files(
     const struct pen *p, int rules, bool frames, bool logged);
 /* Permits its programs. Returns 0, or -1 with errno ENOMEM. */

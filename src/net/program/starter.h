@@ -12,8 +12,8 @@
  *                 environment only PEN_* is from the request
  *     successor   pen's own, with its own arguments, PEN_UPGRADE added
  *
- * It ends when pen has ended. Linux only: elsewhere starter_new() returns
- * NULL. */
+ * It ends when pen has ended. Linux only: elsewhere starter_new() returns NULL
+ * with errno ENOSYS. */
 #ifndef PEN_NET_STARTER_H
 #define PEN_NET_STARTER_H
 

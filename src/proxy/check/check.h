@@ -65,9 +65,10 @@ struct check_kind {
 	 * check_tls (check_stream.h) is, which states it. */
 	bool has_tls;
 	size_t tls_at;
-	/* The path of the program that it runs, of the settings; NULL: it runs
-	 * none. */
-	const char *(*program)(const void *settings);
+	/* The program that it runs, of the settings, and its arguments, in
+	 * which {address} and {port} stand for the server's; a list that ends
+	 * with NULL. NULL: it runs none. */
+	char *const *(*program)(const void *settings);
 
 	/* A check has `state_size` zero bytes of its own, check->state. start()
 	 * may call check_end() before it returns. It starts another check of

@@ -20,10 +20,8 @@
 /* The checker's limit ends a program; its own is there for the worst case. */
 enum { LATE_MS = 1000 };
 
-struct exec_settings {
-	struct words words; /* owned; word[0] is the program */
-	bool marked;	    /* {address} or {port} stands among them */
-};
+/* The settings are struct words, owned: the program and its arguments, among
+ * which are {address} and {port}. */
 
 struct exec_state {
 	struct check *check;
@@ -38,44 +36,57 @@ struct exec_target {
 /* ---- settings ---- */
 
 static int
+keep_word(struct words *own, const char *word, struct error *e)
+{
+	own->word[own->count] = strdup(word);
+	if (own->word[own->count] == NULL)
+		return error_set(e, "out of memory");
+	own->count++;
+	return 0;
+}
+
+static int
 check_exec_parse(void *settings, const struct words *w, struct error *e)
 {
-	struct exec_settings *s = settings;
-	int i;
+	bool marked = false;
+	int i, rc = 0;
 
 	if (w->count < 1 || w->word[0][0] != '/')
 		return error_set(
 		    e, "expects the absolute path of a program, and arguments");
 	if (w->count + 2 > WORDS_MAX)
 		return error_set(e, "too many arguments");
-	for (i = 0; i < w->count; i++) {
-		s->words.word[i] = strdup(w->word[i]);
-		if (s->words.word[i] == NULL)
-			return error_set(e, "out of memory");
-		s->words.count++;
-		s->marked = s->marked ||
-		    strstr(w->word[i], "{address}") != NULL ||
+	for (i = 0; i < w->count && rc == 0; i++) {
+		rc = keep_word(settings, w->word[i], e);
+		marked = marked || strstr(w->word[i], "{address}") != NULL ||
 		    strstr(w->word[i], "{port}") != NULL;
 	}
-	return 0;
+	if (rc == 0 && !marked)
+		rc = keep_word(settings, "{address}", e) < 0
+		    ? -1
+		    : keep_word(settings, "{port}", e);
+	return rc;
+}
+
+static void
+free_words(struct words *w)
+{
+	while (w->count > 0)
+		free(w->word[--w->count]);
 }
 
 static void
 check_exec_fini(void *settings)
 {
-	struct exec_settings *s = settings;
-	int i;
-
-	for (i = 0; i < s->words.count; i++)
-		free(s->words.word[i]);
+	free_words(settings);
 }
 
-static const char *
+static char *const *
 program_of(const void *settings)
 {
-	const struct exec_settings *s = settings;
+	const struct words *own = settings;
 
-	return s->words.word[0];
+	return own->word;
 }
 
 /* ---- arguments ---- */
@@ -104,13 +115,6 @@ fill_in(const char *word, const struct exec_target *a)
 	return copy;
 }
 
-static void
-free_arguments(struct words *w)
-{
-	while (w->count > 0)
-		free(w->word[--w->count]);
-}
-
 static int
 check_exec_add(struct words *w, const char *word, const struct exec_target *a)
 {
@@ -126,19 +130,15 @@ check_exec_add(struct words *w, const char *word, const struct exec_target *a)
 /* Returns 0, or -1 without memory. */
 static int
 make_arguments(
-    struct words *w, const struct exec_settings *s, const struct exec_target *a)
+    struct words *w, const struct words *own, const struct exec_target *a)
 {
 	int i, rc = 0;
 
 	w->count = 0;
-	for (i = 0; i < s->words.count && rc == 0; i++)
-		rc = check_exec_add(w, s->words.word[i], a);
-	if (rc == 0 && !s->marked)
-		rc = check_exec_add(w, "{address}", a) < 0
-		    ? -1
-		    : check_exec_add(w, "{port}", a);
+	for (i = 0; i < own->count && rc == 0; i++)
+		rc = check_exec_add(w, own->word[i], a);
 	if (rc < 0)
-		free_arguments(w);
+		free_words(w);
 	return rc;
 }
 
@@ -202,7 +202,6 @@ static void
 check_exec_on_turn(struct program_turn *t)
 {
 	struct check *c = container_of(t, struct exec_state, turn)->check;
-	const struct exec_settings *s = c->settings;
 	struct environment env;
 	struct exec_target a;
 	struct words w;
@@ -213,11 +212,11 @@ check_exec_on_turn(struct program_turn *t)
 	if (c->at.u.sa.sa_family != AF_UNIX)
 		snprintf(a.port, sizeof(a.port), "%u", addr_port(&c->at));
 	make_environment(&env, c, &a);
-	if (env.failed || make_arguments(&w, s, &a) < 0) {
+	if (env.failed || make_arguments(&w, c->settings, &a) < 0) {
 		check_end(c, CHECK_NONE, "out of memory");
 	} else {
 		run(c, &w, &env);
-		free_arguments(&w);
+		free_words(&w);
 	}
 	environment_fini(&env);
 }
@@ -248,7 +247,7 @@ check_exec_stop(struct check *c)
 const struct check_kind check_exec = {
 	.name = "exec",
 	.args = "PROGRAM [ARGUMENTS]",
-	.settings_size = sizeof(struct exec_settings),
+	.settings_size = sizeof(struct words),
 	.parse = check_exec_parse,
 	.fini = check_exec_fini,
 	.program = program_of,

@@ -200,7 +200,7 @@ check_spec_settings(const struct check_spec *s)
 	return s->settings;
 }
 
-const char *
+char *const *
 check_spec_program(const struct check_spec *s)
 {
 	return s->kind->program != NULL ? s->kind->program(s->settings) : NULL;

@@ -24,8 +24,8 @@ const struct check_kind *check_spec_kind(const struct check_spec *s);
 const void *check_spec_settings(const struct check_spec *s);
 /* How TLS is talked; NULL: it is not. */
 const struct check_tls *check_spec_tls(const struct check_spec *s);
-/* The path of the program that it runs, or NULL. */
-const char *check_spec_program(const struct check_spec *s);
+/* The program that it runs, with its arguments as in check.h, or NULL. */
+char *const *check_spec_program(const struct check_spec *s);
 /* Both may be NULL. */
 bool check_spec_equal(const struct check_spec *a, const struct check_spec *b);
 

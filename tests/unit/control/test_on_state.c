@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "control/life/on_state.h"
 #include "support/suite.h"
@@ -91,12 +90,8 @@ finish(void)
 static const char *
 program(const char *script)
 {
-	const char *path = scratch("program");
-
-	write_file(
-	    path, text("#!/bin/sh\nexec >>%s\n%s\n", scratch("said"), script));
-	ck_assert_int_eq(chmod(path, 0755), 0);
-	return path;
+	return scratch_program(
+	    "program", text("exec >>%s\n%s", scratch("said"), script));
 }
 
 static void

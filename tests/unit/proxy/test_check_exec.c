@@ -5,7 +5,6 @@
 #include <check.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,11 +48,8 @@ finish(void)
 static const char *
 script(const char *lines, const char *arguments)
 {
-	const char *path = scratch("script");
-
-	write_file(path, text("#!/bin/sh\n%s\n", lines));
-	ck_assert_int_eq(chmod(path, 0755), 0);
-	return text("exec %s %s", path, arguments);
+	return text(
+	    "exec %s %s", scratch_program("script", lines), arguments);
 }
 
 START_TEST(ends)
