@@ -30,59 +30,63 @@ open_at(struct endpoint *s)
 	return fd;
 }
 
-/* The kernel's choice of a port; TCP's of that number is free, too. Returns
- * false when it is not. */
-static bool
-choose_port(struct endpoint *s)
+/* The first port that the kernel may give to a socket that names none. */
+static int
+kernels_first_port(void)
 {
-	int fd = open_at(s), tcp = socket(s->addr.ss_family, SOCK_STREAM, 0);
-	bool good;
+	FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "r");
+	int first = 0;
 
-	ck_assert_int_ge(tcp, 0);
-	s->len = sizeof(s->addr);
-	ck_assert_int_eq(
-	    getsockname(fd, (struct sockaddr *)&s->addr, &s->len), 0);
-	good = bind(tcp, (struct sockaddr *)&s->addr, s->len) == 0;
-	close(tcp);
-	close(fd);
-	return good;
+	if (f != NULL) {
+		(void)!fscanf(f, "%d", &first);
+		fclose(f);
+	}
+	return first > 8192 ? first : 32768;
 }
 
-/* Datagram sockets without an address of their own take ports of all addresses
- * of this machine for a moment: on 127.0.0.1, where tests have thousands of
- * them, a port that was free may not be any more. Each process has an address
- * of its own. */
+/* A port below those, another one at each call: a port that the kernel has just
+ * given and got back is soon the one of another test's client, and clients of
+ * datagrams take theirs of all addresses of this machine. */
+static int
+next_port(void)
+{
+	enum { FIRST = 1024, OF_A_PROCESS = 37 };
+	static unsigned count;
+	unsigned n = (unsigned)getpid() * OF_A_PROCESS + count++;
+
+	return FIRST + (int)(n % (unsigned)(kernels_first_port() - FIRST));
+}
+
+static bool
+is_free(const struct endpoint *s, int type)
+{
+	int fd = socket(s->addr.ss_family, type, 0);
+	bool is;
+
+	ck_assert_int_ge(fd, 0);
+	is = bind(fd, (const struct sockaddr *)&s->addr, s->len) == 0;
+	close(fd);
+	return is;
+}
+
 void
 udp_endpoint(struct endpoint *s, enum endpoint_kind kind)
 {
-	struct sockaddr_in *in = (struct sockaddr_in *)&s->addr;
-	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&s->addr;
 	unsigned pid = (unsigned)getpid();
-	char host[INET_ADDRSTRLEN];
+	struct endpoint any = { .port = 0 };
+	const char *host = kind == ENDPOINT_TCP6
+	    ? "::1"
+	    : text("127.%u.%u.%u", 1 + pid / 62500 % 250,
+		  pid / 250 % 250, 1 + pid % 250);
 
 	if (kind != ENDPOINT_TCP4 && kind != ENDPOINT_TCP6) {
 		endpoint_new(s, kind);
 		return;
 	}
 	do {
-		memset(s, 0, sizeof(*s));
-		if (kind == ENDPOINT_TCP4) {
-			in->sin_family = AF_INET;
-			in->sin_addr.s_addr = htonl(
-			    0x7f010001u + (pid / 250 % 65000 << 8) + pid % 250);
-			s->len = sizeof(*in);
-		} else {
-			in6->sin6_family = AF_INET6;
-			in6->sin6_addr = in6addr_loopback;
-			s->len = sizeof(*in6);
-		}
-	} while (!choose_port(s));
-	s->port = ntohs(kind == ENDPOINT_TCP4 ? in->sin_port : in6->sin6_port);
-	inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
-	if (kind == ENDPOINT_TCP4)
-		snprintf(s->text, sizeof(s->text), "%s:%d", host, s->port);
-	else
-		snprintf(s->text, sizeof(s->text), "[::1]:%d", s->port);
+		any.port = next_port();
+		endpoint_at_host(s, &any, host);
+	} while (!is_free(s, SOCK_DGRAM) || !is_free(s, SOCK_STREAM));
 }
 
 const char *

@@ -8,9 +8,9 @@
 #include "support/endpoint.h"
 
 /* A place for datagrams: ENDPOINT_TCP4, ENDPOINT_TCP6 and ENDPOINT_UNIX say the
- * family. The port is the kernel's choice, free for TCP as well; with
- * ENDPOINT_TCP4 the address is one of 127.0.0.0/8 that only this process uses.
- * */
+ * family. The port is free, for TCP as well, and none that the kernel gives to
+ * others; with ENDPOINT_TCP4 the address is one of 127.0.0.0/8 that only this
+ * process uses. */
 void udp_endpoint(struct endpoint *s, enum endpoint_kind kind);
 
 /* Its address without the port. */
