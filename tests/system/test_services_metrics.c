@@ -100,12 +100,14 @@ START_TEST(labels)
 		"pen_connect_duration_seconds_bucket{service=\"default\","
 		"le=\"+Inf\"} 0",
 		"pen_draining 0",
+		"pen_sessions_max_all 5000",
 		"pen_log_lines_lost_total{log=\"sessions\"} 0",
 	};
 	const char *got;
 	size_t i;
 
 	begin();
+	ck_assert_str_eq(web_fixture_command("conn_max_all 5000"), "5000\n");
 	ck_assert_str_eq(endpoint_hear(&front_b), "served");
 	got = web_fixture_get("/metrics");
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)

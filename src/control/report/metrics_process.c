@@ -40,6 +40,13 @@ process_draining(
 }
 
 static void
+process_sessions_max(
+    const struct family *f, const struct pen *p, const struct lines *out)
+{
+	metric_number(out, f, NULL, p->plan->config.conn_max_all);
+}
+
+static void
 all_max(
     const struct family *f, const struct service *svc, const struct lines *out)
 {
@@ -194,6 +201,10 @@ static const struct family families[] = {
 	{ "pen_sessions_max", METRIC_GAUGE,
 	    "Limit of open sessions (conn_max); 0: no limit.",
 	    MAX(sessions_max) },
+	{ "pen_sessions_max_all", METRIC_GAUGE,
+	    "Limit of open sessions of all services (conn_max_all); 0: no "
+	    "limit.",
+	    .process = process_sessions_max },
 	{ "pen_sessions_connecting_max", METRIC_GAUGE,
 	    "Limit of sessions that wait for a server to answer "
 	    "(pending_max); 0: no limit.",
