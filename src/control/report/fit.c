@@ -33,19 +33,21 @@ struct fit {
 
 /* ---- whether it is ---- */
 
-/* All that could serve are checked, and none has been seen to answer. */
+/* All that could serve are checked, and none has passed, or served a client: of
+ * direct return it is only known that they have answered ARP. */
 static bool
 awaits_checks(const struct service *svc)
 {
 	const struct server *s;
-	bool any = false;
+	bool any = false, sees = svc->director == NULL;
 	unsigned i;
 
 	for (i = 0; i < pool_count(svc->pool); i++) {
 		s = pool_server(svc->pool, i);
 		if (!server_is_healthy(s))
 			continue;
-		if (!s->checked || s->health.good > 0 || s->answered_ms != 0)
+		if (!s->checked || s->health.good > 0 ||
+		    (sees && s->answered_ms != 0))
 			return false;
 		any = true;
 	}
