@@ -143,21 +143,25 @@ fit_on_time(struct timer *t)
 pid_t
 fit_fork(struct pen *p, struct error *e)
 {
+	struct fit *f;
 	int fd[2];
 	pid_t pid;
 
 	if (fit_file(p) == NULL)
 		return 1;
-	if (pipe(fd) < 0 || (pid = fork()) < 0 ||
-	    (p->fit = calloc(1, sizeof(*p->fit))) == NULL)
+	f = calloc(1, sizeof(*f));
+	if (f == NULL || pipe(fd) < 0 || (pid = fork()) < 0) {
+		free(f);
 		return error_set(e, "fit_file: %s", strerror(errno));
-	p->fit->pen = p;
-	p->fit->proven = predecessor_is_there(&p->predecessor);
-	p->fit->fd = fd[pid > 0];
+	}
+	*f = (struct fit){ .pen = p,
+		.fd = fd[pid > 0],
+		.proven = predecessor_is_there(&p->predecessor) };
+	p->fit = f;
 	close(fd[pid == 0]);
-	timer_init(&p->fit->timer, fit_on_time);
-	(void)fcntl(p->fit->fd, F_SETFD, FD_CLOEXEC);
-	if (pid > 0 && !p->fit->proven)
+	timer_init(&f->timer, fit_on_time);
+	(void)fcntl(f->fd, F_SETFD, FD_CLOEXEC);
+	if (pid > 0 && !f->proven)
 		(void)unlink(fit_file(p));
 	return pid;
 }
