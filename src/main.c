@@ -23,6 +23,7 @@
 #include "control/verify/explain.h"
 #include "control/apply/geoip.h"
 #include "control/verify/route_warnings.h"
+#include "control/report/fit.h"
 #include "control/upgrade/inherit.h"
 #include "control/language/options.h"
 #include "control/pen.h"
@@ -97,6 +98,18 @@ drop_privileges(struct pen *p, struct error *e)
 	return keep ? rights_end_change(e) : 0;
 }
 
+static int
+open_fit(struct pen *p, struct error *e)
+{
+	pid_t pid = fit_fork(p, e);
+
+	if (pid == 0) {
+		fit_guard(p);
+		_exit(0);
+	}
+	return pid > 0 ? 0 : -1;
+}
+
 /* The process that starts programs has the standard files that pen will
  * have. */
 static int
@@ -145,7 +158,7 @@ main_serve(struct pen *p, struct process *proc)
 		return main_fail(&e);
 	if (pen_start(p, &e) < 0 || sandbox_open(&sandbox, p, &e) < 0 ||
 	    drop_privileges(p, &e) < 0 || drop_rights(p, &e) < 0 ||
-	    enter_sandbox(p, proc, &sandbox, &e) < 0 ||
+	    open_fit(p, &e) < 0 || enter_sandbox(p, proc, &sandbox, &e) < 0 ||
 	    main_take_over(p, proc, &e) < 0 || process_ready(proc, &e) < 0)
 		return main_fail(&e);
 	SERVICE_EACH (p, svc)

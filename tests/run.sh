@@ -520,6 +520,7 @@ packages_want \
 	slapd \
 	ldapsearch \
 	keepalived \
+	bird \
 	rsyslogd \
 	logrotate \
 	postfix \

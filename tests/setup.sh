@@ -73,6 +73,7 @@ rsyslogd  rsyslog           rsyslog           rsyslog       rsyslog     rsyslog 
 logrotate logrotate         logrotate         logrotate     logrotate   logrotate           logrotate    logrotate
 ldapsearch ldap-utils       openldap-clients  openldap-clients openldap openldap2-client    openldap26-client openldap
 keepalived keepalived       keepalived        keepalived    keepalived  keepalived          keepalived   -
+bird      bird2             bird              bird          bird        bird                bird2       -
 slapd     slapd             openldap-servers  openldap      openldap    openldap2           openldap26-server openldap
 postfix   postfix           postfix           postfix       postfix     postfix             postfix      -
 haproxy   haproxy           haproxy           haproxy       haproxy     haproxy             haproxy      haproxy

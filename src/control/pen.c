@@ -20,6 +20,7 @@
 #include "control/peers/peers.h"
 #include "control/apply/refresh.h"
 #include "control/apply/services.h"
+#include "control/report/fit.h"
 #include "control/report/report.h"
 #include "control/socket/request.h"
 #include "control/registry.h"
@@ -244,6 +245,7 @@ pen_free(struct pen *p)
 		request_fini(p->reload);
 		free(p->reload);
 	}
+	fit_free(p);
 	workers_free(p->team.workers);
 	worker_free(p->team.worker);
 	stopping_fini(&p->stopping);
@@ -440,6 +442,7 @@ pen_run(struct pen *p, struct error *e)
 		control_start(p->control);
 		takeover_finish(p);
 		peers_start(p->peers);
+		fit_start(p);
 		notify_ready(&p->notify, p->loop, pen_describe, p);
 	}
 	if (run_loop(p, e) < 0)

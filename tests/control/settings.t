@@ -33,6 +33,9 @@ pen -x 500 {FRONT} {S0} {S1}
 < off
 > sandbox on
 < error: sandbox: can be set only at startup
+> fit_file
+> fit_file /run/fit
+< error: fit_file: can be set only at startup
 > start_unresolved
 > no start_unresolved
 > resolve_interval x

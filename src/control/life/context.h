@@ -24,6 +24,7 @@
 struct command_group;
 struct acl_loads;
 struct control;
+struct fit;
 struct geoip;
 struct on_state;
 struct programs;
@@ -78,6 +79,7 @@ struct pen {
 	struct sink *log;	  /* NULL: none */
 	struct sessionlog *sessionlog; /* NULL: none */
 	struct web *web; /* pages; NULL: none */
+	struct fit *fit; /* NULL: no file is wanted */
 	struct peers *peers; /* NULL: none yet */
 	struct peers_stats peer_stats;
 	uint64_t started_ms; /* of the loop */

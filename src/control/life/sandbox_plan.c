@@ -222,6 +222,7 @@ note_process(const struct notes *n)
 	note_config(n, c->file);
 	note_written(n, c->process.pid_file);
 	note_written(n, c->web_stats);
+	note_written(n, c->fit_file);
 	note_log(n, c->log);
 	note_log(n, c->session_log.to);
 	if (c->web != NULL && c->web[0] == '/')

@@ -140,6 +140,13 @@ const struct command rows_process[] = {
 	    .help = "give up after the start what serving does not need: "
 		    "programs, files elsewhere, other system calls; log: only "
 		    "report it" },
+	{ .name = "fit_file",
+	    .kind = KIND_FILE,
+	    .offset = AT(fit_file),
+	    .flags = ROW_NO | ROW_START | ROW_PROCESS,
+	    .args = "[FILE]",
+	    .help = "a file that is there while this pen can serve, for "
+		    "keepalived and BIRD" },
 	{ .name = "peer",
 	    .kind = KIND_PEERS,
 	    .offset = AT(peers),

@@ -127,6 +127,20 @@ service_is_ready(const struct service *svc)
 	return server_is_healthy(pool_slot(p, SLOT_EMERGENCY));
 }
 
+/* One that does not listen has nothing to be ready for, unless it is the only
+ * one. */
+const struct service *
+service_not_ready(const struct pen *p)
+{
+	const struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		if (service_is_reported(svc) && !service_is_ready(svc) &&
+		    (svc->plan->listen.count > 0 || !service_has_others(p)))
+			return svc;
+	return NULL;
+}
+
 /* ---- those that are reported ---- */
 
 bool

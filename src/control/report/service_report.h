@@ -7,6 +7,7 @@
 #include "control/answer/reply.h"
 
 struct fields;
+struct pen;
 struct service;
 
 /* Adds the services that are shown, in pieces, a line each. */
@@ -19,5 +20,7 @@ void service_fields(struct fields *f, const struct service *svc);
 /* Whether one of its servers may get clients, or one of a service that it leads
  * to, or it needs none. */
 bool service_is_ready(const struct service *svc);
+/* One that is not ready although clients come to it; NULL: there is none. */
+const struct service *service_not_ready(const struct pen *p);
 
 #endif

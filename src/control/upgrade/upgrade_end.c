@@ -18,6 +18,7 @@
 #include "control/peers/peers.h"
 #include "control/socket/socket.h"
 #include "control/life/stopping.h"
+#include "control/report/fit.h"
 #include "control/upgrade/upgrade_private.h"
 #include "control/web/web.h"
 
@@ -307,6 +308,7 @@ upgrade_finish(struct upgrade *u)
 	control_leave(p->control);
 	web_leave(p->web);
 	peers_leave(p->peers);
+	fit_leave(p);
 	upgrade_emit_waiters(u, UPGRADE_DONE, NULL);
 	upgrade_discard(u);
 	stopping_begin(p, ms, "upgrade");

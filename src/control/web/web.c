@@ -132,20 +132,6 @@ get_health(struct web *w, struct http_exchange *x)
 	web_say(x, 200, "ok\n");
 }
 
-/* One that does not listen has nothing to be ready for, unless it is the only
- * one. */
-static const struct service *
-service_that_is_not_ready(const struct pen *p)
-{
-	const struct service *svc;
-
-	SERVICE_EACH (p, svc)
-		if (service_is_reported(svc) && !service_is_ready(svc) &&
-		    (svc->plan->listen.count > 0 || !service_has_others(p)))
-			return svc;
-	return NULL;
-}
-
 static void
 web_say_not_ready(struct http_exchange *x, const struct service *svc)
 {
@@ -167,7 +153,7 @@ get_ready(struct web *w, struct http_exchange *x)
 	if (!web_find_service(w, x, &svc, &named))
 		return;
 	if (!named)
-		svc = service_that_is_not_ready(w->pen);
+		svc = service_not_ready(w->pen);
 	if (w->pen->phase != PHASE_SERVING)
 		web_say(x, 503, "stopping\n");
 	else if (svc != NULL && !service_is_ready(svc))

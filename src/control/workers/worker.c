@@ -15,6 +15,7 @@
 #include "control/apply/shares.h"
 #include "control/life/on_state.h"
 #include "control/life/process.h"
+#include "control/report/fit.h"
 #include "control/socket/request.h"
 #include "control/socket/socket.h"
 #include "control/upgrade/upgrade.h"
@@ -251,6 +252,7 @@ leave_leader(struct pen *p)
 	p->starter = NULL;
 	p->refresh = NULL;
 	p->resolver = NULL;
+	fit_forget(p);
 	upgrade_forget(p);
 	predecessor_fini(&p->predecessor);
 	notify_fini(&p->notify);

@@ -1,0 +1,250 @@
+/* test_fit.c: fit_file: the file is there exactly while pen can serve, however
+ * that ends. */
+#include "config.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/suite.h"
+#include "support/upgrading.h"
+#include "support/wait.h"
+
+enum { SOON = 20000 };
+
+static struct backend back;
+static struct endpoint front, ctl;
+static struct pen pen;
+static const char *file;
+
+static bool
+is_fit(void)
+{
+	return access(file, F_OK) == 0;
+}
+
+static void
+prepare(void)
+{
+	backend_start(&back, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	ck_assert_int_eq(mkdir(scratch("d"), 0755), 0);
+	file = scratch("d/fit");
+}
+
+static void
+up(const char *option, const char *value)
+{
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O",
+	    text("fit_file %s", file), "-O", "check connect", "-O",
+	    "check_interval 0.1", option, value, front.text, back.at.text,
+	    NULL);
+	WAIT_FOR(is_fit(), SOON);
+	ck_assert_str_eq(contents(file), "1\n");
+}
+
+/* Without a server, before the first check, in maintenance; and with other
+ * values refused while it serves. */
+static void
+expect_to_follow(const char *option, const char *value)
+{
+	struct endpoint at = back.at;
+
+	backend_stop(&back);
+	write_file(file, "of an earlier life");
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O",
+	    text("fit_file %s", file), "-O", "check connect", "-O",
+	    "check_interval 0.1", option, value, front.text, at.text, NULL);
+	WAIT_FOR(child_has_said(&pen.child, "no server has passed a check yet"),
+	    SOON);
+	WAIT_FOR(child_has_said(&pen.child, "server down server=0"), SOON);
+	ck_assert(!child_has_said(&pen.child, ": fit file="));
+	ck_assert(!is_fit());
+	backend_start_at(&back, &at, backend_echo, NULL);
+	WAIT_FOR(is_fit(), SOON);
+	ck_assert_str_eq(contents(file), "1\n");
+	backend_stop(&back);
+	WAIT_FOR(!is_fit(), SOON);
+	ck_assert(child_has_said(&pen.child,
+	    text("not fit file=%s reason=\"no server is up\"", file)));
+	backend_start_at(&back, &at, backend_echo, NULL);
+	WAIT_FOR(is_fit(), SOON);
+	pen_answers(&ctl, "server 0 maint", "");
+	WAIT_FOR(!is_fit(), SOON);
+	pen_answers(&ctl, "server 0 up", "");
+	WAIT_FOR(is_fit(), SOON);
+	pen_answers(&ctl, "fit_file /tmp/x", "can be set only at startup");
+	pen_down(&pen);
+	ck_assert(!is_fit());
+	backend_stop(&back);
+}
+
+START_TEST(follows_its_servers)
+{
+	prepare();
+	expect_to_follow("-O", "tcp_nodelay");
+}
+END_TEST
+
+START_TEST(in_the_sandbox)
+{
+#if !defined(HAVE_SECCOMP) || defined(PEN_SANITIZE)
+	SKIP("needs libseccomp, and no sanitizer");
+#endif
+	if (!pen_is_plain())
+		SKIP("a wrapper needs more than the sandbox permits");
+	prepare();
+	expect_to_follow("-O", "sandbox on");
+}
+END_TEST
+
+START_TEST(with_workers)
+{
+	prepare();
+	up("-O", "workers 2");
+	child_stop(&pen.child, SIGKILL);
+	WAIT_FOR(!is_fit(), SOON);
+	backend_stop(&back);
+}
+END_TEST
+
+/* Another process removes it when pen cannot. */
+START_TEST(killed)
+{
+	prepare();
+	up("-O", "tcp_nodelay");
+	child_stop(&pen.child, SIGKILL);
+	WAIT_FOR(!is_fit(), SOON);
+	/* the next one at once, as a service manager would start it */
+	up("-O", "tcp_nodelay");
+	child_stop(&pen.child, SIGKILL);
+	up("-O", "tcp_nodelay");
+	pen_down(&pen);
+	ck_assert(!is_fit());
+	backend_stop(&back);
+}
+END_TEST
+
+/* Its session goes on, but new clients have to go elsewhere. */
+START_TEST(draining)
+{
+	int client;
+
+	prepare();
+	up("-O", "tcp_nodelay");
+	client = endpoint_connect(&front);
+	endpoint_expect_echo(client, "before");
+	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
+	WAIT_FOR(!is_fit(), SOON);
+	ck_assert(child_has_said(&pen.child, "reason=\"stopping\""));
+	endpoint_expect_echo(client, "after");
+	close(client);
+	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
+	ck_assert(!is_fit());
+	backend_stop(&back);
+}
+END_TEST
+
+/* Without room it is tried again; one line of the log for each trouble. */
+START_TEST(cannot_be_written)
+{
+	prepare();
+	up("-O", "tcp_nodelay");
+	ck_assert_int_eq(unlink(file), 0);
+	WAIT_FOR(is_fit(), SOON);
+	ck_assert_int_eq(rename(scratch("d"), scratch("e")), 0);
+	WAIT_FOR(child_has_said(&pen.child, "fit_file not changed"), SOON);
+	ck_assert_int_eq(rename(scratch("e"), scratch("d")), 0);
+	ck_assert_int_eq(unlink(file), 0);
+	WAIT_FOR(is_fit(), SOON);
+	ck_assert_int_eq(
+	    count_in(child_err(&pen.child), "fit_file not changed"), 1);
+	pen_down(&pen);
+	backend_stop(&back);
+}
+END_TEST
+
+/* All that listen need a server; a new one has time for its checks. */
+START_TEST(each_service)
+{
+	const char *conf, *common;
+	struct endpoint second, none;
+
+	prepare();
+	endpoint_new(&second, ENDPOINT_TCP4);
+	endpoint_new(&none, ENDPOINT_TCP4);
+	conf = scratch("conf");
+	common = text("fit_file %s\ncheck_interval 0.1\ncheck connect\n"
+		      "listen %s\nserver add %s\n",
+	    file, front.text, back.at.text);
+	write_file(conf, common);
+	pen_up(&pen, &front, "-C", ctl.text, "-F", conf, NULL);
+	WAIT_FOR(is_fit(), SOON);
+	write_file(conf,
+	    text("%sservice b\ncheck_interval 0.1\ncheck connect\nlisten %s\n"
+		 "server add %s\n",
+		common, second.text, none.text));
+	pen_answers(&ctl, "reload", "");
+	WAIT_FOR(!is_fit(), SOON);
+	ck_assert(child_has_said(
+	    &pen.child, "reason=\"no server is up\" service=b"));
+	write_file(conf, common);
+	pen_answers(&ctl, "reload", "");
+	WAIT_FOR(is_fit(), SOON);
+	pen_down(&pen);
+	backend_stop(&back);
+}
+END_TEST
+
+static pid_t
+upgraded(pid_t old)
+{
+	pid_t now;
+
+	ck_assert(is_fit());
+	now = upgrading_pid(&ctl);
+	return now != old ? now : 0;
+}
+
+/* It never goes away meanwhile, also when the new process fails. */
+START_TEST(upgrades)
+{
+	const char *program = upgrading_install();
+	pid_t new;
+
+	NEED_UPGRADES(program);
+	prepare();
+	up("-O", "tcp_nodelay");
+	upgrading_replace(program, "#!/bin/sh\nexit 1\n");
+	pen_answers(&ctl, "upgrade", "exit status 1");
+	ck_assert(is_fit());
+	upgrading_replace(program, NULL);
+	ck_assert_int_eq(kill(pen.child.pid, SIGUSR2), 0);
+	WAIT_FOR((new = upgraded(pen.child.pid)) != 0, 60000);
+	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
+	ck_assert(is_fit());
+	kill(new, SIGKILL);
+	WAIT_FOR(!is_fit(), SOON);
+	backend_stop(&back);
+}
+END_TEST
+
+SUITE(test_fit)
+{
+	Suite *s = suite_create("fit");
+
+	SUITE_ADD(s, follows_its_servers, 60);
+	SUITE_ADD(s, in_the_sandbox, 60);
+	SUITE_ADD(s, with_workers, 60);
+	SUITE_ADD(s, killed, 60);
+	SUITE_ADD(s, draining, 60);
+	SUITE_ADD(s, cannot_be_written, 60);
+	SUITE_ADD(s, each_service, 60);
+	SUITE_ADD(s, upgrades, 120);
+	return s;
+}
