@@ -278,12 +278,11 @@ peer_up(struct dsrpen *p, enum net_fixture_place where, const char *setting)
 	net_fixture_ip(
 	    &fixture, where, text("addr replace %s/24 dev eth0\n", own));
 	dsrpen_up(p, &fixture, where, dsr_ip, "-r", "-O", "dsr_flows 10000",
-	    "-O", setting, "-O",
-	    text("dsr_ip %s", dsr_ip), "-O",
+	    "-O", setting, "-O", text("dsr_ip %s", dsr_ip), "-O",
 	    text("peer %s:7000 key %s", other, key), "-O",
-	    text("peer_listen %s:7000 key %s", own, key),
-	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0),
-	    net_fixture_server4(1), net_fixture_server4(2), NULL);
+	    text("peer_listen %s:7000 key %s", own, key), NET_FIXTURE_VIP4 ":0",
+	    net_fixture_server4(0), net_fixture_server4(1),
+	    net_fixture_server4(2), NULL);
 }
 
 static long

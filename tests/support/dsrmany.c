@@ -78,8 +78,13 @@ allow_many_files(void)
 void
 dsrmany_serve(const struct net_fixture *r, unsigned i)
 {
-	static const char *const vips[] = { NET_FIXTURE_VIP4,
-		NET_FIXTURE_VIP6 };
+	dsrmany_serve_at(r, i, NET_FIXTURE_VIP4);
+}
+
+void
+dsrmany_serve_at(const struct net_fixture *r, unsigned i, const char *vip)
+{
+	const char *const vips[] = { vip, NET_FIXTURE_VIP6 };
 	int fds[4], k;
 
 	allow_many_files();

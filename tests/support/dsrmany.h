@@ -15,6 +15,8 @@ enum { DSRMANY_PORT = 7007, DSRMANY_MAX = 1024 };
 /* Server i, a process of its own: TCP and UDP at that port of both first VIPs.
  * It answers '0' + i for each byte or datagram. It ends with the test. */
 void dsrmany_serve(const struct net_fixture *r, unsigned i);
+/* The same with another address in place of the one of IPv4. */
+void dsrmany_serve_at(const struct net_fixture *r, unsigned i, const char *vip);
 
 enum dsrmany_fate {
 	DSRMANY_GOES_ON,

@@ -26,7 +26,8 @@ static const struct {
 	{ "/run/app/", "app/" },
 };
 
-static const char *machine;
+static const char *const same[] = { NULL };
+static const char *machine, *const *differs = same;
 
 /* ---- machines ---- */
 
@@ -70,7 +71,11 @@ guide_text(const char *file)
 	const char *is = contents(
 	    text("%s/examples/guide/%s", top != NULL ? top : "..", file));
 
+	const char *const *pair;
+
 	ck_assert_msg(*is != '\0', "there is no %s", file);
+	for (pair = differs; *pair != NULL; pair += 2)
+		is = replace(is, pair[0], pair[1]);
 	return guide_path(is);
 }
 
@@ -113,10 +118,17 @@ void
 guide_machine(struct guide *g, const char *name)
 {
 	machine = name;
+	differs = same;
 	make_directory(guide_path("/etc/pen/"));
 	make_directory(guide_path("/var/log/pen/"));
 	make_directory(guide_path("/run/app/"));
 	make_directory(guide_path(text("/run/pen-%s", g->name)));
+}
+
+void
+guide_differs(const char *const *pairs)
+{
+	differs = pairs;
 }
 
 const char *

@@ -35,6 +35,9 @@ const char *guide_network(struct guide *g, const char *name, bool two_pens);
 /* From now on paths are those of another machine, whose name is part of them;
  * guide_network() begins with "". */
 void guide_machine(struct guide *g, const char *machine);
+/* What this machine has in its files: pairs of words, the first those of the
+ * guide. NULL ends them. */
+void guide_differs(const char *const *pairs);
 
 /* Where a path of the guide is in this test. Lives until the test ends. */
 const char *guide_path(const char *path);
