@@ -2,6 +2,8 @@
 pen -r {FRONT} {S0}
 > dsr
 ~ error: dsr: dsr_if is not set
+> dsr takeover
+~ error: dsr: dsr_if is not set
 > dsr_if
 > dsr_if eth0
 ~ dsr_if: can be set only at startup
@@ -14,6 +16,8 @@ pen -r {FRONT} {S0}
 > dsr_flows 0
 ~ can be set only at startup
 > no dsr_announce
+~ can be set only at startup
+> dsr_standby
 ~ can be set only at startup
 > dsr_fast_path
 ~ can be set only at startup

@@ -205,6 +205,28 @@ START_TEST(datagrams_end_with_their_port)
 }
 END_TEST
 
+/* ---- another director takes over ---- */
+
+START_TEST(nothing_passes_one_that_stands_by)
+{
+	int near, far;
+	long others;
+
+	NEED_DSRFAST(&net, &fixture, &one, net_fixture_vip(_i), SOCK_STREAM);
+	(void)dsrfast_connect(&net, &near, &far);
+	(void)ask("dsr standby");
+	others = count("dropped_not_local");
+	ck_assert_int_eq(send(near, "x", 1, 0), 1);
+	WAIT_FOR(count("dropped_not_local") > others, 10000);
+	ck_assert(!net_fixture_is_readable(far));
+	(void)ask("dsr takeover");
+	WAIT_FOR(net_fixture_is_readable(far), 10000);
+	close(near);
+	close(far);
+	dsrnet_end(&net);
+}
+END_TEST
+
 /* ---- a cable that takes nothing from XDP ---- */
 
 static bool
@@ -283,6 +305,7 @@ SUITE(test_dsr_fast_change)
 	DSRFAST_ADD(s, servers_move, 2);
 	DSRFAST_ADD(s, connections_outlast_their_port, 2);
 	DSRFAST_ADD(s, datagrams_end_with_their_port, 2);
+	DSRFAST_ADD(s, nothing_passes_one_that_stands_by, 2);
 	DSRFAST_ADD(s, without_gro_nothing_is_lost, 2);
 	DSRFAST_ADD(s, gro_goes_and_comes, 2);
 	return s;

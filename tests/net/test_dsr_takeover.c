@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/dsrmany.h"
 #include "support/dsrpen.h"
@@ -263,22 +264,25 @@ END_TEST
 /* By turns, so that no other director can know a flow's server; with a network
  * of their own on the same wire. */
 static void
-peer_up(struct dsrpen *p, enum net_fixture_place where, const char *dsr_ip,
-    const char *own, const char *other)
+peer_up(struct dsrpen *p, enum net_fixture_place where, const char *setting)
 {
+	bool is_first = where == NET_FIXTURE_DIRECTOR;
+	const char *dsr_ip =
+	    is_first ? NET_FIXTURE_DSR_IP4 : NET_FIXTURE_DSR_IP4_B;
+	const char *own = is_first ? PEER_A : PEER_B;
+	const char *other = is_first ? PEER_B : PEER_A;
 	const char *key = scratch("peer.key");
 
 	write_file(key, "a secret of more than 32 bytes, shared");
 	ck_assert_int_eq(chmod(key, 0600), 0);
 	net_fixture_ip(
 	    &fixture, where, text("addr replace %s/24 dev eth0\n", own));
-	dsrpen_up(p, &fixture, where, NET_FIXTURE_VIP4, "-r", "-O",
-	    "dsr_flows 10000", "-O", "no dsr_announce", "-O",
-	    text("dsr_ip %s", dsr_ip), "-O",
+	dsrpen_up(p, &fixture, where, dsr_ip, "-r", "-O", "dsr_flows 10000",
+	    "-O", setting, "-O", text("dsr_ip %s", dsr_ip), "-O",
 	    text("peer %s:7000 key %s", other, key), "-O",
-	    text("peer_listen %s:7000 key %s", own, key),
-	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0),
-	    net_fixture_server4(1), net_fixture_server4(2), NULL);
+	    text("peer_listen %s:7000 key %s", own, key), NET_FIXTURE_VIP4 ":0",
+	    net_fixture_server4(0), net_fixture_server4(1),
+	    net_fixture_server4(2), NULL);
 }
 
 static long
@@ -302,10 +306,8 @@ START_TEST(flows_of_a_peer)
 	make_hosts();
 	for (i = 0; i < SERVERS; i++)
 		dsrmany_serve(&fixture, i);
-	peer_up(&first, NET_FIXTURE_DIRECTOR, NET_FIXTURE_DSR_IP4, PEER_A,
-	    PEER_B);
-	peer_up(&second, NET_FIXTURE_DIRECTOR2, NET_FIXTURE_DSR_IP4_B, PEER_B,
-	    PEER_A);
+	peer_up(&first, NET_FIXTURE_DIRECTOR, "no dsr_announce");
+	peer_up(&second, NET_FIXTURE_DIRECTOR2, "no dsr_announce");
 	route(false, "via " NET_FIXTURE_DSR_IP4);
 	open_flows(NET_FIXTURE_VIP4, false);
 	ask_all();
@@ -321,8 +323,7 @@ START_TEST(flows_of_a_peer)
 	ask_all();
 	WAIT_FOR(learned(&first) >= FLOWS, 20000);
 	child_stop(&first.child, SIGKILL);
-	peer_up(&first, NET_FIXTURE_DIRECTOR, NET_FIXTURE_DSR_IP4, PEER_A,
-	    PEER_B);
+	peer_up(&first, NET_FIXTURE_DIRECTOR, "no dsr_announce");
 	WAIT_FOR(learned(&first) >= FLOWS, 20000);
 	route(false, "via " NET_FIXTURE_DSR_IP4);
 	ask_all();
@@ -336,19 +337,21 @@ END_TEST
 
 /* ---- a VIP that is somebody else's for the time being ---- */
 
-/* How many frames from the director tell all that it has a VIP. */
+/* How many frames from the director tell all that it has a VIP, .10 or .11. */
 static unsigned
-announcements(struct net_fixture_tap *tap)
+announcements(struct net_fixture_tap *tap, enum net_fixture_place where)
 {
-	static const uint8_t director[6] = { 2, 0, 0, 0x64, 0, 2 };
+	uint8_t director[6];
 	unsigned n = 0;
 
+	net_fixture_mac(where, director);
 	while (net_fixture_tap_next(tap)) {
 		const unsigned char *f = tap->bytes;
 
 		if (memcmp(f + 6, director, 6) != 0 || !(f[0] & 1))
 			continue;
-		n += f[12] == 8 && f[13] == 6 && memcmp(f + 28, f + 38, 4) == 0;
+		n += f[12] == 8 && f[13] == 6 && f[31] >= 10 &&
+		    memcmp(f + 28, f + 38, 4) == 0;
 		n += f[12] == 0x86 && f[13] == 0xdd && f[20] == 58 &&
 		    f[54] == 136;
 	}
@@ -378,7 +381,7 @@ expect_announcements(const char *setting, bool wanted)
 	dsrpen_up(&first, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
 	    "-O", setting, NET_FIXTURE_VIP4 ":0,[" NET_FIXTURE_VIP6 "]:0",
 	    net_fixture_server4(0), NULL);
-	n = announcements(&tap);
+	n = announcements(&tap, NET_FIXTURE_DIRECTOR);
 	ck_assert(wanted ? n >= 2 : n == 0);
 	claim_vip(&tap);
 	WAIT_FOR(child_has_said(&first.child, "address conflict"), 10000);
@@ -390,7 +393,7 @@ expect_announcements(const char *setting, bool wanted)
 	WAIT_FOR(net_fixture_who_has(
 		     &other, NET_FIXTURE_CLIENT, NET_FIXTURE_VIP4_B, mac),
 	    10000);
-	n = announcements(&tap);
+	n = announcements(&tap, NET_FIXTURE_DIRECTOR);
 	ck_assert(wanted ? n >= 2 : n == 0);
 	net_fixture_tap_close(&tap);
 	net_fixture_tap_close(&other);
@@ -407,6 +410,103 @@ START_TEST(announced_or_not)
 }
 END_TEST
 
+/* ---- one stands by ---- */
+
+static const char *
+client_has_vip_at(void)
+{
+	return net_fixture_run(&fixture, NET_FIXTURE_CLIENT, 10000, "ip",
+	    "neigh", "show", "to", NET_FIXTURE_VIP4, "dev", "eth0", NULL);
+}
+
+static void
+expect_no_owner(void)
+{
+	int fd = net_fixture_dial(&fixture, NET_FIXTURE_CLIENT, SOCK_STREAM,
+	    NET_FIXTURE_VIP4, DSRMANY_PORT);
+
+	WAIT_FOR(strstr(client_has_vip_at(), "FAILED") != NULL, 20000);
+	close(fd);
+}
+
+static long
+number(const struct dsrpen *p, const char *name)
+{
+	return report_number(
+	    dsrpen_ask(p, &fixture, "dsr"), text("\n%s", name));
+}
+
+static void
+take_over(struct dsrpen *p)
+{
+	struct net_fixture_tap tap;
+	unsigned n = 0;
+
+	net_fixture_tap(&tap, &fixture, NET_FIXTURE_CLIENT, "eth0");
+	ck_assert_str_eq(dsrpen_ask(p, &fixture, "dsr takeover"), "");
+	WAIT_FOR((n += announcements(&tap, p->where)) >= 3, 20000);
+	net_fixture_tap_close(&tap);
+	ck_assert_int_eq(number(p, "standby"), 0);
+}
+
+/* Frames come although it has not said that it has the VIP. */
+static void
+expect_nothing_forwarded(struct dsrpen *p)
+{
+	uint8_t m[6];
+	long before = number(p, "dropped_not_local");
+
+	net_fixture_mac(p->where, m);
+	net_fixture_ip(&fixture, NET_FIXTURE_CLIENT,
+	    text("neigh replace " NET_FIXTURE_VIP4
+		 " lladdr %x:%x:%x:%x:%x:%x nud permanent dev eth0\n",
+		m[0], m[1], m[2], m[3], m[4], m[5]));
+	dsrmany_ask(&many, 0);
+	WAIT_FOR(number(p, "dropped_not_local") > before, 20000);
+	ck_assert_int_eq(forwarded(p), 0);
+	net_fixture_ip(&fixture, NET_FIXTURE_CLIENT,
+	    "neigh del " NET_FIXTURE_VIP4 " dev eth0\n");
+}
+
+/* Neither has the VIP at the start; flows go on when it changes hands, and it
+ * stays where it is when the configuration is read again. */
+START_TEST(standby)
+{
+	unsigned i;
+
+#ifndef HAVE_OPENSSL
+	SKIP("built without TLS");
+#endif
+	NEED_DSR_OF_OURS("dsr_standby");
+	NEED_NET_FIXTURE(&fixture, &pair);
+	make_hosts();
+	for (i = 0; i < SERVERS; i++)
+		dsrmany_serve(&fixture, i);
+	peer_up(&first, NET_FIXTURE_DIRECTOR, "dsr_standby");
+	peer_up(&second, NET_FIXTURE_DIRECTOR2, "dsr_standby");
+	expect_no_owner();
+	take_over(&first);
+	open_flows(NET_FIXTURE_VIP4, false);
+	ask_all();
+	WAIT_FOR(learned(&second) >= FLOWS, 20000);
+	expect_nothing_forwarded(&second);
+	ck_assert_str_eq(dsrpen_ask(&first, &fixture, "dsr standby"), "");
+	take_over(&second);
+	ck_assert_str_eq(dsrpen_ask(&second, &fixture, "reload"), "");
+	ck_assert_ptr_nonnull(
+	    strstr(dsrpen_ask(&second, &fixture, "dsr give"), "expects"));
+	ask_all();
+	ck_assert_uint_eq(lost(), 0);
+	ck_assert_int_ge(forwarded(&second), FLOWS);
+	ck_assert_int_eq(number(&first, "standby"), 1);
+	ck_assert_int_eq(number(&second, "standby"), 0);
+	dsrmany_close_all(&many);
+	dsrpen_down(&first);
+	dsrpen_down(&second);
+	net_fixture_down(&fixture);
+}
+END_TEST
+
 SUITE(test_dsr_takeover)
 {
 	Suite *s = suite_create("dsr_takeover");
@@ -417,6 +517,7 @@ SUITE(test_dsr_takeover)
 	SUITE_ADD(s, hash_and_flows_over_ipv6, 90);
 	SUITE_ADD(s, announced_or_not, 60);
 	SUITE_ADD(s, flows_of_a_peer, 120);
+	SUITE_ADD(s, standby, 120);
 	SUITE_ADD(s, two_share_a_vip, 90);
 	SUITE_ADD(s, two_share_a_vip_over_ipv6, 90);
 	return s;

@@ -16,8 +16,7 @@ enum { DSRMANY_PORT = 7007, DSRMANY_MAX = 1024 };
  * It answers '0' + i for each byte or datagram. It ends with the test. */
 void dsrmany_serve(const struct net_fixture *r, unsigned i);
 /* The same with another address in place of the one of IPv4. */
-void dsrmany_serve_at(
-    const struct net_fixture *r, unsigned i, const char *vip);
+void dsrmany_serve_at(const struct net_fixture *r, unsigned i, const char *vip);
 
 enum dsrmany_fate {
 	DSRMANY_GOES_ON,

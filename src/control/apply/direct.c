@@ -316,6 +316,7 @@ open_director(struct service *svc, const struct plan *plan, struct error *e)
 		.ip = { c->dsr.ip[0], c->dsr.ip[1] },
 		.flows = c->dsr.flows,
 		.announce = c->dsr.announce,
+		.standby = c->dsr.standby,
 		.udp_only = c->frontend.udp.on,
 		.fast = c->dsr.fast,
 		.user = user_to_be(plan) };

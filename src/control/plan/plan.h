@@ -55,6 +55,7 @@ struct dsr_settings {
 	struct addr ip[2];
 	uint64_t flows;
 	bool announce;
+	bool standby;		     /* at the start */
 	bool fast;		     /* flows go by the link's fast path */
 	enum server_forward forward; /* for servers without a setting of their
 				      * own */

@@ -47,6 +47,13 @@ const struct command rows_dsr[] = {
 	    .option = "dsr-announce",
 	    .help = "announce the listening addresses by ARP and NDP (on by "
 		    "default)" },
+	{ .name = "dsr_standby",
+	    .kind = KIND_FLAG,
+	    .offset = AT(dsr.standby),
+	    .flags = ROW_START,
+	    .option = "dsr-standby",
+	    .help = "start as standby: another director has the listening "
+		    "addresses until dsr takeover" },
 	{ .name = "dsr_fast_path",
 	    .kind = KIND_FLAG,
 	    .offset = AT(dsr.fast),

@@ -42,6 +42,7 @@ class_item(unsigned i)
 #define CHECKER(m) MEMBER(COUNTER_CHECKER, struct checker_stats, m)
 #define PANIC(m) MEMBER(COUNTER_PANIC, struct pool_panic, m)
 #define PEERS(m) MEMBER(COUNTER_PEERS, struct peers_stats, m)
+#define DIRECTOR(m) MEMBER(COUNTER_DIRECTOR, struct director_status, m)
 #define FRAMES(m) MEMBER(COUNTER_FRAMES, struct director_stats, m)
 #define FAST(m) MEMBER(COUNTER_FAST, struct director_fast, m)
 #define TARPIT(m) MEMBER(COUNTER_TARPIT, struct tarpit_stats, m)
@@ -223,6 +224,8 @@ static const struct counter counters[] = {
 	    "Connections to peer_listen that failed: another key, or no "
 	    "peer.",
 	    .of_process = true },
+	{ DIRECTOR(standby) = "standby", METRIC_GAUGE, "pen_dsr_standby", NULL,
+	    "1: another director has the listening addresses." },
 	{ FRAMES(received) = "received", METRIC_COUNTER, "pen_dsr_received",
 	    NULL, "Frames received by direct server return." },
 	{ FRAMES(received_bytes) = "received_bytes", METRIC_COUNTER,
@@ -365,6 +368,7 @@ counters_view(struct counter_view *v, const struct service *svc)
 	if (svc->director == NULL)
 		return;
 	director_status(svc->director, &v->dsr);
+	v->of[COUNTER_DIRECTOR] = &v->dsr;
 	v->of[COUNTER_FRAMES] = v->dsr.frames;
 	v->of[COUNTER_FAST] = &v->dsr.fast;
 	v->of[COUNTER_TARPIT] = v->dsr.tarpit;
@@ -435,7 +439,7 @@ counters_tell(struct fields *f, const struct service *svc, bool dsr_alone)
 
 	counters_view(&v, svc);
 	for (first = c; first < counters + COUNTERS; first = c) {
-		bool dsr = first->source >= COUNTER_FRAMES;
+		bool dsr = first->source >= COUNTER_DIRECTOR;
 		const char *prefix = dsr && !dsr_alone ? "dsr_" : "";
 
 		i = 0;

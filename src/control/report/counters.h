@@ -20,7 +20,8 @@ enum counter_source {
 	COUNTER_CHECKER,   /* checker_stats */
 	COUNTER_PANIC,	   /* pool_panic */
 	COUNTER_PEERS,	   /* peers_stats; with the first service */
-	COUNTER_FRAMES,	   /* director_stats; of direct return from here on */
+	COUNTER_DIRECTOR,  /* director_status; of direct return from here on */
+	COUNTER_FRAMES,	   /* director_stats */
 	COUNTER_FAST,	   /* director_fast */
 	COUNTER_TARPIT,	   /* tarpit_stats */
 	COUNTER_LINK,	   /* link_counters */

@@ -1,6 +1,8 @@
 /* dsr_report.c: what direct return is doing. */
 #include "config.h"
 
+#include <string.h>
+
 #include "control/language/command.h"
 #include "control/report/counters.h"
 #include "control/life/context.h"
@@ -70,18 +72,15 @@ emit_neighbor(void *arg, const struct neighbor *w)
 	fields_end(&f);
 }
 
-static int
-run_dsr(struct call *c, struct error *e)
+static void
+emit_director(struct call *c, const struct director *d)
 {
 	const struct pen *p = c->pen;
-	const struct director *d = c->service->director;
 	struct director_status s;
 	char text[MAC_TEXT_MAX];
 	struct fields f;
 	struct listing l = { .whole = &f };
 
-	if (d == NULL)
-		return error_set(e, "dsr_if is not set");
 	director_status(d, &s);
 	l.now = loop_now(p->loop);
 	fields_begin(&f, c->reply, FIELDS_LINES);
@@ -96,14 +95,36 @@ run_dsr(struct call *c, struct error *e)
 	fields_items(&f, "neighbors");
 	neighbors_each(s.neighbors, emit_neighbor, &l);
 	fields_end(&f);
+}
+
+static int
+run_dsr(struct call *c, struct error *e)
+{
+	struct director *d = c->service->director;
+	const struct words *w = c->words;
+	bool standby;
+
+	if (d == NULL)
+		return error_set(e, "dsr_if is not set");
+	if (w->count == 0) {
+		emit_director(c, d);
+		return 0;
+	}
+	standby = strcmp(w->word[0], "standby") == 0;
+	if (w->count > 1 || (!standby && strcmp(w->word[0], "takeover") != 0))
+		return error_set(e, "expects %s", c->row->args);
+	director_set_standby(d, standby);
 	return 0;
 }
 
 const struct command dsr_commands[] = {
 	{ .name = "dsr",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .kind = KIND_ACTION,
+	    .flags = ROW_OPERATE | ROW_ASKS,
 	    .run = run_dsr,
-	    .help = "prints the state of direct server return (DSR)" },
+	    .args = "[takeover|standby]",
+	    .help = "prints the state of direct server return (DSR); takes "
+		    "over the listening addresses from another director, or "
+		    "stands by" },
 	{ .name = NULL },
 };

@@ -96,7 +96,7 @@ take_json(const struct command *row, struct words *w, bool no, bool *json,
 	int n = w->count;
 
 	*json = n > 0 && strcmp(w->word[n - 1], "json") == 0 &&
-	    (row->kind == KIND_REPORT || (row->flags & ROW_ASKS && n == 2) ||
+	    (row->kind == KIND_REPORT || row_asks(row, n - 1, no) ||
 		(n == 1 && row->kind <= KIND_CHANGE && !no &&
 		    !row_changes(row, 0, no)));
 	if (!*json)

@@ -24,9 +24,16 @@ is_question(const struct command *row, int arguments, bool no)
 }
 
 bool
+row_asks(const struct command *row, int arguments, bool no)
+{
+	return row->flags & ROW_ASKS && !no &&
+	    arguments <= (row->args[0] != '[');
+}
+
+bool
 row_changes(const struct command *row, int arguments, bool no)
 {
-	if (row->flags & ROW_ASKS && arguments == 1 && !no)
+	if (row_asks(row, arguments, no))
 		return false;
 	return row->kind <= KIND_CHANGE && !is_question(row, arguments, no);
 }
@@ -34,8 +41,7 @@ row_changes(const struct command *row, int arguments, bool no)
 enum access
 row_access(const struct command *row, int arguments, bool no)
 {
-	if (row->flags & ROW_LOOK ||
-	    (row->flags & ROW_ASKS && arguments <= 1 && !no) ||
+	if (row->flags & ROW_LOOK || row_asks(row, arguments, no) ||
 	    (row->kind <= KIND_CHANGE && is_question(row, arguments, no)))
 		return ACCESS_LOOK;
 	return row->flags & ROW_OPERATE ? ACCESS_OPERATE : ACCESS_ADMIN;

@@ -72,8 +72,9 @@ enum {
 	/* The same, of TLS with clients: without a certificate it is
 	 * refused. */
 	ROW_CLIENTS = 128 + 1024,
-	ROW_ASKS = 2048,     /* with one argument it only prints: for that,
-			      * ACCESS_LOOK is enough, and there is JSON */
+	ROW_ASKS = 2048, /* with one argument, or none if that may be left out,
+			  * it only prints: for that, ACCESS_LOOK is enough, and
+			  * there is JSON */
 	ROW_DRAINING = 4096, /* also when another process serves by now */
 	ROW_LOCAL = 8192, /* refused on TCP, but for the question, as all that
 			   * names a file is */
@@ -175,6 +176,8 @@ enum { COMMAND_TEXT_MAX = 400 };
 
 /* Whether this build has it, or only reports that it has not. */
 bool row_is_there(const struct command *row);
+/* Whether it only prints; see ROW_ASKS. */
+bool row_asks(const struct command *row, int arguments, bool no);
 /* Whether it changes the plan, and so wants a draft; a setting without an
  * argument only prints. */
 bool row_changes(const struct command *row, int arguments, bool no);

@@ -57,7 +57,7 @@ make_wanted(struct wanted *w, const struct service *svc)
 	memset(w, 0, sizeof(*w));
 	w->is.interface = d->interface;
 	w->is.link = d->link;
-	w->is.shared = !d->announce;
+	w->is.shared = !d->announce || d->standby;
 	w->is.fast = d->fast;
 	w->is.no_flows = d->flows == 0;
 	direct_find_others(&w->is.others, plan);

@@ -165,8 +165,8 @@ static const struct {
 	    "ssl_upstream_ca ssl_upstream_name" },
 	{ NEED_UPSTREAM_CERT, "without ssl_upstream_cert", "ssl_upstream_key" },
 	{ NEED_DIRECTOR, "without dsr_if",
-	    "dsr_ip dsr_link dsr_flows dsr_announce dsr_fast_path dsr_forward "
-	    "dsr_gateway tarpit_acl" },
+	    "dsr_ip dsr_link dsr_flows dsr_announce dsr_standby dsr_fast_path "
+	    "dsr_forward dsr_gateway tarpit_acl" },
 	{ NEED_CHECKS, "without check",
 	    "check_interval check_interval_down check_timeout check_rise "
 	    "check_fall check_port check_lazy check_initial checks_max panic "

@@ -184,11 +184,21 @@ is_stray_broadcast(const struct frame *f)
 	    f->kind != FRAME_NDP;
 }
 
+/* The frame is for the director that has the VIPs now. */
+static bool
+is_of_another(const struct director *d, const struct frame *f)
+{
+	return d->vips.standby && f->kind != FRAME_ARP &&
+	    f->kind != FRAME_NDP && vips_have_address(&d->vips, &f->to);
+}
+
 static void
 director_on_frame(
     struct director *d, struct arrival *a, const struct link_frame *l)
 {
-	if (a->frame.kind != FRAME_BAD && is_stray_broadcast(&a->frame)) {
+	if (a->frame.kind != FRAME_BAD &&
+	    (is_stray_broadcast(&a->frame) ||
+		is_of_another(d, &a->frame))) {
 		director_drop_frame(d, DIRECTOR_OTHER, l);
 		return;
 	}
@@ -421,6 +431,7 @@ director_new(struct loop *l, struct pool *p, const struct director_options *o,
 	watch_init(&d->watch);
 	timer_init(&d->tick, director_on_tick);
 	vips_init(&d->vips, o->ip, o->udp_only);
+	d->vips.standby = o->standby;
 	if (director_set_vips(d, list, count, e) == 0 &&
 	    director_open_all(d, o, e) == 0)
 		return d;

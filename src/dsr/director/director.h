@@ -31,6 +31,7 @@ struct director_options {
 	uint64_t flows; /* remembered; 0: the choice is a hash of the client */
 	bool announce;	/* VIPs: new ones, and when another host claims them */
 	bool udp_only;	/* else TCP and UDP */
+	bool standby;	/* at first: see director_set_standby() */
 	bool fast;	/* flows go by the link's fast path, if it has one */
 	uid_t user;	/* of the process, later: see vip_lock.h */
 	struct director_forward forward;
@@ -71,6 +72,11 @@ uint64_t director_left(const struct director *d);
  * changed. */
 int director_set_vips(struct director *d, const struct peer *list,
     unsigned count, struct error *e);
+
+/* Stands by: answers no ARP or NDP for the VIPs and forwards nothing, but
+ * resolves and checks the servers, and learns flows, in which other directors
+ * are right. Or takes the VIPs, and announces them. */
+void director_set_standby(struct director *d, bool standby);
 
 /* Opens the sockets of tunnels, if any server has one; they stay open. Without
  * a gateway that is raw sockets, which need CAP_NET_RAW. Returns 0, or -1 with
@@ -129,6 +135,7 @@ struct director_status {
 	const char *link; /* its kind */
 	const char *mode; /* how that kind does it; NULL: there is one way */
 	struct mac mac;
+	uint32_t standby; /* 0, or 1 */
 	const struct director_stats *frames;
 	struct link_counters counters;
 	struct director_fast fast;

@@ -62,6 +62,14 @@ director_set_vips(struct director *d, const struct peer *list, unsigned count,
 	return 0;
 }
 
+void
+director_set_standby(struct director *d, bool standby)
+{
+	d->vips.standby = standby;
+	nexthops_set_vips(&d->forward.hops, NULL, 0);
+	fast_path_refresh(&d->dispatch.fast);
+}
+
 /* ---- the end ---- */
 
 void
@@ -139,6 +147,7 @@ director_status(const struct director *d, struct director_status *s)
 		.link = w->link.ops->name,
 		.mode = w->link.mode,
 		.mac = w->link.mac,
+		.standby = d->vips.standby,
 		.frames = &w->stats,
 		.tarpit = &d->tarpit.tarpit.stats,
 		.neighbors = &d->forward.hops.neighbors,

@@ -197,7 +197,7 @@ dispatch_learn(struct dispatch *d, const struct dsr_report *r)
 	uint64_t now = loop_now(d->loop);
 	struct dsr_flow *w = dsr_flows_find(&d->flows, &r->key, hash);
 
-	if (w != NULL && !w->learned)
+	if (w != NULL && !w->learned && !d->hops->vips->standby)
 		return false;
 	if (w != NULL && w->server == r->server) {
 		dsr_flows_touch(&d->flows, w, now);

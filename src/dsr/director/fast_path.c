@@ -23,7 +23,8 @@ entry_of(const struct fast_path *fp, uint32_t number)
 	const struct server *s = pool_slot(fp->pool, number);
 	struct link_entry g = { .epoch = fp->epoch };
 
-	if (s == NULL || fp->link->fast_fails || s->health.down ||
+	if (s == NULL || fp->vips->standby || fp->link->fast_fails ||
+	    s->health.down ||
 	    !nexthops_may_go_on(fp->hops, s) ||
 	    nexthop_is_tunnelled(fp->hops, s) ||
 	    !nexthops_mac(fp->hops, s, &g.to))

@@ -64,7 +64,8 @@ void nexthops_refresh(struct nexthops *n);
 /* Follows the carrier of the link: what servers did not reply without one does
  * not count against them. `why`: for the log. */
 void nexthops_note_link(struct nexthops *n, const char *why);
-/* Answers for the VIPs, and no longer for those of `old` that are none now. */
+/* Answers for the VIPs, unless it stands by, and no longer for those of `old`
+ * that are none now. */
 void nexthops_set_vips(
     struct nexthops *n, const struct peer *old, unsigned olds);
 

@@ -16,6 +16,7 @@ struct vips {
 	struct peer *list;
 	unsigned count;
 	bool udp_only; /* else TCP and UDP */
+	bool standby;  /* another director has them now */
 	struct vip_locks locks;
 };
 

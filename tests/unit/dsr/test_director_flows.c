@@ -202,6 +202,22 @@ START_TEST(no_flow_begins_in_a_drain)
 }
 END_TEST
 
+/* One that stands by sees no frames: what it had itself may be over. */
+START_TEST(a_standby_follows_other_directors)
+{
+	struct dsr_report r = { .server = pool_server(d.pool, 2)->slot };
+
+	connect_all();
+	director_fixture_frame(PORT + 1, FRAME_ACK);
+	r.key = arrival.key;
+	ck_assert(!director_learn_flow(&d, &r));
+	d.vips.standby = true;
+	ck_assert(director_learn_flow(&d, &r));
+	d.vips.standby = false;
+	ck_assert_uint_eq(server_of(1, FRAME_ACK), 2);
+}
+END_TEST
+
 SUITE(test_director_flows)
 {
 	Suite *s = suite_create("director_flows");
@@ -215,6 +231,7 @@ SUITE(test_director_flows)
 	tcase_add_test(t, a_blacklisted_server_is_better_than_none);
 	tcase_add_test(t, flows_of_a_server_that_is_down);
 	tcase_add_test(t, no_flow_begins_in_a_drain);
+	tcase_add_test(t, a_standby_follows_other_directors);
 	suite_add_tcase(s, t);
 	return s;
 }
