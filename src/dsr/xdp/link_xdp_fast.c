@@ -89,6 +89,21 @@ set_entry(struct link *l, uint32_t entry, const struct link_entry *g)
 	xdp_entry_set(&x->entries[entry], g);
 }
 
+static uint32_t
+clear_entries(struct link *l)
+{
+	static const struct link_entry none = { .longest = 0 };
+	const struct xdp_rings *x = l->inside;
+	uint32_t highest = 0;
+
+	for (unsigned i = 0; i < XDP_ENTRIES; i++) {
+		if (x->entries[i].epoch > highest)
+			highest = x->entries[i].epoch;
+		xdp_entry_set(&x->entries[i], &none);
+	}
+	return highest;
+}
+
 static struct xdp_flow_key
 xdp_flow_key_of(const struct dsr_key *flow)
 {
@@ -176,6 +191,7 @@ totals(const struct link *l)
 
 const struct link_fast xdp_fast = { .entries = XDP_ENTRIES,
 	.set_entry = set_entry,
+	.clear = clear_entries,
 	.add = fast_add,
 	.find = fast_find,
 	.remove = fast_remove,
