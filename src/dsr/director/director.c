@@ -390,8 +390,8 @@ director_open_all(
 	dispatch_open(&d->dispatch);
 	/* The lock of the frames is given back by a link that takes none. */
 	if (o->past == NULL) {
-		if (vip_locks_take_frames(
-			&d->frames, d->ifindex, d->user, e) < 0)
+		if (vip_locks_take_frames(&d->frames, d->ifindex, d->user, e) <
+		    0)
 			return -1;
 		vip_locks_others(&others, d->ifindex, d->user, NULL, 0);
 		filter.shared = others.there;
@@ -426,8 +426,8 @@ director_new(struct loop *l, struct pool *p, const struct director_options *o,
 	timer_init(&d->tick, director_on_tick);
 	vips_init(&d->vips, o->ip, o->udp_only);
 	if (o->past != NULL &&
-	    vip_locks_adopt(&d->vips.locks, &d->frames, o->past->fd,
-		o->past->count) < 0)
+	    vip_locks_adopt(
+		&d->vips.locks, &d->frames, o->past->fd, o->past->count) < 0)
 		error_set(e, "out of memory");
 	else if (director_set_vips(d, list, count, e) == 0 &&
 	    director_open_all(d, o, e) == 0)

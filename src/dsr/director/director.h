@@ -146,8 +146,8 @@ bool director_next_flow(
     const struct director *d, uint32_t *at, struct director_flow *f);
 /* `s` NULL: its server is not here, and the kernel forgets the flow. Returns
  * whether there is such a flow now. */
-bool director_restore_flow(struct director *d, const struct director_flow *f,
-    const struct server *s);
+bool director_restore_flow(
+    struct director *d, const struct director_flow *f, const struct server *s);
 /* The MAC of a server that has no other one yet; it is used, and requested. */
 void director_restore_mac(
     struct director *d, const struct server *s, const struct mac *mac);

@@ -221,8 +221,8 @@ director_next_flow(
 }
 
 bool
-director_restore_flow(struct director *d, const struct director_flow *f,
-    const struct server *s)
+director_restore_flow(
+    struct director *d, const struct director_flow *f, const struct server *s)
 {
 	return dispatch_restore(&d->dispatch, f, s);
 }

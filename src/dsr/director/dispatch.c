@@ -213,8 +213,8 @@ dispatch_learn(struct dispatch *d, const struct dsr_report *r)
 }
 
 bool
-dispatch_restore(struct dispatch *d, const struct director_flow *f,
-    const struct server *s)
+dispatch_restore(
+    struct dispatch *d, const struct director_flow *f, const struct server *s)
 {
 	struct fast_path *fp = &d->fast;
 	struct dsr_past past = f->past;

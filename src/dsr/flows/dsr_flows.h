@@ -171,7 +171,8 @@ struct dsr_flow *dsr_flows_restore(struct dsr_flows *fs,
     const struct dsr_past *past, uint64_t now);
 /* The flow after that number, 0 at first, in the order of restoring; NULL:
  * there is none. */
-const struct dsr_flow *dsr_flows_next(const struct dsr_flows *fs, uint32_t number);
+const struct dsr_flow *dsr_flows_next(
+    const struct dsr_flows *fs, uint32_t number);
 /* The flow with that number, or NULL; numbers are 1 to fs->made. Those of flows
  * that have ended are given to others. */
 struct dsr_flow *dsr_flows_at(struct dsr_flows *fs, uint32_t number);

@@ -160,7 +160,7 @@ struct link {
 	/* Another process has the frames, until link_take(): none is to be
 	 * received, what is sent is dropped, and no filter is set. */
 	bool paused;
-	/* Another process has the interface as it is: link_close() leaves it. */
+	/* Another process has the interface: link_close() changes nothing. */
 	bool left;
 	char name[16];
 	const char *mode; /* of a kind that has some; else NULL */

@@ -259,20 +259,19 @@ interface_switch_off(struct link *l, struct interface_changes *w,
 void *
 interface_memory(int *fd, size_t size)
 {
-	bool new = *fd < 0;
+	bool made = *fd < 0;
 	struct stat st;
 	void *at;
 
-	if (new)
+	if (made)
 		*fd = memfd_create("pen link", MFD_CLOEXEC);
-	if (*fd < 0 || (new && ftruncate(*fd, (off_t)size) != 0))
+	if (*fd < 0 || (made && ftruncate(*fd, (off_t)size) != 0))
 		return NULL;
 	if (fstat(*fd, &st) != 0 || st.st_size != (off_t)size) {
 		errno = EINVAL;
 		return NULL;
 	}
-	at = mmap(
-	    NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	return at != MAP_FAILED ? at : NULL;
 }
 

@@ -26,7 +26,7 @@ struct packet_position {
 enum { PACKET_BOOK = 1 };
 struct packet_book {
 	uint32_t version;
-	uint32_t features; /* as in struct interface_changes */
+	uint32_t features;     /* as in struct interface_changes */
 	unsigned slot, blocks; /* bytes of a slot; blocks of the ring */
 	struct packet_position head, tail;
 	unsigned unreleased; /* slots from tail to head */

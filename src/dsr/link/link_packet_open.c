@@ -37,8 +37,7 @@ packet_close(struct link *l)
 	if (p != NULL) {
 		interface_restore(l, &p->changes);
 		if (p->ring != NULL)
-			munmap(
-			    p->ring, (size_t)p->book->blocks * PACKET_BLOCK);
+			munmap(p->ring, (size_t)p->book->blocks * PACKET_BLOCK);
 		if (p->book != NULL)
 			munmap(p->book, sizeof(*p->book));
 		free(p->large);
@@ -179,12 +178,11 @@ open_new_ring(struct link *l, struct packet_ring *p, struct error *e)
 		    packet_open_out(l, p) == 0)
 			return 0;
 	}
-	return error_set(e,
-	    "interface %s: cannot make a ring for frames: %s", l->name,
-	    strerror(errno));
+	return error_set(e, "interface %s: cannot make a ring for frames: %s",
+	    l->name, strerror(errno));
 }
 
-/* What the book says is not trusted with memory. */
+/* A book that is not right must not lead beyond memory. */
 static bool
 is_book_right(const struct packet_book *b)
 {
@@ -206,8 +204,8 @@ packet_adopt(struct link *l, struct link_past *past, struct error *e)
 	l->fd = past->count >= 3 ? past->fd[0] : -1;
 	l->paused = true;
 	if (l->fd < 0)
-		return error_set(e, "interface %s: a socket is missing",
-		    l->name);
+		return error_set(
+		    e, "interface %s: a socket is missing", l->name);
 	past->fd[0] = -1;
 	if (interface_identify(l, l->fd, e) != 0 ||
 	    packet_open_memory(l, e) != 0)

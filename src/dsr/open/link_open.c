@@ -40,8 +40,8 @@ open_as(struct link *l, const struct link_ops *ops, bool asked,
     struct error *e)
 {
 	if (f->past != NULL && ops->take == NULL)
-		return error_set(e,
-		    "dsr_link %s cannot take over an interface", ops->name);
+		return error_set(
+		    e, "dsr_link %s cannot take over an interface", ops->name);
 	if (f->shared && ops->takes)
 		return error_set(e,
 		    "interface %s: %s would take the frames of another "
@@ -102,7 +102,8 @@ link_open(struct link *l, const char *kind, const char *ifname,
 	if (f->past != NULL && strcmp(kind, f->past->kind) != 0)
 		return error_set(e,
 		    "dsr_link %s: the process that is replaced has %s, which "
-		    "needs a restart", kind, f->past->kind);
+		    "needs a restart",
+		    kind, f->past->kind);
 	return open_first(l, kind, SERVE, ifname, f, e);
 }
 
