@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "support/ctl.h"
 #include "support/dsrmany.h"
 #include "support/dsrpen.h"
 #include "support/net_fixture.h"
@@ -111,19 +110,6 @@ tell(const char *line)
 	ck_assert_msg(strstr(answer, "error") == NULL, "%s: %s", line, answer);
 }
 
-/* Another process would forward the same frames once more. */
-static void
-refuses_upgrade(void)
-{
-	const char *argv[] = { ctl_client(), pen.control, "upgrade", NULL };
-	struct child c;
-
-	net_fixture_start(&fixture, NET_FIXTURE_DIRECTOR, &c, argv);
-	ck_assert_int_eq(child_wait(&c, 10000), 1);
-	ck_assert_ptr_nonnull(strstr(child_err(&c),
-	    "error: upgrade: two processes cannot serve the same VIPs"));
-}
-
 /* All but those of the server that went down end with all of their page. */
 static void
 expect_whole(int down)
@@ -190,7 +176,6 @@ expect_to_follow(const char *vip, bool v6)
 	begin(vip, v6);
 	ones = dsrmany_count(&many, 1);
 	expect_new_at(vip, "012");
-	refuses_upgrade();
 	tell("server 0 drain");
 	expect_new_at(vip, "12");
 	tell(text("server 3 address %s", server(v6, 3)));

@@ -319,7 +319,9 @@ open_director(struct service *svc, const struct plan *plan, struct error *e)
 		.standby = c->dsr.standby,
 		.udp_only = c->frontend.udp.on,
 		.fast = c->dsr.fast,
-		.user = user_to_be(plan) };
+		.user = user_to_be(plan),
+		.past = predecessor_link(
+		    &svc->pen->predecessor, c->dsr.interface) };
 	unsigned n = places(&plan->listen, list);
 
 	(void)read_forward(plan, &o.forward);

@@ -131,6 +131,17 @@ services_part(struct pen *p)
 	p->team.share = NULL;
 }
 
+static void
+pause_director(struct director *d, bool pause)
+{
+	struct error e;
+
+	if (pause)
+		director_pause(d);
+	else if (director_start(d, &e) < 0)
+		log_error("interface not served error=\"%s\"", e.text);
+}
+
 void
 services_pause(struct pen *p, bool pause)
 {
@@ -147,6 +158,8 @@ services_pause(struct pen *p, bool pause)
 			frontend_pause(svc->frontend);
 		else
 			frontend_resume(svc->frontend);
+		if (svc->director != NULL)
+			pause_director(svc->director, pause);
 	}
 }
 
@@ -180,9 +193,7 @@ service_start(struct service *svc, struct error *e)
 	if (svc->pen->team.workers != NULL) /* they serve */
 		return 0;
 	frontend_start(svc->frontend);
-	if (svc->director != NULL && director_start(svc->director) < 0)
-		return error_set(e, "cannot watch the interface");
-	return 0;
+	return svc->director != NULL ? director_start(svc->director, e) : 0;
 }
 
 void

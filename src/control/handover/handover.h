@@ -34,6 +34,8 @@ enum handover_type {
 	HANDOVER_SERVICE = 7, /* whose the records after it are; none in front
 			       * of those of the first service */
 	HANDOVER_DSR_FLOWS = 8, /* several flows of direct server return */
+	HANDOVER_DSR_TABLE = 9, /* struct director_past, and several flows
+				 * with what they have become */
 
 	/* between peers only: */
 	/* servers named so far are void; to the sender: all is requested

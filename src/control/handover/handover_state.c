@@ -21,11 +21,12 @@ enum {
 	PART_CLIENTS,
 	PART_DSR_FLOWS,
 	PART_FLOWS,
+	PART_DSR_TABLE,
 	PART_END
 };
 
 /* Things in a piece: some ten kilobytes. */
-enum { SERVERS = 50, CLIENTS = 250, FLOWS = 100 };
+enum { SERVERS = 50, CLIENTS = 250, FLOWS = 100, TABLE = 900 };
 
 void
 handover_state_writer_init(struct handover_state_writer *l, const struct pen *p)
@@ -52,7 +53,7 @@ handover_state_writer_init_worker(
 static bool
 has_part(const struct service *svc, unsigned part)
 {
-	if (part == PART_DSR_FLOWS)
+	if (part == PART_DSR_FLOWS || part == PART_DSR_TABLE)
 		return svc->director != NULL;
 	return part != PART_FLOWS ||
 	    frontend_stats(svc->frontend)->flows.now > 0;
@@ -69,12 +70,13 @@ next_service(const struct service *svc, unsigned part)
 }
 
 /* Peers get what is known of clients; so do workers, which have the rest from
- * the process that leads them; directors are not upgraded. */
+ * the process that leads them, and no director. */
 static bool
 is_part_of(const struct handover_state_writer *l, unsigned part)
 {
 	if (l->of_worker)
-		return part == PART_CLIENTS || part >= PART_FLOWS;
+		return part == PART_CLIENTS || part == PART_FLOWS ||
+		    part == PART_END;
 	if (part == PART_DSR_FLOWS)
 		return l->to_peer && !l->servers_only;
 	return !l->to_peer || part == PART_END ||
@@ -140,6 +142,20 @@ admin_of(const struct handover_state_writer *l, const struct server *s)
 	    : s->admin;
 }
 
+/* With direct server return. */
+static void
+write_mac(const struct handover_state_writer *l, struct handover_writer *w,
+    const struct server *s)
+{
+	struct director_path path;
+
+	if (l->to_peer || l->service->director == NULL)
+		return;
+	director_path(l->service->director, s, &path);
+	if (path.has_mac)
+		handover_add(w, path.mac.byte, sizeof(path.mac.byte));
+}
+
 static void
 write_server(const struct handover_state_writer *l, struct handover_writer *w,
     const struct server *s)
@@ -169,6 +185,7 @@ write_server(const struct handover_state_writer *l, struct handover_writer *w,
 	handover_add_number(w, s->mark.peer, 4);
 	handover_add_number(w, s->mark.admin, 1);
 	handover_add_number(w, s->mark.overruled, 1);
+	write_mac(l, w, s);
 	handover_close(w);
 }
 
@@ -310,15 +327,16 @@ write_changed_client(struct handover_state_writer *l,
 /* ---- flows of direct server return ---- */
 
 static void
-write_dsr_flow(struct handover_writer *w, const struct dsr_report *r)
+write_dsr_flow(
+    struct handover_writer *w, const struct dsr_key *key, uint32_t server)
 {
-	handover_add(w, r->key.client, sizeof(r->key.client));
-	handover_add(w, r->key.vip, sizeof(r->key.vip));
-	handover_add_number(w, r->key.client_port, 2);
-	handover_add_number(w, r->key.vip_port, 2);
-	handover_add_number(w, r->key.protocol, 1);
-	handover_add_number(w, r->key.family, 1);
-	handover_add_number(w, r->server, 4);
+	handover_add(w, key->client, sizeof(key->client));
+	handover_add(w, key->vip, sizeof(key->vip));
+	handover_add_number(w, key->client_port, 2);
+	handover_add_number(w, key->vip_port, 2);
+	handover_add_number(w, key->protocol, 1);
+	handover_add_number(w, key->family, 1);
+	handover_add_number(w, server, 4);
 }
 
 static void
@@ -337,10 +355,41 @@ write_dsr_flows(struct handover_state_writer *l, struct handover_writer *w)
 	for (i = 0; i < CLIENTS && l->at < last; i++) {
 		if (!director_flow_at(d, (uint32_t)++l->at, &r))
 			continue;
-		write_dsr_flow(w, &r);
+		write_dsr_flow(w, &r.key, r.server);
 		l->flows++;
 	}
 	handover_close(w);
+}
+
+static void
+write_dsr_table(struct handover_state_writer *l, struct handover_writer *w)
+{
+	const struct director *d = l->service->director;
+	uint32_t at = (uint32_t)l->at;
+	struct director_past past = { .standby = false };
+	struct director_flow f;
+	unsigned i;
+
+	if (d != NULL)
+		past = director_past(d);
+	handover_open(w, HANDOVER_DSR_TABLE);
+	handover_add_number(w, past.standby, 1);
+	handover_add_number(w, past.vlan_known, 1);
+	handover_add_number(w, past.vlan, 2);
+	for (i = 0; i < TABLE && d != NULL && director_next_flow(d, &at, &f);
+	     i++) {
+		write_dsr_flow(w, &f.key, f.server);
+		handover_add_number(w, f.past.state, 1);
+		handover_add_number(
+		    w, f.past.learned | f.past.offloaded << 1, 1);
+		handover_add_number(w, f.past.idle_s, 4);
+		handover_add_number(w, f.past.frames, 8);
+		handover_add_number(w, f.past.bytes, 8);
+	}
+	handover_close(w);
+	l->at = at;
+	if (i < TABLE)
+		next_part(l);
 }
 
 static void
@@ -352,7 +401,7 @@ write_changed_flow(struct handover_state_writer *l, struct handover_writer *w,
 	if (c->service->director == NULL ||
 	    !director_flow_at(c->service->director, c->at, &r))
 		return;
-	write_dsr_flow(w, &r);
+	write_dsr_flow(w, &r.key, r.server);
 	l->flows++;
 }
 
@@ -507,6 +556,9 @@ write_piece(struct handover_state_writer *l, struct buffer *out, unsigned end)
 		break;
 	case PART_FLOWS:
 		write_flows(l, &w);
+		break;
+	case PART_DSR_TABLE:
+		write_dsr_table(l, &w);
 		break;
 	}
 	if (l->part == PART_END && end == PART_END && !l->of_worker) {

@@ -18,6 +18,7 @@
 struct handover_state_server {
 	struct server *here;
 	struct server_past past;
+	struct mac mac; /* all zero: none */
 };
 
 /* What was read of a service. */
@@ -199,16 +200,20 @@ handover_state_read_server(struct handover_state_reader *reader,
 	uint64_t slot = handover_get_number(r, 4);
 	struct server_past past;
 	struct handover_state_server *s;
+	struct mac mac = { { 0 } };
 	struct addr at;
 
 	handover_get_addr(r, &at);
 	get_past(r, &past, loop_now(l->service->pen->loop));
+	if (r->left > 0)
+		handover_get(r, mac.byte, sizeof(mac.byte));
 	if (r->bad)
 		return;
 	s = handover_state_read_server_at(l, slot);
 	if (s == NULL || (s->here != NULL && !reader->from_peer))
 		return;
 	s->past = past;
+	s->mac = mac;
 	s->here = find_server(l, (unsigned)slot, &at);
 	l->server_count += s->here != NULL;
 	if (s->here != NULL && reader->on_server != NULL)
@@ -243,6 +248,9 @@ restore_servers(struct handover_state_past *l)
 		if (s->here == NULL)
 			continue;
 		pool_restore(l->service->pool, s->here, &s->past, now);
+		if (l->service->director != NULL)
+			director_restore_mac(
+			    l->service->director, s->here, &s->mac);
 		handover_state_read_note_mark(l->service, s->here);
 	}
 }
@@ -347,6 +355,49 @@ learn_clients(struct handover_state_reader *l, struct handover_record *r)
 	}
 }
 
+/* The key of a flow; returns its server, or NULL. */
+static const struct server *
+get_dsr_flow(const struct handover_state_past *l, struct handover_record *r,
+    struct dsr_key *key)
+{
+	memset(key, 0, sizeof(*key));
+	handover_get(r, key->client, sizeof(key->client));
+	handover_get(r, key->vip, sizeof(key->vip));
+	key->client_port = (uint16_t)handover_get_number(r, 2);
+	key->vip_port = (uint16_t)handover_get_number(r, 2);
+	key->protocol = (uint8_t)handover_get_number(r, 1);
+	key->family = (uint8_t)handover_get_number(r, 1);
+	return handover_state_read_server_of(l, handover_get_number(r, 4));
+}
+
+static void
+read_dsr_table(struct handover_state_past *l, struct handover_record *r)
+{
+	struct director *d = l->service->director;
+	struct director_past past;
+	struct director_flow f;
+	const struct server *s;
+	unsigned marks;
+
+	past.standby = handover_get_number(r, 1) != 0;
+	past.vlan_known = handover_get_number(r, 1) != 0;
+	past.vlan = (uint16_t)handover_get_number(r, 2);
+	if (d != NULL && !r->bad)
+		director_restore(d, &past);
+	while (r->left > 0 && d != NULL) {
+		s = get_dsr_flow(l, r, &f.key);
+		f.past.state = (enum dsr_state)handover_get_number(r, 1);
+		marks = (unsigned)handover_get_number(r, 1);
+		f.past.learned = marks & 1;
+		f.past.offloaded = marks >> 1 & 1;
+		f.past.idle_s = (uint32_t)handover_get_number(r, 4);
+		f.past.frames = handover_get_number(r, 8);
+		f.past.bytes = handover_get_number(r, 8);
+		if (!r->bad && f.past.state < DSR_STATES)
+			l->flow_count += director_restore_flow(d, &f, s);
+	}
+}
+
 static void
 learn_flows(struct handover_state_reader *l, struct handover_record *r)
 {
@@ -355,15 +406,7 @@ learn_flows(struct handover_state_reader *l, struct handover_record *r)
 	struct dsr_report f;
 
 	while (r->left > 0 && svc->director != NULL) {
-		memset(&f, 0, sizeof(f));
-		handover_get(r, f.key.client, sizeof(f.key.client));
-		handover_get(r, f.key.vip, sizeof(f.key.vip));
-		f.key.client_port = (uint16_t)handover_get_number(r, 2);
-		f.key.vip_port = (uint16_t)handover_get_number(r, 2);
-		f.key.protocol = (uint8_t)handover_get_number(r, 1);
-		f.key.family = (uint8_t)handover_get_number(r, 1);
-		s = handover_state_read_server_of(
-		    l->now, handover_get_number(r, 4));
+		s = get_dsr_flow(l->now, r, &f.key);
 		if (r->bad || s == NULL)
 			continue;
 		f.server = s->slot;
@@ -544,6 +587,9 @@ read_part(struct handover_state_reader *reader, struct handover_record *record)
 	case HANDOVER_FLOWS:
 		read_flows(l, record);
 		break;
+	case HANDOVER_DSR_TABLE:
+		read_dsr_table(l, record);
+		break;
 	}
 }
 
@@ -551,7 +597,9 @@ void
 handover_state_read(
     struct handover_state_reader *l, struct handover_record *record)
 {
-	if (record->type == HANDOVER_FLOWS && !l->from_peer)
+	if ((record->type == HANDOVER_FLOWS ||
+		record->type == HANDOVER_DSR_TABLE) &&
+	    !l->from_peer)
 		handover_state_settle(l);
 	if (record->type == HANDOVER_SERVICE)
 		read_service(l, record);

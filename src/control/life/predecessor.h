@@ -4,14 +4,26 @@
 
 #include <stdbool.h>
 
+struct link_past;
+struct predecessor_link; /* private: of an interface of a director */
+
 struct predecessor {
 	int fd;	      /* to the old process; -1: there is none */
 	int error_fd; /* its standard error; -1: none */
 	bool rooted;  /* in the root directory of the configuration already */
+	struct predecessor_link *links; /* owned */
 };
 
 void predecessor_init(struct predecessor *t);
 void predecessor_fini(struct predecessor *t);
+/* Adds what it had of an interface: without descriptors yet, of which there may
+ * be DIRECTOR_FDS_MAX, and which are owned until they are -1. NULL without
+ * memory. */
+struct link_past *predecessor_add_link(
+    struct predecessor *t, const char *interface, const char *kind);
+/* What it had of the interface; NULL: nothing. */
+struct link_past *predecessor_link(
+    const struct predecessor *t, const char *interface);
 static inline bool
 predecessor_is_there(const struct predecessor *t)
 {

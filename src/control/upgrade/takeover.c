@@ -18,6 +18,7 @@
 #include "control/life/context.h"
 #include "control/life/process.h"
 #include "control/upgrade/takeover.h"
+#include "dsr/director/director.h"
 #include "net/sock.h"
 
 /* How long the old process may take for all of it: longer than it gives us. */
@@ -62,6 +63,21 @@ take_sockets(struct pen *p, char *list)
 	}
 }
 
+/* "eth0/packet/7,8": an interface that it has, how, and descriptors. */
+static void
+take_link(struct pen *p, char *text)
+{
+	char *interface = strsep(&text, "/"), *kind = strsep(&text, "/"), *item;
+	struct link_past *past = kind == NULL || text == NULL
+	    ? NULL
+	    : predecessor_add_link(&p->predecessor, interface, kind);
+
+	while (past != NULL && past->count < DIRECTOR_FDS_MAX &&
+	    (item = strsep(&text, ",")) != NULL)
+		if (*item != '\0')
+			past->fd[past->count++] = descriptor(item);
+}
+
 /* One "name=value". */
 static void
 takeover_take_word(struct pen *p, struct process *proc, char *word)
@@ -85,6 +101,8 @@ takeover_take_word(struct pen *p, struct process *proc, char *word)
 		p->notify.watchdog_us = us;
 	else if (strcmp(word, "rooted") == 0)
 		p->predecessor.rooted = true;
+	else if (strcmp(word, "link") == 0)
+		take_link(p, value);
 	else if (strcmp(word, "sockets") == 0)
 		take_sockets(p, value);
 }

@@ -14,6 +14,7 @@
 #include "control/socket/socket.h"
 #include "control/upgrade/takeover.h"
 #include "control/upgrade/upgrade_private.h"
+#include "dsr/director/director.h"
 #include "net/sock.h"
 
 /* How long the new process may take until it serves, in steps; how long while
@@ -211,14 +212,17 @@ static int
 refuse_director(const struct pen *p, struct error *e)
 {
 	const struct service *svc = p->service;
+	int list[DIRECTOR_FDS_MAX];
 
-	while (svc != NULL && svc->director == NULL)
+	while (svc != NULL &&
+	    (svc->director == NULL || director_fds(svc->director, list) > 0))
 		svc = svc->next;
 	if (svc == NULL)
 		return 0;
 	return error_set(e,
-	    "two processes cannot serve the same VIPs by direct server return: "
-	    "stop this process, then start the new one");
+	    "interface %s cannot be handed over with this dsr_link: stop this "
+	    "process, then start the new one",
+	    svc->plan->config.dsr.interface);
 }
 
 static int

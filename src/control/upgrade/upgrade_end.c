@@ -21,6 +21,7 @@
 #include "control/report/fit.h"
 #include "control/upgrade/upgrade_private.h"
 #include "control/web/web.h"
+#include "dsr/director/director.h"
 
 /* How often to see whether a process that failed has ended, and how many times
  * before it is killed. */
@@ -282,6 +283,14 @@ upgrade_fail(struct upgrade *u, const char *why, bool kill_it)
 	upgrade_reap(u);
 }
 
+static void
+leave_service(struct service *svc)
+{
+	frontend_leave(svc->frontend);
+	director_leave(svc->director);
+	svc->director = NULL;
+}
+
 /* The new process has everything: this one drains. */
 void
 upgrade_finish(struct upgrade *u)
@@ -302,7 +311,7 @@ upgrade_finish(struct upgrade *u)
 	process_leave_pid_file(p->process);
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves)
-			frontend_leave(svc->frontend);
+			leave_service(svc);
 	if (p->team.leave != NULL)
 		p->team.leave(p);
 	control_leave(p->control);

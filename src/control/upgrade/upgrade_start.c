@@ -22,6 +22,7 @@
 #include "control/socket/socket.h"
 #include "control/upgrade/upgrade_start.h"
 #include "control/web/web.h"
+#include "dsr/director/director.h"
 #include "net/listener.h"
 #include "net/program/starter.h"
 
@@ -121,6 +122,28 @@ pass_listener(void *arg, struct listener *l)
 	    l->file.inode != 0 ? '+' : '-');
 }
 
+/* "link=eth0/packet/7,8," for each director. */
+static void
+pass_link(struct plan_of_start *s, const struct director *d)
+{
+	struct director_status st;
+	int list[DIRECTOR_FDS_MAX];
+	unsigned n = director_fds(d, list), i;
+
+	director_status(d, &st);
+	reply_add(&s->words, " link=%s/%s/", st.interface, st.link);
+	for (i = 0; i < n; i++)
+		reply_add(&s->words, "%d,", upgrade_start_pass(s, list[i]));
+}
+
+static int
+count_link(const struct director *d)
+{
+	int list[DIRECTOR_FDS_MAX];
+
+	return d != NULL ? (int)director_fds(d, list) : 0;
+}
+
 /* How many listeners there are, to keep clear of the numbers that they get. */
 static int
 count_listeners(const struct pen *p)
@@ -131,6 +154,7 @@ count_listeners(const struct pen *p)
 	SERVICE_EACH (p, svc) {
 		frontend_each_listener(svc->frontend, count_listener, &n);
 		frontend_each_sibling(svc->frontend, count_sibling, &n);
+		n += count_link(svc->director);
 	}
 	control_each_listener(p->control, count_listener, &n);
 	web_each_listener(p->web, count_listener, &n);
@@ -154,6 +178,9 @@ list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 		    &s->words, " watchdog=%" PRIu64, p->notify.watchdog_us);
 	if (p->plan->config.process.directory != NULL)
 		reply_add(&s->words, " rooted=1");
+	SERVICE_EACH (p, svc)
+		if (!svc->leaves && svc->director != NULL)
+			pass_link(s, svc->director);
 	reply_add(&s->words, " sockets=");
 	SERVICE_EACH (p, svc) {
 		if (svc->leaves)

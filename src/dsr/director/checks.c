@@ -175,6 +175,21 @@ plan_probes(struct checks *c, const struct director_check *s)
 	return rc;
 }
 
+void
+checks_pause(struct checks *c)
+{
+	timer_fini(&c->timer);
+}
+
+int
+checks_go_on(struct checks *c, struct error *e)
+{
+	if (!c->settings.on ||
+	    timer_start(c->loop, &c->timer, TICK_MIN_MS) == 0)
+		return 0;
+	return error_set(e, "out of memory");
+}
+
 int
 checks_renew(struct checks *c)
 {

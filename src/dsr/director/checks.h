@@ -27,6 +27,10 @@ int checks_set(
     struct checks *c, const struct director_check *settings, struct error *e);
 /* The VIPs have changed. Returns 0, or -1 with errno ENOMEM. */
 int checks_renew(struct checks *c);
+/* Probes nothing until checks_go_on(), which returns 0, or -1 with a full
+ * message. */
+void checks_pause(struct checks *c);
+int checks_go_on(struct checks *c, struct error *e);
 /* Follows the list of servers. */
 void checks_tick(struct checks *c);
 /* Servers that are probed here are as if they had never been checked. */

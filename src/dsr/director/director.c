@@ -392,16 +392,20 @@ director_open_all(
 
 	if (o->fast)
 		filter.fast_flows = fast_path_most(o);
+	filter.past = o->past;
 	if (dsr_flows_init(&d->dispatch.flows, (uint32_t)o->flows) < 0 ||
 	    dsr_fragments_init(&d->dispatch.fragments, FRAGMENTS) < 0 ||
 	    checks_open(&d->checks) < 0)
 		return error_set(e, "out of memory");
 	dispatch_open(&d->dispatch);
 	/* The lock of the frames is given back by a link that takes none. */
-	if (vip_locks_take_frames(&d->frames, d->ifindex, d->user, e) < 0)
-		return -1;
-	vip_locks_others(&others, d->ifindex, d->user, NULL, 0);
-	filter.shared = others.there;
+	if (o->past == NULL) {
+		if (vip_locks_take_frames(&d->frames, d->ifindex, d->user, e) <
+		    0)
+			return -1;
+		vip_locks_others(&others, d->ifindex, d->user, NULL, 0);
+		filter.shared = others.there;
+	}
 	if (link_open(l, o->link, o->interface, &filter, e) < 0)
 		return -1;
 	d->open = true;
@@ -432,24 +436,76 @@ director_new(struct loop *l, struct pool *p, const struct director_options *o,
 	timer_init(&d->tick, director_on_tick);
 	vips_init(&d->vips, o->ip, o->udp_only);
 	d->vips.standby = o->standby;
-	if (director_set_vips(d, list, count, e) == 0 &&
+	if (o->past != NULL &&
+	    vip_locks_adopt(
+		&d->vips.locks, &d->frames, o->past->fd, o->past->count) < 0)
+		error_set(e, "out of memory");
+	else if (director_set_vips(d, list, count, e) == 0 &&
 	    director_open_all(d, o, e) == 0)
 		return d;
 	director_free(d);
 	return NULL;
 }
 
-int
-director_start(struct director *d)
+/* Requests that were sent before were dropped, or their replies went to the
+ * other process. */
+static int
+director_take(struct director *d, struct error *e)
 {
+	struct link_filter filter =
+	    tarpit_net_filter(&d->tarpit, d->vips.list, d->vips.count);
+
+	if (link_take(&d->forward.wire.link, &filter, e) < 0)
+		return -1;
+	vip_locks_own(&d->vips.locks);
+	vip_locks_own(&d->frames);
+	neighbors_resume(&d->forward.hops.neighbors, loop_now(d->loop));
+	fast_path_take(&d->dispatch.fast);
+	return checks_go_on(&d->checks, e);
+}
+
+int
+director_start(struct director *d, struct error *e)
+{
+	if (d->forward.wire.link.paused && director_take(d, e) < 0)
+		return -1;
 	/* Not before: another director may have the VIPs until this one can
 	 * serve them. */
 	nexthops_set_vips(&d->forward.hops, NULL, 0);
 	d->pauses = busy_poll_can_pause();
-	if (timer_start(d->loop, &d->tick, TICK_MS) < 0)
-		return -1;
-	return watch_start(d->loop, &d->watch, d->forward.wire.link.fd,
-	    READY_READ | WATCH_LEVEL, director_on_ready);
+	if (timer_start(d->loop, &d->tick, TICK_MS) < 0 ||
+	    watch_start(d->loop, &d->watch, d->forward.wire.link.fd,
+		READY_READ | WATCH_LEVEL, director_on_ready) < 0)
+		return error_set(e, "cannot watch the interface");
+	return 0;
+}
+
+unsigned
+director_fds(const struct director *d, int list[DIRECTOR_FDS_MAX])
+{
+	unsigned n = link_fds(&d->forward.wire.link, list);
+
+	if (n == 0)
+		return 0;
+	n += vip_locks_fds(&d->vips.locks, list + n);
+	return n + vip_locks_fds(&d->frames, list + n);
+}
+
+void
+director_pause(struct director *d)
+{
+	watch_stop(d->loop, &d->watch);
+	timer_fini(&d->tick);
+	checks_pause(&d->checks);
+	d->forward.wire.link.paused = true;
+}
+
+void
+director_leave(struct director *d)
+{
+	if (d != NULL)
+		d->forward.wire.link.left = true;
+	director_free(d);
 }
 
 void

@@ -35,6 +35,9 @@ struct director_options {
 	bool fast;	/* flows go by the link's fast path, if it has one */
 	uid_t user;	/* of the process, later: see vip_lock.h */
 	struct director_forward forward;
+	/* What director_fds() has listed in the process that this one replaces;
+	 * NULL: nothing. */
+	struct link_past *past;
 };
 
 /* Whether servers are probed, and how; see probe.h. */
@@ -49,6 +52,8 @@ struct director_check {
 
 struct director;
 
+enum { DIRECTOR_FDS_MAX = LINK_FDS_MAX + 80 }; /* with the locks of VIPs */
+
 /* Opens the link for these VIPs (port 0: any) and requests the servers' MACs;
  * nothing is forwarded before director_start(). Needs CAP_NET_RAW, which is not
  * needed afterwards. loop and pool outlive it. NULL with a full message. */
@@ -56,8 +61,24 @@ struct director *director_new(struct loop *l, struct pool *p,
     const struct director_options *o, const struct peer *list, unsigned count,
     struct error *e);
 void director_free(struct director *d); /* NULL is fine */
-/* Returns 0, or -1 with errno. */
-int director_start(struct director *d);
+/* Begins, or goes on after director_pause(). Returns 0, or -1 with a full
+ * message. */
+int director_start(struct director *d, struct error *e);
+
+/* Another process takes over; see link_fds():
+ *
+ *     director_fds()                director_new() with these
+ *     director_pause()
+ *     director_next_flow() ..       director_restore_flow() ..
+ *                                   director_start()
+ *     director_leave()
+ *
+ * Lists the descriptors that it needs, as link_fds(). */
+unsigned director_fds(const struct director *d, int list[DIRECTOR_FDS_MAX]);
+/* Frames wait in the kernel until that process starts, or director_start(). */
+void director_pause(struct director *d);
+/* Frees. The other process has the interface. NULL is fine. */
+void director_leave(struct director *d);
 /* Whether the interface was removed from the machine. The loop was stopped
  * then: no frame can reach this director any more. */
 bool director_has_ended(const struct director *d);
@@ -119,6 +140,33 @@ bool director_flow_at(
  * Returns whether it was of use. */
 bool director_learn_flow(struct director *d, const struct dsr_report *r);
 
+/* For a process that takes over. A flow as it is; `server` is its number. */
+struct director_flow {
+	struct dsr_key key;
+	uint32_t server;
+	struct dsr_past past;
+};
+/* The flow after number *at, 0 at first, in the order in which they are to be
+ * restored; false: there is none. While the director pauses. */
+bool director_next_flow(
+    const struct director *d, uint32_t *at, struct director_flow *f);
+/* `s` NULL: its server is not here, and the kernel forgets the flow. Returns
+ * whether there is such a flow now. */
+bool director_restore_flow(
+    struct director *d, const struct director_flow *f, const struct server *s);
+/* The MAC of a server that has no other one yet; it is used, and requested. */
+void director_restore_mac(
+    struct director *d, const struct server *s, const struct mac *mac);
+/* What else it has found out, or was told. */
+struct director_past {
+	bool standby;
+	bool vlan_known;
+	uint16_t vlan; /* the tag of its segment */
+};
+struct director_past director_past(const struct director *d);
+/* Before director_start(). */
+void director_restore(struct director *d, const struct director_past *past);
+
 /* Resets all counters, those of the tarpit, the link, the neighbours and the
  * flows too; the peak of flows becomes their current number. */
 void director_clear_counters(struct director *d);
@@ -132,6 +180,7 @@ struct director_fast {
 /* What there is, and what was counted since the counters were cleared. Pointers
  * are valid as long as the director is. */
 struct director_status {
+	const char *interface;
 	const char *link; /* its kind */
 	const char *mode; /* how that kind does it; NULL: there is one way */
 	struct mac mac;

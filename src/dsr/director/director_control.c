@@ -144,6 +144,7 @@ director_status(const struct director *d, struct director_status *s)
 	const struct wire *w = &d->forward.wire;
 
 	*s = (struct director_status){
+		.interface = w->link.name,
 		.link = w->link.ops->name,
 		.mode = w->link.mode,
 		.mac = w->link.mac,
@@ -203,6 +204,62 @@ bool
 director_learn_flow(struct director *d, const struct dsr_report *r)
 {
 	return dispatch_learn(&d->dispatch, r);
+}
+
+/* ---- another process takes over ---- */
+
+bool
+director_next_flow(
+    const struct director *d, uint32_t *at, struct director_flow *f)
+{
+	const struct dsr_flows *fs = &d->dispatch.flows;
+	uint64_t now = loop_now(d->loop) / 1000;
+	const struct dsr_flow *w = dsr_flows_next(fs, *at);
+
+	if (w == NULL)
+		return false;
+	*at = w->number;
+	*f = (struct director_flow){ w->key, w->server,
+		{ .state = w->state,
+		    .learned = w->learned,
+		    .offloaded = w->offloaded,
+		    .idle_s = (uint32_t)now - w->seen,
+		    .frames = w->frames,
+		    .bytes = w->bytes } };
+	return true;
+}
+
+bool
+director_restore_flow(
+    struct director *d, const struct director_flow *f, const struct server *s)
+{
+	return dispatch_restore(&d->dispatch, f, s);
+}
+
+void
+director_restore_mac(
+    struct director *d, const struct server *s, const struct mac *mac)
+{
+	nexthops_restore(&d->forward.hops, s, mac);
+}
+
+struct director_past
+director_past(const struct director *d)
+{
+	return (struct director_past){ .standby = d->vips.standby,
+		.vlan_known = d->vlan_confirmed,
+		.vlan = d->forward.wire.vlan };
+}
+
+void
+director_restore(struct director *d, const struct director_past *past)
+{
+	d->vips.standby = past->standby;
+	if (!past->vlan_known)
+		return;
+	d->vlan_confirmed = true;
+	d->forward.wire.vlan = past->vlan & FRAME_VLAN_ID;
+	d->forward.hops.neighbors.options.vlan = past->vlan & FRAME_VLAN_ID;
 }
 
 /* ---- servers and flows ---- */

@@ -212,6 +212,36 @@ dispatch_learn(struct dispatch *d, const struct dsr_report *r)
 	return w != NULL;
 }
 
+bool
+dispatch_restore(
+    struct dispatch *d, const struct director_flow *f, const struct server *s)
+{
+	struct fast_path *fp = &d->fast;
+	struct dsr_past past = f->past;
+	struct attempts none = { .count = 0 };
+	struct link_offloaded c;
+	struct dsr_flow *w = NULL;
+	uint64_t hash = dsr_flows_hash(&d->flows, &f->key);
+	uint64_t now = loop_now(d->loop);
+	struct peer who;
+
+	past.offloaded = past.offloaded && fp->ops != NULL;
+	if (s != NULL && dsr_flows_find(&d->flows, &f->key, hash) == NULL)
+		w = dsr_flows_restore(
+		    &d->flows, &f->key, hash, s->slot, &past, now);
+	if (w == NULL) {
+		if (past.offloaded)
+			(void)fp->ops->remove(fp->link, &f->key, &c);
+		return false;
+	}
+	fp->flows += w->offloaded;
+	who = dispatch_client_of(w);
+	if (!w->learned && !is_over(w))
+		pool_opened(
+		    d->pool, pool_slot(d->pool, s->slot), &who, &none, now);
+	return true;
+}
+
 static void
 on_flow_assured(void *arg, const struct dsr_flow *w)
 {

@@ -38,6 +38,9 @@ struct server *dispatch_server(
     struct dispatch *d, struct arrival *a, const struct link_frame *l);
 /* See director_learn_flow(). */
 bool dispatch_learn(struct dispatch *d, const struct dsr_report *r);
+/* See director_restore_flow(). */
+bool dispatch_restore(
+    struct dispatch *d, const struct director_flow *f, const struct server *s);
 /* Whether it is of a connection that began while its port was served. */
 bool dispatch_keeps(struct dispatch *d, const struct arrival *a);
 /* Chooses a server for a frame of that client that belongs to no flow in the

@@ -34,6 +34,9 @@ struct fast_path {
 uint32_t fast_path_most(const struct director_options *o);
 /* After the link was opened. */
 void fast_path_open(struct fast_path *f);
+/* The link was another process's until now, and so were the entries: frames of
+ * all flows come here before the kernel forwards them again. */
+void fast_path_take(struct fast_path *f);
 /* The flows in the kernel end with the link. */
 void fast_path_fini(struct fast_path *f);
 

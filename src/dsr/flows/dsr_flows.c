@@ -378,6 +378,40 @@ dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
 	return w;
 }
 
+struct dsr_flow *
+dsr_flows_restore(struct dsr_flows *fs, const struct dsr_key *key,
+    uint64_t hash, uint32_t server, const struct dsr_past *past, uint64_t now)
+{
+	struct dsr_flow *w =
+	    dsr_flows_add(fs, key, hash, server, FRAME_ACK, 0, now);
+
+	if (w == NULL)
+		return NULL;
+	leave_list(fs, w);
+	w->state = past->state;
+	w->seen -= past->idle_s < w->seen ? past->idle_s : w->seen;
+	w->frames = past->frames;
+	w->bytes = past->bytes;
+	w->learned = past->learned;
+	w->offloaded = past->offloaded;
+	join_list(fs, w);
+	return w;
+}
+
+const struct dsr_flow *
+dsr_flows_next(const struct dsr_flows *fs, uint32_t number)
+{
+	const struct dsr_flow *w = number != 0 ? dsr_flow_at(fs, number) : NULL;
+	unsigned state = w != NULL ? w->state + 1 : 0;
+
+	if (w != NULL && w->newer != 0)
+		return dsr_flow_at(fs, w->newer);
+	for (; state < DSR_STATES; state++)
+		if (fs->lists[state].oldest != 0)
+			return dsr_flow_at(fs, fs->lists[state].oldest);
+	return NULL;
+}
+
 /* ---- time ---- */
 
 static uint32_t

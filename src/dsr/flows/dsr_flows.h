@@ -89,6 +89,14 @@ struct dsr_report {
 	uint32_t server;
 };
 
+/* What a flow has become, for a process that takes it over. */
+struct dsr_past {
+	enum dsr_state state;
+	bool learned, offloaded; /* as in struct dsr_flow */
+	uint32_t idle_s;
+	uint64_t frames, bytes;
+};
+
 struct dsr_list {
 	uint32_t newest, oldest, count;
 };
@@ -155,6 +163,16 @@ struct dsr_flow *dsr_flows_find(
 struct dsr_flow *dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key,
     uint64_t hash, uint32_t server, uint8_t tcp_flags, uint32_t bytes,
     uint64_t now);
+/* Adds a flow that is not there as it was in another process. Those of one
+ * state are to be added in the order of last use, as dsr_flows_next() has
+ * them. */
+struct dsr_flow *dsr_flows_restore(struct dsr_flows *fs,
+    const struct dsr_key *key, uint64_t hash, uint32_t server,
+    const struct dsr_past *past, uint64_t now);
+/* The flow after that number, 0 at first, in the order of restoring; NULL:
+ * there is none. */
+const struct dsr_flow *dsr_flows_next(
+    const struct dsr_flows *fs, uint32_t number);
 /* The flow with that number, or NULL; numbers are 1 to fs->made. Those of flows
  * that have ended are given to others. */
 struct dsr_flow *dsr_flows_at(struct dsr_flows *fs, uint32_t number);

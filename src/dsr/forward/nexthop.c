@@ -236,6 +236,16 @@ nexthops_is_new(const struct nexthops *n, const struct server *s)
 }
 
 void
+nexthops_restore(
+    struct nexthops *n, const struct server *s, const struct mac *mac)
+{
+	struct neighbor *w = known_neighbor(n, s);
+
+	if (w != NULL)
+		neighbors_restore(&n->neighbors, w, mac, loop_now(n->loop));
+}
+
+void
 nexthops_probe(struct nexthops *n, const struct server *s)
 {
 	struct neighbor *w = known_neighbor(n, s);

@@ -87,6 +87,9 @@ bool nexthops_is_gone(struct nexthops *n, const struct server *s);
 bool nexthops_stays_gone(const struct nexthops *n, const struct server *s);
 /* Whether it is too early to expect a reply. */
 bool nexthops_is_new(const struct nexthops *n, const struct server *s);
+/* Its MAC, if it has none: see neighbors_restore(). */
+void nexthops_restore(
+    struct nexthops *n, const struct server *s, const struct mac *mac);
 /* Probes it now: clients seem to get no answers from it. */
 void nexthops_probe(struct nexthops *n, const struct server *s);
 /* Whether an established flow may stay: its server is reachable, even if

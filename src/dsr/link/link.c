@@ -13,10 +13,24 @@ link_close(struct link *l)
 	l->fd = -1;
 }
 
+unsigned
+link_fds(const struct link *l, int list[LINK_FDS_MAX])
+{
+	return l->ops->fds != NULL ? l->ops->fds(l, list) : 0;
+}
+
+int
+link_take(struct link *l, const struct link_filter *f, struct error *e)
+{
+	l->paused = false;
+	l->ops->take(l);
+	return l->ops->set_filter(l, f, e);
+}
+
 int
 link_set_filter(struct link *l, const struct link_filter *f, struct error *e)
 {
-	return l->ops->set_filter(l, f, e);
+	return l->paused ? 0 : l->ops->set_filter(l, f, e);
 }
 
 int
@@ -40,7 +54,7 @@ link_has_more(const struct link *l)
 int
 link_send(struct link *l, const struct link_frame *list, unsigned n)
 {
-	return l->ops->send(l, list, n);
+	return l->paused ? (int)n : l->ops->send(l, list, n);
 }
 
 void

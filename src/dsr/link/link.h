@@ -72,7 +72,19 @@ struct link_filter {
 	/* Another process receives frames of the interface, too: no kind opens
 	 * that would take them. Read by link_open() and link_try() only. */
 	bool shared;
+	/* The link of the process that this one replaces; NULL: there is none.
+	 * Read by link_open() only: see link_take(). */
+	struct link_past *past;
 };
+
+/* A link that another process had: its kind, and its descriptors as link_fds()
+ * has listed them. Those that link_open() has taken are -1 then. */
+struct link_past {
+	const char *kind;
+	int *fd;
+	unsigned count;
+};
+enum { LINK_FDS_MAX = 80 };
 
 struct link_counters {
 	uint64_t received, sent;
@@ -110,6 +122,8 @@ struct link_fast {
 	/* Sets one of them. A frame sees the old entry or the new one. */
 	void (*set_entry)(
 	    struct link *l, uint32_t entry, const struct link_entry *g);
+	/* Disables all of them. Returns the highest epoch of one. */
+	uint32_t (*clear)(struct link *l);
 	/* Offloads a flow, whose counters begin at zero. Returns 0, or -1 with
 	 * errno: E2BIG: there is no room for more; EPERM: this kernel
 	 * requires privileges for that. */
@@ -128,8 +142,8 @@ struct link_fast {
 
 struct link_ops;
 
-/* Between link_open() and link_close(). Read only but for ops and inside, which
- * are the kind's. */
+/* Between link_open() and link_close(). Read only but for paused and left, and
+ * for ops and inside, which are the kind's. */
 struct link {
 	const struct link_ops *ops;
 	int fd; /* readable: link_receive(); close-on-exec */
@@ -143,6 +157,11 @@ struct link {
 	bool waits;
 	bool asked; /* this very kind is wanted: while it is opened */
 	bool trial; /* opened by link_try() or link_listen() */
+	/* Another process has the frames, until link_take(): none is to be
+	 * received, what is sent is dropped, and no filter is set. */
+	bool paused;
+	/* Another process has the interface: link_close() changes nothing. */
+	bool left;
 	char name[16];
 	const char *mode; /* of a kind that has some; else NULL */
 	struct link_counters count;
@@ -167,7 +186,25 @@ struct link_ops {
 	bool (*more)(const struct link *l); /* NULL: cannot be known */
 	void (*refresh)(struct link *l);
 	void (*close)(struct link *l);
+	/* See below; NULL: this kind cannot be handed over. */
+	unsigned (*fds)(const struct link *l, int list[LINK_FDS_MAX]);
+	void (*take)(struct link *l);
 };
+
+/* A link is handed over to another process while both have it open:
+ *
+ *     link_fds()            link_open() with filter.past
+ *     paused = true          link_take()
+ *     left = true, link_close()
+ *
+ * Lists the descriptors that the other process needs. Returns how many; 0: this
+ * kind cannot be handed over. */
+unsigned link_fds(const struct link *l, int list[LINK_FDS_MAX]);
+/* From now on the frames are this process's: those that the other one has not
+ * received, and all that come. With the filter. Also for the process that had
+ * the link, if the other one has failed. Returns 0, or -1 with a full
+ * message. */
+int link_take(struct link *l, const struct link_filter *f, struct error *e);
 
 /* Frees all; the interface is as it was before. Features that were switched off
  * need CAP_NET_ADMIN to come back; without it they remain off, with a line in

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "dsr/frame/frame.h"
@@ -253,12 +256,32 @@ interface_switch_off(struct link *l, struct interface_changes *w,
 	return true;
 }
 
+void *
+interface_memory(int *fd, size_t size)
+{
+	bool made = *fd < 0;
+	struct stat st;
+	void *at;
+
+	if (made)
+		*fd = memfd_create("pen link", MFD_CLOEXEC);
+	if (*fd < 0 || (made && ftruncate(*fd, (off_t)size) != 0))
+		return NULL;
+	if (fstat(*fd, &st) != 0 || st.st_size != (off_t)size) {
+		errno = EINVAL;
+		return NULL;
+	}
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	return at != MAP_FAILED ? at : NULL;
+}
+
 void
 interface_restore(struct link *l, struct interface_changes *w)
 {
 	bool changed;
 
-	for (uint32_t left = w->features; left != 0; left &= left - 1) {
+	for (uint32_t left = l->left ? 0 : w->features; left != 0;
+	     left &= left - 1) {
 		if (set_feature(l, w->fd, left & (~left + 1), true, &changed) !=
 		    0)
 			log_warn("a feature remains switched off: %s "

@@ -46,17 +46,18 @@ static unsigned char *
 slot_at(const struct packet_ring *p, const struct packet_position *at)
 {
 	return p->ring + (size_t)at->block * PACKET_BLOCK +
-	    (size_t)at->index * p->slot;
+	    (size_t)at->index * p->book->slot;
 }
 
 static void
 slot_next(const struct packet_ring *p, struct packet_position *at)
 {
-	if (++at->index < p->in_block)
-		return;
-	at->index = 0;
-	if (++at->block == p->blocks)
-		at->block = 0;
+	unsigned index = at->index + 1, block = at->block + 1;
+
+	/* another process may read it: it is right at any time */
+	if (index == p->in_block)
+		at->block = block < p->book->blocks ? block : 0;
+	at->index = index < p->in_block ? index : 0;
 }
 
 /* The kernel has passed the tag outside the frame. */
@@ -171,12 +172,12 @@ packet_release(struct link *l)
 {
 	struct packet_ring *p = l->inside;
 
-	for (; p->unreleased > 0; p->unreleased--) {
-		struct tpacket2_hdr *h = (void *)slot_at(p, &p->tail);
+	for (; p->book->unreleased > 0; p->book->unreleased--) {
+		struct tpacket2_hdr *h = (void *)slot_at(p, &p->book->tail);
 
 		__atomic_store_n(
 		    &h->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-		slot_next(p, &p->tail);
+		slot_next(p, &p->book->tail);
 	}
 	p->large_used = 0;
 }
@@ -185,10 +186,10 @@ static int
 packet_receive(struct link *l, struct link_frame *list, unsigned most)
 {
 	struct packet_ring *p = l->inside;
-	unsigned n = 0, unreleased = p->unreleased;
+	unsigned n = 0, unreleased = p->book->unreleased;
 
-	while (n < most && p->unreleased < p->slots) {
-		unsigned char *slot = slot_at(p, &p->head);
+	while (n < most && p->book->unreleased < p->slots) {
+		unsigned char *slot = slot_at(p, &p->book->head);
 		const struct tpacket2_hdr *h = (const void *)slot;
 		unsigned status =
 		    __atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE);
@@ -200,8 +201,8 @@ packet_receive(struct link *l, struct link_frame *list, unsigned most)
 			break;
 		if (packet_take(l, p, slot, status, &list[n]))
 			n++;
-		slot_next(p, &p->head);
-		p->unreleased++;
+		slot_next(p, &p->book->head);
+		p->book->unreleased++;
 	}
 	if (n == 0) {
 		/* the caller has nothing to release */
@@ -218,9 +219,9 @@ static bool
 packet_more(const struct link *l)
 {
 	const struct packet_ring *p = l->inside;
-	const struct tpacket2_hdr *h = (const void *)slot_at(p, &p->head);
+	const struct tpacket2_hdr *h = (const void *)slot_at(p, &p->book->head);
 
-	return p->unreleased < p->slots &&
+	return p->book->unreleased < p->slots &&
 	    (__atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE) &
 		TP_STATUS_USER) != 0;
 }
@@ -324,6 +325,29 @@ packet_send(struct link *l, const struct link_frame *list, unsigned n)
 	return (int)done;
 }
 
+/* The ring first: the order of packet_adopt(). */
+static unsigned
+packet_fds(const struct link *l, int list[LINK_FDS_MAX])
+{
+	const struct packet_ring *p = l->inside;
+
+	p->book->features = p->changes.features;
+	list[0] = l->fd;
+	list[1] = p->out;
+	list[2] = p->book_fd;
+	return 3;
+}
+
+/* What the other process has not released it has forwarded. */
+static void
+packet_take_over(struct link *l)
+{
+	struct packet_ring *p = l->inside;
+
+	p->changes.features = p->book->features;
+	packet_release(l);
+}
+
 static void
 packet_refresh(struct link *l)
 {
@@ -344,4 +368,6 @@ const struct link_ops link_packet = { .name = "packet",
 	.release = packet_release,
 	.more = packet_more,
 	.refresh = packet_refresh,
-	.close = packet_close };
+	.close = packet_close,
+	.fds = packet_fds,
+	.take = packet_take_over };

@@ -21,13 +21,23 @@ struct packet_position {
 	unsigned block, index;
 };
 
+/* What the next process must know of the ring: it is in memory of its own. A
+ * process that has another version cannot take the ring over. */
+enum { PACKET_BOOK = 1 };
+struct packet_book {
+	uint32_t version;
+	uint32_t features;     /* as in struct interface_changes */
+	unsigned slot, blocks; /* bytes of a slot; blocks of the ring */
+	struct packet_position head, tail;
+	unsigned unreleased; /* slots from tail to head */
+};
+
 struct packet_ring {
 	int out; /* sends; frames with offloads go by link.fd */
 	unsigned char *ring;
-	unsigned slot; /* bytes of one, and how many there are */
-	unsigned in_block, blocks, slots;
-	struct packet_position head, tail;
-	unsigned unreleased;  /* slots from tail to head */
+	struct packet_book *book;
+	int book_fd;
+	unsigned in_block, slots; /* how many there are */
 	unsigned char *large; /* owned: frames that are longer than a slot */
 	unsigned large_used;
 	int error; /* of the socket, reported instead of a long frame; or 0 */

@@ -37,10 +37,14 @@ packet_close(struct link *l)
 	if (p != NULL) {
 		interface_restore(l, &p->changes);
 		if (p->ring != NULL)
-			munmap(p->ring, (size_t)p->blocks * PACKET_BLOCK);
+			munmap(p->ring, (size_t)p->book->blocks * PACKET_BLOCK);
+		if (p->book != NULL)
+			munmap(p->book, sizeof(*p->book));
 		free(p->large);
 		if (p->out >= 0)
 			close(p->out);
+		if (p->book_fd >= 0)
+			close(p->book_fd);
 		free(p);
 	}
 	/* this also undoes what the socket changed at the interface */
@@ -50,37 +54,44 @@ packet_close(struct link *l)
 	l->fd = -1;
 }
 
+static int
+map_ring(struct link *l, struct packet_ring *p)
+{
+	void *map = mmap(NULL, (size_t)p->book->blocks * PACKET_BLOCK,
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, l->fd, 0);
+
+	if (map == MAP_FAILED)
+		return -1;
+	p->ring = map;
+	p->in_block = PACKET_BLOCK / p->book->slot;
+	p->slots = p->book->blocks * p->in_block;
+	return 0;
+}
+
 /* Takes as much memory as there is. */
 static int
 open_ring(struct link *l, struct packet_ring *p)
 {
 	size_t size = RING;
 	struct tpacket_req r = { .tp_block_size = PACKET_BLOCK };
-	void *map;
+	struct packet_book *b = p->book;
 
-	p->slot = (FRONT + l->mtu + ETH_HLEN + TAG + TPACKET_ALIGNMENT - 1) /
+	b->slot = (FRONT + l->mtu + ETH_HLEN + TAG + TPACKET_ALIGNMENT - 1) /
 	    TPACKET_ALIGNMENT * TPACKET_ALIGNMENT;
-	if (p->slot > PACKET_BLOCK)
-		p->slot = PACKET_BLOCK;
-	p->in_block = PACKET_BLOCK / p->slot;
+	if (b->slot > PACKET_BLOCK)
+		b->slot = PACKET_BLOCK;
 	for (;; size /= 2) {
 		r.tp_block_nr = (unsigned)(size / PACKET_BLOCK);
-		r.tp_frame_size = p->slot;
-		r.tp_frame_nr = r.tp_block_nr * p->in_block;
+		r.tp_frame_size = b->slot;
+		r.tp_frame_nr = r.tp_block_nr * (PACKET_BLOCK / b->slot);
 		if (setsockopt(
 			l->fd, SOL_PACKET, PACKET_RX_RING, &r, sizeof(r)) == 0)
 			break;
 		if (errno != ENOMEM || size <= RING_LEAST)
 			return -1;
 	}
-	map = mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_POPULATE, l->fd, 0);
-	if (map == MAP_FAILED)
-		return -1;
-	p->ring = map;
-	p->blocks = r.tp_block_nr;
-	p->slots = r.tp_frame_nr;
-	return 0;
+	b->blocks = r.tp_block_nr;
+	return map_ring(l, p);
 }
 
 static int
@@ -150,20 +161,72 @@ packet_open_memory(struct link *l, struct error *e)
 		return error_set(e, "interface %s: out of memory", l->name);
 	}
 	l->inside = p;
-	p->out = -1;
+	p->out = p->book_fd = -1;
 	p->changes.fd = l->fd;
 	for (unsigned i = 0; i < PACKET_BATCH; i++)
 		p->part[i][0].iov_len = sizeof(struct link_offload);
-	if (open_options(l) != 0 || open_ring(l, p) != 0 ||
-	    packet_open_out(l, p) != 0)
-		return error_set(e,
-		    "interface %s: cannot make a ring for frames: %s",
-		    l->name, strerror(errno));
 	return 0;
 }
 
-int
-packet_open(struct link *l, const struct link_filter *f, struct error *e)
+static int
+open_new_ring(struct link *l, struct packet_ring *p, struct error *e)
+{
+	p->book = interface_memory(&p->book_fd, sizeof(*p->book));
+	if (p->book != NULL) {
+		p->book->version = PACKET_BOOK;
+		if (open_options(l) == 0 && open_ring(l, p) == 0 &&
+		    packet_open_out(l, p) == 0)
+			return 0;
+	}
+	return error_set(e, "interface %s: cannot make a ring for frames: %s",
+	    l->name, strerror(errno));
+}
+
+/* A book that is not right must not lead beyond memory. */
+static bool
+is_book_right(const struct packet_book *b)
+{
+	unsigned in_block = b->slot > 0 ? PACKET_BLOCK / b->slot : 0;
+
+	return b->version == PACKET_BOOK && in_block > 0 &&
+	    b->blocks <= RING / PACKET_BLOCK &&
+	    b->unreleased <= b->blocks * in_block &&
+	    b->head.block < b->blocks && b->head.index < in_block &&
+	    b->tail.block < b->blocks && b->tail.index < in_block;
+}
+
+/* Takes the sockets, and the book: all but their memory is as it was. */
+static int
+packet_adopt(struct link *l, struct link_past *past, struct error *e)
+{
+	struct packet_ring *p;
+
+	l->fd = past->count >= 3 ? past->fd[0] : -1;
+	l->paused = true;
+	if (l->fd < 0)
+		return error_set(
+		    e, "interface %s: a socket is missing", l->name);
+	past->fd[0] = -1;
+	if (interface_identify(l, l->fd, e) != 0 ||
+	    packet_open_memory(l, e) != 0)
+		return -1;
+	p = l->inside;
+	p->out = past->fd[1];
+	p->book_fd = past->fd[2];
+	past->fd[1] = past->fd[2] = -1;
+	p->book = interface_memory(&p->book_fd, sizeof(*p->book));
+	if (p->book == NULL || !is_book_right(p->book))
+		return error_set(e,
+		    "interface %s: the ring is that of another version",
+		    l->name);
+	return map_ring(l, p) == 0
+	    ? 0
+	    : error_set(e, "interface %s: cannot map the ring: %s", l->name,
+		  strerror(errno));
+}
+
+static int
+packet_open_new(struct link *l, const struct link_filter *f, struct error *e)
 {
 	struct sockaddr_ll at = { .sll_family = AF_PACKET,
 		.sll_protocol = htons(ETH_P_ALL) };
@@ -175,7 +238,9 @@ packet_open(struct link *l, const struct link_filter *f, struct error *e)
 		    "interface %s: cannot open a packet socket: %s",
 		    l->name, strerror(errno));
 	if (interface_identify(l, l->fd, e) != 0 ||
-	    packet_open_memory(l, e) != 0 || packet_set_filter(l, f, e) != 0)
+	    packet_open_memory(l, e) != 0 ||
+	    open_new_ring(l, l->inside, e) != 0 ||
+	    packet_set_filter(l, f, e) != 0)
 		goto failed;
 	at.sll_ifindex = l->ifindex;
 	if (bind(l->fd, (struct sockaddr *)&at, sizeof(at)) != 0) {
@@ -190,6 +255,17 @@ packet_open(struct link *l, const struct link_filter *f, struct error *e)
 		    "large receive offload");
 	return 0;
 failed:
+	packet_close(l);
+	return -1;
+}
+
+int
+packet_open(struct link *l, const struct link_filter *f, struct error *e)
+{
+	if (f->past == NULL)
+		return packet_open_new(l, f, e);
+	if (packet_adopt(l, f->past, e) == 0)
+		return 0;
 	packet_close(l);
 	return -1;
 }

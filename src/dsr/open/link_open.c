@@ -39,6 +39,9 @@ open_as(struct link *l, const struct link_ops *ops, bool asked,
     enum purpose purpose, const char *ifname, const struct link_filter *f,
     struct error *e)
 {
+	if (f->past != NULL && ops->take == NULL)
+		return error_set(
+		    e, "dsr_link %s cannot take over an interface", ops->name);
 	if (f->shared && ops->takes)
 		return error_set(e,
 		    "interface %s: %s would take the frames of another "
@@ -94,6 +97,13 @@ int
 link_open(struct link *l, const char *kind, const char *ifname,
     const struct link_filter *f, struct error *e)
 {
+	if (f->past != NULL && kind == NULL)
+		kind = f->past->kind;
+	if (f->past != NULL && strcmp(kind, f->past->kind) != 0)
+		return error_set(e,
+		    "dsr_link %s: the process that is replaced has %s, which "
+		    "needs a restart",
+		    kind, f->past->kind);
 	return open_first(l, kind, SERVE, ifname, f, e);
 }
 

@@ -171,6 +171,10 @@ struct neighbor *neighbors_find(struct neighbors *n, const struct peer *ip);
 /* Clients seem to get no answers from it: probes it now, at most once a
  * second. */
 void neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now);
+/* One that is INCOMPLETE had this MAC in the process that this one replaces: it
+ * is used, and probed. */
+void neighbors_restore(struct neighbors *n, struct neighbor *w,
+    const struct mac *mac, uint64_t now);
 /* Where to send frames for it, or NULL: not known yet, or failed. */
 const struct mac *neighbor_mac(const struct neighbor *w);
 /* There is no carrier: until neighbors_resume() neighbors_tick() does

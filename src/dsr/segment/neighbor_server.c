@@ -212,6 +212,18 @@ probe(struct neighbors *n, struct neighbor *w, uint64_t now)
 	move_to(n, NEIGHBOR_READY, w, now);
 }
 
+void
+neighbors_restore(struct neighbors *n, struct neighbor *w,
+    const struct mac *mac, uint64_t now)
+{
+	if (w->state != NEIGHBOR_INCOMPLETE || !mac_is_station(mac) ||
+	    mac_equal(mac, &n->options.mac))
+		return;
+	n->reachable++;
+	w->mac = *mac;
+	probe(n, w, now);
+}
+
 /* Sends a request now, but one a second at most: strangers can cause this. */
 void
 neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now)

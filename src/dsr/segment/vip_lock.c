@@ -251,6 +251,34 @@ vip_locks_others(struct vip_others *o, unsigned ifindex, uid_t user,
 	o->take = o->there && find_owner(name, user, &o->pid) == ANOTHER;
 }
 
+/* Whether it is a lock; of a VIP, or of all frames: family 0. */
+static bool
+vip_lock_read(int fd, struct peer *vip)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNSPEC };
+	socklen_t n = sizeof(at) - 1; /* a zero is behind it */
+	char ip[PEER_TEXT_MAX];
+	struct addr a;
+	unsigned port;
+
+	memset(vip, 0, sizeof(*vip));
+	if (fd < 0 || getsockname(fd, (struct sockaddr *)&at, &n) < 0 ||
+	    at.sun_family != AF_UNIX || at.sun_path[0] != '\0')
+		return false;
+	if (sscanf(at.sun_path + 1, "pen dsr %*u %63s %u", ip, &port) != 2)
+		return strstr(at.sun_path + 1, " frames") != NULL;
+	if (addr_parse_ip(&a, ip, (uint16_t)port) < 0)
+		return false;
+	peer_from_addr(vip, &a);
+	return true;
+}
+
+static void
+own(int fd)
+{
+	(void)listen(fd, CLAIMS);
+}
+
 static void
 drain(int fd)
 {
@@ -294,6 +322,20 @@ vip_locks_others(struct vip_others *o, unsigned ifindex, uid_t user,
 	(void)vips;
 	(void)count;
 	*o = (struct vip_others){ .there = false };
+}
+
+static bool
+vip_lock_read(int fd, struct peer *vip)
+{
+	(void)fd;
+	(void)vip;
+	return false;
+}
+
+static void
+own(int fd)
+{
+	(void)fd;
 }
 
 static void
@@ -393,6 +435,49 @@ vip_locks_free(struct vip_locks *l)
 	free(l->fd);
 	free(l->vip);
 	*l = (struct vip_locks){ .count = 0 };
+}
+
+int
+vip_locks_adopt(
+    struct vip_locks *l, struct vip_locks *frames, int *fd, unsigned count)
+{
+	struct vip_locks *to;
+	struct peer vip;
+	struct error e;
+	unsigned i;
+
+	if (make_room(l, count, &e) < 0 || make_room(frames, count, &e) < 0)
+		return -1;
+	for (i = 0; i < count; i++) {
+		if (!vip_lock_read(fd[i], &vip))
+			continue;
+		to = vip.family != 0 ? l : frames;
+		to->vip[to->count] = vip;
+		to->fd[to->count++] = fd[i];
+		fd[i] = -1;
+	}
+	return 0;
+}
+
+unsigned
+vip_locks_fds(const struct vip_locks *l, int *list)
+{
+	unsigned n = 0, i;
+
+	for (i = 0; i < l->count; i++)
+		if (l->fd[i] >= 0)
+			list[n++] = l->fd[i];
+	return n;
+}
+
+void
+vip_locks_own(const struct vip_locks *l)
+{
+	unsigned i;
+
+	for (i = 0; i < l->count; i++)
+		if (l->fd[i] >= 0)
+			own(l->fd[i]);
 }
 
 void

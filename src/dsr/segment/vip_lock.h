@@ -51,6 +51,16 @@ struct vip_others {
 void vip_locks_others(struct vip_others *o, unsigned ifindex, uid_t user,
     const struct peer *vips, unsigned count);
 
+/* Locks of the process that this one replaces: those of the list that are
+ * locks, which are -1 there then; that of the frames goes to `frames`. Returns
+ * 0, or -1 without memory. */
+int vip_locks_adopt(
+    struct vip_locks *l, struct vip_locks *frames, int *fd, unsigned count);
+/* Lists their descriptors. Returns how many. */
+unsigned vip_locks_fds(const struct vip_locks *l, int *list);
+/* From now on the owner is this process, of those that two have. */
+void vip_locks_own(const struct vip_locks *l);
+
 /* Closes the connections of processes that looked the locks up: to be called
  * every now and then. */
 void vip_locks_drain(const struct vip_locks *l);

@@ -33,31 +33,32 @@ enum { HOST_EVERY = 16, FAST_EVERY = 4 }; /* refreshes, to the next check */
 static uint64_t
 xdp_chunk_address(const struct xdp_rings *x, uint32_t chunk)
 {
-	return (uint64_t)chunk << x->shift;
+	return (uint64_t)chunk << x->book->shift;
 }
 
 /* A driver that ran out of chunks waits for a call. */
 static void
 wake(const struct xdp_queue *q)
 {
-	if (q->socket != NULL && xsk_ring_prod__needs_wakeup(&q->fill))
-		(void)recvfrom(xsk_socket__fd(q->socket), NULL, 0, MSG_DONTWAIT,
-		    NULL, NULL);
+	if (q->fd >= 0 && xsk_ring_prod__needs_wakeup(&q->fill))
+		(void)recvfrom(q->fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
 }
 
 void
 xdp_fill(struct xdp_rings *x, struct xdp_queue *q)
 {
-	unsigned n = q->due < x->free_n ? q->due : x->free_n;
+	struct xdp_book *b = x->book;
+	unsigned *due = &b->due[q - x->queue];
+	unsigned n = *due < b->free_n ? *due : b->free_n;
 	uint32_t at;
 
 	if (n == 0 || xsk_ring_prod__reserve(&q->fill, n, &at) == 0)
 		return;
 	for (unsigned i = 0; i < n; i++)
 		*xsk_ring_prod__fill_addr(&q->fill, at + i) =
-		    xdp_chunk_address(x, x->free[--x->free_n]);
+		    xdp_chunk_address(x, b->free[--b->free_n]);
 	xsk_ring_prod__submit(&q->fill, n);
-	q->due -= n;
+	*due -= n;
 	wake(q);
 }
 
@@ -71,12 +72,12 @@ xdp_reap(struct xdp_rings *x)
 
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t address = *xsk_ring_cons__comp_addr(done, at + i);
-		uint32_t chunk = (uint32_t)(address >> x->shift);
+		uint32_t chunk = (uint32_t)(address >> x->book->shift);
 
 		if (x->state[chunk] == XDP_SENT)
 			x->state[chunk] = XDP_RECEIVED;
 		else
-			x->free[x->free_n++] = chunk;
+			x->book->free[x->book->free_n++] = chunk;
 	}
 	if (n > 0)
 		xsk_ring_cons__release(done, n);
@@ -92,11 +93,11 @@ xdp_release(struct link *l)
 		uint32_t chunk = x->received[i];
 
 		if (x->state[chunk] == XDP_RECEIVED)
-			x->free[x->free_n++] = chunk;
+			x->book->free[x->book->free_n++] = chunk;
 		x->state[chunk] = XDP_IDLE;
 	}
 	x->received_n = 0;
-	for (unsigned i = 0; i < x->queues; i++)
+	for (unsigned i = 0; i < x->book->queues; i++)
 		xdp_fill(x, &x->queue[i]);
 }
 
@@ -112,7 +113,7 @@ xdp_take(struct xdp_rings *x, struct xdp_queue *q, struct link_frame *list,
 	for (unsigned i = 0; i < n; i++) {
 		const struct xdp_desc *d =
 		    xsk_ring_cons__rx_desc(&q->in, at + i);
-		uint32_t chunk = (uint32_t)(d->addr >> x->shift);
+		uint32_t chunk = (uint32_t)(d->addr >> x->book->shift);
 
 		list[i] = (struct link_frame){ .bytes = x->memory + d->addr,
 			.length = d->len };
@@ -122,7 +123,7 @@ xdp_take(struct xdp_rings *x, struct xdp_queue *q, struct link_frame *list,
 	}
 	if (n > 0)
 		xsk_ring_cons__release(&q->in, n);
-	q->due += n;
+	x->book->due[q - x->queue] += n;
 	return n;
 }
 
@@ -154,9 +155,9 @@ xdp_receive(struct link *l, struct link_frame *list, unsigned most)
 	unsigned n = 0;
 
 	/* a queue that is always full must not starve the others */
-	for (unsigned i = 0; i < x->queues && n < most; i++) {
+	for (unsigned i = 0; i < x->book->queues && n < most; i++) {
 		n += xdp_take(x, &x->queue[x->next], list + n, most - n);
-		if (++x->next == x->queues)
+		if (++x->next == x->book->queues)
 			x->next = 0;
 	}
 	if (n == 0)
@@ -174,7 +175,7 @@ xdp_more(const struct link *l)
 {
 	const struct xdp_rings *x = l->inside;
 
-	for (unsigned i = 0; i < x->queues; i++) {
+	for (unsigned i = 0; i < x->book->queues; i++) {
 		const struct xsk_ring_cons *in = &x->queue[i].in;
 
 		if (__atomic_load_n(in->producer, __ATOMIC_ACQUIRE) !=
@@ -201,8 +202,7 @@ push(struct link *l)
 
 	while (left > 0 && xsk_ring_prod__needs_wakeup(&x->ring)) {
 		before = left;
-		if (sendto(xsk_socket__fd(x->out), NULL, 0, MSG_DONTWAIT, NULL,
-			0) < 0 &&
+		if (sendto(x->out_fd, NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 &&
 		    (errno == ENETDOWN || errno == ENXIO)) {
 			l->up = false;
 			return;
@@ -232,7 +232,7 @@ kick(struct link *l)
 static unsigned
 longest(const struct xdp_rings *x)
 {
-	return (1U << x->shift) - XDP_FRONT;
+	return (1U << x->book->shift) - XDP_FRONT;
 }
 
 /* Whether the frame may be sent; if not, it is counted. */
@@ -267,7 +267,7 @@ xdp_settle(struct link *l, struct xdp_rings *x, const struct link_frame *f,
 	d->len = f->length;
 	d->options = 0;
 	if (offset < x->size) {
-		chunk = (uint32_t)(offset >> x->shift);
+		chunk = (uint32_t)(offset >> x->book->shift);
 		if (x->state[chunk] == XDP_RECEIVED &&
 		    !(f->offload.flags & LINK_CHECKSUM)) {
 			x->state[chunk] = XDP_SENT;
@@ -275,13 +275,13 @@ xdp_settle(struct link *l, struct xdp_rings *x, const struct link_frame *f,
 			return true;
 		}
 	}
-	if (x->free_n == 0)
+	if (x->book->free_n == 0)
 		xdp_reap(x);
-	if (x->free_n == 0)
+	if (x->book->free_n == 0)
 		kick(l);
-	if (x->free_n == 0)
+	if (x->book->free_n == 0)
 		return false;
-	chunk = x->free[--x->free_n];
+	chunk = x->book->free[--x->book->free_n];
 	d->addr = xdp_chunk_address(x, chunk);
 	copy.bytes = x->memory + d->addr;
 	memcpy(copy.bytes, f->bytes, f->length);
@@ -328,11 +328,11 @@ xdp_refresh(struct link *l)
 	struct xdp_statistics s;
 	uint64_t missed = 0;
 
-	for (unsigned i = 0; i < x->queues; i++) {
+	for (unsigned i = 0; i < x->book->queues; i++) {
 		socklen_t len = sizeof(s);
 
-		if (getsockopt(xsk_socket__fd(x->queue[i].socket), SOL_XDP,
-			XDP_STATISTICS, &s, &len) == 0)
+		if (getsockopt(
+			x->queue[i].fd, SOL_XDP, XDP_STATISTICS, &s, &len) == 0)
 			missed += s.rx_dropped + s.rx_ring_full;
 	}
 	l->count.missed = missed;
@@ -350,7 +350,7 @@ xdp_refresh(struct link *l)
 	/* A queue without chunks receives nothing, so no release would give it
 	 * any. A driver may have begun to wait just after it got some. */
 	xdp_reap(x);
-	for (unsigned i = 0; i < x->queues; i++) {
+	for (unsigned i = 0; i < x->book->queues; i++) {
 		xdp_fill(x, &x->queue[i]);
 		wake(&x->queue[i]);
 	}
@@ -373,4 +373,6 @@ const struct link_ops link_xdp = { .name = "xdp",
 	.release = xdp_release,
 	.more = xdp_more,
 	.refresh = xdp_refresh,
-	.close = xdp_close };
+	.close = xdp_close,
+	.fds = xdp_fds,
+	.take = xdp_take_over };

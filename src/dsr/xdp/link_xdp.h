@@ -1,5 +1,6 @@
-/* link_xdp.h: the inside of links by AF_XDP, which five files share: frames
- * (link_xdp.c), opening and closing (link_xdp_open.c), what this machine must
+/* link_xdp.h: the inside of links by AF_XDP, which six files share: frames
+ * (link_xdp.c), opening and closing (link_xdp_open.c), a link of another
+ * process (link_xdp_past.c), what this machine must
  * not lose by it (link_xdp_host.c), the program and the addresses
  * (link_xdp_maps.c), the fast path (link_xdp_fast.c). */
 #ifndef PEN_DSR_LINK_XDP_H
@@ -14,6 +15,8 @@ enum {
 	XDP_BURST = 8192, /* frames that can wait, in all queues together */
 	XDP_LEAST = 512,  /* in one */
 	XDP_OUT = 2048,	  /* on their way out, at a time */
+	XDP_DONE = 2 * XDP_OUT, /* with those that have not been read yet */
+	XDP_CHUNKS = XDP_QUEUES * XDP_LEAST + XDP_DONE, /* at most */
 	XDP_FRONT = 256,  /* that the kernel leaves in front of a frame */
 	XDP_SMALL = 2048, /* sizes of chunks */
 	XDP_LARGE = 4096
@@ -26,12 +29,36 @@ enum xdp_state {
 	XDP_SENT      /* the caller and the kernel, which sends it */
 };
 
+/* What the next process must know: it is in memory of its own. A process that
+ * has another version, of this, of the maps or of the sizes of rings, cannot
+ * take the link over. */
+enum { XDP_BOOK = 1 };
+struct xdp_book {
+	uint32_t version;
+	uint32_t features; /* as in struct interface_changes */
+	char mode[32];	   /* of the link */
+	uint32_t fast_flows;
+	bool tags_apart; /* the driver reports VLAN tags by a function */
+	unsigned queues;
+	unsigned chunks, shift;	  /* their size, a power of two */
+	unsigned due[XDP_QUEUES]; /* chunks that the fill rings lack */
+	unsigned free_n;
+	uint32_t free[XDP_CHUNKS]; /* numbers of chunks */
+};
+
+/* The kernel's memory of a ring, if it was mapped here and not by libxdp. */
+struct xdp_map {
+	void *at; /* NULL: it was not */
+	size_t size;
+};
+
 struct xdp_queue {
-	struct xsk_socket *socket;
+	struct xsk_socket *socket; /* NULL: another process has made it */
+	int fd;
 	struct xsk_ring_cons in;
 	struct xsk_ring_prod fill;
 	struct xsk_ring_cons done; /* of chunks sent */
-	unsigned due;		   /* chunks that the fill ring lacks */
+	struct xdp_map map[3];
 };
 
 struct xdp_rings {
@@ -45,22 +72,23 @@ struct xdp_rings {
 	struct xdp_key *key;	   /* owned: those of the addresses, in order */
 	unsigned keys;
 	int attached;
-	bool tags_apart; /* the driver reports VLAN tags by a function */
+	struct xdp_book *book;
 	/* All frames, in numbered chunks. */
 	unsigned char *memory;
 	size_t size;
-	unsigned shift; /* of the size of a chunk, a power of two */
-	unsigned chunks;
-	uint32_t *free, *received; /* owned: numbers of chunks */
-	unsigned free_n, received_n;
+	int book_fd, memory_fd;
+	uint32_t *received; /* owned: numbers of chunks */
+	unsigned received_n;
 	uint8_t *state; /* owned: by number */
 	struct xsk_umem *umem;
 	struct xdp_queue *queue; /* owned */
-	unsigned queues, next;	 /* the one to be read first */
+	unsigned next;		 /* the one to be read first */
 	/* Sends, for all queues. The loop does not watch this socket, so a
 	 * frame that has left causes no wake-up. Its done ring is the first
 	 * queue's. */
-	struct xsk_socket *out;
+	struct xsk_socket *out; /* NULL: another process has made it */
+	int out_fd;
+	struct xdp_map out_map;
 	struct xsk_ring_prod ring;
 	bool outgrown;	/* frames of the MTU do not fit into chunks */
 	bool overflown; /* there are queues without sockets */
@@ -75,6 +103,24 @@ struct xdp_rings {
 /* As link_open() and link_close(). */
 int xdp_open(struct link *l, const struct link_filter *f, struct error *e);
 void xdp_close(struct link *l);
+/* The size of each queue's rings. */
+unsigned xdp_burst(const struct xdp_rings *x);
+/* Makes what this process has of its own for `queues` and `chunks`. Returns 0,
+ * or -1 without memory. */
+int xdp_open_lists(struct xdp_rings *x);
+/* Watches the socket of a queue. Returns 0, or -1 with errno. */
+int xdp_watch(const struct link *l, const struct xdp_queue *q);
+/* Sets the socket that sends up. */
+void xdp_set_out(struct link *l);
+
+/* ---- link_xdp_past.c ---- */
+
+/* Takes the descriptors of the past, and maps their memory. Returns 0, or -1
+ * with a full message. */
+int xdp_adopt(struct link *l, const struct link_filter *f, struct error *e);
+/* As link_fds() and link_take(). */
+unsigned xdp_fds(const struct link *l, int list[LINK_FDS_MAX]);
+void xdp_take_over(struct link *l);
 
 /* ---- link_xdp_host.c ---- */
 
@@ -97,6 +143,8 @@ void xdp_recheck_host(const struct link *l);
 /* Creates the maps and loads the program, with a fast path if that is wanted
  * and the kernel can do it. Returns 0, or -1 with a full message. */
 int xdp_load(struct link *l, const struct link_filter *f, struct error *e);
+/* Reads from the map which addresses another process has set. */
+void xdp_read_addresses(struct xdp_rings *x);
 /* As link_set_filter(), for the map alone. */
 int xdp_set_addresses(
     struct link *l, const struct link_filter *f, struct error *e);
@@ -115,6 +163,8 @@ int xdp_attach(struct link *l, struct error *e);
 /* Loads the program, with a fast path for so many flows. Returns 0, or -1 with
  * errno and nothing loaded. */
 int xdp_load_fast(struct xdp_rings *x, uint32_t flows);
+/* Maps what the loaded fast path has. Returns 0, or -1 with errno. */
+int xdp_map_fast(struct xdp_rings *x);
 void xdp_close_fast(struct xdp_rings *x); /* nothing loaded is fine */
 /* Sets l->fast_fails: frames sent that way would not arrive. The log gets a
  * line when that changes. */

@@ -27,25 +27,35 @@ map_entries(struct xdp_rings *x)
 }
 
 int
+xdp_map_fast(struct xdp_rings *x)
+{
+	int processors = libbpf_num_possible_cpus();
+
+	if (processors > 0)
+		x->totals = calloc((size_t)processors, sizeof(*x->totals));
+	if (x->totals == NULL) {
+		errno = ENOMEM;
+		return -1;
+	}
+	x->processors = (unsigned)processors;
+	return map_entries(x);
+}
+
+int
 xdp_load_fast(struct xdp_rings *x, uint32_t flows)
 {
-	int processors = libbpf_num_possible_cpus(), error = ENOMEM;
+	int error;
 
 	/* a target would be written in two steps */
 	if (sizeof(void *) < sizeof(uint64_t)) {
 		errno = ENOTSUP;
 		return -1;
 	}
-	if (processors > 0)
-		x->totals = calloc((size_t)processors, sizeof(*x->totals));
-	if (x->totals != NULL) {
-		x->processors = (unsigned)processors;
-		x->options.flows = flows;
-		if (xdp_program_load(&x->program, &x->options) == 0 &&
-		    map_entries(x) == 0)
-			return 0;
-		error = errno;
-	}
+	x->options.flows = flows;
+	if (xdp_program_load(&x->program, &x->options) == 0 &&
+	    xdp_map_fast(x) == 0)
+		return 0;
+	error = errno;
 	xdp_close_fast(x);
 	xdp_program_close(&x->program);
 	errno = error;
@@ -87,6 +97,21 @@ set_entry(struct link *l, uint32_t entry, const struct link_entry *g)
 	const struct xdp_rings *x = l->inside;
 
 	xdp_entry_set(&x->entries[entry], g);
+}
+
+static uint32_t
+clear_entries(struct link *l)
+{
+	static const struct link_entry none = { .longest = 0 };
+	const struct xdp_rings *x = l->inside;
+	uint32_t highest = 0;
+
+	for (unsigned i = 0; i < XDP_ENTRIES; i++) {
+		if (x->entries[i].epoch > highest)
+			highest = x->entries[i].epoch;
+		xdp_entry_set(&x->entries[i], &none);
+	}
+	return highest;
 }
 
 static struct xdp_flow_key
@@ -176,6 +201,7 @@ totals(const struct link *l)
 
 const struct link_fast xdp_fast = { .entries = XDP_ENTRIES,
 	.set_entry = set_entry,
+	.clear = clear_entries,
 	.add = fast_add,
 	.find = fast_find,
 	.remove = fast_remove,

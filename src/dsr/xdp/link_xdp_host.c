@@ -257,7 +257,7 @@ xdp_can_send_back(const struct link *l)
 	const struct xdp_rings *x = l->inside;
 	uint64_t features;
 
-	if (!x->tags_apart)
+	if (!x->book->tags_apart)
 		return true;
 	return xdp_features((unsigned)l->ifindex, &features) == 0 &&
 	    (features & XDP_FEATURE_NDO_XMIT) != 0;
@@ -272,12 +272,12 @@ xdp_recheck_host(const struct link *l)
 	unsigned queues = xdp_count_queues(l);
 	const char *what;
 
-	if (queues > x->queues && !x->overflown)
+	if (queues > x->book->queues && !x->overflown)
 		log_warn("there are more receive queues now, frames of new "
 			 "ones are lost until pen is started again "
 			 "interface=%s queues=%u served=%u",
-		    l->name, queues, x->queues);
-	x->overflown = queues > x->queues;
+		    l->name, queues, x->book->queues);
+	x->overflown = queues > x->book->queues;
 	if (!x->changed)
 		return;
 	x->changed = false;

@@ -48,7 +48,7 @@ xdp_load(struct link *l, const struct link_filter *f, struct error *e)
 	struct xdp_rings *x = l->inside;
 
 	x->options = (struct xdp_program_options){ .mac = l->mac };
-	if (x->tags_apart) {
+	if (x->book->tags_apart) {
 		x->options.tags_of = x->options.back = l->ifindex;
 		if (load_program(l, f->fast_flows) == 0)
 			return 0;
@@ -70,7 +70,7 @@ xdp_connect(
     struct link *l, unsigned queue, const struct xdp_queue *q, struct error *e)
 {
 	struct xdp_rings *x = l->inside;
-	int fd = xsk_socket__fd(q->socket);
+	int fd = q->fd;
 
 	if (bpf_map_update_elem(x->program.sockets, &queue, &fd, BPF_ANY) == 0)
 		return 0;
@@ -137,11 +137,11 @@ xdp_attach(struct link *l, struct error *e)
 	struct xdp_rings *x = l->inside;
 	int error;
 
-	l->mode = "native";
+	snprintf(x->book->mode, sizeof(x->book->mode), "native");
 	x->attached = attach_native(l, x);
 	error = errno;
 	if (x->attached < 0 && l->asked && !is_taken(error)) {
-		l->mode = "generic";
+		snprintf(x->book->mode, sizeof(x->book->mode), "generic");
 		/* generic mode refuses a program that is one driver's */
 		x->options.tags_of = 0;
 		x->attached = xdp_program_load(&x->program, &x->options) == 0
@@ -198,6 +198,26 @@ make_keys(const struct link_filter *f)
 		list[f->count + i] = xdp_key_of(&f->net[i].ip, f->net[i].bits);
 	qsort(list, n, sizeof(*list), xdp_key_compare);
 	return list;
+}
+
+void
+xdp_read_addresses(struct xdp_rings *x)
+{
+	struct xdp_key *grown;
+	const struct xdp_key *last;
+
+	x->keys = 0;
+	for (;; x->keys++) {
+		grown = realloc(x->key, (x->keys + 1) * sizeof(*grown));
+		if (grown == NULL)
+			break;
+		last = x->keys > 0 ? &grown[x->keys - 1] : NULL;
+		x->key = grown;
+		if (bpf_map_get_next_key(
+			x->program.addresses, last, &grown[x->keys]) != 0)
+			break;
+	}
+	qsort(x->key, x->keys, sizeof(*x->key), xdp_key_compare);
 }
 
 /* Removes the keys of the first list that are not in the other one. */

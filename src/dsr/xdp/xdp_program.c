@@ -4,6 +4,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <unistd.h>
 
 #include "dsr/xdp/xdp_program.h"
 #include "dsr/xdp/xdp_program_bytes.h"
@@ -112,7 +113,12 @@ xdp_program_load(struct xdp_program *p, const struct xdp_program_options *o)
 void
 xdp_program_close(struct xdp_program *p)
 {
+	const int fd[] = { p->addresses, p->sockets, p->flows, p->entries,
+		p->totals };
+
 	bpf_object__close(p->object);
-	p->object = NULL;
-	p->fd = -1;
+	for (unsigned i = 0; p->adopted && i < sizeof(fd) / sizeof(*fd); i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	*p = (struct xdp_program){ .fd = -1 };
 }

@@ -50,6 +50,8 @@ struct xdp_program_options {
  * without it. */
 struct xdp_program {
 	struct bpf_object *object; /* owned; NULL: nothing is loaded */
+	/* The descriptors are another process's, and owned: without object. */
+	bool adopted;
 	int fd;
 	int addresses, sockets;	    /* by struct xdp_key, by receive queue */
 	int flows, entries, totals; /* as in xdp_shared.h */

@@ -71,8 +71,18 @@ totals(const struct link *l)
 	    struct frame_count){ .frames = fast.frames, .bytes = fast.frames };
 }
 
+/* Another process had epoch 7. */
+static uint32_t
+clear(struct link *l)
+{
+	(void)l;
+	memset(fast.entry, 0, sizeof(fast.entry));
+	return 7;
+}
+
 static const struct link_fast taker = { .entries = ENTRIES,
 	.set_entry = set_entry,
+	.clear = clear,
 	.add = carry,
 	.find = carried,
 	.remove = forget,
@@ -206,6 +216,28 @@ START_TEST(last_frames_of_a_vip)
 }
 END_TEST
 
+START_TEST(a_fast_path_of_another_process)
+{
+	struct director_flow f = { .server = FIRST,
+		.past = { .state = DSR_ESTABLISHED, .offloaded = true } };
+
+	fast_path_refresh(&d.dispatch.fast);
+	fast.frames = 100;
+	fast_path_take(&d.dispatch.fast);
+	ck_assert_uint_eq(fast.entry[FIRST].epoch, 8);
+	ck_assert_uint_eq(fast.entry[FIRST].longest, MTU + FRAME_HEAD);
+	director_fixture_frame(client.port, FRAME_ACK);
+	f.key = arrival.key;
+	fast.carries = true;
+	ck_assert(director_restore_flow(&d, &f, pool_server(d.pool, 0)));
+	ck_assert(fast.carries);
+	ck_assert_uint_eq(d.dispatch.fast.flows, 1);
+	f.key.client_port++;
+	ck_assert(!director_restore_flow(&d, &f, NULL));
+	ck_assert(!fast.carries);
+}
+END_TEST
+
 SUITE(test_director_fast)
 {
 	Suite *s = suite_create("director_fast");
@@ -216,6 +248,7 @@ SUITE(test_director_fast)
 	tcase_add_test(t, no_right_to_emit_of_flows);
 	tcase_add_test(t, counters_begin_anew);
 	tcase_add_test(t, last_frames_of_a_vip);
+	tcase_add_test(t, a_fast_path_of_another_process);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -218,6 +218,47 @@ START_TEST(a_standby_follows_other_directors)
 }
 END_TEST
 
+/* All but the flows begins anew, as in another process. */
+static unsigned
+hand_over(struct director_flow *list, unsigned most)
+{
+	unsigned n = 0, i;
+	uint32_t at = 0;
+
+	while (n < most && director_next_flow(&d, &at, &list[n]))
+		n++;
+	director_fixture_down();
+	up();
+	for (i = 0; i < n; i++)
+		ck_assert(director_restore_flow(
+		    &d, &list[i], pool_slot(d.pool, list[i].server)));
+	return n;
+}
+
+START_TEST(flows_go_to_the_next_process)
+{
+	struct director_flow list[2 * CONNECTIONS];
+	unsigned i;
+
+	connect_all();
+	ck_assert_uint_eq(server_of(7, FRAME_FIN | FRAME_ACK), 7 % SERVERS);
+	ck_assert_uint_eq(server_of(CONNECTIONS, FRAME_SYN), 0);
+	ck_assert_uint_eq(hand_over(list, 2 * CONNECTIONS), CONNECTIONS + 1);
+	ck_assert_uint_eq(d.dispatch.flows.lists[DSR_SYN].count, 1);
+	ck_assert_uint_eq(d.dispatch.flows.lists[DSR_FIN].count, 1);
+	ck_assert_uint_eq(pool_server(d.pool, 0)->connections, 3);
+	ck_assert_uint_eq(pool_server(d.pool, 3)->connections, 1);
+	for (i = 0; i <= CONNECTIONS; i++)
+		ck_assert_uint_eq(server_of(i, FRAME_ACK), i % SERVERS);
+	/* once is enough, and a server that is not here has none */
+	ck_assert(!director_restore_flow(
+	    &d, &list[0], pool_slot(d.pool, list[0].server)));
+	list[0].key.client_port = 1;
+	ck_assert(!director_restore_flow(&d, &list[0], NULL));
+	ck_assert_uint_eq(d.dispatch.flows.count, CONNECTIONS + 1);
+}
+END_TEST
+
 SUITE(test_director_flows)
 {
 	Suite *s = suite_create("director_flows");
@@ -232,6 +273,7 @@ SUITE(test_director_flows)
 	tcase_add_test(t, flows_of_a_server_that_is_down);
 	tcase_add_test(t, no_flow_begins_in_a_drain);
 	tcase_add_test(t, a_standby_follows_other_directors);
+	tcase_add_test(t, flows_go_to_the_next_process);
 	suite_add_tcase(s, t);
 	return s;
 }

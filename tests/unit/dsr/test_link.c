@@ -312,6 +312,83 @@ START_TEST(what_cannot_be_sent_is_counted)
 }
 END_TEST
 
+/* Opens what the first one has once more, as another process would. Returns
+ * whether this kernel can do that. */
+static bool
+open_again(struct link *next)
+{
+	int fd[LINK_FDS_MAX];
+	struct link_past past = { .kind = fixture.kind, .fd = fd };
+	struct link_filter f = fixture.filter;
+	struct error e;
+	unsigned i;
+
+	past.count = link_fds(&fixture.near, fd);
+	ck_assert_uint_gt(past.count, 0);
+	for (i = 0; i < past.count; i++)
+		fd[i] = dup(fd[i]);
+	f.past = &past;
+	if (link_open(next, NULL, fixture.near.name, &f, &e) == 0)
+		return true;
+	ck_assert_msg(strstr(e.text, "Linux 6.4") != NULL, "%s", e.text);
+	return false;
+}
+
+static void
+take(struct link *l)
+{
+	struct error e;
+
+	ck_assert_msg(link_take(l, &fixture.filter, &e) == 0, "%s", e.text);
+}
+
+static void
+send_from(struct link *l, unsigned number)
+{
+	unsigned char bytes[100];
+	struct link_frame f = { .bytes = bytes };
+
+	f.length = link_fixture_make(
+	    &fixture, bytes, "192.168.100.77", number, sizeof(bytes));
+	ck_assert_int_eq(link_send(l, &f, 1), 1);
+}
+
+/* Two have the link in turn: a frame that comes meanwhile is not lost, and none
+ * comes twice; chunks and slots go round more than once. */
+START_TEST(another_process_takes_over)
+{
+	struct link next, mine;
+	unsigned i, turn;
+
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 1, 100);
+	link_fixture_expect(&fixture, 1);
+	if (!open_again(&next))
+		SKIP("this kernel maps no ring twice");
+	send_from(&next, 1);
+	ck_assert_uint_eq(next.count.sent, 0);
+	mine = fixture.near;
+	for (turn = 0; turn < 4; turn++) {
+		mine.paused = next.paused = true;
+		link_fixture_far_sends(&fixture, "192.168.100.10", 2, 100);
+		fixture.near = turn % 2 == 0 ? next : mine;
+		take(&fixture.near);
+		link_fixture_expect(&fixture, 2);
+		for (i = 3; i < 5000; i++) {
+			link_fixture_far_sends(
+			    &fixture, "192.168.100.10", i, 100);
+			link_fixture_expect(&fixture, i);
+			send_from(&fixture.near, i);
+		}
+	}
+	ck_assert_uint_eq(fixture.near.count.refused, 0);
+	next.left = true;
+	link_close(&next);
+	fixture.near = mine;
+}
+END_TEST
+
 SUITE(test_link)
 {
 	Suite *s = suite_create("link");
@@ -327,6 +404,7 @@ SUITE(test_link)
 	tcase_add_test(t, ten_thousand_both_ways_in_order);
 	tcase_add_test(t, a_burst_waits_and_what_is_too_much_is_counted);
 	tcase_add_test(t, what_cannot_be_sent_is_counted);
+	tcase_add_test(t, another_process_takes_over);
 	suite_add_tcase(s, t);
 #ifdef HAVE_LINK_XDP
 	t = tcase_create("xdp");
@@ -340,6 +418,7 @@ SUITE(test_link)
 	tcase_add_test(t, ten_thousand_both_ways_in_order);
 	tcase_add_test(t, a_burst_waits_and_what_is_too_much_is_counted);
 	tcase_add_test(t, what_cannot_be_sent_is_counted);
+	tcase_add_test(t, another_process_takes_over);
 	suite_add_tcase(s, t);
 #endif
 #ifdef HAVE_LINK_PCAP

@@ -36,7 +36,8 @@ static struct xdp_queue queue[QUEUES];
 static struct xdp_rings x;
 static struct link l;
 static _Alignas(4096) unsigned char memory[CHUNKS * SIZE];
-static uint32_t free_list[CHUNKS], received[CHUNKS];
+static struct xdp_book book;
+static uint32_t received[CHUNKS];
 static uint8_t state[CHUNKS];
 static uint64_t on_the_way[DONE];
 static unsigned leaving;
@@ -67,20 +68,22 @@ up(void)
 	memset(&x, 0, sizeof(x));
 	memset(&l, 0, sizeof(l));
 	memset(queue, 0, sizeof(queue));
+	memset(&book, 0, sizeof(book));
 	memset(state, 0, sizeof(state));
 	leaving = expected_first = expected_last = 0;
 	x.changes.fd = x.netlink = -1;
 	x.memory = memory;
 	x.size = sizeof(memory);
-	x.shift = 11;
-	x.chunks = CHUNKS;
-	x.free = free_list;
+	book.shift = 11;
+	book.chunks = CHUNKS;
+	x.book = &book;
+	x.out_fd = -1;
 	x.received = received;
 	x.state = state;
 	x.queue = queue;
-	x.queues = QUEUES;
-	for (x.free_n = 0; x.free_n < CHUNKS; x.free_n++)
-		free_list[x.free_n] = x.free_n;
+	book.queues = QUEUES;
+	for (book.free_n = 0; book.free_n < CHUNKS; book.free_n++)
+		book.free[book.free_n] = book.free_n;
 	SET_UP(&out, OUT, &x.ring);
 	x.ring.cached_cons = OUT;
 	for (unsigned i = 0; i < QUEUES; i++) {
@@ -88,7 +91,8 @@ up(void)
 		queue[i].fill.cached_cons = FILL;
 		SET_UP(&in[i], FILL, &queue[i].in);
 		SET_UP(&done[i], DONE, &queue[i].done);
-		queue[i].due = FILL;
+		queue[i].fd = -1;
+		book.due[i] = FILL;
 		xdp_fill(&x, &queue[i]);
 	}
 	l = (struct link){ .ops = &link_xdp,
@@ -181,8 +185,8 @@ expect_all_places(void)
 {
 	unsigned n[CHUNKS] = { 0 }, sent[CHUNKS] = { 0 };
 
-	for (unsigned i = 0; i < x.free_n; i++)
-		n[free_list[i]]++;
+	for (unsigned i = 0; i < book.free_n; i++)
+		n[book.free[i]]++;
 	for (unsigned i = 0; i < x.received_n; i++)
 		n[received[i]]++;
 	for (unsigned q = 0; q < QUEUES; q++) {
@@ -216,9 +220,9 @@ expect_nothing_lost(void)
 		link_refresh(&l);
 	}
 	expect_all_places();
-	ck_assert_uint_eq(x.free_n, SPARE);
+	ck_assert_uint_eq(book.free_n, SPARE);
 	for (unsigned i = 0; i < QUEUES; i++) {
-		ck_assert_uint_eq(queue[i].due, 0);
+		ck_assert_uint_eq(book.due[i], 0);
 		ck_assert_uint_eq(fill[i].producer - fill[i].consumer, FILL);
 	}
 }
@@ -337,7 +341,7 @@ START_TEST(a_queue_without_places_gets_some_again)
 		while (goes())
 			;
 	}
-	ck_assert_uint_eq(x.free_n, 0);
+	ck_assert_uint_eq(book.free_n, 0);
 	for (unsigned i = 0; i < FILL; i++)
 		ck_assert(comes(1, 0));
 	ck_assert_int_eq(link_receive(&l, got, FILL), FILL);

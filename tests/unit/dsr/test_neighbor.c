@@ -331,6 +331,30 @@ START_TEST(one_that_returns_alone)
 END_TEST
 
 /* Another card with the same address: believed when the old one is silent. */
+/* Its MAC is used, and probed alone; a silent one is given up. */
+START_TEST(known_from_another_process)
+{
+	struct peer ip = ip_of(families[_i], 7);
+	struct mac bad = { { 1, 0, 0, 0, 0, 1 } }, mac = mac_of(7);
+	struct neighbor *w;
+
+	segment_open();
+	w = add(&ip);
+	neighbors_restore(&n, w, &bad, now);
+	ck_assert_ptr_null(neighbor_mac(w));
+	neighbors_restore(&n, w, &mac, now);
+	assert_mac(w, &mac);
+	ck_assert_uint_eq(n.reachable, 1);
+	ck_assert_uint_eq(ups, 0);
+	neighbors_restore(&n, w, &own, now);
+	assert_mac(w, &mac);
+	segment_run(NEIGHBOR_TRIES * NEIGHBOR_REPLY_MS + 1);
+	ck_assert_ptr_null(neighbor_mac(w));
+	ck_assert_uint_eq(n.reachable, 0);
+	segment_close();
+}
+END_TEST
+
 START_TEST(moves)
 {
 	struct peer ip = ip_of(families[_i], 7);
@@ -593,6 +617,7 @@ SUITE(test_neighbor)
 	    all_are_asked_when_the_first_is_back);
 	add_loop(s, "one_that_returns_alone", one_that_returns_alone);
 	add_loop(s, "moves", moves);
+	add_loop(s, "known_from_another_process", known_from_another_process);
 	SUITE_ADD(s, lost_answers, 10);
 	SUITE_ADD(s, shared, 10);
 	SUITE_ADD(s, dropped_when_told, 10);

@@ -389,6 +389,55 @@ START_TEST(a_director_is_not_another_than_itself)
 END_TEST
 
 static void
+expect_child(void)
+{
+	int status;
+
+	ck_assert_int_gt(wait(&status), 0);
+	ck_assert_int_eq(status, 0);
+}
+
+/* Locks of a process that goes: they are of the one that has taken them over,
+ * and of the first one again when that fails. */
+START_TEST(locks_go_to_the_next_process)
+{
+	struct vip_locks frames, next;
+	struct vip_others o;
+	int fd[4];
+
+	ck_assert_int_eq(take("192.0.2.1", 80), 0);
+	ck_assert_int_eq(
+	    vip_locks_take_frames(&frames, interface, 0, &why), 0);
+	ck_assert_uint_eq(vip_locks_fds(&locks, fd), 1);
+	ck_assert_uint_eq(vip_locks_fds(&frames, fd + 1), 1);
+	fd[0] = dup(fd[0]);
+	fd[2] = fd[3] = -1;
+	locks.fd[0] = -1; /* the copy remains */
+	frames.fd[0] = -1;
+	ck_assert_int_eq(vip_locks_adopt(&next, &frames, fd, 4), 0);
+	ck_assert_int_eq(fd[0], -1);
+	ck_assert_int_eq(fd[1], -1);
+	ck_assert_uint_eq(next.count, 1);
+	ck_assert_uint_eq(frames.count, 1);
+	ck_assert_uint_eq(next.vip[0].port, 80);
+	ck_assert_str_eq(peer_format_host(&next.vip[0], (char[72]){ 0 }),
+	    "192.0.2.1");
+	if (child_fork() == 0) {
+		vip_locks_others(&o, interface, 0, NULL, 0);
+		vip_locks_own(&next);
+		_exit(!o.there || !o.take);
+	}
+	expect_child();
+	vip_locks_others(&o, interface, 0, NULL, 0);
+	ck_assert(o.there);
+	vip_locks_own(&next);
+	vip_locks_drain(&next);
+	vip_locks_others(&o, interface, 0, NULL, 0);
+	ck_assert(!o.there);
+}
+END_TEST
+
+static void
 up(void)
 {
 	interface = 1000000000U + (unsigned)getpid();
@@ -413,6 +462,7 @@ SUITE(test_vip_lock)
 	tcase_add_test(t, all_frames_are_one_directors);
 	tcase_add_test(t, frames_that_are_given_back);
 	tcase_add_test(t, a_director_is_not_another_than_itself);
+	tcase_add_test(t, locks_go_to_the_next_process);
 	suite_add_tcase(s, t);
 	return s;
 }
