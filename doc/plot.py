@@ -292,4 +292,5 @@ def main():
             d.write(f"{target}/measured-{name}.svg")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,9 +5,9 @@
 #
 #     --quick      with light loads
 #     --all        in several builds: before a change is published
-#     --long       those, every test in each, heavy loads, other machines: hours
-#     --only NAME  only that one: gcc, clang, workers, notls, valgrind, cross,
-#                  package or distcheck
+#     --long       those, every test in each, heavy loads, and the steps below that
+#                  are of --long: a day
+#     --only NAME  only that one
 #     --distcheck  also make a release archive and try it
 #     --clean      forget earlier builds
 #
@@ -24,8 +24,13 @@
 #               fewer system tests; with --long all
 #     cross     with --long: pure code on other machines, under qemu:
 #               tests/cross.sh
+#     portable  with --long: all of pen in other builds: tests/portable.sh
 #     package   with --long: Debian's package, installed in a Debian of its own,
 #               which is booted, too: tests/package.sh
+#     fuzz      with --long: ten minutes of each target: tests/fuzz/run.sh
+#     soak      with --long: gcc's pen for an hour: tests/soak.py
+#     coverage  with --long: lines that tests run: tests/coverage.py
+#     mutants   with --long: tests that see changes of pen: tests/mutants.py
 #
 # Missing packages are installed first. Builds are kept in build-tests, with how long
 # each test took: the longest ones begin first. The last line is "N passed, N
@@ -94,7 +99,8 @@ while [ $# -gt 0 ]; do
 	--all) steps='gcc clang workers notls valgrind' ;;
 	--long)
 		long=yes
-		steps='gcc clang workers notls valgrind cross package'
+		steps='gcc clang workers notls valgrind cross portable package fuzz soak
+coverage mutants'
 		PEN_TEST_FULL=1
 		export PEN_TEST_FULL
 		;;
@@ -342,7 +348,7 @@ tests_in() (
 )
 
 all_tests() {
-	tests_in net system unit control compat fuzz
+	tests_in net system unit control compat fuzz model
 	(cd "$top" && printf '%s\n' tests/lint/*.sh)
 }
 
@@ -415,18 +421,23 @@ step_valgrind() {
 	CK_TIMEOUT_MULTIPLIER=$patience
 }
 
-build_cross() {
-	:
+# These build for themselves.
+build_cross() { :; }
+build_portable() { :; }
+build_package() { :; }
+build_fuzz() { :; }
+build_coverage() { :; }
+build_mutants() { :; }
+
+build_soak() {
+	build_again soak
 }
 
-build_package() {
-	:
-}
-
-# script NAME: a script of tests; its last line has the numbers.
+# script NAME COMMAND...: tests of another kind; their last line has the numbers.
 script() {
 	name=$1
-	sh "$top/tests/$name.sh" >"$work/$name.log" 2>&1
+	shift
+	"$@" >"$work/$name.log" 2>&1
 	# shellcheck disable=SC2046 # three words
 	set -- $(tail -n 1 "$work/$name.log" | tr -dc '0-9 ')
 	if [ $# -lt 2 ]; then
@@ -441,11 +452,33 @@ script() {
 }
 
 step_cross() {
-	script cross
+	script cross sh "$top/tests/cross.sh"
+}
+
+step_portable() {
+	script portable sh "$top/tests/portable.sh"
 }
 
 step_package() {
-	script package
+	script package sh "$top/tests/package.sh"
+}
+
+step_fuzz() {
+	script fuzz sh "$top/tests/fuzz/run.sh" 600
+}
+
+step_soak() {
+	script soak python3 "$top/tests/soak.py" --out "$work" "$work/gcc/pen"
+}
+
+step_coverage() {
+	script coverage python3 "$top/tests/coverage.py" --build "$work/coverage"
+}
+
+# Which tests have to see a change coverage reports.
+step_mutants() {
+	script mutants python3 "$top/tests/mutants.py" --work "$work/mutants" \
+		--lines "$work/coverage/lines.json"
 }
 
 # What is tried is built from the archive.
@@ -544,7 +577,8 @@ if ! source=$(build_source "$top" "$work/source" 2>"$work/source.log"); then
 fi
 for step in $steps; do
 	case $step in
-	gcc | clang | workers | notls | valgrind | cross | package | distcheck) ;;
+	gcc | clang | workers | notls | valgrind | cross | portable | package) ;;
+	fuzz | soak | coverage | mutants | distcheck) ;;
 	*) usage 1 >&2 ;;
 	esac
 done

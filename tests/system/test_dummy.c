@@ -42,6 +42,35 @@ START_TEST(answers_for_itself)
 }
 END_TEST
 
+/* A body is no request; a head that is too long is refused. */
+START_TEST(bodies_and_long_heads)
+{
+	static const char post[] =
+	    "POST / HTTP/1.1\r\nContent-Length: 100000\r\n\r\n";
+	static const char close_[] =
+	    "GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
+	char *body = calloc(1, 100001);
+	struct endpoint at;
+	struct pen pen;
+	const char *answer;
+
+	ck_assert_ptr_nonnull(body);
+	memset(body, 'x', 100000);
+	memcpy(body, "GET / HTTP/1.1\r\n\r\n", 18);
+	endpoint_new(&at, ENDPOINT_TCP4);
+	pen_up(&pen, &at, "-O", "dummy", at.text, NULL);
+	answer = endpoint_ask(&at, text("%s%s%s", post, body, close_));
+	ck_assert_int_eq(count_in(answer, "HTTP/1.1 "), 2);
+	ck_assert_int_eq(count_in(answer, "HTTP/1.1 200 "), 2);
+	body[17000] = '\0';
+	memset(body, 'x', 17000);
+	answer = endpoint_ask(&at, text("GET /%s", body));
+	ck_assert_int_eq(strncmp(answer, "HTTP/1.1 431 ", 13), 0);
+	free(body);
+	pen_down(&pen);
+}
+END_TEST
+
 /* Switched on and off while it runs. */
 START_TEST(at_run_time)
 {
@@ -162,6 +191,7 @@ SUITE(test_dummy)
 {
 	Suite *s = suite_create("dummy");
 
+	SUITE_ADD(s, bodies_and_long_heads, 20);
 	SUITE_ADD(s, at_run_time, 20);
 	SUITE_ADD(s, answers_for_itself, 10);
 	SUITE_ADD(s, idle_client_is_closed, 20);

@@ -325,6 +325,38 @@ START_TEST(authorities_of_the_system)
 }
 END_TEST
 
+/* Without a reload; what is not whole is not taken. */
+START_TEST(changed_authorities_are_read)
+{
+	struct cert_wish other = { .name = "authority", .is_ca = true };
+	struct cert *ca = cert_new(&other);
+	const char *first, *file;
+	struct tls_echo s;
+
+	tls_chain_begin(&c);
+	first = contents(c.ca_file);
+	file = cert_write(ca, "changing.pem");
+	cert_free(ca);
+	serve(&s, c.site, NULL);
+	tls_chain_up(&c,
+	    text("blacklist 0;ssl_upstream;ssl_upstream_ca %s", file),
+	    s.backend.at.text, NULL);
+	not_served();
+	write_file(file, first);
+	WAIT_FOR(child_has_said(
+		     &c.pen.child, "certificates replaced side=server"),
+	    10000);
+	served();
+	write_file(file, "");
+	WAIT_FOR(child_has_said(&c.pen.child, "certificates not replaced"),
+	    10000);
+	served();
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
 /* ---- our own certificate ---- */
 
 START_TEST(certificate_for_servers)
@@ -603,6 +635,7 @@ SUITE(test_tls_upstream)
 	SUITE_ADD(s, names, 30);
 	SUITE_ADD(s, unix_servers, 30);
 	SUITE_ADD(s, authorities_of_the_system, 30);
+	SUITE_ADD(s, changed_authorities_are_read, 30);
 	SUITE_ADD(s, certificate_for_servers, 30);
 	SUITE_ADD(s, protocol_of_one_client, 20);
 	SUITE_ADD(s, sessions_are_resumed, 30);

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -573,6 +574,40 @@ START_TEST(proxy_headers)
 }
 END_TEST
 
+/* What the kernel gives pen in one piece is several datagrams all the same; with a
+ * header in front of each they go one by one. */
+START_TEST(joined_datagrams)
+{
+#ifdef UDP_SEGMENT
+	static const size_t sizes[] = { 100, 100, 50 };
+	const size_t head = _i == 0 ? 0 : 28;
+	int fd, each = 100;
+	char out[250], in[300];
+	size_t i, n = 0;
+
+	for (i = 0; i < sizeof(out); i++)
+		out[i] = (char)i;
+	udp_server_start(&a, ENDPOINT_TCP4, "");
+	udp_server_start(&b, ENDPOINT_TCP4, "");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	up_at("--udp-proxy", _i == 0 ? "off" : "every");
+	fd = udp_client(&front);
+	if (setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &each, sizeof(each)) < 0)
+		SKIP("the kernel has no UDP_SEGMENT");
+	ck_assert_int_eq(send(fd, out, sizeof(out), 0), (int)sizeof(out));
+	for (i = 0; i < 3; n += sizes[i++]) {
+		ck_assert_int_eq(
+		    recv(fd, in, sizeof(in), 0), (int)(head + sizes[i]));
+		ck_assert_mem_eq(in + head, out + n, sizes[i]);
+	}
+	close(fd);
+	down();
+#else
+	SKIP("built without UDP_SEGMENT");
+#endif
+}
+END_TEST
+
 /* The listener moves; and goes, with what came through it. */
 START_TEST(listeners_move)
 {
@@ -615,6 +650,7 @@ SUITE(test_udp)
 	SUITE_ADD(s, as_many_flows_as_descriptors, 60);
 	SUITE_ADD(s, known_clients_survive_a_flood, 60);
 	SUITE_ADD(s, few_descriptors, 60);
+	SUITE_ADD_LOOP(s, joined_datagrams, 30, 2);
 	SUITE_ADD(s, listeners_move, 30);
 	tcase_add_loop_test(matrix, proxy_headers, 0, 2);
 	tcase_add_loop_test(matrix, answered_flows_give_way, 0, 2);

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""mutants.py: do tests fail when pen is wrong?
+
+    python3 tests/mutants.py [--count N] [--seed S] [--jobs N] [--minutes M]
+
+Changes one thing at a time (an operator, a number, a condition; or a statement is left
+out) at a random line of pool, net, proxy, tls or control, builds it in a copy of the
+tree, and runs tests that run that line, by coverage.py, which has to have run before:
+20 at most, its own first, then the fastest ones, until one fails, twice. Prints
+mutants that no test caught: each has to be judged. What the compiler makes the same
+code of, or refuses, is no mutant."""
+
+import argparse
+import collections
+import concurrent.futures
+import filecmp
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+import coverage
+
+TOP = coverage.TOP
+ROOMS = ("pool", "net", "proxy", "tls", "control")
+# pattern, and what may be there instead
+OPERATORS = [(re.compile(pattern), others) for pattern, others in [
+    (r" == ", [" != "]), (r" != ", [" == "]), (r" < ", [" <= ", " > "]),
+    (r" <= ", [" < "]), (r" > ", [" >= ", " < "]), (r" >= ", [" > "]),
+    (r" && ", [" || "]), (r" \|\| ", [" && "]), (r" \+ ", [" - "]),
+    (r" - ", [" + "]), (r" \* ", [" / "]), (r" \+= ", [" -= ", " = "]),
+    (r" -= ", [" += "]), (r"\+\+", ["--"]), (r"--", ["++"]), (r" & ", [" | "]),
+    (r" \| ", [" & "]), (r" >> ", [" << "]), (r" << ", [" >> "]),
+    (r"(?<=[(\s])!(?=[\w(])", [""]), (r"\btrue\b", ["false"]),
+    (r"\bfalse\b", ["true"]), (r"(?<![\w.])[1-9]\d*\b", ["0", "N"]),
+    (r"(?<![\w.])0\b", ["1"]), (r"(?<=\bif \()(.*)(?=\)( \{)?$)", ["!(\\1)"]),
+    (r"\breturn 0;", ["return -1;"]), (r"\breturn -1;", ["return 0;"])]]
+STATEMENT = re.compile(r"^\t+[a-z*(][\w.>()*\[\]-]*( [-+|&*/]?= |\(|\+\+|--).*;$")
+NOT_ONE = re.compile(r"^\t+(return|goto|break|case|if|for|while|do|else)\b")
+
+
+def masked(line):
+    """The line without what is in comments, and in quotes."""
+    line = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])*\'',
+                  lambda m: "\1" * len(m.group()), line)
+    return re.sub(r"/\*.*?(\*/|$)", lambda m: "\1" * len(m.group()), line)
+
+
+def changes(line):
+    """All that one change can make of it."""
+    plain, found = masked(line), []
+    for pattern, others in OPERATORS:
+        for m in pattern.finditer(plain):
+            was = line[m.start():m.end()]
+            for new in others:
+                if new == "N":
+                    new = str(int(was) + 1)
+                new = new.replace("\\1", was)
+                if new != was:
+                    found.append(line[:m.start()] + new + line[m.end():])
+    if STATEMENT.match(plain) and not NOT_ONE.match(plain):
+        indent = line[:len(line) - len(line.lstrip())]
+        # in several places: statements are left out more often
+        found += [indent + ";"] * 3
+    return found
+
+
+def copy_changed(source, target):
+    """Keeps times, but of what a run that was killed has left changed."""
+    if not os.path.exists(target):
+        shutil.copy2(source, target)
+    elif not filecmp.cmp(source, target, shallow=False):
+        shutil.copyfile(source, target)
+
+
+class Copy:
+    """A copy of the tree, with its build in b, for one mutant at a time."""
+
+    def __init__(self, source):
+        self.source, self.build = source, source + "/b"
+
+    def make_first(self):
+        shutil.copytree(TOP, self.source, symlinks=True, dirs_exist_ok=True,
+                        copy_function=copy_changed, ignore=shutil.ignore_patterns(
+                            ".git", "b", "build-[cfmt]*", "autom4te.cache"))
+        coverage.configure(self.source, self.build, "CFLAGS=-O1")
+        coverage.make_all(self.build)
+
+    def write(self, name, number, line):
+        path = f"{self.source}/{name}"
+        with open(path) as f:
+            text = f.read().split("\n")
+        text[number - 1] = line
+        with open(path, "w") as f:
+            f.write("\n".join(text))
+
+    def make(self, *targets):
+        return coverage.make(self.build, *targets, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+
+    def compiled(self, name):
+        """What is made of it, without its lines; None: it is refused."""
+        if self.make(name[:-2] + ".o", "CFLAGS=-O1 -g0 -Wno-error"):
+            return None
+        with open(f"{self.build}/{name[:-2]}.o", "rb") as f:
+            return f.read()
+
+
+def promised():
+    """The tests that hold what a source promises, where names do not tell: the table
+    of tests/lint/tested.sh."""
+    with open(TOP + "/tests/lint/tested.sh") as f:
+        words = f.read().partition("elsewhere='")[2].partition("'")[0].split()
+    found, test = collections.defaultdict(set), None
+    for word in words:
+        if word.endswith(":"):
+            test = word[:-1]
+        else:
+            found[f"src/{word}.c"].add(test)
+    return found
+
+
+def reaches(test):
+    """What a test of this directory is linked with, or starts."""
+    if test.split("/")[1] in ("system", "net", "compat", "control"):
+        return "pen"
+    return os.path.dirname(test) + "/suites"
+
+
+class Mutant:
+    def __init__(self, name, number, old, new):
+        self.name, self.number, self.old, self.new = name, number, old, new
+        self.caught, self.ran = None, 0
+
+    def __str__(self):
+        return (f"{self.name}:{self.number}\n\t- {self.old.strip()}\n"
+                f"\t+ {self.new.strip()}")
+
+    def try_in(self, copy, tests, seconds):
+        """False: it is none. Else `caught` is the test that failed."""
+        copy.write(self.name, self.number, self.old)
+        was = copy.compiled(self.name)
+        copy.write(self.name, self.number, self.new)
+        try:
+            if copy.compiled(self.name) in (None, was):
+                return False
+            made = set()
+            for test in tests:
+                if reaches(test) not in made and copy.make(reaches(test)):
+                    return False
+                made.add(reaches(test))
+                self.ran += 1
+                limit = 60 + 4 * seconds[test]
+                if not any(coverage.run_test(copy.source, copy.build, test, limit)
+                           for _ in range(2)):
+                    self.caught = test
+                    break
+            return True
+        finally:
+            copy.write(self.name, self.number, self.old)
+
+
+class Hunt:
+    def __init__(self, options, data):
+        self.lines, self.seconds = data["lines"], data["seconds"]
+        self.useless, self.promised = data["failed"], promised()
+        self.options, self.random = options, random.Random(options.seed)
+        self.lock, self.end = threading.Lock(), time.time() + 60 * options.minutes
+        self.places = [(name, int(number)) for name in sorted(self.lines)
+                       if name.endswith(".c") and name.split("/")[1] in ROOMS
+                       for number in self.lines[name]]
+        self.found = []
+        self.started = 0
+
+    def draw(self):
+        """A mutant at a line that can run; None: enough."""
+        with self.lock:
+            if self.started >= self.options.count or time.time() > self.end:
+                return None
+            self.started += 1
+            while True:
+                name, number = self.random.choice(self.places)
+                with open(f"{TOP}/{name}") as f:
+                    line = f.read().split("\n")[number - 1]
+                new = changes(line)
+                if new:
+                    return Mutant(name, number, line, self.random.choice(new))
+
+    def tests(self, mutant):
+        """Those that run the line; if there is none, those that run the file."""
+        lines = self.lines[mutant.name]
+        found = lines[str(mutant.number)] or {x for y in lines.values() for x in y}
+        stem = os.path.basename(mutant.name)[:-2]
+
+        def order(test):
+            own = (stem + "_").startswith(test.partition("/test_")[2] + "_")
+            return (not own and test not in self.promised[mutant.name],
+                    self.seconds[test])
+        found = sorted(set(found) - set(self.useless), key=order)
+        return found[:self.options.tests]
+
+    def work(self, copy):
+        while True:
+            mutant = self.draw()
+            if mutant is None:
+                return
+            if not mutant.try_in(copy, self.tests(mutant), self.seconds):
+                with self.lock:
+                    self.started -= 1
+                continue
+            with self.lock:
+                self.found.append(mutant)
+                if mutant.caught is None:
+                    print(f"lives, {mutant.ran} tests: {mutant}", flush=True)
+                elif self.options.verbose:
+                    print(f"{mutant.caught}: {mutant}", flush=True)
+
+    def show(self):
+        made = collections.Counter(m.name.split("/")[1] for m in self.found)
+        caught = collections.Counter(m.name.split("/")[1] for m in self.found
+                                     if m.caught)
+        for room in ROOMS:
+            print(f"{room:10} {made[room]:4} mutants, {caught[room]:4} caught")
+        lives = len(self.found) - caught.total()
+        print(f"mutants: {caught.total()} passed, {lives} failed")
+        return 10 * lives > len(self.found)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("--count", type=int, default=300)
+    p.add_argument("--seed", type=int, default=int(time.time()))
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    p.add_argument("--minutes", type=float, default=600)
+    p.add_argument("--tests", type=int, default=20, help="for a mutant, at most")
+    p.add_argument("--lines", default=TOP + "/build-coverage/lines.json")
+    p.add_argument("--work", default=TOP + "/build-mutants")
+    p.add_argument("--verbose", action="store_true")
+    o = p.parse_args()
+    with open(o.lines) as f:
+        hunt = Hunt(o, json.load(f))
+    print(f"mutants: --seed {o.seed}", flush=True)
+    o.work = os.path.abspath(o.work)
+    os.makedirs(o.work, exist_ok=True)
+    first = Copy(o.work + "/0")
+    first.make_first()
+    copies = [first]
+    for i in range(1, o.jobs):
+        shutil.rmtree(f"{o.work}/{i}", ignore_errors=True)
+        subprocess.run(["cp", "-a", o.work + "/0", f"{o.work}/{i}"], check=True)
+        copies.append(Copy(f"{o.work}/{i}"))
+    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        for work in [pool.submit(hunt.work, copy) for copy in copies]:
+            work.result()
+    return hunt.show()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
