@@ -172,6 +172,7 @@ loop_new(const char *method, struct error *e)
 	list_init(&l->tasks);
 	watch_init(&l->library);
 	watch_init(&l->alarm);
+	timer_init(&l->look, loop_look_for_errors);
 	l->alarm_at = UINT64_MAX;
 	l->epoll_fd = -1;
 	l->wake = UINT64_MAX;
@@ -234,6 +235,7 @@ loop_free(struct loop *l)
 		loop_run_tasks(l);
 	free_wheels(l);
 	loop_forget_signals(l);
+	timer_fini(&l->look);
 	loop_timers_fini(l);
 	loop_epoll_close(l);
 	if (l->task_event != NULL)

@@ -7,7 +7,8 @@
  * owner of the descriptor remembers it (stream.h does) and continues until the
  * operation itself returns EAGAIN. On methods that can, interests are
  * registered once per descriptor, and dropping an interest costs no system
- * call; on the others (poll, select) the interest is kept exact. Callers write
+ * call; on the others (poll, select) the interest is kept exact, and an error
+ * of a descriptor without interests is reported within a second. Callers write
  * the same code for both: they set what they wait for by watch_want(). */
 #ifndef PEN_NET_LOOP_H
 #define PEN_NET_LOOP_H

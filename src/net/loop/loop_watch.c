@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 
 #include <event2/event.h>
@@ -41,6 +42,43 @@ on_event(evutil_socket_t fd, short what, void *arg)
 			      * it */
 		ready |= READY_WRITE | READY_ERROR;
 	we->watch->on_ready(we->watch, ready);
+}
+
+/* ---- errors of what waits for nothing ---- */
+
+enum { LOOK_MS = 1000 };
+
+/* The library leaves out what waits for nothing, and with it the reset of a
+ * peer. Each error is reported once. */
+void
+loop_look_for_errors(struct timer *t)
+{
+	struct loop *l = container_of(t, struct loop, look);
+	uint32_t i;
+
+	l->looks = false;
+	for (i = 0; i < l->events_room; i++) {
+		struct watch *w =
+		    l->events[i] != NULL ? l->events[i]->watch : NULL;
+		struct pollfd p = { .fd = (int)i };
+
+		if (w == NULL || w->armed != WATCH_LISTED)
+			continue;
+		l->looks = true;
+		if (poll(&p, 1, 0) <= 0)
+			continue;
+		w->armed |= READY_ERROR;
+		w->on_ready(w, READY_READ | READY_WRITE | READY_ERROR);
+	}
+	if (l->looks)
+		(void)timer_start(l, t, LOOK_MS);
+}
+
+static void
+begin_to_look(struct loop *l)
+{
+	if (!l->looks)
+		l->looks = timer_start(l, &l->look, LOOK_MS) == 0;
 }
 
 /* That of the watch's descriptor, made if there is none. */
@@ -90,7 +128,10 @@ event_want(struct loop *l, struct watch *w)
 	event_del(we->event);
 	event_assign(we->event, l->base, w->fd, what, on_event, we);
 	w->armed = (uint8_t)(need | WATCH_LISTED);
-	return need == 0 ? 0 : event_add(we->event, NULL);
+	if (need != 0)
+		return event_add(we->event, NULL);
+	begin_to_look(l);
+	return 0;
 }
 
 /* ---- either of them ---- */
