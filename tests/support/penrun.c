@@ -196,6 +196,13 @@ pen_is_plain(void)
 }
 
 void
+any_event_method(void)
+{
+	unsetenv("EVENT_NOEPOLL");
+	unsetenv("EVENT_NOPOLL");
+}
+
+void
 pen_start_limited(struct pen *p, unsigned long files, ...)
 {
 	struct words w;

@@ -70,6 +70,8 @@ long pen_sum(const struct pen *p, long (*of)(pid_t pid));
 		if (pen_workers() > 1)   \
 			SKIP(why);       \
 	} while (0)
+/* Undoes what makes pen choose another method; a test names one itself. */
+void any_event_method(void);
 /* Skips a test of what only epoll reports. */
 #define NEEDS_EPOLL()                                \
 	do {                                         \

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 
 #include <event2/event.h>
 
@@ -278,6 +279,12 @@ const char *
 loop_method(const struct loop *l)
 {
 	return event_base_get_method(l->base);
+}
+
+size_t
+loop_fds_max(const struct loop *l)
+{
+	return strcmp(loop_method(l), "select") == 0 ? FD_SETSIZE : SIZE_MAX;
 }
 
 const char *

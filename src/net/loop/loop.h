@@ -14,6 +14,7 @@
 #define PEN_NET_LOOP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -80,6 +81,10 @@ enum { LOOP_SCRATCH = 1024 * 1024 };
 char *loop_scratch(struct loop *l);
 /* The method in use, as above. */
 const char *loop_method(const struct loop *l);
+
+/* The numbers of descriptors that it can watch are below this: select(2) has
+ * a limit. */
+size_t loop_fds_max(const struct loop *l);
 
 /* The version of the event library. */
 const char *loop_library_version(void);
