@@ -43,8 +43,9 @@ struct http_client *http_clients_find(
     struct http_clients *c, const struct bufferevent *bev);
 /* evhttp is about to free it. */
 void http_clients_remove(struct http_clients *c, struct http_client *client);
-/* After evhttp was given (a part of) the answer. A FIN of the client does not end
- * it: evhttp would leave the rest out. NULL and one that has gone are fine. */
+/* After evhttp was given the answer, or a part. A FIN of the client does not
+ * end it: evhttp would leave out the rest. NULL, or one that has gone, is
+ * fine. */
 void http_client_answers(struct http_client *client);
 /* Ends its connection with a reset, which evhttp finds out, and closes it. */
 void http_client_end(struct http_client *client);

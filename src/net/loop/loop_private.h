@@ -50,8 +50,8 @@ struct loop {
 	uint32_t events_room;
 	struct event *task_event;  /* wakes at once when tasks wait */
 	struct event *timer_event; /* wakes when the first timer is due */
-	struct timer look;	   /* for errors that the methods don't report */
-	bool looks;		   /* it runs */
+	struct timer look;	   /* for errors they don't report */
+	bool looking;		   /* it runs */
 };
 
 /* The time of the loop at this moment. */

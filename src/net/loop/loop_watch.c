@@ -57,7 +57,7 @@ loop_look_for_errors(struct timer *t)
 	struct loop *l = container_of(t, struct loop, look);
 	uint32_t i;
 
-	l->looks = false;
+	l->looking = false;
 	for (i = 0; i < l->events_room; i++) {
 		struct watch *w =
 		    l->events[i] != NULL ? l->events[i]->watch : NULL;
@@ -65,21 +65,21 @@ loop_look_for_errors(struct timer *t)
 
 		if (w == NULL || w->armed != WATCH_LISTED)
 			continue;
-		l->looks = true;
+		l->looking = true;
 		if (poll(&p, 1, 0) <= 0)
 			continue;
 		w->armed |= READY_ERROR;
 		w->on_ready(w, READY_READ | READY_WRITE | READY_ERROR);
 	}
-	if (l->looks)
+	if (l->looking)
 		(void)timer_start(l, t, LOOK_MS);
 }
 
 static void
 begin_to_look(struct loop *l)
 {
-	if (!l->looks)
-		l->looks = timer_start(l, &l->look, LOOK_MS) == 0;
+	if (!l->looking)
+		l->looking = timer_start(l, &l->look, LOOK_MS) == 0;
 }
 
 /* That of the watch's descriptor, made if there is none. */
