@@ -159,9 +159,11 @@ try_machine() {
 	for library in $libraries; do
 		packages="$packages $library:$1"
 	done
+	cp /etc/resolv.conf /etc/hosts "$root/etc/"
 	# shellcheck disable=SC2086 # words
-	if ! inside apt-get install -y --no-install-recommends $packages \
-		>"$work/$1.log" 2>&1; then
+	if ! inside apt-get update >"$work/$1.log" 2>&1 ||
+		! inside apt-get install -y --no-install-recommends $packages \
+		>>"$work/$1.log" 2>&1; then
 		skip "$1" "no packages: $(grep '^E:' "$work/$1.log" | tail -n 1)"
 		return
 	fi

@@ -49,7 +49,7 @@ share_descriptors(struct pen *p)
 {
 	struct descriptors d;
 
-	p->descriptors = sock_raise_fd_limit();
+	p->descriptors = sock_raise_fd_limit(loop_fds_max(p->loop));
 	d = descriptors_share(p->descriptors, p->plan, 0);
 	p->control_clients = d.control;
 }
@@ -338,7 +338,6 @@ pen_start(struct pen *p, struct error *e)
 	if (plan == NULL)
 		return error_set(e, "out of memory");
 	p->team.size = workers_wanted(plan);
-	share_descriptors(p);
 	p->loop = loop_new(plan->config.method, e);
 	pieces_init(&p->replies, p->loop, REPLY_PIECES);
 	if (p->loop == NULL && plan->config.method != NULL)
@@ -350,6 +349,7 @@ pen_start(struct pen *p, struct error *e)
 		plan_free(plan);
 		return -1;
 	}
+	share_descriptors(p);
 	if (pen_open_all(p, plan, e) < 0)
 		return -1;
 	p->phase = PHASE_SERVING;

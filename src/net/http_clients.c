@@ -69,6 +69,43 @@ http_clients_remove(struct http_clients *c, struct http_client *client)
 	c->count--;
 }
 
+/* ---- answers ---- */
+
+static void
+on_written(struct bufferevent *bev, void *arg)
+{
+	struct http_client *client = arg;
+
+	client->on_written(bev, client->evhttp);
+}
+
+static void
+on_event(struct bufferevent *bev, short what, void *arg)
+{
+	struct http_client *client = arg;
+
+	if (client->ended || what != (BEV_EVENT_READING | BEV_EVENT_EOF))
+		client->on_event(bev, what, client->evhttp);
+}
+
+void
+http_client_answers(struct http_client *client)
+{
+	bufferevent_data_cb read, write;
+	bufferevent_event_cb event;
+	void *evhttp;
+
+	if (client == NULL || client->bev == NULL)
+		return;
+	bufferevent_getcb(client->bev, &read, &write, &event, &evhttp);
+	if (event == NULL || event == on_event)
+		return;
+	client->on_written = write;
+	client->on_event = event;
+	client->evhttp = evhttp;
+	bufferevent_setcb(client->bev, NULL, on_written, on_event, client);
+}
+
 /* ---- ends ---- */
 
 /* The end of the stream is what evhttp closes a connection for. What a client

@@ -23,6 +23,10 @@ struct http_client {
 	bool asked;		 /* its request is complete */
 	bool waits;		 /* for its next piece, which is not made yet */
 	bool ended;		 /* by us */
+	/* evhttp's callbacks for the answer, and their argument */
+	void (*on_written)(struct bufferevent *bev, void *evhttp);
+	void (*on_event)(struct bufferevent *bev, short what, void *evhttp);
+	void *evhttp;
 };
 
 struct http_clients {
@@ -39,6 +43,10 @@ struct http_client *http_clients_find(
     struct http_clients *c, const struct bufferevent *bev);
 /* evhttp is about to free it. */
 void http_clients_remove(struct http_clients *c, struct http_client *client);
+/* After evhttp was given the answer, or a part. A FIN of the client does not
+ * end it: evhttp would leave out the rest. NULL, or one that has gone, is
+ * fine. */
+void http_client_answers(struct http_client *client);
 /* Ends its connection with a reset, which evhttp finds out, and closes it. */
 void http_client_end(struct http_client *client);
 /* Forgets what evhttp has freed, and ends what takes too long; when all slots

@@ -291,6 +291,7 @@ http_reply(struct http_exchange *x, unsigned status, const char *type,
 		evhttp_send_error(x->request, 500, NULL);
 	else
 		evhttp_send_reply(x->request, (int)status, NULL, body);
+	http_client_answers(x->client);
 	if (body != NULL)
 		evbuffer_free(body);
 }
@@ -313,12 +314,13 @@ send_piece(struct task *turn)
 {
 	struct http_streaming *w =
 	    list_entry(turn, struct http_streaming, turn);
+	struct http_client *client = w->client;
 	struct evbuffer *piece = evbuffer_new();
 	struct buffer text;
 	bool complete;
 
-	w->client->waits = false;
-	w->client->moved = loop_now(w->server->loop);
+	client->waits = false;
+	client->moved = loop_now(w->server->loop);
 	buffer_init(&text);
 	do
 		w->last = !w->more(w->arg, &text);
@@ -335,9 +337,10 @@ send_piece(struct task *turn)
 		evbuffer_free(piece);
 	/* half an answer must not look like a whole one */
 	if (!complete)
-		http_client_end(w->client);
+		http_client_end(client);
 	else if (w->last)
 		evhttp_send_reply_end(w->request);
+	http_client_answers(client);
 }
 
 void
@@ -360,6 +363,7 @@ http_stream(struct http_exchange *x, const char *type,
 	x->client->answer = w;
 	add_headers(x->request, type);
 	evhttp_send_reply_start(x->request, 200, NULL);
+	http_client_answers(x->client);
 	want_piece(NULL, w);
 }
 

@@ -373,19 +373,17 @@ sock_send_two(int fd, const void *first, size_t first_n, const void *second,
 /* ---- limits and pipes ---- */
 
 size_t
-sock_raise_fd_limit(void)
+sock_raise_fd_limit(size_t most)
 {
 	struct rlimit r;
+	rlim_t soft;
 
 	if (getrlimit(RLIMIT_NOFILE, &r) < 0)
 		return 256;
-	if (r.rlim_cur < r.rlim_max) {
-		rlim_t soft = r.rlim_cur;
-
-		r.rlim_cur = r.rlim_max;
-		if (setrlimit(RLIMIT_NOFILE, &r) < 0)
-			r.rlim_cur = soft;
-	}
+	soft = r.rlim_cur;
+	r.rlim_cur = r.rlim_max < most ? r.rlim_max : (rlim_t)most;
+	if (r.rlim_cur != soft && setrlimit(RLIMIT_NOFILE, &r) < 0)
+		r.rlim_cur = soft;
 	return r.rlim_cur == RLIM_INFINITY ? 1u << 20 : (size_t)r.rlim_cur;
 }
 

@@ -169,8 +169,9 @@ ssize_t sock_send(int fd, const void *bytes, size_t n, bool more);
 ssize_t sock_send_two(int fd, const void *first, size_t first_n,
     const void *second, size_t second_n, bool more);
 
-/* Raises the soft limit of descriptors to the hard one. Returns the limit. */
-size_t sock_raise_fd_limit(void);
+/* Sets the soft limit of descriptors to the hard one, or to `most`, which is
+ * less. Returns the limit. */
+size_t sock_raise_fd_limit(size_t most);
 
 /* Makes a kernel pipe of about `size` bytes; smaller where that is refused, but
  * not below SOCK_PIPE_MIN: once a user other than root has many (pipe(7),

@@ -191,7 +191,15 @@ pen_is_plain(void)
 #ifdef PEN_SANITIZE
 	return false;
 #endif
-	return wrapper == NULL || *wrapper == '\0';
+	return (wrapper == NULL || *wrapper == '\0') &&
+	    getenv("EVENT_NOEPOLL") == NULL;
+}
+
+void
+any_event_method(void)
+{
+	unsetenv("EVENT_NOEPOLL");
+	unsetenv("EVENT_NOPOLL");
 }
 
 void

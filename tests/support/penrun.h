@@ -70,6 +70,14 @@ long pen_sum(const struct pen *p, long (*of)(pid_t pid));
 		if (pen_workers() > 1)   \
 			SKIP(why);       \
 	} while (0)
+/* Undoes what makes pen choose another method; a test names one itself. */
+void any_event_method(void);
+/* Skips a test of what only epoll reports. */
+#define NEEDS_EPOLL()                                \
+	do {                                         \
+		if (getenv("EVENT_NOEPOLL") != NULL) \
+			SKIP("needs epoll");         \
+	} while (0)
 /* Does it run without anything that changes its sizes and speed? */
 bool pen_is_plain(void);
 

@@ -229,6 +229,7 @@ END_TEST
 
 START_TEST(client_that_does_not_read)
 {
+	any_event_method();
 	does_not_read("poll");
 	does_not_read("select");
 }
@@ -539,6 +540,7 @@ END_TEST
 
 START_TEST(long_answers_by_poll)
 {
+	any_event_method();
 	expect_long_answer("-P");
 }
 END_TEST

@@ -324,6 +324,34 @@ crowd_echo(struct crowd *c)
 	}
 }
 
+/* select(2) has no more: pen was aborted by the first one beyond. */
+START_TEST(select_has_its_limit)
+{
+	enum { MANY = 600 };
+	struct endpoint front, back;
+	int fds[MANY], i, listener, before;
+	struct pen pen;
+
+	any_event_method();
+	endpoint_new(&back, ENDPOINT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	listener = endpoint_listen(&back, MANY);
+	pen_up(&pen, &front, "-O", "select", "-r", front.text, back.text, NULL);
+	before = pen_fds(&pen);
+	if (before == 0)
+		SKIP("needs /proc");
+	for (i = 0; i < MANY; i++)
+		fds[i] = endpoint_connect(&front);
+	WAIT_FOR(pen_fds(&pen) > 900, 5000);
+	pen_expect_rest(&pen);
+	for (i = 0; i < MANY; i++)
+		endpoint_reset(fds[i]);
+	WAIT_FOR(pen_fds(&pen) <= before, 5000);
+	pen_down(&pen);
+	close(listener);
+}
+END_TEST
+
 START_TEST(thousands_idle_then_speak)
 {
 	struct crowd c = { .n = crowd_size() };
@@ -441,6 +469,7 @@ SUITE(test_limits)
 #ifdef HAVE_PRLIMIT
 	SUITE_ADD(s, out_of_descriptors, 30);
 #endif
+	SUITE_ADD(s, select_has_its_limit, 30);
 	SUITE_ADD(s, thousands_idle_then_speak, 60);
 	SUITE_ADD(s, rates, 60);
 	return s;

@@ -389,6 +389,7 @@ START_TEST(event_methods)
 	struct pen pen;
 	size_t i;
 
+	any_event_method();
 	backend_start(&b, ENDPOINT_TCP4, backend_say, "works");
 	for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		endpoint_new(&front, ENDPOINT_TCP4);

@@ -117,6 +117,7 @@ START_TEST(oldest_first)
 	int i;
 
 	NEEDS_ONE_WORKER("each worker has its own queue");
+	any_event_method();
 	up("60", modes[_i / 2], limits[_i % 2]);
 	/* a soft limit lets in who was there before */
 	first = endpoint_connect_from(&front, "127.0.6.1");
@@ -285,6 +286,7 @@ END_TEST
  * words before the reset: its turn costs no server anything. */
 START_TEST(client_resets_unseen)
 {
+	any_event_method();
 	up("60", "poll;roundrobin", "1:1");
 	fill(2);
 	endpoint_send(waiting[0], "x", 1);

@@ -163,6 +163,7 @@ START_TEST(end_and_reset_in_one_wakeup)
 	struct backend b;
 	int fd;
 
+	NEEDS_EPOLL();
 	saw = NOTHING;
 	backend_start(&b, ENDPOINT_TCP4, read_to_the_end, NULL);
 	up((const char *const[]){ b.at.text, NULL });

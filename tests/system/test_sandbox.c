@@ -362,6 +362,9 @@ START_TEST(reload_and_write)
 	WAIT_FOR(access(page, F_OK) == 0, SOON);
 	ck_assert_str_eq(ask("sandbox"), "on\n");
 	ck_assert_ptr_nonnull(strstr(ask("sandbox off"), "at startup"));
+	if (limits_files())
+		ck_assert_ptr_nonnull(strstr(ask("include /bin/sh"),
+		    "Permission denied (sandbox on: "));
 	expect_service();
 	end();
 	ck_assert_int_ne(access(other, F_OK), 0);

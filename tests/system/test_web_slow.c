@@ -204,6 +204,33 @@ START_TEST(answers_at_once)
 }
 END_TEST
 
+/* It sends its FIN behind the request, and gets all of the answer. */
+START_TEST(ends_its_request)
+{
+	static const struct {
+		const char *path, *end;
+	} pages[] = {
+		{ "/metrics", "\r\n0\r\n\r\n" },
+		{ "/", "</html>\n" },
+	};
+	const char *page;
+	size_t i, n, m;
+
+	web_fixture_begin("timeout", "3");
+	web_fixture_add_servers(20);
+	for (i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		page = endpoint_ask(&web_fixture.web,
+		    text("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
+			pages[i].path));
+		n = strlen(page);
+		m = strlen(pages[i].end);
+		ck_assert_uint_gt(n, 20000);
+		ck_assert_str_eq(page + n - m, pages[i].end);
+	}
+	web_fixture_end();
+}
+END_TEST
+
 /* A client that asks for a long answer that it does not read, or for half of
  * one. */
 static int
@@ -280,5 +307,6 @@ SUITE(test_web_slow)
 	SUITE_ADD(s, slow_readers, 120);
 	SUITE_ADD(s, gone_within_answer, 120);
 	SUITE_ADD(s, sends_within_answer, 60);
+	SUITE_ADD(s, ends_its_request, 60);
 	return s;
 }

@@ -629,6 +629,7 @@ END_TEST
 
 START_TEST(other_methods)
 {
+	any_event_method();
 	begin(backend_say);
 	UP(_i == 0 ? "-P" : "-Oselect");
 	ck_assert_int_eq((int)strlen(hear(20)), 20);

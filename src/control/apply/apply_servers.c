@@ -13,22 +13,13 @@
 
 /* ---- names ---- */
 
-static bool
-apply_servers_is_name(const char *host)
-{
-	struct addr a;
-
-	return host != NULL && !addr_is_unix_text(host) &&
-	    addr_parse_ip(&a, host, 0) < 0;
-}
-
 bool
 apply_servers_have_names(const struct plan *p, struct names_range r)
 {
 	const struct server_plan *s;
 
 	while (r.from < r.past && (s = plan_slot(p, r.from++)) != NULL)
-		if (apply_servers_is_name(s->host))
+		if (plan_server_has_name(s))
 			return true;
 	return false;
 }
@@ -77,7 +68,7 @@ apply_servers_want_names(
 	while ((s = plan_slot(draft, slot)) != NULL) {
 		bool fresh = slot >= r.from && slot < r.past;
 
-		if (apply_servers_is_name(s->host) &&
+		if (plan_server_has_name(s) &&
 		    (fresh || !same_host(plan_slot(now, slot), s)) &&
 		    want_name(n, s) < 0)
 			return -1;

@@ -205,25 +205,6 @@ sandbox_calls_enter(bool tries, unsigned needs, struct error *e)
 	return rc == 0 ? 0 : error_set(e, "seccomp: %s", strerror(-rc));
 }
 
-#elif defined(__OpenBSD__)
-
-#include <unistd.h>
-
-/* Programs, and pen's own, do not get this: they start with all they need. */
-int
-sandbox_calls_enter(bool tries, unsigned needs, struct error *e)
-{
-	(void)tries;
-	if (pledge(needs & SANDBOX_FRAMES
-		    ? "stdio rpath wpath cpath fattr chown flock inet unix dns "
-		      "proc exec sendfd recvfd getpw bpf route mcast"
-		    : "stdio rpath wpath cpath fattr chown flock inet unix dns "
-		      "proc exec sendfd recvfd getpw",
-		NULL) == 0)
-		return 0;
-	return error_set(e, "pledge: %s", strerror(errno));
-}
-
 #else
 
 int

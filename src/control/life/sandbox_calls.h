@@ -1,5 +1,5 @@
 /* sandbox_calls.h: which system calls the process may make: seccomp of Linux by
- * libseccomp, pledge(2) of OpenBSD. */
+ * libseccomp. */
 #ifndef PEN_CONTROL_SANDBOX_CALLS_H
 #define PEN_CONTROL_SANDBOX_CALLS_H
 

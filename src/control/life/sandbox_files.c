@@ -94,30 +94,6 @@ sandbox_files_enter(int rules)
 	return rc;
 }
 
-#elif defined(__OpenBSD__)
-
-#include <unistd.h>
-
-int
-sandbox_files_new(void)
-{
-	return 0;
-}
-
-void
-sandbox_files_add(int rules, const char *path, enum sandbox_use use)
-{
-	(void)rules;
-	(void)unveil(path, use == SANDBOX_WRITE ? "rwc" : "r");
-}
-
-int
-sandbox_files_enter(int rules)
-{
-	(void)rules;
-	return unveil(NULL, NULL);
-}
-
 #else
 
 int

@@ -1,5 +1,5 @@
 /* sandbox_files.h: which files the process may open: Landlock of Linux,
- * unveil(2) of OpenBSD, nothing elsewhere. */
+ * nothing elsewhere. */
 #ifndef PEN_CONTROL_SANDBOX_FILES_H
 #define PEN_CONTROL_SANDBOX_FILES_H
 

@@ -123,15 +123,6 @@ note_socket(const struct notes *n, const struct addr *at)
 
 /* ---- what a plan has ---- */
 
-static bool
-is_name(const char *host)
-{
-	struct addr at;
-
-	return host != NULL && strchr(host, '/') == NULL &&
-	    addr_parse_ip(&at, host, 0) < 0;
-}
-
 static void
 note_service(const struct notes *n, const struct plan *p, bool *names)
 {
@@ -152,7 +143,7 @@ note_service(const struct notes *n, const struct plan *p, bool *names)
 	for (i = 0; i < p->listen.count; i++)
 		note_socket(n, &p->listen.entry[i].at);
 	for (i = 0; (s = plan_slot(p, i)) != NULL && !*names; i++)
-		*names = is_name(s->host);
+		*names = plan_server_has_name(s);
 }
 
 static void

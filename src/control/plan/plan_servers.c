@@ -225,6 +225,15 @@ plan_slot(const struct plan *p, unsigned slot)
 	    : NULL;
 }
 
+bool
+plan_server_has_name(const struct server_plan *s)
+{
+	struct addr a;
+
+	return s->host != NULL && !addr_is_unix_text(s->host) &&
+	    addr_parse_ip(&a, s->host, 0) < 0;
+}
+
 struct server_plan *
 plan_edit(struct plan *p, unsigned slot)
 {

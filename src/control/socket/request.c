@@ -1,6 +1,7 @@
 /* request.c: one line of commands: parse, may you, do, wait, answer. */
 #include "config.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -387,9 +388,21 @@ run_next(struct request *q, bool *waits)
 
 /* ---- the line ---- */
 
+static void
+hint_at_sandbox(const struct pen *p, struct error *e)
+{
+	size_t n = strlen(e->text);
+
+	if (p->plan->config.process.sandbox == SANDBOX_ON &&
+	    strstr(e->text, strerror(EACCES)) != NULL)
+		snprintf(e->text + n, sizeof(e->text) - n,
+		    " (sandbox on: files only in directories of the start)");
+}
+
 static enum request_result
 request_refuse(struct request *q)
 {
+	hint_at_sandbox(q->pen, &q->error);
 	q->failed = true;
 	q->next = NULL;
 	q->reply.more = NULL;

@@ -79,7 +79,7 @@ const struct choice choices_workers_by[] = {
 
 const struct choice choices_sandbox[] = {
 	{ "off", SANDBOX_OFF, NULL },
-	{ "log", SANDBOX_LOG, SANDBOX_TRIES_REFUSED },
+	{ "log", SANDBOX_LOG, SANDBOX_REFUSED },
 	{ "on", SANDBOX_ON, SANDBOX_REFUSED },
 	{ NULL, 0, NULL },
 };

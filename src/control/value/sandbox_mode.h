@@ -5,19 +5,13 @@
 
 enum sandbox_mode { SANDBOX_OFF, SANDBOX_LOG, SANDBOX_ON };
 
-/* Of SANDBOX_ON, and of SANDBOX_LOG; NULL: it is not refused. */
-#if defined(HAVE_SECCOMP) || defined(__OpenBSD__)
+/* NULL: they are not refused. */
+#ifdef HAVE_SECCOMP
 #define SANDBOX_REFUSED NULL
 #elif defined(__linux__)
 #define SANDBOX_REFUSED "this build has no libseccomp"
 #else
 #define SANDBOX_REFUSED "not on this system"
-#endif
-/* pledge(2) has no such mode. */
-#ifdef __OpenBSD__
-#define SANDBOX_TRIES_REFUSED "not on this system"
-#else
-#define SANDBOX_TRIES_REFUSED SANDBOX_REFUSED
 #endif
 
 #endif

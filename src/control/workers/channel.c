@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "control/workers/channel.h"
 
@@ -52,21 +52,8 @@ channel_close(struct channel *c)
 	c->fd = -1;
 	while ((m = channel_next(c)) != NULL)
 		free(m);
-	channel_drop_fds(c);
+	passed_drop(&c->passed);
 	buffer_fini(&c->in);
-}
-
-void
-channel_drop_fds(struct channel *c)
-{
-	uint32_t i;
-
-	for (i = 0; i < c->fd_count; i++)
-		if (c->fds[i] >= 0)
-			close(c->fds[i]);
-	free(c->fds);
-	c->fds = NULL;
-	c->fd_count = c->fd_room = 0;
 }
 
 /* ---- sending ---- */
@@ -170,38 +157,6 @@ channel_send_fd(struct channel *c, int fd, uint64_t ms)
 
 /* ---- receiving ---- */
 
-static void
-keep_fd(struct channel *c, int fd)
-{
-	int *list = array_grow(c->fds, &c->fd_room, sizeof(*list), c->fd_count);
-
-	if (list == NULL) {
-		close(fd);
-		return;
-	}
-	c->fds = list;
-	fcntl(fd, F_SETFD, FD_CLOEXEC);
-	c->fds[c->fd_count++] = fd;
-}
-
-static void
-keep_fds(struct channel *c, struct msghdr *m)
-{
-	struct cmsghdr *h;
-	size_t i, n;
-	int fd;
-
-	for (h = CMSG_FIRSTHDR(m); h != NULL; h = CMSG_NXTHDR(m, h)) {
-		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
-			continue;
-		n = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (i = 0; i < n; i++) {
-			memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
-			keep_fd(c, fd);
-		}
-	}
-}
-
 /* Takes the messages apart that are complete. Returns 0, or -1 without
  * memory. */
 static int
@@ -234,9 +189,7 @@ split(struct channel *c)
 int
 channel_read(struct channel *c)
 {
-	char control[CMSG_SPACE(16 * sizeof(int))];
 	struct iovec v;
-	struct msghdr m;
 	ssize_t n;
 
 	if (c->fd < 0)
@@ -246,16 +199,9 @@ channel_read(struct channel *c)
 		v.iov_len = CHUNK;
 		if (v.iov_base == NULL)
 			return -1;
-		m = (struct msghdr){ .msg_iov = &v,
-			.msg_iovlen = 1,
-			.msg_control = control,
-			.msg_controllen = sizeof(control) };
-		n = recvmsg(c->fd, &m, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
+		n = passed_receive(&c->passed, c->fd, &v, 1);
 		if (n <= 0)
 			break;
-		keep_fds(c, &m);
 		buffer_added(&c->in, (size_t)n);
 		if (split(c) < 0)
 			return -1;

@@ -10,13 +10,13 @@
 
 #include "base/buffer.h"
 #include "base/list.h"
+#include "net/passed.h"
 
 struct channel {
 	int fd;		      /* -1: closed */
 	struct buffer in;     /* of the message that is not complete yet */
 	struct list messages; /* that have come, in order */
-	int *fds;	      /* descriptors that have come; -1: taken */
-	uint32_t fd_count, fd_room;
+	struct passed passed; /* descriptors that have come */
 };
 
 struct message {
@@ -39,9 +39,6 @@ int channel_send(
 /* Sends a descriptor, which stays the caller's, in front of what is sent
  * next. */
 int channel_send_fd(struct channel *c, int fd, uint64_t ms);
-
-/* Closes the descriptors that have come and were not taken. */
-void channel_drop_fds(struct channel *c);
 
 /* Reads what is there. Returns 0, or -1: the other end is gone; what it sent
  * before is among the messages. */

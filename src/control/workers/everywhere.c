@@ -236,15 +236,15 @@ do_refresh(struct worker *w, struct change_bytes *c, struct error *e)
 static void
 take_sockets(struct worker *w)
 {
-	struct channel *c = &w->channel;
+	struct passed *all = &w->channel.passed;
 	struct error e;
 	uint32_t i;
 
-	for (i = 0; i < c->fd_count; i++)
-		if (inherited_add(&w->pen->inherited, c->fds[i], false, &e) ==
+	for (i = 0; i < all->count; i++)
+		if (inherited_add(&w->pen->inherited, all->fd[i], false, &e) ==
 		    0)
-			c->fds[i] = -1;
-	channel_drop_fds(c);
+			all->fd[i] = -1;
+	passed_drop(all);
 }
 
 void

@@ -175,7 +175,7 @@ hear(struct worker *w, const struct message *m)
 		stopping_end(p);
 		break;
 	case MESSAGE_CANCEL: /* of a change that it has not prepared */
-		channel_drop_fds(&w->channel);
+		passed_drop(&w->channel.passed);
 		break;
 	default:
 		break;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 
 #include <event2/event.h>
 
@@ -172,6 +173,7 @@ loop_new(const char *method, struct error *e)
 	list_init(&l->tasks);
 	watch_init(&l->library);
 	watch_init(&l->alarm);
+	timer_init(&l->look, loop_look_for_errors);
 	l->alarm_at = UINT64_MAX;
 	l->epoll_fd = -1;
 	l->wake = UINT64_MAX;
@@ -234,6 +236,7 @@ loop_free(struct loop *l)
 		loop_run_tasks(l);
 	free_wheels(l);
 	loop_forget_signals(l);
+	timer_fini(&l->look);
 	loop_timers_fini(l);
 	loop_epoll_close(l);
 	if (l->task_event != NULL)
@@ -276,6 +279,12 @@ const char *
 loop_method(const struct loop *l)
 {
 	return event_base_get_method(l->base);
+}
+
+size_t
+loop_fds_max(const struct loop *l)
+{
+	return strcmp(loop_method(l), "select") == 0 ? FD_SETSIZE : SIZE_MAX;
 }
 
 const char *

@@ -7,12 +7,14 @@
  * owner of the descriptor remembers it (stream.h does) and continues until the
  * operation itself returns EAGAIN. On methods that can, interests are
  * registered once per descriptor, and dropping an interest costs no system
- * call; on the others (poll, select) the interest is kept exact. Callers write
+ * call; on the others (poll, select) the interest is kept exact, and an error
+ * of a descriptor without interests is reported within a second. Callers write
  * the same code for both: they set what they wait for by watch_want(). */
 #ifndef PEN_NET_LOOP_H
 #define PEN_NET_LOOP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -79,6 +81,10 @@ enum { LOOP_SCRATCH = 1024 * 1024 };
 char *loop_scratch(struct loop *l);
 /* The method in use, as above. */
 const char *loop_method(const struct loop *l);
+
+/* The numbers of descriptors that it can watch are below this: select(2) has
+ * a limit. */
+size_t loop_fds_max(const struct loop *l);
 
 /* The version of the event library. */
 const char *loop_library_version(void);

@@ -50,6 +50,8 @@ struct loop {
 	uint32_t events_room;
 	struct event *task_event;  /* wakes at once when tasks wait */
 	struct event *timer_event; /* wakes when the first timer is due */
+	struct timer look;	   /* for errors they don't report */
+	bool looking;		   /* it runs */
 };
 
 /* The time of the loop at this moment. */
@@ -64,6 +66,9 @@ void loop_update_now(struct loop *l);
 
 /* Runs the tasks that wait now. What they add waits for the next wake-up. */
 void loop_run_tasks(struct loop *l);
+
+/* Calls what waits for nothing and has an error, once each. */
+void loop_look_for_errors(struct timer *look);
 
 /* ---- loop_epoll.c ---- */
 

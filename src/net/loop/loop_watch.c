@@ -3,7 +3,9 @@
 #include "config.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include <event2/event.h>
 
@@ -43,6 +45,43 @@ on_event(evutil_socket_t fd, short what, void *arg)
 	we->watch->on_ready(we->watch, ready);
 }
 
+/* ---- errors of what waits for nothing ---- */
+
+enum { LOOK_MS = 1000 };
+
+/* The library leaves out what waits for nothing, and with it the reset of a
+ * peer. Each error is reported once. */
+void
+loop_look_for_errors(struct timer *t)
+{
+	struct loop *l = container_of(t, struct loop, look);
+	uint32_t i;
+
+	l->looking = false;
+	for (i = 0; i < l->events_room; i++) {
+		struct watch *w =
+		    l->events[i] != NULL ? l->events[i]->watch : NULL;
+		struct pollfd p = { .fd = (int)i };
+
+		if (w == NULL || w->armed != WATCH_LISTED)
+			continue;
+		l->looking = true;
+		if (poll(&p, 1, 0) <= 0)
+			continue;
+		w->armed |= READY_ERROR;
+		w->on_ready(w, READY_READ | READY_WRITE | READY_ERROR);
+	}
+	if (l->looking)
+		(void)timer_start(l, t, LOOK_MS);
+}
+
+static void
+begin_to_look(struct loop *l)
+{
+	if (!l->looking)
+		l->looking = timer_start(l, &l->look, LOOK_MS) == 0;
+}
+
 /* That of the watch's descriptor, made if there is none. */
 static struct watch_event *
 watch_event_of(struct loop *l, struct watch *w)
@@ -50,6 +89,7 @@ watch_event_of(struct loop *l, struct watch *w)
 	struct watch_event **events = array_grow(
 	    l->events, &l->events_room, sizeof(*events), (uint32_t)w->fd);
 	struct watch_event *we;
+	int in_line = 1;
 
 	if (events == NULL)
 		return NULL;
@@ -71,6 +111,9 @@ watch_event_of(struct loop *l, struct watch *w)
 		return NULL;
 	}
 	events[w->fd] = we;
+	/* Urgent data, which these methods do not report, is not to be lost. */
+	(void)setsockopt(
+	    w->fd, SOL_SOCKET, SO_OOBINLINE, &in_line, sizeof(in_line));
 	return we;
 }
 
@@ -90,7 +133,10 @@ event_want(struct loop *l, struct watch *w)
 	event_del(we->event);
 	event_assign(we->event, l->base, w->fd, what, on_event, we);
 	w->armed = (uint8_t)(need | WATCH_LISTED);
-	return need == 0 ? 0 : event_add(we->event, NULL);
+	if (need != 0)
+		return event_add(we->event, NULL);
+	begin_to_look(l);
+	return 0;
 }
 
 /* ---- either of them ---- */

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/environment.h"
+#include "net/passed.h"
 #include "net/program/starter.h"
 #include "net/program/starter_private.h"
 
@@ -27,59 +28,21 @@ struct received {
 	char text[STARTER_TEXT_MAX];
 	size_t length;
 	char *string[STARTER_STRINGS_MAX + 2];
-	int *fd; /* those of all messages of a request */
-	uint32_t fds, room;
+	struct passed passed; /* with all messages of a request */
 };
-
-static void
-take_descriptors(struct received *r, struct msghdr *m)
-{
-	struct cmsghdr *c;
-	unsigned i, n;
-	int *list, fd;
-
-	for (c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c)) {
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		n = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-		for (i = 0; i < n; i++) {
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
-			list =
-			    array_grow(r->fd, &r->room, sizeof(*list), r->fds);
-			if (list == NULL) {
-				close(fd);
-				continue;
-			}
-			r->fd = list;
-			list[r->fds++] = fd;
-		}
-	}
-}
 
 /* Returns whether there is a message. */
 static bool
 starter_receive(int fd, struct received *r)
 {
-	union {
-		char bytes[CMSG_SPACE(STARTER_PASS_MAX * sizeof(int))];
-		struct cmsghdr align;
-	} control;
 	struct iovec parts[] = { { .iov_base = &r->head,
 				     .iov_len = sizeof(r->head) },
 		{ .iov_base = r->text, .iov_len = sizeof(r->text) } };
-	struct msghdr m = { .msg_iov = parts,
-		.msg_iovlen = 2,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes) };
-	ssize_t n;
+	ssize_t n = passed_receive(&r->passed, fd, parts, 2);
 
-	do
-		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
 	if (n < (ssize_t)sizeof(r->head))
 		return false;
 	r->length = (size_t)n - sizeof(r->head);
-	take_descriptors(r, &m);
 	return true;
 }
 
@@ -133,13 +96,13 @@ do_program(struct starter *s, struct received *r, char **words,
 	struct environment env;
 
 	a->error = EPERM;
-	if (r->fds != 2 || r->string[0] == NULL ||
+	if (r->passed.count != 2 || r->string[0] == NULL ||
 	    (!s->tries && !starter_permits(s, r->string)))
 		return;
 	choose_environment(&env, words);
 	x.env = env.list;
-	x.null = r->fd[0];
-	x.out = r->fd[1];
+	x.null = r->passed.fd[0];
+	x.out = r->passed.fd[1];
 	if (env.failed) {
 		a->pid = -1;
 		a->errno_value = ENOMEM;
@@ -158,13 +121,13 @@ do_successor(struct starter *s, struct received *r, char **words,
 	struct program_exec_successor x = { .path = s->path, .argv = s->argv };
 
 	a->error = EPERM;
-	if (s->path == NULL || r->fds < 1 || words[0] == NULL ||
+	if (s->path == NULL || r->passed.count < 1 || words[0] == NULL ||
 	    strncmp(words[0], "PEN_UPGRADE=", 12) != 0)
 		return;
 	x.word = words[0];
-	x.fd = r->fd;
-	x.count = r->fds - 1;
-	x.errors = r->fd[r->fds - 1];
+	x.fd = r->passed.fd;
+	x.count = r->passed.count - 1;
+	x.errors = r->passed.fd[x.count];
 	a->error = 0;
 	a->pid = program_exec_succeed(&x, &a->error);
 	a->errno_value = errno;
@@ -176,12 +139,13 @@ starter_answer(struct starter *s, struct received *r)
 	struct starter_answer a = { .error = EINVAL };
 	char **words = split_strings(r);
 
-	if (words != NULL && r->head.request == STARTER_PROGRAM)
+	if (r->passed.incomplete) /* the others have other numbers */
+		a.error = EMFILE;
+	else if (words != NULL && r->head.request == STARTER_PROGRAM)
 		do_program(s, r, words, &a);
 	else if (words != NULL && r->head.request == STARTER_SUCCESSOR)
 		do_successor(s, r, words, &a);
-	while (r->fds > 0)
-		close(r->fd[--r->fds]);
+	passed_drop(&r->passed);
 	(void)send(s->fd, &a, sizeof(a), MSG_NOSIGNAL);
 }
 
@@ -232,7 +196,7 @@ starter_serve(struct starter *s)
 	while (starter_receive(s->fd, r))
 		if (r->head.request != STARTER_DESCRIPTORS)
 			starter_answer(s, r);
-	free(r->fd);
+	passed_drop(&r->passed);
 	free(r);
 	return 0;
 }

@@ -59,7 +59,7 @@ session_connected(struct session *s)
  * was there before: nothing has to be waited for, and from here on the loop
  * reports events. It does not report again what `sent` has: a reset of the
  * server after the first bytes, the FIN of the client, more of its bytes than a
- * fair share. */
+ * fair share; nor anything of a client whose bytes were not wanted any more. */
 static void
 session_connected_at_once(struct session *s, struct pipe_stop sent)
 {
@@ -68,7 +68,8 @@ session_connected_at_once(struct session *s, struct pipe_stop sent)
 	if (sent.verdict == PIPE_WRITE_FAILED && sent.cause == ECONNRESET)
 		s->server_reset = true;
 	session_connected(s);
-	if (sent.verdict == PIPE_DONE || sent.verdict == PIPE_YIELDED)
+	if (sent.verdict == PIPE_DONE || sent.verdict == PIPE_YIELDED ||
+	    (s->down.watch.want == 0 && s->down.watch.fd >= 0))
 		session_soon(s);
 	if (watch_start(l, &s->up.watch, s->up.fd,
 		READY_READ |

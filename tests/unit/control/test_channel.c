@@ -111,11 +111,11 @@ START_TEST(descriptors_come_first)
 		ck_assert_int_eq(channel_send_fd(&a, fd[1], MS), 0);
 	channel_send(&a, 1, "one", 3, MS);
 	has(channel_wait(&b, 1, 1, MS), 1, "one");
-	ck_assert_uint_eq(b.fd_count, 100);
-	ck_assert_int_eq(write(b.fds[99], "y", 1), 1);
+	ck_assert_uint_eq(b.passed.count, 100);
+	ck_assert_int_eq(write(b.passed.fd[99], "y", 1), 1);
 	ck_assert_int_eq(read(fd[0], &c, 1), 1);
-	channel_drop_fds(&b);
-	ck_assert_uint_eq(b.fd_count, 0);
+	passed_drop(&b.passed);
+	ck_assert_uint_eq(b.passed.count, 0);
 	close(fd[0]);
 	close(fd[1]);
 	end();

@@ -330,6 +330,33 @@ START_TEST(ends_are_told)
 }
 END_TEST
 
+static void
+on_error(struct watch *w, unsigned ready)
+{
+	ck_assert(ready & READY_ERROR);
+	calls++;
+	watch_stop(loop, w);
+	loop_stop(loop);
+}
+
+START_TEST(errors_come_without_interest)
+{
+	int fd[2];
+
+	begin(_i);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	ck_assert_int_eq(watch_start(loop, &a, fd[0], READY_READ, on_error), 0);
+	ck_assert_int_eq(watch_want(loop, &a, 0), 0);
+	/* what it does not read makes its close a reset */
+	ck_assert_int_eq(write(fd[0], "x", 1), 1);
+	close(fd[1]);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 1);
+	loop_free(loop);
+	close(fd[0]);
+}
+END_TEST
+
 START_TEST(bad_descriptors)
 {
 	begin(_i);
@@ -837,6 +864,7 @@ SUITE(test_loop)
 	tcase_add_loop_test(c, timers_and_signals, 0, METHODS);
 	tcase_add_loop_test(c, levels_are_told_again, 0, METHODS);
 	tcase_add_loop_test(c, ends_are_told, 0, METHODS);
+	tcase_add_loop_test(c, errors_come_without_interest, 0, METHODS);
 	tcase_add_loop_test(c, bad_descriptors, 0, METHODS);
 	tcase_add_loop_test(c, starts_and_stops, 0, METHODS);
 	tcase_add_loop_test(c, stopped_by_its_first_task, 0, METHODS);

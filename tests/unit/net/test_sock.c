@@ -620,11 +620,16 @@ START_TEST(pipes_and_limits)
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &r), 0);
 	r.rlim_cur = r.rlim_max < 64 ? r.rlim_max : 64;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &r), 0);
-	limit = sock_raise_fd_limit();
+	limit = sock_raise_fd_limit(SIZE_MAX);
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &r), 0);
 	ck_assert_uint_eq(r.rlim_cur, r.rlim_max);
 	if (r.rlim_max != RLIM_INFINITY)
 		ck_assert_uint_eq(limit, r.rlim_max);
+	if (r.rlim_max > 40) {
+		ck_assert_uint_eq(sock_raise_fd_limit(40), 40);
+		ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &r), 0);
+		ck_assert_uint_eq(r.rlim_cur, 40);
+	}
 	/* a size the kernel refuses still gives a pipe */
 	ck_assert_int_eq(sock_pipe(fd, (size_t)1 << 30), 0);
 	is_ours(fd[0]);
@@ -648,7 +653,7 @@ make_pipes_as(uid_t user)
 	enum { MOST = 2000 };
 	int fd[2], i;
 
-	(void)sock_raise_fd_limit();
+	(void)sock_raise_fd_limit(SIZE_MAX);
 	if (setgid(user) < 0 || setuid(user) < 0)
 		return 77;
 	for (i = 0; i < MOST; i++) {

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -198,6 +199,31 @@ START_TEST(successor)
 }
 END_TEST
 
+/* The numbers of those that come would not be theirs. */
+START_TEST(successor_lacks_descriptors)
+{
+	struct rlimit before, few;
+	int fd[2], list[64], i;
+
+	NO_VALGRIND();
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = 50;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	begin(false);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	ck_assert_int_eq(pipe2(fd, O_CLOEXEC), 0);
+	for (i = 0; i < 64; i++)
+		list[i] = fd[0];
+	ck_assert_int_eq(
+	    starter_succeed(starter, list, 64, fd[1], "PEN_UPGRADE=x"), -1);
+	ck_assert_int_eq(errno, EMFILE);
+	close(fd[0]);
+	close(fd[1]);
+	end();
+}
+END_TEST
+
 /* Nothing waits for it, and no program is blamed. */
 START_TEST(it_is_gone)
 {
@@ -225,6 +251,7 @@ SUITE(test_starter)
 	SUITE_ADD(s, starts_what_is_permitted, 20);
 	SUITE_ADD(s, starts_all_on_trial, 20);
 	SUITE_ADD(s, successor, 20);
+	SUITE_ADD(s, successor_lacks_descriptors, 20);
 	SUITE_ADD(s, it_is_gone, 20);
 #endif
 	return s;
