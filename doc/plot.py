@@ -149,13 +149,15 @@ SHORT = {
     "kept_1": "1 connection", "kept_16": "16 connections",
     "kept_64": "64 connections", "kept_16k": "64 connections, 16 KiB",
     "bulk_down": "to the client", "bulk_up": "to the server",
-    "bulk_both": "both ways", "tls_full": "full handshake",
+    "bulk_both": "both ways", "slow_down": "1,000 slow readers",
+    "slow_up": "1,000 slow senders", "tls_full": "full handshake",
     "tls_resumed": "resumed session", "tls_kept": "keep-alive",
     "tls_bulk": "bulk", "udp_kept": "256 client ports",
     "udp_new": "a new port for each", "dns_kept": "DNS, 256 client ports",
     "dns_new": "DNS, a new port for each", "rate_2k": "2,000 connections/s",
     "rate_kept": "10,000 requests/s", "rate_dns": "10,000 DNS queries/s",
     "memory_idle": "idle", "memory_stalled": "client does not read",
+    "memory_slow": "client reads 1 Mbit/s",
     "memory_tls": "idle, TLS", "both_close": "a connection per request",
     "both_kept": "keep-alive", "both_tls": "TLS, full, RSA-2048"}
 
