@@ -6,12 +6,14 @@
 measured.svg has pen's ratio to the best of its peers for each row; the others,
 measured-*.svg, have all balancers, and the curves. One file serves light and dark:
 colours follow prefers-color-scheme. Lines at points and bars go from the first to the
-third quartile. Letters are such that they can be read at 350 pixels."""
+third quartile. Letters are such that they can be read at 350 pixels. What measured.md
+cites is replaced, too: <!--row;x;proxy;column;what v becomes--> and the figure."""
 
 import collections
 import html
 import math
 import os
+import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -295,11 +297,31 @@ Y_TITLES = {("by_size", "rate"): "answers a second", "%": "% of a processor",
             ("netpipe", "median"): "us for a message, one way"}
 
 
+def cite(text, table):
+    """The text with the figures of this table."""
+    lines = {(x["row"], x["x"], x["proxy"]): x for x in table}
+
+    def figure(found):
+        row, x, proxy, column, change = found[1].split(";")
+        value = lines.get((row, x, proxy), {}).get(column)
+        if not value:
+            return found[0]
+        value = eval(change or "v", {"v": float(value), "max": max})
+        new = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+        return f"<!--{found[1]}-->{new}"
+
+    return re.sub(r"<!--([^>]*)-->[\d.,]*\d", figure, text)
+
+
 def main():
     source = sys.argv[1] if len(sys.argv) > 1 else HERE + "/measured.tsv"
     target = sys.argv[2] if len(sys.argv) > 2 else HERE
     table = bench.read(source)
     date = max(line["date"] for line in table)
+    with open(HERE + "/measured.md", encoding="utf-8") as f:
+        page = cite(f.read(), table)
+    with open(target + "/measured.md", "w", encoding="utf-8") as f:
+        f.write(page)
     ratios(table, date).write(f"{target}/measured.svg")
     for group, by_row in groups_of(table).items():
         bars(group, by_row, date).write(f"{target}/measured-{group.lower()}.svg")

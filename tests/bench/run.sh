@@ -1,13 +1,15 @@
 #!/bin/sh
 # run.sh: what pen costs beside HAProxy, nginx, dnsdist and Debian's pen.
 #
-#     sh tests/bench/run.sh [--quick] [--only ROW|GROUP,..] [--list] ..
+#     sh tests/bench/run.sh [--quick] [--only ROW|GROUP,..] [--out TSV] ..
+#     sh tests/bench/run.sh --compare TSV TSV | --list
 #
 # Installs what is missing (Debian), builds pen with -O2 unless PEN names one, and
-# the measuring programs, in BUILD (build-bench); measures in network namespaces of its own, and writes
-# doc/measured.tsv and its plots. Needs root. All takes about 40 minutes. --quick, of
-# all but curves and hosts, takes less than five and only prints. `bench.py --help`
-# lists the options.
+# the measuring programs, in BUILD (build-bench); measures in network namespaces of its
+# own, and writes doc/measured.tsv, its plots and what doc/measured.md cites; with --out
+# only that table. Needs root. All takes about 40 minutes. --quick, of all but curves
+# and hosts, takes less than five and only prints. --compare prints how far the ratios
+# of two tables are apart. `bench.py --help` lists the options.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,6 +27,9 @@ need() {
 		missing="${missing:-} $2"
 }
 
+case " $* " in
+*" --compare "* | *" --list "*) exec python3 "$here/bench.py" "$@" ;;
+esac
 [ "$(id -u)" = 0 ] || give_up "needs root: it makes network namespaces"
 need cc gcc
 need /usr/include/openssl/ssl.h libssl-dev
@@ -64,7 +69,7 @@ fi
 
 plots=
 case " $* " in
-*" --quick "* | *" --out "* | *" --list "*) ;;
+*" --quick "* | *" --out "*) ;;
 *)
 	set -- --out "$top/doc/measured.tsv" "$@"
 	plots=yes
