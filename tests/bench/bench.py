@@ -38,6 +38,7 @@ import rows
 HEAD = ("group row x proxy per low median high ratio_low ratio ratio_high rate"
         " p50 p99 p999 slices disturbed date note").split()
 FIRST_PORT = 8001
+START = 0.2  # seconds in which what a process does is not counted
 # error of a ratio's mean, above which a row goes on, up to so many times its rounds
 STEADY, LONGEST = 0.015, 3
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -171,7 +172,6 @@ class Bench:
             if child.poll() is not None or time.monotonic() > end:
                 raise Refused("does not start")
             time.sleep(0.01)
-        time.sleep(0.2)  # what it does at its start is not counted
 
     def stop(self, child):
         child.terminate()
@@ -232,7 +232,7 @@ class Bench:
                     after - was for after, was in zip(scheduled(pids), before))
         child.wait()
         if result and seconds < 4 and not any(
-                result[name] for name in ("answered", *FAULTS)):
+                result[name] for name in ("answered", "bytes", *FAULTS)):
             # it may not have had a processor
             return self.slice(target, 1 + 3 * seconds)
         self.check(target, result, pids)
@@ -258,6 +258,7 @@ class Bench:
         """What so many connections take: a result with bytes for each."""
         self.stop_proxies()
         self.proxy(target)
+        time.sleep(START)
         pids = self.pids(target)
         before = memory(pids)
         child = self.load(target, target.load)
@@ -311,6 +312,7 @@ def prepare(bench, row, refused):
                 holding.append(child)
         except Refused as e:
             refused[target] = e
+    time.sleep(START)
     return holding
 
 

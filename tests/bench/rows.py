@@ -119,7 +119,7 @@ def curve(name, group, title, per, targets):
 
 
 MIB = 1 << 20
-SLOW_CLIENTS = "-w 0.6 -k -c 1000 -z 6250"
+SLOW_CLIENTS = "-w 0.6 -d 1 -k -c 1000 -z 6250"
 ROWS = [
     row("close_client", "short", "a connection per request, the client closes",
         "connection", TCP, "-c 64"),
@@ -143,9 +143,9 @@ ROWS = [
     row("bulk_both", "bulk", "bulk both ways", "GB", TCP,
         f"-w 0.4 -k -c 8 -b -q {16 * MIB} -s {16 * MIB}"),
     row("slow_down", "bulk", "1,000 clients that read 1 Mbit/s each", "GB", TCP,
-        f"{SLOW_CLIENTS} -d 0.6 -s 1000000000"),
+        f"{SLOW_CLIENTS} -s 1000000000"),
     row("slow_up", "bulk", "1,000 clients that send 1 Mbit/s each", "GB", TCP,
-        f"{SLOW_CLIENTS} -d 0.6 -q 1000000000"),
+        f"{SLOW_CLIENTS} -q 1000000000"),
     row("tls_full", "TLS", "TLS, full handshake", "handshake", TLS, "-T -c 32"),
     row("tls_resumed", "TLS", "TLS, resumed session", "handshake", TLS,
         "-T -r -c 32"),

@@ -54,6 +54,10 @@ mkdir -p "$BUILD" || exit 1
 for program in load server relay; do
 	cc -O2 -o "$BUILD/$program" "$here/src/$program.c" -lssl -lcrypto || exit 1
 done
+case " $* " in
+*" --quick "*) programs= ;;
+*) programs="tests/bench/acl_rate tests/bench/timeouts_rate" ;;
+esac
 if [ -z "${PEN:-}" ]; then
 	PEN=$BUILD/pen
 	[ ! -e "$top/config.status" ] ||
@@ -62,8 +66,7 @@ if [ -z "${PEN:-}" ]; then
 		cd "$top" && { [ -e configure ] || autoreconf -fi; } &&
 			cd "$BUILD" && { [ -e Makefile ] ||
 				"$top/configure" CFLAGS=-O2 >configure.out; } &&
-			make -j2 pen tests/bench/acl_rate \
-				tests/bench/timeouts_rate >make.out
+			make -j2 pen $programs >make.out
 	) || give_up "cannot build pen: see $BUILD"
 fi
 

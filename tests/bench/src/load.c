@@ -17,8 +17,9 @@
  *     -n N     stops after N requests
  *     -i       a request on each connection, then HOLD, and again after a line
  *     -x       a request on each connection, whose answer is not read; HOLD
- *     -z N     slow clients: each takes, or sends, N bytes in 50 ms; with -i HOLD
- *              after -w, and on until a line comes
+ *     -z N     slow clients: each takes, or sends, N bytes in 50 ms, some half of
+ *              that and some half as much again; with -i HOLD after -w, and on
+ *              until a line comes
  *     -u       datagrams; -p: each from a new port
  *
  * Prints START when counting begins, at the end one line of JSON. `busy_ns` is how
@@ -226,8 +227,12 @@ move_bytes(struct conn *c, bool in, void *p, size_t n)
 	bool skip = in && skips(c);
 	ssize_t r;
 
-	if (slow > 0 && n > slow)
-		n = slow;
+	if (slow > 0) { /* else all of them fill and empty their buffers at once */
+		size_t turn = slow / 2 + slow * (size_t)(c - conns) /
+			(unsigned)connections;
+
+		n = n < turn ? n : turn;
+	}
 	if (c->tls == NULL)
 		return in ? recv(c->fd, p, n, skip ? MSG_TRUNC : 0)
 			  : send(c->fd, p, n, MSG_NOSIGNAL);
