@@ -237,7 +237,9 @@ class Bench:
             return self.slice(target, 1 + 3 * seconds)
         self.check(target, result, pids)
         self.best_ns = min(self.best_ns, result["busy_ns"])
+        # one that runs on both processors shares them with its clients
         result["disturbed"] = (result["busy_ns"] > 1.5 * self.best_ns or
+                               not target.several and
                                result["waited"] > result["seconds"] / 3)
         return result
 
@@ -328,7 +330,7 @@ def measure(bench, row):
         batch = rounds // 3
     for first in range(0, LONGEST * rounds, batch):
         if first >= rounds and (batch == rounds or
-                                is_steady(row, results, refused, batch)):
+                                is_steady(row, results, batch)):
             break
         measure_batch(bench, row, range(first, first + batch), results, refused)
     return results, refused
@@ -348,6 +350,7 @@ def measure_batch(bench, row, numbers, results, refused):
                 results[target][number] = one(target)
             except Refused as e:
                 refused[target] = e
+                results.pop(target, None)
     for child in holding:
         child.communicate("\n")
     bench.stop_proxies()
@@ -367,7 +370,7 @@ def ratios_of(row, results, target):
     return {n: a / b for n, (a, b) in found.items() if a and b}
 
 
-def is_steady(row, results, refused, batch):
+def is_steady(row, results, batch):
     """Whether processes of one kind are alike enough: the ratios of two runs of this
     kind will mostly be within 5 % then."""
     for target in row.targets:
@@ -375,7 +378,7 @@ def is_steady(row, results, refused, batch):
         for number, ratio in ratios_of(row, results, target).items():
             by_batch[number // batch].append(math.log(ratio))
         middles = [statistics.median(x) for x in by_batch.values()]
-        if target not in refused and len(middles) > 1 and (
+        if len(middles) > 1 and (
                 statistics.stdev(middles) / math.sqrt(len(middles)) > STEADY):
             return False
     return True
@@ -570,6 +573,25 @@ def with_own(row, proxies):
         for name, command in (p.split("=", 1) for p in proxies)])
 
 
+def minutes(args, todo):
+    """How long the rows take, about: at least, and if all of them go on."""
+    least = more = 0
+    for row in todo:
+        if not row.targets or row.per == "bytes":
+            least += 2 * len(row.targets) * (1 if args.quick else 3) or 60
+            continue
+        begins = len({key_of(t) for t in row.targets}) * 0.1 + START
+        slices = 0
+        for target in row.targets:
+            warm, counts = (re.search(f"-{x} ([\\d.]+)", target.load) for x in "wd")
+            slices += (float(warm[1]) if warm else 0.1) + 0.05 + (
+                float(counts[1]) if counts else args.seconds)
+        goes_on = args.goes_on and not row.targets[0].x
+        least += args.rounds * slices + begins * (3 if goes_on else 1)
+        more += goes_on and (LONGEST - 1) * (args.rounds * slices + 3 * begins)
+    return least / 60, (least + more) / 60
+
+
 def by_program(args, row):
     """Lines of a row that a program of this directory measures on its own."""
     words, pattern = rows.PROGRAMS[row.name]
@@ -609,6 +631,8 @@ def main():
         for row in todo:
             print(f"{row.group:8} {row.name:16} {row.title}")
         return 0
+    print("takes about {:.0f} minutes, {:.0f} at most".format(*minutes(args, todo)),
+          flush=True)
     directory = tempfile.mkdtemp()
     os.chmod(directory, 0o755)
     certificates(directory)

@@ -7,7 +7,7 @@
 # Installs what is missing (Debian), builds pen with -O2 unless PEN names one, and
 # the measuring programs, in BUILD (build-bench); measures in network namespaces of its
 # own, and writes doc/measured.tsv, its plots and what doc/measured.md cites; with --out
-# only that table. Needs root. All takes about 40 minutes. --quick, of all but curves
+# only that table. Needs root. All takes about 45 minutes. --quick, of all but curves
 # and hosts, takes less than five and only prints. --compare prints how far the ratios
 # of two tables are apart. `bench.py --help` lists the options.
 set -u
