@@ -6,12 +6,14 @@
 measured.svg has pen's ratio to the best of its peers for each row; the others,
 measured-*.svg, have all balancers, and the curves. One file serves light and dark:
 colours follow prefers-color-scheme. Lines at points and bars go from the first to the
-third quartile."""
+third quartile. Letters are such that they can be read at 350 pixels. What measured.md
+cites is replaced, too: <!--row;x;proxy;column;what v becomes--> and the figure."""
 
 import collections
 import html
 import math
 import os
+import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -19,7 +21,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "tests", "bench"))
 import bench  # noqa: E402
 import rows  # noqa: E402
 
-WIDTH, SIZE = 520, 14
+WIDTH, SIZE = 440, 14
 TITLES = {row.name: row.title for row in rows.ROWS}
 NAMES = {"classic": "Pen 0.34", "haproxy": "HAProxy", "relay": "bare relay"}
 STYLE = """
@@ -43,7 +45,7 @@ class Drawing:
         self.text(8, self.y, title, SIZE + 2, weight="bold")
         self.y += 20
         self.text(8, self.y, below, SIZE - 2, kind="dim")
-        self.y += 16
+        self.y += 8
 
     def text(self, x, y, words, size=SIZE, anchor="start", kind="", weight="normal"):
         self.out.append(
@@ -62,7 +64,7 @@ class Drawing:
         height = self.y + 10
         with open(path, "w", encoding="utf-8") as f:
             f.write(
-                f'<svg xmlns="http://www.w3.org/2000/svg" width="700" '
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="600" '
                 f'viewBox="0 0 {WIDTH} {height:.0f}">\n<style>{STYLE}</style>\n'
                 f'<rect width="100%" height="100%" class="back"/>\n'
                 + "\n".join(self.out) + "\n</svg>\n")
@@ -100,39 +102,47 @@ HEADINGS = {
 def ratios(table, date):
     d = Drawing("pen, divided by the best of its peers",
                 f"left of 1 pen takes less; {date}")
-    left, right = 215, WIDTH - 98
-    at = scale(1 / 16, 2, left, right, True)
-    top = d.y + 14
+    left, right = 196, WIDTH - 100
+    at = scale(1 / 4, 2, left, right, True)
     d.y += 14
+    for name, mark in MARKS:
+        d.text(at(mark), d.y, name, SIZE - 2, "middle", "dim")
     for group, by_row in groups_of(table).items():
-        if not any(map(best_peer, by_row.values())):
+        best_of = {row: best_peer(lines) for row, lines in by_row.items()}
+        shown = [(row, best) for row, best in best_of.items() if best]
+        if not shown:
             continue
         d.y += 22
         d.text(8, d.y, HEADINGS.get(group, group), weight="bold")
-        for row, lines in by_row.items():
-            best = best_peer(lines)
-            if best is None:
-                continue
+        for _, mark in MARKS:
+            d.line(at(mark), d.y + 5, at(mark), d.y + 5 + 20 * len(shown),
+                   width=2 if mark == 1 else 1)
+        for row, best in shown:
             d.y += 20
-            value, low, high = (min(max(float(best[k]), 0.065), 1.95)
-                                for k in ("ratio", "ratio_low", "ratio_high"))
             d.text(16, d.y, short_title(row), SIZE - 1)
-            colour = 0 if float(best["ratio"]) <= 1 else 1
-            d.line(at(low), d.y - 5, at(high), d.y - 5, f"s{colour}", 3)
-            d.add(f'<circle cx="{at(value):.1f}" cy="{d.y - 5:.1f}" r="5" '
-                  f'class="f{colour}"/>')
             d.text(WIDTH - 8, d.y, f"{float(best['ratio']):.2f} "
                    f"{NAMES.get(best['proxy'], best['proxy'])}", SIZE - 2, "end",
                    "dim")
-    grid = []
-    for name in ("1/16", "1/8", "1/4", "1/2", "1", "2"):
-        mark = 1 / float(name[2:]) if "/" in name else float(name)
-        x, width = at(mark), 2 if mark == 1 else 1
-        grid.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{d.y + 4:.1f}"'
-                    f' class="line" stroke-width="{width}"/>')
-        d.text(x, top - 4, name, SIZE - 2, "middle", "dim")
-    d.out = grid + d.out
+            ratio_mark(d, at, best)
     return d
+
+
+MARKS = [("1/4", 1 / 4), ("1/2", 1 / 2), ("1", 1), ("2", 2)]
+
+
+def ratio_mark(d, at, line):
+    """A point and its quartiles; an arrow if it is beyond the scale."""
+    value, low, high = (float(line[k]) for k in ("ratio", "ratio_low", "ratio_high"))
+    kind, y = 0 if value <= 1 else 1, d.y - 5
+    ends, side = (at(1 / 4), at(2)), -1 if value < 1 else 1
+    if 1 / 4 <= value <= 2:
+        low, high = (min(max(at(v), ends[0]), ends[1]) for v in (low, high))
+        d.line(low, y, high, y, f"s{kind}", 3)
+        d.add(f'<circle cx="{at(value):.1f}" cy="{y}" r="5" class="f{kind}"/>')
+        return
+    x = ends[side > 0]
+    d.add(f'<polygon points="{x:.1f},{y} {x - side * 11:.1f},{y - 5} '
+          f'{x - side * 11:.1f},{y + 5}" class="f{kind}"/>')
 
 
 SHORT = {
@@ -141,13 +151,15 @@ SHORT = {
     "kept_1": "1 connection", "kept_16": "16 connections",
     "kept_64": "64 connections", "kept_16k": "64 connections, 16 KiB",
     "bulk_down": "to the client", "bulk_up": "to the server",
-    "bulk_both": "both ways", "tls_full": "full handshake",
+    "bulk_both": "both ways", "slow_down": "1,000 slow readers",
+    "slow_up": "1,000 slow senders", "tls_full": "full handshake",
     "tls_resumed": "resumed session", "tls_kept": "keep-alive",
     "tls_bulk": "bulk", "udp_kept": "256 client ports",
     "udp_new": "a new port for each", "dns_kept": "DNS, 256 client ports",
     "dns_new": "DNS, a new port for each", "rate_2k": "2,000 connections/s",
     "rate_kept": "10,000 requests/s", "rate_dns": "10,000 DNS queries/s",
     "memory_idle": "idle", "memory_stalled": "client does not read",
+    "memory_slow": "client reads 1 Mbit/s",
     "memory_tls": "idle, TLS", "both_close": "a connection per request",
     "both_kept": "keep-alive", "both_tls": "TLS, full, RSA-2048"}
 
@@ -161,6 +173,8 @@ UNITS = {"us": "us", "bytes": "bytes", "GB": "ms a gigabyte", "frame": "ns a fra
 
 
 OURS = ("pen", "proxy", "DSR")  # all are pen
+# the same colour in each curve
+LINES = {"pen": 0, "proxy": 0, "haproxy": 1, "nginx": 2, "direct": 2}
 
 
 def bars(group, by_row, date):
@@ -170,16 +184,16 @@ def bars(group, by_row, date):
         per = lines[0]["per"]
         unit = UNITS.get(per, f"us a {per}")
         d.y += 22
-        d.text(8, d.y, f"{TITLES.get(row, row)} ({unit})", weight="bold")
+        d.text(8, d.y, f"{short_title(row)} ({unit})", weight="bold")
         most = max(float(x["high"]) for x in lines) or 1
-        at = scale(0, most, 118, WIDTH - 70, False)
+        at = scale(0, most, 128, WIDTH - 56, False)
         for x in lines:
             low, value, high = (float(x[k]) for k in ("low", "median", "high"))
             d.y += 20
             colour = 0 if x["proxy"].startswith(OURS) else 4
-            d.text(112, d.y, NAMES.get(x["proxy"], x["proxy"]), SIZE - 1, "end")
-            d.add(f'<rect x="118" y="{d.y - 12:.1f}" height="14" '
-                  f'width="{max(at(value) - 118, 1):.1f}" class="f{colour}" '
+            d.text(122, d.y, NAMES.get(x["proxy"], x["proxy"]), SIZE - 1, "end")
+            d.add(f'<rect x="128" y="{d.y - 12:.1f}" height="14" '
+                  f'width="{max(at(value) - 128, 1):.1f}" class="f{colour}" '
                   'opacity="0.75"/>')
             d.line(at(low), d.y - 5, at(high), d.y - 5, "s5", 2)
             d.text(at(max(value, high)) + 6, d.y, human(value), SIZE - 1)
@@ -195,14 +209,21 @@ def human(v):
     return f"{v:.0f}" if v >= 100 else f"{v:.3g}"
 
 
-def marks_of(low, high, log):
-    if not log:
-        step = 10 ** math.floor(math.log10(high or 1))
-        step = next(s for s in (step / 5, step / 2, step, step * 2)
-                    if high / s <= 6)
-        return [i * step for i in range(int(high / step) + 2)]
-    return [10.0 ** k for k in range(math.floor(math.log10(low)),
-                                     math.ceil(math.log10(high)) + 1)]
+def marks_of(high):
+    """Marks of a linear axis from 0."""
+    step = 10 ** math.floor(math.log10(high or 1))
+    step = next(s for s in (step / 5, step / 2, step, step * 2) if high / s <= 6)
+    return [i * step for i in range(int(high / step) + 2)]
+
+
+def log_marks(low, high):
+    """Powers of ten within; if these are few, 2 and 5 times them, too."""
+    powers = [10.0 ** k for k in range(math.floor(math.log10(low)),
+                                       math.ceil(math.log10(high)) + 1)]
+    within = [m for m in powers if low <= m <= high]
+    if len(within) < 3:
+        within = [m * f for m in powers for f in (1, 2, 5) if low <= m * f <= high]
+    return within
 
 
 def curve(d, lines, key, title, x_title, log_y):
@@ -219,22 +240,29 @@ def curve(d, lines, key, title, x_title, log_y):
     d.y += 18
     d.text(8, d.y, title[1], SIZE - 2, kind="dim")
     top, bottom, left, right = d.y + 12, d.y + 200, 62, WIDTH - 16
-    xs = marks_of(min(p[0] for p in points), max(p[0] for p in points), True)
-    ys = marks_of(min(p[1] for p in points), max(p[1] for p in points), log_y)
-    at_x = scale(xs[0], xs[-1], left, right, True)
-    at_y = scale(ys[0], ys[-1], bottom, top, log_y)
-    for n, x in enumerate(xs):
+    lows, highs = ([f(p[i] for p in points) for i in (0, 1)] for f in (min, max))
+    xs = log_marks(lows[0], highs[0])
+    at_x = scale(lows[0], highs[0], left, right, True)
+    if log_y:
+        ys = log_marks(lows[1] / 1.2, highs[1] * 1.2)
+        at_y = scale(lows[1] / 1.2, highs[1] * 1.2, bottom, top, True)
+    else:
+        ys = marks_of(highs[1])
+        at_y = scale(0, ys[-1], bottom, top, False)
+    d.line(left, bottom, right, bottom)
+    for x in xs:
         d.line(at_x(x), top, at_x(x), bottom)
         d.text(at_x(x), bottom + 16, human(x), SIZE - 2,
-               "end" if n == len(xs) - 1 else "middle", "dim")
+               "end" if at_x(x) > right - 12 else "middle", "dim")
     for y in ys:
         d.line(left, at_y(y), right, at_y(y))
         d.text(left - 5, at_y(y) + 4, human(y), SIZE - 2, "end", "dim")
     d.y = bottom + 34
     d.text(right, d.y, x_title, SIZE - 2, "end", "dim")
-    x, others = 8, iter(range(1, 100))
+    named = {LINES[name] for name in series if name in LINES}
+    x, others = 8, iter([n for n in range(12) if n not in named])
     for name, line in series.items():
-        n = 0 if name in ("pen", "proxy") else next(others)
+        n = LINES[name] if name in LINES else next(others)
         places = " ".join(f"{at_x(float(p['x'])):.1f},{at_y(float(p[key])):.1f}"
                           for p in line)
         look = f'class="s{n % 6}" stroke-width="2.5"' + (
@@ -269,11 +297,31 @@ Y_TITLES = {("by_size", "rate"): "answers a second", "%": "% of a processor",
             ("netpipe", "median"): "us for a message, one way"}
 
 
+def cite(text, table):
+    """The text with the figures of this table."""
+    lines = {(x["row"], x["x"], x["proxy"]): x for x in table}
+
+    def figure(found):
+        row, x, proxy, column, change = found[1].split(";")
+        value = lines.get((row, x, proxy), {}).get(column)
+        if not value:
+            return found[0]
+        value = eval(change or "v", {"v": float(value), "max": max})
+        new = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+        return f"<!--{found[1]}-->{new}"
+
+    return re.sub(r"<!--([^>]*)-->[\d.,]*\d", figure, text)
+
+
 def main():
     source = sys.argv[1] if len(sys.argv) > 1 else HERE + "/measured.tsv"
     target = sys.argv[2] if len(sys.argv) > 2 else HERE
     table = bench.read(source)
     date = max(line["date"] for line in table)
+    with open(HERE + "/measured.md", encoding="utf-8") as f:
+        page = cite(f.read(), table)
+    with open(target + "/measured.md", "w", encoding="utf-8") as f:
+        f.write(page)
     ratios(table, date).write(f"{target}/measured.svg")
     for group, by_row in groups_of(table).items():
         bars(group, by_row, date).write(f"{target}/measured-{group.lower()}.svg")

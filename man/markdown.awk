@@ -58,6 +58,7 @@ function show_row(    cells, n, i) {
 		printf "<td>%s</td>", spans(cells[i])
 	print "</tr>"
 }
+{ gsub(/<!--[^>]*-->/, "") }
 /^===+$/ { print "<h1 class=\"Sh\">" spans(held) "</h1>"; held = ""; next }
 /^---+$/ { print "<h2 class=\"Sh\">" spans(held) "</h2>"; held = ""; next }
 /^\|[-|: ]*$/ { next }

@@ -6,10 +6,12 @@
     bench.py --compare TSV TSV
 
 All balancers of a row are up at once, on the first processor; load and servers have
-the second one; all have real-time priority, so that other programs wait. Short slices of load go round over all, so that what else the machine
-does hits all alike. A slice that was disturbed (a fixed piece of work took half as
-long again as at best, or the balancer waited for its processor a third of the time)
-is repeated; figures are those of the others, if they are enough.
+the second one; all have real-time priority, so that other programs wait. Short slices
+of load go round over all, so that what else the machine does hits all alike. A slice
+that was disturbed (a fixed piece of work took half as long again as at best, or the
+balancer waited for its processor a third of the time) is repeated; figures are those of
+the others, if they are enough. After a third of the rounds processes are started anew;
+there are more rounds while the ratios of the thirds differ.
 
 A balancer that answers wrongly, loses bytes, does not answer or dies is named and
 left out of that row; if it is pen, the exit status is 1."""
@@ -36,6 +38,9 @@ import rows
 HEAD = ("group row x proxy per low median high ratio_low ratio ratio_high rate"
         " p50 p99 p999 slices disturbed date note").split()
 FIRST_PORT = 8001
+START = 0.2  # seconds in which what a process does is not counted
+# error of a ratio's mean, above which a row goes on, up to so many times its rounds
+STEADY, LONGEST = 0.015, 3
 HERE = os.path.dirname(os.path.abspath(__file__))
 # what load counts, and how much of all answers it may be
 FAULTS = {"wrong": ("answers wrongly", 0), "long": ("adds bytes", 0),
@@ -112,7 +117,10 @@ class Bench:
         self.values = {"dir": directory, "pen": args.pen, "classic": args.classic,
                        "relay": f"{args.tools}/relay"}
         self.running, self.ports = {}, {}
-        self.best_ns = math.inf
+        self.best_ns, self.buffers = math.inf, {}
+        for name in ("/proc/sys/net/ipv4/tcp_rmem", "/proc/sys/net/ipv4/tcp_wmem"):
+            with open(name) as f:
+                self.buffers[name] = f.read()
         self.realtime = ()
         self.server = self.start_server()
 
@@ -123,8 +131,13 @@ class Bench:
     def before_others(self, row):
         """Other programs have to wait: those of the row get real-time priority.
         Not clients and servers of bulk: they have to share their processor."""
-        self.realtime = ("proxy",) if row.per in ("GB", "MB") \
+        slow = rows.SLOW_CLIENTS in row.targets[0].load
+        self.realtime = ("proxy",) if row.per in ("GB", "MB") and not slow \
             else ("proxy", "client")
+        for name, sizes in self.buffers.items():
+            with open(name, "w") as f:
+                # so that what is in buffers does not keep slow clients busy
+                f.write("4096 16384 65536" if slow else sizes)
         # this program before those it measures, so that it looks in time
         try:
             for pid, priority in (
@@ -159,7 +172,6 @@ class Bench:
             if child.poll() is not None or time.monotonic() > end:
                 raise Refused("does not start")
             time.sleep(0.01)
-        time.sleep(0.2)  # what it does at its start is not counted
 
     def stop(self, child):
         child.terminate()
@@ -220,12 +232,14 @@ class Bench:
                     after - was for after, was in zip(scheduled(pids), before))
         child.wait()
         if result and seconds < 4 and not any(
-                result[name] for name in ("answered", *FAULTS)):
+                result[name] for name in ("answered", "bytes", *FAULTS)):
             # it may not have had a processor
             return self.slice(target, 1 + 3 * seconds)
         self.check(target, result, pids)
         self.best_ns = min(self.best_ns, result["busy_ns"])
+        # one that runs on both processors shares them with its clients
         result["disturbed"] = (result["busy_ns"] > 1.5 * self.best_ns or
+                               not target.several and
                                result["waited"] > result["seconds"] / 3)
         return result
 
@@ -246,6 +260,7 @@ class Bench:
         """What so many connections take: a result with bytes for each."""
         self.stop_proxies()
         self.proxy(target)
+        time.sleep(START)
         pids = self.pids(target)
         before = memory(pids)
         child = self.load(target, target.load)
@@ -264,7 +279,8 @@ class Bench:
 def settled(pids):
     """Memory when it does not grow any more."""
     seen = []
-    while len(seen) < 50 and (len(seen) < 5 or len(set(seen[-5:])) > 1):
+    while len(seen) < 50 and (len(seen) < 5 or
+                              max(seen[-5:]) > 1.01 * min(seen[-5:])):
         time.sleep(0.2)
         seen.append(memory(pids))
     return seen[-1]
@@ -298,32 +314,74 @@ def prepare(bench, row, refused):
                 holding.append(child)
         except Refused as e:
             refused[target] = e
+    time.sleep(START)
     return holding
 
 
 def measure(bench, row):
     """Returns results by target, and what was wrong with those left out."""
     results, refused = collections.defaultdict(dict), {}
-    rounds = bench.args.rounds
-    bench.stop_proxies()
+    rounds, batch = bench.args.rounds, bench.args.rounds
     bench.before_others(row)
-    holding = [] if row.per == "bytes" else prepare(bench, row, refused)
     if row.per == "bytes":
-        rounds = 1 if bench.args.quick else 3
-    for number in range(rounds):
+        rounds = batch = 1 if bench.args.quick else 3
+    elif bench.args.goes_on and not row.targets[0].x:
+        # processes differ by where their memory is: three of each, or more
+        batch = rounds // 3
+    for first in range(0, LONGEST * rounds, batch):
+        if first >= rounds and (batch == rounds or
+                                is_steady(row, results, batch)):
+            break
+        measure_batch(bench, row, range(first, first + batch), results, refused)
+    return results, refused
+
+
+def measure_batch(bench, row, numbers, results, refused):
+    bench.stop_proxies()
+    held = row.per == "bytes"
+    holding = [] if held else prepare(bench, row, refused)
+    for number in numbers:
         turn = number % len(row.targets)
         for target in row.targets[turn:] + row.targets[:turn]:
             if target in refused:
                 continue
             try:
-                one = bench.held if row.per == "bytes" else bench.quiet_slice
+                one = bench.held if held else bench.quiet_slice
                 results[target][number] = one(target)
             except Refused as e:
                 refused[target] = e
+                results.pop(target, None)
     for child in holding:
         child.communicate("\n")
     bench.stop_proxies()
-    return results, refused
+
+
+def ratios_of(row, results, target):
+    """pen's ratio to the target, by the number of the round; empty if pen or
+    the target has none."""
+    mine = next((t for t in row.targets
+                 if t.proxy == "pen" and t.x == target.x), None)
+    if mine is None or mine not in results or target not in results:
+        return {}
+    numbers = [n for n in use(results[target]) if n in use(results[mine])] or [
+        n for n in results[target] if n in results[mine]]
+    found = {n: (value_of(row, results[mine][n]), value_of(row, results[target][n]))
+             for n in numbers}
+    return {n: a / b for n, (a, b) in found.items() if a and b}
+
+
+def is_steady(row, results, batch):
+    """Whether processes of one kind are alike enough: the ratios of two runs of this
+    kind will mostly be within 5 % then."""
+    for target in row.targets:
+        by_batch = collections.defaultdict(list)
+        for number, ratio in ratios_of(row, results, target).items():
+            by_batch[number // batch].append(math.log(ratio))
+        middles = [statistics.median(x) for x in by_batch.values()]
+        if len(middles) > 1 and (
+                statistics.stdev(middles) / math.sqrt(len(middles)) > STEADY):
+            return False
+    return True
 
 
 def use(by_round):
@@ -356,7 +414,6 @@ def lines_of(row, results, refused):
     """Lines of the table: a dict for each target."""
     values = {t: {n: value_of(row, r) for n, r in by_round.items()}
               for t, by_round in results.items()}
-    ours = {t.x: t for t in row.targets if t.proxy == "pen"}
     for target in row.targets:
         line = line_of(row, target.proxy, target.x)
         if target in refused:
@@ -367,14 +424,8 @@ def lines_of(row, results, refused):
         if any(values[target].values()):  # not the kernel's own work
             line["low"], line["median"], line["high"] = map(
                 text, spread(values[target][n] for n in used))
-        mine = ours.get(target.x)
-        if mine is not None and mine not in refused:
-            both = [n for n in used if n in use(results[mine])] or [
-                n for n in used if n in results[mine]]
-            ratios = spread(values[mine][n] / values[target][n] for n in both
-                            if values[target][n])
-            line.update(zip(("ratio_low", "ratio", "ratio_high"),
-                            map(text, ratios)))
+        ratios = spread(ratios_of(row, results, target).values())
+        line.update(zip(("ratio_low", "ratio", "ratio_high"), map(text, ratios)))
         def middle(f):
             return text(statistics.median(f(r) for r in used.values()))
         if row.per != "bytes":
@@ -484,7 +535,8 @@ def parse():
                              "curves and hosts")
     parser.add_argument("--only")
     parser.add_argument("--out", help="the table, in which rows are replaced")
-    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--rounds", type=int,
+                        help="exactly so many; else more for rows that vary")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--proxy", action="append", default=[],
                         help="NAME=COMMAND with {port}: beside pen, instead of "
@@ -493,6 +545,7 @@ def parse():
     parser.add_argument("--compare", nargs=2, metavar="TSV",
                         help="how far the ratios of two tables are apart")
     args = parser.parse_args()
+    args.goes_on = not args.quick and not args.rounds
     args.rounds = args.rounds or (3 if args.quick else 9)
     args.seconds = args.seconds or (0.2 if args.quick else 0.4)
     args.repeats = 0 if args.quick else 2
@@ -518,6 +571,25 @@ def with_own(row, proxies):
     return row._replace(targets=[mine] + [
         mine._replace(proxy=name, setup=(command, ""))
         for name, command in (p.split("=", 1) for p in proxies)])
+
+
+def minutes(args, todo):
+    """How long the rows take, about: at least, and if all of them go on."""
+    least = more = 0
+    for row in todo:
+        if not row.targets or row.per == "bytes":
+            least += 2 * len(row.targets) * (1 if args.quick else 3) or 60
+            continue
+        begins = len({key_of(t) for t in row.targets}) * 0.1 + START
+        slices = 0
+        for target in row.targets:
+            warm, counts = (re.search(f"-{x} ([\\d.]+)", target.load) for x in "wd")
+            slices += (float(warm[1]) if warm else 0.1) + 0.05 + (
+                float(counts[1]) if counts else args.seconds)
+        goes_on = args.goes_on and not row.targets[0].x
+        least += args.rounds * slices + begins * (3 if goes_on else 1)
+        more += goes_on and (LONGEST - 1) * (args.rounds * slices + 3 * begins)
+    return least / 60, (least + more) / 60
 
 
 def by_program(args, row):
@@ -559,6 +631,8 @@ def main():
         for row in todo:
             print(f"{row.group:8} {row.name:16} {row.title}")
         return 0
+    print("takes about {:.0f} minutes, {:.0f} at most".format(*minutes(args, todo)),
+          flush=True)
     directory = tempfile.mkdtemp()
     os.chmod(directory, 0o755)
     certificates(directory)

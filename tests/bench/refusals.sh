@@ -1,7 +1,7 @@
 #!/bin/sh
 # A measurement is only of what works: a proxy that answers wrongly, loses bytes,
 # refuses or dies is named and left out, the others go on; and run.sh fails if it is
-# pen.
+# pen. What doc/ shows is what its table has.
 LC_ALL=C
 export LC_ALL
 top=$(cd "${SRCDIR:-.}" && pwd)
@@ -77,6 +77,13 @@ if measure "$dir/pen" sound; then
 fi
 check is_left_out pen "answers wrongly"
 check is_measured sound
+
+# plots and text are those of the table
+mkdir "$dir/doc"
+check python3 "$top/doc/plot.py" "$top/doc/measured.tsv" "$dir/doc"
+for file in "$dir"/doc/*; do
+	check cmp "$file" "$top/doc/${file##*/}"
+done
 
 echo "refusals: $passed checks passed, $failed failed"
 [ "$failed" = 0 ]

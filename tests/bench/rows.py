@@ -119,6 +119,7 @@ def curve(name, group, title, per, targets):
 
 
 MIB = 1 << 20
+SLOW_CLIENTS = "-w 0.6 -d 1 -k -c 1000 -z 6250"
 ROWS = [
     row("close_client", "short", "a connection per request, the client closes",
         "connection", TCP, "-c 64"),
@@ -141,6 +142,10 @@ ROWS = [
         f"-w 0.4 -k -c 8 -q {16 * MIB}"),
     row("bulk_both", "bulk", "bulk both ways", "GB", TCP,
         f"-w 0.4 -k -c 8 -b -q {16 * MIB} -s {16 * MIB}"),
+    row("slow_down", "bulk", "1,000 clients that read 1 Mbit/s each", "GB", TCP,
+        f"{SLOW_CLIENTS} -s 1000000000"),
+    row("slow_up", "bulk", "1,000 clients that send 1 Mbit/s each", "GB", TCP,
+        f"{SLOW_CLIENTS} -q 1000000000"),
     row("tls_full", "TLS", "TLS, full handshake", "handshake", TLS, "-T -c 32"),
     row("tls_resumed", "TLS", "TLS, resumed session", "handshake", TLS,
         "-T -r -c 32"),
@@ -166,6 +171,8 @@ ROWS = [
         "-i -c 4000"),
     row("memory_stalled", "memory", "a client that does not read", "bytes", TCP,
         "-x -c 1000 -s 1000000000"),
+    row("memory_slow", "memory", "a client that reads 1 Mbit/s", "bytes", TCP,
+        f"{SLOW_CLIENTS} -i -s 1000000000"),
     row("memory_tls", "memory", "an idle connection, TLS", "bytes", TLS,
         "-T -i -c 1000"),
     row("both_close", "workers", "2 workers: a connection per request",

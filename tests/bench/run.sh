@@ -1,13 +1,15 @@
 #!/bin/sh
 # run.sh: what pen costs beside HAProxy, nginx, dnsdist and Debian's pen.
 #
-#     sh tests/bench/run.sh [--quick] [--only ROW|GROUP,..] [--list] ..
+#     sh tests/bench/run.sh [--quick] [--only ROW|GROUP,..] [--out TSV] ..
+#     sh tests/bench/run.sh --compare TSV TSV | --list
 #
 # Installs what is missing (Debian), builds pen with -O2 unless PEN names one, and
-# the measuring programs, in BUILD (build-bench); measures in network namespaces of its own, and writes
-# doc/measured.tsv and its plots. Needs root. All takes about 40 minutes. --quick, of
-# all but curves and hosts, takes less than five and only prints. `bench.py --help`
-# lists the options.
+# the measuring programs, in BUILD (build-bench); measures in network namespaces of its
+# own, and writes doc/measured.tsv, its plots and what doc/measured.md cites; with --out
+# only that table. Needs root. All takes about 45 minutes. --quick, of all but curves
+# and hosts, takes less than five and only prints. --compare prints how far the ratios
+# of two tables are apart. `bench.py --help` lists the options.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,6 +27,9 @@ need() {
 		missing="${missing:-} $2"
 }
 
+case " $* " in
+*" --compare "* | *" --list "*) exec python3 "$here/bench.py" "$@" ;;
+esac
 [ "$(id -u)" = 0 ] || give_up "needs root: it makes network namespaces"
 need cc gcc
 need /usr/include/openssl/ssl.h libssl-dev
@@ -49,6 +54,10 @@ mkdir -p "$BUILD" || exit 1
 for program in load server relay; do
 	cc -O2 -o "$BUILD/$program" "$here/src/$program.c" -lssl -lcrypto || exit 1
 done
+case " $* " in
+*" --quick "*) programs= ;;
+*) programs="tests/bench/acl_rate tests/bench/timeouts_rate" ;;
+esac
 if [ -z "${PEN:-}" ]; then
 	PEN=$BUILD/pen
 	[ ! -e "$top/config.status" ] ||
@@ -57,20 +66,25 @@ if [ -z "${PEN:-}" ]; then
 		cd "$top" && { [ -e configure ] || autoreconf -fi; } &&
 			cd "$BUILD" && { [ -e Makefile ] ||
 				"$top/configure" CFLAGS=-O2 >configure.out; } &&
-			make -j2 pen tests/bench/acl_rate \
-				tests/bench/timeouts_rate >make.out
+			make -j2 pen $programs >make.out
 	) || give_up "cannot build pen: see $BUILD"
 fi
 
 plots=
 case " $* " in
-*" --quick "* | *" --out "* | *" --list "*) ;;
+*" --quick "* | *" --out "*) ;;
 *)
 	set -- --out "$top/doc/measured.tsv" "$@"
 	plots=yes
 	;;
 esac
 date
+# what else the machine does has to wait; each session is a group for the scheduler
+if [ -e /proc/$$/autogroup ]; then
+	trap 'echo 0 >/proc/$$/autogroup' EXIT
+	trap 'exit 1' HUP INT TERM
+	echo -20 >/proc/$$/autogroup
+fi
 unshare --net --pid --fork --kill-child --mount-proc sh -c '
 	ip link set lo up
 	cd /proc/sys/net || exit 1

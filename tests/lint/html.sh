@@ -63,6 +63,7 @@ for picture in $(grep -oh 'src="[^"]*"' ./*.html | sed 's/src="//; s/"//'); do
 	check test -s "$picture"
 done
 check test "$(grep -o '<img src="measured' measured.html | wc -l)" -ge 3
+check test "$(grep -c "&lt;!--" measured.html)" -eq 0
 
 if "$pen" --help all | grep -q -- --cert; then
 	"$pen" --help all | sed -n '/^commands:/,$s/^  \([a-z][a-z0-9_]*\).*/\1/p' |

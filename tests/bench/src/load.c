@@ -17,6 +17,9 @@
  *     -n N     stops after N requests
  *     -i       a request on each connection, then HOLD, and again after a line
  *     -x       a request on each connection, whose answer is not read; HOLD
+ *     -z N     slow clients: each takes, or sends, N bytes in 50 ms, some half of
+ *              that and some half as much again; with -i HOLD after -w, and on
+ *              until a line comes
  *     -u       datagrams; -p: each from a new port
  *
  * Prints START when counting begins, at the end one line of JSON. `busy_ns` is how
@@ -24,6 +27,7 @@
 #include "common.h"
 
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -34,7 +38,7 @@ struct conn {
 	int fd; /* -1: none */
 	bool busy, shaken;
 	SSL *tls;
-	uint64_t since, sent, got, reads;
+	uint64_t since, sent, got, reads, moved;
 	struct ask ask;
 };
 
@@ -49,7 +53,7 @@ enum fault { WRONG, SHORT, LONG, REFUSED, RESET, LATE, FAULTS };
 
 static int connections = 1, sources, ep;
 static double seconds = 1, warm_up = 0.1, rate;
-static uint32_t request = 100, reply = 100, number;
+static uint32_t request = 100, reply = 100, number, slow;
 static bool keep, server_closes, half_close, at_once, tls, resume, hold, stall,
     datagrams, new_ports, measuring;
 static struct sockaddr_in target;
@@ -208,14 +212,27 @@ succeeded(struct conn *c)
 	free_conn(c);
 }
 
+/* Whether a read drops its bytes unseen: those of long streams, mostly. */
+static bool
+skips(const struct conn *c)
+{
+	return c->tls == NULL && slow == 0 && c->reads % 16 != 15 &&
+	    reply - c->got > BLOCK;
+}
+
 /* Like recv() and send(), by TLS if need be; EAGAIN if they would block. */
 static ssize_t
 move_bytes(struct conn *c, bool in, void *p, size_t n)
 {
-	bool skip = in && c->tls == NULL && c->reads % 16 != 15 &&
-	    reply - c->got > BLOCK;
+	bool skip = in && skips(c);
 	ssize_t r;
 
+	if (slow > 0) { /* else all of them fill and empty their buffers at once */
+		size_t turn = slow / 2 + slow * (size_t)(c - conns) /
+			(unsigned)connections;
+
+		n = n < turn ? n : turn;
+	}
 	if (c->tls == NULL)
 		return in ? recv(c->fd, p, n, skip ? MSG_TRUNC : 0)
 			  : send(c->fd, p, n, MSG_NOSIGNAL);
@@ -292,6 +309,8 @@ send_request(struct conn *c)
 			bytes += (uint64_t)w;
 		if (c->sent == request && half_close)
 			shutdown(c->fd, SHUT_WR);
+		if (slow > 0)
+			break;
 	}
 	return 0;
 }
@@ -308,8 +327,7 @@ step(struct conn *c)
 	}
 	for (;; c->reads++) {
 		ssize_t r = move_bytes(c, true, input, BLOCK);
-		bool real = c->tls != NULL || c->reads % 16 == 15 ||
-		    reply - c->got <= BLOCK;
+		bool real = !skips(c);
 
 		if (r < 0) {
 			if (errno != EAGAIN && errno != ENOTCONN)
@@ -328,8 +346,11 @@ step(struct conn *c)
 		else {
 			c->got += (uint64_t)r;
 			bytes += (uint64_t)r;
-			if (c->got < reply || c->sent < request || server_closes)
+			if (c->got < reply || c->sent < request || server_closes) {
+				if (slow > 0)
+					return;
 				continue;
+			}
 			succeeded(c);
 		}
 		return;
@@ -414,7 +435,7 @@ start_counting(void)
 	ends_ns = counted_from + (uint64_t)(seconds * 1e9);
 	asked = rate > 0 ? asked : 0;
 	answered = bytes = lost = 0;
-	puts("START");
+	printf(hold ? "HOLD %d\n" : "START\n", connections);
 	fflush(stdout);
 }
 
@@ -477,6 +498,39 @@ run_held(void)
 	answered = 0;
 	if (hold)
 		run_streams((uint64_t)connections);
+}
+
+/* Each client has a turn in 50 ms. */
+static void
+run_slow(void)
+{
+	struct pollfd line = { 0, POLLIN, 0 };
+	uint64_t now = 0;
+
+	for (int i = 0; i < connections; i++)
+		begin(now_ns());
+	for (uint64_t turn = 0; !measuring || hold || now < ends_ns; turn++) {
+		struct conn *c = &conns[turn % (unsigned)connections];
+		uint64_t due = started_ns +
+		    turn * 50000000 / (unsigned)connections;
+
+		while ((now = now_ns()) < due)
+			usleep((useconds_t)((due - now) / 1000 + 1));
+		if (!measuring && now >= counted_from) {
+			start_counting();
+			for (int i = 0; i < connections; i++)
+				conns[i].moved = conns[i].sent + conns[i].got;
+		}
+		if (measuring && hold && turn % 64 == 0 && poll(&line, 1, 0) > 0)
+			break;
+		if (c->busy)
+			step(c);
+		else
+			begin(now);
+	}
+	for (int i = 0; i < connections; i++)
+		if (conns[i].busy && conns[i].moved == conns[i].sent + conns[i].got)
+			failed(&conns[i], LATE);
 }
 
 /* A DNS query whose number, with the socket, says which one it is. */
@@ -582,7 +636,7 @@ read_options(int argc, char **argv)
 {
 	int o;
 
-	while ((o = getopt(argc, argv, "c:d:w:q:s:keHbR:TrS:n:ixup")) != -1)
+	while ((o = getopt(argc, argv, "c:d:w:q:s:keHbR:TrS:n:ixz:up")) != -1)
 		switch (o) {
 		case 'c': connections = atoi(optarg); break;
 		case 'd': seconds = atof(optarg); break;
@@ -600,6 +654,7 @@ read_options(int argc, char **argv)
 		case 'n': number = (uint32_t)atol(optarg); break;
 		case 'i': hold = keep = true; break;
 		case 'x': stall = keep = true; break;
+		case 'z': slow = (uint32_t)atol(optarg); break;
 		case 'u': datagrams = true; break;
 		case 'p': new_ports = true; break;
 		default: exit(2);
@@ -637,7 +692,9 @@ main(int argc, char **argv)
 	}
 	started_ns = now_ns();
 	counted_from = started_ns + (uint64_t)(warm_up * 1e9);
-	if (hold || stall)
+	if (slow > 0)
+		run_slow();
+	else if (hold || stall)
 		run_held();
 	else if (datagrams)
 		run_datagrams();

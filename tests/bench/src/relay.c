@@ -185,10 +185,9 @@ relay_streams(const char *where)
 				accept_all();
 				continue;
 			}
-			if (got & EPOLLERR)
-				end(a->session);
-			if (got & (EPOLLIN | EPOLLRDHUP | EPOLLHUP))
-				pump(a, got & (EPOLLRDHUP | EPOLLHUP));
+			/* after an error, too: the last bytes came before it */
+			if (got & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+				pump(a, got & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
 			if (got & EPOLLOUT && !a->session->over &&
 			    (other(a)->kept != NULL || other(a)->piped > 0))
 				pump(other(a), true);
