@@ -9,9 +9,9 @@
 #include "control/peers/peer_link.h"
 #include "net/sock.h"
 
-/* Bytes of a read: one in a piece, for others are served between two turns,
- * which have several. */
-enum { READ = 16 * 1024 };
+/* Bytes of a read, some 70 clients: one in a piece, for others are served
+ * between two turns, which have several. */
+enum { READ = 4 * 1024 };
 /* Records come each second. */
 enum { HANDSHAKE_MS = 5000, SILENCE_MS = 10000 };
 
