@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "support/dsrmany.h"
 #include "support/dsrpen.h"
@@ -72,7 +73,8 @@ expect_none_lost(unsigned way, unsigned trouble, int seconds)
 	for (i = 0; i < SERVERS; i++)
 		dsrmany_serve(&fixture, i);
 	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-O",
-	    text("balance %s", ways[way]), NET_FIXTURE_VIP4 ":0",
+	    text("balance %s", ways[way]), "-O",
+	    text("fit_file %s", scratch("fit")), NET_FIXTURE_VIP4 ":0",
 	    net_fixture_server4(0), net_fixture_server4(1),
 	    net_fixture_server4(2), NULL);
 	dsrmany_init(&many, &fixture, NULL);
@@ -82,9 +84,11 @@ expect_none_lost(unsigned way, unsigned trouble, int seconds)
 		    &many, SOCK_STREAM, NULL, NET_FIXTURE_VIP4, DSRMANY_PORT);
 	dsrmany_wait_known(&many, 20000);
 	talk(500);
+	WAIT_FOR(access(scratch("fit"), F_OK) == 0, 10000);
 	net_fixture_ip(&fixture, NET_FIXTURE_SWITCH, troubles[trouble].out);
 	talk(1000 * seconds);
 	net_fixture_ip(&fixture, NET_FIXTURE_SWITCH, troubles[trouble].in);
+	WAIT_FOR(access(scratch("fit"), F_OK) == 0, 10000);
 	/* a client waits twice as long for its next try each time */
 	waiting = dsrmany_wait_answers(&many, 20000 + 2500 * seconds);
 	printf("%s for %d s, %s: %u of %u connections reset\n",
@@ -107,6 +111,7 @@ START_TEST(cable_is_out)
 	NEED_THIS();
 	expect_none_lost(1, 0, 2);
 	ck_assert(child_has_said(&pen.child, "link is back interface=eth0"));
+	ck_assert(child_has_said(&pen.child, "reason=\"no carrier\""));
 	ck_assert(!child_has_said(&pen.child, "server blacklisted"));
 }
 END_TEST

@@ -13,6 +13,7 @@
 #include "control/life/context.h"
 #include "control/report/fit.h"
 #include "control/report/service_report.h"
+#include "dsr/director/director.h"
 #include "net/program/program_exec.h"
 #include "pool/pool.h"
 
@@ -66,9 +67,13 @@ obstacle(const struct fit *f, const struct service **svc)
 	*svc = service_not_ready(p);
 	if (*svc != NULL)
 		return "no server is up";
-	SERVICE_EACH (p, *svc)
+	SERVICE_EACH (p, *svc) {
+		if ((*svc)->director != NULL &&
+		    !director_has_carrier((*svc)->director))
+			return "no carrier";
 		if (!f->proven && awaits_checks(*svc))
 			return "no server has passed a check yet";
+	}
 	return NULL;
 }
 

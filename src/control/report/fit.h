@@ -4,10 +4,10 @@
  *     pen ----- creates it: "1\n"; removes it ----> fit_file
  *      '-pipe-> guard --- removes it when pen has been killed --^
  *
- * Fit means: serving and not stopping, and each service that listens has a
- * server that is up; after a start, where servers are checked, one that has
- * passed a check. The guard is a process forked before the sandbox; it does
- * nothing else. With workers all of this is the leader's. */
+ * Fit means: serving and not stopping, each service that listens has a server
+ * that is up and, with direct return, a carrier; after a start, where servers
+ * are checked, one has passed a check. The guard is a process forked before the
+ * sandbox; it does nothing else. With workers all of this is the leader's. */
 #ifndef PEN_CONTROL_FIT_H
 #define PEN_CONTROL_FIT_H
 

@@ -82,6 +82,8 @@ void director_leave(struct director *d);
 /* Whether the interface was removed from the machine. The loop was stopped
  * then: no frame can reach this director any more. */
 bool director_has_ended(const struct director *d);
+/* Whether the cable is in. */
+bool director_has_carrier(const struct director *d);
 
 /* From now on forwards established flows only; for good. */
 void director_drain(struct director *d);

@@ -271,6 +271,12 @@ director_has_ended(const struct director *d)
 }
 
 bool
+director_has_carrier(const struct director *d)
+{
+	return d->forward.wire.link.up;
+}
+
+bool
 director_has_flows(const struct director *d, const struct server *s)
 {
 	return dsr_flows_of(&d->dispatch.flows, s->slot) > 0;
