@@ -2,6 +2,8 @@
 pen -r {FRONT} {S0}
 > dsr
 ~ error: dsr: dsr_if is not set
+> dsr give
+~ error: dsr: expects [takeover|standby]
 > dsr takeover
 ~ error: dsr: dsr_if is not set
 > dsr_if

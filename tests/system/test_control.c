@@ -272,6 +272,10 @@ START_TEST(sockets_have_levels)
 	ck_assert_str_eq(endpoint_ask(&look, "blacklist\n"), "30\n");
 	ck_assert_str_eq(endpoint_ask(&look, "server 0 drain\n"),
 	    "error: server: needs the level operate, yours is read\n");
+	ck_assert_str_eq(
+	    endpoint_ask(&look, "dsr\n"), "error: dsr: dsr_if is not set\n");
+	ck_assert_str_eq(endpoint_ask(&look, "dsr takeover\n"),
+	    "error: dsr: needs the level operate, yours is read\n");
 	ck_assert_str_eq(endpoint_ask(&operate, "server 0 drain\n"), "");
 	ck_assert_str_eq(endpoint_ask(&operate, "blacklist 5\n"),
 	    "error: blacklist: needs the level admin, yours is operate\n");

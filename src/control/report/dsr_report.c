@@ -101,19 +101,18 @@ static int
 run_dsr(struct call *c, struct error *e)
 {
 	struct director *d = c->service->director;
-	const struct words *w = c->words;
-	bool standby;
+	const char *word = c->words->count > 0 ? c->words->word[0] : NULL;
+	bool standby = word != NULL && strcmp(word, "standby") == 0;
 
+	if (c->words->count > 1 ||
+	    (word != NULL && !standby && strcmp(word, "takeover") != 0))
+		return error_set(e, "expects %s", c->row->args);
 	if (d == NULL)
 		return error_set(e, "dsr_if is not set");
-	if (w->count == 0) {
+	if (word == NULL)
 		emit_director(c, d);
-		return 0;
-	}
-	standby = strcmp(w->word[0], "standby") == 0;
-	if (w->count > 1 || (!standby && strcmp(w->word[0], "takeover") != 0))
-		return error_set(e, "expects %s", c->row->args);
-	director_set_standby(d, standby);
+	else
+		director_set_standby(d, standby);
 	return 0;
 }
 

@@ -197,8 +197,7 @@ director_on_frame(
     struct director *d, struct arrival *a, const struct link_frame *l)
 {
 	if (a->frame.kind != FRAME_BAD &&
-	    (is_stray_broadcast(&a->frame) ||
-		is_of_another(d, &a->frame))) {
+	    (is_stray_broadcast(&a->frame) || is_of_another(d, &a->frame))) {
 		director_drop_frame(d, DIRECTOR_OTHER, l);
 		return;
 	}

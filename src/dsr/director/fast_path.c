@@ -24,8 +24,7 @@ entry_of(const struct fast_path *fp, uint32_t number)
 	struct link_entry g = { .epoch = fp->epoch };
 
 	if (s == NULL || fp->vips->standby || fp->link->fast_fails ||
-	    s->health.down ||
-	    !nexthops_may_go_on(fp->hops, s) ||
+	    s->health.down || !nexthops_may_go_on(fp->hops, s) ||
 	    nexthop_is_tunnelled(fp->hops, s) ||
 	    !nexthops_mac(fp->hops, s, &g.to))
 		memset(&g.to, 0, sizeof(g.to));

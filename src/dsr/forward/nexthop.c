@@ -375,7 +375,8 @@ nexthops_set_vips(struct nexthops *n, const struct peer *old, unsigned olds)
 	for (i = 0; i < n->vips->count; i++, vip++)
 		if (n->vips->standby)
 			neighbors_remove_vip(&n->neighbors, vip);
-		else if ((n->announce ? neighbors_add_vip(
+		else if ((n->announce
+				 ? neighbors_add_vip(
 				       &n->neighbors, vip, loop_now(n->loop))
 				 : neighbors_take_vip(&n->neighbors, vip)) < 0)
 			log_error("out of memory");
