@@ -484,7 +484,7 @@ void
 director_pause(struct director *d)
 {
 	watch_stop(d->loop, &d->watch);
-	timer_fini(&d->tick);
+	timer_stop(&d->tick);
 	checks_pause(&d->checks);
 	d->forward.wire.link.paused = true;
 }
