@@ -178,7 +178,7 @@ plan_probes(struct checks *c, const struct director_check *s)
 void
 checks_pause(struct checks *c)
 {
-	timer_fini(&c->timer);
+	timer_stop(&c->timer);
 }
 
 int

@@ -479,34 +479,6 @@ director_start(struct director *d, struct error *e)
 	return 0;
 }
 
-unsigned
-director_fds(const struct director *d, int list[DIRECTOR_FDS_MAX])
-{
-	unsigned n = link_fds(&d->forward.wire.link, list);
-
-	if (n == 0)
-		return 0;
-	n += vip_locks_fds(&d->vips.locks, list + n);
-	return n + vip_locks_fds(&d->frames, list + n);
-}
-
-void
-director_pause(struct director *d)
-{
-	watch_stop(d->loop, &d->watch);
-	timer_fini(&d->tick);
-	checks_pause(&d->checks);
-	d->forward.wire.link.paused = true;
-}
-
-void
-director_leave(struct director *d)
-{
-	if (d != NULL)
-		d->forward.wire.link.left = true;
-	director_free(d);
-}
-
 void
 director_free(struct director *d)
 {

@@ -208,6 +208,34 @@ director_learn_flow(struct director *d, const struct dsr_report *r)
 
 /* ---- another process takes over ---- */
 
+unsigned
+director_fds(const struct director *d, int list[DIRECTOR_FDS_MAX])
+{
+	unsigned n = link_fds(&d->forward.wire.link, list);
+
+	if (n == 0)
+		return 0;
+	n += vip_locks_fds(&d->vips.locks, list + n);
+	return n + vip_locks_fds(&d->frames, list + n);
+}
+
+void
+director_pause(struct director *d)
+{
+	watch_stop(d->loop, &d->watch);
+	timer_stop(&d->tick);
+	checks_pause(&d->checks);
+	d->forward.wire.link.paused = true;
+}
+
+void
+director_leave(struct director *d)
+{
+	if (d != NULL)
+		d->forward.wire.link.left = true;
+	director_free(d);
+}
+
 bool
 director_next_flow(
     const struct director *d, uint32_t *at, struct director_flow *f)
