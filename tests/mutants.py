@@ -37,8 +37,8 @@ OPERATORS = [(re.compile(pattern), others) for pattern, others in [
     (r" -= ", [" += "]), (r"\+\+", ["--"]), (r"--", ["++"]), (r" & ", [" | "]),
     (r" \| ", [" & "]), (r" >> ", [" << "]), (r" << ", [" >> "]),
     (r"(?<=[(\s])!(?=[\w(])", [""]), (r"\btrue\b", ["false"]),
-    (r"\bfalse\b", ["true"]), (r"(?<![\w.])[1-9]\d*\b", ["0", "N"]),
-    (r"(?<![\w.])0\b", ["1"]), (r"(?<=\bif \()(.*)(?=\)( \{)?$)", ["!(\\1)"]),
+    (r"\bfalse\b", ["true"]), (r"(?<![\w.-])[1-9]\d*\b", ["0", "N"]),
+    (r"(?<![\w.-])(?<!return )0\b", ["1"]), (r"(?<=\bif \()(.*)(?=\)( \{)?$)", ["!(\\1)"]),
     (r"\breturn 0;", ["return -1;"]), (r"\breturn -1;", ["return 0;"])]]
 STATEMENT = re.compile(r"^\t+[a-z*(][\w.>()*\[\]-]*( [-+|&*/]?= |\(|\+\+|--).*;$")
 NOT_ONE = re.compile(r"^\t+(return|goto|break|case|if|for|while|do|else)\b")

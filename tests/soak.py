@@ -177,6 +177,19 @@ def address_of(label):
 
 # ---- clients ----
 
+@contextlib.asynccontextmanager
+async def connection(port, tls=None):
+    reader, writer = await asyncio.open_connection(
+        "127.0.0.1", port, ssl=tls, limit=1 << 20)
+    try:
+        yield reader, writer
+    except Exception as e:
+        e.add_note("client=%s:%d" % writer.get_extra_info("sockname"))
+        raise
+    finally:
+        writer.close()
+
+
 async def exchange(soak, reader, writer, most, half=False):
     seed = random.randrange(1 << 30)
     size, answer = (int(most ** random.random()) for _ in range(2))
@@ -192,9 +205,7 @@ async def exchange(soak, reader, writer, most, half=False):
 
 async def stream_client(soak, service, kind):
     tls = soak.tls if service == "tls" else None
-    reader, writer = await asyncio.open_connection(
-        "127.0.0.1", soak.ports[service], ssl=tls, limit=1 << 20)
-    try:
+    async with connection(soak.ports[service], tls) as (reader, writer):
         if kind == "reset":
             writer.write(struct.pack("!III", 7, 0, 1 << 20))
             got = await reader.readexactly(random.randint(1, 1 << 16))
@@ -208,15 +219,11 @@ async def stream_client(soak, service, kind):
             if kind != "long" or time.monotonic() > end or soak.resting:
                 break
             await asyncio.sleep(random.uniform(0, 0.5))
-    finally:
-        writer.close()
 
 
 async def http_client(soak, service, kind):
     began = time.monotonic()
-    reader, writer = await asyncio.open_connection(
-        "127.0.0.1", soak.ports[service], limit=1 << 20)
-    try:
+    async with connection(soak.ports[service]) as (reader, writer):
         for n in range(random.randint(1, 20) if kind == "long" else 1):
             seed = random.randrange(1 << 20)
             size, answer = (int(100000 ** random.random()) for _ in range(2))
@@ -234,19 +241,19 @@ async def http_client(soak, service, kind):
                 return
             if not head.startswith(b"HTTP/1.1 200"):
                 raise ConnectionError("status " + head[9:12].decode())
-            if seed % 2:
-                body = await reader.readexactly(answer)
-            else:
-                body = b""
-                while length := int(await reader.readuntil(b"\r\n"), 16):
-                    body += (await reader.readexactly(length + 2))[:-2]
-                await reader.readexactly(2)
+            body = await (reader.readexactly(answer) if seed % 2 else chunked(reader))
             if body != pattern(seed + 1, answer):
                 raise Wrong("an HTTP client got wrong bytes")
             if soak.resting:
                 break
-    finally:
-        writer.close()
+
+
+async def chunked(reader):
+    body = b""
+    while length := int(await reader.readuntil(b"\r\n"), 16):
+        body += (await reader.readexactly(length + 2))[:-2]
+    await reader.readexactly(2)
+    return body
 
 
 async def datagram_client(soak, service, kind):
@@ -313,7 +320,8 @@ class Soak:
     def configure(self):
         """The file, with settings that differ from time to time."""
         lines = [f"control {self.ctl}", f"resolver 127.0.0.1:{self.resolver}",
-                 "resolve_interval 1"]
+                 "resolve_interval 1", f"session_log {self.directory}/log",
+                 "log_sample 0"]
         for service, port in self.ports.items():
             lines += [f"service {service}", f"listen 127.0.0.1:{port}", "blacklist 1",
                       random.choice(["roundrobin", "balance leastconn", "balance p2c",
@@ -386,12 +394,12 @@ class Soak:
                 self.seen["done"] += 1
                 if kind != "long":
                     self.took.append(1000 * (time.monotonic() - began))
-            except Wrong as e:
-                self.fault(f"{service} {kind}: {e}")
-            except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError) as e:
+            except (Wrong, OSError, asyncio.IncompleteReadError,
+                    asyncio.TimeoutError) as e:
                 self.seen["broken"] += 1
-                if max(self.died + 1, self.stalled) < began:
-                    self.fault(f"{service} {kind}: {e!r}")
+                if isinstance(e, Wrong) or max(self.died + 1, self.stalled) < began:
+                    self.fault(f"{service} {kind}: {e!r} "
+                               + " ".join(getattr(e, "__notes__", ())))
             finally:
                 self.active -= 1
             await asyncio.sleep(random.uniform(0, 0.05))
@@ -473,12 +481,14 @@ class Soak:
                 break
             if n % 5 == 4:
                 self.seen["upgrades"] += 1
-                before, self.upgraded = self.pids[-1], float("inf")
+                before, asked = self.pids[-1], time.monotonic()
+                self.upgraded = float("inf")
                 said = await self.ask("upgrade")
-                if " serves" not in said:
+                if " serves" in said:
+                    while int(await self.ask("pid")) == before:
+                        await asyncio.sleep(0.1)
+                elif self.stalled < asked:  # else it asked for names in vain
                     self.fault("upgrade: " + said)
-                while int(await self.ask("pid")) == before:
-                    await asyncio.sleep(0.1)
                 self.upgraded = time.monotonic()
             else:
                 await self.rest_now()

@@ -62,6 +62,10 @@ START_TEST(bodies_and_long_heads)
 	answer = endpoint_ask(&at, text("%s%s%s", post, body, close_));
 	ck_assert_int_eq(count_in(answer, "HTTP/1.1 "), 2);
 	ck_assert_int_eq(count_in(answer, "HTTP/1.1 200 "), 2);
+	/* where a body ends that has no length, nobody knows */
+	answer = endpoint_ask(&at,
+	    text("POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n%s", close_));
+	ck_assert_int_eq(count_in(answer, "HTTP/1.1 "), 1);
 	body[17000] = '\0';
 	memset(body, 'x', 17000);
 	answer = endpoint_ask(&at, text("GET /%s", body));

@@ -574,8 +574,8 @@ START_TEST(proxy_headers)
 }
 END_TEST
 
-/* What the kernel gives pen in one piece is several datagrams all the same; with a
- * header in front of each they go one by one. */
+/* What the kernel gives pen in one piece is several datagrams all the same;
+ * with a header in front of each they go one by one. */
 START_TEST(joined_datagrams)
 {
 #ifdef UDP_SEGMENT

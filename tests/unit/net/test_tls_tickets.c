@@ -1,4 +1,4 @@
-/* test_tls_tickets.c: keys of tickets: each for an hour, and two more to read. */
+/* test_tls_tickets.c: keys of tickets: each for an hour, then two to read. */
 #include "config.h"
 
 #include <check.h>
