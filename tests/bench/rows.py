@@ -119,7 +119,7 @@ def curve(name, group, title, per, targets):
 
 
 MIB = 1 << 20
-SLOW_CLIENTS = "-w 0.6 -d 1 -k -c 1000 -z 6250"
+SLOW_CLIENTS = "-w 0.4 -d 0.8 -k -c 1000 -z 6250"
 ROWS = [
     row("close_client", "short", "a connection per request, the client closes",
         "connection", TCP, "-c 64"),

@@ -87,6 +87,7 @@ if [ -e /proc/$$/autogroup ]; then
 fi
 unshare --net --pid --fork --kill-child --mount-proc sh -c '
 	ip link set lo up
+	(
 	cd /proc/sys/net || exit 1
 	echo 1024 65535 >ipv4/ip_local_port_range
 	echo 8001-8100,9001-9002 >ipv4/ip_local_reserved_ports
@@ -95,9 +96,10 @@ unshare --net --pid --fork --kill-child --mount-proc sh -c '
 	echo 65535 >core/somaxconn
 	echo 65535 >ipv4/tcp_max_syn_backlog
 	echo 8192 >ipv4/tcp_max_tw_buckets
+	)
 	ulimit -n "$(ulimit -Hn)"
 	# before what else the machine does
-	cd / && exec nice -n -20 "$@"
+	exec nice -n -20 "$@"
 ' sh python3 "$here/bench.py" --pen "$PEN" --tools "$BUILD" "$@"
 status=$?
 [ -z "$plots" ] || python3 "$top/doc/plot.py"
