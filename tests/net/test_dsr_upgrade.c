@@ -334,6 +334,19 @@ START_TEST(pcap_is_refused)
 END_TEST
 #endif
 
+START_TEST(standby_lasts)
+{
+	NEED_ALL(&forms[0]);
+	begin(&forms[0]);
+	dsrpen_ask(&pen, &fixture, "dsr standby");
+	dsrpen_ask(&pen, &fixture, "upgrade");
+	ck_assert_int_eq(count("standby"), 1);
+	dsrpen_ask(&pen, &fixture, "dsr takeover");
+	upgrading_end(expect_upgrade(&forms[0]));
+	end();
+}
+END_TEST
+
 SUITE(test_dsr_upgrade)
 {
 	Suite *s = suite_create("dsr_upgrade");
@@ -343,5 +356,6 @@ SUITE(test_dsr_upgrade)
 #ifdef HAVE_LINK_PCAP
 	SUITE_ADD(s, pcap_is_refused, 60);
 #endif
+	SUITE_ADD(s, standby_lasts, 90);
 	return s;
 }

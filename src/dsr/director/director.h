@@ -159,7 +159,7 @@ bool director_restore_flow(
 /* The MAC of a server that has no other one yet; it is used, and requested. */
 void director_restore_mac(
     struct director *d, const struct server *s, const struct mac *mac);
-/* What else it has found out, or was told. */
+/* What else it has found out, and what it was set to. */
 struct director_past {
 	bool standby;
 	bool vlan_known;
