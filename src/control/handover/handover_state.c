@@ -367,14 +367,18 @@ write_dsr_table(struct handover_state_writer *l, struct handover_writer *w)
 	const struct director *d = l->service->director;
 	uint32_t at = (uint32_t)l->at;
 	struct director_flow f;
-	bool known = false;
-	unsigned i, vlan = d != NULL ? director_vlan(d, &known) : 0;
+	unsigned i, vlan;
+	bool known;
 
+	if (d == NULL) {
+		next_part(l);
+		return;
+	}
+	vlan = director_vlan(d, &known);
 	handover_open(w, HANDOVER_DSR_TABLE);
 	handover_add_number(w, known, 1);
 	handover_add_number(w, vlan, 2);
-	for (i = 0; i < TABLE && d != NULL && director_next_flow(d, &at, &f);
-	     i++) {
+	for (i = 0; i < TABLE && director_next_flow(d, &at, &f); i++) {
 		write_dsr_flow(w, &f.key, f.server);
 		handover_add_number(w, f.past.state, 1);
 		handover_add_number(
