@@ -79,6 +79,9 @@ is_part_of(const struct handover_state_writer *l, unsigned part)
 		    part == PART_END;
 	if (part == PART_DSR_FLOWS)
 		return l->to_peer && !l->servers_only;
+	if (part == PART_DSR_TABLE && l->pen->service->director == NULL &&
+	    next_service(l->pen->service, part) == NULL)
+		return false;
 	return !l->to_peer || part == PART_END ||
 	    (part == PART_CLIENTS && !l->servers_only);
 }
