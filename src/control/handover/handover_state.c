@@ -79,6 +79,9 @@ is_part_of(const struct handover_state_writer *l, unsigned part)
 		    part == PART_END;
 	if (part == PART_DSR_FLOWS)
 		return l->to_peer && !l->servers_only;
+	if (part == PART_DSR_TABLE && l->pen->service->director == NULL &&
+	    next_service(l->pen->service, part) == NULL)
+		return false;
 	return !l->to_peer || part == PART_END ||
 	    (part == PART_CLIENTS && !l->servers_only);
 }
@@ -366,18 +369,20 @@ write_dsr_table(struct handover_state_writer *l, struct handover_writer *w)
 {
 	const struct director *d = l->service->director;
 	uint32_t at = (uint32_t)l->at;
-	struct director_past past = { .standby = false };
+	struct director_past past;
 	struct director_flow f;
 	unsigned i;
 
-	if (d != NULL)
-		past = director_past(d);
+	if (d == NULL) {
+		next_part(l);
+		return;
+	}
+	past = director_past(d);
 	handover_open(w, HANDOVER_DSR_TABLE);
 	handover_add_number(w, past.standby, 1);
 	handover_add_number(w, past.vlan_known, 1);
 	handover_add_number(w, past.vlan, 2);
-	for (i = 0; i < TABLE && d != NULL && director_next_flow(d, &at, &f);
-	     i++) {
+	for (i = 0; i < TABLE && director_next_flow(d, &at, &f); i++) {
 		write_dsr_flow(w, &f.key, f.server);
 		handover_add_number(w, f.past.state, 1);
 		handover_add_number(
