@@ -21,7 +21,7 @@ struct dgram_message {
 /* Control data: packet information of either family and the segment size,
  * aligned as cmsg(3) requires. */
 union dgram_control {
-	struct cmsghdr align;
+	size_t align; /* the first of struct cmsghdr, which no array may have */
 	char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) +
 	    CMSG_SPACE(sizeof(int))];
 };

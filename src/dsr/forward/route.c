@@ -31,7 +31,7 @@ struct message {
 };
 
 union control {
-	struct cmsghdr align;
+	size_t align; /* the first of struct cmsghdr, which no array may have */
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
@@ -291,7 +291,7 @@ route_send(
 	m->msg_iov = &k->part[i];
 	m->msg_iovlen = 1;
 	memset(&k->class[i], 0, sizeof(k->class[i]));
-	c = &k->class[i].align;
+	c = (struct cmsghdr *)&k->class[i];
 	c->cmsg_level = v6 ? IPPROTO_IPV6 : IPPROTO_IP;
 	c->cmsg_type = v6 ? IPV6_TCLASS : IP_TOS;
 	c->cmsg_len = CMSG_LEN(sizeof(class));

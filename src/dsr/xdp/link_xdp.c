@@ -67,7 +67,7 @@ static void
 xdp_reap(struct xdp_rings *x)
 {
 	struct xsk_ring_cons *done = &x->queue[0].done;
-	uint32_t at;
+	uint32_t at = 0;
 	unsigned n = xsk_ring_cons__peek(done, XDP_OUT, &at);
 
 	for (unsigned i = 0; i < n; i++) {

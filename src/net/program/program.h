@@ -100,7 +100,7 @@ int program_check(const char *path, struct error *e);
 /* How it ended, in words: "exit status 1", "killed by signal 9 (Killed)". With
  * the first line of output if there is one: "exit status 1: no route". Returns
  * `text`. */
-enum { PROGRAM_TEXT_MAX = PROGRAM_LINE_MAX + 64 };
+enum { PROGRAM_TEXT_MAX = PROGRAM_LINE_MAX + 66 };
 const char *program_result_text(
     const struct program_result *r, char text[PROGRAM_TEXT_MAX]);
 
