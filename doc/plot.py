@@ -7,9 +7,11 @@ measured.svg has pen's ratio to the best of its peers for each row; the others,
 measured-*.svg, have all balancers, and the curves. One file serves light and dark:
 colours follow prefers-color-scheme. Lines at points and bars go from the first to the
 third quartile. Letters are such that they can be read at 350 pixels. What measured.md
-cites is replaced, too: <!--row;x;proxy;column;what v becomes--> and the figure."""
+cites is replaced, too: <!--row;x;proxy;column;what v becomes--> and the figure. scale.svg has
+what tests/bench/scale prints, in scale.tsv."""
 
 import collections
+import csv
 import html
 import math
 import os
@@ -313,6 +315,28 @@ def cite(text, table):
     return re.sub(r"<!--([^>]*)-->[\d.,]*\d", figure, text)
 
 
+def on_paper(path):
+    """The lines of scale.tsv, and what the plot says of them."""
+    with open(path, encoding="utf-8") as f:
+        table = list(csv.DictReader((x for x in f if x[0] != "#"), delimiter="\t"))
+    d = Drawing("Many directors, on paper", "a model with the code of pool and flows; "
+                "200,000 flows, see scale.md")
+    died = [dict(x, x=x["directors"], proxy=f"router: {x['router']}") for x in table
+            if x["balance"] == "roundrobin" and x["knows"] == "own"
+            and x["servers"] == "1000" and x["director_dies"]]
+    curve(d, died, "director_dies", (
+        "Flows lost when a director dies, without peers and without hash",
+        "%; 1,000 servers; with peers, or with hash and dsr_flows 0, none"),
+        "directors", False)
+    even = [dict(x, x=x["servers"], proxy=x["balance"]) for x in table
+            if x["directors"] == "16" and x["knows"] == "heard"
+            and int(x["flows"]) < 1000000]
+    curve(d, even, "imbalance", (
+        "Flows of the server with most, divided by the mean", "16 directors"),
+        "servers", False)
+    return d
+
+
 def main():
     source = sys.argv[1] if len(sys.argv) > 1 else HERE + "/measured.tsv"
     target = sys.argv[2] if len(sys.argv) > 2 else HERE
@@ -338,6 +362,7 @@ def main():
             curve(d, lines, key, (TITLES.get(row, row), unit), x_title, log_y)
         if d.y > before:
             d.write(f"{target}/measured-{name}.svg")
+    on_paper(HERE + "/scale.tsv").write(f"{target}/scale.svg")
 
 
 if __name__ == "__main__":
