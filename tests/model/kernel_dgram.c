@@ -63,7 +63,7 @@ ssize_t
 datagram_receive(int fd, struct msghdr *m)
 {
 	struct descriptor *d = descriptor_of(fd);
-	const struct datagram *g = d->queue + d->at;
+	const struct datagram *g;
 	int error = take_refusal(d);
 
 	MUST(d->kind == DATAGRAM);
@@ -71,6 +71,7 @@ datagram_receive(int fd, struct msghdr *m)
 		return failed(error);
 	if (d->n == 0)
 		return failed(EAGAIN);
+	g = d->queue + d->at;
 	MUST(m->msg_iov[0].iov_len >= g->n);
 	memcpy(m->msg_iov[0].iov_base, g->bytes, g->n);
 	if (m->msg_name != NULL)

@@ -167,10 +167,13 @@ static void
 note_included(const struct notes *n)
 {
 	const struct buffer *all = &n->pen->included;
-	const char *at = all->data + all->start;
-	const char *end = at + buffer_length(all);
+	const char *at, *end;
 	char path[PATH_MAX];
 
+	if (buffer_length(all) == 0)
+		return;
+	at = all->data + all->start;
+	end = at + buffer_length(all);
 	for (; at < end; at += strlen(at) + 1) {
 		snprintf(
 		    path, sizeof(path), "%.*s", (int)strcspn(at, "*?["), at);

@@ -184,7 +184,8 @@ fast_path_take(struct fast_path *fp)
 	if (fp->ops == NULL)
 		return;
 	fp->epoch = fp->ops->clear(fp->link) + 1;
-	memset(fp->entries, 0, fp->entries_n * sizeof(*fp->entries));
+	if (fp->entries != NULL)
+		memset(fp->entries, 0, fp->entries_n * sizeof(*fp->entries));
 	fast_path_refresh(fp);
 	fast_path_clear_counters(fp);
 }

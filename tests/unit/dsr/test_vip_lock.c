@@ -401,7 +401,7 @@ expect_child(void)
  * and of the first one again when that fails. */
 START_TEST(locks_go_to_the_next_process)
 {
-	struct vip_locks frames, next;
+	struct vip_locks frames, next, next_frames;
 	struct vip_others o;
 	int fd[4];
 
@@ -414,11 +414,12 @@ START_TEST(locks_go_to_the_next_process)
 	fd[2] = fd[3] = -1;
 	locks.fd[0] = -1; /* the copy remains */
 	frames.fd[0] = -1;
-	ck_assert_int_eq(vip_locks_adopt(&next, &frames, fd, 4), 0);
+	vip_locks_free(&frames);
+	ck_assert_int_eq(vip_locks_adopt(&next, &next_frames, fd, 4), 0);
 	ck_assert_int_eq(fd[0], -1);
 	ck_assert_int_eq(fd[1], -1);
 	ck_assert_uint_eq(next.count, 1);
-	ck_assert_uint_eq(frames.count, 1);
+	ck_assert_uint_eq(next_frames.count, 1);
 	ck_assert_uint_eq(next.vip[0].port, 80);
 	ck_assert_str_eq(peer_format_host(&next.vip[0], (char[72]){ 0 }),
 	    "192.0.2.1");
@@ -434,6 +435,8 @@ START_TEST(locks_go_to_the_next_process)
 	vip_locks_drain(&next);
 	vip_locks_others(&o, interface, 0, NULL, 0);
 	ck_assert(!o.there);
+	vip_locks_free(&next);
+	vip_locks_free(&next_frames);
 }
 END_TEST
 
