@@ -325,7 +325,7 @@ def on_paper(path):
             if x["balance"] == "roundrobin" and x["knows"] == "own"
             and x["servers"] == "1000" and x["director_dies"]]
     curve(d, died, "director_dies", (
-        "Flows lost when a director dies, without peers and without hash",
+        "Flows lost when a director dies, roundrobin without peers",
         "%; 1,000 servers; with peers, or with hash and dsr_flows 0, none"),
         "directors", False)
     even = [dict(x, x=x["servers"], proxy=x["balance"]) for x in table

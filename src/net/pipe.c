@@ -11,6 +11,10 @@
 /* Reads before others get a turn. */
 enum { FAIR_SHARE = 16 };
 
+/* A read for a far side that has just refused bytes: what it refuses of them is
+ * kept. */
+enum { SLOW_READ = 16 * 1024 };
+
 void
 pipe_share_init(struct pipe_share *share, char *scratch)
 {
@@ -261,9 +265,10 @@ can_read_ahead(const struct pipe *p, const struct stream *from,
 	    from->flags & STREAM_READABLE && pipe_pending(p) < share->keep_max;
 }
 
+/* `room`: of a read. */
 static struct pipe_stop
 step(struct pipe *p, struct stream *from, struct stream *to,
-    struct pipe_share *share)
+    struct pipe_share *share, size_t room)
 {
 	struct pipe_stop v = stop(PIPE_YIELDED);
 	const struct pipe_filter *filter;
@@ -287,9 +292,9 @@ step(struct pipe *p, struct stream *from, struct stream *to,
 		return stop(PIPE_STARVED);
 	if (pipe_kernel(p) != NULL ||
 	    (p->full_reads >= FULL_READS &&
-		pipe_kernel_take_over(p, from, to, share)))
+		pipe_kernel_take_over(p, from, to, share, room)))
 		return pipe_kernel_move(p, from, to, share);
-	return pipe_copy(p, from, to, share, share->scratch_size);
+	return pipe_copy(p, from, to, share, room);
 }
 
 struct pipe_stop
@@ -297,12 +302,13 @@ pipe_pump(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share)
 {
 	struct pipe_stop v = stop(PIPE_YIELDED);
+	size_t room = pipe_kept(p) != NULL ? SLOW_READ : share->scratch_size;
 	int rounds;
 
 	for (rounds = 0; v.verdict == PIPE_YIELDED && rounds < FAIR_SHARE;
 	     rounds++)
 		v = pipe_is_starved(p, from) ? stop(PIPE_STARVED)
-					     : step(p, from, to, share);
+					     : step(p, from, to, share, room);
 	return v;
 }
 

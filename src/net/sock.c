@@ -353,6 +353,14 @@ sock_unsent(int fd)
 	return 0;
 }
 
+size_t
+sock_unread(int fd)
+{
+	int n = 0;
+
+	return ioctl(fd, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
+}
+
 ssize_t
 sock_send(int fd, const void *bytes, size_t n, bool more)
 {

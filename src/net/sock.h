@@ -161,6 +161,8 @@ void sock_close_reset(int fd);
 
 /* Bytes the peer has not acknowledged yet; 0 where it cannot be known. */
 size_t sock_unsent(int fd);
+/* Bytes that can be read now, tcp(7). */
+size_t sock_unread(int fd);
 
 /* send() that never raises SIGPIPE; with `more`, the last bytes wait for
  * the next call or shutdown, so that data and FIN share a segment. */

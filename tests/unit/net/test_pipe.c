@@ -163,6 +163,33 @@ START_TEST(back_pressure)
 }
 END_TEST
 
+/* Less is read for one that has refused bytes before. */
+START_TEST(little_is_kept_for_a_slow_reader)
+{
+	enum { LITTLE = 16 * 1024 };
+	int i;
+
+	begin(false, false);
+	do {
+		feed(1 << 16);
+	} while (pump() != PIPE_BLOCKED);
+	for (i = 0; i < 100; i++) {
+		feed(1 << 16);
+		drain(24 * 1024);
+		pump();
+		if (i >= 5)
+			ck_assert_uint_le(pipe_pending(&pipe_), LITTLE);
+	}
+	ck_assert_int_eq(last.verdict, PIPE_BLOCKED);
+	while (got < sent) {
+		drain(1 << 18);
+		pump();
+	}
+	ck_assert_ptr_null(pipe_.more);
+	end();
+}
+END_TEST
+
 START_TEST(reading_ahead_has_a_limit)
 {
 	int i;
@@ -535,6 +562,7 @@ SUITE(test_pipe)
 	SUITE_ADD(s, small_bytes_pass, 10);
 	SUITE_ADD(s, the_end_is_seen, 10);
 	SUITE_ADD(s, back_pressure, 10);
+	SUITE_ADD(s, little_is_kept_for_a_slow_reader, 10);
 	SUITE_ADD(s, reading_ahead_has_a_limit, 10);
 #ifdef HAVE_SPLICE
 	SUITE_ADD(s, splice_comes_and_goes, 20);
