@@ -379,7 +379,7 @@ all_of_this_build() {
 # calls, or take the memory, of one. Other tests say what they need one process for.
 all_for_workers() {
 	tests_in system compat | but_scanners |
-		grep -vx 'tests/system/test_\(workers.*\|peers\|faults\|exhaustion\)'
+		grep -vx 'tests/system/test_\(workers.*\|peers.*\|faults\|exhaustion\)'
 }
 
 build_valgrind() {
