@@ -81,27 +81,6 @@ expect_new_at(const char *vip, const char *servers)
 	dsrmany_turn(&many, 0);
 }
 
-static bool
-have_had_it(void)
-{
-	unsigned i, n = 0;
-
-	dsrmany_turn(&many, 10);
-	for (i = 0; i < many.count; i++)
-		n += many.fd[i].fd >= 0 && many.one[i].got < many.most;
-	return n == 0;
-}
-
-/* This many downloads still go on, and get something that was sent now: what
- * was sent before a change is less. */
-static void
-expect_progress(unsigned downloads)
-{
-	many.most += STEP;
-	WAIT_FOR(have_had_it(), 10000);
-	ck_assert_uint_eq(dsrmany_open(&many), downloads);
-}
-
 static void
 tell(const char *line)
 {
@@ -182,7 +161,7 @@ expect_to_follow(const char *vip, bool v6)
 	expect_new_at(vip, "123");
 	tell("server 2 remove");
 	expect_new_at(vip, "13");
-	expect_progress(LONG);
+	dsrmany_expect_progress(&many, STEP, LONG);
 	tell("server 1 down");
 	expect_new_at(vip, "3");
 	tell("server 0 up");
@@ -192,7 +171,7 @@ expect_to_follow(const char *vip, bool v6)
 	WAIT_FOR((dsrmany_turn(&many, 10), dsrmany_count(&many, 1) == 0), 5000);
 	tell("server 1 up");
 	expect_new_at(vip, "0123");
-	expect_progress(LONG - ones);
+	dsrmany_expect_progress(&many, STEP, LONG - ones);
 	expect_whole(1);
 	end();
 }

@@ -190,27 +190,6 @@ upgrade(int status)
 	return status == 0 ? child_out(&c) : child_err(&c);
 }
 
-static bool
-have_had_it(void)
-{
-	unsigned i, n = 0;
-
-	dsrmany_turn(&many, 10);
-	for (i = 0; i < many.count; i++)
-		n += many.fd[i].fd >= 0 && many.one[i].got < many.most;
-	return n == 0;
-}
-
-/* All downloads get something that was sent now, from the server that they
- * had. */
-static void
-expect_progress(void)
-{
-	many.most += STEP;
-	WAIT_FOR(have_had_it(), 20000);
-	ck_assert_uint_eq(dsrmany_open(&many), LONG);
-}
-
 static void
 expect_whole(void)
 {
@@ -261,7 +240,7 @@ expect_upgrade(const struct form *f)
 		said = NULL;
 	ck_assert_ptr_nonnull(said);
 	ck_assert_int_ge(flows, LONG + PINGS);
-	expect_progress();
+	dsrmany_expect_progress(&many, STEP, LONG);
 	if (f->fast)
 		WAIT_FOR(passes_fast(count("fast_frames")), 10000);
 	return (pid_t)pid;
@@ -305,13 +284,13 @@ START_TEST(old_one_goes_on)
 	begin(&forms[_i]);
 	upgrading_replace(program, "#!/bin/sh\necho 'pen: no' >&2\nexit 1\n");
 	ck_assert_ptr_nonnull(strstr(upgrade(1), "\"no\""));
-	expect_progress();
+	dsrmany_expect_progress(&many, STEP, LONG);
 	/* this one dies while nobody forwards */
 	upgrading_replace(program,
 	    "#!/bin/sh\nprintf P >&3\nhead -c 500 <&3 >/dev/null\n"
 	    "printf L >&3\nhead -c 10 <&3 >/dev/null\nexit 5\n");
 	ck_assert_ptr_nonnull(strstr(upgrade(1), "exit status 5"));
-	expect_progress();
+	dsrmany_expect_progress(&many, STEP, LONG);
 	upgrading_replace(program, NULL);
 	upgrading_end(expect_upgrade(&forms[_i]));
 	end();
@@ -327,7 +306,7 @@ START_TEST(pcap_is_refused)
 	begin(&f);
 	ck_assert_ptr_nonnull(strstr(
 	    upgrade(1), "eth0 cannot be handed over with this dsr_link"));
-	expect_progress();
+	dsrmany_expect_progress(&many, STEP, LONG);
 	dsrpen_down(&pen);
 	end();
 }

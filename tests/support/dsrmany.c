@@ -255,6 +255,25 @@ dsrmany_open(const struct dsrmany *m)
 	return n;
 }
 
+static bool
+have_all(struct dsrmany *m)
+{
+	unsigned i, n = 0;
+
+	dsrmany_turn(m, 10);
+	for (i = 0; i < m->count; i++)
+		n += m->fd[i].fd >= 0 && m->one[i].got < m->most;
+	return n == 0;
+}
+
+void
+dsrmany_expect_progress(struct dsrmany *m, size_t bytes, unsigned open)
+{
+	m->most += bytes;
+	WAIT_FOR(have_all(m), 20000);
+	ck_assert_uint_eq(dsrmany_open(m), open);
+}
+
 unsigned
 dsrmany_count(const struct dsrmany *m, int server)
 {

@@ -60,6 +60,9 @@ void dsrmany_ask(struct dsrmany *m, unsigned i);
 unsigned dsrmany_wait_answers(struct dsrmany *m, int ms);
 /* How many go on. */
 unsigned dsrmany_open(const struct dsrmany *m);
+/* So many go on, and each gets so many bytes more, or there is a failure: what
+ * was sent before an event must be less. */
+void dsrmany_expect_progress(struct dsrmany *m, size_t bytes, unsigned open);
 /* How many of those that go on have that server. */
 unsigned dsrmany_count(const struct dsrmany *m, int server);
 void dsrmany_close(struct dsrmany *m, unsigned i);
