@@ -64,6 +64,8 @@ has_xdp(void)
 	do {                                                               \
 		NEED_PROGRAM("nginx");                                     \
 		NEED_DSR_OF_OURS("upgrades");                              \
+		if (strstr((form)->set, "sandbox") != NULL)                \
+			NEEDS_SANDBOX();                                   \
 		if ((form)->xdp && !has_xdp())                             \
 			SKIP("built without libxdp, or before Linux 6.4"); \
 		NEED_UPGRADES(program = install());                        \
@@ -267,7 +269,8 @@ START_TEST(downloads_go_on)
 	NEED_ALL(f);
 	begin(f);
 	second = expect_upgrade(f);
-	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
+	ck_assert_msg(child_wait(&pen.child, 20000) == 0, "%s",
+	    child_err(&pen.child));
 	third = expect_upgrade(f);
 	ck_assert_int_ne(third, second);
 	WAIT_FOR(upgrading_has_ended(second), 20000);

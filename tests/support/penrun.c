@@ -195,6 +195,16 @@ pen_is_plain(void)
 	    getenv("EVENT_NOEPOLL") == NULL;
 }
 
+bool
+pen_has_sandbox(void)
+{
+#ifdef HAVE_SECCOMP
+	return pen_is_plain();
+#else
+	return false;
+#endif
+}
+
 void
 any_event_method(void)
 {

@@ -80,5 +80,12 @@ void any_event_method(void);
 	} while (0)
 /* Does it run without anything that changes its sizes and speed? */
 bool pen_is_plain(void);
+/* Skips a test of the sandbox, which permits no more than pen needs. */
+#define NEEDS_SANDBOX()                                                        \
+	do {                                                                   \
+		if (!pen_has_sandbox())                                        \
+			SKIP("needs libseccomp, and no sanitizer or wrapper"); \
+	} while (0)
+bool pen_has_sandbox(void);
 
 #endif

@@ -93,11 +93,7 @@ END_TEST
 
 START_TEST(in_the_sandbox)
 {
-#if !defined(HAVE_SECCOMP) || defined(PEN_SANITIZE)
-	SKIP("needs libseccomp, and no sanitizer");
-#endif
-	if (!pen_is_plain())
-		SKIP("a wrapper needs more than the sandbox permits");
+	NEEDS_SANDBOX();
 	prepare();
 	expect_to_follow("-O", "sandbox on");
 }

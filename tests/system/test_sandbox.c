@@ -34,22 +34,6 @@ limits_files(void)
 	return !child_has_said(&pen.child, "no Landlock");
 }
 
-static bool
-is_possible(void)
-{
-#if defined(HAVE_SECCOMP) && !defined(PEN_SANITIZE)
-	return pen_is_plain();
-#else
-	return false;
-#endif
-}
-
-#define NEED_SANDBOX()                                                         \
-	do {                                                                   \
-		if (!is_possible())                                            \
-			SKIP("needs libseccomp, and no sanitizer or wrapper"); \
-	} while (0)
-
 static void
 configure(const char *more)
 {
@@ -157,7 +141,7 @@ START_TEST(can_do_nothing_else)
 {
 	const char *told;
 
-	NEED_SANDBOX();
+	NEEDS_SANDBOX();
 	NEEDS_ONE_WORKER("the process that leads workers forks");
 	prepare();
 	up("on\ncheck 'exec /bin/true'");
@@ -178,7 +162,7 @@ START_TEST(can_without)
 {
 	const char *told;
 
-	NEED_SANDBOX();
+	NEEDS_SANDBOX();
 	if (getenv("PEN_TEST_SANDBOX") != NULL)
 		SKIP("all have a sandbox");
 	prepare();
@@ -199,7 +183,7 @@ START_TEST(only_logs)
 {
 	const char *told, *other;
 
-	NEED_SANDBOX();
+	NEEDS_SANDBOX();
 	prepare();
 	other = scratch_program("other", "exit 0");
 	up("log");
@@ -239,7 +223,7 @@ START_TEST(workers_have_it)
 	const char *told;
 	pid_t worker;
 
-	NEED_SANDBOX();
+	NEEDS_SANDBOX();
 	prepare();
 	up("on\nworkers 2\ncheck 'exec /bin/true'");
 	/* the starter, and two workers */
@@ -268,7 +252,7 @@ START_TEST(programs_run)
 {
 	const char *good, *on_state, *seen, *other;
 
-	NEED_SANDBOX();
+	NEEDS_SANDBOX();
 	prepare();
 	seen = scratch("seen");
 	/* what is outside of pen's own directories is no matter of theirs */
@@ -299,7 +283,7 @@ START_TEST(programs_end)
 {
 	const char *pid_of, *slow;
 
-	NEED_SANDBOX();
+	NEEDS_SANDBOX();
 	prepare();
 	pid_of = scratch("slow.pid");
 	slow = scratch_program(
@@ -322,7 +306,7 @@ START_TEST(logs_are_opened_again)
 	const char *log, *old;
 	int i;
 
-	NEED_SANDBOX();
+	NEEDS_SANDBOX();
 	prepare();
 	log = scratch("sessions");
 	old = scratch("sessions.1");
@@ -344,7 +328,7 @@ START_TEST(reload_and_write)
 {
 	const char *part, *page, *other;
 
-	NEED_SANDBOX();
+	NEEDS_SANDBOX();
 	prepare();
 	part = scratch("part.inc");
 	page = scratch("page");
@@ -376,7 +360,7 @@ START_TEST(upgrades)
 	pid_t new;
 	int old;
 
-	NEED_SANDBOX();
+	NEEDS_SANDBOX();
 	prepare();
 	up("on\ncheck 'exec /bin/true'");
 	old = endpoint_connect(&front);
@@ -401,7 +385,7 @@ START_TEST(bad_upgrade)
 {
 	const char *path;
 
-	NEED_SANDBOX();
+	NEEDS_SANDBOX();
 	path = upgrading_install();
 	NEED_UPGRADES(path);
 	prepare();
@@ -435,7 +419,7 @@ START_TEST(certificates_are_read_again)
 {
 	struct certdir dir;
 
-	NEED_SANDBOX();
+	NEEDS_SANDBOX();
 	prepare();
 	certdir_make(&dir, "certs");
 	certdir_put(&dir, "site.pem", "one");
