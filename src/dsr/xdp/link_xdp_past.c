@@ -81,42 +81,23 @@ map_ring(int fd, const struct xdp_ring_offset *o, unsigned n, size_t each,
 	} while (0)
 
 static int
-map_in(struct xsk_ring_cons *r, int fd, const struct xdp_ring_offset *o,
-    unsigned n, size_t each, uint64_t at, struct xdp_map *map)
-{
-	unsigned char *memory = map_ring(fd, o, n, each, at, map);
-
-	if (memory == NULL)
-		return -1;
-	SET_RING(r, memory, o, n);
-	return 0;
-}
-
-static int
-map_out(struct xsk_ring_prod *r, int fd, const struct xdp_ring_offset *o,
-    unsigned n, size_t each, uint64_t at, struct xdp_map *map)
-{
-	unsigned char *memory = map_ring(fd, o, n, each, at, map);
-
-	if (memory == NULL)
-		return -1;
-	SET_RING(r, memory, o, n);
-	return 0;
-}
-
-static int
 map_queue(
     struct xdp_rings *x, struct xdp_queue *q, const struct xdp_mmap_offsets *o)
 {
 	unsigned n = xdp_burst(x);
+	unsigned char *in = map_ring(q->fd, &o->rx, n, sizeof(struct xdp_desc),
+	    XDP_PGOFF_RX_RING, &q->map[0]);
+	unsigned char *fill = map_ring(q->fd, &o->fr, n, sizeof(uint64_t),
+	    XDP_UMEM_PGOFF_FILL_RING, &q->map[1]);
+	unsigned char *done = map_ring(q->fd, &o->cr, XDP_DONE,
+	    sizeof(uint64_t), XDP_UMEM_PGOFF_COMPLETION_RING, &q->map[2]);
 
-	if (map_in(&q->in, q->fd, &o->rx, n, sizeof(struct xdp_desc),
-		XDP_PGOFF_RX_RING, &q->map[0]) != 0 ||
-	    map_out(&q->fill, q->fd, &o->fr, n, sizeof(uint64_t),
-		XDP_UMEM_PGOFF_FILL_RING, &q->map[1]) != 0)
+	if (in == NULL || fill == NULL || done == NULL)
 		return -1;
-	return map_in(&q->done, q->fd, &o->cr, XDP_DONE, sizeof(uint64_t),
-	    XDP_UMEM_PGOFF_COMPLETION_RING, &q->map[2]);
+	SET_RING(&q->in, in, &o->rx, n);
+	SET_RING(&q->fill, fill, &o->fr, n);
+	SET_RING(&q->done, done, &o->cr, XDP_DONE);
+	return 0;
 }
 
 static int
@@ -124,6 +105,7 @@ map_rings(struct xdp_rings *x)
 {
 	struct xdp_mmap_offsets o;
 	socklen_t len = sizeof(o);
+	unsigned char *out;
 
 	if (getsockopt(x->out_fd, SOL_XDP, XDP_MMAP_OFFSETS, &o, &len) != 0)
 		return -1;
@@ -134,8 +116,12 @@ map_rings(struct xdp_rings *x)
 	for (unsigned i = 0; i < x->book->queues; i++)
 		if (map_queue(x, &x->queue[i], &o) != 0)
 			return -1;
-	return map_out(&x->ring, x->out_fd, &o.tx, XDP_OUT,
-	    sizeof(struct xdp_desc), XDP_PGOFF_TX_RING, &x->out_map);
+	out = map_ring(x->out_fd, &o.tx, XDP_OUT, sizeof(struct xdp_desc),
+	    XDP_PGOFF_TX_RING, &x->out_map);
+	if (out == NULL)
+		return -1;
+	SET_RING(&x->ring, out, &o.tx, XDP_OUT);
+	return 0;
 }
 
 /* ---- all ---- */
