@@ -274,8 +274,8 @@ endpoint_set_deadline(int fd, int ms)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
 }
 
-static int
-try_connect(const struct endpoint *s, const char *host)
+int
+endpoint_try_connect_from(const struct endpoint *s, const char *host)
 {
 	int fd = socket(s->addr.ss_family, SOCK_STREAM, 0);
 	struct endpoint any = { .port = 0 }, from;
@@ -299,13 +299,13 @@ try_connect(const struct endpoint *s, const char *host)
 int
 endpoint_try_connect(const struct endpoint *s)
 {
-	return try_connect(s, NULL);
+	return endpoint_try_connect_from(s, NULL);
 }
 
 int
 endpoint_connect_from(const struct endpoint *s, const char *host)
 {
-	int fd = try_connect(s, host);
+	int fd = endpoint_try_connect_from(s, host);
 
 	ck_assert_msg(
 	    fd >= 0, "connect %s from %s: %s", s->text, host, strerror(errno));

@@ -49,6 +49,8 @@ int endpoint_connect(const struct endpoint *s);
 int endpoint_try_connect(const struct endpoint *s);
 /* Connects from another address of this machine, as another client. */
 int endpoint_connect_from(const struct endpoint *s, const char *host);
+/* The same, but returns -1 with errno. */
+int endpoint_try_connect_from(const struct endpoint *s, const char *host);
 /* Sets the deadline of reads and writes. */
 void endpoint_set_deadline(int fd, int ms);
 
