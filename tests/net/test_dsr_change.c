@@ -30,20 +30,14 @@ server(bool v6, unsigned i)
 	return v6 ? net_fixture_server6(i) : net_fixture_server4(i);
 }
 
-/* A page of the server's number. */
 static void
 web_up(unsigned i)
 {
-	static char page[PAGE + 1];
+	char ten[] = "0000000000";
 
-	net_fixture_enter(&fixture, NET_FIXTURE_SERVER + i);
-	nginx_up_with(&web[i], "", "",
-	    "listen *:80 backlog=4096; listen [::]:80 backlog=4096;");
-	net_fixture_leave(&fixture);
-	memset(page, '0' + (int)i, PAGE);
-	write_file(text("%s/page", web[i].root), page);
-	page[10] = '\0';
-	write_file(text("%s/short", web[i].root), page);
+	dsrmany_web(&fixture, i, &web[i], PAGE);
+	memset(ten, '0' + (int)i, strlen(ten));
+	write_file(text("%s/short", web[i].root), ten);
 }
 
 static bool

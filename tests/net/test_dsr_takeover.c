@@ -26,18 +26,6 @@ static struct net_fixture fixture;
 static struct dsrpen first, second;
 static struct dsrmany many;
 
-static void
-make_hosts(void)
-{
-	const char *lines = "";
-	unsigned i;
-
-	for (i = 0; i < HOSTS; i++)
-		lines = text(
-		    "%saddr add 192.168.100.%u/24 dev eth0\n", lines, 100 + i);
-	net_fixture_ip(&fixture, NET_FIXTURE_CLIENT, lines);
-}
-
 /* IPv4 clients have addresses of their own, IPv6 ones ports. */
 static void
 open_flows(const char *vip, bool v6)
@@ -140,7 +128,7 @@ START_TEST(hash_alone)
 		SKIP("a classic pen has no dsr_flows");
 	NEED_DSR();
 	NEED_NET_FIXTURE(&fixture, &pair);
-	make_hosts();
+	net_fixture_more_clients(&fixture, "192.168.100", HOSTS);
 	expect_takeover(NET_FIXTURE_VIP4, false, "dsr_flows 0");
 }
 END_TEST
@@ -151,7 +139,7 @@ START_TEST(hash_and_flows)
 		SKIP("a classic pen has no dsr_flows");
 	NEED_DSR();
 	NEED_NET_FIXTURE(&fixture, &pair);
-	make_hosts();
+	net_fixture_more_clients(&fixture, "192.168.100", HOSTS);
 	expect_takeover(NET_FIXTURE_VIP4, false, "dsr_flows 10000");
 }
 END_TEST
@@ -243,7 +231,7 @@ START_TEST(two_share_a_vip)
 {
 	NEED_DSR_OF_OURS("several directors");
 	NEED_NET_FIXTURE(&fixture, &pair);
-	make_hosts();
+	net_fixture_more_clients(&fixture, "192.168.100", HOSTS);
 	expect_sharing(false);
 }
 END_TEST
@@ -303,7 +291,7 @@ START_TEST(flows_of_a_peer)
 #endif
 	NEED_DSR_OF_OURS("peers");
 	NEED_NET_FIXTURE(&fixture, &pair);
-	make_hosts();
+	net_fixture_more_clients(&fixture, "192.168.100", HOSTS);
 	for (i = 0; i < SERVERS; i++)
 		dsrmany_serve(&fixture, i);
 	peer_up(&first, NET_FIXTURE_DIRECTOR, "no dsr_announce");
@@ -479,7 +467,7 @@ START_TEST(standby)
 #endif
 	NEED_DSR_OF_OURS("dsr_standby");
 	NEED_NET_FIXTURE(&fixture, &pair);
-	make_hosts();
+	net_fixture_more_clients(&fixture, "192.168.100", HOSTS);
 	for (i = 0; i < SERVERS; i++)
 		dsrmany_serve(&fixture, i);
 	peer_up(&first, NET_FIXTURE_DIRECTOR, "dsr_standby");

@@ -229,19 +229,6 @@ END_TEST
 /* ---- a narrow link ---- */
 
 static void
-web_up(unsigned i)
-{
-	static char page[PAGE + 1];
-
-	net_fixture_enter(&fixture, NET_FIXTURE_SERVER + i);
-	nginx_up_with(&web[i], "", "",
-	    "listen *:80 backlog=4096; listen [::]:80 backlog=4096;");
-	net_fixture_leave(&fixture);
-	memset(page, '0' + (int)i, PAGE);
-	write_file(text("%s/page", web[i].root), page);
-}
-
-static void
 get_pages(const char *vip, unsigned n)
 {
 	unsigned i;
@@ -278,7 +265,7 @@ expect_errors_at_servers(const char *vip, bool v6, const char *flows)
 	unsigned i, k;
 
 	for (i = 0; i < SERVERS; i++)
-		web_up(i);
+		dsrmany_web(&fixture, i, &web[i], PAGE);
 	begin(vip, v6, strstr(flows, " 0") != NULL ? "-rh" : "-r", flows);
 	for (k = 0; k < SERVERS + 1; k++) {
 		get_pages(vip, 1);

@@ -86,20 +86,6 @@ install(void)
 	return path;
 }
 
-static void
-serve(unsigned i)
-{
-	static char page[PAGE + 1];
-
-	net_fixture_enter(&fixture, NET_FIXTURE_SERVER + i);
-	nginx_up_with(&web[i], "", "",
-	    "listen *:80 backlog=4096; listen [::]:80 backlog=4096;");
-	net_fixture_leave(&fixture);
-	memset(page, '0' + (int)i, PAGE);
-	write_file(text("%s/page", web[i].root), page);
-	dsrmany_serve(&fixture, i);
-}
-
 static const char *
 vip_of(const struct form *f)
 {
@@ -113,7 +99,8 @@ begin(const struct form *f)
 	unsigned i;
 
 	for (i = 0; i < SERVERS; i++) {
-		serve(i);
+		dsrmany_web(&fixture, i, &web[i], PAGE);
+		dsrmany_serve(&fixture, i);
 		at[i] = f->v6 ? net_fixture_server6(i) : net_fixture_server4(i);
 	}
 	/* else the switch takes nothing that XDP sends */

@@ -171,18 +171,6 @@ wait_paths(bool first, bool second, bool third)
 /* ---- connections ---- */
 
 static void
-make_hosts(void)
-{
-	const char *lines = "";
-	unsigned i;
-
-	for (i = 0; i < HOSTS; i++)
-		lines = text(
-		    "%saddr add 192.168.200.%u/24 dev eth0\n", lines, 100 + i);
-	net_fixture_ip(&guide.fixture, NET_FIXTURE_CLIENT, lines);
-}
-
-static void
 open_flows(void)
 {
 	unsigned i, n = getenv("PEN_TEST_FULL") != NULL ? 500 : 200;
@@ -228,7 +216,7 @@ START_TEST(three_directors)
 	if (geteuid() != 0)
 		SKIP("BIRD needs root");
 	NEED_NET_FIXTURE(&guide.fixture, &network);
-	make_hosts();
+	net_fixture_more_clients(&guide.fixture, "192.168.200", HOSTS);
 	prepare_servers();
 	prepare_router();
 	start_director(0);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -13,6 +14,7 @@
 
 #include "support/child.h"
 #include "support/dsrmany.h"
+#include "support/suite.h"
 #include "support/wait.h"
 
 /* ---- servers ---- */
@@ -98,6 +100,23 @@ dsrmany_serve_at(const struct net_fixture *r, unsigned i, const char *vip)
 	}
 	for (k = 0; k < 4; k++)
 		close(fds[k]);
+}
+
+void
+dsrmany_web(
+    const struct net_fixture *r, unsigned i, struct nginx *n, size_t size)
+{
+	char *page = malloc(size + 1);
+
+	ck_assert_ptr_nonnull(page);
+	net_fixture_enter(r, NET_FIXTURE_SERVER + i);
+	nginx_up_with(n, "", "",
+	    "listen *:80 backlog=4096; listen [::]:80 backlog=4096;");
+	net_fixture_leave(r);
+	memset(page, '0' + (int)i, size);
+	page[size] = '\0';
+	write_file(text("%s/page", n->root), page);
+	free(page);
 }
 
 /* ---- the client ---- */

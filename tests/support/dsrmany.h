@@ -9,6 +9,7 @@
 #include <poll.h>
 
 #include "support/net_fixture.h"
+#include "support/nginx.h"
 
 enum { DSRMANY_PORT = 7007, DSRMANY_MAX = 1024 };
 
@@ -17,6 +18,10 @@ enum { DSRMANY_PORT = 7007, DSRMANY_MAX = 1024 };
 void dsrmany_serve(const struct net_fixture *r, unsigned i);
 /* The same with another address in place of the one of IPv4. */
 void dsrmany_serve_at(const struct net_fixture *r, unsigned i, const char *vip);
+/* nginx on server i, at port 80 of both families: "/page" is `size` times
+ * '0' + i. */
+void dsrmany_web(const struct net_fixture *r, unsigned i, struct nginx *n,
+    size_t size);
 
 enum dsrmany_fate {
 	DSRMANY_GOES_ON,

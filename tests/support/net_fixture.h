@@ -127,6 +127,10 @@ void net_fixture_start(const struct net_fixture *r,
 /* Lines for `ip -batch` there. */
 void net_fixture_ip(const struct net_fixture *r, enum net_fixture_place where,
     const char *lines);
+/* The client has so many addresses more: those from .100 on in that /24, whose
+ * first three numbers `network` has. */
+void net_fixture_more_clients(
+    const struct net_fixture *r, const char *network, unsigned count);
 /* Switches a feature of an interface there: one of ethtool's old calls,
  * ETHTOOL_SX. */
 void net_fixture_feature(const struct net_fixture *r,

@@ -117,6 +117,19 @@ net_fixture_ip(const struct net_fixture *r, enum net_fixture_place where,
 }
 
 void
+net_fixture_more_clients(
+    const struct net_fixture *r, const char *network, unsigned count)
+{
+	const char *lines = "";
+	unsigned i;
+
+	for (i = 0; i < count; i++)
+		lines = text("%saddr add %s.%u/24 dev eth0\n", lines, network,
+		    100 + i);
+	net_fixture_ip(r, NET_FIXTURE_CLIENT, lines);
+}
+
+void
 net_fixture_feature(const struct net_fixture *r, enum net_fixture_place where,
     const char *interface, unsigned command, bool on)
 {

@@ -138,15 +138,32 @@ START_TEST(the_end_is_seen)
 }
 END_TEST
 
+static void
+feed_until_blocked(void)
+{
+	do {
+		feed(1 << 16);
+	} while (pump() != PIPE_BLOCKED);
+}
+
+/* What was sent arrives, and the pipe owns nothing. */
+static void
+expect_all(void)
+{
+	while (got < sent) {
+		drain(1 << 18);
+		pump();
+	}
+	ck_assert_ptr_null(pipe_.more);
+}
+
 /* What the far side refuses is kept, in order, and nothing more is read. */
 START_TEST(back_pressure)
 {
 	int i;
 
 	begin(false, false);
-	do {
-		feed(1 << 16);
-	} while (pump() != PIPE_BLOCKED);
+	feed_until_blocked();
 	ck_assert_uint_gt(pipe_pending(&pipe_), 0);
 	ck_assert_uint_le(pipe_pending(&pipe_), PIPE_SCRATCH);
 	for (i = 0; i < 5; i++) {
@@ -154,11 +171,7 @@ START_TEST(back_pressure)
 		ck_assert_int_eq(pump(), PIPE_BLOCKED);
 	}
 	ck_assert_uint_le(pipe_pending(&pipe_), PIPE_SCRATCH);
-	while (got < sent) {
-		drain(1 << 18);
-		pump();
-	}
-	ck_assert_ptr_null(pipe_.more);
+	expect_all();
 	end();
 }
 END_TEST
@@ -170,9 +183,7 @@ START_TEST(little_is_kept_for_a_slow_reader)
 	int i;
 
 	begin(false, false);
-	do {
-		feed(1 << 16);
-	} while (pump() != PIPE_BLOCKED);
+	feed_until_blocked();
 	for (i = 0; i < 100; i++) {
 		feed(1 << 16);
 		drain(24 * 1024);
@@ -181,11 +192,7 @@ START_TEST(little_is_kept_for_a_slow_reader)
 			ck_assert_uint_le(pipe_pending(&pipe_), LITTLE);
 	}
 	ck_assert_int_eq(last.verdict, PIPE_BLOCKED);
-	while (got < sent) {
-		drain(1 << 18);
-		pump();
-	}
-	ck_assert_ptr_null(pipe_.more);
+	expect_all();
 	end();
 }
 END_TEST
