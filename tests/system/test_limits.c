@@ -381,8 +381,9 @@ START_TEST(thousands_idle_then_speak)
 	/* each worker gets pages of its own, too */
 	if (pen_is_plain() && pen_workers() == 1)
 		ck_assert_int_lt(rss * 1024 / c.n, 800);
+	/* at most: a worker that has just started may have had one more */
 	if (fds > 0 && pen_is_plain())
-		ck_assert_int_eq(pen_fds(&pen), fds + 2 * c.n);
+		ck_assert_int_le(pen_fds(&pen), fds + 2 * c.n);
 	crowd_echo(&c);
 	crowd_echo(&c);
 	for (i = 0; i < c.n; i++) {
