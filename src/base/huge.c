@@ -7,16 +7,24 @@
 
 #include "base/huge.h"
 
+void
+huge_advise(void *memory, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+	(void)madvise(memory, size, MADV_HUGEPAGE);
+#else
+	(void)memory, (void)size;
+#endif
+}
+
 void *
 huge_alloc(size_t size)
 {
 	size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 	void *memory = aligned_alloc(HUGE_PAGE, whole);
 
-#ifdef MADV_HUGEPAGE
 	if (memory != NULL)
-		(void)madvise(memory, whole, MADV_HUGEPAGE);
-#endif
+		huge_advise(memory, whole);
 	return memory;
 }
 

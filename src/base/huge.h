@@ -8,6 +8,9 @@
 
 enum { HUGE_PAGE = 1 << 21 };
 
+/* Of whole, aligned ones: the kernel may use huge pages for it, at once where
+ * nothing was written yet, else some time later. */
+void huge_advise(void *memory, size_t size);
 /* Returns at least `size` bytes in whole huge pages, or NULL with errno
  * ENOMEM. */
 void *huge_alloc(size_t size);

@@ -43,6 +43,9 @@ struct peer_link {
 	struct handover_reader in;
 	struct buffer out; /* whole records */
 	struct task turn;  /* goes on with what is left */
+	struct timer rest; /* then it goes on; not watched meanwhile */
+	bool resting;
+	unsigned turns;
 	uint64_t moved_ms; /* when something has come last */
 	char why[200];	   /* it has to end, or did; "": it has not */
 };
