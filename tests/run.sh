@@ -83,7 +83,7 @@ tests/unit/dsr/test_link_interface
 tests/unit/dsr/test_link_xdp
 tests/unit/dsr/test_xdp_features
 '
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 unsteady=0
 
 usage() {
 	sed -n '2,/^set -u/s/^# \{0,1\}//p' "$0"
@@ -142,6 +142,13 @@ count_results() (
 	done | awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }'
 )
 
+show_unsteady() {
+	find "$1" -name '*.unsteady' | while read -r log; do
+		echo "unsteady: ${log%.unsteady}: failed beside others, not alone"
+		tail -n 40 "$log"
+	done
+}
+
 show_failures() {
 	find "$1" -name '*.trs' \
 		-exec grep -lE '^:test-result: (FAIL|ERROR)' {} + |
@@ -171,6 +178,8 @@ add_results() {
 	set -- "$1" "$work/$2" $(count_results "$work/$2")
 	echo "$1: $3 passed, $4 failed, $5 skipped, $(($(date +%s) - began)) s"
 	passed=$((passed + $3)) failed=$((failed + $4)) skipped=$((skipped + $5))
+	unsteady=$((unsteady + $(find "$2" -name '*.unsteady' | grep -c .)))
+	show_unsteady "$2"
 	show_failures "$2"
 }
 
@@ -211,15 +220,48 @@ longest_first() {
 }
 
 forget_results() {
-	find "$work/$1" -name '*.trs' -exec rm -f {} +
+	find "$work/$1" \( -name '*.trs' -o -name '*.unsteady' \) -exec rm -f {} +
 }
 
-# run_tests BUILD [make arguments]: runs the tests of that build.
+# run_tests BUILD TESTS=TESTS [make arguments]: runs these tests of that build.
 run_tests() {
 	build=$1
 	shift
 	run_make -C "$work/$build" -k -j"$test_jobs" check "$@" \
 		>>"$work/$build.log" 2>&1
+	[ -n "$long" ] || try_alone "$build" "$@"
+}
+
+# has_failed BUILD TEST...: prints those that have.
+has_failed() (
+	cd "$work/$1" && shift || exit 1
+	for test; do
+		! grep -qsE '^:test-result: (FAIL|ERROR)' "$test.trs" ||
+			echo "$test"
+	done
+)
+
+# try_alone BUILD TESTS=TESTS [make arguments]: up to three that failed beside others
+# run once more, alone. What passes then is unsteady, and shown as such; with --long
+# it has failed.
+try_alone() {
+	# shellcheck disable=SC2046 # words
+	set -- "$(has_failed "$1" $(echo "${2#TESTS=}"))" "$@"
+	case $(echo "$1" | grep -c .) in
+	[123]) ;;
+	*) return ;;
+	esac
+	build=$2 tests=$1
+	shift 2
+	for test in $tests; do
+		mv "$work/$build/$test.log" "$work/$build/$test.unsteady"
+		rm -f "$work/$build/$test.trs"
+	done
+	run_make -C "$work/$build" -k check "$@" TESTS="$(echo $tests)" \
+		>>"$work/$build.log" 2>&1
+	for test in $(has_failed "$build" $tests); do
+		rm -f "$work/$build/$test.unsteady"
+	done
 }
 
 # check STEP [make arguments]: runs the tests of its build, and says how that
@@ -411,8 +453,9 @@ step_valgrind() {
 	[ -z "$long" ] || fewer=$(tests_in system net compat | tr '\n' ' ')
 	forget_results gcc
 	test_jobs=$((2 * jobs))
-	CK_FORK=no run_tests gcc LOG_COMPILER="$grind" TEST_SUITE_LOG=units.log \
-		TESTS="$(units_for_valgrind | longest_first valgrind | tr '\n' ' ')" &
+	CK_FORK=no run_tests gcc \
+		TESTS="$(units_for_valgrind | longest_first valgrind | tr '\n' ' ')" \
+		LOG_COMPILER="$grind" TEST_SUITE_LOG=units.log &
 	PEN_TEST_WRAPPER=$grind run_tests gcc TESTS="$(echo $fewer)"
 	wait
 	note_times valgrind gcc
@@ -600,6 +643,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
+[ "$unsteady" -eq 0 ] || echo "$unsteady unsteady"
 if [ "$skipped" -gt 0 ]; then
 	echo "$passed passed, $failed failed, $skipped skipped"
 else

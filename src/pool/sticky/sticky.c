@@ -11,8 +11,8 @@
 
 /* Entries are allocated SLAB at a time; entry number 0 means "none". A slab has
  * the size of a huge page, but only its touched part takes memory. The kernel
- * may make a huge page of it when it is full, in the background: to get one at
- * its first entry would take 0.3 ms, or 6 where the memory is that of a guest. */
+ * may make a huge page of it when it is full, in the background: at its first
+ * entry that would take 0.3 ms, or 6 where the memory is that of a guest. */
 enum { SLAB_BITS = 15, SLAB = 1 << SLAB_BITS };
 
 /* The orders of last use, the first to be forgotten in front. */
