@@ -232,6 +232,9 @@ START_TEST(numbers_are_sums)
 	begin(backend_echo);
 	UP("-O", "route default 0,1");
 	hold(0, CLIENTS);
+	/* before a command has asked all */
+	ck_assert_ptr_nonnull(strstr(pen_stats(&pen),
+	    text("0 addr 127.0.0.1 port %d conn 32", a.at.port)));
 	ck_assert_int_eq(statistic("sessions"), CLIENTS);
 	ck_assert_int_eq(statistic("accepted"), CLIENTS);
 	answers("servers", text("0 addr 127.0.0.1 port %d conn 32", a.at.port));

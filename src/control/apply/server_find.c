@@ -14,8 +14,9 @@
 #include "control/apply/server_find.h"
 #include "control/plan/server_index.h"
 
-/* Servers listed in an error; those that are compared for a hint. */
-enum { FOUND_MAX = 6, HINTS_MAX = 1000 };
+/* Servers listed in an error, up to 60 letters each; those that are compared
+ * for a hint. */
+enum { FOUND_MAX = 4, HINTS_MAX = 1000 };
 
 /* The meaning of the word. */
 struct wanted {
@@ -163,11 +164,11 @@ server_find_search(struct search *f)
 static int
 refuse_several(const struct search *f, const char *word, struct error *e)
 {
-	char list[300], one[SPEC_TEXT_MAX];
+	char list[FOUND_MAX * 75], one[SPEC_TEXT_MAX];
 	size_t n = 0;
 	unsigned i;
 
-	for (i = 0; i < f->count && i < FOUND_MAX && n < sizeof(list); i++)
+	for (i = 0; i < f->count && i < FOUND_MAX; i++)
 		n +=
 		    (size_t)snprintf(list + n, sizeof(list) - n, "%s%u (%.60s)",
 			i > 0 ? ", " : "", server_number(f->slot[i]),

@@ -111,6 +111,27 @@ START_TEST(not_one)
 }
 END_TEST
 
+/* Four are listed. */
+START_TEST(too_many)
+{
+	static const char host[] = "2001:db8:1111:2222:3333:4444:5555:6666";
+	const char *list = "";
+	int i;
+
+	begin();
+	for (i = 0; i < 5; i++) {
+		takes(text("server add [%s]:%d", host, 10000 + i));
+		if (i < 4)
+			list = text("%s%s%d ([%s]:%d)", list,
+			    i > 0 ? ", " : "", 6 + i, host, 10000 + i);
+	}
+	refuses(text("server %s drain", host),
+	    text("server: \"%s\" matches several servers: %s ..; use a number",
+		host, list));
+	pen_free(pen);
+}
+END_TEST
+
 /* The index follows what changes. */
 START_TEST(after_changes)
 {
@@ -196,6 +217,7 @@ SUITE(test_server_find)
 
 	SUITE_ADD(s, by_whatever_is_known, 10);
 	SUITE_ADD(s, not_one, 10);
+	SUITE_ADD(s, too_many, 10);
 	SUITE_ADD(s, after_changes, 10);
 	SUITE_ADD(s, in_a_file, 10);
 	SUITE_ADD(s, among_many, 60);
