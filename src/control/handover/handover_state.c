@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "control/apply/tls_config.h"
-#include "control/handover/handover_state.h"
-#include "control/handover/handover_state_private.h"
+#include "control/handover/handover_parts.h"
 #include "control/life/context.h"
 #include "control/report/counters.h"
 #include "dsr/director/director.h"
@@ -26,7 +25,7 @@ enum {
 };
 
 /* Things in a piece: some ten kilobytes. */
-enum { SERVERS = 50, CLIENTS = 250, FLOWS = 100, TABLE = 900 };
+enum { SERVERS = 50, CLIENTS = 250, FLOWS = 100 };
 
 void
 handover_state_writer_init(struct handover_state_writer *l, const struct pen *p)
@@ -192,7 +191,7 @@ write_server(const struct handover_state_writer *l, struct handover_writer *w,
 	handover_close(w);
 }
 
-static void
+static bool
 write_servers(struct handover_state_writer *l, struct handover_writer *w)
 {
 	const struct pool *pool = l->service->pool;
@@ -200,8 +199,7 @@ write_servers(struct handover_state_writer *l, struct handover_writer *w)
 
 	for (i = 0; i < SERVERS && l->at < pool_slots(pool); i++, l->at++)
 		write_server(l, w, pool_slot(pool, (unsigned)l->at));
-	if (l->at >= pool_slots(pool))
-		next_part(l);
+	return l->at < pool_slots(pool);
 }
 
 /* ---- counters ---- */
@@ -227,7 +225,7 @@ handover_state_counter(unsigned i, size_t *offset)
 	return NULL;
 }
 
-static void
+static bool
 write_counters(struct handover_state_writer *l, struct handover_writer *w)
 {
 	const struct frontend_stats *st = frontend_stats(l->service->frontend);
@@ -244,13 +242,13 @@ write_counters(struct handover_state_writer *l, struct handover_writer *w)
 		    8);
 		handover_close(w);
 	}
-	next_part(l);
+	return false;
 }
 
 /* ---- TLS ---- */
 
 /* Clients resume their sessions with the new process, too. */
-static void
+static bool
 write_keys(struct handover_state_writer *l, struct handover_writer *w)
 {
 	const struct tls_server *t = l->service->tls_config->server;
@@ -263,7 +261,7 @@ write_keys(struct handover_state_writer *l, struct handover_writer *w)
 		handover_close(w);
 		tls_wipe(keys, n);
 	}
-	next_part(l);
+	return false;
 }
 
 /* ---- clients ---- */
@@ -292,7 +290,7 @@ is_wanted(
 	return !l->to_peer || (c->proven && !c->reported);
 }
 
-static void
+static bool
 write_clients(struct handover_state_writer *l, struct handover_writer *w)
 {
 	const struct sticky *sticky = pool_sticky(l->service->pool);
@@ -301,10 +299,8 @@ write_clients(struct handover_state_writer *l, struct handover_writer *w)
 	const struct sticky_client *c;
 	unsigned i;
 
-	if (l->at >= count) {
-		next_part(l);
-		return;
-	}
+	if (l->at >= count)
+		return false;
 	handover_open(w, HANDOVER_CLIENTS);
 	for (i = 0; i < CLIENTS && l->at < count; i++) {
 		c = sticky_at(sticky, (size_t)l->at++);
@@ -312,6 +308,7 @@ write_clients(struct handover_state_writer *l, struct handover_writer *w)
 			write_client(l, w, c, now);
 	}
 	handover_close(w);
+	return l->at < count;
 }
 
 static void
@@ -327,88 +324,7 @@ write_changed_client(struct handover_state_writer *l,
 		    loop_now(l->pen->loop));
 }
 
-/* ---- flows of direct server return ---- */
-
-static void
-write_dsr_flow(
-    struct handover_writer *w, const struct dsr_key *key, uint32_t server)
-{
-	handover_add(w, key->client, sizeof(key->client));
-	handover_add(w, key->vip, sizeof(key->vip));
-	handover_add_number(w, key->client_port, 2);
-	handover_add_number(w, key->vip_port, 2);
-	handover_add_number(w, key->protocol, 1);
-	handover_add_number(w, key->family, 1);
-	handover_add_number(w, server, 4);
-}
-
-static void
-write_dsr_flows(struct handover_state_writer *l, struct handover_writer *w)
-{
-	struct director *d = l->service->director;
-	uint32_t last = d != NULL ? director_flow_numbers(d) : 0;
-	struct dsr_report r;
-	unsigned i;
-
-	if (l->at >= last) {
-		next_part(l);
-		return;
-	}
-	handover_open(w, HANDOVER_DSR_FLOWS);
-	for (i = 0; i < CLIENTS && l->at < last; i++) {
-		if (!director_flow_at(d, (uint32_t)++l->at, &r))
-			continue;
-		write_dsr_flow(w, &r.key, r.server);
-		l->flows++;
-	}
-	handover_close(w);
-}
-
-static void
-write_dsr_table(struct handover_state_writer *l, struct handover_writer *w)
-{
-	const struct director *d = l->service->director;
-	uint32_t at = (uint32_t)l->at;
-	struct director_past past;
-	struct director_flow f;
-	unsigned i;
-
-	if (d == NULL) {
-		next_part(l);
-		return;
-	}
-	past = director_past(d);
-	handover_open(w, HANDOVER_DSR_TABLE);
-	handover_add_number(w, past.standby, 1);
-	handover_add_number(w, past.vlan_known, 1);
-	handover_add_number(w, past.vlan, 2);
-	for (i = 0; i < TABLE && director_next_flow(d, &at, &f); i++) {
-		write_dsr_flow(w, &f.key, f.server);
-		handover_add_number(w, f.past.state, 1);
-		handover_add_number(
-		    w, f.past.learned | f.past.offloaded << 1, 1);
-		handover_add_number(w, f.past.idle_s, 4);
-		handover_add_number(w, f.past.frames, 8);
-		handover_add_number(w, f.past.bytes, 8);
-	}
-	handover_close(w);
-	l->at = at;
-	if (i < TABLE)
-		next_part(l);
-}
-
-static void
-write_changed_flow(struct handover_state_writer *l, struct handover_writer *w,
-    const struct handover_change *c)
-{
-	struct dsr_report r;
-
-	if (c->service->director == NULL ||
-	    !director_flow_at(c->service->director, c->at, &r))
-		return;
-	write_dsr_flow(w, &r.key, r.server);
-	l->flows++;
-}
+/* ---- changes ---- */
 
 /* How many of the list, at most `n`, are of the same kind and service. */
 static size_t
@@ -434,7 +350,7 @@ write_change(struct handover_state_writer *l, struct handover_writer *w,
 		write_changed_client(l, w, c);
 		break;
 	case HANDOVER_OF_FLOW:
-		write_changed_flow(l, w, c);
+		handover_dsr_write_change(l, w, c);
 		break;
 	case HANDOVER_OF_SERVER: /* a record of its own */
 		s = pool_slot(c->service->pool, c->at);
@@ -480,7 +396,7 @@ write_flow(struct handover_writer *w, const struct flow_past *past)
 	handover_add_number(w, past->steady, 1);
 }
 
-static void
+static bool
 write_flows(struct handover_state_writer *l, struct handover_writer *w)
 {
 	struct flow_past past;
@@ -492,8 +408,7 @@ write_flows(struct handover_state_writer *l, struct handover_writer *w)
 	     i++)
 		write_flow(w, &past);
 	handover_close(w);
-	if (i < FLOWS)
-		next_part(l);
+	return i == FLOWS;
 }
 
 /* ---- all ---- */
@@ -535,6 +450,18 @@ write_front(struct handover_state_writer *l, struct handover_writer *w)
 	l->again = false;
 }
 
+/* Each writes a piece of its part; returns whether there are more. */
+static bool (*const writers[])(
+    struct handover_state_writer *l, struct handover_writer *w) = {
+	[PART_SERVERS] = write_servers,
+	[PART_COUNTERS] = write_counters,
+	[PART_KEYS] = write_keys,
+	[PART_CLIENTS] = write_clients,
+	[PART_DSR_FLOWS] = handover_dsr_write_flows,
+	[PART_FLOWS] = write_flows,
+	[PART_DSR_TABLE] = handover_dsr_write_table,
+};
+
 static int
 write_piece(struct handover_state_writer *l, struct buffer *out, unsigned end)
 {
@@ -543,29 +470,8 @@ write_piece(struct handover_state_writer *l, struct buffer *out, unsigned end)
 	handover_go_on(&w, out);
 	write_front(l, &w);
 	write_service(l, &w, l->service);
-	switch (l->part) {
-	case PART_SERVERS:
-		write_servers(l, &w);
-		break;
-	case PART_COUNTERS:
-		write_counters(l, &w);
-		break;
-	case PART_KEYS:
-		write_keys(l, &w);
-		break;
-	case PART_CLIENTS:
-		write_clients(l, &w);
-		break;
-	case PART_DSR_FLOWS:
-		write_dsr_flows(l, &w);
-		break;
-	case PART_FLOWS:
-		write_flows(l, &w);
-		break;
-	case PART_DSR_TABLE:
-		write_dsr_table(l, &w);
-		break;
-	}
+	if (l->part < PART_END && !writers[l->part](l, &w))
+		next_part(l);
 	if (l->part == PART_END && end == PART_END && !l->of_worker) {
 		handover_open(&w, HANDOVER_END);
 		handover_close(&w);

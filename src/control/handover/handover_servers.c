@@ -1,0 +1,220 @@
+/* handover_servers.c: servers are read; see handover_parts.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "control/handover/handover_parts.h"
+#include "control/life/context.h"
+#include "control/plan/server_index.h"
+#include "dsr/director/director.h"
+
+/* ---- which server is which ---- */
+
+static bool
+is_at(const struct server *s, const struct addr *at)
+{
+	unsigned i;
+
+	for (i = 0; s != NULL && s->present && i < s->addrs.count; i++)
+		if (addr_equal(&s->addrs.addr[i], at))
+			return true;
+	return false;
+}
+
+struct search {
+	const struct pool *pool;
+	const struct addr *at;
+	struct server *found;
+};
+
+static void
+on_candidate(void *arg, unsigned slot)
+{
+	struct search *l = arg;
+	struct server *s = pool_slot(l->pool, slot);
+
+	if (is_at(s, l->at) && (l->found == NULL || slot < l->found->slot))
+		l->found = s;
+}
+
+/* A server at that address: the one in the same slot if that is one of several;
+ * the one as many slots away as the last one was, as where one was removed;
+ * else the first. The servers beside the list are found in their slots only. */
+static struct server *
+find_server(
+    struct handover_state_past *l, unsigned slot, const struct addr *at)
+{
+	struct search search = { l->service->pool, at, NULL };
+	char host[ADDR_TEXT_MAX];
+
+	if (is_at(pool_slot(search.pool, slot), at))
+		return pool_slot(search.pool, slot);
+	if (slot < SLOTS_SPECIAL)
+		return NULL;
+	if (slot + l->shift >= SLOTS_SPECIAL &&
+	    is_at(pool_slot(search.pool, slot + l->shift), at))
+		return pool_slot(search.pool, slot + l->shift);
+	server_index_each(l->service->index, addr_format_host(at, host),
+	    on_candidate, &search);
+	if (search.found != NULL)
+		l->shift = search.found->slot - slot;
+	return search.found;
+}
+
+/* ---- what it was ---- */
+
+static enum server_admin
+get_admin(struct handover_record *r)
+{
+	uint64_t admin = handover_get_number(r, 1);
+
+	return admin == SERVER_DRAINING || admin == SERVER_DISABLED
+	    ? (enum server_admin)admin
+	    : SERVER_ENABLED;
+}
+
+static void
+get_history(struct handover_record *r, struct server_history *h, uint64_t now)
+{
+	char reason[256];
+	size_t i;
+
+	memset(h, 0, sizeof(*h));
+	h->state = (enum server_state)handover_get_number(r, 1);
+	h->changes = (unsigned)handover_get_number(r, 4);
+	h->since_ms = handover_ago(now, handover_get_number(r, 8));
+	h->since_wall = (int64_t)handover_get_number(r, 8);
+	handover_get_text(r, reason);
+	/* what came is not trusted: it goes to logs and reports */
+	for (i = 0; i < sizeof(h->reason) - 1 && reason[i] != '\0'; i++)
+		h->reason[i] =
+		    reason[i] < ' ' || reason[i] > '~' || reason[i] == '"'
+		    ? '?'
+		    : reason[i];
+}
+
+/* Older processes do not send it, either. */
+static void
+get_mark(struct handover_record *r, struct server_mark *mark)
+{
+	*mark = (struct server_mark){ .peer = 0 };
+	if (r->left == 0)
+		return;
+	mark->peer = (uint32_t)handover_get_number(r, 4);
+	mark->admin = get_admin(r);
+	mark->overruled = handover_get_number(r, 1) != 0;
+}
+
+static void
+get_past(struct handover_record *r, struct server_past *past, uint64_t now)
+{
+	uint64_t left;
+
+	past->admin = get_admin(r);
+	left = handover_get_number(r, 8);
+	past->blacklisted_until = left > 0 && left < INT64_MAX ? now + left : 0;
+	past->by_operator = handover_get_number(r, 1) != 0;
+	past->refusals = (unsigned)handover_get_number(r, 4) % 64;
+	past->health.down = handover_get_number(r, 1) != 0;
+	past->health.against = (unsigned)handover_get_number(r, 4);
+	past->health.good = (unsigned)handover_get_number(r, 4);
+	past->health.since = handover_ago(now, handover_get_number(r, 8));
+	past->connects = handover_get_number(r, 8);
+	past->failures = handover_get_number(r, 8);
+	past->sent = handover_get_number(r, 8);
+	past->received = handover_get_number(r, 8);
+	get_history(r, &past->history, now);
+	/* older processes do not send it */
+	past->health.unproven = r->left > 0 && handover_get_number(r, 1) != 0;
+	past->health.assumed = r->left > 0 && handover_get_number(r, 1) != 0;
+	get_mark(r, &past->mark);
+}
+
+static struct handover_state_server *
+server_at(struct handover_state_past *l, uint64_t slot)
+{
+	struct handover_state_server *list;
+
+	if (slot >= server_slot(SERVERS_MAX))
+		return NULL;
+	list = array_grow(
+	    l->servers, &l->servers_room, sizeof(*list), (uint32_t)slot);
+	if (list == NULL)
+		return NULL;
+	l->servers = list;
+	return &list[slot];
+}
+
+struct server *
+handover_servers_get(const struct handover_state_past *l, uint64_t slot)
+{
+	if (l->of_workers)
+		return slot < pool_slots(l->service->pool)
+		    ? pool_slot(l->service->pool, (unsigned)slot)
+		    : NULL;
+	return slot < l->servers_room ? l->servers[slot].here : NULL;
+}
+
+void
+handover_servers_read(struct handover_state_reader *reader,
+    struct handover_record *r)
+{
+	struct handover_state_past *l = reader->now;
+	uint64_t slot = handover_get_number(r, 4);
+	struct server_past past;
+	struct handover_state_server *s;
+	struct mac mac = { { 0 } };
+	struct addr at;
+
+	handover_get_addr(r, &at);
+	get_past(r, &past, loop_now(l->service->pen->loop));
+	if (r->left > 0)
+		handover_get(r, mac.byte, sizeof(mac.byte));
+	if (r->bad)
+		return;
+	s = server_at(l, slot);
+	if (s == NULL || (s->here != NULL && !reader->from_peer))
+		return;
+	s->past = past;
+	s->mac = mac;
+	s->here = find_server(l, (unsigned)slot, &at);
+	l->server_count += s->here != NULL;
+	if (s->here != NULL && reader->on_server != NULL)
+		reader->on_server(
+		    reader->arg, l->service, s->here, past.admin);
+}
+
+/* So that it is written, and stays when something else of it changes. The plan
+ * is the one in force, here and in that of the process; no draft can share it
+ * before clients are served. */
+static void
+note_mark(struct service *svc, const struct server *s)
+{
+	struct server_plan *plan;
+
+	if (s->role != SERVER_REGULAR || s->admin == SERVER_ENABLED)
+		return;
+	plan = plan_edit(svc->plan, s->slot);
+	if (plan != NULL)
+		plan->admin = (int)s->admin;
+}
+
+void
+handover_servers_restore(struct handover_state_past *l)
+{
+	uint64_t now = loop_now(l->service->pen->loop);
+	uint32_t i;
+
+	for (i = 0; i < l->servers_room; i++) {
+		struct handover_state_server *s = &l->servers[i];
+
+		if (s->here == NULL)
+			continue;
+		pool_restore(l->service->pool, s->here, &s->past, now);
+		if (l->service->director != NULL)
+			director_restore_mac(
+			    l->service->director, s->here, &s->mac);
+		note_mark(l->service, s->here);
+	}
+}
