@@ -13,7 +13,7 @@ enum { REPORTS = 250, TABLE = 900 };
 /* ---- writing ---- */
 
 static void
-write_flow(
+write_dsr_flow(
     struct handover_writer *w, const struct dsr_key *key, uint32_t server)
 {
 	handover_add(w, key->client, sizeof(key->client));
@@ -40,7 +40,7 @@ handover_dsr_write_flows(
 	for (i = 0; i < REPORTS && l->at < last; i++) {
 		if (!director_flow_at(d, (uint32_t)++l->at, &r))
 			continue;
-		write_flow(w, &r.key, r.server);
+		write_dsr_flow(w, &r.key, r.server);
 		l->flows++;
 	}
 	handover_close(w);
@@ -65,7 +65,7 @@ handover_dsr_write_table(
 	handover_add_number(w, past.vlan_known, 1);
 	handover_add_number(w, past.vlan, 2);
 	for (i = 0; i < TABLE && director_next_flow(d, &at, &f); i++) {
-		write_flow(w, &f.key, f.server);
+		write_dsr_flow(w, &f.key, f.server);
 		handover_add_number(w, f.past.state, 1);
 		handover_add_number(
 		    w, f.past.learned | f.past.offloaded << 1, 1);
@@ -87,7 +87,7 @@ handover_dsr_write_change(struct handover_state_writer *l,
 	if (c->service->director == NULL ||
 	    !director_flow_at(c->service->director, c->at, &r))
 		return;
-	write_flow(w, &r.key, r.server);
+	write_dsr_flow(w, &r.key, r.server);
 	l->flows++;
 }
 
@@ -95,7 +95,7 @@ handover_dsr_write_change(struct handover_state_writer *l,
 
 /* The key of a flow; returns its server, or NULL. */
 static const struct server *
-get_flow(const struct handover_state_past *l, struct handover_record *r,
+get_dsr_flow(const struct handover_state_past *l, struct handover_record *r,
     struct dsr_key *key)
 {
 	memset(key, 0, sizeof(*key));
@@ -124,7 +124,7 @@ handover_dsr_read_table(
 	if (d != NULL && !r->bad)
 		director_restore(d, &past);
 	while (r->left > 0 && d != NULL) {
-		s = get_flow(l, r, &f.key);
+		s = get_dsr_flow(l, r, &f.key);
 		f.past.state = (enum dsr_state)handover_get_number(r, 1);
 		marks = (unsigned)handover_get_number(r, 1);
 		f.past.learned = marks & 1;
@@ -145,7 +145,7 @@ handover_dsr_learn(struct handover_state_reader *l, struct handover_record *r)
 	struct dsr_report f;
 
 	while (r->left > 0 && svc->director != NULL) {
-		s = get_flow(l->now, r, &f.key);
+		s = get_dsr_flow(l->now, r, &f.key);
 		if (r->bad || s == NULL)
 			continue;
 		f.server = s->slot;
