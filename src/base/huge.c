@@ -7,8 +7,14 @@
 
 #include "base/huge.h"
 
-void
-huge_advise(void *memory, size_t size)
+static size_t
+whole_pages(size_t size)
+{
+	return (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+}
+
+static void
+advise(void *memory, size_t size)
 {
 #ifdef MADV_HUGEPAGE
 	(void)madvise(memory, size, MADV_HUGEPAGE);
@@ -20,12 +26,21 @@ huge_advise(void *memory, size_t size)
 void *
 huge_alloc(size_t size)
 {
-	size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-	void *memory = aligned_alloc(HUGE_PAGE, whole);
+	void *memory = aligned_alloc(HUGE_PAGE, whole_pages(size));
 
 	if (memory != NULL)
-		huge_advise(memory, whole);
+		advise(memory, whole_pages(size));
 	return memory;
+}
+
+void *
+huge_next_slab(void *full, size_t size)
+{
+	void *slab = aligned_alloc(HUGE_PAGE, whole_pages(size));
+
+	if (slab != NULL && full != NULL)
+		advise(full, whole_pages(size));
+	return slab;
 }
 
 void *

@@ -4,12 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/array.h"
+#include "base/huge.h"
 #include "dsr/flows/dsr_flows_private.h"
-
-enum { LINE = 64, HUGE_PAGE = 1 << 21 };
 
 /* ---- life ---- */
 
@@ -46,24 +44,6 @@ dsr_flows_fini(struct dsr_flows *fs)
 
 /* ---- flows ---- */
 
-/* Only the part that is touched takes memory. Once the first slab is full the
- * next ones use huge pages, which spares the walk through page tables for each
- * flow that is far from the last. */
-static struct dsr_flow *
-new_slab(bool huge)
-{
-	size_t size = DSR_SLAB * sizeof(struct dsr_flow);
-	struct dsr_flow *slab;
-
-	size = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-	slab = aligned_alloc(huge ? HUGE_PAGE : LINE, size);
-#ifdef MADV_HUGEPAGE
-	if (slab != NULL && huge)
-		(void)madvise(slab, size, MADV_HUGEPAGE);
-#endif
-	return slab;
-}
-
 struct dsr_flow *
 dsr_flow_take(struct dsr_flows *fs)
 {
@@ -76,7 +56,9 @@ dsr_flow_take(struct dsr_flows *fs)
 	}
 	/* New numbers count up, so that slabs fill in order. */
 	slab = &fs->slabs[fs->made >> DSR_SLAB_BITS];
-	if (*slab == NULL && (*slab = new_slab(fs->made > 0)) == NULL)
+	if (*slab == NULL &&
+	    (*slab = huge_next_slab(fs->made > 0 ? slab[-1] : NULL,
+		 DSR_SLAB * sizeof(**slab))) == NULL)
 		return NULL;
 	w = dsr_flow_at(fs, ++fs->made);
 	w->number = fs->made;

@@ -10,9 +10,7 @@
 #include "pool/sticky/sticky.h"
 
 /* Entries are allocated SLAB at a time; entry number 0 means "none". A slab has
- * the size of a huge page, but only its touched part takes memory. The kernel
- * may make a huge page of it when it is full, in the background: at its first
- * entry that would take 0.3 ms, or 6 where the memory is that of a guest. */
+ * the size of a huge page. */
 enum { SLAB_BITS = 15, SLAB = 1 << SLAB_BITS };
 
 /* The orders of last use, the first to be forgotten in front. */
@@ -335,11 +333,9 @@ sticky_take_entry(struct sticky *s, unsigned use)
 		if (s->buckets == &s->none && sticky_make_buckets(s) < 0)
 			return 0;
 		if (*slab == NULL &&
-		    (*slab = aligned_alloc(HUGE_PAGE,
+		    (*slab = huge_next_slab(s->count > 0 ? slab[-1] : NULL,
 			 SLAB * sizeof(**slab))) == NULL)
 			return 0;
-		if (s->count > 0 && s->count % SLAB == 0)
-			huge_advise(slab[-1], SLAB * sizeof(**slab));
 		return ++s->count;
 	}
 	i = sticky_oldest(s, use);

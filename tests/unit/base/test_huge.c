@@ -40,11 +40,32 @@ START_TEST(whole_pages)
 }
 END_TEST
 
+/* What is in the slab that is full stays. */
+START_TEST(slabs_one_after_another)
+{
+	enum { SIZE = HUGE_PAGE + 100 };
+	unsigned char *first = huge_next_slab(NULL, SIZE), *second;
+
+	ck_assert_ptr_nonnull(first);
+	ck_assert_uint_eq((uintptr_t)first % HUGE_PAGE, 0);
+	memset(first, 7, SIZE);
+	second = huge_next_slab(first, SIZE);
+	ck_assert_ptr_nonnull(second);
+	ck_assert_uint_eq((uintptr_t)second % HUGE_PAGE, 0);
+	memset(second, 8, SIZE);
+	ck_assert_uint_eq(first[0], 7);
+	ck_assert_uint_eq(first[SIZE - 1], 7);
+	free(first);
+	free(second);
+}
+END_TEST
+
 SUITE(test_huge)
 {
 	Suite *s = suite_create("huge");
 
 	SUITE_ADD(s, growing_keeps_what_was_there, 10);
 	SUITE_ADD(s, whole_pages, 10);
+	SUITE_ADD(s, slabs_one_after_another, 10);
 	return s;
 }
