@@ -159,15 +159,13 @@ peer_link_write(struct peer_link *l)
 	return n >= 0 && more;
 }
 
-/* Returns whether it rests now. */
-static bool
+static void
 peer_link_go_on(struct peer_link *l)
 {
 	l->resting = ++l->turns % TURNS == 0 &&
 	    timer_start(l->loop, &l->rest, REST_MS) == 0;
 	if (!l->resting)
 		pieces_soon(l->pieces, &l->turn);
-	return l->resting;
 }
 
 static void
@@ -191,13 +189,12 @@ peer_link_step(struct peer_link *l)
 		return;
 	}
 	if (l->state == PEER_LINK_OPEN &&
-	    (more || l->stream.flags & STREAM_READABLE) && peer_link_go_on(l))
-		want = 0;
-	else if (l->state == PEER_LINK_CONNECTING ||
-	    buffer_length(&l->out) > 0)
+	    (more || l->stream.flags & STREAM_READABLE))
+		peer_link_go_on(l);
+	if (l->state == PEER_LINK_CONNECTING || buffer_length(&l->out) > 0)
 		want |= READY_WRITE;
 	if (watch_want(l->loop, &l->stream.watch,
-		want | stream_wants(&l->stream)) < 0)
+		l->resting ? 0 : want | stream_wants(&l->stream)) < 0)
 		peer_link_refuse(l, strerror(errno));
 }
 
