@@ -34,8 +34,8 @@
 #
 # Missing packages are installed first. Builds are kept in build-tests, with how long
 # each test took: the longest ones begin first. The last line is "N passed, N
-# failed", with ", N skipped" when a test could not run; the exit status is 0 when
-# none failed.
+# failed", with ", N skipped" when a test could not run, after "N unsteady" when
+# programs failed beside others, but not alone; the exit status is 0 when none failed.
 set -u
 
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
