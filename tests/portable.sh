@@ -87,7 +87,8 @@ try_method() {
 		done_with "$1" 1 "$work/$1/log"
 		return
 	}
-	env EVENT_NOEPOLL=1 $2 make -k check \
+	# tests mostly wait
+	env EVENT_NOEPOLL=1 $2 make -k -j$((6 * jobs)) check \
 		TESTS="$(cd "$top" && ls tests/unit/*/test_*.c \
 			tests/system/test_*.c | sed 's/\.c$//' | tr '\n' ' ')" \
 		>>log 2>&1

@@ -48,12 +48,14 @@ def pattern(seed, size):
     return (BLOCK[at:at + size] + BLOCK * (size // len(BLOCK) + 1))[:size]
 
 
-def free_port(kind=socket.SOCK_STREAM):
-    """None that the kernel gives to clients."""
+def free_port():
+    """For TCP and UDP; none that the kernel gives to clients."""
     while True:
         port = random.randrange(10000, 32000)
-        with contextlib.suppress(OSError), socket.socket(socket.AF_INET, kind) as s:
-            s.bind(("0.0.0.0", port))
+        with (contextlib.suppress(OSError), socket.socket() as tcp,
+              socket.socket(type=socket.SOCK_DGRAM) as udp):
+            tcp.bind(("0.0.0.0", port))
+            udp.bind(("0.0.0.0", port))
             return port
 
 
@@ -181,10 +183,11 @@ def address_of(label):
 async def connection(port, tls=None):
     reader, writer = await asyncio.open_connection(
         "127.0.0.1", port, ssl=tls, limit=1 << 20)
+    client = writer.get_extra_info("sockname") or ("reset", 0)
     try:
         yield reader, writer
     except Exception as e:
-        e.add_note("client=%s:%d" % writer.get_extra_info("sockname"))
+        e.add_note("client=%s:%d" % client[:2])
         raise
     finally:
         writer.close()
@@ -305,8 +308,8 @@ class Soak:
         self.seen, self.active, self.took = collections.Counter(), 0, []
         self.faults, self.deaths, self.rests = [], [], {}
         self.ctl, self.conf = directory + "/ctl", directory + "/conf"
-        self.ports = {s: free_port() for s in ("tcp", "tls", "http", "names")}
-        self.ports.update({s: free_port(socket.SOCK_DGRAM) for s in ("udp", "dns")})
+        self.ports = {
+            s: free_port() for s in ("tcp", "tls", "http", "names", "udp", "dns")}
         subprocess.run(
             ["openssl", "req", "-x509", "-nodes", "-newkey", "rsa:2048", "-days", "90",
              "-subj", "/CN=soak", "-keyout", directory + "/pem", "-out",
@@ -546,7 +549,7 @@ class Soak:
             await self.rest_now()
             self.judge()
         finally:
-            for pid in filter(is_alive, self.pids):
+            for pid in filter(is_alive, {self.pen.pid, *self.pids}):
                 os.kill(pid, signal.SIGTERM)
             self.pen.wait(60)
 

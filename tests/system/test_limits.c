@@ -360,6 +360,7 @@ START_TEST(thousands_idle_then_speak)
 	int i, listener, fds;
 	long rss;
 
+	NEEDS_MORE_THAN_SELECT();
 	c.clients = calloc((size_t)c.n, sizeof(*c.clients));
 	c.servers = calloc((size_t)c.n, sizeof(*c.servers));
 	endpoint_new(&back, ENDPOINT_TCP4);

@@ -357,6 +357,7 @@ START_TEST(everybody_gets_its_own)
 	int clients = (int)suite_amount(10000, 200), *fds, i, k;
 	static char out[BIGGEST], in[BIGGEST + 1];
 
+	NEEDS_MORE_THAN_SELECT();
 	if (clients > descriptors() / 2)
 		clients = descriptors() / 2;
 	udp_server_start(&a, ENDPOINT_TCP4, "");
@@ -502,6 +503,7 @@ START_TEST(as_many_flows_as_descriptors)
 	int fd, some = (int)files - KEPT, now;
 
 	NEEDS_ONE_WORKER("each worker has as many descriptors");
+	NEEDS_MORE_THAN_SELECT();
 	if (descriptors() < files - 100)
 		SKIP("too few descriptors are allowed here");
 	udp_server_start(&a, ENDPOINT_TCP4, "a:");
