@@ -1,6 +1,7 @@
 #!/bin/sh
 # cross.sh: builds the tests of pure code for other machines and runs them under
-# qemu: one with 32 bits, one with the bytes the other way round.
+# qemu: one with 32 bits, one with the bytes the other way round; for this one with
+# musl, and with MemorySanitizer.
 #
 #     sh tests/cross.sh [MACHINE...]
 #
@@ -22,6 +23,7 @@ riscv64    riscv64-linux-gnu-gcc    qemu-riscv64
 s390x      s390x-linux-gnu-gcc      qemu-s390x
 i386       i686-linux-gnu-gcc       qemu-i386
 musl       musl-gcc                 env
+msan       clang                    env
 '
 programs='
 base/test_array
@@ -49,7 +51,7 @@ dsr/test_who_has
 # The code under test, and what these programs share.
 sources='
 src/base/addr.c src/base/addr_text.c src/base/array.c src/base/bitmap.c src/base/hash.c
-src/base/hash_table.c src/base/heap.c src/base/number.c
+src/base/hash_table.c src/base/heap.c src/base/huge.c src/base/number.c
 src/base/peer.c src/base/rate_limit.c src/dsr/frame/checksum.c
 src/dsr/flows/dsr_flows.c src/dsr/flows/dsr_flows_memory.c
 src/dsr/flows/dsr_fragments.c src/dsr/frame/frame.c src/dsr/frame/frame_arp.c
@@ -66,21 +68,26 @@ tests/support/framegen_corrupt.c tests/support/framegen_wrong.c
 tests/support/framemodel.c tests/support/suites_main.c
 tests/support/plain/plain.c
 '
-flags="-std=gnu11 -O2 -g -static -Wall -Wextra -Werror -Wcast-align=strict
+flags="-std=gnu11 -O2 -g -Wall -Wextra -Werror
 	-I$top/tests/support/plain -I$work -I$top/src -I$top/tests"
 
-# compile COMPILER DIR: one program of all
+# compile MACHINE COMPILER DIR: one program of all
 compile() {
+	case $1 in
+	msan) more=-fsanitize=memory ;;
+	*) more='-static -Wcast-align=strict' ;;
+	esac
+	shift
 	mkdir -p "$2" || return
 	# shellcheck disable=SC2086 # words
 	sh "$top/tests/suites.sh" "$2/suites.c" $programs || return
 	for source in $sources $(echo "$programs" | sed -n 's,^..*,tests/unit/&.c,p'); do
 		object=$2/$(echo "${source%.c}" | tr / _).o
 		# shellcheck disable=SC2086 # words
-		"$1" $flags -c -o "$object" "$top/$source" || return
+		"$1" $flags $more -c -o "$object" "$top/$source" || return
 	done
 	# shellcheck disable=SC2086 # words
-	"$1" $flags -o "$2/suites" "$2/suites.c" "$2"/*.o
+	"$1" $flags $more -o "$2/suites" "$2/suites.c" "$2"/*.o
 }
 
 # try MACHINE COMPILER EMULATOR
@@ -92,7 +99,7 @@ try() {
 			return
 		fi
 	done
-	if ! compile "$2" "$work/$1" >"$work/log" 2>&1; then
+	if ! compile "$1" "$2" "$work/$1" >"$work/log" 2>&1; then
 		echo "$1: does not compile"
 		tail -n 40 "$work/log"
 		failed=$((failed + 1))

@@ -2,13 +2,16 @@
 """mutants.py: do tests fail when pen is wrong?
 
     python3 tests/mutants.py [--count N] [--seed S] [--jobs N] [--minutes M]
+    python3 tests/mutants.py --again LOG
 
 Changes one thing at a time (an operator, a number, a condition; or a statement is left
 out) at a random line of pool, net, proxy, tls or control, builds it in a copy of the
 tree, and runs tests that run that line, by coverage.py, which has to have run before:
-20 at most, its own first, then the fastest ones, until one fails, twice. Prints
-mutants that no test caught: each has to be judged. What the compiler makes the same
-code of, or refuses, is no mutant."""
+20 at most, its own first, then the fastest ones, until one fails, twice. Those that
+live are tried again, in a build with sanitizers, by three times as many tests; --again
+does only this, with those of an earlier run's output. Prints mutants that no test
+caught: each has to be judged. What the compiler makes the same code of, or refuses, is
+no mutant."""
 
 import argparse
 import collections
@@ -28,6 +31,8 @@ import coverage
 
 TOP = coverage.TOP
 ROOMS = ("pool", "net", "proxy", "tls", "control")
+# what transcripts show, some of which leave no counts
+ANY_COMMAND = ("src/control/", "src/proxy/check/")
 # pattern, and what may be there instead
 OPERATORS = [(re.compile(pattern), others) for pattern, others in [
     (r" == ", [" != "]), (r" != ", [" == "]), (r" < ", [" <= ", " > "]),
@@ -81,14 +86,14 @@ def copy_changed(source, target):
 class Copy:
     """A copy of the tree, with its build in b, for one mutant at a time."""
 
-    def __init__(self, source):
-        self.source, self.build = source, source + "/b"
+    def __init__(self, source, *options):
+        self.source, self.build, self.options = source, source + "/b", options
 
     def make_first(self):
         shutil.copytree(TOP, self.source, symlinks=True, dirs_exist_ok=True,
                         copy_function=copy_changed, ignore=shutil.ignore_patterns(
                             ".git", "b", "build-[cfmt]*", "autom4te.cache"))
-        coverage.configure(self.source, self.build, "CFLAGS=-O1")
+        coverage.configure(self.source, self.build, "CFLAGS=-O1", *self.options)
         coverage.make_all(self.build)
 
     def write(self, name, number, line):
@@ -135,13 +140,32 @@ def reaches(test):
 class Mutant:
     def __init__(self, name, number, old, new):
         self.name, self.number, self.old, self.new = name, number, old, new
-        self.caught, self.ran = None, 0
+        self.caught, self.ran, self.made = None, 0, set()
 
     def __str__(self):
         return (f"{self.name}:{self.number}\n\t- {self.old.strip()}\n"
                 f"\t+ {self.new.strip()}")
 
-    def try_in(self, copy, tests, seconds):
+    def passes(self, copy, test, hunt):
+        """None: it does not build."""
+        if reaches(test) not in self.made and copy.make(reaches(test)):
+            return None
+        self.made.add(reaches(test))
+        limit = 60 + 4 * hunt.seconds[test]
+        return any(coverage.run_test(copy.source, copy.build, test, limit)
+                   for _ in range(2))
+
+    def passes_without(self, copy, test, hunt):
+        """Whether the test passes in this build if nothing is changed."""
+        if test not in hunt.passing:
+            copy.write(self.name, self.number, self.old)
+            self.made.clear()
+            hunt.passing[test] = self.passes(copy, test, hunt)
+            copy.write(self.name, self.number, self.new)
+            self.made.clear()
+        return hunt.passing[test]
+
+    def try_in(self, copy, hunt):
         """False: it is none. Else `caught` is the test that failed."""
         copy.write(self.name, self.number, self.old)
         was = copy.compiled(self.name)
@@ -149,15 +173,13 @@ class Mutant:
         try:
             if copy.compiled(self.name) in (None, was):
                 return False
-            made = set()
-            for test in tests:
-                if reaches(test) not in made and copy.make(reaches(test)):
+            self.made.clear()
+            for test in hunt.tests(self):
+                passed = self.passes(copy, test, hunt)
+                if passed is None:
                     return False
-                made.add(reaches(test))
                 self.ran += 1
-                limit = 60 + 4 * seconds[test]
-                if not any(coverage.run_test(copy.source, copy.build, test, limit)
-                           for _ in range(2)):
+                if not passed and self.passes_without(copy, test, hunt):
                     self.caught = test
                     break
             return True
@@ -174,12 +196,15 @@ class Hunt:
         self.places = [(name, int(number)) for name in sorted(self.lines)
                        if name.endswith(".c") and name.split("/")[1] in ROOMS
                        for number in self.lines[name]]
-        self.found = []
-        self.started = 0
+        self.found, self.again = [], []
+        self.started, self.most = 0, options.tests
+        self.passing = {}
 
     def draw(self):
         """A mutant at a line that can run; None: enough."""
         with self.lock:
+            if self.again:
+                return self.again.pop()
             if self.started >= self.options.count or time.time() > self.end:
                 return None
             self.started += 1
@@ -194,31 +219,69 @@ class Hunt:
     def tests(self, mutant):
         """Those that run the line; if there is none, those that run the file."""
         lines = self.lines[mutant.name]
-        found = lines[str(mutant.number)] or {x for y in lines.values() for x in y}
+        found = set(lines[str(mutant.number)]) or {
+            x for y in lines.values() for x in y}
+        if mutant.name.startswith(ANY_COMMAND):
+            found.add("tests/control/test_transcripts")
         stem = os.path.basename(mutant.name)[:-2]
 
         def order(test):
             own = (stem + "_").startswith(test.partition("/test_")[2] + "_")
             return (not own and test not in self.promised[mutant.name],
                     self.seconds[test])
-        found = sorted(set(found) - set(self.useless), key=order)
-        return found[:self.options.tests]
+        found = sorted(found - set(self.useless), key=order)
+        return found[:self.most]
 
     def work(self, copy):
         while True:
             mutant = self.draw()
             if mutant is None:
                 return
-            if not mutant.try_in(copy, self.tests(mutant), self.seconds):
-                with self.lock:
-                    self.started -= 1
-                continue
+            is_one = mutant.try_in(copy, self)
             with self.lock:
-                self.found.append(mutant)
-                if mutant.caught is None:
+                if is_one and mutant not in self.found:
+                    self.found.append(mutant)
+                elif not is_one:
+                    self.started -= 1
+                if is_one and mutant.caught is None:
                     print(f"lives, {mutant.ran} tests: {mutant}", flush=True)
-                elif self.options.verbose:
+                elif is_one and self.options.verbose:
                     print(f"{mutant.caught}: {mutant}", flush=True)
+
+    def work_in(self, directory, *options):
+        """In as many copies of a build with these options as there are jobs."""
+        os.makedirs(directory, exist_ok=True)
+        copies = [Copy(f"{directory}/{i}", *options)
+                  for i in range(self.options.jobs)]
+        copies[0].make_first()
+        for copy in copies[1:]:
+            shutil.rmtree(copy.source, ignore_errors=True)
+            subprocess.run(["cp", "-a", copies[0].source, copy.source], check=True)
+        with concurrent.futures.ThreadPoolExecutor(len(copies)) as pool:
+            for work in [pool.submit(self.work, copy) for copy in copies]:
+                work.result()
+
+    def try_again(self):
+        """Those that live, with sanitizers and by more tests."""
+        self.again = [mutant for mutant in self.found if mutant.caught is None]
+        self.started, self.most = self.options.count, 3 * self.options.tests
+        print(f"mutants: {len(self.again)} are tried again", flush=True)
+        compiler = "clang" if shutil.which("clang") else "cc"
+        self.work_in(self.options.work + "/again", "--enable-sanitize",
+                     "CC=" + compiler)
+
+    def read_again(self, path):
+        """What the output of an earlier run has as alive."""
+        with open(path) as f:
+            found = re.findall(r"^lives, .*: (\S+):(\d+)\n\t- (.*)\n\t\+ (.*)$",
+                               f.read(), re.M)
+        for name, number, old, new in found:
+            with open(f"{TOP}/{name}") as f:
+                line = f.read().split("\n")[int(number) - 1]
+            if line.strip() != old:
+                raise SystemExit(f"{name}:{number} has changed")
+            self.found.append(Mutant(name, int(number), line,
+                                     line.replace(old, new)))
 
     def show(self):
         made = collections.Counter(m.name.split("/")[1] for m in self.found)
@@ -238,25 +301,20 @@ def main():
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--minutes", type=float, default=600)
     p.add_argument("--tests", type=int, default=20, help="for a mutant, at most")
+    p.add_argument("--again", metavar="LOG")
     p.add_argument("--lines", default=TOP + "/build-coverage/lines.json")
     p.add_argument("--work", default=TOP + "/build-mutants")
     p.add_argument("--verbose", action="store_true")
     o = p.parse_args()
     with open(o.lines) as f:
         hunt = Hunt(o, json.load(f))
-    print(f"mutants: --seed {o.seed}", flush=True)
     o.work = os.path.abspath(o.work)
-    os.makedirs(o.work, exist_ok=True)
-    first = Copy(o.work + "/0")
-    first.make_first()
-    copies = [first]
-    for i in range(1, o.jobs):
-        shutil.rmtree(f"{o.work}/{i}", ignore_errors=True)
-        subprocess.run(["cp", "-a", o.work + "/0", f"{o.work}/{i}"], check=True)
-        copies.append(Copy(f"{o.work}/{i}"))
-    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
-        for work in [pool.submit(hunt.work, copy) for copy in copies]:
-            work.result()
+    if o.again:
+        hunt.read_again(o.again)
+    else:
+        print(f"mutants: --seed {o.seed}", flush=True)
+        hunt.work_in(o.work)
+    hunt.try_again()
     return hunt.show()
 
 

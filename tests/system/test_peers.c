@@ -164,6 +164,12 @@ START_TEST(clients_keep_their_server)
 	ck_assert_int_eq(same_at_b(), CLIENTS);
 	ck_assert_int_eq(counted(&a, "peers_to"), 1);
 	ck_assert_int_eq(counted(&b, "peers_from"), 1);
+	WAIT_FOR(strstr(answer(&a, "peers"),
+		     " direction to state connected ") != NULL,
+	    SOON);
+	WAIT_FOR(strstr(answer(&b, "peers"),
+		     " direction from state connected ") != NULL,
+	    SOON);
 	ck_assert_int_eq(counted(&a, "peer_changes_lost"), 0);
 	down_both();
 }

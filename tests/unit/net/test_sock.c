@@ -308,8 +308,12 @@ START_TEST(tcp_refusals)
 	}
 	c.sources = &none;
 	c.turn = &turn;
+	fd = dup(STDERR_FILENO);
+	close(fd);
 	ck_assert_int_eq(sock_connect(&bound, &c), -1);
 	ck_assert_int_eq(errno, EADDRNOTAVAIL);
+	ck_assert_int_eq(dup(STDERR_FILENO), fd); /* none is left open */
+	close(fd);
 }
 END_TEST
 

@@ -231,6 +231,27 @@ START_TEST(all_in_use)
 }
 END_TEST
 
+/* Who waits keeps its entry; it is the next one's when the wait is over. */
+START_TEST(waiting_stay)
+{
+	struct list links[100];
+	unsigned i;
+
+	begin(1, 0, 0);
+	for (i = 0; i < 100; i++) {
+		struct peer who = number(i);
+
+		source_wait(
+		    &limits, source_limits_get(&limits, &who), &links[i]);
+	}
+	ck_assert_ptr_null(get("192.0.2.1"));
+	source_wait_over(&limits, find("10.0.0.50"), &links[50]);
+	ck_assert_ptr_nonnull(get("192.0.2.1"));
+	ck_assert_ptr_null(find("10.0.0.50"));
+	source_limits_fini(&limits);
+}
+END_TEST
+
 /* Made-up senders do not displace who has had an answer. */
 START_TEST(proven_stay)
 {
@@ -360,6 +381,7 @@ SUITE(test_source_limits)
 	SUITE_ADD(s, rates, 10);
 	SUITE_ADD(s, prefixes, 10);
 	SUITE_ADD(s, bounded, 10);
+	SUITE_ADD(s, waiting_stay, 10);
 	SUITE_ADD(s, all_in_use, 10);
 	SUITE_ADD(s, proven_stay, 10);
 	SUITE_ADD(s, top, 10);
