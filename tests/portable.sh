@@ -6,6 +6,8 @@
 #
 #     pedantic     -std=c11 -pedantic, without a warning
 #     switches     each --without-X and --disable-X of configure alone
+#     bsd          as if for BSD and macOS, with what only these have in tests/bsd;
+#                  some system tests
 #     poll select  unit and system tests with these instead of epoll
 #     cppcheck     of cppcheck; analyzer: gcc -fanalyzer; scan: clang's scan-build
 #     arm64 armhf i386 riscv64 s390x
@@ -79,6 +81,26 @@ try_switches() {
 		done_with "--$switch" $? "$work/$switch/log"
 		rm -rf "${work:?}/$switch"
 	done
+}
+
+# Headers are those of this system, which has less and more than theirs: libpcap
+# stands for links. Tests are compiled for it as always.
+try_bsd() {
+	pkg-config --exists libpcap || { skip bsd "no libpcap"; return; }
+	build bsd "$programs" --enable-werror --without-libxdp \
+		--without-seccomp --with-libpcap CFLAGS='-g -O0' \
+		CPPFLAGS="-U__linux__ -I$top/tests/bsd" \
+		ac_cv_header_linux_if_packet_h=no ac_cv_func_getpeereid=yes \
+		ac_cv_func_accept4=no ac_cv_func_epoll_create1=no \
+		ac_cv_func_memfd_create=no ac_cv_func_prlimit=no \
+		ac_cv_func_recvmmsg=no ac_cv_func_sendmmsg=no \
+		ac_cv_func_splice=no &&
+		make -k -j$((6 * jobs)) check CPPFLAGS= TESTS="$(for test in \
+			choice control ends failover fit options process relay \
+			tls udp upgrade; do
+			echo "tests/system/test_$test"
+		done | tr '\n' ' ')" >>log 2>&1
+	done_with bsd $? "$work/bsd/log"
 }
 
 # Both are methods of libevent, which leaves out what these variables name.
@@ -192,7 +214,7 @@ try_machine() {
 
 try_part() {
 	case $1 in
-	pedantic | switches | cppcheck | analyzer | scan) "try_$1" ;;
+	pedantic | switches | bsd | cppcheck | analyzer | scan) "try_$1" ;;
 	poll) try_method poll "" ;;
 	select) try_method select EVENT_NOPOLL=1 ;;
 	arm64) try_machine arm64 aarch64-linux-gnu qemu-aarch64 ;;
@@ -208,7 +230,7 @@ try_part() {
 }
 
 [ -x "$top/configure" ] || (cd "$top" && autoreconf -fi >/dev/null 2>&1)
-for part in ${*:-pedantic switches cppcheck analyzer scan poll select \
+for part in ${*:-pedantic switches bsd cppcheck analyzer scan poll select \
 	arm64 armhf i386 riscv64 s390x}; do
 	try_part "$part"
 done

@@ -608,7 +608,11 @@ packages_want \
 	ip \
 	classic
 case $steps in
-*cross*) packages_want arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-arm qemu-s390x ;;
+*cross*) packages_want arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-arm \
+	qemu-s390x musl-gcc clang ;;
+esac
+case $steps in
+*portable*) packages_want mmdebstrap scan-build cppcheck libpcap ;;
 esac
 mkdir -p "$work" || exit 1
 packages_node "$top" "$work/node"

@@ -97,6 +97,11 @@ arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf,libc6-dev-armhf-cross - - - - - 
 s390x-linux-gnu-gcc gcc-s390x-linux-gnu,libc6-dev-s390x-cross - - - - - -
 qemu-arm  qemu-user         -                 -             -           -                   -            -
 qemu-s390x qemu-user        -                 -             -           -                   -            -
+musl-gcc  musl-tools        musl-gcc          -             musl        -                   -            -
+mmdebstrap mmdebstrap       mmdebstrap        -             -           -                   -            -
+scan-build clang-tools      clang-analyzer    clang-analyzer clang      clang-tools         -            -
+cppcheck  cppcheck          cppcheck          cppcheck      cppcheck    cppcheck            cppcheck     cppcheck
+libpcap   libpcap-dev       libpcap-devel     libpcap-dev   libpcap     libpcap-devel       libpcap      libpcap
 TABLE
 }
 
@@ -123,7 +128,7 @@ packages_has() {
 		packages_find_program pkgconf ;;
 	libevent) pkg-config --exists 'libevent_core >= 2.1' 2>/dev/null ;;
 	openssl) pkg-config --exists 'openssl >= 1.1.1' 2>/dev/null ;;
-	libedit | jansson | ncurses) pkg-config --exists "$1" 2>/dev/null ;;
+	libedit | jansson | ncurses | libpcap) pkg-config --exists "$1" 2>/dev/null ;;
 	libxdp) pkg-config --exists 'libxdp >= 1.2 libbpf >= 0.8' 2>/dev/null ||
 		[ "$(uname -s)" != Linux ] ;;
 	cares) pkg-config --exists 'libcares >= 1.16' 2>/dev/null ;;

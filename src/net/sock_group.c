@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#ifdef __linux__
+#ifdef SO_ATTACH_REUSEPORT_CBPF
 #include <linux/filter.h>
 #endif
 

@@ -12,6 +12,8 @@
 #include <unistd.h>
 #ifdef __linux__
 #include <linux/errqueue.h>
+#endif
+#ifdef SO_ATTACH_FILTER
 #include <linux/filter.h>
 #endif
 

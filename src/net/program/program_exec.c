@@ -270,18 +270,6 @@ program_exec_succeed(const struct program_exec_successor *x, int *error)
 	return pid;
 }
 
-/* Kernels that cannot close them at once are older than sandboxes. */
-void
-program_exec_close_from(int fd)
-{
-	long past = sysconf(_SC_OPEN_MAX);
-
-	if (close_from(fd, 0) == 0)
-		return;
-	for (; fd < past; fd++)
-		close(fd);
-}
-
 #else
 
 pid_t
@@ -291,3 +279,17 @@ program_exec(const struct program_exec *x, int *error)
 }
 
 #endif
+
+/* Kernels that cannot close them at once are older than sandboxes. */
+void
+program_exec_close_from(int fd)
+{
+	long past = sysconf(_SC_OPEN_MAX);
+
+#ifdef __linux__
+	if (close_from(fd, 0) == 0)
+		return;
+#endif
+	for (; fd < past; fd++)
+		close(fd);
+}
