@@ -1,5 +1,5 @@
-/* unistd.h: what BSD and macOS have in addition, by means of Linux, so that pen of
- * `portable.sh bsd` runs. */
+/* unistd.h: what BSD and macOS have in addition, by means of Linux, so that pen
+ * of `portable.sh bsd` runs. */
 #ifndef BSD_UNISTD_H
 #define BSD_UNISTD_H
 
