@@ -14,6 +14,7 @@
 #include "support/backend.h"
 #include "support/penrun.h"
 #include "support/suite.h"
+#include "support/udp.h"
 #include "support/wait.h"
 
 enum { SOON = 20000, CLIENTS = 64, WORKERS = 2 };
@@ -611,6 +612,42 @@ START_TEST(a_killed_worker_is_replaced)
 }
 END_TEST
 
+/* What has ended with a worker is counted no longer. */
+START_TEST(flows_end_with_their_worker)
+{
+	struct udp_server s;
+	pid_t gone[WORKERS];
+	int i;
+
+	udp_server_start(&s, ENDPOINT_TCP4, "s:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	pen_start(&pen, "-f", "-U", "-C", ctl.text, "--workers", "2",
+	    front.text, s.at.text, NULL);
+	pen_wait_ready(&pen, &ctl);
+	for (i = 0; i < CLIENTS; i++) {
+		fds[i] = udp_client(&front);
+		ck_assert_str_eq(udp_ask(fds[i], "1", SOON), "s:1");
+	}
+	ck_assert_int_eq(statistic("\nflows"), CLIENTS);
+	for (i = 0; i < WORKERS; i++)
+		gone[i] = worker(i);
+	for (i = 0; i < WORKERS; i++)
+		ck_assert_int_eq(kill(gone[i], SIGKILL), 0);
+	WAIT_FOR(child_has_said(&pen.child, "replaced worker=1") &&
+		child_has_said(&pen.child, "replaced worker=2"),
+	    SOON);
+	ck_assert_int_eq(statistic("\nflows"), 0);
+	for (i = 0; i < CLIENTS; i++) {
+		ck_assert_str_eq(udp_ask(fds[i], "2", SOON), "s:2");
+		close(fds[i]);
+	}
+	ck_assert_int_eq(statistic("\nflows"), CLIENTS);
+	pen_down(&pen);
+	udp_server_stop(&s);
+}
+END_TEST
+
 /* The replacement has what was changed since the start. */
 START_TEST(a_replacement_has_what_is_in_force)
 {
@@ -783,6 +820,7 @@ SUITE(test_workers)
 	SUITE_ADD(s, a_removed_server_keeps_its_number, 20);
 	SUITE_ADD(s, a_failure_is_known_to_all, 20);
 	SUITE_ADD(s, a_killed_worker_is_replaced, 20);
+	SUITE_ADD(s, flows_end_with_their_worker, 20);
 	SUITE_ADD(s, a_replacement_has_what_is_in_force, 20);
 	SUITE_ADD(s, one_that_does_not_turn_is_replaced, 20);
 	SUITE_ADD(s, a_pause_of_the_leader_ends_none, 20);

@@ -45,10 +45,12 @@ inherits(const char *pid, const char *fds)
 		    pid != NULL ? pid : text("%ld", (long)getpid()), 1);
 		setenv("LISTEN_FDS", fds, 1);
 		setenv("LISTEN_FDNAMES", "web:odd", 1);
+		setenv("LISTEN_PIDFDID", "1", 1);
 		inherit_sockets(&in);
 		if (getenv("LISTEN_PID") != NULL ||
 		    getenv("LISTEN_FDS") != NULL ||
-		    getenv("LISTEN_FDNAMES") != NULL)
+		    getenv("LISTEN_FDNAMES") != NULL ||
+		    getenv("LISTEN_PIDFDID") != NULL)
 			_exit(100);
 		_exit((int)in.count + (fcntl(4, F_GETFD) < 0 ? 10 : 0));
 	}

@@ -387,6 +387,8 @@ START_TEST(alpn_is_bounded)
 	put_alpn(list, sizeof(list));
 	ck_assert_int_eq(read_made(&f), FIRST_KNOWN);
 	ck_assert_uint_eq(f.alpn_length, FIRST_ALPN / 31 * 31);
+	put_alpn("", 0);
+	ck_assert_int_eq(read_made(&f), FIRST_WRONG);
 }
 END_TEST
 
