@@ -25,9 +25,11 @@ passed=0 failed=0 skipped=0
 jobs=$(getconf _NPROCESSORS_ONLN)
 
 finish() {
-	if mountpoint -q "$root/proc" 2>/dev/null; then
-		umount "$root/proc"
-	fi
+	for at in proc dev/pts; do
+		if mountpoint -q "$root/$at" 2>/dev/null; then
+			umount "$root/$at"
+		fi
+	done
 	rm -rf "$work"
 }
 trap finish EXIT
@@ -178,6 +180,8 @@ try_machine() {
 		return
 	fi
 	mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+	mountpoint -q "$root/dev/pts" || # for openpty()
+		mount --bind /dev/pts "$root/dev/pts"
 	packages="gcc-$(echo "$2" | tr _ -) libc6-dev:$1"
 	for library in $libraries; do
 		packages="$packages $library:$1"

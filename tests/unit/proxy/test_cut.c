@@ -200,6 +200,7 @@ START_TEST(flows_go_elsewhere)
 	int server[SERVERS], client;
 
 	udp_fixture_begin(false);
+	fixture.options.udp.timeout_ms = 3600 * 1000;
 	server[0] = udp_fixture_server(0, &at[0]);
 	server[1] = udp_fixture_server(1, &at[1]);
 	udp_fixture_front();
