@@ -10,6 +10,7 @@
 #                  some system tests
 #     poll select  unit and system tests with these instead of epoll
 #     cppcheck     of cppcheck; analyzer: gcc -fanalyzer; scan: clang's scan-build
+#     amd64        with Debian 13's compiler and libraries, unit tests
 #     arm64 armhf i386 riscv64 s390x
 #                  cross builds against Debian's packages, unit tests in qemu-user
 #
@@ -221,6 +222,7 @@ try_part() {
 	pedantic | switches | bsd | cppcheck | analyzer | scan) "try_$1" ;;
 	poll) try_method poll "" ;;
 	select) try_method select EVENT_NOPOLL=1 ;;
+	amd64) try_machine amd64 x86_64-linux-gnu "" ;;
 	arm64) try_machine arm64 aarch64-linux-gnu qemu-aarch64 ;;
 	armhf) try_machine armhf arm-linux-gnueabihf qemu-arm ;;
 	i386) try_machine i386 i686-linux-gnu qemu-i386 ;;
@@ -235,7 +237,7 @@ try_part() {
 
 [ -x "$top/configure" ] || (cd "$top" && autoreconf -fi >/dev/null 2>&1)
 for part in ${*:-pedantic switches bsd cppcheck analyzer scan poll select \
-	arm64 armhf i386 riscv64 s390x}; do
+	amd64 arm64 armhf i386 riscv64 s390x}; do
 	try_part "$part"
 done
 echo "portable: $passed passed, $failed failed, $skipped skipped"

@@ -8,6 +8,8 @@
  * c-ares opens its sockets itself and reports which of them it waits for. */
 #include "config.h"
 
+/* What replaces ares_query() and ares_parse_srv_reply() begins with 1.28. */
+#define CARES_NO_DEPRECATED
 #include <ares.h>
 #include <arpa/nameser.h>
 #include <netdb.h>

@@ -49,9 +49,22 @@ add_record(uint8_t *m, size_t n, unsigned type, const char *address)
 	return n + 12 + length;
 }
 
+/* What is after the question, EDNS, is left out. */
 static size_t
-reply_to(uint8_t *m, size_t n)
+question_end(uint8_t *m)
 {
+	size_t n = HEADER;
+
+	while (m[n] != 0)
+		n += m[n] + 1u;
+	put16(m + 10, 0);
+	return n + 5;
+}
+
+static size_t
+reply_to(uint8_t *m)
+{
+	size_t n = question_end(m);
 	char first = (char)(m[HEADER + 1] | 0x20); /* names come in any case */
 	unsigned type = m[n - 3], code = 0, records = 0;
 
@@ -94,7 +107,7 @@ on_question(struct watch *w, unsigned ready)
 	while ((n = recvfrom(w->fd, m, 512, MSG_DONTWAIT,
 		    (struct sockaddr *)&from, &len)) > HEADER) {
 		asked++;
-		size = reply_to(m, (size_t)n);
+		size = reply_to(m);
 		if (size > 0)
 			(void)!sendto(
 			    w->fd, m, size, 0, (struct sockaddr *)&from, len);
@@ -266,19 +279,30 @@ START_TEST(half_an_answer)
 END_TEST
 
 /* The loop goes on meanwhile, and the lookup ends. */
-START_TEST(silence_and_rubbish)
+START_TEST(silence)
 {
-	struct query silent, rubbish;
+	struct query q;
 
 	begin(LIMIT_MS);
-	ask(&silent, "silent.test");
-	ask(&rubbish, "rubbish.test");
+	ask(&q, "silent.test");
 	wait_for_all();
-	ck_assert(silent.failed && rubbish.failed);
-	ck_assert_str_eq(silent.error.text, "name lookup timed out");
+	ck_assert(q.failed);
+	ck_assert_str_eq(q.error.text, "name lookup timed out");
 	ck_assert_int_gt(ticks, 1);
-	query_fini(&silent);
-	query_fini(&rubbish);
+	query_fini(&q);
+	end();
+}
+END_TEST
+
+START_TEST(rubbish)
+{
+	struct query q;
+
+	begin(LIMIT_MS);
+	ask(&q, "rubbish.test");
+	wait_for_all();
+	ck_assert(q.failed);
+	query_fini(&q);
 	end();
 }
 END_TEST
@@ -332,7 +356,8 @@ SUITE(test_resolver)
 	SUITE_ADD(s, names_are_found, 30);
 	SUITE_ADD(s, names_are_not_there, 30);
 	SUITE_ADD(s, half_an_answer, 30);
-	SUITE_ADD(s, silence_and_rubbish, 30);
+	SUITE_ADD(s, silence, 30);
+	SUITE_ADD(s, rubbish, 30);
 	SUITE_ADD(s, nobody_waits_any_more, 30);
 	SUITE_ADD(s, hosts_file, 30);
 	return s;

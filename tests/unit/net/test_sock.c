@@ -566,13 +566,12 @@ compete(const struct addr *at, int ready, int go, int told)
 	char byte = 'n';
 	int fd;
 
-	(void)read(ready, &(char){ 0 }, 1); /* the end: all are there */
+	if (read(ready, &(char){ 0 }, 1) != 0) /* the end: all are there */
+		_exit(1);
 	fd = sock_listen(at, &plain, NULL, &mine);
 	if (fd >= 0)
 		byte = 'y';
-	(void)write(told, &byte, 1);
-	(void)read(go, &(char){ 0 }, 1);
-	_exit(0);
+	_exit(write(told, &byte, 1) != 1 || read(go, &(char){ 0 }, 1) != 0);
 }
 
 /* Of several who find a dead socket at the same time one gets the path, and is
