@@ -61,13 +61,13 @@ find(const struct nameserver *s, const char *name)
 
 /* Appends the head of a record whose owner is the question's name. */
 static size_t
-add_head(uint8_t *m, size_t n, unsigned type, size_t length)
+add_head(uint8_t *m, size_t n, unsigned type, unsigned ttl, size_t length)
 {
 	put16(m + n, 0xc000 | HEADER);
 	put16(m + n + 2, type);
 	put16(m + n + 4, 1);
-	put16(m + n + 6, 0);
-	put16(m + n + 8, 1);
+	put16(m + n + 6, ttl >> 16);
+	put16(m + n + 8, ttl);
 	put16(m + n + 10, (unsigned)length);
 	return n + 12;
 }
@@ -89,7 +89,7 @@ add_addresses(const struct nameserver_name *known, unsigned type, uint8_t *m,
 	for (i = 0; i < known->count; i++) {
 		if (type_of(known->address[i]) != type)
 			continue;
-		n = add_head(m, n, type, length);
+		n = add_head(m, n, type, known->ttl, length);
 		inet_pton(type == TYPE_A ? AF_INET : AF_INET6,
 		    known->address[i], m + n);
 		n += length;
@@ -117,7 +117,8 @@ put_name(uint8_t *at, const char *name)
 }
 
 static size_t
-add_target(uint8_t *m, size_t n, const struct nameserver_target *t)
+add_target(
+    uint8_t *m, size_t n, const struct nameserver_target *t, unsigned ttl)
 {
 	uint8_t data[RECORD_MAX];
 	size_t length;
@@ -126,7 +127,7 @@ add_target(uint8_t *m, size_t n, const struct nameserver_target *t)
 	put16(data + 2, (unsigned)t->weight);
 	put16(data + 4, (unsigned)t->port);
 	length = 6 + put_name(data + 6, t->host);
-	n = add_head(m, n, TYPE_SRV, length);
+	n = add_head(m, n, TYPE_SRV, ttl, length);
 	memcpy(m + n, data, length);
 	return n + length;
 }
@@ -143,7 +144,7 @@ add_records(const struct nameserver_name *known, unsigned type, uint8_t *m,
 		return add_addresses(known, type, m, n, count);
 	*count = type == TYPE_SRV ? known->targets : 0;
 	for (i = 0; i < *count; i++)
-		n = add_target(m, n, &known->target[i]);
+		n = add_target(m, n, &known->target[i], known->ttl);
 	return n;
 }
 
@@ -218,6 +219,7 @@ start_at(struct nameserver *s, uint32_t host, uint16_t port)
 	socklen_t len = sizeof(in);
 
 	memset(s, 0, sizeof(*s));
+	s->ttl = 1;
 	in.sin_addr.s_addr = htonl(host);
 	in.sin_port = htons(port);
 	s->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -270,7 +272,7 @@ entry(struct nameserver *s, const char *name)
 
 	while (known->name != NULL && strcmp(known->name, name) != 0)
 		known++;
-	*known = (struct nameserver_name){ .name = name };
+	*known = (struct nameserver_name){ .name = name, .ttl = s->ttl };
 	return known;
 }
 

@@ -29,12 +29,14 @@ struct nameserver_name {
 	const char *fails; /* the family that fails; NULL: none */
 	struct nameserver_target target[NAMESERVER_ADDRESSES];
 	int targets;
+	unsigned ttl; /* s */
 };
 
 struct nameserver {
 	char text[32]; /* IP:PORT */
 	char host[16]; /* IP */
 	atomic_int questions;
+	unsigned ttl; /* of what is set next, s; 1 at first */
 
 	/* Private. */
 	int fd;

@@ -88,6 +88,10 @@ prepare(struct tls_peer *p, const struct tls_wish *w)
 	if (p->ctx == NULL || !set_client(p->ctx, w))
 		return false;
 	p->ssl = SSL_new(p->ctx);
+	if (p->ssl != NULL && w->told != NULL) {
+		SSL_set_msg_callback(p->ssl, w->told);
+		SSL_set_msg_callback_arg(p->ssl, w->arg);
+	}
 	return p->ssl != NULL && SSL_set_fd(p->ssl, p->fd) == 1 &&
 	    set_names(p->ssl, w) &&
 	    (w->resume == NULL || SSL_set_session(p->ssl, w->resume) == 1) &&

@@ -131,6 +131,21 @@ START_TEST(order_of_many)
 }
 END_TEST
 
+/* A resolver library that keeps answers for their time to live does not keep them
+ * from pen. */
+START_TEST(interval_is_shorter_than_time_to_live)
+{
+	names_fixture_begin(&fixture);
+	fixture.names.ttl = 3600;
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", NULL);
+	names_fixture_start(&fixture, "0.05");
+	WAIT_FOR(fixture.names.questions > 10, 10000);
+	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
+	WAIT_FOR(is_served_by("two"), 10000);
+	names_fixture_end(&fixture);
+}
+END_TEST
+
 /* With 0 a name is looked up when it is set; an interval may come later. */
 START_TEST(interval_set_anew)
 {
@@ -540,6 +555,7 @@ SUITE(test_names)
 	SUITE_ADD(s, name_server_fails, 120);
 	SUITE_ADD(s, name_is_gone, 60);
 	SUITE_ADD(s, order_of_many, 120);
+	SUITE_ADD(s, interval_is_shorter_than_time_to_live, 60);
 	SUITE_ADD(s, interval_set_anew, 60);
 	SUITE_ADD(s, no_such_name_at_the_start, 60);
 	SUITE_ADD(s, malformed_name, 30);

@@ -393,15 +393,16 @@ says_much(struct backend *b, int fd)
 START_TEST(records_grow)
 {
 	struct records r = { .count = 0 };
+	struct tls_wish wish = { .max = TLS1_2_VERSION,
+		.told = note_record,
+		.arg = &r };
 	struct tls_peer *p;
 	size_t got = 0;
 	char buf[4096];
 	ssize_t n;
 
 	up_with("", says_much);
-	p = tls_chain_opens(&c, &tls12);
-	SSL_set_msg_callback(tls_peer_ssl(p), note_record);
-	SSL_set_msg_callback_arg(tls_peer_ssl(p), &r);
+	p = tls_chain_opens(&c, &wish);
 	ck_assert(tls_peer_write(p, "?", 1));
 	while ((n = tls_peer_read(p, buf, sizeof(buf))) > 0)
 		got += (size_t)n;

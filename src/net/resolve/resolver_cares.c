@@ -155,13 +155,16 @@ open_channel(struct resolver_library *l, ares_channel *channel, char *lookups)
 		.sock_state_cb = on_socket,
 		.sock_state_cb_data = l,
 		.lookups = lookups };
+	int set = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB |
+	    ARES_OPT_LOOKUPS;
 
-	return ares_init_options(channel, &o,
-		   ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES |
-		       ARES_OPT_SOCK_STATE_CB |
-		       ARES_OPT_LOOKUPS) == ARES_SUCCESS
-	    ? 0
-	    : -1;
+	/* When a name is looked up again is decided by pen: 1.31 keeps answers
+	 * for their time to live. */
+#ifdef ARES_OPT_QUERY_CACHE
+	o.qcache_max_ttl = 0;
+	set |= ARES_OPT_QUERY_CACHE;
+#endif
+	return ares_init_options(channel, &o, set) == ARES_SUCCESS ? 0 : -1;
 }
 
 static void
