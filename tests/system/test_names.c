@@ -131,8 +131,7 @@ START_TEST(order_of_many)
 }
 END_TEST
 
-/* A resolver library that keeps answers for their time to live does not keep them
- * from pen. */
+/* A resolver library may keep answers for their time to live. */
 START_TEST(interval_is_shorter_than_time_to_live)
 {
 	names_fixture_begin(&fixture);
