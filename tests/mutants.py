@@ -217,7 +217,8 @@ class Hunt:
                     return Mutant(name, number, line, self.random.choice(new))
 
     def tests(self, mutant):
-        """Those that run the line; if there is none, those that run the file."""
+        """Those that run the line; if there is none, those that run the file; and
+        its own, because children that end by _exit(2) leave no counts."""
         lines = self.lines[mutant.name]
         found = set(lines[str(mutant.number)]) or {
             x for y in lines.values() for x in y}
@@ -225,10 +226,13 @@ class Hunt:
             found.add("tests/control/test_transcripts")
         stem = os.path.basename(mutant.name)[:-2]
 
+        def is_own(test):
+            return (test in self.promised[mutant.name] or
+                    (stem + "_").startswith(test.partition("/test_")[2] + "_"))
+
         def order(test):
-            own = (stem + "_").startswith(test.partition("/test_")[2] + "_")
-            return (not own and test not in self.promised[mutant.name],
-                    self.seconds[test])
+            return not is_own(test), self.seconds[test]
+        found.update(filter(is_own, self.seconds))
         return sorted(found, key=order)[:self.most]
 
     def work(self, copy):
