@@ -130,6 +130,7 @@ begin(void)
 
 START_TEST(crowd_of_control)
 {
+	NEEDS_MORE_THAN_SELECT();
 	begin();
 	expect_turns(&web_fixture.ctl, "servers\n");
 	web_fixture_end();
