@@ -75,6 +75,27 @@ START_TEST(bodies_and_long_heads)
 }
 END_TEST
 
+START_TEST(head_in_two_pieces)
+{
+	struct endpoint at;
+	const char *answer;
+	struct pen pen;
+	int fd;
+
+	endpoint_new(&at, ENDPOINT_TCP4);
+	pen_up(&pen, &at, "-O", "dummy", at.text, NULL);
+	fd = endpoint_connect(&at);
+	endpoint_send(fd, "HEAD / HT", 9);
+	pen_expect_rest(&pen);
+	endpoint_send(fd, "TP/1.1\r\nConnection: close\r\n\r\n", 29);
+	answer = endpoint_recv_all(fd);
+	ck_assert_int_eq(strncmp(answer, "HTTP/1.1 200 ", 13), 0);
+	ck_assert_ptr_null(strstr(answer, "<html>"));
+	close(fd);
+	pen_down(&pen);
+}
+END_TEST
+
 /* Switched on and off while it runs. */
 START_TEST(at_run_time)
 {
@@ -195,6 +216,7 @@ SUITE(test_dummy)
 {
 	Suite *s = suite_create("dummy");
 
+	SUITE_ADD(s, head_in_two_pieces, 20);
 	SUITE_ADD(s, bodies_and_long_heads, 20);
 	SUITE_ADD(s, at_run_time, 20);
 	SUITE_ADD(s, answers_for_itself, 10);

@@ -18,6 +18,7 @@
 #include "support/suite.h"
 #include "support/tlspeer.h"
 #include "support/wait.h"
+#include "support/web_fixture.h"
 
 static struct certdir dir;
 static struct backend server;
@@ -389,6 +390,26 @@ START_TEST(not_warned)
 }
 END_TEST
 
+START_TEST(in_metrics)
+{
+	struct endpoint web;
+	const char *got;
+
+	begin();
+	endpoint_new(&web, ENDPOINT_TCP4);
+	up(text("web %s", web.text));
+	WAIT_FOR(endpoint_is_listening(&web), 10000);
+	got = strstr(web_fixture_get_from(&web, "/metrics", ""),
+	    "\npen_certificate_expiry_seconds{");
+	ck_assert_ptr_nonnull(got);
+	ck_assert_msg(strstr(got,
+			  text("side=\"client\",name=\"one\",file=\"%s\"} ",
+			      ordinary)) != NULL,
+	    "%.500s", got);
+	end();
+}
+END_TEST
+
 SUITE(test_tls_reload)
 {
 	Suite *s = suite_create("tls_reload");
@@ -397,6 +418,7 @@ SUITE(test_tls_reload)
 	tcase_set_timeout(c, 30);
 	tcase_add_loop_test(c, when_told, 0, 2);
 	suite_add_tcase(s, c);
+	SUITE_ADD(s, in_metrics, 20);
 	SUITE_ADD(s, broken, 30);
 	c = tcase_create("written_in_place");
 	tcase_set_timeout(c, 60);
