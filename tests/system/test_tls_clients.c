@@ -201,6 +201,36 @@ START_TEST(authorities_in_a_directory)
 }
 END_TEST
 
+/* The directory is a link, which then leads to another one. */
+START_TEST(another_directory_of_authorities)
+{
+	struct cert_wish other = { .name = "authority", .is_ca = true };
+	const char *dir = scratch("authorities"), *first = scratch("first");
+	const char *second = scratch("second");
+	struct cert *ca = cert_new(&other);
+	struct tls_wish w;
+
+	tls_chain_begin(&c);
+	w = with(client_cert("good.pem", c.ca, 30), 0);
+	ck_assert_int_eq(mkdir(first, 0755), 0);
+	ck_assert_int_eq(mkdir(second, 0755), 0);
+	cert_write(ca, text("%s/root.pem", first));
+	cert_write(c.ca, text("%s/root.pem", second));
+	ck_assert_int_eq(symlink(first, dir), 0);
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
+	tls_chain_up(&c,
+	    text("ssl_cert %s;ssl_ca_dir %s;ssl_require", c.site, dir),
+	    server.at.text, NULL);
+	refused(&w, "unknown ca");
+	ck_assert_int_eq(unlink(dir), 0);
+	ck_assert_int_eq(symlink(second, dir), 0);
+	WAIT_FOR(child_has_said(&c.pen.child, "certificates replaced"), 10000);
+	tls_chain_talks(&c, &w);
+	down();
+	cert_free(ca);
+}
+END_TEST
+
 static const char *
 serial_of(const struct cert *x)
 {
@@ -428,6 +458,7 @@ SUITE(test_tls_clients)
 	SUITE_ADD(s, certificates_of_anybody, 30);
 	SUITE_ADD(s, certificates_requested, 30);
 	SUITE_ADD(s, authorities_in_a_directory, 30);
+	SUITE_ADD(s, another_directory_of_authorities, 30);
 	SUITE_ADD(s, control_shows_who_it_is, 30);
 	SUITE_ADD(s, http_over_tls, 30);
 	SUITE_ADD(s, sticky_over_tls, 30);

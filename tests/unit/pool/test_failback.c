@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "pool/explain.h"
 #include "pool/sticky/sticky.h"
@@ -220,6 +221,25 @@ START_TEST(set_anew)
 }
 END_TEST
 
+/* A peer's later report says where it is now, and not from where it came. */
+START_TEST(not_to_before_a_report)
+{
+	struct sticky_client c = { .family = AF_INET };
+	int home, away;
+
+	begin(FAILBACK_NOW);
+	home = visits();
+	away = is_moved(home);
+	memcpy(c.ip, who.ip, sizeof(c.ip));
+	c.server = (unsigned)(0 + 1 + 2 - home - away); /* the third one */
+	c.seen = now + 1;
+	ck_assert(sticky_learn(pool_sticky(pool), &c));
+	admin(home, SERVER_ENABLED);
+	ck_assert_int_eq(visits(), (int)c.server);
+	pool_free(pool);
+}
+END_TEST
+
 SUITE(test_failback)
 {
 	Suite *s = suite_create("failback");
@@ -230,5 +250,6 @@ SUITE(test_failback)
 	SUITE_ADD(s, home_is_the_first_one, 10);
 	SUITE_ADD(s, who_was_never_served_need_not_return, 10);
 	SUITE_ADD(s, set_anew, 10);
+	SUITE_ADD(s, not_to_before_a_report, 10);
 	return s;
 }
