@@ -8,8 +8,8 @@
 #     switches     each --without-X and --disable-X of configure alone
 #     bsd          as if for BSD and macOS, with what only these have in tests/bsd;
 #                  some system tests
-#     poll select  system tests with these instead of epoll, but test_faults, which
-#                  walks through epoll's calls; unit tests have all methods
+#     poll select  unit and system tests with these instead of epoll, but the few that
+#                  name a method
 #     cppcheck     of cppcheck; analyzer: gcc -fanalyzer; scan: clang's scan-build
 #     amd64        with Debian 13's compiler and libraries, unit tests
 #     arm64 armhf i386 riscv64 s390x
@@ -107,6 +107,9 @@ try_bsd() {
 	done_with bsd $? "$work/bsd/log"
 }
 
+# They have all methods, or count calls of epoll.
+methods_themselves='test_\(faults\|listener\|loop\|program\)$'
+
 # Both are methods of libevent, which leaves out what these variables name.
 try_method() {
 	build "$1" "check TESTS=" --enable-werror CFLAGS='-g -O1' || {
@@ -115,8 +118,9 @@ try_method() {
 	}
 	# tests mostly wait
 	env EVENT_NOEPOLL=1 $2 make -k -j$((6 * jobs)) check \
-		TESTS="$(cd "$top" && ls tests/system/test_*.c |
-			grep -v test_faults | sed 's/\.c$//' | tr '\n' ' ')" \
+		TESTS="$(cd "$top" && ls tests/unit/*/test_*.c \
+			tests/system/test_*.c | sed 's/\.c$//' |
+			grep -v "$methods_themselves" | tr '\n' ' ')" \
 		>>log 2>&1
 	done_with "$1" $? "$work/$1/log"
 }

@@ -182,9 +182,7 @@ check_progress(const struct session *s)
 	HAS(s, to_server > 0 || s->to_server.ended || !down->in.end);
 	if (up == NULL)
 		return;
-	/* An error is remembered. After the end of what the server sent it
-	 * matters to no read, but to the next write. */
-	HAS(s, to_client > 0 || s->to_client.ended || up->error == 0);
+	HAS(s, to_client > 0 || up->error == 0); /* it is remembered */
 	HAS(s, to_server == 0 || !has_room(up));
 	HAS(s, to_client > 0 || s->to_client.ended || up->in.n == 0);
 	HAS(s, to_client > 0 || s->to_client.ended || !up->in.end);

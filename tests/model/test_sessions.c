@@ -225,12 +225,13 @@ __wrap_frontend_client_out(struct frontend_core *f, enum reason why)
 	__real_frontend_client_out(f, why);
 }
 
-START_TEST(any_order)
+static void
+run_seed(uint64_t seed)
 {
 	bool short_of_all;
 
 	memset(&run, 0, sizeof(run));
-	model_begin(model_seed(_i), operate);
+	model_begin(seed, operate);
 	parties_begin();
 	kernel.on_connect = on_connect;
 	short_of_all = kernel_one_in(10);
@@ -244,6 +245,20 @@ START_TEST(any_order)
 	model_end();
 	parties_end();
 }
+
+START_TEST(any_order)
+{
+	run_seed(model_seed(_i));
+}
+END_TEST
+
+/* A server whose FIN was known and not read, as the client was slow, reset. */
+START_TEST(reset_after_fin)
+{
+	static const uint64_t seeds[] = { 134, 220, 1946 };
+
+	run_seed(seeds[_i]);
+}
 END_TEST
 
 SUITE(test_sessions)
@@ -251,5 +266,6 @@ SUITE(test_sessions)
 	Suite *s = suite_create("sessions");
 
 	SUITE_ADD_LOOP(s, any_order, 60, model_runs(8, 2000));
+	SUITE_ADD_LOOP(s, reset_after_fin, 60, 3);
 	return s;
 }

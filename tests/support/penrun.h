@@ -78,12 +78,6 @@ void any_event_method(void);
 		if (getenv("EVENT_NOEPOLL") != NULL) \
 			SKIP("needs epoll");         \
 	} while (0)
-/* Skips a test of thousands of descriptors, where pen has FD_SETSIZE. */
-#define NEEDS_MORE_THAN_SELECT()                    \
-	do {                                        \
-		if (getenv("EVENT_NOPOLL") != NULL) \
-			SKIP("select has too few"); \
-	} while (0)
 /* Does it run without anything that changes its sizes and speed? */
 bool pen_is_plain(void);
 /* Skips a test of the sandbox, which permits no more than pen needs. */

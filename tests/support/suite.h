@@ -82,5 +82,11 @@ void suite_skip(const char *test_function, const char *why);
 		suite_skip(__func__, why); \
 		return;                    \
 	} while (0)
+/* Skips a test of thousands of descriptors, where select(2) has FD_SETSIZE. */
+#define NEEDS_MORE_THAN_SELECT()                    \
+	do {                                        \
+		if (getenv("EVENT_NOPOLL") != NULL) \
+			SKIP("select has too few"); \
+	} while (0)
 
 #endif

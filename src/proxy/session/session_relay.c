@@ -474,11 +474,13 @@ session_relay_on_client(struct session *s, unsigned ready)
 	session_relay(s);
 }
 
-/* A server that had sent FIN and now resets takes no more. */
+/* A server that had sent FIN and now resets takes no more. Its FIN may be known
+ * from an earlier event, and not read yet. */
 void
 session_relay_on_server(struct session *s, unsigned ready)
 {
-	if (ready & READY_ERROR && s->to_client.ended &&
+	if (ready & READY_ERROR &&
+	    (s->to_client.ended || s->up.flags & STREAM_AT_EOF) &&
 	    sock_error(s->up.fd) != 0)
 		pipe_drop(&s->to_server, &s->frontend->share);
 	stream_note_ready(&s->up, ready);

@@ -294,15 +294,18 @@ START_TEST(silence)
 }
 END_TEST
 
-START_TEST(rubbish)
+/* c-ares 1.34 fails all queries of a socket that gets what it cannot read. */
+START_TEST(silence_and_rubbish)
 {
-	struct query q;
+	struct query silent, rubbish;
 
 	begin(LIMIT_MS);
-	ask(&q, "rubbish.test");
+	ask(&silent, "silent.test");
+	ask(&rubbish, "rubbish.test");
 	wait_for_all();
-	ck_assert(q.failed);
-	query_fini(&q);
+	ck_assert(silent.failed && rubbish.failed);
+	query_fini(&silent);
+	query_fini(&rubbish);
 	end();
 }
 END_TEST
@@ -357,7 +360,7 @@ SUITE(test_resolver)
 	SUITE_ADD(s, names_are_not_there, 30);
 	SUITE_ADD(s, half_an_answer, 30);
 	SUITE_ADD(s, silence, 30);
-	SUITE_ADD(s, rubbish, 30);
+	SUITE_ADD(s, silence_and_rubbish, 30);
 	SUITE_ADD(s, nobody_waits_any_more, 30);
 	SUITE_ADD(s, hosts_file, 30);
 	return s;

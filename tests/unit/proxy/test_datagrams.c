@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -486,6 +487,7 @@ START_TEST(flows_end_in_portions)
 	int i, a, always[2];
 	struct watch w;
 
+	NEEDS_MORE_THAN_SELECT();
 	udp_fixture_begin(false);
 	fixture.options.sessions_max = 2 * MANY;
 	a = udp_fixture_server(0, &one);
