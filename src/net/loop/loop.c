@@ -174,7 +174,6 @@ loop_new(const char *method, struct error *e)
 	watch_init(&l->library);
 	watch_init(&l->alarm);
 	timer_init(&l->look, loop_look_for_errors);
-	l->alarm_at = UINT64_MAX;
 	l->epoll_fd = -1;
 	l->wake = UINT64_MAX;
 	loop_update_now(l);

@@ -280,6 +280,7 @@ open_alarm(struct loop *l)
 {
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
+	l->alarm_at = UINT64_MAX; /* a parent's is the parent's */
 	if (fd >= 0 &&
 	    watch_start(l, &l->alarm, fd, READY_READ, on_alarm) < 0)
 		close(fd);

@@ -818,6 +818,33 @@ on_stop(struct timer *t)
 	loop_stop(loop);
 }
 
+/* A timer that the parent has slept for once wakes its child, too. */
+START_TEST(a_child_wakes_for_timers)
+{
+	int status = 0;
+	pid_t child;
+
+	begin(_i);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds[0]), 0);
+	ck_assert_int_eq(
+	    watch_start(loop, &a, fds[0][0], READY_READ, on_reopened), 0);
+	timer_init(&timer, on_stop);
+	ck_assert_int_eq(timer_start(loop, &timer, 200), 0);
+	ck_assert_int_eq(write(fds[0][1], "x", 1), 1);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 1);
+	child = child_fork();
+	if (child == 0)
+		_exit(loop_reopen(loop) < 0 || loop_run(loop) < 0);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	close(fds[0][0]);
+	close(fds[0][1]);
+	timer_fini(&timer);
+	loop_free(loop);
+}
+END_TEST
+
 /* A child has what is closed here still open: the watch may be gone when
  * something comes. */
 START_TEST(a_child_keeps_descriptors)
@@ -876,6 +903,7 @@ SUITE(test_loop)
 	tcase_add_loop_test(c, a_pause_is_no_time, 0, METHODS);
 	tcase_add_loop_test(c, a_sleep_before_a_pause_is_time, 0, METHODS);
 	tcase_add_loop_test(c, a_child_reopens, 0, METHODS);
+	tcase_add_loop_test(c, a_child_wakes_for_timers, 0, METHODS);
 	tcase_add_loop_test(c, a_child_keeps_descriptors, 0, METHODS);
 	tcase_add_test(c, all_events_come_before_timers);
 	tcase_add_test(c, an_idle_loop_sleeps);
