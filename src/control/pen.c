@@ -418,7 +418,8 @@ serve(struct pen *p, struct error *e)
 	return 0;
 }
 
-/* The loop of a leader stops, too, when a worker is to be forked. */
+/* The loop of a leader stops, too, when a worker is to be forked; an upgrade in
+ * the same turn may put that off. */
 static int
 run_loop(struct pen *p, struct error *e)
 {
@@ -429,7 +430,7 @@ run_loop(struct pen *p, struct error *e)
 				return -1;
 		if (loop_run(p->loop) < 0)
 			return error_set(e, "the event loop failed");
-	} while (workers_are_due(p));
+	} while (p->phase < PHASE_STOPPING && lost_interface(p) == NULL);
 	return 0;
 }
 

@@ -48,13 +48,18 @@ configure(int workers, const char *more)
 		front.text, a.at.text, b.at.text, workers, more));
 }
 
-/* How many processes it has. */
+/* The processes that it has forked; one that ends may hide another. */
+static const char *
+children_of(pid_t pid)
+{
+	return contents(
+	    text("/proc/%ld/task/%ld/children", (long)pid, (long)pid));
+}
+
 static int
 children(void)
 {
-	return count_in(contents(text("/proc/%ld/task/%ld/children",
-			    (long)leader, (long)leader)),
-	    " ");
+	return count_in(children_of(leader), " ");
 }
 
 static void
@@ -430,6 +435,66 @@ START_TEST(an_upgrade_that_fails)
 }
 END_TEST
 
+static pid_t
+first_worker(void)
+{
+	return (pid_t)strtol(children_of(leader), NULL, 10);
+}
+
+/* What they have to tell the leader they have told, and wait. */
+static bool
+no_child_runs(void)
+{
+	const char *at = children_of(leader);
+	char *rest;
+	long pid;
+
+	for (; (pid = strtol(at, &rest, 10)) > 0; at = rest)
+		if (*child_status_line((pid_t)pid, "State") == 'R')
+			return false;
+	return true;
+}
+
+/* While the leader is stopped, so that it gets this and the next message of the
+ * new process in one turn. */
+static void
+upgrade_and_kill(unsigned us)
+{
+	pid_t old = leader, worker = first_worker();
+	int fd = endpoint_connect(&ctl);
+
+	endpoint_send(fd, "upgrade\n", 8);
+	shutdown(fd, SHUT_WR);
+	usleep(us);
+	kill(leader, SIGSTOP);
+	if (strtol(child_status_line(worker, "PPid"), NULL, 10) == leader)
+		kill(worker, SIGKILL);
+	WAIT_FOR(no_child_runs(), SOON);
+	kill(leader, SIGCONT);
+	(void)endpoint_recv_all(fd);
+	close(fd);
+	leader = upgrading_pid(&ctl);
+	WAIT_FOR(leader == old || old == pen.child.pid ||
+		upgrading_has_ended(old),
+	    SOON);
+	WAIT_FOR(children() == 2, SOON);
+}
+
+/* At each moment of an upgrade. */
+START_TEST(a_worker_dies_meanwhile)
+{
+	unsigned us;
+
+	NEED_UPGRADES(upgrading_install());
+	up(2, "");
+	for (us = 0; us < suite_amount(20000, 4000); us += 200) {
+		upgrade_and_kill(us);
+		(void)server_of((int)us / 200);
+	}
+	down();
+}
+END_TEST
+
 START_TEST(nothing_is_left)
 {
 	int i, fds;
@@ -464,6 +529,7 @@ SUITE(test_workers_upgrade)
 	SUITE_ADD(s, clients_stay_at_their_servers, 300);
 	SUITE_ADD(s, flows_keep_their_servers, 60);
 	SUITE_ADD(s, an_upgrade_that_fails, 60);
+	SUITE_ADD(s, a_worker_dies_meanwhile, 120);
 	SUITE_ADD(s, nothing_is_left, 120);
 	return s;
 }
