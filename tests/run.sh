@@ -543,6 +543,7 @@ step_distcheck() {
 packages_need_build "$top"
 packages_need check
 packages_want \
+	services \
 	libedit \
 	ncurses \
 	tmux \

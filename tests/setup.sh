@@ -33,6 +33,7 @@ cares     libc-ares-dev     c-ares-devel      c-ares-dev    c-ares      c-ares-d
 seccomp   libseccomp-dev    libseccomp-devel  libseccomp-dev libseccomp libseccomp-devel   -            -
 maxminddb libmaxminddb-dev  libmaxminddb-devel libmaxminddb-dev libmaxminddb libmaxminddb-devel libmaxminddb libmaxminddb
 mmdblookup mmdb-bin         libmaxminddb      libmaxminddb  libmaxminddb mmdblookup         libmaxminddb libmaxminddb
+services  netbase           setup             alpine-baselayout-data iana-etc netcfg         -            -
 check     check             check-devel       check-dev     check       check-devel         check        check
 curl      curl              curl              curl          curl        curl                curl         curl
 nginx     nginx             nginx             nginx         nginx       nginx               nginx        nginx
@@ -136,6 +137,7 @@ packages_has() {
 		[ "$(uname -s)" != Linux ] ;;
 	maxminddb) pkg-config --exists libmaxminddb 2>/dev/null ;;
 	check) pkg-config --exists 'check >= 0.10' 2>/dev/null ;;
+	services) [ -f /etc/services ] ;;
 	opensslcmd) packages_find_program openssl ;;
 	testssl) packages_find_program testssl ||
 		packages_find_program testssl.sh ;;
