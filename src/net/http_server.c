@@ -1,6 +1,7 @@
 /* http_server.c: the only file that uses evhttp. */
 #include "config.h"
 
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,6 +370,23 @@ http_stream(struct http_exchange *x, const char *type,
 
 /* ---- life ---- */
 
+/* libevent 2.1 prints each client's address by getnameinfo(3), and ends the
+ * program when that fails, as in musl for Unix sockets. */
+static int
+check_names(const struct addr *at, struct error *e)
+{
+	const struct sockaddr client = { .sa_family = AF_UNIX };
+	char host[NI_MAXHOST], port[NI_MAXSERV];
+
+	if (at->u.sa.sa_family != AF_UNIX ||
+	    getnameinfo(&client, sizeof(client.sa_family), host, sizeof(host),
+		port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+		return 0;
+	return error_set(e,
+	    "libevent cannot serve pages on a Unix socket with this C library: "
+	    "use a port");
+}
+
 /* evhttp gets a copy of the descriptor, which it owns. */
 static int
 http_server_serve(struct http_server *s, struct error *e)
@@ -409,8 +427,11 @@ http_server_open(struct loop *l, const struct addr *at, unsigned mode,
 	struct sock_listen_options o = { .backlog = BACKLOG,
 		.unix_mode = (mode_t)mode,
 		.inherited = inherited };
-	struct http_server *s = calloc(1, sizeof(*s));
+	struct http_server *s;
 
+	if (check_names(at, e) < 0)
+		return NULL;
+	s = calloc(1, sizeof(*s));
 	if (s == NULL) {
 		error_set(e, "out of memory");
 		return NULL;
