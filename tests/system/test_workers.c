@@ -725,16 +725,21 @@ is_gone(pid_t pid)
 	    : strchr(child_status_line(pid, "State"), 'Z') != NULL;
 }
 
+/* It removes no file: by then that may be another pen's. */
 START_TEST(no_worker_outlives_its_leader)
 {
+	struct endpoint local;
 	pid_t one, two;
 
 	begin(backend_say);
 	UP("--session-log", "off");
+	endpoint_new(&local, ENDPOINT_UNIX);
+	answers(text("listen %s,%s", front.text, local.text), "");
 	one = worker(0);
 	two = worker(1);
 	kill(pen.child.pid, SIGKILL);
 	WAIT_FOR(is_gone(one) && is_gone(two), SOON);
+	ck_assert_int_eq(access(local.text, F_OK), 0);
 	end();
 }
 END_TEST

@@ -70,9 +70,7 @@ cares_on_ready(struct watch *w, unsigned ready)
 	struct resolver_library *l = s->library;
 	int fd = w->fd;
 
-	ares_process_fd(l->channel,
-	    ready & (READY_READ | READY_EOF | READY_ERROR) ? fd
-							   : ARES_SOCKET_BAD,
+	ares_process_fd(l->channel, ready & READY_READ ? fd : ARES_SOCKET_BAD,
 	    ready & READY_WRITE ? fd : ARES_SOCKET_BAD);
 	arm_timer(l);
 }

@@ -3,10 +3,13 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "net/ports.h"
 #include "support/suite.h"
+
+#define SETTINGS "/proc/sys/net/ipv4/ip_local_"
 
 static struct ports p;
 
@@ -119,6 +122,26 @@ START_TEST(not_known)
 }
 END_TEST
 
+/* Nothing of what the memory had before is taken for a list. */
+START_TEST(as_the_kernel_has_them)
+{
+	enum { MUCH = 64 * 1024 };
+	const char *range = contents(SETTINGS "port_range"),
+		   *reserved_ = contents(SETTINGS "reserved_ports");
+	char *before = malloc(MUCH);
+	unsigned i;
+
+	ck_assert_ptr_nonnull(before);
+	for (i = 0; i < MUCH; i += 8)
+		memcpy(before + i, "1-65535,", 8);
+	free(before);
+	ck_assert_int_eq(ports_init(&p), 0);
+	i = p.room;
+	ports_fini(&p);
+	ck_assert_uint_eq(i, count(range, reserved_));
+}
+END_TEST
+
 SUITE(test_ports)
 {
 	Suite *s = suite_create("ports");
@@ -129,5 +152,6 @@ SUITE(test_ports)
 	SUITE_ADD(s, taken_once, 10);
 	SUITE_ADD(s, given_back_rests, 10);
 	SUITE_ADD(s, not_known, 10);
+	SUITE_ADD(s, as_the_kernel_has_them, 10);
 	return s;
 }

@@ -21,6 +21,7 @@
 #include "base/environment.h"
 #include "net/program/program.h"
 #include "net/program/program_exec.h"
+#include "net/program/starter.h"
 #include "support/child.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -232,6 +233,28 @@ START_TEST(not_executable)
 	finish();
 }
 END_TEST
+
+#ifdef __linux__
+/* No process is started, whose end would be that of the run. */
+START_TEST(not_permitted)
+{
+	struct starter *s;
+	pid_t process;
+
+	begin();
+	s = starter_new(NULL, NULL, false);
+	process = starter_fork(s);
+	if (process == 0)
+		_exit(starter_serve(s));
+	programs_start_by(programs, s);
+	cannot_execute("/bin/true", "not executed: Operation not permitted");
+	starter_free(s);
+	ck_assert_int_eq(waitpid(process, NULL, 0), process);
+	RUN_UNTIL(programs_count(programs) == 0);
+	finish();
+}
+END_TEST
+#endif
 
 /* Returns the number of the step that failed; 0: none. */
 static int
@@ -767,6 +790,7 @@ SUITE(test_program)
 	SUITE_ADD(s, others_children, 30);
 	SUITE_ADD(s, end_of_pen, 30);
 #ifdef __linux__
+	SUITE_ADD(s, not_permitted, 30);
 	SUITE_ADD(s, death_of_pen, 30);
 #endif
 	SUITE_ADD(s, gets_environment, 30);

@@ -68,6 +68,28 @@ END_TEST
 
 /* A pipe that nobody reads takes 64 KiB and holds nobody up; whole lines are
  * lost and counted, and its other writers see no flag of ours. */
+/* Who has the path makes the file: until then it goes on with its own. */
+START_TEST(follows_another_file)
+{
+	const char *path = scratch("lines"), *away = scratch("away");
+	struct sink *s;
+
+	fixture_begin();
+	s = opened(sink_open_file(fixture.loop, "lines", path, &fixture.e));
+	ck_assert_int_eq(rename(path, away), 0);
+	sink_follow(s);
+	ck_assert_int_eq(access(path, F_OK), -1);
+	put(s, "old\n");
+	write_file(path, "theirs\n");
+	sink_follow(s);
+	put(s, "ours\n");
+	sink_close(s);
+	ck_assert_str_eq(contents(away), "old\n");
+	ck_assert_str_eq(contents(path), "theirs\nours\n");
+	fixture_end();
+}
+END_TEST
+
 START_TEST(shared_and_full)
 {
 	static char line[1001];
@@ -210,6 +232,7 @@ SUITE(test_sink)
 
 	SUITE_ADD(s, lines_of_a_file, 60);
 	SUITE_ADD(s, opened_anew, 60);
+	SUITE_ADD(s, follows_another_file, 60);
 	SUITE_ADD(s, shared_and_full, 60);
 	SUITE_ADD(s, half_a_line, 60);
 	SUITE_ADD(s, local_daemon_comes_back, 60);

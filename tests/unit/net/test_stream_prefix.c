@@ -68,6 +68,12 @@ START_TEST(with_the_first_bytes)
 	ck_assert_int_eq(stream_write(&s, "again", 5, false), 5);
 	hears("again");
 	end();
+	/* all was taken, of what is longer than it: more may be written */
+	begin();
+	ck_assert_int_eq(stream_write(&s, "hello, world", 12, false), 12);
+	ck_assert(s.flags & STREAM_WRITABLE);
+	hears("prefix:hello, world");
+	end();
 }
 END_TEST
 
@@ -109,6 +115,13 @@ START_TEST(then_the_end)
 	stream_shutdown(&s);
 	ck_assert(stream_is_unsent(&s));
 	stream_note_ready(&s, READY_WRITE);
+	is_plain();
+	hears("prefix:");
+	ck_assert_int_eq(recv(far, &byte, 1, 0), 0);
+	end();
+	/* at once if it can be sent: no event would report that again */
+	begin();
+	stream_shutdown(&s);
 	is_plain();
 	hears("prefix:");
 	ck_assert_int_eq(recv(far, &byte, 1, 0), 0);
