@@ -18,6 +18,10 @@ pen -r -b 0 {FRONT} {S0} {S1}
 > check exec /bin/true
 > checks
 ? 0 check exec state up result ok address {S0}
+> server 1 check exec /nonexistent/program
+~ check exec: "/nonexistent/program": No such file
+> checks
+? 1 check exec state up result ok address {S1}
 > server 1 check exec /bin/false
 > checks
 ? 1 check exec state down result failed address {S1}
