@@ -292,6 +292,45 @@ START_TEST(clients_and_counters)
 }
 END_TEST
 
+static void
+see(const struct pen *p, uint8_t n, uint64_t now)
+{
+	struct peer who = client(n);
+	sticky_hint hint = 0;
+
+	ck_assert_int_eq(sticky_remember(pool_sticky(p->service->pool), &who,
+			     &hint, 0, true, now),
+	    0);
+}
+
+/* The client that was seen longest ago is forgotten first, as before. */
+START_TEST(clients_are_forgotten_in_their_order)
+{
+	static const uint8_t seen[] = { 1, 2, 3, 1, 2 };
+	struct pen *old, *new;
+	struct buffer b;
+	size_t i;
+
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	old = begin(front.text, "server 0 address 10.0.0.3 port 80");
+	for (i = 0; i < sizeof(seen); i++)
+		see(old, seen[i], loop_now(old->loop) - 1000 + 100 * i);
+	write_all(old, &b);
+	new = successor_with(old, ";clients_max 3");
+	read_all(new, &b);
+	for (i = 0; i < 3; i++)
+		ck_assert_int_ge(server_of(new->service, 1 + i), 0);
+	see(new, 4, loop_now(new->loop));
+	ck_assert_int_eq(server_of(new->service, 3), -1);
+	see(new, 5, loop_now(new->loop));
+	ck_assert_int_eq(server_of(new->service, 1), -1);
+	ck_assert_int_ge(server_of(new->service, 2), 0);
+	buffer_fini(&b);
+	pen_free(old);
+	pen_free(new);
+}
+END_TEST
+
 /* ---- several services ---- */
 
 /* The words that add a service, whose servers have addresses of the first
@@ -734,6 +773,7 @@ SUITE(test_handover_state)
 	SUITE_ADD(s, servers_are_found_by_address, 10);
 	SUITE_ADD(s, unproven_servers, 20);
 	SUITE_ADD(s, clients_and_counters, 10);
+	SUITE_ADD(s, clients_are_forgotten_in_their_order, 10);
 	SUITE_ADD(s, one_service_has_no_name, 10);
 	SUITE_ADD(s, services_are_found_by_name, 10);
 	SUITE_ADD(s, a_missing_service_is_skipped, 10);
