@@ -442,6 +442,22 @@ START_TEST(traits_follow_each_change)
 }
 END_TEST
 
+/* Pages that are skipped have none, whatever the memory had before. */
+START_TEST(traits_of_no_server)
+{
+	enum { MUCH = 64 * 1024 };
+	struct plan *p = plan_new();
+	void *before = malloc(MUCH);
+
+	ck_assert(p != NULL && before != NULL);
+	memset(before, 1, MUCH);
+	free(before);
+	ck_assert_ptr_nonnull(plan_edit(p, 100));
+	ck_assert_uint_eq(plan_traits(p), 0);
+	plan_free(p);
+}
+END_TEST
+
 /* Without memory for the line itself the request has failed, and says why: a
  * reload that SIGHUP asked for is not taken for one that is done. */
 START_TEST(no_memory_for_a_line)
@@ -486,5 +502,6 @@ SUITE(test_plan)
 	SUITE_ADD(s, levels, 20);
 	SUITE_ADD(s, no_memory_for_a_line, 10);
 	SUITE_ADD(s, traits_follow_each_change, 20);
+	SUITE_ADD(s, traits_of_no_server, 10);
 	return s;
 }
