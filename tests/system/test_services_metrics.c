@@ -309,6 +309,30 @@ START_TEST(pages_of_one)
 }
 END_TEST
 
+/* Whether there is a sample in which clients have got bytes. */
+static bool
+has_down(const char *path)
+{
+	const char *at = strstr(web_fixture_get(path), "\"total down\":[");
+
+	ck_assert_ptr_nonnull(at);
+	at = strchr(at, '[') + 1;
+	return at[strspn(at, "0,")] != ']';
+}
+
+/* One has its own, and those of all are sums. */
+START_TEST(trends_of_one)
+{
+	begin();
+	ck_assert(!has_down("/trend.json?service=b"));
+	ck_assert_str_eq(endpoint_hear(&front_b), "served");
+	WAIT_FOR(has_down("/trend.json?service=b"), 20000);
+	ck_assert(!has_down("/trend.json?service=default"));
+	ck_assert(has_down("/trend.json"));
+	web_fixture_end();
+}
+END_TEST
+
 #ifdef HAVE_OPENSSL
 /* It is there from the start on. */
 START_TEST(certificate_of_one)
@@ -392,6 +416,7 @@ SUITE(test_services_metrics)
 	SUITE_ADD(s, services_go_meanwhile, 120);
 	SUITE_ADD(s, readiness, 60);
 	SUITE_ADD(s, status_as_json, 60);
+	SUITE_ADD(s, trends_of_one, 60);
 	SUITE_ADD(s, pages_of_one, 60);
 #ifdef HAVE_OPENSSL
 	SUITE_ADD(s, certificate_of_one, 60);
