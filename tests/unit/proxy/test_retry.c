@@ -187,6 +187,20 @@ accepted(int server)
 	return atomic_load(&back[server].accepted);
 }
 
+/* How many connects to it were timed. */
+static uint64_t
+timed(unsigned server)
+{
+	const struct duration *d =
+	    &pool_server(fixture.pool, server)->connect_durations;
+	uint64_t n = 0;
+	unsigned i;
+
+	for (i = 0; i < DURATION_BUCKETS; i++)
+		n += d->bucket[i];
+	return n;
+}
+
 /* ---- tests ---- */
 
 START_TEST(lost_request_goes_elsewhere)
@@ -203,6 +217,7 @@ START_TEST(lost_request_goes_elsewhere)
 	ck_assert_int_eq(back[1].received, (long long)strlen(GET));
 	ck_assert_uint_eq(pool_server(fixture.pool, 0)->connections, 0);
 	ck_assert_uint_eq(pool_server(fixture.pool, 1)->connections, 1);
+	ck_assert_uint_eq(timed(1), 1);
 	/* the connection stays, and its next request goes there */
 	endpoint_send(fd, GET, strlen(GET));
 	fixture_hears(fd, ANSWER);
