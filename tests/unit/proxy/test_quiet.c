@@ -143,6 +143,54 @@ START_TEST(rebalancing)
 }
 END_TEST
 
+#define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+/* To each request, which comes in one piece. */
+static void
+answers(struct backend *b, int fd)
+{
+	char bytes[1024];
+
+	while (recv(fd, bytes, sizeof(bytes), 0) > 0)
+		backend_send(fd, ANSWER, strlen(ANSWER));
+	(void)b;
+}
+
+/* One that is never idle for long ends with its next answer, which says so; its
+ * client is not remembered then, either. */
+START_TEST(rebalancing_of_requests)
+{
+	struct backend late;
+	int fd[2], i;
+
+	fixture_begin();
+	fixture.options.end = (struct end_options){ .quiet = QUIET_END_HTTP,
+		.quiet_ms = 60000 };
+	fixture.options.http.on = true;
+	fixture_with(answers, NULL);
+	for (i = 0; i < 2; i++) {
+		fd[i] = endpoint_connect(&fixture.front);
+		endpoint_send(fd[i], GET, strlen(GET));
+		fixture_hears(fd[i], ANSWER);
+	}
+	backend_start(&late, ENDPOINT_TCP4, answers, NULL);
+	fixture_add_server(1, &late.at);
+	ck_assert_int_eq(rebalance(100), 1);
+	ck_assert_uint_eq(sticky_count(pool_sticky(fixture.pool)), 1);
+	for (i = 0; i < 2; i++)
+		endpoint_send(fd[i], GET, strlen(GET));
+	RUN_UNTIL(fixture_tells(fd[0]) && fixture_tells(fd[1]));
+	for (i = 0; i < 2; i++)
+		close(fd[i]);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
+	ck_assert_uint_eq(fixture_stats()->reasons[REASON_QUIET_END], 1);
+	ck_assert_uint_eq(sticky_count(pool_sticky(fixture.pool)), 0);
+	end();
+	backend_stop(&late);
+}
+END_TEST
+
 /* Who may have no other server stays. */
 START_TEST(rebalancing_within_routes)
 {
@@ -214,6 +262,7 @@ SUITE(test_quiet)
 	SUITE_ADD(s, old_sessions_are_cut_in_the_end, 30);
 	SUITE_ADD(s, without_a_limit_they_wait_for_their_moment, 30);
 	SUITE_ADD(s, rebalancing, 30);
+	SUITE_ADD(s, rebalancing_of_requests, 30);
 	SUITE_ADD(s, rebalancing_within_routes, 30);
 	SUITE_ADD(s, no_session_to_ask, 30);
 	SUITE_ADD(s, rebalancing_refused, 30);
