@@ -165,6 +165,26 @@ START_TEST(cannot_be_written)
 }
 END_TEST
 
+/* Only after a start it waits for a check: a server that replaces one may have
+ * clients before its first check is over. */
+START_TEST(other_server)
+{
+	struct backend silent;
+
+	prepare();
+	up("-O", "check_timeout 60");
+	backend_start(&silent, ENDPOINT_TCP4, backend_hang, NULL);
+	pen_answers(&ctl, "server 0 check http /", "");
+	pen_answers(&ctl,
+	    text("server 0 address 127.0.0.1 port %d", silent.at.port), "");
+	ck_assert_int_eq(unlink(file), 0);
+	WAIT_FOR(is_fit(), SOON);
+	pen_down(&pen);
+	backend_stop(&silent);
+	backend_stop(&back);
+}
+END_TEST
+
 /* All that listen need a server; a new one has time for its checks. */
 START_TEST(each_service)
 {
@@ -240,6 +260,7 @@ SUITE(test_fit)
 	SUITE_ADD(s, killed, 60);
 	SUITE_ADD(s, draining, 60);
 	SUITE_ADD(s, cannot_be_written, 60);
+	SUITE_ADD(s, other_server, 60);
 	SUITE_ADD(s, each_service, 60);
 	SUITE_ADD(s, upgrades, 120);
 	return s;
