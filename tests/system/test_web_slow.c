@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "net/http_clients.h"
 #include "support/suite.h"
 #include "support/wait.h"
 #include "support/web_fixture.h"
@@ -296,12 +297,36 @@ START_TEST(slow_clients)
 }
 END_TEST
 
+/* The first of all, which reads on, has its whole answer: those that do not read
+ * theirs go before it. */
+START_TEST(slow_is_not_stuck)
+{
+	static char some[1 << 18];
+	int fds[HTTP_CLIENTS], i;
+
+	web_fixture_begin("timeout", "3");
+	web_fixture_add_servers(1000);
+	for (i = 0; i < HTTP_CLIENTS - 1; i++)
+		fds[i] = slow_client(&web_fixture.web, true);
+	endpoint_recv(fds[0], some, sizeof(some));
+	pen_expect_rest(&web_fixture.pen);
+	fds[i] = slow_client(&web_fixture.web, false);
+	web_fixture_expect_status("/healthz", 200);
+	ck_assert(
+	    comes(fds[0], "pen_server_received_bytes_total{server=\"999\""));
+	for (i = 0; i < HTTP_CLIENTS; i++)
+		close(fds[i]);
+	web_fixture_end();
+}
+END_TEST
+
 SUITE(test_web_slow)
 {
 	Suite *s = suite_create("web_slow");
 
 	SUITE_ADD(s, silent_clients, 120);
 	SUITE_ADD(s, answers_at_once, 60);
+	SUITE_ADD(s, slow_is_not_stuck, 60);
 	SUITE_ADD(s, slow_clients, 120);
 	SUITE_ADD(s, out_of_descriptors, 60);
 	SUITE_ADD(s, slow_readers, 120);
