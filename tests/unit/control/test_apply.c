@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,7 +13,10 @@
 #include "net/loop/loop_private.h"
 #include "pool/balance.h"
 #include "support/ask.h"
+#include "support/child.h"
+#include "support/mmdb.h"
 #include "support/suite.h"
+#include "support/wait.h"
 
 enum { MANY = 20000 };
 
@@ -188,6 +192,60 @@ START_TEST(a_reload_touches_what_has_changed)
 }
 END_TEST
 
+#if defined(HAVE_MAXMINDDB) && defined(HAVE_MEMFD_CREATE)
+static void
+write_database(const char *path)
+{
+	struct mmdb *m = mmdb_new(MMDB_NESTED);
+
+	mmdb_add(m, "10.0.0.0/8", "NO");
+	mmdb_write(m, scratch("new"), 1);
+	ck_assert_int_eq(rename(scratch("new"), path), 0);
+}
+
+static void
+stop_loop(struct timer *t)
+{
+	(void)t;
+	loop_stop(pen->loop);
+}
+
+static void
+run_briefly(void)
+{
+	struct timer t;
+
+	timer_init(&t, stop_loop);
+	ck_assert_int_eq(timer_start(pen->loop, &t, 1), 0);
+	ck_assert_int_eq(loop_run(pen->loop), 0);
+	timer_fini(&t);
+}
+
+/* At once, not when it looks at the file again. While it is copied there are
+ * two descriptors more. */
+START_TEST(a_reload_reads_a_database)
+{
+	const char *file = scratch("pen.conf"), *database = scratch("mmdb");
+	int fds;
+
+	write_database(database);
+	write_file(file, text("listen %s\ngeoip %s\n", scratch("s"), database));
+	pen = pen_new();
+	pen->given->config.file = strdup(file);
+	ck_assert_msg(apply_given(pen, &e) == 0, "%s", e.text);
+	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
+	fds = child_fds(getpid()) - 2;
+	WAIT_FOR((run_briefly(), child_fds(getpid()) == fds), 10000);
+	takes("reload");
+	ck_assert_int_eq(child_fds(getpid()), fds);
+	write_database(database);
+	takes("reload");
+	ck_assert_int_eq(child_fds(getpid()), fds + 2);
+	pen_free(pen);
+}
+END_TEST
+#endif
+
 /* A draft has the servers of its plan until it edits one. */
 START_TEST(a_draft_shares_servers)
 {
@@ -224,6 +282,9 @@ SUITE(test_apply)
 	SUITE_ADD(s, a_failed_start_leaves_nothing_open, 10);
 	SUITE_ADD(s, the_loop_spins, 10);
 	SUITE_ADD(s, a_reload_touches_what_has_changed, 20);
+#if defined(HAVE_MAXMINDDB) && defined(HAVE_MEMFD_CREATE)
+	SUITE_ADD(s, a_reload_reads_a_database, 20);
+#endif
 	SUITE_ADD(s, a_draft_shares_servers, 10);
 	return s;
 }
