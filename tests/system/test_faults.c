@@ -203,6 +203,26 @@ START_TEST(background_short_of)
 }
 END_TEST
 
+/* Workers are forked last: that it has started was said before. */
+START_TEST(workers_short_of)
+{
+	struct child *c = &walk.pen.child;
+	int i;
+
+	NEED_FAULTS();
+	ck_assert_int_eq(setenv("PEN_TEST_WORKERS", "2", 1), 0);
+	faultwalk_begin(1);
+	faultwalk_only("fork");
+	for (i = 0; i < 2; i++) { /* EAGAIN, ENOMEM */
+		faultwalk_arm();
+		faultwalk_start(true);
+		judge_status("start", child_wait(c, SOON), false);
+		ck_assert(faultwalk_disarm());
+	}
+	faultwalk_end("start with workers, fork");
+}
+END_TEST
+
 /* Files that could not be removed are the next start's to take. */
 START_TEST(stops)
 {
@@ -588,6 +608,7 @@ SUITE(test_faults)
 	SUITE_ADD_LOOP(s, starts_or_says_why, seconds, 2);
 	SUITE_ADD_LOOP(s, starts_short_of, seconds, 5);
 	SUITE_ADD_LOOP(s, background_short_of, seconds, 2);
+	SUITE_ADD(s, workers_short_of, seconds);
 	SUITE_ADD(s, stops, seconds);
 	SUITE_ADD(s, one_client_suffers, seconds);
 	SUITE_ADD_LOOP(s, clients_short_of, seconds, 5);
