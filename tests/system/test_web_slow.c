@@ -297,8 +297,8 @@ START_TEST(slow_clients)
 }
 END_TEST
 
-/* The first of all, which reads on, has its whole answer: those that do not read
- * theirs go before it. */
+/* The first of all, which reads on, has its whole answer: those that do not
+ * read theirs go before it. */
 START_TEST(slow_is_not_stuck)
 {
 	static char some[1 << 18];

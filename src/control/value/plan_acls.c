@@ -171,11 +171,10 @@ add_named(struct plan_acls *l, const char *name, struct error *e)
 		return NULL;
 	}
 	all = array_grow(l->named, &l->room, sizeof(*all), l->count);
-	own = strdup(name);
 	if (all != NULL)
 		l->named = all;
-	if (all == NULL || own == NULL) {
-		free(own);
+	own = all != NULL ? strdup(name) : NULL;
+	if (own == NULL) {
 		error_set(e, "out of memory");
 		return NULL;
 	}

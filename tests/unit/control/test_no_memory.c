@@ -1,0 +1,196 @@
+/* test_no_memory.c: of what a command or a report allocates each piece is
+ * missing once, in turn: it fails, says so, and leaks nothing. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/apply/acl_loads.h"
+#include "control/pen.h"
+#include "control/value/plan_acls.h"
+#include "control/workers/tally.h"
+#include "proxy/check/check_spec.h"
+#include "support/ask.h"
+#include "support/suite.h"
+
+/* ---- memory ---- */
+
+static unsigned left; /* until one fails; 0: none does */
+static bool failed;
+
+static bool
+fails(void)
+{
+	if (left == 0 || --left > 0)
+		return false;
+	failed = true;
+	errno = ENOMEM;
+	return true;
+}
+
+/* __real_X is the system's X, and __wrap_X is called instead of it. */
+#define WRAP(type, name, params, args)                         \
+	type __real_##name params;                             \
+	type __wrap_##name params;                             \
+	type __wrap_##name params                              \
+	{                                                      \
+		return fails() ? NULL : __real_##name args;    \
+	}
+WRAP(void *, malloc, (size_t n), (n))
+WRAP(void *, calloc, (size_t n, size_t size), (n, size))
+WRAP(void *, realloc, (void *m, size_t n), (m, n))
+WRAP(char *, strdup, (const char *s), (s))
+
+/* Carries it out again and again, until nothing failed. Returns how often
+ * something did. */
+static unsigned
+each_fails(void (*act)(void))
+{
+	unsigned n = 0;
+
+	do {
+		failed = false;
+		left = ++n;
+		act();
+		left = 0;
+	} while (failed);
+	return n - 1;
+}
+
+/* ---- what fails ---- */
+
+static struct error e;
+
+/* It has failed, or not; and this is its message. */
+static void
+expect(bool done)
+{
+	left = 0;
+	ck_assert(done != failed);
+	if (failed)
+		ck_assert_ptr_nonnull(strstr(e.text, "memory"));
+	e.text[0] = '\0';
+}
+
+static const char *check_text;
+
+static void
+read_check(void)
+{
+	struct check_spec *s = check_spec_read(check_text, &e);
+
+	expect(s != NULL);
+	check_spec_drop(s);
+}
+
+START_TEST(checks)
+{
+	static const char *const texts[] = { "connect",
+		"http /x status 200,300-399 body a host a.test",
+		"send a expect b", "exec /bin/true {address} x",
+		"dns www.test mx", "udp 00ff expect 00.." };
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		check_text = texts[i];
+		ck_assert_uint_gt(each_fails(read_check), 0);
+	}
+}
+END_TEST
+
+static void
+name_list(void)
+{
+	struct plan_acls l;
+	bool done;
+
+	plan_acls_init(&l);
+	done = plan_acls_edit(&l, "edge", &e) != NULL;
+	expect(done);
+	ck_assert_uint_eq(l.count, done);
+	plan_acls_fini(&l);
+}
+
+static struct loop *loop;
+static const char *file;
+
+static void
+load_list(void)
+{
+	struct acl_file_facts facts;
+	struct acl_loads l;
+	struct acl list;
+	bool done;
+
+	acl_init(&list);
+	acl_loads_init(&l, NULL);
+	l.loop = loop;
+	done = acl_loads_add(&l, &list, file, ACL_PERMIT, NULL, &facts, &e) ==
+	    ACL_LOAD_WAITS;
+	expect(done);
+	ck_assert_int_eq(acl_loads_wait(&l), done);
+	acl_loads_clear(&l);
+	acl_fini(&list);
+}
+
+START_TEST(access_lists)
+{
+	enum { LONG = 200 * 1024 };
+	char *lines = calloc(1, LONG);
+
+	ck_assert_uint_ge(each_fails(name_list), 2);
+	loop = loop_new(NULL, &e);
+	memset(lines, '\n', LONG - 1);
+	file = scratch("acl");
+	write_file(file, lines);
+	ck_assert_uint_ge(each_fails(load_list), 2);
+	loop_free(loop);
+	free(lines);
+}
+END_TEST
+
+static struct pen *pen;
+
+static void
+count(void)
+{
+	struct buffer out;
+	int rc;
+
+	buffer_init(&out);
+	rc = tally_write(pen, &out);
+	error_set(&e, "out of memory");
+	expect(rc == 0);
+	buffer_fini(&out);
+}
+
+/* What is missing is not taken for nothing. */
+START_TEST(counters)
+{
+	char answer[64];
+
+	pen = pen_new();
+	ck_assert_int_eq(spec_parse_listen(&pen->plan->listen, scratch("s"),
+			     RESOLVE_NAMES, &e),
+	    0);
+	ck_assert_int_eq(ask_pen(pen, "server 0 address 10.0.0.1 port 80",
+			     answer, sizeof(answer), &e),
+	    0);
+	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
+	pool_server(pen->service->pool, 0)->connects = 1;
+	ck_assert_uint_ge(each_fails(count), 2);
+	pen_free(pen);
+}
+END_TEST
+
+SUITE(test_no_memory)
+{
+	Suite *s = suite_create("no_memory");
+
+	SUITE_ADD(s, checks, 20);
+	SUITE_ADD(s, access_lists, 20);
+	SUITE_ADD(s, counters, 20);
+	return s;
+}
