@@ -58,7 +58,7 @@ tests/system/test_prompt: tools/edit_libedit tools/prompt
 tests/system/test_proxy_datagrams: proxy/core/proxy_datagram proxy/datagram/flow_named
 tests/system/test_proxy_down: proxy/session/session_proxy
 tests/system/test_workers: control/workers/remote control/workers/everywhere
-	control/workers/seat control/workers/states_sync control/workers/tally
+	control/workers/states_sync control/workers/tally
 	control/workers/worker control/workers/workers control/life/team
 tests/system/test_workers_upgrade: control/workers/own_clients control/workers/renew
 tests/unit/net/test_starter: net/program/patterns
