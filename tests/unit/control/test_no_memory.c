@@ -9,6 +9,7 @@
 
 #include "control/apply/acl_loads.h"
 #include "control/pen.h"
+#include "control/socket/request.h"
 #include "control/value/plan_acls.h"
 #include "control/workers/tally.h"
 #include "proxy/check/check_spec.h"
@@ -61,6 +62,7 @@ each_fails(void (*act)(void))
 
 /* ---- what fails ---- */
 
+static struct pen *pen;
 static struct error e;
 
 /* It has failed, or not; and this is its message. */
@@ -73,6 +75,30 @@ expect(bool done)
 		ck_assert_ptr_nonnull(strstr(e.text, "memory"));
 	e.text[0] = '\0';
 }
+
+static void
+begin_line(void)
+{
+	struct request q;
+	int rc;
+
+	request_init(&q, pen, NULL, NULL);
+	rc = request_begin(&q, "reload");
+	e = q.error;
+	expect(rc == 0);
+	ck_assert(q.failed == failed);
+	request_fini(&q);
+}
+
+/* Without its line a request has failed: a reload that SIGHUP asked for is not
+ * taken for one that is done. */
+START_TEST(line_of_a_request)
+{
+	pen = pen_new();
+	ck_assert_uint_gt(each_fails(begin_line), 0);
+	pen_free(pen);
+}
+END_TEST
 
 static const char *check_text;
 
@@ -151,8 +177,6 @@ START_TEST(access_lists)
 }
 END_TEST
 
-static struct pen *pen;
-
 static void
 count(void)
 {
@@ -189,6 +213,7 @@ SUITE(test_no_memory)
 {
 	Suite *s = suite_create("no_memory");
 
+	SUITE_ADD(s, line_of_a_request, 20);
 	SUITE_ADD(s, checks, 20);
 	SUITE_ADD(s, access_lists, 20);
 	SUITE_ADD(s, counters, 20);

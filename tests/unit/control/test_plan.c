@@ -4,7 +4,6 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -458,33 +457,6 @@ START_TEST(traits_of_no_server)
 }
 END_TEST
 
-/* Without memory for the line itself the request has failed, and says why: a
- * reload that SIGHUP asked for is not taken for one that is done. */
-START_TEST(no_memory_for_a_line)
-{
-	enum { LONG = 64 << 20 };
-	struct request q;
-	struct rlimit limit = { 0, 0 };
-	char *line;
-
-	if (suite_is_light())
-		SKIP("sanitizers end a program that lacks memory");
-	line = malloc(LONG);
-	ck_assert_ptr_nonnull(line);
-	memset(line, 'x', LONG);
-	line[LONG - 1] = '\0';
-	begin("server 0 address 127.0.0.1 port 9\n");
-	request_init(&q, pen, NULL, NULL);
-	ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
-	ck_assert_int_eq(request_begin(&q, line), -1);
-	ck_assert(q.failed);
-	ck_assert_str_eq(q.error.text, "out of memory");
-	request_fini(&q);
-	free(line);
-	pen_free(pen);
-}
-END_TEST
-
 SUITE(test_plan)
 {
 	Suite *s = suite_create("plan");
@@ -500,7 +472,6 @@ SUITE(test_plan)
 	SUITE_ADD(s, diff_and_run_time_changes, 10);
 	SUITE_ADD(s, diff_and_order, 10);
 	SUITE_ADD(s, levels, 20);
-	SUITE_ADD(s, no_memory_for_a_line, 10);
 	SUITE_ADD(s, traits_follow_each_change, 20);
 	SUITE_ADD(s, traits_of_no_server, 10);
 	return s;
