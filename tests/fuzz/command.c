@@ -8,20 +8,13 @@
 #include <string.h>
 
 #include "control/apply/apply.h"
-#include "control/socket/request.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/plan.h"
 
 static const char start[] =
     "server 0 address 10.0.0.1 port 80; server 1 address 10.0.0.2 port 81;"
-    "acl 1 permit 10.0.0.0/8; service add web; service web server 0 address "
+    "acl 1 permit 10.0.0.0/8; service add api; service api server 0 address "
     "10.0.0.3 port 80";
-
-static void
-on_wake(struct request *q)
-{
-	(void)q;
-}
 
 /* Whether it may open something, or start another process. */
 static bool
@@ -67,23 +60,6 @@ wants_names(struct pen *p, const char *line)
 	return any;
 }
 
-static void
-run(struct pen *p, struct caller *caller, const char *line)
-{
-	enum request_result result = REQUEST_FULL;
-	struct request q;
-
-	request_init(&q, p, caller, on_wake);
-	FUZZ_MUST(request_begin(&q, line) == 0);
-	while (result == REQUEST_FULL || q.reply.more != NULL) {
-		result = request_run(&q);
-		buffer_fini(&q.reply.out);
-		if (result == REQUEST_WAITS)
-			break;
-	}
-	request_fini(&q);
-}
-
 FUZZ(command)
 {
 	struct caller caller = { .access =
@@ -91,18 +67,12 @@ FUZZ(command)
 		.who = "by fuzz",
 		.remote = true };
 	char *text = fuzz_string(data, size), *line, *rest = text;
+	struct pen *p = fuzz_pen(start);
 	struct buffer printed;
-	struct error e;
-	struct pen *p;
 
-	fuzz_silence_log();
-	p = pen_new();
-	FUZZ_MUST(p != NULL);
-	run(p, NULL, start);
-	FUZZ_MUST(pen_start(p, &e) == 0);
-	while ((line = strsep(&rest, "\n")) != NULL && !opens(line) &&
-	    !wants_names(p, line))
-		run(p, &caller, line);
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (!opens(line) && !wants_names(p, line))
+			fuzz_run(p, &caller, line);
 	buffer_init(&printed);
 	plan_print(p->plan, &printed);
 	fuzz_check_printed(p, &printed);

@@ -4,14 +4,18 @@
 #     sh tests/fuzz/run.sh SECONDS [TARGET...]
 #     sh tests/fuzz/run.sh --merge [TARGET...]
 #
+# SECONDS are of the processor. A target ends sooner when it is dry: it has reached
+# no new edge of the program for 1200 of them.
+#
 # Pen is built by clang with libFuzzer and sanitizers in build-fuzz. There is what
 # is found, too: new inputs in found/TARGET, and what fails as TARGET-crash-*,
 # -leak-*, -timeout-*. With --merge the corpus in the tree becomes the fewest inputs
 # that reach all that it and found/TARGET reach; those with a name, which showed a
 # defect, stay.
 #
-# Prints a line for each target, and how many found nothing and something; the exit
-# status is 0 when nothing has failed.
+# Prints a line for each target, with the seconds it took and how many of them were
+# since its last new edge, and how many found nothing and something; the exit status
+# is 0 when nothing has failed.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
@@ -19,6 +23,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 work=$top/build-fuzz
 corpus=$top/tests/fuzz/corpus
 failed=0
+dry=1200
 
 if [ $# -eq 0 ]; then
 	sed -n '2,/^set -u/s/^# \{0,1\}//p' "$0"
@@ -40,19 +45,38 @@ build() {
 		fuzz_targets="$(printf 'tests/fuzz/%s.c ' "$@")"
 }
 
+# watch PID TARGET: ends it in time, by the signal that libFuzzer ends well by.
+watch() {
+	edges='' grown=0
+	while used=$(ps -o time= -p "$1" | awk -F: '
+		{ for (i = 1; i <= NF; i++) t = t * 60 + $i; print int(t) }')
+		[ -n "$used" ]; do
+		now=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$2.log" | tail -n 1)
+		[ "$now" = "$edges" ] || grown=$used
+		edges=$now
+		echo "$used seconds ($((used - grown)) without a new edge)" >"$2.time"
+		[ "$used" -lt "$seconds" ] && [ $((used - grown)) -lt "$dry" ] ||
+			kill -USR1 "$1"
+		sleep 1
+	done
+}
+
 # fuzz TARGET
 fuzz() {
-	"./fuzz_$1" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
-		-rss_limit_mb=2048 -print_final_stats=1 \
-		-artifact_prefix="$1-" "found/$1" "$corpus/$1" \
-		</dev/null >"$1.log" 2>&1
+	: >"$1.time"
+	"./fuzz_$1" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
+		-print_final_stats=1 -artifact_prefix="$1-" "found/$1" \
+		"$corpus/$1" </dev/null >"$1.log" 2>&1 &
+	pid=$!
+	watch "$pid" "$1" &
+	wait "$pid"
 	status=$?
-	awk -v target="$1" -v status="$status" '
+	awk -v target="$1" -v took="$(cat "$1.time")" -v status="$status" '
 		/ cov: / { for (i = 1; i < NF; i++) if ($i == "cov:") c = $(i + 1) }
 		/number_of_executed_units/ { n = $2 }
-		/^Done [0-9]+ runs/ { n = $2 }
 		END {
-			printf "%s: %s executions, %s edges, %s\n", target, n, c,
+			printf "%s: %s, %s executions, %s edges, %s\n", target,
+			    took, n, c,
 			    status == 0 ? "nothing found" : "FAILED"
 		}' "$1.log"
 	[ "$status" -eq 0 ] || failed=$((failed + 1))
