@@ -18,7 +18,7 @@ enum { INPUT_MAX = 64 * 1024 };
 	X(client_hello)                                                     \
 	X(command) X(config) X(dns_message) X(first) X(frame) X(handover)   \
 	    X(http_answer) X(http_requests) X(http_responses) X(log_format) \
-		X(log_line) X(proxy_header) X(words)
+		X(log_line) X(peer) X(proxy_header) X(words)
 
 #define DECLARE(name) int fuzz_##name(const uint8_t *data, size_t size);
 EACH_TARGET(DECLARE)
