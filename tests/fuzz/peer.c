@@ -1,8 +1,8 @@
 /* peer.c: what another pen says, over TLS as always, to the one that it reports
  * to or gets reports from: bytes as they come, or records whose checks are
  * right. Whatever it is, clients of this pen stay remembered, what it has only
- * heard is not passed on, the plan can be written, and the connection ends with
- * the other end, if not before. */
+ * heard is not passed on, no more marks wait than there are servers, the plan
+ * can be written, and the connection ends with the other end, if not before. */
 #include "config.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "fuzz/plan.h"
 #include "fuzz/state.h"
 
-enum { OWN = 2, QUIET = 10 };
+enum { SERVERS = 3, OWN = 2, QUIET = 10 };
 
 static const char start[] =
     "server 0 address 10.0.0.1 port 80; server 1 address 10.0.0.2 port 80;"
@@ -166,6 +166,7 @@ end(struct test *t)
 	peer_link_fini(&t->far);
 	run(t);
 	FUZZ_MUST(near_end(t) == NULL);
+	FUZZ_MUST(t->marks.count <= SERVERS);
 	while (t->marks.count > 0)
 		peer_marks_set(&t->marks);
 	peer_marks_fini(&t->marks);

@@ -45,13 +45,29 @@ is_due(const struct server *s, enum server_admin admin, uint32_t peer)
 	return admin != SERVER_ENABLED && s->admin == SERVER_ENABLED;
 }
 
+/* The report that waits of that server, by that peer. */
+static struct peer_mark *
+find_mark(const struct peer_marks *m, const struct service *svc,
+    const struct server *s, const struct peer *who)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->count; i++)
+		if (m->list[i].slot == s->slot && m->list[i].service == svc &&
+		    peer_same_host(&m->list[i].who, who))
+			return &m->list[i];
+	return NULL;
+}
+
 void
 peer_marks_add(struct peer_marks *m, struct service *svc,
     const struct server *s, enum server_admin admin, const struct peer *who)
 {
-	struct peer_mark *list;
+	struct peer_mark *list, *waits = find_mark(m, svc, s, who);
 
-	if (!is_due(s, admin, id_of(who)))
+	if (waits != NULL)
+		waits->admin = admin;
+	if (waits != NULL || !is_due(s, admin, id_of(who)))
 		return;
 	list = array_grow(m->list, &m->room, sizeof(*list), m->count);
 	if (list == NULL)
