@@ -35,8 +35,10 @@ struct test {
 	struct buffer said;   /* there */
 	struct task turn;
 	unsigned quiet; /* turns in which there was nothing to do */
-	bool again;	/* servers have changed here meanwhile */
+	bool again;	/* something has changed here meanwhile */
 };
+
+static struct peer_changes changes;
 
 /* NULL: it has ended. */
 static struct peer_link *
@@ -99,6 +101,25 @@ is_busy(const struct peer_link *l)
 		l->stream.flags & STREAM_READABLE);
 }
 
+/* Servers have, and a client. */
+static void
+change(struct test *t)
+{
+	const struct service *svc = t->pen->service;
+
+	if (t->port != NULL) {
+		peer_port_begin_again(t->port);
+		peer_port_tick(t->port);
+		return;
+	}
+	peer_sender_begin_again(t->sender, true);
+	changes.list[changes.head++ % PEER_CHANGES] =
+	    (struct handover_change){ svc, 0, HANDOVER_OF_CLIENT };
+	changes.list[changes.head++ % PEER_CHANGES] =
+	    (struct handover_change){ svc, 2, HANDOVER_OF_SERVER };
+	peer_sender_tick(t->sender);
+}
+
 static void
 on_turn(struct task *task)
 {
@@ -107,10 +128,7 @@ on_turn(struct task *task)
 
 	if (near != NULL && near->state == PEER_LINK_OPEN && t->again) {
 		t->again = false;
-		if (t->port != NULL)
-			peer_port_begin_again(t->port);
-		else
-			peer_sender_begin_again(t->sender, true);
+		change(t);
 	}
 	t->quiet = is_busy(near) || is_busy(&t->far) ? 0 : t->quiet + 1;
 	if (t->quiet < QUIET)
@@ -136,8 +154,7 @@ begin(struct test *t, bool sender)
 	struct error e;
 	int fd[2];
 
-	static struct peer_changes none;
-
+	changes.head = 0;
 	memset(&spec, 0, sizeof(spec));
 	FUZZ_MUST(spec_parse_ip(&spec.at, "127.0.0.1", 0) == 0);
 	strcpy(spec.file, fuzz_file(secret, sizeof(secret)));
@@ -147,7 +164,7 @@ begin(struct test *t, bool sender)
 	    fcntl(fd[0], F_SETFL, O_NONBLOCK) == 0 &&
 	    fcntl(fd[1], F_SETFL, O_NONBLOCK) == 0);
 	if (sender) {
-		t->sender = peer_sender_new(p, &spec, &none, &e);
+		t->sender = peer_sender_new(p, &spec, &changes, &e);
 		FUZZ_MUST(t->sender != NULL &&
 		    peer_link_begin(&t->sender->conn, fd[0], t->sender->key,
 			true) == 0);
