@@ -188,7 +188,7 @@ try_machine() {
 	mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
 	mountpoint -q "$root/dev/pts" || # for openpty()
 		mount --bind /dev/pts "$root/dev/pts"
-	packages="gcc-$(echo "$2" | tr _ -) libc6-dev:$1"
+	packages="netbase gcc-$(echo "$2" | tr _ -) libc6-dev:$1"
 	for library in $libraries; do
 		packages="$packages $library:$1"
 	done
@@ -204,8 +204,9 @@ try_machine() {
 		(cd "$top" && tar -cf - --exclude=.git --exclude=./b .) |
 		tar -xf - -C "$root/pen"
 	inside sh -c "cd /pen && autoreconf -fi && mkdir build && cd build &&
-		PKG_CONFIG_LIBDIR=/usr/lib/$2/pkgconfig:/usr/share/pkgconfig \
-		../configure --host=$2 --without-libxdp --without-libedit \
+		at=/usr/lib/\$($2-gcc -print-multiarch)/pkgconfig &&
+		PKG_CONFIG_LIBDIR=\$at:/usr/share/pkgconfig ../configure \
+			--host=$2 --without-libxdp --without-libedit \
 			--without-ncurses --without-maxminddb \
 			CFLAGS='-g -O1 -Wno-psabi' &&
 		make -j$jobs pen libpentest.a && make -j$jobs \
@@ -230,7 +231,7 @@ try_part() {
 	amd64) try_machine amd64 x86_64-linux-gnu "" ;;
 	arm64) try_machine arm64 aarch64-linux-gnu qemu-aarch64 ;;
 	armhf) try_machine armhf arm-linux-gnueabihf qemu-arm ;;
-	i386) try_machine i386 i686-linux-gnu qemu-i386 ;;
+	i386) try_machine i386 i686-linux-gnu "" ;;
 	riscv64) try_machine riscv64 riscv64-linux-gnu qemu-riscv64 ;;
 	s390x) try_machine s390x s390x-linux-gnu qemu-s390x ;;
 	*)

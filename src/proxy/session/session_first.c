@@ -227,7 +227,7 @@ session_first_may_move(const struct session *s)
 		return true;
 	other = server_set_next_around(
 	    allowed, pool_eligible(s->frontend->pool), own + 1);
-	return other != ELIGIBLE_NONE && other != own;
+	return other != ELIGIBLE_NONE && (unsigned)other != own;
 }
 
 const char *

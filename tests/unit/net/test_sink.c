@@ -66,8 +66,26 @@ START_TEST(opened_anew)
 }
 END_TEST
 
-/* A pipe that nobody reads takes 64 KiB and holds nobody up; whole lines are
- * lost and counted, and its other writers see no flag of ours. */
+/* A log may be larger than 32 bits tell, on any machine. */
+START_TEST(beyond_two_gigabytes)
+{
+	const char *path = scratch("lines");
+	const off_t before = (off_t)3 << 30;
+	struct sink *s;
+	struct stat st;
+
+	fixture_begin();
+	write_file(path, "");
+	ck_assert_int_eq(truncate(path, before), 0);
+	s = opened(sink_open_file(fixture.loop, "lines", path, &fixture.e));
+	put(s, "one\n");
+	sink_close(s);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq(st.st_size, before + 4);
+	fixture_end();
+}
+END_TEST
+
 /* Who has the path makes the file: until then it goes on with its own. */
 START_TEST(follows_another_file)
 {
@@ -90,6 +108,8 @@ START_TEST(follows_another_file)
 }
 END_TEST
 
+/* A pipe that nobody reads takes 64 KiB and holds nobody up; whole lines are
+ * lost and counted, and its other writers see no flag of ours. */
 START_TEST(shared_and_full)
 {
 	static char line[1001];
@@ -233,6 +253,7 @@ SUITE(test_sink)
 	SUITE_ADD(s, lines_of_a_file, 60);
 	SUITE_ADD(s, opened_anew, 60);
 	SUITE_ADD(s, follows_another_file, 60);
+	SUITE_ADD(s, beyond_two_gigabytes, 60);
 	SUITE_ADD(s, shared_and_full, 60);
 	SUITE_ADD(s, half_a_line, 60);
 	SUITE_ADD(s, local_daemon_comes_back, 60);
