@@ -62,8 +62,7 @@ tests/system/test_workers: control/workers/remote control/workers/everywhere
 	control/workers/worker control/workers/workers control/life/team
 tests/system/test_workers_upgrade: control/workers/own_clients control/workers/renew
 tests/unit/net/test_starter: net/program/patterns
-tests/system/test_sandbox: control/life/sandbox control/life/sandbox_calls
-	control/life/sandbox_plan
+tests/system/test_sandbox: control/life/sandbox control/life/sandbox_plan
 tests/system/test_peers: control/peers/peers control/value/value_peers tls/tls_psk
 tests/system/test_proxy_up: proxy/session/session_proxy_up
 tests/system/test_queue: proxy/session/session_queue

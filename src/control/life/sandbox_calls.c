@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <seccomp.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x80
@@ -79,15 +80,6 @@ static const char *const refused[] = { "execve", "execveat", "fork", "vfork",
 	"ptrace", "process_vm_readv", "process_vm_writev", "mount", "umount2",
 	"unshare", "setns", "chroot", "pivot_root", NULL };
 
-static bool
-is_family_allowed(int family, unsigned needs)
-{
-	return family == AF_UNIX || family == AF_INET || family == AF_INET6 ||
-	    (needs & SANDBOX_FRAMES &&
-		(family == AF_NETLINK || family == AF_PACKET ||
-		    family == AF_XDP));
-}
-
 static int
 add_names(scmp_filter_ctx c, uint32_t action, const char *const *name)
 {
@@ -99,6 +91,29 @@ add_names(scmp_filter_ctx c, uint32_t action, const char *const *name)
 			rc = seccomp_rule_add(c, action, call, 0);
 	}
 	return rc == -EEXIST ? 0 : rc;
+}
+
+#ifdef SYS_socketcall
+/* i386, s390x: the C library may only say where the family is, which no filter
+ * reads. */
+static int
+add_sockets(scmp_filter_ctx c, bool tries, unsigned needs)
+{
+	static const char *const any[] = { "socket", "socketpair", NULL };
+
+	(void)tries, (void)needs;
+	return add_names(c, SCMP_ACT_ALLOW, any);
+}
+
+#else
+
+static bool
+is_family_allowed(int family, unsigned needs)
+{
+	return family == AF_UNIX || family == AF_INET || family == AF_INET6 ||
+	    (needs & SANDBOX_FRAMES &&
+		(family == AF_NETLINK || family == AF_PACKET ||
+		    family == AF_XDP));
 }
 
 /* A condition on the first argument. */
@@ -149,6 +164,8 @@ add_sockets(scmp_filter_ctx c, bool tries, unsigned needs)
 			    first(SCMP_CMP_EQ, family));
 	return rc;
 }
+
+#endif
 
 /* fork() of the C library is clone(). New namespaces, in which everything could
  * be mounted, are no part of it. */
