@@ -11,6 +11,7 @@
 #     poll select  unit and system tests with these instead of epoll, but the few that
 #                  name a method
 #     cppcheck     of cppcheck; analyzer: gcc -fanalyzer; scan: clang's scan-build
+#     musl         with musl and static, with libevent alone; some system tests
 #     amd64        with Debian 13's compiler and libraries, unit tests
 #     arm64 armhf i386 riscv64 s390x
 #                  cross builds against Debian's packages, unit tests in qemu-user
@@ -175,34 +176,70 @@ inside() {
 	chroot "$root" env LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"
 }
 
-# try_machine ARCHITECTURE TRIPLE EMULATOR
-try_machine() {
+# enter_root PART PACKAGE...: has the source in /pen there, too
+enter_root() {
+	part=$1
+	shift
 	if ! has mmdebstrap || [ "$(id -u)" != 0 ]; then
-		skip "$1" "needs root and mmdebstrap"
-		return
+		skip "$part" "needs root and mmdebstrap"
+		return 1
 	fi
 	if ! make_root; then
-		skip "$1" "no Debian: $(tail -n 1 "$work/root.log")"
-		return
+		skip "$part" "no Debian: $(tail -n 1 "$work/root.log")"
+		return 1
 	fi
 	mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
 	mountpoint -q "$root/dev/pts" || # for openpty()
 		mount --bind /dev/pts "$root/dev/pts"
-	packages="netbase gcc-$(echo "$2" | tr _ -) libc6-dev:$1"
-	for library in $libraries; do
-		packages="$packages $library:$1"
-	done
 	cp /etc/resolv.conf /etc/hosts "$root/etc/"
-	# shellcheck disable=SC2086 # words
-	if ! inside apt-get update >"$work/$1.log" 2>&1 ||
-		! inside apt-get install -y --no-install-recommends $packages \
-		>>"$work/$1.log" 2>&1; then
-		skip "$1" "no packages: $(grep '^E:' "$work/$1.log" | tail -n 1)"
-		return
+	if ! inside apt-get update >"$work/$part.log" 2>&1 ||
+		! inside apt-get install -y --no-install-recommends "$@" \
+		>>"$work/$part.log" 2>&1; then
+		skip "$part" \
+			"no packages: $(grep '^E:' "$work/$part.log" | tail -n 1)"
+		return 1
 	fi
 	rm -rf "$root/pen" && mkdir "$root/pen" &&
 		(cd "$top" && tar -cf - --exclude=.git --exclude=./b .) |
 		tar -xf - -C "$root/pen"
+}
+
+# What is static runs outside, too, with test programs of this system.
+try_musl() {
+	enter_root musl musl-tools gcc libc6-dev || return
+	inside sh -c "sed 's/^deb /deb-src /' /etc/apt/sources.list \
+			>/etc/apt/sources.list.d/sources.list &&
+		mkdir /pen/musl /pen/kernel && cd /pen/musl && apt-get update &&
+		apt-get source --tar-only libevent && tar -xf libevent_*.tar.gz &&
+		ln -s /usr/include/linux /usr/include/asm-generic \
+			/usr/include/\$(gcc -print-multiarch)/asm /pen/kernel &&
+		export CC='musl-gcc -idirafter /pen/kernel' && cd libevent-* &&
+		./configure --disable-openssl --disable-shared \
+			--disable-samples --disable-libevent-regress \
+			--prefix=/pen/musl/lib && make -j$jobs install &&
+		cd /pen && autoreconf -fi && cd musl &&
+		PKG_CONFIG_LIBDIR=/pen/musl/lib/lib/pkgconfig ../configure \
+			--without-openssl --without-libedit --without-jansson \
+			--without-cares --without-maxminddb --without-seccomp \
+			--without-ncurses --without-libxdp \
+			LDFLAGS=-static CFLAGS='-g -O1' &&
+		make -j$jobs $programs" >>"$work/musl.log" 2>&1 &&
+		build musl tests/system/suites CFLAGS='-g -O1' &&
+		SRCDIR=$top PEN=$root/pen/musl/pen CK_TIMEOUT_MULTIPLIER=10 \
+			tests/system/suites $musl_tests >>"$work/musl.log" 2>&1
+	done_with musl $? "$work/musl.log"
+}
+musl_tests='test_control test_dns test_ends test_failover test_http test_limits
+test_udp test_upgrade test_workers'
+
+# try_machine ARCHITECTURE TRIPLE EMULATOR
+try_machine() {
+	packages="netbase gcc-$(echo "$2" | tr _ -) libc6-dev:$1"
+	for library in $libraries; do
+		packages="$packages $library:$1"
+	done
+	# shellcheck disable=SC2086 # words
+	enter_root "$1" $packages || return
 	inside sh -c "cd /pen && autoreconf -fi && mkdir build && cd build &&
 		at=/usr/lib/\$($2-gcc -print-multiarch)/pkgconfig &&
 		PKG_CONFIG_LIBDIR=\$at:/usr/share/pkgconfig ../configure \
@@ -225,7 +262,7 @@ try_machine() {
 
 try_part() {
 	case $1 in
-	pedantic | switches | bsd | cppcheck | analyzer | scan) "try_$1" ;;
+	pedantic | switches | bsd | musl | cppcheck | analyzer | scan) "try_$1" ;;
 	poll) try_method poll "" ;;
 	select) try_method select EVENT_NOPOLL=1 ;;
 	amd64) try_machine amd64 x86_64-linux-gnu "" ;;
@@ -242,7 +279,7 @@ try_part() {
 }
 
 [ -x "$top/configure" ] || (cd "$top" && autoreconf -fi >/dev/null 2>&1)
-for part in ${*:-pedantic switches bsd cppcheck analyzer scan poll select \
+for part in ${*:-pedantic switches bsd musl cppcheck analyzer scan poll select \
 	amd64 arm64 armhf i386 riscv64 s390x}; do
 	try_part "$part"
 done

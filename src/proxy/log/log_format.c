@@ -362,8 +362,7 @@ list_fields(struct log_format *f, const struct style *s)
 
 	for (field = record_fields; field->name != NULL; field++)
 		f->count++;
-	/* they are read beyond, into the room of those that are left out */
-	f->text = calloc(f->count, PIECE_MAX);
+	f->text = calloc(f->count + 1, PIECE_MAX); /* they are read beyond */
 	f->pieces = calloc(f->count, sizeof(*f->pieces));
 	if (f->text == NULL || f->pieces == NULL)
 		return -1;
