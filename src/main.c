@@ -159,12 +159,15 @@ main_serve(struct pen *p, struct process *proc)
 	if (pen_start(p, &e) < 0 || sandbox_open(&sandbox, p, &e) < 0 ||
 	    drop_privileges(p, &e) < 0 || drop_rights(p, &e) < 0 ||
 	    open_fit(p, &e) < 0 || enter_sandbox(p, proc, &sandbox, &e) < 0 ||
-	    main_take_over(p, proc, &e) < 0 || process_ready(proc, &e) < 0)
+	    main_take_over(p, proc, &e) < 0 || pen_begin(p, &e) < 0 ||
+	    process_ready(proc, &e) < 0)
 		return main_fail(&e);
-	SERVICE_EACH (p, svc)
-		transparent_warn(svc);
-	log_info("started version=%s pid=%ld uid=%ld", PACKAGE_VERSION,
-	    (long)getpid(), (long)getuid());
+	if (p->team.member == 0) {
+		SERVICE_EACH (p, svc)
+			transparent_warn(svc);
+		log_info("started version=%s pid=%ld uid=%ld", PACKAGE_VERSION,
+		    (long)getpid(), (long)getuid());
+	}
 	return pen_run(p, &e) < 0 ? main_fail(&e) : 0;
 }
 

@@ -396,9 +396,8 @@ lost_interface(const struct pen *p)
 	return NULL;
 }
 
-/* With workers: they serve. Returns 0 in each of them and in their leader. */
-static int
-begin_team(struct pen *p, struct error *e)
+int
+pen_begin(struct pen *p, struct error *e)
 {
 	if (p->team.size > 1 && workers_open(p, p->team.size, e) < 0)
 		return -1;
@@ -437,7 +436,7 @@ run_loop(struct pen *p, struct error *e)
 int
 pen_run(struct pen *p, struct error *e)
 {
-	if (begin_team(p, e) < 0 || serve(p, e) < 0)
+	if (serve(p, e) < 0)
 		return -1;
 	if (p->team.member == 0) {
 		control_start(p->control);

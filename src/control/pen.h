@@ -2,7 +2,8 @@
  *
  *     PLANNING   pen_new(): options and files make a draft; apply_plan()
  *        |       checks it and sets its servers, and opens nothing
- *     STARTING   pen_start(): the first apply, which opens everything
+ *     STARTING   pen_start(): the first apply, which opens everything;
+ *        |       pen_begin(): workers
  *        |
  *     SERVING    pen_run(): commands and reloads make drafts, apply_plan()
  *        |
@@ -25,6 +26,9 @@ void pen_free(struct pen *p);
  * signals. Nothing is accepted until pen_run(). Returns 0, or -1 with a full
  * message. */
 int pen_start(struct pen *p, struct error *e);
+/* With workers: forks them, which serve. Returns 0 in each of them and in their
+ * leader, or -1 with a full message. */
+int pen_begin(struct pen *p, struct error *e);
 /* Serves until it is stopped. Returns 0, or -1 with a full message if the loop
  * has failed or the director's interface was removed. */
 int pen_run(struct pen *p, struct error *e);

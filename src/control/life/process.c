@@ -294,6 +294,15 @@ process_leave_pid_file(struct process *p)
 	p->pid_fd = -1;
 }
 
+void
+process_forget(struct process *p)
+{
+	process_leave_pid_file(p);
+	if (p->ready_fd >= 0)
+		close(p->ready_fd);
+	p->ready_fd = -1;
+}
+
 /* ---- privileges ---- */
 
 static int

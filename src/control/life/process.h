@@ -74,6 +74,10 @@ void process_keep_pid_file(struct process *p);
 /* It is the other one's: closes it, and does not remove it. */
 void process_leave_pid_file(struct process *p);
 
+/* In a child: leaves the pid file, and the parent that waits for
+ * process_ready(), to the process that has forked it. */
+void process_forget(struct process *p);
+
 /* Removes the pid file. */
 void process_fini(struct process *p);
 

@@ -257,7 +257,7 @@ leave_leader(struct pen *p)
 	predecessor_fini(&p->predecessor);
 	notify_fini(&p->notify);
 	if (p->process != NULL)
-		process_leave_pid_file(p->process);
+		process_forget(p->process);
 }
 
 /* Sessions, and what was counted, are those of others. */
