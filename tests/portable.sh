@@ -45,7 +45,7 @@ done_with() {
 	*)
 		failed=$((failed + 1))
 		echo "$1: failed"
-		[ -z "${3:-}" ] || tail -n 40 "$3"
+		[ -z "${3:-}" ] || grep -a ':[FE]:' "$3" || tail -n 40 "$3"
 		;;
 	esac
 }

@@ -190,6 +190,7 @@ START_TEST(only_logs)
 	prepare();
 	other = scratch_program("other", "exit 0");
 	up("log");
+	expect_service();
 	told = take_over(pen.child.pid);
 	expect(told, "read_outside ok");
 	expect(told, "netlink ok");
