@@ -45,7 +45,7 @@ limited(void)
 		return 2;
 	if (clock_gettime(CLOCK_MONOTONIC, &now) < 0)
 		return 3;
-#ifndef SYS_socketcall
+#if defined(AF_NETLINK) && !defined(SYS_socketcall)
 	if (try_socket(AF_INET, SOCK_RAW) == 0 ||
 	    try_socket(AF_NETLINK, SOCK_RAW) != EAFNOSUPPORT)
 		return 4;
