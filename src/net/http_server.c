@@ -373,7 +373,7 @@ http_stream(struct http_exchange *x, const char *type,
 /* libevent 2.1 prints each client's address by getnameinfo(3), and ends the
  * program when that fails, as in musl for Unix sockets. */
 static int
-check_names(const struct addr *at, struct error *e)
+http_server_check_address(const struct addr *at, struct error *e)
 {
 	const struct sockaddr client = { .sa_family = AF_UNIX };
 	char host[NI_MAXHOST], port[NI_MAXSERV];
@@ -429,7 +429,7 @@ http_server_open(struct loop *l, const struct addr *at, unsigned mode,
 		.inherited = inherited };
 	struct http_server *s;
 
-	if (check_names(at, e) < 0)
+	if (http_server_check_address(at, e) < 0)
 		return NULL;
 	s = calloc(1, sizeof(*s));
 	if (s == NULL) {

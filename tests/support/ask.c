@@ -8,6 +8,8 @@
 #include "control/file/config_file.h"
 #include "control/plan/plan.h"
 #include "control/socket/request.h"
+#include "control/value/spec.h"
+#include "net/loop/loop.h"
 #include "support/ask.h"
 #include "support/suite.h"
 
@@ -72,4 +74,43 @@ ask_printed(const struct pen *p)
 	kept = text("%s", buffer_bytes(&all));
 	buffer_fini(&all);
 	return kept;
+}
+
+struct pen *
+ask_start(void)
+{
+	struct pen *p = pen_new();
+	struct error e;
+	char answer[64];
+
+	ck_assert_int_eq(spec_parse_listen(&p->plan->listen, scratch("s"),
+			     RESOLVE_NAMES, &e),
+	    0);
+	ck_assert_int_eq(ask_pen(p, "server 0 address 10.0.0.1 port 80", answer,
+			     sizeof(answer), &e),
+	    0);
+	ck_assert_msg(pen_start(p, &e) == 0, "%s", e.text);
+	return p;
+}
+
+struct turn {
+	struct timer timer;
+	struct loop *loop;
+};
+
+static void
+end_turn(struct timer *t)
+{
+	loop_stop(container_of(t, struct turn, timer)->loop);
+}
+
+void
+ask_turn(struct pen *p)
+{
+	struct turn turn = { .loop = p->loop };
+
+	timer_init(&turn.timer, end_turn);
+	ck_assert_int_eq(timer_start(p->loop, &turn.timer, 1), 0);
+	ck_assert_int_eq(loop_run(p->loop), 0);
+	timer_fini(&turn.timer);
 }

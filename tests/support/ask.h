@@ -15,6 +15,11 @@ int ask_pen(struct pen *p, const char *line, char *answer, size_t size,
  * a sentence. */
 int apply_given(struct pen *p, struct error *e);
 
+/* Starts one that listens on a Unix socket of the test's, with a server; and
+ * runs its loop for a millisecond. */
+struct pen *ask_start(void);
+void ask_turn(struct pen *p);
+
 /* The whole plan in force, as --print-all has it; lives until the test ends. */
 const char *ask_printed(const struct pen *p);
 

@@ -203,24 +203,6 @@ write_database(const char *path)
 	ck_assert_int_eq(rename(scratch("new"), path), 0);
 }
 
-static void
-stop_loop(struct timer *t)
-{
-	(void)t;
-	loop_stop(pen->loop);
-}
-
-static void
-run_briefly(void)
-{
-	struct timer t;
-
-	timer_init(&t, stop_loop);
-	ck_assert_int_eq(timer_start(pen->loop, &t, 1), 0);
-	ck_assert_int_eq(loop_run(pen->loop), 0);
-	timer_fini(&t);
-}
-
 /* At once, not when it looks at the file again. While it is copied there are
  * two descriptors more. */
 START_TEST(a_reload_reads_a_database)
@@ -235,7 +217,7 @@ START_TEST(a_reload_reads_a_database)
 	ck_assert_msg(apply_given(pen, &e) == 0, "%s", e.text);
 	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
 	fds = child_fds(getpid()) - 2;
-	WAIT_FOR((run_briefly(), child_fds(getpid()) == fds), 10000);
+	WAIT_FOR((ask_turn(pen), child_fds(getpid()) == fds), 10000);
 	takes("reload");
 	ck_assert_int_eq(child_fds(getpid()), fds);
 	write_database(database);

@@ -193,16 +193,7 @@ count(void)
 /* What is missing is not taken for nothing. */
 START_TEST(counters)
 {
-	char answer[64];
-
-	pen = pen_new();
-	ck_assert_int_eq(spec_parse_listen(&pen->plan->listen, scratch("s"),
-			     RESOLVE_NAMES, &e),
-	    0);
-	ck_assert_int_eq(ask_pen(pen, "server 0 address 10.0.0.1 port 80",
-			     answer, sizeof(answer), &e),
-	    0);
-	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
+	pen = ask_start();
 	pool_server(pen->service->pool, 0)->connects = 1;
 	ck_assert_uint_ge(each_fails(count), 2);
 	pen_free(pen);

@@ -11,7 +11,6 @@
 #include "control/pen.h"
 #include "control/workers/workers.h"
 #include "control/workers/workers_private.h"
-#include "net/loop/loop.h"
 #include "support/ask.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -25,18 +24,10 @@ static struct error e;
 static struct seat *
 begin(void (*work)(struct channel *leader))
 {
-	char answer[64];
 	struct channel end;
 	struct seat *s;
 
-	pen = pen_new();
-	ck_assert_int_eq(spec_parse_listen(&pen->plan->listen, scratch("s"),
-			     RESOLVE_NAMES, &e),
-	    0);
-	ck_assert_int_eq(ask_pen(pen, "server 0 address 10.0.0.1 port 80",
-			     answer, sizeof(answer), &e),
-	    0);
-	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
+	pen = ask_start();
 	ck_assert_msg(workers_open(pen, 2, &e) == 0, "%s", e.text);
 	s = pen->team.workers->seat;
 	ck_assert_int_eq(channel_open_pair(&s->channel, &end), 0);
@@ -70,24 +61,6 @@ talk_and_listen(struct channel *leader)
 	(void)channel_wait(leader, MESSAGE_END, MESSAGE_END, MS);
 }
 
-static void
-stop_loop(struct timer *t)
-{
-	(void)t;
-	loop_stop(pen->loop);
-}
-
-static void
-run_briefly(void)
-{
-	struct timer t;
-
-	timer_init(&t, stop_loop);
-	ck_assert_int_eq(timer_start(pen->loop, &t, 1), 0);
-	ck_assert_int_eq(loop_run(pen->loop), 0);
-	timer_fini(&t);
-}
-
 /* No event will report what was read with it. */
 START_TEST(talks_while_it_is_sent_to)
 {
@@ -96,7 +69,7 @@ START_TEST(talks_while_it_is_sent_to)
 
 	seat_send(s, MESSAGE_STATE, bytes, LONG);
 	ck_assert_ptr_null(s->counts);
-	WAIT_FOR((run_briefly(), s->counts != NULL), MS);
+	WAIT_FOR((ask_turn(pen), s->counts != NULL), MS);
 	free(bytes);
 	pen_free(pen);
 }
