@@ -56,6 +56,28 @@ answer_listen(struct call *c)
 	return 0;
 }
 
+/* Servers that came first have its port, too, unless they have one: the order
+ * of lines in a file does not count. */
+static int
+lend_port(struct plan *p, struct error *e)
+{
+	int port = spec_default_port(&p->listen);
+	const struct server_plan *s;
+	struct server_plan *taker;
+	unsigned i;
+
+	for (i = 0; port > 0 && (s = plan_slot(p, i)) != NULL; i++) {
+		if (s->host == NULL || s->port != 0 || s->same_port ||
+		    addr_is_unix_text(s->host))
+			continue;
+		taker = plan_edit(p, i);
+		if (taker == NULL)
+			return error_set(e, "out of memory");
+		taker->port = (uint16_t)port;
+	}
+	return 0;
+}
+
 static int
 run_listen(struct call *c, struct error *e)
 {
@@ -84,7 +106,7 @@ run_listen(struct call *c, struct error *e)
 	}
 	listen_list_fini(&c->plan->listen);
 	c->plan->listen = list;
-	return answer_listen(c);
+	return lend_port(c->plan, e) == 0 ? answer_listen(c) : -1;
 }
 
 /* ---- connections ---- */

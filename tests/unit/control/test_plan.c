@@ -457,6 +457,28 @@ START_TEST(traits_of_no_server)
 }
 END_TEST
 
+/* Written, the listening address comes first: read again, the plan is the same.
+ */
+START_TEST(a_port_that_comes_later)
+{
+	begin(two);
+	takes("dsr_if none0; listen 10.0.0.9:0; server 2 address 10.0.0.3");
+	ck_assert_ptr_nonnull(
+	    strstr(ask_printed(pen), "server 2 address 10.0.0.3 max"));
+	takes("listen 10.0.0.9:82");
+	ck_assert_ptr_nonnull(
+	    strstr(ask_printed(pen), "server 2 address 10.0.0.3 port 82 max"));
+	ck_assert_ptr_nonnull(
+	    strstr(ask_printed(pen), "server 0 address 10.0.0.1 port 80 max"));
+	write_file(scratch("later"),
+	    "no dsr_if\nserver 3 address 10.0.0.4\nlisten 127.0.0.1:83\n");
+	takes(text("listen 10.0.0.9:0; include %s", scratch("later")));
+	ck_assert_ptr_nonnull(
+	    strstr(ask_printed(pen), "server 3 address 10.0.0.4 port 83 max"));
+	pen_free(pen);
+}
+END_TEST
+
 SUITE(test_plan)
 {
 	Suite *s = suite_create("plan");
@@ -471,6 +493,7 @@ SUITE(test_plan)
 	SUITE_ADD(s, drained_until_up, 10);
 	SUITE_ADD(s, diff_and_run_time_changes, 10);
 	SUITE_ADD(s, diff_and_order, 10);
+	SUITE_ADD(s, a_port_that_comes_later, 10);
 	SUITE_ADD(s, levels, 20);
 	SUITE_ADD(s, traits_follow_each_change, 20);
 	SUITE_ADD(s, traits_of_no_server, 10);
