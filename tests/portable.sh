@@ -236,7 +236,7 @@ test_udp test_upgrade test_workers'
 
 # try_machine ARCHITECTURE TRIPLE EMULATOR
 try_machine() {
-	packages="netbase gcc-$(echo "$2" | tr _ -) libc6-dev:$1"
+	packages="iproute2 netbase gcc-$(echo "$2" | tr _ -) libc6-dev:$1"
 	for library in $libraries; do
 		packages="$packages $library:$1"
 	done
