@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/words.h"
 #include "control/plan/plan.h"
 #include "control/answer/reply.h"
 #include "control/plan/server_setting.h"
@@ -82,21 +83,51 @@ print_specials(const struct plan *p, bool all, struct buffer *text)
 	print_special(plan_slot(p, SLOT_ABUSE), "abuse", all, text);
 }
 
+/* Some words have spaces inside. */
+static unsigned
+words_at_most(const struct buffer *text, size_t from)
+{
+	unsigned words = 1;
+
+	for (; from < buffer_length(text); from++)
+		words += buffer_bytes(text)[from] == ' ';
+	return words;
+}
+
+/* A check takes all words that follow: one of many has a line of its own. */
+static void
+print_check(const struct server_plan *s, unsigned number, size_t line,
+    struct buffer *text)
+{
+	size_t at = buffer_length(text);
+
+	server_setting_print_check(s, text);
+	if (buffer_length(text) == at ||
+	    words_at_most(text, line) <= WORDS_MAX)
+		return;
+	buffer_cut(text, at);
+	reply_add(text, "\nserver %u", number);
+	server_setting_print_check(s, text);
+}
+
 static void
 print_servers(const struct plan *p, bool brief, struct buffer *text)
 {
 	const struct server_plan *s;
 	static const struct server_plan empty = SERVER_PLAN_NONE;
+	size_t line;
 	unsigned i;
 
 	for (i = 0; (s = plan_server(p, i)) != NULL; i++) {
 		if (server_plan_equal(s, &empty) || s->parent != 0)
 			continue;
+		line = buffer_length(text);
 		reply_add(text, "server %u", i);
 		if (brief)
 			server_setting_print_short(s, text);
 		else
 			server_setting_print(s, text);
+		print_check(s, i, line, text);
 		(void)buffer_append(text, "\n", 1);
 	}
 }

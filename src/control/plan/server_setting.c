@@ -142,8 +142,7 @@ print_if_set(const struct server_plan *s, unsigned flags, bool checks,
 			print_one(row, s, out);
 }
 
-/* First those that are always there; last a check, which takes all words that
- * follow. */
+/* First those that are always there. */
 void
 server_setting_print(const struct server_plan *s, struct buffer *out)
 {
@@ -153,7 +152,6 @@ server_setting_print(const struct server_plan *s, struct buffer *out)
 		if (!(row->flags & ROW_IF_SET))
 			print_one(row, s, out);
 	print_if_set(s, ROW_IF_SET, false, out);
-	print_if_set(s, ROW_IF_SET, true, out);
 }
 
 void
@@ -166,6 +164,11 @@ server_setting_print_short(const struct server_plan *s, struct buffer *out)
 			print_one(row, s, out);
 	print_if_set(s, 0, false, out);
 	print_if_set(s, ROW_IF_SET, false, out);
+}
+
+void
+server_setting_print_check(const struct server_plan *s, struct buffer *out)
+{
 	print_if_set(s, ROW_IF_SET, true, out);
 }
 

@@ -14,6 +14,9 @@ void server_setting_print(const struct server_plan *s, struct buffer *out);
 /* The same without settings that are as a new server has them. */
 void server_setting_print_short(
     const struct server_plan *s, struct buffer *out);
+/* The check, if it has one of its own. */
+void server_setting_print_check(
+    const struct server_plan *s, struct buffer *out);
 /* Reports as JSON the pool's values of them, and its access list. */
 void server_setting_tell(struct fields *f, const struct server_settings *s,
     const struct acl_ref *acl);

@@ -479,6 +479,26 @@ START_TEST(a_port_that_comes_later)
 }
 END_TEST
 
+/* With its other settings, they would be more than a line can have. */
+START_TEST(a_check_of_many_words)
+{
+	const char *before, *path = scratch("written");
+	char line[512] = "server 1 check exec /bin/true";
+	unsigned i;
+
+	begin(two);
+	for (i = 0; i < 59; i++)
+		strcat(line, " x");
+	takes(line);
+	before = ask_printed(pen);
+	takes(text("write all %s", path));
+	takes("server 1 check default");
+	takes(text("include %s", path));
+	ck_assert_str_eq(ask_printed(pen), before);
+	pen_free(pen);
+}
+END_TEST
+
 SUITE(test_plan)
 {
 	Suite *s = suite_create("plan");
@@ -494,6 +514,7 @@ SUITE(test_plan)
 	SUITE_ADD(s, diff_and_run_time_changes, 10);
 	SUITE_ADD(s, diff_and_order, 10);
 	SUITE_ADD(s, a_port_that_comes_later, 10);
+	SUITE_ADD(s, a_check_of_many_words, 10);
 	SUITE_ADD(s, levels, 20);
 	SUITE_ADD(s, traits_follow_each_change, 20);
 	SUITE_ADD(s, traits_of_no_server, 10);
