@@ -202,6 +202,7 @@ START_TEST(every_setting_of_a_server)
 		plan_free(copy);
 		buffer_init(&out);
 		server_setting_print(b, &out);
+		server_setting_print_check(b, &out);
 		ck_assert_int_eq(buffer_append(&out, "", 1), 0);
 		takes(text("server 0%s", buffer_bytes(&out)));
 		buffer_fini(&out);
