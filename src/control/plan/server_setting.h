@@ -9,7 +9,7 @@
 /* Sets by the words from words->word[1] on: "weight 5 drain". "remove" empties
  * it. Returns 0, or -1 with a short message; then `s` has what came before. */
 int server_setting_run(struct call *c, struct server_plan *s, struct error *e);
-/* Appends its settings as such words, a blank before each, but not its check. */
+/* Appends its settings but the check as such words, a blank before each. */
 void server_setting_print(const struct server_plan *s, struct buffer *out);
 /* The same without settings that are as a new server has them. */
 void server_setting_print_short(
