@@ -160,14 +160,16 @@ START_TEST(second_choice)
 }
 END_TEST
 
+/* The server may take its time before that. */
 START_TEST(silence)
 {
 	int fd;
 
 	fixture_begin();
-	fixture.options.idle_timeout_ms = 30;
 	fixture_with(backend_echo, NULL);
 	fd = fixture_talks();
+	fixture.options.idle_timeout_ms = 30;
+	frontend_set_options(fixture.frontend, &fixture.options);
 	fixture_ended(REASON_IDLE_TIMEOUT, 1);
 	close(fd);
 	fixture_end();
