@@ -10,6 +10,7 @@
 #include "control/language/command.h"
 #include "control/answer/fields.h"
 #include "control/life/context.h"
+#include "control/plan/check_plan.h"
 #include "proxy/session/connections.h"
 #include "proxy/datagram/flow.h"
 #include "proxy/frontend/frontend.h"
@@ -61,19 +62,18 @@ answer_listen(struct call *c)
 static int
 lend_port(struct plan *p, struct error *e)
 {
-	int port = spec_default_port(&p->listen);
+	uint16_t port = check_plan_first_port(p);
 	const struct server_plan *s;
 	struct server_plan *taker;
 	unsigned i;
 
-	for (i = 0; port > 0 && (s = plan_slot(p, i)) != NULL; i++) {
-		if (s->host == NULL || s->port != 0 || s->same_port ||
-		    addr_is_unix_text(s->host))
+	for (i = 0; port != 0 && (s = plan_slot(p, i)) != NULL; i++) {
+		if (!server_plan_lacks_port(s))
 			continue;
 		taker = plan_edit(p, i);
 		if (taker == NULL)
 			return error_set(e, "out of memory");
-		taker->port = (uint16_t)port;
+		taker->port = port;
 	}
 	return 0;
 }

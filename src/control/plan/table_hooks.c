@@ -7,6 +7,7 @@
 
 #include "base/words.h"
 #include "control/answer/fields.h"
+#include "control/plan/check_plan.h"
 #include "control/plan/origin.h"
 #include "control/plan/table.h"
 #include "pool/balance.h"
@@ -74,7 +75,6 @@ may_be_server(const struct call *c, const char *host, struct error *e)
 int
 after_address(struct call *c, void *base, struct error *e)
 {
-	int port = spec_default_port(&c->plan->listen);
 	struct server_plan *s = base;
 	char what[32];
 
@@ -88,8 +88,8 @@ after_address(struct call *c, void *base, struct error *e)
 	if (addr_is_unix_text(s->host)) {
 		s->port = 0;
 		s->same_port = false;
-	} else if (s->port == 0 && !s->same_port) {
-		s->port = port > 0 ? (uint16_t)port : 0;
+	} else if (server_plan_lacks_port(s)) {
+		s->port = check_plan_first_port(c->plan);
 	}
 	return 0;
 }

@@ -412,6 +412,13 @@ server_plan_init(struct server_plan *s)
 	*s = (struct server_plan)SERVER_PLAN_NONE;
 }
 
+bool
+server_plan_lacks_port(const struct server_plan *s)
+{
+	return s->host != NULL && s->port == 0 && !s->same_port &&
+	    !addr_is_unix_text(s->host);
+}
+
 int
 spec_parse_server(
     struct server_plan *s, const char *text, int default_port, struct error *e)
