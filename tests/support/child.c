@@ -306,6 +306,13 @@ child_cpu_ms(pid_t pid)
 }
 
 const char *
+child_children(pid_t pid)
+{
+	return contents(
+	    text("/proc/%ld/task/%ld/children", (long)pid, (long)pid));
+}
+
+const char *
 child_status_line(pid_t pid, const char *name)
 {
 	const char *s = contents(text("/proc/%ld/status", (long)pid));

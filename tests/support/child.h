@@ -55,6 +55,8 @@ bool child_has_said(const struct child *c, const char *what);
 int child_fds(pid_t pid);
 long child_cpu_ms(pid_t pid);
 long child_rss_kb(pid_t pid);
+/* The processes that it has forked; one that ends may hide another. */
+const char *child_children(pid_t pid);
 /* A line of /proc/PID/status without its name, "" elsewhere. */
 const char *child_status_line(pid_t pid, const char *name);
 /* Where a symbolic link in /proc/PID leads, "" elsewhere. */

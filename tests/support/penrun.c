@@ -28,11 +28,11 @@ long
 pen_sum(const struct pen *p, long (*of)(pid_t pid))
 {
 	const char *at = "", *program = child_link(p->child.pid, "exe");
-	long own = p->child.pid, pid, sum;
+	long pid, sum;
 	char *end;
 
 	if (pen_workers() > 1)
-		at = contents(text("/proc/%ld/task/%ld/children", own, own));
+		at = child_children(p->child.pid);
 	sum = of(p->child.pid); /* which may end it */
 	for (; (pid = strtol(at, &end, 10)) > 0; at = end)
 		if (strcmp(child_link((pid_t)pid, "exe"), program) == 0)

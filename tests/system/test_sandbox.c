@@ -209,8 +209,7 @@ END_TEST
 static pid_t
 child_number(pid_t parent, int number)
 {
-	const char *all = contents(
-	    text("/proc/%ld/task/%ld/children", (long)parent, (long)parent));
+	const char *all = child_children(parent);
 	pid_t pid = 0;
 	char *end;
 

@@ -63,24 +63,16 @@ answers(const char *line, const char *what)
 	pen_answers(&ctl, line, what);
 }
 
-/* The processes that pen has forked, as words. */
-static const char *
-children(pid_t of)
-{
-	return contents(
-	    text("/proc/%ld/task/%ld/children", (long)of, (long)of));
-}
-
 static int
 count_children(void)
 {
-	return count_in(children(pen.child.pid), " ");
+	return count_in(child_children(pen.child.pid), " ");
 }
 
 static pid_t
 worker(int i)
 {
-	const char *at = children(pen.child.pid);
+	const char *at = child_children(pen.child.pid);
 	char *rest;
 	long pid = strtol(at, &rest, 10);
 
@@ -156,7 +148,7 @@ START_TEST(one_has_no_child)
 	begin(backend_echo);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "--workers", "1", front.text,
 	    a.at.text, NULL);
-	ck_assert_str_eq(children(pen.child.pid), "");
+	ck_assert_str_eq(child_children(pen.child.pid), "");
 	answers("workers", "1");
 	pen_down(&pen);
 	end();

@@ -48,18 +48,11 @@ configure(int workers, const char *more)
 		front.text, a.at.text, b.at.text, workers, more));
 }
 
-/* The processes that it has forked; one that ends may hide another. */
-static const char *
-children_of(pid_t pid)
-{
-	return contents(
-	    text("/proc/%ld/task/%ld/children", (long)pid, (long)pid));
-}
-
+/* How many processes it has. */
 static int
 children(void)
 {
-	return count_in(children_of(leader), " ");
+	return count_in(child_children(leader), " ");
 }
 
 static void
@@ -438,14 +431,14 @@ END_TEST
 static pid_t
 first_worker(void)
 {
-	return (pid_t)strtol(children_of(leader), NULL, 10);
+	return (pid_t)strtol(child_children(leader), NULL, 10);
 }
 
 /* What they have to tell the leader they have told, and wait. */
 static bool
 no_child_runs(void)
 {
-	const char *at = children_of(leader);
+	const char *at = child_children(leader);
 	char *rest;
 	long pid;
 
