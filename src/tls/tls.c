@@ -44,13 +44,14 @@ inside(const struct stream *s)
 static void
 note_error(struct tls *t)
 {
-	const char *reason = ERR_reason_error_string(ERR_peek_error());
-	long verified = SSL_get_verify_result(t->ssl);
+	unsigned long why = ERR_peek_error();
+	const char *reason = ERR_reason_error_string(why);
 
 	if (t->error == NULL)
 		t->error = t->end.refused != NULL ? t->end.refused
-		    : verified != X509_V_OK
-		    ? X509_verify_cert_error_string(verified)
+		    : ERR_GET_REASON(why) == SSL_R_CERTIFICATE_VERIFY_FAILED
+		    ? X509_verify_cert_error_string(
+			  SSL_get_verify_result(t->ssl))
 		    : reason != NULL ? reason
 				     : "protocol error";
 }
@@ -99,9 +100,11 @@ read_records(struct tls *t, char *bytes, size_t room, int *error)
 			records++;
 			continue;
 		}
-		if (has_ended(t))
+		/* the call behind a fatal alert returns a clean end */
+		if (t->error == NULL &&
+		    SSL_get_error(t->ssl, rc) == SSL_ERROR_ZERO_RETURN)
 			break;
-		*error = refusal(t, rc);
+		*error = t->error != NULL ? EPROTO : refusal(t, rc);
 		if (*error == 0 && got > 0 && room - got < LARGE_RECORD)
 			break;
 		if (*error == 0 && !tls_wire_receive(t, room - got))

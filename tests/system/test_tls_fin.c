@@ -284,6 +284,87 @@ START_TEST(strict_about_the_end)
 }
 END_TEST
 
+/* ---- an alert that is fatal ---- */
+
+/* Sends a word, and the alert that a record which cannot be read deserves. */
+static bool
+break_off(SSL *ssl)
+{
+	static const char bad[5 + 32] = "\x17\x03\x03\0\x20";
+	BIO *input = BIO_new_mem_buf(bad, sizeof(bad));
+	char c;
+
+	ck_assert_int_eq(SSL_write(ssl, "half", 4), 4);
+	ck_assert_ptr_nonnull(input);
+	SSL_set0_rbio(ssl, input);
+	ck_assert_int_le(SSL_read(ssl, &c, 1), 0);
+	return false;
+}
+
+static bool
+break_off_served(struct tls_echo *s, SSL *ssl)
+{
+	(void)s;
+	return break_off(ssl);
+}
+
+/* What a client breaks off is not whole for its server. */
+START_TEST(an_alert_of_a_client_is_no_end)
+{
+	static const int version[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+	struct backend server;
+	struct tls_chain c;
+	struct tls_peer *p;
+	int i;
+
+	saw_reset = 0;
+	backend_start(&server, ENDPOINT_TCP4, see_reset, NULL);
+	tls_chain_begin(&c);
+	tls_chain_up(&c, text("ssl_cert %s", c.site), server.at.text, NULL);
+	for (i = 0; i < 2; i++) {
+		struct tls_wish wish = { .min = version[i], .max = version[i] };
+
+		p = tls_chain_opens(&c, &wish);
+		break_off(tls_peer_ssl(p));
+		WAIT_FOR(saw_reset == i + 1, 10000);
+		tls_peer_close(p);
+	}
+	tls_chain_counts(&c, "closed_tls_failed", 2);
+	tls_chain_down(&c);
+	tls_chain_end(&c);
+	backend_stop(&server);
+}
+END_TEST
+
+/* Nor is what a server breaks off. */
+START_TEST(an_alert_of_a_server_is_no_end)
+{
+	struct tls_echo_options o = { .talk = break_off_served };
+	struct tls_echo server;
+	struct tls_chain c;
+	char answer[8];
+	ssize_t got;
+	int fd, i;
+
+	tls_chain_begin(&c);
+	tls_echo_start(&server, c.site, c.site, &o);
+	tls_chain_up(&c, text("ssl_upstream;ssl_upstream_ca %s", c.ca_file),
+	    server.backend.at.text, NULL);
+	for (i = 0; i < 2; i++) {
+		fd = endpoint_connect(&c.front);
+		ck_assert_int_eq(send(fd, "hello", 5, 0), 5);
+		while ((got = recv(fd, answer, sizeof(answer), 0)) > 0)
+			;
+		ck_assert(got < 0 && errno == ECONNRESET);
+		close(fd);
+	}
+	tls_chain_counts(&c, "closed_server_reset", 2);
+	tls_chain_down(&c);
+	tls_echo_stop(&server);
+	tls_chain_end(&c);
+}
+END_TEST
+
 /* ---- a page of pen's own ---- */
 
 static atomic_bool heard, may_go;
@@ -358,6 +439,8 @@ SUITE(test_tls_fin)
 	SUITE_ADD(s, delivered_before_a_plain_fin, 60);
 	SUITE_ADD(s, delivered_to_a_late_reader, 60);
 	SUITE_ADD(s, answer_after_a_plain_fin, 20);
+	SUITE_ADD(s, an_alert_of_a_client_is_no_end, 20);
+	SUITE_ADD(s, an_alert_of_a_server_is_no_end, 20);
 	SUITE_ADD(s, strict_about_the_end, 20);
 	SUITE_ADD(s, small_records_after_retry, 30);
 	SUITE_ADD(s, words_of_a_queued_client, 30);

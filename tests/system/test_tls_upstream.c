@@ -395,6 +395,27 @@ START_TEST(certificate_for_servers)
 }
 END_TEST
 
+/* It is the server's, not that of a certificate which is not to be verified. */
+START_TEST(reason_of_a_refusal)
+{
+	struct tls_echo_options o = { .max = TLS1_2_VERSION };
+	const char *answer;
+	struct tls_echo s;
+
+	tls_chain_begin(&c);
+	o.client_ca = c.ca_file;
+	serve(&s, foreign_cert(), &o);
+	tls_chain_up(&c, "ssl_upstream;no ssl_upstream_verify",
+	    s.backend.at.text, NULL);
+	not_served();
+	answer = tls_chain_ask(&c, "servers json");
+	ck_assert_msg(strstr(answer, "handshake failure"), "%s", answer);
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
 /* A client talks what its server does not: that is nobody else's misfortune. */
 START_TEST(protocol_of_one_client)
 {
@@ -637,6 +658,7 @@ SUITE(test_tls_upstream)
 	SUITE_ADD(s, authorities_of_the_system, 30);
 	SUITE_ADD(s, changed_authorities_are_read, 30);
 	SUITE_ADD(s, certificate_for_servers, 30);
+	SUITE_ADD(s, reason_of_a_refusal, 30);
 	SUITE_ADD(s, protocol_of_one_client, 20);
 	SUITE_ADD(s, sessions_are_resumed, 30);
 	SUITE_ADD(s, plain_and_tls_side_by_side, 30);

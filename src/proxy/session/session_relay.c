@@ -113,11 +113,16 @@ session_may_let_go(const struct session *s)
 	return s->frontend->options.buffer > 0 && session_is_exchange(s);
 }
 
-/* The server was reset. What it had sent before still goes to the client. */
+/* The server was reset, or broke off TLS by an alert, as it does to a client
+ * that has ended without close_notify. What it had sent before still goes to
+ * the client. */
 static void
 session_on_server_reset(struct session *s, int cause)
 {
-	s->server_reset = true;
+	if (cause == EPROTO && s->client_cut)
+		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
+	else
+		s->server_reset = true;
 	s->server_cut = cause == ECONNABORTED;
 	s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	s->client_sending = !s->to_server.ended &&
