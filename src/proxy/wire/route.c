@@ -157,8 +157,8 @@ find_text(const struct routes *r, enum route_kind kind, const char *text,
 		i = r->index[at] - 1;
 		x = &r->list[i];
 		if (i < best && x->kind == kind &&
-		    strncmp(route_text_of(x), text, n) == 0 &&
-		    route_text_of(x)[n] == '\0')
+		    strlen(route_text_of(x)) == n &&
+		    memcmp(route_text_of(x), text, n) == 0)
 			best = i;
 	}
 	return best;

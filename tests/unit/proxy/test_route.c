@@ -67,6 +67,20 @@ START_TEST(alpn)
 }
 END_TEST
 
+/* A protocol is bytes: one that goes on behind a NUL is another. */
+START_TEST(alpn_with_a_nul)
+{
+	struct first f = { .protocol = FIRST_TLS, .alpn_length = 201 };
+	unsigned i;
+
+	memcpy(f.alpn, "\xc8h2", 3);
+	for (i = 0; i < 256; i++) {
+		f.alpn[4] = (unsigned char)i;
+		ck_assert(!matches(ROUTE_ALPN, "h2", &f));
+	}
+}
+END_TEST
+
 /* The first that matches; a default only if none does, wherever it is. */
 START_TEST(order)
 {
@@ -256,6 +270,7 @@ SUITE(test_route)
 
 	SUITE_ADD(s, names, 10);
 	SUITE_ADD(s, alpn, 10);
+	SUITE_ADD(s, alpn_with_a_nul, 10);
 	SUITE_ADD(s, order, 10);
 	SUITE_ADD(s, as_by_a_walk, 30);
 	SUITE_ADD(s, patterns, 10);
