@@ -16,7 +16,8 @@ enum decision_rule {
 	RULE_STICKY,	 /* the client used the server last */
 	RULE_FAILBACK,	 /* it was moved away from the server, and returns */
 	RULE_BALANCE,	 /* the algorithm's choice */
-	RULE_PASSED_ON,	 /* the next server whose access list permits it */
+	RULE_PASSED_ON,	 /* the same of the servers that permit it: the access
+			  * list of the algorithm's choice does not */
 	RULE_RETRY,	 /* the next server, after a failure */
 	RULE_ABUSE,	 /* the client ACL denies the client */
 	RULE_EMERGENCY,	 /* no regular server is eligible */
@@ -28,6 +29,7 @@ struct decision {
 	enum decision_rule rule;
 	struct server *server; /* NULL: none */
 	struct server *turn;   /* the algorithm's choice; NULL: not needed */
+	struct server_set *among; /* it was chosen of these; or NULL */
 };
 
 /* Why a server is not given to a client, from what holds for all clients to

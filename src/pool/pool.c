@@ -442,6 +442,7 @@ pool_free(struct pool *p)
 	heap_fini(&p->last_resort);
 	heap_fini(&p->slow);
 	hash_table_fini(&p->digests);
+	server_set_fini(&p->everyone);
 	sticky_free(p->sticky);
 	if (!p->shares_lists)
 		lists_free(p->lists);

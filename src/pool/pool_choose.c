@@ -13,6 +13,8 @@
  * decided. */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "base/log.h"
 #include "pool/explain.h"
 #include "pool/pool_among.h"
@@ -95,7 +97,7 @@ pool_remembered(struct pool *p, const struct peer *who,
 }
 
 /* The first eligible server from `s` on, around the list, whose access list
- * lets the client in. Walks the list, but only if servers have access lists. */
+ * lets the client in. */
 static struct server *
 first_permitting(struct pool *p, struct server *s, const struct peer *who)
 {
@@ -166,23 +168,60 @@ home_of(struct pool *p, const struct peer *who, struct attempts *attempts,
 	    : NULL;
 }
 
+/* All servers, with turns of their own. NULL without memory, and where clients
+ * belong to servers: then the next one in the list is chosen. */
+static struct server_set *
+everyone(struct pool *p)
+{
+	unsigned n = pool_count(p), *slots, i;
+
+	if (p->options.balance->owner != NULL)
+		return NULL;
+	if (p->everyone.count == n)
+		return &p->everyone;
+	slots = calloc(n, sizeof(*slots));
+	if (slots == NULL)
+		return NULL;
+	for (i = 0; i < n; i++)
+		slots[i] = server_slot(i);
+	server_set_fini(&p->everyone);
+	i = (unsigned)server_set_init(&p->everyone, slots, n);
+	free(slots);
+	return i == 0 ? &p->everyone : NULL;
+}
+
+/* The choice among those that permit the client, which the algorithm's choice
+ * does not. */
+static struct decision
+permitting_choice(struct pool *p, struct server *turn, const struct peer *who)
+{
+	struct server_set *all = everyone(p);
+
+	return (struct decision){ .rule = RULE_PASSED_ON,
+		.server = all != NULL ? pool_among(p, p->order, all, who, 0)
+				      : first_permitting(p, turn, who),
+		.turn = turn,
+		.among = all };
+}
+
 /* The algorithm's choice, for a new client. */
 static struct decision
 new_choice(struct pool *p, const struct peer *who, struct attempts *attempts)
 {
-	struct decision d = { .rule = RULE_NONE };
+	struct decision d = { .rule = RULE_NONE, .among = attempts->allowed };
 
-	if (attempts->allowed != NULL) {
-		d.server = pool_among(p, p->order, attempts->allowed, who, 0);
+	if (d.among != NULL) {
+		d.server = pool_among(p, p->order, d.among, who, 0);
 		d.rule = d.server != NULL ? RULE_BALANCE : RULE_NONE;
 		return d;
 	}
 	d.turn = p->options.balance->next(p->order, who);
 	if (d.turn == NULL)
 		return d;
-	d.server =
-	    p->with_acl > 0 ? first_permitting(p, d.turn, who) : d.turn;
-	d.rule = d.server == d.turn ? RULE_BALANCE : RULE_PASSED_ON;
+	if (p->with_acl > 0 && !pool_server_permits(d.turn, who))
+		return permitting_choice(p, d.turn, who);
+	d.server = d.turn;
+	d.rule = RULE_BALANCE;
 	return d;
 }
 
@@ -536,6 +575,7 @@ pool_decide(struct pool *p, const struct peer *who, struct attempts *attempts,
 	} else if (!p->options.stubborn) {
 		d.server = next_choice(p, who, attempts);
 		d.rule = RULE_RETRY;
+		d.among = attempts->allowed;
 	}
 	if (d.server == NULL && !p->options.stubborn)
 		d = special_choice(
@@ -605,14 +645,12 @@ pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
 			     : decide_and_reserve(p, who, attempts, now);
 	if (log_level >= LOG_LEVEL_DEBUG)
 		pool_log_choice(p, who, attempts, &d, now);
-	if (d.turn != NULL)
+	if (d.turn != NULL && d.among == NULL)
 		take_turn(p, d.turn);
-	else if (attempts->allowed != NULL &&
-	    (d.rule == RULE_BALANCE || d.rule == RULE_RETRY))
-		pool_take_among(
-		    p, p->order, attempts->allowed, who, d.server);
 	if (d.server == NULL)
 		return NULL;
+	if (d.among != NULL)
+		pool_take_among(p, p->order, d.among, who, d.server);
 	attempts->flags |= attempted_flag(d.rule) & ATTEMPTED_ALL;
 	if (d.rule == RULE_LAST_RESORT)
 		take_last_resort(d.server, attempts, now);

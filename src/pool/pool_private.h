@@ -44,6 +44,7 @@ struct pool {
 	bool was_weighted; /* any server had a weight when that began */
 	bool list_changed; /* since then: a server, its address or weight */
 	void *order;	   /* of options.balance */
+	struct server_set everyone; /* all servers, or fewer: pool_choose.c */
 	struct sticky *sticky;
 	void (*on_client)(void *arg, uint32_t position); /* or NULL */
 	void *on_client_arg;

@@ -222,7 +222,7 @@ sentence(const struct subject *s, char *text, size_t size)
 	case RULE_PASSED_ON:
 		snprintf(text, size,
 		    "%s chooses server %u, whose access list denies the "
-		    "client: it gets the next one",
+		    "client: it gets another one",
 		    o->balance->name, d->turn->number);
 		break;
 	case RULE_ABUSE:

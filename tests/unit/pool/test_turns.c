@@ -8,27 +8,45 @@
 #include <string.h>
 
 #include "pool/balance.h"
+#include "support/acladd.h"
 #include "support/suite.h"
 
 enum { SERVERS = 3 };
 
 static struct pool *pool;
 
-/* Server 10.0.0.1:80, 10.0.0.2:80 or 10.0.0.3:80. */
+/* Server 10.0.0.1:80, 10.0.0.2:80 or 10.0.0.3:80; `set` has its settings. */
+static void
+set_spec(unsigned i, struct server_spec *set)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "10.0.0.%u", i + 1);
+	set->name = name;
+	set->addrs.count = 1;
+	ck_assert_int_eq(addr_parse_ip(&set->addrs.addr[0], name, 80), 0);
+	ck_assert_ptr_nonnull(pool_set_slot(pool, server_slot(i), set));
+}
+
 static void
 set_server(unsigned i, unsigned weight, uint64_t soft)
 {
-	char name[32];
 	struct server_spec spec;
 
 	server_spec_init(&spec);
-	snprintf(name, sizeof(name), "10.0.0.%u", i + 1);
-	spec.name = name;
-	spec.addrs.count = 1;
-	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
 	spec.set.weight = weight;
 	spec.set.soft = soft;
-	ck_assert_ptr_nonnull(pool_set_slot(pool, server_slot(i), &spec));
+	set_spec(i, &spec);
+}
+
+static void
+set_server_for(unsigned i, int acl)
+{
+	struct server_spec spec;
+
+	server_spec_init(&spec);
+	spec.set.acl = acl;
+	set_spec(i, &spec);
 }
 
 static void
@@ -211,6 +229,48 @@ START_TEST(turns_do_not_run_out)
 }
 END_TEST
 
+/* ---- a server that a client may not have ---- */
+
+/* Opens connections, which stay; counts who served. */
+static void
+open_many(int got[SERVERS], int connections)
+{
+	struct peer who = { .family = AF_INET };
+	struct attempts attempts;
+	struct server *s;
+
+	memset(got, 0, SERVERS * sizeof(*got));
+	while (connections-- > 0) {
+		memset(&attempts, 0, sizeof(attempts));
+		s = pool_choose(pool, &who, &attempts, 1000);
+		ck_assert_ptr_nonnull(s);
+		pool_opened(pool, s, &who, &attempts, 1000);
+		got[s->number]++;
+	}
+}
+
+/* Its algorithm compares the others, whose turns are their own. */
+START_TEST(one_is_for_others)
+{
+	static const char *const names[] = { "roundrobin", "wrr", "leastconn",
+		"wleastconn", "least_time", "p2c", "prio" };
+	int got[SERVERS];
+	unsigned i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		begin(names[i]);
+		set_server_for(0, 3);
+		ck_assert_int_eq(
+		    acl_add(pool_acl(pool, 3), true, "192.0.2.0/24", NULL), 0);
+		open_many(got, 30);
+		ck_assert_int_eq(got[0], 0);
+		ck_assert_int_eq(got[1], 15);
+		ck_assert_int_eq(got[2], 15);
+		pool_free(pool);
+	}
+}
+END_TEST
+
 SUITE(test_turns)
 {
 	Suite *s = suite_create("turns");
@@ -219,6 +279,7 @@ SUITE(test_turns)
 	SUITE_ADD(s, wrr_keeps_shares_through_changes, 10);
 	SUITE_ADD(s, wrr_spreads_those_that_are_added, 10);
 	SUITE_ADD(s, turns_start_anew_with_the_algorithm, 10);
+	SUITE_ADD(s, one_is_for_others, 10);
 	SUITE_ADD(s, deadlines_do_not_run_out, 60);
 	SUITE_ADD(s, turns_do_not_run_out, 60);
 	return s;
