@@ -37,13 +37,21 @@ hash_list_set_one(
 
 /* ---- the order of texts ---- */
 
+/* The smallest of its addresses', whose order is that of a name server. */
 static uint64_t
 hash_list_text_of(const struct server *s)
 {
+	uint64_t hash, least = UINT64_MAX;
 	char text[ADDR_TEXT_MAX];
+	unsigned i;
 
-	addr_format(&s->addrs.addr[0], text);
-	return hash_stable(text, strlen(text));
+	for (i = 0; i < s->addrs.count; i++) {
+		addr_format(&s->addrs.addr[i], text);
+		hash = hash_stable(text, strlen(text));
+		if (hash < least)
+			least = hash;
+	}
+	return least;
 }
 
 /* Where the slot is in sorted[], or belongs. */

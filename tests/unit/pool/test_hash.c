@@ -339,6 +339,37 @@ START_TEST(twins_that_go_end_as_from_scratch)
 }
 END_TEST
 
+/* A name server gives the addresses of a name in any order. */
+START_TEST(addresses_in_any_order)
+{
+	static const char *const ip[] = { "10.1.0.1", "10.1.0.2", "10.1.0.3" };
+	int server[500];
+	unsigned i, n, turn;
+
+	for (turn = 0; turn < 3; turn++) {
+		struct server_spec spec;
+		char name[] = "web.test";
+
+		begin(3, 128, false);
+		server_spec_init(&spec);
+		spec.name = name;
+		spec.addrs.count = 3;
+		for (i = 0; i < 3; i++)
+			ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[i],
+					     ip[(turn + i) % 3], 80),
+			    0);
+		ck_assert_ptr_nonnull(
+		    pool_set_slot(pool, server_slot(1), &spec));
+		for (n = 0; n < 500; n++) {
+			if (turn == 0)
+				server[n] = choose_nth(n);
+			ck_assert_int_eq(choose_nth(n), server[n]);
+		}
+		pool_free(pool);
+	}
+}
+END_TEST
+
 START_TEST(weights_are_shares)
 {
 	int got[4] = { 0 };
@@ -408,6 +439,7 @@ SUITE(test_hash)
 	SUITE_ADD(s, changes_end_as_from_scratch, 20);
 	SUITE_ADD(s, long_list_ends_as_from_scratch, 60);
 	SUITE_ADD(s, twins_that_go_end_as_from_scratch, 20);
+	SUITE_ADD(s, addresses_in_any_order, 10);
 	SUITE_ADD(s, weights_are_shares, 20);
 	SUITE_ADD(s, port_and_prefix, 20);
 	SUITE_ADD(s, twins_are_told_apart, 20);
