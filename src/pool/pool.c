@@ -86,6 +86,8 @@ change_balance(struct pool *p, const struct pool_options *o)
 int
 pool_set_options(struct pool *p, const struct pool_options *o)
 {
+	uint32_t i;
+
 	/* Should the bytes between members differ, the sets and the algorithm's
 	 * order are only made anew without need. */
 	if (p->order != NULL && memcmp(&p->options, o, sizeof(*o)) == 0)
@@ -98,6 +100,8 @@ pool_set_options(struct pool *p, const struct pool_options *o)
 		return -1;
 	}
 	p->options = *o;
+	for (i = 0; i < p->slow.count; i++)
+		p->slow.items[i].key = 0; /* slow_start applies at once */
 	pool_enter_all(p);
 	return 0;
 }
@@ -269,6 +273,8 @@ pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 	generation = s->generation;
 	pool_leave(s);
 	rc = pool_make_server(s, spec);
+	if (heap_has(&p->slow, slot))
+		heap_set(&p->slow, slot, 0);
 	pool_refresh(s);
 	/* A server at other addresses is another one; but if the one before was
 	 * reported down, that this one is not must be reported. */

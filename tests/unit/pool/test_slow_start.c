@@ -218,6 +218,28 @@ START_TEST(begins_and_ends)
 }
 END_TEST
 
+/* The time of one that has begun. */
+START_TEST(changes_at_once)
+{
+	struct server *s = begin("wrr", 3600000, 0, 0);
+	struct pool_options o = *pool_options(pool);
+
+	comes_up(s);
+	now += 1000;
+	set_servers(0, 4000);
+	pool_revive(pool, now);
+	ck_assert_uint_eq(server_share(s), 5);
+	set_servers(0, 0);
+	pool_revive(pool, now);
+	ck_assert_uint_eq(server_share(s), 1);
+	o.slow_start_ms = 0;
+	ck_assert_int_eq(pool_set_options(pool, &o), 0);
+	pool_revive(pool, now);
+	ck_assert_uint_eq(server_share(s), SERVER_SHARES);
+	pool_free(pool);
+}
+END_TEST
+
 /* Another process had it for half of its time. One that has been up since it
  * was there does not begin slowly. */
 START_TEST(goes_on_in_another_process)
@@ -243,6 +265,7 @@ SUITE(test_slow_start)
 	SUITE_ADD(s, at_random, 20);
 	SUITE_ADD(s, by_connections, 20);
 	SUITE_ADD(s, algorithms_without_shares, 20);
+	SUITE_ADD(s, changes_at_once, 10);
 	SUITE_ADD(s, begins_and_ends, 20);
 	SUITE_ADD(s, goes_on_in_another_process, 10);
 	return s;
