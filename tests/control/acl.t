@@ -107,8 +107,12 @@ file none
 ~ matches permit uid 0
 > explain unix:uid=9,gid=7
 ~ matches deny gid 7
+> explain unix:pid=7,uid=9,gid=7
+~ matches deny gid 7
 > explain unix
 ~ entry none
+> explain unix:uid=1,gid=
+< error: explain: "unix:uid=1,gid=" is not a client: ADDRESS, ADDRESS:PORT, unix or unix:uid=N,gid=N
 > explain unix:uid=x
 < error: explain: "unix:uid=x" is not a client: ADDRESS, ADDRESS:PORT, unix or unix:uid=N,gid=N
 

@@ -47,9 +47,9 @@ ask b = server 0: b
 # the server that it used last
 > no emergency; no abuse; no acl 0; server all up; server 1 acl 0
 > sticky
-ask c = server 2: c
+ask c = server 1: c
 > explain 127.0.0.1
-~ server 2
+~ server 1
 ~ rule sticky
 ~ because the client used this server last, 
-~ remembered 2
+~ remembered 1

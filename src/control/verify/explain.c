@@ -36,27 +36,43 @@ struct subject {
 
 /* ---- the client ---- */
 
-/* "unix:uid=33", "unix:uid=33,gid=33"; without a group it is that of the same
- * number. */
+/* "NAME=N" at *text, and the comma that ends it. */
+static bool
+take_number(const char **text, const char *name, uint32_t *value)
+{
+	size_t length = strlen(name), n = strcspn(*text, ",");
+	char digits[16];
+	uint64_t x;
+
+	if (strncmp(*text, name, length) != 0 || n - length >= sizeof(digits))
+		return false;
+	snprintf(
+	    digits, sizeof(digits), "%.*s", (int)(n - length), *text + length);
+	if (number_parse(digits, 0, UINT32_MAX, &x) < 0)
+		return false;
+	*value = (uint32_t)x;
+	*text += n + ((*text)[n] == ',' && (*text)[n + 1] != '\0');
+	return true;
+}
+
+/* "unix:uid=33", "unix:pid=7,uid=33,gid=33"; without a group it is that of the
+ * same number. */
 static int
 explain_parse_owner(struct peer *who, const char *text)
 {
-	const char *const begin = "unix:uid=", *const group = ",gid=";
 	struct peer_owner owner = { .pid = 0 };
-	char uid[16] = "";
-	const char *gid = strstr(text, group);
-	uint64_t u, g;
 
-	if (strncmp(text, begin, strlen(begin)) != 0)
+	if (strncmp(text, "unix:", 5) != 0)
 		return -1;
-	text += strlen(begin);
-	snprintf(uid, sizeof(uid), "%.*s", (int)strcspn(text, ","), text);
-	if (number_parse(uid, 0, UINT32_MAX, &u) < 0 ||
-	    number_parse(
-		gid != NULL ? gid + strlen(group) : uid, 0, UINT32_MAX, &g) < 0)
+	text += 5;
+	(void)take_number(&text, "pid=", &owner.pid);
+	if (!take_number(&text, "uid=", &owner.uid))
 		return -1;
-	owner.uid = (uint32_t)u;
-	owner.gid = (uint32_t)g;
+	owner.gid = owner.uid;
+	if (*text != '\0')
+		(void)take_number(&text, "gid=", &owner.gid);
+	if (*text != '\0')
+		return -1;
 	peer_set_owner(who, &owner);
 	return 0;
 }
