@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/watched_file.h"
 
 bool
@@ -44,6 +45,25 @@ file_id_read(struct file_id *s, int dir, const char *name)
 #ifdef __linux__
 	s->nanoseconds = (int64_t)st.st_ctim.tv_nsec;
 #endif
+}
+
+void
+dir_id_read(struct file_id *s, int dir)
+{
+	struct file_id one;
+	struct dirent *file;
+	struct error e;
+	DIR *d = file_list_at(dir, &e);
+
+	file_id_read(s, dir, NULL);
+	while (d != NULL && (file = readdir(d)) != NULL)
+		if (file->d_name[0] != '.') {
+			file_id_read(&one, dir, file->d_name);
+			s->size = hash_mix(
+			    s->size ^ hash_stable(&one, sizeof(one)));
+		}
+	if (d != NULL)
+		closedir(d);
 }
 
 bool

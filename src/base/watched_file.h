@@ -28,6 +28,10 @@ bool file_id_is_recent(const struct file_id *s);
 /* Reads the ID of a file in an open directory, or with `name` NULL that of the
  * directory itself. */
 void file_id_read(struct file_id *s, int dir, const char *name);
+/* Reads an ID of an open directory that also changes when a file in it does, or
+ * a file that a link in it leads to. Files whose names begin with a dot do not
+ * count. */
+void dir_id_read(struct file_id *s, int dir);
 
 /* If `path` leads to another directory now, closes *dir and opens that one. A
  * relative path is not followed. Returns whether *dir has changed. */

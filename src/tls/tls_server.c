@@ -135,7 +135,7 @@ tls_server_has_changed(struct tls_server *t)
 	if (t->ca_dir < 0)
 		return false;
 	(void)dir_follow(&t->ca_dir, t->settings.ca_dir);
-	file_id_read(&now, t->ca_dir, NULL);
+	dir_id_read(&now, t->ca_dir);
 	return !file_id_equal(&now, &t->ca_dir_seen);
 }
 
@@ -152,7 +152,7 @@ tls_server_replace(struct tls_server *t, uint64_t now)
 	for (i = 0; i < SERVER_FILES; i++)
 		watched_file_note(&t->file[i]);
 	if (t->ca_dir >= 0)
-		file_id_read(&t->ca_dir_seen, t->ca_dir, NULL);
+		dir_id_read(&t->ca_dir_seen, t->ca_dir);
 	c = read_tickets(t, &e) == 0 ? tls_server_build(t, &e) : NULL;
 	if (settling_read(&t->settling, c != NULL, now))
 		log_error("certificates not replaced error=\"%s\"", e.text);

@@ -238,7 +238,7 @@ set_verification(SSL_CTX *ctx, struct tls_server *t, struct error *e)
 			rc = error_of(e, "\"%.200s\"", s->ca_file);
 	}
 	if (rc == 0 && t->ca_dir >= 0) {
-		file_id_read(&t->ca_dir_seen, t->ca_dir, NULL);
+		dir_id_read(&t->ca_dir_seen, t->ca_dir);
 		if (tls_trust_dir(ctx, t->ca_dir, true, e) < 0)
 			rc = error_of(e, "\"%.200s\"", s->ca_dir);
 	}

@@ -229,6 +229,37 @@ START_TEST(stamps)
 }
 END_TEST
 
+/* An ID of a directory is of what is in it, too, and of what links lead to. */
+START_TEST(directories)
+{
+	const char *in = scratch("in"), *elsewhere = scratch("elsewhere");
+	struct file_id was, is;
+	int dir;
+
+	ck_assert_int_eq(mkdir(in, 0755), 0);
+	write_file(elsewhere, "one");
+	write_file(text("%s/f", in), "one");
+	ck_assert_int_eq(symlink(elsewhere, text("%s/link", in)), 0);
+	dir = open(in, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_ge(dir, 0);
+	dir_id_read(&was, dir);
+	dir_id_read(&is, dir);
+	ck_assert(file_id_equal(&was, &is));
+	write_file(text("%s/f", in), "three");
+	dir_id_read(&is, dir);
+	ck_assert(!file_id_equal(&was, &is));
+	dir_id_read(&was, dir);
+	write_file(elsewhere, "three");
+	dir_id_read(&is, dir);
+	ck_assert(!file_id_equal(&was, &is));
+	dir_id_read(&was, dir);
+	write_file(scratch("beside"), "");
+	dir_id_read(&is, dir);
+	ck_assert(file_id_equal(&was, &is));
+	close(dir);
+}
+END_TEST
+
 START_TEST(young)
 {
 	struct file_id s;
@@ -289,6 +320,7 @@ SUITE(test_watched_file)
 	SUITE_ADD(s, moved_directories, 10);
 	SUITE_ADD(s, relative_path, 10);
 	SUITE_ADD(s, stamps, 10);
+	SUITE_ADD(s, directories, 10);
 	SUITE_ADD(s, young, 10);
 	SUITE_ADD(s, settles, 10);
 	return s;
