@@ -212,13 +212,31 @@ set_protocols(SSL_CTX *ctx, const struct tls_settings *s, struct error *e)
 	return 0;
 }
 
+/* The issuer of a client's certificate must have a revocation list if any list
+ * is there. That a CA above it has none is no error: an earlier one stays. */
+static int
+accept_unlisted(int good, X509_STORE_CTX *x)
+{
+	intptr_t error = X509_STORE_CTX_get_error(x);
+
+	if (good)
+		return 1;
+	if (error != X509_V_ERR_UNABLE_TO_GET_CRL ||
+	    X509_STORE_CTX_get_error_depth(x) == 0) {
+		X509_STORE_CTX_set_app_data(x, (void *)error);
+		return 0;
+	}
+	error = (intptr_t)X509_STORE_CTX_get_app_data(x);
+	X509_STORE_CTX_set_error(x, (int)error);
+	return 1;
+}
+
 /* With request_any every certificate will do; the result of the check is
  * reported. */
 static int
 accept_any(int good, X509_STORE_CTX *x)
 {
-	(void)good;
-	(void)x;
+	(void)accept_unlisted(good, x);
 	return 1;
 }
 
@@ -254,7 +272,7 @@ set_verification(SSL_CTX *ctx, struct tls_server *t, struct error *e)
 		SSL_CTX_set_verify(ctx,
 		    SSL_VERIFY_PEER |
 			(s->require ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
-		    s->request_any ? accept_any : NULL);
+		    s->request_any ? accept_any : accept_unlisted);
 	return rc;
 }
 

@@ -66,8 +66,8 @@ add_lists(SSL_CTX *ctx, const struct buffer *pem)
 static void
 check_lists(SSL_CTX *ctx)
 {
-	X509_STORE_set_flags(
-	    SSL_CTX_get_cert_store(ctx), X509_V_FLAG_CRL_CHECK);
+	X509_STORE_set_flags(SSL_CTX_get_cert_store(ctx),
+	    X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 
 int

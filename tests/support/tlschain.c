@@ -99,6 +99,17 @@ tls_chain_tell(const struct tls_chain *c, const char *line)
 	ck_assert_msg(*answer == '\0', "%s: %s", line, answer);
 }
 
+const char *
+tls_chain_connection(const struct tls_chain *c)
+{
+	const char *all = tls_chain_ask(c, "connections json");
+	const char *at = strstr(all, "\"connection\":");
+
+	ck_assert_msg(at != NULL, "%s", all);
+	return tls_chain_ask(
+	    c, text("connection %ld json", strtol(at + 13, NULL, 10)));
+}
+
 /* Keeps nothing, for use while waiting. */
 static void
 statistics(const struct tls_chain *c, char *to, size_t room)

@@ -34,6 +34,8 @@ const char *tls_chain_cert(
 const char *tls_chain_ask(const struct tls_chain *c, const char *line);
 /* The same, which must have no answer. */
 void tls_chain_tell(const struct tls_chain *c, const char *line);
+/* What `connection json` says of the only one there is. */
+const char *tls_chain_connection(const struct tls_chain *c);
 /* A number of `statistics`. */
 long tls_chain_count(const struct tls_chain *c, const char *name);
 /* Waits until it is that; the test fails, with all numbers, when it is not

@@ -244,18 +244,6 @@ serial_of(const struct cert *x)
 	return kept;
 }
 
-/* The only connection there is, by its number. */
-static const char *
-connection(void)
-{
-	const char *all = tls_chain_ask(&c, "connections json");
-	const char *at = strstr(all, "\"connection\":");
-
-	ck_assert_msg(at != NULL, "%s", all);
-	return tls_chain_ask(
-	    &c, text("connection %ld json", strtol(at + 13, NULL, 10)));
-}
-
 #define HAS(answer, what)                                          \
 	ck_assert_msg(strstr(answer, what) != NULL, "no %s in %s", \
 	    (const char *)(what), answer)
@@ -282,7 +270,7 @@ START_TEST(control_shows_who_it_is)
 	w.alpn = "h2";
 	p = tls_chain_opens(&c, &w);
 	tls_peer_expect_echo(p, "hello");
-	answer = connection();
+	answer = tls_chain_connection(&c);
 	HAS(answer, "\"tls\":\"TLSv1.3\"");
 	HAS(answer, text("\"cipher\":\"%s\"", tls_peer_cipher(p)));
 	HAS(answer, "\"name\":\"a.test\"");
@@ -296,7 +284,7 @@ START_TEST(control_shows_who_it_is)
 	w = (struct tls_wish){ .max = TLS1_2_VERSION };
 	p = tls_chain_opens(&c, &w);
 	tls_peer_expect_echo(p, "hello");
-	answer = connection();
+	answer = tls_chain_connection(&c);
 	HAS(answer, "\"tls\":\"TLSv1.2\"");
 	ck_assert_ptr_null(strstr(answer, "subject"));
 	ck_assert_ptr_null(strstr(answer, "serial"));

@@ -38,6 +38,19 @@ down(void)
 	tls_chain_end(&c);
 }
 
+/* An authority below `ca`, whose revocation list is empty. */
+static struct cert *
+authority(const struct cert *ca, const char *name)
+{
+	struct cert_wish wish = { .name = name, .is_ca = true };
+	struct cert *below;
+
+	wish.issuer = ca;
+	below = cert_new(&wish);
+	cert_write_crl(below, NULL, text("%s/%s.crl", dir, name));
+	return below;
+}
+
 static struct cert *
 client(const struct cert *issuer, struct tls_wish *w)
 {
@@ -90,10 +103,67 @@ START_TEST(revoked_in_place)
 }
 END_TEST
 
+/* The list of the root is not needed. If it is there it counts. */
+START_TEST(authority_revoked)
+{
+	struct cert *below;
+	struct tls_wish w;
+
+	begin();
+	below = authority(c.ca, "below");
+	cert_free(client(below, &w));
+	up("ssl_require");
+	tls_chain_talks(&c, &w);
+	cert_write_crl(c.ca, below, text("%s/root.crl", dir));
+	becomes_revoked(&w);
+	down();
+	cert_free(below);
+}
+END_TEST
+
+static void
+reports(const struct cert *issuer, const char *verified)
+{
+	struct tls_peer *p;
+	struct tls_wish w;
+	const char *answer;
+
+	cert_free(client(issuer, &w));
+	p = tls_chain_opens(&c, &w);
+	tls_peer_expect_echo(p, "hello");
+	answer = tls_chain_connection(&c);
+	ck_assert_msg(strstr(answer, text("\"verified\":\"%s\"", verified)),
+	    "not \"%s\": %s", verified, answer);
+	tls_peer_close(p);
+	tls_chain_counts(&c, "sessions", 0);
+}
+
+/* That a root has no list hides no other error, and is none. */
+START_TEST(reported_without_list_of_root)
+{
+	struct cert_wish other = { .name = "other", .is_ca = true };
+	struct cert *foreign, *below, *strange;
+
+	begin();
+	foreign = cert_new(&other);
+	below = authority(c.ca, "below");
+	strange = authority(foreign, "strange");
+	up("ssl_request_any");
+	reports(below, "ok");
+	reports(strange, "unable to get local issuer certificate");
+	down();
+	cert_free(strange);
+	cert_free(below);
+	cert_free(foreign);
+}
+END_TEST
+
 SUITE(test_tls_revoked)
 {
 	Suite *s = suite_create("tls_revoked");
 
 	SUITE_ADD(s, revoked_in_place, 30);
+	SUITE_ADD(s, authority_revoked, 30);
+	SUITE_ADD(s, reported_without_list_of_root, 30);
 	return s;
 }
