@@ -130,6 +130,9 @@ tls_client_set_up(SSL_CTX *ctx, struct tls_client *t, struct tls_client_data *v,
 		return error_set(e, "TLS: %s", cert_reason());
 	v->no_alpn = text_equal(t->settings.upstream_alpn, TLS_ALPN_NONE);
 	v->alpn_length = tls_alpn_wire(t->settings.upstream_alpn, v->alpn);
+	if (t->settings.no_h2)
+		v->alpn_length =
+		    tls_alpn_without(v->alpn, v->alpn_length, "h2");
 	return tls_client_set_certificate(ctx, t, v, e) < 0 ||
 		set_trust(ctx, t, e) < 0
 	    ? -1

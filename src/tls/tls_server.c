@@ -62,7 +62,7 @@ server_data_alloc(const struct tls_settings *s)
 	buffer_init(&v->ocsp);
 	v->strict = s->strict_sni;
 	v->alpn_length = tls_alpn_wire(s->alpn, v->alpn);
-	if (s->no_h2 && v->alpn_length > 0)
+	if (s->no_h2)
 		v->alpn_length = tls_alpn_without(
 		    v->alpn, v->alpn_length, "h2");
 	return v;

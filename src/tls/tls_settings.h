@@ -35,7 +35,7 @@ struct tls_settings {
 	unsigned min;  /* 12: TLS 1.2; 13: TLS 1.3 */
 	unsigned options;
 	char *alpn; /* "h2,http/1.1" */
-	bool no_h2; /* it is left out of that */
+	bool no_h2; /* it is left out of that, and of upstream_alpn */
 	char *sni_path;
 	bool strict_sni;
 	/* "old.test,*.old.test": clients that request these get an alert. */

@@ -438,6 +438,34 @@ START_TEST(alpn_is_passed_on)
 }
 END_TEST
 
+/* With -H neither, as responses of HTTP/2 are not parsed. */
+START_TEST(servers_are_not_offered_h2)
+{
+	struct tls_echo_options o = { .alpn = "h2,http/1.1" };
+	struct tls_wish w = { .alpn = NULL };
+	struct tls_peer *p;
+	struct tls_echo s;
+
+	tls_chain_begin(&c);
+	tls_echo_start(&s, c.site, c.site, &o);
+	tls_chain_up(&c,
+	    text("ssl_cert %s;ssl_upstream;ssl_upstream_ca %s;http;"
+		 "ssl_upstream_alpn h2,http/1.1",
+		c.site, c.ca_file),
+	    s.backend.at.text, NULL);
+	ck_assert_ptr_nonnull(strstr(child_err(&c.pen.child),
+	    "ssl_upstream_alpn: h2 is not offered with http"));
+	p = tls_chain_opens(&c, &w);
+	ck_assert(tls_peer_write(p, "GET / HTTP/1.0\r\n\r\n", 18));
+	WAIT_FOR(look(&s).handshakes == 1, 5000);
+	ck_assert_str_eq(look(&s).alpn, "http/1.1");
+	tls_peer_close(p);
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
 SUITE(test_tls_clients)
 {
 	Suite *s = suite_create("tls_clients");
@@ -452,5 +480,6 @@ SUITE(test_tls_clients)
 	SUITE_ADD(s, sticky_over_tls, 30);
 	SUITE_ADD(s, alpn, 30);
 	SUITE_ADD(s, alpn_is_passed_on, 30);
+	SUITE_ADD(s, servers_are_not_offered_h2, 30);
 	return s;
 }

@@ -187,6 +187,15 @@ sends_to_abuse(const struct plan *p)
 }
 
 static void
+print_h2(const struct plan *p, const char *setting, const char *list,
+    struct buffer *text)
+{
+	if (tls_alpn_has(list, "h2"))
+		reply_add(text, "%.400s: h2 is not offered with http\n",
+		    origin_name(p, setting));
+}
+
+static void
 print_http(const struct plan *p, struct buffer *text)
 {
 	const struct acl_ref *ref = &p->config.forwarded;
@@ -200,10 +209,8 @@ print_http(const struct plan *p, struct buffer *text)
 		reply_add(text,
 		    "%.400s trusts all clients: access list %s is empty\n",
 		    origin_name(p, "forwarded"), acl_ref_word(ref, word));
-	if (tls_settings_serve(t) && t->alpn != NULL &&
-	    tls_alpn_has(t->alpn, "h2"))
-		reply_add(text, "%.400s: h2 is not offered with http\n",
-		    origin_name(p, "ssl_alpn"));
+	print_h2(p, "ssl_alpn", t->alpn, text);
+	print_h2(p, "ssl_upstream_alpn", t->upstream_alpn, text);
 }
 
 /* ---- open to everybody ---- */
