@@ -44,12 +44,15 @@ named(SSL *ssl)
 	    : NULL;
 }
 
-/* Whether `name` is `pattern`, or below it when that is "*.rest". */
+/* Whether `name` is `pattern`, or below it when that is "*.rest". A final dot of
+ * either does not count. */
 static bool
 name_matches(const char *name, const char *pattern, size_t n)
 {
 	size_t length = strlen(name);
 
+	length -= length > 0 && name[length - 1] == '.';
+	n -= n > 0 && pattern[n - 1] == '.';
 	if (n > 1 && pattern[0] == '*' && pattern[1] == '.') {
 		pattern++;
 		n--;

@@ -331,13 +331,14 @@ END_TEST
 START_TEST(refused_names)
 {
 	static const char *const bad[] = { "old.test", "OLD.test",
-		"x.gone.test", "x.y.gone.test" };
+		"x.gone.test", "x.y.gone.test", "old.test.", "x.gone.test.",
+		"dot.test" };
 	static const char *const good[] = { "a.test", "gone.test",
 		"very-old.test", "old.test.a", "xgone.test" };
 	struct tls_wish w = { .sni = NULL };
 	size_t i;
 
-	up("ssl_refuse_names old.test,*.gone.test");
+	up("ssl_refuse_names old.test,*.gone.test,dot.test.");
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		w.sni = bad[i];
 		refused(&w, "unrecognized name");
