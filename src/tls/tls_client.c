@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -252,23 +253,25 @@ tls_client_free(struct tls_client *t)
 /* ---- streams ---- */
 
 /* Sets the name that the server's certificate must be for, and the one to send
- * (RFC 6066, 3: a host name, never an address). */
+ * (RFC 6066, 3: a host name without a final dot, never an address). */
 static int
-tls_client_set_name(SSL *ssl, const char *name, bool verify)
+tls_client_set_name(SSL *ssl, const char *given, bool verify)
 {
+	char name[TLSEXT_MAXLEN_host_name + 2];
+	int n = snprintf(name, sizeof(name), "%s", given);
 	unsigned char number[16];
-	bool numeric = inet_pton(AF_INET, name, number) == 1 ||
-	    inet_pton(AF_INET6, name, number) == 1;
-	bool path = name[0] == '/' || name[0] == '@';
+	bool path = name[0] == '/' || name[0] == '@', numeric;
 
+	if (n > 0 && n < (int)sizeof(name) && name[n - 1] == '.')
+		name[n - 1] = '\0';
+	numeric = inet_pton(AF_INET, name, number) == 1 ||
+	    inet_pton(AF_INET6, name, number) == 1;
 	if (verify && path) {
 		errno = EDESTADDRREQ;
 		return -1;
 	}
 	errno = ENOMEM;
-	/* the macro would cast const away, and clang complain */
-	if (!path && !numeric &&
-	    SSL_set_tlsext_host_name(ssl, (char *)(uintptr_t)name) != 1)
+	if (!path && !numeric && SSL_set_tlsext_host_name(ssl, name) != 1)
 		return -1;
 	if (!verify)
 		return 0;

@@ -264,6 +264,9 @@ START_TEST(names)
 	tls_chain_tell(&c, "ssl_upstream_name localhost");
 	served();
 	heard_name(&s, "localhost");
+	tls_chain_tell(&c, "ssl_upstream_name localhost.");
+	served();
+	heard_name(&s, "localhost");
 	tls_chain_tell(&c, "ssl_upstream_name a.test");
 	not_served();
 	heard_name(&s, "a.test");
