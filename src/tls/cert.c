@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <openssl/err.h>
+#include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
@@ -179,15 +180,63 @@ read_key(struct certificate *c, const struct buffer *text,
 	return 0;
 }
 
+/* The part of a response that is for a certificate, found by its serial number,
+ * as its issuer may not be known. */
+static OCSP_SINGLERESP *
+find_status(OCSP_BASICRESP *b, const X509 *leaf)
+{
+	const ASN1_INTEGER *wanted = X509_get0_serialNumber(leaf);
+	OCSP_SINGLERESP *one;
+	ASN1_INTEGER *serial;
+	int i;
+
+	for (i = 0; (one = OCSP_resp_get0(b, i)) != NULL; i++) {
+		/* which takes what is const as if it was not */
+		OCSP_id_get0_info(NULL, NULL, NULL, &serial,
+		    (OCSP_CERTID *)(uintptr_t)OCSP_SINGLERESP_get0_id(one));
+		if (ASN1_INTEGER_cmp(serial, wanted) == 0)
+			break;
+	}
+	return one;
+}
+
+int
+cert_ocsp_check(const X509 *leaf, const struct buffer *der, struct error *e)
+{
+	enum { CLOCKS_DIFFER_S = 300 };
+	const void *bytes = buffer_bytes(der);
+	const unsigned char *at = bytes;
+	OCSP_RESPONSE *r =
+	    d2i_OCSP_RESPONSE(NULL, &at, (long)buffer_length(der));
+	OCSP_BASICRESP *b = r != NULL ? OCSP_response_get1_basic(r) : NULL;
+	OCSP_SINGLERESP *one = b != NULL ? find_status(b, leaf) : NULL;
+	ASN1_GENERALIZEDTIME *from, *to;
+	const char *why = NULL;
+
+	if (b == NULL)
+		why = "no OCSP response in DER";
+	else if (one == NULL)
+		why = "an OCSP response for another certificate";
+	else if (OCSP_single_get0_status(one, NULL, NULL, &from, &to) < 0 ||
+	    OCSP_check_validity(from, to, CLOCKS_DIFFER_S, -1) != 1)
+		why = "an OCSP response that has expired";
+	OCSP_BASICRESP_free(b);
+	OCSP_RESPONSE_free(r);
+	ERR_clear_error();
+	return why == NULL ? 0 : error_set(e, "%s", why);
+}
+
 static int
 copy_ocsp(struct certificate *c, const struct buffer *text, struct error *e)
 {
 	if (buffer_length(text) == 0)
 		return 0;
-	c->ocsp_length = buffer_length(text);
-	c->ocsp = malloc(c->ocsp_length);
+	if (cert_ocsp_check(c->leaf, text, e) < 0)
+		return -1;
+	c->ocsp = malloc(buffer_length(text));
 	if (c->ocsp == NULL)
 		return error_set(e, "out of memory");
+	c->ocsp_length = buffer_length(text);
 	memcpy(c->ocsp, buffer_bytes(text), c->ocsp_length);
 	return 0;
 }
@@ -248,11 +297,11 @@ certificate_parse(const struct cert_texts *t, struct error *e)
 	if (read_certificates(c, &t->cert, e) < 0 ||
 	    (buffer_length(&t->chain) > 0 &&
 		read_certificates(c, &t->chain, e) < 0) ||
-	    read_key(c, key, &t->passwords, e) < 0 ||
-	    copy_ocsp(c, &t->ocsp, e) < 0) {
+	    read_key(c, key, &t->passwords, e) < 0) {
 		certificate_drop(c);
 		return NULL;
 	}
+	(void)copy_ocsp(c, &t->ocsp, e);
 	c->ends = certificate_end_of(c->leaf);
 	certificate_find_name(c);
 	return c;

@@ -19,7 +19,9 @@ cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
 {
 	struct cert_texts new;
 	struct certificate *c = NULL;
+	const char *what;
 	struct error e;
+	bool bad;
 
 	if (n->certificate == NULL)
 		list_remove(&n->parsed); /* of the fresh */
@@ -28,22 +30,24 @@ cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
 	cert_texts_init(&new);
 	if (cert_files_read(s->dir, n->name, &n->seen, &new, &e) == 0)
 		c = certificate_parse(&new, &e);
+	bad = c == NULL || (c->ocsp == NULL && buffer_length(&new.ocsp) > 0);
+	what = c != NULL ? "OCSP response not stapled"
+	    : n->good	 ? "certificate not replaced"
+			 : "certificate not loaded";
+	/* Not logged while they may still be settling: files are seen half
+	 * written while they are copied. A name without files has nothing to
+	 * settle. */
+	if (!cert_file_ids_suffice(&n->seen))
+		n->settling.until = 0;
+	if (settling_read(&n->settling, !bad, now))
+		log_error("%s path=%s name=%s error=\"%s\"", what, s->path,
+		    n->name, e.text);
+	else if (bad)
+		list_append(&s->unsettled, &n->unsettled);
 	if (c == NULL) {
-		/* Not logged while they may still be settling: files are seen
-		 * half written while they are copied. A name without files has
-		 * nothing to settle. */
-		if (!cert_file_ids_suffice(&n->seen))
-			n->settling.until = 0;
-		if (settling_read(&n->settling, false, now))
-			log_error("certificate %s path=%s name=%s error=\"%s\"",
-			    n->good ? "not replaced" : "not loaded", s->path,
-			    n->name, e.text);
-		else
-			list_append(&s->unsettled, &n->unsettled);
 		cert_texts_fini(&new);
 		return;
 	}
-	(void)settling_read(&n->settling, true, now);
 	cert_texts_fini(&n->texts);
 	cert_texts_tighten(&new);
 	n->texts = new;

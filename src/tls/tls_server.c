@@ -72,6 +72,7 @@ static struct tls_server_data *
 server_data_new(struct tls_server *t, struct error *e)
 {
 	struct tls_server_data *v = server_data_alloc(&t->settings);
+	struct error why;
 	unsigned i;
 
 	if (v == NULL) {
@@ -92,6 +93,12 @@ server_data_new(struct tls_server *t, struct error *e)
 		&t->file[SERVER_OCSP], CERT_FILE_MAX, &v->ocsp, e) < 0) {
 		server_data_free(v);
 		return NULL;
+	}
+	if (v->pair[0] != NULL && buffer_length(&v->ocsp) > 0 &&
+	    cert_ocsp_check(v->pair[0]->leaf, &v->ocsp, &why) < 0) {
+		log_error("OCSP response not stapled file=%s error=\"%s\"",
+		    t->settings.ocsp, why.text);
+		buffer_fini(&v->ocsp);
 	}
 	return v;
 }

@@ -331,7 +331,8 @@ ocsp_new(const struct cert *c)
 	OCSP_CERTID *id = OCSP_cert_to_id(EVP_sha1(), c->x509, c->issuer);
 	OCSP_BASICRESP *basic = OCSP_BASICRESP_new();
 	ASN1_TIME *from = ASN1_GENERALIZEDTIME_adj(NULL, time(NULL), 0, -DAY);
-	ASN1_TIME *to = ASN1_GENERALIZEDTIME_adj(NULL, time(NULL), 7, 0);
+	ASN1_TIME *to = ASN1_TIME_to_generalizedtime(
+	    X509_get0_notAfter(c->x509), NULL);
 	OCSP_RESPONSE *r;
 
 	NEED(id != NULL && basic != NULL && from != NULL && to != NULL);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -202,7 +203,9 @@ staples(const char *name, const char *file)
 	struct tls_wish w = { .sni = name, .ocsp = true };
 	const unsigned char *got;
 	struct tls_peer *p;
+	char want[4096];
 	size_t n;
+	FILE *f;
 	int i;
 
 	for (i = 0; i < 2; i++) {
@@ -212,25 +215,30 @@ staples(const char *name, const char *file)
 		if (file == NULL)
 			ck_assert_ptr_null(got);
 		else {
-			const char *want = contents(file);
-
-			/* a string, so as far as its first 0 */
 			ck_assert_ptr_nonnull(got);
-			ck_assert_uint_gt(strlen(want), 1);
-			ck_assert_uint_ge(n, strlen(want));
-			ck_assert_int_eq(memcmp(got, want, strlen(want)), 0);
+			f = fopen(file, "r");
+			ck_assert_ptr_nonnull(f);
+			ck_assert_uint_eq(
+			    fread(want, 1, sizeof(want), f), n);
+			ck_assert_int_eq(memcmp(got, want, n), 0);
+			fclose(f);
 		}
 		tls_peer_expect_echo(p, "hello");
 		tls_peer_close(p);
 	}
 }
 
+/* A certificate in the directory, and a response for it. */
 static const char *
-put_response(const char *file, const char *what)
+put_stapled(const char *name, int days)
 {
-	const char *path = certdir_file(&dir, file);
+	struct cert *x = cert_new(&(struct cert_wish){
+	    .name = name, .key_of = dir.first, .days = days });
+	const char *path = certdir_file(&dir, text("%s.ocsp", name));
 
-	write_file(path, what);
+	cert_write_all(x, certdir_file(&dir, text("%s.pem", name)));
+	cert_write_ocsp(x, path);
+	cert_free(x);
 	return path;
 }
 
@@ -244,7 +252,7 @@ START_TEST(stapled)
 	NEEDS_ONE_WORKER("each worker has its own time to read a file again");
 	begin();
 	put_some();
-	a = put_response("a.test.ocsp", "response for a");
+	a = put_stapled("a.test", 30);
 	cert_write_ocsp(dir.first, all);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "-E", ordinary(), "-O",
 	    sni_path(), "-O", text("ssl_ocsp_response %s", all), "-O",
@@ -259,16 +267,46 @@ START_TEST(stapled)
 	ck_assert_ptr_null(tls_peer_ocsp(p, &n));
 	tls_peer_close(p);
 	/* of the file, and when it changes */
-	write_file(all, "another response");
+	cert_write_ocsp(dir.first, all);
 	WAIT_FOR(child_has_said(&pen.child, "certificates replaced"), 10000);
 	staples("unknown.test", all);
 	staples("a.test", a);
-	put_response("*.b.test.ocsp", "response for b");
-	a = put_response("a.test.ocsp", "another response for a");
+	put_stapled("*.b.test", 30);
+	a = put_stapled("a.test", 30);
 	endpoint_ask(&ctl, "reload\n");
 	staples("a.test", a);
 	staples("y.b.test", certdir_file(&dir, "*.b.test.ocsp"));
 	staples("x.b.test", NULL);
+	end();
+}
+END_TEST
+
+/* What clients would refuse is said, and they get none. */
+START_TEST(bad_responses_are_not_stapled)
+{
+	const char *all = scratch("ordinary.ocsp"), *said;
+
+	begin();
+	put_stapled("a.test", 30);
+	write_file(certdir_file(&dir, "a.test.ocsp"), "hello\n");
+	put_stapled("old.test", -1);
+	put_stapled("other.test", 30);
+	ck_assert_int_eq(
+	    rename(certdir_file(&dir, "other.test.ocsp"), all), 0);
+	up(ordinary(), text("ssl_ocsp_response %s", all));
+	said = child_err(&pen.child);
+	ck_assert_msg(strstr(said, "name=a.test error=\"no OCSP response"), "%s",
+	    said);
+	ck_assert_msg(strstr(said, "name=old.test error=\"an OCSP response that "
+				   "has expired"),
+	    "%s", said);
+	ck_assert_msg(
+	    strstr(said, text("not stapled file=%s error=\"an OCSP response "
+			      "for another certificate", all)),
+	    "%s", said);
+	staples("a.test", NULL);
+	staples("old.test", NULL);
+	staples("unknown.test", NULL);
 	end();
 }
 END_TEST
@@ -281,5 +319,6 @@ SUITE(test_tls_sni)
 	SUITE_ADD(s, strict, 30);
 	SUITE_ADD(s, no_default, 30);
 	SUITE_ADD(s, stapled, 30);
+	SUITE_ADD(s, bad_responses_are_not_stapled, 30);
 	return s;
 }

@@ -184,13 +184,13 @@ START_TEST(parts)
 	certificate_drop(c);
 	/* the response alone comes, changes and goes */
 	certdir_remove(&store_dir, "a.test.ocsp");
-	write_file(store_file("all.test.ocsp"), "response");
+	cert_write_ocsp(leaf, store_file("all.test.ocsp"));
 	store_look();
 	c = found("a.test");
 	ck_assert_uint_eq(c->ocsp_length, 0);
 	certificate_drop(c);
 	c = found("all.test");
-	ck_assert_uint_eq(c->ocsp_length, 8);
+	ck_assert_uint_gt(c->ocsp_length, 0);
 	certificate_drop(c);
 	cert_free(leaf);
 	cert_free(between);
