@@ -44,9 +44,10 @@ void cert_texts_fini(struct cert_texts *t);
 
 /* Whether it is an OCSP response for the certificate, and has not expired; its
  * signature is not verified. Returns 0, or -1 with a short message. */
-int cert_ocsp_check(const X509 *leaf, const struct buffer *der, struct error *e);
-/* NULL with a short message. Without an OCSP response, and with a short message,
- * if that is not a good one. */
+int cert_ocsp_check(
+    const X509 *leaf, const struct buffer *der, struct error *e);
+/* NULL with a short message. If the OCSP response is not a good one, it is left
+ * out, and there is a short message, too. */
 struct certificate *certificate_parse(
     const struct cert_texts *t, struct error *e);
 /* The same from files. A key without a path is in the file of the certificate;

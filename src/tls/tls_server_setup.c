@@ -44,8 +44,8 @@ named(SSL *ssl)
 	    : NULL;
 }
 
-/* Whether `name` is `pattern`, or below it when that is "*.rest". A final dot of
- * either does not count. */
+/* Whether `name` is `pattern`, or below it when that is "*.rest". A final dot
+ * does not count. */
 static bool
 name_matches(const char *name, const char *pattern, size_t n)
 {

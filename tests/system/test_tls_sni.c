@@ -281,10 +281,18 @@ START_TEST(stapled)
 }
 END_TEST
 
+static void
+says(const char *what)
+{
+	const char *said = child_err(&pen.child);
+
+	ck_assert_msg(strstr(said, what) != NULL, "%s", said);
+}
+
 /* What clients would refuse is said, and they get none. */
 START_TEST(bad_responses_are_not_stapled)
 {
-	const char *all = scratch("ordinary.ocsp"), *said;
+	const char *all = scratch("ordinary.ocsp");
 
 	begin();
 	put_stapled("a.test", 30);
@@ -294,16 +302,10 @@ START_TEST(bad_responses_are_not_stapled)
 	ck_assert_int_eq(
 	    rename(certdir_file(&dir, "other.test.ocsp"), all), 0);
 	up(ordinary(), text("ssl_ocsp_response %s", all));
-	said = child_err(&pen.child);
-	ck_assert_msg(strstr(said, "name=a.test error=\"no OCSP response"), "%s",
-	    said);
-	ck_assert_msg(strstr(said, "name=old.test error=\"an OCSP response that "
-				   "has expired"),
-	    "%s", said);
-	ck_assert_msg(
-	    strstr(said, text("not stapled file=%s error=\"an OCSP response "
-			      "for another certificate", all)),
-	    "%s", said);
+	says("name=a.test error=\"no OCSP response in DER\"");
+	says("name=old.test error=\"an OCSP response that has expired\"");
+	says(text("not stapled file=%s error=\"an OCSP response for another ",
+	    all));
 	staples("a.test", NULL);
 	staples("old.test", NULL);
 	staples("unknown.test", NULL);
