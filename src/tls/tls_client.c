@@ -106,11 +106,11 @@ set_trust(SSL_CTX *ctx, struct tls_client *t, struct error *e)
 	if (!t->settings.upstream_verify)
 		return 0;
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
-	if (t->settings.upstream_ca == NULL)
-		return tls_trust_system(ctx, e);
 	buffer_init(&text);
-	rc = watched_file_read(&t->file[FILE_CA], CERT_FILE_MAX, &text, e);
-	if (rc == 0 && tls_trust_text(ctx, &text, false, e) < 0)
+	rc = watched_file_read(&t->file[FILE_CA], TRUST_FILE_MAX, &text, e);
+	if (t->settings.upstream_ca == NULL)
+		rc = tls_trust_system(ctx, &text, e);
+	else if (rc == 0 && tls_trust_text(ctx, &text, false, e) < 0)
 		rc = error_of(e, "\"%.200s\"", t->settings.upstream_ca);
 	buffer_fini(&text);
 	return rc;
@@ -198,7 +198,8 @@ tls_client_open_all(
 	const char *path[FILES] = { s->upstream_cert, s->upstream_key,
 		s->password, s->upstream_ca };
 	unsigned char wire[TLS_ALPN_MAX];
-	int i;
+	char *bundle = NULL;
+	int i, rc = 0;
 
 	if (tls_alpn_wire(s->upstream_alpn, wire) < 0)
 		return error_set(e,
@@ -207,10 +208,13 @@ tls_client_open_all(
 		    s->upstream_alpn);
 	if (tls_settings_copy(&t->settings, s) < 0)
 		return error_set(e, "out of memory");
-	for (i = 0; i < FILES; i++)
-		if (watched_file_init(&t->file[i], path[i], e) < 0)
-			return -1;
-	t->context = tls_client_build(t, e);
+	if (s->upstream_verify && s->upstream_ca == NULL)
+		path[FILE_CA] = bundle = tls_trust_bundle();
+	for (i = 0; rc == 0 && i < FILES; i++)
+		rc = watched_file_init(&t->file[i], path[i], e);
+	free(bundle);
+	if (rc == 0)
+		t->context = tls_client_build(t, e);
 	return t->context != NULL ? 0 : -1;
 }
 

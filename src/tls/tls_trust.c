@@ -15,9 +15,6 @@
 #include "tls/cert.h"
 #include "tls/tls_trust.h"
 
-/* A system's bundle has 150 CA certificates in some 250 KiB. */
-enum { TRUST_FILE_MAX = 16 << 20 };
-
 /* Adds all certificates. Returns how many there were, or -1. */
 static int
 add_certificates(SSL_CTX *ctx, const struct buffer *pem, bool ask)
@@ -157,22 +154,25 @@ tls_trust_dir(SSL_CTX *ctx, int dir, bool ask, struct error *e)
 	return n > 0 ? 0 : error_set(e, "no CA certificate found");
 }
 
-/* From the paths that OpenSSL was built with, or that the environment gives. */
-int
-tls_trust_system(SSL_CTX *ctx, struct error *e)
+/* ---- the system's ---- */
+
+/* OpenSSL was built with paths, and the environment may give others. */
+char *
+tls_trust_bundle(void)
 {
 	const char *file = getenv(X509_get_default_cert_file_env());
-	const char *dir = getenv(X509_get_default_cert_dir_env());
-	struct buffer text;
-	struct error why;
-	int fd, n = 0;
 
-	buffer_init(&text);
-	if (file == NULL)
-		file = X509_get_default_cert_file();
-	if (file_read(file, TRUST_FILE_MAX, false, &text, &why) == 0)
-		n = add_certificates(ctx, &text, false);
-	buffer_fini(&text);
+	return realpath(
+	    file != NULL ? file : X509_get_default_cert_file(), NULL);
+}
+
+int
+tls_trust_system(SSL_CTX *ctx, const struct buffer *bundle, struct error *e)
+{
+	const char *dir = getenv(X509_get_default_cert_dir_env());
+	struct error why;
+	int fd, n = add_certificates(ctx, bundle, false);
+
 	fd = n > 0 ? -1
 		   : open(dir != NULL ? dir : X509_get_default_cert_dir(),
 			 O_RDONLY | O_CLOEXEC | O_DIRECTORY);

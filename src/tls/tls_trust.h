@@ -10,6 +10,9 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
+/* A system's bundle has 150 CA certificates in some 250 KiB. */
+enum { TRUST_FILE_MAX = 16 << 20 };
+
 /* Each adds to the certificate store of `ctx` and returns 0, or -1 with a short
  * message. With `ask`, clients get the names of these CAs. */
 
@@ -19,10 +22,16 @@ int tls_trust_text(
 /* The certificates and revocation lists in the files of an open directory:
  * those with names as c_rehash makes them if there are any, else all. */
 int tls_trust_dir(SSL_CTX *ctx, int dir, bool ask, struct error *e);
-/* The CA certificates of the system. */
-int tls_trust_system(SSL_CTX *ctx, struct error *e);
+/* The CA certificates of the system: those of `bundle`, or if that has none,
+ * those of the system's directory. */
+int tls_trust_system(
+    SSL_CTX *ctx, const struct buffer *bundle, struct error *e);
 /* The revocation lists of a PEM file. From then on a client's certificate must
  * be on none, and its issuer must have one. */
 int tls_trust_revoked(SSL_CTX *ctx, const struct buffer *pem, struct error *e);
+
+/* The path of the system's file of CA certificates, without links; the caller
+ * frees it. NULL: there is none. */
+char *tls_trust_bundle(void);
 
 #endif

@@ -328,7 +328,8 @@ START_TEST(authorities_of_the_system)
 }
 END_TEST
 
-/* Without a reload; what is not whole is not taken. */
+/* Without a reload; what is not whole is not taken. Those of the setting, or of
+ * the system. */
 START_TEST(changed_authorities_are_read)
 {
 	struct cert_wish other = { .name = "authority", .is_ca = true };
@@ -336,13 +337,18 @@ START_TEST(changed_authorities_are_read)
 	const char *first, *file;
 	struct tls_echo s;
 
+	NEEDS_ONE_WORKER("each worker has its own time to read a file again");
 	tls_chain_begin(&c);
 	first = contents(c.ca_file);
 	file = cert_write(ca, "changing.pem");
 	cert_free(ca);
 	serve(&s, c.site, NULL);
+	ck_assert_int_eq(symlink(file, scratch("bundle")), 0);
+	ck_assert_int_eq(setenv("SSL_CERT_FILE", scratch("bundle"), 1), 0);
+	ck_assert_int_eq(setenv("SSL_CERT_DIR", scratch("none"), 1), 0);
 	tls_chain_up(&c,
-	    text("blacklist 0;ssl_upstream;ssl_upstream_ca %s", file),
+	    text("blacklist 0;ssl_watch 0.05;ssl_upstream;%s",
+		_i == 0 ? text("ssl_upstream_ca %s", file) : ""),
 	    s.backend.at.text, NULL);
 	not_served();
 	write_file(file, first);
@@ -355,6 +361,8 @@ START_TEST(changed_authorities_are_read)
 	    10000);
 	served();
 	tls_chain_down(&c);
+	unsetenv("SSL_CERT_FILE");
+	unsetenv("SSL_CERT_DIR");
 	tls_echo_stop(&s);
 	tls_chain_end(&c);
 }
@@ -659,7 +667,7 @@ SUITE(test_tls_upstream)
 	SUITE_ADD(s, names, 30);
 	SUITE_ADD(s, unix_servers, 30);
 	SUITE_ADD(s, authorities_of_the_system, 30);
-	SUITE_ADD(s, changed_authorities_are_read, 30);
+	SUITE_ADD_LOOP(s, changed_authorities_are_read, 30, 2);
 	SUITE_ADD(s, certificate_for_servers, 30);
 	SUITE_ADD(s, reason_of_a_refusal, 30);
 	SUITE_ADD(s, protocol_of_one_client, 20);
