@@ -162,9 +162,16 @@ START_TEST(what_is_no_request)
 	/* and silence there */
 	fd = endpoint_connect(&c.front);
 	endpoint_send(fd, "GET /", 5);
-	ck_assert_str_eq(endpoint_recv_all(fd), "");
+	endpoint_expect_page(fd, "408");
 	close(fd);
 	tls_chain_counts(&c, "closed_hello_timeout", 1);
+	/* too much of it */
+	fd = endpoint_connect(&c.front);
+	endpoint_send(fd, "GET / HTTP/1.1\r\nCookie: ", 24);
+	endpoint_send(fd, text("%020000d", 1), 20000);
+	endpoint_expect_page(fd, "431");
+	close(fd);
+	tls_chain_counts(&c, "closed_hello_too_long", 1);
 	/* TLS that is none, as ever */
 	fd = endpoint_connect(&c.front);
 	endpoint_send(fd, "\x16\x03\x01\x00\x02zz", 7);

@@ -155,7 +155,7 @@ session_first_conclude(struct session *s, enum pipe_verdict stop)
 	else if (v == FIRST_WRONG)
 		session_close(s, REASON_NO_RESOURCES);
 	else if (stop == PIPE_BLOCKED)
-		session_close(s, REASON_HELLO_TOO_LONG);
+		session_redirect_fail(s, 431, REASON_HELLO_TOO_LONG);
 	else if (watch_want(s->frontend->loop, &s->down.watch,
 		     READY_READ | stream_wants(&s->down)) < 0)
 		session_close(s, REASON_NO_RESOURCES);
@@ -288,7 +288,7 @@ void
 session_first_on_time(struct session *s)
 {
 	if (pipe_pending(&s->to_server) > 0 || !session_first_serves_silence(s))
-		session_close(s, REASON_HELLO_TIMEOUT);
+		session_redirect_fail(s, 408, REASON_HELLO_TIMEOUT);
 	else
 		session_first_conclude(s, PIPE_DONE);
 }

@@ -210,6 +210,15 @@ session_redirect(struct session *s, bool last)
 	return v;
 }
 
+void
+session_redirect_fail(struct session *s, unsigned status, enum reason why)
+{
+	if (session_is_redirected(s) && pipe_pending(&s->to_server) > 0)
+		session_answer(s, status, why, false);
+	else
+		session_close(s, why);
+}
+
 /* ---- pages for requests ---- */
 
 /* Whether the client has sent a request and no byte of any answer has come. One

@@ -437,6 +437,10 @@ bool session_is_redirected(const struct session *s);
  * FIRST_MORE: more bytes decide, unless this is their end, the `last`. Anything
  * else: the session drains, or is closed. */
 enum first_verdict session_redirect(struct session *s, bool last);
+/* Ends a session in its first bytes: one that would have been redirected, with
+ * the page of that status. */
+void session_redirect_fail(
+    struct session *s, unsigned status, enum reason why);
 /* Whether there is any server for the client, be it the abuse server. */
 bool session_is_welcome(const struct session *s);
 /* No server is available: the client gets a page, or its connection is closed;
