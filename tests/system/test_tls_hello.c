@@ -213,6 +213,26 @@ START_TEST(not_tls)
 }
 END_TEST
 
+/* OpenSSL recognizes GET, POST, HEAD, PUT and CONNECT alone. */
+START_TEST(any_method_without_tls)
+{
+	static const char *const words[] = { "GET / HTTP/1.1\r\n\r\n",
+		"OPTIONS * HTTP/1.1\r\n\r\n", "DELETE /a HTTP/1.1\r\n\r\n",
+		"CONNECT a:1 HTTP/1.1\r\n\r\n" };
+	size_t i;
+	int fd;
+
+	up("http");
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		fd = endpoint_connect(&c.front);
+		endpoint_send(fd, words[i], strlen(words[i]));
+		endpoint_expect_page(fd, "400");
+		close(fd);
+	}
+	down();
+}
+END_TEST
+
 /* ---- another handshake, in TLS 1.2 ---- */
 
 static bool
@@ -422,6 +442,7 @@ SUITE(test_tls_hello)
 	SUITE_ADD(s, hello_in_pieces, 20);
 	SUITE_ADD(s, slow_handshakes_end, 30);
 	SUITE_ADD(s, not_tls, 30);
+	SUITE_ADD(s, any_method_without_tls, 30);
 	SUITE_ADD(s, renegotiation_is_refused, 20);
 	SUITE_ADD(s, renegotiation_now_and_then, 20);
 	SUITE_ADD(s, renegotiation_with_an_answer_under_way, 20);

@@ -9,14 +9,18 @@
 #include "proxy/session/session_private.h"
 
 /* A client that sends HTTP to a TLS port gets a page: few users would
- * understand a reset. OpenSSL has read its bytes. */
+ * understand a reset. OpenSSL has read its bytes, and recognizes some methods;
+ * with http what else is no TLS is taken for a request, too. */
 static void
 tell_plain_client(struct session *s)
 {
 	char page[HTTP_PAGE_MAX];
+	const char *error = tls_error(&s->down);
 	size_t n;
 
-	if (strstr(tls_error(&s->down), "http request") == NULL)
+	if (strstr(error, "http") == NULL &&
+	    (!s->frontend->options.http.on ||
+		strstr(error, "wrong version number") == NULL))
 		return;
 	n = http_page(page, HTTP_PAGE_NO_TLS, false);
 	(void)sock_send(s->down.fd, page, n, true);
