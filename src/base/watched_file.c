@@ -59,8 +59,8 @@ dir_id_read(struct file_id *s, int dir)
 	while (d != NULL && (file = readdir(d)) != NULL)
 		if (file->d_name[0] != '.') {
 			file_id_read(&one, dir, file->d_name);
-			s->size = hash_mix(
-			    s->size ^ hash_stable(&one, sizeof(one)));
+			/* in whatever order they are listed */
+			s->size += hash_stable(&one, sizeof(one));
 		}
 	if (d != NULL)
 		closedir(d);

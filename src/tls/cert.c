@@ -204,8 +204,7 @@ int
 cert_ocsp_check(const X509 *leaf, const struct buffer *der, struct error *e)
 {
 	enum { CLOCKS_DIFFER_S = 300 };
-	const void *bytes = buffer_bytes(der);
-	const unsigned char *at = bytes;
+	const unsigned char *at = (const unsigned char *)buffer_bytes(der);
 	OCSP_RESPONSE *r =
 	    d2i_OCSP_RESPONSE(NULL, &at, (long)buffer_length(der));
 	OCSP_BASICRESP *b = r != NULL ? OCSP_response_get1_basic(r) : NULL;
