@@ -11,19 +11,27 @@
 
 /* ---- which server is which ---- */
 
+/* A director sends to the ports of its clients: that of a server is what the
+ * first listening address happens to have. */
 static bool
-is_at(const struct server *s, const struct addr *at)
+is_at(
+    const struct service *svc, const struct server *s, const struct addr *at)
 {
+	struct addr here;
 	unsigned i;
 
-	for (i = 0; s != NULL && s->present && i < s->addrs.count; i++)
-		if (addr_equal(&s->addrs.addr[i], at))
+	for (i = 0; s != NULL && s->present && i < s->addrs.count; i++) {
+		here = s->addrs.addr[i];
+		if (svc->director != NULL)
+			addr_set_port(&here, addr_port(at));
+		if (addr_equal(&here, at))
 			return true;
+	}
 	return false;
 }
 
 struct search {
-	const struct pool *pool;
+	const struct service *service;
 	const struct addr *at;
 	struct server *found;
 };
@@ -32,9 +40,9 @@ static void
 on_candidate(void *arg, unsigned slot)
 {
 	struct search *l = arg;
-	struct server *s = pool_slot(l->pool, slot);
+	struct server *s = pool_slot(l->service->pool, slot);
 
-	if (is_at(s, l->at) && (l->found == NULL || slot < l->found->slot))
+	if (is_at(l->service, s, l->at) && (l->found == NULL || slot < l->found->slot))
 		l->found = s;
 }
 
@@ -45,16 +53,17 @@ static struct server *
 find_server(
     struct handover_state_past *l, unsigned slot, const struct addr *at)
 {
-	struct search search = { l->service->pool, at, NULL };
+	struct search search = { l->service, at, NULL };
+	const struct pool *pool = l->service->pool;
 	char host[ADDR_TEXT_MAX];
 
-	if (is_at(pool_slot(search.pool, slot), at))
-		return pool_slot(search.pool, slot);
+	if (is_at(l->service, pool_slot(pool, slot), at))
+		return pool_slot(pool, slot);
 	if (slot < SLOTS_SPECIAL)
 		return NULL;
 	if (slot + l->shift >= SLOTS_SPECIAL &&
-	    is_at(pool_slot(search.pool, slot + l->shift), at))
-		return pool_slot(search.pool, slot + l->shift);
+	    is_at(l->service, pool_slot(pool, slot + l->shift), at))
+		return pool_slot(pool, slot + l->shift);
 	server_index_each(l->service->index, addr_format_host(at, host),
 	    on_candidate, &search);
 	if (search.found != NULL)
