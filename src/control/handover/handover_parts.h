@@ -8,6 +8,7 @@
 /* A server of the other process, and the same one here; NULL: none. */
 struct handover_state_server {
 	struct server *here;
+	bool removed; /* there: only its clients and flows are taken over */
 	struct server_past past;
 	struct mac mac; /* all zero: none */
 };

@@ -188,7 +188,8 @@ handover_servers_read(struct handover_state_reader *reader,
 	s->past = past;
 	s->mac = mac;
 	s->here = find_server(l, (unsigned)slot, &at);
-	l->server_count += s->here != NULL;
+	s->removed = past.history.state == SERVER_REMOVED;
+	l->server_count += s->here != NULL && !s->removed;
 	if (s->here != NULL && reader->on_server != NULL)
 		reader->on_server(
 		    reader->arg, l->service, s->here, past.admin);
@@ -220,7 +221,9 @@ handover_servers_restore(struct handover_state_past *l)
 
 		if (s->here == NULL)
 			continue;
-		pool_restore(l->service->pool, s->here, &s->past, now);
+		if (!s->removed)
+			pool_restore(
+			    l->service->pool, s->here, &s->past, now);
 		if (l->service->director != NULL)
 			director_restore_mac(
 			    l->service->director, s->here, &s->mac);

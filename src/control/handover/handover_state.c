@@ -158,13 +158,14 @@ write_mac(const struct handover_state_writer *l, struct handover_writer *w,
 		handover_add(w, path.mac.byte, sizeof(path.mac.byte));
 }
 
+/* One that was removed may have flows. */
 static void
 write_server(const struct handover_state_writer *l, struct handover_writer *w,
     const struct server *s)
 {
 	uint64_t now = loop_now(l->pen->loop);
 
-	if (!s->present || s->addrs.count == 0)
+	if (s->addrs.count == 0 || (!s->present && l->to_peer))
 		return;
 	handover_open(w, HANDOVER_SERVER);
 	handover_add_number(w, s->slot, 4);

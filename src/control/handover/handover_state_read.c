@@ -50,7 +50,7 @@ restore_counters(struct handover_state_past *l)
 
 	frontend_restore_stats(l->service->frontend, &l->stats);
 	for (i = 0; i < l->servers_room; i++)
-		if (l->servers[i].here != NULL)
+		if (l->servers[i].here != NULL && !l->servers[i].removed)
 			pool_restore_counters(l->service->pool,
 			    l->servers[i].here, &l->servers[i].past);
 }

@@ -113,10 +113,41 @@ START_TEST(ports_of_servers_do_not_count)
 }
 END_TEST
 
+/* By a command: the configuration still has it, or has it elsewhere. */
+START_TEST(flows_of_a_removed_server)
+{
+	old = begin("server 0 address 10.0.0.1 port 80;"
+		    "server 1 address 10.0.0.2 port 80;"
+		    "server 2 address 10.0.0.3 port 80;"
+		    "server 3 address 10.0.0.1 port 80; server 3 drain");
+	new = begin("server 0 address 10.0.0.3 port 80;"
+		    "server 1 address 10.0.0.1 port 80");
+	add_flow(old, 0);
+	add_flow(old, 1);
+	add_flow(old, 2);
+	server(old, 3)->connects = 77;
+	pool_remove_server(old->service->pool, server(old, 0));
+	pool_remove_server(old->service->pool, server(old, 1));
+	pool_remove_server(old->service->pool, server(old, 2));
+	hand_over();
+	ck_assert(has_flows(new, 0) && has_flows(new, 1));
+	/* that of 10.0.0.2, which is not there, is lost */
+	ck_assert_uint_eq(new->service->director->dispatch.flows.count, 2);
+	ck_assert_int_eq(server_state(server(new, 0)), SERVER_UP);
+	ck_assert_uint_eq(server(new, 0)->connections, 1);
+	/* what was known of the one that was not removed counts */
+	ck_assert_int_eq(server_state(server(new, 1)), SERVER_DRAIN);
+	ck_assert_uint_eq(server(new, 1)->connects, 77);
+	end(old);
+	end(new);
+}
+END_TEST
+
 SUITE(test_handover_dsr)
 {
 	Suite *s = suite_create("handover_dsr");
 
 	SUITE_ADD(s, ports_of_servers_do_not_count, 10);
+	SUITE_ADD(s, flows_of_a_removed_server, 10);
 	return s;
 }
