@@ -19,7 +19,7 @@ fuzz_records(struct buffer *out, const uint8_t *data, size_t size)
 		if (n > size)
 			n = (uint8_t)size;
 		if (type < HANDOVER_AGAIN || type > HANDOVER_ANSWER)
-			type %= HANDOVER_DSR_TABLE + 2;
+			type %= HANDOVER_DSR_VLAN + 1;
 		handover_open(&w, type);
 		handover_add(&w, data, n);
 		handover_close(&w);

@@ -36,6 +36,7 @@ enum handover_type {
 	HANDOVER_DSR_FLOWS = 8, /* several flows of direct server return */
 	HANDOVER_DSR_TABLE = 9, /* struct director_past, and several flows
 				 * with what they have become */
+	HANDOVER_DSR_VLAN = 10, /* to a peer: the tag of its segment */
 
 	/* between peers only: */
 	/* servers named so far are void; to the sender: all is requested

@@ -25,6 +25,18 @@ write_dsr_flow(
 	handover_add_number(w, server, 4);
 }
 
+static void
+write_vlan(struct handover_writer *w, const struct director *d)
+{
+	struct director_past past = director_past(d);
+
+	if (!past.vlan_known)
+		return;
+	handover_open(w, HANDOVER_DSR_VLAN);
+	handover_add_number(w, past.vlan, 2);
+	handover_close(w);
+}
+
 bool
 handover_dsr_write_flows(
     struct handover_state_writer *l, struct handover_writer *w)
@@ -34,6 +46,8 @@ handover_dsr_write_flows(
 	struct dsr_report r;
 	unsigned i;
 
+	if (d != NULL && l->at == 0)
+		write_vlan(w, d);
 	if (l->at >= last)
 		return false;
 	handover_open(w, HANDOVER_DSR_FLOWS);
@@ -135,6 +149,16 @@ handover_dsr_read_table(
 		if (!r->bad && f.past.state < DSR_STATES)
 			l->flow_count += director_restore_flow(d, &f, s);
 	}
+}
+
+void
+handover_dsr_learn_vlan(
+    const struct handover_state_past *l, struct handover_record *r)
+{
+	uint16_t vlan = (uint16_t)handover_get_number(r, 2);
+
+	if (l->service->director != NULL && !r->bad)
+		director_suggest_vlan(l->service->director, vlan);
 }
 
 void

@@ -52,13 +52,15 @@ void handover_servers_restore(struct handover_state_past *l);
 
 /* ---- flows of direct server return: handover_dsr.c ---- */
 
-/* To a peer; return whether there are more. */
+/* To a peer, with the tag of the segment; return whether there are more. */
 bool handover_dsr_write_flows(
     struct handover_state_writer *l, struct handover_writer *w);
 void handover_dsr_write_change(struct handover_state_writer *l,
     struct handover_writer *w, const struct handover_change *c);
 void handover_dsr_learn(
     struct handover_state_reader *l, struct handover_record *r);
+void handover_dsr_learn_vlan(
+    const struct handover_state_past *l, struct handover_record *r);
 /* The same to another process, with all that is known of them. */
 bool handover_dsr_write_table(
     struct handover_state_writer *l, struct handover_writer *w);

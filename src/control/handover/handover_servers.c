@@ -42,7 +42,8 @@ on_candidate(void *arg, unsigned slot)
 	struct search *l = arg;
 	struct server *s = pool_slot(l->service->pool, slot);
 
-	if (is_at(l->service, s, l->at) && (l->found == NULL || slot < l->found->slot))
+	if (is_at(l->service, s, l->at) &&
+	    (l->found == NULL || slot < l->found->slot))
 		l->found = s;
 }
 

@@ -309,6 +309,8 @@ handover_state_read(
 		learn_clients(l, record);
 	else if (record->type == HANDOVER_DSR_FLOWS)
 		handover_dsr_learn(l, record);
+	else if (record->type == HANDOVER_DSR_VLAN)
+		handover_dsr_learn_vlan(l->now, record);
 }
 
 void

@@ -14,42 +14,6 @@
 
 /* What time does: how often, and flows that end at once. */
 enum { TICK_MS = 250, SOON_MS = 1, EXPIRE = 1000, FRAGMENTS = 4096 };
-/* So many frames in a row with another tag have the segment's. */
-enum { OTHERS = 3 };
-
-/* ---- the tag of the segment ---- */
-
-/* Requests to servers get the segment's tag: a host that can send frames with
- * another one could cut the servers off. A tag that servers reply to is
- * right; else the first frame counts, or several in a row. */
-void
-director_note_vlan(struct director *d, const struct frame *f)
-{
-	struct nexthops *n = &d->forward.hops;
-	uint16_t vlan = f->vlan & FRAME_VLAN_ID;
-
-	if (vlan != d->forward.wire.vlan) {
-		if (n->neighbors.reachable > 0)
-			return;
-		if (vlan != d->vlan_other)
-			d->vlan_others = 0;
-		d->vlan_other = vlan;
-		if (++d->vlan_others < (d->vlan_confirmed ? OTHERS : 1))
-			return;
-	}
-	d->vlan_confirmed = true;
-	d->vlan_others = 0;
-	if (vlan == d->forward.wire.vlan)
-		return;
-	log_info("segment has a VLAN tag vlan=%u", vlan);
-	d->forward.wire.vlan = vlan;
-	n->neighbors.options.vlan = vlan;
-	/* Servers did not get the requests that had another tag. */
-	neighbors_resume(&n->neighbors, loop_now(d->loop));
-	checks_forget(&d->checks);
-	if (n->announce)
-		neighbors_announce(&n->neighbors, loop_now(d->loop));
-}
 
 /* ---- kinds of frames ---- */
 
@@ -168,8 +132,7 @@ on_neighbor(
 		return;
 	}
 	/* The tag comes first: neighbours ignore messages with another one. */
-	if (vips_have_address(&d->vips, &m.target))
-		director_note_vlan(d, f);
+	director_hear_vlan(d, f, &m);
 	tarpit_net_on_message(&d->tarpit, &m);
 	neighbors_on_message(&d->forward.hops.neighbors, &m, loop_now(d->loop));
 }
@@ -341,6 +304,7 @@ director_on_tick(struct timer *t)
 	vip_locks_drain(&d->vips.locks);
 	vip_locks_drain(&d->frames);
 	nexthops_note_link(&d->forward.hops, "no carrier");
+	director_try_vlan(d);
 	nexthops_tick(&d->forward.hops, now);
 	fast_path_refresh(&d->dispatch.fast);
 	if (d->forward.tunnels != NULL)

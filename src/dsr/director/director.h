@@ -142,6 +142,10 @@ bool director_flow_at(
  * Returns whether it was of use. */
 bool director_learn_flow(struct director *d, const struct dsr_report *r);
 
+/* The tag of another director's segment: it is tried when no server answers,
+ * and no frame for a VIP has told the tag. */
+void director_suggest_vlan(struct director *d, uint16_t vlan);
+
 /* For a process that takes over. A flow as it is; `server` is its number. */
 struct director_flow {
 	struct dsr_key key;

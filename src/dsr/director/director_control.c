@@ -275,7 +275,7 @@ struct director_past
 director_past(const struct director *d)
 {
 	return (struct director_past){ .standby = d->vips.standby,
-		.vlan_known = d->vlan_confirmed,
+		.vlan_known = d->vlan_confirmed || d->forward.wire.vlan != 0,
 		.vlan = d->forward.wire.vlan };
 }
 

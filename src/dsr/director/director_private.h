@@ -1,5 +1,6 @@
 /* director_private.h: a director: the objects it joins, for director.c (frames,
- * time, life) and director_control.c (what control reads and sets). */
+ * time, life), director_vlan.c and director_control.c (what control reads and
+ * sets). */
 #ifndef PEN_DSR_DIRECTOR_PRIVATE_H
 #define PEN_DSR_DIRECTOR_PRIVATE_H
 
@@ -15,10 +16,11 @@ struct director {
 	struct vips vips;
 	struct dispatch dispatch;
 	struct forward forward;
-	/* Which tag the segment has, learnt from frames for the VIPs. */
-	bool vlan_confirmed;  /* a frame for a VIP had it */
+	/* Which tag the segment has: see director_vlan.c. */
+	bool vlan_confirmed;  /* a frame had it */
 	uint16_t vlan_other;  /* the tag of the last frames with another, */
 	unsigned vlan_others; /* so many in a row */
+	uint16_t vlan_suggested; /* by another director */
 	struct checks checks;
 	struct tarpit_net tarpit;
 
@@ -40,8 +42,13 @@ struct director {
 
 /* Connects the objects. */
 void director_join(struct director *d, struct loop *l, struct pool *p);
-/* A frame for a VIP came, or an ARP or NDP request for one: notes the segment's
- * tag. */
+/* A frame for a VIP came: notes the segment's tag. */
 void director_note_vlan(struct director *d, const struct frame *f);
+/* The same of ARP or NDP, if it is about a VIP, or a server. */
+void director_hear_vlan(
+    struct director *d, const struct frame *f, const struct who_has *m);
+/* No server answers with the tag that is in use: tries the suggested one, and
+ * the one before by turns. */
+void director_try_vlan(struct director *d);
 
 #endif

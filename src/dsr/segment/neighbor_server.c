@@ -155,6 +155,15 @@ neighbors_resume(struct neighbors *n, uint64_t now)
 	ask_failed(n, now);
 }
 
+bool
+neighbors_have_failed(const struct neighbors *n)
+{
+	return list_is_empty(&n->queue[NEIGHBOR_READY]) &&
+	    list_is_empty(&n->queue[NEIGHBOR_ASKED]) &&
+	    list_is_empty(&n->queue[NEIGHBOR_CONFIRMED]) &&
+	    !list_is_empty(&n->queue[NEIGHBOR_GONE]);
+}
+
 /* ---- learning ---- */
 
 /* The callback is the last thing: it may drop w. */

@@ -69,7 +69,7 @@ add_flow(struct pen *p, unsigned number)
 }
 
 static void
-hand_over(void)
+hand_over(bool to_peer)
 {
 	struct handover_state_writer w;
 	struct handover_state_reader l;
@@ -79,18 +79,23 @@ hand_over(void)
 
 	buffer_init(&b);
 	handover_state_writer_init(&w, old);
+	w.to_peer = to_peer;
 	while (handover_state_write(&w, &b) > 0)
 		;
 	while (handover_state_write_flows(&w, &b) > 0)
 		;
 	handover_reader_init(&r);
 	handover_state_reader_init(&l, new);
+	l.from_peer = to_peer;
 	ck_assert_int_eq(
 	    handover_feed(&r, buffer_bytes(&b), buffer_length(&b)), 0);
 	while (handover_next(&r, &record))
 		handover_state_read(&l, &record);
 	ck_assert_ptr_null(r.error);
-	handover_state_reader_end(&l);
+	if (to_peer)
+		handover_state_reader_fini(&l);
+	else
+		handover_state_reader_end(&l);
 	handover_reader_fini(&r);
 	buffer_fini(&b);
 }
@@ -104,7 +109,7 @@ START_TEST(ports_of_servers_do_not_count)
 		    "server 1 address 10.0.0.1 port 443");
 	add_flow(old, 0);
 	add_flow(old, 1);
-	hand_over();
+	hand_over(false);
 	ck_assert_int_eq(server_state(server(new, 0)), SERVER_DRAIN);
 	ck_assert_int_eq(server_state(server(new, 1)), SERVER_UP);
 	ck_assert(has_flows(new, 0) && has_flows(new, 1));
@@ -129,7 +134,7 @@ START_TEST(flows_of_a_removed_server)
 	pool_remove_server(old->service->pool, server(old, 0));
 	pool_remove_server(old->service->pool, server(old, 1));
 	pool_remove_server(old->service->pool, server(old, 2));
-	hand_over();
+	hand_over(false);
 	ck_assert(has_flows(new, 0) && has_flows(new, 1));
 	/* that of 10.0.0.2, which is not there, is lost */
 	ck_assert_uint_eq(new->service->director->dispatch.flows.count, 2);
@@ -143,11 +148,33 @@ START_TEST(flows_of_a_removed_server)
 }
 END_TEST
 
+/* It is reported, also without a flow, and taken for one that may be right. */
+START_TEST(a_peer_gets_the_tag)
+{
+	static const struct director_past past = { .vlan_known = true,
+		.vlan = 7 };
+	struct director *d;
+
+	old = begin("server 0 address 10.0.0.1 port 80");
+	new = begin("server 0 address 10.0.0.1 port 80");
+	d = new->service->director;
+	hand_over(true);
+	ck_assert_uint_eq(d->vlan_suggested, 0);
+	director_restore(old->service->director, &past);
+	hand_over(true);
+	ck_assert_uint_eq(d->vlan_suggested, 7);
+	ck_assert(!d->vlan_confirmed && d->forward.wire.vlan == 0);
+	end(old);
+	end(new);
+}
+END_TEST
+
 SUITE(test_handover_dsr)
 {
 	Suite *s = suite_create("handover_dsr");
 
 	SUITE_ADD(s, ports_of_servers_do_not_count, 10);
 	SUITE_ADD(s, flows_of_a_removed_server, 10);
+	SUITE_ADD(s, a_peer_gets_the_tag, 10);
 	return s;
 }

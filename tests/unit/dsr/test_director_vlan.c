@@ -95,6 +95,73 @@ START_TEST(a_false_tag_goes_again)
 }
 END_TEST
 
+/* A standby gets no frame for a VIP. */
+START_TEST(servers_tell_until_a_frame_does)
+{
+	struct peer at = { .family = AF_INET,
+		.ip = { [10] = 0xff, 0xff, 10, 0, 0, 1 } };
+	struct frame f = { .vlan = TRUE_TAG };
+	struct who_has m = { .sender = client, .target = client };
+
+	ck_assert_ptr_nonnull(
+	    neighbors_add(&d.forward.hops.neighbors, &at, 1));
+	director_hear_vlan(&d, &f, &m);
+	ck_assert_uint_eq(d.forward.wire.vlan, 0);
+	m.target = at;
+	director_hear_vlan(&d, &f, &m);
+	ck_assert_uint_eq(d.forward.wire.vlan, TRUE_TAG);
+	f.vlan = FALSE_TAG;
+	m.sender = at;
+	director_hear_vlan(&d, &f, &m);
+	director_hear_vlan(&d, &f, &m);
+	director_hear_vlan(&d, &f, &m);
+	ck_assert_uint_eq(d.forward.wire.vlan, TRUE_TAG);
+}
+END_TEST
+
+/* Until all servers have failed. */
+static void
+silence(uint64_t *now)
+{
+	struct neighbors *n = &d.forward.hops.neighbors;
+
+	do
+		neighbors_tick(n, *now += 1000);
+	while (!neighbors_have_failed(n));
+}
+
+/* What another director reports may be right where servers are silent. */
+START_TEST(a_tag_of_another_director)
+{
+	struct peer at = client;
+	uint64_t now = 1;
+
+	ck_assert_ptr_nonnull(
+	    neighbors_add(&d.forward.hops.neighbors, &at, now));
+	director_suggest_vlan(&d, TRUE_TAG);
+	director_try_vlan(&d);
+	ck_assert_uint_eq(d.forward.wire.vlan, 0);
+	silence(&now);
+	director_try_vlan(&d);
+	ck_assert_uint_eq(d.forward.wire.vlan, TRUE_TAG);
+	ck_assert_uint_eq(d.forward.hops.neighbors.options.vlan, TRUE_TAG);
+	/* a process that takes over has it, too */
+	ck_assert(director_past(&d).vlan_known);
+	/* it was wrong: the servers are back on another segment */
+	director_suggest_vlan(&d, TRUE_TAG);
+	director_try_vlan(&d);
+	ck_assert_uint_eq(d.forward.wire.vlan, TRUE_TAG);
+	silence(&now);
+	director_try_vlan(&d);
+	ck_assert_uint_eq(d.forward.wire.vlan, 0);
+	/* a frame is better */
+	ck_assert_uint_eq(hear(FALSE_TAG, 1), FALSE_TAG);
+	silence(&now);
+	director_try_vlan(&d);
+	ck_assert_uint_eq(d.forward.wire.vlan, FALSE_TAG);
+}
+END_TEST
+
 SUITE(test_director_vlan)
 {
 	Suite *s = suite_create("director_vlan");
@@ -105,6 +172,8 @@ SUITE(test_director_vlan)
 	tcase_add_test(t, a_tag_that_servers_answer_to_stays);
 	tcase_add_test(t, several_frames_in_a_row);
 	tcase_add_test(t, a_false_tag_goes_again);
+	tcase_add_test(t, servers_tell_until_a_frame_does);
+	tcase_add_test(t, a_tag_of_another_director);
 	suite_add_tcase(s, t);
 	return s;
 }
