@@ -493,6 +493,21 @@ START_TEST(standby)
 }
 END_TEST
 
+/* Another one may have had the VIP for a while, unnoticed. */
+START_TEST(announced_by_each_takeover)
+{
+	NEED_DSR_OF_OURS("dsr_standby");
+	NEED_NET_FIXTURE(&fixture, &pair);
+	dsrpen_up(&first, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_DSR_IP4,
+	    "-O", "dsr_standby", "-O", "dsr_ip " NET_FIXTURE_DSR_IP4,
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
+	take_over(&first);
+	take_over(&first);
+	dsrpen_down(&first);
+	net_fixture_down(&fixture);
+}
+END_TEST
+
 SUITE(test_dsr_takeover)
 {
 	Suite *s = suite_create("dsr_takeover");
@@ -502,6 +517,7 @@ SUITE(test_dsr_takeover)
 	SUITE_ADD(s, hash_alone_over_ipv6, 90);
 	SUITE_ADD(s, hash_and_flows_over_ipv6, 90);
 	SUITE_ADD(s, announced_or_not, 60);
+	SUITE_ADD(s, announced_by_each_takeover, 60);
 	SUITE_ADD(s, flows_of_a_peer, 120);
 	SUITE_ADD(s, standby, 120);
 	SUITE_ADD(s, two_share_a_vip, 90);

@@ -98,7 +98,7 @@ int director_set_vips(struct director *d, const struct peer *list,
 
 /* Stands by: answers no ARP or NDP for the VIPs and forwards nothing, but
  * resolves and checks the servers, and learns flows, in which other directors
- * are right. Or takes the VIPs, and announces them. */
+ * are right. Or takes the VIPs, and announces them, also if it had them. */
 void director_set_standby(struct director *d, bool standby);
 
 /* Opens the sockets of tunnels, if any server has one; they stay open. Without
@@ -143,7 +143,7 @@ bool director_flow_at(
 bool director_learn_flow(struct director *d, const struct dsr_report *r);
 
 /* The tag of another director's segment: it is tried when no server answers,
- * and no frame for a VIP has told the tag. */
+ * and no frame for a VIP has shown the tag. */
 void director_suggest_vlan(struct director *d, uint16_t vlan);
 
 /* For a process that takes over. A flow as it is; `server` is its number. */

@@ -65,8 +65,14 @@ director_set_vips(struct director *d, const struct peer *list, unsigned count,
 void
 director_set_standby(struct director *d, bool standby)
 {
+	struct nexthops *n = &d->forward.hops;
+	bool had = !d->vips.standby;
+
 	d->vips.standby = standby;
-	nexthops_set_vips(&d->forward.hops, NULL, 0);
+	nexthops_set_vips(n, NULL, 0);
+	/* Another one may have announced them since. */
+	if (had && !standby && n->announce)
+		neighbors_announce(&n->neighbors, loop_now(d->loop));
 	fast_path_refresh(&d->dispatch.fast);
 }
 

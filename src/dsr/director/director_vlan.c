@@ -70,7 +70,7 @@ director_suggest_vlan(struct director *d, uint16_t vlan)
 }
 
 /* A standby on a silent segment, where hosts refresh what they know from host
- * to host, hears nothing. */
+ * to host, gets no message. */
 void
 director_try_vlan(struct director *d)
 {
