@@ -14,14 +14,28 @@
 
 #include "base/log.h"
 
+/* Processes that may read an owner until the next vip_locks_drain(). */
+enum { CLAIMS = 64 };
+
+/* The lock of a VIP, or NULL. */
+static int *
+vip_lock_find(const struct vip_locks *l, const struct peer *vip)
+{
+	unsigned i;
+
+	for (i = 0; i < l->count; i++)
+		if (l->fd[i] >= 0 && l->vip[i].port == vip->port &&
+		    peer_same_host(&l->vip[i], vip))
+			return &l->fd[i];
+	return NULL;
+}
+
 #ifdef __linux__
 
-/* NAME_MAX_HERE: after the byte 0 that makes a name abstract. CLAIMS: how many
- * processes may read the owner of a name until the next vip_locks_drain(). */
-enum { NAME_MAX_HERE = 100, CLAIMS = 64, TRIES = 100 };
-/* How often, and how long apart, the lock of all frames is tried. */
-enum { FRAMES_TRIES = 20, FRAMES_MS = 50 };
-static const char names_of_all[] = "/proc/net/unix";
+/* NAME_MAX_HERE: after the byte 0 that makes a name abstract. FRAMES: how
+ * often, and how long apart, the lock of all frames is tried. */
+enum { NAME_MAX_HERE = 100, TRIES = 100, FRAMES_TRIES = 20, FRAMES_MS = 50 };
+static const struct vip_locks none;
 
 /* With an empty `port` the name is the beginning of those of all ports of the
  * address. */
@@ -97,18 +111,37 @@ find_owner(const char *name, uid_t user, pid_t *pid)
 	return owner;
 }
 
-/* Whether another process has a name that begins like this. */
 static bool
-any_is_locked(const char *begins, uid_t user, pid_t *pid)
+read_name(const char *name, struct peer *vip)
 {
-	FILE *f = fopen(names_of_all, "re");
+	char ip[PEER_TEXT_MAX];
+	struct addr a;
+	unsigned port;
+
+	if (sscanf(name, "pen dsr %*u %63s %u", ip, &port) != 2 ||
+	    addr_parse_ip(&a, ip, (uint16_t)port) < 0)
+		return false;
+	peer_from_addr(vip, &a);
+	return true;
+}
+
+/* Whether another process has a name that begins like this, but for those that
+ * are kept. */
+static bool
+any_is_locked(const char *begins, uid_t user, const struct vip_locks *kept,
+    pid_t *pid)
+{
+	FILE *f = fopen("/proc/net/unix", "re");
 	char line[256], *at;
 	bool locked = false;
+	struct peer vip;
 
 	while (f != NULL && !locked && fgets(line, sizeof(line), f) != NULL) {
 		line[strcspn(line, "\n")] = '\0';
 		at = strchr(line, '@');
-		if (at != NULL && strncmp(at + 1, begins, strlen(begins)) == 0)
+		if (at != NULL &&
+		    strncmp(at + 1, begins, strlen(begins)) == 0 &&
+		    !(read_name(at + 1, &vip) && vip_lock_find(kept, &vip)))
 			locked = find_owner(at + 1, user, pid) == ANOTHER;
 	}
 	if (f != NULL)
@@ -116,16 +149,21 @@ any_is_locked(const char *begins, uid_t user, pid_t *pid)
 	return locked;
 }
 
-/* Whether another process has what overlaps with the vip. */
+/* Whether another process has what overlaps with the vip. Locks that are kept
+ * are still owned by the process that this one replaces. */
 static bool
-overlap_is_locked(
-    unsigned ifindex, uid_t user, const struct peer *vip, pid_t *pid)
+overlap_is_locked(unsigned ifindex, uid_t user, const struct peer *vip,
+    const struct vip_locks *kept, pid_t *pid)
 {
 	char name[NAME_MAX_HERE];
+	struct peer all = *vip;
 
 	make_name(name, ifindex, vip, vip->port == 0 ? "" : "0");
-	return vip->port == 0 ? any_is_locked(name, user, pid)
-			      : find_owner(name, user, pid) == ANOTHER;
+	if (vip->port == 0)
+		return any_is_locked(name, user, kept, pid);
+	all.port = 0;
+	return vip_lock_find(kept, &all) == NULL &&
+	    find_owner(name, user, pid) == ANOTHER;
 }
 
 /* Binds the name. False: another process has it, or has bound it and does not
@@ -161,8 +199,8 @@ name_process(char *text, size_t size, pid_t pid)
 }
 
 static int
-vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
-    struct error *e)
+vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip,
+    const struct vip_locks *kept, int *fd, struct error *e)
 {
 	char name[NAME_MAX_HERE], port[8], text[PEER_TEXT_MAX], process[32];
 	pid_t other;
@@ -177,7 +215,7 @@ vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
 	/* The name is bound before others are searched: of two processes that
 	 * start at once at least one finds the other. */
 	if (bind_name(*fd, name, user, &other) &&
-	    !overlap_is_locked(ifindex, user, vip, &other))
+	    !overlap_is_locked(ifindex, user, vip, kept, &other))
 		return 0;
 	close(*fd);
 	*fd = -1;
@@ -230,7 +268,7 @@ is_locked(unsigned ifindex, uid_t user, const struct peer *vip)
 	snprintf(port, sizeof(port), "%u", vip->port);
 	make_name(name, ifindex, vip, port);
 	return find_owner(name, user, &pid) == ANOTHER ||
-	    overlap_is_locked(ifindex, user, vip, &pid);
+	    overlap_is_locked(ifindex, user, vip, &none, &pid);
 }
 
 void
@@ -246,7 +284,7 @@ vip_locks_others(struct vip_others *o, unsigned ifindex, uid_t user,
 		if (is_locked(ifindex, user, &vips[i]))
 			return;
 	snprintf(name, sizeof(name), "pen dsr %u ", ifindex);
-	o->there = any_is_locked(name, user, &pid);
+	o->there = any_is_locked(name, user, &none, &pid);
 	make_name_of_frames(name, ifindex);
 	o->take = o->there && find_owner(name, user, &o->pid) == ANOTHER;
 }
@@ -257,26 +295,13 @@ vip_lock_read(int fd, struct peer *vip)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNSPEC };
 	socklen_t n = sizeof(at) - 1; /* a zero is behind it */
-	char ip[PEER_TEXT_MAX];
-	struct addr a;
-	unsigned port;
 
 	memset(vip, 0, sizeof(*vip));
 	if (fd < 0 || getsockname(fd, (struct sockaddr *)&at, &n) < 0 ||
 	    at.sun_family != AF_UNIX || at.sun_path[0] != '\0')
 		return false;
-	if (sscanf(at.sun_path + 1, "pen dsr %*u %63s %u", ip, &port) != 2)
-		return strstr(at.sun_path + 1, " frames") != NULL;
-	if (addr_parse_ip(&a, ip, (uint16_t)port) < 0)
-		return false;
-	peer_from_addr(vip, &a);
-	return true;
-}
-
-static void
-own(int fd)
-{
-	(void)listen(fd, CLAIMS);
+	return read_name(at.sun_path + 1, vip) ||
+	    strstr(at.sun_path + 1, " frames") != NULL;
 }
 
 static void
@@ -296,12 +321,13 @@ drain(int fd)
 #else
 
 static int
-vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
-    struct error *e)
+vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip,
+    const struct vip_locks *kept, int *fd, struct error *e)
 {
 	(void)ifindex;
 	(void)user;
 	(void)vip;
+	(void)kept;
 	(void)e;
 	*fd = -1;
 	return 0;
@@ -310,7 +336,7 @@ vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
 static int
 take_frames(unsigned ifindex, uid_t user, int *fd, struct error *e)
 {
-	return vip_lock_take(ifindex, user, NULL, fd, e);
+	return vip_lock_take(ifindex, user, NULL, NULL, fd, e);
 }
 
 void
@@ -333,31 +359,12 @@ vip_lock_read(int fd, struct peer *vip)
 }
 
 static void
-own(int fd)
-{
-	(void)fd;
-}
-
-static void
 drain(int fd)
 {
 	(void)fd;
 }
 
 #endif
-
-/* The lock of a VIP, or NULL. */
-static int *
-vip_lock_find(const struct vip_locks *l, const struct peer *vip)
-{
-	unsigned i;
-
-	for (i = 0; i < l->count; i++)
-		if (l->fd[i] >= 0 && l->vip[i].port == vip->port &&
-		    peer_same_host(&l->vip[i], vip))
-			return &l->fd[i];
-	return NULL;
-}
 
 static int
 make_room(struct vip_locks *l, unsigned count, struct error *e)
@@ -398,11 +405,13 @@ vip_locks_take(struct vip_locks *l, const struct vip_locks *kept,
 		l->vip[i] = vips[i];
 		l->count = i + 1;
 		if (vip_lock_find(kept, &vips[i]) != NULL ||
-		    vip_lock_find(l, &vips[i]) != NULL ||
-		    vip_lock_take(ifindex, user, &vips[i], &l->fd[i], e) == 0)
+		    vip_lock_find(l, &vips[i]) != NULL)
 			continue;
-		vip_locks_free(l);
-		return -1;
+		if (vip_lock_take(
+			ifindex, user, &vips[i], kept, &l->fd[i], e) < 0) {
+			vip_locks_free(l);
+			return -1;
+		}
 	}
 	return 0;
 }
@@ -477,7 +486,7 @@ vip_locks_own(const struct vip_locks *l)
 
 	for (i = 0; i < l->count; i++)
 		if (l->fd[i] >= 0)
-			own(l->fd[i]);
+			(void)listen(l->fd[i], CLAIMS);
 }
 
 void

@@ -440,6 +440,40 @@ START_TEST(locks_go_to_the_next_process)
 }
 END_TEST
 
+/* What another process has, that this one replaces, and has got from it. */
+static int
+take_besides(const struct vip_locks *kept, unsigned port)
+{
+	struct peer vip = kept->vip[0];
+	struct vip_locks more;
+	int rc;
+
+	vip.port = (uint16_t)port;
+	rc = vip_locks_take(&more, kept, interface, 0, &vip, 1, &why);
+	vip_locks_free(&more);
+	return rc;
+}
+
+/* In the configuration of the next process the port has become 0, or one. */
+START_TEST(the_next_process_takes_more)
+{
+	unsigned had;
+
+	for (had = 0; had <= 80; had += 80) {
+		ck_assert_int_eq(take("192.0.2.1", had), 0);
+		if (child_fork() == 0) {
+			/* it is another process */
+			if (take_besides(&locks, 80 - had) < 0)
+				_exit(1);
+			vip_locks_free(&locks);
+			_exit(take("192.0.2.1", 80 - had) == 0 ? 2 : 0);
+		}
+		expect_child();
+		vip_locks_free(&locks);
+	}
+}
+END_TEST
+
 static void
 up(void)
 {
@@ -466,6 +500,7 @@ SUITE(test_vip_lock)
 	tcase_add_test(t, frames_that_are_given_back);
 	tcase_add_test(t, a_director_is_not_another_than_itself);
 	tcase_add_test(t, locks_go_to_the_next_process);
+	tcase_add_test(t, the_next_process_takes_more);
 	suite_add_tcase(s, t);
 	return s;
 }
