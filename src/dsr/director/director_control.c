@@ -89,6 +89,8 @@ director_left(const struct director *d)
 {
 	const struct dsr_flows *w = &d->dispatch.flows;
 
+	if (d->vips.standby)
+		return 0;
 	if (w->max == 0)
 		return 1;
 	return w->count - w->lists[DSR_FIN].count - w->lists[DSR_CLOSE].count;

@@ -218,6 +218,17 @@ START_TEST(a_standby_follows_other_directors)
 }
 END_TEST
 
+/* It may stop at once. */
+START_TEST(no_flow_is_left_of_a_standby)
+{
+	connect_all();
+	d.vips.standby = true;
+	ck_assert_uint_eq(director_left(&d), 0);
+	d.dispatch.flows.max = 0;
+	ck_assert_uint_eq(director_left(&d), 0);
+}
+END_TEST
+
 /* All but the flows begins anew, as in another process. */
 static unsigned
 hand_over(struct director_flow *list, unsigned most)
@@ -273,6 +284,7 @@ SUITE(test_director_flows)
 	tcase_add_test(t, flows_of_a_server_that_is_down);
 	tcase_add_test(t, no_flow_begins_in_a_drain);
 	tcase_add_test(t, a_standby_follows_other_directors);
+	tcase_add_test(t, no_flow_is_left_of_a_standby);
 	tcase_add_test(t, flows_go_to_the_next_process);
 	suite_add_tcase(s, t);
 	return s;
