@@ -231,6 +231,23 @@ START_TEST(tries_limit_servers)
 }
 END_TEST
 
+/* Nobody is there: with -r, too, a datagram is tried at each server once. */
+START_TEST(each_is_tried_once)
+{
+	int fd;
+
+	up("-r", "-U");
+	udp_server_stop(&a);
+	udp_server_stop(&b);
+	fd = udp_client(&front);
+	ck_assert_int_eq(send(fd, "x", 1, 0), 1);
+	WAIT_FOR(control_says("statistics", "dropped_no_server 1\n"), SOON);
+	pen_expect_rest(&pen);
+	close(fd);
+	pen_down(&pen);
+}
+END_TEST
+
 /* Drained: old flows stay, new ones go elsewhere. Down: all go. */
 START_TEST(drained_and_down)
 {
@@ -644,6 +661,7 @@ SUITE(test_udp)
 	SUITE_ADD(s, from_where_it_was_asked, 30);
 	SUITE_ADD(s, dead_servers, 60);
 	SUITE_ADD(s, tries_limit_servers, 60);
+	SUITE_ADD(s, each_is_tried_once, 60);
 	SUITE_ADD(s, drained_and_down, 30);
 	SUITE_ADD(s, flows_end, 60);
 	SUITE_ADD(s, silent_servers, 60);

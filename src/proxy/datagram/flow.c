@@ -254,7 +254,8 @@ flow_begin_new(struct flows *fs, const struct arrival *a, struct flow *w,
 static struct flow *
 flow_of_each(struct flows *fs, struct arrival *a)
 {
-	struct attempts attempts = { .count = 0 };
+	struct attempts attempts =
+	    a->tried != NULL ? *a->tried : (struct attempts){ .count = 0 };
 	struct server *s = flow_choose(fs, a, &attempts);
 	struct flow *w;
 
@@ -332,6 +333,7 @@ flow_meet(struct flows *fs, struct arrival *a, struct listener *l,
 {
 	a->listener = l;
 	a->dgram = d;
+	a->tried = NULL;
 	peer_from_addr(&a->who, &d->from);
 	flow_make_key(fs, a);
 	if (fs->frontend->options.udp.each)
@@ -444,7 +446,8 @@ flow_on_refused(struct flow *w, int error)
 	w->question = NULL;
 	w->question_n = 0;
 	if (!goes_on && w->key.server != UINT32_MAX) {
-		/* its flow is for that server alone: as if it came anew */
+		/* its flow is for that server alone: another one's */
+		const struct attempts tried = w->attempts;
 		struct dgram d = {
 			.bytes = last, .n = n, .local = w->local
 		};
@@ -454,6 +457,7 @@ flow_on_refused(struct flow *w, int error)
 		flow_meet(fs, &again, w->listener, &d);
 		again.who = w->who; /* it may come through a proxy */
 		again.key = w->key;
+		again.tried = &tried;
 		flow_end(w, REASON_SERVER_RESET);
 		flow_take(fs, &again);
 	} else {

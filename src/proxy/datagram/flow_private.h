@@ -70,6 +70,7 @@ struct arrival {
 	struct peer who;
 	struct flow_key key;
 	uint64_t hash; /* of the key */
+	const struct attempts *tried; /* servers that refused it; NULL: none */
 };
 
 /* Returns the flow that the datagram belongs to, or NULL. */
