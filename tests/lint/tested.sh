@@ -33,7 +33,7 @@ tests/net/test_transparent: control/verify/transparent
 tests/net/test_transparent_check: control/verify/transparent_routes control/verify/transparent_ways
 tests/system/test_check: control/apply/derive control/plan/origin control/verify/preflight
 tests/system/test_check_services: proxy/check/check_connect proxy/check/check_http
-	proxy/check/check_send proxy/check/check_stream
+	proxy/check/check_send
 tests/system/test_check_udp: proxy/check/check_datagram
 tests/system/test_checks: control/apply/checks control/apply/checks_apply
 	control/apply/rooted control/plan/check_plan

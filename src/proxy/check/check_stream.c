@@ -11,6 +11,8 @@
 #include "proxy/core/frontend_core.h"
 
 enum { READ_MAX = 16 * 1024 };
+/* How soon a Unix listener whose backlog is full is tried again. */
+enum { BUSY_MS = 20 };
 
 /* ---- saying and hearing ---- */
 
@@ -210,20 +212,19 @@ introduce(struct check_stream *s)
 	return s->talk.length > 0 ? 0 : stream_prefix_alone(&s->stream);
 }
 
-void
-check_stream_start(struct check *c, const struct check_talk *t)
+static void
+check_stream_dial(struct timer *t)
 {
-	struct check_stream *s = c->state;
+	struct check_stream *s = container_of(t, struct check_stream, again);
+	struct check *c = s->check;
 	struct sock_connect_options o =
 	    frontend_connect_options(c->frontend, 0);
 	int fd = sock_connect(&c->at, &o);
 
-	s->check = c;
-	s->talk = *t;
-	c->waiting = "the connection";
-	stream_init(&s->stream);
 	if (fd < 0) {
-		check_end_errno(c, errno);
+		if (errno != EAGAIN ||
+		    timer_start(c->loop, &s->again, BUSY_MS) < 0)
+			check_end_errno(c, errno);
 		return;
 	}
 	stream_open_plain(&s->stream, fd, true);
@@ -235,10 +236,24 @@ check_stream_start(struct check *c, const struct check_talk *t)
 }
 
 void
+check_stream_start(struct check *c, const struct check_talk *t)
+{
+	struct check_stream *s = c->state;
+
+	s->check = c;
+	s->talk = *t;
+	c->waiting = "the connection";
+	stream_init(&s->stream);
+	timer_init(&s->again, check_stream_dial);
+	check_stream_dial(&s->again);
+}
+
+void
 check_stream_stop(struct check *c)
 {
 	struct check_stream *s = c->state;
 
+	timer_fini(&s->again);
 	stream_close(c->loop, &s->stream,
 	    s->talk.reset || c->result != CHECK_GOOD);
 }

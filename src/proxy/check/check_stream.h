@@ -39,6 +39,7 @@ struct check_stream {
 	struct check_talk talk;
 	size_t said;
 	bool connected;
+	struct timer again; /* a Unix listener's backlog was full */
 };
 
 void check_stream_start(struct check *c, const struct check_talk *t);
