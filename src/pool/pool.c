@@ -198,9 +198,41 @@ note_listed(struct server *s)
 		p->options.balance->set(p->order, s);
 }
 
+/* Whether it is still the server of that name, whatever addresses that has now.
+ * Where each address of a name is a server, they have a host. */
+static bool
+is_of_its_name(const struct server *s, const struct server_spec *spec)
+{
+	return s->present && spec->addrs.count > 0 && s->host == NULL &&
+	    spec->host == NULL && strcmp(s->name, spec->name) == 0 &&
+	    addr_port(&s->addrs.addr[0]) == addr_port(&spec->addrs.addr[0]);
+}
+
+/* What is known of a server at other addresses does not apply to it. One of the
+ * same name stays out all the same, if checks or the operator keep it out;
+ * whether it is checked is set after this. */
+static void
+begin_anew(struct server *s, bool of_its_name)
+{
+	if (!of_its_name || !s->by_operator)
+		pool_end_blacklisting(s);
+	if (!of_its_name)
+		s->health = (struct health){ .down = false };
+	s->refusals = 0;
+	s->checked = s->checked && s->present;
+	s->admin = SERVER_ENABLED;
+	s->mark = (struct server_mark){ .peer = 0 };
+	clear_counters(s);
+	s->addr_first = 0;
+	s->slowness = s->penalty = 0;
+	s->answered_ms = 0;
+	s->generation++;
+}
+
 /* Sets `s` by the spec. Returns 0, or -1 with errno ENOMEM. */
 static int
-pool_make_server(struct server *s, const struct server_spec *spec)
+pool_make_server(
+    struct server *s, const struct server_spec *spec, bool of_its_name)
 {
 	bool unresolved = spec->addrs.count == 0;
 	bool same = unresolved ? s->unresolved
@@ -217,21 +249,8 @@ pool_make_server(struct server *s, const struct server_spec *spec)
 		note_listed(s);
 	count_settings(s, -1);
 	digest_unlist(&s->pool->digests, s);
-	/* What is known of a server at other addresses does not apply to it;
-	 * whether it is checked is set after this. */
-	if (!same) {
-		pool_end_blacklisting(s);
-		s->refusals = 0;
-		s->health = (struct health){ .down = false };
-		s->checked = s->checked && s->present;
-		s->admin = SERVER_ENABLED;
-		s->mark = (struct server_mark){ .peer = 0 };
-		clear_counters(s);
-		s->addr_first = 0;
-		s->slowness = s->penalty = 0;
-		s->answered_ms = 0;
-		s->generation++;
-	}
+	if (!same)
+		begin_anew(s, of_its_name);
 	free(s->name);
 	free(s->host);
 	s->name = name;
@@ -260,7 +279,7 @@ why_set(const struct server *s)
 struct server *
 pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 {
-	bool alone = !p->changing;
+	bool alone = !p->changing, of_its_name;
 	unsigned generation;
 	struct server *s;
 	int rc;
@@ -271,15 +290,16 @@ pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 		pool_begin_changes(p, NULL);
 	s = p->servers[slot];
 	generation = s->generation;
+	of_its_name = is_of_its_name(s, spec);
 	pool_leave(s);
-	rc = pool_make_server(s, spec);
+	rc = pool_make_server(s, spec, of_its_name);
 	if (heap_has(&p->slow, slot))
 		heap_set(&p->slow, slot, 0);
 	pool_refresh(s);
 	/* A server at other addresses is another one; but if the one before was
 	 * reported down, that this one is not must be reported. */
 	if (s->history.state == SERVER_EMPTY ||
-	    (s->generation != generation &&
+	    (s->generation != generation && !of_its_name &&
 		s->history.state == server_state(s)))
 		history_begin(s, &p->watcher, why_set(s));
 	else

@@ -166,9 +166,10 @@ struct server *pool_by_digest(const struct pool *p, uint64_t digest);
 
 /* Fills a slot with the server that the spec describes; the list grows to hold
  * it, slots between being empty. Counters, connections and state of a server
- * that was there stay if the addresses are the same, else start anew. A server
- * without an address gets no clients. Returns the server, or NULL with errno
- * ENOMEM. */
+ * that was there stay if the addresses are the same, else start anew; but one
+ * that is down by checks, or blacklisted by the operator, stays so while its
+ * name and port are the same. A server without an address gets no clients.
+ * Returns the server, or NULL with errno ENOMEM. */
 struct server *pool_set_slot(
     struct pool *p, unsigned slot, const struct server_spec *spec);
 /* Empties the slot of a server. It gets no new client; its open connections go

@@ -145,6 +145,37 @@ START_TEST(interval_is_shorter_than_time_to_live)
 }
 END_TEST
 
+static bool
+has_state(const char *state)
+{
+	return strstr(endpoint_ask(&fixture.ctl, "servers long\n"),
+		   text("state %s", state)) != NULL;
+}
+
+/* Other addresses bring no server back that the operator or checks keep out. */
+START_TEST(kept_out_at_other_addresses)
+{
+	static const char changed[] = "server addresses changed server=0";
+
+	names_fixture_begin(&fixture);
+	names_fixture_start(&fixture, "0.05");
+	endpoint_ask(&fixture.ctl, "server 0 blacklist 600\n");
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", "127.1.0.2", NULL);
+	WAIT_FOR(names_fixture_said(&fixture, changed) == 1, 10000);
+	ck_assert(has_state("blacklisted"));
+	backend_stop(&fixture.one);
+	endpoint_ask(
+	    &fixture.ctl, "check_interval 50ms; check_fall 1; check connect\n");
+	WAIT_FOR(has_state("down"), 10000);
+	nameserver_set(&fixture.names, NAME, "127.1.0.2", "127.1.0.3", NULL);
+	WAIT_FOR(names_fixture_said(&fixture, changed) == 2, 10000);
+	ck_assert(has_state("down"));
+	pen_down(&fixture.pen);
+	backend_stop(&fixture.two);
+	nameserver_stop(&fixture.names);
+}
+END_TEST
+
 /* With 0 a name is looked up when it is set; an interval may come later. */
 START_TEST(interval_set_anew)
 {
@@ -555,6 +586,7 @@ SUITE(test_names)
 	SUITE_ADD(s, name_is_gone, 60);
 	SUITE_ADD(s, order_of_many, 120);
 	SUITE_ADD(s, interval_is_shorter_than_time_to_live, 60);
+	SUITE_ADD(s, kept_out_at_other_addresses, 60);
 	SUITE_ADD(s, interval_set_anew, 60);
 	SUITE_ADD(s, no_such_name_at_the_start, 60);
 	SUITE_ADD(s, malformed_name, 30);

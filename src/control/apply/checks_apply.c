@@ -247,7 +247,8 @@ forget_health(struct service *svc, struct server *s, bool was, bool by_director)
 }
 
 /* A server that serves already goes on while its first check is under way,
- * whatever new ones begin as. */
+ * whatever new ones begin as; one that was checked at other addresses of its
+ * name stays as it is. */
 static void
 commit_one(struct apply *a, struct check_change *c)
 {
@@ -266,10 +267,10 @@ commit_one(struct apply *a, struct check_change *c)
 		    by_director);
 	else
 		pool_begin_checks(svc->pool, s);
-	if (new)
+	if (new && s->health.since == 0)
 		pool_assume(svc->pool, s, initial);
 	checker_set(svc->checker, c->slot, is ? t : &unchecked,
-	    new && initial != SERVER_INITIAL_UP);
+	    new && s->health.down);
 }
 
 void

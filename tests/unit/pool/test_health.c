@@ -251,6 +251,42 @@ START_TEST(another_address_begins_anew)
 }
 END_TEST
 
+static void
+set_all_but_first(const char *host, const char *address)
+{
+	struct server_spec spec;
+	unsigned i;
+
+	server_spec_init(&spec);
+	spec.name = (char *)(uintptr_t) "web.test";
+	spec.host = host;
+	spec.addrs.count = 1;
+	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], address, 80), 0);
+	for (i = 1; i < SERVERS; i++)
+		ck_assert_ptr_nonnull(
+		    pool_set_slot(pool, server_slot(i), &spec));
+}
+
+/* The addresses of a name say nothing of the server's health, nor of what the
+ * operator wants; but a failure was that of an address. */
+START_TEST(other_addresses_of_a_name)
+{
+	begin("roundrobin", false);
+	set_all_but_first(NULL, "10.0.0.9");
+	ck_assert(check(1, false, 3));
+	pool_set_blacklisted(pool_server(pool, 2), now + 1000, true);
+	pool_failed(pool, pool_server(pool, 3), "a test", now);
+	expect_clients("0");
+	set_all_but_first(NULL, "10.0.0.10");
+	expect_clients("03");
+	/* each of several servers that a name stands for is one address */
+	set_all_but_first("web.test", "10.0.0.10");
+	set_all_but_first("web.test", "10.0.0.11");
+	expect_clients("0123");
+	pool_free(pool);
+}
+END_TEST
+
 START_TEST(the_emergency_server_helps)
 {
 	struct server_spec spec;
@@ -283,6 +319,7 @@ SUITE(test_health)
 	SUITE_ADD(s, a_remembered_client_goes_elsewhere, 10);
 	SUITE_ADD(s, each_for_itself, 10);
 	SUITE_ADD(s, another_address_begins_anew, 10);
+	SUITE_ADD(s, other_addresses_of_a_name, 10);
 	SUITE_ADD(s, the_emergency_server_helps, 10);
 	return s;
 }
