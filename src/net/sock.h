@@ -85,8 +85,9 @@ void sock_tune_listener(int fd, const struct sock_listen_options *o);
 /* Harmless on Unix sockets. */
 void sock_set_keepalive(int fd, const struct sock_keepalive *k);
 
-/* The address a socket is bound to. */
+/* The address a socket is bound to; the one that it is connected to. */
 int sock_local_addr(int fd, struct addr *a);
+int sock_peer_addr(int fd, struct addr *a);
 
 /* Accepts one connection and returns its peer. errno is EAGAIN when none waits,
  * EMFILE, ENFILE, ENOBUFS or ENOMEM when resources are short; connections that

@@ -129,6 +129,14 @@ sock_local_addr(int fd, struct addr *a)
 	return getsockname(fd, &a->u.sa, &a->len);
 }
 
+int
+sock_peer_addr(int fd, struct addr *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->len = sizeof(a->u);
+	return getpeername(fd, &a->u.sa, &a->len);
+}
+
 static int
 accept_one(int fd, struct addr *a)
 {

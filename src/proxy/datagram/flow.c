@@ -171,7 +171,7 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
  * drains keeps what it has, and so does a suspect or blacklisted one when no
  * other is left. */
 static bool
-may_go_on(const struct flow *w)
+may_go_on(struct flow *w)
 {
 	const struct frontend_core *f = w->frontend;
 

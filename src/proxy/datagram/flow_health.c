@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "base/array.h"
+#include "net/sock.h"
 #include "pool/level.h"
 #include "proxy/datagram/flow_private.h"
 
@@ -16,10 +17,35 @@ struct flow_server {
 	unsigned generation; /* of the server */
 };
 
-bool
-flow_is_current(const struct flow *w)
+/* Its name has other addresses; the flow goes on with its own if that is among
+ * them. */
+static bool
+keep_address(struct flow *w)
 {
-	return w->server->present && w->server->generation == w->generation;
+	const struct server *s = w->server;
+	struct addr to, copy;
+	unsigned i;
+
+	if (w->fd < 0 || sock_peer_addr(w->fd, &to) < 0)
+		return false;
+	for (i = 0; i < s->addrs.count; i++)
+		if (addr_equal(&to,
+			addr_with_port(&s->addrs.addr[i],
+			    addr_port(&w->listener->at), &copy)))
+			break;
+	if (i == s->addrs.count)
+		return false;
+	w->generation = s->generation;
+	w->address = i;
+	w->addresses_tried = 0;
+	return true;
+}
+
+bool
+flow_is_current(struct flow *w)
+{
+	return w->server->present &&
+	    (w->server->generation == w->generation || keep_address(w));
 }
 
 /* NULL if memory is short. */

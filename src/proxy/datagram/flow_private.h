@@ -124,8 +124,9 @@ int flow_sources_adjust(struct flows *fs);
 /* Frees them; no flow is left. */
 void flow_sources_fini(struct flows *fs);
 
-/* Whether its server is present, and still the one that was chosen. */
-bool flow_is_current(const struct flow *w);
+/* Whether its server is present, and still the one that was chosen, be it with
+ * more addresses than then. */
+bool flow_is_current(struct flow *w);
 /* Notes a question to the server. Returns whether the server has failed: it has
  * answered none of so many questions, sent over so long a time. */
 bool flow_note_question(struct flow *w);

@@ -458,7 +458,7 @@ bool
 flows_past(const struct flows *fs, uint64_t *from, struct flow_past *past)
 {
 	const struct id_table *ids = &fs->ids;
-	const struct flow *w;
+	struct flow *w;
 
 	if (fs->frontend->options.udp.each || proxy_datagrams(fs->frontend))
 		return false;

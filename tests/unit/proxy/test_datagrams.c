@@ -190,12 +190,10 @@ START_TEST(each_datagram_has_its_round)
 END_TEST
 
 static void
-add_with_two_addresses(void)
+set_both_addresses(void)
 {
 	struct server_spec spec;
 
-	udp_endpoint(&one, ENDPOINT_TCP4);
-	udp_endpoint(&two, ENDPOINT_TCP4);
 	server_spec_init(&spec);
 	spec.name = one.text;
 	spec.addrs.count = 2;
@@ -205,13 +203,44 @@ add_with_two_addresses(void)
 	    pool_set_slot(fixture.pool, server_slot(0), &spec));
 }
 
+/* A name gets another address, in front; then it has only that. */
+START_TEST(address_that_stays)
+{
+	int a, b, client;
+
+	udp_fixture_begin(false);
+	b = udp_fixture_server(0, &two);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(b);
+	udp_fixture_answer(b, client);
+	udp_endpoint(&one, ENDPOINT_TCP4);
+	a = udp_fixture_serve(&one);
+	set_both_addresses();
+	udp_fixture_ask(client);
+	udp_fixture_arrives(b);
+	udp_fixture_answer(b, client);
+	fixture_add_server(0, &one);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
+	udp_fixture_answer(a, client);
+	close(client);
+	close(a);
+	close(b);
+	fixture_end();
+}
+END_TEST
+
 /* Nobody is at the first address of its name; somebody is at the second. */
 START_TEST(second_address)
 {
 	int b, client, i;
 
 	udp_fixture_begin(_i == DNS);
-	add_with_two_addresses();
+	udp_endpoint(&one, ENDPOINT_TCP4);
+	udp_endpoint(&two, ENDPOINT_TCP4);
+	set_both_addresses();
 	b = udp_fixture_serve(&two);
 	udp_fixture_front();
 	client = udp_client(&fixture.front);
@@ -537,6 +566,7 @@ SUITE(test_datagrams)
 	suite_add_tcase(s, both);
 	SUITE_ADD(s, server_has_the_clients_port, 30);
 	SUITE_ADD(s, revived_server_is_asked, 30);
+	SUITE_ADD(s, address_that_stays, 30);
 	SUITE_ADD(s, flow_ends_in_time, 30);
 	SUITE_ADD(s, flows_end_in_portions, 30);
 	SUITE_ADD(s, each_datagram_has_its_round, 30);
