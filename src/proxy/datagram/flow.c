@@ -125,6 +125,15 @@ keep_question(struct flow *w, const char *bytes, size_t n)
 	fs->kept += n;
 }
 
+static void
+note_question(struct flow *w)
+{
+	if (!flow_note_question(w))
+		return;
+	flow_server_failed(w, ETIMEDOUT);
+	flow_release(w);
+}
+
 /* One datagram of the client, or several of one size that came as one. */
 static void
 forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
@@ -149,6 +158,9 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 		return;
 	case DROPPED:
 		f->stats.datagrams.unsent += count;
+		/* a Unix server that reads nothing has no room for more */
+		if (errno == EAGAIN && w->family == AF_UNIX)
+			note_question(w);
 		return;
 	case SENT:
 		break;
@@ -159,10 +171,7 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	f->stats.up += n;
 	pool_moved(f->pool, w->server, &w->who, &w->attempts, n, 0);
 	keep_question(w, bytes + last, n - last);
-	if (flow_note_question(w)) {
-		flow_server_failed(w, ETIMEDOUT);
-		flow_release(w);
-	}
+	note_question(w);
 }
 
 /* ---- from the client ---- */

@@ -259,6 +259,34 @@ START_TEST(second_address)
 }
 END_TEST
 
+/* A Unix server reads nothing: soon its queue is full. */
+static bool
+fails_in_the_end(int client)
+{
+	udp_fixture_ask(client);
+	return pool_server(fixture.pool, 0)->failures > 0;
+}
+
+START_TEST(full_queue_is_silence)
+{
+	int a, client;
+
+	udp_fixture_begin(false);
+	fixture.options.udp.responses = 1;
+	fixture.options.udp.fail = 3;
+	fixture.options.connect_timeout_ms = 500;
+	udp_endpoint(&one, ENDPOINT_UNIX);
+	fixture_add_server(0, &one);
+	a = udp_fixture_serve(&one);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	RUN_UNTIL(fails_in_the_end(client));
+	close(client);
+	close(a);
+	fixture_end();
+}
+END_TEST
+
 /* ---- clients ---- */
 
 /* Those that are kept out take nobody's place, and hear nothing. */
@@ -567,6 +595,7 @@ SUITE(test_datagrams)
 	SUITE_ADD(s, server_has_the_clients_port, 30);
 	SUITE_ADD(s, revived_server_is_asked, 30);
 	SUITE_ADD(s, address_that_stays, 30);
+	SUITE_ADD(s, full_queue_is_silence, 30);
 	SUITE_ADD(s, flow_ends_in_time, 30);
 	SUITE_ADD(s, flows_end_in_portions, 30);
 	SUITE_ADD(s, each_datagram_has_its_round, 30);
