@@ -96,9 +96,9 @@ pen_before(
 	    option, front.text, a->text, b->text, NULL);
 }
 
-/* Returns the client's socket, on which it has asked. */
+/* Returns the client's socket, on which it has asked the first server. */
 static int
-up(const char *option)
+up_first(const char *option)
 {
 	int fd, i;
 
@@ -107,8 +107,17 @@ up(const char *option)
 	pen_before(option, &servers[0].at, &servers[1].at);
 	fd = udp_client(&front);
 	ck_assert_int_eq(send(fd, query, QUERY, 0), QUERY);
-	for (i = 0; i < SERVERS; i++)
-		take(&servers[i]);
+	take(&servers[0]);
+	return fd;
+}
+
+/* The same; both have got it. */
+static int
+up(const char *option)
+{
+	int fd = up_first(option);
+
+	take(&servers[1]);
 	return fd;
 }
 
@@ -162,6 +171,20 @@ START_TEST(other_may_know)
 	WAIT_FOR(counter("retries") >= 1, SOON);
 	give(&servers[0], 0);
 	ck_assert_int_eq(code(fd), 0);
+	down(fd);
+}
+END_TEST
+
+/* It is asked at once then; the last one's word goes on. */
+START_TEST(other_is_asked)
+{
+	int fd = up_first("dns_timeout 60; dns_retry 60");
+
+	give(&servers[0], 5);
+	take(&servers[1]);
+	give(&servers[1], _i == 0 ? 0 : 2);
+	ck_assert_int_eq(code(fd), _i == 0 ? 0 : 2);
+	ck_assert_int_eq(counter("dns_failed"), 0);
 	down(fd);
 }
 END_TEST
@@ -245,6 +268,7 @@ SUITE(test_dns_late)
 	tcase_add_loop_test(each, late_answer_wins, 0, SERVERS);
 	suite_add_tcase(s, each);
 	SUITE_ADD(s, other_may_know, 30);
+	SUITE_ADD_LOOP(s, other_is_asked, 30, SERVERS);
 	SUITE_ADD(s, nobody_knows, 30);
 	SUITE_ADD(s, time_is_over, 30);
 	SUITE_ADD(s, resolvers, 60);

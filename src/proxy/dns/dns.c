@@ -238,14 +238,37 @@ dns_on_datagrams(struct listener *l)
 
 /* ---- from servers ---- */
 
-/* Whether no other server that has the query can give a better answer. */
 static bool
-is_final(const struct dns_query *q, const char *answer)
+is_failure(const char *answer)
 {
 	unsigned code = dns_code(answer);
 
-	return (code != DNS_SERVFAIL && code != DNS_REFUSED) ||
-	    q->asks.next == q->asks.prev;
+	return code == DNS_SERVFAIL || code == DNS_REFUSED;
+}
+
+/* That a server fails says nothing about what another one, which is not
+ * blacklisted, will answer. Returns whether there is one; else the answer of
+ * `a` is all there will be. */
+static bool
+await_another(struct dns_query *q, struct dns_ask *a)
+{
+	struct dns *d = q->dns;
+	struct server *s;
+
+	if (q->asks.next != q->asks.prev) {
+		dns_ask_end(a);
+		pass_on(q);
+		return true;
+	}
+	do {
+		s = pool_choose(
+		    d->frontend->pool, &q->who, &q->attempts, dns_now(d));
+		if (s == NULL || s->blacklisted_until != 0)
+			return false;
+	} while (!dns_dns_ask(q, s));
+	dns_ask_end(a);
+	wait_for_answer(q);
+	return true;
 }
 
 static void
@@ -269,14 +292,11 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 	}
 	dns_server_answered(s);
 	pool_moved(f->pool, a->server, &q->who, &q->attempts, 0, in->n);
-	if (is_final(q, in->bytes)) {
-		dns_set_id(in->bytes, q->id);
-		send_back(q, in->bytes, in->n);
-		end(q);
-	} else {
-		dns_ask_end(a);
-		pass_on(q);
-	}
+	if (is_failure(in->bytes) && await_another(q, a))
+		return;
+	dns_set_id(in->bytes, q->id);
+	send_back(q, in->bytes, in->n);
+	end(q);
 }
 
 /* Takes the query away from a server, or from one socket to it. Returns whether
