@@ -290,7 +290,7 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 		f->stats.dns.unasked++; /* too late, or forged */
 		return;
 	}
-	dns_server_answered(s);
+	dns_server_answered(s, !is_failure(in->bytes));
 	pool_moved(f->pool, a->server, &q->who, &q->attempts, 0, in->n);
 	if (is_failure(in->bytes) && await_another(q, a))
 		return;

@@ -94,8 +94,9 @@ void dns_sockets_retire(struct dns *d);
 
 /* ---- results of sockets ---- */
 
-/* A result of a socket is ignored when its server was replaced since. */
-void dns_server_answered(const struct dns_socket *s);
+/* A result of a socket is ignored when its server was replaced since.
+ * `well`: the answer was neither SERVFAIL nor REFUSED. */
+void dns_server_answered(const struct dns_socket *s, bool well);
 /* A query that was sent at that time (ms) was not answered in time. That is a
  * failure of the server only if it has answered nothing since: a name that
  * takes long is none, however often it is queried. It has failed after udp_fail

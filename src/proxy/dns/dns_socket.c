@@ -273,7 +273,7 @@ dns_server_refused(const struct dns_socket *s, int error)
 }
 
 void
-dns_server_answered(const struct dns_socket *s)
+dns_server_answered(const struct dns_socket *s, bool well)
 {
 	struct dns *d = s->dns;
 	struct dns_server *e;
@@ -286,6 +286,8 @@ dns_server_answered(const struct dns_socket *s)
 		e->doubted = false;
 		e->answered = dns_socket_now(d);
 	}
+	if (well)
+		s->server->answered_ms = dns_socket_now(d);
 	if (s->server->blacklisted_until != 0)
 		pool_connected(d->frontend->pool, s->server, dns_socket_now(d));
 }

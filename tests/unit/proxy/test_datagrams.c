@@ -113,6 +113,26 @@ END_TEST
 
 /* ---- servers ---- */
 
+/* With check_lazy it needs no check for a while. */
+START_TEST(answer_is_noted)
+{
+	int a, client;
+
+	udp_fixture_begin(_i == DNS);
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->answered_ms, 0);
+	udp_fixture_answer(a, client);
+	ck_assert_uint_gt(pool_server(fixture.pool, 0)->answered_ms, 0);
+	close(client);
+	close(a);
+	fixture_end();
+}
+END_TEST
+
 /* Questions that went unanswered before a server failed are not held against it
  * when it is back. */
 START_TEST(revived_server_is_asked)
@@ -592,6 +612,7 @@ SUITE(test_datagrams)
 	tcase_add_loop_test(both, requests_begin_flows, 0, 2);
 	tcase_add_loop_test(both, adopted, 0, 2);
 	suite_add_tcase(s, both);
+	SUITE_ADD_LOOP(s, answer_is_noted, 30, KINDS);
 	SUITE_ADD(s, server_has_the_clients_port, 30);
 	SUITE_ADD(s, revived_server_is_asked, 30);
 	SUITE_ADD(s, address_that_stays, 30);
