@@ -11,6 +11,7 @@ enum { HOUR_MS = 3600000, PROGRAMS = 8 };
 
 struct checker *check_fixture;
 struct programs *check_fixture_programs;
+uint16_t check_fixture_port;
 
 void
 check_fixture_begin(const struct endpoint *at)
@@ -59,8 +60,10 @@ check_fixture_stop(void)
 static void
 expect(const char *words, enum check_result result, const char *reason)
 {
-	struct checker_target t = { .spec =
-					check_spec_read(words, &fixture.e) };
+	struct checker_target t = {
+		.spec = check_spec_read(words, &fixture.e),
+		.port = check_fixture_port
+	};
 
 	ck_assert_msg(t.spec != NULL, "%s: %s", words, fixture.e.text);
 	check_fixture_stop();

@@ -9,6 +9,7 @@
 
 extern struct checker *check_fixture;
 extern struct programs *check_fixture_programs;
+extern uint16_t check_fixture_port; /* of checks; 0: the server's */
 
 /* A fixture with a server there, and a checker; `timeout_ms` of each check.
  * fixture.options may be changed between the two. */

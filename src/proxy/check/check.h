@@ -122,6 +122,10 @@ struct check {
 
 /* The server's host, as its certificate names it. */
 const char *check_host(const struct check *c);
+/* Whether the check uses the port of clients, or one only for checks, without a
+ * PROXY header. A server without a port serves clients on those that they
+ * connect to. */
+bool check_is_where_clients_go(const struct check *c);
 /* The server has answered at this address: what is bad from now on is its
  * answer, and no other address is tried. */
 void check_reached(struct check *c);

@@ -22,7 +22,8 @@ check_datagram_make_header(
 	static const struct peer pen = { .family = AF_UNIX }, local;
 	const struct udp_options *o = &c->frontend->options.udp;
 
-	return o->on && o->proxy != UDP_PROXY_OFF
+	return o->on && o->proxy != UDP_PROXY_OFF &&
+		check_is_where_clients_go(c)
 	    ? proxy_header_datagram(header, &pen, &local)
 	    : 0;
 }

@@ -1,6 +1,7 @@
 /* check_datagram.h: a check by one datagram and what comes back. As any of the
  * two may be lost, it is sent once more when half of the time is over; with
- * udp_proxy it has the header that others have, for a client of pen itself.
+ * udp_proxy it has the header that others have, for a client of pen itself, but
+ * for one to a port only for checks.
  *
  * The first member of the state of a kind that uses it; the kind's stop() is
  * check_datagram_stop(), or calls it. */

@@ -173,19 +173,6 @@ put_tls_over(struct check_stream *s)
 		      (t->no_verify ? TLS_UNVERIFIED : 0u));
 }
 
-/* Whether the check uses the port of clients, or one only for checks, without a
- * PROXY header. A server without a port serves clients on those that they
- * connect to. */
-static bool
-is_where_clients_go(const struct check *c)
-{
-	uint16_t port = addr_port(&c->server->addrs.addr[0]);
-	uint16_t asked = addr_port(&c->at);
-
-	return port == asked ||
-	    (port == 0 && c->frontend->serves_port(c->frontend, asked));
-}
-
 /* The server expects a PROXY header, as from clients: this one has no address.
  * Without anything to send it is sent by itself. Returns 0, or -1 with errno
  * ENOMEM. */
@@ -199,7 +186,7 @@ introduce(struct check_stream *s)
 	char bytes[PROXY_HEADER_MAX];
 	size_t n;
 
-	if (version == PROXY_OFF || !is_where_clients_go(c))
+	if (version == PROXY_OFF || !check_is_where_clients_go(c))
 		return 0;
 	if (version == PROXY_V1)
 		frontend_name_ourselves(&nobody, s->stream.fd, &c->at);

@@ -246,6 +246,16 @@ check_host(const struct check *c)
 	return server_host(c->server);
 }
 
+bool
+check_is_where_clients_go(const struct check *c)
+{
+	uint16_t port = addr_port(&c->server->addrs.addr[0]);
+	uint16_t asked = addr_port(&c->at);
+
+	return port == asked ||
+	    (port == 0 && c->frontend->serves_port(c->frontend, asked));
+}
+
 static struct check *
 new_check(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 {

@@ -143,24 +143,45 @@ START_TEST(nobody_there)
 }
 END_TEST
 
-/* As traffic has it: version 2, LOCAL. */
-START_TEST(proxy_header)
+/* Clients have headers; `server` is where they go. */
+static void
+begin_with_headers(const struct endpoint *server)
 {
 	static const char *const pong[] = { "pong", NULL };
 
 	heard = silent = 0;
 	answers = pong;
-	udp_endpoint(&at, ENDPOINT_TCP4);
-	check_fixture_begin(&at);
+	check_fixture_begin(server);
 	fixture.options.udp.on = true;
 	fixture.options.udp.proxy = UDP_PROXY_FIRST;
 	udp_endpoint(&fixture.front, ENDPOINT_TCP4);
 	check_fixture_front(LONG);
 	serve();
+}
+
+/* As traffic has it: version 2, LOCAL. */
+START_TEST(proxy_header)
+{
+	udp_endpoint(&at, ENDPOINT_TCP4);
+	begin_with_headers(&at);
 	check_fixture_good("udp 70 expect 70", "answered");
 	ck_assert_uint_eq(last_length, 17);
 	ck_assert_int_eq(
 	    memcmp(last, "\r\n\r\n\0\r\nQUIT\n\x20\0\0\0p", 17), 0);
+	finish();
+}
+END_TEST
+
+START_TEST(no_header_at_a_port_for_checks)
+{
+	struct endpoint server;
+
+	udp_endpoint(&at, ENDPOINT_TCP4);
+	udp_endpoint(&server, ENDPOINT_TCP4);
+	begin_with_headers(&server);
+	check_fixture_port = (uint16_t)at.port;
+	check_fixture_good("udp 70 expect 70", "answered");
+	ck_assert_uint_eq(last_length, 1);
 	finish();
 }
 END_TEST
@@ -187,6 +208,7 @@ SUITE(test_check_udp)
 	SUITE_ADD(s, one_datagram_is_lost, 20);
 	SUITE_ADD(s, nobody_there, 20);
 	SUITE_ADD(s, proxy_header, 20);
+	SUITE_ADD(s, no_header_at_a_port_for_checks, 20);
 	SUITE_ADD(s, words, 10);
 	return s;
 }
