@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "net/dgram.h"
+#include "support/check_fixture.h"
 #include "support/child.h"
 #include "support/suite.h"
 #include "support/udp.h"
@@ -300,6 +301,30 @@ leave_network(void)
 	return true;
 }
 
+/* What a filter of this host drops says EPERM: no shortage. */
+START_TEST(filtered_server_is_down)
+{
+	static const char *const drop[] = { "nft",
+		"add table ip t;"
+		"add chain ip t o { type filter hook output priority 0; };"
+		"add rule ip t o udp dport != 0 drop",
+		NULL };
+	struct child nft;
+
+	NEED_PROGRAM("nft");
+	if (!leave_network())
+		SKIP("no network of our own here");
+	udp_endpoint(&one, ENDPOINT_TCP4);
+	check_fixture_begin(&one);
+	check_fixture_front(60000);
+	child_start(&nft, drop);
+	if (child_wait(&nft, 10000) != 0)
+		SKIP("no filters here");
+	check_fixture_bad("udp 00 expect 00", "Operation not permitted");
+	check_fixture_end();
+}
+END_TEST
+
 /* Sockets that are bound to no port get one of these from now on. */
 static bool
 few_ports(void)
@@ -519,6 +544,7 @@ SUITE(test_shortages)
 	SUITE_ADD(s, dns_socket_of_an_emergency_server, 30);
 	SUITE_ADD(s, flood_beside_a_calm_place, 60);
 #ifdef CLONE_NEWNET
+	SUITE_ADD(s, filtered_server_is_down, 30);
 	tcase_set_timeout(ports, 30);
 	tcase_add_loop_test(ports, out_of_ports, 0, 2);
 	tcase_add_loop_test(ports, no_port_to_one_server, 0, 2);
