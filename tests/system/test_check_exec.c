@@ -287,6 +287,64 @@ START_TEST(refused)
 }
 END_TEST
 
+/* It runs as pen's user: only who may do all sets it, in any of its forms. */
+START_TEST(operators_set_no_program)
+{
+	static const char *const lines[] = { "check exec /bin/true",
+		"server 0 check exec /bin/true",
+		"server all check \"exec\" /bin/true",
+		"server 0 weight 2 check exec /bin/true x",
+		"service default server 0 check exec /bin/true" };
+	struct endpoint operate;
+	size_t i;
+
+	endpoint_new(&operate, ENDPOINT_UNIX);
+	BEGIN("-O", "control_level operate", "-C", operate.text);
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		ck_assert_msg(
+		    strstr(endpoint_ask(&operate, text("%s\n", lines[i])),
+			"needs the level admin, yours is operate\n") != NULL,
+		    "%s", lines[i]);
+	ck_assert_ptr_nonnull(strstr(ask("checks"), "no check is set"));
+	ck_assert_str_eq(
+	    endpoint_ask(&operate, "server 0 check connect\n"), "");
+	ck_assert_str_eq(ask("server 0 check exec /bin/true"), "");
+	end();
+}
+END_TEST
+
+/* The refusal is about the command, not about a line of the file that is read
+ * again, which may have what the command may not. */
+START_TEST(refusal_names_no_file)
+{
+	struct endpoint tcp;
+	const char *file = scratch("pen.conf");
+
+	endpoint_new(&tcp, ENDPOINT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	backend_start(&a, ENDPOINT_TCP4, backend_say, "a");
+	write_file(file,
+	    text("listen %s\ncontrol %s\nserver add %s\n", front.text,
+		tcp.text, a.at.text));
+	if (geteuid() == 0)
+		pen_up(&pen, &front, "-u", "nobody", "-F", file, NULL);
+	else
+		pen_up(&pen, &front, "-F", file, NULL);
+	ck_assert_str_eq(
+	    endpoint_ask(&tcp, "server 0 check exec /bin/true\n"),
+	    "error: server: exec: not on TCP: only in a file, on the command "
+	    "line or on a Unix socket\n");
+	write_file(file,
+	    text("listen %s\ncontrol %s\ncheck exec /bin/true\n"
+		 "server add %s\n",
+		front.text, tcp.text, a.at.text));
+	ck_assert_str_eq(
+	    endpoint_ask(&tcp, "reload; check\n"), "exec /bin/true\n");
+	pen_down(&pen);
+	backend_stop(&a);
+}
+END_TEST
+
 SUITE(test_check_exec)
 {
 	Suite *s = suite_create("check_exec");
@@ -302,5 +360,7 @@ SUITE(test_check_exec)
 	SUITE_ADD(s, another_user, 20);
 	SUITE_ADD(s, another_root, 20);
 	SUITE_ADD(s, refused, 20);
+	SUITE_ADD(s, operators_set_no_program, 20);
+	SUITE_ADD(s, refusal_names_no_file, 20);
 	return s;
 }

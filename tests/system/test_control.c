@@ -454,6 +454,34 @@ START_TEST(operators_leave_the_control_list)
 }
 END_TEST
 
+/* Nor by a server that is a control socket, which would let pen itself in. */
+START_TEST(operators_name_no_unix_socket)
+{
+	static const char *const lines[] = { "server 0 address",
+		"server all max 5 address", "server add", "emergency", "abuse",
+		"service default server 0 address" };
+	struct endpoint other;
+	size_t i;
+
+	backend_start(&server, ENDPOINT_TCP4, backend_say, "hello");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	endpoint_new(&other, ENDPOINT_UNIX);
+	pen_up(&pen, &front, "-r", "-O", "control_level operate operate", "-C",
+	    ctl.text, front.text, server.at.text, NULL);
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		ck_assert_msg(
+		    strstr(ask(text("%s %s\n", lines[i], other.text)),
+			"needs the level admin, yours is operate\n") != NULL,
+		    "%s", lines[i]);
+	ck_assert_ptr_nonnull(
+	    strstr(ask("acl 3 file /etc/passwd\n"), "the level admin"));
+	ck_assert_str_eq(endpoint_hear(&front), "hello");
+	down();
+}
+END_TEST
+
 /* ---- sessions ---- */
 
 START_TEST(a_session_stays_open)
@@ -627,6 +655,7 @@ SUITE(test_control)
 	SUITE_ADD(s, users_have_levels, 20);
 	SUITE_ADD(s, empty_list_closes_tcp, 20);
 	SUITE_ADD(s, operators_leave_the_control_list, 20);
+	SUITE_ADD(s, operators_name_no_unix_socket, 20);
 	SUITE_ADD(s, control_over_tcp, 20);
 	SUITE_ADD(s, files_over_tcp, 20);
 	SUITE_ADD(s, a_session_stays_open, 20);

@@ -24,9 +24,8 @@ void checks_stop(struct service *svc);
 /* Ends all checks. */
 void checks_free(struct service *svc);
 
-/* Whether the caller of the command may set the program that the check runs, if
- * it runs one, and whether it can be executed; and that of all checks, for
- * --check. Return 0, or -1 with a full message. */
+/* Whether the program that the check runs, if it runs one, can be executed; and
+ * that of all checks, for --check. Return 0, or -1 with a full message. */
 int checks_try_program(
     const struct pen *p, const struct check_spec *s, struct error *e);
 int checks_try_programs(const struct service *svc, struct error *e);

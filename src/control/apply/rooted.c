@@ -18,16 +18,11 @@ rooted_path(const struct pen *p, const char *path, char *text, size_t size)
 	return text;
 }
 
-/* A client of a TCP port may be any user of this host, or others. */
 int
 rooted_program(const struct pen *p, const char *program, struct error *e)
 {
 	char text[4096];
 
-	if (p->remote)
-		return error_set(e,
-		    "a program can be set by a file, by the command line or on "
-		    "a Unix socket, not on TCP");
 	if (p->starter != NULL && p->phase >= PHASE_SERVING &&
 	    p->plan->config.process.sandbox == SANDBOX_ON &&
 	    !starter_knows(p->starter, program))

@@ -92,7 +92,6 @@ struct pen {
 	struct starter *starter; /* of programs and upgrades; NULL: pen does */
 	struct on_state *on_state;
 	const char *who;      /* gave the command that is applied; or NULL */
-	bool remote;		  /* and is on TCP: may not set programs */
 	struct acl_loads *loads;  /* of that command; NULL: it may wait */
 	struct buffer included; /* before SERVING: words of `include`, each
 				 * with its NUL */

@@ -8,6 +8,7 @@ const struct command rows_checks[] = {
 	{ .name = "check",
 	    .kind = KIND_CHECK,
 	    .offset = AT(checks.text),
+	    .after = after_check,
 	    .none = "none",
 	    .flags = ROW_NO,
 	    .option = "check-servers",

@@ -11,6 +11,7 @@
 #include "control/plan/origin.h"
 #include "control/plan/table.h"
 #include "pool/balance.h"
+#include "proxy/check/check_spec.h"
 
 /* ---- algorithms ---- */
 
@@ -71,6 +72,21 @@ may_be_server(const struct call *c, const char *host, struct error *e)
 	return addr_is_unix_text(host) ? call_needs_local(c, e) : 0;
 }
 
+/* What runs a program runs it as the user of this process. */
+static int
+may_check(const struct call *c, const char *text, struct error *e)
+{
+	struct error why;
+	struct check_spec *s =
+	    text != NULL ? check_spec_read(text, &why) : NULL;
+	bool runs = s != NULL && check_spec_program(s) != NULL;
+
+	check_spec_drop(s);
+	return runs && call_needs_local(c, e) < 0
+	    ? error_of(e, "exec")
+	    : 0;
+}
+
 /* The port of the first listening address, where none was given. */
 int
 after_address(struct call *c, void *base, struct error *e)
@@ -104,6 +120,22 @@ after_blacklist(struct call *c, void *base, struct error *e)
 	(void)e;
 	s->out_now = c->origin == NULL;
 	return 0;
+}
+
+int
+after_check(struct call *c, void *base, struct error *e)
+{
+	const struct config *config = base;
+
+	return may_check(c, config->checks.text, e);
+}
+
+int
+after_server_check(struct call *c, void *base, struct error *e)
+{
+	const struct server_plan *s = base;
+
+	return may_check(c, s->check, e);
 }
 
 int

@@ -107,6 +107,7 @@ const struct command rows_server[] = {
 	    .kind = KIND_CHECK,
 	    .offset = AT_SERVER(check),
 	    .changes = PLAN_CHECKS,
+	    .after = after_server_check,
 	    .choices = choices_server_check,
 	    .flags = ROW_IF_SET,
 	    .args = "KIND ..|off" },

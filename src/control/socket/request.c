@@ -160,7 +160,6 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	if (rc == 0 && !*waits)
 		*waits = wait_for_names(q);
 	p->who = q->caller != NULL ? q->caller->who : NULL;
-	p->remote = q->caller != NULL && q->caller->remote;
 	p->team.change =
 	    (struct team_change){ q->next, q->length, q->service };
 	if (rc < 0 || *waits)
@@ -168,7 +167,6 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	else
 		rc = apply_plan(p, c->draft, &q->names, e);
 	p->who = NULL;
-	p->remote = false;
 	p->team.change = (struct team_change){ .line = NULL };
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */
 		buffer_cut(&q->reply.out, said);

@@ -54,11 +54,19 @@ row_takes_argument(const struct command *row)
 }
 
 /* A client of a TCP port may be any user of this host, or others: a log with
- * lines that a client chooses may become a configuration, or a program. */
+ * lines that a client chooses may become a configuration, or a program. One
+ * with less than all would be what pen is: its user, or its own client. */
 int
 call_needs_local(const struct call *c, struct error *e)
 {
-	return c->caller == NULL || !c->caller->remote
+	if (c->caller == NULL)
+		return 0;
+	if (c->caller->access < ACCESS_ADMIN)
+		return error_set(e,
+		    "a file, a program or a Unix socket needs the level admin, "
+		    "yours is %s",
+		    access_name(c->caller->access));
+	return !c->caller->remote
 	    ? 0
 	    : error_set(e,
 		  "not on TCP: only in a file, on the command line or on a "

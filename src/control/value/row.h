@@ -187,8 +187,8 @@ enum access row_access(const struct command *row, int arguments, bool no);
 bool row_takes_argument(const struct command *row);
 
 /* Return 0, or -1 with a short message: that the arguments are not one duration
- * or none, which leaves *ms; that the caller is on TCP: files, programs and
- * Unix sockets are not named there. */
+ * or none, which leaves *ms; that the caller is on TCP, or has not the level
+ * admin: files, programs and Unix sockets are not named by these. */
 int call_duration(const struct call *c, uint64_t *ms, struct error *e);
 int call_needs_local(const struct call *c, struct error *e);
 
