@@ -482,6 +482,42 @@ START_TEST(operators_name_no_unix_socket)
 }
 END_TEST
 
+/* However it is named. */
+START_TEST(control_sockets_are_no_servers)
+{
+	struct endpoint tcp;
+	const char *names[6];
+	size_t i;
+
+	backend_start(&server, ENDPOINT_TCP4, backend_say, "hello");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	endpoint_new(&tcp, ENDPOINT_TCP4);
+	pen_up(&pen, &front, "-r", "-u", "nobody", "-C", ctl.text, "-C",
+	    text("0.0.0.0:%d", tcp.port), front.text, server.at.text, NULL);
+	WAIT_FOR(
+	    endpoint_is_listening(&ctl) && endpoint_is_listening(&tcp), 5000);
+	names[0] = ctl.text;
+	names[1] = text("127.0.0.1:%d", tcp.port);
+	names[2] = text("0.0.0.0:%d", tcp.port);
+	names[3] = text("[::ffff:127.0.0.1]:%d", tcp.port);
+	names[4] = text("[::ffff:0.0.0.0]:%d", tcp.port);
+	names[5] = text("localhost:%d", tcp.port);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		ck_assert_msg(
+		    strstr(ask(text("server add %s\n", names[i])),
+			"error: server: server 1 is pen's own control socket "),
+		    "%s", names[i]);
+		ck_assert_ptr_nonnull(
+		    strstr(ask(text("emergency %s\n", names[i])),
+			"the emergency server is pen's own control socket "));
+	}
+	ck_assert_str_eq(ask(text("server add 127.0.0.1:%d\n", server.at.port)),
+	    "1\n");
+	down();
+}
+END_TEST
+
 /* ---- sessions ---- */
 
 START_TEST(a_session_stays_open)
@@ -656,6 +692,7 @@ SUITE(test_control)
 	SUITE_ADD(s, empty_list_closes_tcp, 20);
 	SUITE_ADD(s, operators_leave_the_control_list, 20);
 	SUITE_ADD(s, operators_name_no_unix_socket, 20);
+	SUITE_ADD(s, control_sockets_are_no_servers, 20);
 	SUITE_ADD(s, control_over_tcp, 20);
 	SUITE_ADD(s, files_over_tcp, 20);
 	SUITE_ADD(s, a_session_stays_open, 20);

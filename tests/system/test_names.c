@@ -218,6 +218,32 @@ START_TEST(malformed_name)
 }
 END_TEST
 
+/* Nor one whose name gets that address later: clients would have pen's
+ * access. */
+START_TEST(control_socket_is_no_server)
+{
+	struct endpoint tcp;
+	char refused[64];
+
+	nameserver_start(&fixture.names);
+	nameserver_set(&fixture.names, NAME, "127.0.0.9", NULL);
+	endpoint_new(&fixture.front, ENDPOINT_TCP4);
+	endpoint_new(&tcp, ENDPOINT_TCP4);
+	pen_up(&fixture.pen, &fixture.front, "-u",
+	    "nobody", "-C", tcp.text, "--resolver", fixture.names.text,
+	    "--resolve-interval", "0.05", fixture.front.text,
+	    text(NAME ":%d", tcp.port), NULL);
+	snprintf(refused, sizeof(refused),
+	    "server 0 is pen's own control socket 127.0.0.1:%d", tcp.port);
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", NULL);
+	WAIT_FOR(names_fixture_said(&fixture, refused) > 0, 20000);
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&tcp, "servers\n"), "addr 127.0.0.9 "));
+	pen_down(&fixture.pen);
+	nameserver_stop(&fixture.names);
+}
+END_TEST
+
 /* ---- all addresses of a name ---- */
 
 static const char *
@@ -589,6 +615,7 @@ SUITE(test_names)
 	SUITE_ADD(s, kept_out_at_other_addresses, 60);
 	SUITE_ADD(s, interval_set_anew, 60);
 	SUITE_ADD(s, no_such_name_at_the_start, 60);
+	SUITE_ADD(s, control_socket_is_no_server, 40);
 	SUITE_ADD(s, malformed_name, 30);
 	SUITE_ADD(s, each_address_is_a_server, 60);
 	SUITE_ADD(s, names_of_a_long_list_follow, 120);

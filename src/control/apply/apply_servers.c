@@ -355,59 +355,88 @@ apply_servers_add_change(
 
 /* ---- pen itself as a server ---- */
 
+/* The address that connections to this one come to: to none, those to this
+ * host. */
+static void
+take_loopback(struct addr *a)
+{
+	struct peer to;
+	bool ip4;
+
+	if (a->u.sa.sa_family == AF_UNIX)
+		return;
+	peer_from_addr(&to, a);
+	addr_from_peer(a, &to);
+	ip4 = a->u.sa.sa_family == AF_INET;
+	if (addr_is_any(a))
+		(void)addr_parse_ip(a, ip4 ? "127.0.0.1" : "::1", to.port);
+}
+
 static bool
 is_listener(const struct frontend_address *l, const struct addr *a)
 {
-	struct addr host = l->at;
-
-	if (l->at.u.sa.sa_family == AF_UNIX)
+	if (!addr_is_any(&l->at) || a->u.sa.sa_family == AF_UNIX)
 		return addr_equal(&l->at, a);
-	if (addr_port(&l->at) != addr_port(a) || a->u.sa.sa_family == AF_UNIX)
-		return false;
-	addr_set_port(&host, addr_port(a));
-	if (!addr_is_any(&l->at))
-		return addr_equal(&host, a);
-	return (l->at.u.sa.sa_family == a->u.sa.sa_family ||
-		   (l->at.u.sa.sa_family == AF_INET6 && !l->v6_only)) &&
+	return addr_port(&l->at) == addr_port(a) &&
+	    (l->at.u.sa.sa_family == a->u.sa.sa_family ||
+		(l->at.u.sa.sa_family == AF_INET6 && !l->v6_only)) &&
 	    sock_is_local(a);
 }
 
-/* A server that would be pen itself: each client would come to it again, for
- * ever. With direct return frames go elsewhere. What a name has got since is
- * not an error of an unrelated change. */
 static int
-check_elsewhere(const struct service *svc, const struct plan *draft,
-    unsigned slot, const struct server_addrs *found, struct error *e)
+check_not_in(const struct listen_list *own, const char *what, unsigned slot,
+    const struct server_addrs *found, struct error *e)
 {
-	const struct server_plan *s = plan_slot(draft, slot);
-	const struct server_plan *now = plan_slot(svc->plan, slot);
-	const struct listen_list *listen = &draft->listen;
 	char text[ADDR_TEXT_MAX], name[32] = "the emergency server";
+	struct addr a;
 	unsigned i, k;
 
 	if (slot == SLOT_ABUSE)
 		snprintf(name, sizeof(name), "the abuse server");
 	else if (slot != SLOT_EMERGENCY)
 		snprintf(name, sizeof(name), "server %u", server_number(slot));
-	if (direct_is_wanted(draft) ||
-	    (svc->pen->phase >= PHASE_SERVING && same_host(now, s) &&
-		now->port == s->port &&
-		listen_list_equal(&svc->plan->listen, listen)))
-		return 0;
-	for (i = 0; i < found->count; i++)
-		for (k = 0; k < listen->count; k++)
-			if (is_listener(&listen->entry[k], &found->addr[i]))
-				return error_set(e,
-				    "%s is pen's own listening address %s",
-				    name, addr_format(&found->addr[i], text));
+	for (i = 0; i < found->count; i++) {
+		a = found->addr[i];
+		take_loopback(&a);
+		for (k = 0; k < own->count; k++)
+			if (is_listener(&own->entry[k], &a))
+				return error_set(e, "%s is pen's own %s %s",
+				    name, what,
+				    addr_format(&found->addr[i], text));
+	}
 	return 0;
 }
 
+/* A server that would be pen itself: each client would come to it again, for
+ * ever; or would command it, as pen may. With direct return frames go
+ * elsewhere. What a name has got since is not an error of an unrelated change,
+ * unless it is a control socket. */
 static int
-find_change(const struct service *svc, const struct plan *draft, unsigned slot,
-    const struct names *n, struct changes *c, struct error *e)
+check_elsewhere(const struct apply *a, unsigned slot,
+    const struct server_addrs *found, struct error *e)
 {
-	const struct server_plan *s = plan_slot(draft, slot);
+	const struct server_plan *s = plan_slot(a->wanted, slot);
+	const struct server_plan *now = plan_slot(a->now, slot);
+	const struct listen_list *listen = &a->wanted->listen;
+	unsigned i;
+
+	if (direct_is_wanted(a->wanted))
+		return 0;
+	for (i = 0; i < a->draft->control_count; i++)
+		if (check_not_in(&a->draft->controls[i].at, "control socket",
+			slot, found, e) < 0)
+			return -1;
+	if (a->pen->phase >= PHASE_SERVING && same_host(now, s) &&
+	    now->port == s->port && listen_list_equal(&a->now->listen, listen))
+		return 0;
+	return check_not_in(listen, "listening address", slot, found, e);
+}
+
+static int
+find_change(struct apply *a, unsigned slot, struct error *e)
+{
+	const struct service *svc = a->service;
+	const struct server_plan *s = plan_slot(a->wanted, slot);
 	const struct server *old = pool_slot(svc->pool, slot);
 	struct server_addrs found = { .count = 0 };
 
@@ -417,14 +446,14 @@ find_change(const struct service *svc, const struct plan *draft, unsigned slot,
 	if (s == NULL || s->host == NULL) {
 		if (old == NULL || (!old->present && !old->unresolved))
 			return 0;
-	} else if (addresses(svc, draft, slot, s, n, &found, e) < 0) {
-		return -1;
-	} else if (check_elsewhere(svc, draft, slot, &found, e) < 0) {
+	} else if (addresses(svc, a->wanted, slot, s, a->names, &found, e) <
+		0 ||
+	    check_elsewhere(a, slot, &found, e) < 0) {
 		return -1;
 	} else if (!differs(svc, slot, s, &found)) {
 		return 0;
 	}
-	return apply_servers_add_change(c, slot, &found) == 0
+	return apply_servers_add_change(&a->servers, slot, &found) == 0
 	    ? 0
 	    : error_set(e, "out of memory");
 }
@@ -451,9 +480,7 @@ apply_servers_check(struct apply *a, struct error *e)
 	for (slot = 0; slot < slots; slot++) {
 		if (!all)
 			slot = next_concerned(a->now, a->wanted, r, slot);
-		if (slot < slots &&
-		    find_change(a->service, a->wanted, slot, a->names,
-			&a->servers, e) < 0)
+		if (slot < slots && find_change(a, slot, e) < 0)
 			return -1;
 	}
 	return 0;

@@ -8,8 +8,8 @@
  * `path` or `text`. */
 const char *rooted_path(
     const struct pen *p, const char *path, char *text, size_t size);
-/* Whether the program can be executed in the root to be. Returns 0, or -1 with a
- * full message. */
+/* Whether the program can be executed in the root to be. Returns 0, or -1 with
+ * a full message. */
 int rooted_program(
     const struct pen *p, const char *program, struct error *e);
 
