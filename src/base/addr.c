@@ -233,5 +233,7 @@ addr_is_loopback(const struct addr *a)
 	if (a->u.sa.sa_family == AF_INET)
 		return ntohl(a->u.in.sin_addr.s_addr) >> 24 == 127;
 	return a->u.sa.sa_family == AF_INET6 &&
-	    IN6_IS_ADDR_LOOPBACK(&a->u.in6.sin6_addr);
+	    (IN6_IS_ADDR_LOOPBACK(&a->u.in6.sin6_addr) ||
+		(IN6_IS_ADDR_V4MAPPED(&a->u.in6.sin6_addr) &&
+		    a->u.in6.sin6_addr.s6_addr[12] == 127));
 }

@@ -115,9 +115,11 @@ START_TEST(who_can_be_asked)
 {
 	static const char *const groups[] = { "224.0.0.1", "239.255.255.250",
 		"240.0.0.1", "255.255.255.255", "ff02::1" };
-	static const char *const own[] = { "127.0.0.1", "127.255.0.1", "::1" };
+	static const char *const own[] = { "127.0.0.1", "127.255.0.1", "::1",
+		"::ffff:127.1.2.3" };
 	static const char *const others[] = { "223.255.255.255", "10.0.0.1",
-		"126.0.0.1", "128.0.0.1", "fe80::1", "::", "0.0.0.0" };
+		"126.0.0.1", "128.0.0.1", "fe80::1", "::", "0.0.0.0",
+		"::ffff:128.0.0.1", "::7f00:1" };
 	struct addr a, none = { .len = 0 };
 	unsigned i;
 
