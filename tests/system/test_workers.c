@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/backend.h"
+#include "support/nameserver.h"
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/udp.h"
@@ -689,6 +691,68 @@ START_TEST(one_that_does_not_turn_is_replaced)
 }
 END_TEST
 
+/* A change that one cannot make yet is refused; the clients of the other one do
+ * not wait for that. */
+START_TEST(a_change_waits_for_no_stuck_worker)
+{
+	int asked, lines, of[WORKERS] = { -1, -1 }, i;
+	const char *list;
+	char c;
+
+	begin(backend_echo);
+	UP("--worker-watchdog", "0");
+	hold(0, CLIENTS);
+	list = ask("connections");
+	for (i = 0; i < CLIENTS; i++)
+		of[worker_of(list, i, &lines)] = i;
+	ck_assert(of[0] >= 0 && of[1] >= 0);
+	kill(worker(0), SIGSTOP);
+	asked = endpoint_connect(&ctl);
+	endpoint_send(asked, "server 0 max 9\n", 15);
+	while (recv(asked, &c, 1, MSG_PEEK | MSG_DONTWAIT) < 0) {
+		endpoint_expect_echo(fds[of[1]], "still here");
+		wait_nap();
+	}
+	ck_assert_str_eq(endpoint_recv_all(asked),
+	    "error: server: worker 1 does not answer\n");
+	close(asked);
+	kill(worker(0), SIGCONT);
+	answers("server 0 max 9", "");
+	endpoint_expect_echo(fds[of[0]], "back again");
+	ck_assert(!child_has_said(&pen.child, "worker is stuck"));
+	let_go(0, CLIENTS);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* A name that has what it had is no change. */
+START_TEST(names_that_stay_change_nothing)
+{
+	struct nameserver names;
+	int asked;
+
+	nameserver_start(&names);
+	nameserver_set(&names, "web.test", "127.0.0.1", NULL);
+	begin(backend_say);
+	UP("--worker-watchdog", "0", "--resolver", names.text,
+	    "--resolve-interval", "0.05", "-O",
+	    text("server 2 address web.test port %d", b.at.port));
+	kill(worker(0), SIGSTOP);
+	asked = names.questions;
+	WAIT_FOR(names.questions > asked + 6, SOON);
+	ck_assert(!child_has_said(&pen.child, "addresses of names"));
+	kill(worker(0), SIGCONT);
+	nameserver_set(&names, "web.test", "127.0.0.2", NULL);
+	WAIT_FOR(child_has_said(&pen.child, "server addresses changed server=2"),
+	    SOON);
+	ck_assert(!child_has_said(&pen.child, "worker is stuck"));
+	pen_down(&pen);
+	end();
+	nameserver_stop(&names);
+}
+END_TEST
+
 /* The leader could not ask any meanwhile. */
 START_TEST(a_pause_of_the_leader_ends_none)
 {
@@ -820,6 +884,8 @@ SUITE(test_workers)
 	SUITE_ADD(s, flows_end_with_their_worker, 20);
 	SUITE_ADD(s, a_replacement_has_what_is_in_force, 20);
 	SUITE_ADD(s, one_that_does_not_turn_is_replaced, 20);
+	SUITE_ADD(s, a_change_waits_for_no_stuck_worker, 40);
+	SUITE_ADD(s, names_that_stay_change_nothing, 40);
 	SUITE_ADD(s, a_pause_of_the_leader_ends_none, 20);
 	SUITE_ADD(s, no_worker_outlives_its_leader, 20);
 	SUITE_ADD(s, a_stop_ends_all, 20);

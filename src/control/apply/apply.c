@@ -308,11 +308,28 @@ applies_drop(struct applies *all)
 	plan_free(all->draft);
 }
 
+/* Names that were looked up again have what they had. A worker does as its
+ * leader. */
+static bool
+is_in_force(const struct applies *all)
+{
+	const struct team *t = &all->pen->team;
+	const struct apply *a;
+
+	if (t->change.line != NULL || t->member > 0)
+		return false;
+	for (a = all->one; a < all->one + all->count; a++)
+		if (a->new || a->changes != 0 || a->servers.count > 0)
+			return false;
+	return true;
+}
+
 int
 apply_plan(
     struct pen *p, struct plan *draft, const struct names *n, struct error *e)
 {
 	struct applies all = { .pen = p, .draft = draft };
+	bool same = false;
 	unsigned i;
 	int rc;
 
@@ -321,13 +338,15 @@ apply_plan(
 		rc = applies_derive(&all, e);
 	if (rc == 0)
 		rc = apply_check(&all, e);
-	if (rc == 0 && keep_lists(p, draft) < 0)
+	if (rc == 0)
+		same = is_in_force(&all);
+	if (rc == 0 && !same && keep_lists(p, draft) < 0)
 		rc = error_set(e, "out of memory");
-	if (rc == 0) {
+	if (rc == 0 && !same) {
 		apply_listen_lend(p, draft);
 		rc = apply_prepare(&all, e);
 	}
-	if (rc == 0) {
+	if (rc == 0 && !same) {
 		apply_commit(&all);
 		applies_finish(&all);
 	} else {

@@ -6,13 +6,16 @@
  * The command goes to the workers as it was given, with the addresses that its
  * names have; each makes its own draft of it. The workers' participant is the
  * last that prepares: in the leader it sends the command to all, in a worker it
- * waits for the decision of the leader. A worker that does not answer is ended,
- * and its replacement has what the leader has. */
+ * waits for the decision of the leader, and serves no client meanwhile: so the
+ * leader has asked all before whether they turn, and refuses the change when one
+ * does not. A worker that does not answer then is ended, and its replacement has
+ * what the leader has. */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "control/apply/apply.h"
 #include "control/apply/checks.h"
@@ -114,15 +117,43 @@ workers_sockets_cancel(struct apply *a)
 		workers_cancel(a);
 }
 
+/* That the leader waited here is no pause of its own: who is stuck goes on
+ * being so for the watchdog. */
+static int
+all_turn(struct workers *w, struct error *e)
+{
+	struct seat *s;
+	int rc = 0;
+
+	workers_send(w, MESSAGE_PING, NULL, 0);
+	SEAT_EACH (w, s)
+		if (!seat_turns(s))
+			rc = error_set(
+			    e, "worker %u does not answer", s->member);
+	w->beaten = clock_monotonic_ms();
+	return rc;
+}
+
+/* So long; what is there already is found in no time. */
+static uint64_t
+ms_until(uint64_t end)
+{
+	uint64_t now = clock_monotonic_ms();
+
+	return now < end ? end - now : 1;
+}
+
 static int
 hear_all(struct workers *w, bool prepared[], struct error *e)
 {
+	uint64_t end = clock_monotonic_ms() + PREPARE_MS;
 	struct message *m;
 	struct seat *s;
 	int rc = 0;
 
 	SEAT_EACH (w, s) {
-		m = seat_wait(s, MESSAGE_PREPARED, MESSAGE_REFUSED, PREPARE_MS);
+		m = seat_wait(
+		    s, MESSAGE_PREPARED, MESSAGE_REFUSED, ms_until(end));
 		if (m == NULL)
 			continue;
 		prepared[s->member - 1] = m->type == MESSAGE_PREPARED;
@@ -142,6 +173,8 @@ prepare_all(struct apply *a, struct error *e)
 	struct buffer change;
 	struct seat *s;
 
+	if (all_turn(w, e) < 0)
+		return -1;
 	buffer_init(&change);
 	if (change_write(a, &change) < 0) {
 		buffer_fini(&change);

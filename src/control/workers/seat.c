@@ -227,25 +227,43 @@ seat_send(struct seat *s, unsigned type, const void *bytes, size_t n)
 		loop_soon(s->workers->pen->loop, &s->task);
 }
 
+/* Waits for the answer; NULL: none came, or it has ended. */
+static struct message *
+await(struct seat *s, unsigned type, unsigned other, uint64_t ms)
+{
+	struct message *m = channel_wait(&s->channel, type, other, ms);
+
+	if (m != NULL)
+		s->heard = clock_monotonic_ms();
+	if (!list_is_empty(&s->channel.messages))
+		loop_soon(s->workers->pen->loop, &s->task);
+	return m;
+}
+
 struct message *
 seat_wait(struct seat *s, unsigned type, unsigned other, uint64_t ms)
 {
-	struct message *m;
+	struct message *m = s->pid != 0 ? await(s, type, other, ms) : NULL;
 
-	if (s->pid == 0)
-		return NULL;
-	m = channel_wait(&s->channel, type, other, ms);
-	if (m == NULL) {
+	if (m == NULL && s->pid != 0) {
 		if (channel_read(&s->channel) < 0)
 			seat_lose(s);
 		else
 			seat_kill(s, "does not answer");
-		return NULL;
 	}
-	s->heard = clock_monotonic_ms();
-	if (!list_is_empty(&s->channel.messages))
-		loop_soon(s->workers->pen->loop, &s->task);
 	return m;
+}
+
+bool
+seat_turns(struct seat *s)
+{
+	uint64_t now = clock_monotonic_ms(), end = s->heard + SEND_MS;
+	struct message *m = await(s, MESSAGE_PONG, MESSAGE_PONG,
+	    end > now + COUNT_MS ? end - now : COUNT_MS);
+	bool turns = m != NULL || channel_read(&s->channel) < 0;
+
+	free(m);
+	return turns;
 }
 
 /* ---- life ---- */

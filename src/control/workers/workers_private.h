@@ -131,6 +131,10 @@ void seat_send(struct seat *s, unsigned type, const void *bytes, size_t n);
 struct message *seat_wait(
     struct seat *s, unsigned type, unsigned other, uint64_t ms);
 
+/* Whether it answers its ping, or has ended: waits for one that was silent for
+ * long already only a moment. */
+bool seat_turns(struct seat *s);
+
 /* Sends to all of a set. */
 void workers_send(
     struct workers *w, unsigned type, const void *bytes, size_t n);
