@@ -5,6 +5,7 @@
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -49,9 +50,29 @@ START_TEST(terminal_shows_sessions)
 	ck_assert_ptr_nonnull(strstr(err, " connect_ms="));
 	ck_assert_ptr_nonnull(strstr(err, " first_ms="));
 	visit(200);
-	WAIT_FOR((visit(1), child_has_said(&pen.child, "sessions not shown")),
-	    10000);
+	WAIT_FOR(child_has_said(&pen.child, "sessions not shown"), 10000);
 	pen_down(&pen);
+	backend_stop(&back);
+}
+END_TEST
+
+/* What is not shown is counted, the last ones at the end. */
+START_TEST(each_session_is_counted)
+{
+	static const char omitted[] = "sessions not shown count=";
+	const char *err, *at;
+	struct pen pen;
+	int seen;
+
+	prepare();
+	pen_up(&pen, &front, "-r", front.text, back.at.text, NULL);
+	visit(60);
+	pen_down(&pen);
+	err = child_err(&pen.child);
+	seen = count_in(err, "session closed ");
+	for (at = err; (at = strstr(at, omitted)) != NULL; at++)
+		seen += atoi(at + strlen(omitted));
+	ck_assert_msg(seen == 60, "%d: %s", seen, err);
 	backend_stop(&back);
 }
 END_TEST
@@ -215,6 +236,7 @@ SUITE(test_session_log)
 	Suite *s = suite_create("session_log");
 
 	SUITE_ADD(s, terminal_shows_sessions, 120);
+	SUITE_ADD(s, each_session_is_counted, 20);
 	SUITE_ADD(s, none_when_off, 60);
 	SUITE_ADD(s, file_has_all, 60);
 	SUITE_ADD(s, sample, 60);

@@ -37,6 +37,8 @@ struct sessionlog {
 	uint64_t second; /* of the loop: of these lines */
 	uint64_t lines;	 /* in the program's log, in this second */
 	uint64_t not_shown;
+	struct loop *loop;
+	struct timer tell; /* how many were not shown */
 };
 
 /* ---- envelopes ---- */
@@ -122,6 +124,22 @@ sessionlog_check(const struct sessionlog_options *o, struct error *e)
 	return o->to != NULL && is_file(o) ? file_may_write(o->to, e) : 0;
 }
 
+static void
+tell_not_shown(struct sessionlog *g)
+{
+	timer_stop(&g->tell);
+	if (g->not_shown > 0)
+		log_write(NULL, LOG_LEVEL_INFO, "sessions not shown count=%llu",
+		    (unsigned long long)g->not_shown);
+	g->not_shown = 0;
+}
+
+static void
+on_tell(struct timer *t)
+{
+	tell_not_shown(list_entry(t, struct sessionlog, tell));
+}
+
 struct sessionlog *
 sessionlog_open(
     struct loop *l, const struct sessionlog_options *o, struct error *e)
@@ -133,6 +151,8 @@ sessionlog_open(
 		return NULL;
 	}
 	g->sample = o->sample;
+	g->loop = l;
+	timer_init(&g->tell, on_tell);
 	if (strcmp(o->to, "syslog") == 0)
 		g->envelope = envelope_local;
 	else if (strncmp(o->to, "syslog:", 7) == 0)
@@ -162,6 +182,8 @@ sessionlog_free(struct sessionlog *g)
 {
 	if (g == NULL)
 		return;
+	tell_not_shown(g);
+	timer_fini(&g->tell);
 	sink_close(g->sink);
 	log_format_free(g->format);
 	free(g);
@@ -176,16 +198,14 @@ fits_log(struct sessionlog *g, uint64_t now)
 	uint64_t second = now / 1000;
 
 	if (g->second != second) {
-		if (g->not_shown > 0)
-			log_write(NULL, LOG_LEVEL_INFO,
-			    "sessions not shown count=%llu",
-			    (unsigned long long)g->not_shown);
+		tell_not_shown(g);
 		g->second = second;
 		g->lines = 0;
-		g->not_shown = 0;
 	}
 	if (g->lines == LINES_A_SECOND) {
-		g->not_shown++;
+		if (g->not_shown++ == 0)
+			(void)timer_start(
+			    g->loop, &g->tell, 1000 - now % 1000);
 		return false;
 	}
 	g->lines++;
