@@ -493,6 +493,27 @@ START_TEST(check_finds_what_a_start_refuses)
 }
 END_TEST
 
+/* However the address is written: each client would come to it again. */
+START_TEST(pen_is_no_server_of_its_own)
+{
+	static const char *const hosts[] = { "0.0.0.0", "[::ffff:127.0.0.1]",
+		"127.0.0.1" };
+	const char *front = free_front(), *port = strrchr(front, ':') + 1;
+	const char *itself = "is pen's own listening address", *file, *other;
+	size_t i;
+
+	for (i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
+		BOTH_REFUSE(itself, front, text("%s:%s", hosts[i], port));
+	BOTH_REFUSE(itself, port, text("0.0.0.0:%s", port));
+	BOTH_REFUSE(itself, front, "127.0.0.1:0");
+	BOTH_REFUSE(itself, text("[::ffff:127.0.0.1]:%s", port), front);
+	BOTH_REFUSE(itself, "-U", front, "127.0.0.1:0");
+	file = scratch("itself");
+	other = text("%.*s/./itself", (int)(strrchr(file, '/') - file), file);
+	BOTH_REFUSE(itself, file, other);
+}
+END_TEST
+
 /* What is of no use is taken, but not in silence. */
 START_TEST(warnings_are_said)
 {
@@ -715,6 +736,7 @@ SUITE(test_options)
 	SUITE_ADD(s, event_methods, 10);
 	SUITE_ADD(s, check_says_all, 40);
 	SUITE_ADD(s, check_finds_what_a_start_refuses, 60);
+	SUITE_ADD(s, pen_is_no_server_of_its_own, 60);
 	SUITE_ADD(s, warnings_are_said, 20);
 	SUITE_ADD(s, lines_that_mislead, 30);
 	SUITE_ADD(s, open_to_everybody, 20);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "control/apply/apply.h"
@@ -355,55 +356,92 @@ apply_servers_add_change(
 
 /* ---- pen itself as a server ---- */
 
-/* The address that connections to this one come to: to none, those to this
- * host. */
-static void
-take_loopback(struct addr *a)
+/* The address that packets to it have: those to a wildcard address go to
+ * loopback, those to an IPv4-mapped one are IPv4. */
+static struct addr
+reached(const struct addr *a)
 {
-	struct peer to;
-	bool ip4;
+	struct addr to = *a;
+	struct peer host;
 
 	if (a->u.sa.sa_family == AF_UNIX)
-		return;
-	peer_from_addr(&to, a);
-	addr_from_peer(a, &to);
-	ip4 = a->u.sa.sa_family == AF_INET;
-	if (addr_is_any(a))
-		(void)addr_parse_ip(a, ip4 ? "127.0.0.1" : "::1", to.port);
+		return to;
+	peer_from_addr(&host, a);
+	addr_from_peer(&to, &host);
+	if (addr_is_any(&to))
+		(void)addr_parse_ip(&to,
+		    to.u.sa.sa_family == AF_INET ? "127.0.0.1" : "::1",
+		    addr_port(&to));
+	return to;
 }
 
+/* Whether two paths have the same name in the same directory: the socket itself
+ * is not there before the start. */
 static bool
-is_listener(const struct frontend_address *l, const struct addr *a)
+is_same_path(const char *a, const char *b)
 {
-	if (!addr_is_any(&l->at) || a->u.sa.sa_family == AF_UNIX)
-		return addr_equal(&l->at, a);
-	return addr_port(&l->at) == addr_port(a) &&
-	    (l->at.u.sa.sa_family == a->u.sa.sa_family ||
-		(l->at.u.sa.sa_family == AF_INET6 && !l->v6_only)) &&
-	    sock_is_local(a);
+	const char *ends[] = { strrchr(a, '/'), strrchr(b, '/') };
+	char dir[sizeof(((struct sockaddr_un *)0)->sun_path) + 1];
+	struct stat st[2];
+	int i;
+
+	if (ends[0] == NULL || ends[1] == NULL ||
+	    strcmp(ends[0], ends[1]) != 0)
+		return false;
+	for (i = 0; i < 2; i++) {
+		snprintf(dir, sizeof(dir), "%.*s/",
+		    (int)(ends[i] - (i == 0 ? a : b)), i == 0 ? a : b);
+		if (stat(dir, &st[i]) < 0)
+			return false;
+	}
+	return st[0].st_dev == st[1].st_dev && st[0].st_ino == st[1].st_ino;
+}
+
+/* Port 0 of a server is the port that the client came to, which may be any
+ * listener's, but is no control socket's. */
+static bool
+is_listener(const struct frontend_address *l, bool control,
+    const struct addr *server)
+{
+	struct addr at = l->at, to = reached(server);
+
+	if (at.u.sa.sa_family == AF_UNIX || to.u.sa.sa_family == AF_UNIX)
+		return addr_equal(&at, &to) ||
+		    (at.u.sa.sa_family == to.u.sa.sa_family &&
+			is_same_path(at.u.un.sun_path, to.u.un.sun_path));
+	if (addr_port(&to) != addr_port(&at) &&
+	    (control || addr_port(&to) != 0))
+		return false;
+	if (!addr_is_any(&at)) {
+		at = reached(&at);
+		addr_set_port(&at, addr_port(&to));
+		return addr_equal(&at, &to);
+	}
+	return (at.u.sa.sa_family == to.u.sa.sa_family ||
+		   (at.u.sa.sa_family == AF_INET6 && !l->v6_only)) &&
+	    sock_is_local(&to);
 }
 
 static int
-check_not_in(const struct listen_list *own, const char *what, unsigned slot,
+check_not_in(const struct listen_list *own, bool control, unsigned slot,
     const struct server_addrs *found, struct error *e)
 {
 	char text[ADDR_TEXT_MAX], name[32] = "the emergency server";
-	struct addr a;
+	const struct addr *at = found->addr;
 	unsigned i, k;
 
 	if (slot == SLOT_ABUSE)
 		snprintf(name, sizeof(name), "the abuse server");
 	else if (slot != SLOT_EMERGENCY)
 		snprintf(name, sizeof(name), "server %u", server_number(slot));
-	for (i = 0; i < found->count; i++) {
-		a = found->addr[i];
-		take_loopback(&a);
+	for (i = 0; i < found->count; i++)
 		for (k = 0; k < own->count; k++)
-			if (is_listener(&own->entry[k], &a))
+			if (is_listener(&own->entry[k], control, &at[i]))
 				return error_set(e, "%s is pen's own %s %s",
-				    name, what,
-				    addr_format(&found->addr[i], text));
-	}
+				    name,
+				    control ? "control socket"
+					    : "listening address",
+				    addr_format(&at[i], text));
 	return 0;
 }
 
@@ -423,13 +461,13 @@ check_elsewhere(const struct apply *a, unsigned slot,
 	if (direct_is_wanted(a->wanted))
 		return 0;
 	for (i = 0; i < a->draft->control_count; i++)
-		if (check_not_in(&a->draft->controls[i].at, "control socket",
-			slot, found, e) < 0)
+		if (check_not_in(&a->draft->controls[i].at, true, slot, found,
+			e) < 0)
 			return -1;
 	if (a->pen->phase >= PHASE_SERVING && same_host(now, s) &&
 	    now->port == s->port && listen_list_equal(&a->now->listen, listen))
 		return 0;
-	return check_not_in(listen, "listening address", slot, found, e);
+	return check_not_in(listen, false, slot, found, e);
 }
 
 static int
