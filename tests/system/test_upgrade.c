@@ -78,6 +78,23 @@ START_TEST(pid_file_was_removed)
 }
 END_TEST
 
+START_TEST(pid_file_is_a_link)
+{
+	pid_t new;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(ENDPOINT_TCP4, backend_say);
+	ck_assert_int_eq(symlink("pid.target", pid_file), 0);
+	up("-O", "tcp_nodelay");
+	new = upgrading_go(&ctl, pen.child.pid);
+	ck_assert(is_in_pid_file(new));
+	old_ends();
+	end(new);
+	ck_assert_str_eq(contents(pid_file), "");
+}
+END_TEST
+
 START_TEST(sessions_go_on)
 {
 	enum endpoint_kind kind = (enum endpoint_kind)_i;
@@ -437,6 +454,7 @@ SUITE(test_upgrade)
 	tcase_add_loop_test(c, sessions_go_on, 0, ENDPOINT_KINDS);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, pid_file_was_removed, 60);
+	SUITE_ADD(s, pid_file_is_a_link, 60);
 	SUITE_ADD(s, in_the_background, 60);
 	SUITE_ADD(s, no_descriptor_is_lost, 60);
 	SUITE_ADD(s, old_sessions_have_their_time, 60);

@@ -152,10 +152,12 @@ write_pid(struct process *p, struct error *e)
 	char text[24];
 	int n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
 
+	if (p->pid_fd < 0)
+		return 0;
+	p->pid_is_ours = true;
 	errno = ENOSPC; /* what a short write does not say */
-	if (p->pid_fd < 0 ||
-	    (ftruncate(p->pid_fd, 0) == 0 &&
-		pwrite(p->pid_fd, text, (size_t)n, 0) == n))
+	if (ftruncate(p->pid_fd, 0) == 0 &&
+	    pwrite(p->pid_fd, text, (size_t)n, 0) == n)
 		return 0;
 	return error_set(
 	    e, "pid file \"%.300s\": %s", p->pid_file, strerror(errno));
@@ -212,45 +214,76 @@ pid_file_busy(int fd, const char *path, struct error *e)
 
 /* In a new root the path may name another file. */
 static bool
-path_is_pid_file(const struct process *p)
+path_is_pid_file(const struct process *p, int flags)
 {
 	struct stat there, ours;
 
-	return lstat(p->pid_file, &there) == 0 &&
+	return fstatat(AT_FDCWD, p->pid_file, &there, flags) == 0 &&
 	    fstat(p->pid_fd, &ours) == 0 && there.st_dev == ours.st_dev &&
 	    there.st_ino == ours.st_ino;
 }
 
+/* What is no plain file must not be removed in the end. */
+static int
+check_kind(int rc, const struct stat *st, struct error *e)
+{
+	return rc < 0 || S_ISREG(st->st_mode)
+	    ? 0
+	    : error_set(e, "is not a regular file");
+}
+
+int
+process_try_pid_file(const char *path, struct error *e)
+{
+	struct stat st;
+
+	if (check_kind(stat(path, &st), &st, e) == 0 &&
+	    file_may_write(path, e) == 0)
+		return 0;
+	return error_of(e, "pid file \"%.300s\"", path);
+}
+
+/* An empty file may be one that it has made. */
+static int
+open_pid_file(struct process *p, const char *path, struct error *e)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct stat st = { .st_size = 1 };
+	struct error why;
+	int fd = file_open_own(path, O_RDWR | O_CREAT, 0644, &why), rc;
+
+	if (fd < 0 || check_kind(fstat(fd, &st), &st, &why) < 0)
+		rc = error_set(e, "pid file \"%.300s\": %s", path, why.text);
+	else if ((rc = fcntl(fd, F_SETLK, &lock)) == 0)
+		p->pid_is_ours = st.st_size == 0;
+	else if (errno == EAGAIN || errno == EACCES)
+		rc = pid_file_busy(fd, path, e);
+	else
+		rc = error_set(
+		    e, "pid file \"%.300s\": %s", path, strerror(errno));
+	if (rc < 0 && fd >= 0)
+		close(fd);
+	else
+		p->pid_fd = fd;
+	return rc;
+}
+
+/* Before it is locked, the process whose it was may have removed the file. */
 int
 process_lock_pid_file(
     struct process *p, const char *path, bool rooted, struct error *e)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	struct error why;
-	int fd, rc;
-
 	if (strlen(path) >= sizeof(p->pid_file))
 		return error_set(
 		    e, "pid file \"%.300s\": %s", path, strerror(ENAMETOOLONG));
 	memcpy(p->pid_file, path, strlen(path) + 1);
-	if (p->pid_fd >= 0 && (rooted || path_is_pid_file(p)))
+	if (p->pid_fd >= 0 && rooted)
 		return 0;
-	if (p->pid_fd >= 0)
-		close(p->pid_fd);
-	p->pid_fd = -1;
-	fd = file_open_own(path, O_RDWR | O_CREAT, 0644, &why);
-	if (fd < 0)
-		return error_set(e, "pid file \"%.300s\": %s", path, why.text);
-	if (fcntl(fd, F_SETLK, &lock) < 0) {
-		rc = errno == EAGAIN || errno == EACCES
-		    ? pid_file_busy(fd, path, e)
-		    : error_set(
-			  e, "pid file \"%.300s\": %s", path, strerror(errno));
-		close(fd);
-		return rc;
+	while (p->pid_fd < 0 || !path_is_pid_file(p, 0)) {
+		process_leave_pid_file(p);
+		if (open_pid_file(p, path, e) < 0)
+			return -1;
 	}
-	p->pid_fd = fd;
-	p->pid_is_ours = true;
 	return 0;
 }
 
@@ -368,13 +401,16 @@ process_drop_privileges(const struct process_options *o, struct error *e)
 	return pw != NULL ? change_user(pw, e) : 0;
 }
 
-/* Without the right to remove it (another user, a chroot) it is emptied. */
+/* Without the right to remove it (another user, a chroot), or if the path is a
+ * symbolic link, it is emptied. */
 void
 process_fini(struct process *p)
 {
 	if (p->pid_fd < 0)
 		return;
-	if (p->pid_is_ours && (!path_is_pid_file(p) || unlink(p->pid_file) < 0))
+	if (p->pid_is_ours &&
+	    (!path_is_pid_file(p, AT_SYMLINK_NOFOLLOW) ||
+		unlink(p->pid_file) < 0))
 		(void)!ftruncate(p->pid_fd, 0);
 	close(p->pid_fd);
 	p->pid_fd = -1;

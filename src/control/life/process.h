@@ -48,6 +48,9 @@ void process_stay_in_background(struct process *p);
 int process_lock_pid_file(
     struct process *p, const char *path, bool rooted, struct error *e);
 
+/* Checks that it could be made. Returns 0, or -1 with a full message. */
+int process_try_pid_file(const char *path, struct error *e);
+
 /* Whether the process is that user already; NULL is no user. */
 bool process_is_user(const char *name);
 /* Changes root and user for good, supplementary groups included. Returns 0, or
@@ -78,7 +81,7 @@ void process_leave_pid_file(struct process *p);
  * process_ready(), to the process that has forked it. */
 void process_forget(struct process *p);
 
-/* Removes the pid file. */
+/* Removes the pid file, if it has its id or is empty. */
 void process_fini(struct process *p);
 
 #endif

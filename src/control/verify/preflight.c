@@ -12,6 +12,7 @@
 #include "control/apply/apply.h"
 #include "control/apply/checks.h"
 #include "control/apply/direct.h"
+#include "control/life/process.h"
 #include "control/plan/origin.h"
 #include "control/apply/rooted.h"
 #include "control/value/value_peers.h"
@@ -291,9 +292,7 @@ try_process(const struct pen *p, struct error *e)
 {
 	const struct process_options *o = &p->plan->config.process;
 
-	if (o->pid_file == NULL || file_may_write(o->pid_file, e) == 0)
-		return 0;
-	return error_of(e, "pid file \"%.300s\"", o->pid_file);
+	return o->pid_file != NULL ? process_try_pid_file(o->pid_file, e) : 0;
 }
 
 static int

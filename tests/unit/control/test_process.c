@@ -81,8 +81,10 @@ gets_it(const char *path)
 	process_init(&proc);
 	if (process_lock_pid_file(&proc, path, false, &e) < 0)
 		return 1;
+	if (process_ready(&proc, &e) < 0)
+		return 2;
 	process_fini(&proc);
-	return access(path, F_OK) == 0 ? 2 : 0;
+	return access(path, F_OK) == 0 ? 3 : 0;
 }
 
 START_TEST(pid_file_is_locked)
@@ -115,6 +117,66 @@ START_TEST(bad_pid_files)
 		    strstr(e.text, text("pid file \"%s\": ", bad[i])));
 		process_fini(&proc);
 	}
+}
+END_TEST
+
+/* A start that fails leaves what is not its own. */
+START_TEST(pid_file_of_others_stays)
+{
+	const char *path = scratch("pid"), *pipe = scratch("fifo");
+
+	write_file(path, "precious\n");
+	process_init(&proc);
+	ck_assert_int_eq(process_lock_pid_file(&proc, path, false, &e), 0);
+	process_fini(&proc);
+	ck_assert_str_eq(contents(path), "precious\n");
+	ck_assert_int_eq(mkfifo(pipe, 0600), 0);
+	ck_assert_int_eq(process_lock_pid_file(&proc, pipe, false, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "is not a regular file"));
+	ck_assert_int_eq(process_try_pid_file(pipe, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "is not a regular file"));
+	process_fini(&proc);
+	ck_assert_int_eq(access(pipe, F_OK), 0);
+}
+END_TEST
+
+/* What one process removes while another opens it, that one does not take. */
+static int
+gets_it_again_and_again(const char *path)
+{
+	struct stat there, ours;
+	int i, got;
+
+	process_init(&proc);
+	for (i = got = 0; i < 20000; i++) {
+		if (process_lock_pid_file(&proc, path, false, &e) < 0)
+			continue;
+		got++;
+		if (stat(path, &there) < 0 || fstat(proc.pid_fd, &ours) < 0 ||
+		    there.st_ino != ours.st_ino)
+			return 1;
+		process_fini(&proc);
+	}
+	return got > 0 ? 0 : 2;
+}
+
+static int
+both_get_it(const char *path)
+{
+	pid_t other = fork();
+	int status, mine;
+
+	if (other == 0)
+		_exit(gets_it_again_and_again(path));
+	mine = gets_it_again_and_again(path);
+	if (other < 0 || waitpid(other, &status, 0) < 0)
+		return 3;
+	return mine != 0 || status == 0 ? mine : 4;
+}
+
+START_TEST(removed_pid_file_is_not_taken)
+{
+	ck_assert_int_eq(in_child(both_get_it, scratch("pid")), 0);
 }
 END_TEST
 
@@ -284,6 +346,8 @@ SUITE(test_process)
 	SUITE_ADD(s, pid_is_written, 10);
 	SUITE_ADD(s, pid_file_is_locked, 10);
 	SUITE_ADD(s, bad_pid_files, 10);
+	SUITE_ADD(s, pid_file_of_others_stays, 10);
+	SUITE_ADD(s, removed_pid_file_is_not_taken, 30);
 	SUITE_ADD(s, status_of_the_child, 30);
 	SUITE_ADD(s, child_cannot_report, 10);
 	SUITE_ADD(s, bad_privileges, 10);
