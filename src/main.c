@@ -277,8 +277,8 @@ hear_child(int fd, pid_t child, struct error *e)
 	return error_set(e, "the background process exited without a message");
 }
 
-/* Gives it up in a child process: whether it can be done is known only when it
- * is done. */
+/* Gives it up in a child process: whether it can be done, and what it then lacks,
+ * is known only when it is done. */
 static int
 try_to_drop(struct pen *p, struct error *e)
 {
@@ -289,7 +289,9 @@ try_to_drop(struct pen *p, struct error *e)
 		return error_set(e, "pipe: %s", strerror(errno));
 	child = fork();
 	if (child == 0) {
-		rc = drop_privileges(p, e) < 0 ? -1 : drop_rights(p, e);
+		rc = drop_privileges(p, e) < 0 || drop_rights(p, e) < 0
+		    ? -1
+		    : fit_try(p, e);
 		if (rc < 0)
 			(void)!write(fd[1], e->text, strlen(e->text));
 		_exit(rc < 0 ? 1 : 0);

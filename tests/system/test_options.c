@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -488,8 +489,25 @@ START_TEST(check_finds_what_a_start_refuses)
 	/* below the root to be */
 	BOTH_REFUSE("option -w: \"/no/such\": No such file", "-j", scratch("."),
 	    "-w", "/no/such", front, s);
-	if (geteuid() == 0)
-		BOTH_REFUSE("refused as root", "-C", free_front(), front, s);
+	ck_assert_int_eq(mkfifo(scratch("pipe"), 0600), 0);
+	ck_assert_int_eq(symlink(file, scratch("link")), 0);
+	BOTH_REFUSE("is not a regular file", "-O",
+	    text("fit_file %s", scratch("pipe")), front, s);
+	BOTH_REFUSE("is not a regular file", "-O",
+	    text("fit_file %s", scratch("link")), front, s);
+	BOTH_REFUSE("is not a regular file", "-p", scratch("pipe"), front, s);
+	ck_assert_int_eq(access(scratch("pipe"), F_OK), 0);
+	ck_assert_int_eq(access(scratch("link"), F_OK), 0);
+	if (geteuid() != 0)
+		return;
+	BOTH_REFUSE("refused as root", "-C", free_front(), front, s);
+	if (getpwnam("nobody") == NULL)
+		return;
+	ck_assert_int_eq(mkdir(scratch("fit"), 0700), 0);
+	BOTH_REFUSE(text("fit_file: \"%s\": Permission denied",
+			scratch("fit/file")),
+	    "-u", "nobody", "-O", text("fit_file %s", scratch("fit/file")),
+	    front, s);
 }
 END_TEST
 

@@ -6,11 +6,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "control/life/context.h"
+#include "control/plan/origin.h"
 #include "control/report/fit.h"
 #include "control/report/service_report.h"
 #include "dsr/director/director.h"
@@ -85,6 +87,40 @@ fit_file(const struct pen *p)
 	return p->plan->config.fit_file;
 }
 
+/* Only a regular file is pen's to remove. */
+static int
+fit_check_kind(const char *file, struct error *e)
+{
+	struct stat st;
+
+	return lstat(file, &st) < 0 || S_ISREG(st.st_mode)
+	    ? 0
+	    : error_set(e, "is not a regular file");
+}
+
+int
+fit_try(const struct pen *p, struct error *e)
+{
+	const char *file = fit_file(p);
+
+	if (file == NULL ||
+	    (fit_check_kind(file, e) == 0 && file_may_make(file, e) == 0))
+		return 0;
+	error_of(e, "\"%.300s\"", file);
+	origin_add(p->plan, "fit_file", e);
+	return -1;
+}
+
+static int
+fit_remove(const char *file, struct error *e)
+{
+	if (fit_check_kind(file, e) < 0)
+		return -1;
+	return unlink(file) == 0 || errno == ENOENT
+	    ? 0
+	    : error_set(e, "%s", strerror(errno));
+}
+
 static int
 fit_write(const char *file, bool fit, struct error *e)
 {
@@ -92,9 +128,7 @@ fit_write(const char *file, bool fit, struct error *e)
 	int rc;
 
 	if (!fit)
-		return unlink(file) == 0 || errno == ENOENT
-		    ? 0
-		    : error_set(e, "%s", strerror(errno));
+		return fit_remove(file, e);
 	buffer_init(&text);
 	rc = buffer_append(&text, "1\n", 2) < 0
 	    ? error_set(e, "out of memory")
@@ -154,6 +188,8 @@ fit_fork(struct pen *p, struct error *e)
 
 	if (fit_file(p) == NULL)
 		return 1;
+	if (fit_try(p, e) < 0)
+		return -1;
 	f = calloc(1, sizeof(*f));
 	if (f == NULL || pipe(fd) < 0 || (pid = fork()) < 0) {
 		free(f);
@@ -167,7 +203,7 @@ fit_fork(struct pen *p, struct error *e)
 	timer_init(&f->timer, fit_on_time);
 	(void)fcntl(f->fd, F_SETFD, FD_CLOEXEC);
 	if (pid > 0 && !f->proven)
-		(void)unlink(fit_file(p));
+		(void)fit_remove(fit_file(p), e);
 	return pid;
 }
 
@@ -179,6 +215,7 @@ fit_guard(const struct pen *p)
 	static const int all[] = { SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1,
 		SIGUSR2, SIGTSTP };
 	char last = is_not_ours;
+	struct error e;
 	ssize_t n;
 	size_t i;
 
@@ -191,7 +228,7 @@ fit_guard(const struct pen *p)
 		n = read(0, &last, 1);
 	while (n > 0 || (n < 0 && errno == EINTR));
 	if (last == is_ours)
-		(void)unlink(fit_file(p));
+		(void)fit_remove(fit_file(p), &e);
 }
 
 void
@@ -225,7 +262,9 @@ fit_leave(struct pen *p)
 void
 fit_free(struct pen *p)
 {
+	struct error e;
+
 	if (p->fit != NULL && p->fit->written)
-		(void)unlink(fit_file(p));
+		(void)fit_remove(fit_file(p), &e);
 	fit_leave(p);
 }

@@ -28,10 +28,9 @@
 /* A pipe may get its reader, and a link its target, until the file is
  * written. */
 static int
-try_file(const struct pen *p, const struct plan *draft, const char *file,
-    const char *setting, struct error *e)
+try_web_stats(const struct pen *p, const struct plan *draft, struct error *e)
 {
-	const char *path;
+	const char *file = draft->config.web_stats, *path;
 	char text[4096];
 	struct stat st;
 
@@ -43,7 +42,7 @@ try_file(const struct pen *p, const struct plan *draft, const char *file,
 	    file_may_write(path, e) == 0)
 		return 0;
 	error_of(e, "\"%.300s\"", file);
-	origin_add(draft, setting, e);
+	origin_add(draft, "web_stats", e);
 	return -1;
 }
 
@@ -70,16 +69,6 @@ try_source(const struct plan *draft, struct error *e)
 }
 
 static int
-try_files(const struct pen *p, const struct plan *draft, struct error *e)
-{
-	const struct config *c = &draft->config;
-
-	return try_file(p, draft, c->web_stats, "web_stats", e) < 0
-	    ? -1
-	    : try_file(p, draft, c->fit_file, "fit_file", e);
-}
-
-static int
 try_on_state(const struct pen *p, const struct plan *draft, struct error *e)
 {
 	const char *program = draft->config.on_state;
@@ -96,7 +85,7 @@ preflight_prepare(struct apply *a, struct error *e)
 	const struct config *now = &a->now->config, *new = &a->wanted->config;
 
 	if ((a->first || !text_equal(new->web_stats, now->web_stats)) &&
-	    try_files(a->pen, a->wanted, e) < 0)
+	    try_web_stats(a->pen, a->wanted, e) < 0)
 		return -1;
 	if ((a->first || !text_equal(new->on_state, now->on_state)) &&
 	    try_on_state(a->pen, a->wanted, e) < 0)
@@ -300,7 +289,7 @@ try_settings(const struct pen *p, struct error *e)
 {
 	const struct service *svc;
 
-	if (try_files(p, p->plan, e) < 0 || try_on_state(p, p->plan, e) < 0)
+	if (try_web_stats(p, p->plan, e) < 0 || try_on_state(p, p->plan, e) < 0)
 		return -1;
 	SERVICE_EACH (p, svc)
 		if (checks_try_programs(svc, e) < 0 ||
