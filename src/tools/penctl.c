@@ -104,7 +104,8 @@ waits(const char *line, size_t n)
 			found = found || (drains &&
 				strcmp(w.word[i], "wait") == 0);
 			drains = drains || strcmp(w.word[i], "drain") == 0 ||
-			    strcmp(w.word[i], "maint") == 0;
+			    strcmp(w.word[i], "maint") == 0 ||
+			    strcmp(w.word[i], "remove") == 0;
 		}
 	}
 	free(copy);
@@ -181,27 +182,34 @@ penctl_add_json(struct buffer *line, char *text)
 }
 
 /* A line that cannot be cut into words is left for the other side to complain
- * about. */
+ * about. Returns 0, or -1 when memory is out. */
+static int
+make_json_line(struct buffer *line, const char *text)
+{
+	char *copy = strdup(text);
+	int rc = copy != NULL ? penctl_add_json(line, copy) : -1;
+
+	if (rc > 0) {
+		buffer_cut(line, 0);
+		rc = buffer_append(line, text, strlen(text));
+		if (rc == 0)
+			rc = penctl_add_word(line, "json");
+	}
+	free(copy);
+	return rc;
+}
+
 static int
 ask_for_json(struct penctl *p, const char *text)
 {
-	char *copy = strdup(text);
 	struct buffer line;
-	int status, rc;
+	int status;
 
 	buffer_init(&line);
-	rc = copy != NULL ? penctl_add_json(&line, copy) : -1;
-	if (rc > 0) {
-		buffer_cut(&line, 0);
-		rc = buffer_append(&line, text, strlen(text));
-		if (rc == 0)
-			rc = penctl_add_word(&line, "json");
-	}
-	status = rc == 0
+	status = make_json_line(&line, text) == 0
 	    ? ask_line(p, buffer_bytes(&line), buffer_length(&line))
 	    : penctl_complain(UNREACHABLE, "out of memory");
 	buffer_fini(&line);
-	free(copy);
 	return status;
 }
 
@@ -248,16 +256,23 @@ ask_words(struct penctl *p, char **words)
 static int
 watch_words(struct penctl *p, char **words)
 {
-	struct buffer line;
+	struct buffer line, json;
 	int status;
 
 	buffer_init(&line);
+	buffer_init(&json);
 	if (words[0] == NULL)
-		status = penctl_complain(REFUSED, "watch: expects a command");
-	else if (join_words(&line, words) < 0)
+		status =
+		    penctl_complain(UNREACHABLE, "watch: expects a command");
+	else if (join_words(&line, words) < 0 ||
+	    (p->json &&
+		(make_json_line(&json, buffer_bytes(&line)) < 0 ||
+		    buffer_append(&json, "", 1) < 0)))
 		status = penctl_complain(UNREACHABLE, "out of memory");
 	else
-		status = watch(&p->target, buffer_bytes(&line), &p->repeat);
+		status = watch(&p->target,
+		    buffer_bytes(p->json ? &json : &line), &p->repeat);
+	buffer_fini(&json);
 	buffer_fini(&line);
 	return status;
 }

@@ -74,6 +74,10 @@ has shop.conf~ blacklist 8; timeout 4  # short
 has full.conf no stubborn
 > write all {DIR}full.conf {DIR}other.conf
 < error: write: expects [all] [FILE]
+> write json
+< error: write: has no JSON; ./json is a file
+> write all json
+< error: write: has no JSON; ./json is a file
 file letter
 | Dear Sir,
 > write {DIR}letter

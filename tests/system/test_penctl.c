@@ -290,6 +290,8 @@ START_TEST(json_is_the_last_word)
 	ck_assert_int_eq(
 	    script("--json", "a # b\r\n# c\n\nd 'e  f'\ng \"h\n"), 0);
 	SAID("<a json>\n<d \"e  f\" json>\n<g \"h json>\n");
+	ck_assert_int_eq(PENCTL("-j", "-n", "1", at, "watch", "servers"), 0);
+	SAID("<servers json>\n");
 	backend_stop(&server);
 }
 END_TEST
@@ -460,6 +462,7 @@ START_TEST(server_without_connections_has_drained)
 	ck_assert_int_eq(PENCTL(server.at.text, "server a drain wait"), 2);
 	COMPLAINED("penctl: incomplete reply: pen exited before the server had "
 		   "drained\n");
+	ck_assert_int_eq(PENCTL(server.at.text, "server a remove wait"), 2);
 	ck_assert_int_eq(
 	    PENCTL(server.at.text, "server a drain wait; mode"), 0);
 	ck_assert_int_eq(PENCTL(server.at.text, "server wait drain"), 0);

@@ -137,7 +137,7 @@ START_TEST(watch_in_a_pipe)
 	    0);
 	ck_assert_str_eq(child_out(&c), "30\n\n30\n\n30\n");
 	ck_assert_int_eq(PENCTL(ctl[0].text, "watch", "bogus"), 1);
-	ck_assert_int_eq(PENCTL(ctl[0].text, "watch"), 1);
+	ck_assert_int_eq(PENCTL(ctl[0].text, "watch"), 2);
 	ck_assert_int_eq(PENCTL("/no/such/socket", "watch", "mode"), 2);
 	end(1);
 }

@@ -29,6 +29,9 @@ write_parse(const struct call *c, struct wanted *w, struct error *e)
 	if (c->words->count > at + 1)
 		return error_set(e, "expects %s", c->row->args);
 	w->own = c->words->count == at;
+	/* `penctl --json` adds it to each command */
+	if (!w->own && strcmp(c->words->word[at], "json") == 0)
+		return error_set(e, "has no JSON; ./json is a file");
 	if (!w->own && call_needs_local(c, e) < 0)
 		return -1;
 	w->path = w->own ? c->plan->config.file : c->words->word[at];
