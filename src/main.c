@@ -197,7 +197,6 @@ main_print(struct buffer *text)
 {
 	fwrite(buffer_bytes(text), 1, buffer_length(text), stdout);
 	buffer_fini(text);
-	fflush(stdout);
 }
 
 /* --explain: what a client would get of what would be in force. */
@@ -421,5 +420,10 @@ main(int argc, char **argv)
 	}
 	pen_free(p);
 	process_fini(&proc);
+	/* what is cut short is no configuration */
+	if (status == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
+		error_set(&e, "standard output cannot be written");
+		status = main_fail(&e);
+	}
 	return status;
 }

@@ -323,10 +323,42 @@ START_TEST(help_and_version)
 	pen_expect_failure("server \"tcp://127.0.0.1:80\": write "
 			   "127.0.0.1:80, without tcp://",
 	    "1234", "tcp://127.0.0.1:80", NULL);
+	pen_expect_failure("write 127.0.0.1:80, without http://\n", "1234",
+	    "http://127.0.0.1:80/", NULL);
+	pen_expect_failure("write /run/x.sock, without unix://\n", "1234",
+	    "unix:///run/x.sock", NULL);
+	pen_expect_failure("write /run/x.sock, without unix:\n", "1234",
+	    "unix:/run/x.sock", NULL);
 	pen_start(&p, "--version", NULL);
 	ck_assert_int_eq(child_wait(&p.child, 10000), 0);
 	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "pen"));
 	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "libevent"));
+}
+END_TEST
+
+/* What was cut short is not taken for a configuration. */
+START_TEST(output_that_is_full)
+{
+	static const char *const options[] = { "--version", "--help all",
+		"--print-all", "--print", "--explain 192.0.2.1",
+		"--completion bash" };
+	const char *front = free_front();
+	struct child c;
+	size_t i;
+
+	if (access("/dev/full", W_OK) < 0)
+		SKIP("no /dev/full");
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		const char *argv[] = { "sh", "-c",
+			text("exec \"$PEN\" %s %s 127.0.0.1:9 >/dev/full",
+			    options[i], front),
+			NULL };
+
+		child_start(&c, argv);
+		ck_assert_int_eq(child_wait(&c, 10000), 1);
+		ck_assert_str_eq(child_err(&c),
+		    "pen: standard output cannot be written\n");
+	}
 }
 END_TEST
 
@@ -733,6 +765,7 @@ SUITE(test_options)
 
 	SUITE_ADD(s, unknown_option, 10);
 	SUITE_ADD(s, options_behind_operands, 30);
+	SUITE_ADD(s, output_that_is_full, 30);
 	SUITE_ADD(s, missing_operands, 10);
 	SUITE_ADD(s, bad_numbers, 10);
 	SUITE_ADD(s, bad_ports, 10);

@@ -185,15 +185,23 @@ part_twins(struct listen_list *list)
 				list->entry[i].v6_only = true;
 }
 
-/* A URL is what other programs take. */
+/* A URL is what other programs take: advises what pen takes of it, a host
+ * without a path behind, or a path. */
 static int
 refuse_scheme(const char *text, struct error *e)
 {
-	const char *scheme = strstr(text, "://");
+	const char *scheme = strstr(text, "://"), *at = NULL;
+	size_t n;
 
-	return scheme == NULL ? 0
-			      : error_set(e, "write %.100s, without %.*s://",
-				    scheme + 3, (int)(scheme - text), text);
+	if (scheme != NULL)
+		at = scheme + 3;
+	else if (strncmp(text, "unix:/", 6) == 0)
+		at = text + 5;
+	if (at == NULL)
+		return 0;
+	n = at[0] == '/' ? strlen(at) : strcspn(at, "/");
+	return error_set(e, "write %.*s, without %.*s",
+	    (int)(n < 100 ? n : 100), at, (int)(at - text), text);
 }
 
 int
