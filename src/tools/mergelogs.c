@@ -31,6 +31,7 @@ struct source {
 	char *line;
 	size_t room;
 	unsigned long long number, bytes;
+	bool failed;
 };
 
 struct web_log {
@@ -77,14 +78,19 @@ open_source(struct merge *m, struct source *s, const char *path)
 	return 0;
 }
 
-/* Reads the next line, without its end. Returns false at the end. */
+/* Reads the next line, without its end. Returns false at the end, and after an
+ * error, which it has reported. */
 static bool
 source_next_line(struct source *s)
 {
 	ssize_t n = getline(&s->line, &s->room, s->file);
 
-	if (n < 0)
+	if (n < 0) {
+		s->failed = !feof(s->file);
+		if (s->failed)
+			mergelogs_complain(s->path, strerror(errno));
 		return false;
+	}
 	s->number++;
 	s->bytes += (unsigned long long)n;
 	s->line[strcspn(s->line, "\r\n")] = '\0';
@@ -335,12 +341,14 @@ merge_parse(struct merge *m, int argc, char **argv)
 	return 0;
 }
 
-static void
+/* Returns whether all of it was read, as far as it was wanted. */
+static bool
 close_source(struct source *s)
 {
 	if (s->file != NULL)
 		fclose(s->file);
 	free(s->line);
+	return !s->failed;
 }
 
 int
@@ -355,8 +363,10 @@ main(int argc, char **argv)
 	if (rc == 0)
 		rc = merge(&m);
 	for (i = 0; i < m.count; i++)
-		close_source(&m.logs[i].source);
-	close_source(&m.pen);
+		if (!close_source(&m.logs[i].source))
+			rc = -1;
+	if (!close_source(&m.pen))
+		rc = -1;
 	if (m.rejects != NULL && fclose(m.rejects) != 0)
 		rc = mergelogs_complain("rejects", strerror(errno));
 	visits_free(m.visits);

@@ -173,6 +173,27 @@ START_TEST(merges_what_classic_cannot)
 }
 END_TEST
 
+/* A directory opens, and cannot be read. */
+START_TEST(file_that_cannot_be_read)
+{
+	write_file(scratch("pen.log"), "192.168.1.2 1 10.0.0.1 GET /\n");
+	write_file(scratch("web0"), web_line(1, "GET /", 1));
+	ck_assert_str_eq(output_of(text("%s -p %s 10.0.0.1:%s 2>&1 || echo $?",
+			     ours("mergelogs"), scratch("pen.log"),
+			     scratch("."))),
+	    text("mergelogs: %s: Is a directory\n1\n", scratch(".")));
+	ck_assert_str_eq(
+	    output_of(text("%s -p %s 10.0.0.1:%s 2>&1 >%s || echo $?",
+		ours("mergelogs"), scratch("."), scratch("web0"),
+		scratch("out"))),
+	    text("mergelogs: %s: Is a directory\n1\n", scratch(".")));
+	/* it is merged all the same */
+	ck_assert_str_eq(contents(scratch("out")),
+	    "10.0.0.1 - - [01/Jan/1970:00:00:01 +0000] \"GET /\" 200 1 \"-\" "
+	    "\"x\"\n");
+}
+END_TEST
+
 START_TEST(merges_more_than_it_remembers)
 {
 	FILE *pen = fopen(scratch("pen.log"), "w");
@@ -406,6 +427,7 @@ SUITE(test_logtools)
 
 	SUITE_ADD(s, merges_as_classic, 60);
 	SUITE_ADD(s, merges_what_classic_cannot, 20);
+	SUITE_ADD(s, file_that_cannot_be_read, 10);
 	SUITE_ADD(s, merges_more_than_it_remembers, 30);
 	SUITE_ADD(s, joins_as_classic, 60);
 	SUITE_ADD(s, joins_and_opens_again, 30);
