@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/addr.h"
+#include "base/words.h"
 #include "tools/log_line.h"
 
 void
@@ -55,6 +56,14 @@ take_seconds(const char **at, int64_t *seconds)
 	return 0;
 }
 
+/* As pen writes it. */
+static void
+end_request(char request[LOG_REQUEST_MAX], size_t n)
+{
+	request[n] = '\0';
+	text_make_printable(request, n);
+}
+
 int
 pen_line_parse(struct pen_line *p, const char *line, bool datagram)
 {
@@ -75,10 +84,12 @@ pen_line_parse(struct pen_line *p, const char *line, bool datagram)
 		return -1;
 	log_host(p->server, word);
 	n = strcspn(line, "\r\n");
-	if (n == 0 || n >= sizeof(p->request))
+	if (n == 0)
 		return -1;
+	if (n > LOG_REQUEST_MAX - 1)
+		n = LOG_REQUEST_MAX - 1;
 	memcpy(p->request, line, n);
-	p->request[n] = '\0';
+	end_request(p->request, n);
 	return 0;
 }
 
@@ -124,23 +135,50 @@ parse_time(const char *text, int zone, int64_t *time)
 	return true;
 }
 
-/* The text between the quotes, in which \" and \\ stand for the second. */
+/* One byte of the text between the quotes: of nginx \xHH, of Apache also others.
+ * A backslash before anything else is one. */
+static char
+take_byte(const char **at)
+{
+	static const char escapes[] = "\"\\bnrtv", bytes[] = "\"\\\b\n\r\t\v";
+	const char *s = *at, *which;
+	char hex[3];
+
+	if (s[0] != '\\' || s[1] == '\0') {
+		*at = s + 1;
+		return s[0];
+	}
+	if (s[1] == 'x' && isxdigit((unsigned char)s[2]) &&
+	    isxdigit((unsigned char)s[3])) {
+		memcpy(hex, s + 2, 2);
+		hex[2] = '\0';
+		*at = s + 4;
+		return (char)strtol(hex, NULL, 16);
+	}
+	which = strchr(escapes, s[1]);
+	*at = s + (which != NULL ? 2 : 1);
+	return which != NULL ? bytes[which - escapes] : s[0];
+}
+
+/* What pen does not write of a long one is left out; and one that never came is
+ * empty. */
 static int
 take_request(const char *at, char request[LOG_REQUEST_MAX])
 {
 	size_t n = 0;
+	char c;
 
 	if (*at++ != '"')
 		return -1;
-	for (; *at != '"'; at++) {
-		if (*at == '\\' && (at[1] == '"' || at[1] == '\\'))
-			at++;
-		if (*at == '\0' || n == LOG_REQUEST_MAX - 1)
+	while (*at != '"') {
+		if (*at == '\0')
 			return -1;
-		request[n++] = *at;
+		c = take_byte(&at);
+		if (n < LOG_REQUEST_MAX - 1)
+			request[n++] = c;
 	}
-	request[n] = '\0';
-	return n > 0 ? 0 : -1;
+	end_request(request, n);
+	return 0;
 }
 
 int

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LOG_HOST_MAX = 256, LOG_REQUEST_MAX = 8192 };
+/* Of a request pen writes 1000 bytes, see proxy/log/requestlog.c: requests are
+ * compared so far. */
+enum { LOG_HOST_MAX = 256, LOG_REQUEST_MAX = 1000 + 1 };
 
 /* ADDRESS IDENT USER [14/Nov/2023:22:13:20 +0000] "REQUEST" STATUS BYTES .. */
 struct web_line {
@@ -15,7 +17,7 @@ struct web_line {
 	const char *end;
 	bool has_time;
 	int64_t time; /* seconds since 1970 */
-	char request[LOG_REQUEST_MAX]; /* without the web server's escapes */
+	char request[LOG_REQUEST_MAX]; /* without escapes, as pen writes it */
 };
 
 /* Parses a line, which it points into. `zone`: seconds east of UTC, for times

@@ -8,7 +8,7 @@
 #include "net/sink.h"
 #include "proxy/log/requestlog.h"
 
-enum { LINE_MAX_LENGTH = 1000 };
+enum { LINE_MAX_LENGTH = 1000 }; /* tools/log_line.h compares as much */
 
 static size_t
 take_text(char *to, const char *bytes, size_t n)

@@ -77,13 +77,24 @@ START_TEST(no_time)
 }
 END_TEST
 
-START_TEST(escapes_of_requests)
+static const char *
+request_of(const char *written)
 {
 	ck_assert_int_eq(
-	    web_line_parse(&web,
-		BEFORE TIME "] \"GET /\\\"a\\\\b\\x41 HTTP/1.1\" 200", 0),
-	    0);
-	ck_assert_str_eq(web.request, "GET /\"a\\b\\x41 HTTP/1.1");
+	    web_line_parse(&web, text("a - - [] \"%s\" 400", written), 0), 0);
+	return web.request;
+}
+
+/* As pen writes what web servers escape. */
+START_TEST(escapes_of_requests)
+{
+	ck_assert_str_eq(request_of("GET /\\\"a\\\\b HTTP/1.1"),
+	    "GET /\"a\\b HTTP/1.1");
+	ck_assert_str_eq(request_of("GET /q\\x22\\x5Cx\\xC3\\xa4"),
+	    "GET /q\"\\x\303\244");
+	ck_assert_str_eq(request_of("\\x16\\x03\\xE4\\b\\t\\x09"), "????\t\t");
+	ck_assert_str_eq(request_of("\\q \\x4 \\xg0"), "\\q \\x4 \\xg0");
+	ck_assert_str_eq(request_of(""), "");
 }
 END_TEST
 
@@ -92,7 +103,7 @@ START_TEST(no_lines_of_a_web_server)
 	static const char *const bad[] = { "", "\n", " - - [x] \"GET\"",
 		"10.0.0.1", "10.0.0.1\n", "10.0.0.1 - - \"GET /\"",
 		"10.0.0.1 - - [x \"GET /\"", "10.0.0.1 - - [x] GET /",
-		"10.0.0.1 - - [x] \"\"", "10.0.0.1 - - [x] \"GET /",
+		"10.0.0.1 - - [x] \"GET /",
 		"10.0.0.1 - - [x] \"GET /\\", "10.0.0.1 - - [x]" };
 	size_t i;
 
@@ -102,24 +113,24 @@ START_TEST(no_lines_of_a_web_server)
 }
 END_TEST
 
-/* The longest that there is room for, and one more. */
+/* The same of both logs, also where pen cuts a character. */
 START_TEST(long_requests)
 {
 	static char request[LOG_REQUEST_MAX + 1];
-	const char *line;
 
-	memset(request, 'x', sizeof(request) - 2);
-	line = text("a - - [] \"%s\"", request);
-	ck_assert_int_eq(web_line_parse(&web, line, 0), 0);
-	ck_assert_str_eq(web.request, request);
+	memset(request, 'x', LOG_REQUEST_MAX - 1);
+	ck_assert_str_eq(request_of(request), request);
 	ck_assert_int_eq(
 	    pen_line_parse(&pen, text("a 1 b %s\n", request), false), 0);
 	ck_assert_str_eq(pen.request, request);
-	strcat(request, "x");
-	ck_assert_int_lt(
-	    web_line_parse(&web, text("a - - [] \"%s\"", request), 0), 0);
-	ck_assert_int_lt(
-	    pen_line_parse(&pen, text("a 1 b %s\n", request), false), 0);
+	ck_assert_str_eq(request_of(text("%sy", request)), request);
+	ck_assert_int_eq(
+	    pen_line_parse(&pen, text("a 1 b %sy\n", request), false), 0);
+	ck_assert_str_eq(pen.request, request);
+	request[LOG_REQUEST_MAX - 2] = '?';
+	ck_assert_str_eq(request_of(text("%.*s\\xC3\\xA4 HTTP/1.1",
+			     LOG_REQUEST_MAX - 2, request)),
+	    request);
 }
 END_TEST
 
