@@ -80,6 +80,7 @@ drop_privileges(struct pen *p, struct error *e)
 	struct process_options o = p->plan->config.process;
 	bool keep = o.user != NULL && has_transparent(p);
 	const struct passwd *pw;
+	struct service *svc;
 
 	if (p->predecessor.rooted)
 		o.directory = NULL;
@@ -92,6 +93,10 @@ drop_privileges(struct pen *p, struct error *e)
 	if (pw != NULL) {
 		sink_give(p->log, pw->pw_uid);
 		sink_give(sessionlog_sink(p->sessionlog), pw->pw_uid);
+		SERVICE_EACH (p, svc)
+			if (svc->frontend != NULL)
+				frontend_give(
+				    svc->frontend, pw->pw_uid, pw->pw_gid);
 	}
 	if (process_drop_privileges(&o, e) < 0)
 		return -1;

@@ -128,3 +128,37 @@ sock_file_remove(const struct sock_file *f, const struct addr *at)
 	if (f->inode != 0 && now.inode == f->inode && now.device == f->device)
 		unlink(at->u.un.sun_path);
 }
+
+/* Of a directory that others may write to, what is looked at is what is given,
+ * where the system has descriptors for that; and a name elsewhere is none. */
+int
+sock_file_give(
+    const struct sock_file *f, const struct addr *at, uid_t user, gid_t group)
+{
+#if defined(O_PATH) && defined(AT_EMPTY_PATH)
+	struct stat st;
+	int fd, rc = 0, why;
+
+	if (f->inode == 0)
+		return 0;
+	fd = open(at->u.un.sun_path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_nlink == 1 &&
+	    st.st_dev == f->device && st.st_ino == f->inode &&
+	    st.st_uid == geteuid())
+		rc = fchownat(fd, "", user, group, AT_EMPTY_PATH);
+	why = errno;
+	close(fd);
+	errno = why;
+	return rc;
+#else
+	struct sock_file now;
+
+	sock_file_mark(&now, at);
+	return f->inode != 0 && now.inode == f->inode &&
+		now.device == f->device
+	    ? lchown(at->u.un.sun_path, user, group)
+	    : 0;
+#endif
+}

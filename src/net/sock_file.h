@@ -17,6 +17,10 @@ struct sock_file {
 };
 void sock_file_mark(struct sock_file *f, const struct addr *at);
 void sock_file_remove(const struct sock_file *f, const struct addr *at);
+/* Gives the file, if it is there and this process's own, to a user and group.
+ * Returns 0, or -1 with errno. */
+int sock_file_give(
+    const struct sock_file *f, const struct addr *at, uid_t user, gid_t group);
 
 /* Locks the directory of the file, as every pen does that opens a listener in
  * it. To check the file, remove a dead one, bind and listen is then one step

@@ -86,6 +86,28 @@ START_TEST(mode_of_listeners)
 }
 END_TEST
 
+/* Root has made it, for the user that serves. */
+START_TEST(user_of_listeners)
+{
+	struct stat st;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "a");
+	endpoint_new(&front, ENDPOINT_UNIX);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	pen_up(&pen, &front, "-u", "nobody", "-C", ctl.text, front.text,
+	    b.at.text, NULL);
+	ck_assert_int_eq(stat(front.text, &st), 0);
+	ck_assert_uint_eq(st.st_uid, NOBODY);
+	ck_assert_uint_eq(st.st_gid, NOBODY);
+	/* who owns this one may command */
+	ck_assert_int_eq(stat(ctl.text, &st), 0);
+	ck_assert_uint_eq(st.st_uid, 0);
+	down();
+}
+END_TEST
+
 START_TEST(users_and_groups)
 {
 	int uid = (int)geteuid(), gid = (int)getegid();
@@ -173,6 +195,7 @@ SUITE(test_owners)
 	Suite *s = suite_create("owners");
 
 	SUITE_ADD(s, mode_of_listeners, 30);
+	SUITE_ADD(s, user_of_listeners, 20);
 	SUITE_ADD(s, users_and_groups, 30);
 	SUITE_ADD(s, others, 30);
 	return s;
