@@ -564,6 +564,28 @@ START_TEST(pen_is_no_server_of_its_own)
 }
 END_TEST
 
+/* What it takes itself it cannot take again. */
+START_TEST(addresses_of_its_own)
+{
+	const char *front = free_front(), *port = strrchr(front, ':') + 1;
+	const char *s = "127.0.0.1:9", *path = scratch("twice");
+
+	if (geteuid() == 0 && getpwnam("nobody") != NULL)
+		BOTH_REFUSE("address already in use", "-u", "nobody", "-C",
+		    front, front, s);
+	BOTH_REFUSE("address already in use", "--web", front, front, s);
+	BOTH_REFUSE("address already in use", "-C", path, path, s);
+	BOTH_REFUSE("address already in use", "-C", path, "--web", path, front,
+	    s);
+#ifdef __linux__ /* elsewhere both can */
+	BOTH_REFUSE("address already in use", text("0.0.0.0:%s,%s", port, front),
+	    s);
+#else
+	(void)port;
+#endif
+}
+END_TEST
+
 /* What is of no use is taken, but not in silence. */
 START_TEST(warnings_are_said)
 {
@@ -788,6 +810,7 @@ SUITE(test_options)
 	SUITE_ADD(s, check_says_all, 40);
 	SUITE_ADD(s, check_finds_what_a_start_refuses, 60);
 	SUITE_ADD(s, pen_is_no_server_of_its_own, 60);
+	SUITE_ADD(s, addresses_of_its_own, 60);
 	SUITE_ADD(s, warnings_are_said, 20);
 	SUITE_ADD(s, lines_that_mislead, 30);
 	SUITE_ADD(s, open_to_everybody, 20);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/words.h"
 #include "control/apply/apply.h"
@@ -111,28 +112,6 @@ preflight_control(const struct plan *p, const struct addr *at, struct error *e)
 	    e, "a TCP control port is refused as root: use -u USER, or a path");
 }
 
-static int
-try_controls(const struct pen *pen, struct error *e)
-{
-	const struct plan *p = pen->plan;
-	unsigned i, k;
-
-	for (i = 0; i < p->control_count; i++) {
-		const struct control_plan *c = &p->controls[i];
-
-		for (k = 0; k < c->at.count; k++) {
-			const struct addr *at = &c->at.entry[k].at;
-
-			if (preflight_control(p, at, e) == 0 &&
-			    sock_try_listen(at, false, false, e) == 0)
-				continue;
-			origin_put(c->origin, "control", e);
-			return -1;
-		}
-	}
-	return 0;
-}
-
 static bool
 takes_datagrams(const struct plan *p)
 {
@@ -147,42 +126,42 @@ collide(const struct frontend_address *a, const struct frontend_address *b)
 	    sock_takes(&b->at, b->v6_only, &a->at);
 }
 
-/* Whether a service before this one has the address. */
+/* Also among the addresses that this start takes before. */
 static int
-try_others(const struct service *svc, const struct frontend_address *at,
-    struct error *e)
+try_place(struct listen_list *taken, const struct frontend_address *a,
+    bool freebind, struct error *e)
 {
-	const struct service *other = svc->pen->service;
-	const struct listen_list *l;
+	struct frontend_address *entry;
 	char text[ADDR_TEXT_MAX];
-	unsigned i;
+	uint32_t i;
 
-	for (; other != svc; other = other->next) {
-		l = &other->plan->listen;
-		if (takes_datagrams(other->plan) != takes_datagrams(svc->plan))
-			continue;
-		for (i = 0; i < l->count; i++)
-			if (collide(&l->entry[i], at))
-				return error_set(e,
-				    "\"%s\": address already in use",
-				    addr_format(&at->at, text));
-	}
-	return 0;
+	for (i = 0; i < taken->count; i++)
+		if (taken->entry[i].datagram == a->datagram &&
+		    collide(&taken->entry[i], a))
+			return error_set(e, "\"%s\": address already in use",
+			    addr_format(&a->at, text));
+	entry = array_grow(
+	    taken->entry, &taken->room, sizeof(*entry), taken->count);
+	if (entry == NULL)
+		return error_set(e, "out of memory");
+	taken->entry = entry;
+	entry[taken->count++] = *a;
+	return sock_try_listen(&a->at, a->datagram, freebind, e);
 }
 
 /* Direct return has its addresses on no interface of ours. */
 static int
-try_service(const struct service *svc, struct error *e)
+try_service(
+    const struct service *svc, struct listen_list *taken, struct error *e)
 {
 	const struct plan *p = svc->plan;
+	struct frontend_address a;
 	unsigned i;
 
 	for (i = 0; !direct_is_wanted(p) && i < p->listen.count; i++) {
-		const struct addr *at = &p->listen.entry[i].at;
-
-		if (try_others(svc, &p->listen.entry[i], e) == 0 &&
-		    sock_try_listen(at, takes_datagrams(p),
-			p->config.frontend.freebind, e) == 0)
+		a = p->listen.entry[i];
+		a.datagram = takes_datagrams(p);
+		if (try_place(taken, &a, p->config.frontend.freebind, e) == 0)
 			continue;
 		origin_add(p, "listen", e);
 		return -1;
@@ -191,24 +170,46 @@ try_service(const struct service *svc, struct error *e)
 }
 
 static int
-try_listeners(const struct pen *p, struct error *e)
+try_listeners(const struct pen *p, struct listen_list *taken, struct error *e)
 {
 	const struct service *svc;
 
 	SERVICE_EACH (p, svc)
-		if (try_service(svc, e) < 0)
+		if (try_service(svc, taken, e) < 0)
 			return plan_service_blame(svc->plan, e);
 	return 0;
 }
 
 static int
-try_web(const struct pen *p, struct error *e)
+try_controls(const struct pen *pen, struct listen_list *taken, struct error *e)
 {
-	struct addr at;
+	const struct plan *p = pen->plan;
+	unsigned i, k;
 
-	if (origin_find_web(p->plan, &at, e) < 0)
+	for (i = 0; i < p->control_count; i++) {
+		const struct control_plan *c = &p->controls[i];
+
+		for (k = 0; k < c->at.count; k++) {
+			const struct frontend_address *a = &c->at.entry[k];
+
+			if (preflight_control(p, &a->at, e) == 0 &&
+			    try_place(taken, a, false, e) == 0)
+				continue;
+			origin_put(c->origin, "control", e);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int
+try_web(const struct pen *p, struct listen_list *taken, struct error *e)
+{
+	struct frontend_address a = { .datagram = false };
+
+	if (origin_find_web(p->plan, &a.at, e) < 0)
 		return -1;
-	if (at.len == 0 || sock_try_listen(&at, false, false, e) == 0)
+	if (a.at.len == 0 || try_place(taken, &a, false, e) == 0)
 		return 0;
 	origin_add(p->plan, "web", e);
 	return -1;
@@ -216,14 +217,15 @@ try_web(const struct pen *p, struct error *e)
 
 static int
 try_peer_list(const struct pen *p, const char *name, const char *list,
-    bool listens, struct error *e)
+    struct listen_list *taken, struct error *e)
 {
 	struct peer_spec spec;
+	struct frontend_address a = { .datagram = false };
 
 	while (peer_spec_next(&list, &spec)) {
+		a.at = spec.at;
 		if (tls_psk_try(spec.file, e) == 0 &&
-		    (!listens ||
-			sock_try_listen(&spec.at, false, false, e) == 0))
+		    (taken == NULL || try_place(taken, &a, false, e) == 0))
 			continue;
 		origin_add(p->plan, name, e);
 		return -1;
@@ -232,13 +234,13 @@ try_peer_list(const struct pen *p, const char *name, const char *list,
 }
 
 static int
-try_peers(const struct pen *p, struct error *e)
+try_peers(const struct pen *p, struct listen_list *taken, struct error *e)
 {
 	const struct config *c = &p->plan->config;
 
-	return try_peer_list(p, "peer", c->peers, false, e) < 0
+	return try_peer_list(p, "peer", c->peers, NULL, e) < 0
 	    ? -1
-	    : try_peer_list(p, "peer_listen", c->peer_listen, true, e);
+	    : try_peer_list(p, "peer_listen", c->peer_listen, taken, e);
 }
 
 static int
@@ -301,14 +303,23 @@ try_settings(const struct pen *p, struct error *e)
 int
 preflight(const struct pen *p, void (*on_error)(const char *sentence))
 {
+	static int (*const places[])(const struct pen *, struct listen_list *,
+	    struct error *) = { try_listeners, try_controls, try_web,
+		try_peers };
 	static int (*const tries[])(const struct pen *,
-	    struct error *) = { try_process, try_loop, try_listeners,
-		try_controls, try_web, try_peers, try_log, try_session_log,
-		try_settings };
+	    struct error *) = { try_process, try_loop, try_log,
+		try_session_log, try_settings };
+	struct listen_list taken = { .count = 0 };
 	struct error e;
 	size_t i;
 	int rc = 0;
 
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (places[i](p, &taken, &e) < 0) {
+			on_error(e.text);
+			rc = -1;
+		}
+	listen_list_fini(&taken);
 	for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
 		if (tries[i](p, &e) < 0) {
 			on_error(e.text);
