@@ -195,7 +195,9 @@ START_TEST(logrotate)
 	NEED_PROGRAM("logrotate");
 	ck_assert_int_eq(mkdir(run, 0700), 0);
 	up(log, text("log_format jsonl"));
-	write_file(text("%s/pen.pid", run),
+	/* where the guide has it */
+	ck_assert_int_eq(mkdir(text("%s/pen-http", run), 0700), 0);
+	write_file(text("%s/pen-http/pid", run),
 	    text("%ld\n", (long)pen.child.pid));
 	visit(3);
 	WAIT_FOR(count_in(contents(log), "\n") == 3, SOON);

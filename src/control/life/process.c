@@ -223,11 +223,12 @@ path_is_pid_file(const struct process *p, int flags)
 	    there.st_ino == ours.st_ino;
 }
 
-/* What is no plain file must not be removed in the end. */
+/* What is no regular file must not be removed in the end; a directory does not
+ * open. */
 static int
 check_kind(int rc, const struct stat *st, struct error *e)
 {
-	return rc < 0 || S_ISREG(st->st_mode)
+	return rc < 0 || S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)
 	    ? 0
 	    : error_set(e, "is not a regular file");
 }
