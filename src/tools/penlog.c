@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,47 +20,67 @@ penlog_complain(const char *what, const char *why)
 	return 1;
 }
 
-/* The address that the lines come from, by which penlogd identifies the server.
- * Returns 0, or -1 with a message. */
-static int
-bind_to(int fd, int family, const char *ip)
+/* NULL with a message if there is none. */
+static struct addrinfo *
+penlog_look_up(const char *host, const char *port, int family, int flags)
 {
 	struct addrinfo hints = { .ai_family = family,
 		.ai_socktype = SOCK_DGRAM,
-		.ai_flags = AI_NUMERICHOST };
-	struct addrinfo *at;
-	int rc = getaddrinfo(ip, NULL, &hints, &at);
+		.ai_flags = flags };
+	struct addrinfo *found = NULL;
+	int rc = getaddrinfo(host, port, &hints, &found);
 
-	if (rc != 0) {
-		(void)penlog_complain(ip, gai_strerror(rc));
-		return -1;
-	}
-	rc = bind(fd, at->ai_addr, at->ai_addrlen);
-	if (rc < 0)
-		(void)penlog_complain(ip, strerror(errno));
-	freeaddrinfo(at);
-	return rc;
+	if (rc != 0)
+		(void)penlog_complain(host, gai_strerror(rc));
+	return rc == 0 ? found : NULL;
 }
 
-/* A socket that is connected to penlogd, or -1 with a message. */
 static int
-penlog_open_socket(const struct addrinfo *to, const char *own)
+penlog_fail(int fd, const char *what)
+{
+	(void)penlog_complain(what, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* A socket from one address, or any, that is connected to the other; or -1 with
+ * a message. */
+static int
+penlog_connect(
+    const struct addrinfo *from, const char *own, const struct addrinfo *to)
 {
 	int fd = socket(to->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	if (fd < 0) {
-		(void)penlog_complain("socket", strerror(errno));
-		return -1;
+	if (fd < 0)
+		return penlog_fail(fd, "socket");
+	if (from != NULL && bind(fd, from->ai_addr, from->ai_addrlen) < 0)
+		return penlog_fail(fd, own);
+	if (connect(fd, to->ai_addr, to->ai_addrlen) < 0)
+		return penlog_fail(fd, "connect");
+	return fd;
+}
+
+/* A socket that is connected to penlogd, or -1 with a message. Lines come from
+ * the address `own`, by which penlogd identifies the server, and go to one of
+ * its family. */
+static int
+penlog_open_socket(const char *host, const char *port, const char *own)
+{
+	struct addrinfo *from = NULL, *to = NULL;
+	int fd = -1;
+
+	if (own != NULL)
+		from = penlog_look_up(own, NULL, AF_UNSPEC, AI_NUMERICHOST);
+	if (own == NULL || from != NULL)
+		to = penlog_look_up(host, port,
+		    from != NULL ? from->ai_family : AF_UNSPEC, 0);
+	if (to != NULL) {
+		fd = penlog_connect(from, own, to);
+		freeaddrinfo(to);
 	}
-	if (own != NULL && bind_to(fd, to->ai_family, own) < 0) {
-		close(fd);
-		return -1;
-	}
-	if (connect(fd, to->ai_addr, to->ai_addrlen) < 0) {
-		(void)penlog_complain("connect", strerror(errno));
-		close(fd);
-		return -1;
-	}
+	if (from != NULL)
+		freeaddrinfo(from);
 	return fd;
 }
 
@@ -90,8 +111,6 @@ send_lines(int fd)
 int
 main(int argc, char **argv)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
-	struct addrinfo *to;
 	int fd, rc;
 
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
@@ -102,11 +121,11 @@ main(int argc, char **argv)
 		fputs("usage: penlog HOST PORT [MY_IP]\n", stderr);
 		return 1;
 	}
-	rc = getaddrinfo(argv[1], argv[2], &hints, &to);
-	if (rc != 0)
-		return penlog_complain(argv[1], gai_strerror(rc));
-	fd = penlog_open_socket(to, argv[3]);
-	freeaddrinfo(to);
+	if (strtol(argv[2], NULL, 10) > 65535) /* getaddrinfo() may cut it */
+		return penlog_complain(argv[2], "not a port");
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+		return penlog_complain("standard input", strerror(errno));
+	fd = penlog_open_socket(argv[1], argv[2], argv[3]);
 	if (fd < 0)
 		return 1;
 	rc = send_lines(fd);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "support/child.h"
+#include "support/mounts.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -421,6 +422,38 @@ START_TEST(sends_lines)
 }
 END_TEST
 
+/* Of a host that has an IPv6 address, too. */
+START_TEST(sends_from_an_address)
+{
+	const char *hosts = scratch("hosts");
+
+	write_file(hosts, "::1 loghost\n127.0.0.1 loghost\n");
+	if (!mounts_private() ||
+	    system(text("mount --bind %s /etc/hosts", hosts)) != 0)
+		SKIP("mounts cannot be private");
+	ck_assert_str_eq(output_of(text("echo a | %s loghost 9 127.0.0.1 2>&1 "
+					"|| echo $?",
+			     ours("penlog"))),
+	    "");
+}
+END_TEST
+
+START_TEST(bad_ports_and_inputs)
+{
+	struct sockaddr_in at;
+
+	free_port(&at);
+	ck_assert_str_eq(output_of(text("%s 127.0.0.1 99999 2>&1 </dev/null || "
+					"echo $?",
+			     ours("penlog"))),
+	    "penlog: 99999: not a port\n1\n");
+	ck_assert_str_eq(
+	    output_of(text("%s 127.0.0.1 %d 2>&1 <&- || echo $?",
+		ours("penlog"), ntohs(at.sin_port))),
+	    "penlog: standard input: Bad file descriptor\n1\n");
+}
+END_TEST
+
 SUITE(test_logtools)
 {
 	Suite *s = suite_create("logtools");
@@ -432,6 +465,8 @@ SUITE(test_logtools)
 	SUITE_ADD(s, joins_as_classic, 60);
 	SUITE_ADD(s, joins_and_opens_again, 30);
 	SUITE_ADD(s, runs_in_the_background, 30);
+	SUITE_ADD(s, sends_from_an_address, 20);
+	SUITE_ADD(s, bad_ports_and_inputs, 20);
 	SUITE_ADD(s, sends_lines, 30);
 	return s;
 }
