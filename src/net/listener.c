@@ -151,6 +151,12 @@ listener_close(struct listener *l)
 }
 
 void
+listener_keep(struct listener *l)
+{
+	l->file.borrowed = false;
+}
+
+void
 listener_leave(struct listener *l)
 {
 	l->left = true;

@@ -119,13 +119,20 @@ sock_file_mark(struct sock_file *f, const struct addr *at)
 	}
 }
 
-void
-sock_file_remove(const struct sock_file *f, const struct addr *at)
+bool
+sock_file_is_there(const struct sock_file *f, const struct addr *at)
 {
 	struct sock_file now;
 
 	sock_file_mark(&now, at);
-	if (f->inode != 0 && now.inode == f->inode && now.device == f->device)
+	return f->inode != 0 && now.inode == f->inode &&
+	    now.device == f->device;
+}
+
+void
+sock_file_remove(const struct sock_file *f, const struct addr *at)
+{
+	if (!f->borrowed && sock_file_is_there(f, at))
 		unlink(at->u.un.sun_path);
 }
 

@@ -4,6 +4,7 @@
 #ifndef PEN_NET_SOCK_FILE_H
 #define PEN_NET_SOCK_FILE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/addr.h"
@@ -14,8 +15,11 @@
 struct sock_file {
 	dev_t device;
 	ino_t inode;
+	bool borrowed; /* another listener has it, too: it is not removed */
 };
 void sock_file_mark(struct sock_file *f, const struct addr *at);
+/* Whether the file is still the one that was marked. */
+bool sock_file_is_there(const struct sock_file *f, const struct addr *at);
 void sock_file_remove(const struct sock_file *f, const struct addr *at);
 /* Gives the file, if it is there and this process's own, to a user and group.
  * Returns 0, or -1 with errno. */

@@ -84,7 +84,8 @@ sock_open_listener(const struct addr *at, const struct sock_listen_options *o,
 }
 
 /* The inherited socket gets the options of one that was opened here; -1: there
- * is none. A new length does not disturb clients in its backlog. */
+ * is none. A new length does not disturb clients in its backlog. Its file is
+ * only borrowed: a start or reload that fails leaves it to its owner. */
 static int
 take_inherited(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file)
@@ -101,8 +102,10 @@ take_inherited(const struct addr *at, const struct sock_listen_options *o,
 	}
 	if (!o->datagram)
 		(void)listen(fd, o->backlog);
-	if (file_is_ours && file != NULL)
+	if (file_is_ours && file != NULL) {
 		sock_file_mark(file, at);
+		file->borrowed = true;
+	}
 	return fd;
 }
 

@@ -457,6 +457,26 @@ START_TEST(sockets_move_or_come_back)
 }
 END_TEST
 
+/* The socket of a service has gone to another one, which cannot be. */
+START_TEST(file_stays_when_refused)
+{
+	struct endpoint one;
+
+	NEEDS_ONE_WORKER("Unix sockets of workers do not move");
+	begin(backend_say);
+	endpoint_new(&one, ENDPOINT_UNIX);
+	up(section("x", &one, 0, ""));
+	ck_assert_ptr_nonnull(
+	    strstr(reload(section("renamed", &one, 0,
+		       text("check exec %s\n", scratch("none")))),
+		"error: reload: service renamed: "));
+	ck_assert_str_eq(hear(&one, 1), "a");
+	pen_down(&pen);
+	ck_assert(!is_file(&one));
+	end();
+}
+END_TEST
+
 /* The file of a Unix socket has its mode from the beginning. */
 START_TEST(some_move_in_two_reloads)
 {
@@ -1113,6 +1133,7 @@ SUITE(test_services)
 	SUITE_ADD(s, addresses_move, 30);
 	SUITE_ADD(s, addresses_of_datagrams_move, 30);
 	SUITE_ADD_LOOP(s, sockets_move_or_come_back, 30, 2);
+	SUITE_ADD(s, file_stays_when_refused, 30);
 	SUITE_ADD(s, some_move_in_two_reloads, 30);
 	SUITE_ADD(s, refused_reload_changes_nothing, 30);
 	SUITE_ADD(s, refused_start, 30);

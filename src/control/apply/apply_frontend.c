@@ -158,7 +158,7 @@ lend_listener(void *arg, struct listener *l)
 {
 	struct lending *d = arg;
 
-	d->file_is_ours = l->file.inode != 0;
+	d->file_is_ours = sock_file_is_there(&l->file, &l->at);
 	if (l->at.u.sa.sa_family != AF_UNIX || is_wanted_by_another(d, l))
 		lend_socket(arg, l->fd);
 }

@@ -17,8 +17,11 @@
 #include "control/handover/handover_state.h"
 #include "control/life/context.h"
 #include "control/life/process.h"
+#include "control/socket/socket.h"
 #include "control/upgrade/takeover.h"
+#include "control/web/web.h"
 #include "dsr/director/director.h"
+#include "net/listener.h"
 #include "net/sock.h"
 
 /* How long the old process may take for all of it: longer than it gives us. */
@@ -229,11 +232,24 @@ takeover_wait(struct pen *p, struct error *e)
 			     "the old process sent nothing in time");
 }
 
+static void
+keep_listener(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_keep(l);
+}
+
 void
 takeover_finish(struct pen *p)
 {
+	struct service *svc;
+
 	if (!predecessor_is_there(&p->predecessor))
 		return;
+	SERVICE_EACH (p, svc)
+		frontend_each_listener(svc->frontend, keep_listener, NULL);
+	control_each_listener(p->control, keep_listener, NULL);
+	web_each_listener(p->web, keep_listener, NULL);
 	takeover_say(&p->predecessor, TAKEOVER_SERVING);
 	predecessor_fini(&p->predecessor);
 }

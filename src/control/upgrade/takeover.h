@@ -41,7 +41,8 @@ void takeover_begin(struct pen *p, struct process *proc);
  * stopped accepting, or is gone. Blocks. Returns 0, or -1 with a full message
  * when the old process is silent for too long. */
 int takeover_wait(struct pen *p, struct error *e);
-/* Clients are accepted: reports it to the old process. */
+/* Clients are accepted: reports it to the old process, whose socket files are
+ * this process's from now on. */
 void takeover_finish(struct pen *p);
 
 #endif

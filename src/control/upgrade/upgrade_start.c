@@ -119,7 +119,7 @@ pass_listener(void *arg, struct listener *l)
 	struct plan_of_start *s = arg;
 
 	reply_add(&s->words, "%d%c,", upgrade_start_pass(s, l->fd),
-	    l->file.inode != 0 ? '+' : '-');
+	    sock_file_is_there(&l->file, &l->at) ? '+' : '-');
 }
 
 /* "link=eth0/packet/7,8," for each director. */

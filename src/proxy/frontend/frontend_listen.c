@@ -337,6 +337,13 @@ frontend_relisten(struct frontend *f, const struct frontend_address *list,
 	return -1;
 }
 
+static void
+keep_listener(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_keep(l);
+}
+
 void
 frontend_relistened(struct frontend *f)
 {
@@ -344,6 +351,8 @@ frontend_relistened(struct frontend *f)
 
 	close_all(f, DISPOSITION_GOES, &gone);
 	discard(f, &gone);
+	if (!f->takes_over) /* the other process may go on */
+		frontend_each_listener(f, keep_listener, NULL);
 }
 
 /* ---- all of them ---- */

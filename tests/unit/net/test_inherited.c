@@ -108,7 +108,7 @@ START_TEST(what_is_no_listening_socket)
 END_TEST
 
 /* A listener is one of those: with the flags of ours, and the file stays when
- * it is somebody else's. */
+ * it is somebody else's, or may be yet. */
 START_TEST(listens_there)
 {
 	struct addr at;
@@ -129,6 +129,9 @@ START_TEST(listens_there)
 	ck_assert_int_eq(access(path, F_OK), 0);
 	ck_assert_int_eq(inherited_add(&in, fd, true, &e), 0);
 	ck_assert_int_eq(sock_listen(&at, &o, &file, &e), fd);
+	sock_file_remove(&file, &at);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	file.borrowed = false;
 	sock_file_remove(&file, &at);
 	ck_assert_int_ne(access(path, F_OK), 0);
 	close(fd);
