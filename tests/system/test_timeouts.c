@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <check.h>
+#include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -205,6 +207,90 @@ START_TEST(limit_set_anew_reaches_many)
 }
 END_TEST
 
+/* ---- peers that are slow, or take nothing at all ---- */
+
+enum { MUCH = 8 << 20, SLOW_MS = 4000 };
+
+static const char much[MUCH];
+static bool stalls;
+static atomic_bool may_read;
+static atomic_int taken; /* bytes; below 0: and the errno that came then */
+
+/* Reads slowly for a while, or nothing until it may, and then the rest. */
+static void
+take(int fd)
+{
+	static char bytes[65536];
+	int room = 16384, sum = 0;
+	long long began = wait_now_ms();
+	ssize_t n = 0;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	while (stalls ? !may_read : wait_now_ms() - began < SLOW_MS) {
+		if (!stalls && (n = recv(fd, bytes, 1000, 0)) > 0)
+			sum += (int)n;
+		wait_nap();
+	}
+	room = MUCH;
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	while ((n = recv(fd, bytes, sizeof(bytes), 0)) > 0)
+		sum += (int)n;
+	taken = n < 0 ? -errno : sum;
+}
+
+static void
+takes(struct backend *b, int fd)
+{
+	(void)b;
+	take(fd);
+}
+
+static void
+pours(struct backend *b, int fd)
+{
+	(void)b;
+	(void)backend_send(fd, much, MUCH);
+}
+
+/* The client sends much, or the server, and the other one takes it so. */
+static void
+pour(bool up_to_server, bool stalled, const char *setting)
+{
+	int fd;
+
+	stalls = stalled;
+	taken = 0;
+	may_read = false;
+	up(up_to_server ? takes : pours, setting);
+	fd = endpoint_connect(&front);
+	if (up_to_server)
+		(void)backend_send(fd, much, MUCH);
+	shutdown(fd, SHUT_WR);
+	if (stalled)
+		WAIT_FOR(child_has_said(&pen.child, "_timeout client="), 20000);
+	may_read = true;
+	if (!up_to_server)
+		take(fd);
+	WAIT_FOR(taken != 0, 20000);
+	close(fd);
+	down();
+}
+
+/* Nothing is reported to pen meanwhile: most of it lies in the kernel. */
+START_TEST(slow_peer_is_not_idle)
+{
+	pour(_i % 2 == 1, false, _i < 2 ? "idle_timeout 2" : "half_timeout 2");
+	ck_assert_int_eq(taken, MUCH);
+}
+END_TEST
+
+START_TEST(stalled_peer_is_reset)
+{
+	pour(_i == 1, true, "idle_timeout 1");
+	ck_assert_int_eq(taken, -ECONNRESET);
+}
+END_TEST
+
 SUITE(test_timeouts)
 {
 	Suite *s = suite_create("timeouts");
@@ -218,6 +304,11 @@ SUITE(test_timeouts)
 	    sizeof(pairs) / sizeof(*pairs));
 	tcase_add_loop_test(c, limit_set_anew_reaches_old_sessions, 0,
 	    sizeof(changes) / sizeof(*changes));
+	tcase_add_loop_test(c, stalled_peer_is_reset, 0, 2);
+	suite_add_tcase(s, c);
+	c = tcase_create("slow");
+	tcase_set_timeout(c, 40);
+	tcase_add_loop_test(c, slow_peer_is_not_idle, 0, 3);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, limit_lifted_spares_old_sessions, 15);
 	SUITE_ADD(s, limit_set_anew_reaches_many, 30);

@@ -211,6 +211,15 @@ session_release_server(struct session *s, bool reset)
 	    pipe_pending(&s->to_client));
 }
 
+static bool
+session_resets_client(const struct session *s, enum reset_client when)
+{
+	return when == RESET_ALWAYS ||
+	    (!s->client_told &&
+		(when == RESET_UNTOLD ||
+		    (when == RESET_LAGGING && session_lags(s, false))));
+}
+
 /* Events that are fetched already may still point to the session: its memory is
  * freed by a task, at the end of the wake-up. */
 void
@@ -233,10 +242,12 @@ session_close(struct session *s, enum reason why)
 		session_admit_leave(s);
 	if (s->state == QUEUED)
 		session_queue_leave(s);
-	session_release_server(s, row->resets_server);
+	session_release_server(s,
+	    row->resets_server ||
+		(row->resets_client == RESET_LAGGING && !s->server_told &&
+		    session_lags(s, true)));
 	stream_close(f->loop, &s->down,
-	    row->resets_client == RESET_ALWAYS ||
-		(row->resets_client == RESET_UNTOLD && !s->client_told));
+	    session_resets_client(s, (enum reset_client)row->resets_client));
 	duration_add(
 	    &f->durations.session, (loop_now(f->loop) - s->started) * 1000);
 	pipe_fini(&s->to_server, &f->share);

@@ -97,7 +97,11 @@ struct session {
 	struct expiry expiry; /* the one thing that it waits for, if any */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
 	struct kept_request *request; /* may be sent again; NULL: none */
-	uint32_t waited_ms; /* for a busy server; for its reset, since due */
+	union {
+		uint32_t waited_ms; /* for a busy server; for its reset, since
+				     * due */
+		uint32_t taken; /* by both peers when silence was last due */
+	};
 	uint8_t state;
 	uint8_t because;     /* enum reason: of the page it ends with */
 	uint8_t step;	     /* of HELLO */
@@ -453,6 +457,9 @@ bool session_http_unanswered(
     struct session *s, unsigned status, enum reason why);
 
 /* ---- times ---- */
+
+/* Whether the server, or the client, has not taken all bytes for it. */
+bool session_lags(const struct session *s, bool up);
 
 /* How long until it looks again: as long as it has waited so far, but not less
  * than `first` and not more than `most`. All in ms. */

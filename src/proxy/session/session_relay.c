@@ -32,14 +32,6 @@ session_is_plain(const struct session *s)
 	    stream_ops(&s->up)->fin_is_end;
 }
 
-/* Whether the client's kernel, or its stream, has bytes that it has not taken.
- */
-static bool
-session_client_lags(const struct session *s)
-{
-	return stream_is_unsent(&s->down) || sock_unsent(s->down.fd) > 0;
-}
-
 /* Sets in the loop what each side waits for. */
 static void
 session_arm(struct session *s)
@@ -93,7 +85,7 @@ session_is_exchange(const struct session *s)
 	return s->to_client.bytes + kept > 0 && !s->interleaved &&
 	    pipe_pending(&s->to_server) == 0 &&
 	    !(s->down.flags & STREAM_READABLE) &&
-	    (s->to_server.bytes > 0 || kept > 0 || session_client_lags(s));
+	    (s->to_server.bytes > 0 || session_lags(s, false));
 }
 
 /* Whether the server may be let go: it has sent FIN and either takes no more
@@ -142,7 +134,7 @@ session_reset_reason(const struct session *s)
 static void
 session_break_off(struct session *s)
 {
-	if (!session_client_lags(s) ||
+	if (!session_lags(s, false) ||
 	    (s->reset_due && s->waited_ms >= UNSENT_MAX_MS)) {
 		session_close(s, session_reset_reason(s));
 	} else if (!s->reset_due) {

@@ -144,6 +144,28 @@ true_due(struct expiry *x)
 	return s->state < RELAYING || s->reset_due ? x->due : deadline(s);
 }
 
+bool
+session_lags(const struct session *s, bool up)
+{
+	const struct stream *to = up ? &s->up : &s->down;
+
+	return pipe_pending(up ? &s->to_server : &s->to_client) > 0 ||
+	    stream_is_unsent(to) || sock_unsent(to->fd) > 0;
+}
+
+/* Whether a peer that lags has taken bytes since this was called last. The
+ * kernel reports that only when a large part of its buffer is free, which takes
+ * a slow peer minutes. */
+static bool
+session_is_taken(struct session *s)
+{
+	size_t lag = sock_unsent(s->down.fd) + sock_unsent(s->up.fd);
+	uint32_t before = s->taken;
+
+	s->taken = (uint32_t)(s->to_client.bytes + s->to_server.bytes - lag);
+	return lag > 0 && s->taken != before;
+}
+
 void
 session_relay_on_time(struct session *s)
 {
@@ -155,7 +177,12 @@ session_relay_on_time(struct session *s)
 		return;
 	}
 	limit = silence_limit(s, &why);
-	if (limit <= now && why == REASON_HELLO_TIMEOUT)
+	if (limit <= now &&
+	    (why == REASON_IDLE_TIMEOUT || why == REASON_HALF_TIMEOUT) &&
+	    session_is_taken(s)) {
+		s->active = now;
+		session_relay_schedule(s);
+	} else if (limit <= now && why == REASON_HELLO_TIMEOUT)
 		session_http_too_slow(s);
 	else if (limit <= now) {
 		if (!session_http_unanswered(s, 504, why))
