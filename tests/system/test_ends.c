@@ -140,6 +140,42 @@ START_TEST(fastclose_opts_out)
 }
 END_TEST
 
+/* Answers at length, and sees what comes then. */
+static void
+answer_and_see(struct backend *b, int fd)
+{
+	static const char answer[300000];
+
+	(void)b;
+	(void)see_next(fd);
+	backend_send(fd, answer, sizeof(answer));
+	shutdown(fd, SHUT_WR);
+	saw = see_next(fd);
+}
+
+START_TEST(fastclose_keeps_answer_of_talker)
+{
+	struct chain c;
+	int fd, room = 16384;
+
+	saw = NOTHING;
+	chain_up(&c, ENDPOINT_TCP4, ENDPOINT_TCP4, answer_and_see,
+	    "tcp_fastclose up");
+	fd = endpoint_connect(&c.front);
+	ck_assert_int_eq(
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)), 0);
+	endpoint_send(fd, "x", 1);
+	WAIT_FOR(saw == SAW_END, 5000);
+	endpoint_send(fd, "more", 4);
+	for (size_t n = 0; n < 300000; n++)
+		endpoint_recv(fd, &(char){ 0 }, 1);
+	endpoint_expect_end(fd);
+	close(fd);
+	WAIT_FOR(child_has_said(&c.pen.child, "reason=fastclose"), 5000);
+	chain_down(&c);
+}
+END_TEST
+
 /* ---- resets ---- */
 
 static void
@@ -393,6 +429,7 @@ SUITE(test_ends)
 	SUITE_ADD(s, client_ends_first, 20);
 	SUITE_ADD(s, server_ends_first, 20);
 	SUITE_ADD(s, fastclose_opts_out, 20);
+	SUITE_ADD(s, fastclose_keeps_answer_of_talker, 20);
 	SUITE_ADD(s, client_reset_reaches_server, 20);
 	SUITE_ADD(s, server_reset_reaches_client, 20);
 	SUITE_ADD(s, server_reset_with_last_words, 20);

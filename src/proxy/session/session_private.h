@@ -117,7 +117,7 @@ struct session {
 	bool server_reset : 1; /* it sent a RST; so do we, to the client */
 	bool server_cut : 1; /* it did, in TLS, as if it had ended */
 	bool server_talks : 1; /* it sent bytes after the FIN */
-	bool reset_due : 1; /* the client is reset once it has all bytes */
+	bool reset_due : 1; /* it is closed once the client has all bytes */
 	bool interleaved : 1; /* the client spoke after the server began to */
 	bool client_sending : 1; /* it was when the server went */
 	bool failed_once : 1; /* a server did: the next one is a retry */

@@ -130,13 +130,13 @@ session_reset_reason(const struct session *s)
 	return s->server_cut ? REASON_TRUNCATED : REASON_SERVER_RESET;
 }
 
-/* Resets the client once its kernel has all bytes, or it has had its time. */
+/* Closes once the client's kernel has all bytes, or it has had its time. */
 static void
-session_break_off(struct session *s)
+session_break_off(struct session *s, enum reason why)
 {
 	if (!session_lags(s, false) ||
 	    (s->reset_due && s->waited_ms >= UNSENT_MAX_MS)) {
-		session_close(s, session_reset_reason(s));
+		session_close(s, why);
 	} else if (!s->reset_due) {
 		s->reset_due = true;
 		s->waited_ms = 0;
@@ -169,6 +169,20 @@ session_client_talks(const struct session *s)
 	    sock_has_bytes(s->down.fd);
 }
 
+/* The client gets its FIN, and what it still sends is dropped: it would make a
+ * closed socket send a RST, which destroys the answer. */
+static void
+session_end_fast(struct session *s)
+{
+	if (!s->client_told) {
+		s->because = REASON_FASTCLOSE;
+		stream_shutdown(&s->down);
+		s->client_told = true;
+		session_let_go(s);
+	}
+	session_break_off(s, REASON_FASTCLOSE);
+}
+
 /* The client has all bytes of the server; now it gets its FIN. The reset of a
  * server is passed on as a reset. But a RST would destroy the answer at a
  * client that is still sending and has not read it, so that one gets a FIN, and
@@ -180,15 +194,14 @@ session_on_server_done(struct session *s)
 
 	if (s->server_reset &&
 	    (s->to_client.bytes == 0 || !session_client_talks(s))) {
-		session_break_off(s);
+		session_break_off(s, session_reset_reason(s));
+		return;
+	}
+	if (f->options.fastclose & FASTCLOSE_UP) {
+		session_end_fast(s);
 		return;
 	}
 	s->reset_due = false;
-	if (f->options.fastclose & FASTCLOSE_UP) {
-		if (!stream_is_unsent(&s->down))
-			session_close(s, REASON_FASTCLOSE);
-		return;
-	}
 	if (s->server_reset)
 		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
 	stream_shutdown(&s->down);
