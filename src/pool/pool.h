@@ -245,8 +245,12 @@ bool pool_may_wait(const struct pool *p, const struct peer *who,
 bool pool_may_recover(const struct pool *p);
 /* Whether any server may take a new client. */
 bool pool_has_eligible(const struct pool *p);
+/* Whether the server that the client had before may take it, full or not. */
+bool pool_takes_back(struct pool *p, const struct peer *who,
+    struct attempts *attempts, uint64_t now);
 /* Makes the pool call `fn` whenever the server of a slot becomes eligible, for
- * example when the connection that filled it has ended. The algorithm does not
+ * example when the connection that filled it has ended, or may at least serve
+ * clients that it had before: it fell below its hard limit. The algorithm does not
  * have the server yet: `fn` must not choose, only remember to do so later. With
  * NULL nothing is called. */
 void pool_on_eligible(

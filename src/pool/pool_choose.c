@@ -526,6 +526,17 @@ pool_has_eligible(const struct pool *p)
 	return p->eligible.count > 0;
 }
 
+bool
+pool_takes_back(struct pool *p, const struct peer *who,
+    struct attempts *attempts, uint64_t now)
+{
+	const struct server *s = pool_remembered(p, who, attempts, now);
+
+	return (s != NULL && pool_is_serving(s) &&
+		   pool_server_permits(s, who)) ||
+	    wanted_by(p, who, attempts) != NULL;
+}
+
 void
 pool_on_eligible(
     struct pool *p, void (*fn)(void *arg, unsigned slot), void *arg)

@@ -116,7 +116,7 @@ refresh_sets(struct server *s)
 {
 	struct pool *p = s->pool;
 	const struct balance *b = p->options.balance;
-	bool was = eligible_has(&p->eligible, s->slot), is;
+	bool was = eligible_has(&p->eligible, s->slot), is, served;
 
 	if (s->blacklisted_until != 0 && !is_last_resort(s))
 		heap_remove(&p->last_resort, s->slot);
@@ -129,15 +129,18 @@ refresh_sets(struct server *s)
 	if (was && is)
 		return;
 	refresh_full(s);
-	if (was == is)
-		return;
+	served = s->serving;
+	s->serving = pool_is_serving(s);
 	if (was) {
 		pool_leave(s);
-	} else if (b->enter == NULL || b->enter(p->order, s) == 0) {
-		eligible_add(&p->eligible, s->slot);
-		if (p->on_eligible != NULL)
-			p->on_eligible(p->on_eligible_arg, s->slot);
+		return;
 	}
+	if (is && (b->enter == NULL || b->enter(p->order, s) == 0))
+		eligible_add(&p->eligible, s->slot);
+	else if (is || !s->serving || served)
+		return;
+	if (p->on_eligible != NULL)
+		p->on_eligible(p->on_eligible_arg, s->slot);
 }
 
 static void

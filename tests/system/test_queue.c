@@ -145,6 +145,32 @@ START_TEST(oldest_first)
 }
 END_TEST
 
+/* A client that the server knows waits for its hard limit alone, behind one that
+ * it does not know; newcomers do not overtake it. */
+START_TEST(known_client_at_the_hard_limit)
+{
+	int second, last;
+
+	up("60", "no roundrobin", "1:2");
+	first = endpoint_connect(&front);
+	is_served(first);
+	second = endpoint_connect(&front);
+	is_served(second);
+	waiting[0] = endpoint_connect_from(&front, "127.0.7.1");
+	WAIT_FOR(counter("queued") == 1, SOON);
+	waiting[1] = endpoint_connect(&front);
+	WAIT_FOR(counter("queued") == 2, SOON);
+	close(second);
+	is_served(waiting[1]);
+	last = endpoint_connect(&front);
+	WAIT_FOR(counter("queued") == 2, SOON);
+	leave(2);
+	is_served(last);
+	close(last);
+	down();
+}
+END_TEST
+
 /* A place becomes free and a client comes in the same wake-up of pen: who waits
  * has the place, not who came last. */
 START_TEST(newcomer_of_the_same_wake_up)
@@ -549,6 +575,7 @@ SUITE(test_queue)
 	Suite *s = suite_create("queue");
 
 	add_each(s, "oldest_first", oldest_first, 10);
+	SUITE_ADD(s, known_client_at_the_hard_limit, 30);
 	SUITE_ADD(s, newcomer_of_the_same_wake_up, 30);
 	SUITE_ADD(s, nobody_waits_for_nothing, 30);
 	SUITE_ADD(s, waiting_has_an_end, 30);

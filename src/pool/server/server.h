@@ -197,6 +197,7 @@ struct server {
 	struct health health; /* by health checks; up if there are none */
 	bool checked;	      /* by health checks, from now on */
 	bool full;	      /* nothing but its limits keeps new clients out */
+	bool serving;	      /* old clients, while it is not eligible */
 	bool counted, failing; /* see panic.h */
 	/* Of a slow start: how many of SERVER_SHARES its weight lacks. */
 	uint8_t cold;

@@ -195,22 +195,42 @@ queue_first(struct route_queue *q)
 	    : NULL;
 }
 
-/* Of the queues that are due and move, the one whose first client has waited
- * longest; NULL: none. */
-static struct route_queue *
+/* The first client that may go back to a server that is full for new ones. */
+static struct session *
+queue_first_old(struct route_queue *q)
+{
+	struct list *link;
+	struct session *s;
+
+	for (link = q->sessions.next; q->old && link != &q->sessions;
+	     link = link->next) {
+		s = list_entry(link, struct session_facts, queue_link)->session;
+		if (pool_takes_back(s->frontend->pool, &s->client,
+			&s->attempts, loop_now(s->frontend->loop)))
+			return s;
+	}
+	q->old = false;
+	return NULL;
+}
+
+/* Of the queues that are due, the client that has waited longest of those that
+ * may go first; NULL: none. */
+static struct session *
 queue_next(const struct pool *p, struct list *queues)
 {
-	struct route_queue *q, *best = NULL;
+	struct session *s, *best = NULL;
+	struct route_queue *q;
 	struct list *link;
 
 	for (link = queues->next; link != queues; link = link->next) {
 		q = list_entry(link, struct route_queue, link);
-		q->due = q->due && queue_first(q) != NULL && queue_moves(p, q);
-		if (q->due &&
-		    (best == NULL ||
-			session_queued(queue_first(q)) <
-			    session_queued(queue_first(best))))
-			best = q;
+		if (!q->due)
+			continue;
+		s = queue_moves(p, q) ? queue_first(q) : queue_first_old(q);
+		q->due = s != NULL;
+		if (s != NULL &&
+		    (best == NULL || session_queued(s) < session_queued(best)))
+			best = s;
 	}
 	return best;
 }
@@ -227,7 +247,7 @@ queue_end_turn(struct list *queues)
 
 		list_move_all(&q->tried, &q->sessions);
 		list_move_all(&q->sessions, &q->tried);
-		q->due = false;
+		q->due = q->old = false;
 	}
 }
 
@@ -243,8 +263,8 @@ session_queue_serve(struct sessions *all)
 
 	all->queue.due = false;
 	all->queue.serving = true;
-	while ((q = queue_next(p, &all->queue.queues)) != NULL) {
-		s = queue_first(q);
+	while ((s = queue_next(p, &all->queue.queues)) != NULL) {
+		q = queue_of(s);
 		session_queue_resume(s);
 		if (queue_first(q) == s) {
 			list_remove(&s->more->facts->queue_link);
@@ -327,9 +347,11 @@ queue_on_eligible(void *arg, unsigned slot)
 		return;
 	for (link = queues->next; link != queues; link = link->next) {
 		q = list_entry(link, struct route_queue, link);
-		if (!q->due)
-			q->due = q->servers == NULL ||
-			    server_set_has(q->servers, slot);
+		if (q->servers == NULL || server_set_has(q->servers, slot)) {
+			q->due = true;
+			q->old |= !eligible_has(
+			    pool_eligible(all->frontend->pool), slot);
+		}
 		all->queue.due |= q->due;
 	}
 	if (all->queue.due && !due)

@@ -74,7 +74,7 @@ route_queue_init(struct route_queue *q, const struct server_set *servers)
 	list_init(&q->sessions);
 	list_init(&q->tried);
 	q->servers = servers;
-	q->due = false;
+	q->due = q->old = false;
 }
 
 struct routes *

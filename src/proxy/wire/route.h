@@ -31,6 +31,7 @@ struct route_queue {
 	struct list sessions, tried; /* the oldest first */
 	const struct server_set *servers; /* NULL: all */
 	bool due; /* one of these may have room */
+	bool old; /* the same for clients that it had before */
 };
 
 struct route {
