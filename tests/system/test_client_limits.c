@@ -253,6 +253,44 @@ START_TEST(delay_conns)
 }
 END_TEST
 
+/* What is set while clients wait: another action, who is exempt, by another list
+ * or by more in it, or what a source is. */
+static const struct {
+	const char *before, *now;
+	int served; /* of two that wait */
+} changes[] = {
+	{ "debug 0", "client_limit_action refuse", 0 },
+	{ "debug 0", "acl 4 permit 127.0.0.1; client_exempt_acl 4", 2 },
+	{ "acl 4 permit 127.0.0.9; client_exempt_acl 4",
+	    "acl 4 permit 127.0.0.1", 2 },
+	{ "debug 0", "client_prefix4 24", 1 },
+};
+
+START_TEST(delayed_and_set_anew)
+{
+	int first, waiting[2], i;
+
+	up("client_conns 1", "client_limit_action delay");
+	command(changes[_i].before);
+	command("client_limit_time 600");
+	first = served(NULL);
+	for (i = 0; i < 2; i++) {
+		waiting[i] = endpoint_connect(&front);
+		WAIT_FOR(counter("limit_waiting") == i + 1, SOON);
+	}
+	command(changes[_i].now);
+	for (i = 0; i < changes[_i].served; i++)
+		endpoint_expect_echo(waiting[i], "served");
+	if (changes[_i].served == 0)
+		endpoint_expect_reset(waiting[0]);
+	WAIT_FOR(counter("limit_waiting") == changes[_i].served % 2, SOON);
+	for (i = 0; i < 2; i++)
+		close(waiting[i]);
+	close(first);
+	down();
+}
+END_TEST
+
 /* A source that comes too often gets its connections by and by, at the rate
  * that it may have. */
 START_TEST(delay_rate)
@@ -568,6 +606,8 @@ SUITE(test_client_limits)
 	SUITE_ADD(s, prefix, 30);
 	SUITE_ADD(s, behind_a_proxy, 30);
 	SUITE_ADD(s, delay_conns, 30);
+	SUITE_ADD_LOOP(s, delayed_and_set_anew, 30,
+	    sizeof(changes) / sizeof(*changes));
 	SUITE_ADD(s, delay_rate, 30);
 	SUITE_ADD(s, delay_is_bounded, 30);
 	SUITE_ADD(s, tarpit, 30);

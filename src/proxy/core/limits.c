@@ -27,6 +27,12 @@ is_exempt(const struct frontend_core *f, const struct peer *who)
 }
 
 struct source *
+limits_find_source(const struct frontend_core *f, const struct peer *who)
+{
+	return is_exempt(f, who) ? NULL : source_limits_find(&f->sources, who);
+}
+
+struct source *
 limits_source(struct frontend_core *f, const struct peer *who)
 {
 	struct source *s;
@@ -65,9 +71,9 @@ limits_note(struct frontend_core *f, struct source *s, enum limit_verdict which)
 enum limit_verdict
 limits_check(const struct frontend_core *f, const struct peer *who)
 {
-	const struct source *s = source_limits_find(&f->sources, who);
+	const struct source *s = limits_find_source(f, who);
 
-	if (!f->limited || s == NULL || is_exempt(f, who))
+	if (!f->limited || s == NULL)
 		return LIMIT_WITHIN;
 	return source_check(&f->sources, s, loop_now(f->loop));
 }

@@ -10,7 +10,11 @@
 /* Whether the settings limit any source. */
 bool limits_are_set(const struct limit_options *o);
 
-/* Returns the client's source, or NULL: it is not limited. */
+/* Returns the client's source, or NULL: it has none so far, or is not
+ * limited. */
+struct source *limits_find_source(
+    const struct frontend_core *f, const struct peer *who);
+/* The same; a source that is not there is made. NULL: it is not limited. */
 struct source *limits_source(struct frontend_core *f, const struct peer *who);
 /* Counts and logs that a client of the source is beyond a limit: a line a
  * minute at most for each source. */

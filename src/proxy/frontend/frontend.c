@@ -45,7 +45,8 @@ apply_options(struct frontend *f)
 	dns_adjust(&f->dns);
 }
 
-/* Whatever was set anew, it may be a time that sessions wait by. */
+/* Whatever was set anew, it may be a time that sessions wait by; clients that
+ * are delayed may be in the list of the exempt ones now. */
 void
 frontend_set_options(struct frontend *f, const struct frontend_options *o)
 {
@@ -58,7 +59,8 @@ frontend_set_options(struct frontend *f, const struct frontend_options *o)
 	f->core.options = own;
 	apply_options(f);
 	now = frontend_keepalive(&f->core);
-	if (!same)
+	if (!same ||
+	    (own.limits.exempt >= 0 && f->core.stats.limits.waiting > 0))
 		sessions_reschedule(
 		    &f->sessions, !sock_keepalive_equal(&before, &now));
 }

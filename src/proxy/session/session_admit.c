@@ -39,6 +39,17 @@ first_delayed(struct source *src)
 	    : NULL;
 }
 
+/* Whether a client that is delayed need not, or may not, be by the settings that
+ * are in force now. */
+static bool
+session_begins_again(const struct session *s)
+{
+	const struct frontend_core *f = s->frontend;
+
+	return f->options.limits.action != LIMIT_ACTION_DELAY ||
+	    limits_find_source(f, &s->client) != s->more->source;
+}
+
 uint64_t
 session_admit_due(const struct session *s)
 {
@@ -50,6 +61,8 @@ session_admit_due(const struct session *s)
 		return f->draining ? loop_now(f->loop) : due;
 	if (s->admission != DELAYED)
 		return UINT64_MAX;
+	if (session_begins_again(s))
+		return loop_now(f->loop);
 	if (first_delayed(s->more->source) != s ||
 	    source_is_full(&f->sources, s->more->source))
 		return due;
@@ -191,15 +204,19 @@ session_admit_begin(struct session *s)
 		beyond(s, src, v);
 }
 
-/* The client has waited, and is within the limits now. */
+/* The client has waited: it is within the limits now, or comes anew. */
 static void
-resume(struct session *s)
+resume(struct session *s, bool anew)
 {
 	struct source *src = s->more->source;
 
 	stop_waiting(s);
 	s->more->source = NULL;
-	if (session_wait_is_over(s))
+	if (!session_wait_is_over(s))
+		return;
+	if (anew)
+		session_admit_begin(s);
+	else
 		enter(s, src);
 }
 
@@ -214,10 +231,14 @@ session_admit_on_time(struct session *s)
 		session_close(s, REASON_TARPIT);
 		return;
 	}
+	if (session_begins_again(s)) {
+		resume(s, true);
+		return;
+	}
 	if (first_delayed(s->more->source) == s)
 		v = source_try_again(&f->sources, s->more->source, now);
 	if (v == LIMIT_WITHIN)
-		resume(s);
+		resume(s, false);
 	else if (now - s->active >= f->options.limits.wait_ms)
 		session_admit_refuse(s, v);
 	else
