@@ -11,7 +11,8 @@ enum { HTTP_COOKIE_NAME = 65, HTTP_STICKY_LINE = 160 };
 /* What few sessions have: those whose client may bring the cookie. */
 struct http_sticky {
 	struct http_head head; /* of its first request, as far as it is here */
-	uint64_t digest;       /* from the cookie; 0: none, or not valid */
+	uint64_t digest;       /* of the cookie; 0: none, or not valid */
+	uint64_t given;	       /* that `line` sets; 0: none */
 	char line[HTTP_STICKY_LINE]; /* that sets another one */
 };
 

@@ -46,11 +46,15 @@ session_sticky_decide(struct session *s, const char *bytes, size_t n, bool last)
 	return FIRST_KNOWN;
 }
 
+/* A cookie that an answer has set since replaces the client's. */
 struct server *
 session_sticky_server(const struct session *s)
 {
-	const struct http_sticky *k = s->more->facts->sticky;
+	struct http_sticky *k = s->more->facts->sticky;
 
+	if (k != NULL && k->given != 0 &&
+	    s->more->http_relay->responses.add == NULL)
+		k->digest = k->given;
 	return k != NULL && k->digest != 0
 	    ? pool_by_digest(s->frontend->pool, k->digest)
 	    : NULL;
@@ -67,10 +71,12 @@ session_sticky_set(struct session *s)
 	if (s->more->http_relay == NULL)
 		return;
 	s->more->http_relay->responses.add = NULL;
+	k->given = 0;
 	if (digest == 0 || digest == k->digest ||
 	    !session_sticky_wanted(s->frontend))
 		return;
 	http_sticky_set(k->line, s->frontend->options.http.sticky, digest,
 	    session_client_has_tls(s));
 	s->more->http_relay->responses.add = k->line;
+	k->given = digest;
 }

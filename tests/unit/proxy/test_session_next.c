@@ -301,6 +301,33 @@ START_TEST(idle_connection_survives_its_server)
 }
 END_TEST
 
+/* The cookie that the first answer has set names the server from then on. */
+START_TEST(cookie_of_the_first_answer)
+{
+	char digest[17];
+	int fd;
+
+	begin(answers_one, answers, NULL);
+	strcpy(fixture.options.http.sticky, "SRV");
+	frontend_set_options(fixture.frontend, &fixture.options);
+	snprintf(digest, sizeof(digest), "%016llx",
+	    (unsigned long long)pool_server(fixture.pool, 0)->digest);
+	fd = endpoint_connect(&fixture.front);
+	say(fd, GET);
+	fixture_hears(fd, "HTTP/1.1 200 OK\r\nSet-Cookie: SRV=");
+	fixture_hears(fd, digest);
+	fixture_hears(fd,
+	    "; Path=/; HttpOnly; SameSite=Lax\r\nContent-Length: 0\r\n\r\n");
+	RUN_UNTIL(atomic_load(&back[0].open) == 0);
+	fixture_breathe();
+	say(fd, GET);
+	fixture_hears(fd, ANSWER);
+	ck_assert_int_eq(requests(0), 2);
+	close(fd);
+	end();
+}
+END_TEST
+
 /* A client that asks no more gets the end. */
 START_TEST(silent_client_gets_the_end)
 {
@@ -409,6 +436,7 @@ SUITE(test_session_next)
 	    sizeof(unrepeatable) / sizeof(unrepeatable[0]));
 	SUITE_ADD(s, partial_answer_is_not_repeated, 10);
 	SUITE_ADD_LOOP(s, idle_connection_survives_its_server, 10, 2);
+	SUITE_ADD(s, cookie_of_the_first_answer, 10);
 	SUITE_ADD(s, silent_client_gets_the_end, 10);
 	SUITE_ADD(s, client_that_ends_meanwhile, 10);
 	SUITE_ADD(s, bad_request_meanwhile, 10);
