@@ -156,8 +156,10 @@ take_status(struct http_responses *r, struct pass *p)
 	r->last = l[7] == '0';
 	r->left = 0;
 	r->stage = HTTP_RESPONSES_FIELDS;
-	if (r->status >= 200)
+	if (r->status >= 200) {
+		r->answers++;
 		add_lines(r, p);
+	}
 	return true;
 }
 
@@ -214,6 +216,7 @@ on_fields_end(struct http_responses *r)
 	if (r->status == 101)
 		return until_close(r);
 	if (r->status < 200) {
+		r->begun = false;
 		r->stage = HTTP_RESPONSES_STATUS;
 		return true;
 	}

@@ -49,6 +49,7 @@ struct http_responses {
 
 	enum http_responses_stage stage;
 	bool begun; /* an answer has, and is not complete */
+	uint64_t answers; /* that have begun, but interim ones */
 	unsigned status;
 	bool chunked, has_length, odd;
 	bool cut; /* a line was longer than what is kept */

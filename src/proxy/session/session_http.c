@@ -221,20 +221,21 @@ session_redirect_fail(struct session *s, unsigned status, enum reason why)
 
 /* ---- pages for requests ---- */
 
-/* Whether the client has sent a request and no byte of any answer has come. One
- * that had answers before treats the end as that of an idle connection and
- * repeats the request where it may, which a page would prevent (RFC 9112,
- * section 9.3.1). */
+/* Whether the client has sent a request and no byte of any answer has come, but
+ * interim ones where answers are read. One that had answers before treats the
+ * end as that of an idle connection and repeats the request where it may, which
+ * a page would prevent (RFC 9112, section 9.3.1). */
 static bool
 is_unanswered(const struct session *s)
 {
 	const struct http_relay *h = s->more->http_relay;
 
 	if (s->state != RELAYING || s->client_told ||
-	    s->to_client.bytes + pipe_pending(&s->to_client) > 0)
+	    pipe_pending(&s->to_client) > 0)
 		return false;
-	return h == NULL ? s->http
-			 : h->pending.count > 0 && !h->responses.begun;
+	return h == NULL ? s->http && s->to_client.bytes == 0
+			 : h->pending.count > 0 && !h->responses.begun &&
+		h->responses.answers == 0;
 }
 
 bool

@@ -314,10 +314,11 @@ session_server_ended(struct pipe_stop stop)
 static bool
 session_outlives_server(struct session *s, struct pipe_stop stop)
 {
-	if (s->request != NULL || s->to_client.bytes == 0)
-		return session_retry(s, false) ||
-		    session_http_unanswered(s, 502, REASON_NO_ANSWER);
-	return session_await_next(s, stop.verdict == PIPE_READ_FAILED);
+	if ((s->request != NULL || s->to_client.bytes == 0) &&
+	    session_retry(s, false))
+		return true;
+	return session_http_unanswered(s, 502, REASON_NO_ANSWER) ||
+	    session_await_next(s, stop.verdict == PIPE_READ_FAILED);
 }
 
 /* The pipe to the client could not read the server, or not write. A server that

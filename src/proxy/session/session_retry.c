@@ -36,6 +36,7 @@ struct kept_request {
 	struct server *lost_by; /* the last one that did; NULL: none to blame */
 	unsigned generation;	/* of that server's addresses */
 	uint64_t lost;		/* ms */
+	uint64_t answers;	/* that had come before it */
 	bool prompt;		/* it came soon after its client */
 	uint16_t length;
 	char bytes[];
@@ -65,6 +66,9 @@ new_request(struct session *s, size_t n)
 		return NULL;
 	r->resent = 0;
 	r->lost_by = NULL;
+	r->answers = s->more->http_relay != NULL
+	    ? s->more->http_relay->responses.answers
+	    : 0;
 	r->prompt = s->to_client.bytes == 0 &&
 	    loop_now(f->loop) - s->started < BLAME_MS;
 	r->length = 0;
@@ -183,6 +187,17 @@ read_request(struct session *s)
 
 /* ---- whose fault it was ---- */
 
+/* Interim answers, which are complete, leave it as it is: the client may get
+ * others (RFC 9110, 15.2). */
+static bool
+is_interim(const struct session *s)
+{
+	const struct http_relay *h = s->more->http_relay;
+
+	return h != NULL && !h->responses.begun &&
+	    h->responses.answers == s->request->answers;
+}
+
 /* Clients choose their requests: one that no server answers is no failure of
  * the servers. One that another server answers is. */
 void
@@ -192,6 +207,8 @@ session_on_answer(struct session *s)
 	const struct kept_request *r = s->request;
 	struct server *by = r->lost_by;
 
+	if (is_interim(s))
+		return;
 	if (by != NULL && by->generation == r->generation && by->present &&
 	    loop_now(f->loop) - r->lost < BLAME_MS)
 		session_blame_server(

@@ -75,6 +75,48 @@ begins_second(struct backend *b, int fd)
 	backend_reset(b, fd);
 }
 
+#define HINTS "HTTP/1.1 103 a\r\n\r\n"
+
+static void
+hints_at_second(struct backend *b, int fd)
+{
+	ends_at_second(b, fd);
+	backend_send(fd, HINTS, strlen(HINTS));
+}
+
+/* The second answer, which goes with the first, is interim. */
+static void
+hints_beside_first(struct backend *b, int fd)
+{
+	takes_request(b, fd);
+	takes_request(b, fd);
+	backend_send(fd, ANSWER HINTS, strlen(ANSWER HINTS));
+}
+
+static void
+hints_in_part(struct backend *b, int fd)
+{
+	takes_request(b, fd);
+	takes_request(b, fd);
+	backend_send(fd, HINTS, strlen(HINTS) - 2);
+}
+
+#define GO_ON "HTTP/1.1 100 Continue\r\n\r\n"
+
+/* And waits for what follows, or for ever. */
+static void
+lets_go_on(struct backend *b, int fd)
+{
+	char byte;
+
+	takes_request(b, fd);
+	backend_send(fd, GO_ON, strlen(GO_ON));
+	do {
+		if (recv(fd, &byte, 1, 0) <= 0)
+			return;
+	} while (byte != '!');
+}
+
 static void
 says_close(struct backend *b, int fd)
 {
@@ -276,6 +318,68 @@ START_TEST(partial_answer_is_not_repeated)
 }
 END_TEST
 
+/* ---- interim answers ---- */
+
+/* The client may get several (RFC 9110, 15.2): it has no answer yet. */
+START_TEST(request_with_hints_goes_elsewhere)
+{
+	int fd;
+
+	begin(hints_at_second, answers, NULL);
+	fd = has_answer();
+	say(fd, GET);
+	fixture_hears(fd, HINTS);
+	fixture_hears(fd, ANSWER);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
+	close(fd);
+	end();
+}
+END_TEST
+
+static backend_fn *const with_hints[] = { hints_beside_first, hints_in_part };
+
+/* An answer came before that of the last request, or a part of one. */
+START_TEST(hints_too_late)
+{
+	int fd;
+
+	begin(with_hints[_i], answers, NULL);
+	fd = endpoint_connect(&fixture.front);
+	say(fd, GET GET);
+	if (_i == 0)
+		fixture_hears(fd, ANSWER);
+	fixture_hears(fd, "HTTP/1.1 103 a\r\n");
+	if (_i == 0)
+		fixture_hears(fd, "\r\n");
+	is_lost(fd);
+	ck_assert_int_eq(requests(1), 0);
+	end();
+}
+END_TEST
+
+/* Its server may have done what it asks for: it is not sent again. */
+START_TEST(page_after_an_interim_answer)
+{
+	int fd;
+
+	begin(lets_go_on, answers, NULL);
+	fixture.options.http.status = true;
+	fixture.options.idle_timeout_ms = _i == 0 ? 0 : 200;
+	frontend_set_options(fixture.frontend, &fixture.options);
+	fd = endpoint_connect(&fixture.front);
+	say(fd, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n"
+		"Expect: 100-continue\r\n\r\n");
+	fixture_hears(fd, GO_ON);
+	say(fd, _i == 0 ? "!" : "x");
+	fixture_hears(fd, _i == 0 ? "HTTP/1.1 502 " : "HTTP/1.1 504 ");
+	ck_assert_int_eq(requests(1), 0);
+	close(fd);
+	RUN_UNTIL(fixture_stats()->sessions == 0);
+	fixture_ended(_i == 0 ? REASON_NO_ANSWER : REASON_IDLE_TIMEOUT, 1);
+	end();
+}
+END_TEST
+
 /* ---- a server ends before it is asked ---- */
 
 /* Its client may ask at that moment: what no server has seen goes to the next
@@ -435,6 +539,9 @@ SUITE(test_session_next)
 	SUITE_ADD_LOOP(s, others_are_not_repeated, 10,
 	    sizeof(unrepeatable) / sizeof(unrepeatable[0]));
 	SUITE_ADD(s, partial_answer_is_not_repeated, 10);
+	SUITE_ADD(s, request_with_hints_goes_elsewhere, 10);
+	SUITE_ADD_LOOP(s, hints_too_late, 10, 2);
+	SUITE_ADD_LOOP(s, page_after_an_interim_answer, 10, 2);
 	SUITE_ADD_LOOP(s, idle_connection_survives_its_server, 10, 2);
 	SUITE_ADD(s, cookie_of_the_first_answer, 10);
 	SUITE_ADD(s, silent_client_gets_the_end, 10);
