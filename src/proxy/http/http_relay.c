@@ -137,7 +137,15 @@ http_relay_is_partial(const struct http_relay *h)
 }
 
 bool
+http_relay_is_http(const struct http_relay *h)
+{
+	return h->requests.stage != HTTP_REQUESTS_TUNNEL &&
+	    !h->requests.undecided && !h->requests.switched;
+}
+
+bool
 http_relay_is_idle(const struct http_relay *h)
 {
-	return h->pending.count == 0 && http_requests_are_idle(&h->requests);
+	return h->requests.stage == HTTP_REQUESTS_TUNNEL ||
+	    (h->pending.count == 0 && http_requests_are_idle(&h->requests));
 }

@@ -49,6 +49,8 @@ enum http_repeat http_relay_note(struct http_relay *h, bool all);
 bool http_relay_may_move(const struct http_relay *h);
 /* Whether the last answer, which was marked so, is complete. */
 bool http_relay_is_over(const struct http_relay *h);
+/* Whether it carries requests: no other protocol, nor may one have begun. */
+bool http_relay_is_http(const struct http_relay *h);
 /* Whether no request is under way: none without its answer, none half here. */
 bool http_relay_is_idle(const struct http_relay *h);
 /* Whether a part of a header section, or of a line in a chunked body, is here

@@ -125,7 +125,7 @@ struct session {
 	bool preopened_tried : 1; /* the server gets a connection of its own */
 	bool settled : 1; /* in the list of those, or stale */
 	bool no_port : 1; /* none is left to one of its addresses */
-	bool http : 1; /* the client began with a request of HTTP/1 */
+	bool http : 1; /* without -H: the client began with a request */
 	bool asked : 1; /* the client spoke last: an answer is due */
 	bool has_turn : 1; /* it is among those that requested one */
 	bool turn_due : 1; /* and wants it */

@@ -16,6 +16,14 @@
 
 /* ---- which sessions ---- */
 
+static bool
+is_http(const struct session *s)
+{
+	return s->more->http_relay != NULL
+	    ? http_relay_is_http(s->more->http_relay)
+	    : s->http;
+}
+
 /* One without any byte loses nothing. */
 bool
 session_may_end_quietly(const struct session *s)
@@ -25,7 +33,7 @@ session_may_end_quietly(const struct session *s)
 	if (s->state != RELAYING || s->client_told || s->server_told ||
 	    which == QUIET_END_NONE)
 		return false;
-	return which == QUIET_END_ALL || s->http ||
+	return which == QUIET_END_ALL || is_http(s) ||
 	    (s->to_server.bytes == 0 && s->to_client.bytes == 0);
 }
 
@@ -73,8 +81,7 @@ session_leave(struct session *s)
 	enum quiet_end which = s->frontend->options.end.quiet;
 
 	if (which == QUIET_END_ALL ||
-	    (which == QUIET_END_HTTP &&
-		(s->http || s->more->http_relay != NULL))) {
+	    (which == QUIET_END_HTTP && is_http(s))) {
 		s->leaving = true;
 		session_reschedule(s);
 		return;

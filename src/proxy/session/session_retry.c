@@ -124,8 +124,6 @@ session_note_requests(
 	enum http_repeat what = http_relay_note(s->more->http_relay, all);
 	size_t had = s->request != NULL && all ? s->request->length : 0;
 
-	if (all)
-		s->http = !s->more->http_relay->requests.undecided;
 	if (what == HTTP_REPEAT_NO && s->request != NULL)
 		session_drop_request(s);
 	else if (what != HTTP_REPEAT_NO && s->request != NULL && n > had)

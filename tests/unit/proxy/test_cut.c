@@ -194,6 +194,78 @@ START_TEST(sessions_leave_lesser_servers)
 }
 END_TEST
 
+/* ---- with HTTP ---- */
+
+#define OK	"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+#define SWITCH	"HTTP/1.1 101 a\r\n\r\n"
+#define GET	"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define UPGRADE "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: b\r\n\r\n"
+
+/* Answers what comes, in one piece each. */
+static void
+switches(struct backend *b, int fd)
+{
+	char got[1000];
+	ssize_t n;
+
+	(void)b;
+	while ((n = recv(fd, got, sizeof(got) - 1, 0)) > 0) {
+		const char *says;
+
+		got[n] = '\0';
+		says = strstr(got, "Upgrade:") != NULL ? SWITCH : OK;
+		backend_send(fd, says, strlen(says));
+	}
+}
+
+static void
+asks(int fd, const char *what, const char *answer)
+{
+	endpoint_send(fd, what, strlen(what));
+	fixture_hears(fd, answer);
+}
+
+/* A connection that has switched to another protocol is none of HTTP any more,
+ * whenever it did. */
+START_TEST(switched_sessions_leave_at_once)
+{
+	static const struct {
+		bool get, upgrade;
+		enum quiet_end quiet;
+		enum reason why;
+	} cases[] = {
+		{ true, false, QUIET_END_HTTP, REASON_QUIET_END },
+		{ false, true, QUIET_END_HTTP, REASON_SERVER_UP },
+		{ true, true, QUIET_END_HTTP, REASON_SERVER_UP },
+		{ true, true, QUIET_END_ALL, REASON_QUIET_END },
+	};
+	int fd, i;
+
+	fixture_begin();
+	fixture.options.http.on = true;
+	fixture.options.end.quiet = cases[_i].quiet;
+	fixture.options.end.quiet_ms = 20;
+	for (i = 0; i < SERVERS; i++) {
+		backend_start(&back[i], ENDPOINT_TCP4, switches, NULL);
+		fixture_add_server((unsigned)i, &back[i].at);
+	}
+	fixture_front();
+	set_ways(CUT);
+	goes_down(0);
+	fd = endpoint_connect(&fixture.front);
+	if (cases[_i].get)
+		asks(fd, GET, OK);
+	if (cases[_i].upgrade)
+		asks(fd, UPGRADE, SWITCH);
+	comes_up(0, CUT);
+	RUN_UNTIL(fixture_stats()->reasons[cases[_i].why] == 1);
+	close(fd);
+	fixture_end();
+	for (i = 0; i < SERVERS; i++)
+		backend_stop(&back[i]);
+}
+END_TEST
+
 START_TEST(flows_go_elsewhere)
 {
 	struct endpoint at[SERVERS];
@@ -231,6 +303,7 @@ SUITE(test_cut)
 	tcase_add_loop_test(kept, sessions_are_kept, 0, 2);
 	suite_add_tcase(s, kept);
 	SUITE_ADD_LOOP(s, sessions_leave_lesser_servers, 20, WAYS);
+	SUITE_ADD_LOOP(s, switched_sessions_leave_at_once, 20, 4);
 	SUITE_ADD(s, flows_go_elsewhere, 20);
 	return s;
 }
