@@ -156,6 +156,28 @@ START_TEST(status_503_behind_a_queue)
 }
 END_TEST
 
+/* Its request is read for the page, which has no body then. */
+START_TEST(a_page_for_head_behind_a_queue)
+{
+	const char *page;
+	int one, fd;
+
+	backend_start(&server, ENDPOINT_TCP4, serve_nobody, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	pen_up(&pen, &front, "-r", options[_i], "--queue", "0.2", "-O",
+	    "http_status", front.text, text("%s:1:1", server.at.text), NULL);
+	one = ask(GET);
+	WAIT_FOR(atomic_load(&server.open) == 1, SOON);
+	fd = ask("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
+	page = endpoint_recv_all(fd);
+	ck_assert_int_eq(strncmp(page, "HTTP/1.1 503 ", 13), 0);
+	ck_assert_str_eq(strstr(page, "\r\n\r\n"), "\r\n\r\n");
+	close(fd);
+	close(one);
+	down();
+}
+END_TEST
+
 /* The server that was to be told of its client first refuses at that moment,
  * the other one is full: the client has its page all the same. */
 START_TEST(a_bad_request_that_is_queued)
@@ -281,6 +303,7 @@ SUITE(test_http_pages)
 	SUITE_ADD(s, status_503, 20);
 	SUITE_ADD(s, status_403, 20);
 	SUITE_ADD(s, status_503_behind_a_queue, 20);
+	SUITE_ADD_LOOP(s, a_page_for_head_behind_a_queue, 20, 2);
 	SUITE_ADD(s, a_bad_request_that_is_queued, 20);
 	SUITE_ADD_LOOP(s, status_502, 20, 2);
 	SUITE_ADD_LOOP(s, a_kept_connection_just_ends, 20, 2);

@@ -137,12 +137,19 @@ session_say(struct session *s, const char *bytes, size_t n, enum reason why,
 	session_relay(s);
 }
 
-/* The same with the page of that status; 0: just the end. */
+/* The same with the page of that status; 0: just the end. What a client that
+ * waited has sent is read first: it may be HEAD. */
 static void
 session_answer(struct session *s, unsigned status, enum reason why, bool reset)
 {
 	char page[HTTP_PAGE_MAX];
-	size_t n = status != 0 ? http_page(page, status, is_head(s)) : 0;
+	size_t n;
+
+	if (s->state != HELLO && !stream_is_open(&s->up)) {
+		s->down.flags |= STREAM_READABLE;
+		(void)session_pump_up(s);
+	}
+	n = status != 0 ? http_page(page, status, is_head(s)) : 0;
 
 	session_say(s, page, n, why, reset);
 }
