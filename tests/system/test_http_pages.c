@@ -259,6 +259,27 @@ START_TEST(status_504)
 }
 END_TEST
 
+/* Whose fault it is: a client that is asked to wait with its body owes none. */
+START_TEST(stalled_body)
+{
+	static const struct {
+		const char *fields, *body, *status;
+	} cases[] = {
+		{ "Content-Length: 3", "ok", "408" },
+		{ "Transfer-Encoding: chunked", "2\r\nok\r\n", "408" },
+		{ "Content-Length: 3\r\nExpect: 100-continue", "", "504" },
+	};
+
+	backend_start(&server, ENDPOINT_TCP4, serve_nobody, NULL);
+	up("-H", "idle_timeout 200ms");
+	hear_page(ask(text("POST / HTTP/1.1\r\nHost: a\r\n%s\r\n\r\n%s",
+		      cases[_i].fields, cases[_i].body)),
+	    cases[_i].status);
+	WAIT_FOR(child_has_said(&pen.child, "reason=idle_timeout"), SOON);
+	down();
+}
+END_TEST
+
 /* Its end is not followed by a reset, which could overtake the page. */
 START_TEST(an_old_session_has_its_page)
 {
@@ -309,6 +330,7 @@ SUITE(test_http_pages)
 	SUITE_ADD_LOOP(s, a_kept_connection_just_ends, 20, 2);
 	SUITE_ADD_LOOP(s, silence_is_no_request, 20, 2);
 	SUITE_ADD_LOOP(s, status_504, 20, 2);
+	SUITE_ADD_LOOP(s, stalled_body, 20, 3);
 	SUITE_ADD_LOOP(s, an_old_session_has_its_page, 20, 2);
 	SUITE_ADD_LOOP(s, server_goes_down, 30, 2);
 	return s;

@@ -246,6 +246,19 @@ is_unanswered(const struct session *s)
 }
 
 bool
+session_http_owes(const struct session *s)
+{
+	const struct http_relay *h = s->more->http_relay;
+
+	return h != NULL && h->pending.count == 1 &&
+	    h->requests.stage > HTTP_REQUESTS_HEAD &&
+	    h->requests.stage < HTTP_REQUESTS_ANSWER &&
+	    pipe_pending(&s->to_server) == 0 &&
+	    (!(h->requests.head.seen & HTTP_SEEN_EXPECT) ||
+		h->responses.status != 0);
+}
+
+bool
 session_http_unanswered(struct session *s, unsigned status, enum reason why)
 {
 	if (!s->frontend->options.http.status || !is_unanswered(s))

@@ -185,7 +185,9 @@ session_relay_on_time(struct session *s)
 	} else if (limit <= now && why == REASON_HELLO_TIMEOUT)
 		session_http_too_slow(s);
 	else if (limit <= now) {
-		if (!session_http_unanswered(s, 504, why))
+		unsigned status = session_http_owes(s) ? 408 : 504;
+
+		if (!session_http_unanswered(s, status, why))
 			session_close(s, why);
 	} else if (asked_from(s) <= now && session_is_quiet(s))
 		session_end_quietly(s);
