@@ -458,6 +458,9 @@ bool session_http_owes(const struct session *s);
 bool session_http_unanswered(
     struct session *s, unsigned status, enum reason why);
 
+/* Its server has ended, and so will the session: why, if it owes an answer. */
+void session_http_note_end(struct session *s);
+
 /* ---- times ---- */
 
 /* Whether the server, or the client, has not taken all bytes for it. */

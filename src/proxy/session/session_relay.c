@@ -317,8 +317,12 @@ session_outlives_server(struct session *s, struct pipe_stop stop)
 	if ((s->request != NULL || s->to_client.bytes == 0) &&
 	    session_retry(s, false))
 		return true;
-	return session_http_unanswered(s, 502, REASON_NO_ANSWER) ||
-	    session_await_next(s, stop.verdict == PIPE_READ_FAILED);
+	if (session_http_unanswered(s, 502, REASON_NO_ANSWER) ||
+	    session_await_next(s, stop.verdict == PIPE_READ_FAILED))
+		return true;
+	if (stop.verdict == PIPE_DONE)
+		session_http_note_end(s);
+	return false;
 }
 
 /* The pipe to the client could not read the server, or not write. A server that

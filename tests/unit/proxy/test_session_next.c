@@ -290,8 +290,11 @@ static const char *const unrepeatable[] = {
 	POST GET,
 };
 
+/* A close resets where the server has not read all. */
 START_TEST(others_are_not_repeated)
 {
+	enum reason why =
+	    _i == 1 || _i == 3 ? REASON_NO_ANSWER : REASON_SERVER_RESET;
 	int fd;
 
 	begin(losers[_i % 2], answers, NULL);
@@ -300,6 +303,22 @@ START_TEST(others_are_not_repeated)
 	is_lost(fd);
 	ck_assert_int_eq(requests(1), 0);
 	ck_assert_uint_eq(fixture_stats()->requests_retried, 0);
+	fixture_ended(why, 1);
+	end();
+}
+END_TEST
+
+/* A client that ends, having asked or not all, may lose nothing. */
+START_TEST(client_that_breaks_off)
+{
+	int fd;
+
+	begin(ends_at_second, answers, NULL);
+	fd = has_answer();
+	say(fd, unrepeatable[1]);
+	shutdown(fd, SHUT_WR);
+	is_lost(fd);
+	fixture_ended(REASON_DONE, 1);
 	end();
 }
 END_TEST
@@ -538,6 +557,7 @@ SUITE(test_session_next)
 	SUITE_ADD_LOOP(s, two_at_once, 10, LOSERS);
 	SUITE_ADD_LOOP(s, others_are_not_repeated, 10,
 	    sizeof(unrepeatable) / sizeof(unrepeatable[0]));
+	SUITE_ADD(s, client_that_breaks_off, 10);
 	SUITE_ADD(s, partial_answer_is_not_repeated, 10);
 	SUITE_ADD(s, request_with_hints_goes_elsewhere, 10);
 	SUITE_ADD_LOOP(s, hints_too_late, 10, 2);
