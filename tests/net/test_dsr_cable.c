@@ -116,6 +116,35 @@ START_TEST(cable_is_out)
 }
 END_TEST
 
+/* The interface gets another MAC: clients and servers learn it. */
+START_TEST(another_hardware_address)
+{
+	static const uint8_t mac[6] = { 2, 0, 0, 0, 0, 0x77 };
+	struct net_fixture_tap tap;
+	uint8_t is[6] = { 0 };
+
+	NEED_THIS();
+	dsrmany_serve(&fixture, 0);
+	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
+	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
+	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
+	    "link set eth0 address 02:00:00:00:00:77\n");
+	net_fixture_tap(&tap, &fixture, NET_FIXTURE_CLIENT, "eth0");
+	WAIT_FOR(net_fixture_who_has(
+		     &tap, NET_FIXTURE_CLIENT, NET_FIXTURE_VIP4, is) &&
+		memcmp(is, mac, 6) == 0,
+	    10000);
+	net_fixture_tap_close(&tap);
+	dsrmany_init(&many, &fixture, NULL);
+	dsrmany_add(
+	    &many, SOCK_STREAM, NULL, NET_FIXTURE_VIP4, DSRMANY_PORT);
+	dsrmany_wait_known(&many, 20000);
+	dsrmany_close_all(&many);
+	dsrpen_down(&pen);
+	net_fixture_down(&fixture);
+}
+END_TEST
+
 /* Each way, each trouble. */
 START_TEST(out_for_12_s)
 {
@@ -146,6 +175,7 @@ SUITE(test_dsr_cable)
 	Suite *s = suite_create("dsr_cable");
 
 	SUITE_ADD(s, cable_is_out, 60);
+	SUITE_ADD(s, another_hardware_address, 60);
 	if (suite_is_full()) {
 		add_loop(s, out_for_12_s);
 		add_loop(s, out_for_60_s);

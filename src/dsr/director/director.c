@@ -289,6 +289,34 @@ director_on_ready(struct watch *w, unsigned ready)
 		director_end(d);
 }
 
+/* The interface has got another MAC: the filter passes frames to it, and the
+ * segment learns it. */
+static void
+follow_mac(struct director *d)
+{
+	struct link *l = &d->forward.wire.link;
+	struct neighbors *n = &d->forward.hops.neighbors;
+	struct link_filter filter =
+	    tarpit_net_filter(&d->tarpit, d->vips.list, d->vips.count);
+	char now[MAC_TEXT_MAX], prev[MAC_TEXT_MAX];
+	struct error e;
+
+	if (mac_equal(&l->mac, &n->options.mac))
+		return;
+	log_warn("hardware address changed interface=%s mac=%s prev=%s",
+	    l->name, mac_format(&l->mac, now),
+	    mac_format(&n->options.mac, prev));
+	n->options.mac = d->tarpit.tarpit.options.mac = l->mac;
+	if (l->ops->takes)
+		log_error("no frame is received any more hint=\"dsr_link xdp "
+			  "has the hardware address until pen is started "
+			  "again\"");
+	else if (link_set_filter(l, &filter, &e) < 0)
+		log_error("%s", e.text);
+	if (d->forward.hops.announce)
+		neighbors_announce(n, loop_now(d->loop));
+}
+
 static void
 director_on_tick(struct timer *t)
 {
@@ -301,6 +329,7 @@ director_on_tick(struct timer *t)
 		director_end(d);
 		return;
 	}
+	follow_mac(d);
 	vip_locks_drain(&d->vips.locks);
 	vip_locks_drain(&d->frames);
 	nexthops_note_link(&d->forward.hops, "no carrier");

@@ -57,6 +57,9 @@ interface_refresh(struct link *l, int fd)
 	ask_of(l->name, &r);
 	if (ioctl(fd, SIOCGIFMTU, &r) == 0)
 		l->mtu = (unsigned)r.ifr_mtu;
+	if (ioctl(fd, SIOCGIFHWADDR, &r) == 0 &&
+	    r.ifr_hwaddr.sa_family == ARPHRD_ETHER)
+		memcpy(l->mac.byte, r.ifr_hwaddr.sa_data, sizeof(l->mac.byte));
 	l->up = ioctl(fd, SIOCGIFFLAGS, &r) == 0 &&
 	    (r.ifr_flags & IFF_UP) != 0 && (r.ifr_flags & IFF_RUNNING) != 0;
 }
@@ -89,7 +92,6 @@ interface_identify(struct link *l, int fd, struct error *e)
 	if (ioctl(fd, SIOCGIFHWADDR, &r) != 0 ||
 	    r.ifr_hwaddr.sa_family != ARPHRD_ETHER)
 		return error_set(e, "interface %s is not Ethernet", l->name);
-	memcpy(l->mac.byte, r.ifr_hwaddr.sa_data, sizeof(l->mac.byte));
 	interface_refresh(l, fd);
 	if (l->mtu == 0)
 		return error_set(e, "interface %s has no MTU", l->name);

@@ -183,7 +183,8 @@ void neighbors_pause(struct neighbors *n);
 /* There is one again, or requests go elsewhere now: no silence before now
  * counts, and all that have failed are probed. */
 void neighbors_resume(struct neighbors *n, uint64_t now);
-/* Whether all have, and none of them has the time to return. */
+/* Whether all have, and none of them has the time to return; there is a
+ * carrier. */
 bool neighbors_have_failed(const struct neighbors *n);
 /* Each of them; `visit` must not add or drop any. */
 void neighbors_each(const struct neighbors *n,

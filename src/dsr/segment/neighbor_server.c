@@ -158,7 +158,7 @@ neighbors_resume(struct neighbors *n, uint64_t now)
 bool
 neighbors_have_failed(const struct neighbors *n)
 {
-	return list_is_empty(&n->queue[NEIGHBOR_READY]) &&
+	return !n->paused && list_is_empty(&n->queue[NEIGHBOR_READY]) &&
 	    list_is_empty(&n->queue[NEIGHBOR_ASKED]) &&
 	    list_is_empty(&n->queue[NEIGHBOR_CONFIRMED]) &&
 	    !list_is_empty(&n->queue[NEIGHBOR_GONE]);
