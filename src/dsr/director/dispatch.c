@@ -242,11 +242,16 @@ dispatch_restore(
 	return true;
 }
 
+/* A TCP client goes on only with an answer: peers get to know it. */
 static void
 on_flow_assured(void *arg, const struct dsr_flow *w)
 {
 	const struct dispatch *d = arg;
+	struct attempts none = { .count = 0 };
+	struct peer who = dispatch_client_of(w);
 
+	if (w->key.protocol == IPPROTO_TCP)
+		pool_proven(d->pool, &who, &none);
 	if (d->on_flow != NULL)
 		d->on_flow(d->on_flow_arg, w->number);
 }

@@ -2,6 +2,7 @@
  * are out of reach. */
 #include "config.h"
 
+#include "pool/sticky/sticky.h"
 #include "unit/dsr/director_fixture.h"
 
 enum { CONNECTIONS = 8, PORT = 40000 };
@@ -218,6 +219,20 @@ START_TEST(a_standby_follows_other_directors)
 }
 END_TEST
 
+/* Peers get those that have had an answer. */
+START_TEST(clients_are_proven)
+{
+	struct pool_options o = *pool_options(d.pool);
+
+	o.sticky = true;
+	ck_assert_int_eq(pool_set_options(d.pool, &o), 0);
+	ck_assert_uint_lt(server_of(0, FRAME_SYN), SERVERS);
+	ck_assert(!sticky_at(pool_sticky(d.pool), 0)->proven);
+	ck_assert_uint_lt(server_of(0, FRAME_ACK), SERVERS);
+	ck_assert(sticky_at(pool_sticky(d.pool), 0)->proven);
+}
+END_TEST
+
 /* It may stop at once. */
 START_TEST(no_flow_is_left_of_a_standby)
 {
@@ -284,6 +299,7 @@ SUITE(test_director_flows)
 	tcase_add_test(t, flows_of_a_server_that_is_down);
 	tcase_add_test(t, no_flow_begins_in_a_drain);
 	tcase_add_test(t, a_standby_follows_other_directors);
+	tcase_add_test(t, clients_are_proven);
 	tcase_add_test(t, no_flow_is_left_of_a_standby);
 	tcase_add_test(t, flows_go_to_the_next_process);
 	suite_add_tcase(s, t);
