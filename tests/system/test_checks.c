@@ -193,6 +193,8 @@ START_TEST(several_steps)
 	ask("check expect '220 ' send 'EHLO pen\\r\\n' expect '250 ' send "
 	    "'NOOP\\r\\n' expect '252 '");
 	BECOMES(0, "251 yes");
+	ask("check expect '220 ' send 'HELO pen\\r\\n' expect '250 '");
+	BECOMES(0, "connection closed, step 2 not answered");
 	end();
 }
 END_TEST

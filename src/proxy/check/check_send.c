@@ -41,7 +41,10 @@ end_without(struct check *c, const char *what)
 {
 	const struct send_state *t = c->state;
 
-	if (t->heard == 0)
+	if (t->heard == 0 && t->step > 0)
+		check_end(c, CHECK_BAD, "%s, step %u not answered", what,
+		    t->step + 1);
+	else if (t->heard == 0)
 		check_end(c, CHECK_BAD, "%s, nothing received", what);
 	else
 		check_end(
