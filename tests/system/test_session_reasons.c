@@ -255,6 +255,20 @@ START_TEST(sessions)
 }
 END_TEST
 
+/* Of a client that no server took, too. */
+START_TEST(time_in_the_queue)
+{
+	backend_start(&back, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	pen_up(&pen, &front, "-r", "-O", "queue 200ms", front.text,
+	    text("%s:1", back.at.text), NULL);
+	comes_second();
+	WAIT_FOR(says(" queue_ms="), SOON);
+	pen_down(&pen);
+	backend_stop(&back);
+}
+END_TEST
+
 /* A client without an address has at least its kind; its server is a path. */
 START_TEST(unix_sockets)
 {
@@ -424,6 +438,7 @@ SUITE(test_session_reasons)
 
 	SUITE_ADD_LOOP(
 	    s, sessions, 60, (int)(sizeof(endings) / sizeof(endings[0])));
+	SUITE_ADD(s, time_in_the_queue, 30);
 	SUITE_ADD(s, unix_sockets, 60);
 	SUITE_ADD(s, upgrade, 60);
 	SUITE_ADD(s, idle_flow, 60);

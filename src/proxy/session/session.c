@@ -230,6 +230,8 @@ session_close(struct session *s, enum reason why)
 	enum reason said =
 	    s->because != REASON_DONE ? (enum reason)s->because : why;
 
+	if (s->state == QUEUED)
+		session_queue_leave(s); /* and has its queue_ms */
 	if (f->sessionlog != NULL)
 		session_log_close(s, said);
 	if (s->server != NULL)
@@ -240,8 +242,6 @@ session_close(struct session *s, enum reason why)
 	}
 	if (s->admission != NOT_ADMITTED)
 		session_admit_leave(s);
-	if (s->state == QUEUED)
-		session_queue_leave(s);
 	session_release_server(s,
 	    row->resets_server ||
 		(row->resets_client == RESET_LAGGING && !s->server_told &&
