@@ -29,8 +29,8 @@ check_datagram_make_header(
 }
 
 /* Not all that fails here is the server's fault: the same is none of a server
- * that clients send to. But one that a filter of this host keeps from pen, which
- * may cost a client a datagram, is out of reach. */
+ * that clients send to. But one that a filter of this host keeps from pen is
+ * out of reach. */
 static void
 check_datagram_fail(struct check *c, int error)
 {

@@ -246,9 +246,9 @@ is_failure(const char *answer)
 	return code == DNS_SERVFAIL || code == DNS_REFUSED;
 }
 
-/* That a server fails says nothing about what another one, which is not
- * blacklisted, will answer. Returns whether there is one; else the answer of
- * `a` is all there will be. */
+/* Where one server fails another one may know the answer: the query goes to one
+ * that is not blacklisted. Returns whether any has it; else the answer of `a`
+ * is all there will be. */
 static bool
 await_another(struct dns_query *q, struct dns_ask *a)
 {

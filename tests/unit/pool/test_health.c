@@ -267,7 +267,7 @@ set_all_but_first(const char *host, const char *address)
 		    pool_set_slot(pool, server_slot(i), &spec));
 }
 
-/* The addresses of a name say nothing of the server's health, nor of what the
+/* The addresses of a name tell nothing of the server's health, nor of what the
  * operator wants; but a failure was that of an address. */
 START_TEST(other_addresses_of_a_name)
 {

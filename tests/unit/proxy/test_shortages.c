@@ -301,7 +301,7 @@ leave_network(void)
 	return true;
 }
 
-/* What a filter of this host drops says EPERM: no shortage. */
+/* What a filter of this host drops gets EPERM: no shortage. */
 START_TEST(filtered_server_is_down)
 {
 	static const char *const drop[] = { "nft",
