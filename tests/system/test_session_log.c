@@ -134,6 +134,47 @@ START_TEST(sample)
 }
 END_TEST
 
+static void
+answer_one_request(struct backend *b, int fd)
+{
+	char request[1000];
+
+	(void)b;
+	if (recv(fd, request, sizeof(request), 0) > 0 &&
+	    backend_send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+		40))
+		(void)recv(fd, request, sizeof(request), 0);
+}
+
+/* A later request of a connection may be lost, too. */
+START_TEST(retried_request)
+{
+	static const char request[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+	struct backend other;
+	struct pen pen;
+	char answer[40];
+	int fd, i;
+
+	backend_start(&back, ENDPOINT_TCP4, answer_one_request, NULL);
+	backend_start(&other, ENDPOINT_TCP4, answer_one_request, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	pen_up(&pen, &front, "-r", "-H", front.text, back.at.text,
+	    other.at.text, NULL);
+	fd = endpoint_connect(&front);
+	for (i = 0; i < 2; i++) {
+		endpoint_send(fd, request, sizeof(request) - 1);
+		endpoint_recv(fd, answer, 40);
+	}
+	close(fd);
+	WAIT_FOR(child_has_said(&pen.child,
+		     text(" failures=1 tried=%s\n", back.at.text)),
+	    5000);
+	pen_down(&pen);
+	backend_stop(&back);
+	backend_stop(&other);
+}
+END_TEST
+
 /* Two servers refuse, the third one serves; then it refuses as well. */
 START_TEST(tried_servers)
 {
@@ -240,6 +281,7 @@ SUITE(test_session_log)
 	SUITE_ADD(s, none_when_off, 60);
 	SUITE_ADD(s, file_has_all, 60);
 	SUITE_ADD(s, sample, 60);
+	SUITE_ADD(s, retried_request, 20);
 	SUITE_ADD(s, tried_servers, 30);
 	SUITE_ADD(s, syslog_collector, 60);
 	SUITE_ADD(s, full_disk, 60);

@@ -68,7 +68,7 @@ session_record(const struct session *s, enum reason why)
 		.connect_us = s->connect_done ? s->connect_us : 0,
 		.first_ms = s->first_ms == 0 ? UINT64_MAX : s->first_ms - 1u,
 		.total_ms = now - s->started,
-		.failures = s->attempts.given - (s->server != NULL ? 1u : 0u),
+		.failures = facts != NULL ? facts->failures : 0,
 		.tried = facts != NULL ? facts->tried : NULL,
 	};
 }
@@ -104,8 +104,10 @@ session_note_tried(struct session *s, const struct server *server)
 	struct session_facts *facts =
 	    s->frontend->sessionlog != NULL ? session_facts(s) : NULL;
 
-	if (facts != NULL)
-		facts->tried = record_add_tried(facts->tried, server);
+	if (facts == NULL)
+		return;
+	facts->tried = record_add_tried(facts->tried, server);
+	facts->failures++;
 }
 
 void
@@ -117,6 +119,7 @@ session_forget_tried(struct session *s)
 		return;
 	free(facts->tried);
 	facts->tried = NULL;
+	facts->failures = 0;
 }
 
 /* ---- requests ---- */

@@ -67,6 +67,7 @@ struct session_facts {
 	struct list queue_link; /* while QUEUED, or DELAYED */
 	uint64_t queued;   /* ms: since when, the first time; 0: never */
 	uint32_t queue_ms; /* that it has waited for a busy server */
+	uint32_t failures; /* so many servers failed it, for its line */
 };
 
 /* What the limits of its source have to do with a session. */
