@@ -85,6 +85,18 @@ awk -v defaults="$dir/defaults" '
 		}
 	}' "$man/pen.conf.5" >"$dir/untold"
 
+# fields of session lines, and of servers in JSON, that the page does not name
+sed -n '/^\.Ss Fields/,/^\.El/p' "$man/pen-monitoring.7" |
+	sed -n 's/^\.It Cm //p' | tr -d ',' | tr ' ' '\n' | sort >"$dir/fields"
+sed -n 's/^	{ \.name = "\([a-z_]*\)".*/\1/p' \
+    "$top/src/proxy/log/session_record.c" | sort |
+	comm -23 - "$dir/fields" >"$dir/unnamed"
+sed -n '/^\.It Ic servers$/,/^\.It Ic conn/p' "$man/pen-control.7" |
+	tr ' ;' '\n' | sort >"$dir/fields"
+awk -F '"' '/\.name/ { name = $2 } /AT_SERVER\(set\./ { print name }' \
+    "$top/src/control/plan/table_server.c" | sort |
+	comm -23 - "$dir/fields" >>"$dir/unnamed"
+
 check() {
 	if [ "$1" -eq 0 ]; then
 		passed=$((passed + 1))
@@ -105,6 +117,8 @@ compare short "short options"
 compare commands "commands"
 test ! -s "$dir/untold"
 check $? "defaults that the paragraph does not name: $(tr '\n' ';' <"$dir/untold")"
+test ! -s "$dir/unnamed"
+check $? "fields without a name: $(tr '\n' ' ' <"$dir/unnamed")"
 test "$(grep -c . "$dir/defaults")" -gt 50
 check $? "few defaults found"
 test ! -s "$dir/bare"
