@@ -53,6 +53,8 @@ ask d = server 0: d
 < error: service: unknown command "sevrers" (did you mean servers?)
 > service add more
 < error: service: there is a service "more" already
+> service add json
+~ error: service: "json" is not a valid name
 > service add 1more
 < error: service: "1more" is not a valid name (a letter, then letters, digits, ".", "-", "_"; at most 31)
 > service default remove

@@ -89,7 +89,8 @@ request_begin(struct request *q, const char *line)
 
 /* ---- one command ---- */
 
-/* "json" as the last word requests JSON; not of what changes something. */
+/* "json" as the last word requests JSON; not of what changes something, nor of
+ * what chooses a service, which has no answer. */
 static int
 take_json(const struct command *row, struct words *w, bool no, bool *json,
     struct error *e)
@@ -97,6 +98,7 @@ take_json(const struct command *row, struct words *w, bool no, bool *json,
 	int n = w->count;
 
 	*json = n > 0 && strcmp(w->word[n - 1], "json") == 0 &&
+	    !(row->flags & ROW_PREFIX) &&
 	    (row->kind == KIND_REPORT || row_asks(row, n - 1, no) ||
 		(n == 1 && row->kind <= KIND_CHANGE && !no &&
 		    !row_changes(row, 0, no)));
