@@ -60,6 +60,8 @@ top_server_read(struct top_server *s, unsigned pen, const char *service,
     const struct words *w)
 {
 	char at[2 * TOP_TEXT], name[2 * TOP_TEXT];
+	const char *addr = top_value_of(w, "addr");
+	bool ip6 = strchr(addr, ':') != NULL && addr[0] != '/';
 	unsigned i;
 
 	memset(s, 0, sizeof(*s));
@@ -67,8 +69,8 @@ top_server_read(struct top_server *s, unsigned pen, const char *service,
 	snprintf(name, sizeof(name), "%s%s%.90s", s->service,
 	    *service != '\0' ? "/" : "", top_value_of(w, "name"));
 	copy_text(s->name, sizeof(s->name), name);
-	snprintf(at, sizeof(at), "%.90s:%.20s", top_value_of(w, "addr"),
-	    top_value_of(w, "port"));
+	snprintf(at, sizeof(at), "%s%.90s%s:%.20s", ip6 ? "[" : "", addr,
+	    ip6 ? "]" : "", top_value_of(w, "port"));
 	copy_text(s->at, sizeof(s->at), at);
 	copy_text(s->state, sizeof(s->state), top_value_of(w, "state"));
 	copy_text(s->reason, sizeof(s->reason), top_value_of(w, "reason"));

@@ -54,6 +54,26 @@ START_TEST(names_with_blanks)
 }
 END_TEST
 
+START_TEST(ports_stand_behind_addresses)
+{
+	static const char *const addrs[][2] = { { "10.0.0.1", "10.0.0.1:9" },
+		{ "::1", "[::1]:9" }, { "fe80::1%eth0", "[fe80::1%eth0]:9" },
+		{ "/run/a:b", "/run/a:b:9" } };
+	unsigned i;
+
+	begin();
+	for (i = 0; i < sizeof(addrs) / sizeof(addrs[0]); i++) {
+		ck_assert_int_eq(
+		    top_table_add(&now, 0, "",
+			text("%u name a state up addr %s port 9", i,
+			    addrs[i][0])),
+		    0);
+		ck_assert_str_eq(now.list[i].at, addrs[i][1]);
+	}
+	end();
+}
+END_TEST
+
 START_TEST(several_pens_add_up)
 {
 	begin();
@@ -172,6 +192,7 @@ SUITE(test_top_table)
 	Suite *s = suite_create("top_table");
 
 	SUITE_ADD(s, names_with_blanks, 10);
+	SUITE_ADD(s, ports_stand_behind_addresses, 10);
 	SUITE_ADD(s, several_pens_add_up, 10);
 	SUITE_ADD(s, twins_of_one_pen_are_two, 10);
 	SUITE_ADD(s, orders_and_filters, 10);
