@@ -52,12 +52,15 @@ print_values(const struct command *row)
 	printf("%s", row->names != NULL ? row->none : "");
 }
 
-/* In single quotes of a shell; what would end them is left out. */
+/* In single quotes of a shell, without what means something to it all the
+ * same. */
 static void
-print_quoted(const char *text)
+print_quoted(const char *text, const char *without)
 {
 	for (; *text != '\0'; text++)
-		if (strchr("'[]:`\\", *text) == NULL)
+		if (*text == '\'')
+			printf("'\\''");
+		else if (strchr(without, *text) == NULL)
 			putchar(*text);
 }
 
@@ -66,7 +69,7 @@ print_help(const struct command *row)
 {
 	char text[COMMAND_TEXT_MAX];
 
-	print_quoted(command_help(row, text));
+	print_quoted(command_help(row, text), "[]`\\");
 }
 
 /* ---- bash ---- */
@@ -140,6 +143,8 @@ print_bash(const struct command_group *all)
 	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
 	       "\tlocal prev=${COMP_WORDS[COMP_CWORD-1]}\n"
 	       "\tCOMPREPLY=()\n"
+	       "\t[[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+	       "\t[[ $cur == = ]] && cur=\n"
 	       "\tcase $prev in\n"
 	       "\t-O|-o|--command)\n"
 	       "\t\tCOMPREPLY=($(compgen -W \"$_pen_commands no\" -- "
@@ -153,7 +158,10 @@ print_bash(const struct command_group *all)
 	       "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
 	       "\t\treturn;;\n\t");
 	print_pattern(all, false);
-	printf(")\n\t\treturn;;");
+	printf(")\n"
+	       "\t\t[[ $cur == [/.]* ]] && COMPREPLY=($(compgen -f -- "
+	       "\"$cur\"))\n"
+	       "\t\treturn;;");
 	print_word_cases(all);
 	printf("\n"
 	       "\tesac\n"
@@ -168,12 +176,13 @@ print_bash(const struct command_group *all)
 	       "_penctl()\n{\n"
 	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
 	       "\tif [[ $cur == -* ]]; then\n"
-	       "\t\tCOMPREPLY=($(compgen -W '--address --json --timeout --help "
-	       "--version' -- \"$cur\"))\n"
+	       "\t\tCOMPREPLY=($(compgen -W '--address --count --interval "
+	       "--json --timeout --help --version' -- \"$cur\"))\n"
 	       "\telif [[ $COMP_CWORD == 1 && -z $PENCTL ]]; then\n"
+	       "\t\tcompopt -o filenames\n"
 	       "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
 	       "\telse\n"
-	       "\t\tCOMPREPLY=($(compgen -W \"$_pen_commands no json\" -- "
+	       "\t\tCOMPREPLY=($(compgen -W \"$_pen_commands no json watch\" -- "
 	       "\"$cur\"))\n"
 	       "\tfi\n}\n"
 	       "complete -o filenames -F _pen pen\n"
@@ -190,7 +199,7 @@ print_zsh_option(const struct command *row, const char *name)
 	printf("]");
 	if (row_takes_argument(row)) {
 		printf(":");
-		print_quoted(row->args);
+		print_quoted(row->args, "[]`\\:");
 		printf(":%s", takes_file(row) ? "_files" : "");
 		if (takes_word(row)) {
 			printf("(");
@@ -216,10 +225,13 @@ print_zsh(const struct command_group *all)
 			print_help(row);
 			printf("'\n");
 		}
-	printf("\t)\n\t_describe command commands\n}\n"
+	printf("\t\t'watch:repeats a command'\n"
+	       "\t)\n\t_describe command commands\n}\n"
 	       "if [[ $service == penctl ]]; then\n"
 	       "\t_arguments \\\n"
 	       "\t\t'--address[control socket]:address:_files' \\\n"
+	       "\t\t'--count[repetitions]:number:' \\\n"
+	       "\t\t'--interval[of top and watch]:seconds:' \\\n"
 	       "\t\t'--json[answers as JSON]' \\\n"
 	       "\t\t'--timeout[seconds to wait]:seconds:' \\\n"
 	       "\t\t'--help' '--version' \\\n"
@@ -275,9 +287,12 @@ print_fish(const struct command_group *all)
 	       "complete -c pen -l completion -x -a 'bash zsh fish'\n"
 	       "complete -c pen -l help\ncomplete -c pen -l version\n"
 	       "complete -c penctl -l address -r -F -d 'control socket'\n"
+	       "complete -c penctl -l count -x -d 'repetitions'\n"
+	       "complete -c penctl -l interval -x -d 'of top and watch'\n"
 	       "complete -c penctl -l json -d 'answers as JSON'\n"
 	       "complete -c penctl -l timeout -x -d 'seconds to wait'\n"
-	       "complete -c penctl -l help\ncomplete -c penctl -l version\n");
+	       "complete -c penctl -l help\ncomplete -c penctl -l version\n"
+	       "complete -c penctl -a watch -d 'repeats a command'\n");
 	COMMAND_EACH (all, row) {
 		if (!is_command(row))
 			continue;
