@@ -401,7 +401,7 @@ main(int argc, char **argv)
 	struct pen *p;
 	int status = 0;
 
-	process_fill_standard_files();
+	output_fill_standard_files();
 	p = pen_new();
 	if (p == NULL) {
 		error_set(&e, "out of memory");

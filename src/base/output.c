@@ -16,6 +16,18 @@
  * poll(2) has reported that it is writable (pipe(7)). */
 enum { PIPE_PIECE = 4096, PATH_SIZE = 64 };
 
+void
+output_fill_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* ---- our own ---- */
 
 /* In /proc even a pipe has a name, and a terminal of another container. */

@@ -8,6 +8,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Opens /dev/null for each of the descriptors 0 to 2 that the caller has
+ * closed; else the first files and sockets of the process would become its
+ * standard input and output. To be called before anything is opened. */
+void output_fill_standard_files(void);
+
 /* Opens the terminal or pipe behind `fd` again, and puts that in its place: an
  * open file description of our own, which does not block. To be called while
  * the process still has the rights, and the /proc, that it was started with. If

@@ -14,6 +14,7 @@
 
 #include "base/buffer.h"
 #include "base/number.h"
+#include "base/output.h"
 #include "base/words.h"
 #include "tools/ask.h"
 #include "tools/edit.h"
@@ -479,6 +480,7 @@ main(int argc, char **argv)
 	struct error e;
 	int status, before;
 
+	output_fill_standard_files();
 	signal(SIGPIPE, SIG_IGN);
 	status = penctl_parse_options(&p, &option, argc, argv);
 	if (status != GO_ON)

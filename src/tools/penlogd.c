@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/output.h"
 #include "control/life/process.h"
 #include "tools/log_line.h"
 #include "tools/visits.h"
@@ -352,7 +353,7 @@ main(int argc, char **argv)
 	if (rc != 0)
 		return rc;
 	process_init(&p);
-	process_fill_standard_files();
+	output_fill_standard_files();
 	rc = d.foreground ? -1 : process_background(&p, &e);
 	if (rc >= 0)
 		return rc;

@@ -85,6 +85,11 @@ START_TEST(statuses)
 	ck_assert_int_eq(PENCTL("--timeout", "soon", at, "a"), 2);
 	ck_assert_int_eq(PENCTL("--tomato", at, "a"), 2);
 	ck_assert_int_eq(PENCTL("--help"), 0);
+	/* what is closed is not the connection */
+	ck_assert_int_eq(
+	    shell(text("\"$PENCTL_PROGRAM\" %s a >&-", at)), 0);
+	ck_assert_int_eq(
+	    shell(text("\"$PENCTL_PROGRAM\" %s refuse <&- >&-", at)), 1);
 	ck_assert_int_eq(PENCTL("--version"), 0);
 #ifdef HAVE_LIBEDIT
 	SAID("penctl " PACKAGE_VERSION "\nlibedit: yes\n");

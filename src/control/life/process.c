@@ -30,20 +30,6 @@ process_init(struct process *p)
 	p->pid_file[0] = '\0';
 }
 
-/* ---- standard files ---- */
-
-void
-process_fill_standard_files(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
-
 /* ---- background ---- */
 
 static int

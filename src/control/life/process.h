@@ -25,11 +25,6 @@ struct process {
 
 void process_init(struct process *p);
 
-/* Opens /dev/null for each of the descriptors 0 to 2 that the caller has
- * closed; else the first files and sockets of the process would become its
- * standard input and output. To be called before anything is opened. */
-void process_fill_standard_files(void);
-
 /* Goes on in a child. In the parent it returns the exit status 0..255 to end
  * with, once the child is ready or has failed; in the child -1. -2 with a full
  * message when there can be no child, or its report cannot be read. */
