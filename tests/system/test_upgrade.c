@@ -111,6 +111,7 @@ START_TEST(sessions_go_on)
 	endpoint_expect_echo(old, "before");
 	first = upgrading_go(&ctl, pen.child.pid);
 	ck_assert(is_in_pid_file(first));
+	ck_assert(child_has_said(&pen.child, "upgrading reason=\"by uid="));
 	endpoint_expect_echo(old, "after");
 	new = endpoint_connect(&front);
 	endpoint_expect_echo(new, "new");

@@ -285,7 +285,7 @@ upgrade_begin(
 	buffer_init(&u->out);
 	list_init(&u->waiters);
 	p->upgrade = u;
-	log_info("upgrading by=\"%s\" program=%s pid=%ld", who,
+	log_info("upgrading reason=\"%s\" program=%s pid=%ld", who,
 	    p->executable.path, (long)u->child.pid);
 	if (watch_child(u) < 0)
 		upgrade_fail(u, strerror(errno), true);
