@@ -27,8 +27,8 @@ on_front(const char *program, const char *first, const char *second)
 static void
 dummy_answers(void)
 {
-	WAIT_FOR(machine_listens(NET_FIXTURE_DIRECTOR, 8080), 20000);
-	ck_assert_uint_gt(strlen(fetch("http://front:8080/")), 0);
+	WAIT_FOR(machine_listens(NET_FIXTURE_DIRECTOR, 8000), 20000);
+	ck_assert_uint_gt(strlen(fetch("http://front:8000/")), 0);
 }
 
 static void
@@ -146,7 +146,7 @@ merged(void)
 }
 
 const struct example readme_running[] = {
-	{ .line = "pen -f -O dummy 8080",
+	{ .line = "pen -f -O dummy 8000",
 	    .stays = true,
 	    .check = dummy_answers },
 	{ .line = UP, .before = webs_up, .check = page_log_and_turns },
