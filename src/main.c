@@ -281,8 +281,8 @@ hear_child(int fd, pid_t child, struct error *e)
 	return error_set(e, "the background process exited without a message");
 }
 
-/* Gives it up in a child process: whether it can be done, and what it then lacks,
- * is known only when it is done. */
+/* Gives it up in a child process: whether it can be done, and what it then
+ * lacks, is known only when it is done. */
 static int
 try_to_drop(struct pen *p, struct error *e)
 {

@@ -135,8 +135,8 @@ parse_time(const char *text, int zone, int64_t *time)
 	return true;
 }
 
-/* One byte of the text between the quotes: of nginx \xHH, of Apache also others.
- * A backslash before anything else is one. */
+/* One byte of the text between the quotes: nginx writes \xHH, Apache others,
+ * too. A backslash before anything else is one. */
 static char
 take_byte(const char **at)
 {

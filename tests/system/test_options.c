@@ -578,8 +578,8 @@ START_TEST(addresses_of_its_own)
 	BOTH_REFUSE("address already in use", "-C", path, "--web", path, front,
 	    s);
 #ifdef __linux__ /* elsewhere both can */
-	BOTH_REFUSE("address already in use", text("0.0.0.0:%s,%s", port, front),
-	    s);
+	BOTH_REFUSE("address already in use",
+	    text("0.0.0.0:%s,%s", port, front), s);
 #else
 	(void)port;
 #endif

@@ -182,8 +182,8 @@ print_bash(const struct command_group *all)
 	       "\t\tcompopt -o filenames\n"
 	       "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
 	       "\telse\n"
-	       "\t\tCOMPREPLY=($(compgen -W \"$_pen_commands no json watch\" -- "
-	       "\"$cur\"))\n"
+	       "\t\tCOMPREPLY=($(compgen -W \"$_pen_commands no json watch\" "
+	       "-- \"$cur\"))\n"
 	       "\tfi\n}\n"
 	       "complete -o filenames -F _pen pen\n"
 	       "complete -F _penctl penctl\n");

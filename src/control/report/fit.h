@@ -17,8 +17,8 @@
 
 struct pen;
 
-/* After the privileges are dropped: whether the file, if one is wanted, could be
- * made. Returns 0, or -1 with a full message. */
+/* After the privileges are dropped: whether the file, if one is wanted, could
+ * be made. Returns 0, or -1 with a full message. */
 int fit_try(const struct pen *p, struct error *e);
 /* Then: forks the guard if a file is wanted, and
  * removes what an earlier process has left, unless that still serves. Returns 0
