@@ -70,6 +70,7 @@ on_quit(void *arg)
 	struct pen *p = arg;
 	uint64_t ms = p->plan->config.frontend.end.drain_ms;
 
+	upgrade_cancel(p);
 	if (p->phase == PHASE_DRAINING && p->stopping.asked)
 		stopping_end_by(p, "SIGQUIT");
 	else

@@ -35,8 +35,8 @@ int inherited_add(
 
 /* Takes the socket at that address: the descriptor is the caller's then. An
  * IPv6 wildcard fits only where it takes IPv4 clients, or not, as `v6_only`.
- * *file_is_ours: whether its file was made by the one that has passed it. Returns -1 when there is
- * none; `in` may be NULL. */
+ * *file_is_ours: whether its file was made by the one that has passed it.
+ * Returns -1 when there is none; `in` may be NULL. */
 int inherited_take(struct inherited *in, const struct addr *at, bool datagram,
     bool v6_only, bool *file_is_ours);
 

@@ -141,6 +141,35 @@ START_TEST(quit_lets_sessions_finish)
 }
 END_TEST
 
+/* A stop during an upgrade ends both processes, the old one with its last
+ * session. */
+START_TEST(stop_ends_an_upgrade)
+{
+	const char *got;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	begin();
+	upgrading_replace(program, "#!/bin/sh\nexec sleep 1000\n");
+	if (_i == 0) {
+		got = upgrade_with_signal(SIGQUIT);
+	} else {
+		ck_assert_int_eq(kill(pen.child.pid, SIGUSR2), 0);
+		WAIT_FOR(said("upgrading by=\"SIGUSR2\"") == 1, 20000);
+		got = text("%s pen is stopping",
+		    endpoint_ask(&ctl, "shutdown\n"));
+		ck_assert_ptr_nonnull(strstr(got, "stopping, 1 session left"));
+	}
+	ck_assert_msg(strstr(got, "pen is stopping") != NULL, "%s", got);
+	WAIT_FOR(said("upgrade failed") == 1, 20000);
+	endpoint_expect_echo(session, "still");
+	ck_assert_int_lt(endpoint_try_connect(&front), 0);
+	close(session);
+	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
+	backend_stop(&back);
+}
+END_TEST
+
 /* ---- commands ---- */
 
 static const struct {
@@ -269,7 +298,11 @@ END_TEST
 SUITE(test_upgrade_old)
 {
 	Suite *s = suite_create("upgrade_old");
+	TCase *c = tcase_create("stop_ends_an_upgrade");
 
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, stop_ends_an_upgrade, 0, 2);
+	suite_add_tcase(s, c);
 	SUITE_ADD(s, hangup_is_passed_on, 60);
 	SUITE_ADD(s, hangup_is_not_lost, 60);
 	SUITE_ADD(s, quit_lets_sessions_finish, 60);

@@ -51,6 +51,7 @@ run_shutdown(struct call *c, struct error *e)
 
 	if (call_needs_serving(c, e) < 0 || call_duration(c, &ms, e) < 0)
 		return -1;
+	upgrade_cancel(c->pen);
 	stopping_begin(
 	    c->pen, ms, c->caller != NULL ? c->caller->who : "shutdown");
 	stopping_report(c->pen, &c->reply->out);

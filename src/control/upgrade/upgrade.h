@@ -35,6 +35,9 @@ int upgrade_begin(
 /* Waits for the end of the upgrade that is under way when the wait begins, with
  * a line every five seconds. NULL with errno ENOMEM. */
 struct wait *upgrade_wait_new(void);
+/* The stop of this process is requested: an upgrade that is under way has
+ * failed. */
+void upgrade_cancel(struct pen *p);
 /* SIGHUP came. It is passed on to the process that has taken over; one that
  * comes during an upgrade is kept for the process that serves after it. */
 void upgrade_pass_hangup(struct pen *p);

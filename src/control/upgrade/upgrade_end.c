@@ -283,6 +283,13 @@ upgrade_fail(struct upgrade *u, const char *why, bool kill_it)
 	upgrade_reap(u);
 }
 
+void
+upgrade_cancel(struct pen *p)
+{
+	if (p->upgrade != NULL && p->upgrade->stage != UPGRADE_ENDING)
+		upgrade_fail(p->upgrade, "pen is stopping", true);
+}
+
 static void
 leave_service(struct service *svc)
 {
