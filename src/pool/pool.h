@@ -97,6 +97,7 @@ struct attempts {
 	unsigned flags : 3;		/* ATTEMPTED_* */
 	bool proven : 1; /* the client is at its address; see sticky.h */
 	bool abuse : 1;	 /* it gets the abuse server, or none */
+	bool old : 1;	 /* it had the last one given before */
 	/* Regular servers given in this round: 0, 1, or 2 for more. */
 	unsigned count : 2;
 	unsigned last : ATTEMPTS_SLOT; /* slot of the last one */

@@ -663,6 +663,7 @@ pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
 	if (d.among != NULL)
 		pool_take_among(p, p->order, d.among, who, d.server);
 	attempts->flags |= attempted_flag(d.rule) & ATTEMPTED_ALL;
+	attempts->old = d.rule == RULE_STICKY;
 	if (d.rule == RULE_LAST_RESORT)
 		take_last_resort(d.server, attempts, now);
 	note_attempt(attempts, d.server);

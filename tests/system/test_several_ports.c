@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/backend.h"
 #include "support/ctl.h"
 #include "support/nginx.h"
 #include "support/penrun.h"
@@ -314,6 +315,36 @@ START_TEST(refused_at_one)
 }
 END_TEST
 
+/* What a client's own server refuses is another client's at the other one. */
+START_TEST(known_client_stays)
+{
+	struct backend b[3];
+	struct endpoint ports[2], at;
+	int i;
+
+	endpoint_new(&ports[0], ENDPOINT_TCP4);
+	endpoint_new(&ports[1], ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	for (i = 0; i < 3; i++) {
+		endpoint_at_host(&at, &ports[i / 2], host(SERVER + (i > 0)));
+		backend_start_at(&b[i], &at, backend_say, &"ABB"[i]);
+	}
+	pen_start(&pen, "-f", "-C", ctl.text,
+	    text("%s:%d+%d", udp_host(&ports[0]), ports[0].port,
+		ports[1].port),
+	    text("%s:0", host(SERVER)), text("%s:0", host(SERVER + 1)), NULL);
+	WAIT_FOR(child_has_said(&pen.child, "started version="), 20000);
+	endpoint_ask(&ctl, "server 1 down\n");
+	ck_assert_int_eq(endpoint_hear(&ports[0])[0], 'A');
+	endpoint_ask(&ctl, "server 1 up\n");
+	come_to(&ports[1], false);
+	ck_assert_int_eq(endpoint_hear(&ports[0])[0], 'A');
+	pen_down(&pen);
+	for (i = 0; i < 3; i++)
+		backend_stop(&b[i]);
+}
+END_TEST
+
 SUITE(test_several_ports)
 {
 	Suite *s = suite_create("several_ports");
@@ -323,6 +354,7 @@ SUITE(test_several_ports)
 	tcase_add_loop_test(refused, refused_at_one, 0, 4);
 	suite_add_tcase(s, refused);
 
+	SUITE_ADD(s, known_client_stays, 60);
 	SUITE_ADD(s, ftp_passive, 120);
 	SUITE_ADD(s, sip_and_rtp, 120);
 	return s;

@@ -75,6 +75,12 @@ session_give_up_address(struct session *s, int error)
 		s->server = NULL;
 		s->failed_once = true;
 		s->refused = sock_error_is_refusal(error);
+		/* at another server the same port is another client's */
+		if (s->attempts.old &&
+		    !frontend_error_tells(f, server, s->port, error)) {
+			session_unserved(s, REASON_NO_SERVER);
+			return false;
+		}
 	}
 	return true;
 }
