@@ -287,6 +287,8 @@ START_TEST(closed_by_command)
 	NEEDS_ONE_WORKER("the number is of the worker that serves the client");
 	up("60", "roundrobin", "1:1");
 	fill(2);
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&ctl, "connection 1\n"), "server = -1\n"));
 	command("close 1");
 	endpoint_expect_reset(waiting[0]);
 	ck_assert_int_eq(counter("queued"), 1);

@@ -158,16 +158,19 @@ emit_connection(struct fields *f, const struct team *t,
 	connection_emit_tls(f, i->stream);
 }
 
-/* Pen's shape: numbers, of a free one zeroes. */
+/* Pen's shape: numbers, of a free one zeroes; -1: no server so far. */
 static void
 print_connection(
     struct buffer *out, uint64_t number, const struct connection_info *i)
 {
 	reply_add(out,
 	    "Connection %llu:\nstate = %u\ndownfd = %d, upfd = %d\n"
-	    "client = %u, server = %u\npend = %zu\n",
+	    "client = %u, server = %lld\npend = %zu\n",
 	    (unsigned long long)number, i->phase, i->down_fd, i->up_fd,
-	    i->client_number, i->server != NULL ? i->server->number : 0,
+	    i->client_number,
+	    i->server != NULL	? (long long)i->server->number
+		: i->phase != 0 ? -1LL
+				: 0LL,
 	    i->pending_down);
 }
 
