@@ -136,6 +136,16 @@ sender_of(const struct flow *w, struct peer *sender)
 	return memcmp(sender, &w->who, sizeof(*sender)) != 0 ? sender : NULL;
 }
 
+static const struct addr *
+flow_server_at(const struct flow *w)
+{
+	const struct server *s = w->server;
+
+	if (s == NULL || s->addrs.count == 0)
+		return NULL;
+	return &s->addrs.addr[flow_is_current(w) ? w->address : s->addr_first];
+}
+
 static struct session_record
 record_of(const struct flow *w, enum reason why, uint64_t now)
 {
@@ -149,6 +159,7 @@ record_of(const struct flow *w, enum reason why, uint64_t now)
 		.format = w->frontend->log_format,
 		.session = w->number,
 		.server = w->server,
+		.server_at = flow_server_at(w),
 		.up = w->up,
 		.down = w->down,
 		.is_flow = true,

@@ -28,14 +28,14 @@ take_text(char *to, const char *bytes, size_t n)
 
 void
 requestlog_line(struct sink *s, const struct peer *client,
-    const struct server *server, const char *bytes, size_t n)
+    const struct addr *server, const char *bytes, size_t n)
 {
 	char line[PEER_TEXT_MAX + ADDR_TEXT_MAX + LINE_MAX_LENGTH + 32];
 	char who[PEER_TEXT_MAX], at[ADDR_TEXT_MAX] = "none";
 	size_t length;
 
-	if (server != NULL && server->addrs.count > 0)
-		addr_format_host(&server->addrs.addr[server->addr_first], at);
+	if (server != NULL)
+		addr_format_host(server, at);
 	peer_format_host(client, who);
 	length = (size_t)(!sink_is_datagram(s)
 		? snprintf(line, sizeof(line), "%s %lld %s ", who,

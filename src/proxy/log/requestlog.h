@@ -11,11 +11,11 @@
 
 #include "base/addr.h"
 #include "net/sink.h"
-#include "pool/server/server.h"
 
 /* Adds a line of what a client sent: up to the first line's end, or 1,000
- * bytes. Bytes that are no text become '?'. */
+ * bytes. Bytes that are no text become '?'. `server`: the address that it went
+ * to; NULL: none. */
 void requestlog_line(struct sink *s, const struct peer *client,
-    const struct server *server, const char *bytes, size_t n);
+    const struct addr *server, const char *bytes, size_t n);
 
 #endif

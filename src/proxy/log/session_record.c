@@ -131,11 +131,8 @@ put_service(const struct session_record *r, char *value)
 static size_t
 put_server(const struct session_record *r, char *value)
 {
-	const struct server *s = r->server;
-
-	if (s == NULL || s->addrs.count == 0)
-		return 0;
-	return strlen(addr_format(&s->addrs.addr[s->addr_first], value));
+	return r->server_at == NULL ? 0
+				    : strlen(addr_format(r->server_at, value));
 }
 
 static size_t

@@ -72,6 +72,7 @@ struct session_record {
 	const struct log_format *format; /* of the service; NULL: logfmt */
 	uint64_t session;
 	const struct server *server; /* NULL: none */
+	const struct addr *server_at; /* its address; NULL: none */
 	uint64_t up, down;
 	bool is_flow; /* of datagrams, */
 	uint64_t datagrams_up, datagrams_down; /* so many */

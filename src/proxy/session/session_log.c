@@ -46,6 +46,23 @@ session_tell_id(const struct session *s, struct session_record *r,
 	}
 }
 
+/* The address of its server that it is connected to, as far as that is known:
+ * the server may have got others. NULL: none. */
+static const struct addr *
+session_server_at(const struct session *s)
+{
+	const struct server *server = s->server;
+	unsigned at = s->addr_start;
+
+	if (server == NULL || server->addrs.count == 0)
+		return NULL;
+	if (s->generation != (uint8_t)server->generation)
+		at = server->addr_first;
+	else if (s->addr_tried > 1)
+		at += s->addr_tried - 1u;
+	return &server->addrs.addr[at % server->addrs.count];
+}
+
 static struct session_record
 session_record(const struct session *s, enum reason why)
 {
@@ -62,6 +79,7 @@ session_record(const struct session *s, enum reason why)
 		.format = s->frontend->log_format,
 		.session = s->number,
 		.server = s->server,
+		.server_at = session_server_at(s),
 		.up = s->to_server.bytes + (h != NULL ? h->sent : 0),
 		.down = s->to_client.bytes,
 		.queued_ms = facts != NULL ? facts->queue_ms : 0,
@@ -146,7 +164,7 @@ session_on_read(struct pipe *p, const char *bytes, size_t n)
 		return;
 	}
 	if (first || !s->asked)
-		requestlog_line(
-		    s->frontend->requestlog, &s->client, s->server, bytes, n);
+		requestlog_line(s->frontend->requestlog, &s->client,
+		    session_server_at(s), bytes, n);
 	s->asked = true;
 }

@@ -132,6 +132,7 @@ struct session {
 	bool turn_due : 1; /* and wants it */
 	bool redirected : 1; /* it began without TLS where TLS is expected */
 	bool leaving : 1; /* ends at a quiet moment; its client is forgotten */
+	uint8_t generation; /* of its server's addresses, the low byte */
 };
 
 /* ---- session.c ---- */

@@ -40,6 +40,7 @@ prepare(void)
 		.port = 8080,
 		.session = 17,
 		.server = &server,
+		.server_at = &server.addrs.addr[0],
 		.up = 517,
 		.down = 18446744073709551615u,
 		.connect_us = 1431,
@@ -206,6 +207,7 @@ START_TEST(common)
 	    "\"CONNECT 10.0.0.1:80 HTTP/1.1\" 200 18446744073709551615 done "
 	    "8080");
 	record.server = NULL;
+	record.server_at = NULL;
 	record.reason = REASON_NO_SERVER;
 	record.down = 0;
 	ck_assert_str_eq(line_of("common", true),

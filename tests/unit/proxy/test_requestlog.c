@@ -120,6 +120,36 @@ START_TEST(one_line_a_request)
 }
 END_TEST
 
+/* Another client found that the server's other address serves; this one stays
+ * where it is. */
+START_TEST(the_address_in_use)
+{
+	const char *path = scratch("address.log");
+	struct server_spec spec;
+	struct endpoint other;
+	int fd;
+
+	begin(path);
+	endpoint_at_host(&other, &fixture.backend.at, "127.0.0.9");
+	server_spec_init(&spec);
+	spec.name = (char *)(uintptr_t) "twin";
+	spec.addrs.count = 2;
+	spec.addrs.addr[0] = fixture_addr(&fixture.backend.at);
+	spec.addrs.addr[1] = fixture_addr(&other);
+	ck_assert_ptr_nonnull(
+	    pool_set_slot(fixture.pool, server_slot(0), &spec));
+	fd = endpoint_connect(&fixture.front);
+	says(fd, "one");
+	pool_server(fixture.pool, 0)->addr_first = 1;
+	says(fd, "two");
+	close(fd);
+	RUN_UNTIL(file_has(path, "two"));
+	ck_assert_str_eq(line(path, 0), "one");
+	ck_assert_str_eq(line(path, 1), "two");
+	end();
+}
+END_TEST
+
 START_TEST(moved_away)
 {
 	const char *path = scratch("moved.log");
@@ -281,6 +311,7 @@ SUITE(test_requestlog)
 
 	SUITE_ADD(s, lines, 30);
 	SUITE_ADD(s, one_line_a_request, 30);
+	SUITE_ADD(s, the_address_in_use, 30);
 	SUITE_ADD(s, moved_away, 30);
 	SUITE_ADD(s, no_room, 30);
 	SUITE_ADD(s, datagrams, 30);
