@@ -91,13 +91,18 @@ static bool
 session_await_restart(struct session *s)
 {
 	struct frontend_core *f = s->frontend;
-	uint64_t again = loop_now(f->loop) + REFUSED_MS;
+	uint64_t now = loop_now(f->loop);
+	struct session_facts *facts;
 
 	if (!s->refused || pool_options(f->pool)->stubborn ||
 	    !pool_has_tries_left(f->pool, &s->attempts) ||
-	    again - s->started > f->options.retry_ms)
+	    (facts = session_facts(s)) == NULL)
 		return false;
-	timeouts_add(f->sessions->times, &s->expiry, again);
+	if (facts->refused == 0)
+		facts->refused = now;
+	if (now + REFUSED_MS - facts->refused > f->options.retry_ms)
+		return false;
+	timeouts_add(f->sessions->times, &s->expiry, now + REFUSED_MS);
 	return true;
 }
 
@@ -202,6 +207,13 @@ session_connect(struct session *s)
 }
 
 void
+session_forget_waits(struct session *s)
+{
+	if (s->more->facts != NULL)
+		s->more->facts->queued = s->more->facts->refused = 0;
+}
+
+void
 session_connect_again(struct session *s)
 {
 	s->attempts = (struct attempts){ .hint = s->attempts.hint,
@@ -218,6 +230,7 @@ session_connect_anew(struct session *s)
 	s->server_reset = s->failed_once = s->refused = false;
 	s->attempts.given = 0;
 	session_forget_tried(s);
+	session_forget_waits(s);
 	expiry_cancel(&s->expiry);
 	session_set_state(s, CONNECTING);
 	session_connect_again(s);

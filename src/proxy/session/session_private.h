@@ -66,6 +66,7 @@ struct session_facts {
 	struct session *session;
 	struct list queue_link; /* while QUEUED, or DELAYED */
 	uint64_t queued;   /* ms: since when, the first time; 0: never */
+	uint64_t refused;  /* ms: the same, all servers refuse its request */
 	uint32_t queue_ms; /* that it has waited for a busy server */
 	uint32_t failures; /* so many servers failed it, for its line */
 };
@@ -278,6 +279,9 @@ void session_connect_to(struct session *s, struct server *server);
 void session_note_tried(struct session *s, const struct server *server);
 /* The same is of no interest any more. */
 void session_forget_tried(struct session *s);
+/* Its next request may wait as long as its first: for a restart, or in the
+ * queue. */
+void session_forget_waits(struct session *s);
 /* No address of the server took the connection, or it took a request in vain:
  * reports it to the pool. `why` has more than the errno. */
 void session_blame_server(

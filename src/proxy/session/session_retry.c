@@ -239,8 +239,10 @@ note_loss(struct session *s, const struct server *next)
 	struct kept_request *r = s->request;
 	char client[PEER_TEXT_MAX];
 
-	if (r->resent++ == 0 && s->to_client.bytes > 0)
+	if (r->resent++ == 0 && s->to_client.bytes > 0) {
 		pool_begin_round(&s->attempts);
+		session_forget_waits(s);
+	}
 	r->lost = loop_now(f->loop);
 	r->lost_by = r->prompt && next != s->server ? s->server : NULL;
 	r->generation = s->server->generation;

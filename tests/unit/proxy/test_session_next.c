@@ -483,6 +483,79 @@ START_TEST(client_that_ends_meanwhile)
 }
 END_TEST
 
+/* ---- the next server refuses, or is full ---- */
+
+static void
+pass_ms(long long ms)
+{
+	long long until = wait_now_ms() + ms;
+
+	RUN_UNTIL(wait_now_ms() >= until);
+}
+
+static void
+set_options(void)
+{
+	frontend_set_options(fixture.frontend, &fixture.options);
+}
+
+/* How long it waits begins with the refusal, not with the connection. */
+START_TEST(old_connection_waits_for_a_restart)
+{
+	struct endpoint at;
+	int fd;
+
+	begin(answers, NULL, NULL);
+	fixture.options.retry_ms = 1100;
+	set_options();
+	fd = has_answer();
+	pass_ms(700);
+	at = back[0].at;
+	backend_stop(&back[0]);
+	fixture_breathe();
+	say(fd, GET);
+	RUN_UNTIL(pool_server(fixture.pool, 0)->failures == 1);
+	backend_start_at(&back[0], &at, answers, NULL);
+	fixture_hears(fd, ANSWER);
+	close(fd);
+	end();
+}
+END_TEST
+
+/* And so does that of each request. */
+START_TEST(old_connection_waits_for_a_place)
+{
+	int fd, other;
+
+	begin(answers_one, NULL, NULL);
+	pool_server(fixture.pool, 0)->set.soft = 1;
+	fixture.options.queue_ms = 60000;
+	set_options();
+	other = endpoint_connect(&fixture.front);
+	RUN_UNTIL(atomic_load(&back[0].open) == 1);
+	fd = endpoint_connect(&fixture.front);
+	say(fd, GET);
+	RUN_UNTIL(fixture_stats()->queued == 1);
+	pass_ms(200);
+	close(other);
+	fixture_hears(fd, ANSWER);
+	RUN_UNTIL(atomic_load(&back[0].open) == 0);
+	fixture.options.queue_ms = 200;
+	set_options();
+	other = endpoint_connect(&fixture.front);
+	RUN_UNTIL(atomic_load(&back[0].open) == 1);
+	say(fd, GET);
+	RUN_UNTIL(fixture_stats()->queued == 1);
+	fixture.options.queue_ms = 60000;
+	set_options();
+	close(other);
+	fixture_hears(fd, ANSWER);
+	ck_assert_uint_eq(fixture_stats()->queued_total, 2);
+	close(fd);
+	end();
+}
+END_TEST
+
 /* A bad request gets its page all the same. */
 START_TEST(bad_request_meanwhile)
 {
@@ -566,6 +639,8 @@ SUITE(test_session_next)
 	SUITE_ADD(s, cookie_of_the_first_answer, 10);
 	SUITE_ADD(s, silent_client_gets_the_end, 10);
 	SUITE_ADD(s, client_that_ends_meanwhile, 10);
+	SUITE_ADD(s, old_connection_waits_for_a_restart, 10);
+	SUITE_ADD(s, old_connection_waits_for_a_place, 10);
 	SUITE_ADD(s, bad_request_meanwhile, 10);
 	SUITE_ADD(s, announced_end_is_passed_on, 10);
 	SUITE_ADD_LOOP(s, next_answer_is_the_last, 10, 2);
