@@ -267,15 +267,15 @@ session_http_unanswered(struct session *s, unsigned status, enum reason why)
 	return true;
 }
 
-/* A client that has ended may want none, and one that owes a body gets none. */
+/* A client that has ended may not want one. */
 void
 session_http_note_end(struct session *s)
 {
 	const struct http_relay *h = s->more->http_relay;
 
 	if (h != NULL && s->state == RELAYING && !s->client_told &&
-	    !s->to_server.ended && h->pending.count > 0 && !h->pending.closing &&
-	    !h->responses.begun && !session_http_owes(s))
+	    !s->to_server.ended && h->pending.count > 0 &&
+	    !h->pending.closing && !h->responses.begun)
 		s->because = REASON_NO_ANSWER;
 }
 

@@ -192,8 +192,8 @@ is_interim(const struct session *s)
 {
 	const struct http_relay *h = s->more->http_relay;
 
-	return h != NULL && !h->responses.begun &&
-	    h->responses.answers == s->request->answers;
+	return h != NULL && h->responses.stage == HTTP_RESPONSES_STATUS &&
+	    !h->responses.begun && h->responses.answers == s->request->answers;
 }
 
 /* Clients choose their requests: one that no server answers is no failure of
