@@ -137,7 +137,7 @@ sender_of(const struct flow *w, struct peer *sender)
 }
 
 static const struct addr *
-flow_server_at(const struct flow *w)
+flow_server_at(struct flow *w)
 {
 	const struct server *s = w->server;
 
@@ -147,7 +147,7 @@ flow_server_at(const struct flow *w)
 }
 
 static struct session_record
-record_of(const struct flow *w, enum reason why, uint64_t now)
+record_of(struct flow *w, enum reason why, uint64_t now)
 {
 	unsigned given = w->attempts.given;
 
@@ -172,7 +172,7 @@ record_of(const struct flow *w, enum reason why, uint64_t now)
 }
 
 static void
-log_end(const struct flow *w, struct sessionlog *g, enum reason why)
+log_end(struct flow *w, struct sessionlog *g, enum reason why)
 {
 	uint64_t now = loop_now(w->frontend->loop);
 	struct session_record r;
