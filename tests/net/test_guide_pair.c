@@ -442,30 +442,78 @@ directors_up(const char *balance, const char *peer)
 	    (const char *const *const[PAIR]){ one, both });
 }
 
-/* One that was started again while keepalived has its address takes over again:
- * keepalived may not have noticed. */
 static void
-restart(struct balancer *b)
+start_again(struct balancer *b)
 {
 	child_stop(&b->pen.child, SIGKILL);
 	net_fixture_enter(&guide.fixture, b->where);
 	pen_start(&b->pen, "-f", "-F", b->file, NULL);
 	net_fixture_leave(&guide.fixture);
 	WAIT_FOR(child_has_said(&b->pen.child, "started version="), SOON);
-	WAIT_FOR(!stands_by(b), SOON);
 }
 
 /* What happens to the active host. */
-enum event { CABLES_OUT, PEN_KILLED };
+enum event { CABLES_OUT, PEN_KILLED, STARTED_AGAIN, STOPPED };
+
+static void
+let_happen(enum event event, struct balancer *b)
+{
+	switch (event) {
+	case CABLES_OUT:
+		net_fixture_ip(&guide.fixture, NET_FIXTURE_SWITCH,
+		    b == &pair[0] ? "link set d1 down\n"
+				  : "link set d2 down\n");
+		break;
+	case PEN_KILLED:
+		child_stop(&b->pen.child, SIGKILL);
+		break;
+	case STARTED_AGAIN:
+		start_again(b);
+		break;
+	case STOPPED: /* it has time for all connections */
+		(void)ask(b, "drain_timeout 0");
+		ck_assert_int_eq(kill(b->pen.child.pid, SIGQUIT), 0);
+		break;
+	}
+}
+
+/* And when the other one has the address. */
+static void
+expect_end(enum event event, struct balancer *first, struct balancer *second)
+{
+	switch (event) {
+	case PEN_KILLED:
+		/* there is no other host: it gets the address again */
+		start_again(second);
+		WAIT_FOR(!stands_by(second), SOON);
+		break;
+	case STOPPED:
+		WAIT_FOR(child_has_ended(&first->pen.child), SOON);
+		break;
+	case CABLES_OUT:
+	case STARTED_AGAIN:
+		WAIT_FOR(stands_by(first), SOON);
+		break;
+	}
+}
 
 static void
 expect_pair(enum event event, const char *balance, const char *peer)
 {
-	static const char *const names[] = { "cables out", "pen killed" };
+	static const char *const names[] = { "cables out", "pen killed",
+		"pen started again", "pen stopped" };
 	struct balancer *first, *second;
 	unsigned i;
 	int before;
 
+#ifndef HAVE_OPENSSL
+	SKIP("built without TLS");
+#endif
+	NEED_PROGRAM("nginx");
+	NEED_PROGRAM("keepalived");
+	NEED_PROGRAM("sysctl");
+	if (geteuid() != 0)
+		SKIP("keepalived needs root");
 	NEED_GUIDES(&guide, "dsr-pair", true);
 	if (!has_macvlan())
 		SKIP("the kernel has no macvlan");
@@ -483,21 +531,13 @@ expect_pair(enum event event, const char *balance, const char *peer)
 	/* a busy machine may have moved it */
 	WAIT_FOR(are_settled(&first, &second), SOON);
 	before = moves(second);
-	if (event == CABLES_OUT)
-		net_fixture_ip(&guide.fixture, NET_FIXTURE_SWITCH,
-		    first == &pair[0] ? "link set d1 down\n"
-				      : "link set d2 down\n");
-	else
-		child_stop(&first->pen.child, SIGKILL);
+	let_happen(event, first);
 	go_on(text("%s, %s, %s", names[event], balance,
 		  *peer == 'p' ? "peers" : "no peers"),
 	    second, before, DSR_VIP, DSRMANY_PORT);
 	if (*peer == 'p' || strcmp(balance, "hash") == 0)
 		ck_assert_uint_eq(cut(0, many.count), 0);
-	if (event == CABLES_OUT)
-		WAIT_FOR(stands_by(first), SOON);
-	else
-		restart(second);
+	expect_end(event, first, second);
 	dsrmany_close_all(&many);
 	pair_down();
 }
@@ -513,18 +553,24 @@ START_TEST(two_directors)
 		{ "roundrobin", "#" },
 	};
 
-#ifndef HAVE_OPENSSL
-	SKIP("built without TLS");
-#endif
-	NEED_PROGRAM("nginx");
-	NEED_PROGRAM("keepalived");
-	NEED_PROGRAM("sysctl");
-	if (geteuid() != 0)
-		SKIP("keepalived needs root");
 	if (_i >= 2 && !suite_is_full())
 		SKIP("only with PEN_TEST_FULL=1");
 	expect_pair(_i % 2 == 0 ? CABLES_OUT : PEN_KILLED, ways[_i / 2].balance,
 	    ways[_i / 2].peer);
+}
+END_TEST
+
+/* It has no flows any more, the other one has. */
+START_TEST(director_is_started_again)
+{
+	expect_pair(STARTED_AGAIN, "roundrobin", "peer 192");
+}
+END_TEST
+
+/* It takes no clients any more, the other one does. */
+START_TEST(director_stops)
+{
+	expect_pair(STOPPED, "roundrobin", "peer 192");
 }
 END_TEST
 
@@ -535,5 +581,7 @@ SUITE(test_guide_pair)
 	SUITE_ADD(s, dsr, 60);
 	SUITE_ADD(s, two_balancers, 120);
 	SUITE_ADD_LOOP(s, two_directors, 120, 6);
+	SUITE_ADD(s, director_is_started_again, 120);
+	SUITE_ADD(s, director_stops, 120);
 	return s;
 }
