@@ -251,9 +251,9 @@ bool pool_takes_back(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now);
 /* Makes the pool call `fn` whenever the server of a slot becomes eligible, for
  * example when the connection that filled it has ended, or may at least serve
- * clients that it had before: it fell below its hard limit. The algorithm does not
- * have the server yet: `fn` must not choose, only remember to do so later. With
- * NULL nothing is called. */
+ * clients that it had before: it fell below its hard limit. The algorithm does
+ * not have the server yet: `fn` must not choose, only remember to do so later.
+ * With NULL nothing is called. */
 void pool_on_eligible(
     struct pool *p, void (*fn)(void *arg, unsigned slot), void *arg);
 

@@ -253,8 +253,8 @@ START_TEST(delay_conns)
 }
 END_TEST
 
-/* What is set while clients wait: another action, who is exempt, by another list
- * or by more in it, or what a source is. */
+/* What is set while clients wait: another action, which are exempt, by another
+ * list or by more in it, or what a source is. */
 static const struct {
 	const char *before, *now;
 	int served; /* of two that wait */

@@ -145,8 +145,8 @@ START_TEST(oldest_first)
 }
 END_TEST
 
-/* A client that the server knows waits for its hard limit alone, behind one that
- * it does not know; newcomers do not overtake it. */
+/* A client that the server knows waits for its hard limit alone, behind one
+ * that it does not know; newcomers do not overtake it. */
 START_TEST(known_client_at_the_hard_limit)
 {
 	int second, last;

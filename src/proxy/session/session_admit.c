@@ -39,8 +39,8 @@ first_delayed(struct source *src)
 	    : NULL;
 }
 
-/* Whether a client that is delayed need not, or may not, be by the settings that
- * are in force now. */
+/* Whether a client that is delayed need not, or may not, be so by the settings
+ * that are in force now. */
 static bool
 session_begins_again(const struct session *s)
 {

@@ -56,17 +56,12 @@ static enum first_verdict
 session_first_keep(struct session *s, const struct first *f)
 {
 	struct session_facts *facts = session_facts(s);
-	struct route *r = routes_find(s->frontend->routes, f);
 
 	if (facts == NULL)
 		return FIRST_WRONG;
 	free(facts->first); /* of the service that it came from */
 	facts->first = first_pack(f);
-	if (facts->first == NULL)
-		return FIRST_WRONG;
-	if (r != NULL)
-		r->clients++;
-	return FIRST_KNOWN;
+	return facts->first != NULL ? FIRST_KNOWN : FIRST_WRONG;
 }
 
 static bool
@@ -140,6 +135,31 @@ session_first_decide(struct session *s, bool last)
 	return v;
 }
 
+/* Of the routes in force; NULL: none is for the client. */
+static struct route *
+session_first_route(const struct session *s)
+{
+	struct routes *routes = s->frontend->routes;
+	struct first f;
+
+	if (routes == NULL || s->more->facts == NULL ||
+	    s->more->facts->first == NULL)
+		return NULL;
+	first_unpack(s->more->facts->first, &f);
+	return routes_find(routes, &f);
+}
+
+/* The step is over; its deciders may have run several times. */
+static void
+session_first_done(struct session *s)
+{
+	struct route *r = session_first_route(s);
+
+	if (r != NULL)
+		r->clients++;
+	session_hello_next(s);
+}
+
 /* Goes on, or waits for more. */
 static void
 session_first_conclude(struct session *s, enum pipe_verdict stop)
@@ -151,7 +171,7 @@ session_first_conclude(struct session *s, enum pipe_verdict stop)
 	if (redirected && (v != FIRST_MORE || last))
 		return;
 	if (v == FIRST_KNOWN)
-		session_hello_next(s);
+		session_first_done(s);
 	else if (v == FIRST_WRONG)
 		session_close(s, REASON_NO_RESOURCES);
 	else if (stop == PIPE_BLOCKED)
@@ -177,20 +197,6 @@ session_first_read(struct session *s)
 	if (was_silent && pipe_pending(&s->to_server) > 0)
 		session_hello_schedule(s); /* peek_wait is for silence */
 	session_first_conclude(s, stop.verdict);
-}
-
-/* Of the routes in force; NULL: none is for the client. */
-static struct route *
-session_first_route(const struct session *s)
-{
-	struct routes *routes = s->frontend->routes;
-	struct first f;
-
-	if (routes == NULL || s->more->facts == NULL ||
-	    s->more->facts->first == NULL)
-		return NULL;
-	first_unpack(s->more->facts->first, &f);
-	return routes_find(routes, &f);
 }
 
 struct server_set *

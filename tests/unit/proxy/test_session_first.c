@@ -230,6 +230,33 @@ START_TEST(byte_by_byte)
 }
 END_TEST
 
+/* Its route is known long before the end of its header, which may have a
+ * cookie. */
+START_TEST(counted_once)
+{
+	const char *c = "GET / HTTP/1.1\r\nHost: b.example\r\n\r\n";
+	struct routes *r = routes_new(1);
+	int fd;
+
+	begin_routes(0, 0);
+	put_route(r, 0, ROUTE_PROTOCOL, "http", 1);
+	routes_prepare(r, NULL);
+	frontend_set_routes(fixture.frontend, r);
+	fixture.options.http.on = true;
+	strcpy(fixture.options.http.sticky, "SRV");
+	frontend_set_options(fixture.frontend, &fixture.options);
+	fd = endpoint_connect(&fixture.front);
+	for (; *c != '\0'; c++) {
+		endpoint_send(fd, c, 1);
+		fixture_breathe();
+	}
+	RUN_UNTIL(second.accepted == 1);
+	ck_assert_uint_eq(r->list[0].clients, 1);
+	close(fd);
+	end_routes();
+}
+END_TEST
+
 START_TEST(silence_has_a_route)
 {
 	int fd;
@@ -430,6 +457,7 @@ SUITE(test_session_first)
 	SUITE_ADD(s, reset_without_a_byte, 20);
 	SUITE_ADD(s, much_at_once, 20);
 	SUITE_ADD(s, byte_by_byte, 20);
+	SUITE_ADD(s, counted_once, 20);
 	SUITE_ADD(s, silence_has_a_route, 20);
 	SUITE_ADD(s, a_part_and_then_silence, 20);
 	SUITE_ADD(s, too_long, 20);
