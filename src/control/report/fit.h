@@ -20,9 +20,9 @@ struct pen;
 /* After the privileges are dropped: whether the file, if one is wanted, could
  * be made. Returns 0, or -1 with a full message. */
 int fit_try(const struct pen *p, struct error *e);
-/* Then: forks the guard if a file is wanted, and
- * removes what an earlier process has left, unless that still serves. Returns 0
- * in the guard, its number or 1 in pen, -1 with a message. */
+/* Then: forks the guard if a file is wanted, and removes what an earlier
+ * process has left, unless that still serves. Returns 0 in the guard, its
+ * number or 1 in pen, -1 with a message. */
 pid_t fit_fork(struct pen *p, struct error *e);
 /* The guard: returns when pen has ended. */
 void fit_guard(const struct pen *p);
