@@ -325,7 +325,11 @@ check_start(struct pen *p)
 	struct error e;
 	int rc = 0;
 
-	if (try_tls(p, &e) < 0 || geoip_try(p, &e) < 0) {
+	if (try_tls(p, &e) < 0) {
+		print_error(e.text);
+		rc = -1;
+	}
+	if (geoip_try(p, &e) < 0) {
 		print_error(e.text);
 		rc = -1;
 	}

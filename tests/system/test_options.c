@@ -482,6 +482,24 @@ START_TEST(check_says_all)
 }
 END_TEST
 
+#if defined(HAVE_OPENSSL) && defined(HAVE_MAXMINDDB)
+/* One kind does not hide another. */
+START_TEST(check_says_all_kinds)
+{
+	const char *argv[] = { getenv("PEN"), "--check", "-E",
+		scratch("no.pem"), "--geoip", scratch("no.mmdb"), "-w",
+		scratch("no/such"), free_front(), "127.0.0.1:9", NULL };
+	struct child c;
+
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 1);
+	ck_assert_ptr_nonnull(strstr(child_err(&c), argv[3]));
+	ck_assert_ptr_nonnull(strstr(child_err(&c), argv[5]));
+	ck_assert_ptr_nonnull(strstr(child_err(&c), argv[7]));
+}
+END_TEST
+#endif
+
 /* The same error from a start and from --check. */
 #define BOTH_REFUSE(says, ...)                                          \
 	do {                                                            \
@@ -808,6 +826,9 @@ SUITE(test_options)
 	SUITE_ADD(s, options_together, 10);
 	SUITE_ADD(s, event_methods, 10);
 	SUITE_ADD(s, check_says_all, 40);
+#if defined(HAVE_OPENSSL) && defined(HAVE_MAXMINDDB)
+	SUITE_ADD(s, check_says_all_kinds, 10);
+#endif
 	SUITE_ADD(s, check_finds_what_a_start_refuses, 60);
 	SUITE_ADD(s, pen_is_no_server_of_its_own, 60);
 	SUITE_ADD(s, addresses_of_its_own, 60);
