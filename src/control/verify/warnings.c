@@ -104,8 +104,10 @@ static void
 print_prio(
     const struct plan *p, const struct server_plan *s, struct buffer *text)
 {
-	(void)p;
-	reply_add(text, "prio %d has no effect without prio", s->set.prio);
+	reply_add(text, "prio %d has no effect %s", s->set.prio,
+	    direct_is_wanted(p) && p->config.dsr.flows == 0
+		? "with dsr_flows 0"
+		: "without prio");
 }
 
 static bool
@@ -128,7 +130,7 @@ static const struct server_warning server_warnings[] = {
 	{ has_useless_forward, print_forward,
 	    "forward has no effect without dsr_if" },
 	{ has_useless_weight, print_weight, "their weights have no effect" },
-	{ has_useless_prio, print_prio, "prio has no effect without prio" },
+	{ has_useless_prio, print_prio, "their prio has no effect" },
 	{ has_useless_start, print_start, "slow_start has no effect" },
 };
 

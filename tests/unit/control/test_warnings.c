@@ -121,6 +121,26 @@ START_TEST(the_algorithm_has_no_use_for_it)
 }
 END_TEST
 
+/* Without a table the choice is a hash, whatever is set. */
+START_TEST(no_prio_without_flows)
+{
+	static char interface[] = "lo";
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	add_servers(2, 0, 0, SERVER_FORWARD_AS_SET);
+	plan->config.dsr.interface = interface;
+	plan->config.dsr.flows = 0;
+	plan->config.pool.balance = balance_find("hash");
+	set_choice(0, 1, 0, 0);
+	set_choice(1, 1, 7, 0);
+	ck_assert_ptr_nonnull(strstr(
+	    printed(), "server 1: prio 7 has no effect with dsr_flows 0\n"));
+	plan->config.dsr.interface = NULL;
+	plan_free(plan);
+}
+END_TEST
+
 /* It needs checks, and servers that are better than others. */
 START_TEST(on_up)
 {
@@ -379,6 +399,7 @@ SUITE(test_warnings)
 
 	SUITE_ADD(s, many_servers_are_few_lines, 10);
 	SUITE_ADD(s, the_algorithm_has_no_use_for_it, 10);
+	SUITE_ADD(s, no_prio_without_flows, 10);
 	SUITE_ADD(s, on_up, 10);
 	SUITE_ADD(s, panic, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
