@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "control/apply/services.h"
+#include "control/life/context.h"
 #include "control/peers/peer_marks.h"
 #include "control/socket/request.h"
 
@@ -145,6 +146,26 @@ peer_marks_set(struct peer_marks *m)
 		n = m->count;
 	memmove(m->list, m->list + n, (m->count - n) * sizeof(*m->list));
 	m->count -= n;
+}
+
+unsigned
+peer_marks_warn(const struct pen *p, const struct peer *who)
+{
+	char text[PEER_TEXT_MAX];
+	const struct service *svc;
+	const struct server *s;
+	unsigned n = 0, i;
+
+	SERVICE_EACH (p, svc)
+		for (i = 0; i < pool_slots(svc->pool); i++) {
+			s = pool_slot(svc->pool, i);
+			n += s->mark.peer == id_of(who) && !s->mark.overruled;
+		}
+	if (n > 0)
+		log_warn("marks of the peer remain client=%s servers=%u "
+			 "hint=\"it ends them from the same address only\"",
+		    peer_format_host(who, text), n);
+	return n;
 }
 
 void

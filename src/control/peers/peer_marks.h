@@ -8,6 +8,8 @@
 #include "base/addr.h"
 #include "pool/pool.h"
 
+struct pen;
+
 struct peer_mark {
 	struct service *service;
 	unsigned slot;
@@ -31,6 +33,9 @@ void peer_marks_add(struct peer_marks *m, struct service *svc,
     const struct server *s, enum server_admin admin, const struct peer *who);
 /* Sets some of them. */
 void peer_marks_set(struct peer_marks *m);
+/* The peer has gone, and what it has set stays until it is back, at the same
+ * address: logs that. Returns of how many servers that is. */
+unsigned peer_marks_warn(const struct pen *p, const struct peer *who);
 /* A server has changed, by another than us. */
 void peer_marks_note_change(struct server *s);
 

@@ -143,8 +143,12 @@ log_end(struct peer_receiver *r, const char *why, bool was_open)
 static void
 peer_receiver_on_end(struct peer_link *l, const char *why, bool was_open)
 {
-	log_end(receiver_of(l), why, was_open);
-	peer_receiver_free(receiver_of(l), was_open);
+	struct peer_receiver *r = receiver_of(l);
+
+	log_end(r, why, was_open);
+	if (was_open)
+		(void)peer_marks_warn(r->port->pen, &r->who);
+	peer_receiver_free(r, was_open);
 }
 
 static const struct peer_link_events events = {

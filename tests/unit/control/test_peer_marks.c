@@ -91,11 +91,29 @@ START_TEST(reports_that_repeat)
 }
 END_TEST
 
+/* A peer that has gone may come back from another address. */
+START_TEST(marks_that_remain)
+{
+	begin();
+	report(&a, 0, SERVER_DRAINING);
+	report(&a, 1, SERVER_DRAINING);
+	set_all();
+	ck_assert_uint_eq(peer_marks_warn(pen, &a), 2);
+	ck_assert_uint_eq(peer_marks_warn(pen, &b), 0);
+	report(&b, 0, SERVER_ENABLED);
+	report(&a, 1, SERVER_ENABLED);
+	set_all();
+	ck_assert_uint_eq(peer_marks_warn(pen, &a), 1);
+	end();
+}
+END_TEST
+
 SUITE(test_peer_marks)
 {
 	Suite *s = suite_create("peer_marks");
 
 	SUITE_ADD(s, ended_before_it_was_set, 10);
 	SUITE_ADD(s, reports_that_repeat, 10);
+	SUITE_ADD(s, marks_that_remain, 10);
 	return s;
 }
