@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -968,6 +969,41 @@ START_TEST(drain_waits_until_the_service_ends)
 }
 END_TEST
 
+/* A service is removed while a long answer about it is not yet taken. */
+START_TEST(half_an_answer_ends_with_an_error)
+{
+	char *lines = NULL, bytes[4096], end_of[64] = "";
+	size_t room;
+	FILE *out = open_memstream(&lines, &room);
+	ssize_t n;
+	int fd, i;
+
+	begin(backend_echo);
+	for (i = 1; i < 4000; i++)
+		fprintf(out, "server %d address 127.0.0.1 port 9\n", i);
+	ck_assert_int_eq(fclose(out), 0);
+	up(text("%s%s", section("web", &web, 1, ""),
+	    section("mail", &mail, 2, lines)));
+	free(lines);
+	fd = endpoint_connect(&ctl);
+	endpoint_send(fd, "service mail servers json\n", 26);
+	endpoint_recv(fd, bytes, 1);
+	ck_assert_str_eq(ask("service mail remove"), "");
+	WAIT_FOR(
+	    child_has_said(&pen.child, "service ended service=mail"), SOON);
+	while ((n = recv(fd, bytes, sizeof(bytes) - 1, 0)) > 0) {
+		bytes[n] = '\0';
+		snprintf(end_of, sizeof(end_of), "%s",
+		    bytes + (n < 63 ? 0 : n - 63));
+	}
+	ck_assert_msg(strstr(end_of, "\" was removed meanwhile\n") != NULL,
+	    "%s", end_of);
+	close(fd);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 START_TEST(added_and_removed_by_command)
 {
 	up_with_two_webs();
@@ -1148,6 +1184,7 @@ SUITE(test_services)
 	SUITE_ADD(s, commands_are_refused, 30);
 	SUITE_ADD(s, drain_waits_in_its_service, 30);
 	SUITE_ADD(s, drain_waits_until_the_service_ends, 30);
+	SUITE_ADD(s, half_an_answer_ends_with_an_error, 30);
 	SUITE_ADD(s, added_and_removed_by_command, 30);
 	SUITE_ADD(s, a_name_may_be_a_command, 30);
 	SUITE_ADD(s, prompt_has_a_service, 30);

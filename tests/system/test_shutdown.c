@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -315,6 +318,41 @@ START_TEST(sigquit_twice)
 }
 END_TEST
 
+/* What is only half an answer ends with a reset, on TCP. */
+START_TEST(half_an_answer_is_reset)
+{
+	char *lines = NULL, bytes[4096];
+	const char *conf = scratch("long.conf");
+	size_t room;
+	FILE *out = open_memstream(&lines, &room);
+	struct endpoint at;
+	ssize_t n;
+	int fd, i;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	endpoint_new(&at, ENDPOINT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	for (i = 0; i < 8000; i++)
+		fprintf(out, "server %d address 127.0.0.1 port %d\n", i,
+		    i + 1);
+	ck_assert_int_eq(fclose(out), 0);
+	write_file(conf, text("listen %s\n%s", front.text, lines));
+	free(lines);
+	pen_up(&pen, &at, "-u", "nobody", "-C", at.text, "-F", conf, NULL);
+	fd = endpoint_connect(&at);
+	endpoint_send(fd, "servers json\n", 13);
+	endpoint_recv(fd, bytes, 1);
+	ck_assert_int_eq(kill(pen.child.pid, SIGTERM), 0);
+	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
+	while ((n = recv(fd, bytes, sizeof(bytes), 0)) > 0)
+		;
+	ck_assert_int_lt(n, 0);
+	ck_assert_int_eq(errno, ECONNRESET);
+	close(fd);
+}
+END_TEST
+
 SUITE(test_shutdown)
 {
 	Suite *s = suite_create("shutdown");
@@ -332,5 +370,6 @@ SUITE(test_shutdown)
 	SUITE_ADD(s, files_stay_until_the_end, 30);
 	SUITE_ADD(s, sigterm_ends_at_once, 30);
 	SUITE_ADD(s, sigquit_twice, 30);
+	SUITE_ADD(s, half_an_answer_is_reset, 30);
 	return s;
 }

@@ -5,7 +5,9 @@
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -201,6 +203,49 @@ answer_of(int fd)
 	return answer;
 }
 
+/* A long answer is finished, and so is a wait for the last session. */
+START_TEST(answers_are_finished)
+{
+	char *servers = NULL, bytes[4096], last = 0;
+	size_t room;
+	FILE *out = open_memstream(&servers, &room);
+	int fd, waits, i;
+	ssize_t n;
+	pid_t new;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	begin();
+	for (i = 1; i < 4000; i++)
+		fprintf(out, "server %d address 127.0.0.1 port 9\n", i);
+	ck_assert_int_eq(fclose(out), 0);
+	write_file(conf,
+	    text("listen %s\nserver add %s\n%s", front.text, back.at.text,
+		servers));
+	free(servers);
+	ck_assert_str_eq(endpoint_ask(&ctl, "reload\n"), "");
+	fd = endpoint_connect(&ctl);
+	endpoint_send(fd, "servers json\n", 13);
+	endpoint_recv(fd, bytes, 1);
+	waits = endpoint_connect(&ctl);
+	endpoint_send(waits, "server 0 drain wait 60\n", 23);
+	WAIT_FOR(said("command \"server 0 drain wait 60\"") == 1, 10000);
+	new = upgrading_go(&ctl, pen.child.pid);
+	close(session);
+	ck_assert_str_eq(
+	    endpoint_recv_all(waits), "server 0: no connections left\n");
+	ck_assert(!child_has_ended(&pen.child));
+	while ((n = recv(fd, bytes, sizeof(bytes), 0)) > 0)
+		last = bytes[n - 1];
+	ck_assert_int_eq(last, '\n');
+	close(fd);
+	close(waits);
+	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
+	upgrading_end(new);
+	backend_stop(&back);
+}
+END_TEST
+
 /* A control session that was open before still talks to the old process. */
 START_TEST(changes_are_refused)
 {
@@ -306,6 +351,7 @@ SUITE(test_upgrade_old)
 	SUITE_ADD(s, hangup_is_passed_on, 60);
 	SUITE_ADD(s, hangup_is_not_lost, 60);
 	SUITE_ADD(s, quit_lets_sessions_finish, 60);
+	SUITE_ADD(s, answers_are_finished, 60);
 	SUITE_ADD(s, changes_are_refused, 60);
 	SUITE_ADD(s, logs_are_followed, 60);
 	SUITE_ADD(s, new_one_hangs_at_the_switch, 60);

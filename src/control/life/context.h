@@ -97,6 +97,7 @@ struct pen {
 				 * with its NUL */
 	struct recent recent;
 	struct stopping stopping; /* in DRAINING */
+	int answers; /* of control, unfinished: a graceful stop waits */
 	size_t descriptors;	  /* the process may have; 0: not known yet */
 	struct room room;	  /* of the clients of all services */
 	uint64_t control_clients; /* at a time */

@@ -80,7 +80,7 @@ stopping_on_tick(struct timer *t)
 	left = stopping_left(p);
 	if (p->replaced)
 		follow_successor(p, now);
-	if (left > 0 && now < p->stopping.until &&
+	if ((left > 0 || p->answers > 0) && now < p->stopping.until &&
 	    timer_start(p->loop, t, TICK_MS) == 0)
 		return;
 	if (p->team.member == 0)

@@ -2,11 +2,12 @@
  *
  *     SERVING -> stopping_begin() -> DRAINING -> STOPPING
  *                                       |           ^
- *                                       '-----------' no session left, time
- *                                                     limit, stopping_end()
+ *                                       '-----------' no session and no answer
+ *                                                     left, time limit,
+ *                                                     stopping_end()
  *
  * While the program is DRAINING it takes no new clients; sessions and flows go
- * on, and control answers. */
+ * on, and control answers: what was asked for is finished, too. */
 #ifndef PEN_CONTROL_STOPPING_H
 #define PEN_CONTROL_STOPPING_H
 

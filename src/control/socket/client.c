@@ -42,6 +42,7 @@ struct client {
 	bool busy;	  /* a line is being carried out */
 	bool waits;	  /* for names, or for a server to drain */
 	bool answered;	  /* and that was all */
+	bool counted;	  /* a stop waits for the end of its answer */
 	bool told;	  /* it got our FIN */
 	size_t dropped;	  /* bytes that came too late */
 	struct expiry expiry;
@@ -55,12 +56,24 @@ client_free_task(struct task *t)
 	free(list_entry(t, struct client, free_task));
 }
 
+/* Keeps count of the answers that are not finished. */
 static void
-client_close(struct client *k)
+count_answer(struct client *k, bool unfinished)
+{
+	if (unfinished != k->counted)
+		k->control->pen->answers += unfinished ? 1 : -1;
+	k->counted = unfinished;
+}
+
+/* Half an answer ends with a RST, where there is one: it is not to be taken for
+ * a whole one. */
+static void
+client_close(struct client *k, bool reset)
 {
 	struct control *c = k->control;
 
-	stream_close(c->loop, &k->stream, false);
+	count_answer(k, false);
+	stream_close(c->loop, &k->stream, reset);
 	request_fini(&k->request);
 	buffer_fini(&k->in);
 	expiry_cancel(&k->expiry);
@@ -70,12 +83,13 @@ client_close(struct client *k)
 	c->count--;
 }
 
-
 void
 client_on_idle(struct timeouts *t, struct expiry *x)
 {
+	struct client *k = list_entry(x, struct client, expiry);
+
 	(void)t;
-	client_close(list_entry(x, struct client, expiry));
+	client_close(k, k->counted);
 }
 
 /* It did something: its time begins again. */
@@ -215,7 +229,7 @@ clients_forget(struct control *c)
 	struct list *link;
 
 	while ((link = list_first(&c->clients)) != NULL)
-		client_close(list_entry(link, struct client, link));
+		client_close(list_entry(link, struct client, link), false);
 }
 
 /* Without that word, one that waited would take it for the end of its wait. */
@@ -230,7 +244,9 @@ client_close_oldest(struct control *c)
 		    "error: closed by pen before it was done\n");
 		(void)client_write(k);
 	}
-	client_close(k);
+	client_close(k,
+	    k->counted &&
+		(!k->waits || buffer_length(&k->request.reply.out) > 0));
 }
 
 /* After an answer: the next line, or the end. */
@@ -316,13 +332,14 @@ client_go_on(struct client *k, bool turn)
 		k->told = true;
 	}
 	if (gone || (k->told && k->ended)) {
-		client_close(k);
+		client_close(k, false);
 		return;
 	}
+	count_answer(k, k->busy || busy);
 	if (watch_want(k->control->loop, &k->stream.watch, client_wanted(k)) <
 	    0) {
 		(void)client_lost(errno);
-		client_close(k);
+		client_close(k, k->counted);
 	} else if (again || may_read_on(k))
 		pieces_soon(&k->control->pen->replies, &k->turn);
 }
@@ -400,6 +417,6 @@ client_start(
 		c->loop, &k->stream.watch, fd, READY_READ, client_on_ready) <
 	    0) {
 		(void)client_lost(errno);
-		client_close(k);
+		client_close(k, false);
 	}
 }

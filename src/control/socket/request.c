@@ -445,7 +445,13 @@ request_run(struct request *q)
 			return result;
 		if (q->reply.more != NULL) {
 			svc = request_service(q);
-			if (svc == NULL || !q->reply.more(&q->reply, svc))
+			if (svc == NULL) {
+				error_set(&q->error,
+				    "the service \"%s\" was removed meanwhile",
+				    q->service);
+				return request_refuse(q);
+			}
+			if (!q->reply.more(&q->reply, svc))
 				q->reply.more = NULL;
 			if (q->reply.more != NULL)
 				return REQUEST_FULL;
