@@ -446,6 +446,26 @@ START_TEST(another_root)
 }
 END_TEST
 
+/* Its end would be the end of all in its container, of the new process, too. */
+START_TEST(first_process_of_a_container)
+{
+	if (system("unshare -p -f true 2>/dev/null") != 0)
+		SKIP("no namespace of processes");
+	setenv("PEN_TEST_WRAPPER", "unshare -p -f --kill-child", 1);
+	prepare(ENDPOINT_TCP4, backend_echo);
+	up("-O", "tcp_nodelay");
+	ck_assert_str_eq(endpoint_ask(&ctl, "pid\n"), "1\n");
+	ck_assert_str_eq(endpoint_ask(&ctl, "upgrade\n"),
+	    "error: upgrade: process 1 of a container would end all others "
+	    "with itself: start pen by an init process\n");
+	ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
+	ck_assert_str_eq(
+	    endpoint_ask(&ctl, "shutdown\n"), "stopping, 0 sessions left\n");
+	old_ends();
+	backend_stop(&back);
+}
+END_TEST
+
 SUITE(test_upgrade)
 {
 	Suite *s = suite_create("upgrade");
@@ -467,6 +487,7 @@ SUITE(test_upgrade)
 	SUITE_ADD(s, it_hangs, 120);
 	SUITE_ADD(s, no_program, 60);
 	SUITE_ADD(s, ended_meanwhile, 60);
+	SUITE_ADD(s, first_process_of_a_container, 60);
 	SUITE_ADD(s, another_user, 60);
 	SUITE_ADD(s, another_root, 60);
 	return s;

@@ -234,6 +234,9 @@ upgrade_check(const struct pen *p, struct error *e)
 		return error_set(e, "another upgrade is under way");
 	if (p->phase != PHASE_SERVING)
 		return error_set(e, "pen is stopping");
+	if (getpid() == 1) /* with it all others of its namespace end */
+		return error_set(e, "process 1 of a container would end all "
+		    "others with itself: start pen by an init process");
 	if (refuse_director(p, e) < 0)
 		return -1;
 	if (executable_check(&p->executable, &why) == 0)
