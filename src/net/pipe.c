@@ -294,6 +294,8 @@ step(struct pipe *p, struct stream *from, struct stream *to,
 	    (p->full_reads >= FULL_READS &&
 		pipe_kernel_take_over(p, from, to, share, room)))
 		return pipe_kernel_move(p, from, to, share);
+	if (stream_is_unsent(to) && room > SLOW_READ)
+		room = SLOW_READ; /* all of it will be kept */
 	return pipe_copy(p, from, to, share, room);
 }
 

@@ -116,6 +116,19 @@ START_TEST(small_bytes_pass)
 }
 END_TEST
 
+/* A stream that has taken bytes which it could not send, as TLS does, gets
+ * little more. */
+START_TEST(little_is_read_for_a_full_stream)
+{
+	begin(false, false);
+	ck_assert_uint_gt(feed(60000), 16384);
+	to.flags = (to.flags | STREAM_UNSENT) & ~(unsigned)STREAM_WRITABLE;
+	ck_assert_int_eq(pump(), PIPE_BLOCKED);
+	ck_assert_uint_eq(pipe_pending(&pipe_), 16384);
+	end();
+}
+END_TEST
+
 START_TEST(the_end_is_seen)
 {
 	int hint;
@@ -567,6 +580,7 @@ SUITE(test_pipe)
 
 	SUITE_ADD(s, gathered_bytes_go_first, 10);
 	SUITE_ADD(s, small_bytes_pass, 10);
+	SUITE_ADD(s, little_is_read_for_a_full_stream, 10);
 	SUITE_ADD(s, the_end_is_seen, 10);
 	SUITE_ADD(s, back_pressure, 10);
 	SUITE_ADD(s, little_is_kept_for_a_slow_reader, 10);
