@@ -156,7 +156,8 @@ answer_and_see(struct backend *b, int fd)
 START_TEST(fastclose_keeps_answer_of_talker)
 {
 	struct chain c;
-	int fd, room = 16384;
+	char bytes[10000];
+	int fd, i, room = 16384;
 
 	saw = NOTHING;
 	chain_up(&c, ENDPOINT_TCP4, ENDPOINT_TCP4, answer_and_see,
@@ -167,8 +168,8 @@ START_TEST(fastclose_keeps_answer_of_talker)
 	endpoint_send(fd, "x", 1);
 	WAIT_FOR(saw == SAW_END, 5000);
 	endpoint_send(fd, "more", 4);
-	for (size_t n = 0; n < 300000; n++)
-		endpoint_recv(fd, &(char){ 0 }, 1);
+	for (i = 0; i < 30; i++)
+		endpoint_recv(fd, bytes, sizeof(bytes));
 	endpoint_expect_end(fd);
 	close(fd);
 	WAIT_FOR(child_has_said(&c.pen.child, "reason=fastclose"), 5000);
