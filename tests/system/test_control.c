@@ -482,7 +482,7 @@ START_TEST(operators_name_no_unix_socket)
 }
 END_TEST
 
-/* However it is named. */
+/* However it is named; nor is one the target of a check. */
 START_TEST(control_sockets_are_no_servers)
 {
 	struct endpoint tcp;
@@ -512,6 +512,14 @@ START_TEST(control_sockets_are_no_servers)
 		    strstr(ask(text("emergency %s\n", names[i])),
 			"the emergency server is pen's own control socket "));
 	}
+	ck_assert_ptr_nonnull(
+	    strstr(ask(text("server 0 check_port %d\n", tcp.port)),
+		"server 0 is pen's own control socket "));
+	ck_assert_ptr_nonnull(strstr(
+	    ask(text("server 1 address 10.1.1.1 port %d check_address "
+		     "127.0.0.1\n",
+		tcp.port)),
+	    "server 1 is pen's own control socket "));
 	ck_assert_str_eq(ask(text("server add 127.0.0.1:%d\n", server.at.port)),
 	    "1\n");
 	down();

@@ -414,9 +414,12 @@ END_TEST
  * has none for clients. */
 START_TEST(check_port)
 {
+	struct endpoint any;
+
 	backend_start(&a, ENDPOINT_TCP4, backend_echo, NULL);
 	backend_start(&b, ENDPOINT_TCP4, count_nobody, "hello");
-	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&any, ENDPOINT_TCP4);
+	endpoint_at_host(&front, &any, "127.0.0.2");
 	if (_i == 1)
 		strcpy(a.at.text, "127.0.0.1:0");
 	up(text("proxy_protocol 1;check_interval 0.2;check_port %d;"

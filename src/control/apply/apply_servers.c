@@ -10,6 +10,7 @@
 #include "control/apply/apply.h"
 #include "control/apply/direct.h"
 #include "control/apply/expand.h"
+#include "control/plan/check_plan.h"
 #include "net/sock_try.h"
 
 /* ---- names ---- */
@@ -290,16 +291,17 @@ why_none(const struct server_plan *s, const struct names *n)
 }
 
 static int
-addresses(const struct service *svc, const struct plan *draft, unsigned slot,
-    const struct server_plan *s, const struct names *n,
-    struct server_addrs *found, struct error *e)
+addresses(const struct apply *a, unsigned slot, struct server_addrs *found,
+    struct error *e)
 {
+	const struct server_plan *s = plan_slot(a->wanted, slot);
+
 	found->count = 1;
 	if (addr_is_unix_text(s->host))
 		return addr_parse_unix(&found->addr[0], s->host) == 0
 		    ? 0
 		    : bad_host(s, "not a path of a Unix socket", e);
-	if (check_port(draft, s, e) < 0)
+	if (check_port(a->wanted, s, e) < 0)
 		return -1;
 	if (addr_parse_ip(&found->addr[0],
 		s->address != NULL ? s->address : s->host,
@@ -311,9 +313,10 @@ addresses(const struct service *svc, const struct plan *draft, unsigned slot,
 		    "name",
 		    e);
 	if (expand_is_wanted(s))
-		return no_address(
-		    svc, draft, slot, n, why_none(s, n), found, e);
-	return named_addresses(svc, draft, slot, n, found, e);
+		return no_address(a->service, a->wanted, slot, a->names,
+		    why_none(s, a->names), found, e);
+	return named_addresses(
+	    a->service, a->wanted, slot, a->names, found, e);
 }
 
 /* ---- servers ---- */
@@ -445,10 +448,33 @@ check_not_in(const struct listen_list *own, bool control, unsigned slot,
 	return 0;
 }
 
+/* Each client would command pen as pen may, or the bytes of a check would. */
+static int
+check_no_control(const struct apply *a, unsigned slot,
+    const struct server_addrs *found, struct error *e)
+{
+	const struct server_plan *s = plan_slot(a->wanted, slot);
+	const struct control_plan *c = a->draft->controls;
+	const struct control_plan *end = c + a->draft->control_count;
+	uint16_t port = check_plan_port(a->wanted, s);
+	struct server_addrs checked = *found;
+	unsigned i;
+
+	for (i = 0; i < checked.count; i++)
+		addr_set_port(&checked.addr[i], port);
+	if (s->check_address != NULL &&
+	    addr_parse_ip(&checked.addr[0], s->check_address, port) == 0)
+		checked.count = 1;
+	for (; c < end; c++)
+		if (check_not_in(&c->at, true, slot, found, e) < 0 ||
+		    check_not_in(&c->at, true, slot, &checked, e) < 0)
+			return -1;
+	return 0;
+}
+
 /* A server that would be pen itself: each client would come to it again, for
- * ever; or would command it, as pen may. With direct return frames go
- * elsewhere. What a name has got since is not an error of an unrelated change,
- * unless it is a control socket. */
+ * ever. With direct return frames go elsewhere. What a name has got since is
+ * not an error of an unrelated change, unless it is a control socket. */
 static int
 check_elsewhere(const struct apply *a, unsigned slot,
     const struct server_addrs *found, struct error *e)
@@ -456,16 +482,13 @@ check_elsewhere(const struct apply *a, unsigned slot,
 	const struct server_plan *s = plan_slot(a->wanted, slot);
 	const struct server_plan *now = plan_slot(a->now, slot);
 	const struct listen_list *listen = &a->wanted->listen;
-	unsigned i;
 
-	if (direct_is_wanted(a->wanted))
-		return 0;
-	for (i = 0; i < a->draft->control_count; i++)
-		if (check_not_in(&a->draft->controls[i].at, true, slot, found,
-			e) < 0)
-			return -1;
-	if (a->pen->phase >= PHASE_SERVING && same_host(now, s) &&
-	    now->port == s->port && listen_list_equal(&a->now->listen, listen))
+	if (check_no_control(a, slot, found, e) < 0)
+		return -1;
+	if (direct_is_wanted(a->wanted) ||
+	    (a->pen->phase >= PHASE_SERVING && same_host(now, s) &&
+		now->port == s->port &&
+		listen_list_equal(&a->now->listen, listen)))
 		return 0;
 	return check_not_in(listen, false, slot, found, e);
 }
@@ -484,8 +507,7 @@ find_change(struct apply *a, unsigned slot, struct error *e)
 	if (s == NULL || s->host == NULL) {
 		if (old == NULL || (!old->present && !old->unresolved))
 			return 0;
-	} else if (addresses(svc, a->wanted, slot, s, a->names, &found, e) <
-		0 ||
+	} else if (addresses(a, slot, &found, e) < 0 ||
 	    check_elsewhere(a, slot, &found, e) < 0) {
 		return -1;
 	} else if (!differs(svc, slot, s, &found)) {

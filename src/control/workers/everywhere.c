@@ -6,10 +6,10 @@
  * The command goes to the workers as it was given, with the addresses that its
  * names have; each makes its own draft of it. The workers' participant is the
  * last that prepares: in the leader it sends the command to all, in a worker it
- * waits for the decision of the leader, and serves no client meanwhile: so the
- * leader has asked all before whether they turn, and refuses the change when one
- * does not. A worker that does not answer then is ended, and its replacement has
- * what the leader has. */
+ * waits for the decision of the leader, and serves no client meanwhile. So the
+ * leader first pings all, and refuses the change when one does not answer. A
+ * worker that does not answer the change is ended, and its replacement has what
+ * the leader has. */
 #include "config.h"
 
 #include <stdlib.h>
