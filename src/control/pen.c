@@ -313,6 +313,8 @@ pen_open_all(struct pen *p, struct plan *plan, struct error *e)
 {
 	int rc = apply_plan_now(p, plan, e);
 
+	if (rc == 0)
+		takeover_report(p);
 	inherited_close_rest(&p->inherited);
 	return rc;
 }

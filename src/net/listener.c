@@ -133,6 +133,7 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->paused = true;
 	l->starved = false;
 	l->left = false;
+	l->passed = 0;
 	l->file = (struct sock_file){ .inode = 0 };
 	l->fd = sock_listen(at, o, &l->file, e);
 	return l->fd < 0 ? -1 : 0;
@@ -159,6 +160,8 @@ listener_keep(struct listener *l)
 void
 listener_leave(struct listener *l)
 {
+	if (l->passed < 0)
+		return;
 	l->left = true;
 	l->file = (struct sock_file){ .inode = 0 };
 }

@@ -25,6 +25,7 @@ struct listener {
 	bool paused;	       /* paused by the owner */
 	bool starved;	       /* paused by a lack of descriptors */
 	bool left;	       /* to another process */
+	int passed; /* its number there; 0: none, -1: that does not want it */
 	struct timer retry;
 	/* A new connection, yours to close. May pause the listener. */
 	void (*on_accept)(struct listener *l, int fd, const struct peer *who);
@@ -45,7 +46,8 @@ void listener_close(struct listener *l);
  * remove. */
 void listener_keep(struct listener *l);
 /* Another process has the socket, too, and serves it from now on: its file is
- * not removed, and clients in the backlog are that process's. */
+ * not removed, and clients in the backlog are that process's. Has no effect on
+ * a socket that it does not want. */
 void listener_leave(struct listener *l);
 
 /* Accepts at once all that waits in the backlog, paused or not: before a close,

@@ -110,10 +110,51 @@ START_TEST(file_of_another_program_stays)
 }
 END_TEST
 
+/* ---- sockets that the new configuration has not ---- */
+
+/* Clients in its backlog are the old process's, and so is the file. */
+START_TEST(address_is_removed)
+{
+	enum { CLIENTS = 5 };
+	struct endpoint gone;
+	int fd[CLIENTS], i;
+	char word;
+	pid_t pid;
+
+	NEEDS_ONE_WORKER("clients in backlogs of workers are not served");
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	if (!endpoint_has_kind((enum endpoint_kind)_i))
+		return;
+	prepare();
+	endpoint_new(&gone, (enum endpoint_kind)_i);
+	configure("", text("%s,%s", front.text, gone.text), "conn_max 2\n");
+	up();
+	for (i = 0; i < CLIENTS; i++) {
+		fd[i] = endpoint_connect(&gone);
+		endpoint_send(fd[i], "x", 1);
+	}
+	configure("", front.text, "conn_max 2\n");
+	pid = upgrading_go(&ctl, pen.child.pid);
+	for (i = 0; i < CLIENTS; i++) {
+		endpoint_recv(fd[i], &word, 1);
+		close(fd[i]);
+	}
+	ck_assert_int_lt(endpoint_try_connect(&gone), 0);
+	end(pid);
+	if (_i == ENDPOINT_UNIX)
+		ck_assert_int_ne(access(gone.text, F_OK), 0);
+}
+END_TEST
+
 SUITE(test_upgrade_sockets)
 {
 	Suite *s = suite_create("upgrade_sockets");
+	TCase *c = tcase_create("address_is_removed");
 
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, address_is_removed, 0, ENDPOINT_KINDS);
+	suite_add_tcase(s, c);
 	SUITE_ADD(s, failed_one_leaves_files, 60);
 	SUITE_ADD(s, file_of_another_program_stays, 60);
 	return s;

@@ -104,6 +104,8 @@ takeover_take_word(struct pen *p, struct process *proc, char *word)
 		p->notify.watchdog_us = us;
 	else if (strcmp(word, "rooted") == 0)
 		p->predecessor.rooted = true;
+	else if (strcmp(word, "reports") == 0)
+		p->predecessor.reports = true;
 	else if (strcmp(word, "link") == 0)
 		take_link(p, value);
 	else if (strcmp(word, "sockets") == 0)
@@ -128,7 +130,7 @@ takeover_begin(struct pen *p, struct process *proc)
 /* ---- its state ---- */
 
 static void
-takeover_say(struct predecessor *t, char word)
+takeover_say(const struct predecessor *t, char word)
 {
 	/* one that has exited needs no report */
 	(void)sock_send(t->fd, &word, 1, false);
@@ -206,6 +208,24 @@ listen_to(struct predecessor *t, struct handover_reader *r,
 			return 0;
 		}
 	return (int)n;
+}
+
+void
+takeover_report(const struct pen *p)
+{
+	const struct predecessor *t = &p->predecessor;
+	const struct inherited *in = &p->inherited;
+	int number = STDERR_FILENO, fd;
+	unsigned i;
+
+	if (!t->reports)
+		return;
+	for (i = 0; i < in->count; i++) {
+		fd = in->list[i].fd;
+		while (number < fd)
+			takeover_say(t,
+			    ++number < fd ? TAKEOVER_TAKEN : TAKEOVER_UNTAKEN);
+	}
 }
 
 int

@@ -25,7 +25,11 @@ enum {
 	TAKEOVER_STATE = 'D', /* a part of the state: its length, 4 bytes; it */
 	TAKEOVER_ASK = 'A',   /* have you got all that so far? */
 	TAKEOVER_GO = 'G',    /* I do not accept any more */
-	/* the new one: */
+	/* the new one, to one that passed reports=1: descriptor 3 of those that
+	 * were passed, 4, and so on, up to the last one that is not taken */
+	TAKEOVER_TAKEN = '+',
+	TAKEOVER_UNTAKEN = '-', /* a socket that is not listened on here */
+	/* and to any: */
 	TAKEOVER_PREPARED = 'P', /* all is open: send your state */
 	TAKEOVER_LOADED = 'L',	 /* the answer to ASK */
 	TAKEOVER_SERVING = 'S'	 /* I accept */
@@ -36,6 +40,9 @@ enum { TAKEOVER_PART_MAX = 64 * 1024 };
  * gives the pid file to `proc` and the service manager to p->notify. What is
  * not right there is left out. */
 void takeover_begin(struct pen *p, struct process *proc);
+
+/* Reports which listening sockets are not taken, before they are closed. */
+void takeover_report(const struct pen *p);
 
 /* Everything is open: takes over the state of the old process, until that has
  * stopped accepting, or is gone. Blocks. Returns 0, or -1 with a full message

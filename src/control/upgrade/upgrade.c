@@ -14,7 +14,9 @@
 #include "control/socket/socket.h"
 #include "control/upgrade/takeover.h"
 #include "control/upgrade/upgrade_private.h"
+#include "control/web/web.h"
 #include "dsr/director/director.h"
+#include "net/listener.h"
 #include "net/sock.h"
 
 /* How long the new process may take until it serves, in steps; how long while
@@ -128,6 +130,30 @@ upgrade_tell(struct upgrade *u)
 
 /* ---- messages of the new process ---- */
 
+static void
+note_unwanted(void *arg, struct listener *l)
+{
+	if (l->passed == *(const int *)arg)
+		l->passed = -1;
+}
+
+/* The new process takes the socket that it got as that descriptor, or not: then
+ * clients in its backlog, and its file, stay this one's. */
+static void
+upgrade_note_report(struct upgrade *u, bool taken)
+{
+	int number = STDERR_FILENO + ++u->reported;
+	struct pen *p = u->pen;
+	struct service *svc;
+
+	if (taken)
+		return;
+	SERVICE_EACH (p, svc)
+		frontend_each_listener(svc->frontend, note_unwanted, &number);
+	control_each_listener(p->control, note_unwanted, &number);
+	web_each_listener(p->web, note_unwanted, &number);
+}
+
 /* No process accepts from here on; clients wait in the kernel's queues. */
 static void
 stop_accepting(struct upgrade *u)
@@ -147,6 +173,11 @@ upgrade_take_word(struct upgrade *u, char word)
 		pen_count(u->pen);
 		handover_state_writer_init(&u->state, u->pen);
 		u->stage = UPGRADE_TELLING;
+		return 0;
+	}
+	if ((word == TAKEOVER_TAKEN || word == TAKEOVER_UNTAKEN) &&
+	    u->stage == UPGRADE_STARTING) {
+		upgrade_note_report(u, word == TAKEOVER_TAKEN);
 		return 0;
 	}
 	if (word == TAKEOVER_LOADED && u->stage == UPGRADE_TOLD) {

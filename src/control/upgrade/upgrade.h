@@ -3,6 +3,7 @@
  *
  *     old: upgrade_begin()                        new
  *     STARTING   starts it, with the sockets -->  opens all that it needs
+ *                keeps those that it has not <--  reports, which it takes
  *     TELLING    its state                   <--  PREPARED
  *                STATE .. ASK                -->  takes it
  *     SWITCHING  stops accepting             <--  LOADED

@@ -50,6 +50,7 @@ struct upgrade {
 	const char *why; /* it failed */
 	bool hangup;	 /* SIGHUP came meanwhile */
 	int steps, reaps;
+	int reported; /* descriptors, as taken or not */
 	struct list waiters;
 	struct task task; /* frees */
 };

@@ -118,7 +118,8 @@ pass_listener(void *arg, struct listener *l)
 {
 	struct plan_of_start *s = arg;
 
-	reply_add(&s->words, "%d%c,", upgrade_start_pass(s, l->fd),
+	l->passed = upgrade_start_pass(s, l->fd);
+	reply_add(&s->words, "%d%c,", l->passed,
 	    sock_file_is_there(&l->file, &l->at) ? '+' : '-');
 }
 
@@ -181,7 +182,7 @@ list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves && svc->director != NULL)
 			pass_link(s, svc->director);
-	reply_add(&s->words, " sockets=");
+	reply_add(&s->words, " reports=1 sockets=");
 	SERVICE_EACH (p, svc) {
 		if (svc->leaves)
 			continue;
