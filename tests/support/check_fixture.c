@@ -16,6 +16,7 @@ uint16_t check_fixture_port;
 void
 check_fixture_begin(const struct endpoint *at)
 {
+	check_fixture_port = 0;
 	fixture_begin();
 	fixture_add_server(0, at);
 }
