@@ -40,11 +40,13 @@ write_hosts(struct buffer *out, const struct resolved *r)
 static int
 write_name(struct buffer *out, const struct name *n)
 {
-	struct name_head head = { .result = n->query.result,
-		.error = n->query.error,
-		.failed = n->query.failed,
-		.partly = n->query.partly };
+	struct name_head head;
 
+	memset(&head, 0, sizeof(head)); /* its padding is sent, too */
+	head.result = n->query.result;
+	head.error = n->query.error;
+	head.failed = n->query.failed;
+	head.partly = n->query.partly;
 	return buffer_append(out, &head, sizeof(head)) |
 	    write_text(out, n->host) | write_hosts(out, &n->query.result);
 }
