@@ -154,7 +154,12 @@ listener_close(struct listener *l)
 void
 listener_keep(struct listener *l)
 {
-	l->file.borrowed = false;
+	char text[ADDR_TEXT_MAX];
+
+	if (sock_file_keep(&l->file, &l->at) < 0)
+		log_warn("mode of the socket file not changed listener=%s "
+			 "error=\"%s\"",
+		    addr_format(&l->at, text), strerror(errno));
 }
 
 void

@@ -129,6 +129,20 @@ sock_file_is_there(const struct sock_file *f, const struct addr *at)
 	    now.device == f->device;
 }
 
+int
+sock_file_keep(struct sock_file *f, const struct addr *at)
+{
+	const char *path = at->u.un.sun_path;
+	bool borrowed = f->borrowed;
+	struct stat st;
+
+	f->borrowed = false;
+	if (!borrowed || f->mode == 0 || !sock_file_is_there(f, at) ||
+	    lstat(path, &st) < 0 || (st.st_mode & 0777) == f->mode)
+		return 0;
+	return chmod(path, f->mode);
+}
+
 void
 sock_file_remove(const struct sock_file *f, const struct addr *at)
 {

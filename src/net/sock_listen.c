@@ -105,6 +105,7 @@ take_inherited(const struct addr *at, const struct sock_listen_options *o,
 	if (file_is_ours && file != NULL) {
 		sock_file_mark(file, at);
 		file->borrowed = true;
+		file->mode = o->unix_mode;
 	}
 	return fd;
 }

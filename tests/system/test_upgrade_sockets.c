@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -110,6 +111,33 @@ START_TEST(file_of_another_program_stays)
 }
 END_TEST
 
+static unsigned
+mode_of(const struct endpoint *at)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(at->text, &st), 0);
+	return st.st_mode & 0777;
+}
+
+START_TEST(files_have_the_new_mode)
+{
+	pid_t pid;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare();
+	configure("control_mode 0666\n", front.text, "listen_mode 0666\n");
+	up();
+	ck_assert_uint_eq(mode_of(&front), 0666);
+	configure("control_mode 0600\n", front.text, "listen_mode 0640\n");
+	pid = upgrading_go(&ctl, pen.child.pid);
+	ck_assert_uint_eq(mode_of(&front), 0640);
+	ck_assert_uint_eq(mode_of(&ctl), 0600);
+	end(pid);
+}
+END_TEST
+
 /* ---- sockets that the new configuration has not ---- */
 
 /* Clients in its backlog are the old process's, and so is the file. */
@@ -156,6 +184,7 @@ SUITE(test_upgrade_sockets)
 	tcase_add_loop_test(c, address_is_removed, 0, ENDPOINT_KINDS);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, failed_one_leaves_files, 60);
+	SUITE_ADD(s, files_have_the_new_mode, 60);
 	SUITE_ADD(s, file_of_another_program_stays, 60);
 	return s;
 }

@@ -7,7 +7,7 @@
  *                                                     stopping_end()
  *
  * While the program is DRAINING it takes no new clients; sessions and flows go
- * on, and control answers: what was asked for is finished, too. */
+ * on, and control answers. */
 #ifndef PEN_CONTROL_STOPPING_H
 #define PEN_CONTROL_STOPPING_H
 
