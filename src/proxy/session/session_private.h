@@ -457,7 +457,7 @@ bool session_is_welcome(const struct session *s);
  * soon, or at once. */
 void session_unserved(struct session *s, enum reason why);
 void session_unserved_now(struct session *s, enum reason why);
-/* Whether its client owes the rest of a body, and nobody makes it wait. */
+/* Whether its client owes the rest of a body, and need not wait. */
 bool session_http_owes(const struct session *s);
 /* Its server has not answered, nor will it: the client gets a page of that
  * status. Returns false when it gets none, and nothing was done. */
