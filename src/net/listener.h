@@ -42,8 +42,8 @@ int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 /* Closes and removes the socket file; fine on one that is not open. */
 void listener_close(struct listener *l);
 
-/* An inherited socket is used from now on: its file gets the mode of the options
- * that it was opened with, and is this listener's to remove. */
+/* An inherited socket is used from now on: its file gets the mode of the
+ * options that it was opened with, and is this listener's to remove. */
 void listener_keep(struct listener *l);
 /* Another process has the socket, too, and serves it from now on: its file is
  * not removed, and clients in the backlog are that process's. Has no effect on
