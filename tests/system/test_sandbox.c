@@ -241,6 +241,28 @@ START_TEST(workers_have_it)
 }
 END_TEST
 
+/* Without the process that starts programs there is no upgrade. */
+START_TEST(starter_was_killed)
+{
+	pid_t starter;
+
+	NEEDS_SANDBOX();
+	NEEDS_ONE_WORKER("workers are children, too");
+	prepare();
+	up("on");
+	WAIT_FOR((starter = child_number(pen.child.pid, 1)) > 0, SOON);
+	ck_assert_int_eq(kill(starter, SIGKILL), 0);
+	WAIT_FOR(child_status_line(starter, "State")[0] != 'S' &&
+		child_status_line(starter, "State")[0] != 'R',
+	    SOON);
+	ck_assert_str_eq(endpoint_ask(&ctl, "upgrade\n"),
+	    "error: upgrade: the process that starts programs for the sandbox "
+	    "has ended: restart pen\n");
+	expect_service();
+	end();
+}
+END_TEST
+
 /* ---- what goes on ---- */
 
 static int
@@ -446,6 +468,7 @@ SUITE(test_sandbox)
 	SUITE_ADD(s, can_without, 60);
 	SUITE_ADD(s, only_logs, 60);
 	SUITE_ADD(s, workers_have_it, 60);
+	SUITE_ADD(s, starter_was_killed, 60);
 	SUITE_ADD(s, programs_run, 60);
 	SUITE_ADD(s, programs_end, 60);
 	SUITE_ADD(s, logs_are_opened_again, 60);

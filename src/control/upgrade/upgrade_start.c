@@ -293,6 +293,9 @@ ask_starter(const struct pen *p, struct plan_of_start *s, int errors,
 			s->fd[i] = -1;
 	if (*pid > 0)
 		return 0;
+	if (errno == EPIPE || errno == ECONNRESET)
+		return error_set(e, "the process that starts programs for the "
+		    "sandbox has ended: restart pen");
 	return error_set(
 	    e, "\"%.300s\": %s", p->executable.path, strerror(errno));
 }
