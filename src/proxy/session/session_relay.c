@@ -179,6 +179,7 @@ session_end_fast(struct session *s)
 		stream_shutdown(&s->down);
 		s->client_told = true;
 		session_let_go(s);
+		session_soon(s); /* what it sent may have waited for room */
 	}
 	session_break_off(s, REASON_FASTCLOSE);
 }

@@ -144,13 +144,19 @@ true_due(struct expiry *x)
 	return s->state < RELAYING || s->reset_due ? x->due : deadline(s);
 }
 
+static size_t
+unsent_in_kernel(const struct stream *to)
+{
+	return stream_is_open(to) ? sock_unsent(to->fd) : 0;
+}
+
 bool
 session_lags(const struct session *s, bool up)
 {
 	const struct stream *to = up ? &s->up : &s->down;
 
 	return pipe_pending(up ? &s->to_server : &s->to_client) > 0 ||
-	    stream_is_unsent(to) || sock_unsent(to->fd) > 0;
+	    stream_is_unsent(to) || unsent_in_kernel(to) > 0;
 }
 
 /* Whether a peer that lags has taken bytes since this was called last. The
@@ -159,7 +165,7 @@ session_lags(const struct session *s, bool up)
 static bool
 session_is_taken(struct session *s)
 {
-	size_t lag = sock_unsent(s->down.fd) + sock_unsent(s->up.fd);
+	size_t lag = unsent_in_kernel(&s->down) + unsent_in_kernel(&s->up);
 	uint32_t before = s->taken;
 
 	s->taken = (uint32_t)(s->to_client.bytes + s->to_server.bytes - lag);
