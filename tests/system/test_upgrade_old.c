@@ -157,7 +157,7 @@ START_TEST(stop_ends_an_upgrade)
 		got = upgrade_with_signal(SIGQUIT);
 	} else {
 		ck_assert_int_eq(kill(pen.child.pid, SIGUSR2), 0);
-		WAIT_FOR(said("upgrading by=\"SIGUSR2\"") == 1, 20000);
+		WAIT_FOR(said("upgrading reason=\"SIGUSR2\"") == 1, 20000);
 		got = text("%s pen is stopping",
 		    endpoint_ask(&ctl, "shutdown\n"));
 		ck_assert_ptr_nonnull(strstr(got, "stopping, 1 session left"));
