@@ -212,7 +212,7 @@ is_of_its_name(const struct server *s, const struct server_spec *spec)
  * same name stays out all the same, if checks or the operator keep it out;
  * whether it is checked is set after this. */
 static void
-begin_anew(struct server *s, bool of_its_name)
+pool_begin_anew(struct server *s, bool of_its_name)
 {
 	if (!of_its_name || !s->by_operator)
 		pool_end_blacklisting(s);
@@ -250,7 +250,7 @@ pool_make_server(
 	count_settings(s, -1);
 	digest_unlist(&s->pool->digests, s);
 	if (!same)
-		begin_anew(s, of_its_name);
+		pool_begin_anew(s, of_its_name);
 	free(s->name);
 	free(s->host);
 	s->name = name;

@@ -58,7 +58,7 @@ take_seconds(const char **at, int64_t *seconds)
 
 /* As pen writes it. */
 static void
-end_request(char request[LOG_REQUEST_MAX], size_t n)
+cut_request(char request[LOG_REQUEST_MAX], size_t n)
 {
 	request[n] = '\0';
 	text_make_printable(request, n);
@@ -89,7 +89,7 @@ pen_line_parse(struct pen_line *p, const char *line, bool datagram)
 	if (n > LOG_REQUEST_MAX - 1)
 		n = LOG_REQUEST_MAX - 1;
 	memcpy(p->request, line, n);
-	end_request(p->request, n);
+	cut_request(p->request, n);
 	return 0;
 }
 
@@ -177,7 +177,7 @@ take_request(const char *at, char request[LOG_REQUEST_MAX])
 		if (n < LOG_REQUEST_MAX - 1)
 			request[n++] = c;
 	}
-	end_request(request, n);
+	cut_request(request, n);
 	return 0;
 }
 

@@ -253,7 +253,7 @@ takeover_wait(struct pen *p, struct error *e)
 }
 
 static void
-keep_listener(void *arg, struct listener *l)
+takeover_keep(void *arg, struct listener *l)
 {
 	(void)arg;
 	listener_keep(l);
@@ -267,9 +267,9 @@ takeover_finish(struct pen *p)
 	if (!predecessor_is_there(&p->predecessor))
 		return;
 	SERVICE_EACH (p, svc)
-		frontend_each_listener(svc->frontend, keep_listener, NULL);
-	control_each_listener(p->control, keep_listener, NULL);
-	web_each_listener(p->web, keep_listener, NULL);
+		frontend_each_listener(svc->frontend, takeover_keep, NULL);
+	control_each_listener(p->control, takeover_keep, NULL);
+	web_each_listener(p->web, takeover_keep, NULL);
 	takeover_say(&p->predecessor, TAKEOVER_SERVING);
 	predecessor_fini(&p->predecessor);
 }

@@ -38,7 +38,7 @@ struct subject {
 
 /* "NAME=N" at *text, and the comma that ends it. */
 static bool
-take_number(const char **text, const char *name, uint32_t *value)
+explain_take_number(const char **text, const char *name, uint32_t *value)
 {
 	size_t length = strlen(name), n = strcspn(*text, ",");
 	char digits[16];
@@ -65,12 +65,12 @@ explain_parse_owner(struct peer *who, const char *text)
 	if (strncmp(text, "unix:", 5) != 0)
 		return -1;
 	text += 5;
-	(void)take_number(&text, "pid=", &owner.pid);
-	if (!take_number(&text, "uid=", &owner.uid))
+	(void)explain_take_number(&text, "pid=", &owner.pid);
+	if (!explain_take_number(&text, "uid=", &owner.uid))
 		return -1;
 	owner.gid = owner.uid;
 	if (*text != '\0')
-		(void)take_number(&text, "gid=", &owner.gid);
+		(void)explain_take_number(&text, "gid=", &owner.gid);
 	if (*text != '\0')
 		return -1;
 	peer_set_owner(who, &owner);

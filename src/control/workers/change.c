@@ -141,7 +141,7 @@ read_hosts(struct change_bytes *r, struct resolved *to, unsigned hosts)
 }
 
 static int
-read_name(struct change_bytes *r, struct names *n)
+change_read_name(struct change_bytes *r, struct names *n)
 {
 	const void *bytes = take(r, sizeof(struct name_head));
 	const char *host = bytes != NULL ? take_text(r) : NULL;
@@ -186,7 +186,7 @@ change_read_names(struct change_bytes *c, const struct pen *p, struct names *n)
 
 	n->quiet = true;
 	for (i = 0; i < c->head.names; i++)
-		if (read_name(c, n) < 0)
+		if (change_read_name(c, n) < 0)
 			return -1;
 	n->ttl_ms = c->head.ttl_ms;
 	n->from = c->head.from;

@@ -20,7 +20,7 @@ struct flow_server {
 /* Its name has other addresses; the flow goes on with its own if that is among
  * them. */
 static bool
-keep_address(struct flow *w)
+flow_keep_address(struct flow *w)
 {
 	const struct server *s = w->server;
 	struct addr to, copy;
@@ -45,7 +45,7 @@ bool
 flow_is_current(struct flow *w)
 {
 	return w->server->present &&
-	    (w->server->generation == w->generation || keep_address(w));
+	    (w->server->generation == w->generation || flow_keep_address(w));
 }
 
 /* NULL if memory is short. */

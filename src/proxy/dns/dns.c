@@ -239,7 +239,7 @@ dns_on_datagrams(struct listener *l)
 /* ---- from servers ---- */
 
 static bool
-is_failure(const char *answer)
+dns_is_failure(const char *answer)
 {
 	unsigned code = dns_code(answer);
 
@@ -290,9 +290,9 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 		f->stats.dns.unasked++; /* too late, or forged */
 		return;
 	}
-	dns_server_answered(s, !is_failure(in->bytes));
+	dns_server_answered(s, !dns_is_failure(in->bytes));
 	pool_moved(f->pool, a->server, &q->who, &q->attempts, 0, in->n);
-	if (is_failure(in->bytes) && await_another(q, a))
+	if (dns_is_failure(in->bytes) && await_another(q, a))
 		return;
 	dns_set_id(in->bytes, q->id);
 	send_back(q, in->bytes, in->n);

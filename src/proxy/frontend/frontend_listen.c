@@ -338,7 +338,7 @@ frontend_relisten(struct frontend *f, const struct frontend_address *list,
 }
 
 static void
-keep_listener(void *arg, struct listener *l)
+frontend_keep_one(void *arg, struct listener *l)
 {
 	(void)arg;
 	listener_keep(l);
@@ -352,7 +352,7 @@ frontend_relistened(struct frontend *f)
 	close_all(f, DISPOSITION_GOES, &gone);
 	discard(f, &gone);
 	if (!f->takes_over) /* the other process may go on */
-		frontend_each_listener(f, keep_listener, NULL);
+		frontend_each_listener(f, frontend_keep_one, NULL);
 }
 
 /* ---- all of them ---- */
