@@ -221,7 +221,8 @@ pool_begin_anew(struct server *s, bool of_its_name)
 	s->refusals = 0;
 	s->checked = s->checked && s->present;
 	s->admin = SERVER_ENABLED;
-	s->mark = (struct server_mark){ .peer = 0 };
+	if (!of_its_name)
+		s->mark = (struct server_mark){ .peer = 0 };
 	clear_counters(s);
 	s->addr_first = 0;
 	s->slowness = s->penalty = 0;

@@ -44,12 +44,13 @@ inside(const struct stream *s)
 static void
 note_error(struct tls *t)
 {
-	unsigned long why = ERR_peek_error();
-	const char *reason = ERR_reason_error_string(why);
+	const char *reason = ERR_reason_error_string(ERR_peek_error());
+	unsigned long last = ERR_peek_last_error();
 
 	if (t->error == NULL)
 		t->error = t->end.refused != NULL ? t->end.refused
-		    : ERR_GET_REASON(why) == SSL_R_CERTIFICATE_VERIFY_FAILED
+		    : ERR_GET_LIB(last) == ERR_LIB_SSL &&
+			ERR_GET_REASON(last) == SSL_R_CERTIFICATE_VERIFY_FAILED
 		    ? X509_verify_cert_error_string(
 			  SSL_get_verify_result(t->ssl))
 		    : reason != NULL ? reason

@@ -100,6 +100,7 @@ tls_client_set_certificate(SSL_CTX *ctx, struct tls_client *t,
 static int
 set_trust(SSL_CTX *ctx, struct tls_client *t, struct error *e)
 {
+	const struct watched_file *ca = &t->file[FILE_CA];
 	struct buffer text;
 	int rc;
 
@@ -108,10 +109,13 @@ set_trust(SSL_CTX *ctx, struct tls_client *t, struct error *e)
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
 	buffer_init(&text);
 	rc = watched_file_read(&t->file[FILE_CA], TRUST_FILE_MAX, &text, e);
-	if (t->settings.upstream_ca == NULL)
+	/* a bundle that cannot be read later changes nothing: no other CAs are
+	 * trusted instead */
+	if (t->settings.upstream_ca == NULL &&
+	    (t->context == NULL || ca->path == NULL))
 		rc = tls_trust_system(ctx, &text, e);
 	else if (rc == 0 && tls_trust_text(ctx, &text, false, e) < 0)
-		rc = error_of(e, "\"%.200s\"", t->settings.upstream_ca);
+		rc = error_of(e, "\"%.200s\"", ca->path);
 	buffer_fini(&text);
 	return rc;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/nameserver.h"
@@ -368,6 +369,37 @@ START_TEST(changed_authorities_are_read)
 }
 END_TEST
 
+/* Later, the system's directory does not stand in for its bundle. */
+START_TEST(bundle_that_becomes_empty)
+{
+	struct cert_wish other = { .name = "authority", .is_ca = true };
+	struct cert *ca = cert_new(&other);
+	const char *file = cert_write(ca, "changing.pem");
+	struct tls_echo s;
+
+	NEEDS_ONE_WORKER("each worker has its own time to read a file again");
+	cert_free(ca);
+	tls_chain_begin(&c);
+	serve(&s, c.site, NULL);
+	ck_assert_int_eq(mkdir(scratch("dir"), 0700), 0);
+	write_file(scratch("dir/ca.pem"), contents(c.ca_file));
+	ck_assert_int_eq(setenv("SSL_CERT_FILE", file, 1), 0);
+	ck_assert_int_eq(setenv("SSL_CERT_DIR", scratch("dir"), 1), 0);
+	tls_chain_up(&c, "blacklist 0;ssl_watch 0.05;ssl_upstream",
+	    s.backend.at.text, NULL);
+	not_served();
+	write_file(file, "");
+	WAIT_FOR(child_has_said(&c.pen.child, "certificates not replaced"),
+	    10000);
+	not_served();
+	tls_chain_down(&c);
+	unsetenv("SSL_CERT_FILE");
+	unsetenv("SSL_CERT_DIR");
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
 /* ---- our own certificate ---- */
 
 START_TEST(certificate_for_servers)
@@ -669,6 +701,7 @@ SUITE(test_tls_upstream)
 	SUITE_ADD(s, authorities_of_the_system, 30);
 	SUITE_ADD_LOOP(s, changed_authorities_are_read, 30, 2);
 	SUITE_ADD(s, certificate_for_servers, 30);
+	SUITE_ADD(s, bundle_that_becomes_empty, 30);
 	SUITE_ADD(s, reason_of_a_refusal, 30);
 	SUITE_ADD(s, protocol_of_one_client, 20);
 	SUITE_ADD(s, sessions_are_resumed, 30);

@@ -165,7 +165,8 @@ write_server(const struct handover_state_writer *l, struct handover_writer *w,
 {
 	uint64_t now = loop_now(l->pen->loop);
 
-	if (s->addrs.count == 0 || (!s->present && l->to_peer))
+	if (s->addrs.count == 0 ||
+	    (!s->present && (l->to_peer || l->service->director == NULL)))
 		return;
 	handover_open(w, HANDOVER_SERVER);
 	handover_add_number(w, s->slot, 4);

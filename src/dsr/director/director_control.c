@@ -283,7 +283,7 @@ struct director_past
 director_past(const struct director *d)
 {
 	return (struct director_past){ .standby = d->vips.standby,
-		.vlan_known = d->vlan_confirmed || d->forward.wire.vlan != 0,
+		.vlan_known = d->vlan_confirmed,
 		.vlan = d->forward.wire.vlan };
 }
 

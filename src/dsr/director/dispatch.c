@@ -242,7 +242,8 @@ dispatch_restore(
 	return true;
 }
 
-/* A TCP client goes on only with an answer: peers get to know it. */
+/* A TCP client that goes on has had an answer, unless its frames are forged:
+ * peers get to know it. */
 static void
 on_flow_assured(void *arg, const struct dsr_flow *w)
 {

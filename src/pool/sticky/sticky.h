@@ -10,11 +10,11 @@
  *
  * A client is proven once it must have received an answer at its address: after
  * accept() of a connection, when a datagram follows our answer, or when a flow
- * of TCP by direct server return is assured (dsr_flows.h). When the
- * memory is full, the client seen longest ago is forgotten, a proven one only
- * if there is no other: datagrams with spoofed sources displace only each
- * other. A client that was not seen for the tracking time counts as
- * forgotten.
+ * of TCP by direct server return is assured (dsr_flows.h), which two forged
+ * frames can do, too. When the memory is full, the client seen longest ago is
+ * forgotten, a proven one only if there is no other: datagrams with spoofed
+ * sources displace only each other. A client that was not seen for the tracking
+ * time counts as forgotten.
  *
  * What a peer, another pen, has reported of a client is kept apart: it is
  * forgotten before what was seen here, and never displaces that. Once the

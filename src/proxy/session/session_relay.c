@@ -198,13 +198,13 @@ session_on_server_done(struct session *s)
 		session_break_off(s, session_reset_reason(s));
 		return;
 	}
+	if (s->server_reset)
+		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
 	if (f->options.fastclose & FASTCLOSE_UP) {
 		session_end_fast(s);
 		return;
 	}
 	s->reset_due = false;
-	if (s->server_reset)
-		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
 	stream_shutdown(&s->down);
 	s->client_told = true;
 	s->active = loop_now(f->loop);

@@ -271,14 +271,19 @@ set_all_but_first(const char *host, const char *address)
  * operator wants; but a failure was that of an address. */
 START_TEST(other_addresses_of_a_name)
 {
+	const struct server_mark mark = { .peer = 7,
+		.admin = SERVER_DISABLED };
+
 	begin("roundrobin", false);
 	set_all_but_first(NULL, "10.0.0.9");
 	ck_assert(check(1, false, 3));
 	pool_set_blacklisted(pool_server(pool, 2), now + 1000, true);
 	pool_failed(pool, pool_server(pool, 3), "a test", now);
+	pool_note_mark(pool_server(pool, 3), &mark);
 	expect_clients("0");
 	set_all_but_first(NULL, "10.0.0.10");
 	expect_clients("03");
+	ck_assert_uint_eq(pool_server(pool, 3)->mark.peer, mark.peer);
 	/* each of several servers that a name stands for is one address */
 	set_all_but_first("web.test", "10.0.0.10");
 	set_all_but_first("web.test", "10.0.0.11");
