@@ -449,6 +449,7 @@ END_TEST
 /* Its end would be the end of all in its container, of the new process, too. */
 START_TEST(first_process_of_a_container)
 {
+	NEEDS_ONE_WORKER("unshare is the parent of the first process");
 	if (system("unshare -p -f true 2>/dev/null") != 0)
 		SKIP("no namespace of processes");
 	setenv("PEN_TEST_WRAPPER", "unshare -p -f --kill-child", 1);
