@@ -165,8 +165,13 @@ listener_keep(struct listener *l)
 void
 listener_leave(struct listener *l)
 {
-	if (l->passed < 0)
-		return;
+	if (l->passed >= 0)
+		listener_forget(l);
+}
+
+void
+listener_forget(struct listener *l)
+{
 	l->left = true;
 	l->file = (struct sock_file){ .inode = 0 };
 }

@@ -49,6 +49,8 @@ void listener_keep(struct listener *l);
  * not removed, and clients in the backlog are that process's. Has no effect on
  * a socket that it does not want. */
 void listener_leave(struct listener *l);
+/* In a child process: the same of each socket, for it is its parent's. */
+void listener_forget(struct listener *l);
 
 /* Accepts at once all that waits in the backlog, paused or not: before a close,
  * so that no client is lost. It accepts no more than the backlog holds, so a

@@ -434,6 +434,39 @@ first_worker(void)
 	return (pid_t)strtol(child_children(leader), NULL, 10);
 }
 
+static void
+replace_worker(void)
+{
+	pid_t old = first_worker();
+
+	kill(old, SIGKILL);
+	WAIT_FOR(children() == 2 && strstr(child_children(leader),
+					text("%ld ", (long)old)) == NULL,
+	    SOON);
+	(void)server_of(1);
+}
+
+/* The new process has reported that it does not want the sockets; a worker that
+ * starts after that leaves their files alone. */
+START_TEST(files_stay_after_one_that_fails)
+{
+	struct endpoint web, control;
+	const char *said;
+
+	NEED_UPGRADES(upgrading_install());
+	endpoint_new(&web, ENDPOINT_UNIX);
+	endpoint_new(&control, ENDPOINT_UNIX);
+	up(2, text("web %s\ncontrol %s", web.text, control.text));
+	configure(2, "fit_file /nonexistent/fit");
+	said = endpoint_ask(&ctl, "upgrade\n");
+	ck_assert_msg(strstr(said, "fit_file") != NULL, "%s", said);
+	replace_worker();
+	ck_assert_int_eq(access(web.text, F_OK), 0);
+	ck_assert_int_eq(access(control.text, F_OK), 0);
+	down();
+}
+END_TEST
+
 /* What they have to tell the leader they have told, and wait. */
 static bool
 no_child_runs(void)
@@ -522,6 +555,7 @@ SUITE(test_workers_upgrade)
 	SUITE_ADD(s, clients_stay_at_their_servers, 300);
 	SUITE_ADD(s, flows_keep_their_servers, 60);
 	SUITE_ADD(s, an_upgrade_that_fails, 60);
+	SUITE_ADD(s, files_stay_after_one_that_fails, 60);
 	SUITE_ADD(s, a_worker_dies_meanwhile, 120);
 	SUITE_ADD(s, nothing_is_left, 120);
 	return s;

@@ -158,12 +158,19 @@ control_leave(struct control *c)
 	control_each_listener(c, socket_leave_listener, NULL);
 }
 
+static void
+socket_forget_listener(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_forget(l);
+}
+
 void
 control_forget(struct control *c)
 {
 	if (c == NULL)
 		return;
-	control_leave(c);
+	control_each_listener(c, socket_forget_listener, NULL);
 	clients_forget(c);
 	control_free(c);
 }

@@ -130,6 +130,18 @@ upgrade_tell(struct upgrade *u)
 
 /* ---- messages of the new process ---- */
 
+void
+upgrade_each_listener(
+    struct pen *p, void (*fn)(void *arg, struct listener *l), void *arg)
+{
+	struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		frontend_each_listener(svc->frontend, fn, arg);
+	control_each_listener(p->control, fn, arg);
+	web_each_listener(p->web, fn, arg);
+}
+
 static void
 note_unwanted(void *arg, struct listener *l)
 {
@@ -143,15 +155,9 @@ static void
 upgrade_note_report(struct upgrade *u, bool taken)
 {
 	int number = STDERR_FILENO + ++u->reported;
-	struct pen *p = u->pen;
-	struct service *svc;
 
-	if (taken)
-		return;
-	SERVICE_EACH (p, svc)
-		frontend_each_listener(svc->frontend, note_unwanted, &number);
-	control_each_listener(p->control, note_unwanted, &number);
-	web_each_listener(p->web, note_unwanted, &number);
+	if (!taken)
+		upgrade_each_listener(u->pen, note_unwanted, &number);
 }
 
 /* No process accepts from here on; clients wait in the kernel's queues. */

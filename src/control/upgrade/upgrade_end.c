@@ -22,6 +22,7 @@
 #include "control/upgrade/upgrade_private.h"
 #include "control/web/web.h"
 #include "dsr/director/director.h"
+#include "net/listener.h"
 
 /* How often to see whether a process that failed has ended, and how many times
  * before it is killed. */
@@ -271,11 +272,20 @@ upgrade_reap(struct upgrade *u)
 	(void)timer_start(u->pen->loop, &u->timer, REAP_MS);
 }
 
+/* What the new process did not want is no matter any more. */
+static void
+note_kept(void *arg, struct listener *l)
+{
+	(void)arg;
+	l->passed = 0;
+}
+
 void
 upgrade_fail(struct upgrade *u, const char *why, bool kill_it)
 {
 	if (kill_it)
 		kill(u->child.pid, SIGKILL);
+	upgrade_each_listener(u->pen, note_kept, NULL);
 	upgrade_end_go_on(u);
 	u->stage = UPGRADE_ENDING;
 	u->why = why;

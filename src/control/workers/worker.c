@@ -22,6 +22,7 @@
 #include "control/web/web.h"
 #include "control/workers/worker_private.h"
 #include "control/workers/workers_private.h"
+#include "net/listener.h"
 #include "net/program/program.h"
 #include "net/program/starter.h"
 #include "net/resolve/resolver.h"
@@ -226,6 +227,13 @@ forget_request(struct pen *p)
 	p->reload = NULL;
 }
 
+static void
+worker_forget_listener(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_forget(l);
+}
+
 /* Files stay: they are the leader's. */
 static void
 leave_leader(struct pen *p)
@@ -235,7 +243,7 @@ leave_leader(struct pen *p)
 	forget_request(p);
 	control_forget(p->control);
 	p->control = NULL;
-	web_leave(p->web);
+	web_each_listener(p->web, worker_forget_listener, NULL);
 	web_close(p->web);
 	p->web = NULL;
 	if (p->programs != NULL)
