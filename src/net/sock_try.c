@@ -80,21 +80,27 @@ sock_takes(const struct addr *a, bool v6_only, const struct addr *other)
 #endif
 }
 
-/* The source of what a host sends to itself is the address itself. Binding is a
- * weaker test: a host may permit it for any address. */
+/* The source of what a host sends to itself is the address itself; without
+ * bind() it is the first of an IPv4 network. To bind alone is a weaker test: a
+ * host may permit that for any address, which IPv4 has no route from, but IPv6
+ * has. */
 bool
 sock_is_local(const struct addr *a)
 {
-	struct addr to = *a, from = { .len = sizeof(from.u) };
+	struct addr to = *a, from = *a;
 	int fd;
 	bool local;
 
 	if (addr_is_loopback(a))
 		return true;
+	addr_set_port(&from, 0);
 	addr_set_port(&to, 9); /* any will do */
 	fd = socket(to.u.sa.sa_family, SOCK_DGRAM, 0);
 	if (fd < 0)
 		return false;
+	if (to.u.sa.sa_family == AF_INET && !addr_is_group(a))
+		(void)bind(fd, &from.u.sa, from.len);
+	from.len = sizeof(from.u);
 	local = connect(fd, &to.u.sa, to.len) == 0 &&
 	    getsockname(fd, &from.u.sa, &from.len) == 0;
 	close(fd);

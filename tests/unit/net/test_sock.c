@@ -726,6 +726,43 @@ START_TEST(a_source_whose_ports_are_taken)
 }
 END_TEST
 
+static void
+give_loopback(int fd, const char *alias, const char *host)
+{
+	struct ifreq lo;
+	struct addr a = ip(host, 0);
+
+	memset(&lo, 0, sizeof(lo));
+	snprintf(lo.ifr_name, sizeof(lo.ifr_name), "%s", alias);
+	memcpy(&lo.ifr_addr, &a.u.in, sizeof(a.u.in));
+	ck_assert_int_eq(ioctl(fd, SIOCSIFADDR, &lo), 0);
+}
+
+/* Also the second address of a network, whatever may be bound. */
+START_TEST(local_addresses)
+{
+	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	struct addr second = ip("10.9.0.2", 80), other = ip("192.0.2.1", 80),
+		    group = ip("224.0.0.5", 80);
+	int fd, i;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		SKIP("no network of our own here");
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	ck_assert_int_eq(ioctl(fd, SIOCSIFFLAGS, &lo), 0);
+	give_loopback(fd, "lo:1", "10.9.0.1");
+	give_loopback(fd, "lo:2", "10.9.0.2");
+	for (i = 0; i < 2; i++) {
+		ck_assert(sock_is_local(&second));
+		ck_assert(!sock_is_local(&other));
+		ck_assert(!sock_is_local(&group));
+		fd = open("/proc/sys/net/ipv4/ip_nonlocal_bind", O_WRONLY);
+		if (fd < 0 || write(fd, "1", 1) < 0)
+			break;
+	}
+}
+END_TEST
+
 #endif
 
 SUITE(test_sock)
@@ -759,6 +796,7 @@ SUITE(test_sock)
 #endif
 #ifdef CLONE_NEWNET
 	SUITE_ADD(s, a_source_whose_ports_are_taken, 10);
+	SUITE_ADD(s, local_addresses, 10);
 #endif
 	return s;
 }
