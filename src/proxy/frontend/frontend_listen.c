@@ -463,7 +463,8 @@ give_listener(void *arg, struct listener *l)
 {
 	const struct owner *o = arg;
 
-	if (sock_file_give(&l->file, &l->at, o->user, o->group) < 0)
+	if (!l->file.borrowed &&
+	    sock_file_give(&l->file, &l->at, o->user, o->group) < 0)
 		log_warn("owner of socket file not changed file=%s "
 			 "error=\"%s\"",
 		    l->at.u.un.sun_path, strerror(errno));
