@@ -482,6 +482,20 @@ START_TEST(operators_name_no_unix_socket)
 }
 END_TEST
 
+/* Nor is one whose port clients come to at another address. */
+START_TEST(control_ports_of_clients_are_no_servers)
+{
+	struct endpoint tcp;
+
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&tcp, ENDPOINT_TCP4);
+	pen_expect_failure("server 0 is pen's own control socket ", "-f", "-u",
+	    "nobody", "-C", tcp.text,
+	    text("127.0.0.2:%d,127.0.0.2:%d", front.port, tcp.port),
+	    "127.0.0.1:0", NULL);
+}
+END_TEST
+
 /* However it is named; nor is one the target of a check. */
 START_TEST(control_sockets_are_no_servers)
 {
@@ -515,6 +529,8 @@ START_TEST(control_sockets_are_no_servers)
 	ck_assert_ptr_nonnull(
 	    strstr(ask(text("server 0 check_port %d\n", tcp.port)),
 		"server 0 is pen's own control socket "));
+	ck_assert_ptr_nonnull(strstr(ask(text("check_port %d\n", tcp.port)),
+	    "server 0 is pen's own control socket "));
 	ck_assert_ptr_nonnull(strstr(
 	    ask(text("server 1 address 10.1.1.1 port %d check_address "
 		     "127.0.0.1\n",
@@ -701,6 +717,7 @@ SUITE(test_control)
 	SUITE_ADD(s, operators_leave_the_control_list, 20);
 	SUITE_ADD(s, operators_name_no_unix_socket, 20);
 	SUITE_ADD(s, control_sockets_are_no_servers, 20);
+	SUITE_ADD(s, control_ports_of_clients_are_no_servers, 20);
 	SUITE_ADD(s, control_over_tcp, 20);
 	SUITE_ADD(s, files_over_tcp, 20);
 	SUITE_ADD(s, a_session_stays_open, 20);

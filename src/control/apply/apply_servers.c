@@ -400,10 +400,20 @@ is_same_path(const char *a, const char *b)
 	return st[0].st_dev == st[1].st_dev && st[0].st_ino == st[1].st_ino;
 }
 
-/* Port 0 of a server is the port that the client came to, which may be any
- * listener's, but is no control socket's. */
 static bool
-is_listener(const struct frontend_address *l, bool control,
+has_port(const struct listen_list *list, uint16_t port)
+{
+	unsigned i;
+
+	for (i = 0; i < list->count; i++)
+		if (addr_port(&list->entry[i].at) == port)
+			return true;
+	return false;
+}
+
+/* Port 0 of a server is the port that the client came to: any of `clients`. */
+static bool
+is_listener(const struct frontend_address *l, const struct listen_list *clients,
     const struct addr *server)
 {
 	struct addr at = l->at, to = reached(server);
@@ -413,7 +423,7 @@ is_listener(const struct frontend_address *l, bool control,
 		    (at.u.sa.sa_family == to.u.sa.sa_family &&
 			is_same_path(at.u.un.sun_path, to.u.un.sun_path));
 	if (addr_port(&to) != addr_port(&at) &&
-	    (control || addr_port(&to) != 0))
+	    (addr_port(&to) != 0 || !has_port(clients, addr_port(&at))))
 		return false;
 	if (!addr_is_any(&at)) {
 		at = reached(&at);
@@ -426,8 +436,8 @@ is_listener(const struct frontend_address *l, bool control,
 }
 
 static int
-check_not_in(const struct listen_list *own, bool control, unsigned slot,
-    const struct server_addrs *found, struct error *e)
+check_not_in(const struct apply *a, const struct listen_list *own, bool control,
+    unsigned slot, const struct server_addrs *found, struct error *e)
 {
 	char text[ADDR_TEXT_MAX], name[32] = "the emergency server";
 	const struct addr *at = found->addr;
@@ -439,7 +449,8 @@ check_not_in(const struct listen_list *own, bool control, unsigned slot,
 		snprintf(name, sizeof(name), "server %u", server_number(slot));
 	for (i = 0; i < found->count; i++)
 		for (k = 0; k < own->count; k++)
-			if (is_listener(&own->entry[k], control, &at[i]))
+			if (is_listener(
+				&own->entry[k], &a->wanted->listen, &at[i]))
 				return error_set(e, "%s is pen's own %s %s",
 				    name,
 				    control ? "control socket"
@@ -466,8 +477,8 @@ check_no_control(const struct apply *a, unsigned slot,
 	    addr_parse_ip(&checked.addr[0], s->check_address, port) == 0)
 		checked.count = 1;
 	for (; c < end; c++)
-		if (check_not_in(&c->at, true, slot, found, e) < 0 ||
-		    check_not_in(&c->at, true, slot, &checked, e) < 0)
+		if (check_not_in(a, &c->at, true, slot, found, e) < 0 ||
+		    check_not_in(a, &c->at, true, slot, &checked, e) < 0)
 			return -1;
 	return 0;
 }
@@ -490,7 +501,7 @@ check_elsewhere(const struct apply *a, unsigned slot,
 		now->port == s->port &&
 		listen_list_equal(&a->now->listen, listen)))
 		return 0;
-	return check_not_in(listen, false, slot, found, e);
+	return check_not_in(a, listen, false, slot, found, e);
 }
 
 static int
@@ -525,6 +536,7 @@ concerns_all(const struct apply *a)
 {
 	return a->now->config.frontend.dns.on !=
 	    a->wanted->config.frontend.dns.on ||
+	    a->now->config.checks.port != a->wanted->config.checks.port ||
 	    !listen_list_equal(&a->now->listen, &a->wanted->listen);
 }
 
