@@ -412,6 +412,7 @@ START_TEST(locks_go_to_the_next_process)
 	ck_assert_uint_eq(vip_locks_fds(&frames, fd + 1), 1);
 	fd[0] = dup(fd[0]);
 	fd[2] = fd[3] = -1;
+	close(locks.fd[0]);
 	locks.fd[0] = -1; /* the copy remains */
 	frames.fd[0] = -1;
 	vip_locks_free(&frames);
@@ -437,6 +438,7 @@ START_TEST(locks_go_to_the_next_process)
 	ck_assert(!o.there);
 	vip_locks_free(&next);
 	vip_locks_free(&next_frames);
+	vip_locks_free(&locks);
 }
 END_TEST
 
