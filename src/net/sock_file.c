@@ -174,11 +174,7 @@ sock_file_give(
 	errno = why;
 	return rc;
 #else
-	struct sock_file now;
-
-	sock_file_mark(&now, at);
-	return f->inode != 0 && now.inode == f->inode &&
-		now.device == f->device
+	return sock_file_is_there(f, at)
 	    ? lchown(at->u.un.sun_path, user, group)
 	    : 0;
 #endif

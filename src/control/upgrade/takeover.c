@@ -17,9 +17,8 @@
 #include "control/handover/handover_state.h"
 #include "control/life/context.h"
 #include "control/life/process.h"
-#include "control/socket/socket.h"
 #include "control/upgrade/takeover.h"
-#include "control/web/web.h"
+#include "control/upgrade/upgrade_private.h"
 #include "dsr/director/director.h"
 #include "net/listener.h"
 #include "net/sock.h"
@@ -262,14 +261,9 @@ takeover_keep(void *arg, struct listener *l)
 void
 takeover_finish(struct pen *p)
 {
-	struct service *svc;
-
 	if (!predecessor_is_there(&p->predecessor))
 		return;
-	SERVICE_EACH (p, svc)
-		frontend_each_listener(svc->frontend, takeover_keep, NULL);
-	control_each_listener(p->control, takeover_keep, NULL);
-	web_each_listener(p->web, takeover_keep, NULL);
+	upgrade_each_listener(p, takeover_keep, NULL);
 	takeover_say(&p->predecessor, TAKEOVER_SERVING);
 	predecessor_fini(&p->predecessor);
 }
