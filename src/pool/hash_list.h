@@ -1,8 +1,8 @@
 /* hash_list.h: the servers among which balance_hash.c spreads clients, and what
  * has changed of them lately.
  *
- *     id = hash_stable("ADDRESS:PORT" as text); of the n-th duplicate of that
- *          text, in list order, hash_mix(id + n)
+ *     id = hash_stable("ADDRESS:PORT" as text), of several addresses the
+ *          smallest; of the n-th duplicate, in list order, hash_mix(id + n)
  *
  * A server is listed while it is present and has a weight. A change of one
  * server costs O(log n), and a move of 4 bytes for each server after it in the

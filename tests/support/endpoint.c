@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -247,6 +248,15 @@ endpoint_path_listens(const char *path)
 	rc = connect(fd, (const struct sockaddr *)&un, sizeof(un));
 	close(fd);
 	return rc == 0;
+}
+
+unsigned
+endpoint_mode(const struct endpoint *s)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(s->text, &st), 0);
+	return st.st_mode & 0777;
 }
 
 int

@@ -39,6 +39,8 @@ bool endpoint_is_listening(const struct endpoint *s);
 /* Does anyone listen at that path, in whatever network namespace? Its file is
  * there a moment earlier. Found out by connecting. */
 bool endpoint_path_listens(const char *path);
+/* The permissions of a Unix socket's file. */
+unsigned endpoint_mode(const struct endpoint *s);
 /* A listening socket there. */
 int endpoint_listen(const struct endpoint *s, int backlog);
 

@@ -58,15 +58,6 @@ is_served(void)
 	return served;
 }
 
-static unsigned
-mode_of(const struct endpoint *s)
-{
-	struct stat st;
-
-	ck_assert_int_eq(stat(s->text, &st), 0);
-	return st.st_mode & 0777;
-}
-
 /* Whatever the umask says; a listener that is opened later has the new one. */
 START_TEST(mode_of_listeners)
 {
@@ -75,13 +66,13 @@ START_TEST(mode_of_listeners)
 
 	up();
 	(void)umask(was);
-	ck_assert_uint_eq(mode_of(&front), 0666);
+	ck_assert_uint_eq(endpoint_mode(&front), 0666);
 	endpoint_new(&next, ENDPOINT_UNIX);
 	endpoint_ask(&ctl, text("listen_mode 0620; listen %s\n", next.text));
-	ck_assert_uint_eq(mode_of(&next), 0620);
+	ck_assert_uint_eq(endpoint_mode(&next), 0620);
 	endpoint_new(&next, ENDPOINT_UNIX);
 	endpoint_ask(&ctl, text("no listen_mode; listen %s\n", next.text));
-	ck_assert_uint_eq(mode_of(&next), 0700);
+	ck_assert_uint_eq(endpoint_mode(&next), 0700);
 	down();
 }
 END_TEST

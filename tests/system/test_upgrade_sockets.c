@@ -111,15 +111,6 @@ START_TEST(file_of_another_program_stays)
 }
 END_TEST
 
-static unsigned
-mode_of(const struct endpoint *at)
-{
-	struct stat st;
-
-	ck_assert_int_eq(stat(at->text, &st), 0);
-	return st.st_mode & 0777;
-}
-
 START_TEST(files_have_the_new_mode)
 {
 	pid_t pid;
@@ -129,11 +120,11 @@ START_TEST(files_have_the_new_mode)
 	prepare();
 	configure("control_mode 0666\n", front.text, "listen_mode 0666\n");
 	up();
-	ck_assert_uint_eq(mode_of(&front), 0666);
+	ck_assert_uint_eq(endpoint_mode(&front), 0666);
 	configure("control_mode 0600\n", front.text, "listen_mode 0640\n");
 	pid = upgrading_go(&ctl, pen.child.pid);
-	ck_assert_uint_eq(mode_of(&front), 0640);
-	ck_assert_uint_eq(mode_of(&ctl), 0600);
+	ck_assert_uint_eq(endpoint_mode(&front), 0640);
+	ck_assert_uint_eq(endpoint_mode(&ctl), 0600);
 	end(pid);
 }
 END_TEST
