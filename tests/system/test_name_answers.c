@@ -22,7 +22,8 @@ all_servers(void)
 	return text(NAME "*:%d", fixture.one.at.port);
 }
 
-/* The lines of the servers' addresses, in the order of their numbers. */
+/* Whether the servers have these addresses, in the order of their numbers, and
+ * no others of the first three has any. */
 static bool
 has_servers(const char *first, const char *second, const char *third)
 {
@@ -33,8 +34,11 @@ has_servers(const char *first, const char *second, const char *third)
 
 	for (i = 0; i < 3; i++) {
 		snprintf(line, sizeof(line), "%u addr %s port %d conn", i,
-		    want[i] != NULL ? want[i] : "127", fixture.one.at.port);
-		if ((strstr(answer, line) != NULL) != (want[i] != NULL))
+		    want[i] != NULL ? want[i] : "0.0.0.0",
+		    want[i] != NULL ? fixture.one.at.port : 0);
+		if (strstr(answer, line) == NULL &&
+		    (want[i] != NULL ||
+			strstr(answer, text("\n%u addr", i)) != NULL))
 			return false;
 	}
 	return true;
@@ -155,6 +159,38 @@ START_TEST(half_an_answer_at_the_start)
 	    names_fixture_said(&fixture,
 		"name resolved only in part name=" NAME " error=\"AAAA: "),
 	    1);
+	names_fixture_end(&fixture);
+}
+END_TEST
+
+/* ---- answers that lead to pen itself ---- */
+
+/* It holds back no other name: a server keeps its addresses, and one for the
+ * new address alone has none. */
+START_TEST(control_socket_of_one_name)
+{
+	const char *refused = "address of a name refused server=";
+	struct endpoint tcp;
+	const char *other;
+
+	names_fixture_begin(&fixture);
+	nameserver_set(&fixture.names, "other.test", "127.0.0.1", NULL);
+	other = text("other.test:%d", fixture.one.at.port);
+	endpoint_at_host(&tcp, &fixture.one.at, "127.0.0.3");
+	pen_up(&fixture.pen, &fixture.front, "-r", "-u", "nobody", "-C",
+	    fixture.ctl.text, "-C", tcp.text, "--resolver", fixture.names.text,
+	    "--resolve-interval", "0.05", fixture.front.text, all_servers(),
+	    names_fixture_server(&fixture), other, NULL);
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", "127.0.0.3", NULL);
+	WAIT_FOR(names_fixture_said(&fixture, text("%s1 ", refused)) > 0 &&
+		names_fixture_said(&fixture, text("%s3 ", refused)) > 0,
+	    20000);
+	nameserver_set(&fixture.names, "other.test", "127.0.0.2", NULL);
+	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.1", "127.0.0.2"), 20000);
+	ck_assert_str_eq(
+	    endpoint_ask(&fixture.ctl, "check_port 1\n"), "1\n");
+	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
+	WAIT_FOR(has_servers("127.0.0.2", "127.0.0.2", "127.0.0.2"), 20000);
 	names_fixture_end(&fixture);
 }
 END_TEST
@@ -289,6 +325,7 @@ SUITE(test_name_answers)
 	SUITE_ADD(s, one_family_fails, 120);
 	SUITE_ADD(s, one_family_of_one_server_fails, 120);
 	SUITE_ADD(s, one_target_fails, 120);
+	SUITE_ADD(s, control_socket_of_one_name, 60);
 	SUITE_ADD(s, half_an_answer_at_the_start, 60);
 	SUITE_ADD(s, checks_name_the_host, 60);
 	SUITE_ADD(s, time_to_live_counts_at_once, 60);

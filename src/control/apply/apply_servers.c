@@ -4,14 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/log.h"
 #include "control/apply/apply.h"
 #include "control/apply/direct.h"
 #include "control/apply/expand.h"
 #include "control/plan/check_plan.h"
-#include "net/sock_try.h"
+#include "control/plan/own_address.h"
 
 /* ---- names ---- */
 
@@ -359,82 +358,6 @@ apply_servers_add_change(
 
 /* ---- pen itself as a server ---- */
 
-/* The address that packets to it have: those to a wildcard address go to
- * loopback, those to an IPv4-mapped one are IPv4. */
-static struct addr
-reached(const struct addr *a)
-{
-	struct addr to = *a;
-	struct peer host;
-
-	if (a->u.sa.sa_family == AF_UNIX)
-		return to;
-	peer_from_addr(&host, a);
-	addr_from_peer(&to, &host);
-	if (addr_is_any(&to))
-		(void)addr_parse_ip(&to,
-		    to.u.sa.sa_family == AF_INET ? "127.0.0.1" : "::1",
-		    addr_port(&to));
-	return to;
-}
-
-/* Whether two paths have the same name in the same directory: the socket itself
- * is not there before the start. */
-static bool
-is_same_path(const char *a, const char *b)
-{
-	const char *ends[] = { strrchr(a, '/'), strrchr(b, '/') };
-	char dir[sizeof(((struct sockaddr_un *)0)->sun_path) + 1];
-	struct stat st[2];
-	int i;
-
-	if (ends[0] == NULL || ends[1] == NULL ||
-	    strcmp(ends[0], ends[1]) != 0)
-		return false;
-	for (i = 0; i < 2; i++) {
-		snprintf(dir, sizeof(dir), "%.*s/",
-		    (int)(ends[i] - (i == 0 ? a : b)), i == 0 ? a : b);
-		if (stat(dir, &st[i]) < 0)
-			return false;
-	}
-	return st[0].st_dev == st[1].st_dev && st[0].st_ino == st[1].st_ino;
-}
-
-static bool
-has_port(const struct listen_list *list, uint16_t port)
-{
-	unsigned i;
-
-	for (i = 0; i < list->count; i++)
-		if (addr_port(&list->entry[i].at) == port)
-			return true;
-	return false;
-}
-
-/* Port 0 of a server is the port that the client came to: any of `clients`. */
-static bool
-is_listener(const struct frontend_address *l, const struct listen_list *clients,
-    const struct addr *server)
-{
-	struct addr at = l->at, to = reached(server);
-
-	if (at.u.sa.sa_family == AF_UNIX || to.u.sa.sa_family == AF_UNIX)
-		return addr_equal(&at, &to) ||
-		    (at.u.sa.sa_family == to.u.sa.sa_family &&
-			is_same_path(at.u.un.sun_path, to.u.un.sun_path));
-	if (addr_port(&to) != addr_port(&at) &&
-	    (addr_port(&to) != 0 || !has_port(clients, addr_port(&at))))
-		return false;
-	if (!addr_is_any(&at)) {
-		at = reached(&at);
-		addr_set_port(&at, addr_port(&to));
-		return addr_equal(&at, &to);
-	}
-	return (at.u.sa.sa_family == to.u.sa.sa_family ||
-		   (at.u.sa.sa_family == AF_INET6 && !l->v6_only)) &&
-	    sock_is_local(&to);
-}
-
 static int
 check_not_in(const struct apply *a, const struct listen_list *own, bool control,
     unsigned slot, const struct server_addrs *found, struct error *e)
@@ -449,7 +372,7 @@ check_not_in(const struct apply *a, const struct listen_list *own, bool control,
 		snprintf(name, sizeof(name), "server %u", server_number(slot));
 	for (i = 0; i < found->count; i++)
 		for (k = 0; k < own->count; k++)
-			if (is_listener(
+			if (own_address_is(
 				&own->entry[k], &a->wanted->listen, &at[i]))
 				return error_set(e, "%s is pen's own %s %s",
 				    name,
@@ -485,7 +408,7 @@ check_no_control(const struct apply *a, unsigned slot,
 
 /* A server that would be pen itself: each client would come to it again, for
  * ever. With direct return frames go elsewhere. What a name has got since is
- * not an error of an unrelated change, unless it is a control socket. */
+ * not an error of an unrelated change. */
 static int
 check_elsewhere(const struct apply *a, unsigned slot,
     const struct server_addrs *found, struct error *e)
@@ -504,6 +427,36 @@ check_elsewhere(const struct apply *a, unsigned slot,
 	return check_not_in(a, listen, false, slot, found, e);
 }
 
+/* The owner of a zone can give a name the address of a control socket. That
+ * must hold back no other name and no command: the server keeps the addresses
+ * that it has, or has none if it is new. */
+static bool
+go_on_without(const struct apply *a, unsigned slot, struct server_addrs *found,
+    const struct error *e)
+{
+	struct names_range looked_up = names_range(a->names, a->service);
+	const struct server_plan *s = plan_slot(a->wanted, slot);
+	const struct server_plan *now = plan_slot(a->now, slot);
+	const struct server *old = pool_slot(a->service->pool, slot);
+	bool same = now != NULL && old != NULL && server_plan_equal(now, s);
+
+	if (!plan_server_has_name(s))
+		return false;
+	if (same && old->unresolved) {
+		found->count = 0;
+		return true;
+	}
+	if (looked_up.from >= looked_up.past)
+		return false;
+	log_warn("address of a name refused server=%u name=%s error=\"%s\"%s",
+	    server_number(slot), s->host, e->text, a->service->label);
+	if (same)
+		*found = old->addrs;
+	else
+		found->count = 0;
+	return true;
+}
+
 static int
 find_change(struct apply *a, unsigned slot, struct error *e)
 {
@@ -519,7 +472,8 @@ find_change(struct apply *a, unsigned slot, struct error *e)
 		if (old == NULL || (!old->present && !old->unresolved))
 			return 0;
 	} else if (addresses(a, slot, &found, e) < 0 ||
-	    check_elsewhere(a, slot, &found, e) < 0) {
+	    (check_elsewhere(a, slot, &found, e) < 0 &&
+		!go_on_without(a, slot, &found, e))) {
 		return -1;
 	} else if (!differs(svc, slot, s, &found)) {
 		return 0;
