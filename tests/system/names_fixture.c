@@ -1,6 +1,9 @@
 /* names_fixture.c: see names_fixture.h. */
 #include "config.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "support/suite.h"
 #include "system/names_fixture.h"
 
@@ -24,6 +27,12 @@ names_fixture_server(const struct names_fixture *r)
 	return text(NAME ":%d", r->one.at.port);
 }
 
+const char *
+names_fixture_all(const struct names_fixture *r)
+{
+	return text(NAME "*:%d", r->one.at.port);
+}
+
 void
 names_fixture_start(struct names_fixture *r, const char *interval)
 {
@@ -36,6 +45,27 @@ int
 names_fixture_said(const struct names_fixture *r, const char *what)
 {
 	return count_in(child_err(&r->pen.child), what);
+}
+
+bool
+names_fixture_has(const struct names_fixture *r, const char *first,
+    const char *second, const char *third)
+{
+	const char *answer = endpoint_ask(&r->ctl, "servers\n");
+	const char *const want[] = { first, second, third };
+	char line[64];
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		snprintf(line, sizeof(line), "%u addr %s port %d ", i,
+		    want[i] != NULL ? want[i] : "0.0.0.0",
+		    want[i] != NULL ? r->one.at.port : 0);
+		if (strstr(answer, line) == NULL &&
+		    (want[i] != NULL ||
+			strstr(answer, text("%u addr ", i)) != NULL))
+			return false;
+	}
+	return true;
 }
 
 void

@@ -21,10 +21,16 @@ struct names_fixture {
 void names_fixture_begin(struct names_fixture *r);
 /* "web.test:PORT" */
 const char *names_fixture_server(const struct names_fixture *r);
+/* "web.test*:PORT" */
+const char *names_fixture_all(const struct names_fixture *r);
 /* Starts pen, which looks names up that often, in seconds. */
 void names_fixture_start(struct names_fixture *r, const char *interval);
 /* How often pen has said it. */
 int names_fixture_said(const struct names_fixture *r, const char *what);
+/* Whether the servers have these addresses, in the order of their numbers;
+ * NULL: that one has none, or is not there. */
+bool names_fixture_has(const struct names_fixture *r, const char *first,
+    const char *second, const char *third);
 void names_fixture_end(struct names_fixture *r);
 
 #endif

@@ -16,34 +16,6 @@
 
 static struct names_fixture fixture;
 
-static const char *
-all_servers(void)
-{
-	return text(NAME "*:%d", fixture.one.at.port);
-}
-
-/* Whether the servers have these addresses, in the order of their numbers, and
- * no others of the first three has any. */
-static bool
-has_servers(const char *first, const char *second, const char *third)
-{
-	const char *answer = endpoint_ask(&fixture.ctl, "servers\n"),
-		   *const want[] = { first, second, third };
-	char line[64];
-	unsigned i;
-
-	for (i = 0; i < 3; i++) {
-		snprintf(line, sizeof(line), "%u addr %s port %d conn", i,
-		    want[i] != NULL ? want[i] : "0.0.0.0",
-		    want[i] != NULL ? fixture.one.at.port : 0);
-		if (strstr(answer, line) == NULL &&
-		    (want[i] != NULL ||
-			strstr(answer, text("\n%u addr", i)) != NULL))
-			return false;
-	}
-	return true;
-}
-
 /* ---- half an answer ---- */
 
 static bool
@@ -66,8 +38,8 @@ START_TEST(one_family_fails)
 	    &fixture.names, NAME, "127.0.0.1", "127.0.0.2", "::1", NULL);
 	pen_up(&fixture.pen, &fixture.front, "-r", "-C", fixture.ctl.text,
 	    "--resolver", fixture.names.text, "--resolve-interval", "0.05",
-	    fixture.front.text, all_servers(), NULL);
-	ck_assert(has_servers("127.0.0.1", "127.0.0.2", "::1"));
+	    fixture.front.text, names_fixture_all(&fixture), NULL);
+	ck_assert(names_fixture_has(&fixture, "127.0.0.1", "127.0.0.2", "::1"));
 	nameserver_fail(&fixture.names, NAME, "A");
 	WAIT_FOR(names_fixture_said(
 		     &fixture, "name lookups failed, keeping addresses") == 1,
@@ -76,10 +48,10 @@ START_TEST(one_family_fails)
 	    names_fixture_said(&fixture, "first=" NAME " error=\"A: "), 1);
 	asked = fixture.names.questions;
 	WAIT_FOR(has_asked_again(asked), 60000);
-	ck_assert(has_servers("127.0.0.1", "127.0.0.2", "::1"));
+	ck_assert(names_fixture_has(&fixture, "127.0.0.1", "127.0.0.2", "::1"));
 	ck_assert_int_eq(names_fixture_said(&fixture, "lookups failed"), 1);
 	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
-	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 20000);
+	WAIT_FOR(names_fixture_has(&fixture, "127.0.0.2", NULL, NULL), 20000);
 	ck_assert_int_eq(
 	    names_fixture_said(&fixture, "names resolved again"), 1);
 	names_fixture_end(&fixture);
@@ -129,7 +101,7 @@ START_TEST(one_target_fails)
 	pen_up(&fixture.pen, &fixture.front, "-r", "-C", fixture.ctl.text,
 	    "--resolver", fixture.names.text, "--resolve-interval", "0.05",
 	    fixture.front.text, "_web._tcp.test", NULL);
-	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
+	ck_assert(names_fixture_has(&fixture, "127.0.0.1", "127.0.0.2", NULL));
 	nameserver_fail(&fixture.names, "two.test", "A");
 	WAIT_FOR(names_fixture_said(
 		     &fixture, "name lookups failed, keeping addresses") == 1,
@@ -138,9 +110,9 @@ START_TEST(one_target_fails)
 	    names_fixture_said(&fixture, "error=\"two.test A: "), 1);
 	asked = fixture.names.questions;
 	WAIT_FOR(has_asked_again(asked), 60000);
-	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
+	ck_assert(names_fixture_has(&fixture, "127.0.0.1", "127.0.0.2", NULL));
 	nameserver_set(&fixture.names, "two.test", NULL);
-	WAIT_FOR(has_servers("127.0.0.1", NULL, NULL), 20000);
+	WAIT_FOR(names_fixture_has(&fixture, "127.0.0.1", NULL, NULL), 20000);
 	names_fixture_end(&fixture);
 }
 END_TEST
@@ -179,18 +151,23 @@ START_TEST(control_socket_of_one_name)
 	endpoint_at_host(&tcp, &fixture.one.at, "127.0.0.3");
 	pen_up(&fixture.pen, &fixture.front, "-r", "-u", "nobody", "-C",
 	    fixture.ctl.text, "-C", tcp.text, "--resolver", fixture.names.text,
-	    "--resolve-interval", "0.05", fixture.front.text, all_servers(),
-	    names_fixture_server(&fixture), other, NULL);
+	    "--resolve-interval", "0.05", fixture.front.text,
+	    names_fixture_all(&fixture), names_fixture_server(&fixture), other,
+	    NULL);
 	nameserver_set(&fixture.names, NAME, "127.0.0.1", "127.0.0.3", NULL);
 	WAIT_FOR(names_fixture_said(&fixture, text("%s1 ", refused)) > 0 &&
 		names_fixture_said(&fixture, text("%s3 ", refused)) > 0,
 	    20000);
 	nameserver_set(&fixture.names, "other.test", "127.0.0.2", NULL);
-	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.1", "127.0.0.2"), 20000);
+	WAIT_FOR(
+	    names_fixture_has(&fixture, "127.0.0.1", "127.0.0.1", "127.0.0.2"),
+	    20000);
 	ck_assert_str_eq(
 	    endpoint_ask(&fixture.ctl, "check_port 1\n"), "1\n");
 	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
-	WAIT_FOR(has_servers("127.0.0.2", "127.0.0.2", "127.0.0.2"), 20000);
+	WAIT_FOR(
+	    names_fixture_has(&fixture, "127.0.0.2", "127.0.0.2", "127.0.0.2"),
+	    20000);
 	names_fixture_end(&fixture);
 }
 END_TEST
@@ -243,7 +220,7 @@ START_TEST(checks_name_the_host)
 	endpoint_new(&fixture.front, ENDPOINT_TCP4);
 	pen_up(&fixture.pen, &fixture.front, "-r", "--resolver",
 	    fixture.names.text, "-O", "check http /; check_interval 50ms",
-	    fixture.front.text, all_servers(), NULL);
+	    fixture.front.text, names_fixture_all(&fixture), NULL);
 	WAIT_FOR(host_was(NAME), 20000);
 	pen_down(&fixture.pen);
 #ifdef HAVE_CARES

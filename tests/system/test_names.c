@@ -68,6 +68,40 @@ START_TEST(sessions_stay)
 }
 END_TEST
 
+/* It keeps a server draining: a wait for the end of it does not end before. */
+START_TEST(drain_goes_on_at_other_addresses)
+{
+	const char *left = "server 0: 1 left\n";
+	struct backend echo;
+	char got[64];
+	int fd, waits;
+
+	nameserver_start(&fixture.names);
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", NULL);
+	backend_start(&echo, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&fixture.front, ENDPOINT_TCP4);
+	endpoint_new(&fixture.ctl, ENDPOINT_UNIX);
+	fixture.one.at = echo.at;
+	names_fixture_start(&fixture, "0.05");
+	fd = endpoint_connect(&fixture.front);
+	endpoint_expect_echo(fd, "before");
+	waits = endpoint_connect(&fixture.ctl);
+	endpoint_send(waits, "server 0 drain wait 60\n", 23);
+	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
+	WAIT_FOR(names_fixture_said(&fixture, "server addresses changed") > 0,
+	    10000);
+	endpoint_recv(waits, got, strlen(left));
+	ck_assert_mem_eq(got, left, strlen(left));
+	close(fd);
+	ck_assert_ptr_nonnull(strstr(
+	    endpoint_recv_all(waits), "server 0: no connections left\n"));
+	close(waits);
+	pen_down(&fixture.pen);
+	backend_stop(&echo);
+	nameserver_stop(&fixture.names);
+}
+END_TEST
+
 /* The last good answer stays, and is told once, not each time. */
 START_TEST(name_server_fails)
 {
@@ -246,12 +280,6 @@ END_TEST
 
 /* ---- all addresses of a name ---- */
 
-static const char *
-all_servers(void)
-{
-	return text(NAME "*:%d", fixture.one.at.port);
-}
-
 /* With `interval` "0" only what the test says looks the name up again. */
 static void
 begin_with_all(const char *interval, const char *first, const char *second)
@@ -260,25 +288,7 @@ begin_with_all(const char *interval, const char *first, const char *second)
 	nameserver_set(&fixture.names, NAME, first, second, NULL);
 	pen_up(&fixture.pen, &fixture.front, "-r", "-C", fixture.ctl.text,
 	    "--resolver", fixture.names.text, "--resolve-interval", interval,
-	    fixture.front.text, all_servers(), NULL);
-}
-
-/* The lines of the servers' addresses, in the order of their numbers. */
-static bool
-has_servers(const char *first, const char *second, const char *third)
-{
-	const char *answer = endpoint_ask(&fixture.ctl, "servers\n"),
-		   *const want[] = { first, second, third };
-	char line[64];
-	unsigned i;
-
-	for (i = 0; i < 3; i++) {
-		snprintf(line, sizeof(line), "%u addr %s port %d conn", i,
-		    want[i] != NULL ? want[i] : "127", fixture.one.at.port);
-		if ((strstr(answer, line) != NULL) != (want[i] != NULL))
-			return false;
-	}
-	return true;
+	    fixture.front.text, names_fixture_all(&fixture), NULL);
 }
 
 /* Each address gets its share; those that come and go are followed, and a
@@ -288,19 +298,22 @@ START_TEST(each_address_is_a_server)
 	int i, got_one = 0;
 
 	begin_with_all("0.05", "127.0.0.1", "127.0.0.2");
-	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
+	ck_assert(names_fixture_has(&fixture, "127.0.0.1", "127.0.0.2", NULL));
 	for (i = 0; i < 10; i++)
 		got_one += is_served_by("one");
 	ck_assert_int_eq(got_one, 5);
 	nameserver_set(
 	    &fixture.names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
-	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.2", "127.0.0.3"), 10000);
+	WAIT_FOR(
+	    names_fixture_has(&fixture, "127.0.0.1", "127.0.0.2", "127.0.0.3"),
+	    10000);
 	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
-	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 10000);
+	WAIT_FOR(names_fixture_has(&fixture, "127.0.0.2", NULL, NULL), 10000);
 	for (i = 0; i < 4; i++)
 		ck_assert_str_eq(endpoint_hear(&fixture.front), "two");
 	nameserver_set(&fixture.names, NAME, "127.0.0.1", "127.0.0.2", NULL);
-	WAIT_FOR(has_servers("127.0.0.2", "127.0.0.1", NULL), 10000);
+	WAIT_FOR(
+	    names_fixture_has(&fixture, "127.0.0.2", "127.0.0.1", NULL), 10000);
 	names_fixture_end(&fixture);
 }
 END_TEST
@@ -375,7 +388,7 @@ END_TEST
 START_TEST(nothing_is_said_at_the_start)
 {
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
-	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
+	ck_assert(names_fixture_has(&fixture, "127.0.0.1", "127.0.0.2", NULL));
 	ck_assert_int_eq(names_fixture_said(&fixture, "server address"), 0);
 	ck_assert_str_eq(
 	    endpoint_ask(&fixture.ctl, "resolve_interval 0.05\n"), "0.050\n");
@@ -431,7 +444,9 @@ START_TEST(operator_and_addresses)
 	    &fixture.names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
 	ck_assert_str_eq(
 	    endpoint_ask(&fixture.ctl, "resolve_interval 0.05\n"), "0.050\n");
-	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.2", "127.0.0.3"), 10000);
+	WAIT_FOR(
+	    names_fixture_has(&fixture, "127.0.0.1", "127.0.0.2", "127.0.0.3"),
+	    10000);
 	ck_assert_ptr_nonnull(
 	    strstr(endpoint_ask(&fixture.ctl, "explain 127.0.0.1\n"),
 		"1 name " NAME "* obstacle drain"));
@@ -460,7 +475,9 @@ START_TEST(routes_follow_addresses)
 	endpoint_ask(&fixture.ctl, "route sni c.test 1\n");
 	nameserver_set(
 	    &fixture.names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
-	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.2", "127.0.0.3"), 10000);
+	WAIT_FOR(
+	    names_fixture_has(&fixture, "127.0.0.1", "127.0.0.2", "127.0.0.3"),
+	    10000);
 	for (i = 0; i < 3; i++) {
 		ck_assert(!is_not_in_route("a.test", i));
 		ck_assert(!is_not_in_route("b.test", i));
@@ -496,7 +513,7 @@ START_TEST(written_as_the_name)
 	answer = endpoint_ask(
 	    &fixture.ctl, text("write %s; include %s\n", file, file));
 	ck_assert_msg(strstr(answer, "error") == NULL, "%s", answer);
-	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
+	ck_assert(names_fixture_has(&fixture, "127.0.0.1", "127.0.0.2", NULL));
 	ck_assert_ptr_nonnull(
 	    strstr(endpoint_ask(&fixture.ctl, "explain 127.0.0.1\n"),
 		"obstacle drain"));
@@ -514,7 +531,7 @@ START_TEST(other_host_instead)
 			     text("server 0 address 127.0.0.2 port %d\n",
 				 fixture.one.at.port)),
 	    "");
-	ck_assert(has_servers("127.0.0.2", NULL, NULL));
+	ck_assert(names_fixture_has(&fixture, "127.0.0.2", NULL, NULL));
 	ck_assert_ptr_nonnull(strstr(
 	    endpoint_ask(&fixture.ctl, "emergency " NAME "*:80\n"),
 	    "only a numbered server can stand for all addresses of a name"));
@@ -562,7 +579,7 @@ START_TEST(service)
 	nameserver_set_service(&fixture.names, "_web._tcp.test", to + 1, 1);
 	ck_assert_str_eq(
 	    endpoint_ask(&fixture.ctl, "resolve_interval 0.1\n"), "0.100\n");
-	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 20000);
+	WAIT_FOR(names_fixture_has(&fixture, "127.0.0.2", NULL, NULL), 20000);
 	ck_assert_str_eq(
 	    endpoint_ask(&fixture.ctl, "resolve_interval 3600\n"), "3600\n");
 	to[1].weight = 0;
@@ -608,6 +625,7 @@ SUITE(test_names)
 
 	SUITE_ADD(s, traffic_follows_the_name, 60);
 	SUITE_ADD(s, sessions_stay, 60);
+	SUITE_ADD(s, drain_goes_on_at_other_addresses, 60);
 	SUITE_ADD(s, name_server_fails, 120);
 	SUITE_ADD(s, name_is_gone, 60);
 	SUITE_ADD(s, order_of_many, 120);

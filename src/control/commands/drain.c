@@ -3,7 +3,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/words.h"
 #include "control/commands/drain.h"
 #include "control/life/context.h"
 #include "control/answer/reply.h"
@@ -21,7 +23,7 @@ struct drain {
 	const struct service *service; /* may be gone */
 	unsigned slot;
 	const struct server *server;
-	unsigned generation; /* of the server */
+	char *name;	/* of the server; owned; NULL: no memory for it */
 	uint64_t ms;	/* at most; 0: no limit */
 	uint64_t until; /* the loop's ms */
 	uint64_t next;	/* line about how many are left */
@@ -38,7 +40,7 @@ drain_begin(struct wait *w, struct service *svc)
 	d->pen = svc->pen;
 	d->service = svc;
 	d->server = pool_slot(svc->pool, d->slot);
-	d->generation = d->server->generation;
+	d->name = strdup(d->server->name);
 	d->until = d->ms > 0 ? now + d->ms : UINT64_MAX;
 	d->next = now + TELL_MS;
 }
@@ -53,11 +55,13 @@ has_service(const struct drain *d)
 	return svc != NULL;
 }
 
-/* A server in its slot after it has none; so has one whose service is gone. */
+/* A server in its slot after it has none; so has one whose service is gone. One
+ * whose name leads elsewhere now has those of its addresses before. */
 static uint64_t
 drain_left(const struct drain *d)
 {
-	return has_service(d) && d->server->generation == d->generation
+	return has_service(d) &&
+		(d->name == NULL || text_equal(d->server->name, d->name))
 	    ? d->server->connections
 	    : 0;
 }
@@ -117,6 +121,7 @@ drain_end(struct wait *w)
 	struct drain *d = container_of(w, struct drain, wait);
 
 	timer_fini(&d->tick);
+	free(d->name);
 	free(d);
 }
 
