@@ -150,6 +150,22 @@ START_TEST(signals_that_end)
 }
 END_TEST
 
+/* They end it all the same. */
+START_TEST(signals_that_a_parent_blocked)
+{
+	sigset_t all, before;
+	struct pen pen;
+
+	prepare();
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pen_up(&pen, &front, "-r", front.text, back.at.text, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	ck_assert_int_eq(child_stop(&pen.child, SIGTERM), 0);
+	backend_stop(&back);
+}
+END_TEST
+
 START_TEST(hangup_and_broken_pipe_do_not_end)
 {
 	struct pen pen;
@@ -427,6 +443,7 @@ SUITE(test_process)
 	SUITE_ADD(s, background_fails_in_front, 15);
 	SUITE_ADD(s, pid_file_is_locked, 15);
 	SUITE_ADD(s, signals_that_end, 15);
+	SUITE_ADD(s, signals_that_a_parent_blocked, 30);
 	SUITE_ADD(s, hangup_and_broken_pipe_do_not_end, 15);
 	SUITE_ADD(s, changes_root, 15);
 	SUITE_ADD(s, background_in_a_new_root, 15);

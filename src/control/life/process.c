@@ -22,6 +22,10 @@
 void
 process_init(struct process *p)
 {
+	sigset_t none;
+
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	p->background = false;
 	p->ready_fd = -1;
 	p->null_fd = -1;
