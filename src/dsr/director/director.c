@@ -307,11 +307,7 @@ follow_mac(struct director *d)
 	    l->name, mac_format(&l->mac, now),
 	    mac_format(&n->options.mac, prev));
 	n->options.mac = d->tarpit.tarpit.options.mac = l->mac;
-	if (l->ops->takes)
-		log_error("no frame is received any more hint=\"dsr_link xdp "
-			  "has the hardware address until pen is started "
-			  "again\"");
-	else if (link_set_filter(l, &filter, &e) < 0)
+	if (link_set_filter(l, &filter, &e) < 0)
 		log_error("%s", e.text);
 	if (d->forward.hops.announce)
 		neighbors_announce(n, loop_now(d->loop));

@@ -32,7 +32,7 @@ enum xdp_state {
 /* What the next process must know: it is in memory of its own. A process that
  * has another version, of this, of the maps or of the sizes of rings, cannot
  * take the link over. */
-enum { XDP_BOOK = 1 };
+enum { XDP_BOOK = 2 };
 struct xdp_book {
 	uint32_t version;
 	uint32_t features; /* as in struct interface_changes */
@@ -145,7 +145,7 @@ void xdp_recheck_host(const struct link *l);
 int xdp_load(struct link *l, const struct link_filter *f, struct error *e);
 /* Reads from the map which addresses another process has set. */
 void xdp_read_addresses(struct xdp_rings *x);
-/* As link_set_filter(), for the map alone. */
+/* As link_set_filter(), for the program's MAC and addresses alone. */
 int xdp_set_addresses(
     struct link *l, const struct link_filter *f, struct error *e);
 /* Frames of this queue go to this socket. */

@@ -47,7 +47,7 @@ xdp_load(struct link *l, const struct link_filter *f, struct error *e)
 	static const char no_program[] = "cannot load the XDP program";
 	struct xdp_rings *x = l->inside;
 
-	x->options = (struct xdp_program_options){ .mac = l->mac };
+	x->options = (struct xdp_program_options){ .flows = 0 };
 	if (x->book->tags_apart) {
 		x->options.tags_of = x->options.back = l->ifindex;
 		if (load_program(l, f->fast_flows) == 0)
@@ -232,6 +232,18 @@ remove_others(const struct xdp_rings *x, const struct xdp_key *list, unsigned n,
 			bpf_map_delete_elem(x->program.addresses, &list[i]);
 }
 
+/* Since Linux 5.19 a process without privileges may change a map. */
+static int
+set_failed(const struct link *l, const char *what, int error, struct error *e)
+{
+	return error_set(e,
+	    "interface %s: cannot set the %s of the XDP program: %s%s", l->name,
+	    what, strerror(error),
+	    error == EPERM ? "; this kernel needs CAP_BPF for XDP's maps, "
+			     "dsr_link packet needs nothing"
+			   : "");
+}
+
 int
 xdp_set_addresses(struct link *l, const struct link_filter *f, struct error *e)
 {
@@ -244,6 +256,11 @@ xdp_set_addresses(struct link *l, const struct link_filter *f, struct error *e)
 
 	if (list == NULL)
 		return error_set(e, "interface %s: out of memory", l->name);
+	if (xdp_program_set_mac(&x->program, &l->mac) != 0) {
+		error = errno;
+		free(list);
+		return set_failed(l, "MAC", error, e);
+	}
 	for (i = 0; i < n; i++) {
 		if (bpf_map_update_elem(
 			x->program.addresses, &list[i], &value, BPF_ANY) == 0)
@@ -251,16 +268,7 @@ xdp_set_addresses(struct link *l, const struct link_filter *f, struct error *e)
 		error = errno;
 		remove_others(x, list, n, x->key, x->keys);
 		free(list);
-		/* since Linux 5.19 a process without privileges may change a
-		 * map */
-		return error_set(e,
-		    "interface %s: cannot set the addresses of the XDP "
-		    "program: %s%s",
-		    l->name, strerror(error),
-		    error == EPERM
-			? "; this kernel needs CAP_BPF for XDP's maps, "
-			  "dsr_link packet needs nothing"
-			: "");
+		return set_failed(l, "addresses", error, e);
 	}
 	remove_others(x, x->key, x->keys, list, n);
 	free(x->key);

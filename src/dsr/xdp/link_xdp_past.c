@@ -20,6 +20,7 @@ enum {
 	FD_MEMORY,
 	FD_CHANGES,
 	FD_ATTACHED,
+	FD_MAC,
 	FD_ADDRESSES,
 	FD_SOCKETS,
 	FD_OUT,
@@ -41,6 +42,7 @@ xdp_fds(const struct link *l, int list[LINK_FDS_MAX])
 	list[FD_MEMORY] = x->memory_fd;
 	list[FD_CHANGES] = x->changes.fd;
 	list[FD_ATTACHED] = x->attached;
+	list[FD_MAC] = p->mac;
 	list[FD_ADDRESSES] = p->addresses;
 	list[FD_SOCKETS] = p->sockets;
 	list[FD_OUT] = x->out_fd;
@@ -180,6 +182,7 @@ take_descriptors(struct xdp_rings *x, struct link_past *past)
 		x->queue[i].fd = xdp_move(past, n++);
 	x->program = (struct xdp_program){ .adopted = true,
 		.fd = -1,
+		.mac = xdp_move(past, FD_MAC),
 		.addresses = xdp_move(past, FD_ADDRESSES),
 		.sockets = xdp_move(past, FD_SOCKETS),
 		.flows = -1,

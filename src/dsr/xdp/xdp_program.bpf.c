@@ -50,6 +50,7 @@ const volatile struct xdp_config config = { 0 };
 		__uint(value_size, sizeof(of_value));   \
 	} name SEC(".maps")
 
+MAP(pen_mac, BPF_MAP_TYPE_ARRAY, 0, 1, uint32_t, struct xdp_mac);
 MAP(pen_addresses, BPF_MAP_TYPE_LPM_TRIE, BPF_F_NO_PREALLOC, XDP_ADDRESSES,
     struct xdp_key, uint32_t); /* values do not count */
 MAP(pen_sockets, BPF_MAP_TYPE_XSKMAP, 0, XDP_QUEUES, uint32_t, uint32_t);
@@ -74,12 +75,20 @@ is_group(const struct ethernet *eth)
 	return *(const __u8 *)eth & 1;
 }
 
+PART const struct xdp_mac *
+own_mac(void)
+{
+	__u32 first = 0;
+
+	return bpf_map_lookup_elem(&pen_mac, &first);
+}
+
 PART bool
-is_to_us(const struct ethernet *eth)
+is_to_us(const struct ethernet *eth, const struct xdp_mac *own)
 {
 	const __u32 *first = (const void *)eth;
 
-	return *first == config.mac_first && eth->to[2] == config.mac_last;
+	return *first == own->first && eth->to[2] == own->last;
 }
 
 /* ---- VLAN tags ---- */
@@ -381,20 +390,20 @@ count(struct xdp_flow *flow, __u64 length)
 
 /* Out where it came in, to the entry's MAC and from ours. */
 PART int
-send_back(struct ethernet *eth, union xdp_target to)
+send_back(struct ethernet *eth, union xdp_target to, const struct xdp_mac *own)
 {
 	__u32 *first = (void *)eth, *from = (void *)eth->from;
 	__u32 back = config.back;
 
 	*first = to.mac_first;
 	eth->to[2] = to.mac_last;
-	*from = config.mac_first;
-	eth->from[2] = config.mac_last;
+	*from = own->first;
+	eth->from[2] = own->last;
 	return back == 0 ? XDP_TX : bpf_redirect(back, 0);
 }
 
 PART int
-fast_path(struct ethernet *eth, const void *end)
+fast_path(struct ethernet *eth, const void *end, const struct xdp_mac *own)
 {
 	const __u64 length = end - (const void *)eth;
 	const struct xdp_entry *entry;
@@ -415,7 +424,7 @@ fast_path(struct ethernet *eth, const void *end)
 	    entry->epoch != flow->epoch || length > entry->longest)
 		return NOT_FAST;
 	count(flow, length);
-	return send_back(eth, to);
+	return send_back(eth, to, own);
 }
 
 /* ---- the programs ---- */
@@ -426,16 +435,17 @@ decide(struct xdp_md *ctx, bool fast)
 	const struct tag tag = tag_read(ctx);
 	struct ethernet *eth = (void *)(long)ctx->data;
 	const void *end = (void *)(long)ctx->data_end;
+	const struct xdp_mac *own = own_mac();
 	int verdict;
 
-	if ((const void *)(eth + 1) > end ||
+	if (own == NULL || (const void *)(eth + 1) > end ||
 	    (tag.there && tag.type != bpf_htons(ETH_P_8021Q)))
 		return XDP_PASS;
 	if (!is_group(eth)) {
-		if (!is_to_us(eth))
+		if (!is_to_us(eth, own))
 			return XDP_PASS;
 		if (fast && !tag.there) {
-			verdict = fast_path(eth, end);
+			verdict = fast_path(eth, end, own);
 			if (verdict != NOT_FAST)
 				return verdict;
 		}

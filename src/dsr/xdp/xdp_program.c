@@ -1,6 +1,7 @@
 /* xdp_program.c: see xdp_program.h. */
 #include "config.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
@@ -65,8 +66,6 @@ map_configure(struct bpf_map *m, const struct xdp_program_options *o,
 	struct xdp_config c = { .back = (uint32_t)o->back };
 	const char *name = bpf_map__name(m);
 
-	memcpy(&c.mac_first, o->mac.byte, 4);
-	memcpy(&c.mac_last, o->mac.byte + 4, 2);
 	if (bpf_map__is_internal(m)) /* .rodata: all that is fixed */
 		return bpf_map__set_initial_value(m, &c, sizeof(c));
 	if (o->flows == 0 && is_of_fast_path(name))
@@ -102,6 +101,7 @@ xdp_program_load(struct xdp_program *p, const struct xdp_program_options *o)
 	bpf_object__close(p->object);
 	*p = (struct xdp_program){ .object = new,
 		.fd = bpf_program__fd(program),
+		.mac = map_fd(new, "pen_mac"),
 		.addresses = map_fd(new, "pen_addresses"),
 		.sockets = map_fd(new, "pen_sockets"),
 		.flows = map_fd(new, "pen_flows"),
@@ -110,11 +110,22 @@ xdp_program_load(struct xdp_program *p, const struct xdp_program_options *o)
 	return 0;
 }
 
+int
+xdp_program_set_mac(const struct xdp_program *p, const struct mac *mac)
+{
+	struct xdp_mac own = { .zero = 0 };
+	uint32_t first = 0;
+
+	memcpy(&own.first, mac->byte, 4);
+	memcpy(&own.last, mac->byte + 4, 2);
+	return bpf_map_update_elem(p->mac, &first, &own, BPF_ANY) == 0 ? 0 : -1;
+}
+
 void
 xdp_program_close(struct xdp_program *p)
 {
-	const int fd[] = { p->addresses, p->sockets, p->flows, p->entries,
-		p->totals };
+	const int fd[] = { p->mac, p->addresses, p->sockets, p->flows,
+		p->entries, p->totals };
 
 	bpf_object__close(p->object);
 	for (unsigned i = 0; p->adopted && i < sizeof(fd) / sizeof(*fd); i++)

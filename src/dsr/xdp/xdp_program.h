@@ -37,7 +37,6 @@ xdp_entry_set(struct xdp_entry *at, const struct link_entry *e)
 }
 
 struct xdp_program_options {
-	struct mac mac; /* the interface's */
 	/* 0, or the number of the interface if its driver reports VLAN tags by
 	 * bpf_xdp_metadata_rx_vlan_tag(): the program inserts them into frames,
 	 * and only this interface takes it. */
@@ -52,7 +51,7 @@ struct xdp_program {
 	struct bpf_object *object; /* owned; NULL: nothing is loaded */
 	/* The descriptors are another process's, and owned: without object. */
 	bool adopted;
-	int fd;
+	int fd, mac;
 	int addresses, sockets;	    /* by struct xdp_key, by receive queue */
 	int flows, entries, totals; /* as in xdp_shared.h */
 };
@@ -62,6 +61,9 @@ struct xdp_program {
  * Returns 0, or -1 with errno and `p` unchanged. */
 int xdp_program_load(
     struct xdp_program *p, const struct xdp_program_options *o);
+/* Sets the interface's MAC, without which no frame is to it: before the program
+ * is attached, and when it changes. Returns 0, or -1 with errno. */
+int xdp_program_set_mac(const struct xdp_program *p, const struct mac *mac);
 void xdp_program_close(struct xdp_program *p); /* not loaded is fine */
 
 #endif

@@ -15,14 +15,19 @@ enum {
 
 /* What is fixed when the program is loaded. */
 struct xdp_config {
-	uint32_t mac_first; /* four bytes of the interface's MAC, */
-	uint16_t mac_last;  /* and the other two */
-	uint16_t zero;
 	/* 0, or the number of the interface if it is one end of a veth pair:
 	 * the fast path redirects frames to it then. Frames sent with XDP_TX
 	 * stay in the peer's queue if it polls for GRO only: the kernel wakes
 	 * it for an XDP program alone. */
 	uint32_t back;
+};
+
+/* The interface's MAC, which may change. A frame that sees half of each is left
+ * to the kernel, or has that as its source. */
+struct xdp_mac {
+	uint32_t first; /* four bytes, */
+	uint16_t last;	/* and the other two */
+	uint16_t zero;
 };
 
 /* A key of the addresses, an LPM trie. The family is part of each prefix. */

@@ -353,6 +353,36 @@ send_from(struct link *l, unsigned number)
 	ck_assert_int_eq(link_send(l, &f, 1), 1);
 }
 
+/* ---- the interface gets another MAC ---- */
+
+static void
+expect_to_follow(const char *address)
+{
+	struct error e;
+
+	veth_ip("link set near address %s", address);
+	link_refresh(&fixture.near);
+	ck_assert_msg(link_set_filter(&fixture.near, &fixture.filter, &e) == 0,
+	    "%s", e.text);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 1, 100);
+	link_fixture_expect(&fixture, 1);
+}
+
+START_TEST(another_mac_is_followed)
+{
+	unsigned char old[100];
+	unsigned n;
+
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	n = link_fixture_make(&fixture, old, "192.168.100.10", 2, sizeof(old));
+	expect_to_follow("02:00:00:00:00:77");
+	veth_send(fixture.far, old, n);
+	link_fixture_far_sends(&fixture, "192.168.100.10", 3, 100);
+	link_fixture_expect(&fixture, 3);
+}
+END_TEST
+
 /* Two have the link in turn: a frame that comes meanwhile is not lost, and none
  * comes twice; chunks and slots go round more than once. */
 START_TEST(another_process_takes_over)
@@ -383,6 +413,10 @@ START_TEST(another_process_takes_over)
 		}
 	}
 	ck_assert_uint_eq(fixture.near.count.refused, 0);
+	next.paused = true;
+	fixture.near = next;
+	take(&fixture.near);
+	expect_to_follow("02:00:00:00:00:77");
 	next.left = true;
 	link_close(&next);
 	fixture.near = mine;
@@ -404,6 +438,7 @@ SUITE(test_link)
 	tcase_add_test(t, ten_thousand_both_ways_in_order);
 	tcase_add_test(t, a_burst_waits_and_what_is_too_much_is_counted);
 	tcase_add_test(t, what_cannot_be_sent_is_counted);
+	tcase_add_test(t, another_mac_is_followed);
 	tcase_add_test(t, another_process_takes_over);
 	suite_add_tcase(s, t);
 #ifdef HAVE_LINK_XDP
@@ -418,6 +453,7 @@ SUITE(test_link)
 	tcase_add_test(t, ten_thousand_both_ways_in_order);
 	tcase_add_test(t, a_burst_waits_and_what_is_too_much_is_counted);
 	tcase_add_test(t, what_cannot_be_sent_is_counted);
+	tcase_add_test(t, another_mac_is_followed);
 	tcase_add_test(t, another_process_takes_over);
 	suite_add_tcase(s, t);
 #endif

@@ -198,7 +198,7 @@ END_TEST
 /* As when a driver refuses the first one. */
 START_TEST(a_new_program_keeps_the_maps)
 {
-	const struct xdp_program_options again = { .mac = ours, .flows = 1000 };
+	const struct xdp_program_options again = { .flows = 1000 };
 	unsigned char frame[ROOM];
 	int before = xdp.fd;
 	size_t n;
@@ -313,6 +313,24 @@ START_TEST(other_macs_and_groups)
 	ck_assert(!goes(frame, n));
 	memcpy(frame, ours.byte, 6);
 	ck_assert(goes(frame, n));
+}
+END_TEST
+
+/* Frames are to the new one only, and leave from it. */
+START_TEST(another_mac)
+{
+	static const struct mac now = { { 2, 0, 0, 0, 0, 0x77 } };
+	unsigned char frame[ROOM];
+	size_t n;
+
+	NEED_XDP();
+	begin(frame, &n, _i);
+	ck_assert_int_eq(xdp_program_set_mac(&xdp, &now), 0);
+	ck_assert(!goes(frame, n));
+	memcpy(frame, now.byte, 6);
+	ck_assert_int_eq(xdprun_run(frame, n, got, sizeof(got)), XDP_TX);
+	ck_assert_mem_eq(got, server.byte, 6);
+	ck_assert_mem_eq(got + 6, now.byte, 6);
 }
 END_TEST
 
@@ -480,6 +498,7 @@ SUITE(test_xdp_fast)
 	tcase_add_test(t, no_entry_is_half_set);
 	tcase_add_test(t, no_frame_goes_to_another_epoch);
 	tcase_add_loop_test(t, other_macs_and_groups, 0, 2);
+	tcase_add_loop_test(t, another_mac, 0, 2);
 	tcase_add_loop_test(t, flags_of_tcp, 0, 2);
 	tcase_add_test(t, good_frames_by_dice);
 	tcase_add_test(t, corrupted_frames_by_dice);

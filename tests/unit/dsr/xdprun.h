@@ -27,8 +27,7 @@ static const char *missing;
 static inline void
 xdprun_up(const struct mac *mac, bool fast)
 {
-	struct xdp_program_options o = { .mac = *mac,
-		.flows = fast ? 1000 : 0 };
+	struct xdp_program_options o = { .flows = fast ? 1000 : 0 };
 	uint32_t queue = 0;
 
 	missing = NULL;
@@ -38,6 +37,7 @@ xdprun_up(const struct mac *mac, bool fast)
 		ck_assert_int_eq(errno, EPERM);
 		return;
 	}
+	ck_assert_int_eq(xdp_program_set_mac(&xdp, mac), 0);
 	ck_assert_int_eq(
 	    bpf_map_update_elem(xdp.sockets, &queue, &xdp_socket, 0), 0);
 	if (!fast)
