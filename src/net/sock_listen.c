@@ -9,6 +9,7 @@
 #include "net/inherited.h"
 #include "net/sock_nonlocal.h"
 #include "net/sock_private.h"
+#include "net/sock_try.h"
 
 /* ---- listening ---- */
 
@@ -73,9 +74,7 @@ sock_open_listener(const struct addr *at, const struct sock_listen_options *o,
 		return error_set(e, "\"%s\": %s", text, strerror(errno));
 	if (bind_and_listen(fd, at, o, file) < 0) {
 		error = errno;
-		error_set(e, "\"%s\": %s", text,
-		    error == EADDRINUSE ? "address already in use"
-					: strerror(error));
+		error_set(e, "\"%s\": %s", text, sock_bind_error(at, error));
 		close(fd);
 		errno = error;
 		return -1;

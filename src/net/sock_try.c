@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -44,6 +45,27 @@ try_path(const struct addr *at, struct error *e)
 	    : error_set(e, "exists and is not a socket");
 }
 
+const char *
+sock_bind_error(const struct addr *at, int error)
+{
+	unsigned port =
+	    at->u.sa.sa_family != AF_UNIX ? (unsigned)addr_port(at) : 0;
+
+	if (error == EADDRINUSE)
+		return "address already in use";
+	if (error == EADDRNOTAVAIL)
+		return "not an address of this host";
+	if (error != EACCES || port == 0 || port >= IPPORT_RESERVED)
+		return strerror(error);
+#ifdef __linux__
+	return "Permission denied: ports below 1024 need root, or the "
+	       "capability CAP_NET_BIND_SERVICE: setcap "
+	       "cap_net_bind_service+ep $(command -v pen)";
+#else
+	return "Permission denied: ports below 1024 need root";
+#endif
+}
+
 int
 sock_try_listen(
     const struct addr *at, bool datagram, bool freebind, struct error *e)
@@ -57,7 +79,7 @@ sock_try_listen(
 		rc = try_bind(
 		    at, datagram ? SOCK_DGRAM : SOCK_STREAM, freebind);
 		if (rc < 0)
-			error_set(e, "%s", strerror(errno));
+			error_set(e, "%s", sock_bind_error(at, errno));
 	}
 	return rc == 0 ? 0 : error_of(e, "\"%s\"", addr_format(at, text));
 }

@@ -525,7 +525,7 @@ START_TEST(check_finds_what_a_start_refuses)
 	BOTH_REFUSE(text("\"%s\": No such file", none), "-C", none, front, s);
 	BOTH_REFUSE("exists and is not a socket", "-C", file, front, s);
 	BOTH_REFUSE(text("\"%s\": No such file", none), none, s);
-	BOTH_REFUSE("\"192.0.2.1:8000\": Cannot assign requested address",
+	BOTH_REFUSE("\"192.0.2.1:8000\": not an address of this host",
 	    "192.0.2.1:8000", s);
 	BOTH_REFUSE("option --source: \"192.0.2.1\": not an address of "
 		    "this host",

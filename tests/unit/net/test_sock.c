@@ -285,6 +285,21 @@ START_TEST(tuned_sockets)
 }
 END_TEST
 
+/* The first port of a web server is one of those. */
+START_TEST(refusals_in_words)
+{
+	struct addr low = ip("0.0.0.0", 80), high = ip("0.0.0.0", 8080), path;
+	const char *denied = strerror(EACCES);
+
+	ck_assert_int_eq(addr_parse_unix(&path, "/run/x"), 0);
+	ck_assert_ptr_nonnull(strstr(sock_bind_error(&low, EACCES),
+	    "Permission denied: ports below 1024 need root"));
+	ck_assert_str_eq(sock_bind_error(&high, EACCES), denied);
+	ck_assert_str_eq(sock_bind_error(&path, EACCES), denied);
+	ck_assert_str_eq(sock_bind_error(&low, EPERM), strerror(EPERM));
+}
+END_TEST
+
 START_TEST(tcp_refusals)
 {
 	struct addr at = ip("127.0.0.1", 0), bound, far = ip("192.0.2.1", 80);
@@ -295,7 +310,7 @@ START_TEST(tcp_refusals)
 
 	ck_assert_int_eq(sock_local_addr(fd, &bound), 0);
 	refuses(&bound, "address already in use");
-	refuses(&far, "Cannot assign requested address");
+	refuses(&far, "not an address of this host");
 	close(fd);
 	client = sock_connect(&bound, &c);
 	if (client >= 0) {
@@ -772,6 +787,7 @@ SUITE(test_sock)
 	SUITE_ADD(s, tcp_meets, 20);
 	SUITE_ADD(s, options_are_optional, 20);
 	SUITE_ADD(s, tuned_sockets, 10);
+	SUITE_ADD(s, refusals_in_words, 20);
 	SUITE_ADD(s, tcp_refusals, 20);
 	SUITE_ADD(s, wildcard_families, 20);
 	SUITE_ADD(s, who_may_be_seen, 20);
