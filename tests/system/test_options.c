@@ -670,6 +670,89 @@ START_TEST(open_to_everybody)
 }
 END_TEST
 
+/* What is written of a server and a file by habit, and would be taken for
+ * something that no server has. */
+START_TEST(what_is_no_server)
+{
+	static const char *const lines[][2] = {
+		{ "http://web1",
+		    "\"http://web1\": write web1, without http://" },
+		{ "web1:80", "\"web1:80\": write address web1 port 80\n" },
+		{ "[::1]:80", "\"[::1]:80\": write address ::1 port 80\n" },
+		{ "::1:80", "\"::1:80\": write address ::1 port 80\n" },
+		{ "[::1]", "\"[::1]\": write ::1, without brackets\n" },
+		{ "8000", "\"8000\": a port without a host, such as " },
+	};
+	const char *front = free_front(), *file = scratch("servers.conf");
+	size_t i;
+
+	BOTH_REFUSE("server \"8000\": a port without a host, such as "
+		    "127.0.0.1:8000\n",
+	    front, "8000");
+	BOTH_REFUSE("server \"::1:80\": an IPv6 address needs brackets: "
+		    "[::1]:80\n",
+	    front, "::1:80");
+	BOTH_REFUSE("server \"web1:80/\": write web1:80, without /\n", front,
+	    "web1:80/");
+	BOTH_REFUSE("listening address \"*:80/a/b\": write *:80, without "
+		    "/a/b\n",
+	    "*:80/a/b", "127.0.0.1:9");
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		write_file(file, text("server 0 address %s\n", lines[i][0]));
+		BOTH_REFUSE(text("%s:1: server: %s", file, lines[i][1]), "-F",
+		    file, front);
+	}
+	/* -f is the option for that in other programs */
+	BOTH_REFUSE(text("\"%s\" is a file, not a listening address (-F %s "
+			 "reads it)\n",
+			file, file),
+	    "-f", file);
+	pen_expect_failure("pen --help lists the options", "-h", NULL);
+}
+END_TEST
+
+/* These look similar, and are servers. */
+START_TEST(what_is_a_server)
+{
+	const char *argv[] = { getenv("PEN"), "--check", free_front(), "0:9",
+		"[::1]:9", "::1", "::ffff:127.0.0.2", "./web1:80/x",
+		"@web1:80/x", "localhost:9", NULL };
+	struct child c;
+
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_str_eq(child_err(&c), "");
+}
+END_TEST
+
+/* The last address is the one that listens; the others are not, in silence. */
+START_TEST(listen_that_is_replaced)
+{
+	const char *conf = scratch("listen.conf");
+	const char *argv[] = { getenv("PEN"), "--check", "-F", conf,
+		"127.0.0.1:47021", "127.0.0.1:9", NULL };
+	struct child c;
+
+	write_file(conf, "listen 127.0.0.1:47022\nlisten 127.0.0.1:47023\n");
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("%s:1: listen 127.0.0.1:47022 replaces 127.0.0.1:47021 of the "
+		 "command line\n",
+		conf)));
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("%s:2: listen was set in line 1 already; this one applies\n",
+		conf)));
+	/* the same address; a section has its own */
+	write_file(conf,
+	    "listen 127.0.0.1:47021\nservice b\nlisten 127.0.0.1:47022\n"
+	    "server 0 address 127.0.0.1 port 9\n");
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_str_eq(child_err(&c), "");
+}
+END_TEST
+
 /* Lines that are taken otherwise than they look. */
 START_TEST(lines_that_mislead)
 {
@@ -833,6 +916,9 @@ SUITE(test_options)
 	SUITE_ADD(s, pen_is_no_server_of_its_own, 60);
 	SUITE_ADD(s, addresses_of_its_own, 60);
 	SUITE_ADD(s, warnings_are_said, 20);
+	SUITE_ADD(s, what_is_no_server, 60);
+	SUITE_ADD(s, what_is_a_server, 20);
+	SUITE_ADD(s, listen_that_is_replaced, 20);
 	SUITE_ADD(s, lines_that_mislead, 30);
 	SUITE_ADD(s, open_to_everybody, 20);
 #ifdef HAVE_OPENSSL

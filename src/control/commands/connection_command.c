@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/number.h"
 #include "base/words.h"
 #include "control/commands/commands.h"
@@ -78,6 +79,23 @@ lend_port(struct plan *p, struct error *e)
 	return 0;
 }
 
+/* The file comes after the command line. */
+static void
+warn_of_replaced(const struct call *c, const char *text)
+{
+	const char *before;
+
+	if (c->dry || c->caller != NULL || c->origin == NULL ||
+	    c->plan == c->pen->given || c->service != c->pen->service)
+		return;
+	before = c->pen->given->listen_text;
+	if (before != NULL && text_equal(before, c->plan->listen_text) &&
+	    !text_equal(before, text))
+		log_write(NULL, LOG_LEVEL_WARN,
+		    "%s: listen %.200s replaces %.200s of the command line",
+		    c->origin, text, before);
+}
+
 static int
 run_listen(struct call *c, struct error *e)
 {
@@ -98,6 +116,8 @@ run_listen(struct call *c, struct error *e)
 		    : error_set(e, "out of memory");
 	else
 		rc = spec_parse_listen(&list, text, how, e);
+	if (rc == 0)
+		warn_of_replaced(c, text);
 	if (rc == 0 && text_set(&c->plan->listen_text, text) < 0)
 		rc = error_set(e, "out of memory");
 	if (rc < 0) {

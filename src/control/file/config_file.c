@@ -229,13 +229,15 @@ check_whole(const struct pen *pen, const struct plan *p, struct error *e)
 	if (p->listen.count == 0)
 		return error_set(e,
 		    "no listening address (usage: pen [options] "
-		    "[address:]port server ...)");
+		    "[address:]port server ...; pen --help lists the "
+		    "options)");
 	if (leads_somewhere(p) ||
 	    ((p->control_count > 0 || p->config.file != NULL) &&
 		!has_server(pen->plan)))
 		return 0;
-	return error_set(
-	    e, "no server (usage: pen [options] [address:]port server ...)");
+	return error_set(e,
+	    "no server (usage: pen [options] [address:]port server ...; pen "
+	    "--help lists the options)");
 }
 
 struct plan *

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/addr.h"
 #include "base/words.h"
 #include "control/language/command.h"
 #include "control/language/completion.h"
@@ -291,12 +293,31 @@ take_servers(struct plan *plan, char **operands, struct error *e)
 	return 0;
 }
 
+/* Of other programs -f is the option for that. */
+static bool
+is_config_file(char **operands)
+{
+	struct stat st;
+
+	return operands[1] == NULL && stat(operands[0], &st) == 0 &&
+	    S_ISREG(st.st_mode);
+}
+
 static int
 take_operands(struct plan *plan, char **operands, struct error *e)
 {
+	int rc;
+
 	if (operands[0] == NULL)
 		return 0;
-	if (spec_parse_listen(&plan->listen, operands[0], RESOLVE_NAMES, e) < 0)
+	rc = spec_parse_listen(&plan->listen, operands[0], RESOLVE_NAMES, e);
+	if ((rc < 0 || addr_is_unix_text(operands[0])) &&
+	    is_config_file(operands))
+		return error_set(e,
+		    "\"%.200s\" is a file, not a listening address (-F "
+		    "%.200s reads it)",
+		    operands[0], operands[0]);
+	if (rc < 0)
 		return -1;
 	if (text_set(&plan->listen_text, operands[0]) < 0)
 		return error_set(e, "out of memory");

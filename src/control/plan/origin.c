@@ -95,6 +95,8 @@ origin_warn_twice(const struct call *c, const char *before, const char *what)
 static bool
 is_one_value(const struct command *row)
 {
+	if (strcmp(row->name, "listen") == 0)
+		return true;
 	return row->kind < KIND_CHANGE && row->kind != KIND_BITS &&
 	    row->kind != KIND_SOURCE && row->kind != KIND_OWN_ADDRESSES &&
 	    row->kind != KIND_CERTIFICATES && row->kind != KIND_KEYS &&

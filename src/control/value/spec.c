@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "control/value/spec.h"
+#include "control/value/spec_mistake.h"
 
 static int
 spec_parse_unix(struct addr *a, const char *text, struct error *e)
@@ -185,25 +186,6 @@ part_twins(struct listen_list *list)
 				list->entry[i].v6_only = true;
 }
 
-/* A URL is what other programs take: advises what pen takes of it, a host
- * without a path behind, or a path. */
-static int
-refuse_scheme(const char *text, struct error *e)
-{
-	const char *scheme = strstr(text, "://"), *at = NULL;
-	size_t n;
-
-	if (scheme != NULL)
-		at = scheme + 3;
-	else if (strncmp(text, "unix:/", 6) == 0)
-		at = text + 5;
-	if (at == NULL)
-		return 0;
-	n = at[0] == '/' ? strlen(at) : strcspn(at, "/");
-	return error_set(e, "write %.*s, without %.*s",
-	    (int)(n < 100 ? n : 100), at, (int)(at - text), text);
-}
-
 int
 spec_parse_listen(struct listen_list *list, const char *text,
     enum resolve_how how, struct error *e)
@@ -218,7 +200,7 @@ spec_parse_listen(struct listen_list *list, const char *text,
 		rest = strchr(one, ',');
 		if (rest != NULL)
 			*rest++ = '\0';
-		rc = refuse_scheme(one, e);
+		rc = spec_refuse_url(one, e);
 		if (rc == 0)
 			rc = spec_parse_one(list, one, how, e);
 	}
@@ -389,7 +371,7 @@ parse_host_server(
 	int rc;
 
 	s->host = spec_split_host(text, &rest, e);
-	if (s->host == NULL)
+	if (s->host == NULL || spec_refuse_port(text, s->host, e) < 0)
 		return -1;
 	copy = strdup(rest);
 	if (copy == NULL)
@@ -435,7 +417,7 @@ spec_parse_server(
 
 	server_plan_init(s);
 	s->port = default_port > 0 ? (uint16_t)default_port : 0;
-	rc = refuse_scheme(text, e) < 0 ? -1
+	rc = spec_refuse_url(text, e) < 0 ? -1
 	    : addr_is_unix_text(text)
 	    ? parse_unix_server(s, text, e)
 	    : parse_host_server(s, text, default_port == SPEC_ANY_PORT, e);

@@ -6,6 +6,7 @@
 
 #include "base/words.h"
 #include "control/value/choices.h"
+#include "control/value/spec_mistake.h"
 #include "control/value/value_private.h"
 #include "proxy/check/check_spec.h"
 #include "proxy/http/http_sticky.h"
@@ -85,6 +86,8 @@ value_word_set_host(const struct command *row, void *value,
 		    e, "\"%.150s\": not a path of a Unix socket", word);
 	if (word[0] == '\0')
 		return error_set(e, "no host");
+	if (spec_check_host(word, e) < 0)
+		return -1;
 	if (text_set(value, word) < 0)
 		return error_set(e, "out of memory");
 	return 0;
