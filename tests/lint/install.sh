@@ -61,11 +61,12 @@ done
 for page in "$top"/man/*.[1-9]; do
 	check test -f "$root/usr/share/man/man${page##*.}/${page##*/}"
 done
-if [ "$(value CROSS_COMPILING_TRUE)" = "#" ]; then
+if [ -n "$(value nodist_bashcompletion_DATA)" ]; then
 	check test -f "$root/usr/share/bash-completion/completions/pen"
 	check test -f "$root/usr/share/bash-completion/completions/penctl"
 	check test -f "$root/usr/share/zsh/site-functions/_pen"
 	check test -f "$root/usr/share/fish/vendor_completions.d/pen.fish"
+	check test -f "$root/usr/share/fish/vendor_completions.d/penctl.fish"
 fi
 for file in "$top"/examples/guide/*; do
 	check test -f "$root/usr/share/doc/pen/examples/guide/${file##*/}"
