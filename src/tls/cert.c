@@ -160,10 +160,48 @@ next_password(struct password *p, const struct buffer *all, size_t *at)
 	return true;
 }
 
-static int
-read_key(struct certificate *c, const struct buffer *text,
-    const struct buffer *passwords, struct error *e)
+static bool
+has_key(const struct buffer *text)
 {
+	BIO *b = cert_open_text(text);
+	char *name, *header;
+	unsigned char *data;
+	bool found = false;
+	long n;
+
+	while (b != NULL && !found &&
+	    PEM_read_bio(b, &name, &header, &data, &n) == 1) {
+		found = strstr(name, "PRIVATE KEY") != NULL;
+		OPENSSL_free(name);
+		OPENSSL_free(header);
+		OPENSSL_clear_free(data, (size_t)n);
+	}
+	BIO_free(b);
+	return found;
+}
+
+/* OpenSSL's reason for what is not there differs by version. */
+static int
+refuse_key(
+    const struct cert_texts *t, const struct buffer *text, struct error *e)
+{
+	const char *reason = cert_reason();
+
+	if (has_key(text))
+		return error_set(e, "no usable private key: %s", reason);
+	ERR_clear_error();
+	return error_set(e, "%s",
+	    text == &t->cert
+		? "no private key in it, and no file of a key is given"
+		: "no private key in the file of the key");
+}
+
+static int
+read_key(struct certificate *c, const struct cert_texts *t, struct error *e)
+{
+	const struct buffer *text =
+	    buffer_length(&t->key) > 0 ? &t->key : &t->cert;
+	const struct buffer *passwords = &t->passwords;
 	struct password p;
 	size_t at = 0;
 
@@ -173,7 +211,7 @@ read_key(struct certificate *c, const struct buffer *text,
 	if (c->key != NULL)
 		ERR_clear_error();
 	if (c->key == NULL)
-		return error_set(e, "no usable private key: %s", cert_reason());
+		return refuse_key(t, text, e);
 	if (X509_check_private_key(c->leaf, c->key) != 1)
 		return error_set(e, "key does not match the certificate: %s",
 		    cert_reason());
@@ -283,8 +321,6 @@ struct certificate *
 certificate_parse(const struct cert_texts *t, struct error *e)
 {
 	struct certificate *c = calloc(1, sizeof(*c));
-	const struct buffer *key =
-	    buffer_length(&t->key) > 0 ? &t->key : &t->cert;
 
 	if (c == NULL || (c->chain = sk_X509_new_null()) == NULL) {
 		free(c);
@@ -296,7 +332,7 @@ certificate_parse(const struct cert_texts *t, struct error *e)
 	if (read_certificates(c, &t->cert, e) < 0 ||
 	    (buffer_length(&t->chain) > 0 &&
 		read_certificates(c, &t->chain, e) < 0) ||
-	    read_key(c, key, &t->passwords, e) < 0) {
+	    read_key(c, t, e) < 0) {
 		certificate_drop(c);
 		return NULL;
 	}

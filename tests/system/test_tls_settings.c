@@ -290,6 +290,27 @@ START_TEST(rsa_and_ecdsa)
 }
 END_TEST
 
+/* ---- keys ---- */
+
+/* As of a file fullchain.pem alone. */
+START_TEST(a_key_is_missing)
+{
+	struct cert_wish wish = { .name = "a.test,IP:127.0.0.1" };
+	struct cert *site = cert_new(&wish);
+	const char *cert = cert_write(site, "alone.crt");
+	const char *front = "127.0.0.1:47031";
+
+	pen_expect_failure(
+	    text("option -E: \"%s\": no private key in it, and no file of a "
+		 "key is given\n",
+		cert),
+	    "-E", cert, front, "127.0.0.1:9", NULL);
+	pen_expect_failure("no private key in the file of the key\n", "-E",
+	    cert, "-K", cert, front, "127.0.0.1:9", NULL);
+	cert_free(site);
+}
+END_TEST
+
 /* ---- keys with passwords ---- */
 
 START_TEST(encrypted_keys)
@@ -368,6 +389,7 @@ SUITE(test_tls_settings)
 #endif
 	SUITE_ADD(s, denied_before_the_handshake, 20);
 	SUITE_ADD(s, rsa_and_ecdsa, 30);
+	SUITE_ADD(s, a_key_is_missing, 20);
 	SUITE_ADD(s, encrypted_keys, 30);
 	SUITE_ADD(s, refused_names, 30);
 	return s;
