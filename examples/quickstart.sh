@@ -228,4 +228,4 @@ if [ -t 0 ] && [ -t 1 ]; then
    Press Enter to stop everything"
 	read -r _
 fi
-say "all is stopped; pen(1) and README.md go on from here"
+say "all is stopped; pen(1) and examples/guide/README go on from here"
