@@ -24,7 +24,13 @@ if [ -z "$is_built" ] && [ ! -f "$top/tests/setup.sh" ]; then
 fi
 [ -n "$is_built" ] || . "$top/tests/setup.sh"
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/quickstart.XXXXXX") || exit 1
+# The path of a Unix socket is short, and in lists of words here.
+temp=${TMPDIR:-/tmp}
+case $temp in
+*[[:space:]]*) temp=/tmp ;;
+esac
+[ ${#temp} -le 80 ] || temp=/tmp
+work=$(mktemp -d "$temp/quickstart.XXXXXX") || exit 1
 started=
 
 say() {
@@ -169,7 +175,12 @@ if [ -z "$is_built" ]; then
 	build_quietly
 fi
 pen=$build/pen
-"$pen" --version | head -n 1
+[ -x "$pen" ] || give_up "there is no pen in $build"
+version=$("$pen" --version 2>/dev/null | head -n 1)
+case $version in
+'pen '[1-9]*) echo "$version" ;;
+*) give_up "$pen is an older program of that name" ;;
+esac
 
 next_port=$((20000 + $$ % 10000))
 say "two servers: the small web server that is built into pen"

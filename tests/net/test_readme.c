@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "net/readme.h"
 #include "net/readme_fixture.h"
@@ -130,6 +131,47 @@ START_TEST(quickstart_without_the_source)
 }
 END_TEST
 
+START_TEST(quickstart_in_a_directory_of_two_words)
+{
+	const char *dir = getenv("SRCDIR"), *pen = getenv("PEN");
+	const char *argv[] = { "sh", NULL, NULL, NULL };
+	struct child c;
+
+	NEED_PROGRAM("curl");
+	ck_assert(dir != NULL && pen != NULL && strrchr(pen, '/') != NULL);
+	ck_assert_int_eq(mkdir(scratch("two words"), 0700), 0);
+	setenv("TMPDIR", scratch("two words"), 1);
+	argv[1] = text("%s/examples/quickstart.sh", dir);
+	argv[2] = text("%.*s", (int)(strrchr(pen, '/') - pen), pen);
+	child_start(&c, argv);
+	ck_assert_msg(
+	    child_wait(&c, 60000) == 0, "%s%s", child_out(&c), child_err(&c));
+}
+END_TEST
+
+/* One that does not have --version, as classic Pen. */
+START_TEST(quickstart_with_an_older_pen)
+{
+	const char *file = scratch("quickstart.sh"), *pen = scratch("pen");
+	const char *argv[] = { "sh", file, NULL };
+	struct child c;
+
+	NEED_PROGRAM("curl");
+	write_file(pen, "#!/bin/sh\necho usage:\nexit 1\n");
+	ck_assert_int_eq(chmod(pen, 0700), 0);
+	write_file(file,
+	    contents(text("%s/examples/quickstart.sh", getenv("SRCDIR"))));
+	setenv("PATH",
+	    text(
+		"%.*s:%s", (int)(strrchr(pen, '/') - pen), pen, getenv("PATH")),
+	    1);
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 60000), 1);
+	ck_assert_str_eq(child_err(&c),
+	    text("quickstart: %s is an older program of that name\n", pen));
+}
+END_TEST
+
 SUITE(test_readme)
 {
 	Suite *s = suite_create("readme");
@@ -139,5 +181,7 @@ SUITE(test_readme)
 	SUITE_ADD(s, any_shell_takes_them, 10);
 	SUITE_ADD(s, quickstart_shows_what_it_says, 120);
 	SUITE_ADD(s, quickstart_without_the_source, 120);
+	SUITE_ADD(s, quickstart_in_a_directory_of_two_words, 120);
+	SUITE_ADD(s, quickstart_with_an_older_pen, 60);
 	return s;
 }
