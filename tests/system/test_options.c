@@ -725,6 +725,32 @@ START_TEST(what_is_a_server)
 }
 END_TEST
 
+/* A command line that becomes a file: some commands have other names than their
+ * options, and some options have none. */
+START_TEST(options_in_a_file)
+{
+	static const char *const lines[][2] = {
+		{ "user nobody", "\"user\" (only an option: --user)" },
+		{ "pid_file /x", "\"pid_file\" (only an option: --pid-file)" },
+		{ "check-servers connect",
+		    "\"check-servers\" (did you mean check?)" },
+		{ "--web 80", "\"--web\" (did you mean web?)" },
+		{ "round-robin", "\"round-robin\" (did you mean roundrobin?)" },
+		{ "servr 0", "\"servr\" (did you mean server?)" },
+		{ "-r", "\"-r\"" },
+	};
+	const char *front = free_front(), *file = scratch("lines.conf");
+	size_t i;
+
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		write_file(file, text("%s\n", lines[i][0]));
+		pen_expect_failure(
+		    text("%s:1: unknown command %s\n", file, lines[i][1]), "-F",
+		    file, front, "127.0.0.1:9", NULL);
+	}
+}
+END_TEST
+
 /* The last address is the one that listens; the others are not, in silence. */
 START_TEST(listen_that_is_replaced)
 {
@@ -918,6 +944,7 @@ SUITE(test_options)
 	SUITE_ADD(s, warnings_are_said, 20);
 	SUITE_ADD(s, what_is_no_server, 60);
 	SUITE_ADD(s, what_is_a_server, 20);
+	SUITE_ADD(s, options_in_a_file, 20);
 	SUITE_ADD(s, listen_that_is_replaced, 20);
 	SUITE_ADD(s, lines_that_mislead, 30);
 	SUITE_ADD(s, open_to_everybody, 20);

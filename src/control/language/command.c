@@ -79,14 +79,47 @@ command_find(const struct command_group *all, const char *name)
 	return NULL;
 }
 
+/* With either of the characters that join words. */
+static bool
+is_option(const struct command *row, const char *name)
+{
+	const char *o = row->option;
+
+	for (; o != NULL && *o != '\0'; o++, name++)
+		if (*o != *name && (*o != '-' || *name != '_'))
+			return false;
+	return o != NULL && *name == '\0';
+}
+
+/* The row of a long option, whose command may have another name; or NULL. */
+static const struct command *
+find_option(const struct command_group *all, const char *name)
+{
+	const struct command *row;
+
+	name += strncmp(name, "--", 2) == 0 ? 2 : 0;
+	COMMAND_EACH (all, row)
+		if (row_is_there(row) && is_option(row, name))
+			return row;
+	return NULL;
+}
+
 /* The nearest name is for typing errors. */
 int
 command_unknown(
     const struct command_group *all, const char *name, struct error *e)
 {
 	struct words_nearest n = words_nearest_to(name, true);
-	const struct command *row;
+	const struct command *row = find_option(all, name);
 
+	if (row != NULL && (row->flags & ROW_OPTION))
+		return error_set(e,
+		    "unknown command \"%.100s\" (only an option: --%s)", name,
+		    row->option);
+	if (row != NULL)
+		return error_set(e,
+		    "unknown command \"%.100s\" (did you mean %s?)", name,
+		    row->name);
 	COMMAND_EACH (all, row)
 		if (!(row->flags & ROW_OPTION) && row_is_there(row))
 			words_nearest_offer(&n, row->name);
