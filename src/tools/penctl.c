@@ -375,6 +375,8 @@ penctl_usage(FILE *to, int status)
 	      "Sends commands to a control socket of pen and prints the "
 	      "replies.\n"
 	      "Without a command, lines are read from standard input.\n\n"
+	      "  help                   list the commands of pen, such as\n"
+	      "                         servers, reload, shutdown\n"
 	      "  top [address ...]      live view of servers; several\n"
 	      "                         addresses are added up\n"
 	      "  service NAME top ...   the servers of one service\n"

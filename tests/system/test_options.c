@@ -736,6 +736,7 @@ START_TEST(options_in_a_file)
 		    "\"check-servers\" (did you mean check?)" },
 		{ "--web 80", "\"--web\" (did you mean web?)" },
 		{ "round-robin", "\"round-robin\" (did you mean roundrobin?)" },
+		{ "stop", "\"stop\" (did you mean shutdown?)" },
 		{ "servr 0", "\"servr\" (did you mean server?)" },
 		{ "-r", "\"-r\"" },
 	};

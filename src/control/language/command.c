@@ -104,6 +104,21 @@ find_option(const struct command_group *all, const char *name)
 	return NULL;
 }
 
+/* What other programs call it, and what other letters are near to. */
+static const char *
+find_habit(const char *name)
+{
+	static const char *const habits[][2] = { { "stop", "shutdown" },
+		{ "restart", "upgrade" }, { "list", "servers" },
+		{ "stats", "servers long" } };
+	size_t i;
+
+	for (i = 0; i < sizeof(habits) / sizeof(habits[0]); i++)
+		if (strcmp(habits[i][0], name) == 0)
+			return habits[i][1];
+	return NULL;
+}
+
 /* The nearest name is for typing errors. */
 int
 command_unknown(
@@ -116,13 +131,11 @@ command_unknown(
 		return error_set(e,
 		    "unknown command \"%.100s\" (only an option: --%s)", name,
 		    row->option);
-	if (row != NULL)
-		return error_set(e,
-		    "unknown command \"%.100s\" (did you mean %s?)", name,
-		    row->name);
-	COMMAND_EACH (all, row)
-		if (!(row->flags & ROW_OPTION) && row_is_there(row))
-			words_nearest_offer(&n, row->name);
+	n.best = row != NULL ? row->name : find_habit(name);
+	if (n.best == NULL)
+		COMMAND_EACH (all, row)
+			if (!(row->flags & ROW_OPTION) && row_is_there(row))
+				words_nearest_offer(&n, row->name);
 	if (n.best != NULL)
 		return error_set(e,
 		    "unknown command \"%.100s\" (did you mean %s?)", name,
