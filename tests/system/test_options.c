@@ -592,6 +592,11 @@ START_TEST(addresses_of_its_own)
 		BOTH_REFUSE("address already in use", "-u", "nobody", "-C",
 		    front, front, s);
 	BOTH_REFUSE("address already in use", "--web", front, front, s);
+	pen_expect_failure(
+	    text("\"%s\": address already in use, by \"%s\" of this "
+		 "configuration\n",
+		front, front),
+	    "--check", "--web", front, front, s, NULL);
 	BOTH_REFUSE("address already in use", "-C", path, path, s);
 	BOTH_REFUSE("address already in use", "-C", path, "--web", path, front,
 	    s);

@@ -132,14 +132,17 @@ try_place(struct listen_list *taken, const struct frontend_address *a,
     bool freebind, struct error *e)
 {
 	struct frontend_address *entry;
-	char text[ADDR_TEXT_MAX];
+	char text[ADDR_TEXT_MAX], other[ADDR_TEXT_MAX];
 	uint32_t i;
 
 	for (i = 0; i < taken->count; i++)
 		if (taken->entry[i].datagram == a->datagram &&
 		    collide(&taken->entry[i], a))
-			return error_set(e, "\"%s\": address already in use",
-			    addr_format(&a->at, text));
+			return error_set(e,
+			    "\"%s\": address already in use, by \"%s\" of this "
+			    "configuration",
+			    addr_format(&a->at, text),
+			    addr_format(&taken->entry[i].at, other));
 	entry = array_grow(
 	    taken->entry, &taken->room, sizeof(*entry), taken->count);
 	if (entry == NULL)
