@@ -266,6 +266,10 @@ START_TEST(mistakes)
 			   "expects HOST:PORT",
 	    "-f", "-O", "session_log udp:1.2.3.4", front.text, "127.0.0.1:1",
 	    NULL);
+	pen_expect_failure("option -O: session_log: \"on\": neither a "
+			   "destination nor a file, whose name has a slash or "
+			   "a dot",
+	    "-f", "-O", "session_log on", front.text, "127.0.0.1:1", NULL);
 	pen_expect_failure("\"/nothing/at/all\": No such file or directory",
 	    "-f", "-O", "session_log /nothing/at/all", front.text,
 	    "127.0.0.1:1", NULL);

@@ -121,7 +121,12 @@ open_sink(struct loop *l, const struct sessionlog_options *o, struct error *e)
 int
 sessionlog_check(const struct sessionlog_options *o, struct error *e)
 {
-	return o->to != NULL && is_file(o) ? file_may_write(o->to, e) : 0;
+	if (o->to == NULL || !is_file(o))
+		return 0;
+	if (o->to[strcspn(o->to, "./")] == '\0')
+		return error_set(e, "neither a destination nor a file, whose "
+				    "name has a slash or a dot");
+	return file_may_write(o->to, e);
 }
 
 static void
