@@ -154,7 +154,7 @@ new_log_is_written() {
 
 try_upgrade() {
 	old=$(pid_of pen) old1=$(pid_of pen@web1)
-	check "USR2" systemctl kill --kill-whom=main -s USR2 pen
+	check "USR2" systemctl kill --kill-who=main -s USR2 pen
 	check "brings another process" wait_for is_not_main "$old" pen
 	check "which serves" fetch http://127.0.0.1/
 	check "the service is still active" is_now active pen
