@@ -55,6 +55,10 @@ sock_bind_error(const struct addr *at, int error)
 		return "address already in use";
 	if (error == EADDRNOTAVAIL)
 		return "not an address of this host";
+	if (error == EINVAL && at->u.sa.sa_family == AF_INET6 &&
+	    IN6_IS_ADDR_LINKLOCAL(&at->u.in6.sin6_addr))
+		return "a link-local address needs its interface, such as "
+		       "fe80::1%eth0";
 	if (error != EACCES || port == 0 || port >= IPPORT_RESERVED)
 		return strerror(error);
 #ifdef __linux__

@@ -297,6 +297,10 @@ START_TEST(refusals_in_words)
 	ck_assert_str_eq(sock_bind_error(&high, EACCES), denied);
 	ck_assert_str_eq(sock_bind_error(&path, EACCES), denied);
 	ck_assert_str_eq(sock_bind_error(&low, EPERM), strerror(EPERM));
+	ck_assert_str_eq(sock_bind_error(&low, EINVAL), strerror(EINVAL));
+	low = ip("fe80::1", 80);
+	ck_assert_ptr_nonnull(
+	    strstr(sock_bind_error(&low, EINVAL), "needs its interface"));
 }
 END_TEST
 
