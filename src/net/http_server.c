@@ -281,17 +281,32 @@ http_parameter(
 	return value != NULL;
 }
 
+/* libevent's list of them has no 421 (RFC 9110, 15.5.20). */
+static const char *
+reason_phrase(unsigned status)
+{
+	return status == 421 ? "Misdirected Request" : NULL;
+}
+
+static bool
+is_head(const struct http_exchange *x)
+{
+	return evhttp_request_get_command(x->request) == EVHTTP_REQ_HEAD;
+}
+
 void
 http_reply(struct http_exchange *x, unsigned status, const char *type,
     const char *text, size_t n)
 {
 	struct evbuffer *body = evbuffer_new();
+	size_t sent = is_head(x) ? 0 : n;
 
 	add_headers(x->request, type);
-	if (body == NULL || evbuffer_add(body, text, n) < 0)
+	if (body == NULL || evbuffer_add(body, text, sent) < 0)
 		evhttp_send_error(x->request, 500, NULL);
 	else
-		evhttp_send_reply(x->request, (int)status, NULL, body);
+		evhttp_send_reply(
+		    x->request, (int)status, reason_phrase(status), body);
 	http_client_answers(x->client);
 	if (body != NULL)
 		evbuffer_free(body);
@@ -349,7 +364,7 @@ http_stream(struct http_exchange *x, const char *type,
     bool (*more)(void *arg, struct buffer *out), void (*done)(void *arg),
     void *arg)
 {
-	bool head = evhttp_request_get_command(x->request) == EVHTTP_REQ_HEAD;
+	bool head = is_head(x);
 	struct http_streaming *w =
 	    head || x->client == NULL ? NULL : memory_zeroed(sizeof(*w));
 
@@ -421,8 +436,8 @@ http_server_serve(struct http_server *s, struct error *e)
 
 struct http_server *
 http_server_open(struct loop *l, const struct addr *at, unsigned mode,
-    struct inherited *inherited, const struct http_pages *pages,
-    struct error *e)
+    struct inherited *inherited, struct http_server *before,
+    const struct http_pages *pages, struct error *e)
 {
 	struct sock_listen_options o = { .backlog = BACKLOG,
 		.unix_mode = (mode_t)mode,
@@ -442,13 +457,14 @@ http_server_open(struct loop *l, const struct addr *at, unsigned mode,
 		s->host[0] = '\0';
 	s->host[sizeof(s->host) - 1] = '\0';
 	timer_init(&s->sweep, on_sweep);
-	if (listener_open(&s->listener, l, at, &o, e) < 0) {
+	if (listener_replace(&s->listener, l, at, &o,
+		before != NULL ? &before->listener : NULL, e) < 0)
 		free(s);
-		return NULL;
-	}
-	if (http_server_serve(s, e) == 0)
+	else if (http_server_serve(s, e) == 0)
 		return s;
-	http_server_close(s);
+	else
+		http_server_close(s);
+	http_server_listen_again(before);
 	return NULL;
 }
 
@@ -464,6 +480,13 @@ http_server_close(struct http_server *s)
 	http_clients_fini(&s->clients);
 	listener_close(&s->listener);
 	free(s);
+}
+
+void
+http_server_listen_again(struct http_server *s)
+{
+	if (s != NULL)
+		listener_listen_again(&s->listener);
 }
 
 struct listener *

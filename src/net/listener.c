@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/list.h"
@@ -137,6 +138,40 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->file = (struct sock_file){ .inode = 0 };
 	l->fd = sock_listen(at, o, &l->file, e);
 	return l->fd < 0 ? -1 : 0;
+}
+
+static bool
+listener_overlaps(const struct listener *l, const struct addr *at)
+{
+	return l->at.u.sa.sa_family != AF_UNIX &&
+	    at->u.sa.sa_family != AF_UNIX &&
+	    addr_port(&l->at) == addr_port(at) &&
+	    (addr_is_any(&l->at) || addr_is_any(at));
+}
+
+/* An address is in use while a socket listens there; one that is shut down
+ * stays bound, and can listen again. */
+int
+listener_replace(struct listener *l, struct loop *loop, const struct addr *at,
+    const struct sock_listen_options *o, const struct listener *before,
+    struct error *e)
+{
+	int rc = listener_open(l, loop, at, o, e);
+
+	if (rc == 0 || before == NULL || !listener_overlaps(before, at))
+		return rc;
+	(void)shutdown(before->fd, SHUT_RD);
+	return listener_open(l, loop, at, o, e);
+}
+
+void
+listener_listen_again(struct listener *l)
+{
+	char text[ADDR_TEXT_MAX];
+
+	if (listen(l->fd, (int)l->backlog) < 0)
+		log_error("no longer listening: \"%s\": %s",
+		    addr_format(&l->at, text), strerror(errno));
 }
 
 void

@@ -39,6 +39,13 @@ struct listener {
  * message. */
 int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
     const struct sock_listen_options *o, struct error *e);
+/* The same, while `before` (NULL: none) is there, which is closed next: it
+ * stops listening if its address overlaps, as 127.0.0.1:80 with 0.0.0.0:80. */
+int listener_replace(struct listener *l, struct loop *loop,
+    const struct addr *at, const struct sock_listen_options *o,
+    const struct listener *before, struct error *e);
+/* It is not closed after all, or could not be replaced. */
+void listener_listen_again(struct listener *before);
 /* Closes and removes the socket file; fine on one that is not open. */
 void listener_close(struct listener *l);
 

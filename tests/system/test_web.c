@@ -3,9 +3,11 @@
 #include "config.h"
 
 #include <check.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -176,6 +178,52 @@ START_TEST(mode_of_the_socket)
 }
 END_TEST
 
+/* A socket that asks the kernel to share the port gets it no more than others
+ * do. */
+static bool
+port_is_shared(int port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		.sin_port = htons((unsigned short)port) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1, rc;
+
+	ck_assert_int_ge(fd, 0);
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+#ifdef SO_REUSEPORT
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+#endif
+	rc = bind(fd, (struct sockaddr *)&at, sizeof(at));
+	close(fd);
+	return rc == 0;
+}
+
+/* As the manual opens the pages to other hosts, while they are there; and
+ * back. */
+START_TEST(moves_to_all_addresses)
+{
+	int port;
+
+	web_fixture_begin("timeout", "3");
+	port = web_fixture.web.port;
+	ck_assert_str_eq(web_fixture_command(text("web 0.0.0.0:%d", port)), "");
+	web_fixture_expect_status("/healthz", 200);
+	ck_assert(!port_is_shared(port));
+	/* to this host, but all of the file is refused */
+	write_file(scratch("file"),
+	    text("web %d\nlisten %s\n", port, web_fixture.back.at.text));
+	web_fixture_expect_in(
+	    web_fixture_command(text("include %s", scratch("file"))),
+	    "error: ");
+	web_fixture_expect_status("/healthz", 200);
+	ck_assert_str_eq(
+	    web_fixture_command("web"), text("0.0.0.0:%d\n", port));
+	ck_assert_str_eq(web_fixture_command(text("web %d", port)), "");
+	web_fixture_expect_status("/healthz", 200);
+	ck_assert(!port_is_shared(port));
+	web_fixture_end();
+}
+END_TEST
+
 /* It can be moved and ended while pen runs. */
 START_TEST(moves)
 {
@@ -198,14 +246,17 @@ END_TEST
 static void
 expect_hosts(void)
 {
+	static const char misdirected[] = "421 Misdirected Request\r\n";
 	static const struct {
 		const char *header;
-		int status;
-	} asks[] = { { "Host: localhost", 200 }, { "Host: 127.0.0.1:80", 200 },
-		{ "Host: [::1]:80", 200 }, { "Host: evil.example", 421 },
-		{ "Host: evil.example:80", 421 },
-		{ "Host: localhost\r\nHost: evil.example", 400 },
-		{ "X: y", 400 } };
+		const char *status;
+	} asks[] = { { "Host: localhost", "200 OK" },
+		{ "Host: 127.0.0.1:80", "200 OK" },
+		{ "Host: [::1]:80", "200 OK" },
+		{ "Host: evil.example", misdirected },
+		{ "Host: evil.example:80", misdirected },
+		{ "Host: localhost\r\nHost: evil.example", "400 Bad Request" },
+		{ "X: y", "400 Bad Request" } };
 	const char *got, *ask;
 	size_t i;
 	int fd;
@@ -218,9 +269,9 @@ expect_hosts(void)
 		endpoint_send(fd, ask, strlen(ask));
 		got = endpoint_recv_all(fd);
 		close(fd);
-		ck_assert_msg(strncmp(got,
-				  text("HTTP/1.1 %d ", asks[i].status),
-				  13) == 0,
+		ck_assert_msg(strncmp(got, "HTTP/1.1 ", 9) == 0 &&
+			strncmp(got + 9, asks[i].status,
+			    strlen(asks[i].status)) == 0,
 		    "%s: %s", asks[i].header, got);
 	}
 }
@@ -255,6 +306,31 @@ START_TEST(media_types)
 				  "Accept: application/openmetrics-text;q=0.5, "
 				  "text/plain;q=0.3\r\n"),
 	    "# EOF");
+	web_fixture_end();
+}
+END_TEST
+
+/* The header alone (RFC 9110, 9.3.2), as monitoring requests it. */
+START_TEST(head_has_no_body)
+{
+	static const char *const paths[] = { "/", "/healthz", "/readyz",
+		"/metrics", "/status.json", "/nothing" };
+	const char *got;
+	size_t i;
+
+	web_fixture_begin("timeout", "3");
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		int fd = endpoint_connect(&web_fixture.web);
+
+		got = text(
+		    "HEAD %s HTTP/1.1\r\nHost: localhost\r\n\r\n", paths[i]);
+		endpoint_send(fd, got, strlen(got));
+		got = endpoint_recv_all(fd);
+		ck_assert_ptr_nonnull(strstr(got, "HTTP/1.1 "));
+		ck_assert_msg(strcmp(strstr(got, "\r\n\r\n"), "\r\n\r\n") == 0,
+		    "%s has a body", paths[i]);
+		close(fd);
+	}
 	web_fixture_end();
 }
 END_TEST
@@ -394,8 +470,10 @@ SUITE(test_web)
 	SUITE_ADD(s, list_0_is_of_others, 30);
 	SUITE_ADD(s, mode_of_the_socket, 30);
 	SUITE_ADD(s, moves, 60);
+	SUITE_ADD(s, moves_to_all_addresses, 60);
 	SUITE_ADD(s, other_hosts, 60);
 	SUITE_ADD(s, media_types, 60);
+	SUITE_ADD(s, head_has_no_body, 60);
 	SUITE_ADD(s, bad_requests, 60);
 	SUITE_ADD(s, changes, 60);
 	SUITE_ADD(s, promtool, 60);

@@ -40,7 +40,10 @@ apply_web_prepare(struct apply *a, struct error *e)
 void
 apply_web_cancel(struct apply *a)
 {
+	if (a->web == NULL)
+		return;
 	web_close(a->web);
+	web_listen_again(a->pen->web);
 }
 
 void

@@ -219,8 +219,8 @@ web_open(struct pen *p, const struct addr *at, unsigned mode, struct error *e)
 	if (w->trends == NULL)
 		error_set(e, "out of memory");
 	else
-		w->server = http_server_open(
-		    p->loop, at, mode, &p->inherited, &h, e);
+		w->server = http_server_open(p->loop, at, mode, &p->inherited,
+		    p->web != NULL ? p->web->server : NULL, &h, e);
 	if (w->server != NULL)
 		return w;
 	web_close(w);
@@ -235,6 +235,13 @@ web_close(struct web *w)
 	http_server_close(w->server);
 	trends_free(w->trends);
 	free(w);
+}
+
+void
+web_listen_again(struct web *w)
+{
+	if (w != NULL)
+		http_server_listen_again(w->server);
 }
 
 void

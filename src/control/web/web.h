@@ -19,11 +19,14 @@ struct listener;
 struct pen;
 struct web;
 
-/* Listens and serves. `mode` is that of a Unix socket's file; 0: by the umask.
- * NULL with a full message. */
+/* Listens and serves, beside the pages that there are, which are closed next.
+ * `mode` is that of a Unix socket's file; 0: by the umask. NULL with a full
+ * message. */
 struct web *web_open(
     struct pen *p, const struct addr *at, unsigned mode, struct error *e);
 void web_close(struct web *w);
+/* Those before are not closed after all; NULL is fine. */
+void web_listen_again(struct web *w);
 /* Another process serves them from now on. */
 void web_leave(struct web *w);
 /* Calls `fn` for its listener. */

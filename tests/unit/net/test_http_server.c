@@ -42,7 +42,7 @@ opens(struct loop *l, enum endpoint_kind kind, struct error *e)
 	endpoint_new(&at, kind);
 	addr.len = at.len;
 	memcpy(&addr.u, &at.addr, at.len);
-	s = http_server_open(l, &addr, 0, NULL, &none, e);
+	s = http_server_open(l, &addr, 0, NULL, NULL, &none, e);
 	http_server_close(s);
 	return s != NULL;
 }
