@@ -6,6 +6,8 @@ pen {FRONT} {S0} {S1}
 < downfd = -1, upfd = -1
 < client = 0, server = 0
 < pend = 0
+> connection 0 json
+~ {"connection":0,"state":"free","client":null,"server":-1,
 > connections
 > recent
 hold h

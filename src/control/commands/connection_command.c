@@ -162,7 +162,8 @@ emit_connection(struct fields *f, const struct team *t,
 
 	fields_number(f, "connection", team_number(t, i->number));
 	fields_text(f, "state", i->state);
-	fields_text(f, "client", peer_format(&i->client, client));
+	fields_text(f, "client",
+	    i->phase != 0 ? peer_format(&i->client, client) : NULL);
 	if (i->server != NULL)
 		fields_number(f, "server", i->server->number);
 	else
