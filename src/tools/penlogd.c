@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/addr.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
@@ -26,13 +27,15 @@
 #include "tools/log_line.h"
 #include "tools/visits.h"
 
-enum { DATAGRAM_MAX = 64 * 1024, BATCH = 256 };
+enum { DATAGRAM_MAX = 64 * 1024, BATCH = 256, TELL_MS = 60 * 1000 };
 
 struct penlogd {
 	int fd;
 	FILE *out;
 	const char *path; /* NULL: standard output */
 	bool foreground, unbuffered;
+	bool cut;	  /* the file may end within a line */
+	uint64_t told_at; /* ms: that lines are lost; 0: never */
 	struct process_options process;
 	uint64_t entries, port;
 	struct visits *visits;
@@ -56,6 +59,24 @@ penlogd_complain(const char *what)
 {
 	fprintf(stderr, "penlogd: %s\n", what);
 	return 1;
+}
+
+/* ---- writing ---- */
+
+/* A disk that stays full is reported once a minute. */
+static void
+penlogd_flush(struct penlogd *d)
+{
+	uint64_t now = clock_monotonic_ms();
+
+	if (fflush(d->out) == 0)
+		return;
+	if (d->told_at == 0 || now - d->told_at >= TELL_MS) {
+		log_error("cannot write, lines are lost: %s", strerror(errno));
+		d->told_at = now;
+	}
+	d->cut = true;
+	clearerr(d->out);
 }
 
 /* ---- lines ---- */
@@ -91,6 +112,9 @@ penlogd_write_line(
 	}
 	client = visits_find(d->visits, d->count, 0,
 	    peer_format_host(server, from), w.request);
+	if (d->cut)
+		fputc('\n', d->out);
+	d->cut = false;
 	if (client != NULL)
 		fprintf(d->out, "%s%s\n", client, w.user);
 	else
@@ -134,19 +158,20 @@ penlogd_take_batch(struct penlogd *d)
 		peer_from_addr(&from, &a);
 		take_datagram(d, text, &from);
 		if (d->unbuffered)
-			fflush(d->out);
+			penlogd_flush(d);
 	}
 	return true;
 }
 
 /* ---- the file ---- */
 
+/* A named pipe needs a reader, and is not waited for. */
 static FILE *
 penlogd_open_log(const char *path, struct error *e)
 {
 	struct error why;
-	int fd = file_open_own(
-	    path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644, &why);
+	int fd = file_open_own(path,
+	    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644, &why);
 	FILE *f = fd >= 0 ? fdopen(fd, "a") : NULL;
 
 	if (f == NULL)
@@ -171,15 +196,7 @@ reopen(struct penlogd *d)
 	}
 	fclose(d->out);
 	d->out = new;
-}
-
-static void
-penlogd_flush(struct penlogd *d)
-{
-	if (fflush(d->out) == 0)
-		return;
-	log_error("cannot write: %s", strerror(errno));
-	clearerr(d->out);
+	d->cut = false;
 }
 
 /* ---- running ---- */
@@ -222,7 +239,7 @@ penlogd_open_socket(struct penlogd *d, struct error *e)
 }
 
 static void
-penlogd_catch_signals(sigset_t *open)
+penlogd_catch_signals(const struct penlogd *d, sigset_t *open)
 {
 	struct sigaction sa = { .sa_handler = on_signal };
 	sigset_t closed;
@@ -235,6 +252,8 @@ penlogd_catch_signals(sigset_t *open)
 	sigaction(SIGHUP, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGINT, &sa, NULL);
+	if (d->path != NULL) /* a named pipe may get another reader */
+		signal(SIGPIPE, SIG_IGN);
 }
 
 /* Signals come only while it waits. What has come is written before that. */
@@ -358,7 +377,7 @@ main(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	log_open_syslog(LOG_SYSLOG_PATH, "penlogd");
-	penlogd_catch_signals(&open);
+	penlogd_catch_signals(&d, &open);
 	if (rc == -2 || penlogd_open_all(&d, &p, &e) < 0 ||
 	    process_ready(&p, &e) < 0) {
 		process_fini(&p);

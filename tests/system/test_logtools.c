@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <arpa/inet.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -381,6 +383,67 @@ START_TEST(joins_and_opens_again)
 }
 END_TEST
 
+/* Its output goes on while a reader reads it; false until `what` has come. */
+static bool
+comes(struct penlogd *p, int reader, const char *what)
+{
+	static char got[1 << 20];
+	static size_t n;
+	ssize_t more;
+
+	say(p, what);
+	while ((more = read(reader, got + n, sizeof(got) - 1 - n)) > 0)
+		n += (size_t)more;
+	got[n] = '\0';
+	return strstr(got, text("\n%s", what)) != NULL;
+}
+
+static bool
+has_lost(struct penlogd *p, const char *line)
+{
+	int i;
+
+	for (i = 0; i < 100; i++)
+		say(p, line);
+	return child_has_said(&p->child, "lines are lost");
+}
+
+/* A pipe without a reader is refused. One that is not read loses lines, which
+ * is reported once, and the first line after them begins a line. Nothing waits
+ * for it. */
+START_TEST(pipe_is_full)
+{
+	static const char many[] =
+	    "10.0.0.1 - - [x] \"GET /many HTTP/1.1\" 1\n",
+			  last[] =
+			      "10.0.0.1 - - [x] \"GET /last HTTP/1.1\" 2\n";
+	struct penlogd p = { .log = scratch("pipe") };
+	const char *args[] = { ours("penlogd"), "-f", "-l", p.log, NULL, NULL };
+	int reader;
+
+	ck_assert_int_eq(mkfifo(p.log, 0600), 0);
+	free_port(&p.at);
+	args[4] = text("%d", ntohs(p.at.sin_port));
+	p.fd = socket(AF_INET, SOCK_DGRAM, 0);
+	child_start(&p.child, args);
+	ck_assert_int_eq(child_wait(&p.child, SOON), 1);
+	reader = open(p.log, O_RDONLY | O_NONBLOCK);
+	child_start(&p.child, args);
+	WAIT_FOR(has_lost(&p, many), SOON);
+	(void)has_lost(&p, many);
+	WAIT_FOR(comes(&p, reader, last), SOON);
+	close(reader);
+	(void)has_lost(&p, many);
+	reader = open(p.log, O_RDONLY | O_NONBLOCK);
+	WAIT_FOR(comes(&p, reader, last), SOON);
+	ck_assert_ptr_null(
+	    strstr(strstr(child_err(&p.child), "are lost") + 1, "are lost"));
+	close(reader);
+	ck_assert_int_eq(child_stop(&p.child, SIGTERM), 0);
+	close(p.fd);
+}
+END_TEST
+
 START_TEST(runs_in_the_background)
 {
 	struct sockaddr_in at;
@@ -464,6 +527,7 @@ SUITE(test_logtools)
 	SUITE_ADD(s, merges_more_than_it_remembers, 30);
 	SUITE_ADD(s, joins_as_classic, 60);
 	SUITE_ADD(s, joins_and_opens_again, 30);
+	SUITE_ADD(s, pipe_is_full, 30);
 	SUITE_ADD(s, runs_in_the_background, 30);
 	SUITE_ADD(s, sends_from_an_address, 20);
 	SUITE_ADD(s, bad_ports_and_inputs, 20);
