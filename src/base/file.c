@@ -15,10 +15,13 @@
 
 enum { CHUNK = 16 * 1024, LINKS_MAX = 8 };
 
+/* open(2) has "No such device or address" for two things that are there. */
 static int
 file_error(struct error *e)
 {
-	return error_set(e, "%s", strerror(errno));
+	return error_set(e, "%s",
+	    errno == ENXIO ? "it is a socket, or a pipe without a reader"
+			   : strerror(errno));
 }
 
 /* A pipe that is opened without waiting would read as an empty file while it
