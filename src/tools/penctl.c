@@ -293,8 +293,8 @@ run_top(struct penctl *p, const char *service, char **words)
 	t->service = service;
 	for (; *words != NULL && status == GO_ON; words++) {
 		if (t->pens == TOP_PENS)
-			status =
-			    penctl_complain(REFUSED, "top: too many addresses");
+			status = penctl_complain(
+			    UNREACHABLE, "top: too many addresses");
 		else if (target_parse(&t->pen[t->pens], *words, &e) < 0)
 			status = penctl_complain(UNREACHABLE, e.text);
 		else

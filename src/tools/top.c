@@ -186,6 +186,7 @@ print_all(struct top *t)
 	char line[TOP_LINE];
 	uint64_t i;
 	uint32_t k;
+	int status;
 
 	for (i = 0; t->repeat.count == 0 || i < t->repeat.count; i++) {
 		if (i > 0)
@@ -201,9 +202,8 @@ print_all(struct top *t)
 			printf("%s\n",
 			    top_table_line(
 				line, &t->view.list[k], PLAIN_COLUMNS));
-		fflush(stdout);
-		if (ferror(stdout))
-			return ASK_NO_ANSWER;
+		if (!watch_flush(&status))
+			return status;
 	}
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* watch.c: see watch.h. */
 #include "config.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +37,17 @@ watch_wait(const struct repeat *r)
 	(void)poll(NULL, 0, (int)r->interval_ms);
 }
 
+bool
+watch_flush(int *status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return true;
+	*status = errno == EPIPE ? 0 : ASK_NO_ANSWER;
+	if (*status != 0)
+		fprintf(stderr, "penctl: %s\n", strerror(errno));
+	return false;
+}
+
 static void
 show(struct buffer *text, bool first)
 {
@@ -47,7 +59,6 @@ show(struct buffer *text, bool first)
 		if (!first)
 			putchar('\n');
 		fwrite(at, 1, left, stdout);
-		fflush(stdout);
 		return;
 	}
 	fputs(home, stdout);
@@ -62,7 +73,6 @@ show(struct buffer *text, bool first)
 		left -= length;
 	}
 	fputs(end_of_screen, stdout);
-	fflush(stdout);
 }
 
 static enum ask_status
@@ -92,12 +102,15 @@ watch(const struct target *t, const char *line, const struct repeat *r)
 	enum ask_status status = ASK_ANSWERED;
 	unsigned columns, lines;
 	uint64_t i;
+	int end;
 
 	for (i = 0; r->count == 0 || i < r->count; i++) {
 		if (i > 0)
 			watch_wait(r);
 		status = ask_once(t, line, i == 0);
-		if (ferror(stdout) || status == ASK_REFUSED ||
+		if (!watch_flush(&end))
+			return end;
+		if (status == ASK_REFUSED ||
 		    (status != ASK_ANSWERED &&
 			!watch_terminal_size(&columns, &lines)))
 			break;

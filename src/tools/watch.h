@@ -15,6 +15,11 @@ struct repeat {
  * exit status: at a terminal only a refusal ends it before its time. */
 int watch(const struct target *t, const char *line, const struct repeat *r);
 
+/* Writes what was printed. Returns false when that ends all, with an exit
+ * status: a reader that stops, as head(1), is no error; all else is, and is
+ * reported. */
+bool watch_flush(int *status);
+
 /* Waits for the next time. */
 void watch_wait(const struct repeat *r);
 

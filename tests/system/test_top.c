@@ -129,6 +129,46 @@ START_TEST(top_of_several_services)
 }
 END_TEST
 
+/* A reader that stops, as head(1), is no error; a full disk is. */
+static void
+expect_ends(const char *command)
+{
+	const char *run = text(
+		       "%s -i 0.1 %s %s", ctl_client(), ctl[0].text, command),
+		   *status = scratch("status");
+
+	child_start(&c,
+	    (const char *const[]){ "/bin/sh", "-c",
+		text("{ %s; echo $? >%s; } | head -n 1", run, status), NULL });
+	ck_assert_int_eq(child_wait(&c, 20000), 0);
+	ck_assert_str_eq(contents(status), "0\n");
+	ck_assert_str_eq(child_err(&c), "");
+	if (access("/dev/full", W_OK) < 0)
+		return;
+	child_start(&c,
+	    (const char *const[]){
+		"/bin/sh", "-c", text("exec %s >/dev/full", run), NULL });
+	ck_assert_int_eq(child_wait(&c, 20000), 2);
+	ck_assert_ptr_nonnull(strstr(child_err(&c), "No space"));
+}
+
+START_TEST(reader_stops)
+{
+	const char *args[CHILD_ARGS - 1] = { ctl_client(), NULL, "top" };
+	size_t i;
+
+	begin(1);
+	expect_ends("top");
+	expect_ends("watch servers");
+	args[1] = ctl[0].text;
+	for (i = 3; i + 1 < sizeof(args) / sizeof(args[0]); i++)
+		args[i] = ctl[0].text;
+	ck_assert_int_eq(run(args), 2);
+	ck_assert_ptr_nonnull(strstr(child_err(&c), "too many addresses"));
+	end(1);
+}
+END_TEST
+
 START_TEST(watch_in_a_pipe)
 {
 	begin(1);
@@ -322,6 +362,7 @@ SUITE(test_top)
 	SUITE_ADD(s, top_of_several_pens, 60);
 	SUITE_ADD(s, top_of_several_services, 60);
 	SUITE_ADD(s, top_drains_in_its_service, 60);
+	SUITE_ADD(s, reader_stops, 60);
 	SUITE_ADD(s, watch_in_a_pipe, 60);
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, top_at_three_widths, 0, 3);
