@@ -1,6 +1,7 @@
 /* http_server.c: the only file that uses evhttp. */
 #include "config.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,8 @@ enum {
 struct http_server {
 	struct loop *loop;
 	struct evhttp *http;
-	struct evconnlistener *accepts; /* evhttp's; NULL: gone */
+	struct evhttp_bound_socket *bound; /* evhttp's; NULL: gone */
+	struct evconnlistener *accepts;	   /* of it */
 	struct listener listener;
 	struct http_pages pages;
 	struct http_clients clients;
@@ -406,23 +408,22 @@ http_server_check_address(const struct addr *at, struct error *e)
 static int
 http_server_serve(struct http_server *s, struct error *e)
 {
-	struct evhttp_bound_socket *bound;
-	int fd = dup(s->listener.fd), size = SEND_BUFFER;
+	int fd = fcntl(s->listener.fd, F_DUPFD_CLOEXEC, 0), size = SEND_BUFFER;
 
 	/* What a slow client does not read is not to fill the kernel's memory;
 	 * sockets that are accepted have the same buffer. */
 	(void)setsockopt(
 	    s->listener.fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	s->http = evhttp_new(loop_event_base(s->loop));
-	bound = s->http != NULL && fd >= 0
+	s->bound = s->http != NULL && fd >= 0
 	    ? evhttp_accept_socket_with_handle(s->http, fd)
 	    : NULL;
-	if (bound == NULL) {
+	if (s->bound == NULL) {
 		if (fd >= 0)
 			close(fd);
 		return error_set(e, "no memory or descriptor left");
 	}
-	s->accepts = evhttp_bound_socket_get_listener(bound);
+	s->accepts = evhttp_bound_socket_get_listener(s->bound);
 	evconnlistener_set_error_cb(s->accepts, on_accept_error);
 	(void)timer_start(s->loop, &s->sweep, IDLE_MS);
 	evhttp_set_bevcb(s->http, on_connection, s);
@@ -498,8 +499,10 @@ http_server_listener(struct http_server *s)
 void
 http_server_leave(struct http_server *s)
 {
-	if (s->accepts != NULL)
-		evconnlistener_disable(s->accepts);
+	if (s->bound != NULL)
+		evhttp_del_accept_socket(s->http, s->bound);
+	s->bound = NULL;
 	s->accepts = NULL;
 	listener_leave(&s->listener);
+	listener_close(&s->listener);
 }

@@ -168,13 +168,15 @@ END_TEST
 /* No descriptor is left over, on either side. */
 START_TEST(no_descriptor_is_lost)
 {
+	struct endpoint web;
 	pid_t new;
 	int fds;
 
 	program = upgrading_install();
 	NEED_UPGRADES(program);
 	prepare(ENDPOINT_TCP4, backend_echo);
-	up("-O", "tcp_nodelay");
+	endpoint_new(&web, ENDPOINT_TCP4);
+	up("--web", web.text);
 	/* it listens before it has all that it needs, and answers after it */
 	ck_assert_int_eq(upgrading_pid(&ctl), pen.child.pid);
 	pen_expect_rest(&pen); /* the one who asked is gone there, too */
@@ -184,6 +186,37 @@ START_TEST(no_descriptor_is_lost)
 	new = upgrading_go(&ctl, pen.child.pid);
 	new = upgrading_go(&ctl, new);
 	WAIT_FOR(child_fds(new) == fds, 10000);
+	/* nor does one that is closed stay open elsewhere */
+	ck_assert_str_eq(endpoint_ask(&ctl, "no web\n"), "");
+	ck_assert(!endpoint_is_listening(&web));
+	end(new);
+}
+END_TEST
+
+/* The old process, which has sessions still, leaves the address to the new one,
+ * which can leave it, too. */
+START_TEST(pages_are_the_new_ones)
+{
+	struct endpoint web;
+	pid_t new;
+	int old;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(ENDPOINT_TCP4, backend_echo);
+	endpoint_new(&web, ENDPOINT_TCP4);
+	up("--web", web.text);
+	old = endpoint_connect(&front);
+	endpoint_expect_echo(old, "before");
+	new = upgrading_go(&ctl, pen.child.pid);
+	ck_assert(endpoint_is_listening(&web));
+	ck_assert_str_eq(endpoint_ask(&ctl, "no web\n"), "");
+	WAIT_FOR(!endpoint_is_listening(&web), 10000);
+	ck_assert_str_eq(endpoint_ask(&ctl, text("web %s\n", web.text)), "");
+	ck_assert(endpoint_is_listening(&web));
+	endpoint_expect_echo(old, "after");
+	close(old);
+	old_ends();
 	end(new);
 }
 END_TEST
@@ -479,6 +512,7 @@ SUITE(test_upgrade)
 	SUITE_ADD(s, pid_file_is_a_link, 60);
 	SUITE_ADD(s, in_the_background, 60);
 	SUITE_ADD(s, no_descriptor_is_lost, 60);
+	SUITE_ADD(s, pages_are_the_new_ones, 60);
 	SUITE_ADD(s, old_sessions_have_their_time, 60);
 	c = tcase_create("bad_programs");
 	tcase_set_timeout(c, 60);
