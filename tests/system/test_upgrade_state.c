@@ -31,6 +31,39 @@ end(pid_t pid)
 	backend_stop(&back);
 }
 
+/* What the old process has counted is not of the last minute, nor of the first
+ * sample. */
+START_TEST(pages_begin_again)
+{
+	static const char get[] = "GET /%s.json HTTP/1.1\r\nHost: localhost\r\n"
+				  "Connection: close\r\n\r\n";
+	struct endpoint web;
+	const char *got;
+	pid_t new;
+	int i;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare();
+	endpoint_new(&web, ENDPOINT_TCP4);
+	pen_up(&pen, &front, "-C", ctl.text, "--web", web.text, "-r",
+	    front.text, back.at.text, NULL);
+	for (i = 0; i < 20; i++)
+		ck_assert_str_eq(endpoint_ask(&front, "hello"), "hello");
+	new = upgrading_go(&ctl, pen.child.pid);
+	got = endpoint_ask(&web, text(get, "status"));
+	if (strstr(got, "built without Jansson") == NULL) {
+		ck_assert_ptr_nonnull(strstr(got, "\"accepted\":20,"));
+		ck_assert_ptr_nonnull(strstr(got, "\"minute\":{\"ended\":0,"));
+	}
+	WAIT_FOR(strstr(got = endpoint_ask(&web, text(get, "trend")),
+		     "\"total accepted\":[]") == NULL,
+	    20000);
+	ck_assert_ptr_nonnull(strstr(got, "\"total accepted\":[0"));
+	end(new);
+}
+END_TEST
+
 /* By address: in the new configuration the servers have other numbers. */
 START_TEST(marks_and_counters)
 {
@@ -137,6 +170,7 @@ SUITE(test_upgrade_state)
 {
 	Suite *s = suite_create("upgrade_state");
 
+	SUITE_ADD(s, pages_begin_again, 60);
 	SUITE_ADD(s, marks_and_counters, 60);
 	SUITE_ADD(s, on_state_is_run_once, 60);
 	SUITE_ADD(s, health, 60);

@@ -17,6 +17,7 @@
 #include "control/handover/handover_state.h"
 #include "control/life/context.h"
 #include "control/life/process.h"
+#include "control/report/trend.h"
 #include "control/upgrade/takeover.h"
 #include "control/upgrade/upgrade_private.h"
 #include "dsr/director/director.h"
@@ -243,6 +244,8 @@ takeover_wait(struct pen *p, struct error *e)
 		    r.error);
 	handover_state_reader_end(&l);
 	handover_reader_fini(&r);
+	/* what was counted before is no growth */
+	trends_forget(p);
 	if (p->predecessor.error_fd >= 0)
 		(void)dup2(p->predecessor.error_fd, STDERR_FILENO);
 	output_own(STDERR_FILENO);
