@@ -516,7 +516,7 @@ START_TEST(check_finds_what_a_start_refuses)
 	BOTH_REFUSE(text("option -l: \"%s\": No such file", none), "-l", none,
 	    front, s);
 	BOTH_REFUSE("option -l: \"\": No such file", "-l", "", front, s);
-	BOTH_REFUSE("session_log: \"\": No such file", "-O",
+	BOTH_REFUSE("session_log: \"\": neither a destination nor a file", "-O",
 	    "session_log \"\"", front, s);
 	BOTH_REFUSE(text("option -w: \"%s\": No such file", none), "-w", none,
 	    front, s);
