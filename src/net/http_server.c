@@ -291,7 +291,7 @@ reason_phrase(unsigned status)
 }
 
 static bool
-is_head(const struct http_exchange *x)
+asks_for_head(const struct http_exchange *x)
 {
 	return evhttp_request_get_command(x->request) == EVHTTP_REQ_HEAD;
 }
@@ -301,7 +301,7 @@ http_reply(struct http_exchange *x, unsigned status, const char *type,
     const char *text, size_t n)
 {
 	struct evbuffer *body = evbuffer_new();
-	size_t sent = is_head(x) ? 0 : n;
+	size_t sent = asks_for_head(x) ? 0 : n;
 
 	add_headers(x->request, type);
 	if (body == NULL || evbuffer_add(body, text, sent) < 0)
@@ -366,7 +366,7 @@ http_stream(struct http_exchange *x, const char *type,
     bool (*more)(void *arg, struct buffer *out), void (*done)(void *arg),
     void *arg)
 {
-	bool head = is_head(x);
+	bool head = asks_for_head(x);
 	struct http_streaming *w =
 	    head || x->client == NULL ? NULL : memory_zeroed(sizeof(*w));
 

@@ -81,7 +81,7 @@ command_find(const struct command_group *all, const char *name)
 
 /* With either of the characters that join words. */
 static bool
-is_option(const struct command *row, const char *name)
+is_option_name(const struct command *row, const char *name)
 {
 	const char *o = row->option;
 
@@ -99,7 +99,7 @@ find_option(const struct command_group *all, const char *name)
 
 	name += strncmp(name, "--", 2) == 0 ? 2 : 0;
 	COMMAND_EACH (all, row)
-		if (row_is_there(row) && is_option(row, name))
+		if (row_is_there(row) && is_option_name(row, name))
 			return row;
 	return NULL;
 }

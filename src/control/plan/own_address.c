@@ -50,7 +50,7 @@ is_same_path(const char *a, const char *b)
 }
 
 static bool
-has_port(const struct listen_list *list, uint16_t port)
+listens_at_port(const struct listen_list *list, uint16_t port)
 {
 	unsigned i;
 
@@ -71,7 +71,7 @@ own_address_is(const struct frontend_address *l,
 		    (at.u.sa.sa_family == to.u.sa.sa_family &&
 			is_same_path(at.u.un.sun_path, to.u.un.sun_path));
 	if (addr_port(&to) != addr_port(&at) &&
-	    (addr_port(&to) != 0 || !has_port(clients, addr_port(&at))))
+	    (addr_port(&to) != 0 || !listens_at_port(clients, addr_port(&at))))
 		return false;
 	if (!addr_is_any(&at)) {
 		at = reached(&at);
