@@ -186,7 +186,8 @@ size_t frame_fragment(unsigned char *out, size_t room, const struct frame *f,
  * packet's, never less than a network must carry. `from` is the sender of the
  * error; NULL: the address the packet went to. 0 where no such answer may be
  * given (RFC 1122, 3.2.2; RFC 4443, 2.4 e): to errors, groups and broadcasts,
- * later fragments of IPv4, or when IPv4 may be fragmented. */
+ * later fragments of IPv4, or when IPv4 may be fragmented; and where headers
+ * are so long that it could not quote what is behind them. */
 size_t frame_make_too_big(unsigned char *out, size_t room,
     const struct frame *f, const struct peer *from, unsigned mtu);
 /* Whether a router may fragment the packet: IPv4 with DF clear. */

@@ -129,6 +129,10 @@ may_be_answered(const struct frame *f)
 	    !ip_is_group(f->family, ip_of_peer(&f->to));
 }
 
+/* Bytes behind the headers of a quoted packet, its ports among them, that hosts
+ * must find (RFC 792): they drop an error without. */
+enum { LOOKED_AT = 8 };
+
 size_t
 frame_make_too_big(unsigned char *out, size_t room, const struct frame *f,
     const struct peer *from, unsigned mtu)
@@ -145,7 +149,9 @@ frame_make_too_big(unsigned char *out, size_t room, const struct frame *f,
 		.content = ICMP_HEAD + quote };
 	unsigned char *p;
 
-	if (!may_be_answered(f))
+	if (!may_be_answered(f) ||
+	    (quote < f->packet &&
+		f->transport - f->net + (size_t)LOOKED_AT > quote))
 		return 0;
 	head = frame_answer_head(f);
 	at = make_start(out, room, &head, &ip);

@@ -152,6 +152,31 @@ START_TEST(too_big_long)
 }
 END_TEST
 
+/* UDP behind an option of IPv6 that fills the quote, and behind one more. */
+START_TEST(too_big_behind_long_headers)
+{
+	static unsigned char big[3000];
+	struct frame f;
+	size_t n;
+
+	unhex(big, sizeof(big),
+	    "02000000000102000000000286dd6000000008003c40"
+	    "20010db8000100000000000000000007"
+	    "20010db80000000000000000000000011193");
+	unhex(big + 54 + 1184, 100, "1388005003600000");
+	frame_parse(&f, big, 14 + 40 + 0x800);
+	ck_assert_int_eq(f.kind, FRAME_FLOW);
+	n = frame_make_too_big(out, FRAME_MADE_MAX, &f, NULL, 1400);
+	(void)made(n, FRAME_ERROR);
+	big[55]++;
+	unhex(big + 54 + 1192, 100, "1388005003580000");
+	frame_parse(&f, big, 14 + 40 + 0x800);
+	ck_assert_int_eq(f.kind, FRAME_FLOW);
+	ck_assert_uint_eq(
+	    frame_make_too_big(out, FRAME_MADE_MAX, &f, NULL, 1400), 0);
+}
+END_TEST
+
 static void
 check_outer4(const struct frame *f, const struct frame *outer)
 {
@@ -323,6 +348,7 @@ SUITE(test_frame_tunnel)
 
 	SUITE_ADD(s, too_big, 10);
 	SUITE_ADD(s, too_big_long, 10);
+	SUITE_ADD(s, too_big_behind_long_headers, 10);
 	SUITE_ADD(s, tunnels, 10);
 	SUITE_ADD(s, tunnels_full, 10);
 	SUITE_ADD(s, of_any_frame, 60);
