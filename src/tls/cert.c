@@ -160,24 +160,17 @@ next_password(struct password *p, const struct buffer *all, size_t *at)
 	return true;
 }
 
+/* Also one that is damaged or cut. */
 static bool
 has_key(const struct buffer *text)
 {
-	BIO *b = cert_open_text(text);
-	char *name, *header;
-	unsigned char *data;
-	bool found = false;
-	long n;
+	static const char label[] = "PRIVATE KEY-----";
+	const size_t n = sizeof(label) - 1;
+	const char *at = buffer_bytes(text), *end = at + buffer_length(text);
 
-	while (b != NULL && !found &&
-	    PEM_read_bio(b, &name, &header, &data, &n) == 1) {
-		found = strstr(name, "PRIVATE KEY") != NULL;
-		OPENSSL_free(name);
-		OPENSSL_free(header);
-		OPENSSL_clear_free(data, (size_t)n);
-	}
-	BIO_free(b);
-	return found;
+	while ((size_t)(end - at) >= n && memcmp(at, label, n) != 0)
+		at++;
+	return (size_t)(end - at) >= n;
 }
 
 /* OpenSSL's reason for what is not there differs by version. */
@@ -192,7 +185,7 @@ refuse_key(
 	ERR_clear_error();
 	return error_set(e, "%s",
 	    text == &t->cert
-		? "no private key in it, and no file of a key is given"
+		? "no private key in it, nor in a file of a key"
 		: "no private key in the file of the key");
 }
 

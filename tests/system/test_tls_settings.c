@@ -292,21 +292,26 @@ END_TEST
 
 /* ---- keys ---- */
 
-/* As of a file fullchain.pem alone. */
+/* As of a file fullchain.pem alone; and a key that is cut. */
 START_TEST(a_key_is_missing)
 {
 	struct cert_wish wish = { .name = "a.test,IP:127.0.0.1" };
 	struct cert *site = cert_new(&wish);
 	const char *cert = cert_write(site, "alone.crt");
-	const char *front = "127.0.0.1:47031";
+	const char *key = scratch("cut.key");
 
+	endpoint_new(&c.front, ENDPOINT_TCP4);
 	pen_expect_failure(
-	    text("option -E: \"%s\": no private key in it, and no file of a "
-		 "key is given\n",
+	    text("option -E: \"%s\": no private key in it, nor in a file of a "
+		 "key\n",
 		cert),
-	    "-E", cert, front, "127.0.0.1:9", NULL);
+	    "-E", cert, c.front.text, "127.0.0.1:9", NULL);
 	pen_expect_failure("no private key in the file of the key\n", "-E",
-	    cert, "-K", cert, front, "127.0.0.1:9", NULL);
+	    cert, "-K", cert, c.front.text, "127.0.0.1:9", NULL);
+	/* one is there, if not all of it */
+	write_file(key, "-----BEGIN PRIVATE KEY-----\nMIIE\n");
+	pen_expect_failure("no usable private key: ", "-E", cert, "-K", key,
+	    c.front.text, "127.0.0.1:9", NULL);
 	cert_free(site);
 }
 END_TEST
