@@ -65,18 +65,23 @@ penlogd_complain(const char *what)
 
 /* A disk that stays full is reported once a minute. */
 static void
-penlogd_flush(struct penlogd *d)
+penlogd_lose(struct penlogd *d)
 {
 	uint64_t now = clock_monotonic_ms();
 
-	if (fflush(d->out) == 0)
-		return;
 	if (d->told_at == 0 || now - d->told_at >= TELL_MS) {
 		log_error("cannot write, lines are lost: %s", strerror(errno));
 		d->told_at = now;
 	}
 	d->cut = true;
 	clearerr(d->out);
+}
+
+static void
+penlogd_flush(struct penlogd *d)
+{
+	if (fflush(d->out) != 0)
+		penlogd_lose(d);
 }
 
 /* ---- lines ---- */
@@ -103,8 +108,9 @@ penlogd_write_line(
     struct penlogd *d, const char *line, const struct peer *server)
 {
 	char from[PEER_TEXT_MAX];
+	const char *client, *begin = d->cut ? "\n" : "";
 	struct web_line w;
-	const char *client;
+	int rc;
 
 	if (web_line_parse(&w, line, 0) < 0) {
 		log_debug("not a line of a web server: %.200s", line);
@@ -112,13 +118,13 @@ penlogd_write_line(
 	}
 	client = visits_find(d->visits, d->count, 0,
 	    peer_format_host(server, from), w.request);
-	if (d->cut)
-		fputc('\n', d->out);
 	d->cut = false;
 	if (client != NULL)
-		fprintf(d->out, "%s%s\n", client, w.user);
+		rc = fprintf(d->out, "%s%s%s\n", begin, client, w.user);
 	else
-		fprintf(d->out, "%s\n", line);
+		rc = fprintf(d->out, "%s%s\n", begin, line);
+	if (rc < 0) /* it had to write what was before it */
+		penlogd_lose(d);
 }
 
 static void

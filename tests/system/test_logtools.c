@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <arpa/inet.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -383,19 +384,30 @@ START_TEST(joins_and_opens_again)
 }
 END_TEST
 
-/* Its output goes on while a reader reads it; false until `what` has come. */
+static char got[1 << 20];
+static size_t got_n;
+
+static void
+read_more(int reader)
+{
+	ssize_t more;
+
+	while ((more = read(reader, got + got_n, sizeof(got) - 1 - got_n)) > 0)
+		got_n += (size_t)more;
+	got[got_n] = '\0';
+}
+
+/* Its output goes on while a reader reads it; false until `what` has come, at
+ * the beginning of a line. What was read is forgotten then. */
 static bool
 comes(struct penlogd *p, int reader, const char *what)
 {
-	static char got[1 << 20];
-	static size_t n;
-	ssize_t more;
-
 	say(p, what);
-	while ((more = read(reader, got + n, sizeof(got) - 1 - n)) > 0)
-		n += (size_t)more;
-	got[n] = '\0';
-	return strstr(got, text("\n%s", what)) != NULL;
+	read_more(reader);
+	if (strstr(got, text("\n%s", what)) == NULL)
+		return false;
+	got_n = 0;
+	return true;
 }
 
 static bool
@@ -443,6 +455,57 @@ START_TEST(pipe_is_full)
 	close(p.fd);
 }
 END_TEST
+
+#ifdef F_SETPIPE_SZ
+/* Each line that was read is one of these from its beginning, if not to its
+ * end. */
+static bool
+lines_begin_as(const char *line)
+{
+	const char *at = got;
+	size_t n;
+
+	for (; *at != '\0'; at += n + (at[n] == '\n')) {
+		n = strcspn(at, "\n");
+		if (strncmp(at, line, n) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Of a datagram of more lines than a buffer has the first buffer finds no room,
+ * but the rest does: what is lost is reported all the same, and joins no
+ * lines. */
+START_TEST(pipe_is_full_for_a_moment)
+{
+	static const char line[] = "10.0.0.1 - - [x] \"GET /one HTTP/1.1\" 1\n";
+	struct penlogd p = { .log = scratch("small") };
+	const char *args[] = { ours("penlogd"), "-f", "-l", p.log, NULL, NULL };
+	char many[4096 + 10 * sizeof(line)] = "";
+	size_t n = sizeof(line) - 1, i;
+	struct pollfd has_one = { .events = POLLIN };
+	int reader;
+
+	for (i = 0; i + n < sizeof(many); i += n)
+		memcpy(many + i, line, n + 1);
+	ck_assert_int_eq(mkfifo(p.log, 0600), 0);
+	free_port(&p.at);
+	args[4] = text("%d", ntohs(p.at.sin_port));
+	p.fd = socket(AF_INET, SOCK_DGRAM, 0);
+	reader = has_one.fd = open(p.log, O_RDONLY | O_NONBLOCK);
+	ck_assert_int_gt(fcntl(reader, F_SETPIPE_SZ, 4096), 0);
+	child_start(&p.child, args);
+	WAIT_FOR((say(&p, line), poll(&has_one, 1, 0) > 0), SOON);
+	say(&p, many);
+	WAIT_FOR(child_has_said(&p.child, "lines are lost"), SOON);
+	ck_assert_int_eq(child_stop(&p.child, SIGTERM), 0);
+	read_more(reader);
+	ck_assert(lines_begin_as(line));
+	close(reader);
+	close(p.fd);
+}
+END_TEST
+#endif
 
 START_TEST(runs_in_the_background)
 {
@@ -528,6 +591,9 @@ SUITE(test_logtools)
 	SUITE_ADD(s, joins_as_classic, 60);
 	SUITE_ADD(s, joins_and_opens_again, 30);
 	SUITE_ADD(s, pipe_is_full, 30);
+#ifdef F_SETPIPE_SZ
+	SUITE_ADD(s, pipe_is_full_for_a_moment, 30);
+#endif
 	SUITE_ADD(s, runs_in_the_background, 30);
 	SUITE_ADD(s, sends_from_an_address, 20);
 	SUITE_ADD(s, bad_ports_and_inputs, 20);
