@@ -686,7 +686,8 @@ START_TEST(what_is_no_server)
 		{ "[::1]:80", "\"[::1]:80\": write address ::1 port 80\n" },
 		{ "::1:80", "\"::1:80\": write address ::1 port 80\n" },
 		{ "[::1]", "\"[::1]\": write ::1, without brackets\n" },
-		{ "8000", "\"8000\": a port without a host, such as " },
+		{ "8000", "\"8000\": a port without a host, such as "
+			  "address 127.0.0.1 port 8000\n" },
 	};
 	const char *front = free_front(), *file = scratch("servers.conf");
 	size_t i;
@@ -760,25 +761,26 @@ END_TEST
 /* The last address is the one that listens; the others are not, in silence. */
 START_TEST(listen_that_is_replaced)
 {
-	const char *conf = scratch("listen.conf");
-	const char *argv[] = { getenv("PEN"), "--check", "-F", conf,
-		"127.0.0.1:47021", "127.0.0.1:9", NULL };
+	const char *conf = scratch("listen.conf"), *front = free_front(),
+		   *other = free_front();
+	const char *argv[] = { getenv("PEN"), "--check", "-F", conf, front,
+		"127.0.0.1:9", NULL };
 	struct child c;
 
-	write_file(conf, "listen 127.0.0.1:47022\nlisten 127.0.0.1:47023\n");
+	write_file(conf, text("listen %s\nlisten %s\n", other, free_front()));
 	child_start(&c, argv);
 	ck_assert_int_eq(child_wait(&c, 10000), 0);
 	ck_assert_ptr_nonnull(strstr(child_err(&c),
-	    text("%s:1: listen 127.0.0.1:47022 replaces 127.0.0.1:47021 of the "
-		 "command line\n",
-		conf)));
+	    text("%s:1: listen %s replaces %s of the command line\n", conf,
+		other, front)));
 	ck_assert_ptr_nonnull(strstr(child_err(&c),
 	    text("%s:2: listen was set in line 1 already; this one applies\n",
 		conf)));
 	/* the same address; a section has its own */
 	write_file(conf,
-	    "listen 127.0.0.1:47021\nservice b\nlisten 127.0.0.1:47022\n"
-	    "server 0 address 127.0.0.1 port 9\n");
+	    text("listen %s\nservice b\nlisten %s\n"
+		 "server 0 address 127.0.0.1 port 9\n",
+		front, other));
 	child_start(&c, argv);
 	ck_assert_int_eq(child_wait(&c, 10000), 0);
 	ck_assert_str_eq(child_err(&c), "");

@@ -52,16 +52,22 @@ port_of_loopback(const char *text)
 
 /* The C library takes a number for an address: 8000 would be 0.0.31.64, of a
  * network that no host is in. */
-int
-spec_refuse_port(const char *text, const char *host, struct error *e)
+static bool
+is_port(const char *host)
 {
 	uint64_t port;
 
+	return number_parse(host, 1, UINT16_MAX, &port) == 0;
+}
+
+int
+spec_refuse_port(const char *text, const char *host, struct error *e)
+{
 	if (port_of_loopback(text) != NULL)
 		return error_set(e,
 		    "an IPv6 address needs brackets: [::1]:%.20s",
 		    port_of_loopback(text));
-	if (number_parse(host, 1, UINT16_MAX, &port) == 0)
+	if (is_port(host))
 		return error_set(
 		    e, "a port without a host, such as 127.0.0.1:%.5s", host);
 	return 0;
@@ -81,7 +87,12 @@ refuse_fields(
 		    e, "write address %.100s port %.20s", host, rest + 1);
 	if (text[0] == '[')
 		return error_set(e, "write %.100s, without brackets", host);
-	return spec_refuse_port(text, host, e);
+	if (is_port(host))
+		return error_set(e,
+		    "a port without a host, such as address 127.0.0.1 port "
+		    "%.5s",
+		    host);
+	return 0;
 }
 
 int
