@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/suite.h"
 #include "system/names_fixture.h"
@@ -31,6 +32,12 @@ const char *
 names_fixture_all(const struct names_fixture *r)
 {
 	return text(NAME "*:%d", r->one.at.port);
+}
+
+const char *
+names_fixture_user(void)
+{
+	return geteuid() == 0 ? "-unobody" : "-f";
 }
 
 void

@@ -23,6 +23,8 @@ void names_fixture_begin(struct names_fixture *r);
 const char *names_fixture_server(const struct names_fixture *r);
 /* "web.test*:PORT" */
 const char *names_fixture_all(const struct names_fixture *r);
+/* The option without which root may not open a control socket on TCP. */
+const char *names_fixture_user(void);
 /* Starts pen, which looks names up that often, in seconds. */
 void names_fixture_start(struct names_fixture *r, const char *interval);
 /* How often pen has said it. */

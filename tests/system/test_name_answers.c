@@ -149,7 +149,7 @@ START_TEST(control_socket_of_one_name)
 	nameserver_set(&fixture.names, "other.test", "127.0.0.1", NULL);
 	other = text("other.test:%d", fixture.one.at.port);
 	endpoint_at_host(&tcp, &fixture.one.at, "127.0.0.3");
-	pen_up(&fixture.pen, &fixture.front, "-r", "-u", "nobody", "-C",
+	pen_up(&fixture.pen, &fixture.front, "-r", names_fixture_user(), "-C",
 	    fixture.ctl.text, "-C", tcp.text, "--resolver", fixture.names.text,
 	    "--resolve-interval", "0.05", fixture.front.text,
 	    names_fixture_all(&fixture), names_fixture_server(&fixture), other,

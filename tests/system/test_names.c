@@ -263,8 +263,8 @@ START_TEST(control_socket_is_no_server)
 	nameserver_set(&fixture.names, NAME, "127.0.0.9", NULL);
 	endpoint_new(&fixture.front, ENDPOINT_TCP4);
 	endpoint_new(&tcp, ENDPOINT_TCP4);
-	pen_up(&fixture.pen, &fixture.front, "-u",
-	    "nobody", "-C", tcp.text, "--resolver", fixture.names.text,
+	pen_up(&fixture.pen, &fixture.front, names_fixture_user(), "-C",
+	    tcp.text, "--resolver", fixture.names.text,
 	    "--resolve-interval", "0.05", fixture.front.text,
 	    text(NAME ":%d", tcp.port), NULL);
 	snprintf(refused, sizeof(refused),
