@@ -15,12 +15,14 @@
 
 enum { CHUNK = 16 * 1024, LINKS_MAX = 8 };
 
-/* open(2) has "No such device or address" for two things that are there. */
+/* open(2) has "No such device or address" for three things that are there: the
+ * device is one without a driver, or /dev/tty of a process without one. */
 static int
 file_error(struct error *e)
 {
 	return error_set(e, "%s",
-	    errno == ENXIO ? "it is a socket, or a pipe without a reader"
+	    errno == ENXIO ? "it is a socket, a pipe without a reader, or a "
+			     "device that is not there"
 			   : strerror(errno));
 }
 

@@ -235,7 +235,9 @@ START_TEST(pipes)
 	close(fd);
 	/* nobody reads: an error, not a process that hangs */
 	ck_assert_int_eq(replace(path, "x"), -1);
-	ck_assert_str_eq(e.text, "it is a socket, or a pipe without a reader");
+	ck_assert_str_eq(e.text,
+	    "it is a socket, a pipe without a reader, or a device that is not "
+	    "there");
 }
 END_TEST
 
