@@ -89,6 +89,7 @@ START_TEST(user_of_listeners)
 	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-u", "nobody", "-C", ctl.text, front.text,
 	    b.at.text, NULL);
+	ck_assert(is_served()); /* it has given the file away by then */
 	ck_assert_int_eq(stat(front.text, &st), 0);
 	ck_assert_uint_eq(st.st_uid, NOBODY);
 	ck_assert_uint_eq(st.st_gid, NOBODY);
