@@ -362,7 +362,8 @@ START_TEST(flood)
 	getrusage(RUSAGE_SELF, &after);
 	ck_assert_int_eq(result.end, PROGRAM_TIMED_OUT);
 	ck_assert_str_eq(result.line, "y");
-	ck_assert_int_gt(ticks - ticks_before, 20);
+	/* a loop that reads all there is would not tick before the end */
+	ck_assert_int_gt(ticks - ticks_before, 5);
 	cpu = (after.ru_utime.tv_sec - before.ru_utime.tv_sec +
 		  after.ru_stime.tv_sec - before.ru_stime.tv_sec) *
 		1000 +
