@@ -206,7 +206,7 @@ log_write(struct log_site *site, enum log_level level, const char *fmt, ...)
 	unsigned dropped;
 	va_list args;
 
-	if (is_too_much(site, level, &dropped))
+	if (level > log_level || is_too_much(site, level, &dropped))
 		return;
 	if (dropped > 0) {
 		snprintf(line, sizeof(line), "similar lines not shown count=%u",

@@ -353,6 +353,28 @@ START_TEST(a_reload_is_for_all)
 }
 END_TEST
 
+/* All workers read the file, too. */
+START_TEST(a_reload_warns_once)
+{
+	const char *conf = scratch("pen.conf");
+
+	begin(backend_say);
+	write_file(conf, text("workers 2\nserver 0 address 127.0.0.1 port %d\n",
+			     a.at.port));
+	pen_up(&pen, &front, "-C", ctl.text, "-F", conf, front.text, NULL);
+	write_file(conf,
+	    text("workers 2\ntimeout 5\ntimeout 6\n"
+		 "server 0 address 127.0.0.1 port %d\n",
+		a.at.port));
+	answers("reload", "");
+	ck_assert_int_eq(count_in(child_err(&pen.child),
+			     "timeout was set in line 2 already"),
+	    1);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 START_TEST(a_connection_is_closed)
 {
 	begin(backend_echo);
@@ -871,6 +893,7 @@ SUITE(test_workers)
 	SUITE_ADD(s, what_is_in_use_is_refused, 20);
 	SUITE_ADD(s, listeners_move, 20);
 	SUITE_ADD(s, a_reload_is_for_all, 20);
+	SUITE_ADD(s, a_reload_warns_once, 20);
 	SUITE_ADD(s, a_connection_is_closed, 20);
 	SUITE_ADD(s, a_drain_waits_for_all, 20);
 	SUITE_ADD(s, a_client_is_asked_of_its_worker, 20);

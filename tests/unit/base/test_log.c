@@ -153,6 +153,10 @@ START_TEST(debug_lines_have_no_limit)
 	int i;
 
 	(void)burst(&site, LOG_LEVEL_DEBUG);
+	ck_assert_int_eq(count_in(contents(path), "burst"), 0);
+	log_level = LOG_LEVEL_DEBUG;
+	(void)burst(&site, LOG_LEVEL_DEBUG);
+	log_level = LOG_LEVEL_INFO;
 	ck_assert_int_eq(count_in(contents(path), "burst"), 25);
 	for (i = 0; i < 25; i++)
 		log_write(NULL, LOG_LEVEL_WARN, "no site");
