@@ -15,8 +15,8 @@
 
 enum { CHUNK = 16 * 1024, LINKS_MAX = 8 };
 
-/* open(2) has "No such device or address" for three things that are there: the
- * device is one without a driver, or /dev/tty of a process without one. */
+/* ENXIO, "No such device or address", is no help: the file is there. Of devices
+ * the driver is not, or the terminal behind /dev/tty. */
 static int
 file_error(struct error *e)
 {

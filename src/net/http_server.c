@@ -35,7 +35,6 @@ struct http_server {
 	struct loop *loop;
 	struct evhttp *http;
 	struct evhttp_bound_socket *bound; /* evhttp's; NULL: gone */
-	struct evconnlistener *accepts;	   /* of it */
 	struct listener listener;
 	struct http_pages pages;
 	struct http_clients clients;
@@ -66,12 +65,15 @@ struct http_streaming {
 static void
 go_on_accepting(struct http_server *s)
 {
-	if (s->accepts == NULL)
+	struct evconnlistener *accepts;
+
+	if (s->bound == NULL)
 		return;
+	accepts = evhttp_bound_socket_get_listener(s->bound);
 	if (s->clients.count == HTTP_CLIENTS)
-		evconnlistener_disable(s->accepts);
+		evconnlistener_disable(accepts);
 	else
-		evconnlistener_enable(s->accepts);
+		evconnlistener_enable(accepts);
 }
 
 static void
@@ -84,7 +86,7 @@ on_sweep(struct timer *t)
 	loop_poll_library(s->loop); /* evhttp has times of its own */
 	if (s->clients.count > 0)
 		(void)timer_start(s->loop, t, ms);
-	else if (s->accepts != NULL)
+	else if (s->bound != NULL)
 		(void)timer_start(s->loop, t, IDLE_MS);
 }
 
@@ -423,8 +425,8 @@ http_server_serve(struct http_server *s, struct error *e)
 			close(fd);
 		return error_set(e, "no memory or descriptor left");
 	}
-	s->accepts = evhttp_bound_socket_get_listener(s->bound);
-	evconnlistener_set_error_cb(s->accepts, on_accept_error);
+	evconnlistener_set_error_cb(
+	    evhttp_bound_socket_get_listener(s->bound), on_accept_error);
 	(void)timer_start(s->loop, &s->sweep, IDLE_MS);
 	evhttp_set_bevcb(s->http, on_connection, s);
 	evhttp_set_gencb(s->http, on_request, s);
@@ -475,7 +477,7 @@ http_server_close(struct http_server *s)
 	if (s == NULL)
 		return;
 	timer_fini(&s->sweep);
-	s->accepts = NULL;
+	s->bound = NULL;
 	if (s->http != NULL)
 		evhttp_free(s->http);
 	http_clients_fini(&s->clients);
@@ -502,7 +504,6 @@ http_server_leave(struct http_server *s)
 	if (s->bound != NULL)
 		evhttp_del_accept_socket(s->http, s->bound);
 	s->bound = NULL;
-	s->accepts = NULL;
-	listener_leave(&s->listener);
+	listener_leave(NULL, &s->listener);
 	listener_close(&s->listener);
 }

@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "net/listener.h"
+#include "net/sock_try.h"
 
 /* How long to wait for descriptors or memory before trying again. */
 enum { RETRY_MS = 100 };
@@ -143,10 +144,7 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 static bool
 listener_overlaps(const struct listener *l, const struct addr *at)
 {
-	return l->at.u.sa.sa_family != AF_UNIX &&
-	    at->u.sa.sa_family != AF_UNIX &&
-	    addr_port(&l->at) == addr_port(at) &&
-	    (addr_is_any(&l->at) || addr_is_any(at));
+	return sock_takes(&l->at, false, at) || sock_takes(at, false, &l->at);
 }
 
 /* An address is in use while a socket listens there; one that is shut down
@@ -187,10 +185,11 @@ listener_close(struct listener *l)
 }
 
 void
-listener_keep(struct listener *l)
+listener_keep(void *arg, struct listener *l)
 {
 	char text[ADDR_TEXT_MAX];
 
+	(void)arg;
 	if (sock_file_keep(&l->file, &l->at) < 0)
 		log_warn("mode of the socket file not changed listener=%s "
 			 "error=\"%s\"",
@@ -198,15 +197,16 @@ listener_keep(struct listener *l)
 }
 
 void
-listener_leave(struct listener *l)
+listener_leave(void *arg, struct listener *l)
 {
 	if (l->passed >= 0)
-		listener_forget(l);
+		listener_forget(arg, l);
 }
 
 void
-listener_forget(struct listener *l)
+listener_forget(void *arg, struct listener *l)
 {
+	(void)arg;
 	l->left = true;
 	l->file = (struct sock_file){ .inode = 0 };
 }

@@ -49,15 +49,18 @@ void listener_listen_again(struct listener *before);
 /* Closes and removes the socket file; fine on one that is not open. */
 void listener_close(struct listener *l);
 
+/* The next three may be called for each listener of a walk; `arg` is not
+ * used. */
+
 /* An inherited socket is used from now on: its file gets the mode of the
  * options that it was opened with, and is this listener's to remove. */
-void listener_keep(struct listener *l);
+void listener_keep(void *arg, struct listener *l);
 /* Another process has the socket, too, and serves it from now on: its file is
  * not removed, and clients in the backlog are that process's. Has no effect on
  * a socket that it does not want. */
-void listener_leave(struct listener *l);
+void listener_leave(void *arg, struct listener *l);
 /* In a child process: the same of each socket, for it is its parent's. */
-void listener_forget(struct listener *l);
+void listener_forget(void *arg, struct listener *l);
 
 /* Accepts at once all that waits in the backlog, paused or not: before a close,
  * so that no client is lost. It accepts no more than the backlog holds, so a

@@ -88,6 +88,23 @@ START_TEST(any_shell_takes_them)
 }
 END_TEST
 
+static void
+succeed(struct child *c, const char *const argv[])
+{
+	child_start(c, argv);
+	ck_assert_msg(
+	    child_wait(c, 60000) == 0, "%s%s", child_out(c), child_err(c));
+}
+
+static void
+find_first(const char *pen)
+{
+	setenv("PATH",
+	    text(
+		"%.*s:%s", (int)(strrchr(pen, '/') - pen), pen, getenv("PATH")),
+	    1);
+}
+
 /* All but the build. */
 START_TEST(quickstart_shows_what_it_says)
 {
@@ -99,9 +116,7 @@ START_TEST(quickstart_shows_what_it_says)
 	ck_assert(dir != NULL && pen != NULL && strrchr(pen, '/') != NULL);
 	argv[1] = text("%s/examples/quickstart.sh", dir);
 	argv[2] = text("%.*s", (int)(strrchr(pen, '/') - pen), pen);
-	child_start(&c, argv);
-	ck_assert_msg(
-	    child_wait(&c, 60000) == 0, "%s%s", child_out(&c), child_err(&c));
+	succeed(&c, argv);
 	ck_assert_ptr_nonnull(strstr(child_out(&c), " down "));
 	ck_assert_ptr_nonnull(strstr(child_out(&c), " drain "));
 	ck_assert_ptr_nonnull(strstr(child_out(&c), "reason=done"));
@@ -120,13 +135,8 @@ START_TEST(quickstart_without_the_source)
 	argv[1] = scratch("quickstart.sh");
 	write_file(
 	    argv[1], contents(text("%s/examples/quickstart.sh", dir)));
-	setenv("PATH",
-	    text("%.*s:%s", (int)(strrchr(pen, '/') - pen), pen,
-		getenv("PATH")),
-	    1);
-	child_start(&c, argv);
-	ck_assert_msg(
-	    child_wait(&c, 60000) == 0, "%s%s", child_out(&c), child_err(&c));
+	find_first(pen);
+	succeed(&c, argv);
 	ck_assert_ptr_nonnull(strstr(child_out(&c), "all is stopped"));
 }
 END_TEST
@@ -143,9 +153,7 @@ START_TEST(quickstart_in_a_directory_of_two_words)
 	setenv("TMPDIR", scratch("two words"), 1);
 	argv[1] = text("%s/examples/quickstart.sh", dir);
 	argv[2] = text("%.*s", (int)(strrchr(pen, '/') - pen), pen);
-	child_start(&c, argv);
-	ck_assert_msg(
-	    child_wait(&c, 60000) == 0, "%s%s", child_out(&c), child_err(&c));
+	succeed(&c, argv);
 }
 END_TEST
 
@@ -161,10 +169,7 @@ START_TEST(quickstart_with_an_older_pen)
 	ck_assert_int_eq(chmod(pen, 0700), 0);
 	write_file(file,
 	    contents(text("%s/examples/quickstart.sh", getenv("SRCDIR"))));
-	setenv("PATH",
-	    text(
-		"%.*s:%s", (int)(strrchr(pen, '/') - pen), pen, getenv("PATH")),
-	    1);
+	find_first(pen);
 	child_start(&c, argv);
 	ck_assert_int_eq(child_wait(&c, 60000), 1);
 	ck_assert_str_eq(child_err(&c),

@@ -293,7 +293,7 @@ take_servers(struct plan *plan, char **operands, struct error *e)
 	return 0;
 }
 
-/* Of other programs -f is the option for that. */
+/* Other programs take it with -f. */
 static bool
 is_config_file(char **operands)
 {

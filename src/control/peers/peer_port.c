@@ -276,7 +276,7 @@ peer_port_leave(struct peer_port *t)
 {
 	end_receivers(t);
 	listener_pause(&t->listener);
-	listener_leave(&t->listener);
+	listener_leave(NULL, &t->listener);
 }
 
 void

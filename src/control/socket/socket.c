@@ -147,8 +147,7 @@ control_pause(struct control *c)
 static void
 socket_leave_listener(void *arg, struct listener *l)
 {
-	(void)arg;
-	listener_leave(l);
+	listener_leave(arg, l);
 	listener_close(l);
 }
 
@@ -158,19 +157,12 @@ control_leave(struct control *c)
 	control_each_listener(c, socket_leave_listener, NULL);
 }
 
-static void
-socket_forget_listener(void *arg, struct listener *l)
-{
-	(void)arg;
-	listener_forget(l);
-}
-
 void
 control_forget(struct control *c)
 {
 	if (c == NULL)
 		return;
-	control_each_listener(c, socket_forget_listener, NULL);
+	control_each_listener(c, listener_forget, NULL);
 	clients_forget(c);
 	control_free(c);
 }

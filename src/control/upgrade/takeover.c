@@ -254,19 +254,12 @@ takeover_wait(struct pen *p, struct error *e)
 			     "the old process sent nothing in time");
 }
 
-static void
-takeover_keep(void *arg, struct listener *l)
-{
-	(void)arg;
-	listener_keep(l);
-}
-
 void
 takeover_finish(struct pen *p)
 {
 	if (!predecessor_is_there(&p->predecessor))
 		return;
-	upgrade_each_listener(p, takeover_keep, NULL);
+	upgrade_each_listener(p, listener_keep, NULL);
 	takeover_say(&p->predecessor, TAKEOVER_SERVING);
 	predecessor_fini(&p->predecessor);
 }

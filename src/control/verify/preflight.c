@@ -63,8 +63,7 @@ try_source(const struct plan *draft, struct error *e)
 	if (i == list->count)
 		return 0;
 	error_set(e, "\"%s\": %s", addr_format_host(&at, host),
-	    errno == EADDRNOTAVAIL ? "not an address of this host"
-				   : strerror(errno));
+	    sock_bind_error(&at, errno));
 	origin_add(draft, "source", e);
 	return -1;
 }

@@ -227,13 +227,6 @@ forget_request(struct pen *p)
 	p->reload = NULL;
 }
 
-static void
-worker_forget_listener(void *arg, struct listener *l)
-{
-	(void)arg;
-	listener_forget(l);
-}
-
 /* Files stay: they are the leader's. */
 static void
 leave_leader(struct pen *p)
@@ -243,7 +236,7 @@ leave_leader(struct pen *p)
 	forget_request(p);
 	control_forget(p->control);
 	p->control = NULL;
-	web_each_listener(p->web, worker_forget_listener, NULL);
+	web_each_listener(p->web, listener_forget, NULL);
 	web_close(p->web);
 	p->web = NULL;
 	if (p->programs != NULL)

@@ -337,13 +337,6 @@ frontend_relisten(struct frontend *f, const struct frontend_address *list,
 	return -1;
 }
 
-static void
-frontend_keep_one(void *arg, struct listener *l)
-{
-	(void)arg;
-	listener_keep(l);
-}
-
 void
 frontend_relistened(struct frontend *f)
 {
@@ -352,7 +345,7 @@ frontend_relistened(struct frontend *f)
 	close_all(f, DISPOSITION_GOES, &gone);
 	discard(f, &gone);
 	if (!f->takes_over) /* the other process may go on */
-		frontend_each_listener(f, frontend_keep_one, NULL);
+		frontend_each_listener(f, listener_keep, NULL);
 }
 
 /* ---- all of them ---- */
@@ -440,17 +433,10 @@ frontend_resume(struct frontend *f)
 	frontend_each_listener(f, resume_listener, f);
 }
 
-static void
-leave_listener(void *arg, struct listener *l)
-{
-	(void)arg;
-	listener_leave(l);
-}
-
 void
 frontend_leave(struct frontend *f)
 {
-	frontend_each_listener(f, leave_listener, NULL);
+	frontend_each_listener(f, listener_leave, NULL);
 }
 
 struct owner {
