@@ -11,7 +11,7 @@
 
 enum { PIECES = 64 };
 
-static char path[64];
+static char path[128];
 
 void
 fuzz_fail(const char *condition, const char *file, int line)
@@ -67,9 +67,11 @@ const char *
 fuzz_file(const void *bytes, size_t n)
 {
 	static int fd;
+	const char *dir = getenv("TMPDIR");
 
 	if (path[0] == '\0') {
-		snprintf(path, sizeof(path), "/tmp/pen-fuzz-XXXXXX");
+		snprintf(path, sizeof(path), "%s/pen-fuzz-XXXXXX",
+		    dir != NULL ? dir : "/tmp");
 		fd = mkstemp(path);
 		FUZZ_MUST(fd >= 0 && atexit(remove_file) == 0);
 	}

@@ -140,6 +140,30 @@ START_TEST(times_set_anew)
 }
 END_TEST
 
+/* The address that pen connects from moves to another host, as that of a VRRP
+ * standby does: it is no server that has failed. */
+START_TEST(source_address_vanishes)
+{
+	struct net_fixture_options o = { .servers = 2 };
+	const char *gone = net_fixture_server4(5);
+	int second;
+
+	NEED_NET_FIXTURE(&fixture, &o);
+	net_fixture_ip(&fixture, PEN, text("addr add %s/24 dev eth0\n", gone));
+	up(text("source %s", gone));
+	net_fixture_ip(&fixture, PEN, text("addr del %s/24 dev eth0\n", gone));
+	second = net_fixture_dial(&fixture, NET_FIXTURE_CLIENT, SOCK_STREAM,
+	    net_fixture_server4(0), PORT);
+	WAIT_FOR(is_over(second), 20000);
+	WAIT_FOR(child_has_said(
+		     &pen, "no local port left, or no source address server=0"),
+	    5000);
+	ck_assert_ptr_null(strstr(child_err(&pen), "server failed"));
+	close(second);
+	down();
+}
+END_TEST
+
 SUITE(test_vanish)
 {
 	Suite *s = suite_create("vanish");
@@ -151,5 +175,6 @@ SUITE(test_vanish)
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, client_vanishes, 60);
 	SUITE_ADD(s, server_vanishes, 60);
+	SUITE_ADD(s, source_address_vanishes, 60);
 	return s;
 }

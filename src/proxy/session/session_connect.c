@@ -30,7 +30,8 @@ session_blame_server(
 	struct frontend_core *f = s->frontend;
 
 	if (s->no_port) {
-		log_warn("no local port left server=%u name=%s%s",
+		log_warn("no local port left%s server=%u name=%s%s",
+		    f->options.source.count > 0 ? ", or no source address" : "",
 		    server->number, server->name, f->label);
 		return;
 	}
