@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -573,6 +574,30 @@ START_TEST(a_removed_server_keeps_its_number)
 }
 END_TEST
 
+/* What workers that are gone have counted is of the servers that were there, not
+ * of one that has the number of a removed one. */
+START_TEST(a_server_counts_anew_for_all)
+{
+	int n;
+
+	begin(backend_say);
+	UP("--session-log", "off");
+	n = count_in(hear(20), "b");
+	answers("servers", text("rx %d\n1 addr 127.0.0.1", 20 - n));
+	answers("workers 3", "3");
+	WAIT_FOR(count_children() == 3, SOON);
+	answers("server 1 remove", "");
+	answers(text("server add %s", a.at.text), "1");
+	answers("servers", text("rx %d\n1 addr 127.0.0.1", 20 - n));
+	answers("servers",
+	    text("1 addr 127.0.0.1 port %d conn 0 max 0 hard 0 "
+		 "weight 0 prio 0 sx 0 rx 0",
+		a.at.port));
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* Its clients are served by others; what one worker finds out all know. */
 START_TEST(a_failure_is_known_to_all)
 {
@@ -682,6 +707,31 @@ START_TEST(a_replacement_has_what_is_in_force)
 	end();
 }
 END_TEST
+
+#ifdef HAVE_PRLIMIT
+/* It comes when there are descriptors again. */
+START_TEST(a_replacement_without_descriptors)
+{
+	struct rlimit few, all;
+
+	begin(backend_say);
+	UP("--session-log", "off");
+	ck_assert_int_eq(prlimit(pen.child.pid, RLIMIT_NOFILE, NULL, &all), 0);
+	few = all;
+	few.rlim_cur = 3;
+	ck_assert_int_eq(prlimit(pen.child.pid, RLIMIT_NOFILE, &few, NULL), 0);
+	kill(worker(0), SIGKILL);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "Too many open files worker=1"), SOON);
+	ck_assert_int_eq(prlimit(pen.child.pid, RLIMIT_NOFILE, &all, NULL), 0);
+	WAIT_FOR(child_has_said(&pen.child, "replaced worker=1"), SOON);
+	ck_assert(!child_has_said(&pen.child, "replaced worker=1 pid=0"));
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+#endif
 
 START_TEST(other_methods)
 {
@@ -901,11 +951,15 @@ SUITE(test_workers)
 	SUITE_ADD(s, a_hard_limit_is_for_all, 20);
 	SUITE_ADD(s, checks_are_made_once_for_all, 20);
 	SUITE_ADD(s, sessions_move_to_a_better_server, 20);
+	SUITE_ADD(s, a_server_counts_anew_for_all, 20);
 	SUITE_ADD(s, a_removed_server_keeps_its_number, 20);
 	SUITE_ADD(s, a_failure_is_known_to_all, 20);
 	SUITE_ADD(s, a_killed_worker_is_replaced, 20);
 	SUITE_ADD(s, flows_end_with_their_worker, 20);
 	SUITE_ADD(s, a_replacement_has_what_is_in_force, 20);
+#ifdef HAVE_PRLIMIT
+	SUITE_ADD(s, a_replacement_without_descriptors, 30);
+#endif
 	SUITE_ADD(s, one_that_does_not_turn_is_replaced, 20);
 	SUITE_ADD(s, a_change_waits_for_no_stuck_worker, 40);
 	SUITE_ADD(s, names_that_stay_change_nothing, 40);

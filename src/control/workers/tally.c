@@ -20,15 +20,16 @@ struct tally_counters {
 	uint64_t preopened, servers, routes;
 };
 
+/* A server at other addresses in the same slot is of a later generation. */
 struct tally_server {
-	uint64_t slot;
+	uint32_t slot, generation;
 	struct server_counters counters;
 };
 
 struct tally_service {
 	struct list link;
 	struct tally_counters all;
-	struct server_counters *servers; /* by slot */
+	struct tally_server *servers; /* by slot */
 	uint32_t room;
 	uint64_t *routes; /* clients of each */
 	uint32_t route_room;
@@ -84,6 +85,7 @@ write_servers(const struct service *svc, struct buffer *out, uint64_t *n)
 			continue;
 		memset(&one, 0, sizeof(one));
 		one.slot = slot;
+		one.generation = s->generation;
 		pool_counters(s, &one.counters);
 		if (buffer_append(out, &one, sizeof(one)) < 0)
 			return -1;
@@ -202,17 +204,25 @@ add_counters(struct tally_counters *to, const struct tally_counters *from)
 	to->preopened += from->preopened;
 }
 
+/* What was counted at its addresses before is given up, but not that there are
+ * connections. */
 static int
-add_server(
-    struct tally_service *s, uint64_t slot, const struct server_counters *c)
+add_server(struct tally_service *s, const struct tally_server *one)
 {
-	struct server_counters *list =
-	    array_grow(s->servers, &s->room, sizeof(*list), (uint32_t)slot);
+	struct tally_server *list =
+	    array_grow(s->servers, &s->room, sizeof(*list), one->slot);
+	uint64_t connections = one->counters.connections;
 
 	if (list == NULL)
 		return -1;
 	s->servers = list;
-	server_counters_add(&list[slot], c);
+	list += one->slot;
+	connections += list->counters.connections;
+	if (list->generation < one->generation)
+		*list = *one;
+	else if (list->generation == one->generation)
+		server_counters_add(&list->counters, &one->counters);
+	list->counters.connections = connections;
 	return 0;
 }
 
@@ -249,7 +259,7 @@ tally_read(struct tally *t, const char *bytes, size_t n)
 			memcpy(&one, bytes, sizeof(one));
 			bytes += sizeof(one);
 			n -= sizeof(one);
-			if (add_server(s, one.slot, &one.counters) < 0)
+			if (add_server(s, &one) < 0)
 				return -1;
 		}
 		for (i = 0; i < all.routes && n >= sizeof(clients); i++) {
@@ -279,7 +289,7 @@ tally_add(struct tally *t, const struct tally *other)
 			return -1;
 		add_counters(&to->all, &from->all);
 		for (i = 0; i < from->room; i++)
-			if (add_server(to, i, &from->servers[i]) < 0)
+			if (add_server(to, &from->servers[i]) < 0)
 				return -1;
 		for (i = 0; i < from->route_room; i++)
 			if (add_route(to, i, from->routes[i]) < 0)
@@ -304,7 +314,7 @@ tally_end(struct tally *t)
 		st->dns.waiting = st->limits.waiting = 0;
 		s->all.preopened = 0;
 		for (i = 0; i < s->room; i++)
-			s->servers[i].connections = 0;
+			s->servers[i].counters.connections = 0;
 	}
 }
 
@@ -322,6 +332,18 @@ tally_clear(struct tally *t, const char *service)
 /* ---- the sums ---- */
 
 static void
+apply_server(
+    struct pool *pool, struct server *s, const struct tally_server *one)
+{
+	struct server_counters now = one->counters;
+
+	if (one->generation != s->generation)
+		now = (struct server_counters){ .connections =
+						    one->counters.connections };
+	pool_take_counters(pool, s, &now);
+}
+
+static void
 apply_service(struct service *svc, const struct tally_service *s)
 {
 	static const struct server_counters none;
@@ -336,8 +358,7 @@ apply_service(struct service *svc, const struct tally_service *s)
 	for (slot = 0; slot < pool_slots(svc->pool); slot++) {
 		server = pool_slot(svc->pool, slot);
 		if (slot < s->room)
-			pool_take_counters(
-			    svc->pool, server, &s->servers[slot]);
+			apply_server(svc->pool, server, &s->servers[slot]);
 		else if (has_counted(server))
 			pool_take_counters(svc->pool, server, &none);
 	}

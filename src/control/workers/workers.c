@@ -351,6 +351,7 @@ workers_fork(struct pen *p, struct error *e)
 			s->due = false;
 			s->born = loop_now(p->loop);
 			seat_replace(s);
+			continue;
 		}
 		if (p->team.member > 0)
 			return 0;
