@@ -260,8 +260,10 @@ spec_split_host(const char *text, const char **rest, struct error *e)
 	} else {
 		end = *rest = text + strcspn(text, ":");
 	}
-	/* a bracket within would not be read again as it is printed */
-	if (end == text || (**rest != ':' && **rest != '\0') ||
+	/* it is printed without brackets: one within, or the @ of a socket,
+	 * would not be read again */
+	if (end == text || text[0] == '@' ||
+	    (**rest != ':' && **rest != '\0') ||
 	    strcspn(text, "[]") < (size_t)(end - text)) {
 		error_set(e,
 		    "no host (an IPv6 address needs brackets: "

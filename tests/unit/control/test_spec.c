@@ -184,6 +184,13 @@ START_TEST(brackets_within_a_host)
 }
 END_TEST
 
+START_TEST(a_socket_in_brackets)
+{
+	bad("[@]", 80, "no host");
+	bad("[@name]:80", 80, "no host");
+}
+END_TEST
+
 SUITE(test_spec)
 {
 	Suite *s = suite_create("spec");
@@ -195,5 +202,6 @@ SUITE(test_spec)
 	SUITE_ADD(s, servers_of_all_ports, 30);
 	SUITE_ADD(s, bad_servers, 30);
 	SUITE_ADD(s, brackets_within_a_host, 30);
+	SUITE_ADD(s, a_socket_in_brackets, 10);
 	return s;
 }
