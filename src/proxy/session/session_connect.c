@@ -87,12 +87,13 @@ session_give_up_address(struct session *s, int error)
 }
 
 /* Servers refuse for a moment while they are started again: all are tried once
- * more then. Returns whether the session waits for that. */
+ * more then, and for the last time when the time for that is over. Returns
+ * whether the session waits for that. */
 static bool
 session_await_restart(struct session *s)
 {
 	struct frontend_core *f = s->frontend;
-	uint64_t now = loop_now(f->loop);
+	uint64_t now = loop_now(f->loop), end;
 	struct session_facts *facts;
 
 	if (!s->refused || pool_options(f->pool)->stubborn ||
@@ -101,9 +102,11 @@ session_await_restart(struct session *s)
 		return false;
 	if (facts->refused == 0)
 		facts->refused = now;
-	if (now + REFUSED_MS - facts->refused > f->options.retry_ms)
+	end = facts->refused + f->options.retry_ms;
+	if (now >= end)
 		return false;
-	timeouts_add(f->sessions->times, &s->expiry, now + REFUSED_MS);
+	timeouts_add(f->sessions->times, &s->expiry,
+	    end - now < REFUSED_MS ? end : now + REFUSED_MS);
 	return true;
 }
 
