@@ -108,7 +108,7 @@ const struct command rows_connections[] = {
 	    .args = "[SEC]",
 	    .help =
 		"how long to read and discard what a client sends after its "
-		"server has closed" },
+		"server has closed; 0: no limit" },
 	{ .name = "buffer",
 	    .kind = KIND_SIZE,
 	    .offset = AT(frontend.buffer),

@@ -179,8 +179,8 @@ refuse_number(const struct command *row, const char *word, struct error *e)
 		    word, row->noun, (unsigned long long)row->min,
 		    (unsigned long long)row->max);
 	if (errno == ERANGE)
-		return error_set(e, "%s out of range %llu..%llu", word,
-		    (unsigned long long)((row->min + unit - 1) / unit),
+		return error_set(e, "%s out of range %g..%llu", word,
+		    (double)row->min / (double)unit,
 		    (unsigned long long)(row->max / unit));
 	return error_set(e, "\"%.100s\" is not a valid %s", word,
 	    row->kind == KIND_SECONDS	 ? "duration (5, 0.5, 200ms, 5m, 2h)"

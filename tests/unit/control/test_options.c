@@ -394,6 +394,7 @@ START_TEST(what_is_wrong)
 	refuses(
 	    "-b x 8080 10.0.0.1", "option -b: \"x\" is not a valid duration");
 	refuses("-m 0 8080 10.0.0.1", "option -m: 0 out of range 1..");
+	refuses("-t 0 8080 10.0.0.1", "option -t: 0 out of range 0.001..");
 	refuses("--buffer x 8080 10.0.0.1", "option --buffer: \"x\" is no");
 	refuses("99999 10.0.0.1", "listening address \"99999\": port out of");
 	refuses("8080 10.0.0.1:99999", "server \"10.0.0.1:99999\": port out");
