@@ -218,6 +218,27 @@ START_TEST(status_502)
 }
 END_TEST
 
+/* A client that ends within its body gave up, and its server only follows: no
+ * server has failed. */
+START_TEST(a_client_that_gives_up_its_request)
+{
+	static const char *const sent[] = { "Content-Length: 3\r\n\r\nok",
+		"Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n" };
+	int fd;
+
+	backend_start(&server, ENDPOINT_TCP4, serve_nobody, NULL);
+	up("-H", "no roundrobin");
+	fd = ask(text("POST / HTTP/1.1\r\nHost: a\r\n%s", sent[_i]));
+	shutdown(fd, SHUT_WR);
+	endpoint_expect_end(fd);
+	close(fd);
+	WAIT_FOR(strstr(endpoint_ask(&ctl, "statistics\n"),
+		     "\nclosed_done 1\n") != NULL,
+	    SOON);
+	down();
+}
+END_TEST
+
 /* It asks anew, which a page would keep it from. */
 START_TEST(a_kept_connection_just_ends)
 {
@@ -327,6 +348,7 @@ SUITE(test_http_pages)
 	SUITE_ADD_LOOP(s, a_page_for_head_behind_a_queue, 20, 2);
 	SUITE_ADD(s, a_bad_request_that_is_queued, 20);
 	SUITE_ADD_LOOP(s, status_502, 20, 2);
+	SUITE_ADD_LOOP(s, a_client_that_gives_up_its_request, 20, 2);
 	SUITE_ADD_LOOP(s, a_kept_connection_just_ends, 20, 2);
 	SUITE_ADD_LOOP(s, silence_is_no_request, 20, 2);
 	SUITE_ADD_LOOP(s, status_504, 20, 2);

@@ -311,14 +311,16 @@ session_server_ended(struct pipe_stop stop)
 }
 
 /* The server has closed: whether its client gets another one for an unanswered
- * request, an error page, or waits for the next one. */
+ * request, an error page, or waits for the next one. A client that has ended
+ * within a body gave up before its server did. */
 static bool
 session_outlives_server(struct session *s, struct pipe_stop stop)
 {
 	if ((s->request != NULL || s->to_client.bytes == 0) &&
 	    session_retry(s, false))
 		return true;
-	if (session_http_unanswered(s, 502, REASON_NO_ANSWER) ||
+	if ((!(s->to_server.ended && session_http_owes(s)) &&
+		session_http_unanswered(s, 502, REASON_NO_ANSWER)) ||
 	    session_await_next(s, stop.verdict == PIPE_READ_FAILED))
 		return true;
 	if (stop.verdict == PIPE_DONE)
