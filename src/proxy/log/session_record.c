@@ -131,8 +131,12 @@ put_service(const struct session_record *r, char *value)
 static size_t
 put_server(const struct session_record *r, char *value)
 {
-	return r->server_at == NULL ? 0
-				    : strlen(addr_format(r->server_at, value));
+	struct addr at;
+
+	if (r->server_at == NULL)
+		return 0;
+	return strlen(addr_format(
+	    addr_with_port(r->server_at, (uint16_t)r->port, &at), value));
 }
 
 static size_t
@@ -315,13 +319,15 @@ record_field_find(const char *name, size_t n)
 /* ---- servers that were tried ---- */
 
 static size_t
-put_tried_server(const struct server *s, char *value)
+put_tried_server(const struct server *s, uint16_t port, char *value)
 {
-	const struct addr *at = &s->addrs.addr[s->addr_first];
+	struct addr copy;
+	const struct addr *at;
 	size_t n;
 
 	if (s->addrs.count == 0)
 		return s->name == NULL ? 0 : put_text(value, s->name);
+	at = addr_with_port(&s->addrs.addr[s->addr_first], port, &copy);
 	if (s->name == NULL || is_address(s->name))
 		return strlen(addr_format(at, value));
 	n = put_text(value, s->name);
@@ -342,11 +348,11 @@ count_tried(const char *list)
 }
 
 char *
-record_add_tried(char *list, const struct server *s)
+record_add_tried(char *list, const struct server *s, uint16_t port)
 {
 	char one[RECORD_VALUE_MAX + 1], *longer;
 	size_t used = list == NULL ? 0 : strlen(list) + 1;
-	size_t n = put_tried_server(s, one);
+	size_t n = put_tried_server(s, port, one);
 
 	if (n == 0 || used + n > RECORD_VALUE_MAX ||
 	    (list != NULL && count_tried(list) >= RECORD_TRIED_MAX))

@@ -67,7 +67,7 @@ struct session_record {
 	const struct peer *client, *sender; /* sender: a proxy; NULL: none */
 	const char *id;			    /* of id_n bytes; 0: none */
 	size_t id_n;
-	uint64_t port; /* 0: a Unix socket */
+	uint64_t port; /* also of a server with port 0; 0: a Unix socket */
 	const char *service; /* NULL: the first */
 	const struct log_format *format; /* of the service; NULL: logfmt */
 	uint64_t session;
@@ -114,9 +114,9 @@ const struct record_field *record_field_find(const char *name, size_t n);
  * bytes. */
 enum { RECORD_TRIED_MAX = 8 };
 /* Adds a server to such a list, NULL or from the heap, if there is room: its
- * name, or its address if it has no name, and its port. Returns the list, as it
- * was if memory is short. */
-char *record_add_tried(char *list, const struct server *s);
+ * name, or its address if it has no name, and its port, which is `port` if it
+ * has none of its own. Returns the list, as it was if memory is short. */
+char *record_add_tried(char *list, const struct server *s, uint16_t port);
 
 /* Makes the texts again when the second has changed. */
 void record_time_set(struct record_time *t, int64_t second);

@@ -124,7 +124,7 @@ session_note_tried(struct session *s, const struct server *server)
 
 	if (facts == NULL)
 		return;
-	facts->tried = record_add_tried(facts->tried, server);
+	facts->tried = record_add_tried(facts->tried, server, s->port);
 	facts->failures++;
 }
 

@@ -229,9 +229,9 @@ START_TEST(tried_servers)
 
 	prepare();
 	ck_assert_ptr_null(strstr(line_of("logfmt", true), "tried"));
-	list = record_add_tried(list, &server);
+	list = record_add_tried(list, &server, 8080);
 	server.name = (char *)(uintptr_t) "10.0.0.1";
-	list = record_add_tried(list, &server);
+	list = record_add_tried(list, &server, 8080);
 	record.tried = list;
 	ck_assert_ptr_nonnull(strstr(
 	    line_of("logfmt", true), " tried=web1:80,10.0.0.1:80"));
@@ -239,17 +239,34 @@ START_TEST(tried_servers)
 	    line_of("jsonl", true), "\"tried\":\"web1:80,10.0.0.1:80\""));
 	memset(long_name, 'n', sizeof(long_name) - 1);
 	server.name = long_name;
-	ck_assert_ptr_eq(record_add_tried(list, &server), list);
+	ck_assert_ptr_eq(record_add_tried(list, &server, 8080), list);
 	server.name = (char *)(uintptr_t) "w";
 	for (i = 0; i < 20; i++)
-		list = record_add_tried(list, &server);
+		list = record_add_tried(list, &server, 8080);
 	ck_assert_str_eq(
 	    list, "web1:80,10.0.0.1:80,w:80,w:80,w:80,w:80,w:80,w:80");
 	free(list);
 	list = NULL;
 	server.name = long_name;
-	list = record_add_tried(list, &server);
+	list = record_add_tried(list, &server, 8080);
 	ck_assert_uint_le(strlen(list), RECORD_VALUE_MAX);
+	free(list);
+}
+END_TEST
+
+/* A server with port 0 got the port that the client came to. */
+START_TEST(servers_with_the_port_of_the_client)
+{
+	char *list;
+
+	prepare();
+	addr_set_port(&server.addrs.addr[0], 0);
+	list = record_add_tried(NULL, &server, 8080);
+	server.name = (char *)(uintptr_t) "10.0.0.1";
+	list = record_add_tried(list, &server, 8081);
+	record.tried = list;
+	ck_assert_str_eq(line_of("{server} {tried}", true),
+	    "10.0.0.1:8080 web1:8080,10.0.0.1:8081");
 	free(list);
 }
 END_TEST
@@ -323,6 +340,7 @@ SUITE(test_log_format)
 	SUITE_ADD(s, json_is_utf8, 10);
 	SUITE_ADD(s, common, 10);
 	SUITE_ADD(s, tried_servers, 10);
+	SUITE_ADD(s, servers_with_the_port_of_the_client, 10);
 	SUITE_ADD(s, templates, 10);
 	SUITE_ADD(s, mistakes, 10);
 	SUITE_ADD(s, too_long, 10);
