@@ -296,14 +296,6 @@ sock_has_input(int fd)
 	    (errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
-bool
-sock_has_bytes(int fd)
-{
-	char byte;
-
-	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
-}
-
 int
 sock_next_byte(int fd)
 {

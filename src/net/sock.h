@@ -138,8 +138,6 @@ bool sock_has_ended(int fd);
 
 /* Whether a read would give something now: bytes, the end, or an error. */
 bool sock_has_input(int fd);
-/* Whether it would give bytes. */
-bool sock_has_bytes(int fd);
 /* The byte that a read would begin with; SOCK_NONE_YET, or SOCK_NEVER: the end,
  * or an error. */
 enum { SOCK_NONE_YET = -1, SOCK_NEVER = -2 };
@@ -162,7 +160,7 @@ void sock_close_reset(int fd);
 
 /* Bytes the peer has not acknowledged yet; 0 where it cannot be known. */
 size_t sock_unsent(int fd);
-/* Bytes that can be read now, tcp(7). */
+/* Bytes that can be read now, tcp(7). An error that waits is left there. */
 size_t sock_unread(int fd);
 
 /* send() that never raises SIGPIPE; with `more`, the last bytes wait for

@@ -280,7 +280,7 @@ WRAP(int, ioctl, (int fd, unsigned long what, ...))
 	va_start(ap, what);
 	n = va_arg(ap, int *);
 	va_end(ap);
-	*n = (int)conn_of(fd)->out.n;
+	*n = (int)(what == FIONREAD ? conn_of(fd)->in.n : conn_of(fd)->out.n);
 	return 0;
 }
 

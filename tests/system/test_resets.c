@@ -315,6 +315,45 @@ hear_answer_and_reset(struct backend *b, int fd)
 	saw = SAW_RESET;
 }
 
+static void
+answer_and_reset_when_told(struct backend *b, int fd)
+{
+	static const char answer[40000];
+
+	backend_send(fd, answer, sizeof(answer));
+	WAIT_FOR(atomic_load(&b->stopping) || saw == SAW_END, 5000);
+	backend_reset(b, fd);
+	saw = SAW_RESET;
+}
+
+/* The session has nobody left, though its bytes were not all out. */
+START_TEST(both_reset_in_one_wakeup)
+{
+	struct backend b;
+	int fd, small = 2048;
+
+	saw = NOTHING;
+	backend_start(&b, ENDPOINT_TCP4, answer_and_reset_when_told, NULL);
+	up((const char *const[]){ b.at.text, NULL });
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	ck_assert_int_eq(
+	    connect(fd, (struct sockaddr *)&front.addr, front.len), 0);
+	WAIT_FOR(
+	    strstr(endpoint_ask(&ctl, "connections\n"), "rx 40000") != NULL,
+	    5000);
+	pen_freeze(&pen);
+	saw = SAW_END;
+	WAIT_FOR(saw == SAW_RESET, 5000);
+	endpoint_reset(fd);
+	pen_thaw(&pen);
+	WAIT_FOR(count("sessions") == 0, 10000);
+	ck_assert_int_eq(count("closed_client_reset"), 1);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
 /* What the client says reaches pen's kernel after the server's reset, but
  * before pen sees that. */
 START_TEST(client_that_talks_at_the_reset_gets_the_end)
@@ -487,6 +526,7 @@ SUITE(test_resets)
 	SUITE_ADD(s, lagging_client_is_looked_at_less_and_less, 20);
 	SUITE_ADD(s, client_that_talks_on_gets_the_end, 20);
 	SUITE_ADD(s, client_that_ends_gets_all_of_the_answer, 20);
+	SUITE_ADD(s, both_reset_in_one_wakeup, 20);
 	SUITE_ADD(s, client_that_talks_at_the_reset_gets_the_end, 20);
 #endif
 	SUITE_ADD(s, busy_server_times_out_while_client_talks, 20);

@@ -161,12 +161,13 @@ session_relay_reset_due(const struct session *s)
 }
 
 /* Whether the client continued to send after the server had closed. The flags
- * are not enough: its bytes may be here without an event so far. */
+ * are not enough: its bytes may be here without an event so far. A look at the
+ * bytes themselves would take the error of a reset away from its event. */
 static bool
 session_client_talks(const struct session *s)
 {
 	return s->client_sending || s->to_server.dropped ||
-	    sock_has_bytes(s->down.fd);
+	    sock_unread(s->down.fd) > 0;
 }
 
 /* The client gets its FIN, and what it still sends is dropped: it would make a
