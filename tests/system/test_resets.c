@@ -315,6 +315,24 @@ hear_answer_and_reset(struct backend *b, int fd)
 	saw = SAW_RESET;
 }
 
+/* A client that goes on, and does not close, is not the cause of the end. */
+START_TEST(server_reset_is_the_reason_after_linger)
+{
+	struct backend b;
+	int fd = lagging_client(&b);
+
+	endpoint_ask(&ctl, "linger 200ms\n");
+	endpoint_send(fd, "more", 4);
+	expect_answer(fd);
+	endpoint_expect_end(fd);
+	WAIT_FOR(count("sessions") == 0, 10000);
+	ck_assert_int_eq(count("closed_server_reset"), 1);
+	close(fd);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
 static void
 answer_and_reset_when_told(struct backend *b, int fd)
 {
@@ -526,6 +544,7 @@ SUITE(test_resets)
 	SUITE_ADD(s, lagging_client_is_looked_at_less_and_less, 20);
 	SUITE_ADD(s, client_that_talks_on_gets_the_end, 20);
 	SUITE_ADD(s, client_that_ends_gets_all_of_the_answer, 20);
+	SUITE_ADD(s, server_reset_is_the_reason_after_linger, 20);
 	SUITE_ADD(s, both_reset_in_one_wakeup, 20);
 	SUITE_ADD(s, client_that_talks_at_the_reset_gets_the_end, 20);
 #endif

@@ -379,6 +379,8 @@ struct pipe_stop session_client_unread(
     struct session *s, struct pipe_stop stop);
 /* Why a session ends when the client cannot be read for that errno. */
 enum reason session_unread_reason(int cause);
+/* Its server was reset, or broke off TLS. */
+enum reason session_reset_reason(const struct session *s);
 
 /* ---- requests that are lost ---- */
 

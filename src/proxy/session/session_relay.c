@@ -124,7 +124,7 @@ session_on_server_reset(struct session *s, int cause)
 	session_let_go(s);
 }
 
-static enum reason
+enum reason
 session_reset_reason(const struct session *s)
 {
 	return s->server_cut ? REASON_TRUNCATED : REASON_SERVER_RESET;

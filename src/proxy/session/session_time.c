@@ -74,7 +74,9 @@ silence_limit(const struct session *s, enum reason *why)
 	    &due, why, s->active, o->idle_timeout_ms, REASON_IDLE_TIMEOUT);
 	if (is_lingering(s))
 		take_sooner(&due, why, s->started + s->lingers_s * 1000ull,
-		    o->linger_ms, REASON_LINGER_TIMEOUT);
+		    o->linger_ms,
+		    s->server_reset ? session_reset_reason(s)
+				    : REASON_LINGER_TIMEOUT);
 	if (is_half_closed(s))
 		take_sooner(&due, why, s->active, o->half_timeout_ms,
 		    REASON_HALF_TIMEOUT);
