@@ -326,13 +326,26 @@ sock_close_reset(int fd)
 	close(fd);
 }
 
+#ifdef SIOCOUTQ
+/* A TCP connection that was reset: Linux still counts what it did not send. */
+static bool
+sock_is_gone(int fd)
+{
+	struct tcp_info info;
+	socklen_t n = sizeof(info);
+
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &n) == 0 &&
+	    info.tcpi_state == TCP_CLOSE;
+}
+#endif
+
 size_t
 sock_unsent(int fd)
 {
 #ifdef SIOCOUTQ
 	int n = 0;
 
-	if (ioctl(fd, SIOCOUTQ, &n) == 0 && n > 0)
+	if (ioctl(fd, SIOCOUTQ, &n) == 0 && n > 0 && !sock_is_gone(fd))
 		return (size_t)n;
 #elif defined(TIOCOUTQ)
 	int n = 0;

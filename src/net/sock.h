@@ -158,7 +158,8 @@ void sock_ack_at_once(int fd);
  * thrown away. */
 void sock_close_reset(int fd);
 
-/* Bytes the peer has not acknowledged yet; 0 where it cannot be known. */
+/* Bytes the peer has not acknowledged yet; 0 where it cannot be known, and of a
+ * connection that was reset. */
 size_t sock_unsent(int fd);
 /* Bytes that can be read now, tcp(7). An error that waits is left there. */
 size_t sock_unread(int fd);

@@ -161,8 +161,8 @@ session_relay_reset_due(const struct session *s)
 }
 
 /* Whether the client continued to send after the server had closed. The flags
- * are not enough: its bytes may be here without an event so far. A look at the
- * bytes themselves would take the error of a reset away from its event. */
+ * are not enough: its bytes may be here without an event so far. Reading them,
+ * even with MSG_PEEK, would take the error of a reset away from its event. */
 static bool
 session_client_talks(const struct session *s)
 {
