@@ -574,8 +574,8 @@ START_TEST(a_removed_server_keeps_its_number)
 }
 END_TEST
 
-/* What workers that are gone have counted is of the servers that were there, not
- * of one that has the number of a removed one. */
+/* What workers that are gone have counted is of the servers that were there,
+ * not of one that has the number of a removed one. */
 START_TEST(a_server_counts_anew_for_all)
 {
 	int n;
