@@ -107,7 +107,7 @@ find_good(const struct cert_store *s, const char *name)
 }
 
 static struct certificate *
-use(struct cert_store *s, struct cert_entry *n)
+use(struct cert_store *s, struct cert_entry *n, bool counts)
 {
 	struct certificate *c;
 	struct error e;
@@ -122,12 +122,12 @@ use(struct cert_store *s, struct cert_entry *n)
 	} else {
 		return NULL;
 	}
-	n->used++;
+	n->used += counts;
 	return certificate_hold(n->certificate);
 }
 
 struct certificate *
-cert_store_find(struct cert_store *s, const char *asked)
+cert_store_find(struct cert_store *s, const char *asked, bool counts)
 {
 	char name[CERT_NAME_MAX + 2];
 	size_t n = strlen(asked), i;
@@ -148,7 +148,7 @@ cert_store_find(struct cert_store *s, const char *asked)
 		name[skip] = '*';
 		found = find_good(s, name + skip);
 	}
-	return use(s, found);
+	return use(s, found, counts);
 }
 
 /* ---- life ---- */

@@ -27,8 +27,10 @@ struct cert_store *cert_store_hold(struct cert_store *s);
 void cert_store_drop(struct cert_store *s); /* NULL is fine */
 const char *cert_store_path(const struct cert_store *s);
 
-/* The certificate for a name, with a reference, or NULL. */
-struct certificate *cert_store_find(struct cert_store *s, const char *name);
+/* The certificate for a name, with a reference, or NULL. A handshake finds
+ * it several times, and counts once. */
+struct certificate *cert_store_find(
+    struct cert_store *s, const char *name, bool counts);
 
 /* Checks whether files have changed, come or gone, at up to `most` names, and
  * reads those that have. A broken file leaves the old certificate in force; it

@@ -34,13 +34,13 @@ tls_tickets_of(SSL *ssl)
 
 /* The certificate for the name that the client requests, or NULL. */
 static struct certificate *
-named(SSL *ssl)
+named(SSL *ssl, bool counts)
 {
 	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
 	struct tls_server_data *v = server_data_of(ssl);
 
 	return v->store != NULL && name != NULL
-	    ? cert_store_find(v->store, name)
+	    ? cert_store_find(v->store, name, counts)
 	    : NULL;
 }
 
@@ -98,7 +98,7 @@ on_name(SSL *ssl, int *alert, void *arg)
 	(void)arg;
 	if (is_refused(ssl, v->refuse_names))
 		return refuse_sni(alert);
-	c = named(ssl);
+	c = named(ssl, true);
 	if (c != NULL) {
 		certificate_drop(c);
 		return SSL_TLSEXT_ERR_OK;
@@ -111,7 +111,7 @@ on_name(SSL *ssl, int *alert, void *arg)
 static int
 on_certificate(SSL *ssl, void *arg)
 {
-	struct certificate *c = named(ssl);
+	struct certificate *c = named(ssl, false);
 	int rc = 1;
 
 	(void)arg;
@@ -158,7 +158,7 @@ static int
 on_status(SSL *ssl, void *arg)
 {
 	struct tls_server_data *v = server_data_of(ssl);
-	struct certificate *c = named(ssl);
+	struct certificate *c = named(ssl, false);
 	X509 *mine = SSL_get_certificate(ssl);
 	int rc = SSL_TLSEXT_ERR_NOACK;
 

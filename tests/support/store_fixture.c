@@ -51,7 +51,7 @@ store_end(void)
 void
 store_gives(const char *name, const char *whose)
 {
-	struct certificate *c = cert_store_find(store, name);
+	struct certificate *c = cert_store_find(store, name, true);
 
 	ck_assert_msg(c != NULL, "nothing for \"%s\"", name);
 	ck_assert_str_eq(c->name, whose);
@@ -61,7 +61,7 @@ store_gives(const char *name, const char *whose)
 void
 store_gives_none(const char *name)
 {
-	struct certificate *c = cert_store_find(store, name);
+	struct certificate *c = cert_store_find(store, name, true);
 
 	ck_assert_msg(
 	    c == NULL, "\"%s\" got \"%s\"", name, c != NULL ? c->name : "");

@@ -18,7 +18,7 @@
 static struct certificate *
 found(const char *name)
 {
-	struct certificate *c = cert_store_find(store, name);
+	struct certificate *c = cert_store_find(store, name, true);
 
 	ck_assert_msg(c != NULL, "nothing for \"%s\"", name);
 	return c;
@@ -232,7 +232,7 @@ START_TEST(change_in_a_row)
 		    to, sizeof(to), "%s/%s.pem", cert_store_path(store), name);
 		ck_assert_int_eq(rename(from, to), 0);
 		(void)cert_store_refresh(store, 1, store_now);
-		c = cert_store_find(store, name);
+		c = cert_store_find(store, name, true);
 		ck_assert_msg(c != NULL, "%s was missed", name);
 		certificate_drop(c);
 		memcpy(from, to, sizeof(from));
@@ -311,7 +311,7 @@ readable(const char *const name[], unsigned n)
 	unsigned i, found_n = 0;
 
 	for (i = 0; i < n; i++) {
-		c = cert_store_find(store, name[i]);
+		c = cert_store_find(store, name[i], true);
 		found_n += c != NULL;
 		certificate_drop(c);
 	}
@@ -382,7 +382,7 @@ START_TEST(many)
 	for (round = 0; round < 2; round++)
 		for (i = 0; i < n; i++) {
 			snprintf(name, sizeof(name), "%d.test", i);
-			x = cert_store_find(store, name);
+			x = cert_store_find(store, name, true);
 			if (x == NULL || strcmp(x->name, name) != 0)
 				ck_abort_msg("%s", name);
 			certificate_drop(x);

@@ -140,7 +140,7 @@ END_TEST
 static struct certificate *
 found(const char *name)
 {
-	struct certificate *c = cert_store_find(store, name);
+	struct certificate *c = cert_store_find(store, name, true);
 
 	ck_assert_msg(c != NULL, "nothing for \"%s\"", name);
 	return c;
