@@ -86,8 +86,9 @@ cert_open_text(const struct buffer *b)
 
 /* A line of the passwords. */
 struct password {
-	const char *text;
+	const char *text; /* NULL: none */
 	size_t n;
+	bool asked;
 };
 
 /* Gives OpenSSL a password, or an error when there is none: without this
@@ -95,10 +96,12 @@ struct password {
 static int
 give_password(char *buf, int size, int writing, void *arg)
 {
-	const struct password *p = arg;
+	struct password *p = arg;
 
 	(void)writing;
-	if (p == NULL || p->n > (size_t)size)
+	if (p != NULL)
+		p->asked = true;
+	if (p == NULL || p->text == NULL || p->n > (size_t)size)
 		return -1;
 	memcpy(buf, p->text, p->n);
 	return (int)p->n;
@@ -173,16 +176,20 @@ has_key(const struct buffer *text)
 	return (size_t)(end - at) >= n;
 }
 
-/* OpenSSL's reason for what is not there differs by version. */
+/* OpenSSL's reason for what is not there, or not decrypted, differs by version.
+ */
 static int
-refuse_key(
-    const struct cert_texts *t, const struct buffer *text, struct error *e)
+refuse_key(const struct cert_texts *t, const struct buffer *text,
+    bool encrypted, struct error *e)
 {
 	const char *reason = cert_reason();
 
+	if (encrypted)
+		reason = buffer_length(&t->passwords) > 0
+		    ? "it is encrypted, with none of the passwords"
+		    : "it is encrypted, see ssl_password";
 	if (has_key(text))
 		return error_set(e, "no usable private key: %s", reason);
-	ERR_clear_error();
 	return error_set(e, "%s",
 	    text == &t->cert
 		? "no private key in it, nor in a file of a key"
@@ -195,16 +202,16 @@ read_key(struct certificate *c, const struct cert_texts *t, struct error *e)
 	const struct buffer *text =
 	    buffer_length(&t->key) > 0 ? &t->key : &t->cert;
 	const struct buffer *passwords = &t->passwords;
-	struct password p;
+	struct password p = { .text = NULL };
 	size_t at = 0;
 
-	c->key = decrypt_key(text, NULL);
+	c->key = decrypt_key(text, &p);
 	while (c->key == NULL && next_password(&p, passwords, &at))
 		c->key = decrypt_key(text, &p);
 	if (c->key != NULL)
 		ERR_clear_error();
 	if (c->key == NULL)
-		return refuse_key(t, text, e);
+		return refuse_key(t, text, p.asked, e);
 	if (X509_check_private_key(c->leaf, c->key) != 1)
 		return error_set(e, "key does not match the certificate: %s",
 		    cert_reason());

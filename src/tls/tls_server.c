@@ -251,6 +251,11 @@ tls_server_open_all(struct tls_server *t, const struct tls_settings *s,
 		return error_set(e,
 		    "ssl_alpn \"%.200s\": expects comma-separated names",
 		    s->alpn);
+	if (s->refuse_names != NULL && strpbrk(s->refuse_names, " \t") != NULL)
+		return error_set(e,
+		    "ssl_refuse_names \"%.200s\": expects comma-separated "
+		    "names",
+		    s->refuse_names);
 	if (tls_settings_copy(&t->settings, s) < 0 ||
 	    open_tickets(t, before) < 0)
 		return error_set(e, "out of memory");
@@ -347,6 +352,20 @@ tls_accept(struct stream *s, struct tls_server *t)
 
 /* ---- for control ---- */
 
+/* OpenSSL keeps one certificate for each kind of key. */
+static bool
+is_unused(const struct tls_server *t, unsigned at)
+{
+	const struct tls_server_data *v = t->context->arg;
+	int kind = EVP_PKEY_base_id(v->pair[at]->key);
+	unsigned later = at + 1;
+
+	while (later < t->settings.pairs &&
+	    EVP_PKEY_base_id(v->pair[later]->key) != kind)
+		later++;
+	return later < t->settings.pairs;
+}
+
 bool
 tls_server_certificate(
     struct tls_server *t, unsigned at, struct tls_certificate *c)
@@ -357,7 +376,8 @@ tls_server_certificate(
 	if (at < t->settings.pairs) {
 		*c = (struct tls_certificate){ .name = v->pair[at]->name,
 			.file = t->file[SERVER_CERT + at].path,
-			.ends = v->pair[at]->ends };
+			.ends = v->pair[at]->ends,
+			.unused = is_unused(t, at) };
 		return true;
 	}
 	at -= t->settings.pairs;

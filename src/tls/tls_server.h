@@ -57,6 +57,7 @@ struct tls_certificate {
 	uint64_t used;	 /* handshakes by name; 0 for those of -E */
 	bool to_servers; /* the one that pen shows to servers */
 	bool by_name;	 /* only for clients that request it */
+	bool unused;	 /* a later one has a key of the same kind */
 };
 
 /* The `at`th certificate; false at the end. */

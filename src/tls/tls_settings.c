@@ -118,7 +118,8 @@ tls_alpn_wire(const char *list, unsigned char wire[TLS_ALPN_MAX])
 
 	while (list != NULL && *list != '\0') {
 		n = strcspn(list, ",");
-		if (n == 0 || n > 255 || at + 1 + n > TLS_ALPN_MAX)
+		if (n == 0 || n > 255 || at + 1 + n > TLS_ALPN_MAX ||
+		    strcspn(list, " \t") < n)
 			return -1;
 		wire[at++] = (unsigned char)n;
 		memcpy(wire + at, list, n);

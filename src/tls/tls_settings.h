@@ -70,7 +70,8 @@ bool tls_settings_equal(
 /* Whether clients have to talk TLS. */
 bool tls_settings_serve(const struct tls_settings *s);
 /* Encodes a comma-separated list as RFC 7301 wants it. Returns the length, or
- * -1 when a name is empty or longer than 255, or the whole is too long. */
+ * -1 when a name is empty, longer than 255 or has a blank, or the whole is too
+ * long. */
 int tls_alpn_wire(const char *list, unsigned char wire[TLS_ALPN_MAX]);
 /* Takes a name out of it. Returns the new length. */
 int tls_alpn_without(unsigned char *wire, int length, const char *name);

@@ -27,6 +27,10 @@ cert b.test
 > ssl_cert {DIR}b.test.pem
 > certs
 ~ b.test file
+# both are ECDSA: clients get the last one
+> certs json
+~ "cert":"a.test","file":"{DIR}a.test.pem"
+~ "for":"none"
 > write all {DIR}conf
 has conf ssl_cert {DIR}a.test.pem
 has conf ssl_cert {DIR}b.test.pem
@@ -99,6 +103,13 @@ ask x = server 0: x
 > no ssl_groups
 > ssl_alpn h2,,
 < error: ssl_alpn: ssl_alpn "h2,,": expects comma-separated names
+> ssl_alpn "h2, http/1.1"
+< error: ssl_alpn: ssl_alpn "h2, http/1.1": expects comma-separated names
+> ssl_refuse_names "old.test, x.test"
+< error: ssl_refuse_names: ssl_refuse_names "old.test, x.test": expects comma-separated names
+# which would refuse all clients
+> ssl_strict_sni
+< error: ssl_strict_sni: ssl_strict_sni needs ssl_sni_path (--sni-path)
 > ssl_alpn h2,http/1.1
 > ssl_alpn
 < h2,http/1.1

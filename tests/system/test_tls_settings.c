@@ -2,12 +2,15 @@
  * while it runs. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/suite.h"
 #include "support/tlschain.h"
+#include "support/wait.h"
 
 static struct tls_chain c;
 static struct backend server;
@@ -88,6 +91,9 @@ START_TEST(tls_comes_and_goes)
 		;
 	close(fd);
 	tls_chain_counts(&c, "closed_tls_failed", 1);
+	/* no cipher: OpenSSL would call it (NONE) */
+	WAIT_FOR(child_has_said(&c.pen.child, "reason=tls_failed"), 5000);
+	ck_assert_ptr_null(strstr(child_err(&c.pen.child), "(NONE)"));
 	endpoint_expect_echo(plain, "still plain");
 	tls_chain_tell(&c, "no ssl_cert");
 	fd = endpoint_connect(&c.front);
@@ -332,8 +338,9 @@ START_TEST(encrypted_keys)
 	words = scratch("words");
 	write_file(words, "wrong\nopen sesame\r\nneither");
 	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
-	pen_expect_failure("no usable private key", "-E", cert, "-K", key,
-	    c.front.text, server.at.text, NULL);
+	pen_expect_failure("no usable private key: it is encrypted, see "
+			   "ssl_password\n",
+	    "-E", cert, "-K", key, c.front.text, server.at.text, NULL);
 	tls_chain_up(&c,
 	    text("ssl_password %s;ssl_cert %s %s", words, cert, key),
 	    server.at.text, NULL);
@@ -347,8 +354,68 @@ START_TEST(encrypted_keys)
 	    tls_chain_ask(&c, text("ssl_cert %s %s", cert, scratch("no"))),
 	    "error: "));
 	tls_chain_talks(&c, &any);
+	pen_expect_failure("no usable private key: it is encrypted, with none "
+			   "of the passwords\n",
+	    "-E", cert, "-K", key, "--key-password", words, c.front.text,
+	    server.at.text, NULL);
 	cert_free(site);
 	down();
+}
+END_TEST
+
+/* ---- certificates that are of no use ---- */
+
+static void
+check_says(const char *what, const char *option, const char *file,
+    const char *other)
+{
+	const char *argv[] = { getenv("PEN"), "--check", "127.0.0.1:80",
+		"127.0.0.1:9", option, file, other != NULL ? option : NULL,
+		other, NULL };
+	struct child child;
+
+	child_start(&child, argv);
+	ck_assert_int_eq(child_wait(&child, 10000), 0);
+	if (what == NULL)
+		ck_assert_str_eq(child_err(&child), "");
+	else
+		ck_assert_msg(strstr(child_err(&child), what) != NULL,
+		    "wanted \"%s\", got \"%s\"", what, child_err(&child));
+}
+
+static const char *
+some_certificate(const char *name, int days, bool rsa)
+{
+	struct cert_wish wish = { .name = name, .days = days, .rsa = rsa };
+	struct cert *one = cert_new(&wish);
+	const char *file = cert_write_all(one, text("%s.pem", name));
+
+	cert_free(one);
+	return file;
+}
+
+/* --check has the warnings of a start. */
+START_TEST(useless_certificates)
+{
+	const char *good = some_certificate("good", 30, false);
+	const char *old = some_certificate("old", -1, false);
+	const char *soon = some_certificate("soon", 5, false);
+	const char *rsa = some_certificate("rsa", 30, true);
+	const char *empty = scratch("empty");
+
+	ck_assert_int_eq(mkdir(empty, 0700), 0);
+	check_says(NULL, "-E", good, NULL);
+	check_says("certificate has expired name=old file=", "-E", old, NULL);
+	check_says("certificate expires name=soon file=", "-E", soon, NULL);
+	check_says("no certificate, all clients are refused path=",
+	    "--sni-path", empty, NULL);
+	/* one of each kind of key */
+	check_says(NULL, "-E", good, rsa);
+	check_says(
+	    text("certificate not used name=good file=%s error=\"another of "
+		 "ssl_cert has a key of the same kind, see ssl_sni_path\"\n",
+		good),
+	    "-E", good, soon);
 }
 END_TEST
 
@@ -396,6 +463,7 @@ SUITE(test_tls_settings)
 	SUITE_ADD(s, rsa_and_ecdsa, 30);
 	SUITE_ADD(s, a_key_is_missing, 20);
 	SUITE_ADD(s, encrypted_keys, 30);
+	SUITE_ADD(s, useless_certificates, 30);
 	SUITE_ADD(s, refused_names, 30);
 	return s;
 }

@@ -116,17 +116,6 @@ tls_config_cancel(struct apply *a)
 	close_change(&a->tls);
 }
 
-int
-tls_config_try(struct service *svc, struct error *e)
-{
-	struct tls_config_change c;
-
-	if (open_change(svc, svc->plan, &c, e) < 0)
-		return -1;
-	close_change(&c);
-	return 0;
-}
-
 /* ---- warnings ---- */
 
 int64_t
@@ -154,14 +143,26 @@ tls_config_certificate(
 	    tls_server_certificate(svc->tls_config->server, at - own, c);
 }
 
+/* Certificates of no use, or none at all. */
 static void
-warn_of_ends(struct service *svc)
+warn_of_certificates(struct service *svc)
 {
 	int64_t most = (int64_t)svc->plan->config.tls.warn_days, left;
 	struct tls_certificate c;
 	unsigned i;
 
-	for (i = 0; most > 0 && tls_config_certificate(svc, i, &c); i++) {
+	if (svc->tls_config->server != NULL &&
+	    !tls_server_certificate(svc->tls_config->server, 0, &c))
+		log_warn("no certificate, all clients are refused path=%s%s",
+		    svc->plan->config.tls.sni_path, svc->label);
+	for (i = 0; tls_config_certificate(svc, i, &c); i++) {
+		if (c.unused)
+			log_warn("certificate not used name=%s file=%s "
+				 "error=\"another of ssl_cert has a key of the "
+				 "same kind, see ssl_sni_path\"%s",
+			    c.name, c.file, svc->label);
+		if (most == 0)
+			continue;
 		left = tls_config_days_left(c.ends);
 		if (left < 0)
 			log_warn("certificate has expired name=%s file=%s%s",
@@ -179,7 +180,7 @@ on_warn(struct timer *t)
 	struct service *svc = container_of(t, struct tls_config, warn)->service;
 
 	team_hush(svc->pen, true);
-	warn_of_ends(svc);
+	warn_of_certificates(svc);
 	team_hush(svc->pen, false);
 	(void)timer_start(svc->pen->loop, t, UINT64_C(1000) * DAY_S);
 }
@@ -240,15 +241,6 @@ on_refresh(struct timer *t)
 
 /* ---- in force ---- */
 
-/* A core file would hold the keys. */
-static void
-forbid_core(void)
-{
-	const struct rlimit none = { 0, 0 };
-
-	(void)setrlimit(RLIMIT_CORE, &none);
-}
-
 static void
 tls_config_replace(struct service *svc, struct tls_config_change *c)
 {
@@ -257,6 +249,28 @@ tls_config_replace(struct service *svc, struct tls_config_change *c)
 	svc->tls_config->server = c->server;
 	svc->tls_config->client = c->client;
 	*c = (struct tls_config_change){ .changed = false };
+}
+
+int
+tls_config_try(struct service *svc, struct error *e)
+{
+	struct tls_config_change c;
+
+	if (open_change(svc, svc->plan, &c, e) < 0)
+		return -1;
+	tls_config_replace(svc, &c);
+	warn_of_certificates(svc);
+	tls_config_replace(svc, &c);
+	return 0;
+}
+
+/* A core file would hold the keys. */
+static void
+forbid_core(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	(void)setrlimit(RLIMIT_CORE, &none);
 }
 
 static void

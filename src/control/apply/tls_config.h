@@ -45,8 +45,8 @@ int tls_config_prepare(struct apply *a, struct error *e);
 void tls_config_cancel(struct apply *a);
 /* The draft is in force: clients and servers meet it from now on. */
 void tls_config_commit(struct apply *a);
-/* Reads the files of the plan in force and closes them again, for --check.
- * Returns 0, or -1 with a full message. */
+/* Reads the files of the plan in force, warns of certificates, and closes them
+ * again, for --check. Returns 0, or -1 with a full message. */
 int tls_config_try(struct service *svc, struct error *e);
 /* Looks at all files: of HUP and reload. With many that have changed it goes on
  * in the loop, between clients. */

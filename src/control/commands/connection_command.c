@@ -141,7 +141,8 @@ connection_emit_tls(struct fields *f, const struct stream *s)
 		return;
 	tls_facts(s, &t);
 	fields_text(f, "tls", t.version);
-	fields_text(f, "cipher", t.cipher);
+	if (t.cipher[0] != '\0')
+		fields_text(f, "cipher", t.cipher);
 	fields_flag(f, "resumed", t.resumed);
 	if (t.name[0] != '\0')
 		fields_text(f, "name", t.name);

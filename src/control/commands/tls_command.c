@@ -29,6 +29,7 @@ tls_emit_certificate(struct reply *r, const struct tls_certificate *c)
 	fields_text(&f, "for",
 	    c->to_servers    ? "servers"
 		: c->by_name ? "name"
+		: c->unused  ? "none"
 			     : "default");
 	fields_number(&f, "used", c->used);
 	fields_end(&f);

@@ -80,6 +80,10 @@ check_served(const struct plan *p, struct error *e)
 		return tls_config_check_needs(p,
 		    t->require ? "ssl_require" : "ssl_request",
 		    "ssl_ca_file (-G) or ssl_ca_dir (-A)", e);
+	/* which refused all clients, not those of other names */
+	if (t->strict_sni && t->sni_path == NULL)
+		return tls_config_check_needs(
+		    p, "ssl_strict_sni", "ssl_sni_path (--sni-path)", e);
 	if (t->options & TLS_NO_1_3 &&
 	    (t->min > 12 || t->options & TLS_NO_1_2))
 		return error_set(e,
