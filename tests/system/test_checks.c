@@ -86,7 +86,7 @@ end(void)
 
 /* ---- servers ---- */
 
-/* What they say to a request, and what they were asked last. */
+/* What they say to a request (NULL: a reset), and what they were asked last. */
 static _Atomic(const char *) answer;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char request[1024];
@@ -100,7 +100,6 @@ serve_answer(struct backend *x, int fd)
 	ssize_t part;
 	const char *said;
 
-	(void)x;
 	do {
 		part = recv(fd, got + n, sizeof(got) - 1 - n, 0);
 		if (part <= 0)
@@ -113,7 +112,10 @@ serve_answer(struct backend *x, int fd)
 	memcpy(request, got, n + 1);
 	pthread_mutex_unlock(&lock);
 	said = answer;
-	(void)backend_send(fd, said, strlen(said));
+	if (said == NULL)
+		backend_reset(x, fd);
+	else
+		(void)backend_send(fd, said, strlen(said));
 }
 
 /* An answer of many pieces, after which the client must end in order. */
@@ -310,6 +312,10 @@ START_TEST(http_body_counts)
 	BECOMES(1, "reason not an answer of HTTP/1");
 	answer = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n";
 	BECOMES(1, "reason connection closed within the answer");
+	answer = "";
+	BECOMES(1, "reason connection closed, nothing received");
+	answer = NULL;
+	BECOMES(1, "reason Connection reset by peer");
 	end();
 }
 END_TEST

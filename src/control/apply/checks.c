@@ -29,6 +29,8 @@ checks_concern_all(const struct apply *a)
 	return a->first ||
 	    a->now->config.tls.upstream_verify !=
 	    a->wanted->config.tls.upstream_verify ||
+	    !text_equal(a->now->config.tls.upstream_name,
+		a->wanted->config.tls.upstream_name) ||
 	    x->port != y->port ||
 	    check_plan_first_port(a->now) !=
 	    check_plan_first_port(a->wanted) ||
@@ -125,6 +127,18 @@ check_direct(const struct plan *p, uint16_t port, struct error *e)
 
 /* ---- what checks need ---- */
 
+/* A path is no name of a certificate. */
+static bool
+has_name(const struct plan *p, const struct server_plan *s,
+    const struct check_tls *tls)
+{
+	const struct tls_settings *t = &p->config.tls;
+
+	return tls == NULL || tls->no_verify || tls->name != NULL ||
+	    !t->upstream_verify || t->upstream_name != NULL ||
+	    !addr_is_unix_text(s->host);
+}
+
 static int
 check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
     struct error *e)
@@ -143,6 +157,11 @@ check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
 		return error_set(e,
 		    "server \"%.150s\": check %s verify: ssl_upstream_verify "
 		    "is off",
+		    s->host, kind->name);
+	if (!has_name(p, s, tls))
+		return error_set(e,
+		    "server \"%.150s\": check %s has no host name to verify: "
+		    "give it a name",
 		    s->host, kind->name);
 	if (!kind->needs_port || path || check_plan_port(p, s) != 0)
 		return 0;

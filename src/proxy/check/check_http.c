@@ -94,6 +94,8 @@ check_http_on_end(struct check *c)
 	check_http_conclude(c,
 	    http_answer_ends(&t->answer)
 		? not_in_body
+		: !t->stream.heard
+		? "connection closed, nothing received"
 		: "connection closed within the answer");
 }
 
@@ -203,6 +205,23 @@ set_status(struct http_settings *s, const char *word, struct error *e)
 	    word);
 }
 
+/* Whether the word is known, and has a value. */
+static int
+expect_option(const struct http_settings *s, const char *name,
+    const char *value, struct error *e)
+{
+	bool known = strcmp(name, "host") == 0 || strcmp(name, "status") == 0 ||
+	    strcmp(name, "body") == 0;
+
+	if (value == NULL &&
+	    (known || (s->tls.on && strcmp(name, "name") == 0)))
+		return error_set(e, "\"%.100s\" needs a value", name);
+	return known ? 0
+		     : error_set(e, "\"%.100s\": expects host, status%s", name,
+			   s->tls.on ? ", body, verify, noverify or name"
+				     : " or body");
+}
+
 static int
 set_option(struct http_settings *s, const char *name, const char *value,
     struct error *e)
@@ -211,9 +230,6 @@ set_option(struct http_settings *s, const char *name, const char *value,
 		return set_part(&s->host, value, HOST_MAX_LENGTH, name, e);
 	if (strcmp(name, "status") == 0)
 		return set_status(s, value, e);
-	if (strcmp(name, "body") != 0)
-		return error_set(
-		    e, "\"%.100s\": expects host, status or body", name);
 	check_text_fini(&s->body);
 	return check_text_parse(&s->body, value, e);
 }
@@ -236,10 +252,8 @@ check_http_parse(void *settings, const struct words *w, struct error *e)
 			return -1;
 		if (at == w->count)
 			break;
-		if (at + 1 == w->count)
-			return error_set(
-			    e, "\"%.100s\" needs a value", w->word[at]);
-		if (set_option(s, w->word[at], w->word[at + 1], e) < 0)
+		if (expect_option(s, w->word[at], w->word[at + 1], e) < 0 ||
+		    set_option(s, w->word[at], w->word[at + 1], e) < 0)
 			return -1;
 		at += 2;
 	}

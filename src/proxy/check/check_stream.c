@@ -44,11 +44,14 @@ say(struct check_stream *s)
 	return true;
 }
 
-/* The end came: in time, or by a reset. */
+/* The end came: in time, or by a reset, of less interest than what was received
+ * before. */
 static void
 on_closed(struct check_stream *s, ssize_t n)
 {
-	if (n < 0 && errno != ECONNABORTED && !s->check->good)
+	bool reset = n < 0 && errno == ECONNRESET && s->heard;
+
+	if (n < 0 && errno != ECONNABORTED && !reset && !s->check->good)
 		check_end_errno(s->check, errno);
 	else if (s->talk.on_end != NULL)
 		s->talk.on_end(s->check);
@@ -67,7 +70,9 @@ hear_some(struct check_stream *s)
 		return false;
 	if (n <= 0)
 		on_closed(s, n);
-	else if (s->talk.on_bytes != NULL)
+	else
+		s->heard = true;
+	if (n > 0 && s->talk.on_bytes != NULL)
 		s->talk.on_bytes(s->check, bytes, (size_t)n);
 	return !s->check->ended && n > 0;
 }
@@ -144,10 +149,13 @@ check_stream_on_ready(struct watch *w, unsigned ready)
 {
 	struct check_stream *s =
 	    container_of(w, struct check_stream, stream.watch);
-	int error = ready & READY_ERROR ? sock_error(s->stream.fd) : 0;
+	/* once connected a read finds it, behind the last bytes */
+	int error = ready & READY_ERROR && !s->connected
+	    ? sock_error(s->stream.fd)
+	    : 0;
 
 	stream_note_ready(&s->stream, ready);
-	if (error != 0 && !s->connected)
+	if (error != 0)
 		check_end_errno(s->check, error);
 	else if (s->connected)
 		converse(s);

@@ -38,7 +38,7 @@ struct check_stream {
 	struct check *check;
 	struct check_talk talk;
 	size_t said;
-	bool connected;
+	bool connected, heard;
 	struct timer again; /* a Unix listener's backlog was full */
 };
 

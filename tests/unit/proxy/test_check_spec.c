@@ -80,6 +80,7 @@ START_TEST(wrong_words_are_refused)
 	expect_refused("http / status 200,", "expects a list");
 	expect_refused("http / body \\q", "expects \\r, \\n");
 	expect_refused("http / noverify x", "expects host, status or body");
+	expect_refused("http / noverify", "expects host, status or body");
 	expect_refused("send PING", "expects TEXT expect TEXT");
 	expect_refused("send PING wait PONG", "expects TEXT expect TEXT");
 	expect_refused("send PING expect PONG more", "unexpected \"more\"");
@@ -87,6 +88,9 @@ START_TEST(wrong_words_are_refused)
 	expect_refused("expect \"\"", "the text is empty");
 #ifdef HAVE_OPENSSL
 	expect_refused("tls verify noverify", "either verify or noverify");
+	expect_refused("https / name", "\"name\" needs a value");
+	expect_refused("https / sni x",
+	    "\"sni\": expects host, status, body, verify, noverify or name");
 	expect_refused("tls x.test", "expects verify, noverify or name HOST");
 	expect_refused("tls name", "expects verify, noverify or name HOST");
 #else
