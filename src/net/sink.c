@@ -41,12 +41,23 @@ struct sink {
 
 /* ---- losses ---- */
 
+/* Where lines go; "" if the process has it from its parent. */
+static const char *
+destination(const struct sink *s, char text[ADDR_TEXT_MAX])
+{
+	if (s->path != NULL)
+		return s->path;
+	return s->to.len > 0 ? addr_format(&s->to, text) : "";
+}
+
 /* A disk that stays full is worth a line now and then, not one for each
  * write. */
 static void
 note_lost(struct sink *s, uint64_t count, int error)
 {
 	uint64_t now = loop_now(s->loop);
+	char text[ADDR_TEXT_MAX];
+	const char *to = destination(s, text);
 
 	s->lost += count;
 	if (s->counter != NULL)
@@ -56,8 +67,9 @@ note_lost(struct sink *s, uint64_t count, int error)
 		return;
 	s->told_at = now;
 	s->told = true;
-	log_warn("%s log lines dropped count=%llu error=\"%s\"", s->what,
-	    (unsigned long long)s->lost, strerror(error));
+	log_warn("%s log lines dropped count=%llu%s%s error=\"%s\"", s->what,
+	    (unsigned long long)s->lost, *to != '\0' ? " to=" : "", to,
+	    strerror(error));
 }
 
 static void

@@ -35,6 +35,10 @@ has page.html </html>
 ~ expects logfmt, jsonl, journal, common or a template with {fields}
 > session_log {DIR}no/sessions
 < error: session_log: "{DIR}no/sessions": No such file or directory
+> session_log 127.0.0.1:514
+< error: session_log: "127.0.0.1:514": neither a destination nor a file, whose name has a slash, or a dot and no colon
+> session_log tcp:127.0.0.1:514
+~ neither a destination nor a file
 > session_log udp:127.0.0.1
 < error: session_log: "udp:127.0.0.1": expects HOST:PORT
 > session_log; log_format

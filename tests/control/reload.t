@@ -34,9 +34,9 @@ file pen.conf
 | server 0 address 127.0.0.1 port {P0}
 | dsr_ip 10.0.0.3
 > reload
-< error: reload: dsr_ip: can be set only at startup
+< error: reload: {DIR}pen.conf:3: dsr_ip: can be set only at startup
 signal HUP
-says not reloaded error="reload: dsr_ip: can be set only at startup"
+says not reloaded error="reload: {DIR}pen.conf:3: dsr_ip: can be set only at startup"
 > show settings json
 ~ "dsr_ip":[]
 ask x = server 0: x

@@ -250,7 +250,7 @@ START_TEST(full_disk)
 	visit(5);
 	WAIT_FOR(
 	    child_has_said(&pen.child, "session log lines dropped "
-				       "count=5"), 10000);
+				       "count=5 to=/dev/full error="), 10000);
 	visit(1);
 	pen_down(&pen);
 	backend_stop(&back);
@@ -267,8 +267,8 @@ START_TEST(mistakes)
 	    "-f", "-O", "session_log udp:1.2.3.4", front.text, "127.0.0.1:1",
 	    NULL);
 	pen_expect_failure("option -O: session_log: \"on\": neither a "
-			   "destination nor a file, whose name has a slash or "
-			   "a dot",
+			   "destination nor a file, whose name has a slash, or "
+			   "a dot and no colon",
 	    "-f", "-O", "session_log on", front.text, "127.0.0.1:1", NULL);
 	pen_expect_failure("\"/nothing/at/all\": No such file or directory",
 	    "-f", "-O", "session_log /nothing/at/all", front.text,

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "control/apply/apply.h"
+#include "control/plan/origin.h"
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
 #include "net/loop/loop.h"
@@ -40,8 +41,8 @@ apply_process_check(struct apply *a, struct error *e)
 	TABLE_EACH (row)
 		if (row->flags & ROW_START &&
 		    !setting_equal(a->now, a->wanted, row))
-			return error_set(
-			    e, "%s: can be set only at startup", row->name);
+			return error_set(e, "%s: can be set only at startup",
+			    origin_name(a->wanted, row->name));
 	if (!are_controls_equal(a->now, a->wanted))
 		return error_set(
 		    e, "control sockets can be set only at startup");

@@ -123,9 +123,11 @@ sessionlog_check(const struct sessionlog_options *o, struct error *e)
 {
 	if (o->to == NULL || !is_file(o))
 		return 0;
-	if (o->to[strcspn(o->to, "./")] == '\0')
+	/* with a colon alone it was meant as the address of a collector */
+	if (strchr(o->to, '/') == NULL &&
+	    (strchr(o->to, '.') == NULL || strchr(o->to, ':') != NULL))
 		return error_set(e, "neither a destination nor a file, whose "
-				    "name has a slash or a dot");
+				    "name has a slash, or a dot and no colon");
 	return file_may_write(o->to, e);
 }
 
