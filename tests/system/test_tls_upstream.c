@@ -600,6 +600,34 @@ START_TEST(plain_and_tls_side_by_side)
 }
 END_TEST
 
+/* By this setting alone, for a server that is there already. */
+START_TEST(switched_on_while_it_runs)
+{
+	struct backend plain;
+	struct tls_echo s;
+
+	tls_chain_begin(&c);
+	serve(&s, c.site, NULL);
+	tls_chain_up(&c, text("ssl_upstream_ca %s", c.ca_file),
+	    s.backend.at.text, NULL);
+	tls_chain_tell(&c, "ssl_upstream");
+	served();
+	ck_assert_uint_eq(look(&s).handshakes, 1);
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+
+	backend_start(&plain, ENDPOINT_UNIX, backend_echo, NULL);
+	tls_chain_up(&c, text("ssl_upstream_ca %s", c.ca_file), plain.at.text,
+	    NULL);
+	served();
+	ck_assert_ptr_nonnull(strstr(tls_chain_ask(&c, "ssl_upstream"),
+	    "has no host name to verify: set ssl_upstream_name"));
+	tls_chain_down(&c);
+	backend_stop(&plain);
+	tls_chain_end(&c);
+}
+END_TEST
+
 /* Spare connections are plain until a client needs one. */
 START_TEST(spares)
 {
@@ -706,6 +734,7 @@ SUITE(test_tls_upstream)
 	SUITE_ADD(s, protocol_of_one_client, 20);
 	SUITE_ADD(s, sessions_are_resumed, 30);
 	SUITE_ADD(s, plain_and_tls_side_by_side, 30);
+	SUITE_ADD(s, switched_on_while_it_runs, 20);
 	SUITE_ADD(s, spares, 30);
 	SUITE_ADD(s, spares_of_a_bad_server, 30);
 	SUITE_ADD(s, lost_request_goes_elsewhere, 20);

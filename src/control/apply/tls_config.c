@@ -99,6 +99,7 @@ tls_config_may_differ(const struct apply *a)
 {
 	return a->first || a->changes & (PLAN_HOSTS | PLAN_TLS) ||
 	    checks_may_differ(a) ||
+	    a->now->config.tls.upstream != a->wanted->config.tls.upstream ||
 	    !tls_settings_equal(&a->now->config.tls, &a->wanted->config.tls);
 }
 
