@@ -39,6 +39,8 @@ has page.html </html>
 < error: session_log: "127.0.0.1:514": neither a destination nor a file, whose name has a slash, or a dot and no colon
 > session_log tcp:127.0.0.1:514
 ~ neither a destination nor a file
+> session_log udp:localhost:514
+~ a name is looked up only at startup here; use an IP address
 > session_log udp:127.0.0.1
 < error: session_log: "udp:127.0.0.1": expects HOST:PORT
 > session_log; log_format

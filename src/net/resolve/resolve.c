@@ -191,7 +191,7 @@ resolve_host(const char *host, uint16_t port, enum resolve_how how,
 	}
 	if (how == RESOLVE_NUMERIC)
 		return error_set(e,
-		    "this build can look up names only at startup; use an IP "
+		    "a name is looked up only at startup here; use an IP "
 		    "address");
 	rc = getaddrinfo(host, NULL, &hints, &list);
 	if (rc != 0)
