@@ -273,6 +273,12 @@ START_TEST(mistakes)
 	pen_expect_failure("\"/nothing/at/all\": No such file or directory",
 	    "-f", "-O", "session_log /nothing/at/all", front.text,
 	    "127.0.0.1:1", NULL);
+	/* what a start would not have, --check does not pass */
+	if (access("/run/systemd/journal/socket", F_OK) < 0)
+		pen_expect_failure("session_log: \"journal\": "
+				   "/run/systemd/journal/socket: No such file",
+		    "--check", "-O", "session_log journal", front.text,
+		    "127.0.0.1:1", NULL);
 }
 END_TEST
 

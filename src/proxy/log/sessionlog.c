@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "net/loop/loop.h"
 #include "net/sink.h"
+#include "net/sock.h"
 #include "proxy/log/sessionlog.h"
 
 enum { LINES_A_SECOND = 10, HOST_MAX = 256, ENVELOPE_MAX = 512 };
@@ -98,12 +99,25 @@ is_file(const struct sessionlog_options *o)
 	return o->remote.len == 0;
 }
 
+/* The socket of a log daemon; len 0: it is no socket. */
+static struct addr
+socket_of(const struct sessionlog_options *o)
+{
+	struct addr at = o->remote;
+
+	if (strcmp(o->to, "syslog") == 0)
+		set_unix(&at, LOG_SYSLOG_PATH);
+	if (strcmp(o->to, "journal") == 0)
+		set_unix(&at, journal_path);
+	return at;
+}
+
 /* NULL with a short message. Not for the program's own log. */
 static struct sink *
 open_sink(struct loop *l, const struct sessionlog_options *o, struct error *e)
 {
 	static const char what[] = "session";
-	struct addr at = o->remote;
+	struct addr at = socket_of(o);
 
 	if (is_file(o))
 		return sink_open_file(l, what, o->to, e);
@@ -111,18 +125,33 @@ open_sink(struct loop *l, const struct sessionlog_options *o, struct error *e)
 		return sink_open_shared(l, what, STDOUT_FILENO, e);
 	if (strcmp(o->to, "stderr") == 0)
 		return sink_open_shared(l, what, STDERR_FILENO, e);
-	if (strcmp(o->to, "syslog") == 0)
-		set_unix(&at, LOG_SYSLOG_PATH);
-	if (strcmp(o->to, "journal") == 0)
-		set_unix(&at, journal_path);
 	return sink_open_datagram(l, what, &at, e);
+}
+
+static int
+try_socket(const struct addr *at, struct error *e)
+{
+	int fd = sock_connect_datagram(at);
+	char text[ADDR_TEXT_MAX];
+
+	if (fd < 0)
+		return error_set(e, "%s: %s", addr_format(at, text),
+		    strerror(errno));
+	close(fd);
+	return 0;
 }
 
 int
 sessionlog_check(const struct sessionlog_options *o, struct error *e)
 {
-	if (o->to == NULL || !is_file(o))
+	struct addr at;
+
+	if (o->to == NULL)
 		return 0;
+	if (!is_file(o)) {
+		at = socket_of(o);
+		return at.len > 0 ? try_socket(&at, e) : 0;
+	}
 	/* with a colon alone it was meant as the address of a collector */
 	if (strchr(o->to, '/') == NULL &&
 	    (strchr(o->to, '.') == NULL || strchr(o->to, ':') != NULL))
