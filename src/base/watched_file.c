@@ -189,6 +189,20 @@ watched_file_read(
 }
 
 bool
+watched_file_may_read(const struct watched_file *w)
+{
+	int fd;
+
+	if (w->path == NULL)
+		return true;
+	fd = openat(w->dir, w->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+bool
 watched_file_has_changed(struct watched_file *w)
 {
 	struct file_id now;

@@ -80,6 +80,8 @@ int watched_file_bad(
  * file's ID. Returns 0, or -1 with a full message. */
 int watched_file_read(
     struct watched_file *w, size_t most, struct buffer *text, struct error *e);
+/* Whether it could be read now; false with errno. */
+bool watched_file_may_read(const struct watched_file *w);
 /* Remembers the ID of the file without reading it. */
 void watched_file_note(struct watched_file *w);
 /* Whether the path leads to another file than the remembered one. */

@@ -94,6 +94,12 @@ tls_server_refresh(struct tls_server *t, unsigned most, uint64_t now)
 	return 0;
 }
 
+const char *
+tls_server_find_unreadable(const struct tls_server *t)
+{
+	return NULL;
+}
+
 bool
 tls_server_certificate(
     struct tls_server *t, unsigned at, struct tls_certificate *c)

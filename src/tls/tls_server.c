@@ -352,6 +352,17 @@ tls_accept(struct stream *s, struct tls_server *t)
 
 /* ---- for control ---- */
 
+const char *
+tls_server_find_unreadable(const struct tls_server *t)
+{
+	int i;
+
+	for (i = 0; i < SERVER_FILES; i++)
+		if (!watched_file_may_read(&t->file[i]))
+			return t->file[i].path;
+	return NULL;
+}
+
 /* OpenSSL keeps one certificate for each kind of key. */
 static bool
 is_unused(const struct tls_server *t, unsigned at)

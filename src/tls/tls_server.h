@@ -60,6 +60,10 @@ struct tls_certificate {
 	bool unused;	 /* a later one has a key of the same kind */
 };
 
+/* The path of a file that could not be read again now, with errno; NULL: there
+ * is none. */
+const char *tls_server_find_unreadable(const struct tls_server *t);
+
 /* The `at`th certificate; false at the end. */
 bool tls_server_certificate(
     struct tls_server *t, unsigned at, struct tls_certificate *c);

@@ -305,6 +305,11 @@ START_TEST(chroot_and_user)
 	ck_assert(serves("x.test", "one"));
 	root = child_link(pen.child.pid, "root");
 	ck_assert(*root == '\0' || strcmp(root, jail) == 0);
+	/* which would else be noticed when a new one comes */
+	WAIT_FOR(said(text("certificates cannot be replaced file=%s "
+			   "error=\"Permission denied\"",
+		     ordinary)) == 1,
+	    10000);
 	put_for("a.test.pem", "a2", 0644);
 	put_for("b.test.pem", "b1", 0644);
 	put_for("../ordinary.pem", "two", 0644);
@@ -314,7 +319,7 @@ START_TEST(chroot_and_user)
 	ck_assert_int_eq(said("not replaced"), 0);
 	put_for("a.test.pem", "a3", 0600);
 	put_for("../ordinary.pem", "three", 0600);
-	WAIT_FOR(said("Permission denied") == 2, 10000);
+	WAIT_FOR(said("Permission denied") == 3, 10000);
 	ck_assert(serves("a.test", "a2"));
 	ck_assert(serves("x.test", "two"));
 	/* what it may read from now on is taken */

@@ -1,6 +1,7 @@
 /* tls_config.c: TLS of the plan in force. */
 #include "config.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,20 @@ tls_config_certificate(
 	    tls_server_certificate(svc->tls_config->server, at - own, c);
 }
 
+/* A new file would not be read by the user of -u, which is noticed when the old
+ * certificate has expired. */
+static void
+warn_of_files(const struct service *svc)
+{
+	const struct tls_server *t = svc->tls_config->server;
+	const char *file = t != NULL ? tls_server_find_unreadable(t) : NULL;
+
+	if (file != NULL)
+		log_warn("certificates cannot be replaced file=%s "
+			 "error=\"%s\"%s",
+		    file, strerror(errno), svc->label);
+}
+
 /* Certificates of no use, or none at all. */
 static void
 warn_of_certificates(struct service *svc)
@@ -156,6 +171,7 @@ warn_of_certificates(struct service *svc)
 	    !tls_server_certificate(svc->tls_config->server, 0, &c))
 		log_warn("no certificate, all clients are refused path=%s%s",
 		    svc->plan->config.tls.sni_path, svc->label);
+	warn_of_files(svc);
 	for (i = 0; tls_config_certificate(svc, i, &c); i++) {
 		if (c.unused)
 			log_warn("certificate not used name=%s file=%s "
