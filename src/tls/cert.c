@@ -280,15 +280,14 @@ copy_ocsp(struct certificate *c, const struct buffer *text, struct error *e)
 
 /* ---- facts ---- */
 
-/* When it expires, as seconds since 1970. */
-static time_t
-certificate_end_of(const X509 *x)
+time_t
+cert_time(const ASN1_TIME *t)
 {
 	const struct tm epoch = { .tm_year = 70, .tm_mday = 1 };
 	struct tm ends;
 	int days = 0, seconds = 0;
 
-	if (ASN1_TIME_to_tm(X509_get0_notAfter(x), &ends) == 1)
+	if (ASN1_TIME_to_tm(t, &ends) == 1)
 		(void)OPENSSL_gmtime_diff(&days, &seconds, &epoch, &ends);
 	return (time_t)days * 24 * 3600 + seconds;
 }
@@ -337,7 +336,7 @@ certificate_parse(const struct cert_texts *t, struct error *e)
 		return NULL;
 	}
 	(void)copy_ocsp(c, &t->ocsp, e);
-	c->ends = certificate_end_of(c->leaf);
+	c->ends = cert_time(X509_get0_notAfter(c->leaf));
 	certificate_find_name(c);
 	return c;
 }

@@ -58,6 +58,8 @@ struct certificate *certificate_read(struct watched_file *cert,
 struct certificate *certificate_hold(struct certificate *c);
 void certificate_drop(struct certificate *c); /* NULL is fine */
 
+/* As seconds since 1970. */
+time_t cert_time(const ASN1_TIME *t);
 /* The first reason in OpenSSL's error queue, which is empty then. Never
  * NULL. */
 const char *cert_reason(void);

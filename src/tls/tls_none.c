@@ -94,6 +94,18 @@ tls_server_refresh(struct tls_server *t, unsigned most, uint64_t now)
 	return 0;
 }
 
+unsigned
+tls_server_replaced(const struct tls_server *t)
+{
+	return 0;
+}
+
+time_t
+tls_server_lists_end(const struct tls_server *t)
+{
+	return 0;
+}
+
 const char *
 tls_server_find_unreadable(const struct tls_server *t)
 {

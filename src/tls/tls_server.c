@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "tls/tls_server_private.h"
+#include "tls/tls_trust.h"
 
 /* ---- the data of a context ---- */
 
@@ -167,6 +168,7 @@ tls_server_replace(struct tls_server *t, uint64_t now)
 		return;
 	tls_context_drop(t->context);
 	t->context = c;
+	t->replaced++;
 	log_info("certificates replaced");
 }
 
@@ -361,6 +363,18 @@ tls_server_find_unreadable(const struct tls_server *t)
 		if (!watched_file_may_read(&t->file[i]))
 			return t->file[i].path;
 	return NULL;
+}
+
+unsigned
+tls_server_replaced(const struct tls_server *t)
+{
+	return t->replaced;
+}
+
+time_t
+tls_server_lists_end(const struct tls_server *t)
+{
+	return tls_trust_lists_end(t->context->ctx);
 }
 
 /* OpenSSL keeps one certificate for each kind of key. */

@@ -60,6 +60,11 @@ struct tls_certificate {
 	bool unused;	 /* a later one has a key of the same kind */
 };
 
+/* How often files other than those of a directory were replaced. */
+unsigned tls_server_replaced(const struct tls_server *t);
+/* When the first of its revocation lists expires, as seconds since 1970; 0:
+ * never. */
+time_t tls_server_lists_end(const struct tls_server *t);
 /* The path of a file that could not be read again now, with errno; NULL: there
  * is none. */
 const char *tls_server_find_unreadable(const struct tls_server *t);

@@ -40,6 +40,7 @@ struct tls_server {
 	struct tls_tickets *tickets;
 	struct watched_file file[SERVER_FILES];
 	struct settling settling; /* of the files */
+	unsigned replaced;
 	int ca_dir; /* -1: none */
 	struct file_id ca_dir_seen;
 };

@@ -86,6 +86,54 @@ tls_trust_revoked(SSL_CTX *ctx, const struct buffer *pem, struct error *e)
 	return error_set(e, "no revocation list: %s", cert_reason());
 }
 
+/* The list number `at` of the store; NULL: that is no list. */
+static X509_CRL *
+list_at(STACK_OF(X509_OBJECT) *all, int at)
+{
+	return X509_OBJECT_get0_X509_CRL(sk_X509_OBJECT_value(all, at));
+}
+
+/* The last of those of its CA counts. */
+static time_t
+list_end(STACK_OF(X509_OBJECT) *all, const X509_CRL *list)
+{
+	const X509_NAME *issuer = X509_CRL_get_issuer(list);
+	time_t last = 0, ends;
+	X509_CRL *one;
+	int i;
+
+	for (i = 0; i < sk_X509_OBJECT_num(all); i++) {
+		one = list_at(all, i);
+		if (one == NULL ||
+		    X509_NAME_cmp(X509_CRL_get_issuer(one), issuer) != 0)
+			continue;
+		if (X509_CRL_get0_nextUpdate(one) == NULL)
+			return 0;
+		ends = cert_time(X509_CRL_get0_nextUpdate(one));
+		if (ends > last)
+			last = ends;
+	}
+	return last;
+}
+
+time_t
+tls_trust_lists_end(SSL_CTX *ctx)
+{
+	STACK_OF(X509_OBJECT) *all =
+	    X509_STORE_get0_objects(SSL_CTX_get_cert_store(ctx));
+	time_t first = 0, ends;
+	int i;
+
+	for (i = 0; i < sk_X509_OBJECT_num(all); i++) {
+		ends = list_at(all, i) != NULL
+		    ? list_end(all, list_at(all, i))
+		    : 0;
+		if (ends != 0 && (first == 0 || ends < first))
+			first = ends;
+	}
+	return first;
+}
+
 /* ---- directories ---- */
 
 /* "1a2b3c4d.0" and "1a2b3c4d.r0" are what c_rehash and OpenSSL call them. */

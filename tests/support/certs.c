@@ -291,11 +291,11 @@ add_revoked(X509_CRL *crl, const struct cert *c)
 }
 
 static X509_CRL *
-crl_new(const struct cert *ca, const struct cert *revoked)
+crl_new(const struct cert *ca, const struct cert *revoked, int days)
 {
 	X509_CRL *crl = X509_CRL_new();
-	ASN1_TIME *from = ASN1_TIME_adj(NULL, time(NULL), -1, 0);
-	ASN1_TIME *to = ASN1_TIME_adj(NULL, time(NULL), 30, 0);
+	ASN1_TIME *from = ASN1_TIME_adj(NULL, time(NULL), days - 31, 0);
+	ASN1_TIME *to = ASN1_TIME_adj(NULL, time(NULL), days, 0);
 
 	NEED(crl != NULL && from != NULL && to != NULL);
 	NEED(X509_CRL_set_version(crl, 1) == 1); /* which means version 2 */
@@ -312,17 +312,30 @@ crl_new(const struct cert *ca, const struct cert *revoked)
 	return crl;
 }
 
-const char *
-cert_write_crl(
-    const struct cert *ca, const struct cert *revoked, const char *file)
+static const char *
+write_crl(const struct cert *ca, const struct cert *revoked, int days,
+    const char *file)
 {
 	const char *path;
 	FILE *f = open_file(&path, file, 0644);
-	X509_CRL *crl = crl_new(ca, revoked);
+	X509_CRL *crl = crl_new(ca, revoked, days);
 
 	NEED(PEM_write_X509_CRL(f, crl) == 1);
 	X509_CRL_free(crl);
 	return close_file(path, f);
+}
+
+const char *
+cert_write_crl(
+    const struct cert *ca, const struct cert *revoked, const char *file)
+{
+	return write_crl(ca, revoked, 30, file);
+}
+
+const char *
+cert_write_old_crl(const struct cert *ca, const char *file)
+{
+	return write_crl(ca, NULL, -1, file);
 }
 
 static OCSP_RESPONSE *

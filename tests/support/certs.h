@@ -47,6 +47,8 @@ const char *cert_write_encrypted_key(
 /* PEM: what `ca` has revoked; NULL: nothing. */
 const char *cert_write_crl(
     const struct cert *ca, const struct cert *revoked, const char *file);
+/* PEM: an empty one that has expired. */
+const char *cert_write_old_crl(const struct cert *ca, const char *file);
 /* DER: an OCSP response "good" until the certificate ends, signed by the
  * issuer. */
 const char *cert_write_ocsp(const struct cert *c, const char *file);

@@ -379,6 +379,10 @@ START_TEST(warned)
 	/* served all the same */
 	ck_assert(serves("ended.test", "ended.test"));
 	ck_assert(serves("x.test", "soon.test"));
+	/* a new one that is an old one */
+	put_until("../ordinary.pem", "gone.test", -1);
+	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
+	WAIT_FOR(said("certificate has expired name=gone.test") == 1, 10000);
 	end();
 }
 END_TEST

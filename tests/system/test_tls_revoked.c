@@ -1,7 +1,9 @@
 /* test_tls_revoked.c: revocation lists, and clients that these refuse. */
 #include "config.h"
 
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/suite.h"
 #include "support/tlschain.h"
@@ -103,6 +105,42 @@ START_TEST(revoked_in_place)
 }
 END_TEST
 
+/* Clients are refused then: that is said, at the start and when it comes. */
+START_TEST(old_list)
+{
+	static const char said[] =
+	    "revocation list has expired, client certificates are invalid "
+	    "file=";
+	const char *list;
+	struct tls_wish w;
+
+	begin();
+	cert_free(client(c.ca, &w));
+	list = text("%s/list.pem", dir);
+	cert_write_crl(c.ca, NULL, list);
+	up(text("ssl_crl %s;ssl_require", list));
+	tls_chain_talks(&c, &w);
+	ck_assert_ptr_null(strstr(child_err(&c.pen.child), said));
+	cert_write_old_crl(c.ca, list);
+	tls_chain_tell(&c, "reload");
+	WAIT_FOR(child_has_said(&c.pen.child, text("%s%s\n", said, list)),
+	    10000);
+	ck_assert(!gets_through(&w));
+	/* beside one that has not, it does not count */
+	cert_write_crl(c.ca, NULL, text("%s/new.pem", dir));
+	tls_chain_tell(&c, "reload");
+	WAIT_FOR(gets_through(&w), 10000);
+	tls_chain_down(&c);
+	unlink(text("%s/new.pem", dir));
+	tls_chain_up(&c,
+	    text("ssl_cert %s;ssl_ca_dir %s;ssl_request", c.site, dir),
+	    server.at.text, NULL);
+	WAIT_FOR(child_has_said(&c.pen.child, text("%s%s\n", said, dir)),
+	    10000);
+	down();
+}
+END_TEST
+
 /* The list of the root is not needed. If it is there it counts. */
 START_TEST(authority_revoked)
 {
@@ -163,6 +201,7 @@ SUITE(test_tls_revoked)
 	Suite *s = suite_create("tls_revoked");
 
 	SUITE_ADD(s, revoked_in_place, 30);
+	SUITE_ADD(s, old_list, 30);
 	SUITE_ADD(s, authority_revoked, 30);
 	SUITE_ADD(s, reported_without_list_of_root, 30);
 	return s;

@@ -145,14 +145,29 @@ tls_config_certificate(
 	    tls_server_certificate(svc->tls_config->server, at - own, c);
 }
 
+/* Seconds until the first revocation list expires; INT64_MAX: none does. */
+static int64_t
+lists_left(const struct service *svc)
+{
+	const struct tls_server *t = svc->tls_config->server;
+	time_t ends = t != NULL ? tls_server_lists_end(t) : 0;
+
+	return ends != 0 ? (int64_t)ends - (int64_t)time(NULL) : INT64_MAX;
+}
+
 /* A new file would not be read by the user of -u, which is noticed when the old
  * certificate has expired. */
 static void
 warn_of_files(const struct service *svc)
 {
+	const struct tls_settings *o = &svc->plan->config.tls;
 	const struct tls_server *t = svc->tls_config->server;
 	const char *file = t != NULL ? tls_server_find_unreadable(t) : NULL;
 
+	if (lists_left(svc) < 0)
+		log_warn("revocation list has expired, client "
+			 "certificates are invalid file=%s%s",
+		    o->crl != NULL ? o->crl : o->ca_dir, svc->label);
 	if (file != NULL)
 		log_warn("certificates cannot be replaced file=%s "
 			 "error=\"%s\"%s",
@@ -195,11 +210,15 @@ static void
 on_warn(struct timer *t)
 {
 	struct service *svc = container_of(t, struct tls_config, warn)->service;
+	int64_t left = lists_left(svc);
 
 	team_hush(svc->pen, true);
 	warn_of_certificates(svc);
 	team_hush(svc->pen, false);
-	(void)timer_start(svc->pen->loop, t, UINT64_C(1000) * DAY_S);
+	if (left < 0 || left >= DAY_S)
+		left = DAY_S - 1;
+	(void)timer_start(
+	    svc->pen->loop, t, UINT64_C(1000) * ((uint64_t)left + 1));
 }
 
 /* ---- files that change ---- */
@@ -222,6 +241,7 @@ static void
 tls_config_refresh_some(struct service *svc, unsigned most)
 {
 	struct tls_config *s = svc->tls_config;
+	unsigned before;
 	uint64_t now;
 
 	s->rest_ms = 0;
@@ -229,8 +249,12 @@ tls_config_refresh_some(struct service *svc, unsigned most)
 		return;
 	now = loop_now(svc->pen->loop);
 	team_hush(svc->pen, true);
-	if (s->server != NULL)
+	if (s->server != NULL) {
+		before = tls_server_replaced(s->server);
 		s->rest_ms = tls_server_refresh(s->server, most, now);
+		if (tls_server_replaced(s->server) != before)
+			(void)timer_start(svc->pen->loop, &s->warn, 0);
+	}
 	if (s->client != NULL)
 		s->rest_ms = sooner_ms(
 		    s->rest_ms, tls_client_refresh(s->client, most > 0, now));
