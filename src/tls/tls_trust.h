@@ -30,8 +30,8 @@ int tls_trust_system(
  * be on none, and its issuer must have one. */
 int tls_trust_revoked(SSL_CTX *ctx, const struct buffer *pem, struct error *e);
 
-/* When the first of the CAs with revocation lists has none in force any more, as
- * seconds since 1970; 0: never. */
+/* When the first of the CAs with revocation lists has none in force any more,
+ * as seconds since 1970; 0: never. */
 time_t tls_trust_lists_end(SSL_CTX *ctx);
 
 /* The path of the system's file of CA certificates, without links; the caller

@@ -191,6 +191,8 @@ needed(const struct command *row)
 	if (!works(row) || strncmp(row->name, "ssl_", 4) != 0 ||
 	    strncmp(row->name, "ssl_upstream", 12) == 0)
 		return "";
+	if (strcmp(row->name, "ssl_strict_sni") == 0)
+		return "-E /dev/null --sni-path . ";
 	return "-E /dev/null -G /dev/null ";
 }
 
