@@ -196,6 +196,22 @@ refuse_key(const struct cert_texts *t, const struct buffer *text,
 		: "no private key in the file of the key");
 }
 
+/* A chain that is the wrong way round is common. */
+static int
+refuse_pair(const struct certificate *c, struct error *e)
+{
+	const char *reason = cert_reason();
+	int i;
+
+	for (i = 0; i < sk_X509_num(c->chain); i++)
+		if (X509_check_private_key(sk_X509_value(c->chain, i),
+			c->key) == 1)
+			reason = "it is that of a later one, which has to be "
+				 "the first";
+	ERR_clear_error();
+	return error_set(e, "key does not match the certificate: %s", reason);
+}
+
 static int
 read_key(struct certificate *c, const struct cert_texts *t, struct error *e)
 {
@@ -212,10 +228,9 @@ read_key(struct certificate *c, const struct cert_texts *t, struct error *e)
 		ERR_clear_error();
 	if (c->key == NULL)
 		return refuse_key(t, text, p.asked, e);
-	if (X509_check_private_key(c->leaf, c->key) != 1)
-		return error_set(e, "key does not match the certificate: %s",
-		    cert_reason());
-	return 0;
+	return X509_check_private_key(c->leaf, c->key) == 1
+	    ? 0
+	    : refuse_pair(c, e);
 }
 
 /* The part of a response that is for a certificate, found by its serial number,

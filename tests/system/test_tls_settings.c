@@ -322,6 +322,27 @@ START_TEST(a_key_is_missing)
 }
 END_TEST
 
+START_TEST(a_chain_is_the_wrong_way_round)
+{
+	struct cert_wish wish = { .name = "a.test" };
+	struct cert *site;
+	const char *file = scratch("round.pem"), *first, *second, *key;
+
+	tls_chain_begin(&c);
+	wish.issuer = c.ca;
+	site = cert_new(&wish);
+	first = text("%s", contents(c.ca_file));
+	second = contents(cert_write(site, "site.crt"));
+	key = cert_write_key(site, "site.key");
+	write_file(file, text("%s%s", first, second));
+	pen_expect_failure("key does not match the certificate: it is that of "
+			   "a later one, which has to be the first\n",
+	    "-E", file, "-K", key, c.front.text, "127.0.0.1:9", NULL);
+	cert_free(site);
+	tls_chain_end(&c);
+}
+END_TEST
+
 /* ---- keys with passwords ---- */
 
 START_TEST(encrypted_keys)
@@ -462,6 +483,7 @@ SUITE(test_tls_settings)
 	SUITE_ADD(s, denied_before_the_handshake, 20);
 	SUITE_ADD(s, rsa_and_ecdsa, 30);
 	SUITE_ADD(s, a_key_is_missing, 20);
+	SUITE_ADD(s, a_chain_is_the_wrong_way_round, 20);
 	SUITE_ADD(s, encrypted_keys, 30);
 	SUITE_ADD(s, useless_certificates, 30);
 	SUITE_ADD(s, refused_names, 30);
