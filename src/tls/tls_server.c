@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,7 @@ tls_server_replace(struct tls_server *t, uint64_t now)
 	c = read_tickets(t, &e) == 0 ? tls_server_build(t, &e) : NULL;
 	if (settling_read(&t->settling, c != NULL, now))
 		log_error("certificates not replaced error=\"%s\"", e.text);
+	t->wrong = c == NULL;
 	if (c == NULL)
 		return;
 	tls_context_drop(t->context);
@@ -175,10 +177,11 @@ tls_server_replace(struct tls_server *t, uint64_t now)
 unsigned
 tls_server_refresh(struct tls_server *t, unsigned most, uint64_t now)
 {
+	bool again = most == UINT_MAX && t->wrong;
 	unsigned files, store;
 
-	if (settling_is_due(
-		&t->settling, most > 0 && tls_server_has_changed(t), now))
+	if (settling_is_due(&t->settling,
+		again || (most > 0 && tls_server_has_changed(t)), now))
 		tls_server_replace(t, now);
 	files = settling_wait_ms(&t->settling, now);
 	store = t->store != NULL ? cert_store_refresh(t->store, most, now) : 0;

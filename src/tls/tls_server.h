@@ -30,8 +30,9 @@ void tls_server_free(struct tls_server *t); /* streams stay; NULL is fine */
 int tls_accept(struct stream *s, struct tls_server *t);
 
 /* Checks whether files have changed, of a directory those of up to `most`
- * names, and takes the new ones. Returns after how many milliseconds to call
- * again with `most` 0, as cert_store_refresh() does. */
+ * names, and takes the new ones. With UINT_MAX, by request, what is still wrong
+ * is reported again. Returns after how many milliseconds to call again with
+ * `most` 0, as cert_store_refresh() does. */
 unsigned tls_server_refresh(struct tls_server *t, unsigned most, uint64_t now);
 
 /* The keys of session tickets, for the process that replaces this one; see

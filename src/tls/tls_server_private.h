@@ -41,6 +41,7 @@ struct tls_server {
 	struct watched_file file[SERVER_FILES];
 	struct settling settling; /* of the files */
 	unsigned replaced;
+	bool wrong; /* the files that are there now are of no use */
 	int ca_dir; /* -1: none */
 	struct file_id ca_dir_seen;
 };

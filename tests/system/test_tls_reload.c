@@ -266,6 +266,9 @@ START_TEST(gone)
 	WAIT_FOR(serves("a.test", "one"), 10000);
 	WAIT_FOR(said("not replaced") == 1, 10000);
 	ck_assert(serves("x.test", "one"));
+	/* silence would look like success */
+	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
+	WAIT_FOR(said("not replaced") == 2, 10000);
 	certdir_put(&dir, "../ordinary.pem", "two");
 	WAIT_FOR(serves("x.test", "two"), 10000);
 	end();
