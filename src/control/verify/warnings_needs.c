@@ -192,6 +192,20 @@ print_shares(const struct plan *p, struct buffer *text)
 		    origin_name(p, "conn_max_all"), n);
 }
 
+/* Servers that expect TLS fail such a check, all of them. */
+static void
+print_plain_check(const struct plan *p, struct buffer *text)
+{
+	const struct check_settings *c = &p->config.checks;
+
+	if (p->config.tls.upstream && c->port == 0 && c->text != NULL &&
+	    strncmp(c->text, "http ", 5) == 0)
+		reply_add(text,
+		    "%.400s: http is without TLS, which servers get by "
+		    "ssl_upstream; https is with it\n",
+		    origin_name(p, "check"));
+}
+
 void
 warnings_print_needs(const struct plan *p, struct buffer *text)
 {
@@ -221,4 +235,5 @@ warnings_print_needs(const struct plan *p, struct buffer *text)
 	}
 	plan_free(defaults);
 	print_shares(p, text);
+	print_plain_check(p, text);
 }

@@ -176,6 +176,31 @@ START_TEST(panic)
 }
 END_TEST
 
+#ifdef HAVE_OPENSSL
+START_TEST(checks_without_tls)
+{
+	static char plain[] = "http /health", good[] = "https /health";
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	plan->config.checks.text = plain;
+	ck_assert_str_eq(printed(), "");
+	plan->config.tls.upstream = true;
+	ck_assert_str_eq(printed(),
+	    "check: http is without TLS, which servers get by ssl_upstream; "
+	    "https is with it\n");
+	/* another program of the server's */
+	plan->config.checks.port = 81;
+	ck_assert_str_eq(printed(), "");
+	plan->config.checks.port = 0;
+	plan->config.checks.text = good;
+	ck_assert_str_eq(printed(), "");
+	plan->config.checks.text = NULL;
+	plan_free(plan);
+}
+END_TEST
+#endif
+
 START_TEST(eight_are_all_named)
 {
 	plan = plan_new();
@@ -401,6 +426,9 @@ SUITE(test_warnings)
 	SUITE_ADD(s, the_algorithm_has_no_use_for_it, 10);
 	SUITE_ADD(s, no_prio_without_flows, 10);
 	SUITE_ADD(s, on_up, 10);
+#ifdef HAVE_OPENSSL
+	SUITE_ADD(s, checks_without_tls, 10);
+#endif
 	SUITE_ADD(s, panic, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
 	SUITE_ADD(s, dns_has_no_flows, 10);
