@@ -204,8 +204,8 @@ refuse_pair(const struct certificate *c, struct error *e)
 	int i;
 
 	for (i = 0; i < sk_X509_num(c->chain); i++)
-		if (X509_check_private_key(sk_X509_value(c->chain, i),
-			c->key) == 1)
+		if (X509_check_private_key(
+			sk_X509_value(c->chain, i), c->key) == 1)
 			reason = "it is that of a later one, which has to be "
 				 "the first";
 	ERR_clear_error();
@@ -228,9 +228,8 @@ read_key(struct certificate *c, const struct cert_texts *t, struct error *e)
 		ERR_clear_error();
 	if (c->key == NULL)
 		return refuse_key(t, text, p.asked, e);
-	return X509_check_private_key(c->leaf, c->key) == 1
-	    ? 0
-	    : refuse_pair(c, e);
+	return X509_check_private_key(c->leaf, c->key) == 1 ? 0
+							    : refuse_pair(c, e);
 }
 
 /* The part of a response that is for a certificate, found by its serial number,

@@ -73,9 +73,8 @@ tls_facts(const struct stream *s, struct tls_facts *f)
 	memset(f, 0, sizeof(*f));
 	f->version = SSL_get_version(ssl);
 	/* OpenSSL has a name for none */
-	f->cipher = SSL_get_current_cipher(ssl) != NULL
-	    ? SSL_get_cipher_name(ssl)
-	    : "";
+	f->cipher =
+	    SSL_get_current_cipher(ssl) != NULL ? SSL_get_cipher_name(ssl) : "";
 	f->resumed = tls_is_resumed(s);
 	for (i = 0; name != NULL && name[i] != '\0' && i + 1 < sizeof(f->name);
 	     i++)

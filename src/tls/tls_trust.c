@@ -88,14 +88,14 @@ tls_trust_revoked(SSL_CTX *ctx, const struct buffer *pem, struct error *e)
 
 /* The list number `at` of the store; NULL: that is no list. */
 static X509_CRL *
-list_at(STACK_OF(X509_OBJECT) *all, int at)
+list_at(STACK_OF(X509_OBJECT) * all, int at)
 {
 	return X509_OBJECT_get0_X509_CRL(sk_X509_OBJECT_value(all, at));
 }
 
 /* The last of those of its CA counts. */
 static time_t
-list_end(STACK_OF(X509_OBJECT) *all, const X509_CRL *list)
+list_end(STACK_OF(X509_OBJECT) * all, const X509_CRL *list)
 {
 	const X509_NAME *issuer = X509_CRL_get_issuer(list);
 	time_t last = 0, ends;
@@ -125,9 +125,8 @@ tls_trust_lists_end(SSL_CTX *ctx)
 	int i;
 
 	for (i = 0; i < sk_X509_OBJECT_num(all); i++) {
-		ends = list_at(all, i) != NULL
-		    ? list_end(all, list_at(all, i))
-		    : 0;
+		ends = list_at(all, i) != NULL ? list_end(all, list_at(all, i))
+					       : 0;
 		if (ends != 0 && (first == 0 || ends < first))
 			first = ends;
 	}

@@ -100,16 +100,16 @@ START_TEST(old_certificate_takes_a_server_out)
 	    tls_chain_ask(&c, "no ssl_upstream_verify; check tls verify"),
 	    "ssl_upstream_verify is off"));
 	/* a path is in no certificate */
-	ck_assert_ptr_nonnull(strstr(
-	    tls_chain_ask(&c, text("server 2 address %s", scratch("s"))),
-	    "check tls has no host name to verify: give it a name"));
+	ck_assert_ptr_nonnull(
+	    strstr(tls_chain_ask(&c, text("server 2 address %s", scratch("s"))),
+		"check tls has no host name to verify: give it a name"));
 	tls_chain_tell(&c, text("server 2 address %s check off", scratch("s")));
 	tls_chain_tell(&c, "server 2 check tls name a.test");
 	ck_assert_ptr_nonnull(strstr(
 	    tls_chain_ask(&c, "server 2 check https /"), "no host name"));
 	tls_chain_tell(&c, "ssl_upstream_name a.test; server 2 check https /");
-	ck_assert_ptr_nonnull(strstr(
-	    tls_chain_ask(&c, "no ssl_upstream_name"), "no host name"));
+	ck_assert_ptr_nonnull(
+	    strstr(tls_chain_ask(&c, "no ssl_upstream_name"), "no host name"));
 	end();
 }
 END_TEST

@@ -248,9 +248,10 @@ START_TEST(full_disk)
 	pen_up(&pen, &front, "-O", "session_log /dev/full", "-r", front.text,
 	    back.at.text, NULL);
 	visit(5);
-	WAIT_FOR(
-	    child_has_said(&pen.child, "session log lines dropped "
-				       "count=5 to=/dev/full error="), 10000);
+	WAIT_FOR(child_has_said(&pen.child,
+		     "session log lines dropped "
+		     "count=5 to=/dev/full error="),
+	    10000);
 	visit(1);
 	pen_down(&pen);
 	backend_stop(&back);

@@ -123,8 +123,8 @@ START_TEST(old_list)
 	ck_assert_ptr_null(strstr(child_err(&c.pen.child), said));
 	cert_write_old_crl(c.ca, list);
 	tls_chain_tell(&c, "reload");
-	WAIT_FOR(child_has_said(&c.pen.child, text("%s%s\n", said, list)),
-	    10000);
+	WAIT_FOR(
+	    child_has_said(&c.pen.child, text("%s%s\n", said, list)), 10000);
 	ck_assert(!gets_through(&w));
 	/* beside one that has not, it does not count */
 	cert_write_crl(c.ca, NULL, text("%s/new.pem", dir));
@@ -135,8 +135,8 @@ START_TEST(old_list)
 	tls_chain_up(&c,
 	    text("ssl_cert %s;ssl_ca_dir %s;ssl_request", c.site, dir),
 	    server.at.text, NULL);
-	WAIT_FOR(child_has_said(&c.pen.child, text("%s%s\n", said, dir)),
-	    10000);
+	WAIT_FOR(
+	    child_has_said(&c.pen.child, text("%s%s\n", said, dir)), 10000);
 	down();
 }
 END_TEST

@@ -387,8 +387,8 @@ END_TEST
 /* ---- certificates that are of no use ---- */
 
 static void
-check_says(const char *what, const char *option, const char *file,
-    const char *other)
+check_says(
+    const char *what, const char *option, const char *file, const char *other)
 {
 	const char *argv[] = { getenv("PEN"), "--check", "127.0.0.1:80",
 		"127.0.0.1:9", option, file, other != NULL ? option : NULL,

@@ -608,8 +608,8 @@ START_TEST(switched_on_while_it_runs)
 
 	tls_chain_begin(&c);
 	serve(&s, c.site, NULL);
-	tls_chain_up(&c, text("ssl_upstream_ca %s", c.ca_file),
-	    s.backend.at.text, NULL);
+	tls_chain_up(
+	    &c, text("ssl_upstream_ca %s", c.ca_file), s.backend.at.text, NULL);
 	tls_chain_tell(&c, "ssl_upstream");
 	served();
 	ck_assert_uint_eq(look(&s).handshakes, 1);
@@ -617,8 +617,8 @@ START_TEST(switched_on_while_it_runs)
 	tls_echo_stop(&s);
 
 	backend_start(&plain, ENDPOINT_UNIX, backend_echo, NULL);
-	tls_chain_up(&c, text("ssl_upstream_ca %s", c.ca_file), plain.at.text,
-	    NULL);
+	tls_chain_up(
+	    &c, text("ssl_upstream_ca %s", c.ca_file), plain.at.text, NULL);
 	served();
 	ck_assert_ptr_nonnull(strstr(tls_chain_ask(&c, "ssl_upstream"),
 	    "has no host name to verify: set ssl_upstream_name"));

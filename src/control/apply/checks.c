@@ -32,8 +32,7 @@ checks_concern_all(const struct apply *a)
 	    !text_equal(a->now->config.tls.upstream_name,
 		a->wanted->config.tls.upstream_name) ||
 	    x->port != y->port ||
-	    check_plan_first_port(a->now) !=
-	    check_plan_first_port(a->wanted) ||
+	    check_plan_first_port(a->now) != check_plan_first_port(a->wanted) ||
 	    !text_equal(x->text, y->text);
 }
 

@@ -147,8 +147,7 @@ const struct command rows_connections[] = {
 	    .max = UINT64_C(1) << 30,
 	    .option = "rcvbuf",
 	    .args = "[SIZE]",
-	    .help =
-		"receive buffer of each TCP socket; 0: system default" },
+	    .help = "receive buffer of each TCP socket; 0: system default" },
 	{ .name = "conn_max",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(conn_max),
@@ -220,9 +219,8 @@ const struct command rows_connections[] = {
 	{ .name = "keepalive",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.keepalive),
-	    .help =
-		"TCP keep-alive on connections to servers (on by default); "
-		"always on for clients" },
+	    .help = "TCP keep-alive on connections to servers (on by default); "
+		    "always on for clients" },
 	{ .name = "keepalive_time",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.keepalive_ms),

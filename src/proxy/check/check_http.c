@@ -92,11 +92,9 @@ check_http_on_end(struct check *c)
 	const struct http_state *t = c->state;
 
 	check_http_conclude(c,
-	    http_answer_ends(&t->answer)
-		? not_in_body
-		: !t->stream.heard
-		? "connection closed, nothing received"
-		: "connection closed within the answer");
+	    http_answer_ends(&t->answer) ? not_in_body
+		: !t->stream.heard	 ? "connection closed, nothing received"
+				   : "connection closed within the answer");
 }
 
 /* ---- the request ---- */
@@ -216,10 +214,10 @@ expect_option(const struct http_settings *s, const char *name,
 	if (value == NULL &&
 	    (known || (s->tls.on && strcmp(name, "name") == 0)))
 		return error_set(e, "\"%.100s\" needs a value", name);
-	return known ? 0
-		     : error_set(e, "\"%.100s\": expects host, status%s", name,
-			   s->tls.on ? ", body, verify, noverify or name"
-				     : " or body");
+	return known
+	    ? 0
+	    : error_set(e, "\"%.100s\": expects host, status%s", name,
+		  s->tls.on ? ", body, verify, noverify or name" : " or body");
 }
 
 static int

@@ -150,9 +150,8 @@ check_stream_on_ready(struct watch *w, unsigned ready)
 	struct check_stream *s =
 	    container_of(w, struct check_stream, stream.watch);
 	/* once connected a read finds it, behind the last bytes */
-	int error = ready & READY_ERROR && !s->connected
-	    ? sock_error(s->stream.fd)
-	    : 0;
+	int error =
+	    ready & READY_ERROR && !s->connected ? sock_error(s->stream.fd) : 0;
 
 	stream_note_ready(&s->stream, ready);
 	if (error != 0)

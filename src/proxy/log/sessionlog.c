@@ -135,8 +135,8 @@ try_socket(const struct addr *at, struct error *e)
 	char text[ADDR_TEXT_MAX];
 
 	if (fd < 0)
-		return error_set(e, "%s: %s", addr_format(at, text),
-		    strerror(errno));
+		return error_set(
+		    e, "%s: %s", addr_format(at, text), strerror(errno));
 	close(fd);
 	return 0;
 }
@@ -155,8 +155,9 @@ sessionlog_check(const struct sessionlog_options *o, struct error *e)
 	/* with a colon alone it was meant as the address of a collector */
 	if (strchr(o->to, '/') == NULL &&
 	    (strchr(o->to, '.') == NULL || strchr(o->to, ':') != NULL))
-		return error_set(e, "neither a destination nor a file, whose "
-				    "name has a slash, or a dot and no colon");
+		return error_set(e,
+		    "neither a destination nor a file, whose "
+		    "name has a slash, or a dot and no colon");
 	return file_may_write(o->to, e);
 }
 
