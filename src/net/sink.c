@@ -57,7 +57,7 @@ note_lost(struct sink *s, uint64_t count, int error)
 {
 	uint64_t now = loop_now(s->loop);
 	char text[ADDR_TEXT_MAX];
-	const char *to = destination(s, text);
+	const char *to;
 
 	s->lost += count;
 	if (s->counter != NULL)
@@ -67,6 +67,7 @@ note_lost(struct sink *s, uint64_t count, int error)
 		return;
 	s->told_at = now;
 	s->told = true;
+	to = destination(s, text);
 	log_warn("%s log lines dropped count=%llu%s%s error=\"%s\"", s->what,
 	    (unsigned long long)s->lost, *to != '\0' ? " to=" : "", to,
 	    strerror(error));

@@ -176,18 +176,23 @@ has_key(const struct buffer *text)
 	return (size_t)(end - at) >= n;
 }
 
-/* OpenSSL's reason for what is not there, or not decrypted, differs by version.
- */
+/* OpenSSL's reason for what is not there differs by version; that of the last
+ * password may be that it does not have the cipher. */
 static int
 refuse_key(const struct cert_texts *t, const struct buffer *text,
     bool encrypted, struct error *e)
 {
 	const char *reason = cert_reason();
 
+	if (encrypted && buffer_length(&t->passwords) == 0)
+		return error_set(e,
+		    "no usable private key: it is encrypted, see "
+		    "ssl_password");
 	if (encrypted)
-		reason = buffer_length(&t->passwords) > 0
-		    ? "it is encrypted, with none of the passwords"
-		    : "it is encrypted, see ssl_password";
+		return error_set(e,
+		    "no usable private key: no password of ssl_password "
+		    "decrypts it: %s",
+		    reason);
 	if (has_key(text))
 		return error_set(e, "no usable private key: %s", reason);
 	return error_set(e, "%s",
@@ -206,8 +211,8 @@ refuse_pair(const struct certificate *c, struct error *e)
 	for (i = 0; i < sk_X509_num(c->chain); i++)
 		if (X509_check_private_key(
 			sk_X509_value(c->chain, i), c->key) == 1)
-			reason = "it is that of a later one, which has to be "
-				 "the first";
+			reason = "it is the key of a later certificate in "
+				 "the chain, which must come first";
 	ERR_clear_error();
 	return error_set(e, "key does not match the certificate: %s", reason);
 }
@@ -222,8 +227,10 @@ read_key(struct certificate *c, const struct cert_texts *t, struct error *e)
 	size_t at = 0;
 
 	c->key = decrypt_key(text, &p);
-	while (c->key == NULL && next_password(&p, passwords, &at))
+	while (c->key == NULL && next_password(&p, passwords, &at)) {
+		ERR_clear_error();
 		c->key = decrypt_key(text, &p);
+	}
 	if (c->key != NULL)
 		ERR_clear_error();
 	if (c->key == NULL)

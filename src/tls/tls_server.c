@@ -256,11 +256,6 @@ tls_server_open_all(struct tls_server *t, const struct tls_settings *s,
 		return error_set(e,
 		    "ssl_alpn \"%.200s\": expects comma-separated names",
 		    s->alpn);
-	if (s->refuse_names != NULL && strpbrk(s->refuse_names, " \t") != NULL)
-		return error_set(e,
-		    "ssl_refuse_names \"%.200s\": expects comma-separated "
-		    "names",
-		    s->refuse_names);
 	if (tls_settings_copy(&t->settings, s) < 0 ||
 	    open_tickets(t, before) < 0)
 		return error_set(e, "out of memory");
@@ -375,9 +370,10 @@ tls_server_replaced(const struct tls_server *t)
 }
 
 time_t
-tls_server_lists_end(const struct tls_server *t)
+tls_server_lists(
+    const struct tls_server *t, time_t now, char issuer[TLS_ISSUER_MAX])
 {
-	return tls_trust_lists_end(t->context->ctx);
+	return tls_trust_lists(t->context->ctx, now, issuer);
 }
 
 /* OpenSSL keeps one certificate for each kind of key. */
@@ -388,6 +384,8 @@ is_unused(const struct tls_server *t, unsigned at)
 	int kind = EVP_PKEY_base_id(v->pair[at]->key);
 	unsigned later = at + 1;
 
+	if (kind <= 0) /* a provider's own */
+		return false;
 	while (later < t->settings.pairs &&
 	    EVP_PKEY_base_id(v->pair[later]->key) != kind)
 		later++;

@@ -30,9 +30,10 @@ void tls_server_free(struct tls_server *t); /* streams stay; NULL is fine */
 int tls_accept(struct stream *s, struct tls_server *t);
 
 /* Checks whether files have changed, of a directory those of up to `most`
- * names, and takes the new ones. With UINT_MAX, by request, what is still wrong
- * is reported again. Returns after how many milliseconds to call again with
- * `most` 0, as cert_store_refresh() does. */
+ * names, and takes the new ones. With UINT_MAX, by request, files other than
+ * those of the directory that are still wrong are reported again. Returns after
+ * how many milliseconds to call again with `most` 0, as cert_store_refresh()
+ * does. */
 unsigned tls_server_refresh(struct tls_server *t, unsigned most, uint64_t now);
 
 /* The keys of session tickets, for the process that replaces this one; see
@@ -63,9 +64,9 @@ struct tls_certificate {
 
 /* How often files other than those of a directory were replaced. */
 unsigned tls_server_replaced(const struct tls_server *t);
-/* When the first of its revocation lists expires, as seconds since 1970; 0:
- * never. */
-time_t tls_server_lists_end(const struct tls_server *t);
+/* Its revocation lists: see tls_trust_lists(). */
+time_t tls_server_lists(
+    const struct tls_server *t, time_t now, char issuer[TLS_ISSUER_MAX]);
 /* The path of a file that could not be read again now, with errno; NULL: there
  * is none. */
 const char *tls_server_find_unreadable(const struct tls_server *t);

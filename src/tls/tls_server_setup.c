@@ -71,10 +71,10 @@ is_refused(SSL *ssl, const char *list)
 	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
 	size_t n;
 
-	for (; name != NULL && list != NULL && *list != '\0';
-	     list += n + (list[n] == ',')) {
-		n = strcspn(list, ",");
-		if (name_matches(name, list, n))
+	for (; name != NULL && list != NULL && *list != '\0'; list += n) {
+		list += strspn(list, ", \t");
+		n = strcspn(list, ", \t");
+		if (n > 0 && name_matches(name, list, n))
 			return true;
 	}
 	return false;

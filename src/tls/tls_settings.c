@@ -117,6 +117,7 @@ tls_alpn_wire(const char *list, unsigned char wire[TLS_ALPN_MAX])
 	size_t at = 0, n;
 
 	while (list != NULL && *list != '\0') {
+		list += strspn(list, " \t");
 		n = strcspn(list, ",");
 		if (n == 0 || n > 255 || at + 1 + n > TLS_ALPN_MAX ||
 		    strcspn(list, " \t") < n)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TLS_PAIRS_MAX = 4, TLS_ALPN_MAX = 256 };
+enum { TLS_PAIRS_MAX = 4, TLS_ALPN_MAX = 256, TLS_ISSUER_MAX = 256 };
 
 #define TLS_ALPN_NONE "none"
 
@@ -69,9 +69,9 @@ bool tls_settings_equal(
     const struct tls_settings *a, const struct tls_settings *b);
 /* Whether clients have to talk TLS. */
 bool tls_settings_serve(const struct tls_settings *s);
-/* Encodes a comma-separated list as RFC 7301 wants it. Returns the length, or
- * -1 when a name is empty, longer than 255 or has a blank, or the whole is too
- * long. */
+/* Encodes a comma-separated list, blanks may follow a comma, as RFC 7301 wants
+ * it. Returns the length, or -1 when a name is empty, longer than 255 or has a
+ * blank, or the whole is too long. */
 int tls_alpn_wire(const char *list, unsigned char wire[TLS_ALPN_MAX]);
 /* Takes a name out of it. Returns the new length. */
 int tls_alpn_without(unsigned char *wire, int length, const char *name);

@@ -117,20 +117,25 @@ list_end(STACK_OF(X509_OBJECT) * all, const X509_CRL *list)
 }
 
 time_t
-tls_trust_lists_end(SSL_CTX *ctx)
+tls_trust_lists(SSL_CTX *ctx, time_t now, char issuer[TLS_ISSUER_MAX])
 {
 	STACK_OF(X509_OBJECT) *all =
 	    X509_STORE_get0_objects(SSL_CTX_get_cert_store(ctx));
-	time_t first = 0, ends;
+	time_t next = 0, end;
+	X509_CRL *list;
 	int i;
 
+	issuer[0] = '\0';
 	for (i = 0; i < sk_X509_OBJECT_num(all); i++) {
-		ends = list_at(all, i) != NULL ? list_end(all, list_at(all, i))
-					       : 0;
-		if (ends != 0 && (first == 0 || ends < first))
-			first = ends;
+		list = list_at(all, i);
+		end = list != NULL ? list_end(all, list) : 0;
+		if (end > now && (next == 0 || end < next))
+			next = end;
+		if (end != 0 && end <= now)
+			(void)X509_NAME_oneline(
+			    X509_CRL_get_issuer(list), issuer, TLS_ISSUER_MAX);
 	}
-	return first;
+	return next;
 }
 
 /* ---- directories ---- */

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "tls/tls_settings.h"
 
 /* A system's bundle has 150 CA certificates in some 250 KiB. */
 enum { TRUST_FILE_MAX = 16 << 20 };
@@ -30,9 +31,10 @@ int tls_trust_system(
  * be on none, and its issuer must have one. */
 int tls_trust_revoked(SSL_CTX *ctx, const struct buffer *pem, struct error *e);
 
-/* When the first of the CAs with revocation lists has none in force any more,
- * as seconds since 1970; 0: never. */
-time_t tls_trust_lists_end(SSL_CTX *ctx);
+/* The name of a CA whose revocation lists have all expired; "": there is none.
+ * Returns when the next one has none in force, in seconds since 1970; 0:
+ * never. */
+time_t tls_trust_lists(SSL_CTX *ctx, time_t now, char issuer[TLS_ISSUER_MAX]);
 
 /* The path of the system's file of CA certificates, without links; the caller
  * frees it. NULL: there is none. */

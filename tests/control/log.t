@@ -40,7 +40,7 @@ has page.html </html>
 > session_log tcp:127.0.0.1:514
 ~ neither a destination nor a file
 > session_log udp:localhost:514
-~ a name is looked up only at startup here; use an IP address
+~ names are looked up only at startup: use an IP address
 > session_log udp:127.0.0.1
 < error: session_log: "udp:127.0.0.1": expects HOST:PORT
 > session_log; log_format

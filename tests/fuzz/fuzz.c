@@ -69,9 +69,10 @@ fuzz_file(const void *bytes, size_t n)
 	static int fd;
 	const char *dir = getenv("TMPDIR");
 
+	if (dir == NULL || dir[0] == '\0' || strlen(dir) > 64)
+		dir = "/tmp";
 	if (path[0] == '\0') {
-		snprintf(path, sizeof(path), "%s/pen-fuzz-XXXXXX",
-		    dir != NULL ? dir : "/tmp");
+		snprintf(path, sizeof(path), "%.64s/pen-fuzz-XXXXXX", dir);
 		fd = mkstemp(path);
 		FUZZ_MUST(fd >= 0 && atexit(remove_file) == 0);
 	}

@@ -335,8 +335,9 @@ START_TEST(a_chain_is_the_wrong_way_round)
 	second = contents(cert_write(site, "site.crt"));
 	key = cert_write_key(site, "site.key");
 	write_file(file, text("%s%s", first, second));
-	pen_expect_failure("key does not match the certificate: it is that of "
-			   "a later one, which has to be the first\n",
+	pen_expect_failure("key does not match the certificate: it is the "
+			   "key of a later certificate in the chain, which "
+			   "must come first\n",
 	    "-E", file, "-K", key, c.front.text, "127.0.0.1:9", NULL);
 	cert_free(site);
 	tls_chain_end(&c);
@@ -375,8 +376,8 @@ START_TEST(encrypted_keys)
 	    tls_chain_ask(&c, text("ssl_cert %s %s", cert, scratch("no"))),
 	    "error: "));
 	tls_chain_talks(&c, &any);
-	pen_expect_failure("no usable private key: it is encrypted, with none "
-			   "of the passwords\n",
+	pen_expect_failure("no usable private key: no password of "
+			   "ssl_password decrypts it: ",
 	    "-E", cert, "-K", key, "--key-password", words, c.front.text,
 	    server.at.text, NULL);
 	cert_free(site);
@@ -390,11 +391,13 @@ static void
 check_says(
     const char *what, const char *option, const char *file, const char *other)
 {
-	const char *argv[] = { getenv("PEN"), "--check", "127.0.0.1:80",
+	struct endpoint front;
+	const char *argv[] = { getenv("PEN"), "--check", front.text,
 		"127.0.0.1:9", option, file, other != NULL ? option : NULL,
 		other, NULL };
 	struct child child;
 
+	endpoint_new(&front, ENDPOINT_TCP4);
 	child_start(&child, argv);
 	ck_assert_int_eq(child_wait(&child, 10000), 0);
 	if (what == NULL)
@@ -433,7 +436,7 @@ START_TEST(useless_certificates)
 	/* one of each kind of key */
 	check_says(NULL, "-E", good, rsa);
 	check_says(
-	    text("certificate not used name=good file=%s error=\"another of "
+	    text("certificate not used name=good file=%s error=\"a later "
 		 "ssl_cert has a key of the same kind, see ssl_sni_path\"\n",
 		good),
 	    "-E", good, soon);
@@ -452,7 +455,7 @@ START_TEST(refused_names)
 	struct tls_wish w = { .sni = NULL };
 	size_t i;
 
-	up("ssl_refuse_names old.test,*.gone.test,dot.test.");
+	up("ssl_refuse_names \"old.test, *.gone.test,dot.test.\"");
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		w.sni = bad[i];
 		refused(&w, "unrecognized name");

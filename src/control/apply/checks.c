@@ -160,7 +160,7 @@ check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
 	if (!has_name(p, s, tls))
 		return error_set(e,
 		    "server \"%.150s\": check %s has no host name to verify: "
-		    "give it a name",
+		    "add name HOST to the check, or set ssl_upstream_name",
 		    s->host, kind->name);
 	if (!kind->needs_port || path || check_plan_port(p, s) != 0)
 		return 0;

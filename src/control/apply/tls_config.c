@@ -145,80 +145,96 @@ tls_config_certificate(
 	    tls_server_certificate(svc->tls_config->server, at - own, c);
 }
 
-/* Seconds until the first revocation list expires; INT64_MAX: none does. */
+/* While a list has expired, OpenSSL refuses the certificates of its CA. Returns
+ * how many seconds the others last. */
 static int64_t
-lists_left(const struct service *svc)
-{
-	const struct tls_server *t = svc->tls_config->server;
-	time_t ends = t != NULL ? tls_server_lists_end(t) : 0;
-
-	return ends != 0 ? (int64_t)ends - (int64_t)time(NULL) : INT64_MAX;
-}
-
-/* A new file would not be read by the user of -u, which is noticed when the old
- * certificate has expired. */
-static void
-warn_of_files(const struct service *svc)
+warn_of_lists(const struct service *svc)
 {
 	const struct tls_settings *o = &svc->plan->config.tls;
 	const struct tls_server *t = svc->tls_config->server;
-	const char *file = t != NULL ? tls_server_find_unreadable(t) : NULL;
+	char issuer[TLS_ISSUER_MAX];
+	time_t now = time(NULL), next;
 
-	if (lists_left(svc) < 0)
-		log_warn("revocation list has expired, client "
-			 "certificates are invalid file=%s%s",
-		    o->crl != NULL ? o->crl : o->ca_dir, svc->label);
+	if (t == NULL || !(o->require || o->request))
+		return INT64_MAX;
+	next = tls_server_lists(t, now, issuer);
+	if (issuer[0] != '\0')
+		log_warn("revocation list has expired, certificates of its CA "
+			 "are invalid issuer=\"%s\"%s",
+		    issuer, svc->label);
+	return next != 0 ? (int64_t)next - (int64_t)now : INT64_MAX;
+}
+
+/* Certificates of no use, or none at all; and files of which the user of -u
+ * could not read the next version. */
+static void
+warn_of_use(struct service *svc)
+{
+	const struct tls_server *t = svc->tls_config->server;
+	struct tls_certificate c;
+	const char *file;
+	unsigned i;
+
+	if (t == NULL)
+		return;
+	if (!tls_server_certificate(svc->tls_config->server, 0, &c))
+		log_warn("no certificate, all clients are refused path=%s%s",
+		    svc->plan->config.tls.sni_path, svc->label);
+	for (i = 0; tls_config_certificate(svc, i, &c); i++)
+		if (c.unused)
+			log_warn("certificate not used name=%s file=%s "
+				 "error=\"a later ssl_cert has a key of the "
+				 "same kind, see ssl_sni_path\"%s",
+			    c.name, c.file, svc->label);
+	file = tls_server_find_unreadable(t);
 	if (file != NULL)
 		log_warn("certificates cannot be replaced file=%s "
 			 "error=\"%s\"%s",
 		    file, strerror(errno), svc->label);
 }
 
-/* Certificates of no use, or none at all. */
+/* Of all, or of those of ssl_cert and ssl_upstream_cert that have expired. */
 static void
-warn_of_certificates(struct service *svc)
+warn_of_ends(struct service *svc, bool all)
 {
 	int64_t most = (int64_t)svc->plan->config.tls.warn_days, left;
 	struct tls_certificate c;
 	unsigned i;
 
-	if (svc->tls_config->server != NULL &&
-	    !tls_server_certificate(svc->tls_config->server, 0, &c))
-		log_warn("no certificate, all clients are refused path=%s%s",
-		    svc->plan->config.tls.sni_path, svc->label);
-	warn_of_files(svc);
-	for (i = 0; tls_config_certificate(svc, i, &c); i++) {
-		if (c.unused)
-			log_warn("certificate not used name=%s file=%s "
-				 "error=\"another of ssl_cert has a key of the "
-				 "same kind, see ssl_sni_path\"%s",
-			    c.name, c.file, svc->label);
-		if (most == 0)
-			continue;
+	for (i = 0; most > 0 && tls_config_certificate(svc, i, &c); i++) {
 		left = tls_config_days_left(c.ends);
-		if (left < 0)
+		if (left < 0 && (all || !c.by_name))
 			log_warn("certificate has expired name=%s file=%s%s",
 			    c.name, c.file, svc->label);
-		else if (left < most)
+		else if (left >= 0 && left < most && all)
 			log_warn(
 			    "certificate expires name=%s file=%s days=%lld%s",
 			    c.name, c.file, (long long)left, svc->label);
 	}
 }
 
+/* Once a day; in between when files were replaced, or a list expires. */
 static void
 on_warn(struct timer *t)
 {
 	struct service *svc = container_of(t, struct tls_config, warn)->service;
-	int64_t left = lists_left(svc);
+	struct tls_config *s = svc->tls_config;
+	uint64_t now = loop_now(svc->pen->loop), ms;
+	bool all = now >= s->warn_all;
+	int64_t lists;
 
 	team_hush(svc->pen, true);
-	warn_of_certificates(svc);
+	if (s->warn_all == 0)
+		warn_of_use(svc);
+	warn_of_ends(svc, all);
+	lists = warn_of_lists(svc);
 	team_hush(svc->pen, false);
-	if (left < 0 || left >= DAY_S)
-		left = DAY_S - 1;
-	(void)timer_start(
-	    svc->pen->loop, t, UINT64_C(1000) * ((uint64_t)left + 1));
+	if (all)
+		s->warn_all = now + DAY_S * UINT64_C(1000);
+	ms = s->warn_all - now;
+	if (lists < DAY_S && ((uint64_t)lists + 1) * 1000 < ms)
+		ms = ((uint64_t)lists + 1) * 1000;
+	(void)timer_start(svc->pen->loop, t, ms);
 }
 
 /* ---- files that change ---- */
@@ -300,7 +316,9 @@ tls_config_try(struct service *svc, struct error *e)
 	if (open_change(svc, svc->plan, &c, e) < 0)
 		return -1;
 	tls_config_replace(svc, &c);
-	warn_of_certificates(svc);
+	warn_of_use(svc);
+	warn_of_ends(svc, true);
+	(void)warn_of_lists(svc);
 	tls_config_replace(svc, &c);
 	return 0;
 }
@@ -323,6 +341,7 @@ set_timers(struct service *svc, uint64_t watch_ms)
 	schedule_refresh(svc, watch_ms);
 	if (s->server == NULL && s->client == NULL)
 		return;
+	s->warn_all = 0;
 	(void)timer_start(svc->pen->loop, &s->warn, 0);
 }
 

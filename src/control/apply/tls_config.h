@@ -23,6 +23,7 @@ struct tls_config {
 	unsigned rest_ms; /* not done yet: when to go on; 0: done */
 	bool resumes;	  /* the timer continues with what is not done */
 	struct timer warn;
+	uint64_t warn_all; /* ms: from when on of all; 0: nothing was warned */
 };
 
 /* What was opened for a draft. */

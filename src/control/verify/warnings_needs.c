@@ -8,6 +8,7 @@
 #include "control/apply/direct.h"
 #include "control/apply/shares.h"
 #include "control/verify/warnings.h"
+#include "control/plan/check_plan.h"
 #include "control/plan/origin.h"
 #include "control/answer/reply.h"
 #include "control/apply/tls_config.h"
@@ -192,17 +193,33 @@ print_shares(const struct plan *p, struct buffer *text)
 		    origin_name(p, "conn_max_all"), n);
 }
 
-/* Servers that expect TLS fail such a check, all of them. */
+/* Whether a server is checked by the check for all on the port that clients
+ * use, with TLS. */
+static bool
+checks_a_port_of_tls(const struct plan *p)
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
+		if (s->host != NULL && s->check == NULL &&
+		    tls_config_is_upstream(p, s) &&
+		    check_plan_other_port(p, s) == 0)
+			return true;
+	return false;
+}
+
+/* Servers that expect TLS fail such a check. */
 static void
 print_plain_check(const struct plan *p, struct buffer *text)
 {
-	const struct check_settings *c = &p->config.checks;
+	const char *check = p->config.checks.text;
 
-	if (p->config.tls.upstream && c->port == 0 && c->text != NULL &&
-	    strncmp(c->text, "http ", 5) == 0)
+	if (p->config.tls.upstream && check != NULL &&
+	    strncmp(check, "http ", 5) == 0 && checks_a_port_of_tls(p))
 		reply_add(text,
-		    "%.400s: http is without TLS, which servers get by "
-		    "ssl_upstream; https is with it\n",
+		    "%.400s http does not use TLS, but ssl_upstream is on: use "
+		    "check https\n",
 		    origin_name(p, "check"));
 }
 

@@ -191,8 +191,7 @@ resolve_host(const char *host, uint16_t port, enum resolve_how how,
 	}
 	if (how == RESOLVE_NUMERIC)
 		return error_set(e,
-		    "a name is looked up only at startup here; use an IP "
-		    "address");
+		    "names are looked up only at startup: use an IP address");
 	rc = getaddrinfo(host, NULL, &hints, &list);
 	if (rc != 0)
 		return error_set(e, "%s",

@@ -180,19 +180,28 @@ END_TEST
 START_TEST(checks_without_tls)
 {
 	static char plain[] = "http /health", good[] = "https /health";
+	struct server_plan *server;
 
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
 	plan->config.checks.text = plain;
-	ck_assert_str_eq(printed(), "");
 	plan->config.tls.upstream = true;
+	ck_assert_str_eq(printed(), "");
+	add_servers(1, 0, 0, SERVER_FORWARD_AS_SET);
+	server = plan_edit(plan, server_slot(0));
 	ck_assert_str_eq(printed(),
-	    "check: http is without TLS, which servers get by ssl_upstream; "
-	    "https is with it\n");
+	    "check http does not use TLS, but ssl_upstream is on: use check "
+	    "https\n");
 	/* another program of the server's */
+	server->check_port = 81;
+	ck_assert_str_eq(printed(), "");
+	server->check_port = 0;
 	plan->config.checks.port = 81;
 	ck_assert_str_eq(printed(), "");
 	plan->config.checks.port = 0;
+	server->check = good;
+	ck_assert_str_eq(printed(), "");
+	server->check = NULL;
 	plan->config.checks.text = good;
 	ck_assert_str_eq(printed(), "");
 	plan->config.checks.text = NULL;
