@@ -102,7 +102,7 @@ START_TEST(old_certificate_takes_a_server_out)
 	/* a path is in no certificate */
 	ck_assert_ptr_nonnull(
 	    strstr(tls_chain_ask(&c, text("server 2 address %s", scratch("s"))),
-		"check tls has no host name to verify: give it a name"));
+		"check tls has no host name to verify: add name HOST"));
 	tls_chain_tell(&c, text("server 2 address %s check off", scratch("s")));
 	tls_chain_tell(&c, "server 2 check tls name a.test");
 	ck_assert_ptr_nonnull(strstr(
