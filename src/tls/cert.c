@@ -231,10 +231,9 @@ read_key(struct certificate *c, const struct cert_texts *t, struct error *e)
 		ERR_clear_error();
 		c->key = decrypt_key(text, &p);
 	}
-	if (c->key != NULL)
-		ERR_clear_error();
 	if (c->key == NULL)
 		return refuse_key(t, text, p.asked, e);
+	ERR_clear_error();
 	return X509_check_private_key(c->leaf, c->key) == 1 ? 0
 							    : refuse_pair(c, e);
 }

@@ -231,6 +231,15 @@ lagging_client(struct backend *b)
 	return fd;
 }
 
+static void
+down_after_the_reset(struct backend *b, int fd)
+{
+	ck_assert_int_eq(count("closed_server_reset"), 1);
+	close(fd);
+	pen_down(&pen);
+	backend_stop(b);
+}
+
 /* The reset waits until the client has its bytes, and is looked after less and
  * less often. */
 START_TEST(lagging_client_is_looked_at_less_and_less)
@@ -253,10 +262,7 @@ START_TEST(lagging_client_is_looked_at_less_and_less)
 		got += (size_t)k;
 	ck_assert_int_eq(errno, ECONNRESET);
 	ck_assert_uint_eq(got, 40000);
-	ck_assert_int_eq(count("closed_server_reset"), 1);
-	close(fd);
-	pen_down(&pen);
-	backend_stop(&b);
+	down_after_the_reset(&b, fd);
 }
 END_TEST
 
@@ -326,10 +332,7 @@ START_TEST(server_reset_is_the_reason_after_linger)
 	expect_answer(fd);
 	endpoint_expect_end(fd);
 	WAIT_FOR(count("sessions") == 0, 10000);
-	ck_assert_int_eq(count("closed_server_reset"), 1);
-	close(fd);
-	pen_down(&pen);
-	backend_stop(&b);
+	down_after_the_reset(&b, fd);
 }
 END_TEST
 

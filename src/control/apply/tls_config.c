@@ -170,14 +170,14 @@ warn_of_lists(const struct service *svc)
 static void
 warn_of_use(struct service *svc)
 {
-	const struct tls_server *t = svc->tls_config->server;
+	struct tls_server *t = svc->tls_config->server;
 	struct tls_certificate c;
 	const char *file;
 	unsigned i;
 
 	if (t == NULL)
 		return;
-	if (!tls_server_certificate(svc->tls_config->server, 0, &c))
+	if (!tls_server_certificate(t, 0, &c))
 		log_warn("no certificate, all clients are refused path=%s%s",
 		    svc->plan->config.tls.sni_path, svc->label);
 	for (i = 0; tls_config_certificate(svc, i, &c); i++)
@@ -221,19 +221,21 @@ on_warn(struct timer *t)
 	struct tls_config *s = svc->tls_config;
 	uint64_t now = loop_now(svc->pen->loop), ms;
 	bool all = now >= s->warn_all;
-	int64_t lists;
+	int64_t left;
 
 	team_hush(svc->pen, true);
 	if (s->warn_all == 0)
 		warn_of_use(svc);
 	warn_of_ends(svc, all);
-	lists = warn_of_lists(svc);
+	left = warn_of_lists(svc);
 	team_hush(svc->pen, false);
+	if (left >= DAY_S)
+		left = DAY_S - 1;
+	ms = UINT64_C(1000) * ((uint64_t)left + 1);
 	if (all)
-		s->warn_all = now + DAY_S * UINT64_C(1000);
-	ms = s->warn_all - now;
-	if (lists < DAY_S && ((uint64_t)lists + 1) * 1000 < ms)
-		ms = ((uint64_t)lists + 1) * 1000;
+		s->warn_all = now + UINT64_C(1000) * DAY_S;
+	else if (ms > s->warn_all - now)
+		ms = s->warn_all - now;
 	(void)timer_start(svc->pen->loop, t, ms);
 }
 
