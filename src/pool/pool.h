@@ -330,7 +330,8 @@ bool pool_failed(
 /* `s` refused a connection. It is blacklisted for REFUSED_MS, and for twice as
  * long with each further refusal, but never for longer than a server that did
  * not answer: a client learns of a refusal at once, so an early attempt costs
- * little. Returns the same. */
+ * little. One that is blacklisted already stays so for REFUSED_MS at least.
+ * Returns the same. */
 bool pool_refused(
     struct pool *p, struct server *s, const char *reason, uint64_t now);
 /* The operator blacklists `s` for its own blacklist time, which no answer ends

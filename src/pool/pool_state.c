@@ -493,16 +493,24 @@ pool_failed(struct pool *p, struct server *s, const char *reason, uint64_t now)
 }
 
 /* A server that stops refuses many connections at the same moment. They count
- * as one refusal, or the time would double with each of them. */
+ * as one refusal, or the time would double with each of them. A later one, of a
+ * client that had no other server, ends the blacklisting no sooner than if it
+ * were the first. */
 bool
 pool_refused(struct pool *p, struct server *s, const char *reason, uint64_t now)
 {
-	uint64_t ms = pool_blacklist_ms(s), wait;
+	uint64_t ms = pool_blacklist_ms(s), wait, first;
 
 	(void)p;
 	s->failures++;
-	if (ms == 0 || s->blacklisted_until > now)
-		return ms > 0;
+	if (ms == 0)
+		return false;
+	if (s->blacklisted_until > now) {
+		first = now + (ms < REFUSED_MS ? ms : REFUSED_MS);
+		if (s->blacklisted_until < first && !s->by_operator)
+			pool_set_blacklisted(s, first, false);
+		return true;
+	}
 	wait = (uint64_t)REFUSED_MS << s->refusals;
 	if (wait < ms)
 		s->refusals++;

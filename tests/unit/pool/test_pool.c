@@ -915,6 +915,32 @@ START_TEST(refusals_are_forgiven_sooner)
 }
 END_TEST
 
+/* A server that has just refused the last client that tried it is not up: a
+ * refusal within the time counts from then, but not twice. */
+START_TEST(refused_while_blacklisted)
+{
+	struct server *s;
+
+	begin(1, "roundrobin", false);
+	s = pool_server(pool, 0);
+	ck_assert_uint_eq(refused_for(), 1000);
+	now += 999;
+	ck_assert_uint_eq(refused_for(), 1000);
+	now += 1000;
+	ck_assert_uint_eq(refused_for(), 2000);
+	now += 500;
+	ck_assert_uint_eq(refused_for(), 1500);
+	s->set.blacklist_ms = 300;
+	now += 1400;
+	ck_assert_uint_eq(refused_for(), 300);
+	pool_take_out(pool, s, now);
+	ck_assert_uint_eq(refused_for(), 300);
+	now += 200;
+	ck_assert_uint_eq(refused_for(), 100);
+	end();
+}
+END_TEST
+
 /* Who is out by a check, drain, down or a limit stays out, blacklisted or
  * not. */
 START_TEST(last_resort_spares_who_is_out_otherwise)
@@ -1327,6 +1353,7 @@ SUITE(test_pool)
 	SUITE_ADD(s, operator_takes_a_server_out, 10);
 	SUITE_ADD(s, single_server_is_always_tried, 10);
 	SUITE_ADD(s, refusals_are_forgiven_sooner, 10);
+	SUITE_ADD(s, refused_while_blacklisted, 10);
 	SUITE_ADD(s, last_resort_spares_who_is_out_otherwise, 10);
 	SUITE_ADD(s, full_servers_are_waited_for, 10);
 	SUITE_ADD(s, client_stays_when_nobody_is_left, 10);
