@@ -374,6 +374,18 @@ main_check(struct pen *p)
 	return inspect(p);
 }
 
+/* The exit status: what is cut short is no configuration. */
+static int
+end_output(int status)
+{
+	struct error e;
+
+	if (status != 0 || (fflush(stdout) == 0 && !ferror(stdout)))
+		return status;
+	error_set(&e, "standard output cannot be written");
+	return main_fail(&e);
+}
+
 static int
 main_run(struct pen *p, struct process *proc)
 {
@@ -382,7 +394,7 @@ main_run(struct pen *p, struct process *proc)
 	int status = -1;
 
 	if (o->check || is_to_print(o) || o->explain != NULL)
-		return main_check(p);
+		return end_output(main_check(p));
 	if (make_plan(p, NULL, &e) < 0)
 		return main_fail(&e);
 	log_warnings(p);
@@ -419,6 +431,7 @@ main(int argc, char **argv)
 	executable_note(&p->executable, argc, argv);
 	switch (options_parse(p, argc, argv, &e)) {
 	case OPTIONS_DONE:
+		status = end_output(0);
 		break;
 	case OPTIONS_BAD:
 		status = main_fail(&e);
@@ -429,10 +442,5 @@ main(int argc, char **argv)
 	}
 	pen_free(p);
 	process_fini(&proc);
-	/* what is cut short is no configuration */
-	if (status == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
-		error_set(&e, "standard output cannot be written");
-		status = main_fail(&e);
-	}
 	return status;
 }

@@ -207,8 +207,8 @@ static bool
 is_spared(void *const *frames, int n, const char *call)
 {
 	static const char *const calls[] = { "bufferevent_setwatermark",
-		"evhttp_connection_base_bufferevent_new",
-		"CRYPTO_THREAD_run_once" };
+		"evhttp_connection_base_bufferevent_new", "evhttp_request_new",
+		"CRYPTO_THREAD_run_once", NULL };
 	Dl_info of;
 	int i, k;
 
@@ -219,7 +219,7 @@ is_spared(void *const *frames, int n, const char *call)
 	    strncmp(module_of(frames[0])->name, "libevent_core", 13) == 0)
 		return true;
 	for (i = 0; i < n; i++)
-		for (k = 0; k < 3; k++)
+		for (k = 0; calls[k] != NULL; k++)
 			if (dladdr(frames[i], &of) != 0 &&
 			    of.dli_sname != NULL &&
 			    strcmp(of.dli_sname, calls[k]) == 0)
