@@ -32,13 +32,13 @@ struct order {
 	unsigned fastest; /* logarithm; 0: no sample yet */
 };
 
-/* The logarithm to base 2, linear between the powers. */
+/* The logarithm to base 2 of a number above 0, linear between the powers. */
 static unsigned
 least_time_logarithm(uint64_t x)
 {
-	unsigned zeros = (unsigned)__builtin_clzll(x | 1);
+	unsigned zeros = (unsigned)__builtin_clzll(x);
 
-	return (63 - zeros) * ONE + ((unsigned)((x | 1) << zeros >> 55) & 255);
+	return (63 - zeros) * ONE + ((unsigned)(x << zeros >> 55) & 255);
 }
 
 /* Weights are below 2^16. */

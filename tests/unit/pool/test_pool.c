@@ -529,6 +529,26 @@ START_TEST(least_time_follows_connections_and_weights)
 }
 END_TEST
 
+/* Each connection counts, and each unit of weight: two are not as three, nor
+ * four as five. */
+START_TEST(least_time_follows_small_numbers)
+{
+	int got[2] = { 0 }, weight = _i + 1, all = 100 * (2 * weight + 1), i;
+
+	begin(2, "least_time", false);
+	set_server(0, (unsigned)weight, 0, 0, 0);
+	set_server(1, (unsigned)weight + 1, 0, 0, 0);
+	for (i = 0; i < all; i++) {
+		int s = open_one((unsigned)i);
+
+		pool_took(pool, pool_server(pool, (unsigned)s), 4000);
+		got[s]++;
+	}
+	ck_assert_int_le(abs(got[0] - 100 * weight), all * 4 / 100);
+	end();
+}
+END_TEST
+
 /* Who is new or back is average until it is timed, not the first choice of all:
  * nor after an hour in which nobody came. */
 START_TEST(least_time_newcomers_get_a_share)
@@ -1340,6 +1360,7 @@ SUITE(test_pool)
 	SUITE_ADD(s, least_time_follows_times, 10);
 	SUITE_ADD_LOOP(s, least_time_equals_take_turns, 10, 12);
 	SUITE_ADD(s, least_time_follows_connections_and_weights, 10);
+	SUITE_ADD_LOOP(s, least_time_follows_small_numbers, 10, 5);
 	SUITE_ADD(s, least_time_newcomers_get_a_share, 10);
 	SUITE_ADD(s, failover_visits_each_once, 10);
 	SUITE_ADD(s, blacklist_ends_on_time, 10);
