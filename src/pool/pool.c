@@ -513,8 +513,10 @@ pool_keep_lists(struct pool *p)
 	own = lists_new();
 	if (own == NULL)
 		return -1;
-	for (i = 0; i < ACL_MAX; i++)
+	for (i = 0; i < ACL_MAX; i++) {
 		acl_copy(&own->acls[i], &p->lists->acls[i]);
+		own->acls[i].countries = p->countries;
+	}
 	own->of_owners = p->lists->of_owners;
 	p->lists = own;
 	p->shares_lists = false;

@@ -6,6 +6,7 @@
 
 #include "pool/acl/acl.h"
 #include "pool/acl/countries.h"
+#include "pool/pool.h"
 #include "support/acladd.h"
 #include "support/mmdb.h"
 #include "support/suite.h"
@@ -147,6 +148,32 @@ START_TEST(one_takes_anothers)
 }
 END_TEST
 
+/* The clients of a service that leaves are still from somewhere. */
+START_TEST(kept_lists_have_countries)
+{
+	struct countries *c = open_new(MMDB_NESTED);
+	struct pool *first = pool_new(), *other = pool_new();
+	struct peer who = peer("10.0.0.1");
+	struct acl_entry entry;
+	struct acl list;
+
+	acl_init(&list);
+	ck_assert_int_eq(
+	    acl_entry_parse(&entry, false, "country", "SE", &e), 0);
+	ck_assert_int_eq(acl_add_entry(&list, &entry, NULL), 0);
+	pool_share_lists(other, first);
+	pool_set_acl(first, 1, &list);
+	countries_take(pool_countries(first), c);
+	ck_assert(!acl_permits(pool_acl(other, 1), &who));
+	ck_assert_int_eq(pool_keep_lists(other), 0);
+	ck_assert(!acl_permits(pool_acl(other, 1), &who));
+	pool_free(other);
+	pool_free(first);
+	acl_fini(&list);
+	countries_free(c);
+}
+END_TEST
+
 #else
 
 START_TEST(not_built_in)
@@ -179,6 +206,7 @@ SUITE(test_countries)
 	SUITE_ADD(s, not_asked_without_need, 10);
 	SUITE_ADD(s, what_is_no_database, 10);
 	SUITE_ADD(s, one_takes_anothers, 10);
+	SUITE_ADD(s, kept_lists_have_countries, 10);
 #else
 	SUITE_ADD(s, not_built_in, 10);
 #endif
