@@ -22,8 +22,9 @@ level_of(const struct server *s)
 static bool
 is_proven(const struct server *s)
 {
-	return s->present && s->checked && s->health.good > 0 && !s->full &&
-	    server_state(s) == SERVER_UP;
+	return s->checked && s->health.good > 0 &&
+	    server_state(s) == SERVER_UP &&
+	    eligible_has(pool_eligible(s->pool), s->slot);
 }
 
 int64_t

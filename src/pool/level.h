@@ -9,8 +9,9 @@
 
 struct server_set;
 
-/* The best level of a server that is up, that has passed its health checks and
- * has room; INT64_MAX: none, or sessions stay by on_up. Walks the list. */
+/* The best level of a server that is up, has passed its health checks and may
+ * take new clients; INT64_MAX: none, or sessions stay by on_up. Walks the
+ * list. */
 int64_t level_best(const struct pool *p);
 /* Whether sessions of `s` are to end, as such a server is better and may have
  * the client: one of `allowed` (NULL: all) that permits `who` (NULL: any

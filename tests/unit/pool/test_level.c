@@ -104,11 +104,30 @@ START_TEST(better_but_not_for_the_client)
 }
 END_TEST
 
+/* A server without a weight is up, but gets no client that would come back. */
+START_TEST(better_without_a_weight)
+{
+	struct server_spec spec;
+
+	begin("wrr");
+	pool_checked(pool, pool_server(pool, 0), true, "", 1);
+	ck_assert(ends(SLOT_EMERGENCY, NULL));
+	server_spec_init(&spec);
+	spec.name = pool_server(pool, 1)->name;
+	spec.addrs = pool_server(pool, 1)->addrs;
+	spec.set.weight = 1;
+	ck_assert_ptr_nonnull(pool_set_slot(pool, server_slot(1), &spec));
+	ck_assert(!ends(SLOT_EMERGENCY, NULL));
+	pool_free(pool);
+}
+END_TEST
+
 SUITE(test_level)
 {
 	Suite *s = suite_create("level");
 
 	SUITE_ADD_LOOP(s, who_is_better, 10, 2);
 	SUITE_ADD(s, better_but_not_for_the_client, 10);
+	SUITE_ADD(s, better_without_a_weight, 10);
 	return s;
 }
