@@ -52,13 +52,11 @@ level_is_outranked(const struct server *s, int64_t best,
 
 	if (s->role == SERVER_ABUSE || level <= best)
 		return false;
-	if (allowed == NULL && who == NULL)
-		return true;
 	for (slot = SLOTS_SPECIAL; (t = pool_slot(s->pool, slot)) != NULL;
 	     slot++)
 		if (level_of(t) < level && is_proven(t) &&
 		    (allowed == NULL || server_set_has(allowed, slot)) &&
-		    (who == NULL || pool_server_permits(t, who)))
+		    pool_server_permits(t, who))
 			return true;
 	return false;
 }

@@ -14,8 +14,8 @@ struct server_set;
  * list. */
 int64_t level_best(const struct pool *p);
 /* Whether sessions of `s` are to end, as such a server is better and may have
- * the client: one of `allowed` (NULL: all) that permits `who` (NULL: any
- * client). `best` is level_best(). */
+ * the client: one of `allowed` (NULL: all) that permits `who`. `best` is
+ * level_best(). */
 bool level_is_outranked(const struct server *s, int64_t best,
     const struct peer *who, const struct server_set *allowed);
 

@@ -186,6 +186,6 @@ flow_cut(void *flow)
 		flow_end(w, REASON_SERVER_DOWN);
 	else if (w->server != NULL && flow_is_current(w) &&
 	    level_is_outranked(
-		w->server, w->frontend->best_level, NULL, NULL))
+		w->server, w->frontend->best_level, &w->who, NULL))
 		flow_end(w, REASON_SERVER_UP);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pool/balance.h"
+#include "support/acladd.h"
 #include "support/backend.h"
 #include "support/fixture.h"
 #include "support/suite.h"
@@ -293,6 +294,44 @@ START_TEST(flows_go_elsewhere)
 }
 END_TEST
 
+/* A better server that is not for the client is none: its flow would end, and
+ * begin again where it was. */
+START_TEST(flows_stay_where_no_better_is)
+{
+	struct endpoint at[SERVERS];
+	int server[SERVERS], client;
+	struct acl nobody;
+
+	udp_fixture_begin(false);
+	fixture.options.udp.timeout_ms = 3600 * 1000;
+	server[0] = udp_fixture_server(0, &at[0]);
+	server[1] = udp_fixture_server(1, &at[1]);
+	udp_fixture_front();
+	set_ways(CUT);
+	acl_init(&nobody);
+	ck_assert_int_eq(acl_add(&nobody, false, "0.0.0.0/0", NULL), 0);
+	pool_set_acl(fixture.pool, 1, &nobody);
+	acl_fini(&nobody);
+	goes_down(0);
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(server[1]);
+	udp_fixture_answer(server[1], client);
+	pool_server(fixture.pool, 0)->set.acl = 1;
+	comes_up(0, CUT);
+	fixture_breathe();
+	fixture_breathe();
+	ck_assert_uint_eq(fixture_stats()->flows.now, 1);
+	pool_server(fixture.pool, 0)->set.acl = -1;
+	comes_up(0, CUT);
+	RUN_UNTIL(fixture_stats()->flows.now == 0);
+	close(client);
+	close(server[0]);
+	close(server[1]);
+	fixture_end();
+}
+END_TEST
+
 SUITE(test_cut)
 {
 	Suite *s = suite_create("cut");
@@ -305,5 +344,6 @@ SUITE(test_cut)
 	SUITE_ADD_LOOP(s, sessions_leave_lesser_servers, 20, WAYS);
 	SUITE_ADD_LOOP(s, switched_sessions_leave_at_once, 20, 4);
 	SUITE_ADD(s, flows_go_elsewhere, 20);
+	SUITE_ADD(s, flows_stay_where_no_better_is, 20);
 	return s;
 }
