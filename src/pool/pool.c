@@ -40,19 +40,19 @@ static int
 change_sticky(struct pool *p, const struct pool_options *o)
 {
 	bool wanted = o->sticky && o->clients_max > 0;
+	struct sticky *new = NULL;
 
-	if (p->sticky != NULL && (!wanted || sticky_count(p->sticky) == 0)) {
+	if (wanted && p->sticky != NULL && sticky_count(p->sticky) > 0) {
+		if (sticky_grow(p->sticky, o->clients_max) < 0)
+			return -1;
+	} else {
+		if (wanted && (new = sticky_new(o->clients_max)) == NULL)
+			return -1;
 		sticky_free(p->sticky);
-		p->sticky = NULL;
+		p->sticky = new;
 	}
 	if (!wanted)
 		return 0;
-	if (p->sticky == NULL)
-		p->sticky = sticky_new(o->clients_max);
-	else if (sticky_grow(p->sticky, o->clients_max) < 0)
-		return -1;
-	if (p->sticky == NULL)
-		return -1;
 	sticky_on_change(p->sticky, p->on_client, p->on_client_arg);
 	sticky_set_prefix6(p->sticky, o->sticky_prefix6);
 	sticky_follow(p->sticky, o->failback != FAILBACK_NEVER);
@@ -67,38 +67,37 @@ pool_forget_clients(struct pool *p)
 	(void)change_sticky(p, &p->options);
 }
 
-static int
-change_balance(struct pool *p, const struct pool_options *o)
+static void
+change_balance(struct pool *p, const struct balance *b, void *order)
 {
-	const struct balance *old = p->options.balance;
-	void *order = o->balance->start(p);
-
-	if (order == NULL)
-		return -1;
 	pool_leave_all(p);
 	if (p->order != NULL)
-		old->stop(p->order);
-	p->options.balance = o->balance;
+		p->options.balance->stop(p->order);
+	p->options.balance = b;
 	p->order = order;
-	return 0;
 }
 
 int
 pool_set_options(struct pool *p, const struct pool_options *o)
 {
+	void *order = p->order;
 	uint32_t i;
 
 	/* Should the bytes between members differ, the sets and the algorithm's
 	 * order are only made anew without need. */
-	if (p->order != NULL && memcmp(&p->options, o, sizeof(*o)) == 0)
+	if (order != NULL && memcmp(&p->options, o, sizeof(*o)) == 0)
 		return 0;
-	if ((p->order == NULL || o->balance != p->options.balance) &&
-	    change_balance(p, o) < 0)
+	if (order == NULL || o->balance != p->options.balance)
+		order = o->balance->start(p);
+	if (order == NULL)
 		return -1;
 	if (change_sticky(p, o) < 0) {
-		pool_enter_all(p);
+		if (order != p->order)
+			o->balance->stop(order);
 		return -1;
 	}
+	if (order != p->order)
+		change_balance(p, o->balance, order);
 	p->options = *o;
 	for (i = 0; i < p->slow.count; i++)
 		p->slow.items[i].key = 0; /* slow_start applies at once */

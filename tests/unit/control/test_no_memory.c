@@ -12,6 +12,8 @@
 #include "control/socket/request.h"
 #include "control/value/plan_acls.h"
 #include "control/workers/tally.h"
+#include "pool/balance.h"
+#include "pool/sticky/sticky.h"
 #include "proxy/check/check_spec.h"
 #include "support/ask.h"
 #include "support/suite.h"
@@ -200,6 +202,42 @@ START_TEST(counters)
 }
 END_TEST
 
+static struct pool *pool;
+
+static void
+set_options(void)
+{
+	struct pool_options before = *pool_options(pool), o = before;
+	bool done;
+
+	o.balance = balance_find(
+	    strcmp(before.balance->name, "wrr") == 0 ? "prio" : "wrr");
+	o.clients_max = 2 * before.clients_max;
+	done = pool_set_options(pool, &o) == 0;
+	error_set(&e, "out of memory");
+	expect(done);
+	ck_assert_ptr_eq(
+	    pool_options(pool)->balance, (done ? &o : &before)->balance);
+	ck_assert_ptr_nonnull(pool_sticky(pool));
+}
+
+/* Those before stay in force. */
+START_TEST(options_of_a_pool)
+{
+	struct peer who = { .family = AF_INET };
+	sticky_hint hint = 0;
+
+	pool = pool_new();
+	ck_assert_uint_ge(each_fails(set_options), 2);
+	/* and with clients that are remembered */
+	ck_assert_int_eq(
+	    sticky_remember(pool_sticky(pool), &who, &hint, 0, true, 1), 0);
+	ck_assert_uint_ge(each_fails(set_options), 2);
+	ck_assert_uint_eq(sticky_count(pool_sticky(pool)), 1);
+	pool_free(pool);
+}
+END_TEST
+
 SUITE(test_no_memory)
 {
 	Suite *s = suite_create("no_memory");
@@ -208,5 +246,6 @@ SUITE(test_no_memory)
 	SUITE_ADD(s, checks, 20);
 	SUITE_ADD(s, access_lists, 20);
 	SUITE_ADD(s, counters, 20);
+	SUITE_ADD(s, options_of_a_pool, 20);
 	return s;
 }
