@@ -55,8 +55,8 @@ dgram_prepare(int fd, int family)
 		(void)setsockopt(
 		    fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof(on));
 #endif
-#ifdef IP_PKTINFO
-	if (family == AF_INET)
+#ifdef IP_PKTINFO /* also of IPv4 datagrams at an IPv6 socket */
+	if (family != AF_UNIX)
 		(void)setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof(on));
 #endif
 	(void)on;

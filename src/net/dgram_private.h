@@ -18,11 +18,11 @@ struct dgram_message {
 	unsigned msg_len;
 };
 
-/* Control data: packet information of either family and the segment size,
- * aligned as cmsg(3) requires. */
+/* Control data: packet information, IPv4's along with IPv6's, and the segment
+ * size, aligned as cmsg(3) requires. */
 union dgram_control {
 	size_t align; /* the first of struct cmsghdr, which no array may have */
-	char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) +
+	char bytes[2 * CMSG_SPACE(sizeof(struct in6_pktinfo)) +
 	    CMSG_SPACE(sizeof(int))];
 };
 

@@ -111,6 +111,41 @@ START_TEST(all_sizes_in_order)
 }
 END_TEST
 
+/* A group's address is none of this host: answers leave from one that is, over
+ * a socket of both families as well. */
+START_TEST(answers_to_broadcasts)
+{
+	struct addr all, port = { .len = sizeof(port.u) };
+	int v6 = socket(AF_INET6, SOCK_DGRAM, 0), on = 1, off = 0;
+	char byte;
+
+	if (v6 < 0)
+		SKIP("no IPv6");
+	up();
+	ck_assert_int_eq(addr_parse_ip(&all, "::", 0), 0);
+	(void)setsockopt(v6, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	ck_assert_int_eq(bind(v6, &all.u.sa, all.len), 0);
+	ck_assert_int_eq(getsockname(v6, &port.u.sa, &port.len), 0);
+	dgram_prepare(v6, AF_INET6);
+	ck_assert_int_eq(
+	    addr_parse_ip(&all, "127.255.255.255", addr_port(&port)), 0);
+	(void)setsockopt(from, SOL_SOCKET, SO_BROADCAST, &on, sizeof(on));
+	ck_assert_int_eq(sendto(from, "q", 1, 0, &all.u.sa, all.len), 1);
+	close(to);
+	to = v6;
+	arrives();
+	ck_assert_int_eq(dgram_receive(v6, in), 1);
+	ck_assert_int_eq(dgram_send_to(v6, "a", 1, &in->at[0].from,
+			     &in->at[0].local),
+	    0);
+	to = from;
+	from = v6;
+	arrives();
+	ck_assert_int_eq(recv(to, &byte, 1, 0), 1);
+	down();
+}
+END_TEST
+
 /* What came as several goes as several, also when the system will not cut it
  * (no system cuts one into 500). */
 /* One that is too long for any packet, alone or joined, goes nowhere; those
@@ -354,6 +389,7 @@ SUITE(test_dgram)
 	SUITE_ADD(s, coalesced, 10);
 	SUITE_ADD(s, told_where_it_came, 10);
 	SUITE_ADD(s, answers, 10);
+	SUITE_ADD(s, answers_to_broadcasts, 10);
 	SUITE_ADD(s, long_answer, 10);
 	return s;
 }
