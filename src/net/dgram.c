@@ -145,7 +145,9 @@ dgram_note_control(struct dgram *d, struct msghdr *m)
 			memcpy(&info, CMSG_DATA(c), sizeof(info));
 			local->family = AF_INET6;
 			local->interface = info.ipi6_ifindex;
-			memcpy(local->ip, &info.ipi6_addr, 16);
+			/* of a group the interface alone is known */
+			if (!IN6_IS_ADDR_MULTICAST(&info.ipi6_addr))
+				memcpy(local->ip, &info.ipi6_addr, 16);
 		}
 #endif
 #ifdef UDP_GRO

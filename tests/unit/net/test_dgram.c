@@ -12,6 +12,7 @@
 
 #include "net/dgram.h"
 #include "support/suite.h"
+#include "support/veth.h"
 
 static char memory[2][LOOP_SCRATCH];
 static struct dgram_batch *out, *in;
@@ -145,6 +146,40 @@ START_TEST(answers_to_broadcasts)
 	down();
 }
 END_TEST
+
+#ifdef HAVE_LINK_PACKET
+
+START_TEST(answers_to_multicasts)
+{
+	const char *why = veth_up();
+	struct addr all, port = { .len = sizeof(port.u) };
+
+	if (why != NULL)
+		SKIP(why);
+	veth_ip("link set lo up");
+	veth_ip("addr add fd01::1/64 dev near nodad");
+	up();
+	close(to);
+	close(from);
+	to = socket(AF_INET6, SOCK_DGRAM, 0);
+	from = socket(AF_INET6, SOCK_DGRAM, 0);
+	ck_assert_int_eq(addr_parse_ip(&all, "::", 0), 0);
+	ck_assert_int_eq(bind(to, &all.u.sa, all.len), 0);
+	ck_assert_int_eq(getsockname(to, &port.u.sa, &port.len), 0);
+	dgram_prepare(to, AF_INET6);
+	ck_assert_int_eq(
+	    addr_parse_ip(&all, "ff02::1%near", addr_port(&port)), 0);
+	ck_assert_int_eq(sendto(from, "q", 1, 0, &all.u.sa, all.len), 1);
+	arrives(); /* perhaps by both ends of the cable */
+	ck_assert_int_ge(dgram_receive(to, in), 1);
+	ck_assert_int_eq(dgram_send_to(to, "a", 1, &in->at[0].from,
+			     &in->at[0].local),
+	    0);
+	down();
+}
+END_TEST
+
+#endif
 
 /* What came as several goes as several, also when the system will not cut it
  * (no system cuts one into 500). */
@@ -390,6 +425,9 @@ SUITE(test_dgram)
 	SUITE_ADD(s, told_where_it_came, 10);
 	SUITE_ADD(s, answers, 10);
 	SUITE_ADD(s, answers_to_broadcasts, 10);
+#ifdef HAVE_LINK_PACKET
+	SUITE_ADD(s, answers_to_multicasts, 10);
+#endif
 	SUITE_ADD(s, long_answer, 10);
 	return s;
 }
