@@ -270,7 +270,7 @@ send_datagram(struct sink *s, const char *line, size_t n)
 	if (!local && error == ECONNREFUSED) {
 		note_lost(s, 1, error);
 		error = send_once(s, line, n);
-	} else if (local && error != 0 && error != EAGAIN && error != ENOBUFS &&
+	} else if (error != 0 && error != EAGAIN && error != ENOBUFS &&
 	    error != EMSGSIZE && connect_again(s)) {
 		error = send_once(s, line, n);
 	}

@@ -14,6 +14,7 @@
 #include "net/sink.h"
 #include "support/fixture.h"
 #include "support/suite.h"
+#include "support/veth.h"
 
 static struct sink *
 opened(struct sink *s)
@@ -232,6 +233,34 @@ START_TEST(local_daemon_comes_back)
 }
 END_TEST
 
+#ifdef HAVE_LINK_PACKET
+
+/* The address that lines left from is gone, as with another lease of DHCP. */
+START_TEST(from_another_address)
+{
+	const char *why = veth_up();
+	struct addr a;
+	struct sink *s;
+
+	if (why != NULL)
+		SKIP(why);
+	veth_ip("link set lo up");
+	veth_ip("addr add 10.9.0.1/24 dev near");
+	fixture_begin();
+	ck_assert_int_eq(addr_parse_ip(&a, "10.9.0.9", 514), 0);
+	s = opened(sink_open_datagram(fixture.loop, "lines", &a, &fixture.e));
+	put(s, "one");
+	veth_ip("addr del 10.9.0.1/24 dev near");
+	veth_ip("addr add 10.9.0.2/24 dev near");
+	put(s, "two");
+	ck_assert_uint_eq(sink_lost(s), 0);
+	sink_close(s);
+	fixture_end();
+}
+END_TEST
+
+#endif
+
 START_TEST(nowhere)
 {
 	struct addr a;
@@ -258,5 +287,8 @@ SUITE(test_sink)
 	SUITE_ADD(s, half_a_line, 60);
 	SUITE_ADD(s, local_daemon_comes_back, 60);
 	SUITE_ADD(s, nowhere, 60);
+#ifdef HAVE_LINK_PACKET
+	SUITE_ADD(s, from_another_address, 60);
+#endif
 	return s;
 }
