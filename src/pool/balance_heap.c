@@ -125,21 +125,12 @@ void
 heap_order_take(void *order, struct server *s)
 {
 	struct heap_order *o = order;
-	struct server *each;
-	unsigned i;
 
 	/* Then all turns are forgotten. Servers of equal load lose their order
 	 * once; if turns overflowed, one server would be chosen before its
 	 * equals until it caught up. */
-	if (o->turn == TURNS - 1) {
-		o->turn = 0;
-		for (i = 0; i < pool_slots(o->pool); i++) {
-			each = pool_slot(o->pool, i);
-			each->turn = 0;
-			if (heap_has(&o->heap, i))
-				heap_set(&o->heap, i, o->key(each));
-		}
-	}
+	if (o->turn == TURNS - 1)
+		heap_order_restart_time(o, 0);
 	s->turn = ++o->turn;
 }
 

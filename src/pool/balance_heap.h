@@ -42,8 +42,8 @@ struct server *heap_order_next(void *order, const struct peer *who);
 /* The same for keys by connections, which other processes change as well. */
 struct server *heap_order_least(void *order, const struct peer *who);
 void heap_order_take(void *order, struct server *s);
-/* For orders whose turns are deadlines: moves the time and all deadlines back
- * by the same amount, to time `to`. Without key(), deadlines are the keys. */
+/* Moves the time and all turns, which may be deadlines, back by the same
+ * amount, to time `to`. Without key(), deadlines are the keys. */
 void heap_order_restart_time(struct heap_order *o, uint64_t to);
 /* The load alone: for keys with a turn. */
 uint64_t heap_order_cost(
