@@ -417,9 +417,3 @@ sink_count_lost(struct sink *s, uint64_t *counter)
 	if (s != NULL)
 		s->counter = counter;
 }
-
-uint64_t
-sink_lost(const struct sink *s)
-{
-	return s->lost;
-}

@@ -59,7 +59,5 @@ bool sink_is_datagram(const struct sink *s);
 /* Takes a line of at most 64 KiB. With a file it ends in a newline, else it
  * need not. */
 void sink_put(struct sink *s, const char *line, size_t n);
-/* Lines lost so far. */
-uint64_t sink_lost(const struct sink *s);
 
 #endif
