@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Without a NUL. */
-enum { ADDR_TEXT_IP4_MAX = 15, ADDR_TEXT_IP6_MAX = 45 };
+enum { ADDR_TEXT_IP6_MAX = 45 };
 
 /* Both write the text of an address in network order, without a NUL, and return
  * its length. */

@@ -5,7 +5,7 @@
  * Servers are drawn in proportion to their weights, so the weights are shares
  * even if no connection lasts. A Fenwick tree (1994, "A new data structure for
  * cumulative frequency tables") sums the weights: a draw takes O(log n), and
- * O(1) while all weights are equal. */
+ * O(1) while all weigh 1. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -264,9 +264,9 @@ server_host(const struct server *s)
 
 enum server_state server_state(const struct server *s);
 /* "up", "drain" ...: the words of commands, reports and log lines. */
+const char *server_state_name(enum server_state state);
 /* "regular", "emergency" or "abuse". */
 const char *server_role_name(enum server_role role);
-const char *server_state_name(enum server_state state);
 
 /* Whether its state is UP. Its limits may still keep new clients out. */
 bool server_is_healthy(const struct server *s);
