@@ -37,9 +37,11 @@ wait_for_resources(struct listener *l, int error)
 {
 	char text[ADDR_TEXT_MAX];
 
-	log_warn("accept failed, listener paused listener=%s error=\"%s\"",
-	    addr_format(&l->at, text), strerror(error));
-	l->starved = true;
+	if (!l->told)
+		log_warn("accept failed, listener paused listener=%s "
+			 "error=\"%s\"",
+		    addr_format(&l->at, text), strerror(error));
+	l->starved = l->told = true;
 	(void)apply(l); /* stopping always can */
 	timer_start(l->loop, &l->retry, RETRY_MS);
 }
@@ -87,6 +89,7 @@ listener_on_ready(struct watch *w, unsigned ready)
 		int fd = sock_accept(l->fd, &who);
 
 		if (fd >= 0) {
+			l->told = false;
 			l->on_accept(l, fd, &who);
 			continue;
 		}
@@ -133,7 +136,7 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->burst = 1;
 	l->turn = 0;
 	l->paused = true;
-	l->starved = false;
+	l->starved = l->told = false;
 	l->left = false;
 	l->passed = 0;
 	l->file = (struct sock_file){ .inode = 0 };

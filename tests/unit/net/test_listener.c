@@ -212,6 +212,35 @@ START_TEST(out_of_descriptors)
 }
 END_TEST
 
+/* However often it tries meanwhile. */
+START_TEST(shortage_is_logged_once)
+{
+	const char *path = scratch("log");
+	int err = dup(STDERR_FILENO), log;
+	struct rlimit r, none;
+
+	begin_tcp(64);
+	connect_clients(3);
+	ck_assert_int_eq(listener_resume(&l), 0);
+	log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	ck_assert_int_eq(dup2(log, STDERR_FILENO), STDERR_FILENO);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &r), 0);
+	none = r;
+	none.rlim_cur = 3;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	run(3, 500);
+	(void)setrlimit(RLIMIT_NOFILE, &r);
+	(void)dup2(err, STDERR_FILENO);
+	close(err);
+	close(log);
+	run(3, 10000);
+	ck_assert_int_eq(accepted, 3);
+	ck_assert_int_eq(count_in(contents(path), "accept failed"), 1);
+	close_clients(3);
+	end();
+}
+END_TEST
+
 /* Resumes without its descriptor, where no line of the log can be written.
  * Returns the errno. */
 static int
@@ -315,8 +344,10 @@ SUITE(test_listener)
 	SUITE_ADD(s, paused_by_its_owner, 30);
 	/* valgrind, where tests share a process, takes a connection off the
 	 * queue before it says EMFILE: nothing is left to wait for */
-	if (getenv("CK_FORK") == NULL)
+	if (getenv("CK_FORK") == NULL) {
 		SUITE_ADD(s, out_of_descriptors, 30);
+		SUITE_ADD(s, shortage_is_logged_once, 30);
+	}
 	SUITE_ADD(s, resumes_by_itself, 30);
 	SUITE_ADD(s, burst_grows_beside_timers, 30);
 	SUITE_ADD(s, closed_while_starved, 30);
