@@ -6,7 +6,7 @@
 #include "pool/level.h"
 #include "pool/server/server_set.h"
 
-static int64_t
+int64_t
 level_of(const struct server *s)
 {
 	bool by_prio = pool_options(s->pool)->balance == &balance_prio;

@@ -9,6 +9,7 @@
 
 struct server_set;
 
+int64_t level_of(const struct server *s);
 /* The best level of a server that is up, has passed its health checks and may
  * take new clients; INT64_MAX: none, or sessions stay by on_up. Walks the
  * list. */

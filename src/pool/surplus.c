@@ -2,28 +2,41 @@
 #include "config.h"
 
 #include "pool/balance.h"
+#include "pool/level.h"
 #include "pool/surplus.h"
 
-/* What counts for its share: 0 of one that takes no clients. */
+/* What counts for its share: 0 of one that takes no clients. With prio one of
+ * weight 0 weighs 1. */
 static uint64_t
 weight_of(const struct pool *p, const struct server *s)
 {
-	return s->present && server_state(s) == SERVER_UP ? pool_weight(p, s)
-							  : 0;
+	if (!s->present || server_state(s) != SERVER_UP)
+		return 0;
+	return pool_options(p)->balance == &balance_prio && s->set.weight == 0
+	    ? 1
+	    : pool_weight(p, s);
 }
 
 uint64_t
 pool_surplus(const struct pool *p, unsigned percent, uint64_t *surplus)
 {
 	uint64_t all = 0, weights = 0, sum = 0;
+	int64_t best = INT64_MAX;
 	unsigned slot, slots = pool_slots(p);
 
 	for (slot = SLOTS_SPECIAL; slot < slots; slot++) {
 		const struct server *s = pool_slot(p, slot);
 		uint64_t weight = weight_of(p, s);
 
-		weights += weight;
-		all += weight > 0 ? pool_connections(s) : 0;
+		if (weight == 0)
+			continue;
+		if (level_of(s) < best)
+			weights = 0;
+		if (level_of(s) <= best) {
+			best = level_of(s);
+			weights += weight;
+		}
+		all += pool_connections(s);
 	}
 	for (slot = SLOTS_SPECIAL; slot < slots; slot++) {
 		const struct server *s = pool_slot(p, slot);
@@ -32,7 +45,9 @@ pool_surplus(const struct pool *p, unsigned percent, uint64_t *surplus)
 
 		if (weight == 0)
 			continue;
-		share = (all * weight + weights - 1) / weights;
+		share = level_of(s) > best
+		    ? 0
+		    : (all * weight + weights - 1) / weights;
 		beyond = connections > share ? connections - share : 0;
 		most = connections * percent / 100;
 		surplus[slot] = beyond < most ? beyond : most;

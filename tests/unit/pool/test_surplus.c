@@ -4,6 +4,7 @@
 #include <check.h>
 #include <stdio.h>
 
+#include "pool/balance.h"
 #include "pool/surplus.h"
 #include "support/pooladmin.h"
 #include "support/suite.h"
@@ -83,6 +84,29 @@ START_TEST(who_is_not_up_does_not_count)
 }
 END_TEST
 
+/* With prio those that stand by have no share: what left the others would come
+ * back to them. */
+START_TEST(shares_by_priority)
+{
+	static const int prios[SERVERS] = { 1, 1, 2, 3 };
+	struct pool_options o;
+	unsigned i;
+
+	begin((const unsigned[SERVERS]){ 0 },
+	    (const uint64_t[SERVERS]){ 60, 40, 0, 30 });
+	o = *pool_options(pool);
+	o.balance = balance_find("prio");
+	ck_assert_int_eq(pool_set_options(pool, &o), 0);
+	for (i = 0; i < SERVERS; i++)
+		pool_server(pool, i)->set.prio = prios[i];
+	ck_assert_uint_eq(pool_surplus(pool, 50, surplus), 15);
+	ck_assert_uint_eq(of(0), 0);
+	ck_assert_uint_eq(of(1), 0);
+	ck_assert_uint_eq(of(3), 15);
+	pool_free(pool);
+}
+END_TEST
+
 SUITE(test_surplus)
 {
 	Suite *s = suite_create("surplus");
@@ -90,5 +114,6 @@ SUITE(test_surplus)
 	SUITE_ADD(s, equal_shares, 10);
 	SUITE_ADD(s, shares_by_weight, 10);
 	SUITE_ADD(s, who_is_not_up_does_not_count, 10);
+	SUITE_ADD(s, shares_by_priority, 10);
 	return s;
 }
