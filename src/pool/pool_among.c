@@ -39,11 +39,11 @@ cost_of(const struct pool *p, void *order, const struct server *s,
 }
 
 static bool
-is_candidate(
-    const struct pool *p, const struct server *s, const struct peer *who)
+is_candidate(const struct pool *p, const struct server *s,
+    const struct peer *who, uint64_t attempted)
 {
 	return s != NULL && eligible_has(pool_eligible(p), s->slot) &&
-	    pool_server_permits(s, who);
+	    !(attempted >> s->slot % 64 & 1) && pool_server_permits(s, who);
 }
 
 struct server *
@@ -57,7 +57,7 @@ pool_among(const struct pool *p, void *order, const struct server_set *set,
 	for (k = 0; k < set->count; k++) {
 		i = (first + k) % set->count;
 		s = pool_slot(p, set->slots[i]);
-		if (!is_candidate(p, s, who) || attempted >> s->slot % 64 & 1)
+		if (!is_candidate(p, s, who, attempted))
 			continue;
 		rank = (struct rank){ .cost = cost_of(p, order, s, who) };
 		/* what the server will have gained with this choice */
@@ -78,7 +78,7 @@ pool_among(const struct pool *p, void *order, const struct server_set *set,
 
 void
 pool_take_among(const struct pool *p, void *order, struct server_set *set,
-    const struct peer *who, const struct server *taken)
+    const struct peer *who, uint64_t attempted, const struct server *taken)
 {
 	uint64_t cost;
 	int64_t gained = 0;
@@ -92,7 +92,7 @@ pool_take_among(const struct pool *p, void *order, struct server_set *set,
 	for (i = 0; i < set->count; i++) {
 		const struct server *s = pool_slot(p, set->slots[i]);
 
-		if (!is_candidate(p, s, who) ||
+		if (!is_candidate(p, s, who, attempted) ||
 		    cost_of(p, order, s, who) != cost)
 			continue;
 		set->credit[i] += gain_of(p, s);

@@ -12,8 +12,8 @@
 struct server *pool_among(const struct pool *p, void *order,
     const struct server_set *set, const struct peer *who, uint64_t attempted);
 /* The server that pool_among() found gets the client. */
-void pool_take_among(const struct pool *p, void *order,
-    struct server_set *set, const struct peer *who, const struct server *s);
+void pool_take_among(const struct pool *p, void *order, struct server_set *set,
+    const struct peer *who, uint64_t attempted, const struct server *s);
 /* The member that `who` belongs to, eligible or not; NULL if the algorithm does
  * not use the client, or the set is empty. */
 struct server *pool_owner_among(const struct pool *p, void *order,

@@ -661,7 +661,8 @@ pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
 	if (d.server == NULL)
 		return NULL;
 	if (d.among != NULL)
-		pool_take_among(p, p->order, d.among, who, d.server);
+		pool_take_among(
+		    p, p->order, d.among, who, attempts->set, d.server);
 	attempts->flags |= attempted_flag(d.rule) & ATTEMPTED_ALL;
 	attempts->old = d.rule == RULE_STICKY;
 	if (d.rule == RULE_LAST_RESORT)

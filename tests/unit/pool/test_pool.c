@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pool/balance.h"
+#include "pool/server/server_set.h"
 #include "pool/sticky/sticky.h"
 #include "support/acladd.h"
 #include "support/pooladmin.h"
@@ -716,6 +717,33 @@ START_TEST(who_fails_over_takes_a_turn)
 }
 END_TEST
 
+/* A server that fails is chosen no more often because clients were passed on,
+ * in a route either. */
+START_TEST(failures_earn_no_turns)
+{
+	static const unsigned slots[] = { SLOTS_SPECIAL, SLOTS_SPECIAL + 1,
+		SLOTS_SPECIAL + 2 };
+	struct server_set route;
+	struct attempts a;
+	int got[3] = { 0 }, i, s;
+
+	begin(3, _i == 0 ? "wrr" : "prio", false);
+	options.blacklist_ms = 0;
+	ck_assert_int_eq(pool_set_options(pool, &options), 0);
+	ck_assert_int_eq(server_set_init(&route, slots, 3), 0);
+	for (i = 0; i < 300; i++) {
+		a = (struct attempts){ .allowed = &route };
+		s = try_next(1, &a);
+		got[s]++;
+		if (s == 0)
+			ck_assert_int_gt(try_next(1, &a), 0);
+	}
+	ck_assert_int_le(abs(got[0] - 100), 2);
+	server_set_fini(&route);
+	end();
+}
+END_TEST
+
 /* Each server once, also where one of great weight has nearly all turns. */
 START_TEST(turns_end_for_each_client)
 {
@@ -1367,6 +1395,7 @@ SUITE(test_pool)
 	SUITE_ADD(s, blacklisted_ones_are_the_last_resort, 10);
 	SUITE_ADD(s, last_resort_ends_for_each_client, 10);
 	SUITE_ADD(s, who_fails_over_takes_a_turn, 10);
+	SUITE_ADD_LOOP(s, failures_earn_no_turns, 10, 2);
 	SUITE_ADD(s, turns_end_for_each_client, 10);
 	SUITE_ADD(s, many_servers_are_all_tried, 10);
 	SUITE_ADD(s, tries_end_for_each_client, 10);
