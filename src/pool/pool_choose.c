@@ -368,20 +368,29 @@ turn_choice(
 	return unattempted_choice(p, who, attempts);
 }
 
-/* The server after a failure. With more than 64 servers the bits do not
- * identify those that were given: then it must be the next one in list
- * order. */
-static struct server *
+/* The server after a failure: with a cost the best of the others. With more
+ * than 64 servers the bits do not identify those that were given: then it must
+ * be the next one in list order. */
+static struct decision
 next_choice(
     struct pool *p, const struct peer *who, const struct attempts *attempts)
 {
+	const struct balance *b = p->options.balance;
+	struct decision d = { .rule = RULE_RETRY, .among = attempts->allowed };
+	bool listed = !b->turns || pool_count(p) > 64;
+
+	if (!listed && d.among == NULL && b->cost != NULL)
+		d.among = everyone(p);
 	if (attempts->flags & ATTEMPTED_BLACKLISTED)
-		return unattempted_choice(p, who, attempts);
-	if (!p->options.balance->turns || pool_count(p) > 64)
-		return listed_choice(p, who, attempts);
-	return attempts->allowed == NULL
-	    ? turn_choice(p, who, attempts)
-	    : pool_among(p, p->order, attempts->allowed, who, attempts->set);
+		d.server = unattempted_choice(p, who, attempts);
+	else if (listed)
+		d.server = listed_choice(p, who, attempts);
+	else if (d.among == NULL)
+		d.server = turn_choice(p, who, attempts);
+	else
+		d.server =
+		    pool_among(p, p->order, d.among, who, attempts->set);
+	return d;
 }
 
 /* The abuse or the emergency server, once. */
@@ -581,13 +590,10 @@ pool_decide(struct pool *p, const struct peer *who, struct attempts *attempts,
 	if (attempts->flags & ATTEMPTED_ABUSE ||
 	    !pool_has_tries_left(p, attempts))
 		return d;
-	if (attempts->count == 0) {
+	if (attempts->count == 0)
 		d = first_choice(p, who, attempts, now);
-	} else if (!p->options.stubborn) {
-		d.server = next_choice(p, who, attempts);
-		d.rule = RULE_RETRY;
-		d.among = attempts->allowed;
-	}
+	else if (!p->options.stubborn)
+		d = next_choice(p, who, attempts);
 	if (d.server == NULL && !p->options.stubborn)
 		d = special_choice(
 		    p->servers[SLOT_EMERGENCY], attempts, RULE_EMERGENCY);

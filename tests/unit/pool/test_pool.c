@@ -324,12 +324,15 @@ START_TEST(prio_equals_share)
 }
 END_TEST
 
-/* A client whose server fails gets the best of the others. */
+/* A client whose server fails gets the best of the others, whether failures
+ * blacklist or not. */
 START_TEST(prio_after_a_failure)
 {
 	struct attempts attempts = { 0 };
 
 	begin(4, "prio", false);
+	options.blacklist_ms *= (uint64_t)_i;
+	ck_assert_int_eq(pool_set_options(pool, &options), 0);
 	set_server(0, 0, 4, 0, 0);
 	set_server(1, 0, 1, 0, 0);
 	set_server(2, 0, 3, 0, 0);
@@ -1382,7 +1385,7 @@ SUITE(test_pool)
 	SUITE_ADD(s, wleastconn_follows_weights, 10);
 	SUITE_ADD(s, prio_lowest_first, 10);
 	SUITE_ADD(s, prio_equals_share, 10);
-	SUITE_ADD(s, prio_after_a_failure, 10);
+	SUITE_ADD_LOOP(s, prio_after_a_failure, 10, 2);
 	SUITE_ADD(s, p2c_prefers_the_less_busy, 10);
 	SUITE_ADD(s, p2c_follows_weights, 10);
 	SUITE_ADD(s, least_time_follows_times, 10);
