@@ -23,7 +23,8 @@ words_take(char **from, char **to)
 	char quote = '\0', *f = *from, *t = *to;
 
 	for (; *f != '\0'; f++) {
-		if (quote == '\0' && (*f == ';' || is_blank(*f)))
+		if (*f == '\n' ||
+		    (quote == '\0' && (*f == ';' || is_blank(*f))))
 			break;
 		if (quote == '\0' && (*f == '"' || *f == '\'')) {
 			quote = *f;

@@ -1,7 +1,8 @@
 /* words.h: splits a command into words, for control commands, -O and
  * configuration files alike. Blanks separate words and a ; ends the command,
- * except in '...' and "..."; in "..." a \" stands for a quote and \\ for a
- * backslash. A # at the start of a word begins a comment. And strings. */
+ * except in '...' and "...", which end on their line; in "..." a \" stands for
+ * a quote and \\ for a backslash. A # at the start of a word begins a comment.
+ * And strings. */
 #ifndef PEN_BASE_WORDS_H
 #define PEN_BASE_WORDS_H
 

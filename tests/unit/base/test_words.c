@@ -52,6 +52,9 @@ START_TEST(quotes)
 	ck_assert_int_eq(split("a 'b"), -1);
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_int_eq(split("\"a\\\""), -1);
+	/* which no file could hold */
+	ck_assert_int_eq(split("a 'b\nc'"), -1);
+	ck_assert_int_eq(errno, EINVAL);
 }
 END_TEST
 
