@@ -25,6 +25,8 @@ resolve_port(const char *text, uint16_t *port, struct error *e)
 	if (errno == ERANGE)
 		return error_set(e, "port out of range 1..65535");
 	service = text[0] != '\0' ? getservbyname(text, "tcp") : NULL;
+	if (service == NULL && text[0] != '\0')
+		service = getservbyname(text, NULL);
 	if (service == NULL)
 		return error_set(
 		    e, "\"%s\" is not a valid port or service name", text);

@@ -38,8 +38,9 @@ struct resolved {
 	unsigned hosts;
 };
 
-/* A port number 1..65535, or a TCP service name. Returns 0, or -1 with a short
- * message such as "port out of range 1..65535". */
+/* A port number 1..65535, or the name of a service, of TCP if that has it.
+ * Returns 0, or -1 with a short message such as "port out of range
+ * 1..65535". */
 int resolve_port(const char *text, uint16_t *port, struct error *e);
 
 /* Whether names may be looked up: only while nothing is served yet. */

@@ -46,6 +46,15 @@ START_TEST(ports)
 }
 END_TEST
 
+/* Some have only UDP. */
+START_TEST(ports_of_datagrams)
+{
+	if (getservbyname("tftp", "udp") == NULL)
+		SKIP("no services known here");
+	is_port("tftp", 69);
+}
+END_TEST
+
 START_TEST(bad_ports)
 {
 	static const char *const bad[] = { "0", "65536", "99999",
@@ -220,6 +229,7 @@ SUITE(test_resolve)
 	Suite *s = suite_create("resolve");
 
 	SUITE_ADD(s, ports, 20);
+	SUITE_ADD(s, ports_of_datagrams, 20);
 	SUITE_ADD(s, numeric_only, 10);
 	SUITE_ADD(s, bad_ports, 20);
 	SUITE_ADD(s, numeric_hosts, 10);
