@@ -17,7 +17,7 @@
  * time counts as forgotten.
  *
  * What a peer, another pen, has reported of a client is kept apart: it is
- * forgotten before what was seen here, and never displaces that. Once the
+ * forgotten before what was proven here, and never displaces that. Once the
  * client comes here it is as any other. */
 #ifndef PEN_POOL_STICKY_H
 #define PEN_POOL_STICKY_H

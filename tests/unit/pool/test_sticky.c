@@ -414,6 +414,14 @@ START_TEST(reported_clients_make_room)
 	ck_assert_int_eq(recall(s, 3, 12, 0), 13);
 	ck_assert_int_eq(recall(s, 5, 12, 0), 15);
 	sticky_free(s);
+	/* who may have a forged address is forgotten for it */
+	s = sticky_new(1);
+	remember(s, 7, 17, 20);
+	ck_assert(learn(s, 8, 18, 20));
+	ck_assert_int_eq(recall(s, 7, 20, 0), -1);
+	remember(s, 7, 17, 21);
+	ck_assert_int_eq(recall(s, 8, 21, 0), -1);
+	sticky_free(s);
 }
 END_TEST
 
