@@ -9,14 +9,8 @@
 enum { AT_ONCE = 256 };
 
 void *
-heap_order_start(const struct pool *p, uint64_t (*key)(const struct server *s))
-{
-	return heap_order_start_sized(sizeof(struct heap_order), p, key);
-}
-
-void *
-heap_order_start_sized(size_t size, const struct pool *p,
-    uint64_t (*key)(const struct server *s))
+heap_order_start(
+    size_t size, const struct pool *p, uint64_t (*key)(const struct server *s))
 {
 	struct heap_order *o = calloc(1, size);
 	unsigned i;

@@ -26,12 +26,10 @@ enum { TURN_BITS = 20, TURNS = 1 << TURN_BITS };
 	.next = heap_order_least, .take = heap_order_take,        \
 	.cost = heap_order_cost
 
-/* Hooks of struct balance over a heap_order. A new order forgets the turns that
- * an older one gave to the servers. */
-void *heap_order_start(
-    const struct pool *p, uint64_t (*key)(const struct server *s));
-/* The same as the first member of an order of `size` bytes, the others zero. */
-void *heap_order_start_sized(size_t size, const struct pool *p,
+/* Hooks of struct balance over a heap_order, which begins an order of `size`
+ * bytes, the others zero. A new order forgets the turns that an older one gave
+ * to the servers. */
+void *heap_order_start(size_t size, const struct pool *p,
     uint64_t (*key)(const struct server *s));
 void heap_order_stop(void *order);
 int heap_order_enter(void *order, struct server *s);

@@ -57,7 +57,7 @@ least_time_key(const struct server *s)
 static void *
 least_time_start(const struct pool *p)
 {
-	return heap_order_start_sized(sizeof(struct order), p, least_time_key);
+	return heap_order_start(sizeof(struct order), p, least_time_key);
 }
 
 /* A server that was never timed counts as fast. One that was away is chosen as

@@ -14,7 +14,7 @@ leastconn_key(const struct server *s)
 static void *
 leastconn_start(const struct pool *p)
 {
-	return heap_order_start(p, leastconn_key);
+	return heap_order_start(sizeof(struct heap_order), p, leastconn_key);
 }
 
 const struct balance balance_leastconn = {

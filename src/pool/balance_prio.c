@@ -31,7 +31,7 @@ prio_key(const struct server *s)
 static void *
 prio_start(const struct pool *p)
 {
-	return heap_order_start(p, prio_key);
+	return heap_order_start(sizeof(struct heap_order), p, prio_key);
 }
 
 static uint64_t

@@ -16,7 +16,7 @@ wleastconn_key(const struct server *s)
 static void *
 wleastconn_start(const struct pool *p)
 {
-	return heap_order_start(p, wleastconn_key);
+	return heap_order_start(sizeof(struct heap_order), p, wleastconn_key);
 }
 
 const struct balance balance_wleastconn = {

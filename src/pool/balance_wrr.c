@@ -28,7 +28,7 @@ wrr_step(const struct heap_order *o, const struct server *s)
 static void *
 wrr_start(const struct pool *p)
 {
-	return heap_order_start_sized(sizeof(struct wrr_order), p, NULL);
+	return heap_order_start(sizeof(struct wrr_order), p, NULL);
 }
 
 static void
