@@ -42,6 +42,7 @@ struct pool {
 	const char *why;   /* see pool_begin_changes(); "" without one */
 	bool changing;	   /* pool_begin_changes() .. pool_end_changes() */
 	bool was_weighted; /* any server had a weight when that began */
+	bool reweighted;   /* weights have meant something else since then */
 	bool list_changed; /* since then: a server, its address or weight */
 	void *order;	   /* of options.balance */
 	struct server_set everyone; /* all servers, or fewer: pool_choose.c */

@@ -184,9 +184,12 @@ review_panic(struct pool *p)
 void
 pool_refresh(struct server *s)
 {
+	struct pool *p = s->pool;
+
 	count_for_panic(s);
-	if (!s->pool->changing && review_panic(s->pool))
-		refresh_all_sets(s->pool);
+	p->reweighted |= p->was_weighted != (p->weighted > 0);
+	if (!p->changing && review_panic(p))
+		refresh_all_sets(p);
 	else
 		refresh_sets(s);
 }
@@ -317,15 +320,16 @@ pool_begin_changes(struct pool *p, const char *why)
 	p->changing = true;
 	p->why = why != NULL ? why : "";
 	p->was_weighted = p->weighted > 0;
+	p->reweighted = false;
 }
 
 /* A server that changed is in its place already. All are only moved when all of
- * their weights mean something else. */
+ * their weights mean something else, or did when one of them was set. */
 int
 pool_end_changes(struct pool *p)
 {
 	const struct balance *b = p->options.balance;
-	bool all = p->was_weighted != (p->weighted > 0);
+	bool all = p->reweighted;
 	int rc = 0;
 
 	p->changing = false;

@@ -271,6 +271,36 @@ START_TEST(one_is_for_others)
 }
 END_TEST
 
+/* The last weight goes and the first one comes within a change, as when a reload
+ * moves all clients from some servers to others: what was set in between went by
+ * no weights. */
+START_TEST(weights_move_in_one_change)
+{
+	static const char *const names[] = { "wrr", "wleastconn", "hash", "p2c",
+		"least_time" };
+	int got[SERVERS];
+
+	begin(names[_i]);
+	set_server(0, 1, 0);
+	pool_begin_changes(pool, NULL);
+	set_server(0, 0, 0);
+	set_server(1, 1, 0);
+	ck_assert_int_eq(pool_end_changes(pool), 0);
+	serve(got, 30);
+	ck_assert_int_eq(got[1], 30);
+	/* nor the other way */
+	pool_begin_changes(pool, NULL);
+	pool_remove_server(pool, pool_server(pool, 1));
+	set_server(2, 1, 0);
+	set_server(0, 2, 0);
+	set_server(2, 0, 0);
+	ck_assert_int_eq(pool_end_changes(pool), 0);
+	serve(got, 30);
+	ck_assert_int_eq(got[0], 30);
+	pool_free(pool);
+}
+END_TEST
+
 SUITE(test_turns)
 {
 	Suite *s = suite_create("turns");
@@ -280,6 +310,7 @@ SUITE(test_turns)
 	SUITE_ADD(s, wrr_spreads_those_that_are_added, 10);
 	SUITE_ADD(s, turns_start_anew_with_the_algorithm, 10);
 	SUITE_ADD(s, one_is_for_others, 10);
+	SUITE_ADD_LOOP(s, weights_move_in_one_change, 10, 5);
 	SUITE_ADD(s, deadlines_do_not_run_out, 60);
 	SUITE_ADD(s, turns_do_not_run_out, 60);
 	return s;
