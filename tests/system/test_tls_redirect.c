@@ -228,9 +228,11 @@ START_TEST(tls_goes_meanwhile)
 }
 END_TEST
 
-/* Where pen has no TLS, all are redirected but those whose proxy had it. */
+/* All are redirected but those whose proxy had TLS: without a certificate, and
+ * with one. */
 START_TEST(behind_a_proxy_with_tls)
 {
+	static void (*const ups[])(const char *commands) = { up, up_with_tls };
 	/* PROXY v2: 127.0.0.1:1 to 127.0.0.1:2, and PP2_TYPE_SSL */
 	static const char with_tls[] =
 	    "\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x14\x7f\0\0\1\x7f\0\0\1\0\1\0\2"
@@ -238,7 +240,7 @@ START_TEST(behind_a_proxy_with_tls)
 	char got[sizeof(OK)] = "";
 	int fd;
 
-	up("acl edge permit 127.0.0.1; accept_proxy edge");
+	ups[_i]("acl edge permit 127.0.0.1; accept_proxy edge");
 	is_redirected(answer_to("PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n" GET));
 	fd = endpoint_connect(&c.front);
 	endpoint_send(fd, with_tls, sizeof(with_tls) - 1);
@@ -270,7 +272,7 @@ SUITE(test_tls_redirect)
 	SUITE_ADD(s, what_is_no_request, 30);
 	SUITE_ADD(s, switched_off_meanwhile, 30);
 	SUITE_ADD(s, tls_goes_meanwhile, 30);
-	SUITE_ADD(s, behind_a_proxy_with_tls, 30);
+	SUITE_ADD_LOOP(s, behind_a_proxy_with_tls, 30, 2);
 	SUITE_ADD(s, log_line, 30);
 	return s;
 }

@@ -134,7 +134,7 @@ first_byte(const struct session *s)
 }
 
 /* Looks at the first byte. Returns whether a handshake begins: a client that is
- * redirected takes the next step. */
+ * redirected, or whose proxy had its TLS, takes the next step. */
 static bool
 session_tls_or_plain(struct session *s)
 {
@@ -144,7 +144,7 @@ session_tls_or_plain(struct session *s)
 	if (byte == SOCK_NONE_YET)
 		return false;
 	if (is_plain(byte)) {
-		s->redirected = true;
+		s->redirected = !session_client_has_tls(s);
 		session_hello_next(s);
 		return false;
 	}
