@@ -262,6 +262,20 @@ START_TEST(log_line)
 }
 END_TEST
 
+/* To be redirected is no error. */
+START_TEST(redirections_are_sampled)
+{
+	const char *log = scratch("sessions");
+	int i;
+
+	up(text("session_log %s; log_sample 4", log));
+	for (i = 0; i < 8; i++)
+		is_redirected(answer_to(GET));
+	down();
+	ck_assert_int_eq(count_in(contents(log), "reason=redirected"), 2);
+}
+END_TEST
+
 SUITE(test_tls_redirect)
 {
 	Suite *s = suite_create("tls_redirect");
@@ -274,5 +288,6 @@ SUITE(test_tls_redirect)
 	SUITE_ADD(s, tls_goes_meanwhile, 30);
 	SUITE_ADD_LOOP(s, behind_a_proxy_with_tls, 30, 2);
 	SUITE_ADD(s, log_line, 30);
+	SUITE_ADD(s, redirections_are_sampled, 30);
 	return s;
 }
