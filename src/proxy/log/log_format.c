@@ -150,15 +150,15 @@ keep_value(const struct log_format *f, const struct record_field *field,
     struct line *l, size_t n, char copy[RECORD_VALUE_MAX])
 {
 	char *value = l->text + l->length;
+	bool clean = is_clean(f, field, value, n);
 
-	if (!is_clean(f, field, value, n)) {
+	if (clean)
+		l->length += n;
+	else
 		memcpy(copy, value, n);
-		return n;
-	}
-	l->length += n;
 	if (l->length > LOG_FORMAT_LINE_MAX)
 		l->length = LOG_FORMAT_LINE_MAX;
-	return 0;
+	return clean ? 0 : n;
 }
 
 /* The text of the piece, of which the first `skip` bytes are left out, and the

@@ -325,6 +325,36 @@ START_TEST(too_long)
 }
 END_TEST
 
+/* The name of a field ends at the limit, or beyond it, before a value of bytes
+ * that are escaped. */
+START_TEST(too_long_before_a_special_value)
+{
+	static const char *const formats[] = { "logfmt", "jsonl", "journal" };
+	static char room[4 * LOG_FORMAT_ROOM], n[RECORD_VALUE_MAX + 1],
+	    quotes[RECORD_VALUE_MAX + 1];
+	struct error e = { "" };
+	struct log_format *f = log_format_new(formats[_i], &e);
+
+	ck_assert_ptr_nonnull(f);
+	prepare();
+	memset(n, 'n', RECORD_VALUE_MAX);
+	memset(quotes, '"', RECORD_VALUE_MAX);
+	memset(&facts, 0, sizeof(facts));
+	facts.version = facts.cipher = n;
+	memset(facts.alpn, 'n', sizeof(facts.alpn) - 1);
+	facts.certificate = true;
+	memset(facts.subject, 'n', sizeof(facts.subject) - 1);
+	server.name = n;
+	record.client_tls = &facts;
+	record.server_tls = &(struct tls_facts){ .version = quotes };
+	record.service = record.tried = record.sni = record.id = n;
+	for (; record.id_n < RECORD_VALUE_MAX; record.id_n++)
+		ck_assert_uint_le(log_format_line(f, &record, true, room),
+		    LOG_FORMAT_LINE_MAX);
+	log_format_free(f);
+}
+END_TEST
+
 SUITE(test_log_format)
 {
 	Suite *s = suite_create("log_format");
@@ -344,5 +374,6 @@ SUITE(test_log_format)
 	SUITE_ADD(s, templates, 10);
 	SUITE_ADD(s, mistakes, 10);
 	SUITE_ADD(s, too_long, 10);
+	SUITE_ADD_LOOP(s, too_long_before_a_special_value, 10, 3);
 	return s;
 }
