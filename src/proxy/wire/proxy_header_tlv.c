@@ -94,6 +94,7 @@ read_tls(struct proxy_header *h, struct proxy_text value, const char **why)
 	while ((rc = next_tlv(&value, &t)) > 0)
 		if (read_tls_tlv(tls, &t, why) < 0)
 			return -1;
+	*why = "a TLV is truncated";
 	return rc;
 }
 

@@ -237,6 +237,8 @@ START_TEST(wrong_binary)
 	    "a TLV is truncated");
 	is_wrong(MAKE(0x21, 0x11, FOUR "\x20\0\x7\1\0\0\0\0\x21\0"), false,
 	    "a TLV is truncated");
+	is_wrong(MAKE(0x21, 0x11, FOUR "\x20\0\xa\1\0\0\0\0\x21\0\0\x22\0"),
+	    false, "a TLV is truncated");
 	is_wrong(MAKE(0x21, 0x11, FOUR "\3\0\4\0\0\0\0"), false,
 	    "the checksum is wrong");
 	is_wrong(MAKE(0x21, 0x11, FOUR "\3\0\3\0\0\0"), false,
