@@ -25,9 +25,7 @@ enum {
 	PROXY_HEADER_READ = 16 * 1024,
 	/* The values of TLVs at most: a unique id, other texts. */
 	PROXY_ID_MAX = 128,
-	PROXY_TEXT_MAX = 255,
-	/* A Unix path, not always with a NUL. */
-	PROXY_PATH_MAX = 108
+	PROXY_TEXT_MAX = 255
 };
 
 enum proxy_version { PROXY_OFF, PROXY_V1, PROXY_V2 };
@@ -49,11 +47,10 @@ struct proxy_tls {
 };
 
 /* The contents of a header. Without addresses (LOCAL, UNKNOWN, UNSPEC) the
- * peers have family 0: those of the connection apply. Unix clients have AF_UNIX
- * and a path each, which may be empty. */
+ * peers have family 0: those of the connection apply. Unix clients have AF_UNIX;
+ * of their paths nothing is kept. */
 struct proxy_header {
 	struct peer client, server; /* its address, and where it connected to */
-	struct proxy_text client_path, server_path;
 	struct proxy_text sni, alpn, id;
 	struct proxy_tls tls;
 	bool datagram;

@@ -123,16 +123,6 @@ read_ip(struct proxy_header *h, const char *at, int family)
 	h->server.port = (uint16_t)proxy_get16(at + 2 * size + 2);
 }
 
-static struct proxy_text
-read_path(const char *at)
-{
-	size_t n = PROXY_PATH_MAX;
-
-	while (n > 0 && at[n - 1] == '\0')
-		n--;
-	return (struct proxy_text){ at, n };
-}
-
 /* Reads the addresses of `family`, of which there are `n` bytes. Returns how
  * many they have, or -1. */
 static int
@@ -154,8 +144,6 @@ read_addresses(
 		break;
 	case PROXY_UNIX:
 		h->client.family = h->server.family = AF_UNIX;
-		h->client_path = read_path(at);
-		h->server_path = read_path(at + PROXY_PATH_MAX);
 		break;
 	default:
 		break;

@@ -18,10 +18,10 @@ enum {
 	PROXY_UNIX = 0x30,
 	PROXY_STREAM = 0x01,
 	PROXY_DGRAM = 0x02,
-	/* Bytes of two addresses and ports. */
+	/* Bytes of two addresses and ports, or paths. */
 	PROXY_INET_SIZE = 12,
 	PROXY_INET6_SIZE = 36,
-	PROXY_UNIX_SIZE = 2 * PROXY_PATH_MAX,
+	PROXY_UNIX_SIZE = 2 * 108,
 	PROXY_TLV_HEAD = 3,
 	PROXY_TLS_HEAD = 5 /* of PP2_TYPE_SSL, before its own TLVs */
 };
