@@ -70,13 +70,13 @@ fixture_begin(void)
 void
 fixture_front(void)
 {
-	struct addr at = fixture_addr(&fixture.front);
+	struct frontend_address at = { .at = fixture_addr(&fixture.front) };
 
 	fixture.frontend = frontend_new(
 	    fixture.loop, fixture.pool, &fixture.options, &fixture.e);
 	ck_assert_ptr_nonnull(fixture.frontend);
 	ck_assert_int_eq(
-	    frontend_listen(fixture.frontend, &at, false, &fixture.e), 0);
+	    frontend_relisten(fixture.frontend, &at, 1, &fixture.e), 0);
 	frontend_start(fixture.frontend);
 }
 

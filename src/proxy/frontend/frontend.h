@@ -25,7 +25,8 @@
 
 struct frontend_address {
 	struct addr at;
-	bool v6_only; /* an IPv4 twin listens on the same port */
+	bool v6_only; /* an IPv4 twin listens on the same port; else an IPv6
+		       * wildcard takes IPv4 too */
 	bool datagram;
 };
 
@@ -52,11 +53,6 @@ void frontend_set_options(struct frontend *f, const struct frontend_options *o);
  * lives on: its file stays, and if it was taken its backlog too. */
 void frontend_inherit(struct frontend *f, struct inherited *in);
 
-/* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1
- * with a full message in `e` that names the address. An IPv6 wildcard takes
- * IPv4 too unless `v6_only`. */
-int frontend_listen(
-    struct frontend *f, const struct addr *at, bool v6_only, struct error *e);
 /* Listens at exactly these addresses from now on. A listener that is wanted and
  * there stays as it is; the others are closed only when all new ones are open,
  * and clients in their backlogs are served first, over the limits if need be.
@@ -64,8 +60,8 @@ int frontend_listen(
  * Where an old one stands in the way of a new one, as 0.0.0.0:80 of
  * 127.0.0.1:80, it must be closed before: that comes last, and it is opened
  * again should the new one fail (should that fail too, it is logged). Returns
- * 0, or -1 with a full message and the listeners as they were. Not to be called
- * from a listener's own callback. */
+ * 0, or -1 with a full message that names the address, and the listeners as they
+ * were. Not to be called from a listener's own callback. */
 int frontend_relisten(struct frontend *f, const struct frontend_address *list,
     unsigned count, struct error *e);
 /* Gives the files of Unix sockets to the user and group that serve. What fails

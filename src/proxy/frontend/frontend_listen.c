@@ -184,15 +184,6 @@ discard(struct frontend *f, struct list *gone)
 	}
 }
 
-int
-frontend_listen(
-    struct frontend *f, const struct addr *at, bool v6_only, struct error *e)
-{
-	struct frontend_address a = { .at = *at, .v6_only = v6_only };
-
-	return frontend_listen_open_one(f, &a, DISPOSITION_STAYS, e);
-}
-
 /* ---- moving ---- */
 
 static bool

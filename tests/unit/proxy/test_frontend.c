@@ -347,20 +347,21 @@ END_TEST
 /* Stopped, nobody comes in; those inside go on. */
 START_TEST(stop_listening)
 {
+	struct frontend_address at[3] = { 0 };
 	struct endpoint second;
-	struct addr at;
 	int fd;
 
 	fixture_begin();
 	fixture_with(backend_echo, NULL);
 	endpoint_new(&second, ENDPOINT_UNIX);
-	at = fixture_addr(&second);
+	at[0].at = fixture_addr(&fixture.front);
+	at[1].at = fixture_addr(&second);
+	at[2].at = fixture_addr(&fixture.backend.at);
 	ck_assert_int_eq(
-	    frontend_listen(fixture.frontend, &at, false, &fixture.e), 0);
-	at = fixture_addr(&fixture.front);
+	    frontend_relisten(fixture.frontend, at, 2, &fixture.e), 0);
 	ck_assert_int_eq(
-	    frontend_listen(fixture.frontend, &at, false, &fixture.e), -1);
-	ck_assert_ptr_nonnull(strstr(fixture.e.text, fixture.front.text));
+	    frontend_relisten(fixture.frontend, at, 3, &fixture.e), -1);
+	ck_assert_ptr_nonnull(strstr(fixture.e.text, fixture.backend.at.text));
 	ck_assert_int_eq(access(second.text, F_OK), 0);
 	fd = fixture_talks();
 	frontend_stop(fixture.frontend);
