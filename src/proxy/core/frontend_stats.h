@@ -74,7 +74,7 @@ struct frontend_stats {
 	uint64_t queued_total;	   /* had to wait for a place */
 	uint64_t retries;	   /* servers tried after another failed */
 	uint64_t requests_retried; /* sent again, as a server lost them */
-	uint64_t up, down;	   /* bytes of closed sessions */
+	uint64_t up, down;	   /* bytes to servers, to clients */
 	uint64_t reasons[REASONS]; /* how sessions ended */
 	struct flow_stats flows;
 	struct datagram_stats datagrams;

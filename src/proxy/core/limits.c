@@ -45,7 +45,7 @@ limits_source(struct frontend_core *f, const struct peer *who)
 	return s;
 }
 
-const char *
+static const char *
 limit_name(enum limit_verdict which)
 {
 	return which == LIMIT_CONNS ? "client_conns" : "client_rate";

@@ -23,8 +23,6 @@ void limits_note(
 /* Which limit a client that comes now would be beyond. */
 enum limit_verdict limits_check(
     const struct frontend_core *f, const struct peer *who);
-/* "client_conns", "client_rate". */
-const char *limit_name(enum limit_verdict which);
 
 /* Whether a datagram of the client may pass, as client_rate has it; counts
  * it. */

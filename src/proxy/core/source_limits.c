@@ -33,12 +33,6 @@ source_limits_fini(struct source_limits *t)
 		hash_table_fini(&t->table);
 }
 
-size_t
-source_limits_count(const struct source_limits *t)
-{
-	return t->table.count;
-}
-
 static bool
 add_slab(struct source_limits *t)
 {

@@ -83,8 +83,6 @@ struct source_limits {
 void source_limits_init(struct source_limits *t, const struct limit_options *o);
 /* No caller holds a source any more. */
 void source_limits_fini(struct source_limits *t);
-/* How many sources have an entry. */
-size_t source_limits_count(const struct source_limits *t);
 
 /* Whether clients of that family have a source. */
 bool source_is_of(const struct peer *who);

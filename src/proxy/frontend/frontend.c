@@ -119,12 +119,12 @@ frontend_stats(const struct frontend *f)
 }
 
 /* What is there now counts on, whatever becomes of the rest. */
-static void
-set_stats(struct frontend *f, const struct frontend_stats *new)
+void
+frontend_restore_stats(struct frontend *f, const struct frontend_stats *past)
 {
 	const struct frontend_stats now = f->core.stats;
 
-	f->core.stats = *new;
+	f->core.stats = *past;
 	f->core.stats.sessions = now.sessions;
 	f->core.stats.connecting = now.connecting;
 	f->core.stats.queued = now.queued;
@@ -151,14 +151,8 @@ frontend_clear_stats(struct frontend *f)
 		.dns = { .peak = st->dns.waiting },
 	};
 
-	set_stats(f, &new);
+	frontend_restore_stats(f, &new);
 	memset(&f->core.durations, 0, sizeof(f->core.durations));
-}
-
-void
-frontend_restore_stats(struct frontend *f, const struct frontend_stats *past)
-{
-	set_stats(f, past);
 }
 
 struct frontend_core *

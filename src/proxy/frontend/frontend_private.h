@@ -1,5 +1,5 @@
-/* frontend_private.h: the whole of a frontend, for frontend.c and
- * frontend_listen.c. What serves clients sees its core (frontend_core.h). */
+/* frontend_private.h: the whole of a frontend, for its own files. What serves
+ * clients sees its core (frontend_core.h). */
 #ifndef PEN_PROXY_FRONTEND_PRIVATE_H
 #define PEN_PROXY_FRONTEND_PRIVATE_H
 

@@ -28,7 +28,8 @@ struct sessionlog_options {
 			       error; 0: those alone */
 };
 
-/* Whether a file could be written to. Returns 0, or -1 with a short message. */
+/* Whether the file could be written to, or the socket of a log daemon is there.
+ * Returns 0, or -1 with a short message. */
 int sessionlog_check(const struct sessionlog_options *o, struct error *e);
 /* NULL with a short message. What the options point to stays the caller's. */
 struct sessionlog *sessionlog_open(

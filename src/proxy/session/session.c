@@ -343,7 +343,7 @@ session_start(
 	    peer_format(who, client), port);
 	frontend_client_in(f);
 	if (f->hello != 0)
-		session_hello(s);
+		session_hello_from(s, HELLO_PROXY);
 	else
 		session_connect(s);
 	if (s->state != CLOSED && s->down.watch.fd < 0 &&

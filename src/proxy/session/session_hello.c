@@ -118,12 +118,6 @@ session_hello_watch(struct session *s)
 }
 
 void
-session_hello(struct session *s)
-{
-	session_hello_from(s, HELLO_PROXY);
-}
-
-void
 session_hello_next(struct session *s)
 {
 	session_hello_from(s, (enum hello_step)(s->step + 1u));

@@ -161,9 +161,7 @@ void session_reschedule(struct session *s);
 
 /* ---- HELLO ---- */
 
-/* Begins with the first step that the frontend has. */
-void session_hello(struct session *s);
-/* The same from this step on. */
+/* Begins with the first step that the frontend has, from this one on. */
 void session_hello_from(struct session *s, enum hello_step step);
 /* The step is done: begins the next one, or gets a server for the client. What
  * may be here for it already is STREAM_READABLE. */
@@ -172,7 +170,6 @@ void session_hello_next(struct session *s);
  * steps, but the PROXY header, and TLS if it has it. What it has sent so far
  * goes with it. A service that is full refuses it. */
 void session_move(struct session *s, struct frontend_core *to);
-/* The steps of a frontend, a bit each. */
 void session_hello_on_client(struct session *s, unsigned ready);
 void session_hello_on_time(struct session *s);
 void session_hello_schedule(struct session *s);
@@ -194,6 +191,7 @@ void session_admit_on_time(struct session *s);
 uint64_t session_admit_due(const struct session *s);
 /* It ends: it counts, or waits, no more. */
 void session_admit_leave(struct session *s);
+
 /* ---- HELLO_PROXY ---- */
 
 bool session_proxy_wanted(const struct frontend_core *f);
@@ -510,9 +508,6 @@ bool session_is_asked(const struct session *s);
 bool session_is_quiet(const struct session *s);
 /* Ends it there. */
 void session_end_quietly(struct session *s);
-/* Ends it there, if it may be ended so, else at once: a better server is up,
- * which its client gets when it comes again. */
-void session_leave(struct session *s);
 
 /* ---- logs ---- */
 

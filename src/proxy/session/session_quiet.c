@@ -75,7 +75,9 @@ session_end_quietly(struct session *s)
 	session_close(s, REASON_QUIET_END);
 }
 
-void
+/* Ends it there, if it may be ended so, else at once: a better server is up,
+ * which its client gets when it comes again. */
+static void
 session_leave(struct session *s)
 {
 	enum quiet_end which = s->frontend->options.end.quiet;
