@@ -231,6 +231,7 @@ void
 session_connect_anew(struct session *s)
 {
 	s->server = NULL;
+	s->because = REASON_DONE;
 	s->server_reset = s->failed_once = s->refused = false;
 	s->attempts.given = 0;
 	session_forget_tried(s);

@@ -105,7 +105,7 @@ struct session {
 		uint32_t taken; /* by both peers when silence was last due */
 	};
 	uint8_t state;
-	uint8_t because;     /* enum reason: of the page it ends with */
+	uint8_t because;     /* enum reason: why it ends; DONE: not known yet */
 	uint8_t step;	     /* of HELLO */
 	uint8_t admission;   /* by the limits of its source */
 	uint8_t addr_tried;  /* addresses of this server tried so far */

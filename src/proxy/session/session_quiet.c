@@ -109,13 +109,16 @@ session_cut(void *session)
 {
 	struct session *s = session;
 
-	if (session_is_outranked(s))
+	if (session_is_outranked(s)) {
 		session_leave(s);
-	else if (s->state == RELAYING && s->counted &&
+	} else if (s->state == RELAYING && s->counted &&
 	    pool_cuts_sessions(s->frontend->pool, s->server) &&
-	    !session_retry(s, true) && !session_await_next(s, true) &&
-	    !session_http_unanswered(s, 502, REASON_SERVER_DOWN))
-		session_close(s, REASON_SERVER_DOWN);
+	    !session_retry(s, true)) {
+		s->because = REASON_SERVER_DOWN; /* unless it goes on */
+		if (!session_await_next(s, true) &&
+		    !session_http_unanswered(s, 502, REASON_SERVER_DOWN))
+			session_close(s, REASON_SERVER_DOWN);
+	}
 }
 
 /* ---- so that others get their share ---- */

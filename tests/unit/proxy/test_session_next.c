@@ -468,6 +468,43 @@ START_TEST(silent_client_gets_the_end)
 }
 END_TEST
 
+static void
+cut_first_server(void)
+{
+	struct pool_options o = *pool_options(fixture.pool);
+	struct server *s = pool_server(fixture.pool, 0);
+
+	o.on_down = SERVER_ON_DOWN_CUT;
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
+	while (server_state(s) != SERVER_DOWN)
+		pool_checked(
+		    fixture.pool, s, false, "test", loop_now(fixture.loop));
+	frontend_cut_sessions(fixture.frontend);
+	RUN_UNTIL(atomic_load(&back[0].open) == 0);
+}
+
+/* Or it is down, and not the one that reset the connection. */
+START_TEST(idle_connection_of_a_server_that_is_down)
+{
+	int fd;
+
+	begin(answers, answers, NULL);
+	fd = has_answer();
+	cut_first_server();
+	if (_i == 0) { /* its client goes on with another one */
+		say(fd, GET);
+		fixture_hears(fd, ANSWER);
+		ck_assert_int_eq(requests(1), 1);
+		close(fd);
+	}
+	RUN_UNTIL(fixture_stats()->sessions == 0);
+	fixture_ended(_i == 0 ? REASON_DONE : REASON_SERVER_DOWN, 1);
+	if (_i == 1)
+		close(fd);
+	end();
+}
+END_TEST
+
 START_TEST(client_that_ends_meanwhile)
 {
 	int fd;
@@ -638,6 +675,7 @@ SUITE(test_session_next)
 	SUITE_ADD_LOOP(s, idle_connection_survives_its_server, 10, 2);
 	SUITE_ADD(s, cookie_of_the_first_answer, 10);
 	SUITE_ADD(s, silent_client_gets_the_end, 10);
+	SUITE_ADD_LOOP(s, idle_connection_of_a_server_that_is_down, 10, 2);
 	SUITE_ADD(s, client_that_ends_meanwhile, 10);
 	SUITE_ADD(s, old_connection_waits_for_a_restart, 10);
 	SUITE_ADD(s, old_connection_waits_for_a_place, 10);
