@@ -198,12 +198,14 @@ START_TEST(bad_requests_reach_no_server)
 }
 END_TEST
 
-/* Without a body (RFC 9110, 9.3.2), of whatever is wrong with it. */
+/* Without a body (RFC 9110, 9.3.2), of whatever is wrong with it, or after its
+ * body. */
 START_TEST(pages_in_answer_to_head)
 {
 	static const char *const wrong[] = { "Transfer-Encoding: gzip, chunked",
-		"Expect: something", "No colon" };
-	static const char *const status[] = { "501", "417", "400" };
+		"Expect: something", "No colon",
+		"Transfer-Encoding: chunked\r\n\r\n0\r\nHost: b" };
+	static const char *const status[] = { "501", "417", "400", "400" };
 	const char *answer;
 	int fd;
 
@@ -730,7 +732,7 @@ SUITE(test_http)
 	SUITE_ADD(s, clients_of_all_kinds, 20);
 	SUITE_ADD(s, clients_of_tls_behind_a_proxy, 20);
 	SUITE_ADD(s, bad_requests_reach_no_server, 20);
-	SUITE_ADD_LOOP(s, pages_in_answer_to_head, 20, 3);
+	SUITE_ADD_LOOP(s, pages_in_answer_to_head, 20, 4);
 	SUITE_ADD(s, earlier_requests_are_answered_first, 20);
 	SUITE_ADD(s, a_page_follows_the_answers, 20);
 	SUITE_ADD(s, a_bad_body_is_broken_off, 20);

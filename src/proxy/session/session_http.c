@@ -93,15 +93,15 @@ session_http_free(struct http_relay *h)
 
 /* ---- pages ---- */
 
-/* Whether the request that is answered is HEAD: the one that was refused, the
- * first one that is under way, or what the client began with. */
+/* Whether the request that is answered is HEAD: the one that was refused as a
+ * whole, the first one that is under way, or what the client began with. */
 static bool
 is_head(const struct session *s)
 {
 	const struct http_relay *h = s->more->http_relay;
 	const struct buffer *kept = pipe_kept(&s->to_server);
 
-	if (h != NULL && h->requests.status != 0)
+	if (h != NULL && h->requests.status != 0 && !h->requests.cut)
 		return h->requests.head.kind & HTTP_KIND_HEAD;
 	if (h != NULL && h->pending.count > 0)
 		return h->pending.kind[h->pending.first] & HTTP_KIND_HEAD;
