@@ -60,8 +60,8 @@ void frontend_inherit(struct frontend *f, struct inherited *in);
  * Where an old one stands in the way of a new one, as 0.0.0.0:80 of
  * 127.0.0.1:80, it must be closed before: that comes last, and it is opened
  * again should the new one fail (should that fail too, it is logged). Returns
- * 0, or -1 with a full message that names the address, and the listeners as they
- * were. Not to be called from a listener's own callback. */
+ * 0, or -1 with a full message that names the address, and the listeners as
+ * they were. Not to be called from a listener's own callback. */
 int frontend_relisten(struct frontend *f, const struct frontend_address *list,
     unsigned count, struct error *e);
 /* Gives the files of Unix sockets to the user and group that serve. What fails

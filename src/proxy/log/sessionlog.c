@@ -262,8 +262,8 @@ bool
 sessionlog_wants(
     struct sessionlog *g, enum reason why, bool is_flow, uint64_t now)
 {
-	bool failed = is_flow ? is_flow_error(why)
-			      : reason_end(why) != SERVER_END_GOOD;
+	bool failed =
+	    is_flow ? is_flow_error(why) : reason_end(why) != SERVER_END_GOOD;
 
 	if (g->sample != 1 && !failed &&
 	    (g->sample == 0 || g->seen++ % g->sample != 0))

@@ -6,8 +6,8 @@
  *       |       QUEUED          |                      |
  *       '----------'------------'----------------------'
  *
- *     HELLO       accepted; no server chosen yet. RELAYING comes back here for a
- *                 moment when the server ends between two requests
+ *     HELLO       accepted; no server chosen yet. RELAYING comes back here for
+ *                 a moment when the server ends between two requests
  *     QUEUED      all servers are full; waits for a free slot, reads nothing
  *     CONNECTING  waits for a server; on failure the next one is tried
  *     RELAYING    bytes flow both ways, or one way when half-closed; once more

@@ -47,8 +47,8 @@ struct proxy_tls {
 };
 
 /* The contents of a header. Without addresses (LOCAL, UNKNOWN, UNSPEC) the
- * peers have family 0: those of the connection apply. Unix clients have AF_UNIX;
- * of their paths nothing is kept. */
+ * peers have family 0: those of the connection apply. Unix clients have
+ * AF_UNIX; of their paths nothing is kept. */
 struct proxy_header {
 	struct peer client, server; /* its address, and where it connected to */
 	struct proxy_text sni, alpn, id;
