@@ -41,8 +41,24 @@ session_blame_server(
 	preopened_drop(&f->preopened, server);
 }
 
+/* Begins with the addresses that its server has now. */
+static void
+session_begin_addresses(struct session *s)
+{
+	const struct server *server = s->server;
+
+	s->no_port = false;
+	s->addr_tried = 0;
+	s->preopened_tried = false;
+	s->connect_us = 0;
+	s->connect_done = false;
+	s->addr_start = (uint8_t)server->addr_first;
+	s->generation = (uint8_t)server->generation;
+}
+
 /* This address did not answer. Returns whether there may be another one to try,
- * of this server or the next; else the session is closed. */
+ * of this server or the next; else the session is closed. A server that was
+ * given other addresses meanwhile has not failed. */
 static bool
 session_give_up_address(struct session *s, int error)
 {
@@ -68,7 +84,9 @@ session_give_up_address(struct session *s, int error)
 		session_close(s, REASON_NO_SERVER);
 		return false;
 	}
-	if (s->addr_tried >= server->addrs.count) {
+	if (s->generation != (uint8_t)server->generation) {
+		session_begin_addresses(s);
+	} else if (s->addr_tried >= server->addrs.count) {
 		session_note_tried(s, server);
 		session_blame_server(s, server, error, why);
 		pool_closed(f->pool, server, &s->client, &s->attempts, 0, 0);
@@ -118,13 +136,7 @@ session_take_server(struct session *s, struct server *server, uint64_t now)
 	struct frontend_core *f = s->frontend;
 
 	s->server = server;
-	s->no_port = false;
-	s->addr_tried = 0;
-	s->preopened_tried = false;
-	s->connect_us = 0;
-	s->connect_done = false;
-	s->addr_start = (uint8_t)server->addr_first;
-	s->generation = (uint8_t)server->generation;
+	session_begin_addresses(s);
 	if (s->failed_once)
 		f->stats.retries++;
 	pool_opened(f->pool, server, &s->client, &s->attempts, now);

@@ -34,7 +34,7 @@ enum { BLAME_MS = 1000 };
 struct kept_request {
 	unsigned resent;	/* how often */
 	struct server *lost_by; /* the last one that did; NULL: none to blame */
-	unsigned generation;	/* of that server's addresses */
+	uint8_t generation;	/* of that server's addresses, the low byte */
 	uint64_t lost;		/* ms */
 	uint64_t answers;	/* that had come before it */
 	bool prompt;		/* it came soon after its client */
@@ -207,8 +207,8 @@ session_on_answer(struct session *s)
 
 	if (is_interim(s))
 		return;
-	if (by != NULL && by->generation == r->generation && by->present &&
-	    loop_now(f->loop) - r->lost < BLAME_MS)
+	if (by != NULL && (uint8_t)by->generation == r->generation &&
+	    by->present && loop_now(f->loop) - r->lost < BLAME_MS)
 		session_blame_server(
 		    s, by, ECONNRESET, "closed without an answer");
 	session_drop_request(s);
@@ -245,7 +245,7 @@ note_loss(struct session *s, const struct server *next)
 	}
 	r->lost = loop_now(f->loop);
 	r->lost_by = r->prompt && next != s->server ? s->server : NULL;
-	r->generation = s->server->generation;
+	r->generation = s->generation;
 	s->failed_once |= next != s->server;
 	if (next != s->server)
 		session_note_tried(s, s->server);

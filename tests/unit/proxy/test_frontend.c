@@ -321,6 +321,37 @@ START_TEST(connects_are_limited)
 END_TEST
 
 /* Settings count for sessions from now on: "never" kills nobody. */
+START_TEST(server_moves_while_a_client_connects)
+{
+	struct endpoint before;
+	const struct server *s;
+	int listening, first, fd;
+
+	fixture_begin();
+	fixture.options.connect_timeout_ms = 200;
+	endpoint_new(&before, ENDPOINT_TCP4);
+	listening = endpoint_listen(&before, 0);
+	first = endpoint_connect(&before); /* the queue is full */
+	fixture_add_server(0, &before);
+	fixture_front();
+	fd = endpoint_connect(&fixture.front);
+	RUN_UNTIL(fixture_stats()->connecting == 1);
+	backend_start(&fixture.backend, ENDPOINT_TCP4, backend_echo, NULL);
+	fixture_add_server(0, &fixture.backend.at);
+	endpoint_send(fd, "hello", 5);
+	fixture_hears(fd, "hello");
+	s = pool_server(fixture.pool, 0);
+	ck_assert_uint_eq(s->failures, 0);
+	ck_assert_uint_eq(s->blacklisted_until, 0);
+	close(fd);
+	fixture_ended(REASON_DONE, 1);
+	fixture_end();
+	close(first);
+	close(listening);
+	backend_stop(&fixture.backend);
+}
+END_TEST
+
 START_TEST(no_more_idle_timeout)
 {
 	long long until;
@@ -524,6 +555,7 @@ SUITE(test_frontend)
 	SUITE_ADD(s, stopped, 30);
 	SUITE_ADD(s, sessions_are_limited, 30);
 	SUITE_ADD(s, connects_are_limited, 30);
+	SUITE_ADD(s, server_moves_while_a_client_connects, 10);
 	SUITE_ADD(s, no_more_idle_timeout, 30);
 	SUITE_ADD(s, stop_listening, 30);
 	tcase_set_timeout(c, 30);

@@ -395,6 +395,30 @@ START_TEST(stubborn_pools_do_not_repeat)
 }
 END_TEST
 
+/* It was lost at an address that the server no longer has. */
+START_TEST(loser_that_has_moved_is_not_blamed)
+{
+	struct backend now;
+	int fd;
+
+	atomic_store(&go, false);
+	begin(resets_later, answers, NULL);
+	backend_start(&now, ENDPOINT_TCP4, answers, NULL);
+	fd = asks(GET);
+	RUN_UNTIL(atomic_load(&back[0].open) == 1 &&
+	    pool_server(fixture.pool, 0)->connections == 1);
+	fixture_breathe();
+	fixture_add_server(0, &now.at);
+	atomic_store(&go, true);
+	fixture_hears(fd, ANSWER);
+	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	close(fd);
+	end();
+	backend_stop(&now);
+}
+END_TEST
+
 /* The one that another server answered was lost by a server that fails. */
 START_TEST(loser_is_blamed)
 {
@@ -518,6 +542,7 @@ SUITE(test_retry)
 	SUITE_ADD_LOOP(s, no_more_often_than_set, 10, SERVERS);
 	SUITE_ADD_LOOP(s, nobody_else_is_there, 10, LOSERS);
 	SUITE_ADD(s, stubborn_pools_do_not_repeat, 10);
+	SUITE_ADD(s, loser_that_has_moved_is_not_blamed, 10);
 	SUITE_ADD(s, loser_is_blamed, 10);
 	SUITE_ADD(s, client_is_remembered_with_the_next, 10);
 	SUITE_ADD(s, client_has_ended, 10);
