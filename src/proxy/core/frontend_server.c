@@ -80,6 +80,21 @@ frontend_server_proxy(const struct frontend_options *o, const struct server *s)
 						   : PROXY_OFF;
 }
 
+int
+frontend_server_address(const struct server *s, int fd, uint16_t port)
+{
+	struct addr to, copy;
+	unsigned i;
+
+	if (sock_peer_addr(fd, &to) < 0)
+		return -1;
+	for (i = 0; i < s->addrs.count; i++)
+		if (addr_equal(
+			&to, addr_with_port(&s->addrs.addr[i], port, &copy)))
+			return (int)i;
+	return -1;
+}
+
 void
 frontend_name_ourselves(
     struct proxy_header *h, int fd, const struct addr *to)

@@ -5,7 +5,6 @@
 #include "config.h"
 
 #include "base/array.h"
-#include "net/sock.h"
 #include "pool/level.h"
 #include "proxy/datagram/flow_private.h"
 
@@ -22,21 +21,13 @@ struct flow_server {
 static bool
 flow_keep_address(struct flow *w)
 {
-	const struct server *s = w->server;
-	struct addr to, copy;
-	unsigned i;
+	int at = frontend_server_address(
+	    w->server, w->fd, addr_port(&w->listener->at));
 
-	if (w->fd < 0 || sock_peer_addr(w->fd, &to) < 0)
+	if (at < 0)
 		return false;
-	for (i = 0; i < s->addrs.count; i++)
-		if (addr_equal(&to,
-			addr_with_port(&s->addrs.addr[i],
-			    addr_port(&w->listener->at), &copy)))
-			break;
-	if (i == s->addrs.count)
-		return false;
-	w->generation = s->generation;
-	w->address = i;
+	w->generation = w->server->generation;
+	w->address = (unsigned)at;
 	w->addresses_tried = 0;
 	return true;
 }

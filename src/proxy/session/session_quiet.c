@@ -94,10 +94,18 @@ session_leave(struct session *s)
 
 /* ---- a server is down, or a better one is up ---- */
 
+/* Whether its server still has the address that it is connected to. */
+static bool
+session_is_current(const struct session *s)
+{
+	return s->generation == (uint8_t)s->server->generation ||
+	    frontend_server_address(s->server, s->up.fd, s->port) >= 0;
+}
+
 static bool
 session_is_outranked(const struct session *s)
 {
-	return (s->state == RELAYING || s->state == CONNECTING) && s->counted &&
+	return (s->state == RELAYING || s->state == CONNECTING) &&
 	    level_is_outranked(s->server, s->frontend->best_level, &s->client,
 		s->more->facts != NULL ? session_first_allowed(s) : NULL);
 }
@@ -109,9 +117,11 @@ session_cut(void *session)
 {
 	struct session *s = session;
 
+	if (!s->counted || !session_is_current(s))
+		return;
 	if (session_is_outranked(s)) {
 		session_leave(s);
-	} else if (s->state == RELAYING && s->counted &&
+	} else if (s->state == RELAYING &&
 	    pool_cuts_sessions(s->frontend->pool, s->server) &&
 	    !session_retry(s, true)) {
 		s->because = REASON_SERVER_DOWN; /* unless it goes on */

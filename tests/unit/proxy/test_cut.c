@@ -97,6 +97,46 @@ START_TEST(sessions_are_cut)
 }
 END_TEST
 
+static void
+set_addresses(
+    unsigned server, const struct endpoint *a, const struct endpoint *b)
+{
+	struct server_spec spec;
+
+	server_spec_init(&spec);
+	spec.name = (char *)(uintptr_t) "a.test";
+	spec.addrs.count = 2;
+	spec.addrs.addr[0] = fixture_addr(a);
+	spec.addrs.addr[1] = fixture_addr(b);
+	ck_assert_ptr_nonnull(
+	    pool_set_slot(fixture.pool, server_slot(server), &spec));
+}
+
+/* At an address that the server no longer has; but if it has got just another
+ * one besides, they are its sessions still. */
+START_TEST(sessions_of_other_addresses)
+{
+	int fd[SERVERS * EACH];
+	struct endpoint other;
+
+	begin(fd);
+	set_on_down(SERVER_ON_DOWN_CUT);
+	endpoint_new(&other, ENDPOINT_TCP4);
+	if (_i == 0)
+		fixture_add_server(0, &other);
+	else
+		set_addresses(0, &other, &back[0].at);
+	goes_down(0);
+	if (_i == 1)
+		RUN_UNTIL(fixture_stats()->sessions == EACH);
+	fixture_breathe();
+	fixture_breathe();
+	ck_assert_uint_eq(
+	    fixture_stats()->reasons[REASON_SERVER_DOWN], _i == 0 ? 0 : EACH);
+	end(fd);
+}
+END_TEST
+
 /* By default, and of a server that says so. */
 START_TEST(sessions_are_kept)
 {
@@ -338,6 +378,7 @@ SUITE(test_cut)
 	TCase *kept = tcase_create("sessions_are_kept");
 
 	SUITE_ADD(s, sessions_are_cut, 20);
+	SUITE_ADD_LOOP(s, sessions_of_other_addresses, 20, 2);
 	tcase_set_timeout(kept, 20);
 	tcase_add_loop_test(kept, sessions_are_kept, 0, 2);
 	suite_add_tcase(s, kept);
