@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "net/loop/loop.h"
+#include "net/sock.h"
 #include "proxy/http/http_relay.h"
 #include "proxy/log/requestlog.h"
 #include "proxy/log/sessionlog.h"
@@ -46,10 +47,11 @@ session_tell_id(const struct session *s, struct session_record *r,
 	}
 }
 
-/* The address of its server that it is connected to, as far as that is known:
- * the server may have got others. NULL: none. */
+/* The address of its server that it is connected to; of a server that has got
+ * others since, the connection alone has it, and it is put into `own`. NULL: it
+ * is not known. */
 static const struct addr *
-session_server_at(const struct session *s)
+session_server_at(const struct session *s, struct addr *own)
 {
 	const struct server *server = s->server;
 	unsigned at = s->addr_start;
@@ -57,14 +59,14 @@ session_server_at(const struct session *s)
 	if (server == NULL || server->addrs.count == 0)
 		return NULL;
 	if (s->generation != (uint8_t)server->generation)
-		at = server->addr_first;
-	else if (s->addr_tried > 1)
+		return sock_peer_addr(s->up.fd, own) == 0 ? own : NULL;
+	if (s->addr_tried > 1)
 		at += s->addr_tried - 1u;
 	return &server->addrs.addr[at % server->addrs.count];
 }
 
 static struct session_record
-session_record(const struct session *s, enum reason why)
+session_record(const struct session *s, enum reason why, struct addr *own)
 {
 	const struct session_facts *facts = s->more->facts;
 	const struct http_relay *h = s->more->http_relay;
@@ -79,7 +81,7 @@ session_record(const struct session *s, enum reason why)
 		.format = s->frontend->log_format,
 		.session = s->number,
 		.server = s->server,
-		.server_at = session_server_at(s),
+		.server_at = session_server_at(s, own),
 		.up = s->to_server.bytes + (h != NULL ? h->sent : 0),
 		.down = s->to_client.bytes,
 		.queued_ms = facts != NULL ? facts->queue_ms : 0,
@@ -99,13 +101,14 @@ session_log_close(const struct session *s, enum reason why)
 	struct sessionlog *g = s->frontend->sessionlog;
 	struct tls_facts client, server;
 	struct session_record r;
+	struct addr server_at;
 	struct first first;
 	char id[PROXY_ID_TEXT];
 
 	if (g == NULL ||
 	    !sessionlog_wants(g, why, false, loop_now(s->frontend->loop)))
 		return;
-	r = session_record(s, why);
+	r = session_record(s, why, &server_at);
 	session_tell_id(s, &r, id);
 	r.client_tls = session_tls_facts(&s->down, &client);
 	r.server_tls = session_tls_facts(&s->up, &server);
@@ -151,6 +154,7 @@ session_on_read(struct pipe *p, const char *bytes, size_t n)
 	struct session *s = container_of(p, struct session, to_server);
 	const struct http_relay *h = s->more->http_relay;
 	bool first = p->bytes + pipe_pending(p) == n;
+	struct addr at;
 
 	if (h != NULL)
 		session_note_requests(s, bytes, n, first);
@@ -165,6 +169,6 @@ session_on_read(struct pipe *p, const char *bytes, size_t n)
 	}
 	if (first || !s->asked)
 		requestlog_line(s->frontend->requestlog, &s->client,
-		    session_server_at(s), bytes, n);
+		    session_server_at(s, &at), bytes, n);
 	s->asked = true;
 }

@@ -150,6 +150,27 @@ START_TEST(the_address_in_use)
 }
 END_TEST
 
+/* The server has another address now; this client stays where it is. */
+START_TEST(the_address_that_was)
+{
+	const char *path = scratch("address.log");
+	struct endpoint other;
+	int fd;
+
+	begin(path);
+	endpoint_at_host(&other, &fixture.backend.at, "127.0.0.9");
+	fd = endpoint_connect(&fixture.front);
+	says(fd, "one");
+	fixture_add_server(0, &other);
+	says(fd, "two");
+	close(fd);
+	RUN_UNTIL(file_has(path, "two"));
+	ck_assert_str_eq(line(path, 0), "one");
+	ck_assert_str_eq(line(path, 1), "two");
+	end();
+}
+END_TEST
+
 START_TEST(moved_away)
 {
 	const char *path = scratch("moved.log");
@@ -314,6 +335,7 @@ SUITE(test_requestlog)
 	SUITE_ADD(s, lines, 30);
 	SUITE_ADD(s, one_line_a_request, 30);
 	SUITE_ADD(s, the_address_in_use, 30);
+	SUITE_ADD(s, the_address_that_was, 30);
 	SUITE_ADD(s, moved_away, 30);
 	SUITE_ADD(s, no_room, 30);
 	SUITE_ADD(s, datagrams, 30);
