@@ -84,7 +84,7 @@ session_give_up_address(struct session *s, int error)
 		session_close(s, REASON_NO_SERVER);
 		return false;
 	}
-	if (s->generation != (uint8_t)server->generation) {
+	if (session_server_moved(s)) {
 		session_begin_addresses(s);
 	} else if (s->addr_tried >= server->addrs.count) {
 		session_note_tried(s, server);
@@ -353,6 +353,8 @@ session_dial_busy(struct session *s)
 {
 	int error;
 
+	if (session_server_moved(s))
+		session_begin_addresses(s);
 	s->waited_ms += session_busy_ms(s);
 	if (s->waited_ms >= s->frontend->options.connect_timeout_ms) {
 		s->addr_tried++;

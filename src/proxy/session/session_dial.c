@@ -35,10 +35,13 @@ session_connected(struct session *s)
 	struct frontend_core *f = s->frontend;
 	struct server *server = s->server;
 
-	if (s->addr_tried > 1) /* others begin with the address that answered */
-		server->addr_first =
-		    (s->addr_start + s->addr_tried - 1u) % server->addrs.count;
-	pool_connected(f->pool, server, loop_now(f->loop));
+	if (!session_server_moved(s)) {
+		if (s->addr_tried > 1) /* others begin with this address */
+			server->addr_first =
+			    (s->addr_start + s->addr_tried - 1u) %
+			    server->addrs.count;
+		pool_connected(f->pool, server, loop_now(f->loop));
+	}
 	if (s->connect_us != 0 && !s->connect_done) {
 		uint32_t took = session_clock_us(s) - s->connect_us;
 

@@ -58,7 +58,7 @@ session_server_at(const struct session *s, struct addr *own)
 
 	if (server == NULL || server->addrs.count == 0)
 		return NULL;
-	if (s->generation != (uint8_t)server->generation)
+	if (session_server_moved(s))
 		return sock_peer_addr(s->up.fd, own) == 0 ? own : NULL;
 	if (s->addr_tried > 1)
 		at += s->addr_tried - 1u;

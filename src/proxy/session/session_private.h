@@ -136,6 +136,13 @@ struct session {
 	uint8_t generation; /* of its server's addresses, the low byte */
 };
 
+/* Whether its server has got other addresses since. */
+static inline bool
+session_server_moved(const struct session *s)
+{
+	return s->generation != (uint8_t)s->server->generation;
+}
+
 /* ---- session.c ---- */
 
 /* It is one of these from now on, with a number of theirs. Returns 0, or -1

@@ -98,7 +98,7 @@ session_leave(struct session *s)
 static bool
 session_is_current(const struct session *s)
 {
-	return s->generation == (uint8_t)s->server->generation ||
+	return !session_server_moved(s) ||
 	    frontend_server_address(s->server, s->up.fd, s->port) >= 0;
 }
 

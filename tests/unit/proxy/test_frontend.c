@@ -352,6 +352,36 @@ START_TEST(server_moves_while_a_client_connects)
 }
 END_TEST
 
+/* What the old address does after all says nothing about the new one. */
+START_TEST(server_moves_and_answers_where_it_was)
+{
+	struct endpoint before, now;
+	struct server *s;
+	int listening, first, fd;
+
+	fixture_begin();
+	endpoint_new(&before, ENDPOINT_TCP4);
+	endpoint_new(&now, ENDPOINT_TCP4);
+	listening = endpoint_listen(&before, 0);
+	first = endpoint_connect(&before); /* the queue is full */
+	fixture_add_server(0, &before);
+	fixture_front();
+	fd = endpoint_connect(&fixture.front);
+	RUN_UNTIL(fixture_stats()->connecting == 1);
+	fixture_add_server(0, &now);
+	s = pool_server(fixture.pool, 0);
+	(void)pool_failed(fixture.pool, s, "test", loop_now(fixture.loop));
+	close(accept(listening, NULL, NULL));
+	RUN_UNTIL(fixture_stats()->connecting == 0);
+	ck_assert_uint_eq(fixture_stats()->sessions, 1);
+	ck_assert_int_eq(server_state(s), SERVER_BLACKLISTED);
+	close(fd);
+	fixture_end();
+	close(first);
+	close(listening);
+}
+END_TEST
+
 START_TEST(no_more_idle_timeout)
 {
 	long long until;
@@ -556,6 +586,7 @@ SUITE(test_frontend)
 	SUITE_ADD(s, sessions_are_limited, 30);
 	SUITE_ADD(s, connects_are_limited, 30);
 	SUITE_ADD(s, server_moves_while_a_client_connects, 10);
+	SUITE_ADD(s, server_moves_and_answers_where_it_was, 20);
 	SUITE_ADD(s, no_more_idle_timeout, 30);
 	SUITE_ADD(s, stop_listening, 30);
 	tcase_set_timeout(c, 30);
