@@ -41,30 +41,16 @@ session_blame_server(
 	preopened_drop(&f->preopened, server);
 }
 
-/* Begins with the addresses that its server has now. */
-static void
-session_begin_addresses(struct session *s)
-{
-	const struct server *server = s->server;
-
-	s->no_port = false;
-	s->addr_tried = 0;
-	s->preopened_tried = false;
-	s->connect_us = 0;
-	s->connect_done = false;
-	s->addr_start = (uint8_t)server->addr_first;
-	s->generation = (uint8_t)server->generation;
-}
-
 /* This address did not answer. Returns whether there may be another one to try,
  * of this server or the next; else the session is closed. A server that was
- * given other addresses meanwhile has not failed. */
+ * given other addresses meanwhile has not failed, and may be tried again. */
 static bool
 session_give_up_address(struct session *s, int error)
 {
 	struct frontend_core *f = s->frontend;
 	struct server *server = s->server;
 	bool tls = stream_is_open(&s->up) && stream_is_tls(&s->up);
+	bool moved = session_server_moved(s);
 	const char *why = tls && *tls_error(&s->up) != '\0' ? tls_error(&s->up)
 							    : strerror(error);
 
@@ -84,16 +70,16 @@ session_give_up_address(struct session *s, int error)
 		session_close(s, REASON_NO_SERVER);
 		return false;
 	}
-	if (session_server_moved(s)) {
-		session_begin_addresses(s);
-	} else if (s->addr_tried >= server->addrs.count) {
-		session_note_tried(s, server);
-		session_blame_server(s, server, error, why);
+	if (moved || s->addr_tried >= server->addrs.count) {
+		if (!moved) {
+			session_note_tried(s, server);
+			session_blame_server(s, server, error, why);
+		}
 		pool_closed(f->pool, server, &s->client, &s->attempts, 0, 0);
 		s->counted = false;
 		s->server = NULL;
 		s->failed_once = true;
-		s->refused = sock_error_is_refusal(error);
+		s->refused = moved || sock_error_is_refusal(error);
 		/* at another server the same port is another client's */
 		if (s->attempts.old &&
 		    !frontend_error_tells(f, server, s->port, error)) {
@@ -136,7 +122,13 @@ session_take_server(struct session *s, struct server *server, uint64_t now)
 	struct frontend_core *f = s->frontend;
 
 	s->server = server;
-	session_begin_addresses(s);
+	s->no_port = false;
+	s->addr_tried = 0;
+	s->preopened_tried = false;
+	s->connect_us = 0;
+	s->connect_done = false;
+	s->addr_start = (uint8_t)server->addr_first;
+	s->generation = (uint8_t)server->generation;
 	if (s->failed_once)
 		f->stats.retries++;
 	pool_opened(f->pool, server, &s->client, &s->attempts, now);
@@ -353,8 +345,6 @@ session_dial_busy(struct session *s)
 {
 	int error;
 
-	if (session_server_moved(s))
-		session_begin_addresses(s);
 	s->waited_ms += session_busy_ms(s);
 	if (s->waited_ms >= s->frontend->options.connect_timeout_ms) {
 		s->addr_tried++;
