@@ -103,6 +103,16 @@ flow_note_answer(struct flow *w)
 		pool_connected(f->pool, s, s->answered_ms);
 }
 
+/* The flow's address is not the one to begin with any more. */
+static void
+flow_health_leave_address(struct flow *w)
+{
+	struct server *s = w->server;
+
+	if (s->addr_first == w->address)
+		s->addr_first = (w->address + 1) % s->addrs.count;
+}
+
 /* When it is back it has as many questions to answer as any other. */
 void
 flow_server_failed(struct flow *w, int error)
@@ -112,6 +122,7 @@ flow_server_failed(struct flow *w, int error)
 
 	if (!flow_is_current(w))
 		return;
+	flow_health_leave_address(w);
 	forget_questions(w);
 	if (frontend_error_tells(f, s, addr_port(&w->listener->at), error))
 		frontend_server_failed(f, s, error, NULL);
@@ -122,13 +133,10 @@ flow_server_failed(struct flow *w, int error)
 static bool
 try_address(struct flow *w)
 {
-	struct server *s = w->server;
-
 	if (!flow_is_current(w))
 		return false;
-	if (s->addr_first == w->address)
-		s->addr_first = (w->address + 1) % s->addrs.count;
-	return ++w->addresses_tried < s->addrs.count;
+	flow_health_leave_address(w);
+	return ++w->addresses_tried < w->server->addrs.count;
 }
 
 /* Whether it is the first refusal since the server's last answer, so that

@@ -88,7 +88,7 @@ dns_dns_ask(struct dns_query *q, struct server *s)
 
 	while (dns_ask(q, s) < 0)
 		if (!dgram_error_blames(errno) ||
-		    !dns_server_takes_nothing(d, s, errno))
+		    !dns_server_refused(d, s, errno))
 			return false;
 	return true;
 }
@@ -329,7 +329,7 @@ dns_on_refused(struct dns *d, struct dns_socket *s, int error)
 	bool again;
 
 	dns_socket_hold(s); /* it must not go while we walk */
-	again = dns_server_refused(s, error);
+	again = dns_socket_refused(s, error);
 	for (link = d->order.next; link != &d->order; link = next) {
 		struct dns_query *q = list_entry(link, struct dns_query, order);
 

@@ -9,7 +9,6 @@
 
 /* One of the sockets to a server. A retired one waits for its last answers. */
 struct dns_socket {
-	struct list link; /* of its server's retired ones */
 	struct dns *dns;
 	struct server *server;
 	unsigned generation; /* of the server */
@@ -102,15 +101,13 @@ void dns_server_answered(const struct dns_socket *s, bool well);
  * takes long is none, however often it is queried. It has failed after udp_fail
  * of them in a row that last `timeout` or longer. */
 void dns_server_silent(const struct dns_socket *s, uint64_t sent);
-void dns_server_failed(struct dns *d, struct server *s, int error);
-/* A socket to it refuses what is sent, perhaps for what was sent before.
- * Returns whether that is the first refusal since an answer, and a new socket
- * may be tried; else the server has failed. */
-bool dns_server_takes_nothing(struct dns *d, struct server *s, int error);
-/* The address of that socket refused a query. The server has failed when all
- * its addresses have, and two queries were refused since its last answer: a
- * single refusal may be forged. Returns whether the queries on the socket may
- * go to the same server once more. */
-bool dns_server_refused(const struct dns_socket *s, int error);
+/* The server's address refuses: what is sent, or its socket. The next one is
+ * tried from now on. The server has failed when all its addresses have refused,
+ * and two refusals came since its last answer: a single one may be forged.
+ * Returns whether the query may go to the same server once more. */
+bool dns_server_refused(struct dns *d, struct server *s, int error);
+/* The address of that socket refused a query. Returns the same of all queries
+ * on the socket. */
+bool dns_socket_refused(const struct dns_socket *s, int error);
 
 #endif

@@ -47,7 +47,6 @@ close_socket(struct dns_socket *s)
 
 	watch_stop(f->loop, &s->watch);
 	close(s->fd);
-	list_remove(&s->link);
 	loop_soon(f->loop, &s->free_task);
 }
 
@@ -89,7 +88,6 @@ dns_socket_open_socket(struct dns *d, struct server *server)
 	s->at = server->addrs.addr[server->addr_first];
 	s->number = ++d->next_socket;
 	s->opened = dns_socket_now(d);
-	list_init(&s->link);
 	list_init(&s->free_task.link);
 	s->free_task.run = free_socket;
 	watch_init(&s->watch);
@@ -217,7 +215,7 @@ dns_socket_to(struct dns *d, struct server *server, uint64_t drawn)
 
 /* ---- how servers fare ---- */
 
-void
+static void
 dns_server_failed(struct dns *d, struct server *s, int error)
 {
 	struct dns_server *e = dns_socket_entry(d, s);
@@ -229,23 +227,27 @@ dns_server_failed(struct dns *d, struct server *s, int error)
 	retire_all(e);
 }
 
-/* Whether it is the first refusal since the server's last answer, which may be
- * forged: nothing follows from it yet. */
-static bool
-dns_socket_is_first_refusal(struct dns_server *e)
+/* Its next address is tried from now on. */
+static void
+dns_socket_leave_address(struct server *s)
 {
-	bool first = !e->doubted;
-
-	e->doubted = true;
-	return first;
+	s->addr_first = (s->addr_first + 1) % s->addrs.count;
 }
 
+/* The first refusal since the server's last answer may be forged: nothing
+ * follows from it yet. */
 bool
-dns_server_takes_nothing(struct dns *d, struct server *s, int error)
+dns_server_refused(struct dns *d, struct server *s, int error)
 {
 	struct dns_server *e = dns_socket_entry(d, s);
+	bool first = e != NULL && !e->doubted;
 
-	if (e != NULL && dns_socket_is_first_refusal(e)) {
+	dns_socket_leave_address(s);
+	if (e != NULL) {
+		e->doubted = true;
+		e->refused++;
+	}
+	if (first || (e != NULL && e->refused < s->addrs.count)) {
 		retire_all(e);
 		return true;
 	}
@@ -254,22 +256,9 @@ dns_server_takes_nothing(struct dns *d, struct server *s, int error)
 }
 
 bool
-dns_server_refused(const struct dns_socket *s, int error)
+dns_socket_refused(const struct dns_socket *s, int error)
 {
-	struct server *server = s->server;
-	struct dns_server *e = dns_socket_entry(s->dns, server);
-	bool first;
-
-	if (!is_right(s))
-		return true;
-	server->addr_first = (server->addr_first + 1) % server->addrs.count;
-	first = e != NULL && dns_socket_is_first_refusal(e);
-	if (e != NULL && (++e->refused < server->addrs.count || first)) {
-		retire_all(e);
-		return true;
-	}
-	dns_server_failed(s->dns, server, error);
-	return false;
+	return !is_right(s) || dns_server_refused(s->dns, s->server, error);
 }
 
 void
@@ -306,9 +295,12 @@ dns_server_silent(const struct dns_socket *s, uint64_t sent)
 		return; /* it is there: that name alone takes it long */
 	if (e->silent++ == 0)
 		e->silent_since = sent;
-	if (e->silent >= o->udp.fail &&
-	    dns_socket_now(d) - e->silent_since >= o->connect_timeout_ms)
-		dns_server_failed(d, s->server, ETIMEDOUT);
+	if (e->silent < o->udp.fail ||
+	    dns_socket_now(d) - e->silent_since < o->connect_timeout_ms)
+		return;
+	if (is_right(s))
+		dns_socket_leave_address(s->server);
+	dns_server_failed(d, s->server, ETIMEDOUT);
 }
 
 /* ---- all ---- */

@@ -210,17 +210,25 @@ START_TEST(each_datagram_has_its_round)
 END_TEST
 
 static void
-set_both_addresses(void)
+set_addresses(const struct addr *first)
 {
 	struct server_spec spec;
 
 	server_spec_init(&spec);
 	spec.name = one.text;
 	spec.addrs.count = 2;
-	spec.addrs.addr[0] = fixture_addr(&one);
+	spec.addrs.addr[0] = *first;
 	spec.addrs.addr[1] = fixture_addr(&two);
 	ck_assert_ptr_nonnull(
 	    pool_set_slot(fixture.pool, server_slot(0), &spec));
+}
+
+static void
+set_both_addresses(void)
+{
+	struct addr first = fixture_addr(&one);
+
+	set_addresses(&first);
 }
 
 /* A name gets another address, in front; then it has only that. */
@@ -275,6 +283,65 @@ START_TEST(second_address)
 	udp_fixture_ask(client);
 	RUN_UNTIL(pool_server(fixture.pool, 0)->failures == 1);
 	close(client);
+	fixture_end();
+}
+END_TEST
+
+/* No socket can be connected to the first one, as if there was no route. */
+START_TEST(address_without_a_route)
+{
+	struct addr none;
+	int b, client;
+
+	udp_fixture_begin(_i == DNS);
+	ck_assert_int_eq(addr_parse_ip(&none, "fe80::1", 53), 0);
+	udp_endpoint(&one, ENDPOINT_TCP4);
+	b = udp_fixture_server(0, &two);
+	set_addresses(&none);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(b);
+	udp_fixture_answer(b, client);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	close(client);
+	close(b);
+	fixture_end();
+}
+END_TEST
+
+/* Nobody answers at the first one: it has its turn, then the second one. */
+static bool
+comes_to(int fd, int client)
+{
+	udp_fixture_ask(client);
+	fixture_breathe();
+	return fixture_tells(fd);
+}
+
+START_TEST(silent_address)
+{
+	struct pool_options o;
+	int a, b, client;
+
+	udp_fixture_begin(_i == DNS);
+	fixture.options.udp.responses = 1;
+	fixture.options.udp.fail = 3;
+	fixture.options.dns.retry_ms = 20;
+	fixture.options.connect_timeout_ms = 50;
+	o = *pool_options(fixture.pool);
+	o.blacklist_ms = 1;
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
+	a = udp_fixture_server(0, &one);
+	b = udp_fixture_server(0, &two);
+	set_both_addresses();
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	RUN_UNTIL(comes_to(a, client));
+	RUN_UNTIL(comes_to(b, client));
+	close(client);
+	close(a);
+	close(b);
 	fixture_end();
 }
 END_TEST
@@ -607,6 +674,8 @@ SUITE(test_datagrams)
 	tcase_add_loop_test(both, path_mtu_fails_nobody, 0, KINDS);
 	tcase_add_loop_test(both, news_of_one_that_is_replaced, 0, KINDS);
 	tcase_add_loop_test(both, second_address, 0, KINDS);
+	tcase_add_loop_test(both, address_without_a_route, 0, KINDS);
+	tcase_add_loop_test(both, silent_address, 0, KINDS);
 	tcase_add_loop_test(both, kept_out, 0, KINDS);
 	tcase_add_loop_test(both, sources_in_turn, 0, KINDS);
 	tcase_add_loop_test(both, requests_begin_flows, 0, 2);
