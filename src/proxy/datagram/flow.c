@@ -449,6 +449,7 @@ flow_on_refused(struct flow *w, int error)
 	w->frontend->stats.retries++;
 	if (w->requests > 0)
 		w->requests--; /* that one does not count twice */
+	w->up -= n;
 	if (n == 0)
 		return; /* with its next datagram */
 	fs->kept -= n;
@@ -460,15 +461,17 @@ flow_on_refused(struct flow *w, int error)
 		struct dgram d = {
 			.bytes = last, .n = n, .local = w->local
 		};
-		struct arrival again;
+		struct arrival again = { .listener = w->listener,
+			.dgram = &d,
+			.who = w->who,
+			.key = w->key,
+			.tried = &tried };
 
 		memcpy(&d.from, w->client, addr_size(w->client));
-		flow_meet(fs, &again, w->listener, &d);
-		again.who = w->who; /* it may come through a proxy */
-		again.key = w->key;
-		again.tried = &tried;
 		flow_end(w, REASON_SERVER_RESET);
-		flow_take(fs, &again);
+		w = flow_of_each(fs, &again);
+		if (w != NULL)
+			forward(w, last, n, 0);
 	} else {
 		forward(w, last, n, 0);
 	}

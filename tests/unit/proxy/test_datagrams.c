@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "proxy/datagram/flow.h"
 #include "proxy/datagram/flow_past.h"
 #include "support/acladd.h"
 #include "support/suite.h"
@@ -346,6 +347,36 @@ START_TEST(silent_address)
 }
 END_TEST
 
+/* What a server refuses and another one gets is one datagram: for the flow, and
+ * for the limits on its client. */
+START_TEST(refused_datagram_counts_once)
+{
+	struct flow_info info;
+	int a, b, client;
+
+	udp_fixture_begin(false);
+	fixture.options.udp.each = _i == 1;
+	fixture.options.limits.rate.count = 1;
+	fixture.options.limits.rate.period_ms = 3600 * 1000;
+	a = udp_fixture_server(0, &one);
+	b = udp_fixture_server(1, &two);
+	close(a);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(b);
+	udp_fixture_answer(b, client);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 1);
+	ck_assert_uint_eq(fixture_stats()->limits.dropped, 0);
+	ck_assert(flows_next(frontend_flows(fixture.frontend), 0, &info));
+	ck_assert_uint_eq(info.requests, 1);
+	ck_assert_uint_eq(info.up, UDP_FIXTURE_QUERY);
+	close(client);
+	close(b);
+	fixture_end();
+}
+END_TEST
+
 /* A Unix server reads nothing: soon its queue is full. */
 static bool
 fails_in_the_end(int client)
@@ -676,6 +707,7 @@ SUITE(test_datagrams)
 	tcase_add_loop_test(both, second_address, 0, KINDS);
 	tcase_add_loop_test(both, address_without_a_route, 0, KINDS);
 	tcase_add_loop_test(both, silent_address, 0, KINDS);
+	tcase_add_loop_test(both, refused_datagram_counts_once, 0, 2);
 	tcase_add_loop_test(both, kept_out, 0, KINDS);
 	tcase_add_loop_test(both, sources_in_turn, 0, KINDS);
 	tcase_add_loop_test(both, requests_begin_flows, 0, 2);
