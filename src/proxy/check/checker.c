@@ -15,17 +15,15 @@ lengthen(struct checker *c, unsigned slots)
 {
 	struct checker_record **grown;
 
-	if (slots <= c->slots)
-		return 0;
+	if (heap_reserve(&c->due, slots) < 0 ||
+	    heap_reserve(&c->deadlines, slots) < 0)
+		return -1;
 	grown = array_grow(
 	    c->records, &c->slots, sizeof(struct checker_record *), slots - 1);
 	if (grown == NULL)
 		return -1;
 	c->records = grown;
-	return heap_reserve(&c->due, c->slots) < 0 ||
-		heap_reserve(&c->deadlines, c->slots) < 0
-	    ? -1
-	    : 0;
+	return 0;
 }
 
 int
@@ -41,7 +39,8 @@ checker_reserve(struct checker *c, unsigned slot)
 void
 checker_set_options(struct checker *c, const struct checker_options *o)
 {
-	bool sooner = o->interval_ms < c->options.interval_ms;
+	bool sooner = o->interval_ms < c->options.interval_ms ||
+	    o->interval_down_ms < c->options.interval_down_ms;
 	unsigned slot;
 
 	c->options = *o;

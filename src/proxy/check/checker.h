@@ -66,7 +66,8 @@ void checker_free(struct checker *c);
 
 /* Makes a record for the slot. Returns 0, or -1 with errno ENOMEM. */
 int checker_reserve(struct checker *c, unsigned slot);
-/* Others count for checks that begin from now on. */
+/* Others count for checks that begin from now on, a shorter interval at
+ * once. */
 void checker_set_options(struct checker *c, const struct checker_options *o);
 /* The server in the slot, which was reserved unless it is not to be checked, is
  * checked so from now on. It goes on undisturbed if it was before, and has the

@@ -434,6 +434,29 @@ START_TEST(shorter_interval_counts_at_once)
 }
 END_TEST
 
+/* Also one of servers that are down. */
+START_TEST(shorter_interval_down_counts_at_once)
+{
+	struct server *s = begin_with_one();
+	unsigned before;
+
+	put_server(1, 1);
+	options.interval_down_ms = 100 * INTERVAL;
+	checker_set_options(checker, &options);
+	while (!s->health.down) {
+		answer(CHECK_BAD);
+		if (!s->health.down)
+			run_to_next();
+	}
+	before = of(0)->starts;
+	options.interval_down_ms = _i == 0 ? INTERVAL : 0;
+	checker_set_options(checker, &options);
+	run(INTERVAL + STEP);
+	ck_assert_uint_gt(of(0)->starts, before);
+	end();
+}
+END_TEST
+
 /* ---- what comes of it ---- */
 
 START_TEST(rise_and_fall_make_the_state)
@@ -630,6 +653,8 @@ SUITE(test_checker)
 	SUITE_ADD(s, lazy_asks_only_who_is_not_heard_of, 10);
 	SUITE_ADD(s, server_that_is_down_is_asked_as_often, 10);
 	SUITE_ADD(s, shorter_interval_counts_at_once, 10);
+	SUITE_ADD_LOOP(
+	    s, shorter_interval_down_counts_at_once, 10, 2);
 	SUITE_ADD(s, rise_and_fall_make_the_state, 10);
 	SUITE_ADD(s, shortage_of_ours_says_nothing, 10);
 	SUITE_ADD(s, all_addresses_are_asked, 10);
