@@ -148,6 +148,22 @@ START_TEST(questions_go_over_tls)
 }
 END_TEST
 
+/* With TLS 1.3 its alert comes after the handshake. */
+START_TEST(server_that_misses_a_certificate)
+{
+	struct tls_echo_options o = { 0 };
+
+	tls_chain_begin(&c);
+	o.client_ca = c.ca_file;
+	tls_echo_start(&s[0], c.site, c.site, &o);
+	tls_echo_start(&s[1], c.site, c.site, NULL);
+	up("check https /");
+	BECOMES("0 check https state down result failed");
+	ck_assert(says("TLS: tlsv13 alert certificate required"));
+	end();
+}
+END_TEST
+
 SUITE(test_checks_tls)
 {
 	Suite *suite = suite_create("checks_tls");
@@ -155,5 +171,6 @@ SUITE(test_checks_tls)
 	SUITE_ADD(suite, wrong_certificate_takes_a_server_out, 20);
 	SUITE_ADD(suite, old_certificate_takes_a_server_out, 20);
 	SUITE_ADD(suite, questions_go_over_tls, 20);
+	SUITE_ADD(suite, server_that_misses_a_certificate, 20);
 	return suite;
 }

@@ -24,6 +24,24 @@ want(struct check_stream *s, unsigned ready)
 		check_end_errno(s->check, errno);
 }
 
+static bool
+is_tls(const struct check_stream *s)
+{
+	return s->talk.tls != NULL && s->talk.tls->on;
+}
+
+/* TLS knows more of what broke it than the error does. */
+static void
+check_stream_fail(struct check_stream *s, int error)
+{
+	const char *why = is_tls(s) ? tls_error(&s->stream) : "";
+
+	if (*why != '\0' && !sock_error_is_ours(error))
+		check_end(s->check, CHECK_BAD, "TLS: %s", why);
+	else
+		check_end_errno(s->check, error);
+}
+
 /* Returns whether all has been sent. */
 static bool
 say(struct check_stream *s)
@@ -36,7 +54,7 @@ say(struct check_stream *s)
 		if (n < 0 && errno == EAGAIN)
 			return false;
 		if (n < 0) {
-			check_end_errno(s->check, errno);
+			check_stream_fail(s, errno);
 			return false;
 		}
 		s->said += (size_t)n;
@@ -52,7 +70,7 @@ on_closed(struct check_stream *s, ssize_t n)
 	bool reset = n < 0 && errno == ECONNRESET && s->heard;
 
 	if (n < 0 && errno != ECONNABORTED && !reset && !s->check->good)
-		check_end_errno(s->check, errno);
+		check_stream_fail(s, errno);
 	else if (s->talk.on_end != NULL)
 		s->talk.on_end(s->check);
 	else
@@ -114,9 +132,6 @@ connected(struct check_stream *s)
 static void
 shake_hands(struct check_stream *s)
 {
-	const char *why;
-	int error;
-
 	s->check->waiting = "the TLS handshake";
 	switch (tls_handshake(&s->stream)) {
 	case TLS_DONE:
@@ -125,23 +140,12 @@ shake_hands(struct check_stream *s)
 		connected(s);
 		break;
 	case TLS_FAILED:
-		error = errno;
-		why = tls_error(&s->stream);
-		if (*why != '\0')
-			check_end(s->check, CHECK_BAD, "TLS: %s", why);
-		else
-			check_end_errno(s->check, error);
+		check_stream_fail(s, errno);
 		break;
 	case TLS_WAITS:
 		want(s, READY_READ);
 		break;
 	}
-}
-
-static bool
-is_tls(const struct check_stream *s)
-{
-	return s->talk.tls != NULL && s->talk.tls->on;
 }
 
 static void
