@@ -61,4 +61,11 @@ has exec.conf check exec /bin/echo {address}:{port} ok
 < udp 00ff expect 00..
 > checks
 ? 0 check udp state down result failed
+# which a Unix socket behind TCP does not take
+> server 2 address {DIR}socket
+~ server "{DIR}socket": check udp sends datagrams, but its socket takes connections
+> server 2 address {DIR}socket check dns a.test
+~ check dns sends datagrams, but its socket takes connections
+> server 2 address {DIR}socket check dns a.test tcp
+> server 2 remove
 > no check

@@ -101,11 +101,34 @@ START_TEST(lazy_while_clients_are_answered)
 }
 END_TEST
 
+/* Where datagrams come in they go to such a socket: no check connects to it. */
+START_TEST(unix_socket_takes_no_connection)
+{
+	const char *why;
+
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	udp_server_start(&a, ENDPOINT_UNIX, "a:");
+	pen_up(&pen, &ctl, "-U", "-C", ctl.text, "-O", "check_interval 50ms",
+	    "-O", "check udp 70696e67 expect ..3a70696e67", front.text,
+	    a.at.text, NULL);
+	WAIT_FOR(strstr(ask("checks"), "0 check udp state up result ok"), SOON);
+	why = ask("check connect");
+	ck_assert_msg(strstr(why,
+			  "check connect opens connections, but its socket "
+			  "takes datagrams") != NULL,
+	    "%s", why);
+	pen_down(&pen);
+	udp_server_stop(&a);
+}
+END_TEST
+
 SUITE(test_check_udp)
 {
 	Suite *s = suite_create("check_udp");
 
 	SUITE_ADD(s, left_out_and_back, 40);
+	SUITE_ADD(s, unix_socket_takes_no_connection, 40);
 	SUITE_ADD(s, lazy_while_clients_are_answered, 60);
 	return s;
 }

@@ -138,6 +138,24 @@ has_name(const struct plan *p, const struct server_plan *s,
 	    !addr_is_unix_text(s->host);
 }
 
+/* The Unix socket of a server takes what clients send; with dns, which of both
+ * is not known. */
+static int
+checks_check_socket(const struct plan *p, const struct server_plan *s,
+    const struct check_spec *spec, struct error *e)
+{
+	const struct frontend_options *f = &p->config.frontend;
+	bool datagrams = check_spec_sends_datagrams(spec);
+
+	if (f->dns.on || datagrams == f->udp.on)
+		return 0;
+	return error_set(e,
+	    "server \"%.150s\": check %s %s, but its socket takes %s", s->host,
+	    check_spec_kind(spec)->name,
+	    datagrams ? "sends datagrams" : "opens connections",
+	    datagrams ? "connections" : "datagrams");
+}
+
 static int
 check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
     struct error *e)
@@ -162,7 +180,9 @@ check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
 		    "server \"%.150s\": check %s has no host name to verify: "
 		    "add name HOST to the check, or set ssl_upstream_name",
 		    s->host, kind->name);
-	if (!kind->needs_port || path || check_plan_port(p, s) != 0)
+	if (kind->needs_port && path)
+		return checks_check_socket(p, s, spec, e);
+	if (!kind->needs_port || check_plan_port(p, s) != 0)
 		return 0;
 	return error_set(e,
 	    "server \"%.150s\": check %s needs a check_port, as the server has "

@@ -61,6 +61,9 @@ struct check_kind {
 	void (*fini)(void *settings);
 	/* Whether it needs an address with a port; else it works without. */
 	bool needs_port;
+	/* Whether it sends datagrams, so that a Unix server needs a socket for
+	 * these; NULL: never. */
+	bool (*sends_datagrams)(const void *settings);
 	/* Whether it may talk TLS, and where in the settings its struct
 	 * check_tls (check_stream.h) is, which states it. */
 	bool has_tls;

@@ -73,6 +73,14 @@ check_dns_parse(void *settings, const struct words *w, struct error *e)
 	return 0;
 }
 
+static bool
+check_dns_sends_datagrams(const void *settings)
+{
+	const struct dns_settings *s = settings;
+
+	return !s->tcp;
+}
+
 /* ---- the answer ---- */
 
 static void
@@ -190,6 +198,7 @@ const struct check_kind check_dns = {
 	.settings_size = sizeof(struct dns_settings),
 	.parse = check_dns_parse,
 	.needs_port = true,
+	.sends_datagrams = check_dns_sends_datagrams,
 	.state_size = sizeof(struct dns_state),
 	.start = check_dns_start,
 	.stop = check_dns_stop,

@@ -206,6 +206,13 @@ check_spec_program(const struct check_spec *s)
 	return s->kind->program != NULL ? s->kind->program(s->settings) : NULL;
 }
 
+bool
+check_spec_sends_datagrams(const struct check_spec *s)
+{
+	return s->kind->sends_datagrams != NULL &&
+	    s->kind->sends_datagrams(s->settings);
+}
+
 const struct check_tls *
 check_spec_tls(const struct check_spec *s)
 {

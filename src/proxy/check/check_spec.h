@@ -22,6 +22,8 @@ const char *check_spec_text(const struct check_spec *s);
 const struct check_kind *check_spec_kind(const struct check_spec *s);
 /* What the kind's parse() has made. */
 const void *check_spec_settings(const struct check_spec *s);
+/* Whether it sends datagrams. */
+bool check_spec_sends_datagrams(const struct check_spec *s);
 /* How TLS is talked; NULL: it is not. */
 const struct check_tls *check_spec_tls(const struct check_spec *s);
 /* The program that it runs, with its arguments as in check.h, or NULL. */

@@ -50,6 +50,13 @@ on_answer(struct check *c, const char *bytes, size_t n)
 		c->waiting = "the expected answer";
 }
 
+static bool
+check_udp_sends_datagrams(const void *settings)
+{
+	(void)settings;
+	return true;
+}
+
 static void
 check_udp_start(struct check *c)
 {
@@ -68,6 +75,7 @@ const struct check_kind check_udp = {
 	.parse = check_udp_parse,
 	.fini = check_udp_fini,
 	.needs_port = true,
+	.sends_datagrams = check_udp_sends_datagrams,
 	.state_size = sizeof(struct check_datagram),
 	.start = check_udp_start,
 	.stop = check_datagram_stop,
