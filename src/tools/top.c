@@ -135,9 +135,12 @@ top_refresh(struct top *t)
 	struct top_table fresh;
 	unsigned i, failed = 0;
 
+	if (t->failing)
+		t->message.text[0] = '\0';
 	top_table_init(&fresh);
 	for (i = 0; i < t->pens; i++)
 		failed += ask_one(t, &fresh, i) < 0;
+	t->failing = failed > 0;
 	top_table_settle(&fresh, &t->now, clock_monotonic_ms());
 	top_table_fini(&t->now);
 	t->now = fresh;

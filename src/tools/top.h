@@ -15,6 +15,7 @@ struct top {
 	enum top_order order;
 	char filter[TOP_TEXT];
 	struct error message; /* what went wrong, or was done; "" */
+	bool failing;	      /* the last refresh went wrong */
 };
 
 /* Shows them until the user quits. Returns an exit status. */
@@ -22,8 +23,8 @@ int top(struct top *t);
 
 /* ---- for top_screen.c ---- */
 
-/* Queries all pens. Returns how many did not answer; t->message has the
- * reason. */
+/* Queries all pens. Returns how many did not answer; t->message has the reason,
+ * until they do. */
 unsigned top_refresh(struct top *t);
 /* What is seen follows order and filter. */
 void top_arrange(struct top *t);

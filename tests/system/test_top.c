@@ -307,7 +307,6 @@ START_TEST(top_at_three_widths)
 }
 END_TEST
 
-/* Lines are cut; the screen has what pen says now. */
 /* Server 0 of another service is another server. */
 START_TEST(top_drains_in_its_service)
 {
@@ -336,6 +335,29 @@ START_TEST(top_drains_in_its_service)
 }
 END_TEST
 
+/* Why a pen did not answer is shown until it does. */
+START_TEST(top_forgets_what_is_over)
+{
+#ifndef HAVE_NCURSES
+	SKIP("built without ncurses");
+#endif
+	NEED_PROGRAM("tmux");
+	begin(1);
+	sit_down("tmux", "140", "top");
+	SHOWS("2 of 2 up");
+	pen_down(&pen[0]);
+	SHOWS(ctl[0].text);
+	pen_up(&pen[0], &front[0], "-r", "-C", ctl[0].text, front[0].text,
+	    back[0].at.text, back[1].at.text, NULL);
+	SHOWS("2 of 2 up");
+	SHOWS("q quit");
+	type("q");
+	WAIT_FOR(is_gone(), 10000);
+	end(1);
+}
+END_TEST
+
+/* Lines are cut; the screen has what pen says now. */
 START_TEST(watch_on_a_terminal)
 {
 	NEED_PROGRAM("tmux");
@@ -362,6 +384,7 @@ SUITE(test_top)
 	SUITE_ADD(s, top_of_several_pens, 60);
 	SUITE_ADD(s, top_of_several_services, 60);
 	SUITE_ADD(s, top_drains_in_its_service, 60);
+	SUITE_ADD(s, top_forgets_what_is_over, 60);
 	SUITE_ADD(s, reader_stops, 60);
 	SUITE_ADD(s, watch_in_a_pipe, 60);
 	tcase_set_timeout(t, 120);
