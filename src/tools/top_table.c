@@ -197,8 +197,12 @@ top_table_settle(
 		while (k < before->count &&
 		    compare_identity(&before->list[k], s) < 0)
 			k++;
+		/* no rate of one that is new, nor when a pen has come back
+		 * with all its bytes */
 		if (k == before->count ||
-		    compare_identity(&before->list[k], s) != 0)
+		    compare_identity(&before->list[k], s) != 0 ||
+		    memcmp(before->list[k].number, s->number,
+			sizeof(s->number)) != 0)
 			continue;
 		s->up_s = per_second(s->up, before->list[k].up, ms);
 		s->down_s = per_second(s->down, before->list[k].down, ms);

@@ -98,6 +98,28 @@ START_TEST(several_pens_add_up)
 }
 END_TEST
 
+/* What a pen has passed on since its start came not in this moment. */
+START_TEST(pen_that_comes_back_is_no_rate)
+{
+	struct top_table both;
+
+	begin();
+	top_table_init(&both);
+	add(&before, 0, 0, "a", "up", 1, 1000);
+	top_table_settle(&before, &now, 1000);
+	add(&now, 0, 0, "a", "up", 1, 2000);
+	add(&now, 1, 0, "a", "up", 1, 900000);
+	top_table_settle(&now, &before, 2000);
+	ck_assert_int_eq((int)now.list[0].up_s, 0);
+	add(&both, 0, 0, "a", "up", 1, 3000);
+	add(&both, 1, 0, "a", "up", 1, 901000);
+	top_table_settle(&both, &now, 3000);
+	ck_assert_int_eq((int)both.list[0].up_s, 2000);
+	top_table_fini(&both);
+	end();
+}
+END_TEST
+
 /* A list may have the same server twice. */
 START_TEST(twins_of_one_pen_are_two)
 {
@@ -194,6 +216,7 @@ SUITE(test_top_table)
 	SUITE_ADD(s, names_with_blanks, 10);
 	SUITE_ADD(s, ports_stand_behind_addresses, 10);
 	SUITE_ADD(s, several_pens_add_up, 10);
+	SUITE_ADD(s, pen_that_comes_back_is_no_rate, 10);
 	SUITE_ADD(s, twins_of_one_pen_are_two, 10);
 	SUITE_ADD(s, orders_and_filters, 10);
 	SUITE_ADD(s, lines_of_any_width, 10);
