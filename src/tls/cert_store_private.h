@@ -64,7 +64,7 @@ void cert_entry_keep(
  * was, and they are read once more when they change or have settled. */
 void cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now);
 /* Lists the directory: adds the names that are new and removes those that are
- * gone. Returns 0, or -1 with a short message. */
+ * gone. Returns 0, or -1 with a short message, having removed none. */
 int cert_store_read(struct cert_store *s, struct error *e);
 
 #endif

@@ -3,7 +3,9 @@
 #include "config.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -66,12 +68,12 @@ cert_store_read(struct cert_store *s, struct error *e)
 	struct list *link, *next;
 	struct cert_entry *n;
 	struct dirent *file;
+	int bad;
 
 	if (d == NULL)
 		return -1;
 	file_id_read(&s->seen, s->dir, NULL);
-	s->unsure = file_id_is_recent(&s->seen);
-	while ((file = readdir(d)) != NULL) {
+	while (errno = 0, (file = readdir(d)) != NULL) {
 		if (!cert_files_name(file->d_name, name))
 			continue;
 		n = cert_entry_find(s, name);
@@ -83,16 +85,18 @@ cert_store_read(struct cert_store *s, struct error *e)
 		else
 			n->wanted = true;
 	}
+	bad = errno;
+	s->unsure = bad != 0 || file_id_is_recent(&s->seen);
 	closedir(d);
 	for (link = s->all.next; link != &s->all; link = next) {
 		n = list_entry(link, struct cert_entry, order);
 		next = link->next;
-		if (!n->wanted)
+		if (!n->wanted && bad == 0)
 			cert_entry_free(s, n);
 		else
 			n->wanted = false;
 	}
-	return 0;
+	return bad == 0 ? 0 : error_set(e, "%s", strerror(bad));
 }
 
 /* Checks the files of a name. Returns whether it has read them. */

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/faultwalk.h"
@@ -467,6 +468,36 @@ settings(void)
 	return contents(file);
 }
 
+/* Names of certificates stay known when their directory cannot be listed to the
+ * end. */
+START_TEST(directory_that_fails)
+{
+	const char *dir = scratch("names"), *answer;
+	unsigned i = 0;
+	bool failed;
+
+	NEED_FAULTS();
+	faultwalk_begin(1);
+	faultwalk_only("readdir");
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	write_file(text("%s/a.test.pem", dir), contents(scratch("site.pem")));
+	write_file(walk.conf,
+	    text("%sservice tls\nssl_sni_path %s\n", contents(walk.conf), dir));
+	up();
+	do {
+		write_file(text("%s/%u", dir, i++), "");
+		faultwalk_arm();
+		(void)faultwalk_ask("reload", &answer);
+		failed = faultwalk_disarm();
+		(void)faultwalk_ask("service tls certs", &answer);
+		if (strstr(answer, "for name") == NULL)
+			faultwalk_found("a name is gone: %s", said());
+	} while (failed && !faultwalk_is_full());
+	pen_down(&walk.pen);
+	faultwalk_end("directory");
+}
+END_TEST
+
 #define NOT_SERVED "control client not served"
 
 /* A client that is closed unanswered finds either of them in force. */
@@ -645,6 +676,7 @@ SUITE(test_faults)
 	SUITE_ADD(s, one_client_suffers, seconds);
 	SUITE_ADD_LOOP(s, clients_short_of, seconds, 5);
 	SUITE_ADD_LOOP(s, shortage_that_lasts, seconds, 4);
+	SUITE_ADD(s, directory_that_fails, seconds);
 	SUITE_ADD(s, reloads_or_changes_nothing, seconds);
 	SUITE_ADD_LOOP(s, old_process_serves_on, seconds, 2);
 	return s;
