@@ -67,23 +67,32 @@ check_lists(SSL_CTX *ctx)
 	    X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 
+/* Whether `n` of them were found, and no damaged one after them: the rest of a
+ * file that is cut is not to be missed later. */
+static int
+expect_all(int n, const char *what, struct error *e)
+{
+	if (n > 0 &&
+	    ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE)
+		return 0;
+	return n > 0 ? error_set(e, "%s %d: %s", what, n + 1, cert_reason())
+		     : error_set(e, "no %s: %s", what, cert_reason());
+}
+
 int
 tls_trust_text(
     SSL_CTX *ctx, const struct buffer *pem, bool ask, struct error *e)
 {
-	if (add_certificates(ctx, pem, ask) > 0)
-		return 0;
-	return error_set(e, "no CA certificate: %s", cert_reason());
+	return expect_all(add_certificates(ctx, pem, ask), "CA certificate", e);
 }
 
 int
 tls_trust_revoked(SSL_CTX *ctx, const struct buffer *pem, struct error *e)
 {
-	if (add_lists(ctx, pem) > 0) {
-		check_lists(ctx);
-		return 0;
-	}
-	return error_set(e, "no revocation list: %s", cert_reason());
+	if (expect_all(add_lists(ctx, pem), "revocation list", e) < 0)
+		return -1;
+	check_lists(ctx);
+	return 0;
 }
 
 /* The list number `at` of the store; NULL: that is no list. */

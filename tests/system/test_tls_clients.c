@@ -112,6 +112,35 @@ START_TEST(certificates_required)
 }
 END_TEST
 
+/* What is missing of it would only be found when a client is refused, or is
+ * not. */
+START_TEST(files_that_are_cut)
+{
+	const char *list, *whole;
+	int i;
+
+	tls_chain_begin(&c);
+	list = cert_write_crl(c.ca, NULL, "list.pem");
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
+	tls_chain_up(&c,
+	    text("ssl_cert %s;ssl_ca_file %s;ssl_crl %s;ssl_require", c.site,
+		c.ca_file, list),
+	    server.at.text, NULL);
+	for (i = 0; i < 2; i++) {
+		whole = contents(i == 0 ? c.ca_file : list);
+		write_file(scratch("cut.pem"),
+		    text("%s%.*s", whole, (int)strlen(whole) / 2, whole));
+		ck_assert_ptr_nonnull(
+		    strstr(tls_chain_ask(&c,
+			       text("%s %s", i == 0 ? "ssl_ca_file" : "ssl_crl",
+				   scratch("cut.pem"))),
+			i == 0 ? "\": CA certificate 2: "
+			       : "\": revocation list 2: "));
+	}
+	down();
+}
+END_TEST
+
 /* From whomever it is: that it is not verified is told. */
 START_TEST(certificates_of_anybody)
 {
@@ -471,6 +500,7 @@ SUITE(test_tls_clients)
 	Suite *s = suite_create("tls_clients");
 
 	SUITE_ADD(s, certificates_required, 30);
+	SUITE_ADD(s, files_that_are_cut, 30);
 	SUITE_ADD(s, certificates_of_anybody, 30);
 	SUITE_ADD(s, certificates_requested, 30);
 	SUITE_ADD(s, authorities_in_a_directory, 30);
