@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ struct tls_client {
 	struct tls_context *context;
 	struct watched_file file[FILES];
 	struct settling settling; /* of the files */
+	bool wrong; /* the files that are there now are of no use */
 };
 
 /* ---- sessions ---- */
@@ -167,14 +169,14 @@ tls_client_build(struct tls_client *t, struct error *e)
 }
 
 unsigned
-tls_client_refresh(struct tls_client *t, bool all, uint64_t now)
+tls_client_refresh(struct tls_client *t, unsigned most, uint64_t now)
 {
+	bool changed = most == UINT_MAX && t->wrong;
 	struct tls_context *c;
-	bool changed = false;
 	struct error e;
 	int i;
 
-	for (i = 0; all && i < FILES; i++)
+	for (i = 0; most > 0 && i < FILES; i++)
 		changed = changed || watched_file_has_changed(&t->file[i]);
 	if (settling_is_due(&t->settling, changed, now)) {
 		/* before they are read: a change while they are read counts */
@@ -184,6 +186,7 @@ tls_client_refresh(struct tls_client *t, bool all, uint64_t now)
 		if (settling_read(&t->settling, c != NULL, now))
 			log_error(
 			    "certificates not replaced error=\"%s\"", e.text);
+		t->wrong = c == NULL;
 		if (c != NULL) {
 			tls_context_drop(t->context);
 			t->context = c;

@@ -35,9 +35,8 @@ enum {
 int tls_connect_once(
     struct stream *s, struct tls_client *t, const char *name, unsigned flags);
 
-/* As tls_server_refresh(): checks all files with `all`, else only those that
- * have to settle. */
-unsigned tls_client_refresh(struct tls_client *t, bool all, uint64_t now);
+/* As tls_server_refresh(); all files count as one name. */
+unsigned tls_client_refresh(struct tls_client *t, unsigned most, uint64_t now);
 
 /* The certificate that pen shows to servers. Returns false when there is
  * none. */

@@ -2,6 +2,7 @@
  * what it does when it must not. */
 #include "config.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -392,6 +393,11 @@ START_TEST(bundle_that_becomes_empty)
 	WAIT_FOR(child_has_said(&c.pen.child, "certificates not replaced"),
 	    10000);
 	not_served();
+	/* silence would look like success */
+	ck_assert_int_eq(kill(c.pen.child.pid, SIGHUP), 0);
+	WAIT_FOR(
+	    count_in(child_err(&c.pen.child), "certificates not replaced") == 2,
+	    10000);
 	tls_chain_down(&c);
 	unsetenv("SSL_CERT_FILE");
 	unsetenv("SSL_CERT_DIR");

@@ -275,7 +275,7 @@ tls_config_refresh_some(struct service *svc, unsigned most)
 	}
 	if (s->client != NULL)
 		s->rest_ms = sooner_ms(
-		    s->rest_ms, tls_client_refresh(s->client, most > 0, now));
+		    s->rest_ms, tls_client_refresh(s->client, most, now));
 	team_hush(svc->pen, false);
 }
 

@@ -653,8 +653,7 @@ SUITE(test_checker)
 	SUITE_ADD(s, lazy_asks_only_who_is_not_heard_of, 10);
 	SUITE_ADD(s, server_that_is_down_is_asked_as_often, 10);
 	SUITE_ADD(s, shorter_interval_counts_at_once, 10);
-	SUITE_ADD_LOOP(
-	    s, shorter_interval_down_counts_at_once, 10, 2);
+	SUITE_ADD_LOOP(s, shorter_interval_down_counts_at_once, 10, 2);
 	SUITE_ADD(s, rise_and_fall_make_the_state, 10);
 	SUITE_ADD(s, shortage_of_ours_says_nothing, 10);
 	SUITE_ADD(s, all_addresses_are_asked, 10);
