@@ -18,6 +18,7 @@
 enum { HEAD = 14, IP = 20, UDP = 8, ICMP = 8, QUOTED = IP + 8, OFFERED = 1400 };
 
 static const struct net_fixture_options two = { .servers = 2, .beyond = 2 };
+static const struct net_fixture_options near_one = { .servers = 1 };
 static struct net_fixture fixture;
 static struct dsrpen pen;
 static struct net_fixture_tap client;
@@ -46,9 +47,9 @@ send_frame(size_t length)
 	net_fixture_tap_send(&client, frame, length);
 }
 
-/* Anybody says that a packet in the tunnel to the first server was too big. */
+/* Anybody says that a packet in the tunnel to that server was too big. */
 static void
-send_news(unsigned mtu)
+send_news_of(const char *ip, unsigned mtu)
 {
 	unsigned char *icmp = frame + HEAD + IP, *quote = icmp + ICMP;
 	char server[4];
@@ -58,10 +59,16 @@ send_news(unsigned mtu)
 	icmp[0] = 3;
 	icmp[1] = 4;
 	net_fixture_put16(icmp + 6, mtu);
-	inet_pton(AF_INET, net_fixture_far4(0), server);
+	inet_pton(AF_INET, ip, server);
 	put_ip(quote, "\300\250\144\2", server, 4, 1480);
 	net_fixture_put16(icmp + 2, net_fixture_sum(icmp, ICMP + QUOTED));
 	send_frame(HEAD + IP + ICMP + QUOTED);
+}
+
+static void
+send_news(unsigned mtu)
+{
+	send_news_of(net_fixture_far4(0), mtu);
 }
 
 /* A datagram that may be cut. */
@@ -92,14 +99,19 @@ says(const char *what)
 }
 
 static void
-begin(void)
+begin_by(const char *gateway, const char *server)
 {
 	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
-	    "-Odsr_forward tunnel", "-Odsr_ip " NET_FIXTURE_DSR_IP4,
-	    "-Odsr_gateway 192.168.100.9", NET_FIXTURE_VIP4 ":0",
-	    net_fixture_far4(0), NULL);
+	    "-Odsr_forward tunnel", "-Odsr_ip " NET_FIXTURE_DSR_IP4, gateway,
+	    NET_FIXTURE_VIP4 ":0", server, NULL);
 	WAIT_FOR(!says("unknown"), 5000);
 	net_fixture_tap(&client, &fixture, NET_FIXTURE_CLIENT, "eth0");
+}
+
+static void
+begin(void)
+{
+	begin_by("-Odsr_gateway 192.168.100.9", net_fixture_far4(0));
 }
 
 static void
@@ -122,6 +134,24 @@ START_TEST(path_mtu)
 	WAIT_FOR(count("forwarded") == 1, 5000);
 	ck_assert_int_ge(count("tunnelled"), 2);
 	ck_assert_int_le(count("tunnelled"), 3);
+	end();
+}
+END_TEST
+
+/* The kernel has no route to a server on the segment, whatever is said about
+ * the path to it. */
+START_TEST(path_mtu_without_a_route)
+{
+	NEED_DSR_OF_OURS("tunnels");
+	NEED_NET_FIXTURE(&fixture, &near_one);
+	begin_by("-Ono dsr_gateway", net_fixture_server4(0));
+	ck_assert(says("path_mtu 1500"));
+	send_news_of(net_fixture_server4(0), 1400);
+	WAIT_FOR(says("path_mtu 1400"), 5000);
+	send_datagram();
+	WAIT_FOR(count("forwarded") == 1, 5000);
+	ck_assert(!says("mac route"));
+	ck_assert_int_eq(count("dropped_send"), 0);
 	end();
 }
 END_TEST
@@ -188,6 +218,7 @@ SUITE(test_dsr_forged)
 	Suite *s = suite_create("dsr_forged");
 
 	SUITE_ADD(s, path_mtu, 60);
+	SUITE_ADD(s, path_mtu_without_a_route, 60);
 	SUITE_ADD(s, flood_of_news, 60);
 	SUITE_ADD(s, a_tag_of_strangers, 60);
 	return s;

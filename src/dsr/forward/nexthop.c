@@ -33,10 +33,12 @@ nexthop_is_tunnelled(const struct nexthops *n, const struct server *s)
 	    (s->set.forward == SERVER_FORWARD_AS_SET && n->forward.tunnel);
 }
 
-/* Queries the kernel if its last answer is too old. An MTU of 0: no route. */
-static void
-ask_for_route(const struct nexthops *n, struct nexthop *h,
-    const struct server *s, const struct peer *ip)
+/* The hop without a gateway: the kernel's route, with the MTU of that, or what
+ * there is if the kernel has none. Queries the kernel if its last answer is too
+ * old. */
+static enum hop
+choose_by_route(const struct nexthops *n, struct nexthop *h,
+    const struct server *s, const struct peer *ip, bool own_there)
 {
 	uint32_t now = (uint32_t)(loop_now(n->loop) / 1000);
 	struct route_path w;
@@ -44,13 +46,15 @@ ask_for_route(const struct nexthops *n, struct nexthop *h,
 	if (h->generation == s->generation && now < h->ask_s &&
 	    (h->hop == HOP_ROUTE || h->hop == HOP_SEGMENT ||
 		h->hop == HOP_NONE))
-		return;
+		return h->hop;
 	h->ask_s = now + ASK_S + s->slot % SPREAD_S;
-	h->path.mtu = route_ask(ip, &w) == 0 ? w.mtu : 0;
+	if (route_ask(ip, &w) < 0)
+		return own_there ? HOP_SEGMENT : HOP_NONE;
+	h->path.mtu = w.mtu;
+	return HOP_ROUTE;
 }
 
-/* Which hop the server should have; may ask the kernel for its route, and notes
- * the MTU of that. */
+/* Which hop the server should have; may ask the kernel for its route. */
 static enum hop
 nexthop_choose(
     const struct nexthops *n, struct nexthop *h, const struct server *s)
@@ -66,8 +70,7 @@ nexthop_choose(
 		return own_there ? HOP_GIVEN : HOP_NONE;
 	if (n->forward.gateway.family != 0)
 		return own_there ? HOP_GATEWAY : HOP_NONE;
-	ask_for_route(n, h, s, &ip);
-	return h->path.mtu > 0 ? HOP_ROUTE : own_there ? HOP_SEGMENT : HOP_NONE;
+	return choose_by_route(n, h, s, &ip, own_there);
 }
 
 /* Sets the address of the neighbour of that hop. False: it has none. */
