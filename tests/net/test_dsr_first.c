@@ -134,6 +134,8 @@ expect_metrics(void)
 	static const char *const lines[] = { "pen_dsr_forwarded_bytes_total ",
 		"pen_dsr_dropped_total{reason=\"no_server\"} 0\n",
 		"pen_dsr_fast_flows 0\n",
+		/* also those that wait no longer */
+		"# TYPE pen_dsr_pending_total counter\n",
 		"pen_dsr_link_dropped_total{reason=\"missed\"} 0\n",
 		"pen_dsr_neighbor_requests_total ",
 		"pen_dsr_flows_in_state{state=\"established\"} 0\n" };

@@ -243,9 +243,10 @@ static const struct counter counters[] = {
 	{ FRAMES(probes) = "probes", METRIC_COUNTER, "pen_dsr_probes", NULL,
 	    "Frames of health checks among those forwarded." },
 	{ FRAMES(answered) = "answered", METRIC_COUNTER, "pen_dsr_answered",
-	    NULL, "Frames that were answered: ARP, NDP, tarpit." },
-	{ FRAMES(pending) = "held", METRIC_GAUGE, "pen_dsr_pending", NULL,
-	    "Frames that wait for the hardware address of their server." },
+	    NULL, "Frames of pen itself: ARP, NDP, tarpit." },
+	{ FRAMES(pending) = "held", METRIC_COUNTER, "pen_dsr_pending", NULL,
+	    "Frames that had to wait for the hardware address of their "
+	    "server." },
 	{ FRAMES(dropped[0].frames) = "dropped_", METRIC_COUNTER,
 	    "pen_dsr_dropped", "reason", "Frames that were dropped.",
 	    ARRAY(DIRECTOR_DROPS, struct frame_count, drop_item) },

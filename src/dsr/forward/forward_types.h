@@ -54,7 +54,7 @@ struct director_stats {
 			    * the rate allows */
 	uint64_t probes;   /* of those forwarded, of checks: ours */
 	uint64_t answered; /* ARP, NDP, tarpit: ours */
-	uint64_t pending;  /* until the server's hardware address is known */
+	uint64_t pending;  /* had to wait for the server's hardware address */
 	struct frame_count dropped[DIRECTOR_DROPS];
 };
 
