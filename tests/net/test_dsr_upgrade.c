@@ -260,6 +260,8 @@ START_TEST(downloads_go_on)
 	    child_err(&pen.child));
 	third = expect_upgrade(f);
 	ck_assert_int_ne(third, second);
+	ck_assert_ptr_null(
+	    strstr(child_err(&pen.child), "of a running director"));
 	WAIT_FOR(upgrading_has_ended(second), 20000);
 	expect_whole();
 	upgrading_end(third);

@@ -127,8 +127,13 @@ direct_warn(struct apply *a, struct error *e)
 	if (!a->first || !direct_is_wanted(a->wanted))
 		return 0;
 	if (make_wanted(&w, a->service) == 0) {
-		if (inspect_machine_read(&m, &w.is) == 0)
+		if (inspect_machine_read(&m, &w.is) == 0) {
+			/* that of the process that this one replaces is ours */
+			m.xdp = m.xdp &&
+			    predecessor_link(
+				&a->pen->predecessor, w.is.interface) == NULL;
 			inspect_judge_machine(&m, &w.is, finding_log, NULL);
+		}
 		inspect_machine_free(&m);
 	}
 	free(w.server);
