@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "control/apply/acl_loads.h"
 #include "control/pen.h"
@@ -14,6 +15,7 @@
 #include "control/workers/tally.h"
 #include "pool/balance.h"
 #include "pool/sticky/sticky.h"
+#include "dsr/director/director.h"
 #include "proxy/check/check_spec.h"
 #include "support/ask.h"
 #include "support/suite.h"
@@ -238,6 +240,33 @@ START_TEST(options_of_a_pool)
 }
 END_TEST
 
+/* There is no such interface: what was made before that is freed. */
+static void
+open_director(void)
+{
+	const struct director_options o = {
+		.interface = "pen-none", .flows = 1, .user = geteuid()
+	};
+	struct peer vip = { .family = AF_INET,
+		.ip = { [10] = 0xff, 0xff, 192, 0, 2, 1 } };
+	const struct director *d = director_new(loop, pool, &o, &vip, 1, &e);
+
+	left = 0;
+	ck_assert_ptr_null(d);
+	if (failed)
+		ck_assert_ptr_nonnull(strstr(e.text, "memory"));
+}
+
+START_TEST(directors)
+{
+	loop = loop_new(NULL, &e);
+	pool = pool_new();
+	ck_assert_uint_ge(each_fails(open_director), 5);
+	pool_free(pool);
+	loop_free(loop);
+}
+END_TEST
+
 SUITE(test_no_memory)
 {
 	Suite *s = suite_create("no_memory");
@@ -247,5 +276,6 @@ SUITE(test_no_memory)
 	SUITE_ADD(s, access_lists, 20);
 	SUITE_ADD(s, counters, 20);
 	SUITE_ADD(s, options_of_a_pool, 20);
+	SUITE_ADD(s, directors, 20);
 	return s;
 }
