@@ -24,12 +24,15 @@ _Static_assert(sizeof(struct dsr_key) == 38, "a key has no holes");
 _Static_assert(
     sizeof(void *) > 8 || sizeof(struct dsr_flow) <= 96, "a flow is small");
 
-const struct dsr_timeouts dsr_timeouts_default = {
-	.syn_s = 60,
-	.established_s = 900,
-	.fin_s = 120,
-	.close_s = 10,
-	.udp_s = 300,
+/* Seconds without a frame, as the kernel has them. */
+static const uint32_t timeouts[DSR_STATES] = {
+	[DSR_SYN] = 60,
+	[DSR_PICKUP] = 900,
+	[DSR_UDP_NEW] = 300,
+	[DSR_CLOSE] = 10,
+	[DSR_FIN] = 120,
+	[DSR_UDP] = 300,
+	[DSR_ESTABLISHED] = 900,
 };
 
 /* ---- finding ---- */
@@ -414,30 +417,12 @@ dsr_flows_next(const struct dsr_flows *fs, uint32_t number)
 
 /* ---- time ---- */
 
-static uint32_t
-timeout_of(const struct dsr_timeouts *t, enum dsr_state state)
-{
-	switch (state) {
-	case DSR_SYN:
-		return t->syn_s;
-	case DSR_CLOSE:
-		return t->close_s;
-	case DSR_FIN:
-		return t->fin_s;
-	case DSR_UDP:
-	case DSR_UDP_NEW:
-		return t->udp_s;
-	default:
-		return t->established_s;
-	}
-}
-
 /* At most `most` of those in one state. */
 static unsigned
 expire(
     struct dsr_flows *fs, enum dsr_state state, uint32_t second, unsigned most)
 {
-	uint32_t timeout = timeout_of(&fs->timeouts, state);
+	uint32_t timeout = timeouts[state];
 	struct dsr_flow *w;
 	unsigned n;
 

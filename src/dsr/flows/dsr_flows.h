@@ -63,13 +63,6 @@ enum dsr_state {
  * assured, in terms of conntrack. */
 enum { DSR_ASSURED = 4 };
 
-/* Seconds without a frame. PICKUP counts as established, UDP_NEW as UDP. */
-struct dsr_timeouts {
-	uint32_t syn_s, established_s, fin_s, close_s, udp_s;
-};
-/* What the kernel has: 60, 900, 120, 10, 300. */
-extern const struct dsr_timeouts dsr_timeouts_default;
-
 struct dsr_flow {
 	struct hash_table_link link; /* private */
 	struct dsr_key key;
@@ -112,7 +105,6 @@ struct dsr_flows_stats {
 struct dsr_flows {
 	/* Readable. */
 	uint32_t count, max;
-	struct dsr_timeouts timeouts; /* may be set at any time */
 	struct dsr_flows_stats stats;
 	struct dsr_list lists[DSR_STATES];
 

@@ -18,7 +18,6 @@ dsr_flows_init(struct dsr_flows *fs, uint32_t max)
 
 	memset(fs, 0, sizeof(*fs));
 	fs->max = max;
-	fs->timeouts = dsr_timeouts_default;
 	if (hash_table_init(&fs->table) < 0 ||
 	    (fs->slabs = calloc(slabs + 1, sizeof(*fs->slabs))) == NULL) {
 		dsr_flows_fini(fs);
