@@ -57,7 +57,7 @@ uint32_t fast_path_last_frame(
     const struct fast_path *f, const struct dsr_flow *w);
 
 void fast_path_clear_counters(struct fast_path *f);
-/* See director_fast(). */
+/* See struct director_fast. */
 void fast_path_get(const struct fast_path *fp, struct director_fast *f);
 
 #endif

@@ -41,9 +41,8 @@ wire_flush(struct wire *w)
 }
 
 void
-wire_send_own(void *arg, const unsigned char *bytes, size_t length)
+wire_send_own(struct wire *w, const unsigned char *bytes, size_t length)
 {
-	struct wire *w = arg;
 	struct link_frame l = { .bytes = (unsigned char *)(uintptr_t)bytes,
 		.length = (unsigned)length };
 

@@ -28,9 +28,8 @@ wire_put(struct wire *w, const struct link_frame *l, unsigned char *bytes)
 
 /* Sends all queued frames; those the link refuses are counted as dropped. */
 void wire_flush(struct wire *w);
-/* Sends one frame that was made here, at once; `arg` is the wire. The caller
- * keeps the bytes. */
-void wire_send_own(void *arg, const unsigned char *bytes, size_t length);
+/* Sends one frame that was made here, at once. The caller keeps the bytes. */
+void wire_send_own(struct wire *w, const unsigned char *bytes, size_t length);
 /* Counts a dropped frame of so many bytes. */
 void wire_drop(struct wire *w, enum director_drop why, size_t bytes);
 
