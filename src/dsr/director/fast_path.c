@@ -176,6 +176,8 @@ fast_path_open(struct fast_path *fp)
 {
 	fp->ops = fp->link->fast;
 	fp->epoch = 1; /* entries that were never set have 0 */
+	/* what went by it in another process is not counted here */
+	fast_path_clear_counters(fp);
 }
 
 void
@@ -187,7 +189,6 @@ fast_path_take(struct fast_path *fp)
 	if (fp->entries != NULL)
 		memset(fp->entries, 0, fp->entries_n * sizeof(*fp->entries));
 	fast_path_refresh(fp);
-	fast_path_clear_counters(fp);
 }
 
 void
