@@ -390,6 +390,7 @@ dsr_flows_restore(struct dsr_flows *fs, const struct dsr_key *key,
 
 	if (w == NULL)
 		return NULL;
+	fs->stats.opened--; /* it was, there */
 	leave_list(fs, w);
 	w->state = past->state;
 	w->seen -= past->idle_s < w->seen ? past->idle_s : w->seen;

@@ -270,6 +270,7 @@ START_TEST(flows_go_to_the_next_process)
 	ck_assert_uint_eq(server_of(7, FRAME_FIN | FRAME_ACK), 7 % SERVERS);
 	ck_assert_uint_eq(server_of(CONNECTIONS, FRAME_SYN), 0);
 	ck_assert_uint_eq(hand_over(list, 2 * CONNECTIONS), CONNECTIONS + 1);
+	ck_assert_uint_eq(d.dispatch.flows.stats.opened, 0);
 	ck_assert_uint_eq(d.dispatch.flows.lists[DSR_SYN].count, 1);
 	ck_assert_uint_eq(d.dispatch.flows.lists[DSR_FIN].count, 1);
 	ck_assert_uint_eq(pool_server(d.pool, 0)->connections, 3);
