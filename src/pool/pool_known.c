@@ -105,6 +105,8 @@ pool_restore_counters(
 {
 	(void)p;
 	s->connects = past->connects;
+	/* what is open here was opened there */
+	s->rate = (struct rate){ .count = 0 };
 	s->failures = past->failures;
 	s->sent = past->sent;
 	s->received = past->received;

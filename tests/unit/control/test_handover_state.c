@@ -286,6 +286,9 @@ START_TEST(clients_and_counters)
 	ck_assert_uint_eq(st->flows.now, 20);
 	ck_assert_uint_eq(server(new, 0)->connections, 20);
 	ck_assert_uint_eq(server(new, 0)->connects, 25);
+	/* but did not begin here */
+	ck_assert_uint_eq(
+	    rate_tenths(&server(new, 0)->rate, loop_now(new->loop)), 0);
 	buffer_fini(&b);
 	pen_free(old);
 	pen_free(new);
