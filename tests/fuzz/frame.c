@@ -77,11 +77,9 @@ check_segment(const struct frame *f, unsigned char *out, size_t room)
 		    ndp.advertisement == ndp2.advertisement &&
 		    ndp.has_mac == ndp2.has_mac);
 	}
-	if (!is_group(&f->to) && frame_read_tcp(f, &s)) {
+	if (!is_group(&f->to) && frame_read_tcp(f, &s))
 		(void)check_made(f, out,
 		    frame_make_tcp(out, room, &head, &f->to, &f->from, &s));
-		(void)check_made(f, out, frame_make_synack(out, room, f, 1));
-	}
 }
 
 static void

@@ -208,9 +208,5 @@ bool frame_read_tcp(const struct frame *f, struct tcp_segment *s);
 size_t frame_make_tcp(unsigned char *out, size_t room,
     const struct frame_head *head, const struct peer *from,
     const struct peer *to, const struct tcp_segment *s);
-/* The answer to the SYN f with a window of zero: it accepts nothing, ever. 0
- * when f is no SYN. */
-size_t frame_make_synack(
-    unsigned char *out, size_t room, const struct frame *f, uint32_t seq);
 
 #endif

@@ -6,7 +6,6 @@
 #include "dsr/frame/frame_bytes.h"
 
 enum { OPTION_MSS = 2, OPTION_SIZE = 4 };
-enum { SAYS = FRAME_FIN | FRAME_SYN | FRAME_RST | FRAME_ACK };
 
 bool
 frame_read_tcp(const struct frame *f, struct tcp_segment *s)
@@ -55,20 +54,4 @@ frame_make_tcp(unsigned char *out, size_t room, const struct frame_head *head,
 			       ip_of_peer(to), IPPROTO_TCP, ip.content),
 		p, ip.content)));
 	return at + ip.content;
-}
-
-size_t
-frame_make_synack(
-    unsigned char *out, size_t room, const struct frame *f, uint32_t seq)
-{
-	struct frame_head head;
-	struct tcp_segment s = { .seq = seq, .flags = FRAME_SYN | FRAME_ACK },
-			   syn;
-
-	if (!frame_read_tcp(f, &syn) || f->first_fragment ||
-	    (syn.flags & SAYS) != FRAME_SYN)
-		return 0;
-	head = frame_answer_head(f);
-	s.ack = syn.seq + 1;
-	return frame_make_tcp(out, room, &head, &f->to, &f->from, &s);
 }

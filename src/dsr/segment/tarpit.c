@@ -239,7 +239,6 @@ tarpit_on_flow(struct tarpit *t, const struct frame *f, uint64_t now)
 	struct tcp_segment s, ours = { .flags = FRAME_ACK };
 	uint32_t first = 0;
 	bool syn;
-	size_t n;
 
 	if (!frame_read_tcp(f, &s) || !is_for_us(t, f, now))
 		return false;
@@ -251,19 +250,19 @@ tarpit_on_flow(struct tarpit *t, const struct frame *f, uint64_t now)
 		return false;
 	if (!tarpit_may_answer(t, now))
 		return true;
+	ours.seq = s.ack;
 	if (syn) {
-		n = frame_make_synack(
-		    bytes, sizeof(bytes), f, s.seq + difference(t, f));
-	} else {
-		head = frame_answer_head(f);
-		ours.seq = s.ack;
-		ours.ack = first + 1;
-		n = frame_make_tcp(
-		    bytes, sizeof(bytes), &head, &f->to, &f->from, &ours);
+		first = s.seq;
+		ours.seq = first + difference(t, f);
+		ours.flags = FRAME_SYN | FRAME_ACK;
 	}
+	ours.ack = first + 1;
 	t->stats.syn += syn;
 	t->stats.ack += !syn;
-	send_made(t, bytes, n);
+	head = frame_answer_head(f);
+	send_made(t, bytes,
+	    frame_make_tcp(
+		bytes, sizeof(bytes), &head, &f->to, &f->from, &ours));
 	return true;
 }
 

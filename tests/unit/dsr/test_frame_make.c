@@ -252,51 +252,6 @@ START_TEST(syns)
 }
 END_TEST
 
-static void
-check_synack(const char *name, bool tagged)
-{
-	struct frame f = sample(name), a;
-	struct tcp_segment syn, s;
-
-	if (tagged)
-		frame_parse(&f, bytes, put_tag(bytes, f.length, TAG));
-	ck_assert(frame_read_tcp(&f, &syn));
-	a = answer(frame_make_synack(out, sizeof(out), &f, 77), &f, FRAME_FLOW);
-	ck_assert(same_peer(&a.from, &f.to) && same_peer(&a.to, &f.from));
-	ck_assert(frame_read_tcp(&a, &s));
-	ck_assert_uint_eq(s.flags, FRAME_SYN | FRAME_ACK);
-	ck_assert_uint_eq(s.window, 0);
-	ck_assert_uint_eq(a.length, a.transport + 20U);
-	ck_assert_uint_eq(s.seq, 77);
-	ck_assert_uint_eq(s.ack, syn.seq + 1);
-	/* who gets it must not answer with another of the kind */
-	memcpy(bytes, out, a.length);
-	frame_parse(&f, bytes, a.length);
-	ck_assert_uint_eq(frame_make_synack(out, sizeof(out), &f, 1), 0);
-}
-
-START_TEST(synacks)
-{
-	static const char *const none[] = { "tcp behind options", "udp", "echo",
-		"tcp, first fragment", "arp request", "lldp", "too big" };
-	struct frame f;
-	size_t i;
-
-	check_synack("syn", false);
-	check_synack("syn6", false);
-	check_synack("syn", true);
-	check_synack("syn6", true);
-	for (i = 0; i < sizeof(none) / sizeof(*none); i++) {
-		f = sample(none[i]);
-		ck_assert_msg(frame_make_synack(out, sizeof(out), &f, 1) == 0,
-		    "%s", none[i]);
-	}
-	f = sample("tcp, first fragment");
-	f.tcp_flags = bytes[f.transport + 13] = FRAME_SYN;
-	ck_assert_uint_eq(frame_make_synack(out, sizeof(out), &f, 1), 0);
-}
-END_TEST
-
 SUITE(test_frame_make)
 {
 	Suite *s = suite_create("frame_make");
@@ -306,6 +261,5 @@ SUITE(test_frame_make)
 	SUITE_ADD(s, ndp_frames, 10);
 	SUITE_ADD(s, ndp_validity, 10);
 	SUITE_ADD(s, syns, 10);
-	SUITE_ADD(s, synacks, 10);
 	return s;
 }

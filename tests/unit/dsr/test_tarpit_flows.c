@@ -58,6 +58,7 @@ open_from(uint32_t first)
 	ck_assert(say(50, seg(FRAME_SYN, first, 0)));
 	ck_assert_uint_eq(segment.flags, FRAME_SYN | FRAME_ACK);
 	ck_assert_uint_eq(segment.ack, first + 1);
+	ck_assert_uint_eq(segment.window, 0);
 	return segment.seq;
 }
 
