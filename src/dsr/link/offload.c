@@ -110,18 +110,6 @@ set_sum(const struct parts *c, unsigned char *out, size_t length, size_t at)
 	put16(out + at, sum == 0 ? 0xffff : sum);
 }
 
-static size_t
-copy_whole(unsigned char *out, size_t room, const struct link_frame *f)
-{
-	struct link_frame whole = *f;
-
-	if (f->length > room)
-		return 0;
-	memcpy(out, f->bytes, f->length);
-	whole.bytes = out;
-	return offload_finish(&whole) ? f->length : 0;
-}
-
 size_t
 offload_segment(
     unsigned char *out, size_t room, const struct link_frame *f, unsigned i)
@@ -130,8 +118,6 @@ offload_segment(
 	size_t before, n, transport;
 	bool no_sum;
 
-	if (f->offload.type == 0)
-		return i == 0 ? copy_whole(out, room, f) : 0;
 	if (!parts_find(&c, f) || i >= c.segments)
 		return 0;
 	before = (size_t)i * f->offload.segment_size;

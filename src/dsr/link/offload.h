@@ -18,11 +18,11 @@ bool offload_finish(struct link_frame *f);
 /* How many segments a frame has: 1 if it is one packet; 0 if it cannot be
  * segmented. */
 unsigned offload_segments(const struct link_frame *f);
-/* Writes the i-th of them, a whole frame with its checksums done, to `out`,
- * which does not overlap the frame. TCP as a card does it (RFC 9293):
- * FIN and PSH in the last segment, CWR (RFC 3168) in the first; the id of IPv4
- * counts up. Returns its length; 0 when it does not fit into `room`, or when
- * there is no such segment. */
+/* Writes the i-th segment of a GSO frame, a whole frame with its checksums
+ * done, to `out`, which does not overlap the frame. TCP as a card does it (RFC
+ * 9293): FIN and PSH in the last segment, CWR (RFC 3168) in the first; the id
+ * of IPv4 counts up. Returns its length; 0 when it does not fit into `room`, or
+ * when there is no such segment. */
 size_t offload_segment(
     unsigned char *out, size_t room, const struct link_frame *f, unsigned i);
 

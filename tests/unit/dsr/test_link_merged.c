@@ -198,7 +198,14 @@ expect_same(const unsigned char *f, unsigned n, unsigned i)
 
 	memcpy(whole.bytes, far_mac, 6);
 	memcpy(whole.bytes + 6, near.mac.byte, 6);
-	ck_assert_uint_eq(offload_segment(own, sizeof(own), &whole, i), n);
+	if (whole.offload.type == 0) { /* one */
+		ck_assert(offload_finish(&whole));
+		ck_assert_uint_eq(whole.length, n);
+		memcpy(own, whole.bytes, n);
+	} else {
+		ck_assert_uint_eq(
+		    offload_segment(own, sizeof(own), &whole, i), n);
+	}
 	ck_assert_mem_eq(own, f, n);
 }
 

@@ -188,21 +188,13 @@ START_TEST(a_missing_sum_is_done)
 	/* 10.0.0.1 and 10.0.0.2, protocol 6, 332 bytes */
 	put(transport + 16, 0x0a00 + 1 + 0x0a00 + 2 + 6 + 332);
 	ck_assert_uint_eq(offload_segments(&merged), 1);
-	ck_assert_uint_eq(
-	    offload_segment(out, sizeof(out), &merged, 0), merged.length);
-	frame_parse(&f, out, merged.length);
-	ck_assert(frame_checksum_ok(&f));
 	frame_parse(&f, bytes, merged.length);
 	ck_assert(!frame_checksum_ok(&f));
 	ck_assert(offload_finish(&merged));
 	ck_assert(frame_checksum_ok(&f));
-	ck_assert_mem_eq(out, bytes, merged.length);
 	/* nothing is left to do */
 	ck_assert(offload_finish(&merged));
-	ck_assert_mem_eq(out, bytes, merged.length);
-	ck_assert_uint_eq(offload_segment(out, sizeof(out), &merged, 1), 0);
-	ck_assert_uint_eq(
-	    offload_segment(out, merged.length - 1, &merged, 0), 0);
+	ck_assert(frame_checksum_ok(&f));
 }
 END_TEST
 
