@@ -26,9 +26,9 @@ struct vip_locks {
 /* Locks these VIPs (port 0: any of that address) on the interface of that
  * number, but for those that `kept` has, which are in the way of none. `user`:
  * the user of this process later, or when other locks were taken. May sleep for
- * a tenth of a second when another process starts at the same moment. Returns
- * 0, or -1 with a full message when another process has one of them, or there
- * is no memory. */
+ * half a second when another process starts at the same moment. Returns 0, or
+ * -1 with a full message when another process has one of them, or there is no
+ * memory. */
 int vip_locks_take(struct vip_locks *l, const struct vip_locks *kept,
     unsigned ifindex, uid_t user, const struct peer *vips, unsigned count,
     struct error *e);
