@@ -321,10 +321,9 @@ xdp_send(struct link *l, const struct link_frame *list, unsigned n)
 
 /* ---- the rest ---- */
 
-static void
-xdp_refresh(struct link *l)
+uint64_t
+xdp_missed(const struct xdp_rings *x)
 {
-	struct xdp_rings *x = l->inside;
 	struct xdp_statistics s;
 	uint64_t missed = 0;
 
@@ -335,7 +334,15 @@ xdp_refresh(struct link *l)
 			x->queue[i].fd, SOL_XDP, XDP_STATISTICS, &s, &len) == 0)
 			missed += s.rx_dropped + s.rx_ring_full;
 	}
-	l->count.missed = missed;
+	return missed;
+}
+
+static void
+xdp_refresh(struct link *l)
+{
+	struct xdp_rings *x = l->inside;
+
+	l->count.missed = xdp_missed(x) - x->missed_before;
 	interface_refresh(l, x->changes.fd);
 	if (l->mtu + FRAME_HEAD > longest(x) && !x->outgrown)
 		log_warn("the MTU has grown, frames of more than %u bytes are "

@@ -83,6 +83,7 @@ struct xdp_rings {
 	struct xsk_umem *umem;
 	struct xdp_queue *queue; /* owned */
 	unsigned next;		 /* the one to be read first */
+	uint64_t missed_before;	 /* by another process */
 	/* Sends, for all queues. The loop does not watch this socket, so a
 	 * frame that has left causes no wake-up. Its done ring is the first
 	 * queue's. */
@@ -175,5 +176,7 @@ extern const struct link_fast xdp_fast;
 
 /* Gives the kernel the chunks that the ring lacks, as many as are free. */
 void xdp_fill(struct xdp_rings *x, struct xdp_queue *q);
+/* Frames that the sockets of the queues had no room for, since they exist. */
+uint64_t xdp_missed(const struct xdp_rings *x);
 
 #endif

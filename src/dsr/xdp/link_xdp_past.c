@@ -233,6 +233,7 @@ xdp_adopt(struct link *l, const struct link_filter *f, struct error *e)
 		    l->name, strerror(errno),
 		    errno == EBUSY ? "; that needs Linux 6.4" : "");
 	xdp_set_out(l);
+	x->missed_before = xdp_missed(x);
 	if (x->options.flows > 0) {
 		l->fast = &xdp_fast;
 		xdp_recheck_fast(l);

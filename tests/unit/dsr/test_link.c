@@ -423,6 +423,26 @@ START_TEST(another_process_takes_over)
 }
 END_TEST
 
+/* Its counters begin at zero. */
+START_TEST(what_was_missed_before_is_not_counted_again)
+{
+	struct link next;
+
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	for (unsigned i = 0; i < 20000; i++)
+		link_fixture_far_sends(&fixture, "192.168.100.10", i, 60);
+	link_refresh(&fixture.near);
+	if (!open_again(&next))
+		SKIP("this kernel maps no ring twice");
+	link_refresh(&next);
+	ck_assert_uint_gt(fixture.near.count.missed, 0);
+	ck_assert_uint_eq(next.count.missed, 0);
+	next.left = true;
+	link_close(&next);
+}
+END_TEST
+
 SUITE(test_link)
 {
 	Suite *s = suite_create("link");
@@ -440,6 +460,7 @@ SUITE(test_link)
 	tcase_add_test(t, what_cannot_be_sent_is_counted);
 	tcase_add_test(t, another_mac_is_followed);
 	tcase_add_test(t, another_process_takes_over);
+	tcase_add_test(t, what_was_missed_before_is_not_counted_again);
 	suite_add_tcase(s, t);
 #ifdef HAVE_LINK_XDP
 	t = tcase_create("xdp");
@@ -455,6 +476,7 @@ SUITE(test_link)
 	tcase_add_test(t, what_cannot_be_sent_is_counted);
 	tcase_add_test(t, another_mac_is_followed);
 	tcase_add_test(t, another_process_takes_over);
+	tcase_add_test(t, what_was_missed_before_is_not_counted_again);
 	suite_add_tcase(s, t);
 #endif
 #ifdef HAVE_LINK_PCAP
