@@ -291,6 +291,11 @@ interface_restore(struct link *l, struct interface_changes *w)
 			    strerror(errno), l->name);
 	}
 	w->features = 0;
+	/* another process that has the socket goes on with its own */
+	drop_groups(l, w->fd, w->group, w->groups);
+	if (w->all_groups)
+		interface_want(
+		    l, w->fd, PACKET_DROP_MEMBERSHIP, PACKET_MR_ALLMULTI, NULL);
 	free(w->group);
 	w->group = NULL;
 }

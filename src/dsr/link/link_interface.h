@@ -44,7 +44,8 @@ bool interface_switch_off(struct link *l, struct interface_changes *w,
  * with errno; *fd is the caller's anyway. */
 void *interface_memory(int *fd, size_t size);
 
-/* Switches on again what was switched off, and frees what is owned. */
+/* Switches on again what was switched off, leaves the groups, and frees what is
+ * owned. */
 void interface_restore(struct link *l, struct interface_changes *w);
 
 #endif

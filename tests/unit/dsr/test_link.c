@@ -443,6 +443,46 @@ START_TEST(what_was_missed_before_is_not_counted_again)
 }
 END_TEST
 
+static bool
+interface_has(const char *command, const char *what)
+{
+	return strstr(veth_ip_says("%s", command), what) != NULL;
+}
+
+/* Else the next one could never leave them. */
+START_TEST(groups_go_with_the_process_that_joined_them)
+{
+	struct link_net net = {
+		.ip.family = AF_INET6, .ip.ip = { 0xfd }, .bits = 64
+	};
+	struct link next;
+	struct error e;
+
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	if (!interface_has("-d link show near", "allmulti 0"))
+		SKIP("this ip does not tell");
+	fixture.filter.net = &net;
+	fixture.filter.nets = 1;
+	ck_assert_int_eq(
+	    link_set_filter(&fixture.near, &fixture.filter, &e), 0);
+	if (!open_again(&next))
+		SKIP("this kernel maps no ring twice");
+	take(&next);
+	fixture.near.left = true;
+	link_close(&fixture.near);
+	fixture.near = next;
+	ck_assert(interface_has("-d link show near", "allmulti 1"));
+	ck_assert(interface_has("maddr show dev near", "33:33:ff:00:00:10"));
+	fixture.filter.nets = 0;
+	fixture.filter.count = 1;
+	ck_assert_int_eq(
+	    link_set_filter(&fixture.near, &fixture.filter, &e), 0);
+	ck_assert(interface_has("-d link show near", "allmulti 0"));
+	ck_assert(!interface_has("maddr show dev near", "33:33:ff:00:00:10"));
+}
+END_TEST
+
 SUITE(test_link)
 {
 	Suite *s = suite_create("link");
@@ -461,6 +501,7 @@ SUITE(test_link)
 	tcase_add_test(t, another_mac_is_followed);
 	tcase_add_test(t, another_process_takes_over);
 	tcase_add_test(t, what_was_missed_before_is_not_counted_again);
+	tcase_add_test(t, groups_go_with_the_process_that_joined_them);
 	suite_add_tcase(s, t);
 #ifdef HAVE_LINK_XDP
 	t = tcase_create("xdp");
@@ -477,6 +518,7 @@ SUITE(test_link)
 	tcase_add_test(t, another_mac_is_followed);
 	tcase_add_test(t, another_process_takes_over);
 	tcase_add_test(t, what_was_missed_before_is_not_counted_again);
+	tcase_add_test(t, groups_go_with_the_process_that_joined_them);
 	suite_add_tcase(s, t);
 #endif
 #ifdef HAVE_LINK_PCAP
