@@ -447,7 +447,8 @@ director_take(struct director *d, struct error *e)
 		return -1;
 	vip_locks_own(&d->vips.locks);
 	vip_locks_own(&d->frames);
-	neighbors_resume(&d->forward.hops.neighbors, loop_now(d->loop));
+	if (!d->forward.hops.no_carrier)
+		neighbors_resume(&d->forward.hops.neighbors, loop_now(d->loop));
 	fast_path_take(&d->dispatch.fast);
 	return checks_go_on(&d->checks, e);
 }

@@ -2,6 +2,8 @@
  * are out of reach. */
 #include "config.h"
 
+#include <unistd.h>
+
 #include "pool/sticky/sticky.h"
 #include "unit/dsr/director_fixture.h"
 
@@ -286,6 +288,64 @@ START_TEST(flows_go_to_the_next_process)
 }
 END_TEST
 
+static void
+ignore(void *arg, const unsigned char *frame, size_t length)
+{
+	(void)arg;
+	(void)frame;
+	(void)length;
+}
+
+static void
+nothing(struct link *l)
+{
+	(void)l;
+}
+
+static int
+any_filter(struct link *l, const struct link_filter *f, struct error *e)
+{
+	(void)l;
+	(void)f;
+	(void)e;
+	return 0;
+}
+
+/* An upgrade fails while there is no carrier: servers are not asked before it
+ * is back. */
+START_TEST(no_carrier_when_it_goes_on)
+{
+	static const struct link_ops ops = { .take = nothing,
+		.set_filter = any_filter };
+	struct neighbors_options o = { .mac = ours, .send = ignore };
+	struct neighbors *n = &d.forward.hops.neighbors;
+	struct error e;
+	uint64_t asked;
+	int pipes[2];
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	d.forward.wire.link.ops = &ops;
+	d.forward.wire.link.fd = pipes[0];
+	watch_init(&d.watch);
+	timer_init(&d.tick, NULL);
+	ck_assert_int_eq(neighbors_init(n, &o, 1), 0);
+	ck_assert_ptr_nonnull(neighbors_add(n, &client, 1));
+	nexthops_note_link(&d.forward.hops, "a test");
+	director_pause(&d);
+	ck_assert_int_eq(director_start(&d, &e), 0);
+	asked = n->stats.requests;
+	neighbors_tick(n, loop_now(d.loop) + 10000);
+	ck_assert_uint_eq(n->stats.requests, asked);
+	d.forward.wire.link.up = true;
+	nexthops_note_link(&d.forward.hops, "");
+	ck_assert_uint_gt(n->stats.requests, asked);
+	director_pause(&d);
+	neighbors_fini(n);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+END_TEST
+
 SUITE(test_director_flows)
 {
 	Suite *s = suite_create("director_flows");
@@ -303,6 +363,7 @@ SUITE(test_director_flows)
 	tcase_add_test(t, clients_are_proven);
 	tcase_add_test(t, no_flow_is_left_of_a_standby);
 	tcase_add_test(t, flows_go_to_the_next_process);
+	tcase_add_test(t, no_carrier_when_it_goes_on);
 	suite_add_tcase(s, t);
 	return s;
 }
