@@ -219,6 +219,8 @@ START_TEST(interface_is_renamed)
 	    "link set eth0 down\nlink set eth0 name lan0\nlink set lan0 up\n");
 	WAIT_FOR(
 	    child_has_said(&pen.child, "link is back interface=lan0"), 10000);
+	ck_assert_ptr_nonnull(
+	    strstr(dsrpen_ask(&pen, &fixture, "dsr"), "interface lan0\n"));
 	cut_off(false);
 	WAIT_FOR(
 	    child_has_said(&pen.child, "server blacklisted server=1"), 12000);

@@ -84,7 +84,7 @@ emit_director(struct call *c, const struct director *d)
 	director_status(d, &s);
 	l.now = loop_now(p->loop);
 	fields_begin(&f, c->reply, FIELDS_LINES);
-	fields_text(&f, "interface", c->plan->config.dsr.interface);
+	fields_text(&f, "interface", s.interface);
 	fields_text(&f, "link", s.link);
 	if (s.mode != NULL)
 		fields_text(&f, "mode", s.mode);
