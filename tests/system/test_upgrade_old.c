@@ -164,6 +164,7 @@ START_TEST(stop_ends_an_upgrade)
 	}
 	ck_assert_msg(strstr(got, "pen is stopping") != NULL, "%s", got);
 	WAIT_FOR(said("upgrade failed") == 1, 20000);
+	ck_assert_int_eq(said("old process continues"), 0);
 	endpoint_expect_echo(session, "still");
 	ck_assert_int_lt(endpoint_try_connect(&front), 0);
 	close(session);
@@ -186,6 +187,42 @@ static const struct {
 	{ "close 4294967295\n", "Connection 4294967295 out of range\n" },
 	{ "shutdown 100\n", "stopping, 1 session left\n" },
 };
+
+/* What the rest of the line wants is not the upgrade's to change again. */
+START_TEST(stopped_in_the_same_line)
+{
+	const char *got;
+	pid_t new;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	begin();
+	got = endpoint_ask(&ctl, "upgrade; shutdown 0.2\n");
+	ck_assert_msg(
+	    strstr(got, " serves\nstopping, 1 session left\n") != NULL, "%s",
+	    got);
+	endpoint_expect_reset(session);
+	WAIT_FOR((new = upgrading_pid(&ctl)) != pen.child.pid, 20000);
+	end(new);
+}
+END_TEST
+
+/* The first one is over when the next line is carried out. */
+START_TEST(lines_after_a_failure)
+{
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	begin();
+	upgrading_replace(program, "#!/bin/sh\nexit 3\n");
+	ck_assert_int_eq(
+	    count_in(endpoint_ask(&ctl, "prompt\nupgrade\nupgrade\nquit\n"),
+		"exit status 3"),
+	    2);
+	close(session);
+	pen_down(&pen);
+	backend_stop(&back);
+}
+END_TEST
 
 /* Reads to the next prompt. */
 static const char *
@@ -351,6 +388,8 @@ SUITE(test_upgrade_old)
 	SUITE_ADD(s, hangup_is_passed_on, 60);
 	SUITE_ADD(s, hangup_is_not_lost, 60);
 	SUITE_ADD(s, quit_lets_sessions_finish, 60);
+	SUITE_ADD(s, stopped_in_the_same_line, 60);
+	SUITE_ADD(s, lines_after_a_failure, 60);
 	SUITE_ADD(s, answers_are_finished, 60);
 	SUITE_ADD(s, changes_are_refused, 60);
 	SUITE_ADD(s, logs_are_followed, 60);

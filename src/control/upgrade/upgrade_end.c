@@ -28,6 +28,9 @@
  * before it is killed. */
 enum { REAP_MS = 20, REAPS = 50 };
 
+/* Why it failed, if not by itself. */
+static const char is_stopping[] = "pen is stopping";
+
 /* ---- standard error of the new process ---- */
 
 void
@@ -244,12 +247,12 @@ log_failure(struct upgrade *u, int status)
 	else
 		snprintf(
 		    how, sizeof(how), "killed by signal %d", WTERMSIG(status));
-	upgrade_hear(u);
 	line = cause_line(u);
 	error_set(&e, "process %ld: %s (%s): \"%.200s\"", (long)u->child.pid,
 	    u->why, how, line);
-	log_error("upgrade failed, old process continues pid=%ld error=\"%s\" "
-		  "status=\"%s\" output=\"%s\"",
+	log_error("upgrade failed%s pid=%ld error=\"%s\" status=\"%s\" "
+		  "output=\"%s\"",
+	    u->why != is_stopping ? ", old process continues" : "",
 	    (long)u->child.pid, u->why, how, line);
 	upgrade_emit_waiters(u, UPGRADE_FAILED, &e);
 }
@@ -261,8 +264,9 @@ upgrade_reap(struct upgrade *u)
 	int status = 0;
 
 	if (waitpid(u->child.pid, &status, WNOHANG) == u->child.pid) {
-		log_failure(u, status);
+		upgrade_hear(u);
 		upgrade_discard(u);
+		log_failure(u, status);
 		if (u->hangup)
 			(void)raise(SIGHUP);
 		return;
@@ -297,7 +301,7 @@ void
 upgrade_cancel(struct pen *p)
 {
 	if (p->upgrade != NULL && p->upgrade->stage != UPGRADE_ENDING)
-		upgrade_fail(p->upgrade, "pen is stopping", true);
+		upgrade_fail(p->upgrade, is_stopping, true);
 }
 
 static void
@@ -335,9 +339,9 @@ upgrade_finish(struct upgrade *u)
 	web_leave(p->web);
 	peers_leave(p->peers);
 	fit_leave(p);
-	upgrade_emit_waiters(u, UPGRADE_DONE, NULL);
 	upgrade_discard(u);
 	stopping_begin(p, ms, "upgrade");
 	if (u->hangup)
 		upgrade_pass_hangup(p);
+	upgrade_emit_waiters(u, UPGRADE_DONE, NULL);
 }
