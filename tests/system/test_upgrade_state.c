@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include <check.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -139,6 +141,35 @@ START_TEST(on_state_is_run_once)
 }
 END_TEST
 
+/* However long the old process has sessions. */
+START_TEST(on_state_ends_with_the_upgrade)
+{
+	const char *script = scratch("note"), *notes = scratch("notes");
+	pid_t new;
+	int session;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare();
+	upgrading_replace(script,
+	    text("#!/bin/sh\necho $$ >>%s\nexec sleep 1000\n", notes));
+	pen_up(&pen, &front, "-C", ctl.text, "-r", "-O",
+	    text("on_state %s", script), front.text, back.at.text, NULL);
+	session = endpoint_connect(&front);
+	endpoint_expect_echo(session, "before");
+	ck_assert_str_eq(endpoint_ask(&ctl, "server 0 drain\n"), "");
+	WAIT_FOR(file_has(notes, "\n"), 10000);
+	ck_assert_str_eq(endpoint_ask(&ctl, "server 0 maint\n"), "");
+	new = upgrading_go(&ctl, pen.child.pid);
+	WAIT_FOR(kill((pid_t)atol(contents(notes)), 0) < 0, 10000);
+	endpoint_expect_echo(session, "after");
+	ck_assert_int_eq(count_in(contents(notes), "\n"), 1);
+	close(session);
+	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
+	end(new);
+}
+END_TEST
+
 /* A server that checks have found down is down, until they find it up. */
 START_TEST(health)
 {
@@ -173,6 +204,7 @@ SUITE(test_upgrade_state)
 	SUITE_ADD(s, pages_begin_again, 60);
 	SUITE_ADD(s, marks_and_counters, 60);
 	SUITE_ADD(s, on_state_is_run_once, 60);
+	SUITE_ADD(s, on_state_ends_with_the_upgrade, 60);
 	SUITE_ADD(s, health, 60);
 	return s;
 }

@@ -14,6 +14,7 @@
 #include "control/apply/checks.h"
 #include "control/apply/services.h"
 #include "control/life/context.h"
+#include "control/life/on_state.h"
 #include "control/life/process.h"
 #include "control/peers/peers.h"
 #include "control/socket/socket.h"
@@ -341,6 +342,8 @@ upgrade_finish(struct upgrade *u)
 	fit_leave(p);
 	upgrade_discard(u);
 	stopping_begin(p, ms, "upgrade");
+	on_state_free(p->on_state);
+	p->on_state = NULL;
 	if (u->hangup)
 		upgrade_pass_hangup(p);
 	upgrade_emit_waiters(u, UPGRADE_DONE, NULL);
