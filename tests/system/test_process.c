@@ -166,6 +166,24 @@ START_TEST(signals_that_a_parent_blocked)
 }
 END_TEST
 
+/* Those of children, too: pen waits for some. */
+START_TEST(signals_that_a_parent_ignored)
+{
+	const char *wrapper = getenv("PEN_TEST_WRAPPER");
+	struct pen pen;
+
+	if (system("env --ignore-signal=CHLD true 2>/dev/null") != 0)
+		SKIP("needs env --ignore-signal");
+	prepare();
+	setenv("PEN_TEST_WRAPPER",
+	    text("env --ignore-signal=CHLD %s", wrapper != NULL ? wrapper : ""),
+	    1);
+	pen_start(&pen, "--check", "-r", front.text, back.at.text, NULL);
+	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
+	backend_stop(&back);
+}
+END_TEST
+
 START_TEST(hangup_and_broken_pipe_do_not_end)
 {
 	struct pen pen;
@@ -443,6 +461,7 @@ SUITE(test_process)
 	SUITE_ADD(s, background_fails_in_front, 15);
 	SUITE_ADD(s, pid_file_is_locked, 15);
 	SUITE_ADD(s, signals_that_end, 15);
+	SUITE_ADD(s, signals_that_a_parent_ignored, 30);
 	SUITE_ADD(s, signals_that_a_parent_blocked, 30);
 	SUITE_ADD(s, hangup_and_broken_pipe_do_not_end, 15);
 	SUITE_ADD(s, changes_root, 15);

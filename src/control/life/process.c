@@ -26,6 +26,7 @@ process_init(struct process *p)
 
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)signal(SIGCHLD, SIG_DFL);
 	p->background = false;
 	p->ready_fd = -1;
 	p->null_fd = -1;

@@ -23,7 +23,8 @@ struct process {
 	char pid_file[PATH_MAX];
 };
 
-/* Also unblocks signals, which a parent may have blocked. */
+/* Also unblocks signals, which a parent may have blocked, and lets children be
+ * waited for, which it may have ignored. */
 void process_init(struct process *p);
 
 /* Goes on in a child. In the parent it returns the exit status 0..255 to end
