@@ -59,10 +59,11 @@ take_sockets(struct pen *p, char *list)
 		ours = item[n - 1] == '+';
 		item[n - 1] = '\0';
 		fd = descriptor(item);
-		if (fd >= 0 && inherited_add(&p->inherited, fd, ours, &e) < 0)
-			log_warn("inherited descriptor closed fd=%d "
-				 "error=\"%s\"",
-			    fd, e.text);
+		if (fd < 0 || inherited_add(&p->inherited, fd, ours, &e) == 0)
+			continue;
+		log_warn("inherited descriptor closed fd=%d error=\"%s\"", fd,
+		    e.text);
+		close(fd);
 	}
 }
 

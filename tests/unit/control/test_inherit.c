@@ -8,7 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "control/life/process.h"
+#include "control/pen.h"
 #include "control/upgrade/inherit.h"
+#include "control/upgrade/takeover.h"
 #include "net/sock.h"
 #include "support/child.h"
 #include "support/suite.h"
@@ -68,6 +71,23 @@ START_TEST(sockets_from_three_on)
 }
 END_TEST
 
+/* The same of an upgrade. */
+START_TEST(sockets_of_an_upgrade)
+{
+	struct process process;
+	struct pen *pen = pen_new();
+	int fd = open("/dev/null", O_RDONLY);
+
+	process_init(&process);
+	setenv("PEN_UPGRADE", text("version=1 sockets=%d-,", fd), 1);
+	takeover_begin(pen, &process);
+	ck_assert_uint_eq(pen->inherited.count, 0);
+	ck_assert_int_lt(fcntl(fd, F_GETFD), 0);
+	ck_assert_ptr_null(getenv("PEN_UPGRADE"));
+	pen_free(pen);
+}
+END_TEST
+
 START_TEST(none_that_are_for_others)
 {
 	ck_assert_uint_eq(inherits("1", "1"), 0);
@@ -83,6 +103,7 @@ SUITE(test_inherit)
 	Suite *s = suite_create("inherit");
 
 	SUITE_ADD(s, sockets_from_three_on, 10);
+	SUITE_ADD(s, sockets_of_an_upgrade, 10);
 	SUITE_ADD(s, none_that_are_for_others, 10);
 	return s;
 }
