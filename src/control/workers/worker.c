@@ -36,8 +36,11 @@ worker_say(struct pen *p, unsigned type, const void *bytes, size_t n)
 {
 	struct worker *w = p->team.worker;
 
-	if (w != NULL)
-		(void)channel_send(&w->channel, type, bytes, n, SEND_MS);
+	if (w == NULL)
+		return;
+	(void)channel_send(&w->channel, type, bytes, n, SEND_MS);
+	if (!list_is_empty(&w->channel.messages))
+		loop_soon(p->loop, &w->task);
 }
 
 static void
@@ -183,21 +186,34 @@ hear(struct worker *w, const struct message *m)
 	}
 }
 
+static void
+take_messages(struct worker *w)
+{
+	struct message *m;
+
+	while ((m = channel_next(&w->channel)) != NULL) {
+		hear(w, m);
+		free(m);
+	}
+}
+
 /* Without its leader a worker has no control and would not be replaced. */
 static void
 on_ready(struct watch *watch, unsigned ready)
 {
 	struct worker *w = container_of(watch, struct worker, watch);
 	int rc = channel_read(&w->channel);
-	struct message *m;
 
 	(void)ready;
-	while ((m = channel_next(&w->channel)) != NULL) {
-		hear(w, m);
-		free(m);
-	}
+	take_messages(w);
 	if (rc < 0)
 		stopping_end(w->pen);
+}
+
+static void
+on_task(struct task *t)
+{
+	take_messages(container_of(t, struct worker, task));
 }
 
 /* ---- the beginning ---- */
@@ -293,6 +309,7 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	if (w == NULL || loop_reopen(p->loop) < 0)
 		return error_set(e, "worker %u: %s", member, strerror(errno));
 	w->pen = p;
+	list_init(&w->task.link);
 	all->share.parts = NULL; /* it is this worker's */
 	w->share = share;
 	w->share.own = member - 1;
@@ -300,6 +317,7 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	services_join(p);
 	w->channel = *end;
 	list_init(&w->channel.messages);
+	w->task.run = on_task;
 	list_init(&w->answers);
 	leave_signals(p->loop);
 	leave_leader(p);
@@ -323,6 +341,7 @@ worker_free(struct worker *w)
 	if (w->pen->phase == PHASE_STOPPING)
 		say_counts(w->pen);
 	worker_forget_answers(w);
+	list_remove(&w->task.link);
 	timer_fini(&w->sweep);
 	watch_stop(w->pen->loop, &w->watch);
 	channel_close(&w->channel);

@@ -16,6 +16,7 @@ struct worker {
 	struct pen *pen;
 	struct channel channel; /* to the leader */
 	struct watch watch;
+	struct task task; /* takes messages that came while it sent some */
 	struct pool_share share; /* its own part is this worker's */
 	struct list answers;	 /* struct answering, remote.c */
 	struct handover_state_writer state; /* that is given */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "control/pen.h"
+#include "control/workers/worker_private.h"
 #include "control/workers/workers.h"
 #include "control/workers/workers_private.h"
 #include "support/ask.h"
@@ -91,11 +92,57 @@ START_TEST(has_ended)
 }
 END_TEST
 
+/* ---- the worker ---- */
+
+/* Becomes one, sends more than a socket holds, and serves until its leader is
+ * gone. */
+static void
+become(struct seat *s, struct channel *end)
+{
+	char *bytes = calloc(1, LONG);
+
+	if (worker_become(s, end, &e) < 0)
+		_exit(1);
+	worker_say(pen, MESSAGE_STATE, bytes, LONG);
+	free(bytes);
+	_exit(pen_run(pen, &e) < 0);
+}
+
+/* What has come while it was sending is not forgotten. */
+START_TEST(hears_what_comes_while_it_sends)
+{
+	struct channel end;
+	struct message *m;
+	struct seat *s;
+	pid_t pid;
+
+	pen = ask_start();
+	ck_assert_msg(workers_open(pen, 2, &e) == 0, "%s", e.text);
+	s = pen->team.workers->seat;
+	ck_assert_int_eq(channel_open_pair(&s->channel, &end), 0);
+	ck_assert_int_eq(
+	    channel_send(&s->channel, MESSAGE_PING, NULL, 0, MS), 0);
+	pid = fork();
+	if (pid == 0) {
+		channel_close(&s->channel);
+		become(s, &end);
+	}
+	channel_close(&end);
+	m = channel_wait(&s->channel, MESSAGE_PONG, MESSAGE_PONG, MS);
+	ck_assert_ptr_nonnull(m);
+	free(m);
+	channel_close(&s->channel);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	pen_free(pen);
+}
+END_TEST
+
 SUITE(test_seat)
 {
 	Suite *s = suite_create("seat");
 
 	SUITE_ADD(s, talks_while_it_is_sent_to, 30);
 	SUITE_ADD(s, has_ended, 30);
+	SUITE_ADD(s, hears_what_comes_while_it_sends, 30);
 	return s;
 }
