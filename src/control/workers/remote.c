@@ -27,6 +27,8 @@ struct remote_answer {
 struct remote {
 	struct wait wait;
 	struct list link;
+	struct task wake;
+	struct loop *loop;
 	struct reply *reply;
 	uint32_t number;
 	unsigned count;
@@ -148,7 +150,16 @@ remote_end(struct wait *w)
 	for (i = 0; i < a->count; i++)
 		buffer_fini(&a->answer[i].text);
 	list_remove(&a->link);
+	list_remove(&a->wake.link);
 	free(a);
+}
+
+static void
+on_all_answers(struct task *t)
+{
+	struct remote *a = list_entry(t, struct remote, wake);
+
+	a->wait.on_wake(&a->wait);
 }
 
 static struct remote *
@@ -164,6 +175,9 @@ remote_new(struct workers *w)
 	/* late answers to one that has ended are for no other */
 	a->number = w->asked++;
 	a->wait.kind = &kind;
+	a->wake.run = on_all_answers;
+	list_init(&a->wake.link);
+	a->loop = w->pen->loop;
 	a->count = w->count;
 	list_append(&w->remotes, &a->link);
 	return a;
@@ -275,7 +289,8 @@ remote_find(struct workers *w, uint32_t number)
 	return NULL;
 }
 
-/* `why` it failed, behind a character; NULL: it did not. */
+/* `why` it failed, behind a character; NULL: it did not. What waits goes on
+ * later: one that has ended may be noticed while a change is prepared. */
 static void
 answer_ends(struct remote *a, unsigned i, const char *why)
 {
@@ -290,7 +305,7 @@ answer_ends(struct remote *a, unsigned i, const char *why)
 		error_set(&answer->error, "%.400s", why + 1);
 	}
 	if (!remote_waits(a) && a->wait.on_wake != NULL)
-		a->wait.on_wake(&a->wait);
+		loop_soon(a->loop, &a->wake);
 }
 
 void
@@ -318,13 +333,11 @@ remote_hear(struct seat *s, const struct message *m)
 void
 remote_lose(struct seat *s)
 {
-	struct list *all = &s->workers->remotes, *link, *next;
+	struct list *all = &s->workers->remotes, *link;
 
-	for (link = all->next; link != all; link = next) {
-		next = link->next;
+	for (link = all->next; link != all; link = link->next)
 		answer_ends(list_entry(link, struct remote, link),
 		    s->member - 1, "-a worker has ended");
-	}
 }
 
 /* ---- the worker ---- */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "control/pen.h"
+#include "control/socket/request.h"
 #include "control/workers/worker_private.h"
 #include "control/workers/workers.h"
 #include "control/workers/workers_private.h"
@@ -92,6 +93,41 @@ START_TEST(has_ended)
 }
 END_TEST
 
+static void
+stay(struct channel *leader)
+{
+	(void)channel_wait(leader, MESSAGE_END, MESSAGE_END, MS);
+}
+
+static bool woken;
+
+static void
+on_wake(struct request *q)
+{
+	(void)q;
+	woken = true;
+}
+
+/* That it has ended may be noticed in the middle of a change: what waits for
+ * its answer, and may be followed by another change, goes on later. */
+START_TEST(ends_while_its_answer_is_awaited)
+{
+	struct seat *s = begin(stay);
+	struct request q;
+
+	request_init(&q, pen, NULL, on_wake);
+	ck_assert_int_eq(request_begin(&q, "connections"), 0);
+	ck_assert_int_eq(request_run(&q), REQUEST_WAITS);
+	seat_kill(s, "for the test");
+	ck_assert(!woken);
+	WAIT_FOR((ask_turn(pen), woken), MS);
+	ck_assert_int_eq(request_run(&q), REQUEST_DONE);
+	ck_assert(q.failed);
+	request_fini(&q);
+	pen_free(pen);
+}
+END_TEST
+
 /* ---- the worker ---- */
 
 /* Becomes one, sends more than a socket holds, and serves until its leader is
@@ -143,6 +179,7 @@ SUITE(test_seat)
 
 	SUITE_ADD(s, talks_while_it_is_sent_to, 30);
 	SUITE_ADD(s, has_ended, 30);
+	SUITE_ADD(s, ends_while_its_answer_is_awaited, 30);
 	SUITE_ADD(s, hears_what_comes_while_it_sends, 30);
 	return s;
 }
