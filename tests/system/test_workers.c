@@ -598,6 +598,40 @@ START_TEST(a_server_counts_anew_for_all)
 }
 END_TEST
 
+/* So does a service that has the name of one that was removed, whose sessions
+ * go on, and has ended when they have. */
+START_TEST(a_service_counts_anew_for_all)
+{
+	struct endpoint web;
+	const char *add;
+	int old, new;
+
+	begin(backend_echo);
+	UP("--session-log", "off");
+	endpoint_new(&web, ENDPOINT_TCP4);
+	add = text("service add web; service web listen %s; "
+		   "service web server add %s",
+	    web.text, a.at.text);
+	answers(add, "");
+	old = endpoint_connect(&web);
+	endpoint_expect_echo(old, "old");
+	answers("service web statistics", "accepted 1\n");
+	answers("service web remove", "");
+	answers(add, "");
+	new = endpoint_connect(&web);
+	endpoint_expect_echo(new, "new one");
+	answers("service web statistics", "sessions 1\n");
+	answers("service web statistics", "accepted 1\n");
+	close(old);
+	WAIT_FOR(child_has_said(&pen.child, "service ended service=web"), SOON);
+	answers("service web statistics", "accepted 1\n");
+	endpoint_expect_echo(new, "still there");
+	close(new);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* Its clients are served by others; what one worker finds out all know. */
 START_TEST(a_failure_is_known_to_all)
 {
@@ -952,6 +986,7 @@ SUITE(test_workers)
 	SUITE_ADD(s, checks_are_made_once_for_all, 20);
 	SUITE_ADD(s, sessions_move_to_a_better_server, 20);
 	SUITE_ADD(s, a_server_counts_anew_for_all, 20);
+	SUITE_ADD(s, a_service_counts_anew_for_all, 20);
 	SUITE_ADD(s, a_removed_server_keeps_its_number, 20);
 	SUITE_ADD(s, a_failure_is_known_to_all, 20);
 	SUITE_ADD(s, a_killed_worker_is_replaced, 20);

@@ -108,6 +108,7 @@ service_add(struct service *svc)
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = svc;
+	svc->number = ++svc->pen->services_added;
 }
 
 void

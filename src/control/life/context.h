@@ -68,6 +68,7 @@ struct pen {
 	struct plan *given; /* by the command line; a reload begins here */
 	struct loop *loop;  /* from STARTING on, as those below */
 	struct service *service; /* the first one, which is always there */
+	uint64_t services_added; /* besides the first */
 	struct service *blank;	 /* for drafts of new ones; NULL: none yet */
 	struct control *control;
 	struct pieces replies; /* of control and web, together */

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "control/value/row.h"
 #include "net/loop/loop.h"
@@ -20,6 +21,7 @@ struct trend;
 
 struct service {
 	struct pen *pen;
+	uint64_t number; /* of all that there were, the same in workers */
 	char name[SERVICE_NAME_MAX + 1];
 	/* In lines of the log: " service=NAME"; of the first one "". */
 	char label[SERVICE_NAME_MAX + 12];

@@ -232,7 +232,7 @@ clear_past(const struct call *c)
 
 	WORKERS_EACH(c->pen, w)
 	{
-		tally_clear(&w->gone, name);
+		tally_clear(&w->gone, c->service);
 		for (i = 0; i < w->count; i++)
 			seat_take_counts(&w->seat[i], NULL);
 		SEAT_EACH (w, s)

@@ -1,4 +1,4 @@
-/* tally.c: see tally.h. As bytes, for each service: its name, its counters,
+/* tally.c: see tally.h. As bytes, for each service: its number, its counters,
  * those of each server that has any, behind its slot, and how many clients each
  * route had. */
 #include "config.h"
@@ -14,7 +14,7 @@
 
 /* Also as it is written; `servers` and `routes` are how many follow. */
 struct tally_counters {
-	char service[SERVICE_NAME_MAX + 1];
+	uint64_t service;
 	struct frontend_stats stats;
 	struct frontend_durations durations;
 	uint64_t preopened, servers, routes;
@@ -116,7 +116,7 @@ write_service(const struct service *svc, struct buffer *out)
 	int rc;
 
 	memset(&all, 0, sizeof(all));
-	memcpy(all.service, svc->name, sizeof(all.service));
+	all.service = svc->number;
 	all.stats = *frontend_stats(svc->frontend);
 	all.durations = *frontend_durations(svc->frontend);
 	all.preopened = frontend_preopened(svc->frontend);
@@ -146,21 +146,21 @@ tally_write(const struct pen *p, struct buffer *out)
 /* ---- adding ---- */
 
 static struct tally_service *
-tally_find(const struct tally *t, const char *service)
+tally_find(const struct tally *t, uint64_t service)
 {
 	struct tally_service *s;
 	struct list *link;
 
 	for (link = t->services.next; link != &t->services; link = link->next) {
 		s = list_entry(link, struct tally_service, link);
-		if (strcmp(s->all.service, service) == 0)
+		if (s->all.service == service)
 			return s;
 	}
 	return NULL;
 }
 
 static struct tally_service *
-find_or_make(struct tally *t, const char *service)
+find_or_make(struct tally *t, uint64_t service)
 {
 	struct tally_service *s = tally_find(t, service);
 
@@ -169,7 +169,7 @@ find_or_make(struct tally *t, const char *service)
 	s = calloc(1, sizeof(*s));
 	if (s == NULL)
 		return NULL;
-	memcpy(s->all.service, service, sizeof(s->all.service));
+	s->all.service = service;
 	list_append(&t->services, &s->link);
 	return s;
 }
@@ -319,9 +319,9 @@ tally_end(struct tally *t)
 }
 
 void
-tally_clear(struct tally *t, const char *service)
+tally_clear(struct tally *t, const struct service *svc)
 {
-	struct tally_service *s = tally_find(t, service);
+	struct tally_service *s = tally_find(t, svc->number);
 
 	if (s == NULL)
 		return;
@@ -372,7 +372,7 @@ tally_apply(struct pen *p, const struct tally *t)
 	struct service *svc;
 
 	SERVICE_EACH (p, svc) {
-		s = tally_find(t, svc->name);
+		s = tally_find(t, svc->number);
 		if (svc->frontend != NULL)
 			apply_service(svc, s != NULL ? s : &none);
 	}

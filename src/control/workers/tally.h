@@ -8,6 +8,7 @@
 #include "base/list.h"
 
 struct pen;
+struct service;
 
 /* Of all services. */
 struct tally {
@@ -26,7 +27,7 @@ int tally_add(struct tally *t, const struct tally *other);
 /* Who has counted that is gone: what was there then is there no more. */
 void tally_end(struct tally *t);
 /* A service counts anew. */
-void tally_clear(struct tally *t, const char *service);
+void tally_clear(struct tally *t, const struct service *svc);
 /* The counters of this process's services are those of the tally. */
 void tally_apply(struct pen *p, const struct tally *t);
 
