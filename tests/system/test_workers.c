@@ -247,6 +247,28 @@ START_TEST(numbers_are_sums)
 }
 END_TEST
 
+/* Also what the leader counts; a refused command clears nothing, not even of
+ * workers that are gone. */
+START_TEST(all_counters_are_cleared)
+{
+	begin(backend_echo);
+	UP("-O", "check connect", "-O", "check_interval 10");
+	hold(0, 8);
+	let_go(0, 8);
+	WAIT_FOR(statistic("sessions") == 0, SOON);
+	WAIT_FOR(statistic("\nchecks") == 2, SOON);
+	answers("workers 3", "3");
+	WAIT_FOR(count_children() == 3, SOON);
+	answers("clear all", "expects counters");
+	ck_assert_int_eq(statistic("accepted"), 8);
+	answers("clear counters", "");
+	ck_assert_int_eq(statistic("accepted"), 0);
+	ck_assert_int_eq(statistic("\nchecks"), 0);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* ---- commands ---- */
 
 /* What `times` different clients hear. */
@@ -972,6 +994,7 @@ SUITE(test_workers)
 	SUITE_ADD(s, by_connection_one_client_has_both, 20);
 	SUITE_ADD(s, a_unix_socket_is_shared, 20);
 	SUITE_ADD(s, numbers_are_sums, 20);
+	SUITE_ADD(s, all_counters_are_cleared, 20);
 	SUITE_ADD(s, a_command_is_for_all, 20);
 	SUITE_ADD(s, a_refused_change_is_for_none, 20);
 	SUITE_ADD(s, what_is_in_use_is_refused, 20);

@@ -244,6 +244,42 @@ START_TEST(another_number_loses_nothing)
 }
 END_TEST
 
+static void
+hold_some(void)
+{
+	int fds[CLIENTS], i;
+	char letter;
+
+	for (i = 0; i < CLIENTS; i++) {
+		fds[i] = connect_as(i);
+		endpoint_recv(fds[i], &letter, 1);
+	}
+	ck_assert_int_eq(counter("sessions"), CLIENTS);
+	for (i = 0; i < CLIENTS; i++)
+		close(fds[i]);
+	WAIT_FOR(counter("sessions") == 0, SOON);
+}
+
+/* Those of workers that are gone are none of the peak of those now. */
+START_TEST(peaks_are_of_one_time)
+{
+	NEED_UPGRADES(upgrading_install());
+	up(2, "");
+	hold_some();
+	ck_assert_int_eq(counter("sessions_peak"), CLIENTS);
+	become(3, "");
+	hold_some();
+	ck_assert_int_eq(counter("sessions_peak"), CLIENTS);
+	upgrade();
+	WAIT_FOR(children() == 3, SOON);
+	hold_some();
+	ck_assert_int_eq(counter("sessions_peak"), CLIENTS);
+	tell("clear counters");
+	ck_assert_int_eq(counter("sessions_peak"), 0);
+	down();
+}
+END_TEST
+
 START_TEST(from_one_to_several_and_back)
 {
 	static const int number[] = { 2, 1, 3, 2, 1 };
@@ -550,6 +586,7 @@ SUITE(test_workers_upgrade)
 
 	SUITE_ADD(s, upgrades_lose_nothing, 120);
 	SUITE_ADD(s, another_number_loses_nothing, 120);
+	SUITE_ADD(s, peaks_are_of_one_time, 60);
 	SUITE_ADD(s, from_one_to_several_and_back, 120);
 	SUITE_ADD(s, by_connection, 60);
 	SUITE_ADD(s, clients_stay_at_their_servers, 300);

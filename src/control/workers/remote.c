@@ -221,15 +221,18 @@ write_question(const struct remote *a, const struct call *c, const char *line,
 	    buffer_append(out, line, length);
 }
 
-/* Counters of workers that are gone, or leave, are cleared with the others. */
-static void
-clear_past(const struct call *c)
+/* Counters of the leader, and of workers that are gone, or leave, are cleared
+ * with the others. */
+static int
+clear_past(struct call *c, struct error *e)
 {
 	const char *name = c->service->name;
 	struct workers *w;
 	struct seat *s;
 	unsigned i;
 
+	if (command_run(c, e) < 0)
+		return -1;
 	WORKERS_EACH(c->pen, w)
 	{
 		tally_clear(&w->gone, c->service);
@@ -241,18 +244,22 @@ clear_past(const struct call *c)
 				    s, MESSAGE_CLEAR, name, strlen(name) + 1);
 	}
 	c->pen->team.workers->sums = false;
+	return 0;
 }
 
 int
 remote_begin(struct call *c, const char *line, size_t length, struct error *e)
 {
 	struct workers *w = c->pen->team.workers;
-	struct remote *a = remote_new(w);
 	unsigned only = concerned(c, w->count);
+	struct remote *a;
 	struct buffer q;
 	struct seat *s;
 	int rc;
 
+	if (strcmp(c->row->name, "clear") == 0 && clear_past(c, e) < 0)
+		return -1;
+	a = remote_new(w);
 	if (a == NULL)
 		return error_set(e, "out of memory");
 	buffer_init(&q);
@@ -269,8 +276,6 @@ remote_begin(struct call *c, const char *line, size_t length, struct error *e)
 		remote_end(&a->wait);
 		return error_set(e, "out of memory");
 	}
-	if (strcmp(c->row->name, "clear") == 0)
-		clear_past(c);
 	c->wait = &a->wait;
 	return 0;
 }

@@ -43,7 +43,7 @@ keep_counts(struct seat *s)
 	if (s->counts == NULL)
 		return;
 	tally_init(&t);
-	if (tally_read(&t, s->counts->bytes, s->counts->length) == 0) {
+	if (tally_read(&t, s->counts->bytes, s->counts->length, false) == 0) {
 		tally_end(&t);
 		(void)tally_add(&s->workers->gone, &t);
 	}

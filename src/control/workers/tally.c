@@ -239,8 +239,14 @@ add_route(struct tally_service *s, uint64_t i, uint64_t clients)
 	return 0;
 }
 
+static void
+forget_peaks(struct frontend_stats *st)
+{
+	st->sessions_peak = st->flows.peak = st->dns.peak = 0;
+}
+
 int
-tally_read(struct tally *t, const char *bytes, size_t n)
+tally_read(struct tally *t, const char *bytes, size_t n, bool peaks)
 {
 	struct tally_counters all;
 	struct tally_server one;
@@ -254,6 +260,8 @@ tally_read(struct tally *t, const char *bytes, size_t n)
 		s = find_or_make(t, all.service);
 		if (s == NULL)
 			return -1;
+		if (!peaks)
+			forget_peaks(&all.stats);
 		add_counters(&s->all, &all);
 		for (; all.servers > 0 && n >= sizeof(one); all.servers--) {
 			memcpy(&one, bytes, sizeof(one));
@@ -344,17 +352,36 @@ apply_server(
 }
 
 static void
+keep_peak(uint64_t *peak, uint64_t before, uint64_t now)
+{
+	if (*peak < before)
+		*peak = before;
+	if (*peak < now)
+		*peak = now;
+}
+
+static void
+keep_peaks(struct frontend_stats *st, const struct frontend_stats *before)
+{
+	keep_peak(&st->sessions_peak, before->sessions_peak, st->sessions);
+	keep_peak(&st->flows.peak, before->flows.peak, st->flows.now);
+	keep_peak(&st->dns.peak, before->dns.peak, st->dns.waiting);
+}
+
+static void
 apply_service(struct service *svc, const struct tally_service *s)
 {
 	static const struct server_counters none;
 	struct routes *r = frontend_routes(svc->frontend);
+	struct frontend_stats st = s->all.stats;
 	struct server *server;
 	unsigned slot, i;
 
 	for (i = 0; r != NULL && i < r->count; i++)
 		r->list[i].clients = i < s->route_room ? s->routes[i] : 0;
+	keep_peaks(&st, frontend_stats(svc->frontend));
 	frontend_take_counters(
-	    svc->frontend, &s->all.stats, &s->all.durations, s->all.preopened);
+	    svc->frontend, &st, &s->all.durations, s->all.preopened);
 	for (slot = 0; slot < pool_slots(svc->pool); slot++) {
 		server = pool_slot(svc->pool, slot);
 		if (slot < s->room)

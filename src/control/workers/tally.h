@@ -2,6 +2,7 @@
 #ifndef PEN_CONTROL_TALLY_H
 #define PEN_CONTROL_TALLY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buffer.h"
@@ -20,15 +21,16 @@ void tally_fini(struct tally *t);
 
 /* Appends what this process has counted. Returns 0, or -1 without memory. */
 int tally_write(const struct pen *p, struct buffer *out);
-/* Adds what a worker has written. Returns 0, or -1 without memory: then some of
- * it is missing. */
-int tally_read(struct tally *t, const char *bytes, size_t n);
+/* Adds what a worker has written, with its peaks or without them. Returns 0, or
+ * -1 without memory: then some of it is missing. */
+int tally_read(struct tally *t, const char *bytes, size_t n, bool peaks);
 int tally_add(struct tally *t, const struct tally *other);
 /* Who has counted that is gone: what was there then is there no more. */
 void tally_end(struct tally *t);
 /* A service counts anew. */
 void tally_clear(struct tally *t, const struct service *svc);
-/* The counters of this process's services are those of the tally. */
+/* The counters of this process's services are those of the tally; peaks never
+ * get smaller. */
 void tally_apply(struct pen *p, const struct tally *t);
 
 #endif

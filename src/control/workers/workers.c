@@ -68,6 +68,8 @@ workers_hang_up(struct pen *p)
 
 /* ---- counters ---- */
 
+/* Peaks are those of the set that serves new clients: the peak of all has those
+ * before it, which have had their time, already. */
 static int
 add_set(struct tally *t, const struct workers *w)
 {
@@ -77,7 +79,7 @@ add_set(struct tally *t, const struct workers *w)
 	for (i = 0; i < w->count && rc == 0; i++)
 		if (w->seat[i].counts != NULL)
 			rc = tally_read(t, w->seat[i].counts->bytes,
-			    w->seat[i].counts->length);
+			    w->seat[i].counts->length, !w->leaves);
 	return rc;
 }
 
@@ -232,7 +234,7 @@ keep_counters(const struct pen *p, struct tally *t)
 	rc = tally_write(p, &counts);
 	if (rc == 0)
 		rc = tally_read(
-		    t, buffer_bytes(&counts), buffer_length(&counts));
+		    t, buffer_bytes(&counts), buffer_length(&counts), false);
 	buffer_fini(&counts);
 	return rc;
 }
