@@ -340,7 +340,7 @@ pen_start(struct pen *p, struct error *e)
 	p->started_wall = p->loaded_wall = time(NULL);
 	if (plan == NULL)
 		return error_set(e, "out of memory");
-	p->team.size = workers_wanted(plan);
+	p->team.size = workers_wanted(p, plan);
 	p->loop = loop_new(plan->config.method, e);
 	pieces_init(&p->replies, p->loop, REPLY_PIECES);
 	if (p->loop == NULL && plan->config.method != NULL)

@@ -5,12 +5,14 @@
 
 #include <check.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -928,6 +930,38 @@ START_TEST(no_worker_outlives_its_leader)
 }
 END_TEST
 
+#ifdef CPU_SET
+/* In a new root the C library finds no processors but those that pen may
+ * use. */
+START_TEST(auto_stays_what_it_was)
+{
+	const char *jail = scratch("jail");
+	cpu_set_t all, one;
+	int i = 0;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP("needs two processors");
+	ck_assert_int_eq(mkdir(jail, 0755), 0);
+	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(all), &all), 0);
+	while (!CPU_ISSET(i, &all))
+		i++;
+	CPU_ZERO(&one);
+	CPU_SET(i, &one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	begin(backend_say);
+	pen_up(&pen, &front, "-C", ctl.text, "--workers", "auto", "-j", jail,
+	    front.text, a.at.text, NULL);
+	ck_assert_str_eq(ask("server 0 weight 3"), "");
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(all), &all), 0);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+#endif
+
 /* Signals of a terminal reach all; only the leader obeys. */
 START_TEST(a_stop_ends_all)
 {
@@ -1023,6 +1057,9 @@ SUITE(test_workers)
 	SUITE_ADD(s, names_that_stay_change_nothing, 40);
 	SUITE_ADD(s, a_pause_of_the_leader_ends_none, 20);
 	SUITE_ADD(s, no_worker_outlives_its_leader, 20);
+#ifdef CPU_SET
+	SUITE_ADD(s, auto_stays_what_it_was, 20);
+#endif
 	SUITE_ADD(s, a_stop_ends_all, 20);
 	SUITE_ADD(s, a_graceful_stop_waits_for_all, 20);
 	SUITE_ADD(s, what_one_process_does_is_said, 20);

@@ -99,6 +99,7 @@ struct pen {
 	struct recent recent;
 	struct stopping stopping; /* in DRAINING */
 	int answers; /* of control, unfinished: a graceful stop waits */
+	unsigned processors;	  /* at the start; 0: not known yet */
 	size_t descriptors;	  /* the process may have; 0: not known yet */
 	struct room room;	  /* of the clients of all services */
 	uint64_t control_clients; /* at a time */

@@ -52,7 +52,7 @@ check_number(const struct apply *a, unsigned wanted, struct error *e)
 int
 workers_check(struct apply *a, struct error *e)
 {
-	unsigned wanted = workers_wanted(a->draft);
+	unsigned wanted = workers_wanted(a->pen, a->draft);
 
 	if (check_number(a, wanted, e) < 0)
 		return -1;
@@ -99,7 +99,7 @@ workers_sockets_prepare(struct apply *a, struct error *e)
 
 	if (w == NULL)
 		return 0;
-	if (grow(a, workers_wanted(a->draft), e) < 0)
+	if (grow(a, workers_wanted(a->pen, a->draft), e) < 0)
 		return -1;
 	if (!a->first && listen_list_equal(&a->now->listen, &a->wanted->listen))
 		return 0;
@@ -364,7 +364,7 @@ workers_commit(struct apply *a)
 	workers_send(w, MESSAGE_COMMIT, buffer_bytes(&w->states),
 	    buffer_length(&w->states));
 	buffer_cut(&w->states, 0);
-	w->wanted = workers_wanted(a->wanted);
+	w->wanted = workers_wanted(a->pen, a->wanted);
 	if (workers_are_due(w->pen))
 		loop_stop(w->pen->loop);
 }

@@ -20,18 +20,25 @@
  * their end. */
 enum { BEAT_MS = 1000, END_MS = 5000 };
 
-unsigned
-workers_wanted(const struct plan *plan)
+static unsigned
+count_processors(void)
 {
-	unsigned n = plan->config.process.workers;
-	long cpus;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (n > 0)
-		return n;
-	cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	return cpus < 1		    ? 1
 	    : cpus < SOCK_GROUP_MAX ? (unsigned)cpus
 				    : SOCK_GROUP_MAX;
+}
+
+/* In a new root, or the sandbox, the C library may count others. */
+unsigned
+workers_wanted(struct pen *p, const struct plan *plan)
+{
+	unsigned n = plan->config.process.workers;
+
+	if (p->processors == 0)
+		p->processors = count_processors();
+	return n > 0 ? n : p->processors;
 }
 
 /* ---- what is sent to all ---- */

@@ -24,9 +24,10 @@ struct pen;
 struct worker;
 struct workers;
 
-/* How many a plan wants. */
+/* How many a plan wants: `auto` is the number of processors at the first
+ * call. */
 struct plan;
-unsigned workers_wanted(const struct plan *plan);
+unsigned workers_wanted(struct pen *p, const struct plan *plan);
 
 /* This process leads so many from now on, which are not there yet; others that
  * it has led serve their sessions to the end. Returns 0, or -1 with a full
