@@ -43,7 +43,6 @@ peer_link_fini(struct peer_link *l)
 	timer_fini(&l->rest);
 	l->resting = false;
 	list_remove(&l->turn.link);
-	list_init(&l->turn.link);
 	if (stream_is_open(&l->stream))
 		stream_close(l->loop, &l->stream, false);
 	handover_reader_fini(&l->in);

@@ -109,12 +109,15 @@ workers_sockets_prepare(struct apply *a, struct error *e)
 	return 0;
 }
 
-/* Workers forget sockets that they got for nothing. */
+/* Workers that wait for the verdict have it, and all forget sockets that they
+ * got for nothing. */
 void
 workers_sockets_cancel(struct apply *a)
 {
-	if (service_is_first(a->service))
-		workers_cancel(a);
+	struct workers *w = a->pen->team.workers;
+
+	if (w != NULL && service_is_first(a->service))
+		workers_send(w, MESSAGE_CANCEL, NULL, 0);
 }
 
 /* That the leader waited here is no pause of its own: who is stuck goes on
@@ -144,7 +147,7 @@ ms_until(uint64_t end)
 }
 
 static int
-hear_all(struct workers *w, bool prepared[], struct error *e)
+hear_all(struct workers *w, struct error *e)
 {
 	uint64_t end = clock_monotonic_ms() + PREPARE_MS;
 	struct message *m;
@@ -156,7 +159,6 @@ hear_all(struct workers *w, bool prepared[], struct error *e)
 		    s, MESSAGE_PREPARED, MESSAGE_REFUSED, ms_until(end));
 		if (m == NULL)
 			continue;
-		prepared[s->member - 1] = m->type == MESSAGE_PREPARED;
 		if (m->type == MESSAGE_REFUSED)
 			rc = error_set(
 			    e, "worker %u: %.400s", s->member, m->bytes);
@@ -169,9 +171,7 @@ static int
 prepare_all(struct apply *a, struct error *e)
 {
 	struct workers *w = a->pen->team.workers;
-	bool prepared[SOCK_GROUP_MAX] = { false };
 	struct buffer change;
-	struct seat *s;
 
 	if (all_turn(w, e) < 0)
 		return -1;
@@ -183,12 +183,7 @@ prepare_all(struct apply *a, struct error *e)
 	workers_send(w, MESSAGE_PREPARE, buffer_bytes(&change),
 	    buffer_length(&change));
 	buffer_fini(&change);
-	if (hear_all(w, prepared, e) == 0)
-		return 0;
-	SEAT_EACH (w, s)
-		if (prepared[s->member - 1])
-			seat_send(s, MESSAGE_CANCEL, NULL, 0);
-	return -1;
+	return hear_all(w, e);
 }
 
 /* Servers that are new, or checked in another way. */
@@ -367,13 +362,4 @@ workers_commit(struct apply *a)
 	w->wanted = workers_wanted(a->pen, a->wanted);
 	if (workers_are_due(w->pen))
 		loop_stop(w->pen->loop);
-}
-
-void
-workers_cancel(struct apply *a)
-{
-	struct workers *w = a->pen->team.workers;
-
-	if (w != NULL)
-		workers_send(w, MESSAGE_CANCEL, NULL, 0);
 }

@@ -133,7 +133,6 @@ seat_lose(struct seat *s)
 	watch_stop(p->loop, &s->watch);
 	channel_close(&s->channel);
 	list_remove(&s->task.link);
-	list_init(&s->task.link);
 	log_end(s, pid, seat_reap(pid));
 	pool_share_clear(&s->workers->share, s->member - 1);
 	keep_counts(s);

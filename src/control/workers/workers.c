@@ -161,10 +161,8 @@ free_set(struct workers *w)
 	struct list *remote;
 	unsigned i;
 
-	while ((remote = list_first(&w->remotes)) != NULL) {
+	while ((remote = list_first(&w->remotes)) != NULL)
 		list_remove(remote);
-		list_init(remote);
-	}
 	for (i = 0; i < w->count; i++)
 		seat_fini(&w->seat[i]);
 	list_remove(&w->end.link);

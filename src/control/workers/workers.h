@@ -52,7 +52,6 @@ void workers_sockets_cancel(struct apply *a);
 void workers_states_commit(struct apply *a);
 int workers_prepare(struct apply *a, struct error *e);
 void workers_commit(struct apply *a);
-void workers_cancel(struct apply *a);
 void workers_keys_commit(struct apply *a);
 
 #endif
