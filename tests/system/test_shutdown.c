@@ -130,6 +130,36 @@ START_TEST(sessions_go_on)
 }
 END_TEST
 
+/* Of no service, whether it is there or new. */
+START_TEST(no_listener_is_new)
+{
+	struct endpoint web, other;
+	int i, fd;
+
+	up(backend_echo, "drain_timeout 0");
+	endpoint_new(&web, ENDPOINT_TCP4);
+	endpoint_new(&other, ENDPOINT_TCP4);
+	pen_answers(&ctl,
+	    text("service add web; service web listen %s; "
+		 "service web server add %s",
+		web.text, back.at.text),
+	    web.text);
+	fd = endpoint_connect(&front);
+	endpoint_expect_echo(fd, "before");
+	quit();
+	pen_answers(&ctl, "service add mail; services", "mail state empty");
+	for (i = 0; i < 2; i++)
+		pen_answers(&ctl,
+		    text("service %s listen %s", i == 0 ? "web" : "mail",
+			other.text),
+		    "pen is stopping and opens no new listening sockets");
+	pen_answers(&ctl, text("listen %s", other.text), "pen is stopping");
+	ck_assert_int_lt(endpoint_try_connect(&other), 0);
+	close(fd);
+	ended();
+}
+END_TEST
+
 /* Those that the kernel has accepted are clients: pen stands still while they
  * connect, and is told to stop before it goes on. */
 START_TEST(backlog_is_served)
@@ -359,6 +389,7 @@ SUITE(test_shutdown)
 	TCase *openings_ = tcase_create("others_are_not_cut_early");
 
 	SUITE_ADD(s, sessions_go_on, 30);
+	SUITE_ADD(s, no_listener_is_new, 30);
 	SUITE_ADD(s, backlog_is_served, 30);
 	SUITE_ADD(s, kept_connections_end, 30);
 	tcase_set_timeout(openings_, 30);

@@ -46,10 +46,6 @@ apply_process_check(struct apply *a, struct error *e)
 	if (!are_controls_equal(a->now, a->wanted))
 		return error_set(
 		    e, "control sockets can be set only at startup");
-	if (a->pen->phase == PHASE_DRAINING &&
-	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
-		return error_set(
-		    e, "pen is stopping and opens no new listening sockets");
 	return 0;
 }
 
