@@ -321,6 +321,37 @@ START_TEST(bad_programs)
 }
 END_TEST
 
+/* Descriptors of listeners that have moved are free: what the new process
+ * prints may come by one that it has for something else. */
+START_TEST(listeners_have_moved)
+{
+	enum { MANY = 12 };
+	const char *before = "", *after = "", *said;
+	struct endpoint at;
+	int i;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(ENDPOINT_TCP4, backend_say);
+	for (i = 0; i < MANY; i++) {
+		endpoint_new(&at, ENDPOINT_TCP4);
+		before = text("%s,%s", before, at.text);
+		endpoint_new(&at, ENDPOINT_TCP4);
+		after = text("%s,%s", after, at.text);
+	}
+	pen_up(&pen, &front, "-C", ctl.text, text("%s%s", front.text, before),
+	    back.at.text, NULL);
+	ck_assert_ptr_null(strstr(
+	    endpoint_ask(&ctl, text("listen %s%s\n", front.text, after)),
+	    "error"));
+	upgrading_replace(program, bad[0].content);
+	said = endpoint_ask(&ctl, "upgrade\n");
+	ck_assert_msg(strstr(said, "no such luck") != NULL, "%s", said);
+	pen_down(&pen);
+	backend_stop(&back);
+}
+END_TEST
+
 /* A configuration that is wrong is the new one's to find out. */
 START_TEST(bad_configuration)
 {
@@ -518,6 +549,7 @@ SUITE(test_upgrade)
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, bad_programs, 0, BAD);
 	suite_add_tcase(s, c);
+	SUITE_ADD(s, listeners_have_moved, 60);
 	SUITE_ADD(s, bad_configuration, 60);
 	SUITE_ADD(s, it_hangs, 120);
 	SUITE_ADD(s, no_program, 60);

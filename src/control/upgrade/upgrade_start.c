@@ -227,6 +227,8 @@ upgrade_start_set_attributes(posix_spawnattr_t *attr)
 	    : 0;
 }
 
+/* Its standard error first: `errors` may be one of the numbers that the others
+ * get. */
 static int
 upgrade_start_set_files(posix_spawn_file_actions_t *files,
     const struct plan_of_start *s, int errors)
@@ -234,6 +236,9 @@ upgrade_start_set_files(posix_spawn_file_actions_t *files,
 	int spare = s->highest + 1, from;
 	uint32_t i;
 
+	if (posix_spawn_file_actions_adddup2(files, errors, STDERR_FILENO) !=
+	    0)
+		return -1;
 	if (s->locked >= 0 &&
 	    posix_spawn_file_actions_adddup2(files, s->locked, spare) != 0)
 		return -1;
@@ -243,10 +248,8 @@ upgrade_start_set_files(posix_spawn_file_actions_t *files,
 			files, from, FIRST + (int)i) != 0)
 			return -1;
 	}
-	if (s->locked >= 0 &&
-	    posix_spawn_file_actions_addclose(files, spare) != 0)
-		return -1;
-	return posix_spawn_file_actions_adddup2(files, errors, STDERR_FILENO);
+	return s->locked < 0 ? 0
+			     : posix_spawn_file_actions_addclose(files, spare);
 }
 
 static int
