@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <event2/bufferevent.h>
 #include <event2/event.h>
@@ -166,6 +167,23 @@ http_clients_sweep(struct http_clients *c, uint64_t now)
 		http_client_end(client);
 	}
 	return FULL_MS;
+}
+
+void
+http_clients_forget(struct http_clients *c)
+{
+	struct bufferevent *bev;
+	unsigned i;
+	int fd;
+
+	for (i = 0; i < HTTP_CLIENTS; i++) {
+		bev = c->slot[i].bev;
+		fd = bev != NULL ? bufferevent_getfd(bev) : -1;
+		if (fd < 0)
+			continue;
+		(void)bufferevent_setfd(bev, -1);
+		close(fd);
+	}
 }
 
 void

@@ -53,6 +53,9 @@ void http_client_end(struct http_client *client);
  * are taken, also some of those that are without progress longest. Returns in
  * how many ms it is to be called again. */
 unsigned http_clients_sweep(struct http_clients *c, uint64_t now);
+/* In a child: closes its copies of all sockets, which are the parent's; evhttp
+ * would shut them down. */
+void http_clients_forget(struct http_clients *c);
 /* Drops all references; evhttp has freed the connections. */
 void http_clients_fini(struct http_clients *c);
 

@@ -472,6 +472,14 @@ http_server_open(struct loop *l, const struct addr *at, unsigned mode,
 }
 
 void
+http_server_forget(struct http_server *s)
+{
+	listener_forget(NULL, &s->listener);
+	http_clients_forget(&s->clients);
+	http_server_close(s);
+}
+
+void
 http_server_close(struct http_server *s)
 {
 	if (s == NULL)

@@ -711,6 +711,40 @@ START_TEST(a_killed_worker_is_replaced)
 }
 END_TEST
 
+/* The replacement is a copy of the leader, but not its clients'. */
+START_TEST(clients_of_the_leader_stay)
+{
+	static const char get[] = "GET /readyz HTTP/1.1\r\n"
+				  "Host: localhost\r\n\r\n";
+	struct endpoint web;
+	int page, prompt;
+	char got[6] = "";
+
+	begin(backend_say);
+	endpoint_new(&web, ENDPOINT_TCP4);
+	UP("--web", web.text);
+	prompt = endpoint_connect(&ctl);
+	endpoint_send(prompt, "prompt\n", 7);
+	endpoint_recv(prompt, got, 5);
+	ck_assert_str_eq(got, "pen> ");
+	page = endpoint_connect(&web);
+	endpoint_send(page, get, 10);
+	(void)ask("pid"); /* so that the page's client is accepted */
+	kill(worker(0), SIGKILL);
+	WAIT_FOR(child_has_said(&pen.child, "replaced worker=1"), SOON);
+	endpoint_send(page, get + 10, sizeof(get) - 11);
+	ck_assert_str_eq(
+	    text("%.15s", endpoint_recv_all(page)), "HTTP/1.1 200 OK");
+	endpoint_send(prompt, "\n", 1);
+	endpoint_recv(prompt, got, 5);
+	ck_assert_str_eq(got, "pen> ");
+	close(page);
+	close(prompt);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* What has ended with a worker is counted no longer. */
 START_TEST(flows_end_with_their_worker)
 {
@@ -1047,6 +1081,7 @@ SUITE(test_workers)
 	SUITE_ADD(s, a_removed_server_keeps_its_number, 20);
 	SUITE_ADD(s, a_failure_is_known_to_all, 20);
 	SUITE_ADD(s, a_killed_worker_is_replaced, 20);
+	SUITE_ADD(s, clients_of_the_leader_stay, 20);
 	SUITE_ADD(s, flows_end_with_their_worker, 20);
 	SUITE_ADD(s, a_replacement_has_what_is_in_force, 20);
 #ifdef HAVE_PRLIMIT

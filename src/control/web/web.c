@@ -238,6 +238,16 @@ web_close(struct web *w)
 }
 
 void
+web_forget(struct web *w)
+{
+	if (w == NULL)
+		return;
+	http_server_forget(w->server);
+	w->server = NULL;
+	web_close(w);
+}
+
+void
 web_listen_again(struct web *w)
 {
 	if (w != NULL)

@@ -25,6 +25,8 @@ struct web;
 struct web *web_open(
     struct pen *p, const struct addr *at, unsigned mode, struct error *e);
 void web_close(struct web *w);
+/* In a child: the pages are its parent's. */
+void web_forget(struct web *w);
 /* Those before are not closed after all; NULL is fine. */
 void web_listen_again(struct web *w);
 /* Another process serves them from now on. */

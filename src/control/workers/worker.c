@@ -22,7 +22,6 @@
 #include "control/web/web.h"
 #include "control/workers/worker_private.h"
 #include "control/workers/workers_private.h"
-#include "net/listener.h"
 #include "net/program/program.h"
 #include "net/program/starter.h"
 #include "net/resolve/resolver.h"
@@ -252,8 +251,7 @@ leave_leader(struct pen *p)
 	forget_request(p);
 	control_forget(p->control);
 	p->control = NULL;
-	web_each_listener(p->web, listener_forget, NULL);
-	web_close(p->web);
+	web_forget(p->web);
 	p->web = NULL;
 	if (p->programs != NULL)
 		programs_forget(p->programs);
