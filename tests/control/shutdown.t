@@ -61,8 +61,10 @@ says sessions=1 timeout_ms=60000
 > shutdown 50
 < stopping, 1 session left
 says sessions=1 timeout_ms=50000
-drop
-says stopped sessions=0
+> drain_timeout 0.2
+< 0.200
+broken
+says stopped sessions=1
 ended 0
 
 # those that are left when the time is over are cut

@@ -49,9 +49,17 @@ apply_process_check(struct apply *a, struct error *e)
 	return 0;
 }
 
+static uint64_t
+drain_ms(const struct plan *p)
+{
+	return p->config.frontend.end.drain_ms;
+}
+
 void
 apply_process_commit(struct apply *a)
 {
+	if (drain_ms(a->now) != drain_ms(a->wanted))
+		stopping_limit(a->pen, drain_ms(a->wanted));
 	if (a->pen->loop != NULL)
 		loop_spin(a->pen->loop, a->wanted->config.process.spin);
 	if (a->pen->team.member > 0 && a->pen->phase >= PHASE_SERVING)

@@ -124,22 +124,29 @@ drain_services(struct pen *p)
 	}
 }
 
+/* The time limit of a worker is its leader's. */
+void
+stopping_limit(struct pen *p, uint64_t ms)
+{
+	if (p->phase == PHASE_DRAINING && p->team.member == 0)
+		p->stopping.until =
+		    ms > 0 ? loop_now(p->loop) + ms : UINT64_MAX;
+}
+
 void
 stopping_begin(struct pen *p, uint64_t ms, const char *who)
 {
-	uint64_t now;
-
 	if (p->phase != PHASE_SERVING && p->phase != PHASE_DRAINING)
 		return;
-	now = loop_now(p->loop);
 	p->stopping.asked = !p->replaced || p->phase == PHASE_DRAINING;
-	p->stopping.until = ms > 0 ? now + ms : UINT64_MAX;
 	if (p->phase == PHASE_SERVING) {
 		p->phase = PHASE_DRAINING;
-		p->stopping.since = now;
+		p->stopping.since = loop_now(p->loop);
+		p->stopping.until = UINT64_MAX;
 		notify_draining(&p->notify);
 		drain_services(p);
 	}
+	stopping_limit(p, ms);
 	pen_count(p);
 	if (p->team.drain != NULL)
 		p->team.drain(p);

@@ -34,6 +34,9 @@ void stopping_fini(struct stopping *s);
  * serves. */
 void stopping_begin(struct pen *p, uint64_t ms, const char *who);
 
+/* Another time for the stop that goes on, if there is one. */
+void stopping_limit(struct pen *p, uint64_t ms);
+
 /* `ms`, or what the stop that goes on leaves if that is less; 0 is no limit in
  * both. */
 uint64_t stopping_sooner(const struct pen *p, uint64_t ms);
