@@ -26,9 +26,6 @@
 #include "control/workers/worker_private.h"
 #include "control/workers/workers_private.h"
 
-/* A verdict comes when the slowest has prepared. */
-enum { VERDICT_MS = PREPARE_MS + 10000 };
-
 /* ---- the leader: all or none ---- */
 
 /* With one process sessions are in the process that would lead. */

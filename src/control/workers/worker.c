@@ -37,7 +37,7 @@ worker_say(struct pen *p, unsigned type, const void *bytes, size_t n)
 
 	if (w == NULL)
 		return;
-	(void)channel_send(&w->channel, type, bytes, n, SEND_MS);
+	(void)channel_send(&w->channel, type, bytes, n, VERDICT_MS);
 	if (!list_is_empty(&w->channel.messages))
 		loop_soon(p->loop, &w->task);
 }

@@ -45,6 +45,9 @@ enum workers_message {
 /* How long its counters are awaited; and how long a worker may take to prepare
  * a change: it may read a long file of an access list. */
 enum { COUNT_MS = 500, PREPARE_MS = 30000, SEND_MS = 5000 };
+/* How long a worker waits for its leader, which may wait for the slowest to
+ * prepare. */
+enum { VERDICT_MS = PREPARE_MS + 10000 };
 
 struct state_record {
 	char service[SERVICE_NAME_MAX + 1];
