@@ -754,6 +754,23 @@ START_TEST(a_limit_of_all_without_effect)
 }
 END_TEST
 
+/* Its host is inspected before it is in force. */
+START_TEST(a_director_that_is_new)
+{
+	NEEDS_ONE_WORKER("one process serves direct return");
+	begin(backend_say);
+	up(section("web", &web, 0, ""));
+	write_file(conf,
+	    text("%sservice far\nlisten 192.0.2.1:0\ndsr_if none0\n"
+		 "server 0 address 192.0.2.2 port 0\n",
+		section("web", &web, 0, "")));
+	answers("reload", "none0");
+	ck_assert_str_eq(hear(&web, 1), "a");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* What --print says of a file gives the same when it is read. */
 START_TEST(sections_are_printed)
 {
@@ -1178,6 +1195,7 @@ SUITE(test_services)
 	SUITE_ADD(s, a_limit_of_all_without_effect, 30);
 	SUITE_ADD_LOOP(s, mistakes_have_a_line, 30, MISTAKES);
 	SUITE_ADD(s, sections_lack_something, 30);
+	SUITE_ADD(s, a_director_that_is_new, 30);
 	SUITE_ADD_LOOP(s, sections_are_printed, 30, 2);
 	SUITE_ADD_LOOP(s, two_cannot_have_one_address, 30, 2);
 	SUITE_ADD(s, each_has_its_log_format, 20);

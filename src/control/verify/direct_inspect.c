@@ -47,12 +47,13 @@ direct_inspect_add_server(
 	w->is.servers++;
 }
 
+/* Of servers, those in force: a plan that is not yet may have others. */
 static int
-make_wanted(struct wanted *w, const struct service *svc)
+make_wanted(
+    struct wanted *w, const struct plan *plan, const struct pool *pool)
 {
-	const struct plan *plan = svc->plan;
 	const struct dsr_settings *d = &plan->config.dsr;
-	unsigned i, slots = pool_slots(svc->pool);
+	unsigned i, slots = pool_slots(pool);
 
 	memset(w, 0, sizeof(*w));
 	w->is.interface = d->interface;
@@ -72,7 +73,7 @@ make_wanted(struct wanted *w, const struct service *svc)
 		return -1;
 	w->is.server = w->server;
 	for (i = 0; i < slots; i++)
-		direct_inspect_add_server(w, plan, pool_slot(svc->pool, i));
+		direct_inspect_add_server(w, plan, pool_slot(pool, i));
 	return 0;
 }
 
@@ -98,7 +99,7 @@ direct_inspect(const struct service *svc, struct error *e)
 
 	if (!direct_is_wanted(svc->plan))
 		return 0;
-	rc = make_wanted(&w, svc);
+	rc = make_wanted(&w, svc->plan, svc->pool);
 	if (rc == 0 && (rc = inspect_machine_read(&m, &w.is)) == 0)
 		inspect_judge_machine(&m, &w.is, finding_print, &wrong);
 	if (rc == 0 && may_ask(&m) &&
@@ -126,7 +127,7 @@ direct_warn(struct apply *a, struct error *e)
 	(void)e;
 	if (!a->first || !direct_is_wanted(a->wanted))
 		return 0;
-	if (make_wanted(&w, a->service) == 0) {
+	if (make_wanted(&w, a->wanted, a->service->pool) == 0) {
 		if (inspect_machine_read(&m, &w.is) == 0) {
 			/* that of the process that this one replaces is ours */
 			m.xdp = m.xdp &&
