@@ -155,7 +155,6 @@ static const struct participant all[] = {
 	    .cancel = control_cancel },
 	{ .name = "warnings",
 	    .of_leader = true,
-	    .of_process = true,
 	    .since = PHASE_SERVING,
 	    .commit = warnings_commit },
 	{ .name = "sockets of workers",

@@ -754,6 +754,33 @@ START_TEST(a_limit_of_all_without_effect)
 }
 END_TEST
 
+/* What a start would warn of, commands and reloads do, too. */
+START_TEST(warnings_of_other_services)
+{
+	begin(backend_say);
+	up(section("web", &web, 0, "roundrobin\n"));
+	ck_assert_str_eq(ask("service web tracking 5"), "5\n");
+	WAIT_FOR(child_has_said(&pen.child,
+		     "service web: tracking has no effect while clients are "
+		     "not remembered\n"),
+	    SOON);
+	write_file(conf,
+	    text("%s%s", section("web", &web, 0, "roundrobin\n"),
+		section("db", &db, 1, "dns_retry 5\nroute sni a.test 7\n")));
+	ck_assert_str_eq(ask("reload"), "");
+	WAIT_FOR(child_has_said(&pen.child,
+		     text("service db: %s:8: dns_retry has no effect without "
+			  "dns\n",
+			 conf)),
+	    SOON);
+	WAIT_FOR(child_has_said(&pen.child,
+		     "service db: route sni a.test 7: there is no server 7\n"),
+	    SOON);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* Its host is inspected before it is in force. */
 START_TEST(a_director_that_is_new)
 {
@@ -1195,6 +1222,7 @@ SUITE(test_services)
 	SUITE_ADD(s, a_limit_of_all_without_effect, 30);
 	SUITE_ADD_LOOP(s, mistakes_have_a_line, 30, MISTAKES);
 	SUITE_ADD(s, sections_lack_something, 30);
+	SUITE_ADD(s, warnings_of_other_services, 30);
 	SUITE_ADD(s, a_director_that_is_new, 30);
 	SUITE_ADD_LOOP(s, sections_are_printed, 30, 2);
 	SUITE_ADD_LOOP(s, two_cannot_have_one_address, 30, 2);

@@ -239,6 +239,8 @@ void plan_drop(struct plan *service);
  * plan in force or NULL, it is known that it was done. Returns 0, or -1 with
  * errno ENOMEM. */
 int plan_settle(struct plan *p, const struct plan *now);
+/* Whether two plans of a service have the same of its own. */
+bool plan_service_equal(const struct plan *a, const struct plan *b);
 /* Services of `p` that are equal to those of the plan in force become those, so
  * that nothing of them changes. */
 void plan_share_services(struct plan *p, const struct plan *now);

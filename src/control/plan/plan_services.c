@@ -304,8 +304,8 @@ plan_settle(struct plan *p, const struct plan *now)
 
 /* ---- what a reload leaves alone ---- */
 
-static bool
-says_the_same(const struct plan *a, const struct plan *b)
+bool
+plan_service_equal(const struct plan *a, const struct plan *b)
 {
 	const struct command *row = NULL;
 
@@ -328,7 +328,7 @@ plan_share_services(struct plan *p, const struct plan *now)
 
 	for (i = 0; i < p->service_count; i++) {
 		same = plan_service_near(now, i + 1, p->services[i]->name);
-		if (same == NULL || !says_the_same(p->services[i], same))
+		if (same == NULL || !plan_service_equal(p->services[i], same))
 			continue;
 		plan_drop(p->services[i]);
 		p->services[i] = plan_hold((struct plan *)(uintptr_t)same);

@@ -118,7 +118,7 @@ route_warnings_prepare(struct apply *a, struct error *e)
 	struct buffer old;
 
 	(void)e;
-	if (!a->routes_changed || a->first)
+	if (!a->routes_changed || a->pen->phase < PHASE_SERVING)
 		return 0;
 	buffer_init(&old);
 	route_warnings_print(a->service, a->now, &old);

@@ -491,8 +491,11 @@ warnings_log(const struct plan *before, const struct plan *p,
 	buffer_fini(&now);
 }
 
+/* A setting of the process reaches thousands of services. */
 void
 warnings_commit(struct apply *a)
 {
-	warnings_log(a->now, a->wanted, a->draft, a->service->index);
+	if (a->wanted == a->draft || !plan_service_equal(a->now, a->wanted))
+		warnings_log(
+		    a->now, a->wanted, a->draft, a->service->index);
 }
