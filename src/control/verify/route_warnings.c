@@ -81,9 +81,11 @@ warn_order(struct warning_scope *d, const struct route_plans *all, unsigned i)
 
 /* ---- all of them ---- */
 
-void
-route_warnings_print(
-    struct service *svc, const struct plan *plan, struct buffer *text)
+/* Without `order`, which is a question for each two of them, only those that
+ * depend on servers. */
+static void
+print_all(struct service *svc, const struct plan *plan, bool order,
+    struct buffer *text)
 {
 	struct warning_scope d = { .call = { .pen = svc->pen,
 				       .service = svc,
@@ -99,7 +101,8 @@ route_warnings_print(
 	for (i = 0; (d.route = route_plans_at(plan->routes, i)) != NULL; i++) {
 		if (!d.route->to_service)
 			routes_each_word(d.route->to, warn_word, &d);
-		warn_order(&d, plan->routes, i);
+		if (order)
+			warn_order(&d, plan->routes, i);
 		if (d.route->kind == ROUTE_PROTOCOL &&
 		    strcmp(d.route->pattern, "tls") == 0 &&
 		    tls_settings_serve(&plan->config.tls)) {
@@ -111,18 +114,26 @@ route_warnings_print(
 	}
 }
 
+void
+route_warnings_print(
+    struct service *svc, const struct plan *plan, struct buffer *text)
+{
+	print_all(svc, plan, true, text);
+}
+
 /* A start logs its own. */
 int
 route_warnings_prepare(struct apply *a, struct error *e)
 {
+	bool order = !route_plans_equal(a->now->routes, a->wanted->routes);
 	struct buffer old;
 
 	(void)e;
 	if (!a->routes_changed || a->pen->phase < PHASE_SERVING)
 		return 0;
 	buffer_init(&old);
-	route_warnings_print(a->service, a->now, &old);
-	route_warnings_print(a->service, a->wanted, &a->route_warnings);
+	print_all(a->service, a->now, order, &old);
+	print_all(a->service, a->wanted, order, &a->route_warnings);
 	warnings_drop_known(&a->route_warnings, &old);
 	buffer_fini(&old);
 	return 0;
