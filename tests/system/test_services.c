@@ -781,6 +781,23 @@ START_TEST(warnings_of_other_services)
 }
 END_TEST
 
+/* It is not one of each service. */
+START_TEST(a_warning_of_the_process)
+{
+	struct child c;
+
+	begin(backend_say);
+	write_file(conf,
+	    text("acl 3 permit 192.0.2.1\nweb_acl 3\n%s%s",
+		section("web", &web, 0, ""), section("mail", &mail, 1, "")));
+	ck_assert_int_eq(run(&c, "--check"), 0);
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("%s:2: web_acl has no effect without web\n", conf)));
+	ck_assert_int_eq(count_in(child_err(&c), "web_acl"), 1);
+	end();
+}
+END_TEST
+
 /* Its host is inspected before it is in force. */
 START_TEST(a_director_that_is_new)
 {
@@ -1223,6 +1240,7 @@ SUITE(test_services)
 	SUITE_ADD_LOOP(s, mistakes_have_a_line, 30, MISTAKES);
 	SUITE_ADD(s, sections_lack_something, 30);
 	SUITE_ADD(s, warnings_of_other_services, 30);
+	SUITE_ADD(s, a_warning_of_the_process, 30);
 	SUITE_ADD(s, a_director_that_is_new, 30);
 	SUITE_ADD_LOOP(s, sections_are_printed, 30, 2);
 	SUITE_ADD_LOOP(s, two_cannot_have_one_address, 30, 2);

@@ -223,6 +223,13 @@ print_plain_check(const struct plan *p, struct buffer *text)
 		    origin_name(p, "check"));
 }
 
+/* Settings of the process are those of the first service. */
+static bool
+is_own(const struct plan *p, const struct command *row)
+{
+	return p->name == NULL || !(row->flags & ROW_PROCESS);
+}
+
 void
 warnings_print_needs(const struct plan *p, struct buffer *text)
 {
@@ -244,7 +251,7 @@ warnings_print_needs(const struct plan *p, struct buffer *text)
 			    (int)strcspn(at, " "), at);
 			at += strlen(name);
 			row = table_find(name);
-			if (row_is_there(row) &&
+			if (row_is_there(row) && is_own(p, row) &&
 			    !setting_equal(p, defaults, row))
 				reply_add(text, "%.400s has no effect %s\n",
 				    origin_name(p, row->name), needs[i].why);
