@@ -815,6 +815,28 @@ START_TEST(a_director_that_is_new)
 }
 END_TEST
 
+/* DNS takes the datagrams of its port, and connections. */
+START_TEST(names_and_datagrams_at_one_port)
+{
+	static const char *const modes[] = { "udp\n", "" };
+	const char *says;
+	size_t i;
+
+	begin(backend_say);
+	says = text("\"%s\": address already in use, by \"%s\" of this "
+		    "configuration",
+	    web.text, web.text);
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		write_file(conf,
+		    text("%s%s", section("names", &web, 0, "dns\n"),
+			section("other", &web, 1, modes[i])));
+		pen_expect_failure(says, "--check", "-F", conf, NULL);
+		pen_expect_failure("service other", "-f", "-F", conf, NULL);
+	}
+	end();
+}
+END_TEST
+
 /* What --print says of a file gives the same when it is read. */
 START_TEST(sections_are_printed)
 {
@@ -1242,6 +1264,7 @@ SUITE(test_services)
 	SUITE_ADD(s, warnings_of_other_services, 30);
 	SUITE_ADD(s, a_warning_of_the_process, 30);
 	SUITE_ADD(s, a_director_that_is_new, 30);
+	SUITE_ADD(s, names_and_datagrams_at_one_port, 30);
 	SUITE_ADD_LOOP(s, sections_are_printed, 30, 2);
 	SUITE_ADD_LOOP(s, two_cannot_have_one_address, 30, 2);
 	SUITE_ADD(s, each_has_its_log_format, 20);

@@ -112,12 +112,6 @@ preflight_control(const struct plan *p, const struct addr *at, struct error *e)
 }
 
 static bool
-takes_datagrams(const struct plan *p)
-{
-	return p->config.frontend.udp.on && !p->config.frontend.dns.on;
-}
-
-static bool
 collide(const struct frontend_address *a, const struct frontend_address *b)
 {
 	return addr_equal(&a->at, &b->at) ||
@@ -151,24 +145,37 @@ try_place(struct listen_list *taken, const struct frontend_address *a,
 	return sock_try_listen(&a->at, a->datagram, freebind, e);
 }
 
-/* Direct return has its addresses on no interface of ours. */
 static int
-try_service(
-    const struct service *svc, struct listen_list *taken, struct error *e)
+try_places(const struct plan *p, bool datagram, struct listen_list *taken,
+    struct error *e)
 {
-	const struct plan *p = svc->plan;
 	struct frontend_address a;
 	unsigned i;
 
-	for (i = 0; !direct_is_wanted(p) && i < p->listen.count; i++) {
+	for (i = 0; i < p->listen.count; i++) {
 		a = p->listen.entry[i];
-		a.datagram = takes_datagrams(p);
+		a.datagram = datagram;
 		if (try_place(taken, &a, p->config.frontend.freebind, e) == 0)
 			continue;
 		origin_add(p, "listen", e);
 		return -1;
 	}
 	return 0;
+}
+
+/* Direct return has its addresses on no interface of ours. */
+static int
+try_service(
+    const struct service *svc, struct listen_list *taken, struct error *e)
+{
+	const struct plan *p = svc->plan;
+
+	if (direct_is_wanted(p))
+		return 0;
+	if (plan_service_takes_connections(p) &&
+	    try_places(p, false, taken, e) < 0)
+		return -1;
+	return p->config.frontend.udp.on ? try_places(p, true, taken, e) : 0;
 }
 
 static int
