@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -220,7 +219,6 @@ parse_control(
 	enum resolve_how how =
 	    c->pen->phase < PHASE_SERVING ? RESOLVE_NAMES : RESOLVE_NUMERIC;
 	const struct plan *now = c->pen->plan;
-	char local[64];
 	unsigned i;
 
 	for (i = 0; i < now->control_count; i++)
@@ -228,11 +226,7 @@ parse_control(
 			return listen_list_copy(at, &now->controls[i].at) == 0
 			    ? 0
 			    : error_set(e, "out of memory");
-	if (strpbrk(text, ":/@") == NULL) {
-		snprintf(local, sizeof(local), "127.0.0.1:%.40s", text);
-		text = local;
-	}
-	return spec_parse_listen(at, text, how, e);
+	return spec_parse_local(at, text, how, e);
 }
 
 static int

@@ -26,6 +26,8 @@ spec_parse_unix(struct addr *a, const char *text, struct error *e)
 
 /* ---- listening ---- */
 
+static const char all_hosts[] = "0.0.0.0";
+
 static int
 add_listener(struct listen_list *list, const struct addr *a, struct error *e)
 {
@@ -133,13 +135,13 @@ spec_parse_ports(struct ports *p, char *text, struct error *e)
 	return 0;
 }
 
-/* One address without commas. */
+/* One address without commas; a port alone is of the host `bare`. */
 static int
-spec_parse_one(
-    struct listen_list *list, char *text, enum resolve_how how, struct error *e)
+spec_parse_one(struct listen_list *list, char *text, const char *bare,
+    enum resolve_how how, struct error *e)
 {
 	char *colon = strrchr(text, ':');
-	const char *host = text;
+	const char *host = colon != NULL ? text : bare;
 	struct resolved r;
 	struct addr a;
 	struct ports p;
@@ -156,8 +158,8 @@ spec_parse_one(
 			host++;
 		}
 	}
-	if (colon == NULL || host[0] == '\0' || strcmp(host, "*") == 0)
-		host = "0.0.0.0";
+	if (host[0] == '\0' || strcmp(host, "*") == 0)
+		host = all_hosts;
 	if (spec_parse_ports(&p, colon != NULL ? colon + 1 : text, e) < 0 ||
 	    resolve_host(host, 0, how, &r, e) < 0)
 		return -1;
@@ -186,8 +188,8 @@ part_twins(struct listen_list *list)
 				list->entry[i].v6_only = true;
 }
 
-int
-spec_parse_listen(struct listen_list *list, const char *text,
+static int
+spec_parse_list(struct listen_list *list, const char *text, const char *bare,
     enum resolve_how how, struct error *e)
 {
 	char *copy = strdup(text), *rest = copy, *one;
@@ -202,13 +204,27 @@ spec_parse_listen(struct listen_list *list, const char *text,
 			*rest++ = '\0';
 		rc = spec_refuse_url(one, e);
 		if (rc == 0)
-			rc = spec_parse_one(list, one, how, e);
+			rc = spec_parse_one(list, one, bare, how, e);
 	}
 	free(copy);
 	if (rc < 0)
 		return error_of(e, "listening address \"%.200s\"", text);
 	part_twins(list);
 	return 0;
+}
+
+int
+spec_parse_listen(struct listen_list *list, const char *text,
+    enum resolve_how how, struct error *e)
+{
+	return spec_parse_list(list, text, all_hosts, how, e);
+}
+
+int
+spec_parse_local(struct listen_list *list, const char *text,
+    enum resolve_how how, struct error *e)
+{
+	return spec_parse_list(list, text, "127.0.0.1", how, e);
 }
 
 bool
@@ -463,15 +479,9 @@ spec_format_limits(const struct server_plan *s, char text[SPEC_TEXT_MAX])
 int
 spec_parse_web(struct addr *at, const char *text, struct error *e)
 {
-	char local[64];
 	struct listen_list list = { .count = 0 };
-	int rc;
+	int rc = spec_parse_local(&list, text, RESOLVE_NUMERIC, e);
 
-	if (strspn(text, "0123456789") == strlen(text)) {
-		snprintf(local, sizeof(local), "127.0.0.1:%.20s", text);
-		text = local;
-	}
-	rc = spec_parse_listen(&list, text, RESOLVE_NUMERIC, e);
 	if (rc == 0 && list.count != 1)
 		rc = error_set(e, "expects one address");
 	if (rc == 0)

@@ -36,6 +36,10 @@ void listen_list_fini(struct listen_list *list);
  * with a full message; some may have been added then. */
 int spec_parse_listen(struct listen_list *list, const char *text,
     enum resolve_how how, struct error *e);
+/* The same, but a port without an address is one of 127.0.0.1, not of all
+ * addresses: of control sockets and pages. */
+int spec_parse_local(struct listen_list *list, const char *text,
+    enum resolve_how how, struct error *e);
 
 bool listen_list_equal(
     const struct listen_list *a, const struct listen_list *b);

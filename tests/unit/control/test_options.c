@@ -341,6 +341,23 @@ START_TEST(ways_to_write_them)
 }
 END_TEST
 
+/* Each port of a list, not the first one alone. */
+START_TEST(control_ports_are_local)
+{
+	const struct listen_list *at;
+	char text[ADDR_TEXT_MAX];
+	unsigned i;
+
+	takes("-u nobody -C 8081,8082+http-alt 8080 10.0.0.1");
+	at = &pen->plan->controls[0].at;
+	ck_assert_uint_eq(at->count, 3);
+	for (i = 0; i < at->count; i++)
+		ck_assert_str_eq(
+		    addr_format_host(&at->entry[i].at, text), "127.0.0.1");
+	end();
+}
+END_TEST
+
 /* -O and -o are any command, -e may count on the listening port. */
 START_TEST(commands)
 {
@@ -417,6 +434,7 @@ SUITE(test_options)
 	SUITE_ADD(s, tls_without_certificate, 10);
 #endif
 	SUITE_ADD(s, values_arrive, 10);
+	SUITE_ADD(s, control_ports_are_local, 10);
 	SUITE_ADD(s, ways_to_write_them, 10);
 	SUITE_ADD(s, commands, 10);
 	SUITE_ADD(s, direct_return, 10);

@@ -191,6 +191,24 @@ START_TEST(a_socket_in_brackets)
 }
 END_TEST
 
+/* A name is as much a port as a number is. */
+START_TEST(a_page_at_a_port_is_local)
+{
+	static const char *const ports[] = { "8080", "http-alt" };
+	char out[ADDR_TEXT_MAX];
+	struct addr at;
+	size_t i;
+
+	for (i = 0; i < sizeof(ports) / sizeof(ports[0]); i++) {
+		ck_assert_msg(
+		    spec_parse_web(&at, ports[i], &e) == 0, "%s", e.text);
+		ck_assert_str_eq(addr_format(&at, out), "127.0.0.1:8080");
+	}
+	ck_assert_int_eq(spec_parse_web(&at, "*:http-alt", &e), 0);
+	ck_assert_str_eq(addr_format(&at, out), "0.0.0.0:8080");
+}
+END_TEST
+
 SUITE(test_spec)
 {
 	Suite *s = suite_create("spec");
@@ -203,5 +221,6 @@ SUITE(test_spec)
 	SUITE_ADD(s, bad_servers, 30);
 	SUITE_ADD(s, brackets_within_a_host, 30);
 	SUITE_ADD(s, a_socket_in_brackets, 10);
+	SUITE_ADD(s, a_page_at_a_port_is_local, 10);
 	return s;
 }
