@@ -1,5 +1,6 @@
 # a start without servers: they come later
 pen -r {FRONT}
+says no server: clients cannot be served until one is added
 > servers
 > server add {S1}
 < 0

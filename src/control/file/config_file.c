@@ -170,32 +170,6 @@ config_load(struct call *c, const char *path,
 	return r.failed ? -1 : 0;
 }
 
-static bool
-has_server(const struct plan *p)
-{
-	const struct server_plan *s;
-	unsigned i;
-
-	for (i = 0; (s = plan_server(p, i)) != NULL; i++)
-		if (s->host != NULL)
-			return true;
-	return false;
-}
-
-/* Whether clients get somewhere: to servers or other services, if they need
- * any. */
-static bool
-leads_somewhere(const struct plan *p)
-{
-	const struct route_plan *r;
-	unsigned i;
-
-	for (i = 0; (r = route_plans_at(p->routes, i)) != NULL; i++)
-		if (r->to_service)
-			return true;
-	return has_server(p) || plan_service_answers(p);
-}
-
 int
 config_check_services(const struct plan *p, struct error *e)
 {
@@ -210,7 +184,7 @@ config_check_services(const struct plan *p, struct error *e)
 			    "service %s: no listening address, and no route "
 			    "leads to it",
 			    one->name);
-		if (!leads_somewhere(one))
+		if (!plan_service_leads_somewhere(one))
 			return error_set(e, "service %s: no server", one->name);
 	}
 	return 0;
@@ -224,16 +198,16 @@ check_whole(const struct pen *pen, const struct plan *p, struct error *e)
 {
 	if (config_check_services(p, e) < 0)
 		return -1;
-	if (p->listen.count == 0 && p->service_count > 0 && !has_server(p))
+	if (p->listen.count == 0 && p->service_count > 0 && !plan_has_server(p))
 		return 0;
 	if (p->listen.count == 0)
 		return error_set(e,
 		    "no listening address (usage: pen [options] "
 		    "[address:]port server ...; pen --help lists the "
 		    "options)");
-	if (leads_somewhere(p) ||
+	if (plan_service_leads_somewhere(p) ||
 	    ((p->control_count > 0 || p->config.file != NULL) &&
-		!has_server(pen->plan)))
+		!plan_has_server(pen->plan)))
 		return 0;
 	return error_set(e,
 	    "no server (usage: pen [options] [address:]port server ...; pen "

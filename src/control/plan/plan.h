@@ -217,6 +217,9 @@ const struct plan *plan_service_leading_to(
 /* Whether it needs no server: it is the dummy server, or redirects all clients
  * to HTTPS. */
 bool plan_service_answers(const struct plan *service);
+/* Whether its clients get somewhere: to servers or other services, if they need
+ * any. */
+bool plan_service_leads_somewhere(const struct plan *service);
 /* DNS does, beside datagrams. */
 bool plan_service_takes_connections(const struct plan *service);
 /* Puts the name of a service in front of a full message, but that of the first
@@ -265,6 +268,8 @@ const struct server_plan *plan_server(const struct plan *p, unsigned number);
 unsigned plan_slots(const struct plan *p);
 /* How many regular servers there are, empty slots included. */
 unsigned plan_count(const struct plan *p);
+/* Whether there is any. */
+bool plan_has_server(const struct plan *p);
 /* The same server, to be changed: this plan has it alone from now on. The list
  * grows to hold it, slots between being empty. Valid until the plan is copied.
  * NULL with errno ENOMEM. */

@@ -226,6 +226,18 @@ plan_slot(const struct plan *p, unsigned slot)
 }
 
 bool
+plan_has_server(const struct plan *p)
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; (s = plan_server(p, i)) != NULL; i++)
+		if (s->host != NULL)
+			return true;
+	return false;
+}
+
+bool
 plan_server_has_name(const struct server_plan *s)
 {
 	struct addr a;

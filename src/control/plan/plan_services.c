@@ -87,6 +87,18 @@ plan_service_answers(const struct plan *service)
 }
 
 bool
+plan_service_leads_somewhere(const struct plan *service)
+{
+	const struct route_plan *r;
+	unsigned i;
+
+	for (i = 0; (r = route_plans_at(service->routes, i)) != NULL; i++)
+		if (r->to_service)
+			return true;
+	return plan_has_server(service) || plan_service_answers(service);
+}
+
+bool
 plan_service_takes_connections(const struct plan *service)
 {
 	const struct frontend_options *o = &service->config.frontend;

@@ -181,6 +181,17 @@ print_weightless(const struct plan *p, struct buffer *text)
 		    text, "%u more servers have no weight\n", n - EACH_MAX);
 }
 
+/* A start may be before its servers, which come by commands. */
+static void
+print_serverless(const struct plan *p, struct buffer *text)
+{
+	if (p->listen.count > 0 && !plan_service_leads_somewhere(p) &&
+	    plan_slot(p, SLOT_EMERGENCY)->host == NULL)
+		reply_add(text,
+		    "no server: clients cannot be served until one is "
+		    "added\n");
+}
+
 static bool
 sends_to_abuse(const struct plan *p)
 {
@@ -388,6 +399,7 @@ print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 		print_each(w, p, &server_warnings[i], text);
 	if (w->before == NULL)
 		print_weightless(p, text);
+	print_serverless(p, text);
 	print_http(p, text);
 	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !sends_to_abuse(p))
 		reply_add(text,

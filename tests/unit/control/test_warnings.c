@@ -210,6 +210,33 @@ START_TEST(checks_without_tls)
 END_TEST
 #endif
 
+/* A start may be before its servers. */
+START_TEST(no_server)
+{
+	static const char warning[] =
+	    "no server: clients cannot be served until one is added\n";
+	struct server_plan *s;
+	struct error e;
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	ck_assert_int_eq(
+	    spec_parse_listen(&plan->listen, "8080", RESOLVE_NUMERIC, &e), 0);
+	ck_assert_str_eq(printed(), warning);
+	plan->config.frontend.dummy = true;
+	ck_assert_str_eq(printed(), "");
+	plan->config.frontend.dummy = false;
+	s = plan_edit(plan, SLOT_EMERGENCY);
+	ck_assert_int_eq(text_set(&s->host, "127.0.0.1"), 0);
+	ck_assert_str_eq(printed(), "");
+	server_plan_clear(s);
+	ck_assert_str_eq(printed(), warning);
+	add_servers(1, 0, 0, SERVER_FORWARD_AS_SET);
+	ck_assert_str_eq(printed(), "");
+	plan_free(plan);
+}
+END_TEST
+
 START_TEST(eight_are_all_named)
 {
 	plan = plan_new();
@@ -439,6 +466,7 @@ SUITE(test_warnings)
 	SUITE_ADD(s, checks_without_tls, 10);
 #endif
 	SUITE_ADD(s, panic, 10);
+	SUITE_ADD(s, no_server, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
 	SUITE_ADD(s, dns_has_no_flows, 10);
 	SUITE_ADD(s, transparent, 10);
