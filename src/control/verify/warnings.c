@@ -125,6 +125,27 @@ print_start(
 	    p->config.pool.balance->name);
 }
 
+/* The system refuses to connect there; a director has the interface. */
+static bool
+lacks_interface(const struct plan *p, const struct server_plan *s)
+{
+	struct addr a;
+
+	return !direct_is_wanted(p) && addr_parse_ip(&a, s->host, 0) == 0 &&
+	    a.u.sa.sa_family == AF_INET6 &&
+	    IN6_IS_ADDR_LINKLOCAL(&a.u.in6.sin6_addr) &&
+	    a.u.in6.sin6_scope_id == 0;
+}
+
+static void
+print_interface(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)p;
+	reply_add(text, "%s cannot be reached without an interface: %s%%IF",
+	    s->host, s->host);
+}
+
 static const struct server_warning server_warnings[] = {
 	{ has_useless_max, print_max, "max has no effect with a lower hard" },
 	{ has_useless_forward, print_forward,
@@ -132,6 +153,8 @@ static const struct server_warning server_warnings[] = {
 	{ has_useless_weight, print_weight, "their weights have no effect" },
 	{ has_useless_prio, print_prio, "their prio has no effect" },
 	{ has_useless_start, print_start, "slow_start has no effect" },
+	{ lacks_interface, print_interface,
+	    "a link-local address needs an interface" },
 };
 
 static void

@@ -237,6 +237,29 @@ START_TEST(no_server)
 }
 END_TEST
 
+/* connect(2) has no interface for it; a director has one. */
+START_TEST(link_local_without_an_interface)
+{
+	static char interface[] = "eth0";
+	struct server_plan *s;
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	add_servers(1, 0, 0, SERVER_FORWARD_AS_SET);
+	s = plan_edit(plan, server_slot(0));
+	ck_assert_int_eq(text_set(&s->host, "fe80::1"), 0);
+	ck_assert_str_eq(printed(),
+	    "server 0: fe80::1 cannot be reached without an interface: "
+	    "fe80::1%IF\n");
+	plan->config.dsr.interface = interface;
+	ck_assert_str_eq(printed(), "");
+	plan->config.dsr.interface = NULL;
+	ck_assert_int_eq(text_set(&s->host, "fe80::1%lo"), 0);
+	ck_assert_str_eq(printed(), "");
+	plan_free(plan);
+}
+END_TEST
+
 START_TEST(eight_are_all_named)
 {
 	plan = plan_new();
@@ -467,6 +490,7 @@ SUITE(test_warnings)
 #endif
 	SUITE_ADD(s, panic, 10);
 	SUITE_ADD(s, no_server, 10);
+	SUITE_ADD(s, link_local_without_an_interface, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
 	SUITE_ADD(s, dns_has_no_flows, 10);
 	SUITE_ADD(s, transparent, 10);
