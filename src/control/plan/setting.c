@@ -82,12 +82,6 @@ setting_print_all(const struct plan *p, struct buffer *out)
 
 /* ---- one ---- */
 
-bool
-setting_flag(const struct plan *p, const struct command *row)
-{
-	return *(const bool *)((const char *)&p->config + row->offset);
-}
-
 const char *
 setting_string(const struct plan *p, const struct command *row)
 {

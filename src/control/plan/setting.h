@@ -24,8 +24,6 @@ bool setting_equal(
 const struct command *setting_next_difference(
     const struct plan *a, const struct plan *b, const struct command *row);
 
-/* Of KIND_FLAG. */
-bool setting_flag(const struct plan *p, const struct command *row);
 /* Of KIND_TEXT and KIND_FILE, else NULL; the plan's. */
 const char *setting_string(const struct plan *p, const struct command *row);
 uint64_t setting_number(const struct plan *p, const struct command *row);

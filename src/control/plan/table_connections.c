@@ -72,7 +72,6 @@ const struct command rows_connections[] = {
 	    .kind = KIND_ACL,
 	    .offset = AT(accept_proxy),
 	    .flags = ROW_NO,
-	    .noun = "an access list",
 	    .none = "-1",
 	    .option = "accept-proxy",
 	    .args = "[LIST]",

@@ -82,7 +82,6 @@ const struct command rows_dsr[] = {
 	    .kind = KIND_ACL,
 	    .offset = AT(dsr.tarpit_acl),
 	    .flags = ROW_NO,
-	    .noun = "an access list",
 	    .none = "-1",
 	    .reply = "tarpit_acl = #",
 	    .option = "tarpit-acl",

@@ -48,7 +48,6 @@ const struct command rows_http[] = {
 	    .flags = ROW_NO,
 	    .option = "http-sticky",
 	    .args = "[NAME]",
-	    .noun = "the name of a cookie",
 	    .help = "name of a cookie for stickiness, which also works for "
 		    "clients that share an address" },
 	{ .name = NULL },

@@ -49,7 +49,6 @@ const struct command rows_log[] = {
 	    .kind = KIND_ACL,
 	    .offset = AT(web_acl),
 	    .flags = ROW_NO | ROW_PROCESS,
-	    .noun = "an access list",
 	    .none = "-1",
 	    .option = "web-acl",
 	    .args = "[LIST]",

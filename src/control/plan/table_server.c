@@ -14,7 +14,6 @@ const struct command rows_server[] = {
 	{ .name = "acl",
 	    .kind = KIND_ACL,
 	    .offset = AT_SERVER(acl),
-	    .noun = "an access list",
 	    .flags = ROW_IF_SET,
 	    .args = "A" },
 	{ .name = "address",

@@ -17,7 +17,7 @@ struct plan;
 
 /* A reference: the value of a setting of KIND_ACL. */
 struct acl_ref {
-	int number; /* -1: none; of a name, as acl_refs_resolve() found it */
+	int number; /* -1: none; of a name, the list's when it is in force */
 	char *name; /* owned; NULL: a number */
 };
 #define ACL_REF_NONE { .number = -1 }

@@ -155,7 +155,7 @@ struct command {
 	/* The answer, # being the value; NULL: that alone; "": nothing when it
 	 * is set. */
 	const char *reply;
-	const char *noun; /* what is wanted, in errors: "an access list" */
+	const char *noun; /* what is wanted, in errors: "a number" */
 	const char *none; /* what stands for no value */
 	const struct choice *choices;
 	const char *(*names)(unsigned i); /* the last is followed by NULL */

@@ -2,32 +2,12 @@
  * to one or is append or replace. */
 #include "config.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "control/value/plan_acls.h"
 #include "control/value/value_private.h"
 #include "proxy/frontend/frontend.h"
-
-/* What begins with a digit is a number, also in an error about it. */
-static int
-value_acl_parse_number(
-    const struct command *row, const char *word, int *number, struct error *e)
-{
-	uint64_t n;
-
-	if (number_parse(word, 0, ACL_LISTS - 1, &n) < 0) {
-		if (row->noun == NULL && errno == ERANGE)
-			return error_set(e, "%s out of range 0..%d", word,
-			    ACL_LISTS - 1);
-		return acl_word_parse(word, number, e);
-	}
-	*number = (int)n;
-	return 0;
-}
 
 static int
 set_acl(const struct command *row, void *value, const struct words *w, bool no,
@@ -45,7 +25,7 @@ set_acl(const struct command *row, void *value, const struct words *w, bool no,
 		if (name == NULL)
 			return error_set(e, "out of memory");
 	} else if (!no && !(row->flags & ROW_NO && strcmp(word, "-1") == 0) &&
-	    value_acl_parse_number(row, word, &number, e) < 0) {
+	    acl_word_parse(word, &number, e) < 0) {
 		return -1;
 	}
 	free(ref->name);

@@ -135,7 +135,7 @@ START_TEST(settings)
 	    "\"x\" is not a valid duration (5, 0.5, 200ms, 5m, 2h)");
 	fails("timeout 99999999999", "out of range");
 	fails("timeout 0", "0 out of range 0.001..31622400");
-	fails("client_acl 10", "10 out of range 0..9");
+	fails("client_acl 10", "\"10\" is not a number from 0 to 9");
 	fails("buffer lots", "\"lots\" is not a valid size");
 	fails("blacklist 1 2", "one argument");
 	fails("keepalive on", "takes no argument, got \"on\"");

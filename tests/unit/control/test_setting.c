@@ -161,6 +161,12 @@ START_TEST(every_value)
 }
 END_TEST
 
+static bool
+is_on(const struct plan *p, const struct command *row)
+{
+	return *(const bool *)((const char *)&p->config + row->offset);
+}
+
 START_TEST(every_flag)
 {
 	const struct command *row;
@@ -180,12 +186,12 @@ START_TEST(every_flag)
 			    run(text("%s%s", i & 2 ? "no " : "", row->name)),
 			    0);
 			ck_assert_str_eq(answer, "");
-			ck_assert_msg(setting_flag(pen->plan, row) == !(i & 2),
+			ck_assert_msg(is_on(pen->plan, row) == !(i & 2),
 			    "%s", row->name);
 		}
 		ck_assert_int_eq(run(text("%s 1", row->name)), -1);
 		ck_assert_ptr_nonnull(strstr(e.text, "takes no argument"));
-		ck_assert(!setting_flag(pen->plan, row));
+		ck_assert(!is_on(pen->plan, row));
 	}
 	ck_assert_int_gt(rows, 5);
 	pen_free(pen);
@@ -213,7 +219,7 @@ other(const struct command *row, const struct plan *defaults)
 
 	switch (row->kind) {
 	case KIND_FLAG:
-		return setting_flag(defaults, row) ? "no" : "";
+		return is_on(defaults, row) ? "no" : "";
 	case KIND_ACL:
 		return "7";
 	case KIND_RATE:
