@@ -151,6 +151,40 @@ START_TEST(reload_reads_all)
 }
 END_TEST
 
+/* Those of the command line, long and short. */
+START_TEST(reload_reads_given_lists)
+{
+	const char *list, *few = scratch("few");
+
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "a");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	list = write_list("list", "127.0.0.9");
+	write_file(few, "127.0.0.8\n");
+	write_config("client_acl long\n");
+	pen_up(&pen, &ctl, "-r", "-C", ctl.text, "-O",
+	    text("acl long deny 10.0.0.1; acl long file %s", list), "-O",
+	    text("acl long deny file %s", few), "-F", scratch("pen.conf"),
+	    NULL);
+	ck_assert(says("explain 127.0.0.9", "\npermitted yes\n"));
+	ck_assert(says("explain 127.0.0.8", "\npermitted no\n"));
+	write_list("list", "deny 127.0.0.9");
+	ck_assert_str_eq(endpoint_ask(&ctl, "reload\n"), "");
+	ck_assert(says("explain 127.0.0.9", "\npermitted no\n"));
+	ck_assert(says("explain 10.0.0.1", "\nentry 1\n"));
+	write_file(few, "127.0.0.7\n");
+	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
+	WAIT_FOR(says("explain 127.0.0.7", "\npermitted no\n"), SOON);
+	ck_assert(says("explain 127.0.0.8", "\npermitted yes\n"));
+	ck_assert(says("explain 127.0.0.9", "\npermitted no\n"));
+	/* one that is wrong changes nothing, as one in a file does */
+	write_file(few, "127.0.0.x\n");
+	ck_assert(says("reload", text("error: reload: acl: %s:1: ", few)));
+	ck_assert(says("explain 127.0.0.7", "\npermitted no\n"));
+	down();
+}
+END_TEST
+
 /* Who asked for it goes away. */
 START_TEST(given_up)
 {
@@ -175,6 +209,7 @@ SUITE(test_long_lists)
 	SUITE_ADD(s, others_are_served, 120);
 	SUITE_ADD(s, wrong_lines_change_nothing, 120);
 	SUITE_ADD(s, reload_reads_all, 180);
+	SUITE_ADD(s, reload_reads_given_lists, 120);
 	SUITE_ADD(s, given_up, 60);
 	return s;
 }

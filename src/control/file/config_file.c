@@ -214,6 +214,47 @@ check_whole(const struct pen *pen, const struct plan *p, struct error *e)
 	    "--help lists the options)");
 }
 
+/* ---- access lists of the command line ---- */
+
+/* Makes the list anew, of the same commands. */
+static int
+read_list(
+    struct call *c, const char *list, const struct acl *l, struct error *e)
+{
+	struct acl_item item = { .next = 0 };
+	struct buffer line;
+	int rc;
+
+	buffer_init(&line);
+	reply_add(&line, "no acl %s", list);
+	while (acl_next(l, &item)) {
+		reply_add(&line, "; acl %s ", list);
+		acl_print_item(&item, &line);
+	}
+	rc = buffer_append(&line, "", 1) == 0
+	    ? command_run_line(c, buffer_bytes(&line), e)
+	    : error_set(e, "out of memory");
+	buffer_fini(&line);
+	return rc;
+}
+
+/* Files of entries may have changed since the start, which has read them. */
+static int
+read_lists(const struct call *like, struct error *e)
+{
+	const struct plan_acls *all = &like->pen->given->acls;
+	struct call c = *like;
+	char list[ACL_WORD_MAX];
+	const struct acl *l;
+	unsigned i;
+
+	c.origin = "option -O";
+	for (i = 0; (l = plan_acls_at(all, i, list)) != NULL; i++)
+		if (l->spans > 0 && read_list(&c, list, l, e) < 0)
+			return -1;
+	return 0;
+}
+
 struct plan *
 config_draft(
     struct pen *p, void (*on_error)(const char *sentence), struct error *e)
@@ -232,7 +273,9 @@ config_draft(
 		return NULL;
 	}
 	reply_init(&unheard);
-	if (p->given->config.file != NULL)
+	if (p->phase >= PHASE_SERVING)
+		rc = read_lists(&c, e);
+	if (rc == 0 && p->given->config.file != NULL)
 		rc = config_load(&c, p->given->config.file, on_error, e);
 	reply_fini(&unheard);
 	if (rc < 0) {
