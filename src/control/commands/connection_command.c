@@ -96,12 +96,21 @@ warn_of_replaced(const struct call *c, const char *text)
 		    c->origin, text, before);
 }
 
+/* The plan in force of the service that is meant; NULL: it is new. */
+static const struct plan *
+plan_now(const struct call *c)
+{
+	return c->service != c->pen->blank
+	    ? c->service->plan
+	    : plan_service(c->pen->plan, plan_service_name(c->plan));
+}
+
 static int
 run_listen(struct call *c, struct error *e)
 {
 	enum resolve_how how =
 	    c->pen->phase < PHASE_SERVING ? RESOLVE_NAMES : RESOLVE_NUMERIC;
-	const struct plan *now = c->service->plan;
+	const struct plan *now = plan_now(c);
 	struct listen_list list = { .count = 0 };
 	const char *text = c->words->word[0];
 	int rc;
@@ -110,7 +119,7 @@ run_listen(struct call *c, struct error *e)
 		return answer_listen(c);
 	if (c->words->count > 1)
 		return error_set(e, "expects %s", c->row->args);
-	if (now->listen_text != NULL && strcmp(now->listen_text, text) == 0)
+	if (now != NULL && text_equal(now->listen_text, text))
 		rc = listen_list_copy(&list, &now->listen) == 0
 		    ? 0
 		    : error_set(e, "out of memory");

@@ -865,6 +865,25 @@ START_TEST(any_change_of_any_section)
 }
 END_TEST
 
+/* Names of listening addresses are looked up by a start only. */
+START_TEST(a_section_listens_at_a_name)
+{
+	const char *path = scratch("pen.conf");
+	enum phase before;
+
+	write_file(path, TWO "service shop\nlisten localhost:8081\n" SHOP_ENDS);
+	start(NULL, path);
+	takes("service shop timeout 9");
+	before = pen->phase;
+	pen->phase = PHASE_SERVING;
+	takes("write");
+	pen->phase = before;
+	ck_assert_str_eq(contents(path),
+	    TWO "service shop\nlisten localhost:8081\ntimeout 9\n" SHOP_ENDS);
+	pen_free(pen);
+}
+END_TEST
+
 SUITE(test_config_merge)
 {
 	Suite *s = suite_create("config_merge");
@@ -889,5 +908,6 @@ SUITE(test_config_merge)
 	SUITE_ADD(s, owner_and_mode, 10);
 	SUITE_ADD_LOOP(s, any_change_of_any_file, 20, suite_rounds(150));
 	SUITE_ADD_LOOP(s, any_change_of_any_section, 20, suite_rounds(150));
+	SUITE_ADD(s, a_section_listens_at_a_name, 10);
 	return s;
 }
