@@ -798,6 +798,28 @@ START_TEST(a_warning_of_the_process)
 }
 END_TEST
 
+/* The first service has no use for it, but another one has. */
+START_TEST(a_setting_of_the_process_for_another)
+{
+	const char *log = text("session_log %s\n", scratch("sessions"));
+	struct child c;
+
+	begin(backend_say);
+	write_file(conf,
+	    text("listen %s\ndummy\n%s%s", db.text, log,
+		section("web", &web, 0, "")));
+	ck_assert_int_eq(run(&c, "--check"), 0);
+	ck_assert_str_eq(child_err(&c), "");
+	write_file(conf,
+	    text("listen %s\ndummy\n%sservice web\nlisten %s\ndummy\n",
+		db.text, log, web.text));
+	ck_assert_int_eq(run(&c, "--check"), 0);
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("%s:3: session_log has no effect with dummy\n", conf)));
+	end();
+}
+END_TEST
+
 /* Its host is inspected before it is in force. */
 START_TEST(a_director_that_is_new)
 {
@@ -1263,6 +1285,7 @@ SUITE(test_services)
 	SUITE_ADD(s, sections_lack_something, 30);
 	SUITE_ADD(s, warnings_of_other_services, 30);
 	SUITE_ADD(s, a_warning_of_the_process, 30);
+	SUITE_ADD(s, a_setting_of_the_process_for_another, 30);
 	SUITE_ADD(s, a_director_that_is_new, 30);
 	SUITE_ADD(s, names_and_datagrams_at_one_port, 30);
 	SUITE_ADD_LOOP(s, sections_are_printed, 30, 2);

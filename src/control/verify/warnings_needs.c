@@ -223,11 +223,23 @@ print_plain_check(const struct plan *p, struct buffer *text)
 		    origin_name(p, "check"));
 }
 
-/* Settings of the process are those of the first service. */
+/* Whether a setting that lacks a need in `p` is of no use. One of the process is
+ * of use if it is in any service; the line is one of the first service. */
 static bool
-is_own(const struct plan *p, const struct command *row)
+is_in_vain(const struct plan *p, const struct command *row, enum need need)
 {
-	return p->name == NULL || !(row->flags & ROW_PROCESS);
+	const struct plan *one;
+	bool has[NEEDS];
+	unsigned i;
+
+	if (!(row->flags & ROW_PROCESS))
+		return true;
+	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++) {
+		find_needs(one, has);
+		if (has[need])
+			return false;
+	}
+	return p->name == NULL;
 }
 
 void
@@ -251,8 +263,9 @@ warnings_print_needs(const struct plan *p, struct buffer *text)
 			    (int)strcspn(at, " "), at);
 			at += strlen(name);
 			row = table_find(name);
-			if (row_is_there(row) && is_own(p, row) &&
-			    !setting_equal(p, defaults, row))
+			if (row_is_there(row) &&
+			    !setting_equal(p, defaults, row) &&
+			    is_in_vain(p, row, needs[i].need))
 				reply_add(text, "%.400s has no effect %s\n",
 				    origin_name(p, row->name), needs[i].why);
 		}
