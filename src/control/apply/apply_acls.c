@@ -11,7 +11,7 @@
 /* ---- numbers of names ---- */
 
 /* Two lists of one name in two plans have the same number, so that servers that
- * do not change need not be touched. */
+ * do not change need not be touched. There are as many numbers as lists. */
 static void
 number_lists(struct plan_acls *l, const struct plan_acls *now)
 {
@@ -20,19 +20,17 @@ number_lists(struct plan_acls *l, const struct plan_acls *now)
 	struct named_acl *n;
 	int next = ACL_LISTS;
 
-	for (n = now->named; n != plan_acls_end(now); n++)
-		taken[n->number] = true;
 	for (n = l->named; n != plan_acls_end(l); n++) {
 		old = plan_acls_find(now, n->name);
 		n->number = old != NULL ? old->number : 0;
+		taken[n->number] = true;
 	}
 	for (n = l->named; n != plan_acls_end(l); n++) {
 		if (n->number != 0)
 			continue;
-		while (next < ACL_MAX - 1 && taken[next])
+		while (taken[next])
 			next++;
-		taken[next] = true;
-		n->number = next;
+		n->number = next++;
 	}
 }
 

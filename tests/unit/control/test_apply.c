@@ -256,6 +256,52 @@ START_TEST(a_draft_shares_servers)
 }
 END_TEST
 
+/* Whether each list is in force under a number that no other one has. */
+static bool
+all_lists_are_there(void)
+{
+	const struct plan_acls *l = &pen->plan->acls;
+	const struct named_acl *n;
+
+	for (n = l->named; n != plan_acls_end(l); n++)
+		if (!acl_equal(
+			pool_acl(pen->service->pool, (unsigned)n->number),
+			&n->list))
+			return false;
+	return true;
+}
+
+static void
+write_lists(const char *file, char letter, int count)
+{
+	const char *all = text("listen %s\n", scratch("s"));
+	int i;
+
+	for (i = 0; i < count; i++)
+		all =
+		    text("%sacl %c%d permit 10.0.%d.0/24\n", all, letter, i, i);
+	write_file(file, all);
+}
+
+/* There are numbers for 246 lists: those of lists that are gone are free. */
+START_TEST(lists_get_other_names)
+{
+	const char *file = scratch("pen.conf");
+
+	write_lists(file, 'a', 150);
+	pen = pen_new();
+	pen->given->config.file = strdup(file);
+	ck_assert_msg(apply_given(pen, &e) == 0, "%s", e.text);
+	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
+	ck_assert(all_lists_are_there());
+	write_lists(file, 'b', 150);
+	takes("reload");
+	ck_assert_uint_eq(pen->plan->acls.count, 150);
+	ck_assert(all_lists_are_there());
+	pen_free(pen);
+}
+END_TEST
+
 SUITE(test_apply)
 {
 	Suite *s = suite_create("apply");
@@ -268,5 +314,6 @@ SUITE(test_apply)
 	SUITE_ADD(s, a_reload_reads_a_database, 20);
 #endif
 	SUITE_ADD(s, a_draft_shares_servers, 10);
+	SUITE_ADD(s, lists_get_other_names, 20);
 	return s;
 }
