@@ -50,7 +50,6 @@ const struct command_group command_groups[] = {
  * come when little is left that could fail. */
 static const struct participant all[] = {
 	{ .name = "process",
-	    .of_process = true,
 	    .since = PHASE_PLANNING,
 	    .check = apply_process_check,
 	    .commit = apply_process_commit },

@@ -558,6 +558,50 @@ START_TEST(refused_reload_changes_nothing)
 }
 END_TEST
 
+/* What only a start can set is refused in any section. */
+START_TEST(settings_of_the_start_stay)
+{
+	begin(backend_echo);
+	up(three_services());
+	refuses(text("%s%s", section("web", &web, 1, "udp\n"),
+		    section("mail", &mail, 3, "")),
+	    text("service web: %s:4: udp: can be set only at startup", conf));
+	refuses(text("%s%s", section("web", &web, 1, ""),
+		    section("mail", &mail, 3, "backlog 7\n")),
+	    text("service mail: %s:7: backlog: can be set only at startup",
+		conf));
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* While pen stops, no service listens anew, whichever it is. */
+START_TEST(stopping_opens_no_service)
+{
+	struct endpoint more;
+	int fd;
+
+	begin(backend_echo);
+	endpoint_new(&more, ENDPOINT_TCP4);
+	up(three_services());
+	fd = open_session(&web);
+	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
+	WAIT_FOR(refuses_clients(&web), SOON);
+	ck_assert_str_eq(ask(text("service mail listen %s", more.text)),
+	    "error: listen: service mail: pen is stopping and opens no new "
+	    "listening sockets\n");
+	ck_assert_str_eq(
+	    ask(text("service add more; service more listen %s", more.text)),
+	    "error: listen: service more: pen is stopping and opens no new "
+	    "listening sockets\n");
+	ck_assert(refuses_clients(&more));
+	expect_end(fd);
+	WAIT_FOR(child_has_ended(&pen.child), SOON);
+	ck_assert_int_eq(pen.child.status, 0);
+	end();
+}
+END_TEST
+
 /* A start says which line, if there is one. */
 START_TEST(refused_start)
 {
@@ -1075,35 +1119,58 @@ START_TEST(drain_waits_until_the_service_ends)
 }
 END_TEST
 
-/* A service is removed while a long answer about it is not yet taken. */
-START_TEST(half_an_answer_ends_with_an_error)
+/* More than a socket takes of an answer about them. */
+static const char *
+many_servers(void)
 {
-	char *lines = NULL, bytes[4096], end_of[64] = "";
+	char *lines = NULL;
+	const char *all;
 	size_t room;
 	FILE *out = open_memstream(&lines, &room);
-	ssize_t n;
-	int fd, i;
+	int i;
 
-	begin(backend_echo);
 	for (i = 1; i < 4000; i++)
 		fprintf(out, "server %d address 127.0.0.1 port 9\n", i);
 	ck_assert_int_eq(fclose(out), 0);
-	up(text("%s%s", section("web", &web, 1, ""),
-	    section("mail", &mail, 2, lines)));
+	all = text("%s", lines);
 	free(lines);
+	return all;
+}
+
+static const char *
+recv_long(int fd)
+{
+	char bytes[4096], *all = NULL;
+	const char *said;
+	size_t room;
+	FILE *out = open_memstream(&all, &room);
+	ssize_t n;
+
+	while ((n = recv(fd, bytes, sizeof(bytes), 0)) > 0)
+		ck_assert_uint_eq(fwrite(bytes, 1, (size_t)n, out), (size_t)n);
+	ck_assert_int_eq(fclose(out), 0);
+	said = text("%s", all);
+	free(all);
+	return said;
+}
+
+/* A service is removed while a long answer about it is not yet taken. */
+START_TEST(half_an_answer_ends_with_an_error)
+{
+	char first;
+	int fd;
+
+	begin(backend_echo);
+	up(text("%s%s", section("web", &web, 1, ""),
+	    section("mail", &mail, 2, many_servers())));
 	fd = endpoint_connect(&ctl);
-	endpoint_send(fd, "service mail servers json\n", 26);
-	endpoint_recv(fd, bytes, 1);
+	endpoint_send(fd, "service mail servers long\n", 26);
+	endpoint_recv(fd, &first, 1);
 	ck_assert_str_eq(ask("service mail remove"), "");
 	WAIT_FOR(
 	    child_has_said(&pen.child, "service ended service=mail"), SOON);
-	while ((n = recv(fd, bytes, sizeof(bytes) - 1, 0)) > 0) {
-		bytes[n] = '\0';
-		snprintf(end_of, sizeof(end_of), "%s",
-		    bytes + (n < 63 ? 0 : n - 63));
-	}
-	ck_assert_msg(strstr(end_of, "\" was removed meanwhile\n") != NULL,
-	    "%s", end_of);
+	ck_assert_ptr_nonnull(
+	    strstr(recv_long(fd), "\" was removed meanwhile\n"));
 	close(fd);
 	pen_down(&pen);
 	end();
@@ -1278,6 +1345,8 @@ SUITE(test_services)
 	SUITE_ADD(s, file_stays_when_refused, 30);
 	SUITE_ADD(s, some_move_in_two_reloads, 30);
 	SUITE_ADD(s, refused_reload_changes_nothing, 30);
+	SUITE_ADD(s, settings_of_the_start_stay, 30);
+	SUITE_ADD(s, stopping_opens_no_service, 30);
 	SUITE_ADD(s, refused_start, 30);
 	SUITE_ADD(s, a_flood_leaves_the_others_their_share, 30);
 	SUITE_ADD(s, a_limit_of_all_without_effect, 30);

@@ -105,7 +105,7 @@ struct participant {
 
 /* ---- the parts of participants; each is called by apply.c alone ---- */
 
-/* The process: settings of the start, and how much is logged. */
+/* Settings of the start, of each service; and how much is logged. */
 int apply_process_check(struct apply *a, struct error *e);
 void apply_process_commit(struct apply *a);
 

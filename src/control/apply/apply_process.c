@@ -1,5 +1,5 @@
-/* apply_process.c: settings of the process: those of the start, how much is
- * logged, how the loop waits. */
+/* apply_process.c: settings of the start, of each service; of the process how
+ * much is logged, how the loop waits. */
 #include "config.h"
 
 #include <string.h>
@@ -34,10 +34,16 @@ apply_process_check(struct apply *a, struct error *e)
 {
 	const struct command *row;
 
-	if (a->pen->phase < PHASE_SERVING || a->new)
+	if (a->pen->phase < PHASE_SERVING)
 		return 0;
 	if (a->pen->upgrade != NULL)
 		return error_set(e, "an upgrade is under way");
+	if (a->pen->phase == PHASE_DRAINING &&
+	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
+		return error_set(
+		    e, "pen is stopping and opens no new listening sockets");
+	if (a->new)
+		return 0;
 	TABLE_EACH (row)
 		if (row->flags & ROW_START &&
 		    !setting_equal(a->now, a->wanted, row))
