@@ -575,6 +575,26 @@ START_TEST(settings_of_the_start_stay)
 }
 END_TEST
 
+/* What differs is printed as a whole, however long. */
+START_TEST(long_lines_differ)
+{
+	const char *format = "{client}";
+	int i;
+
+	for (i = 0; i < 60; i++)
+		format = text("%s,{client}", format);
+	begin(backend_say);
+	up(three_services());
+	ck_assert_str_eq(ask(text("service mail log_format %s", format)), "");
+	ck_assert_str_eq(ask("diff"),
+	    text("-service mail log_format logfmt\n"
+		 "+service mail log_format %s\n",
+		format));
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* While pen stops, no service listens anew, whichever it is. */
 START_TEST(stopping_opens_no_service)
 {
@@ -1347,6 +1367,7 @@ SUITE(test_services)
 	SUITE_ADD(s, refused_reload_changes_nothing, 30);
 	SUITE_ADD(s, settings_of_the_start_stay, 30);
 	SUITE_ADD(s, stopping_opens_no_service, 30);
+	SUITE_ADD(s, long_lines_differ, 30);
 	SUITE_ADD(s, refused_start, 30);
 	SUITE_ADD(s, a_flood_leaves_the_others_their_share, 30);
 	SUITE_ADD(s, a_limit_of_all_without_effect, 30);

@@ -150,10 +150,12 @@ emit_prefixed(struct reply *r, const char *mark, const struct config_line *l)
 	struct buffer line;
 
 	buffer_init(&line);
-	if (config_line_is_header(l))
+	if (config_line_is_header(l)) {
 		reply_add(&line, "service add %s", l->service);
-	else
-		reply_add(&line, "service %s %s", l->service, l->words);
+	} else {
+		reply_add(&line, "service %s ", l->service);
+		(void)buffer_append(&line, l->words, strlen(l->words));
+	}
 	if (buffer_append(&line, "", 1) == 0)
 		emit_line(r, mark, buffer_bytes(&line));
 	buffer_fini(&line);
