@@ -416,6 +416,30 @@ START_TEST(a_connection_is_closed)
 }
 END_TEST
 
+/* Of a descriptor, too, with which each worker has another connection. */
+START_TEST(a_descriptor_has_a_connection)
+{
+	const char *said, *number;
+	int i, fd;
+
+	begin(backend_echo);
+	UP("--session-log", "off");
+	hold(0, 16);
+	for (i = 0; i < 16; i++) {
+		said = ask(text("connection %d", i));
+		ck_assert_int_eq(
+		    sscanf(strstr(said, "downfd = "), "downfd = %d", &fd), 1);
+		if (fd < 0) /* the other worker has one more */
+			continue;
+		number = text("Socket %d belongs to connection %d\n", fd, i);
+		answers(text("socket %d", fd), number);
+	}
+	let_go(0, 16);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 START_TEST(a_drain_waits_for_all)
 {
 	begin(backend_echo);
@@ -1069,6 +1093,7 @@ SUITE(test_workers)
 	SUITE_ADD(s, listeners_move, 20);
 	SUITE_ADD(s, a_reload_is_for_all, 20);
 	SUITE_ADD(s, a_reload_warns_once, 20);
+	SUITE_ADD(s, a_descriptor_has_a_connection, 30);
 	SUITE_ADD(s, a_connection_is_closed, 20);
 	SUITE_ADD(s, a_drain_waits_for_all, 20);
 	SUITE_ADD(s, a_client_is_asked_of_its_worker, 20);

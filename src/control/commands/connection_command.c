@@ -297,12 +297,11 @@ run_socket(struct call *c, struct error *e)
 	if (frontend == NULL || connection_parse_one(c, INT32_MAX, &fd, e) < 0)
 		return -1;
 	number = connection_of_fd(frontend_sessions(frontend), (int)fd);
+	if (number >= 0)
+		number = (int64_t)team_number(&c->pen->team, (uint64_t)number);
 	fields_begin(&f, c->reply, FIELDS_SILENT);
 	fields_number(&f, "socket", fd);
-	fields_integer(&f, "connection",
-	    number < 0 ? number
-		       : (int64_t)team_number(
-			     &c->pen->team, (uint64_t)number));
+	fields_integer(&f, "connection", number);
 	fields_end(&f);
 	if (!c->reply->json)
 		reply_add(&c->reply->out,
