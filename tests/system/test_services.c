@@ -1197,6 +1197,35 @@ START_TEST(half_an_answer_ends_with_an_error)
 }
 END_TEST
 
+/* What follows in the same session begins anew. */
+START_TEST(after_half_an_answer)
+{
+#ifndef HAVE_JANSSON
+	SKIP("built without Jansson");
+#endif
+	static const char lines[] = "prompt\nservice mail servers json\n"
+				    "pid json\nquit\n";
+	char first[7];
+	int fd;
+
+	begin(backend_echo);
+	up(text("%s%s", section("web", &web, 1, ""),
+	    section("mail", &mail, 2, many_servers())));
+	fd = endpoint_connect(&ctl);
+	endpoint_send(fd, lines, sizeof(lines) - 1);
+	endpoint_recv(fd, first, sizeof(first));
+	ck_assert_str_eq(ask("service mail remove"), "");
+	WAIT_FOR(
+	    child_has_said(&pen.child, "service ended service=mail"), SOON);
+	ck_assert_str_eq(strstr(recv_long(fd), "\" was removed meanwhile\n"),
+	    text("\" was removed meanwhile\npen> {\"pid\":%ld}\npen> ",
+		(long)pen.child.pid));
+	close(fd);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 START_TEST(added_and_removed_by_command)
 {
 	up_with_two_webs();
@@ -1385,6 +1414,7 @@ SUITE(test_services)
 	SUITE_ADD(s, commands_are_refused, 30);
 	SUITE_ADD(s, drain_waits_in_its_service, 30);
 	SUITE_ADD(s, drain_waits_until_the_service_ends, 30);
+	SUITE_ADD(s, after_half_an_answer, 30);
 	SUITE_ADD(s, half_an_answer_ends_with_an_error, 30);
 	SUITE_ADD(s, added_and_removed_by_command, 30);
 	SUITE_ADD(s, a_name_may_be_a_command, 30);

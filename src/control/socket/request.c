@@ -406,6 +406,7 @@ request_refuse(struct request *q)
 	q->failed = true;
 	q->next = NULL;
 	q->reply.more = NULL;
+	q->reply.in_list = q->reply.listed = false;
 	reply_add(&q->reply.out, "%s%.500s\n",
 	    q->reply.classic ? "" : "error: ", q->error.text);
 	return REQUEST_DONE;
