@@ -425,6 +425,32 @@ START_TEST(in_metrics)
 }
 END_TEST
 
+/* A path that is too long for a label is cut between two characters. */
+START_TEST(long_path_in_metrics)
+{
+	const char *path = scratch(strlen(scratch("")) % 2 == 0 ? "x" : "xy");
+	struct endpoint web;
+	struct cert *c;
+	const char *got;
+	int i;
+
+	for (i = 0; i < 80; i++)
+		path = text("%s\xc3\xbc", path);
+	begin();
+	c = certdir_cert(&dir, "one");
+	cert_write_all(c, path);
+	cert_free(c);
+	endpoint_new(&web, ENDPOINT_TCP4);
+	ordinary = path;
+	up(text("web %s", web.text));
+	WAIT_FOR(endpoint_is_listening(&web), 10000);
+	got = web_fixture_get_from(&web, "/metrics", "");
+	ck_assert_ptr_nonnull(strstr(got, "name=\"one\",file=\""));
+	ck_assert_ptr_null(strstr(got, "\xc3\""));
+	end();
+}
+END_TEST
+
 SUITE(test_tls_reload)
 {
 	Suite *s = suite_create("tls_reload");
@@ -434,6 +460,7 @@ SUITE(test_tls_reload)
 	tcase_add_loop_test(c, when_told, 0, 2);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, in_metrics, 20);
+	SUITE_ADD(s, long_path_in_metrics, 20);
 	SUITE_ADD(s, broken, 30);
 	c = tcase_create("written_in_place");
 	tcase_set_timeout(c, 60);

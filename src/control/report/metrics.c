@@ -101,14 +101,17 @@ metric_duration(const struct lines *out, const struct family *f,
 /* Backslash, quote and newline are escaped, as the format has it; what is not
  * UTF-8, with which a scrape would fail, is taken for Latin-1. */
 const char *
-metric_escape(char to[METRIC_TEXT_MAX], const char *text)
+metric_escape(char *to, size_t size, const char *text)
 {
 	bool utf8 = text_is_utf8(text, strlen(text));
 	size_t n = 0;
 
-	for (; *text != '\0' && n + 3 < METRIC_TEXT_MAX; text++) {
+	for (; *text != '\0'; text++) {
 		unsigned char c = (unsigned char)*text;
 
+		/* one takes four bytes at most */
+		if (n + 4 >= size && !(utf8 && (c & 0xc0) == 0x80))
+			break;
 		if (c == '\\' || c == '"' || c == '\n') {
 			to[n++] = '\\';
 		} else if (!utf8 && c >= 0x80) {

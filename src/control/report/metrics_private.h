@@ -35,8 +35,6 @@ struct family {
 	    const struct server *s, const struct lines *out);
 };
 
-enum { METRIC_TEXT_MAX = 256 };
-
 /* The rows by number; NULL after the last. */
 const struct family *metrics_of_process(unsigned number);
 const struct family *metrics_of_servers(unsigned number);
@@ -50,7 +48,8 @@ void metric_seconds(const struct lines *out, const struct family *f,
 /* The lines of a histogram. */
 void metric_duration(const struct lines *out, const struct family *f,
     const char *labels, const struct duration *d);
-/* As the value of a label has to be written. */
-const char *metric_escape(char to[METRIC_TEXT_MAX], const char *text);
+/* As the value of a label has to be written; as much as fits, in whole
+ * characters. */
+const char *metric_escape(char *to, size_t size, const char *text);
 
 #endif

@@ -78,17 +78,18 @@ all_certificates(
     const struct family *f, const struct service *svc, const struct lines *out)
 {
 	enum { MOST = 1000 };
-	char labels[400], name[METRIC_TEXT_MAX], file[METRIC_TEXT_MAX];
+	char labels[400], name[154], file[154];
 	struct tls_certificate c;
 	unsigned i;
 
 	for (i = 0; i < MOST && tls_config_certificate(svc, i, &c); i++) {
 		snprintf(labels, sizeof(labels),
-		    "certificate=\"%u\",side=\"%s\",name=\"%.150s\","
-		    "file=\"%.150s\"",
-		    i, c.to_servers ? "server" : "client",
-		    metric_escape(name, c.name != NULL ? c.name : ""),
-		    metric_escape(file, c.file != NULL ? c.file : ""));
+		    "certificate=\"%u\",side=\"%s\",name=\"%s\",file=\"%s\"", i,
+		    c.to_servers ? "server" : "client",
+		    metric_escape(
+			name, sizeof(name), c.name != NULL ? c.name : ""),
+		    metric_escape(
+			file, sizeof(file), c.file != NULL ? c.file : ""));
 		metric_number(out, f, labels, (uint64_t)c.ends);
 	}
 }

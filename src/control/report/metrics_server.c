@@ -39,15 +39,15 @@ static void
 each_info(const struct family *f, const struct service *svc,
     const struct server *s, const struct lines *out)
 {
-	char name[METRIC_TEXT_MAX] = "", address[METRIC_TEXT_MAX],
-	     at[ADDR_TEXT_MAX], more[LABELS_MAX], labels[LABELS_MAX];
+	char name[184] = "", address[184], at[ADDR_TEXT_MAX], more[LABELS_MAX],
+	     labels[LABELS_MAX];
 
 	(void)svc;
 	if (s->name != NULL)
-		metric_escape(name, s->name);
+		metric_escape(name, sizeof(name), s->name);
 	addr_format(&s->addrs.addr[s->addr_first], at);
-	snprintf(more, sizeof(more), ",name=\"%.180s\",address=\"%.180s\"",
-	    name, metric_escape(address, at));
+	snprintf(more, sizeof(more), ",name=\"%s\",address=\"%s\"", name,
+	    metric_escape(address, sizeof(address), at));
 	metric_number(out, f, labels_of(s, more, labels), 1);
 }
 
