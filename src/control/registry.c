@@ -5,7 +5,6 @@
 #include "control/apply/checks.h"
 #include "control/apply/direct.h"
 #include "control/apply/geoip.h"
-#include "control/apply/refresh.h"
 #include "control/commands/commands.h"
 #include "control/peers/peers.h"
 #include "control/plan/table.h"
@@ -141,11 +140,6 @@ static const struct participant all[] = {
 	    .prepare = checks_prepare,
 	    .commit = checks_commit,
 	    .cancel = checks_cancel },
-	{ .name = "names",
-	    .of_leader = true,
-	    .of_process = true,
-	    .since = PHASE_SERVING,
-	    .commit = refresh_commit },
 	{ .name = "control sockets",
 	    .of_leader = true,
 	    .of_process = true,

@@ -204,6 +204,30 @@ START_TEST(file_read_again)
 }
 END_TEST
 
+/* One of a service that a reload adds waits no longer than others do. */
+START_TEST(of_a_new_service)
+{
+	const char *conf = scratch("conf");
+	struct endpoint more;
+
+	begin();
+	endpoint_new(&more, ENDPOINT_TCP4);
+	write_file(conf, "");
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
+	    "--resolve-interval", "1000", "-F", conf, front.text, one.at.text,
+	    NULL);
+	write_file(conf,
+	    text("service more\nlisten %s\nstart_unresolved\n"
+		 "server 0 address " NAME " port %d\n",
+		more.text, one.at.port));
+	ck_assert_str_eq(ask("reload"), "");
+	nameserver_set(&names, NAME, "127.0.0.1", NULL);
+	WAIT_FOR(says("service more servers", "0 addr 127.0.0.1"), SOON);
+	ck_assert_str_eq(endpoint_hear(&more), "one");
+	end();
+}
+END_TEST
+
 /* Sessions end in their own time, as those of a server that is removed. */
 START_TEST(sessions_go_on)
 {
@@ -274,6 +298,7 @@ SUITE(test_unresolved)
 	SUITE_ADD(s, one_that_waits_is_removed, 60);
 	SUITE_ADD(s, all_addresses_come_later, 60);
 	SUITE_ADD(s, file_read_again, 60);
+	SUITE_ADD(s, of_a_new_service, 60);
 	SUITE_ADD(s, sessions_go_on, 60);
 	SUITE_ADD(s, upgrade_needs_addresses, 60);
 	SUITE_ADD(s, check_warns, 60);

@@ -271,7 +271,7 @@ share_lists(struct pen *p)
 
 /* A new service serves as soon as it is in force. */
 static void
-applies_finish(struct applies *all)
+applies_finish(struct applies *all, const struct names *n)
 {
 	struct plan *before = all->pen->plan;
 	struct apply *a;
@@ -293,6 +293,7 @@ applies_finish(struct applies *all)
 		apply_routes_connect(a);
 	services_join(all->pen);
 	remove_services(all->pen);
+	refresh_settle(all->pen, n);
 	shares_settle(all->pen);
 	plan_free(before);
 }
@@ -348,7 +349,7 @@ apply_plan(
 	}
 	if (rc == 0 && !same) {
 		apply_commit(&all);
-		applies_finish(&all);
+		applies_finish(&all, n);
 	} else {
 		share_lists(p);
 		applies_drop(&all);

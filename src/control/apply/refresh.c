@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "control/apply/apply.h"
 #include "control/apply/refresh.h"
 #include "control/apply/services.h"
 
@@ -36,6 +37,7 @@ struct refresh {
 	unsigned failing;   /* names that failed the last time */
 	uint64_t ttl_ms;    /* of what was found then; 0: not known */
 	unsigned waiting;   /* servers without an address, then */
+	uint64_t interval_ms; /* that was in force then */
 	uint64_t draws;	    /* of the next interval's length */
 };
 
@@ -63,8 +65,11 @@ count_unresolved(const struct pen *p)
 
 /* Addresses that expire sooner are looked up sooner. */
 static void
-refresh_start_timer(struct refresh *r, uint64_t interval_ms)
+refresh_start_timer(struct refresh *r)
 {
+	uint64_t interval_ms = r->pen->plan->config.names.interval_ms;
+
+	r->interval_ms = interval_ms;
 	if (r->ttl_ms > 0 && r->ttl_ms < interval_ms)
 		interval_ms = r->ttl_ms;
 	r->waiting = count_unresolved(r->pen);
@@ -81,7 +86,7 @@ static void
 wait_for_round(struct refresh *r)
 {
 	r->step = STEP_WAIT;
-	refresh_start_timer(r, r->pen->plan->config.names.interval_ms);
+	refresh_start_timer(r);
 }
 
 void
@@ -279,19 +284,17 @@ refresh_ttl(const struct names *n)
 }
 
 void
-refresh_commit(struct apply *a)
+refresh_settle(struct pen *p, const struct names *n)
 {
-	uint64_t wanted = a->wanted->config.names.interval_ms,
-		 ttl_ms = a->names->ttl_ms;
-	struct refresh *r = a->pen->refresh;
+	struct refresh *r = p->refresh;
 	bool sooner;
 
 	if (r == NULL || r->step != STEP_WAIT)
 		return;
-	sooner = ttl_ms > 0 && (r->ttl_ms == 0 || ttl_ms < r->ttl_ms);
+	sooner = n->ttl_ms > 0 && (r->ttl_ms == 0 || n->ttl_ms < r->ttl_ms);
 	if (sooner)
-		r->ttl_ms = ttl_ms;
-	if (sooner || wanted != a->now->config.names.interval_ms ||
-	    count_unresolved(a->pen) > r->waiting)
-		refresh_start_timer(r, wanted);
+		r->ttl_ms = n->ttl_ms;
+	if (sooner || r->interval_ms != p->plan->config.names.interval_ms ||
+	    count_unresolved(p) > r->waiting)
+		refresh_start_timer(r);
 }

@@ -9,8 +9,10 @@
 #ifndef PEN_CONTROL_REFRESH_H
 #define PEN_CONTROL_REFRESH_H
 
-#include "control/apply/apply.h"
+#include <stdint.h>
 
+struct names;
+struct pen;
 struct refresh;
 
 /* Looks up nothing until refresh_start(). `p` outlives it, and its loop and
@@ -26,8 +28,8 @@ void refresh_start(struct refresh *r);
  * were. */
 uint64_t refresh_ttl(const struct names *n);
 
-/* The draft may have another interval, or names whose addresses expire sooner;
- * see apply.h. */
-void refresh_commit(struct apply *a);
+/* The plan in force may have another interval now, or servers that wait for an
+ * address; what was found for it may expire sooner. */
+void refresh_settle(struct pen *p, const struct names *n);
 
 #endif
