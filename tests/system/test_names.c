@@ -454,6 +454,28 @@ START_TEST(operator_and_addresses)
 }
 END_TEST
 
+/* The operator's server has lost its address, and has that of another one now,
+ * which gets clients, or gets none, as before. */
+START_TEST(drained_is_one_address)
+{
+	begin_with_all("0.05", "127.0.0.1", "127.0.0.2");
+	ck_assert_str_eq(endpoint_ask(&fixture.ctl, "server 0 drain\n"), "");
+	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
+	WAIT_FOR(names_fixture_has(&fixture, "127.0.0.2", NULL, NULL), 10000);
+	ck_assert(is_served_by("two"));
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", "127.0.0.2", NULL);
+	WAIT_FOR(
+	    names_fixture_has(&fixture, "127.0.0.2", "127.0.0.1", NULL), 10000);
+	ck_assert_str_eq(endpoint_ask(&fixture.ctl, "server 1 drain\n"), "");
+	nameserver_set(&fixture.names, NAME, "127.0.0.1", NULL);
+	WAIT_FOR(names_fixture_has(&fixture, "127.0.0.1", NULL, NULL), 10000);
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&fixture.ctl, "explain 127.0.0.1\n"),
+		"0 name " NAME "* obstacle drain"));
+	names_fixture_end(&fixture);
+}
+END_TEST
+
 static bool
 is_not_in_route(const char *sni, unsigned server)
 {
@@ -639,6 +661,7 @@ SUITE(test_names)
 	SUITE_ADD(s, names_of_a_long_list_follow, 120);
 	SUITE_ADD(s, nothing_is_said_at_the_start, 60);
 	SUITE_ADD(s, clients_while_addresses_change, 60);
+	SUITE_ADD(s, drained_is_one_address, 60);
 	SUITE_ADD(s, operator_and_addresses, 60);
 	SUITE_ADD(s, routes_follow_addresses, 60);
 	SUITE_ADD(s, blacklisted_is_one_address, 60);

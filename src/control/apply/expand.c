@@ -333,7 +333,7 @@ expand_add(struct expansions *all, const struct expansion *x, unsigned at)
 }
 
 /* The operator's server has lost its address, and all others have servers: it
- * takes one of theirs. */
+ * takes one of theirs, drained or not as that was. */
 static int
 expand_take_over(struct expansions *all, const struct expansion *x)
 {
@@ -345,6 +345,8 @@ expand_take_over(struct expansions *all, const struct expansion *x)
 	own = edit(all, x->number);
 	if (own == NULL || other == NULL)
 		return -1;
+	if (own->admin != other->admin)
+		own->admin = other->admin >= 0 ? other->admin : SERVER_ENABLED;
 	own->address = other->address;
 	own->target = other->target;
 	own->service = other->service;
