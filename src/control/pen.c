@@ -110,9 +110,12 @@ go_on_reloading(struct request *q)
 static void
 reload(struct pen *p)
 {
-	if (p->reload != NULL)
+	if (p->reload != NULL) {
+		p->reload->logged = false;
 		return;
+	}
 	if (p->plan->config.file == NULL) {
+		services_refresh(p);
 		notify_reloaded(&p->notify);
 		return;
 	}
@@ -145,7 +148,6 @@ static void
 on_hangup(void *arg)
 {
 	struct pen *p = arg;
-	struct service *svc;
 
 	if (p->team.hang_up != NULL)
 		p->team.hang_up(p);
@@ -156,9 +158,6 @@ on_hangup(void *arg)
 	}
 	notify_reloading(&p->notify);
 	reopen_logs(p);
-	SERVICE_EACH (p, svc)
-		tls_config_refresh(svc);
-	geoip_refresh(p->geoip);
 	reload(p);
 }
 

@@ -476,6 +476,60 @@ START_TEST(drained_is_one_address)
 }
 END_TEST
 
+/* So long that it is read while clients are served. */
+static const char *
+long_acl(void)
+{
+	const char *path = scratch("acl");
+	FILE *f = fopen(path, "w");
+	int i;
+
+	ck_assert_ptr_nonnull(f);
+	fprintf(f, "10.0.0.1/8\n");
+	for (i = 0; i < 20000; i++)
+		fprintf(f, "permit 192.168.%d.%d\n", i >> 8, i & 255);
+	fclose(f);
+	return path;
+}
+
+static void
+reload_with(const char *more)
+{
+	const char *conf = scratch("pen.conf"), *server;
+
+	names_fixture_begin(&fixture);
+	server =
+	    text("server 0 address " NAME " port %d\n", fixture.one.at.port);
+	write_file(conf, server);
+	pen_up(&fixture.pen, &fixture.front, "-C", fixture.ctl.text,
+	    "--resolver", fixture.names.text, "-F", conf, fixture.front.text,
+	    NULL);
+	write_file(conf, text("%s%s", server, more));
+	ck_assert_str_eq(endpoint_ask(&fixture.ctl, "reload\n"), "");
+}
+
+/* A reload that waits for names reads the file twice. */
+START_TEST(a_reload_warns_once)
+{
+	reload_with("timeout 5\ntimeout 6\n");
+	ck_assert_int_eq(
+	    names_fixture_said(&fixture, "timeout was set in line 2 already"),
+	    1);
+	names_fixture_end(&fixture);
+}
+END_TEST
+
+/* It waits for the list first. */
+START_TEST(a_list_warns_once)
+{
+	reload_with(text("acl 1 file %s\n", long_acl()));
+	ck_assert_int_eq(
+	    names_fixture_said(&fixture, "acl: addresses have host bits set"),
+	    1);
+	names_fixture_end(&fixture);
+}
+END_TEST
+
 static bool
 is_not_in_route(const char *sni, unsigned server)
 {
@@ -662,6 +716,8 @@ SUITE(test_names)
 	SUITE_ADD(s, nothing_is_said_at_the_start, 60);
 	SUITE_ADD(s, clients_while_addresses_change, 60);
 	SUITE_ADD(s, drained_is_one_address, 60);
+	SUITE_ADD(s, a_reload_warns_once, 60);
+	SUITE_ADD(s, a_list_warns_once, 60);
 	SUITE_ADD(s, operator_and_addresses, 60);
 	SUITE_ADD(s, routes_follow_addresses, 60);
 	SUITE_ADD(s, blacklisted_is_one_address, 60);

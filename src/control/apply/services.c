@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "control/apply/checks.h"
+#include "control/apply/geoip.h"
 #include "control/apply/services.h"
 #include "control/life/states.h"
 #include "control/plan/server_index.h"
@@ -172,6 +173,16 @@ services_steer(struct pen *p)
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves)
 			frontend_steer(svc->frontend);
+}
+
+void
+services_refresh(struct pen *p)
+{
+	struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		tls_config_refresh(svc);
+	geoip_refresh(p->geoip);
 }
 
 void

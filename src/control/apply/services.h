@@ -31,6 +31,9 @@ void services_part(struct pen *p);
 void services_pause(struct pen *p, bool pause);
 /* Clients of those that stay are dealt out to the workers from now on. */
 void services_steer(struct pen *p);
+/* Certificates and the database of countries are read again where their files
+ * have changed: of HUP and reload. */
+void services_refresh(struct pen *p);
 /* One that serves no client yet is freed at once. */
 void service_leave(struct service *svc);
 /* Takes clients from now on. Returns 0, or -1 with a full message. */

@@ -13,7 +13,6 @@
 #include "control/file/config_file.h"
 #include "control/file/config_lines.h"
 #include "control/answer/fields.h"
-#include "control/apply/geoip.h"
 #include "control/life/context.h"
 
 /* ---- include ---- */
@@ -88,7 +87,6 @@ run_include(struct call *c, struct error *e)
 static int
 run_reload(struct call *c, struct error *e)
 {
-	struct service *svc;
 	struct plan *new;
 	int rc;
 
@@ -102,9 +100,6 @@ run_reload(struct call *c, struct error *e)
 	rc = plan_become(c->draft, new);
 	plan_free(new);
 	c->fresh = true;
-	SERVICE_EACH (c->pen, svc)
-		tls_config_refresh(svc);
-	geoip_refresh(c->pen->geoip);
 	return rc == 0 ? 0 : error_set(e, "out of memory");
 }
 

@@ -137,6 +137,20 @@ wait_for_names(struct request *q)
 	return true;
 }
 
+/* One that has waited for names has logged before what is wrong. */
+static int
+run_draft(const struct request *q, struct call *c, struct error *e)
+{
+	enum log_level level = log_level;
+	int rc;
+
+	if (q->logged)
+		log_level = LOG_LEVEL_NONE;
+	rc = command_run(c, e);
+	log_level = level;
+	return rc;
+}
+
 /* The command changes a draft, which comes into force if it can. */
 static int
 request_change(struct request *q, struct call *c, bool *waits, struct error *e)
@@ -153,7 +167,7 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 		return error_set(e, "out of memory");
 	}
 	p->loads = p->team.member > 0 ? NULL : &q->loads;
-	rc = command_run(c, e);
+	rc = run_draft(q, c, e);
 	p->loads = NULL;
 	*waits = rc == 0 && acl_loads_wait(&q->loads);
 	q->names.past = c->fresh ? UINT_MAX : 0;
@@ -191,10 +205,11 @@ refuse_to_change(const struct request *q, const struct command *row,
 	    : error_set(e, "another process serves now");
 }
 
-/* For monitoring. */
+/* The result is for monitoring. */
 static void
-note_reload(struct pen *p, bool done)
+end_reload(struct pen *p, bool done)
 {
+	services_refresh(p);
 	p->reload_failed = !done;
 	if (done)
 		p->loaded_wall = time(NULL);
@@ -280,7 +295,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 		return error_set(e, "can be set only at startup");
 	rc = request_change(q, &c, waits, e);
 	if (c.reloads && !*waits)
-		note_reload(q->pen, rc == 0);
+		end_reload(q->pen, rc == 0);
 	request_finish(q, &c, rc == 0 && !*waits);
 	return rc;
 }
@@ -377,6 +392,7 @@ run_next(struct request *q, bool *waits)
 			log_command(
 			    q, row, w.count, no, q->next, q->length);
 	}
+	q->logged = *waits && !acl_loads_wait(&q->loads);
 	if (!*waits) {
 		q->next = rest != NULL ? q->next + (rest - copy) : NULL;
 		names_forget(&q->names);

@@ -26,6 +26,9 @@ struct request {
 	struct reply reply;
 	bool failed;
 	struct error error; /* why; also in the reply, after "error: " */
+	/* It waits for names, and is to log nothing again; clear it if what it
+	 * reads has changed. */
+	bool logged;
 	/* Not to be touched from here on. */
 	char *line, *next;
 	size_t length; /* of the command at `next` */

@@ -9,7 +9,6 @@
 
 #include "base/log.h"
 #include "control/apply/checks.h"
-#include "control/apply/geoip.h"
 #include "control/apply/refresh.h"
 #include "control/apply/services.h"
 #include "control/apply/shares.h"
@@ -57,16 +56,11 @@ say_counts(struct pen *p)
 static void
 hang_up(struct pen *p)
 {
-	struct service *svc;
 	struct error e;
 
 	(void)sink_reopen(p->log, &e);
 	(void)sink_reopen(sessionlog_sink(p->sessionlog), &e);
-	team_hush(p, true);
-	SERVICE_EACH (p, svc)
-		tls_config_refresh(svc);
-	geoip_refresh(p->geoip);
-	team_hush(p, false);
+	services_refresh(p);
 }
 
 /* A piece of what this worker has of its clients. */
