@@ -3,10 +3,12 @@
 #include "config.h"
 
 #include <check.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -135,6 +137,67 @@ START_TEST(databases_change)
 }
 END_TEST
 
+/* Each worker has a copy of its own. */
+START_TEST(read_is_said_once)
+{
+	if (!BUILT_IN)
+		SKIP("built without libmaxminddb");
+	setenv("PEN_TEST_WORKERS", "2", 1);
+	up();
+	WAIT_FOR(child_has_said(&pen.child, "built=1970-01-02"), SOON);
+	write_database("NO", 2 * 86400);
+	(void)command("reload");
+	WAIT_FOR(!is_served() && !is_served() && !is_served(), SOON);
+	WAIT_FOR(child_has_said(&pen.child, "built=1970-01-03"), SOON);
+	ck_assert_int_eq(
+	    count_in(child_err(&pen.child), "built=1970-01-03"), 1);
+	down();
+}
+END_TEST
+
+/* Each directory of the path is, in the new root, a link to that root. */
+static const char *
+make_jail(void)
+{
+	const char *jail = scratch("jail");
+	char *copy = strdup(jail), *rest = copy, *name;
+
+	ck_assert_int_eq(mkdir(jail, 0755), 0);
+	while ((name = strtok_r(rest, "/", &rest)) != NULL)
+		ck_assert_int_eq(symlink("/", text("%s/%s", jail, name)), 0);
+	free(copy);
+	return jail;
+}
+
+/* There is no /proc, by which a copy in memory is opened. */
+START_TEST(changes_in_another_root)
+{
+	const char *jail, *path;
+
+	if (!BUILT_IN)
+		SKIP("built without libmaxminddb");
+	if (geteuid() != 0 || getpwnam("nobody") == NULL)
+		SKIP("needs root and the user nobody");
+	jail = make_jail();
+	path = text("%s/country.mmdb", jail);
+	write_database("SE", 86400);
+	ck_assert_int_eq(rename(database(), path), 0);
+	backend_start(&b, ENDPOINT_TCP4, backend_say, "a");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	/* the leak checker of a sanitizer build needs /proc */
+	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	pen_up(&pen, &front, "-r", "-j", jail, "-u", "nobody", "--geoip", path,
+	    "-O", "acl 1 permit country SE; client_acl 1", front.text,
+	    b.at.text, NULL);
+	ck_assert(is_served());
+	write_database("NO", 2 * 86400);
+	ck_assert_int_eq(rename(database(), path), 0);
+	WAIT_FOR(!is_served(), SOON);
+	ck_assert(!child_has_said(&pen.child, "database not reloaded"));
+	down();
+}
+END_TEST
+
 START_TEST(settings_that_are_refused)
 {
 	if (!BUILT_IN)
@@ -183,6 +246,8 @@ SUITE(test_geoip)
 
 	SUITE_ADD(s, clients_by_country, 30);
 	SUITE_ADD(s, databases_change, 90);
+	SUITE_ADD(s, read_is_said_once, 30);
+	SUITE_ADD(s, changes_in_another_root, 60);
 	SUITE_ADD(s, settings_that_are_refused, 30);
 	SUITE_ADD(s, as_mmdblookup_says, 30);
 	return s;

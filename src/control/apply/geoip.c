@@ -42,15 +42,18 @@ close_copy(struct geoip *g)
 	g->from = g->to = -1;
 }
 
+/* What is opened by a path of /proc, which no other root has. */
 static int
-memory_file(void)
+memory_file(const struct pen *p)
 {
 #ifdef HAVE_MEMFD_CREATE
-	return memfd_create("pen-geoip", MFD_CLOEXEC);
+	if (p->plan->config.process.directory == NULL)
+		return memfd_create("pen-geoip", MFD_CLOEXEC);
 #else
+	(void)p;
+#endif
 	errno = ENOSYS;
 	return -1;
-#endif
 }
 
 /* Begins to copy the file. Returns 0, or -1 with errno. */
@@ -62,7 +65,7 @@ begin_copy(struct geoip *g)
 	g->id = g->file.seen;
 	g->from = openat(
 	    g->file.dir, g->file.name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	g->to = g->from >= 0 ? memory_file() : -1;
+	g->to = g->from >= 0 ? memory_file(g->pen) : -1;
 	if (g->to < 0)
 		return -1;
 #ifdef POSIX_FADV_WILLNEED
@@ -106,6 +109,13 @@ open_copy(struct geoip *g, struct error *e)
 
 /* ---- a file that has changed ---- */
 
+/* A worker leaves that to its leader, which reads the same file. */
+static bool
+is_said_here(const struct geoip *g)
+{
+	return g->pen->team.member == 0;
+}
+
 static void
 geoip_take(struct geoip *g)
 {
@@ -117,7 +127,9 @@ geoip_take(struct geoip *g)
 	    strftime(made, sizeof(made), "%Y-%m-%d", &tm) == 0)
 		made[0] = '\0';
 	countries_take(pool_countries(g->pen->service->pool), g->new);
-	log_info("geoip: database read file=%s built=%s", g->file.path, made);
+	if (is_said_here(g))
+		log_info("geoip: database read file=%s built=%s", g->file.path,
+		    made);
 }
 
 static void
@@ -126,7 +138,8 @@ end_copy(struct geoip *g, int rc, struct error *why)
 	if (rc == 0)
 		geoip_take(g);
 	close_copy(g);
-	if (settling_read(&g->settling, rc == 0, loop_now(g->pen->loop)))
+	if (settling_read(&g->settling, rc == 0, loop_now(g->pen->loop)) &&
+	    is_said_here(g))
 		log_warn("geoip: database not reloaded, keeping the old one "
 			 "file=%s error=\"%s\"",
 		    g->file.path, why->text);
