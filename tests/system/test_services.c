@@ -1139,6 +1139,25 @@ START_TEST(drain_waits_until_the_service_ends)
 }
 END_TEST
 
+/* The first one is what is left, for monitoring as for the list. */
+START_TEST(others_only_leave)
+{
+	int fd;
+
+	begin(backend_echo);
+	up(section("web", &web, 0, ""));
+	fd = open_session(&web);
+	ck_assert_int_eq(count_in(ask("services"), "\n"), 1);
+	ck_assert_str_eq(ask("service web remove"), "");
+	answers("services", "default state empty ");
+	answers("services", "\nweb state leaving ");
+	answers("statistics", "sessions 0\n");
+	expect_end(fd);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* More than a socket takes of an answer about them. */
 static const char *
 many_servers(void)
@@ -1414,6 +1433,7 @@ SUITE(test_services)
 	SUITE_ADD(s, commands_are_refused, 30);
 	SUITE_ADD(s, drain_waits_in_its_service, 30);
 	SUITE_ADD(s, drain_waits_until_the_service_ends, 30);
+	SUITE_ADD(s, others_only_leave, 30);
 	SUITE_ADD(s, after_half_an_answer, 30);
 	SUITE_ADD(s, half_an_answer_ends_with_an_error, 30);
 	SUITE_ADD(s, added_and_removed_by_command, 30);

@@ -278,19 +278,13 @@ service_has_others(const struct pen *p)
 /* ---- those that are reported ---- */
 
 bool
-service_listens(const struct service *svc)
-{
-	return svc->plan->listen.count > 0;
-}
-
-bool
 service_is_reported(const struct service *svc)
 {
 	const struct service *other = svc->next;
 
 	if (svc->leaves)
 		return false;
-	if (!service_is_first(svc) || service_listens(svc))
+	if (!service_is_first(svc) || svc->plan->listen.count > 0)
 		return true;
 	while (other != NULL && other->leaves)
 		other = other->next;

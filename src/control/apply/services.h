@@ -60,7 +60,6 @@ const struct service *service_at(const struct pen *p, uint64_t number);
 bool service_is_first(const struct service *svc);
 /* Whether there is more than the first one. */
 bool service_has_others(const struct pen *p);
-bool service_listens(const struct service *svc);
 /* Whether it is reported to monitoring: not if it leaves, and the first one
  * only if it listens, or no other one is there to stay. */
 bool service_is_reported(const struct service *svc);

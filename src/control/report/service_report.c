@@ -146,8 +146,7 @@ service_not_ready(const struct pen *p)
 bool
 service_is_shown(const struct service *svc)
 {
-	return service_listens(svc) || svc->leaves || !service_is_first(svc) ||
-	    !service_has_others(svc->pen);
+	return svc->leaves || service_is_reported(svc);
 }
 
 /* ---- all services ---- */

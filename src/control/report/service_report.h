@@ -12,8 +12,7 @@ struct service;
 
 /* Adds the services that are shown, in pieces, a line each. */
 void report_services(struct reply *r);
-/* Those that leave are shown; the first one only if it listens, or is the only
- * one. */
+/* Those that are reported to monitoring, and those that leave. */
 bool service_is_shown(const struct service *svc);
 /* What such a line has of a service. */
 void service_fields(struct fields *f, const struct service *svc);
