@@ -1,8 +1,6 @@
 /* checks.c: health checks of servers: those of a plan, and what they need. */
 #include "config.h"
 
-#include <string.h>
-
 #include "base/words.h"
 #include "control/apply/checks.h"
 #include "control/apply/direct.h"

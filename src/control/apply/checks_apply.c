@@ -3,10 +3,8 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/words.h"
 #include "control/apply/checks.h"
 #include "control/plan/origin.h"

@@ -1,12 +1,10 @@
 /* access_command.c: commands about access lists, and source addresses. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "base/number.h"
 #include "control/apply/acl_loads.h"
 #include "control/report/acl_report.h"
 #include "control/commands/commands.h"

@@ -376,10 +376,6 @@ run_flows(struct call *c, struct error *e)
 	return 0;
 }
 
-/* ---- how many there may be ---- */
-
-/* ---- connections opened in advance ---- */
-
 const struct command connection_commands[] = {
 	{ .name = "listen",
 	    .kind = KIND_CHANGE,

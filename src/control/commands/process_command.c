@@ -1,7 +1,6 @@
 /* process_command.c: commands about the process itself, and its reports. */
 #include "config.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -15,15 +15,12 @@
 #include "control/language/command.h"
 #include "control/value/choices.h"
 #include "control/answer/fields.h"
-#include "control/plan/origin.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
 #include "control/apply/server_find.h"
 #include "control/plan/server_index.h"
 #include "control/plan/server_setting.h"
 #include "control/plan/table.h"
-
-/* ---- what follows from settings of a server ---- */
 
 /* ---- server add ---- */
 

@@ -1,7 +1,6 @@
 /* tls_command.c: commands about certificates and protocols of TLS. */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

@@ -1,7 +1,5 @@
-/* check_command.c: what is known of servers from their health checks. */
+/* check_report.c: what is known of servers from their health checks. */
 #include "config.h"
-
-#include <string.h>
 
 #include "base/addr.h"
 #include "control/apply/services.h"
@@ -165,8 +163,6 @@ run_checks(struct call *c, struct error *e)
 	c->reply->more = more_checks;
 	return 0;
 }
-
-/* ---- settings ---- */
 
 const struct command check_commands[] = {
 	{ .name = "checks",

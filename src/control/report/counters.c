@@ -392,7 +392,8 @@ number_at(const void *from, size_t offset, size_t size)
 	return narrow;
 }
 
-uint64_t
+/* As reports have it. */
+static uint64_t
 counter_value(const struct counter_view *v, const struct counter *c, unsigned i)
 {
 	return number_at(

@@ -66,9 +66,7 @@ struct counter_view {
 };
 
 void counters_view(struct counter_view *v, const struct service *svc);
-/* The number as reports have it, and as its metric has it; `i` of an array. */
-uint64_t counter_value(
-    const struct counter_view *v, const struct counter *c, unsigned i);
+/* The number as its metric has it; `i` of an array. */
 uint64_t counter_metric(
     const struct counter_view *v, const struct counter *c, unsigned i);
 /* Reports those of all sources, or only of direct server return, whose names

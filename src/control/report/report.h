@@ -16,8 +16,6 @@ void report_servers(struct reply *r);
  * and rates, and the two special servers after the others. As JSON the objects
  * are the same. */
 void report_servers_long(struct reply *r);
-/* The name of its state. */
-const char *report_server_state(const struct server *s);
 enum { REPORT_TEXT_MAX = 40 };
 /* "1.5", of 15. */
 const char *report_tenths(uint64_t tenths, char text[REPORT_TEXT_MAX]);

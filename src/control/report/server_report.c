@@ -3,19 +3,11 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "base/clock.h"
-#include "control/apply/checks.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
 #include "control/plan/server_setting.h"
-
-const char *
-report_server_state(const struct server *s)
-{
-	return server_state_name(server_state(s));
-}
 
 const char *
 report_tenths(uint64_t tenths, char text[REPORT_TEXT_MAX])
@@ -72,7 +64,7 @@ server_report_emit_state(struct fields *f, const struct server *s, uint64_t now)
 	char since[REPORT_TEXT_MAX];
 
 	fields_word(f, "name", s->name);
-	fields_text(f, "state", report_server_state(s));
+	fields_text(f, "state", server_state_name(server_state(s)));
 	fields_text(f, "since", clock_text(h->since_wall, since));
 	fields_number(f, "age_s", (now - h->since_ms) / 1000);
 	fields_phrase(f, "reason", h->reason);

@@ -68,15 +68,16 @@ add_history(struct buffer *out, const struct server *s, uint64_t now)
 static void
 status_add_server(struct buffer *out, const struct server *s, uint64_t now)
 {
+	const char *state = server_state_name(server_state(s));
 	char at[ADDR_TEXT_MAX] = "";
 
 	if (s->addrs.count > 0)
 		addr_format(&s->addrs.addr[s->addr_first], at);
-	reply_add(out, "<tr class=\"%s\">", report_server_state(s));
+	reply_add(out, "<tr class=\"%s\">", state);
 	status_add_number(out, s->number);
 	add_cell(out, s->name != NULL ? s->name : "");
 	add_cell(out, at);
-	add_cell(out, report_server_state(s));
+	add_cell(out, state);
 	status_add_number(out, s->connections);
 	status_add_number(out, s->set.soft);
 	status_add_number(out, s->set.hard);

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "control/apply/apply.h"
 #include "control/plan/origin.h"
 #include "control/socket/socket.h"
@@ -86,19 +85,19 @@ socket_on_accept(struct listener *l, int fd, const struct peer *from)
 
 /* ---- life ---- */
 
-struct control *
-control_new(struct pen *p, struct loop *l, unsigned most)
+static struct control *
+control_new(struct pen *p)
 {
 	struct control *c = calloc(1, sizeof(*c));
 
 	if (c == NULL)
 		return NULL;
 	c->pen = p;
-	c->loop = l;
-	c->most = most;
+	c->loop = p->loop;
+	c->most = (unsigned)p->control_clients;
 	list_init(&c->listeners);
 	list_init(&c->clients);
-	timeouts_init(&c->idle, l, client_on_idle, NULL);
+	timeouts_init(&c->idle, c->loop, client_on_idle, NULL);
 	return c;
 }
 
@@ -167,7 +166,20 @@ control_forget(struct control *c)
 	control_free(c);
 }
 
-int
+void
+control_start(struct control *c)
+{
+	struct list *link;
+
+	for (link = c->listeners.next; link != &c->listeners; link = link->next)
+		(void)listener_resume(
+		    &list_entry(link, struct control_listener, link)->listener);
+}
+
+/* ---- a plan comes into force: only a start opens them ---- */
+
+/* With the levels and the mode of `plan`. */
+static int
 control_listen(struct control *c, const struct addr *at,
     const struct control_plan *plan, struct error *e)
 {
@@ -191,19 +203,6 @@ control_listen(struct control *c, const struct addr *at,
 	list_append(&c->listeners, &cl->link);
 	return 0;
 }
-
-void
-control_start(struct control *c)
-{
-	struct list *link;
-
-	for (link = c->listeners.next; link != &c->listeners; link = link->next)
-		(void)listener_resume(
-		    &list_entry(link, struct control_listener, link)
-			 ->listener);
-}
-
-/* ---- a plan comes into force: only a start opens them ---- */
 
 static int
 listen_for_control(struct pen *p, const struct plan *plan, struct error *e)
@@ -233,7 +232,7 @@ control_prepare(struct apply *a, struct error *e)
 
 	if (!a->first)
 		return 0;
-	p->control = control_new(p, p->loop, (unsigned)p->control_clients);
+	p->control = control_new(p);
 	if (p->control == NULL)
 		return error_set(e, "out of memory");
 	if (listen_for_control(p, a->wanted, e) == 0)

@@ -9,26 +9,16 @@
 #ifndef PEN_CONTROL_SOCKET_H
 #define PEN_CONTROL_SOCKET_H
 
-#include "base/addr.h"
 #include "base/error.h"
-#include "control/plan/plan.h"
-#include "net/loop/loop.h"
 
 struct apply;
 struct pen;
 struct control;
 struct listener;
 
-/* No sockets yet, and up to `most` clients at a time; `p` outlives it. NULL
- * with errno ENOMEM. */
-struct control *control_new(struct pen *p, struct loop *l, unsigned most);
 /* Closes everything; NULL is fine. */
 void control_free(struct control *c);
 
-/* Listens at one more address, with the levels and the mode of `plan`. Returns
- * 0, or -1 with a full message. */
-int control_listen(struct control *c, const struct addr *at,
-    const struct control_plan *plan, struct error *e);
 /* Accepts from now on; a listener that cannot do so yet retries by itself. */
 void control_start(struct control *c);
 /* Accepts no client until control_start(); existing clients continue. */

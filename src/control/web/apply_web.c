@@ -1,7 +1,6 @@
 /* apply_web.c: the pages of a plan. */
 #include "config.h"
 
-#include "base/words.h"
 #include "control/apply/apply.h"
 #include "control/plan/origin.h"
 #include "control/report/trend.h"
