@@ -595,6 +595,20 @@ START_TEST(long_lines_differ)
 }
 END_TEST
 
+/* What is wrong with the file a start and a reload have logged. */
+START_TEST(a_difference_is_no_warning)
+{
+	begin(backend_say);
+	up(text("%stimeout 5\ntimeout 6\n", section("web", &web, 0, "")));
+	ck_assert_str_eq(ask("diff"), "");
+	ck_assert_int_eq(count_in(child_err(&pen.child),
+			     ": timeout was set in line 4 already"),
+	    1);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* While pen stops, no service listens anew, whichever it is. */
 START_TEST(stopping_opens_no_service)
 {
@@ -1416,6 +1430,7 @@ SUITE(test_services)
 	SUITE_ADD(s, settings_of_the_start_stay, 30);
 	SUITE_ADD(s, stopping_opens_no_service, 30);
 	SUITE_ADD(s, long_lines_differ, 30);
+	SUITE_ADD(s, a_difference_is_no_warning, 30);
 	SUITE_ADD(s, refused_start, 30);
 	SUITE_ADD(s, a_flood_leaves_the_others_their_share, 30);
 	SUITE_ADD(s, a_limit_of_all_without_effect, 30);

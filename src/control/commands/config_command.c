@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/file/config_file.h"
@@ -207,6 +208,7 @@ run_diff(struct call *c, struct error *e)
 {
 	struct config_lines file = { .commands = c->pen->commands };
 	struct config_lines running = file;
+	enum log_level level = log_level;
 	struct plan *draft;
 	int rc;
 
@@ -214,7 +216,10 @@ run_diff(struct call *c, struct error *e)
 		return error_set(e, "not allowed in a configuration file");
 	if (c->plan->config.file == NULL)
 		return error_set(e, "pen was started without -F");
+	/* a start or a reload has logged what is wrong with it */
+	log_level = LOG_LEVEL_NONE;
 	draft = config_draft(c->pen, NULL, e);
+	log_level = level;
 	if (draft == NULL)
 		return -1;
 	rc = read_lines(draft, c->pen->plan, &file, &running);
