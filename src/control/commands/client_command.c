@@ -150,8 +150,6 @@ run_client_command(struct call *c, struct error *e)
 	struct addr at;
 	struct peer who;
 
-	if (call_needs_serving(c, e) < 0)
-		return -1;
 	if (w->count == 0)
 		return error_set(e, "expects %s", c->row->args);
 	if (spec_parse_ip(&at, w->word[0], 0) < 0)
@@ -171,8 +169,6 @@ run_rebalance(struct call *c, struct error *e)
 	uint64_t percent, asked;
 	struct fields f;
 
-	if (call_needs_serving(c, e) < 0)
-		return -1;
 	if (c->words->count != 1)
 		return error_set(e, "expects %s", c->row->args);
 	if (number_parse(c->words->word[0], 1, 100, &percent) < 0)

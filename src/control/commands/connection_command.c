@@ -274,12 +274,11 @@ run_connections(struct call *c, struct error *e)
 static int
 run_close(struct call *c, struct error *e)
 {
-	struct frontend *f = serving(c, e);
 	uint64_t n;
 
-	if (f == NULL || parse_own(c, &n, e) < 0)
+	if (parse_own(c, &n, e) < 0)
 		return -1;
-	if (!connection_close(frontend_sessions(f), n))
+	if (!connection_close(frontend_sessions(c->service->frontend), n))
 		return out_of_range(c, n, e);
 	reply_add(&c->reply->out, "Forcibly closing connection %llu\n",
 	    (unsigned long long)team_number(&c->pen->team, n));

@@ -48,7 +48,7 @@ run_shutdown(struct call *c, struct error *e)
 {
 	uint64_t ms = c->plan->config.frontend.end.drain_ms;
 
-	if (call_needs_serving(c, e) < 0 || call_duration(c, &ms, e) < 0)
+	if (call_duration(c, &ms, e) < 0)
 		return -1;
 	upgrade_cancel(c->pen);
 	stopping_begin(
@@ -62,7 +62,7 @@ run_upgrade(struct call *c, struct error *e)
 {
 	uint64_t ms = 0;
 
-	if (call_needs_serving(c, e) < 0 || call_duration(c, &ms, e) < 0)
+	if (call_duration(c, &ms, e) < 0)
 		return -1;
 	if (upgrade_begin(c->pen, ms,
 		c->caller != NULL ? c->caller->who : "upgrade", e) < 0)
