@@ -223,8 +223,8 @@ print_plain_check(const struct plan *p, struct buffer *text)
 		    origin_name(p, "check"));
 }
 
-/* Whether a setting that lacks a need in `p` is of no use. One of the process is
- * of use if it is in any service; the line is one of the first service. */
+/* Whether a setting that lacks a need in `p` is of no use. One of the process
+ * is of use if it is in any service; the line is one of the first service. */
 static bool
 is_in_vain(const struct plan *p, const struct command *row, enum need need)
 {

@@ -271,9 +271,9 @@ START_TEST(one_is_for_others)
 }
 END_TEST
 
-/* The last weight goes and the first one comes within a change, as when a reload
- * moves all clients from some servers to others: what was set in between went by
- * no weights. */
+/* The last weight goes and the first one comes within a change, as when a
+ * reload moves all clients from some servers to others: what was set in between
+ * went by no weights. */
 START_TEST(weights_move_in_one_change)
 {
 	static const char *const names[] = { "wrr", "wleastconn", "hash", "p2c",
