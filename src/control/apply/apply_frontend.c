@@ -21,10 +21,6 @@ apply_frontend_check(struct apply *a, struct error *e)
 	struct frontend_options *o = &a->wanted->config.frontend;
 	int port = spec_default_port(&a->wanted->listen);
 
-	if (a->pen->phase == PHASE_DRAINING &&
-	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
-		return error_set(
-		    e, "pen is stopping and opens no new listening sockets");
 	o->first_port = port > 0 ? (uint16_t)port : 0;
 	if ((o->rate_down == 0 && o->rate_up == 0) || sock_can_pace())
 		return 0;
