@@ -76,8 +76,6 @@ parse_peer(const struct command *row, const struct words *w, bool no,
 		    "\"%.100s\" is not an IP address with a port", w->word[0]);
 	if (!no && strlen(w->word[2]) >= PEER_FILE_MAX)
 		return error_set(e, "the name of the file is too long");
-	if (!no && strchr(w->word[2], '\n') != NULL)
-		return error_set(e, "the name of the file has a line break");
 	return 0;
 }
 

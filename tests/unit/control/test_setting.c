@@ -446,23 +446,6 @@ START_TEST(while_serving)
 }
 END_TEST
 
-/* Its list has a line for each. */
-START_TEST(no_line_break_in_the_file_of_a_peer)
-{
-#ifdef HAVE_OPENSSL
-	pen = pen_new();
-	ck_assert_int_eq(run("peer 127.0.0.1:9 key \"/a\nb\""), -1);
-	ck_assert_str_eq(
-	    e.text, "peer: the name of the file has a line break");
-	ck_assert_int_eq(run("peer"), 0);
-	ck_assert_str_eq(answer, "");
-	pen_free(pen);
-#else
-	SKIP("built without TLS");
-#endif
-}
-END_TEST
-
 SUITE(test_setting)
 {
 	Suite *s = suite_create("setting");
@@ -475,6 +458,5 @@ SUITE(test_setting)
 	SUITE_ADD(s, long_text, 10);
 	SUITE_ADD(s, json_of_any_bytes, 10);
 	SUITE_ADD(s, while_serving, 30);
-	SUITE_ADD(s, no_line_break_in_the_file_of_a_peer, 10);
 	return s;
 }
