@@ -217,11 +217,12 @@ session_on_answer(struct session *s)
 /* ---- sending again ---- */
 
 /* A connection that had been opened in advance may have ended by itself: the
- * same server gets another one. */
+ * same server gets another one, unless it has gone out of rotation. */
 static bool
 was_preopened(const struct session *s)
 {
-	return s->connect_us == 0 && !s->preopened_tried && s->server->present;
+	return s->connect_us == 0 && !s->preopened_tried &&
+	    server_is_healthy(s->server);
 }
 
 static struct server *

@@ -479,8 +479,8 @@ START_TEST(client_has_ended)
 }
 END_TEST
 
-/* A server that is down loses its sessions: what it has not answered goes
- * elsewhere. */
+/* A server that is down loses its sessions, also those over connections that
+ * were opened in advance: what it has not answered goes elsewhere. */
 START_TEST(cut_sessions_go_elsewhere)
 {
 	struct pool_options o;
@@ -491,6 +491,10 @@ START_TEST(cut_sessions_go_elsewhere)
 	o = *pool_options(fixture.pool);
 	o.on_down = SERVER_ON_DOWN_CUT;
 	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
+	fixture.options.preopened = _i == 0 ? 0 : 2;
+	frontend_set_options(fixture.frontend, &fixture.options);
+	RUN_UNTIL(
+	    frontend_preopened(fixture.frontend) == fixture.options.preopened);
 	s = pool_server(fixture.pool, 0);
 	fd = asks(GET);
 	RUN_UNTIL(back[0].received == (long long)strlen(GET));
@@ -500,6 +504,7 @@ START_TEST(cut_sessions_go_elsewhere)
 	frontend_cut_sessions(fixture.frontend);
 	fixture_hears(fd, ANSWER);
 	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
+	ck_assert_uint_eq(s->connects, 1);
 	close(fd);
 	end();
 }
@@ -546,7 +551,7 @@ SUITE(test_retry)
 	SUITE_ADD(s, loser_is_blamed, 10);
 	SUITE_ADD(s, client_is_remembered_with_the_next, 10);
 	SUITE_ADD(s, client_has_ended, 10);
-	SUITE_ADD(s, cut_sessions_go_elsewhere, 10);
+	SUITE_ADD_LOOP(s, cut_sessions_go_elsewhere, 10, 2);
 	SUITE_ADD(s, preopened_connections_are_not_trusted, 10);
 	return s;
 }
