@@ -351,6 +351,22 @@ START_TEST(idle_flow)
 }
 END_TEST
 
+/* The line has the address that answered, and not what the server has now. */
+START_TEST(flow_of_a_server_that_has_moved)
+{
+	int fd;
+
+	up_udp("udp_timeout 1");
+	fd = udp_client(&front);
+	ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
+	endpoint_ask(&ctl, "server 0 address 127.0.0.9 port 9\n");
+	says_reason("flow", "idle_timeout");
+	ck_assert(says(text(" server=%s up=1 ", server.at.text)));
+	close(fd);
+	down_udp();
+}
+END_TEST
+
 START_TEST(flow_is_done)
 {
 	int fd;
@@ -442,6 +458,7 @@ SUITE(test_session_reasons)
 	SUITE_ADD(s, unix_sockets, 60);
 	SUITE_ADD(s, upgrade, 60);
 	SUITE_ADD(s, idle_flow, 60);
+	SUITE_ADD(s, flow_of_a_server_that_has_moved, 60);
 	SUITE_ADD(s, flow_is_done, 60);
 	SUITE_ADD(s, flow_is_evicted, 60);
 	SUITE_ADD(s, flow_without_server, 60);

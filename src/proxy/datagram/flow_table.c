@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "net/sock.h"
 #include "proxy/core/limits.h"
 #include "proxy/core/proxy_datagram.h"
 #include "proxy/datagram/flow_past.h"
@@ -136,18 +137,21 @@ sender_of(const struct flow *w, struct peer *sender)
 	return memcmp(sender, &w->who, sizeof(*sender)) != 0 ? sender : NULL;
 }
 
+/* Of a server that has got others since, its socket alone has it: in `own`. */
 static const struct addr *
-flow_server_at(struct flow *w)
+flow_server_at(struct flow *w, struct addr *own)
 {
 	const struct server *s = w->server;
 
 	if (s == NULL || s->addrs.count == 0)
 		return NULL;
-	return &s->addrs.addr[flow_is_current(w) ? w->address : s->addr_first];
+	if (flow_is_current(w))
+		return &s->addrs.addr[w->address];
+	return sock_peer_addr(w->fd, own) == 0 ? own : NULL;
 }
 
 static struct session_record
-record_of(struct flow *w, enum reason why, uint64_t now)
+record_of(struct flow *w, enum reason why, uint64_t now, struct addr *own)
 {
 	unsigned given = w->attempts.given;
 
@@ -159,7 +163,7 @@ record_of(struct flow *w, enum reason why, uint64_t now)
 		.format = w->frontend->log_format,
 		.session = w->number,
 		.server = w->server,
-		.server_at = flow_server_at(w),
+		.server_at = flow_server_at(w, own),
 		.up = w->up,
 		.down = w->down,
 		.is_flow = true,
@@ -176,11 +180,12 @@ log_end(struct flow *w, struct sessionlog *g, enum reason why)
 {
 	uint64_t now = loop_now(w->frontend->loop);
 	struct session_record r;
+	struct addr server_at;
 	struct peer sender;
 
 	if (!sessionlog_wants(g, why, true, now))
 		return;
-	r = record_of(w, why, now);
+	r = record_of(w, why, now, &server_at);
 	r.sender = sender_of(w, &sender);
 	sessionlog_put(g, &r);
 }
