@@ -116,13 +116,15 @@ request_ends(struct http_requests *r)
 	memset(&r->head, 0, sizeof(r->head));
 }
 
+/* With the rest of a body before it, whose request has its answer already, what
+ * goes on could not be sent again: the rest would be taken for a request. */
 static void
-on_head(struct http_requests *r)
+on_head(struct http_requests *r, bool first)
 {
 	const struct http_head *h = &r->head;
 
 	r->repeatable = h->kind & HTTP_KIND_REPEATABLE &&
-	    (r->repeatable || r->pending->count == 0);
+	    (r->repeatable || (r->pending->count == 0 && first));
 	r->last = h->kind & HTTP_KIND_LAST;
 	http_pending_add(r->pending, h->kind);
 	r->count++;
@@ -165,7 +167,7 @@ take_head(struct http_requests *r, struct pass *p)
 		return http_requests_refuse(r, 501, "CONNECT");
 	pass_head(r, p, start);
 	p->at = start + r->head.length;
-	on_head(r);
+	on_head(r, start == 0);
 	return true;
 }
 

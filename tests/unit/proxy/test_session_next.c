@@ -117,6 +117,25 @@ lets_go_on(struct backend *b, int fd)
 	} while (byte != '!');
 }
 
+/* Answers before the body has come, and ends when it has, with a request. */
+static void
+answers_early(struct backend *b, int fd)
+{
+	answers_one(b, fd);
+	takes_request(b, fd);
+}
+
+static char heard[100];
+
+static void
+hears_first(struct backend *b, int fd)
+{
+	ssize_t n = recv(fd, heard, sizeof(heard) - 1, MSG_PEEK);
+
+	heard[n > 0 ? n : 0] = '\0';
+	answers(b, fd);
+}
+
 static void
 says_close(struct backend *b, int fd)
 {
@@ -238,6 +257,25 @@ START_TEST(again_and_again)
 		fixture_hears(fd, ANSWER);
 	}
 	ck_assert_uint_eq(fixture_stats()->requests_retried, SEVERAL);
+	close(fd);
+	end();
+}
+END_TEST
+
+/* The rest of a body that came with it was of a request that had its answer: to
+ * the next server it would be a request. */
+START_TEST(rest_of_a_body_is_not_repeated)
+{
+	int fd;
+
+	begin(answers_early, hears_first, NULL);
+	fd = endpoint_connect(&fixture.front);
+	say(fd, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n");
+	fixture_hears(fd, ANSWER);
+	say(fd, "BAD /bad " GET);
+	RUN_UNTIL(fixture_tells(fd) || requests(1) > 0);
+	fixture_breathe();
+	ck_assert_msg(strstr(heard, "BAD") == NULL, "%s", heard);
 	close(fd);
 	end();
 }
@@ -663,6 +701,7 @@ SUITE(test_session_next)
 
 	SUITE_ADD_LOOP(s, kept_request_goes_elsewhere, 10, LOSERS);
 	SUITE_ADD_LOOP(s, again_and_again, 10, LOSERS);
+	SUITE_ADD(s, rest_of_a_body_is_not_repeated, 10);
 	SUITE_ADD(s, long_header_in_pieces, 10);
 	SUITE_ADD_LOOP(s, two_at_once, 10, LOSERS);
 	SUITE_ADD_LOOP(s, others_are_not_repeated, 10,
