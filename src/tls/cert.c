@@ -259,7 +259,8 @@ find_status(OCSP_BASICRESP *b, const X509 *leaf)
 }
 
 int
-cert_ocsp_check(const X509 *leaf, const struct buffer *der, struct error *e)
+cert_ocsp_check(
+    const X509 *leaf, const struct buffer *der, time_t *ends, struct error *e)
 {
 	enum { CLOCKS_DIFFER_S = 300 };
 	const unsigned char *at = (const unsigned char *)buffer_bytes(der);
@@ -277,6 +278,8 @@ cert_ocsp_check(const X509 *leaf, const struct buffer *der, struct error *e)
 	else if (OCSP_single_get0_status(one, NULL, NULL, &from, &to) < 0 ||
 	    OCSP_check_validity(from, to, CLOCKS_DIFFER_S, -1) != 1)
 		why = "an OCSP response that has expired";
+	else
+		*ends = to != NULL ? cert_time(to) + CLOCKS_DIFFER_S : 0;
 	OCSP_BASICRESP_free(b);
 	OCSP_RESPONSE_free(r);
 	ERR_clear_error();
@@ -288,7 +291,7 @@ copy_ocsp(struct certificate *c, const struct buffer *text, struct error *e)
 {
 	if (buffer_length(text) == 0)
 		return 0;
-	if (cert_ocsp_check(c->leaf, text, e) < 0)
+	if (cert_ocsp_check(c->leaf, text, &c->ocsp_ends, e) < 0)
 		return -1;
 	c->ocsp = malloc(buffer_length(text));
 	if (c->ocsp == NULL)

@@ -26,6 +26,7 @@ struct certificate {
 	EVP_PKEY *key;
 	unsigned char *ocsp;
 	size_t ocsp_length;
+	time_t ocsp_ends; /* 0: never */
 	time_t ends;
 	char name[256]; /* its first DNS name, or its common name */
 };
@@ -43,9 +44,10 @@ void cert_texts_tighten(struct cert_texts *t);
 void cert_texts_fini(struct cert_texts *t);
 
 /* Whether it is an OCSP response for the certificate, and has not expired; its
- * signature is not verified. Returns 0, or -1 with a short message. */
+ * signature is not verified. Sets *ends to when it is not to be stapled any
+ * more; 0: never. Returns 0, or -1 with a short message. */
 int cert_ocsp_check(
-    const X509 *leaf, const struct buffer *der, struct error *e);
+    const X509 *leaf, const struct buffer *der, time_t *ends, struct error *e);
 /* NULL with a short message. If the OCSP response is not a good one, it is left
  * out, and there is a short message, too. */
 struct certificate *certificate_parse(

@@ -97,7 +97,8 @@ server_data_new(struct tls_server *t, struct error *e)
 		return NULL;
 	}
 	if (v->pair[0] != NULL && buffer_length(&v->ocsp) > 0 &&
-	    cert_ocsp_check(v->pair[0]->leaf, &v->ocsp, &why) < 0) {
+	    cert_ocsp_check(v->pair[0]->leaf, &v->ocsp, &v->ocsp_ends, &why) <
+		0) {
 		log_error("OCSP response not stapled file=%s error=\"%s\"",
 		    t->settings.ocsp, why.text);
 		buffer_fini(&v->ocsp);

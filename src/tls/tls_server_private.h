@@ -26,6 +26,7 @@ struct tls_server_data {
 	struct tls_tickets *tickets;
 	struct certificate *pair[TLS_PAIRS_MAX];
 	struct buffer ocsp; /* for the first pair */
+	time_t ocsp_ends;   /* 0: never */
 	unsigned char alpn[TLS_ALPN_MAX];
 	int alpn_length;
 	bool strict;

@@ -139,12 +139,14 @@ on_alpn(SSL *ssl, const unsigned char **chosen, unsigned char *length,
 	return SSL_TLSEXT_ERR_OK;
 }
 
+/* Clients refuse a connection for a response that has expired. */
 static int
-staple(SSL *ssl, const void *response, size_t n)
+staple(SSL *ssl, const void *response, size_t n, time_t ends)
 {
 	unsigned char *copy;
 
-	if (n == 0 || (copy = OPENSSL_memdup(response, n)) == NULL)
+	if (n == 0 || (ends != 0 && time(NULL) > ends) ||
+	    (copy = OPENSSL_memdup(response, n)) == NULL)
 		return SSL_TLSEXT_ERR_NOACK;
 	if (SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)n) != 1) {
 		OPENSSL_free(copy);
@@ -164,11 +166,11 @@ on_status(SSL *ssl, void *arg)
 
 	(void)arg;
 	if (c != NULL)
-		rc = staple(ssl, c->ocsp, c->ocsp_length);
+		rc = staple(ssl, c->ocsp, c->ocsp_length, c->ocsp_ends);
 	else if (buffer_length(&v->ocsp) > 0 && mine != NULL &&
 	    v->pair[0] != NULL && X509_cmp(mine, v->pair[0]->leaf) == 0)
-		rc = staple(
-		    ssl, buffer_bytes(&v->ocsp), buffer_length(&v->ocsp));
+		rc = staple(ssl, buffer_bytes(&v->ocsp),
+		    buffer_length(&v->ocsp), v->ocsp_ends);
 	certificate_drop(c);
 	return rc;
 }

@@ -339,13 +339,11 @@ cert_write_old_crl(const struct cert *ca, const char *file)
 }
 
 static OCSP_RESPONSE *
-ocsp_new(const struct cert *c)
+ocsp_new(const struct cert *c, ASN1_TIME *to)
 {
 	OCSP_CERTID *id = OCSP_cert_to_id(EVP_sha1(), c->x509, c->issuer);
 	OCSP_BASICRESP *basic = OCSP_BASICRESP_new();
 	ASN1_TIME *from = ASN1_GENERALIZEDTIME_adj(NULL, time(NULL), 0, -DAY);
-	ASN1_TIME *to = ASN1_TIME_to_generalizedtime(
-	    X509_get0_notAfter(c->x509), NULL);
 	OCSP_RESPONSE *r;
 
 	NEED(id != NULL && basic != NULL && from != NULL && to != NULL);
@@ -362,12 +360,12 @@ ocsp_new(const struct cert *c)
 	return r;
 }
 
-const char *
-cert_write_ocsp(const struct cert *c, const char *file)
+static const char *
+write_ocsp(const struct cert *c, const char *file, ASN1_TIME *to)
 {
 	const char *path;
 	FILE *f = open_file(&path, file, 0644);
-	OCSP_RESPONSE *r = ocsp_new(c);
+	OCSP_RESPONSE *r = ocsp_new(c, to);
 	unsigned char *der = NULL;
 	int n = i2d_OCSP_RESPONSE(r, &der);
 
@@ -376,6 +374,20 @@ cert_write_ocsp(const struct cert *c, const char *file)
 	OPENSSL_free(der);
 	OCSP_RESPONSE_free(r);
 	return close_file(path, f);
+}
+
+const char *
+cert_write_ocsp(const struct cert *c, const char *file)
+{
+	return write_ocsp(c, file,
+	    ASN1_TIME_to_generalizedtime(X509_get0_notAfter(c->x509), NULL));
+}
+
+const char *
+cert_write_short_ocsp(const struct cert *c, const char *file, long seconds)
+{
+	return write_ocsp(
+	    c, file, ASN1_GENERALIZEDTIME_adj(NULL, time(NULL), 0, seconds));
 }
 
 X509 *

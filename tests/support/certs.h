@@ -50,8 +50,10 @@ const char *cert_write_crl(
 /* PEM: an empty one that has expired. */
 const char *cert_write_old_crl(const struct cert *ca, const char *file);
 /* DER: an OCSP response "good" until the certificate ends, signed by the
- * issuer. */
+ * issuer; or for so many seconds, which may be over. */
 const char *cert_write_ocsp(const struct cert *c, const char *file);
+const char *cert_write_short_ocsp(
+    const struct cert *c, const char *file, long seconds);
 
 /* The certificate's own; freed with it. */
 X509 *cert_x509(const struct cert *c);

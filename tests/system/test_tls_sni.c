@@ -286,6 +286,44 @@ START_TEST(stapled)
 }
 END_TEST
 
+static bool
+has_response(const char *name)
+{
+	struct tls_wish w = { .sni = name, .ocsp = true };
+	struct tls_peer *p = opens(&w);
+	bool has;
+	size_t n;
+
+	has = tls_peer_ocsp(p, &n) != NULL;
+	tls_peer_close(p);
+	return has;
+}
+
+/* Clients would refuse it then. Clocks may differ by five minutes. */
+START_TEST(response_that_expires)
+{
+	long left = wait_scaled(3000) / 1000 - 300;
+	struct cert *x;
+
+	begin();
+	x = cert_new(
+	    &(struct cert_wish){ .name = "a.test", .key_of = dir.first });
+	cert_write_all(x, certdir_file(&dir, "a.test.pem"));
+	cert_write_short_ocsp(x, certdir_file(&dir, "a.test.ocsp"), left);
+	cert_write_short_ocsp(dir.first, scratch("short.ocsp"), left);
+	cert_free(x);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "-E", ordinary(), "-O",
+	    sni_path(), "-O",
+	    text("ssl_ocsp_response %s", scratch("short.ocsp")), front.text,
+	    server.at.text, NULL);
+	ck_assert(has_response("a.test"));
+	ck_assert(has_response(NULL));
+	WAIT_FOR(!has_response("a.test"), 10000);
+	WAIT_FOR(!has_response(NULL), 10000);
+	end();
+}
+END_TEST
+
 static void
 says(const char *what)
 {
@@ -326,6 +364,7 @@ SUITE(test_tls_sni)
 	SUITE_ADD(s, strict, 30);
 	SUITE_ADD(s, no_default, 30);
 	SUITE_ADD(s, stapled, 30);
+	SUITE_ADD(s, response_that_expires, 30);
 	SUITE_ADD(s, bad_responses_are_not_stapled, 30);
 	return s;
 }
