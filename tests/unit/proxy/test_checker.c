@@ -540,6 +540,28 @@ START_TEST(silent_addresses_share_the_time)
 }
 END_TEST
 
+/* But a program, whose time begins when it has its turn, has all of it. */
+START_TEST(program_has_its_time_at_each_address)
+{
+	struct server *s;
+	unsigned i;
+
+	begin();
+	s = put_server(0, 4);
+	check_slot(s->slot, true);
+	run(STEP);
+	for (i = 1; i <= 4; i++) {
+		ck_assert_uint_eq(of(0)->starts, i);
+		check_begins(of(0)->check);
+		run(TIMEOUT - 2 * STEP);
+		ck_assert_ptr_nonnull(of(0)->check);
+		check_end(of(0)->check, CHECK_BAD, "exit status 1");
+	}
+	ck_assert_ptr_null(of(0)->check);
+	end();
+}
+END_TEST
+
 /* Clients have found out meanwhile that another address works. */
 START_TEST(each_address_is_asked_once)
 {
@@ -658,6 +680,7 @@ SUITE(test_checker)
 	SUITE_ADD(s, shortage_of_ours_says_nothing, 10);
 	SUITE_ADD(s, all_addresses_are_asked, 10);
 	SUITE_ADD(s, silent_addresses_share_the_time, 10);
+	SUITE_ADD(s, program_has_its_time_at_each_address, 10);
 	SUITE_ADD(s, each_address_is_asked_once, 10);
 	SUITE_ADD(s, reasons_are_fit_to_print, 10);
 	SUITE_ADD(s, same_check_goes_on, 10);
