@@ -164,22 +164,24 @@ tls_trust_is_hashed(const char *name)
 	return isdigit((unsigned char)name[0]) != 0;
 }
 
-static int
+/* Returns whether it has any. */
+static bool
 tls_trust_add_file(SSL_CTX *ctx, int dir, const char *name, bool ask)
 {
+	int certificates = 0, lists = 0;
 	struct buffer text;
 	struct error e;
-	int n = 0;
 
 	buffer_init(&text);
 	if (file_read_at(dir, name, TRUST_FILE_MAX, false, &text, &e) == 0 &&
 	    buffer_length(&text) > 0) {
-		n = add_certificates(ctx, &text, ask);
-		if (n == 0 && (n = add_lists(ctx, &text)) > 0 && ask)
-			check_lists(ctx);
+		certificates = add_certificates(ctx, &text, ask);
+		lists = add_lists(ctx, &text);
 	}
 	buffer_fini(&text);
-	return n;
+	if (lists > 0 && ask)
+		check_lists(ctx);
+	return certificates > 0 || lists > 0;
 }
 
 /* Adds the certificates and lists in the files whose names are `hashed`, or in
@@ -194,7 +196,7 @@ add_files(SSL_CTX *ctx, DIR *d, int dir, bool hashed, bool ask)
 	while ((file = readdir(d)) != NULL)
 		if (file->d_name[0] != '.' &&
 		    tls_trust_is_hashed(file->d_name) == hashed &&
-		    tls_trust_add_file(ctx, dir, file->d_name, ask) > 0)
+		    tls_trust_add_file(ctx, dir, file->d_name, ask))
 			n++;
 	return n;
 }

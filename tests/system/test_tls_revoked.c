@@ -105,6 +105,25 @@ START_TEST(revoked_in_place)
 }
 END_TEST
 
+/* A CA's certificate and its list are often one file. */
+START_TEST(list_in_the_file_of_its_authority)
+{
+	struct tls_wish w;
+	struct cert *me;
+
+	begin();
+	me = client(c.ca, &w);
+	cert_write_crl(c.ca, me, "list.pem");
+	write_file(text("%s/root.pem", dir),
+	    text("%s%s", contents(c.ca_file), contents(scratch("list.pem"))));
+	up("ssl_require");
+	ck_assert_ptr_nonnull(
+	    strstr(tls_chain_refused(&c, &w), "certificate revoked"));
+	down();
+	cert_free(me);
+}
+END_TEST
+
 /* Clients are refused then: that is said, at the start and when it comes. */
 START_TEST(old_list)
 {
@@ -205,6 +224,7 @@ SUITE(test_tls_revoked)
 	Suite *s = suite_create("tls_revoked");
 
 	SUITE_ADD(s, revoked_in_place, 30);
+	SUITE_ADD(s, list_in_the_file_of_its_authority, 30);
 	SUITE_ADD(s, old_list, 30);
 	SUITE_ADD(s, authority_revoked, 30);
 	SUITE_ADD(s, reported_without_list_of_root, 30);
