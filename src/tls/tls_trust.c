@@ -67,16 +67,25 @@ check_lists(SSL_CTX *ctx)
 	    X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 
-/* Whether `n` of them were found, and no damaged one after them: the rest of a
- * file that is cut is not to be missed later. */
+/* Why what was read last ends before its text does; NULL: it does not. The rest
+ * of a file that is cut is not to be missed later. */
+static const char *
+damage(void)
+{
+	return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE
+	    ? NULL
+	    : cert_reason();
+}
+
+/* Of a file that has `n` of them. */
 static int
 expect_all(int n, const char *what, struct error *e)
 {
-	if (n > 0 &&
-	    ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE)
-		return 0;
-	return n > 0 ? error_set(e, "%s %d: %s", what, n + 1, cert_reason())
-		     : error_set(e, "no %s: %s", what, cert_reason());
+	const char *why = n > 0 ? damage() : NULL;
+
+	if (n <= 0)
+		return error_set(e, "no %s: %s", what, cert_reason());
+	return why == NULL ? 0 : error_set(e, "%s %d: %s", what, n + 1, why);
 }
 
 int
@@ -164,41 +173,51 @@ tls_trust_is_hashed(const char *name)
 	return isdigit((unsigned char)name[0]) != 0;
 }
 
-/* Returns whether it has any. */
-static bool
-tls_trust_add_file(SSL_CTX *ctx, int dir, const char *name, bool ask)
+/* Returns 1 if it has any, 0 if not, or -1 with a short message: half a list
+ * would permit what the other half revokes. */
+static int
+tls_trust_add_file(
+    SSL_CTX *ctx, int dir, const char *name, bool ask, struct error *e)
 {
+	const char *why = NULL, *why_list = NULL;
 	int certificates = 0, lists = 0;
 	struct buffer text;
-	struct error e;
+	struct error unread;
 
 	buffer_init(&text);
-	if (file_read_at(dir, name, TRUST_FILE_MAX, false, &text, &e) == 0 &&
+	if (file_read_at(dir, name, TRUST_FILE_MAX, false, &text, &unread) ==
+		0 &&
 	    buffer_length(&text) > 0) {
 		certificates = add_certificates(ctx, &text, ask);
+		why = damage();
 		lists = add_lists(ctx, &text);
+		why_list = damage();
 	}
 	buffer_fini(&text);
 	if (lists > 0 && ask)
 		check_lists(ctx);
+	if (ask && (why != NULL || why_list != NULL))
+		return error_set(
+		    e, "%.200s: %s", name, why != NULL ? why : why_list);
 	return certificates > 0 || lists > 0;
 }
 
 /* Adds the certificates and lists in the files whose names are `hashed`, or in
- * the others. Returns how many files had some. */
+ * the others. Returns how many files had some, or -1 with a short message. */
 static int
-add_files(SSL_CTX *ctx, DIR *d, int dir, bool hashed, bool ask)
+add_files(SSL_CTX *ctx, DIR *d, int dir, bool hashed, bool ask, struct error *e)
 {
 	struct dirent *file;
-	int n = 0;
+	int n = 0, rc = 0;
 
 	rewinddir(d);
-	while ((file = readdir(d)) != NULL)
+	while (rc >= 0 && (file = readdir(d)) != NULL)
 		if (file->d_name[0] != '.' &&
-		    tls_trust_is_hashed(file->d_name) == hashed &&
-		    tls_trust_add_file(ctx, dir, file->d_name, ask))
-			n++;
-	return n;
+		    tls_trust_is_hashed(file->d_name) == hashed) {
+			rc = tls_trust_add_file(ctx, dir, file->d_name, ask, e);
+			n += rc;
+		}
+	return rc >= 0 ? n : -1;
 }
 
 int
@@ -209,12 +228,14 @@ tls_trust_dir(SSL_CTX *ctx, int dir, bool ask, struct error *e)
 
 	if (d == NULL)
 		return -1;
-	n = add_files(ctx, d, dir, true, ask);
+	n = add_files(ctx, d, dir, true, ask, e);
 	if (n == 0)
-		n = add_files(ctx, d, dir, false, ask);
+		n = add_files(ctx, d, dir, false, ask, e);
 	closedir(d);
 	ERR_clear_error();
-	return n > 0 ? 0 : error_set(e, "no CA certificate found");
+	if (n == 0)
+		return error_set(e, "no CA certificate found");
+	return n > 0 ? 0 : -1;
 }
 
 /* ---- the system's ---- */

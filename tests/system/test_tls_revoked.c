@@ -124,6 +124,33 @@ START_TEST(list_in_the_file_of_its_authority)
 }
 END_TEST
 
+/* As while it is copied: the one that was read stays in force. */
+START_TEST(list_that_is_cut)
+{
+	struct tls_wish w;
+	struct cert *me;
+	const char *list;
+
+	begin();
+	me = client(c.ca, &w);
+	list = text("%s/list.pem", dir);
+	cert_write_crl(c.ca, me, list);
+	up("ssl_require");
+	ck_assert_ptr_nonnull(
+	    strstr(tls_chain_refused(&c, &w), "certificate revoked"));
+	write_file(list,
+	    text("%.*s", (int)strlen(contents(list)) / 2, contents(list)));
+	tls_chain_tell(&c, "reload");
+	WAIT_FOR(child_has_said(&c.pen.child, "not replaced error="), 10000);
+	ck_assert_msg(strstr(child_err(&c.pen.child), " list.pem: ") != NULL,
+	    "%s", child_err(&c.pen.child));
+	ck_assert_ptr_nonnull(
+	    strstr(tls_chain_refused(&c, &w), "certificate revoked"));
+	down();
+	cert_free(me);
+}
+END_TEST
+
 /* Clients are refused then: that is said, at the start and when it comes. */
 START_TEST(old_list)
 {
@@ -225,6 +252,7 @@ SUITE(test_tls_revoked)
 
 	SUITE_ADD(s, revoked_in_place, 30);
 	SUITE_ADD(s, list_in_the_file_of_its_authority, 30);
+	SUITE_ADD(s, list_that_is_cut, 30);
 	SUITE_ADD(s, old_list, 30);
 	SUITE_ADD(s, authority_revoked, 30);
 	SUITE_ADD(s, reported_without_list_of_root, 30);
