@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "control/apply/apply.h"
+#include "control/apply/services.h"
 #include "control/plan/origin.h"
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
@@ -64,6 +65,8 @@ drain_ms(const struct plan *p)
 void
 apply_process_commit(struct apply *a)
 {
+	if (!service_is_first(a->service))
+		return;
 	if (drain_ms(a->now) != drain_ms(a->wanted))
 		stopping_limit(a->pen, drain_ms(a->wanted));
 	if (a->pen->loop != NULL)

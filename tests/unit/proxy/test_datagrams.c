@@ -311,7 +311,6 @@ START_TEST(address_without_a_route)
 }
 END_TEST
 
-/* Nobody answers at the first one: it has its turn, then the second one. */
 static bool
 comes_to(int fd, int client)
 {
@@ -320,6 +319,7 @@ comes_to(int fd, int client)
 	return fixture_tells(fd);
 }
 
+/* Nobody answers at the first one: it has its turn, then the second one. */
 START_TEST(silent_address)
 {
 	struct pool_options o;
