@@ -1,14 +1,17 @@
 /* test_dsr_stop.c: a director that is told to stop forwards what it knows, and
- * nothing that begins. */
+ * nothing that begins; one that comes and goes with its service. */
 #include "config.h"
 
 #include <check.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/dsrnet.h"
+#include "support/endpoint.h"
 #include "support/net_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -56,10 +59,63 @@ START_TEST(connections_go_on)
 }
 END_TEST
 
+static const char *
+ask(const char *line)
+{
+	return dsrpen_ask(&net.pen, &fixture, line);
+}
+
+static void
+expect_a_connection(void)
+{
+	int near, far;
+
+	WAIT_FOR(strstr(ask("service direct dsr"), "unknown") == NULL, 10000);
+	dsrnet_connect(&net, &near, &far);
+	dsrnet_pass(near, far, 100);
+	close(near);
+	close(far);
+}
+
+/* Beside another service, whose process keeps its rights. */
+START_TEST(a_service_of_its_own)
+{
+	static const struct net_fixture_options one = { .servers = 1 };
+	static const char web[] = "service web\nlisten 127.0.0.1:8080\n"
+				  "server 0 address 127.0.0.1 port 8081\n";
+	const char *pen = getenv("PEN"), *file, *control,
+		   *argv[] = { NULL, "-f", "-C", NULL, "-F", NULL, NULL };
+
+	NEED_DSR_OF_OURS("services");
+	NEED_NET_FIXTURE(&fixture, &one);
+	argv[0] = pen != NULL ? pen : "./pen";
+	argv[3] = control = scratch("ctl");
+	argv[5] = file = scratch("pen.conf");
+	dsrnet_open(&net, &fixture, NET_FIXTURE_VIP4, SOCK_STREAM);
+	net.pen.where = NET_FIXTURE_DIRECTOR;
+	net.pen.control = control;
+	write_file(file, web);
+	net_fixture_start(&fixture, NET_FIXTURE_DIRECTOR, &net.pen.child, argv);
+	WAIT_FOR(endpoint_path_listens(control), 10000);
+	write_file(file,
+	    text("%sservice direct\nlisten " NET_FIXTURE_VIP4 ":0\n"
+		 "dsr_if eth0\nserver 0 address %s\n",
+		web, net_fixture_server4(0)));
+	ck_assert_str_eq(ask("reload"), "");
+	expect_a_connection();
+	ck_assert_str_eq(ask("service direct remove"), "");
+	WAIT_FOR(strstr(ask("services"), "direct") == NULL, 10000);
+	ck_assert_str_eq(ask("reload"), "");
+	expect_a_connection();
+	dsrnet_end(&net);
+}
+END_TEST
+
 SUITE(test_dsr_stop)
 {
 	Suite *s = suite_create("dsr_stop");
 
 	SUITE_ADD(s, connections_go_on, 60);
+	SUITE_ADD(s, a_service_of_its_own, 60);
 	return s;
 }
