@@ -216,9 +216,8 @@ seat_send(struct seat *s, unsigned type, const void *bytes, size_t n)
 
 	if (s->pid == 0)
 		return;
-	errno = 0;
 	sent = channel_send(&s->channel, type, bytes, n, SEND_MS) == 0;
-	if (!sent && errno == EPIPE)
+	if (!sent && channel_read(&s->channel) < 0)
 		seat_lose(s);
 	else if (!sent)
 		seat_kill(s, "takes no messages");

@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include <check.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -99,6 +101,31 @@ stay(struct channel *leader)
 	(void)channel_wait(leader, MESSAGE_END, MESSAGE_END, MS);
 }
 
+static void
+go(struct channel *leader)
+{
+	struct pollfd p = { .fd = leader->fd, .events = POLLIN };
+
+	(void)poll(&p, 1, MS);
+	(void)poll(NULL, 0, 50);
+}
+
+/* One that ends within a message is not stuck. */
+START_TEST(ends_while_it_is_sent_to)
+{
+	struct seat *s = begin(go);
+	char *bytes = calloc(1, LONG);
+
+	ck_assert_ptr_nonnull(freopen(scratch("log"), "w", stderr));
+	seat_send(s, MESSAGE_STATE, bytes, LONG);
+	ck_assert_int_eq(s->pid, 0);
+	ck_assert(file_has(scratch("log"), "worker ended worker=1"));
+	ck_assert(!file_has(scratch("log"), "stuck"));
+	free(bytes);
+	pen_free(pen);
+}
+END_TEST
+
 static bool woken;
 
 static void
@@ -188,6 +215,7 @@ SUITE(test_seat)
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, talks_while_it_is_sent_to, 30);
 	SUITE_ADD(s, has_ended, 30);
+	SUITE_ADD(s, ends_while_it_is_sent_to, 30);
 	SUITE_ADD(s, ends_while_its_answer_is_awaited, 30);
 	return s;
 }
