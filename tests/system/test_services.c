@@ -889,8 +889,8 @@ START_TEST(a_setting_of_the_process_for_another)
 	ck_assert_int_eq(run(&c, "--check"), 0);
 	ck_assert_str_eq(child_err(&c), "");
 	write_file(conf,
-	    text("listen %s\ndummy\n%sservice web\nlisten %s\ndummy\n",
-		db.text, log, web.text));
+	    text("listen %s\ndummy\n%sservice web\nlisten %s\ndummy\n", db.text,
+		log, web.text));
 	ck_assert_int_eq(run(&c, "--check"), 0);
 	ck_assert_ptr_nonnull(strstr(child_err(&c),
 	    text("%s:3: session_log has no effect with dummy\n", conf)));

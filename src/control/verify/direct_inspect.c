@@ -49,8 +49,7 @@ direct_inspect_add_server(
 
 /* Of servers, those in force: a plan that is not yet may have others. */
 static int
-make_wanted(
-    struct wanted *w, const struct plan *plan, const struct pool *pool)
+make_wanted(struct wanted *w, const struct plan *plan, const struct pool *pool)
 {
 	const struct dsr_settings *d = &plan->config.dsr;
 	unsigned i, slots = pool_slots(pool);

@@ -531,6 +531,5 @@ void
 warnings_commit(struct apply *a)
 {
 	if (a->wanted == a->draft || !plan_service_equal(a->now, a->wanted))
-		warnings_log(
-		    a->now, a->wanted, a->draft, a->service->index);
+		warnings_log(a->now, a->wanted, a->draft, a->service->index);
 }
