@@ -609,6 +609,30 @@ START_TEST(a_difference_is_no_warning)
 }
 END_TEST
 
+/* A new service of an included file begins as one of a reload does; one that is
+ * there grows. */
+START_TEST(sections_are_included)
+{
+	const char *file = scratch("more.conf");
+
+	begin(backend_say);
+	up(text("%sconn_max 5\n", section("web", &web, 0, "")));
+	write_file(file,
+	    text("service web\nconn_max 7\n%s",
+		section("db", &db, 4,
+		    "idlers\nconn_max 10\nclients_max 100\n")));
+	answers(text("include %s", file), "7\n");
+	ck_assert_str_eq(ask("service web conn_max"), "7\n");
+	ck_assert_str_eq(ask("service db conn_max"), "10\n");
+	ck_assert_str_eq(ask("service db clients_max"), "100\n");
+	ck_assert_str_eq(hear(&db, 2), "ee");
+	write_file(file, "service web\nconn_max 6\nservice db\nconn_max 9\n");
+	ck_assert_str_eq(ask(text("include %s", file)), "7\n10\n");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* While pen stops, no service listens anew, whichever it is. */
 START_TEST(stopping_opens_no_service)
 {
@@ -1431,6 +1455,7 @@ SUITE(test_services)
 	SUITE_ADD(s, stopping_opens_no_service, 30);
 	SUITE_ADD(s, long_lines_differ, 30);
 	SUITE_ADD(s, a_difference_is_no_warning, 30);
+	SUITE_ADD(s, sections_are_included, 30);
 	SUITE_ADD(s, refused_start, 30);
 	SUITE_ADD(s, a_flood_leaves_the_others_their_share, 30);
 	SUITE_ADD(s, a_limit_of_all_without_effect, 30);

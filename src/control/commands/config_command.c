@@ -29,7 +29,7 @@ include_file(struct call *c, const char *path, struct error *e)
 	rc = config_load(&within, path, NULL, e);
 	if (plan_service(c->draft, name) == NULL) {
 		snprintf(name, sizeof(name), "default");
-		c->service = c->pen->service;
+		call_set_service(c, c->pen->service);
 	}
 	c->plan = plan_service_edit(c->draft, name);
 	if (rc == 0 && c->plan == NULL)

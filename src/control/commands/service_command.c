@@ -37,7 +37,7 @@ remove_service(struct call *c, const char *name, struct error *e)
 		    plan_service_name(from), name);
 	if (plan_service(c->draft, name) == c->plan) {
 		c->plan = c->draft; /* what follows is for that one */
-		c->service = c->pen->service;
+		call_set_service(c, c->pen->service);
 	}
 	if (plan_service_remove(c->draft, name) == 0)
 		return 0;
@@ -60,6 +60,8 @@ prefer_service(struct call *c, const char *name, struct error *e)
 static int
 begin_service(struct call *c, const char *name, struct error *e)
 {
+	struct service *svc;
+
 	if (!plan_service_is_name(name))
 		return error_set(e,
 		    "\"%.100s\" is not a valid name (a letter, then letters, "
@@ -69,12 +71,13 @@ begin_service(struct call *c, const char *name, struct error *e)
 	if (c->plan == NULL && errno == E2BIG)
 		return error_set(
 		    e, "there are %d services already", SERVICES_MAX);
-	c->service = service_find_behind(c->pen, c->service, name);
-	if (c->service == NULL)
-		c->service = service_blank(c->pen);
-	return c->plan != NULL && c->service != NULL
-	    ? 0
-	    : error_set(e, "out of memory");
+	svc = service_find_behind(c->pen, c->service, name);
+	if (svc == NULL)
+		svc = service_blank(c->pen);
+	if (c->plan == NULL || svc == NULL)
+		return error_set(e, "out of memory");
+	call_set_service(c, svc);
+	return 0;
 }
 
 static int

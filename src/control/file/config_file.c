@@ -64,6 +64,7 @@ run_line(struct reading *r, const char *line, unsigned number)
 	if (command_run_line(&c, line, &e) == 0) {
 		r->call->plan = c.plan; /* of the service that it began */
 		r->call->service = c.service;
+		r->call->grows = c.grows;
 		return;
 	}
 	error_of(&e, "%.380s", r->origin);

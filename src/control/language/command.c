@@ -352,6 +352,15 @@ command_run_line(struct call *c, const char *line, struct error *e)
 
 /* ---- what handlers begin with ---- */
 
+void
+call_set_service(struct call *c, struct service *svc)
+{
+	bool in_force = c->preopened != NULL && svc != c->pen->blank;
+
+	c->service = svc;
+	c->grows = in_force ? svc->plan : NULL;
+}
+
 int
 call_needs_serving(const struct call *c, struct error *e)
 {

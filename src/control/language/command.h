@@ -67,6 +67,8 @@ int command_run(struct call *c, struct error *e);
  * message. */
 int command_run_line(struct call *c, const char *line, struct error *e);
 
+/* What follows is for this service; one in force is not the blank one. */
+void call_set_service(struct call *c, struct service *svc);
 /* Returns 0, or -1 with a short message: that pen is not running yet. */
 int call_needs_serving(const struct call *c, struct error *e);
 

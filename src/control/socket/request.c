@@ -238,7 +238,7 @@ request_service(const struct request *q)
 static uint64_t
 preopened(const struct service *svc)
 {
-	return frontend_preopened(svc->frontend);
+	return svc->frontend != NULL ? frontend_preopened(svc->frontend) : 0;
 }
 
 /* What only the workers have is requested from them. */
@@ -275,8 +275,8 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	if (svc == NULL)
 		return error_set(e, "there is no service \"%s\"", q->service);
 	if (q->pen->phase >= PHASE_SERVING) {
-		c.grows = svc->plan;
 		c.preopened = preopened;
+		call_set_service(&c, svc);
 	}
 	if (take_json(row, w, no, &q->reply.json, e) < 0)
 		return -1;

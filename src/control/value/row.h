@@ -118,7 +118,8 @@ struct call {
 	const char *option;  /* "option -R" that it was given as, or NULL */
 	unsigned depth;	     /* files within files */
 	struct caller *caller; /* NULL: not on the control socket */
-	/* In force, for ROW_GROWS and answers; NULL: a whole plan anew. */
+	/* In force, for ROW_GROWS and answers; NULL: a whole plan anew, or a
+	 * new service. */
 	const struct plan *grows;
 	/* Connections open in advance; NULL: none yet. */
 	uint64_t (*preopened)(const struct service *svc);
