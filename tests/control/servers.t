@@ -199,3 +199,11 @@ ask f = server 2: f
 has written.conf hard 6 blacklist 50
 > server 0 blacklist x
 ~ is not a valid duration
+
+# what follows a removal is for no server
+pen {FRONT} {S0} {S1}
+> server all remove maint
+> servers
+> write {DIR}none.conf
+> include {DIR}none.conf
+< {FRONT}

@@ -114,6 +114,8 @@ change_all(struct call *c, struct error *e)
 			return error_set(e, "out of memory");
 		if (server_setting_run(c, s, e) < 0)
 			return -1;
+		if (s->host == NULL) /* what follows "remove" is for none */
+			server_plan_clear(s);
 	}
 	return 0;
 }
