@@ -84,7 +84,7 @@ warn_order(struct warning_scope *d, const struct route_plans *all, unsigned i)
 /* Without `order`, which is a question for each two of them, only those that
  * depend on servers. */
 static void
-print_all(struct service *svc, const struct plan *plan, bool order,
+print_routes(struct service *svc, const struct plan *plan, bool order,
     struct buffer *text)
 {
 	struct warning_scope d = { .call = { .pen = svc->pen,
@@ -118,7 +118,7 @@ void
 route_warnings_print(
     struct service *svc, const struct plan *plan, struct buffer *text)
 {
-	print_all(svc, plan, true, text);
+	print_routes(svc, plan, true, text);
 }
 
 /* A start logs its own. */
@@ -132,8 +132,8 @@ route_warnings_prepare(struct apply *a, struct error *e)
 	if (!a->routes_changed || a->pen->phase < PHASE_SERVING)
 		return 0;
 	buffer_init(&old);
-	print_all(a->service, a->now, order, &old);
-	print_all(a->service, a->wanted, order, &a->route_warnings);
+	print_routes(a->service, a->now, order, &old);
+	print_routes(a->service, a->wanted, order, &a->route_warnings);
 	warnings_drop_known(&a->route_warnings, &old);
 	buffer_fini(&old);
 	return 0;

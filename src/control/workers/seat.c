@@ -180,7 +180,7 @@ seat_hear(struct seat *s, struct message *m)
 }
 
 static void
-take_messages(struct seat *s)
+seat_take_messages(struct seat *s)
 {
 	struct message *m;
 
@@ -198,15 +198,15 @@ seat_on_messages(struct watch *w, unsigned ready)
 	int rc = channel_read(&s->channel);
 
 	(void)ready;
-	take_messages(s);
+	seat_take_messages(s);
 	if (rc < 0)
 		seat_lose(s);
 }
 
 static void
-on_task(struct task *t)
+seat_on_task(struct task *t)
 {
-	take_messages(container_of(t, struct seat, task));
+	seat_take_messages(container_of(t, struct seat, task));
 }
 
 void
@@ -273,7 +273,7 @@ seat_init(struct seat *s, struct workers *w, unsigned member)
 	s->member = member;
 	s->due = true;
 	s->channel.fd = -1;
-	s->task.run = on_task;
+	s->task.run = seat_on_task;
 	list_init(&s->task.link);
 	watch_init(&s->watch);
 	timer_init(&s->again, on_again);

@@ -180,7 +180,7 @@ hear(struct worker *w, const struct message *m)
 }
 
 static void
-take_messages(struct worker *w)
+worker_take_messages(struct worker *w)
 {
 	struct message *m;
 
@@ -198,15 +198,15 @@ on_ready(struct watch *watch, unsigned ready)
 	int rc = channel_read(&w->channel);
 
 	(void)ready;
-	take_messages(w);
+	worker_take_messages(w);
 	if (rc < 0)
 		stopping_end(w->pen);
 }
 
 static void
-on_task(struct task *t)
+worker_on_task(struct task *t)
 {
-	take_messages(container_of(t, struct worker, task));
+	worker_take_messages(container_of(t, struct worker, task));
 }
 
 /* ---- the beginning ---- */
@@ -309,7 +309,7 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	services_join(p);
 	w->channel = *end;
 	list_init(&w->channel.messages);
-	w->task.run = on_task;
+	w->task.run = worker_on_task;
 	list_init(&w->answers);
 	leave_signals(p->loop);
 	leave_leader(p);
