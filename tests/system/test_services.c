@@ -755,6 +755,28 @@ END_TEST
 
 /* ---- mistakes ---- */
 
+/* Those of a section that a reload has left alone. */
+START_TEST(lines_that_have_moved)
+{
+	static const char list[] = "acl office permit 192.0.2.1\n";
+	const char *lines;
+
+	begin(backend_say);
+	lines =
+	    section("web", &web, 0, "client_acl office\nserver 0 acl office\n");
+	up(text("%s%s", list, lines));
+	write_file(conf, text("# one\n# two\n%s%s", list, lines));
+	ck_assert_str_eq(ask("reload"), "");
+	write_file(conf, text("# one\n# two\n# three\n%s", lines));
+	answers("reload",
+	    text("error: reload: service web: %s:7: client_acl: there is no "
+		 "access list \"office\"",
+		conf));
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* Lines of the section "web", each in line 6. */
 static const struct {
 	const char *line, *says;
@@ -1459,6 +1481,7 @@ SUITE(test_services)
 	SUITE_ADD(s, refused_start, 30);
 	SUITE_ADD(s, a_flood_leaves_the_others_their_share, 30);
 	SUITE_ADD(s, a_limit_of_all_without_effect, 30);
+	SUITE_ADD(s, lines_that_have_moved, 30);
 	SUITE_ADD_LOOP(s, mistakes_have_a_line, 30, MISTAKES);
 	SUITE_ADD(s, sections_lack_something, 30);
 	SUITE_ADD(s, warnings_of_other_services, 30);
