@@ -416,10 +416,8 @@ tls_handshake(struct stream *s)
 	}
 	if (tls_wire_keep(t) < 0)
 		error = ENOMEM;
-	if (tls_wire_send(t, false) < 0 && error == 0) {
-		t->error = strerror(errno);
+	if (tls_wire_send(t, false) < 0 && error == 0)
 		error = errno;
-	}
 	if (error != 0) {
 		if (t->error == NULL)
 			t->error = strerror(error);
