@@ -201,9 +201,8 @@ has written.conf hard 6 blacklist 50
 ~ is not a valid duration
 
 # what follows a removal is for no server
-pen {FRONT} {S0} {S1}
 > server all remove maint
 > servers
 > write {DIR}none.conf
 > include {DIR}none.conf
-< {FRONT}
+~ {FRONT}
