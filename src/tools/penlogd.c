@@ -200,6 +200,7 @@ reopen(struct penlogd *d)
 		log_error("log not reopened: %s", e.text);
 		return;
 	}
+	penlogd_flush(d);
 	fclose(d->out);
 	d->out = new;
 	d->cut = false;
@@ -262,19 +263,32 @@ penlogd_catch_signals(const struct penlogd *d, sigset_t *open)
 		signal(SIGPIPE, SIG_IGN);
 }
 
-/* Signals come only while it waits. What has come is written before that. */
+/* Those that wait come now. */
+static void
+let_signals_come(const sigset_t *open)
+{
+	sigset_t closed;
+
+	sigprocmask(SIG_SETMASK, open, &closed);
+	sigprocmask(SIG_SETMASK, &closed, NULL);
+}
+
+/* Signals come only while it waits, or between two batches. What has come is
+ * written before it waits. */
 static void
 penlogd_serve(struct penlogd *d, const sigset_t *open)
 {
 	fd_set in;
 
 	while (!ended) {
-		if (penlogd_take_batch(d))
-			continue;
-		penlogd_flush(d);
-		FD_ZERO(&in);
-		FD_SET(d->fd, &in);
-		(void)pselect(d->fd + 1, &in, NULL, NULL, NULL, open);
+		if (penlogd_take_batch(d)) {
+			let_signals_come(open);
+		} else {
+			penlogd_flush(d);
+			FD_ZERO(&in);
+			FD_SET(d->fd, &in);
+			(void)pselect(d->fd + 1, &in, NULL, NULL, NULL, open);
+		}
 		if (hangup)
 			reopen(d);
 	}

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -384,6 +385,46 @@ START_TEST(joins_and_opens_again)
 }
 END_TEST
 
+/* Sends lines without a pause, until it is killed. */
+static pid_t
+pour(const struct penlogd *p)
+{
+	char line[1000] = "+ 192.168.0.2 127.0.0.1 GET /";
+	size_t n = strlen(line);
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	alarm(60);
+	memset(line + n, 'x', sizeof(line) - n);
+	for (;;)
+		(void)sendto(p->fd, line, sizeof(line), 0,
+		    (const struct sockaddr *)&p->at, sizeof(p->at));
+}
+
+/* More come than it can take: it obeys all the same. */
+START_TEST(obeys_in_a_flood)
+{
+	enum { SENDERS = 4 };
+	pid_t sender[SENDERS];
+	struct penlogd p;
+	int i;
+
+	penlogd_up(&p, ours("penlogd"), "flood.log");
+	for (i = 0; i < SENDERS; i++)
+		sender[i] = pour(&p);
+	ck_assert_int_eq(rename(p.log, scratch("old.log")), 0);
+	ck_assert_int_eq(kill(p.child.pid, SIGHUP), 0);
+	WAIT_FOR(access(p.log, F_OK) == 0, SOON);
+	ck_assert_int_eq(child_stop(&p.child, SIGTERM), 0);
+	for (i = 0; i < SENDERS; i++) {
+		kill(sender[i], SIGKILL);
+		ck_assert_int_eq(waitpid(sender[i], NULL, 0), sender[i]);
+	}
+	close(p.fd);
+}
+END_TEST
+
 static char got[1 << 20];
 static size_t got_n;
 
@@ -590,6 +631,7 @@ SUITE(test_logtools)
 	SUITE_ADD(s, merges_more_than_it_remembers, 30);
 	SUITE_ADD(s, joins_as_classic, 60);
 	SUITE_ADD(s, joins_and_opens_again, 30);
+	SUITE_ADD(s, obeys_in_a_flood, 30);
 	SUITE_ADD(s, pipe_is_full, 30);
 #ifdef F_SETPIPE_SZ
 	SUITE_ADD(s, pipe_is_full_for_a_moment, 30);
