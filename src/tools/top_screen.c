@@ -9,8 +9,10 @@
 
 #include <ctype.h>
 #include <curses.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "tools/top.h"
@@ -212,6 +214,15 @@ on_plain_key(struct screen *w, int key)
 
 /* ---- the screen ---- */
 
+/* Without it no key comes, and nothing is waited for. */
+static bool
+terminal_is_gone(void)
+{
+	struct pollfd p = { .fd = STDIN_FILENO };
+
+	return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR)) != 0;
+}
+
 /* Until the next refresh; a key may come before. */
 static void
 wait_for_key(struct screen *w)
@@ -224,8 +235,8 @@ wait_for_key(struct screen *w)
 				 : 0);
 	key = getch();
 	if (key == ERR)
-		return;
-	if (w->mode == MODE_ASK)
+		w->ended = terminal_is_gone();
+	else if (w->mode == MODE_ASK)
 		screen_on_answer(w, key);
 	else if (w->mode == MODE_FILTER)
 		on_filter_key(w, key);

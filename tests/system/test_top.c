@@ -12,6 +12,7 @@
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
+#include "system/terminal.h"
 
 static struct backend back[2];
 static struct endpoint front[2], ctl[2];
@@ -357,6 +358,28 @@ START_TEST(top_forgets_what_is_over)
 }
 END_TEST
 
+/* It ends with its terminal, also where SIGHUP is ignored, as by nohup(1). */
+START_TEST(top_ends_with_its_terminal)
+{
+	static struct terminal t;
+
+#ifndef HAVE_NCURSES
+	SKIP("built without ncurses");
+#endif
+	begin(1);
+	setenv("TERM", "xterm", 1);
+	terminal_start(&t,
+	    (const char *const[]){ "/bin/sh", "-c",
+		text("trap '' HUP; exec '%s' '%s' top", ctl_client(),
+		    ctl[0].text),
+		NULL });
+	WAIT_FOR(terminal_shows(&t, "2 of 2 up"), 10000);
+	close(t.fd);
+	ck_assert_int_eq(child_wait(&t.child, 10000), 0);
+	end(1);
+}
+END_TEST
+
 /* Lines are cut; the screen has what pen says now. */
 START_TEST(watch_on_a_terminal)
 {
@@ -385,6 +408,7 @@ SUITE(test_top)
 	SUITE_ADD(s, top_of_several_services, 60);
 	SUITE_ADD(s, top_drains_in_its_service, 60);
 	SUITE_ADD(s, top_forgets_what_is_over, 60);
+	SUITE_ADD(s, top_ends_with_its_terminal, 60);
 	SUITE_ADD(s, reader_stops, 60);
 	SUITE_ADD(s, watch_in_a_pipe, 60);
 	tcase_set_timeout(t, 120);
