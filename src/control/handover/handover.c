@@ -97,21 +97,16 @@ handover_open(struct handover_writer *w, enum handover_type type)
 	handover_add_number(w, 0, 8);
 }
 
-size_t
-handover_length(const struct handover_writer *w)
-{
-	return w->failed ? 0 : buffer_length(w->out) - w->record - FRONT;
-}
-
 /* The length and the check are known now. */
 void
 handover_close(struct handover_writer *w)
 {
 	unsigned char *front;
-	size_t n = handover_length(w);
+	size_t n;
 
 	if (w->failed)
 		return;
+	n = buffer_length(w->out) - w->record - FRONT;
 	front = (unsigned char *)w->out->data + w->out->start + w->record;
 	handover_put(front, n, 4);
 	handover_put(front + CHECK_AT,

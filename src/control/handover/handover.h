@@ -63,8 +63,6 @@ void handover_go_on(struct handover_writer *w, struct buffer *out);
 /* Between these two the payload is added. */
 void handover_open(struct handover_writer *w, enum handover_type type);
 void handover_close(struct handover_writer *w);
-/* Bytes of payload so far; a record of several things ends in time. */
-size_t handover_length(const struct handover_writer *w);
 
 void handover_add(struct handover_writer *w, const void *bytes, size_t n);
 /* The lowest `n` bytes, 1..8, of a number. */

@@ -34,7 +34,6 @@ write_all(void)
 	handover_open(&w, (enum handover_type)4711);
 	for (i = 0; i < 100; i++)
 		handover_add_number(&w, i, 4);
-	ck_assert_uint_eq(handover_length(&w), 400);
 	handover_close(&w);
 	handover_open(&w, HANDOVER_COUNTER);
 	ck_assert_int_eq(addr_parse_unix(&a, "/a/path"), 0);
