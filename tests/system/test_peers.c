@@ -458,6 +458,33 @@ END_TEST
 /* ---- what is refused ---- */
 
 /* One line each, however often it is tried. */
+/* While the old process has sessions the new one can close the port, and open
+ * it again. */
+START_TEST(port_is_the_new_process_s)
+{
+	pid_t old, new;
+	int session;
+
+	NEED_UPGRADES(upgrading_install());
+	prepare();
+	backend_stop(&backend[0]);
+	backend_start(&backend[0], ENDPOINT_TCP4, backend_echo, NULL);
+	pen_up(&b.pen, &b.front, "-C", b.ctl.text, "-O", from_peer(key),
+	    b.front.text, backend[0].at.text, NULL);
+	old = b.pen.child.pid;
+	session = endpoint_connect(&b.front);
+	endpoint_expect_echo(session, "before");
+	new = upgrading_go(&b.ctl, old);
+	takes(&b, "no peer_listen");
+	takes(&b, from_peer(key));
+	endpoint_expect_echo(session, "after");
+	close(session);
+	ck_assert_int_eq(child_wait(&b.pen.child, SOON), 0);
+	upgrading_end(new);
+	down();
+}
+END_TEST
+
 START_TEST(wrong_key)
 {
 	prepare();
@@ -546,6 +573,7 @@ SUITE(test_peers)
 	SUITE_ADD(s, marks_end, 30);
 	SUITE_ADD(s, self_is_skipped, 30);
 	SUITE_ADD(s, sides_are_upgraded, 60);
+	SUITE_ADD(s, port_is_the_new_process_s, 60);
 	SUITE_ADD(s, wrong_key, 30);
 	SUITE_ADD(s, strangers, 30);
 	SUITE_ADD(s, bad_settings, 30);

@@ -275,8 +275,7 @@ void
 peer_port_leave(struct peer_port *t)
 {
 	end_receivers(t);
-	listener_pause(&t->listener);
-	listener_leave(NULL, &t->listener);
+	listener_close(&t->listener);
 }
 
 void
