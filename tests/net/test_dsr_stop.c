@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/ctl.h"
 #include "support/dsrnet.h"
 #include "support/endpoint.h"
 #include "support/net_fixture.h"
@@ -77,6 +78,24 @@ expect_a_connection(void)
 	close(far);
 }
 
+static const char *
+with_director(const char *others, const char *name)
+{
+	return text("%sservice %s\nlisten " NET_FIXTURE_VIP4 ":0\n"
+		    "dsr_if eth0\nserver 0 address %s\n",
+	    others, name, net_fixture_server4(0));
+}
+
+static bool
+is_refused(const char *line, const char *why)
+{
+	const char *argv[] = { ctl_client(), net.pen.control, line, NULL };
+	struct child c;
+
+	net_fixture_start(&fixture, NET_FIXTURE_DIRECTOR, &c, argv);
+	return child_wait(&c, 10000) == 1 && strstr(child_err(&c), why) != NULL;
+}
+
 /* Beside another service, whose process keeps its rights. */
 START_TEST(a_service_of_its_own)
 {
@@ -97,12 +116,14 @@ START_TEST(a_service_of_its_own)
 	write_file(file, web);
 	net_fixture_start(&fixture, NET_FIXTURE_DIRECTOR, &net.pen.child, argv);
 	WAIT_FOR(endpoint_path_listens(control), 10000);
-	write_file(file,
-	    text("%sservice direct\nlisten " NET_FIXTURE_VIP4 ":0\n"
-		 "dsr_if eth0\nserver 0 address %s\n",
-		web, net_fixture_server4(0)));
+	write_file(file, with_director(web, "direct"));
 	ck_assert_str_eq(ask("reload"), "");
 	expect_a_connection();
+	/* the locks are those of the first */
+	write_file(file, with_director(web, "other"));
+	ck_assert(
+	    is_refused("reload", "service direct has the interface eth0"));
+	write_file(file, with_director(web, "direct"));
 	ck_assert_str_eq(ask("service direct remove"), "");
 	WAIT_FOR(strstr(ask("services"), "direct") == NULL, 10000);
 	ck_assert_str_eq(ask("reload"), "");

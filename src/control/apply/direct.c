@@ -213,22 +213,33 @@ direct_check_servers(const struct plan *p, struct error *e)
 	return 0;
 }
 
-/* One director for an interface: two would both take its frames. */
+static int
+interface_taken(const struct apply *a, const char *service, struct error *e)
+{
+	error_set(e, "dsr_if: service %s has the interface %s", service,
+	    a->wanted->config.dsr.interface);
+	origin_add(a->wanted, "dsr_if", e);
+	return -1;
+}
+
+/* One director for an interface: two would both take its frames. One that goes
+ * with this draft has its locks until then. */
 static int
 check_interface(const struct apply *a, struct error *e)
 {
 	const char *mine = a->wanted->config.dsr.interface;
+	const struct service *svc;
 	const struct plan *one;
 	unsigned i;
 
 	for (i = 0; (one = plan_service_at(a->draft, i)) != NULL; i++)
 		if (one != a->wanted &&
-		    text_equal(one->config.dsr.interface, mine)) {
-			error_set(e, "dsr_if: service %s has the interface %s",
-			    plan_service_name(one), mine);
-			origin_add(a->wanted, "dsr_if", e);
-			return -1;
-		}
+		    text_equal(one->config.dsr.interface, mine))
+			return interface_taken(a, plan_service_name(one), e);
+	SERVICE_EACH (a->pen, svc)
+		if (svc != a->service && svc->director != NULL &&
+		    text_equal(svc->plan->config.dsr.interface, mine))
+			return interface_taken(a, svc->name, e);
 	return 0;
 }
 
