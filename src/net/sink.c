@@ -367,9 +367,17 @@ sink_close(struct sink *s)
 	free(s);
 }
 
+static bool
+is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* A file that was not moved may have half of a line, which is completed. */
 int
 sink_reopen(struct sink *s, struct error *e)
 {
+	struct stat there, here;
 	int fd;
 
 	if (s == NULL || s->path == NULL)
@@ -377,6 +385,12 @@ sink_reopen(struct sink *s, struct error *e)
 	fd = open_file(s->path, e);
 	if (fd < 0)
 		return error_of(e, "\"%.300s\"", s->path);
+	if (fstat(fd, &there) == 0 && fstat(s->fd, &here) == 0 &&
+	    is_same(&there, &here)) {
+		close(fd);
+		sink_flush(s);
+		return 0;
+	}
 	sink_finish(s);
 	close(s->fd);
 	s->fd = fd;
@@ -390,8 +404,7 @@ sink_follow(struct sink *s)
 	struct error e;
 
 	if (s == NULL || s->path == NULL || stat(s->path, &there) < 0 ||
-	    fstat(s->fd, &here) < 0 ||
-	    (there.st_dev == here.st_dev && there.st_ino == here.st_ino))
+	    fstat(s->fd, &here) < 0 || is_same(&there, &here))
 		return;
 	(void)sink_reopen(s, &e);
 }

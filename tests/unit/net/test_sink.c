@@ -166,7 +166,8 @@ narrow_pipe(const char *path)
 }
 
 /* A line that fits half is completed when there is space again; those behind it
- * are lost, and the next one is whole. */
+ * are lost, and the next one is whole; also if the file was not moved, but is
+ * opened again. */
 START_TEST(half_a_line)
 {
 	static char line[1001], all[256 * 1024];
@@ -184,6 +185,8 @@ START_TEST(half_a_line)
 	for (i = 0; i < 40; i++)
 		put(s, line);
 	RUN_UNTIL(lost > 0);
+	if (_i == 1)
+		ck_assert_int_eq(sink_reopen(s, &fixture.e), 0);
 	ck_assert_int_eq(read(fd, all, 40 * 1024), 40 * 1024);
 	all[0] = '\0';
 	take(fd, all);
@@ -288,7 +291,7 @@ SUITE(test_sink)
 	SUITE_ADD(s, follows_another_file, 60);
 	SUITE_ADD(s, beyond_two_gigabytes, 60);
 	SUITE_ADD(s, shared_and_full, 60);
-	SUITE_ADD(s, half_a_line, 60);
+	SUITE_ADD_LOOP(s, half_a_line, 60, 2);
 	SUITE_ADD(s, local_daemon_comes_back, 60);
 	SUITE_ADD(s, nowhere, 60);
 #ifdef HAVE_LINK_PACKET
