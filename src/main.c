@@ -374,7 +374,7 @@ main_check(struct pen *p)
 	return inspect(p);
 }
 
-/* The exit status: what is cut short is no configuration. */
+/* Returns the exit status: 1 also when not all of the output was written. */
 static int
 end_output(int status)
 {

@@ -145,9 +145,7 @@ dgram_note_control(struct dgram *d, struct msghdr *m)
 			memcpy(&info, CMSG_DATA(c), sizeof(info));
 			local->family = AF_INET6;
 			local->interface = info.ipi6_ifindex;
-			/* of a group the interface alone is known */
-			if (!IN6_IS_ADDR_MULTICAST(&info.ipi6_addr))
-				memcpy(local->ip, &info.ipi6_addr, 16);
+			memcpy(local->ip, &info.ipi6_addr, 16);
 		}
 #endif
 #ifdef UDP_GRO

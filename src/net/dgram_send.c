@@ -52,7 +52,9 @@ add_local(struct msghdr *m, union dgram_control *c, const struct dgram_local *l)
 	if (l->family == AF_INET6) {
 		struct in6_pktinfo info = { .ipi6_ifindex = l->interface };
 
-		memcpy(&info.ipi6_addr, l->ip, 16);
+		/* the system has an address for what came to a group */
+		if (l->ip[0] != 0xff)
+			memcpy(&info.ipi6_addr, l->ip, 16);
 		dgram_add_control(
 		    m, c, IPPROTO_IPV6, IPV6_PKTINFO, &info, sizeof(info));
 	}

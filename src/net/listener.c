@@ -13,7 +13,7 @@
 #include "net/sock_try.h"
 
 /* How long to wait for descriptors or memory before trying again. */
-enum { RETRY_MS = 100 };
+enum { RETRY_MS = 100, LOG_MS = 60000 };
 /* The maximum backlog, even if the setting is higher. */
 enum { QUEUE_MAX = 1 << 16 };
 
@@ -35,13 +35,16 @@ apply(struct listener *l)
 static void
 wait_for_resources(struct listener *l, int error)
 {
+	uint64_t now = loop_now(l->loop);
 	char text[ADDR_TEXT_MAX];
 
-	if (!l->told)
+	if (l->logged_ms == 0 || now - l->logged_ms >= LOG_MS) {
+		l->logged_ms = now;
 		log_warn("accept failed, listener paused listener=%s "
 			 "error=\"%s\"",
 		    addr_format(&l->at, text), strerror(error));
-	l->starved = l->told = true;
+	}
+	l->starved = true;
 	(void)apply(l); /* stopping always can */
 	timer_start(l->loop, &l->retry, RETRY_MS);
 }
@@ -89,7 +92,6 @@ listener_on_ready(struct watch *w, unsigned ready)
 		int fd = sock_accept(l->fd, &who);
 
 		if (fd >= 0) {
-			l->told = false;
 			l->on_accept(l, fd, &who);
 			continue;
 		}
@@ -136,7 +138,8 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->burst = 1;
 	l->turn = 0;
 	l->paused = true;
-	l->starved = l->told = false;
+	l->starved = false;
+	l->logged_ms = 0;
 	l->left = false;
 	l->passed = 0;
 	l->file = (struct sock_file){ .inode = 0 };

@@ -3,7 +3,7 @@
  *
  * Accepts up to `budget` connections a wake-up. When descriptors run out it
  * pauses by itself and tries again shortly after; connections wait in the
- * backlog meanwhile, nothing spins, and the log has one line. */
+ * backlog meanwhile, nothing spins, and the log has a line a minute. */
 #ifndef PEN_NET_LISTENER_H
 #define PEN_NET_LISTENER_H
 
@@ -24,7 +24,7 @@ struct listener {
 	unsigned turn;	       /* of the loop, in which it accepted last */
 	bool paused;	       /* paused by the owner */
 	bool starved;	       /* paused by a lack of descriptors */
-	bool told;	       /* the log has that, since the last client */
+	uint64_t logged_ms;    /* when that was; 0: never */
 	bool left;	       /* to another process */
 	int passed; /* its number there; 0: none, -1: that does not want it */
 	struct timer retry;

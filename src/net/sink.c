@@ -234,7 +234,8 @@ gather(struct sink *s, const char *line, size_t n)
 
 /* ---- datagrams ---- */
 
-/* A daemon that was started again has a new socket of the same path. */
+/* A daemon that was started again has a new socket of the same path; a host
+ * may have another address. */
 static bool
 connect_again(struct sink *s)
 {

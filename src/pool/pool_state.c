@@ -202,7 +202,8 @@ connections_changed(struct server *s)
 	struct pool *p = s->pool;
 	bool eligible = eligible_has(&p->eligible, s->slot);
 
-	if (!eligible || (s->set.soft | s->set.hard) > 0) {
+	/* in a change its weight may have become 0 */
+	if (!eligible || p->changing || (s->set.soft | s->set.hard) > 0) {
 		pool_refresh(s);
 		eligible = eligible_has(&p->eligible, s->slot);
 	}

@@ -17,25 +17,38 @@ weight_of(const struct pool *p, const struct server *s)
 	    : pool_weight(p, s);
 }
 
+/* The best level whose servers get the clients: with prio one that is full gets
+ * none. INT64_MAX: none does. */
+static int64_t
+level_of_clients(const struct pool *p)
+{
+	bool by_prio = pool_options(p)->balance == &balance_prio;
+	int64_t best = INT64_MAX;
+	const struct server *s;
+	unsigned slot;
+
+	for (slot = SLOTS_SPECIAL; (s = pool_slot(p, slot)) != NULL; slot++)
+		if (weight_of(p, s) > 0 && level_of(s) < best &&
+		    (!by_prio || eligible_has(pool_eligible(p), slot)))
+			best = level_of(s);
+	return best;
+}
+
 uint64_t
 pool_surplus(const struct pool *p, unsigned percent, uint64_t *surplus)
 {
 	uint64_t all = 0, weights = 0, sum = 0;
-	int64_t best = INT64_MAX;
+	int64_t best = level_of_clients(p);
 	unsigned slot, slots = pool_slots(p);
 
 	for (slot = SLOTS_SPECIAL; slot < slots; slot++) {
 		const struct server *s = pool_slot(p, slot);
 		uint64_t weight = weight_of(p, s);
 
-		if (weight == 0)
+		if (weight == 0 || level_of(s) < best)
 			continue;
-		if (level_of(s) < best)
-			weights = 0;
-		if (level_of(s) <= best) {
-			best = level_of(s);
+		if (level_of(s) == best)
 			weights += weight;
-		}
 		all += pool_connections(s);
 	}
 	for (slot = SLOTS_SPECIAL; slot < slots; slot++) {
@@ -43,7 +56,7 @@ pool_surplus(const struct pool *p, unsigned percent, uint64_t *surplus)
 		uint64_t weight = weight_of(p, s), share, beyond, most;
 		uint64_t connections = pool_connections(s);
 
-		if (weight == 0)
+		if (weight == 0 || level_of(s) < best)
 			continue;
 		share = level_of(s) > best
 		    ? 0

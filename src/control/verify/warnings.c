@@ -125,7 +125,8 @@ print_start(
 	    p->config.pool.balance->name);
 }
 
-/* The system refuses to connect there; a director has the interface. */
+/* The system refuses to connect there; a director has the interface, and a
+ * source address may. */
 static bool
 lacks_interface(const struct plan *p, const struct server_plan *s)
 {
@@ -133,6 +134,7 @@ lacks_interface(const struct plan *p, const struct server_plan *s)
 
 	return !direct_is_wanted(p) && addr_parse_ip(&a, s->host, 0) == 0 &&
 	    a.u.sa.sa_family == AF_INET6 &&
+	    p->config.frontend.source.count == 0 &&
 	    IN6_IS_ADDR_LINKLOCAL(&a.u.in6.sin6_addr) &&
 	    a.u.in6.sin6_scope_id == 0;
 }
@@ -209,7 +211,8 @@ static void
 print_serverless(const struct plan *p, struct buffer *text)
 {
 	if (p->listen.count > 0 && !plan_service_leads_somewhere(p) &&
-	    plan_slot(p, SLOT_EMERGENCY)->host == NULL)
+	    plan_slot(p, SLOT_EMERGENCY)->host == NULL &&
+	    plan_acls_of(&p->acls, &p->config.dsr.tarpit_acl) == NULL)
 		reply_add(text,
 		    "no server: clients cannot be served until one is "
 		    "added\n");

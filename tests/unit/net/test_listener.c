@@ -219,7 +219,7 @@ START_TEST(shortage_is_logged_once)
 	int err = dup(STDERR_FILENO), log;
 	struct rlimit r, none;
 
-	begin_tcp(64);
+	begin_tcp(1);
 	connect_clients(3);
 	ck_assert_int_eq(listener_resume(&l), 0);
 	log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -228,6 +228,10 @@ START_TEST(shortage_is_logged_once)
 	none = r;
 	none.rlim_cur = 3;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	run(3, 500);
+	(void)setrlimit(RLIMIT_NOFILE, &r);
+	run(1, 10000); /* one is served, which ends no shortage */
+	(void)setrlimit(RLIMIT_NOFILE, &none);
 	run(3, 500);
 	(void)setrlimit(RLIMIT_NOFILE, &r);
 	(void)dup2(err, STDERR_FILENO);

@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "pool/balance.h"
 #include "pool/surplus.h"
@@ -15,24 +16,32 @@ static struct pool *pool;
 static uint64_t surplus[SLOTS];
 
 static void
-begin(const unsigned weights[SERVERS], const uint64_t connections[SERVERS])
+put(unsigned i, const struct server_settings *set)
 {
 	struct server_spec spec;
 	char name[32];
+
+	server_spec_init(&spec);
+	snprintf(name, sizeof(name), "10.0.0.%u", i + 1);
+	spec.name = name;
+	spec.addrs.count = 1;
+	spec.set = *set;
+	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
+	ck_assert_ptr_nonnull(pool_set_slot(pool, server_slot(i), &spec));
+}
+
+static void
+begin(const unsigned weights[SERVERS], const uint64_t connections[SERVERS])
+{
+	struct server_spec spec;
 	unsigned i;
 
 	pool = pool_new();
 	ck_assert_ptr_nonnull(pool);
+	server_spec_init(&spec);
 	for (i = 0; i < SERVERS; i++) {
-		server_spec_init(&spec);
-		snprintf(name, sizeof(name), "10.0.0.%u", i + 1);
-		spec.name = name;
-		spec.addrs.count = 1;
 		spec.set.weight = weights[i];
-		ck_assert_int_eq(
-		    addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
-		ck_assert_ptr_nonnull(
-		    pool_set_slot(pool, server_slot(i), &spec));
+		put(i, &spec.set);
 		pool_server(pool, i)->connections = connections[i];
 	}
 }
@@ -89,6 +98,7 @@ END_TEST
 START_TEST(shares_by_priority)
 {
 	static const int prios[SERVERS] = { 1, 1, 2, 3 };
+	struct server_settings full;
 	struct pool_options o;
 	unsigned i;
 
@@ -103,6 +113,18 @@ START_TEST(shares_by_priority)
 	ck_assert_uint_eq(of(0), 0);
 	ck_assert_uint_eq(of(1), 0);
 	ck_assert_uint_eq(of(3), 15);
+	/* nor would they come to those that are full */
+	for (i = 0; i < 2; i++) {
+		full = pool_server(pool, i)->set;
+		full.hard = 40;
+		put(i, &full);
+	}
+	ck_assert_uint_eq(pool_surplus(pool, 50, surplus), 15);
+	put(2, &full);
+	pool_server(pool, 2)->connections = 40;
+	put(2, &full);
+	memset(surplus, 0, sizeof(surplus));
+	ck_assert_uint_eq(pool_surplus(pool, 50, surplus), 0);
 	pool_free(pool);
 }
 END_TEST
