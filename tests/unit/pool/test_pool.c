@@ -923,6 +923,19 @@ START_TEST(single_server_is_always_tried)
 }
 END_TEST
 
+/* Connections of the last 4096 ms, in tenths a second. */
+START_TEST(connections_have_a_rate)
+{
+	int i;
+
+	begin(1, "roundrobin", false);
+	for (i = 0; i < 40; i++)
+		(void)open_one(1);
+	ck_assert_uint_eq(rate_tenths(&pool_server(pool, 0)->rate, now), 98);
+	end();
+}
+END_TEST
+
 /* How long server 0 is out, by a refusal now. */
 static uint64_t
 refused_for(void)
@@ -1405,6 +1418,7 @@ SUITE(test_pool)
 	SUITE_ADD(s, operator_takes_the_last_server_out, 10);
 	SUITE_ADD(s, operator_takes_a_server_out, 10);
 	SUITE_ADD(s, single_server_is_always_tried, 10);
+	SUITE_ADD(s, connections_have_a_rate, 10);
 	SUITE_ADD(s, refusals_are_forgiven_sooner, 10);
 	SUITE_ADD(s, refused_while_blacklisted, 10);
 	SUITE_ADD(s, last_resort_spares_who_is_out_otherwise, 10);

@@ -13,7 +13,7 @@
 #include "support/suite.h"
 #include "support/udp.h"
 
-enum { LONG = 600000, SHORT = 300, ANSWER_MAX = 600 };
+enum { LONG = 600000, SHORT = 300, ANSWER_MAX = 600, PADDED = 4096 };
 
 /* How the name server answers, to both. */
 static struct {
@@ -22,6 +22,7 @@ static struct {
 	size_t cut;  /* bytes that are sent; 0: all */
 	size_t step; /* TCP: bytes at a time; 0: all */
 	bool close;  /* TCP: says nothing, and ends */
+	bool padded; /* TCP: with PADDED bytes in all */
 } how;
 
 static struct endpoint at;
@@ -72,14 +73,16 @@ on_datagram(struct watch *w, unsigned ready)
 static void
 on_query(struct watch *w, unsigned ready)
 {
-	char m[ANSWER_MAX];
-	ssize_t n = read(w->fd, m, sizeof(m));
+	char m[DNS_PREFIX + PADDED] = { 0 };
+	ssize_t n = read(w->fd, m, ANSWER_MAX);
 	size_t length, sent, step;
 
 	(void)ready;
 	if (n > 0 && !how.close) {
 		ck_assert_uint_eq(dns_length(m), (size_t)n - DNS_PREFIX);
 		length = make_answer(m + DNS_PREFIX, (size_t)n - DNS_PREFIX);
+		if (how.padded)
+			length = PADDED;
 		dns_set_length(m, length);
 		length += DNS_PREFIX;
 		step = how.step != 0 ? how.step : length;
@@ -261,6 +264,8 @@ START_TEST(in_pieces)
 	check_fixture_good(
 	    "dns a.very.long.name.test tcp", "NOERROR, records: 0");
 	how.step = 0;
+	how.padded = true;
+	check_fixture_good("dns www.test tcp", "NOERROR, records: 0");
 	how.close = true;
 	check_fixture_bad("dns www.test tcp", "connection closed");
 	finish();

@@ -614,6 +614,36 @@ START_TEST(adopted)
 }
 END_TEST
 
+static struct flow_info
+first_flow(void)
+{
+	struct flow_info info;
+
+	ck_assert(flows_next(frontend_flows(fixture.frontend), 0, &info));
+	return info;
+}
+
+/* Since its last datagram. */
+START_TEST(flow_is_idle)
+{
+	int a, client;
+
+	udp_fixture_begin(false);
+	a = udp_fixture_server(0, &one);
+	udp_fixture_front();
+	client = udp_client(&fixture.front);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
+	RUN_UNTIL(first_flow().idle_ms >= 20);
+	udp_fixture_ask(client);
+	udp_fixture_arrives(a);
+	ck_assert_uint_lt(first_flow().idle_ms, first_flow().age_ms);
+	close(client);
+	close(a);
+	fixture_end();
+}
+END_TEST
+
 /* A flow ends when its time is up, not at the next full second. */
 START_TEST(flow_ends_in_time)
 {
@@ -718,6 +748,7 @@ SUITE(test_datagrams)
 	SUITE_ADD(s, revived_server_is_asked, 30);
 	SUITE_ADD(s, address_that_stays, 30);
 	SUITE_ADD(s, full_queue_is_silence, 30);
+	SUITE_ADD(s, flow_is_idle, 30);
 	SUITE_ADD(s, flow_ends_in_time, 30);
 	SUITE_ADD(s, flows_end_in_portions, 30);
 	SUITE_ADD(s, each_datagram_has_its_round, 30);
