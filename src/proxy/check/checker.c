@@ -36,20 +36,38 @@ checker_reserve(struct checker *c, unsigned slot)
 	return c->records[slot] != NULL ? 0 : -1;
 }
 
+/* Until the next check of the server in the slot, at most: a server that is down
+ * may have an interval of its own. */
+static uint64_t
+longest_wait(const struct checker *c, unsigned slot)
+{
+	const struct checker_options *o = &c->options;
+	const struct server *s = pool_slot(c->pool, slot);
+	bool down = s != NULL && s->health.down && o->interval_down_ms > 0;
+
+	return down && o->interval_down_ms < o->interval_ms
+	    ? o->interval_down_ms
+	    : o->interval_ms;
+}
+
+/* An interval of servers that are down may be shorter than the one before
+ * although its number is greater: 0 stands for one that grows. */
 void
 checker_set_options(struct checker *c, const struct checker_options *o)
 {
 	bool sooner = o->interval_ms < c->options.interval_ms ||
-	    o->interval_down_ms < c->options.interval_down_ms;
+	    o->interval_down_ms != c->options.interval_down_ms;
+	uint64_t now = checker_now(c), most;
 	unsigned slot;
 
 	c->options = *o;
-	for (slot = 0; sooner && slot < c->slots; slot++)
+	for (slot = 0; sooner && slot < c->slots; slot++) {
+		most = longest_wait(c, slot);
 		if (heap_has(&c->due, slot) &&
-		    c->records[slot]->due > checker_now(c) + o->interval_ms)
-			checker_wait_until(c, slot,
-			    checker_now(c) +
-				checker_draw(c, o->interval_ms + 1));
+		    c->records[slot]->due > now + most)
+			checker_wait_until(
+			    c, slot, now + checker_draw(c, most + 1));
+	}
 	checker_arm(c);
 }
 

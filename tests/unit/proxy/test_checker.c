@@ -434,14 +434,23 @@ START_TEST(shorter_interval_counts_at_once)
 }
 END_TEST
 
-/* Also one of servers that are down. */
+/* Also one of servers that are down, whatever it was and the other one is. */
 START_TEST(shorter_interval_down_counts_at_once)
 {
+	static const struct {
+		uint64_t before, after, up, within;
+	} row[] = {
+		{ 100 * INTERVAL, INTERVAL, INTERVAL, INTERVAL },
+		{ 100 * INTERVAL, 0, INTERVAL, INTERVAL },
+		{ 0, INTERVAL / 10, INTERVAL, INTERVAL / 10 },
+		{ 100 * INTERVAL, INTERVAL, 10 * INTERVAL, INTERVAL },
+	};
 	struct server *s = begin_with_one();
 	unsigned before;
 
 	put_server(1, 1);
-	options.interval_down_ms = 100 * INTERVAL;
+	options.interval_ms = row[_i].up;
+	options.interval_down_ms = row[_i].before;
 	checker_set_options(checker, &options);
 	while (!s->health.down) {
 		answer(CHECK_BAD);
@@ -449,9 +458,9 @@ START_TEST(shorter_interval_down_counts_at_once)
 			run_to_next();
 	}
 	before = of(0)->starts;
-	options.interval_down_ms = _i == 0 ? INTERVAL : 0;
+	options.interval_down_ms = row[_i].after;
 	checker_set_options(checker, &options);
-	run(INTERVAL + STEP);
+	run(row[_i].within + STEP);
 	ck_assert_uint_gt(of(0)->starts, before);
 	end();
 }
@@ -675,7 +684,7 @@ SUITE(test_checker)
 	SUITE_ADD(s, lazy_asks_only_who_is_not_heard_of, 10);
 	SUITE_ADD(s, server_that_is_down_is_asked_as_often, 10);
 	SUITE_ADD(s, shorter_interval_counts_at_once, 10);
-	SUITE_ADD_LOOP(s, shorter_interval_down_counts_at_once, 10, 2);
+	SUITE_ADD_LOOP(s, shorter_interval_down_counts_at_once, 10, 4);
 	SUITE_ADD(s, rise_and_fall_make_the_state, 10);
 	SUITE_ADD(s, shortage_of_ours_says_nothing, 10);
 	SUITE_ADD(s, all_addresses_are_asked, 10);
