@@ -258,28 +258,46 @@ find_status(OCSP_BASICRESP *b, const X509 *leaf)
 	return one;
 }
 
+bool
+cert_ocsp_is_over(time_t ends, time_t now)
+{
+	return ends != 0 && now > ends;
+}
+
+/* Clocks may differ: a response that begins a little later is a good one. One
+ * that is over is not, as clients refuse it. */
+static bool
+is_in_time(ASN1_GENERALIZEDTIME *from, ASN1_GENERALIZEDTIME *to, time_t ends)
+{
+	enum { CLOCKS_DIFFER_S = 300 };
+
+	return OCSP_check_validity(from, to, CLOCKS_DIFFER_S, -1) == 1 &&
+	    !cert_ocsp_is_over(ends, time(NULL));
+}
+
 int
 cert_ocsp_check(
     const X509 *leaf, const struct buffer *der, time_t *ends, struct error *e)
 {
-	enum { CLOCKS_DIFFER_S = 300 };
 	const unsigned char *at = (const unsigned char *)buffer_bytes(der);
 	OCSP_RESPONSE *r =
 	    d2i_OCSP_RESPONSE(NULL, &at, (long)buffer_length(der));
 	OCSP_BASICRESP *b = r != NULL ? OCSP_response_get1_basic(r) : NULL;
 	OCSP_SINGLERESP *one = b != NULL ? find_status(b, leaf) : NULL;
-	ASN1_GENERALIZEDTIME *from, *to;
+	ASN1_GENERALIZEDTIME *from, *to = NULL;
 	const char *why = NULL;
+	bool good;
+
+	good = one != NULL &&
+	    OCSP_single_get0_status(one, NULL, NULL, &from, &to) >= 0;
+	*ends = to != NULL ? cert_time(to) : 0;
 
 	if (b == NULL)
 		why = "no OCSP response in DER";
 	else if (one == NULL)
 		why = "an OCSP response for another certificate";
-	else if (OCSP_single_get0_status(one, NULL, NULL, &from, &to) < 0 ||
-	    OCSP_check_validity(from, to, CLOCKS_DIFFER_S, -1) != 1)
+	else if (!good || !is_in_time(from, to, *ends))
 		why = "an OCSP response that has expired";
-	else
-		*ends = to != NULL ? cert_time(to) + CLOCKS_DIFFER_S : 0;
 	OCSP_BASICRESP_free(b);
 	OCSP_RESPONSE_free(r);
 	ERR_clear_error();

@@ -145,7 +145,7 @@ staple(SSL *ssl, const void *response, size_t n, time_t ends)
 {
 	unsigned char *copy;
 
-	if (n == 0 || (ends != 0 && time(NULL) > ends) ||
+	if (n == 0 || cert_ocsp_is_over(ends, time(NULL)) ||
 	    (copy = OPENSSL_memdup(response, n)) == NULL)
 		return SSL_TLSEXT_ERR_NOACK;
 	if (SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)n) != 1) {

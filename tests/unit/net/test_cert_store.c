@@ -199,6 +199,39 @@ START_TEST(parts)
 }
 END_TEST
 
+/* A response is stapled up to its end. One that is over is not kept. */
+START_TEST(response_ends)
+{
+	const time_t hour = 3600, before = time(NULL);
+	struct certificate *c;
+	const char *said;
+
+	store_begin();
+	said = stderr_to_file();
+	cert_write_all(store_dir.first, store_file("a.test.pem"));
+	cert_write_short_ocsp(
+	    store_dir.first, store_file("a.test.ocsp"), (long)hour);
+	cert_write_all(store_dir.first, store_file("b.test.pem"));
+	cert_write_short_ocsp(store_dir.first, store_file("b.test.ocsp"), -10);
+	store_opens();
+	store_look();
+	c = found("a.test");
+	ck_assert_int_ge(c->ocsp_ends, before + hour);
+	ck_assert_int_le(c->ocsp_ends, time(NULL) + hour);
+	ck_assert(!cert_ocsp_is_over(c->ocsp_ends, c->ocsp_ends));
+	ck_assert(cert_ocsp_is_over(c->ocsp_ends, c->ocsp_ends + 1));
+	ck_assert(!cert_ocsp_is_over(0, c->ocsp_ends));
+	certificate_drop(c);
+	c = found("b.test");
+	ck_assert_uint_eq(c->ocsp_length, 0);
+	certificate_drop(c);
+	ck_assert_uint_eq(file_lines(said), 1);
+	ck_assert(file_has(
+	    said, "name=b.test error=\"an OCSP response that has expired\""));
+	store_end();
+}
+END_TEST
+
 /* .pem goes before .crt, a key apart before one in the same file. */
 START_TEST(which_file)
 {
@@ -361,6 +394,7 @@ SUITE(test_cert_store)
 	SUITE_ADD(s, longest_name, 30);
 	SUITE_ADD(s, other_files, 30);
 	SUITE_ADD(s, parts, 30);
+	SUITE_ADD(s, response_ends, 30);
 	SUITE_ADD(s, which_file, 30);
 	SUITE_ADD(s, walks, 30);
 	SUITE_ADD(s, walks_from_nothing, 30);
