@@ -3,6 +3,7 @@
 #ifndef PEN_TLS_CERT_STORE_PRIVATE_H
 #define PEN_TLS_CERT_STORE_PRIVATE_H
 
+#include "base/error.h"
 #include "base/list.h"
 #include "base/hash_table.h"
 #include "base/watched_file.h"
@@ -33,6 +34,7 @@ struct cert_store {
 	int dir;
 	struct file_id seen; /* the directory when it was last listed */
 	bool unsure; /* `seen` may be the file_id of a later change, too */
+	struct error unlisted; /* why it could not be listed last; "": it could */
 	struct hash_table table;
 	struct list all;
 	/* Have a certificate, the least recently used first. */

@@ -99,6 +99,18 @@ cert_store_read(struct cert_store *s, struct error *e)
 	return bad == 0 ? 0 : error_set(e, "%s", strerror(bad));
 }
 
+/* An error may last: it is logged when it begins or changes. */
+static void
+list_again(struct cert_store *s)
+{
+	struct error e = { .text = "" };
+
+	if (cert_store_read(s, &e) < 0 && strcmp(e.text, s->unlisted.text) != 0)
+		log_error("certificates not read path=%s error=\"%s\"", s->path,
+		    e.text);
+	s->unlisted = e;
+}
+
 /* Checks the files of a name. Returns whether it has read them. */
 static bool
 refresh_entry(struct cert_store *s, struct cert_entry *n, uint64_t now)
@@ -180,16 +192,13 @@ cert_store_refresh(struct cert_store *s, unsigned most, uint64_t now)
 {
 	unsigned checks = CHECKS_AT_ONCE, reads = READS_AT_ONCE;
 	struct file_id dir;
-	struct error e;
 
 	if (most > 0) {
 		if (dir_follow(&s->dir, s->path))
 			s->due = UINT_MAX; /* another one: check all names */
 		file_id_read(&dir, s->dir, NULL);
-		if ((s->unsure || !file_id_equal(&dir, &s->seen)) &&
-		    cert_store_read(s, &e) < 0)
-			log_error("certificates not read path=%s error=\"%s\"",
-			    s->path, e.text);
+		if (s->unsure || !file_id_equal(&dir, &s->seen))
+			list_again(s);
 	}
 	if (s->due < most)
 		s->due = most;

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -242,6 +243,39 @@ START_TEST(change_in_a_row)
 }
 END_TEST
 
+/* Each look fails while no descriptor is left. */
+START_TEST(not_listed)
+{
+	struct rlimit old, none;
+	const char *said;
+	unsigned i;
+
+	store_begin();
+	said = stderr_to_file();
+	store_put("a.test.pem", "a.test");
+	store_opens();
+	store_look();
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = old;
+	none.rlim_cur = 0;
+	for (i = 1; i <= 2; i++) {
+		store_put(text("%u.test.pem", i), "new.test");
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+		store_look();
+		store_look();
+		store_look();
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+		ck_assert_uint_eq(file_lines(said), i);
+		ck_assert(file_has(said, "certificates not read path="));
+		store_gives("a.test", "a.test");
+		store_look();
+		store_gives(text("%u.test", i), "new.test");
+	}
+	ck_assert_uint_eq(file_lines(said), 2);
+	store_end();
+}
+END_TEST
+
 /* Only so many are looked at each time, in turn. */
 START_TEST(in_turn)
 {
@@ -401,6 +435,7 @@ SUITE(test_cert_changes)
 	SUITE_ADD(s, stays_half_written, 30);
 	SUITE_ADD(s, come_and_go, 30);
 	SUITE_ADD(s, change_in_a_row, 60);
+	SUITE_ADD(s, not_listed, 30);
 	SUITE_ADD(s, in_turn, 30);
 	SUITE_ADD(s, another_directory, 30);
 	SUITE_ADD(s, a_few_at_a_time, 30);
