@@ -44,8 +44,8 @@ void cert_texts_tighten(struct cert_texts *t);
 void cert_texts_fini(struct cert_texts *t);
 
 /* Whether it is an OCSP response for the certificate, and has not expired; its
- * signature is not verified. Sets *ends to when it expires; 0: never. Returns 0,
- * or -1 with a short message. */
+ * signature is not verified. Sets *ends to when it expires; 0: never. Returns
+ * 0, or -1 with a short message. */
 int cert_ocsp_check(
     const X509 *leaf, const struct buffer *der, time_t *ends, struct error *e);
 /* Whether a response with that end has expired, and is not to be stapled. */

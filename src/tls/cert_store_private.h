@@ -34,7 +34,7 @@ struct cert_store {
 	int dir;
 	struct file_id seen; /* the directory when it was last listed */
 	bool unsure; /* `seen` may be the file_id of a later change, too */
-	struct error unlisted; /* why it could not be listed last; "": it could */
+	struct error unlisted; /* why listing failed last; "": it did not */
 	struct hash_table table;
 	struct list all;
 	/* Have a certificate, the least recently used first. */

@@ -36,8 +36,8 @@ checker_reserve(struct checker *c, unsigned slot)
 	return c->records[slot] != NULL ? 0 : -1;
 }
 
-/* Until the next check of the server in the slot, at most: a server that is down
- * may have an interval of its own. */
+/* Until the next check of the server in the slot, at most: a server that is
+ * down may have an interval of its own. */
 static uint64_t
 longest_wait(const struct checker *c, unsigned slot)
 {
