@@ -8,6 +8,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -67,21 +68,39 @@ check_lists(SSL_CTX *ctx)
 	    X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 
-/* Why what was read last ends before its text does; NULL: it does not. The rest
- * of a file that is cut is not to be missed later. */
-static const char *
-damage(void)
+/* Whether the text ends inside a line that begins a certificate, list or
+ * key. */
+static bool
+ends_in_begin(const struct buffer *pem)
 {
-	return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE
-	    ? NULL
-	    : cert_reason();
+	static const char begin[] = "-----BEGIN ";
+	const char *text = buffer_bytes(pem), *end, *line;
+	size_t n;
+
+	end = line = text + buffer_length(pem);
+	while (line > text && line[-1] != '\n')
+		line--;
+	n = (size_t)(end - line);
+	if (n > sizeof(begin) - 1)
+		n = sizeof(begin) - 1;
+	return n > 0 && memcmp(line, begin, n) == 0;
 }
 
-/* Of a file that has `n` of them. */
-static int
-expect_all(int n, const char *what, struct error *e)
+/* Why the text could not be read to its end; NULL: it was. To OpenSSL a BEGIN
+ * line that is not complete is text between certificates. */
+static const char *
+damage(const struct buffer *pem)
 {
-	const char *why = n > 0 ? damage() : NULL;
+	if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
+		return cert_reason();
+	return ends_in_begin(pem) ? "it is cut" : NULL;
+}
+
+/* Of a text that has `n` of them. */
+static int
+expect_all(const struct buffer *pem, int n, const char *what, struct error *e)
+{
+	const char *why = n > 0 ? damage(pem) : NULL;
 
 	if (n <= 0)
 		return error_set(e, "no %s: %s", what, cert_reason());
@@ -92,13 +111,14 @@ int
 tls_trust_text(
     SSL_CTX *ctx, const struct buffer *pem, bool ask, struct error *e)
 {
-	return expect_all(add_certificates(ctx, pem, ask), "CA certificate", e);
+	return expect_all(
+	    pem, add_certificates(ctx, pem, ask), "CA certificate", e);
 }
 
 int
 tls_trust_revoked(SSL_CTX *ctx, const struct buffer *pem, struct error *e)
 {
-	if (expect_all(add_lists(ctx, pem), "revocation list", e) < 0)
+	if (expect_all(pem, add_lists(ctx, pem), "revocation list", e) < 0)
 		return -1;
 	check_lists(ctx);
 	return 0;
@@ -173,25 +193,28 @@ tls_trust_is_hashed(const char *name)
 	return isdigit((unsigned char)name[0]) != 0;
 }
 
-/* Returns 1 if it has any, 0 if not, or -1 with a short message: half a list
- * would permit what the other half revokes. */
+/* Returns 1 if it has any, 0 if not, or -1 with a short message if it is
+ * damaged: half a list would permit what the other half revokes. An empty file
+ * may be a list that is being overwritten; other files without any, as those of
+ * keys, are left out. */
 static int
 tls_trust_add_file(
     SSL_CTX *ctx, int dir, const char *name, bool ask, struct error *e)
 {
 	const char *why = NULL, *why_list = NULL;
-	int certificates = 0, lists = 0;
+	int certificates = 0, lists = 0, rc;
 	struct buffer text;
 	struct error unread;
 
 	buffer_init(&text);
-	if (file_read_at(dir, name, TRUST_FILE_MAX, false, &text, &unread) ==
-		0 &&
-	    buffer_length(&text) > 0) {
+	rc = file_read_at(dir, name, TRUST_FILE_MAX, false, &text, &unread);
+	if (rc == 0 && buffer_length(&text) == 0) {
+		why = "it is empty";
+	} else if (rc == 0) {
 		certificates = add_certificates(ctx, &text, ask);
-		why = damage();
+		why = damage(&text);
 		lists = add_lists(ctx, &text);
-		why_list = damage();
+		why_list = damage(&text);
 	}
 	buffer_fini(&text);
 	if (lists > 0 && ask)

@@ -22,7 +22,7 @@ int tls_trust_text(
     SSL_CTX *ctx, const struct buffer *pem, bool ask, struct error *e);
 /* The certificates and revocation lists in the files of an open directory:
  * those with names as c_rehash makes them if there are any, else all. With
- * `ask` none may be damaged; what cannot be read is left out. */
+ * `ask` none may be damaged or empty; what cannot be read is left out. */
 int tls_trust_dir(SSL_CTX *ctx, int dir, bool ask, struct error *e);
 /* The CA certificates of the system: those of `bundle`, or if that has none,
  * those of the system's directory. */

@@ -1,6 +1,7 @@
 /* test_tls_revoked.c: revocation lists, and clients that these refuse. */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,7 +125,18 @@ START_TEST(list_in_the_file_of_its_authority)
 }
 END_TEST
 
-/* As while it is copied: the one that was read stays in force. */
+/* Puts the beginning of a file in its place, at once. */
+static void
+cut(const char *path, size_t n)
+{
+	const char *beside = scratch("cut");
+
+	write_file(beside, text("%.*s", (int)n, contents(path)));
+	ck_assert_int_eq(rename(beside, path), 0);
+}
+
+/* As while it is copied: the one that was read stays in force. Files that have
+ * no lists are none that are cut. */
 START_TEST(list_that_is_cut)
 {
 	struct tls_wish w;
@@ -132,14 +144,19 @@ START_TEST(list_that_is_cut)
 	const char *list;
 
 	begin();
+	write_file(text("%s/README", dir), "Files:\n- lists");
+	cert_write_key(c.ca, text("%s/root.key", dir));
 	me = client(c.ca, &w);
 	list = text("%s/list.pem", dir);
 	cert_write_crl(c.ca, me, list);
 	up("ssl_require");
 	ck_assert_ptr_nonnull(
 	    strstr(tls_chain_refused(&c, &w), "certificate revoked"));
-	write_file(list,
-	    text("%.*s", (int)strlen(contents(list)) / 2, contents(list)));
+	/* in its middle, in its first line, before it */
+	cut(list,
+	    _i == 0	  ? strlen(contents(list)) / 2
+		: _i == 1 ? strlen("-----BEGIN X509 C")
+			  : 0);
 	tls_chain_tell(&c, "reload");
 	WAIT_FOR(child_has_said(&c.pen.child, "not replaced error="), 10000);
 	ck_assert_msg(strstr(child_err(&c.pen.child), " list.pem: ") != NULL,
@@ -148,6 +165,29 @@ START_TEST(list_that_is_cut)
 	    strstr(tls_chain_refused(&c, &w), "certificate revoked"));
 	down();
 	cert_free(me);
+}
+END_TEST
+
+/* The second list of a file, which is cut in its first line. */
+START_TEST(second_list_that_is_cut)
+{
+	struct cert *below;
+	struct tls_wish w;
+	const char *one, *both = scratch("both.pem");
+
+	begin();
+	below = authority(c.ca, "below");
+	cert_free(client(c.ca, &w));
+	one = contents(cert_write_crl(c.ca, NULL, "one.pem"));
+	write_file(
+	    both, text("%s%s", one, contents(text("%s/below.crl", dir))));
+	up(text("ssl_crl %s;ssl_require", both));
+	tls_chain_talks(&c, &w);
+	cut(both, strlen(one) + 7);
+	tls_chain_tell(&c, "reload");
+	WAIT_FOR(child_has_said(&c.pen.child, "revocation list 2: "), 10000);
+	down();
+	cert_free(below);
 }
 END_TEST
 
@@ -252,7 +292,8 @@ SUITE(test_tls_revoked)
 
 	SUITE_ADD(s, revoked_in_place, 30);
 	SUITE_ADD(s, list_in_the_file_of_its_authority, 30);
-	SUITE_ADD(s, list_that_is_cut, 30);
+	SUITE_ADD_LOOP(s, list_that_is_cut, 30, 3);
+	SUITE_ADD(s, second_list_that_is_cut, 30);
 	SUITE_ADD(s, old_list, 30);
 	SUITE_ADD(s, authority_revoked, 30);
 	SUITE_ADD(s, reported_without_list_of_root, 30);
