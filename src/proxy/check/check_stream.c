@@ -30,7 +30,7 @@ is_tls(const struct check_stream *s)
 	return s->talk.tls != NULL && s->talk.tls->on;
 }
 
-/* TLS knows more of what broke it than the error does. */
+/* The message of TLS has the cause; errno is often only EPROTO. */
 static void
 check_stream_fail(struct check_stream *s, int error)
 {
