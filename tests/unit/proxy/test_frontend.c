@@ -320,7 +320,6 @@ START_TEST(connects_are_limited)
 }
 END_TEST
 
-/* Settings count for sessions from now on: "never" kills nobody. */
 START_TEST(server_moves_while_a_client_connects)
 {
 	struct endpoint before;
@@ -382,6 +381,7 @@ START_TEST(server_moves_and_answers_where_it_was)
 }
 END_TEST
 
+/* Settings count for sessions from now on: "never" kills nobody. */
 START_TEST(no_more_idle_timeout)
 {
 	long long until;
