@@ -85,7 +85,8 @@ void sock_tune_listener(int fd, const struct sock_listen_options *o);
 /* Harmless on Unix sockets. */
 void sock_set_keepalive(int fd, const struct sock_keepalive *k);
 
-/* The address a socket is bound to; the one that it is connected to. */
+/* The address a socket is bound to; the one that it is connected to, on Linux
+ * also while it connects and after the connection has ended. */
 int sock_local_addr(int fd, struct addr *a);
 int sock_peer_addr(int fd, struct addr *a);
 

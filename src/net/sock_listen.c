@@ -132,12 +132,32 @@ sock_local_addr(int fd, struct addr *a)
 	return getsockname(fd, &a->u.sa, &a->len);
 }
 
+/* getpeername() has no address before the connect completes, nor after the end
+ * of the connection; Linux does, for a room that is no larger than it. */
+static int
+peer_addr_any_time(int fd, struct addr *a)
+{
+#ifdef SO_PEERNAME
+	a->len = sizeof(struct sockaddr_in6);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &a->u.sa, &a->len) == 0)
+		return 0;
+	a->len = sizeof(struct sockaddr_in);
+	return getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &a->u.sa, &a->len);
+#else
+	(void)fd;
+	(void)a;
+	return -1;
+#endif
+}
+
 int
 sock_peer_addr(int fd, struct addr *a)
 {
 	memset(a, 0, sizeof(*a));
 	a->len = sizeof(a->u);
-	return getpeername(fd, &a->u.sa, &a->len);
+	return getpeername(fd, &a->u.sa, &a->len) == 0
+	    ? 0
+	    : peer_addr_any_time(fd, a);
 }
 
 static int

@@ -203,6 +203,7 @@ session_turns_fini(struct session_turns *t)
 void
 session_release_server(struct session *s, bool reset)
 {
+	session_note_address(s);
 	stream_close(s->frontend->loop, &s->up, reset);
 	if (!s->counted)
 		return;

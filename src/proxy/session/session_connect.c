@@ -129,6 +129,7 @@ session_take_server(struct session *s, struct server *server, uint64_t now)
 	s->connect_done = false;
 	s->addr_start = (uint8_t)server->addr_first;
 	s->generation = (uint8_t)server->generation;
+	session_forget_address(s);
 	if (s->failed_once)
 		f->stats.retries++;
 	pool_opened(f->pool, server, &s->client, &s->attempts, now);

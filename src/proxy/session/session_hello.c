@@ -217,6 +217,7 @@ facts_free(struct session_facts *facts)
 	free(facts->first);
 	free(facts->sticky);
 	free(facts->tried);
+	free(facts->was_at);
 	free(facts);
 }
 

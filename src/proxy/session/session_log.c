@@ -47,17 +47,47 @@ session_tell_id(const struct session *s, struct session_record *r,
 	}
 }
 
+void
+session_note_address(struct session *s)
+{
+	struct session_facts *facts;
+	struct addr at;
+
+	if (s->frontend->sessionlog == NULL || s->server == NULL ||
+	    !session_server_moved(s) || sock_peer_addr(s->up.fd, &at) < 0 ||
+	    (facts = session_facts(s)) == NULL)
+		return;
+	session_forget_address(s);
+	facts->was_at = malloc(sizeof(at));
+	if (facts->was_at != NULL)
+		*facts->was_at = at;
+}
+
+void
+session_forget_address(struct session *s)
+{
+	struct session_facts *facts = s->more->facts;
+
+	if (facts == NULL)
+		return;
+	free(facts->was_at);
+	facts->was_at = NULL;
+}
+
 /* The address of its server that it is connected to; of a server that has got
  * others since, the connection alone has it, and it is put into `own`. NULL: it
- * is not known. */
+ * is not known, as of a server that got others after it was let go. */
 static const struct addr *
 session_server_at(const struct session *s, struct addr *own)
 {
+	const struct session_facts *facts = s->more->facts;
 	const struct server *server = s->server;
 	unsigned at = s->addr_start;
 
 	if (server == NULL || server->addrs.count == 0)
 		return NULL;
+	if (facts != NULL && facts->was_at != NULL)
+		return facts->was_at;
 	if (session_server_moved(s))
 		return sock_peer_addr(s->up.fd, own) == 0 ? own : NULL;
 	if (s->addr_tried > 1)

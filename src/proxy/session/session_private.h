@@ -63,6 +63,8 @@ struct session_facts {
 	uint64_t id; /* that servers get; 0: none so far */
 	struct http_sticky *sticky; /* of http_sticky; NULL: it was off */
 	char *tried; /* servers that failed it, for its line; NULL: none */
+	struct addr *was_at; /* its server, which has moved and was let go,
+			      * for its line; NULL: none */
 	struct session *session;
 	struct list queue_link; /* while QUEUED, or DELAYED */
 	uint64_t queued;   /* ms: since when, the first time; 0: never */
@@ -522,6 +524,10 @@ void session_end_quietly(struct session *s);
  * pipe_share.on_read. */
 void session_on_read(struct pipe *p, const char *bytes, size_t n);
 
+/* The server is let go: if it has moved, the session keeps the address for the
+ * log, until it has another server. */
+void session_note_address(struct session *s);
+void session_forget_address(struct session *s);
 /* Logs that the session ends, where a log is. */
 void session_log_close(const struct session *s, enum reason why);
 

@@ -506,6 +506,29 @@ START_TEST(reset_and_unsent)
 }
 END_TEST
 
+#ifdef SO_PEERNAME
+/* Logs name it when all is over. */
+START_TEST(peer_that_has_gone)
+{
+	struct addr at = ip(_i == 0 ? "127.0.0.1" : "::1", 0), is, was;
+	struct sock_connect_options c = { .sources = NULL };
+	struct trio t;
+
+	meet(&t, &at, &plain, &c);
+	ck_assert_int_eq(sock_peer_addr(t.client, &is), 0);
+	ck_assert_int_eq(sock_local_addr(t.listener, &at), 0);
+	ck_assert(addr_equal(&is, &at));
+	sock_close_reset(t.accepted);
+	ck_assert(becomes(t.client, POLLERR | POLLHUP));
+	ck_assert_int_eq(sock_peer_addr(t.client, &was), 0);
+	ck_assert(addr_equal(&was, &at));
+	close(t.client);
+	ck_assert_int_eq(sock_peer_addr(t.listener, &was), -1);
+	close(t.listener);
+}
+END_TEST
+#endif
+
 /* "more" may wait for its end, but no longer. */
 START_TEST(more_is_not_lost)
 {
@@ -808,6 +831,9 @@ SUITE(test_sock)
 	SUITE_ADD(s, abstract_names, 20);
 #endif
 	SUITE_ADD(s, full_unix_queue, 20);
+#ifdef SO_PEERNAME
+	SUITE_ADD_LOOP(s, peer_that_has_gone, 20, 2);
+#endif
 	SUITE_ADD(s, reset_and_unsent, 20);
 	SUITE_ADD(s, more_is_not_lost, 20);
 #ifdef TCP_USER_TIMEOUT

@@ -13,6 +13,7 @@
 #include "net/loop/loop.h"
 #include "pool/balance.h"
 #include "proxy/frontend/frontend.h"
+#include "proxy/log/sessionlog.h"
 #include "proxy/session/connections.h"
 #include "support/backend.h"
 #include "support/fixture.h"
@@ -381,6 +382,68 @@ START_TEST(server_moves_and_answers_where_it_was)
 }
 END_TEST
 
+#ifdef SO_PEERNAME
+/* One answer, then the end. */
+static void
+answer_once(struct backend *b, int fd)
+{
+	char question[5];
+
+	if (recv(fd, question, 5, MSG_WAITALL) == 5)
+		backend_say(b, fd);
+}
+
+static void
+reset_when_asked(struct backend *b, int fd)
+{
+	char question[5];
+
+	if (recv(fd, question, 5, MSG_WAITALL) == 5)
+		backend_reset(b, fd);
+}
+
+/* The client ends first; the server does, and is let go before its client, or
+ * not; the server breaks off: each line has the address that the session had.
+ */
+START_TEST(line_of_a_session_whose_server_has_moved)
+{
+	static backend_fn *const serve[] = { backend_echo, answer_once,
+		answer_once, reset_when_asked };
+	const char *path = scratch("sessions");
+	struct sessionlog_options o = { .to = path, .sample = 1 };
+	struct endpoint other;
+	struct sessionlog *g;
+	int fd;
+
+	fixture_begin();
+	fixture.options.buffer = _i == 1 ? 1 << 20 : 0;
+	fixture_with(serve[_i], "right");
+	g = sessionlog_open(fixture.loop, &o, &fixture.e);
+	ck_assert_msg(g != NULL, "%s", fixture.e.text);
+	frontend_set_sessionlog(fixture.frontend, g);
+	fd = endpoint_connect(&fixture.front);
+	RUN_UNTIL(atomic_load(&fixture.backend.accepted) == 1 &&
+	    fixture_stats()->sessions == 1 && fixture_stats()->connecting == 0);
+	endpoint_new(&other, ENDPOINT_TCP4);
+	fixture_add_server(0, &other);
+	if (_i > 0) {
+		endpoint_send(fd, "hello", 5);
+		RUN_UNTIL(fixture_tells(fd));
+	}
+	if (_i == 1 || _i == 2)
+		fixture_hears(fd, "right");
+	close(fd);
+	RUN_UNTIL(file_has(path, "\n"));
+	ck_assert_msg(
+	    file_has(path, text(" server=%s ", fixture.backend.at.text)), "%s",
+	    contents(path));
+	fixture_end();
+	sessionlog_free(g);
+	backend_stop(&fixture.backend);
+}
+END_TEST
+#endif
+
 /* Settings count for sessions from now on: "never" kills nobody. */
 START_TEST(no_more_idle_timeout)
 {
@@ -587,6 +650,9 @@ SUITE(test_frontend)
 	SUITE_ADD(s, connects_are_limited, 30);
 	SUITE_ADD(s, server_moves_while_a_client_connects, 10);
 	SUITE_ADD(s, server_moves_and_answers_where_it_was, 20);
+#ifdef SO_PEERNAME
+	SUITE_ADD_LOOP(s, line_of_a_session_whose_server_has_moved, 20, 4);
+#endif
 	SUITE_ADD(s, no_more_idle_timeout, 30);
 	SUITE_ADD(s, stop_listening, 30);
 	tcase_set_timeout(c, 30);
