@@ -437,8 +437,9 @@ START_TEST(line_of_a_session_whose_server_has_moved)
 	ck_assert_msg(
 	    file_has(path, text(" server=%s ", fixture.backend.at.text)), "%s",
 	    contents(path));
-	fixture_end();
+	frontend_set_sessionlog(fixture.frontend, NULL);
 	sessionlog_free(g);
+	fixture_end();
 	backend_stop(&fixture.backend);
 }
 END_TEST
