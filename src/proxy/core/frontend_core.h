@@ -112,8 +112,8 @@ bool frontend_server_is_tls(
 enum proxy_version frontend_server_proxy(
     const struct frontend_options *o, const struct server *s);
 
-/* Which address of the server `fd` is connected to, at `port` where that has
- * none; -1: none that it has now. */
+/* Which address of the server `fd` is connected to, or connects to, at `port`
+ * where that has none; -1: none that it has now. */
 int frontend_server_address(const struct server *s, int fd, uint16_t port);
 
 /* Names pen itself, connected by `fd` to a server at `to`, in a header without

@@ -42,15 +42,15 @@ session_blame_server(
 }
 
 /* This address did not answer. Returns whether there may be another one to try,
- * of this server or the next; else the session is closed. A server that was
- * given other addresses meanwhile has not failed, and may be tried again. */
+ * of this server or the next; else the session is closed. A server that no
+ * longer has this address has not failed, and may be tried again. */
 static bool
 session_give_up_address(struct session *s, int error)
 {
 	struct frontend_core *f = s->frontend;
 	struct server *server = s->server;
 	bool tls = stream_is_open(&s->up) && stream_is_tls(&s->up);
-	bool moved = session_server_moved(s);
+	bool moved = !session_is_current(s);
 	const char *why = tls && *tls_error(&s->up) != '\0' ? tls_error(&s->up)
 							    : strerror(error);
 

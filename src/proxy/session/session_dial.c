@@ -27,6 +27,28 @@ session_clock_us(const struct session *s)
 	    1;
 }
 
+/* What has been tried is counted from that address in the new list, so that no
+ * list makes a session try more addresses than it has. */
+bool
+session_is_current(struct session *s)
+{
+	const struct server *server = s->server;
+	unsigned n = server->addrs.count;
+	unsigned before = s->addr_tried > 1 ? s->addr_tried - 1u : 0;
+	int at;
+
+	if (!session_server_moved(s))
+		return true;
+	at = stream_is_open(&s->up)
+	    ? frontend_server_address(server, s->up.fd, s->port)
+	    : -1;
+	if (at < 0)
+		return false;
+	s->addr_start = (uint8_t)(((unsigned)at + n - before % n) % n);
+	s->generation = (uint8_t)server->generation;
+	return true;
+}
+
 /* ---- the server is there ---- */
 
 void
@@ -35,7 +57,7 @@ session_connected(struct session *s)
 	struct frontend_core *f = s->frontend;
 	struct server *server = s->server;
 
-	if (!session_server_moved(s)) {
+	if (session_is_current(s)) {
 		if (s->addr_tried > 1) /* others begin with this address */
 			server->addr_first =
 			    (s->addr_start + s->addr_tried - 1u) %

@@ -308,6 +308,9 @@ int session_dial(struct session *s);
 /* Uses a pre-opened connection, if there is one, and sends what the client has
  * sent. Returns whether there was one. */
 bool session_use_preopened(struct session *s);
+/* Whether its server still has the address that it is connected to, or connects
+ * to: then the session goes by the addresses that the server has now. */
+bool session_is_current(struct session *s);
 /* The server is there: RELAYING. */
 void session_connected(struct session *s);
 /* What the client has sent so far goes to the server, or is kept for it. */

@@ -94,14 +94,6 @@ session_leave(struct session *s)
 
 /* ---- a server is down, or a better one is up ---- */
 
-/* Whether its server still has the address that it is connected to. */
-static bool
-session_is_current(const struct session *s)
-{
-	return !session_server_moved(s) ||
-	    frontend_server_address(s->server, s->up.fd, s->port) >= 0;
-}
-
 static bool
 session_is_outranked(const struct session *s)
 {

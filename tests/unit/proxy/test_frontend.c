@@ -443,6 +443,112 @@ START_TEST(line_of_a_session_whose_server_has_moved)
 	backend_stop(&fixture.backend);
 }
 END_TEST
+
+/* A server with the address that does not answer, and one before or behind. */
+static void
+set_addresses(const struct endpoint *first, const struct endpoint *second)
+{
+	struct server_spec spec;
+
+	server_spec_init(&spec);
+	spec.name = (char *)(uintptr_t) "twin";
+	spec.addrs.count = 1;
+	spec.addrs.addr[0] = fixture_addr(first);
+	if (second != NULL)
+		spec.addrs.addr[spec.addrs.count++] = fixture_addr(second);
+	ck_assert_ptr_nonnull(
+	    pool_set_slot(fixture.pool, server_slot(0), &spec));
+}
+
+/* What a client connects to stays an address of its server: the new one is the
+ * next to try, in the same round. */
+START_TEST(server_gains_an_address_while_a_client_connects)
+{
+	struct endpoint silent;
+	int listening, first, fd;
+
+	fixture_begin();
+	fixture.options.connect_timeout_ms = 200;
+	endpoint_new(&silent, ENDPOINT_TCP4);
+	listening = endpoint_listen(&silent, 0);
+	first = endpoint_connect(&silent); /* the queue is full */
+	set_addresses(&silent, NULL);
+	fixture_front();
+	fd = endpoint_connect(&fixture.front);
+	RUN_UNTIL(fixture_stats()->connecting == 1);
+	backend_start(&fixture.backend, ENDPOINT_TCP4, backend_echo, NULL);
+	set_addresses(&fixture.backend.at, &silent);
+	endpoint_send(fd, "hello", 5);
+	fixture_hears(fd, "hello");
+	ck_assert_uint_eq(fixture_stats()->retries, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->addr_first, 0);
+	close(fd);
+	fixture_ended(REASON_DONE, 1);
+	fixture_end();
+	close(first);
+	close(listening);
+	backend_stop(&fixture.backend);
+}
+END_TEST
+
+/* The name's addresses come in another order each time: it has failed all the
+ * same when none answers. */
+START_TEST(server_fails_whose_addresses_rotate)
+{
+	struct endpoint silent, deaf;
+	const struct server *s;
+	int listening, first, fd;
+
+	fixture_begin();
+	fixture.options.connect_timeout_ms = 200;
+	endpoint_new(&silent, ENDPOINT_TCP4);
+	endpoint_new(&deaf, ENDPOINT_TCP4);
+	listening = endpoint_listen(&silent, 0);
+	first = endpoint_connect(&silent); /* the queue is full */
+	set_addresses(&silent, &deaf);
+	fixture_front();
+	fd = endpoint_connect(&fixture.front);
+	RUN_UNTIL(fixture_stats()->connecting == 1);
+	set_addresses(&deaf, &silent);
+	s = pool_server(fixture.pool, 0);
+	RUN_UNTIL(s->failures > 0);
+	ck_assert_uint_eq(fixture_stats()->retries, 0);
+	ck_assert_int_eq(server_state(s), SERVER_BLACKLISTED);
+	close(fd);
+	fixture_end();
+	close(first);
+	close(listening);
+}
+END_TEST
+
+/* It is the server's own address that answers. */
+START_TEST(server_gains_an_address_and_answers)
+{
+	struct endpoint slow, other;
+	struct server *s;
+	int listening, first, fd;
+
+	fixture_begin();
+	endpoint_new(&slow, ENDPOINT_TCP4);
+	endpoint_new(&other, ENDPOINT_TCP4);
+	listening = endpoint_listen(&slow, 0);
+	first = endpoint_connect(&slow); /* the queue is full */
+	set_addresses(&slow, NULL);
+	fixture_front();
+	fd = endpoint_connect(&fixture.front);
+	RUN_UNTIL(fixture_stats()->connecting == 1);
+	set_addresses(&other, &slow);
+	s = pool_server(fixture.pool, 0);
+	(void)pool_failed(fixture.pool, s, "test", loop_now(fixture.loop));
+	close(accept(listening, NULL, NULL));
+	RUN_UNTIL(fixture_stats()->connecting == 0);
+	ck_assert_int_eq(server_state(s), SERVER_UP);
+	close(fd);
+	fixture_end();
+	close(first);
+	close(listening);
+}
+END_TEST
 #endif
 
 /* Settings count for sessions from now on: "never" kills nobody. */
@@ -653,6 +759,9 @@ SUITE(test_frontend)
 	SUITE_ADD(s, server_moves_and_answers_where_it_was, 20);
 #ifdef SO_PEERNAME
 	SUITE_ADD_LOOP(s, line_of_a_session_whose_server_has_moved, 20, 4);
+	SUITE_ADD(s, server_gains_an_address_while_a_client_connects, 10);
+	SUITE_ADD(s, server_fails_whose_addresses_rotate, 10);
+	SUITE_ADD(s, server_gains_an_address_and_answers, 20);
 #endif
 	SUITE_ADD(s, no_more_idle_timeout, 30);
 	SUITE_ADD(s, stop_listening, 30);
