@@ -246,6 +246,7 @@ note_loss(struct session *s, const struct server *next)
 	}
 	r->lost = loop_now(f->loop);
 	r->lost_by = r->prompt && next != s->server ? s->server : NULL;
+	(void)session_is_current(s); /* which sets its generation */
 	r->generation = s->generation;
 	s->failed_once |= next != s->server;
 	if (next != s->server)

@@ -419,6 +419,37 @@ START_TEST(loser_that_has_moved_is_not_blamed)
 }
 END_TEST
 
+#ifdef SO_PEERNAME
+/* It has one more, which makes no difference to where the request was lost. */
+START_TEST(loser_that_gained_an_address_is_blamed)
+{
+	struct server_spec spec;
+	struct endpoint more;
+	int fd;
+
+	atomic_store(&go, false);
+	begin(resets_later, answers, NULL);
+	fd = asks(GET);
+	RUN_UNTIL(atomic_load(&back[0].open) == 1 &&
+	    pool_server(fixture.pool, 0)->connections == 1);
+	fixture_breathe();
+	endpoint_new(&more, ENDPOINT_TCP4);
+	server_spec_init(&spec);
+	spec.name = (char *)(uintptr_t) "twin";
+	spec.addrs.count = 2;
+	spec.addrs.addr[0] = fixture_addr(&more);
+	spec.addrs.addr[1] = fixture_addr(&back[0].at);
+	ck_assert_ptr_nonnull(
+	    pool_set_slot(fixture.pool, server_slot(0), &spec));
+	atomic_store(&go, true);
+	fixture_hears(fd, ANSWER);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 1);
+	close(fd);
+	end();
+}
+END_TEST
+#endif
+
 /* The one that another server answered was lost by a server that fails. */
 START_TEST(loser_is_blamed)
 {
@@ -548,6 +579,9 @@ SUITE(test_retry)
 	SUITE_ADD_LOOP(s, nobody_else_is_there, 10, LOSERS);
 	SUITE_ADD(s, stubborn_pools_do_not_repeat, 10);
 	SUITE_ADD(s, loser_that_has_moved_is_not_blamed, 10);
+#ifdef SO_PEERNAME
+	SUITE_ADD(s, loser_that_gained_an_address_is_blamed, 10);
+#endif
 	SUITE_ADD(s, loser_is_blamed, 10);
 	SUITE_ADD(s, client_is_remembered_with_the_next, 10);
 	SUITE_ADD(s, client_has_ended, 10);
