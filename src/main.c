@@ -186,7 +186,7 @@ print_error(const char *sentence)
 static int
 make_plan(struct pen *p, void (*on_error)(const char *), struct error *e)
 {
-	struct plan *draft = config_draft(p, on_error, e);
+	struct plan *draft = config_draft(p, false, on_error, e);
 	int rc;
 
 	if (draft == NULL)

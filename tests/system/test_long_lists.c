@@ -181,6 +181,8 @@ START_TEST(reload_reads_given_lists)
 	write_file(few, "127.0.0.x\n");
 	ck_assert(says("reload", text("error: reload: acl: %s:1: ", few)));
 	ck_assert(says("explain 127.0.0.7", "\npermitted no\n"));
+	/* which reads what the file of -F names only */
+	ck_assert_str_eq(endpoint_ask(&ctl, "diff\n"), "");
 	down();
 }
 END_TEST

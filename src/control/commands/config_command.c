@@ -93,7 +93,7 @@ run_reload(struct call *c, struct error *e)
 	c->reloads = true;
 	if (c->depth > 0)
 		return error_set(e, "not allowed in a configuration file");
-	new = config_draft(c->pen, NULL, e);
+	new = config_draft(c->pen, true, NULL, e);
 	if (new == NULL)
 		return -1;
 	plan_share_services(new, c->pen->plan);
@@ -218,7 +218,7 @@ run_diff(struct call *c, struct error *e)
 		return error_set(e, "pen was started without -F");
 	/* a start or a reload has logged what is wrong with it */
 	log_level = LOG_LEVEL_NONE;
-	draft = config_draft(c->pen, NULL, e);
+	draft = config_draft(c->pen, false, NULL, e);
 	log_level = level;
 	if (draft == NULL)
 		return -1;

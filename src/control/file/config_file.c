@@ -257,8 +257,8 @@ read_lists(const struct call *like, struct error *e)
 }
 
 struct plan *
-config_draft(
-    struct pen *p, void (*on_error)(const char *sentence), struct error *e)
+config_draft(struct pen *p, bool reload,
+    void (*on_error)(const char *sentence), struct error *e)
 {
 	struct plan *draft = plan_copy(p->given);
 	struct reply unheard;
@@ -274,7 +274,7 @@ config_draft(
 		return NULL;
 	}
 	reply_init(&unheard);
-	if (p->phase >= PHASE_SERVING)
+	if (reload)
 		rc = read_lists(&c, e);
 	if (rc == 0 && p->given->config.file != NULL)
 		rc = config_load(&c, p->given->config.file, on_error, e);

@@ -25,9 +25,10 @@ int config_load(struct call *c, const char *path,
 int config_check_services(const struct plan *p, struct error *e);
 
 /* A draft from the command line and the configuration file, if there is one:
- * what a restart would give. Replies of its commands are dropped. NULL with a
- * full message, which on_error has got too if it is not NULL. */
-struct plan *config_draft(
-    struct pen *p, void (*on_error)(const char *sentence), struct error *e);
+ * what a restart would give; but files of access lists that the command line
+ * names are read again only for a reload. Replies of its commands are dropped.
+ * NULL with a full message, which on_error has got too if it is not NULL. */
+struct plan *config_draft(struct pen *p, bool reload,
+    void (*on_error)(const char *sentence), struct error *e);
 
 #endif
