@@ -237,7 +237,7 @@ clear_past(struct call *c, struct error *e)
 	{
 		tally_clear(&w->gone, c->service);
 		for (i = 0; i < w->count; i++)
-			seat_take_counts(&w->seat[i], NULL);
+			seat_clear_counts(&w->seat[i]);
 		SEAT_EACH (w, s)
 			if (w->leaves)
 				seat_send(

@@ -99,11 +99,27 @@ on_again(struct timer *t)
 	stop_for_fork(container_of(t, struct seat, again));
 }
 
+/* They come in the order of the requests, and once more at its end. */
 void
 seat_take_counts(struct seat *s, struct message *m)
 {
+	if (s->awaited > 0)
+		s->awaited--;
+	if (s->cleared > 0) {
+		s->cleared--;
+		free(m);
+		return;
+	}
 	free(s->counts);
 	s->counts = m;
+}
+
+void
+seat_clear_counts(struct seat *s)
+{
+	s->cleared = s->awaited;
+	free(s->counts);
+	s->counts = NULL;
 }
 
 /* A worker counts once more at its end. */
@@ -223,6 +239,13 @@ seat_send(struct seat *s, unsigned type, const void *bytes, size_t n)
 		seat_kill(s, "takes no messages");
 	else if (!list_is_empty(&s->channel.messages))
 		loop_soon(s->workers->pen->loop, &s->task);
+}
+
+void
+seat_count(struct seat *s)
+{
+	s->awaited++;
+	seat_send(s, MESSAGE_COUNT, NULL, 0);
 }
 
 /* Waits for the answer; NULL: none came, or it has ended. */

@@ -105,28 +105,39 @@ add_up(struct pen *p)
 	tally_fini(&t);
 }
 
+/* Those that come late are behind the times. */
+static void
+wait_for_counts(struct seat *s)
+{
+	struct message *m;
+
+	do {
+		m = channel_wait(
+		    &s->channel, MESSAGE_COUNTS, MESSAGE_COUNTS, COUNT_MS);
+		if (m != NULL)
+			seat_take_counts(s, m);
+	} while (m != NULL && s->awaited > 0);
+	loop_soon(s->workers->pen->loop, &s->task);
+}
+
 /* Once in a turn. All get the request before the first answer is awaited. Of
  * one that is busy for long, or has ended, the last answer counts. */
 static void
 workers_count(struct pen *p)
 {
 	struct workers *w = p->team.workers;
-	struct message *m;
 	struct seat *s;
 
 	if (w->sums && w->counted == loop_turn(p->loop))
 		return;
 	w->sums = true;
 	w->counted = loop_turn(p->loop);
-	send_all(p, MESSAGE_COUNT);
 	WORKERS_EACH(p, w)
-	SEAT_EACH (w, s) {
-		m = channel_wait(
-		    &s->channel, MESSAGE_COUNTS, MESSAGE_COUNTS, COUNT_MS);
-		if (m != NULL)
-			seat_take_counts(s, m);
-		loop_soon(p->loop, &s->task);
-	}
+	SEAT_EACH (w, s)
+		seat_count(s);
+	WORKERS_EACH(p, w)
+	SEAT_EACH (w, s)
+		wait_for_counts(s);
 	add_up(p);
 }
 
@@ -304,6 +315,7 @@ fork_one(struct seat *s, struct error *e)
 	channel_close(&end);
 	s->born = loop_now(p->loop);
 	s->heard = clock_monotonic_ms();
+	s->awaited = s->cleared = 0;
 	if (pid > 0 &&
 	    watch_start(p->loop, &s->watch, s->channel.fd,
 		READY_READ | WATCH_LEVEL, seat_on_messages) == 0) {

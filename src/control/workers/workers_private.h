@@ -80,6 +80,8 @@ struct seat {
 	unsigned deaths;	/* lately */
 	uint64_t born, heard;	/* ms */
 	struct message *counts; /* its last ones; NULL: none */
+	unsigned awaited;	/* so many are to come .. */
+	unsigned cleared;	/* .. of which so many are of before a clear */
 };
 
 /* A set of them. Those of a past one serve the sessions that they have, and are
@@ -124,8 +126,12 @@ void seat_replace(struct seat *s);
 /* Waits for the end of a process whose channel is closed. Returns its
  * status. */
 int seat_reap(pid_t pid);
-/* The last ones; they are the seat's from now on. NULL: there are none. */
+/* Sends the request for them. */
+void seat_count(struct seat *s);
+/* Those that came next; they are the seat's from now on. */
 void seat_take_counts(struct seat *s, struct message *m);
+/* Those that were requested until now count no more. */
+void seat_clear_counts(struct seat *s);
 /* It does not answer: ends it. */
 void seat_kill(struct seat *s, const char *why);
 /* Sends, or ends it. */

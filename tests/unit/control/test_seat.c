@@ -46,16 +46,32 @@ begin(void (*work)(struct channel *leader))
 	return s;
 }
 
+static bool woken;
+
 static void
-say_counts(struct channel *leader)
+on_wake(struct request *q)
+{
+	(void)q;
+	woken = true;
+}
+
+static void
+say_counts_of(struct channel *leader, uint64_t connects)
 {
 	struct buffer out;
 
-	pool_server(pen->service->pool, 0)->connects = 5;
+	pool_server(pen->service->pool, 0)->connects = connects;
 	buffer_init(&out);
 	(void)tally_write(pen, &out);
 	(void)channel_send(leader, MESSAGE_COUNTS, buffer_bytes(&out),
 	    buffer_length(&out), MS);
+	buffer_fini(&out);
+}
+
+static void
+say_counts(struct channel *leader)
+{
+	say_counts_of(leader, 5);
 }
 
 static void
@@ -95,6 +111,37 @@ START_TEST(has_ended)
 }
 END_TEST
 
+/* It counts for longer than its leader waits. */
+static void
+count_late(struct channel *leader)
+{
+	free(channel_wait(leader, MESSAGE_ASK, MESSAGE_END, MS));
+	say_counts(leader);
+	free(channel_wait(leader, MESSAGE_COUNT, MESSAGE_END, MS));
+	free(channel_wait(leader, MESSAGE_COUNT, MESSAGE_END, MS));
+	say_counts_of(leader, 0);
+	(void)channel_wait(leader, MESSAGE_END, MESSAGE_END, MS);
+}
+
+/* What was to be counted before a clear does not come back after it. */
+START_TEST(counts_late)
+{
+	struct seat *s = begin(count_late);
+	struct request q;
+
+	pen->team.count(pen);
+	ck_assert_ptr_null(s->counts);
+	request_init(&q, pen, NULL, on_wake);
+	ck_assert_int_eq(request_begin(&q, "clear counters"), 0);
+	ck_assert_int_eq(request_run(&q), REQUEST_WAITS);
+	pen->team.count(pen);
+	ck_assert_ptr_nonnull(s->counts);
+	ck_assert_uint_eq(pool_server(pen->service->pool, 0)->connects, 0);
+	request_fini(&q);
+	pen_free(pen);
+}
+END_TEST
+
 static void
 stay(struct channel *leader)
 {
@@ -125,15 +172,6 @@ START_TEST(ends_while_it_is_sent_to)
 	pen_free(pen);
 }
 END_TEST
-
-static bool woken;
-
-static void
-on_wake(struct request *q)
-{
-	(void)q;
-	woken = true;
-}
 
 /* That it has ended may be noticed in the middle of a change: what waits for
  * its answer, and may be followed by another change, goes on later. */
@@ -215,6 +253,7 @@ SUITE(test_seat)
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, talks_while_it_is_sent_to, 30);
 	SUITE_ADD(s, has_ended, 30);
+	SUITE_ADD(s, counts_late, 30);
 	SUITE_ADD(s, ends_while_it_is_sent_to, 30);
 	SUITE_ADD(s, ends_while_its_answer_is_awaited, 30);
 	return s;
