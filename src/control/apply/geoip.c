@@ -42,18 +42,15 @@ close_copy(struct geoip *g)
 	g->from = g->to = -1;
 }
 
-/* What is opened by a path of /proc, which no other root has. */
 static int
-memory_file(const struct pen *p)
+memory_file(void)
 {
 #ifdef HAVE_MEMFD_CREATE
-	if (p->plan->config.process.directory == NULL)
-		return memfd_create("pen-geoip", MFD_CLOEXEC);
+	return memfd_create("pen-geoip", MFD_CLOEXEC);
 #else
-	(void)p;
-#endif
 	errno = ENOSYS;
 	return -1;
+#endif
 }
 
 /* Begins to copy the file. Returns 0, or -1 with errno. */
@@ -65,7 +62,7 @@ begin_copy(struct geoip *g)
 	g->id = g->file.seen;
 	g->from = openat(
 	    g->file.dir, g->file.name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	g->to = g->from >= 0 ? memory_file(g->pen) : -1;
+	g->to = g->from >= 0 ? memory_file() : -1;
 	if (g->to < 0)
 		return -1;
 #ifdef POSIX_FADV_WILLNEED
@@ -93,7 +90,8 @@ copy_piece(struct geoip *g)
 	return 1;
 }
 
-/* Opens the whole copy; the mapping stays when it is closed. */
+/* Opens the whole copy; the mapping stays when it is closed. A new root may not
+ * have its path. */
 static int
 open_copy(struct geoip *g, struct error *e)
 {
@@ -104,7 +102,8 @@ open_copy(struct geoip *g, struct error *e)
 	if (!file_id_equal(&now, &g->id))
 		return error_set(e, "has changed while it was read");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", g->to);
-	return countries_open(g->new, path, e);
+	return countries_open(
+	    g->new, access(path, R_OK) == 0 ? path : g->file.path, e);
 }
 
 /* ---- a file that has changed ---- */

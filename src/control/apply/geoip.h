@@ -5,8 +5,8 @@
  * A copy in memory cannot change, be cut short or wait for a disk while clients
  * are looked up. It is made in the loop, so much of it in each turn that
  * traffic goes on, and takes the place of the database before it once it is
- * whole and valid. Where a file cannot be in memory (memfd_create), or would
- * not be found there (chroot), the file itself is mapped. */
+ * whole and valid. Where a file cannot be in memory (memfd_create), or
+ * cannot be opened there (chroot without /proc), the file itself is mapped. */
 #ifndef PEN_CONTROL_GEOIP_H
 #define PEN_CONTROL_GEOIP_H
 
