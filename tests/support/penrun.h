@@ -23,6 +23,8 @@ void pen_start_limited(struct pen *p, unsigned long files, ...)
 /* The same with what systemd, or another pen, would give it. */
 void pen_start_given(struct pen *p, const struct child_gifts *gifts, ...)
     __attribute__((sentinel));
+/* Before it starts: the leak checker of a sanitizer build needs /proc. */
+void pen_without_leak_checker(void);
 /* Starts it in the foreground (-f is put in front of the arguments) and
  * returns when it listens at `front`, and for control at each path after -C. */
 void pen_up(struct pen *p, const struct endpoint *front, ...)

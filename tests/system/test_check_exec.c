@@ -243,8 +243,7 @@ START_TEST(another_root)
 	mkdir(text("%s/bin", root), 0755);
 	write_file(text("%s/bin/program", root), "#!/bin/sh\n");
 	chmod(text("%s/bin/program", root), 0755);
-	/* in there the leak detector of sanitizers finds no /proc */
-	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	pen_without_leak_checker();
 	BEGIN("-j", root, "-O", "check exec /bin/program");
 	WAIT_FOR(strstr(ask("checks"),
 		     "reason not executed: No such file or directory"),

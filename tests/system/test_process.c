@@ -211,8 +211,7 @@ START_TEST(changes_root)
 		SKIP("needs root");
 	prepare();
 	ck_assert_int_eq(mkdir(jail, 0755), 0);
-	/* the leak checker of a sanitizer build needs /proc */
-	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	pen_without_leak_checker();
 	pen_up(&pen, &front, "-p", pid_file, "-j", jail, "-r", front.text,
 	    back.at.text, NULL);
 	ck_assert_str_eq(endpoint_hear(&front), "served");
@@ -237,7 +236,7 @@ START_TEST(background_in_a_new_root)
 		SKIP("needs root");
 	prepare();
 	ck_assert_int_eq(mkdir(jail, 0755), 0);
-	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	pen_without_leak_checker();
 	pid = start_in_background("-j", jail);
 	ck_assert_str_eq(endpoint_hear(&front), "served");
 #ifdef __linux__
@@ -296,7 +295,7 @@ START_TEST(syslog_from_a_new_root)
 		SKIP("needs Linux, and the right to mount");
 	prepare();
 	ck_assert_int_eq(mkdir(jail, 0755), 0);
-	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	pen_without_leak_checker();
 	pid = start_in_background("-j", jail);
 	kill(pid, SIGUSR1);
 	ck_assert(daemon_hears(fd, text("pen[%ld]: ", (long)pid)));
@@ -320,7 +319,7 @@ START_TEST(new_root_says_no_groups)
 	ck_assert_int_eq(mkdir(jail, 0755), 0);
 	ck_assert_int_eq(mkdir(text("%s/etc", jail), 0755), 0);
 	write_file(text("%s/etc/group", jail), "made_up:x:54321:nobody\n");
-	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	pen_without_leak_checker();
 	pen_up(&pen, &front, "-u", "nobody", "-j", jail, "-r", front.text,
 	    back.at.text, NULL);
 #ifdef __linux__

@@ -972,6 +972,7 @@ START_TEST(names_and_datagrams_at_one_port)
 	size_t i;
 
 	begin(backend_say);
+	udp_endpoint(&web, ENDPOINT_TCP4);
 	says = text("\"%s\": address already in use, by \"%s\" of this "
 		    "configuration",
 	    web.text, web.text);

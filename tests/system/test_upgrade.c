@@ -497,7 +497,7 @@ START_TEST(another_root)
 	NEED_UPGRADES(program);
 	prepare(ENDPOINT_TCP4, backend_echo);
 	ck_assert_int_eq(mkdir(jail, 0755), 0);
-	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	pen_without_leak_checker();
 	up("-j", jail);
 	ck_assert_str_eq(endpoint_ask(&ctl, "upgrade\n"),
 	    text("error: upgrade: \"%s\": No such file or directory "
