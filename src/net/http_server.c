@@ -476,7 +476,6 @@ http_server_forget(struct http_server *s)
 {
 	listener_forget(NULL, &s->listener);
 	http_clients_forget(&s->clients);
-	http_server_close(s);
 }
 
 void

@@ -42,8 +42,8 @@ struct http_server *http_server_open(struct loop *l, const struct addr *at,
 void http_server_listen_again(struct http_server *before);
 /* Ends what is under way; NULL is fine. */
 void http_server_close(struct http_server *s);
-/* In a child: the same, and what is under way, and the file of its socket, are
- * left to the parent. */
+/* In a child, before it is closed: what is under way, and the file of its
+ * socket, are left to the parent. */
 void http_server_forget(struct http_server *s);
 /* Its listener, for another process to take over; it stays the server's. */
 struct listener *http_server_listener(struct http_server *s);

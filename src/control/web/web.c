@@ -243,7 +243,6 @@ web_forget(struct web *w)
 	if (w == NULL)
 		return;
 	http_server_forget(w->server);
-	w->server = NULL;
 	web_close(w);
 }
 
