@@ -331,32 +331,30 @@ plan_service_equal(const struct plan *a, const struct plan *b)
 	    plan_next_change(a, b, 0) >= plan_slots(a);
 }
 
-static void
-swap(void *a, void *b, size_t n)
-{
-	char old[sizeof(((struct plan *)0)->pair_origin)];
-
-	memcpy(old, a, n);
-	memmove(a, b, n); /* which may be one */
-	memcpy(b, old, n);
-}
-
 /* Lines may have moved. Only errors have them, so that all who share a plan may
  * get others. */
 static void
 swap_origins(struct plan *a, struct plan *b)
 {
+	struct plan old = *a;
 	struct server_plan *x, *y;
 	unsigned slot;
+	char *origin;
 
-	swap(&a->origins, &b->origins, sizeof(a->origins));
-	swap(&a->origin_count, &b->origin_count, sizeof(a->origin_count));
-	swap(&a->origin_room, &b->origin_room, sizeof(a->origin_room));
-	swap(a->pair_origin, b->pair_origin, sizeof(a->pair_origin));
+	a->origins = b->origins;
+	a->origin_count = b->origin_count;
+	a->origin_room = b->origin_room;
+	memcpy(a->pair_origin, b->pair_origin, sizeof(a->pair_origin));
+	b->origins = old.origins;
+	b->origin_count = old.origin_count;
+	b->origin_room = old.origin_room;
+	memcpy(b->pair_origin, old.pair_origin, sizeof(b->pair_origin));
 	for (slot = 0; slot < plan_slots(a); slot++) {
 		x = (struct server_plan *)(uintptr_t)plan_slot(a, slot);
 		y = (struct server_plan *)(uintptr_t)plan_slot(b, slot);
-		swap(&x->origin, &y->origin, sizeof(x->origin));
+		origin = x->origin;
+		x->origin = y->origin;
+		y->origin = origin;
 	}
 }
 
@@ -370,7 +368,8 @@ plan_share_services(struct plan *p, const struct plan *now)
 	for (i = 0; i < p->service_count; i++) {
 		same = (struct plan *)(uintptr_t)plan_service_near(
 		    now, i + 1, p->services[i]->name);
-		if (same == NULL || !plan_service_equal(p->services[i], same))
+		if (same == NULL || same == p->services[i] ||
+		    !plan_service_equal(p->services[i], same))
 			continue;
 		swap_origins(same, p->services[i]);
 		plan_drop(p->services[i]);
