@@ -257,8 +257,8 @@ read_lists(const struct call *like, struct error *e)
 }
 
 struct plan *
-config_draft(struct pen *p, bool reload,
-    void (*on_error)(const char *sentence), struct error *e)
+config_draft(struct pen *p, bool reload, void (*on_error)(const char *sentence),
+    struct error *e)
 {
 	struct plan *draft = plan_copy(p->given);
 	struct reply unheard;
