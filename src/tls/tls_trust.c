@@ -194,9 +194,8 @@ tls_trust_is_hashed(const char *name)
 }
 
 /* Returns 1 if it has any, 0 if not, or -1 with a short message if it is
- * damaged: half a list would permit what the other half revokes. An empty file
- * may be a list that is being overwritten; other files without any, as those of
- * keys, are left out. */
+ * damaged: half a list would permit what the other half revokes. Files without
+ * any, as those of keys, are left out. */
 static int
 tls_trust_add_file(
     SSL_CTX *ctx, int dir, const char *name, bool ask, struct error *e)
@@ -208,9 +207,7 @@ tls_trust_add_file(
 
 	buffer_init(&text);
 	rc = file_read_at(dir, name, TRUST_FILE_MAX, false, &text, &unread);
-	if (rc == 0 && buffer_length(&text) == 0) {
-		why = "it is empty";
-	} else if (rc == 0) {
+	if (rc == 0 && buffer_length(&text) > 0) {
 		certificates = add_certificates(ctx, &text, ask);
 		why = damage(&text);
 		lists = add_lists(ctx, &text);

@@ -152,11 +152,9 @@ START_TEST(list_that_is_cut)
 	up("ssl_require");
 	ck_assert_ptr_nonnull(
 	    strstr(tls_chain_refused(&c, &w), "certificate revoked"));
-	/* in its middle, in its first line, before it */
+	/* in its middle, in its first line */
 	cut(list,
-	    _i == 0	  ? strlen(contents(list)) / 2
-		: _i == 1 ? strlen("-----BEGIN X509 C")
-			  : 0);
+	    _i == 0 ? strlen(contents(list)) / 2 : strlen("-----BEGIN X509 C"));
 	tls_chain_tell(&c, "reload");
 	WAIT_FOR(child_has_said(&c.pen.child, "not replaced error="), 10000);
 	ck_assert_msg(strstr(child_err(&c.pen.child), " list.pem: ") != NULL,
@@ -292,7 +290,7 @@ SUITE(test_tls_revoked)
 
 	SUITE_ADD(s, revoked_in_place, 30);
 	SUITE_ADD(s, list_in_the_file_of_its_authority, 30);
-	SUITE_ADD_LOOP(s, list_that_is_cut, 30, 3);
+	SUITE_ADD_LOOP(s, list_that_is_cut, 30, 2);
 	SUITE_ADD(s, second_list_that_is_cut, 30);
 	SUITE_ADD(s, old_list, 30);
 	SUITE_ADD(s, authority_revoked, 30);
