@@ -171,7 +171,7 @@ narrow_pipe(const char *path)
 START_TEST(half_a_line)
 {
 	static char line[1001], all[256 * 1024];
-	const char *path = scratch("fifo");
+	const char *path = scratch(text("fifo%d", _i));
 	int fd = narrow_pipe(path), i;
 	struct sink *s;
 	char *at;

@@ -410,7 +410,7 @@ START_TEST(line_of_a_session_whose_server_has_moved)
 {
 	static backend_fn *const serve[] = { backend_echo, answer_once,
 		answer_once, reset_when_asked };
-	const char *path = scratch("sessions");
+	const char *path = scratch(text("sessions%d", _i));
 	struct sessionlog_options o = { .to = path, .sample = 1 };
 	struct endpoint other;
 	struct sessionlog *g;
