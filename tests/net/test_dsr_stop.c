@@ -86,16 +86,6 @@ with_director(const char *others, const char *name)
 	    others, name, net_fixture_server4(0));
 }
 
-static bool
-is_refused(const char *line, const char *why)
-{
-	const char *argv[] = { ctl_client(), net.pen.control, line, NULL };
-	struct child c;
-
-	net_fixture_start(&fixture, NET_FIXTURE_DIRECTOR, &c, argv);
-	return child_wait(&c, 10000) == 1 && strstr(child_err(&c), why) != NULL;
-}
-
 /* Beside another service, whose process keeps its rights. */
 START_TEST(a_service_of_its_own)
 {
@@ -121,8 +111,8 @@ START_TEST(a_service_of_its_own)
 	expect_a_connection();
 	/* the locks are those of the first */
 	write_file(file, with_director(web, "other"));
-	ck_assert(
-	    is_refused("reload", "service direct has the interface eth0"));
+	ck_assert(dsrpen_is_refused(&net.pen, &fixture, "reload",
+	    "service direct has the interface eth0"));
 	write_file(file, with_director(web, "direct"));
 	ck_assert_str_eq(ask("service direct remove"), "");
 	WAIT_FOR(strstr(ask("services"), "direct") == NULL, 10000);

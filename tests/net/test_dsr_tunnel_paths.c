@@ -298,28 +298,20 @@ START_TEST(half_closed_in_a_tunnel)
 }
 END_TEST
 
-static bool
-is_refused(const char *line, const char *why)
-{
-	const char *argv[] = { ctl_client(), net.pen.control, line, NULL };
-	struct child c;
-
-	net_fixture_start(&fixture, NET_FIXTURE_DIRECTOR, &c, argv);
-	return child_wait(&c, 10000) == 1 && strstr(child_err(&c), why) != NULL;
-}
-
 /* Without rights there are no raw sockets; a gateway needs none. */
 START_TEST(refused)
 {
 	NEED_TUNNELS(&fixture, &near_two);
 	dsrpen_up(&net.pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
 	    "-r", OWN, NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
-	ck_assert(
-	    is_refused("server 0 forward tunnel", "Operation not permitted"));
-	ck_assert(is_refused("dsr_forward tunnel", "Operation not permitted"));
+	ck_assert(dsrpen_is_refused(&net.pen, &fixture,
+	    "server 0 forward tunnel", "Operation not permitted"));
+	ck_assert(dsrpen_is_refused(&net.pen, &fixture, "dsr_forward tunnel",
+	    "Operation not permitted"));
 	ck_assert(says("dsr", "forward mac"));
 	ask("dsr_gateway 192.168.100.4; dsr_forward tunnel");
-	ck_assert(is_refused("no dsr_gateway", "Operation not permitted"));
+	ck_assert(dsrpen_is_refused(
+	    &net.pen, &fixture, "no dsr_gateway", "Operation not permitted"));
 	WAIT_FOR(
 	    says("dsr", "mac 02:00:00:64:00:04 forward tunnel path_mtu 1500"),
 	    5000);

@@ -139,6 +139,17 @@ dsrpen_ask(
 	    r, p->where, 10000, ctl_client(), p->control, line, NULL);
 }
 
+bool
+dsrpen_is_refused(const struct dsrpen *p, const struct net_fixture *r,
+    const char *line, const char *why)
+{
+	const char *argv[] = { ctl_client(), p->control, line, NULL };
+	struct child c;
+
+	net_fixture_start(r, p->where, &c, argv);
+	return child_wait(&c, 10000) == 1 && strstr(child_err(&c), why) != NULL;
+}
+
 void
 dsrpen_down(struct dsrpen *p)
 {

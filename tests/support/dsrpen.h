@@ -46,6 +46,9 @@ void dsrpen_start(struct dsrpen *p, const struct net_fixture *r,
 /* One line through penctl; what it answers. Not for a classic one. */
 const char *dsrpen_ask(
     const struct dsrpen *p, const struct net_fixture *r, const char *line);
+/* Whether penctl fails with that line, and with `why` in its message. */
+bool dsrpen_is_refused(const struct dsrpen *p, const struct net_fixture *r,
+    const char *line, const char *why);
 /* SIGTERM; the test fails, with what pen says, unless it was still there and,
  * ours, exits with 0. */
 void dsrpen_down(struct dsrpen *p);

@@ -108,13 +108,6 @@ open_copy(struct geoip *g, struct error *e)
 
 /* ---- a file that has changed ---- */
 
-/* A worker leaves that to its leader, which reads the same file. */
-static bool
-is_said_here(const struct geoip *g)
-{
-	return g->pen->team.member == 0;
-}
-
 static void
 geoip_take(struct geoip *g)
 {
@@ -126,22 +119,22 @@ geoip_take(struct geoip *g)
 	    strftime(made, sizeof(made), "%Y-%m-%d", &tm) == 0)
 		made[0] = '\0';
 	countries_take(pool_countries(g->pen->service->pool), g->new);
-	if (is_said_here(g))
-		log_info("geoip: database read file=%s built=%s", g->file.path,
-		    made);
+	log_info("geoip: database read file=%s built=%s", g->file.path, made);
 }
 
+/* The leader of workers reads the same file, and logs that. */
 static void
 end_copy(struct geoip *g, int rc, struct error *why)
 {
+	team_hush(g->pen, true);
 	if (rc == 0)
 		geoip_take(g);
 	close_copy(g);
-	if (settling_read(&g->settling, rc == 0, loop_now(g->pen->loop)) &&
-	    is_said_here(g))
+	if (settling_read(&g->settling, rc == 0, loop_now(g->pen->loop)))
 		log_warn("geoip: database not reloaded, keeping the old one "
 			 "file=%s error=\"%s\"",
 		    g->file.path, why->text);
+	team_hush(g->pen, false);
 }
 
 static void

@@ -245,8 +245,10 @@ note_loss(struct session *s, const struct server *next)
 		session_forget_waits(s);
 	}
 	r->lost = loop_now(f->loop);
-	r->lost_by = r->prompt && next != s->server ? s->server : NULL;
-	(void)session_is_current(s); /* which sets its generation */
+	/* one that has moved is not to blame */
+	r->lost_by = r->prompt && next != s->server && session_is_current(s)
+	    ? s->server
+	    : NULL;
 	r->generation = s->generation;
 	s->failed_once |= next != s->server;
 	if (next != s->server)
