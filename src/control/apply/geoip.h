@@ -1,12 +1,8 @@
 /* geoip.h: the database of countries in force, and the file it comes from.
  *
- *     file --copied piece by piece--> memory --opened--> the pool's countries
- *
- * A copy in memory cannot change, be cut short or wait for a disk while clients
- * are looked up. It is made in the loop, so much of it in each turn that
- * traffic goes on, and takes the place of the database before it once it is
- * whole and valid. Where a file cannot be in memory (memfd_create), or
- * cannot be opened there (chroot without /proc), the file itself is mapped. */
+ * The file is mapped, and opened anew when its name leads to another one. So it
+ * has to be replaced by rename(2): a lookup in a file that was cut ends the
+ * process. */
 #ifndef PEN_CONTROL_GEOIP_H
 #define PEN_CONTROL_GEOIP_H
 
