@@ -102,6 +102,70 @@ START_TEST(all_at_once)
 }
 END_TEST
 
+/* An echo of `size` bytes through pen. The server's answer comes in fragments,
+ * of which only the first has the ports that the packet filter finds its socket
+ * by. */
+static void
+expect_echo(int near, int server, size_t size)
+{
+	static char sent[20000], got[sizeof(sent) + 1];
+	struct sockaddr_storage a;
+	socklen_t n = sizeof(a);
+
+	ck_assert_uint_le(size, sizeof(sent));
+	memset(sent, 'x', size);
+	ck_assert_int_eq(send(near, sent, size, 0), (ssize_t)size);
+	WAIT_FOR(net_fixture_is_readable(server), 10000);
+	ck_assert_int_eq(recvfrom(server, got, sizeof(got), 0,
+			     (struct sockaddr *)&a, &n),
+	    (ssize_t)size);
+	ck_assert_int_eq(
+	    sendto(server, got, size, 0, (struct sockaddr *)&a, n),
+	    (ssize_t)size);
+	WAIT_FOR(net_fixture_is_readable(near), 10000);
+	ck_assert_int_eq(recv(near, got, sizeof(got), 0), (ssize_t)size);
+}
+
+static void
+expect_echoes(const char *front, const char *server)
+{
+	int near = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_DGRAM, front, 5060);
+	int far = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_DGRAM, server, 5061);
+
+	expect_echo(near, far, 1000);
+	expect_echo(near, far, 3000);
+	expect_echo(near, far, 20000);
+	close(near);
+	close(far);
+}
+
+/* With the packet filter as it is printed. */
+START_TEST(answers_in_fragments)
+{
+	NEED_PROGRAM("nft");
+	NEED_CLIENTNET(&fixture);
+	fix_all(false);
+	fix_all(true);
+	net_fixture_enter(&fixture, NET_FIXTURE_DIRECTOR);
+	pen_start(&pen, "-f", "--transparent", "-U",
+	    CLIENTNET_FRONT4 ":5060", "192.168.100.3:5061", NULL);
+	net_fixture_leave(&fixture);
+	WAIT_FOR(child_has_said(&pen.child, "started version="), 60000);
+	expect_echoes(CLIENTNET_FRONT4, "192.168.100.3");
+	pen_down(&pen);
+	net_fixture_enter(&fixture, NET_FIXTURE_DIRECTOR);
+	pen_start(&pen, "-f", "--transparent", "-U",
+	    "[" CLIENTNET_FRONT6 "]:5060", "[fd00:64::3]:5061", NULL);
+	net_fixture_leave(&fixture);
+	WAIT_FOR(child_has_said(&pen.child, "started version="), 60000);
+	expect_echoes(CLIENTNET_FRONT6, "fd00:64::3");
+	pen_down(&pen);
+	net_fixture_down(&fixture);
+}
+END_TEST
+
 START_TEST(rules_and_routes)
 {
 	NEED_CLIENTNET(&fixture);
@@ -281,6 +345,7 @@ SUITE(test_transparent_check)
 	Suite *s = suite_create("transparent_check");
 
 	SUITE_ADD(s, all_at_once, 60);
+	SUITE_ADD(s, answers_in_fragments, 60);
 	SUITE_ADD(s, rules_and_routes, 60);
 	SUITE_ADD(s, packet_filter, 60);
 	SUITE_ADD(s, servers_with_other_routes, 60);

@@ -108,9 +108,12 @@ ways_probe(struct way *list, unsigned n)
 
 /* ---- findings ---- */
 
+/* Only with a rule about connections does nft reassemble packets before its
+ * chains: later fragments have no ports by which a socket is found. */
 #define NFT                                                            \
 	"nft add table inet pen; nft add chain inet pen answers "      \
 	"'{ type filter hook prerouting priority mangle; }'; nft add " \
+	"rule inet pen answers ct state invalid counter; nft add "     \
 	"rule inet pen answers socket transparent 1 meta mark set {mark}"
 #define NOT_LOCAL                                                       \
 	"transparent: replies from server {server} to clients are not " \
