@@ -275,7 +275,8 @@ pool_connections(const struct server *s)
 bool pool_has_nobody_left(const struct pool *p);
 /* Whether a client may stay with its server `s`: not if that is in maint, and
  * if it is suspect or blacklisted only as long as no other server is left. Of
- * one that is down pool_cuts_sessions() decides. */
+ * one that is down pool_cuts_sessions() decides, and flows of datagrams that it
+ * does not answer leave it. */
 static inline bool
 pool_may_stay(const struct pool *p, const struct server *s, uint64_t now)
 {

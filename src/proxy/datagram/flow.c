@@ -38,7 +38,8 @@ engage(struct flow *w, struct server *s)
 	w->server = s;
 	w->generation = s->generation;
 	w->addresses_tried = 0;
-	pool_opened(f->pool, s, &w->who, &w->attempts, loop_now(f->loop));
+	w->asked = loop_now(f->loop);
+	pool_opened(f->pool, s, &w->who, &w->attempts, w->asked);
 }
 
 /* Chooses the next server. Returns whether there is one. */
@@ -148,8 +149,10 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 		if (w->client_source != NULL)
 			source_touch(&f->sources, w->client_source, true);
 	}
-	w->answered = false;
 	flow_touch(w);
+	if (w->answered)
+		w->asked = w->active;
+	w->answered = false;
 	switch (send_up(w, bytes, n, segment)) {
 	case NOWHERE:
 		f->stats.datagrams.no_server += count;
@@ -176,6 +179,18 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 
 /* ---- from the client ---- */
 
+/* Whether checks have marked its server down, which does not answer the flow
+ * either, and there is another one. A client that only sends would never leave
+ * it. */
+static bool
+is_left_alone(const struct flow *w)
+{
+	const struct pool *pool = w->frontend->pool;
+
+	return pool_keeps_out(w->server) && !flow_is_served(w) &&
+	    !pool_has_nobody_left(pool);
+}
+
 /* A server that is in maint, or another one by now, gets nothing more; one that
  * drains keeps what it has, and so does a suspect or blacklisted one when no
  * other is left. */
@@ -185,7 +200,8 @@ may_go_on(struct flow *w)
 	const struct frontend_core *f = w->frontend;
 
 	return w->server != NULL && flow_is_current(w) &&
-	    pool_may_stay(f->pool, w->server, loop_now(f->loop));
+	    pool_may_stay(f->pool, w->server, loop_now(f->loop)) &&
+	    (!w->server->health.down || !is_left_alone(w));
 }
 
 static void

@@ -15,7 +15,9 @@
  * all. While datagrams come faster than they can be passed on and new flows
  * keep ending others, only some new ones are let in, so that those known are
  * served. A datagram that a server refuses (by ICMP) marks it as failed, as a
- * refused connection does, and is tried on the next one. */
+ * refused connection does, and is tried on the next one. A flow leaves a server
+ * that checks have marked down, and that does not answer it, with its next
+ * datagram, if there is another one. */
 #ifndef PEN_PROXY_FLOW_H
 #define PEN_PROXY_FLOW_H
 

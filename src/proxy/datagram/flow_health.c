@@ -39,6 +39,18 @@ flow_is_current(struct flow *w)
 	    (w->server->generation == w->generation || flow_keep_address(w));
 }
 
+bool
+flow_is_served(const struct flow *w)
+{
+	const struct frontend_core *f = w->frontend;
+	uint64_t down = w->server->health.since;
+
+	if (w->answered)
+		return w->active > down;
+	return w->asked > down &&
+	    loop_now(f->loop) - w->asked <= f->options.connect_timeout_ms;
+}
+
 /* NULL if memory is short. */
 static struct flow_server *
 flow_server_record(struct flows *fs, const struct server *s)

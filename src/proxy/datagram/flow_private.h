@@ -45,6 +45,7 @@ struct flow {
 	uint32_t number;
 	uint32_t first_ms; /* until the first answer, and 1; 0: none */
 	uint64_t started, active; /* ms */
+	uint64_t asked; /* ms: the first word without an answer since */
 	uint64_t requests, responses;
 	uint64_t up, down; /* bytes */
 	bool answered;	   /* since the client's last word */
@@ -127,6 +128,9 @@ void flow_sources_fini(struct flows *fs);
 /* Whether its server is present, and still the one that was chosen, be it with
  * more addresses than then. */
 bool flow_is_current(struct flow *w);
+/* Whether its server, which checks have marked down, answers the flow all the
+ * same: since then, and within `timeout` to the client's last words. */
+bool flow_is_served(const struct flow *w);
 /* Notes a question to the server. Returns whether the server has failed: it has
  * answered none of so many questions, sent over so long a time. */
 bool flow_note_question(struct flow *w);

@@ -245,6 +245,133 @@ START_TEST(ignored_datagrams_shut_nobody_out)
 }
 END_TEST
 
+/* ---- servers that their checks mark down ---- */
+
+static int clients[2], plain[2];
+
+/* Two servers; both clients are at the first one, which answers the second
+ * client alone. */
+static void
+begin_two(void)
+{
+	struct pool_options o;
+	int i;
+
+	udp_fixture_begin(false);
+	fixture.options.connect_timeout_ms = (uint64_t)wait_scaled(300);
+	o = *pool_options(fixture.pool);
+	o.health = (struct health_options){ .rise = 1, .fall = 1 };
+	o.sticky = false;
+	ck_assert_int_eq(pool_set_options(fixture.pool, &o), 0);
+	plain[0] = udp_fixture_server(0, &place[0]);
+	udp_fixture_front();
+	for (i = 0; i < 2; i++) {
+		clients[i] = udp_client(&fixture.front);
+		udp_fixture_ask(clients[i]);
+		udp_fixture_arrives(plain[0]);
+	}
+	udp_fixture_answer(plain[0], clients[1]);
+	plain[1] = udp_fixture_server(1, &place[1]);
+}
+
+static void
+end_two(void)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		close(clients[i]);
+		close(plain[i]);
+	}
+	fixture_end();
+}
+
+static void
+mark(int i, bool good)
+{
+	(void)pool_checked(fixture.pool, pool_server(fixture.pool, (unsigned)i),
+	    good, "checked", loop_now(fixture.loop));
+}
+
+/* The time of the loop is not that of its last event. */
+static void
+next_ms(void)
+{
+	uint64_t now = loop_now(fixture.loop);
+
+	RUN_UNTIL(loop_now(fixture.loop) > now);
+}
+
+/* Whoever only sends, or was answered before, has the other one with its next
+ * datagram, and stays there. */
+START_TEST(down_server_loses_flows)
+{
+	int i;
+
+	begin_two();
+	mark(0, false);
+	next_ms();
+	for (i = 0; i < 2; i++) {
+		udp_fixture_ask(clients[i]);
+		udp_fixture_arrives(plain[1]);
+	}
+	mark(0, true);
+	for (i = 0; i < 2; i++) {
+		udp_fixture_ask(clients[i]);
+		udp_fixture_arrives(plain[1]);
+	}
+	udp_fixture_answer(plain[1], clients[1]);
+	ck_assert(!fixture_tells(plain[0]));
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->connections, 0);
+	ck_assert_uint_eq(fixture_stats()->flows.opened, 2);
+	end_two();
+}
+END_TEST
+
+/* A flow that it goes on to answer stays, as long as that goes on. */
+START_TEST(down_server_that_answers_keeps_flow)
+{
+	int i;
+
+	begin_two();
+	mark(0, false);
+	next_ms();
+	udp_fixture_answer(plain[0], clients[1]);
+	for (i = 0; i < 3; i++) {
+		udp_fixture_ask(clients[1]);
+		udp_fixture_arrives(plain[0]);
+		/* one that comes before the answer */
+		udp_fixture_ask(clients[1]);
+		udp_fixture_arrives(plain[0]);
+		udp_fixture_answer(plain[0], clients[1]);
+	}
+	udp_fixture_ask(clients[0]);
+	udp_fixture_arrives(plain[1]);
+	/* now it is silent */
+	udp_fixture_ask(clients[1]);
+	udp_fixture_arrives(plain[0]);
+	RUN_UNTIL((udp_fixture_ask(clients[1]), fixture_breathe(),
+	    fixture_tells(plain[1])));
+	end_two();
+}
+END_TEST
+
+/* No other one is left: better one that may be up than none. */
+START_TEST(down_server_is_the_last_one)
+{
+	begin_two();
+	mark(1, false);
+	mark(0, false);
+	next_ms();
+	udp_fixture_ask(clients[0]);
+	udp_fixture_arrives(plain[0]);
+	mark(1, true);
+	udp_fixture_ask(clients[0]);
+	udp_fixture_arrives(plain[1]);
+	end_two();
+}
+END_TEST
+
 SUITE(test_silence)
 {
 	Suite *s = suite_create("silence");
@@ -253,5 +380,8 @@ SUITE(test_silence)
 	SUITE_ADD(s, one_burst_is_no_run, 30);
 	SUITE_ADD(s, silent_name_server_fails, 30);
 	SUITE_ADD(s, ignored_datagrams_shut_nobody_out, 30);
+	SUITE_ADD(s, down_server_loses_flows, 30);
+	SUITE_ADD(s, down_server_that_answers_keeps_flow, 30);
+	SUITE_ADD(s, down_server_is_the_last_one, 30);
 	return s;
 }
