@@ -22,8 +22,8 @@ answer_it(const char *query, size_t n, size_t end)
 	FUZZ_MUST(dns_answers(message, n, query, end));
 	FUZZ_MUST(dns_query_end(message, n) == 0);
 	memcpy(message, query, n);
-	length = dns_fail(message, end);
-	FUZZ_MUST(length >= DNS_HEADER && length <= end);
+	length = dns_fail(message, n, end);
+	FUZZ_MUST(length >= end && length <= n);
 	FUZZ_MUST(dns_answers(message, length, query, end));
 	FUZZ_MUST(dns_id(message) == dns_id(query));
 	free(message);
@@ -58,6 +58,7 @@ FUZZ(dns_message)
 		FUZZ_MUST(dns_code_name(dns_code(answer)) != NULL);
 		(void)dns_records(answer);
 		(void)dns_is_truncated(answer);
+		(void)dns_is_query(answer);
 	}
 	free(query);
 	free(answer);

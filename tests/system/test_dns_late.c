@@ -217,6 +217,104 @@ START_TEST(time_is_over)
 }
 END_TEST
 
+/* ---- what is no query ---- */
+
+enum { NOTIFY = 4 << 3, UPDATE = 5 << 3 };
+
+/* Asks for an UPDATE; the first server has it. */
+static int
+up_update(const char *option)
+{
+	char update[QUERY];
+	int fd, i;
+
+	for (i = 0; i < SERVERS; i++)
+		slow_new(&servers[i]);
+	pen_before(option, &servers[0].at, &servers[1].at);
+	memcpy(update, query, QUERY);
+	update[2] = UPDATE;
+	fd = udp_client(&front);
+	ck_assert_int_eq(send(fd, update, QUERY, 0), QUERY);
+	take(&servers[0]);
+	return fd;
+}
+
+/* The server takes longer than dns_retry, or fails: the other one does not get
+ * it, too. */
+START_TEST(update_is_not_sent_twice)
+{
+	int fd = up_update("dns_retry 0.01");
+	char got[ROOM];
+
+	/* a query that came after it has gone to both by then */
+	ck_assert_int_eq(send(fd, query, QUERY, 0), QUERY);
+	take(&servers[1]);
+	ck_assert_int_eq(servers[1].got[2], 1);
+	WAIT_FOR(counter("retries") == 2, SOON);
+	give(&servers[1], 0);
+	ck_assert_int_eq(code(fd), 0);
+	ck_assert_int_eq(recv(servers[1].fd, got, ROOM, MSG_DONTWAIT), -1);
+	give(&servers[0], _i == 0 ? 0 : 2);
+	ck_assert_int_eq(code(fd), _i == 0 ? 0 : 2);
+	ck_assert_int_eq(recv(servers[1].fd, got, ROOM, MSG_DONTWAIT), -1);
+	ck_assert_int_eq(counter("dns_failed"), 0);
+	down(fd);
+}
+END_TEST
+
+/* None has carried it out then. */
+START_TEST(refused_update_is_sent_again)
+{
+	int fd = up_update("dns_retry 60");
+
+	give(&servers[0], 5);
+	take(&servers[1]);
+	ck_assert_int_eq(servers[1].got[2], UPDATE);
+	give(&servers[1], 0);
+	ck_assert_int_eq(code(fd), 0);
+	down(fd);
+}
+END_TEST
+
+/* The client is told in time, as of a query. */
+START_TEST(update_without_an_answer)
+{
+	int fd = up_update("dns_timeout 0.2");
+
+	ck_assert_int_eq(code(fd), 2);
+	ck_assert_int_eq(counter("dns_failed"), 1);
+	ck_assert_int_eq(counter("retries"), 0);
+	down(fd);
+}
+END_TEST
+
+/* NOTIFY is answered with a header only, and no error. */
+START_TEST(header_answers_notify)
+{
+	char message[QUERY], got[ROOM];
+	int fd, i;
+
+	for (i = 0; i < SERVERS; i++)
+		slow_new(&servers[i]);
+	pen_before("dns_retry 60", &servers[0].at, &servers[1].at);
+	memcpy(message, query, QUERY);
+	message[2] = NOTIFY;
+	fd = udp_client(&front);
+	ck_assert_int_eq(send(fd, message, QUERY, 0), QUERY);
+	take(&servers[0]);
+	memset(servers[0].got + 3, 0, 9);
+	servers[0].got[2] |= (char)0x80;
+	ck_assert_int_eq(
+	    sendto(servers[0].fd, servers[0].got, 12, 0,
+		(struct sockaddr *)&servers[0].from, servers[0].len),
+	    12);
+	ck_assert_int_eq(recv(fd, got, ROOM, 0), 12);
+	ck_assert_int_eq(memcmp(got, query, 2), 0);
+	ck_assert_int_eq(counter("dns_unsolicited"), 0);
+	down(fd);
+}
+END_TEST
+
 /* Resolvers that forward a.test to a server that takes its time. */
 START_TEST(resolvers)
 {
@@ -271,6 +369,10 @@ SUITE(test_dns_late)
 	SUITE_ADD_LOOP(s, other_is_asked, 30, SERVERS);
 	SUITE_ADD(s, nobody_knows, 30);
 	SUITE_ADD(s, time_is_over, 30);
+	SUITE_ADD_LOOP(s, update_is_not_sent_twice, 30, 2);
+	SUITE_ADD(s, refused_update_is_sent_again, 30);
+	SUITE_ADD(s, update_without_an_answer, 30);
+	SUITE_ADD(s, header_answers_notify, 30);
 	SUITE_ADD(s, resolvers, 60);
 	return s;
 }

@@ -66,7 +66,7 @@ give_up(struct dns_query *q)
 	}
 	dns_set_id(q->message, q->id);
 	stats(q->dns)->dns.failed++;
-	send_back(q, q->message, dns_fail(q->message, q->end));
+	send_back(q, q->message, dns_fail(q->message, q->n, q->end));
 	end(q);
 }
 
@@ -131,7 +131,8 @@ dns_adjust(struct dns *d)
 }
 
 /* The query goes to the next server, too; an answer of those before it is still
- * used. */
+ * used. What is none, as an UPDATE, may be carried out already, and is not sent
+ * twice. */
 static void
 on_silence(struct timeouts *t, struct expiry *x)
 {
@@ -141,14 +142,18 @@ on_silence(struct timeouts *t, struct expiry *x)
 	    list_entry(q->asks.prev, struct dns_ask, of_query);
 
 	(void)t;
-	stats(d)->retries++;
 	if (!newest->late)
 		dns_server_silent(newest->socket, newest->sent);
 	newest->late = true;
-	if (dns_now(d) >= q->came + d->timeout_ms)
+	if (dns_now(d) >= q->came + d->timeout_ms) {
 		give_up(q);
-	else
+	} else if (dns_is_query(q->message)) {
+		stats(d)->retries++;
 		pass_on(q);
+	} else {
+		q->all_asked = true;
+		wait_for_answer(q);
+	}
 }
 
 /* ---- from clients ---- */
@@ -246,6 +251,16 @@ dns_is_failure(const char *answer)
 	return code == DNS_SERVFAIL || code == DNS_REFUSED;
 }
 
+/* Whether another server may do better. What is no query may have been carried
+ * out in spite of a SERVFAIL, as by the server that it was forwarded to
+ * (RFC 2136, 2.2). */
+static bool
+dns_is_for_another(const struct dns_query *q, const char *answer)
+{
+	return dns_code(answer) == DNS_REFUSED ||
+	    (dns_code(answer) == DNS_SERVFAIL && dns_is_query(q->message));
+}
+
 /* Where one server fails another one may know the answer: the query goes to one
  * that is not blacklisted. Returns whether any has it; else the answer of `a`
  * is all there will be. */
@@ -292,7 +307,7 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 	}
 	dns_server_answered(s, !dns_is_failure(in->bytes));
 	pool_moved(f->pool, a->server, &q->who, &q->attempts, 0, in->n);
-	if (dns_is_failure(in->bytes) && await_another(q, a))
+	if (dns_is_for_another(q, in->bytes) && await_another(q, a))
 		return;
 	dns_set_id(in->bytes, q->id);
 	send_back(q, in->bytes, in->n);

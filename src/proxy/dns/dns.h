@@ -3,7 +3,8 @@
  *
  *     query   --> a server, one of its sockets, an id of our own  --> server
  *     answer  <-- the client's id; only to that very question     <-- server
- *     none in dns_retry ms --> the next server, too: the first answer counts
+ *     none in dns_retry ms --> the next server, too: the first answer counts;
+ *                              not of what is no query (opcode), as an UPDATE
  *     none in dns_timeout ms --> SERVFAIL
  *
  * Ids are unpredictable, and sockets are replaced after a while, so that a

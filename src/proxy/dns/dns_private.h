@@ -53,7 +53,7 @@ struct dns_query {
 	struct dns_ask first; /* of them; more are allocated */
 	uint64_t came, asked; /* ms: it came; it was sent to the newest
 			       * server */
-	bool all_asked;	      /* no server is left to try */
+	bool all_asked;	      /* no other server is to be tried */
 	uint16_t id;	      /* the client's */
 	size_t n, end;	      /* bytes; where the question ends */
 	struct addr *client;  /* after the message, in the same memory */

@@ -12,7 +12,13 @@
 
 enum { QUESTION_TAIL = 4, LABEL_MAX = 63, NAME_MAX_BYTES = 255 };
 enum { ANSWER = 0x80, KEPT_OF_FLAGS = 0x79, AVAILABLE = 0x80, CODE = 0x0f };
+enum { CHECKING_DISABLED = 0x10, OPCODE = 0x78 };
 enum { RECURSION_DESIRED = 1, TRUNCATED = 2, CLASS_IN = 1 };
+/* A record after its name: type, class, TTL, length of its data (RFC 1035,
+ * 4.1.3). Of OPT (RFC 6891, 6.1.3) the class is the size of datagrams that its
+ * sender takes, and the third byte of the TTL begins with DO. */
+enum { RECORD = 10, OPT = 41, OPT_BYTES = 1 + RECORD, DNSSEC_OK = 0x80 };
+enum { POINTER = 0xc0, DATAGRAM_SIZE = 1232 };
 
 static unsigned
 get16(const char *at)
@@ -64,6 +70,12 @@ dns_records(const char *message)
 }
 
 bool
+dns_is_query(const char *message)
+{
+	return (message[2] & OPCODE) == 0;
+}
+
+bool
 dns_is_truncated(const char *message)
 {
 	return message[2] & TRUNCATED;
@@ -108,6 +120,8 @@ dns_answers(const char *answer, size_t n, const char *query, size_t end)
 
 	if (n < DNS_HEADER || !((uint8_t)answer[2] & ANSWER))
 		return false;
+	if (!dns_is_query(query) && ((answer[2] ^ query[2]) & OPCODE) == 0)
+		return true;
 	if (get16(answer + 4) == 0)
 		return needs_no_question(answer[3] & CODE);
 	if (get16(answer + 4) != 1 || question_end(answer, n) != end)
@@ -121,14 +135,61 @@ dns_answers(const char *answer, size_t n, const char *query, size_t end)
 	return true;
 }
 
-size_t
-dns_fail(char *m, size_t end)
+/* Where the name that begins at `at` ends, be it compressed; `n` or more: not
+ * in the message. */
+static size_t
+dns_message_skip_name(const char *m, size_t n, size_t at)
 {
+	while (at < n && m[at] != 0) {
+		if (((uint8_t)m[at] & POINTER) == POINTER)
+			return at + 2;
+		at += 1 + (size_t)(uint8_t)m[at];
+	}
+	return at + 1;
+}
+
+/* The OPT record among those after the question, after its name; NULL: there is
+ * none. */
+static const char *
+find_opt(const char *m, size_t n, size_t at)
+{
+	size_t name;
+	unsigned left;
+
+	for (left = get16(m + 6) + get16(m + 8) + get16(m + 10); left > 0;
+	     left--) {
+		name = at;
+		at = dns_message_skip_name(m, n, at);
+		if (at + RECORD > n)
+			return NULL;
+		if (at == name + 1 && get16(m + at) == OPT)
+			return m + at;
+		at += RECORD + get16(m + at + RECORD - 2);
+	}
+	return NULL;
+}
+
+/* The OPT record of the query is not in front of where that of the response
+ * begins. */
+size_t
+dns_fail(char *m, size_t n, size_t end)
+{
+	const char *opt = find_opt(m, n, end);
+	uint8_t wants_dnssec = opt != NULL ? (uint8_t)opt[6] & DNSSEC_OK : 0;
+
 	m[2] = (char)(((uint8_t)m[2] & KEPT_OF_FLAGS) | ANSWER);
-	m[3] = (char)(AVAILABLE | DNS_SERVFAIL);
+	m[3] = (char)(((uint8_t)m[3] & CHECKING_DISABLED) | AVAILABLE |
+	    DNS_SERVFAIL);
 	dns_message_put16(m + 4, 1);
 	memset(m + 6, 0, 6); /* no records */
-	return end;
+	if (opt == NULL)
+		return end;
+	dns_message_put16(m + 10, 1);
+	memset(m + end, 0, OPT_BYTES);
+	dns_message_put16(m + end + 1, OPT);
+	dns_message_put16(m + end + 3, DATAGRAM_SIZE);
+	m[end + 7] = (char)wants_dnssec;
+	return end + OPT_BYTES;
 }
 
 /* ---- a query of ours ---- */

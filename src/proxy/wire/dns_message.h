@@ -48,13 +48,19 @@ size_t dns_make_query(
 /* Where the question ends, or 0 when it is no query: too short, an answer, not
  * one question, or a name that does not end. */
 size_t dns_query_end(const char *message, size_t n);
+/* Whether the message has the opcode QUERY, so that to send it twice does no
+ * harm: not an UPDATE, for example (RFC 2136). */
+bool dns_is_query(const char *message);
 /* Whether `answer` is one to that query: an answer, with the same question
  * (names in any case of letters, RFC 1035, 2.3.3). FORMERR, SERVFAIL, NOTIMP
  * and REFUSED may come without a question; NXDOMAIN, which is about the name,
- * may not. */
+ * may not. With another opcode than QUERY the header is enough, if it has that
+ * opcode: servers may leave out the question (RFC 2136, 3.8). */
 bool dns_answers(const char *answer, size_t n, const char *query, size_t end);
-/* Turns the query, of which `end` bytes are kept, into a SERVFAIL response.
- * Returns its length. */
-size_t dns_fail(char *message, size_t end);
+/* Turns the query of `n` bytes, whose question ends at `end`, into a SERVFAIL
+ * response: the question; CD as it was (RFC 4035, 3.2.2); an OPT record if it
+ * had one, with its DO (RFC 6891, 6.1.1; RFC 3225, 3). Returns its length, at
+ * most `n`. */
+size_t dns_fail(char *message, size_t n, size_t end);
 
 #endif

@@ -96,11 +96,96 @@ START_TEST(answers_without_question)
 }
 END_TEST
 
+/* An UPDATE, a NOTIFY: servers may leave out what the question is; what has
+ * another opcode is not theirs. */
+START_TEST(answers_of_other_opcodes)
+{
+	char update[QUERY];
+	int opcode;
+
+	for (opcode = 1; opcode < 16; opcode++) {
+		memcpy(update, query, QUERY);
+		update[2] = (char)(opcode << 3);
+		ck_assert(!dns_is_query(update));
+		memcpy(message, update, QUERY);
+		message[2] |= (char)0x80;
+		message[3] = (char)_i;
+		ck_assert(dns_answers(message, QUERY, update, QUERY));
+		message[5] = 0;
+		ck_assert(dns_answers(message, DNS_HEADER, update, QUERY));
+		ck_assert(!dns_answers(message, DNS_HEADER - 1, update, QUERY));
+		message[2] ^= 8;
+		ck_assert_int_eq(
+		    dns_answers(message, DNS_HEADER, update, QUERY),
+		    _i == DNS_FORMERR || _i == DNS_SERVFAIL ||
+			_i == DNS_NOTIMP || _i == DNS_REFUSED);
+		message[2] = 0;
+		ck_assert(!dns_answers(message, DNS_HEADER, update, QUERY));
+	}
+	ck_assert(dns_is_query(query));
+}
+END_TEST
+
+/* OPT of 512 bytes with DO, version 0, and an option of 2 bytes. */
+static const char opt[] = "\x00\x00\x29\x02\x00\x00\x00\x80\x00\x00\x06"
+			  "\x00\x0a\x00\x02zz";
+enum { OPT = sizeof(opt) - 1, BARE = 11 };
+
+/* A query with EDNS gets an answer with EDNS, wherever the record is among the
+ * others; CD and DO are as they were. */
+START_TEST(failures_with_opt)
+{
+	static const char other[] = "\x01z\xc0\x0c\x00\x10\x00\x01"
+				    "\x00\x00\x00\x00\x00\x03"
+				    "abc";
+	enum { OTHER = sizeof(other) - 1, OTHERS = 3 };
+	size_t n = QUERY;
+	int i;
+
+	memcpy(message, query, QUERY);
+	message[3] = _i > 1 ? 0x10 : 0;
+	for (i = 0; i < _i && i < OTHERS; i++, n += OTHER) {
+		memcpy(message + n, other, OTHER);
+		message[7 + 2 * i]++;
+	}
+	memcpy(message + n, opt, OPT);
+	message[n + 7] = (char)(_i % 2 == 0 ? 0x80 : 0);
+	message[11]++;
+	n += OPT;
+	ck_assert_uint_eq(dns_fail(message, n, QUERY), QUERY + BARE);
+	ck_assert(dns_answers(message, QUERY + BARE, query, QUERY));
+	ck_assert_int_eq(message[3], (char)(_i > 1 ? 0x92 : 0x82));
+	ck_assert_int_eq(memcmp(message + 4, "\0\1\0\0\0\0\0\1", 8), 0);
+	ck_assert_int_eq(memcmp(message + QUERY, opt, 3), 0);
+	ck_assert_int_eq(message[QUERY + 7], (char)(_i % 2 == 0 ? 0x80 : 0));
+	ck_assert_int_eq(message[QUERY + 9] | message[QUERY + 10], 0);
+	ck_assert_int_eq(memcmp(message + 12, query + 12, QUERY - 12), 0);
+}
+END_TEST
+
+/* A record that is cut is none. */
+START_TEST(failures_with_opt_that_is_cut)
+{
+	size_t n;
+
+	for (n = QUERY; n <= QUERY + OPT; n++) {
+		char *m = malloc(n);
+
+		memcpy(m, query, QUERY);
+		memcpy(m + QUERY, opt, n - QUERY);
+		m[11] = 1;
+		ck_assert_uint_eq(dns_fail(m, n, QUERY),
+		    n < QUERY + BARE ? QUERY : QUERY + BARE);
+		free(m);
+	}
+}
+END_TEST
+
 START_TEST(failures)
 {
 	memcpy(message, query, QUERY);
-	message[11] = 1; /* EDNS behind it */
-	ck_assert_uint_eq(dns_fail(message, QUERY), QUERY);
+	message[11] = 1; /* a record that is not there */
+	ck_assert_uint_eq(dns_fail(message, QUERY, QUERY), QUERY);
 	ck_assert(dns_answers(message, QUERY, query, QUERY));
 	ck_assert_int_eq(message[3] & 0x0f, DNS_SERVFAIL);
 	ck_assert_int_eq(message[2] & 1, 1); /* recursion was desired */
@@ -203,7 +288,10 @@ SUITE(test_dns_message)
 	SUITE_ADD(s, queries, 10);
 	SUITE_ADD(s, answers, 10);
 	SUITE_ADD(s, answers_without_question, 10);
+	SUITE_ADD_LOOP(s, answers_of_other_opcodes, 10, 16);
 	SUITE_ADD(s, failures, 10);
+	SUITE_ADD_LOOP(s, failures_with_opt, 10, 4);
+	SUITE_ADD(s, failures_with_opt_that_is_cut, 10);
 	SUITE_ADD(s, own_queries, 10);
 	SUITE_ADD(s, words, 10);
 	SUITE_ADD(s, rubbish, 30);
