@@ -106,6 +106,12 @@ ports_init_like(struct ports *p, const struct ports *from)
 }
 
 void
+ports_become(struct ports *p)
+{
+	hash_key_init(&p->secret);
+}
+
+void
 ports_fini(struct ports *p)
 {
 	free(p->ring);

@@ -34,6 +34,8 @@ int ports_init_from(struct ports *p, const char *range, const char *reserved);
 /* The same ports for another address: a copy of `from`, of which none is
  * taken. */
 int ports_init_like(struct ports *p, const struct ports *from);
+/* Other ports are drawn than by a copy of this, as in another process. */
+void ports_become(struct ports *p);
 void ports_fini(struct ports *p);
 
 /* How many may be taken at a time: a twentieth is left to other programs, and

@@ -23,6 +23,9 @@ struct balance {
 	/* Returns a new order without servers, or NULL with errno ENOMEM. */
 	void *(*start)(const struct pool *p);
 	void (*stop)(void *order);
+	/* Others have this order's state: what is drawn is to differ from
+	 * theirs. NULL: nothing is drawn. */
+	void (*renew)(void *order);
 	/* The server, eligible or not, has come or gone, or has another address
 	 * or weight: listed() will follow, when all that changes has changed.
 	 * May be NULL. */

@@ -28,17 +28,25 @@ enum { DRAWS = 3 };
 /* Between the states of the generator (Steele et al., OOPSLA 2014). */
 #define STEP UINT64_C(0x9e3779b97f4a7c15)
 
+static void
+p2c_renew(void *order)
+{
+	struct order *o = order;
+	struct hash_key seed;
+
+	hash_key_init(&seed);
+	o->state = seed.k0;
+}
+
 static void *
 p2c_start(const struct pool *p)
 {
 	struct order *o = calloc(1, sizeof(*o));
-	struct hash_key seed;
 
 	if (o == NULL)
 		return NULL;
-	hash_key_init(&seed);
+	p2c_renew(o);
 	o->pool = p;
-	o->state = seed.k0;
 	return o;
 }
 
@@ -228,6 +236,7 @@ const struct balance balance_p2c = {
 	.weighted = true,
 	.start = p2c_start,
 	.stop = p2c_stop,
+	.renew = p2c_renew,
 	.enter = p2c_enter,
 	.leave = p2c_leave,
 	.next = p2c_next,

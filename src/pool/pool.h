@@ -261,6 +261,9 @@ void pool_on_eligible(
  * may have places again. Once a millisecond; all servers are visited then, if
  * any is full. */
 void pool_look_again(struct pool *p, uint64_t now);
+/* This process was forked from another one, which has the same pool: servers
+ * drawn at random are to be others than there. */
+void pool_become(struct pool *p);
 /* How many processes serve clients with these servers. */
 unsigned pool_processes(const struct pool *p);
 /* The connections of a server that several have; of all of them together. */

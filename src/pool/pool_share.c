@@ -69,6 +69,13 @@ pool_join(struct pool *p, struct pool_share *s)
 }
 
 void
+pool_become(struct pool *p)
+{
+	if (p->options.balance->renew != NULL)
+		p->options.balance->renew(p->order);
+}
+
+void
 pool_part(struct pool *p)
 {
 	unsigned i;

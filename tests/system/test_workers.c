@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -808,6 +809,69 @@ START_TEST(flows_end_with_their_worker)
 }
 END_TEST
 
+enum { DRAWN = 16, PER_ROUND = 2 * DRAWN };
+
+/* What is random in the queries of so many clients: ids, or ports of flows.
+ * Returns how many of them are in `seen` by then; adds them. */
+static int
+draw(int server, bool ids, unsigned char seen[1 << 16])
+{
+	static const char query[] = "\0\1\1\0\0\1\0\0\0\0\0\0\1a\0\0\1\0\1";
+	struct sockaddr_in from;
+	socklen_t len = sizeof(from);
+	int fd[PER_ROUND], i, twice = 0;
+	unsigned char got[64];
+	unsigned drawn;
+
+	for (i = 0; i < PER_ROUND; i++) {
+		fd[i] = udp_client(&front);
+		ck_assert_int_gt(send(fd[i], query, sizeof(query) - 1, 0), 0);
+		ck_assert_int_gt(recvfrom(server, got, sizeof(got), 0,
+				     (struct sockaddr *)&from, &len),
+		    0);
+		drawn = ids ? (unsigned)got[0] << 8 | got[1] : from.sin_port;
+		twice += seen[drawn];
+		seen[drawn] = 1;
+	}
+	for (i = 0; i < PER_ROUND; i++)
+		close(fd[i]);
+	return twice;
+}
+
+/* Workers have been forked from one process, and so have their replacements:
+ * what one of them has sent does not tell what another one will. */
+START_TEST(each_draws_for_itself)
+{
+	static unsigned char seen[1 << 16];
+	int server = socket(AF_INET, SOCK_DGRAM, 0), i;
+	struct endpoint at;
+	pid_t gone[WORKERS];
+
+	udp_endpoint(&at, ENDPOINT_TCP4);
+	ck_assert_int_eq(bind(server, (struct sockaddr *)&at.addr, at.len), 0);
+	endpoint_set_deadline(server, SOON);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	pen_start(&pen, "-f", _i == 0 ? "--dns" : "-U", "-C", ctl.text,
+	    "--workers", "2", "--workers-by", "connection", front.text, at.text,
+	    NULL);
+	pen_wait_ready(&pen, &ctl);
+	WAIT_FOR(count_children() == WORKERS, SOON);
+	/* two of 64 numbers of 28,000 are the same now and then */
+	ck_assert_int_le(draw(server, _i == 0, seen), 3);
+	for (i = 0; i < WORKERS; i++)
+		gone[i] = worker(i);
+	for (i = 0; i < WORKERS; i++)
+		ck_assert_int_eq(kill(gone[i], SIGKILL), 0);
+	WAIT_FOR(child_has_said(&pen.child, "replaced worker=1") &&
+		child_has_said(&pen.child, "replaced worker=2"),
+	    SOON);
+	ck_assert_int_le(draw(server, _i == 0, seen), 3);
+	pen_down(&pen);
+	close(server);
+}
+END_TEST
+
 /* The replacement has what was changed since the start. */
 START_TEST(a_replacement_has_what_is_in_force)
 {
@@ -1111,6 +1175,7 @@ SUITE(test_workers)
 	SUITE_ADD(s, a_killed_worker_is_replaced, 20);
 	SUITE_ADD(s, clients_of_the_leader_stay, 20);
 	SUITE_ADD(s, flows_end_with_their_worker, 20);
+	SUITE_ADD_LOOP(s, each_draws_for_itself, 30, 2);
 	SUITE_ADD(s, a_replacement_has_what_is_in_force, 20);
 #ifdef HAVE_PRLIMIT
 	SUITE_ADD(s, a_replacement_without_descriptors, 30);

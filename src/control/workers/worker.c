@@ -281,6 +281,7 @@ begin_anew(struct service *svc, unsigned member)
 	for (slot = 0; slot < pool_slots(svc->pool); slot++)
 		pool_take_counters(
 		    svc->pool, pool_slot(svc->pool, slot), &none);
+	pool_become(svc->pool);
 }
 
 int

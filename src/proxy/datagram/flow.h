@@ -60,6 +60,9 @@ struct flows {
 /* Returns 0, or -1 with errno ENOMEM. */
 int flows_init(struct flows *fs, struct frontend_core *f);
 void flows_fini(struct flows *fs);
+/* This process was forked from another one, which has the same: the ports of
+ * flows are to be as hard to guess as there, and others. */
+void flows_become(struct flows *fs);
 /* A flow as it is at the moment. */
 struct flow_info {
 	uint64_t number;

@@ -105,6 +105,16 @@ flow_sources_init(struct flows *fs)
 }
 
 void
+flows_become(struct flows *fs)
+{
+	unsigned i;
+
+	ports_become(&fs->ports);
+	for (i = 0; i < fs->sources; i++)
+		ports_become(&fs->source[i]->ports);
+}
+
+void
 flow_sources_fini(struct flows *fs)
 {
 	unsigned i;

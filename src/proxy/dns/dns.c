@@ -406,6 +406,12 @@ dns_init(struct dns *d, struct frontend_core *f)
 }
 
 void
+dns_become(struct dns *d)
+{
+	hash_key_init(&d->secret);
+}
+
+void
 dns_leave(struct dns *d, const struct listener *l)
 {
 	struct list *link, *next;

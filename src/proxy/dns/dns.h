@@ -46,6 +46,9 @@ struct dns {
 /* `d` is zeroed. Returns 0, or -1 with errno ENOMEM. */
 int dns_init(struct dns *d, struct frontend_core *f);
 void dns_fini(struct dns *d);
+/* This process was forked from another one, which has the same: ids are to be
+ * others than there. */
+void dns_become(struct dns *d);
 /* Settings or servers have changed: gives up the sockets to servers that are
  * gone. A new dns_retry or dns_timeout counts for the queries that wait
  * already, too. */

@@ -212,6 +212,8 @@ frontend_become(struct frontend *f, unsigned i, unsigned members)
 	f->core.preopened.idle = 0;
 	hash_key_init(&any);
 	f->core.ids = any.k0;
+	flows_become(&f->flows);
+	dns_become(&f->dns);
 	memset(&f->core.durations, 0, sizeof(f->core.durations));
 }
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "pool/balance.h"
 #include "pool/server/server_set.h"
@@ -359,6 +361,37 @@ START_TEST(p2c_prefers_the_less_busy)
 		most = got[i] > most ? got[i] : most;
 	/* at random alone the fullest would have about 115 */
 	ck_assert_int_le(most, 106);
+	end();
+}
+END_TEST
+
+/* A process that was forked draws other servers than its parent does, and any
+ * algorithm takes it. */
+START_TEST(fork_draws_for_itself)
+{
+	enum { MANY = 60 };
+	static const char *const names[] = { "p2c", "hash", "roundrobin" };
+	int to[2], i, same = 0, status;
+	unsigned char own[MANY], theirs[MANY];
+	pid_t child;
+
+	begin(10, names[_i], false);
+	ck_assert_int_eq(pipe(to), 0);
+	child = fork();
+	if (child == 0)
+		pool_become(pool);
+	for (i = 0; i < MANY; i++)
+		own[i] = (unsigned char)open_one((unsigned)i);
+	if (child == 0)
+		_exit(write(to[1], own, MANY) == MANY ? 0 : 1);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(read(to[0], theirs, MANY), MANY);
+	for (i = 0; i < MANY; i++)
+		same += own[i] == theirs[i];
+	ck_assert_int_eq(same == MANY, _i > 0);
+	close(to[0]);
+	close(to[1]);
 	end();
 }
 END_TEST
@@ -1401,6 +1434,7 @@ SUITE(test_pool)
 	SUITE_ADD(s, prio_equals_share, 10);
 	SUITE_ADD_LOOP(s, prio_after_a_failure, 10, 2);
 	SUITE_ADD(s, p2c_prefers_the_less_busy, 10);
+	SUITE_ADD_LOOP(s, fork_draws_for_itself, 10, 3);
 	SUITE_ADD(s, p2c_follows_weights, 10);
 	SUITE_ADD(s, least_time_follows_times, 10);
 	SUITE_ADD_LOOP(s, least_time_equals_take_turns, 10, 12);
