@@ -61,10 +61,24 @@ ask d = server 0: d
 < error: service: the service default cannot be removed
 > service none remove
 < error: service: there is no service "none"
+> service more service default servers
+< error: service: expects NAME [COMMAND ..|remove]|add NAME
 > service more debug 1
-< error: debug: applies to the whole process, not to one service (in a file, set it before the first "service")
-> service more pid
+< error: debug: applies to the whole process, not to one service (give it without "service more")
+> service default shutdown
+< error: shutdown: applies to the whole process, not to one service (give it without "service default")
+> service more; shutdown
+< error: shutdown: applies to the whole process, not to one service (give it after "service default")
+> service more; pid
 < {PID}
+> service more; service default; debug 0
+< 0
+> service more status
+< error: status: the page is that of the whole process ("status json" has the counters of one service)
+> service more status json
+~ {"sessions":0,
+> service more234567890123456789012345678901234 servers
+< error: servers: there is no service "more234567890123456789012345678901234"
 > service add empty; service empty listen {FRONT}
 ~ error: listen: service empty: "{FRONT}": address already in use
 > services

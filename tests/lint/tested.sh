@@ -74,6 +74,7 @@ tests/system/test_session_log: proxy/session/session_log
 	proxy/log/session_record proxy/log/sessionlog
 tests/system/test_services: control/apply/services control/apply/shares
 	control/commands/service_command
+tests/system/test_service_names: control/socket/naming
 tests/system/test_shutdown: control/life/stopping
 tests/system/test_tls: proxy/session/session_tls tls/cert tls/tls tls/tls_facts tls/tls_server
 	tls/tls_wire

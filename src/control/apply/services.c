@@ -280,15 +280,8 @@ service_has_others(const struct pen *p)
 bool
 service_is_reported(const struct service *svc)
 {
-	const struct service *other = svc->next;
-
-	if (svc->leaves)
-		return false;
-	if (!service_is_first(svc) || svc->plan->listen.count > 0)
-		return true;
-	while (other != NULL && other->leaves)
-		other = other->next;
-	return other == NULL;
+	return !svc->leaves &&
+	    (!service_is_first(svc) || plan_first_is_there(svc->plan));
 }
 
 int

@@ -61,7 +61,7 @@ bool service_is_first(const struct service *svc);
 /* Whether there is more than the first one. */
 bool service_has_others(const struct pen *p);
 /* Whether it is reported to monitoring: not if it leaves, and the first one
- * only if it listens, or no other one is there to stay. */
+ * only if plan_first_is_there(). */
 bool service_is_reported(const struct service *svc);
 /* For commands that list what a service has. Returns 0, or -1 with a short
  * message: no service is named, and the first one is not reported. */

@@ -337,7 +337,7 @@ const struct command acl_commands[] = {
 		    "prints it; no acl LIST empties it" },
 	{ .name = "acls",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_PROCESS,
 	    .run = run_acls,
 	    .help = "prints the access lists" },
 	{ .name = NULL },

@@ -186,7 +186,7 @@ run_rebalance(struct call *c, struct error *e)
 const struct command recent_commands[] = {
 	{ .name = "recent",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_EACH_WORKER,
+	    .flags = ROW_LOOK | ROW_EACH_WORKER | ROW_SERVICE,
 	    .run = run_recent,
 	    .args = "[SEC]",
 	    .help = "prints the clients seen in the last 300 or SEC seconds" },
@@ -196,18 +196,17 @@ const struct command recent_commands[] = {
 const struct command client_commands[] = {
 	{ .name = "client",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_OPERATE | ROW_ASKS | ROW_CLIENTS_WORKER,
+	    .flags = ROW_OPERATE | ROW_ASKS | ROW_CLIENTS_WORKER | ROW_SERVICE,
 	    .run = run_client_command,
 	    .args = "ADDRESS [forget|move SERVER]",
 	    .help = "prints or changes the entry of a client in the client "
 		    "table" },
 	{ .name = "rebalance",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_OPERATE | ROW_EACH_WORKER,
+	    .flags = ROW_OPERATE | ROW_EACH_WORKER | ROW_SERVICE,
 	    .run = run_rebalance,
 	    .args = "PERCENT",
-	    .help =
-		"drains sessions over a server's share, at most PERCENT of "
-		"its sessions" },
+	    .help = "drains sessions over a server's share, at most PERCENT of "
+		    "its sessions" },
 	{ .name = NULL },
 };

@@ -248,7 +248,7 @@ const struct command config_commands[] = {
 		"kept" },
 	{ .name = "diff",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_PROCESS,
 	    .run = run_diff,
 	    .help = "prints the differences: - in the file, + running" },
 	{ .name = NULL },

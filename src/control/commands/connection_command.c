@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/words.h"
+#include "control/apply/services.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/fields.h"
@@ -116,7 +117,9 @@ run_listen(struct call *c, struct error *e)
 	int rc;
 
 	if (c->words->count == 0)
-		return answer_listen(c);
+		return service_must_be_named(c->service, "listen", e) < 0
+		    ? -1
+		    : answer_listen(c);
 	if (c->words->count > 1)
 		return error_set(e, "expects %s", c->row->args);
 	if (now != NULL && text_equal(now->listen_text, text))
@@ -383,36 +386,37 @@ const struct command connection_commands[] = {
 	    .help = "prints or changes the listening address, at once" },
 	{ .name = "connection",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_NUMBERS_WORKER,
+	    .flags = ROW_LOOK | ROW_NUMBERS_WORKER | ROW_SERVICE,
 	    .run = run_connection,
 	    .args = "N",
 	    .help = "prints a connection" },
 	{ .name = "connections",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_EACH_WORKER,
+	    .flags = ROW_LOOK | ROW_EACH_WORKER | ROW_SERVICE,
 	    .run = run_connections,
 	    .help = "prints all connections" },
 	{ .name = "close",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_OPERATE | ROW_DRAINING | ROW_NUMBERS_WORKER,
+	    .flags =
+		ROW_OPERATE | ROW_DRAINING | ROW_NUMBERS_WORKER | ROW_SERVICE,
 	    .run = run_close,
 	    .args = "N",
 	    .help = "closes a connection" },
 	{ .name = "socket",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_EACH_WORKER,
+	    .flags = ROW_LOOK | ROW_EACH_WORKER | ROW_SERVICE,
 	    .run = run_socket,
 	    .args = "FD",
 	    .help = "prints which connection a descriptor belongs to" },
 	{ .name = "flow",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_NUMBERS_WORKER,
+	    .flags = ROW_LOOK | ROW_NUMBERS_WORKER | ROW_SERVICE,
 	    .run = run_flow,
 	    .args = "N",
 	    .help = "prints a flow of datagrams" },
 	{ .name = "flows",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_EACH_WORKER,
+	    .flags = ROW_LOOK | ROW_EACH_WORKER | ROW_SERVICE,
 	    .run = run_flows,
 	    .help = "prints all flows of datagrams" },
 	{ .name = NULL },

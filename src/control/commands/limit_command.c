@@ -118,7 +118,7 @@ limit_run_top(struct call *c, struct error *e)
 const struct command limit_commands[] = {
 	{ .name = "top",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_EACH_WORKER,
+	    .flags = ROW_LOOK | ROW_EACH_WORKER | ROW_SERVICE,
 	    .run = limit_run_top,
 	    .args = "clients [N] [conns|rate|limited]",
 	    .help = "prints the clients with the most connections, while "

@@ -62,7 +62,7 @@ run_mode(struct call *c, struct error *e)
 const struct command mode_commands[] = {
 	{ .name = "mode",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_SERVICE,
 	    .run = run_mode,
 	    .help = "prints the active modes" },
 	{ .name = NULL },

@@ -170,8 +170,7 @@ run_peers(struct call *c, struct error *e)
 static int
 run_statistics(struct call *c, struct error *e)
 {
-	if (call_needs_serving(c, e) < 0 ||
-	    service_must_be_named(c->service, c->row->name, e) < 0)
+	if (call_needs_serving(c, e) < 0)
 		return -1;
 	report_counters(c->service, c->reply, FIELDS_LINES);
 	return 0;
@@ -205,10 +204,25 @@ write_page(struct pen *p)
 		log_error("status page not written error=\"%s\"", e.text);
 }
 
+/* The page has all services, and the file of -w is written. */
+static int
+needs_no_name(const struct call *c, struct error *e)
+{
+	return service_is_first(c->service)
+	    ? 0
+	    : error_set(e,
+		  "the page is that of the whole process (\"status json\" "
+		  "has the counters of one service)");
+}
+
 static int
 run_status(struct call *c, struct error *e)
 {
 	if (call_needs_serving(c, e) < 0)
+		return -1;
+	if (c->reply->json
+		? service_must_be_named(c->service, "status json", e) < 0
+		: needs_no_name(c, e) < 0)
 		return -1;
 	if (c->reply->json)
 		report_counters(c->service, c->reply, FIELDS_LINES);
@@ -223,12 +237,12 @@ run_status(struct call *c, struct error *e)
 const struct command counter_commands[] = {
 	{ .name = "statistics",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_SERVICE,
 	    .run = run_statistics,
 	    .help = "prints the counters" },
 	{ .name = "clear",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_OPERATE | ROW_EACH_WORKER,
+	    .flags = ROW_OPERATE | ROW_EACH_WORKER | ROW_SERVICE,
 	    .run = run_clear,
 	    .args = "counters",
 	    .help = "sets the counters of servers and statistics to zero" },
@@ -249,18 +263,18 @@ const struct command help_commands[] = {
 	    .help = "prints all settings" },
 	{ .name = "help",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_PROCESS,
 	    .run = run_help,
 	    .args = "[COMMAND]",
 	    .help = "prints the commands" },
 	{ .name = "prompt",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_PROCESS,
 	    .run = run_prompt,
 	    .help = "keeps the control session open, with a prompt" },
 	{ .name = "quit",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_PROCESS,
 	    .run = run_quit,
 	    .help = "ends the control session" },
 	{ .name = NULL },
@@ -269,17 +283,17 @@ const struct command help_commands[] = {
 const struct command process_commands[] = {
 	{ .name = "peers",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_TLS,
+	    .flags = ROW_LOOK | ROW_TLS | ROW_PROCESS,
 	    .run = run_peers,
 	    .help = "prints the connections with peers" },
 	{ .name = "exit",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_DRAINING,
+	    .flags = ROW_DRAINING | ROW_PROCESS,
 	    .run = run_exit,
 	    .help = "ends pen, if it was started with -X" },
 	{ .name = "shutdown",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_DRAINING,
+	    .flags = ROW_DRAINING | ROW_PROCESS,
 	    .run = run_shutdown,
 	    .args = "[SEC]",
 	    .help =
@@ -287,7 +301,7 @@ const struct command process_commands[] = {
 		"has ended" },
 	{ .name = "upgrade",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_LOCAL,
+	    .flags = ROW_LOCAL | ROW_PROCESS,
 	    .run = run_upgrade,
 	    .args = "[SEC]",
 	    .help =
@@ -295,7 +309,7 @@ const struct command process_commands[] = {
 		"exits when its sessions have ended" },
 	{ .name = "pid",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_PROCESS,
 	    .run = run_pid,
 	    .help = "prints the process id" },
 	{ .name = NULL },

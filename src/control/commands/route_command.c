@@ -239,7 +239,7 @@ run_route(struct call *c, struct error *e)
 const struct command route_commands[] = {
 	{ .name = "route",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO,
+	    .flags = ROW_NO | ROW_SERVICE,
 	    .run = run_route,
 	    .args = "[sni|alpn|host|protocol PATTERN[,PATTERN ..]|default "
 		    "SERVERS|service NAME]",

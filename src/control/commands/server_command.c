@@ -254,8 +254,6 @@ run_server(struct call *c, struct error *e)
 static int
 run_servers(struct call *c, struct error *e)
 {
-	if (service_must_be_named(c->service, c->row->name, e) < 0)
-		return -1;
 	if (c->words->count == 0)
 		report_servers(c->reply);
 	else if (c->words->count == 1 && strcmp(c->words->word[0], "long") == 0)
@@ -322,7 +320,7 @@ run_abuse(struct call *c, struct error *e)
 const struct command server_commands[] = {
 	{ .name = "server",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_OPERATE,
+	    .flags = ROW_OPERATE | ROW_SERVICE,
 	    .run = run_server,
 	    .args = "SERVER|all # [up|drain|maint|remove [wait [SEC]]] | add "
 		    "SPEC",
@@ -331,13 +329,13 @@ const struct command server_commands[] = {
 		"may be new, a host or an address" },
 	{ .name = "servers",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_SERVICE,
 	    .run = run_servers,
 	    .args = "[long]",
 	    .help = "prints the servers; long: all fields" },
 	{ .name = "emergency",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_OPERATE,
+	    .flags = ROW_NO | ROW_OPERATE | ROW_SERVICE,
 	    .run = run_emergency,
 	    .letter = 'e',
 	    .option = "emergency",
@@ -345,7 +343,7 @@ const struct command server_commands[] = {
 	    .help = "server used while all others are unavailable" },
 	{ .name = "abuse",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_OPERATE,
+	    .flags = ROW_NO | ROW_OPERATE | ROW_SERVICE,
 	    .run = run_abuse,
 	    .letter = 'B',
 	    .option = "abuse",

@@ -102,8 +102,13 @@ run_service(struct call *c, struct error *e)
 		return add_service(c, w->word[1], e);
 	if (w->count == 2 && strcmp(w->word[1], "remove") == 0)
 		return remove_service(c, w->word[0], e);
-	if (w->count > 1 && c->caller != NULL && c->depth == 0 &&
-	    plan_service(c->draft, w->word[0]) != NULL)
+	if (w->count > 1 && c->origin != NULL && strcmp(w->word[0], "add") != 0)
+		return error_set(e,
+		    "\"service %.40s\" begins a section: \"%.40s\" is for a "
+		    "line of its own",
+		    w->word[0], w->word[1]);
+	if (w->count > 1 && plan_service(c->draft, w->word[0]) != NULL &&
+	    command_find(c->pen->commands, w->word[1]) == NULL)
 		return command_unknown(c->pen->commands, w->word[1], e);
 	return error_set(e, "expects %s", c->row->args);
 }
@@ -111,7 +116,7 @@ run_service(struct call *c, struct error *e)
 const struct command service_commands[] = {
 	{ .name = "services",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_PROCESS,
 	    .run = run_services,
 	    .help =
 		"lists the services: state, servers that are up, sessions" },

@@ -53,8 +53,7 @@ more_certificates(struct reply *r, struct service *svc)
 static int
 run_certs(struct call *c, struct error *e)
 {
-	if (service_must_be_named(c->service, c->row->name, e) < 0)
-		return -1;
+	(void)e;
 	fields_list_begin(c->reply);
 	c->reply->at = 0;
 	c->reply->more = more_certificates;
@@ -64,7 +63,7 @@ run_certs(struct call *c, struct error *e)
 const struct command tls_commands[] = {
 	{ .name = "certs",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_TLS,
+	    .flags = ROW_LOOK | ROW_TLS | ROW_SERVICE,
 	    .run = run_certs,
 	    .help = "prints the certificates" },
 	{ .name = NULL },

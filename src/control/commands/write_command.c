@@ -130,10 +130,10 @@ run_write(struct call *c, struct error *e)
 const struct command write_commands[] = {
 	{ .name = "write",
 	    .kind = KIND_ACTION,
+	    .flags = ROW_PROCESS,
 	    .run = run_write,
 	    .args = "[all] [FILE]",
-	    .help =
-		"saves the running configuration as commands, without "
-		"defaults, or all of it; keeps comments and order" },
+	    .help = "saves the running configuration as commands, without "
+		    "defaults, or all of it; keeps comments and order" },
 	{ .name = NULL },
 };

@@ -284,10 +284,9 @@ take_verb(const struct command_group *all, const struct command **row,
 	return true;
 }
 
-bool
+const char *
 command_take_service(const struct command_group *all,
-    const struct command **row, struct words *arguments, bool *no,
-    char service[SERVICE_NAME_MAX + 1])
+    const struct command **row, struct words *arguments, bool *no)
 {
 	const struct command *behind;
 	const char *name;
@@ -297,21 +296,20 @@ command_take_service(const struct command_group *all,
 	/* "service add web" is no command "web" */
 	if (*row == NULL || *no || !((*row)->flags & ROW_PREFIX) ||
 	    arguments->count < 2 || strcmp(arguments->word[0], "add") == 0)
-		return false;
+		return NULL;
 	negated = arguments->count > 2 && strcmp(arguments->word[1], "no") == 0;
 	behind = command_find(all, arguments->word[1 + negated]);
 	name = arguments->word[0];
-	if (behind == NULL && !take_verb(all, row, arguments))
-		return false;
-	snprintf(service, SERVICE_NAME_MAX + 1, "%s", name);
 	if (behind == NULL)
-		return true;
+		return take_verb(all, row, arguments) ? name : NULL;
+	if (behind->flags & ROW_PREFIX) /* it carries one name only */
+		return NULL;
 	*row = behind;
 	*no = negated;
 	arguments->count -= 2 + negated;
 	for (i = 0; i <= arguments->count; i++)
 		arguments->word[i] = arguments->word[i + 2 + negated];
-	return true;
+	return name;
 }
 
 static int

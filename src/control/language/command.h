@@ -55,11 +55,10 @@ const char *command_args(
 int command_parse(const struct command_group *all, char *line,
     const struct command **row, struct words *arguments, bool *no, char **rest,
     struct error *e);
-/* Of "service NAME COMMAND ..", COMMAND becomes the row. Returns whether it was
- * that; `service` is NAME then, perhaps cut. */
-bool command_take_service(const struct command_group *all,
-    const struct command **row, struct words *arguments, bool *no,
-    char service[SERVICE_NAME_MAX + 1]);
+/* Of "service NAME COMMAND ..", COMMAND becomes the row. Returns NAME, which is
+ * in the line, or NULL: it was not that. */
+const char *command_take_service(const struct command_group *all,
+    const struct command **row, struct words *arguments, bool *no);
 /* Carries out c->row. Returns 0, or -1 with a short message. */
 int command_run(struct call *c, struct error *e);
 /* All commands of one line on c->plan, of c->draft, right away: c->row, words

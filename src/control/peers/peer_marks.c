@@ -96,8 +96,8 @@ run_command(const struct peer_mark *m, const char *line)
 
 	snprintf(caller.who, sizeof(caller.who), "by peer %s",
 	    peer_format_host(&m->who, who));
-	snprintf(caller.service, sizeof(caller.service), "%s",
-	    service_is_first(m->service) ? "" : m->service->name);
+	snprintf(
+	    caller.service, sizeof(caller.service), "%s", m->service->name);
 	request_init(&q, m->service->pen, &caller, on_wake);
 	if (request_begin(&q, line) == 0 && request_run(&q) == REQUEST_DONE &&
 	    !q.failed)

@@ -214,6 +214,9 @@ const char *plan_service_name(const struct plan *service);
 /* The first service with a route that leads to that one; NULL: none has. */
 const struct plan *plan_service_leading_to(
     const struct plan *p, const char *name);
+/* Whether the first service is there: it listens, a route leads to it, or there
+ * is no other one. */
+bool plan_first_is_there(const struct plan *p);
 /* Whether it needs no server: it is the dummy server, or redirects all clients
  * to HTTPS. */
 bool plan_service_answers(const struct plan *service);

@@ -77,6 +77,13 @@ plan_service_leading_to(const struct plan *p, const char *name)
 }
 
 bool
+plan_first_is_there(const struct plan *p)
+{
+	return p->listen.count > 0 || p->service_count == 0 ||
+	    plan_service_leading_to(p, plan_service_name(p)) != NULL;
+}
+
+bool
 plan_service_answers(const struct plan *service)
 {
 	const struct frontend_options *o = &service->config.frontend;

@@ -154,8 +154,6 @@ more_checks(struct reply *r, struct service *svc)
 static int
 run_checks(struct call *c, struct error *e)
 {
-	if (service_must_be_named(c->service, c->row->name, e) < 0)
-		return -1;
 	if (!check_plan_is_wanted(c->service->plan))
 		return error_set(e, "no check is set");
 	fields_list_begin(c->reply);
@@ -167,7 +165,7 @@ run_checks(struct call *c, struct error *e)
 const struct command check_commands[] = {
 	{ .name = "checks",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_SERVICE,
 	    .run = run_checks,
 	    .help = "prints the results of health checks" },
 	{ .name = NULL },

@@ -12,6 +12,7 @@
 #include "control/apply/apply.h"
 #include "control/apply/services.h"
 #include "control/answer/fields.h"
+#include "control/socket/naming.h"
 #include "control/socket/request.h"
 
 static void
@@ -168,6 +169,8 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	}
 	p->loads = p->team.member > 0 ? NULL : &q->loads;
 	rc = run_draft(q, c, e);
+	if (rc == 0)
+		rc = naming_check_draft(q, c->row, c->draft, e);
 	p->loads = NULL;
 	*waits = rc == 0 && acl_loads_wait(&q->loads);
 	q->names.past = c->fresh ? UINT_MAX : 0;
@@ -284,7 +287,8 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	if (q->caller != NULL && q->caller->access < needed)
 		return error_set(e, "needs the level %s, yours is %s",
 		    access_name(needed), access_name(q->caller->access));
-	if (refuse_to_change(q, row, needed, e) < 0)
+	if (naming_check(q, row, needed, e) < 0 ||
+	    refuse_to_change(q, row, needed, e) < 0)
 		return -1;
 	if (!row_changes(row, w->count, no) || !row_is_there(row)) {
 		rc = run_here_or_there(q, &c, e);
@@ -353,13 +357,6 @@ log_command(const struct request *q, const struct command *row, int arguments,
 	    q->caller->who, named ? " service=" : "", named ? q->service : "");
 }
 
-/* Whose session is with a service that is gone gets to another one, or ends. */
-static bool
-needs_no_service(const struct command *row)
-{
-	return row->flags & ROW_PREFIX || strcmp(row->name, "quit") == 0;
-}
-
 /* The command at q->next. On *waits it is to be done again. */
 static int
 run_next(struct request *q, bool *waits)
@@ -367,6 +364,7 @@ run_next(struct request *q, bool *waits)
 	struct error *e = &q->error;
 	char *copy = strdup(q->next), *rest;
 	const struct command *row;
+	const char *name = NULL;
 	struct words w;
 	struct error why;
 	bool no = false;
@@ -375,13 +373,10 @@ run_next(struct request *q, bool *waits)
 	if (copy == NULL)
 		return error_set(e, "out of memory");
 	rc = command_parse(q->pen->commands, copy, &row, &w, &no, &rest, e);
-	snprintf(q->service, sizeof(q->service), "%s",
-	    q->caller != NULL ? q->caller->service : "");
-	if (rc == 0 &&
-	    !command_take_service(
-		q->pen->commands, &row, &w, &no, q->service) &&
-	    row != NULL && needs_no_service(row))
-		q->service[0] = '\0';
+	if (rc == 0)
+		name = command_take_service(q->pen->commands, &row, &w, &no);
+	if (rc == 0 && row != NULL)
+		rc = naming_choose(q, row, name, e);
 	q->length =
 	    rest != NULL ? (size_t)(rest - copy) - 1 : strlen(q->next);
 	if (rc == 0 && row != NULL) {

@@ -33,6 +33,7 @@ struct request {
 	char *line, *next;
 	size_t length; /* of the command at `next` */
 	char service[SERVICE_NAME_MAX + 1]; /* of the command; "": the first */
+	bool prefixed; /* the command itself carries that name */
 	struct names names;
 	struct acl_loads loads;
 	struct wait *wait; /* of the last command; NULL: nothing */

@@ -38,6 +38,13 @@ row_changes(const struct command *row, int arguments, bool no)
 	return row->kind <= KIND_CHANGE && !is_question(row, arguments, no);
 }
 
+bool
+row_is_of_service(const struct command *row)
+{
+	return row->flags & ROW_SERVICE ||
+	    (row->kind < KIND_CHANGE && !(row->flags & ROW_PROCESS));
+}
+
 enum access
 row_access(const struct command *row, int arguments, bool no)
 {

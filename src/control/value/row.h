@@ -78,8 +78,14 @@ enum {
 	ROW_DRAINING = 4096, /* also when another process serves by now */
 	ROW_LOCAL = 8192, /* refused on TCP, but for the question, as all that
 			   * names a file is */
-	ROW_PROCESS = 16384, /* of the process, not of one service */
-	ROW_PREFIX = 32768,  /* "NAME SERVICE COMMAND .." is COMMAND there */
+	/* What a row is of. Settings without one of these are of a service.
+	 * Commands have one, except those with handlers for both: with a name
+	 * they are of that service, without one of the process. */
+	ROW_PROCESS = 16384,  /* of the process: refused behind a service's
+			      * name */
+	ROW_SERVICE = 524288, /* of the service that is named, else of the
+			       * first, which then must be there */
+	ROW_PREFIX = 32768,   /* "NAME SERVICE COMMAND .." is COMMAND there */
 	/* Workers carry it out, not their leader: all of them, that of a
 	 * number, the first argument, or that of a client's address. */
 	ROW_WORKERS = 65536 + 131072 + 262144,
@@ -182,6 +188,8 @@ bool row_asks(const struct command *row, int arguments, bool no);
 /* Whether it changes the plan, and so wants a draft; a setting without an
  * argument only prints. */
 bool row_changes(const struct command *row, int arguments, bool no);
+/* Whether it is of one service: ROW_SERVICE, or a setting of one. */
+bool row_is_of_service(const struct command *row);
 /* The level it takes. */
 enum access row_access(const struct command *row, int arguments, bool no);
 /* Whether its option has an argument. */

@@ -541,7 +541,7 @@ run_explain(struct call *c, struct error *e)
 const struct command explain_commands[] = {
 	{ .name = "explain",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_CLIENTS_WORKER,
+	    .flags = ROW_LOOK | ROW_CLIENTS_WORKER | ROW_SERVICE,
 	    .run = run_explain,
 	    .args = "ADDRESS[:PORT]|unix [sni|alpn|host|protocol NAME ..]",
 	    .help = "prints which server a client would get now, and why" },

@@ -242,10 +242,32 @@ is_in_vain(const struct plan *p, const struct command *row, enum need need)
 	return p->name == NULL;
 }
 
-void
-warnings_print_needs(const struct plan *p, struct buffer *text)
+/* Settings before the first section are not those of the sections. */
+static void
+print_unheard(
+    const struct plan *p, const struct plan *defaults, struct buffer *text)
 {
-	struct plan *defaults = plan_new();
+	const struct command *row = NULL;
+
+	while ((row = setting_next_difference(p, defaults, row)) != NULL)
+		if (!(row->flags & ROW_PROCESS))
+			reply_add(text,
+			    "%.400s has no effect: the service default has no "
+			    "listening address, and sections do not inherit "
+			    "its settings\n",
+			    origin_name(p, row->name));
+}
+
+static bool
+is_there(const struct plan *p)
+{
+	return p->name != NULL || plan_first_is_there(p);
+}
+
+static void
+print_needs(
+    const struct plan *p, const struct plan *defaults, struct buffer *text)
+{
 	const struct command *row;
 	bool has[NEEDS];
 	const char *at;
@@ -253,8 +275,7 @@ warnings_print_needs(const struct plan *p, struct buffer *text)
 	size_t i;
 
 	find_needs(p, has);
-	for (i = 0; defaults != NULL && i < sizeof(needs) / sizeof(needs[0]);
-	     i++) {
+	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		if (has[needs[i].need])
 			continue;
 		for (at = needs[i].settings; *at != '\0';
@@ -265,11 +286,23 @@ warnings_print_needs(const struct plan *p, struct buffer *text)
 			row = table_find(name);
 			if (row_is_there(row) &&
 			    !setting_equal(p, defaults, row) &&
+			    (row->flags & ROW_PROCESS || is_there(p)) &&
 			    is_in_vain(p, row, needs[i].need))
 				reply_add(text, "%.400s has no effect %s\n",
 				    origin_name(p, row->name), needs[i].why);
 		}
 	}
+}
+
+void
+warnings_print_needs(const struct plan *p, struct buffer *text)
+{
+	struct plan *defaults = plan_new();
+
+	if (defaults != NULL && !is_there(p))
+		print_unheard(p, defaults, text);
+	if (defaults != NULL)
+		print_needs(p, defaults, text);
 	plan_free(defaults);
 	print_shares(p, text);
 	print_plain_check(p, text);

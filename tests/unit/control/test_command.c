@@ -80,6 +80,25 @@ START_TEST(table_is_sound)
 }
 END_TEST
 
+/* A command is of the process or of a service; of both is what these do. */
+START_TEST(each_command_is_of_something)
+{
+	static const char both[] = " include listen service show status ";
+	const struct command *r;
+	bool of_both;
+
+	COMMAND_EACH (command_groups, r) {
+		if (r->kind < KIND_CHANGE || r->kind > KIND_ACTION)
+			continue;
+		of_both = strstr(both, text(" %s ", r->name)) != NULL;
+		ck_assert_msg(
+		    !(r->flags & ROW_PROCESS) + !row_is_of_service(r) ==
+			(of_both ? 2 : 1),
+		    "%s", r->name);
+	}
+}
+END_TEST
+
 /* Whatever the level, who is on TCP names no file. */
 START_TEST(files_are_not_named_on_tcp)
 {
@@ -269,6 +288,7 @@ SUITE(test_command)
 	Suite *s = suite_create("command");
 
 	SUITE_ADD(s, table_is_sound, 10);
+	SUITE_ADD(s, each_command_is_of_something, 10);
 	SUITE_ADD(s, files_are_not_named_on_tcp, 10);
 	SUITE_ADD(s, settings, 10);
 	SUITE_ADD(s, words_and_typos, 10);

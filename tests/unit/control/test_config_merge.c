@@ -411,7 +411,8 @@ static const struct {
 	{ TWO SHOP MAIL "# ends\n", "blacklist 5; web_stats /tmp/x",
 	    TWO "blacklist 5\nweb_stats /tmp/x\n" SHOP MAIL "# ends\n",
 	    { NULL } },
-	{ SHOP MAIL, "timeout 5; service shop server add 10.0.1.2",
+	{ SHOP MAIL,
+	    "service default timeout 5; service shop server add 10.0.1.2",
 	    "\n# the shop\ntimeout 5\nservice shop # it\n"
 	    "listen 127.0.0.1:8081\n" SHOP_ENDS
 	    "server 1 address 10.0.1.2 port 8081\ntimeout 7 # seven\n" MAIL,
