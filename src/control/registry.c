@@ -3,6 +3,7 @@
 
 #include "control/apply/apply.h"
 #include "control/apply/checks.h"
+#include "control/apply/circles.h"
 #include "control/apply/direct.h"
 #include "control/apply/geoip.h"
 #include "control/commands/commands.h"
@@ -87,6 +88,10 @@ static const struct participant all[] = {
 	    .prepare = apply_servers_prepare,
 	    .commit = apply_servers_commit,
 	    .cancel = apply_servers_cancel },
+	{ .name = "circles of services",
+	    .of_process = true,
+	    .since = PHASE_PLANNING,
+	    .check = apply_circles_check },
 	{ .name = "frontend",
 	    .since = PHASE_STARTING,
 	    .check = apply_frontend_check,

@@ -251,6 +251,7 @@ pool_make_server(
 	digest_unlist(&s->pool->digests, s);
 	if (!same)
 		pool_begin_anew(s, of_its_name);
+	s->refused = s->refused && strcmp(s->name, name) == 0;
 	free(s->name);
 	free(s->host);
 	s->name = name;
@@ -368,6 +369,15 @@ pool_server(const struct pool *p, unsigned number)
 {
 	/* Any number may be given, so server_slot() could wrap. */
 	return number < pool_count(p) ? p->servers[server_slot(number)] : NULL;
+}
+
+bool
+pool_refuse_address(struct server *s, bool refused)
+{
+	bool new = s->refused != refused;
+
+	s->refused = refused;
+	return new;
 }
 
 unsigned

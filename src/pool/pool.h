@@ -162,6 +162,9 @@ unsigned pool_count(const struct pool *p);
 struct server *pool_server(const struct pool *p, unsigned number);
 /* How many servers wait for an address. */
 unsigned pool_unresolved(const struct pool *p);
+/* Notes whether its name has an address that is refused. Returns whether that
+ * is new. */
+bool pool_refuse_address(struct server *s, bool refused);
 /* The regular server that has this digest (digest.h), or NULL. */
 struct server *pool_by_digest(const struct pool *p, uint64_t digest);
 

@@ -36,10 +36,11 @@ tests/system/test_check_services: proxy/check/check_connect proxy/check/check_ht
 	proxy/check/check_send
 tests/system/test_check_udp: proxy/check/check_datagram
 tests/system/test_checks: control/apply/checks control/apply/checks_apply
-	control/apply/rooted control/plan/check_plan
+	control/life/rooted control/plan/check_plan
 tests/system/test_choice: net/sources
 tests/system/test_client_limits: proxy/core/limits
 tests/system/test_options: control/plan/own_address
+tests/system/test_own_servers: control/apply/circles control/apply/own_servers
 tests/system/test_control: control/socket/client control/file/config_file control/socket/socket
 tests/system/test_dns: proxy/dns/dns proxy/dns/dns_ask proxy/dns/dns_socket
 tests/system/test_dummy: proxy/frontend/dummy

@@ -155,6 +155,7 @@ applies_add(struct applies *all, const char *name, struct service *svc,
 		return -1;
 	}
 	*a = (struct apply){ .pen = all->pen,
+		.all = all->one,
 		.draft = all->draft,
 		.service = svc,
 		.now = svc->plan,
@@ -210,7 +211,8 @@ applies_derive(struct applies *all, struct error *e)
 	int rc = 0;
 
 	for (a = all->one; a < all->one + all->count && rc == 0; a++) {
-		if (expand_names(a->service, a->wanted, a->names, e) < 0)
+		a->all_count = all->count;
+		if (expand_names(a, e) < 0)
 			rc = plan_service_blame(a->wanted, e);
 		a->changes = a->first || all->pen->phase < PHASE_SERVING
 		    ? ~0u

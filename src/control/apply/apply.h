@@ -41,6 +41,8 @@ struct web;
 struct apply {
 	struct pen *pen;
 	struct service *service;
+	const struct apply *all; /* this one and the others, in their order */
+	unsigned all_count;	 /* once the drafts are derived */
 	const struct plan *draft; /* of all services */
 	const struct plan *now; /* in force until the commit */
 	struct plan *wanted;	/* the draft */

@@ -9,8 +9,7 @@
 #include "control/apply/apply.h"
 #include "control/apply/direct.h"
 #include "control/apply/expand.h"
-#include "control/plan/check_plan.h"
-#include "control/plan/own_address.h"
+#include "control/apply/own_servers.h"
 
 /* ---- names ---- */
 
@@ -356,105 +355,12 @@ apply_servers_add_change(
 	return 0;
 }
 
-/* ---- pen itself as a server ---- */
-
-static int
-check_not_in(const struct apply *a, const struct listen_list *own, bool control,
-    unsigned slot, const struct server_addrs *found, struct error *e)
-{
-	char text[ADDR_TEXT_MAX], name[32] = "the emergency server";
-	const struct addr *at = found->addr;
-	unsigned i, k;
-
-	if (slot == SLOT_ABUSE)
-		snprintf(name, sizeof(name), "the abuse server");
-	else if (slot != SLOT_EMERGENCY)
-		snprintf(name, sizeof(name), "server %u", server_number(slot));
-	for (i = 0; i < found->count; i++)
-		for (k = 0; k < own->count; k++)
-			if (own_address_is(
-				&own->entry[k], &a->wanted->listen, &at[i]))
-				return error_set(e, "%s is pen's own %s %s",
-				    name,
-				    control ? "control socket"
-					    : "listening address",
-				    addr_format(&at[i], text));
-	return 0;
-}
-
-/* Each client would command pen as pen may, or the bytes of a check would. */
-static int
-check_no_control(const struct apply *a, unsigned slot,
-    const struct server_addrs *found, struct error *e)
-{
-	const struct server_plan *s = plan_slot(a->wanted, slot);
-	const struct control_plan *c = a->draft->controls;
-	const struct control_plan *end = c + a->draft->control_count;
-	uint16_t port = check_plan_port(a->wanted, s);
-	struct server_addrs checked = *found;
-	unsigned i;
-
-	for (i = 0; i < checked.count; i++)
-		addr_set_port(&checked.addr[i], port);
-	if (s->check_address != NULL &&
-	    addr_parse_ip(&checked.addr[0], s->check_address, port) == 0)
-		checked.count = 1;
-	for (; c < end; c++)
-		if (check_not_in(a, &c->at, true, slot, found, e) < 0 ||
-		    check_not_in(a, &c->at, true, slot, &checked, e) < 0)
-			return -1;
-	return 0;
-}
-
-/* A server that would be pen itself: each client would come to it again, for
- * ever. With direct return frames go elsewhere. What a name has got since is
- * not an error of an unrelated change. */
-static int
-check_elsewhere(const struct apply *a, unsigned slot,
-    const struct server_addrs *found, struct error *e)
-{
-	const struct server_plan *s = plan_slot(a->wanted, slot);
-	const struct server_plan *now = plan_slot(a->now, slot);
-	const struct listen_list *listen = &a->wanted->listen;
-
-	if (check_no_control(a, slot, found, e) < 0)
-		return -1;
-	if (direct_is_wanted(a->wanted) ||
-	    (a->pen->phase >= PHASE_SERVING && same_host(now, s) &&
-		now->port == s->port &&
-		listen_list_equal(&a->now->listen, listen)))
-		return 0;
-	return check_not_in(a, listen, false, slot, found, e);
-}
-
-/* The owner of a zone can give a name the address of a control socket. That
- * must hold back no other name and no command: the server keeps the addresses
- * that it has, or has none if it is new. */
+/* By its name, not by one address of it. */
 static bool
-go_on_without(const struct apply *a, unsigned slot, struct server_addrs *found,
-    const struct error *e)
+is_looked_up(const struct server_plan *s)
 {
-	struct names_range looked_up = names_range(a->names, a->service);
-	const struct server_plan *s = plan_slot(a->wanted, slot);
-	const struct server_plan *now = plan_slot(a->now, slot);
-	const struct server *old = pool_slot(a->service->pool, slot);
-	bool same = now != NULL && old != NULL && server_plan_equal(now, s);
-
-	if (!plan_server_has_name(s))
-		return false;
-	if (same && old->unresolved) {
-		found->count = 0;
-		return true;
-	}
-	if (looked_up.from >= looked_up.past)
-		return false;
-	log_warn("address of a name refused server=%u name=%s error=\"%s\"%s",
-	    server_number(slot), s->host, e->text, a->service->label);
-	if (same)
-		*found = old->addrs;
-	else
-		found->count = 0;
-	return true;
+	return s->address == NULL && plan_server_has_name(s) &&
+	    !expand_is_wanted(s);
 }
 
 static int
@@ -471,12 +377,15 @@ find_change(struct apply *a, unsigned slot, struct error *e)
 	if (s == NULL || s->host == NULL) {
 		if (old == NULL || (!old->present && !old->unresolved))
 			return 0;
-	} else if (addresses(a, slot, &found, e) < 0 ||
-	    (check_elsewhere(a, slot, &found, e) < 0 &&
-		!go_on_without(a, slot, &found, e))) {
+	} else if (addresses(a, slot, &found, e) < 0) {
 		return -1;
-	} else if (!differs(svc, slot, s, &found)) {
-		return 0;
+	} else {
+		if (own_servers_are_looked_up(a) && is_looked_up(s))
+			own_servers_leave_out(a, slot, &found);
+		else if (own_servers_check(a, slot, &found, e) < 0)
+			return -1;
+		if (!differs(svc, slot, s, &found))
+			return 0;
 	}
 	return apply_servers_add_change(&a->servers, slot, &found) == 0
 	    ? 0

@@ -4,7 +4,7 @@
 #include "base/words.h"
 #include "control/apply/checks.h"
 #include "control/apply/direct.h"
-#include "control/apply/rooted.h"
+#include "control/life/rooted.h"
 #include "control/plan/origin.h"
 #include "proxy/check/check.h"
 #include "proxy/check/check_stream.h"

@@ -8,6 +8,7 @@
 #include "base/words.h"
 #include "control/apply/apply.h"
 #include "control/apply/expand.h"
+#include "control/apply/own_servers.h"
 
 bool
 expand_is_wanted(const struct server_plan *s)
@@ -131,12 +132,14 @@ struct expansion {
 	unsigned number;
 	const struct name *name; /* NULL: no answer, nothing comes or goes */
 	bool has[RESOLVE_MAX];
+	bool own[RESOLVE_MAX]; /* is pen itself: as if the name had it not */
 	/* The number of the first other server with an address, plus 1; 0:
 	 * none has. */
 	unsigned child;
 };
 
 struct expansions {
+	const struct apply *apply;
 	const struct service *service;
 	const struct plan *now; /* in force */
 	struct plan *draft;
@@ -170,7 +173,7 @@ claim(struct expansion *x, const struct server_plan *s,
 	r = &x->name->query.result;
 	for (i = 0; i < r->count && !addr_equal(&r->addr[i], &a); i++)
 		;
-	if (i == r->count)
+	if (i == r->count || x->own[i])
 		return resolved_may_have(r, s->target, &a);
 	if (x->has[i])
 		return false;
@@ -229,6 +232,10 @@ begin_one(
 
 	*x = (struct expansion){ .number = server_number(all->from),
 		.name = answer_for(s, n) };
+	if (x->name != NULL && own_servers_are_looked_up(all->apply) &&
+	    !own_servers_find(
+		all->apply, all->from, &x->name->query.result, x->own))
+		x->name = NULL;
 	return s->address != NULL ? keep_address(all, x) : 0;
 }
 
@@ -363,7 +370,8 @@ expand_complete(struct expansions *all, const struct expansion *x)
 	if (x->name == NULL)
 		return 0;
 	for (at = 0; at < x->name->query.result.count; at++)
-		if (!x->has[at] && expand_add(all, x, at) < 0)
+		if (!x->has[at] && !x->own[at] &&
+		    expand_add(all, x, at) < 0)
 			return -1;
 	return plan_server(all->draft, x->number)->address != NULL
 	    ? 0
@@ -388,11 +396,13 @@ expand_all(struct expansions *all, const struct names *n)
 }
 
 int
-expand_names(const struct service *svc, struct plan *draft,
-    const struct names *n, struct error *e)
+expand_names(const struct apply *a, struct error *e)
 {
+	const struct service *svc = a->service;
+	const struct names *n = a->names;
+	struct plan *draft = a->wanted;
 	struct expansions all = {
-		.service = svc, .now = svc->plan, .draft = draft
+		.apply = a, .service = svc, .now = svc->plan, .draft = draft
 	};
 	int rc;
 

@@ -20,7 +20,7 @@
 #include "control/apply/names.h"
 #include "control/plan/plan.h"
 
-struct service;
+struct apply;
 
 /* Whether the server stands for all addresses of a name. */
 bool expand_is_wanted(const struct server_plan *s);
@@ -28,11 +28,10 @@ bool expand_is_wanted(const struct server_plan *s);
  * long. */
 bool expand_name(const struct server_plan *s, char name[SPEC_TEXT_MAX]);
 
-/* Makes the servers of `draft` those that its names have addresses for. A name
- * that was not looked up, or not found, keeps those that it has in the plan in
- * force; servers keep their numbers, too. Returns 0, or -1 with a full
- * message. */
-int expand_names(const struct service *svc, struct plan *draft,
-    const struct names *n, struct error *e);
+/* Makes the servers of the draft those that its names have addresses for, but
+ * for those that are pen itself when names are looked up again. A name that was
+ * not looked up, or not found, keeps those that it has in the plan in force;
+ * servers keep their numbers, too. Returns 0, or -1 with a full message. */
+int expand_names(const struct apply *a, struct error *e);
 
 #endif

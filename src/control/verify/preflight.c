@@ -15,7 +15,7 @@
 #include "control/apply/direct.h"
 #include "control/life/process.h"
 #include "control/plan/origin.h"
-#include "control/apply/rooted.h"
+#include "control/life/rooted.h"
 #include "control/value/value_peers.h"
 #include "control/verify/preflight.h"
 #include "control/verify/transparent.h"

@@ -178,6 +178,7 @@ struct server {
 	enum server_role role;
 	bool present; /* false: an empty slot, never chosen */
 	bool unresolved; /* not present, as its name has no address yet */
+	bool refused;	 /* its name has an address that it must not have */
 	char *name;   /* host or path as the operator gave it; owned */
 	char *host;   /* what its TLS and HTTP call it; owned; NULL: its name */
 	struct server_addrs addrs;

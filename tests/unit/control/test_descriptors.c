@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/words.h"
-#include "control/apply/descriptors.h"
+#include "control/plan/descriptors.h"
 #include "proxy/dns/dns.h"
 #include "support/suite.h"
 

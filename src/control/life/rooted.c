@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "control/apply/rooted.h"
+#include "control/life/rooted.h"
 #include "net/program/program.h"
 #include "net/program/starter.h"
 
