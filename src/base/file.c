@@ -305,17 +305,28 @@ struct like {
 	const struct stat *owner; /* NULL: the process that writes it */
 };
 
+/* Root's file may become this user's, who may replace it anyhow, and root may
+ * still do all; another owner would lose it. */
+static int
+keep_owner(int fd, const struct stat *o)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -1;
+	if ((st.st_uid == o->st_uid && st.st_gid == o->st_gid) ||
+	    fchown(fd, o->st_uid, o->st_gid) == 0)
+		return 0;
+	if (errno != EPERM || o->st_uid != 0)
+		return -1;
+	return st.st_gid == o->st_gid ? 0 : fchown(fd, (uid_t)-1, o->st_gid);
+}
+
 /* The owner goes first: that takes some bits of the mode away. */
 static int
 make_like(int fd, const struct like *like)
 {
-	const struct stat *o = like->owner;
-	struct stat st;
-
-	if (o != NULL &&
-	    (fstat(fd, &st) < 0 ||
-		((st.st_uid != o->st_uid || st.st_gid != o->st_gid) &&
-		    fchown(fd, o->st_uid, o->st_gid) < 0)))
+	if (like->owner != NULL && keep_owner(fd, like->owner) < 0)
 		return -1;
 	return fchmod(fd, like->mode);
 }
@@ -364,9 +375,31 @@ file_write_and_rename(
 	return rc;
 }
 
-int
-file_replace(
-    const char *path, const struct buffer *text, bool durable, struct error *e)
+/* Of a file that could not be written and renamed. `st` is the one that was to
+ * be replaced, or NULL. */
+static int
+replace_error(const struct stat *st, struct error *e)
+{
+	if (errno == EBUSY)
+		return error_set(e,
+		    "is mounted by itself and cannot be replaced: mount its "
+		    "directory instead");
+	if (errno == EPERM && st != NULL && st->st_uid != geteuid())
+		return error_set(e,
+		    "belongs to uid %lu, gid %lu, which this process (uid %lu) "
+		    "cannot keep: chown it to uid %lu and a group of that user",
+		    (unsigned long)st->st_uid, (unsigned long)st->st_gid,
+		    (unsigned long)geteuid(), (unsigned long)geteuid());
+	if (errno == EACCES || errno == EROFS)
+		return error_set(e, "no file can be made in its directory: %s",
+		    strerror(errno));
+	return file_error(e);
+}
+
+/* A new file gets `mode` less the umask. */
+static int
+replace_all(const char *path, const struct buffer *text, bool durable,
+    mode_t mode, struct error *e)
 {
 	char *real = follow_own_links(path, e);
 	mode_t mask = umask(0);
@@ -383,15 +416,22 @@ file_replace(
 	} else if (!there && errno != ENOENT) {
 		rc = file_error(e);
 	} else {
-		struct like like = { there ? st.st_mode & 0777 : 0644 & ~mask,
+		struct like like = { there ? st.st_mode & 0777 : mode & ~mask,
 			durable, NULL };
 
 		rc = file_write_and_rename(real, &like, text);
 		if (rc < 0)
-			file_error(e);
+			replace_error(NULL, e);
 	}
 	free(real);
 	return rc;
+}
+
+int
+file_replace(
+    const char *path, const struct buffer *text, bool durable, struct error *e)
+{
+	return replace_all(path, text, durable, 0644, e);
 }
 
 /* First the copy of the old one, then the new one over it: at each moment there
@@ -402,9 +442,10 @@ write_both(const char *real, const struct buffer *old,
 {
 	size_t size = strlen(real) + sizeof("~");
 	char *copy = malloc(size);
-	struct stat st;
+	struct stat st, other;
 	struct like like = { .durable = true, .owner = &st };
-	int rc = -1;
+	bool had_copy;
+	int rc = -1, saved;
 
 	if (copy == NULL || lstat(real, &st) < 0) {
 		free(copy);
@@ -412,24 +453,30 @@ write_both(const char *real, const struct buffer *old,
 	}
 	like.mode = st.st_mode & 0777;
 	snprintf(copy, size, "%s~", real);
-	if (file_write_and_rename(copy, &like, old) == 0)
+	had_copy = lstat(copy, &other) == 0;
+	if (file_write_and_rename(copy, &like, old) == 0) {
 		rc = file_write_and_rename(real, &like, text);
+		saved = errno;
+		if (rc < 0 && !had_copy)
+			(void)unlink(copy);
+		errno = saved;
+	}
 	if (rc < 0)
-		file_error(e);
+		replace_error(&st, e);
 	free(copy);
 	return rc;
 }
 
 int
 file_replace_kept(const char *path, const struct buffer *old,
-    const struct buffer *text, struct error *e)
+    const struct buffer *text, mode_t mode, struct error *e)
 {
 	size_t n = buffer_length(text);
 	char *real;
 	int rc;
 
 	if (old == NULL)
-		return file_replace(path, text, true, e);
+		return replace_all(path, text, true, mode, e);
 	if (n == buffer_length(old) &&
 	    (n == 0 || memcmp(buffer_bytes(old), buffer_bytes(text), n) == 0))
 		return 0;

@@ -51,10 +51,11 @@ int file_replace(
 
 /* The same, durable, for a file that people keep: the new one belongs to its
  * owner and group too, and `old`, what is in it now, is kept beside it in
- * "FILE~". NULL is for a file that is not there yet. A file that would stay the
- * same is left alone. Returns 0, or -1 with a short message and the old file in
- * place. */
+ * "FILE~". A file of root's becomes this user's where it cannot stay root's, if
+ * its group can be kept. A file that would stay the same is left alone. `old`
+ * NULL is for a file that is not there yet, which gets `mode` less the umask.
+ * Returns 0, or -1 with a short message and the old file in place. */
 int file_replace_kept(const char *path, const struct buffer *old,
-    const struct buffer *text, struct error *e);
+    const struct buffer *text, mode_t mode, struct error *e);
 
 #endif

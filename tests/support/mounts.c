@@ -27,8 +27,8 @@ mounts_empty(const char *at, const char *size)
 		   size != NULL ? text("size=%s", size) : NULL) == 0;
 }
 
-static bool
-bind_file(const char *from, const char *to)
+bool
+mounts_file(const char *from, const char *to)
 {
 	write_file(to, "");
 	return mount(from, to, NULL, MS_BIND, NULL) == 0;
@@ -39,14 +39,23 @@ mounts_devices(void)
 {
 	const char *null = scratch("null"), *random = scratch("urandom");
 
-	return mounts_private() && bind_file("/dev/null", null) &&
-	    bind_file("/dev/urandom", random) && mounts_empty("/dev", NULL) &&
-	    bind_file(null, "/dev/null") && bind_file(random, "/dev/urandom");
+	return mounts_private() && mounts_file("/dev/null", null) &&
+	    mounts_file("/dev/urandom", random) && mounts_empty("/dev", NULL) &&
+	    mounts_file(null, "/dev/null") &&
+	    mounts_file(random, "/dev/urandom");
 }
 #else
 bool
 mounts_private(void)
 {
+	return false;
+}
+
+bool
+mounts_file(const char *from, const char *at)
+{
+	(void)from;
+	(void)at;
 	return false;
 }
 

@@ -7,6 +7,8 @@
 
 /* Mounts are the test's own from here on; false where that cannot be. */
 bool mounts_private(void);
+/* Makes the file `at` a mount of the file `from`. */
+bool mounts_file(const char *from, const char *at);
 /* An empty file system there, of `size` ("64k"); NULL: of any. */
 bool mounts_empty(const char *at, const char *size);
 /* The same, and a /dev with null and urandom alone: without a log daemon. */

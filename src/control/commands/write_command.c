@@ -92,6 +92,19 @@ make_text(const struct call *c, const struct wanted *w,
 	return error_set(e, "not written: %.450s", why.text);
 }
 
+/* A new file is as open as the one that pen was started with, which may have
+ * what others must not read. */
+static mode_t
+mode_of_new(const struct call *c)
+{
+	const char *file = c->plan->config.file;
+	struct stat st;
+
+	return file != NULL && stat(file, &st) == 0 && S_ISREG(st.st_mode)
+	    ? st.st_mode & 0666
+	    : 0644;
+}
+
 static int
 save(struct call *c, const struct wanted *w, struct buffer *old,
     struct buffer *new, struct error *e)
@@ -105,7 +118,8 @@ save(struct call *c, const struct wanted *w, struct buffer *old,
 		return write_refuse(c, w->path, "does not exist", e);
 	if (make_text(c, w, old, there, new, e) < 0)
 		return -1;
-	if (file_replace_kept(w->path, there ? old : NULL, new, &why) < 0)
+	if (file_replace_kept(
+		w->path, there ? old : NULL, new, mode_of_new(c), &why) < 0)
 		return write_refuse(c, w->path, why.text, e);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "support/mounts.h"
 #include "support/suite.h"
 
 static struct error e;
@@ -110,7 +112,8 @@ replace_kept(const char *path, const char *was, const char *new)
 	ck_assert_int_eq(buffer_append(&text, new, strlen(new)), 0);
 	if (was != NULL)
 		ck_assert_int_eq(buffer_append(&old, was, strlen(was)), 0);
-	rc = file_replace_kept(path, was != NULL ? &old : NULL, &text, &e);
+	rc =
+	    file_replace_kept(path, was != NULL ? &old : NULL, &text, 0640, &e);
 	buffer_fini(&old);
 	buffer_fini(&text);
 	return rc;
@@ -125,6 +128,7 @@ START_TEST(the_old_one_is_kept)
 
 	ck_assert_int_eq(mkdir(dir, 0755), 0);
 	ck_assert_int_eq(replace_kept(path, NULL, "one"), 0);
+	ck_assert_int_eq(mode_of(path), 0640);
 	ck_assert_int_eq(chmod(path, 0604), 0);
 	ck_assert_int_eq(stat(path, &before), 0);
 	ck_assert_int_eq(replace_kept(path, "one", "one"), 0);
@@ -142,6 +146,101 @@ START_TEST(the_old_one_is_kept)
 	ck_assert_int_eq(entries_in(dir), 3);
 	ck_assert_int_eq(replace_kept(scratch("kept/no"), "a", "b"), -1);
 	ck_assert_str_eq(e.text, "No such file or directory");
+}
+END_TEST
+
+enum { NOBODY = 65534, OTHER = 65533 };
+
+/* As a child of that user does it, which is in that group alone. */
+static const char *
+replaced_by(uid_t uid, gid_t gid, const char *path)
+{
+	const char *result = scratch("result");
+	int status;
+	pid_t pid;
+
+	write_file(result, "");
+	ck_assert_int_eq(chmod(result, 0666), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (setgroups(0, NULL) < 0 || setgid(gid) < 0 ||
+		    setuid(uid) < 0)
+			_exit(1);
+		umask(0);
+		write_file(result,
+		    replace_kept(path, "one", "two") == 0 ? "done" : e.text);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	return contents(result);
+}
+
+static void
+begin_owned(const char *dir, const char *path, uid_t uid, gid_t gid)
+{
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	ck_assert_int_eq(chown(dir, NOBODY, NOBODY), 0);
+	write_file(path, "one");
+	ck_assert_int_eq(chown(path, uid, gid), 0);
+	ck_assert_int_eq(chmod(path, 0640), 0);
+}
+
+/* The user of a service has the right to read root's file by its group. */
+START_TEST(group_of_roots_file_is_kept)
+{
+	const char *dir = scratch("o"), *path = scratch("o/f");
+	struct stat st;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	ck_assert_int_eq(chmod(scratch(""), 0755), 0);
+	begin_owned(dir, path, 0, NOBODY);
+	ck_assert_str_eq(replaced_by(NOBODY, NOBODY, path), "done");
+	ck_assert_str_eq(contents(path), "two");
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_uid, NOBODY);
+	ck_assert_uint_eq(st.st_gid, NOBODY);
+	ck_assert_uint_eq(st.st_mode & 07777, 0640);
+}
+END_TEST
+
+START_TEST(owner_that_cannot_be_kept_is_reported)
+{
+	const char *dir = scratch("p"), *path = scratch("p/f");
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	ck_assert_int_eq(chmod(scratch(""), 0755), 0);
+	begin_owned(dir, path, _i > 0 ? 0 : OTHER, _i > 0 ? OTHER : NOBODY);
+	ck_assert_str_eq(replaced_by(NOBODY, NOBODY, path),
+	    text("belongs to uid %d, gid %d, which this process (uid %d) "
+		 "cannot keep: chown it to uid %d and a group of that user",
+		_i > 0 ? 0 : OTHER, _i > 0 ? OTHER : NOBODY, NOBODY, NOBODY));
+	ck_assert_str_eq(contents(path), "one");
+	ck_assert_int_eq(entries_in(dir), 1);
+}
+END_TEST
+
+/* As a container may have it. */
+START_TEST(mounted_file_is_not_replaced)
+{
+	const char *dir = scratch("m"), *path = scratch("m/f");
+	const char *from = scratch("from");
+
+	if (suite_is_in_valgrind() || !mounts_private())
+		SKIP("needs root and a process of its own");
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	write_file(from, "one");
+	if (!mounts_file(from, path))
+		SKIP("needs bind mounts");
+	ck_assert_int_eq(replace_kept(path, "one", "two"), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "mount its directory"));
+	ck_assert_int_eq(entries_in(dir), 1);
+	ck_assert_int_eq(replace(path, "two"), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "mount its directory"));
+	ck_assert_str_eq(contents(path), "one");
+	ck_assert_int_eq(entries_in(dir), 1);
 }
 END_TEST
 
@@ -409,6 +508,9 @@ SUITE(test_file)
 	SUITE_ADD(s, reads_all, 10);
 	SUITE_ADD(s, replaces_all, 10);
 	SUITE_ADD(s, the_old_one_is_kept, 10);
+	SUITE_ADD(s, group_of_roots_file_is_kept, 10);
+	SUITE_ADD_LOOP(s, owner_that_cannot_be_kept_is_reported, 10, 2);
+	SUITE_ADD(s, mounted_file_is_not_replaced, 10);
 	SUITE_ADD(s, failure_leaves_the_old_one, 10);
 	SUITE_ADD(s, link_to_nothing, 10);
 	SUITE_ADD(s, links_of_others, 10);
