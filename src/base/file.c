@@ -50,16 +50,33 @@ file_read(const char *path, size_t most, bool wait, struct buffer *text,
 	return file_read_at(AT_FDCWD, path, most, wait, text, e);
 }
 
+/* Whether it was written to since. */
+static bool
+has_changed(int fd, const struct stat *before)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 &&
+	    (st.st_size != before->st_size ||
+#ifdef __linux__
+		st.st_mtim.tv_nsec != before->st_mtim.tv_nsec ||
+#endif
+		st.st_mtime != before->st_mtime);
+}
+
 int
 file_read_at(int dir, const char *path, size_t most, bool wait,
     struct buffer *text, struct error *e)
 {
 	int fd = open_to_read(dir, path, wait, e);
+	struct stat before;
 	ssize_t n = 1;
 	char *at;
 
 	if (fd < 0)
 		return -1;
+	if (fstat(fd, &before) < 0)
+		before.st_mode = 0;
 	while (n > 0 && (at = buffer_reserve(text, CHUNK)) != NULL) {
 		n = read(fd, at, CHUNK);
 		if (n < 0 && errno == EINTR) {
@@ -73,8 +90,12 @@ file_read_at(int dir, const char *path, size_t most, bool wait,
 			n = -1;
 		}
 	}
-	if (n != 0)
+	if (n != 0) {
 		file_error(e);
+	} else if (S_ISREG(before.st_mode) && has_changed(fd, &before)) {
+		error_set(e, "was changed while it was read");
+		n = -1;
+	}
 	close(fd);
 	return n == 0 ? 0 : -1;
 }

@@ -12,6 +12,7 @@
 
 /* Appends the content of a file, at most `most` bytes, to `text`. Unless `wait`
  * is set, pipes are refused, and so is a terminal on which nothing was typed.
+ * A file that changes while it is read is refused: half of it may be missing.
  * Returns 0, or -1 with a short message. */
 int file_read(const char *path, size_t most, bool wait, struct buffer *text,
     struct error *e);

@@ -823,6 +823,73 @@ START_TEST(lines_that_mislead)
 }
 END_TEST
 
+/* As an editor or a full disk leaves it; a file of entries is the same. */
+START_TEST(file_without_end_is_reported)
+{
+	static const struct {
+		const char *end, *says;
+	} ends[] = {
+		{ "timeout 27", ":2: the last line has no newline: is" },
+		{ "# a comment", ":2: the last line has no newline: is" },
+		{ "timeout 27 \\\n", ":2: the backslash continues the last " },
+		{ "timeout 27 \\", ":2: the last line has no newline: is" },
+		{ "timeout 27\n", NULL },
+		{ "timeout 27\n\n", NULL },
+	};
+	const char *conf = scratch("cut.conf"), *list = scratch("list");
+	const char *argv[] = { getenv("PEN"), "--check", "-F", conf,
+		free_front(), "127.0.0.1:9", NULL };
+	struct child c;
+	size_t i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		write_file(conf, text("blacklist 3\n%s", ends[i].end));
+		child_start(&c, argv);
+		child_wait(&c, 10000);
+		if (ends[i].says != NULL)
+			ck_assert_ptr_nonnull(strstr(
+			    child_err(&c), text("%s%s", conf, ends[i].says)));
+		else
+			ck_assert_str_eq(child_err(&c), "");
+	}
+	write_file(conf, text("acl 1 permit file %s\nclient_acl 1\n", list));
+	write_file(list, "10.0.0.0/8\n192.0.2.0/24");
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("acl: the last line has no newline acl=1 file=%s", list)));
+}
+END_TEST
+
+/* They are not those of the section before. */
+START_TEST(lines_of_no_section_are_skipped)
+{
+	const char *conf = scratch("no.conf"), *in = scratch("in.conf");
+	const char *argv[] = { getenv("PEN"), "--check", "-F", conf, NULL };
+	static const char *const names[] = { "a23456789.123456789.123456789.12",
+		"1st", "add" };
+	struct child c;
+	size_t i;
+
+	write_file(in, "service 2nd\nwrong too\n");
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		write_file(conf,
+		    text("service web\nlisten %s\ndummy\n"
+			 "include %s\ntimeout x\n"
+			 "service %s\nlisten 127.0.0.1:1\nwrong\nlog /x\n"
+			 " service web\ntimeout y\n",
+			free_front(), in, names[i]));
+		child_start(&c, argv);
+		ck_assert_int_eq(child_wait(&c, 10000), 1);
+		ck_assert_msg(count_in(child_err(&c), "\n") == 4 &&
+			count_in(child_err(&c), "not a valid name") == 2,
+		    "%s", child_err(&c));
+		ck_assert_ptr_nonnull(strstr(child_err(&c), "\"x\" is not a"));
+		ck_assert_ptr_nonnull(strstr(child_err(&c), "\"y\" is not a"));
+	}
+}
+END_TEST
+
 #ifdef HAVE_OPENSSL
 START_TEST(warnings_about_tls)
 {
@@ -955,6 +1022,8 @@ SUITE(test_options)
 	SUITE_ADD(s, options_in_a_file, 20);
 	SUITE_ADD(s, listen_that_is_replaced, 20);
 	SUITE_ADD(s, lines_that_mislead, 30);
+	SUITE_ADD(s, file_without_end_is_reported, 30);
+	SUITE_ADD(s, lines_of_no_section_are_skipped, 30);
 	SUITE_ADD(s, open_to_everybody, 20);
 #ifdef HAVE_OPENSSL
 	SUITE_ADD(s, warnings_about_tls, 20);

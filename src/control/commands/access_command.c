@@ -79,6 +79,22 @@ emit_cuts(
 		    facts->cut, path, facts->first_cut);
 }
 
+/* Of an address that is cut another one may be left. */
+static void
+emit_no_end(
+    const struct call *c, const char *path, const struct acl_file_facts *facts)
+{
+	if (!facts->has_no_end || c->dry)
+		return;
+	log_warn("acl: the last line has no newline acl=%s file=%.300s",
+	    c->words->word[0], path);
+	if (c->caller != NULL)
+		reply_add(&c->reply->out,
+		    "warning: the last line of %.300s has no newline: is the "
+		    "file complete?\n",
+		    path);
+}
+
 static int
 access_add_entry(struct call *c, struct acl *l, bool permit,
     const struct acl *like, struct error *e)
@@ -110,8 +126,10 @@ access_add_file(struct call *c, struct acl *l, enum acl_verb verb,
 	else
 		rc = acl_loads_add(
 		    c->pen->loads, l, path, verb, like, &facts, e);
-	if (rc == 0)
+	if (rc == 0) {
 		emit_cuts(c, path, &facts);
+		emit_no_end(c, path, &facts);
+	}
 	return rc < 0 ? -1 : 0;
 }
 

@@ -24,6 +24,7 @@ struct reading {
 	void (*on_error)(const char *sentence);
 	struct error first;
 	bool failed;
+	bool skips; /* the lines of a section that could not begin */
 };
 
 char *
@@ -51,12 +52,25 @@ config_next_line(char **rest, unsigned *lines)
 	return line;
 }
 
+static bool
+begins_section(const char *line)
+{
+	line += strspn(line, " \t");
+	return strncmp(line, "service", 7) == 0 &&
+	    strchr(" \t", line[7]) != NULL && line[7] != '\0';
+}
+
+/* After an error, lines are read to find more errors: those of a section that
+ * could not begin are not of the one before. */
 static void
 run_line(struct reading *r, const char *line, unsigned number)
 {
 	struct call c = *r->call;
 	struct error e;
 
+	r->skips = r->skips && !begins_section(line);
+	if (r->skips)
+		return;
 	r->origin[r->origin_line +
 	    number_format(r->origin + r->origin_line, number)] = '\0';
 	c.origin = r->origin;
@@ -71,6 +85,7 @@ run_line(struct reading *r, const char *line, unsigned number)
 	if (!r->failed)
 		r->first = e;
 	r->failed = true;
+	r->skips = begins_section(line);
 	if (r->on_error != NULL)
 		r->on_error(e.text);
 }
@@ -101,6 +116,11 @@ find_warning(const char *raw, unsigned number)
 	    !says_nothing(raw + n + 1))
 		return "the backslash makes the next line part of this "
 		       "comment";
+	if (n > 0 && raw[n] == '\0')
+		return "the last line has no newline: is the file complete?";
+	if (n > 0 && raw[n - 1] == '\\' && raw[n + 1] == '\0')
+		return "the backslash continues the last line: is the file "
+		       "complete?";
 	return NULL;
 }
 

@@ -61,6 +61,7 @@ struct acl_file_facts {
 	size_t entries;
 	size_t cut; /* of them, addresses with bits outside their mask */
 	unsigned first_cut; /* line of the first of these */
+	bool has_no_end;    /* its last line has no newline */
 	bool unchanged; /* the entries are those of `like`: nothing was read */
 };
 

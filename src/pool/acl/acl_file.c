@@ -187,8 +187,11 @@ acl_reader_new(const struct acl *before, const char *path, enum acl_verb verb,
 	if (file_id_is_recent(&r->id))
 		r->id = (struct file_id){ .size = 0 };
 	buffer_init(&r->text);
-	if (file_read(path, FILE_MAX, false, &r->text, e) == 0)
+	if (file_read(path, FILE_MAX, false, &r->text, e) == 0) {
+		r->facts.has_no_end = buffer_length(&r->text) > 0 &&
+		    buffer_bytes(&r->text)[buffer_length(&r->text) - 1] != '\n';
 		return r;
+	}
 	error_of(e, "\"%.300s\"", path);
 	acl_reader_free(r);
 	return NULL;

@@ -75,6 +75,38 @@ START_TEST(reads_all)
 }
 END_TEST
 
+/* Another process appends to it all the time. */
+START_TEST(changing_file_is_refused)
+{
+	const char *path = scratch("grows");
+	struct buffer b;
+	pid_t pid;
+	int fd, rc;
+
+	buffer_init(&b);
+	write_file(path, "");
+	ck_assert_int_eq(truncate(path, 4 * 1024 * 1024), 0);
+	pid = fork();
+	if (pid == 0) {
+		fd = open(path, O_WRONLY | O_APPEND);
+		while (getppid() != 1 && write(fd, "x", 1) == 1)
+			if (lseek(fd, 0, SEEK_END) > 8 * 1024 * 1024)
+				(void)!ftruncate(fd, 4 * 1024 * 1024);
+		_exit(0);
+	}
+	do {
+		buffer_fini(&b);
+		rc = file_read(path, SIZE_MAX, false, &b, &e);
+	} while (rc == 0);
+	ck_assert_str_eq(e.text, "was changed while it was read");
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	buffer_fini(&b);
+	ck_assert_int_eq(file_read(path, SIZE_MAX, false, &b, &e), 0);
+	buffer_fini(&b);
+}
+END_TEST
+
 START_TEST(replaces_all)
 {
 	const char *dir = scratch("dir"), *path = scratch("dir/f");
@@ -506,6 +538,7 @@ SUITE(test_file)
 	Suite *s = suite_create("file");
 
 	SUITE_ADD(s, reads_all, 10);
+	SUITE_ADD(s, changing_file_is_refused, 30);
 	SUITE_ADD(s, replaces_all, 10);
 	SUITE_ADD(s, the_old_one_is_kept, 10);
 	SUITE_ADD(s, group_of_roots_file_is_kept, 10);
