@@ -315,6 +315,17 @@ pool_begin_round(struct attempts *attempts)
  * and the client is remembered with the server. */
 void pool_opened(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t now);
+/* The same of what may be all that the client sends, such as a datagram: it
+ * does not count, but pool_resumed() can follow. */
+void pool_served(struct pool *p, struct server *s, const struct peer *who,
+    struct attempts *attempts, uint64_t now);
+/* What did not count goes on, and counts until pool_idled() or
+ * pool_closed(). */
+void pool_resumed(struct pool *p, struct server *s, const struct peer *who,
+    struct attempts *attempts, uint64_t now);
+/* It may be over, and counts no longer, until pool_resumed(). */
+void pool_idled(struct pool *p, struct server *s, const struct peer *who,
+    struct attempts *attempts);
 /* The client has proven that it is at its address; see sticky.h. */
 void pool_proven(
     struct pool *p, const struct peer *who, struct attempts *attempts);

@@ -423,17 +423,37 @@ void
 pool_opened(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t now)
 {
+	s->connects++;
+	rate_count(&s->rate, now);
+	pool_resumed(p, s, who, attempts, now);
+}
+
+void
+pool_resumed(struct pool *p, struct server *s, const struct peer *who,
+    struct attempts *attempts, uint64_t now)
+{
 	s->connections++;
 	if (p->share != NULL)
 		pool_let_go(p);
 	if (s->shared != NULL)
 		pool_share_tell(s);
-	s->connects++;
-	rate_count(&s->rate, now);
 	connections_changed(s);
 	if (p->sticky != NULL && s->role == SERVER_REGULAR)
 		sticky_remember(p->sticky, who, &attempts->hint, s->number,
 		    attempts->proven, now);
+}
+
+void
+pool_served(struct pool *p, struct server *s, const struct peer *who,
+    struct attempts *attempts, uint64_t now)
+{
+	s->connects++;
+	rate_count(&s->rate, now);
+	if (p->sticky == NULL || s->role != SERVER_REGULAR)
+		return;
+	sticky_remember(
+	    p->sticky, who, &attempts->hint, s->number, attempts->proven, now);
+	sticky_closed(p->sticky, who, &attempts->hint);
 }
 
 void
@@ -549,10 +569,17 @@ void
 pool_closed(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t up, uint64_t down)
 {
+	pool_moved(p, s, who, attempts, up, down);
+	pool_idled(p, s, who, attempts);
+}
+
+void
+pool_idled(struct pool *p, struct server *s, const struct peer *who,
+    struct attempts *attempts)
+{
 	s->connections--;
 	if (s->shared != NULL)
 		pool_share_tell(s);
-	pool_moved(p, s, who, attempts, up, down);
 	if (p->sticky != NULL && s->role == SERVER_REGULAR)
 		sticky_closed(p->sticky, who, &attempts->hint);
 	connections_changed(s);

@@ -17,6 +17,24 @@ pen -r {FRONT} {S0}
 < 1000000
 > dsr_flows 0
 ~ can be set only at startup
+# these may change later
+> dsr_tcp_timeout
+< 900
+> dsr_fin_timeout
+< 120
+> dsr_udp_timeout
+< 300
+> dsr_tcp_timeout 7200
+< 7200
+> dsr_fin_timeout 600
+< 600
+> dsr_udp_timeout 0
+< 0
+> dsr_tcp_timeout -1
+~ dsr_tcp_timeout
+> write all {DIR}times.conf
+has times.conf dsr_tcp_timeout 7200
+has times.conf dsr_udp_timeout 0
 > no dsr_announce
 ~ can be set only at startup
 > dsr_standby

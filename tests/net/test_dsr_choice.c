@@ -8,7 +8,9 @@
 
 #include "support/dsrnet.h"
 #include "support/net_fixture.h"
+#include "support/nginx.h"
 #include "support/suite.h"
+#include "support/wait.h"
 
 enum { SERVERS = 3, ROUNDS = 8 };
 
@@ -103,6 +105,52 @@ START_TEST(udp6_in_turn)
 }
 END_TEST
 
+/* Clients of one datagram each are over: they keep nobody out. */
+static void
+expect_all_served(const char *vip)
+{
+	enum { CLIENTS = 4 * SERVERS };
+	int near[CLIENTS];
+	unsigned i;
+
+	dsrnet_begin(&net, &fixture, vip, SOCK_DGRAM);
+	for (i = 0; i < SERVERS; i++)
+		(void)dsrpen_ask(
+		    &net.pen, &fixture, text("server %u hard 1", i));
+	for (i = 0; i < CLIENTS; i++) {
+		near[i] = dsrnet_dial(&net);
+		(void)dsrnet_echo(&net, near[i], 4, 4);
+	}
+	ck_assert_uint_eq(report_number(dsrpen_ask(&net.pen, &fixture, "dsr"),
+			      "dropped_no_server"),
+	    0);
+	for (i = 0; i < CLIENTS; i++)
+		close(near[i]);
+}
+
+/* Then their flows end when the setting says so. */
+static void
+expect_forgotten(void)
+{
+	ck_assert_int_ge(
+	    report_number(dsrpen_ask(&net.pen, &fixture, "dsr"), "\nflows "),
+	    4 * SERVERS);
+	(void)dsrpen_ask(&net.pen, &fixture, "dsr_udp_timeout 1");
+	WAIT_FOR(report_number(
+		     dsrpen_ask(&net.pen, &fixture, "dsr"), "\nflows ") == 0,
+	    20000);
+}
+
+START_TEST(datagrams_take_no_place)
+{
+	NEED_DSR_OF_OURS("limits");
+	NEED_NET_FIXTURE(&fixture, &three);
+	expect_all_served(net_fixture_vip(_i));
+	expect_forgotten();
+	dsrnet_end(&net);
+}
+END_TEST
+
 SUITE(test_dsr_choice)
 {
 	Suite *s = suite_create("dsr_choice");
@@ -111,5 +159,6 @@ SUITE(test_dsr_choice)
 	SUITE_ADD(s, udp4_in_turn, 60);
 	SUITE_ADD(s, tcp6_in_turn, 60);
 	SUITE_ADD(s, udp6_in_turn, 60);
+	SUITE_ADD_LOOP(s, datagrams_take_no_place, 60, 2);
 	return s;
 }

@@ -167,6 +167,32 @@ direct_commit_forward(struct apply *a)
 	director_set_forward(a->service->director, &f);
 }
 
+/* ---- flows ---- */
+
+/* Less than a second is one. */
+static uint32_t
+seconds_of(uint64_t ms)
+{
+	return (uint32_t)((ms + 999) / 1000);
+}
+
+static struct dsr_timeouts
+read_timeouts(const struct dsr_settings *s)
+{
+	return (struct dsr_timeouts){ .tcp = seconds_of(s->tcp_timeout_ms),
+		.fin = seconds_of(s->fin_timeout_ms),
+		.udp = seconds_of(s->udp_timeout_ms) };
+}
+
+void
+direct_commit_flows(struct apply *a)
+{
+	struct dsr_timeouts t = read_timeouts(&a->wanted->config.dsr);
+
+	if (a->service->director != NULL)
+		director_set_timeouts(a->service->director, &t);
+}
+
 /* ---- what a plan may want ---- */
 
 /* Questions in a VIP's name are the servers' own address to them: they do not

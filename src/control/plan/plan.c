@@ -76,6 +76,9 @@ config_init(struct config *c)
 	tls_settings_init(&c->tls);
 	c->dsr = (struct dsr_settings){
 		.flows = 1000000,
+		.tcp_timeout_ms = 900000,
+		.fin_timeout_ms = 120000,
+		.udp_timeout_ms = 300000,
 		.announce = true,
 		.forward = SERVER_FORWARD_MAC,
 		.tarpit_acl = ACL_REF_NONE,

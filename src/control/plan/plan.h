@@ -54,6 +54,8 @@ struct dsr_settings {
 	char *link;	 /* kind; NULL: the best */
 	struct addr ip[2];
 	uint64_t flows;
+	/* Without a frame; 0: none. See dsr_flows.h. */
+	uint64_t tcp_timeout_ms, fin_timeout_ms, udp_timeout_ms;
 	bool announce;
 	bool standby;		     /* at the start */
 	bool fast;		     /* flows go by the link's fast path */

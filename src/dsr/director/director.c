@@ -338,6 +338,8 @@ director_on_tick(struct timer *t)
 	checks_tick(&d->checks);
 	/* A portion at a time, so that frames need not wait. */
 	more = dsr_flows_expire(&d->dispatch.flows, now, EXPIRE) == EXPIRE;
+	more |=
+	    dsr_flows_stop_counting(&d->dispatch.flows, now, EXPIRE) == EXPIRE;
 	d->soon = more || d->forward.wire.link.waits;
 	(void)timer_start(d->loop, t, d->soon ? SOON_MS : TICK_MS);
 }

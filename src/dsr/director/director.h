@@ -111,6 +111,9 @@ int director_prepare_forward(
  * own. director_prepare_forward() must have succeeded for it. */
 void director_set_forward(struct director *d, const struct director_forward *f);
 
+/* How long flows last without a frame, those that there are, too. */
+void director_set_timeouts(struct director *d, const struct dsr_timeouts *t);
+
 /* Tarpits connections to unused addresses that this list permits; NULL or an
  * empty list: none. The list is copied. Returns 0, or -1 with a full message
  * and nothing changed. */

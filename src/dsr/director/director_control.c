@@ -113,6 +113,12 @@ director_set_forward(struct director *d, const struct director_forward *f)
 	fast_path_refresh(&d->dispatch.fast);
 }
 
+void
+director_set_timeouts(struct director *d, const struct dsr_timeouts *t)
+{
+	dsr_flows_set_timeouts(&d->dispatch.flows, t);
+}
+
 int
 director_set_tarpit(struct director *d, const struct acl *list, struct error *e)
 {

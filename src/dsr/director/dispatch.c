@@ -15,8 +15,7 @@ has_nothing_yet(const struct frame *f)
 	    (f->tcp_flags & (FRAME_SYN | FRAME_ACK | FRAME_RST)) == FRAME_SYN;
 }
 
-/* After a FIN or RST a flow is remembered for its last frames. It is no load,
- * and not counted as one of its server's connections. */
+/* After a FIN or RST a flow is remembered for its last frames. */
 static bool
 is_over(const struct dsr_flow *w)
 {
@@ -45,10 +44,29 @@ on_flow_end(void *arg, struct dsr_flow *w)
 	fast_path_leave(&d->fast, w);
 	if (s == NULL || w->learned)
 		return;
-	if (is_over(w))
-		pool_moved(d->pool, s, &who, &none, w->bytes, 0);
-	else
+	if (w->counts)
 		pool_closed(d->pool, s, &who, &none, w->bytes, 0);
+	else
+		pool_moved(d->pool, s, &who, &none, w->bytes, 0);
+}
+
+static void
+on_flow_count(void *arg, struct dsr_flow *w)
+{
+	struct dispatch *d = arg;
+	struct server *s = pool_slot(d->pool, w->server);
+	struct attempts none = { .count = 0 };
+	struct peer who = dispatch_client_of(w);
+	uint64_t now = loop_now(d->loop);
+
+	if (s == NULL)
+		return;
+	if (!w->counts)
+		pool_idled(d->pool, s, &who, &none);
+	else if (w->learned)
+		pool_opened(d->pool, s, &who, &none, now);
+	else
+		pool_resumed(d->pool, s, &who, &none, now);
 }
 
 /* Counts a frame for its flow, whose state it may change. */
@@ -56,26 +74,13 @@ static void
 dispatch_go_on(struct dispatch *d, struct dsr_flow *w, struct server *s,
     uint8_t tcp_flags, unsigned bytes)
 {
-	uint64_t now = loop_now(d->loop);
-	bool was_over = is_over(w), waits = w->state == DSR_SYN;
-	struct attempts none = { .count = 0 };
-	struct peer who;
+	bool waits = w->state == DSR_SYN;
 
-	dsr_flows_on_frame(&d->flows, w, tcp_flags, bytes, now);
-	if (w->learned) { /* it counts from now on */
-		w->learned = 0;
-		was_over = true;
-	}
+	dsr_flows_on_frame(&d->flows, w, tcp_flags, bytes, loop_now(d->loop));
+	w->learned = 0;
 	/* A client that repeats its SYN has had no answer. */
 	if (waits && w->state == DSR_SYN)
 		nexthops_probe(d->hops, s);
-	if (is_over(w) == was_over)
-		return;
-	who = dispatch_client_of(w);
-	if (was_over)
-		pool_opened(d->pool, s, &who, &none, now);
-	else
-		pool_closed(d->pool, s, &who, &none, 0, 0);
 }
 
 /* ---- choosing ---- */
@@ -132,8 +137,12 @@ dispatch_begin(
 		dsr_flows_remove(&d->flows, old);
 	w = dsr_flows_add(
 	    &d->flows, &a->key, a->hash, s->slot, f->tcp_flags, bytes, now);
-	if (w != NULL && !is_over(w))
+	if (w == NULL || is_over(w))
+		return s;
+	if (w->counts)
 		pool_opened(d->pool, s, &f->from, &attempts, now);
+	else
+		pool_served(d->pool, s, &f->from, &attempts, now);
 	return s;
 }
 
@@ -207,9 +216,11 @@ dispatch_learn(struct dispatch *d, const struct dsr_report *r)
 		dsr_flows_remove(&d->flows, w);
 	w = dsr_flows_add(
 	    &d->flows, &r->key, hash, r->server, FRAME_ACK, 0, now);
-	if (w != NULL)
-		w->learned = 1;
-	return w != NULL;
+	if (w == NULL)
+		return false;
+	w->learned = 1;
+	w->counts = 0;
+	return true;
 }
 
 bool
@@ -236,7 +247,7 @@ dispatch_restore(
 	}
 	fp->flows += w->offloaded;
 	who = dispatch_client_of(w);
-	if (!w->learned && !is_over(w))
+	if (w->counts)
 		pool_opened(
 		    d->pool, pool_slot(d->pool, s->slot), &who, &none, now);
 	return true;
@@ -262,6 +273,7 @@ dispatch_open(struct dispatch *d)
 {
 	d->flows.on_assured = on_flow_assured;
 	d->flows.on_end = on_flow_end;
+	d->flows.on_count = on_flow_count;
 	d->flows.last_frame = last_frame;
 	d->flows.arg = d;
 }

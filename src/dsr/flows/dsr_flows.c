@@ -25,14 +25,14 @@ _Static_assert(
     sizeof(void *) > 8 || sizeof(struct dsr_flow) <= 96, "a flow is small");
 
 /* Seconds without a frame, as the kernel has them. */
-static const uint32_t timeouts[DSR_STATES] = {
-	[DSR_SYN] = 60,
-	[DSR_PICKUP] = 900,
-	[DSR_UDP_NEW] = 300,
-	[DSR_CLOSE] = 10,
-	[DSR_FIN] = 120,
-	[DSR_UDP] = 300,
-	[DSR_ESTABLISHED] = 900,
+enum { SYN_S = 60, CLOSE_S = 10 };
+
+/* How long flows of a state count; 0: as long as they are in it. */
+static const uint32_t counts_s[DSR_STATES] = {
+	[DSR_SYN] = DSR_COUNTS_S,
+	[DSR_PICKUP] = DSR_COUNTS_S,
+	[DSR_UDP_NEW] = DSR_COUNTS_S,
+	[DSR_UDP] = DSR_COUNTS_UDP_S,
 };
 
 /* ---- finding ---- */
@@ -102,6 +102,8 @@ leave_list(struct dsr_flows *fs, struct dsr_flow *w)
 		dsr_flow_at(fs, w->older)->newer = w->newer;
 	else
 		l->oldest = w->newer;
+	if (l->counting == w->number)
+		l->counting = w->newer;
 	l->count--;
 }
 
@@ -116,19 +118,32 @@ join_list(struct dsr_flows *fs, struct dsr_flow *w)
 		dsr_flow_at(fs, l->newest)->newer = w->number;
 	else
 		l->oldest = w->number;
+	if (l->counting == 0 && w->counts)
+		l->counting = w->number;
 	l->newest = w->number;
 	l->count++;
+}
+
+/* Whether a flow counts that has just had a frame, its number `frames`. */
+static bool
+is_counted(enum dsr_state state, uint64_t frames)
+{
+	return state == DSR_UDP_NEW ? frames > 1
+				    : state != DSR_FIN && state != DSR_CLOSE;
 }
 
 static void
 dsr_flow_set_state(
     struct dsr_flows *fs, struct dsr_flow *w, enum dsr_state state)
 {
-	bool was_assured = w->state >= DSR_UDP;
+	bool was_assured = w->state >= DSR_UDP, counted = w->counts;
 
 	leave_list(fs, w);
 	w->state = state;
+	w->counts = is_counted(state, w->frames);
 	join_list(fs, w);
+	if (w->counts != counted && fs->on_count != NULL)
+		fs->on_count(fs->arg, w);
 	if (!was_assured && state >= DSR_UDP && fs->on_assured != NULL)
 		fs->on_assured(fs->arg, w);
 }
@@ -201,12 +216,14 @@ dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w, uint8_t tcp_flags,
 	state = next_state(w, tcp_flags);
 	/* Moving touches the cache lines of its neighbours in two lists: a
 	 * busy flow does that once a second. */
-	if (w->seen == second && w->state == state)
+	if (w->seen == second && w->state == state &&
+	    w->counts == is_counted(state, w->frames))
 		return;
 	w->seen = second;
 	dsr_flow_set_state(fs, w, state);
 }
 
+/* Its frames went by the fast path. */
 static void
 touch(struct dsr_flows *fs, struct dsr_flow *w, uint32_t second)
 {
@@ -217,7 +234,9 @@ touch(struct dsr_flows *fs, struct dsr_flow *w, uint32_t second)
 void
 dsr_flows_touch(struct dsr_flows *fs, struct dsr_flow *w, uint64_t now)
 {
-	touch(fs, w, dsr_second(now));
+	leave_list(fs, w);
+	w->seen = dsr_second(now);
+	join_list(fs, w);
 }
 
 /* ---- coming and going ---- */
@@ -372,6 +391,7 @@ dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
 	w->bytes = bytes;
 	w->offloaded = w->learned = 0;
 	w->state = first_state(key, tcp_flags);
+	w->counts = is_counted(w->state, w->frames);
 	join_list(fs, w);
 	hash_table_add(&fs->table, &w->link, hash);
 	fs->servers[server]++;
@@ -398,6 +418,8 @@ dsr_flows_restore(struct dsr_flows *fs, const struct dsr_key *key,
 	w->bytes = past->bytes;
 	w->learned = past->learned;
 	w->offloaded = past->offloaded;
+	w->counts = !w->learned && is_counted(w->state, w->frames) &&
+	    (counts_s[w->state] == 0 || past->idle_s <= counts_s[w->state]);
 	join_list(fs, w);
 	return w;
 }
@@ -423,10 +445,12 @@ static unsigned
 expire(
     struct dsr_flows *fs, enum dsr_state state, uint32_t second, unsigned most)
 {
-	uint32_t timeout = timeouts[state];
+	uint32_t timeout = fs->timeouts[state];
 	struct dsr_flow *w;
 	unsigned n;
 
+	if (timeout == 0)
+		return 0;
 	for (n = 0; n < most && fs->lists[state].oldest != 0; n++) {
 		w = dsr_flow_at(fs, fs->lists[state].oldest);
 		/* All after it were used later. */
@@ -440,6 +464,16 @@ expire(
 	return n;
 }
 
+void
+dsr_flows_set_timeouts(struct dsr_flows *fs, const struct dsr_timeouts *t)
+{
+	fs->timeouts[DSR_SYN] = SYN_S;
+	fs->timeouts[DSR_CLOSE] = CLOSE_S;
+	fs->timeouts[DSR_PICKUP] = fs->timeouts[DSR_ESTABLISHED] = t->tcp;
+	fs->timeouts[DSR_UDP_NEW] = fs->timeouts[DSR_UDP] = t->udp;
+	fs->timeouts[DSR_FIN] = t->fin;
+}
+
 unsigned
 dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most)
 {
@@ -448,5 +482,41 @@ dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most)
 
 	for (i = 0; i < DSR_STATES; i++)
 		n += expire(fs, i, second, most - n);
+	return n;
+}
+
+static unsigned
+stop_counting(
+    struct dsr_flows *fs, enum dsr_state state, uint32_t second, unsigned most)
+{
+	struct dsr_list *l = &fs->lists[state];
+	struct dsr_flow *w;
+	unsigned n;
+
+	for (n = 0; n < most && l->counting != 0; n++) {
+		w = dsr_flow_at(fs, l->counting);
+		if (second - w->seen <= counts_s[state])
+			break;
+		if (is_used_elsewhere(fs, w))
+			continue; /* now it is the newest */
+		l->counting = w->newer;
+		if (!w->counts)
+			continue;
+		w->counts = 0;
+		if (fs->on_count != NULL)
+			fs->on_count(fs->arg, w);
+	}
+	return n;
+}
+
+unsigned
+dsr_flows_stop_counting(struct dsr_flows *fs, uint64_t now, unsigned most)
+{
+	uint32_t second = dsr_second(now);
+	unsigned n = 0, i;
+
+	for (i = 0; i < DSR_STATES; i++)
+		if (counts_s[i] > 0)
+			n += stop_counting(fs, i, second, most - n);
 	return n;
 }

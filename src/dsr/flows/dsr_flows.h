@@ -18,7 +18,8 @@
  * client that goes on.
  *
  * Each state is a list in the order of last use, to the second, and all things
- * in it expire after the same time; finding, adding, each frame and each expiry
+ * in it expire after the same time, and count as connections for the same time;
+ * finding, adding, each frame and each expiry
  * are O(1). A flow is 96 bytes, with all links, in slabs; they are given back
  * only by dsr_flows_fini().
  *
@@ -63,6 +64,12 @@ enum dsr_state {
  * assured, in terms of conntrack. */
 enum { DSR_ASSURED = 4 };
 
+/* Seconds after its last frame in which a flow counts as a connection of its
+ * server (load, limits) that no frame has shown to be answered, or which may
+ * be over: no end of UDP is seen. One datagram alone never counts, nor what
+ * ends. */
+enum { DSR_COUNTS_S = 3, DSR_COUNTS_UDP_S = 30 };
+
 struct dsr_flow {
 	struct hash_table_link link; /* private */
 	struct dsr_key key;
@@ -74,6 +81,7 @@ struct dsr_flow {
 	uint32_t state : 7;	/* enum dsr_state */
 	uint32_t offloaded : 1; /* the caller's: frames go elsewhere, too */
 	uint32_t learned : 1;	/* the caller's: no frame has come here yet */
+	uint32_t counts : 1;	/* as a connection of its server */
 };
 
 /* A flow, for other directors. */
@@ -92,6 +100,14 @@ struct dsr_past {
 
 struct dsr_list {
 	uint32_t newest, oldest, count;
+	uint32_t counting; /* private: none before it counts */
+};
+
+/* Seconds without a frame after which a flow ends; 0: never. */
+struct dsr_timeouts {
+	uint32_t tcp; /* with a SYN alone, or after a RST, sooner */
+	uint32_t fin; /* after a FIN */
+	uint32_t udp;
 };
 
 struct dsr_flows_stats {
@@ -111,6 +127,8 @@ struct dsr_flows {
 	/* Set after dsr_flows_init(), or NULL. A flow is about to leave;
 	 * nothing may be called here that adds or removes. */
 	void (*on_end)(void *arg, struct dsr_flow *w);
+	/* What `counts` is has changed since dsr_flows_add(). */
+	void (*on_count)(void *arg, struct dsr_flow *w);
 	/* A flow has become ESTABLISHED or UDP. */
 	void (*on_assured)(void *arg, const struct dsr_flow *w);
 	/* The second of the last frame, wherever it went, of an offloaded flow
@@ -119,6 +137,7 @@ struct dsr_flows {
 	void *arg;
 
 	/* Private. */
+	uint32_t timeouts[DSR_STATES];
 	struct hash_table table;
 	struct dsr_flow **slabs;
 	size_t slabs_n;
@@ -181,9 +200,16 @@ void dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w);
 
 /* ---- time ---- */
 
+/* From now on, also for flows that there are. At first they are 900, 120 and
+ * 300. */
+void dsr_flows_set_timeouts(struct dsr_flows *fs, const struct dsr_timeouts *t);
 /* Removes expired flows, at most `most` of them. Returns how many. To be called
  * each second or so; if it returns `most`, soon again. */
 unsigned dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most);
+/* The same for flows that count no longer: see DSR_COUNTS_S. Returns how many
+ * it has looked at. */
+unsigned dsr_flows_stop_counting(
+    struct dsr_flows *fs, uint64_t now, unsigned most);
 
 /* ---- servers ---- */
 

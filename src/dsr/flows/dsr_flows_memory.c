@@ -14,9 +14,11 @@
 int
 dsr_flows_init(struct dsr_flows *fs, uint32_t max)
 {
+	static const struct dsr_timeouts usual = { 900, 120, 300 };
 	size_t slabs = ((size_t)max + DSR_SLAB - 1) / DSR_SLAB;
 
 	memset(fs, 0, sizeof(*fs));
+	dsr_flows_set_timeouts(fs, &usual);
 	fs->max = max;
 	if (hash_table_init(&fs->table) < 0 ||
 	    (fs->slabs = calloc(slabs + 1, sizeof(*fs->slabs))) == NULL) {

@@ -70,7 +70,7 @@ director_fixture_up(void)
 	d.forward.wire.link.ops = &ops;
 	d.forward.wire.link.mac = ours;
 	d.forward.wire.link.mtu = MTU;
-	ck_assert_int_eq(dsr_flows_init(&d.dispatch.flows, 10), 0);
+	ck_assert_int_eq(dsr_flows_init(&d.dispatch.flows, 1000), 0);
 	dispatch_open(&d.dispatch);
 }
 

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "pool/balance.h"
 #include "pool/sticky/sticky.h"
 #include "unit/dsr/director_fixture.h"
 
@@ -246,6 +247,125 @@ START_TEST(no_flow_is_left_of_a_standby)
 }
 END_TEST
 
+static unsigned
+server_of_datagram(unsigned connection)
+{
+	struct server *s;
+
+	director_fixture_frame((uint16_t)(PORT + connection), 0);
+	arrival.frame.protocol = arrival.key.protocol = IPPROTO_UDP;
+	arrival.hash = dsr_flows_hash(&d.dispatch.flows, &arrival.key);
+	s = dispatch_server(&d.dispatch, &arrival, &on_link);
+	return s != NULL ? s->number : (unsigned)SERVERS;
+}
+
+static void
+limit_all(unsigned hard)
+{
+	struct server_spec spec;
+	char name[20];
+	unsigned i;
+
+	for (i = 0; i < SERVERS; i++) {
+		server_spec_init(&spec);
+		snprintf(name, sizeof(name), "10.0.0.%u", i + 1);
+		spec.name = name;
+		spec.addrs = pool_server(d.pool, i)->addrs;
+		spec.set.hard = hard;
+		ck_assert_ptr_nonnull(
+		    pool_set_slot(d.pool, server_slot(i), &spec));
+		d.forward.hops.list[FIRST + i].generation =
+		    pool_server(d.pool, i)->generation;
+	}
+}
+
+static unsigned
+all_connections(void)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < SERVERS; i++)
+		n += pool_server(d.pool, i)->connections;
+	return n;
+}
+
+static void
+let_pass(unsigned seconds)
+{
+	dsr_flows_stop_counting(
+	    &d.dispatch.flows, loop_now(d.loop) + 1000 * (seconds + 1), 1000);
+}
+
+/* Each has been answered, for all that can be known; all are served. */
+START_TEST(one_datagram_takes_no_place)
+{
+	unsigned i;
+
+	limit_all(1);
+	for (i = 0; i < 100; i++)
+		ck_assert_uint_eq(server_of_datagram(i), i % SERVERS);
+	ck_assert_uint_eq(all_connections(), 0);
+	ck_assert_uint_eq(pool_server(d.pool, 1)->connects, 25);
+	/* those that go on, do, for seconds */
+	for (i = 96; i < 100; i++)
+		ck_assert_uint_eq(server_of_datagram(i), i % SERVERS);
+	ck_assert_uint_eq(all_connections(), SERVERS);
+	ck_assert_uint_eq(server_of_datagram(100), SERVERS);
+	let_pass(DSR_COUNTS_S);
+	ck_assert_uint_eq(all_connections(), 0);
+	ck_assert_uint_lt(server_of_datagram(100), SERVERS);
+	ck_assert_uint_eq(pool_server(d.pool, 1)->failures, 0);
+}
+END_TEST
+
+/* A SYN that no ACK follows has a place for seconds, then the next client. */
+START_TEST(unanswered_connections_give_their_place_up)
+{
+	unsigned i;
+
+	limit_all(1);
+	for (i = 0; i < SERVERS; i++)
+		ck_assert_uint_eq(server_of(i, FRAME_SYN), i);
+	ck_assert_uint_eq(server_of(1, FRAME_ACK), 1);
+	ck_assert_uint_eq(server_of(SERVERS, FRAME_SYN), SERVERS);
+	let_pass(DSR_COUNTS_S);
+	ck_assert_uint_eq(all_connections(), 1);
+	for (i = 0; i < 3; i++)
+		ck_assert_uint_lt(
+		    server_of(SERVERS + 1 + i, FRAME_SYN), SERVERS);
+	ck_assert_uint_eq(server_of(2 * SERVERS, FRAME_SYN), SERVERS);
+	ck_assert_uint_eq(all_connections(), SERVERS);
+	/* a late answer: it counts again, beyond the limit */
+	ck_assert_uint_eq(server_of(0, FRAME_ACK), 0);
+	ck_assert_uint_eq(all_connections(), SERVERS + 1);
+	ck_assert_uint_eq(server_of(0, FRAME_RST), 0);
+	ck_assert_uint_eq(server_of(1, FRAME_FIN | FRAME_ACK), 1);
+	let_pass(DSR_COUNTS_S);
+	ck_assert_uint_eq(all_connections(), 0);
+	dsr_flows_expire(&d.dispatch.flows, loop_now(d.loop) + 1000000, 1000);
+	ck_assert_uint_eq(d.dispatch.flows.count, 0);
+	ck_assert_uint_eq(all_connections(), 0);
+}
+END_TEST
+
+/* leastconn sees the same numbers. */
+START_TEST(least_connections_of_what_counts)
+{
+	struct pool_options o = *pool_options(d.pool);
+	unsigned i;
+
+	o.balance = balance_find("leastconn");
+	ck_assert_int_eq(pool_set_options(d.pool, &o), 0);
+	for (i = 0; i < SERVERS; i++)
+		ck_assert_uint_eq(server_of(i, FRAME_SYN), i);
+	for (i = 1; i < SERVERS; i++)
+		ck_assert_uint_eq(server_of(i, FRAME_ACK), i);
+	let_pass(DSR_COUNTS_S);
+	ck_assert_uint_eq(server_of(SERVERS, FRAME_SYN), 0);
+	ck_assert_uint_ne(server_of(SERVERS + 1, FRAME_SYN), 0);
+}
+END_TEST
+
 /* All but the flows begins anew, as in another process. */
 static unsigned
 hand_over(struct director_flow *list, unsigned most)
@@ -362,6 +482,9 @@ SUITE(test_director_flows)
 	tcase_add_test(t, a_standby_follows_other_directors);
 	tcase_add_test(t, clients_are_proven);
 	tcase_add_test(t, no_flow_is_left_of_a_standby);
+	tcase_add_test(t, one_datagram_takes_no_place);
+	tcase_add_test(t, unanswered_connections_give_their_place_up);
+	tcase_add_test(t, least_connections_of_what_counts);
 	tcase_add_test(t, flows_go_to_the_next_process);
 	tcase_add_test(t, no_carrier_when_it_goes_on);
 	suite_add_tcase(s, t);

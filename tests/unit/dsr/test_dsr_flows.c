@@ -221,6 +221,138 @@ START_TEST(timeouts)
 }
 END_TEST
 
+/* For flows that there are, too; 0 is no timeout. */
+START_TEST(timeouts_that_are_set)
+{
+	static const struct dsr_timeouts is = { .tcp = 2, .fin = 1, .udp = 3 },
+					 none = { .tcp = 0 };
+
+	setup(10);
+	establish(1);
+	establish(2);
+	frame(2, FIN | ACK);
+	add_of(3, IPPROTO_UDP, 0, 0);
+	add(4, 0, SYN);
+	dsr_flows_set_timeouts(&fs, &none);
+	now += 1000000;
+	ck_assert_uint_eq(dsr_flows_expire(&fs, now, MOST), 1); /* the SYN */
+	dsr_flows_set_timeouts(&fs, &is);
+	frame(1, ACK);
+	frame(2, ACK);
+	dsr_flows_on_frame(&fs, find_of(3, IPPROTO_UDP), 0, 60, now);
+	now += 1000;
+	ck_assert_uint_eq(dsr_flows_expire(&fs, now, MOST), 0);
+	now += 1000;
+	ck_assert_uint_eq(dsr_flows_expire(&fs, now, MOST), 1);
+	ck_assert_ptr_null(find(2));
+	now += 1000;
+	ck_assert_uint_eq(dsr_flows_expire(&fs, now, MOST), 1);
+	ck_assert_ptr_null(find(1));
+	now += 1000;
+	ck_assert_uint_eq(dsr_flows_expire(&fs, now, MOST), 1);
+	ck_assert_uint_eq(fs.count, 0);
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
+/* What counts as a connection of its server after these frames, and for how
+ * many seconds; FOR_EVER: until it ends. */
+enum { NEVER = -1, FOR_EVER = 1000 };
+
+static int counted;
+
+static void
+on_count(void *arg, struct dsr_flow *w)
+{
+	(void)arg;
+	counted += w->counts ? 1 : -1;
+}
+
+START_TEST(what_counts)
+{
+	static const struct {
+		uint8_t protocol, flags[6];
+		int seconds;
+	} kind[] = {
+		{ IPPROTO_TCP, { SYN }, DSR_COUNTS_S },
+		{ IPPROTO_TCP, { SYN, SYN }, DSR_COUNTS_S },
+		{ IPPROTO_TCP, { SYN, ACK }, FOR_EVER },
+		{ IPPROTO_TCP, { ACK }, DSR_COUNTS_S },
+		{ IPPROTO_TCP, { ACK, ACK, ACK, ACK }, FOR_EVER },
+		{ IPPROTO_TCP, { FIN }, NEVER },
+		{ IPPROTO_TCP, { RST }, NEVER },
+		{ IPPROTO_TCP, { SYN, RST }, NEVER },
+		{ IPPROTO_TCP, { SYN, ACK, FIN }, NEVER },
+		{ IPPROTO_TCP, { SYN, ACK, FIN, ACK }, NEVER },
+		{ IPPROTO_TCP, { SYN, ACK, RST }, NEVER },
+		{ IPPROTO_TCP, { SYN, ACK, RST, ACK }, DSR_COUNTS_S },
+		{ IPPROTO_UDP, { ACK }, NEVER },
+		{ IPPROTO_UDP, { ACK, ACK }, DSR_COUNTS_S },
+		{ IPPROTO_UDP, { ACK, ACK, ACK }, DSR_COUNTS_S },
+		{ IPPROTO_UDP, { ACK, ACK, ACK, ACK }, DSR_COUNTS_UDP_S },
+	};
+	const struct dsr_flow *w;
+	uint32_t i, k;
+
+	for (i = 0; i < sizeof(kind) / sizeof(*kind); i++) {
+		setup(10);
+		fs.on_count = on_count;
+		add_of(2, IPPROTO_TCP, 0, RST); /* beside others */
+		w = add_of(1, kind[i].protocol, 0, kind[i].flags[0]);
+		counted = w->counts;
+		for (k = 1; kind[i].flags[k] != 0; k++)
+			dsr_flows_on_frame(&fs, find_of(1, kind[i].protocol),
+			    kind[i].flags[k], 60, now);
+		w = find_of(1, kind[i].protocol);
+		ck_assert_int_eq(w->counts, kind[i].seconds != NEVER);
+		ck_assert_int_eq(counted, w->counts);
+		if (kind[i].seconds != NEVER)
+			now += 1000 * (uint64_t)kind[i].seconds;
+		dsr_flows_stop_counting(&fs, now, MOST);
+		ck_assert_int_eq(counted, kind[i].seconds != NEVER);
+		now += 1000;
+		dsr_flows_stop_counting(&fs, now, MOST);
+		ck_assert_int_eq(counted, kind[i].seconds == FOR_EVER);
+		ck_assert_int_eq(w->counts, counted);
+		ck_assert_uint_eq(fs.count, 2);
+		dsr_flows_fini(&fs);
+	}
+}
+END_TEST
+
+/* In portions, in any order, with others that go on or leave. */
+START_TEST(counting_stops_in_portions)
+{
+	uint32_t i;
+
+	setup(1000);
+	fs.on_count = on_count;
+	for (i = 0; i < 1000; i++)
+		add(i, 0, SYN);
+	counted = 1000;
+	for (i = 0; i < 1000; i += 10)
+		dsr_flows_remove(&fs, find(i));
+	counted -= 100; /* on_end() has told that */
+	now += 1000 * (DSR_COUNTS_S + 1);
+	for (i = 1; i < 1000; i += 10)
+		frame(i, ACK);
+	for (i = 2; i < 1000; i += 10)
+		frame(i, SYN);
+	for (i = 0; i < 10; i++)
+		ck_assert_uint_eq(dsr_flows_stop_counting(&fs, now, 70), 70);
+	ck_assert_uint_eq(dsr_flows_stop_counting(&fs, now, 70), 0);
+	ck_assert_int_eq(counted, 200);
+	/* what goes on counts again */
+	frame(3, SYN);
+	frame(4, ACK);
+	ck_assert_int_eq(counted, 202);
+	now += 1000 * (DSR_COUNTS_S + 1);
+	ck_assert_uint_eq(dsr_flows_stop_counting(&fs, now, MOST), 101);
+	ck_assert_int_eq(counted, 101);
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
 /* A frame makes time begin anew, also for the order of those that wait. */
 START_TEST(frames_keep_it)
 {
@@ -308,6 +440,9 @@ SUITE(test_dsr_flows)
 	SUITE_ADD(s, begins_again, 10);
 	SUITE_ADD(s, keys, 10);
 	SUITE_ADD(s, timeouts, 10);
+	SUITE_ADD(s, timeouts_that_are_set, 10);
+	SUITE_ADD(s, what_counts, 10);
+	SUITE_ADD(s, counting_stops_in_portions, 10);
 	SUITE_ADD(s, frames_keep_it, 10);
 	SUITE_ADD(s, portions, 10);
 	SUITE_ADD(s, flows_of_servers, 10);
