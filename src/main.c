@@ -146,6 +146,14 @@ main_take_over(struct pen *p, struct process *proc, struct error *e)
 	return 0;
 }
 
+/* The process that serves instead reports it, too. */
+static int
+fail_to_serve(const struct pen *p, const struct error *e)
+{
+	takeover_blame(p, e);
+	return main_fail(e);
+}
+
 /* Opens everything, gives up what is not needed any more, and serves. */
 static int
 main_serve(struct pen *p, struct process *proc)
@@ -166,14 +174,14 @@ main_serve(struct pen *p, struct process *proc)
 	    open_fit(p, &e) < 0 || enter_sandbox(p, proc, &sandbox, &e) < 0 ||
 	    main_take_over(p, proc, &e) < 0 || pen_begin(p, &e) < 0 ||
 	    process_ready(proc, &e) < 0)
-		return main_fail(&e);
+		return fail_to_serve(p, &e);
 	if (p->team.member == 0) {
 		SERVICE_EACH (p, svc)
 			transparent_warn(svc);
 		log_info("started version=%s pid=%ld uid=%ld", PACKAGE_VERSION,
 		    (long)getpid(), (long)getuid());
 	}
-	return pen_run(p, &e) < 0 ? main_fail(&e) : 0;
+	return pen_run(p, &e) < 0 ? fail_to_serve(p, &e) : 0;
 }
 
 static void

@@ -401,11 +401,12 @@ lost_interface(const struct pen *p)
 int
 pen_begin(struct pen *p, struct error *e)
 {
-	if (p->team.size > 1 && workers_open(p, p->team.size, e) < 0)
-		return -1;
-	if (predecessor_is_there(&p->predecessor)) /* it does not accept now */
-		services_steer(p);
-	return p->team.size > 1 ? workers_fork(p, e) : 0;
+	if (predecessor_is_there(&p->predecessor)) /* it does not receive */
+		services_steer_datagrams(p);
+	if (p->team.size == 1)
+		return 0;
+	return workers_open(p, p->team.size, e) < 0 ? -1
+						    : workers_fork_set(p, e);
 }
 
 static int
@@ -438,11 +439,16 @@ run_loop(struct pen *p, struct error *e)
 int
 pen_run(struct pen *p, struct error *e)
 {
+	bool steers = predecessor_is_there(&p->predecessor);
+
 	if (serve(p, e) < 0)
 		return -1;
 	if (p->team.member == 0) {
 		control_start(p->control);
 		takeover_finish(p);
+		if (steers)
+			services_steer(p);
+		workers_go(p);
 		peers_start(p->peers);
 		fit_start(p);
 		notify_ready(&p->notify, p->loop, pen_describe, p);

@@ -62,6 +62,7 @@ tests/system/test_proxy_down: proxy/session/session_proxy
 tests/system/test_workers: control/workers/remote control/workers/everywhere
 	control/workers/states_sync control/workers/tally
 	control/workers/worker control/workers/workers control/life/team
+tests/system/test_workers_forks: control/workers/fork control/workers/reserve
 tests/system/test_workers_upgrade: control/workers/own_clients control/workers/renew
 tests/unit/net/test_starter: net/program/patterns
 tests/system/test_sandbox: control/life/sandbox control/life/sandbox_plan

@@ -176,6 +176,16 @@ services_steer(struct pen *p)
 }
 
 void
+services_steer_datagrams(struct pen *p)
+{
+	struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		if (!svc->leaves)
+			frontend_steer_datagrams(svc->frontend);
+}
+
+void
 services_refresh(struct pen *p)
 {
 	struct service *svc;

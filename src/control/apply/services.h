@@ -31,6 +31,8 @@ void services_part(struct pen *p);
 void services_pause(struct pen *p, bool pause);
 /* Clients of those that stay are dealt out to the workers from now on. */
 void services_steer(struct pen *p);
+/* The same of datagrams alone, before it is certain. */
+void services_steer_datagrams(struct pen *p);
 /* Certificates and the database of countries are read again where their files
  * have changed: of HUP and reload. */
 void services_refresh(struct pen *p);

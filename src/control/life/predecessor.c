@@ -19,7 +19,8 @@ struct predecessor_link {
 void
 predecessor_init(struct predecessor *t)
 {
-	*t = (struct predecessor){ .fd = -1, .error_fd = -1 };
+	*t = (struct predecessor){ .fd = -1, .error_fd = -1,
+		.blame_fd = -1 };
 }
 
 struct link_past *
@@ -71,5 +72,7 @@ predecessor_fini(struct predecessor *t)
 		close(t->fd);
 	if (t->error_fd >= 0)
 		close(t->error_fd);
+	if (t->blame_fd >= 0)
+		close(t->blame_fd);
 	predecessor_init(t);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -247,12 +248,21 @@ takeover_wait(struct pen *p, struct error *e)
 	handover_reader_fini(&r);
 	/* what was counted before is no growth */
 	trends_forget(p);
+	p->predecessor.blame_fd =
+	    fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (p->predecessor.error_fd >= 0)
 		(void)dup2(p->predecessor.error_fd, STDERR_FILENO);
 	output_own(STDERR_FILENO);
 	return rc == 0 ? 0
 		       : error_set(e,
 			     "the old process sent nothing in time");
+}
+
+void
+takeover_blame(const struct pen *p, const struct error *e)
+{
+	if (p->predecessor.blame_fd >= 0)
+		(void)dprintf(p->predecessor.blame_fd, "pen: %s\n", e->text);
 }
 
 void

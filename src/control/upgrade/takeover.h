@@ -48,6 +48,9 @@ void takeover_report(const struct pen *p);
  * stopped accepting, or is gone. Blocks. Returns 0, or -1 with a full message
  * when the old process is silent for too long. */
 int takeover_wait(struct pen *p, struct error *e);
+/* This process fails after that: the old one gets the message, which is in its
+ * answer, and in its log. */
+void takeover_blame(const struct pen *p, const struct error *e);
 /* Clients are accepted: reports it to the old process, whose socket files are
  * this process's from now on. */
 void takeover_finish(struct pen *p);

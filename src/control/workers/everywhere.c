@@ -165,13 +165,11 @@ hear_all(struct workers *w, struct error *e)
 }
 
 static int
-prepare_all(struct apply *a, struct error *e)
+tell_all(struct apply *a, struct error *e)
 {
 	struct workers *w = a->pen->team.workers;
 	struct buffer change;
 
-	if (all_turn(w, e) < 0)
-		return -1;
 	buffer_init(&change);
 	if (change_write(a, &change) < 0) {
 		buffer_fini(&change);
@@ -181,6 +179,22 @@ prepare_all(struct apply *a, struct error *e)
 	    buffer_length(&change));
 	buffer_fini(&change);
 	return hear_all(w, e);
+}
+
+/* Another number of workers has its room before it is in force. */
+static int
+prepare_all(struct apply *a, struct error *e)
+{
+	struct workers *w = a->pen->team.workers;
+	unsigned wanted = workers_wanted(a->pen, a->wanted);
+
+	if (wanted != w->wanted && wanted != w->count &&
+	    reserve_fill(&w->reserve, wanted, e) < 0)
+		return -1;
+	if (all_turn(w, e) == 0 && tell_all(a, e) == 0)
+		return 0;
+	reserve_empty(&w->reserve);
+	return -1;
 }
 
 /* Servers that are new, or checked in another way. */
@@ -350,13 +364,17 @@ void
 workers_commit(struct apply *a)
 {
 	struct workers *w = a->pen->team.workers;
+	unsigned wanted;
 
 	if (w == NULL)
 		return;
 	workers_send(w, MESSAGE_COMMIT, buffer_bytes(&w->states),
 	    buffer_length(&w->states));
 	buffer_cut(&w->states, 0);
-	w->wanted = workers_wanted(a->pen, a->wanted);
+	wanted = workers_wanted(a->pen, a->wanted);
+	if (wanted != w->wanted)
+		w->put_off = false;
+	w->wanted = wanted;
 	if (workers_are_due(w->pen))
 		loop_stop(w->pen->loop);
 }

@@ -116,23 +116,40 @@ share_anew(struct pen *p)
 		if (!svc->leaves)
 			frontend_share(svc->frontend, p->team.size,
 			    p->plan->config.process.workers_by);
+}
+
+/* Nothing has happened. */
+static void
+go_back(struct pen *p, struct workers *old)
+{
+	struct workers *new = p->team.workers;
+	unsigned i;
+
+	p->team.workers = old;
+	p->team.size = old->count;
+	share_anew(p);
+	new->past = NULL;
+	workers_forget(new);
+	old->leaves = false;
 	services_steer(p);
+	pause_set(old, false);
+	for (i = 0; i < old->count; i++) /* it has ended meanwhile */
+		if (old->seat[i].pid == 0 && !old->seat[i].due)
+			seat_replace(&old->seat[i]);
 }
 
 /* The sockets are open. Clients that come meanwhile wait in their backlogs. */
-void
-workers_renew(struct pen *p)
+int
+workers_renew(struct pen *p, struct error *e)
 {
 	struct workers *old = p->team.workers;
 	struct handover_state_reader l;
 	unsigned count = old->wanted;
-	struct error e;
 
-	old->wanted = old->count;
-	if (workers_open(p, count, &e) < 0) {
-		log_error("workers not changed error=\"%s\"", e.text);
-		return;
-	}
+	if (workers_open(p, count, e) < 0)
+		return -1;
+	p->team.workers->reserve = old->reserve;
+	old->reserve.count = 0;
 	old->leaves = true; /* one that dies is not replaced */
 	log_info("new workers=%u before=%u", count, old->count);
 	handover_state_reader_init_workers(&l, p);
@@ -141,5 +158,17 @@ workers_renew(struct pen *p)
 	gather_all(old, true, &l);
 	handover_state_reader_end(&l);
 	share_anew(p);
+	services_steer_datagrams(p);
+	if (workers_fork_set(p, e) < 0) {
+		if (p->team.member == 0)
+			go_back(p, old);
+		return -1;
+	}
+	if (p->team.member > 0)
+		return 0;
+	old->wanted = old->count;
+	services_steer(p);
 	leave_set(old);
+	workers_go(p);
+	return 0;
 }

@@ -293,6 +293,7 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	struct worker *w = calloc(1, sizeof(*w));
 	struct service *svc;
 	unsigned member = s->member;
+	bool joined = p->team.share == &all->share, waits = all->waits;
 
 	p->team = (struct team){ .size = all->count,
 		.member = member,
@@ -306,6 +307,8 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	all->share.parts = NULL; /* it is this worker's */
 	w->share = share;
 	w->share.own = member - 1;
+	if (!joined)
+		services_part(p);
 	p->team.share = &w->share;
 	services_join(p);
 	w->channel = *end;
@@ -314,12 +317,15 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	list_init(&w->answers);
 	leave_signals(p->loop);
 	leave_leader(p);
+	reserve_forget(&all->reserve);
 	workers_forget(all);
 	SERVICE_EACH (p, svc)
 		begin_anew(svc, member);
 	inherited_fini(&p->inherited);
 	worker_take_clients(w);
 	shares_settle(p);
+	if (waits)
+		services_pause(p, true);
 	return watch_start(p->loop, &w->watch, w->channel.fd,
 		   READY_READ | WATCH_LEVEL, on_ready) == 0
 	    ? 0

@@ -14,7 +14,6 @@
 #include "control/apply/services.h"
 #include "control/workers/workers_private.h"
 #include "net/sock_group.h"
-#include "pool/sticky/sticky.h"
 
 /* How often the leader looks whether workers turn; how long these may take for
  * their end. */
@@ -178,6 +177,8 @@ free_set(struct workers *w)
 		seat_fini(&w->seat[i]);
 	list_remove(&w->end.link);
 	timer_fini(&w->beat);
+	timer_fini(&w->again);
+	reserve_empty(&w->reserve);
 	tally_fini(&w->gone);
 	buffer_fini(&w->states);
 	pool_share_close(&w->share);
@@ -223,8 +224,10 @@ new_set(struct pen *p, unsigned count, struct error *e)
 	}
 	w->pen = p;
 	w->count = w->wanted = count;
+	w->waits = true;
 	tally_init(&w->gone);
 	timer_init(&w->beat, on_beat);
+	timer_init(&w->again, workers_on_again);
 	list_init(&w->remotes);
 	list_init(&w->end.link);
 	w->end.run = on_end;
@@ -266,12 +269,9 @@ workers_open(struct pen *p, unsigned count, struct error *e)
 		free_set(w);
 		return error_set(e, "out of memory");
 	}
-	services_part(p);
 	w->past = p->team.workers;
 	p->team.size = count;
 	p->team.workers = w;
-	p->team.share = &w->share;
-	services_join(p);
 	p->team.count = workers_count;
 	p->team.ask = remote_begin;
 	p->team.drain = workers_drain;
@@ -280,105 +280,6 @@ workers_open(struct pen *p, unsigned count, struct error *e)
 	p->team.gather = workers_gather;
 	p->team.hang_up = workers_hang_up;
 	p->team.tell_state = sync_tell;
-	return 0;
-}
-
-bool
-workers_are_due(const struct pen *p)
-{
-	const struct workers *w = p->team.workers;
-	unsigned i;
-
-	if (w == NULL || p->phase != PHASE_SERVING || w->paused)
-		return false;
-	for (i = 0; i < w->count; i++)
-		if (w->seat[i].due)
-			return true;
-	return w->wanted != w->count;
-}
-
-static int
-fork_one(struct seat *s, struct error *e)
-{
-	struct pen *p = s->workers->pen;
-	struct channel end;
-	pid_t pid;
-
-	if (channel_open_pair(&s->channel, &end) < 0)
-		return error_set(e, "socketpair: %s", strerror(errno));
-	loop_forks(p->loop);
-	pid = fork();
-	if (pid == 0) {
-		channel_close(&s->channel);
-		return worker_become(s, &end, e);
-	}
-	channel_close(&end);
-	s->born = loop_now(p->loop);
-	s->heard = clock_monotonic_ms();
-	s->awaited = s->cleared = 0;
-	if (pid > 0 &&
-	    watch_start(p->loop, &s->watch, s->channel.fd,
-		READY_READ | WATCH_LEVEL, seat_on_messages) == 0) {
-		s->pid = pid;
-		s->due = false;
-		return 0;
-	}
-	error_set(e, "worker not started: %s", strerror(errno));
-	if (pid > 0) /* it sees the end of the channel */
-		(void)kill(pid, SIGKILL);
-	channel_close(&s->channel);
-	if (pid > 0)
-		(void)seat_reap(pid);
-	return -1;
-}
-
-/* What they have of older processes the workers have now. */
-static void
-forget_clients(struct pen *p)
-{
-	struct service *svc;
-
-	buffer_fini(&p->team.flows);
-	SERVICE_EACH (p, svc)
-		if (pool_sticky(svc->pool) != NULL &&
-		    sticky_count(pool_sticky(svc->pool)) > 0)
-			pool_forget_clients(svc->pool);
-}
-
-/* At the start all must be there; later one that cannot be forked is tried
- * again. */
-int
-workers_fork(struct pen *p, struct error *e)
-{
-	struct workers *w = p->team.workers;
-	unsigned i;
-
-	if (w->wanted != w->count) {
-		workers_renew(p);
-		w = p->team.workers;
-	}
-	for (i = 0; i < w->count; i++) {
-		struct seat *s = &w->seat[i];
-
-		if (!s->due)
-			continue;
-		if (fork_one(s, e) < 0) {
-			if (p->team.member > 0 ||
-			    (s->deaths == 0 && w->past == NULL))
-				return -1;
-			log_error("%s worker=%u", e->text, s->member);
-			s->due = false;
-			s->born = loop_now(p->loop);
-			seat_replace(s);
-			continue;
-		}
-		if (p->team.member > 0)
-			return 0;
-		if (s->deaths > 0)
-			log_info("worker replaced worker=%u pid=%ld", s->member,
-			    (long)s->pid);
-	}
-	forget_clients(p);
 	return 0;
 }
 

@@ -37,10 +37,16 @@ int workers_open(struct pen *p, unsigned count, struct error *e);
 void workers_free(struct workers *w);
 /* The same of a worker. */
 void worker_free(struct worker *w);
+/* Forks all of them, and waits until they turn. None accepts before
+ * workers_go(). In the child it returns 0 with pen.team.member set; in the
+ * leader 0 with none, or -1 with a full message, and none is there. */
+int workers_fork_set(struct pen *p, struct error *e);
+/* Nothing can fail any more: they accept. Does nothing where there are none. */
+void workers_go(struct pen *p);
 /* Whether one is to be forked; then the loop has stopped for it. */
 bool workers_are_due(const struct pen *p);
-/* Forks those that are to be. In the child it returns 0 with pen.team.member
- * set; in the leader 0 with none, or -1 with a full message. */
+/* Forks those that are to be; what fails is logged, and tried again. Returns
+ * what workers_fork_set() does. */
 int workers_fork(struct pen *p, struct error *e);
 
 /* Participants of an apply: what several workers cannot do; the sockets of new

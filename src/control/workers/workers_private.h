@@ -7,6 +7,7 @@
 
 #include "control/life/context.h"
 #include "control/workers/channel.h"
+#include "control/workers/reserve.h"
 #include "control/workers/tally.h"
 #include "control/workers/workers.h"
 #include "pool/pool_share.h"
@@ -91,6 +92,10 @@ struct workers {
 	struct workers *past; /* the one before; NULL: none */
 	unsigned count;
 	unsigned wanted; /* another number: a new set is to come */
+	bool put_off;	 /* it could not be forked, until .. */
+	struct timer again;
+	struct reserve reserve; /* room for it, until then */
+	bool waits;	 /* none accepts yet: not all are there */
 	bool paused;	 /* none accepts, and none is forked */
 	bool leaves;	 /* others have the clients */
 	unsigned giver;	 /* whose state is gathered, from 0 on .. */
@@ -152,11 +157,15 @@ void workers_forget(struct workers *w);
 /* The set has no process any more: a past one ends. */
 void workers_end(struct workers *w);
 
-/* renew.c: for struct team; and a set of so many as are wanted. */
+/* fork.c: for the timer of a set that could not be forked. */
+void workers_on_again(struct timer *t);
+
+/* renew.c: for struct team; and a set of so many as are wanted, which it forks,
+ * as workers_fork_set() does. When that fails the old one goes on. */
 void workers_pause(struct pen *p, bool pause);
 void workers_leave(struct pen *p);
 int workers_gather(struct pen *p, bool flows, bool first, struct buffer *out);
-void workers_renew(struct pen *p);
+int workers_renew(struct pen *p, struct error *e);
 
 /* remote.c: a piece of an answer; and a worker that answers no more. */
 void remote_hear(struct seat *s, const struct message *m);

@@ -83,6 +83,9 @@ void frontend_take_over(struct frontend *f);
 /* Clients are dealt out to the members from now on. Sockets of more members
  * than there are get none, and stay: a client may be in a backlog. */
 void frontend_steer(struct frontend *f);
+/* The same of datagrams alone: the next of a flow comes to the member that has
+ * the flow, before all is done. */
+void frontend_steer_datagrams(struct frontend *f);
 /* Opens sockets for so many members, which get no clients yet; those that are
  * there stay, also if it fails. Returns 0, or -1 with a full message. */
 int frontend_grow(struct frontend *f, unsigned members, struct error *e);

@@ -56,6 +56,16 @@ steer(const struct frontend *f, const struct frontend_listener *fl)
 }
 
 void
+frontend_steer_datagrams(struct frontend *f)
+{
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		if (of_link(link)->address.datagram)
+			steer(f, of_link(link));
+}
+
+void
 frontend_steer(struct frontend *f)
 {
 	struct list *link;
@@ -201,6 +211,7 @@ frontend_become(struct frontend *f, unsigned i, unsigned members)
 
 	f->parts = members;
 	f->members = 1;
+	f->takes_over = false;
 	for (link = f->listeners.next; link != &f->listeners;
 	     link = link->next) {
 		keep_member(f, of_link(link), i, members);

@@ -348,7 +348,7 @@ frontend_start(struct frontend *f)
 
 	f->core.started = true;
 	preopened_adjust(&f->core.preopened);
-	if (f->core.full)
+	if (f->core.full || f->paused)
 		return;
 	for (link = f->listeners.next; link != &f->listeners; link = link->next)
 		(void)listener_resume(&of(link)->listener);

@@ -1,0 +1,244 @@
+/* fork.c: workers are forked: all of a set, or none; and one that replaces
+ * another. */
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "control/apply/services.h"
+#include "control/workers/workers_private.h"
+#include "pool/sticky/sticky.h"
+
+/* How long the loop of a new one may take for its first turn; until a set that
+ * could not be forked is tried again. */
+enum { TURN_MS = 5000, AGAIN_MS = 3000 };
+
+bool
+workers_are_due(const struct pen *p)
+{
+	const struct workers *w = p->team.workers;
+	unsigned i;
+
+	if (w == NULL || p->phase != PHASE_SERVING || w->paused)
+		return false;
+	for (i = 0; i < w->count; i++)
+		if (w->seat[i].due)
+			return true;
+	return w->wanted != w->count && !w->put_off;
+}
+
+void
+workers_on_again(struct timer *t)
+{
+	struct workers *w = container_of(t, struct workers, again);
+
+	w->put_off = false;
+	if (workers_are_due(w->pen))
+		loop_stop(w->pen->loop);
+}
+
+static int
+fork_one(struct seat *s, struct error *e)
+{
+	struct pen *p = s->workers->pen;
+	struct channel end;
+	pid_t pid;
+
+	if (channel_open_pair(&s->channel, &end) < 0)
+		return error_set(e, "socketpair: %s", strerror(errno));
+	loop_forks(p->loop);
+	pid = fork();
+	if (pid == 0) {
+		channel_close(&s->channel);
+		return worker_become(s, &end, e);
+	}
+	channel_close(&end);
+	s->born = loop_now(p->loop);
+	s->heard = clock_monotonic_ms();
+	s->awaited = s->cleared = 0;
+	if (pid > 0 &&
+	    watch_start(p->loop, &s->watch, s->channel.fd,
+		READY_READ | WATCH_LEVEL, seat_on_messages) == 0) {
+		s->pid = pid;
+		s->due = false;
+		return 0;
+	}
+	error_set(e, "worker not started: %s", strerror(errno));
+	if (pid > 0) /* it sees the end of the channel */
+		(void)kill(pid, SIGKILL);
+	channel_close(&s->channel);
+	if (pid > 0)
+		(void)seat_reap(pid);
+	return -1;
+}
+
+/* What they have of older processes the workers have now. */
+static void
+forget_clients(struct pen *p)
+{
+	struct service *svc;
+
+	buffer_fini(&p->team.flows);
+	SERVICE_EACH (p, svc)
+		if (pool_sticky(svc->pool) != NULL &&
+		    sticky_count(pool_sticky(svc->pool)) > 0)
+			pool_forget_clients(svc->pool);
+}
+
+/* ---- a set ---- */
+
+static int
+fork_each(struct workers *w, struct error *e)
+{
+	struct pen *p = w->pen; /* a worker forgets the set */
+	unsigned i;
+
+	for (i = 0; i < w->count; i++) {
+		reserve_take(&w->reserve);
+		if (fork_one(&w->seat[i], e) < 0)
+			return -1;
+		if (p->team.member > 0)
+			return 0;
+	}
+	return 0;
+}
+
+/* All have begun: their loops turn. */
+static int
+all_begin(struct workers *w, struct error *e)
+{
+	uint64_t end = clock_monotonic_ms() + TURN_MS, now;
+	struct message *m;
+	struct seat *s;
+
+	SEAT_EACH (w, s)
+		(void)channel_send(
+		    &s->channel, MESSAGE_PING, NULL, 0, TURN_MS);
+	SEAT_EACH (w, s) {
+		now = clock_monotonic_ms();
+		m = channel_wait(&s->channel, MESSAGE_PONG, MESSAGE_PONG,
+		    now < end ? end - now : 1);
+		if (m == NULL)
+			return error_set(e, "worker %u not started: %s",
+			    s->member,
+			    channel_read(&s->channel) < 0
+				? "it has ended"
+				: "its loop does not turn");
+		free(m);
+	}
+	return 0;
+}
+
+/* They have no clients. */
+static void
+end_each(struct workers *w)
+{
+	struct seat *s;
+	pid_t pid;
+
+	SEAT_EACH (w, s)
+		(void)kill(s->pid, SIGKILL);
+	SEAT_EACH (w, s) {
+		pid = s->pid;
+		s->pid = 0;
+		watch_stop(w->pen->loop, &s->watch);
+		list_remove(&s->task.link);
+		channel_close(&s->channel);
+		(void)seat_reap(pid);
+	}
+}
+
+int
+workers_fork_set(struct pen *p, struct error *e)
+{
+	struct workers *w = p->team.workers;
+	int rc = fork_each(w, e);
+
+	if (p->team.member > 0)
+		return rc;
+	if (rc == 0)
+		rc = all_begin(w, e);
+	if (rc < 0)
+		end_each(w);
+	forget_clients(p);
+	if (rc < 0)
+		return -1;
+	services_part(p);
+	p->team.share = &w->share;
+	services_join(p);
+	return 0;
+}
+
+void
+workers_go(struct pen *p)
+{
+	struct workers *w = p->team.workers;
+
+	if (w == NULL || !w->waits)
+		return;
+	w->waits = false;
+	if (!w->paused)
+		workers_send(w, MESSAGE_RESUME, NULL, 0);
+}
+
+/* The old set goes on, and another one is tried again. */
+static int
+renew(struct pen *p, struct error *e)
+{
+	struct workers *w = p->team.workers;
+	unsigned count = w->wanted;
+	int rc = workers_renew(p, e);
+
+	if (p->team.member > 0 || rc == 0)
+		return rc;
+	log_error("workers not changed workers=%u error=\"%s\"", count,
+	    e->text);
+	w->wanted = count;
+	w->put_off = timer_start(p->loop, &w->again, AGAIN_MS) == 0;
+	return 0;
+}
+
+/* One that cannot be forked is tried again. */
+static int
+fork_due(struct workers *w, struct error *e)
+{
+	struct pen *p = w->pen;
+	unsigned i;
+
+	for (i = 0; i < w->count; i++) {
+		struct seat *s = &w->seat[i];
+
+		if (!s->due)
+			continue;
+		if (fork_one(s, e) < 0) {
+			if (p->team.member > 0)
+				return -1;
+			log_error("%s worker=%u", e->text, s->member);
+			s->due = false;
+			s->born = loop_now(p->loop);
+			seat_replace(s);
+			continue;
+		}
+		if (p->team.member > 0)
+			return 0;
+		if (s->deaths > 0)
+			log_info("worker replaced worker=%u pid=%ld", s->member,
+			    (long)s->pid);
+	}
+	return 0;
+}
+
+int
+workers_fork(struct pen *p, struct error *e)
+{
+	struct workers *w = p->team.workers;
+
+	if (w->wanted != w->count && !w->put_off)
+		return renew(p, e);
+	return fork_due(w, e);
+}
