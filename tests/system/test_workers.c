@@ -48,13 +48,14 @@ end(void)
 	backend_stop(&b);
 }
 
-/* The listener is there a moment before the workers are. */
+/* The listener is there a moment before the workers are, which have begun when
+ * their leader answers. */
 #define UP(...)                                                             \
 	do {                                                                \
 		pen_up(&pen, &front, "-r", "-C", ctl.text, "--workers",     \
 		    "2", "--session-log", "off", __VA_ARGS__, front.text,   \
 		    a.at.text, b.at.text, NULL);                            \
-		WAIT_FOR(count_children() == WORKERS, SOON);                \
+		pen_answers(&ctl, "workers", "2");                          \
 	} while (0)
 
 static const char *

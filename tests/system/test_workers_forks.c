@@ -126,7 +126,8 @@ up(void)
 	pen_wait_ready(&pen, &front);
 	WAIT_FOR(endpoint_is_listening(&ctl), SOON);
 	leader = pen.child.pid;
-	WAIT_FOR(count_children() == WORKERS, SOON);
+	ck_assert_int_eq(upgrading_pid(&ctl), leader); /* all have begun */
+	ck_assert_int_eq(count_children(), WORKERS);
 }
 
 static void

@@ -66,7 +66,8 @@ up(int workers, const char *more)
 	configure(workers, more);
 	pen_up(&pen, &front, "-C", ctl.text, "-F", conf, NULL);
 	leader = pen.child.pid;
-	WAIT_FOR(children() == (workers > 1 ? workers : 0), SOON);
+	ck_assert_int_eq(upgrading_pid(&ctl), leader); /* all have begun */
+	ck_assert_int_eq(children(), workers > 1 ? workers : 0);
 }
 
 static void
