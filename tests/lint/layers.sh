@@ -60,7 +60,7 @@ main.c: $below control tools
 private='
 control/value/value_private.h 7
 control/workers/worker_private.h 5
-control/workers/workers_private.h 8
+control/workers/workers_private.h 11
 net/loop/loop_private.h 4
 pool/pool_private.h 4
 proxy/datagram/flow_private.h 5

@@ -50,12 +50,12 @@ end(void)
 
 /* The listener is there a moment before the workers are, which have begun when
  * their leader answers. */
-#define UP(...)                                                             \
-	do {                                                                \
-		pen_up(&pen, &front, "-r", "-C", ctl.text, "--workers",     \
-		    "2", "--session-log", "off", __VA_ARGS__, front.text,   \
-		    a.at.text, b.at.text, NULL);                            \
-		pen_answers(&ctl, "workers", "2");                          \
+#define UP(...)                                                              \
+	do {                                                                 \
+		pen_up(&pen, &front, "-r", "-C", ctl.text, "--workers", "2", \
+		    "--session-log", "off", __VA_ARGS__, front.text,         \
+		    a.at.text, b.at.text, NULL);                             \
+		pen_answers(&ctl, "workers", "2");                           \
 	} while (0)
 
 static const char *

@@ -147,9 +147,9 @@ workers_are(const char *pids, const char *number)
 	ck_assert_str_eq(pen_ask(&ctl, "workers"), text("%s\n", number));
 }
 
-#define NEED_FORKS()                                                          \
-	do {                                                                  \
-		if (!pen_is_plain())                                          \
+#define NEED_FORKS()                                                         \
+	do {                                                                 \
+		if (!pen_is_plain())                                         \
 			SKIP("needs pen without a sanitizer, or a wrapper"); \
 	} while (0)
 
@@ -170,8 +170,9 @@ START_TEST(no_room_changes_nothing)
 	*forks = room;
 	configure(4);
 	said = pen_ask(&ctl, reloads ? "reload" : "workers 4");
-	ck_assert_msg(strstr(said, text("worker %d of 4 not started: %s",
-				       room + 1, strerror(EAGAIN))) != NULL,
+	ck_assert_msg(strstr(said,
+			  text("worker %d of 4 not started: %s", room + 1,
+			      strerror(EAGAIN))) != NULL,
 	    "%s", said);
 	workers_are(before, "2");
 	visitors_await(4 * VISITORS);
@@ -198,8 +199,8 @@ START_TEST(room_that_is_lost_ends_none)
 	visitors_begin(VISITORS, visit);
 	*forks = 4 + _i; /* the first four see whether there is room */
 	ck_assert_ptr_null(strstr(pen_ask(&ctl, "workers 4"), "error"));
-	WAIT_FOR(child_has_said(&pen.child, "workers not changed workers=4"),
-	    SOON);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "workers not changed workers=4"), SOON);
 	ck_assert_str_eq(children(), before);
 	visitors_await(4 * VISITORS);
 	*forks = ALL;
@@ -220,8 +221,8 @@ START_TEST(all_is_as_before)
 	ck_assert_str_eq(pen_ask(&ctl, "server 0 hard 1"), "");
 	*forks = 4;
 	(void)pen_ask(&ctl, "workers 4");
-	WAIT_FOR(child_has_said(&pen.child, "workers not changed workers=4"),
-	    SOON);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "workers not changed workers=4"), SOON);
 	fd = endpoint_connect_from(&front, "127.0.1.1");
 	endpoint_expect_echo(fd, "one");
 	ck_assert(!visit_from("127.0.1.2"));

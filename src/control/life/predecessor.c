@@ -19,8 +19,7 @@ struct predecessor_link {
 void
 predecessor_init(struct predecessor *t)
 {
-	*t = (struct predecessor){ .fd = -1, .error_fd = -1,
-		.blame_fd = -1 };
+	*t = (struct predecessor){ .fd = -1, .error_fd = -1, .blame_fd = -1 };
 }
 
 struct link_past *

@@ -10,7 +10,7 @@ struct predecessor_link; /* private: of an interface of a director */
 struct predecessor {
 	int fd;	      /* to the old process; -1: there is none */
 	int error_fd; /* its standard error; -1: none */
-	int blame_fd; /* where it reads why this one fails; -1: standard error */
+	int blame_fd; /* where it reads why this one fails; -1: not yet */
 	bool reports; /* it expects reports about its sockets */
 	bool rooted;  /* in the root directory of the configuration already */
 	struct predecessor_link *links; /* owned */

@@ -117,8 +117,7 @@ all_begin(struct workers *w, struct error *e)
 	struct seat *s;
 
 	SEAT_EACH (w, s)
-		(void)channel_send(
-		    &s->channel, MESSAGE_PING, NULL, 0, TURN_MS);
+		(void)channel_send(&s->channel, MESSAGE_PING, NULL, 0, TURN_MS);
 	SEAT_EACH (w, s) {
 		now = clock_monotonic_ms();
 		m = channel_wait(&s->channel, MESSAGE_PONG, MESSAGE_PONG,
@@ -196,8 +195,8 @@ renew(struct pen *p, struct error *e)
 
 	if (p->team.member > 0 || rc == 0)
 		return rc;
-	log_error("workers not changed workers=%u error=\"%s\"", count,
-	    e->text);
+	log_error(
+	    "workers not changed workers=%u error=\"%s\"", count, e->text);
 	w->wanted = count;
 	w->put_off = timer_start(p->loop, &w->again, AGAIN_MS) == 0;
 	return 0;

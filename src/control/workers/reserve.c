@@ -16,9 +16,9 @@ idle(int fd)
 {
 	char any;
 
-	while (read(fd, &any, 1) < 0 && errno == EINTR)
-		;
-	_exit(0);
+	for (;;)
+		if (read(fd, &any, 1) == 0)
+			(void)kill(getpid(), SIGKILL);
 }
 
 /* The handlers of signals are the parent's, so that none may come. */

@@ -95,7 +95,7 @@ struct workers {
 	bool put_off;	 /* it could not be forked, until .. */
 	struct timer again;
 	struct reserve reserve; /* room for it, until then */
-	bool waits;	 /* none accepts yet: not all are there */
+	bool waits;		/* none accepts yet: not all are there */
 	bool paused;	 /* none accepts, and none is forked */
 	bool leaves;	 /* others have the clients */
 	unsigned giver;	 /* whose state is gathered, from 0 on .. */
