@@ -52,7 +52,7 @@ dsr/test_who_has
 sources='
 src/base/addr.c src/base/addr_text.c src/base/array.c src/base/bitmap.c src/base/hash.c
 src/base/hash_table.c src/base/heap.c src/base/huge.c src/base/number.c
-src/base/peer.c src/base/rate_limit.c src/dsr/frame/checksum.c
+src/base/peer.c src/base/rate_limit.c
 src/dsr/flows/dsr_flows.c src/dsr/flows/dsr_flows_memory.c
 src/dsr/flows/dsr_fragments.c src/dsr/frame/frame.c src/dsr/frame/frame_arp.c
 src/dsr/frame/frame_fragment.c src/dsr/frame/frame_ip.c src/dsr/frame/frame_make.c

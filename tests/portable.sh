@@ -77,7 +77,7 @@ try_pedantic() {
 }
 
 switches='without-openssl without-libedit without-jansson without-cares
-without-maxminddb without-seccomp without-ncurses without-libxdp
+without-maxminddb without-seccomp without-ncurses without-libbpf
 disable-hardening enable-coverage'
 
 try_switches() {
@@ -94,7 +94,7 @@ try_switches() {
 # numbers of clients and /dev/log need Linux.
 try_bsd() {
 	pkg-config --exists libpcap || { skip bsd "no libpcap"; return; }
-	build bsd "$programs" --enable-werror --without-libxdp \
+	build bsd "$programs" --enable-werror --without-libbpf \
 		--without-seccomp --with-libpcap CFLAGS='-g -O0' \
 		CPPFLAGS="-U__linux__ -I$top/tests/bsd" \
 		ac_cv_header_linux_if_packet_h=no ac_cv_func_getpeereid=yes \
@@ -223,7 +223,7 @@ try_musl() {
 		PKG_CONFIG_LIBDIR=/pen/musl/lib/lib/pkgconfig ../configure \
 			--without-openssl --without-libedit --without-jansson \
 			--without-cares --without-maxminddb --without-seccomp \
-			--without-ncurses --without-libxdp \
+			--without-ncurses --without-libbpf \
 			LDFLAGS=-static CFLAGS='-g -O1' &&
 		make -j$jobs $programs" >>"$work/musl.log" 2>&1 &&
 		build musl tests/system/suites CFLAGS='-g -O1' &&
@@ -245,7 +245,7 @@ try_machine() {
 	inside sh -c "cd /pen && autoreconf -fi && mkdir build && cd build &&
 		at=/usr/lib/\$($2-gcc -print-multiarch)/pkgconfig &&
 		PKG_CONFIG_LIBDIR=\$at:/usr/share/pkgconfig ../configure \
-			--host=$2 --without-libxdp --without-libedit \
+			--host=$2 --without-libbpf --without-libedit \
 			--without-ncurses --without-maxminddb \
 			CFLAGS='-g -O1 -Wno-psabi' &&
 		make -j$jobs pen $(printf 'tests/unit/%s/suites ' $rooms)" \

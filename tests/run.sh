@@ -76,11 +76,10 @@ tests/system/test_tls_reload
 tests/system/test_udp
 tests/net/test_dsr_change
 '
-# Those open an AF_XDP link again and again: libxdp alone takes minutes there.
-# test_link opens one too.
+# Those load a program into the kernel again and again.
 slow_in_valgrind='
 tests/unit/dsr/test_link_interface
-tests/unit/dsr/test_link_xdp
+tests/unit/dsr/test_link_fast
 tests/unit/dsr/test_xdp_features
 '
 passed=0 failed=0 skipped=0 unsteady=0
@@ -359,7 +358,7 @@ step_workers() {
 
 build_notls() {
 	build notls --enable-werror --without-openssl --without-libedit \
-		--without-jansson --without-cares --without-libxdp \
+		--without-jansson --without-cares --without-libbpf \
 		--without-ncurses \
 		--without-maxminddb --without-seccomp ac_cv_func_memfd_create=no ac_cv_func_accept4=no \
 		ac_cv_func_pipe2=no ac_cv_func_splice=no \
@@ -552,7 +551,7 @@ packages_want \
 	maxminddb \
 	seccomp \
 	mmdblookup \
-	libxdp \
+	libbpf \
 	clang \
 	llvm-objcopy \
 	curl \

@@ -27,7 +27,7 @@ openssl   libssl-dev        openssl-devel     openssl-dev   openssl     libopens
 libedit   libedit-dev       libedit-devel     libedit-dev   libedit     libedit-devel       libedit      -
 ncurses   libncurses-dev    ncurses-devel     ncurses-dev   ncurses     ncurses-devel       -            ncurses
 tmux      tmux              tmux              tmux          tmux        tmux                tmux         tmux
-libxdp    libxdp-dev,libbpf-dev libxdp-devel,libbpf-devel libxdp-dev,libbpf-dev libxdp,libbpf libxdp-devel,libbpf-devel - -
+libbpf    libbpf-dev        libbpf-devel      libbpf-dev    libbpf      libbpf-devel        -            -
 jansson   libjansson-dev    jansson-devel     jansson-dev   jansson     libjansson-devel    jansson      jansson
 cares     libc-ares-dev     c-ares-devel      c-ares-dev    c-ares      c-ares-devel        c-ares       c-ares
 seccomp   libseccomp-dev    libseccomp-devel  libseccomp-dev libseccomp libseccomp-devel   -            -
@@ -130,7 +130,7 @@ packages_has() {
 	libevent) pkg-config --exists 'libevent_core >= 2.1' 2>/dev/null ;;
 	openssl) pkg-config --exists 'openssl >= 1.1.1' 2>/dev/null ;;
 	libedit | jansson | ncurses | libpcap) pkg-config --exists "$1" 2>/dev/null ;;
-	libxdp) pkg-config --exists 'libxdp >= 1.2 libbpf >= 0.8' 2>/dev/null ||
+	libbpf) pkg-config --exists 'libbpf >= 0.8' 2>/dev/null ||
 		[ "$(uname -s)" != Linux ] ;;
 	cares) pkg-config --exists 'libcares >= 1.16' 2>/dev/null ;;
 	seccomp) pkg-config --exists 'libseccomp >= 2.4' 2>/dev/null ||

@@ -2,7 +2,7 @@
 """Frames a director forwards: pen, a classic pen, and the kernel as a router.
 
     dsr_rate.py [--rounds N] [--seconds S] [--pings N] [--classic PROGRAM]
-                [--links KIND[+fast],...] [--far drop,stack] PEN...
+                [--fast off,auto,on] [--far drop,stack] PEN...
 
     rate:     sender eth0 --- eth0 director          director: pen, answers to
                                                      the same cable
@@ -136,22 +136,18 @@ class Net:
             subprocess.call(["ip", "netns", "del", name])
 
 
-class Program(collections.namedtuple("Program", "path link")):
-    """A pen, and the kind of link it is told to use, with "+fast" when by its
-    fast path; None: nothing is said."""
+class Program(collections.namedtuple("Program", "path fast")):
+    """A pen, and the value of dsr_fast_path; None: it is not set."""
 
     def words(self, kind):
         words = [self.path] + OPTIONS[kind]
-        link, _, fast = (self.link or "").partition("+")
-        if fast:
-            words[2:2] = ["-O", "dsr_fast_path"]
-        if link:
-            words[2:2] = ["-O", "dsr_link " + link]
+        if self.fast:
+            words[2:2] = ["-O", "dsr_fast_path " + self.fast]
         return words
 
     def __str__(self):
         name = self.path[-24:]
-        return name if not self.link else "%s %s" % (name[-17:], self.link)
+        return name if not self.fast else "%s %s" % (name[-17:], self.fast)
 
 
 KERNEL = Program("kernel", None)
@@ -383,13 +379,13 @@ def main():
     p.add_argument("--seconds", type=float, default=1)
     p.add_argument("--pings", type=int, default=5000)
     p.add_argument("--classic", default="/usr/bin/pen")
-    p.add_argument("--links", default="", help="what dsr_link is set to")
+    p.add_argument("--fast", default="", help="values of dsr_fast_path")
     p.add_argument("--far", default="drop,stack", help="kinds of far ends")
     p.add_argument("--only", default="", help="kind of frames and flows")
     p.add_argument("pen", nargs="+")
     args = p.parse_args()
-    programs = [Program(os.path.abspath(x), link) for x in args.pen
-                for link in args.links.split(",")]
+    programs = [Program(os.path.abspath(x), fast) for x in args.pen
+                for fast in args.fast.split(",")]
     if os.access(args.classic, os.X_OK):
         programs.append(Program(args.classic, None))
     # so that namespaces and children go in any case

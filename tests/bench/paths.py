@@ -23,7 +23,7 @@ CLIENT, VIP = "192.168.101.1", "192.168.101.10"
 WAYS = {"direct": "192.168.101.3:9001", "forwarding": "192.168.100.3:9001",
         "NAT": "192.168.101.254:9001", "proxy": "192.168.101.254:8001",
         "DSR": VIP + ":9001"}
-DIRECTORS = {"DSR": "packet", "DSR, AF_XDP": "xdp", "DSR, fast path": "xdp+fast"}
+DIRECTORS = {"DSR": "off", "DSR, fast path": "on"}
 NAT_RULES = """table ip nat {
     chain before { type nat hook prerouting priority -100;
                    tcp dport 9001 ip daddr 192.168.101.254 dnat to 192.168.100.3
@@ -93,19 +93,17 @@ class Paths(bench.Bench):
 
     def proxy(self, target):
         key = bench.key_of(target)
-        link = DIRECTORS.get(target.proxy)
-        if key in self.running or not (link or target.proxy == "proxy"):
+        fast = DIRECTORS.get(target.proxy)
+        if key in self.running or not (fast or target.proxy == "proxy"):
             return
         words = [self.args.pen, "-f", "-r", "--session-log", "off"]
-        if link:
-            link, _, fast = link.partition("+")
-            words += ["-O", "dsr_if eth0", "-O", f"dsr_link {link}"]
-            words += ["-O", "dsr_fast_path"] if fast else []
+        if fast:
+            words += ["-O", "dsr_if eth0", "-O", f"dsr_fast_path {fast}"]
             words += [f"{VIP}:0", "192.168.101.3"]
         else:
             words += ["0.0.0.0:8001", "192.168.100.3:9001"]
         # one director at a time: there is one address
-        if link:
+        if fast:
             for other, child in list(self.running.items()):
                 if other != key and other[0][0].startswith("DSR"):
                     self.stop(child)
@@ -161,9 +159,8 @@ def frames(args, row):
         dsr_rate.run("cc", "-O2", "-o", tool,
                      os.path.join(bench.HERE, "dsr_load.c"))
         far = [dsr_rate.Rate(net, tool, name) for name in ("drop", "stack")]
-        programs = {"pen, packet ring": dsr_rate.Program(args.pen, "packet"),
-                    "pen, AF_XDP": dsr_rate.Program(args.pen, "xdp"),
-                    "pen, fast path": dsr_rate.Program(args.pen, "xdp+fast"),
+        programs = {"pen, packet ring": dsr_rate.Program(args.pen, "off"),
+                    "pen, fast path": dsr_rate.Program(args.pen, "on"),
                     "kernel": dsr_rate.KERNEL}
         if os.access(args.classic, os.X_OK):
             programs["classic"] = dsr_rate.Program(args.classic, None)

@@ -214,7 +214,7 @@ ROWS += [
         for way in ("direct", "forwarding", "NAT", "proxy", "DSR")]),
     curve("dsr_session", "paths", "answers of 1,024,000 bytes, 20 at a time", "MB", [
         (way, "", (way, ""), "-e -c 20 -n 300 -s 1024000")
-        for way in ("forwarding", "NAT", "proxy", "DSR", "DSR, AF_XDP",
+        for way in ("forwarding", "NAT", "proxy", "DSR",
                     "DSR, fast path")]),
     curve("dsr_frames", "dsr", "frames of 10,000 flows, all CPU time", "frame", []),
 ]

@@ -11,7 +11,7 @@ pen -r {FRONT} {S0}
 ~ dsr_if: can be set only at startup
 > dsr_ip 10.0.0.1
 ~ can be set only at startup
-> dsr_link xdp
+> dsr_link packet
 ~ can be set only at startup
 > dsr_flows
 < 1000000
@@ -40,9 +40,11 @@ has times.conf dsr_udp_timeout 0
 > dsr_standby
 ~ can be set only at startup
 > dsr_fast_path
+< auto
+> dsr_fast_path on
 ~ can be set only at startup
 > write all {DIR}start.conf
-has start.conf no dsr_fast_path
+has start.conf dsr_fast_path auto
 # what may change later is as good without it
 > dsr_forward
 ~ expects mac|tunnel

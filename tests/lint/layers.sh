@@ -35,7 +35,7 @@ proxy/frontend: base $net tls $pool proxy/log proxy/core proxy/datagram proxy/dn
 dsr/frame: base
 dsr/link: base dsr/frame
 dsr/xdp: base $link
-dsr/open: base $link
+dsr/open: base $link dsr/xdp
 dsr/segment: base $link
 dsr/flows: base dsr/frame
 dsr/inspect: base $link dsr/segment dsr/xdp dsr/open

@@ -117,7 +117,7 @@ START_TEST(cable_is_out)
 END_TEST
 
 /* The interface gets another MAC: clients and servers learn it, and frames to
- * it are received, by the best kind of link and by packet sockets. A connection
+ * it are received, with a fast path and without. A connection
  * goes on, and a new one begins. */
 START_TEST(another_hardware_address)
 {
@@ -128,7 +128,7 @@ START_TEST(another_hardware_address)
 	NEED_THIS();
 	dsrmany_serve(&fixture, 0);
 	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
-	    _i == 0 ? "-Odsr_fast_path" : "-Odsr_link packet",
+	    _i == 0 ? "-Odsr_fast_path on" : "-Odsr_fast_path off",
 	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
 	dsrmany_init(&many, &fixture, NULL);
 	dsrmany_add(

@@ -228,7 +228,7 @@ START_TEST(the_idle_one_makes_room)
 	long opened;
 
 	NEED_DSRFAST_WITH(&net, &fixture, &one, net_fixture_vip(_i), SOCK_DGRAM,
-	    "-Odsr_fast_path; dsr_flows 2");
+	    "-Odsr_fast_path on; dsr_flows 2");
 	busy = dsrnet_dial(&net);
 	idle = dsrnet_dial(&net);
 	late = dsrnet_dial(&net);

@@ -219,32 +219,19 @@ START_TEST(what_it_tells)
 END_TEST
 
 /* Pen does without, and says why. */
-static void
-expect_no_fast_path(const char *flows, const char *reason)
+START_TEST(fast_path_without_flows)
 {
 	NEED_DSR_OF_OURS("a fast path");
 	NEED_NET_FIXTURE(&fixture, &one);
 	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
-	    "-O", "dsr_link packet", "-O", "dsr_fast_path", "-O", flows,
+	    "-O", "dsr_fast_path on", "-O", "dsr_flows 0",
 	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
 	ck_assert(child_has_said(&pen.child,
-	    text("dsr_fast_path has no effect: %s link=packet", reason)));
+	    "dsr_fast_path has no effect: dsr_flows is 0 link=packet"));
 	ck_assert_ptr_nonnull(
 	    strstr(dsrpen_ask(&pen, &fixture, "dsr"), "\nfast_path no\n"));
 	dsrpen_down(&pen);
 	net_fixture_down(&fixture);
-}
-
-START_TEST(link_without_fast_path)
-{
-	expect_no_fast_path(
-	    "dsr_flows 1000", "this kind of link has no fast path");
-}
-END_TEST
-
-START_TEST(fast_path_without_flows)
-{
-	expect_no_fast_path("dsr_flows 0", "dsr_flows is 0");
 }
 END_TEST
 
@@ -284,7 +271,6 @@ SUITE(test_dsr_first)
 	SUITE_ADD(s, frames_wait_for_the_address, 60);
 	SUITE_ADD(s, not_for_ever, 60);
 	SUITE_ADD(s, what_it_tells, 60);
-	SUITE_ADD(s, link_without_fast_path, 60);
 	SUITE_ADD(s, fast_path_without_flows, 60);
 	SUITE_ADD(s, removed_servers_are_not_asked_for, 60);
 	return s;

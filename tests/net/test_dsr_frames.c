@@ -20,7 +20,7 @@ static struct net_fixture fixture;
 static struct dsrnet net;
 
 /* Streams both ways, through both servers. */
-static const char PACKET[] = "-Odsr_link packet";
+static const char PACKET[] = "-Odsr_fast_path off";
 
 static void
 expect_streams(const char *vip)

@@ -138,7 +138,7 @@ second_is_refused(const char *listen)
 	struct dsrpen second;
 
 	dsrpen_start(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
-	    "-O", "dsr_link packet", listen, net_fixture_server4(0), NULL);
+	    "-O", "dsr_fast_path auto", listen, net_fixture_server4(0), NULL);
 	WAIT_FOR(child_has_ended(&second.child), 10000);
 	ck_assert_int_eq(second.child.status, 1);
 	ck_assert_msg(child_has_said(&second.child, "is in use"), "%s",
@@ -152,7 +152,7 @@ second_is_started(const char *listen)
 	struct dsrpen second;
 
 	dsrpen_start(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
-	    "-O", "dsr_link packet", listen, net_fixture_server4(0), NULL);
+	    "-O", "dsr_fast_path auto", listen, net_fixture_server4(0), NULL);
 	WAIT_FOR(child_has_ended(&second.child) ||
 		endpoint_path_listens(second.control),
 	    10000);
@@ -165,7 +165,7 @@ static void
 first_is_up(const char *listen)
 {
 	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-O",
-	    "dsr_link packet", listen, net_fixture_server4(0), NULL);
+	    "dsr_fast_path auto", listen, net_fixture_server4(0), NULL);
 }
 
 /* Both would pass on each frame. */
@@ -203,13 +203,13 @@ START_TEST(a_second_copy_of_a_user)
 		SKIP("needs root and the user nobody");
 	NEED_NET_FIXTURE(&fixture, &one);
 	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-u",
-	    "nobody", "-O", "dsr_link packet", NET_FIXTURE_VIP4 ":0",
+	    "nobody", "-O", "dsr_fast_path auto", NET_FIXTURE_VIP4 ":0",
 	    net_fixture_server4(0), NULL);
 	ck_assert_str_eq(
 	    dsrpen_ask(&pen, &fixture, "listen " NET_FIXTURE_VIP4_B ":80"),
 	    NET_FIXTURE_VIP4_B ":80\n");
 	dsrpen_start(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
-	    "-u", "nobody", "-O", "dsr_link packet", NET_FIXTURE_VIP4_B ":0",
+	    "-u", "nobody", "-O", "dsr_fast_path auto", NET_FIXTURE_VIP4_B ":0",
 	    net_fixture_server4(0), NULL);
 	WAIT_FOR(child_has_ended(&second.child), 10000);
 	ck_assert_msg(child_has_said(&second.child, "is in use"), "%s",
@@ -219,52 +219,8 @@ START_TEST(a_second_copy_of_a_user)
 }
 END_TEST
 
-/* The first link that works, which is XDP's where there is one. */
-static bool
-first_is_up_by_xdp(const char *listen)
-{
-	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
-	    listen, net_fixture_server4(0), NULL);
-	return strstr(dsrpen_ask(&pen, &fixture, "dsr"), "\nlink xdp\n") !=
-	    NULL;
-}
-
-static void
-second_is_told_of_xdp(const char *link)
-{
-	struct dsrpen second;
-
-	dsrpen_start(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
-	    "-O", link, NET_FIXTURE_VIP4 ":81", net_fixture_server4(0), NULL);
-	WAIT_FOR(child_has_ended(&second.child), 10000);
-	ck_assert_int_eq(second.child.status, 1);
-	ck_assert_msg(child_has_said(&second.child,
-			  "two directors on one interface both need dsr_link "
-			  "packet"),
-	    "%s", child_err(&second.child));
-	ck_assert_msg(!child_has_said(&second.child, "fix=\"\""), "%s",
-	    child_err(&second.child));
-}
-
-/* Of XDP the second one would get no frame, not even an answer to ARP. */
-START_TEST(a_second_one_beside_xdp)
-{
-	NEED_DSR_OF_OURS("locks");
-	NEED_NET_FIXTURE(&fixture, &one);
-	if (!first_is_up_by_xdp(NET_FIXTURE_VIP4 ":80"))
-		SKIP("no link by XDP");
-	second_is_told_of_xdp("no dsr_link");
-	second_is_told_of_xdp("dsr_link packet");
-	second_is_told_of_xdp("dsr_link xdp");
-	/* it goes with its process */
-	child_stop(&pen.child, SIGKILL);
-	second_is_started(NET_FIXTURE_VIP4 ":81");
-	net_fixture_down(&fixture);
-}
-END_TEST
-
-/* With XDP the second one would take the frames of the first. */
-START_TEST(a_second_one_takes_no_frames)
+/* Only one program fits an interface: the second one has no fast path. */
+START_TEST(a_second_one_beside_a_fast_path)
 {
 	struct dsrpen second;
 
@@ -275,12 +231,9 @@ START_TEST(a_second_one_takes_no_frames)
 	    NET_FIXTURE_VIP4_B ":80", net_fixture_server4(0), NULL);
 	ck_assert_ptr_nonnull(
 	    strstr(dsrpen_ask(&second, &fixture, "dsr"), "\nlink packet\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(dsrpen_ask(&second, &fixture, "dsr"), "\nfast_path no\n"));
 	dsrpen_down(&second);
-	dsrpen_start(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
-	    "-O", "dsr_link xdp", NET_FIXTURE_VIP4 ":81",
-	    net_fixture_server4(0), NULL);
-	WAIT_FOR(child_has_ended(&second.child), 10000);
-	ck_assert_int_eq(second.child.status, 1);
 	dsrpen_down(&pen);
 	net_fixture_down(&fixture);
 }
@@ -296,8 +249,7 @@ SUITE(test_dsr_places)
 	tcase_add_loop_test(t, connections_outlast_their_port, 0, 2);
 	tcase_add_test(t, a_second_copy);
 	tcase_add_test(t, a_second_copy_of_a_user);
-	tcase_add_test(t, a_second_one_beside_xdp);
-	tcase_add_test(t, a_second_one_takes_no_frames);
+	tcase_add_test(t, a_second_one_beside_a_fast_path);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -195,19 +195,17 @@ START_TEST(interface_is_removed)
 {
 	NEED_DSR_OF_OURS("this");
 	NEED_NET_FIXTURE(&fixture, &three);
-	expect_the_end("dsr_link packet");
+	expect_the_end("dsr_fast_path off");
 }
 END_TEST
 
-#ifdef HAVE_LINK_XDP
-START_TEST(interface_is_removed_from_xdp)
+START_TEST(interface_is_removed_with_a_fast_path)
 {
 	NEED_DSR_OF_OURS("this");
 	NEED_NET_FIXTURE(&fixture, &three);
-	expect_the_end("dsr_link xdp");
+	expect_the_end("dsr_fast_path on");
 }
 END_TEST
-#endif
 
 /* Its name is not it. */
 START_TEST(interface_is_renamed)
@@ -303,9 +301,7 @@ SUITE(test_dsr_trouble)
 	SUITE_ADD(s, server_is_cut_off, 120);
 	SUITE_ADD(s, silence_is_noticed_without_clients, 60);
 	SUITE_ADD(s, interface_is_removed, 30);
-#ifdef HAVE_LINK_XDP
-	SUITE_ADD(s, interface_is_removed_from_xdp, 30);
-#endif
+	SUITE_ADD(s, interface_is_removed_with_a_fast_path, 30);
 	SUITE_ADD(s, interface_is_renamed, 60);
 	SUITE_ADD(s, server_is_cut_off_over_ipv6, 120);
 	SUITE_ADD(s, narrow_link, 60);

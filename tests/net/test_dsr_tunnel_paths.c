@@ -146,7 +146,7 @@ expect_merged(const char *vip, const char *next, bool outer6)
 {
 	int near, far;
 
-	begin_far(vip, next, outer6, "-rOdsr_link packet");
+	begin_far(vip, next, outer6, "-rOdsr_fast_path off");
 	dsrnet_connect(&net, &near, &far);
 	pass_both_ways(near, far);
 	/* each was several packets */

@@ -34,22 +34,18 @@ static const char *program;
 
 static const struct form {
 	const char *set;
-	bool v6, by_user, xdp, fast;
+	bool v6, by_user, fast;
 } forms[] = {
-	{ .set = "dsr_link packet" },
-	{ .set = "dsr_link packet", .v6 = true, .by_user = true },
-	{ .set = "dsr_link xdp; sandbox on", .v6 = true, .xdp = true },
-	{ .set = "dsr_link xdp; dsr_fast_path",
-	    .by_user = true,
-	    .xdp = true,
-	    .fast = true },
+	{ .set = "dsr_fast_path off" },
+	{ .set = "dsr_fast_path off", .v6 = true, .by_user = true },
+	{ .set = "dsr_fast_path auto; sandbox on", .v6 = true },
+	{ .set = "dsr_fast_path on", .by_user = true, .fast = true },
 };
 enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
 
-/* Before Linux 6.4 rings of AF_XDP that are in use cannot be mapped again, and
- * before 6.3 an end of a veth pair has no fast path. */
+/* Before Linux 6.3 an end of a veth pair has no fast path. */
 static bool
-has_xdp(void)
+has_fast(void)
 {
 	unsigned major = 0, minor = 0;
 	struct utsname u;
@@ -57,7 +53,7 @@ has_xdp(void)
 	ck_assert_int_eq(uname(&u), 0);
 	(void)sscanf(u.release, "%u.%u", &major, &minor);
 	return dsrfast_missing() == NULL &&
-	    (major > 6 || (major == 6 && minor >= 4));
+	    (major > 6 || (major == 6 && minor >= 3));
 }
 
 #define NEED_ALL(form)                                                     \
@@ -66,8 +62,8 @@ has_xdp(void)
 		NEED_DSR_OF_OURS("upgrades");                              \
 		if (strstr((form)->set, "sandbox") != NULL)                \
 			NEEDS_SANDBOX();                                   \
-		if ((form)->xdp && !has_xdp())                             \
-			SKIP("built without libxdp, or before Linux 6.4"); \
+		if ((form)->fast && !has_fast())                           \
+			SKIP("built without libbpf, or before Linux 6.3"); \
 		NEED_UPGRADES(program = install());                        \
 		NEED_NET_FIXTURE(&fixture, &three);                        \
 	} while (0)

@@ -39,10 +39,10 @@ dsrfast_switch_merges(const struct dsrnet *n, bool on)
 const char *
 dsrfast_missing(void)
 {
-#ifdef HAVE_LINK_XDP
+#ifdef HAVE_XDP
 	return NULL;
 #else
-	return "built without libxdp";
+	return "built without libbpf";
 #endif
 }
 
@@ -57,7 +57,7 @@ dsrfast_begin(struct dsrnet *n, struct net_fixture *fixture, const char *vip,
 	dsrfast_switch_merges(n, true);
 	dsrnet_begin(n, fixture, vip, type);
 	said = dsrfast_ask(n, "dsr");
-	if (strstr(said, "\nlink xdp\n") == NULL)
+	if (strstr(said, "\nmode native\n") == NULL)
 		return "this system has no XDP for veth";
 	if (strstr(said, "\nfast_path yes\n") != NULL)
 		return NULL;

@@ -30,7 +30,8 @@ const char *dsrfast_begin(struct dsrnet *n, struct net_fixture *fixture,
 		}                                                     \
 	} while (0)
 #define NEED_DSRFAST(net, fixture, options, vip, type) \
-	NEED_DSRFAST_WITH(net, fixture, options, vip, type, "-Odsr_fast_path")
+	NEED_DSRFAST_WITH(                                                    \
+	    net, fixture, options, vip, type, "-Odsr_fast_path on")
 
 /* The switch takes what XDP sends only while it merges packets (GRO). */
 void dsrfast_switch_merges(const struct dsrnet *n, bool on);

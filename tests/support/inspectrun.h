@@ -3,15 +3,12 @@
 #ifndef PEN_TEST_INSPECTRUN_H
 #define PEN_TEST_INSPECTRUN_H
 
-#include <stdbool.h>
-
 #include "support/child.h"
 #include "support/net_fixture.h"
 
 struct inspectrun {
 	const struct net_fixture *fixture; /* the test's; up while it runs */
 	struct child child;
-	bool beyond; /* its servers are beyond the far router */
 };
 
 /* A finding, and where its command belongs; NET_FIXTURE_HOME: nowhere. */

@@ -13,9 +13,11 @@
 
 enum { LINK_FIXTURE_BATCH = 256 };
 
+/* The kind "packet" with a fast path. */
+#define LINK_FIXTURE_FAST "fast"
+
 struct link_fixture {
-	/* why there is no cable, or no right to the kind; then nothing is
-	 * open */
+	/* why there is no cable, or no fast path; then nothing is open */
 	const char *missing;
 	const char *kind;
 	struct link near;

@@ -1,7 +1,6 @@
 /* direct.c: a plan's words as a director's. */
 #include "config.h"
 
-#include <net/if.h>
 #include <pwd.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "base/log.h"
 #include "control/apply/direct.h"
 #include "control/plan/origin.h"
+#include "control/value/dsr_fast.h"
 #include "dsr/director/director.h"
 
 /* For more the requests and replies would be too many. */
@@ -309,19 +309,9 @@ places(const struct listen_list *at, struct peer list[VIPS_MAX])
 	return at->count;
 }
 
-/* Without what is set it is slower, not wrong. */
-static void
-warn_fast(const struct director *d, const struct dsr_settings *s)
-{
-	struct director_status now;
-
-	director_status(d, &now);
-	if (s->fast && !now.fast.on)
-		log_warn("dsr_fast_path has no effect: %s link=%s",
-		    s->flows == 0 ? "dsr_flows is 0"
-				  : "this kind of link has no fast path",
-		    now.link);
-}
+_Static_assert((int)DSR_FAST_AUTO == (int)LINK_FAST_AUTO &&
+	(int)DSR_FAST_ON == (int)LINK_FAST_ON,
+    "values of dsr_fast_path are those of links");
 
 /* Whose locks count besides root's. */
 static uid_t
@@ -331,16 +321,6 @@ user_to_be(const struct plan *p)
 	const struct passwd *pw = name != NULL ? getpwnam(name) : NULL;
 
 	return pw != NULL ? pw->pw_uid : geteuid();
-}
-
-void
-direct_find_others(struct vip_others *o, const struct plan *p)
-{
-	struct peer list[VIPS_MAX];
-	unsigned n = places(&p->listen, list);
-
-	vip_locks_others(o, if_nametoindex(p->config.dsr.interface),
-	    user_to_be(p), list, n);
 }
 
 static int
@@ -355,7 +335,7 @@ open_director(struct service *svc, const struct plan *plan, struct error *e)
 		.announce = c->dsr.announce,
 		.standby = c->dsr.standby,
 		.udp_only = c->frontend.udp.on,
-		.fast = c->dsr.fast,
+		.fast = (enum link_fast_mode)c->dsr.fast,
 		.user = user_to_be(plan),
 		.past = predecessor_link(
 		    &svc->pen->predecessor, c->dsr.interface) };
@@ -405,11 +385,8 @@ direct_prepare(struct apply *a, struct error *e)
 		return 0;
 	if (a->first && open_director(svc, a->wanted, e) < 0)
 		return -1;
-	if (set_tarpit(a, e) == 0) {
-		if (a->first)
-			warn_fast(svc->director, &a->wanted->config.dsr);
+	if (set_tarpit(a, e) == 0)
 		return 0;
-	}
 	if (a->first)
 		close_director(svc);
 	return -1;

@@ -3,7 +3,6 @@
 #define PEN_CONTROL_DIRECT_H
 
 #include "control/apply/apply.h"
-#include "dsr/segment/vip_lock.h"
 
 /* Checks what the draft wants of it, and opens nothing: port 0 is for direct
  * return alone, which needs IP addresses that clients use, and a dsr_ip beside
@@ -12,9 +11,6 @@ int direct_check(struct apply *a, struct error *e);
 bool direct_is_wanted(const struct plan *p);
 /* Whether a server with this setting gets its packets in tunnels. */
 bool direct_is_tunnelled(const struct plan *p, enum server_forward forward);
-/* What other directors of this machine have on its interface; nothing when one
- * of them is the plan's own. */
-void direct_find_others(struct vip_others *o, const struct plan *p);
 /* Opens the interface, at the start, and sets the tarpit's addresses. Returns
  * 0, or -1 with a full message and everything as it was. Has no effect without
  * direct return, nor have those below. */

@@ -250,7 +250,7 @@ help_print_version(void)
 #ifdef HAVE_LINK_PACKET
 	       " packet"
 #endif
-#ifdef HAVE_LINK_XDP
+#ifdef HAVE_XDP
 	       " xdp"
 #endif
 #ifdef HAVE_LINK_PCAP

@@ -112,8 +112,7 @@ is_family_allowed(int family, unsigned needs)
 {
 	return family == AF_UNIX || family == AF_INET || family == AF_INET6 ||
 	    (needs & SANDBOX_FRAMES &&
-		(family == AF_NETLINK || family == AF_PACKET ||
-		    family == AF_XDP));
+		(family == AF_NETLINK || family == AF_PACKET));
 }
 
 /* A condition on the first argument. */
@@ -146,7 +145,7 @@ add_family(scmp_filter_ctx c, int family, unsigned needs)
 static int
 add_sockets(scmp_filter_ctx c, bool tries, unsigned needs)
 {
-	const int last = needs & SANDBOX_FRAMES ? AF_XDP : AF_INET6;
+	const int last = needs & SANDBOX_FRAMES ? AF_PACKET : AF_INET6;
 	int family,
 	    rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 1,
 		first(SCMP_CMP_EQ, AF_UNIX));

@@ -9,6 +9,7 @@
 #include "base/words.h"
 #include "control/plan/plan.h"
 #include "control/plan/table.h"
+#include "control/value/dsr_fast.h"
 #include "control/value/value.h"
 
 /* ---- all strings of a plan but its servers' ---- */
@@ -80,6 +81,7 @@ config_init(struct config *c)
 		.fin_timeout_ms = 120000,
 		.udp_timeout_ms = 300000,
 		.announce = true,
+		.fast = DSR_FAST_AUTO,
 		.forward = SERVER_FORWARD_MAC,
 		.tarpit_acl = ACL_REF_NONE,
 	};

@@ -58,7 +58,7 @@ struct dsr_settings {
 	uint64_t tcp_timeout_ms, fin_timeout_ms, udp_timeout_ms;
 	bool announce;
 	bool standby;		     /* at the start */
-	bool fast;		     /* flows go by the link's fast path */
+	int fast;		     /* enum dsr_fast */
 	enum server_forward forward; /* for servers without a setting of their
 				      * own */
 	char *gateway;		     /* of tunnels: IP or MAC; NULL: none */

@@ -29,8 +29,8 @@ const struct command rows_dsr[] = {
 	    .option = "dsr-link",
 	    .args = "[KIND]",
 	    .help =
-		"how pen reads and sends frames: xdp, packet or pcap; "
-		"default: the best that works" },
+		"how pen reads and sends frames: packet or pcap; default: the "
+		"best that works" },
 	{ .name = "dsr_flows",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(dsr.flows),
@@ -78,12 +78,14 @@ const struct command rows_dsr[] = {
 	    .help = "start as standby: another director has the listening "
 		    "addresses until dsr takeover" },
 	{ .name = "dsr_fast_path",
-	    .kind = KIND_FLAG,
+	    .kind = KIND_CHOICE,
 	    .offset = AT(dsr.fast),
+	    .choices = choices_dsr_fast,
 	    .flags = ROW_START,
 	    .option = "dsr-fast-path",
-	    .help = "with dsr_link xdp: the kernel forwards the frames of "
-		    "established flows" },
+	    .args = "[auto|on|off]",
+	    .help = "the kernel forwards the frames of established flows; "
+		    "auto: if the driver runs XDP programs" },
 	{ .name = "dsr_forward",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(dsr.forward),

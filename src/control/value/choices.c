@@ -7,6 +7,7 @@
 
 #include "control/value/access.h"
 #include "control/value/choices.h"
+#include "control/value/dsr_fast.h"
 #include "control/value/sandbox_mode.h"
 #include "net/sock_group.h"
 #include "pool/pool.h"
@@ -39,6 +40,13 @@ const struct choice choices_check_initial[] = {
 const struct choice choices_dsr_forward[] = {
 	{ "mac", SERVER_FORWARD_MAC, NULL },
 	{ "tunnel", SERVER_FORWARD_TUNNEL, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_dsr_fast[] = {
+	{ "auto", DSR_FAST_AUTO, NULL },
+	{ "on", DSR_FAST_ON, NULL },
+	{ "off", DSR_FAST_OFF, NULL },
 	{ NULL, 0, NULL },
 };
 

@@ -18,6 +18,7 @@ enum { CHOICES_TEXT_MAX = 160 };
 extern const struct choice choices_access[], /* enum access */
     choices_admin[],			     /* enum server_admin */
     choices_check_initial[],		     /* enum server_initial */
+    choices_dsr_fast[],			     /* enum dsr_fast */
     choices_dsr_forward[],		     /* enum server_forward */
     choices_fastclose[],		     /* enum fastclose */
     choices_failback[],			     /* enum failback */

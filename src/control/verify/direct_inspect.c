@@ -57,10 +57,8 @@ make_wanted(struct wanted *w, const struct plan *plan, const struct pool *pool)
 	memset(w, 0, sizeof(*w));
 	w->is.interface = d->interface;
 	w->is.link = d->link;
-	w->is.shared = !d->announce || d->standby;
-	w->is.fast = d->fast;
+	w->is.fast = (enum link_fast_mode)d->fast;
 	w->is.no_flows = d->flows == 0;
-	direct_find_others(&w->is.others, plan);
 	w->is.vip = w->vip;
 	for (i = 0; i < plan->listen.count; i++)
 		direct_inspect_add_vip(w, &plan->listen.entry[i].at);
@@ -78,20 +76,10 @@ make_wanted(struct wanted *w, const struct plan *plan, const struct pool *pool)
 
 /* ---- --check ---- */
 
-/* What is plainly wrong with the interface needs no second message from the
- * link, and frames that another program takes are not received. */
-static bool
-may_ask(const struct inspect_machine *m)
-{
-	return m->exists && !m->no_ethernet && !m->down && !m->no_carrier &&
-	    !m->xdp && !(m->lacks & INSPECT_RAW);
-}
-
 int
 direct_inspect(const struct service *svc, struct error *e)
 {
 	struct inspect_machine m = { .exists = false };
-	struct inspect_segment s;
 	struct wanted w;
 	bool wrong = false;
 	int rc;
@@ -101,12 +89,6 @@ direct_inspect(const struct service *svc, struct error *e)
 	rc = make_wanted(&w, svc->plan, svc->pool);
 	if (rc == 0 && (rc = inspect_machine_read(&m, &w.is)) == 0)
 		inspect_judge_machine(&m, &w.is, finding_print, &wrong);
-	if (rc == 0 && may_ask(&m) &&
-	    (rc = inspect_segment_init(&s, &w.is)) == 0) {
-		inspect_ask(&s, &w.is);
-		inspect_judge_segment(&s, &w.is, finding_print, &wrong);
-		inspect_segment_fini(&s);
-	}
 	if (rc < 0)
 		error_set(e, "interface %s: %s",
 		    svc->plan->config.dsr.interface, strerror(errno));

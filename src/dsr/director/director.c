@@ -327,7 +327,6 @@ director_on_tick(struct timer *t)
 	}
 	follow_mac(d);
 	vip_locks_drain(&d->vips.locks);
-	vip_locks_drain(&d->frames);
 	nexthops_note_link(&d->forward.hops, "no carrier");
 	director_try_vlan(d);
 	nexthops_tick(&d->forward.hops, now);
@@ -378,29 +377,18 @@ director_open_all(
 	struct link_filter filter =
 	    tarpit_net_filter(&d->tarpit, d->vips.list, d->vips.count);
 	struct link *l = &fw->wire.link;
-	struct vip_others others;
 
-	if (o->fast)
-		filter.fast_flows = fast_path_most(o);
+	filter.fast = o->fast;
+	filter.fast_flows = fast_path_most(o);
 	filter.past = o->past;
 	if (dsr_flows_init(&d->dispatch.flows, (uint32_t)o->flows) < 0 ||
 	    dsr_fragments_init(&d->dispatch.fragments, FRAGMENTS) < 0 ||
 	    checks_open(&d->checks) < 0)
 		return error_set(e, "out of memory");
 	dispatch_open(&d->dispatch);
-	/* The lock of the frames is given back by a link that takes none. */
-	if (o->past == NULL) {
-		if (vip_locks_take_frames(&d->frames, d->ifindex, d->user, e) <
-		    0)
-			return -1;
-		vip_locks_others(&others, d->ifindex, d->user, NULL, 0);
-		filter.shared = others.there;
-	}
 	if (link_open(l, o->link, o->interface, &filter, e) < 0)
 		return -1;
 	d->open = true;
-	if (!l->ops->takes)
-		vip_locks_free(&d->frames);
 	fast_path_open(&d->dispatch.fast);
 	if (tunnels_prepare(&fw->tunnels, &fw->hops, &o->forward, e) < 0)
 		return -1;
@@ -427,8 +415,7 @@ director_new(struct loop *l, struct pool *p, const struct director_options *o,
 	vips_init(&d->vips, o->ip, o->udp_only);
 	d->vips.standby = o->standby;
 	if (o->past != NULL &&
-	    vip_locks_adopt(
-		&d->vips.locks, &d->frames, o->past->fd, o->past->count) < 0)
+	    vip_locks_adopt(&d->vips.locks, o->past->fd, o->past->count) < 0)
 		error_set(e, "out of memory");
 	else if (director_set_vips(d, list, count, e) == 0 &&
 	    director_open_all(d, o, e) == 0)
@@ -448,7 +435,6 @@ director_take(struct director *d, struct error *e)
 	if (link_take(&d->forward.wire.link, &filter, e) < 0)
 		return -1;
 	vip_locks_own(&d->vips.locks);
-	vip_locks_own(&d->frames);
 	if (!d->forward.hops.no_carrier)
 		neighbors_resume(&d->forward.hops.neighbors, loop_now(d->loop));
 	fast_path_take(&d->dispatch.fast);
@@ -487,6 +473,5 @@ director_free(struct director *d)
 	checks_close(&d->checks);
 	dispatch_fini(&d->dispatch);
 	vips_fini(&d->vips);
-	vip_locks_free(&d->frames);
 	free(d);
 }

@@ -32,7 +32,7 @@ struct director_options {
 	bool announce;	/* VIPs: new ones, and when another host claims them */
 	bool udp_only;	/* else TCP and UDP */
 	bool standby;	/* at first: see director_set_standby() */
-	bool fast;	/* flows go by the link's fast path, if it has one */
+	enum link_fast_mode fast;
 	uid_t user;	/* of the process, later: see vip_lock.h */
 	struct director_forward forward;
 	/* What director_fds() has listed in the process that this one replaces;

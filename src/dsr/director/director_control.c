@@ -229,8 +229,7 @@ director_fds(const struct director *d, int list[DIRECTOR_FDS_MAX])
 
 	if (n == 0)
 		return 0;
-	n += vip_locks_fds(&d->vips.locks, list + n);
-	return n + vip_locks_fds(&d->frames, list + n);
+	return n + vip_locks_fds(&d->vips.locks, list + n);
 }
 
 void

@@ -27,8 +27,6 @@ struct director {
 	struct loop *loop;
 	struct pool *pool;
 	uid_t user;	  /* of the process, later */
-	/* The lock of the interface's frames, if the link takes them. */
-	struct vip_locks frames;
 	unsigned ifindex; /* until the link is open: then the link has it */
 	bool open;	  /* the link is */
 	bool ended;	  /* the interface is gone */

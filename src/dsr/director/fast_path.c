@@ -104,7 +104,7 @@ fast_path_is_plain(const struct frame *f, const struct link_frame *l)
 	unsigned head = f->family == AF_INET6 ? IP6_HEAD : IP4_HEAD;
 
 	return f->net == FRAME_HEAD && f->transport == f->net + head &&
-	    !f->first_fragment && !l->summed_here;
+	    !f->first_fragment && !(l->offload.flags & LINK_CHECKSUM);
 }
 
 /* Whether the kernel has the flow: frames of it that were received before, or

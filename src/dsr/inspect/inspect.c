@@ -65,14 +65,7 @@ static void
 judge_mode(struct inspect_judge *j)
 {
 	const struct inspect_machine *m = j->machine;
-	const struct vip_others *o = &j->wanted->others;
 
-	if (m->xdp) {
-		finding_set(&j->out, "process",
-		    o->pid != 0 ? "process %d" : "a process", (int)o->pid);
-		inspect_say(
-		    j, o->take ? FOUND_XDP_DIRECTOR : FOUND_XDP_PROGRAM);
-	}
 	if (m->promiscuous)
 		inspect_say(j, FOUND_PROMISCUOUS);
 	if (m->offloads & INSPECT_LRO)
@@ -80,8 +73,9 @@ judge_mode(struct inspect_judge *j)
 	if ((m->offloads & INSPECT_GRO) &&
 	    inspect_wants_link(j->wanted, "pcap"))
 		inspect_say(j, FOUND_GRO);
-	if ((m->offloads & INSPECT_RXVLAN) &&
-	    inspect_wants_link(j->wanted, "xdp"))
+	if ((m->offloads & INSPECT_RXVLAN) && !m->no_xdp &&
+	    j->wanted->fast != LINK_FAST_OFF &&
+	    !inspect_wants_link(j->wanted, "pcap"))
 		inspect_say(j, FOUND_RXVLAN);
 }
 
@@ -92,14 +86,15 @@ judge_fast_path(struct inspect_judge *j)
 	const struct inspect_machine *m = j->machine;
 	const struct inspect_request *w = j->wanted;
 
-	if (!w->fast)
+	if (w->fast != LINK_FAST_ON)
 		return;
-	finding_set(&j->out, "link", "%s", w->link != NULL ? w->link : "");
 	finding_set(&j->out, "peer", "%s", m->peer);
 	if (m->no_xdp)
 		inspect_say(j, FOUND_FAST_NO_XDP);
-	else if (w->link != NULL && !inspect_wants_link(w, "xdp"))
+	else if (inspect_wants_link(w, "pcap"))
 		inspect_say(j, FOUND_FAST_LINK);
+	else if (m->xdp)
+		inspect_say(j, FOUND_FAST_TAKEN);
 	else if (m->peer_refuses)
 		inspect_say(j,
 		    m->peer[0] != '\0' ? FOUND_FAST_PEER
@@ -247,9 +242,12 @@ inspect_judge_machine(const struct inspect_machine *m,
 	    lacks & INSPECT_ADMIN ? "CAP_NET_ADMIN" : "CAP_BPF");
 	if (lacks & INSPECT_RAW)
 		inspect_say(&j, FOUND_NO_RAW);
-	else if (inspect_wants_link(w, "xdp") &&
+	else if (w->fast == LINK_FAST_ON &&
 	    (lacks & (INSPECT_ADMIN | INSPECT_BPF)) != 0)
 		inspect_say(&j, FOUND_NO_BPF);
+	finding_set(&j.out, "link", "%s", w->link != NULL ? w->link : "");
+	if (m->no_link)
+		inspect_say(&j, FOUND_NO_LINK);
 	if (!judge_presence(&j))
 		return;
 	judge_mtu(&j);

@@ -13,12 +13,16 @@
 static const struct finding_row rows[FOUND_ROWS] = {
 	/* ---- rights ---- */
 	[FOUND_NO_RAW] = { .level = FINDING_ERROR,
-	    .says = "no right to raw sockets (CAP_NET_RAW), so the segment "
-		    "was not probed",
+	    .says = "no right to raw sockets (CAP_NET_RAW)",
 	    .fix = SETCAP("cap_net_raw") },
 	[FOUND_NO_BPF] = { .level = FINDING_ERROR,
 	    .says = "no right to load an XDP program ({capability})",
 	    .fix = SETCAP("cap_net_raw,cap_net_admin,cap_bpf") },
+
+	/* ---- the link ---- */
+	[FOUND_NO_LINK] = { .level = FINDING_ERROR,
+	    .says = "this build has no dsr_link {link}",
+	    .fix = "no dsr_link" },
 
 	/* ---- the interface ---- */
 	[FOUND_NO_INTERFACE] = { .level = FINDING_ERROR,
@@ -43,15 +47,6 @@ static const struct finding_row rows[FOUND_ROWS] = {
 	    .says = "interface {interface} has an MTU of {mtu}, longer "
 		    "packets of clients are lost",
 	    .fix = "ip link set {interface} mtu 1500" },
-	[FOUND_XDP_DIRECTOR] = { .level = FINDING_ERROR,
-	    .says = "{process} takes all frames of {interface} by XDP: two "
-		    "directors on one interface both need dsr_link packet",
-	    .fix = "dsr_link packet" },
-	[FOUND_XDP_PROGRAM] = { .level = FINDING_WARNING,
-	    .at_start = true,
-	    .says =
-		"an XDP program, perhaps of a running director, takes frames "
-		"of {interface}: the segment was not probed" },
 	[FOUND_PROMISCUOUS] = { .level = FINDING_WARNING,
 	    .says = "interface {interface} is promiscuous, which is not "
 		    "needed: frames for others cost time",
@@ -66,17 +61,20 @@ static const struct finding_row rows[FOUND_ROWS] = {
 	    .fix = "ethtool -K {interface} gro off" },
 	[FOUND_RXVLAN] = { .level = FINDING_NOTE,
 	    .says =
-		"XDP needs tags in frames, so pen switches off the removal of "
-		"VLAN tags of {interface} while it runs",
+		"the fast path needs tags in frames, so pen switches off the "
+		"removal of VLAN tags of {interface} while it runs",
 	    .fix = "ethtool -K {interface} rxvlan off" },
 
 	/* ---- the fast path ---- */
 	[FOUND_FAST_NO_XDP] = { .level = FINDING_WARNING,
-	    .says = NO_FAST ": this pen was built without XDP",
-	    .fix = "./configure --with-libxdp" },
+	    .says = NO_FAST ": this pen was built without libbpf",
+	    .fix = "./configure --with-libbpf" },
 	[FOUND_FAST_LINK] = { .level = FINDING_WARNING,
 	    .says = NO_FAST " with dsr_link {link}",
-	    .fix = "dsr_link xdp" },
+	    .fix = "no dsr_link" },
+	[FOUND_FAST_TAKEN] = { .level = FINDING_WARNING,
+	    .says = NO_FAST ": another XDP program is attached to "
+			    "{interface}" },
 	[FOUND_FAST_PEER] = { .level = FINDING_WARNING,
 	    .says = NO_FAST ": the veth peer of {interface} drops frames that "
 			    "XDP programs send",
@@ -92,10 +90,6 @@ static const struct finding_row rows[FOUND_ROWS] = {
 	[FOUND_FAST_NO_FLOWS] = { .level = FINDING_WARNING,
 	    .says = NO_FAST " with dsr_flows 0",
 	    .fix = "dsr_flows 1000000" },
-	[FOUND_FAST_PROGRAM] = { .level = FINDING_WARNING,
-	    .says = NO_FAST ": the kernel rejects its program" },
-	[FOUND_FAST_OTHER_LINK] = { .level = FINDING_WARNING,
-	    .says = NO_FAST ": frames are moved by {link}" },
 
 	/* ---- addresses of this host ---- */
 	[FOUND_OWN_STACK4] = { .level = FINDING_WARNING,
@@ -144,78 +138,6 @@ static const struct finding_row rows[FOUND_ROWS] = {
 		"it also forwards frames for a VIP",
 	    .fix = "sysctl -w {setting}={value}" },
 
-	/* ---- the link ---- */
-	[FOUND_LINK] = { .level = FINDING_NOTE,
-	    .says = "frames are moved by {link}" },
-	[FOUND_LINK_NOT_BEST] = { .level = FINDING_NOTE,
-	    .says = "frames are moved by {link}; not by {better}: {error}" },
-	[FOUND_NO_LINK] = { .level = FINDING_ERROR, .says = "{error}" },
-	[FOUND_LINK_LOST] = { .level = FINDING_ERROR,
-	    .says = "interface {interface} went down while the segment was "
-		    "probed",
-	    .fix = "ip link set {interface} up" },
-
-	/* ---- the segment ---- */
-	[FOUND_VIP_AT_SERVER4] = { .level = FINDING_ERROR,
-	    .says = "server {number} ({name}, {mac}) answers for VIP {ip}; "
-		    "to run there",
-	    .fix = "sysctl -w net.ipv4.conf.all.arp_ignore=1 "
-		   "net.ipv4.conf.all.arp_announce=2; ip addr flush to "
-		   "{ip}; ip addr add {ip}/32 dev lo" },
-	[FOUND_VIP_AT_SERVER6] = { .level = FINDING_ERROR,
-	    .says = "server {number} ({name}, {mac}) answers for VIP {ip}; "
-		    "to run there",
-	    .fix = "ip -6 addr flush to {ip}; ip -6 addr add {ip} dev lo" },
-	[FOUND_VIP_TAKEN] = { .level = FINDING_ERROR,
-	    .says = "VIP {ip} is taken: {mac} answers for it; to run there, "
-		    "unless it is a director",
-	    .fix = "ip addr flush to {ip}" },
-	[FOUND_VIP_SHARED] = { .level = FINDING_WARNING,
-	    .says = "VIP {ip} is taken: {mac} answers for it; to run there, "
-		    "unless it is a director",
-	    .fix = "ip addr flush to {ip}" },
-	[FOUND_DSR_IP_AT_SERVER] = { .level = FINDING_ERROR,
-	    .says = "dsr_ip {ip} is taken: server {number} ({name}, {mac}) "
-		    "answers for it; choose another" },
-	[FOUND_DSR_IP_TAKEN] = { .level = FINDING_ERROR,
-	    .says = "dsr_ip {ip} is taken: {mac} answers for it; to run "
-		    "there, or choose another",
-	    .fix = "ip addr flush to {ip}" },
-	[FOUND_SERVER_SILENT] = { .level = FINDING_WARNING,
-	    .says = "server {server} does not answer {protocol} for {ip}: it "
-		    "is down, or not on this segment and needs a tunnel "
-		    "(dsr_forward tunnel); to run there",
-	    .fix = "ip addr show to {ip}" },
-	[FOUND_SERVER_ELSEWHERE] = { .level = FINDING_WARNING,
-	    .says = "server {server} does not answer {protocol} for {ip}, the "
-		    "route there leads {way}: if the server is not on the "
-		    "segment of {interface}, it needs a tunnel, and must "
-		    "decapsulate its packets",
-	    .fix = "dsr_forward tunnel" },
-	[FOUND_SERVER_TWICE] = { .level = FINDING_WARNING,
-	    .says = "server {server} is {count} hosts: {mac} and {mac2} "
-		    "answer for {ip}; to run on the wrong one",
-	    .fix = "ip addr flush to {ip}" },
-	[FOUND_SERVERS_ONE_MAC4] = { .level = FINDING_WARNING,
-	    .says = "servers {other} and {server} have one hardware address, "
-		    "{mac}: one host, or a router in between; to run there",
-	    .fix = "sysctl -w net.ipv4.conf.all.proxy_arp=0" },
-	[FOUND_SERVERS_ONE_MAC6] = { .level = FINDING_WARNING,
-	    .says = "servers {other} and {server} have one hardware address, "
-		    "{mac}: one host, or a router in between; to run there",
-	    .fix = "sysctl -w net.ipv6.conf.all.proxy_ndp=0" },
-	[FOUND_ALL_SILENT] = { .level = FINDING_ERROR,
-	    .says = "no server answers",
-	    .fix = "ip -s link show dev {interface}" },
-	[FOUND_ALL_SILENT_UNTAGGED] = { .level = FINDING_ERROR,
-	    .says =
-		"no server answers; if the segment has a VLAN tag, pen detects "
-		"it when a host requests a VIP",
-	    .fix = "ip -s link show dev {interface}" },
-	[FOUND_MANY_SILENT] = { .level = FINDING_WARNING,
-	    .says = "{silent} servers of {asked} do not answer" },
-	[FOUND_NOT_ASKED] = { .level = FINDING_NOTE,
-	    .says = "{unasked} more servers were not probed" },
 };
 
 /* ---- values ---- */
@@ -226,15 +148,6 @@ inspect_set_ip(struct inspect_judge *j, const char *name, const struct peer *ip)
 	char text[PEER_TEXT_MAX];
 
 	finding_set(&j->out, name, "%s", peer_format_host(ip, text));
-}
-
-void
-inspect_set_mac(
-    struct inspect_judge *j, const char *name, const struct mac *mac)
-{
-	char text[MAC_TEXT_MAX];
-
-	finding_set(&j->out, name, "%s", mac_format(mac, text));
 }
 
 void

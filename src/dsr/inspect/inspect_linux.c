@@ -18,7 +18,7 @@
 #include "dsr/inspect/inspect_linux.h"
 #include "dsr/link/link_interface.h"
 #include "dsr/link/netlink.h"
-#ifdef HAVE_LINK_XDP
+#ifdef HAVE_XDP
 #include "dsr/xdp/xdp_features.h"
 #endif
 
@@ -63,7 +63,7 @@ read_offloads(struct inspect_machine *m, int fd, const char *name)
 static void
 inspect_read_veth_peer(struct inspect_machine *m, int fd, const char *name)
 {
-#ifdef HAVE_LINK_XDP
+#ifdef HAVE_XDP
 	uint64_t features;
 
 	if (!interface_is_veth(name, fd))
@@ -95,7 +95,7 @@ read_interface(struct inspect_machine *m, const struct inspect_request *w)
 	if (ioctl(fd, SIOCGIFHWADDR, &r) == 0)
 		m->no_ethernet = r.ifr_hwaddr.sa_family != ARPHRD_ETHER;
 	read_offloads(m, fd, name);
-	if (w->fast)
+	if (w->fast == LINK_FAST_ON)
 		inspect_read_veth_peer(m, fd, name);
 	close(fd);
 }
@@ -255,25 +255,8 @@ read_netlink(struct inspect_machine *m, const struct inspect_request *w)
 	if (m->exists) {
 		n = ask_link(fd, w->interface, &a);
 		m->xdp = has_xdp(&a, n);
-		if (w->fast)
+		if (w->fast == LINK_FAST_ON)
 			name_peer(m, &a, n);
-	}
-	close(fd);
-}
-
-void
-inspect_linux_read_routes(struct inspect_segment *s)
-{
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	unsigned i;
-
-	if (fd < 0)
-		return;
-	for (i = 0; i < s->questions; i++) {
-		struct inspect_question *q = &s->question[i];
-
-		if (q->role == INSPECT_SERVER && q->macs == 0)
-			q->route = inspect_ask_route(fd, &q->ip);
 	}
 	close(fd);
 }

@@ -8,7 +8,4 @@
 void inspect_linux_read(
     struct inspect_machine *m, const struct inspect_request *w);
 
-/* The system's routes to servers that have not answered. */
-void inspect_linux_read_routes(struct inspect_segment *s);
-
 #endif

@@ -103,10 +103,12 @@ inspect_machine_read(struct inspect_machine *m, const struct inspect_request *w)
 		    (i->ifa_flags & (IFF_LOOPBACK | IFF_POINTOPOINT)) != 0;
 	}
 	freeifaddrs(list);
+#ifndef HAVE_XDP
 	m->no_xdp = true;
+#endif
+	m->no_link = w->link != NULL;
 	for (k = 0; link_kind(k) != NULL; k++)
-		if (strcmp(link_kind(k), "xdp") == 0)
-			m->no_xdp = false;
+		m->no_link = m->no_link && strcmp(link_kind(k), w->link) != 0;
 	if (m->exists)
 		note_mtu(m, w->interface);
 #ifdef HAVE_LINK_PACKET

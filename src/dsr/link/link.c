@@ -8,6 +8,8 @@
 void
 link_close(struct link *l)
 {
+	if (l->fast != NULL)
+		l->fast->close(l);
 	l->ops->close(l);
 	l->inside = NULL;
 	l->fd = -1;
@@ -16,7 +18,11 @@ link_close(struct link *l)
 unsigned
 link_fds(const struct link *l, int list[LINK_FDS_MAX])
 {
-	return l->ops->fds != NULL ? l->ops->fds(l, list) : 0;
+	if (l->ops->fds == NULL)
+		return 0;
+	l->ops->fds(l, list);
+	return LINK_KIND_FDS +
+	    (l->fast != NULL ? l->fast->fds(l, list + LINK_KIND_FDS) : 0);
 }
 
 int
@@ -61,4 +67,6 @@ void
 link_refresh(struct link *l)
 {
 	l->ops->refresh(l);
+	if (l->fast != NULL)
+		l->fast->refresh(l);
 }

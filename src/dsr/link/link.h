@@ -50,8 +50,6 @@ struct link_frame {
 	unsigned char *bytes; /* Ethernet header first, without its checksum */
 	unsigned length;
 	struct link_offload offload;
-	bool summed_here; /* the link has computed the checksum, which a
-			   * sender on this machine had left to a card */
 };
 
 /* All addresses of one family that begin like this one. */
@@ -60,18 +58,19 @@ struct link_net {
 	uint8_t bits;	/* 0 to 32 of IPv4, to 128 of IPv6 */
 };
 
+/* The fast path: none; one if the driver runs its program; one in any way. */
+enum link_fast_mode { LINK_FAST_OFF, LINK_FAST_AUTO, LINK_FAST_ON };
+
 /* What a link receives. */
 struct link_filter {
 	const struct peer *address; /* their ports do not count */
 	unsigned count;
 	const struct link_net *net; /* and all of these */
 	unsigned nets;
-	/* How many flows the kernel may forward by itself (the fast path); 0:
-	 * none. Read by link_open() only. */
+	/* Whether, and how many flows the kernel may forward by itself. Read by
+	 * link_open() only. */
+	enum link_fast_mode fast;
 	uint32_t fast_flows;
-	/* Another process receives frames of the interface, too: no kind opens
-	 * that would take them. Read by link_open() and link_try() only. */
-	bool shared;
 	/* The link of the process that this one replaces; NULL: there is none.
 	 * Read by link_open() only: see link_take(). */
 	struct link_past *past;
@@ -84,7 +83,18 @@ struct link_past {
 	int *fd;
 	unsigned count;
 };
-enum { LINK_FDS_MAX = 80 };
+/* Those of the fast path, if there is one, follow those of the kind. */
+enum { LINK_KIND_FDS = 3, LINK_FAST_FDS = 5 };
+enum { LINK_FDS_MAX = LINK_KIND_FDS + LINK_FAST_FDS };
+
+/* Those of the fast path; NULL: there is none. */
+static inline int *
+link_past_fast(const struct link_past *p)
+{
+	return p->count >= LINK_FDS_MAX && p->fd[LINK_KIND_FDS] >= 0
+	    ? p->fd + LINK_KIND_FDS
+	    : NULL;
+}
 
 struct link_counters {
 	uint64_t received, sent;
@@ -138,6 +148,10 @@ struct link_fast {
 	    struct link_offloaded *c);
 	/* All frames forwarded since the link was opened. */
 	struct frame_count (*totals)(const struct link *l);
+	/* As those of the link, which calls these. */
+	void (*refresh)(struct link *l);
+	unsigned (*fds)(const struct link *l, int *list);
+	void (*close)(struct link *l);
 };
 
 struct link_ops;
@@ -155,26 +169,24 @@ struct link {
 	/* Frames were taken that the interface has no room for yet: a
 	 * link_refresh() soon, or the next frames, send them. */
 	bool waits;
-	bool asked; /* this very kind is wanted: while it is opened */
-	bool trial; /* opened by link_try() or link_listen() */
 	/* Another process has the frames, until link_take(): none is to be
 	 * received, what is sent is dropped, and no filter is set. */
 	bool paused;
 	/* Another process has the interface: link_close() changes nothing. */
 	bool left;
 	char name[16];
-	const char *mode; /* of a kind that has some; else NULL */
 	struct link_counters count;
 	const struct link_fast *fast; /* NULL: there is no fast path */
+	const char *mode; /* of the fast path; NULL: there is none */
 	/* Frames would be lost there now; as of link_refresh(). */
 	bool fast_fails;
-	void *inside;
+	/* What was changed at the interface; NULL: nothing ever is */
+	struct interface_changes *changes;
+	void *inside, *fast_inside;
 };
 
 struct link_ops {
 	const char *name;
-	/* Takes frames away from links of other processes. */
-	bool takes;
 	int (*open)(struct link *l, const struct link_filter *f,
 	    struct error *e); /* name is set; leaves nothing behind on -1 */
 	int (*set_filter)(
@@ -186,8 +198,9 @@ struct link_ops {
 	bool (*more)(const struct link *l); /* NULL: cannot be known */
 	void (*refresh)(struct link *l);
 	void (*close)(struct link *l);
-	/* See below; NULL: this kind cannot be handed over. */
-	unsigned (*fds)(const struct link *l, int list[LINK_FDS_MAX]);
+	/* See below; NULL: this kind cannot be handed over. Lists
+	 * LINK_KIND_FDS. */
+	void (*fds)(const struct link *l, int *list);
 	void (*take)(struct link *l);
 };
 
@@ -197,8 +210,8 @@ struct link_ops {
  *     paused = true          link_take()
  *     left = true, link_close()
  *
- * Lists the descriptors that the other process needs. Returns how many; 0: this
- * kind cannot be handed over. */
+ * Lists the descriptors that the other process needs, those of the fast path
+ * included. Returns how many; 0: this kind cannot be handed over. */
 unsigned link_fds(const struct link *l, int list[LINK_FDS_MAX]);
 /* From now on the frames are this process's: those that the other one has not
  * received, and all that come. With the filter. Also for the process that had

@@ -4,9 +4,6 @@
 
 #include "dsr/link/link.h"
 
-/* Linux, AF_XDP: memory that all frames come to and leave from; when the card's
- * driver supports it, or when it is set. */
-extern const struct link_ops link_xdp;
 /* Linux, packet(7): a receive ring shared with the kernel. */
 extern const struct link_ops link_packet;
 /* libpcap, where there is nothing better: frames are copied, and the kernel

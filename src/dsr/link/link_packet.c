@@ -326,8 +326,8 @@ packet_send(struct link *l, const struct link_frame *list, unsigned n)
 }
 
 /* The ring first: the order of packet_adopt(). */
-static unsigned
-packet_fds(const struct link *l, int list[LINK_FDS_MAX])
+static void
+packet_fds(const struct link *l, int *list)
 {
 	const struct packet_ring *p = l->inside;
 
@@ -335,7 +335,6 @@ packet_fds(const struct link *l, int list[LINK_FDS_MAX])
 	list[0] = l->fd;
 	list[1] = p->out;
 	list[2] = p->book_fd;
-	return 3;
 }
 
 /* What the other process has not released it has forwarded. */

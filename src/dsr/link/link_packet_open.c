@@ -46,6 +46,7 @@ packet_close(struct link *l)
 		if (p->book_fd >= 0)
 			close(p->book_fd);
 		free(p);
+		l->changes = NULL;
 	}
 	/* this also undoes what the socket changed at the interface */
 	if (l->fd >= 0)
@@ -163,6 +164,7 @@ packet_open_memory(struct link *l, struct error *e)
 	l->inside = p;
 	p->out = p->book_fd = -1;
 	p->changes.fd = l->fd;
+	l->changes = &p->changes;
 	for (unsigned i = 0; i < PACKET_BATCH; i++)
 		p->part[i][0].iov_len = sizeof(struct link_offload);
 	return 0;
@@ -201,7 +203,7 @@ packet_adopt(struct link *l, struct link_past *past, struct error *e)
 {
 	struct packet_ring *p;
 
-	l->fd = past->count >= 3 ? past->fd[0] : -1;
+	l->fd = past->count >= LINK_KIND_FDS ? past->fd[0] : -1;
 	l->paused = true;
 	if (l->fd < 0)
 		return error_set(
@@ -249,10 +251,8 @@ packet_open_new(struct link *l, const struct link_filter *f, struct error *e)
 	}
 	/* LRO of a card loses what is needed to segment frames again, so the
 	 * kernel, too, switches it off where it forwards. GRO keeps all. */
-	if (!l->trial)
-		interface_switch_off(l,
-		    &((struct packet_ring *)l->inside)->changes, ETH_FLAG_LRO,
-		    "large receive offload");
+	interface_switch_off(
+	    l, l->changes, ETH_FLAG_LRO, "large receive offload");
 	return 0;
 failed:
 	packet_close(l);

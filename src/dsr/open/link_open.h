@@ -14,16 +14,4 @@ const char *link_kind(unsigned i);
  * the message has the reason why not the first. */
 int link_open(struct link *l, const char *kind, const char *ifname,
     const struct link_filter *f, struct error *e);
-/* As link_open(), but only to see which kind would open: no process loses a
- * frame by it, and the interface keeps its features. The kernel reports whether
- * a driver takes a program. A kind that takes frames receives none: the link is
- * for link_close() only. */
-int link_try(struct link *l, const char *kind, const char *ifname,
-    const struct link_filter *f, struct error *e);
-/* Opens a link that sends, and receives copies: no process loses a frame by it,
- * and the interface keeps its features. Returns 0, or -1 with a full
- * message. */
-int link_listen(struct link *l, const char *ifname, const struct link_filter *f,
-    struct error *e);
-
 #endif

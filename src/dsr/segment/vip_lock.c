@@ -32,10 +32,8 @@ vip_lock_find(const struct vip_locks *l, const struct peer *vip)
 
 #ifdef __linux__
 
-/* NAME_MAX_HERE: after the byte 0 that makes a name abstract. FRAMES: how
- * often, and how long apart, the lock of all frames is tried. */
-enum { NAME_MAX_HERE = 100, TRIES = 100, FRAMES_TRIES = 20, FRAMES_MS = 50 };
-static const struct vip_locks none;
+/* NAME_MAX_HERE: after the byte 0 that makes a name abstract. */
+enum { NAME_MAX_HERE = 100, TRIES = 100 };
 
 /* With an empty `port` the name is the beginning of those of all ports of the
  * address. */
@@ -226,70 +224,7 @@ vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip,
 	    peer_format(vip, text), process);
 }
 
-/* ---- all frames ---- */
-
-static void
-make_name_of_frames(char name[NAME_MAX_HERE], unsigned ifindex)
-{
-	snprintf(name, NAME_MAX_HERE, "pen dsr %u frames", ifindex);
-}
-
-static int
-take_frames(unsigned ifindex, uid_t user, int *fd, struct error *e)
-{
-	static const struct timespec pause = { .tv_nsec = FRAMES_MS * 1000000 };
-	char name[NAME_MAX_HERE], process[32];
-	unsigned i;
-	pid_t other;
-
-	make_name_of_frames(name, ifindex);
-	*fd = vip_lock_socket();
-	if (*fd < 0)
-		return error_set(e, "cannot open the socket of a lock: %s",
-		    strerror(errno));
-	for (i = 0; i < FRAMES_TRIES; i++) {
-		if (bind_name(*fd, name, user, &other))
-			return 0;
-		nanosleep(&pause, NULL);
-	}
-	name_process(process, sizeof(process), other);
-	return error_set(e,
-	    "%s takes all frames of this interface by XDP: two directors on "
-	    "one interface both need dsr_link packet",
-	    process);
-}
-
-static bool
-is_locked(unsigned ifindex, uid_t user, const struct peer *vip)
-{
-	char name[NAME_MAX_HERE], port[8];
-	pid_t pid;
-
-	snprintf(port, sizeof(port), "%u", vip->port);
-	make_name(name, ifindex, vip, port);
-	return find_owner(name, user, &pid) == ANOTHER ||
-	    overlap_is_locked(ifindex, user, vip, &none, &pid);
-}
-
-void
-vip_locks_others(struct vip_others *o, unsigned ifindex, uid_t user,
-    const struct peer *vips, unsigned count)
-{
-	char name[NAME_MAX_HERE];
-	unsigned i;
-	pid_t pid;
-
-	*o = (struct vip_others){ .there = false };
-	for (i = 0; i < count; i++)
-		if (is_locked(ifindex, user, &vips[i]))
-			return;
-	snprintf(name, sizeof(name), "pen dsr %u ", ifindex);
-	o->there = any_is_locked(name, user, &none, &pid);
-	make_name_of_frames(name, ifindex);
-	o->take = o->there && find_owner(name, user, &o->pid) == ANOTHER;
-}
-
-/* Whether it is a lock; of a VIP, or of all frames: family 0. */
+/* Whether it is a lock. */
 static bool
 vip_lock_read(int fd, struct peer *vip)
 {
@@ -300,8 +235,7 @@ vip_lock_read(int fd, struct peer *vip)
 	if (fd < 0 || getsockname(fd, (struct sockaddr *)&at, &n) < 0 ||
 	    at.sun_family != AF_UNIX || at.sun_path[0] != '\0')
 		return false;
-	return read_name(at.sun_path + 1, vip) ||
-	    strstr(at.sun_path + 1, " frames") != NULL;
+	return read_name(at.sun_path + 1, vip);
 }
 
 static void
@@ -333,23 +267,6 @@ vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip,
 	return 0;
 }
 
-static int
-take_frames(unsigned ifindex, uid_t user, int *fd, struct error *e)
-{
-	return vip_lock_take(ifindex, user, NULL, NULL, fd, e);
-}
-
-void
-vip_locks_others(struct vip_others *o, unsigned ifindex, uid_t user,
-    const struct peer *vips, unsigned count)
-{
-	(void)ifindex;
-	(void)user;
-	(void)vips;
-	(void)count;
-	*o = (struct vip_others){ .there = false };
-}
-
 static bool
 vip_lock_read(int fd, struct peer *vip)
 {
@@ -376,19 +293,6 @@ make_room(struct vip_locks *l, unsigned count, struct error *e)
 		return 0;
 	vip_locks_free(l);
 	return error_set(e, "out of memory");
-}
-
-int
-vip_locks_take_frames(
-    struct vip_locks *l, unsigned ifindex, uid_t user, struct error *e)
-{
-	if (make_room(l, 1, e) < 0)
-		return -1;
-	l->count = 1;
-	if (take_frames(ifindex, user, &l->fd[0], e) == 0)
-		return 0;
-	vip_locks_free(l);
-	return -1;
 }
 
 int
@@ -447,22 +351,17 @@ vip_locks_free(struct vip_locks *l)
 }
 
 int
-vip_locks_adopt(
-    struct vip_locks *l, struct vip_locks *frames, int *fd, unsigned count)
+vip_locks_adopt(struct vip_locks *l, int *fd, unsigned count)
 {
-	struct vip_locks *to;
-	struct peer vip;
 	struct error e;
 	unsigned i;
 
-	if (make_room(l, count, &e) < 0 || make_room(frames, count, &e) < 0)
+	if (make_room(l, count, &e) < 0)
 		return -1;
 	for (i = 0; i < count; i++) {
-		if (!vip_lock_read(fd[i], &vip))
+		if (!vip_lock_read(fd[i], &l->vip[l->count]))
 			continue;
-		to = vip.family != 0 ? l : frames;
-		to->vip[to->count] = vip;
-		to->fd[to->count++] = fd[i];
+		l->fd[l->count++] = fd[i];
 		fd[i] = -1;
 	}
 	return 0;

@@ -1,6 +1,5 @@
 /* vip_lock.h: keeps a second director from the same VIP on the same interface:
- * two would forward each frame twice, or to two servers. And from an interface
- * whose frames the first one takes from all others.
+ * two would forward each frame twice, or to two servers.
  *
  * On Linux a lock is a socket with an abstract name, unix(7): names are those
  * of the network namespace, as interfaces are, and go with the process. Any
@@ -32,31 +31,9 @@ struct vip_locks {
 int vip_locks_take(struct vip_locks *l, const struct vip_locks *kept,
     unsigned ifindex, uid_t user, const struct peer *vips, unsigned count,
     struct error *e);
-/* Locks all frames of the interface: for a link that takes them from others, as
- * long as it is open; a link of another kind needs that no process has this
- * lock. To be called with the VIPs locked, and before vip_locks_others(). Waits
- * for a second while another process has it, which may give it back as soon as
- * it has its kind of link. Returns as vip_locks_take(). */
-int vip_locks_take_frames(
-    struct vip_locks *l, unsigned ifindex, uid_t user, struct error *e);
-
-/* What other processes have on an interface. */
-struct vip_others {
-	bool there; /* VIPs */
-	bool take;  /* all of its frames */
-	pid_t pid;  /* of the owner; 0: not known */
-};
-
-/* Fills in `o`: nothing is there when another process has one of these VIPs: it
- * is the director that is inspected. */
-void vip_locks_others(struct vip_others *o, unsigned ifindex, uid_t user,
-    const struct peer *vips, unsigned count);
-
 /* Locks of the process that this one replaces: those of the list that are
- * locks, which are -1 there then; that of the frames goes to `frames`. Returns
- * 0, or -1 without memory. */
-int vip_locks_adopt(
-    struct vip_locks *l, struct vip_locks *frames, int *fd, unsigned count);
+ * locks, which are -1 there then. Returns 0, or -1 without memory. */
+int vip_locks_adopt(struct vip_locks *l, int *fd, unsigned count);
 /* Lists their descriptors. Returns how many. */
 unsigned vip_locks_fds(const struct vip_locks *l, int *list);
 /* From now on the owner is this process, of those that two have. */

@@ -1,17 +1,14 @@
-/* xdp_program.bpf.c: the program in the kernel, which decides about each frame
+/* xdp_program.bpf.c: the program at the driver, which decides about each frame
  * of the interface:
  *
- *     to this MAC or a group?  if not, the kernel gets it
- *     its flow is offloaded?   then it leaves at once: the fast path
- *     ARP, NDP, IP to one of the addresses?  if not, the kernel gets it
- *     the socket of its receive queue gets it, or the kernel without one
+ *     to this MAC, without a tag, and its flow is offloaded?
+ *         it leaves at once: the fast path
+ *     anything else? the kernel gets it, and so does the link's socket
  *
- * It selects what link_filter.c selects for packet sockets. Restricted C: the
- * kernel refuses a program that reads beyond what it has compared with `end`.
- * There are two programs, with the fast path and without, because kernels
- * before 5.11 lack a function that it calls. Both exist twice: XDP_TAGS_APART
- * is for drivers that report VLAN tags by a function of the kernel (Linux 6.8)
- * instead of in the frame. xdp_program_bytes.h has what clang makes of this
+ * Restricted C: the kernel refuses a program that reads beyond what it has
+ * compared with `end`. It exists twice: XDP_TAGS_APART is for drivers that
+ * report VLAN tags by a function of the kernel (Linux 6.8) instead of in the
+ * frame. Needs Linux 5.11. xdp_program_bytes.h has what clang makes of this
  * file. After a change: sh tests/lint/bpf.sh --write */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -29,12 +26,11 @@
 
 enum { AF_INET = 2, AF_INET6 = 10 }; /* <sys/socket.h> is not for bpf */
 enum { IP4_MORE = 0x2000, IP4_OFFSET = 0x1fff };
-enum { ARP_REQUEST = 1, ARP_REPLY = 2, ND_FIRST = 133, ND_LAST = 137 };
 enum { FIN = 1, SYN = 2, RST = 4, ACK = 16 };
 enum { NOT_FAST = -1 };
 
-/* A function inlined into both programs. Without nodebug, the names and lines
- * of these would be most of the object. */
+/* An inlined function. Without nodebug, the names and lines of these would be
+ * most of the object. */
 #define PART static inline __attribute__((always_inline, nodebug))
 
 /* ---- settings and maps ---- */
@@ -51,10 +47,7 @@ const volatile struct xdp_config config = { 0 };
 	} name SEC(".maps")
 
 MAP(pen_mac, BPF_MAP_TYPE_ARRAY, 0, 1, uint32_t, struct xdp_mac);
-MAP(pen_addresses, BPF_MAP_TYPE_LPM_TRIE, BPF_F_NO_PREALLOC, XDP_ADDRESSES,
-    struct xdp_key, uint32_t); /* values do not count */
-MAP(pen_sockets, BPF_MAP_TYPE_XSKMAP, 0, XDP_QUEUES, uint32_t, uint32_t);
-/* of the fast path; how many flows is set before the map is made */
+/* how many flows is set before the map is made */
 MAP(pen_flows, BPF_MAP_TYPE_HASH, BPF_F_NO_PREALLOC, 1, struct xdp_flow_key,
     struct xdp_flow);
 MAP(pen_entries, BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, XDP_ENTRIES, uint32_t,
@@ -68,12 +61,6 @@ struct ethernet {
 	__u16 to[3], from[3];
 	__be16 type;
 };
-
-PART bool
-is_group(const struct ethernet *eth)
-{
-	return *(const __u8 *)eth & 1;
-}
 
 PART const struct xdp_mac *
 own_mac(void)
@@ -93,130 +80,28 @@ is_to_us(const struct ethernet *eth, const struct xdp_mac *own)
 
 /* ---- VLAN tags ---- */
 
-struct vlan {
-	__be16 tag, type; /* the type is of what follows */
-};
-
-/* A tag that is not in the frame. */
-struct tag {
-	bool there;
-	__be16 type;
-	__u16 value;
-};
-
 #ifdef XDP_TAGS_APART
 extern int bpf_xdp_metadata_rx_vlan_tag(
     const struct xdp_md *ctx, __be16 *type, __u16 *value) __ksym;
 
-/* Not a PART: what libbpf knows of the kernel's function is debug info. */
-static __always_inline struct tag
-tag_read(const struct xdp_md *ctx)
+/* Whether the frame has a tag that is not in its bytes. Not a PART: what libbpf
+ * knows of the kernel's function is debug info. */
+static __always_inline bool
+has_tag_apart(const struct xdp_md *ctx)
 {
-	struct tag t = { 0 };
+	__be16 type;
+	__u16 value;
 
-	t.there = bpf_xdp_metadata_rx_vlan_tag(ctx, &t.type, &t.value) == 0;
-	return t;
+	return bpf_xdp_metadata_rx_vlan_tag(ctx, &type, &value) == 0;
 }
 #else
-PART struct tag
-tag_read(const struct xdp_md *ctx)
+PART bool
+has_tag_apart(const struct xdp_md *ctx)
 {
 	(void)ctx;
-	return (struct tag){ 0 };
+	return false;
 }
 #endif
-
-/* Puts the tag into the frame: MACs move to the front, the rest stays. */
-PART enum xdp_action
-tag_insert(struct xdp_md *ctx, const struct tag *t)
-{
-	__u32 *word;
-	__be16 *tag;
-
-	if (bpf_xdp_adjust_head(ctx, -(int)sizeof(struct vlan)) != 0)
-		return XDP_PASS;
-	word = (void *)(long)ctx->data;
-	tag = (__be16 *)(word + 3);
-	if ((void *)(tag + 3) > (void *)(long)ctx->data_end)
-		return XDP_DROP;
-	word[0] = word[1];
-	word[1] = word[2];
-	word[2] = word[3];
-	tag[0] = t->type;
-	tag[1] = bpf_htons(t->value);
-	return XDP_REDIRECT;
-}
-
-/* ---- what concerns us ---- */
-
-PART bool
-is_address(struct xdp_key *key)
-{
-	key->bits = 8 * (sizeof(*key) - offsetof(struct xdp_key, family));
-	return bpf_map_lookup_elem(&pen_addresses, key) != NULL;
-}
-
-PART bool
-concerns_us_arp(const void *at, const void *end)
-{
-	const __be16 *field = at;
-
-	return (const void *)(field + 4) <= end &&
-	    (field[3] == bpf_htons(ARP_REQUEST) ||
-		field[3] == bpf_htons(ARP_REPLY));
-}
-
-PART bool
-concerns_us_ip4(const struct iphdr *ip, const void *end)
-{
-	struct xdp_key key = { 0 };
-	__be32 *word = (__be32 *)key.ip;
-
-	if ((const void *)(ip + 1) > end)
-		return false;
-	key.family = AF_INET;
-	word[2] = bpf_htonl(0xffff);
-	word[3] = ip->daddr;
-	return is_address(&key);
-}
-
-PART bool
-concerns_us_ip6(const struct ipv6hdr *ip, const void *end)
-{
-	struct xdp_key key = { 0 };
-	const __u8 *icmp = (const void *)(ip + 1);
-
-	if ((const void *)icmp > end)
-		return false;
-	if (ip->nexthdr == IPPROTO_ICMPV6 && (const void *)(icmp + 1) <= end &&
-	    *icmp >= ND_FIRST && *icmp <= ND_LAST)
-		return true;
-	key.family = AF_INET6;
-	for (int i = 0; i < 4; i++)
-		((__be32 *)key.ip)[i] = ip->daddr.in6_u.u6_addr32[i];
-	return is_address(&key);
-}
-
-/* Behind one tag or none. */
-PART bool
-concerns_us(const struct ethernet *eth, const void *end, bool tagged)
-{
-	const struct vlan *vlan = (const void *)(eth + 1);
-	const void *at = vlan;
-	__be16 type = eth->type;
-
-	if (!tagged && type == bpf_htons(ETH_P_8021Q)) {
-		if ((const void *)(vlan + 1) > end)
-			return false;
-		type = vlan->type;
-		at = vlan + 1;
-	}
-	if (type == bpf_htons(ETH_P_ARP))
-		return concerns_us_arp(at, end);
-	if (type == bpf_htons(ETH_P_IPV6))
-		return concerns_us_ip6(at, end);
-	return type == bpf_htons(ETH_P_IP) && concerns_us_ip4(at, end);
-}
 
 /* ---- the fast path: which frames ----
  *
@@ -427,51 +312,22 @@ fast_path(struct ethernet *eth, const void *end, const struct xdp_mac *own)
 	return send_back(eth, to, own);
 }
 
-/* ---- the programs ---- */
+/* ---- the program ---- */
 
-PART int
-decide(struct xdp_md *ctx, bool fast)
+SEC("xdp")
+int
+pen(struct xdp_md *ctx)
 {
-	const struct tag tag = tag_read(ctx);
 	struct ethernet *eth = (void *)(long)ctx->data;
 	const void *end = (void *)(long)ctx->data_end;
 	const struct xdp_mac *own = own_mac();
 	int verdict;
 
 	if (own == NULL || (const void *)(eth + 1) > end ||
-	    (tag.there && tag.type != bpf_htons(ETH_P_8021Q)))
+	    !is_to_us(eth, own) || has_tag_apart(ctx))
 		return XDP_PASS;
-	if (!is_group(eth)) {
-		if (!is_to_us(eth, own))
-			return XDP_PASS;
-		if (fast && !tag.there) {
-			verdict = fast_path(eth, end, own);
-			if (verdict != NOT_FAST)
-				return verdict;
-		}
-	}
-	if (!concerns_us(eth, end, tag.there))
-		return XDP_PASS;
-	if (tag.there) {
-		verdict = tag_insert(ctx, &tag);
-		if (verdict != XDP_REDIRECT)
-			return verdict;
-	}
-	return bpf_redirect_map(&pen_sockets, ctx->rx_queue_index, XDP_PASS);
-}
-
-SEC("xdp")
-int
-pen(struct xdp_md *ctx)
-{
-	return decide(ctx, false);
-}
-
-SEC("xdp")
-int
-pen_fast(struct xdp_md *ctx)
-{
-	return decide(ctx, true);
+	verdict = fast_path(eth, end, own);
+	return verdict != NOT_FAST ? verdict : XDP_PASS;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -27,52 +27,21 @@ program_open(bool tags)
 	return libbpf_get_error(new) == 0 ? new : NULL;
 }
 
-/* Which of the programs is loaded, and how. */
-static struct bpf_program *
-program_choose(struct bpf_object *new, const struct xdp_program_options *o)
-{
-	struct bpf_program *other = bpf_object__find_program_by_name(
-	    new, o->flows > 0 ? "pen" : "pen_fast");
-	struct bpf_program *p = bpf_object__find_program_by_name(
-	    new, o->flows > 0 ? "pen_fast" : "pen");
-
-	bpf_program__set_autoload(other, false);
-	if (o->tags_of != 0) {
-		bpf_program__set_ifindex(p, (uint32_t)o->tags_of);
-		bpf_program__set_flags(p, BPF_F_XDP_DEV_BOUND_ONLY);
-	}
-	return p;
-}
-
-static bool
-is_of_fast_path(const char *map)
-{
-	return strcmp(map, "pen_flows") == 0 ||
-	    strcmp(map, "pen_entries") == 0 || strcmp(map, "pen_totals") == 0;
-}
-
 static int
 map_fd(const struct bpf_object *o, const char *name)
 {
 	return bpf_object__find_map_fd_by_name(o, name);
 }
 
-/* The maps of the fast path are made with it only, and none is made that `old`
- * has. Returns 0, or anything else with errno. */
+/* Returns 0, or anything else with errno. */
 static int
-map_configure(struct bpf_map *m, const struct xdp_program_options *o,
-    const struct bpf_object *old)
+map_configure(struct bpf_map *m, const struct xdp_program_options *o)
 {
 	struct xdp_config c = { .back = (uint32_t)o->back };
-	const char *name = bpf_map__name(m);
 
 	if (bpf_map__is_internal(m)) /* .rodata: all that is fixed */
 		return bpf_map__set_initial_value(m, &c, sizeof(c));
-	if (o->flows == 0 && is_of_fast_path(name))
-		return bpf_map__set_autocreate(m, false);
-	if (old != NULL)
-		return bpf_map__reuse_fd(m, map_fd(old, name));
-	if (strcmp(name, "pen_flows") == 0)
+	if (strcmp(bpf_map__name(m), "pen_flows") == 0)
 		return bpf_map__set_max_entries(m, o->flows);
 	return 0;
 }
@@ -87,10 +56,14 @@ xdp_program_load(struct xdp_program *p, const struct xdp_program_options *o)
 
 	if (new == NULL)
 		return -1;
-	program = program_choose(new, o);
+	program = bpf_object__find_program_by_name(new, "pen");
+	if (o->tags_of != 0) {
+		bpf_program__set_ifindex(program, (uint32_t)o->tags_of);
+		bpf_program__set_flags(program, BPF_F_XDP_DEV_BOUND_ONLY);
+	}
 	bpf_object__for_each_map (m, new) {
 		if (failed == 0)
-			failed = map_configure(m, o, p->object);
+			failed = map_configure(m, o);
 	}
 	if (failed != 0 || bpf_object__load(new) != 0) {
 		error = errno;
@@ -98,12 +71,9 @@ xdp_program_load(struct xdp_program *p, const struct xdp_program_options *o)
 		errno = error;
 		return -1;
 	}
-	bpf_object__close(p->object);
 	*p = (struct xdp_program){ .object = new,
 		.fd = bpf_program__fd(program),
 		.mac = map_fd(new, "pen_mac"),
-		.addresses = map_fd(new, "pen_addresses"),
-		.sockets = map_fd(new, "pen_sockets"),
 		.flows = map_fd(new, "pen_flows"),
 		.entries = map_fd(new, "pen_entries"),
 		.totals = map_fd(new, "pen_totals") };
@@ -124,8 +94,7 @@ xdp_program_set_mac(const struct xdp_program *p, const struct mac *mac)
 void
 xdp_program_close(struct xdp_program *p)
 {
-	const int fd[] = { p->mac, p->addresses, p->sockets, p->flows,
-		p->entries, p->totals };
+	const int fd[] = { p->mac, p->flows, p->entries, p->totals };
 
 	bpf_object__close(p->object);
 	for (unsigned i = 0; p->adopted && i < sizeof(fd) / sizeof(*fd); i++)

@@ -1,4 +1,4 @@
-/* xdp_program.h: the program of AF_XDP links and its maps, loaded into the
+/* xdp_program.h: the program of the fast path and its maps, loaded into the
  * kernel by libbpf. What it does is in xdp_program.bpf.c. Both vanish when
  * their descriptors are closed, however this process ends. */
 #ifndef PEN_DSR_XDP_PROGRAM_H
@@ -10,13 +10,6 @@
 #include "dsr/frame/mac.h"
 #include "dsr/link/link.h"
 #include "dsr/xdp/xdp_shared.h"
-
-/* How much of a key, its family first, the bits of a prefix are. */
-static inline uint32_t
-xdp_key_bits(unsigned family, unsigned bits)
-{
-	return 32 + (family == AF_INET ? 96 : 0) + bits;
-}
 
 /* Writes an entry in the map's memory while the program may read it; bpf(2)
  * would copy it byte by byte on some processors. For machines with words of 64
@@ -42,23 +35,20 @@ struct xdp_program_options {
 	 * and only this interface takes it. */
 	int tags_of;
 	int back;	/* as in struct xdp_config */
-	uint32_t flows; /* of the fast path; 0: there is none */
+	uint32_t flows; /* that it has room for */
 };
 
-/* All descriptors are owned by the object; those of the fast path are -1
- * without it. */
+/* Zeroes and fd -1: nothing is loaded. */
 struct xdp_program {
-	struct bpf_object *object; /* owned; NULL: nothing is loaded */
+	struct bpf_object *object; /* owned, with all descriptors */
 	/* The descriptors are another process's, and owned: without object. */
 	bool adopted;
 	int fd, mac;
-	int addresses, sockets;	    /* by struct xdp_key, by receive queue */
 	int flows, entries, totals; /* as in xdp_shared.h */
 };
 
-/* Creates the maps and loads the program. If `p` is loaded already, the new
- * program replaces it and keeps its maps; `o->flows` must be the same then.
- * Returns 0, or -1 with errno and `p` unchanged. */
+/* Creates the maps and loads the program. Returns 0, or -1 with errno and
+ * nothing loaded. */
 int xdp_program_load(
     struct xdp_program *p, const struct xdp_program_options *o);
 /* Sets the interface's MAC, without which no frame is to it: before the program

@@ -7,11 +7,7 @@
 #include "dsr/frame/dsr_key.h"
 #include "dsr/frame/frame_count.h"
 
-enum {
-	XDP_QUEUES = 64, /* of an interface, at most */
-	XDP_ADDRESSES = 65536,
-	XDP_ENTRIES = 4096 /* servers; those with higher numbers are slow */
-};
+enum { XDP_ENTRIES = 4096 }; /* servers; those with higher numbers are slow */
 
 /* What is fixed when the program is loaded. */
 struct xdp_config {
@@ -28,13 +24,6 @@ struct xdp_mac {
 	uint32_t first; /* four bytes, */
 	uint16_t last;	/* and the other two */
 	uint16_t zero;
-};
-
-/* A key of the addresses, an LPM trie. The family is part of each prefix. */
-struct xdp_key {
-	uint32_t bits;	 /* of the prefix, as in xdp_key_bits() */
-	uint32_t family; /* AF_INET or AF_INET6: no net is of both */
-	uint8_t ip[16];	 /* as in struct peer */
 };
 
 /* A key of the flows, without holes, aligned for words. */

@@ -124,16 +124,6 @@ START_TEST(modes_of_an_interface)
 	expect(FINDING_WARNING, false, "interface eth0 is promiscuous",
 	    "ip link set eth0 promisc off");
 	m.promiscuous = false;
-	m.xdp = true;
-	expect(FINDING_WARNING, true,
-	    "an XDP program, perhaps of a running director", "");
-	w.others = (struct vip_others){ .there = true, .take = true, .pid = 7 };
-	expect(FINDING_ERROR, false, "process 7 takes all frames of eth0",
-	    "dsr_link packet");
-	w.others.pid = 0;
-	expect(FINDING_ERROR, false, "a process takes all frames of eth0",
-	    "dsr_link packet");
-	m.xdp = false;
 	m.offloads = INSPECT_LRO;
 	expect(FINDING_WARNING, false, "large receive offload of eth0",
 	    "ethtool -K eth0 lro off");
@@ -141,9 +131,13 @@ START_TEST(modes_of_an_interface)
 	w.link = "pcap";
 	expect(FINDING_WARNING, false, "generic receive offload of eth0",
 	    "ethtool -K eth0 gro off");
-	w.link = "xdp";
-	expect(FINDING_NOTE, false, "XDP needs tags in frames",
+	w.link = NULL;
+	ck_assert_uint_eq(judge(), 0);
+	w.fast = LINK_FAST_AUTO;
+	expect(FINDING_NOTE, false, "the fast path needs tags in frames",
 	    "ethtool -K eth0 rxvlan off");
+	m.no_xdp = true;
+	ck_assert_uint_eq(judge(), 0);
 }
 END_TEST
 
@@ -151,7 +145,9 @@ START_TEST(a_fast_path)
 {
 	m.peer_refuses = true;
 	ck_assert_uint_eq(judge(), 0);
-	w.fast = true;
+	w.fast = LINK_FAST_AUTO;
+	ck_assert_uint_eq(judge(), 0);
+	w.fast = LINK_FAST_ON;
 	expect(FINDING_WARNING, false,
 	    "dsr_fast_path has no effect: the veth peer of eth0 drops frames "
 	    "that XDP programs send; to run there",
@@ -161,16 +157,21 @@ START_TEST(a_fast_path)
 	    "dsr_fast_path has no effect: the veth peer of eth0",
 	    "ethtool -K veth7 gro on");
 	ck_assert_ptr_null(strstr(found[0].what, "to run there"));
-	w.link = "xdp";
+	w.link = "packet";
 	ck_assert_uint_eq(judge(), 1);
 	/* one reason is enough */
-	w.link = "packet";
+	m.xdp = true;
 	expect(FINDING_WARNING, false,
-	    "dsr_fast_path has no effect with dsr_link packet", "dsr_link xdp");
+	    "dsr_fast_path has no effect: another XDP program", "");
+	w.link = "pcap";
+	expect(FINDING_WARNING, false,
+	    "dsr_fast_path has no effect with dsr_link pcap", "no dsr_link");
+	m.xdp = false;
 	m.no_xdp = true;
 	expect(FINDING_WARNING, false,
-	    "dsr_fast_path has no effect: this pen was built without XDP",
-	    "./configure --with-libxdp");
+	    "dsr_fast_path has no effect: this pen was built without "
+	    "libbpf",
+	    "./configure --with-libbpf");
 	m.no_xdp = m.peer_refuses = false;
 	w.link = NULL;
 	ck_assert_uint_eq(judge(), 0);
@@ -182,7 +183,7 @@ START_TEST(a_fast_path)
 	expect(FINDING_WARNING, false,
 	    "dsr_fast_path has no effect with dsr_flows 0",
 	    "dsr_flows 1000000");
-	w.fast = false;
+	w.fast = LINK_FAST_AUTO;
 	ck_assert_uint_eq(judge(), 0);
 }
 END_TEST
@@ -273,6 +274,15 @@ START_TEST(forwarding)
 }
 END_TEST
 
+START_TEST(a_kind_of_link_that_does_not_exist)
+{
+	w.link = "xdp";
+	m.no_link = true;
+	expect(FINDING_ERROR, false, "this build has no dsr_link xdp",
+	    "no dsr_link");
+}
+END_TEST
+
 START_TEST(rights)
 {
 	m.lacks = INSPECT_RAW | INSPECT_ADMIN | INSPECT_BPF;
@@ -280,7 +290,7 @@ START_TEST(rights)
 	    "setcap cap_net_raw+ep $(command -v pen)");
 	m.lacks = INSPECT_BPF;
 	ck_assert_uint_eq(judge(), 0);
-	w.link = "xdp";
+	w.fast = LINK_FAST_ON;
 	expect(FINDING_ERROR, false,
 	    "no right to load an XDP program (CAP_BPF)",
 	    "setcap cap_net_raw,cap_net_admin,cap_bpf+ep $(command -v pen)");
@@ -330,6 +340,7 @@ SUITE(test_inspect)
 	tcase_add_test(c, addresses_of_the_interface);
 	tcase_add_test(c, addresses_that_should_be_elsewhere);
 	tcase_add_test(c, forwarding);
+	tcase_add_test(c, a_kind_of_link_that_does_not_exist);
 	tcase_add_test(c, rights);
 	tcase_add_test(c, looking);
 	suite_add_tcase(s, c);

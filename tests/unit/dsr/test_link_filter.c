@@ -1,6 +1,5 @@
-/* test_link_filter.c: the programs for the kernel, run by the kernel: that of
- * packet sockets on the datagrams of a pair of sockets, which needs no
- * privileges; that of XDP on frames by themselves, bpf(2), which does. */
+/* test_link_filter.c: the program for the kernel, run by the kernel on the
+ * datagrams of a pair of sockets, which needs no privileges. */
 #include "config.h"
 
 #include <check.h>
@@ -13,7 +12,6 @@
 #include "base/addr.h"
 #include "dsr/link/link_filter.h"
 #include "support/suite.h"
-#include "unit/dsr/xdprun.h"
 
 static const struct mac ours = { { 2, 0, 0, 0xaa, 0xbb, 0xcc } };
 static int ends[2];
@@ -32,20 +30,6 @@ add(const char *address)
 	peer_from_addr(&vip[filter.count++], &a);
 }
 
-#ifdef HAVE_LINK_XDP
-static void
-up_xdp(void)
-{
-	xdprun_up(&ours, false);
-}
-
-static void
-up_xdp_fast(void)
-{
-	xdprun_up(&ours, true);
-}
-#endif
-
 static void
 add_net(const char *address, unsigned bits)
 {
@@ -62,8 +46,6 @@ attach(void)
 	struct sock_fprog s = { .len = (unsigned short)program.count,
 		.filter = (void *)program.at };
 
-	if (xdprun_is_up())
-		xdprun_attach(&filter);
 	ck_assert_int_eq(
 	    setsockopt(ends[1], SOL_SOCKET, SO_ATTACH_FILTER, &s, sizeof(s)),
 	    0);
@@ -147,8 +129,6 @@ passes_cut(size_t n)
 	unsigned char got[256];
 	ssize_t r;
 
-	if (xdprun_is_up())
-		return xdprun_passes(frame, n);
 	ck_assert_int_eq(send(ends[0], frame, n, 0), (int)n);
 	r = recv(ends[1], got, sizeof(got), MSG_DONTWAIT);
 	ck_assert(r < 0 || r == (ssize_t)n);
@@ -180,7 +160,6 @@ START_TEST(addresses_of_ours_and_no_others)
 		{ "2001:db8::1:0:0:10", false },
 	};
 
-	NEED_XDP();
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		for (int tagged = 0; tagged < 2; tagged++) {
 			if (strchr(row[i].to, ':') != NULL)
@@ -231,7 +210,6 @@ START_TEST(nets_of_any_length)
 		"fd01:2:3:5:5:1fff::", "fd02::2", "fd02:1::1", "fd03::800",
 		"fd03::1:0:0", NULL };
 
-	NEED_XDP();
 	add_net("10.0.0.0", 8);
 	add_net("172.16.4.0", 22);
 	add_net("1.2.3.4", 32);
@@ -255,7 +233,6 @@ START_TEST(all_of_one_family)
 	static const char *const out6[] = { "10.0.0.0", "192.168.100.12",
 		NULL };
 
-	NEED_XDP();
 	add_net("0.0.0.0", 0);
 	check_nets(in, out);
 	filter.nets = 0;
@@ -280,7 +257,6 @@ END_TEST
 
 START_TEST(requests_and_replies_of_arp)
 {
-	NEED_XDP();
 	for (int tagged = 0; tagged < 2; tagged++) {
 		for (int operation = 0; operation < 10; operation++) {
 			arp(operation, tagged);
@@ -293,7 +269,6 @@ END_TEST
 
 START_TEST(discovery_of_neighbours)
 {
-	NEED_XDP();
 	for (int tagged = 0; tagged < 2; tagged++) {
 		for (int type = 0; type < 256; type++) {
 			ip6("ff02::1:ff00:10", tagged, 58, type);
@@ -308,7 +283,6 @@ END_TEST
 
 START_TEST(only_frames_to_us_or_to_groups)
 {
-	NEED_XDP();
 	ip4("192.168.100.10", false);
 	frame[5] ^= 1;
 	ck_assert(!passes());
@@ -327,7 +301,6 @@ END_TEST
 
 START_TEST(cut_and_foreign_frames_stay_outside)
 {
-	NEED_XDP();
 	ip4("192.168.100.10", false);
 	for (size_t n = 1; n < 34; n++)
 		ck_assert(!passes_cut(n));
@@ -393,26 +366,6 @@ START_TEST(as_many_as_a_program_holds)
 }
 END_TEST
 
-#ifdef HAVE_LINK_XDP
-static void
-add_xdp_case(Suite *s, const char *name, void (*up_program)(void))
-{
-	TCase *t = tcase_create(name);
-
-	tcase_add_checked_fixture(t, up_program, xdprun_down);
-	tcase_add_checked_fixture(t, up, down);
-	tcase_set_timeout(t, 20);
-	tcase_add_test(t, addresses_of_ours_and_no_others);
-	tcase_add_test(t, nets_of_any_length);
-	tcase_add_test(t, all_of_one_family);
-	tcase_add_test(t, requests_and_replies_of_arp);
-	tcase_add_test(t, discovery_of_neighbours);
-	tcase_add_test(t, only_frames_to_us_or_to_groups);
-	tcase_add_test(t, cut_and_foreign_frames_stay_outside);
-	suite_add_tcase(s, t);
-}
-#endif
-
 SUITE(test_link_filter)
 {
 	Suite *s = suite_create("link_filter");
@@ -431,9 +384,5 @@ SUITE(test_link_filter)
 	tcase_add_test(t, too_many_addresses_let_all_of_ip_in);
 	tcase_add_test(t, as_many_as_a_program_holds);
 	suite_add_tcase(s, t);
-#ifdef HAVE_LINK_XDP
-	add_xdp_case(s, "xdp", up_xdp);
-	add_xdp_case(s, "xdp_fast", up_xdp_fast);
-#endif
 	return s;
 }

@@ -24,11 +24,11 @@ up(void)
 	link_fixture_up(&fixture, "packet");
 }
 
-#ifdef HAVE_LINK_XDP
+#ifdef HAVE_XDP
 static void
-up_xdp(void)
+up_fast(void)
 {
-	link_fixture_up(&fixture, "xdp");
+	link_fixture_up(&fixture, LINK_FIXTURE_FAST);
 }
 #endif
 
@@ -56,8 +56,9 @@ START_TEST(what_is_known_about_the_interface)
 	ck_assert_mem_eq(fixture.near.mac.byte, mac, 6);
 	ck_assert_uint_eq(fixture.near.mtu, 1500);
 	ck_assert(fixture.near.up);
-	ck_assert_str_eq(fixture.near.ops->name, fixture.kind);
-	if (strcmp(fixture.kind, "xdp") == 0)
+	ck_assert_str_eq(fixture.near.ops->name,
+	    link_fixture_is_pcap(&fixture) ? "pcap" : "packet");
+	if (fixture.near.fast != NULL)
 		ck_assert_str_eq(fixture.near.mode, "native");
 	else
 		ck_assert_ptr_null(fixture.near.mode);
@@ -159,7 +160,7 @@ START_TEST(closing_leaves_the_interface_as_it_was)
 	    strstr(veth_ip_says("maddr show dev near"), "33:33:ff:00:00:10"));
 	ck_assert_int_eq(
 	    link_open(&fixture.near,
-		link_fixture_is_pcap(&fixture) ? "packet" : fixture.kind,
+		"packet",
 		"near", &fixture.filter, &e),
 	    0);
 }
@@ -270,9 +271,9 @@ SUITE(test_link_interface)
 	tcase_add_test(t, what_cannot_be_opened_says_why);
 	tcase_add_test(t, no_privileges_are_needed_once_it_is_open);
 	suite_add_tcase(s, t);
-#ifdef HAVE_LINK_XDP
-	t = tcase_create("xdp");
-	tcase_add_checked_fixture(t, up_xdp, down);
+#ifdef HAVE_XDP
+	t = tcase_create("fast");
+	tcase_add_checked_fixture(t, up_fast, down);
 	tcase_set_timeout(t, 30);
 	tcase_add_test(t, what_is_known_about_the_interface);
 	tcase_add_test(t, addresses_change_while_it_is_open);

@@ -299,95 +299,6 @@ START_TEST(one_that_never_listens)
 }
 END_TEST
 
-/* ---- all frames ---- */
-
-static int
-take_frames(void)
-{
-	return vip_locks_take_frames(&locks, interface, 0, &why);
-}
-
-/* A process that has an address, and perhaps all frames, for so long. */
-static pid_t
-start_taker(bool takes, unsigned us)
-{
-	int ready[2];
-	pid_t pid;
-	char c = 'n';
-
-	ck_assert_int_eq(pipe(ready), 0);
-	pid = child_fork();
-	if (pid == 0) {
-		if (take("192.0.2.1", 80) == 0 &&
-		    (!takes || take_frames() == 0))
-			c = 'y';
-		(void)!write(ready[1], &c, 1);
-		usleep(us);
-		vip_locks_free(&locks);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	ck_assert_int_eq(read(ready[0], &c, 1), 1);
-	close(ready[0]);
-	ck_assert_int_eq(c, 'y');
-	return pid;
-}
-
-enum { LONG_US = 60 * 1000000 };
-
-START_TEST(all_frames_are_one_directors)
-{
-	pid_t pid = start_taker(true, LONG_US);
-	struct vip_others o;
-
-	ck_assert_int_eq(take_frames(), -1);
-	ck_assert_ptr_nonnull(strstr(why.text, text("process %d", (int)pid)));
-	ck_assert_ptr_nonnull(strstr(why.text, "both need dsr_link packet"));
-	vip_locks_others(&o, interface, 0, NULL, 0);
-	ck_assert(o.there && o.take);
-	ck_assert_int_eq(o.pid, pid);
-	stop(pid);
-	ck_assert_int_eq(take_frames(), 0);
-	vip_locks_others(&o, interface, 0, NULL, 0);
-	ck_assert(!o.there && !o.take);
-	vip_locks_free(&locks);
-}
-END_TEST
-
-/* It has found that its link takes none. */
-START_TEST(frames_that_are_given_back)
-{
-	pid_t pid = start_taker(true, 100000);
-
-	ck_assert_int_eq(take_frames(), 0);
-	vip_locks_free(&locks);
-	stop(pid);
-}
-END_TEST
-
-START_TEST(a_director_is_not_another_than_itself)
-{
-	pid_t pid = start_taker(false, LONG_US);
-	struct vip_others o;
-	struct peer vip[2];
-	struct addr at;
-
-	ck_assert_int_eq(addr_parse_ip(&at, "192.0.2.2", 80), 0);
-	peer_from_addr(&vip[0], &at);
-	ck_assert_int_eq(addr_parse_ip(&at, "192.0.2.1", 80), 0);
-	peer_from_addr(&vip[1], &at);
-	vip_locks_others(&o, interface, 0, vip, 1);
-	ck_assert(o.there && !o.take);
-	vip_locks_others(&o, interface, 0, vip, 2);
-	ck_assert(!o.there);
-	vip[1].port = 0;
-	vip_locks_others(&o, interface, 0, vip, 2);
-	ck_assert(!o.there);
-	stop(pid);
-}
-END_TEST
-
 static void
 expect_child(void)
 {
@@ -401,43 +312,35 @@ expect_child(void)
  * and of the first one again when that fails. */
 START_TEST(locks_go_to_the_next_process)
 {
-	struct vip_locks frames, next, next_frames;
-	struct vip_others o;
-	int fd[4];
+	struct vip_locks next;
+	int fd[3];
 
 	ck_assert_int_eq(take("192.0.2.1", 80), 0);
-	ck_assert_int_eq(
-	    vip_locks_take_frames(&frames, interface, 0, &why), 0);
 	ck_assert_uint_eq(vip_locks_fds(&locks, fd), 1);
-	ck_assert_uint_eq(vip_locks_fds(&frames, fd + 1), 1);
 	fd[0] = dup(fd[0]);
-	fd[2] = fd[3] = -1;
+	fd[1] = fd[2] = -1;
 	close(locks.fd[0]);
 	locks.fd[0] = -1; /* the copy remains */
-	frames.fd[0] = -1;
-	vip_locks_free(&frames);
-	ck_assert_int_eq(vip_locks_adopt(&next, &next_frames, fd, 4), 0);
+	ck_assert_int_eq(vip_locks_adopt(&next, fd, 3), 0);
 	ck_assert_int_eq(fd[0], -1);
-	ck_assert_int_eq(fd[1], -1);
 	ck_assert_uint_eq(next.count, 1);
-	ck_assert_uint_eq(next_frames.count, 1);
 	ck_assert_uint_eq(next.vip[0].port, 80);
 	ck_assert_str_eq(peer_format_host(&next.vip[0], (char[72]){ 0 }),
 	    "192.0.2.1");
+	vip_locks_free(&locks);
 	if (child_fork() == 0) {
-		vip_locks_others(&o, interface, 0, NULL, 0);
+		/* the owner is not this one yet */
+		if (take("192.0.2.1", 80) == 0)
+			_exit(1);
 		vip_locks_own(&next);
-		_exit(!o.there || !o.take);
+		_exit(0);
 	}
 	expect_child();
-	vip_locks_others(&o, interface, 0, NULL, 0);
-	ck_assert(o.there);
+	ck_assert_int_eq(take("192.0.2.1", 80), -1);
 	vip_locks_own(&next);
 	vip_locks_drain(&next);
-	vip_locks_others(&o, interface, 0, NULL, 0);
-	ck_assert(!o.there);
 	vip_locks_free(&next);
-	vip_locks_free(&next_frames);
+	ck_assert_int_eq(take("192.0.2.1", 80), 0);
 	vip_locks_free(&locks);
 }
 END_TEST
@@ -498,9 +401,6 @@ SUITE(test_vip_lock)
 	tcase_add_test(t, two_that_begin_at_once);
 	tcase_add_test(t, one_that_ends_at_once);
 	tcase_add_test(t, one_that_never_listens);
-	tcase_add_test(t, all_frames_are_one_directors);
-	tcase_add_test(t, frames_that_are_given_back);
-	tcase_add_test(t, a_director_is_not_another_than_itself);
 	tcase_add_test(t, locks_go_to_the_next_process);
 	tcase_add_test(t, the_next_process_takes_more);
 	suite_add_tcase(s, t);

@@ -14,7 +14,6 @@
 #include "dsr/flows/dsr_flows.h"
 #include "dsr/frame/frame.h"
 #include "dsr/inspect/inspect.h"
-#include "dsr/xdp/link_xdp.h"
 #include "dsr/xdp/xdp_features.h"
 #include "support/link_fixture.h"
 #include "support/suite.h"
@@ -26,7 +25,7 @@ static struct link_fixture fixture;
 static void
 up(void)
 {
-	link_fixture_up(&fixture, "xdp");
+	link_fixture_up(&fixture, LINK_FIXTURE_FAST);
 }
 
 static void
@@ -69,7 +68,8 @@ END_TEST
 static struct inspect_machine
 look(bool fast)
 {
-	struct inspect_request w = { .interface = "near", .fast = fast };
+	struct inspect_request w = { .interface = "near",
+		.fast = fast ? LINK_FAST_ON : LINK_FAST_AUTO };
 	struct inspect_machine m;
 
 	ck_assert_int_eq(inspect_machine_read(&m, &w), 0);
@@ -112,6 +112,15 @@ START_TEST(no_such_interface)
 }
 END_TEST
 
+/* As the link knows after some refreshes. */
+static bool
+can_send_back(void)
+{
+	for (unsigned i = 0; i < 8; i++)
+		link_refresh(&fixture.near);
+	return !fixture.near.fast_fails;
+}
+
 /* The link's own program counts for the other end. */
 START_TEST(a_link_asks_about_the_other_end)
 {
@@ -120,35 +129,16 @@ START_TEST(a_link_asks_about_the_other_end)
 	if (fixture.missing != NULL)
 		SKIP(fixture.missing);
 	if (xdp_features((unsigned)fixture.near.ifindex, &features) != 0) {
-		ck_assert(!xdp_can_send_back(&fixture.near));
+		ck_assert(!can_send_back());
 		SKIP("this kernel does not tell");
 	}
 	veth_feature("far", ETHTOOL_SGRO, false);
-	ck_assert(!xdp_can_send_back(&fixture.near));
+	ck_assert(!can_send_back());
 	ck_assert(can_send("far"));
 	veth_feature("far", ETHTOOL_SGRO, true);
-	ck_assert(xdp_can_send_back(&fixture.near));
+	ck_assert(can_send_back());
 }
 END_TEST
-
-/* The link as it is with a fast path, whose gate 3 goes to that MAC; false:
- * this kernel does not take it. */
-static bool
-open_fast(const struct mac *to)
-{
-	struct link_entry gate = { .to = *to, .longest = 1514, .epoch = 7 };
-	struct error e;
-
-	link_close(&fixture.near);
-	fixture.filter.fast_flows = 8;
-	ck_assert_msg(
-	    link_open(&fixture.near, "xdp", "near", &fixture.filter, &e) == 0,
-	    "%s", e.text);
-	if (fixture.near.fast == NULL)
-		return false;
-	fixture.near.fast->set_entry(&fixture.near, 3, &gate);
-	return true;
-}
 
 /* An ACK from the far end to the first VIP, of a flow that the link is told
  * of. */
@@ -174,16 +164,18 @@ make_carried(unsigned char *frame, size_t room)
 START_TEST(what_is_passed_on_arrives)
 {
 	const struct mac server = { { 2, 0, 0, 9, 9, 9 } };
+	const struct link_entry entry = { .to = server,
+		.longest = 1514,
+		.epoch = 7 };
 	unsigned char frame[256], got[2048];
 	size_t n;
 
 	if (fixture.missing != NULL)
 		SKIP(fixture.missing);
 	veth_feature("far", ETHTOOL_SGRO, true);
-	if (!xdp_can_send_back(&fixture.near))
+	if (!can_send_back())
 		SKIP("this kernel does not tell");
-	if (!open_fast(&server))
-		SKIP("this kernel has no fast path");
+	fixture.near.fast->set_entry(&fixture.near, 3, &entry);
 	n = make_carried(frame, sizeof(frame));
 	ck_assert_uint_gt(n, 0);
 	veth_send(fixture.far, frame, n);
