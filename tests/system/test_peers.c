@@ -372,6 +372,8 @@ START_TEST(marks_follow)
 	up(&b, from_peer(key));
 	takes(&b, "server 2 maint");
 	WAIT_FOR(has_state(&b, 0, "drain"), SOON);
+	takes(&a, "server 0 up");
+	WAIT_FOR(has_state(&b, 0, "up"), SOON);
 	takes(&a, "server 1 maint");
 	WAIT_FOR(has_state(&b, 1, "maint"), SOON);
 	takes(&a, "server 1 drain");
@@ -380,14 +382,32 @@ START_TEST(marks_follow)
 	takes(&a, "server 1 weight 7");
 	takes(&a, "server 2 drain");
 	takes(&a, "server 2 up");
-	takes(&a, "server 0 up");
-	WAIT_FOR(has_state(&b, 0, "up"), SOON);
 	ck_assert(has_state(&b, 1, "up"));
 	ck_assert(has_state(&b, 2, "maint"));
 	/* until a has another one */
 	takes(&a, "server 1 maint");
 	WAIT_FOR(has_state(&b, 1, "maint"), SOON);
 	ck_assert(child_has_said(&b.pen.child, "by peer 127.0.0.1"));
+	down_both();
+}
+END_TEST
+
+/* All servers of a are out; b keeps one, and with it its clients. */
+START_TEST(last_server_stays)
+{
+	up_both();
+	takes(&a, "server all maint");
+	WAIT_FOR(child_has_said(&b.pen.child, "mark of a peer waits"), SOON);
+	WAIT_FOR(has_state(&b, 0, "maint") + has_state(&b, 1, "maint") +
+		    has_state(&b, 2, "maint") ==
+		2,
+	    SOON);
+	ck_assert_str_ne(endpoint_hear(&b.front), "");
+	ck_assert_int_eq(count_in(child_err(&b.pen.child), "peer waits"), 1);
+	takes(&a, "server all up");
+	WAIT_FOR(has_state(&b, 0, "up") && has_state(&b, 1, "up") &&
+		has_state(&b, 2, "up"),
+	    SOON);
 	down_both();
 }
 END_TEST
@@ -416,6 +436,27 @@ START_TEST(marks_end)
 	takes(&b, "server 1 up");
 	WAIT_FOR(has_state(&a, 1, "up"), SOON);
 	down_both();
+}
+END_TEST
+
+/* An address that leads back by another program, as by NAT. */
+START_TEST(led_back_to_itself)
+{
+	struct endpoint way;
+	struct pen other;
+
+	prepare();
+	up(&b, from_peer(key));
+	endpoint_new(&way, ENDPOINT_TCP4);
+	pen_up(&other, &way, way.text, port.text, NULL);
+	takes(&b, text("peer %s key %s", way.text, key));
+	WAIT_FOR(strstr(answer(&b, "peers"), " state self ") != NULL, SOON);
+	ck_assert_int_eq(count_in(child_err(&b.pen.child),
+			     "error=\"the address leads to this pen\""),
+	    1);
+	pen_down(&other);
+	pen_down(&b.pen);
+	down();
 }
 END_TEST
 
@@ -570,8 +611,10 @@ SUITE(test_peers)
 	SUITE_ADD(s, settings_change, 30);
 	SUITE_ADD(s, servers_and_services_change, 30);
 	SUITE_ADD(s, marks_follow, 30);
+	SUITE_ADD(s, last_server_stays, 60);
 	SUITE_ADD(s, marks_end, 30);
 	SUITE_ADD(s, self_is_skipped, 30);
+	SUITE_ADD(s, led_back_to_itself, 30);
 	SUITE_ADD(s, sides_are_upgraded, 60);
 	SUITE_ADD(s, port_is_the_new_process_s, 60);
 	SUITE_ADD(s, wrong_key, 30);

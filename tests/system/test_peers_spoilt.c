@@ -127,7 +127,7 @@ up(void)
 	endpoint_new(&port, ENDPOINT_TCP4);
 	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-C", ctl.text, "-O", peer("peer_listen", &port),
-	    front.text, server_at, NULL);
+	    front.text, server_at, "127.0.0.10:80", NULL);
 	connections = 0;
 }
 

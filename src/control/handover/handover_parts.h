@@ -13,6 +13,12 @@ struct handover_state_server {
 	struct mac mac; /* all zero: none */
 };
 
+/* The same of a peer, of which no more is kept. */
+struct handover_state_known {
+	uint32_t slot;
+	struct server *here;
+};
+
 /* What was read of a service. */
 struct handover_state_past {
 	struct service *service;
@@ -21,9 +27,13 @@ struct handover_state_past {
 	struct handover_state_server *servers; /* by the slot that they had */
 	unsigned shift; /* of the slots of the last one that moved; wraps */
 	uint32_t servers_room;
+	/* A peer's servers that are here, by their slots; no more than servers
+	 * here could account for. */
+	struct handover_state_known *known;
+	uint32_t known_count, known_room;
 	struct sticky_client *clients; /* until handover_state_settle() */
 	uint32_t client_count, clients_room;
-	struct frontend_stats stats;
+	struct frontend_stats *stats; /* from the first counter on */
 	unsigned next_counter; /* that is likely to come */
 	unsigned server_count, flow_count;
 };

@@ -156,6 +156,60 @@ server_at(struct handover_state_past *l, uint64_t slot)
 	return &list[slot];
 }
 
+/* ---- of a peer ---- */
+
+/* The position of the first one at that slot, or after it. */
+static uint32_t
+known_from(const struct handover_state_past *l, uint64_t slot)
+{
+	uint32_t from = 0, past = l->known_count;
+
+	while (from < past) {
+		uint32_t middle = from + (past - from) / 2;
+
+		if (l->known[middle].slot < slot)
+			from = middle + 1;
+		else
+			past = middle;
+	}
+	return from;
+}
+
+static struct handover_state_known *
+find_known(const struct handover_state_past *l, uint64_t slot)
+{
+	uint32_t i = known_from(l, slot);
+
+	return i < l->known_count && l->known[i].slot == slot ? &l->known[i]
+							      : NULL;
+}
+
+/* Servers of a peer may have the same address. What is beyond that has no
+ * clients here. */
+static void
+handover_servers_know(
+    struct handover_state_past *l, unsigned slot, struct server *here)
+{
+	struct handover_state_known *one = find_known(l, slot), *list;
+	uint32_t i;
+
+	if (one != NULL)
+		one->here = here;
+	if (one != NULL || here == NULL ||
+	    l->known_count >= 2 * pool_slots(l->service->pool))
+		return;
+	list = array_grow(
+	    l->known, &l->known_room, sizeof(*list), l->known_count);
+	if (list == NULL)
+		return;
+	l->known = list;
+	i = known_from(l, slot);
+	memmove(&list[i + 1], &list[i], (l->known_count++ - i) * sizeof(*list));
+	list[i] = (struct handover_state_known){ slot, here };
+}
+
+/* ---- reading ---- */
+
 struct server *
 handover_servers_get(const struct handover_state_past *l, uint64_t slot)
 {
@@ -163,7 +217,24 @@ handover_servers_get(const struct handover_state_past *l, uint64_t slot)
 		return slot < pool_slots(l->service->pool)
 		    ? pool_slot(l->service->pool, (unsigned)slot)
 		    : NULL;
+	if (l->known != NULL) {
+		const struct handover_state_known *one = find_known(l, slot);
+
+		return one != NULL ? one->here : NULL;
+	}
 	return slot < l->servers_room ? l->servers[slot].here : NULL;
+}
+
+static void
+handover_servers_learn(struct handover_state_reader *reader, unsigned slot,
+    const struct addr *at, enum server_admin admin)
+{
+	struct handover_state_past *l = reader->now;
+	struct server *here = find_server(l, slot, at);
+
+	handover_servers_know(l, slot, here);
+	if (here != NULL && reader->on_server != NULL)
+		reader->on_server(reader->arg, l->service, here, admin);
 }
 
 void
@@ -183,17 +254,19 @@ handover_servers_read(struct handover_state_reader *reader,
 		handover_get(r, mac.byte, sizeof(mac.byte));
 	if (r->bad)
 		return;
+	if (reader->from_peer) {
+		handover_servers_learn(
+		    reader, (unsigned)slot, &at, past.admin);
+		return;
+	}
 	s = server_at(l, slot);
-	if (s == NULL || (s->here != NULL && !reader->from_peer))
+	if (s == NULL || s->here != NULL)
 		return;
 	s->past = past;
 	s->mac = mac;
 	s->here = find_server(l, (unsigned)slot, &at);
 	s->removed = past.history.state == SERVER_REMOVED;
 	l->server_count += s->here != NULL && !s->removed;
-	if (s->here != NULL && reader->on_server != NULL)
-		reader->on_server(
-		    reader->arg, l->service, s->here, past.admin);
 }
 
 /* So that it is written, and stays when something else of it changes. The plan

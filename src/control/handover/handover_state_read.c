@@ -39,8 +39,10 @@ read_counter(struct handover_state_past *l, struct handover_record *r)
 
 	handover_get_text(r, wanted);
 	value = handover_get_number(r, 8);
-	if (!r->bad && find_counter(l, wanted, &offset))
-		*(uint64_t *)(void *)((char *)&l->stats + offset) = value;
+	if (l->stats == NULL)
+		l->stats = calloc(1, sizeof(*l->stats));
+	if (l->stats != NULL && !r->bad && find_counter(l, wanted, &offset))
+		*(uint64_t *)(void *)((char *)l->stats + offset) = value;
 }
 
 static void
@@ -48,7 +50,8 @@ restore_counters(struct handover_state_past *l)
 {
 	uint32_t i;
 
-	frontend_restore_stats(l->service->frontend, &l->stats);
+	if (l->stats != NULL)
+		frontend_restore_stats(l->service->frontend, l->stats);
 	for (i = 0; i < l->servers_room; i++)
 		if (l->servers[i].here != NULL && !l->servers[i].removed)
 			pool_restore_counters(l->service->pool,
@@ -334,6 +337,8 @@ handover_state_reader_fini(struct handover_state_reader *l)
 
 	for (i = 0; i < l->service_count; i++) {
 		free(l->services[i].servers);
+		free(l->services[i].known);
+		free(l->services[i].stats);
 		free(l->services[i].clients);
 	}
 	free(l->services);

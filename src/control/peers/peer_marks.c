@@ -74,7 +74,24 @@ peer_marks_add(struct peer_marks *m, struct service *svc,
 	if (list == NULL)
 		return;
 	m->list = list;
-	list[m->count++] = (struct peer_mark){ svc, s->slot, admin, *who };
+	list[m->count++] = (struct peer_mark){
+		.service = svc,
+		.slot = s->slot,
+		.admin = admin,
+		.who = *who,
+		.digest = s->digest
+	};
+}
+
+void
+peer_marks_end(struct peer_marks *m, const struct peer *who)
+{
+	uint32_t i, left = 0;
+
+	for (i = 0; i < m->count; i++)
+		if (!m->list[i].held || !peer_same_host(&m->list[i].who, who))
+			m->list[left++] = m->list[i];
+	m->count = left;
 }
 
 /* ---- a command ---- */
@@ -109,43 +126,86 @@ run_command(const struct peer_mark *m, const char *line)
 	return rc;
 }
 
-static void
-set_mark(const struct peer_mark *m)
+static const char *const words[] = { [SERVER_ENABLED] = "up",
+	[SERVER_DRAINING] = "drain",
+	[SERVER_DISABLED] = "maint" };
+
+/* Whether no server is up but this one, which would not be any more. */
+static bool
+takes_the_last(const struct peer_mark *m, const struct server *s)
 {
-	static const char *const words[] = { [SERVER_ENABLED] = "up",
-		[SERVER_DRAINING] = "drain",
-		[SERVER_DISABLED] = "maint" };
+	const struct pool *pool = m->service->pool;
+	unsigned i;
+
+	if (m->admin == SERVER_ENABLED || server_state(s) != SERVER_UP)
+		return false;
+	for (i = 0; i < pool_count(pool); i++)
+		if (pool_server(pool, i) != s &&
+		    server_state(pool_server(pool, i)) == SERVER_UP)
+			return false;
+	return true;
+}
+
+static void
+hold_mark(struct peer_mark *m, const struct server *s)
+{
+	char who[PEER_TEXT_MAX];
+
+	if (!m->held)
+		log_warn("mark of a peer waits peer=%s server=%u mark=%s "
+			 "error=\"no other server is up\"%s",
+		    peer_format_host(&m->who, who), s->number, words[m->admin],
+		    m->service->label);
+	m->held = true;
+}
+
+/* Returns whether it must wait. */
+static bool
+set_mark(struct peer_mark *m)
+{
 	struct server_mark mark = { .peer = id_of(&m->who),
 		.admin = m->admin };
 	struct server *s = pool_slot(m->service->pool, m->slot);
 	char line[64];
 
-	if (s == NULL || !s->present || !is_due(s, m->admin, mark.peer))
-		return;
+	if (s == NULL || !s->present || s->digest != m->digest ||
+	    !is_due(s, m->admin, mark.peer))
+		return false;
+	if (takes_the_last(m, s)) {
+		hold_mark(m, s);
+		return true;
+	}
 	snprintf(line, sizeof(line), "server %u %s", s->number,
 	    words[m->admin]);
 	if (!(m->admin == SERVER_ENABLED && s->mark.overruled) &&
 	    run_command(m, line) < 0)
-		return;
+		return false;
 	if (m->admin == SERVER_ENABLED)
 		mark.peer = 0;
 	pool_note_mark(s, &mark);
+	return false;
 }
 
 void
 peer_marks_set(struct peer_marks *m)
 {
-	uint32_t n = m->count < MARKS ? m->count : MARKS, i;
+	uint32_t n = m->count < MARKS ? m->count : MARKS, i, held = 0;
+	struct peer_mark one, wait[MARKS];
 
 	m->setting = true;
-	for (i = 0; i < n && i < m->count; i++)
-		if (!m->list[i].service->leaves)
-			set_mark(&m->list[i]);
+	for (i = 0; i < n && i < m->count; i++) {
+		one = m->list[i];
+		if (!one.service->leaves && set_mark(&one))
+			wait[held++] = one;
+	}
 	m->setting = false;
-	if (n > m->count) /* forgotten meanwhile */
-		n = m->count;
+	if (n > m->count) { /* forgotten meanwhile */
+		m->count = 0;
+		return;
+	}
 	memmove(m->list, m->list + n, (m->count - n) * sizeof(*m->list));
-	m->count -= n;
+	memcpy(m->list + m->count - n, wait, held * sizeof(*m->list));
+	m->count -= n - held;
 }
 
 unsigned

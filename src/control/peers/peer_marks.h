@@ -1,7 +1,8 @@
 /* peer_marks.h: drain and maint that the operator of a peer has set are set
  * here, too, and end when they end there: each as a command in the name of the
  * peer. A mark that the operator here has set stays; one that the operator here
- * has changed stays so until the peer's is another one. */
+ * has changed stays so until the peer's is another one. None takes the last
+ * server of a service that is up here: it waits until another one is. */
 #ifndef PEN_CONTROL_PEER_MARKS_H
 #define PEN_CONTROL_PEER_MARKS_H
 
@@ -15,6 +16,8 @@ struct peer_mark {
 	unsigned slot;
 	enum server_admin admin;
 	struct peer who;
+	uint64_t digest; /* of the server in the slot */
+	bool held;	 /* it waits, and that was logged */
 };
 
 /* What peers have reported, to be set here in time. */
@@ -31,6 +34,8 @@ void peer_marks_forget(struct peer_marks *m);
  * nothing yet. */
 void peer_marks_add(struct peer_marks *m, struct service *svc,
     const struct server *s, enum server_admin admin, const struct peer *who);
+/* The peer has gone: what waits for another server to be up is void. */
+void peer_marks_end(struct peer_marks *m, const struct peer *who);
 /* Sets some of them. */
 void peer_marks_set(struct peer_marks *m);
 /* The peer has gone, and what it has set stays until it is back, at the same

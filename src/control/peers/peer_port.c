@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "control/life/context.h"
 #include "control/peers/peer_port.h"
+#include "control/peers/peer_sender.h"
 
 /* Connections to one port. Strangers, who have no key, may come, too: beyond
  * this number the one that is handshaking longest makes room. */
@@ -118,7 +119,10 @@ peer_receiver_on_record(struct peer_link *l, struct handover_record *record)
 		peer_receiver_read_anew(r);
 	} else if (record->type == HANDOVER_ASK) {
 		number = handover_get_number(record, 8);
-		peer_link_add(l, HANDOVER_ANSWER, &number);
+		if (peer_sender_leads_here(r->port->senders, number))
+			peer_link_refuse(l, "it is this pen");
+		else
+			peer_link_add(l, HANDOVER_ANSWER, &number);
 	} else {
 		take_state(r, record);
 	}
@@ -140,6 +144,23 @@ log_end(struct peer_receiver *r, const char *why, bool was_open)
 	t->pen->peer_stats.refused += !was_open;
 }
 
+/* Whether another connection of the same host reports here. */
+static bool
+has_sibling(const struct peer_receiver *r)
+{
+	struct list *all = &r->port->receivers, *at;
+
+	for (at = all->next; at != all; at = at->next) {
+		struct peer_receiver *other =
+		    list_entry(at, struct peer_receiver, link);
+
+		if (other != r && other->conn.state == PEER_LINK_OPEN &&
+		    peer_same_host(&other->who, &r->who))
+			return true;
+	}
+	return false;
+}
+
 static void
 peer_receiver_on_end(struct peer_link *l, const char *why, bool was_open)
 {
@@ -148,6 +169,8 @@ peer_receiver_on_end(struct peer_link *l, const char *why, bool was_open)
 	log_end(r, why, was_open);
 	if (was_open)
 		(void)peer_marks_warn(r->port->pen, &r->who);
+	if (was_open && !has_sibling(r))
+		peer_marks_end(r->port->marks, &r->who);
 	peer_receiver_free(r, was_open);
 }
 
@@ -215,7 +238,7 @@ peer_port_open(struct peer_port *t, struct error *e)
 
 struct peer_port *
 peer_port_new(struct pen *p, const struct peer_spec *spec,
-    struct peer_marks *marks, struct error *e)
+    struct peer_marks *marks, struct list *senders, struct error *e)
 {
 	struct peer_port *t = calloc(1, sizeof(*t));
 
@@ -227,6 +250,7 @@ peer_port_new(struct pen *p, const struct peer_spec *spec,
 	list_init(&t->receivers);
 	t->pen = p;
 	t->marks = marks;
+	t->senders = senders;
 	t->spec = *spec;
 	if (peer_port_open(t, e) == 0)
 		return t;

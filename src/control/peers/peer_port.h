@@ -15,6 +15,7 @@ struct peer_port {
 	struct list link;
 	struct pen *pen;
 	struct peer_marks *marks; /* not owned */
+	struct list *senders;	  /* of this pen; not owned */
 	struct listener listener;
 	struct peer_spec spec;
 	struct tls_psk *key; /* owned */
@@ -36,7 +37,7 @@ struct peer_receiver {
 
 /* Listens, and accepts from peer_port_start() on. NULL with a full message. */
 struct peer_port *peer_port_new(struct pen *p, const struct peer_spec *spec,
-    struct peer_marks *marks, struct error *e);
+    struct peer_marks *marks, struct list *senders, struct error *e);
 /* Closes all; the memory is the loop's until the end of this turn. */
 void peer_port_free(struct peer_port *t);
 void peer_port_start(struct peer_port *t);

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "control/life/context.h"
 #include "control/peers/peer_sender.h"
 #include "net/sock.h"
 
-enum { RETRY_MS = 1000, ASK_MS = 1000, REFRESH_MS = 100000 };
+enum { RETRY_MS = 1000, RETRY_SELF_MS = 60000 };
+enum { ASK_MS = 1000, REFRESH_MS = 100000 };
 /* Bytes that a batch has at least, if there is so much. */
 enum { BATCH = 16 * 1024 };
 
@@ -88,7 +90,8 @@ ask(struct peer_sender *s)
 	if (now - s->asked_ms < ASK_MS)
 		return;
 	s->asked_ms = now;
-	peer_link_add(&s->conn, HANDOVER_ASK, &now);
+	s->asked = now ^ s->secret;
+	peer_link_add(&s->conn, HANDOVER_ASK, &s->asked);
 }
 
 /* Changes go first, but not before the servers that they name. */
@@ -126,7 +129,7 @@ peer_sender_on_open(struct peer_link *l)
 	s->writer.to_peer = true;
 	s->writing = true;
 	s->due = false;
-	s->lag_ms = s->asked_ms = 0;
+	s->lag_ms = s->asked_ms = s->asked = 0;
 	s->next = s->changes->head;
 }
 
@@ -140,7 +143,7 @@ peer_sender_on_record(struct peer_link *l, struct handover_record *r)
 		s->writing = true;
 		handover_state_write_again(&s->writer, true);
 	} else if (r->type == HANDOVER_ANSWER) {
-		asked = handover_get_number(r, 8);
+		asked = handover_get_number(r, 8) ^ s->secret;
 		s->lag_ms = asked < now ? now - asked : 0;
 	}
 }
@@ -174,6 +177,7 @@ peer_sender_new(struct pen *p, const struct peer_spec *spec,
     const struct peer_changes *changes, struct error *e)
 {
 	struct peer_sender *s = calloc(1, sizeof(*s));
+	struct hash_key random;
 
 	if (s == NULL) {
 		error_set(e, "out of memory");
@@ -183,6 +187,8 @@ peer_sender_new(struct pen *p, const struct peer_spec *spec,
 	s->pen = p;
 	s->spec = *spec;
 	s->changes = changes;
+	hash_key_init(&random);
+	s->secret = random.k0;
 	peer_link_init(&s->conn, p->loop, &p->replies, &events);
 	s->key = tls_psk_new(spec->file, p->tls_memory, e);
 	if (s->key != NULL)
@@ -196,6 +202,28 @@ peer_sender_stop(struct peer_sender *s)
 {
 	s->pen->peer_stats.senders -= s->conn.state == PEER_LINK_OPEN;
 	peer_link_fini(&s->conn);
+}
+
+bool
+peer_sender_leads_here(struct list *senders, uint64_t number)
+{
+	struct list *at;
+
+	for (at = senders->next; at != senders; at = at->next) {
+		struct peer_sender *s =
+		    list_entry(at, struct peer_sender, link);
+
+		if (s->conn.state != PEER_LINK_OPEN || s->asked_ms == 0 ||
+		    s->asked != number)
+			continue;
+		peer_sender_stop(s);
+		peer_sender_on_end(
+		    &s->conn, "the address leads to this pen", false);
+		s->retry_ms = loop_now(s->pen->loop) + RETRY_SELF_MS;
+		s->is_self = true;
+		return true;
+	}
+	return false;
 }
 
 static void

@@ -29,11 +29,12 @@ struct peer_sender {
 	bool writing;	   /* not all has been sent once */
 	bool due;	   /* changes are sent now */
 	bool failed;	   /* and that was logged */
-	bool is_self;	   /* the address is this host's */
+	bool is_self;	   /* the address is this host's, or leads here */
 	uint64_t next;	   /* change to send */
 	uint64_t retry_ms; /* when to connect; 0: at once */
 	uint64_t written_ms; /* when all was written last */
-	uint64_t asked_ms;
+	uint64_t asked_ms, asked; /* the last request, and its number */
+	uint64_t secret; /* makes these numbers no other pen's */
 	uint64_t lag_ms; /* of the last answer */
 	uint64_t lost;	 /* changes, of which others were sent instead */
 };
@@ -52,6 +53,10 @@ void peer_sender_tick(struct peer_sender *s);
 /* Servers have changed, or the list of services: then the changes so far may be
  * of one that is gone, and all is sent instead. */
 void peer_sender_begin_again(struct peer_sender *s, bool services);
+/* A request with that number has come in. If it is of one of these senders, its
+ * peer is this pen, by whatever way: closes its connection, and returns
+ * true. */
+bool peer_sender_leads_here(struct list *senders, uint64_t number);
 /* Closes the connection. */
 void peer_sender_stop(struct peer_sender *s);
 /* "self", "waiting", "connecting", "synchronising" or "connected". */

@@ -264,7 +264,7 @@ add_port(struct peers *s, const struct peer_spec *p, struct error *e)
 
 	if (lend_socket(s, &p->at, e) < 0)
 		return -1;
-	new = peer_port_new(s->pen, p, &s->marks, e);
+	new = peer_port_new(s->pen, p, &s->marks, &s->senders, e);
 	if (new == NULL)
 		return -1;
 	list_append(&s->new_ports, &new->link);

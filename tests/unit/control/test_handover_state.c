@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "control/apply/apply.h"
 #include "control/apply/services.h"
-#include "control/handover/handover_state.h"
+#include "control/handover/handover_parts.h"
 #include "net/loop/loop.h"
 #include "support/ask.h"
 #include "support/pooladmin.h"
@@ -769,6 +769,77 @@ START_TEST(spoilt_reports)
 }
 END_TEST
 
+/* A record of a server in that slot there, at the address. */
+static void
+add_server(struct handover_writer *w, unsigned slot, const char *host)
+{
+	struct addr at;
+	unsigned i;
+
+	ck_assert_int_eq(addr_parse_ip(&at, host, 80), 0);
+	handover_open(w, HANDOVER_SERVER);
+	handover_add_number(w, slot, 4);
+	handover_add_addr(w, &at);
+	for (i = 0; i < 10; i++)
+		handover_add_number(w, 0, 8);
+	for (i = 0; i < 100; i++)
+		handover_add_number(w, 0, 1);
+	handover_close(w);
+}
+
+static void
+read_added(struct handover_reader *r, struct handover_state_reader *l,
+    struct buffer *b)
+{
+	ck_assert_ptr_null(
+	    read_from_peer(r, l, buffer_bytes(b), buffer_length(b)));
+	buffer_cut(b, 0);
+}
+
+/* What a peer reports takes no more memory than the servers here: whatever the
+ * slots are, and however often. They are found again, in any order. */
+START_TEST(slots_of_a_peer)
+{
+	struct handover_state_reader l;
+	struct handover_writer w;
+	struct handover_reader r;
+	struct buffer b;
+	struct pen *p;
+	unsigned i;
+
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	p = begin(front.text,
+	    "server 0 address 10.0.0.1 port 80;"
+	    "server 1 address 10.0.0.2 port 80");
+	begin_to_learn(p, &r, &l);
+	buffer_init(&b);
+	handover_begin(&w, &b);
+	add_server(&w, server_slot(99999), "10.0.0.2");
+	add_server(&w, server_slot(500), "10.0.0.1");
+	add_server(&w, server_slot(700), "10.0.0.9");
+	read_added(&r, &l, &b);
+	ck_assert_ptr_eq(
+	    handover_servers_get(l.now, server_slot(99999)), server(p, 1));
+	ck_assert_ptr_eq(
+	    handover_servers_get(l.now, server_slot(500)), server(p, 0));
+	ck_assert_ptr_null(handover_servers_get(l.now, server_slot(700)));
+	handover_go_on(&w, &b);
+	add_server(&w, server_slot(500), "10.0.0.9");
+	read_added(&r, &l, &b);
+	ck_assert_ptr_null(handover_servers_get(l.now, server_slot(500)));
+	for (i = 50000; i-- > 0;) {
+		handover_go_on(&w, &b);
+		add_server(&w, server_slot(i), "10.0.0.1");
+		read_added(&r, &l, &b);
+	}
+	ck_assert_ptr_null(l.now->servers);
+	ck_assert_uint_le(l.now->known_room, 16);
+	end_of_learning(&r, &l);
+	buffer_fini(&b);
+	pen_free(p);
+}
+END_TEST
+
 SUITE(test_handover_state)
 {
 	Suite *s = suite_create("handover_state");
@@ -784,5 +855,6 @@ SUITE(test_handover_state)
 	SUITE_ADD(s, corrupted_states, 120);
 	SUITE_ADD(s, peers_get_clients, 10);
 	SUITE_ADD(s, spoilt_reports, 60);
+	SUITE_ADD(s, slots_of_a_peer, 30);
 	return s;
 }
