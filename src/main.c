@@ -18,6 +18,7 @@
 #include "control/file/config_merge.h"
 #include "control/apply/direct.h"
 #include "control/upgrade/takeover.h"
+#include "control/upgrade/upgrade.h"
 #include "control/verify/direct_inspect.h"
 #include "control/verify/warnings.h"
 #include "control/verify/explain.h"
@@ -32,6 +33,7 @@
 #include "control/life/rights.h"
 #include "control/life/sandbox.h"
 #include "control/verify/transparent.h"
+#include "net/listener.h"
 #include "net/program/starter.h"
 #include "net/sink.h"
 #include "proxy/log/sessionlog.h"
@@ -72,6 +74,17 @@ drop_rights(const struct pen *p, struct error *e)
 	return has_proxy(p) ? 0 : rights_give_up(e);
 }
 
+/* Files of sockets: with their modes, the group may connect. Before all is
+ * open, for --check, there are none. */
+static void
+give_sockets(struct pen *p, const struct passwd *pw)
+{
+	struct listener_owner o = { pw->pw_uid, pw->pw_gid };
+
+	if (p->phase == PHASE_SERVING)
+		upgrade_each_listener(p, listener_give, &o);
+}
+
 /* A process that takes over from one that has dropped its privileges has none,
  * but for the right that `transparent` needs. */
 static int
@@ -80,7 +93,6 @@ drop_privileges(struct pen *p, struct error *e)
 	struct process_options o = p->plan->config.process;
 	bool keep = o.user != NULL && has_transparent(p);
 	const struct passwd *pw;
-	struct service *svc;
 
 	if (p->predecessor.rooted)
 		o.directory = NULL;
@@ -93,10 +105,7 @@ drop_privileges(struct pen *p, struct error *e)
 	if (pw != NULL) {
 		sink_give(p->log, pw->pw_uid);
 		sink_give(sessionlog_sink(p->sessionlog), pw->pw_uid);
-		SERVICE_EACH (p, svc)
-			if (svc->frontend != NULL)
-				frontend_give(
-				    svc->frontend, pw->pw_uid, pw->pw_gid);
+		give_sockets(p, pw);
 	}
 	if (process_drop_privileges(&o, e) < 0)
 		return -1;

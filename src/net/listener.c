@@ -203,6 +203,18 @@ listener_keep(void *arg, struct listener *l)
 }
 
 void
+listener_give(void *arg, struct listener *l)
+{
+	const struct listener_owner *o = arg;
+
+	if (!l->file.borrowed &&
+	    sock_file_give(&l->file, &l->at, o->user, o->group) < 0)
+		log_warn("owner of socket file not changed file=%s "
+			 "error=\"%s\"",
+		    l->at.u.un.sun_path, strerror(errno));
+}
+
+void
 listener_leave(void *arg, struct listener *l)
 {
 	if (l->passed >= 0)

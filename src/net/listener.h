@@ -36,6 +36,11 @@ struct listener {
 	void *arg;
 };
 
+struct listener_owner {
+	uid_t user;
+	gid_t group;
+};
+
 /* Opens; accepts nothing until resumed. Returns 0, or -1 with a full
  * message. */
 int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
@@ -50,8 +55,12 @@ void listener_listen_again(struct listener *before);
 /* Closes and removes the socket file; fine on one that is not open. */
 void listener_close(struct listener *l);
 
-/* The next three may be called for each listener of a walk; `arg` is not
- * used. */
+/* The next may be called for each listener of a walk. */
+
+/* Gives the file of a Unix socket to the user and group that serve. What fails
+ * is logged. `arg` is a struct listener_owner, and not used by the next
+ * three. */
+void listener_give(void *arg, struct listener *l);
 
 /* An inherited socket is used from now on: its file gets the mode of the
  * options that it was opened with, and is this listener's to remove. */

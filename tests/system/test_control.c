@@ -342,6 +342,44 @@ START_TEST(users_have_levels)
 }
 END_TEST
 
+static void
+expect_owner(const char *path, const struct passwd *pw)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq((int)st.st_uid, (int)pw->pw_uid);
+	ck_assert_int_eq((int)st.st_gid, (int)pw->pw_gid);
+	ck_assert_int_eq((int)(st.st_mode & 0777), 0660);
+}
+
+/* Files of all sockets are of the user and group of -u, who can use them. */
+START_TEST(sockets_have_the_user)
+{
+	const struct passwd *pw = getpwnam("nobody");
+	struct endpoint listens, web;
+	char answer[256];
+
+	if (geteuid() != 0 || pw == NULL)
+		SKIP("needs root, and the user nobody");
+	backend_start(&server, ENDPOINT_TCP4, backend_say, "hello");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&listens, ENDPOINT_UNIX);
+	endpoint_new(&web, ENDPOINT_UNIX);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	pen_up(&pen, &front, "-r", "-u", "nobody", "--control-mode", "0660",
+	    "--listen-mode", "0660", "--web-mode", "0660", "--web", web.text,
+	    "-C", ctl.text, text("%s,%s", front.text, listens.text),
+	    server.at.text, NULL);
+	expect_owner(listens.text, pw);
+	expect_owner(web.text, pw);
+	expect_owner(ctl.text, pw);
+	ask_as_nobody("blacklist 5\n", answer, sizeof(answer));
+	ck_assert_str_eq(answer, "5\n");
+	down();
+}
+END_TEST
+
 /* On TCP an access list says who may come in. */
 START_TEST(control_over_tcp)
 {
@@ -712,6 +750,7 @@ SUITE(test_control)
 	SUITE_ADD(s, client_that_does_not_read, 30);
 	SUITE_ADD(s, exit_when_allowed, 20);
 	SUITE_ADD(s, sockets_have_levels, 20);
+	SUITE_ADD(s, sockets_have_the_user, 30);
 	SUITE_ADD(s, users_have_levels, 20);
 	SUITE_ADD(s, empty_list_closes_tcp, 20);
 	SUITE_ADD(s, operators_leave_the_control_list, 20);

@@ -24,6 +24,7 @@
 
 #include "base/error.h"
 
+struct listener;
 struct pen;
 struct upgrade;
 struct wait;
@@ -44,6 +45,9 @@ void upgrade_cancel(struct pen *p);
 void upgrade_pass_hangup(struct pen *p);
 /* In a child of this process: the upgrade is its parent's. */
 void upgrade_forget(struct pen *p);
+/* Calls `fn` for each listener that clients or operators connect to. */
+void upgrade_each_listener(
+    struct pen *p, void (*fn)(void *arg, struct listener *l), void *arg);
 /* Kills the new process, if one is under way. Frees. NULL is fine. */
 void upgrade_free(struct upgrade *u);
 

@@ -61,9 +61,6 @@ void upgrade_hear(struct upgrade *u);
 void upgrade_emit_waiters(
     struct upgrade *u, enum upgrade_result result, const struct error *why);
 
-/* Calls `fn` for each listener that clients or operators connect to. */
-void upgrade_each_listener(
-    struct pen *p, void (*fn)(void *arg, struct listener *l), void *arg);
 /* It has failed, which is logged when it has ended; the old process goes on as
  * if nothing had happened. */
 void upgrade_fail(struct upgrade *u, const char *why, bool kill_it);

@@ -64,9 +64,6 @@ void frontend_inherit(struct frontend *f, struct inherited *in);
  * they were. Not to be called from a listener's own callback. */
 int frontend_relisten(struct frontend *f, const struct frontend_address *list,
     unsigned count, struct error *e);
-/* Gives the files of Unix sockets to the user and group that serve. What fails
- * is logged. */
-void frontend_give(struct frontend *f, uid_t user, gid_t group);
 /* ---- a frontend in several processes ---- */
 
 /* Each listener opened from now on has sockets for `members` processes (2 ..

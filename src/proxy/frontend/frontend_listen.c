@@ -430,31 +430,6 @@ frontend_leave(struct frontend *f)
 	frontend_each_listener(f, listener_leave, NULL);
 }
 
-struct owner {
-	uid_t user;
-	gid_t group;
-};
-
-static void
-give_listener(void *arg, struct listener *l)
-{
-	const struct owner *o = arg;
-
-	if (!l->file.borrowed &&
-	    sock_file_give(&l->file, &l->at, o->user, o->group) < 0)
-		log_warn("owner of socket file not changed file=%s "
-			 "error=\"%s\"",
-		    l->at.u.un.sun_path, strerror(errno));
-}
-
-void
-frontend_give(struct frontend *f, uid_t user, gid_t group)
-{
-	struct owner o = { user, group };
-
-	frontend_each_listener(f, give_listener, &o);
-}
-
 static struct listener *
 find_datagram(struct frontend *f, const struct addr *at)
 {
