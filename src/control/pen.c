@@ -318,6 +318,17 @@ pen_open_all(struct pen *p, struct plan *plan, struct error *e)
 	return rc;
 }
 
+/* Other parts wait for its end; the other children are orphans, or
+ * starters. */
+static bool
+is_awaited(void *arg, pid_t pid)
+{
+	const struct pen *p = arg;
+
+	return pid == p->successor || upgrade_awaits(p, pid) ||
+	    workers_have(p, pid);
+}
+
 /* Before a new root is entered, which may lack /dev/null. */
 static int
 open_programs(struct pen *p, struct error *e)
@@ -444,6 +455,7 @@ pen_run(struct pen *p, struct error *e)
 	if (serve(p, e) < 0)
 		return -1;
 	if (p->team.member == 0) {
+		programs_reap_others(p->programs, is_awaited, p);
 		control_start(p->control);
 		takeover_finish(p);
 		if (steers)

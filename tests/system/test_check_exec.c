@@ -344,6 +344,79 @@ START_TEST(refusal_names_no_file)
 }
 END_TEST
 
+/* ---- process 1 ---- */
+
+static pid_t
+first_child(pid_t pid)
+{
+	return (pid_t)strtol(child_children(pid), NULL, 10);
+}
+
+static int
+zombies(pid_t parent)
+{
+	const char *all = child_children(parent);
+	int count = 0;
+	char *end;
+	long pid;
+
+	for (; (pid = strtol(all, &end, 10)) > 0 && end != all; all = end)
+		count += child_status_line((pid_t)pid, "State")[0] == 'Z';
+	return count;
+}
+
+/* As process 1 it gets the orphans of its programs, and of what it was executed
+ * by: all are reaped. */
+static void
+run_as_process_1(const char *sandbox)
+{
+	const char *program, *runs = scratch("runs");
+	const char *argv[] = { "unshare", "--pid", "--fork", "--kill-child",
+		"sh", "-c", NULL, NULL };
+	pid_t process;
+
+	program = scratch_program("leaves",
+	    text("(sleep 0.01 &); setsid sleep 0.02 & echo >>%s", runs));
+	backend_start(&a, ENDPOINT_TCP4, backend_say, "a");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	argv[6] = text("sleep 0.1 & exec %s -f -r -O 'sandbox %s' -O "
+		       "'check_interval 50ms' -O 'check exec %s' %s %s",
+	    getenv("PEN"), sandbox, program, front.text, a.at.text);
+	child_start(&pen.child, argv);
+	pen_wait_ready(&pen, &front);
+	process = first_child(pen.child.pid);
+	ck_assert_int_gt(process, 0);
+	WAIT_FOR(count_lines(runs) >= 20, SOON);
+	WAIT_FOR(zombies(process) <= 1, 3000);
+	ck_assert_str_eq(endpoint_hear(&front), "a");
+	kill(process, SIGKILL);
+	(void)child_wait(&pen.child, SOON);
+	backend_stop(&a);
+}
+
+#define NEEDS_PID_NAMESPACE()                                 \
+	do {                                                  \
+		NEED_PROGRAM("unshare");                      \
+		NEED_PROGRAM("setsid");                       \
+		if (geteuid() != 0 || getenv("PEN") == NULL)  \
+			SKIP("needs root, and the name of pen"); \
+	} while (0)
+
+START_TEST(process_1_reaps)
+{
+	NEEDS_PID_NAMESPACE();
+	run_as_process_1("off");
+}
+END_TEST
+
+START_TEST(process_1_reaps_in_the_sandbox)
+{
+	NEEDS_SANDBOX();
+	NEEDS_PID_NAMESPACE();
+	run_as_process_1("on");
+}
+END_TEST
+
 SUITE(test_check_exec)
 {
 	Suite *s = suite_create("check_exec");
@@ -356,6 +429,8 @@ SUITE(test_check_exec)
 	SUITE_ADD(s, forks, 60);
 	SUITE_ADD(s, dies, 60);
 #endif
+	SUITE_ADD(s, process_1_reaps, 60);
+	SUITE_ADD(s, process_1_reaps_in_the_sandbox, 60);
 	SUITE_ADD(s, another_user, 20);
 	SUITE_ADD(s, another_root, 20);
 	SUITE_ADD(s, refused, 20);

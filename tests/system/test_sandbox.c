@@ -229,8 +229,8 @@ START_TEST(workers_have_it)
 	NEEDS_SANDBOX();
 	prepare();
 	up("on\nworkers 2\ncheck 'exec /bin/true'");
-	/* the starter, and two workers */
-	WAIT_FOR((worker = child_number(pen.child.pid, 3)) > 0, SOON);
+	/* two starters, and two workers */
+	WAIT_FOR((worker = child_number(pen.child.pid, 4)) > 0, SOON);
 	told = take_over(worker);
 	expect_limits(told);
 	/* it closes what is its leader's when it begins */
@@ -241,24 +241,92 @@ START_TEST(workers_have_it)
 }
 END_TEST
 
-/* Without the process that starts programs there is no upgrade. */
+/* Of the two processes that start programs; 0: none is there. What it starts
+ * has its name for a moment. */
+static pid_t
+starter_called(const char *name)
+{
+	const char *all = child_children(pen.child.pid);
+	pid_t pid, found = 0;
+	char *end;
+
+	for (; (pid = (pid_t)strtol(all, &end, 10)) > 0; all = end) {
+		if (strncmp(child_status_line(pid, "Name"), name,
+			strlen(name)) != 0 ||
+		    child_status_line(pid, "State")[0] == 'Z')
+			continue;
+		if (found != 0)
+			return 0;
+		found = pid;
+	}
+	return found;
+}
+
+static void
+up_with_flag(const char *flag)
+{
+	prepare();
+	write_file(flag, "");
+	up(text("on\ncheck_interval 50ms\ncheck 'exec %s'",
+	    scratch_program("good", text("test -e %s", flag))));
+	WAIT_FOR(strstr(ask("checks"), "result ok") != NULL, SOON);
+}
+
+/* The other one takes its place, again and again; nothing is left of them. */
 START_TEST(starter_was_killed)
 {
-	pid_t starter;
+	const char *flag = scratch("flag");
+	pid_t old, new, spare;
+	int i;
 
 	NEEDS_SANDBOX();
 	NEEDS_ONE_WORKER("workers are children, too");
-	prepare();
-	up("on");
-	WAIT_FOR((starter = child_number(pen.child.pid, 1)) > 0, SOON);
-	ck_assert_int_eq(kill(starter, SIGKILL), 0);
-	WAIT_FOR(child_status_line(starter, "State")[0] != 'S' &&
-		child_status_line(starter, "State")[0] != 'R',
-	    SOON);
-	ck_assert_str_eq(endpoint_ask(&ctl, "upgrade\n"),
+	up_with_flag(flag);
+	for (i = 0; i < 3; i++) {
+		WAIT_FOR((old = starter_called("pen-starter")) > 0, SOON);
+		WAIT_FOR(starter_called("pen-spare") > 0, SOON);
+		ck_assert_int_eq(kill(old, SIGKILL), 0);
+		WAIT_FOR((new = starter_called("pen-starter")) > 0 &&
+			new != old,
+		    SOON);
+		WAIT_FOR((spare = starter_called("pen-spare")) > 0, SOON);
+		ck_assert_int_eq(kill(spare, SIGKILL), 0);
+		WAIT_FOR(access(text("/proc/%d", (int)old), F_OK) != 0 &&
+			access(text("/proc/%d", (int)spare), F_OK) != 0,
+		    SOON);
+	}
+	ck_assert_int_eq(unlink(flag), 0);
+	WAIT_FOR(strstr(ask("servers long"), "state down") != NULL, SOON);
+	write_file(flag, "");
+	WAIT_FOR(strstr(ask("servers long"), "state up") != NULL, SOON);
+	new = upgrading_go(&ctl, pen.child.pid);
+	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
+	expect_service();
+	upgrading_end(new);
+	backend_stop(&back);
+}
+END_TEST
+
+/* Without any of them no server is known to be up, and there is no upgrade. */
+START_TEST(all_starters_were_killed)
+{
+	pid_t one, other;
+
+	NEEDS_SANDBOX();
+	NEEDS_ONE_WORKER("workers are children, too");
+	up_with_flag(scratch("flag"));
+	WAIT_FOR((one = starter_called("pen-starter")) > 0, SOON);
+	WAIT_FOR((other = starter_called("pen-spare")) > 0, SOON);
+	pen_freeze(&pen);
+	ck_assert_int_eq(kill(one, SIGKILL), 0);
+	ck_assert_int_eq(kill(other, SIGKILL), 0);
+	pen_thaw(&pen);
+	WAIT_FOR(strstr(ask("servers long"), "state down") != NULL, SOON);
+	ck_assert_ptr_nonnull(strstr(ask("servers long"),
+	    "programs cannot run, the process that starts them has ended"));
+	ck_assert_str_eq(ask("upgrade"),
 	    "error: upgrade: the process that starts programs for the sandbox "
 	    "has ended: restart pen\n");
-	expect_service();
 	end();
 }
 END_TEST
@@ -468,7 +536,8 @@ SUITE(test_sandbox)
 	SUITE_ADD(s, can_without, 60);
 	SUITE_ADD(s, only_logs, 60);
 	SUITE_ADD(s, workers_have_it, 60);
-	SUITE_ADD(s, starter_was_killed, 60);
+	SUITE_ADD(s, starter_was_killed, 120);
+	SUITE_ADD(s, all_starters_were_killed, 60);
 	SUITE_ADD(s, programs_run, 60);
 	SUITE_ADD(s, programs_end, 60);
 	SUITE_ADD(s, logs_are_opened_again, 60);

@@ -65,9 +65,10 @@ sandbox_fork(struct pen *p, struct error *e)
 	pid = starter_fork(p->starter);
 	if (pid < 0)
 		return error_set(e, "sandbox: fork: %s", strerror(errno));
-	if (pid > 0)
+	if (pid > 0) {
 		programs_start_by(p->programs, p->starter);
-	else
+		starter_mend(p->starter); /* a spare */
+	} else
 		rights_hand_on(true);
 	return pid;
 }

@@ -335,6 +335,12 @@ upgrade_begin(
 	    : error_set(e, "the new process could not be watched");
 }
 
+bool
+upgrade_awaits(const struct pen *p, pid_t pid)
+{
+	return p->upgrade != NULL && p->upgrade->child.pid == pid;
+}
+
 void
 upgrade_free(struct upgrade *u)
 {

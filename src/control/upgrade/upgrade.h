@@ -43,6 +43,8 @@ void upgrade_cancel(struct pen *p);
 /* SIGHUP came. It is passed on to the process that has taken over; one that
  * comes during an upgrade is kept for the process that serves after it. */
 void upgrade_pass_hangup(struct pen *p);
+/* Whether it is the new process of an upgrade that is under way. */
+bool upgrade_awaits(const struct pen *p, pid_t pid);
 /* In a child of this process: the upgrade is its parent's. */
 void upgrade_forget(struct pen *p);
 /* Calls `fn` for each listener that clients or operators connect to. */

@@ -283,6 +283,19 @@ workers_open(struct pen *p, unsigned count, struct error *e)
 	return 0;
 }
 
+bool
+workers_have(const struct pen *p, pid_t pid)
+{
+	const struct workers *w;
+	const struct seat *s;
+
+	WORKERS_EACH (p, w)
+		SEAT_EACH (w, s)
+			if (s->pid == pid)
+				return true;
+	return false;
+}
+
 static void
 wait_for_ends(struct workers *w)
 {

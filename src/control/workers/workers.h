@@ -16,6 +16,7 @@
 #define PEN_CONTROL_WORKERS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -48,6 +49,9 @@ bool workers_are_due(const struct pen *p);
 /* Forks those that are to be; what fails is logged, and tried again. Returns
  * what workers_fork_set() does. */
 int workers_fork(struct pen *p, struct error *e);
+
+/* Whether it is one of this leader. */
+bool workers_have(const struct pen *p, pid_t pid);
 
 /* Participants of an apply: what several workers cannot do; the sockets of new
  * listeners, the states of servers that a change concerns, the change itself,

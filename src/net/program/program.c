@@ -24,6 +24,8 @@ enum { READ_BYTES = 64 * 1024, READ_PAUSE_MS = 10 };
 enum { CROWD = 1024 };
 /* Tries, a ms each, to reap what was killed when pen ends. */
 enum { LAST_TRIES = 200 };
+/* Other children reaped in one go; until the next time. */
+enum { REAP_MOST = 256, REAP_AGAIN_MS = 1000 };
 
 struct programs {
 	struct loop *loop;
@@ -34,6 +36,9 @@ struct programs {
 	struct list queue;
 	struct task next; /* of the queue */
 	struct starter *starter; /* not owned; NULL: none */
+	bool (*is_awaited)(void *arg, pid_t pid); /* NULL: as if all were */
+	void *arg;
+	struct timer again; /* one that is awaited hides others */
 };
 
 struct program_run {
@@ -204,6 +209,53 @@ program_reap(struct program_run *r)
 	return true;
 }
 
+static bool
+is_run(struct programs *p, pid_t pid)
+{
+	struct list *link;
+
+	for (link = p->runs.next; link != &p->runs; link = link->next)
+		if (list_entry(link, struct program_run, link)->pid == pid)
+			return true;
+	return false;
+}
+
+/* The kernel shows one that has ended at a time. */
+static void
+reap_others(struct programs *p)
+{
+	siginfo_t info;
+	int i;
+
+	for (i = 0; p->is_awaited != NULL && i < REAP_MOST; i++) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+		    info.si_pid == 0)
+			return;
+		if (is_run(p, info.si_pid) ||
+		    p->is_awaited(p->arg, info.si_pid))
+			break;
+		(void)waitpid(info.si_pid, NULL, WNOHANG);
+	}
+	if (p->is_awaited != NULL)
+		(void)timer_start(p->loop, &p->again, REAP_AGAIN_MS);
+}
+
+static void
+on_again(struct timer *t)
+{
+	reap_others(container_of(t, struct programs, again));
+}
+
+void
+programs_reap_others(struct programs *p,
+    bool (*is_awaited)(void *arg, pid_t pid), void *arg)
+{
+	p->is_awaited = is_awaited;
+	p->arg = arg;
+	reap_others(p); /* of what was executed before pen, too */
+}
+
 /* What has ended is collected first: on_end may start and cancel others. */
 static void
 on_child(void *arg)
@@ -230,6 +282,9 @@ on_child(void *arg)
 			(void)read_output(r);
 		program_tell(r);
 	}
+	reap_others(p);
+	if (p->starter != NULL)
+		starter_mend(p->starter);
 }
 
 static void
@@ -407,6 +462,7 @@ programs_new(struct loop *l, unsigned max, struct error *e)
 	list_init(&p->queue);
 	list_init(&p->next.link);
 	p->next.run = on_next;
+	timer_init(&p->again, on_again);
 	p->null_fd = p->slot_fd = -1;
 	(void)open_null(p);
 	if (loop_on_signal(l, SIGCHLD, on_child, p) < 0)
@@ -453,6 +509,8 @@ programs_forget(struct programs *p)
 
 	for (link = p->runs.next; link != &p->runs; link = link->next)
 		container_of(link, struct program_run, link)->pid = 0;
+	p->is_awaited = NULL;
+	p->starter = NULL;
 }
 
 void
@@ -469,6 +527,7 @@ programs_free(struct programs *p)
 		program_drop(container_of(link, struct program_run, link));
 	list_remove(&p->queue);
 	list_remove(&p->next.link);
+	timer_fini(&p->again);
 	if (p->null_fd >= 0)
 		close(p->null_fd);
 	if (p->slot_fd >= 0)

@@ -12,7 +12,8 @@
  * first line is kept, and the rest is read and dropped, at a limited rate. When
  * the process ends, the rest of its group is killed; only what has left the
  * group by setsid(2) goes on. Processes are reaped one by one on SIGCHLD, so
- * other children of pen are left alone.
+ * children that others wait for are left alone. The rest is reaped, too:
+ * orphans of programs, which process 1 of a container gets, and starters.
  *
  * The programs get none of pen's descriptors, no inheritable capability, no
  * blocked or ignored signal, and a soft limit of 1,024 descriptors. On Linux
@@ -20,7 +21,9 @@
 #ifndef PEN_NET_PROGRAM_H
 #define PEN_NET_PROGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "net/loop/loop.h"
@@ -69,6 +72,10 @@ struct programs *programs_new(struct loop *l, unsigned max, struct error *e);
 void programs_free(struct programs *p);
 /* From now on that process starts them (starter.h), which outlives `p`. */
 void programs_start_by(struct programs *p, struct starter *s);
+/* From now on all children are reaped, but for those that are awaited
+ * elsewhere. */
+void programs_reap_others(struct programs *p,
+    bool (*is_awaited)(void *arg, pid_t pid), void *arg);
 /* In a child process: those that run are its parent's, who waits for them. */
 void programs_forget(struct programs *p);
 /* How many run, or are not reaped yet. */

@@ -41,23 +41,34 @@ starter_permit(struct starter *s, char *const *argv)
 
 /* ---- life ---- */
 
+/* The first is pen's. */
+static int
+open_pair(int fd[2])
+{
+	struct timeval most = { .tv_sec = WAIT_S };
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) < 0)
+		return -1;
+	(void)setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
+	(void)setsockopt(fd[0], SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most));
+	return 0;
+}
+
 struct starter *
 starter_new(const char *path, char *const *argv, bool tries)
 {
-	struct timeval most = { .tv_sec = WAIT_S };
 	struct starter *s = calloc(1, sizeof(*s));
 	int fd[2];
 
 	if (s == NULL)
 		return NULL;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) < 0) {
+	if (open_pair(fd) < 0) {
 		free(s);
 		return NULL;
 	}
-	(void)setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
-	(void)setsockopt(fd[0], SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most));
 	s->fd = fd[0];
 	s->other = fd[1];
+	s->spare = -1;
 	s->path = path;
 	s->argv = argv;
 	s->tries = tries;
@@ -73,6 +84,8 @@ starter_free(struct starter *s)
 		close(s->fd);
 	if (s->other >= 0)
 		close(s->other);
+	if (s->spare >= 0)
+		close(s->spare);
 	patterns_fini(&s->permitted);
 	free(s);
 }
@@ -141,34 +154,109 @@ receive_answer(int fd, struct starter_answer *a)
 	return -1;
 }
 
-/* Sends the request. Without an answer there never will be one that fits: the
- * starter is given up. Returns 0, or -1 with errno. */
+/* Sends the request to one of them. Returns 0, or -1 with errno. */
+static int
+ask_one(int fd, const struct starter_head *h, const char *text, size_t n,
+    const int *pass, unsigned count, struct starter_answer *a)
+{
+	static const struct starter_head more = { .request =
+						      STARTER_DESCRIPTORS };
+
+	for (; count > STARTER_PASS_MAX; count -= STARTER_PASS_MAX) {
+		if (send_message(fd, &more, NULL, 0, pass, STARTER_PASS_MAX) <
+		    0)
+			return -1;
+		pass += STARTER_PASS_MAX;
+	}
+	if (send_message(fd, h, text, n, pass, count) < 0)
+		return -1;
+	return receive_answer(fd, a);
+}
+
+/* ---- one of them has ended ---- */
+
+static bool
+is_gone(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0 ||
+	    (errno != EAGAIN && errno != EINTR);
+}
+
+/* The spare takes the place of the one that was used. */
+static void
+give_up(struct starter *s, int error)
+{
+	close(s->fd);
+	s->fd = s->spare;
+	s->spare = -1;
+	if (s->fd >= 0)
+		log_warn("process that starts programs replaced error=\"%s\"",
+		    strerror(error));
+	else
+		log_error("programs cannot run any more error=\"the process "
+			  "that starts them: %s\"",
+		    strerror(error));
+}
+
+static void
+make_spare(struct starter *s)
+{
+	static const struct starter_head h = { .request = STARTER_SPARE };
+	struct starter_answer a = { .errno_value = EPIPE };
+	int fd[2], rc;
+
+	if (open_pair(fd) < 0)
+		return; /* the next time */
+	rc = ask_one(s->fd, &h, NULL, 0, &fd[1], 1, &a);
+	close(fd[1]);
+	if (rc == 0 && a.pid > 0) {
+		s->spare = fd[0];
+		return;
+	}
+	close(fd[0]);
+	if (rc < 0)
+		give_up(s, errno);
+}
+
+void
+starter_mend(struct starter *s)
+{
+	if (s->spare >= 0 && is_gone(s->spare)) {
+		close(s->spare);
+		s->spare = -1;
+	}
+	if (s->fd >= 0 && is_gone(s->fd))
+		give_up(s, EPIPE);
+	if (s->fd >= 0 && s->spare < 0)
+		make_spare(s);
+}
+
+bool
+starter_has_ended(const struct starter *s)
+{
+	return s->fd < 0;
+}
+
+/* Sends the request. One that does not answer will not give an answer that fits
+ * either, and is given up; if it has ended, the spare gets the request. Returns
+ * 0, or -1 with errno. */
 static int
 starter_ask(struct starter *s, const struct starter_head *h, const char *text,
     size_t n, const int *pass, unsigned count, struct starter_answer *a)
 {
-	static const struct starter_head more = { .request =
-						      STARTER_DESCRIPTORS };
-	int rc = s->fd < 0 ? -1 : 0, error = EPIPE;
+	int error = EPIPE, rc = -1;
 
-	for (; rc == 0 && count > STARTER_PASS_MAX; count -= STARTER_PASS_MAX) {
-		rc =
-		    send_message(s->fd, &more, NULL, 0, pass, STARTER_PASS_MAX);
-		pass += STARTER_PASS_MAX;
-	}
-	if (rc == 0 && send_message(s->fd, h, text, n, pass, count) == 0 &&
-	    receive_answer(s->fd, a) == 0)
-		return 0;
-	if (s->fd >= 0) {
+	while (rc < 0 && s->fd >= 0 &&
+	    (error == EPIPE || error == ECONNRESET)) {
+		rc = ask_one(s->fd, h, text, n, pass, count, a);
 		error = errno;
-		close(s->fd);
-		s->fd = -1;
-		log_error("programs cannot run any more error=\"the process "
-			  "that starts them: %s\"",
-		    strerror(error));
+		if (rc < 0)
+			give_up(s, error);
 	}
-	errno = error;
-	return -1;
+	errno = s->fd < 0 ? EPIPE : error;
+	return rc;
 }
 
 /* Appends strings; returns how many, or -1: they do not fit. */
@@ -290,6 +378,19 @@ starter_fork(struct starter *s)
 	(void)s;
 	errno = ENOSYS;
 	return -1;
+}
+
+void
+starter_mend(struct starter *s)
+{
+	(void)s;
+}
+
+bool
+starter_has_ended(const struct starter *s)
+{
+	(void)s;
+	return true;
 }
 
 int

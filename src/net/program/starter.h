@@ -12,7 +12,9 @@
  *                 environment only PEN_* is from the request
  *     successor   pen's own, with its own arguments, PEN_UPGRADE added
  *
- * It ends when pen has ended. Linux only: elsewhere starter_new() returns NULL
+ * There are two of them: if the one that is used is killed, the other takes its
+ * place, and makes another one to replace itself. They end when pen has ended.
+ * Linux only: elsewhere starter_new() returns NULL
  * with errno ENOSYS. */
 #ifndef PEN_NET_STARTER_H
 #define PEN_NET_STARTER_H
@@ -41,11 +43,16 @@ bool starter_permits(const struct starter *s, char *const *argv);
 
 /* Returns 0 in the new process, its number in pen, or -1 with errno. */
 pid_t starter_fork(struct starter *s);
+/* In pen, after starter_fork(), and whenever a child has ended: replaces those
+ * that were killed, as long as one is there. */
+void starter_mend(struct starter *s);
+/* Whether none is there any more: then nothing can be started. */
+bool starter_has_ended(const struct starter *s);
 /* In the new process: closes all but the standard files, and serves until pen
  * has ended. Returns the exit status. */
 int starter_serve(struct starter *s);
 
-/* As program_exec(). -1 with errno EPIPE when the starter is gone. A program
+/* As program_exec(). -1 with errno EPIPE when all are gone. A program
  * that is not permitted cannot be executed, EPERM. */
 pid_t starter_exec(struct starter *s, const struct program_exec *x, int *error);
 /* Starts the successor, with copies of these descriptors, the first as 3, and

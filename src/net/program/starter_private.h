@@ -19,7 +19,8 @@ enum { STARTER_PASS_MAX = 250 };
 enum starter_request {
 	STARTER_DESCRIPTORS,
 	STARTER_PROGRAM,
-	STARTER_SUCCESSOR
+	STARTER_SUCCESSOR,
+	STARTER_SPARE /* another starter; its end of a socket is passed */
 };
 
 struct starter_head {
@@ -34,6 +35,7 @@ struct starter_answer {
 struct starter {
 	int fd; /* pen's end, or its own; -1: none */
 	int other;
+	int spare; /* pen's end to another starter; -1: none */
 	const char *path;
 	char *const *argv;
 	bool tries;

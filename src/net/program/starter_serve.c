@@ -17,6 +17,8 @@
 
 #ifdef __linux__
 
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 /* The first number after the standard files: there is the starter's end. */
@@ -134,6 +136,47 @@ do_successor(struct starter *s, struct received *r, char **words,
 }
 
 static void
+name_itself(const char *name)
+{
+	(void)prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+enum { SPARE_STACK = 64 * 1024 };
+
+static int serve(struct starter *s);
+
+static int
+become_spare(void *arg)
+{
+	name_itself("pen-spare");
+	return serve(arg);
+}
+
+/* Another starter, as this one a child of pen, with a copy of its memory. */
+static void
+do_spare(struct starter *s, struct received *r, struct starter_answer *a)
+{
+	struct starter spare = *s;
+	char *stack;
+
+	if (r->passed.count != 1)
+		return;
+	a->error = 0;
+	stack = mmap(NULL, SPARE_STACK, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (stack == MAP_FAILED) {
+		a->pid = -1;
+		a->errno_value = errno;
+		return;
+	}
+	spare.fd = r->passed.fd[0];
+	a->pid = clone(become_spare, stack + SPARE_STACK,
+	    CLONE_PARENT | SIGCHLD, &spare);
+	a->errno_value = errno;
+	(void)munmap(stack, SPARE_STACK);
+}
+
+static void
 starter_answer(struct starter *s, struct received *r)
 {
 	struct starter_answer a = { .error = EINVAL };
@@ -145,6 +188,8 @@ starter_answer(struct starter *s, struct received *r)
 		do_program(s, r, words, &a);
 	else if (words != NULL && r->head.request == STARTER_SUCCESSOR)
 		do_successor(s, r, words, &a);
+	else if (words != NULL && r->head.request == STARTER_SPARE)
+		do_spare(s, r, &a);
 	passed_drop(&r->passed);
 	(void)send(s->fd, &a, sizeof(a), MSG_NOSIGNAL);
 }
@@ -182,23 +227,32 @@ keep_own_end(struct starter *s)
 	return 0;
 }
 
-int
-starter_serve(struct starter *s)
+/* One with a request is no spare any more. */
+static int
+serve(struct starter *s)
 {
 	struct received *r = calloc(1, sizeof(*r));
 
-	ignore_signals();
-	(void)prctl(PR_SET_NAME, "pen-starter", 0, 0, 0);
 	if (r == NULL || keep_own_end(s) < 0) {
 		free(r);
 		return 1;
 	}
-	while (starter_receive(s->fd, r))
+	while (starter_receive(s->fd, r)) {
+		name_itself("pen-starter");
 		if (r->head.request != STARTER_DESCRIPTORS)
 			starter_answer(s, r);
+	}
 	passed_drop(&r->passed);
 	free(r);
 	return 0;
+}
+
+int
+starter_serve(struct starter *s)
+{
+	ignore_signals();
+	name_itself("pen-starter");
+	return serve(s);
 }
 
 #endif

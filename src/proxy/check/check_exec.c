@@ -194,7 +194,11 @@ run(struct check *c, struct words *w, struct environment *env)
 	}
 	c->waiting = "the end of the program";
 	state->run = program_start(c->programs, &o);
-	if (state->run == NULL)
+	if (state->run == NULL && errno == EPIPE)
+		check_end(c, CHECK_BAD,
+		    "programs cannot run, the process that starts them has "
+		    "ended");
+	else if (state->run == NULL)
 		check_end(c, CHECK_NONE, "%s", strerror(errno));
 }
 
