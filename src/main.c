@@ -118,7 +118,7 @@ open_fit(struct pen *p, struct error *e)
 	pid_t pid = fit_fork(p, e);
 
 	if (pid == 0) {
-		fit_guard(p);
+		fit_guard(p, &p->executable);
 		_exit(0);
 	}
 	return pid > 0 ? 0 : -1;
@@ -174,16 +174,17 @@ main_serve(struct pen *p, struct process *proc)
 
 	output_own(STDOUT_FILENO);
 	output_own(STDERR_FILENO);
-	if (pid_file != NULL &&
-	    process_lock_pid_file(
-		proc, pid_file, p->predecessor.rooted, &e) < 0)
-		return main_fail(&e);
-	if (pen_start(p, &e) < 0 || sandbox_open(&sandbox, p, &e) < 0 ||
+	if ((pid_file != NULL &&
+		process_lock_pid_file(
+		    proc, pid_file, p->predecessor.rooted, &e) < 0) ||
+	    pen_start(p, &e) < 0 || sandbox_open(&sandbox, p, &e) < 0 ||
 	    drop_privileges(p, &e) < 0 || drop_rights(p, &e) < 0 ||
 	    open_fit(p, &e) < 0 || enter_sandbox(p, proc, &sandbox, &e) < 0 ||
 	    main_take_over(p, proc, &e) < 0 || pen_begin(p, &e) < 0 ||
-	    process_ready(proc, &e) < 0)
+	    process_ready(proc, &e) < 0) {
+		fit_clear(p);
 		return fail_to_serve(p, &e);
+	}
 	if (p->team.member == 0) {
 		SERVICE_EACH (p, svc)
 			transparent_warn(svc);

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,6 +121,85 @@ START_TEST(killed)
 	up("-O", "tcp_nodelay");
 	child_stop(&pen.child, SIGKILL);
 	up("-O", "tcp_nodelay");
+	pen_down(&pen);
+	ck_assert(!is_fit());
+	backend_stop(&back);
+}
+END_TEST
+
+static pid_t
+first_child(pid_t pid)
+{
+	return (pid_t)strtol(child_children(pid), NULL, 10);
+}
+
+static pid_t
+guard(void)
+{
+	pid_t pid = first_child(pen.child.pid);
+
+	return pid > 0 && first_child(pid) > 0 &&
+		strncmp(child_status_line(pid, "Name"), "fit-guard", 9) == 0
+	    ? pid
+	    : 0;
+}
+
+/* It does not end by what ends pen: signals, kills by name; and if it is
+ * killed, before or with pen, there is another one. */
+START_TEST(guard_is_killed)
+{
+	pid_t first, twin;
+
+	NEEDS_ONE_WORKER("its first child is the guard");
+	prepare();
+	up("-O", "tcp_nodelay");
+	WAIT_FOR((first = guard()) != 0, SOON);
+	ck_assert_str_eq(
+	    contents(text("/proc/%d/cmdline", (int)first)), "fit-guard");
+	/* the twin is replaced */
+	twin = first_child(first);
+	ck_assert_int_eq(kill(twin, SIGKILL), 0);
+	WAIT_FOR(first_child(first) > 0 && first_child(first) != twin, SOON);
+	twin = first_child(first);
+	/* of the watchdog, and of the terminal */
+	ck_assert_int_eq(kill(first, SIGABRT), 0);
+	ck_assert_int_eq(kill(first, SIGTERM), 0);
+	ck_assert_int_eq(kill(twin, SIGABRT), 0);
+	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	ck_assert_int_eq(kill(first, SIGKILL), 0);
+	ck_assert_int_eq(kill(pen.child.pid, SIGKILL), 0);
+	(void)child_wait(&pen.child, SOON);
+	WAIT_FOR(!is_fit(), SOON);
+	/* no process may be there to reap it */
+	WAIT_FOR(child_status_line(twin, "State")[0] == 'Z' ||
+		kill(twin, 0) < 0,
+	    SOON);
+	backend_stop(&back);
+}
+END_TEST
+
+/* What was left behind is removed also by a start that fails, but not what
+ * another process keeps, beside which none starts with that file. */
+START_TEST(failed_start)
+{
+	struct endpoint taken;
+	int fd;
+
+	prepare();
+	endpoint_new(&taken, ENDPOINT_TCP4);
+	fd = endpoint_listen(&taken, 1);
+	write_file(file, "1\n");
+	pen_expect_failure(taken.text, "-f", "-O", text("fit_file %s", file),
+	    taken.text, back.at.text, NULL);
+	ck_assert(!is_fit());
+	up("-O", "tcp_nodelay");
+	pen_expect_failure(taken.text, "-f", "-O", text("fit_file %s", file),
+	    taken.text, back.at.text, NULL);
+	ck_assert(is_fit());
+	close(fd);
+	pen_expect_failure("another process keeps it", "-f", "-O",
+	    text("fit_file %s", file), taken.text, back.at.text, NULL);
+	ck_assert(is_fit());
 	pen_down(&pen);
 	ck_assert(!is_fit());
 	backend_stop(&back);
@@ -258,6 +338,8 @@ SUITE(test_fit)
 	SUITE_ADD(s, in_the_sandbox, 60);
 	SUITE_ADD(s, with_workers, 60);
 	SUITE_ADD(s, killed, 60);
+	SUITE_ADD(s, guard_is_killed, 60);
+	SUITE_ADD(s, failed_start, 60);
 	SUITE_ADD(s, draining, 60);
 	SUITE_ADD(s, cannot_be_written, 60);
 	SUITE_ADD(s, other_server, 60);

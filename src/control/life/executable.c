@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <unistd.h>
 
 #include "control/life/executable.h"
@@ -86,6 +89,25 @@ executable_fini(struct executable *x)
 	free(x->path);
 	free(x->argv);
 	*x = (struct executable){ .path = NULL };
+}
+
+/* The arguments follow each other in memory that ps(1) reads. */
+void
+executable_rename(struct executable *x, const char *name)
+{
+	char *end;
+	size_t i;
+
+#ifdef __linux__
+	(void)prctl(PR_SET_NAME, name, 0, 0, 0);
+#endif
+	if (x->argv == NULL || x->argv[0] == NULL)
+		return;
+	end = x->argv[0];
+	for (i = 0; x->argv[i] == end; i++)
+		end += strlen(end) + 1;
+	memset(x->argv[0], 0, (size_t)(end - x->argv[0]));
+	snprintf(x->argv[0], (size_t)(end - x->argv[0]), "%s", name);
 }
 
 int

@@ -16,6 +16,10 @@ struct executable {
 void executable_note(struct executable *x, int argc, char *const *argv);
 void executable_fini(struct executable *x);
 
+/* In a child that does not execute it: the name of the process, at most 15
+ * bytes, in place of its arguments, too. */
+void executable_rename(struct executable *x, const char *name);
+
 /* Whether it can be executed now. Returns 0, or -1 with a short message. */
 int executable_check(const struct executable *x, struct error *e);
 

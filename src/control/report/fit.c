@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,20 +14,18 @@
 #include "control/life/context.h"
 #include "control/plan/origin.h"
 #include "control/report/fit.h"
+#include "control/report/fit_guard.h"
 #include "control/report/service_report.h"
 #include "dsr/director/director.h"
-#include "net/program/program_exec.h"
 #include "pool/pool.h"
 
 enum { FIT_TICK_MS = 250 };
 
-/* The last one that the guard has read when pen ends is in force. */
-static const char is_ours = '1', is_not_ours = '0';
-
 struct fit {
 	struct pen *pen;
 	struct timer timer;
-	int fd; /* the pipe to the guard, in the guard the one from pen */
+	struct fit_guard guard;
+	int lock; /* the file that was written, which is locked; -1: none */
 	bool proven; /* it was fit once, or its predecessor was serving */
 	bool begun;  /* the file agrees with `written` */
 	bool written;
@@ -121,19 +119,41 @@ fit_remove(const char *file, struct error *e)
 	    : error_set(e, "%s", strerror(errno));
 }
 
+static void
+fit_unlock(struct fit *f)
+{
+	if (f->lock >= 0)
+		close(f->lock);
+	f->lock = -1;
+}
+
+/* Others see by the lock that a process keeps the file. */
+static void
+fit_lock(struct fit *f, const char *file)
+{
+	fit_unlock(f);
+	f->lock = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (f->lock >= 0)
+		(void)flock(f->lock, LOCK_EX | LOCK_NB);
+}
+
 static int
-fit_write(const char *file, bool fit, struct error *e)
+fit_write(struct fit *f, const char *file, bool fit, struct error *e)
 {
 	struct buffer text;
 	int rc;
 
-	if (!fit)
+	if (!fit) {
+		fit_unlock(f);
 		return fit_remove(file, e);
+	}
 	buffer_init(&text);
 	rc = buffer_append(&text, "1\n", 2) < 0
 	    ? error_set(e, "out of memory")
 	    : file_replace(file, &text, false, e);
 	buffer_fini(&text);
+	if (rc == 0)
+		fit_lock(f, file);
 	return rc;
 }
 
@@ -150,7 +170,7 @@ fit_update(struct fit *f)
 
 	if (f->begun && fit == f->written && (!fit || access(file, F_OK) == 0))
 		return;
-	if (fit_write(file, fit, &e) < 0) {
+	if (fit_write(f, file, fit, &e) < 0) {
 		if (!f->failed)
 			log_error("fit_file not changed file=%s error=\"%s\"",
 			    file, e.text);
@@ -183,52 +203,52 @@ pid_t
 fit_fork(struct pen *p, struct error *e)
 {
 	struct fit *f;
-	int fd[2];
 	pid_t pid;
 
 	if (fit_file(p) == NULL)
 		return 1;
 	if (fit_try(p, e) < 0)
 		return -1;
+	if (!predecessor_is_there(&p->predecessor) &&
+	    fit_is_kept(fit_file(p))) {
+		error_set(
+		    e, "\"%.300s\": another process keeps it", fit_file(p));
+		origin_add(p->plan, "fit_file", e);
+		return -1;
+	}
 	f = calloc(1, sizeof(*f));
-	if (f == NULL || pipe(fd) < 0 || (pid = fork()) < 0) {
+	if (f == NULL || (pid = fit_guard_fork(&f->guard)) < 0) {
 		free(f);
 		return error_set(e, "fit_file: %s", strerror(errno));
 	}
-	*f = (struct fit){ .pen = p,
-		.fd = fd[pid > 0],
-		.proven = predecessor_is_there(&p->predecessor) };
+	f->pen = p;
+	f->lock = -1;
+	f->proven = predecessor_is_there(&p->predecessor);
 	p->fit = f;
-	close(fd[pid == 0]);
 	timer_init(&f->timer, fit_on_time);
-	(void)fcntl(f->fd, F_SETFD, FD_CLOEXEC);
 	if (pid > 0 && !f->proven)
 		(void)fit_remove(fit_file(p), e);
 	return pid;
 }
 
-/* Signals for all processes of the terminal or of the service are pen's, and so
- * are all descriptors: what it closes must be closed. */
 void
-fit_guard(const struct pen *p)
+fit_guard(const struct pen *p, struct executable *x)
 {
-	static const int all[] = { SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1,
-		SIGUSR2, SIGTSTP };
-	char last = is_not_ours;
-	struct error e;
-	ssize_t n;
-	size_t i;
+	fit_guard_serve(&p->fit->guard, fit_file(p), x);
+}
 
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		(void)signal(all[i], SIG_IGN);
-	if (dup2(p->fit->fd, 0) < 0)
-		return;
-	program_exec_close_from(1);
-	do
-		n = read(0, &last, 1);
-	while (n > 0 || (n < 0 && errno == EINTR));
-	if (last == is_ours)
-		(void)fit_remove(fit_file(p), &e);
+/* A file that another process keeps is no matter of this one; and in a root
+ * directory to be it is another file. */
+void
+fit_clear(const struct pen *p)
+{
+	const char *file = fit_file(p);
+	struct error e;
+
+	if (file != NULL && p->fit == NULL &&
+	    p->plan->config.process.directory == NULL &&
+	    !predecessor_is_there(&p->predecessor) && !fit_is_kept(file))
+		(void)fit_remove(file, &e);
 }
 
 void
@@ -236,7 +256,7 @@ fit_start(struct pen *p)
 {
 	if (p->fit == NULL)
 		return;
-	(void)!write(p->fit->fd, &is_ours, 1);
+	*p->fit->guard.ours = true;
 	fit_on_time(&p->fit->timer);
 }
 
@@ -246,7 +266,8 @@ fit_forget(struct pen *p)
 	if (p->fit == NULL)
 		return;
 	timer_fini(&p->fit->timer);
-	close(p->fit->fd);
+	fit_unlock(p->fit);
+	fit_guard_close(&p->fit->guard);
 	free(p->fit);
 	p->fit = NULL;
 }
@@ -255,7 +276,7 @@ void
 fit_leave(struct pen *p)
 {
 	if (p->fit != NULL)
-		(void)!write(p->fit->fd, &is_not_ours, 1);
+		*p->fit->guard.ours = false;
 	fit_forget(p);
 }
 

@@ -79,6 +79,17 @@ reserve_take(struct reserve *r)
 		close(r->fd);
 }
 
+bool
+reserve_has(const struct reserve *r, pid_t pid)
+{
+	unsigned i;
+
+	for (i = 0; i < r->count; i++)
+		if (r->pid[i] == pid)
+			return true;
+	return false;
+}
+
 void
 reserve_empty(struct reserve *r)
 {

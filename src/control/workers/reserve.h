@@ -4,6 +4,7 @@
 #ifndef PEN_CONTROL_RESERVE_H
 #define PEN_CONTROL_RESERVE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -20,6 +21,7 @@ struct reserve {
 int reserve_fill(struct reserve *r, unsigned count, struct error *e);
 /* Ends one, if there is one: a process may begin in its place. */
 void reserve_take(struct reserve *r);
+bool reserve_has(const struct reserve *r, pid_t pid);
 /* Ends all. */
 void reserve_empty(struct reserve *r);
 /* In a child process: they are its parent's. */

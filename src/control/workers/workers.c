@@ -289,10 +289,13 @@ workers_have(const struct pen *p, pid_t pid)
 	const struct workers *w;
 	const struct seat *s;
 
-	WORKERS_EACH (p, w)
+	WORKERS_EACH (p, w) {
+		if (reserve_has(&w->reserve, pid))
+			return true;
 		SEAT_EACH (w, s)
 			if (s->pid == pid)
 				return true;
+	}
 	return false;
 }
 
