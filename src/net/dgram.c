@@ -13,8 +13,14 @@
 #include "net/dgram_private.h"
 #include "net/sock.h"
 
-/* Receive buffer of a socket, in bytes. */
-enum { QUEUE = 8 * 1024 * 1024 };
+/* Bytes of the receive buffer of a socket; of those of many, of what is left of
+ * which each gets a part; how many are worth it. */
+enum {
+	QUEUE = 8 * 1024 * 1024,
+	QUEUES = 1024 * 1024 * 1024,
+	PARTS = 64,
+	LEAST = 256 * 1024
+};
 
 struct dgram_batch *
 dgram_batch_new(char *memory)
@@ -39,17 +45,43 @@ has_many_addresses(int fd)
 	return getsockname(fd, &at.u.sa, &at.len) < 0 || addr_is_any(&at);
 }
 
+/* Beyond the usual limit, where we may. */
+static void
+set_queue(int fd, int room, bool *plain)
+{
+#ifdef SO_RCVBUFFORCE
+	if (!*plain &&
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) ==
+		0)
+		return;
+	*plain = true;
+#else
+	(void)plain;
+#endif
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+}
+
+size_t
+dgram_queue(int fd, struct dgram_queues *q)
+{
+	size_t room = (QUEUES - q->given) / PARTS;
+
+	if (room > QUEUE)
+		room = QUEUE;
+	if (room < LEAST)
+		return 0;
+	set_queue(fd, (int)room, &q->plain);
+	q->given += room;
+	return room;
+}
+
 void
 dgram_prepare(int fd, int family)
 {
-	int on = has_many_addresses(fd), room = QUEUE;
+	int on = has_many_addresses(fd);
+	bool plain = false;
 
-#ifdef SO_RCVBUFFORCE /* beyond the usual limit, where we may */
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) < 0)
-#endif
-		(void)setsockopt(
-		    fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
-
+	set_queue(fd, QUEUE, &plain);
 #ifdef IPV6_RECVPKTINFO
 	if (family == AF_INET6)
 		(void)setsockopt(

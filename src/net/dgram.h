@@ -44,6 +44,17 @@ struct dgram_batch {
  * NULL with errno ENOMEM. */
 struct dgram_batch *dgram_batch_new(char *memory);
 
+/* The receive buffers of many sockets, each of which may have to take a burst,
+ * and none of which may have too much. All zero: none has one. */
+struct dgram_queues {
+	size_t given; /* bytes */
+	bool plain;   /* the system's limit applies */
+};
+/* Gives the socket its share of what is left: 8 MB at the most, and as much as
+ * the system permits (socket(7), SO_RCVBUF). Returns what is to be given back
+ * when it is closed; 0: it has the system's default. */
+size_t dgram_queue(int fd, struct dgram_queues *q);
+
 /* Prepares a socket that clients send to: the kernel reports which address
  * each datagram came to, unless the socket is bound to a single one, and
  * queues as many as it allows. */

@@ -247,6 +247,8 @@ sock_connect_datagram(const struct addr *to)
 		sock_close_quietly(fd);
 		return -1;
 	}
+	if (fd >= 0)
+		sock_set_fragments(fd, to->u.sa.sa_family, true);
 	return fd;
 }
 

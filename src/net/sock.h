@@ -34,6 +34,13 @@ bool sock_can_pace(void);
 /* Sets buffers and rate. Sockets accepted from a listening one inherit them. */
 void sock_tune(int fd, const struct sock_tuning *t);
 
+/* Whether routers may fragment the IPv4 datagrams of a socket that are larger
+ * than the path MTU, also those of an IPv6 socket: they have no DF, and what
+ * ICMP messages report of the path is ignored, as those can be forged, or lost.
+ * If not it is as the system has it: DF, and datagrams are lost until an ICMP
+ * message has the path MTU (RFC 1191). Routers of IPv6 never fragment. */
+void sock_set_fragments(int fd, int family, bool may);
+
 /* When a silent peer is taken for dead: tcp(7), RFC 1122 4.2.3.6. 0: the
  * system's default. */
 struct sock_keepalive {

@@ -2,9 +2,33 @@
 #include "config.h"
 
 #include <limits.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "net/sock.h"
+#include "net/sock_private.h"
+
+/* Linux has had OMIT since 2013; before, a path MTU that the kernel had from
+ * elsewhere counted. The BSDs set DF only where that is set. */
+void
+sock_set_fragments(int fd, int family, bool may)
+{
+#if defined(IP_MTU_DISCOVER) && defined(IP_PMTUDISC_DONT)
+	int how = may ? IP_PMTUDISC_DONT : IP_PMTUDISC_WANT;
+
+#ifdef IP_PMTUDISC_OMIT
+	if (may)
+		how = IP_PMTUDISC_OMIT;
+#endif
+	if (family != AF_UNIX)
+		sock_set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER, how);
+#elif defined(IP_DONTFRAG)
+	if (family != AF_UNIX)
+		sock_set_int(fd, IPPROTO_IP, IP_DONTFRAG, !may);
+#else
+	(void)fd, (void)family, (void)may;
+#endif
+}
 
 bool
 sock_can_pace(void)

@@ -12,6 +12,10 @@ pen -r {FRONT} {S0}
 < 5
 > dns_timeout 2.5
 < 2.500
+> dns_max
+< 65536
+> dns_max 1000
+< 1000
 > udp_timeout
 < 60
 > udp_timeout 1.5
@@ -28,6 +32,7 @@ pen -r {FRONT} {S0}
 < 10
 > udp_fail 3
 < 3
+> udp_pmtu; no udp_pmtu
 > udp_proxy first; udp_proxy every; udp_proxy off
 > udp_proxy often
 < error: udp_proxy: expects off|first|every, got "often"

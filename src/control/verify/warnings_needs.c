@@ -141,10 +141,10 @@ static const struct {
 	    "accept_proxy" },
 	{ NEED_PAGES, "without web", "web_acl" },
 	{ NEED_UDP, "without udp", "udp_timeout udp_responses udp_requests" },
-	{ NEED_UDP, "without udp or dns", "udp_proxy udp_fail" },
+	{ NEED_UDP, "without udp or dns", "udp_proxy udp_fail udp_pmtu" },
 	{ NEED_FLOWS, "with dns", "udp_timeout udp_responses udp_requests" },
 	{ NEED_ANSWERS, "without udp_responses or dns", "udp_fail" },
-	{ NEED_DNS, "without dns", "dns_retry dns_timeout" },
+	{ NEED_DNS, "without dns", "dns_retry dns_timeout dns_max" },
 	{ NEED_CLIENTS, "with dsr_if or dummy", "client_conns client_rate" },
 	{ NEED_LIMITS, "without client_conns or client_rate",
 	    "client_limit_action client_limit_table client_prefix4 "

@@ -28,7 +28,7 @@ frontend_options_init(struct frontend_options *o)
 		.keepalive_count = 6,
 		.splice = true,
 		.udp = { .timeout_ms = 60 * 1000, .fail = 10 },
-		.dns = { .retry_ms = 1000, .timeout_ms = 5000 },
+		.dns = { .retry_ms = 1000, .timeout_ms = 5000, .max = 65536 },
 		.limits = { .prefix4 = 32,
 		    .prefix6 = 64,
 		    .wait_ms = 10 * 1000,

@@ -5,6 +5,7 @@
 #ifndef PEN_PROXY_FRONTEND_CORE_H
 #define PEN_PROXY_FRONTEND_CORE_H
 
+#include "net/dgram.h"
 #include "net/pipe.h"
 #include "net/sock.h"
 #include "pool/pool.h"
@@ -41,6 +42,7 @@ struct frontend_core {
 	struct routes *routes; /* owned; NULL: all servers for all clients */
 	uint8_t hello; /* what clients do before they get a server */
 	unsigned source_turn;	      /* which source was used last */
+	struct dgram_queues queues;   /* of sockets to servers */
 	bool own_told; /* that ours is used instead of a client's address */
 	uint64_t ids; /* the last number sent to a server */
 	struct frontend_stats stats;

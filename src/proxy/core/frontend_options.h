@@ -31,6 +31,7 @@ struct udp_options {
 	uint64_t responses;  /* answers that end a flow; 0: no number does */
 	uint64_t requests;   /* the same of questions */
 	uint64_t fail; /* unanswered questions that make a server fail */
+	bool pmtu;     /* DF: path MTUs are discovered; also with DNS */
 };
 
 /* The datagrams are DNS queries. */
@@ -38,6 +39,7 @@ struct dns_options {
 	bool on;
 	uint64_t retry_ms;   /* without an answer: the next server */
 	uint64_t timeout_ms; /* the same: SERVFAIL for the client */
+	uint64_t max;	     /* queries that wait */
 };
 
 /* Which drained sessions may be closed when idle between requests: those whose

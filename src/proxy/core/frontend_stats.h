@@ -37,6 +37,7 @@ struct dns_stats {
 	uint64_t failed;    /* answered SERVFAIL: no server did */
 	uint64_t malformed; /* no DNS messages */
 	uint64_t unasked;   /* responses to no pending query, or late */
+	uint64_t evicted;   /* failed early: too many waited */
 };
 
 /* Those of client_conns and client_rate. */

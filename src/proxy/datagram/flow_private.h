@@ -39,6 +39,7 @@ struct flow {
 	int family;    /* of fd */
 	struct flow_source *source; /* whose port fd has; NULL: none */
 	uint16_t port;
+	uint32_t queue; /* bytes of fd's receive buffer; 0: the system's */
 	struct watch watch;
 	char *question; /* heap: the last one, until it is answered */
 	size_t question_n;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "net/sock.h"
 #include "net/sock_nonlocal.h"
 #include "proxy/datagram/flow_private.h"
 
@@ -237,6 +238,20 @@ connect_socket(struct flow *w, const struct addr *to)
 	return fd;
 }
 
+/* Bursts of answers wait there, and what the client sends may be larger than
+ * the path MTU; routers of IPv6 fragment nothing. */
+static void
+tune_socket(struct flow *w)
+{
+	struct frontend_core *f = w->frontend;
+
+	if (w->family == AF_UNIX)
+		return;
+	w->queue = (uint32_t)dgram_queue(w->fd, &f->queues);
+	if (w->family == AF_INET)
+		sock_set_fragments(w->fd, w->family, !f->options.udp.pmtu);
+}
+
 int
 flow_open_socket(struct flow *w)
 {
@@ -253,7 +268,10 @@ flow_open_socket(struct flow *w)
 		w->fd = connect_socket(w, to);
 	while (w->fd < 0 && is_short(errno) && tries++ < EVICTIONS &&
 	    flow_end_idlest(fs, w));
-	return w->fd < 0 ? -1 : 0;
+	if (w->fd < 0)
+		return -1;
+	tune_socket(w);
+	return 0;
 }
 
 void
@@ -263,6 +281,8 @@ flow_hang_up(struct flow *w)
 		watch_stop(w->frontend->loop, &w->watch);
 		close(w->fd);
 		w->fd = -1;
+		w->frontend->queues.given -= w->queue;
+		w->queue = 0;
 		give_port(w);
 	}
 	w->introduced = w->coalescing = false;

@@ -2,9 +2,11 @@
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "proxy/core/limits.h"
 #include "proxy/core/proxy_datagram.h"
@@ -17,6 +19,9 @@ enum { FAIR_SHARE = 4 };
 /* Bytes of a query: some hundred, EDNS and its padding included (RFC 8467);
  * and of all that wait. */
 enum { QUERY_MAX = 4096, KEPT_MAX = 32 * 1024 * 1024 };
+/* How many of the oldest may give way; how many do, for one that is longer; ms
+ * between lines about it. */
+enum { OLDEST = 16, GIVE_WAY = QUERY_MAX / DNS_HEADER, CROWDED_MS = 60 * 1000 };
 
 static struct frontend_stats *
 stats(struct dns *d)
@@ -158,6 +163,60 @@ on_silence(struct timeouts *t, struct expiry *x)
 
 /* ---- from clients ---- */
 
+static void
+log_crowd(struct dns *d)
+{
+	const struct frontend_core *f = d->frontend;
+
+	if (d->crowded_ms != 0 && dns_now(d) - d->crowded_ms < CROWDED_MS)
+		return;
+	d->crowded_ms = dns_now(d);
+	log_warn("too many DNS queries wait for responses, the oldest get "
+		 "SERVFAIL%s waiting=%" PRIu64 " dns_max=%" PRIu64,
+	    f->label, f->stats.dns.waiting, f->options.dns.max);
+}
+
+/* Of the queries that wait one gives way: the oldest that no other server may
+ * answer, or the oldest, if a server is silent about it. Returns whether one
+ * did. */
+static bool
+evict(struct dns *d)
+{
+	struct list *link = d->order.next;
+	struct dns_query *q, *chosen = NULL;
+	int i;
+
+	for (i = 0; i < OLDEST && link != &d->order; i++, link = link->next) {
+		q = list_entry(link, struct dns_query, order);
+		if (q->all_asked) {
+			chosen = q;
+			break;
+		}
+		if (i == 0 && dns_now(d) - q->came >= d->retry_ms)
+			chosen = q;
+	}
+	log_crowd(d);
+	if (chosen == NULL)
+		return false;
+	stats(d)->dns.evicted++;
+	give_up(chosen);
+	return true;
+}
+
+/* Whether there is room for another query, of `n` bytes. */
+static bool
+has_room(struct dns *d, size_t n)
+{
+	int i;
+
+	for (i = 0; stats(d)->dns.waiting >= d->frontend->options.dns.max ||
+	     d->kept + n > KEPT_MAX;
+	     i++)
+		if (i == GIVE_WAY || !evict(d))
+			return false;
+	return true;
+}
+
 /* Keeps a query whose question ends at `end`; NULL when too much is kept. */
 static struct dns_query *
 dns_keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
@@ -167,8 +226,7 @@ dns_keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
 	size_t room = (in->n + 15) & ~(size_t)15;
 	struct dns_query *q;
 
-	if (f->stats.dns.waiting >= f->options.sessions_max ||
-	    d->kept + in->n > KEPT_MAX)
+	if (!has_room(d, in->n))
 		return NULL;
 	q = memory_zeroed(sizeof(*q) + room + sizeof(*q->client));
 	if (q == NULL)

@@ -9,9 +9,10 @@
  *
  * Ids are unpredictable, and sockets are replaced after a while, so that a
  * forged answer needs both id and port guessed, as with a socket for each query
- * (RFC 5452). A query is kept until it is answered; one that is longer than any
- * resolver's, and one more than there is room for, is counted and dropped, as
- * is what is no query.
+ * (RFC 5452). A query is kept until it is answered. When dns_max wait, the
+ * oldest that all servers have had, or that one is silent about, gets SERVFAIL:
+ * names that no server answers keep out no others. One that is longer than any
+ * resolver's is counted and dropped, as is what is no query.
  */
 #ifndef PEN_PROXY_DNS_H
 #define PEN_PROXY_DNS_H
@@ -41,6 +42,7 @@ struct dns {
 	struct hash_key secret; /* ids are a keyed hash of a counter */
 	uint64_t drawn;
 	uint64_t next_socket;
+	uint64_t crowded_ms; /* the last line about too many; 0: none */
 };
 
 /* `d` is zeroed. Returns 0, or -1 with errno ENOMEM. */

@@ -15,6 +15,7 @@ struct dns_socket {
 	struct watch watch;
 	struct addr at;
 	int fd;
+	size_t queue; /* bytes of its receive buffer; 0: the system's */
 	uint64_t number;
 	uint64_t opened;   /* ms */
 	unsigned sent;	   /* queries so far */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "net/sock.h"
 #include "proxy/dns/dns_private.h"
 
 /* Sockets to a server at a time; how many queries and ms one serves. */
@@ -47,6 +48,7 @@ close_socket(struct dns_socket *s)
 
 	watch_stop(f->loop, &s->watch);
 	close(s->fd);
+	f->queues.given -= s->queue;
 	loop_soon(f->loop, &s->free_task);
 }
 
@@ -96,8 +98,13 @@ dns_socket_open_socket(struct dns *d, struct server *server)
 		&f->source_turn, &from));
 	if (s->fd >= 0 &&
 	    watch_start(f->loop, &s->watch, s->fd, READY_READ | WATCH_LEVEL,
-		dns_on_answers) == 0)
+		dns_on_answers) == 0) {
+		s->queue = dgram_queue(s->fd, &f->queues);
+		if (s->at.u.sa.sa_family == AF_INET)
+			sock_set_fragments(
+			    s->fd, AF_INET, !f->options.udp.pmtu);
 		return s;
+	}
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s);

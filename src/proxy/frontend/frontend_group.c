@@ -37,6 +37,7 @@ frontend_prepare_datagrams(
 	if (!a->datagram)
 		return;
 	dgram_prepare(fd, a->at.u.sa.sa_family);
+	sock_set_fragments(fd, a->at.u.sa.sa_family, !f->core.options.udp.pmtu);
 	dgram_coalesce(fd, !f->core.options.dns.on);
 }
 
@@ -197,6 +198,7 @@ frontend_take_part(const struct frontend *f, struct frontend_options *o)
 	o->sessions_max = part_of(f, o->sessions_max);
 	o->pending_max = part_of(f, o->pending_max);
 	o->preopened = part_of(f, o->preopened);
+	o->dns.max = part_of(f, o->dns.max);
 	o->limits.all.count = part_of(f, o->limits.all.count);
 	o->limits.wait_max = part_of(f, o->limits.wait_max);
 }

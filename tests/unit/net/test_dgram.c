@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "net/dgram.h"
+#include "net/sock.h"
 #include "support/suite.h"
 #include "support/veth.h"
 
@@ -411,6 +412,62 @@ START_TEST(long_answer)
 }
 END_TEST
 
+static int
+option(int fd, int level, int name)
+{
+	int value = -1;
+	socklen_t n = sizeof(value);
+
+	ck_assert_int_eq(getsockopt(fd, level, name, &value, &n), 0);
+	return value;
+}
+
+/* As a setting may change, back again. */
+START_TEST(fragments)
+{
+#ifdef IP_PMTUDISC_OMIT
+	static const int families[] = { AF_INET, AF_INET6, AF_UNIX };
+	int fd = socket(families[_i], SOCK_DGRAM, 0), i;
+
+	if (fd < 0)
+		SKIP("no IPv6 here");
+	for (i = 0; i < 3; i++) {
+		sock_set_fragments(fd, families[_i], i % 2 == 0);
+		if (families[_i] == AF_UNIX)
+			continue;
+		ck_assert_int_eq(option(fd, IPPROTO_IP, IP_MTU_DISCOVER),
+		    i % 2 == 0 ? IP_PMTUDISC_OMIT : IP_PMTUDISC_WANT);
+	}
+	close(fd);
+#endif
+}
+END_TEST
+
+/* Many sockets get less each, so that all of them have no more than there is,
+ * and what is given back is another one's. */
+START_TEST(queues_are_bounded)
+{
+	enum { MANY = 2000 };
+	struct dgram_queues q = { .given = 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0),
+	    before = option(fd, SOL_SOCKET, SO_RCVBUF), i;
+	size_t first = dgram_queue(fd, &q), size, last = first;
+
+	ck_assert_uint_ge(first, 4 << 20);
+	ck_assert_int_ge(option(fd, SOL_SOCKET, SO_RCVBUF), before);
+	for (i = 0; i < MANY; i++) {
+		size = dgram_queue(fd, &q);
+		ck_assert_uint_le(size, last);
+		last = size;
+	}
+	ck_assert_uint_eq(last, 0);
+	ck_assert_uint_le(q.given, 1 << 30);
+	q.given -= first;
+	ck_assert_uint_gt(dgram_queue(fd, &q), 0);
+	close(fd);
+}
+END_TEST
+
 SUITE(test_dgram)
 {
 	Suite *s = suite_create("dgram");
@@ -429,5 +486,7 @@ SUITE(test_dgram)
 	SUITE_ADD(s, answers_to_multicasts, 10);
 #endif
 	SUITE_ADD(s, long_answer, 10);
+	SUITE_ADD_LOOP(s, fragments, 10, 3);
+	SUITE_ADD(s, queues_are_bounded, 10);
 	return s;
 }

@@ -211,6 +211,46 @@ START_TEST(silent_name_server_fails)
 }
 END_TEST
 
+/* So many names that nobody answers that no more may wait: the oldest give way,
+ * once all servers, or one, have had the time to answer. */
+START_TEST(silence_keeps_nobody_out)
+{
+	enum { MANY = 20 };
+	int slow, good, i, fine = 0, heard = 0;
+
+	begin_fixture(true, _i == 0 ? 20 : 200, 60000);
+	fixture.options.dns.max = MANY;
+	fixture.options.sessions_max = 1; /* of connections alone */
+	udp_fixture_front();
+	slow = udp_client(&fixture.front);
+	good = udp_client(&fixture.front);
+	for (i = 0; i < MANY; i++)
+		ask(slow, 's', (unsigned)i);
+	RUN_UNTIL((breathe(), fixture_stats()->dns.waiting == MANY));
+	/* none has had its time */
+	if (_i == 1) {
+		ask(good, 'a', 0);
+		RUN_UNTIL(
+		    (breathe(), fixture_stats()->datagrams.no_memory == 1));
+		ck_assert_uint_eq(fixture_stats()->dns.evicted, 0);
+	}
+	RUN_UNTIL((breathe(), fixture_stats()->retries >= MANY));
+	for (i = 0; i < MANY; i++) {
+		ask(good, 'a', (unsigned)i);
+		RUN_UNTIL(
+		    (breathe(), heard += answers(good, &fine), heard == i + 1));
+	}
+	ck_assert_int_eq(fine, MANY);
+	ck_assert_uint_ge(fixture_stats()->dns.evicted, 1);
+	ck_assert_uint_le(fixture_stats()->dns.evicted, MANY);
+	ck_assert_uint_eq(
+	    fixture_stats()->dns.evicted, fixture_stats()->dns.failed);
+	close(slow);
+	close(good);
+	end_fixture();
+}
+END_TEST
+
 /* ---- flows ---- */
 
 /* Datagrams that all servers rightly ignore make all of them count as silent;
@@ -379,6 +419,7 @@ SUITE(test_silence)
 	SUITE_ADD(s, slow_names_fail_nobody, 60);
 	SUITE_ADD(s, one_burst_is_no_run, 30);
 	SUITE_ADD(s, silent_name_server_fails, 30);
+	SUITE_ADD_LOOP(s, silence_keeps_nobody_out, 30, 2);
 	SUITE_ADD(s, ignored_datagrams_shut_nobody_out, 30);
 	SUITE_ADD(s, down_server_loses_flows, 30);
 	SUITE_ADD(s, down_server_that_answers_keeps_flow, 30);
