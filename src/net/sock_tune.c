@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include "net/sock.h"
-#include "net/sock_private.h"
 
 /* Linux has had OMIT since 2013; before, a path MTU that the kernel had from
  * elsewhere counted. The BSDs set DF only where that is set. */
@@ -21,10 +20,14 @@ sock_set_fragments(int fd, int family, bool may)
 		how = IP_PMTUDISC_OMIT;
 #endif
 	if (family != AF_UNIX)
-		sock_set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER, how);
+		(void)setsockopt(
+		    fd, IPPROTO_IP, IP_MTU_DISCOVER, &how, sizeof(how));
 #elif defined(IP_DONTFRAG)
+	int how = !may;
+
 	if (family != AF_UNIX)
-		sock_set_int(fd, IPPROTO_IP, IP_DONTFRAG, !may);
+		(void)setsockopt(
+		    fd, IPPROTO_IP, IP_DONTFRAG, &how, sizeof(how));
 #else
 	(void)fd, (void)family, (void)may;
 #endif
