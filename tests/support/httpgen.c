@@ -55,20 +55,24 @@ static const char *const fields[] = { "Accept: */*", "User-Agent: a (b; c)",
 static const char *const odd_fields[] = { "Content-Length: 3",
 	"Transfer-Encoding: chunked", "Transfer-Encoding: gzip, chunked",
 	"Transfer-Encoding: xchunked", "Transfer-Encoding: chunked, chunked",
-	"Transfer-Encoding:\x0b" "chunked", "Transfer-Encoding : chunked",
-	" Transfer-Encoding: chunked", "\tfolded", "Content-Length: +3",
-	"Content-Length: 3, 3", "Content-Length: 0x3", "Content-Length:",
-	"Content-Length: -0", "Content-Length: 99999999999999999999",
-	"Content-Length : 3", "Host: other", "Host: a b", "No colon",
-	": no name", "X: nul\x01", "X: del\x7f", "Connection: Host",
-	"Connection: close, X-Forwarded-For", "Upgrade: websocket",
-	"Expect: 100-continued", "Expect:\x0c" "100-continue" };
+	"Transfer-Encoding:\x0b"
+	"chunked",
+	"Transfer-Encoding : chunked", " Transfer-Encoding: chunked",
+	"\tfolded", "Content-Length: +3", "Content-Length: 3, 3",
+	"Content-Length: 0x3", "Content-Length:", "Content-Length: -0",
+	"Content-Length: 99999999999999999999", "Content-Length : 3",
+	"Host: other", "Host: a b", "No colon", ": no name", "X: nul\x01",
+	"X: del\x7f", "Connection: Host", "Connection: close, X-Forwarded-For",
+	"Upgrade: websocket", "Expect:", "Expect: , 100-Continue",
+	"Expect: 100-continued",
+	"Expect:\x0c"
+	"100-continue" };
 
 static void
 say_chunks(struct httpgen *g, struct dice *d)
 {
 	static const char *const sizes[] = { "%x", "%X", "0%x", "%x;a=b",
-		"%x;a", "%x;a=\"b;\\\"c\"", "%04x" };
+		"%x;a", "%x;a=\"b;\\\"c\"", "%04x", "%x ; a\t= b", "%020x" };
 	static const char *const trailers[] = {
 		"X-Sum: 1\r\n", "A: b\r\nC:d\r\n", "", "", "" };
 	unsigned n = roll(d, 4), size;
@@ -77,7 +81,7 @@ say_chunks(struct httpgen *g, struct dice *d)
 		size = 1 + roll(d, roll(d, 5) == 0 ? 300 : 20);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		say(g, sizes[roll(d, 7)], size);
+		say(g, sizes[roll(d, 9)], size);
 #pragma GCC diagnostic pop
 		say(g, "\r\n");
 		fill(g, d, size);
@@ -93,7 +97,7 @@ say_request(struct httpgen *g, struct dice *d, const char *extra)
 	static const char *const methods[] = { "GET", "POST", "HEAD", "PUT",
 		"OPTIONS", "get", "M-SEARCH" };
 	static const char *const targets[] = { "/", "/a?b=c&d", "*",
-		"http://h/x", "/%20#~[]{}|" };
+		"http://h1:80/x", "/%20~[]{}|" };
 	unsigned body = roll(d, 3), n = roll(d, 6), size = roll(d, 60);
 	unsigned minor = body == 2 || roll(d, 4) > 0;
 	unsigned target = roll(d, 5);
@@ -103,7 +107,8 @@ say_request(struct httpgen *g, struct dice *d, const char *extra)
 	say(g, "%s %s HTTP/1.%u\r\n", methods[target == 2 ? 4 : roll(d, 7)],
 	    targets[target], minor);
 	if (minor == 1 || roll(d, 2) == 0)
-		say(g, "Host: h%u:80\r\n", roll(d, 9));
+		say(g, "Host: h%u:80\r\n",
+		    target == 3 && roll(d, 8) > 0 ? 1 : roll(d, 9));
 	if (minor == 0 && roll(d, 4) > 0)
 		say(g, "Connection: keep-alive\r\n");
 	while (n-- > 0) {

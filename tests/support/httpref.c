@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "support/httpref.h"
 
@@ -158,7 +159,7 @@ is_request_line(const struct line *l)
 	if (method == 0 || method == l->length || l->text[method] != ' ')
 		return false;
 	for (i = method + 1; i < l->length && l->text[i] > ' ' &&
-	     (unsigned char)l->text[i] < 127;
+	     l->text[i] != '#' && (unsigned char)l->text[i] < 127;
 	     i++)
 		;
 	return i > method + 1 && l->length == i + 9 &&
@@ -268,6 +269,66 @@ is_host(const struct line *l)
 	return span(l->value, l->value_length, hostchars) == l->value_length;
 }
 
+static bool
+is_other_expectation(const char *text, size_t n)
+{
+	return n > 0 && !same(text, n, "100-continue");
+}
+
+/* uri-host [ ":" port ]: cuts the port off; copies it, or `usual`. */
+static void
+split_port(const char *text, size_t *n, const char *usual, char port[64])
+{
+	size_t i = *n, length;
+
+	while (i > 0 && strchr(digits, text[i - 1]) != NULL)
+		i--;
+	length = *n - i;
+	strcpy(port, usual);
+	if (i == 0 || text[i - 1] != ':')
+		return;
+	*n = i - 1;
+	if (length > 0 && length < 64) {
+		memcpy(port, text + i, length);
+		port[length] = '\0';
+	}
+}
+
+/* If the target has an authority, Host has the same one (RFC 9112, 3.2). */
+static bool
+is_host_of_target(const struct section *s)
+{
+	const struct line *first = &s->line[0], *host;
+	const char *target, *colon, *usual = "";
+	char port[64], other[64];
+	size_t n, count, length;
+
+	host = find(s, "host", &count);
+	if (s->lines == 0 || host == NULL)
+		return true;
+	target = (const char *)memchr(first->text, ' ', first->length) + 1;
+	n = (size_t)(first->text + first->length - 9 - target);
+	if (*target == '/' || *target == '*')
+		return true;
+	if (strncmp(first->text, "CONNECT ", 8) != 0) {
+		colon = memchr(target, ':', n);
+		usual = same(target, (size_t)(colon - target), "https") ? "443"
+									: "80";
+		n -= (size_t)(colon + 3 - target);
+		target = colon + 3;
+		for (length = 0; length < n && target[length] != '/' &&
+		     target[length] != '?';
+		     length++)
+			;
+		n = length;
+	}
+	length = host->value_length;
+	split_port(target, &n, usual, port);
+	split_port(host->value, &length, *usual ? usual : port, other);
+	return n == length && strncasecmp(target, host->value, n) == 0 &&
+	    strcmp(port, other) == 0;
+}
+
 /* Fields that occur at most once, and what they may say. */
 static bool
 are_fields_right(const struct section *s)
@@ -283,8 +344,8 @@ are_fields_right(const struct section *s)
 	if ((l = find(s, "transfer-encoding", &n)) != NULL &&
 	    (n > 1 || !same(l->value, l->value_length, "chunked")))
 		return false;
-	if ((l = find(s, "expect", &n)) != NULL &&
-	    (n > 1 || !same(l->value, l->value_length, "100-continue")))
+	if (any_element(s, "expect", is_other_expectation) ||
+	    !is_host_of_target(s))
 		return false;
 	return !any_element(s, "connection", is_needed);
 }
@@ -374,22 +435,26 @@ put_head(
 
 /* ---- chunks ---- */
 
-/* chunk-ext = *( ";" chunk-ext-name [ "=" chunk-ext-val ] ), without BWS */
+/* chunk-ext = *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ) */
 static bool
 is_extension(const char *text, size_t n)
 {
-	size_t at = 0, word;
+	size_t at = 0, word, blanks;
 
 	while (at < n) {
-		if (text[at++] != ';')
+		at += span(text + at, n - at, " \t");
+		if (at == n || text[at++] != ';')
 			return false;
+		at += span(text + at, n - at, " \t");
 		word = span(text + at, n - at, tchars);
 		at += word;
 		if (word == 0)
 			return false;
-		if (at == n || text[at] != '=')
+		blanks = span(text + at, n - at, " \t");
+		if (at + blanks == n || text[at + blanks] != '=')
 			continue;
-		at++;
+		at += blanks + 1;
+		at += span(text + at, n - at, " \t");
 		word = span(text + at, n - at, tchars);
 		if (word == 0) {
 			if (at == n || text[at] != '"')
@@ -454,17 +519,17 @@ read_chunk(struct httpref *r, const char *bytes, size_t n, bool *last)
 	const char *feed = memchr(bytes, '\n', n < 512 ? n : 512);
 	size_t line = feed != NULL ? (size_t)(feed - bytes) + 1 : 0, size, left;
 	size_t hex = span(bytes, line, hexdigits);
-	char text[20] = "";
+	char text[40] = "";
 
 	r->partial = feed == NULL && n <= 512;
 	r->wrong = (feed == NULL && n > 512) ||
 	    (feed != NULL &&
-		(line < 3 || bytes[line - 2] != '\r' || hex == 0 || hex > 16 ||
+		(line < 3 || bytes[line - 2] != '\r' || hex == 0 || hex > 32 ||
 		    !is_extension(bytes + hex, line - 2 - hex)));
 	if (r->partial || r->wrong)
 		return 0;
 	memcpy(text, bytes, hex);
-	if (strtoull(text, NULL, 16) > INT64_MAX) {
+	if (strtoull(text, NULL, 16) > INT32_MAX) {
 		r->wrong = true;
 		return 0;
 	}

@@ -5,7 +5,8 @@
 
 #include "proxy/http/http_chunk.h"
 
-enum { DIGITS_MAX = 16 };
+/* Some servers read no more of them. */
+enum { DIGITS_MAX = 32 };
 
 static int
 hex_value(char c)
@@ -51,9 +52,28 @@ without(struct http_text t, size_t n)
 	return (struct http_text){ t.at + n, t.length - n };
 }
 
-/* *( ";" token [ "=" ( token / quoted-string ) ] ) (RFC 9112, 7.1.1). The
- * blanks that the RFC has a recipient remove are not taken: parsers differ
- * there. */
+static struct http_text
+without_blanks(struct http_text t)
+{
+	while (t.length > 0 && (t.at[0] == ' ' || t.at[0] == '\t'))
+		t = without(t, 1);
+	return t;
+}
+
+/* Takes the mark off, and blanks around it. False: it is not what comes next. */
+static bool
+take_mark(struct http_text *t, char mark)
+{
+	struct http_text rest = without_blanks(*t);
+
+	if (rest.length == 0 || rest.at[0] != mark)
+		return false;
+	*t = without_blanks(without(rest, 1));
+	return true;
+}
+
+/* *( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] ) (RFC 9112,
+ * 7.1.1). */
 static bool
 are_extensions(struct http_text t)
 {
@@ -62,15 +82,11 @@ are_extensions(struct http_text t)
 	if (!http_is_value(t))
 		return false;
 	while (t.length > 0) {
-		if (t.at[0] != ';')
-			return false;
-		t = without(t, 1);
-		if ((n = token_length(t)) == 0)
+		if (!take_mark(&t, ';') || (n = token_length(t)) == 0)
 			return false;
 		t = without(t, n);
-		if (t.length == 0 || t.at[0] != '=')
+		if (!take_mark(&t, '='))
 			continue;
-		t = without(t, 1);
 		n = token_length(t);
 		if (n == 0 && (n = quoted_length(t)) == 0)
 			return false;
@@ -79,19 +95,41 @@ are_extensions(struct http_text t)
 	return true;
 }
 
-int
-http_chunk_parse(struct http_text line, uint64_t *size)
+/* How many bytes of it are digits; 0: none are, or the size is more than
+ * `most`. */
+static size_t
+size_length(struct http_text line, uint64_t most, uint64_t *size)
 {
 	uint64_t n = 0;
 	size_t i;
 
 	for (i = 0; i < line.length && hex_value(line.at[i]) >= 0; i++) {
-		if (i == DIGITS_MAX)
-			return -1;
 		n = n << 4 | (uint64_t)hex_value(line.at[i]);
+		if (n > most)
+			return 0;
 	}
-	if (i == 0 || n > INT64_MAX || !are_extensions(without(line, i)))
-		return -1;
 	*size = n;
-	return 0;
+	return i;
+}
+
+int
+http_chunk_parse(struct http_text line, uint64_t *size)
+{
+	size_t n = size_length(line, INT32_MAX, size);
+
+	return n > 0 && n <= DIGITS_MAX && are_extensions(without(line, n))
+	    ? 0
+	    : -1;
+}
+
+int
+http_chunk_guess(struct http_text line, uint64_t *size)
+{
+	size_t n = size_length(line, INT64_MAX, size);
+
+	return n > 0 &&
+		(n == line.length || line.at[n] == ';' || line.at[n] == ' ' ||
+		    line.at[n] == '\t')
+	    ? 0
+	    : -1;
 }

@@ -67,7 +67,9 @@ http_is_target(struct http_text t)
 	size_t i;
 
 	for (i = 0; i < t.length; i++)
-		bad |= (unsigned char)(t.at[i] - 0x21) > 0x7e - 0x21;
+		bad |=
+		    (unsigned)((unsigned char)(t.at[i] - 0x21) > 0x7e - 0x21) |
+		    (t.at[i] == '#');
 	return bad == 0;
 }
 
@@ -94,6 +96,17 @@ bool
 http_text_is(struct http_text t, const char *lower)
 {
 	return t.length == strlen(lower) && http_text_begins(t, lower);
+}
+
+bool
+http_text_equals(struct http_text a, struct http_text b)
+{
+	size_t i;
+
+	for (i = 0; i < a.length && i < b.length; i++)
+		if (lower_of(a.at[i]) != lower_of(b.at[i]))
+			return false;
+	return a.length == b.length;
 }
 
 static bool

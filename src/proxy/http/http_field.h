@@ -17,7 +17,8 @@ struct http_text {
 bool http_is_token(struct http_text t);
 /* No control characters but tabs (RFC 9110, 5.5). */
 bool http_is_value(struct http_text t);
-/* What may stand in a request line: printable, without blanks, not empty. */
+/* What may stand in a request line: printable, without blanks and "#", which no
+ * form of a target has (RFC 9112, 3.2); not empty. */
 bool http_is_target(struct http_text t);
 /* What may stand in Host: maybe nothing (RFC 9110, 7.2). */
 bool http_is_host(struct http_text t);
@@ -28,6 +29,7 @@ bool http_text_is(struct http_text t, const char *lower);
  * CGI some servers cannot distinguish them. */
 bool http_text_is_like(struct http_text t, const char *lower);
 bool http_text_begins(struct http_text t, const char *lower);
+bool http_text_equals(struct http_text a, struct http_text b);
 
 /* 1*DIGIT, below 2^63. Returns 0, or -1. */
 int http_length_parse(struct http_text t, uint64_t *length);

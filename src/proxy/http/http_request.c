@@ -34,22 +34,32 @@ http_request_is_method(struct http_text method, const char *name)
 	    memcmp(method.at, name, method.length) == 0;
 }
 
-/* scheme://host..., without a user, which must not be there (RFC 9110,
- * 4.2.4). */
-static bool
-is_absolute(struct http_text t)
+/* scheme://host..., without a user, which must not be there (RFC 9110, 4.2.4).
+ * Returns the host, with its port; of length 0: that is not what it is. */
+static struct http_text
+authority_of(struct http_text t)
 {
-	size_t i = 0, host;
+	struct http_text host = { t.at, 0 };
+	size_t i = 0;
 
 	while (i < t.length && ((t.at[i] | 0x20) >= 'a' &&
 				   (t.at[i] | 0x20) <= 'z'))
 		i++;
 	if (i == 0 || t.length - i < 4 || memcmp(t.at + i, "://", 3) != 0)
-		return false;
-	for (host = i += 3; i < t.length && t.at[i] != '/' && t.at[i] != '?';)
-		if (t.at[i++] == '@')
-			return false;
-	return i > host;
+		return host;
+	host.at = t.at + i + 3;
+	for (i += 3; i < t.length && t.at[i] != '/' && t.at[i] != '?'; i++)
+		if (t.at[i] == '@')
+			return (struct http_text){ t.at, 0 };
+	host.length = (size_t)(t.at + i - host.at);
+	return host;
+}
+
+/* The port of a scheme, by which it is left out (RFC 9110, 4.2). */
+static const char *
+port_of(struct http_text target)
+{
+	return http_text_begins(target, "https:") ? "443" : "80";
 }
 
 /* host:port (RFC 9112, 3.2.3). */
@@ -77,7 +87,18 @@ is_target_of(struct http_text target, struct http_text method)
 		return true;
 	return target.length == 1 && target.at[0] == '*'
 	    ? http_request_is_method(method, "OPTIONS")
-	    : is_absolute(target);
+	    : authority_of(target).length > 0;
+}
+
+/* Of a target that names a host: where that is, for when Host is known. */
+static void
+note_authority(struct http_head *h, struct http_text target, bool connect)
+{
+	struct http_text host = connect ? target : authority_of(target);
+
+	h->authority = (size_t)(host.at - h->section);
+	h->authority_length = host.length;
+	h->port = connect ? NULL : port_of(target);
 }
 
 /* METHOD SP target SP HTTP/1.1 (RFC 9112, 3), with single blanks. */
@@ -108,9 +129,11 @@ take_request_line(struct http_head *h, struct http_text line)
 		(struct http_text){ last + 1, (size_t)(end - last) - 1 }) ==
 	    HTTP_HEAD_WRONG)
 		return HTTP_HEAD_WRONG;
-	return is_target_of(target, method)
-	    ? HTTP_HEAD_MORE
-	    : http_request_wrong(h, 400, "wrong target");
+	if (!is_target_of(target, method))
+		return http_request_wrong(h, 400, "wrong target");
+	if (target.at[0] != '/' && target.at[0] != '*')
+		note_authority(h, target, h->kind & HTTP_KIND_CONNECT);
+	return HTTP_HEAD_MORE;
 }
 
 /* ---- fields ---- */
@@ -125,11 +148,51 @@ is_first(struct http_head *h, enum http_seen which)
 	return first;
 }
 
+/* Takes ":port" off; what is left is the host. */
+static struct http_text
+cut_port(struct http_text *host)
+{
+	size_t n = host->length;
+	struct http_text port = { host->at + n, 0 };
+
+	while (n > 0 && host->at[n - 1] >= '0' && host->at[n - 1] <= '9')
+		n--;
+	if (n == 0 || host->at[n - 1] != ':')
+		return port;
+	port = (struct http_text){ host->at + n, host->length - n };
+	host->length = n - 1;
+	return port;
+}
+
+/* Whether Host names what the target does, a port that may be left out or not;
+ * after CONNECT, which has no scheme, any (RFC 9112, 3.2 and 3.2.2). */
+static bool
+is_same_host(struct http_text target, struct http_text host, const char *usual)
+{
+	struct http_text a = cut_port(&target), b = cut_port(&host);
+	struct http_text left_out = { "", 0 };
+
+	if (!http_text_equals(target, host))
+		return false;
+	if (usual != NULL)
+		left_out = (struct http_text){ usual, strlen(usual) };
+	else if (b.length == 0)
+		return true;
+	return http_text_equals(
+	    a.length > 0 ? a : left_out, b.length > 0 ? b : left_out);
+}
+
 static enum http_head_state
 take_host(struct http_head *h, struct http_text value)
 {
+	struct http_text target = { h->section + h->authority,
+		h->authority_length };
+
 	if (!is_first(h, HTTP_SEEN_HOST) || !http_is_host(value))
 		return http_request_wrong(h, 400, "wrong Host");
+	if (target.length > 0 && !is_same_host(target, value, h->port))
+		return http_request_wrong(
+		    h, 400, "another Host than in the target");
 	return HTTP_HEAD_MORE;
 }
 
@@ -170,13 +233,17 @@ take_coding(struct http_head *h, struct http_text value)
 	return HTTP_HEAD_MORE;
 }
 
+/* A list, which may have no member (RFC 9110, 10.1.1). */
 static enum http_head_state
 take_expect(struct http_head *h, struct http_text value)
 {
-	if (!is_first(h, HTTP_SEEN_EXPECT))
-		return http_request_wrong(h, 400, "wrong Expect");
-	if (!http_text_is(value, "100-continue"))
-		return http_request_wrong(h, 417, "unknown Expect");
+	struct http_text one;
+
+	while (http_list_next(&value, &one)) {
+		if (!http_text_is(one, "100-continue"))
+			return http_request_wrong(h, 417, "unknown Expect");
+		h->seen |= HTTP_SEEN_EXPECT;
+	}
 	return HTTP_HEAD_MORE;
 }
 
@@ -389,6 +456,7 @@ http_head_take(struct http_head *h, const char *bytes, size_t n)
 	const char *end;
 	size_t at;
 
+	h->section = bytes;
 	while (state == HTTP_HEAD_MORE) {
 		end = h->searched < n
 		    ? memchr(bytes + h->searched, '\n', n - h->searched)

@@ -66,6 +66,11 @@ struct http_head {
 	size_t line, searched;
 	bool begun, old, safe;
 	bool close, keep; /* by its field Connection */
+	const char *section; /* during a call */
+	/* Of a target that names a host: where in the section; and the port of
+	 * its scheme, NULL of CONNECT. */
+	size_t authority, authority_length;
+	const char *port;
 };
 
 /* Goes on with a section of which `n` bytes are there. */

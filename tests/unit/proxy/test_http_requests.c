@@ -123,10 +123,12 @@ START_TEST(targets_of_no_form)
 {
 	static const char *const bad[] = { "GET admin", "GET *", "PRI *",
 		"CONNECT /", "CONNECT a", "CONNECT :1", "CONNECT http://a/",
-		"GET http://user@a/", "GET http://", "GET a:1", "OPTIONS **" };
+		"GET http://user@a/", "GET http://", "GET a:1", "OPTIONS **",
+		"GET /a#b", "GET /#", "GET #", "GET http://a/#b",
+		"GET http://a#", "OPTIONS *#", "CONNECT a:1#" };
 	static const char *const good[] = { "GET /", "GET //a@b",
 		"GET http://a/@", "GET https://a?x@y", "OPTIONS *",
-		"CONNECT a:1", "CONNECT [::1]:443" };
+		"CONNECT a:1" };
 	char stream[128];
 	size_t i;
 
@@ -187,6 +189,75 @@ START_TEST(nothing_follows_the_last)
 		ck_assert_uint_eq(seen.r.status, 0);
 		ck_assert(!http_requests_wait(&seen.r));
 		ck_assert(http_requests_are_idle(&seen.r));
+	}
+}
+END_TEST
+
+/* A server may go by either: both name the same (RFC 9112, 3.2 and 3.2.2). */
+START_TEST(host_of_the_target)
+{
+	static const char *const same[][2] = { { "GET http://a/", "a" },
+		{ "GET http://A.b:80/", "a.B" }, { "GET http://a", "a:80" },
+		{ "GET https://a/", "a:443" }, { "GET http://a:/?x", "a" },
+		{ "GET http://a?b", "a" }, { "GET ftp://[::1]:9/", "[::1]:9" },
+		{ "GET http://[::1]/", "[::1]" }, { "GET /", "b" },
+		{ "OPTIONS *", "b" }, { "CONNECT a:443", "a" },
+		{ "CONNECT [::1]:443", "[::1]:443" } };
+	static const char *const others[][2] = { { "GET http://a/", "b" },
+		{ "GET http://a/", "" }, { "GET http://a/", "a.b" },
+		{ "GET http://a.b/", "a" }, { "GET http://a:81/", "a" },
+		{ "GET http://a/", "a:81" }, { "GET https://a/", "a:80" },
+		{ "GET http://[::1]/", "[::2]" }, { "GET http://a/b", "a/b" },
+		{ "CONNECT a:443", "b" }, { "CONNECT a:443", "a:80" },
+		{ "OPTIONS http://a", "b" } };
+	char stream[128];
+	size_t i, n, cut;
+	bool good;
+
+	for (i = 0; i < sizeof(same) + sizeof(others); i += sizeof(same[0])) {
+		const char *const *x;
+
+		good = i < sizeof(same);
+		x = good ? same[i / sizeof(same[0])]
+			 : others[(i - sizeof(same)) / sizeof(same[0])];
+		n = (size_t)snprintf(stream, sizeof(stream),
+		    "%s HTTP/1.1\r\nX: y\r\nHost: %s\r\n\r\n", x[0], x[1]);
+		for (cut = 0; cut < n; cut++) {
+			begin(HTTP_SEEN_PROTO);
+			give(stream, cut);
+			give(stream + cut, n - cut);
+			ck_assert_msg(
+			    seen.r.status == (good ? 0 : 400), "%s", stream);
+		}
+	}
+}
+END_TEST
+
+/* An empty list has no expectation that could fail (RFC 9110, 10.1.1). */
+START_TEST(expectations)
+{
+	static const char *const good[] = { "", "100-continue", "100-Continue,",
+		", ", "100-continue\r\nExpect: 100-continue",
+		"\r\nExpect: 100-continue" };
+	static const char *const bad[] = { "x", "100-continue, x", "100",
+		"100-continue x", "\r\nExpect: x" };
+	char stream[128];
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		(void)snprintf(stream, sizeof(stream),
+		    "GET / HTTP/1.1\r\nHost: a\r\nExpect: %s\r\n\r\n", good[i]);
+		begin(HTTP_SEEN_PROTO);
+		give(stream, strlen(stream));
+		ck_assert_msg(seen.r.status == 0, "%s", stream);
+		ck_assert(seen.r.repeatable == (strchr(good[i], '1') == NULL));
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		(void)snprintf(stream, sizeof(stream),
+		    "GET / HTTP/1.1\r\nHost: a\r\nExpect: %s\r\n\r\n", bad[i]);
+		begin(HTTP_SEEN_PROTO);
+		give(stream, strlen(stream));
+		ck_assert_msg(seen.r.status == 417, "%s", stream);
 	}
 }
 END_TEST
@@ -307,8 +378,9 @@ END_TEST
 START_TEST(chunk_extensions)
 {
 	static const char *const sizes[] = { "5;a\n", "5;\n", "5;\r\n",
-		"5 ;a\r\n", "5; a\r\n", "5;a=\r\n", "5;a=\"b\r\n", "5;a\rb\r\n",
-		"5;a=b c\r\n", "5;\"a\"\r\n", "5,a\r\n" };
+		"5 ;\r\n", "5;a \r\n", "5;a= \r\n", "5 a\r\n", "5;a=\r\n",
+		"5;a=\"b\r\n", "5;a\rb\r\n", "5;a=b c\r\n", "5;\"a\"\r\n",
+		"5,a\r\n" };
 	char stream[300];
 	size_t i;
 
@@ -324,8 +396,9 @@ START_TEST(chunk_sizes)
 {
 	static const char *const sizes[] = { "\r\n", "g\r\n", "0x5\r\n",
 		"-5\r\n", "+5\r\n", "5 \r\n", " 5\r\n", "5\n", "5\r\r\n",
-		"10000000000000005\r\n", "00000000000000005\r\n",
-		"ffffffffffffffff\r\n" };
+		"10000000000000005\r\n", "ffffffffffffffff\r\n", "80000000\r\n",
+		"100000005\r\n", "0000000080000005\r\n",
+		"000000000000000000000000000000005\r\n" };
 	char stream[300];
 	size_t i;
 
@@ -338,6 +411,37 @@ START_TEST(chunk_sizes)
 	    CHUNKED ADDED "\r\n5\r\nhello", 400);
 	refused(CHUNKED "\r\n5\r\nhello\n0\r\n\r\n",
 	    CHUNKED ADDED "\r\n5\r\nhello", 400);
+}
+END_TEST
+
+/* Blanks around ";" and "=", and digits that mean nothing (RFC 9112, 7.1 and
+ * 7.1.1). */
+START_TEST(chunk_lines_as_the_rfc_has_them)
+{
+	static const char *const sizes[] = { "5;a", "5 ; a = b", "5\t;\ta",
+		"5 ;a;b = \"c ; d\" ; e", "00000000000000005",
+		"00000000000000000000000000000005", "0005;x=y" };
+	char stream[300], passes[400];
+	size_t i, n, cut;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		n = (size_t)snprintf(stream, sizeof(stream),
+		    CHUNKED "\r\n%s\r\nhello\r\n0\r\n\r\n", sizes[i]);
+		snprintf(passes, sizeof(passes),
+		    CHUNKED ADDED "\r\n%s\r\nhello\r\n0\r\n\r\n", sizes[i]);
+		for (cut = 0; cut < n; cut++) {
+			begin(HTTP_SEEN_PROTO);
+			give(stream, cut);
+			give(stream + cut, n - cut);
+			ck_assert_msg(seen.r.status == 0, "%s", stream);
+			ck_assert_uint_eq(seen.length, strlen(passes));
+			ck_assert_mem_eq(seen.out, passes, seen.length);
+		}
+	}
+	begin(HTTP_SEEN_PROTO);
+	give(CHUNKED "\r\n7fffffff\r\n", strlen(CHUNKED "\r\n7fffffff\r\n"));
+	ck_assert_uint_eq(seen.r.status, 0);
+	ck_assert_uint_eq(seen.r.left, 0x7fffffff);
 }
 END_TEST
 
@@ -542,6 +646,7 @@ SUITE(test_http_requests)
 	SUITE_ADD(s, obs_fold, 5);
 	SUITE_ADD(s, bare_cr_and_lf, 5);
 	SUITE_ADD(s, chunk_extensions, 5);
+	SUITE_ADD(s, chunk_lines_as_the_rfc_has_them, 5);
 	SUITE_ADD(s, chunk_sizes, 5);
 	SUITE_ADD(s, trailers, 5);
 	SUITE_ADD(s, other_versions_and_protocols, 5);
@@ -553,6 +658,8 @@ SUITE(test_http_requests)
 	SUITE_ADD(s, a_protocol_that_was_told_is_kept, 5);
 	SUITE_ADD(s, names_that_become_the_same_variable, 5);
 	SUITE_ADD(s, bodies_pass_unread, 5);
+	SUITE_ADD(s, host_of_the_target, 5);
+	SUITE_ADD(s, expectations, 5);
 	SUITE_ADD(s, targets_of_no_form, 5);
 	SUITE_ADD(s, connect_is_refused, 5);
 	SUITE_ADD_LOOP(s, nothing_follows_the_last, 5, 3);
