@@ -48,7 +48,8 @@ give(struct seen *s, const uint8_t *bytes, size_t n)
 	struct http_text out;
 
 	FUZZ_MUST(room != NULL);
-	http_responses_take(&s->r, (struct http_text){ copy, n }, room, &out);
+	FUZZ_MUST(http_responses_take(
+		      &s->r, (struct http_text){ copy, n }, room, &out) == 0);
 	FUZZ_MUST(s->length + out.length <= sizeof(s->out));
 	memcpy(s->out + s->length, out.at, out.length);
 	s->length += out.length;
@@ -62,7 +63,8 @@ compare(const struct seen *a, const struct seen *b)
 	/* a "keep-alive" that was split stays */
 	FUZZ_MUST(a->r.ending ||
 	    (a->length == b->length && memcmp(a->out, b->out, a->length) == 0));
-	FUZZ_MUST(a->r.stage == b->r.stage && a->r.status == b->r.status);
+	FUZZ_MUST(
+	    a->r.stage == b->r.stage && a->r.head.status == b->r.head.status);
 	FUZZ_MUST(a->r.left == b->r.left && a->r.begun == b->r.begun);
 	FUZZ_MUST(a->pending.count == b->pending.count);
 	FUZZ_MUST(a->pending.closing == b->pending.closing);
@@ -83,8 +85,6 @@ FUZZ(http_responses)
 		return 0;
 	begin(&whole, &g);
 	give(&whole, data, size);
-	FUZZ_MUST((g.flags & 3) != 0 ||
-	    (whole.length == size && memcmp(whole.out, data, size) == 0));
 	begin(&parts, &g);
 	for (i = 0; i < size; i += step)
 		give(&parts, data + i, step < size - i ? step : size - i);

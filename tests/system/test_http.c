@@ -21,6 +21,7 @@
 #define GET  "GET / HTTP/1.1\r\nHost: a\r\n"
 #define POST "POST / HTTP/1.1\r\nHost: a\r\n"
 #define TOLD "X-Forwarded-Proto: http\r\nX-Forwarded-For: 127.0.0.1\r\n"
+#define HEAD_OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
 #define OK   "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 static struct scripted server;
@@ -63,7 +64,7 @@ hear(int fd, const char *what)
 START_TEST(every_request_is_told)
 {
 	static const struct scripted_step steps[] = { { "\r\n\r\n", OK },
-		{ "\r\n\r\n", OK }, { "\r\n\r\n", OK OK }, { "", NULL } };
+		{ "\r\n\r\n", OK }, { "\r\n\r\n", HEAD_OK OK }, { "", NULL } };
 	int fd;
 
 	up(steps, "no log");
@@ -74,7 +75,7 @@ START_TEST(every_request_is_told)
 	hear(fd, OK);
 	say(fd, "HEAD / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" GET
 		"\r\n");
-	hear(fd, OK OK);
+	hear(fd, HEAD_OK OK);
 	scripted_expect(&server,
 	    GET TOLD "\r\n" GET "X-Forwarded-For: 1.2.3.4\r\n" TOLD
 		     "\r\nHEAD / HTTP/1.0\r\nConnection: keep-alive\r\n" TOLD
@@ -265,9 +266,8 @@ END_TEST
 /* A server that has a part of it must not take the end for its end. */
 START_TEST(a_bad_body_is_broken_off)
 {
-	static const struct scripted_step steps[] = {
-		{ "hello", "HTTP/1.1 200" }, { "", NULL }
-	};
+	static const struct scripted_step steps[] = { { "hello", HEAD_OK "o" },
+		{ "", NULL } };
 	int fd;
 
 	up(NULL, "no log");
@@ -284,7 +284,7 @@ START_TEST(a_bad_body_is_broken_off)
 	up(steps, "no log");
 	fd = endpoint_connect(&front);
 	say(fd, POST "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
-	hear(fd, "HTTP/1.1 200");
+	hear(fd, HEAD_OK "o");
 	say(fd, "0x5\r\n");
 	ck_assert_str_eq(endpoint_recv_all(fd), "");
 	close(fd);
@@ -552,7 +552,7 @@ START_TEST(answers_until_the_end)
 	up(steps, "no log");
 	fd = endpoint_connect(&front);
 	say(fd, GET "\r\n");
-	hear(fd, "HTTP/1.0 200 OK\r\n\r\nto the end");
+	hear(fd, "HTTP/1.0 200 OK\r\nConnection: close\r\n\r\nto the end");
 	say(fd, GET "\r\n");
 	pen_expect_rest(&pen);
 	ck_assert(scripted_has_heard(
@@ -577,7 +577,7 @@ START_TEST(a_request_behind_the_end)
 	up(steps, "half_timeout 600");
 	fd = endpoint_connect(&front);
 	say(fd, GET "\r\n");
-	hear(fd, "HTTP/1.0 200 OK\r\n\r\nto the end");
+	hear(fd, "HTTP/1.0 200 OK\r\nConnection: close\r\n\r\nto the end");
 	backend_stop(&server.backend);
 	endpoint_expect_end(fd);
 	say(fd, GET "\r\n");

@@ -278,6 +278,15 @@ preopened_on_connected(struct preopened_conn *x)
 	watch_want(p->frontend->loop, &x->watch, READY_READ | WATCH_LEVEL);
 }
 
+/* Whether the server has ended it; with HTTP also whether it has sent anything,
+ * which would be taken for the answer to the first request. */
+static bool
+is_spent(const struct preopened_conn *x)
+{
+	return x->all->frontend->options.http.on ? sock_has_input(x->fd)
+						 : sock_has_ended(x->fd);
+}
+
 static void
 preopened_on_ready(struct watch *w, unsigned ready)
 {
@@ -294,7 +303,7 @@ preopened_on_ready(struct watch *w, unsigned ready)
 			preopened_on_connected(x);
 		return;
 	}
-	if (error != 0 || sock_has_ended(x->fd)) {
+	if (error != 0 || is_spent(x)) {
 		preopened_drop_conn(x);
 		if (!lasted)
 			p->servers[s->slot].not_before =
@@ -348,7 +357,7 @@ look_after(struct preopened *p, struct preopened_server *e)
 		struct preopened_conn *x = conn_of(link);
 
 		next = link->next;
-		if (!is_good(x) || (x->greeted && sock_has_ended(x->fd))) {
+		if (!is_good(x) || (x->greeted && is_spent(x))) {
 			preopened_drop_conn(x);
 			continue;
 		}
@@ -377,7 +386,7 @@ preopened_take(struct preopened *p, struct server *s)
 		next = link->next;
 		if (!x->connected)
 			continue;
-		if (!is_good(x) || sock_has_ended(x->fd)) {
+		if (!is_good(x) || is_spent(x)) {
 			preopened_drop_conn(x);
 			continue;
 		}

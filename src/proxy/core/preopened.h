@@ -46,7 +46,8 @@ void preopened_adjust(struct preopened *p);
 /* The server failed: closes its connections. */
 void preopened_drop(struct preopened *p, const struct server *s);
 /* Returns a connected descriptor to the server, which is the caller's now, or
- * -1. Bytes that the server has sent already are still in it. */
+ * -1. Bytes that the server has sent already are still in it; with HTTP there
+ * are none. */
 int preopened_take(struct preopened *p, struct server *s);
 /* Replaces those that were taken. To be called when the pool has the result of
  * the client, because it may blacklist the server. */

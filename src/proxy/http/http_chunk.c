@@ -60,7 +60,7 @@ without_blanks(struct http_text t)
 	return t;
 }
 
-/* Takes the mark off, and blanks around it. False: it is not what comes next. */
+/* Takes the mark off, and blanks around it. False: something else is next. */
 static bool
 take_mark(struct http_text *t, char mark)
 {

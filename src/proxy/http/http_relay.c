@@ -46,8 +46,9 @@ take_responses(struct pipe_filter *f, const char *bytes, size_t n,
 
 	if (r->stage == HTTP_RESPONSES_BODY || r->stage == HTTP_RESPONSES_CHUNK)
 		r->left = h->down.clear;
-	http_responses_take(
-	    &h->responses, (struct http_text){ bytes, n }, h->room, &on);
+	if (http_responses_take(
+		r, (struct http_text){ bytes, n }, h->room, &on) < 0)
+		return -1;
 	h->down.clear = http_responses_clear(&h->responses);
 	/* An answer may be what requests have waited for. What the kernel has
 	 * moved of a body since is known to `up` alone: that stays. */
@@ -73,12 +74,14 @@ http_relay_init(struct http_relay *h, char *room)
 	h->responses.pending = &h->pending;
 	h->responses.requests = &h->requests;
 	buffer_init(&h->requests.held);
+	buffer_init(&h->responses.held);
 }
 
 void
 http_relay_fini(struct http_relay *h)
 {
 	http_requests_fini(&h->requests);
+	http_responses_fini(&h->responses);
 }
 
 /* ---- for the session ---- */
@@ -93,7 +96,7 @@ http_relay_refusal(const struct http_relay *h)
 	if (h->requests.status == 0 || h->pending.closing ||
 	    h->pending.count > own)
 		return HTTP_REFUSAL_NONE;
-	if (h->pending.count < own || h->responses.begun)
+	if (h->pending.count < own || http_responses_are_within(&h->responses))
 		return HTTP_REFUSAL_BREAK;
 	return HTTP_REFUSAL_PAGE;
 }
@@ -116,13 +119,63 @@ http_relay_may_move(const struct http_relay *h)
 {
 	return h->requests.count > 0 && h->pending.count == 0 &&
 	    !h->pending.closing && h->requests.stage == HTTP_REQUESTS_HEAD &&
-	    h->responses.stage == HTTP_RESPONSES_STATUS;
+	    h->responses.stage == HTTP_RESPONSES_HEAD;
 }
 
 bool
-http_relay_is_over(const struct http_relay *h)
+http_relay_may_repeat(const struct http_relay *h)
 {
-	return h->responses.ending && h->pending.count == 0;
+	return h->responses.stage == HTTP_RESPONSES_HEAD && !h->responses.begun;
+}
+
+/* Whether the server has all of the requests that were passed on. */
+static bool
+are_whole(const struct http_requests *r)
+{
+	return r->stage == HTTP_REQUESTS_HEAD ||
+	    r->stage == HTTP_REQUESTS_OVER ||
+	    (r->stage == HTTP_REQUESTS_REFUSED && !r->cut);
+}
+
+enum http_course
+http_relay_course(const struct http_relay *h)
+{
+	bool whole = are_whole(&h->requests);
+
+	switch (h->responses.stage) {
+	case HTTP_RESPONSES_OVER:
+		return whole ? HTTP_COURSE_OVER : HTTP_COURSE_ON;
+	case HTTP_RESPONSES_UNASKED:
+		return whole ? HTTP_COURSE_UNASKED : HTTP_COURSE_ON;
+	case HTTP_RESPONSES_WRONG:
+		return http_responses_are_within(&h->responses)
+		    ? HTTP_COURSE_BROKEN
+		    : HTTP_COURSE_WRONG;
+	default:
+		return HTTP_COURSE_ON;
+	}
+}
+
+bool
+http_relay_is_answered(const struct http_relay *h)
+{
+	const struct http_responses *r = &h->responses;
+
+	return h->requests.count > 0 &&
+	    (r->stage == HTTP_RESPONSES_OVER ||
+		r->stage == HTTP_RESPONSES_UNASKED ||
+		(r->stage == HTTP_RESPONSES_HEAD && h->pending.count == 0));
+}
+
+void
+http_relay_restart(struct http_relay *h)
+{
+	if (h->responses.stage == HTTP_RESPONSES_UNASKED) {
+		h->pending.closing = false;
+		h->up.due = true;
+	}
+	http_responses_restart(&h->responses);
+	h->down.clear = 0;
 }
 
 /* While an answer is due the client need not hurry: it may wait for that. */

@@ -7,8 +7,9 @@
 #include "net/pipe.h"
 #include "proxy/http/http_responses.h"
 
-/* Room that all filters share; see http_requests_take(). */
-enum { HTTP_ROOM = PIPE_SCRATCH + HTTP_HEAD_MAX + HTTP_GROWTH };
+/* Room that all filters share; see http_requests_take(), where HTTP_GROWTH is
+ * more than what answers may grow by, and http_responses_take(). */
+enum { HTTP_ROOM = 2 * PIPE_SCRATCH + HTTP_RESPONSE_HEAD_MAX + HTTP_GROWTH };
 
 struct http_relay {
 	struct pipe_filter up, down; /* for requests; for answers */
@@ -19,6 +20,7 @@ struct http_relay {
 	char added[HTTP_ADDED_MAX];
 	char *room; /* not owned */
 	uint64_t partial_since; /* ms; 0: see http_relay_is_partial() */
+	bool unasked;	/* the server was left for bytes without a request */
 	uint64_t noted; /* requests that http_relay_note() has seen */
 	uint64_t sent;	/* bytes, to servers that the connection had before */
 };
@@ -37,6 +39,17 @@ enum http_refusal {
 	HTTP_REFUSAL_BREAK, /* too late: an answer has begun, or is complete */
 };
 
+/* What the answers of a server mean for its connection, and for its client's;
+ * with a request that the server does not have all of, it goes on. */
+enum http_course {
+	HTTP_COURSE_ON,
+	HTTP_COURSE_OVER,    /* the last answer is complete: both end */
+	HTTP_COURSE_UNASKED, /* bytes came without a request: it ends, but the
+			      * client may have another one */
+	HTTP_COURSE_WRONG,   /* what came is no answer: nothing of it went on */
+	HTTP_COURSE_BROKEN   /* an answer that went on has no valid end */
+};
+
 /* `room` of HTTP_ROOM bytes outlives it. The caller sets `adding`. */
 void http_relay_init(struct http_relay *h, char *room);
 void http_relay_fini(struct http_relay *h);
@@ -47,8 +60,14 @@ enum http_repeat http_relay_note(struct http_relay *h, bool all);
 /* Whether another server may answer the next request: all are answered, and
  * neither side marked it as the last one. */
 bool http_relay_may_move(const struct http_relay *h);
-/* Whether the last answer, which was marked so, is complete. */
-bool http_relay_is_over(const struct http_relay *h);
+/* Whether nothing of an answer has come since the last one. */
+bool http_relay_may_repeat(const struct http_relay *h);
+/* Whether each request has its answer, or gets none any more: the end of the
+ * connection means nothing to them. */
+bool http_relay_is_answered(const struct http_relay *h);
+enum http_course http_relay_course(const struct http_relay *h);
+/* The next answers are of another connection to a server. */
+void http_relay_restart(struct http_relay *h);
 /* Whether it carries requests: no other protocol, nor may one have begun. */
 bool http_relay_is_http(const struct http_relay *h);
 /* Whether no request is under way: none without its answer, none half here. */

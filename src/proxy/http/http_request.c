@@ -37,7 +37,7 @@ http_request_is_method(struct http_text method, const char *name)
 /* scheme://host..., without a user, which must not be there (RFC 9110, 4.2.4).
  * Returns the host, with its port; of length 0: that is not what it is. */
 static struct http_text
-authority_of(struct http_text t)
+target_host_of(struct http_text t)
 {
 	struct http_text host = { t.at, 0 };
 	size_t i = 0;
@@ -87,17 +87,17 @@ is_target_of(struct http_text target, struct http_text method)
 		return true;
 	return target.length == 1 && target.at[0] == '*'
 	    ? http_request_is_method(method, "OPTIONS")
-	    : authority_of(target).length > 0;
+	    : target_host_of(target).length > 0;
 }
 
 /* Of a target that names a host: where that is, for when Host is known. */
 static void
-note_authority(struct http_head *h, struct http_text target, bool connect)
+note_target_host(struct http_head *h, struct http_text target, bool connect)
 {
-	struct http_text host = connect ? target : authority_of(target);
+	struct http_text host = connect ? target : target_host_of(target);
 
-	h->authority = (size_t)(host.at - h->section);
-	h->authority_length = host.length;
+	h->target_host = (size_t)(host.at - h->section);
+	h->target_host_length = host.length;
 	h->port = connect ? NULL : port_of(target);
 }
 
@@ -132,7 +132,7 @@ take_request_line(struct http_head *h, struct http_text line)
 	if (!is_target_of(target, method))
 		return http_request_wrong(h, 400, "wrong target");
 	if (target.at[0] != '/' && target.at[0] != '*')
-		note_authority(h, target, h->kind & HTTP_KIND_CONNECT);
+		note_target_host(h, target, h->kind & HTTP_KIND_CONNECT);
 	return HTTP_HEAD_MORE;
 }
 
@@ -185,8 +185,8 @@ is_same_host(struct http_text target, struct http_text host, const char *usual)
 static enum http_head_state
 take_host(struct http_head *h, struct http_text value)
 {
-	struct http_text target = { h->section + h->authority,
-		h->authority_length };
+	struct http_text target = { h->section + h->target_host,
+		h->target_host_length };
 
 	if (!is_first(h, HTTP_SEEN_HOST) || !http_is_host(value))
 		return http_request_wrong(h, 400, "wrong Host");

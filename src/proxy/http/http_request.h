@@ -69,7 +69,7 @@ struct http_head {
 	const char *section; /* during a call */
 	/* Of a target that names a host: where in the section; and the port of
 	 * its scheme, NULL of CONNECT. */
-	size_t authority, authority_length;
+	size_t target_host, target_host_length;
 	const char *port;
 };
 

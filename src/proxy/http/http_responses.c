@@ -24,265 +24,265 @@ http_responses_copy_run(struct pass *p, size_t end)
 	p->run = end;
 }
 
-/* Adds a line after what was taken. */
-static void
-http_responses_add(struct pass *p, const char *line)
-{
-	size_t n = strlen(line);
+/* ---- ends ---- */
 
-	http_responses_copy_run(p, p->at);
-	memcpy(p->room + p->copied, line, n);
-	p->copied += n;
-}
-
-/* ---- lines ---- */
-
-/* Takes a line, without its end. Where it was split, or is not complete, its
- * beginning is kept; of a long one no more is read, wherever it was split.
- * Returns whether it is complete. */
+/* From here on nothing goes on. */
 static bool
-http_responses_take_line(
-    struct http_responses *r, struct pass *p, struct http_text *line)
+nothing_follows(struct http_responses *r, enum http_responses_stage why)
 {
-	const char *at = p->in + p->at;
-	size_t n = p->length - p->at;
-	const char *feed = n > 0 ? memchr(at, '\n', n) : NULL;
-	size_t length = feed != NULL ? (size_t)(feed - at) : n;
-	size_t room = sizeof(r->line) - r->line_length;
-
-	p->at += length + (feed != NULL);
-	r->head_length += length + 1;
-	*line = (struct http_text){ at, length };
-	if (feed == NULL || r->line_length > 0) {
-		memcpy(r->line + r->line_length, at,
-		    length < room ? length : room);
-		r->line_length += length < room ? length : room;
-		*line = (struct http_text){ r->line, r->line_length };
-	}
-	if (feed == NULL)
-		return false;
-	r->line_length = 0;
-	r->cut = line->length >= sizeof(r->line);
-	if (r->cut)
-		line->length = sizeof(r->line);
-	if (line->length > 0 && line->at[line->length - 1] == '\r')
-		line->length--;
-	return true;
-}
-
-/* ---- the end of an answer ---- */
-
-static bool
-until_close(struct http_responses *r)
-{
-	r->stage = HTTP_RESPONSES_CLOSE;
+	r->stage = why;
 	r->pending->closing = true;
 	return false;
 }
 
 static bool
+http_responses_refuse(struct http_responses *r, const char *why)
+{
+	r->begun = http_responses_are_within(r);
+	r->wrong = why;
+	return nothing_follows(r, HTTP_RESPONSES_WRONG);
+}
+
+static bool
 response_ends(struct http_responses *r)
 {
+	unsigned kind = r->pending->kind[r->pending->first];
+
 	http_pending_remove(r->pending);
-	r->pending->closing = r->last || r->ending;
 	r->begun = false;
-	r->stage = HTTP_RESPONSES_STATUS;
+	if (r->last || r->ending || kind & HTTP_KIND_LAST)
+		return nothing_follows(r, HTTP_RESPONSES_OVER);
+	r->stage = HTTP_RESPONSES_HEAD;
+	return true;
+}
+
+/* ---- lines ---- */
+
+/* The next line of the section, or the line, that begins at `at`; no byte is
+ * seen twice. False: its end is not here. */
+static bool
+http_responses_next_line(
+    struct http_responses *r, const struct pass *p, struct http_text *line)
+{
+	const char *start = p->in + p->at;
+	size_t n = p->length - p->at;
+	const char *feed = memchr(start + r->searched, '\n', n - r->searched);
+
+	if (feed == NULL) {
+		r->searched = n;
+		return false;
+	}
+	*line = http_line_of(start + r->line, feed);
+	r->line = r->searched = (size_t)(feed - start) + 1;
+	return true;
+}
+
+/* The lines up to here are taken. */
+static void
+take_lines(struct http_responses *r, struct pass *p)
+{
+	p->at += r->line;
+	r->line = r->searched = 0;
+}
+
+static bool
+is_too_long(const struct http_responses *r)
+{
+	return r->searched > HTTP_RESPONSE_HEAD_MAX;
+}
+
+/* A line by itself, which the caller takes or refuses. */
+static bool
+is_line_here(
+    struct http_responses *r, const struct pass *p, struct http_text *line)
+{
+	bool here = http_responses_next_line(r, p, line);
+
+	return is_too_long(r) ? http_responses_refuse(r, "a long line") : here;
+}
+
+/* ---- what comes after it (RFC 9112, 6.3) ---- */
+
+/* BODY with nothing left: there is none. */
+static enum http_responses_stage
+stage_behind(struct http_responses *r, unsigned kind)
+{
+	unsigned status = r->head.status;
+
+	if (status == 101)
+		return kind & HTTP_KIND_UPGRADE ? HTTP_RESPONSES_TUNNEL
+						: HTTP_RESPONSES_WRONG;
+	if (status < 200)
+		return HTTP_RESPONSES_HEAD;
+	if (status < 300 && kind & HTTP_KIND_CONNECT)
+		return HTTP_RESPONSES_TUNNEL;
+	r->left = 0;
+	if (kind & HTTP_KIND_HEAD || status == 204 || status == 304)
+		return HTTP_RESPONSES_BODY;
+	switch (http_response_follows(&r->head)) {
+	case HTTP_FOLLOWS_LENGTH:
+		r->left = r->head.length;
+		return HTTP_RESPONSES_BODY;
+	case HTTP_FOLLOWS_CHUNKS:
+		return HTTP_RESPONSES_CHUNK_SIZE;
+	case HTTP_FOLLOWS_ALL:
+		return HTTP_RESPONSES_CLOSE;
+	default:
+		return HTTP_RESPONSES_WRONG;
+	}
+}
+
+/* Whether it is to be marked as the last one, as its client cannot tell that.
+ * No request that came by now goes on after the last answer, so that its client
+ * can send it again. */
+static bool
+decide_last(struct http_responses *r, unsigned kind)
+{
+	bool connect = kind & HTTP_KIND_CONNECT;
+
+	r->last =
+	    r->stage == HTTP_RESPONSES_CLOSE || http_response_is_last(&r->head);
+	r->ending = r->ends && r->pending->count <= 1 && !connect;
+	if (!r->last && !r->ending)
+		return false;
+	http_requests_end(r->requests);
+	r->pending->closing = true;
+	return !r->head.close &&
+	    (r->ending || r->stage == HTTP_RESPONSES_CLOSE ||
+		http_response_changes(&r->head));
+}
+
+static void
+pass_head(
+    struct http_responses *r, struct pass *p, const char *add, bool closes)
+{
+	struct http_text section = { p->in + p->at, r->line };
+
+	if (add != NULL || closes || http_response_changes(&r->head)) {
+		http_responses_copy_run(p, p->at);
+		p->copied += http_response_write(
+		    &r->head, section, add, closes, p->room + p->copied);
+		p->run += section.length;
+	}
+	take_lines(r, p);
+	r->head.in_fields = false;
+}
+
+/* Of 1xx no line is added, and another answer follows (RFC 9110, 15.2). */
+static bool
+on_interim(struct http_responses *r, struct pass *p)
+{
+	pass_head(r, p, NULL, false);
+	r->begun = false;
 	return true;
 }
 
 static bool
-tunnel_begins(struct http_responses *r)
+on_tunnel(struct http_responses *r, struct pass *p)
 {
+	bool final = r->head.status >= 200;
+
+	pass_head(r, p, final ? r->add : NULL, false);
+	r->answers += final;
 	http_requests_decided(r->requests, true);
 	http_pending_remove(r->pending);
 	r->begun = false;
-	r->stage = HTTP_RESPONSES_TUNNEL;
 	return true;
 }
 
-/* ---- status and fields ---- */
-
 static bool
-http_responses_is_digit(char c)
+on_final(struct http_responses *r, struct pass *p, unsigned kind)
 {
-	return c >= '0' && c <= '9';
-}
+	bool closes = decide_last(r, kind);
 
-/* No request that came by now is passed on after the last answer, so that its
- * client can send it again. */
-static void
-add_lines(struct http_responses *r, struct pass *p)
-{
-	if (r->add != NULL)
-		http_responses_add(p, r->add);
+	r->answers++;
+	pass_head(r, p, r->add, closes);
 	r->add = NULL;
-	if (!r->ends || r->pending->count > 1 ||
-	    r->pending->kind[r->pending->first] & HTTP_KIND_CONNECT)
-		return;
-	r->ending = true;
-	http_requests_end(r->requests);
-	http_responses_add(p, "Connection: close\r\n");
+	if (kind & (HTTP_KIND_CONNECT | HTTP_KIND_UPGRADE))
+		http_requests_decided(r->requests, false);
+	return true;
 }
 
-/* HTTP/1.1 200 OK (RFC 9112, 4); OK may be missing. */
 static bool
-take_status(struct http_responses *r, struct pass *p)
+on_head_end(struct http_responses *r, struct pass *p)
+{
+	unsigned kind = r->pending->kind[r->pending->first];
+	unsigned class = r->head.status / 100;
+	enum http_responses_stage next = stage_behind(r, kind);
+
+	if (next == HTTP_RESPONSES_WRONG)
+		return http_responses_refuse(r,
+		    r->head.status == 101 ? "a switch that was not requested"
+					  : "wrong Content-Length");
+	if (r->classes != NULL && class <= HTTP_CLASSES)
+		r->classes[class - 1]++;
+	r->stage = next;
+	if (next == HTTP_RESPONSES_HEAD)
+		return on_interim(r, p);
+	return next == HTTP_RESPONSES_TUNNEL ? on_tunnel(r, p)
+					     : on_final(r, p, kind);
+}
+
+/* Some servers send empty lines after a body: they go no further. */
+static void
+skip_empty_line(struct http_responses *r, struct pass *p)
+{
+	http_responses_copy_run(p, p->at);
+	take_lines(r, p);
+	p->run = p->at;
+}
+
+/* Whether these bytes may become a status line; of what is none no more is
+ * awaited. */
+static bool
+may_be_status(const struct http_responses *r, const struct pass *p)
+{
+	static const char begin[] = "HTTP/1.";
+	size_t n = p->length - p->at, most = sizeof(begin) - 1;
+	const char *at = p->in + p->at;
+
+	return r->head.in_fields || (n == 1 && *at == '\r') ||
+	    memcmp(at, begin, n < most ? n : most) == 0;
+}
+
+static bool
+http_responses_take_head(struct http_responses *r, struct pass *p)
 {
 	struct http_text line;
-	const char *l;
-	unsigned class;
 
 	if (p->at == p->length)
 		return false;
-	if (r->pending->count == 0) /* an answer without a request */
-		return until_close(r);
+	if (r->pending->count == 0)
+		return nothing_follows(r, HTTP_RESPONSES_UNASKED);
 	r->begun = true;
-	r->head_length = r->line_length;
-	if (!http_responses_take_line(r, p, &line))
-		return false;
-	l = line.at;
-	if (line.length < 12 || memcmp(l, "HTTP/1.", 7) != 0 ||
-	    !http_responses_is_digit(l[7]) || l[8] != ' ' ||
-	    !http_responses_is_digit(l[9]) || !http_responses_is_digit(l[10]) ||
-	    !http_responses_is_digit(l[11]) ||
-	    (line.length > 12 && l[12] != ' '))
-		return until_close(r);
-	r->status = (unsigned)(l[9] - '0') * 100 +
-	    (unsigned)(l[10] - '0') * 10 + (unsigned)(l[11] - '0');
-	class = r->status / 100;
-	if (r->classes != NULL && class >= 1 && class <= HTTP_CLASSES)
-		r->classes[class - 1]++;
-	r->chunked = r->has_length = r->odd = false;
-	r->last = l[7] == '0';
-	r->left = 0;
-	r->stage = HTTP_RESPONSES_FIELDS;
-	if (r->status >= 200) {
-		r->answers++;
-		add_lines(r, p);
+	while (http_responses_next_line(r, p, &line)) {
+		if (line.length == 0 && r->head.in_fields)
+			return on_head_end(r, p);
+		if (line.length == 0) {
+			skip_empty_line(r, p);
+			r->begun = p->at < p->length;
+		} else if (!http_response_take_line(&r->head, line)) {
+			return http_responses_refuse(r, "no status line");
+		}
 	}
-	return true;
-}
-
-/* What the server means to do; of HTTP/1.0 it may mean to go on. */
-static void
-note_connection(struct http_responses *r, struct http_text value)
-{
-	struct http_text option;
-
-	while (http_list_next(&value, &option))
-		if (http_text_is(option, "close"))
-			r->last = true;
-		else if (http_text_is(option, "keep-alive"))
-			r->last = false;
-}
-
-static void
-note_field(struct http_responses *r, struct http_text line)
-{
-	struct http_text name, value;
-
-	if (!http_text_begins(line, "con") &&
-	    !http_text_begins(line, "transfer-encoding"))
-		return;
-	if (r->cut || !http_field_split(line, &name, &value)) {
-		r->odd |= http_text_begins(line, "content-length") ||
-		    http_text_begins(line, "transfer-encoding") ||
-		    http_text_begins(line, "connection:");
-	} else if (http_text_is(name, "content-length")) {
-		uint64_t length;
-
-		r->odd |= http_length_parse(value, &length) < 0 ||
-		    (r->has_length && length != r->left);
-		r->has_length = true;
-		if (!r->odd)
-			r->left = length;
-	} else if (http_text_is(name, "transfer-encoding")) {
-		r->odd |= r->chunked || !http_text_is(value, "chunked");
-		r->chunked = true;
-	} else if (http_text_is(name, "connection")) {
-		note_connection(r, value);
-	}
-}
-
-/* What comes after the fields (RFC 9112, 6.3). */
-static bool
-on_fields_end(struct http_responses *r)
-{
-	unsigned kind = r->pending->kind[r->pending->first];
-	bool good = r->status >= 200 && r->status < 300;
-
-	if (r->status == 101 && kind & HTTP_KIND_UPGRADE)
-		return tunnel_begins(r);
-	if (r->status == 101)
-		return until_close(r);
-	if (r->status < 200) {
-		r->begun = false;
-		r->stage = HTTP_RESPONSES_STATUS;
-		return true;
-	}
-	if (good && kind & HTTP_KIND_CONNECT)
-		return tunnel_begins(r);
-	if (kind & (HTTP_KIND_CONNECT | HTTP_KIND_UPGRADE))
-		http_requests_decided(r->requests, false);
-	if (kind & HTTP_KIND_HEAD || r->status == 204 || r->status == 304)
-		return response_ends(r);
-	if (r->odd || (r->chunked && r->has_length) ||
-	    (!r->chunked && !r->has_length))
-		return until_close(r);
-	if (!r->chunked && r->left == 0)
-		return response_ends(r);
-	r->stage = r->chunked ? HTTP_RESPONSES_CHUNK_SIZE : HTTP_RESPONSES_BODY;
-	return true;
-}
-
-/* The server's fields about a connection that we are about to end. */
-static bool
-is_keep_alive(struct http_text line)
-{
-	struct http_text name, value;
-
-	return http_field_split(line, &name, &value) &&
-	    (http_text_is(name, "keep-alive") ||
-		(http_text_is(name, "connection") &&
-		    http_text_is(value, "keep-alive")));
-}
-
-static bool
-take_fields(struct http_responses *r, struct pass *p)
-{
-	bool split = r->line_length > 0;
-	size_t start = p->at;
-	struct http_text line;
-
-	if (!http_responses_take_line(r, p, &line))
-		return r->head_length > HTTP_RESPONSE_HEAD_MAX ? until_close(r)
-							       : false;
-	if (line.length == 0)
-		return on_fields_end(r);
-	if (line.at[0] == ' ' || line.at[0] == '\t')
-		r->odd = true; /* folded: of what, is not known any more */
-	note_field(r, line);
-	if (r->ending && !split && is_keep_alive(line)) {
-		http_responses_copy_run(p, start);
-		p->run = p->at;
-	}
-	return true;
+	if (is_too_long(r))
+		return http_responses_refuse(r, "too many bytes of fields");
+	return may_be_status(r, p) ? false
+				   : http_responses_refuse(r, "no status line");
 }
 
 /* ---- bodies ---- */
 
-/* Some servers fill up the size with blanks. */
 static bool
 http_responses_take_chunk_size(struct http_responses *r, struct pass *p)
 {
 	struct http_text line;
 
-	if (!http_responses_take_line(r, p, &line))
+	if (!is_line_here(r, p, &line))
 		return false;
-	while (line.length > 0 && line.at[line.length - 1] == ' ')
-		line.length--;
-	if (http_chunk_parse(line, &r->left) < 0)
-		return until_close(r);
+	if (http_chunk_guess(line, &r->left) < 0)
+		return http_responses_refuse(r, "wrong size of a chunk");
+	take_lines(r, p);
 	r->stage = r->left > 0 ? HTTP_RESPONSES_CHUNK : HTTP_RESPONSES_TRAILERS;
 	return true;
 }
@@ -291,11 +291,15 @@ static bool
 http_responses_take_chunk_end(struct http_responses *r, struct pass *p)
 {
 	struct http_text line;
+	size_t n = p->length - p->at;
+	const char *at = p->in + p->at;
 
-	if (!http_responses_take_line(r, p, &line))
+	if ((n > 0 && at[0] != '\r' && at[0] != '\n') ||
+	    (n > 1 && at[0] == '\r' && at[1] != '\n'))
+		return http_responses_refuse(r, "no CRLF after a chunk");
+	if (!is_line_here(r, p, &line))
 		return false;
-	if (line.length > 0)
-		return until_close(r);
+	take_lines(r, p);
 	r->stage = HTTP_RESPONSES_CHUNK_SIZE;
 	return true;
 }
@@ -305,8 +309,9 @@ http_responses_take_trailers(struct http_responses *r, struct pass *p)
 {
 	struct http_text line;
 
-	if (!http_responses_take_line(r, p, &line))
+	if (!is_line_here(r, p, &line))
 		return false;
+	take_lines(r, p);
 	return line.length > 0 || response_ends(r);
 }
 
@@ -314,10 +319,8 @@ static bool
 http_responses_take_stage(struct http_responses *r, struct pass *p)
 {
 	switch (r->stage) {
-	case HTTP_RESPONSES_STATUS:
-		return take_status(r, p);
-	case HTTP_RESPONSES_FIELDS:
-		return take_fields(r, p);
+	case HTTP_RESPONSES_HEAD:
+		return http_responses_take_head(r, p);
 	case HTTP_RESPONSES_BODY:
 		return http_pass_body(&r->left, &p->at, p->length) &&
 		    response_ends(r);
@@ -332,12 +335,55 @@ http_responses_take_stage(struct http_responses *r, struct pass *p)
 		return http_responses_take_chunk_end(r, p);
 	case HTTP_RESPONSES_TRAILERS:
 		return http_responses_take_trailers(r, p);
+	case HTTP_RESPONSES_TUNNEL:
+	case HTTP_RESPONSES_CLOSE:
+		p->at = p->length;
+		return false;
 	default:
 		return false;
 	}
 }
 
-void
+/* ---- bytes in, bytes out ---- */
+
+/* Takes all that can be taken. What goes on is *out. */
+static void
+http_responses_take_all(
+    struct http_responses *r, struct pass *p, struct http_text *out)
+{
+	while (http_responses_take_stage(r, p))
+		;
+	if (p->copied > 0) {
+		http_responses_copy_run(p, p->at);
+		*out = (struct http_text){ p->room, p->copied };
+	} else {
+		*out = (struct http_text){ p->in + p->run, p->at - p->run };
+	}
+	if (r->stage < HTTP_RESPONSES_OVER)
+		return;
+	r->excess |= p->at < p->length;
+	p->at = p->length; /* what comes is thrown away */
+	r->line = r->searched = 0;
+}
+
+/* What goes on may be what was held: it is copied before that goes. */
+static void
+http_responses_take_held(
+    struct http_responses *r, char *room, struct http_text *out)
+{
+	struct pass p = { .in = buffer_bytes(&r->held),
+		.length = buffer_length(&r->held),
+		.room = room };
+
+	http_responses_take_all(r, &p, out);
+	if (out->at != room) {
+		memcpy(room, out->at, out->length);
+		out->at = room;
+	}
+	buffer_consume(&r->held, p.at);
+}
+
+int
 http_responses_take(struct http_responses *r, struct http_text bytes,
     char *room, struct http_text *out)
 {
@@ -345,13 +391,18 @@ http_responses_take(struct http_responses *r, struct http_text bytes,
 		.length = bytes.length,
 		.room = room };
 
-	while (http_responses_take_stage(r, &p))
-		;
-	*out = bytes;
-	if (p.run == 0 && p.copied == 0)
-		return;
-	http_responses_copy_run(&p, p.length);
-	*out = (struct http_text){ room, p.copied };
+	if (buffer_length(&r->held) > 0) {
+		*out = (struct http_text){ room, 0 };
+		if (bytes.length > 0 &&
+		    buffer_append(&r->held, bytes.at, bytes.length) < 0)
+			return -1;
+		http_responses_take_held(r, room, out);
+		return 0;
+	}
+	http_responses_take_all(r, &p, out);
+	return p.at == p.length
+	    ? 0
+	    : buffer_append(&r->held, p.in + p.at, p.length - p.at);
 }
 
 uint64_t
@@ -367,4 +418,25 @@ http_responses_clear(const struct http_responses *r)
 	default:
 		return 0;
 	}
+}
+
+bool
+http_responses_are_within(const struct http_responses *r)
+{
+	return r->begun && r->stage != HTTP_RESPONSES_HEAD;
+}
+
+void
+http_responses_restart(struct http_responses *r)
+{
+	r->stage = HTTP_RESPONSES_HEAD;
+	r->begun = r->excess = r->head.in_fields = false;
+	r->line = r->searched = 0;
+	buffer_consume(&r->held, buffer_length(&r->held));
+}
+
+void
+http_responses_fini(struct http_responses *r)
+{
+	buffer_fini(&r->held);
 }

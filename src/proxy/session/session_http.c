@@ -241,8 +241,7 @@ is_unanswered(const struct session *s)
 	    pipe_pending(&s->to_client) > 0)
 		return false;
 	return h == NULL ? s->http && s->to_client.bytes == 0
-			 : h->pending.count > 0 && !h->responses.begun &&
-		h->responses.answers == 0;
+			 : h->pending.count > 0 && h->responses.answers == 0;
 }
 
 bool
@@ -255,7 +254,7 @@ session_http_owes(const struct session *s)
 	    h->requests.stage < HTTP_REQUESTS_ANSWER &&
 	    pipe_pending(&s->to_server) == 0 &&
 	    (!(h->requests.head.seen & HTTP_SEEN_EXPECT) ||
-		h->responses.status != 0);
+		h->responses.head.status != 0);
 }
 
 bool
@@ -275,7 +274,7 @@ session_http_note_end(struct session *s)
 
 	if (h != NULL && s->state == RELAYING && !s->client_told &&
 	    !s->to_server.ended && h->pending.count > 0 &&
-	    !h->pending.closing && !h->responses.begun)
+	    !h->pending.closing && !http_responses_are_within(&h->responses))
 		s->because = REASON_NO_ANSWER;
 }
 
@@ -353,6 +352,85 @@ give_up_waiting(struct session *s)
 	session_soon(s);
 }
 
+/* ---- what answers mean for the connections ---- */
+
+/* The last answer is with the client. What it still sends is thrown away. The
+ * server, which ends by itself, is left at its end, one that goes on at once. A
+ * session that is being drained lets it go. Returns whether it relays no
+ * more. */
+static bool
+session_http_finish(struct session *s)
+{
+	const struct http_responses *r = &s->more->http_relay->responses;
+
+	if (r->ending && !s->client_told) {
+		if (s->leaving)
+			pool_forget_client(s->frontend->pool, &s->client);
+		session_answer(s, 0, REASON_QUIET_END, false);
+		return true;
+	}
+	if (!s->to_server.dropping)
+		pipe_drop(&s->to_server, &s->frontend->share);
+	s->to_client.ended |= r->excess;
+	return false;
+}
+
+/* What came instead of an answer goes no further, nor is the request repeated:
+ * the server has begun to answer it. */
+static void
+session_refuse_answer(struct session *s)
+{
+	const struct http_responses *r = &s->more->http_relay->responses;
+
+	log_debug("response refused server=%u name=%s error=\"%s\"",
+	    s->server->number, s->server->name, r->wrong);
+	if (!session_http_unanswered(s, 502, REASON_NO_ANSWER))
+		session_answer(s, 0, REASON_NO_ANSWER, true);
+}
+
+/* Once the client has what came before. Returns whether it relays no more. */
+static bool
+session_settle_answers(struct session *s)
+{
+	enum http_course course = http_relay_course(s->more->http_relay);
+
+	if (course == HTTP_COURSE_ON || pipe_pending(&s->to_client) > 0)
+		return false;
+	switch (course) {
+	case HTTP_COURSE_UNASKED:
+		if (session_await_next(s, false))
+			return true;
+		s->to_client.ended = true;
+		return false;
+	case HTTP_COURSE_WRONG:
+		session_refuse_answer(s);
+		return true;
+	case HTTP_COURSE_BROKEN:
+		session_relay_break_off(s);
+		return true;
+	default:
+		return session_http_is_over(s) && session_http_finish(s);
+	}
+}
+
+bool
+session_http_is_over(const struct session *s)
+{
+	const struct http_relay *h = s->more->http_relay;
+
+	return h != NULL && http_relay_course(h) == HTTP_COURSE_OVER &&
+	    pipe_pending(&s->to_client) == 0 &&
+	    pipe_pending(&s->to_server) == 0;
+}
+
+bool
+session_http_is_answered(const struct session *s)
+{
+	const struct http_relay *h = s->more->http_relay;
+
+	return h != NULL && http_relay_is_answered(h);
+}
+
 /* The answers before the page go first, out of the kernel's pipe, too. */
 bool
 session_http_settle(struct session *s)
@@ -362,13 +440,8 @@ session_http_settle(struct session *s)
 	if (s->state != RELAYING)
 		return false;
 	session_note_partial(s);
-	if (http_relay_is_over(s->more->http_relay) && !s->client_told &&
-	    pipe_pending(&s->to_client) == 0) {
-		if (s->leaving)
-			pool_forget_client(s->frontend->pool, &s->client);
-		session_answer(s, 0, REASON_QUIET_END, false);
+	if (session_settle_answers(s))
 		return true;
-	}
 	give_up_waiting(s);
 	if (s->client_told || refusal == HTTP_REFUSAL_NONE ||
 	    pipe_pending(&s->to_client) > 0)

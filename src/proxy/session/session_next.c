@@ -15,20 +15,39 @@
 /* How long the next request may take. */
 enum { NEXT_MS = 1000 };
 
+/* A server that sends bytes without a request has not ended the connection,
+ * which is ended for that. */
+static bool
+is_unasked(const struct session *s)
+{
+	return http_relay_course(s->more->http_relay) == HTTP_COURSE_UNASKED;
+}
+
 static bool
 may_await_next(const struct session *s)
 {
-	return s->more->http_relay != NULL && s->state == RELAYING &&
-	    http_relay_may_move(s->more->http_relay) && !s->client_told &&
-	    !s->server_told && !s->to_server.ended && !s->to_server.dropped &&
-	    pipe_pending(&s->to_client) == 0 && !s->leaving &&
-	    !s->frontend->draining && session_repeats(s);
+	const struct http_relay *h = s->more->http_relay;
+
+	return h != NULL && s->state == RELAYING &&
+	    (is_unasked(s) || (http_relay_may_move(h) && session_repeats(s))) &&
+	    !s->client_told && !s->server_told && !s->to_server.ended &&
+	    !s->to_server.dropped && pipe_pending(&s->to_client) == 0 &&
+	    pipe_pending(&s->to_server) == 0 && !s->leaving &&
+	    !s->frontend->draining;
 }
 
+/* A client whose server has not ended may be silent as long as one with a
+ * server. */
 uint64_t
 session_next_due(const struct session *s)
 {
-	return s->active + NEXT_MS;
+	const struct frontend_core *f = s->frontend;
+
+	if (!s->more->http_relay->unasked || f->draining)
+		return s->active + NEXT_MS;
+	return f->options.idle_timeout_ms > 0
+	    ? s->active + f->options.idle_timeout_ms
+	    : UINT64_MAX;
 }
 
 /* The client gets the end of its server after all. */
@@ -69,6 +88,7 @@ session_await_next(struct session *s, bool reset)
 {
 	if (!may_await_next(s))
 		return false;
+	s->more->http_relay->unasked = is_unasked(s);
 	if (session_leave_server(s, reset, NULL, 0) < 0) {
 		session_close(s, REASON_NO_RESOURCES);
 		return true;

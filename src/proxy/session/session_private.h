@@ -382,6 +382,12 @@ void session_relay_retry_reset(struct session *s);
 /* When to look for that again, ms. */
 uint64_t session_relay_reset_due(const struct session *s);
 
+/* The server is left, as if it had ended by itself. */
+void session_relay_leave(struct session *s);
+/* The same of one that has sent an answer without a valid end: its client gets
+ * that as from a server that was reset. */
+void session_relay_break_off(struct session *s);
+
 /* The client could not be read, for `stop.cause`. If its TLS ended without
  * close_notify and that is allowed, this is its end all the same: returns
  * PIPE_DONE then, otherwise `stop`. */
@@ -451,6 +457,12 @@ void session_http_on_turn(struct session *s);
 void session_http_too_slow(struct session *s);
 /* The same of a session that relays: returns true when it relays no more. */
 bool session_http_settle(struct session *s);
+/* Whether the last answer is complete and with the client, and the server has
+ * all of its request: the client gets its end, whatever the server does. */
+bool session_http_is_over(const struct session *s);
+/* Whether all answers are complete, with HTTP: then no end of the server's
+ * connection, a reset or one of TLS without close_notify, cuts anything off. */
+bool session_http_is_answered(const struct session *s);
 /* Whether clients without TLS are redirected to HTTPS, and whether this one
  * is. */
 bool session_redirect_wanted(const struct frontend_core *f);

@@ -111,11 +111,13 @@ session_may_let_go(const struct session *s)
 static void
 session_on_server_reset(struct session *s, int cause)
 {
+	bool complete = session_http_is_answered(s);
+
 	if (cause == EPROTO && s->client_cut)
 		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
 	else
-		s->server_reset = true;
-	s->server_cut = cause == ECONNABORTED;
+		s->server_reset = !complete;
+	s->server_cut = cause == ECONNABORTED && !complete;
 	s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	s->client_sending = !s->to_server.ended &&
 	    (s->to_server.dropping || pipe_pending(&s->to_server) > 0 ||
@@ -251,6 +253,7 @@ session_ended_reason(const struct session *s)
 static void
 session_conclude(struct session *s, bool server_done, bool client_done)
 {
+	server_done |= session_http_is_over(s);
 	if (server_done && !s->client_told)
 		session_on_server_done(s);
 	if (client_done && !s->server_told && s->state != CLOSED)
@@ -264,6 +267,23 @@ session_conclude(struct session *s, bool server_done, bool client_done)
 	if (session_may_let_go(s))
 		session_let_go(s);
 	session_arm(s);
+}
+
+void
+session_relay_leave(struct session *s)
+{
+	s->to_client.ended = true;
+	session_let_go(s);
+	session_arm(s);
+}
+
+void
+session_relay_break_off(struct session *s)
+{
+	s->server_reset = s->server_cut = true;
+	s->to_client.ended = true;
+	session_let_go(s);
+	session_conclude(s, true, false);
 }
 
 /* A client that got close_notify need not send its own. The server has all that
@@ -322,7 +342,7 @@ session_outlives_server(struct session *s, struct pipe_stop stop)
 		return true;
 	if ((!(s->to_server.ended && session_http_owes(s)) &&
 		session_http_unanswered(s, 502, REASON_NO_ANSWER)) ||
-	    session_await_next(s, stop.verdict == PIPE_READ_FAILED))
+	    session_await_next(s, false))
 		return true;
 	if (stop.verdict == PIPE_DONE)
 		session_http_note_end(s);

@@ -192,8 +192,8 @@ is_interim(const struct session *s)
 {
 	const struct http_relay *h = s->more->http_relay;
 
-	return h != NULL && h->responses.stage == HTTP_RESPONSES_STATUS &&
-	    !h->responses.begun && h->responses.answers == s->request->answers;
+	return h != NULL && http_relay_may_repeat(h) &&
+	    h->responses.answers == s->request->answers;
 }
 
 /* Clients choose their requests: one that no server answers is no failure of
@@ -280,6 +280,7 @@ session_leave_server(
 	s->to_client.bytes = down;
 	if (s->more->http_relay != NULL) {
 		s->more->http_relay->sent += s->to_server.bytes;
+		http_relay_restart(s->more->http_relay);
 		if (!session_http_attach(s))
 			return -1;
 	}
@@ -290,9 +291,11 @@ static bool
 may_retry(const struct session *s)
 {
 	const struct kept_request *r = s->request;
+	const struct http_relay *h = s->more->http_relay;
 
-	return r != NULL && pipe_pending(&s->to_client) == 0 &&
-	    !s->client_told && !s->to_server.dropped &&
+	return r != NULL && (h == NULL || http_relay_may_repeat(h)) &&
+	    pipe_pending(&s->to_client) == 0 && !s->client_told &&
+	    !s->to_server.dropped &&
 	    r->resent < s->frontend->options.retry_requests;
 }
 

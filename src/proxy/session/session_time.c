@@ -13,6 +13,9 @@ enum { PORTION = 1024, TUNED = 256 };
  * later than SOON_MS waits until then: most sessions are over by then, and need
  * not wait for anything. */
 enum { SETTLED_MS = 2000, AGING_MS = 1000, SOON_MS = 10 * 1000 };
+/* How long a server may take to end its connection after the last answer, which
+ * its client has. */
+enum { OVER_MS = 1000 };
 /* How often to check at most whether a session is quiet. */
 enum { RECHECK_MS = 100 };
 
@@ -37,6 +40,13 @@ is_partial(const struct session *s)
 {
 	return s->state == RELAYING && s->more->http_relay != NULL &&
 	    s->more->http_relay->partial_since != 0;
+}
+
+/* Its client has the end of the last answer; the server has not ended. */
+static bool
+session_time_is_over(const struct session *s)
+{
+	return s->state == RELAYING && s->client_told && !s->to_client.ended;
 }
 
 static void
@@ -77,6 +87,8 @@ silence_limit(const struct session *s, enum reason *why)
 		    o->linger_ms,
 		    s->server_reset ? session_reset_reason(s)
 				    : REASON_LINGER_TIMEOUT);
+	if (session_time_is_over(s))
+		take_sooner(&due, why, s->active, OVER_MS, REASON_DONE);
 	if (is_half_closed(s))
 		take_sooner(&due, why, s->active, o->half_timeout_ms,
 		    REASON_HALF_TIMEOUT);
@@ -190,7 +202,9 @@ session_relay_on_time(struct session *s)
 	    session_is_taken(s)) {
 		s->active = now;
 		session_relay_schedule(s);
-	} else if (limit <= now && why == REASON_HELLO_TIMEOUT)
+	} else if (limit <= now && why == REASON_DONE)
+		session_relay_leave(s);
+	else if (limit <= now && why == REASON_HELLO_TIMEOUT)
 		session_http_too_slow(s);
 	else if (limit <= now) {
 		unsigned status = session_http_owes(s) ? 408 : 504;

@@ -136,13 +136,13 @@ START_TEST(last_answer_says_so)
 	    GET ADDED "\r\n" GET ADDED "\r\n");
 	relay.responses.ends = true;
 	server_says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-	ck_assert(!http_relay_is_over(&relay));
+	ck_assert_int_eq(http_relay_course(&relay), HTTP_COURSE_ON);
 	passes(&relay.down,
 	    "HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 200 OK\r\nConnection: Keep-Alive"
 	    "\r\nKeep-Alive: timeout=5\r\nContent-Length: 2\r\n\r\nok",
 	    "HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 200 OK\r\nConnection: close\r\n"
 	    "Content-Length: 2\r\n\r\nok");
-	ck_assert(http_relay_is_over(&relay));
+	ck_assert_int_eq(http_relay_course(&relay), HTTP_COURSE_OVER);
 	passes(&relay.up, "T / HTTP/1.1\r\nHost: a\r\n\r\n", "");
 	ck_assert_uint_eq(relay.pending.count, 0);
 	http_relay_fini(&relay);

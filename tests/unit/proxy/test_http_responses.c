@@ -13,13 +13,14 @@ static struct {
 	struct http_responses r;
 	struct http_pending pending;
 	struct http_adding adding;
-	char room[4096], out[4096];
+	char room[HTTP_RESPONSE_HEAD_MAX + 4096], out[4096];
 	size_t length;
 } seen;
 
 static void
 begin(const unsigned *kinds, unsigned n)
 {
+	http_responses_fini(&seen.r);
 	memset(&seen, 0, sizeof(seen));
 	seen.requests.pending = &seen.pending;
 	seen.requests.adding = &seen.adding;
@@ -34,19 +35,28 @@ give(const char *bytes, size_t n)
 {
 	struct http_text out;
 
-	http_responses_take(
-	    &seen.r, (struct http_text){ bytes, n }, seen.room, &out);
+	ck_assert_int_eq(http_responses_take(&seen.r,
+			     (struct http_text){ bytes, n }, seen.room, &out),
+	    0);
 	memcpy(seen.out + seen.length, out.at, out.length);
 	seen.length += out.length;
 }
 
-enum outcome { ALL, CLOSING, TUNNEL };
+enum outcome { ALL, CLOSING, LAST, TUNNEL, UNASKED, WRONG };
+
+static const enum http_responses_stage stages[] = {
+	[CLOSING] = HTTP_RESPONSES_CLOSE,
+	[LAST] = HTTP_RESPONSES_OVER,
+	[TUNNEL] = HTTP_RESPONSES_TUNNEL,
+	[UNASKED] = HTTP_RESPONSES_UNASKED,
+	[WRONG] = HTTP_RESPONSES_WRONG,
+};
 
 /* The answers to requests of these kinds, cut everywhere, leave `left` of them
- * without one. */
+ * without one; of them `passes` goes on. */
 static void
-answers(const char *text, const unsigned *kinds, unsigned n, unsigned left,
-    enum outcome wanted)
+become(const char *text, const char *passes, const unsigned *kinds, unsigned n,
+    unsigned left, enum outcome wanted)
 {
 	size_t length = strlen(text), cut;
 
@@ -54,23 +64,32 @@ answers(const char *text, const unsigned *kinds, unsigned n, unsigned left,
 		begin(kinds, n);
 		give(text, cut);
 		give(text + cut, length - cut);
-		ck_assert_msg(seen.length == length &&
-			memcmp(seen.out, text, length) == 0,
-		    "cut at %zu: %s", cut, text);
+		ck_assert_msg(seen.length == strlen(passes) &&
+			memcmp(seen.out, passes, seen.length) == 0,
+		    "cut at %zu: %s\nbecomes\n%.*s", cut, text,
+		    (int)seen.length, seen.out);
 		ck_assert_msg(seen.pending.count == left, "cut at %zu: %s: %u",
 		    cut, text, seen.pending.count);
-		ck_assert_msg(seen.pending.closing == (wanted == CLOSING),
-		    "cut at %zu: %s", cut, text);
-		ck_assert_msg((seen.r.stage == HTTP_RESPONSES_TUNNEL) ==
-			(wanted == TUNNEL),
-		    "cut at %zu: %s", cut, text);
+		ck_assert_msg(wanted == ALL
+			? seen.r.stage < HTTP_RESPONSES_TUNNEL
+			: seen.r.stage == stages[wanted],
+		    "cut at %zu: %s: %d", cut, text, seen.r.stage);
+		ck_assert(
+		    wanted == ALL || wanted == TUNNEL || seen.pending.closing);
 	}
+}
+
+static void
+one_becomes(const char *text, const char *passes, unsigned kind, unsigned left,
+    enum outcome wanted)
+{
+	become(text, passes, &kind, 1, left, wanted);
 }
 
 static void
 one(const char *text, unsigned kind, unsigned left, enum outcome wanted)
 {
-	answers(text, &kind, 1, left, wanted);
+	become(text, text, &kind, 1, left, wanted);
 }
 
 #define OK "HTTP/1.1 200 OK\r\n"
@@ -84,18 +103,33 @@ START_TEST(ends_of_answers)
 	one("HTTP/1.1 204 No\r\n\r\n", 0, 0, ALL);
 	one("HTTP/1.1 304 No\r\n" LENGTH(9) "\r\n", 0, 0, ALL);
 	one(OK LENGTH(9) "\r\n", HTTP_KIND_HEAD, 0, ALL);
+	one(OK LENGTH(x) "\r\n", HTTP_KIND_HEAD, 0, ALL);
 	one(OK "\r\n", HTTP_KIND_HEAD, 0, ALL);
-	one("HTTP/1.0 200\nContent-length:2\n\nok", 0, 0, CLOSING);
+	one("HTTP/1.0 200\nContent-length:2\n\nok", 0, 0, LAST);
 	one("HTTP/1.0 200\nConnection: Keep-Alive\n"
 	    "Content-length:2\n\nok",
 	    0, 0, ALL);
-	one(OK "Connection: x, close\r\n" LENGTH(2) "\r\nok", 0, 0, CLOSING);
+	one(OK "Connection: x, close\r\n" LENGTH(2) "\r\nok", 0, 0, LAST);
+	one(OK "Connection: keep-alive, close\r\n" LENGTH(0) "\r\n", 0, 0,
+	    LAST);
 	one(OK "Connection: close\r\n" LENGTH(2) "\r\no", 0, 1, ALL);
+	one(OK LENGTH(2) "\r\nok", HTTP_KIND_LAST, 0, LAST);
 	one(OK "Connections\r\n" LENGTH(2) "\r\nok", 0, 0, ALL);
 	one("HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 103 Hint\r\nLink: x\r\n\r\n" OK
 		LENGTH(1) "\r\nx",
 	    0, 0, ALL);
 	one("HTTP/1.1 100 Go\r\n\r\n", 0, 1, ALL);
+}
+END_TEST
+
+/* A header section goes on when it is whole. */
+START_TEST(sections_in_part)
+{
+	one_becomes("H", "", 0, 1, ALL);
+	one_becomes(OK LENGTH(2), "", 0, 1, ALL);
+	one_becomes(OK LENGTH(2) "\r", "", 0, 1, ALL);
+	one_becomes(
+	    "HTTP/1.1 103 x\r\n\r\n" OK, "HTTP/1.1 103 x\r\n\r\n", 0, 1, ALL);
 }
 END_TEST
 
@@ -106,43 +140,163 @@ START_TEST(chunks)
 	one(CHUNKED "a;x=y\r\n0\r\n\r\n0\r\n\r\n\r\n0\r\nT: x\r\n\r\n", 0, 0,
 	    ALL);
 	one(CHUNKED "5   \r\nhello\r\n0\r\n\r\n", 0, 0, ALL);
+	one(CHUNKED "5 ; a = b\r\nhello\r\n0\r\n\r\n", 0, 0, ALL);
+	one(CHUNKED "000000000000000000000005\r\nhello\r\n000\r\n\r\n", 0, 0,
+	    ALL);
+	one(CHUNKED "5\nhello\n0\n\n", 0, 0, ALL);
 	one(CHUNKED "5\r\nhello\r\n0\r\n", 0, 1, ALL);
-	one(CHUNKED "x\r\n", 0, 1, CLOSING);
-	one(CHUNKED "5\r\nhelloworld\r\n", 0, 1, CLOSING);
+	one(CHUNKED "5\r\nhello\r\n0\r\n\r\n", HTTP_KIND_LAST, 0, LAST);
+	one_becomes(CHUNKED "5\r\nhello\r\n0\r\n\r", //
+	    CHUNKED "5\r\nhello\r\n0\r\n", 0, 1, ALL);
 }
 END_TEST
 
-/* What could end elsewhere for the client is not followed by requests. */
+/* What comes behind it cannot be read. */
+START_TEST(wrong_chunks)
+{
+	one_becomes(CHUNKED "x\r\n", CHUNKED, 0, 1, WRONG);
+	one_becomes(CHUNKED "\r\n", CHUNKED, 0, 1, WRONG);
+	one_becomes(CHUNKED "5x\r\nhello\r\n", CHUNKED, 0, 1, WRONG);
+	one_becomes(CHUNKED "8000000000000000\r\n", CHUNKED, 0, 1, WRONG);
+	one_becomes(
+	    CHUNKED "5\r\nhelloworld\r\n", CHUNKED "5\r\nhello", 0, 1, WRONG);
+	one_becomes(
+	    CHUNKED "5\r\nhello\rX\n", CHUNKED "5\r\nhello", 0, 1, WRONG);
+	ck_assert(http_responses_are_within(&seen.r));
+}
+END_TEST
+
+/* The coding counts (RFC 9112, 6.3), and Content-Length beside it goes. */
+START_TEST(codings)
+{
+#define CODED "Transfer-Encoding: chunked\r\n"
+#define BODY  "2\r\nok\r\n0\r\n\r\n"
+	one(OK CODED CODED "\r\n" BODY, 0, 0, ALL);
+	one(OK "Transfer-Encoding: chunked, chunked\r\n\r\n" BODY, 0, 0, ALL);
+	one(OK "Transfer-Encoding: gzip, Chunked\r\n\r\n" BODY, 0, 0, ALL);
+	one(OK "Transfer-Encoding: gzip\r\n" CODED "\r\n" BODY, 0, 0, ALL);
+	one_becomes(
+	    OK LENGTH(2) CODED "\r\n" BODY, OK CODED "\r\n" BODY, 0, 0, ALL);
+	one_becomes(OK "A: b\r\n" CODED
+		       "content-length:\t9\r\nC: d\r\n\r\n" BODY,
+	    OK "A: b\r\n" CODED "C: d\r\n\r\n" BODY, 0, 0, ALL);
+	one_becomes(OK LENGTH(x) LENGTH(3) CODED "\r\n" BODY,
+	    OK CODED "\r\n" BODY, 0, 0, ALL);
+	one_becomes("HTTP/1.0 200 OK\r\n" CODED "\r\n" BODY,
+	    "HTTP/1.0 200 OK\r\n" CODED "\r\n" BODY, 0, 0, LAST);
+}
+END_TEST
+
+/* Of another field it is harmless (RFC 9112, 5.2 and 2.2). */
+START_TEST(folded_fields)
+{
+	one_becomes(OK "A: b\r\n c\r\n\td\r\n" LENGTH(2) "\r\nok",
+	    OK "A: b c\td\r\n" LENGTH(2) "\r\nok", 0, 0, ALL);
+	one_becomes(OK " A: b\r\n c\r\n" LENGTH(2) "\r\nok",
+	    OK LENGTH(2) "\r\nok", 0, 0, ALL);
+	one_becomes("HTTP/1.1 200\nA: b\n c\nContent-Length: 2\n\nok",
+	    "HTTP/1.1 200\nA: b c\nContent-Length: 2\n\nok", 0, 0, ALL);
+	one_becomes(OK LENGTH(9) " 9\r\n" CODED "\r\n" BODY,
+	    OK "Connection: close\r\n" CODED "\r\n" BODY, 0, 1, CLOSING);
+	one_becomes("HTTP/1.1 103 x\r\nLink: a\r\n b\r\n\r\n",
+	    "HTTP/1.1 103 x\r\nLink: a b\r\n\r\n", 0, 1, ALL);
+}
+END_TEST
+
+/* What could end elsewhere for the client is not followed by requests, and the
+ * client is told. */
 START_TEST(answers_in_doubt)
 {
-	one(OK "\r\nall of it", 0, 1, CLOSING);
-	one("HTTP/1.0 200 OK\r\n\r\n", 0, 1, CLOSING);
-	one(OK LENGTH(2) LENGTH(3) "\r\n", 0, 1, CLOSING);
+#define CLOSE "Connection: close\r\n"
+	one_becomes(
+	    OK "\r\nall of it", OK CLOSE "\r\nall of it", 0, 1, CLOSING);
+	one(OK CLOSE "\r\nall of it", 0, 1, CLOSING);
+	one_becomes(OK "Connection: keep-alive\r\nKeep-Alive: 5\r\n\r\nall",
+	    OK CLOSE "\r\nall", 0, 1, CLOSING);
+	one_becomes("HTTP/1.0 200 OK\r\n\r\n",
+	    "HTTP/1.0 200 OK\r\n" CLOSE "\r\n", 0, 1, CLOSING);
+	one_becomes(OK "Transfer-Encoding: gzip\r\n" LENGTH(2) "\r\n",
+	    OK CLOSE "Transfer-Encoding: gzip\r\n\r\n", 0, 1, CLOSING);
+	one_becomes(OK CODED "Transfer-Encoding: x\r\n\r\n",
+	    OK CLOSE CODED "Transfer-Encoding: x\r\n\r\n", 0, 1, CLOSING);
+	one_becomes(OK "Content-Length : 2\r\n\r\n",
+	    OK CLOSE "Content-Length : 2\r\n\r\n", 0, 1, CLOSING);
+	one_becomes(OK LENGTH(2) " 3\r\n\r\n",
+	    OK CLOSE "Content-Length: 2 3\r\n\r\n", 0, 1, CLOSING);
 	one(OK LENGTH(2) LENGTH(2) "\r\nok", 0, 0, ALL);
-	one(OK LENGTH(-2) "\r\n", 0, 1, CLOSING);
-	one(OK LENGTH(2) "Transfer-Encoding: chunked\r\n\r\n", 0, 1, CLOSING);
-	one(OK "Transfer-Encoding: gzip\r\n\r\n", 0, 1, CLOSING);
-	one(OK "Content-Length : 2\r\n\r\n", 0, 1, CLOSING);
-	one(OK LENGTH(2) " 3\r\n\r\n", 0, 1, CLOSING);
-	one("220 mail.example.org ESMTP\r\n", 0, 1, CLOSING);
-	one("HTTP/2 200\r\n\r\n", 0, 1, CLOSING);
-	answers(OK LENGTH(2) "\r\nok", NULL, 0, 0, CLOSING);
-	one(OK LENGTH(0) "\r\n" OK, 0, 0, CLOSING);
+	one(OK "Content-Length: 2, 2\r\n\r\nok", 0, 0, ALL);
 }
 END_TEST
 
-/* Of a long line the beginning alone is read, wherever it was cut: a length of
- * which there is more must not end an answer early. */
+/* Of what is none nothing goes on. */
+START_TEST(no_answers)
+{
+	one_becomes(OK LENGTH(2) LENGTH(3) "\r\n", "", 0, 1, WRONG);
+	one_becomes(OK "Content-Length: 2, 3\r\n\r\n", "", 0, 1, WRONG);
+	one_becomes(OK LENGTH(-2) "\r\n", "", 0, 1, WRONG);
+	one_becomes(OK LENGTH() "\r\n", "", 0, 1, WRONG);
+	one_becomes("220 mail.example.org ESMTP\r\n", "", 0, 1, WRONG);
+	one_becomes("HTTP/2 200\r\n\r\n", "", 0, 1, WRONG);
+	one_becomes("HTTP/1.1 099 No\r\n\r\n", "", 0, 1, WRONG);
+	one_becomes("HTTP/1.1 2000\r\n\r\n", "", 0, 1, WRONG);
+	one_becomes("HTTQ", "", 0, 1, WRONG);
+	one_becomes("\rHTTP", "", 0, 1, WRONG);
+	ck_assert(!http_responses_are_within(&seen.r));
+}
+END_TEST
+
+/* It belongs to no request. */
+START_TEST(excess)
+{
+	unsigned head = HTTP_KIND_HEAD, two[] = { 0, 0 };
+
+	become(OK LENGTH(2) "\r\nok", "", NULL, 0, 0, UNASKED);
+	one_becomes(OK LENGTH(0) "\r\n" OK, OK LENGTH(0) "\r\n", 0, 0, UNASKED);
+	one_becomes(
+	    OK LENGTH(2) "\r\nok\r\n", OK LENGTH(2) "\r\nok", 0, 0, UNASKED);
+	one_becomes(
+	    CHUNKED "0\r\n\r\n\r\n", CHUNKED "0\r\n\r\n", 0, 0, UNASKED);
+	one_becomes(CHUNKED "0\r\n\r\n", CHUNKED, head, 0, UNASKED);
+	one_becomes(
+	    OK LENGTH(2) "\r\nok", OK LENGTH(2) "\r\n", head, 0, UNASKED);
+	one_becomes("HTTP/1.1 204 No\r\n\r\n" OK, "HTTP/1.1 204 No\r\n\r\n", 0,
+	    0, UNASKED);
+	one_becomes("HTTP/1.1 304 No\r\n" LENGTH(1) "\r\nx",
+	    "HTTP/1.1 304 No\r\n" LENGTH(1) "\r\n", 0, 0, UNASKED);
+	ck_assert(!seen.r.begun);
+	one_becomes(OK CLOSE LENGTH(2) "\r\nok" OK, OK CLOSE LENGTH(2) "\r\nok",
+	    0, 0, LAST);
+	become(OK LENGTH(2) "\r\nok\r\n\n\r\n" OK LENGTH(2) "\r\nok",
+	    OK LENGTH(2) "\r\nok" OK LENGTH(2) "\r\nok", two, 2, 0, ALL);
+	become(OK LENGTH(2) "\r\nokay" OK LENGTH(2) "\r\nok",
+	    OK LENGTH(2) "\r\nok", two, 2, 1, WRONG);
+	become(OK CLOSE LENGTH(2) "\r\nok" OK LENGTH(2) "\r\nok",
+	    OK CLOSE LENGTH(2) "\r\nok", two, 2, 1, LAST);
+}
+END_TEST
+
+/* However long a line is, all of it counts; the section has a limit. */
 START_TEST(long_lines)
 {
 #define ZEROS "0000000000000000000000000000000000000000"
-	one(OK "Content-Length: " ZEROS ZEROS ZEROS "2\r\n\r\nok", 0, 1,
-	    CLOSING);
-	one(OK "Connection: " ZEROS ZEROS ZEROS ", close\r\n" LENGTH(
-		2) "\r\nok",
-	    0, 1, CLOSING);
+	static char text[1000];
+	unsigned kind = 0;
+	size_t i;
+
+	one(OK "Content-Length: " ZEROS ZEROS ZEROS "2\r\n\r\nok", 0, 0, ALL);
+	one(OK "Connection: " ZEROS ZEROS ZEROS
+	       ", close\r\n" LENGTH(2) "\r\nok",
+	    0, 0, LAST);
 	one(OK "Content-Type: " ZEROS ZEROS ZEROS "\r\n" LENGTH(2) "\r\nok", 0,
 	    0, ALL);
+	memset(text, 'x', sizeof(text));
+	begin(&kind, 1);
+	give(OK, strlen(OK));
+	for (i = 0; i < 2 * HTTP_RESPONSE_HEAD_MAX; i += sizeof(text))
+		give(text, sizeof(text));
+	ck_assert_int_eq(seen.r.stage, HTTP_RESPONSES_WRONG);
+	ck_assert_uint_eq(seen.length, 0);
+	ck_assert_uint_eq(buffer_length(&seen.r.held), 0);
 }
 END_TEST
 
@@ -152,15 +306,19 @@ START_TEST(other_protocols)
 	unsigned kinds[] = { HTTP_KIND_HEAD, 0, HTTP_KIND_UPGRADE };
 
 	one("HTTP/1.1 101 Go\r\n\r\n\n\n\x81", up, 0, TUNNEL);
-	one("HTTP/1.1 101 Go\r\n\r\n", 0, 1, CLOSING);
+	one_becomes("HTTP/1.1 101 Go\r\n\r\n", "", 0, 1, WRONG);
 	one(OK LENGTH(2) "\r\nany", tunnel, 0, TUNNEL);
 	one("HTTP/1.1 407 No\r\n" LENGTH(2) "\r\nno", tunnel, 0, ALL);
 	one("HTTP/1.1 100 Go\r\n\r\n", up, 1, ALL);
-	answers(OK LENGTH(2) "\r\n" OK LENGTH(37)
-		"\r\nHTTP/1.1 101 Switching Protocols\r\n\r\n!"
-		"HTTP/1.1 101 Go\r\n\r\nframes",
+	become(OK LENGTH(2) "\r\n" OK LENGTH(
+		   37) "\r\nHTTP/1.1 101 Switching Protocols\r\n\r\n!"
+		       "HTTP/1.1 101 Go\r\n\r\nframes",
+	    OK LENGTH(2) "\r\n" OK LENGTH(
+		37) "\r\nHTTP/1.1 101 Switching Protocols\r\n\r\n!"
+		    "HTTP/1.1 101 Go\r\n\r\nframes",
 	    kinds, 3, 0, TUNNEL);
-	answers(OK LENGTH(2) "\r\n" OK LENGTH(18) "\r\nHTTP/1.1 101 Go\r\n\r",
+	become(OK LENGTH(2) "\r\n" OK LENGTH(18) "\r\nHTTP/1.1 101 Go\r\n\r",
+	    OK LENGTH(2) "\r\n" OK LENGTH(18) "\r\nHTTP/1.1 101 Go\r\n\r",
 	    kinds, 3, 1, ALL);
 }
 END_TEST
@@ -247,8 +405,14 @@ SUITE(test_http_responses)
 	Suite *s = suite_create("http_responses");
 
 	SUITE_ADD(s, ends_of_answers, 5);
+	SUITE_ADD(s, sections_in_part, 5);
 	SUITE_ADD(s, chunks, 5);
+	SUITE_ADD(s, wrong_chunks, 5);
+	SUITE_ADD(s, codings, 5);
+	SUITE_ADD(s, folded_fields, 5);
 	SUITE_ADD(s, answers_in_doubt, 5);
+	SUITE_ADD(s, no_answers, 5);
+	SUITE_ADD(s, excess, 5);
 	SUITE_ADD(s, long_lines, 5);
 	SUITE_ADD(s, other_protocols, 5);
 	SUITE_ADD(s, decisions, 5);

@@ -1,0 +1,232 @@
+/* http_response.c: see http_response.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "proxy/http/http_response.h"
+
+/* ---- status and fields ---- */
+
+static bool
+http_response_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* HTTP/1.1 200 OK (RFC 9112, 4); OK may be missing. */
+static bool
+is_status_line(struct http_text line)
+{
+	const char *l = line.at;
+
+	return line.length >= 12 && memcmp(l, "HTTP/1.", 7) == 0 &&
+	    http_response_is_digit(l[7]) && l[8] == ' ' && l[9] != '0' &&
+	    http_response_is_digit(l[9]) && http_response_is_digit(l[10]) &&
+	    http_response_is_digit(l[11]) &&
+	    (line.length == 12 || l[12] == ' ');
+}
+
+static void
+note_status(struct http_response *r, const char *l)
+{
+	*r = (struct http_response){ .in_fields = true };
+	r->status = (unsigned)(l[9] - '0') * 100 +
+	    (unsigned)(l[10] - '0') * 10 + (unsigned)(l[11] - '0');
+	r->old = l[7] == '0';
+}
+
+/* What the server means to do; of HTTP/1.0 it may mean to go on. */
+static void
+note_connection(struct http_response *r, struct http_text value)
+{
+	struct http_text option;
+
+	while (http_list_next(&value, &option))
+		if (http_text_is(option, "close"))
+			r->close = true;
+		else if (http_text_is(option, "keep-alive"))
+			r->keep = true;
+}
+
+/* One number, maybe several times (RFC 9112, 6.3). */
+static void
+note_length(struct http_response *r, struct http_text value)
+{
+	struct http_text one;
+	uint64_t length;
+	bool any = false;
+
+	for (; http_list_next(&value, &one); any = true) {
+		r->bad_length |= http_length_parse(one, &length) < 0 ||
+		    (r->has_length && length != r->length);
+		if (r->bad_length)
+			return;
+		r->has_length = true;
+		r->length = length;
+	}
+	r->bad_length |= !any;
+}
+
+/* The last coding counts (RFC 9112, 6.3). */
+static void
+note_coding(struct http_response *r, struct http_text value)
+{
+	struct http_text one;
+
+	r->coded = true;
+	while (http_list_next(&value, &one))
+		r->chunked = http_text_is(one, "chunked");
+}
+
+/* Only what begins like one of these is looked at. */
+static void
+note_field(struct http_response *r, struct http_text line)
+{
+	struct http_text name, value;
+
+	r->framing = false;
+	if (!http_text_begins(line, "con") &&
+	    !http_text_begins(line, "transfer-encoding"))
+		return;
+	if (!http_field_split(line, &name, &value)) {
+		r->framing = http_text_begins(line, "content-length") ||
+		    http_text_begins(line, "transfer-encoding") ||
+		    http_text_begins(line, "connection:");
+		r->odd |= r->framing;
+		return;
+	}
+	r->framing = true;
+	if (http_text_is(name, "content-length"))
+		note_length(r, value);
+	else if (http_text_is(name, "transfer-encoding"))
+		note_coding(r, value);
+	else if (http_text_is(name, "connection"))
+		note_connection(r, value);
+	else
+		r->framing = false;
+}
+
+static bool
+is_folded(struct http_text line)
+{
+	return line.length > 0 && (line.at[0] == ' ' || line.at[0] == '\t');
+}
+
+/* Where one that frames the answer is folded, a client may read it otherwise;
+ * where another one is, that is harmless. */
+bool
+http_response_take_line(struct http_response *r, struct http_text line)
+{
+	if (!r->in_fields) {
+		if (!is_status_line(line))
+			return false;
+		note_status(r, line.at);
+	} else if (!is_folded(line)) {
+		note_field(r, line);
+	} else {
+		r->folded = true;
+		r->odd |= r->framing;
+	}
+	return true;
+}
+
+/* ---- what follows ---- */
+
+enum http_follows
+http_response_follows(const struct http_response *r)
+{
+	if (r->odd || (r->coded && !r->chunked))
+		return HTTP_FOLLOWS_ALL;
+	if (r->chunked)
+		return HTTP_FOLLOWS_CHUNKS;
+	if (r->bad_length)
+		return HTTP_FOLLOWS_UNKNOWN;
+	return r->has_length ? HTTP_FOLLOWS_LENGTH : HTTP_FOLLOWS_ALL;
+}
+
+/* A transfer coding in HTTP/1.0 is not to be trusted (RFC 9112, 6.1). */
+bool
+http_response_is_last(const struct http_response *r)
+{
+	return r->close || (r->old && (!r->keep || r->coded));
+}
+
+/* ---- as it goes on ---- */
+
+bool
+http_response_changes(const struct http_response *r)
+{
+	return r->folded || (r->coded && (r->has_length || r->bad_length));
+}
+
+/* A field that keeps a connection open, which is about to be closed. */
+static bool
+is_keep_alive(struct http_text line)
+{
+	struct http_text name, value;
+
+	return http_field_split(line, &name, &value) &&
+	    (http_text_is(name, "keep-alive") ||
+		(http_text_is(name, "connection") &&
+		    http_text_is(value, "keep-alive")));
+}
+
+static bool
+is_left_out(const struct http_response *r, struct http_text line, bool closes)
+{
+	struct http_text name, value;
+
+	if (r->coded && http_text_begins(line, "content-length"))
+		return http_field_split(line, &name, &value) &&
+		    http_text_is(name, "content-length");
+	return closes && is_keep_alive(line);
+}
+
+static char *
+put(char *to, const char *bytes, size_t n)
+{
+	memcpy(to, bytes, n);
+	return to + n;
+}
+
+static char *
+put_lines(char *to, const char *add, bool closes)
+{
+	static const char close[] = "Connection: close\r\n";
+
+	if (add != NULL)
+		to = put(to, add, strlen(add));
+	return closes ? put(to, close, sizeof(close) - 1) : to;
+}
+
+/* The end of a line before a folded one goes, so that a blank follows what
+ * stands there; one behind the status line is no field (RFC 9112, 2.2). */
+size_t
+http_response_write(const struct http_response *r, struct http_text section,
+    const char *add, bool closes, char *room)
+{
+	const char *at = section.at, *end = at + section.length;
+	char *to = room,
+	     *before = NULL; /* the end of a line without its CRLF */
+
+	while (at < end) {
+		const char *feed = memchr(at, '\n', (size_t)(end - at));
+		struct http_text line = http_line_of(at, feed);
+		bool folded = at > section.at && is_folded(line);
+
+		if (folded && before != NULL)
+			to = before;
+		if (folded ? before != NULL : !is_left_out(r, line, closes)) {
+			before = to + line.length;
+			to = put(to, at, (size_t)(feed - at) + 1);
+		} else {
+			before = NULL;
+		}
+		if (at == section.at) {
+			to = put_lines(to, add, closes);
+			before = NULL;
+		}
+		at = feed + 1;
+	}
+	return (size_t)(to - room);
+}
