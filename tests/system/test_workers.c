@@ -917,6 +917,151 @@ START_TEST(a_replacement_without_descriptors)
 END_TEST
 #endif
 
+/* Servers fail, of which the leader is informed: workers go on while it is
+ * stopped, and the newest states reach it and all others later. */
+START_TEST(a_stopped_leader_stops_none)
+{
+	enum { DEAD = 2000 };
+	FILE *f;
+	int i;
+
+	begin(backend_say);
+	f = fopen(scratch("servers"), "w");
+	ck_assert_ptr_nonnull(f);
+	for (i = 0; i < DEAD; i++)
+		fprintf(f, "server %d address 127.2.%d.%d port %d\n", i + 2,
+		    i / 200, i % 200 + 1, a.at.port);
+	fclose(f);
+	UP("--blacklist", "600", "-O", text("include %s", scratch("servers")));
+	kill(pen.child.pid, SIGSTOP);
+	for (i = 0; i < 2 * CLIENTS; i++) {
+		int fd = connect_as(i % CLIENTS);
+		char c;
+
+		endpoint_recv(fd, &c, 1);
+		close(fd);
+	}
+	kill(pen.child.pid, SIGCONT);
+	WAIT_FOR(count_in(child_err(&pen.child), "refused") >= 1000, 3000);
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* The one that was forked last. Another one has its sockets until the next one
+ * takes its place. */
+static void
+one_is_away(void)
+{
+	pid_t gone;
+	int i;
+
+	for (i = 0; i < 3; i++) { /* then the next one has a pause of 2 s */
+		WAIT_FOR(count_children() == WORKERS, SOON);
+		gone = worker(i == 0 ? 0 : 1);
+		kill(gone, SIGKILL);
+		WAIT_FOR(strstr(child_children(pen.child.pid),
+			     text("%ld ", (long)gone)) == NULL,
+		    SOON);
+	}
+	ck_assert_int_eq(count_children(), WORKERS - 1);
+}
+
+START_TEST(others_serve_for_one_that_is_away)
+{
+	int i, lines, of[WORKERS] = { 0, 0 };
+	const char *list;
+
+	begin(backend_echo);
+	UP("--session-log", "off");
+	one_is_away();
+	hold(0, CLIENTS);
+	ck_assert_int_eq(count_children(), WORKERS - 1);
+	WAIT_FOR(count_children() == WORKERS, SOON);
+	hold(CLIENTS, CLIENTS); /* each to its own again */
+	list = ask("connections");
+	for (i = 0; i < CLIENTS; i++) {
+		endpoint_expect_echo(fds[i], "still there");
+		close(fds[i]);
+	}
+	WAIT_FOR(statistic("sessions") == CLIENTS, SOON);
+	list = ask("connections");
+	for (i = 0; i < CLIENTS; i++)
+		of[worker_of(list, i, &lines)]++;
+	ck_assert_int_gt(of[0], 0);
+	ck_assert_int_gt(of[1], 0);
+	let_go(CLIENTS, CLIENTS);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* The address changes meanwhile: the new one has clients of both, too. */
+START_TEST(others_serve_where_it_listens_now)
+{
+	struct endpoint next;
+
+	begin(backend_echo);
+	endpoint_new(&next, ENDPOINT_TCP4);
+	UP("--session-log", "off");
+	one_is_away();
+	answers(text("listen %s", next.text), next.text);
+	front = next;
+	hold(0, CLIENTS);
+	ck_assert_int_eq(count_children(), WORKERS - 1);
+	WAIT_FOR(count_children() == WORKERS, SOON);
+	hold(CLIENTS, CLIENTS);
+	let_go(0, 2 * CLIENTS);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+START_TEST(flows_are_served_for_one_that_is_away)
+{
+	struct udp_server s;
+	int i;
+
+	udp_server_start(&s, ENDPOINT_TCP4, "s:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	pen_start(&pen, "-f", "-U", "-C", ctl.text, "--workers", "2",
+	    "--workers-by", "connection", front.text, s.at.text, NULL);
+	pen_wait_ready(&pen, &ctl);
+	pen_answers(&ctl, "workers", "2");
+	one_is_away();
+	for (i = 0; i < CLIENTS; i++) {
+		fds[i] = udp_client(&front);
+		ck_assert_str_eq(udp_ask(fds[i], "1", 1500), "s:1");
+	}
+	ck_assert_int_eq(count_children(), WORKERS - 1);
+	WAIT_FOR(count_children() == WORKERS, SOON);
+	for (i = 0; i < CLIENTS; i++) {
+		ck_assert_str_eq(udp_ask(fds[i], "2", SOON), "s:2");
+		close(fds[i]);
+	}
+	pen_down(&pen);
+	udp_server_stop(&s);
+}
+END_TEST
+
+/* One that is stopped when its leader is killed does not keep the sockets. */
+START_TEST(a_stopped_worker_ends_with_its_leader)
+{
+	begin(backend_say);
+	UP("--worker-watchdog", "0");
+	kill(worker(0), SIGSTOP);
+	kill(pen.child.pid, SIGKILL);
+	(void)child_wait(&pen.child, SOON);
+	WAIT_FOR(!endpoint_is_listening(&front), SOON);
+	UP("--worker-watchdog", "0");
+	ck_assert_int_eq((int)strlen(hear(20)), 20);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 START_TEST(other_methods)
 {
 	any_event_method();
@@ -1181,6 +1326,11 @@ SUITE(test_workers)
 #ifdef HAVE_PRLIMIT
 	SUITE_ADD(s, a_replacement_without_descriptors, 30);
 #endif
+	SUITE_ADD(s, a_stopped_leader_stops_none, 60);
+	SUITE_ADD(s, others_serve_for_one_that_is_away, 60);
+	SUITE_ADD(s, others_serve_where_it_listens_now, 60);
+	SUITE_ADD(s, flows_are_served_for_one_that_is_away, 60);
+	SUITE_ADD(s, a_stopped_worker_ends_with_its_leader, 60);
 	SUITE_ADD(s, one_that_does_not_turn_is_replaced, 20);
 	SUITE_ADD(s, a_change_waits_for_no_stuck_worker, 40);
 	SUITE_ADD(s, names_that_stay_change_nothing, 40);

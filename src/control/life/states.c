@@ -111,7 +111,7 @@ states_announce(
 
 /* Others of the team have the same servers. */
 static void
-tell_team(struct service *svc, const struct server *s)
+tell_team(struct service *svc, struct server *s)
 {
 	const struct team *t = &svc->pen->team;
 

@@ -74,7 +74,7 @@ struct team {
 	void (*hang_up)(struct pen *p);
 	/* ---- of both ---- */
 	/* The state of a server has changed. */
-	void (*tell_state)(struct service *svc, const struct server *s);
+	void (*tell_state)(struct service *svc, struct server *s);
 };
 
 /* A worker that does what its leader does, too, is quiet meanwhile: nothing is

@@ -75,7 +75,7 @@ count_names(const struct names *n)
 }
 
 int
-change_write(const struct apply *a, struct buffer *out)
+change_write(const struct apply *a, uint32_t number, struct buffer *out)
 {
 	const struct team_change *c = &a->pen->team.change;
 	const struct names *n = a->names;
@@ -88,6 +88,7 @@ change_write(const struct apply *a, struct buffer *out)
 		memcpy(head.range_service, n->service->name,
 		    sizeof(head.range_service));
 	head.has_range_service = n->service != NULL;
+	head.number = number;
 	head.from = n->from;
 	head.past = n->past;
 	head.line = c->line != NULL ? c->length : 0;

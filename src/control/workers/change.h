@@ -21,6 +21,7 @@ struct change_head {
 	char range_service[SERVICE_NAME_MAX + 1]; /* "": all */
 	bool has_range_service;
 	unsigned from, past; /* the range of the names */
+	uint32_t number;     /* of the change; its answers have it, too */
 	size_t line;	     /* bytes; 0: names were looked up again */
 	unsigned names;
 	uint64_t ttl_ms;
@@ -35,7 +36,7 @@ struct change_bytes {
 };
 
 /* Appends the change that is applied. Returns 0, or -1 without memory. */
-int change_write(const struct apply *a, struct buffer *out);
+int change_write(const struct apply *a, uint32_t number, struct buffer *out);
 
 /* Reads all but the names. Returns 0, or -1: there is something missing. */
 int change_begin(struct change_bytes *c, const char *bytes, size_t n);

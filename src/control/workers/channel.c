@@ -21,6 +21,7 @@ prepare_end(struct channel *c, int fd)
 {
 	*c = (struct channel){ .fd = fd };
 	buffer_init(&c->in);
+	buffer_init(&c->out);
 	list_init(&c->messages);
 	return fcntl(fd, F_SETFL, O_NONBLOCK) < 0
 	    ? -1
@@ -54,6 +55,7 @@ channel_close(struct channel *c)
 		free(m);
 	passed_drop(&c->passed);
 	buffer_fini(&c->in);
+	buffer_fini(&c->out);
 }
 
 /* ---- sending ---- */
@@ -124,10 +126,64 @@ channel_send(
 {
 	char header[HEADER];
 
+	if (n > CHANNEL_MAX)
+		return -1;
 	make_header(header, type, n);
 	return send_part(c, header, HEADER, ms) < 0 ? -1
 	    : n > 0				    ? send_part(c, bytes, n, ms)
 						    : 0;
+}
+
+/* ---- sending without waiting ---- */
+
+size_t
+channel_flush(struct channel *c)
+{
+	ssize_t n = 0;
+
+	while (buffer_length(&c->out) > 0 && n >= 0) {
+		n = send(c->fd, buffer_bytes(&c->out), buffer_length(&c->out),
+		    MSG_NOSIGNAL);
+		if (n > 0)
+			buffer_consume(&c->out, (size_t)n);
+		else if (n < 0 && errno == EINTR)
+			n = 0;
+	}
+	if (n < 0 && errno != EAGAIN) /* nothing will read it */
+		buffer_cut(&c->out, 0);
+	if (buffer_length(&c->out) == 0)
+		buffer_fini(&c->out);
+	return buffer_length(&c->out);
+}
+
+int
+channel_post(struct channel *c, unsigned type, const void *bytes, size_t n)
+{
+	char header[HEADER];
+
+	if (c->fd < 0)
+		return 0;
+	if (n > CHANNEL_MAX)
+		return -1;
+	make_header(header, type, n);
+	if ((buffer_append(&c->out, header, HEADER) |
+		(n > 0 ? buffer_append(&c->out, bytes, n) : 0)) < 0)
+		return -1;
+	(void)channel_flush(c);
+	return 0;
+}
+
+void
+channel_empty(struct channel *c, uint64_t ms)
+{
+	uint64_t until = clock_monotonic_ms() + ms, now;
+
+	while (channel_flush(c) > 0 && channel_read(c) == 0) {
+		now = clock_monotonic_ms();
+		if (now >= until ||
+		    !wait_until(c, POLLOUT | POLLIN, until - now))
+			return;
+	}
 }
 
 int
@@ -157,8 +213,8 @@ channel_send_fd(struct channel *c, int fd, uint64_t ms)
 
 /* ---- receiving ---- */
 
-/* Takes the messages apart that are complete. Returns 0, or -1 without
- * memory. */
+/* Takes the messages apart that are complete. Returns 0, or -1: no memory, or
+ * one that is too long. */
 static int
 split(struct channel *c)
 {
@@ -167,15 +223,19 @@ split(struct channel *c)
 
 	while (buffer_length(&c->in) >= HEADER) {
 		memcpy(words, buffer_bytes(&c->in), HEADER);
+		if (words[1] > CHANNEL_MAX)
+			return -1;
 		if (buffer_length(&c->in) < HEADER + (size_t)words[1])
 			break;
 		buffer_consume(&c->in, HEADER);
+		c->sent += words[0] == TYPE_FD;
 		if (words[0] == TYPE_FD)
 			continue;
 		m = malloc(sizeof(*m) + words[1] + 1);
 		if (m == NULL)
 			return -1;
 		m->type = words[0];
+		m->fds = c->sent;
 		m->length = words[1];
 		if (words[1] > 0)
 			memcpy(m->bytes, buffer_bytes(&c->in), words[1]);
@@ -222,6 +282,31 @@ channel_next(struct channel *c)
 	return list_entry(link, struct message, link);
 }
 
+unsigned
+channel_fds(const struct channel *c, const struct message *m)
+{
+	unsigned n = m->fds - c->taken;
+
+	return n < c->passed.count ? n : c->passed.count;
+}
+
+void
+channel_drop_fds(struct channel *c, const struct message *m)
+{
+	struct passed *p = &c->passed;
+	unsigned n = channel_fds(c, m), i;
+
+	for (i = 0; i < n; i++)
+		if (p->fd[i] >= 0)
+			close(p->fd[i]);
+	c->taken = m->fds;
+	p->count -= n;
+	if (p->count == 0)
+		passed_drop(p);
+	else
+		memmove(p->fd, p->fd + n, p->count * sizeof(*p->fd));
+}
+
 static struct message *
 find(struct channel *c, unsigned type, unsigned other)
 {
@@ -246,8 +331,10 @@ channel_wait(struct channel *c, unsigned type, unsigned other, uint64_t ms)
 	int rc = 0;
 
 	while (m == NULL && rc == 0) {
+		short what = channel_flush(c) > 0 ? POLLIN | POLLOUT : POLLIN;
+
 		now = clock_monotonic_ms();
-		if (now >= until || !wait_until(c, POLLIN, until - now))
+		if (now >= until || !wait_until(c, what, until - now))
 			return NULL;
 		rc = channel_read(c);
 		m = find(c, type, other);

@@ -1,6 +1,6 @@
 /* channel.h: messages between the leader of a team and a worker: over a pair of
- * sockets, in order, of any length, with descriptors beside them. Both ends are
- * the same program; what comes is trusted. */
+ * sockets, in order, of CHANNEL_MAX bytes at most, with descriptors beside
+ * them. Both ends are the same program; what comes is trusted. */
 #ifndef PEN_CONTROL_CHANNEL_H
 #define PEN_CONTROL_CHANNEL_H
 
@@ -12,16 +12,22 @@
 #include "base/list.h"
 #include "net/passed.h"
 
+/* The counters of a million servers have a third of that. */
+enum { CHANNEL_MAX = 256 * 1024 * 1024 };
+
 struct channel {
 	int fd;		      /* -1: closed */
 	struct buffer in;     /* of the message that is not complete yet */
+	struct buffer out;    /* for which there was no room yet */
 	struct list messages; /* that have come, in order */
-	struct passed passed; /* descriptors that have come */
+	struct passed passed; /* descriptors that have come, and .. */
+	unsigned sent, taken; /* .. how many there were in all, and before */
 };
 
 struct message {
 	struct list link;
 	unsigned type;
+	unsigned fds; /* descriptors until then; see channel_fds() */
 	size_t length;
 	char bytes[];
 };
@@ -36,6 +42,15 @@ void channel_close(struct channel *c);
  * -1: the other end is gone, or stuck. */
 int channel_send(
     struct channel *c, unsigned type, const void *bytes, size_t n, uint64_t ms);
+/* Sends as much of it as there is room for, and keeps the rest, without
+ * waiting. Returns 0, or -1: no memory; then the other end would not understand
+ * what follows. */
+int channel_post(struct channel *c, unsigned type, const void *bytes, size_t n);
+/* Sends of what is kept as much as there is room for. Returns how much is left;
+ * 0 also when the other end is gone. */
+size_t channel_flush(struct channel *c);
+/* Waits until nothing is left, at most `ms`. */
+void channel_empty(struct channel *c, uint64_t ms);
 /* Sends a descriptor, which stays the caller's, in front of what is sent
  * next. */
 int channel_send_fd(struct channel *c, int fd, uint64_t ms);
@@ -45,8 +60,14 @@ int channel_send_fd(struct channel *c, int fd, uint64_t ms);
 int channel_read(struct channel *c);
 /* The next message, the caller's to free, or NULL. */
 struct message *channel_next(struct channel *c);
+/* How many of those that came with a message, or before it, nothing has taken:
+ * the first ones of `passed`. */
+unsigned channel_fds(const struct channel *c, const struct message *m);
+/* Closes those of them that were not taken (-1). */
+void channel_drop_fds(struct channel *c, const struct message *m);
 /* Waits for a message of one of two types, at most `ms`, and takes it; others
- * stay, in order. NULL: there was none in time, or the other end is gone. */
+ * stay, in order. What is kept is sent meanwhile. NULL: there was none in time,
+ * or the other end is gone. */
 struct message *channel_wait(
     struct channel *c, unsigned type, unsigned other, uint64_t ms);
 

@@ -7,9 +7,8 @@
  * names have; each makes its own draft of it. The workers' participant is the
  * last that prepares: in the leader it sends the command to all, in a worker it
  * waits for the decision of the leader, and serves no client meanwhile. So the
- * leader first pings all, and refuses the change when one does not answer. A
- * worker that does not answer the change is ended, and its replacement has what
- * the leader has. */
+ * leader first pings all, and refuses the change when one does not answer, and
+ * also when one stops while it prepares; see prepared.c. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -62,15 +61,6 @@ workers_check(struct apply *a, struct error *e)
 	return 0;
 }
 
-static void
-send_socket(void *arg, int fd)
-{
-	struct seat *s = arg;
-
-	if (s->pid != 0 && channel_send_fd(&s->channel, fd, SEND_MS) < 0)
-		seat_kill(s, "takes no sockets");
-}
-
 /* Also of services that do not change. */
 static int
 grow(struct apply *a, unsigned members, struct error *e)
@@ -101,8 +91,8 @@ workers_sockets_prepare(struct apply *a, struct error *e)
 	if (!a->first && listen_list_equal(&a->now->listen, &a->wanted->listen))
 		return 0;
 	SEAT_EACH (w, s)
-		frontend_each_member(
-		    a->service->frontend, s->member - 1, false, send_socket, s);
+		frontend_each_member(a->service->frontend, s->member - 1, false,
+		    seat_send_socket, s);
 	return 0;
 }
 
@@ -134,36 +124,6 @@ all_turn(struct workers *w, struct error *e)
 	return rc;
 }
 
-/* So long; what is there already is found in no time. */
-static uint64_t
-ms_until(uint64_t end)
-{
-	uint64_t now = clock_monotonic_ms();
-
-	return now < end ? end - now : 1;
-}
-
-static int
-hear_all(struct workers *w, struct error *e)
-{
-	uint64_t end = clock_monotonic_ms() + PREPARE_MS;
-	struct message *m;
-	struct seat *s;
-	int rc = 0;
-
-	SEAT_EACH (w, s) {
-		m = seat_wait(
-		    s, MESSAGE_PREPARED, MESSAGE_REFUSED, ms_until(end));
-		if (m == NULL)
-			continue;
-		if (m->type == MESSAGE_REFUSED)
-			rc = error_set(
-			    e, "worker %u: %.400s", s->member, m->bytes);
-		free(m);
-	}
-	return rc;
-}
-
 static int
 tell_all(struct apply *a, struct error *e)
 {
@@ -171,14 +131,14 @@ tell_all(struct apply *a, struct error *e)
 	struct buffer change;
 
 	buffer_init(&change);
-	if (change_write(a, &change) < 0) {
+	if (change_write(a, ++w->changes, &change) < 0) {
 		buffer_fini(&change);
 		return error_set(e, "out of memory");
 	}
 	workers_send(w, MESSAGE_PREPARE, buffer_bytes(&change),
 	    buffer_length(&change));
 	buffer_fini(&change);
-	return hear_all(w, e);
+	return prepared_by_all(w, e);
 }
 
 /* Another number of workers has its room before it is in force. */
@@ -273,17 +233,14 @@ do_refresh(struct worker *w, struct change_bytes *c, struct error *e)
 }
 
 static void
-take_sockets(struct worker *w)
+refuse(struct worker *w, const struct error *e)
 {
-	struct passed *all = &w->channel.passed;
-	struct error e;
-	uint32_t i;
+	char bytes[sizeof(w->change) + sizeof(e->text)];
+	size_t n = strlen(e->text);
 
-	for (i = 0; i < all->count; i++)
-		if (inherited_add(&w->pen->inherited, all->fd[i], false, &e) ==
-		    0)
-			all->fd[i] = -1;
-	passed_drop(all);
+	memcpy(bytes, &w->change, sizeof(w->change));
+	memcpy(bytes + sizeof(w->change), e->text, n);
+	worker_say(w->pen, MESSAGE_REFUSED, bytes, sizeof(w->change) + n);
 }
 
 void
@@ -295,8 +252,9 @@ worker_change(struct worker *w, const struct message *m)
 
 	if (change_begin(&c, m->bytes, m->length) < 0)
 		return;
-	take_sockets(w);
+	worker_take_sockets(w, m);
 	w->verdict_due = false;
+	w->change = c.head.number;
 	team_hush(w->pen, true);
 	rc = c.head.line > 0 ? do_line(w, &c, &e) : do_refresh(w, &c, &e);
 	if (rc < 0 || !w->verdict_due)
@@ -305,7 +263,7 @@ worker_change(struct worker *w, const struct message *m)
 	if (!w->verdict_due) {
 		if (rc == 0)
 			error_set(&e, "it changes nothing here");
-		worker_say(w->pen, MESSAGE_REFUSED, e.text, strlen(e.text));
+		refuse(w, &e);
 	}
 	if (w->verdict != NULL)
 		sync_hear(w->pen, w->verdict->bytes, w->verdict->length);
@@ -320,7 +278,7 @@ await_verdict(struct worker *w, struct error *e)
 	struct message *m;
 
 	w->verdict_due = true;
-	worker_say(w->pen, MESSAGE_PREPARED, NULL, 0);
+	worker_say(w->pen, MESSAGE_PREPARED, &w->change, sizeof(w->change));
 	m = channel_wait(
 	    &w->channel, MESSAGE_COMMIT, MESSAGE_CANCEL, VERDICT_MS);
 	if (m != NULL && m->type == MESSAGE_COMMIT) {
@@ -375,6 +333,7 @@ workers_commit(struct apply *a)
 	if (wanted != w->wanted)
 		w->put_off = false;
 	w->wanted = wanted;
+	lend_anew(w);
 	if (workers_are_due(w->pen))
 		loop_stop(w->pen->loop);
 }

@@ -225,6 +225,7 @@ fork_due(struct workers *w, struct error *e)
 		}
 		if (p->team.member > 0)
 			return 0;
+		lend_soon(w);
 		if (s->deaths > 0)
 			log_info("worker replaced worker=%u pid=%ld", s->member,
 			    (long)s->pid);

@@ -354,6 +354,7 @@ struct answering {
 	struct caller caller;
 	struct task task;
 	uint32_t number;
+	bool waits; /* for room */
 };
 
 static void
@@ -415,7 +416,9 @@ go_on(struct answering *a)
 		say(a, MESSAGE_ANSWER, buffer_bytes(&q->reply.out),
 		    buffer_length(&q->reply.out));
 		buffer_cut(&q->reply.out, 0);
-		pieces_soon(&a->worker->pen->replies, &a->task);
+		a->waits = worker_is_full(a->worker);
+		if (!a->waits)
+			pieces_soon(&a->worker->pen->replies, &a->task);
 		break;
 	case REQUEST_WAITS:
 		break;
@@ -436,6 +439,20 @@ static void
 on_piece(struct task *t)
 {
 	go_on(list_entry(t, struct answering, task));
+}
+
+void
+worker_resume_answers(struct worker *w)
+{
+	struct answering *a;
+	struct list *link;
+
+	for (link = w->answers.next; link != &w->answers; link = link->next) {
+		a = list_entry(link, struct answering, link);
+		if (a->waits)
+			pieces_soon(&w->pen->replies, &a->task);
+		a->waits = false;
+	}
 }
 
 void

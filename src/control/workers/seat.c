@@ -13,6 +13,9 @@
 #include "base/log.h"
 #include "control/workers/workers_private.h"
 
+/* So often, every millisecond, to see whether one has ended, before it is
+ * killed, and after that. */
+enum { REAP_TRIES = 1000 };
 /* How long one that was just replaced must last for the next one to come at
  * once; the longest pause. */
 enum { LASTS_MS = 60000, PAUSE_MS = 1000, PAUSE_MAX_MS = 30000 };
@@ -24,15 +27,14 @@ seat_reap(pid_t pid)
 {
 	int status = 0, tries;
 
-	for (tries = 0; tries < 1000; tries++) {
+	for (tries = 0; tries < 2 * REAP_TRIES; tries++) {
 		if (waitpid(pid, &status, WNOHANG) != 0)
 			return status;
+		if (tries == REAP_TRIES)
+			(void)kill(pid, SIGKILL);
 		(void)poll(NULL, 0, 1);
 	}
-	(void)kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
+	return -1;
 }
 
 static void
@@ -55,7 +57,11 @@ keep_counts(struct seat *s)
 static void
 log_end(const struct seat *s, pid_t pid, int status)
 {
-	if (WIFSIGNALED(status))
+	if (status < 0)
+		log_error("worker does not end worker=%u pid=%ld "
+			  "error=\"a call to the system does not return\"",
+		    s->member, (long)pid);
+	else if (WIFSIGNALED(status))
 		log_error("worker killed worker=%u pid=%ld signal=%d "
 			  "error=\"%s\"",
 		    s->member, (long)pid, WTERMSIG(status),
@@ -77,7 +83,18 @@ stop_for_fork(struct seat *s)
 		loop_stop(s->workers->pen->loop);
 }
 
-/* The first one is replaced at once, those that follow it after a pause. */
+static bool
+others_serve(const struct seat *s)
+{
+	struct seat *other;
+
+	SEAT_EACH (s->workers, other)
+		return true;
+	return false;
+}
+
+/* The first one is replaced at once, those that follow it after a pause, for
+ * which another one has its clients. */
 void
 seat_replace(struct seat *s)
 {
@@ -89,8 +106,11 @@ seat_replace(struct seat *s)
 		s->deaths = 0;
 	for (i = 1; i < s->deaths && ms < PAUSE_MAX_MS; i++)
 		ms *= 2;
-	if (s->deaths++ == 0 || timer_start(l, &s->again, ms) < 0)
+	if (s->deaths++ == 0 ||
+	    timer_start(l, &s->again, others_serve(s) ? ms : PAUSE_MS) < 0)
 		stop_for_fork(s);
+	else
+		lend_soon(s->workers);
 }
 
 static void
@@ -136,11 +156,29 @@ take_last_counts(struct seat *s)
 			free(m);
 }
 
+/* What it had of others they have no more. */
+static void
+forget_help(struct seat *s)
+{
+	struct workers *w = s->workers;
+	bool any = false;
+	unsigned i;
+
+	for (i = 0; i < w->count; i++)
+		if (w->seat[i].helper == s->member) {
+			w->seat[i].helper = 0;
+			any = true;
+		}
+	if (any)
+		lend_soon(w);
+}
+
 static void
 seat_lose(struct seat *s)
 {
 	struct pen *p = s->workers->pen;
 	pid_t pid = s->pid;
+	int status;
 
 	if (pid == 0)
 		return;
@@ -149,7 +187,11 @@ seat_lose(struct seat *s)
 	watch_stop(p->loop, &s->watch);
 	channel_close(&s->channel);
 	list_remove(&s->task.link);
-	log_end(s, pid, seat_reap(pid));
+	forget_help(s);
+	status = seat_reap(pid);
+	log_end(s, pid, status);
+	if (status < 0)
+		(void)buffer_append(&s->workers->ending, &pid, sizeof(pid));
 	pool_share_clear(&s->workers->share, s->member - 1);
 	keep_counts(s);
 	remote_lose(s);
@@ -242,6 +284,15 @@ seat_send(struct seat *s, unsigned type, const void *bytes, size_t n)
 }
 
 void
+seat_send_socket(void *seat, int fd)
+{
+	struct seat *s = seat;
+
+	if (s->pid != 0 && channel_send_fd(&s->channel, fd, SEND_MS) < 0)
+		seat_kill(s, "takes no sockets");
+}
+
+void
 seat_count(struct seat *s)
 {
 	s->awaited++;
@@ -272,6 +323,17 @@ seat_wait(struct seat *s, unsigned type, unsigned other, uint64_t ms)
 		else
 			seat_kill(s, "does not answer");
 	}
+	return m;
+}
+
+struct message *
+seat_take(struct seat *s, unsigned type, unsigned other)
+{
+	int rc = s->pid != 0 ? channel_read(&s->channel) : 0;
+	struct message *m = s->pid != 0 ? await(s, type, other, 0) : NULL;
+
+	if (m == NULL && rc < 0)
+		seat_lose(s);
 	return m;
 }
 

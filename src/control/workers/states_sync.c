@@ -20,6 +20,7 @@ fill(const struct service *svc, const struct server *s, struct state_record *r)
 	memset(r, 0, sizeof(*r));
 	memcpy(r->service, svc->name, sizeof(r->service));
 	r->slot = s->slot;
+	r->generation = s->generation;
 	pool_known(s, &r->known, loop_now(svc->pen->loop));
 }
 
@@ -53,18 +54,49 @@ is_news(const struct server *s)
 	    strcmp(s->history.reason, "answered") == 0;
 }
 
-void
-sync_tell(struct service *svc, const struct server *s)
+/* One that waits for room is sent as it is then. */
+static void
+say_state(struct worker *w, const struct service *svc, struct server *s)
 {
 	struct state_record r;
 
-	if (svc->pen->team.member > 0 && !is_news(s))
+	s->untold = worker_is_full(w);
+	w->untold |= s->untold;
+	if (s->untold)
 		return;
 	fill(svc, s, &r);
-	if (svc->pen->team.member > 0)
-		worker_say(svc->pen, MESSAGE_STATE, &r, sizeof(r));
-	else
-		tell_all(svc->pen, &r);
+	worker_say(w->pen, MESSAGE_STATE, &r, sizeof(r));
+}
+
+void
+sync_tell(struct service *svc, struct server *s)
+{
+	struct pen *p = svc->pen;
+	struct state_record r;
+
+	if (p->team.worker == NULL) {
+		fill(svc, s, &r);
+		tell_all(p, &r);
+	} else if (is_news(s)) {
+		say_state(p->team.worker, svc, s);
+	}
+}
+
+/* Of each its newest one. */
+void
+sync_tell_rest(struct worker *w)
+{
+	struct service *svc;
+	struct server *s;
+	unsigned i;
+
+	w->untold = false;
+	SERVICE_EACH (w->pen, svc)
+		for (i = 0; i < pool_slots(svc->pool); i++) {
+			s = pool_slot(svc->pool, i);
+			if (s->untold)
+				say_state(w, svc, s);
+		}
 }
 
 static void
@@ -109,8 +141,8 @@ sync_hear(struct pen *p, const char *bytes, size_t n)
 		memcpy(&r, bytes, sizeof(r));
 		svc = service_find(p, r.service);
 		s = svc != NULL ? pool_slot(svc->pool, r.slot) : NULL;
-		if (s == NULL || !s->present)
-			continue;
+		if (s == NULL || !s->present || s->generation != r.generation)
+			continue; /* it is of a server that is gone */
 		if (p->team.member == 0) {
 			learn_of_worker(svc, s, &r.known);
 			continue;

@@ -6,6 +6,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "base/log.h"
 #include "control/apply/checks.h"
@@ -27,8 +31,22 @@
 #include "proxy/log/requestlog.h"
 #include "proxy/log/sessionlog.h"
 
+/* Bytes that are kept for the leader before lists wait; how long it may take
+ * the last counters; how long this process may outlive it. */
+enum { KEPT_MAX = 256 * 1024, LAST_MS = 1000, ORPHAN_S = 5 };
+
 /* ---- messages ---- */
 
+static void
+want_room(struct worker *w)
+{
+	bool more = buffer_length(&w->channel.out) > 0;
+
+	(void)watch_want(w->pen->loop, &w->watch,
+	    READY_READ | WATCH_LEVEL | (more ? READY_WRITE : 0u));
+}
+
+/* Half a message is the end of the channel. */
 void
 worker_say(struct pen *p, unsigned type, const void *bytes, size_t n)
 {
@@ -36,9 +54,30 @@ worker_say(struct pen *p, unsigned type, const void *bytes, size_t n)
 
 	if (w == NULL)
 		return;
-	(void)channel_send(&w->channel, type, bytes, n, VERDICT_MS);
-	if (!list_is_empty(&w->channel.messages))
-		loop_soon(p->loop, &w->task);
+	if (channel_post(&w->channel, type, bytes, n) < 0) {
+		log_error("out of memory");
+		stopping_end(p);
+	} else if (buffer_length(&w->channel.out) > 0) {
+		want_room(w);
+	}
+}
+
+bool
+worker_is_full(const struct worker *w)
+{
+	return buffer_length(&w->channel.out) > KEPT_MAX;
+}
+
+/* There is room again. */
+static void
+say_rest(struct worker *w)
+{
+	if (channel_flush(&w->channel) == 0) {
+		if (w->untold)
+			sync_tell_rest(w);
+		worker_resume_answers(w);
+	}
+	want_room(w);
 }
 
 static void
@@ -61,6 +100,43 @@ hang_up(struct pen *p)
 	(void)sink_reopen(p->log, &e);
 	(void)sink_reopen(sessionlog_sink(p->sessionlog), &e);
 	services_refresh(p);
+}
+
+void
+worker_take_sockets(struct worker *w, const struct message *m)
+{
+	struct channel *c = &w->channel;
+	unsigned n = channel_fds(c, m), i;
+	struct error e;
+
+	for (i = 0; i < n; i++)
+		if (inherited_add(
+			&w->pen->inherited, c->passed.fd[i], false, &e) == 0)
+			c->passed.fd[i] = -1;
+	channel_drop_fds(c, m);
+}
+
+/* Serves the sockets of another worker, too, until the next one takes its
+ * place. */
+static void
+borrow(struct worker *w, const struct message *m)
+{
+	struct service *svc;
+
+	worker_take_sockets(w, m);
+	SERVICE_EACH (w->pen, svc)
+		if (!svc->leaves)
+			frontend_borrow(svc->frontend);
+	inherited_fini(&w->pen->inherited);
+}
+
+static void
+give_back(struct pen *p)
+{
+	struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		frontend_give_back(svc->frontend);
 }
 
 /* A piece of what this worker has of its clients. */
@@ -162,6 +238,12 @@ hear(struct worker *w, const struct message *m)
 	case MESSAGE_CLEAR:
 		clear_counters(service_find(p, m->bytes));
 		break;
+	case MESSAGE_LEND:
+		borrow(w, m);
+		break;
+	case MESSAGE_GIVE_BACK:
+		give_back(p);
+		break;
 	case MESSAGE_LEAVE:
 		leave(p);
 		break;
@@ -171,8 +253,13 @@ hear(struct worker *w, const struct message *m)
 	case MESSAGE_END:
 		stopping_end(p);
 		break;
+	case MESSAGE_COMMIT: /* of one that it has not waited for */
+		log_error("worker ends error=\"the leader was silent for too "
+			  "long\"");
+		stopping_end(p);
+		break;
 	case MESSAGE_CANCEL: /* of a change that it has not prepared */
-		passed_drop(&w->channel.passed);
+		channel_drop_fds(&w->channel, m);
 		break;
 	default:
 		break;
@@ -197,8 +284,9 @@ on_ready(struct watch *watch, unsigned ready)
 	struct worker *w = container_of(watch, struct worker, watch);
 	int rc = channel_read(&w->channel);
 
-	(void)ready;
 	worker_take_messages(w);
+	if (ready & READY_WRITE)
+		say_rest(w);
 	if (rc < 0)
 		stopping_end(w->pen);
 }
@@ -210,6 +298,38 @@ worker_on_task(struct task *t)
 }
 
 /* ---- the beginning ---- */
+
+#ifdef PR_SET_PDEATHSIG
+
+static void
+on_continued(int signal)
+{
+	(void)signal;
+	if (getppid() == 1)
+		(void)alarm(ORPHAN_S);
+}
+
+/* A worker ends when it sees the end of the channel; one that is stopped is
+ * continued for that, and killed by SIGALRM if its loop does not turn: its
+ * sockets would be in the way of the next start. */
+static void
+end_with_leader(void)
+{
+	if (getppid() == 1)
+		return;
+	(void)signal(SIGALRM, SIG_DFL);
+	(void)signal(SIGCONT, on_continued);
+	(void)prctl(PR_SET_PDEATHSIG, SIGCONT);
+}
+
+#else
+
+static void
+end_with_leader(void)
+{
+}
+
+#endif
 
 /* The leader gets the signals, also those that a terminal or a service manager
  * sends to all processes. */
@@ -224,6 +344,7 @@ leave_signals(struct loop *l)
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		(void)signal(all[i], SIG_IGN);
 	(void)signal(SIGCHLD, SIG_DFL);
+	end_with_leader();
 }
 
 static void
@@ -337,8 +458,10 @@ worker_free(struct worker *w)
 {
 	if (w == NULL)
 		return;
-	if (w->pen->phase == PHASE_STOPPING)
+	if (w->pen->phase == PHASE_STOPPING) {
 		say_counts(w->pen);
+		channel_empty(&w->channel, LAST_MS);
+	}
 	worker_forget_answers(w);
 	list_remove(&w->task.link);
 	timer_fini(&w->sweep);

@@ -23,12 +23,20 @@ struct worker {
 	struct timer sweep;		    /* forgets the clients of others */
 	unsigned swept; /* so many of the service's client table */
 	const struct service *sweeps; /* which is swept; NULL: none */
+	bool untold;	 /* states of servers, for which there was no room */
+	uint32_t change; /* the number of the one that is applied */
 	struct message *verdict; /* of the change that is applied; NULL: none */
 	bool verdict_due;	 /* all has been prepared */
 };
 
-/* Sends a message to the leader; a leader that is gone is noticed later. */
+/* Sends a message to the leader, without waiting: what it does not take yet is
+ * kept. A leader that is gone is noticed later. */
 void worker_say(struct pen *p, unsigned type, const void *bytes, size_t n);
+/* Whether so much is kept that what can wait should. */
+bool worker_is_full(const struct worker *w);
+
+/* Those that came with the message are in pen.inherited from now on. */
+void worker_take_sockets(struct worker *w, const struct message *m);
 
 /* everywhere.c: makes the change that the leader makes. */
 void worker_change(struct worker *w, const struct message *m);
@@ -36,6 +44,8 @@ void worker_change(struct worker *w, const struct message *m);
 void worker_take_clients(struct worker *w);
 /* remote.c: carries a command out and answers. */
 void worker_answer(struct worker *w, const struct message *m);
+/* Goes on with those that wait for room. */
+void worker_resume_answers(struct worker *w);
 /* No more of what is not answered yet. */
 void worker_forget_answers(struct worker *w);
 

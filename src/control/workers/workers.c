@@ -142,6 +142,22 @@ workers_count(struct pen *p)
 
 /* ---- life ---- */
 
+/* Those that did not end in time. */
+static void
+reap_rest(struct workers *w)
+{
+	const size_t n = sizeof(pid_t);
+	size_t left = buffer_length(&w->ending) / n;
+	pid_t pid;
+
+	while (left-- > 0) {
+		memcpy(&pid, buffer_bytes(&w->ending), n);
+		buffer_consume(&w->ending, n);
+		if (waitpid(pid, NULL, WNOHANG) == 0)
+			(void)buffer_append(&w->ending, &pid, n);
+	}
+}
+
 /* One whose loop does not turn serves no client, and never will. After a pause
  * of the leader itself, perhaps of all, none had a ping to answer. */
 static void
@@ -153,6 +169,7 @@ on_beat(struct timer *t)
 	struct seat *s;
 
 	w->beaten = now;
+	reap_rest(w);
 	SEAT_EACH (w, s) {
 		if (since > 2 * BEAT_MS)
 			s->heard = now;
@@ -176,6 +193,8 @@ free_set(struct workers *w)
 	for (i = 0; i < w->count; i++)
 		seat_fini(&w->seat[i]);
 	list_remove(&w->end.link);
+	list_remove(&w->lend.link);
+	buffer_fini(&w->ending);
 	timer_fini(&w->beat);
 	timer_fini(&w->again);
 	reserve_empty(&w->reserve);
@@ -231,6 +250,9 @@ new_set(struct pen *p, unsigned count, struct error *e)
 	list_init(&w->remotes);
 	list_init(&w->end.link);
 	w->end.run = on_end;
+	list_init(&w->lend.link);
+	w->lend.run = lend_on_task;
+	buffer_init(&w->ending);
 	buffer_init(&w->states);
 	for (i = 0; i < count; i++)
 		seat_init(&w->seat[i], w, i + 1);
@@ -314,7 +336,7 @@ wait_for_ends(struct workers *w)
 		}
 		if (waitpid(s->pid, &status, WNOHANG) == 0) {
 			(void)kill(s->pid, SIGKILL);
-			(void)waitpid(s->pid, &status, 0);
+			(void)seat_reap(s->pid);
 		}
 		s->pid = 0;
 	}

@@ -24,15 +24,17 @@ enum workers_message {
 	MESSAGE_DRAIN, /* no new clients */
 	MESSAGE_PAUSE, /* nothing is accepted or received .. */
 	MESSAGE_RESUME,
-	MESSAGE_GIVE,  /* struct give: what it has of its clients */
-	MESSAGE_KEYS,  /* struct shared_keys: of the tickets of a service */
-	MESSAGE_CLEAR, /* the name of a service: its counters */
-	MESSAGE_LEAVE, /* others have its sockets, and new clients */
+	MESSAGE_GIVE,	   /* struct give: what it has of its clients */
+	MESSAGE_KEYS,	   /* struct shared_keys: of the tickets of a service */
+	MESSAGE_CLEAR,	   /* the name of a service: its counters */
+	MESSAGE_LEND,	   /* sockets of a worker that is away .. */
+	MESSAGE_GIVE_BACK, /* .. has its own again */
+	MESSAGE_LEAVE,	   /* others have its sockets, and new clients */
 	MESSAGE_END,
 	MESSAGE_PING,
 	/* worker to leader */
-	MESSAGE_PREPARED,
-	MESSAGE_REFUSED,  /* a full message */
+	MESSAGE_PREPARED, /* uint32_t: the number of the change */
+	MESSAGE_REFUSED,  /* the same; a full message */
 	MESSAGE_COUNTS,	  /* see tally.h */
 	MESSAGE_ANSWER,	  /* uint32_t: which; some of it */
 	MESSAGE_ANSWERED, /* uint32_t: which; '+' or '-', and why not */
@@ -52,7 +54,7 @@ enum { VERDICT_MS = PREPARE_MS + 10000 };
 
 struct state_record {
 	char service[SERVICE_NAME_MAX + 1];
-	unsigned slot;
+	unsigned slot, generation;
 	struct server_known known;
 };
 
@@ -79,9 +81,12 @@ struct seat {
 	struct timer again;	/* it is replaced */
 	bool due;		/* now */
 	unsigned deaths;	/* lately */
+	unsigned helper;	/* has its sockets meanwhile; 0: none has */
 	uint64_t born, heard;	/* ms */
 	struct message *counts; /* its last ones; NULL: none */
 	unsigned awaited;	/* so many are to come .. */
+	bool prepares;		/* a change: its answer is awaited */
+	uint64_t used, moved;	/* ns of the processor; ms: when it used some */
 	unsigned cleared;	/* .. of which so many are of before a clear */
 };
 
@@ -96,6 +101,9 @@ struct workers {
 	struct timer again;
 	struct reserve reserve; /* room for it, until then */
 	bool waits;		/* none accepts yet: not all are there */
+	struct task lend;	/* see lend.c */
+	bool lends_anew;	/* there are other sockets */
+	uint32_t changes;	/* the number of the last one */
 	bool paused;	 /* none accepts, and none is forked */
 	bool leaves;	 /* others have the clients */
 	unsigned giver;	 /* whose state is gathered, from 0 on .. */
@@ -110,6 +118,7 @@ struct workers {
 	struct list remotes;  /* struct remote */
 	uint32_t asked;	      /* so many remotes */
 	struct buffer states; /* for the next commit */
+	struct buffer ending; /* pid_t: killed, and not reaped yet */
 	struct task end;      /* frees it */
 };
 
@@ -128,8 +137,9 @@ void seat_fini(struct seat *s);
 void seat_on_messages(struct watch *w, unsigned ready);
 /* The worker is to be forked: now, or in a while if others died lately. */
 void seat_replace(struct seat *s);
-/* Waits for the end of a process whose channel is closed. Returns its
- * status. */
+/* Waits for the end of a process whose channel is closed, and kills it if it
+ * goes on; at most two seconds: one that is in a call to a disk that hangs ends
+ * later. Returns its status, or -1. */
 int seat_reap(pid_t pid);
 /* Sends the request for them. */
 void seat_count(struct seat *s);
@@ -141,9 +151,14 @@ void seat_clear_counts(struct seat *s);
 void seat_kill(struct seat *s, const char *why);
 /* Sends, or ends it. */
 void seat_send(struct seat *s, unsigned type, const void *bytes, size_t n);
+/* A descriptor, in front of the next message; `seat` is one. */
+void seat_send_socket(void *seat, int fd);
 /* Waits for the answer, or ends it, NULL. */
 struct message *seat_wait(
     struct seat *s, unsigned type, unsigned other, uint64_t ms);
+
+/* What is there already; NULL: nothing. One that has ended is lost. */
+struct message *seat_take(struct seat *s, unsigned type, unsigned other);
 
 /* Whether it answers its ping, or has ended: waits for one that was silent for
  * long already only a moment. */
@@ -167,6 +182,16 @@ void workers_leave(struct pen *p);
 int workers_gather(struct pen *p, bool flows, bool first, struct buffer *out);
 int workers_renew(struct pen *p, struct error *e);
 
+/* lend.c: workers have come, or are away for a while; there are other sockets;
+ * and a task. */
+void lend_soon(struct workers *w);
+void lend_anew(struct workers *w);
+void lend_on_task(struct task *t);
+
+/* prepared.c: waits until all have prepared the last change. Returns 0, or -1
+ * with a full message: one refuses, or stands still. */
+int prepared_by_all(struct workers *w, struct error *e);
+
 /* remote.c: a piece of an answer; and a worker that answers no more. */
 void remote_hear(struct seat *s, const struct message *m);
 void remote_lose(struct seat *s);
@@ -174,7 +199,9 @@ int remote_begin(
     struct call *c, const char *line, size_t length, struct error *e);
 
 /* states_sync.c: the state of a server is sent, received, written. */
-void sync_tell(struct service *svc, const struct server *s);
+void sync_tell(struct service *svc, struct server *s);
+/* In a worker: those for which there was no room. */
+void sync_tell_rest(struct worker *w);
 void sync_hear(struct pen *p, const char *bytes, size_t n);
 int sync_write(
     const struct service *svc, const struct server *s, struct buffer *out);

@@ -200,6 +200,7 @@ struct server {
 	bool full;	      /* nothing but its limits keeps new clients out */
 	bool serving;	      /* old clients, while it is not eligible */
 	bool counted, failing; /* see panic.h */
+	bool untold; /* of a worker: its state waits for room to its leader */
 	/* Of a slow start: how many of SERVER_SHARES its weight lacks. */
 	uint8_t cold;
 

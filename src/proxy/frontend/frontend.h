@@ -90,6 +90,11 @@ int frontend_grow(struct frontend *f, unsigned members, struct error *e);
  * no others. It has its part of the limits that are for all clients. What was
  * counted was counted by others. */
 void frontend_become(struct frontend *f, unsigned i, unsigned members);
+/* In a member: sockets of another one at the addresses of this one, which are
+ * inherited, are served, too, until they are given back. What is in their
+ * backlogs then stays for the other one. */
+void frontend_borrow(struct frontend *f);
+void frontend_give_back(struct frontend *f);
 /* What the members have counted together. */
 void frontend_take_counters(struct frontend *f, const struct frontend_stats *st,
     const struct frontend_durations *d, uint64_t preopened);

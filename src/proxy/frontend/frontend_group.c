@@ -239,6 +239,22 @@ frontend_take_counters(struct frontend *f, const struct frontend_stats *st,
 	f->core.preopened.idle = preopened;
 }
 
+void
+frontend_borrow(struct frontend *f)
+{
+	struct list *last = f->listeners.prev, *link;
+	struct error e;
+	bool more = last != &f->listeners;
+
+	for (link = f->listeners.next; more; link = link->next) {
+		more = link != last;
+		if (frontend_listen_rest(f, &of_link(link)->address, &e) < 0)
+			log_error("%s", e.text);
+	}
+	for (link = last->next; link != &f->listeners; link = link->next)
+		of_link(link)->borrowed = true;
+}
+
 static bool
 is_meant(const struct frontend_listener *fl, bool lent)
 {

@@ -527,6 +527,20 @@ frontend_yield(struct frontend *f)
 }
 
 void
+frontend_give_back(struct frontend *f)
+{
+	struct list gone = LIST_INIT(gone), *link, *next;
+
+	for (link = f->listeners.next; link != &f->listeners; link = next) {
+		next = link->next;
+		of(link)->listener.left |= of(link)->borrowed;
+		if (of(link)->borrowed)
+			close_one(f, of(link), &gone);
+	}
+	discard(f, &gone);
+}
+
+void
 frontend_stop(struct frontend *f)
 {
 	struct list gone = LIST_INIT(gone), *link;

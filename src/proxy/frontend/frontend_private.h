@@ -20,6 +20,7 @@ struct frontend_listener {
 	struct listener listener;
 	struct frontend_address address;
 	enum disposition disposition;
+	bool borrowed; /* another process will have it again */
 	int *group; /* its own descriptor and those of its siblings; NULL: it is
 		     * alone */
 	unsigned group_count; /* those beyond the members have no new clients */

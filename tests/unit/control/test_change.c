@@ -49,7 +49,7 @@ begin(void)
 	a.names = &names;
 	pen->team.change = (struct team_change){ "server 0 up", 11, "web" };
 	buffer_init(&bytes);
-	ck_assert_int_eq(change_write(&a, &bytes), 0);
+	ck_assert_int_eq(change_write(&a, 7, &bytes), 0);
 }
 
 static void

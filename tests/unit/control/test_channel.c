@@ -52,6 +52,76 @@ START_TEST(in_order)
 }
 END_TEST
 
+/* What there is no room for is kept, and follows in order; nothing waits. */
+START_TEST(what_is_posted_does_not_wait)
+{
+	char *bytes = calloc(1, LONG);
+	struct message *m;
+	size_t left;
+
+	begin();
+	ck_assert_int_eq(channel_post(&a, 1, bytes, LONG), 0);
+	ck_assert_int_eq(channel_post(&a, 2, "two", 3), 0);
+	left = channel_flush(&a);
+	ck_assert_uint_gt(left, 0);
+	while (channel_flush(&a) > 0)
+		ck_assert_int_eq(channel_read(&b), 0);
+	ck_assert_int_eq(channel_read(&b), 0);
+	m = channel_next(&b);
+	ck_assert_ptr_nonnull(m);
+	ck_assert_uint_eq(m->length, LONG);
+	free(m);
+	has(channel_next(&b), 2, "two");
+	channel_empty(&a, MS);
+	ck_assert_int_eq(channel_post(&a, 1, bytes, LONG), 0);
+	channel_close(&b);
+	ck_assert_uint_eq(channel_flush(&a), 0);
+	free(bytes);
+	end();
+}
+END_TEST
+
+/* Those of one message are no other's. */
+START_TEST(descriptors_are_of_a_message)
+{
+	struct message *first, *second;
+
+	begin();
+	channel_send_fd(&a, 0, MS);
+	channel_send(&a, 1, "one", 3, MS);
+	channel_send_fd(&a, 0, MS);
+	channel_send_fd(&a, 0, MS);
+	channel_send(&a, 2, "two", 3, MS);
+	ck_assert_int_eq(channel_read(&b), 0);
+	ck_assert_uint_eq(b.passed.count, 3);
+	first = channel_next(&b);
+	second = channel_next(&b);
+	ck_assert_uint_eq(channel_fds(&b, first), 1);
+	ck_assert_uint_eq(channel_fds(&b, second), 3);
+	channel_drop_fds(&b, first);
+	ck_assert_uint_eq(channel_fds(&b, first), 0);
+	ck_assert_uint_eq(channel_fds(&b, second), 2);
+	channel_drop_fds(&b, second);
+	ck_assert_uint_eq(b.passed.count, 0);
+	free(first);
+	free(second);
+	end();
+}
+END_TEST
+
+/* No end may make the other keep as much as it wants. */
+START_TEST(too_long_is_the_end)
+{
+	const uint32_t header[2] = { 1, CHANNEL_MAX + 1 };
+
+	begin();
+	ck_assert_int_eq(write(a.fd, header, sizeof(header)), sizeof(header));
+	ck_assert_int_lt(channel_read(&b), 0);
+	ck_assert_ptr_null(channel_next(&b));
+	end();
+}
+END_TEST
+
 /* What is not awaited stays, in order. */
 START_TEST(one_is_awaited)
 {
@@ -142,6 +212,9 @@ SUITE(test_channel)
 
 	SUITE_ADD(s, in_order, 10);
 	SUITE_ADD(s, one_is_awaited, 10);
+	SUITE_ADD(s, what_is_posted_does_not_wait, 20);
+	SUITE_ADD(s, descriptors_are_of_a_message, 10);
+	SUITE_ADD(s, too_long_is_the_end, 10);
 	SUITE_ADD(s, both_talk, 20);
 	SUITE_ADD(s, descriptors_come_first, 10);
 	SUITE_ADD(s, the_other_is_gone, 10);

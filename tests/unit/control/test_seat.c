@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,134 @@ START_TEST(ends_while_its_answer_is_awaited)
 }
 END_TEST
 
+/* ---- a change ---- */
+
+static void
+say_prepared(struct channel *leader, uint32_t number)
+{
+	(void)channel_send(
+	    leader, MESSAGE_PREPARED, &number, sizeof(number), MS);
+}
+
+/* The answers to a change that is over, and to this one. */
+static void
+prepare(struct channel *leader)
+{
+	free(channel_wait(leader, MESSAGE_PREPARE, MESSAGE_END, MS));
+	say_prepared(leader, 6);
+	say_prepared(leader, 7);
+	free(channel_wait(leader, MESSAGE_END, MESSAGE_END, MS));
+}
+
+/* It uses the processor for longer than one may that does not. */
+static void
+prepare_for_long(struct channel *leader)
+{
+	long long began = wait_now_ms();
+
+	free(channel_wait(leader, MESSAGE_PREPARE, MESSAGE_END, MS));
+	while (wait_now_ms() - began < 3000)
+		;
+	say_prepared(leader, 7);
+	free(channel_wait(leader, MESSAGE_END, MESSAGE_END, MS));
+}
+
+/* It stops, and answers when the change is over. */
+static void
+stop(struct channel *leader)
+{
+	free(channel_wait(leader, MESSAGE_PREPARE, MESSAGE_END, MS));
+	(void)raise(SIGSTOP);
+	say_prepared(leader, 7);
+	free(channel_wait(leader, MESSAGE_END, MESSAGE_END, MS));
+}
+
+static void
+refuse(struct channel *leader)
+{
+	const char answer[] = "\7\0\0\0it is full";
+	const uint32_t number = 7;
+	char bytes[sizeof(answer)];
+
+	memcpy(bytes, answer, sizeof(answer));
+	memcpy(bytes, &number, sizeof(number));
+	free(channel_wait(leader, MESSAGE_PREPARE, MESSAGE_END, MS));
+	(void)channel_send(
+	    leader, MESSAGE_REFUSED, bytes, sizeof(answer) - 1, MS);
+	free(channel_wait(leader, MESSAGE_END, MESSAGE_END, MS));
+}
+
+static struct workers *
+send_change(struct seat *s)
+{
+	s->workers->changes = 7;
+	seat_send(s, MESSAGE_PREPARE, NULL, 0);
+	return s->workers;
+}
+
+START_TEST(a_busy_one_is_awaited)
+{
+	struct seat *s = begin(_i == 0 ? prepare : prepare_for_long);
+
+	ck_assert_msg(prepared_by_all(send_change(s), &e) == 0, "%s", e.text);
+	ck_assert_int_gt(s->pid, 0);
+	pen_free(pen);
+}
+END_TEST
+
+START_TEST(one_refuses)
+{
+	struct seat *s = begin(refuse);
+
+	ck_assert_int_lt(prepared_by_all(send_change(s), &e), 0);
+	ck_assert_str_eq(e.text, "worker 1: it is full");
+	pen_free(pen);
+}
+END_TEST
+
+/* Those that have prepared wait for it. It is not ended: it may go on, and what
+ * it answers then is no answer to the next change. */
+START_TEST(one_that_stops_is_not_awaited)
+{
+	struct seat *s = begin(stop);
+	long long began = wait_now_ms();
+
+	ck_assert_int_lt(prepared_by_all(send_change(s), &e), 0);
+	ck_assert_str_eq(e.text, "worker 1 does not answer");
+	ck_assert_int_lt(wait_now_ms() - began, 4500);
+	ck_assert_int_gt(s->pid, 0);
+	ck_assert_int_eq(kill(s->pid, SIGCONT), 0);
+	s->workers->changes++;
+	ck_assert_int_lt(prepared_by_all(s->workers, &e), 0);
+	ck_assert_str_eq(e.text, "worker 1 does not answer");
+	pen_free(pen);
+}
+END_TEST
+
+/* What a worker reports of a server that had the slot before is not of the
+ * one that has it now. */
+START_TEST(a_report_of_a_server_that_is_gone)
+{
+	struct server *server;
+	struct state_record r;
+
+	(void)begin(stay);
+	server = pool_server(pen->service->pool, 0);
+	memset(&r, 0, sizeof(r));
+	memcpy(r.service, pen->service->name, sizeof(r.service));
+	r.slot = server->slot;
+	r.generation = server->generation + 1;
+	pool_known(server, &r.known, loop_now(pen->loop));
+	r.known.blacklisted_ms = 5000;
+	sync_hear(pen, (const char *)&r, sizeof(r));
+	ck_assert_uint_eq(server->blacklisted_until, 0);
+	r.generation = server->generation;
+	sync_hear(pen, (const char *)&r, sizeof(r));
+	ck_assert_uint_gt(server->blacklisted_until, 0);
+	pen_free(pen);
+}
+END_TEST
+
 /* ---- the worker ---- */
 
 /* Becomes one, sends more than a socket holds, and serves until its leader is
@@ -251,6 +380,13 @@ SUITE(test_seat)
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, hears_what_comes_while_it_sends, 0, 2);
 	suite_add_tcase(s, c);
+	c = tcase_create("a_busy_one_is_awaited");
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, a_busy_one_is_awaited, 0, 2);
+	suite_add_tcase(s, c);
+	SUITE_ADD(s, one_refuses, 30);
+	SUITE_ADD(s, one_that_stops_is_not_awaited, 30);
+	SUITE_ADD(s, a_report_of_a_server_that_is_gone, 30);
 	SUITE_ADD(s, talks_while_it_is_sent_to, 30);
 	SUITE_ADD(s, has_ended, 30);
 	SUITE_ADD(s, counts_late, 30);
