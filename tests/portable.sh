@@ -76,8 +76,8 @@ try_pedantic() {
 	done_with pedantic $? "$work/pedantic/log"
 }
 
-switches='without-openssl without-libedit without-jansson without-cares
-without-maxminddb without-seccomp without-ncurses without-libbpf
+switches='without-libedit without-jansson without-maxminddb without-seccomp
+without-ncurses without-libbpf
 disable-hardening enable-coverage'
 
 try_switches() {
@@ -212,17 +212,26 @@ try_musl() {
 	inside sh -c "sed 's/^deb /deb-src /' /etc/apt/sources.list \
 			>/etc/apt/sources.list.d/sources.list &&
 		mkdir /pen/musl /pen/kernel && cd /pen/musl && apt-get update &&
-		apt-get source --tar-only libevent && tar -xf libevent_*.tar.gz &&
+		apt-get source --tar-only libevent openssl c-ares &&
+		for tar in *.tar.?z; do tar -xf \$tar; done &&
 		ln -s /usr/include/linux /usr/include/asm-generic \
 			/usr/include/\$(gcc -print-multiarch)/asm /pen/kernel &&
-		export CC='musl-gcc -idirafter /pen/kernel' && cd libevent-* &&
-		./configure --disable-openssl --disable-shared \
-			--disable-samples --disable-libevent-regress \
-			--prefix=/pen/musl/lib && make -j$jobs install &&
+		export CC='musl-gcc -idirafter /pen/kernel' &&
+		prefix=--prefix=/pen/musl/lib &&
+		(cd libevent-* && ./configure --disable-openssl \
+			--disable-shared --disable-samples \
+			--disable-libevent-regress \$prefix &&
+			make -j$jobs install) &&
+		(cd c-ares-* && ./configure --disable-shared --disable-tests \
+			\$prefix && make -j$jobs install) &&
+		(cd openssl-* && ./Configure linux-x86_64 no-shared no-tests \
+			no-apps no-docs --libdir=lib \$prefix &&
+			make -j$jobs install_dev) &&
 		cd /pen && autoreconf -fi && cd musl &&
-		PKG_CONFIG_LIBDIR=/pen/musl/lib/lib/pkgconfig ../configure \
-			--without-openssl --without-libedit --without-jansson \
-			--without-cares --without-maxminddb --without-seccomp \
+		PKG_CONFIG_LIBDIR=/pen/musl/lib/lib/pkgconfig \
+			PKG_CONFIG='pkg-config --static' ../configure \
+			--without-libedit --without-jansson \
+			--without-maxminddb --without-seccomp \
 			--without-ncurses --without-libbpf \
 			LDFLAGS=-static CFLAGS='-g -O1' &&
 		make -j$jobs $programs" >>"$work/musl.log" 2>&1 &&

@@ -17,9 +17,9 @@
 #               scanners
 #     workers   with --all: gcc's build again: system tests, each pen with two
 #               workers, light loads
-#     notls     with --all: without OpenSSL, libedit and Jansson, and without what
-#               only some systems have: the portable paths; unit tests, transcripts
-#               and, unless --long, a few others
+#     minimal   with --all: without any optional library, and without what only
+#               some systems have: poll(2), the portable paths; unit tests,
+#               transcripts and, unless --long, a few others
 #     valgrind  with --all: gcc's build again: most unit tests, and pen itself in
 #               fewer system tests; with --long all
 #     cross     with --long: pure code on other machines, under qemu:
@@ -95,10 +95,10 @@ while [ $# -gt 0 ]; do
 		PEN_TEST_LIGHT=1
 		export PEN_TEST_LIGHT
 		;;
-	--all) steps='gcc clang workers notls valgrind' ;;
+	--all) steps='gcc clang workers minimal valgrind' ;;
 	--long)
 		long=yes
-		steps='gcc clang workers notls valgrind cross portable package fuzz soak
+		steps='gcc clang workers minimal valgrind cross portable package fuzz soak
 coverage mutants'
 		PEN_TEST_FULL=1
 		export PEN_TEST_FULL
@@ -356,22 +356,21 @@ step_workers() {
 	add_results workers gcc
 }
 
-build_notls() {
-	build notls --enable-werror --without-openssl --without-libedit \
-		--without-jansson --without-cares --without-libbpf \
-		--without-ncurses \
+build_minimal() {
+	build minimal --enable-werror --without-libedit --without-jansson \
+		--without-libbpf --without-ncurses \
 		--without-maxminddb --without-seccomp ac_cv_func_memfd_create=no ac_cv_func_accept4=no \
 		ac_cv_func_pipe2=no ac_cv_func_splice=no \
 		ac_cv_func_epoll_create1=no ac_cv_func_recvmmsg=no \
 		ac_cv_func_sendmmsg=no
 }
 
-step_notls() {
+step_minimal() {
 	if [ -n "$long" ]; then
-		PEN_TEST_LIGHT=1 check notls
+		PEN_TEST_LIGHT=1 check minimal
 	else
 		# shellcheck disable=SC2086,SC2116 # one line
-		PEN_TEST_LIGHT=1 check notls \
+		PEN_TEST_LIGHT=1 check minimal \
 			TESTS="$(tests_in unit control fuzz | tr '\n' ' ')$(echo $few)"
 	fi
 }
@@ -547,7 +546,6 @@ packages_want \
 	ncurses \
 	tmux \
 	jansson \
-	cares \
 	maxminddb \
 	seccomp \
 	mmdblookup \
@@ -624,7 +622,7 @@ if ! source=$(build_source "$top" "$work/source" 2>"$work/source.log"); then
 fi
 for step in $steps; do
 	case $step in
-	gcc | clang | workers | notls | valgrind | cross | portable | package) ;;
+	gcc | clang | workers | minimal | valgrind | cross | portable | package) ;;
 	fuzz | soak | coverage | mutants | distcheck) ;;
 	*) usage 1 >&2 ;;
 	esac

@@ -291,7 +291,7 @@ packages_node() {
 }
 
 packages_need_build() {
-	packages_need cc make pkgconf libevent openssl
+	packages_need cc make pkgconf libevent openssl cares
 	[ -x "$1/configure" ] || packages_need autoconf automake
 }
 

@@ -14,8 +14,7 @@
  * without, the stream was truncated: a read fails with ECONNABORTED. What
  * breaks the protocol fails with EPROTO.
  *
- * tls_server.h and tls_client.h make the streams. A build without TLS has all
- * these functions, and those that make something fail (tls_none.c). */
+ * tls_server.h and tls_client.h make the streams. */
 #ifndef PEN_TLS_TLS_H
 #define PEN_TLS_TLS_H
 

@@ -1,5 +1,4 @@
 # peers: the settings; tests/system/test_peers has what they do
-only tls
 pen -r {FRONT} {S0}
 > peers
 > peers json

@@ -15,9 +15,7 @@
 #include "control/language/command.h"
 #include "control/registry.h"
 #include "support/backend.h"
-#ifdef HAVE_OPENSSL
 #include "support/certs.h"
-#endif
 #include "support/child.h"
 #include "support/penrun.h"
 #include "support/suite.h"
@@ -299,27 +297,11 @@ run_client(const char *words)
 static void
 make_certificate(const char *name)
 {
-#ifdef HAVE_OPENSSL
 	const struct cert_wish wish = { .name = name };
 	struct cert *c = cert_new(&wish);
 
 	(void)cert_write_all(c, text("%s.pem", name));
 	cert_free(c);
-#else
-	ck_abort_msg("%s: built without OpenSSL", name);
-#endif
-}
-
-/* Whether a script that is "only" for builds with or without TLS is for
- * this. */
-static bool
-is_for_us(const char *build)
-{
-#ifdef HAVE_OPENSSL
-	return strcmp(build, "tls") == 0;
-#else
-	return strcmp(build, "notls") == 0;
-#endif
 }
 
 static void
@@ -329,8 +311,6 @@ run_line(struct script *s, const char *verb, const char *rest)
 
 	if (strcmp(verb, "pen") == 0) {
 		start_pen(rest);
-	} else if (strcmp(verb, "only") == 0) {
-		return;
 	} else if (strcmp(verb, "cert") == 0) {
 		make_certificate(rest);
 	} else if (strcmp(verb, "ask") == 0) {
@@ -381,8 +361,6 @@ play(struct script *s)
 
 	next(s);
 	while (s->there) {
-		if (begins(s, "only ") && !is_for_us(s->line + 5))
-			return;
 		if (s->line[0] == '#' || s->line[0] == '\0') {
 			next(s);
 			continue;

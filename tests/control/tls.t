@@ -1,5 +1,4 @@
 # TLS: certificates come, change and go while it runs
-only tls
 pen -r {FRONT} {S0}
 > certs
 > certs json

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Each source file includes its own directory and the layers below, nothing else;
-# libevent stays behind net/loop, resolver_evdns and http_*; only main ends the process;
+# libevent stays behind net/loop and http_*; only main ends the process;
 # a _private.h belongs to three files at most; a directory has 24 .c files at most.
 cd "${SRCDIR:-.}/src" || exit 1
 
@@ -120,7 +120,7 @@ BEGIN {
 	sub(/[>"].*/, "", name)
 	include(FILENAME, name, is_quoted)
 	if (name ~ /^ev(ent|util|dns|http|rpc)/ &&
-	    FILENAME !~ /^net\/(loop\/loop.*|resolve\/resolver_evdns|http_.*)\.c$/)
+	    FILENAME !~ /^net\/(loop\/loop.*|http_.*)\.c$/)
 		complain(FILENAME, "knows libevent")
 }
 FILENAME != "main.c" &&

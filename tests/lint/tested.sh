@@ -20,7 +20,7 @@ tests/control/test_transcripts: control/commands/access_command
 	control/commands/write_command
 tests/lint/bpf: dsr/xdp/xdp_program.bpf
 tests/lint/completion: control/language/completion control/language/help
-tests/lint/install: tls/tls_none tools/edit_plain tools/top_plain
+tests/lint/install: tools/edit_plain tools/top_plain
 tests/net/test_dsr_check: dsr/director/checks proxy/check/check_dsr
 tests/net/test_dsr_choice: control/apply/direct control/report/dsr_report dsr/director/director
 	dsr/director/director_control dsr/director/dispatch dsr/forward/forward

@@ -8,9 +8,7 @@
 #include <unistd.h>
 
 #include "net/guide_programs.h"
-#ifdef HAVE_OPENSSL
 #include "support/identity.h"
-#endif
 #include "support/suite.h"
 #include "support/wait.h"
 #include "system/mail.h"
@@ -147,7 +145,6 @@ put_mail(const char *home, const char *words)
 static const char *
 talks_tls(void)
 {
-#ifdef HAVE_OPENSSL
 	struct identity id;
 
 	identity_new(&id, GUIDE_PEN);
@@ -155,9 +152,6 @@ talks_tls(void)
 		    "service imap-login {\n  inet_listener imaps {\n"
 		    "    port = 993\n    ssl = yes\n  }\n}\n",
 	    id.ec, id.ec);
-#else
-	return "";
-#endif
 }
 
 void

@@ -21,7 +21,6 @@ enum { WEB1, WEB2, THIRD, FOURTH, MACHINES };
 struct example {
 	const char *line;     /* as README.md has it, in one line */
 	const char *programs; /* that it needs, with a blank between */
-	bool needs_tls;
 	const char *(*lacks)(void); /* what the network cannot do, or NULL */
 	void (*before)(void); /* makes what the command wants to be there */
 	const char *after;    /* another one of them that runs first */

@@ -286,9 +286,6 @@ START_TEST(flows_of_a_peer)
 {
 	unsigned i;
 
-#ifndef HAVE_OPENSSL
-	SKIP("built without TLS");
-#endif
 	NEED_DSR_OF_OURS("peers");
 	NEED_NET_FIXTURE(&fixture, &pair);
 	net_fixture_more_clients(&fixture, "192.168.100", HOSTS);
@@ -462,9 +459,6 @@ START_TEST(standby)
 {
 	unsigned i;
 
-#ifndef HAVE_OPENSSL
-	SKIP("built without TLS");
-#endif
 	NEED_DSR_OF_OURS("dsr_standby");
 	NEED_NET_FIXTURE(&fixture, &pair);
 	net_fixture_more_clients(&fixture, "192.168.100", HOSTS);

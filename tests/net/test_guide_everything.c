@@ -9,16 +9,12 @@
 #include <unistd.h>
 
 #include "net/guide_programs.h"
-#ifdef HAVE_OPENSSL
 #include "support/identity.h"
-#endif
 #include "support/suite.h"
 #include "support/udp.h"
 #include "support/wait.h"
 #include "system/mail.h"
 #include "system/postgres.h"
-
-#ifdef HAVE_OPENSSL
 
 enum { SOON = 30000, GAME_PORT = 27960 };
 
@@ -503,13 +499,8 @@ expect_all(void)
 		(void)s->ask();
 }
 
-#endif
-
 START_TEST(everything)
 {
-#ifndef HAVE_OPENSSL
-	SKIP("built without OpenSSL");
-#else
 	struct service *s;
 	int i;
 
@@ -542,7 +533,6 @@ START_TEST(everything)
 		if (s->is_up[i])
 			kill_server(s, i);
 	guide_end(&guide);
-#endif
 }
 END_TEST
 

@@ -66,9 +66,7 @@ START_TEST(imap)
 	guide_wait_server(&guide, 0, "up result ok");
 	guide_wait_server(&guide, 1, "down result failed");
 	expect_mail("imap", "read by pen");
-#ifdef HAVE_OPENSSL
 	expect_mail("imaps", "read by pen");
-#endif
 	ck_assert_ptr_nonnull(strstr(child_err(&service), "rip=" GUIDE_CLIENT));
 	guide_end(&guide);
 	child_stop(&service, SIGTERM);

@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "net/guide_programs.h"
-#ifdef HAVE_OPENSSL
 #include "support/identity.h"
-#endif
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -89,7 +87,6 @@ START_TEST(http)
 }
 END_TEST
 
-#ifdef HAVE_OPENSSL
 /* Makes the file of the certificate as the hook of certbot does. */
 static void
 renew(void)
@@ -114,13 +111,9 @@ fetch_tls(void)
 	    "--resolve", "www.example.org:443:" GUIDE_PEN,
 	    "https://www.example.org/", NULL);
 }
-#endif
 
 START_TEST(https)
 {
-#ifndef HAVE_OPENSSL
-	SKIP("built without OpenSSL");
-#else
 	NEED_PROGRAM("nginx");
 	NEED_PROGRAM("curl");
 	NEED_GUIDE(&guide, "https");
@@ -133,7 +126,6 @@ START_TEST(https)
 	guide_end(&guide);
 	nginx_down(&web[0]);
 	nginx_down(&web[1]);
-#endif
 }
 END_TEST
 

@@ -30,9 +30,6 @@ START_TEST(one_family_fails)
 {
 	int asked;
 
-#ifndef HAVE_CARES
-	SKIP("built without c-ares");
-#endif
 	names_fixture_begin(&fixture);
 	nameserver_set(
 	    &fixture.names, NAME, "127.0.0.1", "127.0.0.2", "::1", NULL);
@@ -63,9 +60,6 @@ START_TEST(one_family_of_one_server_fails)
 {
 	int asked;
 
-#ifndef HAVE_CARES
-	SKIP("built without c-ares");
-#endif
 	names_fixture_begin(&fixture);
 	nameserver_set(&fixture.names, NAME, "127.0.0.1", "::1", NULL);
 	names_fixture_start(&fixture, "0.05");
@@ -90,9 +84,6 @@ START_TEST(one_target_fails)
 		{ "two.test", 0, 10, 3 } };
 	int asked;
 
-#ifndef HAVE_CARES
-	SKIP("built without c-ares");
-#endif
 	names_fixture_begin(&fixture);
 	to[0].port = to[1].port = fixture.one.at.port;
 	nameserver_set(&fixture.names, "one.test", "127.0.0.1", NULL);
@@ -120,9 +111,6 @@ END_TEST
 /* Half an answer to a start is used, and said. */
 START_TEST(half_an_answer_at_the_start)
 {
-#ifndef HAVE_CARES
-	SKIP("built without c-ares");
-#endif
 	names_fixture_begin(&fixture);
 	nameserver_fail(&fixture.names, NAME, "AAAA");
 	names_fixture_start(&fixture, "0.05");
@@ -223,14 +211,12 @@ START_TEST(checks_name_the_host)
 	    fixture.front.text, names_fixture_all(&fixture), NULL);
 	WAIT_FOR(host_was(NAME), 20000);
 	pen_down(&fixture.pen);
-#ifdef HAVE_CARES
 	endpoint_new(&fixture.front, ENDPOINT_TCP4);
 	pen_up(&fixture.pen, &fixture.front, "-r", "--resolver",
 	    fixture.names.text, "-O", "check http /; check_interval 50ms",
 	    fixture.front.text, "_web._tcp.test", NULL);
 	WAIT_FOR(host_was("one.test"), 20000);
 	pen_down(&fixture.pen);
-#endif
 	backend_stop(&fixture.one);
 	nameserver_stop(&fixture.names);
 }
@@ -242,9 +228,6 @@ END_TEST
  * start, too. */
 START_TEST(time_to_live_counts_at_once)
 {
-#ifndef HAVE_CARES
-	SKIP("built without c-ares");
-#endif
 	names_fixture_begin(&fixture);
 	names_fixture_start(&fixture, "3600");
 	nameserver_set(&fixture.names, NAME, "127.0.0.2", NULL);
@@ -266,9 +249,6 @@ START_TEST(resolv_conf_is_followed)
 {
 	struct nameserver first, other;
 
-#ifndef HAVE_CARES
-	SKIP("built without c-ares");
-#endif
 	if (!mounts_private() || !mounts_empty("/etc", "64k"))
 		SKIP("cannot mount here");
 	if (!nameserver_start_usual(&first) || !nameserver_start_usual(&other))

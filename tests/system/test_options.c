@@ -188,15 +188,6 @@ START_TEST(bad_commands)
 }
 END_TEST
 
-/* A feature that is to come says so and is never silently left out. */
-START_TEST(certificate_needs_tls)
-{
-	pen_expect_failure("", "-f", "-E", scratch("no-such-cert.pem"),
-	    free_front(), "127.0.0.1:9", NULL);
-}
-END_TEST
-
-#ifdef HAVE_OPENSSL
 /* Each would be served in plain text, and nobody know. */
 START_TEST(tls_option_needs_a_certificate)
 {
@@ -267,7 +258,6 @@ START_TEST(tls_versions_leave_one)
 	    "127.0.0.1:9", NULL);
 }
 END_TEST
-#endif
 
 /* How often the character is in what is between the two. */
 static int
@@ -890,7 +880,6 @@ START_TEST(lines_of_no_section_are_skipped)
 }
 END_TEST
 
-#ifdef HAVE_OPENSSL
 START_TEST(warnings_about_tls)
 {
 	const char *conf = scratch("doubts.conf");
@@ -909,7 +898,6 @@ START_TEST(warnings_about_tls)
 	    child_err(&c), text("%s:2: ssl_upstream_key has no effect", conf)));
 }
 END_TEST
-#endif
 
 static int
 check_status(const char *front, const char *ctl)
@@ -999,12 +987,9 @@ SUITE(test_options)
 	SUITE_ADD(s, nothing_left_behind, 10);
 	SUITE_ADD(s, unusable_files_and_users, 10);
 	SUITE_ADD(s, bad_commands, 10);
-	SUITE_ADD(s, certificate_needs_tls, 10);
-#ifdef HAVE_OPENSSL
 	SUITE_ADD(s, tls_option_needs_a_certificate, 30);
 	SUITE_ADD(s, tls_error_names_its_place, 20);
 	SUITE_ADD(s, tls_versions_leave_one, 20);
-#endif
 	SUITE_ADD(s, help_and_version, 10);
 	SUITE_ADD(s, obsolete_options, 10);
 	SUITE_ADD(s, options_together, 10);
@@ -1025,9 +1010,7 @@ SUITE(test_options)
 	SUITE_ADD(s, file_without_end_is_reported, 30);
 	SUITE_ADD(s, lines_of_no_section_are_skipped, 30);
 	SUITE_ADD(s, open_to_everybody, 20);
-#ifdef HAVE_OPENSSL
 	SUITE_ADD(s, warnings_about_tls, 20);
-#endif
 	SUITE_ADD(s, check_leaves_no_trace, 30);
 	SUITE_ADD(s, explain_of_no_client, 10);
 	SUITE_ADD(s, explain_of_a_service, 30);

@@ -14,10 +14,8 @@
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
-#ifdef HAVE_OPENSSL
 #include "support/identity.h"
 #include "support/tlspeer.h"
-#endif
 
 enum { SOON = 10000, SERVERS = 6 };
 
@@ -579,7 +577,6 @@ END_TEST
 
 /* ---- TLS ---- */
 
-#ifdef HAVE_OPENSSL
 static struct identity shop_id, mail_id, edge_id;
 
 static struct tls_peer *
@@ -660,7 +657,6 @@ START_TEST(sessions_outlive_the_service_in_front)
 	end();
 }
 END_TEST
-#endif
 
 SUITE(test_route_services)
 {
@@ -679,9 +675,7 @@ SUITE(test_route_services)
 	SUITE_ADD(s, a_list_stays_for_those_that_wait, 60);
 	SUITE_ADD(s, routes_that_lead_nowhere_are_refused, 60);
 	SUITE_ADD(s, no_more_than_eight_in_a_row, 60);
-#ifdef HAVE_OPENSSL
 	SUITE_ADD(s, each_service_has_its_certificate, 60);
 	SUITE_ADD(s, sessions_outlive_the_service_in_front, 60);
-#endif
 	return s;
 }

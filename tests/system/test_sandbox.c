@@ -16,10 +16,8 @@
 #include "support/suite.h"
 #include "support/upgrading.h"
 #include "support/wait.h"
-#ifdef HAVE_OPENSSL
 #include "support/certdir.h"
 #include "support/tlspeer.h"
-#endif
 
 enum { SOON = 20000 };
 
@@ -493,7 +491,6 @@ START_TEST(bad_upgrade)
 }
 END_TEST
 
-#ifdef HAVE_OPENSSL
 static bool
 serves(const char *whose)
 {
@@ -526,7 +523,6 @@ START_TEST(certificates_are_read_again)
 	certdir_forget(&dir);
 }
 END_TEST
-#endif
 
 SUITE(test_sandbox)
 {
@@ -544,8 +540,6 @@ SUITE(test_sandbox)
 	SUITE_ADD(s, reload_and_write, 60);
 	SUITE_ADD(s, upgrades, 120);
 	SUITE_ADD(s, bad_upgrade, 120);
-#ifdef HAVE_OPENSSL
 	SUITE_ADD(s, certificates_are_read_again, 60);
-#endif
 	return s;
 }

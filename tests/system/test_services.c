@@ -118,10 +118,7 @@ three_services(void)
 START_TEST(lists_need_a_name)
 {
 	static const char *const lists[] = { "servers", "checks", "statistics",
-#ifdef HAVE_OPENSSL
-		"certs"
-#endif
-	};
+		"certs" };
 	size_t i;
 
 	begin(backend_say);
@@ -542,11 +539,9 @@ START_TEST(refused_reload_changes_nothing)
 	refuses(text("%s%s", section("web", &taken, 1, ""),
 		    section("mail", &mail, 3, "")),
 	    "service web: ");
-#ifdef HAVE_OPENSSL
 	refuses(text("%s%s", section("web", &web, 1, ""),
 		    section("db", &db, 5, "ssl_cert /none.pem\n")),
 	    "service db: ");
-#endif
 	refuses(text("%s%s", section("web", &web, 1, ""),
 		    section("db", &db, 5,
 			"server 1 address no-such-host.invalid\n")),
@@ -677,13 +672,11 @@ START_TEST(refused_start)
 		section("mail", &taken, 1, "")));
 	pen_expect_failure(
 	    text("service mail: %s:5: listen", conf), "-F", conf, NULL);
-#ifdef HAVE_OPENSSL
 	write_file(conf,
 	    text("%s%s", section("web", &web, 0, ""),
 		section("mail", &mail, 1, "ssl_cert /none.pem\n")));
 	pen_expect_failure(
 	    text("service mail: %s:7: ssl_cert", conf), "-F", conf, NULL);
-#endif
 	ck_assert(!endpoint_is_listening(&web));
 	close(listening);
 	end();

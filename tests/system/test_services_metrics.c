@@ -8,9 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef HAVE_OPENSSL
 #include "support/certs.h"
-#endif
 #include "support/suite.h"
 #include "support/wait.h"
 #include "support/web_fixture.h"
@@ -333,7 +331,6 @@ START_TEST(trends_of_one)
 }
 END_TEST
 
-#ifdef HAVE_OPENSSL
 /* It is there from the start on. */
 START_TEST(certificate_of_one)
 {
@@ -362,7 +359,6 @@ START_TEST(certificate_of_one)
 	pen_down(&w->pen);
 }
 END_TEST
-#endif
 
 /* Each is under its name, in the page that -w writes and in the log. */
 START_TEST(page_and_statistics)
@@ -418,9 +414,7 @@ SUITE(test_services_metrics)
 	SUITE_ADD(s, status_as_json, 60);
 	SUITE_ADD(s, trends_of_one, 60);
 	SUITE_ADD(s, pages_of_one, 60);
-#ifdef HAVE_OPENSSL
 	SUITE_ADD(s, certificate_of_one, 60);
-#endif
 	SUITE_ADD(s, page_and_statistics, 60);
 	SUITE_ADD(s, promtool, 60);
 	return s;

@@ -133,7 +133,7 @@ run_help(struct call *c, struct error *e)
 	}
 	fields_list_begin(c->reply);
 	COMMAND_EACH (all, row)
-		if (!(row->flags & ROW_OPTION) && row_is_there(row))
+		if (!(row->flags & ROW_OPTION))
 			emit_row(all, c->reply, row);
 	fields_list_end(c->reply);
 	return 0;
@@ -283,7 +283,7 @@ const struct command help_commands[] = {
 const struct command process_commands[] = {
 	{ .name = "peers",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_TLS | ROW_PROCESS,
+	    .flags = ROW_LOOK | ROW_PROCESS,
 	    .run = run_peers,
 	    .help = "prints the connections with peers" },
 	{ .name = "exit",

@@ -63,7 +63,7 @@ run_certs(struct call *c, struct error *e)
 const struct command tls_commands[] = {
 	{ .name = "certs",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_TLS | ROW_SERVICE,
+	    .flags = ROW_LOOK | ROW_SERVICE,
 	    .run = run_certs,
 	    .help = "prints the certificates" },
 	{ .name = NULL },

@@ -99,7 +99,7 @@ find_option(const struct command_group *all, const char *name)
 
 	name += strncmp(name, "--", 2) == 0 ? 2 : 0;
 	COMMAND_EACH (all, row)
-		if (row_is_there(row) && is_option_name(row, name))
+		if (is_option_name(row, name))
 			return row;
 	return NULL;
 }
@@ -134,7 +134,7 @@ command_unknown(
 	n.best = row != NULL ? row->name : find_habit(name);
 	if (n.best == NULL)
 		COMMAND_EACH (all, row)
-			if (!(row->flags & ROW_OPTION) && row_is_there(row))
+			if (!(row->flags & ROW_OPTION))
 				words_nearest_offer(&n, row->name);
 	if (n.best != NULL)
 		return error_set(e,
@@ -212,11 +212,6 @@ command_run(struct call *c, struct error *e)
 {
 	const struct command *row = c->row;
 
-	/* What is not there can be switched off, as files of Pen do. */
-	if (!row_is_there(row))
-		return c->no && row->flags & ROW_NO
-		    ? 0
-		    : error_set(e, "built without TLS");
 	if (row->kind == KIND_OBSOLETE ||
 	    (row->kind == KIND_REPORT && (c->dry || is_draft_alone(c))))
 		return 0;

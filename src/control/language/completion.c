@@ -11,13 +11,13 @@
 static bool
 is_option(const struct command *row)
 {
-	return row->option != NULL && row_is_there(row);
+	return row->option != NULL;
 }
 
 static bool
 is_command(const struct command *row)
 {
-	return !(row->flags & ROW_OPTION) && row_is_there(row);
+	return !(row->flags & ROW_OPTION);
 }
 
 static bool

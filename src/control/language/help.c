@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifdef HAVE_OPENSSL
 #include <openssl/crypto.h>
-#endif
 
 #include "control/language/command.h"
 #include "control/language/help.h"
@@ -83,7 +81,7 @@ static void
 help_add_part(struct buffer *out, const struct command *row)
 {
 	for (; row->name != NULL; row++) {
-		if (row->flags & ROW_OPTION || !row_is_there(row))
+		if (row->flags & ROW_OPTION)
 			continue;
 		(void)buffer_append(out, "  ", 2);
 		help_add_command(out, row);
@@ -124,7 +122,7 @@ row_of_option(const struct command_group *all, const char *option)
 	COMMAND_EACH (all, row)
 		if (row->option != NULL && strcmp(row->option, option) == 0)
 			break;
-	return row != NULL && row_is_there(row) ? row : NULL;
+	return row != NULL ? row : NULL;
 }
 
 static void
@@ -168,7 +166,7 @@ add_full_help(struct buffer *out, const struct command_group *all)
 
 	reply_add(out, "%soptions:\n", usage);
 	COMMAND_EACH (all, row)
-		if (row->option != NULL && row_is_there(row))
+		if (row->option != NULL)
 			add_option(out, row);
 	add_own_options(out);
 	reply_add(out, "\ncommands:\n");
@@ -185,7 +183,7 @@ add_group_help(struct buffer *out, const struct command_group *g)
 	reply_add(out, "options:\n");
 	for (i = 0; g->part[i] != NULL; i++)
 		for (row = g->part[i]; row->name != NULL; row++)
-			if (row->option != NULL && row_is_there(row))
+			if (row->option != NULL)
 				add_option(out, row);
 	reply_add(out, "\ncommands:\n");
 	add_group(out, g);
@@ -231,9 +229,7 @@ help_print_version(void)
 {
 	printf(
 	    "pen %s\nlibevent %s\n", PACKAGE_VERSION, loop_library_version());
-#ifdef HAVE_OPENSSL
 	printf("%s\n", OpenSSL_version(OPENSSL_VERSION));
-#endif
 	printf("features:"
 #ifdef HAVE_SYS_EPOLL_H
 	       " epoll"

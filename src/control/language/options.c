@@ -119,7 +119,7 @@ nearest_option(const struct options *o, const char *name)
 		return NULL;
 	n = words_nearest_to(name + 2, true);
 	COMMAND_EACH (o->all, row)
-		if (row->option != NULL && row_is_there(row))
+		if (row->option != NULL)
 			words_nearest_offer(&n, row->option);
 	return n.best;
 }

@@ -150,14 +150,14 @@ const struct command rows_process[] = {
 	{ .name = "peer",
 	    .kind = KIND_PEERS,
 	    .offset = AT(peers),
-	    .flags = ROW_NO | ROW_TLS | ROW_PROCESS | ROW_LOCAL,
+	    .flags = ROW_NO | ROW_PROCESS | ROW_LOCAL,
 	    .args = "[ADDRESS:PORT key FILE]",
 	    .help = "another pen that is to know this one's clients; may be "
 		    "repeated" },
 	{ .name = "peer_listen",
 	    .kind = KIND_PEERS,
 	    .offset = AT(peer_listen),
-	    .flags = ROW_NO | ROW_TLS | ROW_PROCESS | ROW_LOCAL,
+	    .flags = ROW_NO | ROW_PROCESS | ROW_LOCAL,
 	    .args = "[ADDRESS:PORT key FILE]",
 	    .help = "where other pens connect to, to report their clients; may "
 		    "be repeated" },

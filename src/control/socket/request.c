@@ -290,7 +290,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	if (naming_check(q, row, needed, e) < 0 ||
 	    refuse_to_change(q, row, needed, e) < 0)
 		return -1;
-	if (!row_changes(row, w->count, no) || !row_is_there(row)) {
+	if (!row_changes(row, w->count, no)) {
 		rc = run_here_or_there(q, &c, e);
 		request_finish(q, &c, rc == 0);
 		return rc;

@@ -4,17 +4,6 @@
 #include "base/number.h"
 #include "control/value/row.h"
 
-bool
-row_is_there(const struct command *row)
-{
-#ifdef HAVE_OPENSSL
-	(void)row;
-	return true;
-#else
-	return !(row->flags & ROW_TLS);
-#endif
-}
-
 /* "NAME" alone, where an argument would set it. */
 static bool
 is_question(const struct command *row, int arguments, bool no)

@@ -68,7 +68,6 @@ enum {
 	ROW_LOOK = 16,	  /* ACCESS_LOOK is enough */
 	ROW_OPERATE = 32, /* ACCESS_OPERATE is enough; else ACCESS_ADMIN */
 	ROW_GROWS = 64, /* while the program serves, a smaller value is none */
-	ROW_TLS = 128,	/* a build without TLS only reports that it has none */
 	/* The same, of TLS with clients: without a certificate it is
 	 * refused. */
 	ROW_CLIENTS = 128 + 1024,
@@ -181,8 +180,6 @@ struct command {
 /* Room for its help or arguments; see command.h. */
 enum { COMMAND_TEXT_MAX = 400 };
 
-/* Whether this build has it, or only reports that it has not. */
-bool row_is_there(const struct command *row);
 /* Whether it only prints; see ROW_ASKS. */
 bool row_asks(const struct command *row, int arguments, bool no);
 /* Whether it changes the plan, and so wants a draft; a setting without an

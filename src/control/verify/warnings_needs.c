@@ -285,8 +285,7 @@ print_needs(
 			    (int)strcspn(at, " "), at);
 			at += strlen(name);
 			row = table_find(name);
-			if (row_is_there(row) &&
-			    !setting_equal(p, defaults, row) &&
+			if (!setting_equal(p, defaults, row) &&
 			    (row->flags & ROW_PROCESS || is_there(p)) &&
 			    is_in_vain(p, row, needs[i].need))
 				reply_add(text, "%.400s has no effect %s\n",

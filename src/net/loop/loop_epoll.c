@@ -3,7 +3,7 @@
  *     sockets, pipes ------------.
  *     alarm, when a timer is due - > our set: epoll_wait()
  *     libevent's set ------------'
- *      '- signals, evhttp, evdns
+ *      '- signals, evhttp
  *
  * A socket costs the 16 bytes of its struct watch instead of an event of 128
  * and a map entry, changing an interest is one system call, and a batch of

@@ -1,5 +1,5 @@
 /* loop_library.h: libevent's side of the loop, for what uses more of the
- * library than watches and timers: evhttp, evdns. */
+ * library than watches and timers: evhttp. */
 #ifndef PEN_NET_LOOP_LIBRARY_H
 #define PEN_NET_LOOP_LIBRARY_H
 

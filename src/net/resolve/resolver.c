@@ -1,5 +1,5 @@
 /* resolver.c: asynchronous name lookup: queries, and how long they may take.
- * The libraries are in resolver_cares.c and resolver_evdns.c. */
+ * The library is in resolver_cares.c. */
 #include "config.h"
 
 #include <fcntl.h>

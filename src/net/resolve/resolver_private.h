@@ -1,5 +1,5 @@
-/* resolver_private.h: what a resolver shares with the library that does its
- * lookups: c-ares if it is built in, libevent's evdns otherwise.
+/* resolver_private.h: what a resolver shares with the file that does its
+ * lookups by c-ares.
  *
  * A lookup belongs to the library until resolver_answered(), a query to its
  * owner: either may go first. */
@@ -35,7 +35,7 @@ struct lookup {
  * library_ask(). */
 void resolver_answered(struct lookup *k, const char *why);
 
-/* ---- in resolver_cares.c or resolver_evdns.c ---- */
+/* ---- in resolver_cares.c ---- */
 
 /* With `server` NULL the system's: /etc/hosts and resolv.conf, read now; else
  * that name server alone. Returns NULL when it cannot be set up. */

@@ -116,7 +116,6 @@ START_TEST(files_are_not_named_on_tcp)
 	c.reply = &reply;
 	COMMAND_EACH (command_groups, c.row) {
 		if (c.row->flags & ROW_OPTION || c.row->args == NULL ||
-		    !row_is_there(c.row) ||
 		    (strstr(c.row->args, "FILE") == NULL &&
 			strstr(c.row->args, "DIR") == NULL &&
 			strstr(c.row->args, "PROGRAM") == NULL))

@@ -176,7 +176,6 @@ START_TEST(panic)
 }
 END_TEST
 
-#ifdef HAVE_OPENSSL
 START_TEST(checks_without_tls)
 {
 	static char plain[] = "http /health", good[] = "https /health";
@@ -208,7 +207,6 @@ START_TEST(checks_without_tls)
 	plan_free(plan);
 }
 END_TEST
-#endif
 
 /* A start may be before its servers. */
 START_TEST(no_server)
@@ -485,9 +483,7 @@ SUITE(test_warnings)
 	SUITE_ADD(s, the_algorithm_has_no_use_for_it, 10);
 	SUITE_ADD(s, no_prio_without_flows, 10);
 	SUITE_ADD(s, on_up, 10);
-#ifdef HAVE_OPENSSL
 	SUITE_ADD(s, checks_without_tls, 10);
-#endif
 	SUITE_ADD(s, panic, 10);
 	SUITE_ADD(s, no_server, 10);
 	SUITE_ADD(s, link_local_without_an_interface, 10);

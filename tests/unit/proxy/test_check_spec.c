@@ -38,7 +38,6 @@ START_TEST(words_make_specs)
 		"send \"PING\\\\r\\\\n\" expect +PONG",
 		"send \"\\\\x00\" expect \"a b\"",
 		"expect \"220 \"",
-#ifdef HAVE_OPENSSL
 		"tls",
 		"tls noverify",
 		"tls verify name x.test",
@@ -46,7 +45,6 @@ START_TEST(words_make_specs)
 		"https /",
 		"expect 220 tls name x.test",
 		"send a expect b tls noverify",
-#endif
 	};
 	struct check_spec *s, *again;
 	size_t i;
@@ -86,18 +84,12 @@ START_TEST(wrong_words_are_refused)
 	expect_refused("send PING expect PONG more", "unexpected \"more\"");
 	expect_refused("expect", "expects TEXT");
 	expect_refused("expect \"\"", "the text is empty");
-#ifdef HAVE_OPENSSL
 	expect_refused("tls verify noverify", "either verify or noverify");
 	expect_refused("https / name", "\"name\" needs a value");
 	expect_refused("https / sni x",
 	    "\"sni\": expects host, status, body, verify, noverify or name");
 	expect_refused("tls x.test", "expects verify, noverify or name HOST");
 	expect_refused("tls name", "expects verify, noverify or name HOST");
-#else
-	expect_refused("tls", "built without TLS");
-	expect_refused("https /", "built without TLS");
-	expect_refused("expect 220 tls", "built without TLS");
-#endif
 }
 END_TEST
 
