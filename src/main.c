@@ -92,7 +92,8 @@ drop_privileges(struct pen *p, struct error *e)
 {
 	struct process_options o = p->plan->config.process;
 	bool keep = o.user != NULL && has_transparent(p);
-	const struct passwd *pw;
+	struct passwd user, *pw;
+	struct error why;
 
 	if (p->predecessor.rooted)
 		o.directory = NULL;
@@ -101,7 +102,9 @@ drop_privileges(struct pen *p, struct error *e)
 	if (keep && rights_begin_change(e) < 0)
 		return -1;
 	/* after the rights are dropped, logs are opened again as this user */
-	pw = o.user != NULL ? getpwnam(o.user) : NULL;
+	pw = o.user != NULL && process_find_user(o.user, &user, &why) == 0
+	    ? &user
+	    : NULL;
 	if (pw != NULL) {
 		sink_give(p->log, pw->pw_uid);
 		sink_give(sessionlog_sink(p->sessionlog), pw->pw_uid);

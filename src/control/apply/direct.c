@@ -1,12 +1,12 @@
 /* direct.c: a plan's words as a director's. */
 #include "config.h"
 
-#include <pwd.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "control/apply/direct.h"
+#include "control/life/process.h"
 #include "control/plan/origin.h"
 #include "control/value/dsr_fast.h"
 #include "dsr/director/director.h"
@@ -317,10 +317,13 @@ _Static_assert((int)DSR_FAST_AUTO == (int)LINK_FAST_AUTO &&
 static uid_t
 user_to_be(const struct plan *p)
 {
-	const char *name = p->config.process.user;
-	const struct passwd *pw = name != NULL ? getpwnam(name) : NULL;
+	const char *word = p->config.process.user;
+	struct passwd pw;
+	struct error e;
 
-	return pw != NULL ? pw->pw_uid : geteuid();
+	return word != NULL && process_find_user(word, &pw, &e) == 0
+	    ? pw.pw_uid
+	    : geteuid();
 }
 
 static int

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "control/life/process.h"
 
 void
@@ -330,18 +330,40 @@ process_forget(struct process *p)
 
 /* ---- privileges ---- */
 
-static int
-find_user(const char *name, struct passwd **pw, struct error *e)
+/* The last number is that of no user (setuid(2)). */
+int
+process_find_user(const char *word, struct passwd *user, struct error *e)
 {
-	*pw = getpwnam(name);
-	return *pw != NULL ? 0 : error_set(e, "user \"%.200s\": unknown", name);
+	const struct passwd *pw = getpwnam(word);
+	uint64_t n;
+
+	memset(user, 0, sizeof(*user));
+	if (pw == NULL && number_parse(word, 0, UINT32_MAX - 1, &n) == 0) {
+		pw = getpwuid((uid_t)n);
+		user->pw_uid = (uid_t)n;
+		user->pw_gid = (gid_t)n;
+	} else if (pw == NULL) {
+		return error_set(e, "user \"%.200s\": unknown", word);
+	}
+	if (pw == NULL)
+		return 0;
+	user->pw_name = pw->pw_name;
+	user->pw_uid = pw->pw_uid;
+	user->pw_gid = pw->pw_gid;
+	return 0;
 }
 
 static int
-fail_user(const struct passwd *pw, struct error *e)
+fail_user(const char *word, struct error *e)
 {
-	return error_set(
-	    e, "user \"%.200s\": %s", pw->pw_name, strerror(errno));
+	return error_set(e, "user \"%.200s\": %s", word, strerror(errno));
+}
+
+static int
+set_groups(const struct passwd *pw)
+{
+	return pw->pw_name != NULL ? initgroups(pw->pw_name, pw->pw_gid)
+				   : setgroups(1, &pw->pw_gid);
 }
 
 /* From here on nothing of the old root is found. The time zone is read
@@ -357,23 +379,24 @@ change_root(const char *path, struct error *e)
 }
 
 static int
-change_user(const struct passwd *pw, struct error *e)
+change_user(const char *word, const struct passwd *pw, struct error *e)
 {
 	if (setgid(pw->pw_gid) < 0 || setuid(pw->pw_uid) < 0)
-		return fail_user(pw, e);
+		return fail_user(word, e);
 	if (pw->pw_uid != 0 && setuid(0) == 0)
 		return error_set(e,
-		    "user \"%.200s\": root privileges could be regained",
-		    pw->pw_name);
+		    "user \"%.200s\": root privileges could be regained", word);
 	return 0;
 }
 
 bool
-process_is_user(const char *name)
+process_is_user(const char *word)
 {
-	const struct passwd *pw = name != NULL ? getpwnam(name) : NULL;
+	struct passwd pw;
+	struct error e;
 
-	return pw != NULL && pw->pw_uid == geteuid() && pw->pw_uid == getuid();
+	return word != NULL && process_find_user(word, &pw, &e) == 0 &&
+	    pw.pw_uid == geteuid() && pw.pw_uid == getuid();
 }
 
 /* Root's other groups go first: without root they could not be dropped. They go
@@ -382,15 +405,15 @@ process_is_user(const char *name)
 int
 process_drop_privileges(const struct process_options *o, struct error *e)
 {
-	struct passwd *pw = NULL;
+	struct passwd pw;
 
-	if (o->user != NULL && find_user(o->user, &pw, e) < 0)
+	if (o->user != NULL && process_find_user(o->user, &pw, e) < 0)
 		return -1;
-	if (pw != NULL && initgroups(pw->pw_name, pw->pw_gid) < 0)
-		return fail_user(pw, e);
+	if (o->user != NULL && set_groups(&pw) < 0)
+		return fail_user(o->user, e);
 	if (o->directory != NULL && change_root(o->directory, e) < 0)
 		return -1;
-	return pw != NULL ? change_user(pw, e) : 0;
+	return o->user != NULL ? change_user(o->user, &pw, e) : 0;
 }
 
 /* Without the right to remove it (another user, a chroot), or if the path is a

@@ -9,6 +9,7 @@
 #define PEN_CONTROL_PROCESS_H
 
 #include <limits.h>
+#include <pwd.h>
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -48,8 +49,13 @@ int process_lock_pid_file(
 /* Checks that it could be made. Returns 0, or -1 with a full message. */
 int process_try_pid_file(const char *path, struct error *e);
 
+/* Finds a user by its name, or by its number: one that has no name, as in a
+ * container, has pw_name NULL and the group of that number. Only the name and
+ * the numbers are set; the name is valid until the next call. Returns 0, or -1
+ * with a full message. */
+int process_find_user(const char *word, struct passwd *user, struct error *e);
 /* Whether the process is that user already; NULL is no user. */
-bool process_is_user(const char *name);
+bool process_is_user(const char *word);
 /* Changes root and user for good, supplementary groups included. Returns 0, or
  * -1 with a full message. */
 int process_drop_privileges(const struct process_options *o, struct error *e);

@@ -314,6 +314,49 @@ START_TEST(another_user)
 }
 END_TEST
 
+/* A number is that of a user, or of none that has a name. */
+static int
+becomes_number(const char *number)
+{
+	struct process_options o = { .user = (char *)(uintptr_t)number };
+	gid_t groups[2], extra[] = { 0, 1, 2 };
+	unsigned n = (unsigned)atoi(number);
+
+	if (setgroups(3, extra) < 0 || process_drop_privileges(&o, &e) < 0)
+		return 1;
+	if (getuid() != n || getgid() != n || setuid(0) == 0 ||
+	    !process_is_user(number))
+		return 2;
+	return getgroups(2, groups) == 1 && groups[0] == n ? 0 : 3;
+}
+
+START_TEST(another_number)
+{
+	const struct passwd *pw;
+	struct passwd found;
+	int n = 54321;
+
+	if (getuid() != 0)
+		SKIP("needs root");
+	while (getpwuid((uid_t)n) != NULL)
+		n++;
+	ck_assert_int_eq(in_child(becomes_number, text("%d", n)), 0);
+	ck_assert_int_eq(process_find_user("4294967294", &found, &e), 0);
+	ck_assert_int_eq(process_find_user("4294967295", &found, &e), -1);
+	ck_assert_str_eq(e.text, "user \"4294967295\": unknown");
+	ck_assert_int_eq(process_find_user("-1", &found, &e), -1);
+	ck_assert_int_eq(process_find_user("", &found, &e), -1);
+	pw = getpwnam("nobody");
+	if (pw == NULL)
+		return;
+	n = (int)pw->pw_gid;
+	ck_assert_int_eq(
+	    process_find_user(text("%d", (int)pw->pw_uid), &found, &e), 0);
+	ck_assert_str_eq(found.pw_name, "nobody");
+	ck_assert_int_eq((int)found.pw_gid, n);
+}
+END_TEST
+
 static int
 changes_root(const char *path)
 {
@@ -351,6 +394,7 @@ SUITE(test_process)
 	SUITE_ADD(s, status_of_the_child, 30);
 	SUITE_ADD(s, child_cannot_report, 10);
 	SUITE_ADD(s, bad_privileges, 10);
+	SUITE_ADD(s, another_number, 10);
 	SUITE_ADD(s, another_user, 10);
 	SUITE_ADD(s, another_root, 10);
 	return s;
