@@ -16,7 +16,7 @@ error_set(struct error *e, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(e->text, sizeof(e->text), fmt, args);
 	va_end(args);
-	text_make_printable(e->text, strlen(e->text));
+	text_show(e->text, sizeof(e->text));
 	return -1;
 }
 
@@ -32,6 +32,6 @@ error_of(struct error *e, const char *fmt, ...)
 	va_end(args);
 	n = strlen(e->text);
 	snprintf(e->text + n, sizeof(e->text) - n, ": %s", phrase.text);
-	text_make_printable(e->text, strlen(e->text));
+	text_show(e->text, sizeof(e->text));
 	return -1;
 }

@@ -216,7 +216,7 @@ log_write(struct log_site *site, enum log_level level, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(line, sizeof(line), fmt, args);
 	va_end(args);
-	text_make_printable(line, strlen(line));
+	text_show(line, sizeof(line));
 	keep_quotes_apart(line);
 	log_write_line(level, line);
 }

@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +137,71 @@ text_make_printable(char *text, size_t n)
 			text[i] = '?';
 		else if (c == 0xc2 && (unsigned char)text[i + 1] < 0xa0)
 			text[i] = text[i + 1] = '?';
+	}
+}
+
+/* White_Space and Default_Ignorable_Code_Point of Unicode 15 beyond ASCII, but
+ * not variation selectors, which shape the character before. */
+static bool
+is_invisible(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = { { 0xa0, 0xa0 }, { 0xad, 0xad }, { 0x34f, 0x34f },
+		{ 0x61c, 0x61c }, { 0x115f, 0x1160 }, { 0x1680, 0x1680 },
+		{ 0x17b4, 0x17b5 }, { 0x180b, 0x180f }, { 0x2000, 0x200f },
+		{ 0x2028, 0x202f }, { 0x205f, 0x206f }, { 0x2800, 0x2800 },
+		{ 0x3000, 0x3000 }, { 0x3164, 0x3164 }, { 0xfeff, 0xfeff },
+		{ 0xffa0, 0xffa0 }, { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff } };
+	size_t i;
+
+	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
+}
+
+/* Of a character of that many bytes. */
+static uint32_t
+utf8_number(const unsigned char *c, size_t length)
+{
+	uint32_t n = length == 1 ? c[0] : c[0] & (0xffu >> (length + 1));
+	size_t i;
+
+	for (i = 1; i < length; i++)
+		n = n << 6 | (c[i] & 0x3fu);
+	return n;
+}
+
+void
+text_show(char *text, size_t size)
+{
+	size_t i, length, all = strlen(text), n;
+	char name[16];
+	uint32_t c;
+
+	text_make_printable(text, all);
+	for (i = 0; i < all; i += length) {
+		length = utf8_length((const unsigned char *)text + i, all - i);
+		if (length == 0) { /* the end was cut */
+			text[i] = '\0';
+			return;
+		}
+		c = utf8_number((const unsigned char *)text + i, length);
+		if (!is_invisible(c))
+			continue;
+		n = (size_t)snprintf(
+		    name, sizeof(name), "<U+%04X>", (unsigned)c);
+		if (all - length + n >= size) { /* the end makes room */
+			all = i + n < size ? size - 1 - n + length : i;
+			text[all] = '\0';
+		}
+		if (all == i)
+			return;
+		memmove(text + i + n, text + i + length, all - i - length + 1);
+		memcpy(text + i, name, n);
+		all += n - length;
+		length = n;
 	}
 }
 

@@ -60,5 +60,9 @@ bool text_is_utf8(const char *text, size_t n);
 /* Puts '?' for what a terminal may obey, and for what is no UTF-8: controls,
  * but for tabs, C1 controls, bytes of no character. */
 void text_make_printable(char *text, size_t n);
+/* The same, and characters that look like nothing or like a blank, or that
+ * change the order of others, become "<U+00A0>": a string in `size` bytes,
+ * which is cut when it is longer then. */
+void text_show(char *text, size_t size);
 
 #endif

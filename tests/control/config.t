@@ -17,6 +17,8 @@ file bad.conf
 pen -F {DIR}pen.conf {FRONT}
 > timeout
 < 4
+> timeout 5
+< error: unknown command "timeout<U+00A0>5"
 > diff
 > include {DIR}more.conf
 < 11

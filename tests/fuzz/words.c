@@ -81,6 +81,15 @@ check_printable(char *text, size_t n)
 		FUZZ_MUST((unsigned char)text[i] >= ' ' || text[i] == '\t');
 }
 
+static void
+check_shown(char *text)
+{
+	size_t room = strlen(text) + 1;
+
+	text_show(text, room);
+	FUZZ_MUST(strlen(text) < room && text_is_utf8(text, strlen(text)));
+}
+
 FUZZ(words)
 {
 	char *line = fuzz_string(data, size), *at = line;
@@ -98,6 +107,9 @@ FUZZ(words)
 		nearest = words_nearest_to(w.word[0], true);
 		words_nearest_offer(&nearest, "blacklist");
 	}
+	free(line);
+	line = fuzz_string(data, size);
+	check_shown(line);
 	free(line);
 	line = fuzz_copy(data, size);
 	check_printable(line, size);

@@ -48,6 +48,39 @@ START_TEST(cut_to_fit)
 END_TEST
 
 /* What it quotes may come from anywhere. */
+/* A blank that is none, marks between letters, and what turns text around. */
+START_TEST(invisible_characters_are_shown)
+{
+	static const struct {
+		const char *word, *shown;
+	} words[] = {
+		{ "a\302\240b", "a<U+00A0>b" },
+		{ "\342\200\213x", "<U+200B>x" },
+		{ "x\342\200\256", "x<U+202E>" },
+		{ "\357\273\277", "<U+FEFF>" },
+		{ "\343\200\200\302\255", "<U+3000><U+00AD>" },
+		{ "\363\240\200\201", "<U+E0001>" },
+		{ "caf\303\251 \346\227\245", "caf\303\251 \346\227\245" },
+	};
+	struct error e;
+	char many[600];
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		error_set(&e, "\"%s\"", words[i].word);
+		ck_assert_str_eq(e.text, text("\"%s\"", words[i].shown));
+		error_of(&e, "%s", words[i].word);
+		ck_assert_str_eq(
+		    e.text, text("%s: \"%s\"", words[i].shown, words[i].shown));
+	}
+	for (i = 0; i + 2 < sizeof(many); i += 2)
+		memcpy(many + i, "\302\240", 3);
+	error_set(&e, "%s", many);
+	ck_assert_uint_lt(strlen(e.text), sizeof(e.text));
+	ck_assert_ptr_nonnull(strstr(e.text, "<U+00A0><U+00A0><U+00A0>"));
+}
+END_TEST
+
 START_TEST(nothing_that_a_terminal_obeys)
 {
 	struct error e;
@@ -64,6 +97,7 @@ SUITE(test_error)
 	SUITE_ADD(s, sentence, 10);
 	SUITE_ADD(s, operand, 10);
 	SUITE_ADD(s, cut_to_fit, 10);
+	SUITE_ADD(s, invisible_characters_are_shown, 10);
 	SUITE_ADD(s, nothing_that_a_terminal_obeys, 10);
 	return s;
 }
