@@ -54,6 +54,27 @@ is_group(const struct peer *p)
 	return addr_is_group(&a);
 }
 
+/* The report that answers a query is no query. */
+static void
+check_groups(const struct frame *f, unsigned char *out, size_t room)
+{
+	struct frame_head head = frame_answer_head(f);
+	struct mld_report r = { .state = MLD_JOIN };
+	struct mld_query q;
+	struct frame made;
+
+	if (!frame_read_mld_query(f, &q))
+		return;
+	FUZZ_MUST(is_group(&f->to) || f->to.family == AF_INET6);
+	FUZZ_MUST(q.delay_ms <= 0x1fff << 10);
+	memcpy(r.group, q.group, 16);
+	r.v1 = q.v1;
+	r.group[0] = 0xff;
+	made = check_made(f, out, frame_make_mld_report(out, room, &head, &r));
+	FUZZ_MUST(made.kind == FRAME_ICMP && frame_checksum_ok(&made) &&
+	    !frame_read_mld_query(&made, &q));
+}
+
 static void
 check_segment(const struct frame *f, unsigned char *out, size_t room)
 {
@@ -77,6 +98,7 @@ check_segment(const struct frame *f, unsigned char *out, size_t room)
 		    ndp.advertisement == ndp2.advertisement &&
 		    ndp.has_mac == ndp2.has_mac);
 	}
+	check_groups(f, out, room);
 	if (!is_group(&f->to) && frame_read_tcp(f, &s))
 		(void)check_made(f, out,
 		    frame_make_tcp(out, room, &head, &f->to, &f->from, &s));

@@ -147,6 +147,19 @@ is_stray_broadcast(const struct frame *f)
 	    f->kind != FRAME_NDP;
 }
 
+/* A switch or router may send a query there. */
+static void
+on_stray(struct director *d, const struct frame *f, const struct link_frame *l)
+{
+	struct mld_query q;
+
+	if (frame_read_mld_query(f, &q))
+		groups_on_query(
+		    &d->forward.hops.groups, &q, f->vlan, loop_now(d->loop));
+	else
+		director_drop_frame(d, DIRECTOR_OTHER, l);
+}
+
 /* The frame is for the director that has the VIPs now. */
 static bool
 is_of_another(const struct director *d, const struct frame *f)
@@ -159,8 +172,11 @@ static void
 director_on_frame(
     struct director *d, struct arrival *a, const struct link_frame *l)
 {
-	if (a->frame.kind != FRAME_BAD &&
-	    (is_stray_broadcast(&a->frame) || is_of_another(d, &a->frame))) {
+	if (a->frame.kind != FRAME_BAD && is_stray_broadcast(&a->frame)) {
+		on_stray(d, &a->frame, l);
+		return;
+	}
+	if (a->frame.kind != FRAME_BAD && is_of_another(d, &a->frame)) {
 		director_drop_frame(d, DIRECTOR_OTHER, l);
 		return;
 	}
@@ -309,8 +325,7 @@ follow_mac(struct director *d)
 	n->options.mac = d->tarpit.tarpit.options.mac = l->mac;
 	if (link_set_filter(l, &filter, &e) < 0)
 		log_error("%s", e.text);
-	if (d->forward.hops.announce)
-		neighbors_announce(n, loop_now(d->loop));
+	nexthops_announce(&d->forward.hops);
 }
 
 static void
@@ -436,7 +451,7 @@ director_take(struct director *d, struct error *e)
 		return -1;
 	vip_locks_own(&d->vips.locks);
 	if (!d->forward.hops.no_carrier)
-		neighbors_resume(&d->forward.hops.neighbors, loop_now(d->loop));
+		nexthops_resume(&d->forward.hops);
 	fast_path_take(&d->dispatch.fast);
 	return checks_go_on(&d->checks, e);
 }

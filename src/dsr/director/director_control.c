@@ -71,8 +71,8 @@ director_set_standby(struct director *d, bool standby)
 	d->vips.standby = standby;
 	nexthops_set_vips(n, NULL, 0);
 	/* Another one may have announced them since. */
-	if (had && !standby && n->announce)
-		neighbors_announce(&n->neighbors, loop_now(d->loop));
+	if (had && !standby)
+		nexthops_announce(n);
 	fast_path_refresh(&d->dispatch.fast);
 }
 

@@ -16,8 +16,7 @@ set_vlan(struct director *d, uint16_t vlan)
 	n->neighbors.options.vlan = vlan;
 	/* Servers did not get the requests that had another tag. */
 	neighbors_resume(&n->neighbors, loop_now(d->loop));
-	if (n->announce)
-		neighbors_announce(&n->neighbors, loop_now(d->loop));
+	nexthops_announce(n);
 }
 
 /* A host that can send frames with another one could cut the servers off. A tag

@@ -329,6 +329,25 @@ on_conflict(void *arg, const struct peer *vip, const struct mac *who)
 }
 
 void
+nexthops_resume(struct nexthops *n)
+{
+	uint64_t now = loop_now(n->loop);
+
+	groups_renew(&n->groups, now);
+	neighbors_resume(&n->neighbors, now);
+}
+
+void
+nexthops_announce(struct nexthops *n)
+{
+	uint64_t now = loop_now(n->loop);
+
+	groups_renew(&n->groups, now);
+	if (n->announce)
+		neighbors_announce(&n->neighbors, now);
+}
+
+void
 nexthops_note_link(struct nexthops *n, const char *why)
 {
 	if (n->wire->link.up != n->no_carrier)
@@ -342,7 +361,7 @@ nexthops_note_link(struct nexthops *n, const char *why)
 	}
 	log_info("link is back interface=%s", n->wire->link.name);
 	n->carrier_ms = loop_now(n->loop);
-	neighbors_resume(&n->neighbors, n->carrier_ms);
+	nexthops_resume(n);
 }
 
 void
@@ -365,9 +384,28 @@ nexthops_tick(struct nexthops *n, uint64_t now)
 		h->neighbor = NULL;
 	}
 	neighbors_tick(&n->neighbors, now);
+	if (!n->no_carrier)
+		groups_tick(&n->groups, now);
 }
 
 /* ---- VIPs ---- */
+
+/* A standby keeps that of its own address. */
+static void
+set_groups(struct nexthops *n)
+{
+	unsigned count = n->vips->standby ? 0 : n->vips->count;
+	struct peer *list = calloc((size_t)count + 1, sizeof(*list));
+
+	if (list != NULL) {
+		memcpy(list, n->vips->list, count * sizeof(*list));
+		list[count] = n->neighbors.own6;
+	}
+	if (list == NULL ||
+	    groups_set(&n->groups, list, count + 1, loop_now(n->loop)) < 0)
+		log_error("out of memory");
+	free(list);
+}
 
 void
 nexthops_set_vips(struct nexthops *n, const struct peer *old, unsigned olds)
@@ -386,6 +424,7 @@ nexthops_set_vips(struct nexthops *n, const struct peer *old, unsigned olds)
 	for (i = 0; i < olds; i++)
 		if (!vips_have_address(n->vips, &old[i]))
 			neighbors_remove_vip(&n->neighbors, &old[i]);
+	set_groups(n);
 }
 
 /* ---- life ---- */
@@ -411,6 +450,7 @@ nexthops_open(struct nexthops *n, struct error *e)
 
 	if (neighbors_init(&n->neighbors, &o, loop_now(n->loop)) < 0)
 		return error_set(e, "out of memory");
+	n->groups.neighbors = &n->neighbors;
 	nexthops_refresh(n);
 	return 0;
 }
@@ -418,6 +458,7 @@ nexthops_open(struct nexthops *n, struct error *e)
 void
 nexthops_close(struct nexthops *n)
 {
+	groups_fini(&n->groups);
 	neighbors_fini(&n->neighbors);
 	free(n->list);
 }

@@ -10,6 +10,7 @@
 #include "dsr/forward/path_mtu.h"
 #include "dsr/forward/vips.h"
 #include "dsr/forward/wire.h"
+#include "dsr/segment/groups.h"
 #include "dsr/segment/neighbor.h"
 #include "net/loop/loop.h"
 #include "pool/pool.h"
@@ -43,6 +44,7 @@ struct nexthops {
 	const struct dsr_flows *flows;
 
 	struct neighbors neighbors;
+	struct groups groups; /* of the addresses for which we answer */
 	struct nexthop *list; /* by the server's slot */
 	uint32_t count;
 	struct director_forward forward;
@@ -59,6 +61,11 @@ int nexthops_open(struct nexthops *n, struct error *e);
 void nexthops_close(struct nexthops *n);
 /* Follows the pool; lets neighbors_tick() run. */
 void nexthops_tick(struct nexthops *n, uint64_t now);
+/* Requests go elsewhere from now on, or again: see neighbors_resume(). */
+void nexthops_resume(struct nexthops *n);
+/* The segment learns again where our addresses are: by announcements, unless
+ * they are off, and by reports of groups. */
+void nexthops_announce(struct nexthops *n);
 /* Requests each server's next hop as it should be now. */
 void nexthops_refresh(struct nexthops *n);
 /* Follows the carrier of the link: what servers did not reply without one does

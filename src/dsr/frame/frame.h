@@ -142,6 +142,31 @@ size_t frame_make_ndp(unsigned char *out, size_t room,
 void ndp_group(uint8_t group[16], const uint8_t ip[16]);
 extern const uint8_t ndp_all_nodes[16]; /* ff02::1 */
 
+/* Which hosts of the segment want a group (RFC 2710, 3810). */
+struct mld_query {
+	uint8_t group[16]; /* all zero: all groups */
+	uint32_t delay_ms; /* the latest answer */
+	bool v1;	   /* of the older version, which knows no other */
+};
+
+/* False when f is no query, or not valid: hop limit, router alert, link-local
+ * source, length and checksum (RFC 3810, 6.2 and 8.1). */
+bool frame_read_mld_query(const struct frame *f, struct mld_query *q);
+
+/* Types of records (RFC 3810, 5.2.5): without sources, all are wanted. */
+enum mld_state { MLD_IS_MEMBER = 2, MLD_LEAVE = 3, MLD_JOIN = 4 };
+
+struct mld_report {
+	uint8_t from[16]; /* link-local, or :: */
+	uint8_t group[16];
+	enum mld_state state;
+	bool v1; /* without a difference between the last one and the first */
+};
+
+/* The frame goes to the group that the version has for it. */
+size_t frame_make_mld_report(unsigned char *out, size_t room,
+    const struct frame_head *head, const struct mld_report *r);
+
 /* A tunnel for IP packets. Ports do not count. */
 struct tunnel {
 	struct peer from, to; /* its ends, of one family */

@@ -2,7 +2,7 @@
  *
  *     to this MAC or a group?  x = 4 after a tag, else 0
  *     ARP:  request or reply?
- *     IPv6: NDP?  one of the addresses?  of the nets?
+ *     IPv6: NDP?  MLD?  one of the addresses?  of the nets?
  *     IPv4: one of the addresses?  of the nets?
  *
  * A load beyond the frame's end refuses the frame. Jumps are short, so that
@@ -101,6 +101,19 @@ put_ndp(struct link_program *p)
 	filter_put(p, RETURN, ACCEPT, 0, 0);
 }
 
+/* Queries, behind the one option that they have. */
+static void
+put_mld(struct link_program *p)
+{
+	filter_put(p, LD_BYTE_X, 20, 0, 0);
+	filter_put(p, EQUAL, 0, 0, 5);
+	filter_put(p, LD_HALF_X, 54, 0, 0);
+	filter_put(p, EQUAL, 58 << 8, 0, 3);
+	filter_put(p, LD_BYTE_X, 62, 0, 0);
+	filter_put(p, EQUAL, 130, 0, 1);
+	filter_put(p, RETURN, ACCEPT, 0, 0);
+}
+
 static void
 put_ip6(struct link_program *p, const struct peer *a)
 {
@@ -179,6 +192,7 @@ write_with(struct link_program *p, const struct link_filter *f,
 	over = p->count;
 	filter_put(p, GO, 0, 0, 0); /* over IPv6: how far is known below */
 	put_ndp(p);
+	put_mld(p);
 	for (unsigned i = 0; i < f->count && !any; i++) {
 		if (f->address[i].family == AF_INET6)
 			put_ip6(p, &f->address[i]);

@@ -281,6 +281,30 @@ START_TEST(discovery_of_neighbours)
 }
 END_TEST
 
+/* Behind a hop-by-hop header of one option; none but queries. */
+START_TEST(queries_for_groups)
+{
+	for (int tagged = 0; tagged < 2; tagged++) {
+		for (int type = 0; type < 256; type++) {
+			ip6("ff02::1", tagged, 0, 58);
+			frame[14 + 4 * tagged + 48] = (unsigned char)type;
+			ck_assert_msg(passes() == (type == 130), "%d", type);
+		}
+		frame[14 + 4 * tagged + 48] = 130;
+		ck_assert(passes_cut((size_t)(14 + 4 * tagged + 49)));
+		ck_assert(!passes_cut((size_t)(14 + 4 * tagged + 48)));
+		frame[14 + 4 * tagged + 41] = 1; /* more options */
+		ck_assert(!passes());
+		frame[14 + 4 * tagged + 41] = 0;
+		frame[14 + 4 * tagged + 40] = 17;
+		ck_assert(!passes());
+		/* what is for us passes all the same */
+		ip6("2001:db8::10", tagged, 0, 58);
+		ck_assert(passes());
+	}
+}
+END_TEST
+
 START_TEST(only_frames_to_us_or_to_groups)
 {
 	ip4("192.168.100.10", false);
@@ -379,6 +403,7 @@ SUITE(test_link_filter)
 	tcase_add_test(t, too_many_nets_let_all_of_ip_in);
 	tcase_add_test(t, requests_and_replies_of_arp);
 	tcase_add_test(t, discovery_of_neighbours);
+	tcase_add_test(t, queries_for_groups);
 	tcase_add_test(t, only_frames_to_us_or_to_groups);
 	tcase_add_test(t, cut_and_foreign_frames_stay_outside);
 	tcase_add_test(t, too_many_addresses_let_all_of_ip_in);
