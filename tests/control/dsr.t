@@ -18,6 +18,10 @@ pen -r {FRONT} {S0}
 > dsr_flows 0
 ~ can be set only at startup
 # these may change later
+> dsr_announce_refresh
+< 0
+> dsr_announce_refresh 60
+< 60
 > dsr_tcp_timeout
 < 900
 > dsr_fin_timeout

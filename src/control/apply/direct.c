@@ -167,7 +167,7 @@ direct_commit_forward(struct apply *a)
 	director_set_forward(a->service->director, &f);
 }
 
-/* ---- flows ---- */
+/* ---- times ---- */
 
 /* Less than a second is one. */
 static uint32_t
@@ -185,12 +185,15 @@ read_timeouts(const struct dsr_settings *s)
 }
 
 void
-direct_commit_flows(struct apply *a)
+direct_commit_times(struct apply *a)
 {
-	struct dsr_timeouts t = read_timeouts(&a->wanted->config.dsr);
+	const struct dsr_settings *s = &a->wanted->config.dsr;
+	struct dsr_timeouts t = read_timeouts(s);
 
-	if (a->service->director != NULL)
-		director_set_timeouts(a->service->director, &t);
+	if (a->service->director == NULL)
+		return;
+	director_set_timeouts(a->service->director, &t);
+	director_set_refresh(a->service->director, s->refresh_ms);
 }
 
 /* ---- what a plan may want ---- */

@@ -22,8 +22,9 @@ void direct_cancel(struct apply *a);
 int direct_prepare_forward(struct apply *a, struct error *e);
 /* Sends packets to servers by the draft. Its servers must be in the pool. */
 void direct_commit_forward(struct apply *a);
-/* Its flows last as long as the draft wants. */
-void direct_commit_flows(struct apply *a);
+/* Its flows last as long as the draft wants, and its addresses are announced
+ * that often. */
+void direct_commit_times(struct apply *a);
 /* Serves these addresses from now on. Returns 0, or -1 with a full message and
  * everything as it was. */
 int direct_listen(

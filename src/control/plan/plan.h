@@ -57,6 +57,7 @@ struct dsr_settings {
 	/* Without a frame; 0: none. See dsr_flows.h. */
 	uint64_t tcp_timeout_ms, fin_timeout_ms, udp_timeout_ms;
 	bool announce;
+	uint64_t refresh_ms;	     /* of announcements; 0: none */
 	bool standby;		     /* at the start */
 	int fast;		     /* enum dsr_fast */
 	enum server_forward forward; /* for servers without a setting of their

@@ -70,6 +70,14 @@ const struct command rows_dsr[] = {
 	    .option = "dsr-announce",
 	    .help = "announce the listening addresses by ARP and NDP (on by "
 		    "default)" },
+	{ .name = "dsr_announce_refresh",
+	    .kind = KIND_SECONDS,
+	    .offset = AT(dsr.refresh_ms),
+	    .max = LONG_MS,
+	    .option = "dsr-announce-refresh",
+	    .args = "[SEC]",
+	    .help = "announce the listening addresses again each time that "
+		    "this has passed; 0: not" },
 	{ .name = "dsr_standby",
 	    .kind = KIND_FLAG,
 	    .offset = AT(dsr.standby),

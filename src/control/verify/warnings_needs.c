@@ -167,7 +167,8 @@ static const struct {
 	{ NEED_UPSTREAM_CERT, "without ssl_upstream_cert", "ssl_upstream_key" },
 	{ NEED_DIRECTOR, "without dsr_if",
 	    "dsr_ip dsr_link dsr_flows dsr_tcp_timeout dsr_fin_timeout "
-	    "dsr_udp_timeout dsr_announce dsr_standby dsr_fast_path "
+	    "dsr_udp_timeout dsr_announce dsr_announce_refresh "
+	    "dsr_standby dsr_fast_path "
 	    "dsr_forward dsr_gateway tarpit_acl" },
 	{ NEED_CHECKS, "without check",
 	    "check_interval check_interval_down check_timeout check_rise "

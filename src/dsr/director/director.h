@@ -114,6 +114,9 @@ void director_set_forward(struct director *d, const struct director_forward *f);
 /* How long flows last without a frame, those that there are, too. */
 void director_set_timeouts(struct director *d, const struct dsr_timeouts *t);
 
+/* How often the VIPs are announced, if they are at all; 0: not again. */
+void director_set_refresh(struct director *d, uint64_t every_ms);
+
 /* Tarpits connections to unused addresses that this list permits; NULL or an
  * empty list: none. The list is copied. Returns 0, or -1 with a full message
  * and nothing changed. */

@@ -119,6 +119,15 @@ director_set_timeouts(struct director *d, const struct dsr_timeouts *t)
 	dsr_flows_set_timeouts(&d->dispatch.flows, t);
 }
 
+void
+director_set_refresh(struct director *d, uint64_t every_ms)
+{
+	struct nexthops *n = &d->forward.hops;
+
+	neighbors_refresh_vips(&n->neighbors, n->announce ? every_ms : 0,
+	    loop_now(d->loop));
+}
+
 int
 director_set_tarpit(struct director *d, const struct acl *list, struct error *e)
 {

@@ -43,7 +43,8 @@ struct groups {
 };
 
 /* From now on the groups of these addresses (IPv4 ones have none) are needed,
- * and no others. Returns 0, or -1 with errno ENOMEM and some of them missing. */
+ * and no others. Returns 0, or -1 with errno ENOMEM and some of them
+ * missing. */
 int groups_set(struct groups *g, const struct peer *list, unsigned count,
     uint64_t now);
 /* Whatever is there now may have missed the reports: sends them again. */

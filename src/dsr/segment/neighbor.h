@@ -67,7 +67,10 @@ enum {
 	NEIGHBOR_BURST = 200,	   /* of them at once */
 	NEIGHBOR_ANNOUNCE = 3,	   /* times */
 	NEIGHBOR_ANNOUNCE_MS = 1000,
-	NEIGHBOR_CONFLICT_MS = 10000 /* between reports (RFC 5227, 2.4) */
+	NEIGHBOR_CONFLICT_MS = 10000, /* between reports (RFC 5227, 2.4) */
+	/* After the last claim a VIP is announced after NEIGHBOR_CONFLICT_MS,
+	 * and twice more, each time after twice as long, up to this. */
+	NEIGHBOR_DEFEND_MAX_MS = 600000
 };
 
 enum neighbor_state {
@@ -77,7 +80,7 @@ enum neighbor_state {
 	NEIGHBOR_FAILED
 };
 
-/* Each in the order of `due`. */
+/* Each in the order of `due`, but for one. */
 enum neighbor_queue {
 	NEIGHBOR_READY, /* servers to probe as soon as the rate allows */
 	NEIGHBOR_ASKED,
@@ -85,6 +88,7 @@ enum neighbor_queue {
 	NEIGHBOR_GONE, /* FAILED */
 	NEIGHBOR_SERVER_QUEUES,
 	NEIGHBOR_ANNOUNCING = NEIGHBOR_SERVER_QUEUES, /* VIPs */
+	NEIGHBOR_DEFENDED, /* in no order */
 	NEIGHBOR_SILENT,
 	NEIGHBOR_QUEUES
 };
@@ -126,8 +130,8 @@ struct neighbors_options {
 	void (*on_change)(void *arg, struct neighbor *w, bool reachable);
 	/* Another host claims a VIP, or an own address: another balancer, or a
 	 * server that sends requests with the VIP (arp_announce). Every 10 s at
-	 * most for each. True: ours is announced once more. Must not call
-	 * back. */
+	 * most for each. True: ours is announced at once, and again when the
+	 * claims may be over. Must not call back. */
 	bool (*on_conflict)(
 	    void *arg, const struct peer *vip, const struct mac *who);
 	void *arg;
@@ -143,6 +147,7 @@ struct neighbors {
 
 	/* Private. */
 	bool paused;
+	uint64_t refresh_ms, refreshed; /* of the announcements */
 	struct hash_table servers, vips;
 	struct list queue[NEIGHBOR_QUEUES];
 	struct rate_limit limit; /* of requests */
@@ -202,6 +207,10 @@ int neighbors_add_vip(
 void neighbors_remove_vip(struct neighbors *n, const struct peer *vip);
 /* Announces all VIPs three times: after others may have had them. */
 void neighbors_announce(struct neighbors *n, uint64_t now);
+/* From now on announces all VIPs once each time that so much has passed; 0:
+ * not. */
+void neighbors_refresh_vips(
+    struct neighbors *n, uint64_t every_ms, uint64_t now);
 
 /* ---- messages and time ---- */
 

@@ -9,6 +9,8 @@ struct vip {
 	struct who_has_entry entry;
 	uint64_t due;	   /* of the next announcement */
 	unsigned left;	   /* announcements */
+	uint64_t wait;	   /* between those after a conflict, ms; 0: none is */
+	bool defended;	   /* it is in that queue */
 	uint64_t reported; /* a conflict: ms */
 	bool ever_reported;
 };
@@ -45,8 +47,77 @@ start_announcing(struct neighbors *n, struct vip *v, uint64_t now)
 {
 	v->left = NEIGHBOR_ANNOUNCE;
 	v->due = now;
+	v->wait = 0;
+	v->defended = false;
 	list_remove(&v->entry.order);
 	list_prepend(&n->queue[NEIGHBOR_ANNOUNCING], &v->entry.order);
+}
+
+/* Announcements for the time after a conflict. */
+static void
+begin_defending(struct neighbors *n, struct vip *v, uint64_t now)
+{
+	v->defended = true;
+	v->left = NEIGHBOR_ANNOUNCE;
+	v->due = now + v->wait;
+	list_remove(&v->entry.order);
+	list_append(&n->queue[NEIGHBOR_DEFENDED], &v->entry.order);
+}
+
+/* Another host may have been believed: routers keep what they have learnt for
+ * hours. Each time the wait is twice as long, and it begins anew only after all
+ * is over: so two hosts that defend the same address do so ever more rarely. */
+static void
+tick_defended(struct neighbors *n, uint64_t now)
+{
+	struct list again = LIST_INIT(again), *link;
+	struct vip *v;
+
+	while ((v = vip_first_of(&n->queue[NEIGHBOR_DEFENDED])) != NULL) {
+		list_remove(&v->entry.order);
+		if (v->due <= now) {
+			vip_announce(n, v);
+			v->left--;
+			v->wait = 2 * v->wait < NEIGHBOR_DEFEND_MAX_MS
+			    ? 2 * v->wait
+			    : NEIGHBOR_DEFEND_MAX_MS;
+			v->due = now + v->wait;
+		}
+		if (v->left == 0) {
+			v->wait = 0;
+			v->defended = false;
+		}
+		list_append(v->left > 0 ? &again : &n->queue[NEIGHBOR_SILENT],
+		    &v->entry.order);
+	}
+	while ((link = list_first(&again)) != NULL) {
+		list_remove(link);
+		list_append(&n->queue[NEIGHBOR_DEFENDED], link);
+	}
+}
+
+static void
+refresh(struct neighbors *n, uint64_t now)
+{
+	struct list *link, *queue;
+	int i;
+
+	if (n->refresh_ms == 0 || now - n->refreshed < n->refresh_ms)
+		return;
+	n->refreshed = now;
+	for (i = NEIGHBOR_ANNOUNCING; i <= NEIGHBOR_SILENT; i++) {
+		queue = &n->queue[i];
+		for (link = queue->next; link != queue; link = link->next)
+			vip_announce(
+			    n, list_entry(link, struct vip, entry.order));
+	}
+}
+
+void
+neighbors_refresh_vips(struct neighbors *n, uint64_t every_ms, uint64_t now)
+{
+	n->refresh_ms = every_ms;
+	n->refreshed = now;
 }
 
 void
@@ -55,6 +126,9 @@ neighbors_tick_vips(struct neighbors *n, uint64_t now)
 	struct list *announcing = &n->queue[NEIGHBOR_ANNOUNCING];
 	struct vip *v;
 
+	tick_defended(n, now);
+	refresh(n, now);
+
 	while ((v = vip_first_of(announcing)) != NULL && v->due <= now) {
 		vip_announce(n, v);
 		v->due = now + NEIGHBOR_ANNOUNCE_MS;
@@ -62,6 +136,8 @@ neighbors_tick_vips(struct neighbors *n, uint64_t now)
 		list_append(
 		    --v->left > 0 ? announcing : &n->queue[NEIGHBOR_SILENT],
 		    &v->entry.order);
+		if (v->left == 0 && v->wait > 0)
+			begin_defending(n, v, now);
 	}
 }
 
@@ -86,6 +162,17 @@ neighbors_announce(struct neighbors *n, uint64_t now)
 
 /* ---- conflicts ---- */
 
+/* After each claim, all of them again. */
+static void
+defend_again(struct neighbors *n, struct vip *v, uint64_t now)
+{
+	if (v->wait == 0)
+		v->wait = NEIGHBOR_CONFLICT_MS;
+	/* else when it has been announced */
+	if (v->left == 0 || v->defended)
+		begin_defending(n, v, now);
+}
+
 bool
 neighbors_claimed(struct neighbors *n, const struct who_has *m, uint64_t now)
 {
@@ -98,13 +185,18 @@ neighbors_claimed(struct neighbors *n, const struct who_has *m, uint64_t now)
 	n->stats.conflicts++;
 	/* Two that defend the same address must not do so for ever (RFC 5227,
 	 * 2.4). */
-	if (v->ever_reported && now - v->reported < NEIGHBOR_CONFLICT_MS)
+	if (v->ever_reported && now - v->reported < NEIGHBOR_CONFLICT_MS) {
+		if (v->wait > 0)
+			defend_again(n, v, now);
 		return true;
+	}
 	v->ever_reported = true;
 	v->reported = now;
 	if (n->options.on_conflict != NULL &&
-	    n->options.on_conflict(n->options.arg, &v->entry.ip, &m->mac))
+	    n->options.on_conflict(n->options.arg, &v->entry.ip, &m->mac)) {
 		vip_announce(n, v);
+		defend_again(n, v, now);
+	}
 	return true;
 }
 

@@ -235,6 +235,122 @@ START_TEST(conflicts_are_told)
 }
 END_TEST
 
+static unsigned
+announced_within(const struct peer *vip, uint64_t ms)
+{
+	unsigned found = 0;
+	uint64_t end = now + ms;
+
+	for (; now < end; now += 250) {
+		neighbors_tick(&n, now);
+		found += announced(vip);
+	}
+	return found;
+}
+
+/* When the other host is silent again, routers may have its MAC: the address is
+ * announced after the time between two reports, and twice more. */
+START_TEST(defended_after_claims)
+{
+	struct peer vip = ip_of(families[_i], 200);
+	unsigned i;
+
+	segment_open();
+	neighbors_add_vip(&n, &vip, now);
+	segment_run(5000);
+	sent_n = 0;
+	defend = true;
+	for (i = 0; i < 20; i++) {
+		claim(&vip, &thief, false);
+		ck_assert_uint_eq(announced(&vip), i % 10 == 0);
+		ck_assert_uint_eq(announced_within(&vip, 1000), 0);
+	}
+	ck_assert_uint_eq(
+	    announced_within(&vip, NEIGHBOR_CONFLICT_MS - 1500), 0);
+	ck_assert_uint_eq(announced_within(&vip, 1000), 1);
+	ck_assert_uint_eq(
+	    announced_within(&vip, 2 * NEIGHBOR_CONFLICT_MS + 1000), 1);
+	ck_assert_uint_eq(announced_within(&vip, 500000), 1);
+	/* another time all begins again */
+	claim(&vip, &thief, true);
+	ck_assert_uint_eq(announced(&vip), 1);
+	ck_assert_uint_eq(
+	    announced_within(&vip, NEIGHBOR_CONFLICT_MS + 1000), 1);
+	neighbors_remove_vip(&n, &vip);
+	ck_assert_uint_eq(announced_within(&vip, 100000), 0);
+	/* one that is shared is not defended */
+	neighbors_add_vip(&n, &vip, now);
+	segment_run(5000);
+	sent_n = 0;
+	defend = false;
+	claim(&vip, &thief, false);
+	ck_assert_uint_eq(announced_within(&vip, 100000), 0);
+	segment_close();
+}
+END_TEST
+
+/* A claim while an address is announced: that goes on, and the rest follows. */
+START_TEST(defended_when_it_was_announced)
+{
+	struct peer vip = ip_of(families[_i], 200);
+
+	segment_open();
+	defend = true;
+	neighbors_add_vip(&n, &vip, now);
+	ck_assert_uint_eq(announced(&vip), 1);
+	claim(&vip, &thief, false);
+	ck_assert_uint_eq(announced(&vip), 1);
+	ck_assert_uint_eq(announced_within(&vip, 3000), 2);
+	ck_assert_uint_eq(
+	    announced_within(&vip, NEIGHBOR_CONFLICT_MS + 1000), 1);
+	/* taken over again */
+	neighbors_announce(&n, now);
+	ck_assert_uint_eq(announced_within(&vip, 100000), 3);
+	segment_close();
+}
+END_TEST
+
+/* Both defend it: ever more rarely, and not never. */
+START_TEST(two_that_defend)
+{
+	struct peer vip = ip_of(families[_i], 200);
+	unsigned i, hour[2] = { 0 };
+
+	segment_open();
+	defend = true;
+	neighbors_add_vip(&n, &vip, now);
+	segment_run(5000);
+	claim(&vip, &thief, false);
+	for (i = 0; i < 2 * 3600; i++)
+		if (announced_within(&vip, 1000) > 0) {
+			hour[i / 3600]++;
+			claim(&vip, &thief, false);
+		}
+	ck_assert_uint_lt(hour[0], 30);
+	ck_assert_uint_lt(hour[1], 14);
+	ck_assert_uint_gt(hour[1], 4);
+	segment_close();
+}
+END_TEST
+
+START_TEST(refreshed)
+{
+	struct peer vip = ip_of(families[_i], 200);
+
+	segment_open();
+	neighbors_add_vip(&n, &vip, now);
+	segment_run(5000);
+	sent_n = 0;
+	neighbors_refresh_vips(&n, 60000, now);
+	ck_assert_uint_eq(announced_within(&vip, 59000), 0);
+	ck_assert_uint_eq(announced_within(&vip, 2000), 1);
+	ck_assert_uint_eq(announced_within(&vip, 600000), 10);
+	neighbors_refresh_vips(&n, 0, now);
+	ck_assert_uint_eq(announced_within(&vip, 600000), 0);
+	segment_close();
+}
+END_TEST
+
 /* An address that somebody asks for before taking it is defended by the answer,
  * and no conflict yet. */
 START_TEST(a_probe_is_no_conflict)
@@ -273,6 +389,11 @@ SUITE(test_neighbor_vip)
 	add_loop(s, "announces", announces);
 	SUITE_ADD(s, announces_many, 10);
 	add_loop(s, "conflicts_are_told", conflicts_are_told);
+	add_loop(s, "defended_after_claims", defended_after_claims);
+	add_loop(s, "defended_when_it_was_announced",
+	    defended_when_it_was_announced);
+	add_loop(s, "two_that_defend", two_that_defend);
+	add_loop(s, "refreshed", refreshed);
 	add_loop(s, "a_probe_is_no_conflict", a_probe_is_no_conflict);
 	return s;
 }
