@@ -151,6 +151,52 @@ START_TEST(datagrams_take_no_place)
 }
 END_TEST
 
+/* A server that has lost the VIP and forwards packets sends frames back: once
+ * each, and that is said once. */
+START_TEST(a_server_that_sends_back)
+{
+	enum { SENT = 30 };
+	int near[SENT];
+	unsigned i;
+
+	NEED_DSR_OF_OURS("loops");
+	NEED_NET_FIXTURE(&fixture, &three);
+	net_fixture_ip(&fixture, NET_FIXTURE_SERVER,
+	    "addr del " NET_FIXTURE_VIP4 "/32 dev lo\n"
+	    "addr del " NET_FIXTURE_VIP6 "/128 dev lo\n");
+	net_fixture_set(
+	    &fixture, NET_FIXTURE_SERVER, "ipv4/conf/all/forwarding", "1");
+	net_fixture_set(
+	    &fixture, NET_FIXTURE_SERVER, "ipv4/conf/all/send_redirects", "0");
+	net_fixture_set(
+	    &fixture, NET_FIXTURE_SERVER, "ipv4/conf/eth0/send_redirects", "0");
+	net_fixture_set(
+	    &fixture, NET_FIXTURE_SERVER, "ipv6/conf/all/forwarding", "1");
+	dsrpen_up(&net.pen, &fixture, NET_FIXTURE_DIRECTOR, net_fixture_vip(_i),
+	    "-r", text(_i == 0 ? "%s:0" : "[%s]:0", net_fixture_vip(_i)),
+	    _i == 0 ? net_fixture_server4(0) : net_fixture_server6(0), NULL);
+	for (i = 0; i < SENT; i++) {
+		near[i] = net_fixture_dial(&fixture, NET_FIXTURE_CLIENT,
+		    SOCK_DGRAM, net_fixture_vip(_i), 53);
+		(void)send(near[i], "x", 1, 0);
+	}
+	WAIT_FOR(report_number(dsrpen_ask(&net.pen, &fixture, "dsr"),
+		     "dropped_loop ") >= 3,
+	    20000);
+	for (i = 0; i < SENT; i++)
+		close(near[i]);
+	/* without an end each would come 60 times */
+	ck_assert_int_le(
+	    report_number(dsrpen_ask(&net.pen, &fixture, "dsr"), "received "),
+	    3 * SENT);
+	ck_assert_int_eq(count_in(child_err(&net.pen.child),
+			     "server sends frames back server=0"),
+	    1);
+	dsrpen_down(&net.pen);
+	net_fixture_down(&fixture);
+}
+END_TEST
+
 SUITE(test_dsr_choice)
 {
 	Suite *s = suite_create("dsr_choice");
@@ -160,5 +206,6 @@ SUITE(test_dsr_choice)
 	SUITE_ADD(s, tcp6_in_turn, 60);
 	SUITE_ADD(s, udp6_in_turn, 60);
 	SUITE_ADD_LOOP(s, datagrams_take_no_place, 60, 2);
+	SUITE_ADD_LOOP(s, a_server_that_sends_back, 60, 2);
 	return s;
 }

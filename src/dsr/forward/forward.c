@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "dsr/forward/forward.h"
 
@@ -26,6 +27,12 @@ forward_pass(struct forward *fw, struct frame *f, const struct link_frame *l,
 		return tunnels_pass(fw->tunnels, f, l, s);
 	if (!nexthops_mac(&fw->hops, s, &to))
 		return false;
+	/* It would go round until its TTL is over. */
+	if (memcmp(f->bytes + sizeof(to), &to, sizeof(to)) == 0) {
+		wire_drop(&fw->wire, DIRECTOR_LOOP, l->length);
+		nexthops_note_loop(&fw->hops, s);
+		return true;
+	}
 	frame_set_macs(f, &to, &fw->wire.link.mac);
 	wire_put(&fw->wire, l, f->bytes);
 	fw->wire.stats.forwarded++;

@@ -36,6 +36,7 @@ enum director_drop {
 	DIRECTOR_NEIGHBOR, /* the server's hardware address did not come to be
 			    * known */
 	DIRECTOR_FRAGMENT, /* whose first one was not seen */
+	DIRECTOR_LOOP,	   /* sent back by the server that it would go to */
 	DIRECTOR_SEND,	   /* the link, or the kernel's route, did not take */
 	DIRECTOR_DROPS
 };

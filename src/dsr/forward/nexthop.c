@@ -15,6 +15,8 @@
 /* The kernel's routes are requested again after so many seconds, not all at
  * once. */
 enum { ASK_S = 10, SPREAD_S = 5 };
+/* Between two log lines about a server that sends frames back. */
+enum { LOOP_S = 60 };
 
 struct peer
 nexthop_server_ip(const struct server *s)
@@ -255,6 +257,21 @@ nexthops_probe(struct nexthops *n, const struct server *s)
 
 	if (w != NULL)
 		neighbors_probe(&n->neighbors, w, loop_now(n->loop));
+}
+
+void
+nexthops_note_loop(struct nexthops *n, const struct server *s)
+{
+	uint32_t now = (uint32_t)(loop_now(n->loop) / 1000);
+	struct nexthop *h = nexthops_known(n, s);
+
+	if (h == NULL || (h->loop_s != 0 && now - h->loop_s < LOOP_S))
+		return;
+	h->loop_s = now;
+	log_warn("server sends frames back server=%u name=%s hint=\"it "
+		 "forwards packets, and the listening address is not on its "
+		 "loopback interface\"",
+	    s->number, s->name);
 }
 
 struct server *

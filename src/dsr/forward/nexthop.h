@@ -33,6 +33,7 @@ struct nexthop {
 	enum hop hop;
 	struct path_mtu path; /* HOP_ROUTE: the kernel's */
 	uint32_t ask_s;	      /* when to refresh the route; of the clock */
+	uint32_t loop_s;      /* when it was logged that it sends frames back */
 };
 
 struct nexthops {
@@ -97,6 +98,9 @@ bool nexthops_is_new(const struct nexthops *n, const struct server *s);
 /* Its MAC, if it has none: see neighbors_restore(). */
 void nexthops_restore(
     struct nexthops *n, const struct server *s, const struct mac *mac);
+/* It has sent a client's frame back, which it should serve: logs that, at most
+ * once a minute. */
+void nexthops_note_loop(struct nexthops *n, const struct server *s);
 /* Probes it now: clients seem to get no answers from it. */
 void nexthops_probe(struct nexthops *n, const struct server *s);
 /* Whether an established flow may stay: its server is reachable, even if

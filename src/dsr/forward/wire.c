@@ -12,6 +12,7 @@ director_drop_name(enum director_drop why)
 		[DIRECTOR_NO_SERVER] = "no_server",
 		[DIRECTOR_NEIGHBOR] = "neighbor",
 		[DIRECTOR_FRAGMENT] = "fragment",
+		[DIRECTOR_LOOP] = "loop",
 		[DIRECTOR_SEND] = "send",
 	};
 

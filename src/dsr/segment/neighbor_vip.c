@@ -65,8 +65,8 @@ begin_defending(struct neighbors *n, struct vip *v, uint64_t now)
 }
 
 /* Another host may have been believed: routers keep what they have learnt for
- * hours. Each time the wait is twice as long, and it begins anew only after all
- * is over: so two hosts that defend the same address do so ever more rarely. */
+ * hours. Each time the wait is twice as long, until all is over: so two hosts
+ * that defend the same address do so ever more rarely. */
 static void
 tick_defended(struct neighbors *n, uint64_t now)
 {

@@ -295,6 +295,7 @@ fast_path(struct ethernet *eth, const void *end, const struct xdp_mac *own)
 	struct xdp_flow_key key;
 	struct xdp_flow *flow;
 	union xdp_target to;
+	const __u32 *from;
 
 	if (!read_flow(&key, eth, end))
 		return NOT_FAST;
@@ -307,6 +308,10 @@ fast_path(struct ethernet *eth, const void *end, const struct xdp_mac *own)
 	to.word = *(const volatile __u64 *)&entry->target;
 	if (to.tag != xdp_epoch_tag(flow->epoch) ||
 	    entry->epoch != flow->epoch || length > entry->longest)
+		return NOT_FAST;
+	/* from the server that it would go to: user space drops it */
+	from = (const void *)eth->from;
+	if (*from == to.mac_first && eth->from[2] == to.mac_last)
 		return NOT_FAST;
 	count(flow, length);
 	return send_back(eth, to, own);
