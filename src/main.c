@@ -137,8 +137,11 @@ enter_sandbox(
 
 	if (pid < 0)
 		return -1;
-	if (pid > 0)
+	if (pid > 0) {
+		if (p->plan->config.process.sandbox == SANDBOX_ON)
+			upgrade_each_listener(p, listener_set_mode, NULL);
 		return sandbox_enter(s, p, e);
+	}
 	if (p->predecessor.error_fd >= 0)
 		(void)dup2(p->predecessor.error_fd, STDERR_FILENO);
 	if (process_leave_terminal(proc, e) < 0)

@@ -190,16 +190,29 @@ listener_close(struct listener *l)
 	l->fd = -1;
 }
 
-void
-listener_keep(void *arg, struct listener *l)
+static void
+warn_of_mode(const struct listener *l, int rc)
 {
 	char text[ADDR_TEXT_MAX];
 
-	(void)arg;
-	if (sock_file_keep(&l->file, &l->at) < 0)
+	if (rc < 0)
 		log_warn("mode of the socket file not changed listener=%s "
 			 "error=\"%s\"",
 		    addr_format(&l->at, text), strerror(errno));
+}
+
+void
+listener_keep(void *arg, struct listener *l)
+{
+	(void)arg;
+	warn_of_mode(l, sock_file_keep(&l->file, &l->at));
+}
+
+void
+listener_set_mode(void *arg, struct listener *l)
+{
+	(void)arg;
+	warn_of_mode(l, sock_file_set_mode(&l->file, &l->at));
 }
 
 void

@@ -58,9 +58,11 @@ void listener_close(struct listener *l);
 /* The next may be called for each listener of a walk. */
 
 /* Gives the file of a Unix socket to the user and group that serve. What fails
- * is logged. `arg` is a struct listener_owner, and not used by the next
- * three. */
+ * is logged. `arg` is a struct listener_owner, and not used by the
+ * next ones. */
 void listener_give(void *arg, struct listener *l);
+/* As listener_keep(), but the file stays the other process's to remove. */
+void listener_set_mode(void *arg, struct listener *l);
 
 /* An inherited socket is used from now on: its file gets the mode of the
  * options that it was opened with, and is this listener's to remove. */

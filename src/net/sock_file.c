@@ -132,12 +132,19 @@ sock_file_is_there(const struct sock_file *f, const struct addr *at)
 int
 sock_file_keep(struct sock_file *f, const struct addr *at)
 {
-	const char *path = at->u.un.sun_path;
-	bool borrowed = f->borrowed;
-	struct stat st;
+	int rc = sock_file_set_mode(f, at);
 
 	f->borrowed = false;
-	if (!borrowed || f->mode == 0 || !sock_file_is_there(f, at) ||
+	return rc;
+}
+
+int
+sock_file_set_mode(const struct sock_file *f, const struct addr *at)
+{
+	const char *path = at->u.un.sun_path;
+	struct stat st;
+
+	if (!f->borrowed || f->mode == 0 || !sock_file_is_there(f, at) ||
 	    lstat(path, &st) < 0 || (st.st_mode & 0777) == f->mode)
 		return 0;
 	return chmod(path, f->mode);

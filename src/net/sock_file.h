@@ -24,6 +24,8 @@ bool sock_file_is_there(const struct sock_file *f, const struct addr *at);
 /* A file that was borrowed is this listener's, with its mode. Returns 0, or -1
  * with errno when that cannot be changed. */
 int sock_file_keep(struct sock_file *f, const struct addr *at);
+/* The same of the mode alone, where a sandbox does not permit that later. */
+int sock_file_set_mode(const struct sock_file *f, const struct addr *at);
 void sock_file_remove(const struct sock_file *f, const struct addr *at);
 /* Gives the file, if it is there and this process's own, to a user and group.
  * Returns 0, or -1 with errno. */

@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,6 +140,10 @@ on_signal(int signal)
 	try_socket("raw", AF_INET, SOCK_RAW);
 	try_socket("vsock", AF_VSOCK, SOCK_STREAM);
 	try_socket("alg", AF_ALG, SOCK_SEQPACKET);
+	tell("chmod", chmod(inside, 0600));
+	tell("chown", chown(inside, getuid(), getgid()));
+	tell("setuid_file", fchmod(out, 04755));
+	tell("tiocsti", ioctl(out, TIOCSTI, "x"));
 	tell("ptrace", ptrace(PTRACE_PEEKDATA, getppid(), 0, 0));
 	tell("unshare", syscall(SYS_unshare, 0));
 #ifdef SYS_io_uring_setup

@@ -123,10 +123,14 @@ expect_limits(const char *told)
 	expect(told, "read_inside ok");
 	expect(told, "execve EPERM");
 	expect(told, "tcp ok");
-	expect(told, "unix ok");
+	expect(told, "chmod EPERM");
+	expect(told, "chown EPERM");
+	expect(told, "setuid_file ENOSYS");
+	expect(told, "tiocsti ENOSYS");
 #ifndef SYS_socketcall /* which hides the family */
 	expect(told, "netlink EAFNOSUPPORT");
 	expect(told, "packet EAFNOSUPPORT");
+	expect(told, "unix ENOSYS");
 	expect(told, "vsock EAFNOSUPPORT");
 	expect(told, "alg EAFNOSUPPORT");
 	expect(told, "raw ENOSYS");
@@ -424,8 +428,9 @@ START_TEST(reload_and_write)
 	part = scratch("part.inc");
 	page = scratch("page");
 	other = scratch("other");
-	up(text("on\ninclude %.*s*.inc\nweb_stats %s",
-	    (int)(strlen(part) - strlen("part.inc")), part, page));
+	up(text("on\ninclude %.*s*.inc\nweb_stats %s\nlisten %s,%s",
+	    (int)(strlen(part) - strlen("part.inc")), part, page, front.text,
+	    scratch("first")));
 	write_file(part, "server 0 weight 7\n");
 	ck_assert_str_eq(ask("reload"), "");
 	ck_assert_ptr_nonnull(strstr(ask("servers long"), "weight 7"));
@@ -443,6 +448,23 @@ START_TEST(reload_and_write)
 	expect_service();
 	end();
 	ck_assert_int_ne(access(other, F_OK), 0);
+}
+END_TEST
+
+/* Without them at the start there are none later. */
+START_TEST(unix_sockets)
+{
+	const char *line;
+
+	NEEDS_SANDBOX();
+	prepare();
+	up("on");
+	line = text("listen %s,%s", front.text, scratch("other"));
+	ck_assert_ptr_nonnull(strstr(ask(line), "an upgrade permits them"));
+	line = text("server add %s", scratch("server"));
+	ck_assert_ptr_nonnull(strstr(ask(line), "an upgrade permits them"));
+	expect_service();
+	end();
 }
 END_TEST
 
@@ -538,6 +560,7 @@ SUITE(test_sandbox)
 	SUITE_ADD(s, programs_end, 60);
 	SUITE_ADD(s, logs_are_opened_again, 60);
 	SUITE_ADD(s, reload_and_write, 60);
+	SUITE_ADD(s, unix_sockets, 60);
 	SUITE_ADD(s, upgrades, 120);
 	SUITE_ADD(s, bad_upgrade, 120);
 	SUITE_ADD(s, certificates_are_read_again, 60);

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "control/apply/apply.h"
+#include "control/life/sandbox_plan.h"
 #include "control/apply/services.h"
 #include "control/plan/origin.h"
 #include "control/plan/setting.h"
@@ -43,6 +44,11 @@ apply_process_check(struct apply *a, struct error *e)
 	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
 		return error_set(
 		    e, "pen is stopping and opens no new listening sockets");
+	if (a->pen->plan->config.process.sandbox == SANDBOX_ON &&
+	    !a->pen->has_unix && sandbox_plan_has_unix(a->wanted))
+		return error_set(e,
+		    "a Unix socket: the sandbox was entered without any, of "
+		    "listeners, servers or pages: an upgrade permits them");
 	if (a->new)
 		return 0;
 	TABLE_EACH (row)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -35,6 +36,35 @@ rights_give_up(struct error *e)
 
 	give_up_future();
 	if (syscall(SYS_capset, &head, none) != 0)
+		return error_set(
+		    e, "cannot give up capabilities: %s", strerror(errno));
+	return 0;
+}
+
+/* Files may belong to other users, and `write` keeps their owner. */
+int
+rights_keep_few(bool frames, struct error *e)
+{
+	static const int few[] = { CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_KILL,
+		CAP_NET_ADMIN, CAP_NET_BIND_SERVICE, CAP_NET_RAW };
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct set[_LINUX_CAPABILITY_U32S_3];
+	uint32_t keep[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	size_t i;
+
+	if (frames || geteuid() != 0 || syscall(SYS_capget, &head, set) != 0)
+		return 0;
+	for (i = 0; i < sizeof(few) / sizeof(few[0]); i++)
+		keep[CAP_TO_INDEX(few[i])] |= CAP_TO_MASK(few[i]);
+	for (i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		set[i].permitted &= keep[i];
+		set[i].effective = set[i].permitted;
+		set[i].inheritable = 0;
+	}
+	give_up_future();
+	if (syscall(SYS_capset, &head, set) != 0)
 		return error_set(
 		    e, "cannot give up capabilities: %s", strerror(errno));
 	return 0;
@@ -132,6 +162,13 @@ int
 rights_give_up(struct error *e)
 {
 	(void)e;
+	return 0;
+}
+
+int
+rights_keep_few(bool frames, struct error *e)
+{
+	(void)frames, (void)e;
 	return 0;
 }
 

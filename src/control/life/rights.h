@@ -11,6 +11,12 @@
  * Nothing on systems that have none. Returns 0, or -1 with a full message. */
 int rights_give_up(struct error *e);
 
+/* For good, of a process that is root: keeps those that reading its files,
+ * binding, `write` and `transparent` need, all of them with `frames`. Nothing
+ * for others, nor where there are none. Returns 0, or -1 with a full
+ * message. */
+int rights_keep_few(bool frames, struct error *e);
+
 /* The next change of user loses no capabilities. Returns 0, or -1 with a full
  * message. */
 int rights_begin_change(struct error *e);

@@ -38,7 +38,15 @@ sandbox_open(struct sandbox *s, const struct pen *p, struct error *e)
 		return 0;
 	s->files = sandbox_files_new();
 	if (s->files >= 0)
-		sandbox_plan_files(p, s->files, has_director(p), false);
+		sandbox_plan_files(p, s->files, has_director(p),
+		    p->predecessor.rooted, false);
+	else if (errno == EPERM)
+		return error_set(e,
+		    "sandbox: files: %s: a filter of system calls, such as "
+		    "SystemCallFilter= of systemd, has to permit "
+		    "landlock_create_ruleset, landlock_add_rule and "
+		    "landlock_restrict_self",
+		    strerror(EPERM));
 	else if (errno == ENOSYS || errno == EOPNOTSUPP)
 		log_warn("sandbox does not limit files error=\"no Landlock in "
 			 "this kernel\"");
@@ -73,26 +81,36 @@ sandbox_fork(struct pen *p, struct error *e)
 	return pid;
 }
 
-int
-sandbox_enter(struct sandbox *s, const struct pen *p, struct error *e)
+static unsigned
+needs_of(const struct pen *p, bool frames)
 {
-	bool tries = mode_of(p) == SANDBOX_LOG, frames = has_director(p);
+	return (p->team.size > 1 ? SANDBOX_FORK : 0) |
+	    (frames ? SANDBOX_FRAMES : 0) |
+	    /* the lock of a VIP is a Unix socket */
+	    (p->has_unix || frames ? SANDBOX_UNIX : 0);
+}
+
+int
+sandbox_enter(struct sandbox *s, struct pen *p, struct error *e)
+{
+	bool tries = mode_of(p) == SANDBOX_LOG, frames = has_director(p),
+	     has_root = p->plan->config.process.directory != NULL;
 	struct error why;
 
 	if (mode_of(p) == SANDBOX_OFF)
 		return 0;
 	/* in another root these are other files */
-	if (s->files >= 0 && p->plan->config.process.directory != NULL)
-		sandbox_plan_files(p, s->files, frames, false);
+	if (s->files >= 0 && has_root)
+		sandbox_plan_files(p, s->files, frames, true, false);
 	if (tries)
-		sandbox_plan_files(p, -1, frames, true);
+		sandbox_plan_files(p, -1, frames, has_root, true);
 	if (s->files >= 0 && sandbox_files_enter(s->files) < 0)
 		return error_set(e, "sandbox: files: %s", strerror(errno));
 	s->files = -1;
-	if (sandbox_calls_enter(tries,
-		(p->team.size > 1 ? SANDBOX_FORK : 0) |
-		    (frames ? SANDBOX_FRAMES : 0),
-		&why) < 0)
+	if (!tries && rights_keep_few(frames, e) < 0)
+		return -1;
+	p->has_unix = tries || sandbox_plan_has_unix(p->plan);
+	if (sandbox_calls_enter(tries, needs_of(p, frames), &why) < 0)
 		return error_set(e, "sandbox: %s", why.text);
 	return 0;
 }

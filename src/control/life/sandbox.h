@@ -27,6 +27,6 @@ int sandbox_open(struct sandbox *s, const struct pen *p, struct error *e);
  * message; 1 where none is needed. */
 pid_t sandbox_fork(struct pen *p, struct error *e);
 /* Gives everything up. Returns 0, or -1 with a full message. */
-int sandbox_enter(struct sandbox *s, const struct pen *p, struct error *e);
+int sandbox_enter(struct sandbox *s, struct pen *p, struct error *e);
 
 #endif

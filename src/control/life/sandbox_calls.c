@@ -11,8 +11,13 @@
 #include <sched.h>
 #include <stddef.h>
 #include <seccomp.h>
+#include <linux/seccomp.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x80
@@ -42,16 +47,17 @@ static const char *const always[] = {
 	"tee", "pipe", "pipe2", "lseek", "_llseek",
 	/* descriptors */
 	"close", "close_range", "dup", "dup2", "dup3", "fcntl", "fcntl64",
-	"ioctl", "flock", "fsync", "fdatasync", "ftruncate", "ftruncate64",
+	"flock", "fsync", "fdatasync", "ftruncate", "ftruncate64",
 	"fallocate",
-	/* files, of which those that may be opened are limited elsewhere */
-	"open", "openat", "openat2", "access", "faccessat", "faccessat2",
+	/* files, of which those that may be opened are limited elsewhere;
+	 * modes and owners are changed of open ones alone, as no rule about
+	 * files holds for their paths */
+	"access", "faccessat", "faccessat2",
 	"stat", "stat64", "lstat", "lstat64", "fstat", "fstat64", "fstatat64",
 	"newfstatat", "statx", "statfs", "statfs64", "fstatfs", "fstatfs64",
 	"getdents", "getdents64", "getcwd", "readlink", "readlinkat", "rename",
 	"renameat", "renameat2", "unlink", "unlinkat", "link", "linkat",
-	"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "chown32",
-	"fchown", "fchown32", "fchownat", "lchown", "lchown32", "umask",
+	"fchown", "fchown32", "umask",
 	"utimensat", "utimensat_time64", "memfd_create",
 	/* memory */
 	"brk", "madvise", "mmap", "mmap2", "mprotect", "mremap", "munmap",
@@ -78,7 +84,9 @@ static const char *const frames[] = { "bpf", "mlock", "mlock2", "munlock",
  * ways. */
 static const char *const refused[] = { "execve", "execveat", "fork", "vfork",
 	"ptrace", "process_vm_readv", "process_vm_writev", "mount", "umount2",
-	"unshare", "setns", "chroot", "pivot_root", NULL };
+	"unshare", "setns", "chroot", "pivot_root", "chmod", "fchmodat",
+	"fchmodat2", "chown", "chown32", "fchownat", "lchown", "lchown32",
+	NULL };
 
 static int
 add_names(scmp_filter_ctx c, uint32_t action, const char *const *name)
@@ -91,6 +99,58 @@ add_names(scmp_filter_ctx c, uint32_t action, const char *const *name)
 			rc = seccomp_rule_add(c, action, call, 0);
 	}
 	return rc == -EEXIST ? 0 : rc;
+}
+
+/* ---- arguments ---- */
+
+/* A condition on an argument of 32 bits. */
+static struct scmp_arg_cmp
+has_bits(unsigned arg, uint32_t mask, uint32_t value)
+{
+	return (struct scmp_arg_cmp){ .arg = arg,
+		.op = SCMP_CMP_MASKED_EQ,
+		.datum_a = mask,
+		.datum_b = value };
+}
+
+/* Not those that type into a terminal (TIOCSTI, TIOCLINUX). */
+static int
+add_ioctl(scmp_filter_ctx c)
+{
+	static const uint32_t requests[] = { FIONREAD, FIONBIO, FIOCLEX,
+		FIONCLEX, TIOCOUTQ, SIOCOUTQ, TCGETS, TIOCGWINSZ, SIOCGIFMTU,
+		SIOCGIFNAME, SIOCGIFFLAGS, SIOCGIFINDEX, SIOCGIFHWADDR,
+		SIOCETHTOOL };
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+		    has_bits(1, UINT32_MAX, requests[i]));
+		if (rc < 0 && rc != -EEXIST)
+			return rc;
+	}
+	return 0;
+}
+
+/* No file becomes one that gives its user or group to who executes it. */
+static int
+add_modes(scmp_filter_ctx c)
+{
+	static const struct {
+		const char *name;
+		unsigned arg;
+	} calls[] = { { "open", 2 }, { "openat", 3 }, { "fchmod", 1 } };
+	size_t i;
+	int call, rc = 0;
+
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]) && rc == 0; i++) {
+		call = seccomp_syscall_resolve_name(calls[i].name);
+		if (call != __NR_SCMP_ERROR)
+			rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, call, 1,
+			    has_bits(calls[i].arg, S_ISUID | S_ISGID, 0));
+	}
+	return rc;
 }
 
 #ifdef SYS_socketcall
@@ -129,13 +189,15 @@ static int
 add_family(scmp_filter_ctx c, int family, unsigned needs)
 {
 	static const int types[] = { SOCK_STREAM, SOCK_DGRAM };
-	size_t i;
+	size_t i = 0;
 	int rc = 0;
 
-	if (needs & SANDBOX_FRAMES)
+	if (needs & SANDBOX_FRAMES && family != AF_UNIX)
 		return seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
 		    first(SCMP_CMP_EQ, family));
-	for (i = 0; i < sizeof(types) / sizeof(types[0]) && rc == 0; i++)
+	if (family == AF_UNIX && !(needs & SANDBOX_UNIX))
+		i = 1; /* datagrams alone */
+	for (; i < sizeof(types) / sizeof(types[0]) && rc == 0; i++)
 		rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2,
 		    first(SCMP_CMP_EQ, family),
 		    SCMP_A1(SCMP_CMP_MASKED_EQ, 0xf, (scmp_datum_t)types[i]));
@@ -147,9 +209,14 @@ add_sockets(scmp_filter_ctx c, bool tries, unsigned needs)
 {
 	const int last = needs & SANDBOX_FRAMES ? AF_PACKET : AF_INET6;
 	int family,
-	    rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 1,
-		first(SCMP_CMP_EQ, AF_UNIX));
+	    rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 2,
+		first(SCMP_CMP_EQ, AF_UNIX), has_bits(1, 0xf, SOCK_STREAM));
 
+	/* one for datagrams could be connected elsewhere */
+	if (rc == 0)
+		rc = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(socketpair),
+		    2, first(SCMP_CMP_EQ, AF_UNIX),
+		    has_bits(1, 0xf, SOCK_SEQPACKET));
 	if (rc == 0 && !tries)
 		rc = seccomp_rule_add(c, SCMP_ACT_ERRNO(EAFNOSUPPORT),
 		    SCMP_SYS(socket), 1,
@@ -190,6 +257,10 @@ add_all(scmp_filter_ctx c, bool tries, unsigned needs)
 	int rc = add_names(c, SCMP_ACT_ALLOW, always);
 
 	if (rc == 0)
+		rc = add_ioctl(c);
+	if (rc == 0)
+		rc = add_modes(c);
+	if (rc == 0)
 		rc = add_sockets(c, tries, needs);
 	if (rc == 0 && needs & SANDBOX_FRAMES)
 		rc = add_names(c, SCMP_ACT_ALLOW, frames);
@@ -203,13 +274,32 @@ add_all(scmp_filter_ctx c, bool tries, unsigned needs)
 	return rc;
 }
 
+/* libseccomp reports a call that a service manager does not permit as a lack of
+ * memory. */
+static int
+check_call(struct error *e)
+{
+	uint32_t action = SECCOMP_RET_ALLOW;
+
+	if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0 ||
+	    errno != EPERM)
+		return 0;
+	return error_set(e,
+	    "seccomp: %s: a filter of system calls, such as SystemCallFilter= "
+	    "of systemd, has to permit seccomp",
+	    strerror(EPERM));
+}
+
 int
 sandbox_calls_enter(bool tries, unsigned needs, struct error *e)
 {
-	scmp_filter_ctx c =
-	    seccomp_init(tries ? SCMP_ACT_LOG : SCMP_ACT_ERRNO(ENOSYS));
-	int rc = c == NULL ? -ENOMEM : 0;
+	scmp_filter_ctx c;
+	int rc;
 
+	if (check_call(e) < 0)
+		return -1;
+	c = seccomp_init(tries ? SCMP_ACT_LOG : SCMP_ACT_ERRNO(ENOSYS));
+	rc = c == NULL ? -ENOMEM : 0;
 	if (rc == 0 && tries)
 		rc = seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_LOG);
 	if (rc == 0)

@@ -10,7 +10,10 @@
 /* What not every configuration needs. */
 enum {
 	SANDBOX_FORK = 1,  /* workers */
-	SANDBOX_FRAMES = 2 /* direct server return: packets, netlink, bpf */
+	SANDBOX_FRAMES = 2, /* direct server return: packets, netlink, bpf */
+	/* Listeners, servers, pages at Unix sockets; without them there are only
+	 * those for datagrams, which reach log daemons. */
+	SANDBOX_UNIX = 4
 };
 
 /* From here on other calls fail; with `tries` the kernel logs them, and nothing

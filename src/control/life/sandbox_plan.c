@@ -32,6 +32,7 @@ static const char *const read_for_tls[] = { "/etc/ssl", "/etc/pki",
 struct notes {
 	const struct pen *pen;
 	int rules;   /* -1: none */
+	bool in_root; /* in a root directory of pen's own */
 	bool logged; /* each is logged */
 };
 
@@ -45,24 +46,29 @@ note(const struct notes *n, const char *path, enum sandbox_use use)
 		sandbox_files_add(n->rules, path, use);
 }
 
+/* The directory of a file, however it is written, without symbolic links. */
+static bool
+directory_of(const char *file, char real[PATH_MAX])
+{
+	const char *slash = strrchr(file, '/');
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%.*s",
+		   slash == NULL ? 1 : (int)(slash - file) + 1,
+		   slash == NULL ? "." : file) < (int)sizeof(path) &&
+	    realpath(path, real) != NULL;
+}
+
 /* A file that is replaced is another one: its directory counts. All there is,
  * "/", is for files in a root directory of pen's own. */
 static void
 note_directory(const struct notes *n, const char *file, enum sandbox_use use)
 {
-	bool own_root = n->pen->plan->config.process.directory != NULL;
-	const char *slash = strrchr(file, '/');
 	char path[PATH_MAX];
 
-	if (slash == NULL)
-		note(n, ".", use);
-	else if (slash == file)
-		note(n, own_root ? "/" : file, use);
-	else if ((size_t)(slash - file) < sizeof(path)) {
-		memcpy(path, file, (size_t)(slash - file));
-		path[slash - file] = '\0';
-		note(n, path, use);
-	}
+	if (!directory_of(file, path))
+		return;
+	note(n, strcmp(path, "/") != 0 || n->in_root ? path : file, use);
 }
 
 /* The file, and the one that a symbolic link leads to now. */
@@ -182,20 +188,28 @@ note_included(const struct notes *n)
 	}
 }
 
+static enum sandbox_use
+config_use(const char *file)
+{
+	char path[PATH_MAX];
+
+	return directory_of(file, path) && strcmp(path, "/etc") != 0
+	    ? SANDBOX_WRITE
+	    : SANDBOX_READ;
+}
+
 /* The command `write` replaces the file of the configuration. In /etc itself it
  * may not. */
 static void
 note_config(const struct notes *n, const char *file)
 {
-	const char *slash = file != NULL ? strrchr(file, '/') : NULL;
+	char path[PATH_MAX];
 
 	if (file == NULL)
 		return;
-	note_file(n, file,
-	    slash != NULL && (size_t)(slash - file) <= strlen("/etc") &&
-		    strncmp(file, "/etc", (size_t)(slash - file)) == 0
-		? SANDBOX_READ
-		: SANDBOX_WRITE);
+	note_directory(n, file, config_use(file));
+	if (realpath(file, path) != NULL)
+		note_directory(n, path, config_use(path));
 }
 
 /* It may be no file at all: "auto", HOST:PORT. */
@@ -253,9 +267,10 @@ note_system(const struct notes *n, bool names, bool frames)
 }
 
 void
-sandbox_plan_files(const struct pen *p, int rules, bool frames, bool logged)
+sandbox_plan_files(const struct pen *p, int rules, bool frames, bool in_root,
+    bool logged)
 {
-	const struct notes n = { p, rules, logged };
+	const struct notes n = { p, rules, in_root, logged };
 	const struct plan *one;
 	bool names = false;
 	unsigned i;
@@ -266,6 +281,24 @@ sandbox_plan_files(const struct pen *p, int rules, bool frames, bool logged)
 	note_included(&n);
 	note_process(&n);
 	note_system(&n, names, frames);
+}
+
+bool
+sandbox_plan_has_unix(const struct plan *p)
+{
+	const struct plan *one;
+	unsigned i, k;
+
+	if (p->config.web != NULL && p->config.web[0] == '/')
+		return true;
+	for (i = 0; (one = plan_service_at(p, i)) != NULL; i++) {
+		if (plan_traits(one) & TRAIT_PATH)
+			return true;
+		for (k = 0; k < one->listen.count; k++)
+			if (one->listen.entry[k].at.u.sa.sa_family == AF_UNIX)
+				return true;
+	}
+	return false;
 }
 
 /* ---- programs ---- */

@@ -10,9 +10,12 @@ struct starter;
 
 /* Adds rules for the directories of its files: those of files that are written
  * can be written to; none to `rules` of -1. With `frames` all of /sys and /proc
- * can be read; with `logged` each rule is logged. */
-void sandbox_plan_files(
-    const struct pen *p, int rules, bool frames, bool logged);
+ * can be read; with `in_root` the process is in its own root directory, which
+ * may be one of them; with `logged` each rule is logged. */
+void sandbox_plan_files(const struct pen *p, int rules, bool frames,
+    bool in_root, bool logged);
+/* Whether it needs Unix sockets, besides those of control. */
+bool sandbox_plan_has_unix(const struct plan *p);
 /* Permits its programs. Returns 0, or -1 with errno ENOMEM. */
 int sandbox_plan_programs(const struct pen *p, struct starter *s);
 
