@@ -85,8 +85,8 @@ give_sockets(struct pen *p, const struct passwd *pw)
 		upgrade_each_listener(p, listener_give, &o);
 }
 
-/* A process that takes over from one that has dropped its privileges has none,
- * but for the right that `transparent` needs. */
+/* A service manager may have made it that user already. A process that takes
+ * over from one that has dropped its privileges has none, but for the right that `transparent` needs. */
 static int
 drop_privileges(struct pen *p, struct error *e)
 {
@@ -97,7 +97,8 @@ drop_privileges(struct pen *p, struct error *e)
 
 	if (p->predecessor.rooted)
 		o.directory = NULL;
-	if (predecessor_is_there(&p->predecessor) && process_is_user(o.user))
+	if ((predecessor_is_there(&p->predecessor) || geteuid() != 0) &&
+	    process_is_user(o.user))
 		o.user = NULL;
 	if (keep && rights_begin_change(e) < 0)
 		return -1;
