@@ -86,7 +86,8 @@ give_sockets(struct pen *p, const struct passwd *pw)
 }
 
 /* A service manager may have made it that user already. A process that takes
- * over from one that has dropped its privileges has none, but for the right that `transparent` needs. */
+ * over from one that has dropped its privileges has none, but for the right
+ * that `transparent` needs. */
 static int
 drop_privileges(struct pen *p, struct error *e)
 {
@@ -383,6 +384,17 @@ inspect(const struct pen *p)
 	return bad;
 }
 
+static void
+recommend_user(const struct pen *p)
+{
+	const struct process_options *o = &p->plan->config.process;
+
+	if (o->sandbox == SANDBOX_ON && geteuid() == 0 &&
+	    (o->user == NULL || process_is_user(o->user)))
+		log_warn("sandbox on: pen remains root, whose files and "
+			 "sockets others protect less: -u USER");
+}
+
 /* --check: prints all that is wrong, also around pen. */
 static int
 main_check(struct pen *p)
@@ -392,6 +404,7 @@ main_check(struct pen *p)
 	if (make_plan(p, print_error, &e) < 0 || check_start(p) < 0)
 		return 1;
 	log_warnings(p);
+	recommend_user(p);
 	if (p->plan->config.explain != NULL)
 		return explain(p);
 	if (is_to_print(&p->plan->config) && print_configuration(p) != 0)

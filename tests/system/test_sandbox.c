@@ -451,6 +451,61 @@ START_TEST(reload_and_write)
 }
 END_TEST
 
+START_TEST(check_recommends_a_user)
+{
+	struct child c;
+	const char *argv[] = { getenv("PEN") != NULL ? getenv("PEN") : "./pen",
+		"--check", "-O", "sandbox on", NULL, "127.0.0.1:1", NULL, NULL,
+		NULL };
+
+	endpoint_new(&front, ENDPOINT_TCP4);
+	argv[4] = front.text;
+	NEEDS_SANDBOX();
+	if (geteuid() != 0)
+		SKIP("needs root");
+	child_start(&c, argv);
+	(void)child_wait(&c, SOON);
+	ck_assert(child_has_said(&c, "pen remains root"));
+	argv[6] = "-u";
+	argv[7] = "nobody";
+	child_start(&c, argv);
+	(void)child_wait(&c, SOON);
+	ck_assert(!child_has_said(&c, "pen remains root"));
+}
+END_TEST
+
+static void
+expect_not_all(const char *file)
+{
+	up(text("on\nweb_stats %s", file));
+	if (limits_files())
+		expect(take_over(pen.child.pid), "read_outside EACCES");
+	pen_down(&pen);
+}
+
+/* A relative path, with the working directory /, is no way to all files; nor is
+ * any other way to write it. */
+START_TEST(root_directory)
+{
+	const char *program = getenv("PEN"), *name, *link;
+
+	NEEDS_SANDBOX();
+	NEEDS_ONE_WORKER("one process is taken");
+	if (program == NULL || program[0] != '/' || access("/", W_OK) != 0 ||
+	    chdir("/") < 0)
+		SKIP("needs to write to /, and the whole path of pen");
+	prepare();
+	link = scratch("link");
+	name = text("pen-test-%d.html", (int)getpid());
+	ck_assert_int_eq(symlink("/", link), 0);
+	expect_not_all(name);
+	expect_not_all(text("//%s", name));
+	expect_not_all(text("/tmp/../%s", name));
+	expect_not_all(text("%s/%s", link, name));
+	backend_stop(&back);
+}
+END_TEST
+
 /* Without them at the start there are none later. */
 START_TEST(unix_sockets)
 {
@@ -561,6 +616,8 @@ SUITE(test_sandbox)
 	SUITE_ADD(s, logs_are_opened_again, 60);
 	SUITE_ADD(s, reload_and_write, 60);
 	SUITE_ADD(s, unix_sockets, 60);
+	SUITE_ADD(s, check_recommends_a_user, 30);
+	SUITE_ADD(s, root_directory, 60);
 	SUITE_ADD(s, upgrades, 120);
 	SUITE_ADD(s, bad_upgrade, 120);
 	SUITE_ADD(s, certificates_are_read_again, 60);

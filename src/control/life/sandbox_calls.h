@@ -10,9 +10,10 @@
 /* What not every configuration needs. */
 enum {
 	SANDBOX_FORK = 1,  /* workers */
-	SANDBOX_FRAMES = 2, /* direct server return: packets, netlink, bpf */
-	/* Listeners, servers, pages at Unix sockets; without them there are only
-	 * those for datagrams, which reach log daemons. */
+	/* Direct server return: packets, netlink, bpf. */
+	SANDBOX_FRAMES = 2,
+	/* Listeners, servers, pages at Unix sockets; without them there are
+	 * only those for datagrams, which reach log daemons. */
 	SANDBOX_UNIX = 4
 };
 

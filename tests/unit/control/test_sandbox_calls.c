@@ -30,7 +30,8 @@ limits_arguments(void)
 	if (fd < 0)
 		return false;
 	good = fchmod(fd, 0640) == 0 && fchmod(fd, 04755) < 0 &&
-	    chmod(path, 0600) < 0 && chown(path, getuid(), getgid()) < 0 &&
+	    chmod(path, 0600) < 0 &&
+	    chown(path, getuid(), getgid()) < 0 &&
 	    fchown(fd, getuid(), getgid()) == 0 && ioctl(fd, FIONREAD, &n) == 0;
 	(void)unlink(path);
 	good = good && open(path, O_WRONLY | O_CREAT, 04755) < 0 &&
@@ -53,7 +54,8 @@ try_socket(int family, int type)
 	return 0;
 }
 
-/* In a process of its own, with these needs. Returns the number of the first that is not so. */
+/* In a process of its own, with these needs. Returns the number of the first
+ * that is not so. */
 static int
 limited(unsigned needs)
 {
