@@ -478,6 +478,7 @@ static void
 expect_not_all(const char *file)
 {
 	up(text("on\nweb_stats %s", file));
+	expect_service(); /* it has entered the sandbox */
 	if (limits_files())
 		expect(take_over(pen.child.pid), "read_outside EACCES");
 	pen_down(&pen);
