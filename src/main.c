@@ -32,6 +32,7 @@
 #include "control/life/process.h"
 #include "control/life/rights.h"
 #include "control/life/sandbox.h"
+#include "control/life/sandbox_bounds.h"
 #include "control/verify/transparent.h"
 #include "net/listener.h"
 #include "net/program/starter.h"
@@ -424,6 +425,16 @@ end_output(int status)
 	return main_fail(&e);
 }
 
+/* The error may have text of any file. */
+static int
+fail_in_bounds(void)
+{
+	struct error e;
+
+	error_set(&e, "the configuration has an error, see --check");
+	return main_fail(&e);
+}
+
 static int
 main_run(struct pen *p, struct process *proc)
 {
@@ -434,6 +445,8 @@ main_run(struct pen *p, struct process *proc)
 	if (o->check || is_to_print(o) || o->explain != NULL)
 		return end_output(main_check(p));
 	if (make_plan(p, NULL, &e) < 0)
+		return p->bounds == NULL ? main_fail(&e) : fail_in_bounds();
+	if (sandbox_bounds_check(p, &e) < 0)
 		return main_fail(&e);
 	log_warnings(p);
 	if (!p->plan->config.process.foreground) {
@@ -465,6 +478,7 @@ main(int argc, char **argv)
 	notify_open(&p->notify);
 	inherit_sockets(&p->inherited);
 	takeover_begin(p, &proc);
+	sandbox_bounds_take(p);
 	p->process = &proc;
 	executable_note(&p->executable, argc, argv);
 	switch (options_parse(p, argc, argv, &e)) {

@@ -104,17 +104,18 @@ environment_fini(struct environment *e)
 }
 
 char **
-environment_with(char *word)
+environment_with(char *word, char *more)
 {
 	size_t n = 0;
 	char **list;
 
 	while (environ[n] != NULL)
 		n++;
-	list = calloc(n + 2, sizeof(char *));
+	list = calloc(n + 3, sizeof(char *));
 	if (list == NULL)
 		return NULL;
 	memcpy(list, environ, n * sizeof(char *));
 	list[n] = word;
+	list[n + 1] = more;
 	return list;
 }

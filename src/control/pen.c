@@ -279,6 +279,7 @@ pen_free(struct pen *p)
 	plan_free(p->plan);
 	plan_free(p->given);
 	buffer_fini(&p->included);
+	free(p->bounds);
 	free(p);
 }
 

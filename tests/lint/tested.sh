@@ -66,7 +66,7 @@ tests/unit/control/test_seat: control/workers/prepared
 tests/system/test_workers_forks: control/workers/fork control/workers/reserve
 tests/system/test_workers_upgrade: control/workers/own_clients control/workers/renew
 tests/unit/net/test_starter: net/program/patterns
-tests/system/test_sandbox: control/life/sandbox control/life/sandbox_plan
+tests/system/test_sandbox: control/life/sandbox control/life/sandbox_bounds control/life/sandbox_plan
 tests/system/test_peers: control/peers/peers control/value/value_peers tls/tls_psk
 tests/system/test_proxy_up: proxy/session/session_proxy_up
 tests/system/test_queue: proxy/session/session_queue

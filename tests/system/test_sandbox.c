@@ -516,9 +516,9 @@ START_TEST(unix_sockets)
 	prepare();
 	up("on");
 	line = text("listen %s,%s", front.text, scratch("other"));
-	ck_assert_ptr_nonnull(strstr(ask(line), "an upgrade permits them"));
+	ck_assert_ptr_nonnull(strstr(ask(line), "without any, of listeners"));
 	line = text("server add %s", scratch("server"));
-	ck_assert_ptr_nonnull(strstr(ask(line), "an upgrade permits them"));
+	ck_assert_ptr_nonnull(strstr(ask(line), "without any, of listeners"));
 	expect_service();
 	end();
 }
@@ -545,6 +545,39 @@ START_TEST(upgrades)
 	expect_service();
 	expect_limits(take_over(new));
 	upgrading_end(new);
+	backend_stop(&back);
+}
+END_TEST
+
+/* Code that could write the configuration cannot have more by an upgrade: no
+ * program, no directory, no life without the sandbox; nor see what a file has
+ * that the configuration is made to include. */
+START_TEST(upgrades_have_bounds)
+{
+	const char *other;
+
+	NEEDS_SANDBOX();
+	NEED_UPGRADES(upgrading_install());
+	prepare();
+	other = scratch_program("other", "exit 1");
+	up("on\ncheck 'exec /bin/true'");
+	expect_service();
+	configure(text("on\ncheck 'exec %s'", other));
+	ck_assert_ptr_nonnull(strstr(ask("upgrade"), "restart pen"));
+	configure("on\ncheck 'exec /bin/true other arguments'");
+	ck_assert_ptr_nonnull(strstr(ask("upgrade"), "restart pen"));
+	configure("off");
+	ck_assert_ptr_nonnull(strstr(ask("upgrade"), "restart pen"));
+	configure("on\nweb_stats /usr/page");
+	ck_assert_ptr_nonnull(strstr(ask("upgrade"), "restart pen"));
+	configure(text("on\nlisten %s,%s", front.text, scratch("unix")));
+	ck_assert_ptr_nonnull(strstr(ask("upgrade"), "restart pen"));
+	configure("on\ninclude /etc/passwd");
+	ck_assert_ptr_null(strstr(ask("upgrade"), "root:"));
+	/* what it has may be less, or the same */
+	configure("on");
+	upgrading_end(upgrading_go(&ctl, pen.child.pid));
+	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
 	backend_stop(&back);
 }
 END_TEST
@@ -620,6 +653,7 @@ SUITE(test_sandbox)
 	SUITE_ADD(s, check_recommends_a_user, 30);
 	SUITE_ADD(s, root_directory, 60);
 	SUITE_ADD(s, upgrades, 120);
+	SUITE_ADD(s, upgrades_have_bounds, 120);
 	SUITE_ADD(s, bad_upgrade, 120);
 	SUITE_ADD(s, certificates_are_read_again, 60);
 	return s;

@@ -48,7 +48,7 @@ apply_process_check(struct apply *a, struct error *e)
 	    !a->pen->has_unix && sandbox_plan_has_unix(a->wanted))
 		return error_set(e,
 		    "a Unix socket: the sandbox was entered without any, of "
-		    "listeners, servers or pages: an upgrade permits them");
+		    "listeners, servers or pages: restart pen");
 	if (a->new)
 		return 0;
 	TABLE_EACH (row)

@@ -91,6 +91,7 @@ struct pen {
 	struct request *reload;	  /* of SIGHUP, while it waits for names */
 	struct programs *programs;
 	struct starter *starter; /* of programs and upgrades; NULL: pen does */
+	char *bounds; /* sandbox_bounds.h; NULL: none */
 	bool has_unix; /* in the sandbox: Unix sockets can be made */
 	struct on_state *on_state;
 	const char *who;      /* gave the command that is applied; or NULL */

@@ -28,7 +28,7 @@ rooted_program(const struct pen *p, const char *program, struct error *e)
 	    !starter_knows(p->starter, program))
 		return error_set(e,
 		    "\"%.200s\": the sandbox has the programs of the start "
-		    "alone: an upgrade adds one",
+		    "alone: restart pen",
 		    program);
 	return program_check(rooted_path(p, program, text, sizeof(text)), e);
 }

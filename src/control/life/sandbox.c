@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "control/life/rights.h"
 #include "control/life/sandbox.h"
+#include "control/life/sandbox_bounds.h"
 #include "control/life/sandbox_calls.h"
 #include "control/life/sandbox_files.h"
 #include "control/life/sandbox_plan.h"
@@ -60,6 +61,7 @@ sandbox_open(struct sandbox *s, const struct pen *p, struct error *e)
 pid_t
 sandbox_fork(struct pen *p, struct error *e)
 {
+	bool failed;
 	pid_t pid;
 
 	if (mode_of(p) == SANDBOX_OFF)
@@ -70,6 +72,9 @@ sandbox_fork(struct pen *p, struct error *e)
 		return 1; /* programs start without pen's limits */
 	if (p->starter == NULL || sandbox_plan_programs(p, p->starter) < 0)
 		return error_set(e, "sandbox: %s", strerror(errno));
+	starter_bound(p->starter, sandbox_bounds_new(p, &failed));
+	if (failed)
+		return error_set(e, "out of memory");
 	pid = starter_fork(p->starter);
 	if (pid < 0)
 		return error_set(e, "sandbox: fork: %s", strerror(errno));

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,26 @@ struct notes {
 	int rules;   /* -1: none */
 	bool in_root; /* in a root directory of pen's own */
 	bool logged; /* each is logged */
+	struct buffer *list; /* of lines; NULL: none */
+	bool *failed;	     /* to make it */
 };
+
+/* Without symbolic links; those of /proc are of this process. */
+static void
+note_line(const struct notes *n, const char *kind, const char *path)
+{
+	char real[PATH_MAX];
+	const char *text = strncmp(path, "/proc/", 6) != 0 &&
+		realpath(path, real) != NULL
+	    ? real
+	    : path;
+
+	if (strchr(text, '\n') != NULL ||
+	    buffer_append(n->list, kind, 2) < 0 ||
+	    buffer_append(n->list, text, strlen(text)) < 0 ||
+	    buffer_append(n->list, "\n", 1) < 0)
+		*n->failed = true;
+}
 
 static void
 note(const struct notes *n, const char *path, enum sandbox_use use)
@@ -44,6 +64,8 @@ note(const struct notes *n, const char *path, enum sandbox_use use)
 		    use == SANDBOX_WRITE ? "reads and writes" : "reads", path);
 	if (n->rules >= 0)
 		sandbox_files_add(n->rules, path, use);
+	if (n->list != NULL && access(path, F_OK) == 0)
+		note_line(n, use == SANDBOX_WRITE ? "w " : "r ", path);
 }
 
 /* The directory of a file, however it is written, without symbolic links. */
@@ -266,21 +288,29 @@ note_system(const struct notes *n, bool names, bool frames)
 	}
 }
 
-void
-sandbox_plan_files(const struct pen *p, int rules, bool frames, bool in_root,
-    bool logged)
+static void
+note_all(const struct notes *n, bool frames)
 {
-	const struct notes n = { p, rules, in_root, logged };
+	const struct pen *p = n->pen;
 	const struct plan *one;
 	bool names = false;
 	unsigned i;
 
 	for (i = 0; (one = plan_service_at(p->plan, i)) != NULL; i++)
-		note_service(&n, one, &names);
-	note_lists(&n, &p->plan->acls);
-	note_included(&n);
-	note_process(&n);
-	note_system(&n, names, frames);
+		note_service(n, one, &names);
+	note_lists(n, &p->plan->acls);
+	note_included(n);
+	note_process(n);
+	note_system(n, names, frames);
+}
+
+void
+sandbox_plan_files(const struct pen *p, int rules, bool frames, bool in_root,
+    bool logged)
+{
+	const struct notes n = { p, rules, in_root, logged, NULL, NULL };
+
+	note_all(&n, frames);
 }
 
 bool
@@ -303,13 +333,14 @@ sandbox_plan_has_unix(const struct plan *p)
 
 /* ---- programs ---- */
 
+/* Of a check. Returns 0, or -1 with errno ENOMEM. */
 static int
-permit_check(struct starter *s, const char *text)
+check_program(const char *text, void (*fn)(void *arg, char *const *argv),
+    void *arg)
 {
 	struct check_spec *spec;
 	char *const *program;
 	struct error e;
-	int rc;
 
 	if (text == NULL || strcmp(text, "off") == 0)
 		return 0;
@@ -317,24 +348,87 @@ permit_check(struct starter *s, const char *text)
 	if (spec == NULL)
 		return -1;
 	program = check_spec_program(spec);
-	rc = program != NULL ? starter_permit(s, program) : 0;
+	if (program != NULL)
+		fn(arg, program);
 	check_spec_drop(spec);
-	return rc;
+	return 0;
 }
 
-int
-sandbox_plan_programs(const struct pen *p, struct starter *s)
+static int
+each_program(const struct pen *p, void (*fn)(void *arg, char *const *argv),
+    void *arg)
 {
 	char *on_state[] = { p->plan->config.on_state, NULL };
 	const struct server_plan *server;
 	const struct plan *one;
 	unsigned i, k;
-	int rc = on_state[0] != NULL ? starter_permit(s, on_state) : 0;
+	int rc = 0;
 
+	if (on_state[0] != NULL)
+		fn(arg, on_state);
 	for (i = 0; (one = plan_service_at(p->plan, i)) != NULL; i++) {
-		rc |= permit_check(s, one->config.checks.text);
+		rc |= check_program(one->config.checks.text, fn, arg);
 		for (k = 0; (server = plan_slot(one, k)) != NULL; k++)
-			rc |= permit_check(s, server->check);
+			rc |= check_program(server->check, fn, arg);
 	}
 	return rc;
+}
+
+struct permission {
+	struct starter *starter;
+	int rc;
+};
+
+static void
+permit_program(void *arg, char *const *argv)
+{
+	struct permission *to = arg;
+
+	to->rc |= starter_permit(to->starter, argv);
+}
+
+int
+sandbox_plan_programs(const struct pen *p, struct starter *s)
+{
+	struct permission to = { s, 0 };
+
+	return each_program(p, permit_program, &to) | to.rc;
+}
+
+/* ---- both, as lines ---- */
+
+static void
+list_program(void *arg, char *const *argv)
+{
+	const struct notes *n = arg;
+	char *const *word;
+
+	for (word = argv; *word != NULL; word++)
+		if (strpbrk(*word, "\n\x1f") != NULL ||
+		    buffer_append(n->list, word == argv ? "p " : "\x1f",
+			word == argv ? 2 : 1) < 0 ||
+		    buffer_append(n->list, *word, strlen(*word)) < 0)
+			*n->failed = true;
+	if (buffer_append(n->list, "\n", 1) < 0)
+		*n->failed = true;
+}
+
+int
+sandbox_plan_list(const struct pen *p, struct buffer *list)
+{
+	const char *root = p->plan->config.process.directory;
+	bool failed = false;
+	const struct notes n = { p, -1, root != NULL, false, list, &failed };
+
+	note_all(&n, false);
+	if (root != NULL && (buffer_append(list, "j ", 2) < 0 ||
+				buffer_append(list, root, strlen(root)) < 0 ||
+				buffer_append(list, "\n", 1) < 0))
+		failed = true;
+	if (sandbox_plan_has_unix(p->plan) &&
+	    buffer_append(list, "u sockets\n", 10) < 0)
+		failed = true;
+	if (each_program(p, list_program, (void *)(uintptr_t)&n) < 0)
+		failed = true;
+	return failed ? -1 : 0;
 }

@@ -16,6 +16,9 @@ void sandbox_plan_files(const struct pen *p, int rules, bool frames,
     bool in_root, bool logged);
 /* Whether it needs Unix sockets, besides those of control. */
 bool sandbox_plan_has_unix(const struct plan *p);
+/* Appends the rules and programs as lines; see sandbox_bounds.c. Returns 0, or
+ * -1 with errno ENOMEM. */
+int sandbox_plan_list(const struct pen *p, struct buffer *list);
 /* Permits its programs. Returns 0, or -1 with errno ENOMEM. */
 int sandbox_plan_programs(const struct pen *p, struct starter *s);
 

@@ -258,7 +258,7 @@ spawn(const struct pen *p, struct plan_of_start *s, int errors, pid_t *pid,
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	char **env = environment_with(s->words.data + s->words.start);
+	char **env = environment_with(s->words.data + s->words.start, NULL);
 	int rc = ENOMEM;
 
 	if (env == NULL)

@@ -259,7 +259,7 @@ pid_t
 program_exec_succeed(const struct program_exec_successor *x, int *error)
 {
 	struct order_to_succeed o = { .x = x,
-		.env = environment_with(x->word) };
+		.env = environment_with(x->word, x->more) };
 	pid_t pid;
 
 	if (o.env == NULL)

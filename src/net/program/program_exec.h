@@ -39,6 +39,7 @@ struct program_exec_successor {
 	const char *path;
 	char *const *argv;
 	char *word;
+	char *more; /* another word; NULL: none */
 	const int *fd;
 	unsigned count;
 	int errors;

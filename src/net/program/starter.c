@@ -33,6 +33,12 @@ starter_knows(const struct starter *s, const char *path)
 	return patterns_name(&s->permitted, path);
 }
 
+void
+starter_bound(struct starter *s, char *word)
+{
+	s->bounds = word;
+}
+
 int
 starter_permit(struct starter *s, char *const *argv)
 {
@@ -87,6 +93,7 @@ starter_free(struct starter *s)
 	if (s->spare >= 0)
 		close(s->spare);
 	patterns_fini(&s->permitted);
+	free(s->bounds);
 	free(s);
 }
 
@@ -356,6 +363,12 @@ void
 starter_free(struct starter *s)
 {
 	(void)s;
+}
+
+void
+starter_bound(struct starter *s, char *word)
+{
+	(void)s, (void)word;
 }
 
 int

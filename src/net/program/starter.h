@@ -36,6 +36,9 @@ void starter_free(struct starter *s);
 /* Before starter_fork(): permits a program, whose arguments are patterns
  * (patterns.h). Returns 0, or -1 with errno ENOMEM. */
 int starter_permit(struct starter *s, char *const *argv);
+/* Before it, too: the successor gets another word in its environment, which is
+ * the starter's from now on; NULL: none. */
+void starter_bound(struct starter *s, char *word);
 /* Whether a program of that path is permitted. */
 bool starter_knows(const struct starter *s, const char *path);
 /* Whether it is permitted with these arguments. */

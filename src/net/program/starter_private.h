@@ -39,6 +39,7 @@ struct starter {
 	const char *path;
 	char *const *argv;
 	bool tries;
+	char *bounds; /* a word of the successor's environment; or NULL */
 	struct patterns permitted;
 };
 

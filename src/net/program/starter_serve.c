@@ -127,6 +127,7 @@ do_successor(struct starter *s, struct received *r, char **words,
 	    strncmp(words[0], "PEN_UPGRADE=", 12) != 0)
 		return;
 	x.word = words[0];
+	x.more = s->bounds;
 	x.fd = r->passed.fd;
 	x.count = r->passed.count - 1;
 	x.errors = r->passed.fd[x.count];
