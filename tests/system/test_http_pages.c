@@ -218,6 +218,25 @@ START_TEST(status_502)
 }
 END_TEST
 
+/* However often it may be sent: its page has no body (RFC 9110, 9.3.2). */
+START_TEST(a_page_for_head)
+{
+	static const int answers = 0;
+	const char *page;
+	int fd;
+
+	backend_start(&server, ENDPOINT_TCP4, serve_some, &answers);
+	up(options[_i % 2], _i < 2 ? "retry_requests 0" : "retry_requests 1");
+	fd = ask("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
+	page = endpoint_recv_all(fd);
+	ck_assert_msg(strncmp(page, "HTTP/1.1 502 ", 13) == 0, "%s", page);
+	ck_assert_str_eq(strstr(page, "\r\n\r\n"), "\r\n\r\n");
+	close(fd);
+	hear_page(ask(POST), "502");
+	down();
+}
+END_TEST
+
 /* A client that ends within its body gave up, and its server only follows: no
  * server has failed. */
 START_TEST(a_client_that_gives_up_its_request)
@@ -348,6 +367,7 @@ SUITE(test_http_pages)
 	SUITE_ADD_LOOP(s, a_page_for_head_behind_a_queue, 20, 2);
 	SUITE_ADD(s, a_bad_request_that_is_queued, 20);
 	SUITE_ADD_LOOP(s, status_502, 20, 2);
+	SUITE_ADD_LOOP(s, a_page_for_head, 10, 4);
 	SUITE_ADD_LOOP(s, a_client_that_gives_up_its_request, 20, 2);
 	SUITE_ADD_LOOP(s, a_kept_connection_just_ends, 20, 2);
 	SUITE_ADD_LOOP(s, silence_is_no_request, 20, 2);

@@ -105,9 +105,10 @@ is_head(const struct session *s)
 		return h->requests.head.kind & HTTP_KIND_HEAD;
 	if (h != NULL && h->pending.count > 0)
 		return h->pending.kind[h->pending.first] & HTTP_KIND_HEAD;
-	if (s->request != NULL)
-		return session_request_begins(s, "HEAD ");
-	return kept != NULL && buffer_length(kept) >= 5 &&
+	if (s->head)
+		return true;
+	return s->to_server.bytes == 0 && kept != NULL &&
+	    buffer_length(kept) >= 5 &&
 	    memcmp(buffer_bytes(kept), "HEAD ", 5) == 0;
 }
 

@@ -130,6 +130,7 @@ struct session {
 	bool settled : 1; /* in the list of those, or stale */
 	bool no_port : 1; /* none is left to one of its addresses */
 	bool http : 1; /* without -H: the client began with a request */
+	bool head : 1; /* which was HEAD */
 	bool asked : 1; /* the client spoke last: an answer is due */
 	bool has_turn : 1; /* it is among those that requested one */
 	bool turn_due : 1; /* and wants it */
@@ -410,8 +411,6 @@ void session_note_requests(
 /* The same of what its server has not taken a byte of, before it is thrown
  * away. */
 void session_keep_unsent(struct session *s);
-/* Of a session with such a request: whether it does so. */
-bool session_request_begins(const struct session *s, const char *text);
 /* Of a session with such a request: it will not be sent again. */
 void session_drop_request(struct session *s);
 /* Of a session with such a request: the answer begins. */

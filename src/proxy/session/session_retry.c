@@ -112,6 +112,7 @@ session_note_first(struct session *s, const char *bytes, size_t n)
 	    greeted ? HTTP_FIRST_OTHER : http_first_of(bytes, n);
 
 	s->http = what != HTTP_FIRST_OTHER;
+	s->head = s->http && memcmp(bytes, "HEAD ", 5) == 0;
 	if (what == HTTP_FIRST_REPEATABLE && s->request == NULL)
 		session_retry_keep(s, bytes, n);
 }
@@ -140,15 +141,6 @@ session_drop_request(struct session *s)
 	s->frontend->sessions->kept_requests -= r->length;
 	s->request = NULL;
 	free(r);
-}
-
-bool
-session_request_begins(const struct session *s, const char *text)
-{
-	const struct kept_request *r = s->request;
-	size_t n = strlen(text);
-
-	return r->length >= n && memcmp(r->bytes, text, n) == 0;
 }
 
 void
