@@ -51,6 +51,12 @@ parts_of(const struct pool_share *s, size_t server)
 	return &s->parts[server / LINE * LINE * s->processes + server % LINE];
 }
 
+bool
+pool_share_is_used_up(const struct pool_share *s, size_t servers)
+{
+	return s->used > CAPACITY / 4 * 3 && s->used > 2 * servers;
+}
+
 void
 pool_share_clear(struct pool_share *s, unsigned process)
 {

@@ -10,6 +10,7 @@
 #define PEN_POOL_POOL_SHARE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,10 @@ struct pool_share {
 /* Memory for `processes` that are forked later. Returns 0, or -1 with errno. */
 int pool_share_open(struct pool_share *s, unsigned processes);
 void pool_share_close(struct pool_share *s);
+/* Numbers are given once: whether most are, and most of those to servers that
+ * are gone, if there are so many now. Then others should begin with another
+ * share. */
+bool pool_share_is_used_up(const struct pool_share *s, size_t servers);
 /* A process is gone. */
 void pool_share_clear(struct pool_share *s, unsigned process);
 

@@ -6,7 +6,7 @@ then over kept ones; dnsperf asks unbound. Meanwhile there are 50 upgrades, 50
 reloads, 50 commands, and 50 changes of the number of workers, or upgrades more with
 one process; then the same while servers are killed, 18 times, and started again.
 For workers 1, and for workers 2 by connection, as wrk has one address. Prints what was served, what
-failed, and what is left in the end: processes beside the leader and its workers,
+failed, how many changes were refused with --forks, and what is left in the end: processes beside the leader and its workers,
 descriptors of the leader more than in the beginning (the socket of a third worker
 stays open). Needs wrk and nginx, dnsperf and unbound. Run by hand; nothing else
 should load the machine meanwhile."""
@@ -16,6 +16,7 @@ import os
 import random
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import threading
@@ -30,6 +31,29 @@ def children(pid):
         return len(f.read().split())
 
 
+class Forks:
+    """Processes that pen may still start: tests/support/forks_preload.c."""
+
+    def __init__(self, o):
+        self.file, self.order, self.left = o.forks_file, random.Random(2), -1
+
+    def set(self, left):
+        self.left = left
+        with open(self.file, "r+b") as f:
+            f.write(struct.pack("i", left))
+
+    def all(self):
+        self.set(-1)
+
+    def draw(self, wanted):
+        """One time in three there is room for fewer than are wanted."""
+        few = self.order.randrange(3) == 0
+        self.set(self.order.randrange(wanted) if few else -1)
+
+    def fail(self):
+        return self.left >= 0
+
+
 class Storm:
     """Steps in turn, and kills beside them, for as long as the load lasts."""
 
@@ -37,17 +61,44 @@ class Storm:
         self.pen, self.workers, self.servers, self.o = pen, workers, servers, o
         self.over = threading.Event()
 
+        self.forks = Forks(o) if o.forks else None
+        self.refused = 0
+
     def tell(self, line):
+        """Returns whether it was done, and not refused for want of processes."""
         said = self.pen.ask(line)
+        if "not started" in said and self.forks:
+            self.refused += 1
+            return False
         if "error" in said:
             raise SystemExit("%s: %s" % (line, said))
+        return True
+
+    def upgrade(self):
+        if not self.forks:
+            self.pen.upgrade()
+        elif self.forks.fail():  # where all forks fail it is refused
+            if " serves\n" in self.pen.ask("upgrade"):
+                raise SystemExit("upgraded without workers")
+            self.refused += 1
+        else:
+            self.pen.upgrade()
 
     def step(self, i):
-        self.pen.upgrade()
+        web = "service web " if self.o.services else ""
+        if self.forks:
+            self.forks.draw(self.workers)
+        self.upgrade()
+        if self.forks:
+            self.forks.all()
         self.tell("reload")
-        self.tell("server 0 weight %d" % (i % 5 + 1))
+        self.tell("%sserver 0 weight %d" % (web, i % 5 + 1))
         if self.workers > 1:
+            if self.forks:
+                self.forks.draw(2 * (self.workers + 1))
             self.tell("workers %d" % (self.workers + 1 - i % 2))
+            if self.forks:
+                self.forks.all()
         else:  # sessions are left to an older process as often
             self.pen.upgrade()
 
@@ -93,13 +144,26 @@ def settle(pen, workers):
 
 def one(o, directory, workers, what, kills, servers):
     front = free_port()
-    lines = ("listen 127.0.0.1:%d\nworkers %d\nworkers_by connection\n"
-             "roundrobin\nsession_log off\nudp_timeout 1\n" % (front, workers))
+    lines = ("workers %d\nworkers_by connection\nsession_log off\n" % workers)
+    if o.services:
+        lines += "service web\n"
+    lines += "listen 127.0.0.1:%d\nroundrobin\nudp_timeout 1\n" % front
     if what == "dns":
         lines += "dns\n"
     for s in servers:
         lines += "server add 127.0.0.1:%d\n" % s.port
+    for i in range(o.services):
+        lines += ("service other%d\nlisten 127.0.0.1:%d\n"
+                  "server add 127.0.0.1:%d\n" % (i, free_port(),
+                                                 servers[0].port))
+    if o.forks:
+        o.forks_file = os.path.join(directory, "forks")
+        with open(o.forks_file, "wb") as f:
+            f.write(struct.pack("i", -1))
+        os.environ["PEN_TEST_FORKS"] = o.forks_file
+        os.environ["LD_PRELOAD"] = os.path.abspath(o.forks)
     pen = Pen(os.path.join(directory, "pen"), directory, lines)
+    os.environ.pop("LD_PRELOAD", None)
     wait_for(front)
     before = descriptors(pen.pids[-1])
     if what == "dns":
@@ -114,7 +178,8 @@ def one(o, directory, workers, what, kills, servers):
     load = subprocess.Popen(words, stdout=subprocess.PIPE,
                             stderr=subprocess.DEVNULL, text=True)
     time.sleep(0.3)
-    out = Storm(pen, workers, servers, o).run(load, kills)
+    storm = Storm(pen, workers, servers, o)
+    out = storm.run(load, kills)
     if what == "dns":
         served, failed = (int(re.search(r"Queries %s:\s+(\d+)" % w, out).group(1))
                           for w in ("completed", "lost"))
@@ -126,9 +191,10 @@ def one(o, directory, workers, what, kills, servers):
     pen.ask("workers %d" % workers)
     left = settle(pen, workers)
     more = descriptors(pen.pids[-1]) - before
-    print("%-9s %-7d %-6s %9d %7d %9.4f%% %5d %6d" % (
+    print("%-9s %-7d %-6s %9d %7d %9.4f%% %5d %6d %7d" % (
         what, workers, "yes" if kills else "no", served, failed,
-        100 * failed / max(1, served + failed), left, more), flush=True)
+        100 * failed / max(1, served + failed), left, more, storm.refused),
+        flush=True)
     pen.end()
     if os.path.exists(pen.ctl):
         os.remove(pen.ctl)
@@ -161,9 +227,15 @@ def main():
     p.add_argument("--connections", type=int, default=16)
     p.add_argument("--rate", type=int, default=5000, help="DNS queries a second")
     p.add_argument("--only", help="wrk, wrk-kept or dns")
+    p.add_argument("--services", type=int, default=0,
+                   help="sections beside the one that is loaded")
+    p.add_argument("--forks", help="forks.so of tests/system: now and then "
+                   "processes do not begin, and changes are refused")
+    p.add_argument("--workers", type=int, help="so many alone")
     o = p.parse_args()
-    print("%-9s %-7s %-6s %9s %7s %10s %5s %6s" % (
-        "", "workers", "kills", "served", "failed", "share", "left", "more"))
+    print("%-9s %-7s %-6s %9s %7s %10s %5s %6s %7s" % (
+        "", "workers", "kills", "served", "failed", "share", "left", "more",
+        "refused"))
     with tempfile.TemporaryDirectory() as directory:
         shutil.copy(o.pen, os.path.join(directory, "pen"))
         servers = [Nginx(directory, i) for i in range(3)]
@@ -172,7 +244,7 @@ def main():
                             ("dns", False), ("wrk", True), ("wrk-kept", True)):
             if o.only and o.only != what:
                 continue
-            for workers in (1, 2):
+            for workers in (o.workers,) if o.workers else (1, 2):
                 one(o, directory, workers, what, kills,
                     [unbound] if what == "dns" else servers)
         unbound.kill()

@@ -318,6 +318,17 @@ workers_keys_commit(struct apply *a)
 	tls_wipe(&k, sizeof(k));
 }
 
+static bool
+share_is_used_up(const struct workers *w)
+{
+	const struct service *svc;
+	size_t servers = 0;
+
+	SERVICE_EACH (w->pen, svc)
+		servers += pool_slots(svc->pool);
+	return pool_share_is_used_up(&w->share, servers);
+}
+
 void
 workers_commit(struct apply *a)
 {
@@ -333,6 +344,7 @@ workers_commit(struct apply *a)
 	if (wanted != w->wanted)
 		w->put_off = false;
 	w->wanted = wanted;
+	w->used_up = share_is_used_up(w);
 	lend_anew(w);
 	if (workers_are_due(w->pen))
 		loop_stop(w->pen->loop);

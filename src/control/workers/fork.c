@@ -18,6 +18,12 @@
  * could not be forked is tried again. */
 enum { TURN_MS = 5000, AGAIN_MS = 3000 };
 
+static bool
+is_to_be_renewed(const struct workers *w)
+{
+	return (w->wanted != w->count || w->used_up) && !w->put_off;
+}
+
 bool
 workers_are_due(const struct pen *p)
 {
@@ -29,7 +35,7 @@ workers_are_due(const struct pen *p)
 	for (i = 0; i < w->count; i++)
 		if (w->seat[i].due)
 			return true;
-	return w->wanted != w->count && !w->put_off;
+	return is_to_be_renewed(w);
 }
 
 void
@@ -238,7 +244,7 @@ workers_fork(struct pen *p, struct error *e)
 {
 	struct workers *w = p->team.workers;
 
-	if (w->wanted != w->count && !w->put_off)
+	if (is_to_be_renewed(w))
 		return renew(p, e);
 	return fork_due(w, e);
 }

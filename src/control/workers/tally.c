@@ -39,6 +39,7 @@ void
 tally_init(struct tally *t)
 {
 	list_init(&t->services);
+	t->found = &t->services;
 }
 
 static void
@@ -60,6 +61,7 @@ tally_fini(struct tally *t)
 		list_remove(link);
 		tally_service_free(s);
 	}
+	t->found = &t->services;
 }
 
 /* ---- writing ---- */
@@ -145,17 +147,21 @@ tally_write(const struct pen *p, struct buffer *out)
 
 /* ---- adding ---- */
 
+/* All have them in the same order: it is mostly the next one. */
 static struct tally_service *
-tally_find(const struct tally *t, uint64_t service)
+tally_find(struct tally *t, uint64_t service)
 {
+	struct list *head = &t->services, *link = t->found;
 	struct tally_service *s;
-	struct list *link;
 
-	for (link = t->services.next; link != &t->services; link = link->next) {
+	do {
+		link = link->next;
 		s = list_entry(link, struct tally_service, link);
-		if (s->all.service == service)
+		if (link != head && s->all.service == service) {
+			t->found = link;
 			return s;
-	}
+		}
+	} while (link != t->found);
 	return NULL;
 }
 
@@ -171,6 +177,7 @@ find_or_make(struct tally *t, uint64_t service)
 		return NULL;
 	s->all.service = service;
 	list_append(&t->services, &s->link);
+	t->found = &s->link;
 	return s;
 }
 
@@ -333,6 +340,7 @@ tally_clear(struct tally *t, const struct service *svc)
 
 	if (s == NULL)
 		return;
+	t->found = &t->services;
 	list_remove(&s->link);
 	tally_service_free(s);
 }
@@ -392,7 +400,7 @@ apply_service(struct service *svc, const struct tally_service *s)
 }
 
 void
-tally_apply(struct pen *p, const struct tally *t)
+tally_apply(struct pen *p, struct tally *t)
 {
 	static const struct tally_service none;
 	const struct tally_service *s;

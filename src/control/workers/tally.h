@@ -14,6 +14,7 @@ struct service;
 /* Of all services. */
 struct tally {
 	struct list services; /* struct tally_service */
+	struct list *found;   /* the one that was wanted last; or the head */
 };
 
 void tally_init(struct tally *t);
@@ -31,6 +32,6 @@ void tally_end(struct tally *t);
 void tally_clear(struct tally *t, const struct service *svc);
 /* The counters of this process's services are those of the tally; peaks never
  * get smaller. */
-void tally_apply(struct pen *p, const struct tally *t);
+void tally_apply(struct pen *p, struct tally *t);
 
 #endif

@@ -97,6 +97,7 @@ struct workers {
 	struct workers *past; /* the one before; NULL: none */
 	unsigned count;
 	unsigned wanted; /* another number: a new set is to come */
+	bool used_up;	 /* the share: a new set is to come, too */
 	bool put_off;	 /* it could not be forked, until .. */
 	struct timer again;
 	struct reserve reserve; /* room for it, until then */

@@ -322,6 +322,30 @@ START_TEST(a_report_of_a_server_that_is_gone)
 }
 END_TEST
 
+/* Numbers of servers that are gone are not given again: before there are none
+ * left, a new set of workers begins with all. */
+START_TEST(a_share_that_is_used_up)
+{
+	struct workers *w = begin(stay)->workers;
+	struct request q;
+
+	w->seat[0].due = w->seat[1].due = false;
+	ck_assert(!workers_are_due(pen));
+	w->share.used = 1 << 20;
+	ck_assert(pool_share_is_used_up(&w->share, 1));
+	ck_assert(!pool_share_is_used_up(&w->share, 1 << 19));
+	kill(w->seat[0].pid, SIGKILL);
+	request_init(&q, pen, NULL, on_wake);
+	ck_assert_int_eq(request_begin(&q, "workers 2"), 0);
+	ck_assert_int_eq(request_run(&q), REQUEST_DONE);
+	ck_assert_msg(!q.failed, "%s", q.error.text);
+	w->seat[0].due = false;
+	ck_assert(workers_are_due(pen));
+	request_fini(&q);
+	pen_free(pen);
+}
+END_TEST
+
 /* ---- the worker ---- */
 
 /* Becomes one, sends more than a socket holds, and serves until its leader is
@@ -385,6 +409,7 @@ SUITE(test_seat)
 	tcase_add_loop_test(c, a_busy_one_is_awaited, 0, 2);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, one_refuses, 30);
+	SUITE_ADD(s, a_share_that_is_used_up, 30);
 	SUITE_ADD(s, one_that_stops_is_not_awaited, 30);
 	SUITE_ADD(s, a_report_of_a_server_that_is_gone, 30);
 	SUITE_ADD(s, talks_while_it_is_sent_to, 30);
