@@ -183,6 +183,141 @@ START_TEST(fragments6)
 }
 END_TEST
 
+/* The fragments of one datagram of 3,000 bytes from that port, the last one
+ * first, in headers of our own. */
+enum { DATA = 3000, PART = 1400, HEAD6 = 48, HEAD4 = 20 };
+
+static unsigned char datagram[8 + DATA];
+
+static size_t
+write_head(unsigned char *p, bool v6, const void *from, const void *to,
+    unsigned id, size_t at, size_t n)
+{
+	bool more = at + n < sizeof(datagram);
+
+	memset(p, 0, HEAD6);
+	if (v6) {
+		p[0] = 0x60;
+		net_fixture_put16(p + 4, (unsigned)(8 + n));
+		p[6] = 44;
+		p[7] = 64;
+		memcpy(p + 8, from, 16);
+		memcpy(p + 24, to, 16);
+		p[40] = 17;
+		net_fixture_put16(p + 42, (unsigned)at | more);
+		net_fixture_put16(p + 46, id);
+		return HEAD6;
+	}
+	p[0] = 0x45;
+	net_fixture_put16(p + 2, (unsigned)(HEAD4 + n));
+	net_fixture_put16(p + 4, id);
+	net_fixture_put16(p + 6, (more ? 0x2000u : 0) | (unsigned)at / 8);
+	p[8] = 64;
+	p[9] = 17;
+	memcpy(p + 12, from, 4);
+	memcpy(p + 16, to, 4);
+	return HEAD4;
+}
+
+/* With the sum of its pseudo header; all content is zero. */
+static void
+write_datagram(
+    bool v6, const unsigned char *from, const unsigned char *to, unsigned port)
+{
+	unsigned char sum[36 + 8] = { 0 };
+	size_t width = v6 ? 16 : 4;
+
+	memset(datagram, 0, sizeof(datagram));
+	net_fixture_put16(datagram, port);
+	net_fixture_put16(datagram + 2, DSRNET_PORT);
+	net_fixture_put16(datagram + 4, sizeof(datagram));
+	memcpy(sum, from, width);
+	memcpy(sum + width, to, width);
+	net_fixture_put16(sum + 2 * width, 17);
+	net_fixture_put16(sum + 2 * width + 2, sizeof(datagram));
+	memcpy(sum + 2 * width + 4, datagram, 8);
+	net_fixture_put16(
+	    datagram + 6, net_fixture_sum(sum, 2 * width + 4 + 8));
+}
+
+static void
+send_backwards(int raw, bool v6, const char *vip, unsigned port)
+{
+	unsigned char from[16], to[16], packet[HEAD6 + PART];
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+	size_t at, n, head;
+
+	inet_pton(
+	    v6 ? AF_INET6 : AF_INET, v6 ? "fd00:64::1" : "192.168.100.1", from);
+	inet_pton(v6 ? AF_INET6 : AF_INET, vip, to);
+	memcpy(&in.sin_addr, to, 4);
+	memcpy(&in6.sin6_addr, to, 16);
+	write_datagram(v6, from, to, port);
+	for (at = sizeof(datagram) / PART * PART;; at -= PART) {
+		n = sizeof(datagram) - at < PART ? sizeof(datagram) - at : PART;
+		head = write_head(packet, v6, from, to, port, at, n);
+		memcpy(packet + head, datagram + at, n);
+		ck_assert_int_eq(sendto(raw, packet, head + n, 0,
+				     v6 ? (void *)&in6 : (void *)&in,
+				     v6 ? sizeof(in6) : sizeof(in)),
+		    (ssize_t)(head + n));
+		if (at == 0)
+			return;
+	}
+}
+
+/* Also a ping's: by what is remembered, or by a hash of the address. */
+static void
+expect_backwards(bool v6, const char *option, bool by_address)
+{
+	static const struct net_fixture_options three = { .servers = 3 };
+	static char got[DATA + 1];
+	const char *vip = net_fixture_vip(v6);
+	unsigned i, server, first = 0;
+	int raw;
+
+	NEED_NET_FIXTURE(&fixture, &three);
+	net.option = option;
+	dsrnet_begin(&net, &fixture, vip, SOCK_DGRAM);
+	net.option = NULL;
+	net_fixture_enter(&fixture, NET_FIXTURE_CLIENT);
+	raw = socket(v6 ? AF_INET6 : AF_INET, SOCK_RAW, IPPROTO_RAW);
+	net_fixture_leave(&fixture);
+	ck_assert_int_ge(raw, 0);
+	for (i = 0; i < 12; i++) {
+		send_backwards(raw, v6, vip, 40000 + i);
+		server = dsrnet_wait(&net);
+		ck_assert_int_eq(
+		    recv(net.at[server], got, sizeof(got), 0), DATA);
+		if (i == 0)
+			first = server;
+		else if (by_address)
+			ck_assert_uint_eq(server, first);
+		else
+			ck_assert_uint_eq(server, (first + i) % 3);
+	}
+	ck_assert_int_eq(report_number(dsrpen_ask(&net.pen, &fixture, "dsr"),
+			     "dropped_fragment "),
+	    0);
+	close(raw);
+	dsrnet_end(&net);
+}
+
+START_TEST(fragments_backwards)
+{
+	NEED_DSR_OF_OURS("fragments");
+	expect_backwards(_i == 1, NULL, false);
+}
+END_TEST
+
+START_TEST(fragments_by_address)
+{
+	NEED_DSR_OF_OURS("fragments");
+	expect_backwards(_i == 1, "-Odsr_flows 0; no roundrobin; hash", true);
+}
+END_TEST
+
 /* ---- echo ---- */
 
 static int echo;
@@ -288,6 +423,8 @@ SUITE(test_dsr_frames)
 	SUITE_ADD(s, narrow_link6, 90);
 	SUITE_ADD(s, fragments4, 90);
 	SUITE_ADD(s, fragments6, 90);
+	SUITE_ADD_LOOP(s, fragments_backwards, 60, 2);
+	SUITE_ADD_LOOP(s, fragments_by_address, 60, 2);
 	SUITE_ADD(s, echo4, 90);
 	SUITE_ADD(s, echo6, 90);
 	return s;

@@ -34,19 +34,42 @@ fragment_key(const struct frame *f)
 	return key;
 }
 
+/* Fragments that came before the first one, which is in the queue. The link
+ * needs the bytes until a flush. */
+static void
+forward_early(struct director *d, const struct dsr_fragment_key *key,
+    const struct server *s)
+{
+	struct link_frame l;
+	struct frame f;
+
+	forward_flush(&d->forward);
+	while (early_take(&d->early, key, loop_now(d->loop), &l)) {
+		frame_parse(&f, l.bytes, l.length);
+		forward_frame(&d->forward, &f, &l, s);
+		forward_flush(&d->forward);
+		free(l.bytes);
+	}
+}
+
 /* The other fragments of the packet, which have no ports, go to its server,
  * too. */
 static void
-note_fragments(
-    struct director *d, const struct frame *f, const struct server *s)
+forward_whole(struct director *d, struct frame *f, const struct link_frame *l,
+    const struct server *s)
 {
 	struct dsr_fragment_key key;
 
-	if (s == NULL || !f->first_fragment)
+	if (s == NULL || !f->first_fragment) {
+		forward_frame(&d->forward, f, l, s);
 		return;
+	}
 	key = fragment_key(f);
 	dsr_fragments_add(
 	    &d->dispatch.fragments, &key, s->slot, loop_now(d->loop));
+	forward_frame(&d->forward, f, l, s);
+	if (d->early.count > 0)
+		forward_early(d, &key, s);
 }
 
 static void
@@ -70,20 +93,25 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 	}
 	director_note_vlan(d, f);
 	s = dispatch_server(&d->dispatch, a, l);
-	note_fragments(d, f, s);
-	forward_frame(&d->forward, f, l, s);
+	forward_whole(d, f, l, s);
 }
 
 static void
 on_fragment(struct director *d, struct frame *f, const struct link_frame *l)
 {
 	struct dsr_fragment_key key = fragment_key(f);
+	uint64_t now = loop_now(d->loop);
 	uint32_t number;
 
-	if (dsr_fragments_find(
-		&d->dispatch.fragments, &key, loop_now(d->loop), &number))
+	if (dsr_fragments_find(&d->dispatch.fragments, &key, now, &number))
 		forward_frame(&d->forward, f, l, pool_slot(d->pool, number));
-	else
+	else if (!vips_have_address(&d->vips, &f->to))
+		director_drop_frame(d, DIRECTOR_OTHER, l);
+	else if (dispatch_is_by_address(&d->dispatch))
+		forward_frame(
+		    &d->forward, f, l, dispatch_choose(&d->dispatch, &f->from));
+	else if (!early_add(&d->early, &key, l, now,
+		     &d->forward.wire.stats.dropped[DIRECTOR_FRAGMENT]))
 		director_drop_frame(d, DIRECTOR_FRAGMENT, l);
 }
 
@@ -112,8 +140,7 @@ on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
 	/* A ping of a VIP is any server's to answer. */
 	if (vips_have_address(&d->vips, &f->to)) {
 		s = dispatch_choose(&d->dispatch, &f->from);
-		note_fragments(d, f, s);
-		forward_frame(&d->forward, f, l, s);
+		forward_whole(d, f, l, s);
 	} else if (d->forward.tunnels == NULL ||
 	    !tunnels_on_error(d->forward.tunnels, f)) {
 		director_drop_frame(d, DIRECTOR_OTHER, l);
@@ -349,6 +376,8 @@ director_on_tick(struct timer *t)
 	if (d->forward.tunnels != NULL)
 		tunnels_tick(d->forward.tunnels);
 	forward_tick(&d->forward, now);
+	early_expire(
+	    &d->early, now, &d->forward.wire.stats.dropped[DIRECTOR_FRAGMENT]);
 	checks_tick(&d->checks);
 	/* A portion at a time, so that frames need not wait. */
 	more = dsr_flows_expire(&d->dispatch.flows, now, EXPIRE) == EXPIRE;
@@ -485,6 +514,7 @@ director_free(struct director *d)
 		link_close(&d->forward.wire.link);
 	}
 	forward_fini(&d->forward);
+	early_fini(&d->early);
 	checks_close(&d->checks);
 	dispatch_fini(&d->dispatch);
 	vips_fini(&d->vips);

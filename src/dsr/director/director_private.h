@@ -7,6 +7,7 @@
 #include "dsr/director/checks.h"
 #include "dsr/director/director.h"
 #include "dsr/director/dispatch.h"
+#include "dsr/director/early.h"
 #include "dsr/director/tarpit_net.h"
 #include "dsr/forward/forward.h"
 #include "dsr/forward/vips.h"
@@ -16,6 +17,7 @@ struct director {
 	struct vips vips;
 	struct dispatch dispatch;
 	struct forward forward;
+	struct early early; /* fragments */
 	/* Which tag the segment has: see director_vlan.c. */
 	bool vlan_confirmed;  /* a frame had it */
 	uint16_t vlan_other;  /* the tag of the last frames with another, */

@@ -189,6 +189,12 @@ dispatch_choose(struct dispatch *d, const struct peer *client)
 	return dispatch_choose_reachable(d, client, &attempts);
 }
 
+bool
+dispatch_is_by_address(const struct dispatch *d)
+{
+	return d->flows.max == 0 && !pool_options(d->pool)->hash_port;
+}
+
 static uint32_t
 last_frame(void *arg, const struct dsr_flow *w)
 {

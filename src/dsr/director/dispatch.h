@@ -46,5 +46,8 @@ bool dispatch_keeps(struct dispatch *d, const struct arrival *a);
 /* Chooses a server for a frame of that client that belongs to no flow in the
  * table; NULL: none. */
 struct server *dispatch_choose(struct dispatch *d, const struct peer *client);
+/* Whether that is all that there is to know of a frame: its ports, or another
+ * frame, change nothing. */
+bool dispatch_is_by_address(const struct dispatch *d);
 
 #endif
