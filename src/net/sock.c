@@ -402,6 +402,16 @@ sock_raise_fd_limit(size_t most)
 	return r.rlim_cur == RLIM_INFINITY ? 1u << 20 : (size_t)r.rlim_cur;
 }
 
+size_t
+sock_fd_limit(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+		return 256;
+	return r.rlim_max == RLIM_INFINITY ? 1u << 20 : (size_t)r.rlim_max;
+}
+
 int
 sock_pipe(int fd[2], size_t size)
 {

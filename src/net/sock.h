@@ -182,6 +182,8 @@ ssize_t sock_send_two(int fd, const void *first, size_t first_n,
 /* Sets the soft limit of descriptors to the hard one, or to `most`, which is
  * less. Returns the limit. */
 size_t sock_raise_fd_limit(size_t most);
+/* What it would be with no `most`. */
+size_t sock_fd_limit(void);
 
 /* Makes a kernel pipe of about `size` bytes; smaller where that is refused, but
  * not below SOCK_PIPE_MIN: once a user other than root has many (pipe(7),

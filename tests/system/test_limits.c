@@ -134,6 +134,138 @@ START_TEST(control_fits_the_descriptors)
 }
 END_TEST
 
+/* ---- several services ---- */
+
+enum { SERVICES = 20, BUSY = 40 };
+
+/* A file of services with one server; `first` is in front of them. */
+static void
+write_services(const char *file, const char *first, const struct endpoint *at,
+    const struct backend *b, int count)
+{
+	const char *all = first;
+	int i;
+
+	for (i = 0; i < count; i++)
+		all = text("%sservice s%d\nlisten %s\nserver 0 address "
+			   "127.0.0.1 port %d\n",
+		    all, i, at[i].text, b->at.port);
+	write_file(file, all);
+}
+
+/* So many clients at one address are served at the same time. */
+static void
+serves_all(const struct endpoint *at, int count)
+{
+	int fds[2 * BUSY], i;
+
+	for (i = 0; i < count; i++) {
+		fds[i] = endpoint_connect(at);
+		endpoint_send(fds[i], "x", 1);
+	}
+	for (i = 0; i < count; i++)
+		endpoint_recv(fds[i], &(char){ 0 }, 1);
+	for (i = 0; i < count; i++)
+		close(fds[i]);
+}
+
+/* What the other services do not use is there for one: directly, by a route,
+ * and by workers. */
+START_TEST(idle_services_lend_descriptors)
+{
+	static const char *const more[] = { "", "", "workers 2\n" };
+	const char *file = scratch("many.conf"), *first = more[_i];
+	struct endpoint at[SERVICES], front;
+	struct backend b;
+	struct pen pen;
+	int i;
+
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	for (i = 0; i < SERVICES; i++)
+		endpoint_new(&at[i], ENDPOINT_TCP4);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	if (_i == 1)
+		first = text("service front\nlisten %s\npeek_wait 5\n"
+			     "route default service s0\n",
+		    front.text);
+	write_services(file, first, at, &b, SERVICES);
+	pen_start_limited(&pen, 512, "-f", "-F", file, NULL);
+	pen_wait_ready(&pen, &at[0]);
+	serves_all(_i == 1 ? &front : &at[0], BUSY);
+	serves_all(&at[SERVICES - 1], BUSY);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* A flood at one leaves the others what is theirs: no client waits for a
+ * descriptor. */
+START_TEST(services_keep_their_share_of_descriptors)
+{
+	enum { LIMIT = 256, FLOOD = 200 };
+	const char *file = scratch("many.conf");
+	struct endpoint at[4];
+	int fds[FLOOD], i;
+	struct backend b;
+	struct pen pen;
+
+	NEEDS_ONE_WORKER("each worker has as many descriptors");
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	for (i = 0; i < 4; i++)
+		endpoint_new(&at[i], ENDPOINT_TCP4);
+	write_services(file, "", at, &b, 4);
+	pen_start_limited(&pen, LIMIT, "-f", "-F", file, NULL);
+	pen_wait_ready(&pen, &at[3]);
+	for (i = 0; i < FLOOD; i++) {
+		fds[i] = endpoint_connect(&at[0]);
+		endpoint_send(fds[i], "x", 1);
+	}
+	WAIT_FOR(b.received >= 50, 5000);
+	for (i = 1; i < 4; i++)
+		serves_all(&at[i], 8);
+	ck_assert(!child_has_said(&pen.child, "Too many open files"));
+	for (i = 0; i < FLOOD; i++) {
+		endpoint_recv(fds[i], &(char){ 0 }, 1);
+		close(fds[i]);
+	}
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* A share that is small is a warning, of a start as of --check. */
+START_TEST(small_shares_are_a_warning)
+{
+	enum { LIMIT = 256 };
+	const char *says = "services have ", *file = scratch("many.conf");
+	struct endpoint at[SERVICES];
+	struct backend b;
+	struct pen pen;
+	int i;
+
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	for (i = 0; i < SERVICES; i++)
+		endpoint_new(&at[i], ENDPOINT_TCP4);
+	write_services(file, "conn_max_all 3000\n", at, &b, SERVICES);
+	pen_start_limited(&pen, LIMIT, "--check", "-F", file, NULL);
+	ck_assert_int_eq(child_wait(&pen.child, 10000), 0);
+	ck_assert_ptr_nonnull(strstr(child_err(&pen.child), says));
+	ck_assert_ptr_nonnull(strstr(child_err(&pen.child),
+	    text("%s:1: conn_max_all: all services together have ", file)));
+	pen_start_limited(&pen, LIMIT, "-f", "-F", file, NULL);
+	pen_wait_ready(&pen, &at[0]);
+	ck_assert(child_has_said(&pen.child, says));
+	pen_down(&pen);
+	write_services(file, "", at, &b, 2);
+	pen_start_limited(&pen, LIMIT, "--check", "-F", file, NULL);
+	ck_assert_int_eq(child_wait(&pen.child, 10000), 0);
+	ck_assert_str_eq(child_err(&pen.child), "");
+	backend_stop(&b);
+}
+END_TEST
+
+/* ---- one service ---- */
+
 /* What does not fit is lowered, and what follows from a setting is set; but the
  * operator's file stays his. */
 START_TEST(what_was_wanted_is_kept)
@@ -463,6 +595,9 @@ SUITE(test_limits)
 {
 	Suite *s = suite_create("limits");
 
+	SUITE_ADD_LOOP(s, idle_services_lend_descriptors, 60, 3);
+	SUITE_ADD(s, services_keep_their_share_of_descriptors, 60);
+	SUITE_ADD(s, small_shares_are_a_warning, 30);
 	SUITE_ADD(s, connection_limit, 30);
 	SUITE_ADD(s, limit_fits_the_descriptors, 30);
 	SUITE_ADD(s, control_fits_the_descriptors, 30);

@@ -18,6 +18,7 @@ struct applies {
 	struct plan *draft;
 	struct apply *one;
 	unsigned count;
+	struct shares shares;
 };
 
 /* ---- the participants ---- */
@@ -190,18 +191,16 @@ applies_collect(struct applies *all, const struct names *n)
 	return 0;
 }
 
-/* Each service has the same share of the descriptors, which all workers have
- * together; the first one only if it listens. One that is there keeps its share
- * when others are added. */
+/* One of datagrams that is there keeps its part when others are added. */
 static size_t
-share_of(const struct apply *a, const struct plan *draft)
+share_of(const struct applies *all, const struct apply *a)
 {
-	bool first = draft->service_count == 0 || draft->listen.count > 0;
-	size_t share = a->pen->descriptors * a->pen->team.size /
-	    (draft->service_count + first);
+	size_t share = shares_limit(&all->shares, a->wanted);
 
-	return a->service->descriptors > share ? a->service->descriptors
-					       : share;
+	return !plan_service_takes_connections(a->wanted) &&
+		a->service->descriptors > share
+	    ? a->service->descriptors
+	    : share;
 }
 
 static int
@@ -210,6 +209,8 @@ applies_derive(struct applies *all, struct error *e)
 	struct apply *a;
 	int rc = 0;
 
+	shares_find(&all->shares, all->draft,
+	    all->pen->descriptors * all->pen->team.size);
 	for (a = all->one; a < all->one + all->count && rc == 0; a++) {
 		a->all_count = all->count;
 		if (expand_names(a, e) < 0)
@@ -217,7 +218,8 @@ applies_derive(struct applies *all, struct error *e)
 		a->changes = a->first || all->pen->phase < PHASE_SERVING
 		    ? ~0u
 		    : plan_changes(a->now, a->wanted);
-		derive_settings(a->wanted, share_of(a, all->draft),
+		derive_settings(a->wanted, share_of(all, a),
+		    all->shares.count > 0 ? all->shares.count : 1,
 		    kept_sessions(a->service, a->wanted));
 	}
 	return rc;
@@ -280,7 +282,7 @@ applies_finish(struct applies *all, const struct names *n)
 
 	for (a = all->one; a < all->one + all->count; a++) {
 		service_take_plan(a->service, a->wanted);
-		a->service->descriptors = share_of(a, all->draft);
+		a->service->descriptors = share_of(all, a);
 		if (!a->new)
 			continue;
 		service_add(a->service);

@@ -37,7 +37,8 @@ derive_alone(const struct dsr_settings *s, struct pool_options *o)
 }
 
 void
-derive_settings(struct plan *p, size_t descriptors, size_t kept)
+derive_settings(
+    struct plan *p, size_t descriptors, unsigned sharing, size_t kept)
 {
 	struct config *c = &p->config;
 	struct frontend_options *f = &c->frontend;
@@ -49,7 +50,7 @@ derive_settings(struct plan *p, size_t descriptors, size_t kept)
 	f->udp.each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
 	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
 	if (descriptors > 0) {
-		descriptors_settle(descriptors, p, kept);
+		descriptors_settle(descriptors, sharing, p, kept);
 	} else {
 		f->sessions_max = c->conn_max;
 		f->preopened = c->idlers;

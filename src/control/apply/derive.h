@@ -5,9 +5,10 @@
 #include "control/plan/plan.h"
 
 /* Fills the settings of a plan that follow from others: the algorithm from the
- * modes, and the like. `descriptors` is how many the process may have; 0: not
- * known yet. `kept`: how many sessions there may be already, which is not
- * lowered; 0 at the start. */
-void derive_settings(struct plan *p, size_t descriptors, size_t kept);
+ * modes, and the like. `descriptors` is how many the service may have, as one
+ * of `sharing` that have them together; 0: not known yet. `kept`: how many
+ * sessions there may be already, which is not lowered; 0 at the start. */
+void derive_settings(
+    struct plan *p, size_t descriptors, unsigned sharing, size_t kept);
 
 #endif

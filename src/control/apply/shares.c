@@ -4,6 +4,7 @@
 #include "control/apply/direct.h"
 #include "control/apply/services.h"
 #include "control/apply/shares.h"
+#include "control/plan/descriptors.h"
 #include "proxy/core/frontend_core.h"
 
 static bool
@@ -33,14 +34,82 @@ shares_count(const struct plan *first)
 	return n;
 }
 
+void
+shares_find(struct shares *s, const struct plan *first, size_t descriptors)
+{
+	size_t all = first->service_count +
+	    (first->service_count == 0 || first->listen.count > 0);
+	const struct plan *service;
+	unsigned i;
+
+	*s = (struct shares){ .each = descriptors / all };
+	for (i = 0; (service = plan_service_at(first, i)) != NULL; i++)
+		if (has_share(first, service)) {
+			s->count++;
+			s->needed += descriptors_needed(service);
+		}
+	s->together = s->count >= all
+	    ? descriptors
+	    : descriptors / all * (s->count > 0 ? s->count : 1);
+}
+
+size_t
+shares_limit(const struct shares *s, const struct plan *service)
+{
+	size_t own = descriptors_needed(service);
+	size_t others = s->needed > own ? s->needed - own : 0;
+
+	if (s->together == 0 || !takes_connections(service))
+		return s->each;
+	return s->together > others ? s->together - others : 1;
+}
+
+/* As many as one service could have, or so many as one wants. */
+static uint64_t
+sessions_of(const struct shares *s, const struct plan *first)
+{
+	const struct plan *service;
+	struct descriptors d;
+	uint64_t most = 0, wanted, i;
+
+	for (i = 0; (service = plan_service_at(first, (unsigned)i)) != NULL;
+	     i++) {
+		if (!has_share(first, service))
+			continue;
+		d = descriptors_share(shares_limit(s, service), service, 0);
+		wanted = service->config.conn_max;
+		if (wanted > d.sessions)
+			wanted = d.sessions;
+		if (wanted < d.usual)
+			wanted = d.usual;
+		if (wanted > most)
+			most = wanted;
+	}
+	return most;
+}
+
+uint64_t
+shares_room(const struct shares *s, const struct plan *first)
+{
+	uint64_t max = first->config.conn_max_all, sessions;
+
+	if (s->count < 2 || s->together == 0)
+		return max;
+	sessions = sessions_of(s, first);
+	return max > 0 && max < sessions ? max : sessions;
+}
+
 /* The leader of workers serves no client. */
 static uint64_t
 limit_of(const struct pen *p)
 {
-	uint64_t max = p->plan->config.conn_max_all;
+	struct shares s;
+	uint64_t max;
 
 	if (p->team.workers != NULL)
 		return 0;
+	shares_find(&s, p->plan, p->descriptors * p->team.size);
+	max = shares_room(&s, p->plan);
 	return p->team.member > 0 ? (max + p->team.size - 1) / p->team.size
 				  : max;
 }

@@ -482,7 +482,7 @@ config_lines_of_plan(
 	if (copy == NULL)
 		return -1;
 	buffer_init(&text);
-	derive_settings(copy, 0, 0);
+	derive_settings(copy, 0, 1, 0);
 	apply_acls_forget(copy);
 	print[detail](copy, &text);
 	rc = config_lines_read(l, &c, "", &text, &e);

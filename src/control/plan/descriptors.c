@@ -43,19 +43,33 @@ count_checks(const struct plan *plan)
 	    : 0;
 }
 
+static size_t
+count_service(const struct plan *plan)
+{
+	size_t n = plan->listen.count + count_checks(plan);
+
+	if (plan->config.frontend.dns.on) /* old ones stay for their answers */
+		n += 2 * (size_t)DNS_SOCKETS * plan_count(plan);
+	return n;
+}
+
+size_t
+descriptors_needed(const struct plan *plan)
+{
+	return count_service(plan) + (size_t)plan->config.idlers;
+}
+
 /* What the process has open without any client. */
 static size_t
 count_own(const struct plan *plan)
 {
-	size_t n = OWN + plan->listen.count + count_checks(plan);
+	size_t n = OWN + count_service(plan);
 	unsigned i;
 
 	for (i = 0; i < plan->control_count; i++)
 		n += plan->controls[i].at.count;
 	if (plan->config.peers != NULL || plan->config.peer_listen != NULL)
 		n += (size_t)4 * PEERS_MAX;
-	if (plan->config.frontend.dns.on) /* old ones stay for their answers */
-		n += 2 * (size_t)DNS_SOCKETS * plan_count(plan);
 	return n;
 }
 
@@ -100,7 +114,8 @@ descriptors_lower(const char *what, uint64_t wanted, uint64_t *value,
 }
 
 void
-descriptors_settle(size_t limit, struct plan *plan, size_t kept)
+descriptors_settle(
+    size_t limit, unsigned sharing, struct plan *plan, size_t kept)
 {
 	struct descriptors d = descriptors_share(limit, plan, kept);
 	struct config *c = &plan->config;
@@ -109,5 +124,5 @@ descriptors_settle(size_t limit, struct plan *plan, size_t kept)
 	descriptors_lower("idlers", c->idlers, &o->preopened, d.idlers, limit);
 	descriptors_lower("conn_max", c->conn_max > 0 ? c->conn_max : d.usual,
 	    &o->sessions_max, d.sessions, limit);
-	o->kernel_pipes_max = d.kernel_pipes;
+	o->kernel_pipes_max = d.kernel_pipes / sharing;
 }

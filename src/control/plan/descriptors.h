@@ -24,9 +24,14 @@ struct descriptors {
  * promised, and pre-opened connections get what these leave; 0 at the start. */
 struct descriptors descriptors_share(
     size_t limit, const struct plan *plan, size_t kept);
+/* What the service of the plan needs besides sessions, without what the process
+ * needs. */
+size_t descriptors_needed(const struct plan *plan);
 /* Settles how many kernel pipes, sessions and pre-opened connections the plan
  * has: what it wants, or less when that is beyond the limit, which is logged
- * once. */
-void descriptors_settle(size_t limit, struct plan *plan, size_t kept);
+ * once. `sharing` services have the limit together: each may have all sessions,
+ * which are limited together (room.h), and its part of the pipes. */
+void descriptors_settle(
+    size_t limit, unsigned sharing, struct plan *plan, size_t kept);
 
 #endif

@@ -108,9 +108,9 @@ plan_service_leads_somewhere(const struct plan *service)
 bool
 plan_service_takes_connections(const struct plan *service)
 {
-	const struct frontend_options *o = &service->config.frontend;
+	const struct config *c = &service->config;
 
-	return !o->udp.on || o->dns.on;
+	return !c->udp || c->frontend.dns.on;
 }
 
 int

@@ -15,6 +15,7 @@
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
 #include "control/verify/transparent.h"
+#include "net/sock.h"
 #include "pool/balance.h"
 
 bool
@@ -177,6 +178,42 @@ static const struct {
 	{ NEED_LEVELS, "without prio or emergency", "on_up" },
 };
 
+/* With so few connections that are its own, a service may stand still while
+ * others have many clients. */
+enum { SMALL_SHARE = 8 };
+
+/* What descriptors leave for all services, and for each. */
+static void
+print_descriptors(const struct plan *p, struct buffer *text)
+{
+	unsigned long long workers = p->config.process.workers > 1
+	    ? (unsigned long long)p->config.process.workers
+	    : 1;
+	size_t limit = sock_fd_limit();
+	uint64_t max = p->config.conn_max_all, room;
+	struct shares s;
+
+	shares_find(&s, p, limit * workers);
+	room = shares_room(&s, p);
+	if (s.count < 2 || room == max)
+		return;
+	if (max > 0)
+		reply_add(text,
+		    "%.400s: all services together have %llu connections only, "
+		    "with %zu descriptors\n",
+		    origin_name(p, "conn_max_all"), (unsigned long long)room,
+		    limit);
+	if (room / (2 * s.count) < SMALL_SHARE)
+		reply_add(text,
+		    "%u services have %llu connections together, and each is "
+		    "sure of %llu only, with %zu descriptors: raise their "
+		    "limit (ulimit -n, LimitNOFILE)\n",
+		    s.count, (unsigned long long)room,
+		    (unsigned long long)(room + 2 * s.count - 1) /
+			(2 * s.count),
+		    limit);
+}
+
 /* Services that have no share may be left without a connection. */
 static void
 print_shares(const struct plan *p, struct buffer *text)
@@ -306,5 +343,7 @@ warnings_print_needs(const struct plan *p, struct buffer *text)
 		print_needs(p, defaults, text);
 	plan_free(defaults);
 	print_shares(p, text);
+	if (p->name == NULL)
+		print_descriptors(p, text);
 	print_plain_check(p, text);
 }

@@ -57,7 +57,7 @@ START_TEST(never_overdrawn)
 	size_t each = cases[_i].udp && !cases[_i].dns ? 1 : 2;
 	size_t used = LEAST_OWN + plan->listen.count + d.control;
 
-	descriptors_settle(cases[_i].limit, plan, 0);
+	descriptors_settle(cases[_i].limit, 1, plan, 0);
 	if (cases[_i].dns)
 		used += DNS_SOCKETS * (size_t)cases[_i].servers;
 	ck_assert_uint_ge(d.control, 8);
@@ -82,7 +82,7 @@ START_TEST(what_fits_stays)
 	struct plan *plan = plan_of(3);
 
 	plan->config.conn_max = 150;
-	descriptors_settle(512, plan, 0);
+	descriptors_settle(512, 1, plan, 0);
 	ck_assert_uint_eq(plan->config.frontend.sessions_max, 150);
 	ck_assert_uint_eq(plan->config.frontend.preopened, 100);
 	plan->servers.slots = SLOTS_SPECIAL;
@@ -95,7 +95,7 @@ START_TEST(no_pipes_out_of_nothing)
 {
 	struct plan *plan = plan_of(6);
 
-	descriptors_settle(1024, plan, 0);
+	descriptors_settle(1024, 1, plan, 0);
 	ck_assert_uint_eq(plan->config.frontend.sessions_max, 1);
 	ck_assert_uint_eq(plan->config.frontend.kernel_pipes_max, 0);
 	plan->servers.slots = SLOTS_SPECIAL;
