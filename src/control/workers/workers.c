@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "control/apply/services.h"
+#include "control/workers/processors.h"
 #include "control/workers/workers_private.h"
 #include "net/sock_group.h"
 
@@ -19,24 +20,16 @@
  * their end. */
 enum { BEAT_MS = 1000, END_MS = 5000 };
 
-static unsigned
-count_processors(void)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return cpus < 1		    ? 1
-	    : cpus < SOCK_GROUP_MAX ? (unsigned)cpus
-				    : SOCK_GROUP_MAX;
-}
-
-/* In a new root, or the sandbox, the C library may count others. */
+/* In a new root, or the sandbox, the files about quotas are others. */
 unsigned
 workers_wanted(struct pen *p, const struct plan *plan)
 {
 	unsigned n = plan->config.process.workers;
 
 	if (p->processors == 0)
-		p->processors = count_processors();
+		p->processors = processors_count("");
+	if (p->processors > SOCK_GROUP_MAX)
+		p->processors = SOCK_GROUP_MAX;
 	return n > 0 ? n : p->processors;
 }
 
