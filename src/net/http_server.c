@@ -174,8 +174,10 @@ peer_of(const struct http_server *s, struct evhttp_request *request,
  * name. */
 static unsigned
 check_host(const struct http_server *s, struct evhttp_request *request,
-    bool loopback)
+    const struct peer *who, bool loopback)
 {
+	const char *more = s->pages.hosts(s->pages.arg);
+	bool all = more != NULL && who->family != AF_UNIX;
 	struct evkeyvalq *fields = evhttp_request_get_input_headers(request);
 	const struct evkeyval *field;
 	const char *host = NULL;
@@ -189,7 +191,8 @@ check_host(const struct http_server *s, struct evhttp_request *request,
 		}
 	if (hosts > 1 || (hosts == 0 && request->minor > 0))
 		return 400;
-	return host != NULL && loopback && !http_host_is_own(host, s->host)
+	return host != NULL && (loopback || all) &&
+		!http_host_is_own(host, s->host, more)
 	    ? 421
 	    : 200;
 }
@@ -251,7 +254,7 @@ on_request(struct evhttp_request *request, void *arg)
 	if (!peer_of(x.server, request, &who, &loopback) ||
 	    !x.server->pages.permits(x.server->pages.arg, &who))
 		http_reply(&x, 403, "text/plain", denied, sizeof(denied) - 1);
-	else if ((status = check_host(x.server, request, loopback)) != 200)
+	else if ((status = check_host(x.server, request, &who, loopback)) != 200)
 		http_reply(&x, status, "text/plain", hosts, sizeof(hosts) - 1);
 	else
 		x.server->pages.get(x.server->pages.arg, &x,

@@ -8,7 +8,8 @@
  * piece, the next when the client has read the last and all earlier requests
  * have had theirs.
  *
- * A client on loopback must name this machine: 421 for another Host. */
+ * A client on loopback must name this machine: 421 for another Host; with names
+ * of `hosts` each client but one of a Unix socket must, or one of these. */
 #ifndef PEN_NET_HTTP_SERVER_H
 #define PEN_NET_HTTP_SERVER_H
 
@@ -27,6 +28,8 @@ struct http_pages {
 	/* Answers by http_reply() or http_stream(), before it returns. `path`
 	 * has no query. */
 	void (*get)(void *arg, struct http_exchange *x, const char *path);
+	/* Names that this machine has besides, with commas; NULL: none. */
+	const char *(*hosts)(void *arg);
 	void *arg;
 	struct pieces *pieces; /* in whose turns long answers are made */
 };

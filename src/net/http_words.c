@@ -72,8 +72,22 @@ is_localhost(const char *name)
 	    (n == w || name[n - w - 1] == '.');
 }
 
+static bool
+is_in_list(const char *name, const char *list)
+{
+	size_t n = strlen(name), word;
+
+	for (; list != NULL && *list != '\0'; list += word) {
+		list += *list == ',';
+		word = strcspn(list, ",");
+		if (word == n && strncasecmp(list, name, n) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool
-http_host_is_own(const char *host, const char *own)
+http_host_is_own(const char *host, const char *own, const char *more)
 {
 	char name[256];
 	struct in_addr a4;
@@ -98,5 +112,6 @@ http_host_is_own(const char *host, const char *own)
 		return true;
 	if (name[n - 1] == '.')
 		name[n - 1] = '\0';
-	return is_localhost(name) || strcasecmp(name, own) == 0;
+	return is_localhost(name) || strcasecmp(name, own) == 0 ||
+	    is_in_list(name, more);
 }

@@ -57,6 +57,15 @@ has page.html </html>
 > web_mode
 < 0660
 > no web_mode
+> web_host
+> web_host status.example.com,pen.example.com
+> web_host
+< status.example.com,pen.example.com
+> web_host http://a
+~ is not a list of host names
+> web_host a,,b
+~ is not a list of host names
+> no web_host
 > web nowhere:80
 ~ error: web: "nowhere:80": 
 > web 80,81

@@ -253,6 +253,38 @@ expect_hosts(void)
 	}
 }
 
+static bool
+gets(const char *host, const char *status)
+{
+	const char *ask = text("GET /healthz HTTP/1.1\r\nHost: %s\r\n"
+			       "Connection: close\r\n\r\n",
+	    host);
+	const char *got;
+	int fd = endpoint_connect(&web_fixture.web);
+
+	endpoint_send(fd, ask, strlen(ask));
+	got = endpoint_recv_all(fd);
+	close(fd);
+	return strncmp(got + strlen("HTTP/1.1 "), status, 3) == 0;
+}
+
+/* A proxy in front passes on the name that its clients use. */
+START_TEST(hosts_that_are_set)
+{
+	web_fixture_begin("timeout", "3");
+	ck_assert(gets("status.example.com", "421"));
+	(void)web_fixture_command(
+	    "web_host pen.example.com,status.example.com");
+	ck_assert(gets("status.example.com", "200"));
+	ck_assert(gets("PEN.example.com:8080", "200"));
+	ck_assert(gets("127.0.0.1", "200"));
+	ck_assert(gets("example.com", "421"));
+	(void)web_fixture_command("no web_host");
+	ck_assert(gets("status.example.com", "421"));
+	web_fixture_end();
+}
+END_TEST
+
 START_TEST(other_hosts)
 {
 	web_fixture_begin("timeout", "3");
@@ -448,6 +480,7 @@ SUITE(test_web)
 	SUITE_ADD(s, mode_of_the_socket, 30);
 	SUITE_ADD(s, moves, 60);
 	SUITE_ADD(s, moves_to_all_addresses, 60);
+	SUITE_ADD(s, hosts_that_are_set, 30);
 	SUITE_ADD(s, other_hosts, 60);
 	SUITE_ADD(s, media_types, 60);
 	SUITE_ADD(s, head_has_no_body, 60);

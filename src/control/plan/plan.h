@@ -128,6 +128,7 @@ struct config {
 	char *log;	 /* of requests: a path or HOST:PORT */
 	struct session_log_settings session_log;
 	char *web;	 /* where the pages are: [ADDRESS:]PORT or /PATH */
+	char *web_host;	 /* more names of this host, with commas; NULL: none */
 	unsigned web_mode; /* of a socket file; 0: by the umask */
 	struct acl_ref web_acl; /* their access list */
 	char *web_stats; /* where USR1 writes the status page */

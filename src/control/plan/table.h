@@ -42,6 +42,7 @@ int after_address(struct call *c, void *base, struct error *e);
 int after_balance(struct call *c, void *base, struct error *e);
 int after_blacklist(struct call *c, void *base, struct error *e);
 int after_check_address(struct call *c, void *base, struct error *e);
+int after_web_host(struct call *c, void *base, struct error *e);
 int after_check(struct call *c, void *base, struct error *e);
 int after_server_check(struct call *c, void *base, struct error *e);
 int after_conn_max(struct call *c, void *base, struct error *e);

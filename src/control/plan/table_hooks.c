@@ -179,6 +179,30 @@ after_check_address(struct call *c, void *base, struct error *e)
 	    s->check_address);
 }
 
+/* ---- names of this host ---- */
+
+/* Host has no more than that, see http_words.h. */
+int
+after_web_host(struct call *c, void *base, struct error *e)
+{
+	const struct config *wanted = base;
+	const char *list = wanted->web_host, *at = list;
+	size_t n;
+
+	(void)c;
+	for (; at != NULL; at = at[n] == ',' ? at + n + 1 : NULL) {
+		n = strspn(at,
+		    "abcdefghijklmnopqrstuvwxyz"
+		    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_");
+		if (n == 0 || (at[n] != ',' && at[n] != '\0'))
+			return error_set(e,
+			    "\"%.200s\" is not a list of host names, such as "
+			    "pen.example.com,status.example.com",
+			    list);
+	}
+	return 0;
+}
+
 /* ---- how many connections there may be ---- */
 
 /* What descriptors allow is not less than a number; see ROW_GROWS. */

@@ -140,7 +140,7 @@ static const struct {
 	{ NEED_NO_DIRECTOR, "with dsr_if",
 	    "session_log log_format log_sample transparent freebind "
 	    "accept_proxy" },
-	{ NEED_PAGES, "without web", "web_acl" },
+	{ NEED_PAGES, "without web", "web_acl web_host" },
 	{ NEED_UDP, "without udp", "udp_timeout udp_responses udp_requests" },
 	{ NEED_UDP, "without udp or dns", "udp_proxy udp_fail udp_pmtu" },
 	{ NEED_FLOWS, "with dns", "udp_timeout udp_responses udp_requests" },

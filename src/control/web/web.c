@@ -204,11 +204,17 @@ permits(void *arg, const struct peer *who)
 	return l->count > 0 && acl_permits(l, who);
 }
 
+static const char *
+hosts(void *arg)
+{
+	return ((const struct web *)arg)->pen->plan->config.web_host;
+}
+
 struct web *
 web_open(struct pen *p, const struct addr *at, unsigned mode, struct error *e)
 {
 	struct web *w = calloc(1, sizeof(*w));
-	struct http_pages h = { permits, on_get, w, &p->replies };
+	struct http_pages h = { permits, on_get, hosts, w, &p->replies };
 
 	if (w == NULL) {
 		error_set(e, "out of memory");

@@ -39,10 +39,15 @@ START_TEST(own_hosts)
 	size_t i;
 
 	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		ck_assert_msg(http_host_is_own(own[i], "web1"), "%s", own[i]);
+		ck_assert_msg(http_host_is_own(own[i], "web1", NULL), "%s", own[i]);
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		ck_assert_msg(
-		    !http_host_is_own(others[i], "web1"), "%s", others[i]);
+		    !http_host_is_own(others[i], "web1", "a.test,evil"), "%s",
+		    others[i]);
+	ck_assert(http_host_is_own("B.test:80", "web1", "a.test,b.test"));
+	ck_assert(http_host_is_own("a.test.", "web1", "a.test,b.test"));
+	ck_assert(!http_host_is_own("test", "web1", "a.test,b.test"));
+	ck_assert(!http_host_is_own("a", "web1", "a.test"));
 }
 END_TEST
 
