@@ -254,7 +254,8 @@ on_request(struct evhttp_request *request, void *arg)
 	if (!peer_of(x.server, request, &who, &loopback) ||
 	    !x.server->pages.permits(x.server->pages.arg, &who))
 		http_reply(&x, 403, "text/plain", denied, sizeof(denied) - 1);
-	else if ((status = check_host(x.server, request, &who, loopback)) != 200)
+	else if ((status = check_host(
+		      x.server, request, &who, loopback)) != 200)
 		http_reply(&x, status, "text/plain", hosts, sizeof(hosts) - 1);
 	else
 		x.server->pages.get(x.server->pages.arg, &x,

@@ -10,8 +10,8 @@
 unsigned http_quality(const char *accept, const char *type);
 
 /* Whether Host is no name that a stranger may have given to our address: an IP
- * address, "localhost" and what is below it, `own`, or one of `more`, names with
- * commas, or NULL; a port may follow. */
+ * address, "localhost" and what is below it, `own`, or one of `more`, names
+ * with commas, or NULL; a port may follow. */
 bool http_host_is_own(const char *host, const char *own, const char *more);
 
 #endif

@@ -39,7 +39,8 @@ START_TEST(own_hosts)
 	size_t i;
 
 	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		ck_assert_msg(http_host_is_own(own[i], "web1", NULL), "%s", own[i]);
+		ck_assert_msg(
+		    http_host_is_own(own[i], "web1", NULL), "%s", own[i]);
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		ck_assert_msg(
 		    !http_host_is_own(others[i], "web1", "a.test,evil"), "%s",
