@@ -134,6 +134,38 @@ sock_is_local(const struct addr *a)
 	return local && addr_equal(&from, &to);
 }
 
+/* As a listener is bound: connections that are over do not prevent it. */
+static int
+bind_as_listener(const struct addr *at, bool datagram)
+{
+	int family = at->u.sa.sa_family, on = 1, rc, why;
+	int fd = socket(family, datagram ? SOCK_DGRAM : SOCK_STREAM, 0);
+
+	if (fd < 0)
+		return errno;
+	if (!datagram)
+		(void)setsockopt(
+		    fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (family == AF_INET6)
+		(void)setsockopt(
+		    fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	rc = bind(fd, &at->u.sa, at->len);
+	why = errno;
+	close(fd);
+	return rc < 0 ? why : 0;
+}
+
+bool
+sock_v4_is_taken(uint16_t port, bool datagram)
+{
+	struct addr v4, v6;
+
+	return addr_parse_ip(&v4, "0.0.0.0", port) == 0 &&
+	    addr_parse_ip(&v6, "::", port) == 0 &&
+	    bind_as_listener(&v4, datagram) == EADDRINUSE &&
+	    bind_as_listener(&v6, datagram) == 0;
+}
+
 int
 sock_try_source(const struct addr *a)
 {

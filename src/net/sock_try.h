@@ -21,6 +21,9 @@ bool sock_takes(const struct addr *a, bool v6_only, const struct addr *other);
 /* Whether packets to the address come to this host, as its routes are. Sends
  * none. */
 bool sock_is_local(const struct addr *a);
+/* Whether another program has the port for IPv4, and none for IPv6: a listener
+ * for both would fail, one for IPv6 only would not. */
+bool sock_v4_is_taken(uint16_t port, bool datagram);
 /* Whether connections may come from the address, given a free port. Returns 0,
  * or -1 with errno. */
 int sock_try_source(const struct addr *a);

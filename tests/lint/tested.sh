@@ -45,6 +45,7 @@ tests/system/test_control: control/socket/client control/file/config_file contro
 tests/system/test_dns: proxy/dns/dns proxy/dns/dns_ask proxy/dns/dns_socket
 tests/system/test_dummy: proxy/frontend/dummy
 tests/system/test_failover: control/life/states proxy/session/session_connect
+tests/system/test_families: control/life/v6_only
 tests/system/test_fit: control/report/fit control/report/fit_guard
 tests/system/test_geoip: control/apply/geoip
 tests/system/test_http: proxy/session/session_http

@@ -10,6 +10,7 @@
 #include "control/apply/refresh.h"
 #include "control/apply/services.h"
 #include "control/apply/shares.h"
+#include "control/life/v6_only.h"
 
 /* The drafts of all services that may change on their way into force, that of
  * the first before the others. */
@@ -178,7 +179,8 @@ applies_collect(struct applies *all, const struct names *n)
 
 	apply_acls_forget(all->draft);
 	all->one = calloc(all->draft->service_count + 1, sizeof(*all->one));
-	if (all->one == NULL || plan_settle(all->draft, all->pen->plan) < 0)
+	if (all->one == NULL || v6_only_settle(all->pen, all->draft) < 0 ||
+	    plan_settle(all->draft, all->pen->plan) < 0)
 		return -1;
 	for (i = 0; (wanted = plan_service_at(all->draft, i)) != NULL; i++) {
 		const char *name = plan_service_name(wanted);

@@ -188,10 +188,27 @@ part_twins(struct listen_list *list)
 				list->entry[i].v6_only = true;
 }
 
+/* The word v6only is of the wildcard addresses of its list. */
+static int
+spec_leave_v4(struct listen_list *list, struct error *e)
+{
+	bool any = false;
+	unsigned i;
+
+	for (i = 0; i < list->count; i++)
+		if (list->entry[i].at.u.sa.sa_family == AF_INET6 &&
+		    addr_is_any(&list->entry[i].at))
+			any = list->entry[i].v6_only = true;
+	return any ? 0
+		   : error_set(
+			 e, "v6only needs all IPv6 addresses, as [::]:80");
+}
+
 static int
 spec_parse_list(struct listen_list *list, const char *text, const char *bare,
     enum resolve_how how, struct error *e)
 {
+	bool v6_only = false;
 	char *copy = strdup(text), *rest = copy, *one;
 	int rc = 0;
 
@@ -202,11 +219,17 @@ spec_parse_list(struct listen_list *list, const char *text, const char *bare,
 		rest = strchr(one, ',');
 		if (rest != NULL)
 			*rest++ = '\0';
+		if (bare == all_hosts && strcmp(one, "v6only") == 0) {
+			v6_only = true;
+			continue;
+		}
 		rc = spec_refuse_url(one, e);
 		if (rc == 0)
 			rc = spec_parse_one(list, one, bare, how, e);
 	}
 	free(copy);
+	if (rc == 0 && v6_only)
+		rc = spec_leave_v4(list, e);
 	if (rc < 0)
 		return error_of(e, "listening address \"%.200s\"", text);
 	part_twins(list);

@@ -2,7 +2,8 @@
  *
  *     listening  [ADDRESS:]PORTS | /PATH | @NAME, several joined by commas; the
  *                last colon separates the ports, so ::1:2222 and :::2222 work;
- *                PORTS is 80, or 80+443+8000-8010
+ *                PORTS is 80, or 80+443+8000-8010; with v6only among them
+ *                all IPv6 addresses are no IPv4 addresses
  *     server     HOST[:PORT[:SOFT[:HARD[:WEIGHT[:PRIO]]]]] | [V6]:PORT... |
  *                /PATH | @NAME; PORT 0 is the one that the client came to
  *

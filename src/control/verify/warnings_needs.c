@@ -178,6 +178,21 @@ static const struct {
 	{ NEED_LEVELS, "without prio or emergency", "on_up" },
 };
 
+static void
+print_families(const struct plan *p, struct buffer *text)
+{
+	char at[ADDR_TEXT_MAX];
+	unsigned i;
+
+	for (i = 0; i < p->listen.count; i++)
+		if (p->listen.entry[i].v4_taken)
+			reply_add(text,
+			    "listen %s: takes IPv6 only, because another "
+			    "program has the port for IPv4 (v6only in the "
+			    "list is the same)\n",
+			    addr_format(&p->listen.entry[i].at, at));
+}
+
 /* With so few connections that are its own, a service may stand still while
  * others have many clients. */
 enum { SMALL_SHARE = 8 };
@@ -342,6 +357,7 @@ warnings_print_needs(const struct plan *p, struct buffer *text)
 	if (defaults != NULL)
 		print_needs(p, defaults, text);
 	plan_free(defaults);
+	print_families(p, text);
 	print_shares(p, text);
 	if (p->name == NULL)
 		print_descriptors(p, text);

@@ -25,8 +25,10 @@
 
 struct frontend_address {
 	struct addr at;
-	bool v6_only; /* an IPv4 twin listens on the same port; else an IPv6
-		       * wildcard takes IPv4 too */
+	bool v6_only; /* an IPv6 wildcard takes no IPv4: it must not, or a twin
+		       * or another program listens on the same port */
+	bool v6_settled; /* that follows from other services or programs */
+	bool v4_taken;	 /* from other programs */
 	bool datagram;
 };
 
