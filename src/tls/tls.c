@@ -178,6 +178,19 @@ record_size(struct tls *t, size_t n)
 	return n;
 }
 
+/* The tickets of TLS 1.3 go in front of the first bytes for a client. One that
+ * only sends may never read: had it got them unasked, its kernel would close
+ * with a RST, and not send what is still in its buffer. */
+static void
+request_tickets(struct tls *t)
+{
+	int n = SSL_session_reused(t->ssl) == 1 ? 1 : 2;
+
+	t->tickets_due = false;
+	while (n-- > 0)
+		(void)SSL_new_session_ticket(t->ssl);
+}
+
 static ssize_t
 tls_write(struct stream *s, const void *bytes, size_t n, bool last)
 {
@@ -192,6 +205,8 @@ tls_write(struct stream *s, const void *bytes, size_t n, bool last)
 	}
 	if (n > OUT_MAX)
 		n = OUT_MAX;
+	if (t->tickets_due)
+		request_tickets(t);
 	while (done < n) {
 		part = record_size(t, n - done);
 		ERR_clear_error();
@@ -416,7 +431,9 @@ tls_handshake(struct stream *s)
 	}
 	if (tls_wire_keep(t) < 0)
 		error = ENOMEM;
-	if (tls_wire_send(t, false) < 0 && error == 0)
+	/* a client that has gone since may have sent all that it had to */
+	if (tls_wire_send(t, false) < 0 && error == 0 &&
+	    !(rc > 0 && SSL_is_server(t->ssl) && s->flags & STREAM_GONE))
 		error = errno;
 	if (error != 0) {
 		if (t->error == NULL)
@@ -427,6 +444,8 @@ tls_handshake(struct stream *s)
 	if (rc <= 0)
 		return TLS_WAITS;
 	t->done = true;
+	t->tickets_due =
+	    t->context->tickets_later && SSL_version(t->ssl) == TLS1_3_VERSION;
 	note_inside(t);
 	return TLS_DONE;
 }

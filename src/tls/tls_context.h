@@ -18,6 +18,14 @@ struct tls_memory {
 	BIO_METHOD *method; /* owned; how OpenSSL reads and writes both */
 };
 
+/* Before, OpenSSL sends the tickets of TLS 1.3 when it likes. */
+#if OPENSSL_VERSION_NUMBER < 0x30000000L
+#define SSL_new_session_ticket(ssl) 0
+enum { TLS_TICKETS_LATER = false };
+#else
+enum { TLS_TICKETS_LATER = true };
+#endif
+
 /* What OpenSSL reads for one stream: what was kept for it, then what is in the
  * shared memory now. */
 struct tls_end {
@@ -34,6 +42,9 @@ struct tls_context {
 	/* How long after a handshake a client may renegotiate; 0: never
 	 * (TLS 1.2, RFC 5246, 7.4.1.1). */
 	uint64_t renegotiation_ms;
+	/* Tickets of TLS 1.3 are sent with the first bytes for a client, and
+	 * not by OpenSSL, with the end of the handshake. */
+	bool tickets_later;
 	void (*on_free)(void *arg); /* called with the last reference */
 	void *arg;		    /* its maker's */
 };

@@ -31,6 +31,7 @@ struct tls {
 	bool done;	   /* the first handshake is complete */
 	bool cut;	   /* the connection has ended */
 	bool fin_due;	   /* to be sent when nothing is unsent any more */
+	bool tickets_due;  /* with the next write */
 };
 
 /* Receives up to `room` bytes, at least a record, into the shared memory.

@@ -126,8 +126,11 @@ tls_server_build(struct tls_server *t, struct error *e)
 		return NULL;
 	}
 	c = tls_context_new(ctx, t->memory, server_data_free, v, e);
-	if (c != NULL)
+	if (c != NULL) {
 		c->renegotiation_ms = t->settings.renegotiation_ms;
+		c->tickets_later = TLS_TICKETS_LATER &&
+		    (t->settings.tickets || t->settings.session_cache > 0);
+	}
 	return c;
 }
 

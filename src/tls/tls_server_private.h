@@ -31,6 +31,8 @@ struct tls_server_data {
 	int alpn_length;
 	bool strict;
 	char *refuse_names; /* NULL: none; see tls_settings.h */
+	unsigned char requires[32]; /* of clients: a digest */
+	time_t lists_end; /* the first of the revocation lists; 0: never */
 };
 
 struct tls_server {
@@ -50,6 +52,6 @@ struct tls_server {
 /* Sets a new SSL_CTX up by t's settings and files; its callbacks use `v`.
  * Returns 0, or -1 with a full message. */
 int tls_server_set_up(SSL_CTX *ctx, struct tls_server *t,
-    const struct tls_server_data *v, struct error *e);
+    struct tls_server_data *v, struct error *e);
 
 #endif

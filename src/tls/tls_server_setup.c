@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hash.h"
 #include "tls/tls_server_private.h"
 #include "tls/tls_trust.h"
 
@@ -175,6 +176,81 @@ on_status(SSL *ssl, void *arg)
 	return rc;
 }
 
+/* ---- sessions that are resumed ---- */
+
+/* A session may be resumed only for the name that it was made for (RFC 6066, 3;
+ * with TLS 1.3 a name could have required less of its clients), and while the
+ * same is required of clients: both are its session id context. It is set
+ * before OpenSSL looks for the session. The contents of the extension are a
+ * list of one name. */
+static int
+on_hello(SSL *ssl, int *alert, void *arg)
+{
+	const struct tls_server_data *v = server_data_of(ssl);
+	unsigned char context[sizeof(v->requires)];
+	const unsigned char *names;
+	uint64_t name = 0;
+	size_t n, i;
+
+	(void)arg;
+	if (SSL_client_hello_get0_ext(
+		ssl, TLSEXT_TYPE_server_name, &names, &n) == 1)
+		name = hash_stable(names, n);
+	memcpy(context, v->requires, sizeof(context));
+	for (i = 0; i < sizeof(name); i++)
+		context[i] ^= (unsigned char)(name >> 8 * i);
+	if (SSL_set_session_id_context(ssl, context, sizeof(context)) == 1)
+		return SSL_CLIENT_HELLO_SUCCESS;
+	*alert = SSL_AD_INTERNAL_ERROR;
+	return SSL_CLIENT_HELLO_ERROR;
+}
+
+/* Seconds that a session may be resumed because of its client's certificate; it
+ * would be refused after that, or the revocation lists would. */
+static time_t
+certificate_good_s(const struct tls_server_data *v, SSL_SESSION *session)
+{
+	X509 *x = SSL_SESSION_get0_peer(session);
+	time_t now = time(NULL), ends;
+
+	if (x == NULL)
+		return TICKET_GOOD_S;
+	ends = cert_time(X509_get0_notAfter(x));
+	if (v->lists_end != 0 && v->lists_end < ends)
+		ends = v->lists_end;
+	return ends < now		 ? 0
+	    : ends - now < TICKET_GOOD_S ? ends - now
+					 : TICKET_GOOD_S;
+}
+
+/* Of a session that is kept in memory. OpenSSL cannot make a ticket of one
+ * whose time is 0. */
+static int
+on_session(SSL *ssl, SSL_SESSION *session)
+{
+	time_t good = certificate_good_s(server_data_of(ssl), session);
+
+	(void)SSL_SESSION_set_timeout(session, good > 0 ? (long)good : 1);
+	return 0;
+}
+
+/* Of one that came in a ticket: if it is too old the client begins anew. */
+static SSL_TICKET_RETURN
+on_ticket(SSL *ssl, SSL_SESSION *session, const unsigned char *name, size_t n,
+    SSL_TICKET_STATUS status, void *arg)
+{
+	(void)name;
+	(void)n;
+	(void)arg;
+	if ((status != SSL_TICKET_SUCCESS &&
+		status != SSL_TICKET_SUCCESS_RENEW) ||
+	    certificate_good_s(server_data_of(ssl), session) <= 0)
+		return SSL_TICKET_RETURN_IGNORE_RENEW;
+	return status == SSL_TICKET_SUCCESS && SSL_version(ssl) < TLS1_3_VERSION
+	    ? SSL_TICKET_RETURN_USE
+	    : SSL_TICKET_RETURN_USE_RENEW;
+}
+
 /* ---- setting up ---- */
 
 static int
@@ -304,46 +380,63 @@ digest_trust(EVP_MD_CTX *md, SSL_CTX *ctx)
 	}
 }
 
+/* A digest of what is required of clients: a client that would be refused now,
+ * because it was revoked for example, must not resume an old session. */
 static void
-set_sessions(SSL_CTX *ctx, const struct tls_settings *s)
+digest_requires(
+    SSL_CTX *ctx, const struct tls_settings *s, struct tls_server_data *v)
 {
 	const char *asked = s->require ? "require"
 	    : s->request	       ? "request"
 				       : "";
-	unsigned char id[EVP_MAX_MD_SIZE];
+	unsigned char digest[EVP_MAX_MD_SIZE] = { 0 };
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	char issuer[TLS_ISSUER_MAX];
+	time_t now = time(NULL);
 	unsigned n = 0;
 
-	/* A session may be resumed only while the same is required of clients.
-	 * The session id context is a digest of that, so a client that would be
-	 * refused now, because it was revoked for example, cannot resume an old
-	 * session. */
 	if (md != NULL && EVP_DigestInit_ex(md, EVP_sha256(), NULL) == 1) {
 		(void)EVP_DigestUpdate(md, asked, strlen(asked));
 		if (s->request_any)
 			(void)EVP_DigestUpdate(md, "any", 3);
 		else if (*asked != '\0')
 			digest_trust(md, ctx);
-		(void)EVP_DigestFinal_ex(md, id, &n);
+		(void)EVP_DigestFinal_ex(md, digest, &n);
 	}
 	EVP_MD_CTX_free(md);
-	SSL_CTX_set_session_id_context(ctx, id, n);
+	memcpy(v->requires, digest, sizeof(v->requires));
+	v->lists_end = tls_trust_lists(ctx, now, issuer);
+	if (issuer[0] != '\0')
+		v->lists_end = now;
+}
+
+static void
+set_sessions(
+    SSL_CTX *ctx, const struct tls_settings *s, struct tls_server_data *v)
+{
+	bool cache = s->session_cache > 0;
+
+	digest_requires(ctx, s, v);
+	SSL_CTX_set_session_id_context(ctx, v->requires, sizeof(v->requires));
+	SSL_CTX_set_client_hello_cb(ctx, on_hello, NULL);
 	SSL_CTX_set_timeout(ctx, TICKET_GOOD_S);
-	if (s->tickets) {
-		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-		tls_tickets_serve(ctx);
-	} else if (s->session_cache > 0) {
-		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_SERVER);
+	SSL_CTX_set_session_cache_mode(
+	    ctx, cache ? SSL_SESS_CACHE_SERVER : SSL_SESS_CACHE_OFF);
+	if (cache) {
 		SSL_CTX_sess_set_cache_size(ctx, (long)s->session_cache);
-	} else {
-		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-		SSL_CTX_set_num_tickets(ctx, 0);
+		SSL_CTX_sess_set_new_cb(ctx, on_session);
 	}
+	if (s->tickets) {
+		SSL_CTX_set_session_ticket_cb(ctx, NULL, on_ticket, NULL);
+		tls_tickets_serve(ctx);
+	}
+	if (TLS_TICKETS_LATER || (!s->tickets && !cache))
+		SSL_CTX_set_num_tickets(ctx, 0);
 }
 
 int
-tls_server_set_up(SSL_CTX *ctx, struct tls_server *t,
-    const struct tls_server_data *v, struct error *e)
+tls_server_set_up(SSL_CTX *ctx, struct tls_server *t, struct tls_server_data *v,
+    struct error *e)
 {
 	unsigned i;
 
@@ -356,7 +449,7 @@ tls_server_set_up(SSL_CTX *ctx, struct tls_server *t,
 			    &t->file[SERVER_CERT + i], cert_reason(), e);
 	if (set_verification(ctx, t, e) < 0)
 		return -1;
-	set_sessions(ctx, &t->settings);
+	set_sessions(ctx, &t->settings, v);
 	SSL_CTX_set_tlsext_servername_callback(ctx, on_name);
 	if (v->store != NULL)
 		SSL_CTX_set_cert_cb(ctx, on_certificate, NULL);

@@ -26,8 +26,11 @@ tls_wire_receive(struct tls *t, size_t room)
 	do
 		n = recv(s->fd, m->in, room, 0);
 	while (n < 0 && errno == EINTR);
-	if (n < 0 ||
-	    ((size_t)n < room && !(s->flags & (STREAM_FIN | STREAM_URGENT))))
+	if (n <= 0)
+		n = stream_unread(s, n);
+	if ((n < 0 && !(s->flags & STREAM_GONE)) ||
+	    (n >= 0 && (size_t)n < room &&
+		!(s->flags & (STREAM_FIN | STREAM_URGENT | STREAM_GONE))))
 		s->flags &= ~(unsigned)STREAM_READABLE;
 	if (n == 0) {
 		t->cut = true;
@@ -87,6 +90,7 @@ tls_wire_flush(struct tls *t)
 			return;
 		}
 		if (n < 0) { /* it will never arrive; a read returns why */
+			stream_note_error(s, errno);
 			buffer_fini(&t->unsent);
 			break;
 		}
@@ -114,8 +118,10 @@ tls_wire_send(struct tls *t, bool last)
 			sent = sock_send(s->fd, buffer_bytes(out), n, last);
 		while (sent < 0 && errno == EINTR);
 		if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK &&
-		    errno != ENOTCONN)
+		    errno != ENOTCONN) {
 			error = errno;
+			stream_note_error(s, error);
+		}
 		if (sent < 0)
 			sent = 0;
 	}

@@ -141,8 +141,8 @@ prompt_reader(struct backend *b, int fd)
 	late_reader(b, fd);
 }
 
-/* The kernel of a client that has not read all sends a reset, not a FIN: with
- * TLS 1.3 two tickets come behind the handshake. */
+/* Before OpenSSL 3 two tickets of TLS 1.3 come behind the handshake, and the
+ * kernel of a client that has not read all sends a reset, not a FIN. */
 static void
 read_tickets(struct tls_peer *p)
 {
@@ -150,7 +150,8 @@ read_tickets(struct tls_peer *p)
 		.events = POLLIN };
 	char record[8192];
 
-	if (tls_peer_version(p) != TLS1_3_VERSION)
+	if (OPENSSL_VERSION_NUMBER >= 0x30000000L ||
+	    tls_peer_version(p) != TLS1_3_VERSION)
 		return;
 	ck_assert_int_eq(poll(&f, 1, (int)wait_scaled(10000)), 1);
 	ck_assert_int_gt(recv(f.fd, record, sizeof(record), MSG_DONTWAIT), 0);
