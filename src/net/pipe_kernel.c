@@ -108,6 +108,7 @@ pipe_kernel_flush(struct pipe *p, struct stream *to)
 		if (n <= 0) {
 			if (n < 0 && errno == EAGAIN)
 				to->flags &= ~(unsigned)STREAM_WRITABLE;
+			stream_note_error(to, n < 0 ? errno : EPIPE);
 			return write_refused(n < 0 ? errno : EPIPE);
 		}
 		p->bytes += (uint64_t)n;
@@ -181,6 +182,7 @@ pipe_kernel_move(struct pipe *p, struct stream *from, struct stream *to,
 	}
 	if (error == EAGAIN)
 		from->flags &= ~(unsigned)STREAM_READABLE;
+	stream_note_error(from, error);
 	pipe_kernel_release(p, share);
 	return read_refused(error);
 }

@@ -8,6 +8,33 @@
 #include "net/sock.h"
 #include "net/stream.h"
 
+/* Linux forgets an error that it has reported, to whatever call: then all that
+ * is left behind the last byte looks like an end. */
+ssize_t
+stream_unread(struct stream *s, ssize_t n)
+{
+	if (n < 0) {
+		stream_note_error(s, errno);
+	} else if (s->flags & STREAM_RESET) {
+		errno = ECONNRESET;
+		n = -1;
+	}
+	return n;
+}
+
+/* EPIPE is the error of a connection whose FIN came before: a read finds the
+ * end. */
+void
+stream_note_error(struct stream *s, int error)
+{
+	if (error == 0 || error == EAGAIN || error == EWOULDBLOCK ||
+	    error == ENOTCONN || error == ENOMEM || error == ENOBUFS)
+		return;
+	s->flags |= STREAM_GONE | STREAM_READABLE;
+	if (error != EPIPE)
+		s->flags |= STREAM_RESET;
+}
+
 static ssize_t
 plain_read(struct stream *s, void *bytes, size_t room)
 {
@@ -16,11 +43,15 @@ plain_read(struct stream *s, void *bytes, size_t room)
 	do
 		n = recv(s->fd, bytes, room, 0);
 	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		n = stream_unread(s, n);
 	/* A short read took all there was: the next byte, or the end if it is
 	 * not known to be here, comes with an event of its own. */
-	if (n < 0 ||
-	    ((size_t)n < room &&
-		!(s->flags & (STREAM_AT_EOF | STREAM_FIN | STREAM_URGENT))))
+	if ((n < 0 && !(s->flags & STREAM_GONE)) ||
+	    (n >= 0 && (size_t)n < room &&
+		!(s->flags &
+		    (STREAM_AT_EOF | STREAM_FIN | STREAM_URGENT |
+			STREAM_GONE))))
 		s->flags &= ~(unsigned)(STREAM_READABLE | STREAM_ACKS_LATE);
 	return n;
 }
@@ -42,6 +73,8 @@ plain_write(struct stream *s, const void *bytes, size_t n, bool last)
 	while (sent < 0 && errno == EINTR);
 	if (sent < 0 || (size_t)sent < n)
 		s->flags &= ~(unsigned)STREAM_WRITABLE;
+	if (sent < 0)
+		stream_note_error(s, errno);
 	if (s->flags & STREAM_ACKS_LATE && sent > 0)
 		sock_ack_at_once(s->fd);
 	return sent;
@@ -99,6 +132,8 @@ note_rare(struct stream *s, unsigned ready)
 		s->flags |= STREAM_URGENT;
 		s->flags &= ~(unsigned)STREAM_AT_EOF;
 	}
+	if (ready & READY_ERROR)
+		stream_note_error(s, sock_error(s->fd));
 	if (ready & READY_WRITE && s->flags & STREAM_UNSENT)
 		stream_ops(s)->flush(s);
 }
@@ -118,7 +153,7 @@ stream_note_ready(struct stream *s, unsigned ready)
 		    : STREAM_FIN;
 	if (ready & READY_WRITE && !(s->flags & STREAM_STALLED))
 		s->flags |= STREAM_WRITABLE;
-	if (ready & READY_URGENT || s->flags & STREAM_UNSENT)
+	if (ready & (READY_URGENT | READY_ERROR) || s->flags & STREAM_UNSENT)
 		note_rare(s, ready);
 }
 

@@ -18,6 +18,10 @@
  *               something was read
  *     URGENT    urgent data was seen (RFC 6093): reads stop before it, so a
  *               short one has no meaning. It is passed on in line
+ *     GONE      the connection has failed: it takes nothing any more, but what
+ *               had arrived by then can still be read
+ *     RESET     GONE, and not after a FIN: behind what had arrived a read finds
+ *               no end, but fails with ECONNRESET, each time
  *
  * A stream owns its descriptor. Embedded in its owner; no allocation. */
 #ifndef PEN_NET_STREAM_H
@@ -43,6 +47,8 @@ enum {
 	STREAM_READ_END = 2048, /* set by its owner */
 	STREAM_PREFIXED = 4096,
 	STREAM_ACKS_LATE = 8192, /* set by its owner */
+	STREAM_GONE = 16384,
+	STREAM_RESET = 32768,
 };
 
 struct stream;
@@ -117,6 +123,12 @@ stream_is_unsent(const struct stream *s)
 
 /* Records what the loop reported, and sends what is UNSENT if it now can. */
 void stream_note_ready(struct stream *s, unsigned ready);
+/* Records an error of its socket, which the kernel reports once and then
+ * forgets; 0, and those that pass, change nothing. */
+void stream_note_error(struct stream *s, int error);
+/* Of the operations: what a read of the socket returned, not more than 0, with
+ * errno, as their own read is to return it. */
+ssize_t stream_unread(struct stream *s, ssize_t n);
 
 static inline ssize_t
 stream_read(struct stream *s, void *bytes, size_t room)

@@ -49,8 +49,10 @@ send_both(struct stream *s, const void *bytes, size_t n, bool more)
 	while (sent < 0 && errno == EINTR);
 	if (sent < 0 || (size_t)sent < left + n)
 		s->flags &= ~(unsigned)STREAM_WRITABLE;
-	if (sent < 0)
+	if (sent < 0) {
+		stream_note_error(s, errno);
 		return -1;
+	}
 	if ((size_t)sent < left) {
 		p->sent += (size_t)sent;
 		errno = EAGAIN;

@@ -72,6 +72,7 @@ tests/system/test_peers: control/peers/peers control/value/value_peers tls/tls_p
 tests/system/test_proxy_up: proxy/session/session_proxy_up
 tests/system/test_queue: proxy/session/session_queue
 tests/system/test_relay: proxy/session/session proxy/session/session_relay
+tests/system/test_resets: proxy/session/session_end
 tests/system/test_routes: control/apply/routes proxy/session/session_hello
 tests/system/test_services_metrics: control/report/service_report control/web/web_status
 tests/system/test_session_log: proxy/session/session_log

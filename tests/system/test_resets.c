@@ -99,6 +99,7 @@ START_TEST(reset_noticed_while_bytes_are_stuck)
 
 	backend_start(&b, ENDPOINT_TCP4, backend_hang, NULL);
 	up((const char *const[]){ b.at.text, NULL });
+	endpoint_ask(&ctl, "half_timeout 1\n");
 	fd = endpoint_connect(&front);
 	/* until pen takes no more, either */
 	while ((more = stuff(fd)) > 0)
@@ -112,7 +113,7 @@ START_TEST(reset_noticed_while_bytes_are_stuck)
 }
 END_TEST
 
-/* No server has answered yet. */
+/* No server has answered yet: nothing is for it. */
 START_TEST(reset_noticed_while_connecting)
 {
 	struct endpoint silent;
@@ -128,10 +129,7 @@ START_TEST(reset_noticed_while_connecting)
 	}
 	up((const char *const[]){ silent.text, NULL });
 	fd = endpoint_connect(&front);
-	endpoint_send(fd, "hello", 5);
-	WAIT_FOR(
-	    strstr(endpoint_ask(&ctl, "connections\n"), "pending_up 5") != NULL,
-	    5000);
+	WAIT_FOR(count("connecting") == 1, 5000);
 	endpoint_reset(fd);
 	WAIT_FOR(count("sessions") == 0, 5000);
 	ck_assert_int_eq(count("closed_client_reset"), 1);
@@ -142,8 +140,96 @@ START_TEST(reset_noticed_while_connecting)
 }
 END_TEST
 
+/* What it had said by then is for the server, if that answers. */
+START_TEST(words_before_a_reset_while_connecting)
+{
+	struct endpoint busy;
+	int fd, fill, listener, server;
+	char words[6] = "";
+
+	endpoint_new(&busy, ENDPOINT_TCP4);
+	listener = endpoint_listen(&busy, 0);
+	fill = endpoint_connect(&busy);
+	up((const char *const[]){ busy.text, NULL });
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, "hello", 5);
+	WAIT_FOR(
+	    strstr(endpoint_ask(&ctl, "connections\n"), "pending_up 5") != NULL,
+	    5000);
+	endpoint_reset(fd);
+	ck_assert_int_eq(count("sessions"), 1);
+	close(accept(listener, NULL, NULL));
+	server = accept(listener, NULL, NULL);
+	ck_assert_int_ge(server, 0);
+	endpoint_set_deadline(server, 10000);
+	endpoint_recv(server, words, 5);
+	ck_assert_str_eq(words, "hello");
+	endpoint_expect_reset(server);
+	WAIT_FOR(count("sessions") == 0, 5000);
+	ck_assert_int_eq(count("closed_client_reset"), 1);
+	pen_down(&pen);
+	close(server);
+	close(fill);
+	close(listener);
+}
+END_TEST
+
 static atomic_int saw;
 enum { NOTHING, SAW_END, SAW_RESET };
+
+/* ---- what came before ---- */
+
+enum { UPLOAD = 3000000 };
+
+/* Reads slowly: a client's reset is there long before its last bytes are. */
+static void
+slow_reader(struct backend *b, int fd)
+{
+	static char some[50000];
+	ssize_t k;
+
+	while ((k = recv(fd, some, sizeof(some), 0)) > 0) {
+		atomic_fetch_add(&b->received, k);
+		wait_nap();
+	}
+	saw = k == 0 ? SAW_END : SAW_RESET;
+}
+
+static void
+upload_and_reset(int in, int out)
+{
+	static const char zeros[UPLOAD];
+	struct backend b;
+	int fd, left = 1;
+
+	saw = NOTHING;
+	backend_start(&b, out, slow_reader, NULL);
+	endpoint_new(&front, in);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	pen_up(&pen, &front, "-f", "-r", "-C", ctl.text, front.text, b.at.text,
+	    NULL);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, zeros, sizeof(zeros));
+#ifdef SIOCOUTQ
+	while (left > 0 && ioctl(fd, SIOCOUTQ, &left) == 0)
+		wait_nap();
+#else
+	WAIT_FOR(b.received == UPLOAD, 30000);
+#endif
+	endpoint_reset(fd);
+	WAIT_FOR(saw != NOTHING, 30000);
+	ck_assert_int_eq(b.received, UPLOAD);
+	ck_assert_int_eq(saw, SAW_RESET);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+
+START_TEST(words_of_a_client_that_resets)
+{
+	upload_and_reset(ENDPOINT_TCP4, ENDPOINT_TCP4);
+	upload_and_reset(ENDPOINT_TCP6, ENDPOINT_TCP4);
+}
+END_TEST
 
 static void
 read_to_the_end(struct backend *b, int fd)
@@ -180,6 +266,98 @@ START_TEST(end_and_reset_in_one_wakeup)
 	ck_assert_int_eq(b.received, 3);
 	WAIT_FOR(count("sessions") == 0, 5000);
 	ck_assert_int_eq(count("closed_client_reset"), 1);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* ---- clients that write on ---- */
+
+static void
+greet_and_close(struct backend *b, int fd)
+{
+	const char *greeting = b->arg;
+	char line[8];
+
+	endpoint_send(fd, greeting, strlen(greeting));
+	(void)recv(fd, line, sizeof(line), 0);
+	atomic_fetch_add(&b->received, 1);
+}
+
+/* Its server has closed, and a client that never reads does not see that: the
+ * line after the one that was lost is an error. */
+static void
+writes_on(const char *greeting, const char *setting, int out)
+{
+	struct backend b;
+	int fd, lost = 0;
+
+	backend_start(&b, out, greet_and_close, (void *)(uintptr_t)greeting);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	pen_up(&pen, &front, "-f", "-r", "-O", setting, front.text, b.at.text,
+	    NULL);
+	fd = endpoint_connect(&front);
+	endpoint_send(fd, "line", 4);
+	WAIT_FOR(b.received == 1 && b.open == 0, 5000);
+	WAIT_FOR(lost++ > 100 || send(fd, "line", 4, MSG_NOSIGNAL) != 4, 9000);
+	ck_assert_int_lt(lost, 100);
+	close(fd);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+
+START_TEST(client_that_only_writes_gets_an_error)
+{
+	writes_on("", "tcp_nodelay", ENDPOINT_TCP4);
+	writes_on("", "poll", ENDPOINT_TCP4);
+	writes_on("", "buffer 1m", ENDPOINT_TCP4);
+	writes_on("hello", "tcp_nodelay", ENDPOINT_TCP4);
+	writes_on("hello", "buffer 1m", ENDPOINT_TCP4);
+	writes_on("", "tcp_nodelay", ENDPOINT_UNIX);
+}
+END_TEST
+
+static void
+say_much_and_end(struct backend *b, int fd)
+{
+	static const char answer[400000];
+	char c;
+
+	backend_send(fd, answer, sizeof(answer));
+	shutdown(fd, SHUT_WR);
+	while (recv(fd, &c, 1, 0) > 0)
+		atomic_fetch_add(&b->received, 1);
+}
+
+/* It takes longer than `linger` to take its answer, and talks all the time. */
+START_TEST(linger_begins_with_the_last_bytes)
+{
+	long long began = wait_now_ms();
+	struct backend b;
+	size_t got = 0, talks = 0;
+	int fd, small = 20000;
+	char some[4000];
+	ssize_t k;
+
+	backend_start(&b, ENDPOINT_TCP4, say_much_and_end, NULL);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	pen_up(&pen, &front, "-f", "-r", "-O", "linger 2;buffer 1m", front.text,
+	    b.at.text, NULL);
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	endpoint_set_deadline(fd, 10000);
+	ck_assert_int_eq(
+	    connect(fd, (struct sockaddr *)&front.addr, front.len), 0);
+	endpoint_send(fd, "GET / HTTP/1.0\r\n\r\n", 18);
+	while ((k = recv(fd, some, sizeof(some), 0)) > 0) {
+		got += (size_t)k;
+		if (got / 20000 > talks && ++talks)
+			endpoint_send(fd, "more", 4);
+		WAIT_FOR(wait_now_ms() - began > (long long)(got / 60), 9000);
+	}
+	ck_assert_int_eq(k, 0);
+	ck_assert_uint_eq(got, 400000);
+	close(fd);
 	pen_down(&pen);
 	backend_stop(&b);
 }
@@ -543,7 +721,11 @@ SUITE(test_resets)
 
 	SUITE_ADD(s, reset_noticed_while_bytes_are_stuck, 20);
 	SUITE_ADD(s, reset_noticed_while_connecting, 20);
+	SUITE_ADD(s, words_before_a_reset_while_connecting, 20);
+	SUITE_ADD(s, words_of_a_client_that_resets, 60);
 	SUITE_ADD(s, end_and_reset_in_one_wakeup, 20);
+	SUITE_ADD(s, client_that_only_writes_gets_an_error, 40);
+	SUITE_ADD(s, linger_begins_with_the_last_bytes, 30);
 #ifdef SIOCOUTQ
 	SUITE_ADD(s, lagging_client_is_looked_at_less_and_less, 20);
 	SUITE_ADD(s, client_that_talks_on_gets_the_end, 20);

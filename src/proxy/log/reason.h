@@ -47,7 +47,8 @@ enum reason {
 };
 
 /* Whether a session that ends resets its client; UNTOLD: unless it got a FIN,
- * and may have unread bytes of the answer, which a reset would destroy;
+ * and may have unread bytes of the answer, which a reset would destroy, or its
+ * reset was due all the same;
  * LAGGING: of those only one that has not taken all, and a server likewise, so
  * that what is cut does not look complete. */
 enum reset_client { RESET_NEVER, RESET_LAGGING, RESET_UNTOLD, RESET_ALWAYS };

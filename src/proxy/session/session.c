@@ -216,9 +216,9 @@ static bool
 session_resets_client(const struct session *s, enum reset_client when)
 {
 	return when == RESET_ALWAYS ||
-	    (!s->client_told &&
-		(when == RESET_UNTOLD ||
-		    (when == RESET_LAGGING && session_lags(s, false))));
+	    (when == RESET_UNTOLD && (s->reset_due || !s->client_told)) ||
+	    (when == RESET_LAGGING && !s->client_told &&
+		session_lags(s, false));
 }
 
 /* Events that are fetched already may still point to the session: its memory is

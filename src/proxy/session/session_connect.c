@@ -274,10 +274,6 @@ session_connect_on_client(struct session *s, unsigned ready)
 	struct pipe_stop stop;
 	bool more;
 
-	if (ready & READY_ERROR && sock_error(s->down.fd) != 0) {
-		session_close(s, REASON_CLIENT_RESET);
-		return;
-	}
 	stream_note_ready(&s->down, ready);
 	s->active = loop_now(s->frontend->loop);
 	stop = session_send_early(s);
@@ -285,7 +281,7 @@ session_connect_on_client(struct session *s, unsigned ready)
 		session_close(s, session_unread_reason(stop.cause));
 		return;
 	}
-	more = pipe_wants(&s->to_server);
+	more = pipe_wants(&s->to_server) && !(s->down.flags & STREAM_GONE);
 	if (watch_want(s->frontend->loop, &s->down.watch,
 		(more ? READY_READ : 0u) | stream_wants(&s->down)) < 0)
 		session_close(s, REASON_NO_RESOURCES);
@@ -335,6 +331,7 @@ session_connect_on_server(struct session *s, unsigned ready)
 	if (!(ready & READY_WRITE))
 		return;
 	s->server_reset = error != 0;
+	stream_note_error(&s->up, error);
 	session_connected(s);
 	stream_note_ready(&s->up, ready);
 	session_relay(s);

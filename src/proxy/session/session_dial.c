@@ -129,7 +129,7 @@ session_send_early(struct session *s)
 	if (s->more->http_relay != NULL)
 		session_http_note(s);
 	if (stop.verdict == PIPE_READ_FAILED)
-		stop = session_client_unread(s, stop);
+		stop = session_client_unread_early(s, stop);
 	return s->up.flags & STREAM_PREFIXED ? session_introduce_early(s, stop)
 					     : stop;
 }

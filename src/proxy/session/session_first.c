@@ -189,7 +189,7 @@ session_first_read(struct session *s)
 	    &s->to_server, &s->down, FIRST_MAX, &s->frontend->share);
 
 	if (stop.verdict == PIPE_READ_FAILED)
-		stop = session_client_unread(s, stop);
+		stop = session_client_unread_early(s, stop);
 	if (stop.verdict == PIPE_READ_FAILED) {
 		session_close(s, session_unread_reason(stop.cause));
 		return;
@@ -282,10 +282,6 @@ session_first_begin(struct session *s)
 void
 session_first_on_client(struct session *s, unsigned ready)
 {
-	if (ready & READY_ERROR && sock_error(s->down.fd) != 0) {
-		session_close(s, REASON_CLIENT_RESET);
-		return;
-	}
 	stream_note_ready(&s->down, ready);
 	session_first_read(s);
 }

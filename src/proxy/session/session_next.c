@@ -70,7 +70,7 @@ session_next_read(struct session *s)
 	struct pipe_stop stop = session_pump_up(s);
 
 	if (stop.verdict == PIPE_READ_FAILED)
-		stop = session_client_unread(s, stop);
+		stop = session_client_unread_early(s, stop);
 	if (stop.verdict == PIPE_READ_FAILED)
 		session_close(s, session_unread_reason(stop.cause));
 	else if (pipe_pending(&s->to_server) > 0 || r->status != 0 ||
@@ -104,10 +104,6 @@ session_await_next(struct session *s, bool reset)
 void
 session_next_on_client(struct session *s, unsigned ready)
 {
-	if (ready & READY_ERROR && sock_error(s->down.fd) != 0) {
-		session_close(s, REASON_CLIENT_RESET);
-		return;
-	}
 	stream_note_ready(&s->down, ready);
 	session_next_read(s);
 }

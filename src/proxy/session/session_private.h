@@ -12,7 +12,8 @@
  *     session_connect.c  CONNECTING: until a server answers
  *     session_dial.c     connects to one address of it
  *     session_proxy_up.c of that: the PROXY header to the server
- *     session_relay.c    RELAYING, DRAINING: bytes, FIN and RST
+ *     session_relay.c    RELAYING, DRAINING: bytes
+ *     session_end.c      of these: FIN and RST
  *     session_retry.c    a request that its server lost
  *     session_next.c     HELLO once more: the server ended between requests
  *     session_http.c     its requests, and pages of our own
@@ -102,9 +103,8 @@ struct session {
 	uint64_t active;      /* ms: last byte, or the state's beginning */
 	struct kept_request *request; /* may be sent again; NULL: none */
 	union {
-		uint32_t waited_ms; /* for a busy server; for its reset, since
-				     * due */
-		uint32_t taken; /* by both peers when silence was last due */
+		uint32_t waited_ms; /* for a busy server */
+		uint32_t taken; /* by both peers when it was last looked at */
 	};
 	uint8_t state;
 	uint8_t because;     /* enum reason: why it ends; DONE: not known yet */
@@ -121,7 +121,8 @@ struct session {
 	bool server_reset : 1; /* it sent a RST; so do we, to the client */
 	bool server_cut : 1; /* it did, in TLS, as if it had ended */
 	bool server_talks : 1; /* it sent bytes after the FIN */
-	bool reset_due : 1; /* it is closed once the client has all bytes */
+	bool reset_due : 1;   /* one side broke off: it is closed once the other
+			     * one has all bytes */
 	bool interleaved : 1; /* the client spoke after the server began to */
 	bool client_sending : 1; /* it was when the server went */
 	bool failed_once : 1; /* a server did: the next one is a retry */
@@ -378,10 +379,12 @@ void session_relay_on_time(struct session *s);
  * waits for changes, never per byte. */
 void session_relay_schedule(struct session *s);
 void session_relay_reschedule(struct session *s);
-/* A client whose reset is due may have got its last bytes by now. */
-void session_relay_retry_reset(struct session *s);
-/* When to look for that again, ms. */
+/* When to look again whether the side that is to be reset has its last bytes,
+ * ms. */
 uint64_t session_relay_reset_due(const struct session *s);
+/* Whether its client has been told that the server has ended, and what it still
+ * sends is lost, which it ought to notice. */
+bool session_may_write_in_vain(const struct session *s);
 
 /* The server is left, as if it had ended by itself. */
 void session_relay_leave(struct session *s);
@@ -394,10 +397,44 @@ void session_relay_break_off(struct session *s);
  * PIPE_DONE then, otherwise `stop`. */
 struct pipe_stop session_client_unread(
     struct session *s, struct pipe_stop stop);
+/* The same before it relays: what came before that is for the server all the
+ * same, and if there is any, returns PIPE_DONE; RELAYING finds the failure once
+ * more. */
+struct pipe_stop session_client_unread_early(
+    struct session *s, struct pipe_stop stop);
 /* Why a session ends when the client cannot be read for that errno. */
 enum reason session_unread_reason(int cause);
 /* Its server was reset, or broke off TLS. */
 enum reason session_reset_reason(const struct session *s);
+
+/* Sets in the loop what each side waits for. */
+void session_arm(struct session *s);
+/* Whether bytes of either side wait in its stream: the session may not end,
+ * nor a side be closed, before they are gone. */
+static inline bool
+session_is_unsent(const struct session *s)
+{
+	return stream_is_unsent(&s->down) || stream_is_unsent(&s->up);
+}
+
+/* Whether bytes of the client are on their way. */
+bool session_is_sending(const struct session *s);
+/* The server was reset, or broke off TLS, with that errno. */
+void session_on_server_reset(struct session *s, int cause);
+/* One side has broken off: closes, and resets the other one, `up` the server,
+ * when its kernel has all bytes that came before, or has taken none for long.
+ * It is to be called again after each event, and when session_relay_reset_due()
+ * is over. */
+void session_break_off(struct session *s, enum reason why, bool up);
+/* Whether the client has broken off, with `up` the last that its pipe did, and
+ * what its server gets of the rest is what its kernel takes of the pipe. */
+bool session_client_is_lost(const struct session *s, struct pipe_stop up);
+/* The client takes nothing any more: what its server still sends goes
+ * nowhere. */
+void session_drop_answer(struct session *s);
+/* Passes on the ends that have come, lets the server go when it may, and waits
+ * for the rest; or closes. */
+void session_conclude(struct session *s, bool server_done, bool client_done);
 
 /* ---- requests that are lost ---- */
 
@@ -494,6 +531,8 @@ void session_http_note_end(struct session *s);
 
 /* Whether the server, or the client, has not taken all bytes for it. */
 bool session_lags(const struct session *s, bool up);
+/* Whether they have taken any since this was called last. */
+bool session_has_moved(struct session *s);
 
 /* How long until it looks again: as long as it has waited so far, but not less
  * than `first` and not more than `most`. All in ms. */
@@ -520,6 +559,9 @@ void session_rebalance_init(struct sessions *all);
 void session_rebalance_fini(struct sessions *all);
 
 /* ---- quiet moments ---- */
+
+/* Whether its client talks HTTP, as far as that is known. */
+bool session_is_http(const struct session *s);
 
 /* Whether a session in this state, of this kind, may be ended at a quiet
  * moment. */

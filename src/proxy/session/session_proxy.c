@@ -101,7 +101,7 @@ session_proxy_parse(struct session *s, char *bytes, size_t n, struct failure *f)
 		return session_proxy_fail(
 		    f, REASON_CLIENT_RESET, "connection failed");
 	if (whole == before + n && n < PORTION &&
-	    !(s->down.flags & (STREAM_AT_EOF | STREAM_FIN)))
+	    !(s->down.flags & (STREAM_AT_EOF | STREAM_FIN | STREAM_GONE)))
 		s->down.flags &= ~(unsigned)STREAM_READABLE;
 	return used > 0 ? DONE : s->down.flags & STREAM_READABLE ? MORE : LATER;
 }

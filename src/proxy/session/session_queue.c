@@ -129,8 +129,10 @@ session_queue_leave(struct session *s)
 }
 
 /* Sets the events of the client that are of interest. Returns false when the
- * session is closed: poll and select do not report errors without an interest
- * in reading, and a reset may have come while the watch was off. */
+ * session is closed, as that of a client that has given up its turn by a reset;
+ * in TLS a reset may follow an end that is still unread, and then means nothing.
+ * poll and select do not report errors without an interest in reading, and a
+ * reset may have come while the watch was off. */
 static bool
 watch_client(struct session *s, unsigned what)
 {
@@ -138,7 +140,8 @@ watch_client(struct session *s, unsigned what)
 	 * session_start() does that */
 	bool watched = s->down.watch.fd >= 0;
 
-	if (sock_error(s->down.fd) != 0)
+	stream_note_error(&s->down, sock_error(s->down.fd));
+	if (s->down.flags & STREAM_GONE && !stream_is_tls(&s->down))
 		session_close(s, REASON_CLIENT_RESET);
 	else if (watched &&
 	    watch_want(s->frontend->loop, &s->down.watch, what) < 0)

@@ -16,8 +16,8 @@
 
 /* ---- which sessions ---- */
 
-static bool
-is_http(const struct session *s)
+bool
+session_is_http(const struct session *s)
 {
 	return s->more->http_relay != NULL
 	    ? http_relay_is_http(s->more->http_relay)
@@ -33,7 +33,7 @@ session_may_end_quietly(const struct session *s)
 	if (s->state != RELAYING || s->client_told || s->server_told ||
 	    which == QUIET_END_NONE)
 		return false;
-	return which == QUIET_END_ALL || is_http(s) ||
+	return which == QUIET_END_ALL || session_is_http(s) ||
 	    (s->to_server.bytes == 0 && s->to_client.bytes == 0);
 }
 
@@ -83,7 +83,7 @@ session_leave(struct session *s)
 	enum quiet_end which = s->frontend->options.end.quiet;
 
 	if (which == QUIET_END_ALL ||
-	    (which == QUIET_END_HTTP && is_http(s))) {
+	    (which == QUIET_END_HTTP && session_is_http(s))) {
 		s->leaving = true;
 		session_reschedule(s);
 		return;

@@ -18,20 +18,53 @@ enum { SETTLED_MS = 2000, AGING_MS = 1000, SOON_MS = 10 * 1000 };
 enum { OVER_MS = 1000 };
 /* How often to check at most whether a session is quiet. */
 enum { RECHECK_MS = 100 };
+/* How long a client that writes in vain may have left what came before its
+ * server's end unread. */
+enum { IN_VAIN_MS = 1000 };
 
 /* ---- silence ---- */
 
-/* Its server has closed and it got the FIN, but it continues to send. */
+/* Its server has closed and it got the FIN, but it continues to send; or it has
+ * ended and takes nothing, and its server continues. */
 static bool
 is_lingering(const struct session *s)
 {
-	return s->state == DRAINING && s->client_told;
+	return s->client_told ? s->state == DRAINING
+			      : s->to_client.dropping && s->to_server.ended;
 }
 
 static bool
 is_half_closed(const struct session *s)
 {
-	return s->state == DRAINING || s->client_told || s->server_told;
+	return s->state == DRAINING || s->client_told || s->server_told ||
+	    s->down.flags & STREAM_GONE;
+}
+
+/* How long it lingers at most without progress; 0: no limit. One that writes in
+ * vain, but may have the answer unread, has time to read it. */
+static uint64_t
+linger_ms(const struct session *s)
+{
+	uint64_t ms = s->frontend->options.linger_ms;
+
+	if (s->to_server.dropped && session_may_write_in_vain(s) &&
+	    (ms == 0 || ms > IN_VAIN_MS))
+		return IN_VAIN_MS;
+	return ms;
+}
+
+static uint64_t
+lingers_from(const struct session *s)
+{
+	return s->started + s->lingers_s * 1000ull;
+}
+
+static enum reason
+linger_reason(const struct session *s)
+{
+	return s->server_reset	    ? session_reset_reason(s)
+	    : s->to_client.dropping ? REASON_CLIENT_RESET
+				    : REASON_LINGER_TIMEOUT;
 }
 
 /* Whether its client owes the rest of a request's header. */
@@ -83,10 +116,8 @@ silence_limit(const struct session *s, enum reason *why)
 	take_sooner(
 	    &due, why, s->active, o->idle_timeout_ms, REASON_IDLE_TIMEOUT);
 	if (is_lingering(s))
-		take_sooner(&due, why, s->started + s->lingers_s * 1000ull,
-		    o->linger_ms,
-		    s->server_reset ? session_reset_reason(s)
-				    : REASON_LINGER_TIMEOUT);
+		take_sooner(
+		    &due, why, lingers_from(s), linger_ms(s), linger_reason(s));
 	if (session_time_is_over(s))
 		take_sooner(&due, why, s->active, OVER_MS, REASON_DONE);
 	if (is_half_closed(s))
@@ -117,6 +148,16 @@ session_is_asked(const struct session *s)
 	    session_may_end_quietly(s);
 }
 
+/* Half-way through it is looked whether its last bytes are still being taken:
+ * then it lingers from that moment on. */
+static uint64_t
+linger_look(const struct session *s, uint64_t due)
+{
+	uint64_t look = lingers_from(s) + linger_ms(s) / 2;
+
+	return look > loop_now(s->frontend->loop) && look < due ? look : due;
+}
+
 /* When it ends, or is checked for a quiet moment, unless a byte comes. */
 static uint64_t
 deadline(const struct session *s)
@@ -128,6 +169,8 @@ deadline(const struct session *s)
 	    s->frontend->options.idle_timeout_ms == 0)
 		return UINT64_MAX; /* most sessions, at first */
 	due = silence_limit(s, &why);
+	if (is_lingering(s))
+		due = linger_look(s, due);
 	if (asked == UINT64_MAX || !session_may_end_quietly(s))
 		return due;
 	quiet = s->active + s->frontend->options.end.quiet_ms;
@@ -173,17 +216,32 @@ session_lags(const struct session *s, bool up)
 	    stream_is_unsent(to) || unsent_in_kernel(to) > 0;
 }
 
-/* Whether a peer that lags has taken bytes since this was called last. The
- * kernel reports that only when a large part of its buffer is free, which takes
- * a slow peer minutes. */
-static bool
-session_is_taken(struct session *s)
+/* The kernel reports that a peer has taken bytes only when a large part of its
+ * buffer is free, which takes a slow peer minutes. */
+bool
+session_has_moved(struct session *s)
 {
 	size_t lag = unsent_in_kernel(&s->down) + unsent_in_kernel(&s->up);
 	uint32_t before = s->taken;
 
 	s->taken = (uint32_t)(s->to_client.bytes + s->to_server.bytes - lag);
-	return lag > 0 && s->taken != before;
+	return s->taken != before;
+}
+
+/* The same, of peers that still lag. */
+static bool
+session_is_taken(struct session *s)
+{
+	return session_has_moved(s) &&
+	    unsent_in_kernel(&s->down) + unsent_in_kernel(&s->up) > 0;
+}
+
+static uint32_t
+lingers_now(const struct session *s)
+{
+	uint64_t now = loop_now(s->frontend->loop);
+
+	return (uint32_t)((now - s->started) / 1000 + 1);
 }
 
 void
@@ -193,8 +251,12 @@ session_relay_on_time(struct session *s)
 	uint64_t limit, now = loop_now(s->frontend->loop);
 
 	if (s->reset_due) {
-		session_relay_retry_reset(s);
+		session_relay(s);
 		return;
+	}
+	if (is_lingering(s) && session_has_moved(s)) {
+		s->active = now;
+		s->lingers_s = lingers_now(s);
 	}
 	limit = silence_limit(s, &why);
 	if (limit <= now &&
@@ -202,9 +264,11 @@ session_relay_on_time(struct session *s)
 	    session_is_taken(s)) {
 		s->active = now;
 		session_relay_schedule(s);
-	} else if (limit <= now && why == REASON_DONE)
+	} else if (limit <= now && why == REASON_DONE) {
 		session_relay_leave(s);
-	else if (limit <= now && why == REASON_HELLO_TIMEOUT)
+	} else if (is_lingering(s) && limit > now) {
+		session_relay_schedule(s);
+	} else if (limit <= now && why == REASON_HELLO_TIMEOUT)
 		session_http_too_slow(s);
 	else if (limit <= now) {
 		unsigned status = session_http_owes(s) ? 408 : 504;
@@ -229,8 +293,10 @@ session_relay_schedule(struct session *s)
 		    f->sessions->times, &s->expiry, session_relay_reset_due(s));
 		return;
 	}
-	if (is_lingering(s) && s->lingers_s == 0)
-		s->lingers_s = (uint32_t)((now - s->started) / 1000 + 1);
+	if (is_lingering(s) && s->lingers_s == 0) {
+		s->lingers_s = lingers_now(s);
+		s->taken = (uint32_t)(s->to_client.bytes + s->to_server.bytes);
+	}
 	due = deadline(s);
 	if (due != UINT64_MAX && (s->settled || due < now + SOON_MS))
 		timeouts_add(f->sessions->times, &s->expiry, due);
