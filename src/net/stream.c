@@ -8,8 +8,8 @@
 #include "net/sock.h"
 #include "net/stream.h"
 
-/* Linux forgets an error that it has reported, to whatever call: then all that
- * is left behind the last byte looks like an end. */
+/* Linux forgets an error that it has reported, to whatever call: from then on a
+ * read behind the last byte returns the end. */
 ssize_t
 stream_unread(struct stream *s, ssize_t n)
 {

@@ -181,7 +181,7 @@ on_status(SSL *ssl, void *arg)
 /* A session may be resumed only for the name that it was made for (RFC 6066, 3;
  * with TLS 1.3 a name could have required less of its clients), and while the
  * same is required of clients: both are its session id context. It is set
- * before OpenSSL looks for the session. The contents of the extension are a
+ * before OpenSSL searches the session. The contents of the extension are a
  * list of one name. */
 static int
 on_hello(SSL *ssl, int *alert, void *arg)
@@ -234,7 +234,7 @@ on_session(SSL *ssl, SSL_SESSION *session)
 	return 0;
 }
 
-/* Of one that came in a ticket: if it is too old the client begins anew. */
+/* Of one that came in a ticket: if it is too old there is a full handshake. */
 static SSL_TICKET_RETURN
 on_ticket(SSL *ssl, SSL_SESSION *session, const unsigned char *name, size_t n,
     SSL_TICKET_STATUS status, void *arg)

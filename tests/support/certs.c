@@ -79,7 +79,10 @@ set_times(X509 *x, const struct cert_wish *w)
 					: last - 30;
 
 	NEED(X509_time_adj_ex(X509_getm_notBefore(x), first, 0, NULL) != NULL);
-	NEED(X509_time_adj_ex(X509_getm_notAfter(x), last, 0, NULL) != NULL);
+	if (w->seconds != 0)
+		last = 0;
+	NEED(X509_time_adj_ex(X509_getm_notAfter(x), last, w->seconds, NULL) !=
+	    NULL);
 }
 
 static void

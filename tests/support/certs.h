@@ -31,6 +31,7 @@ struct cert_wish {
 	bool for_client; /* not a CA's: clientAuth, else serverAuth */
 	int days;	 /* good for; negative: over since; 0: 30 */
 	int begins_days; /* from now on; 0: began a day ago or earlier */
+	int seconds;	 /* good for, instead of days; 0: days */
 };
 
 struct cert *cert_new(const struct cert_wish *w);

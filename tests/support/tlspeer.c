@@ -94,6 +94,7 @@ prepare(struct tls_peer *p, const struct tls_wish *w)
 	}
 	return p->ssl != NULL && SSL_set_fd(p->ssl, p->fd) == 1 &&
 	    set_names(p->ssl, w) &&
+	    (!w->no_ticket || SSL_set_options(p->ssl, SSL_OP_NO_TICKET) != 0) &&
 	    (w->resume == NULL || SSL_set_session(p->ssl, w->resume) == 1) &&
 	    (!w->ocsp ||
 		SSL_set_tlsext_status_type(p->ssl, TLSEXT_STATUSTYPE_ocsp) ==

@@ -30,6 +30,7 @@ struct tls_wish {
 	const char *sigalgs;	/* "RSA-PSS+SHA256", ..; NULL: OpenSSL's own */
 	SSL_SESSION *resume;
 	bool ocsp; /* asks for a stapled response */
+	bool no_ticket; /* SSL_OP_NO_TICKET: session IDs only (TLS 1.2) */
 	/* SSL_set_msg_callback(3): since OpenSSL 3.2 too late afterwards */
 	void (*told)(int sent, int version, int type, const void *bytes,
 	    size_t n, SSL *ssl, void *arg);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -218,6 +219,107 @@ START_TEST(delivered_to_a_late_reader)
 		deliveries(version[i], 200000, late_reader);
 		deliveries(version[i], 1000000, late_reader);
 	}
+}
+END_TEST
+
+/* ---- clients that never read ---- */
+
+static atomic_int waits;
+
+static void
+greet_and_read(struct backend *b, int fd)
+{
+	backend_send(fd, "hello", 5);
+	waits++;
+	late_reader(b, fd);
+}
+
+/* Sends so much, with its end, and closes with a greeting unread: its kernel
+ * resets. */
+static void
+send_and_reset(struct tls_chain *c, int version, const char *bytes, size_t n)
+{
+	struct tls_wish wish = { .min = version, .max = version };
+	struct tls_peer *p = tls_chain_opens(c, &wish);
+	int fd = SSL_get_fd(tls_peer_ssl(p)), left = 1;
+	struct pollfd f = { .fd = fd, .events = POLLIN };
+
+	WAIT_FOR(waits > 0, 10000);
+	ck_assert_int_eq(poll(&f, 1, (int)wait_scaled(10000)), 1);
+	ck_assert(tls_peer_write(p, bytes, n));
+	ck_assert(tls_peer_half_close(p));
+	while (left > 0 && ioctl(fd, TIOCOUTQ, &left) == 0)
+		wait_nap();
+	tls_peer_close(p);
+}
+
+static void
+one_way(int version, size_t n, const char *setting)
+{
+	char *bytes = malloc(n);
+	struct backend server;
+	struct tls_chain c;
+	int i;
+
+	ck_assert_ptr_nonnull(bytes);
+	pattern_fill(1, 0, bytes, n);
+	whole = 0;
+	backend_start(&server, ENDPOINT_TCP4, greet_and_read, &n);
+	tls_chain_begin(&c);
+	tls_chain_up(
+	    &c, text("%sssl_cert %s", setting, c.site), server.at.text, NULL);
+	for (i = 0; i < CLIENTS; i++) {
+		gone = false;
+		waits = 0;
+		send_and_reset(&c, version, bytes, n);
+		gone = true;
+		WAIT_FOR(server.accepted > i && server.open == 0, 10000);
+	}
+	ck_assert_int_eq(whole, CLIENTS);
+	tls_chain_counts(&c, "closed_done", CLIENTS);
+	tls_chain_down(&c);
+	tls_chain_end(&c);
+	backend_stop(&server);
+	free(bytes);
+}
+
+START_TEST(delivered_before_a_reset)
+{
+	static const int version[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		one_way(version[i], 1, "");
+		one_way(version[i], 100000, "");
+		one_way(version[i], 100000, "poll;");
+	}
+}
+END_TEST
+
+/* What is sent for the client to read, unasked, would have its kernel reset. */
+START_TEST(tickets_come_with_the_first_bytes)
+{
+	struct tls_wish wish = { .min = TLS1_3_VERSION };
+	struct backend server;
+	struct tls_chain c;
+	struct tls_peer *p;
+	char byte;
+	int fd;
+
+	if (OPENSSL_VERSION_NUMBER < 0x30000000L)
+		SKIP("OpenSSL sends them with the handshake");
+	backend_start(&server, ENDPOINT_TCP4, backend_echo, NULL);
+	tls_chain_begin(&c);
+	tls_chain_up(&c, text("ssl_cert %s", c.site), server.at.text, NULL);
+	p = tls_chain_opens(&c, &wish);
+	fd = SSL_get_fd(tls_peer_ssl(p));
+	WAIT_FOR(tls_chain_count(&c, "tls_handshakes") == 1, 10000);
+	ck_assert_int_eq(recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT), -1);
+	tls_peer_expect_echo(p, "hello");
+	tls_peer_close(p);
+	tls_chain_down(&c);
+	tls_chain_end(&c);
+	backend_stop(&server);
 }
 END_TEST
 
@@ -439,6 +541,8 @@ SUITE(test_tls_fin)
 
 	SUITE_ADD(s, delivered_before_a_plain_fin, 60);
 	SUITE_ADD(s, delivered_to_a_late_reader, 60);
+	SUITE_ADD(s, delivered_before_a_reset, 60);
+	SUITE_ADD(s, tickets_come_with_the_first_bytes, 20);
 	SUITE_ADD(s, answer_after_a_plain_fin, 20);
 	SUITE_ADD(s, an_alert_of_a_client_is_no_end, 20);
 	SUITE_ADD(s, an_alert_of_a_server_is_no_end, 20);

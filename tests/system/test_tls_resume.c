@@ -326,7 +326,102 @@ START_TEST(session_cache)
 }
 END_TEST
 
+/* A client of TLS 1.2 may have no tickets. */
+START_TEST(session_ids_beside_tickets)
+{
+	struct tls_wish w = wish(TLS1_2_VERSION);
+	SSL_SESSION *s = NULL;
+
+	NEEDS_ONE_WORKER("each worker keeps sessions of its own");
+	w.no_ticket = true;
+	begin();
+	up("");
+	ck_assert(!resumes(w, &s));
+	ck_assert(resumes(w, &s));
+	ck_assert(resumes(w, &s));
+	tls_chain_ask(&c, "ssl_session_cache 0");
+	ck_assert(!resumes(w, &s));
+	ck_assert(!resumes(w, &s));
+	SSL_SESSION_free(s);
+	tls_chain_down(&c);
+	end();
+}
+END_TEST
+
 /* ---- who must not come in ---- */
+
+/* A session is for the name that it was made for (RFC 6066, 3), which is none
+ * of a name that is refused. */
+static void
+emit_other_name(int version, bool no_ticket)
+{
+	struct tls_wish w = wish(version);
+	SSL_SESSION *s = NULL;
+
+	w.no_ticket = no_ticket;
+	begin();
+	up("ssl_refuse_names bad.test");
+	w.sni = "a.test";
+	ck_assert(!resumes(w, &s));
+	ck_assert(resumes(w, &s));
+	w.sni = "bad.test";
+	refused(w, s);
+	w.sni = "b.test";
+	ck_assert(!resumes(w, &s));
+	ck_assert(resumes(w, &s));
+	w.sni = NULL;
+	ck_assert(!resumes(w, &s));
+	SSL_SESSION_free(s);
+	tls_chain_down(&c);
+	end();
+}
+
+START_TEST(nobody_for_another_name)
+{
+	NEEDS_ONE_WORKER("each worker keeps sessions of its own");
+	emit_other_name(TLS1_2_VERSION, false);
+	emit_other_name(TLS1_2_VERSION, true);
+	emit_other_name(TLS1_3_VERSION, false);
+}
+END_TEST
+
+/* With TLS 1.3 each resumption brings a new ticket: there would be no end. */
+static void
+emit_expired(int version, const char *setting)
+{
+	struct cert_wish mine = { .name = "me",
+		.for_client = true,
+		.seconds = (int)(wait_scaled(3000) / 1000) };
+	SSL_SESSION *s = NULL;
+	struct cert *me;
+	struct tls_wish w;
+	time_t over;
+
+	begin();
+	mine.issuer = c.ca;
+	up(text("%sssl_ca_file %s;ssl_require", setting, c.ca_file));
+	over = time(NULL) + mine.seconds;
+	me = cert_new(&mine);
+	w = wish_with(cert_write_all(me, "me.pem"), version);
+	cert_free(me);
+	ck_assert(!resumes(w, &s));
+	ck_assert(resumes(w, &s));
+	WAIT_FOR(time(NULL) > over + 1, 10000);
+	refused(w, s);
+	SSL_SESSION_free(s);
+	tls_chain_down(&c);
+	end();
+}
+
+START_TEST(nobody_whose_certificate_has_expired)
+{
+	NEEDS_ONE_WORKER("each worker keeps sessions of its own");
+	emit_expired(TLS1_2_VERSION, "");
+	emit_expired(TLS1_3_VERSION, "");
+	emit_expired(TLS1_2_VERSION, "no ssl_tickets;");
+	emit_expired(TLS1_3_VERSION, "no ssl_tickets;");
+}
+END_TEST
 
 /* From one who needed no certificate to a pen that wants one. */
 static void
@@ -488,6 +583,9 @@ SUITE(test_tls_resume)
 	SUITE_ADD(s, tickets_through_upgrades, 120);
 	SUITE_ADD(s, keys_of_a_file, 30);
 	SUITE_ADD(s, session_cache, 30);
+	SUITE_ADD(s, session_ids_beside_tickets, 30);
+	SUITE_ADD(s, nobody_for_another_name, 30);
+	SUITE_ADD(s, nobody_whose_certificate_has_expired, 60);
 	SUITE_ADD(s, nobody_without_a_certificate, 30);
 	SUITE_ADD(s, nobody_from_a_twin, 30);
 	SUITE_ADD(s, with_a_certificate, 30);

@@ -328,7 +328,9 @@ put_tried_server(const struct server *s, uint16_t port, char *value)
 	if (s->addrs.count == 0)
 		return s->name == NULL ? 0 : put_text(value, s->name);
 	at = addr_with_port(&s->addrs.addr[s->addr_first], port, &copy);
-	if (s->name == NULL || is_address(s->name))
+	/* several servers have this name */
+	if (s->name == NULL || is_address(s->name) ||
+	    strchr(s->name, '*') != NULL)
 		return strlen(addr_format(at, value));
 	n = put_text(value, s->name);
 	if (n > RECORD_VALUE_MAX - 1 - NUMBER_TEXT_MAX)

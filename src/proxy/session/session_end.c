@@ -262,10 +262,10 @@ session_may_write_in_vain(const struct session *s)
 	    s->because == REASON_DONE && !session_is_http(s);
 }
 
-/* Whether a client, which has been told that its server has ended, writes on,
- * as one does that never reads: it gets an error for that, as from the server. Not
- * at once if it was writing at that moment, and may not have read the answer;
- * and not where answers end uploads. */
+/* Whether a client that has got the FIN of its server writes on, as one does
+ * that never reads: it gets an error for that, as from the server. Not at once
+ * if it was writing at that moment, and may not have read the answer; and not
+ * where answers end uploads. */
 static bool
 session_writes_in_vain(const struct session *s)
 {
@@ -319,7 +319,7 @@ session_relay_break_off(struct session *s)
 }
 
 /* A client that got close_notify need not send its own. Else each further read
- * fails as this one did, and no event tells. */
+ * fails as this one did, without an event. */
 struct pipe_stop
 session_client_unread(struct session *s, struct pipe_stop stop)
 {

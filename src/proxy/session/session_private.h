@@ -382,8 +382,8 @@ void session_relay_reschedule(struct session *s);
 /* When to look again whether the side that is to be reset has its last bytes,
  * ms. */
 uint64_t session_relay_reset_due(const struct session *s);
-/* Whether its client has been told that the server has ended, and what it still
- * sends is lost, which it ought to notice. */
+/* Whether its client has got the FIN of the server, and what it still sends is
+ * lost, which it ought to notice. */
 bool session_may_write_in_vain(const struct session *s);
 
 /* The server is left, as if it had ended by itself. */

@@ -130,9 +130,9 @@ session_queue_leave(struct session *s)
 
 /* Sets the events of the client that are of interest. Returns false when the
  * session is closed, as that of a client that has given up its turn by a reset;
- * in TLS a reset may follow an end that is still unread, and then means nothing.
- * poll and select do not report errors without an interest in reading, and a
- * reset may have come while the watch was off. */
+ * in TLS a reset may follow an end that is unread, and then means nothing. poll
+ * and select do not report errors without an interest in reading, and a reset
+ * may have come while the watch was off. */
 static bool
 watch_client(struct session *s, unsigned what)
 {

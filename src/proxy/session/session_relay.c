@@ -165,8 +165,8 @@ session_waits_as_before(const struct session *s)
 	    !s->reset_due;
 }
 
-/* The client has broken off, or at least takes no more. Returns whether there is
- * nothing left to do now. */
+/* The client has broken off, or at least takes no more. Returns whether nothing
+ * is left to do now. */
 static bool
 session_on_client_gone(struct session *s, struct pipe_stop up)
 {

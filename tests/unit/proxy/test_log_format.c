@@ -254,6 +254,19 @@ START_TEST(tried_servers)
 }
 END_TEST
 
+/* Several servers have one name with a star, and each an address of its own. */
+START_TEST(tried_servers_of_one_name)
+{
+	char *list;
+
+	prepare();
+	server.name = (char *)(uintptr_t) "web.test*";
+	list = record_add_tried(NULL, &server, 8080);
+	ck_assert_str_eq(list, "10.0.0.1:80");
+	free(list);
+}
+END_TEST
+
 /* A server with port 0 got the port that the client came to. */
 START_TEST(servers_with_the_port_of_the_client)
 {
@@ -369,6 +382,7 @@ SUITE(test_log_format)
 	SUITE_ADD(s, json, 10);
 	SUITE_ADD(s, json_is_utf8, 10);
 	SUITE_ADD(s, common, 10);
+	SUITE_ADD(s, tried_servers_of_one_name, 10);
 	SUITE_ADD(s, tried_servers, 10);
 	SUITE_ADD(s, servers_with_the_port_of_the_client, 10);
 	SUITE_ADD(s, templates, 10);
