@@ -24,13 +24,13 @@ struct http_response {
 	unsigned status;
 	uint64_t length; /* Content-Length */
 	bool in_fields;	 /* the status line was taken */
-	bool close;	 /* Connection: close */
+	bool close, keep; /* Connection: close, keep-alive */
 
 	/* Private. */
 	bool folded, odd;
 	bool framing; /* the last field was one that frames, or ends, it */
 	bool coded, chunked, has_length, bad_length;
-	bool old, keep; /* HTTP/1.0; Connection: keep-alive */
+	bool old; /* HTTP/1.0 */
 };
 
 /* The text of a line that ends with LF or CRLF, which has its LF at `feed`. */

@@ -148,8 +148,7 @@ decide_last(struct http_responses *r, unsigned kind)
 	http_requests_end(r->requests);
 	r->pending->closing = true;
 	return !r->head.close &&
-	    (r->ending || r->stage == HTTP_RESPONSES_CLOSE ||
-		http_response_changes(&r->head));
+	    (r->ending || r->stage == HTTP_RESPONSES_CLOSE || r->head.keep);
 }
 
 static void

@@ -3,9 +3,11 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "proxy/http/http_responses.h"
+#include "support/httpansref.h"
 #include "support/suite.h"
 
 static struct {
@@ -323,6 +325,112 @@ START_TEST(other_protocols)
 }
 END_TEST
 
+/* ---- streams ---- */
+
+static unsigned dice;
+
+static unsigned
+roll(unsigned sides)
+{
+	dice = dice * 1103515245u + 12345u;
+	return (dice >> 16) % sides;
+}
+
+#define PICK(list) list[roll(sizeof(list) / sizeof((list)[0]))]
+
+/* Some answers, right or not, and maybe a byte of them changed. */
+static void
+make_stream(char *text, size_t room)
+{
+	static const char *const lines[] = { OK, OK, OK, OK, "HTTP/1.1 404\r\n",
+		"HTTP/1.0 200 OK\r\n", "HTTP/1.1 204 No\r\n",
+		"HTTP/1.1 304 No\n", "HTTP/1.1 100 Go\r\n",
+		"HTTP/1.1 101 Go\r\n", "HTTP/1.1 999 Odd\r\n", "\r\n" OK };
+	static const char *const fields[] = { LENGTH(2), LENGTH(2), CODED,
+		CODED, LENGTH(0), LENGTH(3), "Content-Length: 2, 2\n",
+		LENGTH(-1), "Content-Length : 2\r\n", "content-length:2\r\n",
+		"Transfer-Encoding: gzip\r\n", "A: b\r\n", " folded\r\n",
+		"\tfolded: too\n", CLOSE, "Connection: keep-alive\r\n",
+		"Connection: a, keep-alive\r\n", "Keep-Alive: 5\r\n",
+		"Connection\r\n", "Content: x\r\n", "Connection: a,, Close\r\n",
+		"Transfer-Encoding:\r\n", "Content-Length: ,\r\n" };
+	static const char *const bodies[] = { "ok", "ok", BODY, BODY, "",
+		"okay", "ok\r\n", "2;x=y\r\nok\r\n0\r\nT: u\r\n\r\n",
+		"2 \nok\n00\n\n", "2\r\nokay\r\n", OK LENGTH(6) "\r\nforged",
+		"x\r\n" };
+	unsigned answers = 1 + roll(3), n;
+	size_t at;
+
+	*text = '\0';
+	while (answers-- > 0) {
+		strcat(text, PICK(lines));
+		for (n = roll(4); n > 0; n--)
+			strcat(text, PICK(fields));
+		strcat(text, "\r\n");
+		strcat(text, PICK(bodies));
+	}
+	ck_assert_uint_lt(strlen(text), room);
+	at = roll((unsigned)strlen(text));
+	if (roll(4) == 0)
+		text[at] = "\r\n \t:;,05a\x7f"[roll(11)];
+	else if (roll(8) == 0)
+		text[at] = '\0'; /* its end */
+}
+
+static void
+is_like(const struct httpansref *ref, const char *text, size_t cut)
+{
+	static const enum httpansref_end ends[] = {
+		[HTTP_RESPONSES_TUNNEL] = HTTPANSREF_TUNNEL,
+		[HTTP_RESPONSES_CLOSE] = HTTPANSREF_CLOSE,
+		[HTTP_RESPONSES_OVER] = HTTPANSREF_OVER,
+		[HTTP_RESPONSES_UNASKED] = HTTPANSREF_UNASKED,
+		[HTTP_RESPONSES_WRONG] = HTTPANSREF_WRONG,
+	};
+
+	ck_assert_msg(ends[seen.r.stage] == ref->end, "cut at %zu: %s: %d, %d",
+	    cut, text, seen.r.stage, ref->end);
+	ck_assert_msg(seen.pending.count == ref->left, "cut at %zu: %s: %u, %u",
+	    cut, text, seen.pending.count, ref->left);
+	ck_assert_msg(seen.length == ref->length &&
+		memcmp(seen.out, ref->out, ref->length) == 0,
+	    "cut at %zu: %s\nbecomes\n%.*s\ninstead of\n%.*s", cut, text,
+	    (int)seen.length, seen.out, (int)ref->length, ref->out);
+}
+
+/* What a reader of another kind makes of them is what goes on, cut anywhere. */
+START_TEST(streams_as_another_reader_has_them)
+{
+	static const unsigned all[] = { 0, 0, 0, HTTP_KIND_HEAD, HTTP_KIND_LAST,
+		HTTP_KIND_CONNECT, HTTP_KIND_UPGRADE };
+	static struct httpansref ref;
+	unsigned kinds[3], requests, i, k;
+	uint8_t few[3] = { 0 };
+	char text[2048];
+	size_t n, cut;
+
+	dice = (unsigned)_i + 1;
+	for (i = 0; i < 500; i++) {
+		requests = roll(4);
+		for (k = 0; k < requests; k++)
+			few[k] = (uint8_t)(kinds[k] = PICK(all));
+		make_stream(text, sizeof(text));
+		n = strlen(text);
+		httpansref_read(&ref, few, requests, text, n);
+		for (cut = 0; cut <= n; cut += 1 + roll(9)) {
+			begin(kinds, requests);
+			give(text, cut);
+			give(text + cut, n - cut);
+			is_like(&ref, text, cut);
+		}
+		begin(kinds, requests);
+		for (cut = 0; cut < n; cut++)
+			give(text + cut, 1);
+		is_like(&ref, text, 1);
+	}
+}
+END_TEST
+
 /* The requests that wait are told. */
 START_TEST(decisions)
 {
@@ -414,6 +522,7 @@ SUITE(test_http_responses)
 	SUITE_ADD(s, no_answers, 5);
 	SUITE_ADD(s, excess, 5);
 	SUITE_ADD(s, long_lines, 5);
+	SUITE_ADD_LOOP(s, streams_as_another_reader_has_them, 30, 4);
 	SUITE_ADD(s, other_protocols, 5);
 	SUITE_ADD(s, decisions, 5);
 	SUITE_ADD(s, a_line_is_added_to_the_first_answer, 5);

@@ -1,0 +1,464 @@
+/* httpansref.c: see httpansref.h. */
+#include "config.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "proxy/http/http_request.h"
+#include "support/httpansref.h"
+
+enum { LINES_MAX = 10000, ELEMENTS_MAX = 10000 };
+
+struct line {
+	const char *text;
+	size_t length; /* without its end */
+	size_t whole;  /* with it */
+};
+
+struct text {
+	const char *at;
+	size_t length;
+};
+
+/* A header section, with its empty line at last. */
+static struct {
+	struct line line[LINES_MAX];
+	size_t lines, length;
+	bool complete;
+} head;
+
+static bool
+same(struct text t, const char *word)
+{
+	return t.length == strlen(word) &&
+	    strncasecmp(t.at, word, t.length) == 0;
+}
+
+static bool
+begins(const struct line *l, const char *word)
+{
+	return l->length >= strlen(word) &&
+	    strncasecmp(l->text, word, strlen(word)) == 0;
+}
+
+static void
+put(struct httpansref *a, const char *bytes, size_t n)
+{
+	if (a->length + n > HTTPREF_MAX)
+		abort();
+	memcpy(a->out + a->length, bytes, n);
+	a->length += n;
+}
+
+/* False: its end is not here. */
+static bool
+read_line(struct line *l, const char *bytes, size_t n)
+{
+	const char *feed = n > 0 ? memchr(bytes, '\n', n) : NULL;
+
+	if (feed == NULL)
+		return false;
+	l->text = bytes;
+	l->whole = (size_t)(feed - bytes) + 1;
+	l->length = l->whole - 1;
+	if (l->length > 0 && bytes[l->length - 1] == '\r')
+		l->length--;
+	return true;
+}
+
+static void
+split(const char *bytes, size_t n)
+{
+	struct line *l;
+
+	head.lines = head.length = 0;
+	head.complete = false;
+	while (!head.complete && head.lines < LINES_MAX) {
+		l = &head.line[head.lines];
+		if (!read_line(l, bytes + head.length, n - head.length))
+			return;
+		head.length += l->whole;
+		head.lines++;
+		head.complete = l->length == 0;
+	}
+}
+
+/* status-line = "HTTP/1." DIGIT SP 3DIGIT [ SP .. ] */
+static bool
+is_status(const struct line *l)
+{
+	return l->length >= 12 && strncmp(l->text, "HTTP/1.", 7) == 0 &&
+	    isdigit((unsigned char)l->text[7]) && l->text[8] == ' ' &&
+	    l->text[9] >= '1' && l->text[9] <= '9' &&
+	    isdigit((unsigned char)l->text[10]) &&
+	    isdigit((unsigned char)l->text[11]) &&
+	    (l->length == 12 || l->text[12] == ' ');
+}
+
+/* ---- fields ---- */
+
+static bool
+is_folded(const struct line *l)
+{
+	return l->length > 0 && (l->text[0] == ' ' || l->text[0] == '\t');
+}
+
+/* field-name ":" OWS field-value OWS; false: it is none. */
+static bool
+is_field(const struct line *l, struct text *name, struct text *value)
+{
+	const char *colon = memchr(l->text, ':', l->length);
+	const char *end = l->text + l->length, *at;
+
+	if (colon == NULL || colon == l->text)
+		return false;
+	for (at = l->text; at < colon; at++)
+		if (!isalnum((unsigned char)*at) &&
+		    (*at == '\0' || !strchr("!#$%&'*+-.^_`|~", *at)))
+			return false;
+	for (at = colon + 1; at < end; at++)
+		if (*at != '\t' &&
+		    ((unsigned char)*at < ' ' || (unsigned char)*at == 127))
+			return false;
+	for (at = colon + 1; at < end && (*at == ' ' || *at == '\t'); at++)
+		;
+	while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	*name = (struct text){ l->text, (size_t)(colon - l->text) };
+	*value = (struct text){ at, (size_t)(end - at) };
+	return true;
+}
+
+/* The elements of all fields of that name, without empty ones. */
+static size_t
+elements(const char *name, struct text all[ELEMENTS_MAX], size_t *fields)
+{
+	struct text n, v, one;
+	size_t i, count = 0, at, stop;
+
+	*fields = 0;
+	for (i = 1; i < head.lines; i++) {
+		if (is_folded(&head.line[i]) ||
+		    !is_field(&head.line[i], &n, &v) || !same(n, name))
+			continue;
+		++*fields;
+		for (at = 0; at < v.length; at = stop + 1) {
+			for (stop = at; stop < v.length && v.at[stop] != ',';)
+				stop++;
+			one = (struct text){ v.at + at, stop - at };
+			while (one.length > 0 &&
+			    strchr(" \t", one.at[one.length - 1]))
+				one.length--;
+			while (one.length > 0 && strchr(" \t", one.at[0])) {
+				one.at++;
+				one.length--;
+			}
+			if (one.length > 0 && count < ELEMENTS_MAX)
+				all[count++] = one;
+		}
+	}
+	return count;
+}
+
+static bool
+has_element(const char *name, const char *word)
+{
+	static struct text all[ELEMENTS_MAX];
+	size_t fields, n = elements(name, all, &fields);
+
+	while (n-- > 0)
+		if (same(all[n], word))
+			return true;
+	return false;
+}
+
+/* Fields that frame an answer and are malformed, or folded. */
+static bool
+is_doubtful(void)
+{
+	static const char *const names[] = { "content-length",
+		"transfer-encoding", "connection" };
+	struct text n, v;
+	size_t i, k;
+	bool frames = false;
+
+	for (i = 1; i < head.lines; i++) {
+		const struct line *l = &head.line[i];
+
+		if (is_folded(l) && frames)
+			return true;
+		if (is_folded(l))
+			continue;
+		frames = false;
+		if (!is_field(l, &n, &v)) {
+			if (begins(l, "content-length") ||
+			    begins(l, "transfer-encoding") ||
+			    begins(l, "connection:"))
+				return true;
+			continue;
+		}
+		for (k = 0; k < 3; k++)
+			frames |= same(n, names[k]);
+	}
+	return false;
+}
+
+/* 0: there is none; -1: it is not valid; 1: it is. */
+static int
+find_length(uint64_t *length)
+{
+	static struct text all[ELEMENTS_MAX];
+	size_t fields, n = elements("content-length", all, &fields), i, k;
+	struct text n2, v;
+	uint64_t value;
+
+	*length = 0;
+	if (fields == 0)
+		return 0;
+	for (i = 1; i < head.lines; i++) /* each field has an element */
+		if (!is_folded(&head.line[i]) &&
+		    is_field(&head.line[i], &n2, &v) &&
+		    same(n2, "content-length") &&
+		    strspn(v.at, ", \t") >= v.length)
+			return -1;
+	for (i = 0; i < n; i++) {
+		for (k = 0, value = 0; k < all[i].length; k++) {
+			unsigned digit = (unsigned)all[i].at[k] - '0';
+
+			if (digit > 9 ||
+			    value > ((uint64_t)INT64_MAX - digit) / 10)
+				return -1;
+			value = value * 10 + digit;
+		}
+		if (i > 0 && value != *length)
+			return -1;
+		*length = value;
+	}
+	return 1;
+}
+
+/* ---- the section goes on ---- */
+
+static bool
+goes(const struct line *l, bool coded, bool closes)
+{
+	struct text n, v;
+
+	if (!is_field(l, &n, &v))
+		return true;
+	return !(coded && same(n, "content-length")) &&
+	    !(closes &&
+		(same(n, "keep-alive") ||
+		    (same(n, "connection") && same(v, "keep-alive"))));
+}
+
+static void
+put_head(struct httpansref *a, bool coded, bool closes)
+{
+	bool before = false; /* the line before is there, and is a field */
+	size_t i, end = 0;
+
+	put(a, head.line[0].text, head.line[0].whole);
+	if (closes)
+		put(a, "Connection: close\r\n", 19);
+	for (i = 1; i < head.lines; i++) {
+		const struct line *l = &head.line[i];
+
+		if (is_folded(l) ? !before : !goes(l, coded, closes)) {
+			before = false;
+			continue;
+		}
+		if (is_folded(l))
+			a->length = end;
+		end = a->length + l->length;
+		put(a, l->text, l->whole);
+		before = true;
+	}
+}
+
+/* ---- bodies; each returns how many bytes it is, 0: it is not complete ---- */
+
+static size_t
+read_chunk(struct httpansref *a, const char *bytes, size_t n, bool *last)
+{
+	uint64_t size = 0;
+	struct line l;
+	size_t i, left;
+
+	if (!read_line(&l, bytes, n))
+		return 0;
+	for (i = 0; i < l.length && isxdigit((unsigned char)l.text[i]); i++) {
+		char digit[2] = { l.text[i], '\0' };
+
+		if (size > INT64_MAX / 16)
+			break;
+		size = size * 16 + strtoull(digit, NULL, 16);
+	}
+	if (i == 0 || (i < l.length && !strchr("; \t", l.text[i])) ||
+	    (i < l.length && l.text[i] == '\0')) {
+		a->end = HTTPANSREF_WRONG;
+		return 0;
+	}
+	put(a, bytes, l.whole);
+	*last = size == 0;
+	if (*last)
+		return l.whole;
+	left = n - l.whole;
+	put(a, bytes + l.whole, size < left ? (size_t)size : left);
+	if (left <= size)
+		return 0;
+	i = l.whole + (size_t)size;
+	if (bytes[i] == '\n') {
+		put(a, "\n", 1);
+		return i + 1;
+	}
+	if (bytes[i] != '\r' || (i + 1 < n && bytes[i + 1] != '\n'))
+		a->end = HTTPANSREF_WRONG;
+	if (a->end == HTTPANSREF_WRONG || i + 1 == n)
+		return 0;
+	put(a, "\r\n", 2);
+	return i + 2;
+}
+
+static size_t
+read_chunks(struct httpansref *a, const char *bytes, size_t n)
+{
+	size_t at = 0, part;
+	bool last = false;
+	struct line l;
+
+	while (!last) {
+		part = read_chunk(a, bytes + at, n - at, &last);
+		at += part;
+		if (part == 0)
+			return 0;
+	}
+	do {
+		if (!read_line(&l, bytes + at, n - at))
+			return 0;
+		put(a, bytes + at, l.whole);
+		at += l.whole;
+	} while (l.length > 0);
+	return at;
+}
+
+/* ---- answers ---- */
+
+static bool
+may_be_status(const char *bytes, size_t n)
+{
+	return strncmp(bytes, "HTTP/1.", n < 7 ? n : 7) == 0 ||
+	    (n == 1 && bytes[0] == '\r');
+}
+
+static void
+finish(struct httpansref *a, bool last)
+{
+	a->left--;
+	if (last)
+		a->end = HTTPANSREF_OVER;
+}
+
+/* What comes after the section, which is in `head`. Returns how many bytes of
+ * it and the body were taken. */
+static size_t
+read_rest(struct httpansref *a, unsigned kind, const char *bytes, size_t n)
+{
+	static struct text all[ELEMENTS_MAX];
+	const char *first = head.line[0].text;
+	int status = atoi((char[4]){ first[9], first[10], first[11], '\0' });
+	size_t codings, count = elements("transfer-encoding", all, &codings);
+	bool chunked = count > 0 && same(all[count - 1], "chunked");
+	bool close = has_element("connection", "close");
+	bool keep = has_element("connection", "keep-alive");
+	bool old = first[7] == '0', coded = codings > 0, ends, last;
+	uint64_t length;
+	int has_length = find_length(&length);
+	size_t body = n - head.length, taken;
+
+	if (status < 200 && !(status == 101)) {
+		put_head(a, coded, false);
+		return head.length;
+	}
+	if (status == 101 && !(kind & HTTP_KIND_UPGRADE)) {
+		a->end = HTTPANSREF_WRONG;
+		return 0;
+	}
+	if (status == 101 || (status < 300 && kind & HTTP_KIND_CONNECT)) {
+		put_head(a, coded, false);
+		put(a, bytes + head.length, body);
+		a->left--;
+		a->end = HTTPANSREF_TUNNEL;
+		return n;
+	}
+	last = close || (old && (!keep || coded));
+	ends = kind & HTTP_KIND_HEAD || status == 204 || status == 304;
+	if (!ends &&
+	    (is_doubtful() || (coded && !chunked) ||
+		(!coded && has_length == 0))) {
+		put_head(a, coded, !close);
+		put(a, bytes + head.length, body);
+		a->end = HTTPANSREF_CLOSE;
+		return n;
+	}
+	if (!ends && !coded && has_length < 0) {
+		a->end = HTTPANSREF_WRONG;
+		return 0;
+	}
+	put_head(a, coded, last && keep && !close);
+	last |= (kind & HTTP_KIND_LAST) != 0;
+	if (ends) {
+		finish(a, last);
+		return head.length;
+	}
+	if (chunked) {
+		taken = read_chunks(a, bytes + head.length, body);
+		if (taken > 0)
+			finish(a, last);
+		return taken > 0 ? head.length + taken : n;
+	}
+	taken = length < body ? (size_t)length : body;
+	put(a, bytes + head.length, taken);
+	if (taken == length)
+		finish(a, last);
+	return head.length + taken;
+}
+
+static size_t
+read_answer(struct httpansref *a, unsigned kind, const char *bytes, size_t n)
+{
+	struct line l;
+
+	if (read_line(&l, bytes, n) ? l.length > 0 && !is_status(&l)
+				    : !may_be_status(bytes, n)) {
+		a->end = HTTPANSREF_WRONG;
+		return 0;
+	}
+	if (!read_line(&l, bytes, n))
+		return n;
+	if (l.length == 0)
+		return l.whole; /* an empty line before it */
+	split(bytes, n);
+	return head.complete ? read_rest(a, kind, bytes, n) : n;
+}
+
+void
+httpansref_read(struct httpansref *a, const uint8_t *kinds, unsigned requests,
+    const char *bytes, size_t n)
+{
+	size_t at = 0;
+
+	a->length = 0;
+	a->left = requests;
+	a->end = HTTPANSREF_MORE;
+	while (at < n && a->end == HTTPANSREF_MORE) {
+		if (a->left == 0)
+			a->end = HTTPANSREF_UNASKED;
+		else
+			at += read_answer(
+			    a, kinds[requests - a->left], bytes + at, n - at);
+	}
+}
