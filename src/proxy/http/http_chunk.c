@@ -96,7 +96,7 @@ are_extensions(struct http_text t)
 }
 
 /* How many bytes of it are digits; 0: none are, or the size is more than
- * `most`. */
+ * `most`, which is a power of two but one. */
 static size_t
 size_length(struct http_text line, uint64_t most, uint64_t *size)
 {
@@ -104,9 +104,9 @@ size_length(struct http_text line, uint64_t most, uint64_t *size)
 	size_t i;
 
 	for (i = 0; i < line.length && hex_value(line.at[i]) >= 0; i++) {
-		n = n << 4 | (uint64_t)hex_value(line.at[i]);
-		if (n > most)
+		if (n > most >> 4)
 			return 0;
+		n = n << 4 | (uint64_t)hex_value(line.at[i]);
 	}
 	*size = n;
 	return i;

@@ -160,6 +160,7 @@ START_TEST(wrong_chunks)
 	one_becomes(CHUNKED "\r\n", CHUNKED, 0, 1, WRONG);
 	one_becomes(CHUNKED "5x\r\nhello\r\n", CHUNKED, 0, 1, WRONG);
 	one_becomes(CHUNKED "8000000000000000\r\n", CHUNKED, 0, 1, WRONG);
+	one_becomes(CHUNKED "55555555555555555\r\n", CHUNKED, 0, 1, WRONG);
 	one_becomes(
 	    CHUNKED "5\r\nhelloworld\r\n", CHUNKED "5\r\nhello", 0, 1, WRONG);
 	one_becomes(
