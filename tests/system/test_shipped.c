@@ -88,6 +88,7 @@ start(void)
 
 	pen_start_given(&pen, &gifts, "-f", "-u", user(), "-F", conf, NULL);
 	pen_wait_ready(&pen, &front);
+	WAIT_FOR(manager_has_heard(&manager, "|READY=1\n"), SOON);
 }
 
 static bool
@@ -145,7 +146,7 @@ expect_all_together(const char *unit)
 	configure("server 0 weight 7\n");
 	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
 	WAIT_FOR(manager_has_heard(&manager, "|READY=1\n"), SOON);
-	ck_assert(says("servers long", "weight 7"));
+	WAIT_FOR(says("servers long", "weight 7"), SOON);
 	expect_all();
 	/* `write`, into a directory of ReadWritePaths= */
 	ck_assert_str_eq(endpoint_ask(&ctl, "server 0 weight 3\n"), "");
