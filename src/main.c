@@ -93,7 +93,7 @@ static int
 drop_privileges(struct pen *p, struct error *e)
 {
 	struct process_options o = p->plan->config.process;
-	bool keep = o.user != NULL && has_transparent(p);
+	bool transparent = o.user != NULL && has_transparent(p), keep;
 	struct passwd user, *pw;
 	struct error why;
 
@@ -102,12 +102,14 @@ drop_privileges(struct pen *p, struct error *e)
 	if ((predecessor_is_there(&p->predecessor) || geteuid() != 0) &&
 	    process_is_user(o.user))
 		o.user = NULL;
-	if (keep && rights_begin_change(e) < 0)
-		return -1;
-	/* after the rights are dropped, logs are opened again as this user */
 	pw = o.user != NULL && process_find_user(o.user, &user, &why) == 0
 	    ? &user
 	    : NULL;
+	keep = transparent ||
+	    (pw != NULL && pw->pw_uid != 0 && geteuid() == 0);
+	if (keep && rights_begin_change(e) < 0)
+		return -1;
+	/* after the rights are dropped, logs are opened again as this user */
 	if (pw != NULL) {
 		sink_give(p->log, pw->pw_uid);
 		sink_give(sessionlog_sink(p->sessionlog), pw->pw_uid);
@@ -115,7 +117,7 @@ drop_privileges(struct pen *p, struct error *e)
 	}
 	if (process_drop_privileges(&o, e) < 0)
 		return -1;
-	return keep ? rights_end_change(e) : 0;
+	return keep ? rights_end_change(transparent, e) : 0;
 }
 
 static int

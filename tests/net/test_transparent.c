@@ -385,14 +385,14 @@ END_TEST
 			SKIP("root of a user namespace has no other user"); \
 	} while (0)
 
-/* CAP_NET_RAW is number 13. */
+/* CAP_NET_BIND_SERVICE, of each other user, is number 10, CAP_NET_RAW 13. */
 static void
-expect_one_right(pid_t pid)
+expect_rights(pid_t pid)
 {
-	const char *one = "0000000000002000", *none = "0000000000000000";
+	const char *two = "0000000000002400", *none = "0000000000000000";
 
-	ck_assert_ptr_nonnull(strstr(child_status_line(pid, "CapPrm"), one));
-	ck_assert_ptr_nonnull(strstr(child_status_line(pid, "CapEff"), one));
+	ck_assert_ptr_nonnull(strstr(child_status_line(pid, "CapPrm"), two));
+	ck_assert_ptr_nonnull(strstr(child_status_line(pid, "CapEff"), two));
 	ck_assert_ptr_nonnull(strstr(child_status_line(pid, "CapAmb"), none));
 	ck_assert_ptr_null(strstr(child_status_line(pid, "Uid"), "\t0\t"));
 }
@@ -403,7 +403,7 @@ START_TEST(another_user)
 	NEED_USERS();
 	PEN("-u", "nobody", "--transparent", "-r", front_of(&families[0], 80),
 	    SERVER4);
-	expect_one_right(pen.child.pid);
+	expect_rights(pen.child.pid);
 	expect_tcp(&families[0]);
 	down();
 }
@@ -423,7 +423,7 @@ START_TEST(upgrade)
 	net_fixture_enter(&fixture, NET_FIXTURE_DIRECTOR);
 	new = upgrading_go(&control, pen.child.pid);
 	net_fixture_leave(&fixture);
-	expect_one_right(new);
+	expect_rights(new);
 	expect_tcp(&families[0]);
 	upgrading_end(new);
 	net_fixture_down(&fixture);

@@ -1,11 +1,16 @@
 /* test_process.c: pen as a process: background, pid file, signals, users. */
 #include "config.h"
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* unshare() */
+#endif
+
 #include <check.h>
 #include <errno.h>
 #include <grp.h>
 #include <poll.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +24,7 @@
 #include "support/mounts.h"
 #include "support/penrun.h"
 #include "support/suite.h"
+#include "support/upgrading.h"
 #include "support/wait.h"
 
 static struct backend back;
@@ -450,6 +456,51 @@ START_TEST(data_dumps)
 }
 END_TEST
 
+/* A reload adds a port below 1024, and so does one after an upgrade. */
+START_TEST(another_user_adds_low_ports)
+{
+	struct endpoint ctl;
+	struct pen pen;
+	const char *conf;
+	pid_t new;
+
+	NEED_PROGRAM("ip");
+	NEED_UPGRADES(upgrading_install());
+	if (geteuid() != 0 || unshare(CLONE_NEWNET) < 0 ||
+	    system("ip link set lo up") != 0)
+		SKIP("needs root and a network namespace");
+	prepare();
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	conf = scratch("pen.conf");
+	write_file(conf,
+	    text("listen %s\nserver add %s\n", front.text, back.at.text));
+	ck_assert_int_eq(chmod(conf, 0644), 0);
+	ck_assert_int_eq(chmod(text("%.*s", (int)(strrchr(conf, '/') - conf),
+				   conf),
+			     0777),
+	    0);
+	pen_start(&pen, "-f", "-u", "nobody", "-C", ctl.text, "-F",
+	    conf, NULL);
+	pen_wait_ready(&pen, &front);
+	write_file(conf,
+	    text("listen %s,127.0.0.1:81\nserver add %s\n", front.text,
+		back.at.text));
+	WAIT_FOR(endpoint_is_listening(&ctl), 5000);
+	pen_answers(&ctl, "reload", "");
+	ck_assert_str_eq(endpoint_ask(&ctl, "listen\n"),
+	    text("%s,127.0.0.1:81\n", front.text));
+	new = upgrading_go(&ctl, pen.child.pid);
+	write_file(conf,
+	    text("listen %s,127.0.0.1:81,127.0.0.1:82\nserver add %s\n",
+		front.text, back.at.text));
+	pen_answers(&ctl, "reload", "");
+	ck_assert_str_eq(endpoint_ask(&ctl, "listen\n"),
+	    text("%s,127.0.0.1:81,127.0.0.1:82\n", front.text));
+	upgrading_end(new);
+	backend_stop(&back);
+}
+END_TEST
+
 SUITE(test_process)
 {
 	Suite *s = suite_create("process");
@@ -468,6 +519,7 @@ SUITE(test_process)
 	SUITE_ADD(s, closed_standard_files, 15);
 	SUITE_ADD(s, links_of_others_are_refused, 15);
 	SUITE_ADD(s, runs_as_another_user, 15);
+	SUITE_ADD(s, another_user_adds_low_ports, 60);
 	SUITE_ADD(s, debug_lines_have_a_time, 15);
 	SUITE_ADD(s, data_dumps, 15);
 	return s;

@@ -70,29 +70,13 @@ rights_keep_few(bool frames, struct error *e)
 	return 0;
 }
 
-/* ---- transparent ---- */
+/* ---- another user ---- */
 
-/* Linux is content with either of the two, of which CAP_NET_RAW allows less:
- * ip(7) names the other one alone. */
-static const int wanted[] = { CAP_NET_RAW, CAP_NET_ADMIN };
-
-/* Returns the one that the process has; -1: neither. */
-static int
-right_that_is_there(void)
-{
-	struct __user_cap_header_struct head = {
-		.version = _LINUX_CAPABILITY_VERSION_3
-	};
-	struct __user_cap_data_struct set[_LINUX_CAPABILITY_U32S_3];
-	size_t i;
-
-	if (syscall(SYS_capget, &head, set) == 0)
-		for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-			if (set[CAP_TO_INDEX(wanted[i])].permitted &
-			    CAP_TO_MASK(wanted[i]))
-				return wanted[i];
-	return -1;
-}
+/* Of the last two, Linux is content with either for `transparent`, and
+ * CAP_NET_RAW allows less: ip(7) names the other one alone. */
+static const int handed_on[] = { CAP_NET_BIND_SERVICE, CAP_NET_RAW,
+	CAP_NET_ADMIN };
+enum { HANDED_ON = sizeof(handed_on) / sizeof(handed_on[0]) };
 
 int
 rights_begin_change(struct error *e)
@@ -104,20 +88,29 @@ rights_begin_change(struct error *e)
 
 /* What is inheritable alone gives no program anything: capabilities(7). */
 int
-rights_end_change(struct error *e)
+rights_end_change(bool transparent, struct error *e)
 {
 	struct __user_cap_header_struct head = {
 		.version = _LINUX_CAPABILITY_VERSION_3
 	};
-	struct __user_cap_data_struct set[_LINUX_CAPABILITY_U32S_3] = { 0 };
-	int right = right_that_is_there();
+	struct __user_cap_data_struct has[_LINUX_CAPABILITY_U32S_3],
+	    set[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	uint32_t mask;
+	int i, word;
 
-	if (right >= 0)
-		set[CAP_TO_INDEX(right)] = (struct __user_cap_data_struct){
-			CAP_TO_MASK(right), CAP_TO_MASK(right),
-			CAP_TO_MASK(right)
-		};
 	(void)prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
+	if (syscall(SYS_capget, &head, has) != 0)
+		return error_set(
+		    e, "cannot keep capabilities: %s", strerror(errno));
+	for (i = 0; i < (transparent ? HANDED_ON : 1); i++) {
+		word = CAP_TO_INDEX(handed_on[i]);
+		mask = CAP_TO_MASK(handed_on[i]) & has[word].permitted;
+		set[word].effective |= mask;
+		set[word].permitted |= mask;
+		set[word].inheritable |= mask;
+		if (i > 0 && mask != 0)
+			break;
+	}
 	if (syscall(SYS_capset, &head, set) != 0)
 		return error_set(
 		    e, "cannot keep a capability: %s", strerror(errno));
@@ -125,15 +118,16 @@ rights_end_change(struct error *e)
 	return 0;
 }
 
+/* One that the process does not have, or may not inherit, is refused. */
 void
 rights_hand_on(bool on)
 {
-	int right = right_that_is_there();
+	int i;
 
-	if (right >= 0)
+	for (i = 0; i < HANDED_ON; i++)
 		(void)prctl(PR_CAP_AMBIENT,
-		    on ? PR_CAP_AMBIENT_RAISE : PR_CAP_AMBIENT_LOWER, right, 0,
-		    0);
+		    on ? PR_CAP_AMBIENT_RAISE : PR_CAP_AMBIENT_LOWER,
+		    handed_on[i], 0, 0);
 }
 
 #else
@@ -146,9 +140,9 @@ rights_begin_change(struct error *e)
 }
 
 int
-rights_end_change(struct error *e)
+rights_end_change(bool transparent, struct error *e)
 {
-	(void)e;
+	(void)transparent, (void)e;
 	return 0;
 }
 

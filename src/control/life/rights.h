@@ -20,10 +20,11 @@ int rights_keep_few(bool frames, struct error *e);
 /* The next change of user loses no capabilities. Returns 0, or -1 with a full
  * message. */
 int rights_begin_change(struct error *e);
-/* After it: gives up all but the one that addresses of other hosts need
- * (net/sock_nonlocal.h), which the program that takes over may have, too, but
+/* After it: gives up all but CAP_NET_BIND_SERVICE, for ports that a reload
+ * adds, and with `transparent` the one that addresses of other hosts need
+ * (net/sock_nonlocal.h). The program that takes over may have them, too, but
  * none that this one starts. Returns 0, or -1 with a full message. */
-int rights_end_change(struct error *e);
+int rights_end_change(bool transparent, struct error *e);
 /* While `on`, a program that is started gets what rights_end_change() has
  * left. */
 void rights_hand_on(bool on);
