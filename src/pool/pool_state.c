@@ -419,17 +419,8 @@ blacklist(struct server *s, const char *reason, uint64_t now, uint64_t until)
 
 /* ---- what happens to servers ---- */
 
-void
-pool_opened(struct pool *p, struct server *s, const struct peer *who,
-    struct attempts *attempts, uint64_t now)
-{
-	s->connects++;
-	rate_count(&s->rate, now);
-	pool_resumed(p, s, who, attempts, now);
-}
-
-void
-pool_resumed(struct pool *p, struct server *s, const struct peer *who,
+static inline void
+count_and_remember(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t now)
 {
 	s->connections++;
@@ -441,6 +432,22 @@ pool_resumed(struct pool *p, struct server *s, const struct peer *who,
 	if (p->sticky != NULL && s->role == SERVER_REGULAR)
 		sticky_remember(p->sticky, who, &attempts->hint, s->number,
 		    attempts->proven, now);
+}
+
+void
+pool_opened(struct pool *p, struct server *s, const struct peer *who,
+    struct attempts *attempts, uint64_t now)
+{
+	s->connects++;
+	rate_count(&s->rate, now);
+	count_and_remember(p, s, who, attempts, now);
+}
+
+void
+pool_resumed(struct pool *p, struct server *s, const struct peer *who,
+    struct attempts *attempts, uint64_t now)
+{
+	count_and_remember(p, s, who, attempts, now);
 }
 
 void
