@@ -399,6 +399,7 @@ director_join(struct director *d, struct loop *l, struct pool *p)
 	fw->hops.wire = &fw->wire;
 	fw->hops.vips = &d->vips;
 	fw->hops.flows = &d->dispatch.flows;
+	fw->hops.groups.neighbors = &fw->hops.neighbors;
 	d->dispatch.loop = d->dispatch.fast.loop = l;
 	d->dispatch.pool = d->dispatch.fast.pool = p;
 	d->dispatch.hops = &fw->hops;

@@ -467,7 +467,6 @@ nexthops_open(struct nexthops *n, struct error *e)
 
 	if (neighbors_init(&n->neighbors, &o, loop_now(n->loop)) < 0)
 		return error_set(e, "out of memory");
-	n->groups.neighbors = &n->neighbors;
 	nexthops_refresh(n);
 	return 0;
 }

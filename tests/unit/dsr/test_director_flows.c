@@ -460,6 +460,7 @@ START_TEST(no_carrier_when_it_goes_on)
 	nexthops_note_link(&d.forward.hops, "");
 	ck_assert_uint_gt(n->stats.requests, asked);
 	director_pause(&d);
+	groups_fini(&d.forward.hops.groups);
 	neighbors_fini(n);
 	close(pipes[0]);
 	close(pipes[1]);
