@@ -112,9 +112,13 @@ workers_sockets_cancel(struct apply *a)
 static int
 all_turn(struct workers *w, struct error *e)
 {
+	struct message *m;
 	struct seat *s;
 	int rc = 0;
 
+	SEAT_EACH (w, s) /* answers to earlier ones */
+		while ((m = seat_take(s, MESSAGE_PONG, MESSAGE_PONG)) != NULL)
+			free(m);
 	workers_send(w, MESSAGE_PING, NULL, 0);
 	SEAT_EACH (w, s)
 		if (!seat_turns(s))
