@@ -87,8 +87,9 @@ hold i
 ~ error: server 2: 1 connection left after 100 ms
 > server 2 maint wait x
 < error: server: wait: "x" is not a duration
-> server all drain wait
-< error: server: wait: for one server
+> server all drain wait 0.1
+~ error: server all: 1 connection left after 100 ms
+> server all up; server 0 down
 drop
 > server 2 drain wait 10; mode
 < server 2: no connections left

@@ -286,6 +286,49 @@ START_TEST(sockets_have_levels)
 }
 END_TEST
 
+/* The words of a check may be a password. */
+START_TEST(readers_see_no_secrets)
+{
+	static const char *const lines[] = { "show settings", "check", "diff",
+		"show settings json", "check json", "diff json",
+		"service shop check", "service shop; show settings" };
+	const char *conf = scratch("pen.conf"), *program;
+	struct endpoint look, other;
+	const char *reply;
+	size_t i;
+
+	program = scratch_program("probe", "exit 0\n");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&other, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	endpoint_new(&look, ENDPOINT_UNIX);
+	write_file(conf,
+	    text(
+		"listen %s\nserver 0 address 127.0.0.1 port 9\n"
+		"check exec %s secret\nservice shop\nlisten %s\n"
+		"server 0 address 127.0.0.1 port 9 check send secret expect x\n"
+		"check exec %s secret\n",
+		front.text, program, other.text, program));
+	pen_up(&pen, &front, "-C", ctl.text, "--control-level", "read", "-C",
+	    look.text, "-F", conf, NULL);
+	WAIT_FOR(endpoint_is_listening(&look), 5000);
+	ck_assert_str_eq(ask("check exec /bin/true secret 2\n"), "");
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		reply = ask(text("%s\n", lines[i]));
+		ck_assert_msg(strstr(reply, "secret") != NULL ||
+			strstr(reply, "built without") != NULL,
+		    "%s: %s", lines[i], reply);
+		reply = endpoint_ask(&look, text("%s\n", lines[i]));
+		ck_assert_msg(strstr(reply, "secret") == NULL &&
+			(strstr(reply, "exec ...") != NULL ||
+			    strncmp(lines[i], "diff", 4) == 0 ||
+			    strstr(reply, "built without") != NULL),
+		    "%s: %s", lines[i], reply);
+	}
+	pen_down(&pen);
+}
+END_TEST
+
 /* What another user is answered at the socket, into `answer`. */
 static void
 ask_as_nobody(const char *line, char *answer, size_t size)
@@ -437,6 +480,13 @@ START_TEST(files_over_tcp)
 				  "not on TCP: only in a file, on the "
 				  "command line or on a Unix socket\n") != NULL,
 		    "%s", lines[i]);
+	/* nor is a socket made where a client wants it */
+	ck_assert_ptr_nonnull(strstr(ask("web /tmp/x\n"), "not on TCP"));
+	ck_assert_ptr_nonnull(strstr(ask("listen /tmp/x\n"), "not on TCP"));
+	ck_assert_ptr_nonnull(
+	    strstr(ask(text("listen %s,/tmp/x\n", front.text)), "not on TCP"));
+	ck_assert_str_eq(
+	    ask(text("listen %s\n", front.text)), text("%s\n", front.text));
 	ck_assert_str_eq(ask("no session_log\n"), "");
 	ck_assert_str_eq(ask("control\n"), text("%s\n", ctl.text));
 	ck_assert_str_eq(endpoint_hear(&front), "hello");
@@ -760,6 +810,7 @@ SUITE(test_control)
 	SUITE_ADD(s, client_that_does_not_read, 30);
 	SUITE_ADD(s, exit_when_allowed, 20);
 	SUITE_ADD(s, sockets_have_levels, 20);
+	SUITE_ADD(s, readers_see_no_secrets, 20);
 	SUITE_ADD(s, sockets_have_the_user, 30);
 	SUITE_ADD(s, users_have_levels, 20);
 	SUITE_ADD(s, empty_list_closes_tcp, 20);

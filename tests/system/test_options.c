@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <signal.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -851,6 +852,94 @@ START_TEST(file_without_end_is_reported)
 }
 END_TEST
 
+/* The last colon could be that of a port. */
+START_TEST(address_that_looks_like_a_port_is_reported)
+{
+	static const struct {
+		const char *words;
+		bool warned;
+	} servers[] = {
+		{ "address 2001:db8::12:6443", true },
+		{ "max 3 address ::ffff:8080", true },
+		{ "address 2001:db8::12:6443 port 6443", false },
+		{ "address 2001:db8::12", false },
+		{ "address 2001:db8::12:beef", false },
+		{ "address 2001:db8:1:2:3:4:5:6443", false },
+	};
+	const char *conf = scratch("v6.conf");
+	const char *argv[] = { getenv("PEN"), "--check", "-F", conf,
+		free_front(), NULL };
+	struct child c;
+	size_t i;
+
+	for (i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
+		write_file(conf, text("server 0 %s\n", servers[i].words));
+		child_start(&c, argv);
+		child_wait(&c, 10000);
+		ck_assert_msg(
+		    (strstr(child_err(&c), text("%s:1: server 0: ", conf)) !=
+			    NULL &&
+			strstr(child_err(&c),
+			    "is an address without a port (for port ") !=
+			    NULL) == servers[i].warned,
+		    "%s: %s", servers[i].words, child_err(&c));
+	}
+}
+END_TEST
+
+/* What is read once is not read again, as it would be empty then. */
+START_TEST(file_from_standard_input)
+{
+	const char *front = free_front(), *ctl = scratch("ctl");
+	const char *conf = scratch("in.conf"), *script = scratch("run");
+	const char *argv[] = { "sh", script, NULL };
+	struct endpoint at;
+	struct child c;
+
+	endpoint_new(&at, ENDPOINT_UNIX);
+	ctl = at.text;
+	write_file(conf, text("listen %s\ndummy\ncontrol %s\n", front, ctl));
+	write_file(script, text("exec \"$PEN\" -f -F - <%s\n", conf));
+	child_start(&c, argv);
+	WAIT_FOR(endpoint_path_listens(ctl), 10000);
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&at, "reload\n"), "cannot be read again"));
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&at, "upgrade\n"), "cannot be read again"));
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&at, "diff\n"), "cannot be read again"));
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&at, "write\n"), "started with -F -"));
+	ck_assert_ptr_nonnull(strstr(endpoint_ask(&at, "listen\n"), front));
+	ck_assert_int_eq(child_stop(&c, SIGTERM), 0);
+}
+END_TEST
+
+/* It would be started again beside its successor, for ever. */
+START_TEST(supervised_process_is_not_upgraded)
+{
+	const char *front = free_front();
+	const char *program = scratch_program(
+	    "runsv", "\"$PEN\" -f -C \"$1\" \"$2\" 127.0.0.1:9 & wait\n");
+	const char *words[] = { program, NULL, front, NULL };
+	struct endpoint at;
+	struct child c;
+
+	if (access("/proc/self/comm", R_OK) != 0)
+		SKIP("needs /proc");
+	endpoint_new(&at, ENDPOINT_UNIX);
+	words[1] = at.text;
+	child_start(&c, words);
+	WAIT_FOR(endpoint_path_listens(at.text), 10000);
+	ck_assert_str_eq(endpoint_ask(&at, "upgrade\n"),
+	    "error: upgrade: runsv would start pen again when this process "
+	    "ends: let it restart pen\n");
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&at, "shutdown 0.001\n"), "stopping"));
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+}
+END_TEST
+
 /* They are not those of the section before. */
 START_TEST(lines_of_no_section_are_skipped)
 {
@@ -1009,6 +1098,9 @@ SUITE(test_options)
 	SUITE_ADD(s, lines_that_mislead, 30);
 	SUITE_ADD(s, file_without_end_is_reported, 30);
 	SUITE_ADD(s, lines_of_no_section_are_skipped, 30);
+	SUITE_ADD(s, address_that_looks_like_a_port_is_reported, 30);
+	SUITE_ADD(s, file_from_standard_input, 30);
+	SUITE_ADD(s, supervised_process_is_not_upgraded, 30);
 	SUITE_ADD(s, open_to_everybody, 20);
 	SUITE_ADD(s, warnings_about_tls, 20);
 	SUITE_ADD(s, check_leaves_no_trace, 30);

@@ -184,6 +184,44 @@ START_TEST(name_is_needed)
 }
 END_TEST
 
+/* Of a service that has no server nothing can be done to all. */
+START_TEST(all_servers_drain)
+{
+	begin(_i > 0 ? "workers 2\n" : "");
+	ck_assert_str_eq(ask("service shop drain wait 5"),
+	    "server all: no connections left\n");
+	pen_answers(&ctl, "services", "shop state drain");
+	ck_assert_str_eq(ask("service shop server all maint wait"),
+	    "server all: no connections left\n");
+	pen_answers(&ctl, "service shop up wait", "error: ");
+	ck_assert_str_eq(ask("service shop up"), "");
+	pen_answers(&ctl, "service shop drain now", "error: ");
+	ck_assert_str_eq(ask("service add none"), "");
+	pen_answers(&ctl, "service none drain", "server: there is no server");
+	pen_answers(&ctl, "service none server all max 3", "is no server");
+	pen_down(&pen);
+}
+END_TEST
+
+/* A setting of the file may be in the way, but the command is not its line. */
+START_TEST(refused_command_is_no_line)
+{
+	const char *reply;
+
+	begin("acl 1 permit 10.0.0.1\n");
+	write_file(
+	    conf, sections("", "redirect_https 443\nhttp\ncheck_port 7\n"));
+	ck_assert_str_eq(ask("reload"), "");
+	reply = ask("service shop ssl_cert /no/such; dummy");
+	ck_assert_msg(strstr(reply, "error: ssl_cert: ") != NULL &&
+		strstr(reply, "pen.conf:") == NULL,
+	    "%s", reply);
+	write_file(conf, sections("", "ssl_min x\n"));
+	pen_answers(&ctl, "reload", "pen.conf:4: ssl_min");
+	pen_down(&pen);
+}
+END_TEST
+
 /* With a listening address, or by its name, the service default is there. */
 START_TEST(default_can_begin)
 {
@@ -326,6 +364,8 @@ SUITE(test_service_names)
 	SUITE_ADD_LOOP(s, name_is_obeyed, MINUTES, 2);
 	SUITE_ADD(s, chosen_service_is_obeyed, 30);
 	SUITE_ADD_LOOP(s, name_is_needed, MINUTES, 2);
+	SUITE_ADD_LOOP(s, all_servers_drain, 30, 2);
+	SUITE_ADD(s, refused_command_is_no_line, 30);
 	SUITE_ADD(s, default_can_begin, 30);
 	SUITE_ADD(s, wrong_name_is_refused, MINUTES);
 	SUITE_ADD(s, section_is_obeyed, MINUTES);

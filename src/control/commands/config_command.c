@@ -14,6 +14,7 @@
 #include "control/file/config_lines.h"
 #include "control/answer/fields.h"
 #include "control/life/context.h"
+#include "control/plan/check_plan.h"
 
 /* ---- include ---- */
 
@@ -210,7 +211,7 @@ run_diff(struct call *c, struct error *e)
 	struct config_lines running = file;
 	enum log_level level = log_level;
 	struct plan *draft;
-	int rc;
+	int rc = 0;
 
 	if (c->depth > 0) /* it would read that file again, and again */
 		return error_set(e, "not allowed in a configuration file");
@@ -222,7 +223,13 @@ run_diff(struct call *c, struct error *e)
 	log_level = level;
 	if (draft == NULL)
 		return -1;
-	rc = read_lines(draft, c->pen->plan, &file, &running);
+	/* to a caller who may not read them, secrets are the same */
+	if (c->draft != NULL)
+		rc = check_plan_hide_secrets(draft);
+	if (rc == 0)
+		rc = read_lines(draft,
+		    c->draft != NULL ? c->draft : c->pen->plan, &file,
+		    &running);
 	if (rc == 0)
 		emit_differences(c->reply, &file, &running);
 	plan_free(draft);
@@ -248,7 +255,7 @@ const struct command config_commands[] = {
 		"kept" },
 	{ .name = "diff",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_PROCESS,
+	    .flags = ROW_LOOK | ROW_PROCESS | ROW_SECRETS,
 	    .run = run_diff,
 	    .help = "prints the differences: - in the file, + running" },
 	{ .name = NULL },

@@ -106,6 +106,20 @@ plan_now(const struct call *c)
 	    : plan_service(c->pen->plan, plan_service_name(c->plan));
 }
 
+/* Whether it has a Unix socket that is not there yet. */
+static bool
+makes_file(const struct listen_list *list, const struct plan *now)
+{
+	uint32_t i;
+
+	if (now != NULL && listen_list_equal(list, &now->listen))
+		return false;
+	for (i = 0; i < list->count; i++)
+		if (list->entry[i].at.u.sa.sa_family == AF_UNIX)
+			return true;
+	return false;
+}
+
 static int
 run_listen(struct call *c, struct error *e)
 {
@@ -128,6 +142,8 @@ run_listen(struct call *c, struct error *e)
 		    : error_set(e, "out of memory");
 	else
 		rc = spec_parse_listen(&list, text, how, e);
+	if (rc == 0 && makes_file(&list, now))
+		rc = call_needs_local(c, e);
 	if (rc == 0)
 		warn_of_replaced(c, text);
 	if (rc == 0 && text_set(&c->plan->listen_text, text) < 0)

@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +23,8 @@ struct drain {
 	struct loop *loop; /* NULL: it has not begun */
 	struct pen *pen;
 	const struct service *service; /* may be gone */
-	unsigned slot;
-	const struct server *server;
+	unsigned slot;		     /* DRAIN_ALL: each that is there, or was */
+	const struct server *server; /* NULL: all */
 	char *name;	/* of the server; owned; NULL: no memory for it */
 	uint64_t ms;	/* at most; 0: no limit */
 	uint64_t until; /* the loop's ms */
@@ -39,8 +41,10 @@ drain_begin(struct wait *w, struct service *svc)
 	d->loop = svc->pen->loop;
 	d->pen = svc->pen;
 	d->service = svc;
-	d->server = pool_slot(svc->pool, d->slot);
-	d->name = strdup(d->server->name);
+	if (d->slot != DRAIN_ALL) {
+		d->server = pool_slot(svc->pool, d->slot);
+		d->name = strdup(d->server->name);
+	}
 	d->until = d->ms > 0 ? now + d->ms : UINT64_MAX;
 	d->next = now + TELL_MS;
 }
@@ -60,19 +64,61 @@ has_service(const struct drain *d)
 static uint64_t
 drain_left(const struct drain *d)
 {
+	const struct server *s;
+	uint64_t left = 0;
+	unsigned i;
+
+	if (d->server == NULL) {
+		for (i = 0; has_service(d) &&
+		     (s = pool_slot(d->service->pool, i)) != NULL;
+		     i++)
+			left += i != SLOT_EMERGENCY && i != SLOT_ABUSE
+			    ? s->connections
+			    : 0;
+		return left;
+	}
 	return has_service(d) &&
 		(d->name == NULL || text_equal(d->server->name, d->name))
 	    ? d->server->connections
 	    : 0;
 }
 
+/* "server 3", or "server all". */
+static const char *
+name_subject(const struct drain *d, char text[32])
+{
+	if (d->slot == DRAIN_ALL)
+		snprintf(text, 32, "server all");
+	else
+		snprintf(text, 32, "server %u", server_number(d->slot));
+	return text;
+}
+
+static bool
+is_up_again(const struct drain *d)
+{
+	const struct server *s;
+	unsigned i;
+
+	if (d->server != NULL)
+		return d->server->present && d->server->admin == SERVER_ENABLED;
+	for (i = 0;
+	     has_service(d) && (s = pool_server(d->service->pool, i)) != NULL;
+	     i++)
+		if (s->present && s->admin == SERVER_ENABLED)
+			return true;
+	return false;
+}
+
 static int
 refuse_late(const struct drain *d, struct error *e)
 {
+	char text[32];
+
 	return error_set(e,
-	    "server %u: %" PRIu64 " connection%s left after %" PRIu64 " ms",
-	    server_number(d->slot), drain_left(d),
-	    drain_left(d) == 1 ? "" : "s", d->ms);
+	    "%s: %" PRIu64 " connection%s left after %" PRIu64 " ms",
+	    name_subject(d, text), drain_left(d), drain_left(d) == 1 ? "" : "s",
+	    d->ms);
 }
 
 static enum wait_result
@@ -80,16 +126,16 @@ drain_go_on(struct wait *w, struct buffer *out, struct error *e)
 {
 	struct drain *d = container_of(w, struct drain, wait);
 	uint64_t now = loop_now(d->loop);
-	unsigned number = server_number(d->slot);
+	char text[32];
 
 	pen_count(d->pen);
+	name_subject(d, text);
 	if (drain_left(d) == 0) {
-		reply_add(out, "server %u: no connections left\n", number);
+		reply_add(out, "%s: no connections left\n", text);
 		return WAIT_DONE;
 	}
-	if (d->server->present && d->server->admin == SERVER_ENABLED) {
-		error_set(
-		    e, "server %u: is up again and no longer drains", number);
+	if (is_up_again(d)) {
+		error_set(e, "%s: is up again and no longer drains", text);
 		return WAIT_FAILED;
 	}
 	if (now >= d->until) {
@@ -97,8 +143,7 @@ drain_go_on(struct wait *w, struct buffer *out, struct error *e)
 		return WAIT_FAILED;
 	}
 	if (now >= d->next) {
-		reply_add(out, "server %u: %" PRIu64 " left\n", number,
-		    drain_left(d));
+		reply_add(out, "%s: %" PRIu64 " left\n", text, drain_left(d));
 		d->next = now + TELL_MS;
 	}
 	if (timer_start(d->loop, &d->tick, TICK_MS) == 0)

@@ -7,8 +7,10 @@
 
 #include "control/answer/wait.h"
 
-/* Waits for the server in the slot, at most `ms`, 0 being for ever. NULL with
- * errno ENOMEM. */
+enum { DRAIN_ALL = 0x7fffffff }; /* in place of a slot */
+
+/* Waits for the server in the slot, or for all of the service, at most `ms`, 0
+ * being for ever. NULL with errno ENOMEM. */
 struct wait *drain_new(unsigned slot, uint64_t ms);
 
 #endif

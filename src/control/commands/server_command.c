@@ -2,10 +2,13 @@
  * looked up here. */
 #include "config.h"
 
+#include <arpa/inet.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/number.h"
 #include "base/words.h"
 #include "control/apply/services.h"
@@ -106,6 +109,8 @@ change_all(struct call *c, struct error *e)
 	struct server_plan *s;
 	unsigned i;
 
+	if (!plan_has_server(c->plan) && c->origin == NULL)
+		return error_set(e, "there is no server");
 	for (i = 0; i < plan_count(c->plan); i++) {
 		if (!server_is_planned(c->plan, i))
 			continue;
@@ -216,11 +221,48 @@ take_wait(struct call *c, struct words *w, bool *drains, uint64_t *ms,
 	    number_parse_ms(w->word[n - 1], 1, LONG_MS, ms) < 0)
 		return error_set(
 		    e, "wait: \"%.100s\" is not a duration", w->word[n - 1]);
-	if (strcmp(w->word[0], "all") == 0)
-		return error_set(e, "wait: for one server");
 	*drains = true;
 	w->count = at;
 	return 0;
+}
+
+/* 2001:db8::12:6443 is an address, but was probably meant to be one with a
+ * port. */
+static void
+warn_of_port(const struct call *c)
+{
+	const struct words *w = c->words;
+	const char *host = NULL, *port;
+	char before[64];
+	struct in6_addr a;
+	uint64_t n;
+	int i;
+
+	for (i = 1; i + 1 < w->count; i++) {
+		if (strcmp(w->word[i], "port") == 0)
+			return;
+		if (strcmp(w->word[i], "address") == 0)
+			host = w->word[i + 1];
+	}
+	port = host != NULL ? strrchr(host, ':') : NULL;
+	if (c->dry || port == NULL || port - host >= (ptrdiff_t)sizeof(before))
+		return;
+	snprintf(before, sizeof(before), "%.*s", (int)(port - host), host);
+	if (number_parse(port + 1, 1, UINT16_MAX, &n) < 0 ||
+	    inet_pton(AF_INET6, host, &a) != 1 ||
+	    inet_pton(AF_INET6, before, &a) != 1)
+		return;
+	log_write(NULL, LOG_LEVEL_WARN,
+	    "%s%sserver %s: %s is an address without a port (for port %llu: "
+	    "address %s port %llu)",
+	    c->origin != NULL ? c->origin : "", c->origin != NULL ? ": " : "",
+	    w->word[0], host, (unsigned long long)n, before,
+	    (unsigned long long)n);
+	if (c->caller != NULL && c->origin == NULL)
+		reply_add(&c->reply->out,
+		    "warning: %s is an address without a port (for port %llu: "
+		    "address %s port %llu)\n",
+		    host, (unsigned long long)n, before, (unsigned long long)n);
 }
 
 static int
@@ -245,9 +287,12 @@ run_server(struct call *c, struct error *e)
 	else
 		rc = change_one(c, e);
 	c->words = all;
+	if (rc == 0)
+		warn_of_port(c);
 	if (rc < 0 || !drains)
 		return rc;
-	c->wait = drain_new(c->slot, ms);
+	c->wait = drain_new(
+	    strcmp(all->word[0], "all") == 0 ? DRAIN_ALL : c->slot, ms);
 	return c->wait != NULL ? 0 : error_set(e, "out of memory");
 }
 

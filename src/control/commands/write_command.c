@@ -34,6 +34,8 @@ write_parse(const struct call *c, struct wanted *w, struct error *e)
 		return error_set(e, "has no JSON; ./json is a file");
 	if (!w->own && call_needs_local(c, e) < 0)
 		return -1;
+	if (w->own && plan_is_from_stdin(c->plan))
+		return error_set(e, "no FILE, and pen was started with -F -");
 	w->path = w->own ? c->plan->config.file : c->words->word[at];
 	return w->path != NULL
 	    ? 0

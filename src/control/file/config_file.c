@@ -293,6 +293,13 @@ config_draft(struct pen *p, bool reload, void (*on_error)(const char *sentence),
 		error_set(e, "out of memory");
 		return NULL;
 	}
+	if (p->phase >= PHASE_SERVING && plan_is_from_stdin(draft)) {
+		plan_free(draft);
+		error_set(e,
+		    "the configuration was standard input, which cannot be "
+		    "read again");
+		return NULL;
+	}
 	reply_init(&unheard);
 	if (reload)
 		rc = read_lists(&c, e);

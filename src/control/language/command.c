@@ -263,15 +263,17 @@ command_parse(const struct command_group *all, char *line,
 	return 0;
 }
 
-/* "service web drain" is "server all drain" for that one. Returns whether it
- * was that. */
+/* "service web drain [wait [SEC]]" is "server all drain [..]" for that one.
+ * Returns whether it was that. */
 static bool
 take_verb(const struct command_group *all, const struct command **row,
     struct words *arguments)
 {
 	static char every[] = "all";
 
-	if (arguments->count != 2 ||
+	if ((arguments->count != 2 &&
+		(arguments->count > 4 ||
+		    strcmp(arguments->word[2], "wait") != 0)) ||
 	    choice_find(choices_admin, arguments->word[1]) == NULL)
 		return false;
 	*row = command_find(all, "server");

@@ -13,6 +13,7 @@
 #endif
 #include <unistd.h>
 
+#include "base/file.h"
 #include "control/life/executable.h"
 
 static bool
@@ -72,9 +73,41 @@ copy_list(int argc, char *const *argv)
 	return list;
 }
 
+/* The name of the parent process is that of its program. */
+static void
+note_supervisor(struct executable *x)
+{
+	static const char *const names[] = { "runsv", "s6-supervise",
+		"supervise", "supervisord", "perpd", "dinit" };
+	struct buffer name;
+	struct error e;
+	char path[64];
+	size_t i, n;
+
+	x->supervisor[0] = '\0';
+	x->parent = getppid();
+	snprintf(path, sizeof(path), "/proc/%ld/comm", (long)x->parent);
+	buffer_init(&name);
+	if (file_read(path, 64, false, &name, &e) == 0)
+		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			n = strlen(names[i]);
+			if (buffer_length(&name) == n + 1 &&
+			    memcmp(buffer_bytes(&name), names[i], n) == 0)
+				memcpy(x->supervisor, names[i], n + 1);
+		}
+	buffer_fini(&name);
+}
+
+bool
+executable_is_supervised(const struct executable *x)
+{
+	return x->supervisor[0] != '\0' && getppid() == x->parent;
+}
+
 void
 executable_note(struct executable *x, int argc, char *const *argv)
 {
+	note_supervisor(x);
 	x->path = NULL;
 	x->argv = copy_list(argc, argv);
 	if (argc > 0)

@@ -3,11 +3,16 @@
 #ifndef PEN_CONTROL_EXECUTABLE_H
 #define PEN_CONTROL_EXECUTABLE_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 #include "base/error.h"
 
 struct executable {
 	char *path;  /* absolute; NULL: not known */
 	char **argv; /* as given; ends with NULL */
+	char supervisor[16]; /* the parent, if it restarts what has ended */
+	pid_t parent;
 };
 
 /* Finds out where argv[0] is, in PATH if it has no slash. Symbolic links stay
@@ -20,6 +25,10 @@ void executable_fini(struct executable *x);
  * bytes, in place of its arguments, too. */
 void executable_rename(struct executable *x, const char *name);
 
+/* Whether the parent of this process is still one of runit, s6, daemontools or
+ * supervisord, which follow one process: when it ends, they start another one,
+ * though its successor serves. */
+bool executable_is_supervised(const struct executable *x);
 /* Whether it can be executed now. Returns 0, or -1 with a short message. */
 int executable_check(const struct executable *x, struct error *e);
 

@@ -1,8 +1,10 @@
 /* check_plan.c: see check_plan.h. */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "control/plan/check_plan.h"
 #include "control/value/spec.h"
 #include "proxy/check/check.h"
@@ -87,4 +89,64 @@ check_plan_dsr_port(
 	const struct check_dsr_settings *o = check_spec_settings(spec);
 
 	return o->port != 0 ? o->port : (uint16_t)s->port;
+}
+
+/* ---- for reports ---- */
+
+/* Checks whose words are of the protocol, and no secrets. */
+static bool
+is_public(const char *check)
+{
+	static const char *const kinds[] = { "connect", "tls", "http", "https",
+		"dns", "none", "off" };
+	size_t n = strcspn(check, " "), i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strlen(kinds[i]) == n && memcmp(kinds[i], check, n) == 0)
+			return true;
+	return check[n] == '\0';
+}
+
+static int
+hide(char **check)
+{
+	char text[64];
+
+	if (*check == NULL || is_public(*check))
+		return 0;
+	snprintf(text, sizeof(text), "%.*s ...", (int)strcspn(*check, " ") % 50,
+	    *check);
+	return text_set(check, text);
+}
+
+static int
+hide_service(struct plan *p)
+{
+	const struct server_plan *s;
+	struct server_plan *mine;
+	unsigned slot;
+
+	for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++) {
+		if (s->check == NULL || is_public(s->check))
+			continue;
+		mine = plan_edit(p, slot);
+		if (mine == NULL || hide(&mine->check) < 0)
+			return -1;
+	}
+	return hide(&p->config.checks.text);
+}
+
+int
+check_plan_hide_secrets(struct plan *p)
+{
+	const struct plan *one;
+	struct plan *mine;
+	unsigned i;
+
+	for (i = 0; (one = plan_service_at(p, i)) != NULL; i++) {
+		mine = plan_service_edit(p, plan_service_name(one));
+		if (mine == NULL || hide_service(mine) < 0)
+			return -1;
+	}
+	return 0;
 }

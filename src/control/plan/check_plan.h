@@ -26,4 +26,9 @@ uint16_t check_plan_port(const struct plan *p, const struct server_plan *s);
 uint16_t check_plan_dsr_port(
     const struct check_settings *s, const struct check_spec *spec);
 
+/* Takes out of all services what only operators may read: the words of checks
+ * that start a program or send a text, which may be passwords. Such a plan is
+ * for reports only. Returns 0, or -1 with errno ENOMEM. */
+int check_plan_hide_secrets(struct plan *p);
+
 #endif

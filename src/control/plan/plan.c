@@ -97,6 +97,13 @@ config_init(struct config *c)
 	c->names = (struct name_settings){ .interval_ms = 60000 };
 }
 
+bool
+plan_is_from_stdin(const struct plan *p)
+{
+	return p->config.file != NULL &&
+	    strcmp(p->config.file, PLAN_STDIN) == 0;
+}
+
 struct plan *
 plan_new(void)
 {

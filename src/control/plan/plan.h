@@ -195,6 +195,11 @@ struct plan {
 	struct pair_origin pair_origin[TLS_PAIRS_MAX];
 };
 
+/* Where `-F -` reads: it can be read once. */
+#define PLAN_STDIN "/dev/stdin"
+/* Whether that is the configuration file. */
+bool plan_is_from_stdin(const struct plan *p);
+
 /* All defaults, no server. NULL with errno ENOMEM. */
 struct plan *plan_new(void);
 struct plan *plan_copy(const struct plan *p);

@@ -47,6 +47,8 @@ int after_check(struct call *c, void *base, struct error *e);
 int after_server_check(struct call *c, void *base, struct error *e);
 int after_conn_max(struct call *c, void *base, struct error *e);
 int after_program(struct call *c, void *base, struct error *e);
+int after_web(struct call *c, void *base, struct error *e);
+int after_config(struct call *c, void *base, struct error *e);
 int after_resolver(struct call *c, void *base, struct error *e);
 void emit_balance(struct fields *f, const char *key, const struct plan *p);
 void emit_conn_max(struct fields *f, const char *key, const struct plan *p);

@@ -72,6 +72,27 @@ may_be_server(const struct call *c, const char *host, struct error *e)
 	return addr_is_unix_text(host) ? call_needs_local(c, e) : 0;
 }
 
+int
+after_config(struct call *c, void *base, struct error *e)
+{
+	struct config *config = base;
+
+	(void)c;
+	if (strcmp(config->file, "-") != 0 ||
+	    text_set(&config->file, PLAN_STDIN) == 0)
+		return 0;
+	return error_set(e, "out of memory");
+}
+
+/* The file of a Unix socket is made where its name leads. */
+int
+after_web(struct call *c, void *base, struct error *e)
+{
+	const char *at = ((const struct config *)base)->web;
+
+	return at != NULL && addr_is_unix_text(at) ? call_needs_local(c, e) : 0;
+}
+
 /* What runs a program runs it as the user of this process. */
 static int
 may_check(const struct call *c, const char *text, struct error *e)

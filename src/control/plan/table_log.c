@@ -33,6 +33,7 @@ const struct command rows_log[] = {
 	{ .name = "web",
 	    .kind = KIND_TEXT,
 	    .offset = AT(web),
+	    .after = after_web,
 	    .flags = ROW_NO | ROW_PROCESS,
 	    .option = "web",
 	    .args = "[[ADDRESS:]PORT|/PATH]",

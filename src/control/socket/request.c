@@ -12,6 +12,7 @@
 #include "control/apply/apply.h"
 #include "control/apply/services.h"
 #include "control/answer/fields.h"
+#include "control/plan/check_plan.h"
 #include "control/socket/naming.h"
 #include "control/socket/request.h"
 
@@ -152,6 +153,25 @@ run_draft(const struct request *q, struct call *c, struct error *e)
 	return rc;
 }
 
+/* A command is no line of the file, though a setting from there may be in its
+ * way: takes "FILE:LINE: " out of a full message. */
+static void
+forget_line(const struct pen *p, struct error *e)
+{
+	const char *file = p->plan->config.file;
+	size_t n = file != NULL ? strlen(file) : 0, digits;
+	char *at = e->text, *end;
+
+	if (strncmp(at, "service ", 8) == 0 && (end = strstr(at, ": ")) != NULL)
+		at = end + 2;
+	if (n == 0 || strncmp(at, file, n) != 0 || at[n] != ':')
+		return;
+	digits = strspn(at + n + 1, "0123456789");
+	end = at + n + 1 + digits;
+	if (digits > 0 && strncmp(end, ": ", 2) == 0)
+		memmove(at, end + 2, strlen(end + 2) + 1);
+}
+
 /* The command changes a draft, which comes into force if it can. */
 static int
 request_change(struct request *q, struct call *c, bool *waits, struct error *e)
@@ -187,6 +207,8 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 		rc = apply_plan(p, c->draft, &q->names, e);
 	p->who = NULL;
 	p->team.change = (struct team_change){ .line = NULL };
+	if (rc < 0 && !c->reloads && strcmp(c->row->name, "include") != 0)
+		forget_line(p, e);
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */
 		buffer_cut(&q->reply.out, said);
 	return rc;
@@ -258,6 +280,28 @@ run_here_or_there(struct request *q, struct call *c, struct error *e)
 	return t->ask(c, q->next, q->length, e);
 }
 
+/* With a plan without secrets, if the caller may not read them. */
+static int
+request_report(struct request *q, struct call *c, struct error *e)
+{
+	struct plan *shown;
+	int rc;
+
+	if (!(c->row->flags & ROW_SECRETS) || q->caller == NULL ||
+	    q->caller->access > ACCESS_LOOK)
+		return run_here_or_there(q, c, e);
+	shown = plan_copy(q->pen->plan);
+	if (shown == NULL || check_plan_hide_secrets(shown) < 0 ||
+	    (c->plan = plan_service_edit(shown, c->service->name)) == NULL) {
+		plan_free(shown);
+		return error_set(e, "out of memory");
+	}
+	c->draft = shown;
+	rc = command_run(c, e);
+	plan_free(shown);
+	return rc;
+}
+
 /* What the row is allowed to do and takes, then does it. */
 static int
 run_row(struct request *q, const struct command *row, struct words *w, bool no,
@@ -291,7 +335,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	    refuse_to_change(q, row, needed, e) < 0)
 		return -1;
 	if (!row_changes(row, w->count, no)) {
-		rc = run_here_or_there(q, &c, e);
+		rc = request_report(q, &c, e);
 		request_finish(q, &c, rc == 0);
 		return rc;
 	}

@@ -274,6 +274,15 @@ upgrade_check(const struct pen *p, struct error *e)
 	if (getpid() == 1) /* with it all others of its namespace end */
 		return error_set(e, "process 1 of a container would end all "
 		    "others with itself: start pen by an init process");
+	if (executable_is_supervised(&p->executable))
+		return error_set(e,
+		    "%s would start pen again when this process ends: let it "
+		    "restart pen",
+		    p->executable.supervisor);
+	if (plan_is_from_stdin(p->plan))
+		return error_set(e,
+		    "the configuration was standard input, which cannot be "
+		    "read again");
 	if (refuse_director(p, e) < 0)
 		return -1;
 	if (executable_check(&p->executable, &why) == 0)

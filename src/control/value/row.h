@@ -80,11 +80,13 @@ enum {
 	/* What a row is of. Settings without one of these are of a service.
 	 * Commands have one, except those with handlers for both: with a name
 	 * they are of that service, without one of the process. */
-	ROW_PROCESS = 16384,  /* of the process: refused behind a service's
+	ROW_PROCESS = 16384,   /* of the process: refused behind a service's
 			      * name */
-	ROW_SERVICE = 524288, /* of the service that is named, else of the
+	ROW_SERVICE = 524288,  /* of the service that is named, else of the
 			       * first, which then must be there */
-	ROW_PREFIX = 32768,   /* "NAME SERVICE COMMAND .." is COMMAND there */
+	ROW_PREFIX = 32768,    /* "NAME SERVICE COMMAND .." is COMMAND there */
+	ROW_SECRETS = 1048576, /* prints what only operators may read: others
+				* get a plan without that */
 	/* Workers carry it out, not their leader: all of them, that of a
 	 * number, the first argument, or that of a client's address. */
 	ROW_WORKERS = 65536 + 131072 + 262144,
