@@ -12,10 +12,11 @@
 
 #include "base/array.h"
 #include "net/passed.h"
+#include "net/sock.h"
 
 enum { MOST = 253 }; /* of a message, on Linux; elsewhere it may be more */
 
-static void
+void
 passed_add(struct passed *p, int fd)
 {
 	int *list = array_grow(p->fd, &p->room, sizeof(*list), p->count);
@@ -71,6 +72,49 @@ passed_receive(struct passed *p, int fd, struct iovec *parts, unsigned count)
 	if (n > 0)
 		take_all(p, &m);
 	return n;
+}
+
+int
+passed_take_socket(struct passed *p, uint64_t inode)
+{
+	uint32_t i;
+	int fd;
+
+	for (i = 0; i < p->count; i++) {
+		fd = p->fd[i];
+		if (fd < 0 || sock_inode(fd) != inode)
+			continue;
+		p->fd[i] = -1;
+		return fd;
+	}
+	return -1;
+}
+
+ssize_t
+passed_send(const struct passed *p, int fd, const void *bytes, size_t n)
+{
+	union {
+		char bytes[CMSG_SPACE(PASSED_MOST * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec v = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = n };
+	struct msghdr m = { .msg_iov = &v,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = CMSG_SPACE(p->count * sizeof(int)) };
+	struct cmsghdr *h;
+	ssize_t sent;
+
+	memset(&control, 0, sizeof(control));
+	h = CMSG_FIRSTHDR(&m);
+	h->cmsg_level = SOL_SOCKET;
+	h->cmsg_type = SCM_RIGHTS;
+	h->cmsg_len = CMSG_LEN(p->count * sizeof(int));
+	memcpy(CMSG_DATA(h), p->fd, p->count * sizeof(int));
+	do
+		sent = sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (sent < 0 && errno == EINTR);
+	return sent;
 }
 
 void

@@ -151,6 +151,22 @@ ports_take(struct ports *p)
 	return port;
 }
 
+uint16_t
+ports_take_one(struct ports *p, uint16_t port)
+{
+	unsigned i = p->first, left;
+
+	for (left = p->free; left > 0 && p->ring[i] != port; left--)
+		if (++i == p->room)
+			i = 0;
+	if (left == 0)
+		return 0;
+	p->ring[i] = p->ring[p->first];
+	p->first = (p->first + 1) % p->room;
+	p->free--;
+	return port;
+}
+
 void
 ports_give(struct ports *p, uint16_t port)
 {

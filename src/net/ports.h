@@ -46,6 +46,9 @@ bool ports_are_short(const struct ports *p);
 /* A random one of those that have rested longest; 0: there is none. Another
  * program may have it: then the caller gives it back and takes another. */
 uint16_t ports_take(struct ports *p);
+/* Takes that one, which a socket has already. Returns it, or 0: it is none of
+ * these, or is taken. Costs as much as there are ports. */
+uint16_t ports_take_one(struct ports *p, uint16_t port);
 /* 0 is fine. */
 void ports_give(struct ports *p, uint16_t port);
 

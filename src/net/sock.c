@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef HAVE_LINUX_SOCKIOS_H
 #include <linux/sockios.h>
@@ -250,6 +251,14 @@ sock_connect_datagram(const struct addr *to)
 	if (fd >= 0)
 		sock_set_fragments(fd, to->u.sa.sa_family, true);
 	return fd;
+}
+
+uint64_t
+sock_inode(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
 int

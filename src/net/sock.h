@@ -41,6 +41,10 @@ void sock_tune(int fd, const struct sock_tuning *t);
  * message has the path MTU (RFC 1191). Routers of IPv6 never fragment. */
 void sock_set_fragments(int fd, int family, bool may);
 
+/* The number of a socket, the same in each process that has it; 0 where sockets
+ * have none. */
+uint64_t sock_inode(int fd);
+
 /* When a silent peer is taken for dead: tcp(7), RFC 1122 4.2.3.6. 0: the
  * system's default. */
 struct sock_keepalive {

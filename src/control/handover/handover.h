@@ -28,15 +28,17 @@ enum handover_type {
 	HANDOVER_END = 1,
 	HANDOVER_SERVER = 2,
 	HANDOVER_COUNTER = 3,
-	HANDOVER_CLIENTS = 4,  /* several of the memory of clients */
-	HANDOVER_FLOWS = 5,    /* several flows of datagrams */
-	HANDOVER_TLS_KEYS = 6, /* of session tickets */
-	HANDOVER_SERVICE = 7, /* whose the records after it are; none in front
+	HANDOVER_CLIENTS = 4,	/* several of the memory of clients */
+	HANDOVER_FLOWS = 5,	/* several flows of datagrams */
+	HANDOVER_TLS_KEYS = 6,	/* of session tickets */
+	HANDOVER_SERVICE = 7,	/* whose the records after it are; none in front
 			       * of those of the first service */
 	HANDOVER_DSR_FLOWS = 8, /* several flows of direct server return */
 	HANDOVER_DSR_TABLE = 9, /* struct director_past, and several flows
 				 * with what they have become */
 	HANDOVER_DSR_VLAN = 10, /* to a peer: the tag of its segment */
+	HANDOVER_FLOW_SOCKETS = 11, /* of flows of the next HANDOVER_FLOWS:
+				     * sockets, which come along */
 
 	/* between peers only: */
 	/* servers named so far are void; to the sender: all is requested

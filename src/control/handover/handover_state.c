@@ -7,6 +7,7 @@
 #include "control/apply/tls_config.h"
 #include "control/handover/handover_parts.h"
 #include "control/life/context.h"
+#include "net/sock.h"
 #include "control/report/counters.h"
 #include "dsr/director/director.h"
 #include "proxy/log/reason.h"
@@ -25,7 +26,7 @@ enum {
 };
 
 /* Things in a piece: some ten kilobytes. */
-enum { SERVERS = 50, CLIENTS = 250, FLOWS = 100 };
+enum { SERVERS = 50, CLIENTS = 250, FLOWS = HANDOVER_FLOWS_MOST };
 
 void
 handover_state_writer_init(struct handover_state_writer *l, const struct pen *p)
@@ -398,19 +399,48 @@ write_flow(struct handover_writer *w, const struct flow_past *past)
 	handover_add_number(w, past->steady, 1);
 }
 
+/* What a reader that takes no sockets skips. */
+static void
+write_flow_sockets(struct handover_state_writer *l, struct handover_writer *w,
+    struct flow_past *past, unsigned count)
+{
+	unsigned i;
+
+	handover_open(w, HANDOVER_FLOW_SOCKETS);
+	for (i = 0; i < count; i++) {
+		if (!past[i].has_socket)
+			continue;
+		handover_add_number(w, i, 2);
+		handover_add_number(w, sock_inode(past[i].fd), 8);
+		handover_add_number(w,
+		    past[i].introduced | past[i].coalescing << 1 |
+			past[i].answered << 2,
+		    1);
+		handover_add_number(w, past[i].requests, 8);
+		handover_add_number(w, past[i].responses, 8);
+		passed_add(l->sockets, past[i].fd);
+		l->sockets_left--;
+	}
+	handover_close(w);
+}
+
 static bool
 write_flows(struct handover_state_writer *l, struct handover_writer *w)
 {
-	struct flow_past past;
-	unsigned i;
+	struct flow_past past[FLOWS];
+	unsigned n = 0, i;
 
+	while (n < FLOWS &&
+	    flows_past(frontend_flows(l->service->frontend), &l->at,
+		l->sockets != NULL && l->sockets_left > n, &past[n]))
+		n++;
+	if (l->sockets != NULL)
+		write_flow_sockets(l, w, past, n);
 	handover_open(w, HANDOVER_FLOWS);
-	for (i = 0; i < FLOWS &&
-	     flows_past(frontend_flows(l->service->frontend), &l->at, &past);
-	     i++)
-		write_flow(w, &past);
+	for (i = 0; i < n; i++)
+		write_flow(w, &past[i]);
 	handover_close(w);
-	return i == FLOWS;
+	return n == FLOWS;
 }
 
 /* ---- all ---- */

@@ -11,6 +11,7 @@
 #define PEN_CONTROL_HANDOVER_STATE_H
 
 #include "control/handover/handover.h"
+#include "net/passed.h"
 #include "pool/pool.h"
 #include "pool/sticky/sticky.h"
 #include "proxy/datagram/flow_past.h"
@@ -31,8 +32,15 @@ struct handover_change {
 	enum handover_kind kind;
 };
 
+/* Flows whose sockets are handed over, at most; see pen-service(7). */
+enum { HANDOVER_SOCKETS = 10000 };
+
 struct handover_state_writer {
 	const struct pen *pen;
+	/* Set both: where copies of sockets of flows go, which are to be sent
+	 * along with the piece; how many more of them. */
+	struct passed *sockets;
+	unsigned sockets_left;
 	bool of_worker;
 	const struct service *service; /* which does not leave */
 	const struct service *named;   /* in what was written */
@@ -78,11 +86,24 @@ size_t handover_state_write_changes(struct handover_state_writer *l,
 
 struct handover_state_past; /* private: of one service */
 
+enum { HANDOVER_FLOWS_MOST = 100 }; /* of a record */
+
+/* The socket of a flow of the next record. */
+struct handover_flow_socket {
+	unsigned flow; /* which one */
+	uint64_t inode;
+	bool introduced, coalescing, answered; /* as in struct flow_past */
+	uint64_t requests, responses;
+};
+
 struct handover_state_reader {
 	struct handover_state_past *services; /* as the pen's list */
 	unsigned service_count;
 	unsigned last;			 /* that was found */
 	struct handover_state_past *now; /* is read; NULL: is not here */
+	struct passed *sockets; /* set it: those that have come along */
+	struct handover_flow_socket flow_socket[HANDOVER_FLOWS_MOST];
+	unsigned flow_sockets;
 	bool settled, of_workers;
 	bool from_peer;	     /* set it: clients are of use at once, and of
 			      * servers only names and marks */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/log.h"
@@ -167,27 +168,96 @@ take_flow(struct service *svc, const struct flow_past *past, struct server *s)
 
 	if (p->team.size == 1)
 		return frontend_adopt_flow(svc->frontend, past, s);
-	return buffer_append(&p->team.flows, &flow, sizeof(flow)) == 0;
+	if (buffer_append(&p->team.flows, &flow, sizeof(flow)) == 0)
+		return true;
+	if (past->has_socket)
+		close(past->fd);
+	return false;
 }
 
 static void
-read_flows(struct handover_state_past *l, struct handover_record *r)
+read_flow_sockets(
+    struct handover_state_reader *reader, struct handover_record *r)
 {
-	struct flow_past past;
+	struct handover_flow_socket *s;
+	unsigned marks;
+
+	reader->flow_sockets = 0;
+	while (r->left > 0 && reader->flow_sockets < HANDOVER_FLOWS_MOST) {
+		s = &reader->flow_socket[reader->flow_sockets];
+		s->flow = (unsigned)handover_get_number(r, 2);
+		s->inode = handover_get_number(r, 8);
+		marks = (unsigned)handover_get_number(r, 1);
+		s->introduced = marks & 1;
+		s->coalescing = marks >> 1 & 1;
+		s->answered = marks >> 2 & 1;
+		s->requests = handover_get_number(r, 8);
+		s->responses = handover_get_number(r, 8);
+		if (r->bad)
+			break;
+		reader->flow_sockets++;
+	}
+}
+
+/* The flow is number `n` of its record. */
+static void
+find_flow_socket(
+    struct handover_state_reader *reader, unsigned n, struct flow_past *past)
+{
+	const struct handover_flow_socket *s = reader->flow_socket;
+	unsigned i;
+
+	for (i = 0; i < reader->flow_sockets && s->flow != n; i++)
+		s++;
+	if (i == reader->flow_sockets || reader->sockets == NULL)
+		return;
+	past->fd = passed_take_socket(reader->sockets, s->inode);
+	past->has_socket = past->fd >= 0;
+	past->introduced = s->introduced;
+	past->coalescing = s->coalescing;
+	past->answered = s->answered;
+	past->requests = s->requests;
+	past->responses = s->responses;
+}
+
+/* Returns its server; NULL: it is not here. */
+static struct server *
+read_flow(const struct handover_state_past *l, struct handover_record *r,
+    struct flow_past *past)
+{
 	struct server *s;
 
-	while (r->left > 0) {
-		memset(&past, 0, sizeof(past));
-		handover_get_addr(r, &past.client);
-		handover_get_addr(r, &past.listener);
-		handover_get(r, past.local.ip, sizeof(past.local.ip));
-		past.local.interface = (unsigned)handover_get_number(r, 4);
-		past.local.family = (uint16_t)handover_get_number(r, 2);
-		s = handover_servers_get(l, handover_get_number(r, 4));
-		past.steady = handover_get_number(r, 1) != 0;
-		if (!r->bad && s != NULL && take_flow(l->service, &past, s))
+	memset(past, 0, sizeof(*past));
+	handover_get_addr(r, &past->client);
+	handover_get_addr(r, &past->listener);
+	handover_get(r, past->local.ip, sizeof(past->local.ip));
+	past->local.interface = (unsigned)handover_get_number(r, 4);
+	past->local.family = (uint16_t)handover_get_number(r, 2);
+	s = handover_servers_get(l, handover_get_number(r, 4));
+	past->steady = handover_get_number(r, 1) != 0;
+	return r->bad ? NULL : s;
+}
+
+/* Sockets that no flow here has are closed. */
+static void
+read_flows(struct handover_state_reader *reader, struct handover_record *r)
+{
+	struct handover_state_past *l = reader->now;
+	struct flow_past past;
+	struct server *s;
+	unsigned n;
+
+	for (n = 0; r->left > 0; n++) {
+		s = read_flow(l, r, &past);
+		if (s == NULL)
+			continue;
+		find_flow_socket(reader, n, &past);
+		if (take_flow(l->service, &past, s))
 			l->flow_count++;
 	}
+	reader->flow_sockets = 0;
+	if (reader->sockets != NULL)
+		passed_drop(reader->sockets);
 }
 
 /* ---- services ---- */
@@ -283,8 +353,11 @@ read_part(struct handover_state_reader *reader, struct handover_record *record)
 	case HANDOVER_CLIENTS:
 		read_clients(l, record);
 		break;
+	case HANDOVER_FLOW_SOCKETS:
+		read_flow_sockets(reader, record);
+		break;
 	case HANDOVER_FLOWS:
-		read_flows(l, record);
+		read_flows(reader, record);
 		break;
 	case HANDOVER_DSR_TABLE:
 		handover_dsr_read_table(l, record);
@@ -302,6 +375,8 @@ handover_state_read(
 		handover_state_settle(l);
 	if (record->type == HANDOVER_SERVICE)
 		read_service(l, record);
+	else if (l->now == NULL && l->sockets != NULL)
+		passed_drop(l->sockets);
 	else if (l->now == NULL)
 		return;
 	else if (!l->from_peer)

@@ -73,5 +73,6 @@ predecessor_fini(struct predecessor *t)
 		close(t->error_fd);
 	if (t->blame_fd >= 0)
 		close(t->blame_fd);
+	passed_drop(&t->sockets);
 	predecessor_init(t);
 }

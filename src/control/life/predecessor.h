@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "net/passed.h"
+
 struct link_past;
 struct predecessor_link; /* private: of an interface of a director */
 
@@ -12,8 +14,10 @@ struct predecessor {
 	int error_fd; /* its standard error; -1: none */
 	int blame_fd; /* where it reads why this one fails; -1: not yet */
 	bool reports; /* it expects reports about its sockets */
+	bool flows;   /* it hands over sockets of flows */
 	bool rooted;  /* in the root directory of the configuration already */
 	struct predecessor_link *links; /* owned */
+	struct passed sockets; /* of flows, which have come with its state */
 };
 
 void predecessor_init(struct predecessor *t);

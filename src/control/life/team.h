@@ -18,6 +18,7 @@
 #include "proxy/datagram/flow_past.h"
 
 struct call;
+struct passed;
 struct pool_share;
 struct pen;
 struct server;
@@ -66,10 +67,11 @@ struct team {
 	void (*leave)(struct pen *p);
 	/* Appends a piece of what the workers have of their clients: of the
 	 * client tables, or of the flows when they are paused, as
-	 * handover_state.h has them. Each walk begins with `first`. Returns 1
-	 * if there is more, 0 after the last piece, -1 without memory. */
-	int (*gather)(
-	    struct pen *p, bool flows, bool first, struct buffer *out);
+	 * handover_state.h has them, and the sockets of these to `sockets`
+	 * unless that is NULL. Each walk begins with `first`. Returns 1 if there
+	 * is more, 0 after the last piece, -1 without memory. */
+	int (*gather)(struct pen *p, bool flows, bool first, struct buffer *out,
+	    struct passed *sockets);
 	/* All workers read what is read again on SIGHUP. */
 	void (*hang_up)(struct pen *p);
 	/* ---- of both ---- */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -108,6 +109,8 @@ takeover_take_word(struct pen *p, struct process *proc, char *word)
 		p->predecessor.rooted = true;
 	else if (strcmp(word, "reports") == 0)
 		p->predecessor.reports = true;
+	else if (strcmp(word, "flows") == 0)
+		p->predecessor.flows = true;
 	else if (strcmp(word, "link") == 0)
 		take_link(p, value);
 	else if (strcmp(word, "sockets") == 0)
@@ -141,9 +144,10 @@ takeover_say(const struct predecessor *t, char word)
 /* Receives `n` bytes. Returns how many came: fewer when the old process is
  * gone, or -1 when it is silent. */
 static ssize_t
-takeover_receive(int fd, void *bytes, size_t n, uint64_t end)
+takeover_receive(struct predecessor *t, void *bytes, size_t n, uint64_t end)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct pollfd p = { .fd = t->fd, .events = POLLIN };
+	struct iovec v;
 	size_t done = 0;
 	uint64_t now;
 	ssize_t k;
@@ -154,7 +158,9 @@ takeover_receive(int fd, void *bytes, size_t n, uint64_t end)
 			return -1;
 		if (poll(&p, 1, (int)(end - now)) <= 0)
 			continue;
-		k = recv(fd, (char *)bytes + done, n - done, 0);
+		v.iov_base = (char *)bytes + done;
+		v.iov_len = n - done;
+		k = passed_receive(&t->sockets, t->fd, &v, 1);
 		if (k > 0)
 			done += (size_t)k;
 		else if (k == 0 || (errno != EINTR && errno != EAGAIN))
@@ -172,11 +178,11 @@ takeover_read_part(struct predecessor *t, struct handover_reader *r,
 	char part[TAKEOVER_PART_MAX];
 	struct handover_record record;
 	uint32_t length;
-	ssize_t n = takeover_receive(t->fd, &length, sizeof(length), end);
+	ssize_t n = takeover_receive(t, &length, sizeof(length), end);
 
 	if (n < (ssize_t)sizeof(length) || length > sizeof(part))
 		return n < 0 ? n : 0;
-	n = takeover_receive(t->fd, part, length, end);
+	n = takeover_receive(t, part, length, end);
 	if (n < (ssize_t)length)
 		return n < 0 ? n : 0;
 	(void)handover_feed(r, part, (size_t)n);
@@ -195,7 +201,7 @@ listen_to(struct predecessor *t, struct handover_reader *r,
 	ssize_t n;
 	char what;
 
-	while ((n = takeover_receive(t->fd, &what, 1, end)) > 0)
+	while ((n = takeover_receive(t, &what, 1, end)) > 0)
 		switch (what) {
 		case TAKEOVER_STATE:
 			n = takeover_read_part(t, r, l, end);
@@ -239,6 +245,9 @@ takeover_wait(struct pen *p, struct error *e)
 
 	handover_reader_init(&r);
 	handover_state_reader_init(&l, p);
+	l.sockets = &p->predecessor.sockets;
+	if (p->predecessor.flows)
+		takeover_say(&p->predecessor, TAKEOVER_SOCKETS);
 	takeover_say(&p->predecessor, TAKEOVER_PREPARED);
 	rc = listen_to(&p->predecessor, &r, &l);
 	if (r.error != NULL)

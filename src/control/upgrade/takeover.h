@@ -29,6 +29,8 @@ enum {
 	 * were passed, 4, and so on, up to the last one that is not taken */
 	TAKEOVER_TAKEN = '+',
 	TAKEOVER_UNTAKEN = '-', /* a socket that is not listened on here */
+	/* the same to one that passed flows=1: sockets of flows are taken */
+	TAKEOVER_SOCKETS = 'F',
 	/* and to any: */
 	TAKEOVER_PREPARED = 'P', /* all is open: send your state */
 	TAKEOVER_LOADED = 'L',	 /* the answer to ASK */

@@ -47,7 +47,8 @@ write_part(struct upgrade *u, bool flows, struct buffer *out)
 		u->gathers = false;
 		return u->of_workers && !flows ? 1 : rc;
 	}
-	rc = p->team.gather(p, flows, !u->gathers, out);
+	rc = p->team.gather(
+	    p, flows, !u->gathers, out, u->takes_sockets ? &u->sockets : NULL);
 	u->gathers = rc > 0;
 	if (rc != 0 || !flows)
 		return rc;
@@ -101,6 +102,26 @@ took(struct upgrade *u, size_t n)
 		(void)timer_start(u->pen->loop, &u->timer, SWITCH_MS);
 }
 
+/* Sends what there is, with sockets that belong to it. Where too many are on
+ * their way (ETOOMANYREFS, unix(7)) it goes without. */
+static ssize_t
+upgrade_send(struct upgrade *u)
+{
+	const char *bytes = buffer_bytes(&u->out);
+	size_t length = buffer_length(&u->out);
+	ssize_t n;
+
+	if (u->sockets.count > 0) {
+		n = passed_send(&u->sockets, u->child.fd, bytes, length);
+		if (n < 0 && errno == EAGAIN)
+			return n;
+		passed_drop(&u->sockets);
+		if (n >= 0)
+			return n;
+	}
+	return sock_send(u->child.fd, bytes, length, false);
+}
+
 /* Sends some of the state, so that clients have their turn. Returns 0, or -1
  * when the new process takes nothing. */
 static int
@@ -115,8 +136,7 @@ upgrade_tell(struct upgrade *u)
 			more = false;
 		if (buffer_length(&u->out) == 0)
 			break;
-		n = sock_send(u->child.fd, buffer_bytes(&u->out),
-		    buffer_length(&u->out), false);
+		n = upgrade_send(u);
 		if (n > 0)
 			took(u, (size_t)n);
 		else if (errno != EAGAIN)
@@ -178,12 +198,18 @@ upgrade_take_word(struct upgrade *u, char word)
 	if (word == TAKEOVER_PREPARED && u->stage == UPGRADE_STARTING) {
 		pen_count(u->pen);
 		handover_state_writer_init(&u->state, u->pen);
+		u->state.sockets = u->takes_sockets ? &u->sockets : NULL;
+		u->state.sockets_left = HANDOVER_SOCKETS;
 		u->stage = UPGRADE_TELLING;
 		return 0;
 	}
 	if ((word == TAKEOVER_TAKEN || word == TAKEOVER_UNTAKEN) &&
 	    u->stage == UPGRADE_STARTING) {
 		upgrade_note_report(u, word == TAKEOVER_TAKEN);
+		return 0;
+	}
+	if (word == TAKEOVER_SOCKETS && u->stage == UPGRADE_STARTING) {
+		u->takes_sockets = true;
 		return 0;
 	}
 	if (word == TAKEOVER_LOADED && u->stage == UPGRADE_TOLD) {

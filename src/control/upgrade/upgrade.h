@@ -3,18 +3,20 @@
  *
  *     old: upgrade_begin()                        new
  *     STARTING   starts it, with the sockets -->  opens all that it needs
- *                keeps those that it has not <--  reports, which it takes
+ *                keeps those that it has not <--  reports, which it takes,
+ *                                                 and if it takes SOCKETS
  *     TELLING    its state                   <--  PREPARED
  *                STATE .. ASK                -->  takes it
  *     SWITCHING  stops accepting             <--  LOADED
  *                flows: STATE .. GO          -->  takes them, accepts
+ *                (with their sockets)
  *                drains                      <--  SERVING
  *
  * Both have the same listening sockets, so a client that comes while no process
  * accepts waits. Until the last step all is as it was: if the new process ends,
  * fails or takes longer than half a minute, or two seconds while no process
- * accepts, it is killed, and the old one continues. Sessions and flows of the
- * old one run to completion. */
+ * accepts, it is killed, and the old one continues. Sessions of the old one run
+ * to completion, and so do flows whose sockets it did not hand over. */
 #ifndef PEN_CONTROL_UPGRADE_H
 #define PEN_CONTROL_UPGRADE_H
 

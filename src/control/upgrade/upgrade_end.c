@@ -209,6 +209,7 @@ upgrade_discard(struct upgrade *u)
 	close(u->child.fd);
 	close(u->child.error_fd);
 	buffer_fini(&u->out);
+	passed_drop(&u->sockets);
 	p->upgrade = NULL;
 	list_init(&u->task.link);
 	u->task.run = upgrade_end_free_task;

@@ -44,6 +44,8 @@ struct upgrade {
 	bool of_workers;   /* their parts are sent, not this process's */
 	bool gathers;	   /* the first one has been */
 	struct buffer out; /* not sent yet */
+	struct passed sockets; /* of flows: they go with its first byte */
+	bool takes_sockets;    /* the new process does */
 	uint64_t drain_ms;
 	char said[UPGRADE_SAID_MAX];
 	size_t said_length;

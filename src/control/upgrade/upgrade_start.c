@@ -182,7 +182,7 @@ list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves && svc->director != NULL)
 			pass_link(s, svc->director);
-	reply_add(&s->words, " reports=1 sockets=");
+	reply_add(&s->words, " reports=1 flows=1 sockets=");
 	SERVICE_EACH (p, svc) {
 		if (svc->leaves)
 			continue;

@@ -83,13 +83,28 @@ fork_one(struct seat *s, struct error *e)
 	return -1;
 }
 
+void
+workers_forget_flows(struct pen *p)
+{
+	struct buffer *all = &p->team.flows;
+	struct team_flow f;
+
+	for (; buffer_length(all) >= sizeof(f);
+	     buffer_consume(all, sizeof(f))) {
+		memcpy(&f, buffer_bytes(all), sizeof(f));
+		if (f.past.has_socket)
+			close(f.past.fd);
+	}
+	buffer_fini(all);
+}
+
 /* What they have of older processes the workers have now. */
 static void
 forget_clients(struct pen *p)
 {
 	struct service *svc;
 
-	buffer_fini(&p->team.flows);
+	workers_forget_flows(p);
 	SERVICE_EACH (p, svc)
 		if (pool_sticky(svc->pool) != NULL &&
 		    sticky_count(pool_sticky(svc->pool)) > 0)

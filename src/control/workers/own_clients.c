@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "control/workers/worker_private.h"
 #include "control/workers/workers_private.h"
@@ -29,6 +30,8 @@ take_flow(struct pen *p, const struct team_flow *f)
 	if (is_own(p, &who))
 		(void)frontend_adopt_flow(
 		    f->service->frontend, &f->past, f->server);
+	else if (f->past.has_socket)
+		close(f->past.fd);
 }
 
 static void

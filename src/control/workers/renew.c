@@ -52,10 +52,25 @@ workers_leave(struct pen *p)
 	leave_set(p->team.workers);
 }
 
-static int
-gather(struct workers *w, bool flows, bool first, struct buffer *out)
+/* Those that have come with the message. */
+static void
+take_sockets(
+    struct channel *c, const struct message *m, struct passed *sockets)
 {
-	struct give give = { .flows = flows };
+	unsigned n = channel_fds(c, m), i;
+
+	for (i = 0; i < n && sockets != NULL; i++) {
+		passed_add(sockets, c->passed.fd[i]);
+		c->passed.fd[i] = -1;
+	}
+	channel_drop_fds(c, m);
+}
+
+static int
+gather(struct workers *w, bool flows, bool first, struct buffer *out,
+    struct passed *sockets)
+{
+	struct give give = { .flows = flows, .sockets = sockets != NULL };
 	struct message *m;
 	struct seat *s;
 	int rc = 0;
@@ -68,8 +83,10 @@ gather(struct workers *w, bool flows, bool first, struct buffer *out)
 	give.first = !w->begun;
 	seat_send(s, MESSAGE_GIVE, &give, sizeof(give));
 	m = seat_wait(s, MESSAGE_GIVEN, MESSAGE_GIVEN_ALL, GIVE_MS);
-	if (m != NULL)
+	if (m != NULL) {
 		rc = buffer_append(out, m->bytes, m->length);
+		take_sockets(&s->channel, m, sockets);
+	}
 	w->begun = m != NULL && m->type == MESSAGE_GIVEN;
 	w->giver += !w->begun;
 	free(m);
@@ -77,9 +94,10 @@ gather(struct workers *w, bool flows, bool first, struct buffer *out)
 }
 
 int
-workers_gather(struct pen *p, bool flows, bool first, struct buffer *out)
+workers_gather(struct pen *p, bool flows, bool first, struct buffer *out,
+    struct passed *sockets)
 {
-	return gather(p->team.workers, flows, first, out);
+	return gather(p->team.workers, flows, first, out, sockets);
 }
 
 /* ---- a new number ---- */
@@ -89,14 +107,16 @@ gather_all(struct workers *w, bool flows, struct handover_state_reader *l)
 {
 	struct handover_record record;
 	struct handover_reader r;
+	struct passed sockets = { .fd = NULL };
 	struct buffer piece;
 	bool first = true;
 	int rc;
 
+	l->sockets = &sockets;
 	handover_reader_go_on(&r);
 	do {
 		buffer_init(&piece);
-		rc = gather(w, flows, first, &piece);
+		rc = gather(w, flows, first, &piece, &sockets);
 		first = false;
 		(void)handover_feed(
 		    &r, buffer_bytes(&piece), buffer_length(&piece));
@@ -105,6 +125,8 @@ gather_all(struct workers *w, bool flows, struct handover_state_reader *l)
 		buffer_fini(&piece);
 	} while (rc > 0);
 	handover_reader_fini(&r);
+	passed_drop(&sockets);
+	l->sockets = NULL;
 }
 
 static void
@@ -125,6 +147,7 @@ go_back(struct pen *p, struct workers *old)
 	struct workers *new = p->team.workers;
 	unsigned i;
 
+	workers_forget_flows(p);
 	p->team.workers = old;
 	p->team.size = old->count;
 	share_anew(p);

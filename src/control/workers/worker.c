@@ -139,11 +139,25 @@ give_back(struct pen *p)
 		frontend_give_back(svc->frontend);
 }
 
+/* In front of the message that they belong to. Flows whose sockets do not go
+ * begin anew there. */
+static void
+send_sockets(struct worker *w, struct passed *sockets)
+{
+	uint32_t i;
+
+	for (i = 0; i < sockets->count; i++)
+		if (channel_send_fd(&w->channel, sockets->fd[i], SEND_MS) < 0)
+			break;
+	passed_drop(sockets);
+}
+
 /* A piece of what this worker has of its clients. */
 static void
 give(struct worker *w, const struct message *m)
 {
 	struct handover_state_writer *l = &w->state;
+	struct passed sockets = { .fd = NULL };
 	struct buffer out;
 	struct give g;
 	int rc;
@@ -151,11 +165,15 @@ give(struct worker *w, const struct message *m)
 	if (m->length < sizeof(g))
 		return;
 	memcpy(&g, m->bytes, sizeof(g));
-	if (l->pen == NULL || (g.first && !g.flows))
+	if (l->pen == NULL || (g.first && !g.flows)) {
 		handover_state_writer_init_worker(l, w->pen);
+		l->sockets_left = HANDOVER_SOCKETS / w->pen->team.size;
+	}
+	l->sockets = g.sockets ? &sockets : NULL;
 	buffer_init(&out);
 	rc = g.flows ? handover_state_write_flows(l, &out)
 		     : handover_state_write(l, &out);
+	send_sockets(w, &sockets);
 	worker_say(w->pen, rc > 0 ? MESSAGE_GIVEN : MESSAGE_GIVEN_ALL,
 	    buffer_bytes(&out), rc >= 0 ? buffer_length(&out) : 0);
 	buffer_fini(&out);

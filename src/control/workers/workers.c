@@ -361,7 +361,7 @@ workers_free(struct workers *all)
 	for (w = all; w != NULL; w = w->past)
 		wait_for_ends(w);
 	services_part(all->pen);
-	buffer_fini(&all->pen->team.flows);
+	workers_forget_flows(all->pen);
 	all->pen->team = (struct team){ .size = 1 };
 	workers_forget(all);
 }

@@ -67,6 +67,7 @@ struct shared_keys {
 struct give {
 	bool flows; /* and not the client table */
 	bool first;
+	bool sockets; /* of the flows, too */
 };
 
 /* One worker, or the one that will replace it. */
@@ -173,14 +174,17 @@ void workers_forget(struct workers *w);
 /* The set has no process any more: a past one ends. */
 void workers_end(struct workers *w);
 
-/* fork.c: for the timer of a set that could not be forked. */
+/* fork.c: for the timer of a set that could not be forked; and closes the
+ * sockets of flows that workers were to have. */
 void workers_on_again(struct timer *t);
+void workers_forget_flows(struct pen *p);
 
 /* renew.c: for struct team; and a set of so many as are wanted, which it forks,
  * as workers_fork_set() does. When that fails the old one goes on. */
 void workers_pause(struct pen *p, bool pause);
 void workers_leave(struct pen *p);
-int workers_gather(struct pen *p, bool flows, bool first, struct buffer *out);
+int workers_gather(struct pen *p, bool flows, bool first, struct buffer *out,
+    struct passed *sockets);
 int workers_renew(struct pen *p, struct error *e);
 
 /* lend.c: workers have come, or are away for a while; there are other sockets;

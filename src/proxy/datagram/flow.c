@@ -21,13 +21,17 @@ enum outcome { SENT, DROPPED, NOWHERE };
 
 static void flow_on_ready(struct watch *watch, unsigned ready);
 
+int
+flow_watch(struct flow *w)
+{
+	return watch_start(w->frontend->loop, &w->watch, w->fd,
+	    READY_READ | WATCH_LEVEL, flow_on_ready);
+}
+
 static int
 flow_open_own_socket(struct flow *w)
 {
-	if (flow_open_socket(w) < 0)
-		return -1;
-	return watch_start(w->frontend->loop, &w->watch, w->fd,
-	    READY_READ | WATCH_LEVEL, flow_on_ready);
+	return flow_open_socket(w) < 0 ? -1 : flow_watch(w);
 }
 
 static void

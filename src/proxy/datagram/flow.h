@@ -31,6 +31,7 @@
 #include "proxy/core/id_table.h"
 
 struct frontend_core;
+struct flow_past;
 struct flow_server;
 struct server;
 struct flow_source;
@@ -81,11 +82,12 @@ bool flows_next(const struct flows *fs, uint64_t from, struct flow_info *info);
 
 /* A listener has datagrams; for listener.on_datagrams. */
 void flows_on_datagrams(struct listener *l);
-/* Makes the flow of a client, which came to `l` as `from`, with a server that
- * it has already, as if `from` had come here; its next datagram goes there.
- * Returns whether there was memory for it. */
-bool flow_adopt(struct flows *fs, struct listener *l, const struct dgram *from,
-    struct server *server, bool steady);
+/* Makes the flow of a client, which came to `l`, as another process had it: its
+ * next datagram goes to the server, by the socket of that process if there is
+ * one, which is this one's, or closed, in any case. Returns whether there was
+ * memory for it. */
+bool flow_adopt(struct flows *fs, struct listener *l,
+    const struct flow_past *past, struct server *server);
 /* Ends the flows that came in through a listener that closes. */
 void flows_leave(struct flows *fs, const struct listener *l);
 /* Ends the flow, if its server is down and on_down is cut; the client's next

@@ -6,6 +6,7 @@
 
 #include "proxy/core/frontend_core.h"
 #include "proxy/datagram/flow.h"
+#include "proxy/datagram/flow_past.h"
 #include "proxy/log/dump.h"
 
 /* Identifies a flow. All bytes are compared, so padding is zero. */
@@ -55,6 +56,7 @@ struct flow {
 	bool coalescing; /* its socket may give several datagrams as one */
 	uint8_t alone;	 /* dgram_receive_answers() */
 	bool retired;	 /* its client's next datagram is another flow's */
+	bool passed;	 /* another process has got its socket */
 	struct task free_task;
 };
 
@@ -117,6 +119,11 @@ struct server *flow_choose(
 /* Opens the flow's socket to its server. When descriptors or ports are short,
  * the idlest flows are ended for it. Returns 0, or -1 with errno. */
 int flow_open_socket(struct flow *w);
+/* Takes over the socket that another process had for it, if it is connected to
+ * its server; else closes it. */
+void flow_keep_socket(struct flow *w, const struct flow_past *past);
+/* Waits for answers at its socket. Returns 0, or -1 with errno. */
+int flow_watch(struct flow *w);
 /* Closes the socket; the flow keeps its server. */
 void flow_hang_up(struct flow *w);
 /* Take over the source addresses of the settings. Return 0, or -1 with errno

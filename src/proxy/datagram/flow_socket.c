@@ -274,6 +274,59 @@ flow_open_socket(struct flow *w)
 	return 0;
 }
 
+/* The port is one of its source's, unless the client's address is its own. */
+static void
+keep_port(struct flow *w)
+{
+	struct flows *fs = w->frontend->flows;
+	struct flow_source *s = fs->source[0];
+	struct peer own, source;
+	struct addr at, to;
+	unsigned i;
+
+	if (w->family == AF_UNIX || sock_local_addr(w->fd, &at) < 0 ||
+	    sock_peer_addr(w->fd, &to) < 0 ||
+	    frontend_client_of(w->frontend, &w->who, &to) != NULL)
+		return;
+	peer_from_addr(&own, &at);
+	for (i = 1; i < fs->sources; i++) {
+		peer_from_addr(&source, &fs->source[i]->at);
+		if (peer_same_host(&own, &source))
+			s = fs->source[i];
+	}
+	w->port = ports_take_one(&s->ports, addr_port(&at));
+	if (w->port == 0)
+		return;
+	w->source = s;
+	s->users++;
+	w->frontend->stats.flows.ports++;
+}
+
+void
+flow_keep_socket(struct flow *w, const struct flow_past *past)
+{
+	int at = frontend_server_address(
+	    w->server, past->fd, addr_port(&w->listener->at));
+
+	w->fd = past->fd;
+	if (at >= 0) {
+		w->address = (unsigned)at;
+		w->family = w->server->addrs.addr[at].u.sa.sa_family;
+	}
+	if (at < 0 || flow_watch(w) < 0) {
+		close(w->fd);
+		w->fd = -1;
+		return;
+	}
+	keep_port(w);
+	tune_socket(w);
+	w->introduced = past->introduced;
+	w->coalescing = past->coalescing;
+	w->answered = past->answered;
+	w->requests = past->requests;
+	w->responses = past->responses;
+}
+
 void
 flow_hang_up(struct flow *w)
 {

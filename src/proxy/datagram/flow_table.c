@@ -2,8 +2,10 @@
  * they end. */
 #include "config.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -436,26 +438,39 @@ flows_next(const struct flows *fs, uint64_t from, struct flow_info *info)
 
 /* ---- flows of another process ---- */
 
-bool
-flow_adopt(struct flows *fs, struct listener *l, const struct dgram *from,
-    struct server *server, bool steady)
+/* NULL: it cannot be here. */
+static struct flow *
+begin_as_before(struct flows *fs, struct listener *l,
+    const struct flow_past *past, struct server *server)
 {
-	struct attempts attempts = { .proven = steady };
-	struct dgram here = *from;
+	struct attempts attempts = { .proven = past->steady };
+	struct dgram from = { .from = past->client, .local = past->local };
 	struct arrival a;
-	struct flow *w;
 
 	/* older versions got it at any socket (dgram_prepare()) */
 	if (!addr_is_any(&l->at))
-		here.local = (struct dgram_local){ .family = 0 };
-	flow_meet(fs, &a, l, &here);
+		from.local = (struct dgram_local){ .family = 0 };
+	flow_meet(fs, &a, l, &from);
 	if (flow_find(fs, &a) != NULL || flow_may_come(fs, &a) != FLOW_MAY_COME)
+		return NULL;
+	return flow_begin(fs, &a, NULL, server, &attempts);
+}
+
+bool
+flow_adopt(struct flows *fs, struct listener *l, const struct flow_past *past,
+    struct server *server)
+{
+	struct flow *w = begin_as_before(fs, l, past, server);
+
+	if (w == NULL) {
+		if (past->has_socket)
+			close(past->fd);
 		return false;
-	w = flow_begin(fs, &a, NULL, server, &attempts);
-	if (w == NULL)
-		return false;
-	w->steady = steady;
+	}
+	w->steady = past->steady;
 	flow_touch(w);
+	if (past->has_socket)
+		flow_keep_socket(w, past);
 	return true;
 }
 
@@ -468,10 +483,16 @@ flow_table_describe(const struct flow *w, struct flow_past *past)
 	past->local = w->local;
 	past->server = w->server;
 	past->steady = w->steady;
+	past->introduced = w->introduced;
+	past->coalescing = w->coalescing;
+	past->answered = w->answered;
+	past->requests = w->requests;
+	past->responses = w->responses;
 }
 
 bool
-flows_past(const struct flows *fs, uint64_t *from, struct flow_past *past)
+flows_past(
+    const struct flows *fs, uint64_t *from, bool socket, struct flow_past *past)
 {
 	const struct id_table *ids = &fs->ids;
 	struct flow *w;
@@ -480,11 +501,30 @@ flows_past(const struct flows *fs, uint64_t *from, struct flow_past *past)
 		return false;
 	while (*from < ids->end) {
 		w = ids->entry[(*from)++];
-		if (w == NULL || w->server == NULL || w->retired ||
-		    !flow_is_current(w))
+		if (w == NULL)
+			continue;
+		w->passed = false;
+		if (w->server == NULL || w->retired || !flow_is_current(w))
 			continue;
 		flow_table_describe(w, past);
+		if (socket && w->fd >= 0)
+			past->fd = fcntl(w->fd, F_DUPFD_CLOEXEC, 0);
+		w->passed = past->has_socket =
+		    socket && w->fd >= 0 && past->fd >= 0;
 		return true;
 	}
 	return false;
+}
+
+void
+flows_pass(struct flows *fs)
+{
+	uint64_t i;
+
+	for (i = 0; i < fs->ids.end; i++) {
+		struct flow *w = fs->ids.entry[i];
+
+		if (w != NULL && w->passed)
+			flow_end(w, REASON_STOPPED);
+	}
 }

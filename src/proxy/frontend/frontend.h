@@ -135,13 +135,15 @@ void frontend_yield(struct frontend *f);
 void frontend_pause(struct frontend *f);
 void frontend_resume(struct frontend *f);
 /* Another process has the listeners, too, which are paused: it accepts and
- * receives from now on, and the socket files are its own. */
+ * receives from now on, and the socket files are its own. Flows whose sockets
+ * it has end here. */
 void frontend_leave(struct frontend *f);
 /* Calls `fn` for each listener. */
 void frontend_each_listener(struct frontend *f,
     void (*fn)(void *arg, struct listener *l), void *arg);
-/* The client's next datagram goes to `server`, as if the flow had begun here.
- * Returns whether there is such a listener, and memory. */
+/* The client's next datagram goes to `server`, by the flow's socket if it has
+ * one, which is the frontend's from now on, or closed. Returns whether there is
+ * such a listener, and memory. */
 bool frontend_adopt_flow(
     struct frontend *f, const struct flow_past *past, struct server *server);
 /* Sessions, flows and DNS queries that are not over. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "net/inherited.h"
@@ -428,6 +429,8 @@ void
 frontend_leave(struct frontend *f)
 {
 	frontend_each_listener(f, listener_leave, NULL);
+	if (f->core.options.udp.on)
+		flows_pass(&f->flows);
 }
 
 static struct listener *
@@ -447,12 +450,14 @@ frontend_adopt_flow(struct frontend *f, const struct flow_past *past,
     struct server *server)
 {
 	struct listener *l = find_datagram(f, &past->listener);
-	struct dgram d = { .from = past->client, .local = past->local };
 
 	if (l == NULL || !f->core.options.udp.on || f->core.options.dns.on ||
-	    f->core.options.udp.each)
+	    f->core.options.udp.each) {
+		if (past->has_socket)
+			close(past->fd);
 		return false;
-	return flow_adopt(&f->flows, l, &d, server, past->steady);
+	}
+	return flow_adopt(&f->flows, l, past, server);
 }
 
 void

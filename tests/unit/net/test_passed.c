@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "net/passed.h"
+#include "net/sock.h"
 #include "support/suite.h"
 
 static int ends[2];
@@ -112,11 +113,42 @@ START_TEST(no_numbers_left)
 }
 END_TEST
 
+/* They go with the first byte, and each is found by its number, once. */
+START_TEST(sockets_by_number)
+{
+	struct passed out = { .fd = NULL }, in = out;
+	uint64_t inode[3];
+	char bytes[8];
+	int i, fd;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	for (i = 0; i < 3; i++) {
+		fd = socket(AF_INET, SOCK_DGRAM, 0);
+		inode[i] = sock_inode(fd);
+		passed_add(&out, fd);
+	}
+	ck_assert_int_eq(passed_send(&out, ends[0], "abc", 3), 3);
+	passed_drop(&out);
+	ck_assert_int_eq(receive(&in), 'a');
+	ck_assert_uint_eq(in.count, 3);
+	fd = passed_take_socket(&in, inode[1]);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_uint_eq(sock_inode(fd), inode[1]);
+	ck_assert_int_eq(passed_take_socket(&in, inode[1]), -1);
+	ck_assert_int_eq(recv(ends[1], bytes, 8, 0), 2);
+	passed_drop(&in);
+	close(fd);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
 SUITE(test_passed)
 {
 	Suite *s = suite_create("passed");
 
 	SUITE_ADD(s, in_order, 10);
+	SUITE_ADD(s, sockets_by_number, 10);
 	SUITE_ADD(s, no_numbers_left, 10);
 	return s;
 }

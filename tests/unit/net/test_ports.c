@@ -109,6 +109,34 @@ START_TEST(given_back_rests)
 }
 END_TEST
 
+/* A socket has it already. */
+START_TEST(taken_by_number)
+{
+	bool seen[9000] = { false };
+	unsigned i, port;
+
+	ck_assert_int_eq(ports_init_from(&p, "8000\t8019", "8010"), 0);
+	ck_assert_uint_eq(ports_take_one(&p, 8005), 8005);
+	ck_assert_uint_eq(ports_take_one(&p, 8005), 0);
+	ck_assert_uint_eq(ports_take_one(&p, 8010), 0);
+	ck_assert_uint_eq(ports_take_one(&p, 9999), 0);
+	ck_assert_uint_eq(ports_take_one(&p, 8000), 8000);
+	ck_assert_uint_eq(ports_take_one(&p, 8019), 8019);
+	ck_assert_uint_eq(p.free, 16);
+	for (i = 0; i < 16; i++) {
+		port = ports_take(&p);
+		ck_assert_uint_ge(port, 8000);
+		ck_assert(!seen[port - 8000]);
+		seen[port - 8000] = true;
+		ck_assert(port != 8000 && port != 8005 && port != 8019);
+	}
+	ck_assert_uint_eq(ports_take_one(&p, 8001), 0);
+	ports_give(&p, 8005);
+	ck_assert_uint_eq(ports_take_one(&p, 8005), 8005);
+	ports_fini(&p);
+}
+END_TEST
+
 /* What is not known is nobody's limit. */
 START_TEST(not_known)
 {
@@ -151,6 +179,7 @@ SUITE(test_ports)
 	SUITE_ADD(s, none_left, 10);
 	SUITE_ADD(s, taken_once, 10);
 	SUITE_ADD(s, given_back_rests, 10);
+	SUITE_ADD(s, taken_by_number, 10);
 	SUITE_ADD(s, not_known, 10);
 	SUITE_ADD(s, as_the_kernel_has_them, 10);
 	return s;
