@@ -109,7 +109,16 @@ send_part(struct channel *c, const void *bytes, size_t n, uint64_t ms)
 	struct iovec v = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = n };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
 
-	return c->fd < 0 ? -1 : send_all(c, &m, ms);
+	return send_all(c, &m, ms);
+}
+
+/* What is kept comes first. */
+static bool
+is_its_turn(struct channel *c, uint64_t ms)
+{
+	if (c->fd >= 0 && buffer_length(&c->out) > 0)
+		channel_empty(c, ms);
+	return c->fd >= 0 && buffer_length(&c->out) == 0;
 }
 
 static void
@@ -126,7 +135,7 @@ channel_send(
 {
 	char header[HEADER];
 
-	if (n > CHANNEL_MAX)
+	if (n > CHANNEL_MAX || !is_its_turn(c, ms))
 		return -1;
 	make_header(header, type, n);
 	return send_part(c, header, HEADER, ms) < 0 ? -1
@@ -208,7 +217,7 @@ channel_send_fd(struct channel *c, int fd, uint64_t ms)
 	h->cmsg_type = SCM_RIGHTS;
 	h->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(h), &fd, sizeof(fd));
-	return c->fd < 0 ? -1 : send_all(c, &m, ms);
+	return is_its_turn(c, ms) ? send_all(c, &m, ms) : -1;
 }
 
 /* ---- receiving ---- */

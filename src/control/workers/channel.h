@@ -37,9 +37,9 @@ int channel_open_pair(struct channel *a, struct channel *b);
 /* Also what has come and was not taken. */
 void channel_close(struct channel *c);
 
-/* Sends a message, and waits for room as long as the other end takes some: at
- * most `ms` without a byte taken. What comes meanwhile is read. Returns 0, or
- * -1: the other end is gone, or stuck. */
+/* Sends a message, after what is kept, and waits for room as long as the other
+ * end takes some: at most `ms` without a byte taken. What comes meanwhile is
+ * read. Returns 0, or -1: the other end is gone, or stuck. */
 int channel_send(
     struct channel *c, unsigned type, const void *bytes, size_t n, uint64_t ms);
 /* Sends as much of it as there is room for, and keeps the rest, without
@@ -51,8 +51,9 @@ int channel_post(struct channel *c, unsigned type, const void *bytes, size_t n);
 size_t channel_flush(struct channel *c);
 /* Waits until nothing is left, at most `ms`. */
 void channel_empty(struct channel *c, uint64_t ms);
-/* Sends a descriptor, which stays the caller's, in front of what is sent
- * next. */
+/* Sends a descriptor, which stays the caller's, after what is kept and in front
+ * of what is sent next. Waits and returns as channel_send() does; it also
+ * returns -1 when the system takes no more descriptors at the moment. */
 int channel_send_fd(struct channel *c, int fd, uint64_t ms);
 
 /* Reads what is there. Returns 0, or -1: the other end is gone; what it sent

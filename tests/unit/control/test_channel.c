@@ -192,6 +192,41 @@ START_TEST(descriptors_come_first)
 }
 END_TEST
 
+static void *
+hear_two(void *arg)
+{
+	return channel_wait(arg, 2, 2, MS);
+}
+
+/* What is sent with waiting does not cut what is kept apart. */
+START_TEST(what_is_kept_comes_first)
+{
+	char *bytes = calloc(1, LONG);
+	struct message *m;
+	pthread_t thread;
+	void *two;
+
+	begin();
+	ck_assert_int_eq(channel_post(&a, 1, bytes, LONG), 0);
+	ck_assert_int_lt(channel_send_fd(&a, 0, 1), 0);
+	ck_assert_int_lt(channel_send(&a, 3, "three", 5, 1), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, hear_two, &b), 0);
+	ck_assert_int_eq(channel_send_fd(&a, 0, MS), 0);
+	ck_assert_int_eq(channel_send(&a, 2, "two", 3, MS), 0);
+	ck_assert_int_eq(pthread_join(thread, &two), 0);
+	m = channel_next(&b);
+	ck_assert_ptr_nonnull(m);
+	ck_assert_uint_eq(m->length, LONG);
+	ck_assert_uint_eq(channel_fds(&b, m), 0);
+	free(m);
+	ck_assert_ptr_nonnull(two);
+	ck_assert_uint_eq(channel_fds(&b, two), 1);
+	has(two, 2, "two");
+	free(bytes);
+	end();
+}
+END_TEST
+
 /* What one said before it went is heard. */
 START_TEST(the_other_is_gone)
 {
@@ -217,6 +252,7 @@ SUITE(test_channel)
 	SUITE_ADD(s, too_long_is_the_end, 10);
 	SUITE_ADD(s, both_talk, 20);
 	SUITE_ADD(s, descriptors_come_first, 10);
+	SUITE_ADD(s, what_is_kept_comes_first, 20);
 	SUITE_ADD(s, the_other_is_gone, 10);
 	return s;
 }
