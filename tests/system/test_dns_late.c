@@ -219,7 +219,7 @@ END_TEST
 
 /* ---- what is no query ---- */
 
-enum { NOTIFY = 4 << 3, UPDATE = 5 << 3 };
+enum { NOTIFY = 4 << 3, UPDATE = 5 << 3, UPDATES = 256 };
 
 /* Asks for an UPDATE; the first server has it. */
 static int
@@ -272,6 +272,47 @@ START_TEST(refused_update_is_sent_again)
 	ck_assert_int_eq(servers[1].got[2], UPDATE);
 	give(&servers[1], 0);
 	ck_assert_int_eq(code(fd), 0);
+	down(fd);
+}
+END_TEST
+
+/* Takes what a server has got. Returns how many of them were UPDATEs. */
+static int
+drain(struct slow *s)
+{
+	char got[ROOM];
+	int n = 0;
+
+	while (recv(s->fd, got, ROOM, MSG_DONTWAIT) > 0)
+		n += got[2] == UPDATE;
+	return n;
+}
+
+/* A server ends while it has several on each socket: which of them its system
+ * refuses is not known, so that the other one gets none. */
+START_TEST(update_beside_a_refusal)
+{
+	char update[QUERY], got[ROOM];
+	int fd, i, sent = 0;
+
+	for (i = 0; i < SERVERS; i++)
+		slow_new(&servers[i]);
+	pen_before("dns_timeout 60", &servers[0].at, &servers[1].at);
+	memcpy(update, query, QUERY);
+	update[2] = UPDATE;
+	fd = udp_client(&front);
+	for (i = 0; i < UPDATES; i++)
+		ck_assert_int_eq(send(fd, update, QUERY, 0), QUERY);
+	WAIT_FOR(
+	    (sent += drain(&servers[0]) + drain(&servers[1])) == UPDATES, SOON);
+	close(servers[0].fd);
+	for (i = 0; i < UPDATES && counter("dns_failed") == 0; i++)
+		ck_assert_int_eq(send(fd, query, QUERY, 0), QUERY);
+	WAIT_FOR(counter("dns_failed") > 0, SOON);
+	ck_assert_int_ge(recv(fd, got, ROOM, 0), QUERY);
+	ck_assert_int_eq(got[2] & 0x7f, UPDATE);
+	ck_assert_int_eq(got[3] & 0x0f, 2);
+	ck_assert_int_eq(drain(&servers[1]), 0);
 	down(fd);
 }
 END_TEST
@@ -371,6 +412,7 @@ SUITE(test_dns_late)
 	SUITE_ADD(s, time_is_over, 30);
 	SUITE_ADD_LOOP(s, update_is_not_sent_twice, 30, 2);
 	SUITE_ADD(s, refused_update_is_sent_again, 30);
+	SUITE_ADD(s, update_beside_a_refusal, 60);
 	SUITE_ADD(s, update_without_an_answer, 30);
 	SUITE_ADD(s, header_answers_notify, 30);
 	SUITE_ADD(s, resolvers, 60);

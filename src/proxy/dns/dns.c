@@ -393,6 +393,23 @@ take_back(struct dns_query *q, const struct server *from,
 	return was_there;
 }
 
+/* Takes a query away from a server that refuses. What is none, as an UPDATE, may
+ * be carried out already: it is tried again only if that was refused for sure,
+ * as nothing else went to the socket; its client gets SERVFAIL if it is not
+ * sure. Returns whether the query is to go elsewhere. */
+static bool
+leaves(struct dns_query *q, const struct dns_socket *s, bool again)
+{
+	if (dns_is_query(q->message))
+		return take_back(q, s->server, again ? s : NULL);
+	if (!take_back(q, s->server, s))
+		return false;
+	if (s->sent == 1)
+		return true;
+	give_up(q);
+	return false;
+}
+
 /* The server's system refuses: all its queries go elsewhere, or to another
  * address of it. */
 static void
@@ -407,7 +424,7 @@ dns_on_refused(struct dns *d, struct dns_socket *s, int error)
 		struct dns_query *q = list_entry(link, struct dns_query, order);
 
 		next = link->next;
-		if (!take_back(q, s->server, again ? s : NULL))
+		if (!leaves(q, s, again))
 			continue;
 		stats(d)->retries++;
 		if (again)
