@@ -68,8 +68,8 @@ struct team {
 	/* Appends a piece of what the workers have of their clients: of the
 	 * client tables, or of the flows when they are paused, as
 	 * handover_state.h has them, and the sockets of these to `sockets`
-	 * unless that is NULL. Each walk begins with `first`. Returns 1 if there
-	 * is more, 0 after the last piece, -1 without memory. */
+	 * unless that is NULL. Each walk begins with `first`. Returns 1 if
+	 * there is more, 0 after the last piece, -1 without memory. */
 	int (*gather)(struct pen *p, bool flows, bool first, struct buffer *out,
 	    struct passed *sockets);
 	/* All workers read what is read again on SIGHUP. */

@@ -393,10 +393,10 @@ take_back(struct dns_query *q, const struct server *from,
 	return was_there;
 }
 
-/* Takes a query away from a server that refuses. What is none, as an UPDATE, may
- * be carried out already: it is tried again only if that was refused for sure,
- * as nothing else went to the socket; its client gets SERVFAIL if it is not
- * sure. Returns whether the query is to go elsewhere. */
+/* Takes a query away from a server that refuses. What is none, as an UPDATE,
+ * may be carried out already: it is tried again only if it is what was refused,
+ * as nothing else went to the socket; else its client gets SERVFAIL. Returns
+ * whether the query is to go elsewhere. */
 static bool
 leaves(struct dns_query *q, const struct dns_socket *s, bool again)
 {
