@@ -46,7 +46,7 @@ static uint64_t
 least_time_key(const struct server *s)
 {
 	uint64_t cost = (uint64_t)s->penalty +
-	    least_time_logarithm(pool_connections(s) + 1) + 16 * ONE -
+	    least_time_logarithm(pool_load(s) + 1) + 16 * ONE -
 	    least_time_logarithm(pool_weight(s->pool, s)) +
 	    least_time_logarithm(SERVER_SHARES) -
 	    least_time_logarithm(server_share(s)) + s->timed * (ONE / HALVED);

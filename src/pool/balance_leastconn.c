@@ -6,7 +6,7 @@
 static uint64_t
 leastconn_key(const struct server *s)
 {
-	uint64_t load = pool_connections(s) * SERVER_SHARES / server_share(s);
+	uint64_t load = pool_load(s) * SERVER_SHARES / server_share(s);
 
 	return load << TURN_BITS | s->turn;
 }

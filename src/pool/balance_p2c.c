@@ -203,10 +203,8 @@ p2c_next(void *order, const struct peer *who)
 	b = pool_slot(o->pool, k);
 	if (is_passed_over(o, a) || is_passed_over(o, b))
 		return a->cold > b->cold ? b : a;
-	return pool_connections(b) * o->weight[i] <
-		pool_connections(a) * o->weight[k]
-	    ? b
-	    : a;
+	return pool_load(b) * o->weight[i] < pool_load(a) * o->weight[k] ? b
+									 : a;
 }
 
 /* The next choice has other draws. */
@@ -226,7 +224,7 @@ p2c_cost(void *order, const struct server *s, const struct peer *who)
 	const struct order *o = order;
 
 	(void)who;
-	return (pool_connections(s) << 20) * SERVER_SHARES / server_share(s) /
+	return (pool_load(s) << 20) * SERVER_SHARES / server_share(s) /
 	    o->weight[s->slot];
 }
 

@@ -7,8 +7,8 @@
 static uint64_t
 wleastconn_key(const struct server *s)
 {
-	uint64_t load = (pool_connections(s) << 20) * SERVER_SHARES /
-	    server_share(s) / pool_weight(s->pool, s);
+	uint64_t load = (pool_load(s) << 20) * SERVER_SHARES / server_share(s) /
+	    pool_weight(s->pool, s);
 
 	return load << TURN_BITS | s->turn;
 }

@@ -277,6 +277,13 @@ pool_connections(const struct server *s)
 	return s->shared == NULL ? s->connections : pool_shared_connections(s);
 }
 
+/* What algorithms compare: connections, and what may be over already. */
+static inline uint64_t
+pool_load(const struct server *s)
+{
+	return pool_connections(s) + s->brief;
+}
+
 /* Whether no server may take a client, not even the emergency server. */
 bool pool_has_nobody_left(const struct pool *p);
 /* Whether a client may stay with its server `s`: not if that is in maint, and
@@ -316,9 +323,11 @@ pool_begin_round(struct attempts *attempts)
 void pool_opened(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t now);
 /* The same of what may be all that the client sends, such as a datagram: it
- * does not count, but pool_resumed() can follow. */
+ * takes no place of the server's limits, but is load, so that not all of them
+ * go to one server, until pool_faded(); pool_resumed() can follow then. */
 void pool_served(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t now);
+void pool_faded(struct server *s);
 /* What did not count goes on, and counts until pool_idled() or
  * pool_closed(). */
 void pool_resumed(struct pool *p, struct server *s, const struct peer *who,

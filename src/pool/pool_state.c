@@ -194,7 +194,7 @@ pool_refresh(struct server *s)
 		refresh_sets(s);
 }
 
-/* The server has one connection more, or less. That of one that is eligible and
+/* The server has more load, or less. That of one that is eligible and
  * has no limits stays so. */
 static void
 connections_changed(struct server *s)
@@ -455,12 +455,21 @@ pool_served(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t now)
 {
 	s->connects++;
+	s->brief++;
 	rate_count(&s->rate, now);
+	connections_changed(s);
 	if (p->sticky == NULL || s->role != SERVER_REGULAR)
 		return;
 	sticky_remember(
 	    p->sticky, who, &attempts->hint, s->number, attempts->proven, now);
 	sticky_closed(p->sticky, who, &attempts->hint);
+}
+
+void
+pool_faded(struct server *s)
+{
+	s->brief--;
+	connections_changed(s);
 }
 
 void

@@ -87,8 +87,8 @@ bool director_has_carrier(const struct director *d);
 
 /* From now on forwards established flows only; for good. */
 void director_drain(struct director *d);
-/* Flows that are not over; without a memory of flows 1, as there may be any. A
- * standby has none: they are another director's. */
+/* Flows that count, see dsr_flows.h; without a memory of flows 1, as there may
+ * be any. A standby has none: they are another director's. */
 uint64_t director_left(const struct director *d);
 
 /* Serves these VIPs from now on; established connections go on while their

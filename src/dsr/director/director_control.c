@@ -87,13 +87,17 @@ director_drain(struct director *d)
 uint64_t
 director_left(const struct director *d)
 {
-	const struct dsr_flows *w = &d->dispatch.flows;
+	const struct server *s;
+	uint64_t n = 0;
+	unsigned i;
 
 	if (d->vips.standby)
 		return 0;
-	if (w->max == 0)
+	if (d->dispatch.flows.max == 0)
 		return 1;
-	return w->count - w->lists[DSR_FIN].count - w->lists[DSR_CLOSE].count;
+	for (i = 0; (s = pool_slot(d->pool, i)) != NULL; i++)
+		n += s->connections + s->brief;
+	return n;
 }
 
 /* ---- forwarding, tarpit, checks ---- */

@@ -44,14 +44,16 @@ on_flow_end(void *arg, struct dsr_flow *w)
 	fast_path_leave(&d->fast, w);
 	if (s == NULL || w->learned)
 		return;
-	if (w->counts)
+	if (w->counts == DSR_COUNTS_AS_LOAD)
+		pool_faded(s);
+	if (w->counts == DSR_COUNTS)
 		pool_closed(d->pool, s, &who, &none, w->bytes, 0);
 	else
 		pool_moved(d->pool, s, &who, &none, w->bytes, 0);
 }
 
 static void
-on_flow_count(void *arg, struct dsr_flow *w)
+on_flow_count(void *arg, struct dsr_flow *w, enum dsr_counts was)
 {
 	struct dispatch *d = arg;
 	struct server *s = pool_slot(d->pool, w->server);
@@ -61,8 +63,14 @@ on_flow_count(void *arg, struct dsr_flow *w)
 
 	if (s == NULL)
 		return;
-	if (!w->counts)
+	if (was == DSR_COUNTS_AS_LOAD)
+		pool_faded(s);
+	else if (was == DSR_COUNTS)
 		pool_idled(d->pool, s, &who, &none);
+	if (w->counts == DSR_COUNTS_NOT)
+		return;
+	if (w->counts == DSR_COUNTS_AS_LOAD)
+		pool_served(d->pool, s, &who, &none, now);
 	else if (w->learned)
 		pool_opened(d->pool, s, &who, &none, now);
 	else
@@ -139,7 +147,7 @@ dispatch_begin(
 	    &d->flows, &a->key, a->hash, s->slot, f->tcp_flags, bytes, now);
 	if (w == NULL || is_over(w))
 		return s;
-	if (w->counts)
+	if (w->counts == DSR_COUNTS)
 		pool_opened(d->pool, s, &f->from, &attempts, now);
 	else
 		pool_served(d->pool, s, &f->from, &attempts, now);
@@ -225,7 +233,7 @@ dispatch_learn(struct dispatch *d, const struct dsr_report *r)
 	if (w == NULL)
 		return false;
 	w->learned = 1;
-	w->counts = 0;
+	w->counts = DSR_COUNTS_NOT;
 	return true;
 }
 
@@ -253,7 +261,7 @@ dispatch_restore(
 	}
 	fp->flows += w->offloaded;
 	who = dispatch_client_of(w);
-	if (w->counts)
+	if (w->counts == DSR_COUNTS)
 		pool_opened(
 		    d->pool, pool_slot(d->pool, s->slot), &who, &none, now);
 	return true;

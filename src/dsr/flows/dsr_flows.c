@@ -124,26 +124,29 @@ join_list(struct dsr_flows *fs, struct dsr_flow *w)
 	l->count++;
 }
 
-/* Whether a flow counts that has just had a frame, its number `frames`. */
-static bool
-is_counted(enum dsr_state state, uint64_t frames)
+/* How a flow counts that has just had a frame, its number `frames`. */
+static enum dsr_counts
+counts_now(enum dsr_state state, uint64_t frames)
 {
-	return state == DSR_UDP_NEW ? frames > 1
-				    : state != DSR_FIN && state != DSR_CLOSE;
+	if (state == DSR_FIN || state == DSR_CLOSE)
+		return DSR_COUNTS_NOT;
+	return state == DSR_UDP_NEW && frames <= 1 ? DSR_COUNTS_AS_LOAD
+						   : DSR_COUNTS;
 }
 
 static void
 dsr_flow_set_state(
     struct dsr_flows *fs, struct dsr_flow *w, enum dsr_state state)
 {
-	bool was_assured = w->state >= DSR_UDP, counted = w->counts;
+	bool was_assured = w->state >= DSR_UDP;
+	enum dsr_counts counted = w->counts;
 
 	leave_list(fs, w);
 	w->state = state;
-	w->counts = is_counted(state, w->frames);
+	w->counts = counts_now(state, w->frames);
 	join_list(fs, w);
 	if (w->counts != counted && fs->on_count != NULL)
-		fs->on_count(fs->arg, w);
+		fs->on_count(fs->arg, w, counted);
 	if (!was_assured && state >= DSR_UDP && fs->on_assured != NULL)
 		fs->on_assured(fs->arg, w);
 }
@@ -217,7 +220,7 @@ dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w, uint8_t tcp_flags,
 	/* Moving touches the cache lines of its neighbours in two lists: a
 	 * busy flow does that once a second. */
 	if (w->seen == second && w->state == state &&
-	    w->counts == is_counted(state, w->frames))
+	    w->counts == counts_now(state, w->frames))
 		return;
 	w->seen = second;
 	dsr_flow_set_state(fs, w, state);
@@ -391,7 +394,7 @@ dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
 	w->bytes = bytes;
 	w->offloaded = w->learned = 0;
 	w->state = first_state(key, tcp_flags);
-	w->counts = is_counted(w->state, w->frames);
+	w->counts = counts_now(w->state, w->frames);
 	join_list(fs, w);
 	hash_table_add(&fs->table, &w->link, hash);
 	fs->servers[server]++;
@@ -418,8 +421,10 @@ dsr_flows_restore(struct dsr_flows *fs, const struct dsr_key *key,
 	w->bytes = past->bytes;
 	w->learned = past->learned;
 	w->offloaded = past->offloaded;
-	w->counts = !w->learned && is_counted(w->state, w->frames) &&
-	    (counts_s[w->state] == 0 || past->idle_s <= counts_s[w->state]);
+	w->counts = counts_now(w->state, w->frames);
+	if (w->learned || w->counts == DSR_COUNTS_AS_LOAD ||
+	    (counts_s[w->state] != 0 && past->idle_s > counts_s[w->state]))
+		w->counts = DSR_COUNTS_NOT;
 	join_list(fs, w);
 	return w;
 }
@@ -490,6 +495,7 @@ stop_counting(
     struct dsr_flows *fs, enum dsr_state state, uint32_t second, unsigned most)
 {
 	struct dsr_list *l = &fs->lists[state];
+	enum dsr_counts was;
 	struct dsr_flow *w;
 	unsigned n;
 
@@ -500,11 +506,10 @@ stop_counting(
 		if (is_used_elsewhere(fs, w))
 			continue; /* now it is the newest */
 		l->counting = w->newer;
-		if (!w->counts)
-			continue;
-		w->counts = 0;
-		if (fs->on_count != NULL)
-			fs->on_count(fs->arg, w);
+		was = w->counts;
+		w->counts = DSR_COUNTS_NOT;
+		if (was != DSR_COUNTS_NOT && fs->on_count != NULL)
+			fs->on_count(fs->arg, w, was);
 	}
 	return n;
 }

@@ -64,10 +64,13 @@ enum dsr_state {
  * assured, in terms of conntrack. */
 enum { DSR_ASSURED = 4 };
 
-/* Seconds after its last frame in which a flow counts as a connection of its
- * server (load, limits) that no frame has shown to be answered, or which may
- * be over: no end of UDP is seen. One datagram alone never counts, nor what
- * ends. */
+/* How a flow counts at its server: not, as what ends; as load alone, which
+ * decides where others go, as one datagram; or as a connection, of its limits,
+ * too. */
+enum dsr_counts { DSR_COUNTS_NOT, DSR_COUNTS_AS_LOAD, DSR_COUNTS };
+
+/* Seconds after its last frame in which a flow counts that no frame has shown
+ * to be answered, or which may be over: no end of UDP is seen. */
 enum { DSR_COUNTS_S = 3, DSR_COUNTS_UDP_S = 30 };
 
 struct dsr_flow {
@@ -78,10 +81,10 @@ struct dsr_flow {
 	uint64_t frames, bytes; /* the first frame included */
 	uint32_t number;	/* its own, from 1 on */
 	uint32_t newer, older;	/* private: numbers in the same state */
-	uint32_t state : 7;	/* enum dsr_state */
+	uint32_t state : 6;	/* enum dsr_state */
 	uint32_t offloaded : 1; /* the caller's: frames go elsewhere, too */
 	uint32_t learned : 1;	/* the caller's: no frame has come here yet */
-	uint32_t counts : 1;	/* as a connection of its server */
+	uint32_t counts : 2;	/* enum dsr_counts */
 };
 
 /* A flow, for other directors. */
@@ -128,7 +131,7 @@ struct dsr_flows {
 	 * nothing may be called here that adds or removes. */
 	void (*on_end)(void *arg, struct dsr_flow *w);
 	/* What `counts` is has changed since dsr_flows_add(). */
-	void (*on_count)(void *arg, struct dsr_flow *w);
+	void (*on_count)(void *arg, struct dsr_flow *w, enum dsr_counts was);
 	/* A flow has become ESTABLISHED or UDP. */
 	void (*on_assured)(void *arg, const struct dsr_flow *w);
 	/* The second of the last frame, wherever it went, of an offloaded flow

@@ -205,6 +205,7 @@ struct server {
 	uint8_t cold;
 
 	uint64_t connections; /* open now */
+	uint64_t brief;	      /* load besides: see pool_served() */
 	_Atomic uint32_t *shared; /* those of all processes; NULL: this is the
 				   * only one. See pool_share.h */
 	struct rate rate;     /* of connects */

@@ -236,17 +236,6 @@ START_TEST(clients_are_proven)
 }
 END_TEST
 
-/* It may stop at once. */
-START_TEST(no_flow_is_left_of_a_standby)
-{
-	connect_all();
-	d.vips.standby = true;
-	ck_assert_uint_eq(director_left(&d), 0);
-	d.dispatch.flows.max = 0;
-	ck_assert_uint_eq(director_left(&d), 0);
-}
-END_TEST
-
 static unsigned
 server_of_datagram(unsigned connection)
 {
@@ -260,7 +249,59 @@ server_of_datagram(unsigned connection)
 }
 
 static void
-limit_all(unsigned hard)
+let_pass(unsigned seconds)
+{
+	dsr_flows_stop_counting(
+	    &d.dispatch.flows, loop_now(d.loop) + 1000 * (seconds + 1), 1000);
+}
+
+/* A stop waits for datagrams as long as they count. */
+START_TEST(idle_datagrams_are_not_left)
+{
+	unsigned i;
+
+	connect_all();
+	for (i = 0; i < DSR_ASSURED; i++)
+		(void)server_of_datagram(100);
+	(void)server_of_datagram(101);
+	ck_assert_uint_eq(director_left(&d), CONNECTIONS + 2);
+	let_pass(DSR_COUNTS_S);
+	ck_assert_uint_eq(director_left(&d), CONNECTIONS + 1);
+	let_pass(DSR_COUNTS_UDP_S);
+	ck_assert_uint_eq(director_left(&d), CONNECTIONS);
+	ck_assert_uint_eq(d.dispatch.flows.count, CONNECTIONS + 2);
+	(void)server_of_datagram(100);
+	ck_assert_uint_eq(director_left(&d), CONNECTIONS + 1);
+}
+END_TEST
+
+/* Those of a server that is down are another server's with the next one, also
+ * if the client never gets an answer. */
+START_TEST(datagrams_leave_a_server_that_is_down)
+{
+	unsigned i;
+
+	for (i = 0; i < 2 * DSR_ASSURED; i++)
+		ck_assert_uint_eq(server_of_datagram(100), 0);
+	check_fails(0);
+	ck_assert_uint_ne(server_of_datagram(100), 0);
+	ck_assert_uint_lt(server_of_datagram(100), SERVERS);
+}
+END_TEST
+
+/* It may stop at once. */
+START_TEST(no_flow_is_left_of_a_standby)
+{
+	connect_all();
+	d.vips.standby = true;
+	ck_assert_uint_eq(director_left(&d), 0);
+	d.dispatch.flows.max = 0;
+	ck_assert_uint_eq(director_left(&d), 0);
+}
+END_TEST
+
+static void
+limit_all(unsigned hard, bool weighted)
 {
 	struct server_spec spec;
 	char name[20];
@@ -272,6 +313,8 @@ limit_all(unsigned hard)
 		spec.name = name;
 		spec.addrs = pool_server(d.pool, i)->addrs;
 		spec.set.hard = hard;
+		if (weighted)
+			spec.set.weight = i + 1;
 		ck_assert_ptr_nonnull(
 		    pool_set_slot(d.pool, server_slot(i), &spec));
 		d.forward.hops.list[FIRST + i].generation =
@@ -289,11 +332,14 @@ all_connections(void)
 	return n;
 }
 
-static void
-let_pass(unsigned seconds)
+static unsigned
+all_load(void)
 {
-	dsr_flows_stop_counting(
-	    &d.dispatch.flows, loop_now(d.loop) + 1000 * (seconds + 1), 1000);
+	unsigned i, n = 0;
+
+	for (i = 0; i < SERVERS; i++)
+		n += pool_load(pool_server(d.pool, i));
+	return n;
 }
 
 /* Each has been answered, for all that can be known; all are served. */
@@ -301,7 +347,7 @@ START_TEST(one_datagram_takes_no_place)
 {
 	unsigned i;
 
-	limit_all(1);
+	limit_all(1, false);
 	for (i = 0; i < 100; i++)
 		ck_assert_uint_eq(server_of_datagram(i), i % SERVERS);
 	ck_assert_uint_eq(all_connections(), 0);
@@ -323,7 +369,7 @@ START_TEST(unanswered_connections_give_their_place_up)
 {
 	unsigned i;
 
-	limit_all(1);
+	limit_all(1, false);
 	for (i = 0; i < SERVERS; i++)
 		ck_assert_uint_eq(server_of(i, FRAME_SYN), i);
 	ck_assert_uint_eq(server_of(1, FRAME_ACK), 1);
@@ -363,6 +409,48 @@ START_TEST(least_connections_of_what_counts)
 	let_pass(DSR_COUNTS_S);
 	ck_assert_uint_eq(server_of(SERVERS, FRAME_SYN), 0);
 	ck_assert_uint_ne(server_of(SERVERS + 1, FRAME_SYN), 0);
+}
+END_TEST
+
+/* They take no place, but not all go to one server: each gets the share of its
+ * weight. */
+START_TEST(datagrams_are_load)
+{
+	static const char *const by[] = { "leastconn", "wleastconn", "p2c",
+		"least_time" };
+	static const unsigned slack[] = { 1, 1, 20, 4 }; /* p2c draws */
+	struct pool_options o = *pool_options(d.pool);
+	unsigned i, k, n[SERVERS], server;
+
+	for (k = 0; k < sizeof(by) / sizeof(by[0]); k++) {
+		memset(n, 0, sizeof(n));
+		o.balance = balance_find(by[k]);
+		ck_assert_ptr_nonnull(o.balance);
+		ck_assert_int_eq(pool_set_options(d.pool, &o), 0);
+		limit_all(1, k > 0);
+		for (i = 0; i < 100; i++) {
+			server = server_of_datagram(100 * k + i);
+			ck_assert_uint_lt(server, SERVERS);
+			n[server]++;
+		}
+		for (i = 0; i < SERVERS; i++) {
+			server = k == 0 ? 25 : 10 * (i + 1);
+			ck_assert_uint_le(n[i], server + slack[k]);
+			ck_assert_uint_ge(n[i] + slack[k], server);
+		}
+		ck_assert_uint_eq(all_connections(), 0);
+		/* one that goes on is a connection, and no load besides */
+		ck_assert_uint_lt(server_of_datagram(100 * k), SERVERS);
+		ck_assert_uint_eq(all_connections(), 1);
+		let_pass(DSR_COUNTS_S);
+		for (i = 0; i < SERVERS; i++)
+			ck_assert_uint_eq(pool_load(pool_server(d.pool, i)), 0);
+	}
+	/* also of one that ends */
+	(void)server_of_datagram(1000);
+	ck_assert_uint_eq(all_load(), 1);
+	dsr_flows_expire(&d.dispatch.flows, loop_now(d.loop) + 1000000, 1000);
+	ck_assert_uint_eq(all_load(), 0);
 }
 END_TEST
 
@@ -482,10 +570,13 @@ SUITE(test_director_flows)
 	tcase_add_test(t, no_flow_begins_in_a_drain);
 	tcase_add_test(t, a_standby_follows_other_directors);
 	tcase_add_test(t, clients_are_proven);
+	tcase_add_test(t, idle_datagrams_are_not_left);
+	tcase_add_test(t, datagrams_leave_a_server_that_is_down);
 	tcase_add_test(t, no_flow_is_left_of_a_standby);
 	tcase_add_test(t, one_datagram_takes_no_place);
 	tcase_add_test(t, unanswered_connections_give_their_place_up);
 	tcase_add_test(t, least_connections_of_what_counts);
+	tcase_add_test(t, datagrams_are_load);
 	tcase_add_test(t, flows_go_to_the_next_process);
 	tcase_add_test(t, no_carrier_when_it_goes_on);
 	suite_add_tcase(s, t);

@@ -255,17 +255,17 @@ START_TEST(timeouts_that_are_set)
 }
 END_TEST
 
-/* What counts as a connection of its server after these frames, and for how
- * many seconds; FOR_EVER: until it ends. */
-enum { NEVER = -1, FOR_EVER = 1000 };
+/* How it counts at its server after these frames, and for how many seconds;
+ * FOR_EVER: until it ends. */
+enum { NEVER = -1, FOR_EVER = 1000, DATAGRAM = 12 };
 
 static int counted;
 
 static void
-on_count(void *arg, struct dsr_flow *w)
+on_count(void *arg, struct dsr_flow *w, enum dsr_counts was)
 {
 	(void)arg;
-	counted += w->counts ? 1 : -1;
+	counted += (w->counts > 0) - (was > 0);
 }
 
 START_TEST(what_counts)
@@ -286,7 +286,7 @@ START_TEST(what_counts)
 		{ IPPROTO_TCP, { SYN, ACK, FIN, ACK }, NEVER },
 		{ IPPROTO_TCP, { SYN, ACK, RST }, NEVER },
 		{ IPPROTO_TCP, { SYN, ACK, RST, ACK }, DSR_COUNTS_S },
-		{ IPPROTO_UDP, { ACK }, NEVER },
+		[DATAGRAM] = { IPPROTO_UDP, { ACK }, DSR_COUNTS_S },
 		{ IPPROTO_UDP, { ACK, ACK }, DSR_COUNTS_S },
 		{ IPPROTO_UDP, { ACK, ACK, ACK }, DSR_COUNTS_S },
 		{ IPPROTO_UDP, { ACK, ACK, ACK, ACK }, DSR_COUNTS_UDP_S },
@@ -299,13 +299,16 @@ START_TEST(what_counts)
 		fs.on_count = on_count;
 		add_of(2, IPPROTO_TCP, 0, RST); /* beside others */
 		w = add_of(1, kind[i].protocol, 0, kind[i].flags[0]);
-		counted = w->counts;
+		counted = w->counts > 0;
 		for (k = 1; kind[i].flags[k] != 0; k++)
 			dsr_flows_on_frame(&fs, find_of(1, kind[i].protocol),
 			    kind[i].flags[k], 60, now);
 		w = find_of(1, kind[i].protocol);
-		ck_assert_int_eq(w->counts, kind[i].seconds != NEVER);
-		ck_assert_int_eq(counted, w->counts);
+		ck_assert_int_eq(w->counts,
+		    kind[i].seconds == NEVER ? DSR_COUNTS_NOT
+			: i == DATAGRAM	     ? DSR_COUNTS_AS_LOAD
+					     : DSR_COUNTS);
+		ck_assert_int_eq(counted, w->counts > 0);
 		if (kind[i].seconds != NEVER)
 			now += 1000 * (uint64_t)kind[i].seconds;
 		dsr_flows_stop_counting(&fs, now, MOST);
@@ -313,7 +316,7 @@ START_TEST(what_counts)
 		now += 1000;
 		dsr_flows_stop_counting(&fs, now, MOST);
 		ck_assert_int_eq(counted, kind[i].seconds == FOR_EVER);
-		ck_assert_int_eq(w->counts, counted);
+		ck_assert_int_eq(w->counts > 0, counted);
 		ck_assert_uint_eq(fs.count, 2);
 		dsr_flows_fini(&fs);
 	}
