@@ -93,9 +93,9 @@ START_TEST(user_of_listeners)
 	ck_assert_int_eq(stat(front.text, &st), 0);
 	ck_assert_uint_eq(st.st_uid, NOBODY);
 	ck_assert_uint_eq(st.st_gid, NOBODY);
-	/* who owns this one may command */
 	ck_assert_int_eq(stat(ctl.text, &st), 0);
-	ck_assert_uint_eq(st.st_uid, 0);
+	ck_assert_uint_eq(st.st_uid, NOBODY);
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
 	down();
 }
 END_TEST
