@@ -73,8 +73,8 @@ judge_mode(struct inspect_judge *j)
 	if ((m->offloads & INSPECT_GRO) &&
 	    inspect_wants_link(j->wanted, "pcap"))
 		inspect_say(j, FOUND_GRO);
-	if ((m->offloads & INSPECT_RXVLAN) && !m->no_xdp &&
-	    j->wanted->fast != LINK_FAST_OFF &&
+	if ((m->offloads & INSPECT_RXVLAN) && !m->no_xdp && !m->xdp &&
+	    j->wanted->fast != LINK_FAST_OFF && !j->wanted->no_flows &&
 	    !inspect_wants_link(j->wanted, "pcap"))
 		inspect_say(j, FOUND_RXVLAN);
 }

@@ -258,6 +258,20 @@ interface_switch_off(struct link *l, struct interface_changes *w,
 	return true;
 }
 
+void
+interface_switch_back(
+    struct link *l, struct interface_changes *w, uint32_t feature)
+{
+	bool changed;
+
+	if ((w->features & feature) == 0)
+		return;
+	w->features &= ~feature;
+	if (set_feature(l, w->fd, feature, true, &changed) != 0)
+		log_warn("a feature remains switched off: %s interface=%s",
+		    strerror(errno), l->name);
+}
+
 void *
 interface_memory(int *fd, size_t size)
 {
@@ -280,17 +294,10 @@ interface_memory(int *fd, size_t size)
 void
 interface_restore(struct link *l, struct interface_changes *w)
 {
-	bool changed;
-
-	for (uint32_t left = l->left ? 0 : w->features; left != 0;
-	     left &= left - 1) {
-		if (set_feature(l, w->fd, left & (~left + 1), true, &changed) !=
-		    0)
-			log_warn("a feature remains switched off: %s "
-				 "interface=%s",
-			    strerror(errno), l->name);
-	}
-	w->features = 0;
+	if (l->left)
+		w->features = 0;
+	while (w->features != 0)
+		interface_switch_back(l, w, w->features & (~w->features + 1));
 	/* another process that has the socket goes on with its own */
 	drop_groups(l, w->fd, w->group, w->groups);
 	if (w->all_groups)

@@ -39,6 +39,9 @@ int interface_set_filter(struct link *l, struct interface_changes *w,
  * which it has this name. Returns whether it is off. */
 bool interface_switch_off(struct link *l, struct interface_changes *w,
     uint32_t feature, const char *name);
+/* Switches a feature on again if that has switched it off. */
+void interface_switch_back(
+    struct link *l, struct interface_changes *w, uint32_t feature);
 /* Maps memory that another process can have by its descriptor: that of *fd, if
  * it has that size; or new memory, all zero, whose descriptor *fd is then. NULL
  * with errno; *fd is the caller's anyway. */

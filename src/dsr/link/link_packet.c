@@ -343,7 +343,8 @@ packet_take_over(struct link *l)
 {
 	struct packet_ring *p = l->inside;
 
-	p->changes.features = p->book->features;
+	/* besides what this one has switched off when it opened */
+	p->changes.features |= p->book->features;
 	packet_release(l);
 }
 

@@ -424,6 +424,7 @@ xdp_fast_open(struct link *l, const struct link_filter *f, struct error *e)
 	l->fast_inside = x;
 	if ((past != NULL ? adopt(l, past, e) : open_new(l, f, e)) != 0) {
 		fast_close(l);
+		interface_switch_back(l, l->changes, ETH_FLAG_RXVLAN);
 		return -1;
 	}
 	l->fast = &fast;

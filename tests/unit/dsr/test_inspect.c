@@ -136,6 +136,13 @@ START_TEST(modes_of_an_interface)
 	w.fast = LINK_FAST_AUTO;
 	expect(FINDING_NOTE, false, "the fast path needs tags in frames",
 	    "ethtool -K eth0 rxvlan off");
+	/* where it stays as it is */
+	w.no_flows = true;
+	ck_assert_uint_eq(judge(), 0);
+	w.no_flows = false;
+	m.xdp = true;
+	ck_assert_uint_eq(judge(), 0);
+	m.xdp = false;
 	m.no_xdp = true;
 	ck_assert_uint_eq(judge(), 0);
 }

@@ -4,12 +4,16 @@
 
 #include <check.h>
 #include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dsr/link/link.h"
+#include "dsr/link/link_interface.h"
 #include "dsr/open/link_open.h"
 #include "support/link_fixture.h"
 #include "support/suite.h"
@@ -256,6 +260,87 @@ START_TEST(no_privileges_are_needed_once_it_is_open)
 }
 END_TEST
 
+/* ---- features ---- */
+
+enum { BOTH = ETH_FLAG_RXVLAN | ETH_FLAG_TXVLAN };
+
+/* The flags of "near"; `off` are switched off first. */
+static uint32_t
+flags_without(uint32_t off)
+{
+	struct ethtool_value v = { .cmd = ETHTOOL_GFLAGS };
+	struct ifreq r = { .ifr_name = "near", .ifr_data = (void *)&v };
+
+	ck_assert_int_eq(ioctl(fixture.far, SIOCETHTOOL, &r), 0);
+	if (off != 0) {
+		v.cmd = ETHTOOL_SFLAGS;
+		v.data &= ~off;
+		ck_assert_int_eq(ioctl(fixture.far, SIOCETHTOOL, &r), 0);
+	}
+	return v.data & BOTH;
+}
+
+static void
+switch_off(struct link *l, uint32_t feature)
+{
+	ck_assert(interface_switch_off(l, l->changes, feature, "a test"));
+	ck_assert_uint_eq(flags_without(0) & feature, 0);
+}
+
+START_TEST(a_feature_is_switched_back)
+{
+	struct link *l = &fixture.near;
+
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	if (flags_without(0) != BOTH)
+		SKIP("this veth has no features for tags");
+	switch_off(l, ETH_FLAG_RXVLAN);
+	switch_off(l, ETH_FLAG_TXVLAN);
+	interface_switch_back(l, l->changes, ETH_FLAG_RXVLAN);
+	ck_assert_uint_eq(flags_without(0), ETH_FLAG_RXVLAN);
+	ck_assert_uint_eq(l->changes->features, ETH_FLAG_TXVLAN);
+	/* that the operator has it so does not change */
+	flags_without(ETH_FLAG_RXVLAN);
+	switch_off(l, ETH_FLAG_RXVLAN);
+	interface_switch_back(l, l->changes, ETH_FLAG_RXVLAN);
+	ck_assert_uint_eq(flags_without(0), 0);
+}
+END_TEST
+
+/* The second process may switch off more than the first one did. */
+START_TEST(features_of_two_processes_come_back)
+{
+	int list[LINK_FDS_MAX], fd[LINK_FDS_MAX];
+	struct link_past past = { .kind = "packet", .fd = fd };
+	struct link next;
+	struct error e;
+
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	if (flags_without(0) != BOTH)
+		SKIP("this veth has no features for tags");
+	switch_off(&fixture.near, ETH_FLAG_TXVLAN);
+	past.count = link_fds(&fixture.near, list);
+	for (unsigned i = 0; i < past.count; i++)
+		fd[i] = dup(list[i]);
+	fixture.near.paused = true;
+	fixture.filter.past = &past;
+	ck_assert_int_eq(
+	    link_open(&next, NULL, "near", &fixture.filter, &e), 0);
+	fixture.filter.past = NULL;
+	switch_off(&next, ETH_FLAG_RXVLAN);
+	fixture.near.left = true;
+	link_close(&fixture.near);
+	ck_assert_uint_eq(flags_without(0), 0);
+	ck_assert_int_eq(link_take(&next, &fixture.filter, &e), 0);
+	link_close(&next);
+	ck_assert_uint_eq(flags_without(0), BOTH);
+	ck_assert_int_eq(
+	    link_open(&fixture.near, NULL, "near", &fixture.filter, &e), 0);
+}
+END_TEST
+
 SUITE(test_link_interface)
 {
 	Suite *s = suite_create("link_interface");
@@ -270,6 +355,8 @@ SUITE(test_link_interface)
 	tcase_add_test(t, a_net_wants_all_groups);
 	tcase_add_test(t, what_cannot_be_opened_says_why);
 	tcase_add_test(t, no_privileges_are_needed_once_it_is_open);
+	tcase_add_test(t, a_feature_is_switched_back);
+	tcase_add_test(t, features_of_two_processes_come_back);
 	suite_add_tcase(s, t);
 #ifdef HAVE_XDP
 	t = tcase_create("fast");
