@@ -110,8 +110,10 @@ dsrmany_web(
 
 	ck_assert_ptr_nonnull(page);
 	net_fixture_enter(r, NET_FIXTURE_SERVER + i);
+	/* a client that does not read for a while is no reason to end */
 	nginx_up_with(n, "", "",
-	    "listen *:80 backlog=4096; listen [::]:80 backlog=4096;");
+	    "listen *:80 backlog=4096; listen [::]:80 backlog=4096; "
+	    "send_timeout 1h;");
 	net_fixture_leave(r);
 	memset(page, '0' + (int)i, size);
 	page[size] = '\0';
