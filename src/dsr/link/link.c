@@ -28,9 +28,12 @@ link_fds(const struct link *l, int list[LINK_FDS_MAX])
 int
 link_take(struct link *l, const struct link_filter *f, struct error *e)
 {
+	/* until nothing can fail the interface is the other process's */
+	if (l->ops->set_filter(l, f, e) != 0)
+		return -1;
 	l->paused = false;
 	l->ops->take(l);
-	return l->ops->set_filter(l, f, e);
+	return 0;
 }
 
 int

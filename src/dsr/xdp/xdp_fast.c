@@ -28,7 +28,6 @@ enum { FD_ATTACHED, FD_MAC, FD_FLOWS, FD_ENTRIES, FD_TOTALS };
 
 struct xdp_fast {
 	struct xdp_program program;
-	struct xdp_program_options options; /* it was loaded with */
 	int attached;			    /* -1: it is not */
 	struct xdp_entry *entries;	    /* the map's memory */
 	struct frame_count *totals;	    /* owned: one of each processor */
@@ -344,6 +343,7 @@ keep_tags(struct link *l, struct error *e)
 static int
 open_new(struct link *l, const struct link_filter *f, struct error *e)
 {
+	struct xdp_program_options o = { .flows = f->fast_flows };
 	struct xdp_fast *x = fast_of(l);
 	uint64_t features;
 
@@ -353,10 +353,9 @@ open_new(struct link *l, const struct link_filter *f, struct error *e)
 	    (features & XDP_FEATURE_BASIC) == 0)
 		return error_set(e,
 		    "interface %s: its driver runs no XDP programs", l->name);
-	x->options = (struct xdp_program_options){ .flows = f->fast_flows };
 	if (x->veth)
-		x->options.tags_of = x->options.back = l->ifindex;
-	if (xdp_program_load(&x->program, &x->options) != 0)
+		o.tags_of = o.back = l->ifindex;
+	if (xdp_program_load(&x->program, &o) != 0)
 		return fast_failed(l, "cannot load the XDP program", errno, e);
 	x->mac = l->mac;
 	if (map_memory(x) != 0 ||

@@ -341,6 +341,37 @@ START_TEST(features_of_two_processes_come_back)
 }
 END_TEST
 
+/* Then it is the first process's, which goes on, with all that it switched
+ * off. */
+START_TEST(what_cannot_be_taken_stays_as_it_is)
+{
+	int list[LINK_FDS_MAX], fd[LINK_FDS_MAX];
+	struct link_past past = { .kind = "packet", .fd = fd };
+	struct link next;
+	struct error e;
+
+	if (fixture.missing != NULL)
+		SKIP(fixture.missing);
+	if (flags_without(0) != BOTH)
+		SKIP("this veth has no features for tags");
+	switch_off(&fixture.near, ETH_FLAG_TXVLAN);
+	past.count = link_fds(&fixture.near, list);
+	for (unsigned i = 0; i < past.count; i++)
+		fd[i] = dup(list[i]);
+	fixture.near.paused = true;
+	fixture.filter.past = &past;
+	ck_assert_int_eq(
+	    link_open(&next, NULL, "near", &fixture.filter, &e), 0);
+	fixture.filter.past = NULL;
+	veth_ip("link del near");
+	link_fixture_add(&fixture, "2001:db8::77");
+	ck_assert_int_eq(link_take(&next, &fixture.filter, &e), -1);
+	ck_assert(next.paused);
+	ck_assert_uint_eq(next.changes->features, 0);
+	link_close(&next);
+}
+END_TEST
+
 SUITE(test_link_interface)
 {
 	Suite *s = suite_create("link_interface");
@@ -357,6 +388,7 @@ SUITE(test_link_interface)
 	tcase_add_test(t, no_privileges_are_needed_once_it_is_open);
 	tcase_add_test(t, a_feature_is_switched_back);
 	tcase_add_test(t, features_of_two_processes_come_back);
+	tcase_add_test(t, what_cannot_be_taken_stays_as_it_is);
 	suite_add_tcase(s, t);
 #ifdef HAVE_XDP
 	t = tcase_create("fast");
