@@ -65,21 +65,6 @@ interface_refresh(struct link *l, int fd)
 }
 
 int
-interface_may_send(const struct link *l, int fd)
-{
-	struct ifreq r;
-
-	ask_of(l->name, &r);
-	if (ioctl(fd, SIOCGIFFLAGS, &r) != 0)
-		errno = ENODEV;
-	else if (r.ifr_flags & IFF_UP)
-		return 0;
-	else
-		errno = ENETDOWN;
-	return -1;
-}
-
-int
 interface_identify(struct link *l, int fd, struct error *e)
 {
 	struct ifreq r;

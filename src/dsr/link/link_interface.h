@@ -19,10 +19,6 @@ struct interface_changes {
 int interface_identify(struct link *l, int fd, struct error *e);
 /* As link_refresh(), without count.missed. */
 void interface_refresh(struct link *l, int fd);
-/* Checks that the interface is up, with or without a carrier: frames may be
- * sent. Returns 0, or -1 with ENETDOWN or ENODEV. */
-int interface_may_send(const struct link *l, int fd);
-
 /* Whether it is one end of a veth pair: its frames come from the peer's kernel,
  * with a VLAN tag still outside the frame. */
 bool interface_is_veth(const char *name, int fd);

@@ -101,7 +101,6 @@ countries_are_built_in(void)
 struct countries {
 	MMDB_s db;
 	bool open;
-	uint64_t asked;
 	/* The last address, and its country. */
 	struct peer last;
 	int country;
@@ -167,7 +166,6 @@ countries_of(struct countries *c, const struct peer *who)
 		addr_from_peer(&at, who);
 		c->country = ask_database(&c->db, &at);
 		c->last = *who;
-		c->asked++;
 	}
 	return c->country;
 }
@@ -176,10 +174,4 @@ uint64_t
 countries_made(const struct countries *c)
 {
 	return c->open ? build_of(&c->db) : 0;
-}
-
-uint64_t
-countries_asked(const struct countries *c)
-{
-	return c->asked;
 }

@@ -29,7 +29,5 @@ void countries_take(struct countries *c, struct countries *from);
 int countries_of(struct countries *c, const struct peer *who);
 /* When the database was made: seconds since 1970; 0: there is none. */
 uint64_t countries_made(const struct countries *c);
-/* How often the database was queried, not counting what was remembered. */
-uint64_t countries_asked(const struct countries *c);
 
 #endif
