@@ -30,8 +30,9 @@ static struct {
 	char ident[32];
 } to_syslog = { .fd = -1 };
 
-static unsigned lost; /* lines since the last one written */
-static bool half;     /* of a line was written to stderr, not its end */
+static unsigned lost;	       /* lines since the last one written */
+static uint64_t *lost_counter; /* of all of them; NULL: none */
+static bool half; /* of a line was written to stderr, not its end */
 
 /* ---- syslog ---- */
 
@@ -133,6 +134,19 @@ put_line(enum log_level level, const char *line)
 			    : write_stderr(&tm, line);
 }
 
+void
+log_count_lost(uint64_t *counter)
+{
+	lost_counter = counter;
+}
+
+void
+log_forget_lost(const uint64_t *counter)
+{
+	if (lost_counter == counter)
+		lost_counter = NULL;
+}
+
 static void
 log_write_line(enum log_level level, const char *line)
 {
@@ -143,8 +157,11 @@ log_write_line(enum log_level level, const char *line)
 		if (put_line(LOG_LEVEL_WARN, text))
 			lost = 0;
 	}
-	if (lost > 0 || !put_line(level, line))
-		lost++;
+	if (lost == 0 && put_line(level, line))
+		return;
+	lost++;
+	if (lost_counter != NULL)
+		++*lost_counter;
 }
 
 /* Whether a quote before this text is the end of a value. */

@@ -39,11 +39,17 @@ extern enum log_level log_level;
 #endif
 
 /* Connects to the socket of the log daemon, for lines under `ident`. If there
- * is no daemon, each line tries again. A connection made before chroot() still
- * works after it. */
+ * is no daemon, or it was started again, each line tries again. A connection
+ * made before chroot() still works after it; a new one needs the path in the
+ * new root, for a descriptor of the directory would lead out of that. */
 void log_open_syslog(const char *path, const char *ident);
 /* Sends lines to the log daemon from here on, no longer to stderr. */
 void log_use_syslog(void);
+
+/* Lines that are lost from now on are added to *counter, too. */
+void log_count_lost(uint64_t *counter);
+/* No longer, if they are. */
+void log_forget_lost(const uint64_t *counter);
 
 /* Writes a line of at most 1023 bytes, without what a terminal would obey. With
  * `site` NULL there is no rate limit. */

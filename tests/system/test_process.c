@@ -12,6 +12,7 @@
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,6 +23,7 @@
 
 #include "support/backend.h"
 #include "support/mounts.h"
+#include "support/nginx.h"
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/upgrading.h"
@@ -255,21 +257,25 @@ START_TEST(background_in_a_new_root)
 }
 END_TEST
 
+static int
+listen_as_daemon(const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	(void)unlink(path);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&at, sizeof(at)), 0);
+	return fd;
+}
+
 /* A /dev of the test's own with a log daemon in it, whose socket is returned;
  * -1 where mounts cannot be private. */
 static int
 private_log_daemon(void)
 {
-	struct sockaddr_un at = { .sun_family = AF_UNIX,
-		.sun_path = "/dev/log" };
-	int fd;
-
-	if (!mounts_devices())
-		return -1;
-	fd = socket(AF_UNIX, SOCK_DGRAM, 0);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&at, sizeof(at)), 0);
-	return fd;
+	return mounts_devices() ? listen_as_daemon("/dev/log") : -1;
 }
 
 /* Whether the daemon hears of `what` within the test's time. */
@@ -306,6 +312,43 @@ START_TEST(syslog_from_a_new_root)
 	kill(pid, SIGTERM);
 	WAIT_FOR(!endpoint_is_listening(&front), 5000);
 	backend_stop(&back);
+	close(fd);
+}
+END_TEST
+
+/* The connection from before is over. Where the path leads to no daemon, lines
+ * are counted. */
+START_TEST(syslog_starts_again)
+{
+	const char *jail = scratch("jail_again");
+	struct endpoint ctl;
+	pid_t pid;
+	int fd = private_log_daemon(), inside;
+
+	if (fd < 0)
+		SKIP("needs Linux, and the right to mount");
+	prepare();
+	ck_assert_int_eq(mkdir(jail, 0755), 0);
+	ck_assert_int_eq(mkdir(text("%s/dev", jail), 0755), 0);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	pen_without_leak_checker();
+	pid = start_in_background(
+	    text("--chroot=%s", jail), text("--control=%s", ctl.text));
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&ctl, "statistics\n"), "\nlog_lines_lost 0\n"));
+	close(fd);
+	fd = listen_as_daemon("/dev/log");
+	kill(pid, SIGUSR1);
+	WAIT_FOR(report_number(endpoint_ask(&ctl, "statistics\n"),
+		     "\nlog_lines_lost ") > 0,
+	    5000);
+	inside = listen_as_daemon(text("%s/dev/log", jail));
+	kill(pid, SIGUSR1);
+	ck_assert(daemon_hears(inside, "log lines lost count="));
+	kill(pid, SIGTERM);
+	WAIT_FOR(!endpoint_is_listening(&front), 5000);
+	backend_stop(&back);
+	close(inside);
 	close(fd);
 }
 END_TEST
@@ -515,6 +558,7 @@ SUITE(test_process)
 	SUITE_ADD(s, changes_root, 15);
 	SUITE_ADD(s, background_in_a_new_root, 15);
 	SUITE_ADD(s, syslog_from_a_new_root, 30);
+	SUITE_ADD(s, syslog_starts_again, 30);
 	SUITE_ADD(s, new_root_says_no_groups, 15);
 	SUITE_ADD(s, closed_standard_files, 15);
 	SUITE_ADD(s, links_of_others_are_refused, 15);

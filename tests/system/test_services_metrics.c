@@ -100,6 +100,7 @@ START_TEST(labels)
 		"pen_draining 0",
 		"pen_sessions_max_all 5000",
 		"pen_log_lines_lost_total{log=\"sessions\"} 0",
+		"pen_log_lines_lost_total{log=\"pen\"} 0",
 	};
 	const char *got;
 	size_t i;

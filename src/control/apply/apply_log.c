@@ -270,6 +270,8 @@ apply_log_commit(struct apply *a)
 		if (svc->frontend != NULL)
 			set_logs(svc);
 	set_logs(a->service);
+	if (a->first)
+		frontend_count_log(a->service->frontend);
 	if (a->log_changed)
 		sink_close(requests);
 	if (a->sessions_changed)

@@ -49,6 +49,7 @@ struct team {
 	struct pool_share *share; /* of connections to servers; NULL: alone */
 	bool quiet; /* what is changed here is known to all the others */
 	struct team_change change;
+	uint64_t lines_lost; /* of the leader's log, since the last sum */
 	struct buffer flows; /* struct team_flow: of workers to be forked */
 
 	/* ---- functions of the leader ---- */

@@ -181,6 +181,8 @@ static const struct counter counters[] = {
 	    .of_process = true },
 	{ FRONTEND(lines_lost.requests) = "request_lines_lost", METRIC_COUNTER,
 	    "pen_log_lines_lost", "log=\"requests\"" },
+	{ FRONTEND(lines_lost.own) = "log_lines_lost", METRIC_COUNTER,
+	    "pen_log_lines_lost", "log=\"pen\"" },
 	{ FRONTEND(reasons[0]) = "closed_", METRIC_COUNTER,
 	    "pen_sessions_closed", "reason", "Sessions that ended, by reason.",
 	    ARRAY(REASONS, uint64_t, reason_item) },

@@ -91,8 +91,8 @@ mark_now(const struct service *svc, struct trend_mark *m)
 
 	for (i = 0; i < REASONS; i++)
 		m->reasons[i] = (uint32_t)st->reasons[i];
-	m->lines_lost =
-	    (uint32_t)(st->lines_lost.sessions + st->lines_lost.requests);
+	m->lines_lost = (uint32_t)(st->lines_lost.sessions +
+	    st->lines_lost.requests + st->lines_lost.own);
 	m->first_us = d->sum_us;
 	m->answers = 0;
 	for (i = 0; i < DURATION_BUCKETS; i++)

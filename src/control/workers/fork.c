@@ -179,8 +179,10 @@ workers_fork_set(struct pen *p, struct error *e)
 	struct workers *w = p->team.workers;
 	int rc = fork_each(w, e);
 
-	if (p->team.member > 0)
+	if (p->team.member > 0) {
+		frontend_count_log(p->service->frontend);
 		return rc;
+	}
 	if (rc == 0)
 		rc = all_begin(w, e);
 	if (rc < 0)

@@ -334,6 +334,18 @@ tally_end(struct tally *t)
 }
 
 void
+tally_count_log(struct tally *t, struct pen *p)
+{
+	struct tally_service *s =
+	    p->team.lines_lost > 0 ? find_or_make(t, p->service->number) : NULL;
+
+	if (s == NULL)
+		return;
+	s->all.stats.lines_lost.own += p->team.lines_lost;
+	p->team.lines_lost = 0;
+}
+
+void
 tally_clear(struct tally *t, const struct service *svc)
 {
 	struct tally_service *s = tally_find(t, svc->number);

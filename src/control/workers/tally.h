@@ -28,6 +28,8 @@ int tally_read(struct tally *t, const char *bytes, size_t n, bool peaks);
 int tally_add(struct tally *t, const struct tally *other);
 /* Who has counted that is gone: what was there then is there no more. */
 void tally_end(struct tally *t);
+/* Adds the lines of its log that this process, the leader, has lost. */
+void tally_count_log(struct tally *t, struct pen *p);
 /* A service counts anew. */
 void tally_clear(struct tally *t, const struct service *svc);
 /* The counters of this process's services are those of the tally; peaks never

@@ -89,6 +89,7 @@ add_up(struct pen *p)
 	struct tally t;
 	int rc = 0;
 
+	tally_count_log(&p->team.workers->gone, p);
 	tally_init(&t);
 	WORKERS_EACH(p, w)
 	rc |= add_set(&t, w);
@@ -284,6 +285,7 @@ workers_open(struct pen *p, unsigned count, struct error *e)
 		free_set(w);
 		return error_set(e, "out of memory");
 	}
+	log_count_lost(&p->team.lines_lost);
 	w->past = p->team.workers;
 	p->team.size = count;
 	p->team.workers = w;

@@ -63,7 +63,7 @@ struct tls_stats {
 
 /* Lines of logs that were dropped. */
 struct line_stats {
-	uint64_t sessions, requests;
+	uint64_t sessions, requests, own; /* own: of pen's log */
 };
 
 struct frontend_stats {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "net/sink.h"
 #include "pool/level.h"
 #include "proxy/frontend/frontend_private.h"
@@ -89,6 +90,12 @@ frontend_set_sessionlog(struct frontend *f, struct sessionlog *g)
 {
 	f->core.sessionlog = g;
 	sink_count_lost(sessionlog_sink(g), &f->core.stats.lines_lost.sessions);
+}
+
+void
+frontend_count_log(struct frontend *f)
+{
+	log_count_lost(&f->core.stats.lines_lost.own);
 }
 
 void
@@ -266,6 +273,7 @@ frontend_free(struct frontend *f)
 	dummies_fini(&f->dummies);
 	list_remove(&f->cut.task.link);
 	frontend_set_log_format(f, NULL);
+	log_forget_lost(&f->core.stats.lines_lost.own);
 	frontend_core_fini(&f->core);
 	free(f);
 }

@@ -198,6 +198,8 @@ struct sessionlog;
 void frontend_set_requestlog(struct frontend *f, struct sink *r);
 /* The same for lines of sessions that are over. */
 void frontend_set_sessionlog(struct frontend *f, struct sessionlog *g);
+/* What the program's own log loses from now on is counted here. */
+void frontend_count_log(struct frontend *f);
 /* How its lines are written, which is the frontend's from now on; NULL:
  * logfmt. */
 void frontend_set_log_format(struct frontend *f, struct log_format *format);

@@ -196,6 +196,7 @@ START_TEST(syslog_instead_of_stderr)
 	const char *path = catch_stderr(), *at = scratch("daemon");
 	const char *line;
 	int fd = listen_as_daemon(at);
+	uint64_t lost = 0;
 
 	log_info("before");
 	log_open_syslog(at, "pen-test");
@@ -211,12 +212,18 @@ START_TEST(syslog_instead_of_stderr)
 	ck_assert(file_has(path, "before"));
 	/* the daemon is started again */
 	close(fd);
+	log_count_lost(&lost);
 	log_info("nobody hears this");
+	ck_assert_uint_eq(lost, 1);
 	fd = listen_as_daemon(at);
 	log_info("again");
 	ck_assert_ptr_nonnull(strstr(heard(fd), "log lines lost count=1"));
 	ck_assert_ptr_nonnull(strstr(heard(fd), "again"));
+	ck_assert_uint_eq(lost, 1);
 	close(fd);
+	log_forget_lost(&lost);
+	log_info("nobody hears this either");
+	ck_assert_uint_eq(lost, 1);
 }
 END_TEST
 
