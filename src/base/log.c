@@ -28,7 +28,8 @@ static struct {
 	int fd; /* -1: not connected */
 	struct sockaddr_un at;
 	char ident[32];
-} to_syslog = { .fd = -1 };
+	int facility;
+} to_syslog = { .fd = -1, .facility = LOG_DAEMON };
 
 static unsigned lost;	       /* lines since the last one written */
 static uint64_t *lost_counter; /* of all of them; NULL: none */
@@ -66,6 +67,18 @@ log_open_syslog(const char *path, const char *ident)
 }
 
 void
+log_use_facility(int facility)
+{
+	to_syslog.facility = facility;
+}
+
+int
+log_facility(void)
+{
+	return to_syslog.facility;
+}
+
+void
 log_use_syslog(void)
 {
 	to_syslog.on = true;
@@ -80,8 +93,8 @@ write_syslog(int priority, const struct tm *tm, const char *line)
 
 	strftime(stamp, sizeof(stamp), "%b %e %H:%M:%S", tm);
 	n = snprintf(message, sizeof(message), "<%d>%s %s[%ld]: %s",
-	    LOG_DAEMON | priority, stamp, to_syslog.ident, (long)getpid(),
-	    line);
+	    to_syslog.facility | priority, stamp, to_syslog.ident,
+	    (long)getpid(), line);
 	/* Sends one message. A log daemon that was restarted needs a new
 	 * connection. If its queue is full the message is lost: pen does not
 	 * wait. */

@@ -442,13 +442,14 @@ http_server_serve(struct http_server *s, struct error *e)
 }
 
 struct http_server *
-http_server_open(struct loop *l, const struct addr *at, unsigned mode,
-    struct inherited *inherited, struct http_server *before,
+http_server_open(struct loop *l, const struct addr *at,
+    const struct sock_listen_options *wanted, struct http_server *before,
     const struct http_pages *pages, struct error *e)
 {
 	struct sock_listen_options o = { .backlog = BACKLOG,
-		.unix_mode = (mode_t)mode,
-		.inherited = inherited };
+		.unix_mode = wanted->unix_mode,
+		.freebind = wanted->freebind,
+		.inherited = wanted->inherited };
 	struct http_server *s;
 
 	if (http_server_check_address(at, e) < 0)

@@ -34,12 +34,12 @@ struct http_pages {
 	struct pieces *pieces; /* in whose turns long answers are made */
 };
 
-/* Listens, and serves from now on. `mode` is that of a Unix socket's file; 0:
- * by the umask. `before` (NULL: none) is closed next; it stops listening if its
- * address overlaps, as 127.0.0.1:80 with 0.0.0.0:80. NULL with a full message
- * that names the address. */
+/* Listens, and serves from now on. Of `wanted` the file mode, freebind and
+ * inherited sockets count. `before` (NULL: none) is closed next; it stops
+ * listening if its address overlaps, as 127.0.0.1:80 with 0.0.0.0:80. NULL with
+ * a full message that names the address. */
 struct http_server *http_server_open(struct loop *l, const struct addr *at,
-    unsigned mode, struct inherited *inherited, struct http_server *before,
+    const struct sock_listen_options *wanted, struct http_server *before,
     const struct http_pages *pages, struct error *e);
 /* It is not closed after all; NULL is fine. */
 void http_server_listen_again(struct http_server *before);

@@ -33,6 +33,14 @@ has page.html </html>
 < error: log_format: "{ms": "{ms" has no }
 > log_format yaml
 ~ expects logfmt, jsonl, journal, common or a template with {fields}
+> syslog_facility
+< daemon
+> syslog_facility local3
+> syslog_facility
+< local3
+> syslog_facility kern
+~ error: syslog_facility: expects daemon, user, mail
+> syslog_facility daemon
 > session_log {DIR}no/sessions
 < error: session_log: "{DIR}no/sessions": No such file or directory
 > session_log 127.0.0.1:514

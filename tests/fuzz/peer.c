@@ -172,7 +172,8 @@ begin(struct test *t, bool sender)
 			true) == 0);
 	} else {
 		list_init(&t->senders);
-		t->port = peer_port_new(p, &spec, &t->marks, &t->senders, &e);
+		t->port =
+		    peer_port_new(p, &spec, false, &t->marks, &t->senders, &e);
 		FUZZ_MUST(t->port != NULL);
 		t->port->listener.on_accept(&t->port->listener, fd[0], &who);
 	}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/clientnet.h"
@@ -460,6 +461,7 @@ END_TEST
 
 START_TEST(freebind)
 {
+	const char *key = scratch("key");
 	int at;
 
 	NEED_NETWORK();
@@ -468,8 +470,15 @@ START_TEST(freebind)
 	net_fixture_enter(&fixture, NET_FIXTURE_DIRECTOR);
 	pen_expect_failure("\"10.9.0.3:80\": ", "-f", "-r", "10.9.0.3:80",
 	    SERVER4, NULL);
+	pen_expect_failure("\"10.9.0.3:81\": ", "-f", "-r", "-O",
+	    "acl 5 permit 127.0.0.1; web_acl 5", "--web", "10.9.0.3:81", "80",
+	    SERVER4, NULL);
+	write_file(key, "0123456789012345678901234567890123456789\n");
+	ck_assert_int_eq(chmod(key, 0600), 0);
 	net_fixture_leave(&fixture);
-	PEN("--freebind", "-r", "10.9.0.3:80,[fd09::3]:80", SERVER4);
+	PEN("--freebind", "-r", "--web", "10.9.0.3:81", "-u", "nobody", "-C",
+	    "10.9.0.3:82", "-O", text("peer_listen 10.9.0.3:83 key %s", key),
+	    "10.9.0.3:80,[fd09::3]:80", SERVER4);
 	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR,
 	    "addr add 10.9.0.3/24 dev eth0\n"
 	    "addr add fd09::3/64 dev eth0 nodad\n");

@@ -223,11 +223,13 @@ START_TEST(syslog_collector)
 	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &len), 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	pen_up(&pen, &front, "-O",
-	    text("session_log syslog:127.0.0.1:%u", ntohs(at.sin_port)), "-r",
-	    front.text, back.at.text, NULL);
+	    text("syslog_facility local3; "
+		 "session_log syslog:127.0.0.1:%u",
+		ntohs(at.sin_port)),
+	    "-r", front.text, back.at.text, NULL);
 	visit(1);
 	ck_assert_int_gt(recv(fd, got, sizeof(got) - 1, 0), 0);
-	ck_assert_msg(strncmp(got, "<30>1 20", 8) == 0, "%s", got);
+	ck_assert_msg(strncmp(got, "<158>1 20", 9) == 0, "%s", got);
 	ck_assert_msg(strstr(got, " pen ") != NULL &&
 		strstr(got, " session - reason=done client=127.0.0.1:") != NULL,
 	    "%s", got);

@@ -77,6 +77,7 @@ apply_process_commit(struct apply *a)
 		stopping_limit(a->pen, drain_ms(a->wanted));
 	if (a->pen->loop != NULL)
 		loop_spin(a->pen->loop, a->wanted->config.process.spin);
+	log_use_facility(a->wanted->config.syslog_facility);
 	if (a->pen->team.member > 0 && a->pen->phase >= PHASE_SERVING)
 		return; /* its leader logs what is to be logged */
 	log_level =

@@ -222,9 +222,10 @@ peer_port_on_accept(struct listener *l, int fd, const struct peer *who)
 }
 
 static int
-peer_port_open(struct peer_port *t, struct error *e)
+peer_port_open(struct peer_port *t, bool freebind, struct error *e)
 {
 	struct sock_listen_options o = { .backlog = RECEIVERS_MAX,
+		.freebind = freebind,
 		.inherited = &t->pen->inherited };
 
 	t->key = tls_psk_new(t->spec.file, t->pen->tls_memory, e);
@@ -237,7 +238,7 @@ peer_port_open(struct peer_port *t, struct error *e)
 }
 
 struct peer_port *
-peer_port_new(struct pen *p, const struct peer_spec *spec,
+peer_port_new(struct pen *p, const struct peer_spec *spec, bool freebind,
     struct peer_marks *marks, struct list *senders, struct error *e)
 {
 	struct peer_port *t = calloc(1, sizeof(*t));
@@ -252,7 +253,7 @@ peer_port_new(struct pen *p, const struct peer_spec *spec,
 	t->marks = marks;
 	t->senders = senders;
 	t->spec = *spec;
-	if (peer_port_open(t, e) == 0)
+	if (peer_port_open(t, freebind, e) == 0)
 		return t;
 	tls_psk_free(t->key);
 	free(t);

@@ -37,7 +37,8 @@ struct peer_receiver {
 
 /* Listens, and accepts from peer_port_start() on. NULL with a full message. */
 struct peer_port *peer_port_new(struct pen *p, const struct peer_spec *spec,
-    struct peer_marks *marks, struct list *senders, struct error *e);
+    bool freebind, struct peer_marks *marks, struct list *senders,
+    struct error *e);
 /* Closes all; the memory is the loop's until the end of this turn. */
 void peer_port_free(struct peer_port *t);
 void peer_port_start(struct peer_port *t);

@@ -24,6 +24,7 @@ struct peers {
 	struct pen *pen;
 	struct timer timer;
 	bool started;
+	bool freebind; /* of the draft: for its ports */
 	struct list senders, ports;
 	struct list new_senders, new_ports; /* of the draft */
 	struct peer_marks marks; /* of peers */
@@ -264,7 +265,7 @@ add_port(struct peers *s, const struct peer_spec *p, struct error *e)
 
 	if (lend_socket(s, &p->at, e) < 0)
 		return -1;
-	new = peer_port_new(s->pen, p, &s->marks, &s->senders, e);
+	new = peer_port_new(s->pen, p, s->freebind, &s->marks, &s->senders, e);
 	if (new == NULL)
 		return -1;
 	list_append(&s->new_ports, &new->link);
@@ -337,6 +338,7 @@ peers_prepare(struct apply *a, struct error *e)
 	if (make_peers(a->pen, e) < 0)
 		return -1;
 	s = a->pen->peers;
+	s->freebind = new->frontend.freebind;
 	if (add_new(s, new->peers, a->first ? NULL : now->peers, add_sender,
 		e) < 0) {
 		origin_add(a->wanted, "peer", e);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <syslog.h>
 
 #include "base/words.h"
 #include "control/plan/plan.h"
@@ -92,6 +93,7 @@ config_init(struct config *c)
 	};
 	c->accept_proxy = c->web_acl = (struct acl_ref)ACL_REF_NONE;
 	c->session_log.sample = 1;
+	c->syslog_facility = LOG_DAEMON;
 	c->process.workers = 1;
 	c->process.worker_watchdog_ms = 5000;
 	c->names = (struct name_settings){ .interval_ms = 60000 };

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "control/plan/table.h"
+#include "control/value/choices.h"
 
 const struct command rows_log[] = {
 	{ .name = "session_log",
@@ -30,6 +31,14 @@ const struct command rows_log[] = {
 	    .args = "[N]",
 	    .help = "log one session in N, and all that end with an error; 0: "
 		    "errors only" },
+	{ .name = "syslog_facility",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(syslog_facility),
+	    .choices = choices_syslog_facility,
+	    .flags = ROW_PROCESS,
+	    .option = "syslog-facility",
+	    .args = "[FACILITY]",
+	    .help = "facility of lines for log daemons; the default: daemon" },
 	{ .name = "web",
 	    .kind = KIND_TEXT,
 	    .offset = AT(web),

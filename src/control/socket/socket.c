@@ -181,11 +181,12 @@ control_start(struct control *c)
 /* With the levels and the mode of `plan`. */
 static int
 control_listen(struct control *c, const struct addr *at,
-    const struct control_plan *plan, struct error *e)
+    const struct control_plan *plan, bool freebind, struct error *e)
 {
 	struct control_listener *cl = calloc(1, sizeof(*cl));
 	struct sock_listen_options o = { .backlog = 128,
 		.unix_mode = plan->mode,
+		.freebind = freebind,
 		.inherited = &c->pen->inherited };
 
 	if (cl == NULL)
@@ -216,7 +217,8 @@ listen_for_control(struct pen *p, const struct plan *plan, struct error *e)
 			const struct addr *at = &c->at.entry[k].at;
 
 			if (preflight_control(plan, at, e) == 0 &&
-			    control_listen(p->control, at, c, e) == 0)
+			    control_listen(p->control, at, c,
+				plan->config.frontend.freebind, e) == 0)
 				continue;
 			origin_put(c->origin, "control", e);
 			return -1;

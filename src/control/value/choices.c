@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <syslog.h>
 
 #include "control/value/access.h"
 #include "control/value/choices.h"
@@ -76,6 +77,28 @@ const struct choice choices_limit_action[] = {
 const struct choice choices_spin[] = {
 	{ "off", false, NULL },
 	{ "auto", true, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_syslog_facility[] = {
+	{ "daemon", LOG_DAEMON, NULL },
+	{ "user", LOG_USER, NULL },
+	{ "mail", LOG_MAIL, NULL },
+	{ "auth", LOG_AUTH, NULL },
+	{ "authpriv", LOG_AUTHPRIV, NULL },
+	{ "lpr", LOG_LPR, NULL },
+	{ "news", LOG_NEWS, NULL },
+	{ "uucp", LOG_UUCP, NULL },
+	{ "cron", LOG_CRON, NULL },
+	{ "ftp", LOG_FTP, NULL },
+	{ "local0", LOG_LOCAL0, NULL },
+	{ "local1", LOG_LOCAL1, NULL },
+	{ "local2", LOG_LOCAL2, NULL },
+	{ "local3", LOG_LOCAL3, NULL },
+	{ "local4", LOG_LOCAL4, NULL },
+	{ "local5", LOG_LOCAL5, NULL },
+	{ "local6", LOG_LOCAL6, NULL },
+	{ "local7", LOG_LOCAL7, NULL },
 	{ NULL, 0, NULL },
 };
 

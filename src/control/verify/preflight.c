@@ -202,7 +202,8 @@ try_controls(const struct pen *pen, struct listen_list *taken, struct error *e)
 			const struct frontend_address *a = &c->at.entry[k];
 
 			if (preflight_control(p, &a->at, e) == 0 &&
-			    try_place(taken, a, false, e) == 0)
+			    try_place(
+				taken, a, p->config.frontend.freebind, e) == 0)
 				continue;
 			origin_put(c->origin, "control", e);
 			return -1;
@@ -218,7 +219,8 @@ try_web(const struct pen *p, struct listen_list *taken, struct error *e)
 
 	if (origin_find_web(p->plan, &a.at, e) < 0)
 		return -1;
-	if (a.at.len == 0 || try_place(taken, &a, false, e) == 0)
+	if (a.at.len == 0 ||
+	    try_place(taken, &a, p->plan->config.frontend.freebind, e) == 0)
 		return 0;
 	origin_add(p->plan, "web", e);
 	return -1;
@@ -234,7 +236,9 @@ try_peer_list(const struct pen *p, const char *name, const char *list,
 	while (peer_spec_next(&list, &spec)) {
 		a.at = spec.at;
 		if (tls_psk_try(spec.file, e) == 0 &&
-		    (taken == NULL || try_place(taken, &a, false, e) == 0))
+		    (taken == NULL ||
+			try_place(taken, &a, p->plan->config.frontend.freebind,
+			    e) == 0))
 			continue;
 		origin_add(p->plan, name, e);
 		return -1;

@@ -138,7 +138,7 @@ static const struct {
 	    "http_sticky" },
 	{ NEED_NOT_TRANSPARENT, "with transparent", "idlers" },
 	{ NEED_NO_DIRECTOR, "with dsr_if",
-	    "session_log log_format log_sample transparent freebind "
+	    "session_log log_format log_sample transparent "
 	    "accept_proxy" },
 	{ NEED_PAGES, "without web", "web_acl web_host" },
 	{ NEED_UDP, "without udp", "udp_timeout udp_responses udp_requests" },

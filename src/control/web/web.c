@@ -211,8 +211,12 @@ hosts(void *arg)
 }
 
 struct web *
-web_open(struct pen *p, const struct addr *at, unsigned mode, struct error *e)
+web_open(struct pen *p, const struct addr *at, const struct config *c,
+    struct error *e)
 {
+	struct sock_listen_options o = { .unix_mode = (mode_t)c->web_mode,
+		.freebind = c->frontend.freebind,
+		.inherited = &p->inherited };
 	struct web *w = calloc(1, sizeof(*w));
 	struct http_pages h = { permits, on_get, hosts, w, &p->replies };
 
@@ -225,7 +229,7 @@ web_open(struct pen *p, const struct addr *at, unsigned mode, struct error *e)
 	if (w->trends == NULL)
 		error_set(e, "out of memory");
 	else
-		w->server = http_server_open(p->loop, at, mode, &p->inherited,
+		w->server = http_server_open(p->loop, at, &o,
 		    p->web != NULL ? p->web->server : NULL, &h, e);
 	if (w->server != NULL)
 		return w;

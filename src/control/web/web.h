@@ -15,15 +15,16 @@
 #include "base/error.h"
 
 struct apply;
+struct config;
 struct listener;
 struct pen;
 struct web;
 
 /* Listens and serves, beside the pages that there are, which are closed next.
- * `mode` is that of a Unix socket's file; 0: by the umask. NULL with a full
- * message. */
-struct web *web_open(
-    struct pen *p, const struct addr *at, unsigned mode, struct error *e);
+ * The mode of a Unix socket's file and freebind are those of `c`. NULL with a
+ * full message. */
+struct web *web_open(struct pen *p, const struct addr *at,
+    const struct config *c, struct error *e);
 void web_close(struct web *w);
 /* In a child: the pages are its parent's. */
 void web_forget(struct web *w);

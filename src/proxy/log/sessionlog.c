@@ -20,7 +20,11 @@
 enum { LINES_A_SECOND = 10, HOST_MAX = 256, ENVELOPE_MAX = 512 };
 
 /* RFC 5424, section 6.2.1: severity informational; RFC 3164 has the same. */
-enum { PRIORITY = LOG_DAEMON | LOG_INFO };
+static int
+priority(void)
+{
+	return log_facility() | LOG_INFO;
+}
 
 static const char journal_path[] = "/run/systemd/journal/socket";
 
@@ -51,7 +55,7 @@ envelope_5424(struct sessionlog *g, const struct session_record *r,
     char text[ENVELOPE_MAX])
 {
 	return (size_t)snprintf(text, ENVELOPE_MAX,
-	    "<%d>1 %s.%03u%s %s pen %ld %s - ", PRIORITY, g->time.local,
+	    "<%d>1 %s.%03u%s %s pen %ld %s - ", priority(), g->time.local,
 	    r->time_ms, g->time.zone, g->host, (long)getpid(),
 	    r->is_flow ? "flow" : "session");
 }
@@ -70,7 +74,7 @@ envelope_local(struct sessionlog *g, const struct session_record *r,
 	if (localtime_r(&now, &tm) != NULL)
 		strftime(stamp, sizeof(stamp), "%b %e %H:%M:%S", &tm);
 	return (size_t)snprintf(text, ENVELOPE_MAX,
-	    "<%d>%s pen[%ld]: ", PRIORITY, stamp, (long)getpid());
+	    "<%d>%s pen[%ld]: ", priority(), stamp, (long)getpid());
 }
 
 /* ---- life ---- */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -208,6 +209,11 @@ START_TEST(syslog_instead_of_stderr)
 	    line + 20, text("pen-test[%ld]: after", (long)getpid()));
 	log_error("after");
 	ck_assert_int_eq(strncmp(heard(fd), "<27>", 4), 0);
+	log_use_facility(LOG_LOCAL3);
+	log_error("after");
+	ck_assert_int_eq(strncmp(heard(fd), "<155>", 5), 0);
+	ck_assert_int_eq(log_facility(), LOG_LOCAL3);
+	log_use_facility(LOG_DAEMON);
 	ck_assert_int_eq(count_in(contents(path), "\n"), 1);
 	ck_assert(file_has(path, "before"));
 	/* the daemon is started again */

@@ -35,6 +35,7 @@ static bool
 opens(struct loop *l, enum endpoint_kind kind, struct error *e)
 {
 	static const struct http_pages none;
+	static const struct sock_listen_options plain;
 	struct endpoint at;
 	struct addr addr = { .len = 0 };
 	struct http_server *s;
@@ -42,7 +43,7 @@ opens(struct loop *l, enum endpoint_kind kind, struct error *e)
 	endpoint_new(&at, kind);
 	addr.len = at.len;
 	memcpy(&addr.u, &at.addr, at.len);
-	s = http_server_open(l, &addr, 0, NULL, NULL, &none, e);
+	s = http_server_open(l, &addr, &plain, NULL, &none, e);
 	http_server_close(s);
 	return s != NULL;
 }
