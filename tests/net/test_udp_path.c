@@ -60,7 +60,7 @@ start(const char *mode, const char *front, const char *back)
 static void
 exchange(int client, int server, size_t up, size_t down)
 {
-	static char bytes[LARGE] = "\0\1\1\0\0\1\0\0\0\0\0\0\1a\0\0\1\0\1";
+	char bytes[LARGE] = "\0\1\1\0\0\1\0\0\0\0\0\0\1a\0\0\1\0\1";
 	struct sockaddr_storage from;
 	socklen_t len;
 
@@ -107,6 +107,7 @@ START_TEST(large_ones_arrive)
 	    with_port(back));
 	client = net_fixture_dial(
 	    &fixture, NET_FIXTURE_CLIENT, SOCK_DGRAM, front, PORT);
+	exchange(client, server, SMALL, SMALL);
 	exchange(
 	    client, server, p->far ? LARGE : SMALL, p->far ? SMALL : LARGE);
 	close(client);

@@ -13,6 +13,9 @@
 /* Batches in one turn; bytes of questions kept in all; answers at a time from
  * which on a server is one that sends many. */
 enum { FAIR_SHARE = 4, KEPT_MAX = 32 * 1024 * 1024, STREAM = 4 };
+/* Bytes that pass each network in one piece: 576 (RFC 791, 3.1) without the
+ * headers of IP, with options, and UDP. */
+enum { WHOLE = 576 - 60 - 8 };
 
 /* What became of a datagram. */
 enum outcome { SENT, DROPPED, NOWHERE };
@@ -77,6 +80,8 @@ send_one(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	char header[PROXY_HEADER_DATAGRAM];
 	size_t head = flow_make_header(w, header);
 
+	if (head + n > WHOLE && !w->fragments)
+		flow_permit_fragments(w);
 	if (segment > 0
 		? dgram_send_segments(w->fd, w->family, bytes, n, segment) < 0
 		: dgram_send(w->fd, header, head, bytes, n) < 0)

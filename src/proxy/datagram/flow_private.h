@@ -57,6 +57,7 @@ struct flow {
 	uint8_t alone;	 /* dgram_receive_answers() */
 	bool retired;	 /* its client's next datagram is another flow's */
 	bool passed;	 /* another process has got its socket */
+	bool fragments;	 /* flow_permit_fragments() has been */
 	struct task free_task;
 };
 
@@ -122,6 +123,9 @@ int flow_open_socket(struct flow *w);
 /* Takes over the socket that another process had for it, if it is connected to
  * its server; else closes it. */
 void flow_keep_socket(struct flow *w, const struct flow_past *past);
+/* A datagram may be longer than the path MTU, if that is not to be discovered
+ * (udp_pmtu): routers may fragment it. Those of IPv6 fragment nothing. */
+void flow_permit_fragments(struct flow *w);
 /* Waits for answers at its socket. Returns 0, or -1 with errno. */
 int flow_watch(struct flow *w);
 /* Closes the socket; the flow keeps its server. */

@@ -238,8 +238,15 @@ connect_socket(struct flow *w, const struct addr *to)
 	return fd;
 }
 
-/* Bursts of answers wait there, and what the client sends may be larger than
- * the path MTU; routers of IPv6 fragment nothing. */
+void
+flow_permit_fragments(struct flow *w)
+{
+	w->fragments = true;
+	if (w->family == AF_INET && !w->frontend->options.udp.pmtu)
+		sock_set_fragments(w->fd, w->family, true);
+}
+
+/* Bursts of answers wait there. Each call is one more for each new flow. */
 static void
 tune_socket(struct flow *w)
 {
@@ -248,8 +255,8 @@ tune_socket(struct flow *w)
 	if (w->family == AF_UNIX)
 		return;
 	w->queue = (uint32_t)dgram_queue(w->fd, &f->queues);
-	if (w->family == AF_INET)
-		sock_set_fragments(w->fd, w->family, !f->options.udp.pmtu);
+	if (w->family == AF_INET && f->options.udp.pmtu)
+		sock_set_fragments(w->fd, w->family, false);
 }
 
 int
@@ -338,7 +345,7 @@ flow_hang_up(struct flow *w)
 		w->queue = 0;
 		give_port(w);
 	}
-	w->introduced = w->coalescing = false;
+	w->introduced = w->coalescing = w->fragments = false;
 }
 
 /* ---- places at servers ---- */
