@@ -22,13 +22,14 @@
 #define GET2  "GET /2 HTTP/1.1\r\n" HOST
 #define POST  "POST / HTTP/1.1\r\n" HOST
 #define FIRST "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1"
+#define HEAD  "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
 #define NEXT  "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n2"
 #define BAD   "HTTP/1.1 400 Bad Request\r\n"
 
 enum { PARTS = 4 };
 
 /* How the parts of what a client sends are kept apart. */
-enum { AFTER_ANSWER, AFTER_HEARD };
+enum { AFTER_ANSWER, AFTER_HEARD, AFTER_HEADER };
 
 struct beside {
 	const char *parts[PARTS]; /* what the client sends, in so many writes */
@@ -37,6 +38,7 @@ struct beside {
 	const char *down; /* what the client hears, to begin with */
 	/* the same of classic Pen, where it is different */
 	const char *classic_up, *classic_down;
+	const struct scripted_step *server; /* NULL: answers */
 };
 
 /* ---- one of the two ---- */
@@ -52,11 +54,20 @@ static struct side ours, classic;
 static const struct scripted_step answers[] = { { "\r\n\r\n", FIRST },
 	{ "\r\n\r\n", NEXT }, { NULL, NULL } };
 
+/* The same without its body, as to HEAD. */
+static const struct scripted_step answers_head[] = { { "\r\n\r\n", HEAD },
+	{ NULL, NULL } };
+
+/* An empty line that belongs to the body comes second: one answer, behind
+ * it. */
+static const struct scripted_step answers_body[] = { { "\r\n\r\n", "" },
+	{ "\r\n\r\n", FIRST }, { NULL, NULL } };
+
 static void
-start_both(const char *const options[])
+start_both(const char *const options[], const struct scripted_step *server)
 {
-	scripted_start(&ours.server, answers);
-	scripted_start(&classic.server, answers);
+	scripted_start(&ours.server, server);
+	scripted_start(&classic.server, server);
 	twin_start_ours(&ours.twin, options,
 	    (const char *[]){ ours.server.backend.at.text, NULL });
 	twin_start_classic(&classic.twin, options,
@@ -86,12 +97,16 @@ static void
 visit(struct side *s, const struct beside *b, const char *up, const char *down)
 {
 	int fd = endpoint_connect(&s->twin.front), i;
-	size_t sent = 0;
+	const char *blank = strstr(up, "\r\n\r\n");
+	size_t head = blank != NULL ? (size_t)(blank + 4 - up) : 0, sent = 0;
 
 	for (i = 0; i < PARTS && b->parts[i] != NULL; i++) {
 		if (i > 0 && b->apart == AFTER_ANSWER) {
 			expect_bytes(fd, FIRST);
 			down += strlen(FIRST);
+		} else if (i > 0 && b->apart == AFTER_HEADER) {
+			WAIT_FOR(
+			    scripted_has_heard(&s->server, up, head), 10000);
 		} else if (i > 0 && s == &classic) {
 			WAIT_FOR(
 			    scripted_has_heard(&s->server, up, sent), 10000);
@@ -111,7 +126,7 @@ beside(const struct beside *b)
 
 	if (!classic_is_there())
 		SKIP("classic Pen 0.34.1 is not installed");
-	start_both(options);
+	start_both(options, b->server != NULL ? b->server : answers);
 	visit(&ours, b, b->up, b->down);
 	visit(&classic, b, b->classic_up != NULL ? b->classic_up : b->up,
 	    b->classic_down != NULL ? b->classic_down : b->down);
@@ -125,7 +140,8 @@ static const struct beside same[] = {
 	{ { "GET / HTTP/1.0\r\n\r\n" }, .up = "GET / HTTP/1.0\r\n" TOLD END,
 	    .down = FIRST },
 	{ { "HEAD / HTTP/1.1\r\n" HOST END },
-	    .up = "HEAD / HTTP/1.1\r\n" HOST TOLD END, .down = FIRST },
+	    .up = "HEAD / HTTP/1.1\r\n" HOST TOLD END, .down = HEAD,
+	    .server = answers_head },
 	{ { "get / HTTP/1.1\r\n" HOST END },
 	    .up = "get / HTTP/1.1\r\n" HOST TOLD END, .down = FIRST },
 	{ { POST "Content-Length: 5\r\n\r\nhello" },
@@ -134,7 +150,7 @@ static const struct beside same[] = {
 	{ { POST "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n" },
 	    .up = POST "Transfer-Encoding: chunked\r\n" TOLD
 		       "\r\n2\r\nhi\r\n0\r\n\r\n",
-	    .down = FIRST NEXT },
+	    .down = FIRST, .server = answers_body },
 	{ { GET1 END, GET2 END }, .up = GET1 TOLD END GET2 TOLD END,
 	    .down = FIRST NEXT },
 };
@@ -217,9 +233,10 @@ START_TEST(a_body_like_a_request)
 {
 	beside(&(struct beside){ { POST "Content-Length: 26\r\n\r\n",
 				     "GET /x HTTP/1.1\r\nA: bc\r\n\r\n" },
+	    .apart = AFTER_HEADER,
 	    .up = POST "Content-Length: 26\r\n" TOLD
 		       "\r\nGET /x HTTP/1.1\r\nA: bc\r\n\r\n",
-	    .down = FIRST NEXT,
+	    .down = FIRST, .server = answers_body,
 	    .classic_up = POST "Content-Length: 26\r\n" TOLD
 			       "\r\nGET /x HTTP/1.1\r\nA: bc\r\n" TOLD END });
 }
@@ -262,7 +279,7 @@ START_TEST(while_it_runs)
 
 	if (!classic_is_there())
 		SKIP("classic Pen 0.34.1 is not installed");
-	start_both(options);
+	start_both(options, answers);
 	visit(&ours, &with, GET1 END, FIRST);
 	visit(&classic, &with, GET1 END, FIRST);
 	emit_both("http\n");

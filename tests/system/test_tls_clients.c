@@ -354,12 +354,39 @@ START_TEST(alpn)
 }
 END_TEST
 
+/* Answers a request with what it heard; echoes else. */
+static void
+serve_told(struct backend *b, int fd)
+{
+	const char *answer;
+	char heard[1000];
+	size_t n = 0;
+	ssize_t got;
+
+	(void)b;
+	while ((got = recv(fd, heard + n, sizeof(heard) - 1 - n, 0)) > 0) {
+		n += (size_t)got;
+		heard[n] = '\0';
+		answer = heard;
+		if (strncmp(heard, "GET ", 4) == 0) {
+			if (strstr(heard, "\r\n\r\n") == NULL)
+				continue;
+			answer = text("HTTP/1.1 200 OK\r\nContent-Length: "
+				      "%zu\r\n\r\n%s",
+			    n, heard);
+		}
+		(void)backend_send(fd, answer, strlen(answer));
+		n = 0;
+	}
+}
+
 /* With -H, servers are told of TLS, and what carries other requests than those
  * of HTTP/1 is not offered. */
 START_TEST(http_over_tls)
 {
 	static const char request[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 	static const char told[] =
+	    "HTTP/1.1 200 OK\r\nContent-Length: 81\r\n\r\n"
 	    "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-Proto: https\r\n"
 	    "X-Forwarded-For: 127.0.0.1\r\n\r\n";
 	struct tls_wish w = { .alpn = "h2,http/1.1" };
@@ -368,7 +395,10 @@ START_TEST(http_over_tls)
 	size_t n = 0;
 	ssize_t got;
 
-	up("ssl_alpn h2,http/1.1;http");
+	tls_chain_begin(&c);
+	backend_start(&server, ENDPOINT_TCP4, serve_told, NULL);
+	tls_chain_up(&c, text("ssl_cert %s;ssl_alpn h2,http/1.1;http", c.site),
+	    server.at.text, NULL);
 	p = tls_chain_opens(&c, &w);
 	ck_assert_str_eq(tls_peer_alpn(p), "http/1.1");
 	ck_assert(tls_peer_write(p, request, sizeof(request) - 1));
