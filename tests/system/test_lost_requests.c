@@ -25,7 +25,7 @@ static struct endpoint front, ctl, at[SERVERS];
 static struct pen pen, server[SERVERS];
 
 static void
-begin(void)
+begin_with(const char *option)
 {
 	int i;
 
@@ -35,8 +35,14 @@ begin(void)
 	}
 	endpoint_new(&front, ENDPOINT_TCP4);
 	endpoint_new(&ctl, ENDPOINT_UNIX);
-	pen_up(&pen, &front, "-r", "-d", "-d", "-C", ctl.text, front.text,
-	    at[0].text, at[1].text, NULL);
+	pen_up(&pen, &front, "-r", "-d", "-d", option, "-C", ctl.text,
+	    front.text, at[0].text, at[1].text, NULL);
+}
+
+static void
+begin(void)
+{
+	begin_with("-r");
 }
 
 static void
@@ -120,6 +126,34 @@ START_TEST(posts_are_lost)
 	}
 	ck_assert_int_eq(lost, CLIENTS / SERVERS);
 	ck_assert_int_eq(count("requests_retried"), 0);
+	end();
+}
+END_TEST
+
+static const char *const ways[] = { "-r", "-H", "-P", "--workers=2" };
+
+/* They have no word with it: whatever they send then is answered. */
+START_TEST(unused_and_killed)
+{
+	const char *answer;
+	int fd[CLIENTS], i;
+
+	begin_with(ways[_i]);
+	pen_freeze(&server[0]);
+	ask_all(fd, "");
+	WAIT_FOR(
+	    count("accepted") == CLIENTS && count("connecting") == 0, 5000);
+	kill_server(0);
+	for (i = 0; i < CLIENTS; i++) {
+		endpoint_send(fd[i], REQUEST("POST"), strlen(REQUEST("POST")));
+		answer = endpoint_recv_all(fd[i]);
+		ck_assert_msg(strncmp(answer, "HTTP/1.1 200", 12) == 0,
+		    "client %d got: %s", i, answer);
+		ck_assert_ptr_nonnull(strstr(answer, at[1].text));
+		close(fd[i]);
+	}
+	ck_assert_int_eq(count("requests_retried"), 0);
+	WAIT_FOR(count("closed_done") == CLIENTS, 5000);
 	end();
 }
 END_TEST
@@ -216,6 +250,8 @@ SUITE(test_lost_requests)
 
 	SUITE_ADD(s, frozen_and_killed, 20);
 	SUITE_ADD(s, posts_are_lost, 20);
+	SUITE_ADD_LOOP(
+	    s, unused_and_killed, 20, sizeof(ways) / sizeof(ways[0]));
 	SUITE_ADD(s, answers_are_whole, 60);
 	return s;
 }

@@ -637,8 +637,8 @@ expect_nobody_blamed(void)
 	ck_assert_int_eq(count("retries"), 0);
 }
 
-/* What the server says and its reset are the client's, and no other
- * server's. */
+/* What the server says and its reset are the client's, and no other server's;
+ * without a word only if there is no other server. */
 static void
 refusal(const char *client_says, const char *server_says)
 {
@@ -651,7 +651,7 @@ refusal(const char *client_says, const char *server_says)
 	endpoint_new(&other, ENDPOINT_TCP4);
 	listener = endpoint_listen(&busy, 0);
 	fill = endpoint_connect(&busy);
-	up((const char *const[]){ busy.text, other.text, NULL });
+	up((const char *const[]){ busy.text, n > 0 ? other.text : NULL, NULL });
 	fd = endpoint_connect(&front);
 	endpoint_send(fd, client_says, strlen(client_says));
 	accept_and_reset(listener, server_says);

@@ -445,16 +445,16 @@ void session_note_first(struct session *s, const char *bytes, size_t n);
  * was sent to the server. */
 void session_note_requests(
     struct session *s, const char *bytes, size_t n, bool all);
-/* The same of what its server has not taken a byte of, before it is thrown
- * away. */
-void session_keep_unsent(struct session *s);
 /* Of a session with such a request: it will not be sent again. */
 void session_drop_request(struct session *s);
 /* Of a session with such a request: the answer begins. */
 void session_on_answer(struct session *s);
-/* The server has ended, or is to be left, with `reset` abortively: sends its
- * request to another one, if it has answered nothing and that may be done.
- * Returns whether; the session may be closed by then. */
+/* Whether its server has taken no byte of the client, and sent none. */
+bool session_is_unused(const struct session *s);
+/* The server has ended, or is to be left, with `reset` abortively: gets another
+ * one for the client if this one is unused, or else sends its request to it, if
+ * it has answered nothing and that may be done. Returns whether; the session
+ * may be closed by then. */
 bool session_retry(struct session *s, bool reset);
 /* Whether a request that is lost may go to another server at all. */
 bool session_repeats(const struct session *s);

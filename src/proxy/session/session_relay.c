@@ -40,7 +40,7 @@ session_server_ended(struct pipe_stop stop)
 static bool
 session_outlives_server(struct session *s, struct pipe_stop stop)
 {
-	if ((s->request != NULL || s->to_client.bytes == 0) &&
+	if ((s->request != NULL || session_is_unused(s)) &&
 	    session_retry(s, false))
 		return true;
 	if ((!(s->to_server.ended && session_http_owes(s)) &&
@@ -75,7 +75,6 @@ static struct pipe_stop
 session_on_up_failed(struct session *s, struct pipe_stop stop)
 {
 	if (stop.verdict == PIPE_WRITE_FAILED) {
-		session_keep_unsent(s);
 		if (stop.cause == ECONNRESET)
 			s->server_reset = true;
 		s->client_sending = true;
@@ -133,17 +132,22 @@ session_relay_down(struct session *s, struct pipe_stop *down)
 	return true;
 }
 
-/* The same of the client. Returns why it stopped. */
-static inline struct pipe_stop
-session_relay_up(struct session *s)
+/* The same of the client; a server that has failed before it took a byte is
+ * read first. */
+static inline bool
+session_relay_up(
+    struct session *s, struct pipe_stop *down, struct pipe_stop *up)
 {
 	struct pipe *p = &s->to_server;
 	uint64_t before = p->bytes + pipe_pending(p);
 	bool stalled = (s->down.flags & STREAM_STALLED) != 0;
-	struct pipe_stop up = session_pump_up(s);
 
-	if (has_failed(up))
-		up = session_on_up_failed(s, up);
+	*up = session_pump_up(s);
+	if (up->verdict == PIPE_WRITE_FAILED && session_is_unused(s) &&
+	    !session_relay_down(s, down))
+		return false;
+	if (has_failed(*up))
+		*up = session_on_up_failed(s, *up);
 	if (p->bytes + pipe_pending(p) > before) {
 		s->asked = true;
 		s->interleaved |= s->to_client.bytes > 0;
@@ -151,7 +155,7 @@ session_relay_up(struct session *s)
 	/* the read made the client's stream writable, which no event reports */
 	if (stalled && !(s->down.flags & STREAM_STALLED))
 		session_soon(s);
-	return up;
+	return true;
 }
 
 /* Whether both pipes, which are starved, are simple and waited for as they are:
@@ -197,8 +201,9 @@ session_relay(struct session *s)
 	if (!pipe_is_starved(&s->to_client, &s->up) &&
 	    !session_relay_down(s, &down))
 		return;
-	if (!pipe_is_starved(&s->to_server, &s->down))
-		up = session_relay_up(s);
+	if (!pipe_is_starved(&s->to_server, &s->down) &&
+	    !session_relay_up(s, &down, &up))
+		return;
 	if (down.verdict == PIPE_STARVED && up.verdict == PIPE_STARVED &&
 	    session_waits_as_before(s))
 		return;
@@ -243,7 +248,8 @@ session_relay_on_server(struct session *s, unsigned ready)
 {
 	stream_note_ready(&s->up, ready);
 	if (s->up.flags & STREAM_GONE &&
-	    (s->to_client.ended || s->up.flags & STREAM_AT_EOF) &&
+	    (s->to_client.ended ||
+		(s->up.flags & STREAM_AT_EOF && !session_is_unused(s))) &&
 	    !s->to_server.dropping) {
 		s->client_sending |= session_is_sending(s);
 		pipe_drop(&s->to_server, &s->frontend->share);

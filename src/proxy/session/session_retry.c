@@ -7,6 +7,10 @@
  *                             |
  *                             '--> the server closes or resets: sent again
  *
+ * With a server that took no byte and sent none, nothing is lost and nothing is
+ * sent twice: another one gets the client, as if this one had refused it,
+ * whatever the client has sent, if anything.
+ *
  * Of later requests nothing is known unless they are HTTP to us, too: answers
  * are not read, so that the one before may not be complete. Where the filters
  * of HTTP read them, session_note_requests() keeps all requests that have no
@@ -143,31 +147,16 @@ session_drop_request(struct session *s)
 	free(r);
 }
 
-void
-session_keep_unsent(struct session *s)
-{
-	const struct buffer *b = pipe_kept(&s->to_server);
-
-	if (s->to_server.bytes > 0 || b == NULL)
-		return;
-	if (s->more->http_relay != NULL)
-		session_note_requests(
-		    s, buffer_bytes(b), buffer_length(b), true);
-	else
-		session_note_first(s, buffer_bytes(b), buffer_length(b));
-}
-
 /* The server closed before a request, but the client may have sent one by now:
  * its bytes are here, and their event comes later. They are read as always, but
  * not written. */
 static void
 read_request(struct session *s)
 {
-	struct frontend_core *f = s->frontend;
 	unsigned writable = s->up.flags & STREAM_WRITABLE;
 
-	if (f->options.retry_requests == 0 || s->to_server.bytes > 0 ||
-	    s->to_server.ended || s->to_server.dropping)
+	if (s->to_server.bytes > 0 || s->to_server.ended ||
+	    s->to_server.dropping || pipe_pending(&s->to_server) > 0)
 		return;
 	s->down.flags |= STREAM_READABLE;
 	s->up.flags &= ~writable;
@@ -206,6 +195,42 @@ session_on_answer(struct session *s)
 	session_drop_request(s);
 }
 
+/* ---- servers that took nothing ---- */
+
+bool
+session_is_unused(const struct session *s)
+{
+	const struct http_relay *h = s->more->http_relay;
+
+	return s->state == RELAYING && !s->client_told &&
+	    s->to_server.bytes == 0 && !s->to_server.dropping &&
+	    pipe_pending(&s->to_client) == 0 &&
+	    (h != NULL ? http_relay_may_repeat(h) : s->to_client.bytes == 0);
+}
+
+/* Whether the server was there for no longer than that, about. */
+static bool
+is_recent(const struct session *s)
+{
+	const struct session_facts *facts = s->more->facts;
+	uint64_t waited = facts != NULL ? facts->queue_ms : 0;
+
+	if (s->connect_done)
+		waited += s->connect_us / 1000;
+	return loop_now(s->frontend->loop) - s->started < BLAME_MS + waited;
+}
+
+/* A client that has sent nothing may have lost its server for that: it gets the
+ * end, but if the server was reset, or ended at once. */
+static bool
+may_leave_unused(const struct session *s)
+{
+	return session_is_unused(s) &&
+	    (pipe_pending(&s->to_server) > 0 ||
+		(!s->server_told &&
+		    (s->up.flags & STREAM_RESET || is_recent(s))));
+}
+
 /* ---- sending again ---- */
 
 /* A connection that had been opened in advance may have ended by itself: the
@@ -226,6 +251,15 @@ next_server(struct session *s)
 }
 
 static void
+note_next(struct session *s, const struct server *next)
+{
+	if (next == s->server)
+		return;
+	s->failed_once = true;
+	session_note_tried(s, s->server);
+}
+
+static void
 note_loss(struct session *s, const struct server *next)
 {
 	struct frontend_core *f = s->frontend;
@@ -242,9 +276,7 @@ note_loss(struct session *s, const struct server *next)
 	    ? s->server
 	    : NULL;
 	r->generation = s->generation;
-	s->failed_once |= next != s->server;
-	if (next != s->server)
-		session_note_tried(s, s->server);
+	note_next(s, next);
 	f->stats.requests_retried++;
 	if (log_level >= LOG_LEVEL_DEBUG)
 		log_debug("request retried client=%s failed_server=%u name=%s "
@@ -253,11 +285,10 @@ note_loss(struct session *s, const struct server *next)
 		    s->server->name, next->number);
 }
 
-/* The session is as if it had no server so far, and its client had just sent
- * the request. */
-int
-session_leave_server(
-    struct session *s, bool reset, const char *bytes, size_t n)
+/* The session is as if it had no server so far. Returns 0, or -1 with errno
+ * ENOMEM. */
+static int
+leave_server(struct session *s, bool reset)
 {
 	struct frontend_core *f = s->frontend;
 	uint64_t down = s->to_client.bytes;
@@ -276,7 +307,31 @@ session_leave_server(
 		if (!session_http_attach(s))
 			return -1;
 	}
-	return pipe_restart(&s->to_server, bytes, n, &f->share);
+	return 0;
+}
+
+/* And its client had just sent the request. */
+int
+session_leave_server(struct session *s, bool reset, const char *bytes, size_t n)
+{
+	if (leave_server(s, reset) < 0)
+		return -1;
+	return pipe_restart(&s->to_server, bytes, n, &s->frontend->share);
+}
+
+static bool
+leave_unused(struct session *s, bool reset)
+{
+	struct server *next = next_server(s);
+
+	if (next == NULL)
+		return false;
+	note_next(s, next);
+	if (leave_server(s, reset) < 0)
+		session_close(s, REASON_NO_RESOURCES);
+	else
+		session_connect_to(s, next);
+	return true;
 }
 
 static bool
@@ -298,10 +353,9 @@ session_retry(struct session *s, bool reset)
 
 	if (s->state != RELAYING)
 		return false;
-	if (s->request == NULL) {
-		read_request(s);
-		session_keep_unsent(s);
-	}
+	read_request(s);
+	if (may_leave_unused(s))
+		return leave_unused(s, reset);
 	next = may_retry(s) ? next_server(s) : NULL;
 	if (next == NULL)
 		return false;
