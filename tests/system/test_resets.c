@@ -444,6 +444,41 @@ START_TEST(lagging_client_is_looked_at_less_and_less)
 }
 END_TEST
 
+/* The limit is one without progress: a client that takes some each time before
+ * it is reached may take longer in all. */
+START_TEST(lagging_client_that_moves_gets_all)
+{
+	enum { PAUSE_MS = 2200, PAUSES = 3 };
+	static char rest[40000];
+	struct backend b;
+	long long began;
+	int fd = lagging_client(&b), i;
+
+	endpoint_ask(&ctl, "half_timeout 3\n");
+	for (i = 0; i < PAUSES; i++) {
+		began = wait_now_ms();
+		WAIT_FOR(wait_now_ms() - began > PAUSE_MS, 5000);
+		endpoint_recv(fd, rest, 3000);
+	}
+	ck_assert_int_eq(count("sessions"), 1);
+	endpoint_recv(fd, rest, sizeof(rest) - PAUSES * 3000);
+	endpoint_expect_reset(fd);
+	down_after_the_reset(&b, fd);
+}
+END_TEST
+
+/* One that takes nothing gets its reset then. */
+START_TEST(lagging_client_that_stands_still_is_reset)
+{
+	struct backend b;
+	int fd = lagging_client(&b);
+
+	endpoint_ask(&ctl, "half_timeout 1\n");
+	WAIT_FOR(count("sessions") == 0, 5000);
+	down_after_the_reset(&b, fd);
+}
+END_TEST
+
 static void
 expect_answer(int fd)
 {
@@ -728,6 +763,8 @@ SUITE(test_resets)
 	SUITE_ADD(s, linger_begins_with_the_last_bytes, 30);
 #ifdef SIOCOUTQ
 	SUITE_ADD(s, lagging_client_is_looked_at_less_and_less, 20);
+	SUITE_ADD(s, lagging_client_that_moves_gets_all, 30);
+	SUITE_ADD(s, lagging_client_that_stands_still_is_reset, 20);
 	SUITE_ADD(s, client_that_talks_on_gets_the_end, 20);
 	SUITE_ADD(s, client_that_ends_gets_all_of_the_answer, 20);
 	SUITE_ADD(s, server_reset_is_the_reason_after_linger, 20);

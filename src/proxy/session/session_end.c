@@ -13,6 +13,8 @@
 /* How often to look whether one side has got its last bytes before it is reset:
  * at first, in the end; and for how long although none are taken. */
 enum { UNSENT_MS = 5, UNSENT_SELDOM_MS = 1000, UNSENT_MAX_MS = 30 * 1000 };
+/* And how often at least in that time. */
+enum { LOOKS = 16 };
 
 /* ---- waiting ---- */
 
@@ -132,15 +134,16 @@ unsent_max_ms(const struct session *s)
 }
 
 /* How long until it looks whether more bytes were taken: as long as none were,
- * or more often, which is the same again after some were. */
+ * which is the same again after some were; several times within the limit. */
 static uint64_t
 reset_wait_ms(const struct session *s)
 {
 	uint64_t waited = loop_now(s->frontend->loop) - s->active;
+	uint64_t most = unsent_max_ms(s) / LOOKS;
 
-	return waited < UNSENT_MS	? UNSENT_MS
-	    : waited < UNSENT_SELDOM_MS ? waited
-					: UNSENT_SELDOM_MS;
+	if (most > UNSENT_SELDOM_MS)
+		most = UNSENT_SELDOM_MS;
+	return waited > most ? most : waited < UNSENT_MS ? UNSENT_MS : waited;
 }
 
 /* Those that have lagged for long are looked at together. */
@@ -169,7 +172,7 @@ session_break_off(struct session *s, enum reason why, bool up)
 		s->active = now;
 	} else if (session_has_moved(s)) {
 		s->active = now - reset_wait_ms(s);
-	} else if (now - s->active >= unsent_max_ms(s)) {
+	} else if (now - s->active >= unsent_max_ms(s) + reset_wait_ms(s)) {
 		session_close(s, why);
 		return;
 	}
@@ -358,8 +361,6 @@ session_client_is_lost(const struct session *s, struct pipe_stop up)
 void
 session_drop_answer(struct session *s)
 {
-	if (s->to_client.dropping)
-		return;
 	if (s->to_client.dropping)
 		return;
 	s->down.flags |= STREAM_GONE | STREAM_READABLE;
