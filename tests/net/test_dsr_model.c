@@ -42,7 +42,9 @@ static const struct dsrmodel_way by_mac = { .is_it = is_it,
 	.server_of = server_of };
 /* Not the best kind there is, where that is another one. */
 static const struct dsrmodel_way by_packet = {
-	.option = { "dsr_link packet" }, .is_it = is_it, .server_of = server_of
+	.option = { "dsr_fast_path off" },
+	.is_it = is_it,
+	.server_of = server_of
 };
 
 START_TEST(frames4_of_a_port)

@@ -20,13 +20,23 @@ static struct framegen gen;
 static struct framegen_frame sent[BATCH + 1]; /* the last one: a mark */
 static int server[FRAMEGEN_FLOWS]; /* the number, from 1 on; 0: not known */
 
-/* The director's own: questions and answers about MACs. */
+/* MLD: behind hop-by-hop options. */
+static bool
+is_group_report(const unsigned char *f, size_t n)
+{
+	return n >= 78 && f[12] == 0x86 && f[13] == 0xdd && f[20] == 0 &&
+	    f[21] == 1 && f[54] == 58 &&
+	    (f[62] == 131 || f[62] == 132 || f[62] == 143);
+}
+
+/* The director's own: questions and answers about MACs, and its groups. */
 static bool
 is_neighbors(const unsigned char *f, size_t n)
 {
 	return (n >= 42 && f[12] == 8 && f[13] == 6) ||
 	    (n >= 78 && f[12] == 0x86 && f[13] == 0xdd && f[20] == 58 &&
-		f[21] == 255 && (f[54] == 135 || f[54] == 136));
+		f[21] == 255 && (f[54] == 135 || f[54] == 136)) ||
+	    is_group_report(f, n);
 }
 
 static const char *

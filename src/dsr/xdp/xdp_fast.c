@@ -347,7 +347,12 @@ open_new(struct link *l, const struct link_filter *f, struct error *e)
 	struct xdp_fast *x = fast_of(l);
 	uint64_t features;
 
-	/* before anything is changed there */
+	/* Before anything is changed there: a veth interface with a program
+	 * also queues less. */
+	if (f->fast != LINK_FAST_ON && drops_frames(l))
+		return error_set(e,
+		    "interface %s: its veth peer drops frames from XDP",
+		    l->name);
 	if (f->fast != LINK_FAST_ON &&
 	    xdp_features((unsigned)l->ifindex, &features) == 0 &&
 	    (features & XDP_FEATURE_BASIC) == 0)

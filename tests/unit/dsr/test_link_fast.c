@@ -7,6 +7,7 @@
 #include <check.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
+#include <linux/ethtool.h>
 #include <linux/if_link.h>
 #include <net/if.h>
 #include <signal.h>
@@ -69,8 +70,13 @@ START_TEST(off_is_off)
 	ck_assert(!opens_fast("near", LINK_FAST_OFF));
 	ck_assert_ptr_null(strstr(veth_ip_says("link show near"), "xdp"));
 	receives(1);
-	ck_assert(opens_fast("near", LINK_FAST_AUTO));
+	/* what the program sends would be lost */
+	veth_feature("far", ETHTOOL_SGRO, false);
+	ck_assert(!opens_fast("near", LINK_FAST_AUTO));
 	receives(2);
+	veth_feature("far", ETHTOOL_SGRO, true);
+	ck_assert(opens_fast("near", LINK_FAST_AUTO));
+	receives(3);
 }
 END_TEST
 
@@ -80,6 +86,7 @@ START_TEST(beside_addresses_of_the_host)
 	if (fixture.missing != NULL)
 		SKIP(fixture.missing);
 	veth_ip("addr add 10.1.1.1/24 dev near");
+	veth_feature("far", ETHTOOL_SGRO, true);
 	ck_assert(opens_fast("near", LINK_FAST_AUTO));
 	receives(1);
 }

@@ -346,7 +346,7 @@ make_stream(char *text, size_t room)
 	static const char *const lines[] = { OK, OK, OK, OK, "HTTP/1.1 404\r\n",
 		"HTTP/1.0 200 OK\r\n", "HTTP/1.1 204 No\r\n",
 		"HTTP/1.1 304 No\n", "HTTP/1.1 100 Go\r\n",
-		"HTTP/1.1 101 Go\r\n", "HTTP/1.1 999 Odd\r\n", "\r\n" OK };
+		"HTTP/1.1 101 Go\r\n", "HTTP/1.1 999 Odd\r\n", ("\r\n" OK) };
 	static const char *const fields[] = { LENGTH(2), LENGTH(2), CODED,
 		CODED, LENGTH(0), LENGTH(3), "Content-Length: 2, 2\n",
 		LENGTH(-1), "Content-Length : 2\r\n", "content-length:2\r\n",
