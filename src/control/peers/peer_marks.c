@@ -199,10 +199,10 @@ peer_marks_set(struct peer_marks *m)
 			wait[held++] = one;
 	}
 	m->setting = false;
-	if (n > m->count) { /* forgotten meanwhile */
+	if (n > m->count) /* forgotten meanwhile */
 		m->count = 0;
+	if (m->count == 0) /* and there may be no list */
 		return;
-	}
 	memmove(m->list, m->list + n, (m->count - n) * sizeof(*m->list));
 	memcpy(m->list + m->count - n, wait, held * sizeof(*m->list));
 	m->count -= n - held;
