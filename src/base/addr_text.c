@@ -8,7 +8,7 @@
 
 enum { GROUPS = 8 };
 
-size_t
+static size_t
 addr_text_ip4(char *to, const uint8_t ip[4])
 {
 	size_t n = 0;
@@ -61,7 +61,7 @@ find_zeros(const unsigned group[GROUPS], unsigned *count)
 	return best;
 }
 
-size_t
+static size_t
 addr_text_ip6(char *to, const uint8_t ip[16])
 {
 	unsigned group[GROUPS], i, from, count, last = GROUPS;

@@ -7,21 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Without a NUL. */
-enum { ADDR_TEXT_IP6_MAX = 45 };
-
-/* Both write the text of an address in network order, without a NUL, and return
- * its length. */
-size_t addr_text_ip4(char *to, const uint8_t ip[4]);
-/* The longest run of zeros is "::", as RFC 5952 has it. */
-size_t addr_text_ip6(char *to, const uint8_t ip[16]);
-
 struct addr_text {
 	bool is_ip6;
-	const uint8_t *ip; /* 4 or 16 bytes */
+	const uint8_t *ip; /* 4 or 16 bytes in network order */
 	uint32_t scope;	   /* of a link-local IPv6 address; 0: none */
 };
-/* "192.0.2.1", "fe80::1%2"; "192.0.2.1:80", "[fe80::1%2]:80". With a NUL. */
+/* "192.0.2.1", "fe80::1%2"; "192.0.2.1:80", "[fe80::1%2]:80". The longest run
+ * of zeros is "::", as RFC 5952 has it. */
 void addr_text_host(char *to, const struct addr_text *a);
 void addr_text_with_port(char *to, const struct addr_text *a, uint16_t port);
 

@@ -23,7 +23,7 @@ advise(void *memory, size_t size)
 #endif
 }
 
-void *
+static void *
 huge_alloc(size_t size)
 {
 	void *memory = aligned_alloc(HUGE_PAGE, whole_pages(size));

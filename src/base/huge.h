@@ -8,9 +8,6 @@
 
 enum { HUGE_PAGE = 1 << 21 };
 
-/* Returns at least `size` bytes in whole huge pages, or NULL with errno
- * ENOMEM. */
-void *huge_alloc(size_t size);
 /* The next of slabs of `size` bytes that fill one after another, or NULL with
  * errno ENOMEM; only its touched part takes memory. `full` is the one before,
  * or NULL: the kernel may make huge pages of it now, in the background. To get

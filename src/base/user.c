@@ -54,7 +54,7 @@ find_line(const struct buffer *text, const char *name, uint32_t *id)
 }
 
 int
-user_find_in(const char *path, const char *word, uint32_t *id, struct error *e)
+user_find(const char *path, const char *word, uint32_t *id, struct error *e)
 {
 	struct buffer text;
 	struct error why;
@@ -74,16 +74,4 @@ user_find_in(const char *path, const char *word, uint32_t *id, struct error *e)
 		    word, path);
 	buffer_fini(&text);
 	return rc;
-}
-
-int
-user_find(const char *word, uint32_t *uid, struct error *e)
-{
-	return user_find_in("/etc/passwd", word, uid, e);
-}
-
-int
-group_find(const char *word, uint32_t *gid, struct error *e)
-{
-	return user_find_in("/etc/group", word, gid, e);
 }

@@ -8,12 +8,13 @@
 
 #include "base/error.h"
 
-/* Finds the number of a user or group that is given by number or name. Returns
- * 0, or -1 with a full message. */
-int user_find(const char *word, uint32_t *uid, struct error *e);
-int group_find(const char *word, uint32_t *gid, struct error *e);
-/* The same in a file whose lines are NAME:..:NUMBER:.. */
-int user_find_in(
+#define USERS_FILE "/etc/passwd"
+#define GROUPS_FILE "/etc/group"
+
+/* Finds the number of a user or group that is given by number, or by name in a
+ * file whose lines are NAME:..:NUMBER:.. Returns 0, or -1 with a full
+ * message. */
+int user_find(
     const char *path, const char *word, uint32_t *id, struct error *e);
 
 #endif

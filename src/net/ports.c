@@ -32,7 +32,7 @@ mark(bool marks[PORTS], const char *list)
 	}
 }
 
-int
+static int
 ports_init_from(struct ports *p, const char *range, const char *reserved)
 {
 	bool *taken;
@@ -65,10 +65,15 @@ ports_init_from(struct ports *p, const char *range, const char *reserved)
 /* Reads a file into `text` of `size` bytes, cut if it must; "" when it
  * cannot. */
 static void
-ports_read_file(const char *path, char *text, size_t size)
+ports_read_file(const char *before, const char *name, char *text, size_t size)
 {
-	FILE *f = fopen(path, "re");
-	size_t n = f != NULL ? fread(text, 1, size - 1, f) : 0;
+	char path[4096];
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "%s%s", before, name);
+	f = fopen(path, "re");
+	n = f != NULL ? fread(text, 1, size - 1, f) : 0;
 
 	text[n] = '\0';
 	if (f != NULL)
@@ -76,16 +81,15 @@ ports_read_file(const char *path, char *text, size_t size)
 }
 
 int
-ports_init(struct ports *p)
+ports_init(struct ports *p, const char *settings)
 {
-#define SETTINGS "/proc/sys/net/ipv4/ip_local_"
 	char range[64], *list = malloc(LIST_MAX);
 	int rc;
 
 	if (list == NULL)
 		return -1;
-	ports_read_file(SETTINGS "port_range", range, sizeof(range));
-	ports_read_file(SETTINGS "reserved_ports", list, LIST_MAX);
+	ports_read_file(settings, "port_range", range, sizeof(range));
+	ports_read_file(settings, "reserved_ports", list, LIST_MAX);
 	rc = ports_init_from(p, range, list);
 	free(list);
 	return rc;

@@ -25,12 +25,11 @@ struct ports {
 
 /* The ports that the system gives out. On Linux that is
  * net.ipv4.ip_local_port_range less ip_local_reserved_ports (ip(7)); elsewhere
- * none are known, and the kernel chooses. Returns 0, or -1 with errno
- * ENOMEM. */
-int ports_init(struct ports *p);
-/* The same from the texts of the two settings, "32768\t60999\n" and
- * "8080,9000-9100\n". */
-int ports_init_from(struct ports *p, const char *range, const char *reserved);
+ * none are known, and the kernel chooses. The texts of the two settings are
+ * "32768\t60999\n" and "8080,9000-9100\n"; `settings` is how the paths of their
+ * files begin. Returns 0, or -1 with errno ENOMEM. */
+#define PORTS_SETTINGS "/proc/sys/net/ipv4/ip_local_"
+int ports_init(struct ports *p, const char *settings);
 /* The same ports for another address: a copy of `from`, of which none is
  * taken. */
 int ports_init_like(struct ports *p, const struct ports *from);

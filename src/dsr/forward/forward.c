@@ -17,7 +17,10 @@ forward_flush(struct forward *fw)
 		wire_flush(&fw->wire);
 }
 
-bool
+/* Queues the frame for the server, with rewritten MACs or encapsulated; one
+ * that came from that server is dropped. Returns false if the MAC of the next
+ * hop is unknown. */
+static bool
 forward_pass(struct forward *fw, struct frame *f, const struct link_frame *l,
     const struct server *s)
 {

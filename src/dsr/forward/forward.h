@@ -21,11 +21,6 @@ struct forward {
  * forward_flush(). */
 void forward_frame(struct forward *fw, struct frame *f,
     const struct link_frame *l, const struct server *s);
-/* Queues the frame for the server, with rewritten MACs or encapsulated; one
- * that came from that server is dropped. Returns false if the MAC of the next
- * hop is unknown. */
-bool forward_pass(struct forward *fw, struct frame *f,
-    const struct link_frame *l, const struct server *s);
 /* Sends all that is queued. */
 void forward_flush(struct forward *fw);
 /* Sends a frame made here, `bytes` without MACs, to the server as clients'

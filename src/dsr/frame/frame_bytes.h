@@ -108,7 +108,6 @@ struct ip_fields {
 };
 
 size_t ip_head_size(unsigned family);
-size_t make_ip(unsigned char *out, const struct ip_fields *f);
 /* Ethernet and IP header; returns where the content goes, or 0 when all of it
  * does not fit. */
 size_t make_start(unsigned char *out, size_t room,

@@ -37,7 +37,7 @@ ip_head_size(unsigned family)
 	return family == AF_INET ? IP4_HEAD : IP6_HEAD;
 }
 
-size_t
+static size_t
 make_ip(unsigned char *out, const struct ip_fields *f)
 {
 	if (f->from->family != AF_INET) {

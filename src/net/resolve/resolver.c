@@ -209,20 +209,14 @@ resolver_ask(
 }
 
 void
-query_cancel(struct query *q)
+query_fini(struct query *q)
 {
 	struct lookup *k = q->lookup;
 
 	list_remove(&q->task.link);
-	if (k == NULL)
-		return;
-	lookup_forget(k);
-	library_cancel(k->resolver->library, k);
-}
-
-void
-query_fini(struct query *q)
-{
-	query_cancel(q);
+	if (k != NULL) {
+		lookup_forget(k);
+		library_cancel(k->resolver->library, k);
+	}
 	resolved_fini(&q->result);
 }

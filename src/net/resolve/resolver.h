@@ -46,9 +46,7 @@ void query_init(struct query *q);
 /* Looks `host` (copied) up; the addresses get `port`. */
 void resolver_ask(
     struct resolver *r, struct query *q, const char *host, uint16_t port);
-/* No answer comes any more; harmless when it came. */
-void query_cancel(struct query *q);
-/* The same, and its result is gone. */
+/* No answer comes any more, and a result that came is freed. */
 void query_fini(struct query *q);
 
 #endif

@@ -91,8 +91,8 @@ acl_entry_parse_owner(
 	struct peer p = { .family = AF_UNIX };
 	struct peer_owner owner = { .pid = 0 };
 
-	if ((group ? group_find(who, &owner.gid, e)
-		   : user_find(who, &owner.uid, e)) < 0)
+	if ((group ? user_find(GROUPS_FILE, who, &owner.gid, e)
+		   : user_find(USERS_FILE, who, &owner.uid, e)) < 0)
 		return -1;
 	peer_set_owner(&p, &owner);
 	memcpy(entry->ip, p.ip, sizeof(entry->ip));

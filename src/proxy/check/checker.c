@@ -152,12 +152,6 @@ checker_clear_stats(struct checker *c)
 
 /* ---- life ---- */
 
-void
-checker_set_clock(struct checker *c, uint64_t (*clock)(const struct loop *))
-{
-	c->now = clock;
-}
-
 static void
 checker_on_time(struct timer *t)
 {
@@ -174,7 +168,6 @@ checker_new(struct loop *l, struct pool *p, struct frontend_core *f)
 	c->loop = l;
 	c->pool = p;
 	c->frontend = f;
-	c->now = loop_now;
 	c->armed = UINT64_MAX;
 	c->options = (struct checker_options){
 		.interval_ms = 2000, .timeout_ms = 1000, .running_max = 256

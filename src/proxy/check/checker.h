@@ -86,8 +86,4 @@ const struct checker_stats *checker_stats(const struct checker *c);
 /* But not of what is there now. */
 void checker_clear_stats(struct checker *c);
 
-/* For tests: the clock, in ms; what the timer does when it fires. */
-void checker_set_clock(struct checker *c, uint64_t (*now)(const struct loop *));
-void checker_tick(struct checker *c);
-
 #endif

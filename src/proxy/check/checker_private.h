@@ -40,7 +40,6 @@ struct checker {
 	struct checker_options options;
 	struct programs *programs;
 	struct checker_stats stats;
-	uint64_t (*now)(const struct loop *l);
 
 	struct checker_record **records; /* by slot; NULL: never checked */
 	uint32_t slots;
@@ -56,7 +55,7 @@ struct checker {
 static inline uint64_t
 checker_now(const struct checker *c)
 {
-	return c->now(c->loop);
+	return loop_now(c->loop);
 }
 
 /* NULL: it has none. */
@@ -72,6 +71,8 @@ uint64_t checker_draw(struct checker *c, uint64_t below);
 void checker_wait_until(struct checker *c, unsigned slot, uint64_t ms);
 /* Wakes up when there is something to do. */
 void checker_arm(struct checker *c);
+/* What the timer does. */
+void checker_tick(struct checker *c);
 /* Ends a check without a result. */
 void checker_stop(struct checker *c, struct check *k);
 

@@ -95,7 +95,7 @@ flow_sources_adjust(struct flows *fs)
 int
 flow_sources_init(struct flows *fs)
 {
-	if (ports_init(&fs->ports) < 0)
+	if (ports_init(&fs->ports, PORTS_SETTINGS) < 0)
 		return -1;
 	fs->source[0] = new_source(fs, NULL);
 	if (fs->source[0] == NULL)

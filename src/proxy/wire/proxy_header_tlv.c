@@ -3,8 +3,10 @@
 
 #include "proxy/wire/proxy_header_wire.h"
 
-/* Four bits at a time: the table stays small, and headers are short. */
-uint32_t
+/* The checksum of those bytes, the four from `skip` on taken as zeros (RFC
+ * 9260, appendix A). Four bits at a time: the table stays small, and headers
+ * are short. */
+static uint32_t
 proxy_crc32c(const char *bytes, size_t n, size_t skip)
 {
 	static const uint32_t table[16] = { 0x00000000, 0x105ec76f, 0x20bd8ede,

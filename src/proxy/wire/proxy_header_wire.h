@@ -57,8 +57,4 @@ proxy_get32(const char *at)
 int proxy_tlv_read(struct proxy_header *h, const char *header, size_t size,
     size_t from, const char **why);
 
-/* The checksum of those bytes, the four from `skip` on taken as zeros (RFC
- * 9260, appendix A). */
-uint32_t proxy_crc32c(const char *bytes, size_t n, size_t skip);
-
 #endif

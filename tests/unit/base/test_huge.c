@@ -31,7 +31,7 @@ END_TEST
 
 START_TEST(whole_pages)
 {
-	unsigned char *p = huge_alloc(HUGE_PAGE + 1);
+	unsigned char *p = huge_grow(NULL, 0, HUGE_PAGE + 1);
 
 	ck_assert_ptr_nonnull(p);
 	ck_assert_uint_eq((uintptr_t)p % HUGE_PAGE, 0);

@@ -26,7 +26,7 @@ is(const char *word, uint32_t wanted)
 {
 	uint32_t id;
 
-	ck_assert_msg(user_find_in(users(), word, &id, &e) == 0, "%s", e.text);
+	ck_assert_msg(user_find(users(), word, &id, &e) == 0, "%s", e.text);
 	ck_assert_uint_eq(id, wanted);
 }
 
@@ -35,7 +35,7 @@ refuses(const char *word)
 {
 	uint32_t id = 77;
 
-	ck_assert_int_eq(user_find_in(users(), word, &id, &e), -1);
+	ck_assert_int_eq(user_find(users(), word, &id, &e), -1);
 	ck_assert_uint_eq(id, 77);
 }
 
@@ -59,9 +59,9 @@ START_TEST(files_that_are_missing)
 	uint32_t id;
 
 	ck_assert_int_eq(
-	    user_find_in(scratch("nowhere"), "root", &id, &e), -1);
+	    user_find(scratch("nowhere"), "root", &id, &e), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "No such file"));
-	ck_assert_int_eq(user_find_in(scratch("nowhere"), "5", &id, &e), 0);
+	ck_assert_int_eq(user_find(scratch("nowhere"), "5", &id, &e), 0);
 }
 END_TEST
 

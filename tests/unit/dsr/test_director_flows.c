@@ -121,8 +121,8 @@ START_TEST(flows_wait_for_servers_that_return)
 	ck_assert_uint_eq(server_of(CONNECTIONS, FRAME_SYN), 0);
 	/* nobody knows the hardware address, so their frames are lost */
 	director_fixture_frame(PORT + 1, FRAME_ACK);
-	ck_assert(!forward_pass(
-	    &d.forward, &arrival.frame, &on_link, pool_server(d.pool, 1)));
+	ck_assert(!forward_send(&d.forward, pool_server(d.pool, 1),
+	    on_link.bytes, on_link.length));
 	/* one stays silent */
 	neighbor[1].returning = false;
 	come_back(2);

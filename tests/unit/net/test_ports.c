@@ -9,16 +9,22 @@
 #include "net/ports.h"
 #include "support/suite.h"
 
-#define SETTINGS "/proc/sys/net/ipv4/ip_local_"
-
 static struct ports p;
+
+static void
+init(const char *range, const char *reserved)
+{
+	write_file(scratch("port_range"), range);
+	write_file(scratch("reserved_ports"), reserved);
+	ck_assert_int_eq(ports_init(&p, scratch("")), 0);
+}
 
 static unsigned
 count(const char *range, const char *reserved)
 {
 	unsigned n;
 
-	ck_assert_int_eq(ports_init_from(&p, range, reserved), 0);
+	init(range, reserved);
 	n = p.room;
 	ports_fini(&p);
 	return n;
@@ -54,7 +60,7 @@ START_TEST(none_left)
 {
 	struct ports copy;
 
-	ck_assert_int_eq(ports_init_from(&p, "100 199", "1-65535"), 0);
+	init("100 199", "1-65535");
 	ck_assert_ptr_null(p.ring);
 	ck_assert_int_eq(ports_init_like(&copy, &p), 0);
 	ports_fini(&copy);
@@ -68,7 +74,7 @@ START_TEST(taken_once)
 	static bool seen[65536];
 	unsigned i, port, ordered = 0, before = 0;
 
-	ck_assert_int_eq(ports_init_from(&p, "1000 1999", "1500\n"), 0);
+	init("1000 1999", "1500\n");
 	ck_assert_uint_eq(ports_most(&p), 949);
 	memset(seen, 0, sizeof(seen));
 	for (i = 0; !ports_are_short(&p); i++) {
@@ -93,7 +99,7 @@ START_TEST(given_back_rests)
 {
 	unsigned i, port, last;
 
-	ck_assert_int_eq(ports_init_from(&p, "1000 1099", ""), 0);
+	init("1000 1099", "");
 	while (!ports_are_short(&p))
 		ck_assert_uint_ne(ports_take(&p), 0);
 	last = ports_take(&p);
@@ -115,7 +121,7 @@ START_TEST(taken_by_number)
 	bool seen[9000] = { false };
 	unsigned i, port;
 
-	ck_assert_int_eq(ports_init_from(&p, "8000\t8019", "8010"), 0);
+	init("8000\t8019", "8010");
 	ck_assert_uint_eq(ports_take_one(&p, 8005), 8005);
 	ck_assert_uint_eq(ports_take_one(&p, 8005), 0);
 	ck_assert_uint_eq(ports_take_one(&p, 8010), 0);
@@ -140,11 +146,11 @@ END_TEST
 /* What is not known is nobody's limit. */
 START_TEST(not_known)
 {
-	ck_assert_int_eq(ports_init_from(&p, "", ""), 0);
+	init("", "");
 	ck_assert_uint_eq(ports_take(&p), 0);
 	ck_assert(!ports_are_short(&p));
 	ports_fini(&p);
-	ck_assert_int_eq(ports_init(&p), 0);
+	ck_assert_int_eq(ports_init(&p, PORTS_SETTINGS), 0);
 	ck_assert_uint_lt(p.room, 65536);
 	ports_fini(&p);
 }
@@ -154,8 +160,8 @@ END_TEST
 START_TEST(as_the_kernel_has_them)
 {
 	enum { MUCH = 64 * 1024 };
-	const char *range = contents(SETTINGS "port_range"),
-		   *reserved_ = contents(SETTINGS "reserved_ports");
+	const char *range = contents(PORTS_SETTINGS "port_range"),
+		   *reserved_ = contents(PORTS_SETTINGS "reserved_ports");
 	char *before = malloc(MUCH);
 	unsigned i;
 
@@ -163,7 +169,7 @@ START_TEST(as_the_kernel_has_them)
 	for (i = 0; i < MUCH; i += 8)
 		memcpy(before + i, "1-65535,", 8);
 	free(before);
-	ck_assert_int_eq(ports_init(&p), 0);
+	ck_assert_int_eq(ports_init(&p, PORTS_SETTINGS), 0);
 	i = p.room;
 	ports_fini(&p);
 	ck_assert_uint_eq(i, count(range, reserved_));

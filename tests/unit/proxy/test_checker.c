@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/check/checker.h"
+#include "net/loop/loop_private.h"
+#include "proxy/check/checker_private.h"
 #include "support/suite.h"
 
 enum { SERVERS = 200, INTERVAL = 1000, TIMEOUT = 300, STEP = 5 };
 
-static uint64_t clock_ms;
 static struct loop *loop;
 static struct pool *pool;
 static struct checker *checker;
@@ -37,10 +37,10 @@ start(struct check *c)
 
 	ck_assert_ptr_null(a->check);
 	a->check = c;
-	a->gap = clock_ms - a->last;
-	a->last = clock_ms;
+	a->gap = loop->now - a->last;
+	a->last = loop->now;
 	if (a->starts++ == 0)
-		a->first = clock_ms;
+		a->first = loop->now;
 	a->port = addr_port(&c->at);
 	c->waiting = "nothing";
 	if (checker_stats(checker)->running > most)
@@ -62,13 +62,6 @@ static const struct check_kind kind = {
 };
 
 /* ---- the fixture ---- */
-
-static uint64_t
-test_clock(const struct loop *l)
-{
-	(void)l;
-	return clock_ms;
-}
 
 static struct server *
 put_server(unsigned number, unsigned addresses)
@@ -94,11 +87,10 @@ begin(void)
 
 	memset(asked, 0, sizeof(asked));
 	most = 0;
-	clock_ms = 1000000;
 	loop = loop_new(NULL, &e);
+	loop->now = 1000000;
 	pool = pool_new();
 	checker = checker_new(loop, pool, NULL);
-	checker_set_clock(checker, test_clock);
 	options = (struct checker_options){ .interval_ms = INTERVAL,
 		.timeout_ms = TIMEOUT,
 		.running_max = SERVERS };
@@ -133,9 +125,9 @@ of(unsigned number)
 static void
 run(uint64_t ms)
 {
-	uint64_t until = clock_ms + ms;
+	uint64_t until = loop->now + ms;
 
-	for (; clock_ms < until; clock_ms += STEP)
+	for (; loop->now < until; loop->now += STEP)
 		checker_tick(checker);
 }
 
@@ -153,9 +145,9 @@ answer(enum check_result result)
 static void
 run_answering(uint64_t ms, enum check_result result)
 {
-	uint64_t until = clock_ms + ms;
+	uint64_t until = loop->now + ms;
 
-	while (clock_ms < until) {
+	while (loop->now < until) {
 		run(STEP);
 		answer(result);
 	}
@@ -407,7 +399,7 @@ START_TEST(lazy_asks_only_who_is_not_heard_of)
 	s = put_server(0, 1);
 	check_slot(s->slot, true);
 	for (i = 0; i < 100; i++) {
-		pool_connected(pool, s, clock_ms);
+		pool_connected(pool, s, loop->now);
 		run(INTERVAL / 10);
 	}
 	ck_assert_uint_eq(of(0)->starts, 0);

@@ -297,15 +297,29 @@ START_TEST(tlvs)
 }
 END_TEST
 
+/* Bit by bit: RFC 9260, appendix A. */
+static uint32_t
+crc32c(const char *at, size_t n)
+{
+	uint32_t crc = UINT32_MAX;
+	int bit;
+
+	for (; n > 0; n--, at++) {
+		crc ^= (unsigned char)*at;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0x82f63b78) : 0);
+	}
+	return ~crc;
+}
+
 START_TEST(checksums)
 {
-	static const char nine[] = "123456789";
 	uint32_t crc;
 	size_t n, i;
 
-	ck_assert_uint_eq(proxy_crc32c(nine, 9, 9), 0xe3069283);
-	n = MAKE(0x21, 0x11, FOUR "\3\0\4....\1\0\2h2");
-	crc = htonl(proxy_crc32c(bytes, n, 31));
+	ck_assert_uint_eq(crc32c("123456789", 9), 0xe3069283);
+	n = MAKE(0x21, 0x11, FOUR "\3\0\4\0\0\0\0\1\0\2h2");
+	crc = htonl(crc32c(bytes, n));
 	memcpy(bytes + 31, &crc, 4);
 	ck_assert_int_eq(read_exactly(bytes, n, false), (ssize_t)n);
 	for (i = 16; i < n; i++) {
