@@ -96,6 +96,15 @@ fast_path_leave(struct fast_path *fp, struct dsr_flow *w)
 	fp->flows--;
 }
 
+/* Whether the sum was missing when the driver received the frame. It is missing
+ * in what GRO has merged, too, but behind the driver, where the program sees
+ * each segment with its own sum. */
+static bool
+lacks_checksum(const struct link_frame *l)
+{
+	return (l->offload.flags & LINK_CHECKSUM) && l->offload.type == 0;
+}
+
 /* Whether the program in the kernel would forward such a frame: no tag, options
  * or fragments, and no checksum that is missing. */
 static bool
@@ -104,7 +113,7 @@ fast_path_is_plain(const struct frame *f, const struct link_frame *l)
 	unsigned head = f->family == AF_INET6 ? IP6_HEAD : IP4_HEAD;
 
 	return f->net == FRAME_HEAD && f->transport == f->net + head &&
-	    !f->first_fragment && !(l->offload.flags & LINK_CHECKSUM);
+	    !f->first_fragment && !lacks_checksum(l);
 }
 
 /* Whether the kernel has the flow: frames of it that were received before, or

@@ -216,6 +216,21 @@ START_TEST(last_frames_of_a_vip)
 }
 END_TEST
 
+/* An upload that GRO merges goes by the fast path; what lacks its checksum
+ * before the driver does not. */
+START_TEST(merged_frames_are_plain)
+{
+	fast_path_refresh(&d.dispatch.fast);
+	connect_client();
+	on_link.offload.flags = LINK_CHECKSUM;
+	pass(MANY);
+	ck_assert(!fast.carries);
+	on_link.offload.type = LINK_GSO_TCP4;
+	pass(MANY);
+	ck_assert(fast.carries);
+}
+END_TEST
+
 START_TEST(a_fast_path_of_another_process)
 {
 	struct director_flow f = { .server = FIRST,
@@ -248,6 +263,7 @@ SUITE(test_director_fast)
 	tcase_add_test(t, no_right_to_emit_of_flows);
 	tcase_add_test(t, counters_begin_anew);
 	tcase_add_test(t, last_frames_of_a_vip);
+	tcase_add_test(t, merged_frames_are_plain);
 	tcase_add_test(t, a_fast_path_of_another_process);
 	suite_add_tcase(s, t);
 	return s;
