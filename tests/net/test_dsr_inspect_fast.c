@@ -8,6 +8,7 @@
 #endif
 #include <string.h>
 
+#include "support/dsrpen.h"
 #include "support/inspectrun.h"
 #include "support/net_fixture.h"
 #include "support/suite.h"
@@ -73,6 +74,39 @@ START_TEST(fast_path_of_a_cable)
 	net_fixture_down(&fixture);
 }
 END_TEST
+
+static void
+start_director(struct dsrpen *pen, const char *listen)
+{
+	const char *vip = text("%.*s", (int)strcspn(listen, ":"), listen);
+
+	dsrpen_up(pen, &fixture, NET_FIXTURE_DIRECTOR, vip, "-r", "-O",
+	    "dsr_fast_path on", listen, net_fixture_server4(0), NULL);
+	ck_assert_ptr_nonnull(
+	    strstr(dsrpen_ask(pen, &fixture, "dsr"), "\nmode native\n"));
+}
+
+/* The program of the running director is no other one. */
+START_TEST(fast_path_of_a_director)
+{
+	static const char *const on[] = { "dsr_fast_path on", NULL };
+	struct dsrpen pen;
+
+	NEED_NET_FIXTURE(&fixture, &two);
+	merge_at_the_switch(true);
+	inspectrun_is_fine(&run, inspectrun_check(&run, NULL, on));
+	start_director(&pen, NET_FIXTURE_VIP4 ":80");
+	inspectrun_is_fine(&run, inspectrun_check(&run, NULL, on));
+	dsrpen_down(&pen);
+	start_director(&pen, NET_FIXTURE_VIP4_B ":80");
+	INSPECTRUN_MEND(&run, inspectrun_check(&run, NULL, on),
+	    { NET_FIXTURE_HOME,
+		"warning: dsr_fast_path has no effect: another XDP program is "
+		"attached to eth0" });
+	dsrpen_down(&pen);
+	net_fixture_down(&fixture);
+}
+END_TEST
 #endif
 
 SUITE(test_dsr_inspect_fast)
@@ -82,6 +116,7 @@ SUITE(test_dsr_inspect_fast)
 	SUITE_ADD(s, fast_path, 60);
 #ifdef HAVE_XDP
 	SUITE_ADD(s, fast_path_of_a_cable, 60);
+	SUITE_ADD(s, fast_path_of_a_director, 60);
 #endif
 	return s;
 }

@@ -316,9 +316,8 @@ _Static_assert((int)DSR_FAST_AUTO == (int)LINK_FAST_AUTO &&
 	(int)DSR_FAST_ON == (int)LINK_FAST_ON,
     "values of dsr_fast_path are those of links");
 
-/* Whose locks count besides root's. */
-static uid_t
-user_to_be(const struct plan *p)
+uid_t
+direct_user(const struct plan *p)
 {
 	const char *word = p->config.process.user;
 	struct passwd pw;
@@ -342,7 +341,7 @@ open_director(struct service *svc, const struct plan *plan, struct error *e)
 		.standby = c->dsr.standby,
 		.udp_only = c->frontend.udp.on,
 		.fast = (enum link_fast_mode)c->dsr.fast,
-		.user = user_to_be(plan),
+		.user = direct_user(plan),
 		.past = predecessor_link(
 		    &svc->pen->predecessor, c->dsr.interface) };
 	unsigned n = places(&plan->listen, list);

@@ -3,12 +3,14 @@
 #include "config.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "control/apply/direct.h"
 #include "control/verify/direct_inspect.h"
 #include "dsr/inspect/inspect.h"
+#include "dsr/segment/vip_lock.h"
 
 /* What is wanted, and the memory behind it. */
 struct wanted {
@@ -76,6 +78,20 @@ make_wanted(struct wanted *w, const struct plan *plan, const struct pool *pool)
 
 /* ---- --check ---- */
 
+/* Whether a director with such a VIP runs on the interface: the XDP program
+ * there is that director's. */
+static bool
+is_running(const struct wanted *w, const struct plan *p)
+{
+	unsigned i, ifindex = if_nametoindex(w->is.interface);
+	uid_t user = direct_user(p);
+
+	for (i = 0; i < w->is.vips; i++)
+		if (vip_is_locked(ifindex, user, &w->vip[i]))
+			return true;
+	return false;
+}
+
 int
 direct_inspect(const struct service *svc, struct error *e)
 {
@@ -87,8 +103,10 @@ direct_inspect(const struct service *svc, struct error *e)
 	if (!direct_is_wanted(svc->plan))
 		return 0;
 	rc = make_wanted(&w, svc->plan, svc->pool);
-	if (rc == 0 && (rc = inspect_machine_read(&m, &w.is)) == 0)
+	if (rc == 0 && (rc = inspect_machine_read(&m, &w.is)) == 0) {
+		m.xdp = m.xdp && !is_running(&w, svc->plan);
 		inspect_judge_machine(&m, &w.is, finding_print, &wrong);
+	}
 	if (rc < 0)
 		error_set(e, "interface %s: %s",
 		    svc->plan->config.dsr.interface, strerror(errno));

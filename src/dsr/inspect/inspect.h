@@ -85,7 +85,7 @@ struct inspect_machine {
 	unsigned lacks;	   /* rights */
 	bool forwards[2];  /* frames of this interface */
 	bool ip6_off;	   /* on this interface */
-	bool xdp;	   /* a program is attached to it */
+	bool xdp;	   /* a program, not our director's, is attached */
 	bool no_xdp;	   /* this build has no fast path, */
 	bool no_link;	   /* nor that kind of link */
 	/* If a fast path is wanted: it is one end of a veth pair, whose

@@ -252,7 +252,27 @@ drain(int fd)
 	}
 }
 
+bool
+vip_is_locked(unsigned ifindex, uid_t user, const struct peer *vip)
+{
+	const struct vip_locks none = { .count = 0 };
+	char name[NAME_MAX_HERE];
+	pid_t other;
+
+	make_name(name, ifindex, vip, "");
+	return any_is_locked(name, user, &none, &other);
+}
+
 #else
+
+bool
+vip_is_locked(unsigned ifindex, uid_t user, const struct peer *vip)
+{
+	(void)ifindex;
+	(void)user;
+	(void)vip;
+	return false;
+}
 
 static int
 vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip,

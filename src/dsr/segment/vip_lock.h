@@ -31,6 +31,9 @@ struct vip_locks {
 int vip_locks_take(struct vip_locks *l, const struct vip_locks *kept,
     unsigned ifindex, uid_t user, const struct peer *vips, unsigned count,
     struct error *e);
+/* Whether another process has a lock of that address there, of any port. Takes
+ * none. */
+bool vip_is_locked(unsigned ifindex, uid_t user, const struct peer *vip);
 /* Locks of the process that this one replaces: those of the list that are
  * locks, which are -1 there then. Returns 0, or -1 without memory. */
 int vip_locks_adopt(struct vip_locks *l, int *fd, unsigned count);

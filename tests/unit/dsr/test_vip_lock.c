@@ -110,6 +110,34 @@ connect_often(const char *name, unsigned times)
 	}
 }
 
+static bool
+is_locked(const char *ip, unsigned port)
+{
+	struct peer vip;
+	struct addr at;
+
+	ck_assert_int_eq(addr_parse_ip(&at, ip, port), 0);
+	peer_from_addr(&vip, &at);
+	return vip_is_locked(interface, 0, &vip);
+}
+
+/* Our own locks are no other process's. */
+START_TEST(locks_of_others_are_seen)
+{
+	pid_t pid = start_holder(0, "192.0.2.1", 80);
+
+	ck_assert(is_locked("192.0.2.1", 0));
+	ck_assert(!is_locked("192.0.2.2", 0));
+	stop(pid);
+	ck_assert(!is_locked("192.0.2.1", 0));
+	pid = start_holder(0, "192.0.2.1", 0);
+	ck_assert(is_locked("192.0.2.1", 80));
+	stop(pid);
+	ck_assert_int_eq(take("192.0.2.1", 80), 0);
+	ck_assert(!is_locked("192.0.2.1", 0));
+}
+END_TEST
+
 START_TEST(the_first_one_has_it)
 {
 	pid_t pid = start_holder(0, "192.0.2.1", 80);
@@ -392,6 +420,7 @@ SUITE(test_vip_lock)
 
 	tcase_add_checked_fixture(t, up, NULL);
 	tcase_set_timeout(t, 10);
+	tcase_add_test(t, locks_of_others_are_seen);
 	tcase_add_test(t, the_first_one_has_it);
 	tcase_add_test(t, who_asks_often_does_not_get_it);
 	tcase_add_test(t, a_full_queue_is_held);
