@@ -55,6 +55,27 @@ link_fixture_down(struct link_fixture *r)
 	close(r->far);
 }
 
+unsigned
+link_fixture_open_again(struct link_fixture *r, struct link *next)
+{
+	int fd[LINK_FDS_MAX];
+	struct link_past past = { .kind = "packet", .fd = fd };
+	struct link_filter f = r->filter;
+	struct error e;
+	unsigned i;
+
+	past.count = link_fds(&r->near, fd);
+	ck_assert_uint_gt(past.count, 0);
+	for (i = 0; i < past.count; i++)
+		fd[i] = dup(fd[i]);
+	f.past = &past;
+	ck_assert_msg(
+	    link_open(next, NULL, r->near.name, &f, &e) == 0, "%s", e.text);
+	for (i = 0; i < past.count; i++)
+		ck_assert_int_eq(fd[i], -1);
+	return past.count;
+}
+
 bool
 link_fixture_is_pcap(const struct link_fixture *r)
 {

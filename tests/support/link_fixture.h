@@ -30,6 +30,9 @@ struct link_fixture {
 
 void link_fixture_up(struct link_fixture *r, const char *kind);
 void link_fixture_down(struct link_fixture *r);
+/* Opens what `near` has once more, as another process would. Returns how many
+ * descriptors that process takes. */
+unsigned link_fixture_open_again(struct link_fixture *r, struct link *next);
 bool link_fixture_is_pcap(const struct link_fixture *r);
 
 /* Adds an address to the filter, which is not yet in force. */

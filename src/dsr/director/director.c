@@ -325,9 +325,6 @@ director_on_ready(struct watch *w, unsigned ready)
 			on_batch(d, list, (unsigned)n);
 		link_release(&d->forward.wire.link);
 	} while (director_polls_on(d, &poll, n));
-	/* Once only: a tick that is put off each time never comes. */
-	if (d->forward.wire.link.waits && !d->soon)
-		d->soon = timer_start(d->loop, &d->tick, SOON_MS) == 0;
 	if (error == ENODEV)
 		director_end(d);
 }
@@ -383,8 +380,7 @@ director_on_tick(struct timer *t)
 	more = dsr_flows_expire(&d->dispatch.flows, now, EXPIRE) == EXPIRE;
 	more |=
 	    dsr_flows_stop_counting(&d->dispatch.flows, now, EXPIRE) == EXPIRE;
-	d->soon = more || d->forward.wire.link.waits;
-	(void)timer_start(d->loop, t, d->soon ? SOON_MS : TICK_MS);
+	(void)timer_start(d->loop, t, more ? SOON_MS : TICK_MS);
 }
 
 /* ---- life ---- */

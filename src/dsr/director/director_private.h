@@ -33,7 +33,6 @@ struct director {
 	bool open;	  /* the link is */
 	bool ended;	  /* the interface is gone */
 	bool pauses;	  /* this system can, for a short time */
-	bool soon;	  /* the next tick is SOON_MS away at most */
 	struct watch watch;
 	struct timer tick;
 	/* The link's own counters when they were cleared. */

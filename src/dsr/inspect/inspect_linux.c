@@ -64,16 +64,13 @@ static void
 inspect_read_veth_peer(struct inspect_machine *m, int fd, const char *name)
 {
 #ifdef HAVE_XDP
-	uint64_t features;
+	enum xdp_peer peer;
 
 	if (!interface_is_veth(name, fd))
 		return;
-	/* The kernel takes the feature away while the peer drops such
-	 * frames. */
-	if (xdp_features(if_nametoindex(name), &features) != 0)
-		m->peer_unknown = true;
-	else
-		m->peer_refuses = (features & XDP_FEATURE_NDO_XMIT) == 0;
+	peer = xdp_peer(if_nametoindex(name));
+	m->peer_unknown = peer == XDP_PEER_UNKNOWN;
+	m->peer_refuses = peer == XDP_PEER_DROPS;
 #else
 	(void)m;
 	(void)fd;

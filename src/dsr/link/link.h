@@ -166,9 +166,6 @@ struct link {
 	int ifindex;
 	bool up;   /* has a carrier and may send */
 	bool gone; /* there is no such interface any more: for good */
-	/* Frames were taken that the interface has no room for yet: a
-	 * link_refresh() soon, or the next frames, send them. */
-	bool waits;
 	/* Another process has the frames, until link_take(): none is to be
 	 * received, what is sent is dropped, and no filter is set. */
 	bool paused;

@@ -156,17 +156,12 @@ fast_totals(const struct link *l)
 
 /* ---- what changes ---- */
 
-/* Whether a veth pair drops, without an error, what the program sends: it does
- * when nothing polls at the peer, neither GRO nor a program. Before Linux 6.3
- * the kernel does not report that, and it counts as dropped. */
+/* What is unknown counts as dropped. */
 static bool
 drops_frames(const struct link *l)
 {
-	uint64_t features;
-
 	return fast_of(l)->veth &&
-	    (xdp_features((unsigned)l->ifindex, &features) != 0 ||
-		(features & XDP_FEATURE_NDO_XMIT) == 0);
+	    xdp_peer((unsigned)l->ifindex) != XDP_PEER_TAKES;
 }
 
 /* `wanted`: the log gets a line if frames would be lost: not at the start of a

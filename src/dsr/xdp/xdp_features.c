@@ -88,3 +88,14 @@ xdp_features(unsigned ifindex, uint64_t *features)
 	errno = error;
 	return got;
 }
+
+enum xdp_peer
+xdp_peer(unsigned ifindex)
+{
+	uint64_t features;
+
+	if (xdp_features(ifindex, &features) != 0)
+		return XDP_PEER_UNKNOWN;
+	return features & XDP_FEATURE_NDO_XMIT ? XDP_PEER_TAKES
+					       : XDP_PEER_DROPS;
+}

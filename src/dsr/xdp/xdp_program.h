@@ -5,7 +5,6 @@
 #define PEN_DSR_XDP_PROGRAM_H
 
 #include <string.h>
-#include <sys/socket.h>
 
 #include "dsr/frame/mac.h"
 #include "dsr/link/link.h"

@@ -12,40 +12,10 @@
 #include "dsr/frame/frame.h"
 #include "dsr/link/link.h"
 #include "dsr/open/link_open.h"
-#include "support/link_fixture.h"
 #include "support/suite.h"
 #include "support/veth.h"
 #include "support/wait.h"
-
-static struct link_fixture fixture;
-
-static void
-up(void)
-{
-	link_fixture_up(&fixture, "packet");
-}
-
-#ifdef HAVE_XDP
-static void
-up_fast(void)
-{
-	link_fixture_up(&fixture, LINK_FIXTURE_FAST);
-}
-#endif
-
-#ifdef HAVE_LINK_PCAP
-static void
-up_pcap(void)
-{
-	link_fixture_up(&fixture, "pcap");
-}
-#endif
-
-static void
-down(void)
-{
-	link_fixture_down(&fixture);
-}
+#include "unit/dsr/cable_fixture.h"
 
 START_TEST(frames_for_our_addresses_come_up)
 {
@@ -312,25 +282,6 @@ START_TEST(what_cannot_be_sent_is_counted)
 }
 END_TEST
 
-/* Opens what the first one has once more, as another process would. */
-static void
-open_again(struct link *next)
-{
-	int fd[LINK_FDS_MAX];
-	struct link_past past = { .kind = "packet", .fd = fd };
-	struct link_filter f = fixture.filter;
-	struct error e;
-	unsigned i;
-
-	past.count = link_fds(&fixture.near, fd);
-	ck_assert_uint_gt(past.count, 0);
-	for (i = 0; i < past.count; i++)
-		fd[i] = dup(fd[i]);
-	f.past = &past;
-	ck_assert_msg(link_open(next, NULL, fixture.near.name, &f, &e) == 0,
-	    "%s", e.text);
-}
-
 static void
 take(struct link *l)
 {
@@ -391,7 +342,7 @@ START_TEST(another_process_takes_over)
 		SKIP(fixture.missing);
 	link_fixture_far_sends(&fixture, "192.168.100.10", 1, 100);
 	link_fixture_expect(&fixture, 1);
-	open_again(&next);
+	link_fixture_open_again(&fixture, &next);
 	send_from(&next, 1);
 	ck_assert_uint_eq(next.count.sent, 0);
 	mine = fixture.near;
@@ -429,7 +380,7 @@ START_TEST(what_was_missed_before_is_not_counted_again)
 	for (unsigned i = 0; i < 20000; i++)
 		link_fixture_far_sends(&fixture, "192.168.100.10", i, 60);
 	link_refresh(&fixture.near);
-	open_again(&next);
+	link_fixture_open_again(&fixture, &next);
 	link_refresh(&next);
 	ck_assert_uint_gt(fixture.near.count.missed, 0);
 	ck_assert_uint_eq(next.count.missed, 0);
@@ -461,7 +412,7 @@ START_TEST(groups_go_with_the_process_that_joined_them)
 	fixture.filter.nets = 1;
 	ck_assert_int_eq(
 	    link_set_filter(&fixture.near, &fixture.filter, &e), 0);
-	open_again(&next);
+	link_fixture_open_again(&fixture, &next);
 	take(&next);
 	fixture.near.left = true;
 	link_close(&fixture.near);
@@ -477,56 +428,29 @@ START_TEST(groups_go_with_the_process_that_joined_them)
 }
 END_TEST
 
+static void
+add_tests(TCase *t, const char *kind)
+{
+	tcase_add_test(t, frames_for_our_addresses_come_up);
+	tcase_add_test(t, questions_for_addresses_come_up);
+	tcase_add_test(t, what_this_machine_sends_does_not_come_up);
+	tcase_add_test(t, a_tag_is_where_it_was);
+	tcase_add_test(t, a_tag_beside_the_frame_is_in_it);
+	tcase_add_test(t, ten_thousand_both_ways_in_order);
+	tcase_add_test(t, what_cannot_be_sent_is_counted);
+	if (strcmp(kind, "pcap") == 0)
+		return;
+	tcase_add_test(t, a_burst_waits_and_what_is_too_much_is_counted);
+	tcase_add_test(t, another_mac_is_followed);
+	tcase_add_test(t, another_process_takes_over);
+	tcase_add_test(t, what_was_missed_before_is_not_counted_again);
+	tcase_add_test(t, groups_go_with_the_process_that_joined_them);
+}
+
 SUITE(test_link)
 {
 	Suite *s = suite_create("link");
-	TCase *t = tcase_create("packet");
 
-	tcase_add_checked_fixture(t, up, down);
-	tcase_set_timeout(t, 30);
-	tcase_add_test(t, frames_for_our_addresses_come_up);
-	tcase_add_test(t, questions_for_addresses_come_up);
-	tcase_add_test(t, what_this_machine_sends_does_not_come_up);
-	tcase_add_test(t, a_tag_is_where_it_was);
-	tcase_add_test(t, a_tag_beside_the_frame_is_in_it);
-	tcase_add_test(t, ten_thousand_both_ways_in_order);
-	tcase_add_test(t, a_burst_waits_and_what_is_too_much_is_counted);
-	tcase_add_test(t, what_cannot_be_sent_is_counted);
-	tcase_add_test(t, another_mac_is_followed);
-	tcase_add_test(t, another_process_takes_over);
-	tcase_add_test(t, what_was_missed_before_is_not_counted_again);
-	tcase_add_test(t, groups_go_with_the_process_that_joined_them);
-	suite_add_tcase(s, t);
-#ifdef HAVE_XDP
-	t = tcase_create("fast");
-	tcase_add_checked_fixture(t, up_fast, down);
-	tcase_set_timeout(t, 30);
-	tcase_add_test(t, frames_for_our_addresses_come_up);
-	tcase_add_test(t, questions_for_addresses_come_up);
-	tcase_add_test(t, what_this_machine_sends_does_not_come_up);
-	tcase_add_test(t, a_tag_is_where_it_was);
-	tcase_add_test(t, a_tag_beside_the_frame_is_in_it);
-	tcase_add_test(t, ten_thousand_both_ways_in_order);
-	tcase_add_test(t, a_burst_waits_and_what_is_too_much_is_counted);
-	tcase_add_test(t, what_cannot_be_sent_is_counted);
-	tcase_add_test(t, another_mac_is_followed);
-	tcase_add_test(t, another_process_takes_over);
-	tcase_add_test(t, what_was_missed_before_is_not_counted_again);
-	tcase_add_test(t, groups_go_with_the_process_that_joined_them);
-	suite_add_tcase(s, t);
-#endif
-#ifdef HAVE_LINK_PCAP
-	t = tcase_create("pcap");
-	tcase_add_checked_fixture(t, up_pcap, down);
-	tcase_set_timeout(t, 30);
-	tcase_add_test(t, frames_for_our_addresses_come_up);
-	tcase_add_test(t, questions_for_addresses_come_up);
-	tcase_add_test(t, what_this_machine_sends_does_not_come_up);
-	tcase_add_test(t, a_tag_is_where_it_was);
-	tcase_add_test(t, a_tag_beside_the_frame_is_in_it);
-	tcase_add_test(t, ten_thousand_both_ways_in_order);
-	tcase_add_test(t, what_cannot_be_sent_is_counted);
-	suite_add_tcase(s, t);
-#endif
+	cable_cases(s, add_tests);
 	return s;
 }

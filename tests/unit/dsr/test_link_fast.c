@@ -19,24 +19,10 @@
 
 #include "dsr/link/link.h"
 #include "dsr/open/link_open.h"
-#include "support/link_fixture.h"
 #include "support/suite.h"
 #include "support/veth.h"
 #include "support/wait.h"
-
-static struct link_fixture fixture;
-
-static void
-up(void)
-{
-	link_fixture_up(&fixture, LINK_FIXTURE_FAST);
-}
-
-static void
-down(void)
-{
-	link_fixture_down(&fixture);
-}
+#include "unit/dsr/cable_fixture.h"
 
 static bool
 opens_fast(const char *name, enum link_fast_mode mode)
@@ -178,29 +164,10 @@ START_TEST(without_rights_to_load_programs)
 }
 END_TEST
 
-/* The kind that was, and one that never was. */
-START_TEST(kinds_that_do_not_exist)
-{
-	struct link l;
-	struct error e;
-
-	if (fixture.missing != NULL)
-		SKIP(fixture.missing);
-	ck_assert_int_eq(link_open(&l, "xdp", "near", &fixture.filter, &e), -1);
-	ck_assert_str_eq(e.text,
-	    "there is no dsr_link xdp: leave it out; dsr_fast_path is on by "
-	    "default");
-	ck_assert_int_eq(link_open(&l, "tcp", "near", &fixture.filter, &e), -1);
-	ck_assert_str_eq(e.text, "this build has no dsr_link \"tcp\"");
-}
-END_TEST
-
 /* With its program and its flows; the first process closes its own. */
 START_TEST(another_process_takes_it_over)
 {
 	const struct dsr_key flow = { .family = AF_INET, .client_port = 7 };
-	int list[LINK_FDS_MAX], fd[LINK_FDS_MAX];
-	struct link_past past = { .kind = "packet", .fd = fd };
 	struct link_offloaded c;
 	struct link next;
 	struct error e;
@@ -209,16 +176,9 @@ START_TEST(another_process_takes_it_over)
 		SKIP(fixture.missing);
 	ck_assert_int_eq(
 	    fixture.near.fast->add(&fixture.near, &flow, 3, 9), 0);
-	past.count = link_fds(&fixture.near, list);
-	ck_assert_uint_eq(past.count, LINK_FDS_MAX);
-	for (unsigned i = 0; i < past.count; i++)
-		fd[i] = dup(list[i]);
+	ck_assert_uint_eq(
+	    link_fixture_open_again(&fixture, &next), LINK_FDS_MAX);
 	fixture.near.paused = true;
-	fixture.filter.past = &past;
-	ck_assert_msg(link_open(&next, NULL, "near", &fixture.filter, &e) == 0,
-	    "%s", e.text);
-	for (unsigned i = 0; i < past.count; i++)
-		ck_assert_int_eq(fd[i], -1);
 	fixture.near.left = true;
 	link_close(&fixture.near);
 	fixture.near = next;
@@ -267,7 +227,7 @@ SUITE(test_link_fast)
 	Suite *s = suite_create("link_fast");
 	TCase *t = tcase_create("link_fast");
 
-	tcase_add_checked_fixture(t, up, down);
+	tcase_add_checked_fixture(t, up_fast, down);
 	tcase_set_timeout(t, 30);
 	tcase_add_test(t, off_is_off);
 	tcase_add_test(t, beside_addresses_of_the_host);
@@ -275,7 +235,6 @@ SUITE(test_link_fast)
 	tcase_add_test(t, one_program_on_an_interface);
 	tcase_add_test(t, a_generic_program_is_another_one);
 	tcase_add_test(t, without_rights_to_load_programs);
-	tcase_add_test(t, kinds_that_do_not_exist);
 	tcase_add_test(t, another_process_takes_it_over);
 	tcase_add_test(t, the_program_goes_with_the_process);
 	suite_add_tcase(s, t);

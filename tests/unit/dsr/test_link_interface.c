@@ -15,40 +15,10 @@
 
 #include "dsr/link/link_interface.h"
 #include "dsr/open/link_open.h"
-#include "support/link_fixture.h"
 #include "support/suite.h"
 #include "support/veth.h"
 #include "support/wait.h"
-
-static struct link_fixture fixture;
-
-static void
-up(void)
-{
-	link_fixture_up(&fixture, "packet");
-}
-
-#ifdef HAVE_XDP
-static void
-up_fast(void)
-{
-	link_fixture_up(&fixture, LINK_FIXTURE_FAST);
-}
-#endif
-
-#ifdef HAVE_LINK_PCAP
-static void
-up_pcap(void)
-{
-	link_fixture_up(&fixture, "pcap");
-}
-#endif
-
-static void
-down(void)
-{
-	link_fixture_down(&fixture);
-}
+#include "unit/dsr/cable_fixture.h"
 
 START_TEST(what_is_known_about_the_interface)
 {
@@ -196,6 +166,18 @@ START_TEST(a_net_wants_all_groups)
 }
 END_TEST
 
+static const struct {
+	const char *kind, *interface, *says;
+} no_links[] = {
+	{ NULL, "nowhere0", "nowhere0" },
+	{ NULL, "an-interface-of-long-name", "an-interface-of-long-name" },
+	{ "packet", "lo", "interface lo is not Ethernet" },
+	{ "string", "near", "this build has no dsr_link \"string\"" },
+	{ "xdp", "near",
+	    "there is no dsr_link xdp: leave it out; dsr_fast_path is on by "
+	    "default" },
+};
+
 START_TEST(what_cannot_be_opened_says_why)
 {
 	struct link l;
@@ -203,19 +185,11 @@ START_TEST(what_cannot_be_opened_says_why)
 
 	if (fixture.missing != NULL)
 		SKIP(fixture.missing);
-	ck_assert_int_eq(
-	    link_open(&l, NULL, "nowhere0", &fixture.filter, &e), -1);
-	ck_assert_ptr_nonnull(strstr(e.text, "nowhere0"));
-	ck_assert_int_eq(link_open(&l, NULL, "an-interface-of-long-name",
-			     &fixture.filter, &e),
+	ck_assert_int_eq(link_open(&l, no_links[_i].kind,
+			     no_links[_i].interface, &fixture.filter, &e),
 	    -1);
-	ck_assert_ptr_nonnull(strstr(e.text, "an-interface-of-long-name"));
-	ck_assert_int_eq(
-	    link_open(&l, "string", "near", &fixture.filter, &e), -1);
-	ck_assert_str_eq(e.text, "this build has no dsr_link \"string\"");
-	ck_assert_int_eq(
-	    link_open(&l, "packet", "lo", &fixture.filter, &e), -1);
-	ck_assert_str_eq(e.text, "interface lo is not Ethernet");
+	ck_assert_msg(
+	    strstr(e.text, no_links[_i].says) != NULL, "%s", e.text);
 	ck_assert_ptr_nonnull(link_kind(0));
 	ck_assert_ptr_null(link_kind(99));
 }
@@ -311,8 +285,6 @@ END_TEST
 /* The second process may switch off more than the first one did. */
 START_TEST(features_of_two_processes_come_back)
 {
-	int list[LINK_FDS_MAX], fd[LINK_FDS_MAX];
-	struct link_past past = { .kind = "packet", .fd = fd };
 	struct link next;
 	struct error e;
 
@@ -321,14 +293,8 @@ START_TEST(features_of_two_processes_come_back)
 	if (flags_without(0) != BOTH)
 		SKIP("this veth has no features for tags");
 	switch_off(&fixture.near, ETH_FLAG_TXVLAN);
-	past.count = link_fds(&fixture.near, list);
-	for (unsigned i = 0; i < past.count; i++)
-		fd[i] = dup(list[i]);
+	link_fixture_open_again(&fixture, &next);
 	fixture.near.paused = true;
-	fixture.filter.past = &past;
-	ck_assert_int_eq(
-	    link_open(&next, NULL, "near", &fixture.filter, &e), 0);
-	fixture.filter.past = NULL;
 	switch_off(&next, ETH_FLAG_RXVLAN);
 	fixture.near.left = true;
 	link_close(&fixture.near);
@@ -345,8 +311,6 @@ END_TEST
  * off. */
 START_TEST(what_cannot_be_taken_stays_as_it_is)
 {
-	int list[LINK_FDS_MAX], fd[LINK_FDS_MAX];
-	struct link_past past = { .kind = "packet", .fd = fd };
 	struct link next;
 	struct error e;
 
@@ -355,14 +319,8 @@ START_TEST(what_cannot_be_taken_stays_as_it_is)
 	if (flags_without(0) != BOTH)
 		SKIP("this veth has no features for tags");
 	switch_off(&fixture.near, ETH_FLAG_TXVLAN);
-	past.count = link_fds(&fixture.near, list);
-	for (unsigned i = 0; i < past.count; i++)
-		fd[i] = dup(list[i]);
+	link_fixture_open_again(&fixture, &next);
 	fixture.near.paused = true;
-	fixture.filter.past = &past;
-	ck_assert_int_eq(
-	    link_open(&next, NULL, "near", &fixture.filter, &e), 0);
-	fixture.filter.past = NULL;
 	veth_ip("link del near");
 	link_fixture_add(&fixture, "2001:db8::77");
 	ck_assert_int_eq(link_take(&next, &fixture.filter, &e), -1);
@@ -372,43 +330,30 @@ START_TEST(what_cannot_be_taken_stays_as_it_is)
 }
 END_TEST
 
-SUITE(test_link_interface)
+static void
+add_tests(TCase *t, const char *kind)
 {
-	Suite *s = suite_create("link_interface");
-	TCase *t = tcase_create("packet");
-
-	tcase_add_checked_fixture(t, up, down);
-	tcase_set_timeout(t, 30);
 	tcase_add_test(t, what_is_known_about_the_interface);
-	tcase_add_test(t, addresses_change_while_it_is_open);
 	tcase_add_test(t, an_interface_that_goes_down_is_told);
 	tcase_add_test(t, closing_leaves_the_interface_as_it_was);
-	tcase_add_test(t, a_net_wants_all_groups);
-	tcase_add_test(t, what_cannot_be_opened_says_why);
+	if (strcmp(kind, "pcap") == 0)
+		return;
+	tcase_add_test(t, addresses_change_while_it_is_open);
 	tcase_add_test(t, no_privileges_are_needed_once_it_is_open);
+	if (strcmp(kind, "packet") != 0)
+		return;
+	tcase_add_test(t, a_net_wants_all_groups);
+	tcase_add_loop_test(t, what_cannot_be_opened_says_why, 0,
+	    sizeof(no_links) / sizeof(no_links[0]));
 	tcase_add_test(t, a_feature_is_switched_back);
 	tcase_add_test(t, features_of_two_processes_come_back);
 	tcase_add_test(t, what_cannot_be_taken_stays_as_it_is);
-	suite_add_tcase(s, t);
-#ifdef HAVE_XDP
-	t = tcase_create("fast");
-	tcase_add_checked_fixture(t, up_fast, down);
-	tcase_set_timeout(t, 30);
-	tcase_add_test(t, what_is_known_about_the_interface);
-	tcase_add_test(t, addresses_change_while_it_is_open);
-	tcase_add_test(t, an_interface_that_goes_down_is_told);
-	tcase_add_test(t, closing_leaves_the_interface_as_it_was);
-	tcase_add_test(t, no_privileges_are_needed_once_it_is_open);
-	suite_add_tcase(s, t);
-#endif
-#ifdef HAVE_LINK_PCAP
-	t = tcase_create("pcap");
-	tcase_add_checked_fixture(t, up_pcap, down);
-	tcase_set_timeout(t, 30);
-	tcase_add_test(t, what_is_known_about_the_interface);
-	tcase_add_test(t, an_interface_that_goes_down_is_told);
-	tcase_add_test(t, closing_leaves_the_interface_as_it_was);
-	suite_add_tcase(s, t);
-#endif
+}
+
+SUITE(test_link_interface)
+{
+	Suite *s = suite_create("link_interface");
+
+	cable_cases(s, add_tests);
 	return s;
 }

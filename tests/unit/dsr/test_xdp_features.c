@@ -15,45 +15,28 @@
 #include "dsr/frame/frame.h"
 #include "dsr/inspect/inspect.h"
 #include "dsr/xdp/xdp_features.h"
-#include "support/link_fixture.h"
 #include "support/suite.h"
 #include "support/veth.h"
 #include "support/wait.h"
-
-static struct link_fixture fixture;
-
-static void
-up(void)
-{
-	link_fixture_up(&fixture, LINK_FIXTURE_FAST);
-}
-
-static void
-down(void)
-{
-	link_fixture_down(&fixture);
-}
+#include "unit/dsr/cable_fixture.h"
 
 /* Whether a program at that end can send. */
 static bool
 can_send(const char *end)
 {
-	uint64_t features;
+	enum xdp_peer peer = xdp_peer(if_nametoindex(end));
 
-	ck_assert_msg(xdp_features(if_nametoindex(end), &features) == 0, "%s",
-	    strerror(errno));
-	return (features & XDP_FEATURE_NDO_XMIT) != 0;
+	ck_assert_int_ne(peer, XDP_PEER_UNKNOWN);
+	return peer == XDP_PEER_TAKES;
 }
 
 START_TEST(the_other_end_needs_gro)
 {
 	const char *missing = veth_up();
-	uint64_t features;
 
 	if (missing != NULL)
 		SKIP(missing);
-	if (xdp_features(if_nametoindex("near"), &features) != 0 &&
-	    errno == ENOENT)
+	if (xdp_peer(if_nametoindex("near")) == XDP_PEER_UNKNOWN)
 		SKIP("this kernel does not tell");
 	veth_feature("far", ETHTOOL_SGRO, false);
 	ck_assert(!can_send("near"));
@@ -82,7 +65,6 @@ look(bool fast)
 START_TEST(an_inspection_sees_the_other_end)
 {
 	const char *missing = veth_up();
-	uint64_t features;
 
 	if (missing != NULL)
 		SKIP(missing);
@@ -90,7 +72,7 @@ START_TEST(an_inspection_sees_the_other_end)
 	ck_assert_str_eq(look(true).peer, "far");
 	ck_assert_str_eq(look(false).peer, "");
 	ck_assert(!look(false).peer_refuses);
-	if (xdp_features(if_nametoindex("near"), &features) != 0) {
+	if (xdp_peer(if_nametoindex("near")) == XDP_PEER_UNKNOWN) {
 		ck_assert(look(true).peer_unknown);
 		SKIP("this kernel does not tell");
 	}
@@ -124,11 +106,9 @@ can_send_back(void)
 /* The link's own program counts for the other end. */
 START_TEST(a_link_asks_about_the_other_end)
 {
-	uint64_t features;
-
 	if (fixture.missing != NULL)
 		SKIP(fixture.missing);
-	if (xdp_features((unsigned)fixture.near.ifindex, &features) != 0) {
+	if (xdp_peer((unsigned)fixture.near.ifindex) == XDP_PEER_UNKNOWN) {
 		ck_assert(!can_send_back());
 		SKIP("this kernel does not tell");
 	}
@@ -196,7 +176,7 @@ SUITE(test_xdp_features)
 	tcase_add_test(plain, an_inspection_sees_the_other_end);
 	tcase_add_test(plain, no_such_interface);
 	suite_add_tcase(s, plain);
-	tcase_add_checked_fixture(link, up, down);
+	tcase_add_checked_fixture(link, up_fast, down);
 	tcase_add_test(link, a_link_asks_about_the_other_end);
 	tcase_add_test(link, what_is_passed_on_arrives);
 	suite_add_tcase(s, link);
