@@ -87,8 +87,6 @@ transparent_inspect(const struct service *svc)
 	no_right = sock_try_transparent() < 0;
 	n = list_ways(list, svc);
 	ways_read(list, n);
-	if (!no_right)
-		ways_probe(list, n);
 	ways_judge(list, n, no_right, finding_print, &wrong);
 	return wrong;
 }

@@ -12,12 +12,12 @@ bool transparent_is_wanted(const struct plan *p);
  * Returns 0, or -1 with a full message. */
 int transparent_prepare(struct apply *a, struct error *e);
 
-/* Whether what servers answer to clients comes back here: inspects the system
- * and, for up to two seconds, tests the servers; prints what is wrong on
- * standard error, for --check. Returns 1 when something keeps it from working,
- * 0 when nothing does or it is not wanted. */
+/* Whether what servers answer to clients comes back here, by rules, routes and
+ * rp_filter: prints what is wrong on standard error, for --check. Sends
+ * nothing. Returns 1 when something keeps it from working, 0 when nothing does
+ * or it is not wanted. */
 int transparent_inspect(const struct service *svc);
-/* The same for the log at startup, without testing servers. */
+/* The same for the log at startup. */
 void transparent_warn(const struct service *svc);
 
 #endif

@@ -1,17 +1,9 @@
-/* transparent_ways.c: judges; a connection or two. */
+/* transparent_ways.c: judges. */
 #include "config.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "control/verify/transparent_ways.h"
-#include "net/sock.h"
-#include "net/sock_nonlocal.h"
-
-enum { WAIT_MS = 2000, NAP_MS = 20 };
 
 void
 ways_client(struct peer *p, int family)
@@ -21,89 +13,6 @@ ways_client(struct peer *p, int family)
 	(void)addr_parse_ip(
 	    &a, family == AF_INET6 ? "2001:db8::1" : "192.0.2.1", 0);
 	peer_from_addr(p, &a);
-}
-
-/* ---- connections ---- */
-
-static bool
-may_answer(const struct way *w)
-{
-	return w->back == WAY_UNKNOWN || w->back == WAY_LOCAL ||
-	    w->back == WAY_MARKED;
-}
-
-/* An attempt from our address, and one from a client's. A refusal is an answer,
- * too. */
-struct attempts {
-	struct pollfd fd[2]; /* -1: over */
-	bool answered[2];
-};
-
-static void
-begin_attempts(struct attempts *a, const struct way *w)
-{
-	struct peer client;
-	unsigned turn = 0, i;
-
-	*a = (struct attempts){ .answered = { false, false } };
-	ways_client(&client, w->at.u.sa.sa_family);
-	for (i = 0; i < 2; i++) {
-		struct sock_connect_options o = { .turn = &turn,
-			.client = i > 0 ? &client : NULL };
-		int fd = may_answer(w) ? sock_connect(&w->at, &o) : -1;
-
-		a->fd[i] = (struct pollfd){ .fd = fd, .events = POLLOUT };
-		a->answered[i] =
-		    may_answer(w) && fd < 0 && sock_error_is_refusal(errno);
-	}
-}
-
-/* Returns how many of them are not over. */
-static unsigned
-follow_attempts(struct attempts *a)
-{
-	unsigned i, left = 0;
-	int error;
-
-	for (i = 0; i < 2; i++) {
-		if (a->fd[i].fd < 0)
-			continue;
-		if (poll(&a->fd[i], 1, 0) <= 0) {
-			left++;
-			continue;
-		}
-		error = sock_error(a->fd[i].fd);
-		a->answered[i] = error == 0 || sock_error_is_refusal(error);
-		close(a->fd[i].fd);
-		a->fd[i].fd = -1;
-	}
-	return left;
-}
-
-void
-ways_probe(struct way *list, unsigned n)
-{
-	uint64_t end = clock_monotonic_ms() + WAIT_MS;
-	struct attempts a[WAYS_MAX];
-	unsigned i, k, left;
-
-	for (i = 0; i < n; i++)
-		begin_attempts(&a[i], &list[i]);
-	do {
-		for (i = left = 0; i < n; i++)
-			left += follow_attempts(&a[i]);
-		if (left > 0)
-			poll(NULL, 0, NAP_MS);
-	} while (left > 0 && clock_monotonic_ms() < end);
-	for (i = 0; i < n; i++) {
-		if (may_answer(&list[i]))
-			list[i].probe = a[i].answered[1] ? PROBE_CLIENTS
-			    : a[i].answered[0]		 ? PROBE_OURS
-							 : PROBE_NOBODY;
-		for (k = 0; k < 2; k++)
-			if (a[i].fd[k].fd >= 0)
-				close(a[i].fd[k].fd);
-	}
 }
 
 /* ---- findings ---- */
@@ -118,19 +27,9 @@ ways_probe(struct way *list, unsigned n)
 #define NOT_LOCAL                                                       \
 	"transparent: replies from server {server} to clients are not " \
 	"delivered locally: "
-#define LOST                                                                \
-	"transparent: the reply of server {server} to a client ({client}) " \
-	"did not arrive: "
 
-/* Behind those of enum way_back; of LOST rows, an error if no server answers
- * clients. */
-enum {
-	FOUND_NO_RIGHT = WAY_FILTERED + 1,
-	FOUND_NO_ANSWER,
-	FOUND_UNMARKED,
-	FOUND_OTHER_WAY,
-	FOUND_MARK
-};
+/* Behind those of enum way_back. */
+enum { FOUND_NO_RIGHT = WAY_FILTERED + 1, FOUND_MARK };
 
 static const struct finding_row rows[] = {
 	[WAY_HERE] = { FINDING_ERROR, true,
@@ -154,24 +53,12 @@ static const struct finding_row rows[] = {
 	    "net.ipv4.conf.{interface}.src_valid_mark=0" },
 	[FOUND_NO_RIGHT] = { FINDING_ERROR, true,
 	    "transparent: no right to sockets with addresses of clients "
-	    "(CAP_NET_RAW), so servers were not tested",
+	    "(CAP_NET_RAW)",
 	    "setcap cap_net_raw+ep $(command -v pen)" },
-	[FOUND_NO_ANSWER] = { FINDING_NOTE, false,
-	    "transparent: server {server} does not answer, so it is not known "
-	    "whether its replies would arrive",
-	    NULL },
-	[FOUND_UNMARKED] = { FINDING_WARNING, false,
-	    LOST "a packet filter must set mark {mark} on it, and the server's "
-		 "route to clients must lead to this host",
-	    NFT },
-	[FOUND_OTHER_WAY] = { FINDING_WARNING, false,
-	    LOST "its route to clients must lead to this host; to run there",
-	    "{ip} route replace default via {own}" },
 	[FOUND_MARK] = { FINDING_NOTE, true,
 	    "transparent: a packet filter must set mark {mark} on replies from "
 	    "servers to clients, and the route from servers to clients must "
-	    "lead to this host: pen can test both only once replies are "
-	    "delivered",
+	    "lead to this host: pen tests neither",
 	    NFT },
 };
 
@@ -179,10 +66,8 @@ static void
 set_values(struct finding_writer *out, const struct way *w)
 {
 	bool v6 = w->at.u.sa.sa_family == AF_INET6;
-	char own[ADDR_TEXT_MAX] = "", who[PEER_TEXT_MAX];
-	struct peer client;
+	char own[ADDR_TEXT_MAX] = "";
 
-	ways_client(&client, w->at.u.sa.sa_family);
 	if (w->own.len > 0)
 		addr_format_host(&w->own, own);
 	finding_set(out, "server", "%u (%.150s)", w->number, w->name);
@@ -191,31 +76,16 @@ set_values(struct finding_writer *out, const struct way *w)
 	finding_set(out, "own", "%s", own);
 	finding_set(out, "port", "%u", addr_port(&w->at));
 	finding_set(out, "interface", "%s", w->interface);
-	finding_set(out, "client", "%s", peer_format_host(&client, who));
 	finding_set(out, "mark", "%u", (unsigned)w->mark);
 	finding_set(out, "table", "%u", (unsigned)w->table);
 }
 
-/* What is wrong with the way of its answers, or else with these. `some`:
- * another server answers clients, so that pen may well start. */
 static void
-judge_way(struct finding_writer *out, const struct way *w, bool some)
+judge_way(struct finding_writer *out, const struct way *w)
 {
-	struct finding_row lost =
-	    rows[w->back == WAY_MARKED ? FOUND_UNMARKED : FOUND_OTHER_WAY];
-
 	set_values(out, w);
-	if (rows[w->back].says != NULL) {
+	if (rows[w->back].says != NULL)
 		finding_say(out, &rows[w->back]);
-	} else if (w->probe == PROBE_NOBODY) {
-		finding_say(out, &rows[FOUND_NO_ANSWER]);
-	} else if (w->probe == PROBE_OURS) {
-		if (!some)
-			lost.level = FINDING_ERROR;
-		if (w->back != WAY_MARKED && w->own.len == 0)
-			lost.fix = NULL;
-		finding_say(out, &lost);
-	}
 	/* the filter does not let us see whether there is one */
 	if (w->back == WAY_FILTERED && w->mark == 0)
 		finding_say(out, &rows[WAY_NO_RULE]);
@@ -224,14 +94,12 @@ judge_way(struct finding_writer *out, const struct way *w, bool some)
 /* The mark that WAY_NO_RULE's command has. */
 enum { USUAL_MARK = 1 };
 
-/* The mark that a packet filter must set, as far as the route itself does not
- * show whether one does: what is not delivered cannot be tested. 0: it shows
- * it, or no mark is needed. */
+/* The mark that a packet filter must set. 0: none is needed. */
 static uint32_t
 mark_to_be(const struct way *w)
 {
 	if (w->back != WAY_NO_RULE && w->back != WAY_NO_ROUTE &&
-	    w->back != WAY_FILTERED)
+	    w->back != WAY_FILTERED && w->back != WAY_MARKED)
 		return 0;
 	return w->back != WAY_NO_RULE && w->mark != 0 ? w->mark : USUAL_MARK;
 }
@@ -241,7 +109,7 @@ static bool
 was_judged(const struct way *list, const struct way *w)
 {
 	for (; list < w; list++)
-		if (list->back == w->back && list->probe == w->probe &&
+		if (list->back == w->back &&
 		    list->at.u.sa.sa_family == w->at.u.sa.sa_family &&
 		    list->mark == w->mark && list->table == w->table &&
 		    strcmp(list->interface, w->interface) == 0)
@@ -254,16 +122,14 @@ ways_judge(const struct way *list, unsigned n, bool no_right,
     finding_report_fn *report, void *arg)
 {
 	struct finding_writer out = { .report = report, .arg = arg };
-	bool some = false;
+	struct finding_row mark = rows[FOUND_MARK];
 	unsigned i, k;
 
 	if (no_right)
 		finding_say(&out, &rows[FOUND_NO_RIGHT]);
 	for (i = 0; i < n; i++)
-		some = some || list[i].probe == PROBE_CLIENTS;
-	for (i = 0; i < n; i++)
 		if (!was_judged(list, &list[i]))
-			judge_way(&out, &list[i], some);
+			judge_way(&out, &list[i]);
 	/* each mark once, after all that tell what it is for */
 	for (i = 0; i < n; i++) {
 		for (k = 0; k < i; k++)
@@ -272,6 +138,7 @@ ways_judge(const struct way *list, unsigned n, bool no_right,
 		if (k < i || mark_to_be(&list[i]) == 0)
 			continue;
 		finding_set(&out, "mark", "%u", (unsigned)mark_to_be(&list[i]));
-		finding_say(&out, &rows[FOUND_MARK]);
+		mark.at_start = list[i].back != WAY_MARKED;
+		finding_say(&out, &mark);
 	}
 }

@@ -1,10 +1,9 @@
 /* transparent_ways.h: how what servers answer to clients comes back to this
  * machine, with `transparent`.
  *
- *     ways_read() -> facts about routes -> ways_probe() -> and about answers
- *                                       -> ways_judge() -> findings
+ *     ways_read() -> facts about routes -> ways_judge() -> findings
  *
- * The first two change nothing; the judge is pure. */
+ * Nothing is changed or sent to servers; the judge is pure. */
 #ifndef PEN_CONTROL_TRANSPARENT_WAYS_H
 #define PEN_CONTROL_TRANSPARENT_WAYS_H
 
@@ -24,39 +23,26 @@ enum way_back {
 		       * not known whether there is a rule */
 };
 
-/* Whose connection attempts a server answers, be it by refusing. */
-enum way_probe {
-	PROBE_NONE,    /* was not tested */
-	PROBE_NOBODY,  /* not ours either */
-	PROBE_OURS,    /* ours, but no client's */
-	PROBE_CLIENTS
-};
-
 struct way {
 	unsigned number;  /* of the server */
 	const char *name; /* not owned */
-	struct addr at;	  /* with a port to test */
+	struct addr at;	  /* with the port that clients' connections reach */
 	char interface[16]; /* it is behind; "": not known */
 	struct addr own;    /* ours towards it; len 0: not known */
 	enum way_back back;
 	uint32_t mark, table;
-	enum way_probe probe;
 };
 
-/* At most so many are tested: each takes two descriptors for a moment. */
+/* At most so many are read. */
 enum { WAYS_MAX = 64 };
 
-/* The client of the test: 192.0.2.1, 2001:db8::1 (RFC 5737, RFC 3849). */
+/* A client: 192.0.2.1, 2001:db8::1 (RFC 5737, RFC 3849). */
 void ways_client(struct peer *p, int family);
 /* Fills in interface, own, back, mark and table of `n` return routes. */
 void ways_read(struct way *list, unsigned n);
-/* Connects to those whose answers may come back, from our address and from a
- * client's, and waits up to two seconds for answers; fills in `probe`. */
-void ways_probe(struct way *list, unsigned n);
-/* Reports what is wrong, once for all servers behind an interface, and all that
- * will be needed: a packet filter, too, before it can be seen that there is
- * none. Without the right to such sockets that is one finding, and no server
- * was tested. */
+/* Reports what is wrong, once for all servers behind an interface, and the mark
+ * that a packet filter must set, which cannot be seen. Without the right to
+ * such sockets that is one finding more. */
 void ways_judge(const struct way *list, unsigned n, bool no_right,
     finding_report_fn *report, void *arg);
 
