@@ -479,8 +479,7 @@ run(const char *balance, enum knows knows, bool resilient, unsigned d,
 }
 
 /* Lines that would be the same as others are left out: with nothing or all
- * known, the router changes none; nor does the number of directors change what
- * hash chooses, which takes minutes with the most servers. */
+ * known, the router changes none. */
 static void
 run_all(unsigned d, unsigned s, uint32_t n)
 {
@@ -488,13 +487,11 @@ run_all(unsigned d, unsigned s, uint32_t n)
 	enum knows most = d > 1 ? HEARD : OWN;
 	unsigned i;
 
-	if (d * s <= 64000) {
-		run("hash", NOTHING, false, d, s, n);
-		run("hash", OWN, false, d, s, n);
-		if (d > 1) {
-			run("hash", OWN, true, d, s, n);
-			run("hash", HEARD, false, d, s, n);
-		}
+	run("hash", NOTHING, false, d, s, n);
+	run("hash", OWN, false, d, s, n);
+	if (d > 1) {
+		run("hash", OWN, true, d, s, n);
+		run("hash", HEARD, false, d, s, n);
 	}
 	run("roundrobin", OWN, false, d, s, n);
 	if (d > 1) {
@@ -525,7 +522,7 @@ main(int argc, char **argv)
 	for (d = 0; d < KINDS; d++)
 		printf("\t%s", kind_names[d]);
 	printf("\timbalance\tMB\tseconds\n");
-	for (s = 10; s <= 10000; s *= 10)
+	for (s = 10; s <= 1000; s *= 10)
 		for (d = 1; d <= 64; d *= 4)
 			run_all(d, s, grid);
 	run("hash", NOTHING, false, 16, 1000, large);

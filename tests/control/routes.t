@@ -90,8 +90,8 @@ says route sni z.example.org 1 has no effect after route sni *.example.org
 < error: route: "": expected SERVER[,SERVER ..]
 > route sni a 1:2:3
 ~ error: route:
-> route sni a 1,100000
-< error: route: "100000" is not a number from 0 to 99999
+> route sni a 1,4096
+< error: route: "4096" is not a number from 0 to 4095: a service has at most 4096 servers
 > no route sni nobody.example.org
 < error: no route: there is no such route
 > no route alpn

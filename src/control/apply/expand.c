@@ -146,6 +146,7 @@ struct expansions {
 	struct expansion *list; /* in order of their numbers */
 	unsigned count;
 	unsigned free; /* numbers below it are not */
+	const struct server_plan *full; /* no number is left for its name */
 	/* The operator's servers in these slots; not all: the others, and what
 	 * came from their names, stay as they are. */
 	unsigned from, past;
@@ -327,8 +328,10 @@ expand_add(struct expansions *all, const struct expansion *x, unsigned at)
 	}
 	while (!apply_is_free(all->service, all->draft, all->free))
 		all->free++;
-	if (all->free >= SERVERS_MAX)
+	if (all->free >= SERVERS_MAX) {
+		all->full = s;
 		return -1;
+	}
 	wanted = *s;
 	wanted.admin = -1;
 	wanted.address = text;
@@ -395,6 +398,16 @@ expand_all(struct expansions *all, const struct names *n)
 	return 0;
 }
 
+static int
+refuse_name(const struct server_plan *s, struct error *e)
+{
+	plan_refuse_server(e);
+	return error_of(e,
+	    "%s%sserver \"%.150s\" has more addresses than numbers are free",
+	    s->origin != NULL ? s->origin : "", s->origin != NULL ? ": " : "",
+	    s->host);
+}
+
 int
 expand_names(const struct apply *a, struct error *e)
 {
@@ -413,5 +426,8 @@ expand_names(const struct apply *a, struct error *e)
 		return 0;
 	rc = expand_all(&all, n);
 	free(all.list);
-	return rc == 0 ? 0 : error_set(e, "too many servers, or no memory");
+	if (rc == 0)
+		return 0;
+	return all.full != NULL ? refuse_name(all.full, e)
+				: error_set(e, "out of memory");
 }

@@ -232,8 +232,10 @@ server_find_parse_number(const char *word, unsigned *number, struct error *e)
 	uint64_t n;
 
 	if (number_parse(word, 0, SERVERS_MAX - 1, &n) < 0)
-		return error_set(e, "\"%.100s\" is not a number from 0 to %d",
-		    word, SERVERS_MAX - 1);
+		return error_set(e,
+		    "\"%.100s\" is not a number from 0 to %d: a service has at "
+		    "most %d servers",
+		    word, SERVERS_MAX - 1, SERVERS_MAX);
 	*number = (unsigned)n;
 	return 0;
 }

@@ -92,7 +92,8 @@ server_add_server(struct call *c, struct error *e)
 	s = i < SERVERS_MAX ? plan_edit(c->plan, server_slot(i)) : NULL;
 	if (s == NULL) {
 		server_plan_clear(&new);
-		return error_set(e, "too many servers");
+		return i < SERVERS_MAX ? error_set(e, "out of memory")
+				       : plan_refuse_server(e);
 	}
 	server_plan_clear(s);
 	*s = new;

@@ -283,9 +283,11 @@ take_servers(struct plan *plan, char **operands, struct error *e)
 	unsigned i;
 
 	for (i = 0; operands[i] != NULL; i++) {
-		s = i < SERVERS_MAX ? plan_edit(plan, server_slot(i)) : NULL;
+		if (i == SERVERS_MAX)
+			return plan_refuse_server(e);
+		s = plan_edit(plan, server_slot(i));
 		if (s == NULL)
-			return error_set(e, "too many servers");
+			return error_set(e, "out of memory");
 		if (spec_parse_server(s, operands[i],
 			spec_default_port(&plan->listen), e) < 0)
 			return -1;

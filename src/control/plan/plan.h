@@ -153,7 +153,7 @@ struct control_plan {
 		.level = ACCESS_ADMIN, .others = ACCESS_LOOK, .mode = 0600 \
 	}
 
-enum { CONTROLS_MAX = 16, SERVERS_MAX = 100000 };
+enum { CONTROLS_MAX = 16, SERVERS_MAX = 4096 /* of a service */ };
 
 /* Where a setting was set; see origin.h. */
 struct setting_origin {
@@ -281,6 +281,8 @@ const struct server_plan *plan_server(const struct plan *p, unsigned number);
 unsigned plan_slots(const struct plan *p);
 /* How many regular servers there are, empty slots included. */
 unsigned plan_count(const struct plan *p);
+/* Returns -1, with the short message that a number from SERVERS_MAX on gets. */
+int plan_refuse_server(struct error *e);
 /* Whether there is any. */
 bool plan_has_server(const struct plan *p);
 /* The same server, to be changed: this plan has it alone from now on. The list

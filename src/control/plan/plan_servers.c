@@ -225,6 +225,13 @@ plan_slot(const struct plan *p, unsigned slot)
 	    : NULL;
 }
 
+int
+plan_refuse_server(struct error *e)
+{
+	return error_set(
+	    e, "a service has at most %d servers", SERVERS_MAX);
+}
+
 bool
 plan_has_server(const struct plan *p)
 {

@@ -18,7 +18,7 @@
 #include "support/suite.h"
 #include "support/wait.h"
 
-enum { MANY = 20000 };
+enum { MANY = SERVERS_MAX };
 
 static struct pen *pen;
 static struct error e;

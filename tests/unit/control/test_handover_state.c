@@ -814,12 +814,12 @@ START_TEST(slots_of_a_peer)
 	begin_to_learn(p, &r, &l);
 	buffer_init(&b);
 	handover_begin(&w, &b);
-	add_server(&w, server_slot(99999), "10.0.0.2");
+	add_server(&w, server_slot(4095), "10.0.0.2");
 	add_server(&w, server_slot(500), "10.0.0.1");
 	add_server(&w, server_slot(700), "10.0.0.9");
 	read_added(&r, &l, &b);
 	ck_assert_ptr_eq(
-	    handover_servers_get(l.now, server_slot(99999)), server(p, 1));
+	    handover_servers_get(l.now, server_slot(4095)), server(p, 1));
 	ck_assert_ptr_eq(
 	    handover_servers_get(l.now, server_slot(500)), server(p, 0));
 	ck_assert_ptr_null(handover_servers_get(l.now, server_slot(700)));
@@ -827,7 +827,7 @@ START_TEST(slots_of_a_peer)
 	add_server(&w, server_slot(500), "10.0.0.9");
 	read_added(&r, &l, &b);
 	ck_assert_ptr_null(handover_servers_get(l.now, server_slot(500)));
-	for (i = 50000; i-- > 0;) {
+	for (i = 4096; i-- > 0;) {
 		handover_go_on(&w, &b);
 		add_server(&w, server_slot(i), "10.0.0.1");
 		read_added(&r, &l, &b);

@@ -156,8 +156,10 @@ START_TEST(the_table_grows)
 	takes("server 7 address 10.0.0.7");
 	ck_assert_uint_eq(pool_count(pen->service->pool), 31);
 	ck_assert(pool_server(pen->service->pool, 7)->present);
-	refuses("server 100000 address 10.0.0.1",
-	    "server: \"100000\" is not a number from 0 to 99999");
+	refuses("server 4096 address 10.0.0.1",
+	    "server: \"4096\" is not a number from 0 to 4095: a service has "
+	    "at most 4096 servers");
+	takes("server 4095 address 10.0.0.1");
 	refuses("no server 7", "no server: there is no \"no server\"");
 	pen_free(pen);
 }

@@ -9,7 +9,7 @@
 #include "pool/balance.h"
 #include "support/suite.h"
 
-enum { MANY = 8000 };
+enum { MANY = SERVERS_MAX };
 
 static struct plan *plan;
 
@@ -61,7 +61,7 @@ START_TEST(many_servers_are_few_lines)
 	    "server 5: max 5 has no effect with hard 3\n"
 	    "server 6: max 5 has no effect with hard 3\n"
 	    "server 7: max 5 has no effect with hard 3\n"
-	    "7992 more servers: max has no effect with a lower hard\n"
+	    "4088 more servers: max has no effect with a lower hard\n"
 	    "server 0: forward tunnel has no effect without dsr_if\n"
 	    "server 1: forward tunnel has no effect without dsr_if\n"
 	    "server 2: forward tunnel has no effect without dsr_if\n"
@@ -70,7 +70,7 @@ START_TEST(many_servers_are_few_lines)
 	    "server 5: forward tunnel has no effect without dsr_if\n"
 	    "server 6: forward tunnel has no effect without dsr_if\n"
 	    "server 7: forward tunnel has no effect without dsr_if\n"
-	    "7992 more servers: forward has no effect without dsr_if\n");
+	    "4088 more servers: forward has no effect without dsr_if\n");
 	plan_free(plan);
 }
 END_TEST
