@@ -129,6 +129,7 @@ new_server(struct pool *p, unsigned slot)
 	    : slot == SLOT_ABUSE	 ? SERVER_ABUSE
 					 : SERVER_REGULAR;
 	s->set.acl = -1;
+	s->counters = &s->own_counters;
 	return s;
 }
 
@@ -177,11 +178,7 @@ count_settings(struct server *s, int by)
 static void
 clear_counters(struct server *s)
 {
-	s->connects = s->failures = s->sent = s->received = 0;
-	s->connect_times = (struct histogram){ .total = 0 };
-	s->connect_durations = (struct duration){ .sum_us = 0 };
-	s->first_bytes = (struct duration){ .sum_us = 0 };
-	memset(s->ended, 0, sizeof(s->ended));
+	memset(s->counters, 0, offsetof(struct server_counters, rate));
 }
 
 /* The list of the algorithm follows in pool_end_changes(). */
@@ -225,7 +222,7 @@ pool_begin_anew(struct server *s, bool of_its_name)
 	clear_counters(s);
 	s->addr_first = 0;
 	s->slowness = s->penalty = 0;
-	s->answered_ms = 0;
+	s->counters->answered_ms = 0;
 	s->generation++;
 }
 

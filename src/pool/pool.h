@@ -416,20 +416,12 @@ void pool_restore(struct pool *p, struct server *s,
     const struct server_past *past, uint64_t now);
 /* Notes where its drain or maint comes from, which the pool makes no use of. */
 void pool_note_mark(struct server *s, const struct server_mark *mark);
-/* What has happened to a server; in one of several processes that serve: there.
- * Their sums are taken in one that serves no client. */
-struct server_counters {
-	uint64_t connections, connects, failures, sent, received, answered_ms;
-	uint64_t ended[SERVER_ENDS];
-	struct rate rate;
-	struct histogram connect_times;
-	struct duration connect_durations, first_bytes;
-};
-void pool_counters(const struct server *s, struct server_counters *c);
 void server_counters_add(
     struct server_counters *to, const struct server_counters *c);
+/* What several processes that serve have counted together, in one that serves
+ * no client. */
 void pool_take_counters(
-    struct pool *p, struct server *s, const struct server_counters *c);
+    struct server *s, uint64_t connections, const struct server_counters *c);
 
 /* What one of several processes knows of the state of a server, and why; times
  * are ms from now. The state of `s` is that from now on. */

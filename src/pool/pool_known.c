@@ -104,38 +104,21 @@ pool_restore_counters(
     struct pool *p, struct server *s, const struct server_past *past)
 {
 	(void)p;
-	s->connects = past->connects;
+	s->counters->connects = past->connects;
 	/* what is open here was opened there */
-	s->rate = (struct rate){ .count = 0 };
-	s->failures = past->failures;
-	s->sent = past->sent;
-	s->received = past->received;
+	s->counters->rate = (struct rate){ .count = 0 };
+	s->counters->failures = past->failures;
+	s->counters->sent = past->sent;
+	s->counters->received = past->received;
 }
 
 /* ---- in several processes at a time ---- */
-
-void
-pool_counters(const struct server *s, struct server_counters *c)
-{
-	*c = (struct server_counters){ .connections = s->connections,
-		.connects = s->connects,
-		.failures = s->failures,
-		.sent = s->sent,
-		.received = s->received,
-		.answered_ms = s->answered_ms,
-		.rate = s->rate,
-		.connect_times = s->connect_times,
-		.connect_durations = s->connect_durations,
-		.first_bytes = s->first_bytes };
-	memcpy(c->ended, s->ended, sizeof(c->ended));
-}
 
 void
 server_counters_add(struct server_counters *to, const struct server_counters *c)
 {
 	unsigned i;
 
-	to->connections += c->connections;
 	to->connects += c->connects;
 	to->failures += c->failures;
 	to->sent += c->sent;
@@ -152,20 +135,10 @@ server_counters_add(struct server_counters *to, const struct server_counters *c)
 
 void
 pool_take_counters(
-    struct pool *p, struct server *s, const struct server_counters *c)
+    struct server *s, uint64_t connections, const struct server_counters *c)
 {
-	(void)p;
-	s->connections = c->connections;
-	s->connects = c->connects;
-	s->failures = c->failures;
-	s->sent = c->sent;
-	s->received = c->received;
-	s->answered_ms = c->answered_ms;
-	s->rate = c->rate;
-	s->connect_times = c->connect_times;
-	s->connect_durations = c->connect_durations;
-	s->first_bytes = c->first_bytes;
-	memcpy(s->ended, c->ended, sizeof(s->ended));
+	s->connections = connections;
+	*s->counters = *c;
 	if (s->set.soft > 0 || s->set.hard > 0)
 		pool_refresh(s);
 	if (!s->present && s->connections == 0 && s->addrs.count > 0)

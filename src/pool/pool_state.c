@@ -438,8 +438,8 @@ void
 pool_opened(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t now)
 {
-	s->connects++;
-	rate_count(&s->rate, now);
+	s->counters->connects++;
+	rate_count(&s->counters->rate, now);
 	count_and_remember(p, s, who, attempts, now);
 }
 
@@ -454,9 +454,9 @@ void
 pool_served(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t now)
 {
-	s->connects++;
+	s->counters->connects++;
 	s->brief++;
-	rate_count(&s->rate, now);
+	rate_count(&s->counters->rate, now);
 	connections_changed(s);
 	if (p->sticky == NULL || s->role != SERVER_REGULAR)
 		return;
@@ -485,7 +485,7 @@ pool_connected(struct pool *p, struct server *s, uint64_t now)
 {
 	(void)p;
 	s->refusals = 0;
-	s->answered_ms = now;
+	s->counters->answered_ms = now;
 	if (s->blacklisted_until == 0 || s->by_operator)
 		return;
 	pool_end_blacklisting(s);
@@ -502,9 +502,9 @@ pool_wants_times(const struct pool *p)
 void
 pool_took(struct pool *p, struct server *s, uint64_t us)
 {
-	histogram_add(
-	    &s->connect_times, us < UINT32_MAX ? (uint32_t)us : UINT32_MAX);
-	duration_add(&s->connect_durations, us);
+	histogram_add(&s->counters->connect_times,
+	    us < UINT32_MAX ? (uint32_t)us : UINT32_MAX);
+	duration_add(&s->counters->connect_durations, us);
 	if (p->options.balance->took != NULL && s->role == SERVER_REGULAR)
 		p->options.balance->took(p->order, s, us);
 }
@@ -512,13 +512,13 @@ pool_took(struct pool *p, struct server *s, uint64_t us)
 void
 pool_began_answer(struct server *s, uint64_t us)
 {
-	duration_add(&s->first_bytes, us);
+	duration_add(&s->counters->first_bytes, us);
 }
 
 void
 pool_session_ended(struct server *s, enum server_end how)
 {
-	s->ended[how]++;
+	s->counters->ended[how]++;
 }
 
 bool
@@ -527,7 +527,7 @@ pool_failed(struct pool *p, struct server *s, const char *reason, uint64_t now)
 	uint64_t ms = pool_blacklist_ms(s);
 
 	(void)p;
-	s->failures++;
+	s->counters->failures++;
 	if (ms > 0)
 		blacklist(s, reason, now, now + ms);
 	return ms > 0;
@@ -543,7 +543,7 @@ pool_refused(struct pool *p, struct server *s, const char *reason, uint64_t now)
 	uint64_t ms = pool_blacklist_ms(s), wait, first;
 
 	(void)p;
-	s->failures++;
+	s->counters->failures++;
 	if (ms == 0)
 		return false;
 	if (s->blacklisted_until > now) {
@@ -575,8 +575,8 @@ void
 pool_moved(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t up, uint64_t down)
 {
-	s->sent += up;
-	s->received += down;
+	s->counters->sent += up;
+	s->counters->received += down;
 	if (p->sticky != NULL)
 		sticky_count_bytes(p->sticky, who, &attempts->hint, down, up);
 }

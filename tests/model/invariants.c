@@ -70,7 +70,7 @@ length(const struct list *head)
 static void
 check_counts(const struct frontend *f, struct counted *n)
 {
-	const struct frontend_stats *st = &f->core.stats;
+	const struct frontend_stats *st = f->core.stats;
 	const struct pool *p = f->core.pool;
 	uint64_t ended = 0;
 	unsigned i;
@@ -102,7 +102,7 @@ check_descriptors(const struct frontend *f, struct counted *n)
 	for (fd = KERNEL_FIRST; fd < KERNEL_FIRST + KERNEL_DESCRIPTORS; fd++)
 		idle += !n->used[fd - KERNEL_FIRST] && kernel_is_open(fd) &&
 		    kernel_conn(fd) != NULL && !kernel_conn(fd)->connecting;
-	MUST(f->core.preopened.idle <= idle);
+	MUST(f->core.stats->preopened <= idle);
 	rest = (unsigned)f->core.preopened.count +
 	    2 * (unsigned)f->core.share.kernel_pipes + 1;
 	MUST(kernel.open == n->descriptors + rest);
@@ -231,7 +231,7 @@ invariants_hold_asleep(const struct loop *l, const struct frontend *f)
 {
 	check_timers(l);
 	each_session(f, check_asleep);
-	MUST_OR(f->sessions.queue.due == false || f->core.stats.queued == 0,
+	MUST_OR(f->sessions.queue.due == false || f->core.stats->queued == 0,
 	    "clients wait for a place that there is");
 }
 

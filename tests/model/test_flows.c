@@ -158,7 +158,7 @@ listeners(const struct frontend *f)
 static void
 invariants(struct frontend *f)
 {
-	const struct frontend_stats *st = &f->core.stats;
+	const struct frontend_stats *st = f->core.stats;
 	struct counted n;
 	unsigned i;
 

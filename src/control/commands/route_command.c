@@ -143,7 +143,7 @@ route_tell(
 	fields_text(f, "kind", route_kind_name(r->kind));
 	fields_text(f, "pattern", r->kind != ROUTE_DEFAULT ? r->pattern : NULL);
 	fields_text(f, r->to_service ? "service" : "servers", r->to);
-	fields_number(f, "clients", force != NULL ? force->clients : 0);
+	fields_number(f, "clients", force != NULL ? *force->clients : 0);
 }
 
 /* As the commands that set them. */

@@ -180,10 +180,10 @@ write_server(const struct handover_state_writer *l, struct handover_writer *w,
 	handover_add_number(w, s->health.against, 4);
 	handover_add_number(w, s->health.good, 4);
 	handover_add_number(w, span(s->health.since, now), 8);
-	handover_add_number(w, s->connects, 8);
-	handover_add_number(w, s->failures, 8);
-	handover_add_number(w, s->sent, 8);
-	handover_add_number(w, s->received, 8);
+	handover_add_number(w, s->counters->connects, 8);
+	handover_add_number(w, s->counters->failures, 8);
+	handover_add_number(w, s->counters->sent, 8);
+	handover_add_number(w, s->counters->received, 8);
 	write_history(w, &s->history, now);
 	handover_add_number(w, s->health.unproven, 1);
 	handover_add_number(w, s->health.assumed, 1);

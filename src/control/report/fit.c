@@ -48,7 +48,7 @@ awaits_checks(const struct service *svc)
 		if (!server_is_healthy(s))
 			continue;
 		if (!s->checked || s->health.good > 0 ||
-		    (sees && s->answered_ms != 0))
+		    (sees && s->counters->answered_ms != 0))
 			return false;
 		any = true;
 	}

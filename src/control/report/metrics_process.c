@@ -169,7 +169,8 @@ static void
 all_durations(
     const struct family *f, const struct service *svc, const struct lines *out)
 {
-	const char *from = (const void *)frontend_durations(svc->frontend);
+	const char *from =
+	    (const void *)&frontend_stats(svc->frontend)->durations;
 
 	metric_duration(out, f, NULL, (const void *)(from + f->offset));
 }

@@ -118,17 +118,17 @@ each_end(const struct family *f, const struct service *svc,
 
 	(void)svc;
 	for (i = 0; i < SERVER_ENDS; i++)
-		metric_number(
-		    out, f, labels_of(s, ends[i], labels), s->ended[i]);
+		metric_number(out, f, labels_of(s, ends[i], labels),
+		    s->counters->ended[i]);
 }
 
-/* `offset` is that of a struct duration in struct server. Without a value there
- * are no lines: many servers have none. */
+/* `offset` is that of a struct duration in struct server_counters. Without a
+ * value there are no lines: many servers have none. */
 static void
 each_duration(const struct family *f, const struct service *svc,
     const struct server *s, const struct lines *out)
 {
-	const char *from = (const void *)s;
+	const char *from = (const void *)s->counters;
 	const struct duration *d = (const void *)(from + f->offset);
 	char labels[LABELS_MAX];
 	unsigned i;
@@ -194,7 +194,7 @@ each_weight(const struct family *f, const struct service *svc,
 
 /* `offset` is that of a number in struct server. */
 static void
-each_counter(const struct family *f, const struct service *svc,
+each_number(const struct family *f, const struct service *svc,
     const struct server *s, const struct lines *out)
 {
 	uint64_t value;
@@ -204,10 +204,25 @@ each_counter(const struct family *f, const struct service *svc,
 	metrics_server_add_number(f, s, value, out);
 }
 
-#define DURATION(member) \
-	.each = each_duration, .offset = offsetof(struct server, member)
+/* .. in struct server_counters. */
+static void
+each_counted(const struct family *f, const struct service *svc,
+    const struct server *s, const struct lines *out)
+{
+	uint64_t value;
+
+	(void)svc;
+	memcpy(&value, (const char *)s->counters + f->offset, sizeof(value));
+	metrics_server_add_number(f, s, value, out);
+}
+
 #define SERVER(member) \
-	.each = each_counter, .offset = offsetof(struct server, member)
+	.each = each_number, .offset = offsetof(struct server, member)
+#define COUNTED(member) \
+	.each = each_counted, .offset = offsetof(struct server_counters, member)
+#define DURATION(member)       \
+	.each = each_duration, \
+	.offset = offsetof(struct server_counters, member)
 
 static const struct family families[] = {
 	{ "pen_server_info", METRIC_GAUGE, "Name and address of a server.",
@@ -239,16 +254,16 @@ static const struct family families[] = {
 	    SERVER(connections) },
 	{ "pen_server_connects", METRIC_COUNTER, "Clients assigned to the "
 						 "server.",
-	    SERVER(connects) },
+	    COUNTED(connects) },
 	{ "pen_server_failures", METRIC_COUNTER, "Failed connection attempts.",
-	    SERVER(failures) },
+	    COUNTED(failures) },
 	{ "pen_server_sessions_closed", METRIC_COUNTER,
 	    "Sessions that ended: good, ended by the client, or failed.",
 	    .each = each_end },
 	{ "pen_server_sent_bytes", METRIC_COUNTER, "Bytes sent to the server.",
-	    SERVER(sent) },
+	    COUNTED(sent) },
 	{ "pen_server_received_bytes", METRIC_COUNTER,
-	    "Bytes received from the server.", SERVER(received) },
+	    "Bytes received from the server.", COUNTED(received) },
 	{ "pen_server_connect_duration_seconds", METRIC_HISTOGRAM,
 	    "Connect times.", DURATION(connect_durations) },
 	{ "pen_server_first_byte_duration_seconds", METRIC_HISTOGRAM,

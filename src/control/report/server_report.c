@@ -21,7 +21,7 @@ report_tenths(uint64_t tenths, char text[REPORT_TEXT_MAX])
 const char *
 report_rate(const struct server *s, uint64_t now, char text[REPORT_TEXT_MAX])
 {
-	return report_tenths(rate_tenths(&s->rate, now), text);
+	return report_tenths(rate_tenths(&s->counters->rate, now), text);
 }
 
 uint64_t
@@ -53,8 +53,8 @@ emit_numbers(struct fields *f, const struct server *s)
 	fields_number(f, "hard", s->set.hard);
 	fields_number(f, "weight", s->set.weight);
 	fields_integer(f, "prio", s->set.prio);
-	fields_number(f, "sx", s->sent);
-	fields_number(f, "rx", s->received);
+	fields_number(f, "sx", s->counters->sent);
+	fields_number(f, "rx", s->counters->received);
 }
 
 static void
@@ -89,11 +89,11 @@ emit_counts(struct fields *f, const struct server *s, uint64_t now)
 {
 	char rate[REPORT_TEXT_MAX];
 
-	fields_number(f, "connects", s->connects);
-	fields_number(f, "failures", s->failures);
+	fields_number(f, "connects", s->counters->connects);
+	fields_number(f, "failures", s->counters->failures);
 	fields_decimal(f, "rate", report_rate(s, now, rate));
-	emit_latency(f, "connect_p50_us", &s->connect_times, 50);
-	emit_latency(f, "connect_p99_us", &s->connect_times, 99);
+	emit_latency(f, "connect_p50_us", &s->counters->connect_times, 50);
+	emit_latency(f, "connect_p99_us", &s->counters->connect_times, 99);
 }
 
 /* ---- a server ---- */

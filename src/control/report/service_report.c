@@ -30,7 +30,8 @@ count_servers(const struct service *svc)
 		s = pool_slot(pool, i);
 		if (s == NULL || !s->present)
 			continue;
-		n.rate += rate_tenths(&s->rate, loop_now(svc->pen->loop));
+		n.rate +=
+		    rate_tenths(&s->counters->rate, loop_now(svc->pen->loop));
 		if (s->role != SERVER_REGULAR)
 			continue;
 		if (n.all++ == 0)

@@ -55,7 +55,7 @@ status_add_number(struct buffer *out, uint64_t n)
 static void
 add_history(struct buffer *out, const struct server *s, uint64_t now)
 {
-	const struct histogram *h = &s->connect_times;
+	const struct histogram *h = &s->counters->connect_times;
 	char text[REPORT_TEXT_MAX];
 
 	add_cell(out, clock_text(s->history.since_wall, text));
@@ -83,10 +83,10 @@ status_add_server(struct buffer *out, const struct server *s, uint64_t now)
 	status_add_number(out, s->set.hard);
 	status_add_number(out, s->set.weight);
 	reply_add(out, "<td class=\"n\">%d</td>", s->set.prio);
-	status_add_number(out, s->connects);
-	status_add_number(out, s->failures);
-	status_add_number(out, s->sent);
-	status_add_number(out, s->received);
+	status_add_number(out, s->counters->connects);
+	status_add_number(out, s->counters->failures);
+	status_add_number(out, s->counters->sent);
+	status_add_number(out, s->counters->received);
 	add_history(out, s, now);
 	status_add(out, "</tr>\n");
 }

@@ -56,14 +56,14 @@ sample_totals(struct trend *t, const struct service *svc, unsigned next)
 static void
 sample_server(struct trend_server *ts, const struct server *s, unsigned next)
 {
-	uint64_t n = growth(s->connects, ts->before);
+	uint64_t n = growth(s->counters->connects, ts->before);
 
 	if (ts->generation != s->generation) {
 		*ts = (struct trend_server){ .generation = s->generation };
 		n = 0;
 	}
 	ts->connects[next] = (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX);
-	ts->before = s->connects;
+	ts->before = s->counters->connects;
 }
 
 /* What memory has no room for is missing. */
@@ -85,8 +85,7 @@ static void
 mark_now(const struct service *svc, struct trend_mark *m)
 {
 	const struct frontend_stats *st = frontend_stats(svc->frontend);
-	const struct duration *d =
-	    &frontend_durations(svc->frontend)->first_byte;
+	const struct duration *d = &st->durations.first_byte;
 	int i;
 
 	for (i = 0; i < REASONS; i++)

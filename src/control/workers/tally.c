@@ -16,13 +16,13 @@
 struct tally_counters {
 	uint64_t service;
 	struct frontend_stats stats;
-	struct frontend_durations durations;
-	uint64_t preopened, servers, routes;
+	uint64_t servers, routes;
 };
 
 /* A server at other addresses in the same slot is of a later generation. */
 struct tally_server {
 	uint32_t slot, generation;
+	uint64_t connections;
 	struct server_counters counters;
 };
 
@@ -69,8 +69,10 @@ tally_fini(struct tally *t)
 static bool
 has_counted(const struct server *s)
 {
-	return (s->connections | s->connects | s->failures | s->sent |
-		   s->received | s->ended[SERVER_END_FAILED]) != 0;
+	const struct server_counters *c = s->counters;
+
+	return (s->connections | c->connects | c->failures | c->sent |
+		   c->received | c->ended[SERVER_END_FAILED]) != 0;
 }
 
 static int
@@ -88,7 +90,8 @@ write_servers(const struct service *svc, struct buffer *out, uint64_t *n)
 		memset(&one, 0, sizeof(one));
 		one.slot = slot;
 		one.generation = s->generation;
-		pool_counters(s, &one.counters);
+		one.connections = s->connections;
+		one.counters = *s->counters;
 		if (buffer_append(out, &one, sizeof(one)) < 0)
 			return -1;
 		++*n;
@@ -105,7 +108,7 @@ write_routes(const struct service *svc, struct buffer *out)
 
 	for (i = 0; r != NULL && i < r->count && rc == 0; i++)
 		rc = buffer_append(
-		    out, &r->list[i].clients, sizeof(r->list[i].clients));
+		    out, r->list[i].clients, sizeof(*r->list[i].clients));
 	return rc;
 }
 
@@ -120,8 +123,6 @@ write_service(const struct service *svc, struct buffer *out)
 	memset(&all, 0, sizeof(all));
 	all.service = svc->number;
 	all.stats = *frontend_stats(svc->frontend);
-	all.durations = *frontend_durations(svc->frontend);
-	all.preopened = frontend_preopened(svc->frontend);
 	all.routes = r != NULL ? r->count : 0;
 	buffer_init(&servers);
 	rc = write_servers(svc, &servers, &all.servers);
@@ -205,10 +206,6 @@ static void
 add_counters(struct tally_counters *to, const struct tally_counters *from)
 {
 	add_stats(&to->stats, &from->stats);
-	duration_merge(&to->durations.connect, &from->durations.connect);
-	duration_merge(&to->durations.first_byte, &from->durations.first_byte);
-	duration_merge(&to->durations.session, &from->durations.session);
-	to->preopened += from->preopened;
 }
 
 /* What was counted at its addresses before is given up, but not that there are
@@ -218,18 +215,18 @@ add_server(struct tally_service *s, const struct tally_server *one)
 {
 	struct tally_server *list =
 	    array_grow(s->servers, &s->room, sizeof(*list), one->slot);
-	uint64_t connections = one->counters.connections;
+	uint64_t connections = one->connections;
 
 	if (list == NULL)
 		return -1;
 	s->servers = list;
 	list += one->slot;
-	connections += list->counters.connections;
+	connections += list->connections;
 	if (list->generation < one->generation)
 		*list = *one;
 	else if (list->generation == one->generation)
 		server_counters_add(&list->counters, &one->counters);
-	list->counters.connections = connections;
+	list->connections = connections;
 	return 0;
 }
 
@@ -327,9 +324,9 @@ tally_end(struct tally *t)
 		st->sessions = st->connecting = st->queued = 0;
 		st->flows.now = st->flows.ports = 0;
 		st->dns.waiting = st->limits.waiting = 0;
-		s->all.preopened = 0;
+		st->preopened = 0;
 		for (i = 0; i < s->room; i++)
-			s->servers[i].counters.connections = 0;
+			s->servers[i].connections = 0;
 	}
 }
 
@@ -360,15 +357,12 @@ tally_clear(struct tally *t, const struct service *svc)
 /* ---- the sums ---- */
 
 static void
-apply_server(
-    struct pool *pool, struct server *s, const struct tally_server *one)
+apply_server(struct server *s, const struct tally_server *one)
 {
-	struct server_counters now = one->counters;
+	static const struct server_counters none;
 
-	if (one->generation != s->generation)
-		now = (struct server_counters){ .connections =
-						    one->counters.connections };
-	pool_take_counters(pool, s, &now);
+	pool_take_counters(s, one->connections,
+	    one->generation == s->generation ? &one->counters : &none);
 }
 
 static void
@@ -398,16 +392,15 @@ apply_service(struct service *svc, const struct tally_service *s)
 	unsigned slot, i;
 
 	for (i = 0; r != NULL && i < r->count; i++)
-		r->list[i].clients = i < s->route_room ? s->routes[i] : 0;
+		*r->list[i].clients = i < s->route_room ? s->routes[i] : 0;
 	keep_peaks(&st, frontend_stats(svc->frontend));
-	frontend_take_counters(
-	    svc->frontend, &st, &s->all.durations, s->all.preopened);
+	frontend_take_counters(svc->frontend, &st);
 	for (slot = 0; slot < pool_slots(svc->pool); slot++) {
 		server = pool_slot(svc->pool, slot);
 		if (slot < s->room)
-			apply_server(svc->pool, server, &s->servers[slot]);
+			apply_server(server, &s->servers[slot]);
 		else if (has_counted(server))
-			pool_take_counters(svc->pool, server, &none);
+			pool_take_counters(server, 0, &none);
 	}
 }
 

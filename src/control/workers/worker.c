@@ -418,8 +418,7 @@ begin_anew(struct service *svc, unsigned member)
 	if (svc->frontend != NULL)
 		frontend_become(svc->frontend, member - 1, svc->pen->team.size);
 	for (slot = 0; slot < pool_slots(svc->pool); slot++)
-		pool_take_counters(
-		    svc->pool, pool_slot(svc->pool, slot), &none);
+		pool_take_counters(pool_slot(svc->pool, slot), 0, &none);
 	pool_become(svc->pool);
 }
 

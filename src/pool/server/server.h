@@ -171,6 +171,19 @@ struct server_mark {
 	bool overruled; /* the operator here has set another state since */
 };
 
+/* What happens to a server. Without `clear` and other addresses, since the
+ * start. */
+struct server_counters {
+	uint64_t connects, failures;
+	uint64_t sent, received;     /* bytes to the server, from it */
+	uint64_t ended[SERVER_ENDS]; /* sessions with it */
+	struct duration connect_durations, first_bytes;
+	struct histogram connect_times; /* lately; the last that `clear` ends */
+	struct rate rate;		/* of connects */
+	uint64_t answered_ms; /* when it last did what a client wanted; 0:
+			       * never */
+};
+
 struct server {
 	struct pool *pool;
 	unsigned slot;	 /* in the pool's list; never changes */
@@ -208,11 +221,8 @@ struct server {
 	uint64_t brief;	      /* load besides: see pool_served() */
 	_Atomic uint32_t *shared; /* those of all processes; NULL: this is the
 				   * only one. See pool_share.h */
-	struct rate rate;     /* of connects */
-	uint64_t connects;    /* counters, since the start or `clear` */
-	uint64_t failures;
-	uint64_t sent;	   /* bytes to the server */
-	uint64_t received; /* bytes from it */
+	/* Its own, or in memory that several processes share. */
+	struct server_counters *counters, own_counters;
 
 	/* For the algorithm: when the server was chosen last, how long connects
 	 * to it take, how much longer than to the fastest, and when that was
@@ -220,12 +230,6 @@ struct server {
 	uint64_t turn;
 	unsigned slowness, penalty;
 	uint64_t timed;
-	uint64_t answered_ms; /* when it last did what a client wanted; 0:
-			       * never */
-
-	struct histogram connect_times; /* lately */
-	struct duration connect_durations, first_bytes;
-	uint64_t ended[SERVER_ENDS]; /* sessions with it */
 	struct server_history history;
 };
 

@@ -332,8 +332,9 @@ begin_due(struct checker *c, unsigned slot)
 	r->hurry = r->hurry == HURRY_DUE ? HURRY_DONE : HURRY_NONE;
 	/* A server that answers its clients needs no check. */
 	if (r->hurry == HURRY_NONE && c->options.lazy && server_is_healthy(s) &&
-	    s->answered_ms != 0 &&
-	    checker_now(c) - s->answered_ms < c->options.interval_ms) {
+	    s->counters->answered_ms != 0 &&
+	    checker_now(c) - s->counters->answered_ms <
+		c->options.interval_ms) {
 		c->stats.skipped++;
 		wait_for_next(c, slot, false);
 	} else {

@@ -47,8 +47,8 @@ frontend_has_room(const struct frontend_core *f)
 {
 	const struct frontend_options *o = &f->options;
 
-	return !f->rate_reached && f->stats.sessions < o->sessions_max &&
-	    (o->pending_max == 0 || f->stats.connecting < o->pending_max) &&
+	return !f->rate_reached && f->stats->sessions < o->sessions_max &&
+	    (o->pending_max == 0 || f->stats->connecting < o->pending_max) &&
 	    room_has(f);
 }
 
@@ -78,7 +78,7 @@ take_rate(struct frontend_core *f)
 	    timer_start(f->loop, &f->rate_timer, wait) < 0)
 		return;
 	f->rate_reached = true;
-	f->stats.limits.pauses++;
+	f->stats->limits.pauses++;
 }
 
 /* The timer may be some ms early: no client is accepted without a token. */
@@ -99,11 +99,11 @@ on_rate(struct timer *t)
 void
 frontend_client_in(struct frontend_core *f)
 {
-	f->stats.accepted++;
-	f->stats.sessions++;
+	f->stats->accepted++;
+	f->stats->sessions++;
 	room_more(f);
-	if (f->stats.sessions > f->stats.sessions_peak)
-		f->stats.sessions_peak = f->stats.sessions;
+	if (f->stats->sessions > f->stats->sessions_peak)
+		f->stats->sessions_peak = f->stats->sessions;
 	if (f->options.limits.all.count > 0)
 		take_rate(f);
 	frontend_check_limits(f);
@@ -112,16 +112,16 @@ frontend_client_in(struct frontend_core *f)
 void
 frontend_client_out(struct frontend_core *f, enum reason why)
 {
-	f->stats.sessions--;
+	f->stats->sessions--;
 	room_less(f);
-	f->stats.reasons[why]++;
+	f->stats->reasons[why]++;
 	frontend_check_limits(f);
 }
 
 void
 frontend_client_moves(struct frontend_core *from, struct frontend_core *to)
 {
-	from->stats.sessions--;
+	from->stats->sessions--;
 	room_less(from);
 	frontend_check_limits(from);
 	frontend_client_in(to);
@@ -131,9 +131,9 @@ void
 frontend_connecting(struct frontend_core *f, bool begins)
 {
 	if (begins)
-		f->stats.connecting++;
+		f->stats->connecting++;
 	else
-		f->stats.connecting--;
+		f->stats->connecting--;
 	if (f->options.pending_max > 0)
 		frontend_check_limits(f);
 }
@@ -168,6 +168,7 @@ frontend_core_init(struct frontend_core *f, struct loop *l, struct pool *p,
 	struct hash_key any;
 
 	f->loop = l;
+	f->stats = &f->own_stats;
 	if (loop_scratch(l) == NULL || preopened_init(&f->preopened, f) < 0)
 		return -1;
 	pipe_share_init(&f->share, loop_scratch(l));

@@ -45,8 +45,8 @@ struct frontend_core {
 	struct dgram_queues queues;   /* of sockets to servers */
 	bool own_told; /* that ours is used instead of a client's address */
 	uint64_t ids; /* the last number sent to a server */
-	struct frontend_stats stats;
-	struct frontend_durations durations;
+	/* Its own, or in memory that several processes share. */
+	struct frontend_stats *stats, own_stats;
 	struct frontend_tls tls;
 	struct source_limits sources;
 	bool limited; /* the settings limit them */

@@ -61,6 +61,13 @@ struct tls_stats {
 	uint64_t failed, up_failed; /* with clients, with servers */
 };
 
+/* Of sessions, since the start. */
+struct frontend_durations {
+	struct duration connect;    /* of connects that succeeded */
+	struct duration first_byte; /* until the answer began */
+	struct duration session;    /* from its beginning to its end */
+};
+
 /* Lines of logs that were dropped. */
 struct line_stats {
 	uint64_t sessions, requests, own; /* own: of pen's log */
@@ -86,13 +93,8 @@ struct frontend_stats {
 	/* Answers of servers, by the class of their status, from 1xx on; where
 	 * they are read. */
 	uint64_t http_classes[HTTP_CLASSES];
-};
-
-/* Of sessions, since the start. */
-struct frontend_durations {
-	struct duration connect;    /* of connects that succeeded */
-	struct duration first_byte; /* until the answer began */
-	struct duration session;    /* from its beginning to its end */
+	struct frontend_durations durations;
+	uint64_t preopened; /* connections, now */
 };
 
 #endif

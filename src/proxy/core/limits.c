@@ -41,7 +41,7 @@ limits_source(struct frontend_core *f, const struct peer *who)
 		return NULL;
 	s = source_limits_get(&f->sources, who);
 	if (s == NULL)
-		f->stats.limits.untracked++;
+		f->stats->limits.untracked++;
 	return s;
 }
 
@@ -57,7 +57,7 @@ limits_note(struct frontend_core *f, struct source *s, enum limit_verdict which)
 	uint64_t now = loop_now(f->loop);
 	char text[SOURCE_TEXT_MAX];
 
-	f->stats.limits.beyond++;
+	f->stats->limits.beyond++;
 	if (s->told != 0 && now - s->told < TELL_MS)
 		return;
 	s->told = now;

@@ -115,7 +115,7 @@ preopened_forget(struct preopened_conn *x)
 	p->servers[x->server->slot].count--;
 	p->count--;
 	if (x->connected)
-		p->idle--;
+		p->frontend->stats->preopened--;
 	loop_soon(p->frontend->loop, &x->free_task);
 }
 
@@ -272,7 +272,7 @@ preopened_on_connected(struct preopened_conn *x)
 
 	expiry_cancel(&x->expiry);
 	x->connected = true;
-	p->idle++;
+	p->frontend->stats->preopened++;
 	if (address >= 0)
 		x->server->addr_first = (unsigned)address;
 	watch_want(p->frontend->loop, &x->watch, READY_READ | WATCH_LEVEL);
@@ -377,7 +377,7 @@ preopened_take(struct preopened *p, struct server *s)
 	struct list *link, *next;
 	int fd = -1;
 
-	if (p->idle == 0 || s->slot >= p->room)
+	if (p->frontend->stats->preopened == 0 || s->slot >= p->room)
 		return -1;
 	e = &p->servers[s->slot];
 	for (link = e->list.next; link != &e->list && fd < 0; link = next) {

@@ -28,7 +28,6 @@ struct preopened {
 	struct preopened_server *servers; /* by slot */
 	unsigned room;
 	uint64_t count; /* connecting and idle */
-	uint64_t idle;	/* connected */
 	struct timeouts *connecting;
 	struct timer tick;  /* looks after them every second */
 	struct sources source; /* what they were opened with */

@@ -16,7 +16,7 @@ proxy_datagram_drop(
 		log_debug("datagram dropped sender=%s error=\"PROXY header: "
 			  "%s\"",
 		    peer_format(sender, text), why);
-	f->stats.datagrams.unnamed++;
+	f->stats->datagrams.unnamed++;
 	return false;
 }
 
@@ -32,7 +32,7 @@ proxy_datagram_accept(
 
 	peer_from_addr(who, &d->from);
 	if (d->truncated) {
-		f->stats.datagrams.too_long++;
+		f->stats->datagrams.too_long++;
 		return false;
 	}
 	if (!acl_permits(proxies, who))

@@ -24,7 +24,7 @@ take_place(struct frontend_core *f)
 	struct room *r = f->room.room;
 
 	list_remove(&f->room.link);
-	if (f->stats.sessions >= f->room.share)
+	if (f->stats->sessions >= f->room.share)
 		list_prepend(&r->members, &f->room.link);
 	else
 		list_append(&r->members, &f->room.link);
@@ -51,8 +51,8 @@ room_join(struct room *r, struct frontend_core *f, bool has_share)
 {
 	f->room.room = r;
 	f->room.share = has_share ? r->share : 0;
-	if (f->stats.sessions > f->room.share)
-		r->taken += f->stats.sessions - f->room.share;
+	if (f->stats->sessions > f->room.share)
+		r->taken += f->stats->sessions - f->room.share;
 	take_place(f);
 }
 
@@ -68,7 +68,7 @@ room_has(const struct frontend_core *f)
 {
 	const struct room *r = f->room.room;
 
-	return r == NULL || f->stats.sessions < f->room.share ||
+	return r == NULL || f->stats->sessions < f->room.share ||
 	    r->taken < r->max;
 }
 
@@ -82,7 +82,7 @@ tell(struct room *r)
 		struct frontend_core *f = member_of(link);
 
 		next = link->next;
-		if (f->stats.sessions < f->room.share)
+		if (f->stats->sessions < f->room.share)
 			return;
 		frontend_check_limits(f);
 	}
@@ -95,9 +95,9 @@ room_more(struct frontend_core *f)
 
 	if (r == NULL)
 		return;
-	if (f->stats.sessions == f->room.share)
+	if (f->stats->sessions == f->room.share)
 		take_place(f);
-	if (f->stats.sessions > f->room.share && ++r->taken == r->max)
+	if (f->stats->sessions > f->room.share && ++r->taken == r->max)
 		tell(r);
 }
 
@@ -108,8 +108,8 @@ room_less(struct frontend_core *f)
 
 	if (r == NULL)
 		return;
-	if (f->stats.sessions + 1 == f->room.share)
+	if (f->stats->sessions + 1 == f->room.share)
 		take_place(f);
-	if (f->stats.sessions >= f->room.share && r->taken-- == r->max)
+	if (f->stats->sessions >= f->room.share && r->taken-- == r->max)
 		tell(r);
 }

@@ -110,7 +110,7 @@ send_up(struct flow *w, const char *bytes, size_t n, unsigned segment)
 			return DROPPED;
 		}
 		flow_refused(w, errno);
-		f->stats.retries++;
+		f->stats->retries++;
 	}
 }
 
@@ -164,12 +164,12 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	w->answered = false;
 	switch (send_up(w, bytes, n, segment)) {
 	case NOWHERE:
-		f->stats.datagrams.no_server += count;
+		f->stats->datagrams.no_server += count;
 		flow_end(w,
 		    w->server == NULL ? REASON_NO_SERVER : REASON_NO_RESOURCES);
 		return;
 	case DROPPED:
-		f->stats.datagrams.unsent += count;
+		f->stats->datagrams.unsent += count;
 		/* a Unix server that reads nothing has no room for more */
 		if (errno == EAGAIN && w->family == AF_UNIX)
 			note_question(w);
@@ -179,8 +179,8 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	}
 	w->requests += count;
 	w->up += n;
-	f->stats.datagrams.up += count;
-	f->stats.up += n;
+	f->stats->datagrams.up += count;
+	f->stats->up += n;
 	pool_moved(f->pool, w->server, &w->who, &w->attempts, n, 0);
 	keep_question(w, bytes + last, n - last);
 	note_question(w);
@@ -254,7 +254,7 @@ flow_find_client(struct flows *fs, const struct arrival *a)
 static bool
 may_come(struct flows *fs, const struct arrival *a)
 {
-	struct frontend_stats *st = &fs->frontend->stats;
+	struct frontend_stats *st = fs->frontend->stats;
 
 	switch (flow_may_come(fs, a)) {
 	case FLOW_MAY_COME:
@@ -279,7 +279,7 @@ flow_begin_new(struct flows *fs, const struct arrival *a, struct flow *w,
 {
 	w = flow_begin(fs, a, w, s, attempts);
 	if (w == NULL)
-		fs->frontend->stats.datagrams.no_memory++;
+		fs->frontend->stats->datagrams.no_memory++;
 	return w;
 }
 
@@ -294,7 +294,7 @@ flow_of_each(struct flows *fs, struct arrival *a)
 	struct flow *w;
 
 	if (s == NULL) {
-		fs->frontend->stats.datagrams.no_server++;
+		fs->frontend->stats->datagrams.no_server++;
 		return NULL;
 	}
 	a->key.server = s->slot;
@@ -332,7 +332,7 @@ flow_of(struct flows *fs, struct arrival *a)
 		    pool_permits(fs->frontend->pool, &a->who)
 			? REASON_NO_SERVER
 			: REASON_DENIED);
-	fs->frontend->stats.datagrams.no_server++;
+	fs->frontend->stats->datagrams.no_server++;
 	return NULL;
 }
 
@@ -408,7 +408,7 @@ flow_take(struct flows *fs, struct arrival *a)
 	struct flow *w;
 
 	if (a->dgram->truncated) {
-		f->stats.datagrams.too_long++;
+		f->stats->datagrams.too_long++;
 		return;
 	}
 	if (a->dgram->segment > 0 && each_by_itself(f)) {
@@ -416,7 +416,7 @@ flow_take(struct flows *fs, struct arrival *a)
 		return;
 	}
 	if (f->limited && !limits_pass_datagram(f, &a->who)) {
-		f->stats.limits.dropped++;
+		f->stats->limits.dropped++;
 		return;
 	}
 	w = f->options.udp.each ? flow_of_each(fs, a) : flow_of(fs, a);
@@ -471,7 +471,7 @@ flow_on_refused(struct flow *w, int error)
 	size_t n = w->question_n;
 	bool goes_on = flow_refused(w, error);
 
-	w->frontend->stats.retries++;
+	w->frontend->stats->retries++;
 	if (w->requests > 0)
 		w->requests--; /* that one does not count twice */
 	w->up -= n;
@@ -536,13 +536,13 @@ flow_answer(struct flow *w, struct dgram_batch *b)
 		dgram_coalesce(w->fd, true);
 		w->coalescing = true;
 	}
-	f->stats.datagrams.too_long += cut;
-	f->stats.datagrams.unsent += came - gone;
+	f->stats->datagrams.too_long += cut;
+	f->stats->datagrams.unsent += came - gone;
 	w->answered = true;
 	w->responses += came + cut;
 	w->down += bytes;
-	f->stats.datagrams.down += gone;
-	f->stats.down += bytes;
+	f->stats->datagrams.down += gone;
+	f->stats->down += bytes;
 	pool_moved(f->pool, w->server, &w->who, &w->attempts, 0, bytes);
 	flow_touch(w);
 	if (!is_complete(w))

@@ -110,9 +110,9 @@ flow_note_answer(struct flow *w)
 	if (w->server->slot < w->frontend->flows->server_room)
 		w->frontend->flows->servers[w->server->slot].refused = false;
 	w->addresses_tried = 0;
-	s->answered_ms = loop_now(f->loop);
+	s->counters->answered_ms = loop_now(f->loop);
 	if (s->blacklisted_until != 0)
-		pool_connected(f->pool, s, s->answered_ms);
+		pool_connected(f->pool, s, s->counters->answered_ms);
 }
 
 /* The flow's address is not the one to begin with any more. */

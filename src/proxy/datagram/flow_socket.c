@@ -87,7 +87,7 @@ flow_sources_adjust(struct flows *fs)
 		let_go(fs->source[i]);
 	memcpy(fs->source, new, sizeof(new));
 	fs->sources = list->count + 1;
-	f->stats.flows.ports_max = (uint64_t)ports_most(&fs->ports) *
+	f->stats->flows.ports_max = (uint64_t)ports_most(&fs->ports) *
 	    (list->count > 0 ? list->count : 1);
 	return 0;
 }
@@ -177,7 +177,7 @@ give_port(struct flow *w)
 	ports_give(&w->source->ports, w->port);
 	let_go(w->source);
 	w->port = 0;
-	w->frontend->stats.flows.ports--;
+	w->frontend->stats->flows.ports--;
 }
 
 static void
@@ -188,7 +188,7 @@ take_port(struct flow *w, struct flow_source *s)
 		return;
 	w->source = s;
 	s->users++;
-	w->frontend->stats.flows.ports++;
+	w->frontend->stats->flows.ports++;
 }
 
 /* Binds it to a port of ours; to one of the kernel's choice when ours are not
@@ -306,7 +306,7 @@ keep_port(struct flow *w)
 		return;
 	w->source = s;
 	s->users++;
-	w->frontend->stats.flows.ports++;
+	w->frontend->stats->flows.ports++;
 }
 
 void
@@ -370,7 +370,7 @@ end_answered(struct flows *fs)
 		if (!is_answered(w))
 			continue;
 		flow_end(w, REASON_EVICTED);
-		fs->frontend->stats.flows.evicted++;
+		fs->frontend->stats->flows.evicted++;
 		return true;
 	}
 	return false;

@@ -98,7 +98,7 @@ flow_end_idlest(struct flows *fs, const struct flow *but)
 {
 	if (!end_idlest(fs, but, REASON_EVICTED))
 		return false;
-	fs->frontend->stats.flows.evicted++;
+	fs->frontend->stats->flows.evicted++;
 	fs->crowded_until = loop_now(fs->frontend->loop) + CROWDED_MS;
 	return true;
 }
@@ -211,7 +211,7 @@ flow_end(struct flow *w, enum reason why)
 	if (!w->retired)
 		hash_table_remove(&fs->table, &w->link);
 	id_table_remove(&fs->ids, w->number);
-	f->stats.flows.now--;
+	f->stats->flows.now--;
 	list_init(&w->free_task.link);
 	w->free_task.run = flow_table_free_task;
 	loop_soon(f->loop, &w->free_task);
@@ -280,7 +280,7 @@ flow_new(struct flows *fs, const struct arrival *a)
 		return NULL;
 	}
 	memcpy(w->client, &d->from, addr_size(&d->from));
-	while (f->stats.flows.now >= f->options.sessions_max &&
+	while (f->stats->flows.now >= f->options.sessions_max &&
 	    flow_end_idlest(fs, NULL))
 		;
 	w->key = a->key;
@@ -295,10 +295,10 @@ flow_new(struct flows *fs, const struct arrival *a)
 	watch_init(&w->watch);
 	list_append(&fs->young, &w->order);
 	hash_table_add(&fs->table, &w->link, a->hash);
-	f->stats.flows.opened++;
-	if (++f->stats.flows.now > f->stats.flows.peak)
-		f->stats.flows.peak = f->stats.flows.now;
-	if (f->stats.flows.now == 1)
+	f->stats->flows.opened++;
+	if (++f->stats->flows.now > f->stats->flows.peak)
+		f->stats->flows.peak = f->stats->flows.now;
+	if (f->stats->flows.now == 1)
 		start_tick(fs, f->options.udp.timeout_ms);
 	log_debug("flow begins flow=%u client=%s port=%u", w->number,
 	    peer_format(&w->who, client), addr_port(&w->listener->at));
@@ -335,7 +335,7 @@ flow_table_on_tick(struct timer *t)
 	uint64_t young = end_expired(fs, &fs->young, limit);
 	uint64_t steady = end_expired(fs, &fs->steady, limit);
 
-	if (f->stats.flows.now > 0)
+	if (f->stats->flows.now > 0)
 		start_tick(fs, young < steady ? young : steady);
 }
 
@@ -396,7 +396,7 @@ flows_adjust(struct flows *fs)
 
 	if (f->options.udp.on && flow_sources_adjust(fs) < 0)
 		log_error("sources not changed error=\"out of memory\"");
-	while (f->stats.flows.now > f->options.sessions_max &&
+	while (f->stats->flows.now > f->options.sessions_max &&
 	    flow_end_idlest(fs, NULL))
 		;
 }

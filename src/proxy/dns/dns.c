@@ -26,7 +26,7 @@ enum { OLDEST = 16, GIVE_WAY = QUERY_MAX / DNS_HEADER, CROWDED_MS = 60 * 1000 };
 static struct frontend_stats *
 stats(struct dns *d)
 {
-	return &d->frontend->stats;
+	return d->frontend->stats;
 }
 
 static uint64_t
@@ -112,7 +112,7 @@ pass_on(struct dns_query *q)
 		q->all_asked = s == NULL;
 		if (s == NULL || dns_dns_ask(q, s))
 			break;
-		f->stats.retries++;
+		f->stats->retries++;
 	}
 	if (list_is_empty(&q->asks))
 		give_up(q);
@@ -173,7 +173,7 @@ log_crowd(struct dns *d)
 	d->crowded_ms = dns_now(d);
 	log_warn("too many DNS queries wait for responses, the oldest get "
 		 "SERVFAIL%s waiting=%" PRIu64 " dns_max=%" PRIu64,
-	    f->label, f->stats.dns.waiting, f->options.dns.max);
+	    f->label, f->stats->dns.waiting, f->options.dns.max);
 }
 
 /* Of the queries that wait one gives way: the oldest that no other server may
@@ -246,9 +246,9 @@ dns_keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
 	expiry_init(&q->expiry);
 	list_append(&d->order, &q->order);
 	d->kept += in->n;
-	if (++f->stats.dns.waiting > f->stats.dns.peak)
-		f->stats.dns.peak = f->stats.dns.waiting;
-	f->stats.dns.queries++;
+	if (++f->stats->dns.waiting > f->stats->dns.peak)
+		f->stats->dns.peak = f->stats->dns.waiting;
+	f->stats->dns.queries++;
 	return q;
 }
 
@@ -353,14 +353,14 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 	struct dns_ask *a;
 
 	if (in->n < DNS_HEADER || in->truncated) {
-		f->stats.dns.malformed++;
+		f->stats->dns.malformed++;
 		return;
 	}
 	key.id = dns_id(in->bytes);
 	a = dns_ask_find(d, &key);
 	q = a != NULL ? a->query : NULL;
 	if (q == NULL || !dns_answers(in->bytes, in->n, q->message, q->end)) {
-		f->stats.dns.unasked++; /* too late, or forged */
+		f->stats->dns.unasked++; /* too late, or forged */
 		return;
 	}
 	dns_server_answered(s, !dns_is_failure(in->bytes));

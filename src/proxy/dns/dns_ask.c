@@ -108,8 +108,8 @@ dns_ask(struct dns_query *q, struct server *server)
 	dns_socket_hold(s);
 	pool_opened(f->pool, server, &q->who, &q->attempts, q->asked);
 	pool_moved(f->pool, server, &q->who, &q->attempts, q->n, 0);
-	f->stats.datagrams.up++;
-	f->stats.up += q->n;
+	f->stats->datagrams.up++;
+	f->stats->up += q->n;
 	return 0;
 }
 

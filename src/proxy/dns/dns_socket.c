@@ -283,7 +283,7 @@ dns_server_answered(const struct dns_socket *s, bool well)
 		e->answered = dns_socket_now(d);
 	}
 	if (well)
-		s->server->answered_ms = dns_socket_now(d);
+		s->server->counters->answered_ms = dns_socket_now(d);
 	if (s->server->blacklisted_until != 0)
 		pool_connected(d->frontend->pool, s->server, dns_socket_now(d));
 }

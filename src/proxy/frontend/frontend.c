@@ -61,7 +61,7 @@ frontend_set_options(struct frontend *f, const struct frontend_options *o)
 	apply_options(f);
 	now = frontend_keepalive(&f->core);
 	if (!same ||
-	    (own.limits.exempt >= 0 && f->core.stats.limits.waiting > 0))
+	    (own.limits.exempt >= 0 && f->core.stats->limits.waiting > 0))
 		sessions_reschedule(
 		    &f->sessions, !sock_keepalive_equal(&before, &now));
 }
@@ -80,7 +80,7 @@ frontend_set_requestlog(struct frontend *f, struct sink *r)
 	bool comes = f->core.requestlog == NULL && r != NULL;
 
 	f->core.requestlog = r;
-	sink_count_lost(r, &f->core.stats.lines_lost.requests);
+	sink_count_lost(r, &f->core.stats->lines_lost.requests);
 	if (comes)
 		sessions_reschedule(&f->sessions, false);
 }
@@ -89,13 +89,14 @@ void
 frontend_set_sessionlog(struct frontend *f, struct sessionlog *g)
 {
 	f->core.sessionlog = g;
-	sink_count_lost(sessionlog_sink(g), &f->core.stats.lines_lost.sessions);
+	sink_count_lost(
+	    sessionlog_sink(g), &f->core.stats->lines_lost.sessions);
 }
 
 void
 frontend_count_log(struct frontend *f)
 {
-	log_count_lost(&f->core.stats.lines_lost.own);
+	log_count_lost(&f->core.stats->lines_lost.own);
 }
 
 void
@@ -122,36 +123,31 @@ frontend_set_tls(struct frontend *f, const struct frontend_tls *tls)
 const struct frontend_stats *
 frontend_stats(const struct frontend *f)
 {
-	return &f->core.stats;
+	return f->core.stats;
 }
 
 /* What is there now counts on, whatever becomes of the rest. */
 void
 frontend_restore_stats(struct frontend *f, const struct frontend_stats *past)
 {
-	const struct frontend_stats now = f->core.stats;
+	const struct frontend_stats now = *f->core.stats;
 
-	f->core.stats = *past;
-	f->core.stats.sessions = now.sessions;
-	f->core.stats.connecting = now.connecting;
-	f->core.stats.queued = now.queued;
-	f->core.stats.flows.now = now.flows.now;
-	f->core.stats.flows.ports = now.flows.ports;
-	f->core.stats.flows.ports_max = now.flows.ports_max;
-	f->core.stats.dns.waiting = now.dns.waiting;
-	f->core.stats.limits.waiting = now.limits.waiting;
-}
-
-const struct frontend_durations *
-frontend_durations(const struct frontend *f)
-{
-	return &f->core.durations;
+	*f->core.stats = *past;
+	f->core.stats->sessions = now.sessions;
+	f->core.stats->connecting = now.connecting;
+	f->core.stats->queued = now.queued;
+	f->core.stats->flows.now = now.flows.now;
+	f->core.stats->flows.ports = now.flows.ports;
+	f->core.stats->flows.ports_max = now.flows.ports_max;
+	f->core.stats->dns.waiting = now.dns.waiting;
+	f->core.stats->limits.waiting = now.limits.waiting;
+	f->core.stats->preopened = now.preopened;
 }
 
 void
 frontend_clear_stats(struct frontend *f)
 {
-	const struct frontend_stats *st = &f->core.stats;
+	const struct frontend_stats *st = f->core.stats;
 	struct frontend_stats new = {
 		.sessions_peak = st->sessions,
 		.flows = { .peak = st->flows.now },
@@ -159,7 +155,6 @@ frontend_clear_stats(struct frontend *f)
 	};
 
 	frontend_restore_stats(f, &new);
-	memset(&f->core.durations, 0, sizeof(f->core.durations));
 }
 
 struct frontend_core *
@@ -183,21 +178,21 @@ frontend_flows(struct frontend *f)
 uint64_t
 frontend_left(const struct frontend *f)
 {
-	const struct frontend_stats *st = &f->core.stats;
+	const struct frontend_stats *st = f->core.stats;
 
 	return st->sessions + st->flows.now + st->dns.waiting;
+}
+
+uint64_t
+frontend_preopened(const struct frontend *f)
+{
+	return f->core.stats->preopened;
 }
 
 const struct source_limits *
 frontend_sources(const struct frontend *f)
 {
 	return &f->core.sources;
-}
-
-uint64_t
-frontend_preopened(const struct frontend *f)
-{
-	return f->core.preopened.idle;
 }
 
 /* ---- a server is down, or a better one is up ---- */
@@ -273,7 +268,7 @@ frontend_free(struct frontend *f)
 	dummies_fini(&f->dummies);
 	list_remove(&f->cut.task.link);
 	frontend_set_log_format(f, NULL);
-	log_forget_lost(&f->core.stats.lines_lost.own);
+	log_forget_lost(&f->core.stats->lines_lost.own);
 	frontend_core_fini(&f->core);
 	free(f);
 }

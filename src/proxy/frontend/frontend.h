@@ -98,8 +98,8 @@ void frontend_become(struct frontend *f, unsigned i, unsigned members);
 void frontend_borrow(struct frontend *f);
 void frontend_give_back(struct frontend *f);
 /* What the members have counted together. */
-void frontend_take_counters(struct frontend *f, const struct frontend_stats *st,
-    const struct frontend_durations *d, uint64_t preopened);
+void frontend_take_counters(
+    struct frontend *f, const struct frontend_stats *st);
 /* Calls `fn` for each socket of member `i` that was opened by the last
  * frontend_relisten(), or with `lent` for each that is not a Unix socket. */
 void frontend_each_member(struct frontend *f, unsigned i, bool lent,
@@ -161,7 +161,6 @@ struct routes *frontend_routes(const struct frontend *f);
 void frontend_set_tls(struct frontend *f, const struct frontend_tls *tls);
 
 const struct frontend_stats *frontend_stats(const struct frontend *f);
-const struct frontend_durations *frontend_durations(const struct frontend *f);
 /* All that counts since the start counts from now on; peaks are what is there
  * now. */
 void frontend_clear_stats(struct frontend *f);

@@ -206,7 +206,6 @@ frontend_take_part(const struct frontend *f, struct frontend_options *o)
 void
 frontend_become(struct frontend *f, unsigned i, unsigned members)
 {
-	struct frontend_stats none = { .sessions = 0 };
 	struct hash_key any;
 	struct list *link;
 	struct error e;
@@ -221,22 +220,17 @@ frontend_become(struct frontend *f, unsigned i, unsigned members)
 			log_error("%s", e.text);
 	}
 	frontend_take_part(f, &f->core.options);
-	f->core.stats = none;
-	f->core.preopened.idle = 0;
+	*f->core.stats = (struct frontend_stats){ .sessions = 0 };
 	hash_key_init(&any);
 	f->core.ids = any.k0;
 	flows_become(&f->flows);
 	dns_become(&f->dns);
-	memset(&f->core.durations, 0, sizeof(f->core.durations));
 }
 
 void
-frontend_take_counters(struct frontend *f, const struct frontend_stats *st,
-    const struct frontend_durations *d, uint64_t preopened)
+frontend_take_counters(struct frontend *f, const struct frontend_stats *st)
 {
-	f->core.stats = *st;
-	f->core.durations = *d;
-	f->core.preopened.idle = preopened;
+	*f->core.stats = *st;
 }
 
 void

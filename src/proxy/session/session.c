@@ -249,8 +249,8 @@ session_close(struct session *s, enum reason why)
 		    session_lags(s, true)));
 	stream_close(f->loop, &s->down,
 	    session_resets_client(s, (enum reset_client)row->resets_client));
-	duration_add(
-	    &f->durations.session, (loop_now(f->loop) - s->started) * 1000);
+	duration_add(&f->stats->durations.session,
+	    (loop_now(f->loop) - s->started) * 1000);
 	pipe_fini(&s->to_server, &f->share);
 	pipe_fini(&s->to_client, &f->share);
 	if (s->request != NULL)

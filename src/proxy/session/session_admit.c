@@ -87,7 +87,7 @@ stop_waiting(struct session *s)
 {
 	struct frontend_core *f = s->frontend;
 
-	f->stats.limits.waiting--;
+	f->stats->limits.waiting--;
 	if (s->admission == DELAYED) {
 		source_wait_over(&f->sources, s->more->source,
 		    &s->more->facts->queue_link);
@@ -104,21 +104,21 @@ wait_in(struct session *s, struct source *src, enum admission how)
 	struct frontend_core *f = s->frontend;
 	const struct limit_options *o = &f->options.limits;
 
-	if (f->stats.limits.waiting >= o->wait_max ||
-	    f->stats.limits.waiting >= f->options.sessions_max / 2)
+	if (f->stats->limits.waiting >= o->wait_max ||
+	    f->stats->limits.waiting >= f->options.sessions_max / 2)
 		return false;
 	if (how == DELAYED && session_facts(s) == NULL)
 		return false;
 	if (s->down.watch.fd < 0 && session_hello_watch(s) < 0)
 		return false;
-	f->stats.limits.waiting++;
+	f->stats->limits.waiting++;
 	s->admission = (uint8_t)how;
 	if (how == DELAYED) {
-		f->stats.limits.delayed++;
+		f->stats->limits.delayed++;
 		s->more->source = src;
 		source_wait(&f->sources, src, &s->more->facts->queue_link);
 	} else {
-		f->stats.limits.tarpitted++;
+		f->stats->limits.tarpitted++;
 	}
 	session_hello_schedule(s);
 	return true;
@@ -141,7 +141,7 @@ enter(struct session *s, struct source *src)
 static void
 session_admit_refuse(struct session *s, enum limit_verdict which)
 {
-	s->frontend->stats.limits.refused++;
+	s->frontend->stats->limits.refused++;
 	session_close(s, reason_of(which));
 }
 
@@ -152,7 +152,7 @@ goes_to_abuse(struct session *s)
 
 	if (!pool_slot(f->pool, SLOT_ABUSE)->present)
 		return false;
-	f->stats.limits.abuse++;
+	f->stats->limits.abuse++;
 	s->attempts.abuse = true;
 	session_hello_next(s);
 	return true;

@@ -131,7 +131,7 @@ session_take_server(struct session *s, struct server *server, uint64_t now)
 	s->generation = (uint8_t)server->generation;
 	session_forget_address(s);
 	if (s->failed_once)
-		f->stats.retries++;
+		f->stats->retries++;
 	pool_opened(f->pool, server, &s->client, &s->attempts, now);
 	s->counted = true;
 	if (s->more->facts != NULL && s->more->facts->sticky != NULL)
@@ -189,7 +189,7 @@ session_next_server(struct session *s)
 	do {
 		if (s->server == NULL && !session_choose_server(s, now))
 			return;
-		if (s->frontend->preopened.idle > 0 && s->addr_tried == 0 &&
+		if (s->frontend->stats->preopened > 0 && s->addr_tried == 0 &&
 		    !s->preopened_tried && session_use_preopened(s))
 			return;
 		error = session_dial(s);
@@ -296,13 +296,13 @@ session_on_server_hello(struct session *s, unsigned ready)
 	stream_note_ready(&s->up, ready);
 	switch (tls_handshake(&s->up)) {
 	case TLS_DONE:
-		f->stats.tls.up_handshakes++;
-		f->stats.tls.up_resumed += tls_is_resumed(&s->up);
+		f->stats->tls.up_handshakes++;
+		f->stats->tls.up_resumed += tls_is_resumed(&s->up);
 		session_connected(s);
 		session_relay(s);
 		break;
 	case TLS_FAILED:
-		f->stats.tls.up_failed++;
+		f->stats->tls.up_failed++;
 		session_connect_failed(s, errno);
 		break;
 	case TLS_WAITS:

@@ -68,7 +68,7 @@ session_connected(struct session *s)
 		uint32_t took = session_clock_us(s) - s->connect_us;
 
 		pool_took(f->pool, server, took);
-		duration_add(&f->durations.connect, took);
+		duration_add(&f->stats->durations.connect, took);
 		s->connect_us = took > 0 ? took : 1;
 		s->connect_done = true;
 	}

@@ -156,7 +156,7 @@ session_first_done(struct session *s)
 	struct route *r = session_first_route(s);
 
 	if (r != NULL)
-		r->clients++;
+		++*r->clients;
 	session_hello_next(s);
 }
 

@@ -71,7 +71,7 @@ session_http_begin(struct session *s)
 	if (h == NULL)
 		return false;
 	http_relay_init(h, all->http_room);
-	h->responses.classes = f->stats.http_classes;
+	h->responses.classes = f->stats->http_classes;
 	prepare_lines(s, h);
 	s->more->http_relay = h;
 	return session_http_attach(s) && pipe_refilter(&s->to_server) == 0;

@@ -346,7 +346,7 @@ session_pump(struct session *s, bool up)
 	    p, up ? &s->down : &s->up, up ? &s->up : &s->down, &f->share);
 
 	bytes = p->bytes - bytes;
-	*(up ? &f->stats.up : &f->stats.down) += bytes;
+	*(up ? &f->stats->up : &f->stats->down) += bytes;
 	if (s->counted && bytes > 0)
 		pool_moved(f->pool, s->server, &s->client, &s->attempts,
 		    up ? bytes : 0, up ? 0 : bytes);

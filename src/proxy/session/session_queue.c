@@ -101,16 +101,16 @@ session_queue(struct session *s)
 
 	if (!session_may_queue(s, now) || session_facts(s) == NULL)
 		return false;
-	if (f->stats.queued == 0 &&
+	if (f->stats->queued == 0 &&
 	    timer_start(f->loop, &q->look, look_ms(f)) < 0)
 		return false;
 	session_set_state(s, QUEUED);
 	queue_add(s, s->more->facts->queued != 0);
 	if (s->more->facts->queued == 0) {
 		s->more->facts->queued = now;
-		f->stats.queued_total++;
+		f->stats->queued_total++;
 	}
-	f->stats.queued++;
+	f->stats->queued++;
 	session_queue_schedule(s);
 	return true;
 }
@@ -124,7 +124,7 @@ session_queue_leave(struct session *s)
 	list_remove(&s->more->facts->queue_link);
 	if (list_is_empty(&q->sessions) && list_is_empty(&q->tried))
 		list_remove(&q->link);
-	f->stats.queued--;
+	f->stats->queued--;
 	s->more->facts->queue_ms += (uint32_t)(loop_now(f->loop) - s->active);
 }
 
@@ -322,7 +322,7 @@ sessions_reroute(struct sessions *all)
 		queue_add(s, false);
 		queue_of(s)->due = true;
 	}
-	q->due = all->frontend->stats.queued > 0;
+	q->due = all->frontend->stats->queued > 0;
 	if (q->due)
 		loop_soon(all->frontend->loop, &q->task);
 }
@@ -376,7 +376,7 @@ queue_on_look(struct timer *t)
 	pool_revive(f->pool, loop_now(f->loop));
 	pool_look_again(f->pool, loop_now(f->loop));
 	session_queue_serve(all);
-	if (f->stats.queued > 0)
+	if (f->stats->queued > 0)
 		(void)timer_start(f->loop, t, look_ms(f));
 }
 

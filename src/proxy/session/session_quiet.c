@@ -187,8 +187,8 @@ sessions_rebalance(
 	if (surplus == NULL)
 		return error_set(e, "out of memory");
 	*asked = pool_surplus(f->pool, percent, surplus);
-	if (*asked > f->stats.sessions) /* flows are not drained */
-		*asked = f->stats.sessions;
+	if (*asked > f->stats->sessions) /* flows are not drained */
+		*asked = f->stats->sessions;
 	free(r->surplus);
 	r->surplus = surplus;
 	r->slots = slots;

@@ -95,7 +95,7 @@ session_note_answer(struct session *s)
 		return;
 	ms = loop_now(f->loop) - s->started;
 	s->first_ms = (uint32_t)ms + 1;
-	duration_add(&f->durations.first_byte, ms * 1000);
+	duration_add(&f->stats->durations.first_byte, ms * 1000);
 	pool_began_answer(s->server, ms * 1000);
 }
 

@@ -277,7 +277,7 @@ note_loss(struct session *s, const struct server *next)
 	    : NULL;
 	r->generation = s->generation;
 	note_next(s, next);
-	f->stats.requests_retried++;
+	f->stats->requests_retried++;
 	if (log_level >= LOG_LEVEL_DEBUG)
 		log_debug("request retried client=%s failed_server=%u name=%s "
 			  "server=%u",

@@ -31,7 +31,7 @@ session_tls_failed(struct session *s)
 {
 	char client[PEER_TEXT_MAX];
 
-	s->frontend->stats.tls.failed++;
+	s->frontend->stats->tls.failed++;
 	if (log_level >= LOG_LEVEL_DEBUG)
 		log_debug("handshake failed client=%s error=\"%s\"",
 		    peer_format(&s->client, client), tls_error(&s->down));
@@ -47,8 +47,8 @@ session_tls_done(struct session *s)
 {
 	struct frontend_core *f = s->frontend;
 
-	f->stats.tls.handshakes++;
-	f->stats.tls.resumed += tls_is_resumed(&s->down);
+	f->stats->tls.handshakes++;
+	f->stats->tls.resumed += tls_is_resumed(&s->down);
 	session_hello_next(s);
 }
 
@@ -175,6 +175,6 @@ session_tls_on_client(struct session *s, unsigned ready)
 void
 session_tls_on_time(struct session *s)
 {
-	s->frontend->stats.tls.failed++;
+	s->frontend->stats->tls.failed++;
 	session_close(s, REASON_TLS_TIMEOUT);
 }

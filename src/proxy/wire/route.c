@@ -94,6 +94,7 @@ routes_new(unsigned count)
 	}
 	for (i = 0; i < count; i++) {
 		r->list[i].kind = ROUTE_DEFAULT;
+		r->list[i].clients = &r->list[i].own_clients;
 		route_queue_init(&r->list[i].queue, &r->list[i].servers);
 	}
 	r->count = r->others = count;
@@ -221,7 +222,7 @@ route_go_on(struct route *r, const struct route *before)
 	struct server_set *now = &r->servers;
 	const struct server_set *old = &before->servers;
 
-	r->clients = before->clients;
+	*r->clients = *before->clients;
 	now->next = old->next;
 	if (now->count == old->count && now->count > 0 &&
 	    memcmp(now->slots, old->slots, now->count * sizeof(*now->slots)) ==

@@ -43,7 +43,9 @@ struct route {
 	/* Of that service, which serves the client from then on; NULL: one of
 	 * the servers does. Not owned. */
 	struct frontend_core *leads_to;
-	uint64_t clients; /* it was chosen for so many */
+	/* It was chosen for so many; in memory that several processes share,
+	 * or its own. */
+	uint64_t *clients, own_clients;
 	struct route_queue queue;
 };
 

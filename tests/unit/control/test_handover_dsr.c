@@ -130,7 +130,7 @@ START_TEST(flows_of_a_removed_server)
 	add_flow(old, 0);
 	add_flow(old, 1);
 	add_flow(old, 2);
-	server(old, 3)->connects = 77;
+	server(old, 3)->counters->connects = 77;
 	pool_remove_server(old->service->pool, server(old, 0));
 	pool_remove_server(old->service->pool, server(old, 1));
 	pool_remove_server(old->service->pool, server(old, 2));
@@ -142,7 +142,7 @@ START_TEST(flows_of_a_removed_server)
 	ck_assert_uint_eq(server(new, 0)->connections, 1);
 	/* what was known of the one that was not removed counts */
 	ck_assert_int_eq(server_state(server(new, 1)), SERVER_DRAIN);
-	ck_assert_uint_eq(server(new, 1)->connects, 77);
+	ck_assert_uint_eq(server(new, 1)->counters->connects, 77);
 	end(old);
 	end(new);
 }

@@ -220,9 +220,9 @@ START_TEST(servers_are_found_by_address)
 	ck_assert_str_eq(server(new, 2)->history.reason, "of a failure");
 	ck_assert_uint_eq(
 	    server(new, 2)->history.changes, server(old, 1)->history.changes);
-	ck_assert_uint_eq(server(new, 2)->failures, 1);
-	ck_assert_uint_eq(server(new, 0)->connects, 25);
-	ck_assert_uint_eq(server(new, 0)->sent, 1000);
+	ck_assert_uint_eq(server(new, 2)->counters->failures, 1);
+	ck_assert_uint_eq(server(new, 0)->counters->connects, 25);
+	ck_assert_uint_eq(server(new, 0)->counters->sent, 1000);
 	/* the blacklisting ends when it would have */
 	pool_revive(
 	    new->service->pool, server(old, 1)->blacklisted_until - 1000);
@@ -285,10 +285,11 @@ START_TEST(clients_and_counters)
 	/* what is there now is counted here */
 	ck_assert_uint_eq(st->flows.now, 20);
 	ck_assert_uint_eq(server(new, 0)->connections, 20);
-	ck_assert_uint_eq(server(new, 0)->connects, 25);
+	ck_assert_uint_eq(server(new, 0)->counters->connects, 25);
 	/* but did not begin here */
 	ck_assert_uint_eq(
-	    rate_tenths(&server(new, 0)->rate, loop_now(new->loop)), 0);
+	    rate_tenths(&server(new, 0)->counters->rate, loop_now(new->loop)),
+	    0);
 	buffer_fini(&b);
 	pen_free(old);
 	pen_free(new);
@@ -695,7 +696,7 @@ START_TEST(peers_get_clients)
 	ck_assert_uint_eq(sticky_count(sticky), 40);
 	ck_assert(sticky_at(sticky, 0)->reported);
 	ck_assert_int_eq(server_state(server(new, 2)), SERVER_UP);
-	ck_assert_uint_eq(server(new, 0)->connects, 0);
+	ck_assert_uint_eq(server(new, 0)->counters->connects, 0);
 	/* one that is not proven is no change, a learned one neither */
 	buffer_cut(&b, 0);
 	ck_assert_uint_eq(handover_state_write_changes(&w, &change, 1, &b), 1);

@@ -198,7 +198,7 @@ count(void)
 START_TEST(counters)
 {
 	pen = ask_start();
-	pool_server(pen->service->pool, 0)->connects = 1;
+	pool_server(pen->service->pool, 0)->counters->connects = 1;
 	ck_assert_uint_ge(each_fails(count), 2);
 	pen_free(pen);
 }

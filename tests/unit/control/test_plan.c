@@ -240,8 +240,8 @@ START_TEST(reload_knows_servers)
 	b = pool_server(pen->service->pool, 1);
 	c = pool_server(pen->service->pool, 2);
 	a->connections = 3;
-	b->sent = 77;
-	c->connects = 5;
+	b->counters->sent = 77;
+	c->counters->connects = 5;
 	takes("server 2 drain");
 	write_file(pen->given->config.file,
 	    "server add 10.0.0.3:80\nserver add 10.0.0.4:80\n"
@@ -250,9 +250,9 @@ START_TEST(reload_knows_servers)
 	ck_assert(!a->present);
 	ck_assert_uint_eq(a->connections, 3);
 	ck_assert(b->present);
-	ck_assert_uint_eq(b->sent, 77);
+	ck_assert_uint_eq(b->counters->sent, 77);
 	ck_assert_uint_eq(b->set.soft, 9);
-	ck_assert_uint_eq(c->connects, 5);
+	ck_assert_uint_eq(c->counters->connects, 5);
 	ck_assert_int_eq(c->admin, SERVER_DRAINING);
 	/* the new one did not take the place of one with connections */
 	ck_assert_uint_eq(

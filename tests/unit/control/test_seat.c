@@ -61,7 +61,7 @@ say_counts_of(struct channel *leader, uint64_t connects)
 {
 	struct buffer out;
 
-	pool_server(pen->service->pool, 0)->connects = connects;
+	pool_server(pen->service->pool, 0)->counters->connects = connects;
 	buffer_init(&out);
 	(void)tally_write(pen, &out);
 	(void)channel_send(leader, MESSAGE_COUNTS, buffer_bytes(&out),
@@ -107,7 +107,8 @@ START_TEST(has_ended)
 	seat_send(s, MESSAGE_PING, NULL, 0);
 	ck_assert_int_eq(s->pid, 0);
 	tally_apply(pen, &pen->team.workers->gone);
-	ck_assert_uint_eq(pool_server(pen->service->pool, 0)->connects, 5);
+	ck_assert_uint_eq(
+	    pool_server(pen->service->pool, 0)->counters->connects, 5);
 	pen_free(pen);
 }
 END_TEST
@@ -137,7 +138,8 @@ START_TEST(counts_late)
 	ck_assert_int_eq(request_run(&q), REQUEST_WAITS);
 	pen->team.count(pen);
 	ck_assert_ptr_nonnull(s->counts);
-	ck_assert_uint_eq(pool_server(pen->service->pool, 0)->connects, 0);
+	ck_assert_uint_eq(
+	    pool_server(pen->service->pool, 0)->counters->connects, 0);
 	request_fini(&q);
 	pen_free(pen);
 }

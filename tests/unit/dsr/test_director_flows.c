@@ -160,7 +160,7 @@ START_TEST(a_blacklisted_server_is_better_than_none)
 	ck_assert_uint_eq(server_of(0, FRAME_SYN), 2);
 	ck_assert_uint_eq(server_of(0, FRAME_ACK), 2);
 	ck_assert_uint_eq(pool_server(d.pool, 0)->blacklisted_until, until);
-	ck_assert_uint_eq(pool_server(d.pool, 0)->failures, 1);
+	ck_assert_uint_eq(pool_server(d.pool, 0)->counters->failures, 1);
 }
 END_TEST
 
@@ -351,7 +351,7 @@ START_TEST(one_datagram_takes_no_place)
 	for (i = 0; i < 100; i++)
 		ck_assert_uint_eq(server_of_datagram(i), i % SERVERS);
 	ck_assert_uint_eq(all_connections(), 0);
-	ck_assert_uint_eq(pool_server(d.pool, 1)->connects, 25);
+	ck_assert_uint_eq(pool_server(d.pool, 1)->counters->connects, 25);
 	/* those that go on, do, for seconds */
 	for (i = 96; i < 100; i++)
 		ck_assert_uint_eq(server_of_datagram(i), i % SERVERS);
@@ -360,7 +360,7 @@ START_TEST(one_datagram_takes_no_place)
 	let_pass(DSR_COUNTS_S);
 	ck_assert_uint_eq(all_connections(), 0);
 	ck_assert_uint_lt(server_of_datagram(100), SERVERS);
-	ck_assert_uint_eq(pool_server(d.pool, 1)->failures, 0);
+	ck_assert_uint_eq(pool_server(d.pool, 1)->counters->failures, 0);
 }
 END_TEST
 

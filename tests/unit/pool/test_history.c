@@ -170,7 +170,7 @@ START_TEST(once_a_change)
 	for (i = 0; i < 100; i++)
 		pool_connected(pool, s, now);
 	expect_told(SERVER_BLACKLISTED, SERVER_UP, "answered");
-	ck_assert_uint_eq(s->failures, 200);
+	ck_assert_uint_eq(s->counters->failures, 200);
 	ck_assert_uint_eq(s->history.changes, 2);
 	pool_free(pool);
 }

@@ -858,7 +858,7 @@ START_TEST(operator_takes_a_server_out)
 	s->set.blacklist_ms = 0;
 	pool_take_out(pool, s, now);
 	ck_assert_uint_eq(s->blacklisted_until, 0);
-	ck_assert_uint_eq(s->failures, 2);
+	ck_assert_uint_eq(s->counters->failures, 2);
 	end();
 }
 END_TEST
@@ -965,7 +965,8 @@ START_TEST(connections_have_a_rate)
 	begin(1, "roundrobin", false);
 	for (i = 0; i < 40; i++)
 		(void)open_one(1);
-	ck_assert_uint_eq(rate_tenths(&pool_server(pool, 0)->rate, now), 98);
+	ck_assert_uint_eq(
+	    rate_tenths(&pool_server(pool, 0)->counters->rate, now), 98);
 	end();
 }
 END_TEST
@@ -1388,10 +1389,10 @@ START_TEST(counters_follow_the_address)
 	s = pool_server(pool, 0);
 	open_one(1);
 	close_one(1, 0);
-	ck_assert_uint_eq(s->sent, 10);
+	ck_assert_uint_eq(s->counters->sent, 10);
 	set_server(0, 7, 0, 0, 0);
-	ck_assert_uint_eq(s->sent, 10);
-	ck_assert_uint_eq(s->received, 20);
+	ck_assert_uint_eq(s->counters->sent, 10);
+	ck_assert_uint_eq(s->counters->received, 20);
 	ck_assert_uint_eq(s->connections, 0);
 	end();
 }

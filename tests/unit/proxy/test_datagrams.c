@@ -74,7 +74,7 @@ START_TEST(path_mtu_fails_nobody)
 	udp_fixture_arrives(a);
 	said = unreachable(&one, 4);
 	udp_fixture_answer(a, client);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 0);
 	close(client);
 	close(a);
 	fixture_end();
@@ -102,7 +102,7 @@ START_TEST(news_of_one_that_is_replaced)
 		udp_fixture_arrives(b);
 		udp_fixture_answer(b, client);
 	}
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 0);
 	close(client);
 	close(a);
 	close(b);
@@ -125,9 +125,11 @@ START_TEST(answer_is_noted)
 	client = udp_client(&fixture.front);
 	udp_fixture_ask(client);
 	udp_fixture_arrives(a);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->answered_ms, 0);
+	ck_assert_uint_eq(
+	    pool_server(fixture.pool, 0)->counters->answered_ms, 0);
 	udp_fixture_answer(a, client);
-	ck_assert_uint_gt(pool_server(fixture.pool, 0)->answered_ms, 0);
+	ck_assert_uint_gt(
+	    pool_server(fixture.pool, 0)->counters->answered_ms, 0);
 	close(client);
 	close(a);
 	fixture_end();
@@ -158,14 +160,14 @@ START_TEST(revived_server_is_asked)
 	}
 	close(a);
 	udp_fixture_ask(clients[3]);
-	RUN_UNTIL(pool_server(fixture.pool, 0)->failures == 1);
+	RUN_UNTIL(pool_server(fixture.pool, 0)->counters->failures == 1);
 	a = udp_fixture_serve(&one);
 	RUN_UNTIL(pool_server(fixture.pool, 0)->blacklisted_until <=
 	    loop_now(fixture.loop));
 	udp_fixture_ask(clients[4]);
 	udp_fixture_arrives(a);
 	udp_fixture_answer(a, clients[4]);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 1);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 1);
 	for (i = 0; i < 5; i++)
 		close(clients[i]);
 	close(a);
@@ -278,11 +280,11 @@ START_TEST(second_address)
 		udp_fixture_arrives(b);
 		udp_fixture_answer(b, client);
 	}
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 0);
 	ck_assert_uint_eq(pool_server(fixture.pool, 0)->addr_first, 1);
 	close(b);
 	udp_fixture_ask(client);
-	RUN_UNTIL(pool_server(fixture.pool, 0)->failures == 1);
+	RUN_UNTIL(pool_server(fixture.pool, 0)->counters->failures == 1);
 	close(client);
 	fixture_end();
 }
@@ -304,7 +306,7 @@ START_TEST(address_without_a_route)
 	udp_fixture_ask(client);
 	udp_fixture_arrives(b);
 	udp_fixture_answer(b, client);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 0);
 	close(client);
 	close(b);
 	fixture_end();
@@ -366,7 +368,7 @@ START_TEST(refused_datagram_counts_once)
 	udp_fixture_ask(client);
 	udp_fixture_arrives(b);
 	udp_fixture_answer(b, client);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 1);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 1);
 	ck_assert_uint_eq(fixture_stats()->limits.dropped, 0);
 	ck_assert(flows_next(frontend_flows(fixture.frontend), 0, &info));
 	ck_assert_uint_eq(info.requests, 1);
@@ -382,7 +384,7 @@ static bool
 fails_in_the_end(int client)
 {
 	udp_fixture_ask(client);
-	return pool_server(fixture.pool, 0)->failures > 0;
+	return pool_server(fixture.pool, 0)->counters->failures > 0;
 }
 
 START_TEST(full_queue_is_silence)
@@ -531,7 +533,7 @@ START_TEST(server_has_the_clients_port)
 		udp_fixture_answer(a[k], client);
 		close(client);
 	}
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->connects, 4);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->connects, 4);
 	close(a[0]);
 	close(a[1]);
 	fixture_end();

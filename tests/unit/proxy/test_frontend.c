@@ -38,8 +38,8 @@ START_TEST(done)
 	ck_assert_uint_eq(fixture_stats()->down, 5);
 	ck_assert_uint_eq(fixture_stats()->accepted, 1);
 	ck_assert_uint_eq(fixture_stats()->sessions_peak, 1);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->sent, 5);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->received, 5);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->sent, 5);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->received, 5);
 	close(fd);
 	fixture_end();
 	backend_stop(&fixture.backend);
@@ -110,7 +110,7 @@ START_TEST(nobody_serves)
 	RUN_UNTIL(fixture_tells(fd));
 	endpoint_expect_reset(fd);
 	fixture_ended(REASON_NO_SERVER, 1);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 1);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 1);
 	/* there was nobody else to try */
 	ck_assert_uint_eq(fixture_stats()->retries, 0);
 	close(fd);
@@ -342,7 +342,7 @@ START_TEST(server_moves_while_a_client_connects)
 	endpoint_send(fd, "hello", 5);
 	fixture_hears(fd, "hello");
 	s = pool_server(fixture.pool, 0);
-	ck_assert_uint_eq(s->failures, 0);
+	ck_assert_uint_eq(s->counters->failures, 0);
 	ck_assert_uint_eq(s->blacklisted_until, 0);
 	close(fd);
 	fixture_ended(REASON_DONE, 1);
@@ -512,7 +512,7 @@ START_TEST(server_fails_whose_addresses_rotate)
 	RUN_UNTIL(fixture_stats()->connecting == 1);
 	set_addresses(&deaf, &silent);
 	s = pool_server(fixture.pool, 0);
-	RUN_UNTIL(s->failures > 0);
+	RUN_UNTIL(s->counters->failures > 0);
 	ck_assert_uint_eq(fixture_stats()->retries, 0);
 	ck_assert_int_eq(server_state(s), SERVER_BLACKLISTED);
 	close(fd);
@@ -714,7 +714,7 @@ START_TEST(server_has_the_clients_port)
 		close(fd);
 	}
 	ck_assert_uint_eq(frontend_preopened(fixture.frontend), 0);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 0);
 	RUN_UNTIL(fixture_stats()->sessions == 0);
 	fixture_end();
 	for (i = 0; i < 3; i++)

@@ -194,7 +194,7 @@ START_TEST(stale_ones_cost_nobody)
 	for (i = 0; i < 6; i++)
 		close(fixture_talks());
 	ck_assert_uint_eq(fixture_stats()->retries, 0);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 0);
 	RUN_UNTIL(fixture_stats()->sessions == 0);
 	ck_assert_uint_eq(fixture_stats()->reasons[REASON_DONE], 6);
 	end();
@@ -314,7 +314,7 @@ START_TEST(every_address_is_tried)
 	ck_assert_ptr_nonnull(s);
 	fixture_front();
 	RUN_UNTIL(frontend_preopened(fixture.frontend) == 2);
-	ck_assert_uint_eq(s->failures, 0);
+	ck_assert_uint_eq(s->counters->failures, 0);
 	ck_assert_uint_eq(s->addr_first, 2);
 	fixture_end();
 	backend_stop(&fixture.backend);
@@ -335,7 +335,7 @@ START_TEST(a_full_queue_is_no_failure)
 	fixture_front();
 	RUN_UNTIL(frontend_preopened(fixture.frontend) >= 1);
 	ck_assert_uint_lt(frontend_preopened(fixture.frontend), 4);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 0);
 	for (i = 0; i < 4; i++) {
 		RUN_UNTIL(fixture_tells(listening));
 		fds[i] = accept(listening, NULL, NULL);
@@ -366,7 +366,7 @@ START_TEST(connect_time_set_anew)
 	RUN_UNTIL(frontend_preopened(fixture.frontend) >= 1);
 	fixture.options.connect_timeout_ms = 100;
 	frontend_set_options(fixture.frontend, &fixture.options);
-	RUN_UNTIL(pool_server(fixture.pool, 0)->failures > 0);
+	RUN_UNTIL(pool_server(fixture.pool, 0)->counters->failures > 0);
 	fixture_end();
 	close(listening);
 }
@@ -396,7 +396,7 @@ START_TEST(a_spare_revives_nobody)
 	endpoint_send(client, "hello", 5);
 	s = pool_server(fixture.pool, 0);
 	RUN_UNTIL(fixture_holds(fds[0], 5) || fixture_holds(fds[1], 5));
-	RUN_UNTIL(s->failures > 0);
+	RUN_UNTIL(s->counters->failures > 0);
 	ck_assert_uint_ne(s->blacklisted_until, 0);
 	ck_assert_uint_eq(fixture_stats()->sessions, 1);
 	RUN_UNTIL(frontend_preopened(fixture.frontend) == 0);

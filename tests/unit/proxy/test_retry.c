@@ -200,7 +200,7 @@ static uint64_t
 timed(unsigned server)
 {
 	const struct duration *d =
-	    &pool_server(fixture.pool, server)->connect_durations;
+	    &pool_server(fixture.pool, server)->counters->connect_durations;
 	uint64_t n = 0;
 	unsigned i;
 
@@ -234,7 +234,8 @@ START_TEST(lost_request_goes_elsewhere)
 	close(fd);
 	RUN_UNTIL(fixture_stats()->sessions == 0);
 	ck_assert_uint_eq(fixture_stats()->down, 2 * strlen(ANSWER));
-	ck_assert_uint_eq(pool_server(fixture.pool, 1)->sent, 2 * strlen(GET));
+	ck_assert_uint_eq(
+	    pool_server(fixture.pool, 1)->counters->sent, 2 * strlen(GET));
 	end();
 }
 END_TEST
@@ -336,7 +337,7 @@ is_left(const struct unused *u)
 	fixture_hears(fd, ANSWER);
 	ck_assert_int_eq(accepted(1), 1);
 	ck_assert_uint_eq(fixture_stats()->retries, (unsigned)last);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 0);
 	if (u->http)
 		ck_assert_int_gt(back[last].received, n);
 	else
@@ -501,7 +502,8 @@ START_TEST(no_more_often_than_set)
 	for (i = 0; i < SERVERS; i++) {
 		ck_assert_int_eq(accepted(i), i <= _i);
 		ck_assert_uint_eq(
-		    pool_server(fixture.pool, (unsigned)i)->failures, 0);
+		    pool_server(fixture.pool, (unsigned)i)->counters->failures,
+		    0);
 	}
 	ck_assert_uint_eq(fixture_stats()->requests_retried, (unsigned)_i);
 	ck_assert_uint_eq(fixture_stats()->reasons[REASON_SERVER_RESET], 1);
@@ -554,7 +556,7 @@ START_TEST(loser_that_has_moved_is_not_blamed)
 	atomic_store(&go, true);
 	fixture_hears(fd, ANSWER);
 	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 0);
 	close(fd);
 	end();
 	backend_stop(&now);
@@ -585,7 +587,7 @@ START_TEST(loser_that_gained_an_address_is_blamed)
 	    pool_set_slot(fixture.pool, server_slot(0), &spec));
 	atomic_store(&go, true);
 	fixture_hears(fd, ANSWER);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 1);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 1);
 	close(fd);
 	end();
 }
@@ -602,7 +604,7 @@ START_TEST(loser_is_blamed)
 	s = pool_server(fixture.pool, 0);
 	fd = asks(GET);
 	fixture_hears(fd, ANSWER);
-	ck_assert_uint_eq(s->failures, 1);
+	ck_assert_uint_eq(s->counters->failures, 1);
 	ck_assert_int_eq(server_state(s), SERVER_BLACKLISTED);
 	ck_assert_str_eq(s->history.reason, "closed without an answer");
 	close(fd);
@@ -677,7 +679,7 @@ START_TEST(cut_sessions_go_elsewhere)
 	frontend_cut_sessions(fixture.frontend);
 	fixture_hears(fd, ANSWER);
 	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
-	ck_assert_uint_eq(s->connects, 1);
+	ck_assert_uint_eq(s->counters->connects, 1);
 	close(fd);
 	end();
 }
@@ -698,7 +700,7 @@ START_TEST(preopened_connections_are_not_trusted)
 	is_lost(asks(GET));
 	ck_assert_uint_eq(fixture_stats()->requests_retried, 1);
 	ck_assert_uint_eq(fixture_stats()->retries, 0);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 0);
 	ck_assert_int_eq(back[0].received, 2 * (long long)strlen(GET));
 	end();
 }

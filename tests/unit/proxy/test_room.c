@@ -43,6 +43,7 @@ begin(uint64_t max)
 	for (i = 0; i < COUNT; i++) {
 		list_init(&all[i].room.link);
 		all[i].options.sessions_max = 1000;
+		all[i].stats = &all[i].own_stats;
 		all[i].started = true;
 		all[i].hold = hold;
 	}
@@ -135,14 +136,14 @@ check_rule(uint64_t max)
 	for (i = 0; i < COUNT; i++) {
 		uint64_t own = i < COUNT - 1 ? share : 0;
 
-		n = all[i].stats.sessions;
+		n = all[i].stats->sessions;
 		sum += n;
 		taken += n > own ? n : own;
 	}
 	ck_assert_uint_le(sum, max);
 	ck_assert_uint_le(taken, max);
 	for (i = 0; i < COUNT; i++) {
-		n = all[i].stats.sessions;
+		n = all[i].stats->sessions;
 		ck_assert(all[i].full ==
 		    !((i < COUNT - 1 && n < share) || taken < max));
 	}
@@ -161,7 +162,7 @@ START_TEST(clients_come_and_go)
 		i = rand() % COUNT;
 		if (rand() % 5 < 3 && !all[i].full)
 			frontend_client_in(&all[i]);
-		else if (all[i].stats.sessions > 0)
+		else if (all[i].stats->sessions > 0)
 			leave(i, 1);
 		else
 			continue;

@@ -246,19 +246,19 @@ START_TEST(what_goes_on)
 	put(new, 2, ROUTE_SNI, "same");
 	server_set_fini(&new->list[0].servers);
 	ck_assert_int_eq(server_set_init(&new->list[0].servers, other, 2), 0);
-	old->list[0].clients = 9;
-	old->list[1].clients = 7;
+	*old->list[0].clients = 9;
+	*old->list[1].clients = 7;
 	old->list[1].servers.next = 3;
 	old->list[1].servers.credit[0] = -5;
-	old->list[2].clients = 8;
+	*old->list[2].clients = 8;
 	old->list[2].servers.credit[0] = -6;
 	routes_prepare(new, old);
-	ck_assert_uint_eq(new->list[2].clients, 7);
+	ck_assert_uint_eq(*new->list[2].clients, 7);
 	ck_assert_uint_eq(new->list[2].servers.next, 3);
 	ck_assert_int_eq(new->list[2].servers.credit[0], -5);
-	ck_assert_uint_eq(new->list[0].clients, 8);
+	ck_assert_uint_eq(*new->list[0].clients, 8);
 	ck_assert_int_eq(new->list[0].servers.credit[0], 0);
-	ck_assert_uint_eq(new->list[1].clients, 0);
+	ck_assert_uint_eq(*new->list[1].clients, 0);
 	routes_free(old);
 	routes_free(new);
 }

@@ -221,11 +221,11 @@ START_TEST(byte_by_byte)
 	expect_slowly("EHLO me\n", "EHLO me\n");
 	expect_slowly("\xff", "\xff");
 	ck_assert_uint_eq(
-	    frontend_routes(fixture.frontend)->list[0].clients, 1);
+	    *frontend_routes(fixture.frontend)->list[0].clients, 1);
 	ck_assert_uint_eq(
-	    frontend_routes(fixture.frontend)->list[2].clients, 1);
+	    *frontend_routes(fixture.frontend)->list[2].clients, 1);
 	ck_assert_uint_eq(
-	    frontend_routes(fixture.frontend)->list[3].clients, 3);
+	    *frontend_routes(fixture.frontend)->list[3].clients, 3);
 	end_routes();
 }
 END_TEST
@@ -251,7 +251,7 @@ START_TEST(counted_once)
 		fixture_breathe();
 	}
 	RUN_UNTIL(second.accepted == 1);
-	ck_assert_uint_eq(r->list[0].clients, 1);
+	ck_assert_uint_eq(*r->list[0].clients, 1);
 	close(fd);
 	end_routes();
 }

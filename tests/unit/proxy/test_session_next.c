@@ -237,10 +237,10 @@ START_TEST(kept_request_goes_elsewhere)
 	RUN_UNTIL(fixture_stats()->sessions == 0);
 	ck_assert_uint_eq(fixture_stats()->down, 3 * strlen(ANSWER));
 	ck_assert_uint_eq(
-	    pool_server(fixture.pool, 0)->received, strlen(ANSWER));
-	ck_assert_uint_eq(
-	    pool_server(fixture.pool, 1)->received, 2 * strlen(ANSWER));
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+	    pool_server(fixture.pool, 0)->counters->received, strlen(ANSWER));
+	ck_assert_uint_eq(pool_server(fixture.pool, 1)->counters->received,
+	    2 * strlen(ANSWER));
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->failures, 0);
 	end();
 }
 END_TEST
@@ -587,7 +587,7 @@ START_TEST(old_connection_waits_for_a_restart)
 	backend_stop(&back[0]);
 	fixture_breathe();
 	say(fd, GET);
-	RUN_UNTIL(pool_server(fixture.pool, 0)->failures == 1);
+	RUN_UNTIL(pool_server(fixture.pool, 0)->counters->failures == 1);
 	backend_start_at(&back[0], &at, answers, NULL);
 	fixture_hears(fd, ANSWER);
 	close(fd);

@@ -78,7 +78,7 @@ START_TEST(dropped_is_not_sent)
 	if (sent < MOST)
 		ck_assert_uint_eq(
 		    fixture_stats()->datagrams.up, (uint64_t)sent - 1);
-	ck_assert_uint_eq(pool_server(fixture.pool, 0)->sent,
+	ck_assert_uint_eq(pool_server(fixture.pool, 0)->counters->sent,
 	    fixture_stats()->datagrams.up * UDP_FIXTURE_QUERY);
 	close(client);
 	close(a);
@@ -443,7 +443,8 @@ START_TEST(no_port_to_one_server)
 		    (int)pool_server(fixture.pool, 0)->connections, first);
 		ck_assert_int_eq((int)pool_server(fixture.pool, 1)->connections,
 		    MANY - first);
-		ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
+		ck_assert_uint_eq(
+		    pool_server(fixture.pool, 0)->counters->failures, 0);
 	}
 	for (; i < 2 * PORTS && few && _i == 0; i++) {
 		fds[i] = client_at(10000 + i);
@@ -453,8 +454,10 @@ START_TEST(no_port_to_one_server)
 		fds[i] = client_at(10000 + i);
 		i++;
 		RUN_UNTIL(fixture_stats()->reasons[REASON_NO_RESOURCES] == 1);
-		ck_assert_uint_eq(pool_server(fixture.pool, 0)->failures, 0);
-		ck_assert_uint_eq(pool_server(fixture.pool, 1)->failures, 0);
+		ck_assert_uint_eq(
+		    pool_server(fixture.pool, 0)->counters->failures, 0);
+		ck_assert_uint_eq(
+		    pool_server(fixture.pool, 1)->counters->failures, 0);
 	}
 	while (i > 0 && few)
 		close(fds[--i]);
@@ -503,7 +506,7 @@ START_TEST(no_ipv6_is_no_lack_of_ports)
 	    pool_set_slot(fixture.pool, server_slot(0), &spec));
 	fixture_front();
 	fd = endpoint_connect(&fixture.front);
-	RUN_UNTIL(pool_server(fixture.pool, 0)->failures > 0);
+	RUN_UNTIL(pool_server(fixture.pool, 0)->counters->failures > 0);
 	close(fd);
 	fixture_end();
 	if (!off)

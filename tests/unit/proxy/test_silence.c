@@ -100,7 +100,8 @@ failures(void)
 	unsigned i, sum = 0;
 
 	for (i = 0; i < SERVERS; i++)
-		sum += (unsigned)pool_server(fixture.pool, i)->failures;
+		sum +=
+		    (unsigned)pool_server(fixture.pool, i)->counters->failures;
 	return sum;
 }
 
@@ -160,7 +161,8 @@ START_TEST(slow_names_fail_nobody)
 	ck_assert_uint_eq(failures(), 0);
 	for (i = 0; i < SERVERS; i++)
 		ck_assert_uint_gt(
-		    pool_server(fixture.pool, (unsigned)i)->received, 0);
+		    pool_server(fixture.pool, (unsigned)i)->counters->received,
+		    0);
 	RUN_UNTIL((breathe(), fixture_stats()->dns.waiting == 0));
 	ck_assert_uint_eq(fixture_stats()->dns.failed, rounds * BURST);
 	close(slow);
@@ -203,8 +205,9 @@ START_TEST(silent_name_server_fails)
 		breathe();
 		(void)answers(client, &fine);
 	}
-	ck_assert_uint_gt(pool_server(fixture.pool, 0)->failures, 0);
-	ck_assert_uint_eq(failures(), pool_server(fixture.pool, 0)->failures);
+	ck_assert_uint_gt(pool_server(fixture.pool, 0)->counters->failures, 0);
+	ck_assert_uint_eq(
+	    failures(), pool_server(fixture.pool, 0)->counters->failures);
 	ck_assert_int_gt(fine, 0);
 	close(client);
 	end_fixture();
