@@ -8,8 +8,8 @@
  * Restricted C: the kernel refuses a program that reads beyond what it has
  * compared with `end`. It exists twice: XDP_TAGS_APART is for drivers that
  * report VLAN tags by a function of the kernel (Linux 6.8) instead of in the
- * frame. Needs Linux 5.11. xdp_program_bytes.h has what clang makes of this
- * file. After a change: sh tests/lint/bpf.sh --write */
+ * frame. Needs Linux 5.11. For builds without clang, xdp_program_bytes.h has
+ * what that makes of this file. After a change: sh tests/lint/bpf.sh --write */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/in.h>

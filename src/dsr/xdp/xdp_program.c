@@ -8,7 +8,11 @@
 #include <unistd.h>
 
 #include "dsr/xdp/xdp_program.h"
+#ifdef HAVE_BPF_CLANG
+#include "dsr/xdp/xdp_program_built.inc"
+#else
 #include "dsr/xdp/xdp_program_bytes.h"
+#endif
 
 /* Linux 6.3 */
 #ifndef BPF_F_XDP_DEV_BOUND_ONLY
