@@ -222,6 +222,7 @@ START_TEST(silence_keeps_nobody_out)
 	int slow, good, i, fine = 0, heard = 0;
 
 	begin_fixture(true, _i == 0 ? 20 : 200, 60000);
+	fixture.options.dns.timeout_ms = (uint64_t)wait_scaled(5000);
 	fixture.options.dns.max = MANY;
 	fixture.options.sessions_max = 1; /* of connections alone */
 	udp_fixture_front();
