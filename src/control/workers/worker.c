@@ -319,11 +319,14 @@ worker_on_task(struct task *t)
 
 #ifdef PR_SET_PDEATHSIG
 
+static pid_t leader;
+
+/* What has no parent is process 1's, or a subreaper's. */
 static void
 on_continued(int signal)
 {
 	(void)signal;
-	if (getppid() == 1)
+	if (getppid() != leader)
 		(void)alarm(ORPHAN_S);
 }
 
@@ -333,8 +336,7 @@ on_continued(int signal)
 static void
 end_with_leader(void)
 {
-	if (getppid() == 1)
-		return;
+	leader = getppid();
 	(void)signal(SIGALRM, SIG_DFL);
 	(void)signal(SIGCONT, on_continued);
 	(void)prctl(PR_SET_PDEATHSIG, SIGCONT);
