@@ -26,7 +26,6 @@
 #include "control/registry.h"
 #include "control/socket/socket.h"
 #include "control/life/states.h"
-#include "control/report/status.h"
 #include "control/upgrade/takeover.h"
 #include "control/upgrade/upgrade.h"
 #include "control/web/web.h"
@@ -170,7 +169,7 @@ on_statistics(void *arg)
 	pen_count(p);
 	if (p->plan->config.web_stats == NULL)
 		report_log(p);
-	else if (status_write(p, &e) < 0)
+	else if (web_plain_write(p, &e) < 0)
 		log_error("status page not written error=\"%s\"", e.text);
 }
 

@@ -50,7 +50,7 @@ says sessions=1 timeout_ms=60000
 > mode json
 ~ "stopping":1
 > status
-~ <p>stopping, 1 session left
+~ warn">stopping, 1 session left
 # settings may change, but not where clients come in
 > quiet_time 2; timeout 5
 < 2

@@ -91,7 +91,7 @@ tests/system/test_top: tools/top tools/top_screen
 tests/system/test_udp: proxy/datagram/flow proxy/datagram/flow_health proxy/datagram/flow_socket proxy/datagram/flow_table
 tests/system/test_upgrade: control/upgrade/takeover control/upgrade/upgrade control/upgrade/upgrade_end control/life/predecessor
 	control/upgrade/upgrade_start
-tests/system/test_web: control/report/status control/web/web net/http_clients
+tests/system/test_web: control/web/web control/web/web_plain net/http_clients
 tests/system/test_client_limits: proxy/session/session_admit
 tests/system/test_process: control/life/rights
 tests/unit/control/test_config_merge: control/file/config_edit control/file/config_lines

@@ -372,6 +372,12 @@ START_TEST(page_and_statistics)
 	web_fixture_expect_in(got, "<h2>service default</h2>");
 	web_fixture_expect_in(got, "<h2>service b</h2>");
 	ck_assert_int_eq(times(got, "<caption>Counters</caption>"), 2);
+	ck_assert_int_eq(times(got, "<th class=\"n\">connects</th>"), 2);
+	ck_assert_int_eq(times(got, "data-label=\"state\">up</td>"), 2);
+	/* it begins as the live page does */
+	ck_assert_ptr_nonnull(strstr(got, "<body>"));
+	web_fixture_expect_in(web_fixture_get("/"),
+	    text("%.*s", (int)(strstr(got, "<body>") - got), got));
 	web_fixture_expect_in(
 	    web_fixture_command("service b statistics"), "\naccepted 1\n");
 	web_fixture_expect_in(

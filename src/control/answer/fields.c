@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef HAVE_JANSSON
@@ -20,27 +21,78 @@ tells_text(const struct fields *f)
 	return !f->reply->json && f->style != FIELDS_SILENT;
 }
 
-/* What stands before a value. */
+static bool
+is_html(const struct fields *f)
+{
+	return f->style >= FIELDS_HTML;
+}
+
+void
+fields_add_escaped(struct buffer *out, const char *text)
+{
+	for (; *text != '\0'; text++)
+		switch (*text) {
+		case '<':
+			reply_add(out, "&lt;");
+			break;
+		case '&':
+			reply_add(out, "&amp;");
+			break;
+		case '"':
+			reply_add(out, "&quot;");
+			break;
+		default:
+			(void)buffer_append(out, text, 1);
+		}
+}
+
 static void
-lead(struct fields *f, const char *key)
+add_html(
+    struct fields *f, const char *key, const char *value, const char *class)
 {
 	struct buffer *out = &f->reply->out;
 
-	if (f->style == FIELDS_HTML)
-		reply_add(out, "<tr><th>%s</th><td class=\"n\">", key);
-	else if (f->style == FIELDS_LINES)
+	if (f->style == FIELDS_HEADS) {
+		reply_add(out, "<th%s>%s</th>", class, key);
+		return;
+	}
+	if (f->style == FIELDS_CELLS)
+		reply_add(out, "<td%s data-label=\"%s\">", class, key);
+	else
+		reply_add(out, "<tr><th>%s</th><td%s>", key, class);
+	if (value != NULL)
+		fields_add_escaped(out, value);
+	reply_add(out, f->style == FIELDS_CELLS ? "</td>" : "</td></tr>\n");
+}
+
+/* Writes what stands before a value as text, which the caller writes then. If
+ * there is none to write, or HTML has it already, false. */
+static bool
+lead(struct fields *f, const char *key, const char *value, bool number)
+{
+	struct buffer *out = &f->reply->out;
+
+	if (!tells_text(f))
+		return false;
+	if (is_html(f)) {
+		add_html(f, key, value, number ? " class=\"n\"" : "");
+		return false;
+	}
+	if (value == NULL)
+		return false;
+	if (f->style == FIELDS_LINES)
 		reply_add(out, "%s%s ", f->count > 0 ? "\n" : "", key);
 	else if (f->count > 0)
 		reply_add(out, " %s ", key);
 	f->count++;
+	return true;
 }
 
-/* What stands after it. */
 static void
-trail(struct fields *f)
+add_value(struct fields *f, const char *key, const char *value, bool number)
 {
-	if (f->style == FIELDS_HTML)
-		reply_add(&f->reply->out, "</td></tr>\n");
+	if (lead(f, key, value, number))
+		(void)buffer_append(&f->reply->out, value, strlen(value));
 }
 
 /* ---- JSON ---- */
@@ -210,7 +262,7 @@ fields_end(struct fields *f)
 		end_object(f);
 		if (!r->in_list && f->whole == NULL)
 			(void)buffer_append(&r->out, "\n", 1);
-	} else if (tells_text(f) && f->count > 0 && f->style != FIELDS_HTML) {
+	} else if (tells_text(f) && f->count > 0 && !is_html(f)) {
 		(void)buffer_append(&r->out, "\n", 1);
 	}
 }
@@ -219,55 +271,47 @@ void
 fields_text(struct fields *f, const char *key, const char *value)
 {
 	PUT(f, key, value != NULL ? json_of(value) : json_null());
-	if (!tells_text(f) || value == NULL)
-		return;
-	lead(f, key);
-	(void)buffer_append(&f->reply->out, value, strlen(value));
-	trail(f);
+	add_value(f, key, value, false);
 }
 
 void
 fields_word(struct fields *f, const char *key, const char *value)
 {
 	PUT(f, key, value != NULL ? json_of(value) : json_null());
-	if (!tells_text(f) || value == NULL)
-		return;
-	lead(f, key);
-	words_append(&f->reply->out, value);
-	trail(f);
+	if (lead(f, key, value, false))
+		words_append(&f->reply->out, value);
 }
 
 void
 fields_phrase(struct fields *f, const char *key, const char *value)
 {
 	PUT(f, key, value != NULL ? json_of(value) : json_null());
-	if (!tells_text(f) || value == NULL)
-		return;
-	lead(f, key);
-	reply_add(&f->reply->out, "\"%.500s\"", value);
-	trail(f);
+	if (lead(f, key, value, false))
+		reply_add(&f->reply->out, "\"%.500s\"", value);
 }
 
 void
 fields_number(struct fields *f, const char *key, uint64_t value)
 {
+	char text[24];
+
 	PUT(f, key, json_integer((json_int_t)value));
 	if (!tells_text(f))
 		return;
-	lead(f, key);
-	reply_add(&f->reply->out, "%" PRIu64, value);
-	trail(f);
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	add_value(f, key, text, true);
 }
 
 void
 fields_integer(struct fields *f, const char *key, int64_t value)
 {
+	char text[24];
+
 	PUT(f, key, json_integer(value));
 	if (!tells_text(f))
 		return;
-	lead(f, key);
-	reply_add(&f->reply->out, "%" PRId64, value);
-	trail(f);
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	add_value(f, key, text, true);
 }
 
 void
@@ -277,22 +321,14 @@ fields_decimal(struct fields *f, const char *key, const char *value)
 	    strchr(value, '.') != NULL
 		? json_real(strtod(value, NULL))
 		: json_integer(strtoll(value, NULL, 10)));
-	if (!tells_text(f))
-		return;
-	lead(f, key);
-	reply_add(&f->reply->out, "%s", value);
-	trail(f);
+	add_value(f, key, value, true);
 }
 
 void
 fields_flag(struct fields *f, const char *key, bool value)
 {
 	PUT(f, key, json_boolean(value));
-	if (!tells_text(f))
-		return;
-	lead(f, key);
-	reply_add(&f->reply->out, "%s", value ? "yes" : "no");
-	trail(f);
+	add_value(f, key, value ? "yes" : "no", false);
 }
 
 void

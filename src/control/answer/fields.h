@@ -3,8 +3,10 @@
  *     FIELDS_LINE    "0 addr 127.0.0.1 port 80": the first value alone, then
  *                   names and values in one line
  *     FIELDS_LINES   "accepted 5": a line each
- *     FIELDS_HTML    a row each of a table; for numbers, nothing is escaped
  *     FIELDS_SILENT  no text: the handler writes its own
+ *     FIELDS_HTML    a row each of a table, escaped as the next
+ *     FIELDS_CELLS   a cell each of a row, also of those without a value
+ *     FIELDS_HEADS   the names of these columns
  *
  * As JSON each is an object (made by the Jansson library); between
  * fields_list_begin() and _end() they are the items of an array. The
@@ -18,7 +20,14 @@
 
 #include "control/answer/reply.h"
 
-enum fields_style { FIELDS_LINE, FIELDS_LINES, FIELDS_HTML, FIELDS_SILENT };
+enum fields_style {
+	FIELDS_LINE,
+	FIELDS_LINES,
+	FIELDS_SILENT,
+	FIELDS_HTML, /* as all after it */
+	FIELDS_CELLS,
+	FIELDS_HEADS
+};
 
 struct fields {
 	struct reply *reply;
@@ -56,6 +65,9 @@ void fields_json_number(struct fields *f, const char *key, uint64_t value);
 /* An array of `n` strings, NULL being null. */
 void fields_json_texts(
     struct fields *f, const char *key, const char *const *values, unsigned n);
+
+/* Text for HTML. */
+void fields_add_escaped(struct buffer *out, const char *text);
 
 void fields_list_begin(struct reply *r);
 void fields_list_end(struct reply *r);

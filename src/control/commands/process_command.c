@@ -14,7 +14,7 @@
 #include "control/peers/peers.h"
 #include "control/report/report.h"
 #include "control/plan/setting.h"
-#include "control/report/status.h"
+#include "control/web/web.h"
 #include "control/upgrade/upgrade.h"
 #include "dsr/director/director.h"
 #include "proxy/check/checker.h"
@@ -200,7 +200,7 @@ write_page(struct pen *p)
 {
 	struct error e;
 
-	if (p->plan->config.web_stats != NULL && status_write(p, &e) < 0)
+	if (p->plan->config.web_stats != NULL && web_plain_write(p, &e) < 0)
 		log_error("status page not written error=\"%s\"", e.text);
 }
 
@@ -227,7 +227,7 @@ run_status(struct call *c, struct error *e)
 	if (c->reply->json)
 		report_counters(c->service, c->reply, FIELDS_LINES);
 	else
-		status_page(c->pen, &c->reply->out);
+		web_plain_page(c->pen, &c->reply->out);
 	if (c->caller != NULL && c->origin == NULL &&
 	    c->caller->access > ACCESS_LOOK)
 		write_page(c->pen);

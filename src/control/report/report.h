@@ -16,6 +16,9 @@ void report_servers(struct reply *r);
  * and rates, and the two special servers after the others. As JSON the objects
  * are the same. */
 void report_servers_long(struct reply *r);
+/* The same fields but for the check, as the rows of an HTML table; nothing if
+ * there are no servers. */
+void report_servers_table(const struct service *svc, struct reply *r);
 enum { REPORT_TEXT_MAX = 40 };
 /* "1.5", of 15. */
 const char *report_tenths(uint64_t tenths, char text[REPORT_TEXT_MAX]);

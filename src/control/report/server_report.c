@@ -129,19 +129,51 @@ emit_short(struct reply *r, const struct service *svc, const struct server *s)
 }
 
 static void
-emit_long(struct reply *r, const struct service *svc, const struct server *s)
+emit_known(struct fields *f, const struct service *svc, const struct server *s)
 {
 	uint64_t now = report_now(svc->pen);
+
+	fields_number(f, "server", s->number);
+	server_report_emit_state(f, s, now);
+	server_report_emit_address(f, s);
+	emit_numbers(f, s);
+	emit_counts(f, s, now);
+}
+
+static void
+emit_long(struct reply *r, const struct service *svc, const struct server *s)
+{
 	struct fields f;
 
 	fields_begin(&f, r, FIELDS_LINE);
-	fields_number(&f, "server", s->number);
-	server_report_emit_state(&f, s, now);
-	server_report_emit_address(&f, s);
-	emit_numbers(&f, s);
-	emit_counts(&f, s, now);
+	emit_known(&f, svc, s);
 	report_check(&f, svc, s);
 	fields_end(&f);
+}
+
+/* Its row of a table. */
+static void
+emit_row(struct reply *r, const struct service *svc, const struct server *s,
+    enum fields_style style)
+{
+	/* the colours of the page */
+	static const char *const classes[SERVER_STATES] = {
+		[SERVER_REMOVED] = " class=\"down\"",
+		[SERVER_DOWN] = " class=\"down\"",
+		[SERVER_BLACKLISTED] = " class=\"down\"",
+		[SERVER_MAINT] = " class=\"warn\"",
+		[SERVER_DRAIN] = " class=\"warn\"",
+		[SERVER_SUSPECT] = " class=\"warn\"",
+	};
+	const char *class = classes[server_state(s)];
+	struct fields f;
+
+	reply_add(&r->out, "<tr%s>",
+	    style == FIELDS_CELLS && class != NULL ? class : "");
+	fields_begin(&f, r, style);
+	emit_known(&f, svc, s);
+	fields_end(&f);
+	reply_add(&r->out, "</tr>\n");
 }
 
 /* ---- all servers ---- */
@@ -219,4 +251,24 @@ void
 report_servers_long(struct reply *r)
 {
 	server_report_begin(r, more_servers_long);
+}
+
+void
+report_servers_table(const struct service *svc, struct reply *r)
+{
+	unsigned i, regular = slots_in_use(svc->pool), rows = 0;
+	const struct server *s;
+
+	for (i = 0; i < regular + SLOTS_SPECIAL; i++) {
+		s = server_report_server_at(svc->pool, i, regular);
+		if (!server_is_known(s))
+			continue;
+		if (rows++ == 0) {
+			reply_add(&r->out, "<thead>");
+			emit_row(r, svc, s, FIELDS_HEADS);
+			reply_add(&r->out, "</thead>\n<tbody>\n");
+		}
+		emit_row(r, svc, s, FIELDS_CELLS);
+	}
+	reply_add(&r->out, rows > 0 ? "</tbody>" : "");
 }

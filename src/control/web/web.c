@@ -10,7 +10,6 @@
 #include "control/report/metrics.h"
 #include "control/life/context.h"
 #include "control/report/service_report.h"
-#include "control/report/status.h"
 #include "control/report/trend.h"
 #include "control/web/web.h"
 #include "control/web/web_page.h"
@@ -109,6 +108,12 @@ get_metrics(struct web *w, struct http_exchange *x)
 
 /* ---- the others ---- */
 
+void
+web_page_head(struct buffer *out)
+{
+	(void)buffer_append(out, web_page, WEB_PAGE_HEAD);
+}
+
 /* Without JSON the page that -w writes, which does not change by itself. */
 static void
 get_page(struct web *w, struct http_exchange *x)
@@ -120,7 +125,7 @@ get_page(struct web *w, struct http_exchange *x)
 		return;
 	}
 	buffer_init(&page);
-	status_page(w->pen, &page);
+	web_plain_page(w->pen, &page);
 	http_reply(x, 200, html, buffer_bytes(&page), buffer_length(&page));
 	buffer_fini(&page);
 }

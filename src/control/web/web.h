@@ -12,6 +12,7 @@
 #define PEN_CONTROL_WEB_H
 
 #include "base/addr.h"
+#include "base/buffer.h"
 #include "base/error.h"
 
 struct apply;
@@ -35,6 +36,14 @@ void web_leave(struct web *w);
 /* Calls `fn` for its listener. */
 void web_each_listener(
     struct web *w, void (*fn)(void *arg, struct listener *l), void *arg);
+
+/* Appends the page without scripts, complete and well-formed; needs a
+ * frontend. */
+void web_plain_page(const struct pen *p, struct buffer *out);
+/* Puts it into the file that web_stats names, at once, so that no reader sees
+ * half of it. Nothing if none is named. Returns 0, or -1 with a full
+ * message. */
+int web_plain_write(const struct pen *p, struct error *e);
 
 /* The pages of a draft, as a participant; see apply.h. */
 int apply_web_prepare(struct apply *a, struct error *e);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct buffer;
 struct http_exchange;
 struct http_server;
 struct pen;
@@ -28,6 +29,8 @@ void *web_new_walk(struct http_exchange *x, size_t size);
 bool web_find_service(const struct web *w, struct http_exchange *x,
     const struct service **svc, bool *named);
 
+/* What both pages begin with: to the body. */
+void web_page_head(struct buffer *out);
 /* /status.json */
 void web_get_status(struct web *w, struct http_exchange *x);
 

@@ -61,6 +61,30 @@ START_TEST(styles_of_text)
 	ck_assert_str_eq(emit_all(FIELDS_SILENT, false), "");
 	ck_assert_ptr_nonnull(strstr(emit_all(FIELDS_HTML, false),
 	    "<tr><th>i</th><td class=\"n\">-3</td></tr>\n"));
+	/* as many cells as columns */
+	ck_assert_str_eq(emit_all(FIELDS_HEADS, false),
+	    "<th class=\"n\">n</th><th class=\"n\">i</th><th>t</th>"
+	    "<th>none</th><th>p</th><th class=\"n\">d</th>"
+	    "<th class=\"n\">whole</th><th>yes</th><th>no</th>");
+	ck_assert_str_eq(emit_all(FIELDS_CELLS, false),
+	    "<td class=\"n\" data-label=\"n\">9223372036854775807</td>"
+	    "<td class=\"n\" data-label=\"i\">-3</td>"
+	    "<td data-label=\"t\">word</td><td data-label=\"none\"></td>"
+	    "<td data-label=\"p\">two words</td>"
+	    "<td class=\"n\" data-label=\"d\">0.2</td>"
+	    "<td class=\"n\" data-label=\"whole\">7</td>"
+	    "<td data-label=\"yes\">yes</td><td data-label=\"no\">no</td>");
+}
+END_TEST
+
+START_TEST(html_is_escaped)
+{
+	begin(false);
+	fields_begin(&f, &r, FIELDS_CELLS);
+	fields_phrase(&f, "t", "<a href=\"x\">&");
+	fields_end(&f);
+	ck_assert_str_eq(told(),
+	    "<td data-label=\"t\">&lt;a href=&quot;x&quot;>&amp;</td>");
 }
 END_TEST
 
@@ -162,6 +186,7 @@ SUITE(test_fields)
 	Suite *s = suite_create("fields");
 
 	SUITE_ADD(s, styles_of_text, 10);
+	SUITE_ADD(s, html_is_escaped, 10);
 	SUITE_ADD(s, nothing_is_no_line, 10);
 #ifdef HAVE_JANSSON
 	SUITE_ADD(s, one_object, 10);
