@@ -257,7 +257,7 @@ log_warnings(struct pen *p)
 	SERVICE_EACH (p, svc) {
 		buffer_init(&of_routes);
 		route_warnings_print(svc, svc->plan, &of_routes);
-		warnings_log(NULL, svc->plan, p->plan, NULL);
+		warnings_log(NULL, svc->plan, p->plan);
 		warnings_log_lines(svc->plan, &of_routes, UINT_MAX);
 		buffer_fini(&of_routes);
 	}

@@ -7,7 +7,6 @@
 #include "control/apply/apply.h"
 #include "control/apply/expand.h"
 #include "control/life/states.h"
-#include "control/plan/server_index.h"
 
 /* A server that is the same stays drained or down where the draft does not set
  * it: then the plan gets it, or it would be lost when that is written. */
@@ -82,15 +81,6 @@ take_service(
 	set->prio = service->prio;
 }
 
-static int
-remove_server(struct service *svc, unsigned slot)
-{
-	struct server *s = pool_slot(svc->pool, slot);
-
-	pool_remove_server(svc->pool, s);
-	return s != NULL ? server_index_set(svc->index, s) : 0;
-}
-
 /* One of the hosts that a name stands for: the target of a service, which its
  * certificate is for (RFC 6125, 6.2.1); else the name without its star. NULL:
  * the name itself. */
@@ -114,8 +104,10 @@ apply_pool_set_server(
 	struct server *set;
 
 	log_addresses(svc, s, c);
-	if (s == NULL || s->host == NULL)
-		return remove_server(svc, c->slot);
+	if (s == NULL || s->host == NULL) {
+		pool_remove_server(svc->pool, pool_slot(svc->pool, c->slot));
+		return 0;
+	}
 	server_spec_init(&spec);
 	spec.name = s->host;
 	spec.host = host_name(s, host);
@@ -132,7 +124,7 @@ apply_pool_set_server(
 	    spec_format_limits(s, text));
 	note_admin(draft, set);
 	take_out_now(svc, draft, set);
-	return server_index_set(svc->index, set);
+	return 0;
 }
 
 /* Takes the draft's settings, but keeps the memory of clients: that is given up

@@ -12,7 +12,6 @@
 #include "control/apply/expand.h"
 #include "control/life/context.h"
 #include "control/apply/server_find.h"
-#include "control/plan/server_index.h"
 
 /* Servers listed in an error, up to 60 letters each; those that are compared
  * for a hint. */
@@ -20,7 +19,8 @@ enum { FOUND_MAX = 4, HINTS_MAX = 1000 };
 
 /* The meaning of the word. */
 struct wanted {
-	char host[SPEC_TEXT_MAX]; /* an IP address in its usual form */
+	char host[SPEC_TEXT_MAX];
+	struct addr at; /* without port; if it is an IP address */
 	bool ip, path;
 	int port; /* -1: any */
 };
@@ -43,18 +43,14 @@ server_find_parse_word(struct wanted *w, const char *word, struct error *e)
 	const char *rest = "";
 	char *host = addr_is_unix_text(word) ? strdup(word)
 					     : spec_split_host(word, &rest, e);
-	struct addr ip;
 	uint16_t port = 0;
 	int rc = 0;
 
 	*w = (struct wanted){ .port = -1, .path = addr_is_unix_text(word) };
 	if (host == NULL)
 		return error_set(e, "\"%.100s\" is not a server", word);
-	w->ip = !w->path && addr_parse_ip(&ip, host, 0) == 0;
-	if (w->ip)
-		addr_format_host(&ip, w->host);
-	else
-		snprintf(w->host, sizeof(w->host), "%s", host);
+	w->ip = !w->path && addr_parse_ip(&w->at, host, 0) == 0;
+	snprintf(w->host, sizeof(w->host), "%s", host);
 	free(host);
 	if (rest[0] == ':') {
 		if (strcmp(rest, ":0") != 0)
@@ -66,38 +62,37 @@ server_find_parse_word(struct wanted *w, const char *word, struct error *e)
 
 /* ---- servers that fit ---- */
 
+/* An IPv4 address can be written in one way only. */
 static bool
-is_same_ip(const struct addr *a, const char *text)
-{
-	char ip[ADDR_TEXT_MAX];
-
-	return strcmp(addr_format_host(a, ip), text) == 0;
-}
-
-static bool
-text_is_ip(const char *host, const char *ip)
+text_is_ip(const char *host, const struct wanted *w)
 {
 	struct addr a;
 
-	return host != NULL && addr_parse_ip(&a, host, 0) == 0 &&
-	    is_same_ip(&a, ip);
+	if (host == NULL || w->at.u.sa.sa_family == AF_INET)
+		return text_equal(host, w->host);
+	return strchr(host, ':') != NULL && addr_parse_ip(&a, host, 0) == 0 &&
+	    addr_equal(&a, &w->at);
 }
 
 /* Whether the server in force has the address: a name has several. */
 static bool
 server_find_has_address(const struct service *svc, unsigned slot,
-    const struct server_plan *s, const char *ip)
+    const struct server_plan *s, const struct addr *ip)
 {
 	const struct server_plan *now = plan_slot(svc->plan, slot);
 	const struct server *have = pool_slot(svc->pool, slot);
+	struct addr a;
 	unsigned i;
 
 	if (now == NULL || !text_equal(now->host, s->host) || have == NULL ||
 	    !have->present)
 		return false;
-	for (i = 0; i < have->addrs.count; i++)
-		if (is_same_ip(&have->addrs.addr[i], ip))
+	for (i = 0; i < have->addrs.count; i++) {
+		a = have->addrs.addr[i];
+		addr_set_port(&a, 0);
+		if (addr_equal(&a, ip))
 			return true;
+	}
 	return false;
 }
 
@@ -107,7 +102,7 @@ server_find_fits(const struct search *f, unsigned slot)
 	const struct server_plan *s = plan_slot(f->call->plan, slot);
 	const struct wanted *w = &f->wanted;
 
-	if (s == NULL || s->host == NULL || slot < SLOTS_SPECIAL)
+	if (s->host == NULL)
 		return false;
 	if (w->port >= 0 && w->port != s->port)
 		return false;
@@ -115,48 +110,29 @@ server_find_fits(const struct search *f, unsigned slot)
 		    : strcasecmp(s->host, w->host) == 0)
 		return true;
 	return w->ip &&
-	    (text_is_ip(s->host, w->host) || text_is_ip(s->address, w->host) ||
-		server_find_has_address(f->call->service, slot, s, w->host));
+	    (text_is_ip(s->host, w) || text_is_ip(s->address, w) ||
+		server_find_has_address(f->call->service, slot, s, &w->at));
 }
 
-static void
-visit(void *arg, unsigned slot)
-{
-	struct search *f = arg;
-	unsigned i;
-
-	if (!server_find_fits(f, slot))
-		return;
-	if (f->each != NULL) {
-		if (f->parent == 0 ||
-		    plan_slot(f->call->plan, slot)->parent == f->parent)
-			f->each(f->arg, slot);
-		return;
-	}
-	for (i = 0; i < f->count && i < FOUND_MAX; i++)
-		if (f->slot[i] == slot)
-			return;
-	/* in order, as far as they are listed */
-	for (i = f->count < FOUND_MAX ? f->count : FOUND_MAX;
-	     i > 0 && f->slot[i - 1] > slot; i--)
-		if (i < FOUND_MAX)
-			f->slot[i] = f->slot[i - 1];
-	if (i < FOUND_MAX)
-		f->slot[i] = slot;
-	f->count++;
-}
-
-/* Those in force by the index, and those that the draft has changed. */
+/* In the order of their numbers. */
 static void
 server_find_search(struct search *f)
 {
-	const struct plan *now = f->call->service->plan, *draft = f->call->plan;
-	unsigned slot, slots = plan_slots(draft);
+	const struct plan *p = f->call->plan;
+	unsigned slot, slots = plan_slots(p);
 
-	server_index_each(f->call->service->index, f->wanted.host, visit, f);
-	for (slot = plan_next_change(now, draft, 0); slot < slots;
-	     slot = plan_next_change(now, draft, slot + 1))
-		visit(f, slot);
+	for (slot = SLOTS_SPECIAL; slot < slots; slot++) {
+		if (!server_find_fits(f, slot))
+			continue;
+		if (f->each == NULL) {
+			if (f->count < FOUND_MAX)
+				f->slot[f->count] = slot;
+			f->count++;
+		} else if (f->parent == 0 ||
+		    plan_slot(p, slot)->parent == f->parent) {
+			f->each(f->arg, slot);
+		}
+	}
 }
 
 /* ---- errors ---- */
@@ -226,6 +202,12 @@ server_find_refuse(const struct call *c, unsigned number, struct error *e)
 
 /* ---- the server ---- */
 
+static bool
+is_number(const char *word)
+{
+	return word[strspn(word, "0123456789")] == '\0';
+}
+
 static int
 server_find_parse_number(const char *word, unsigned *number, struct error *e)
 {
@@ -246,7 +228,7 @@ server_find(
 {
 	struct search f = { .call = c };
 
-	if (word[strspn(word, "0123456789")] == '\0')
+	if (is_number(word))
 		return server_find_parse_number(word, number, e);
 	if (server_find_parse_word(&f.wanted, word, e) < 0)
 		return -1;
@@ -282,12 +264,22 @@ find_number(struct search *f, const char *word, struct error *e)
 }
 
 int
+server_find_check(const char *word, struct error *e)
+{
+	struct wanted w;
+	unsigned number;
+
+	return is_number(word) ? server_find_parse_number(word, &number, e)
+			       : server_find_parse_word(&w, word, e);
+}
+
+int
 server_find_each(const struct call *c, const char *word,
     void (*visit_one)(void *arg, unsigned slot), void *arg, struct error *e)
 {
 	struct search f = { .call = c, .each = visit_one, .arg = arg };
 
-	if (word[strspn(word, "0123456789")] == '\0')
+	if (is_number(word))
 		return find_number(&f, word, e);
 	if (server_find_parse_word(&f.wanted, word, e) < 0)
 		return -1;

@@ -9,15 +9,16 @@ struct call;
 
 /* Finds the one server of c->plan that `word` means, or the number that a new
  * server would have: *number. Returns 0, or -1 with a short message: there is
- * no such server, or there are several, which are listed. The cost is that of
- * servers that were edited since the plan in force was copied, and of a
- * hash. */
+ * no such server, or there are several, which are listed. */
 int server_find(
     const struct call *c, const char *word, unsigned *number, struct error *e);
 
+/* Whether the word can mean a server. Returns 0, or -1 with a short message. */
+int server_find_check(const char *word, struct error *e);
+
 /* Calls `visit` with the slot of each regular server that `word` means: that of
  * a number, all of a name or an address, and all addresses of a name that ends
- * with "*", or of its number. Some may be visited twice. Returns 0, or -1 with
+ * with "*", or of its number. Returns 0, or -1 with
  * a short message when the word can mean none. */
 int server_find_each(const struct call *c, const char *word,
     void (*visit)(void *arg, unsigned slot), void *arg, struct error *e);

@@ -10,7 +10,6 @@
 #include "control/apply/geoip.h"
 #include "control/apply/services.h"
 #include "control/life/states.h"
-#include "control/plan/server_index.h"
 #include "dsr/director/director.h"
 #include "pool/pool_share.h"
 
@@ -59,10 +58,8 @@ service_new(struct pen *p, const char *name, struct plan *plan)
 	if (plan == NULL && svc->plan != NULL)
 		plan_hold(svc->plan);
 	svc->pool = pool_new();
-	svc->index = server_index_new();
 	svc->tls_config = tls_config_new(svc);
-	if (svc->plan != NULL && svc->pool != NULL && svc->index != NULL &&
-	    svc->tls_config != NULL) {
+	if (svc->plan != NULL && svc->pool != NULL && svc->tls_config != NULL) {
 		if (p->service != NULL)
 			pool_share_lists(svc->pool, p->service->pool);
 		states_watch(svc);
@@ -95,7 +92,6 @@ service_free(struct service *svc)
 		svc->forget(svc);
 	states_unwatch(svc);
 	pool_free(svc->pool);
-	server_index_free(svc->index);
 	if (svc->plan != NULL && svc->plan->owners > 0)
 		plan_drop(svc->plan);
 	free(svc);

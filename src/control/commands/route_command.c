@@ -105,17 +105,10 @@ parse_subject(struct call *c, struct route_plan *r, struct error *e)
 	return 2;
 }
 
-static void
-ignore(void *arg, unsigned slot)
-{
-	(void)arg;
-	(void)slot;
-}
-
 /* Which servers there are is known when the plan is whole; what can be none is
  * refused. */
 static int
-route_check_servers(const struct call *c, const char *list, struct error *e)
+route_check_servers(const char *list, struct error *e)
 {
 	char word[SPEC_TEXT_MAX];
 	size_t n;
@@ -127,7 +120,7 @@ route_check_servers(const struct call *c, const char *list, struct error *e)
 			    e, "\"%.100s\": expected SERVER[,SERVER ..]", list);
 		memcpy(word, list, n);
 		word[n] = '\0';
-		if (server_find_each(c, word, ignore, NULL, e) < 0)
+		if (server_find_check(word, e) < 0)
 			return -1;
 		if (list[n] == '\0')
 			return 0;
@@ -231,7 +224,7 @@ run_route(struct call *c, struct error *e)
 	if (c->words->count != n + 1 && !r.to_service)
 		return expects(c, e);
 	r.to = c->words->word[c->words->count - 1];
-	if (!r.to_service && route_check_servers(c, r.to, e) < 0)
+	if (!r.to_service && route_check_servers(r.to, e) < 0)
 		return -1;
 	return each_pattern(c, &r, route_set_one, e);
 }

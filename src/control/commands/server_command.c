@@ -21,7 +21,6 @@
 #include "control/life/context.h"
 #include "control/report/report.h"
 #include "control/apply/server_find.h"
-#include "control/plan/server_index.h"
 #include "control/plan/server_setting.h"
 #include "control/plan/table.h"
 
@@ -35,37 +34,23 @@ server_is_planned(const struct plan *p, unsigned number)
 	return s != NULL && s->host != NULL;
 }
 
-/* Which server in force is the same as the new one, and not planned yet. */
-struct same {
-	const struct call *call;
-	const struct server_plan *new;
-	unsigned number; /* the first; SERVERS_MAX: none */
-};
-
-static void
-visit_same(void *arg, unsigned slot)
-{
-	struct same *x = arg;
-	const struct server_plan *s = plan_slot(x->call->service->plan, slot);
-	unsigned number = server_number(slot);
-
-	if (s != NULL && s->host != NULL && number < x->number &&
-	    strcmp(s->host, x->new->host) == 0 && s->port == x->new->port &&
-	    !server_is_planned(x->call->plan, number))
-		x->number = number;
-}
-
 /* The number of a running server that is the same, which keeps it what it is
- * when a file is read again; else the first free one. */
+ * when a file is read again; else the first free one. A file has its servers
+ * mostly in the order of before: the search begins after the draft's last. */
 static unsigned
 number_for(const struct call *c, const struct server_plan *new)
 {
-	struct same x = { c, new, SERVERS_MAX };
-	unsigned i;
+	const struct plan *now = c->service->plan;
+	unsigned count = plan_count(now), from = plan_count(c->plan), i, n;
+	const struct server_plan *s;
 
-	server_index_each(c->service->index, new->host, visit_same, &x);
-	if (x.number < SERVERS_MAX)
-		return x.number;
+	for (n = 0; n < count; n++) {
+		i = (from + n) % count;
+		s = plan_server(now, i);
+		if (!server_is_planned(c->plan, i) && s->host != NULL &&
+		    s->port == new->port && strcmp(s->host, new->host) == 0)
+			return i;
+	}
 	for (i = 0; !apply_is_free(c->service, c->plan, i); i++)
 		;
 	return i;

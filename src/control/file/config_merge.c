@@ -7,7 +7,6 @@
 #include "control/apply/services.h"
 #include "control/file/config_edit.h"
 #include "control/file/config_merge.h"
-#include "control/plan/server_index.h"
 
 struct merge {
 	struct pen *pen;

@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "control/handover/handover_parts.h"
 #include "control/life/context.h"
-#include "control/plan/server_index.h"
 #include "dsr/director/director.h"
 
 /* ---- which server is which ---- */
@@ -30,23 +29,6 @@ is_at(
 	return false;
 }
 
-struct search {
-	const struct service *service;
-	const struct addr *at;
-	struct server *found;
-};
-
-static void
-on_candidate(void *arg, unsigned slot)
-{
-	struct search *l = arg;
-	struct server *s = pool_slot(l->service->pool, slot);
-
-	if (is_at(l->service, s, l->at) &&
-	    (l->found == NULL || slot < l->found->slot))
-		l->found = s;
-}
-
 /* A server at that address: the one in the same slot if that is one of several;
  * the one as many slots away as the last one was, as where one was removed;
  * else the first. The servers beside the list are found in their slots only. */
@@ -54,9 +36,8 @@ static struct server *
 find_server(
     struct handover_state_past *l, unsigned slot, const struct addr *at)
 {
-	struct search search = { l->service, at, NULL };
 	const struct pool *pool = l->service->pool;
-	char host[ADDR_TEXT_MAX];
+	unsigned i;
 
 	if (is_at(l->service, pool_slot(pool, slot), at))
 		return pool_slot(pool, slot);
@@ -65,11 +46,13 @@ find_server(
 	if (slot + l->shift >= SLOTS_SPECIAL &&
 	    is_at(l->service, pool_slot(pool, slot + l->shift), at))
 		return pool_slot(pool, slot + l->shift);
-	server_index_each(l->service->index, addr_format_host(at, host),
-	    on_candidate, &search);
-	if (search.found != NULL)
-		l->shift = search.found->slot - slot;
-	return search.found;
+	for (i = SLOTS_SPECIAL; i < pool_slots(pool); i++) {
+		if (!is_at(l->service, pool_slot(pool, i), at))
+			continue;
+		l->shift = i - slot;
+		return pool_slot(pool, i);
+	}
+	return NULL;
 }
 
 /* ---- what it was ---- */

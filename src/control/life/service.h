@@ -15,7 +15,6 @@ struct director;
 struct frontend;
 struct pen;
 struct pool;
-struct server_index;
 struct tls_config;
 struct trend;
 
@@ -27,8 +26,7 @@ struct service {
 	char label[SERVICE_NAME_MAX + 12];
 	struct service *next; /* in no order; NULL: the last one */
 	struct plan *plan;    /* in force; that of the first is the pen's */
-	struct pool *pool;	    /* always there, as is the next */
-	struct server_index *index; /* of the servers in force */
+	struct pool *pool;	    /* always there */
 	struct frontend *frontend;  /* from STARTING on, as those below */
 	struct tls_config *tls_config;
 	struct checker *checker;   /* NULL: nothing is checked */

@@ -11,7 +11,6 @@
 #include "control/value/choices.h"
 #include "control/apply/direct.h"
 #include "control/verify/warnings.h"
-#include "control/plan/server_index.h"
 #include "control/plan/origin.h"
 #include "control/answer/reply.h"
 #include "pool/balance.h"
@@ -27,7 +26,6 @@ enum { EACH_MAX = 8, LINES_MAX = 100 };
 struct scope {
 	const struct plan *before, *now; /* before: NULL: alone */
 	unsigned changes;
-	const struct server_index *index; /* of the servers of `now` */
 };
 
 static unsigned
@@ -324,9 +322,22 @@ warnings_compare(const void *a, const void *b)
 	return rc != 0 ? rc : (x->number > y->number) - (x->number < y->number);
 }
 
-static void
-print_twins(const struct plan *p, struct buffer *text)
+/* Whether it was not there before, or is there by this change. */
+static bool
+is_new_there(const struct scope *w, const struct numbered *x)
 {
+	const struct server_plan *old =
+	    w->before != NULL ? plan_server(w->before, x->number) : NULL;
+
+	return old == NULL || old->host == NULL ||
+	    compare_servers(old, x->is) != 0;
+}
+
+/* Of a change, only those that are the same as another one since then. */
+static void
+print_twins(const struct scope *w, struct buffer *text)
+{
+	const struct plan *p = w->now;
 	struct numbered *all = calloc(plan_count(p) + 1u, sizeof(*all));
 	const struct server_plan *s;
 	char name[SPEC_TEXT_MAX];
@@ -339,6 +350,8 @@ print_twins(const struct plan *p, struct buffer *text)
 		qsort(all, n, sizeof(*all), warnings_compare);
 	for (i = 1; i < n; i++) {
 		if (compare_servers(all[i].is, all[i - 1].is) != 0 ||
+		    !(is_new_there(w, &all[i]) ||
+			is_new_there(w, &all[i - 1])) ||
 		    ++twins > EACH_MAX)
 			continue;
 		reply_add(text, "server %u is the same as server %u: %.300s\n",
@@ -349,65 +362,6 @@ print_twins(const struct plan *p, struct buffer *text)
 		reply_add(text, "%u more servers are the same as others\n",
 		    twins - EACH_MAX);
 	free(all);
-}
-
-/* A server and those that are the same, the nearest ones by number. */
-struct twin {
-	const struct plan *plan;
-	unsigned slot, below, above; /* 0: none */
-};
-
-static void
-visit_twin(void *arg, unsigned slot)
-{
-	struct twin *t = arg;
-	const struct server_plan *s = plan_slot(t->plan, slot);
-
-	if (s == NULL || s->host == NULL || s->parent != 0 ||
-	    compare_servers(s, plan_slot(t->plan, t->slot)) != 0)
-		return;
-	if (slot < t->slot && slot > t->below)
-		t->below = slot;
-	if (slot > t->slot && (t->above == 0 || slot < t->above))
-		t->above = slot;
-}
-
-static bool
-is_elsewhere_now(const struct scope *w, unsigned slot)
-{
-	const struct server_plan *old = plan_slot(w->before, slot);
-	const struct server_plan *s = plan_slot(w->now, slot);
-
-	return s->host != NULL && s->parent == 0 &&
-	    (old == NULL || old->host == NULL || compare_servers(old, s) != 0);
-}
-
-/* Only those that are the same as another one since this change. */
-static void
-print_new_twins(const struct scope *w, struct buffer *text)
-{
-	char name[SPEC_TEXT_MAX];
-	struct twin t = { .plan = w->now };
-	unsigned slot, twins = 0;
-
-	for (slot = next_slot(w, SLOTS_SPECIAL);
-	     plan_slot(w->now, slot) != NULL; slot = next_slot(w, slot + 1)) {
-		if (!is_elsewhere_now(w, slot))
-			continue;
-		t.slot = slot;
-		t.below = t.above = 0;
-		server_index_each(
-		    w->index, plan_slot(w->now, slot)->host, visit_twin, &t);
-		if (t.below + t.above == 0 || ++twins > EACH_MAX)
-			continue;
-		reply_add(text, "server %u is the same as server %u: %.300s\n",
-		    server_number(t.below > 0 ? slot : t.above),
-		    server_number(t.below > 0 ? t.below : slot),
-		    spec_format_server(plan_slot(w->now, slot), name));
-	}
-	if (twins > EACH_MAX)
-		reply_add(text, "%u more servers are the same as others\n",
-		    twins - EACH_MAX);
 }
 
 /* ---- all of them ---- */
@@ -436,12 +390,8 @@ print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 	print_unguarded(p, text);
 	if (p->config.geoip == NULL)
 		plan_acls_print_countries(&p->acls, text);
-	if (!(w->changes & PLAN_HOSTS))
-		return;
-	if (w->before == NULL)
-		print_twins(p, text);
-	else if (p == w->now)
-		print_new_twins(w, text);
+	if (w->changes & PLAN_HOSTS && p == w->now)
+		print_twins(w, text);
 }
 
 void
@@ -505,14 +455,13 @@ warnings_log_lines(
 
 void
 warnings_log(const struct plan *before, const struct plan *p,
-    const struct plan *first, const struct server_index *index)
+    const struct plan *first)
 {
 	/* there may be very many servers, and a command changes one */
 	struct scope w = { .before = before,
 		.now = p,
 		.changes =
-		    before != NULL ? plan_changes(before, p) : PLAN_HOSTS,
-		.index = index };
+		    before != NULL ? plan_changes(before, p) : PLAN_HOSTS };
 	struct buffer old, now;
 
 	buffer_init(&old);
@@ -534,5 +483,5 @@ void
 warnings_commit(struct apply *a)
 {
 	if (a->wanted == a->draft || !plan_service_equal(a->now, a->wanted))
-		warnings_log(a->now, a->wanted, a->draft, a->service->index);
+		warnings_log(a->now, a->wanted, a->draft);
 }

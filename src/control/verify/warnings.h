@@ -5,8 +5,6 @@
 
 #include "control/apply/apply.h"
 
-struct server_index;
-
 /* Appends a line for each, with the option or FILE:LINE where it was set. The
  * plan is one in force. */
 void warnings_print(const struct plan *p, struct buffer *text);
@@ -22,10 +20,9 @@ void warnings_log_lines(
     const struct plan *service, struct buffer *lines, unsigned most);
 /* Logs those that the plan before (NULL: none) did not have. `first` is that of
  * the first service, perhaps `p`: lines of others have the name of theirs, and
- * what the first one has, too, is left out. `index` is of the servers of `p`;
- * NULL if there was no plan before. */
+ * what the first one has, too, is left out. */
 void warnings_log(const struct plan *before, const struct plan *p,
-    const struct plan *first, const struct server_index *index);
+    const struct plan *first);
 
 /* The same as a participant; see apply.h. */
 void warnings_commit(struct apply *a);
