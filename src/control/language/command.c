@@ -83,7 +83,8 @@ command_find(const struct command_group *all, const char *name)
 static bool
 is_option_name(const struct command *row, const char *name)
 {
-	const char *o = row->option;
+	char text[ROW_OPTION_MAX];
+	const char *o = row_option(row, text);
 
 	for (; o != NULL && *o != '\0'; o++, name++)
 		if (*o != *name && (*o != '-' || *name != '_'))
@@ -126,11 +127,12 @@ command_unknown(
 {
 	struct words_nearest n = words_nearest_to(name, true);
 	const struct command *row = find_option(all, name);
+	char text[ROW_OPTION_MAX];
 
 	if (row != NULL && (row->flags & ROW_OPTION))
 		return error_set(e,
 		    "unknown command \"%.100s\" (only an option: --%s)", name,
-		    row->option);
+		    row_option(row, text));
 	n.best = row != NULL ? row->name : find_habit(name);
 	if (n.best == NULL)
 		COMMAND_EACH (all, row)
@@ -172,7 +174,7 @@ command_args(const struct command *row, char text[COMMAND_TEXT_MAX])
 	size_t n, room = COMMAND_TEXT_MAX;
 
 	if (rest == NULL)
-		return row->args;
+		return row_args(row, text);
 	n = (size_t)snprintf(
 	    text, room, "%.*s", (int)(rest - row->args), row->args);
 	for (; of->name != NULL && n < room; of++)
@@ -227,7 +229,7 @@ command_run(struct call *c, struct error *e)
 		    "file, set it before the first \"service\")");
 	if (is_local(row, c->words->count, c->no) && call_needs_local(c, e) < 0)
 		return -1;
-	if (c->words->count > 0 && row->args == NULL)
+	if (c->words->count > 0 && !row_has_args(row))
 		return error_set(
 		    e, "takes no argument, got \"%.100s\"", c->words->word[0]);
 	if ((row->kind < KIND_CHANGE ? setting_run(c, e) : row->run(c, e)) < 0)

@@ -11,7 +11,9 @@
 static bool
 is_option(const struct command *row)
 {
-	return row->option != NULL;
+	char text[ROW_OPTION_MAX];
+
+	return row_option(row, text) != NULL;
 }
 
 static bool
@@ -79,6 +81,7 @@ completion_print_words(const struct command_group *all,
     bool (*wanted)(const struct command *row), bool options)
 {
 	const struct command *row;
+	char text[ROW_OPTION_MAX];
 
 	COMMAND_EACH (all, row) {
 		if (!wanted(row))
@@ -86,7 +89,7 @@ completion_print_words(const struct command_group *all,
 		if (options && row->letter != '\0')
 			printf(" -%c", row->letter);
 		printf(options ? " --%s" : " %s",
-		    options ? row->option : row->name);
+		    options ? row_option(row, text) : row->name);
 	}
 }
 
@@ -94,9 +97,12 @@ completion_print_words(const struct command_group *all,
 static void
 print_names(const struct command *row, const char *before)
 {
+	char text[ROW_OPTION_MAX];
+
 	if (row->letter != '\0')
 		printf("%s-%c", before, row->letter);
-	printf("%s--%s", row->letter != '\0' ? "|" : before, row->option);
+	printf("%s--%s", row->letter != '\0' ? "|" : before,
+	    row_option(row, text));
 }
 
 /* The options whose argument is a file, or one of another kind, but for words
@@ -194,12 +200,14 @@ print_bash(const struct command_group *all)
 static void
 print_zsh_option(const struct command *row, const char *name)
 {
+	char args[COMMAND_TEXT_MAX];
+
 	printf("\t\t'*%s[", name);
 	print_help(row);
 	printf("]");
 	if (row_takes_argument(row)) {
 		printf(":");
-		print_quoted(row->args, "[]`\\:");
+		print_quoted(row_args(row, args), "[]`\\:");
 		printf(":%s", takes_file(row) ? "_files" : "");
 		if (takes_word(row)) {
 			printf("(");
@@ -214,7 +222,7 @@ static void
 print_zsh(const struct command_group *all)
 {
 	const struct command *row;
-	char name[80];
+	char name[80], option[ROW_OPTION_MAX];
 
 	printf("#compdef pen penctl\n"
 	       "_pen_commands()\n{\n"
@@ -245,7 +253,8 @@ print_zsh(const struct command_group *all)
 			snprintf(name, sizeof(name), "-%c", row->letter);
 			print_zsh_option(row, name);
 		}
-		snprintf(name, sizeof(name), "--%s", row->option);
+		snprintf(name, sizeof(name), "--%s",
+		    row_option(row, option));
 		print_zsh_option(row, name);
 	}
 	printf(
@@ -262,12 +271,13 @@ static void
 print_fish(const struct command_group *all)
 {
 	const struct command *row;
+	char text[ROW_OPTION_MAX];
 
 	printf("# fish completion for pen and penctl\n");
 	COMMAND_EACH (all, row) {
 		if (!is_option(row))
 			continue;
-		printf("complete -c pen -l %s", row->option);
+		printf("complete -c pen -l %s", row_option(row, text));
 		if (row->letter != '\0')
 			printf(" -s %c", row->letter);
 		if (row_takes_argument(row))

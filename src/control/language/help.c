@@ -50,9 +50,13 @@ static void
 add_option(struct buffer *out, const struct command *row)
 {
 	char left[160], help[COMMAND_TEXT_MAX];
-	const char *args =
-	    row->args != NULL && !(row->flags & ROW_COUNT) ? row->args : "";
+	char name[ROW_OPTION_MAX], text[COMMAND_TEXT_MAX];
+	const char *option = row_option(row, name);
+	const char *args = row_takes_argument(row) ? row_args(row, text) : "";
 	size_t n = strcspn(args, " ");
+
+	if (option == NULL)
+		return;
 
 	if (args[0] == '[') {
 		args++;
@@ -61,7 +65,7 @@ add_option(struct buffer *out, const struct command *row)
 	snprintf(left, sizeof(left), "  %c%c%c --%s %.*s",
 	    row->letter != '\0' ? '-' : ' ',
 	    row->letter != '\0' ? row->letter : ' ',
-	    row->letter != '\0' ? ',' : ' ', row->option, (int)n, args);
+	    row->letter != '\0' ? ',' : ' ', option, (int)n, args);
 	help_add_line(out, left, command_help(row, help));
 }
 
@@ -118,11 +122,15 @@ static const struct command *
 row_of_option(const struct command_group *all, const char *option)
 {
 	const struct command *row;
+	char text[ROW_OPTION_MAX];
+	const char *name;
 
-	COMMAND_EACH (all, row)
-		if (row->option != NULL && strcmp(row->option, option) == 0)
+	COMMAND_EACH (all, row) {
+		name = row_option(row, text);
+		if (name != NULL && strcmp(name, option) == 0)
 			break;
-	return row != NULL ? row : NULL;
+	}
+	return row;
 }
 
 static void
@@ -166,8 +174,7 @@ add_full_help(struct buffer *out, const struct command_group *all)
 
 	reply_add(out, "%soptions:\n", usage);
 	COMMAND_EACH (all, row)
-		if (row->option != NULL)
-			add_option(out, row);
+		add_option(out, row);
 	add_own_options(out);
 	reply_add(out, "\ncommands:\n");
 	for (g = all; g->key != NULL; g++)
@@ -183,8 +190,7 @@ add_group_help(struct buffer *out, const struct command_group *g)
 	reply_add(out, "options:\n");
 	for (i = 0; g->part[i] != NULL; i++)
 		for (row = g->part[i]; row->name != NULL; row++)
-			if (row->option != NULL)
-				add_option(out, row);
+			add_option(out, row);
 	reply_add(out, "\ncommands:\n");
 	add_group(out, g);
 }

@@ -29,7 +29,8 @@ struct given {
 
 struct options {
 	const struct command_group *all;
-	const struct command **rows; /* by number of long option */
+	const struct command **rows; /* by number of long option; NULL: end */
+	char (*names)[ROW_OPTION_MAX]; /* the same */
 	struct option *longs;
 	char *shorts;
 	struct given *given;
@@ -56,18 +57,19 @@ build_tables(struct options *o, int argc, char **argv)
 		most += strlen(argv[argc]) + 1;
 	COMMAND_EACH (o->all, row)
 		rows++;
-	o->rows = calloc(rows, sizeof(*o->rows));
+	o->rows = calloc(rows + 1, sizeof(*o->rows));
+	o->names = calloc(rows, sizeof(*o->names));
 	o->longs = calloc(rows + 5, sizeof(*o->longs));
 	o->shorts = calloc(2 * rows + sizeof(":O:o:"), 1);
 	o->given = calloc(most, sizeof(*o->given));
-	if (o->rows == NULL || o->longs == NULL || o->shorts == NULL ||
-	    o->given == NULL)
+	if (o->rows == NULL || o->names == NULL || o->longs == NULL ||
+	    o->shorts == NULL || o->given == NULL)
 		return -1;
 	s = (size_t)sprintf(o->shorts, ":O:o:");
 	COMMAND_EACH (o->all, row) {
-		if (row->option == NULL)
+		o->longs[n].name = row_option(row, o->names[n]);
+		if (o->longs[n].name == NULL)
 			continue;
-		o->longs[n].name = row->option;
 		o->longs[n].has_arg = row_takes_argument(row)
 		    ? required_argument
 		    : no_argument;
@@ -88,6 +90,7 @@ static void
 free_tables(struct options *o)
 {
 	free(o->rows);
+	free(o->names);
 	free(o->longs);
 	free(o->shorts);
 	free(o->given);
@@ -113,14 +116,13 @@ static const char *
 nearest_option(const struct options *o, const char *name)
 {
 	struct words_nearest n;
-	const struct command *row;
+	size_t i;
 
 	if (strncmp(name, "--", 2) != 0)
 		return NULL;
 	n = words_nearest_to(name + 2, true);
-	COMMAND_EACH (o->all, row)
-		if (row->option != NULL)
-			words_nearest_offer(&n, row->option);
+	for (i = 0; o->rows[i] != NULL; i++)
+		words_nearest_offer(&n, o->longs[i].name);
 	return n.best;
 }
 
@@ -220,7 +222,7 @@ run_option(struct call *c, const struct given *g, struct error *e)
 {
 	const struct command *row = g->row;
 	struct words w = { .count = 0 };
-	char number[24], option[80];
+	char number[24], option[80], name[ROW_OPTION_MAX];
 	struct error why;
 
 	if (row->flags & ROW_COUNT) {
@@ -234,7 +236,8 @@ run_option(struct call *c, const struct given *g, struct error *e)
 	if (row->letter != '\0')
 		snprintf(option, sizeof(option), "option -%c", row->letter);
 	else
-		snprintf(option, sizeof(option), "option --%s", row->option);
+		snprintf(option, sizeof(option), "option --%s",
+		    row_option(row, name));
 	if (row->kind == KIND_OBSOLETE)
 		fprintf(stderr, "pen: %s is obsolete and ignored\n", option);
 	c->row = row;
@@ -333,13 +336,15 @@ ask_for_quotes(const struct options *o, char **operands, struct error *e)
 {
 	struct error why = *e;
 	const struct given *g;
+	char name[ROW_OPTION_MAX];
 
 	for (g = o->given; g < o->given + o->count; g++)
 		if (g->row != NULL && g->row->kind == KIND_CHECK &&
 		    *operands[0] == '/' && strchr(g->argument, ' ') == NULL)
 			return error_set(e,
 			    "%.300s (did you mean --%s \"%.50s %.100s\"?)",
-			    why.text, g->row->option, g->argument, operands[0]);
+			    why.text, row_option(g->row, name), g->argument,
+			    operands[0]);
 	return -1;
 }
 

@@ -9,7 +9,6 @@ const struct command rows_dsr[] = {
 	    .kind = KIND_TEXT,
 	    .offset = AT(dsr.interface),
 	    .flags = ROW_NO | ROW_START,
-	    .option = "dsr-if",
 	    .args = "[IF]",
 	    .help = "forward what clients send through this interface; servers "
 		    "answer them directly" },
@@ -17,7 +16,6 @@ const struct command rows_dsr[] = {
 	    .kind = KIND_OWN_ADDRESSES,
 	    .offset = AT(dsr.ip),
 	    .flags = ROW_NO | ROW_START,
-	    .option = "dsr-ip",
 	    .args = "IP",
 	    .help =
 		"own address on the segment of dsr_if, the source of health "
@@ -26,7 +24,6 @@ const struct command rows_dsr[] = {
 	    .kind = KIND_TEXT,
 	    .offset = AT(dsr.link),
 	    .flags = ROW_NO | ROW_START,
-	    .option = "dsr-link",
 	    .args = "[KIND]",
 	    .help =
 		"how pen reads and sends frames: packet or pcap; default: the "
@@ -34,55 +31,38 @@ const struct command rows_dsr[] = {
 	{ .name = "dsr_flows",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(dsr.flows),
-	    .max = 1 << 30,
 	    .flags = ROW_START,
-	    .option = "dsr-flows",
-	    .args = "[N]",
 	    .help = "size of the flow table; 0: choose servers only by a "
 		    "hash" },
 	{ .name = "dsr_tcp_timeout",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(dsr.tcp_timeout_ms),
-	    .max = LONG_MS,
-	    .option = "dsr-tcp-timeout",
-	    .args = "[SEC]",
 	    .help = "forget a TCP flow that has been idle for this time; 0: "
 		    "never" },
 	{ .name = "dsr_fin_timeout",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(dsr.fin_timeout_ms),
-	    .max = LONG_MS,
-	    .option = "dsr-fin-timeout",
-	    .args = "[SEC]",
 	    .help = "the same after the client has sent FIN; 0: never" },
 	{ .name = "dsr_udp_timeout",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(dsr.udp_timeout_ms),
-	    .max = LONG_MS,
-	    .option = "dsr-udp-timeout",
-	    .args = "[SEC]",
 	    .help = "forget a UDP flow that has been idle for this time; 0: "
 		    "never" },
 	{ .name = "dsr_announce",
 	    .kind = KIND_FLAG,
 	    .offset = AT(dsr.announce),
 	    .flags = ROW_START,
-	    .option = "dsr-announce",
 	    .help = "announce the listening addresses by ARP and NDP (on by "
 		    "default)" },
 	{ .name = "dsr_announce_refresh",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(dsr.refresh_ms),
-	    .max = LONG_MS,
-	    .option = "dsr-announce-refresh",
-	    .args = "[SEC]",
 	    .help = "announce the listening addresses again each time that "
 		    "this has passed; 0: not" },
 	{ .name = "dsr_standby",
 	    .kind = KIND_FLAG,
 	    .offset = AT(dsr.standby),
 	    .flags = ROW_START,
-	    .option = "dsr-standby",
 	    .help = "start as standby: another director has the listening "
 		    "addresses until dsr takeover" },
 	{ .name = "dsr_fast_path",
@@ -90,15 +70,12 @@ const struct command rows_dsr[] = {
 	    .offset = AT(dsr.fast),
 	    .choices = choices_dsr_fast,
 	    .flags = ROW_START,
-	    .option = "dsr-fast-path",
-	    .args = "[auto|on|off]",
 	    .help = "the kernel forwards the frames of established flows; "
 		    "auto: if the driver runs XDP programs" },
 	{ .name = "dsr_forward",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(dsr.forward),
 	    .choices = choices_dsr_forward,
-	    .option = "dsr-forward",
 	    .args = "mac|tunnel",
 	    .help = "how packets get to servers: by hardware address, or IP in "
 		    "IP" },
@@ -106,7 +83,6 @@ const struct command rows_dsr[] = {
 	    .kind = KIND_TEXT,
 	    .offset = AT(dsr.gateway),
 	    .flags = ROW_NO,
-	    .option = "dsr-gateway",
 	    .args = "[IP|MAC]",
 	    .help =
 		"next hop of tunnelled packets on the segment of dsr_if; "
@@ -117,8 +93,6 @@ const struct command rows_dsr[] = {
 	    .flags = ROW_NO,
 	    .none = "-1",
 	    .reply = "tarpit_acl = #",
-	    .option = "tarpit-acl",
-	    .args = "[LIST]",
 	    .help = "tarpit connections to unused addresses that this list "
 		    "permits; -1: none" },
 	{ .name = NULL },

@@ -1,22 +1,95 @@
 /* row.c: see row.h. */
 #include "config.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/number.h"
+#include "base/rate_limit.h"
+#include "control/value/choices.h"
 #include "control/value/row.h"
+
+/* Arguments, and largest numbers, of rows that have no other ones. */
+static const struct {
+	const char *args;
+	uint64_t max;
+} usual[KIND_OBSOLETE + 1] = {
+	[KIND_NUMBER] = { "[N]", 1 << 30 },
+	[KIND_UNSIGNED] = { "[N]", 1 << 30 },
+	[KIND_INT] = { "[N]", INT32_MAX },
+	[KIND_SIZE] = { "[SIZE]", UINT64_C(1) << 40 },
+	[KIND_SECONDS] = { "[SEC]", LONG_MS },
+	[KIND_RATE] = { "[N/SEC]", RATE_LIMIT_COUNT },
+	[KIND_MODE] = { .args = "[MODE]" },
+	[KIND_ACL] = { .args = "[LIST]" },
+	[KIND_FILE] = { .args = "[FILE]" },
+	[KIND_KEYS] = { .args = "[FILE]" },
+	[KIND_COOKIE] = { .args = "[NAME]" },
+};
+
+const char *
+row_option(const struct command *row, char text[ROW_OPTION_MAX])
+{
+	char *at;
+
+	if (row->option != NULL)
+		return row->option[0] != '\0' ? row->option : NULL;
+	if (row->kind >= KIND_CHANGE)
+		return NULL;
+	snprintf(text, ROW_OPTION_MAX, "%s", row->name);
+	for (at = text; (at = strchr(at, '_')) != NULL;)
+		*at = '-';
+	return text;
+}
+
+const char *
+row_args(const struct command *row, char text[COMMAND_TEXT_MAX])
+{
+	const struct choice *c;
+	size_t n = 0;
+
+	if (row->args != NULL || row->kind != KIND_CHOICE)
+		return row->args != NULL ? row->args : usual[row->kind].args;
+	for (c = row->choices; c->word != NULL && n < COMMAND_TEXT_MAX; c++)
+		n += (size_t)snprintf(text + n, COMMAND_TEXT_MAX - n, "%c%s",
+		    n > 0 ? '|' : '[', c->word);
+	if (n < COMMAND_TEXT_MAX)
+		snprintf(text + n, COMMAND_TEXT_MAX - n, "]");
+	return text;
+}
+
+bool
+row_has_args(const struct command *row)
+{
+	return row->args != NULL || row->kind == KIND_CHOICE ||
+	    usual[row->kind].args != NULL;
+}
+
+uint64_t
+row_max(const struct command *row)
+{
+	return row->max > 0 ? row->max : usual[row->kind].max;
+}
+
+/* The usual ones begin with a bracket, too. */
+static bool
+may_be_alone(const struct command *row)
+{
+	return row_has_args(row) && (row->args == NULL || row->args[0] == '[');
+}
 
 /* "NAME" alone, where an argument would set it. */
 static bool
 is_question(const struct command *row, int arguments, bool no)
 {
-	return arguments == 0 && !no && row->args != NULL &&
-	    row->args[0] == '[';
+	return arguments == 0 && !no && may_be_alone(row);
 }
 
 bool
 row_asks(const struct command *row, int arguments, bool no)
 {
 	return row->flags & ROW_ASKS && !no &&
-	    arguments <= (row->args[0] != '[');
+	    arguments <= !may_be_alone(row);
 }
 
 bool
@@ -46,7 +119,7 @@ row_access(const struct command *row, int arguments, bool no)
 bool
 row_takes_argument(const struct command *row)
 {
-	return row->args != NULL && !(row->flags & ROW_COUNT);
+	return row_has_args(row) && !(row->flags & ROW_COUNT);
 }
 
 /* A client of a TCP port may be any user of this host, or others: a log with

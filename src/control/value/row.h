@@ -148,11 +148,14 @@ struct command {
 	const char *name;
 	enum command_kind kind;
 	size_t offset; /* of the value in struct config */
-	uint64_t min, max;
+	uint64_t min, max; /* max 0: row_max() */
 	unsigned flags;	    /* ROW_* */
 	char letter;	    /* of the option; '\0': none */
-	const char *option; /* its long name; NULL: no option */
-	/* As in help; NULL: none. "[X]" may be left out; # is a server's. */
+	/* The option's long name; NULL: of a setting, its name with - for _,
+	 * of a command none; "": none. See row_option(). */
+	const char *option;
+	/* As in help; NULL: none, or what row_args() makes of kind and
+	 * choices. "[X]" may be left out; # is a server's. */
 	const char *args;
 	const char *help; /* one line; # is the list of names */
 	/* Returns 0, or -1 with a short message about the arguments. Of a
@@ -191,6 +194,15 @@ bool row_changes(const struct command *row, int arguments, bool no);
 bool row_is_of_service(const struct command *row);
 /* The level it takes. */
 enum access row_access(const struct command *row, int arguments, bool no);
+enum { ROW_OPTION_MAX = 48 };
+
+/* The long name of its option, or NULL. */
+const char *row_option(const struct command *row, char text[ROW_OPTION_MAX]);
+/* Its arguments as in help, but for #; NULL: none. */
+const char *row_args(const struct command *row, char text[COMMAND_TEXT_MAX]);
+bool row_has_args(const struct command *row);
+/* The largest value of a number. */
+uint64_t row_max(const struct command *row);
 /* Whether its option has an argument. */
 bool row_takes_argument(const struct command *row);
 

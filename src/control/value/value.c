@@ -56,7 +56,9 @@ value_at(const struct command *row, const void *base)
 int
 value_expects(const struct command *row, struct error *e)
 {
-	return error_set(e, "expects %s", row->args);
+	char text[COMMAND_TEXT_MAX];
+
+	return error_set(e, "expects %s", row_args(row, text));
 }
 
 bool

@@ -177,11 +177,11 @@ refuse_number(const struct command *row, const char *word, struct error *e)
 	if (row->noun != NULL)
 		return error_set(e, "\"%.100s\" is not %s from %llu to %llu",
 		    word, row->noun, (unsigned long long)row->min,
-		    (unsigned long long)row->max);
+		    (unsigned long long)row_max(row));
 	if (errno == ERANGE)
 		return error_set(e, "%s out of range %g..%llu", word,
 		    (double)row->min / (double)unit,
-		    (unsigned long long)(row->max / unit));
+		    (unsigned long long)(row_max(row) / unit));
 	return error_set(e, "\"%.100s\" is not a valid %s", word,
 	    row->kind == KIND_SECONDS	 ? "duration (5, 0.5, 200ms, 5m, 2h)"
 		: row->kind == KIND_SIZE ? "size (512, 64k, 4m)"
@@ -202,11 +202,11 @@ set_number(const struct command *row, void *value, const struct words *w,
 		return 0;
 	}
 	if (row->kind == KIND_SECONDS)
-		rc = number_parse_ms(word, row->min, row->max, &n);
+		rc = number_parse_ms(word, row->min, row_max(row), &n);
 	else if (row->kind == KIND_SIZE)
-		rc = number_parse_size(word, row->min, row->max, &n);
+		rc = number_parse_size(word, row->min, row_max(row), &n);
 	else
-		rc = number_parse(word, row->min, row->max, &n);
+		rc = number_parse(word, row->min, row_max(row), &n);
 	if (rc < 0)
 		return refuse_number(row, word, e);
 	value_store_number(row, value, n);
@@ -284,14 +284,14 @@ set_rate(const struct command *row, void *value,
 	slash = strchr(word, '/');
 	snprintf(count, sizeof(count), "%.*s",
 	    (int)(slash != NULL ? slash - word : 31), word);
-	if (number_parse(count, 0, row->max, &l.count) < 0 ||
+	if (number_parse(count, 0, row_max(row), &l.count) < 0 ||
 	    (slash != NULL &&
 		number_parse_ms(
 		    slash + 1, 1, RATE_LIMIT_PERIOD, &l.period_ms) < 0))
 		return error_set(e,
 		    "\"%.100s\" is not a rate (100, 100/10), from 0 to %llu "
 		    "in up to a day",
-		    word, (unsigned long long)row->max);
+		    word, (unsigned long long)row_max(row));
 	if (l.count == 0)
 		l.period_ms = 0;
 	*(struct rate_limit *)value = l;

@@ -50,6 +50,7 @@ fails(const char *line, const char *why)
 
 START_TEST(table_is_sound)
 {
+	char first[ROW_OPTION_MAX], second[ROW_OPTION_MAX];
 	const struct command *r, *o;
 	unsigned i = 0;
 
@@ -64,7 +65,8 @@ START_TEST(table_is_sound)
 			r->run != NULL,
 		    "%s", r->name);
 		ck_assert_msg(
-		    r->letter == '\0' || r->option != NULL, "%s", r->name);
+		    r->letter == '\0' || row_option(r, first) != NULL, "%s",
+		    r->name);
 		for (o = command_next(command_groups, r); o != NULL;
 		     o = command_next(command_groups, o)) {
 			/* --check is no command, and check no option */
@@ -73,10 +75,77 @@ START_TEST(table_is_sound)
 			ck_assert_msg(
 			    r->letter == '\0' || r->letter != o->letter,
 			    "%s and %s: -%c", r->name, o->name, r->letter);
-			ck_assert(r->option == NULL || o->option == NULL ||
-			    strcmp(r->option, o->option) != 0);
+			ck_assert(row_option(r, first) == NULL ||
+			    row_option(o, second) == NULL ||
+			    strcmp(row_option(r, first),
+				row_option(o, second)) != 0);
 		}
 	}
+}
+END_TEST
+
+/* The row with nothing that follows from its name, kind and choices. */
+static struct command
+bare(const struct command *row)
+{
+	struct command copy = *row;
+
+	copy.option = copy.args = NULL;
+	copy.max = 0;
+	return copy;
+}
+
+static bool
+is_same(const char *a, const char *b)
+{
+	return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+/* No row writes what follows from the rest of it. */
+START_TEST(nothing_is_written_twice)
+{
+	char option[ROW_OPTION_MAX], args[COMMAND_TEXT_MAX];
+	const struct command *r;
+	struct command c;
+
+	TABLE_EACH (r) {
+		c = bare(r);
+		ck_assert_msg(!is_same(row_option(&c, option), r->option), "%s",
+		    r->name);
+		ck_assert_msg(
+		    !is_same(row_args(&c, args), r->args), "%s", r->name);
+		ck_assert_msg(
+		    r->max == 0 || r->max != row_max(&c), "%s", r->name);
+	}
+}
+END_TEST
+
+static void
+follows(const char *name, const char *option, const char *args, uint64_t max)
+{
+	char got[COMMAND_TEXT_MAX];
+	const struct command *row = table_find(name);
+
+	ck_assert_ptr_nonnull(row);
+	ck_assert_str_eq(row_option(row, got), option);
+	ck_assert_str_eq(row_args(row, got), args);
+	ck_assert_uint_eq(row_max(row), max);
+}
+
+START_TEST(what_follows)
+{
+	char text[ROW_OPTION_MAX];
+
+	follows("dns_timeout", "dns-timeout", "[SEC]", LONG_MS);
+	follows("client_conns", "client-conns", "[N]", 1 << 30);
+	follows("dns_max", "dns-max", "[N]", 1 << 24);
+	follows("rate_up", "rate-up", "[SIZE]", UINT64_C(1) << 40);
+	follows("sndbuf", "sndbuf", "[SIZE]", 1 << 30);
+	follows("failback", "failback", "[never|idle|now]", 0);
+	follows("dsr_forward", "dsr-forward", "mac|tunnel", 0);
+	follows("ssl_key", "key", "[FILE]", 0);
+	ck_assert_ptr_null(row_option(table_find("prio"), text));
+	ck_assert(!row_has_args(table_find("prio")));
 }
 END_TEST
 
@@ -105,6 +174,8 @@ START_TEST(files_are_not_named_on_tcp)
 	struct caller caller = { .access = ACCESS_ADMIN, .remote = true };
 	struct words w = { .count = 1, .word = { (char[]){ "/tmp/x" } } };
 	struct call c = { .words = &w, .caller = &caller };
+	char text[COMMAND_TEXT_MAX];
+	const char *args;
 	struct reply reply;
 	int n = 0;
 
@@ -115,10 +186,11 @@ START_TEST(files_are_not_named_on_tcp)
 	c.draft = c.plan = pen->plan;
 	c.reply = &reply;
 	COMMAND_EACH (command_groups, c.row) {
-		if (c.row->flags & ROW_OPTION || c.row->args == NULL ||
-		    (strstr(c.row->args, "FILE") == NULL &&
-			strstr(c.row->args, "DIR") == NULL &&
-			strstr(c.row->args, "PROGRAM") == NULL))
+		args = row_args(c.row, text);
+		if (c.row->flags & ROW_OPTION || args == NULL ||
+		    (strstr(args, "FILE") == NULL &&
+			strstr(args, "DIR") == NULL &&
+			strstr(args, "PROGRAM") == NULL))
 			continue;
 		ck_assert_msg(command_run(&c, &e) < 0 &&
 			strncmp(e.text, "not on TCP", 10) == 0,
@@ -286,6 +358,8 @@ SUITE(test_command)
 {
 	Suite *s = suite_create("command");
 
+	SUITE_ADD(s, nothing_is_written_twice, 10);
+	SUITE_ADD(s, what_follows, 10);
 	SUITE_ADD(s, table_is_sound, 10);
 	SUITE_ADD(s, each_command_is_of_something, 10);
 	SUITE_ADD(s, files_are_not_named_on_tcp, 10);

@@ -145,28 +145,31 @@ END_TEST
 static const char *
 sample(const struct command *row)
 {
-	if (row->args == NULL || row->flags & ROW_COUNT)
+	char text[COMMAND_TEXT_MAX];
+	const char *args = row_args(row, text);
+
+	if (!row_takes_argument(row))
 		return "";
-	if (strstr(row->args, "HOST") != NULL)
+	if (strstr(args, "HOST") != NULL)
 		return "10.0.0.9:80";
-	if (strstr(row->args, "FILE") != NULL)
+	if (strstr(args, "FILE") != NULL)
 		return "/dev/null";
-	if (strstr(row->args, "off|") != NULL)
+	if (strstr(args, "off|") != NULL)
 		return "off";
-	if (strstr(row->args, "LEVEL") != NULL)
+	if (strstr(args, "LEVEL") != NULL)
 		return "read";
-	if (strstr(row->args, "tls1.3") != NULL)
+	if (strstr(args, "tls1.3") != NULL)
 		return "tls1.3";
-	if (strcmp(row->args, "PROTO") == 0)
+	if (strcmp(args, "PROTO") == 0)
 		return "ssl23";
-	if (strcmp(row->args, "OPTION") == 0)
+	if (strcmp(args, "OPTION") == 0)
 		return "no_tlsv1.3";
-	if (strcmp(row->args, "mac|tunnel") == 0)
+	if (strcmp(args, "mac|tunnel") == 0)
 		return "tunnel";
-	if (strncmp(row->args, "IP", 2) == 0 ||
-	    strncmp(row->args, "[IP", 3) == 0)
+	if (strncmp(args, "IP", 2) == 0 ||
+	    strncmp(args, "[IP", 3) == 0)
 		return "10.0.0.9";
-	if (strstr(row->args, "PROGRAM") != NULL)
+	if (strstr(args, "PROGRAM") != NULL)
 		return "/bin/sh";
 	if (row->kind == KIND_NAME)
 		return row->names(1);
@@ -233,17 +236,20 @@ try_row(const struct command *row, const char *option)
 START_TEST(every_row)
 {
 	const struct command *row;
+	char buffer[ROW_OPTION_MAX];
+	const char *option;
 
 	COMMAND_EACH (command_groups, row) {
-		if (row->option == NULL)
+		option = row_option(row, buffer);
+		if (option == NULL)
 			continue;
-		try_row(row, text("--%s", row->option));
+		try_row(row, text("--%s", option));
 		if (row->letter != '\0')
 			try_row(row, text("-%c", row->letter));
 		if (sample(row)[0] == '\0')
 			continue;
-		refuses(text("--%s", row->option),
-		    text("option --%s: needs an argument", row->option));
+		refuses(text("--%s", option),
+		    text("option --%s: needs an argument", option));
 		if (row->letter != '\0')
 			refuses(text("-%c", row->letter),
 			    text("option -%c: needs an argument", row->letter));
@@ -263,20 +269,25 @@ is_for_clients(const struct command *row)
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strcmp(row->name, others[i]) == 0)
 			return false;
-	return row->option != NULL && strncmp(needed(row), "-E", 2) == 0;
+	char text[ROW_OPTION_MAX];
+
+	return row_option(row, text) != NULL &&
+	    strncmp(needed(row), "-E", 2) == 0;
 }
 
 /* None of them is taken and ignored. */
 START_TEST(tls_without_certificate)
 {
 	const struct command *row;
+	char option[ROW_OPTION_MAX];
 	int rows = 0;
 
 	COMMAND_EACH (command_groups, row) {
 		if (!is_for_clients(row))
 			continue;
 		rows++;
-		refuses(text("--%s %s 8080 10.0.0.1", row->option, sample(row)),
+		refuses(text("--%s %s 8080 10.0.0.1", row_option(row, option),
+			    sample(row)),
 		    "needs ssl_cert (-E)");
 	}
 	ck_assert_int_gt(rows, 10);

@@ -117,9 +117,9 @@ try_limits(const struct command *row)
 	uint64_t unit = row->kind == KIND_SECONDS ? 1000 : 1;
 
 	takes(row, row->min);
-	takes(row, row->max);
-	takes(row, row->min + (row->max - row->min) / 2);
-	refuses(row, text("%" PRIu64, row->max / unit + 1), "out of range");
+	takes(row, row_max(row));
+	takes(row, row->min + (row_max(row) - row->min) / 2);
+	refuses(row, text("%" PRIu64, row_max(row) / unit + 1), "out of range");
 	refuses(row, "99999999999999999999999", "out of range");
 	if (row->min > 0)
 		refuses(row, "0", "out of range");
@@ -146,7 +146,7 @@ START_TEST(every_value)
 		rows++;
 		begin(row);
 		/* the default is one that could be given */
-		ck_assert_msg(held(row) <= row->max &&
+		ck_assert_msg(held(row) <= row_max(row) &&
 			(held(row) >= row->min || held(row) == 0),
 		    "%s", row->name);
 		try_limits(row);
@@ -254,7 +254,7 @@ other(const struct command *row, const struct plan *defaults)
 		return "x";
 	default:
 		n = setting_number(defaults, row);
-		n = n == row->max ? row->min : row->max;
+		n = n == row_max(row) ? row->min : row_max(row);
 		return text(
 		    "%" PRIu64, row->kind == KIND_SECONDS ? n / 1000 : n);
 	}
