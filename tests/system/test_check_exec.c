@@ -65,8 +65,8 @@ START_TEST(decides)
 		    text("[ -f %s ] && [ $PEN_SERVER = 1 ] || exit 0\n"
 			 "echo \"$1 $PEN_ADDRESS is ill\"; exit 4",
 			sick))));
-	WAIT_FOR(strstr(ask("checks"), "1 check exec state up result ok"),
-	    SOON);
+	WAIT_FOR(
+	    strstr(ask("checks"), "1 check exec state up result ok"), SOON);
 	write_file(sick, "");
 	WAIT_FOR(child_has_said(&pen.child,
 		     "server down server=1 name=127.0.0.1 "
@@ -97,8 +97,8 @@ START_TEST(leave_some_to_on_state)
 	ask(text("check exec %s", scratch_program("long", "exec sleep 600")));
 	WAIT_FOR(child_has_said(&pen.child, "server not checked"), SOON);
 	ask("server 0 drain");
-	WAIT_FOR(access(told, F_OK) == 0 &&
-		strcmp(contents(told), "drain\n") == 0,
+	WAIT_FOR(
+	    access(told, F_OK) == 0 && strcmp(contents(told), "drain\n") == 0,
 	    SOON);
 	end();
 }
@@ -259,14 +259,13 @@ START_TEST(refused)
 	struct endpoint tcp;
 
 	endpoint_new(&front, ENDPOINT_TCP4);
-	pen_expect_failure("exec: \"/nonexistent\": No such file",
-	    "--check", "-O", "check exec /nonexistent", front.text,
-	    "127.0.0.1:1", NULL);
+	pen_expect_failure("exec: \"/nonexistent\": No such file", "--check",
+	    "-O", "check exec /nonexistent", front.text, "127.0.0.1:1", NULL);
 	pen_expect_failure("check exec: \"/etc/passwd\": not executable",
 	    "--check", "-O", "server 0 check exec /etc/passwd", front.text,
 	    "127.0.0.1:1", NULL);
-	pen_expect_failure("exec: \"/nonexistent\": No such file", "-f",
-	    "-O", "check exec /nonexistent", front.text, "127.0.0.1:1", NULL);
+	pen_expect_failure("exec: \"/nonexistent\": No such file", "-f", "-O",
+	    "check exec /nonexistent", front.text, "127.0.0.1:1", NULL);
 	endpoint_new(&tcp, ENDPOINT_TCP4);
 	if (geteuid() == 0)
 		BEGIN("-u", "nobody", "-C", tcp.text);
@@ -323,14 +322,13 @@ START_TEST(refusal_names_no_file)
 	endpoint_new(&front, ENDPOINT_TCP4);
 	backend_start(&a, ENDPOINT_TCP4, backend_say, "a");
 	write_file(file,
-	    text("listen %s\ncontrol %s\nserver add %s\n", front.text,
-		tcp.text, a.at.text));
+	    text("listen %s\ncontrol %s\nserver add %s\n", front.text, tcp.text,
+		a.at.text));
 	if (geteuid() == 0)
 		pen_up(&pen, &front, "-u", "nobody", "-F", file, NULL);
 	else
 		pen_up(&pen, &front, "-F", file, NULL);
-	ck_assert_str_eq(
-	    endpoint_ask(&tcp, "server 0 check exec /bin/true\n"),
+	ck_assert_str_eq(endpoint_ask(&tcp, "server 0 check exec /bin/true\n"),
 	    "error: server: exec: not on TCP: only in a file, on the command "
 	    "line or on a Unix socket\n");
 	write_file(file,
@@ -394,11 +392,12 @@ run_as_process_1(const char *sandbox)
 	backend_stop(&a);
 }
 
-#define NEEDS_PID_NAMESPACE()                                 \
-	do {                                                  \
-		NEED_PROGRAM("unshare");                      \
-		NEED_PROGRAM("setsid");                       \
-		if (geteuid() != 0 || getenv("PEN") == NULL)  \
+#define NEEDS_PID_NAMESPACE()                                    \
+	do {                                                     \
+		NEEDS_ONE_WORKER("another program starts pen");  \
+		NEED_PROGRAM("unshare");                         \
+		NEED_PROGRAM("setsid");                          \
+		if (geteuid() != 0 || getenv("PEN") == NULL)     \
 			SKIP("needs root, and the name of pen"); \
 	} while (0)
 

@@ -27,12 +27,17 @@ static struct pen pen, server[SERVERS];
 static void
 begin_with(const char *option)
 {
+	const char *workers = getenv("PEN_TEST_WORKERS");
 	int i;
 
+	/* to freeze a server is to stop one process */
+	(void)unsetenv("PEN_TEST_WORKERS");
 	for (i = 0; i < SERVERS; i++) {
 		endpoint_new(&at[i], ENDPOINT_TCP4);
 		pen_up(&server[i], &at[i], "-O", "dummy", at[i].text, NULL);
 	}
+	if (workers != NULL)
+		(void)setenv("PEN_TEST_WORKERS", workers, 1);
 	endpoint_new(&front, ENDPOINT_TCP4);
 	endpoint_new(&ctl, ENDPOINT_UNIX);
 	pen_up(&pen, &front, "-r", "-d", "-d", option, "-C", ctl.text,
@@ -192,7 +197,7 @@ who_has_it(void)
 	if (strstr(all, " conn 1 ") == NULL)
 		return -1;
 	return strncmp(strchr(all, '\n') + 1, "1 addr", 6) == 0 &&
-		strstr(strchr(all, '\n'), " conn 1 ") != NULL;
+	    strstr(strchr(all, '\n'), " conn 1 ") != NULL;
 }
 
 /* While pen sees neither, the client asks, and then the server closes all that
