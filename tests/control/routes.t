@@ -85,7 +85,7 @@ says route sni z.example.org 1 has no effect after route sni *.example.org
 > route protocol smtp 1
 < error: route: "smtp": expected tls, ssh, http, postgres or silent
 > route sni a
-< error: route: expects [sni|alpn|host|protocol PATTERN[,PATTERN ..]|default SERVERS|service NAME]
+< error: route: expects [sni|alpn|host|protocol PATTERN[,PATTERN ..] | default SERVERS | service NAME]
 > route sni a 1,
 < error: route: "": expected SERVER[,SERVER ..]
 > route sni a 1:2:3
@@ -95,7 +95,7 @@ says route sni z.example.org 1 has no effect after route sni *.example.org
 > no route sni nobody.example.org
 < error: no route: there is no such route
 > no route alpn
-< error: no route: expects [sni|alpn|host|protocol PATTERN[,PATTERN ..]|default SERVERS|service NAME]
+< error: no route: expects [sni|alpn|host|protocol PATTERN[,PATTERN ..] | default SERVERS | service NAME]
 # as a file
 > write {DIR}routes.conf; no route; route
 has routes.conf route sni *.example.org 3

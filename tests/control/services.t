@@ -44,7 +44,7 @@ ask d = server 0: d
 
 # refused
 > service
-< error: service: expects NAME [COMMAND ..|remove]|add NAME
+< error: service: expects NAME [COMMAND ..|remove] | add NAME
 > service none
 < error: service: there is no service "none"
 > service none servers
@@ -62,7 +62,7 @@ ask d = server 0: d
 > service none remove
 < error: service: there is no service "none"
 > service more service default servers
-< error: service: expects NAME [COMMAND ..|remove]|add NAME
+< error: service: expects NAME [COMMAND ..|remove] | add NAME
 > service more debug 1
 < error: debug: applies to the whole process, not to one service (give it without "service more")
 > service default shutdown

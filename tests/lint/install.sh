@@ -61,7 +61,7 @@ done
 for page in "$top"/man/*.[1-9]; do
 	check test -f "$root/usr/share/man/man${page##*.}/${page##*/}"
 done
-if [ -n "$(value nodist_bashcompletion_DATA)" ]; then
+if [ -n "$(value dist_bashcompletion_DATA)" ]; then
 	check test -f "$root/usr/share/bash-completion/completions/pen"
 	check test -f "$root/usr/share/bash-completion/completions/penctl"
 	check test -f "$root/usr/share/zsh/site-functions/_pen"

@@ -19,7 +19,7 @@ tests/control/test_transcripts: control/commands/access_command
 	control/value/value_certificate control/value/value_number control/value/value_word
 	control/commands/write_command
 tests/lint/bpf: dsr/xdp/xdp_program.bpf
-tests/lint/completion: control/language/completion control/language/help
+tests/lint/completion: control/language/help
 tests/lint/install: tools/edit_plain tools/top_plain
 tests/net/test_dsr_check: dsr/director/checks proxy/check/check_dsr
 tests/net/test_dsr_choice: control/apply/direct control/report/dsr_report dsr/director/director

@@ -349,8 +349,8 @@ const struct command acl_commands[] = {
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_NO | ROW_OPERATE | ROW_ASKS | ROW_PROCESS,
 	    .run = run_acl,
-	    .args = "LIST permit|deny ADDRESS[/LEN] [MASK]|unix|uid USER|gid "
-		    "GROUP|country CC|file PATH",
+	    .args = "LIST permit|deny {ADDRESS[/LEN] [MASK] | unix | uid USER "
+		    "| gid GROUP | country CC | file PATH}",
 	    .help = "adds an entry to an access list, 0..9 or a name, or "
 		    "prints it; no acl LIST empties it" },
 	{ .name = "acls",
@@ -378,9 +378,9 @@ const struct command control_commands[] = {
 	    .option = "control-level",
 	    .args = "LEVEL [OTHERS]",
 	    .help =
-		"what clients of the next control sockets may do: read, "
-		"operate or admin; OTHERS: the same for users other than root "
-		"and pen's" },
+		"what clients of the next control sockets may do; OTHERS: the "
+		"same for users other than root and pen's; LEVEL: read, "
+		"operate, admin" },
 	{ .name = "control_mode",
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_LOCAL | ROW_PROCESS,

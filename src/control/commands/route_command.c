@@ -234,8 +234,8 @@ const struct command route_commands[] = {
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_NO | ROW_SERVICE,
 	    .run = run_route,
-	    .args = "[sni|alpn|host|protocol PATTERN[,PATTERN ..]|default "
-		    "SERVERS|service NAME]",
+	    .args = "[sni|alpn|host|protocol PATTERN[,PATTERN ..] | default "
+		    "SERVERS | service NAME]",
 	    .help = "selects servers, or a service, by the client's first "
 		    "bytes (SNI, ALPN, Host, protocol); the first match is "
 		    "used" },

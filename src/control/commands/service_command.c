@@ -124,7 +124,7 @@ const struct command service_commands[] = {
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_PREFIX | ROW_ASKS,
 	    .run = run_service,
-	    .args = "NAME [COMMAND ..|remove]|add NAME",
+	    .args = "NAME [COMMAND ..|remove] | add NAME",
 	    .help = "runs a command for this service; in a file, begins its "
 		    "section" },
 	{ .name = NULL },

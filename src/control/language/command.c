@@ -147,6 +147,20 @@ command_unknown(
 
 /* ---- what a row is ---- */
 
+/* A word that its value may be, or NULL after the last one. */
+static const char *
+word_of(const struct command *row, unsigned i)
+{
+	const struct choice *c = row->choices;
+
+	if (row->names != NULL)
+		return row->names(i);
+	for (; c->word != NULL; c++)
+		if (c->refused == NULL && i-- == 0)
+			break;
+	return c->word;
+}
+
 const char *
 command_help(const struct command *row, char text[COMMAND_TEXT_MAX])
 {
@@ -154,13 +168,13 @@ command_help(const struct command *row, char text[COMMAND_TEXT_MAX])
 	size_t n, room = COMMAND_TEXT_MAX;
 	unsigned i;
 
-	if (row->names == NULL || rest == NULL)
+	if (rest == NULL)
 		return row->help;
 	n = (size_t)snprintf(
 	    text, room, "%.*s", (int)(rest - row->help), row->help);
-	for (i = 0; (name = row->names(i)) != NULL && n < room; i++)
+	for (i = 0; (name = word_of(row, i)) != NULL && n < room; i++)
 		n += (size_t)snprintf(
-		    text + n, room - n, "%s%s", i > 0 ? " " : "", name);
+		    text + n, room - n, "%s%s", i > 0 ? ", " : "", name);
 	if (n < room)
 		snprintf(text + n, room - n, "%s", rest + 1);
 	return text;

@@ -19,7 +19,7 @@ enum { COLUMN = 30, WIDTH = 79 };
 static void
 add_wrapped(struct buffer *out, const char *text, size_t at)
 {
-	if (at > COLUMN - 1) {
+	if (at > COLUMN - 2) { /* two blanks tell them apart */
 		(void)buffer_append(out, "\n", 1);
 		at = 0;
 	}
@@ -133,13 +133,27 @@ row_of_option(const struct command_group *all, const char *option)
 	return row;
 }
 
+/* With the names of all groups but the last. */
+static const char *
+group_names(const char *before, const struct command_group *all,
+    char text[COMMAND_TEXT_MAX])
+{
+	size_t n =
+	    (size_t)snprintf(text, COMMAND_TEXT_MAX, "%s", before);
+	const struct command_group *g;
+
+	for (g = all; g->part[0] != rows_obsolete; g++)
+		n += (size_t)snprintf(text + n, COMMAND_TEXT_MAX - n, "%s%s",
+		    g > all ? ", " : "", g->key);
+	return text;
+}
+
 static void
 add_short_help(struct buffer *out, const struct command_group *all)
 {
-	const struct command_group *g;
 	const struct command *row;
-	char groups[512] = "";
-	size_t i, n = 0;
+	char groups[COMMAND_TEXT_MAX];
+	size_t i;
 
 	reply_add(out, "%s", usage);
 	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
@@ -147,22 +161,21 @@ add_short_help(struct buffer *out, const struct command_group *all)
 			add_option(out, row);
 	help_add_line(out, "  -O, -o, --command COMMAND", "any command");
 	help_add_line(out, "      --version", "version, libraries, features");
-	for (g = all; g->part[0] != rows_obsolete; g++)
-		n += (size_t)snprintf(groups + n, sizeof(groups) - n, "%s%s",
-		    n > 0 ? " " : "", g->key);
-	help_add_line(out, "      --help GROUP", groups);
+	help_add_line(
+	    out, "      --help GROUP", group_names("", all, groups));
 	help_add_line(out, "      --help all", "all options and commands");
 }
 
 static void
-add_own_options(struct buffer *out)
+add_own_options(struct buffer *out, const struct command_group *all)
 {
+	char groups[COMMAND_TEXT_MAX];
+
 	help_add_line(
 	    out, "  -O, -o, --command COMMAND", "any of the commands below");
-	help_add_line(out, "      --completion SHELL",
-	    "prints completion for bash, zsh or fish");
 	help_add_line(out, "      --help [GROUP|all]",
-	    "common options, one group, or everything");
+	    group_names("common options, one group, or everything; GROUP: ",
+		all, groups));
 	help_add_line(out, "      --version", "version, libraries, features");
 }
 
@@ -175,7 +188,7 @@ add_full_help(struct buffer *out, const struct command_group *all)
 	reply_add(out, "%soptions:\n", usage);
 	COMMAND_EACH (all, row)
 		add_option(out, row);
-	add_own_options(out);
+	add_own_options(out, all);
 	reply_add(out, "\ncommands:\n");
 	for (g = all; g->key != NULL; g++)
 		add_group(out, g);

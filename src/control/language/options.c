@@ -11,7 +11,6 @@
 #include "base/addr.h"
 #include "base/words.h"
 #include "control/language/command.h"
-#include "control/language/completion.h"
 #include "control/language/help.h"
 #include "control/language/options.h"
 #include "control/life/context.h"
@@ -19,7 +18,7 @@
 #include "control/plan/setting.h"
 
 /* Long options without a letter are numbered from here on, by their row. */
-enum { OPTION_COMPLETION = 997, OPTION_VERSION, OPTION_HELP, LONG_BASE };
+enum { OPTION_VERSION = 998, OPTION_HELP, LONG_BASE };
 
 /* An option as given, carried out once all operands are known. */
 struct given {
@@ -46,7 +45,6 @@ build_tables(struct options *o, int argc, char **argv)
 		{ "command", required_argument, NULL, 'O' },
 		{ "help", no_argument, NULL, OPTION_HELP },
 		{ "version", no_argument, NULL, OPTION_VERSION },
-		{ "completion", required_argument, NULL, OPTION_COMPLETION },
 		{ NULL, 0, NULL, 0 },
 	};
 	const struct command *row;
@@ -59,7 +57,7 @@ build_tables(struct options *o, int argc, char **argv)
 		rows++;
 	o->rows = calloc(rows + 1, sizeof(*o->rows));
 	o->names = calloc(rows, sizeof(*o->names));
-	o->longs = calloc(rows + 5, sizeof(*o->longs));
+	o->longs = calloc(rows + 4, sizeof(*o->longs));
 	o->shorts = calloc(2 * rows + sizeof(":O:o:"), 1);
 	o->given = calloc(most, sizeof(*o->given));
 	if (o->rows == NULL || o->names == NULL || o->longs == NULL ||
@@ -146,7 +144,7 @@ bad_option(
 	const char *word = argv[optind - 1], *nearest, *group;
 	char name[128];
 
-	if (optopt > 0 && optopt < OPTION_COMPLETION)
+	if (optopt > 0 && optopt < OPTION_VERSION)
 		snprintf(name, sizeof(name), "-%c", optopt);
 	else
 		snprintf(name, sizeof(name), "%.*s",
@@ -154,7 +152,7 @@ bad_option(
 		    word);
 	if (found == ':')
 		return error_set(e, "option %s: needs an argument", name);
-	if (optopt >= OPTION_COMPLETION)
+	if (optopt >= OPTION_VERSION)
 		return error_set(e,
 		    "option %s: takes no argument, got \"%.100s\"", name,
 		    word + strcspn(word, "=") + 1);
@@ -182,11 +180,8 @@ options_print(
 			    group);
 			return OPTIONS_BAD;
 		}
-	} else if (option == OPTION_VERSION)
+	} else {
 		help_print_version();
-	else if (completion_print(o->all, optarg) < 0) {
-		error_set(e, "option --completion: expected bash, zsh or fish");
-		return OPTIONS_BAD;
 	}
 	return OPTIONS_DONE;
 }
@@ -206,7 +201,7 @@ options_read_options(struct options *o, int argc, char **argv, struct error *e)
 			bad_option(o, found, argv, e);
 			return OPTIONS_BAD;
 		}
-		if (found >= OPTION_COMPLETION && found < LONG_BASE)
+		if (found >= OPTION_VERSION && found < LONG_BASE)
 			return options_print(o, found, argv[optind], e);
 		o->given[o->count].row =
 		    found == 'O' || found == 'o' ? NULL : row_of(o, found);

@@ -26,8 +26,8 @@ const struct command rows_dsr[] = {
 	    .flags = ROW_NO | ROW_START,
 	    .args = "[KIND]",
 	    .help =
-		"how pen reads and sends frames: packet or pcap; default: the "
-		"best that works" },
+		"how pen reads and sends frames; KIND: packet, pcap; default: "
+		"the best that works" },
 	{ .name = "dsr_flows",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(dsr.flows),

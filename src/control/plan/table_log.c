@@ -33,7 +33,8 @@ const struct command rows_log[] = {
 	    .choices = choices_syslog_facility,
 	    .flags = ROW_PROCESS,
 	    .args = "[FACILITY]",
-	    .help = "facility of lines for log daemons; the default: daemon" },
+	    .help = "facility of lines for log daemons, daemon by default; "
+		    "FACILITY: #" },
 	{ .name = "web",
 	    .kind = KIND_TEXT,
 	    .offset = AT(web),

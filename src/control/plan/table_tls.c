@@ -106,8 +106,8 @@ const struct command rows_tls[] = {
 	    .letter = 'L',
 	    .option = "tls-protocol",
 	    .args = "PROTO",
-	    .help = "ssl23: all safe versions (the default); older ones are "
-		    "refused" },
+	    .help = "PROTO: #; ssl23: all safe versions (the default); older "
+		    "ones are refused" },
 	{ .name = "ssl_option",
 	    .kind = KIND_BITS,
 	    .offset = AT(tls.options),
@@ -115,8 +115,7 @@ const struct command rows_tls[] = {
 	    .flags = ROW_NO | ROW_CLIENTS,
 	    .option = "tls-option",
 	    .args = "OPTION",
-	    .help = "no_tlsv1.2, no_tlsv1.3, cipher_server_preference (on by "
-		    "default)" },
+	    .help = "OPTION: # (the last one is on by default)" },
 	{ .name = "ssl_ciphers",
 	    .kind = KIND_TEXT,
 	    .offset = AT(tls.ciphers),

@@ -157,7 +157,9 @@ struct command {
 	/* As in help; NULL: none, or what row_args() makes of kind and
 	 * choices. "[X]" may be left out; # is a server's. */
 	const char *args;
-	const char *help; /* one line; # is the list of names */
+	/* One line; # is the list of names or choices. "X: a, b" has the words
+	 * of the argument X, for completion. */
+	const char *help;
 	/* Returns 0, or -1 with a short message about the arguments. Of a
 	 * setting, it answers instead of the value alone. */
 	int (*run)(struct call *c, struct error *e);

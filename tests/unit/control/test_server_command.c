@@ -314,11 +314,11 @@ START_TEST(access_lists)
 	ck_assert_uint_eq(pool_acl(pen->service->pool, 0)->count, 3);
 	ck_assert_uint_eq(pool_acl(pen->service->pool, 9)->count, 1);
 	refuses("acl 0 permit",
-	    "acl: expects LIST permit|deny ADDRESS[/LEN] [MASK]|unix|"
-	    "uid USER|gid GROUP|country CC|file PATH");
+	    "acl: expects LIST permit|deny {ADDRESS[/LEN] [MASK] | unix | "
+	    "uid USER | gid GROUP | country CC | file PATH}");
 	refuses("acl 0 permit 10.0.0.1 255.0.0.0 x",
-	    "acl: expects LIST permit|deny ADDRESS[/LEN] [MASK]|unix|"
-	    "uid USER|gid GROUP|country CC|file PATH");
+	    "acl: expects LIST permit|deny {ADDRESS[/LEN] [MASK] | unix | "
+	    "uid USER | gid GROUP | country CC | file PATH}");
 	refuses("acl 10 permit 10.0.0.1",
 	    "acl: \"10\" is not a number from 0 to 9");
 	refuses("acl 0 let 10.0.0.1", "acl: \"let\": expected permit or deny");
