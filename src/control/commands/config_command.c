@@ -106,25 +106,6 @@ run_reload(struct call *c, struct error *e)
 
 /* ---- diff ---- */
 
-/* Marks the lines of keys that are not the same: all entries of an access list,
- * as the first that fits counts; but not what empties both lists first. */
-static void
-mark_differences(struct config_lines *mine, const struct config_lines *other)
-{
-	struct config_range a, b;
-	uint32_t i, k;
-
-	for (i = 0; i < mine->count; i += a.count) {
-		a = config_lines_find(mine, &mine->line[i]);
-		b = config_lines_find(other, a.line);
-		if (config_range_equal(a, b))
-			continue;
-		k = b.count > 0 && strcmp(a.line->words, b.line->words) == 0;
-		for (; k < a.count; k++)
-			a.line[k].wrong = true;
-	}
-}
-
 static void
 emit_line(struct reply *r, const char *mark, const char *line)
 {
@@ -141,74 +122,51 @@ emit_line(struct reply *r, const char *mark, const char *line)
 
 /* As a command that can be given anywhere. */
 static void
-emit_prefixed(struct reply *r, const char *mark, const struct config_line *l)
+emit_prefixed(struct reply *r, const char *mark, const struct config_key *k,
+    const char *words, size_t n)
 {
 	struct buffer line;
 
 	buffer_init(&line);
-	if (config_line_is_header(l)) {
-		reply_add(&line, "service add %s", l->service);
-	} else {
-		reply_add(&line, "service %s ", l->service);
-		(void)buffer_append(&line, l->words, strlen(l->words));
-	}
-	if (buffer_append(&line, "", 1) == 0)
+	if (k == k->section)
+		reply_add(&line, "service add %s", k->service);
+	else if (strcmp(k->service, "default") != 0)
+		reply_add(&line, "service %s ", k->service);
+	if (buffer_append(&line, words, k == k->section ? 0 : n) == 0 &&
+	    buffer_append(&line, "", 1) == 0)
 		emit_line(r, mark, buffer_bytes(&line));
 	buffer_fini(&line);
 }
 
+/* What one has otherwise than the other: all entries of an access list, as the
+ * first that fits counts; but not what empties both lists first. */
 static void
-emit_marked(struct reply *r, struct config_lines *l, const char *mark)
+emit_differences(struct reply *r, const struct config_lines *l,
+    enum config_of of, enum config_of other)
 {
-	const struct config_line *i;
+	const char *mark = of == CONFIG_FILE ? "-" : "+", *text, *before;
+	uint32_t i;
+	size_t n;
 
-	config_lines_restore_order(l);
-	for (i = l->line; i < l->line + l->count; i++)
-		if (i->wrong && i->service[0] != '\0')
-			emit_prefixed(r, mark, i);
-		else if (i->wrong)
-			emit_line(r, mark, i->words);
-}
-
-static void
-emit_differences(
-    struct reply *r, struct config_lines *file, struct config_lines *running)
-{
-	mark_differences(file, running);
-	mark_differences(running, file);
-	fields_list_begin(r);
-	emit_marked(r, file, "-");
-	emit_marked(r, running, "+");
-	fields_list_end(r);
-}
-
-/* What sections leave out, as it is the default, is there where the other one
- * has something else. */
-static int
-read_lines(const struct plan *from_file, const struct plan *in_force,
-    struct config_lines *file, struct config_lines *running)
-{
-	struct config_lines usual = { .commands = file->commands };
-	struct plan *plain = plan_new();
-	int rc = 0;
-
-	if (plain == NULL ||
-	    config_lines_of_plan(file, from_file, CONFIG_SET) < 0 ||
-	    config_lines_of_plan(running, in_force, CONFIG_SET) < 0 ||
-	    config_lines_of_plan(&usual, plain, CONFIG_SET) < 0 ||
-	    config_lines_add_defaults(file, running, &usual) < 0 ||
-	    config_lines_add_defaults(running, file, &usual) < 0)
-		rc = -1;
-	config_lines_fini(&usual);
-	plan_free(plain);
-	return rc;
+	for (i = 0; i < l->count; i++) {
+		text = config_lines_of(l, l->key[i], of);
+		before = config_lines_of(l, l->key[i], other);
+		if (text == NULL || text_equal(text, before))
+			continue;
+		n = strcspn(text, "\n");
+		if (before != NULL && strncmp(text, before, n + 1) == 0)
+			text += n + 1;
+		for (; *text != '\0'; text += n + (text[n] != '\0')) {
+			n = strcspn(text, "\n");
+			emit_prefixed(r, mark, l->key[i], text, n);
+		}
+	}
 }
 
 static int
 run_diff(struct call *c, struct error *e)
 {
-	struct config_lines file = { .commands = c->pen->commands };
-	struct config_lines running = file;
+	struct config_lines l;
 	enum log_level level = log_level;
 	struct plan *draft;
 	int rc = 0;
@@ -226,16 +184,20 @@ run_diff(struct call *c, struct error *e)
 	/* to a caller who may not read them, secrets are the same */
 	if (c->draft != NULL)
 		rc = check_plan_hide_secrets(draft);
-	if (rc == 0)
-		rc = read_lines(draft,
-		    c->draft != NULL ? c->draft : c->pen->plan, &file,
-		    &running);
-	if (rc == 0)
-		emit_differences(c->reply, &file, &running);
+	if (config_lines_init(&l, c->pen->commands, plan_print_set) < 0 ||
+	    rc < 0 || config_lines_read(&l, CONFIG_FILE, draft) < 0 ||
+	    config_lines_read(&l, CONFIG_RUNNING,
+		c->draft != NULL ? c->draft : c->pen->plan) < 0)
+		rc = error_set(e, "out of memory");
 	plan_free(draft);
-	config_lines_fini(&file);
-	config_lines_fini(&running);
-	return rc == 0 ? 0 : error_set(e, "out of memory");
+	if (rc == 0) {
+		fields_list_begin(c->reply);
+		emit_differences(c->reply, &l, CONFIG_FILE, CONFIG_RUNNING);
+		emit_differences(c->reply, &l, CONFIG_RUNNING, CONFIG_FILE);
+		fields_list_end(c->reply);
+	}
+	config_lines_fini(&l);
+	return rc;
 }
 
 const struct command config_commands[] = {

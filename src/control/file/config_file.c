@@ -125,18 +125,16 @@ find_warning(const char *raw, unsigned number)
 }
 
 static void
-warn_of_lines(const struct reading *r, const char *text)
+warn_of_lines(const char *path, const char *text)
 {
 	const char *warning;
 	unsigned number;
 
-	if (r->call->dry)
-		return;
 	for (number = 1; *text != '\0'; number++) {
 		warning = find_warning(text, number);
 		if (warning != NULL)
 			log_write(NULL, LOG_LEVEL_WARN, "%.380s:%u: %s",
-			    r->path, number, warning);
+			    path, number, warning);
 		text += strcspn(text, "\n");
 		text += *text == '\n';
 	}
@@ -157,13 +155,29 @@ read_text(const char *path, bool wait, struct buffer *text, struct error *e)
 }
 
 int
-config_load(struct call *c, const char *path,
+config_load_text(struct call *c, const char *path, char *text,
     void (*on_error)(const char *sentence), struct error *e)
 {
 	struct reading r = { .call = c, .path = path, .on_error = on_error };
 	unsigned lines = 0, number;
+
+	r.origin_line =
+	    (size_t)snprintf(r.origin, sizeof(r.origin), "%.380s:", path);
+	while (text != NULL && (!r.failed || on_error != NULL)) {
+		number = lines + 1;
+		run_line(&r, config_next_line(&text, &lines), number);
+	}
+	if (r.failed)
+		*e = r.first;
+	return r.failed ? -1 : 0;
+}
+
+int
+config_load(struct call *c, const char *path,
+    void (*on_error)(const char *sentence), struct error *e)
+{
 	struct buffer text;
-	char *rest;
+	int rc;
 
 	if (c->depth >= DEPTH_MAX)
 		return error_set(e,
@@ -177,18 +191,12 @@ config_load(struct call *c, const char *path,
 			on_error(e->text);
 		return -1;
 	}
-	r.origin_line =
-	    (size_t)snprintf(r.origin, sizeof(r.origin), "%.380s:", path);
-	rest = text.data + text.start;
-	warn_of_lines(&r, rest);
-	while (rest != NULL && (!r.failed || on_error != NULL)) {
-		number = lines + 1;
-		run_line(&r, config_next_line(&rest, &lines), number);
-	}
+	if (!c->dry)
+		warn_of_lines(path, buffer_bytes(&text));
+	rc = config_load_text(
+	    c, path, text.data + text.start, on_error, e);
 	buffer_fini(&text);
-	if (r.failed)
-		*e = r.first;
-	return r.failed ? -1 : 0;
+	return rc;
 }
 
 int

@@ -20,6 +20,10 @@ char *config_next_line(char **rest, unsigned *lines);
 int config_load(struct call *c, const char *path,
     void (*on_error)(const char *sentence), struct error *e);
 
+/* The same with the text of the file, which is changed. */
+int config_load_text(struct call *c, const char *path, char *text,
+    void (*on_error)(const char *sentence), struct error *e);
+
 /* Whether the services after the first could be read from a file: each listens
  * and has a server. Returns 0, or -1 with a full message. */
 int config_check_services(const struct plan *p, struct error *e);

@@ -1,274 +1,650 @@
-/* config_merge.c: see config_merge.h. */
+/* config_merge.c: see config_merge.h. Lines that memory has no room for are
+ * missing, which is found when the result is read. */
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "control/apply/services.h"
-#include "control/file/config_edit.h"
+#include "control/file/config_file.h"
+#include "control/file/config_lines.h"
 #include "control/file/config_merge.h"
 
-struct merge {
-	struct pen *pen;
-	struct pen start;
-	struct plan *plain; /* nothing but defaults */
-	const char *path;
-	bool all;
-	struct config_lines want;  /* of the plan in force */
-	struct config_lines usual; /* of `plain` */
-	struct config_lines have; /* of the file as it was */
+/* A command of the file. */
+struct item {
+	struct config_key *key;
+	uint32_t line, next; /* its line; the number of the key's next one */
+	bool undoes;	     /* "no .." */
+	bool replaced;
+	struct buffer instead; /* before it, or for it; nothing: it goes */
+	struct buffer after;   /* lines after its line */
 };
 
-/* What a start has: no server is in force. Lists that are in force are shared
- * with what is read, and so are addresses that were looked up. */
-static int
-open_start(struct pen *start, const struct pen *p)
+struct merge {
+	struct pen start; /* what commands of a start have: no server */
+	struct plan *plain;
+	const char *path, *text;
+	const char *end; /* of a line */
+	bool all, failed;
+	bool alone; /* the file can be read without the command line */
+	struct config_lines keys;
+	struct item *item; /* number 1 is item[0] */
+	uint32_t count, room;
+	struct buffer *out, tail;   /* lines at the end of the file */
+	struct config_key *section; /* which these are in */
+	const char *title;	    /* of the group that these are in */
+};
+
+/* What some editors put before UTF-8. */
+static const char bom[] = "\xef\xbb\xbf";
+static const char blanks[] = " \t\r";
+
+/* ---- reading ---- */
+
+static bool
+is_server(const struct config_key *k)
 {
-	*start = (struct pen){ .commands = p->commands,
-		.phase = p->phase,
-		.plan = plan_copy(p->plan) };
-	if (start->plan != NULL)
-		start->service = service_new(start, "default", start->plan);
-	if (start->service == NULL)
-		return -1;
-	plan_servers_fini(&start->plan->servers);
-	return plan_servers_init(&start->plan->servers);
+	return strcmp(k->row->name, "server") == 0;
+}
+
+static bool
+is_number(const char *word)
+{
+	return word[strspn(word, "0123456789")] == '\0';
+}
+
+static void
+add_item(struct merge *m, const struct call *c, struct config_key *k)
+{
+	m->item[m->count++] = (struct item){ .key = k,
+		.undoes = c->no,
+		.line =
+		    (uint32_t)strtoul(strrchr(c->origin, ':') + 1, NULL, 10) };
+	if (k->last > 0)
+		m->item[k->last - 1].next = m->count;
+	else
+		k->first = m->count;
+	k->last = k->section->end = m->count;
+	if (is_server(k) && !is_number(c->words->word[0]) &&
+	    strcmp(c->words->word[0], "all") != 0)
+		k->relative = true;
+}
+
+/* A command was carried out: one of an included file, or for all servers,
+ * overrides the items before it. */
+static void
+note(const struct call *c)
+{
+	struct merge *m = c->noting;
+	struct config_key *k = config_lines_key(
+			      &m->keys, c, plan_service_name(c->plan)),
+			  *x;
+	struct item *list =
+	    array_grow(m->item, &m->room, sizeof(*list), m->count);
+	bool all = k != NULL && strcmp(k->name, "server") == 0;
+	uint32_t i;
+
+	m->item = list != NULL ? list : m->item;
+	m->failed = m->failed || k == NULL || list == NULL;
+	if (m->failed)
+		return;
+	for (i = 0; (all || c->depth > 1) && i < m->keys.count; i++) {
+		x = m->keys.key[i];
+		if (x == k || (all && is_server(x) && x->section == k->section))
+			x->elsewhere = m->count + 1;
+	}
+	if (c->depth > 1)
+		k->included = true;
+	else
+		add_item(m, c, k);
+}
+
+/* What the text gives with the command line `given`: to a start, or a
+ * reload. */
+static int
+read_file(struct merge *m, enum config_of of, struct pen *p,
+    const struct plan *given, const char *text, struct error *e)
+{
+	struct reply unheard;
+	struct call c = { .pen = p,
+		.service = p->service,
+		.plan = plan_copy(given),
+		.reply = &unheard,
+		.dry = true,
+		.note = of == CONFIG_FILE && text == m->text ? note : NULL,
+		.noting = m };
+	char *copy = strdup(text);
+	int rc = 0;
+
+	reply_init(&unheard);
+	c.draft = c.plan;
+	if (c.draft != NULL && copy != NULL)
+		rc = config_load_text(&c, m->path, copy, NULL, e);
+	if (c.draft == NULL || copy == NULL || m->failed ||
+	    (rc == 0 && config_lines_read(&m->keys, of, c.draft) < 0))
+		rc = error_set(e, "out of memory");
+	reply_fini(&unheard);
+	plan_free(c.draft);
+	free(copy);
+	return rc;
+}
+
+/* All that it gives. The old one may need the command line. */
+static int
+read_all(struct merge *m, struct pen *p, const char *text, struct error *e)
+{
+	if (m->alone &&
+	    read_file(m, CONFIG_ALONE, &m->start, m->plain, text, e) < 0) {
+		m->alone = false;
+		if (text != m->text || m->failed)
+			return -1;
+	}
+	return read_file(m, CONFIG_RELOADED, p, p->given, text, e) == 0
+	    ? read_file(m, CONFIG_FILE, &m->start, p->given, text, e)
+	    : -1;
 }
 
 /* ---- what differs ---- */
 
-static bool
-is_server(const struct config_line *x)
+static const char *
+lines_of(const struct merge *m, const struct config_key *k, enum config_of of)
 {
-	return strcmp(x->row->name, "server") == 0;
+	return config_lines_of(&m->keys, k, of);
 }
 
-/* Where a server is gone, "server add" may give its number to another one. */
-static void
-number_servers(struct merge *m, const struct config_line *gone)
+static bool
+same(const struct merge *m, const struct config_key *k, enum config_of a,
+    enum config_of b)
 {
-	static const char add[] = "server add ";
-	bool any = config_lines_find(&m->have, gone).count == 0;
-	struct config_line *i, *x;
+	return text_equal(lines_of(m, k, a), lines_of(m, k, b));
+}
 
-	for (i = m->have.line; i < config_lines_end(&m->have); i++) {
-		x = config_lines_find(&m->want, i).line;
-		if (strncmp(i->words, add, strlen(add)) == 0 && x != NULL &&
-		    x->way == CONFIG_KEPT && (any || x > gone) &&
-		    strcmp(x->service, gone->service) == 0)
-			x->wrong = true;
+static bool
+differs(const struct merge *m, const struct config_key *k)
+{
+	return !same(m, k, CONFIG_RUNNING, CONFIG_FILE) ||
+	    !same(m, k, CONFIG_RUNNING, CONFIG_RELOADED) ||
+	    (m->alone && !same(m, k, CONFIG_RUNNING, CONFIG_ALONE));
+}
+
+/* Of a service that is gone. */
+static bool
+is_gone(const struct merge *m, const struct config_key *k)
+{
+	return k->section->lines[CONFIG_RUNNING] == NULL &&
+	    k->section != m->keys.key[0]->section;
+}
+
+/* By the command line, and not to the default. */
+static bool
+is_given(const struct merge *m, const struct config_key *k)
+{
+	return lines_of(m, k, CONFIG_GIVEN) != NULL &&
+	    !same(m, k, CONFIG_GIVEN, CONFIG_DEFAULTS);
+}
+
+/* Whether it is set before the items, or between them. */
+static bool
+is_over(const struct merge *m, const struct config_key *k)
+{
+	return k->elsewhere > 0 || is_given(m, k);
+}
+
+/* Whether what it sets depends on the port that changes, or on the servers
+ * before it. */
+static bool
+is_shifted(const struct config_key *k)
+{
+	static const char *const names[] = { "server", "emergency", "abuse" };
+	unsigned i = 0;
+
+	while (i < 3 && strcmp(k->row->name, names[i]) != 0)
+		i++;
+	return k->first > 0 && i < 3 &&
+	    (k->section->moved ||
+		(k->relative && k->section->renumbered > 0 &&
+		    k->first + 1 >= k->section->renumbered));
+}
+
+/* ---- where lines go ---- */
+
+static void
+put(const struct merge *m, struct buffer *to, const char *lines)
+{
+	size_t n;
+
+	for (; *lines != '\0'; lines += n + (lines[n] == '\n')) {
+		n = strcspn(lines, "\n");
+		(void)buffer_append(to, lines, n);
+		reply_add(to, "%s", m->end);
 	}
 }
 
-/* What `got` has and is not in force is to be undone. */
-static int
-add_undo(struct merge *m, const struct config_line *got)
+/* At the end of the file, in its section. In a file without commands, groups
+ * have titles. */
+static struct buffer *
+find_tail(struct merge *m, struct config_key *k)
 {
-	struct config_line one = { .row = got->row, .gone = true };
-	char undo[100];
+	const char *title = command_group_of(m->keys.commands, k->row)->title;
+	const char *gap =
+	    m->text[0] != '\0' || buffer_length(&m->tail) > 0 ? m->end : "";
 
-	memcpy(one.service, got->service, sizeof(one.service));
-	if (config_line_is_header(got))
-		snprintf(undo, sizeof(undo), "%s remove", got->words);
-	else
-		snprintf(undo, sizeof(undo),
-		    is_server(got) ? "%.80s remove" : "no %.80s", got->key);
-	one.key = strdup(got->key);
-	one.words = strdup(undo);
-	return config_lines_add(&m->want, one);
+	if (m->section != k->section)
+		reply_add(&m->tail, "%sservice %s%s", gap, k->service, m->end);
+	m->section = k->section;
+	if (m->count == 0 && k->section == m->keys.key[0]->section &&
+	    title != m->title)
+		reply_add(&m->tail, "%s# %s%s", gap, title, m->end);
+	m->title = title;
+	return &m->tail;
 }
 
-/* With a service goes all that is its own. */
-static int
-add_undos(struct merge *m, const struct config_lines *got)
+/* After the line of item `number`, if that comes after what sets the key
+ * elsewhere and leaves its section open; else at the end of the file. */
+static struct buffer *
+find_place(struct merge *m, struct config_key *k, uint32_t number)
 {
-	const struct config_line *header;
-	struct config_range is;
-	bool gone = false;
-	uint32_t i;
+	uint32_t i = number;
 
-	for (i = 0; i < got->count; i += is.count) {
-		is = config_lines_at(got, i);
-		if (config_line_is_header(is.line)) {
-			header = config_lines_header(&m->want, is.line);
-			gone = header == NULL || header->gone;
-		} else if (gone) {
+	if (number == 0 || number < k->elsewhere)
+		return find_tail(m, k);
+	while (i < m->count && m->item[i].line == m->item[number - 1].line)
+		i++;
+	return m->item[i - 1].key->section == k->section
+	    ? &m->item[number - 1].after
+	    : find_tail(m, k);
+}
+
+/* ---- what they are ---- */
+
+static void
+print_undo(const struct config_key *k, struct buffer *out)
+{
+	if (k == k->section)
+		reply_add(out, "service %s remove\n", k->service);
+	else if (strcmp(k->row->name, "server") == 0)
+		reply_add(out, "%s remove\n", k->name);
+	else
+		reply_add(out, "no %s\n", k->name);
+}
+
+/* What the file needs, after what undoes the rest if it is set before;
+ * `undone`: the file has that line. */
+static void
+print_wanted(const struct merge *m, const struct config_key *k, bool undone,
+    struct buffer *out)
+{
+	const char *want = lines_of(m, k, CONFIG_RUNNING);
+	bool over = is_over(m, k);
+
+	if (want == NULL && (k->included || is_given(m, k)))
+		print_undo(k, out);
+	if (want == NULL ||
+	    (!over && same(m, k, CONFIG_RUNNING, CONFIG_DEFAULTS)))
+		return;
+	if (over && is_server(k) &&
+	    (k->elsewhere > 0 || !same(m, k, CONFIG_GIVEN, CONFIG_RUNNING)))
+		reply_add(out, "%s remove; ", k->name);
+	else if (over && strcmp(k->name, "control") == 0)
+		reply_add(out, "control_level admin read\ncontrol_mode 0600\n");
+	else if (!over && !undone && config_lines_undo(k, want))
+		want = strchr(want, '\n') + 1;
+	reply_line(out, want);
+}
+
+static uint32_t
+count_lines(const char *lines)
+{
+	uint32_t n = 0;
+
+	for (; *lines != '\0'; lines++)
+		n += *lines == '\n';
+	return n;
+}
+
+/* The lines of the plan that `n` items set, if that is one each. */
+static void
+print_read(const struct merge *m, const struct config_key *k, uint32_t n,
+    struct buffer *out)
+{
+	const char *is = lines_of(m, k, CONFIG_FILE);
+	uint32_t lines;
+
+	if (is == NULL || is_shifted(k) || is_server(k))
+		return;
+	lines = count_lines(is) + 1;
+	if (lines == n + 1 && config_lines_undo(k, is))
+		is = strchr(is, '\n') + 1;
+	else if (lines != n)
+		return;
+	reply_line(out, is);
+}
+
+/* Replaces `n` items of a key from number `i` on, which set the lines `is` if
+ * that is known. What both have in front and at the end stays; what is between
+ * is replaced one by one, as far as there is something to replace. The rest
+ * follows, or is put before what stays. */
+static void
+align(struct merge *m, uint32_t i, uint32_t n, const char *is, char *want)
+{
+	const char *a = is + strlen(is);
+	char *end = strchr(want, '\0'), *b = end;
+	uint32_t last = 0, stay = 0;
+	struct item *one;
+	size_t length;
+
+	for (; a > is && b > want && a[-1] == b[-1]; a--, b--)
+		if (a[-1] == '\n')
+			end = b;
+	if (a == is && (b == want || b[-1] == '\n'))
+		end = b;
+	n -= count_lines(end);
+	*end = '\0';
+	for (a = is, b = want; stay < n && *a == *b; a++, b++)
+		if (*a == '\n')
+			want = b + 1, stay++;
+	for (; n > 0; n--, last = i, i = one->next) {
+		one = &m->item[i - 1];
+		if (stay > 0) {
+			stay--;
 			continue;
 		}
-		if (config_lines_find(&m->want, is.line).count == 0 &&
-		    add_undo(m, is.line) < 0)
-			return -1;
+		length = strcspn(want, "\n");
+		(void)buffer_append(&one->instead, want, length);
+		want += length + (want[length] == '\n');
+		one->replaced = true;
 	}
-	config_lines_sort(&m->want);
-	return 0;
+	put(m,
+	    last == 0 ? &m->item[i - 1].instead
+		      : find_place(m, m->item[last - 1].key, last),
+	    want);
 }
 
-/* Notes where `got` is not what is in force. */
-static int
-merge_note(struct merge *m, struct config_lines *got)
+/* Items that are overridden stay, unless they would do something else then. */
+static void
+edit_key(struct merge *m, struct config_key *k)
 {
-	struct config_range is, want;
-	uint32_t i;
+	struct buffer is = { .data = NULL }, want = { .data = NULL };
+	bool gone = lines_of(m, k, CONFIG_RUNNING) == NULL;
+	uint32_t first = k->first, i, n = 0;
 
-	if (config_lines_add_defaults(&m->want, got, &m->usual) < 0 ||
-	    add_undos(m, got) < 0 ||
-	    config_lines_add_defaults(got, &m->want, &m->usual) < 0)
-		return -1;
-	for (i = 0; i < m->want.count; i += want.count) {
-		want = config_lines_at(&m->want, i);
-		is = config_lines_find(got, want.line);
-		if (want.line->gone ? is.count == 0
-				    : config_range_equal(want, is))
-			continue;
-		want.line->wrong = true;
-		if (want.line->gone && is_server(want.line))
-			number_servers(m, want.line);
-	}
-	return 0;
-}
-
-static enum config_detail
-detail_of(const struct merge *m)
-{
-	return m->all ? CONFIG_ALL : CONFIG_BRIEF;
-}
-
-/* Reads the text on top of `base`, in the context of a start or a reload, and
- * notes what that gives; `have`, unless it is NULL, gets its commands. */
-static int
-try_text(struct merge *m, struct pen *where, const struct plan *base,
-    const struct buffer *text, struct config_lines *have, struct error *e)
-{
-	struct config_lines got = { .commands = m->pen->commands };
-	struct config_lines unused = got;
-	struct reply unheard;
-	struct call c = { .pen = where,
-		.service = where->service,
-		.plan = plan_copy(base),
-		.reply = &unheard,
-		.depth = 1,
-		.dry = true };
-	int rc;
-
-	c.draft = c.plan;
-	if (c.draft == NULL)
-		return error_set(e, "out of memory");
-	reply_init(&unheard);
-	rc = config_lines_read(
-	    have != NULL ? have : &unused, &c, m->path, text, e);
-	if (rc == 0 &&
-	    (config_lines_of_plan(&got, c.draft, detail_of(m)) < 0 ||
-		merge_note(m, &got) < 0))
-		rc = error_set(e, "out of memory");
-	reply_fini(&unheard);
-	config_lines_fini(&got);
-	config_lines_fini(&unused);
-	plan_free(c.draft);
-	return rc;
-}
-
-/* As a reload does, and a start, with the command line and without: a file
- * that needs it cannot be read without it. */
-static int
-try_everywhere(struct merge *m, const struct buffer *text, struct error *e)
-{
-	const struct plan *given = m->pen->given;
-	struct error why;
-
-	if (try_text(m, m->pen, given, text, NULL, e) < 0 ||
-	    try_text(m, &m->start, given, text, NULL, e) < 0)
-		return -1;
-	(void)try_text(m, &m->start, m->plain, text, NULL, &why);
-	return 0;
+	for (; first > 0 && first <= k->elsewhere;
+	     first = m->item[first - 1].next)
+		m->item[first - 1].replaced = gone || is_shifted(k);
+	for (i = first; i > 0; i = m->item[i - 1].next)
+		n++;
+	print_read(m, k, n, &is);
+	print_wanted(m, k, n > 0 && m->item[first - 1].undoes, &want);
+	if (buffer_append(&is, "", 1) < 0 || buffer_append(&want, "", 1) < 0)
+		m->failed = true;
+	else if (n > 0)
+		align(m, first, n, is.data, want.data);
+	else if (want.data[0] != '\0')
+		put(m, find_place(m, k, k->section->end), want.data);
+	buffer_fini(&is);
+	buffer_fini(&want);
 }
 
 /* ---- the file ---- */
 
-/* The lines needed: all that an empty file does not give. */
+/* By service, then in the order of the table. */
 static int
-find_needed(struct merge *m, struct error *e)
+compare_keys(const void *a, const void *b)
 {
-	const struct buffer none = { .data = NULL };
-	struct config_line *x;
+	const struct config_key *x = *(void *const *)a, *y = *(void *const *)b;
+	uint32_t i = x->section->order, k = y->section->order;
 
-	if (try_everywhere(m, &none, e) < 0)
+	if (i == k)
+		i = x->index, k = y->index;
+	if (i == k)
+		i = x->order, k = y->order;
+	return (i > k) - (i < k);
+}
+
+/* Those of services that are gone go. */
+static void
+edit_items(struct merge *m)
+{
+	struct config_key *k;
+	uint32_t i;
+
+	m->section = m->keys.key[0];
+	for (i = 0; i < m->count; i++) {
+		m->item[i].replaced = is_gone(m, m->item[i].key);
+		if (!m->item[i].replaced)
+			m->section = m->item[i].key->section;
+	}
+	for (i = 0; i < m->keys.count; i++) {
+		k = m->keys.key[i];
+		if (!differs(m, k))
+			continue;
+		if (strcmp(k->row->name, "listen") == 0)
+			k->section->moved = true;
+		else if (lines_of(m, k, CONFIG_RUNNING) == NULL &&
+		    (k->section->renumbered == 0 ||
+			k->first + 1 < k->section->renumbered))
+			k->section->renumbered = k->first + 1;
+	}
+}
+
+static void
+edit_section(struct merge *m, struct config_key *k)
+{
+	if (!differs(m, k))
+		return;
+	if (!is_gone(m, k) && k->end == 0)
+		(void)find_tail(m, k);
+	else if (is_gone(m, k) && is_over(m, k))
+		print_undo(k, &m->tail);
+}
+
+static void
+edit(struct merge *m)
+{
+	struct config_key *k;
+	uint32_t i;
+
+	edit_items(m);
+	qsort(m->keys.key, m->keys.count, sizeof(k), compare_keys);
+	for (i = 0; i < m->keys.count; i++) {
+		k = m->keys.key[i];
+		if (k == k->section)
+			edit_section(m, k);
+		else if (is_gone(m, k))
+			continue;
+		else if (differs(m, k) || is_shifted(k))
+			edit_key(m, k);
+		else if (m->all && k->first == 0 && k->row->kind < KIND_CHANGE)
+			put(m, find_place(m, k, k->section->end),
+			    lines_of(m, k, CONFIG_RUNNING));
+	}
+}
+
+static void
+print_bytes(struct merge *m, const char *from, const char *to)
+{
+	if (buffer_append(m->out, from, (size_t)(to - from)) < 0)
+		m->failed = true;
+}
+
+static void
+print_lines(struct merge *m, const struct buffer *lines)
+{
+	const char *bytes = buffer_bytes(lines);
+
+	if (buffer_length(lines) > 0)
+		print_bytes(m, bytes, bytes + buffer_length(lines));
+}
+
+/* The last line of a file may lack its end. */
+static void
+print_after(struct merge *m, const struct buffer *lines)
+{
+	size_t n = buffer_length(m->out);
+
+	if (buffer_length(lines) > 0 && n > 0 &&
+	    buffer_bytes(m->out)[n - 1] != '\n')
+		print_bytes(m, m->end, strchr(m->end, '\0'));
+	print_lines(m, lines);
+}
+
+/* Where byte `n` of a line is, whose continuations are not joined yet. */
+static const char *
+find_byte(const char *line, size_t n)
+{
+	for (line += strncmp(line, bom, strlen(bom)) == 0 ? strlen(bom) : 0;;
+	     line++, n--) {
+		while (line[0] == '\\' && line[1] == '\n')
+			line += 2;
+		if (n == 0)
+			return line;
+	}
+}
+
+/* The items of the line from `at` to `end`, which is cut joined; when none of
+ * them is left it goes, with its comment. */
+static void
+print_items(struct merge *m, const struct item *i, const char *at,
+    const char *end, char *joined)
+{
+	const char *line = at, *first = NULL, *from, *to;
+	char *rest = joined;
+	struct words w;
+	bool some = false;
+
+	for (; rest != NULL; i++) {
+		from = find_byte(
+		    line, (size_t)(rest - joined) + strspn(rest, blanks));
+		(void)words_split(&w, rest, &rest);
+		if (w.count == 0) {
+			i--;
+			continue;
+		}
+		to = find_byte(line, (size_t)(w.end - joined) - 1) + 1;
+		while (strchr(blanks, to[-1]) != NULL)
+			to--;
+		first = first != NULL ? first : from;
+		if (!i->replaced || buffer_length(&i->instead) > 0) {
+			print_bytes(m, at, some ? from : first);
+			print_lines(m, &i->instead);
+			print_bytes(m, from, i->replaced ? from : to);
+			some = true;
+		}
+		at = some ? to : at;
+	}
+	if (some)
+		print_bytes(m, at, end);
+}
+
+static void
+print_file(struct merge *m)
+{
+	const struct item *i = m->item, *end;
+	char *copy = strdup(m->text), *rest = copy, *line;
+	unsigned lines = 0, number;
+	const char *from, *to;
+	bool changed;
+
+	m->failed = m->failed || copy == NULL;
+	while (rest != NULL) {
+		from = m->text + (rest - copy);
+		number = lines + 1;
+		line = config_next_line(&rest, &lines);
+		to =
+		    rest != NULL ? m->text + (rest - copy) : strchr(from, '\0');
+		changed = false;
+		for (end = i; end < m->item + m->count && end->line == number;
+		     end++)
+			changed = changed || end->replaced ||
+			    buffer_length(&end->instead) > 0;
+		if (changed)
+			print_items(m, i, from, to, line);
+		else
+			print_bytes(m, from, to);
+		for (; i < end; i++)
+			print_after(m, &i->after);
+	}
+	print_after(m, &m->tail);
+	free(copy);
+}
+
+/* ---- all of it ---- */
+
+static int
+merge_file(struct merge *m, struct pen *p, struct error *e)
+{
+	const struct config_key *k;
+	uint32_t i;
+
+	if (read_all(m, p, m->text, e) < 0)
 		return -1;
-	for (x = m->want.line; x < config_lines_end(&m->want); x++) {
-		x->said = x->wrong ||
-		    (m->all && !x->gone && x->row->kind < KIND_CHANGE);
-		x->wrong = false;
+	edit(m);
+	print_file(m);
+	if (m->failed || buffer_append(m->out, "", 1) < 0)
+		return error_set(e, "out of memory");
+	if (read_all(m, p, buffer_bytes(m->out), e) < 0)
+		return -1;
+	buffer_cut(m->out, buffer_length(m->out) - 1);
+	for (i = 0; i < m->keys.count; i++) {
+		k = m->keys.key[i];
+		if (differs(m, k))
+			return error_set(e,
+			    "service %s: %s: no command reproduces the "
+			    "running value",
+			    k->service, k->name);
 	}
 	return 0;
 }
 
-/* Each wrong line moves on to the next method of writing it. Returns whether
- * there was one, or -1 with a full message. */
-static int
-raise_wrong(struct merge *m, struct error *e)
+static void
+merge_fini(struct merge *m)
 {
-	struct config_line *x;
-	int some = 0;
-
-	for (x = m->want.line; x < config_lines_end(&m->want); x++) {
-		if (!x->wrong)
-			continue;
-		if (x->way++ == CONFIG_AT_END)
-			return error_set(e,
-			    "%s%s%s: no command reproduces the running value",
-			    x->service, x->service[0] != '\0' ? ": " : "",
-			    x->key);
-		x->wrong = false;
-		some = 1;
+	for (; m->count > 0; m->count--) {
+		buffer_fini(&m->item[m->count - 1].instead);
+		buffer_fini(&m->item[m->count - 1].after);
 	}
-	return some;
-}
-
-static int
-merge_file(struct merge *m, const struct buffer *old, struct buffer *out,
-    struct error *e)
-{
-	int rc;
-
-	if (find_needed(m, e) < 0 ||
-	    try_text(m, &m->start, m->pen->given, old, &m->have, e) < 0)
-		return -1;
-	rc = raise_wrong(m, e);
-	do {
-		buffer_cut(out, 0);
-		if (config_edit(&m->have, &m->want, m->all, out) < 0)
-			return error_set(e, "out of memory");
-		if (try_everywhere(m, out, e) < 0)
-			return -1;
-		rc = raise_wrong(m, e);
-	} while (rc > 0);
-	return rc;
+	free(m->item);
+	plan_free(m->plain);
+	buffer_fini(&m->tail);
+	config_lines_fini(&m->keys);
+	service_free(m->start.blank);
+	service_free(m->start.service);
 }
 
 int
 config_merge(struct pen *p, const char *path, const struct buffer *old,
     bool all, struct buffer *out, struct error *e)
 {
-	struct merge m = { .pen = p,
-		.plain = plan_new(),
+	size_t n = buffer_length(old);
+	char *text = strndup(n > 0 ? buffer_bytes(old) : "", n);
+	const char *line = text != NULL ? strchr(text, '\n') : NULL;
+	struct merge m = { .start = { .commands = p->commands,
+			       .phase = p->phase,
+			       .plan = p->plan },
 		.path = path,
+		.text = text,
+		.end = line != NULL && line > text && line[-1] == '\r' ? "\r\n"
+								       : "\n",
 		.all = all,
-		.want.commands = p->commands,
-		.usual.commands = p->commands,
-		.have.commands = p->commands };
+		.alone = true,
+		.out = out };
 	int rc = -1;
 
-	if (open_start(&m.start, p) < 0 || m.plain == NULL ||
-	    config_lines_of_plan(&m.want, p->plan, detail_of(&m)) < 0 ||
-	    config_lines_of_plan(&m.usual, m.plain, detail_of(&m)) < 0)
+	m.plain = plan_new();
+	m.item = array_grow(NULL, &m.room, sizeof(*m.item), 0);
+	m.start.service = service_new(&m.start, "default", NULL);
+	if (config_lines_init(&m.keys, p->commands,
+		all ? plan_print : plan_print_brief) < 0 ||
+	    text == NULL || m.plain == NULL || m.item == NULL ||
+	    m.start.service == NULL ||
+	    config_lines_read(&m.keys, CONFIG_GIVEN, p->given) < 0 ||
+	    config_lines_read(&m.keys, CONFIG_RUNNING, p->plan) < 0)
 		error_set(e, "out of memory");
 	else
-		rc = merge_file(&m, old, out, e);
-	config_lines_fini(&m.want);
-	config_lines_fini(&m.usual);
-	config_lines_fini(&m.have);
-	service_free(m.start.blank);
-	service_free(m.start.service);
-	plan_free(m.start.plan);
-	plan_free(m.plain);
+		rc = merge_file(&m, p, e);
+	merge_fini(&m);
+	free(text);
 	return rc;
 }

@@ -1,14 +1,13 @@
 /* config_merge.h: updates a configuration file to match the running plan.
  *
- *     the file, read as a start would ---+
- *                                        |-- differs: in what?
- *     the plan in force -----------------+         |
- *                                                  v
- *     the file with these lines replaced, read again, until nothing differs
+ *     timeout 4; blacklist 9   # slow    a changed command stays where it is
+ *     server 0 \                         what has not changed stays as it is,
+ *             address web1               byte for byte
  *
- * What is set twice, by included files or by the command line, is found by
- * reading, not guessed: lines that have no effect where they stand go to the
- * end. So the result is right when it comes back, or there is none. */
+ * In one pass over the file, read as a start would: commands of keys with
+ * another value are replaced, obsolete ones go, those that are missing follow
+ * at the end of their section. What an included file sets later, or a command
+ * for all servers, is overridden after that. Then the result is read. */
 #ifndef PEN_CONTROL_CONFIG_MERGE_H
 #define PEN_CONTROL_CONFIG_MERGE_H
 

@@ -338,6 +338,8 @@ run_one(struct call *c, char *line, char **rest, struct error *e)
 		return 0;
 	c->words = &arguments;
 	if (command_run(c, &why) == 0) {
+		if (c->note != NULL)
+			c->note(c);
 		if (c->pen->phase < PHASE_SERVING)
 			c->reply->more = NULL; /* it would not be read */
 		reply_finish(c->reply, c->service);

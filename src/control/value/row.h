@@ -138,6 +138,10 @@ struct call {
 	struct wait *wait;
 	bool reloads; /* set it: this reads the whole configuration again */
 	struct reply *reply; /* text for the caller */
+	/* Called with each command of a line that was carried out, also those
+	 * of included files; NULL: not called. */
+	void (*note)(const struct call *c);
+	void *noting; /* for it */
 };
 
 /* A year in ms: longer than any wait, and safe to add to any time. */

@@ -11,6 +11,7 @@
 
 #include "base/words.h"
 #include "control/file/config_file.h"
+#include "control/file/config_merge.h"
 #include "control/socket/request.h"
 #include "support/ask.h"
 #include "support/suite.h"
@@ -123,17 +124,17 @@ START_TEST(lines_are_replaced)
 	    "\n"
 	    "listen 127.0.0.1:8080\t# public\n"
 	    "  timeout 7; blacklist 9   # both are short\n"
-	    "peek\n"
 	    "# servers\n"
 	    "server 0 address 10.0.0.1 # left; old\n"
 	    "server 1 address 10.0.0.2 port 8080 max 5 weight 3\n"
-	    "server 2 address 10.0.0.9 port 90\n"
 	    "\n"
 	    "# offices\n"
 	    "acl 1 permit 10.0.0.0/8   # Berlin\n"
 	    "acl 1 permit 192.0.2.0 255.255.255.0 # Rome\n"
 	    "acl 1 deny 0.0.0.0/0\n"
 	    "client_acl 1\n"
+	    "server 2 address 10.0.0.9 port 90\n"
+	    "peek\n"
 	    "# the end");
 }
 END_TEST
@@ -160,8 +161,8 @@ START_TEST(entries_of_lists)
 	    "acl 1 permit 10.0.0.0/8   # Berlin\n"
 	    "acl 1 permit ::1/128 # Rome\n"
 	    "acl 1 deny 0.0.0.0/0\n"
-	    "acl 2 permit 10.9.9.9 255.255.255.255\n"
 	    "client_acl 1\n"
+	    "acl 2 permit 10.9.9.9 255.255.255.255\n"
 	    "# the end");
 	new = written(NULL, shop,
 	    "no acl 1; acl 1 permit ::1; acl 1 permit 10.0.0.0/8; "
@@ -195,12 +196,10 @@ START_TEST(options_are_answered)
 }
 END_TEST
 
-/* What an included file says is not changed there: the last word is at the
- * end, once. */
+/* An included file is not changed: what overrides it follows, once. */
 START_TEST(included_files)
 {
 	const char *more = scratch("more"), *new, *file;
-	static const char mark[] = "# overrides lines elsewhere\n";
 
 	write_file(more,
 	    "timeout 8\nserver 0 address 10.0.0.5 weight 2\n"
@@ -208,33 +207,42 @@ START_TEST(included_files)
 	file = text("%s\nserver add 10.0.0.3\ninclude %s # rest\n", shop, more);
 	new = written(
 	    NULL, file, "timeout 9; server 0 weight 6; acl 4 deny ::/0");
-	ck_assert_ptr_nonnull(
-	    strstr(new, text("include %s # rest\n%s", more, mark)));
-	ck_assert_ptr_nonnull(strstr(new, "timeout 9\n"));
+	ck_assert_str_eq(new,
+	    text("%sserver 0 remove; server 0 address 10.0.0.5 port 8080 "
+		 "weight 6\nno acl 4\nacl 4 permit 10.0.0.0 255.0.0.0\n"
+		 "acl 4 deny ::/0\ntimeout 9\n",
+		file));
 	ck_assert_str_eq(contents(more),
 	    "timeout 8\nserver 0 address 10.0.0.5 weight 2\n"
 	    "acl 4 permit 10.0.0.0/8\n");
 	/* and once more */
-	new = written(NULL, new, "timeout 5; blacklist 3; server 0 drain");
-	file = strstr(new, mark);
-	ck_assert_ptr_nonnull(file);
-	ck_assert_ptr_null(strstr(file + 1, mark));
+	new = written(NULL, new, "timeout 5; server 0 drain");
+	ck_assert_str_eq(strstr(new, "# rest\n"),
+	    "# rest\n"
+	    "server 0 remove; server 0 address 10.0.0.5 port 8080 weight 6 "
+	    "drain\n"
+	    "no acl 4\nacl 4 permit 10.0.0.0 255.0.0.0\nacl 4 deny ::/0\n"
+	    "timeout 5\n");
 }
 END_TEST
 
 /* Numbers of servers that are given by their order. */
 START_TEST(servers_that_are_added)
 {
-	const char *new = written(NULL,
-	    "listen 127.0.0.1:8080\n"
-	    "server add 10.0.0.1 # a\n"
-	    "server add 10.0.0.2 # b\n"
-	    "server all weight 2\n"
-	    "server 10.0.0.2 max 7\n",
-	    "server 0 remove; server 1 prio 3");
+	const char *file = "listen 127.0.0.1:8080\n"
+			   "server add 10.0.0.1 # a\n"
+			   "server add 10.0.0.2 # b\n"
+			   "server 10.0.0.2 max 7\n";
 
-	ck_assert_ptr_null(strstr(new, "10.0.0.1"));
-	ck_assert_ptr_nonnull(strstr(new, "# b\n"));
+	ck_assert_str_eq(written(NULL, file, "server 0 remove"),
+	    "listen 127.0.0.1:8080\n"
+	    "server 1 address 10.0.0.2 port 8080 max 7 # b\n");
+	ck_assert_str_eq(written(NULL, text("%sserver all weight 2\n", file),
+			     "server 0 remove; server 1 prio 3"),
+	    "listen 127.0.0.1:8080\n"
+	    "server all weight 2\n"
+	    "server 1 remove; server 1 address 10.0.0.2 port 8080 max 7 "
+	    "weight 2 prio 3\n");
 }
 END_TEST
 
@@ -328,13 +336,19 @@ static const struct {
 	    "timeout 3; queue 0; idle_timeout 8",
 	    TWO "blacklist 5 ;idle_timeout 8\r\n", { NULL } },
 	{ TWO "timeout 4 # no end", "blacklist 5",
-	    TWO "timeout 4 # no end\n\n# choosing\nblacklist 5\n", { NULL } },
-	{ TWO "# no end", "timeout 9",
-	    "listen 127.0.0.1:8080\n"
-	    "timeout 9\n"
-	    "server 0 address 10.0.0.1 # left\n"
-	    "server 1 address 10.0.0.2 max 5 # right\n"
-	    "# no end",
+	    TWO "timeout 4 # no end\nblacklist 5\n", { NULL } },
+	{ TWO "# no end", "timeout 9", TWO "timeout 9\n# no end", { NULL } },
+	/* the ends of its lines */
+	{ "listen 127.0.0.1:8080\r\nserver 0 address 10.0.0.1 # s\r\n",
+	    "timeout 5; server 0 max 4; acl 1 permit ::1",
+	    "listen 127.0.0.1:8080\r\n"
+	    "server 0 address 10.0.0.1 port 8080 max 4 # s\r\n"
+	    "acl 1 permit ::1/128\r\ntimeout 5\r\n",
+	    { NULL } },
+	{ "\xef\xbb\xbflisten 127.0.0.1:8080 # l\nserver 0 address 10.0.0.1",
+	    "timeout 5; listen 127.0.0.1:8081",
+	    "\xef\xbb\xbflisten 127.0.0.1:8081 # l\n"
+	    "server 0 address 10.0.0.1 port 8080\ntimeout 5\n",
 	    { NULL } },
 	/* lists, whose order counts */
 	{ ROUTES("route sni a.test 0", "route sni b.test 1"),
@@ -369,10 +383,8 @@ static const struct {
 	    "emergency 10.0.0.5:8080\n",
 	    { NULL } },
 	{ TWO "server all weight 3 # w\n", "server 1 max 9",
-	    "listen 127.0.0.1:8080\n"
-	    "server 0 address 10.0.0.1 # left\n"
-	    "server 1 address 10.0.0.2 port 8080 max 9 weight 3 # right\n"
-	    "server all weight 3 # w\n",
+	    TWO "server all weight 3 # w\nserver 1 remove; "
+		"server 1 address 10.0.0.2 port 8080 max 9 weight 3\n",
 	    { NULL } },
 	/* the command line */
 	{ "", "timeout 5",
@@ -381,13 +393,12 @@ static const struct {
 	    { "listen 127.0.0.1:8080", "server add 10.0.0.1" } },
 	{ TWO, "no source", TWO "no source\n", { "source 127.0.0.1" } },
 	{ TWO "timeout 6\n", "balance p2c",
-	    TWO "timeout 6\n\n# choosing\nbalance p2c\n",
+	    TWO "timeout 6\nbalance default\nbalance p2c\n",
 	    { "balance leastconn" } },
 	{ TWO "timeout 5 # f\nacl 3 permit ::3 # t\n",
 	    "timeout 8; acl 3 deny ::2",
 	    TWO "timeout 8 # f\n"
-		"# overrides lines elsewhere\n"
-		"no acl 3\nacl 3 permit ::1/128\nacl 3 permit ::3/128\n"
+		"no acl 3 # t\nacl 3 permit ::1/128\nacl 3 permit ::3/128\n"
 		"acl 3 deny ::2/128\n",
 	    { "timeout 9", "acl 3 permit ::1" } },
 	/* sections */
@@ -398,10 +409,7 @@ static const struct {
 			    "timeout 7 # seven\n" MAIL,
 	    { NULL } },
 	{ TWO SHOP "server add 10.0.1.2\nserver add 10.0.1.3\n", "timeout 5",
-	    "listen 127.0.0.1:8080\ntimeout 5\n"
-	    "server 0 address 10.0.0.1 # left\n"
-	    "server 1 address 10.0.0.2 max 5 # right\n" SHOP
-	    "server add 10.0.1.2\nserver add 10.0.1.3\n",
+	    TWO "timeout 5\n" SHOP "server add 10.0.1.2\nserver add 10.0.1.3\n",
 	    { NULL } },
 	{ TWO SHOP MAIL, "service shop timeout 3",
 	    TWO SHOP_BEGINS SHOP_ENDS MAIL, { NULL } },
@@ -413,9 +421,8 @@ static const struct {
 	    { NULL } },
 	{ SHOP MAIL,
 	    "service default timeout 5; service shop server add 10.0.1.2",
-	    "\n# the shop\ntimeout 5\nservice shop # it\n"
-	    "listen 127.0.0.1:8081\n" SHOP_ENDS
-	    "server 1 address 10.0.1.2 port 8081\ntimeout 7 # seven\n" MAIL,
+	    SHOP "server 1 address 10.0.1.2 port 8081\n" MAIL
+		 "\nservice default\ntimeout 5\n",
 	    { NULL } },
 	{ TWO MAIL SHOP "service mail\ntimeout 8\nservice default\nhash\n",
 	    "no hash; blacklist 5; service mail timeout 9; "
@@ -448,9 +455,9 @@ static const struct {
 		     "server 0 address 10.0.2.1 port 8084\n",
 	    { NULL } },
 	{ TWO, "service shop remove; service mail timeout 4",
-	    TWO "\nservice mail\nserver 0 address 10.0.2.1 port 8082\n"
-		"timeout 4\nlisten 127.0.0.1:8082\n"
-		"# overrides lines elsewhere\nservice shop remove\n",
+	    TWO "service shop remove\n\n"
+		"service mail\nserver 0 address 10.0.2.1 port 8082\n"
+		"timeout 4\nlisten 127.0.0.1:8082\n",
 	    { "service shop; listen 127.0.0.1:8081; server add 10.0.1.1",
 		"service mail; listen 127.0.0.1:8082; server add 10.0.2.1" } },
 };
@@ -473,13 +480,14 @@ START_TEST(included_sections)
 	    "timeout 6; service shop timeout 9; service mail timeout 5; "
 	    "service shop server 0 max 4");
 	ck_assert_ptr_nonnull(strstr(new,
-	    "\nservice mail\nlisten 127.0.0.1:8082\ntimeout 5\n"
-	    "server 0 address 10.0.2.1\n\nservice shop\n"
-	    "server 0 address 10.0.1.1 port 8081 max 4\ntimeout 9\n"));
+	    "\nservice mail\nlisten 127.0.0.1:8082\n"
+	    "server 0 address 10.0.2.1\ntimeout 5\n\nservice shop\n"
+	    "server 0 remove; server 0 address 10.0.1.1 port 8081 max 4\n"
+	    "timeout 9\n"));
 	new = written(NULL, new, "service shop remove; service mail hash");
 	ck_assert_ptr_nonnull(strstr(new,
-	    "\nserver 0 address 10.0.2.1\nhash\n\n"
-	    "# overrides lines elsewhere\nservice shop remove\n"));
+	    "\nserver 0 address 10.0.2.1\ntimeout 5\nhash\n\n"
+	    "service shop remove\n"));
 	ck_assert_str_eq(contents(more), SHOP);
 }
 END_TEST
@@ -557,10 +565,10 @@ START_TEST(differences_of_services)
 	    "-service shop server 0 address 10.0.1.1 port 8081 max 0 hard 0 "
 	    "blacklist 0 weight 0 prio 0\n"
 	    "-service mail timeout 3\n"
+	    "+service shop timeout 3\n"
 	    "+service mail timeout 5\n"
 	    "+service add dns\n"
-	    "+service dns listen 127.0.0.1:53\n"
-	    "+service shop timeout 3\n");
+	    "+service dns listen 127.0.0.1:53\n");
 	pen_free(pen);
 }
 END_TEST
@@ -689,7 +697,7 @@ END_TEST
 
 /* ---- whatever it is ---- */
 
-static unsigned seed;
+static unsigned seed, seed_of_file;
 
 static unsigned
 below(unsigned n)
@@ -866,6 +874,245 @@ START_TEST(any_change_of_any_section)
 }
 END_TEST
 
+/* ---- no other line changes ---- */
+
+/* The lines of a file, each with its end, and what they set:
+ * " shop timeout, shop queue,". */
+enum { FILE_LINES = 100, CHANGES = 5 };
+static const char *lines[FILE_LINES], *sets[FILE_LINES];
+static unsigned line_count;
+static const char *line_end;
+
+static void
+add_line(const char *line, const char *what)
+{
+	ck_assert_uint_lt(line_count, FILE_LINES);
+	lines[line_count] = text("%s%s", line, line_end);
+	sets[line_count++] = what;
+}
+
+/* A command, and what it sets. */
+static const char *
+some_setting(const char **name)
+{
+	static const char *const numbers[] = { "timeout", "blacklist",
+		"idle_timeout", "queue", "half_timeout", "check_rise",
+		"client_conns", "tracking" };
+	static const char *const flags[] = { "roundrobin", "hash", "keepalive",
+		"stubborn", "weight" };
+
+	switch (below(4)) {
+	case 0:
+		*name = flags[below(5)];
+		return text("%s%s", below(2) ? "no " : "", *name);
+	case 1:
+		*name = text("server %u", below(3));
+		return text("%s %s %u", *name, below(2) ? "weight" : "max",
+		    below(9) + 1);
+	default:
+		*name = numbers[below(8)];
+		return text("%s %u", *name, below(60) + 1);
+	}
+}
+
+/* Continued, or two in a line, or neither; with a comment or none. */
+static void
+add_setting(const char *service)
+{
+	const char *name, *line = some_setting(&name);
+	const char *what = text(" %s %s,", service, name);
+	const char *blank = strrchr(line, ' ');
+
+	if (below(4) == 0 && blank != NULL) {
+		line = text("%.*s \\\n\t%s", (int)(blank - line), line, blank);
+	} else if (below(4) == 0) {
+		line = text("  %s; %s", line, some_setting(&name));
+		what = text("%s %s %s,", what, service, name);
+	}
+	add_line(
+	    below(2) ? line : text("%s # of %u; it", line, line_count), what);
+}
+
+static void
+add_section(const char *service, unsigned number, const char *more)
+{
+	unsigned i;
+
+	if (number > 0)
+		add_line(text("service %s # it", service), "");
+	add_line(text("listen 127.0.0.1:80%02u", number), "");
+	for (i = 0; i < 3; i++)
+		add_line(i == 1 ? text("server add 10.0.%u.1 # added", number)
+				: text("server %u address 10.0.%u.%u # s", i,
+				      number, i),
+		    text(" %s server %u,", service, i));
+	for (i = below(8); i > 0; i--) {
+		if (below(3) == 0)
+			add_line(below(2) ? "" : text("# comment %u", i), "");
+		add_setting(service);
+	}
+	if (below(3) == 0)
+		add_line(text("include %s # more", more), "");
+	for (i = below(3); i > 0; i--)
+		add_setting(service);
+}
+
+/* Whether a line has a name of " shop timeout, shop queue,". */
+static bool
+has_name(const char *line, size_t n, const char *names)
+{
+	const char *copy = text("%.*s", (int)n, line), *name, *end;
+
+	for (; *names != '\0'; names = end + 1) {
+		name = strchr(names + 1, ' ') + 1;
+		end = strchr(names, ',');
+		if (strstr(copy, text("%.*s", (int)(end - name), name)) != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Of a line that sets what was changed, and is the same; 0: it is none. */
+static size_t
+length_of_changed(const char *new, const bool *stays)
+{
+	unsigned i;
+
+	for (i = 0; i < line_count; i++)
+		if (!stays[i] && strncmp(new, lines[i], strlen(lines[i])) == 0)
+			return strlen(lines[i]);
+	return 0;
+}
+
+/* Lines that set nothing of what was changed are still there, in their order;
+ * what else is there sets that, or what is in the same lines. */
+static void
+other_lines_stay(const char *const *changed, unsigned changes, const char *new)
+{
+	const char *names = "";
+	bool stays[FILE_LINES + 1];
+	unsigned i, k;
+	size_t n;
+
+	for (k = 0; k < changes; k++)
+		names = text("%s%s", names, changed[k]);
+	for (i = 0; i < line_count; i++) {
+		stays[i] = true;
+		for (k = 0; k < changes; k++)
+			stays[i] =
+			    stays[i] && strstr(sets[i], changed[k]) == NULL;
+		names = stays[i] ? names : text("%s%s", names, sets[i]);
+	}
+	stays[line_count] = true;
+	lines[line_count] = "";
+	for (i = 0; i <= line_count; i++) {
+		if (!stays[i])
+			continue;
+		for (; i < line_count
+			 ? strncmp(new, lines[i], strlen(lines[i])) != 0
+			 : *new != '\0';
+		     new += n) {
+			n = length_of_changed(new, stays);
+			if (n > 0)
+				continue;
+			n = strcspn(new, "\n");
+			ck_assert_msg(new[n] == '\n' &&
+				(n <= 1 || strncmp(new, "service ", 8) == 0 ||
+				    has_name(new, n, names)),
+			    "seed %u: lost \"%s\" before \"%s\"", seed_of_file,
+			    lines[i], new);
+			n++;
+		}
+		new += strlen(lines[i]);
+	}
+}
+
+static unsigned
+make_file(const char *path)
+{
+	static const char *const all[] = { "default", "shop", "mail" };
+	unsigned i, n = below(4);
+	const char *more = scratch("more"), *name, *file = "";
+
+	n = n > 2 ? 0 : n;
+	line_end = below(3) == 0 ? "\r\n" : "\n";
+	line_count = 0;
+	write_file(
+	    more, text("%s\n%s\n", some_setting(&name), some_setting(&name)));
+	add_line("# begins", "");
+	for (i = 0; i <= n; i++)
+		add_section(all[i], i, more);
+	add_line("# ends", "");
+	for (i = 0; i < line_count; i++)
+		file = text("%s%s", file, lines[i]);
+	write_file(path, file);
+	return n;
+}
+
+/* As `write` does, but without waiting for the disk. */
+static const char *
+merged(const char *path)
+{
+	struct buffer old = { .data = NULL }, new = { .data = NULL };
+	const char *file = contents(path), *text_of_new;
+
+	ck_assert_int_eq(buffer_append(&old, file, strlen(file)), 0);
+	ck_assert_msg(config_merge(pen, path, &old, false, &new, &e) == 0,
+	    "seed %u: %s\n%s", seed_of_file, e.text, file);
+	ck_assert_int_eq(buffer_append(&new, "", 1), 0);
+	text_of_new = text("%s", buffer_bytes(&new));
+	write_file(path, text_of_new);
+	buffer_fini(&old);
+	buffer_fini(&new);
+	return text_of_new;
+}
+
+static void
+changes_no_other_line(void)
+{
+	static const char *const all[] = { "default", "shop", "mail" };
+	const char *path = scratch("pen.conf"), *changed[CHANGES];
+	const char *before, *new, *name, *line, *service;
+	unsigned services = make_file(path), changes = below(CHANGES) + 1, i;
+
+	start(NULL, path);
+	for (i = 0; i < changes; i++) {
+		service = all[below(services + 1)];
+		line = some_setting(&name);
+		if (below(10) == 0)
+			line = text("%s remove", name = "server 2");
+		changed[i] = text(" %s %s,", service, name);
+		/* a server that is gone has no weight */
+		(void)run(text("service %s %s", service, line));
+	}
+	before = ask_printed(pen);
+	new = merged(path);
+	takes("diff");
+	ck_assert_msg(
+	    answer[0] == '\0', "seed %u: %s\n%s", seed_of_file, answer, new);
+	pen_free(pen);
+	other_lines_stay(changed, changes, new);
+	start(NULL, path);
+	ck_assert_msg(strcmp(ask_printed(pen), before) == 0,
+	    "seed %u: %s%s\n%s", seed_of_file, before, ask_printed(pen), new);
+	pen_free(pen);
+}
+
+/* 500 files, or 100; PEN_WRITE_SEED begins with another one. */
+START_TEST(no_other_line_changes)
+{
+	const char *given = getenv("PEN_WRITE_SEED");
+	unsigned i, n = suite_is_light() ? 2 : 10;
+
+	for (i = 0; i < n; i++) {
+		seed_of_file = (unsigned)_i * 10 + i +
+		    (given != NULL ? (unsigned)strtoul(given, NULL, 10) : 1);
+		seed = seed_of_file;
+		changes_no_other_line();
+	}
+}
+END_TEST
+
 /* Names of listening addresses are looked up by a start only. */
 START_TEST(a_section_listens_at_a_name)
 {
@@ -880,7 +1127,8 @@ START_TEST(a_section_listens_at_a_name)
 	takes("write");
 	pen->phase = before;
 	ck_assert_str_eq(contents(path),
-	    TWO "service shop\nlisten localhost:8081\ntimeout 9\n" SHOP_ENDS);
+	    TWO "service shop\nlisten localhost:8081\n" SHOP_ENDS
+		"timeout 9\n");
 	pen_free(pen);
 }
 END_TEST
@@ -909,6 +1157,7 @@ SUITE(test_config_merge)
 	SUITE_ADD(s, owner_and_mode, 10);
 	SUITE_ADD_LOOP(s, any_change_of_any_file, 20, suite_rounds(150));
 	SUITE_ADD_LOOP(s, any_change_of_any_section, 20, suite_rounds(150));
+	SUITE_ADD_LOOP(s, no_other_line_changes, 20, suite_rounds(50));
 	SUITE_ADD(s, a_section_listens_at_a_name, 10);
 	return s;
 }
