@@ -19,18 +19,29 @@ bucket_of(uint32_t us)
 	return i < HISTOGRAM_BUCKETS ? i : HISTOGRAM_BUCKETS - 1;
 }
 
+static void
+make_room(struct histogram *h)
+{
+	unsigned shift = h->total == 0 ? 16 : 1, i;
+
+	h->total = 0;
+	for (i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		h->bucket[i] = (uint16_t)(h->bucket[i] >> shift);
+		h->total = (uint16_t)(h->total + h->bucket[i]);
+	}
+}
+
+void
+histogram_clear(struct histogram *h)
+{
+	h->total = 0;
+}
+
 void
 histogram_add(struct histogram *h, uint32_t us)
 {
-	unsigned i;
-
-	if (h->total == HISTOGRAM_FULL) {
-		h->total = 0;
-		for (i = 0; i < HISTOGRAM_BUCKETS; i++) {
-			h->bucket[i] /= 2;
-			h->total = (uint16_t)(h->total + h->bucket[i]);
-		}
-	}
+	if (h->total == 0 || h->total == HISTOGRAM_FULL)
+		make_room(h);
 	h->bucket[bucket_of(us)]++;
 	h->total++;
 }
@@ -60,6 +71,10 @@ histogram_merge(struct histogram *h, const struct histogram *other)
 {
 	unsigned total = (unsigned)h->total + other->total, shift = 0, i, n;
 
+	if (other->total == 0)
+		return;
+	if (h->total == 0)
+		make_room(h);
 	while (total >> shift > HISTOGRAM_FULL)
 		shift++;
 	h->total = 0;

@@ -246,7 +246,6 @@ pen_free(struct pen *p)
 	}
 	fit_free(p);
 	workers_free(p->team.workers);
-	log_forget_lost(&p->team.lines_lost);
 	worker_free(p->team.worker);
 	stopping_fini(&p->stopping);
 	upgrade_free(p->upgrade);

@@ -223,7 +223,7 @@ pool_begin_anew(struct server *s, bool of_its_name)
 	s->addr_first = 0;
 	s->slowness = s->penalty = 0;
 	s->counters->answered_ms = 0;
-	s->generation++;
+	s->counters->generation = ++s->generation;
 }
 
 /* Sets `s` by the spec. Returns 0, or -1 with errno ENOMEM. */

@@ -416,12 +416,19 @@ void pool_restore(struct pool *p, struct server *s,
     const struct server_past *past, uint64_t now);
 /* Notes where its drain or maint comes from, which the pool makes no use of. */
 void pool_note_mark(struct server *s, const struct server_mark *mark);
+/* Adds what another process has counted: the connections, and the rest if it is
+ * of the same generation; or takes it off, and drops recent times. */
 void server_counters_add(
     struct server_counters *to, const struct server_counters *c);
+void server_counters_subtract(
+    struct server_counters *from, const struct server_counters *c);
+/* Another process does this to one that counts: it forgets recent times. */
+void server_counters_drop_times(struct server_counters *c);
+/* The server counts there from now on, of this generation. */
+void pool_count_in(struct server *s, struct server_counters *at);
 /* What several processes that serve have counted together, in one that serves
  * no client. */
-void pool_take_counters(
-    struct server *s, uint64_t connections, const struct server_counters *c);
+void pool_take_counters(struct server *s, const struct server_counters *c);
 
 /* What one of several processes knows of the state of a server, and why; times
  * are ms from now. The state of `s` is that from now on. */

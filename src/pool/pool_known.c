@@ -114,11 +114,22 @@ pool_restore_counters(
 
 /* ---- in several processes at a time ---- */
 
+/* Most have counted nothing. */
+static bool
+has_counted(const struct server_counters *c)
+{
+	return (c->connects | c->failures | c->sent | c->received |
+		   c->ended[SERVER_END_FAILED] | c->answered_ms) != 0;
+}
+
 void
 server_counters_add(struct server_counters *to, const struct server_counters *c)
 {
 	unsigned i;
 
+	to->connections += c->connections;
+	if (c->generation != to->generation || !has_counted(c))
+		return;
 	to->connects += c->connects;
 	to->failures += c->failures;
 	to->sent += c->sent;
@@ -133,11 +144,41 @@ server_counters_add(struct server_counters *to, const struct server_counters *c)
 	duration_merge(&to->first_bytes, &c->first_bytes);
 }
 
+/* Those in front of the recent times are numbers. */
 void
-pool_take_counters(
-    struct server *s, uint64_t connections, const struct server_counters *c)
+server_counters_subtract(
+    struct server_counters *from, const struct server_counters *c)
 {
-	s->connections = connections;
+	uint64_t rest[offsetof(struct server_counters, connect_times) /
+	    sizeof(uint64_t)],
+	    less[sizeof(rest) / sizeof(rest[0])];
+	size_t i;
+
+	memcpy(rest, from, sizeof(rest));
+	memcpy(less, c, sizeof(less));
+	for (i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
+		rest[i] -= less[i];
+	memcpy(from, rest, sizeof(rest));
+	server_counters_drop_times(from);
+}
+
+void
+server_counters_drop_times(struct server_counters *c)
+{
+	histogram_clear(&c->connect_times);
+}
+
+void
+pool_count_in(struct server *s, struct server_counters *at)
+{
+	at->generation = s->generation;
+	s->counters = at;
+}
+
+void
+pool_take_counters(struct server *s, const struct server_counters *c)
+{
+	s->connections = c->connections;
 	*s->counters = *c;
 	if (s->set.soft > 0 || s->set.hard > 0)
 		pool_refresh(s);

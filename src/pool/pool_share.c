@@ -125,6 +125,7 @@ pool_share_tell(struct server *s)
 
 	if (s->shared == NULL || share->own == share->processes)
 		return;
+	s->counters->connections = s->connections;
 	atomic_store(&s->shared[(size_t)share->own * LINE],
 	    (uint32_t)(s->connections + (p->reserved == s)));
 }

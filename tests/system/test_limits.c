@@ -331,7 +331,8 @@ START_TEST(spare_connections_leave_conn_max)
 	ck_assert_uint_lt(wanted, (unsigned)(LIMIT - 2 * atoi(most)));
 	endpoint_ask(&ctl, "idlers 0\n");
 	ck_assert_str_eq(endpoint_ask(&ctl, "conn_max\n"), most);
-	ck_assert_str_eq(endpoint_ask(&ctl, "idlers\n"), "Idlers: 0/0\n");
+	WAIT_FOR(
+	    strcmp(endpoint_ask(&ctl, "idlers\n"), "Idlers: 0/0\n") == 0, 5000);
 	pen_down(&pen);
 	backend_stop(&b);
 }

@@ -97,7 +97,7 @@ static void
 are_served_in_turn(void)
 {
 	is_served(waiting[0]);
-	ck_assert_int_eq(counter("queued"), 1);
+	WAIT_FOR(counter("queued") == 1, SOON);
 	close(waiting[0]);
 	is_served(waiting[1]);
 	close(waiting[1]);
@@ -137,7 +137,7 @@ START_TEST(oldest_first)
 		ck_assert_int_eq(got[0], "abcd"[i]);
 		is_served(waiting[i]);
 		ck_assert_int_eq(b[0].accepted, i + 2);
-		ck_assert_int_eq(counter("queued"), WAITING - 1 - i);
+		WAIT_FOR(counter("queued") == (WAITING - 1 - i), SOON);
 	}
 	ck_assert_int_eq(counter("queued_total"), WAITING);
 	close(waiting[WAITING - 1]);
@@ -222,8 +222,8 @@ START_TEST(waiting_has_an_end)
 	fill(1);
 	endpoint_expect_reset(waiting[0]);
 	ck_assert_int_ge(wait_now_ms() - began, 900);
-	ck_assert_int_eq(counter("closed_queue_timeout"), 1);
-	ck_assert_int_eq(counter("queued"), 0);
+	WAIT_FOR(counter("closed_queue_timeout") == 1, SOON);
+	WAIT_FOR(counter("queued") == 0, SOON);
 	is_served(first);
 	leave(1);
 	down();
@@ -238,7 +238,7 @@ START_TEST(time_set_anew)
 	command("queue 0");
 	endpoint_expect_reset(waiting[0]);
 	endpoint_expect_reset(waiting[1]);
-	ck_assert_int_eq(counter("closed_queue_timeout"), 2);
+	WAIT_FOR(counter("closed_queue_timeout") == 2, SOON);
 	leave(2);
 	down();
 }
@@ -252,10 +252,10 @@ START_TEST(leaving_clients)
 	endpoint_send(waiting[0], "x", 1);
 	endpoint_reset(waiting[0]);
 	WAIT_FOR(counter("queued") == 2, SOON);
-	ck_assert_int_eq(counter("closed_client_reset"), 1);
+	WAIT_FOR(counter("closed_client_reset") == 1, SOON);
 	close(first);
 	is_served(waiting[1]);
-	ck_assert_int_eq(counter("queued"), 1);
+	WAIT_FOR(counter("queued") == 1, SOON);
 	ck_assert_int_eq(b[0].accepted, 2);
 	close(waiting[1]);
 	is_served(waiting[2]);
@@ -291,7 +291,7 @@ START_TEST(closed_by_command)
 	    strstr(endpoint_ask(&ctl, "connection 1\n"), "server = -1\n"));
 	command("close 1");
 	endpoint_expect_reset(waiting[0]);
-	ck_assert_int_eq(counter("queued"), 1);
+	WAIT_FOR(counter("queued") == 1, SOON);
 	close(first);
 	is_served(waiting[1]);
 	close(waiting[1]);
@@ -319,7 +319,7 @@ START_TEST(client_resets_unseen)
 	fill(2);
 	endpoint_send(waiting[0], "x", 1);
 	/* it was heard, and is listened to no more */
-	ck_assert_int_eq(counter("queued"), 2);
+	WAIT_FOR(counter("queued") == 2, SOON);
 	endpoint_reset(waiting[0]);
 	close(first);
 	is_served(waiting[1]);
@@ -336,7 +336,7 @@ START_TEST(counters_cleared)
 	up("60", "roundrobin", "1:1");
 	fill(2);
 	command("clear counters");
-	ck_assert_int_eq(counter("queued"), 2);
+	WAIT_FOR(counter("queued") == 2, SOON);
 	close(first);
 	are_served_in_turn();
 	down();
@@ -355,7 +355,7 @@ START_TEST(refused_at_its_turn)
 	close(first);
 	WAIT_FOR(
 	    child_has_said(&pen.child, "server blacklisted server=0"), SOON);
-	ck_assert_int_eq(counter("queued"), 2);
+	WAIT_FOR(counter("queued") == 2, SOON);
 	backend_start_at(&b[0], &at, backend_echo, NULL);
 	are_served_in_turn();
 	down();
@@ -388,7 +388,7 @@ START_TEST(places_by_command)
 	command(t[_i].command != NULL ? t[_i].command : add);
 	for (i = 0; i < t[_i].served; i++)
 		is_served(waiting[i]);
-	ck_assert_int_eq(counter("queued"), 3 - t[_i].served);
+	WAIT_FOR(counter("queued") == (3 - t[_i].served), SOON);
 	ck_assert_int_eq(b[0].accepted + b[1].accepted, 1 + t[_i].served);
 	leave(3);
 	down();
@@ -415,11 +415,11 @@ START_TEST(reload)
 	pen_up(&pen, &ctl, "-C", ctl.text, "-F", path, NULL);
 	fill(2);
 	command("reload");
-	ck_assert_int_eq(counter("queued"), 2);
+	WAIT_FOR(counter("queued") == 2, SOON);
 	write_file(path, config("max 2 hard 2"));
 	command("reload");
 	is_served(waiting[0]);
-	ck_assert_int_eq(counter("queued"), 1);
+	WAIT_FOR(counter("queued") == 1, SOON);
 	is_served(first);
 	leave(2);
 	pen_down(&pen);
@@ -451,8 +451,8 @@ START_TEST(reload_leaves_none_full)
 			is_served(waiting[i]);
 		else
 			endpoint_expect_reset(waiting[i]);
-	ck_assert_int_eq(counter("queued"), 0);
-	ck_assert_int_eq(counter("closed_no_server"), _i == 1 ? 0 : 2);
+	WAIT_FOR(counter("queued") == 0, SOON);
+	WAIT_FOR(counter("closed_no_server") == (_i == 1 ? 0 : 2), SOON);
 	ck_assert_int_eq(b[1].accepted, _i == 1 ? 2 : 0);
 	is_served(first);
 	leave(2);
@@ -493,7 +493,7 @@ START_TEST(access_lists)
 	command("server 1 up");
 	is_served(waiting[1]);
 	ck_assert_int_eq(b[1].accepted, 1);
-	ck_assert_int_eq(counter("queued"), 1);
+	WAIT_FOR(counter("queued") == 1, SOON);
 	close(first);
 	is_served(waiting[0]);
 	ck_assert_int_eq(b[0].accepted, 2);
@@ -521,8 +521,8 @@ START_TEST(who_does_not_wait)
 	command(t[_i].command);
 	waiting[0] = endpoint_connect(&front);
 	endpoint_expect_reset(waiting[0]);
-	ck_assert_int_eq(
-	    counter(_i == 3 ? "closed_denied" : "closed_no_server"), 1);
+	WAIT_FOR(
+	    counter(_i == 3 ? "closed_denied" : "closed_no_server") == 1, SOON);
 	ck_assert_int_eq(counter("queued_total"), 0);
 	leave(1);
 	down();
@@ -539,7 +539,7 @@ START_TEST(tries_used_up)
 	backend_stop(&b[1]);
 	waiting[0] = endpoint_connect(&front);
 	endpoint_expect_reset(waiting[0]);
-	ck_assert_int_eq(counter("closed_no_server"), 1);
+	WAIT_FOR(counter("closed_no_server") == 1, SOON);
 	ck_assert_int_eq(counter("queued_total"), 0);
 	leave(1);
 	pen_down(&pen);

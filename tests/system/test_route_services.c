@@ -263,7 +263,8 @@ START_TEST(limits_and_logs_are_of_the_service)
 	second = connect_asking("shop.test");
 	endpoint_expect_reset(second);
 	close(second);
-	answers("statistics", "closed_service_full 1\n");
+	WAIT_FOR(
+	    strstr(ask("statistics"), "closed_service_full 1\n") != NULL, SOON);
 	close(first);
 	WAIT_FOR(strstr(ask("service shop statistics"), "sessions 0\n") != NULL,
 	    SOON);

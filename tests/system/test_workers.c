@@ -703,7 +703,7 @@ END_TEST
 
 /* ---- life ---- */
 
-/* It takes its own sessions along, and no others. */
+/* It takes its own sessions along, and no others; what it has counted stays. */
 START_TEST(a_killed_worker_is_replaced)
 {
 	int i, lines, lost = 0;
@@ -732,6 +732,9 @@ START_TEST(a_killed_worker_is_replaced)
 	ck_assert_int_lt(lost, CLIENTS);
 	hold(0, CLIENTS);
 	ck_assert_int_eq(statistic("sessions"), CLIENTS);
+	ck_assert_int_eq(statistic("accepted"), 2 * CLIENTS);
+	ck_assert_int_eq(
+	    statistic("bytes_up"), 5 * 2 * CLIENTS + 11 * (CLIENTS - lost));
 	ck_assert(child_has_said(&pen.child, "signal=9"));
 	ck_assert(child_has_said(&pen.child, "worker replaced worker=1"));
 	let_go(0, CLIENTS);
@@ -1092,6 +1095,49 @@ START_TEST(one_that_does_not_turn_is_replaced)
 }
 END_TEST
 
+/* What it has counted is there without a word of it, and was never before: all
+ * counters are complete. Only what it alone has is waited for, by the client
+ * that wants it. */
+START_TEST(one_that_stands_still_is_waited_for_by_none)
+{
+	struct endpoint web;
+	const char *list;
+	int asked;
+	char c;
+
+	begin(backend_echo);
+	endpoint_new(&web, ENDPOINT_TCP4);
+	UP("--worker-watchdog", "0", "--web", web.text);
+	hold(0, CLIENTS);
+	kill(worker(0), SIGSTOP);
+	ck_assert_int_eq(statistic("accepted"), CLIENTS);
+	ck_assert_int_eq(statistic("sessions"), CLIENTS);
+	ck_assert_int_eq(statistic("bytes_up"), 5 * CLIENTS);
+	answers("servers", text("0 addr 127.0.0.1 port %d conn 32", a.at.port));
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&web,
+		       "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+		       "Connection: close\r\n\r\n"),
+		text("\npen_connections_accepted_total %d\n", CLIENTS)));
+	asked = endpoint_connect(&ctl);
+	endpoint_send(asked, "connections\n", 12);
+	answers("clear counters", "");
+	ck_assert_int_eq(statistic("accepted"), 0);
+	ck_assert_int_eq(statistic("sessions"), CLIENTS);
+	ck_assert_int_lt(recv(asked, &c, 1, MSG_PEEK | MSG_DONTWAIT), 0);
+	kill(worker(0), SIGCONT);
+	list = endpoint_recv_all(asked);
+	close(asked);
+	ck_assert_int_eq(count_in(list, "client 127.0.1."), CLIENTS);
+	let_go(0, CLIENTS);
+	WAIT_FOR(statistic("sessions") == 0, SOON);
+	ck_assert_int_eq(statistic("accepted"), 0);
+	ck_assert_int_eq(statistic("sessions_peak"), CLIENTS);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* A change that one cannot make yet is refused; the clients of the other one do
  * not wait for that. */
 START_TEST(a_change_waits_for_no_stuck_worker)
@@ -1334,6 +1380,7 @@ SUITE(test_workers)
 	SUITE_ADD(s, flows_are_served_for_one_that_is_away, 60);
 	SUITE_ADD(s, a_stopped_worker_ends_with_its_leader, 60);
 	SUITE_ADD(s, one_that_does_not_turn_is_replaced, 20);
+	SUITE_ADD(s, one_that_stands_still_is_waited_for_by_none, 20);
 	SUITE_ADD(s, a_change_waits_for_no_stuck_worker, 40);
 	SUITE_ADD(s, names_that_stay_change_nothing, 40);
 	SUITE_ADD(s, a_pause_of_the_leader_ends_none, 20);

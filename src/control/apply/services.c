@@ -113,6 +113,8 @@ services_join(struct pen *p)
 {
 	struct service *svc;
 
+	if (p->team.join != NULL)
+		p->team.join(p);
 	if (p->team.share == NULL)
 		return;
 	SERVICE_EACH (p, svc)

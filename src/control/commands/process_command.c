@@ -184,6 +184,8 @@ run_clear(struct call *c, struct error *e)
 
 	if (w->count != 1 || strcmp(w->word[0], "counters") != 0)
 		return error_set(e, "expects %s", c->row->args);
+	if (c->pen->team.clear != NULL)
+		c->pen->team.clear(c->service);
 	pool_clear_counters(c->service->pool);
 	frontend_clear_stats(c->service->frontend);
 	if (c->service->checker != NULL)
@@ -237,18 +239,18 @@ run_status(struct call *c, struct error *e)
 const struct command counter_commands[] = {
 	{ .name = "statistics",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_SERVICE,
+	    .flags = ROW_LOOK | ROW_SERVICE | ROW_COUNTERS,
 	    .run = run_statistics,
 	    .help = "prints the counters" },
 	{ .name = "clear",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_OPERATE | ROW_EACH_WORKER | ROW_SERVICE,
+	    .flags = ROW_OPERATE | ROW_SERVICE,
 	    .run = run_clear,
 	    .args = "counters",
 	    .help = "sets the counters of servers and statistics to zero" },
 	{ .name = "status",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
+	    .flags = ROW_LOOK | ROW_COUNTERS,
 	    .run = run_status,
 	    .help = "prints the status page, in HTML" },
 	{ .name = NULL },

@@ -232,7 +232,7 @@ run_route(struct call *c, struct error *e)
 const struct command route_commands[] = {
 	{ .name = "route",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_SERVICE,
+	    .flags = ROW_NO | ROW_SERVICE | ROW_COUNTERS,
 	    .run = run_route,
 	    .args = "[sni|alpn|host|protocol PATTERN[,PATTERN ..] | default "
 		    "SERVERS | service NAME]",

@@ -360,7 +360,7 @@ const struct command server_commands[] = {
 		"may be new, a host or an address" },
 	{ .name = "servers",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_SERVICE,
+	    .flags = ROW_LOOK | ROW_SERVICE | ROW_COUNTERS,
 	    .run = run_servers,
 	    .args = "[long]",
 	    .help = "prints the servers; long: all fields" },

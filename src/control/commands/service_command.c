@@ -116,7 +116,7 @@ run_service(struct call *c, struct error *e)
 const struct command service_commands[] = {
 	{ .name = "services",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_PROCESS,
+	    .flags = ROW_LOOK | ROW_PROCESS | ROW_COUNTERS,
 	    .run = run_services,
 	    .help =
 		"lists the services: state, servers that are up, sessions" },

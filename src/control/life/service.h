@@ -21,6 +21,9 @@ struct trend;
 struct service {
 	struct pen *pen;
 	uint64_t number; /* of all that there were, the same in workers */
+	/* Of its counters among those of workers; 0: none. So many of its
+	 * servers have one. */
+	uint32_t place, places;
 	char name[SERVICE_NAME_MAX + 1];
 	/* In lines of the log: " service=NAME"; of the first one "". */
 	char label[SERVICE_NAME_MAX + 12];

@@ -49,12 +49,13 @@ struct team {
 	struct pool_share *share; /* of connections to servers; NULL: alone */
 	bool quiet; /* what is changed here is known to all the others */
 	struct team_change change;
-	uint64_t lines_lost; /* of the leader's log, since the last sum */
 	struct buffer flows; /* struct team_flow: of workers to be forked */
 
 	/* ---- functions of the leader ---- */
 	/* Makes the counters of this process the sums over all workers. */
 	void (*count)(struct pen *p);
+	/* A service counts anew. */
+	void (*clear)(struct service *svc);
 	/* Those whom the command concerns carry it out; c->wait is set for
 	 * their answers. Returns 0, or -1 with a short message. */
 	int (*ask)(
@@ -76,6 +77,8 @@ struct team {
 	/* All workers read what is read again on SIGHUP. */
 	void (*hang_up)(struct pen *p);
 	/* ---- of both ---- */
+	/* There may be new services, servers and routes. */
+	void (*join)(struct pen *p);
 	/* The state of a server has changed. */
 	void (*tell_state)(struct service *svc, struct server *s);
 };

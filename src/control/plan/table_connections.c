@@ -153,6 +153,7 @@ const struct command rows_connections[] = {
 	{ .name = "idlers",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(idlers),
+	    .flags = ROW_COUNTERS,
 	    .max = 1 << 20,
 	    .run = run_idlers,
 	    .help = "connections opened to the servers in advance" },

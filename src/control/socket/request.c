@@ -274,7 +274,8 @@ run_here_or_there(struct request *q, struct call *c, struct error *e)
 
 	if (t->workers == NULL)
 		return command_run(c, e);
-	pen_count(q->pen);
+	if (c->row->flags & ROW_COUNTERS)
+		pen_count(q->pen);
 	if (!(c->row->flags & ROW_WORKERS))
 		return command_run(c, e);
 	return t->ask(c, q->next, q->length, e);

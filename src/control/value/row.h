@@ -87,6 +87,7 @@ enum {
 	ROW_PREFIX = 32768,    /* "NAME SERVICE COMMAND .." is COMMAND there */
 	ROW_SECRETS = 1048576, /* prints what only operators may read: others
 				* get a plan without that */
+	ROW_COUNTERS = 2097152, /* prints counters, which workers have */
 	/* Workers carry it out, not their leader: all of them, that of a
 	 * number, the first argument, or that of a client's address. */
 	ROW_WORKERS = 65536 + 131072 + 262144,

@@ -12,7 +12,6 @@
 #include "base/list.h"
 #include "net/passed.h"
 
-/* The counters of a million servers have a third of that. */
 enum { CHANNEL_MAX = 256 * 1024 * 1024 };
 
 struct channel {

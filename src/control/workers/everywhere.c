@@ -348,7 +348,8 @@ workers_commit(struct apply *a)
 	if (wanted != w->wanted)
 		w->put_off = false;
 	w->wanted = wanted;
-	w->used_up = share_is_used_up(w);
+	w->used_up =
+	    share_is_used_up(w) || shared_memory_is_used_up(&w->counters);
 	lend_anew(w);
 	if (workers_are_due(w->pen))
 		loop_stop(w->pen->loop);

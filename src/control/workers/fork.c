@@ -66,7 +66,6 @@ fork_one(struct seat *s, struct error *e)
 	channel_close(&end);
 	s->born = loop_now(p->loop);
 	s->heard = clock_monotonic_ms();
-	s->awaited = s->cleared = 0;
 	if (pid > 0 &&
 	    watch_start(p->loop, &s->watch, s->channel.fd,
 		READY_READ | WATCH_LEVEL, seat_on_messages) == 0) {
@@ -179,10 +178,8 @@ workers_fork_set(struct pen *p, struct error *e)
 	struct workers *w = p->team.workers;
 	int rc = fork_each(w, e);
 
-	if (p->team.member > 0) {
-		frontend_count_log(p->service->frontend);
+	if (p->team.member > 0)
 		return rc;
-	}
 	if (rc == 0)
 		rc = all_begin(w, e);
 	if (rc < 0)

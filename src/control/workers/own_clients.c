@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "control/life/context.h"
 #include "control/workers/worker_private.h"
-#include "control/workers/workers_private.h"
 #include "net/sock_group.h"
 
 /* So long the client table has clients of all workers: some that came to this

@@ -221,32 +221,6 @@ write_question(const struct remote *a, const struct call *c, const char *line,
 	    buffer_append(out, line, length);
 }
 
-/* Counters of the leader, and of workers that are gone, or leave, are cleared
- * with the others. */
-static int
-clear_past(struct call *c, struct error *e)
-{
-	const char *name = c->service->name;
-	struct workers *w;
-	struct seat *s;
-	unsigned i;
-
-	if (command_run(c, e) < 0)
-		return -1;
-	WORKERS_EACH(c->pen, w)
-	{
-		tally_clear(&w->gone, c->service);
-		for (i = 0; i < w->count; i++)
-			seat_clear_counts(&w->seat[i]);
-		SEAT_EACH (w, s)
-			if (w->leaves)
-				seat_send(
-				    s, MESSAGE_CLEAR, name, strlen(name) + 1);
-	}
-	c->pen->team.workers->sums = false;
-	return 0;
-}
-
 int
 remote_begin(struct call *c, const char *line, size_t length, struct error *e)
 {
@@ -257,8 +231,6 @@ remote_begin(struct call *c, const char *line, size_t length, struct error *e)
 	struct seat *s;
 	int rc;
 
-	if (strcmp(c->row->name, "clear") == 0 && clear_past(c, e) < 0)
-		return -1;
 	a = remote_new(w);
 	if (a == NULL)
 		return error_set(e, "out of memory");

@@ -153,6 +153,7 @@ go_back(struct pen *p, struct workers *old)
 	share_anew(p);
 	new->past = NULL;
 	workers_forget(new);
+	log_count_lost(tally_lines_lost(p, &old->counters));
 	old->leaves = false;
 	services_steer(p);
 	pause_set(old, false);

@@ -38,23 +38,6 @@ seat_reap(pid_t pid)
 }
 
 static void
-keep_counts(struct seat *s)
-{
-	struct tally t;
-
-	if (s->counts == NULL)
-		return;
-	tally_init(&t);
-	if (tally_read(&t, s->counts->bytes, s->counts->length, false) == 0) {
-		tally_end(&t);
-		(void)tally_add(&s->workers->gone, &t);
-	}
-	tally_fini(&t);
-	free(s->counts);
-	s->counts = NULL;
-}
-
-static void
 log_end(const struct seat *s, pid_t pid, int status)
 {
 	if (status < 0)
@@ -119,43 +102,6 @@ on_again(struct timer *t)
 	stop_for_fork(container_of(t, struct seat, again));
 }
 
-/* They come in the order of the requests, and once more at its end. */
-void
-seat_take_counts(struct seat *s, struct message *m)
-{
-	if (s->awaited > 0)
-		s->awaited--;
-	if (s->cleared > 0) {
-		s->cleared--;
-		free(m);
-		return;
-	}
-	free(s->counts);
-	s->counts = m;
-}
-
-void
-seat_clear_counts(struct seat *s)
-{
-	s->cleared = s->awaited;
-	free(s->counts);
-	s->counts = NULL;
-}
-
-/* A worker counts once more at its end. */
-static void
-take_last_counts(struct seat *s)
-{
-	struct message *m;
-
-	(void)channel_read(&s->channel);
-	while ((m = channel_next(&s->channel)) != NULL)
-		if (m->type == MESSAGE_COUNTS)
-			seat_take_counts(s, m);
-		else
-			free(m);
-}
-
 /* What it had of others they have no more. */
 static void
 forget_help(struct seat *s)
@@ -183,7 +129,6 @@ seat_lose(struct seat *s)
 	if (pid == 0)
 		return;
 	s->pid = 0;
-	take_last_counts(s);
 	watch_stop(p->loop, &s->watch);
 	channel_close(&s->channel);
 	list_remove(&s->task.link);
@@ -193,9 +138,9 @@ seat_lose(struct seat *s)
 	if (status < 0)
 		(void)buffer_append(&s->workers->ending, &pid, sizeof(pid));
 	pool_share_clear(&s->workers->share, s->member - 1);
-	keep_counts(s);
+	tally_move(
+	    p, &s->workers->counters, &s->workers->counters, s->member - 1);
 	remote_lose(s);
-	p->team.workers->sums = false;
 	if (s->workers->leaves)
 		workers_end(s->workers);
 	else if (p->phase == PHASE_SERVING)
@@ -215,14 +160,10 @@ seat_kill(struct seat *s, const char *why)
 
 /* ---- messages ---- */
 
-/* Returns whether it is kept. */
-static bool
-seat_hear(struct seat *s, struct message *m)
+static void
+seat_hear(struct seat *s, const struct message *m)
 {
 	switch (m->type) {
-	case MESSAGE_COUNTS: /* late */
-		seat_take_counts(s, m);
-		return true;
 	case MESSAGE_ANSWER:
 	case MESSAGE_ANSWERED:
 		remote_hear(s, m);
@@ -234,7 +175,6 @@ seat_hear(struct seat *s, struct message *m)
 	default: /* it turns */
 		break;
 	}
-	return false;
 }
 
 static void
@@ -244,8 +184,8 @@ seat_take_messages(struct seat *s)
 
 	while (s->pid != 0 && (m = channel_next(&s->channel)) != NULL) {
 		s->heard = clock_monotonic_ms();
-		if (!seat_hear(s, m))
-			free(m);
+		seat_hear(s, m);
+		free(m);
 	}
 }
 
@@ -292,13 +232,6 @@ seat_send_socket(void *seat, int fd)
 		seat_kill(s, "takes no sockets");
 }
 
-void
-seat_count(struct seat *s)
-{
-	s->awaited++;
-	seat_send(s, MESSAGE_COUNT, NULL, 0);
-}
-
 /* Waits for the answer; NULL: none came, or it has ended. */
 static struct message *
 await(struct seat *s, unsigned type, unsigned other, uint64_t ms)
@@ -342,7 +275,7 @@ seat_turns(struct seat *s)
 {
 	uint64_t now = clock_monotonic_ms(), end = s->heard + SEND_MS;
 	struct message *m = await(s, MESSAGE_PONG, MESSAGE_PONG,
-	    end > now + COUNT_MS ? end - now : COUNT_MS);
+	    end > now + MOMENT_MS ? end - now : MOMENT_MS);
 	bool turns = m != NULL || channel_read(&s->channel) < 0;
 
 	free(m);
@@ -371,5 +304,4 @@ seat_fini(struct seat *s)
 	list_remove(&s->task.link);
 	channel_close(&s->channel);
 	timer_fini(&s->again);
-	free(s->counts);
 }

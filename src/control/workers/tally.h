@@ -1,39 +1,39 @@
-/* tally.h: what workers have counted, as bytes, and their sums. */
+/* tally.h: what workers count, in memory that they share with their leader: a
+ * record for each service, server and route. Each worker writes a part of its
+ * own; the last part is the leader's, which reads all of them at any time. Its
+ * own part has what workers counted that are gone, less what there was at the
+ * last `clear`: what is reported is the sum of all parts.
+ *
+ * A record has its place once: a new set of workers has memory of its own, and
+ * the same places. Peaks and recent times cannot be taken off a sum: `clear`
+ * sets them to zero in the parts of workers, which begin them anew. */
 #ifndef PEN_CONTROL_TALLY_H
 #define PEN_CONTROL_TALLY_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
 
-#include "base/buffer.h"
-#include "base/list.h"
+#include "control/workers/shared_memory.h"
 
 struct pen;
 struct service;
 
-/* Of all services. */
-struct tally {
-	struct list services; /* struct tally_service */
-	struct list *found;   /* the one that was wanted last; or the head */
-};
+/* Gives places to records that have none. In a worker they count there from now
+ * on; with `begins` all do, from zero. The leader's part gets what they have
+ * counted before. */
+void tally_join(struct pen *p, struct shared_memory *m, bool begins);
 
-void tally_init(struct tally *t);
-void tally_fini(struct tally *t);
-
-/* Appends what this process has counted. Returns 0, or -1 without memory. */
-int tally_write(const struct pen *p, struct buffer *out);
-/* Adds what a worker has written, with its peaks or without them. Returns 0, or
- * -1 without memory: then some of it is missing. */
-int tally_read(struct tally *t, const char *bytes, size_t n, bool peaks);
-int tally_add(struct tally *t, const struct tally *other);
-/* Who has counted that is gone: what was there then is there no more. */
-void tally_end(struct tally *t);
-/* Adds the lines of its log that this process, the leader, has lost. */
-void tally_count_log(struct tally *t, struct pen *p);
+/* ---- in the leader ---- */
+/* Its counters are the sums from now on. Peaks are sums of those of the workers
+ * that get new clients, and never get smaller. */
+void tally_add_up(struct pen *p);
+/* The leader's part of `to` gets what a part of `from` has, whose process is
+ * gone. */
+void tally_move(struct pen *p, const struct shared_memory *to,
+    const struct shared_memory *from, unsigned part);
 /* A service counts anew. */
-void tally_clear(struct tally *t, const struct service *svc);
-/* The counters of this process's services are those of the tally; peaks never
- * get smaller. */
-void tally_apply(struct pen *p, struct tally *t);
+void tally_clear(struct service *svc);
+/* Where lines of the leader's log that are lost count. */
+uint64_t *tally_lines_lost(const struct pen *p, const struct shared_memory *m);
 
 #endif

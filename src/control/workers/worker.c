@@ -80,17 +80,6 @@ say_rest(struct worker *w)
 	want_room(w);
 }
 
-static void
-say_counts(struct pen *p)
-{
-	struct buffer out;
-
-	buffer_init(&out);
-	(void)tally_write(p, &out);
-	worker_say(p, MESSAGE_COUNTS, buffer_bytes(&out), buffer_length(&out));
-	buffer_fini(&out);
-}
-
 /* As the leader does it: certificates, countries and logs. */
 static void
 hang_up(struct pen *p)
@@ -179,16 +168,6 @@ give(struct worker *w, const struct message *m)
 	buffer_fini(&out);
 }
 
-/* One that leaves obeys no commands. */
-static void
-clear_counters(struct service *svc)
-{
-	if (svc == NULL)
-		return;
-	pool_clear_counters(svc->pool);
-	frontend_clear_stats(svc->frontend);
-}
-
 static void
 join_keys(struct pen *p, const struct message *m)
 {
@@ -226,9 +205,6 @@ hear(struct worker *w, const struct message *m)
 	case MESSAGE_PREPARE:
 		worker_change(w, m);
 		break;
-	case MESSAGE_COUNT:
-		say_counts(p);
-		break;
 	case MESSAGE_ASK:
 		worker_answer(w, m);
 		break;
@@ -252,9 +228,6 @@ hear(struct worker *w, const struct message *m)
 		break;
 	case MESSAGE_KEYS:
 		join_keys(p, m);
-		break;
-	case MESSAGE_CLEAR:
-		clear_counters(service_find(p, m->bytes));
 		break;
 	case MESSAGE_LEND:
 		borrow(w, m);
@@ -420,8 +393,27 @@ begin_anew(struct service *svc, unsigned member)
 	if (svc->frontend != NULL)
 		frontend_become(svc->frontend, member - 1, svc->pen->team.size);
 	for (slot = 0; slot < pool_slots(svc->pool); slot++)
-		pool_take_counters(pool_slot(svc->pool, slot), 0, &none);
+		pool_take_counters(pool_slot(svc->pool, slot), &none);
 	pool_become(svc->pool);
+}
+
+static void
+worker_join(struct pen *p)
+{
+	tally_join(p, &p->team.worker->counters, false);
+}
+
+/* The logs count what they lose with the first service. */
+static void
+begin_to_count(struct pen *p)
+{
+	struct frontend *first = p->service->frontend;
+
+	tally_join(p, &p->team.worker->counters, true);
+	p->team.join = worker_join;
+	frontend_set_requestlog(first, p->log);
+	frontend_set_sessionlog(first, p->sessionlog);
+	frontend_count_log(first);
 }
 
 int
@@ -444,7 +436,10 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 		return error_set(e, "worker %u: %s", member, strerror(errno));
 	w->pen = p;
 	list_init(&w->task.link);
-	all->share.parts = NULL; /* it is this worker's */
+	w->counters = all->counters;
+	w->counters.own = member - 1;
+	all->counters.parts = NULL; /* it is this worker's, as is the share */
+	all->share.parts = NULL;
 	w->share = share;
 	w->share.own = member - 1;
 	if (!joined)
@@ -461,6 +456,7 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	workers_forget(all);
 	SERVICE_EACH (p, svc)
 		begin_anew(svc, member);
+	begin_to_count(p);
 	inherited_fini(&p->inherited);
 	worker_take_clients(w);
 	shares_settle(p);
@@ -477,10 +473,8 @@ worker_free(struct worker *w)
 {
 	if (w == NULL)
 		return;
-	if (w->pen->phase == PHASE_STOPPING) {
-		say_counts(w->pen);
+	if (w->pen->phase == PHASE_STOPPING)
 		channel_empty(&w->channel, LAST_MS);
-	}
 	worker_forget_answers(w);
 	list_remove(&w->task.link);
 	timer_fini(&w->sweep);
@@ -489,5 +483,5 @@ worker_free(struct worker *w)
 	w->pen->team.worker = NULL;
 	services_part(w->pen);
 	pool_share_close(&w->share);
-	free(w);
+	free(w); /* its part stays: the last sessions count there */
 }

@@ -7,6 +7,7 @@
 
 #include "control/handover/handover_state.h"
 #include "control/workers/channel.h"
+#include "control/workers/tally.h"
 #include "net/loop/loop.h"
 #include "pool/pool_share.h"
 
@@ -17,7 +18,8 @@ struct worker {
 	struct channel channel; /* to the leader */
 	struct watch watch;
 	struct task task; /* takes messages that came while it sent some */
-	struct pool_share share; /* its own part is this worker's */
+	struct pool_share share;       /* its own part is this worker's .. */
+	struct shared_memory counters; /* .. as it is of this */
 	struct list answers;	 /* struct answering, remote.c */
 	struct handover_state_writer state; /* that is given */
 	struct timer sweep;		    /* forgets the clients of others */

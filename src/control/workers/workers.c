@@ -67,71 +67,23 @@ workers_hang_up(struct pen *p)
 
 /* ---- counters ---- */
 
-/* Peaks are those of the set that serves new clients: the peak of all has those
- * before it, which have had their time, already. */
-static int
-add_set(struct tally *t, const struct workers *w)
-{
-	int rc = tally_add(t, &w->gone);
-	unsigned i;
-
-	for (i = 0; i < w->count && rc == 0; i++)
-		if (w->seat[i].counts != NULL)
-			rc = tally_read(t, w->seat[i].counts->bytes,
-			    w->seat[i].counts->length, !w->leaves);
-	return rc;
-}
-
-static void
-add_up(struct pen *p)
-{
-	const struct workers *w;
-	struct tally t;
-	int rc = 0;
-
-	tally_count_log(&p->team.workers->gone, p);
-	tally_init(&t);
-	WORKERS_EACH(p, w)
-	rc |= add_set(&t, w);
-	if (rc == 0)
-		tally_apply(p, &t);
-	tally_fini(&t);
-}
-
-/* Those that come late are behind the times. */
-static void
-wait_for_counts(struct seat *s)
-{
-	struct message *m;
-
-	do {
-		m = channel_wait(
-		    &s->channel, MESSAGE_COUNTS, MESSAGE_COUNTS, COUNT_MS);
-		if (m != NULL)
-			seat_take_counts(s, m);
-	} while (m != NULL && s->awaited > 0);
-	loop_soon(s->workers->pen->loop, &s->task);
-}
-
-/* Once in a turn. All get the request before the first answer is awaited. Of
- * one that is busy for long, or has ended, the last answer counts. */
+/* Once in a turn. */
 static void
 workers_count(struct pen *p)
 {
 	struct workers *w = p->team.workers;
-	struct seat *s;
 
 	if (w->sums && w->counted == loop_turn(p->loop))
 		return;
 	w->sums = true;
 	w->counted = loop_turn(p->loop);
-	WORKERS_EACH(p, w)
-	SEAT_EACH (w, s)
-		seat_count(s);
-	WORKERS_EACH(p, w)
-	SEAT_EACH (w, s)
-		wait_for_counts(s);
-	add_up(p);
+	tally_add_up(p);
+}
+
+static void
+workers_join(struct pen *p)
+{
+	tally_join(p, &p->team.workers->counters, false);
 }
 
 /* ---- life ---- */
@@ -192,7 +144,9 @@ free_set(struct workers *w)
 	timer_fini(&w->beat);
 	timer_fini(&w->again);
 	reserve_empty(&w->reserve);
-	tally_fini(&w->gone);
+	if (w->counters.parts != NULL)
+		log_forget_lost(tally_lines_lost(w->pen, &w->counters));
+	shared_memory_close(&w->counters);
 	buffer_fini(&w->states);
 	pool_share_close(&w->share);
 	free(w->seat);
@@ -208,7 +162,8 @@ on_end(struct task *t)
 	while (next->past != w)
 		next = next->past;
 	next->past = w->past;
-	(void)tally_add(&next->gone, &w->gone);
+	tally_move(w->pen, &w->pen->team.workers->counters, &w->counters,
+	    w->counters.own);
 	free_set(w);
 }
 
@@ -227,6 +182,8 @@ workers_end(struct workers *w)
 static struct workers *
 new_set(struct pen *p, unsigned count, struct error *e)
 {
+	uint32_t used =
+	    p->team.workers != NULL ? p->team.workers->counters.used : 0;
 	struct workers *w = calloc(1, sizeof(*w));
 	unsigned i;
 
@@ -238,7 +195,6 @@ new_set(struct pen *p, unsigned count, struct error *e)
 	w->pen = p;
 	w->count = w->wanted = count;
 	w->waits = true;
-	tally_init(&w->gone);
 	timer_init(&w->beat, on_beat);
 	timer_init(&w->again, workers_on_again);
 	list_init(&w->remotes);
@@ -251,27 +207,14 @@ new_set(struct pen *p, unsigned count, struct error *e)
 	for (i = 0; i < count; i++)
 		seat_init(&w->seat[i], w, i + 1);
 	if (pool_share_open(&w->share, count) == 0 &&
-	    timer_start(p->loop, &w->beat, BEAT_MS) == 0)
+	    shared_memory_open(&w->counters, count + 1, used) == 0 &&
+	    timer_start(p->loop, &w->beat, BEAT_MS) == 0) {
+		w->counters.own = count; /* the last one is the leader's */
 		return w;
+	}
 	error_set(e, "shared memory: %s", strerror(errno));
 	free_set(w);
 	return NULL;
-}
-
-/* What an older process has counted. */
-static int
-keep_counters(const struct pen *p, struct tally *t)
-{
-	struct buffer counts;
-	int rc;
-
-	buffer_init(&counts);
-	rc = tally_write(p, &counts);
-	if (rc == 0)
-		rc = tally_read(
-		    t, buffer_bytes(&counts), buffer_length(&counts), false);
-	buffer_fini(&counts);
-	return rc;
 }
 
 int
@@ -281,15 +224,14 @@ workers_open(struct pen *p, unsigned count, struct error *e)
 
 	if (w == NULL)
 		return -1;
-	if (p->team.workers == NULL && keep_counters(p, &w->gone) < 0) {
-		free_set(w);
-		return error_set(e, "out of memory");
-	}
-	log_count_lost(&p->team.lines_lost);
+	tally_join(p, &w->counters, true);
+	log_count_lost(tally_lines_lost(p, &w->counters));
 	w->past = p->team.workers;
 	p->team.size = count;
 	p->team.workers = w;
 	p->team.count = workers_count;
+	p->team.clear = tally_clear;
+	p->team.join = workers_join;
 	p->team.ask = remote_begin;
 	p->team.drain = workers_drain;
 	p->team.pause = workers_pause;

@@ -5,7 +5,7 @@
  *        |   --fork--> worker 2   sockets 2
  *        |
  *        |-- a change: all workers prepare, then all commit, or all cancel
- *        |-- counters: requested for each report, added up
+ *        |-- counters: in shared memory, added up for each report
  *        |-- lists: requested from the workers, joined
  *        '-- states of servers: sent to all by the first to notice
  *

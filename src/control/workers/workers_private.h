@@ -18,15 +18,13 @@ enum workers_message {
 	MESSAGE_PREPARE = 1, /* a change; see everywhere.c */
 	MESSAGE_COMMIT,	     /* what all have prepared; states of servers */
 	MESSAGE_CANCEL,
-	MESSAGE_COUNT, /* what have you counted? */
-	MESSAGE_ASK,   /* a command; see remote.c */
+	MESSAGE_ASK, /* a command; see remote.c */
 	MESSAGE_HANG_UP,
 	MESSAGE_DRAIN, /* no new clients */
 	MESSAGE_PAUSE, /* nothing is accepted or received .. */
 	MESSAGE_RESUME,
 	MESSAGE_GIVE,	   /* struct give: what it has of its clients */
 	MESSAGE_KEYS,	   /* struct shared_keys: of the tickets of a service */
-	MESSAGE_CLEAR,	   /* the name of a service: its counters */
 	MESSAGE_LEND,	   /* sockets of a worker that is away .. */
 	MESSAGE_GIVE_BACK, /* .. has its own again */
 	MESSAGE_LEAVE,	   /* others have its sockets, and new clients */
@@ -35,7 +33,6 @@ enum workers_message {
 	/* worker to leader */
 	MESSAGE_PREPARED, /* uint32_t: the number of the change */
 	MESSAGE_REFUSED,  /* the same; a full message */
-	MESSAGE_COUNTS,	  /* see tally.h */
 	MESSAGE_ANSWER,	  /* uint32_t: which; some of it */
 	MESSAGE_ANSWERED, /* uint32_t: which; '+' or '-', and why not */
 	MESSAGE_PONG,
@@ -45,9 +42,9 @@ enum workers_message {
 	MESSAGE_STATE /* struct state_record */
 };
 
-/* How long its counters are awaited; and how long a worker may take to prepare
- * a change: it may read a long file of an access list. */
-enum { COUNT_MS = 500, PREPARE_MS = 30000, SEND_MS = 5000 };
+/* How long one that was silent for long is awaited; and how long a worker may
+ * take to prepare a change: it may read a long file of an access list. */
+enum { MOMENT_MS = 500, PREPARE_MS = 30000, SEND_MS = 5000 };
 /* How long a worker waits for its leader, which may wait for the slowest to
  * prepare. */
 enum { VERDICT_MS = PREPARE_MS + 10000 };
@@ -84,11 +81,8 @@ struct seat {
 	unsigned deaths;	/* lately */
 	unsigned helper;	/* has its sockets meanwhile; 0: none has */
 	uint64_t born, heard;	/* ms */
-	struct message *counts; /* its last ones; NULL: none */
-	unsigned awaited;	/* so many are to come .. */
 	bool prepares;		/* a change: its answer is awaited */
 	uint64_t used, moved;	/* ns of the processor; ms: when it used some */
-	unsigned cleared;	/* .. of which so many are of before a clear */
 };
 
 /* A set of them. Those of a past one serve the sessions that they have, and are
@@ -112,7 +106,7 @@ struct workers {
 	bool begun;	 /* .. and of which there was a piece already */
 	struct seat *seat;
 	struct pool_share share;
-	struct tally gone; /* what those that are gone have counted */
+	struct shared_memory counters; /* what they count */
 	struct timer beat;
 	uint64_t beaten;      /* ms: the last time */
 	unsigned counted;     /* the turn of the loop in which sums were made */
@@ -143,12 +137,6 @@ void seat_replace(struct seat *s);
  * goes on; at most two seconds: one that is in a call to a disk that hangs ends
  * later. Returns its status, or -1. */
 int seat_reap(pid_t pid);
-/* Sends the request for them. */
-void seat_count(struct seat *s);
-/* Those that came next; they are the seat's from now on. */
-void seat_take_counts(struct seat *s, struct message *m);
-/* Those that were requested until now count no more. */
-void seat_clear_counts(struct seat *s);
 /* It does not answer: ends it. */
 void seat_kill(struct seat *s, const char *why);
 /* Sends, or ends it. */

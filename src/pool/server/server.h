@@ -182,6 +182,9 @@ struct server_counters {
 	struct rate rate;		/* of connects */
 	uint64_t answered_ms; /* when it last did what a client wanted; 0:
 			       * never */
+	/* Where several processes share it: open now, and of which server. */
+	uint64_t connections;
+	unsigned generation;
 };
 
 struct server {
@@ -197,6 +200,7 @@ struct server {
 	struct server_addrs addrs;
 	unsigned addr_first; /* the address that worked last */
 	unsigned generation; /* changes with its addresses */
+	uint32_t place;	 /* of its counters among those of workers; 0: none */
 	uint64_t digest; /* of name and address, see digest.h; 0: not listed */
 	struct hash_table_link by_digest;
 

@@ -97,4 +97,17 @@ struct frontend_stats {
 	uint64_t preopened; /* connections, now */
 };
 
+/* Adds those of another process, or takes them off. The greater number of ports
+ * that there may be stays. */
+void frontend_stats_add(
+    struct frontend_stats *to, const struct frontend_stats *other);
+void frontend_stats_subtract(
+    struct frontend_stats *from, const struct frontend_stats *other);
+/* Peaks are what is there now, and what they were in `before`, at the least. */
+void frontend_stats_raise_peaks(
+    struct frontend_stats *st, const struct frontend_stats *before);
+void frontend_stats_drop_peaks(struct frontend_stats *st);
+/* Peaks, and what is there now, become zero. */
+void frontend_stats_drop_gauges(struct frontend_stats *st);
+
 #endif

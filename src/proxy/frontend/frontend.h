@@ -97,9 +97,6 @@ void frontend_become(struct frontend *f, unsigned i, unsigned members);
  * backlogs then stays for the other one. */
 void frontend_borrow(struct frontend *f);
 void frontend_give_back(struct frontend *f);
-/* What the members have counted together. */
-void frontend_take_counters(
-    struct frontend *f, const struct frontend_stats *st);
 /* Calls `fn` for each socket of member `i` that was opened by the last
  * frontend_relisten(), or with `lent` for each that is not a Unix socket. */
 void frontend_each_member(struct frontend *f, unsigned i, bool lent,

@@ -228,12 +228,6 @@ frontend_become(struct frontend *f, unsigned i, unsigned members)
 }
 
 void
-frontend_take_counters(struct frontend *f, const struct frontend_stats *st)
-{
-	*f->core.stats = *st;
-}
-
-void
 frontend_borrow(struct frontend *f)
 {
 	struct list *last = f->listeners.prev, *link;

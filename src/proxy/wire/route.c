@@ -222,7 +222,10 @@ route_go_on(struct route *r, const struct route *before)
 	struct server_set *now = &r->servers;
 	const struct server_set *old = &before->servers;
 
-	*r->clients = *before->clients;
+	r->place = before->place;
+	r->own_clients = before->own_clients;
+	if (before->clients != &before->own_clients)
+		r->clients = before->clients;
 	now->next = old->next;
 	if (now->count == old->count && now->count > 0 &&
 	    memcmp(now->slots, old->slots, now->count * sizeof(*now->slots)) ==

@@ -46,6 +46,7 @@ struct route {
 	/* It was chosen for so many; in memory that several processes share,
 	 * or its own. */
 	uint64_t *clients, own_clients;
+	uint32_t place; /* of it among those of workers; 0: none */
 	struct route_queue queue;
 };
 
@@ -53,6 +54,7 @@ struct routes {
 	struct first_wants wants; /* what they need of first bytes */
 	bool protocol;		  /* the same: which protocol it is */
 	bool lead;		  /* one of them leads to a service */
+	bool have_places;	  /* each, for its count */
 	/* By hashes of kind and pattern: positions in the list, + 1; 0: free.
 	 * Half of them are at least. */
 	uint32_t *index;

@@ -12,7 +12,6 @@
 #include "control/pen.h"
 #include "control/socket/request.h"
 #include "control/value/plan_acls.h"
-#include "control/workers/tally.h"
 #include "pool/balance.h"
 #include "pool/sticky/sticky.h"
 #include "dsr/director/director.h"
@@ -66,8 +65,8 @@ each_fails(void (*act)(void))
 
 /* ---- what fails ---- */
 
-static struct pen *pen;
 static struct error e;
+static struct pen *pen;
 
 /* It has failed, or not; and this is its message. */
 static void
@@ -181,29 +180,6 @@ START_TEST(access_lists)
 }
 END_TEST
 
-static void
-count(void)
-{
-	struct buffer out;
-	int rc;
-
-	buffer_init(&out);
-	rc = tally_write(pen, &out);
-	error_set(&e, "out of memory");
-	expect(rc == 0);
-	buffer_fini(&out);
-}
-
-/* What is missing is not taken for nothing. */
-START_TEST(counters)
-{
-	pen = ask_start();
-	pool_server(pen->service->pool, 0)->counters->connects = 1;
-	ck_assert_uint_ge(each_fails(count), 2);
-	pen_free(pen);
-}
-END_TEST
-
 static struct pool *pool;
 
 static void
@@ -274,7 +250,6 @@ SUITE(test_no_memory)
 	SUITE_ADD(s, line_of_a_request, 20);
 	SUITE_ADD(s, checks, 20);
 	SUITE_ADD(s, access_lists, 20);
-	SUITE_ADD(s, counters, 20);
 	SUITE_ADD(s, options_of_a_pool, 20);
 	SUITE_ADD(s, directors, 20);
 	return s;

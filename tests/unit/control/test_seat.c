@@ -57,28 +57,9 @@ on_wake(struct request *q)
 }
 
 static void
-say_counts_of(struct channel *leader, uint64_t connects)
-{
-	struct buffer out;
-
-	pool_server(pen->service->pool, 0)->counters->connects = connects;
-	buffer_init(&out);
-	(void)tally_write(pen, &out);
-	(void)channel_send(leader, MESSAGE_COUNTS, buffer_bytes(&out),
-	    buffer_length(&out), MS);
-	buffer_fini(&out);
-}
-
-static void
-say_counts(struct channel *leader)
-{
-	say_counts_of(leader, 5);
-}
-
-static void
 talk_and_listen(struct channel *leader)
 {
-	say_counts(leader);
+	(void)channel_send(leader, MESSAGE_PONG, NULL, 0, MS);
 	(void)channel_wait(leader, MESSAGE_END, MESSAGE_END, MS);
 }
 
@@ -89,58 +70,9 @@ START_TEST(talks_while_it_is_sent_to)
 	char *bytes = calloc(1, LONG);
 
 	seat_send(s, MESSAGE_STATE, bytes, LONG);
-	ck_assert_ptr_null(s->counts);
-	WAIT_FOR((ask_turn(pen), s->counts != NULL), MS);
+	ck_assert_uint_eq(s->heard, 0);
+	WAIT_FOR((ask_turn(pen), s->heard > 0), MS);
 	free(bytes);
-	pen_free(pen);
-}
-END_TEST
-
-/* What it has counted last counts, although its end was seen first. */
-START_TEST(has_ended)
-{
-	struct seat *s = begin(say_counts);
-	siginfo_t info;
-
-	ck_assert_int_eq(
-	    waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOWAIT), 0);
-	seat_send(s, MESSAGE_PING, NULL, 0);
-	ck_assert_int_eq(s->pid, 0);
-	tally_apply(pen, &pen->team.workers->gone);
-	ck_assert_uint_eq(
-	    pool_server(pen->service->pool, 0)->counters->connects, 5);
-	pen_free(pen);
-}
-END_TEST
-
-/* It counts for longer than its leader waits. */
-static void
-count_late(struct channel *leader)
-{
-	free(channel_wait(leader, MESSAGE_ASK, MESSAGE_END, MS));
-	say_counts(leader);
-	free(channel_wait(leader, MESSAGE_COUNT, MESSAGE_END, MS));
-	free(channel_wait(leader, MESSAGE_COUNT, MESSAGE_END, MS));
-	say_counts_of(leader, 0);
-	(void)channel_wait(leader, MESSAGE_END, MESSAGE_END, MS);
-}
-
-/* What was to be counted before a clear does not come back after it. */
-START_TEST(counts_late)
-{
-	struct seat *s = begin(count_late);
-	struct request q;
-
-	pen->team.count(pen);
-	ck_assert_ptr_null(s->counts);
-	request_init(&q, pen, NULL, on_wake);
-	ck_assert_int_eq(request_begin(&q, "clear counters"), 0);
-	ck_assert_int_eq(request_run(&q), REQUEST_WAITS);
-	pen->team.count(pen);
-	ck_assert_ptr_nonnull(s->counts);
-	ck_assert_uint_eq(
-	    pool_server(pen->service->pool, 0)->counters->connects, 0);
-	request_fini(&q);
 	pen_free(pen);
 }
 END_TEST
@@ -415,8 +347,6 @@ SUITE(test_seat)
 	SUITE_ADD(s, one_that_stops_is_not_awaited, 30);
 	SUITE_ADD(s, a_report_of_a_server_that_is_gone, 30);
 	SUITE_ADD(s, talks_while_it_is_sent_to, 30);
-	SUITE_ADD(s, has_ended, 30);
-	SUITE_ADD(s, counts_late, 30);
 	SUITE_ADD(s, ends_while_it_is_sent_to, 30);
 	SUITE_ADD(s, ends_while_its_answer_is_awaited, 30);
 	return s;

@@ -203,7 +203,7 @@ START_TEST(removed_servers)
 		close_one(0, i);
 		ck_assert(!server_is_known(pool_server(pools[0], i)));
 	}
-	pool_take_counters(s, 0, &none);
+	pool_take_counters(s, &none);
 	ck_assert(!server_is_known(s));
 	end();
 }
