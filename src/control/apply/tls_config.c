@@ -30,7 +30,7 @@ bool
 tls_config_wants_client(const struct plan *p)
 {
 	return p->config.tls.upstream ||
-	    check_plan_traits(p) & (TRAIT_TLS | TRAIT_CHECK_TLS);
+	    check_plan_any(p, TRAIT_TLS | TRAIT_CHECK_TLS);
 }
 
 /* Checks alone may verify nothing, and the certificates of all CAs of the
@@ -40,7 +40,7 @@ tls_config_verifies(const struct plan *p)
 {
 	return p->config.tls.upstream_verify &&
 	    (p->config.tls.upstream ||
-		check_plan_traits(p) & (TRAIT_TLS | TRAIT_CHECK_VERIFY));
+		check_plan_any(p, TRAIT_TLS | TRAIT_CHECK_VERIFY));
 }
 
 /* ---- opening ---- */

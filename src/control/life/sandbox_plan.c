@@ -322,7 +322,7 @@ sandbox_plan_has_unix(const struct plan *p)
 	if (p->config.web != NULL && p->config.web[0] == '/')
 		return true;
 	for (i = 0; (one = plan_service_at(p, i)) != NULL; i++) {
-		if (plan_traits(one) & TRAIT_PATH)
+		if (plan_any_server(one, TRAIT_PATH))
 			return true;
 		for (k = 0; k < one->listen.count; k++)
 			if (one->listen.entry[k].at.u.sa.sa_family == AF_UNIX)

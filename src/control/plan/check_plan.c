@@ -25,32 +25,39 @@ check_plan_text(const struct plan *p, unsigned slot)
 bool
 check_plan_is_wanted(const struct plan *p)
 {
-	return p->config.checks.text != NULL ||
-	    plan_traits(p) & TRAIT_CHECKED;
+	return check_plan_any(p, TRAIT_CHECKED);
 }
 
-unsigned
-check_plan_traits_of(const char *text)
+/* Compiling one takes a microsecond, and each server may have its own. */
+bool
+check_plan_has(const char *text, unsigned traits)
 {
+	const struct check_tls *tls;
+	struct check_spec *s;
 	struct error e;
-	struct check_spec *s =
-	    strcmp(text, "off") != 0 ? check_spec_read(text, &e) : NULL;
-	const struct check_tls *tls = s != NULL ? check_spec_tls(s) : NULL;
-	unsigned traits = s != NULL ? TRAIT_CHECKED : 0;
+	bool has;
 
-	if (tls != NULL)
-		traits |= TRAIT_CHECK_TLS |
-		    (tls->no_verify ? 0 : TRAIT_CHECK_VERIFY);
+	if (strcmp(text, "off") == 0)
+		return false;
+	if (traits & TRAIT_CHECKED)
+		return true;
+	if (!(traits & (TRAIT_CHECK_TLS | TRAIT_CHECK_VERIFY)) ||
+	    !check_spec_may_talk_tls(text))
+		return false;
+	s = check_spec_read(text, &e);
+	tls = s != NULL ? check_spec_tls(s) : NULL;
+	has = tls != NULL && (traits & TRAIT_CHECK_TLS || !tls->no_verify);
 	check_spec_drop(s);
-	return traits;
+	return has;
 }
 
-unsigned
-check_plan_traits(const struct plan *p)
+bool
+check_plan_any(const struct plan *p, unsigned traits)
 {
 	const char *text = p->config.checks.text;
 
-	return plan_traits(p) | (text != NULL ? check_plan_traits_of(text) : 0);
+	return (text != NULL && check_plan_has(text, traits)) ||
+	    plan_any_server(p, traits);
 }
 
 /* The first one that clients come to; 0: any. */

@@ -10,10 +10,10 @@
 const char *check_plan_text(const struct plan *p, unsigned slot);
 /* Whether any server is to be. */
 bool check_plan_is_wanted(const struct plan *p);
-/* What a check is, in words: TRAIT_CHECK*; and plan_traits() with those of the
- * check for all. */
-unsigned check_plan_traits_of(const char *text);
-unsigned check_plan_traits(const struct plan *p);
+/* Whether a check, in words, has one of the TRAIT_CHECK*. */
+bool check_plan_has(const char *text, unsigned traits);
+/* Whether the check for all, or any server, has one of the TRAIT_*. */
+bool check_plan_any(const struct plan *p, unsigned traits);
 /* The first port that clients come to; 0: any. */
 uint16_t check_plan_first_port(const struct plan *p);
 /* The port for checks of the server that is not its own: set, or the first that

@@ -305,9 +305,8 @@ enum {
 	PLAN_CHECKS = 16
 };
 
-/* What any of its servers is or has, TRAIT_*. Pages that plans share remember
- * it, so that of a long list it costs a small part. */
-unsigned plan_traits(const struct plan *p);
+/* Whether any of its servers has one of these. */
+bool plan_any_server(const struct plan *p, unsigned traits);
 enum {
 	TRAIT_CHECKED = 1,	/* by a check of its own */
 	TRAIT_CHECK_TLS = 2,	/* and that talks TLS */

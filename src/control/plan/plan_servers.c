@@ -21,11 +21,8 @@
 
 enum { PAGE_SLOTS = 16 };
 
-#define UNKNOWN UINT32_MAX
-
 struct plan_page {
-	unsigned plans;	 /* that share it */
-	unsigned traits; /* of its servers, or UNKNOWN */
+	unsigned plans; /* that share it */
 	struct server_plan slot[PAGE_SLOTS];
 };
 
@@ -92,7 +89,6 @@ page_new(void)
 	if (page == NULL)
 		return NULL;
 	page->plans = 1;
-	page->traits = UNKNOWN;
 	for (i = 0; i < PAGE_SLOTS; i++)
 		server_plan_init(&page->slot[i]);
 	return page;
@@ -267,50 +263,31 @@ plan_edit(struct plan *p, unsigned slot)
 		return NULL;
 	if (l->slots <= slot)
 		l->slots = slot + 1;
-	(*page)->traits = UNKNOWN;
 	return &(*page)->slot[slot % PAGE_SLOTS];
 }
 
 /* ---- traits ---- */
 
-static unsigned
-server_traits(const struct server_plan *s)
+static bool
+has_trait(const struct server_plan *s, unsigned traits)
 {
-	unsigned traits = 0;
-
 	if (s->host == NULL)
-		return 0;
-	if (s->set.tls == SERVER_TLS_ON)
-		traits |= TRAIT_TLS;
-	if (addr_is_unix_text(s->host))
-		traits |= TRAIT_PATH;
-	return s->check != NULL ? traits | check_plan_traits_of(s->check)
-				: traits;
+		return false;
+	return (traits & TRAIT_TLS && s->set.tls == SERVER_TLS_ON) ||
+	    (traits & TRAIT_PATH && addr_is_unix_text(s->host)) ||
+	    (s->check != NULL && check_plan_has(s->check, traits));
 }
 
-/* Only pages that are shared stay as they are. */
-static unsigned
-page_traits(struct plan_page *page)
+bool
+plan_any_server(const struct plan *p, unsigned traits)
 {
-	unsigned i, traits = 0;
+	const struct server_plan *s;
+	unsigned slot;
 
-	if (page->traits != UNKNOWN)
-		return page->traits;
-	for (i = 0; i < PAGE_SLOTS; i++)
-		traits |= server_traits(&page->slot[i]);
-	if (page->plans > 1)
-		page->traits = traits;
-	return traits;
-}
-
-unsigned
-plan_traits(const struct plan *p)
-{
-	unsigned i, traits = 0;
-
-	for (i = 0; i < p->servers.pages; i++)
-		traits |= page_traits(p->servers.page[i]);
-	return traits;
+	for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++)
+		if (has_trait(s, traits))
+			return true;
+	return false;
 }
 
 /* ---- two plans ---- */

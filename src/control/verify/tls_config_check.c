@@ -102,8 +102,7 @@ check_names(const struct plan *p, struct error *e)
 	const struct server_plan *s;
 	unsigned i;
 
-	if (!t->upstream_verify || t->upstream_name != NULL ||
-	    !(plan_traits(p) & TRAIT_PATH))
+	if (!t->upstream_verify || t->upstream_name != NULL)
 		return 0;
 	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
 		if (tls_config_is_upstream(p, s) && addr_is_unix_text(s->host))

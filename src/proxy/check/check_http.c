@@ -282,8 +282,7 @@ check_http_fini(void *settings)
 /* What both kinds have in common. */
 #define CHECK_HTTP_HOOKS                                                   \
 	.settings_size = sizeof(struct http_settings),                     \
-	.fini = check_http_fini, .needs_port = true, .has_tls = true,      \
-	.tls_at = offsetof(struct http_settings, tls),                     \
+	.fini = check_http_fini, .needs_port = true,                       \
 	.state_size = sizeof(struct http_state), .start = check_http_start, \
 	.stop = check_stream_stop
 
@@ -299,5 +298,7 @@ const struct check_kind check_https = {
 	.args = "PATH [host NAME] [status LIST] [body TEXT] [noverify] "
 		"[name HOST]",
 	.parse = parse_https,
+	.has_tls = true,
+	.tls_at = offsetof(struct http_settings, tls),
 	CHECK_HTTP_HOOKS,
 };

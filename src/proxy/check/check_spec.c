@@ -182,6 +182,19 @@ check_spec_drop(struct check_spec *s)
 
 /* ---- questions ---- */
 
+bool
+check_spec_may_talk_tls(const char *text)
+{
+	size_t n = strcspn(text, " ");
+	const struct check_kind *const *k;
+
+	for (k = kinds; *k != NULL; k++)
+		if (strlen((*k)->name) == n &&
+		    memcmp((*k)->name, text, n) == 0)
+			return (*k)->has_tls;
+	return false;
+}
+
 const char *
 check_spec_text(const struct check_spec *s)
 {

@@ -24,6 +24,8 @@ const struct check_kind *check_spec_kind(const struct check_spec *s);
 const void *check_spec_settings(const struct check_spec *s);
 /* Whether it sends datagrams. */
 bool check_spec_sends_datagrams(const struct check_spec *s);
+/* Whether the kind of a check_spec_text() may talk TLS. */
+bool check_spec_may_talk_tls(const char *text);
 /* How TLS is talked; NULL: it is not. */
 const struct check_tls *check_spec_tls(const struct check_spec *s);
 /* The program that it runs, with its arguments as in check.h, or NULL. */
