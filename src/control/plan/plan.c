@@ -118,8 +118,8 @@ plan_new(void)
 	plan_acls_init(&p->acls);
 	p->config.session_log.to = strdup("auto");
 	p->config.session_log.format = strdup("logfmt");
-	if (plan_servers_init(&p->servers) == 0 &&
-	    p->config.session_log.to != NULL &&
+	plan_servers_init(&p->servers);
+	if (p->config.session_log.to != NULL &&
 	    p->config.session_log.format != NULL)
 		return p;
 	plan_free(p);

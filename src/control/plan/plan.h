@@ -166,11 +166,11 @@ struct pair_origin {
 	char *cert, *key;
 };
 
-/* The servers of a plan, in pages that plans share; see plan_servers.c. */
-struct plan_page;
+/* The servers of a plan, which plans share; see plan_servers.c. */
+struct shared_server;
 struct plan_servers {
-	struct plan_page **page;
-	uint32_t pages, room;
+	struct shared_server **slot; /* NULL: empty; `room` of them */
+	uint32_t room;
 	unsigned slots; /* as in the pool's list (pool/server/server.h) */
 };
 
@@ -291,11 +291,10 @@ bool plan_has_server(const struct plan *p);
 struct server_plan *plan_edit(struct plan *p, unsigned slot);
 /* The first slot from `slot` on whose server is another one in `b` than in `a`,
  * or is to be taken out at once; after the last slot of both when there is
- * none. The cost is that of the servers that were edited since one plan was
- * copied from the other. */
+ * none. Servers that both plans share are not compared. */
 unsigned plan_next_change(
     const struct plan *a, const struct plan *b, unsigned slot);
-/* Which settings of servers differ in two plans, PLAN_*, at the same cost. */
+/* Which settings of servers differ in two plans, PLAN_*. */
 unsigned plan_changes(const struct plan *a, const struct plan *b);
 enum {
 	PLAN_HOSTS = 1, /* or ports, or which servers there are */
@@ -321,9 +320,9 @@ int server_plan_become(struct server_plan *s, const struct server_plan *from);
 bool server_plan_equal(
     const struct server_plan *a, const struct server_plan *b);
 
-/* For plan.c: the list of a new plan, and of a copy. Return 0, or -1 with errno
- * ENOMEM and what plan_servers_fini() takes. */
-int plan_servers_init(struct plan_servers *l);
+/* For plan.c: the list of a new plan, and of a copy. The latter returns 0, or -1
+ * with errno ENOMEM and what plan_servers_fini() takes. */
+void plan_servers_init(struct plan_servers *l);
 int plan_servers_copy(struct plan_servers *to, const struct plan_servers *from);
 void plan_servers_fini(struct plan_servers *l);
 

@@ -1,12 +1,12 @@
-/* plan_servers.c: the servers of a plan, in pages that plans share.
+/* plan_servers.c: the servers of a plan, which plans share.
  *
- *     plan in force   page 0   page 1   page 2
- *                       |  \     |        |  \
- *     its draft       page 0'    '--------'    the others are the same pages
+ *     plan in force   server 0   server 1   server 2
+ *                       |  \       |          |  \
+ *     its draft       server 0'    '----------'    the others are the same
  *
- * A copy of a plan shares its pages and copies no server. plan_edit() copies
- * the page of a server before the server is changed. So a draft costs what it
- * changes, and two plans differ only in pages that they do not share. */
+ * A copy of a plan shares its servers and copies none: plan_edit() copies a
+ * server before it is changed. So a command costs what it changes, and servers
+ * that two plans share need not be compared. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -19,12 +19,12 @@
 #include "control/plan/table.h"
 #include "control/value/value.h"
 
-enum { PAGE_SLOTS = 16 };
-
-struct plan_page {
+struct shared_server {
 	unsigned plans; /* that share it */
-	struct server_plan slot[PAGE_SLOTS];
+	struct server_plan is;
 };
+
+static const struct server_plan none = SERVER_PLAN_NONE;
 
 /* ---- a server ---- */
 
@@ -78,115 +78,65 @@ server_plan_become(struct server_plan *s, const struct server_plan *from)
 	return 0;
 }
 
-/* ---- pages ---- */
+/* ---- sharing ---- */
 
-static struct plan_page *
-page_new(void)
+static void
+shared_drop(struct shared_server *s)
 {
-	struct plan_page *page = malloc(sizeof(*page));
-	unsigned i;
+	if (s == NULL || --s->plans > 0)
+		return;
+	server_plan_clear(&s->is);
+	free(s);
+}
 
-	if (page == NULL)
+/* A copy for one plan. */
+static struct shared_server *
+shared_copy(const struct server_plan *from)
+{
+	struct shared_server *s = malloc(sizeof(*s));
+
+	if (s == NULL)
 		return NULL;
-	page->plans = 1;
-	for (i = 0; i < PAGE_SLOTS; i++)
-		server_plan_init(&page->slot[i]);
-	return page;
-}
-
-/* Always returns NULL, for the pointer to the page. */
-static struct plan_page *
-page_release(struct plan_page *page)
-{
-	unsigned i;
-
-	if (page != NULL && --page->plans == 0) {
-		for (i = 0; i < PAGE_SLOTS; i++)
-			server_plan_clear(&page->slot[i]);
-		free(page);
-	}
+	*s = (struct shared_server){ .plans = 1, .is = *from };
+	if (plan_servers_each_text(&s->is, text_own) == 0)
+		return s;
+	shared_drop(s);
 	return NULL;
-}
-
-static struct plan_page *
-page_copy(const struct plan_page *from)
-{
-	struct plan_page *page = page_new();
-	unsigned i;
-
-	for (i = 0; page != NULL && i < PAGE_SLOTS; i++) {
-		page->slot[i] = from->slot[i];
-		if (plan_servers_each_text(&page->slot[i], text_own) < 0)
-			page = page_release(page);
-	}
-	return page;
-}
-
-/* Replaces a shared page with a copy. */
-static int
-own_page(struct plan_page **page)
-{
-	struct plan_page *mine;
-
-	if ((*page)->plans == 1)
-		return 0;
-	mine = page_copy(*page);
-	if (mine == NULL)
-		return -1;
-	page_release(*page);
-	*page = mine;
-	return 0;
-}
-
-static int
-add_page(struct plan_servers *l)
-{
-	struct plan_page **page =
-	    array_grow(l->page, &l->room, sizeof(struct plan_page *), l->pages);
-
-	if (page == NULL)
-		return -1;
-	l->page = page;
-	page[l->pages] = page_new();
-	return page[l->pages] != NULL ? (l->pages++, 0) : -1;
 }
 
 /* ---- all servers ---- */
 
-int
+void
 plan_servers_init(struct plan_servers *l)
 {
 	*l = (struct plan_servers){ .slots = SLOTS_SPECIAL };
-	return add_page(l);
 }
 
 int
 plan_servers_copy(struct plan_servers *to, const struct plan_servers *from)
 {
-	unsigned i;
+	uint32_t i;
 
 	*to = *from;
-	to->room = from->pages;
-	to->page = malloc(to->room * sizeof(struct plan_page *));
-	if (to->page == NULL) {
-		to->pages = 0;
+	to->slot = calloc(from->room + 1u, sizeof(*to->slot));
+	if (to->slot == NULL) {
+		to->room = 0;
 		return -1;
 	}
-	for (i = 0; i < to->pages; i++) {
-		to->page[i] = from->page[i];
-		to->page[i]->plans++;
-	}
+	for (i = 0; i < to->room; i++)
+		if ((to->slot[i] = from->slot[i]) != NULL)
+			to->slot[i]->plans++;
 	return 0;
 }
 
 void
 plan_servers_fini(struct plan_servers *l)
 {
-	unsigned i;
+	uint32_t i;
 
-	for (i = 0; i < l->pages; i++)
-		page_release(l->page[i]);
-	free(l->page);
+	for (i = 0; i < l->room; i++)
+		shared_drop(l->slot[i]);
+	free(l->slot);
 }
 
 /* ---- one server ---- */
@@ -216,9 +166,10 @@ plan_slot(const struct plan *p, unsigned slot)
 {
 	const struct plan_servers *l = &p->servers;
 
-	return slot < l->slots
-	    ? &l->page[slot / PAGE_SLOTS]->slot[slot % PAGE_SLOTS]
-	    : NULL;
+	if (slot >= l->slots)
+		return NULL;
+	return slot < l->room && l->slot[slot] != NULL ? &l->slot[slot]->is
+						       : &none;
 }
 
 int
@@ -253,17 +204,22 @@ struct server_plan *
 plan_edit(struct plan *p, unsigned slot)
 {
 	struct plan_servers *l = &p->servers;
-	struct plan_page **page;
+	struct shared_server **list, *own;
 
-	while (l->pages <= slot / PAGE_SLOTS)
-		if (add_page(l) < 0)
-			return NULL;
-	page = &l->page[slot / PAGE_SLOTS];
-	if (own_page(page) < 0)
+	list = array_grow(l->slot, &l->room, sizeof(*list), slot);
+	if (list == NULL)
 		return NULL;
+	l->slot = list;
+	if (list[slot] == NULL || list[slot]->plans > 1) {
+		own = shared_copy(list[slot] != NULL ? &list[slot]->is : &none);
+		if (own == NULL)
+			return NULL;
+		shared_drop(list[slot]);
+		list[slot] = own;
+	}
 	if (l->slots <= slot)
 		l->slots = slot + 1;
-	return &(*page)->slot[slot % PAGE_SLOTS];
+	return &list[slot]->is;
 }
 
 /* ---- traits ---- */
@@ -295,7 +251,6 @@ plan_any_server(const struct plan *p, unsigned traits)
 static const struct server_plan *
 slot_or_none(const struct plan *p, unsigned slot)
 {
-	static const struct server_plan none = SERVER_PLAN_NONE;
 	const struct server_plan *s = plan_slot(p, slot);
 
 	return s != NULL ? s : &none;
@@ -314,16 +269,13 @@ is_changed(const struct server_plan *a, const struct server_plan *b)
 unsigned
 plan_next_change(const struct plan *a, const struct plan *b, unsigned slot)
 {
-	const struct plan_servers *x = &a->servers, *y = &b->servers;
-	unsigned slots = x->slots > y->slots ? x->slots : y->slots, page;
+	unsigned x = plan_slots(a), y = plan_slots(b), slots = x > y ? x : y;
+	const struct server_plan *old, *new;
 
 	for (; slot < slots; slot++) {
-		page = slot / PAGE_SLOTS;
-		if (page < x->pages && page < y->pages &&
-		    x->page[page] == y->page[page])
-			slot += PAGE_SLOTS - 1 - slot % PAGE_SLOTS;
-		else if (is_changed(
-			     slot_or_none(a, slot), slot_or_none(b, slot)))
+		old = slot_or_none(a, slot);
+		new = slot_or_none(b, slot);
+		if (old != new && is_changed(old, new))
 			return slot;
 	}
 	return slot;

@@ -359,6 +359,8 @@ swap_origins(struct plan *a, struct plan *b)
 	for (slot = 0; slot < plan_slots(a); slot++) {
 		x = (struct server_plan *)(uintptr_t)plan_slot(a, slot);
 		y = (struct server_plan *)(uintptr_t)plan_slot(b, slot);
+		if (x->host == NULL)
+			continue;
 		origin = x->origin;
 		x->origin = y->origin;
 		y->origin = origin;
