@@ -26,14 +26,10 @@ struct balance {
 	/* Others have this order's state: what is drawn is to differ from
 	 * theirs. NULL: nothing is drawn. */
 	void (*renew)(void *order);
-	/* The server, eligible or not, has come or gone, or has another address
-	 * or weight: listed() will follow, when all that changes has changed.
-	 * May be NULL. */
-	void (*set)(void *order, const struct server *s);
-	/* The list has changed: the servers that were set; or, `all`, the
-	 * weights of all. All eligible servers are entered, or none. Returns 0,
-	 * or -1 with errno ENOMEM. May be NULL. */
-	int (*listed)(void *order, bool all);
+	/* The list has changed: servers, eligible or not, have come or gone, or
+	 * have other addresses or weights. All eligible servers are entered, or
+	 * none. Returns 0, or -1 with errno ENOMEM. May be NULL. */
+	int (*listed)(void *order);
 	/* The server is eligible from now on; it no longer is. May be NULL.
 	 * enter() returns 0, or -1 with errno ENOMEM. */
 	int (*enter)(void *order, struct server *s);

@@ -14,10 +14,9 @@
  *
  * The table depends on the list alone. When a server is added or removed, only
  * the buckets that it gains or loses change owners. The owner of a bucket is
- * computed when a client first needs it, which takes a microsecond or two with
- * a thousand servers, so that a list takes effect at once; after a change of
- * few servers, which are compared with the last owner, when one needs it again.
- * While the owner of a bucket is not eligible, its clients, and only they, try
+ * computed when a client first needs it after a change of the list, which takes
+ * a microsecond or two with a thousand servers, so that a list takes effect at
+ * once. While the owner of a bucket is not eligible, its clients, and only they, try
  * RETRIES other buckets (key = hash_mix(key)) and then take the next eligible
  * server in list order. Each of n equal servers owns BUCKETS/n buckets, give or
  * take sqrt(BUCKETS/n): 0.6 % for two, 1.2 % for ten, 12 % for a thousand. All
@@ -28,29 +27,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "pool/balance.h"
-#include "pool/hash_list.h"
+#include "pool/pool.h"
 
 enum { BUCKETS = 1 << 16, RETRIES = 16 };
 
 /* Logarithms: LOG_STEPS entries a doubling, linear between; LOG_BITS digits. */
 enum { LOG_STEPS = 4096, LOG_BITS = 26 };
 
-/* Its owner after so many changes of the list; 0: never computed. */
-struct bucket {
-	uint64_t changes;
-	unsigned owner; /* a slot, or NOBODY */
+/* A server with a weight has a claim to buckets. */
+struct claim {
+	uint64_t id;
+	unsigned weight; /* 0: not listed */
+	unsigned slot;
 };
 
 struct order {
 	const struct pool *pool;
-	struct hash_list list;
-	struct bucket *bucket;	     /* BUCKETS of them */
+	struct claim *claim; /* by slot */
+	unsigned slots;
+	uint32_t room;
+	uint32_t *owner; /* BUCKETS of them: slots, NOBODY or UNKNOWN */
 	uint32_t log[LOG_STEPS + 1]; /* of 1..2, LOG_BITS fractional digits */
 };
 
-#define NOBODY UINT32_MAX
+#define UNKNOWN UINT32_MAX
+#define NOBODY	(UINT32_MAX - 1)
 
 /* ---- cost ---- */
 
@@ -106,8 +110,8 @@ balance_hash_draw(unsigned bucket, uint64_t id)
 
 /* Whether server `x`, which drew `ux`, has a better claim than `y`. */
 static bool
-hash_is_better(const struct order *o, const struct hash_listed *x, uint64_t ux,
-    const struct hash_listed *y, uint64_t uy)
+hash_is_better(const struct order *o, const struct claim *x, uint64_t ux,
+    const struct claim *y, uint64_t uy)
 {
 	uint64_t cx, cy;
 
@@ -124,11 +128,11 @@ hash_is_better(const struct order *o, const struct hash_listed *x, uint64_t ux,
 
 /* ---- the table ---- */
 
-static unsigned
+static uint32_t
 balance_hash_find_owner(const struct order *o, unsigned bucket)
 {
-	const struct hash_listed *x = o->list.one, *past = x + o->list.slots;
-	const struct hash_listed *best;
+	const struct claim *x = o->claim, *past = x + o->slots;
+	const struct claim *best;
 	uint64_t mixed = hash_mix(bucket + UINT64_C(1)), u, most, cost;
 
 	while (x < past && x->weight == 0)
@@ -150,66 +154,109 @@ balance_hash_find_owner(const struct order *o, unsigned bucket)
 	return best->slot;
 }
 
-/* The owner of a bucket that was computed when fewer changes had been made: the
- * one of then, or the best of those that have changed; unless the one of then
- * has lost, when all have to be compared. */
-static unsigned
-balance_hash_follow_changes(
-    const struct order *o, unsigned bucket, const struct bucket *b)
-{
-	const struct hash_list *l = &o->list;
-	const struct hash_listed *best = &l->one[b->owner], *x;
-	uint64_t most = balance_hash_draw(bucket, best->id), u, n;
-
-	for (n = b->changes; n < l->changes; n++) {
-		const struct hash_change *c = &l->change[n % HASH_CHANGES];
-
-		if (c->slot == b->owner && c->lost)
-			return balance_hash_find_owner(o, bucket);
-		x = &l->one[c->slot];
-		if (x->weight == 0 || x == best)
-			continue;
-		u = balance_hash_draw(bucket, x->id);
-		if (hash_is_better(o, x, u, best, most)) {
-			best = x;
-			most = u;
-		}
-	}
-	return best->slot;
-}
-
-/* Following a change costs some times what comparing one server does. */
-static unsigned
+static uint32_t
 hash_owner_of(struct order *o, unsigned bucket)
 {
-	struct bucket *b = &o->bucket[bucket];
-	const struct hash_list *l = &o->list;
+	uint32_t *owner = &o->owner[bucket];
 
-	if (b->changes == l->changes)
-		return b->owner;
-	if (b->changes < l->oldest || b->owner == NOBODY ||
-	    (l->changes - b->changes) * 8 > l->slots)
-		b->owner = balance_hash_find_owner(o, bucket);
-	else
-		b->owner = balance_hash_follow_changes(o, bucket, b);
-	b->changes = l->changes;
-	return b->owner;
+	if (*owner == UNKNOWN)
+		*owner = balance_hash_find_owner(o, bucket);
+	return *owner;
 }
 
-static void
-balance_hash_set(void *order, const struct server *s)
-{
-	struct order *o = order;
+/* ---- the list ---- */
 
-	hash_list_note(&o->list, s);
+struct sortable {
+	uint64_t text;
+	unsigned slot;
+};
+
+static int
+sortable_compare(const void *a, const void *b)
+{
+	const struct sortable *x = a, *y = b;
+
+	if (x->text != y->text)
+		return x->text < y->text ? -1 : 1;
+	return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+/* The smallest of its addresses', whose order is that of a name server. */
+static uint64_t
+hash_text_of(const struct server *s)
+{
+	uint64_t hash, least = UINT64_MAX;
+	char text[ADDR_TEXT_MAX];
+	unsigned i;
+
+	for (i = 0; i < s->addrs.count; i++) {
+		addr_format(&s->addrs.addr[i], text);
+		hash = hash_stable(text, strlen(text));
+		if (hash < least)
+			least = hash;
+	}
+	return least;
+}
+
+/* The servers in the order of their texts. */
+static unsigned
+hash_sort(const struct order *o, struct sortable *all)
+{
+	unsigned slot, n = 0;
+
+	for (slot = SLOTS_SPECIAL; slot < o->slots; slot++) {
+		const struct server *s = pool_slot(o->pool, slot);
+
+		o->claim[slot] = (struct claim){ .slot = slot };
+		if (s->present)
+			all[n++] = (struct sortable){ hash_text_of(s), slot };
+	}
+	qsort(all, n, sizeof(*all), sortable_compare);
+	return n;
+}
+
+/* Duplicates are numbered. */
+static void
+hash_number(struct order *o, const struct sortable *all, unsigned n)
+{
+	uint64_t text, before = 0;
+	unsigned i, weight;
+
+	for (i = 0; i < n; i++) {
+		text = all[i].text;
+		if (i > 0 && text != all[i - 1].text)
+			before = 0;
+		weight = pool_weight(
+		    o->pool, pool_slot(o->pool, all[i].slot));
+		o->claim[all[i].slot] =
+		    (struct claim){ .id = before > 0 ? hash_mix(text + before)
+						     : text,
+			    .weight = weight,
+			    .slot = all[i].slot };
+		before += weight > 0;
+	}
 }
 
 static int
-balance_hash_listed(void *order, bool all)
+balance_hash_listed(void *order)
 {
 	struct order *o = order;
+	unsigned slots = pool_slots(o->pool);
+	struct sortable *all = malloc(slots * sizeof(*all));
+	struct claim *claim =
+	    array_grow(o->claim, &o->room, sizeof(*claim), slots);
 
-	return hash_list_follow(&o->list, all);
+	if (claim != NULL)
+		o->claim = claim;
+	if (claim == NULL || all == NULL) {
+		free(all);
+		return -1;
+	}
+	o->slots = slots;
+	hash_number(o, all, hash_sort(o, all));
+	free(all);
+	memset(o->owner, 0xff, BUCKETS * sizeof(*o->owner)); /* UNKNOWN */
+	return 0;
 }
 
 /* ---- choosing ---- */
@@ -273,10 +320,10 @@ balance_hash_cost(void *order, const struct server *s, const struct peer *who)
 	struct order *o = order;
 	unsigned bucket =
 	    balance_hash_key_of(pool_options(o->pool), who) % BUCKETS;
-	const struct hash_listed *x = &o->list.one[s->slot];
+	const struct claim *x = &o->claim[s->slot];
 	uint64_t u;
 
-	if (s->slot >= o->list.slots || x->weight == 0)
+	if (s->slot >= o->slots || x->weight == 0)
 		return UINT64_MAX;
 	u = balance_hash_draw(bucket, x->id);
 	return ((minus_log(o, u) << 24) + (~u >> 16 & 0xffffff)) / x->weight;
@@ -289,8 +336,8 @@ balance_hash_stop(void *order)
 {
 	struct order *o = order;
 
-	hash_list_fini(&o->list);
-	free(o->bucket);
+	free(o->claim);
+	free(o->owner);
 	free(o);
 }
 
@@ -303,8 +350,8 @@ balance_hash_start(const struct pool *p)
 	if (o == NULL)
 		return NULL;
 	o->pool = p;
-	o->bucket = calloc(BUCKETS, sizeof(*o->bucket));
-	if (o->bucket == NULL || hash_list_init(&o->list, p) < 0) {
+	o->owner = malloc(BUCKETS * sizeof(*o->owner));
+	if (o->owner == NULL || balance_hash_listed(o) < 0) {
 		balance_hash_stop(o);
 		return NULL;
 	}
@@ -320,7 +367,6 @@ const struct balance balance_hash = {
 	.weighted = true,
 	.start = balance_hash_start,
 	.stop = balance_hash_stop,
-	.set = balance_hash_set,
 	.listed = balance_hash_listed,
 	.next = balance_hash_next,
 	.owner = balance_hash_owner,

@@ -185,13 +185,7 @@ clear_counters(struct server *s)
 static void
 note_listed(struct server *s)
 {
-	struct pool *p = s->pool;
-
-	if (s->role != SERVER_REGULAR)
-		return;
-	p->list_changed = true;
-	if (p->options.balance->set != NULL)
-		p->options.balance->set(p->order, s);
+	s->pool->list_changed |= s->role == SERVER_REGULAR;
 }
 
 /* Whether it is still the server of that name, whatever addresses that has now.

@@ -338,7 +338,7 @@ pool_end_changes(struct pool *p)
 	if (all)
 		pool_leave_all(p);
 	if ((all || p->list_changed) && b->listed != NULL)
-		rc = b->listed(p->order, all);
+		rc = b->listed(p->order);
 	if (all || review_panic(p))
 		pool_enter_all(p);
 	p->list_changed = false;

@@ -291,8 +291,8 @@ START_TEST(changes_end_as_from_scratch)
 }
 END_TEST
 
-/* A long list, of which few servers change before a client asks again; and so
- * many that what has changed is not remembered. */
+/* A long list, of which few servers change before a client asks again, or
+ * many. */
 START_TEST(long_list_ends_as_from_scratch)
 {
 	struct wanted w = { .slots = SLOTS_MAX };
