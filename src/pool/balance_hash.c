@@ -16,11 +16,11 @@
  * the buckets that it gains or loses change owners. The owner of a bucket is
  * computed when a client first needs it after a change of the list, which takes
  * a microsecond or two with a thousand servers, so that a list takes effect at
- * once. While the owner of a bucket is not eligible, its clients, and only they, try
- * RETRIES other buckets (key = hash_mix(key)) and then take the next eligible
- * server in list order. Each of n equal servers owns BUCKETS/n buckets, give or
- * take sqrt(BUCKETS/n): 0.6 % for two, 1.2 % for ten, 12 % for a thousand. All
- * arithmetic is in integers, so all machines agree. */
+ * once. While the owner of a bucket is not eligible, its clients, and only
+ * they, try RETRIES other buckets (key = hash_mix(key)) and then take the next
+ * eligible server in list order. Each of n equal servers owns BUCKETS/n
+ * buckets, give or take sqrt(BUCKETS/n): 0.6 % for two, 1.2 % for ten, 12 % for
+ * a thousand. All arithmetic is in integers, so all machines agree. */
 #include "config.h"
 
 #include <errno.h>

@@ -106,12 +106,11 @@ server_find_fits(const struct search *f, unsigned slot)
 		return false;
 	if (w->port >= 0 && w->port != s->port)
 		return false;
-	if (w->path ? strcmp(s->host, w->host) == 0
-		    : strcasecmp(s->host, w->host) == 0)
-		return true;
-	return w->ip &&
-	    (text_is_ip(s->host, w) || text_is_ip(s->address, w) ||
-		server_find_has_address(f->call->service, slot, s, &w->at));
+	if (!w->ip)
+		return w->path ? strcmp(s->host, w->host) == 0
+			       : strcasecmp(s->host, w->host) == 0;
+	return text_is_ip(s->host, w) || text_is_ip(s->address, w) ||
+	    server_find_has_address(f->call->service, slot, s, &w->at);
 }
 
 /* In the order of their numbers. */

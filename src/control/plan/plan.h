@@ -320,7 +320,7 @@ int server_plan_become(struct server_plan *s, const struct server_plan *from);
 bool server_plan_equal(
     const struct server_plan *a, const struct server_plan *b);
 
-/* For plan.c: the list of a new plan, and of a copy. The latter returns 0, or -1
+/* For plan.c: the list of a new plan, and of a copy. Copying returns 0, or -1
  * with errno ENOMEM and what plan_servers_fini() takes. */
 void plan_servers_init(struct plan_servers *l);
 int plan_servers_copy(struct plan_servers *to, const struct plan_servers *from);

@@ -202,8 +202,8 @@ change_one(const char *balance, unsigned servers)
 	return best * 1e6;
 }
 
-/* A change of one server concerns no other: 10 us more are for caches. Hash sorts
- * its list anew, which is not for each client. */
+/* A change of one server concerns no other: 10 us more are for caches. Hash
+ * sorts its list anew, which is not for each client. */
 START_TEST(a_change_does_not_grow_with_the_list)
 {
 	unsigned many = (unsigned)suite_amount(4096, 1000);
