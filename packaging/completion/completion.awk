@@ -218,9 +218,9 @@ function print_case(keys, s,    n, i, list) {
 	n = split(keys, list, " ")
 	for (i = 1; i <= n; i++)
 		if (shell == "fish")
-			printf "%s %s:%d", i == 1 ? "\tcase" : "", list[i], s
+			printf "%s %s:%d", (i == 1 ? "\tcase" : ""), list[i], s
 		else
-			printf "%s%s:%d", i == 1 ? "\t" : "|", list[i], s
+			printf "%s%s:%d", (i == 1 ? "\t" : "|"), list[i], s
 	if (shell == "fish")
 		printf "\n\t\tstring split ' ' '%s'\n", edges[s]
 	else
@@ -260,7 +260,7 @@ function print_zsh_options(whose, value,    i, n, j, list) {
 		for (j = 1; j <= n; j++) {
 			printf "\t\t'*%s[%s]", list[j], quoted(about[i], "[][`\\\\]")
 			if (rest != "")
-				printf "%s:%s: %s %s", rest ~ /^\[/ ? ":" : "",
+				printf "%s:%s: %s %s", (rest ~ /^\[/ ? ":" : ""),
 					quoted(rest, "[][`\\\\:]"), value, list[j]
 			print "' \\"
 		}
@@ -274,12 +274,22 @@ function print_fish_options(whose,    i, n, j, list, value) {
 		n = split(names_of(option[i]), list, " ")
 		printf "complete -c %s", whose
 		for (j = 1; j <= n; j++)
-			printf list[j] ~ /^--/ ? " -l %s" : " -s %s",
-				substr(list[j], list[j] ~ /^--/ ? 3 : 2)
+			if (list[j] ~ /^--/)
+				printf " -l %s", substr(list[j], 3)
+			else
+				printf " -s %s", substr(list[j], 2)
 		if (rest != "")
 			printf " -x -a '(__%s_value %s)'", whose, list[n]
 		printf " -d '%s'\n", quoted(about[i], "\\\\")
 	}
+}
+function print_command(name, text) {
+	if (shell == "bash")
+		print name
+	else if (shell == "zsh")
+		printf "\t'%s:%s'\n", name, text
+	else
+		printf "\tprintf '%%s\\t%%s\\n' %s '%s'\n", name, text
 }
 function print_commands(whose,    i, seen, name) {
 	for (i = 1; i <= commands; i++) {
@@ -287,9 +297,7 @@ function print_commands(whose,    i, seen, name) {
 		if (of_command[i] == "pen")
 			seen[name] = 1
 		if (of_command[i] == whose && !(whose == "penctl" && name in seen))
-			printf shell == "bash" ? "%s\n" : \
-				shell == "zsh" ? "\t'%s:%s'\n" : "\tprintf '%%s\\t%%s\\n' %s '%s'\n",
-				name, quoted(about_command[i], "[][`\\\\]")
+			print_command(name, quoted(about_command[i], "[][`\\\\]"))
 	}
 }
 function fill(name) {

@@ -107,6 +107,8 @@ offers 'least_time leastconn' 'penctl /x watch balance le'
 offers 'least_time leastconn' 'pen --balance le'
 offers 'local0 local1 local2 local3 local4 local5 local6 local7' \
 	'pen --syslog-facility local'
+offers 'http https' 'pen --check-servers http'
+offers 'http https' 'penctl /x service web check http'
 offers 'admin operate read' 'penctl /x control_level '
 offers 'no_tlsv1 no_tlsv1.1 no_tlsv1.2 no_tlsv1.3' \
 	'penctl /x ssl_option no_tlsv1'

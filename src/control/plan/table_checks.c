@@ -3,19 +3,21 @@
 
 #include "control/value/choices.h"
 #include "control/plan/table.h"
+#include "proxy/check/check_spec.h"
 
 const struct command rows_checks[] = {
 	{ .name = "check",
 	    .kind = KIND_CHECK,
 	    .offset = AT(checks.text),
 	    .after = after_check,
+	    .names = check_spec_kind_name,
 	    .none = "none",
 	    .flags = ROW_NO | ROW_SECRETS,
 	    .option = "check-servers",
 	    .args = "[KIND ..]",
 	    .help =
 		"how servers are checked, for example \"connect\" or \"http "
-		"/health\"" },
+		"/health\"; KIND: #" },
 	{ .name = "check_port",
 	    .kind = KIND_UNSIGNED,
 	    .offset = AT(checks.port),

@@ -39,6 +39,12 @@ find_kind(const char *name)
 	return *k;
 }
 
+const char *
+check_spec_kind_name(unsigned i)
+{
+	return kinds[i] != NULL ? kinds[i]->name : NULL;
+}
+
 static int
 refuse_kind(const char *name, struct error *e)
 {
