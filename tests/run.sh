@@ -14,7 +14,7 @@
 #     gcc       warnings are errors; every test
 #     clang     with --all: with address and undefined behaviour sanitizers; every
 #               test that runs what was built, with light loads, but, unless --long,
-#               scanners
+#               those of other programs, documents, and defects of Pen
 #     workers   with --all: gcc's build again: system tests, each pen with two
 #               workers, light loads
 #     minimal   with --all: without any optional library, and without what only
@@ -375,10 +375,28 @@ step_minimal() {
 	fi
 }
 
-# Who looks from outside sees nothing of sanitizers.
-scanners='
+# Other programs in front and behind, a terminal, heavy load: gcc's step has them;
+# sanitizers and workers show nothing in them that they do not show in other tests.
+from_outside='
+tests/system/test_log_daemons
+tests/system/test_nginx
 tests/system/test_page
+tests/system/test_prometheus
+tests/system/test_prompt
+tests/system/test_proxy_programs
+tests/system/test_quic
+tests/system/test_shipped
+tests/system/test_ssh
+tests/system/test_systemd
+tests/system/test_tls_clients
+tests/system/test_tls_flood
+tests/system/test_tls_many
+tests/system/test_tls_postgres
+tests/system/test_tls_programs
 tests/system/test_tls_scan
+tests/system/test_top
+tests/system/test_upgrade_load
+tests/system/test_web_slow
 '
 
 # tests_in DIR...
@@ -392,9 +410,15 @@ all_tests() {
 	(cd "$top" && printf '%s\n' tests/lint/*.sh)
 }
 
-but_scanners() {
-	[ -z "$long" ] || scanners=none
-	grep -vxF "$(echo "$scanners" | grep .)"
+# Drops these from the tests on standard input, and those of documents, of defects of
+# Pen, and of what tests are made of.
+but_from_outside() {
+	if [ -n "$long" ]; then
+		cat
+	else
+		grep -vxF "$(echo "$from_outside" | grep .)" |
+			grep -v '^tests/\(net/test_\(readme\|guide\|net_fixture\)\|compat/\|unit/support/\)'
+	fi
 }
 
 # These read the sources, which are the same in each build.
@@ -412,13 +436,13 @@ tests/lint/words.sh
 '
 
 all_of_this_build() {
-	all_tests | but_scanners | grep -vxF "$(echo "$static" | grep .)"
+	all_tests | but_from_outside | grep -vxF "$(echo "$static" | grep .)"
 }
 
 # Tests of workers start them anyhow; peers have one process; the others count the
 # calls, or take the memory, of one. Other tests say what they need one process for.
 all_for_workers() {
-	tests_in system compat | but_scanners |
+	tests_in system compat | but_from_outside |
 		grep -vx 'tests/system/test_\(workers.*\|peers.*\|faults\|exhaustion\)'
 }
 
