@@ -108,7 +108,9 @@ START_TEST(streams_cut_everywhere)
 	unsigned drop = HTTP_SEEN_PROTO |
 	    (_i % 2 == 1 ? HTTP_SEEN_FOR | HTTP_SEEN_FORWARDED : 0u);
 	size_t accepted = 0;
-	unsigned rounds = (unsigned)suite_rounds(STREAMS / 10);
+	unsigned rounds = suite_is_in_valgrind()
+	    ? STREAMS / 100
+	    : (unsigned)suite_amount(STREAMS / 10, STREAMS / 40);
 	unsigned i;
 
 	for (i = 0; i < rounds; i++)
