@@ -1100,9 +1100,9 @@ END_TEST
  * that wants it. */
 START_TEST(one_that_stands_still_is_waited_for_by_none)
 {
+	const char *list, *line = text("connections %08000d\n", 0);
 	struct endpoint web;
-	const char *list;
-	int asked;
+	int asked, fd, i;
 	char c;
 
 	begin(backend_echo);
@@ -1121,6 +1121,11 @@ START_TEST(one_that_stands_still_is_waited_for_by_none)
 		text("\npen_connections_accepted_total %d\n", CLIENTS)));
 	asked = endpoint_connect(&ctl);
 	endpoint_send(asked, "connections\n", 12);
+	for (i = 0; i < 100; i++) { /* more than its socket takes */
+		fd = endpoint_connect(&ctl);
+		endpoint_send(fd, line, strlen(line));
+		close(fd);
+	}
 	answers("clear counters", "");
 	ck_assert_int_eq(statistic("accepted"), 0);
 	ck_assert_int_eq(statistic("sessions"), CLIENTS);

@@ -241,7 +241,7 @@ remote_begin(struct call *c, const char *line, size_t length, struct error *e)
 		if (rc < 0 || (only < w->count && only != s->member - 1))
 			continue;
 		a->answer[s->member - 1].waits = true;
-		seat_send(s, MESSAGE_ASK, buffer_bytes(&q), buffer_length(&q));
+		seat_post(s, MESSAGE_ASK, buffer_bytes(&q), buffer_length(&q));
 	}
 	buffer_fini(&q);
 	if (rc < 0) {

@@ -19,6 +19,8 @@ enum { REAP_TRIES = 1000 };
 /* How long one that was just replaced must last for the next one to come at
  * once; the longest pause. */
 enum { LASTS_MS = 60000, PAUSE_MS = 1000, PAUSE_MAX_MS = 30000 };
+/* Bytes that are kept for one that is busy, or stopped, before it is ended. */
+enum { KEPT_MAX = 16 << 20 };
 
 /* Its end was seen on the channel, which is closed a moment before the process
  * can be waited for; one that only closed it is killed. */
@@ -189,16 +191,28 @@ seat_take_messages(struct seat *s)
 	}
 }
 
+static void
+seat_want_room(struct seat *s)
+{
+	bool more = buffer_length(&s->channel.out) > 0;
+
+	(void)watch_want(s->workers->pen->loop, &s->watch,
+	    READY_READ | WATCH_LEVEL | (more ? READY_WRITE : 0u));
+}
+
 void
 seat_on_messages(struct watch *w, unsigned ready)
 {
 	struct seat *s = container_of(w, struct seat, watch);
 	int rc = channel_read(&s->channel);
 
-	(void)ready;
 	seat_take_messages(s);
-	if (rc < 0)
+	if (rc < 0) {
 		seat_lose(s);
+	} else if (ready & READY_WRITE && s->pid != 0) {
+		(void)channel_flush(&s->channel);
+		seat_want_room(s);
+	}
 }
 
 static void
@@ -221,6 +235,18 @@ seat_send(struct seat *s, unsigned type, const void *bytes, size_t n)
 		seat_kill(s, "takes no messages");
 	else if (!list_is_empty(&s->channel.messages))
 		loop_soon(s->workers->pen->loop, &s->task);
+}
+
+void
+seat_post(struct seat *s, unsigned type, const void *bytes, size_t n)
+{
+	if (s->pid == 0)
+		return;
+	if (channel_post(&s->channel, type, bytes, n) < 0 ||
+	    buffer_length(&s->channel.out) > KEPT_MAX)
+		seat_kill(s, "takes no messages");
+	else if (buffer_length(&s->channel.out) > 0)
+		seat_want_room(s);
 }
 
 void

@@ -40,7 +40,7 @@ tell_all(struct pen *p, const struct state_record *r)
 	struct seat *s;
 
 	SEAT_EACH (p->team.workers, s)
-		seat_send(s, MESSAGE_STATE, r, sizeof(*r));
+		seat_post(s, MESSAGE_STATE, r, sizeof(*r));
 }
 
 /* A worker knows by its clients that a server fails, or answers again. That a

@@ -122,7 +122,7 @@ on_beat(struct timer *t)
 		if (ms > 0 && now - s->heard > ms + BEAT_MS)
 			seat_kill(s, "its loop does not turn");
 		else
-			seat_send(s, MESSAGE_PING, NULL, 0);
+			seat_post(s, MESSAGE_PING, NULL, 0);
 	}
 	(void)timer_start(w->pen->loop, t, BEAT_MS);
 }

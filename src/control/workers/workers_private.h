@@ -139,7 +139,9 @@ void seat_replace(struct seat *s);
 int seat_reap(pid_t pid);
 /* It does not answer: ends it. */
 void seat_kill(struct seat *s, const char *why);
-/* Sends, or ends it. */
+/* Sends without waiting, what it does not take yet later; or ends it. */
+void seat_post(struct seat *s, unsigned type, const void *bytes, size_t n);
+/* Sends, and waits until it has taken all; or ends it. */
 void seat_send(struct seat *s, unsigned type, const void *bytes, size_t n);
 /* A descriptor, in front of the next message; `seat` is one. */
 void seat_send_socket(void *seat, int fd);

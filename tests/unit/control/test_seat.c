@@ -77,6 +77,61 @@ START_TEST(talks_while_it_is_sent_to)
 }
 END_TEST
 
+/* It stops, and reads what was sent meanwhile when it goes on. */
+static void
+stop_and_read(struct channel *leader)
+{
+	struct message *m;
+
+	(void)raise(SIGSTOP);
+	m = channel_wait(leader, MESSAGE_STATE, MESSAGE_STATE, MS);
+	if (m != NULL && m->length == LONG)
+		(void)channel_send(leader, MESSAGE_PONG, NULL, 0, MS);
+	(void)channel_wait(leader, MESSAGE_END, MESSAGE_END, MS);
+}
+
+/* More than the socket takes is kept for it, and sent by the loop. */
+START_TEST(stands_still_while_it_is_sent_to)
+{
+	struct seat *s = begin(stop_and_read);
+	char *bytes = calloc(1, LONG);
+	int status;
+
+	ck_assert_int_eq(watch_start(pen->loop, &s->watch, s->channel.fd,
+			     READY_READ | WATCH_LEVEL, seat_on_messages),
+	    0);
+	ck_assert_int_eq(waitpid(s->pid, &status, WUNTRACED), s->pid);
+	ck_assert(WIFSTOPPED(status));
+	seat_post(s, MESSAGE_STATE, bytes, LONG);
+	ck_assert_int_gt(s->pid, 0);
+	ck_assert_uint_gt(buffer_length(&s->channel.out), 0);
+	ck_assert_int_eq(kill(s->pid, SIGCONT), 0);
+	WAIT_FOR((ask_turn(pen), s->heard > 0), MS);
+	ck_assert_uint_eq(buffer_length(&s->channel.out), 0);
+	free(bytes);
+	pen_free(pen);
+}
+END_TEST
+
+/* What is kept for one that never takes it has an end. */
+START_TEST(never_takes_anything)
+{
+	struct seat *s = begin(stop_and_read);
+	char *bytes = calloc(1, LONG);
+	int i;
+
+	ck_assert_int_eq(watch_start(pen->loop, &s->watch, s->channel.fd,
+			     READY_READ | WATCH_LEVEL, seat_on_messages),
+	    0);
+	for (i = 0; i < 10 && s->pid != 0; i++)
+		seat_post(s, MESSAGE_STATE, bytes, LONG);
+	ck_assert_int_eq(s->pid, 0);
+	ck_assert_int_gt(i, 5);
+	free(bytes);
+	pen_free(pen);
+}
+END_TEST
+
 static void
 stay(struct channel *leader)
 {
@@ -347,6 +402,8 @@ SUITE(test_seat)
 	SUITE_ADD(s, one_that_stops_is_not_awaited, 30);
 	SUITE_ADD(s, a_report_of_a_server_that_is_gone, 30);
 	SUITE_ADD(s, talks_while_it_is_sent_to, 30);
+	SUITE_ADD(s, stands_still_while_it_is_sent_to, 30);
+	SUITE_ADD(s, never_takes_anything, 30);
 	SUITE_ADD(s, ends_while_it_is_sent_to, 30);
 	SUITE_ADD(s, ends_while_its_answer_is_awaited, 30);
 	return s;
