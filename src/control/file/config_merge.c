@@ -342,7 +342,7 @@ align(struct merge *m, uint32_t i, uint32_t n, const char *is, char *want)
 		end = b;
 	n -= count_lines(end);
 	*end = '\0';
-	for (a = is, b = want; stay < n && *a == *b; a++, b++)
+	for (a = is, b = want; stay < n && *a != '\0' && *a == *b; a++, b++)
 		if (*a == '\n')
 			want = b + 1, stay++;
 	for (; n > 0; n--, last = i, i = one->next) {
