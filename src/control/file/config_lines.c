@@ -148,14 +148,12 @@ int
 config_lines_init(struct config_lines *l, const struct command_group *commands,
     void (*print)(const struct plan *p, struct buffer *text))
 {
-	struct plan *plain = plan_new();
-	int rc = -1;
-
-	*l = (struct config_lines){ .commands = commands, .print = print };
-	if (hash_table_init(&l->table) == 0 && plain != NULL)
-		rc = config_lines_read(l, CONFIG_DEFAULTS, plain);
-	plan_free(plain);
-	return rc;
+	*l = (struct config_lines){
+		.commands = commands, .plain = plan_new(), .print = print
+	};
+	if (hash_table_init(&l->table) < 0 || l->plain == NULL)
+		return -1;
+	return config_lines_read(l, CONFIG_DEFAULTS, l->plain);
 }
 
 void
@@ -166,6 +164,7 @@ config_lines_fini(struct config_lines *l)
 	while (l->count > 0)
 		free(l->key[--l->count]);
 	free(l->key);
+	plan_free(l->plain);
 	hash_table_fini(&l->table);
 	for (i = 0; i < CONFIG_PLANS; i++)
 		buffer_fini(&l->text[i]);

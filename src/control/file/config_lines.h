@@ -46,6 +46,7 @@ struct config_key {
 /* Owns all of it. */
 struct config_lines {
 	const struct command_group *commands; /* the language */
+	struct plan *plain;		      /* nothing but defaults */
 	void (*print)(const struct plan *p, struct buffer *text);
 	struct hash_table table;
 	struct config_key **key; /* in their order; the first service first */

@@ -16,7 +16,6 @@
 struct item {
 	struct config_key *key;
 	uint32_t line, next; /* its line; the number of the key's next one */
-	bool undoes;	     /* "no .." */
 	bool replaced;
 	struct buffer instead; /* before it, or for it; nothing: it goes */
 	struct buffer after;   /* lines after its line */
@@ -24,7 +23,6 @@ struct item {
 
 struct merge {
 	struct pen start; /* what commands of a start have: no server */
-	struct plan *plain;
 	const char *path, *text;
 	const char *end; /* of a line */
 	bool all, failed;
@@ -59,7 +57,6 @@ static void
 add_item(struct merge *m, const struct call *c, struct config_key *k)
 {
 	m->item[m->count++] = (struct item){ .key = k,
-		.undoes = c->no,
 		.line =
 		    (uint32_t)strtoul(strrchr(c->origin, ':') + 1, NULL, 10) };
 	if (k->last > 0)
@@ -136,7 +133,7 @@ static int
 read_all(struct merge *m, struct pen *p, const char *text, struct error *e)
 {
 	if (m->alone &&
-	    read_file(m, CONFIG_ALONE, &m->start, m->plain, text, e) < 0) {
+	    read_file(m, CONFIG_ALONE, &m->start, m->keys.plain, text, e) < 0) {
 		m->alone = false;
 		if (text != m->text || m->failed)
 			return -1;
@@ -183,13 +180,6 @@ is_given(const struct merge *m, const struct config_key *k)
 {
 	return lines_of(m, k, CONFIG_GIVEN) != NULL &&
 	    !same(m, k, CONFIG_GIVEN, CONFIG_DEFAULTS);
-}
-
-/* Whether it is set before the items, or between them. */
-static bool
-is_over(const struct merge *m, const struct config_key *k)
-{
-	return k->elsewhere > 0 || is_given(m, k);
 }
 
 /* Whether what it sets depends on the port that changes, or on the servers
@@ -270,6 +260,25 @@ print_undo(const struct config_key *k, struct buffer *out)
 		reply_add(out, "no %s\n", k->name);
 }
 
+/* Whether a server that the command line sets would keep more of that than is
+ * wanted: what `want` does not name. */
+static bool
+keeps_more(const char *given, const char *want)
+{
+	char name[CONFIG_NAME_MAX];
+	size_t n;
+
+	for (; *given != '\0'; given += n + (given[n] != '\0')) {
+		n = strcspn(given, " ");
+		snprintf(name, sizeof(name), " %.*s ", (int)n, given);
+		if (n > 0 &&
+		    strspn(given, "_abcdefghijklmnopqrstuvwxyz") == n &&
+		    strncmp(given, want, n) != 0 && strstr(want, name) == NULL)
+			return true;
+	}
+	return false;
+}
+
 /* What the file needs, after what undoes the rest if it is set before;
  * `undone`: the file has that line. */
 static void
@@ -277,7 +286,7 @@ print_wanted(const struct merge *m, const struct config_key *k, bool undone,
     struct buffer *out)
 {
 	const char *want = lines_of(m, k, CONFIG_RUNNING);
-	bool over = is_over(m, k);
+	bool over = k->elsewhere > 0 || is_given(m, k);
 
 	if (want == NULL && (k->included || is_given(m, k)))
 		print_undo(k, out);
@@ -285,7 +294,8 @@ print_wanted(const struct merge *m, const struct config_key *k, bool undone,
 	    (!over && same(m, k, CONFIG_RUNNING, CONFIG_DEFAULTS)))
 		return;
 	if (over && is_server(k) &&
-	    (k->elsewhere > 0 || !same(m, k, CONFIG_GIVEN, CONFIG_RUNNING)))
+	    (k->elsewhere > 0 ||
+		keeps_more(lines_of(m, k, CONFIG_GIVEN), want)))
 		reply_add(out, "%s remove; ", k->name);
 	else if (over && strcmp(k->name, "control") == 0)
 		reply_add(out, "control_level admin read\ncontrol_mode 0600\n");
@@ -304,8 +314,9 @@ count_lines(const char *lines)
 	return n;
 }
 
-/* The lines of the plan that `n` items set, if that is one each. */
-static void
+/* The lines of the plan that `n` items set, if that is one each. Returns
+ * whether the first of them undoes the rest. */
+static bool
 print_read(const struct merge *m, const struct config_key *k, uint32_t n,
     struct buffer *out)
 {
@@ -313,13 +324,14 @@ print_read(const struct merge *m, const struct config_key *k, uint32_t n,
 	uint32_t lines;
 
 	if (is == NULL || is_shifted(k) || is_server(k))
-		return;
+		return false;
 	lines = count_lines(is) + 1;
 	if (lines == n + 1 && config_lines_undo(k, is))
 		is = strchr(is, '\n') + 1;
 	else if (lines != n)
-		return;
+		return false;
 	reply_line(out, is);
+	return lines == n && config_lines_undo(k, is);
 }
 
 /* Replaces `n` items of a key from number `i` on, which set the lines `is` if
@@ -375,8 +387,7 @@ edit_key(struct merge *m, struct config_key *k)
 		m->item[first - 1].replaced = gone || is_shifted(k);
 	for (i = first; i > 0; i = m->item[i - 1].next)
 		n++;
-	print_read(m, k, n, &is);
-	print_wanted(m, k, n > 0 && m->item[first - 1].undoes, &want);
+	print_wanted(m, k, print_read(m, k, n, &is), &want);
 	if (buffer_append(&is, "", 1) < 0 || buffer_append(&want, "", 1) < 0)
 		m->failed = true;
 	else if (n > 0)
@@ -430,17 +441,6 @@ edit_items(struct merge *m)
 }
 
 static void
-edit_section(struct merge *m, struct config_key *k)
-{
-	if (!differs(m, k))
-		return;
-	if (!is_gone(m, k) && k->end == 0)
-		(void)find_tail(m, k);
-	else if (is_gone(m, k) && is_over(m, k))
-		print_undo(k, &m->tail);
-}
-
-static void
 edit(struct merge *m)
 {
 	struct config_key *k;
@@ -450,9 +450,13 @@ edit(struct merge *m)
 	qsort(m->keys.key, m->keys.count, sizeof(k), compare_keys);
 	for (i = 0; i < m->keys.count; i++) {
 		k = m->keys.key[i];
-		if (k == k->section)
-			edit_section(m, k);
-		else if (is_gone(m, k))
+		if (k == k->section && differs(m, k) && !is_gone(m, k) &&
+		    k->end == 0)
+			(void)find_tail(m, k);
+		else if (k == k->section && differs(m, k) && is_gone(m, k) &&
+		    (k->included || is_given(m, k)))
+			print_undo(k, &m->tail);
+		else if (k == k->section || is_gone(m, k))
 			continue;
 		else if (differs(m, k) || is_shifted(k))
 			edit_key(m, k);
@@ -606,7 +610,6 @@ merge_fini(struct merge *m)
 		buffer_fini(&m->item[m->count - 1].after);
 	}
 	free(m->item);
-	plan_free(m->plain);
 	buffer_fini(&m->tail);
 	config_lines_fini(&m->keys);
 	service_free(m->start.blank);
@@ -632,13 +635,11 @@ config_merge(struct pen *p, const char *path, const struct buffer *old,
 		.out = out };
 	int rc = -1;
 
-	m.plain = plan_new();
 	m.item = array_grow(NULL, &m.room, sizeof(*m.item), 0);
 	m.start.service = service_new(&m.start, "default", NULL);
 	if (config_lines_init(&m.keys, p->commands,
 		all ? plan_print : plan_print_brief) < 0 ||
-	    text == NULL || m.plain == NULL || m.item == NULL ||
-	    m.start.service == NULL ||
+	    text == NULL || m.item == NULL || m.start.service == NULL ||
 	    config_lines_read(&m.keys, CONFIG_GIVEN, p->given) < 0 ||
 	    config_lines_read(&m.keys, CONFIG_RUNNING, p->plan) < 0)
 		error_set(e, "out of memory");

@@ -391,6 +391,12 @@ static const struct {
 	    "# servers\nserver 0 address 10.0.0.1 port 8080\n"
 	    "\n# connections\ntimeout 5\nlisten 127.0.0.1:8080\n",
 	    { "listen 127.0.0.1:8080", "server add 10.0.0.1" } },
+	{ "", "server 0 weight 4; server 1 max 0; server 1 weight 3",
+	    "# servers\nserver 0 address 10.0.0.1 port 8080 max 5 weight 4\n"
+	    "server 1 remove; server 1 address 10.0.0.2 port 8080 weight 3\n"
+	    "\n# connections\nlisten 127.0.0.1:8080\n",
+	    { "listen 127.0.0.1:8080", "server add 10.0.0.1:8080:5",
+		"server add 10.0.0.2:8080:5" } },
 	{ TWO, "no source", TWO "no source\n", { "source 127.0.0.1" } },
 	{ TWO "timeout 6\n", "balance p2c",
 	    TWO "timeout 6\nbalance default\nbalance p2c\n",
