@@ -74,8 +74,7 @@ run_include(struct call *c, struct error *e)
 	if (c->words->count != 1)
 		return error_set(e, "expects %s", c->row->args);
 	if (c->pen->phase < PHASE_SERVING && !c->dry)
-		(void)buffer_append(
-		    &c->pen->included, word, strlen(word) + 1);
+		(void)buffer_append(&c->pen->included, word, strlen(word) + 1);
 	if (strpbrk(word, "*?[") != NULL && access(word, F_OK) != 0)
 		return include_pattern(c, word, e);
 	return include_file(c, word, e);
@@ -149,8 +148,8 @@ emit_differences(struct reply *r, const struct config_lines *l,
 	size_t n;
 
 	for (i = 0; i < l->count; i++) {
-		text = config_lines_of(l, l->key[i], of);
-		before = config_lines_of(l, l->key[i], other);
+		text = config_lines_of(l->key[i], of);
+		before = config_lines_of(l->key[i], other);
 		if (text == NULL || text_equal(text, before))
 			continue;
 		n = strcspn(text, "\n");

@@ -68,23 +68,15 @@ is_key(const struct hash_table_link *link, const void *like)
 	    strcmp(k->service, x->service) == 0;
 }
 
-/* The one with the names of `like`. */
-static struct config_key *
-find_key(
-    const struct config_lines *l, const struct config_key *like, uint64_t *hash)
-{
-	*hash = hash_table_hash(&l->table, like->name, strlen(like->name)) ^
-	    hash_table_hash(&l->table, like->service, strlen(like->service));
-	return (void *)hash_table_find(&l->table, *hash, is_key, like);
-}
-
 static struct config_key *
 find_or_add(struct config_lines *l, const struct config_key *like)
 {
-	struct config_key **list, *k;
-	uint64_t hash;
+	uint64_t hash =
+	    hash_table_hash(&l->table, like->name, strlen(like->name)) ^
+	    hash_table_hash(&l->table, like->service, strlen(like->service));
+	struct config_key **list,
+	    *k = (void *)hash_table_find(&l->table, hash, is_key, like);
 
-	k = find_key(l, like, &hash);
 	if (k != NULL)
 		return k;
 	list = array_grow(l->key, &l->room, sizeof(*list), l->count);
@@ -116,23 +108,23 @@ config_lines_key(
 	if (one.section == NULL || one.row->flags & ROW_PREFIX)
 		return one.section;
 	find_name(c, one.row, one.name);
+	if (one.section != l->key[0]) {
+		one.usual = config_lines_key(l, c, "default");
+		if (one.usual == NULL)
+			return NULL;
+	}
 	return find_or_add(l, &one);
 }
 
 const char *
-config_lines_of(
-    const struct config_lines *l, const struct config_key *k, enum config_of of)
+config_lines_of(const struct config_key *k, enum config_of of)
 {
-	const struct config_key *s = k->section;
-	struct config_key like = { .service = "default" };
-	uint64_t hash;
+	bool there = of == CONFIG_DEFAULTS || k->usual == NULL ||
+	    k->section->lines[of] != NULL;
 
-	if (k->lines[of] != NULL || k == s ||
-	    (of != CONFIG_DEFAULTS && s->lines[of] == NULL && s != l->key[0]))
+	if (k->lines[of] != NULL || k == k->section || !there)
 		return k->lines[of];
-	memcpy(like.name, k->name, sizeof(like.name));
-	k = find_key(l, &like, &hash);
-	return k != NULL ? k->lines[CONFIG_DEFAULTS] : NULL;
+	return (k->usual != NULL ? k->usual : k)->lines[CONFIG_DEFAULTS];
 }
 
 bool

@@ -27,6 +27,7 @@ struct config_key {
 	struct hash_table_link link;
 	const struct command *row;
 	struct config_key *section;	 /* the key of its service */
+	struct config_key *usual;	 /* of the first service; NULL: this */
 	uint32_t order, index;		 /* of the plans, of its row */
 	const char *lines[CONFIG_PLANS]; /* NULL: none */
 	char service[SERVICE_NAME_MAX + 1], name[CONFIG_NAME_MAX];
@@ -69,8 +70,7 @@ int config_lines_read(
 struct config_key *config_lines_key(
     struct config_lines *l, const struct call *c, const char *service);
 /* Its lines, or the default where the plan has the service; NULL: none. */
-const char *config_lines_of(const struct config_lines *l,
-    const struct config_key *k, enum config_of of);
+const char *config_lines_of(const struct config_key *k, enum config_of of);
 /* Whether the first of its lines undoes what was set before: "no acl 1". */
 bool config_lines_undo(const struct config_key *k, const char *lines);
 

@@ -145,25 +145,18 @@ read_all(struct merge *m, struct pen *p, const char *text, struct error *e)
 
 /* ---- what differs ---- */
 
-static const char *
-lines_of(const struct merge *m, const struct config_key *k, enum config_of of)
-{
-	return config_lines_of(&m->keys, k, of);
-}
-
 static bool
-same(const struct merge *m, const struct config_key *k, enum config_of a,
-    enum config_of b)
+same(const struct config_key *k, enum config_of a, enum config_of b)
 {
-	return text_equal(lines_of(m, k, a), lines_of(m, k, b));
+	return text_equal(config_lines_of(k, a), config_lines_of(k, b));
 }
 
 static bool
 differs(const struct merge *m, const struct config_key *k)
 {
-	return !same(m, k, CONFIG_RUNNING, CONFIG_FILE) ||
-	    !same(m, k, CONFIG_RUNNING, CONFIG_RELOADED) ||
-	    (m->alone && !same(m, k, CONFIG_RUNNING, CONFIG_ALONE));
+	return !same(k, CONFIG_RUNNING, CONFIG_FILE) ||
+	    !same(k, CONFIG_RUNNING, CONFIG_RELOADED) ||
+	    (m->alone && !same(k, CONFIG_RUNNING, CONFIG_ALONE));
 }
 
 /* Of a service that is gone. */
@@ -176,10 +169,10 @@ is_gone(const struct merge *m, const struct config_key *k)
 
 /* By the command line, and not to the default. */
 static bool
-is_given(const struct merge *m, const struct config_key *k)
+is_given(const struct config_key *k)
 {
-	return lines_of(m, k, CONFIG_GIVEN) != NULL &&
-	    !same(m, k, CONFIG_GIVEN, CONFIG_DEFAULTS);
+	return config_lines_of(k, CONFIG_GIVEN) != NULL &&
+	    !same(k, CONFIG_GIVEN, CONFIG_DEFAULTS);
 }
 
 /* Whether what it sets depends on the port that changes, or on the servers
@@ -282,20 +275,18 @@ keeps_more(const char *given, const char *want)
 /* What the file needs, after what undoes the rest if it is set before;
  * `undone`: the file has that line. */
 static void
-print_wanted(const struct merge *m, const struct config_key *k, bool undone,
-    struct buffer *out)
+print_wanted(const struct config_key *k, bool undone, struct buffer *out)
 {
-	const char *want = lines_of(m, k, CONFIG_RUNNING);
-	bool over = k->elsewhere > 0 || is_given(m, k);
+	const char *want = config_lines_of(k, CONFIG_RUNNING);
+	bool over = k->elsewhere > 0 || is_given(k);
 
-	if (want == NULL && (k->included || is_given(m, k)))
+	if (want == NULL && (k->included || is_given(k)))
 		print_undo(k, out);
-	if (want == NULL ||
-	    (!over && same(m, k, CONFIG_RUNNING, CONFIG_DEFAULTS)))
+	if (want == NULL || (!over && same(k, CONFIG_RUNNING, CONFIG_DEFAULTS)))
 		return;
 	if (over && is_server(k) &&
 	    (k->elsewhere > 0 ||
-		keeps_more(lines_of(m, k, CONFIG_GIVEN), want)))
+		keeps_more(config_lines_of(k, CONFIG_GIVEN), want)))
 		reply_add(out, "%s remove; ", k->name);
 	else if (over && strcmp(k->name, "control") == 0)
 		reply_add(out, "control_level admin read\ncontrol_mode 0600\n");
@@ -317,10 +308,9 @@ count_lines(const char *lines)
 /* The lines of the plan that `n` items set, if that is one each. Returns
  * whether the first of them undoes the rest. */
 static bool
-print_read(const struct merge *m, const struct config_key *k, uint32_t n,
-    struct buffer *out)
+print_read(const struct config_key *k, uint32_t n, struct buffer *out)
 {
-	const char *is = lines_of(m, k, CONFIG_FILE);
+	const char *is = config_lines_of(k, CONFIG_FILE);
 	uint32_t lines;
 
 	if (is == NULL || is_shifted(k) || is_server(k))
@@ -379,7 +369,7 @@ static void
 edit_key(struct merge *m, struct config_key *k)
 {
 	struct buffer is = { .data = NULL }, want = { .data = NULL };
-	bool gone = lines_of(m, k, CONFIG_RUNNING) == NULL;
+	bool gone = config_lines_of(k, CONFIG_RUNNING) == NULL;
 	uint32_t first = k->first, i, n = 0;
 
 	for (; first > 0 && first <= k->elsewhere;
@@ -387,7 +377,7 @@ edit_key(struct merge *m, struct config_key *k)
 		m->item[first - 1].replaced = gone || is_shifted(k);
 	for (i = first; i > 0; i = m->item[i - 1].next)
 		n++;
-	print_wanted(m, k, print_read(m, k, n, &is), &want);
+	print_wanted(k, print_read(k, n, &is), &want);
 	if (buffer_append(&is, "", 1) < 0 || buffer_append(&want, "", 1) < 0)
 		m->failed = true;
 	else if (n > 0)
@@ -433,7 +423,7 @@ edit_items(struct merge *m)
 			continue;
 		if (strcmp(k->row->name, "listen") == 0)
 			k->section->moved = true;
-		else if (lines_of(m, k, CONFIG_RUNNING) == NULL &&
+		else if (config_lines_of(k, CONFIG_RUNNING) == NULL &&
 		    (k->section->renumbered == 0 ||
 			k->first + 1 < k->section->renumbered))
 			k->section->renumbered = k->first + 1;
@@ -454,7 +444,7 @@ edit(struct merge *m)
 		    k->end == 0)
 			(void)find_tail(m, k);
 		else if (k == k->section && differs(m, k) && is_gone(m, k) &&
-		    (k->included || is_given(m, k)))
+		    (k->included || is_given(k)))
 			print_undo(k, &m->tail);
 		else if (k == k->section || is_gone(m, k))
 			continue;
@@ -462,7 +452,7 @@ edit(struct merge *m)
 			edit_key(m, k);
 		else if (m->all && k->first == 0 && k->row->kind < KIND_CHANGE)
 			put(m, find_place(m, k, k->section->end),
-			    lines_of(m, k, CONFIG_RUNNING));
+			    config_lines_of(k, CONFIG_RUNNING));
 	}
 }
 
