@@ -2,7 +2,7 @@
  *
  *     first choice    the wanted or remembered server, else the algorithm's
  *                     choice
- *     next choice     another eligible server, after a failure
+ *     next choice     another eligible server, after a failure: pool_next.c
  *     special choice  the emergency server; the abuse server
  *     last resort     a blacklisted server
  *
@@ -16,9 +16,8 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "pool/explain.h"
 #include "pool/pool_among.h"
-#include "pool/pool_private.h"
+#include "pool/pool_choice.h"
 
 /* How often a place is tried for that another process gives back at once. */
 enum { RESERVE_TRIES = 100 };
@@ -56,27 +55,16 @@ pool_server_permits(const struct server *s, const struct peer *who)
 	    acl_permits(&s->pool->lists->acls[s->set.acl], who);
 }
 
-static bool
-is_allowed(const struct server *s, const struct attempts *attempts)
+bool
+pool_is_allowed(const struct server *s, const struct attempts *attempts)
 {
 	return attempts->allowed == NULL ||
 	    server_set_has(attempts->allowed, s->slot);
 }
 
-/* The next eligible server that is allowed, from slot `from` on, around the
- * list. */
-static long
-next_around(
-    const struct pool *p, const struct attempts *attempts, unsigned from)
-{
-	return attempts->allowed == NULL
-	    ? eligible_next_around(&p->eligible, from)
-	    : server_set_next_around(attempts->allowed, &p->eligible, from);
-}
-
 /* The server that the client used last and may go back to, or NULL: it does not
  * drain. */
-static struct server *
+struct server *
 pool_remembered(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now)
 {
@@ -91,7 +79,7 @@ pool_remembered(struct pool *p, const struct peer *who,
 	/* A client that comes again and again would keep the server from ever
 	 * having drained. */
 	return s != NULL && s->admin != SERVER_DRAINING &&
-		is_allowed(s, attempts)
+		pool_is_allowed(s, attempts)
 	    ? s
 	    : NULL;
 }
@@ -114,7 +102,7 @@ first_permitting(struct pool *p, struct server *s, const struct peer *who)
 }
 
 /* The server that the client belongs to by the algorithm, or NULL. */
-static struct server *
+struct server *
 pool_owner_of(
     struct pool *p, const struct peer *who, const struct attempts *attempts)
 {
@@ -163,15 +151,22 @@ home_of(struct pool *p, const struct peer *who, struct attempts *attempts,
 		return NULL;
 	s = pool_server(p, away->home - 1);
 	return s != NULL && eligible_has(&p->eligible, s->slot) &&
-		pool_server_permits(s, who) && is_allowed(s, attempts)
+		pool_server_permits(s, who) && pool_is_allowed(s, attempts)
 	    ? s
 	    : NULL;
 }
 
+void
+pool_take_turn(struct pool *p, struct server *s)
+{
+	if (p->options.balance->take != NULL)
+		p->options.balance->take(p->order, s);
+}
+
 /* All servers, with turns of their own. NULL without memory, and where clients
  * belong to servers: then the next one in the list is chosen. */
-static struct server_set *
-everyone(struct pool *p)
+struct server_set *
+pool_everyone(struct pool *p)
 {
 	unsigned n = pool_count(p), *slots, i;
 
@@ -195,7 +190,7 @@ everyone(struct pool *p)
 static struct decision
 permitting_choice(struct pool *p, struct server *turn, const struct peer *who)
 {
-	struct server_set *all = everyone(p);
+	struct server_set *all = pool_everyone(p);
 
 	return (struct decision){ .rule = RULE_PASSED_ON,
 		.server = all != NULL ? pool_among(p, p->order, all, who, 0)
@@ -236,7 +231,7 @@ wanted_by(const struct pool *p, const struct peer *who,
 
 	return s != NULL && s->present && s->admin != SERVER_DRAINING &&
 		pool_is_serving(s) && pool_server_permits(s, who) &&
-		is_allowed(s, attempts)
+		pool_is_allowed(s, attempts)
 	    ? s
 	    : NULL;
 }
@@ -265,220 +260,7 @@ first_choice(struct pool *p, const struct peer *who, struct attempts *attempts,
 	return new_choice(p, who, attempts);
 }
 
-/* ---- choosing after a failure ---- */
-
-/* With more than 64 servers one bit stands for several. A client that was given
- * one of these is given none of the others. */
-static uint64_t
-attempt_bit(unsigned slot)
-{
-	return UINT64_C(1) << slot % 64;
-}
-
-static unsigned
-attempted_flag(enum decision_rule rule)
-{
-	return rule == RULE_ABUSE	? ATTEMPTED_ABUSE
-	    : rule == RULE_EMERGENCY	? ATTEMPTED_EMERGENCY
-	    : rule == RULE_LAST_RESORT ? ATTEMPTED_BLACKLISTED
-				       : 0;
-}
-
-bool
-pool_was_attempted(const struct attempts *attempts, const struct server *s)
-{
-	return (attempts->set & attempt_bit(s->slot)) != 0;
-}
-
-/* Whether the client may be given this server and has not been yet. */
-static bool
-may_attempt(const struct server *s, const struct peer *who,
-    const struct attempts *attempts)
-{
-	if (s->role != SERVER_REGULAR)
-		return !(attempts->flags & ATTEMPTED_EMERGENCY);
-	return !pool_was_attempted(attempts, s) &&
-	    pool_server_permits(s, who) && is_allowed(s, attempts);
-}
-
-/* The first eligible server after the last one given that was not given
- * yet. */
-static struct server *
-unattempted_choice(
-    struct pool *p, const struct peer *who, const struct attempts *attempts)
-{
-	unsigned n, last = attempts->last;
-
-	for (n = p->eligible.count; n > 0; n--) {
-		last = (unsigned)eligible_next_around(&p->eligible, last + 1);
-		if (may_attempt(p->servers[last], who, attempts))
-			return p->servers[last];
-	}
-	return NULL;
-}
-
-/* The next eligible server after the last one given, until all had their
- * turn. */
-static struct server *
-listed_choice(
-    struct pool *p, const struct peer *who, const struct attempts *attempts)
-{
-	unsigned last = attempts->last;
-	long i;
-
-	do {
-		i = next_around(p, attempts, last + 1);
-		if (i == ELIGIBLE_NONE)
-			return NULL;
-		/* The round is over when the distance from the first server
-		 * given no longer grows. */
-		if (((unsigned)i + p->slots - attempts->first) % p->slots <=
-		    (last + p->slots - attempts->first) % p->slots)
-			return NULL;
-		last = (unsigned)i;
-	} while (!pool_server_permits(p->servers[i], who));
-	return p->servers[i];
-}
-
-static void
-take_turn(struct pool *p, struct server *s)
-{
-	if (p->options.balance->take != NULL)
-		p->options.balance->take(p->order, s);
-}
-
-/* The server whose turn it is, as for a new client. A server that the client
- * was given before loses its turn. With weights, a light server may have no
- * turn within the loop; it is then found in list order. */
-static struct server *
-turn_choice(
-    struct pool *p, const struct peer *who, const struct attempts *attempts)
-{
-	struct server *s;
-	unsigned n;
-
-	for (n = p->eligible.count; n > 0; n--) {
-		s = p->options.balance->next(p->order, who);
-		if (s == NULL)
-			break;
-		take_turn(p, s);
-		if (may_attempt(s, who, attempts))
-			return s;
-	}
-	return unattempted_choice(p, who, attempts);
-}
-
-/* The server after a failure: with a cost the best of the others. With more
- * than 64 servers the bits do not identify those that were given: then it must
- * be the next one in list order. */
-static struct decision
-next_choice(
-    struct pool *p, const struct peer *who, const struct attempts *attempts)
-{
-	const struct balance *b = p->options.balance;
-	struct decision d = { .rule = RULE_RETRY, .among = attempts->allowed };
-	bool listed = !b->turns || pool_count(p) > 64;
-
-	if (!listed && d.among == NULL && b->cost != NULL)
-		d.among = everyone(p);
-	if (attempts->flags & ATTEMPTED_BLACKLISTED)
-		d.server = unattempted_choice(p, who, attempts);
-	else if (listed)
-		d.server = listed_choice(p, who, attempts);
-	else if (d.among == NULL)
-		d.server = turn_choice(p, who, attempts);
-	else
-		d.server =
-		    pool_among(p, p->order, d.among, who, attempts->set);
-	return d;
-}
-
-/* The abuse or the emergency server, once. */
-static struct decision
-special_choice(struct server *s, const struct attempts *attempts,
-    enum decision_rule rule)
-{
-	struct decision d = { .rule = rule, .server = s };
-
-	if (attempts->flags & attempted_flag(rule) || !pool_is_serving(s))
-		d = (struct decision){ .rule = RULE_NONE };
-	return d;
-}
-
-/* ---- choosing when no server is left ---- */
-
-/* Of the servers that only their blacklisting keeps out, the one whose time
- * ends first and that the client has not been given. That is mostly the first
- * of the heap; only if it is not is the heap walked. */
-static struct server *
-first_blacklisted(
-    struct pool *p, const struct peer *who, const struct attempts *attempts)
-{
-	const struct heap *h = &p->last_resort;
-	const struct heap_item *best = NULL, *i;
-
-	for (i = h->items; i < h->items + h->count; i++) {
-		if ((best == NULL || i->key < best->key) &&
-		    may_attempt(p->servers[i->number], who, attempts))
-			best = i;
-		if (best == h->items)
-			break;
-	}
-	return best == NULL ? NULL : p->servers[best->number];
-}
-
-/* In a stubborn pool, the server that the client belongs to. */
-static struct server *
-stubborn_last_resort(struct pool *p, const struct peer *who,
-    struct attempts *attempts, uint64_t now)
-{
-	struct server *own = pool_remembered(p, who, attempts, now);
-
-	if (own == NULL)
-		own = pool_owner_of(p, who, attempts);
-	if (own == NULL)
-		return first_blacklisted(p, who, attempts);
-	return heap_has(&p->last_resort, own->slot) &&
-		pool_server_permits(own, who)
-	    ? own
-	    : NULL;
-}
-
-static struct decision
-last_resort(struct pool *p, const struct peer *who, struct attempts *attempts,
-    uint64_t now)
-{
-	struct server *s = NULL;
-
-	if (p->last_resort.count > 0 && !p->options.stubborn)
-		s = first_blacklisted(p, who, attempts);
-	else if (p->last_resort.count > 0 && attempts->count == 0 &&
-	    p->eligible.count == 0)
-		s = stubborn_last_resort(p, who, attempts, now);
-	return (struct decision){
-		.rule = s != NULL ? RULE_LAST_RESORT : RULE_NONE, .server = s
-	};
-}
-
-/* Until it answers, it counts as one that has just failed, so that clients that
- * come meanwhile are given the others. */
-static void
-take_last_resort(struct server *s, struct attempts *attempts, uint64_t now)
-{
-	uint64_t due = now + pool_blacklist_ms(s);
-
-	if (due < s->blacklisted_until)
-		due = s->blacklisted_until;
-	heap_set(&s->pool->last_resort, s->slot, due);
-	if (s->role == SERVER_EMERGENCY)
-		attempts->flags |= ATTEMPTED_EMERGENCY;
-}
-
-bool
-pool_has_tries_left(const struct pool *p, const struct attempts *attempts)
-{
-	return p->options.tries == 0 || attempts->given < p->options.tries;
-}
+/* ---- what a client may expect ---- */
 
 bool
 pool_has_nobody_left(const struct pool *p)
@@ -564,18 +346,6 @@ pool_cuts_sessions(const struct pool *p, const struct server *s)
 	return what == SERVER_ON_DOWN_CUT && s->present && pool_keeps_out(s);
 }
 
-void
-pool_restart_round(struct attempts *attempts)
-{
-	bool has_last = attempts->count > 0;
-
-	attempts->set = has_last ? attempt_bit(attempts->last) : 0;
-	attempts->first = attempts->last;
-	attempts->count = attempts->flags == 0 && has_last;
-	attempts->given = attempts->count;
-	attempts->flags = 0;
-}
-
 /* ---- the choice ---- */
 
 struct decision
@@ -585,7 +355,7 @@ pool_decide(struct pool *p, const struct peer *who, struct attempts *attempts,
 	struct decision d = { .rule = RULE_NONE };
 
 	if (attempts->abuse || !pool_permits(p, who))
-		return special_choice(
+		return pool_special_choice(
 		    p->servers[SLOT_ABUSE], attempts, RULE_ABUSE);
 	if (attempts->flags & ATTEMPTED_ABUSE ||
 	    !pool_has_tries_left(p, attempts))
@@ -593,12 +363,12 @@ pool_decide(struct pool *p, const struct peer *who, struct attempts *attempts,
 	if (attempts->count == 0)
 		d = first_choice(p, who, attempts, now);
 	else if (!p->options.stubborn)
-		d = next_choice(p, who, attempts);
+		d = pool_next_choice(p, who, attempts);
 	if (d.server == NULL && !p->options.stubborn)
-		d = special_choice(
+		d = pool_special_choice(
 		    p->servers[SLOT_EMERGENCY], attempts, RULE_EMERGENCY);
 	if (d.server == NULL)
-		d = last_resort(p, who, attempts, now);
+		d = pool_last_resort(p, who, attempts, now);
 	return d;
 }
 
@@ -636,21 +406,6 @@ decide_and_reserve(struct pool *p, const struct peer *who,
 	return (struct decision){ .rule = RULE_NONE };
 }
 
-static void
-note_attempt(struct attempts *attempts, const struct server *s)
-{
-	if (attempts->given < ATTEMPTS_GIVEN_MAX)
-		attempts->given++;
-	if (s->role != SERVER_REGULAR)
-		return;
-	if (attempts->count == 0)
-		attempts->first = s->slot & ATTEMPTS_SLOT_MAX;
-	if (attempts->count < 2)
-		attempts->count++;
-	attempts->last = s->slot & ATTEMPTS_SLOT_MAX;
-	attempts->set |= attempt_bit(s->slot);
-}
-
 struct server *
 pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
     uint64_t now)
@@ -663,16 +418,13 @@ pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
 	if (log_level >= LOG_LEVEL_DEBUG)
 		pool_log_choice(p, who, attempts, &d, now);
 	if (d.turn != NULL && d.among == NULL)
-		take_turn(p, d.turn);
+		pool_take_turn(p, d.turn);
 	if (d.server == NULL)
 		return NULL;
 	if (d.among != NULL)
 		pool_take_among(
 		    p, p->order, d.among, who, attempts->set, d.server);
-	attempts->flags |= attempted_flag(d.rule) & ATTEMPTED_ALL;
 	attempts->old = d.rule == RULE_STICKY;
-	if (d.rule == RULE_LAST_RESORT)
-		take_last_resort(d.server, attempts, now);
-	note_attempt(attempts, d.server);
+	pool_note_attempt(attempts, &d, now);
 	return d.server;
 }

@@ -1,6 +1,6 @@
 /* pool_private.h: struct pool, for pool.c (the list and the settings),
- * pool_state.c (what happens to servers, and which are eligible) and
- * pool_choose.c (which one a client gets). */
+ * pool_state.c (which servers are eligible), pool_traffic.c (what connections
+ * do to them), pool_choose.c and pool_next.c (which one a client gets). */
 #ifndef PEN_POOL_POOL_PRIVATE_H
 #define PEN_POOL_POOL_PRIVATE_H
 
@@ -62,6 +62,8 @@ struct pool {
 
 /* Whether `s` may serve a client that was there before. */
 bool pool_is_serving(const struct server *s);
+/* For how long the first refusal blacklists a server. */
+enum { REFUSED_MS = 1000 };
 /* For how long a failure blacklists `s`, in ms; 0: not at all. */
 uint64_t pool_blacklist_ms(const struct server *s);
 

@@ -62,7 +62,7 @@ control/value/value_private.h 7
 control/workers/worker_private.h 5
 control/workers/workers_private.h 11
 net/loop/loop_private.h 4
-pool/pool_private.h 4
+pool/pool_private.h 5
 proxy/datagram/flow_private.h 5
 proxy/session/session_private.h 20
 '

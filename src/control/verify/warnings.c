@@ -18,7 +18,7 @@
 /* ---- servers ---- */
 
 /* Lines of a kind about servers: each line is compared with those of the plan
- * before, and there may be very many servers. */
+ * before, and there may be thousands of servers. */
 enum { EACH_MAX = 8, LINES_MAX = 100 };
 
 /* What is compared: a plan alone, or two of them, of which only the servers
@@ -457,7 +457,7 @@ void
 warnings_log(const struct plan *before, const struct plan *p,
     const struct plan *first)
 {
-	/* there may be very many servers, and a command changes one */
+	/* there may be thousands of servers, and a command changes one */
 	struct scope w = { .before = before,
 		.now = p,
 		.changes =

@@ -133,7 +133,7 @@ START_TEST(too_many)
 }
 END_TEST
 
-/* The index follows what changes. */
+/* Servers are found as they are now. */
 START_TEST(after_changes)
 {
 	begin();
@@ -182,8 +182,7 @@ now_us(void)
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* Printed; judged by a bound that only a search through all of them would
- * break. */
+/* A walk over all of them, printed, and judged by a wide bound. */
 START_TEST(among_many)
 {
 	long n = suite_amount(SERVERS_MAX, 2000), i;
