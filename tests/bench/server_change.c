@@ -2,7 +2,7 @@
  *
  *     server_change [SERVERS ..]
  *
- * For lists of that many servers (1, 1000 and 4096) and each algorithm: user
+ * For lists of that many servers (100, 1000 and 4000) and each algorithm: user
  * instructions, where the machine counts them, and microseconds of "server 0
  * weight N", from the line to its effect, in a program that serves; the same of
  * a server named by its address, of draining, adding, removing, moving, checking
@@ -172,7 +172,7 @@ measure(unsigned servers, const char *algorithm, int counter)
 int
 main(int argc, char **argv)
 {
-	static const unsigned usual[] = { 1, 1000, 4096 };
+	static const unsigned usual[] = { 100, 1000, 4000 };
 	int counter = open_counter(), i, k;
 
 	log_level = LOG_LEVEL_ERROR;
