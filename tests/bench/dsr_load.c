@@ -96,6 +96,13 @@ make(unsigned char *f, bool tcp, unsigned flow, const unsigned char *mac)
 	set_sum(f + 24, 0, f + 14, 20);
 }
 
+static double
+cpu_of(const struct rusage *u)
+{
+	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
+	    (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
+}
+
 static int
 run_send(char **v)
 {
@@ -105,7 +112,7 @@ run_send(char **v)
 	unsigned char mac[6], *frames = malloc((size_t)flows * SIZE);
 	struct mmsghdr list[BATCH] = { 0 };
 	struct iovec part[BATCH];
-	struct rusage use;
+	struct rusage use, before;
 
 	if (frames == NULL ||
 	    sscanf(v[4], "%x:%x:%x:%x:%x:%x", &m[0], &m[1], &m[2], &m[3], &m[4],
@@ -116,6 +123,7 @@ run_send(char **v)
 	for (unsigned i = 0; i < flows; i++)
 		make(frames + (size_t)i * SIZE, v[1][0] == 't', i, mac);
 	setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof(on));
+	getrusage(RUSAGE_SELF, &before);
 	end = now_ns() + (uint64_t)(atof(v[3]) * 1e9);
 	while (now_ns() < end) {
 		for (unsigned i = 0; i < BATCH; i++, at = (at + 1) % flows) {
@@ -132,9 +140,7 @@ run_send(char **v)
 	}
 	getrusage(RUSAGE_SELF, &use);
 	printf("%llu %llu %.6f\n", (unsigned long long)sent,
-	    (unsigned long long)refused,
-	    (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-		(double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6);
+	    (unsigned long long)refused, cpu_of(&use) - cpu_of(&before));
 	return 0;
 }
 

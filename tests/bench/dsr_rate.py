@@ -2,7 +2,13 @@
 """Frames a director forwards: pen, a classic pen, and the kernel as a router.
 
     dsr_rate.py [--rounds N] [--seconds S] [--pings N] [--classic PROGRAM]
-                [--fast off,auto,on] [--far drop,stack] PEN...
+                [--fast off,auto,on,generic] [--far drop,stack] [--only WORK]
+                [--beside NAME=COMMAND]... PEN...
+
+PEN runs with each value of --fast; "generic" is "on" above a macvlan interface,
+whose driver runs no programs. COMMAND is another director with options of its
+own: all "all ns" are also divided by its, round by round, and the median of
+these ratios is printed, which holds on a machine with other work, too.
 
     rate:     sender eth0 --- eth0 director          director: pen, answers to
                                                      the same cable
@@ -40,6 +46,9 @@ be told apart. So it does little, in one of two ways, the same for all:
 
 So a program is judged by the better one of its two lines.
 
+"storm" is one frame each of a million flows: all that a flow costs before the
+fast path may have it. Other flows are known before they count.
+
 All take turns in each round; the figures are medians of rounds. Then system
 calls (strace -c) of a short run, then round trips of a UDP echo directly and
 through the director. Not part of make check."""
@@ -50,6 +59,7 @@ import json
 import math
 import os
 import re
+import shlex
 import signal
 import statistics
 import subprocess
@@ -65,11 +75,13 @@ OPTIONS = {
     # a classic pen forwards one of the two
     "udp": ["-f", "-O", "dsr_if eth0", "-rU"],
 }
+OPTIONS["storm"] = OPTIONS["udp"]
 # frames of each flow before it counts: the fast path wants to see some
 WARM = 48
 # seconds until all that a director knows of servers is in use
 SETTLE = 1.2
-WORKLOADS = [("udp", 1), ("udp", 10000), ("tcp", 1), ("tcp", 10000)]
+WORKLOADS = [("udp", 1), ("udp", 10000), ("tcp", 1), ("tcp", 10000),
+             ("storm", 1000000)]
 
 
 def run(*words):
@@ -136,18 +148,30 @@ class Net:
             subprocess.call(["ip", "netns", "del", name])
 
 
-class Program(collections.namedtuple("Program", "path fast")):
-    """A pen, and the value of dsr_fast_path; None: it is not set."""
+class Program(collections.namedtuple("Program", "path fast name own",
+                                     defaults=(None, ()))):
+    """A pen, the value of dsr_fast_path (None: it is not set), and options of
+    its own."""
+
+    @property
+    def above(self):
+        return self.fast == "generic"
 
     def words(self, kind):
         words = [self.path] + OPTIONS[kind]
+        words[2:2] = self.own
         if self.fast:
-            words[2:2] = ["-O", "dsr_fast_path " + self.fast]
+            words[2:2] = ["-O", "dsr_fast_path " +
+                          ("on" if self.above else self.fast)]
+        if self.above:
+            words[words.index("dsr_if eth0")] = "dsr_if above"
         return words
 
     def __str__(self):
+        if self.name:
+            return self.name
         name = self.path[-24:]
-        return name if not self.fast else "%s %s" % (name[-17:], self.fast)
+        return name if not self.fast else "%s %s" % (name[-16:], self.fast)
 
 
 KERNEL = Program("kernel", None)
@@ -209,10 +233,18 @@ class Rate:
             net.program(self.sink, "eth0", load, "drop")
 
     def start_pen(self, program, work):
+        if program.above:
+            self.net.ip(self.director, "link add above link eth0 type macvlan "
+                        "mode passthru", "link set above up")
         return self.net.start(
             self.director, 1, *program.words(work[0]), VIP + ":0",
             "192.168.100.3", "192.168.100.4", stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
+
+    def stop_pen(self, program, child):
+        self.net.stop(child)
+        if program.above:
+            self.net.ip(self.director, "link del above")
 
     def send(self, where, work, seconds, interface="eth0"):
         """How many went, and the CPU time of that, without the director."""
@@ -234,7 +266,7 @@ class Rate:
         else:
             raise SystemExit("the director forwards nothing")
         sent = 0
-        while sent < WARM * work[1]:
+        while work[0] != "storm" and sent < WARM * work[1]:
             sent += self.send(self.sender, work, 0.1)[0]
 
     def measure(self, program, work, seconds):
@@ -252,7 +284,7 @@ class Rate:
             left = sent_by(self.director, "eth0") - before
             used = cpu_of(child.pid) - used
         finally:
-            self.net.stop(child)
+            self.stop_pen(program, child)
         return Result(seconds, sent, left, used, cpu)
 
     def idle_sender(self, work, seconds):
@@ -275,7 +307,7 @@ class Rate:
             trace.send_signal(signal.SIGINT)
             trace.wait()
             counts = re.findall(r"^ *(\w+) +(\d+)$", out.read(), re.M)
-        self.net.stop(child)
+        self.stop_pen(program, child)
         counts = {k: int(v) for k, v in counts if k != "total"}
         top = sorted(counts.items(), key=lambda c: -c[1])[:3]
         return sum(counts.values()) / max(n, 1), ", ".join(
@@ -340,10 +372,16 @@ def percentiles(list_of_rounds):
     return at(0.5), at(0.99)
 
 
+def beside(word):
+    name, _, command = word.partition("=")
+    path, *own = shlex.split(command)
+    return Program(os.path.abspath(path), None, name, tuple(own))
+
+
 def rates(list_of_rates, programs, args):
-    print("%-5s %6s %-24s %-6s %10s %6s %12s %12s" % (
+    print("%-5s %7s %-24s %-6s %10s %6s %12s %12s%s" % (
         "kind", "flows", "program", "far", "frames/s", "lost", "director ns",
-        "all ns"))
+        "all ns", "".join("  / " + p.name for p in args.beside)))
     turns = [(p, r) for p in programs for r in list_of_rates]
     for work in WORKLOADS:
         if args.only not in "%s %d" % work:
@@ -356,8 +394,14 @@ def rates(list_of_rates, programs, args):
                 got[program, rate].append(result.figures(idle))
         for program, rate in turns:
             median = map(statistics.median, zip(*got[program, rate]))
-            print("%-5s %6d %-24s %-6s %10.0f %5.0f%% %12.0f %12.0f" % (
-                *work, program, rate.far, *median), flush=True)
+            ratios = [statistics.median(mine[3] / its[3] for mine, its in zip(
+                got[program, rate], got[other, rate]))
+                for other in args.beside]
+            print("%-5s %7d %-24s %-6s %10.0f %5.0f%% %12.0f %12.0f%s" % (
+                *work, program, rate.far, *median,
+                "".join("%*.3f" % (4 + len(p.name), ratio)
+                        for p, ratio in zip(args.beside, ratios))),
+                flush=True)
 
 
 def latencies(latency, programs, args):
@@ -365,6 +409,8 @@ def latencies(latency, programs, args):
     for _ in range(args.rounds):
         got["direct"].append(latency.ping("192.168.100.3", args.pings))
         for program in programs:
+            if program.above:
+                continue
             rounds = latency.measure(program, args.pings)
             if rounds:
                 got[program].append(rounds)
@@ -382,10 +428,11 @@ def main():
     p.add_argument("--fast", default="", help="values of dsr_fast_path")
     p.add_argument("--far", default="drop,stack", help="kinds of far ends")
     p.add_argument("--only", default="", help="kind of frames and flows")
+    p.add_argument("--beside", action="append", default=[], type=beside)
     p.add_argument("pen", nargs="+")
     args = p.parse_args()
     programs = [Program(os.path.abspath(x), fast) for x in args.pen
-                for fast in args.fast.split(",")]
+                for fast in args.fast.split(",")] + args.beside
     if os.access(args.classic, os.X_OK):
         programs.append(Program(args.classic, None))
     # so that namespaces and children go in any case

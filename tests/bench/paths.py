@@ -153,7 +153,8 @@ class Paths(bench.Bench):
 def frames(args, row):
     """Lines of a row of plain frames: pen's links, and the kernel as a router."""
     net, got = dsr_rate.Net(), {}
-    work = ("udp", 10000)
+    work = {"dsr_frames": ("udp", 10000),
+            "dsr_storm": ("storm", 1000000)}[row.name]
     try:
         tool = args.tools + "/dsr_load"
         dsr_rate.run("cc", "-O2", "-o", tool,
@@ -161,6 +162,7 @@ def frames(args, row):
         far = [dsr_rate.Rate(net, tool, name) for name in ("drop", "stack")]
         programs = {"pen, packet ring": dsr_rate.Program(args.pen, "off"),
                     "pen, fast path": dsr_rate.Program(args.pen, "on"),
+                    "pen, generic": dsr_rate.Program(args.pen, "generic"),
                     "kernel": dsr_rate.KERNEL}
         if os.access(args.classic, os.X_OK):
             programs["classic"] = dsr_rate.Program(args.classic, None)

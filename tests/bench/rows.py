@@ -217,6 +217,7 @@ ROWS += [
         for way in ("forwarding", "NAT", "proxy", "DSR",
                     "DSR, fast path")]),
     curve("dsr_frames", "dsr", "frames of 10,000 flows, all CPU time", "frame", []),
+    curve("dsr_storm", "dsr", "frames of new flows, all CPU time", "frame", []),
 ]
 
 ALGORITHMS = {"roundrobin": "-r", "leastconn": "--balance leastconn",
