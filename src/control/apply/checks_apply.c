@@ -185,6 +185,12 @@ checks_apply_compile(struct apply *a, struct error *e)
 	return NULL;
 }
 
+static void
+count_server(void *arg, struct server *s)
+{
+	pen_count_server(arg, s);
+}
+
 static int
 open_checker(struct service *svc, struct error *e)
 {
@@ -193,6 +199,7 @@ open_checker(struct service *svc, struct error *e)
 	if (svc->checker == NULL)
 		return error_set(e, "out of memory");
 	checker_set_programs(svc->checker, svc->pen->programs);
+	checker_on_lazy(svc->checker, count_server, svc->pen);
 	return 0;
 }
 

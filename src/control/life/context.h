@@ -125,4 +125,12 @@ pen_count(struct pen *p)
 		p->team.count(p);
 }
 
+/* The same of one server. */
+static inline void
+pen_count_server(struct pen *p, struct server *s)
+{
+	if (p->team.count_server != NULL)
+		p->team.count_server(p, s);
+}
+
 #endif

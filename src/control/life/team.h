@@ -54,6 +54,8 @@ struct team {
 	/* ---- functions of the leader ---- */
 	/* Makes the counters of this process the sums over all workers. */
 	void (*count)(struct pen *p);
+	/* .. those of a server. */
+	void (*count_server)(struct pen *p, struct server *s);
 	/* A service counts anew. */
 	void (*clear)(struct service *svc);
 	/* Those whom the command concerns carry it out; c->wait is set for

@@ -39,7 +39,7 @@ struct fit {
 static bool
 awaits_checks(const struct service *svc)
 {
-	const struct server *s;
+	struct server *s;
 	bool any = false, sees = svc->director == NULL;
 	unsigned i;
 
@@ -47,6 +47,7 @@ awaits_checks(const struct service *svc)
 		s = pool_server(svc->pool, i);
 		if (!server_is_healthy(s))
 			continue;
+		pen_count_server(svc->pen, s);
 		if (!s->checked || s->health.good > 0 ||
 		    (sees && s->counters->answered_ms != 0))
 			return false;

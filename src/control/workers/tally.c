@@ -176,6 +176,14 @@ tally_add_up(struct pen *p)
 		each_record(svc, true, add_up_record, p);
 }
 
+void
+tally_add_up_server(struct pen *p, struct server *s)
+{
+	add_up_server(p,
+	    &(struct record){
+		&s->place, s->counters, sizeof(*s->counters), .server = s });
+}
+
 /* ---- the leader's part ---- */
 
 /* That of a server at other addresses begins anew. */

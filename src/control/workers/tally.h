@@ -16,6 +16,7 @@
 #include "control/workers/shared_memory.h"
 
 struct pen;
+struct server;
 struct service;
 
 /* Gives places to records that have none. In a worker they count there from now
@@ -27,6 +28,7 @@ void tally_join(struct pen *p, struct shared_memory *m, bool begins);
 /* Its counters are the sums from now on. Peaks are sums of those of the workers
  * that get new clients, and never get smaller. */
 void tally_add_up(struct pen *p);
+void tally_add_up_server(struct pen *p, struct server *s);
 /* The leader's part of `to` gets what a part of `from` has, whose process is
  * gone. */
 void tally_move(struct pen *p, const struct shared_memory *to,

@@ -230,6 +230,7 @@ workers_open(struct pen *p, unsigned count, struct error *e)
 	p->team.size = count;
 	p->team.workers = w;
 	p->team.count = workers_count;
+	p->team.count_server = tally_add_up_server;
 	p->team.clear = tally_clear;
 	p->team.join = workers_join;
 	p->team.ask = remote_begin;

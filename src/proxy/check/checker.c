@@ -180,6 +180,14 @@ checker_new(struct loop *l, struct pool *p, struct frontend_core *f)
 }
 
 void
+checker_on_lazy(
+    struct checker *c, void (*fn)(void *arg, struct server *s), void *arg)
+{
+	c->on_lazy = fn;
+	c->on_lazy_arg = arg;
+}
+
+void
 checker_set_programs(struct checker *c, struct programs *p)
 {
 	c->programs = p;

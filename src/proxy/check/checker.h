@@ -61,6 +61,10 @@ struct checker *checker_new(
     struct loop *l, struct pool *p, struct frontend_core *f);
 /* Whose programs checks run; they outlive the checker. */
 void checker_set_programs(struct checker *c, struct programs *p);
+/* With `lazy` calls it before a check of a server: its counters are to be those
+ * of all processes that serve. */
+void checker_on_lazy(
+    struct checker *c, void (*fn)(void *arg, struct server *s), void *arg);
 /* Stops the checks that run; NULL is fine. */
 void checker_free(struct checker *c);
 

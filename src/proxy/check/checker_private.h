@@ -40,6 +40,8 @@ struct checker {
 	struct checker_options options;
 	struct programs *programs;
 	struct checker_stats stats;
+	void (*on_lazy)(void *arg, struct server *s); /* or NULL */
+	void *on_lazy_arg;
 
 	struct checker_record **records; /* by slot; NULL: never checked */
 	uint32_t slots;

@@ -322,19 +322,27 @@ checker_run_begin(
 
 /* ---- time ---- */
 
+/* A server that answers its clients needs no check. */
+static bool
+answers_clients(const struct checker *c, struct server *s)
+{
+	if (!c->options.lazy || !server_is_healthy(s))
+		return false;
+	if (c->on_lazy != NULL)
+		c->on_lazy(c->on_lazy_arg, s);
+	return s->counters->answered_ms != 0 &&
+	    checker_now(c) - s->counters->answered_ms < c->options.interval_ms;
+}
+
 static void
 begin_due(struct checker *c, unsigned slot)
 {
 	struct checker_record *r = c->records[slot];
-	const struct server *s = pool_slot(c->pool, slot);
+	struct server *s = pool_slot(c->pool, slot);
 
 	r->began_ms = checker_now(c);
 	r->hurry = r->hurry == HURRY_DUE ? HURRY_DONE : HURRY_NONE;
-	/* A server that answers its clients needs no check. */
-	if (r->hurry == HURRY_NONE && c->options.lazy && server_is_healthy(s) &&
-	    s->counters->answered_ms != 0 &&
-	    checker_now(c) - s->counters->answered_ms <
-		c->options.interval_ms) {
+	if (r->hurry == HURRY_NONE && answers_clients(c, s)) {
 		c->stats.skipped++;
 		wait_for_next(c, slot, false);
 	} else {

@@ -58,6 +58,7 @@ count(unsigned n)
 	while (n-- > 0) {
 		frontend_client_in(core());
 		pool_opened(p, server(), &who, &attempts, 1);
+		pool_connected(p, server(), 1);
 		pool_took(p, server(), 100);
 		pool_moved(p, server(), &who, &attempts, 3, 4);
 		pool_session_ended(server(), SERVER_END_GOOD);
@@ -173,6 +174,10 @@ START_TEST(sums_are_there_at_any_time)
 	let_count(&a, 5);
 	let_count(&b, 7);
 	ck_assert_int_eq(kill(a.pid, SIGSTOP), 0);
+	ck_assert_uint_eq(server()->counters->answered_ms, 0);
+	tally_add_up_server(pen, server());
+	ck_assert_uint_eq(server()->counters->answered_ms, 1);
+	ck_assert_uint_eq(server()->counters->connects, 12);
 	expect(12);
 	ck_assert_uint_eq(clients(), 12);
 	st = frontend_stats(pen->service->frontend);
