@@ -239,7 +239,8 @@ END_TEST
 
 START_TEST(owner_that_cannot_be_kept_is_reported)
 {
-	const char *dir = scratch("p"), *path = scratch("p/f");
+	const char *dir = scratch(text("p%d", _i));
+	const char *path = text("%s/f", dir);
 
 	if (geteuid() != 0)
 		SKIP("needs root");

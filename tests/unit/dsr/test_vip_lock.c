@@ -353,8 +353,8 @@ START_TEST(locks_go_to_the_next_process)
 	ck_assert_int_eq(fd[0], -1);
 	ck_assert_uint_eq(next.count, 1);
 	ck_assert_uint_eq(next.vip[0].port, 80);
-	ck_assert_str_eq(peer_format_host(&next.vip[0], (char[72]){ 0 }),
-	    "192.0.2.1");
+	ck_assert_str_eq(
+	    peer_format_host(&next.vip[0], (char[72]){ 0 }), "192.0.2.1");
 	vip_locks_free(&locks);
 	if (child_fork() == 0) {
 		/* the owner is not this one yet */
@@ -413,12 +413,18 @@ up(void)
 	interface = 1000000000U + (unsigned)getpid();
 }
 
+static void
+down(void)
+{
+	vip_locks_free(&locks);
+}
+
 SUITE(test_vip_lock)
 {
 	Suite *s = suite_create("vip_lock");
 	TCase *t = tcase_create("vip_lock");
 
-	tcase_add_checked_fixture(t, up, NULL);
+	tcase_add_checked_fixture(t, up, down);
 	tcase_set_timeout(t, 10);
 	tcase_add_test(t, locks_of_others_are_seen);
 	tcase_add_test(t, the_first_one_has_it);
