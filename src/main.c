@@ -205,25 +205,43 @@ main_serve(struct pen *p, struct process *proc)
 	return pen_run(p, &e) < 0 ? fail_to_serve(p, &e) : 0;
 }
 
-static void
-print_error(const char *sentence)
+/* The text may be that of any file. */
+static int
+fail_in_bounds(void)
 {
-	fprintf(stderr, "pen: %s\n", sentence);
+	struct error e;
+
+	error_set(&e, "the configuration has an error, see --check");
+	return main_fail(&e);
 }
 
-/* The plan of the command line and the file, looked up but not opened. */
+/* Prints the errors that were kept; of an upgrade the one that is its
+ * answer. */
 static int
-make_plan(struct pen *p, void (*on_error)(const char *), struct error *e)
+fail_with_all(const struct pen *p)
 {
-	struct plan *draft = config_draft(p, false, on_error, e);
-	int rc;
+	unsigned most = predecessor_is_there(&p->predecessor) ? 1 : UINT_MAX, i;
+	struct error e;
 
-	if (draft == NULL)
-		return -1;
-	rc = apply_plan_now(p, draft, e);
-	if (rc < 0 && on_error != NULL)
-		on_error(e->text);
-	return rc;
+	if (p->bounds != NULL)
+		return fail_in_bounds();
+	for (i = 0; i < most && errors_at(p->errors, i, &e); i++)
+		main_fail(&e);
+	return 1;
+}
+
+/* The plan of the command line and the file, looked up but not opened. All
+ * errors are kept. Returns whether there is one. */
+static bool
+make_plan(struct pen *p)
+{
+	struct error e;
+	struct plan *draft = config_draft(p, false, &e);
+
+	if (draft != NULL && apply_plan_now(p, draft, &e) == 0)
+		return true;
+	(void)errors_keep(p->errors, &e);
+	return false;
 }
 
 static void
@@ -336,38 +354,15 @@ try_to_drop(struct pen *p, struct error *e)
 	return rc;
 }
 
-static int
-try_tls(struct pen *p, struct error *e)
-{
-	struct service *svc;
-
-	SERVICE_EACH (p, svc)
-		if (tls_config_try(svc, e) < 0)
-			return plan_service_blame(svc->plan, e);
-	return 0;
-}
-
-/* Whether a start would get all that it needs; reports what it would not. */
-static int
+/* Whether a start would get all that it needs. */
+static void
 check_start(struct pen *p)
 {
 	struct error e;
-	int rc = 0;
 
-	if (try_tls(p, &e) < 0) {
-		print_error(e.text);
-		rc = -1;
-	}
-	if (geoip_try(p, &e) < 0) {
-		print_error(e.text);
-		rc = -1;
-	}
-	if (preflight(p, print_error) < 0)
-		rc = -1;
-	if (try_to_drop(p, &e) == 0)
-		return rc;
-	print_error(e.text);
-	return -1;
+	preflight(p);
+	if (try_to_drop(p, &e) < 0)
+		(void)errors_keep(p->errors, &e);
 }
 
 /* What direct server return and transparent mode find around pen. */
@@ -381,7 +376,7 @@ inspect(const struct pen *p)
 	SERVICE_EACH (p, svc) {
 		rc = direct_inspect(svc, &e);
 		if (rc < 0)
-			print_error(e.text);
+			main_fail(&e);
 		bad |= rc != 0 || transparent_inspect(svc) != 0;
 	}
 	return bad;
@@ -402,10 +397,10 @@ recommend_user(const struct pen *p)
 static int
 main_check(struct pen *p)
 {
-	struct error e;
-
-	if (make_plan(p, print_error, &e) < 0 || check_start(p) < 0)
-		return 1;
+	if (make_plan(p))
+		check_start(p);
+	if (errors_count(p->errors) > 0)
+		return fail_with_all(p);
 	log_warnings(p);
 	recommend_user(p);
 	if (p->plan->config.explain != NULL)
@@ -427,16 +422,6 @@ end_output(int status)
 	return main_fail(&e);
 }
 
-/* The error may have text of any file. */
-static int
-fail_in_bounds(void)
-{
-	struct error e;
-
-	error_set(&e, "the configuration has an error, see --check");
-	return main_fail(&e);
-}
-
 static int
 main_run(struct pen *p, struct process *proc)
 {
@@ -444,10 +429,15 @@ main_run(struct pen *p, struct process *proc)
 	struct error e;
 	int status = -1;
 
+	/* those of the command line; names in it need not be looked up */
+	if (errors_count(p->errors) > 0 && o->file == NULL)
+		return fail_with_all(p);
 	if (o->check || is_to_print(o) || o->explain != NULL)
 		return end_output(main_check(p));
-	if (make_plan(p, NULL, &e) < 0)
-		return p->bounds == NULL ? main_fail(&e) : fail_in_bounds();
+	(void)make_plan(p);
+	if (errors_count(p->errors) > 0)
+		return fail_with_all(p);
+	p->errors = NULL;
 	if (sandbox_bounds_check(p, &e) < 0)
 		return main_fail(&e);
 	log_warnings(p);
@@ -466,10 +456,12 @@ int
 main(int argc, char **argv)
 {
 	struct process proc;
+	struct errors errors;
 	struct error e;
 	struct pen *p;
 	int status = 0;
 
+	errors_init(&errors);
 	output_fill_standard_files();
 	p = pen_new();
 	if (p == NULL) {
@@ -482,6 +474,7 @@ main(int argc, char **argv)
 	takeover_begin(p, &proc);
 	sandbox_bounds_take(p);
 	p->process = &proc;
+	p->errors = &errors;
 	executable_note(&p->executable, argc, argv);
 	switch (options_parse(p, argc, argv, &e)) {
 	case OPTIONS_DONE:
@@ -494,6 +487,8 @@ main(int argc, char **argv)
 		status = main_run(p, &proc);
 		break;
 	}
+	p->errors = NULL;
+	errors_fini(&errors);
 	pen_free(p);
 	process_fini(&proc);
 	return status;

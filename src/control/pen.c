@@ -81,12 +81,17 @@ static void
 finish_reload(struct pen *p)
 {
 	struct request *q = p->reload;
+	struct error more;
+	unsigned i;
 
 	if (q->failed)
 		log_error(
 		    "configuration not reloaded error=\"%s\"", q->error.text);
 	else
 		log_info("reloaded reason=\"SIGHUP\"");
+	for (i = 1; errors_at(&q->errors, i, &more); i++)
+		log_error(
+		    "configuration not reloaded error=\"%s\"", more.text);
 	p->reload = NULL;
 	request_fini(q);
 	free(q);

@@ -138,6 +138,7 @@ file acts.conf
 | frobnicate
 > include {DIR}acts.conf
 < error: include: {DIR}acts.conf:2: write: only on the control socket
+< error: include: {DIR}acts.conf:3: unknown command "frobnicate"
 > timeout
 < 3
 file acts.conf

@@ -71,7 +71,7 @@ fuzz_load(struct pen *p, const void *bytes, size_t n, struct buffer *printed)
 
 	FUZZ_MUST(draft != NULL);
 	reply_init(&unheard);
-	rc = config_load(&c, fuzz_file(bytes, n), NULL, &e);
+	rc = config_load(&c, fuzz_file(bytes, n), &e);
 	if (rc == 0)
 		plan_print(draft, printed);
 	reply_fini(&unheard);

@@ -57,7 +57,7 @@ ask_pen(
 int
 apply_given(struct pen *p, struct error *e)
 {
-	struct plan *draft = config_draft(p, false, NULL, e);
+	struct plan *draft = config_draft(p, false, e);
 
 	return draft != NULL ? apply_plan_now(p, draft, e) : -1;
 }

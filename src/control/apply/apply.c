@@ -38,20 +38,37 @@ takes_part(const struct participant *who, const struct apply *a)
 	    !(who->of_leader && a->pen->team.member > 0);
 }
 
+/* Settings that need others may lack those of lines that were refused. */
+static bool
+may_check(const struct participant *who, const struct apply *a)
+{
+	return who->check != NULL && concerns(who, a) &&
+	    (who->of_each || !a->wanted->flawed);
+}
+
 /* Opens nothing. */
 static int
 apply_check(struct applies *all, struct error *e)
 {
+	struct errors *errors = all->pen->errors;
 	const struct participant *who;
 	struct apply *a;
+	unsigned from;
+	int rc;
 
 	for (who = all->pen->participants; who->name != NULL; who++)
-		for (a = all->one; a < all->one + all->count; a++)
-			if (who->check != NULL && concerns(who, a) &&
-			    who->check(a, e) < 0)
-				return plan_service_blame(a->wanted, e);
+		for (a = all->one; a < all->one + all->count; a++) {
+			if (!may_check(who, a))
+				continue;
+			from = errors_count(errors);
+			rc = who->check(a, e);
+			rc = plan_service_keep(a->wanted, errors, from, rc, e);
+			if (rc < 0)
+				return -1;
+		}
 	return 0;
 }
+
 
 /* Undoes what was prepared before `failed` failed for the service `at`. */
 static void
@@ -216,7 +233,8 @@ applies_derive(struct applies *all, struct error *e)
 	for (a = all->one; a < all->one + all->count && rc == 0; a++) {
 		a->all_count = all->count;
 		if (expand_names(a, e) < 0)
-			rc = plan_service_blame(a->wanted, e);
+			rc = plan_service_keep(a->wanted, all->pen->errors,
+			    errors_count(all->pen->errors), -1, e);
 		a->changes = a->first || all->pen->phase < PHASE_SERVING
 		    ? ~0u
 		    : plan_changes(a->now, a->wanted);
@@ -330,9 +348,10 @@ is_in_force(const struct applies *all)
 	return true;
 }
 
-int
-apply_plan(
-    struct pen *p, struct plan *draft, const struct names *n, struct error *e)
+/* One with errors that were kept is in force only if more are to be found. */
+static int
+apply_draft(struct pen *p, struct plan *draft, const struct names *n,
+    bool flawed, struct error *e)
 {
 	struct applies all = { .pen = p, .draft = draft };
 	bool same = false;
@@ -344,6 +363,8 @@ apply_plan(
 		rc = applies_derive(&all, e);
 	if (rc == 0)
 		rc = apply_check(&all, e);
+	if (rc == 0 && !flawed && errors_at(p->errors, 0, e))
+		rc = -1;
 	if (rc == 0)
 		same = is_in_force(&all);
 	if (rc == 0 && !same && keep_lists(p, draft) < 0)
@@ -365,6 +386,13 @@ apply_plan(
 		free(all.one[i].servers.list);
 	free(all.one);
 	return rc;
+}
+
+int
+apply_plan(
+    struct pen *p, struct plan *draft, const struct names *n, struct error *e)
+{
+	return apply_draft(p, draft, n, false, e);
 }
 
 int
@@ -406,7 +434,7 @@ apply_plan_now(struct pen *p, struct plan *draft, struct error *e)
 		look_up_now(draft, &n);
 		if (refresh_ttl(&n) > 0)
 			p->names_ttl_ms = refresh_ttl(&n);
-		rc = apply_plan(p, draft, &n, e);
+		rc = apply_draft(p, draft, &n, true, e);
 	} else {
 		plan_free(draft);
 		rc = error_set(e, "out of memory");

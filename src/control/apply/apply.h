@@ -87,7 +87,8 @@ bool apply_is_free(
 int apply_plan(
     struct pen *p, struct plan *draft, const struct names *n, struct error *e);
 /* Does both, and looks the names up in between, which blocks: only before the
- * program serves. */
+ * program serves. The draft is in force even if errors were kept in p->errors:
+ * more are found then. */
 int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
 
 /* The participants, in this order; the last has no name. Each part may be left
@@ -97,6 +98,8 @@ struct participant {
 	const char *name;
 	bool of_process; /* with the first service only */
 	bool of_leader; /* a worker leaves it to its leader */
+	/* It checks each setting by itself: also a plan that is flawed. */
+	bool of_each;
 	/* Before that it only checks: there is no loop to open anything in. */
 	enum phase since;
 	int (*check)(struct apply *a, struct error *e);

@@ -63,7 +63,7 @@ resolve(const struct plan_acls *l, struct acl_ref *ref)
 }
 
 static int
-resolve_settings(struct plan *p, struct error *e)
+resolve_settings(struct plan *p, struct errors *all, struct error *e)
 {
 	const struct command *row;
 	struct acl_ref *ref;
@@ -72,12 +72,14 @@ resolve_settings(struct plan *p, struct error *e)
 		if (!refers(row))
 			continue;
 		ref = ref_of(p, row);
-		if (resolve(&p->acls, ref) == 0)
+		if (resolve(&p->acls, ref) == 0 ||
+		    errors_may_define(all, ref->name))
 			continue;
 		error_set(e, "there is no access list \"%s\", which %s names",
 		    ref->name, row->name);
 		origin_add(p, row->name, e);
-		return -1;
+		if (!errors_keep(all, e))
+			return -1;
 	}
 	return 0;
 }
@@ -98,6 +100,7 @@ has_lost_names(const struct plan_acls *l, const struct plan_acls *now)
 static int
 apply_acls_check_servers(const struct apply *a, bool all, struct error *e)
 {
+	struct errors *errors = a->pen->errors;
 	const struct plan *p = a->wanted;
 	const struct server_plan *s;
 	unsigned slot = 0;
@@ -108,14 +111,18 @@ apply_acls_check_servers(const struct apply *a, bool all, struct error *e)
 		s = plan_slot(p, slot);
 		if (s == NULL)
 			return 0;
-		if (s->acl.name != NULL &&
-		    plan_acls_find(&p->acls, s->acl.name) == NULL)
-			return error_set(e,
-			    "%.300s%sthere is no access list \"%s\", which "
-			    "server %u names",
-			    s->origin != NULL ? s->origin : "",
-			    s->origin != NULL ? ": " : "", s->acl.name,
-			    server_number(slot));
+		if (s->acl.name == NULL ||
+		    plan_acls_find(&p->acls, s->acl.name) != NULL ||
+		    errors_may_define(errors, s->acl.name))
+			continue;
+		error_set(e,
+		    "%.300s%sthere is no access list \"%s\", which server %u "
+		    "names",
+		    s->origin != NULL ? s->origin : "",
+		    s->origin != NULL ? ": " : "", s->acl.name,
+		    server_number(slot));
+		if (!errors_keep(errors, e))
+			return -1;
 	}
 }
 
@@ -194,13 +201,14 @@ apply_acls_number(const struct plan *p, const struct acl_ref *ref)
 
 /* An empty list permits all: any host could claim any address then. */
 static int
-check_proxies(const struct plan *p, struct error *e)
+check_proxies(const struct plan *p, const struct errors *all, struct error *e)
 {
 	const struct acl_ref *ref = &p->config.accept_proxy;
 	const struct acl *list = plan_acls_of(&p->acls, ref);
 	char word[ACL_WORD_MAX];
 
-	if (list == NULL || !acl_is_empty(list))
+	if (list == NULL || !acl_is_empty(list) ||
+	    errors_may_define(all, acl_ref_word(ref, word)))
 		return 0;
 	error_set(e,
 	    "access list %s is empty: it must permit the proxies to "
@@ -220,14 +228,14 @@ apply_acls_check(struct apply *a, struct error *e)
 	    has_lost_names(&p->acls, &a->now->acls);
 
 	number_lists(&p->acls, &a->pen->plan->acls);
-	if (resolve_settings(p, e) < 0 ||
+	if (resolve_settings(p, a->pen->errors, e) < 0 ||
 	    apply_acls_check_servers(a, all, e) < 0)
 		return -1;
 	p->config.pool.client_acl = p->config.client_acl.number;
 	p->config.frontend.limits.exempt = p->config.client_exempt_acl.number;
 	p->config.frontend.http.forwarded = p->config.forwarded.number;
 	p->config.frontend.accept_proxy = p->config.accept_proxy.number;
-	return check_proxies(p, e);
+	return check_proxies(p, a->pen->errors, e);
 }
 
 /* Copies share the entries of the draft's lists, so that this cannot fail. */

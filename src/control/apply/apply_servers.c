@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/number.h"
 #include "control/apply/apply.h"
 #include "control/apply/direct.h"
 #include "control/apply/expand.h"
@@ -210,7 +211,9 @@ no_address(const struct service *svc, const struct plan *draft, unsigned slot,
 {
 	const struct server_plan *s = plan_slot(draft, slot);
 
-	if (!may_wait(svc, draft, slot, s, n, why))
+	if (!may_wait(svc, draft, slot, s, n, why) &&
+	    !errors_may_define(svc->pen->errors, "start_unresolved") &&
+	    !errors_may_define(svc->pen->errors, "resolver"))
 		return bad_host(s, why, e);
 	*found = (struct server_addrs){ .count = 0 };
 	return 0;
@@ -299,7 +302,7 @@ addresses(const struct apply *a, unsigned slot, struct server_addrs *found,
 		return addr_parse_unix(&found->addr[0], s->host) == 0
 		    ? 0
 		    : bad_host(s, "not a path of a Unix socket", e);
-	if (check_port(a->wanted, s, e) < 0)
+	if (!a->wanted->flawed && check_port(a->wanted, s, e) < 0)
 		return -1;
 	if (addr_parse_ip(&found->addr[0],
 		s->address != NULL ? s->address : s->host,
@@ -364,6 +367,21 @@ is_looked_up(const struct server_plan *s)
 }
 
 static int
+check_number(const struct apply *a, unsigned slot, struct error *e)
+{
+	const struct server_plan *s = plan_slot(a->wanted, slot);
+	char number[24];
+
+	if (s == NULL || s->host != NULL || s->origin == NULL)
+		return 0;
+	number[number_format(number, server_number(slot))] = '\0';
+	if (errors_may_define(a->pen->errors, number))
+		return 0;
+	return error_set(
+	    e, "%.300s: there is no server %s", s->origin, number);
+}
+
+static int
 find_change(struct apply *a, unsigned slot, struct error *e)
 {
 	const struct service *svc = a->service;
@@ -371,9 +389,8 @@ find_change(struct apply *a, unsigned slot, struct error *e)
 	const struct server *old = pool_slot(svc->pool, slot);
 	struct server_addrs found = { .count = 0 };
 
-	if (s != NULL && s->host == NULL && s->origin != NULL)
-		return error_set(e, "%.300s: there is no server %u", s->origin,
-		    server_number(slot));
+	if (check_number(a, slot, e) < 0)
+		return -1;
 	if (s == NULL || s->host == NULL) {
 		if (old == NULL || (!old->present && !old->unresolved))
 			return 0;
@@ -382,7 +399,8 @@ find_change(struct apply *a, unsigned slot, struct error *e)
 	} else {
 		if (own_servers_are_looked_up(a) && is_looked_up(s))
 			own_servers_leave_out(a, slot, &found);
-		else if (own_servers_check(a, slot, &found, e) < 0)
+		else if (!a->wanted->flawed &&
+		    own_servers_check(a, slot, &found, e) < 0)
 			return -1;
 		if (!differs(svc, slot, s, &found))
 			return 0;
@@ -415,7 +433,8 @@ apply_servers_check(struct apply *a, struct error *e)
 	for (slot = 0; slot < slots; slot++) {
 		if (!all)
 			slot = next_concerned(a->now, a->wanted, r, slot);
-		if (slot < slots && find_change(a, slot, e) < 0)
+		if (slot < slots && find_change(a, slot, e) < 0 &&
+		    !errors_keep(a->pen->errors, e))
 			return -1;
 	}
 	return 0;

@@ -73,14 +73,16 @@ checks_try_programs(const struct service *svc, struct error *e)
 
 	if (checks_try_text(svc, svc->plan->config.checks.text, e) < 0) {
 		origin_add(svc->plan, "check", e);
-		return -1;
+		if (!errors_keep(svc->pen->errors, e))
+			return -1;
 	}
 	for (i = 0; (s = plan_slot(svc->plan, i)) != NULL; i++)
 		if (s->check != NULL &&
 		    checks_try_text(svc, check_plan_text(svc->plan, i), e) <
 			0) {
 			origin_put(s->origin, "", e);
-			return -1;
+			if (!errors_keep(svc->pen->errors, e))
+				return -1;
 		}
 	return 0;
 }

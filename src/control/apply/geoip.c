@@ -139,7 +139,7 @@ geoip_new(struct pen *p, const char *path, struct error *e)
 }
 
 int
-geoip_try(struct pen *p, struct error *e)
+geoip_try(const struct pen *p, struct error *e)
 {
 	const char *path = p->plan->config.geoip;
 	struct error why;

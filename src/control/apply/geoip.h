@@ -17,7 +17,7 @@ void geoip_cancel(struct apply *a);
 
 /* Opens the database of the plan in force, for --check and --explain. Returns
  * 0, or -1 with a full message. */
-int geoip_try(struct pen *p, struct error *e);
+int geoip_try(const struct pen *p, struct error *e);
 /* Reads the file again if it has changed. NULL is fine. */
 void geoip_refresh(struct geoip *g);
 /* NULL is fine. */

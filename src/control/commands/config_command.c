@@ -27,7 +27,7 @@ include_file(struct call *c, const char *path, struct error *e)
 	int rc;
 
 	snprintf(name, sizeof(name), "%s", plan_service_name(c->plan));
-	rc = config_load(&within, path, NULL, e);
+	rc = config_load(&within, path, e);
 	if (plan_service(c->draft, name) == NULL) {
 		snprintf(name, sizeof(name), "default");
 		call_set_service(c, c->pen->service);
@@ -93,7 +93,7 @@ run_reload(struct call *c, struct error *e)
 	c->reloads = true;
 	if (c->depth > 0)
 		return error_set(e, "not allowed in a configuration file");
-	new = config_draft(c->pen, true, NULL, e);
+	new = config_draft(c->pen, true, e);
 	if (new == NULL)
 		return -1;
 	plan_share_services(new, c->pen->plan);
@@ -176,7 +176,7 @@ run_diff(struct call *c, struct error *e)
 		return error_set(e, "pen was started without -F");
 	/* a start or a reload has logged what is wrong with it */
 	log_level = LOG_LEVEL_NONE;
-	draft = config_draft(c->pen, false, NULL, e);
+	draft = config_draft(c->pen, false, e);
 	log_level = level;
 	if (draft == NULL)
 		return -1;

@@ -83,7 +83,7 @@ make_text(const struct call *c, const struct wanted *w,
 {
 	struct error why;
 
-	if (config_check_services(c->pen->plan, &why) < 0)
+	if (config_check_services(c->pen->plan, NULL, &why) < 0)
 		return error_set(e, "not written: %.450s", why.text);
 	if (w->all && !there) {
 		plan_print(c->pen->plan, new);

@@ -18,12 +18,8 @@ static const char bom[] = "\xef\xbb\xbf";
 
 struct reading {
 	struct call *call;
-	const char *path;
 	char origin[ORIGIN_MAX]; /* "PATH:" and the line */
 	size_t origin_line;	 /* where that begins */
-	void (*on_error)(const char *sentence);
-	struct error first;
-	bool failed;
 	bool skips; /* the lines of a section that could not begin */
 };
 
@@ -62,32 +58,44 @@ begins_section(const char *line)
 
 /* After an error, lines are read to find more errors: those of a section that
  * could not begin are not of the one before. */
-static void
-run_line(struct reading *r, const char *line, unsigned number)
+static int
+refuse_line(struct reading *r, const char *line, struct error *e)
+{
+	struct errors *all = r->call->pen->errors;
+	const struct error why = *e;
+
+	r->skips = begins_section(line);
+	if (all != NULL && r->skips)
+		error_set(e, "%.400s (its section is not checked)", why.text);
+	error_of(e, "%.380s", r->origin);
+	if (!errors_keep(all, e))
+		return -1;
+	errors_refuse(all, line);
+	r->call->plan->flawed = r->call->plan->flawed || !r->skips;
+	return 0;
+}
+
+static int
+run_line(
+    struct reading *r, const char *line, unsigned number, struct error *e)
 {
 	struct call c = *r->call;
-	struct error e;
 
 	r->skips = r->skips && !begins_section(line);
-	if (r->skips)
-		return;
+	if (r->skips) {
+		errors_refuse(c.pen->errors, line);
+		return 0;
+	}
 	r->origin[r->origin_line +
 	    number_format(r->origin + r->origin_line, number)] = '\0';
 	c.origin = r->origin;
 	c.depth++;
-	if (command_run_line(&c, line, &e) == 0) {
-		r->call->plan = c.plan; /* of the service that it began */
-		r->call->service = c.service;
-		r->call->grows = c.grows;
-		return;
-	}
-	error_of(&e, "%.380s", r->origin);
-	if (!r->failed)
-		r->first = e;
-	r->failed = true;
-	r->skips = begins_section(line);
-	if (r->on_error != NULL)
-		r->on_error(e.text);
+	if (command_run_line(&c, line, e) < 0)
+		return refuse_line(r, line, e);
+	r->call->plan = c.plan; /* of the service that it began */
+	r->call->service = c.service;
+	r->call->grows = c.grows;
+	return 0;
 }
 
 /* ---- what looks like something else ---- */
@@ -154,27 +162,38 @@ read_text(const char *path, bool wait, struct buffer *text, struct error *e)
 					       : error_set(e, "out of memory");
 }
 
-int
-config_load_text(struct call *c, const char *path, char *text,
-    void (*on_error)(const char *sentence), struct error *e)
+/* An error in a file within a file names both. */
+static void
+name_include(const struct call *c, unsigned from)
 {
-	struct reading r = { .call = c, .path = path, .on_error = on_error };
-	unsigned lines = 0, number;
+	struct error operand;
 
-	r.origin_line =
-	    (size_t)snprintf(r.origin, sizeof(r.origin), "%.380s:", path);
-	while (text != NULL && (!r.failed || on_error != NULL)) {
-		number = lines + 1;
-		run_line(&r, config_next_line(&text, &lines), number);
-	}
-	if (r.failed)
-		*e = r.first;
-	return r.failed ? -1 : 0;
+	if (c->origin == NULL)
+		return;
+	error_set(&operand, "%.380s: include", c->origin);
+	errors_of(c->pen->errors, from, operand.text);
 }
 
 int
-config_load(struct call *c, const char *path,
-    void (*on_error)(const char *sentence), struct error *e)
+config_load_text(
+    struct call *c, const char *path, char *text, struct error *e)
+{
+	struct reading r = { .call = c };
+	unsigned lines = 0, number, from = errors_count(c->pen->errors);
+	int rc = 0;
+
+	r.origin_line =
+	    (size_t)snprintf(r.origin, sizeof(r.origin), "%.380s:", path);
+	while (rc == 0 && text != NULL) {
+		number = lines + 1;
+		rc = run_line(&r, config_next_line(&text, &lines), number, e);
+	}
+	name_include(c, from);
+	return rc;
+}
+
+int
+config_load(struct call *c, const char *path, struct error *e)
 {
 	struct buffer text;
 	int rc;
@@ -186,36 +205,40 @@ config_load(struct call *c, const char *path,
 	buffer_init(&text);
 	if (read_text(path, c->pen->phase < PHASE_SERVING, &text, e) < 0) {
 		buffer_fini(&text);
-		error_of(e, "\"%.300s\"", path);
-		if (on_error != NULL && c->depth == 0)
-			on_error(e->text);
-		return -1;
+		return error_of(e, "\"%.300s\"", path);
 	}
 	if (!c->dry)
 		warn_of_lines(path, buffer_bytes(&text));
-	rc = config_load_text(
-	    c, path, text.data + text.start, on_error, e);
+	rc = config_load_text(c, path, text.data + text.start, e);
 	buffer_fini(&text);
 	return rc;
 }
 
+static int
+check_service(const struct plan *p, const struct plan *one, struct error *e)
+{
+	if (one->listen.count == 0 &&
+	    plan_service_leading_to(p, one->name) == NULL)
+		return error_set(e,
+		    "service %s: no listening address, and no route leads to "
+		    "it",
+		    one->name);
+	return plan_service_leads_somewhere(one)
+	    ? 0
+	    : error_set(e, "service %s: no server", one->name);
+}
+
 int
-config_check_services(const struct plan *p, struct error *e)
+config_check_services(
+    const struct plan *p, struct errors *all, struct error *e)
 {
 	const struct plan *one;
 	unsigned i;
 
 	/* the first may be left out */
-	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++) {
-		if (one->listen.count == 0 &&
-		    plan_service_leading_to(p, one->name) == NULL)
-			return error_set(e,
-			    "service %s: no listening address, and no route "
-			    "leads to it",
-			    one->name);
-		if (!plan_service_leads_somewhere(one))
-			return error_set(e, "service %s: no server", one->name);
-	}
+	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++)
+		if (check_service(p, one, e) < 0 && !errors_keep(all, e))
+			return -1;
 	return 0;
 }
 
@@ -225,7 +248,7 @@ config_check_services(const struct plan *p, struct error *e)
 static int
 check_whole(const struct pen *pen, const struct plan *p, struct error *e)
 {
-	if (config_check_services(p, e) < 0)
+	if (config_check_services(p, pen->errors, e) < 0)
 		return -1;
 	if (p->listen.count == 0 && p->service_count > 0 && !plan_has_server(p))
 		return 0;
@@ -279,14 +302,14 @@ read_lists(const struct call *like, struct error *e)
 
 	c.origin = "option -O";
 	for (i = 0; (l = plan_acls_at(all, i, list)) != NULL; i++)
-		if (l->spans > 0 && read_list(&c, list, l, e) < 0)
+		if (l->spans > 0 && read_list(&c, list, l, e) < 0 &&
+		    !errors_keep(like->pen->errors, e))
 			return -1;
 	return 0;
 }
 
 struct plan *
-config_draft(struct pen *p, bool reload, void (*on_error)(const char *sentence),
-    struct error *e)
+config_draft(struct pen *p, bool reload, struct error *e)
 {
 	struct plan *draft = plan_copy(p->given);
 	struct reply unheard;
@@ -312,16 +335,14 @@ config_draft(struct pen *p, bool reload, void (*on_error)(const char *sentence),
 	if (reload)
 		rc = read_lists(&c, e);
 	if (rc == 0 && p->given->config.file != NULL)
-		rc = config_load(&c, p->given->config.file, on_error, e);
+		rc = config_load(&c, p->given->config.file, e);
 	reply_fini(&unheard);
-	if (rc < 0) {
-		plan_free(draft);
-		return NULL;
-	}
-	if (check_whole(p, draft, e) == 0)
+	/* what is missing may be in a line that was refused */
+	if (rc == 0 && errors_count(p->errors) == 0 &&
+	    check_whole(p, draft, e) < 0)
+		rc = errors_keep(p->errors, e) ? 0 : -1;
+	if (rc == 0)
 		return draft;
-	if (on_error != NULL)
-		on_error(e->text);
 	plan_free(draft);
 	return NULL;
 }

@@ -14,25 +14,24 @@
 char *config_next_line(char **rest, unsigned *lines);
 
 /* Carries out all lines on c->plan (the rest of `c` as for a single command).
- * On a wrong line it goes on when `on_error` is there, which gets the message
- * "FILE:LINE: ...", and stops when it is NULL. Returns 0, or -1 with the first
- * of those messages. */
-int config_load(struct call *c, const char *path,
-    void (*on_error)(const char *sentence), struct error *e);
+ * The errors of wrong lines, "FILE:LINE: ...", are kept in c->pen->errors, if
+ * that is there. Returns 0, or -1 with a full message. */
+int config_load(struct call *c, const char *path, struct error *e);
 
 /* The same with the text of the file, which is changed. */
-int config_load_text(struct call *c, const char *path, char *text,
-    void (*on_error)(const char *sentence), struct error *e);
+int config_load_text(
+    struct call *c, const char *path, char *text, struct error *e);
 
 /* Whether the services after the first could be read from a file: each listens
  * and has a server. Returns 0, or -1 with a full message. */
-int config_check_services(const struct plan *p, struct error *e);
+int config_check_services(
+    const struct plan *p, struct errors *all, struct error *e);
 
 /* A draft from the command line and the configuration file, if there is one:
  * what a restart would give; but files of access lists that the command line
  * names are read again only for a reload. Replies of its commands are dropped.
- * NULL with a full message, which on_error has got too if it is not NULL. */
-struct plan *config_draft(struct pen *p, bool reload,
-    void (*on_error)(const char *sentence), struct error *e);
+ * If errors were kept in p->errors, the draft lacks what these lines wanted.
+ * NULL with a full message. */
+struct plan *config_draft(struct pen *p, bool reload, struct error *e);
 
 #endif

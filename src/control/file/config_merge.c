@@ -118,7 +118,7 @@ read_file(struct merge *m, enum config_of of, struct pen *p,
 	reply_init(&unheard);
 	c.draft = c.plan;
 	if (c.draft != NULL && copy != NULL)
-		rc = config_load_text(&c, m->path, copy, NULL, e);
+		rc = config_load_text(&c, m->path, copy, e);
 	if (c.draft == NULL || copy == NULL || m->failed ||
 	    (rc == 0 && config_lines_read(&m->keys, of, c.draft) < 0))
 		rc = error_set(e, "out of memory");

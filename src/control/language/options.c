@@ -251,6 +251,16 @@ run_command(struct call *c, const char *line, struct error *e)
 	return command_run_line(c, line, e);
 }
 
+static int
+refuse_given(struct pen *p, const struct given *g, const struct error *e)
+{
+	if (!errors_keep(p->errors, e))
+		return -1;
+	errors_refuse(p->errors, g->row != NULL ? g->row->name : g->argument);
+	p->given->flawed = true;
+	return 0;
+}
+
 /* What a command answers is for the control socket; here, silence is
  * success. */
 static int
@@ -352,7 +362,8 @@ run_all(
 	if (take_operands(p->given, operands, e) < 0)
 		return ask_for_quotes(o, operands, e);
 	for (i = 0; i < o->count; i++)
-		if (run_given(p, p->given, &o->given[i], e) < 0)
+		if (run_given(p, p->given, &o->given[i], e) < 0 &&
+		    refuse_given(p, &o->given[i], e) < 0)
 			return -1;
 	return 0;
 }

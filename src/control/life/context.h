@@ -24,6 +24,7 @@
 struct command_group;
 struct acl_loads;
 struct control;
+struct errors;
 struct fit;
 struct geoip;
 struct on_state;
@@ -94,6 +95,8 @@ struct pen {
 	char *bounds; /* sandbox_bounds.h; NULL: none */
 	bool has_unix; /* in the sandbox: Unix sockets can be made */
 	struct on_state *on_state;
+	struct errors *errors; /* all of a file that is read; NULL: the first
+				* one ends that */
 	const char *who;      /* gave the command that is applied; or NULL */
 	struct acl_loads *loads;  /* of that command; NULL: it may wait */
 	struct buffer included; /* before SERVING: words of `include`, each

@@ -194,6 +194,7 @@ struct plan {
 	struct setting_origin *origins; /* see origin.h */
 	uint32_t origin_count, origin_room;
 	struct pair_origin pair_origin[TLS_PAIRS_MAX];
+	bool flawed; /* lacks what lines of its section wanted, see error.h */
 };
 
 /* Where `-F -` reads: it can be read once. */
@@ -238,6 +239,10 @@ bool plan_service_takes_connections(const struct plan *service);
 /* Puts the name of a service in front of a full message, but that of the first
  * one. Returns -1, for `return plan_service_blame(...)`. */
 int plan_service_blame(const struct plan *service, struct error *e);
+/* The same of the errors from number `from` on; and *e, if rc < 0, is kept with
+ * them. Returns 0, or -1 if it cannot be. */
+int plan_service_keep(const struct plan *service, struct errors *all,
+    unsigned from, int rc, struct error *e);
 /* Whether a word can name a service: a letter, then letters, digits and ".-_";
  * "add" and "json" are words of the command. */
 bool plan_service_is_name(const char *word);

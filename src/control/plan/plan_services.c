@@ -123,6 +123,22 @@ plan_service_blame(const struct plan *service, struct error *e)
 	    : error_set(e, "service %s: %.450s", service->name, why.text);
 }
 
+int
+plan_service_keep(const struct plan *service, struct errors *all, unsigned from,
+    int rc, struct error *e)
+{
+	struct error operand;
+
+	if (service->name != NULL) {
+		error_set(&operand, "service %s", service->name);
+		errors_of(all, from, operand.text);
+	}
+	if (rc == 0)
+		return 0;
+	(void)plan_service_blame(service, e);
+	return errors_keep(all, e) ? 0 : -1;
+}
+
 bool
 plan_service_is_name(const char *word)
 {

@@ -42,6 +42,7 @@ request_init(struct request *q, struct pen *p, struct caller *caller,
 	q->on_wake = on_wake;
 	reply_init(&q->reply);
 	names_init(&q->names);
+	errors_init(&q->errors);
 	acl_loads_init(&q->loads, on_loads);
 	q->loads.loop = p->loop;
 }
@@ -70,6 +71,7 @@ request_fini(struct request *q)
 	names_fini(&q->names);
 	acl_loads_clear(&q->loads);
 	end_wait(q);
+	errors_fini(&q->errors);
 	reply_fini(&q->reply);
 	free(q->line);
 	q->line = q->next = NULL;
@@ -80,6 +82,7 @@ request_begin(struct request *q, const char *line)
 {
 	free(q->line);
 	q->failed = q->reply.classic = false;
+	errors_fini(&q->errors);
 	if (q->caller != NULL && !q->caller->prompt)
 		q->caller->service[0] = '\0';
 	q->line = q->next = strdup(line);
@@ -141,7 +144,7 @@ wait_for_names(struct request *q)
 
 /* One that has waited for names has logged before what is wrong. */
 static int
-run_draft(const struct request *q, struct call *c, struct error *e)
+run_draft(struct request *q, struct call *c, struct error *e)
 {
 	enum log_level level = log_level;
 	int rc;
@@ -150,7 +153,16 @@ run_draft(const struct request *q, struct call *c, struct error *e)
 		log_level = LOG_LEVEL_NONE;
 	rc = command_run(c, e);
 	log_level = level;
-	return rc;
+	if (rc < 0 && errors_count(&q->errors) > 0)
+		(void)errors_keep(&q->errors, e);
+	return errors_at(&q->errors, 0, e) ? -1 : rc;
+}
+
+static bool
+reads_file(const struct command *row)
+{
+	return strcmp(row->name, "reload") == 0 ||
+	    strcmp(row->name, "include") == 0;
 }
 
 /* A command is no line of the file, though a setting from there may be in its
@@ -187,6 +199,8 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 		plan_free(c->draft);
 		return error_set(e, "out of memory");
 	}
+	errors_fini(&q->errors);
+	p->errors = reads_file(c->row) ? &q->errors : NULL;
 	p->loads = p->team.member > 0 ? NULL : &q->loads;
 	rc = run_draft(q, c, e);
 	if (rc == 0)
@@ -206,8 +220,9 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	else
 		rc = apply_plan(p, c->draft, &q->names, e);
 	p->who = NULL;
+	p->errors = NULL;
 	p->team.change = (struct team_change){ .line = NULL };
-	if (rc < 0 && !c->reloads && strcmp(c->row->name, "include") != 0)
+	if (rc < 0 && !reads_file(c->row))
 		forget_line(p, e);
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */
 		buffer_cut(&q->reply.out, said);
@@ -356,6 +371,7 @@ name_error(struct request *q, const struct command *row, bool no,
 {
 	error_set(
 	    &q->error, "%s%s: %.400s", no ? "no " : "", row->name, why->text);
+	errors_of(&q->errors, 0, row->name);
 	if (q->reply.classic)
 		q->error = *why;
 }
@@ -458,6 +474,9 @@ hint_at_sandbox(const struct pen *p, struct error *e)
 static enum request_result
 request_refuse(struct request *q)
 {
+	struct error more;
+	unsigned i;
+
 	hint_at_sandbox(q->pen, &q->error);
 	q->failed = true;
 	q->next = NULL;
@@ -465,6 +484,8 @@ request_refuse(struct request *q)
 	q->reply.in_list = q->reply.listed = false;
 	reply_add(&q->reply.out, "%s%.500s\n",
 	    q->reply.classic ? "" : "error: ", q->error.text);
+	for (i = 1; errors_at(&q->errors, i, &more); i++)
+		reply_add(&q->reply.out, "error: %.500s\n", more.text);
 	return REQUEST_DONE;
 }
 

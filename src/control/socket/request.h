@@ -26,6 +26,7 @@ struct request {
 	struct reply reply;
 	bool failed;
 	struct error error; /* why; also in the reply, after "error: " */
+	struct errors errors; /* all of a file that it has read */
 	/* It waits for names, and is to log nothing again; clear it if what it
 	 * reads has changed. */
 	bool logged;

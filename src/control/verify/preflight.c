@@ -13,6 +13,7 @@
 #include "control/apply/apply.h"
 #include "control/apply/checks.h"
 #include "control/apply/direct.h"
+#include "control/apply/geoip.h"
 #include "control/life/process.h"
 #include "control/plan/origin.h"
 #include "control/life/rooted.h"
@@ -147,7 +148,7 @@ try_place(struct listen_list *taken, const struct frontend_address *a,
 
 static int
 try_places(const struct plan *p, bool datagram, struct listen_list *taken,
-    struct error *e)
+    struct errors *all, struct error *e)
 {
 	struct frontend_address a;
 	unsigned i;
@@ -158,34 +159,42 @@ try_places(const struct plan *p, bool datagram, struct listen_list *taken,
 		if (try_place(taken, &a, p->config.frontend.freebind, e) == 0)
 			continue;
 		origin_add(p, "listen", e);
-		return -1;
+		if (!errors_keep(all, e))
+			return -1;
 	}
 	return 0;
 }
 
 /* Direct return has its addresses on no interface of ours. */
 static int
-try_service(
-    const struct service *svc, struct listen_list *taken, struct error *e)
+try_service(const struct service *svc, struct listen_list *taken,
+    struct errors *all, struct error *e)
 {
 	const struct plan *p = svc->plan;
 
-	if (direct_is_wanted(p))
+	if (direct_is_wanted(p) || errors_may_define(all, "dsr_if") ||
+	    errors_may_define(all, "freebind"))
 		return 0;
 	if (plan_service_takes_connections(p) &&
-	    try_places(p, false, taken, e) < 0)
+	    try_places(p, false, taken, all, e) < 0)
 		return -1;
-	return p->config.frontend.udp.on ? try_places(p, true, taken, e) : 0;
+	return p->config.frontend.udp.on ? try_places(p, true, taken, all, e)
+					 : 0;
 }
 
 static int
 try_listeners(const struct pen *p, struct listen_list *taken, struct error *e)
 {
 	const struct service *svc;
+	unsigned from;
+	int rc;
 
-	SERVICE_EACH (p, svc)
-		if (try_service(svc, taken, e) < 0)
-			return plan_service_blame(svc->plan, e);
+	SERVICE_EACH (p, svc) {
+		from = errors_count(p->errors);
+		rc = try_service(svc, taken, p->errors, e);
+		if (plan_service_keep(svc->plan, p->errors, from, rc, e) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -201,12 +210,14 @@ try_controls(const struct pen *pen, struct listen_list *taken, struct error *e)
 		for (k = 0; k < c->at.count; k++) {
 			const struct frontend_address *a = &c->at.entry[k];
 
-			if (preflight_control(p, &a->at, e) == 0 &&
+			if ((errors_may_define(pen->errors, "user") ||
+				preflight_control(p, &a->at, e) == 0) &&
 			    try_place(
 				taken, a, p->config.frontend.freebind, e) == 0)
 				continue;
 			origin_put(c->origin, "control", e);
-			return -1;
+			if (!errors_keep(pen->errors, e))
+				return -1;
 		}
 	}
 	return 0;
@@ -241,7 +252,8 @@ try_peer_list(const struct pen *p, const char *name, const char *list,
 			    e) == 0))
 			continue;
 		origin_add(p->plan, name, e);
-		return -1;
+		if (!errors_keep(p->errors, e))
+			return -1;
 	}
 	return 0;
 }
@@ -300,43 +312,78 @@ try_process(const struct pen *p, struct error *e)
 }
 
 static int
-try_settings(const struct pen *p, struct error *e)
+try_page(const struct pen *p, struct error *e)
 {
-	const struct service *svc;
+	return try_web_stats(p, p->plan, e);
+}
 
-	if (try_web_stats(p, p->plan, e) < 0 || try_on_state(p, p->plan, e) < 0)
-		return -1;
+static int
+try_hook(const struct pen *p, struct error *e)
+{
+	return try_on_state(p, p->plan, e);
+}
+
+static int
+try_service_tls(struct service *svc, struct error *e)
+{
+	return errors_may_define(svc->pen->errors, "ssl")
+	    ? 0
+	    : tls_config_try(svc, e);
+}
+
+static int
+try_checks(struct service *svc, struct error *e)
+{
+	return checks_try_programs(svc, e);
+}
+
+static int
+try_service_source(struct service *svc, struct error *e)
+{
+	return try_source(svc->plan, e);
+}
+
+static int
+try_services(const struct pen *p, struct error *e)
+{
+	static int (*const tries[])(struct service *, struct error *) = {
+		try_service_tls, try_checks, try_service_source
+	};
+	struct service *svc;
+	unsigned from;
+	size_t i;
+	int rc;
+
 	SERVICE_EACH (p, svc)
-		if (checks_try_programs(svc, e) < 0 ||
-		    try_source(svc->plan, e) < 0)
-			return plan_service_blame(svc->plan, e);
+		for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+			from = errors_count(p->errors);
+			rc = tries[i](svc, e);
+			rc = plan_service_keep(
+			    svc->plan, p->errors, from, rc, e);
+			if (rc < 0)
+				return -1;
+		}
 	return 0;
 }
 
-int
-preflight(const struct pen *p, void (*on_error)(const char *sentence))
+void
+preflight(const struct pen *p)
 {
 	static int (*const places[])(const struct pen *, struct listen_list *,
 	    struct error *) = { try_listeners, try_controls, try_web,
 		try_peers };
 	static int (*const tries[])(const struct pen *,
-	    struct error *) = { try_process, try_loop, try_log,
-		try_session_log, try_settings };
+	    struct error *) = { try_services, geoip_try, try_process, try_loop,
+		try_log, try_session_log, try_page, try_hook };
 	struct listen_list taken = { .count = 0 };
 	struct error e;
 	size_t i;
-	int rc = 0;
 
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (places[i](p, &taken, &e) < 0) {
-			on_error(e.text);
-			rc = -1;
-		}
+		if (places[i](p, &taken, &e) < 0)
+			(void)errors_keep(p->errors, &e);
 	listen_list_fini(&taken);
 	for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
-		if (tries[i](p, &e) < 0) {
-			on_error(e.text);
-			rc = -1;
-		}
-	return rc;
+		if (tries[i](p, &e) < 0)
+			(void)errors_keep(p->errors, &e);
 }

@@ -11,9 +11,9 @@
 int preflight_prepare(struct apply *a, struct error *e);
 
 /* Tries all that a start with the plan in force would open, for --check: makes,
- * locks and takes nothing, also beside a pen that runs with that plan. Calls
- * `on_error` for all that is wrong. Returns 0, or -1 if there was something. */
-int preflight(const struct pen *p, void (*on_error)(const char *sentence));
+ * locks and takes nothing, also beside a pen that runs with that plan. All that
+ * is wrong is kept in p->errors. */
+void preflight(const struct pen *p);
 
 /* Whether a control socket may listen there. Returns 0, or -1 with a full
  * message. */

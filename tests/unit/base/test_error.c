@@ -90,6 +90,66 @@ START_TEST(nothing_that_a_terminal_obeys)
 }
 END_TEST
 
+/* The first fifty are kept, the others counted; none without a list. */
+START_TEST(several)
+{
+	struct errors all;
+	struct error e;
+	unsigned i;
+
+	errors_init(&all);
+	(void)error_set(&e, "first");
+	ck_assert(!errors_keep(NULL, &e));
+	ck_assert_uint_eq(errors_count(NULL), 0);
+	ck_assert(!errors_at(NULL, 0, &e));
+	errors_of(NULL, 0, "x");
+	ck_assert(!errors_at(&all, 0, &e));
+	ck_assert(errors_keep(&all, &e));
+	for (i = 1; i < ERRORS_MAX; i++) {
+		(void)error_set(&e, "number %u", i);
+		ck_assert(errors_keep(&all, &e));
+	}
+	ck_assert(!errors_at(&all, ERRORS_MAX, &e));
+	errors_of(&all, ERRORS_MAX - 1, "b");
+	errors_of(&all, ERRORS_MAX - 2, "a");
+	ck_assert(errors_keep(&all, &e));
+	ck_assert(errors_at(&all, ERRORS_MAX, &e));
+	ck_assert_str_eq(e.text, "1 more error");
+	ck_assert(errors_keep(&all, &e));
+	ck_assert(errors_at(&all, ERRORS_MAX, &e));
+	ck_assert_str_eq(e.text, "2 more errors");
+	ck_assert(!errors_at(&all, ERRORS_MAX + 1, &e));
+	ck_assert(errors_at(&all, 0, &e));
+	ck_assert_str_eq(e.text, "first");
+	ck_assert(errors_at(&all, ERRORS_MAX - 2, &e));
+	ck_assert_str_eq(e.text, "a: number 48");
+	ck_assert(errors_at(&all, ERRORS_MAX - 1, &e));
+	ck_assert_str_eq(e.text, "a: b: number 49");
+	ck_assert_uint_eq(errors_count(&all), ERRORS_MAX + 2);
+	errors_fini(&all);
+	ck_assert(!errors_at(&all, 0, &e));
+}
+END_TEST
+
+START_TEST(what_a_line_may_have_defined)
+{
+	struct errors all;
+
+	errors_init(&all);
+	ck_assert(!errors_may_define(NULL, "office"));
+	ck_assert(!errors_may_define(&all, "office"));
+	errors_refuse(NULL, "acl office");
+	errors_refuse(&all, "acl office permt 10.0.0.1");
+	errors_refuse(&all, "server 1");
+	ck_assert(errors_may_define(&all, "office"));
+	ck_assert(errors_may_define(&all, "1"));
+	ck_assert(!errors_may_define(&all, "guests"));
+	errors_refuse(&all, "include x");
+	ck_assert(errors_may_define(&all, "guests"));
+	errors_fini(&all);
+}
+END_TEST
+
 SUITE(test_error)
 {
 	Suite *s = suite_create("error");
@@ -99,5 +159,7 @@ SUITE(test_error)
 	SUITE_ADD(s, cut_to_fit, 10);
 	SUITE_ADD(s, invisible_characters_are_shown, 10);
 	SUITE_ADD(s, nothing_that_a_terminal_obeys, 10);
+	SUITE_ADD(s, several, 10);
+	SUITE_ADD(s, what_a_line_may_have_defined, 10);
 	return s;
 }

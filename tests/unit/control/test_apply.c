@@ -167,7 +167,7 @@ START_TEST(a_reload_touches_what_has_changed)
 	pen = pen_new();
 	pen->given->config.file = strdup(file);
 	write_services(file, -1);
-	draft = config_draft(pen, false, NULL, &e);
+	draft = config_draft(pen, false, &e);
 	ck_assert_msg(draft != NULL, "%s", e.text);
 	ck_assert_int_eq(apply_plan_now(pen, draft, &e), 0);
 	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
