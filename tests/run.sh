@@ -70,17 +70,26 @@ tests/net/test_dsr_web
 # The same inside valgrind, which is slow: what holds memory that pen must give back.
 fewer='
 tests/system/test_failover
-tests/system/test_process
 tests/system/test_relay
 tests/system/test_tls_reload
 tests/system/test_udp
 tests/net/test_dsr_change
 '
-# Those load a program into the kernel again and again.
+# Those load a program into the kernel again and again, or wait for what is timed, which
+# takes four times as long there.
 slow_in_valgrind='
-tests/unit/dsr/test_link_interface
+tests/unit/dsr/test_link
 tests/unit/dsr/test_link_fast
+tests/unit/dsr/test_link_interface
 tests/unit/dsr/test_xdp_features
+tests/unit/net/test_loop
+tests/unit/net/test_pipe
+tests/unit/pool/test_slow_start
+tests/unit/proxy/test_http_requests
+tests/unit/proxy/test_room
+tests/unit/proxy/test_shortages
+tests/unit/proxy/test_silence
+tests/unit/proxy/test_source_limits
 '
 passed=0 failed=0 skipped=0 unsteady=0
 
