@@ -70,6 +70,12 @@ follow_successor(struct pen *p, uint64_t now)
 	sink_follow(sessionlog_sink(p->sessionlog));
 }
 
+static bool
+has_workers(const struct pen *p)
+{
+	return p->team.has_workers != NULL && p->team.has_workers(p);
+}
+
 static void
 stopping_on_tick(struct timer *t)
 {
@@ -80,8 +86,8 @@ stopping_on_tick(struct timer *t)
 	left = stopping_left(p);
 	if (p->replaced)
 		follow_successor(p, now);
-	if ((left > 0 || p->answers > 0) && now < p->stopping.until &&
-	    timer_start(p->loop, t, TICK_MS) == 0)
+	if ((left > 0 || p->answers > 0 || has_workers(p)) &&
+	    now < p->stopping.until && timer_start(p->loop, t, TICK_MS) == 0)
 		return;
 	if (p->team.member == 0)
 		log_info("stopped sessions=%" PRIu64 " ms=%" PRIu64, left,

@@ -64,6 +64,9 @@ struct team {
 	    struct call *c, const char *line, size_t length, struct error *e);
 	/* Workers take no new clients; when it ends is the leader's to say. */
 	void (*drain)(struct pen *p);
+	/* Whether there are workers yet: one that drains ends after its last
+	 * session. Before it drains, clients may wait in its backlogs. */
+	bool (*has_workers)(const struct pen *p);
 	/* No worker accepts or receives anything from now on, or all do. */
 	void (*pause)(struct pen *p, bool pause);
 	/* Another process has all listeners, and new clients: workers serve

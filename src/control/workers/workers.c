@@ -217,6 +217,18 @@ new_set(struct pen *p, unsigned count, struct error *e)
 	return NULL;
 }
 
+static bool
+workers_are_there(const struct pen *p)
+{
+	const struct workers *w;
+	const struct seat *s;
+
+	WORKERS_EACH(p, w)
+	SEAT_EACH (w, s)
+		return true;
+	return false;
+}
+
 int
 workers_open(struct pen *p, unsigned count, struct error *e)
 {
@@ -235,6 +247,7 @@ workers_open(struct pen *p, unsigned count, struct error *e)
 	p->team.join = workers_join;
 	p->team.ask = remote_begin;
 	p->team.drain = workers_drain;
+	p->team.has_workers = workers_are_there;
 	p->team.pause = workers_pause;
 	p->team.leave = workers_leave;
 	p->team.gather = workers_gather;
