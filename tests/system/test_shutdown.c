@@ -18,8 +18,8 @@
 #include "support/wait.h"
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-#define SLOW "GET /slow HTTP/1.1\r\n\r\n"
-#define ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+#define SLOW	"GET /slow HTTP/1.1\r\n\r\n"
+#define ANSWER	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 static struct backend back;
 static struct endpoint front, ctl;
@@ -357,20 +357,21 @@ START_TEST(half_an_answer_is_reset)
 	FILE *out = open_memstream(&lines, &room);
 	struct endpoint at;
 	ssize_t n;
-	int fd, i;
+	int fd, i, little = 4096;
 
 	if (geteuid() != 0)
 		SKIP("needs root");
 	endpoint_new(&at, ENDPOINT_TCP4);
 	endpoint_new(&front, ENDPOINT_TCP4);
-	for (i = 0; i < 8000; i++)
-		fprintf(out, "server %d address 127.0.0.1 port %d\n", i,
-		    i + 1);
+	for (i = 0; i < 4096; i++)
+		fprintf(out, "server %d address 127.0.0.1 port %d\n", i, i + 1);
 	ck_assert_int_eq(fclose(out), 0);
 	write_file(conf, text("listen %s\n%s", front.text, lines));
 	free(lines);
 	pen_up(&pen, &at, "-u", "nobody", "-C", at.text, "-F", conf, NULL);
 	fd = endpoint_connect(&at);
+	ck_assert_int_eq(
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof(little)), 0);
 	endpoint_send(fd, "servers json\n", 13);
 	endpoint_recv(fd, bytes, 1);
 	ck_assert_int_eq(kill(pen.child.pid, SIGTERM), 0);
