@@ -24,7 +24,7 @@ static int
 blacklisted(void)
 {
 	return count_in(
-	    endpoint_ask(&ctl, "status\n"), "class=\"blacklisted\"");
+	    endpoint_ask(&ctl, "servers long\n"), " state blacklisted ");
 }
 
 /* ---- connections ---- */
