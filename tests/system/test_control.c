@@ -106,7 +106,9 @@ START_TEST(servers_change_while_running)
 	up(NULL);
 	backend_start(&second, ENDPOINT_TCP4, backend_say, "second");
 	ck_assert_str_eq(endpoint_hear(&front), "hello");
-	WAIT_FOR(strstr(ask("servers\n"), "rx 5") != NULL, 5000);
+	WAIT_FOR(strstr(ask("servers\n"), " conn 0 ") != NULL &&
+		strstr(ask("servers\n"), "rx 5") != NULL,
+	    5000);
 	ck_assert_str_eq(ask("servers\n"),
 	    text("0 addr 127.0.0.1 port %d conn 0 max 0 hard 0 weight 0 prio 0 "
 		 "sx 0 rx 5\n",

@@ -101,7 +101,7 @@ START_TEST(name_is_obeyed)
 		"pid", "prompt", "quit", "reload", "services", "shutdown",
 		"upgrade", "web", "workers", "write", NULL };
 	const char *before, *reply;
-	int i, k, refused = 0;
+	int i, k = 0, refused = 0;
 
 	begin(_i > 0 ? "workers 2\n" : "");
 	before = the_rest();
@@ -162,7 +162,7 @@ START_TEST(name_is_needed)
 		"explain 10.0.0.1", "listen", "listen json", "status json",
 		"mode", NULL };
 	const char *before, *reply;
-	int i, k, needed = 0;
+	int i, k = 0, needed = 0;
 
 	begin(_i > 0 ? "workers 2\n" : "");
 	before = the_rest();
