@@ -144,7 +144,7 @@ put_nonsense(const char *path)
 	put_in_place(path);
 }
 
-/* The old ones stay in force; said once, however often it looks. A file that was
+/* The old ones stay in force; said once, however often it looks. A file that is
  * named is read again when it is told to, and reported a second later. */
 START_TEST(broken)
 {
