@@ -69,7 +69,6 @@ apply_check(struct applies *all, struct error *e)
 	return 0;
 }
 
-
 /* Undoes what was prepared before `failed` failed for the service `at`. */
 static void
 apply_cancel(struct applies *all, const struct participant *failed,
