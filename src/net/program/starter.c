@@ -207,24 +207,26 @@ give_up(struct starter *s, int error)
 		    strerror(error));
 }
 
+/* One that was started may be there though the answer is not: its starter was
+ * killed in between. */
 static void
 make_spare(struct starter *s)
 {
 	static const struct starter_head h = { .request = STARTER_SPARE };
 	struct starter_answer a = { .errno_value = EPIPE };
-	int fd[2], rc;
+	int fd[2], rc, error;
 
 	if (open_pair(fd) < 0)
 		return; /* the next time */
 	rc = ask_one(s->fd, &h, NULL, 0, &fd[1], 1, &a);
+	error = errno;
 	close(fd[1]);
-	if (rc == 0 && a.pid > 0) {
+	if (rc == 0 ? a.pid > 0 : !is_gone(fd[0]))
 		s->spare = fd[0];
-		return;
-	}
-	close(fd[0]);
+	else
+		close(fd[0]);
 	if (rc < 0)
-		give_up(s, errno);
+		give_up(s, error);
 }
 
 void
