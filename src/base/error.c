@@ -85,14 +85,13 @@ errors_count(const struct errors *all)
 bool
 errors_at(const struct errors *all, unsigned i, struct error *e)
 {
-	unsigned n = kept(all);
+	unsigned n = kept(all), more = errors_count(all) - n;
 
 	if (i < n)
 		*e = all->list[i];
-	else if (i == n && errors_count(all) > n)
-		error_set(e, "%u more error%s", all->count - n,
-		    all->count - n == 1 ? "" : "s");
-	return i < n || (i == n && errors_count(all) > n);
+	else if (i == n && more > 0)
+		error_set(e, "%u more error%s", more, more == 1 ? "" : "s");
+	return i < n + (more > 0);
 }
 
 void

@@ -134,6 +134,12 @@ number_parse_ms(
 	    text + n, v * 1000 + fraction, 1, min_ms, max_ms, value_ms);
 }
 
+bool
+number_is_digits(const char *text)
+{
+	return text[strspn(text, "0123456789")] == '\0';
+}
+
 int
 number_hex_digit(char c)
 {
@@ -157,4 +163,34 @@ number_format(char *to, uint64_t n)
 	for (at = count; at > 0; n /= 10)
 		to[--at] = (char)('0' + n % 10);
 	return count;
+}
+
+/* ---- several ---- */
+
+/* Modulo 2^64 what is added times -1 is taken off. */
+static void
+numbers_combine(void *to, const void *other, size_t count, uint64_t times)
+{
+	char *at = to;
+	const char *from = other;
+	uint64_t n, more;
+
+	for (; count > 0; count--, at += sizeof(n), from += sizeof(n)) {
+		memcpy(&n, at, sizeof(n));
+		memcpy(&more, from, sizeof(more));
+		n += times * more;
+		memcpy(at, &n, sizeof(n));
+	}
+}
+
+void
+numbers_add(void *to, const void *other, size_t count)
+{
+	numbers_combine(to, other, count, 1);
+}
+
+void
+numbers_subtract(void *from, const void *other, size_t count)
+{
+	numbers_combine(from, other, count, UINT64_MAX);
 }

@@ -4,6 +4,7 @@
 #ifndef PEN_BASE_NUMBER_H
 #define PEN_BASE_NUMBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,7 +28,15 @@ int number_parse_ms(
 enum { NUMBER_TEXT_MAX = 20 };
 size_t number_format(char *to, uint64_t n);
 
+/* Whether there is nothing but decimal digits. */
+bool number_is_digits(const char *text);
+
 /* The value of a hexadecimal digit in either case, or -1. */
 int number_hex_digit(char c);
+
+/* Adds `count` numbers of 64 bits, which may be members of structures, to
+ * others, or takes them off. */
+void numbers_add(void *to, const void *other, size_t count);
+void numbers_subtract(void *from, const void *other, size_t count);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "pool/pool_change.h"
 
 /* ---- health checks ---- */
@@ -149,16 +150,9 @@ void
 server_counters_subtract(
     struct server_counters *from, const struct server_counters *c)
 {
-	uint64_t rest[offsetof(struct server_counters, connect_times) /
-	    sizeof(uint64_t)],
-	    less[sizeof(rest) / sizeof(rest[0])];
-	size_t i;
-
-	memcpy(rest, from, sizeof(rest));
-	memcpy(less, c, sizeof(less));
-	for (i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
-		rest[i] -= less[i];
-	memcpy(from, rest, sizeof(rest));
+	numbers_subtract(from, c,
+	    offsetof(struct server_counters, connect_times) /
+		sizeof(uint64_t));
 	server_counters_drop_times(from);
 }
 

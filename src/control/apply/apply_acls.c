@@ -116,11 +116,9 @@ apply_acls_check_servers(const struct apply *a, bool all, struct error *e)
 		    errors_may_define(errors, s->acl.name))
 			continue;
 		error_set(e,
-		    "%.300s%sthere is no access list \"%s\", which server %u "
-		    "names",
-		    s->origin != NULL ? s->origin : "",
-		    s->origin != NULL ? ": " : "", s->acl.name,
-		    server_number(slot));
+		    "there is no access list \"%s\", which server %u names",
+		    s->acl.name, server_number(slot));
+		origin_put(s->origin, "", e);
 		if (!errors_keep(errors, e))
 			return -1;
 	}

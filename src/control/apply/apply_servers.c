@@ -11,6 +11,7 @@
 #include "control/apply/direct.h"
 #include "control/apply/expand.h"
 #include "control/apply/own_servers.h"
+#include "control/plan/origin.h"
 
 /* ---- names ---- */
 
@@ -128,9 +129,9 @@ same_set(const struct server_addrs *a, const struct server_addrs *b)
 static int
 bad_host(const struct server_plan *s, const char *why, struct error *e)
 {
-	return error_set(e, "%s%sserver \"%.150s\": %.200s",
-	    s->origin != NULL ? s->origin : "", s->origin != NULL ? ": " : "",
-	    s->host, why);
+	error_set(e, "server \"%.150s\": %.200s", s->host, why);
+	origin_put(s->origin, "", e);
+	return -1;
 }
 
 /* Adds those addresses of an answer that `old` has, or those that it has not,
@@ -377,8 +378,9 @@ check_number(const struct apply *a, unsigned slot, struct error *e)
 	number[number_format(number, server_number(slot))] = '\0';
 	if (errors_may_define(a->pen->errors, number))
 		return 0;
-	return error_set(
-	    e, "%.300s: there is no server %s", s->origin, number);
+	error_set(e, "there is no server %s", number);
+	origin_put(s->origin, "", e);
+	return -1;
 }
 
 static int

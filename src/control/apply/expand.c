@@ -9,6 +9,7 @@
 #include "control/apply/apply.h"
 #include "control/apply/expand.h"
 #include "control/apply/own_servers.h"
+#include "control/plan/origin.h"
 
 bool
 expand_is_wanted(const struct server_plan *s)
@@ -145,7 +146,7 @@ struct expansions {
 	struct plan *draft;
 	struct expansion *list; /* in order of their numbers */
 	unsigned count;
-	unsigned free; /* numbers below it are not */
+	unsigned free;			/* numbers below it are not */
 	const struct server_plan *full; /* no number is left for its name */
 	/* The operator's servers in these slots; not all: the others, and what
 	 * came from their names, stay as they are. */
@@ -373,8 +374,7 @@ expand_complete(struct expansions *all, const struct expansion *x)
 	if (x->name == NULL)
 		return 0;
 	for (at = 0; at < x->name->query.result.count; at++)
-		if (!x->has[at] && !x->own[at] &&
-		    expand_add(all, x, at) < 0)
+		if (!x->has[at] && !x->own[at] && expand_add(all, x, at) < 0)
 			return -1;
 	return plan_server(all->draft, x->number)->address != NULL
 	    ? 0
@@ -402,10 +402,11 @@ static int
 refuse_name(const struct server_plan *s, struct error *e)
 {
 	plan_refuse_server(e);
-	return error_of(e,
-	    "%s%sserver \"%.150s\" has more addresses than numbers are free",
-	    s->origin != NULL ? s->origin : "", s->origin != NULL ? ": " : "",
+	error_of(e,
+	    "server \"%.150s\" has more addresses than numbers are free",
 	    s->host);
+	origin_put(s->origin, "", e);
+	return -1;
 }
 
 int

@@ -201,12 +201,6 @@ server_find_refuse(const struct call *c, unsigned number, struct error *e)
 
 /* ---- the server ---- */
 
-static bool
-is_number(const char *word)
-{
-	return word[strspn(word, "0123456789")] == '\0';
-}
-
 static int
 server_find_parse_number(const char *word, unsigned *number, struct error *e)
 {
@@ -227,7 +221,7 @@ server_find(
 {
 	struct search f = { .call = c };
 
-	if (is_number(word))
+	if (number_is_digits(word))
 		return server_find_parse_number(word, number, e);
 	if (server_find_parse_word(&f.wanted, word, e) < 0)
 		return -1;
@@ -268,8 +262,9 @@ server_find_check(const char *word, struct error *e)
 	struct wanted w;
 	unsigned number;
 
-	return is_number(word) ? server_find_parse_number(word, &number, e)
-			       : server_find_parse_word(&w, word, e);
+	return number_is_digits(word)
+	    ? server_find_parse_number(word, &number, e)
+	    : server_find_parse_word(&w, word, e);
 }
 
 int
@@ -278,7 +273,7 @@ server_find_each(const struct call *c, const char *word,
 {
 	struct search f = { .call = c, .each = visit_one, .arg = arg };
 
-	if (is_number(word))
+	if (number_is_digits(word))
 		return find_number(&f, word, e);
 	if (server_find_parse_word(&f.wanted, word, e) < 0)
 		return -1;

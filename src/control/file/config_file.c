@@ -13,9 +13,6 @@
 
 enum { FILE_MAX = 64 * 1024 * 1024, DEPTH_MAX = 8, ORIGIN_MAX = 400 };
 
-/* What some editors put before UTF-8. */
-static const char bom[] = "\xef\xbb\xbf";
-
 struct reading {
 	struct call *call;
 	char origin[ORIGIN_MAX]; /* "PATH:" and the line */
@@ -23,13 +20,21 @@ struct reading {
 	bool skips; /* the lines of a section that could not begin */
 };
 
+size_t
+config_bom(const char *text)
+{
+	static const char bom[] = "\xef\xbb\xbf";
+
+	return strncmp(text, bom, strlen(bom)) == 0 ? strlen(bom) : 0;
+}
+
 char *
 config_next_line(char **rest, unsigned *lines)
 {
 	char *line = *rest, *end = line;
 
-	if (*lines == 0 && strncmp(line, bom, sizeof(bom) - 1) == 0)
-		end = line += sizeof(bom) - 1;
+	if (*lines == 0)
+		end = line += config_bom(line);
 	do {
 		end += strcspn(end, "\n");
 		++*lines;
@@ -115,7 +120,7 @@ find_warning(const char *raw, unsigned number)
 	size_t n = strcspn(raw, "\n");
 	const char *text = raw + strspn(raw, " \t");
 
-	if (number == 1 && strncmp(raw, bom, sizeof(bom) - 1) == 0)
+	if (number == 1 && config_bom(raw) > 0)
 		return "begins with a byte order mark, which is ignored";
 	if (n > 1 && raw[n - 1] == '\r' && raw[n - 2] == '\\')
 		return "the backslash before a carriage return does not "

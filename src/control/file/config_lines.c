@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/number.h"
 #include "control/apply/apply.h"
 #include "control/apply/derive.h"
 #include "control/file/config_lines.h"
@@ -42,14 +43,13 @@ find_name(
     const struct call *c, const struct command *row, char name[CONFIG_NAME_MAX])
 {
 	const char *word = c->words->count > 0 ? c->words->word[0] : "";
-	bool is_number = word[strspn(word, "0123456789")] == '\0';
 
 	if (!(row->flags & ROW_PREFIX) &&
 	    !row_changes(c->row, c->words->count, c->no))
 		name[0] = '\0';
 	else if (strcmp(row->name, "server") == 0 && strcmp(word, "all") != 0)
 		snprintf(name, CONFIG_NAME_MAX, "server %lu",
-		    is_number ? strtoul(word, NULL, 10)
+		    number_is_digits(word) ? strtoul(word, NULL, 10)
 			      : server_number(c->slot));
 	else if (strcmp(row->name, "acl") == 0 || row->kind == KIND_BITS)
 		snprintf(name, CONFIG_NAME_MAX, "%s %.60s", row->name, word);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/number.h"
 #include "control/apply/services.h"
 #include "control/file/config_file.h"
 #include "control/file/config_lines.h"
@@ -35,8 +36,6 @@ struct merge {
 	const char *title;	    /* of the group that these are in */
 };
 
-/* What some editors put before UTF-8. */
-static const char bom[] = "\xef\xbb\xbf";
 static const char blanks[] = " \t\r";
 
 /* ---- reading ---- */
@@ -45,12 +44,6 @@ static bool
 is_server(const struct config_key *k)
 {
 	return strcmp(k->row->name, "server") == 0;
-}
-
-static bool
-is_number(const char *word)
-{
-	return word[strspn(word, "0123456789")] == '\0';
 }
 
 static void
@@ -64,7 +57,7 @@ add_item(struct merge *m, const struct call *c, struct config_key *k)
 	else
 		k->first = m->count;
 	k->last = k->section->end = m->count;
-	if (is_server(k) && !is_number(c->words->word[0]) &&
+	if (is_server(k) && !number_is_digits(c->words->word[0]) &&
 	    strcmp(c->words->word[0], "all") != 0)
 		k->relative = true;
 }
@@ -247,7 +240,7 @@ print_undo(const struct config_key *k, struct buffer *out)
 {
 	if (k == k->section)
 		reply_add(out, "service %s remove\n", k->service);
-	else if (strcmp(k->row->name, "server") == 0)
+	else if (is_server(k))
 		reply_add(out, "%s remove\n", k->name);
 	else
 		reply_add(out, "no %s\n", k->name);
@@ -488,7 +481,7 @@ print_after(struct merge *m, const struct buffer *lines)
 static const char *
 find_byte(const char *line, size_t n)
 {
-	for (line += strncmp(line, bom, strlen(bom)) == 0 ? strlen(bom) : 0;;
+	for (line += config_bom(line);;
 	     line++, n--) {
 		while (line[0] == '\\' && line[1] == '\n')
 			line += 2;

@@ -57,7 +57,6 @@ add_option(struct buffer *out, const struct command *row)
 
 	if (option == NULL)
 		return;
-
 	if (args[0] == '[') {
 		args++;
 		n -= args[n - 2] == ']' ? 2 : 1;

@@ -192,16 +192,23 @@ each_weight(const struct family *f, const struct service *svc,
 	metrics_server_add_number(f, s, s->set.weight, out);
 }
 
+static void
+add_member(const struct family *f, const struct server *s, const void *of,
+    const struct lines *out)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)of + f->offset, sizeof(value));
+	metrics_server_add_number(f, s, value, out);
+}
+
 /* `offset` is that of a number in struct server. */
 static void
 each_number(const struct family *f, const struct service *svc,
     const struct server *s, const struct lines *out)
 {
-	uint64_t value;
-
 	(void)svc;
-	memcpy(&value, (const char *)s + f->offset, sizeof(value));
-	metrics_server_add_number(f, s, value, out);
+	add_member(f, s, s, out);
 }
 
 /* .. in struct server_counters. */
@@ -209,11 +216,8 @@ static void
 each_counted(const struct family *f, const struct service *svc,
     const struct server *s, const struct lines *out)
 {
-	uint64_t value;
-
 	(void)svc;
-	memcpy(&value, (const char *)s->counters + f->offset, sizeof(value));
-	metrics_server_add_number(f, s, value, out);
+	add_member(f, s, s->counters, out);
 }
 
 #define SERVER(member) \

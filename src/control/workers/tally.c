@@ -80,9 +80,10 @@ join_record(void *arg, const struct record *r)
 	at = shared_memory_at(m, m->own, *r->place);
 	if (*r->place == 0 || (!worker && !new) || at == r->now)
 		return;
-	memcpy(at, r->now, r->bytes);
 	if (worker && j->begins)
 		memset(at, 0, r->bytes);
+	else
+		memcpy(at, r->now, r->bytes);
 	if (!worker)
 		return;
 	if (r->frontend != NULL)

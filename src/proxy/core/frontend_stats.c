@@ -1,8 +1,7 @@
 /* frontend_stats.c: see frontend_stats.h. */
 #include "config.h"
 
-#include <string.h>
-
+#include "base/number.h"
 #include "proxy/core/frontend_stats.h"
 
 static void
@@ -19,14 +18,9 @@ void
 frontend_stats_add(
     struct frontend_stats *to, const struct frontend_stats *other)
 {
-	uint64_t sum[NUMBERS], more[NUMBERS], ports = to->flows.ports_max;
-	size_t i;
+	uint64_t ports = to->flows.ports_max;
 
-	memcpy(sum, to, sizeof(sum));
-	memcpy(more, other, sizeof(more));
-	for (i = 0; i < NUMBERS; i++)
-		sum[i] += more[i];
-	memcpy(to, sum, sizeof(sum));
+	numbers_add(to, other, NUMBERS);
 	to->flows.ports_max = ports;
 	greatest(&to->flows.ports_max, other->flows.ports_max);
 }
@@ -35,14 +29,7 @@ void
 frontend_stats_subtract(
     struct frontend_stats *from, const struct frontend_stats *other)
 {
-	uint64_t rest[NUMBERS], less[NUMBERS];
-	size_t i;
-
-	memcpy(rest, from, sizeof(rest));
-	memcpy(less, other, sizeof(less));
-	for (i = 0; i < NUMBERS; i++)
-		rest[i] -= less[i];
-	memcpy(from, rest, sizeof(rest));
+	numbers_subtract(from, other, NUMBERS);
 }
 
 void

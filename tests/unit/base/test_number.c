@@ -149,6 +149,32 @@ START_TEST(as_digits)
 }
 END_TEST
 
+START_TEST(digits)
+{
+	ck_assert(number_is_digits("0"));
+	ck_assert(number_is_digits("18446744073709551616"));
+	ck_assert(!number_is_digits("-1"));
+	ck_assert(!number_is_digits("1 "));
+	ck_assert(!number_is_digits("1a"));
+}
+END_TEST
+
+START_TEST(sums_and_differences)
+{
+	uint64_t a[] = { 1, UINT64_MAX, 7 };
+	const uint64_t b[] = { 2, 1, 5 };
+
+	numbers_add(a, b, 2);
+	ck_assert_uint_eq(a[0], 3);
+	ck_assert_uint_eq(a[1], 0);
+	ck_assert_uint_eq(a[2], 7);
+	numbers_subtract(a, b, 2);
+	ck_assert_uint_eq(a[0], 1);
+	ck_assert_uint_eq(a[1], UINT64_MAX);
+	ck_assert_uint_eq(a[2], 7);
+}
+END_TEST
+
 SUITE(test_number)
 {
 	Suite *s = suite_create("number");
@@ -158,5 +184,7 @@ SUITE(test_number)
 	SUITE_ADD(s, seconds, 10);
 	SUITE_ADD(s, hexadecimal, 10);
 	SUITE_ADD(s, as_digits, 10);
+	SUITE_ADD(s, digits, 10);
+	SUITE_ADD(s, sums_and_differences, 10);
 	return s;
 }

@@ -90,6 +90,14 @@ stop_and_read(struct channel *leader)
 	(void)channel_wait(leader, MESSAGE_END, MESSAGE_END, MS);
 }
 
+static void
+listen_to(struct seat *s)
+{
+	ck_assert_int_eq(watch_start(pen->loop, &s->watch, s->channel.fd,
+			     READY_READ | WATCH_LEVEL, seat_on_messages),
+	    0);
+}
+
 /* More than the socket takes is kept for it, and sent by the loop. */
 START_TEST(stands_still_while_it_is_sent_to)
 {
@@ -97,9 +105,7 @@ START_TEST(stands_still_while_it_is_sent_to)
 	char *bytes = calloc(1, LONG);
 	int status;
 
-	ck_assert_int_eq(watch_start(pen->loop, &s->watch, s->channel.fd,
-			     READY_READ | WATCH_LEVEL, seat_on_messages),
-	    0);
+	listen_to(s);
 	ck_assert_int_eq(waitpid(s->pid, &status, WUNTRACED), s->pid);
 	ck_assert(WIFSTOPPED(status));
 	seat_post(s, MESSAGE_STATE, bytes, LONG);
@@ -120,9 +126,7 @@ START_TEST(never_takes_anything)
 	char *bytes = calloc(1, LONG);
 	int i;
 
-	ck_assert_int_eq(watch_start(pen->loop, &s->watch, s->channel.fd,
-			     READY_READ | WATCH_LEVEL, seat_on_messages),
-	    0);
+	listen_to(s);
 	for (i = 0; i < 10 && s->pid != 0; i++)
 		seat_post(s, MESSAGE_STATE, bytes, LONG);
 	ck_assert_int_eq(s->pid, 0);
