@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "net/program/starter.h"
+#include "net/program/starter_private.h"
 #include "support/suite.h"
 
 #ifdef __linux__
@@ -240,6 +242,46 @@ START_TEST(it_is_gone)
 }
 END_TEST
 
+/* A starter that is killed after it started its spare: that one has the
+ * descriptor that came with the request, and nobody answers. */
+static void
+start_a_spare_and_die(void)
+{
+	char bytes[sizeof(struct starter_head)];
+	char control[CMSG_SPACE(sizeof(int))];
+	struct iovec part = { .iov_base = bytes, .iov_len = sizeof(bytes) };
+	struct msghdr m = { .msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control) };
+	int fd;
+
+	if (recvmsg(starter->fd, &m, 0) < 0 || CMSG_FIRSTHDR(&m) == NULL)
+		_exit(1);
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
+	if (fork() == 0) {
+		close(starter->fd);
+		(void)!read(fd, bytes, 1); /* until pen closes its end */
+	}
+	_exit(0);
+}
+
+START_TEST(killed_before_its_spare_is_reported)
+{
+	int status;
+
+	starter = starter_new(NULL, NULL, false);
+	process = starter_fork(starter);
+	if (process == 0)
+		start_a_spare_and_die();
+	starter_mend(starter);
+	ck_assert(!starter_has_ended(starter));
+	ck_assert_int_eq(waitpid(process, &status, 0), process);
+	ck_assert_int_eq(status, 0);
+	starter_free(starter);
+}
+END_TEST
+
 #endif
 
 SUITE(test_starter)
@@ -253,6 +295,7 @@ SUITE(test_starter)
 	SUITE_ADD(s, successor, 20);
 	SUITE_ADD(s, successor_lacks_descriptors, 20);
 	SUITE_ADD(s, it_is_gone, 20);
+	SUITE_ADD(s, killed_before_its_spare_is_reported, 20);
 #endif
 	return s;
 }
