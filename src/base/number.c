@@ -194,3 +194,17 @@ numbers_subtract(void *from, const void *other, size_t count)
 {
 	numbers_combine(from, other, count, UINT64_MAX);
 }
+
+uint64_t
+number_at(const void *from, size_t offset, size_t size)
+{
+	uint64_t wide;
+	uint32_t narrow;
+
+	if (size == sizeof(wide)) {
+		memcpy(&wide, (const char *)from + offset, sizeof(wide));
+		return wide;
+	}
+	memcpy(&narrow, (const char *)from + offset, sizeof(narrow));
+	return narrow;
+}

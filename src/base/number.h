@@ -34,6 +34,9 @@ bool number_is_digits(const char *text);
 /* The value of a hexadecimal digit in either case, or -1. */
 int number_hex_digit(char c);
 
+/* The number of `size` bytes, 4 or 8, at that offset in a structure. */
+uint64_t number_at(const void *from, size_t offset, size_t size);
+
 /* Adds `count` numbers of 64 bits, which may be members of structures, to
  * others, or takes them off. */
 void numbers_add(void *to, const void *other, size_t count);

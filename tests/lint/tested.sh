@@ -56,7 +56,7 @@ tests/system/test_lost_requests: proxy/session/session_retry
 tests/system/test_names: control/apply/expand control/apply/refresh
 tests/system/test_penctl: tools/penctl tools/watch
 tests/system/test_prometheus: control/report/metrics
-	control/report/metrics_process control/report/metrics_server control/report/trend
+	control/report/metrics_process control/report/trend
 tests/system/test_prompt: tools/edit_libedit tools/prompt
 tests/system/test_proxy_datagrams: proxy/core/proxy_datagram proxy/datagram/flow_named
 tests/system/test_proxy_down: proxy/session/session_proxy

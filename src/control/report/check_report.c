@@ -8,6 +8,7 @@
 #include "control/answer/fields.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
+#include "control/report/server_fields.h"
 #include "dsr/director/director.h"
 #include "net/loop/loop.h"
 #include "proxy/check/checker.h"
@@ -117,19 +118,18 @@ find_out(
 }
 
 void
-report_check(
-    struct fields *f, const struct service *svc, const struct server *s)
+report_check(const struct server_view *v)
 {
-	struct finding found;
+	struct finding found = { .kind = NULL };
+	bool has_check = v->service->pen->phase >= PHASE_SERVING &&
+	    find_out(v->service, v->server, &found);
 
-	if (svc->pen->phase < PHASE_SERVING || !find_out(svc, s, &found)) {
-		fields_text(f, "check_kind", NULL);
+	fields_text(v->f, v->row->key, found.kind);
+	if (!has_check)
 		return;
-	}
-	fields_text(f, "check_kind", found.kind);
-	fields_text(f, "check_result", found.result);
-	fields_number(f, "check_us", found.took_us);
-	emit_count(f, svc, s);
+	fields_text(v->f, "check_result", found.result);
+	fields_number(v->f, "check_us", found.took_us);
+	emit_count(v->f, v->service, v->server);
 }
 
 static bool

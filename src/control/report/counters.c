@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "control/report/counters.h"
 #include "control/life/context.h"
 #include "proxy/check/checker.h"
@@ -379,20 +380,6 @@ counters_view(struct counter_view *v, const struct service *svc)
 	v->of[COUNTER_LINK] = &v->dsr.counters;
 	v->of[COUNTER_NEIGHBORS] = &v->dsr.neighbors->stats;
 	v->of[COUNTER_FLOWS] = v->dsr.flows;
-}
-
-static uint64_t
-number_at(const void *from, size_t offset, size_t size)
-{
-	uint64_t wide;
-	uint32_t narrow;
-
-	if (size == sizeof(wide)) {
-		memcpy(&wide, (const char *)from + offset, sizeof(wide));
-		return wide;
-	}
-	memcpy(&narrow, (const char *)from + offset, sizeof(narrow));
-	return narrow;
 }
 
 /* As reports have it. */

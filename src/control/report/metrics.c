@@ -8,6 +8,8 @@
 #include "control/apply/services.h"
 #include "control/report/metrics.h"
 #include "control/report/metrics_private.h"
+#include "control/report/report.h"
+#include "control/report/server_fields.h"
 #include "control/life/context.h"
 
 const char metrics_type_text[] = "text/plain; version=0.0.4; charset=utf-8",
@@ -27,13 +29,12 @@ static void
 metrics_add_line(const struct lines *to, const char *name, const char *tail,
     const char *labels, const char *value)
 {
-	if (to->service != NULL)
-		reply_add(to->out, "%s%s{service=\"%s\"%s%.400s} %s\n", name,
-		    tail, to->service, labels != NULL ? "," : "",
-		    labels != NULL ? labels : "", value);
-	else if (labels != NULL)
-		reply_add(
-		    to->out, "%s%s{%.400s} %s\n", name, tail, labels, value);
+	const char *more = labels != NULL ? labels : "";
+	bool both = labels != NULL && to->labels[0] != '\0';
+
+	if (labels != NULL || to->labels[0] != '\0')
+		reply_add(to->out, "%s%s{%s%s%.400s} %s\n", name, tail,
+		    to->labels, both ? "," : "", more, value);
 	else
 		reply_add(to->out, "%s%s %s\n", name, tail, value);
 }
@@ -149,8 +150,12 @@ begin_family(struct metrics_walk *w, const char *name, enum metric_type type,
 static struct lines
 lines_of(const struct service *svc, struct buffer *out)
 {
-	return (struct lines){ .out = out,
-		.service = service_has_others(svc->pen) ? svc->name : NULL };
+	struct lines to = { .out = out };
+
+	if (service_has_others(svc->pen))
+		snprintf(to.labels, sizeof(to.labels), "service=\"%s\"",
+		    svc->name);
+	return to;
 }
 
 /* ---- of the process, and others that are no counters ---- */
@@ -228,7 +233,7 @@ add_counters(
 		if (w->begun)
 			return false;
 		svc = svc->pen->service;
-		to.service = NULL;
+		to.labels[0] = '\0';
 	}
 	counters_view(&v, svc);
 	if (v.of[first->source] == NULL)
@@ -245,23 +250,25 @@ add_counters(
 static bool
 servers_are_there(unsigned number)
 {
-	return metrics_of_servers(number) != NULL;
+	return server_fields_metric(number) != NULL;
 }
 
 static bool
 metrics_add_servers(
     struct metrics_walk *w, const struct service *svc, struct buffer *out)
 {
-	const struct family *f = metrics_of_servers(w->number);
-	unsigned slots = pool_slots(svc->pool);
 	struct lines to = lines_of(svc, out);
-	const struct server *s;
+	struct server_view v = { .service = svc,
+		.now = report_now(svc->pen),
+		.row = server_fields_metric(w->number) };
+	const struct family *f = &v.row->metric;
+	unsigned slots = pool_slots(svc->pool);
 
 	begin_family(w, f->name, f->type, f->help, out);
 	do {
-		s = pool_slot(svc->pool, w->slot++);
-		if (s != NULL && server_is_known(s))
-			f->each(f, svc, s, &to);
+		v.server = pool_slot(svc->pool, w->slot++);
+		if (v.server != NULL && server_is_known(v.server))
+			server_fields_lines(v, to);
 	} while (w->slot < slots && buffer_length(out) < REPLY_PIECE);
 	return w->slot < slots;
 }

@@ -1,6 +1,6 @@
 /* metrics_private.h: what a family of metrics is that has no row in counters.c,
  * and how its lines are written. For metrics.c, metrics_process.c and
- * metrics_server.c, which have their rows. */
+ * server_fields.c, which have their rows. */
 #ifndef PEN_CONTROL_METRICS_PRIVATE_H
 #define PEN_CONTROL_METRICS_PRIVATE_H
 
@@ -8,17 +8,15 @@
 #include "control/report/counters.h"
 
 struct pen;
-struct server;
 
 /* Where lines of metrics go. */
 struct lines {
 	struct buffer *out;
-	/* The label `service` of each, a name that needs no escaping; NULL:
-	 * none. */
-	const char *service;
+	char labels[96]; /* of each: its service, its server; "": none */
 };
 
-/* One of the functions is there. */
+/* One of the functions is there; none of what a server has, which are rows of
+ * server_fields.c. */
 struct family {
 	const char *name; /* without "_total" */
 	enum metric_type type;
@@ -30,14 +28,10 @@ struct family {
 	/* Of a service. */
 	void (*all)(const struct family *f, const struct service *svc,
 	    const struct lines *out);
-	/* Of a server. */
-	void (*each)(const struct family *f, const struct service *svc,
-	    const struct server *s, const struct lines *out);
 };
 
 /* The rows by number; NULL after the last. */
 const struct family *metrics_of_process(unsigned number);
-const struct family *metrics_of_servers(unsigned number);
 
 /* Appends a line; labels are `a="b",c="d"`, or NULL. */
 void metric_number(const struct lines *out, const struct family *f,

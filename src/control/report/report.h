@@ -4,9 +4,9 @@
 
 #include "control/answer/fields.h"
 #include "control/value/row.h"
-#include "pool/server/server.h"
 
 struct pen;
+struct server_view;
 struct service;
 
 /* Adds the servers in pieces, a line each:
@@ -22,9 +22,6 @@ void report_servers_table(const struct service *svc, struct reply *r);
 enum { REPORT_TEXT_MAX = 40 };
 /* "1.5", of 15. */
 const char *report_tenths(uint64_t tenths, char text[REPORT_TEXT_MAX]);
-/* Connects a second, lately; `now` from report_now(). */
-const char *report_rate(
-    const struct server *s, uint64_t now, char text[REPORT_TEXT_MAX]);
 /* The loop's ms; before there is a loop, the clock's. */
 uint64_t report_now(const struct pen *p);
 /* All counters: "NAME VALUE" with FIELDS_LINES. */
@@ -34,10 +31,9 @@ void report_counters(
  * under its name. */
 void report_log(struct pen *p);
 
-/* The check of a server, its last result, how long that took, and how many
- * results in a row of how many stand against the server's state. */
-void report_check(
-    struct fields *f, const struct service *svc, const struct server *s);
+/* A field of servers: the check, its last result, how long that took, and how
+ * many results in a row of how many stand against the server's state. */
+void report_check(const struct server_view *v);
 /* The commands dsr and checks. */
 extern const struct command dsr_commands[], check_commands[];
 

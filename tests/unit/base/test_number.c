@@ -175,6 +175,19 @@ START_TEST(sums_and_differences)
 }
 END_TEST
 
+START_TEST(members_of_either_size)
+{
+	const struct {
+		uint64_t wide;
+		uint32_t narrow, next;
+	} s = { UINT64_MAX - 1, UINT32_MAX - 1, 7 };
+
+	ck_assert_uint_eq(number_at(&s, 0, 8), UINT64_MAX - 1);
+	ck_assert_uint_eq(number_at(&s, 8, 4), UINT32_MAX - 1);
+	ck_assert_uint_eq(number_at(&s, 12, 4), 7);
+}
+END_TEST
+
 SUITE(test_number)
 {
 	Suite *s = suite_create("number");
@@ -186,5 +199,6 @@ SUITE(test_number)
 	SUITE_ADD(s, as_digits, 10);
 	SUITE_ADD(s, digits, 10);
 	SUITE_ADD(s, sums_and_differences, 10);
+	SUITE_ADD(s, members_of_either_size, 10);
 	return s;
 }
