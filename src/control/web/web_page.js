@@ -158,23 +158,23 @@
 
   /* ---- columns: by which servers are sorted, too ---- */
   function number(s) { return s.server; }
+  /* Heading, class, order: the key of a field, the greatest first, or a function;
+     how that field is shown, where show() does not make the cell; tooltip. */
   var COLUMNS = [
     ["Server", "server", number],
     ["State", "state-of", function (s) { return ORDER.indexOf(s.state) * 4e9 + number(s); }],
     ["Since", "n", function (s) { return s.age_s; }],
-    ["Sessions", "n open", function (s) { return -s.conn; }],
-    ["New/s", "n", function (s) { return -s.rate; }],
-    ["Connect p50", "n p50", function (s) { return -s.connect_p50_us; }],
-    ["p99", "n p99", function (s) { return -s.connect_p99_us; }],
-    ["Sent", "n bytes", function (s) { return -s.sx; }],
-    ["Received", "n bytes", function (s) { return -s.rx; }],
-    ["Failures", "n fails", function (s) { return -s.failures; }],
+    ["Sessions", "n open", "conn", null,
+      "Open sessions; the bar is its share of all, or how full it is"],
+    ["New/s", "n", "rate", short, "New clients each second"],
+    ["Connect p50", "n p50", "connect_p50_us", micro, "Median connect time"],
+    ["p99", "n p99", "connect_p99_us", micro, "99th percentile of connect times"],
+    ["Sent", "n bytes", "sx", bytes, "Bytes sent to the server"],
+    ["Received", "n bytes", "rx", bytes, "Bytes received from the server"],
+    ["Failures", "n fails", "failures", short, "Failed connection attempts"],
     ["New/s, 10 min", "spark", null]
   ];
-  var TITLES = { "Sessions": "Open sessions; the bar is its share of all, or how full it is",
-    "New/s": "New clients each second", "Connect p50": "Median connect time",
-    "p99": "99th percentile of connect times", "Sent": "Bytes sent to the server",
-    "Received": "Bytes received from the server", "Failures": "Failed connection attempts" };
+  function order_of(c, s) { return typeof c[2] === "string" ? -s[c[2]] : c[2](s); }
   function sort_by(key, down) {
     view.key = key;
     view.down = down;
@@ -194,7 +194,7 @@
       th.setAttribute("role", "columnheader");
       th.scope = "col";
       set(sorts, c[0]);
-      if (TITLES[c[0]]) th.title = TITLES[c[0]];
+      if (c[4]) th.title = c[4];
       if (!c[2]) return;
       sorts.type = "button";
       sorts.addEventListener("click", function () {
@@ -209,25 +209,25 @@
 
   /* ---- servers ---- */
   function new_row(key) {
-    var r = { tr: element("tr"), cells: [] };
+    var r = { tr: element("tr"), cells: {} };
     r.tr.setAttribute("role", "row");
     COLUMNS.forEach(function (c) {
       var td = element("td", r.tr, c[1]);
       td.setAttribute("role", "cell");
       td.setAttribute("data-label", c[0] === "p99" ? "Connect p99" : c[0]);
-      r.cells.push(td);
+      r.cells[c[0]] = td;
     });
-    r.number = element("span", r.cells[0], "number");
-    r.address = element("b", r.cells[0]);
-    r.name = element("span", r.cells[0], "under");
-    r.state = element("span", r.cells[1], "state");
+    r.number = element("span", r.cells.Server, "number");
+    r.address = element("b", r.cells.Server);
+    r.name = element("span", r.cells.Server, "under");
+    r.state = element("span", r.cells.State, "state");
     shape(r.state);
     r.word = element("span", r.state);
-    r.reason = element("span", r.cells[1], "under");
-    r.open = element("span", r.cells[3]);
-    r.bar = element("span", r.cells[3], "bar");
+    r.reason = element("span", r.cells.State, "under");
+    r.open = element("span", r.cells.Sessions);
+    r.bar = element("span", r.cells.Sessions, "bar");
     element("span", r.bar);
-    r.spark = spark(r.cells[10], "New clients a second");
+    r.spark = spark(r.cells["New/s, 10 min"], "New clients a second");
     rows[key] = r;
     return r;
   }
@@ -251,31 +251,27 @@
     mark(r.state, "state " + s.state);
     set(r.word, s.state);
     set(r.reason, s.reason && s.reason !== "configuration" ? s.reason : "");
-    set(r.cells[2], ago(s.age_s));
-    if (r.cells[2].title !== s.since) r.cells[2].title = s.since;
+    set(r.cells.Since, ago(s.age_s));
+    if (r.cells.Since.title !== s.since) r.cells.Since.title = s.since;
     set(r.open, s.max > 0 ? s.conn + " of " + s.max : short(s.conn));
     if (s.max > 0) gauge(r.bar, s.conn / s.max);
     else bar(r.bar, open > 0 ? s.conn / open : 0);
-    set(r.cells[4], short(Number(s.rate)));
-    set(r.cells[5], micro(s.connect_p50_us));
-    set(r.cells[6], micro(s.connect_p99_us));
-    set(r.cells[7], bytes(s.sx));
-    set(r.cells[8], bytes(s.rx));
-    set(r.cells[9], short(s.failures));
-    draw(r.spark, trend(trend_of(s)), Number(s.rate), short);
+    COLUMNS.forEach(function (c) { if (c[3]) set(r.cells[c[0]], c[3](s[c[2]])); });
+    draw(r.spark, trend(trend_of(s)), s.rate, short);
     return r.tr;
   }
   function wanted() {
-    var find = view.find.toLowerCase(), value, key = view.key;
+    var find = view.find.toLowerCase(), column, key = view.key;
     var list = now.servers.filter(function (s) {
       if (view.state && s.state !== view.state) return false;
       return !find || (s.server + " " + address(s) + " " + s.name + " " + s.state + " " +
         s.reason).toLowerCase().indexOf(find) >= 0;
     });
     if (!key && list.length > ROWS) key = "State";
-    COLUMNS.forEach(function (c) { if (c[0] === (key || "Server")) value = c[2]; });
+    COLUMNS.forEach(function (c) { if (c[0] === (key || "Server")) column = c; });
     return list.sort(function (a, b) {
-      return (view.down ? -1 : 1) * (value(a) - value(b)) || number(a) - number(b);
+      return (view.down ? -1 : 1) * (order_of(column, a) - order_of(column, b)) ||
+        number(a) - number(b);
     });
   }
   function servers() {
