@@ -24,6 +24,33 @@ top_table_fini(struct top_table *t)
 	top_table_init(t);
 }
 
+/* The columns behind the name, which has the rest of the width; shown from this
+ * width of the terminal on. Those with a key are fields of the line of a
+ * server: of several pens TEXT and AGE are those of the worst state, others
+ * are added up. */
+static const struct column {
+	const char *title;
+	int width; /* negative: to the left */
+	unsigned from;
+	enum { TEXT, COUNT, AMOUNT, AGE } kind;
+	size_t at, size; /* of the member */
+	const char *key;
+} table[] = {
+#define MEMBER(m)                    \
+	offsetof(struct top_server, m), \
+	    sizeof(((const struct top_server *)NULL)->m)
+	{ "ADDRESS", -22, 110, TEXT, MEMBER(at), NULL },
+	{ "STATE", -11, 0, TEXT, MEMBER(state), "state" },
+	{ "SESSIONS", 8, 0, COUNT, MEMBER(sessions), "conn" },
+	{ "NEW/S", 6, 50, AMOUNT, MEMBER(rate), "rate" },
+	{ "UP/S", 6, 70, AMOUNT, MEMBER(up_s), NULL },
+	{ "DOWN/S", 6, 70, AMOUNT, MEMBER(down_s), NULL },
+	{ "FAILED", 6, 50, AMOUNT, MEMBER(failures), "failures" },
+	{ "FOR", 5, 70, AGE, MEMBER(age_s), "age_s" },
+	{ "REASON", -26, 110, TEXT, MEMBER(reason), "reason" },
+};
+enum { COLUMNS = sizeof(table) / sizeof(table[0]), NAME_MIN = 8 };
+
 /* ---- a line ---- */
 
 /* The word after `key`, or "". */
@@ -38,10 +65,10 @@ top_value_of(const struct words *w, const char *key)
 	return "";
 }
 
-static uint64_t
+static double
 number_of(const struct words *w, const char *key)
 {
-	return strtoull(top_value_of(w, key), NULL, 10);
+	return strtod(top_value_of(w, key), NULL);
 }
 
 /* What came from elsewhere goes to a terminal. */
@@ -53,6 +80,18 @@ copy_text(char *to, size_t room, const char *from)
 	for (n = 0; n + 1 < room && from[n] != '\0'; n++)
 		to[n] = from[n] < ' ' || from[n] > '~' ? '?' : from[n];
 	to[n] = '\0';
+}
+
+static void
+read_member(
+    struct top_server *s, const struct column *c, const struct words *w)
+{
+	void *member = (char *)s + c->at;
+
+	if (c->kind == TEXT)
+		copy_text(member, c->size, top_value_of(w, c->key));
+	else
+		*(double *)member = number_of(w, c->key);
 }
 
 static void
@@ -72,14 +111,11 @@ top_server_read(struct top_server *s, unsigned pen, const char *service,
 	snprintf(at, sizeof(at), "%s%.90s%s:%.20s", ip6 ? "[" : "", addr,
 	    ip6 ? "]" : "", top_value_of(w, "port"));
 	copy_text(s->at, sizeof(s->at), at);
-	copy_text(s->state, sizeof(s->state), top_value_of(w, "state"));
-	copy_text(s->reason, sizeof(s->reason), top_value_of(w, "reason"));
-	s->sessions = number_of(w, "conn");
-	s->failures = number_of(w, "failures");
-	s->age_s = number_of(w, "age_s");
 	s->up = number_of(w, "sx");
 	s->down = number_of(w, "rx");
-	s->rate = strtod(top_value_of(w, "rate"), NULL);
+	for (i = 0; i < COLUMNS; i++)
+		if (table[i].key != NULL)
+			read_member(s, &table[i], w);
 	for (i = 0; i < TOP_PENS; i++)
 		s->number[i] = -1;
 	s->number[pen] = (int)strtol(w->word[0], NULL, 10);
@@ -147,31 +183,38 @@ is_of_another_pen(const struct top_server *x, const struct top_server *y)
 }
 
 static void
+add_member(struct top_server *to, const struct column *c,
+    const struct top_server *s, bool worse)
+{
+	const void *member = (const char *)s + c->at;
+	void *sum = (char *)to + c->at;
+
+	if (c->kind != TEXT && c->kind != AGE)
+		*(double *)sum += *(const double *)member;
+	else if (worse)
+		memcpy(sum, member, c->size);
+}
+
+static void
 add_up(struct top_server *to, const struct top_server *s)
 {
+	bool worse = badness(s->state) > badness(to->state);
 	unsigned i;
 
-	if (badness(s->state) > badness(to->state)) {
-		memcpy(to->state, s->state, sizeof(to->state));
-		memcpy(to->reason, s->reason, sizeof(to->reason));
-		to->age_s = s->age_s;
-	}
-	to->sessions += s->sessions;
-	to->failures += s->failures;
+	for (i = 0; i < COLUMNS; i++)
+		if (table[i].key != NULL)
+			add_member(to, &table[i], s, worse);
 	to->up += s->up;
 	to->down += s->down;
-	to->rate += s->rate;
 	for (i = 0; i < TOP_PENS; i++)
 		if (s->number[i] >= 0)
 			to->number[i] = s->number[i];
 }
 
 static double
-per_second(uint64_t now, uint64_t before, uint64_t ms)
+per_second(double now, double before, uint64_t ms)
 {
-	return now > before && ms > 0
-	    ? (double)(now - before) * 1000 / (double)ms
-	    : 0;
+	return now > before && ms > 0 ? (now - before) * 1000 / (double)ms : 0;
 }
 
 void
@@ -333,50 +376,20 @@ tell_age(char *to, size_t room, uint64_t s)
 	snprintf(to, room, "%" PRIu64 "%c", s / units[i].unit, units[i].name);
 }
 
-/* The columns behind the name, which has the rest of the width; shown from this
- * width of the terminal on. */
-static const struct column {
-	const char *title;
-	int width; /* negative: to the left */
-	unsigned from;
-	enum { TEXT, COUNT, AMOUNT, RATE, AGE } kind;
-	size_t at; /* of the member */
-} table[] = {
-	{ "ADDRESS", -22, 110, TEXT, offsetof(struct top_server, at) },
-	{ "STATE", -11, 0, TEXT, offsetof(struct top_server, state) },
-	{ "SESSIONS", 8, 0, COUNT, offsetof(struct top_server, sessions) },
-	{ "NEW/S", 6, 50, RATE, offsetof(struct top_server, rate) },
-	{ "UP/S", 6, 70, RATE, offsetof(struct top_server, up_s) },
-	{ "DOWN/S", 6, 70, RATE, offsetof(struct top_server, down_s) },
-	{ "FAILED", 6, 50, AMOUNT, offsetof(struct top_server, failures) },
-	{ "FOR", 5, 70, AGE, offsetof(struct top_server, age_s) },
-	{ "REASON", -26, 110, TEXT, offsetof(struct top_server, reason) },
-};
-enum { COLUMNS = sizeof(table) / sizeof(table[0]), NAME_MIN = 8 };
-
 static void
 tell_member(
     char *to, size_t room, const struct column *c, const struct top_server *s)
 {
 	const void *member = (const char *)s + c->at;
 
-	switch (c->kind) {
-	case TEXT:
+	if (c->kind == TEXT)
 		snprintf(to, room, "%s", (const char *)member);
-		break;
-	case COUNT:
-		snprintf(to, room, "%" PRIu64, *(const uint64_t *)member);
-		break;
-	case AMOUNT:
-		tell_amount(to, room, (double)*(const uint64_t *)member);
-		break;
-	case RATE:
+	else if (c->kind == COUNT)
+		snprintf(to, room, "%.0f", *(const double *)member);
+	else if (c->kind == AMOUNT)
 		tell_amount(to, room, *(const double *)member);
-		break;
-	case AGE:
-		tell_age(to, room, *(const uint64_t *)member);
-		break;
-	}
+	else
+		tell_age(to, room, (uint64_t)*(const double *)member);
 }
 
 static unsigned
@@ -463,7 +476,7 @@ top_table_sums(char line[TOP_LINE], const struct top_table *t, unsigned pens)
 	tell_amount(up, sizeof(up), sum.up_s);
 	tell_amount(down, sizeof(down), sum.down_s);
 	snprintf(line, TOP_LINE,
-	    "%u of %u up, %" PRIu64 " sessions, %s/s, up %sB/s, down %sB/s%s",
+	    "%u of %u up, %.0f sessions, %s/s, up %sB/s, down %sB/s%s",
 	    well, t->count, sum.sessions, rate, up, down,
 	    pens > 1 ? ", several pens" : "");
 	return line;

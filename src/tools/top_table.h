@@ -18,7 +18,7 @@ struct top_server {
 	char name[TOP_TEXT], at[TOP_TEXT];
 	char state[16];			   /* the worst of several */
 	char reason[TOP_TEXT];
-	uint64_t sessions, failures, age_s, up, down;
+	double sessions, failures, age_s, up, down;
 	double rate, up_s, down_s, bytes_s; /* a second; the sum of both
 					     * directions */
 	/* Its number at each pen; -1: that one does not have it. */

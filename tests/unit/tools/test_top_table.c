@@ -49,7 +49,7 @@ START_TEST(names_with_blanks)
 	ck_assert_uint_eq(now.count, 1);
 	ck_assert_str_eq(now.list[0].name, "a b; conn 9");
 	ck_assert_str_eq(now.list[0].state, "up");
-	ck_assert_uint_eq(now.list[0].sessions, 2);
+	ck_assert_double_eq(now.list[0].sessions, 2);
 	end();
 }
 END_TEST
@@ -88,8 +88,8 @@ START_TEST(several_pens_add_up)
 	ck_assert_str_eq(now.list[0].name, "a");
 	ck_assert_str_eq(now.list[0].state, "down");
 	ck_assert_str_eq(now.list[0].reason, "check connect: no");
-	ck_assert_uint_eq(now.list[0].sessions, 5);
-	ck_assert_uint_eq(now.list[0].failures, 6);
+	ck_assert_double_eq(now.list[0].sessions, 5);
+	ck_assert_double_eq(now.list[0].failures, 6);
 	ck_assert_int_eq(now.list[0].number[0], 0);
 	ck_assert_int_eq(now.list[0].number[1], 7);
 	ck_assert_int_eq(now.list[1].number[1], -1);
