@@ -86,7 +86,7 @@ tests/unit/net/test_loop
 tests/unit/net/test_pipe
 tests/unit/pool/test_slow_start
 tests/unit/proxy/test_http_requests
-tests/unit/proxy/test_room
+tests/unit/proxy/test_shared_limit
 tests/unit/proxy/test_shortages
 tests/unit/proxy/test_silence
 tests/unit/proxy/test_source_limits

@@ -211,7 +211,7 @@ pen_new(void)
 	if (p == NULL)
 		return NULL;
 	stopping_init(&p->stopping);
-	room_init(&p->room);
+	shared_limit_init(&p->shared_limit);
 	buffer_init(&p->included);
 	p->plan = plan_new();
 	p->given = plan_new();

@@ -121,7 +121,8 @@ join(struct service *svc)
 	struct pen *p = svc->pen;
 
 	if (takes_connections(svc->plan))
-		room_join(&p->room, frontend_core_of(svc->frontend),
+		shared_limit_join(&p->shared_limit,
+		    frontend_core_of(svc->frontend),
 		    !svc->leaves && has_share(p->plan, svc->plan));
 }
 
@@ -131,9 +132,11 @@ shares_settle(struct pen *p)
 	struct service *svc;
 	uint64_t max = limit_of(p);
 
-	if (p->phase < PHASE_STARTING || (max == 0 && p->room.max == 0))
+	if (p->phase < PHASE_STARTING ||
+	    (max == 0 && p->shared_limit.max == 0))
 		return;
-	room_set(&p->room, max, max > 0 ? shares_count(p->plan) : 0);
+	shared_limit_set(
+	    &p->shared_limit, max, max > 0 ? shares_count(p->plan) : 0);
 	SERVICE_EACH (p, svc)
 		if (max > 0)
 			join(svc);

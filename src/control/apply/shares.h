@@ -1,6 +1,6 @@
 /* shares.h: what services have together: descriptors, and with them sessions.
- * Services that take connections share all, as their room (room.h): half of it
- * is kept for each in equal parts, the rest is for those that need more.
+ * Services that take connections have all together (shared_limit.h): half is
+ * kept for them in equal parts, the rest is for those that need more, and
  * conn_max_all may make it smaller. Those of datagrams have a fixed part of the
  * descriptors. */
 #ifndef PEN_CONTROL_SHARES_H
@@ -10,7 +10,7 @@
 
 /* How the descriptors are divided. */
 struct shares {
-	unsigned count;	 /* services that have a share of the room */
+	unsigned count;	 /* services with a share of that limit */
 	size_t together; /* descriptors that they have */
 	size_t each;	 /* that every other service has */
 	size_t needed;	 /* by those that share, for other things than

@@ -19,7 +19,7 @@
 #include "net/inherited.h"
 #include "net/loop/loop.h"
 #include "net/loop/pieces.h"
-#include "proxy/core/room.h"
+#include "proxy/core/shared_limit.h"
 
 struct command_group;
 struct acl_loads;
@@ -106,7 +106,7 @@ struct pen {
 	int answers; /* of control, unfinished: a graceful stop waits */
 	unsigned processors;	  /* at the start; 0: not known yet */
 	size_t descriptors;	  /* the process may have; 0: not known yet */
-	struct room room;	  /* of the clients of all services */
+	struct shared_limit shared_limit; /* of the clients of all services */
 	uint64_t control_clients; /* at a time */
 	/* Listening sockets of others, until the first apply is over. */
 	struct inherited inherited;

@@ -407,7 +407,7 @@ emit_limit(struct fields *f, const struct service *svc)
 	if (frontend_stats(svc->frontend)->sessions >= max) {
 		fields_text(f, "waits", "conn_max");
 		fields_number(f, "conn_max", max);
-	} else if (!room_has(frontend_core_of(svc->frontend))) {
+	} else if (!shared_limit_has(frontend_core_of(svc->frontend))) {
 		fields_text(f, "waits", "conn_max_all");
 		fields_number(
 		    f, "conn_max_all", svc->plan->config.conn_max_all);

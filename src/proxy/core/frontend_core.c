@@ -1,5 +1,5 @@
-/* frontend_core.c: the settings in force, and the limits of all clients: is
- * there room for one more? */
+/* frontend_core.c: the settings in force, and the limits of all clients: is one
+ * more accepted? */
 #include "config.h"
 
 #include "base/hash.h"
@@ -49,7 +49,7 @@ frontend_has_room(const struct frontend_core *f)
 
 	return !f->rate_reached && f->stats->sessions < o->sessions_max &&
 	    (o->pending_max == 0 || f->stats->connecting < o->pending_max) &&
-	    room_has(f);
+	    shared_limit_has(f);
 }
 
 void
@@ -101,7 +101,7 @@ frontend_client_in(struct frontend_core *f)
 {
 	f->stats->accepted++;
 	f->stats->sessions++;
-	room_more(f);
+	shared_limit_more(f);
 	if (f->stats->sessions > f->stats->sessions_peak)
 		f->stats->sessions_peak = f->stats->sessions;
 	if (f->options.limits.all.count > 0)
@@ -113,7 +113,7 @@ void
 frontend_client_out(struct frontend_core *f, enum reason why)
 {
 	f->stats->sessions--;
-	room_less(f);
+	shared_limit_less(f);
 	f->stats->reasons[why]++;
 	frontend_check_limits(f);
 }
@@ -122,7 +122,7 @@ void
 frontend_client_moves(struct frontend_core *from, struct frontend_core *to)
 {
 	from->stats->sessions--;
-	room_less(from);
+	shared_limit_less(from);
 	frontend_check_limits(from);
 	frontend_client_in(to);
 }
@@ -179,7 +179,7 @@ frontend_core_init(struct frontend_core *f, struct loop *l, struct pool *p,
 	f->ids = any.k0;
 	source_limits_init(&f->sources, &f->options.limits);
 	timer_init(&f->rate_timer, on_rate);
-	list_init(&f->room.link);
+	list_init(&f->shared.link);
 	return 0;
 }
 
@@ -187,7 +187,7 @@ void
 frontend_core_fini(struct frontend_core *f)
 {
 	preopened_fini(&f->preopened);
-	room_part(f);
+	shared_limit_part(f);
 	routes_free(f->routes);
 	source_limits_fini(&f->sources);
 	timer_fini(&f->rate_timer);

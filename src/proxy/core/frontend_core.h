@@ -12,7 +12,7 @@
 #include "proxy/core/frontend_options.h"
 #include "proxy/core/frontend_stats.h"
 #include "proxy/core/preopened.h"
-#include "proxy/core/room.h"
+#include "proxy/core/shared_limit.h"
 #include "tls/tls_client.h"
 #include "tls/tls_server.h"
 
@@ -57,7 +57,7 @@ struct frontend_core {
 	struct log_format *log_format; /* NULL: logfmt */
 	struct preopened preopened;
 
-	struct room_member room; /* among all frontends */
+	struct shared_limit_member shared; /* among all frontends */
 	bool full; /* a limit is reached: listeners are paused */
 	bool rate_reached;
 	struct rate_bucket rate; /* of conn_rate */

@@ -1,5 +1,6 @@
-/* test_room.c: a limit of several frontends together, with a share for each: by
- * numbers, and against the rule with clients that come and go at random. */
+/* test_shared_limit.c: a limit of several frontends together, with a share for
+ * each: by numbers, and against the rule with clients that come and go at
+ * random. */
 #include "config.h"
 
 #include <check.h>
@@ -11,7 +12,7 @@
 
 enum { COUNT = 5, STEPS = 20000 };
 
-static struct room room;
+static struct shared_limit shared;
 static struct frontend_core all[COUNT];
 
 static void
@@ -26,9 +27,9 @@ limit(uint64_t max)
 {
 	int i;
 
-	room_set(&room, max, COUNT - 1);
+	shared_limit_set(&shared, max, COUNT - 1);
 	for (i = 0; max > 0 && i < COUNT; i++)
-		room_join(&room, &all[i], i < COUNT - 1);
+		shared_limit_join(&shared, &all[i], i < COUNT - 1);
 	for (i = 0; i < COUNT; i++)
 		frontend_check_limits(&all[i]);
 }
@@ -39,9 +40,9 @@ begin(uint64_t max)
 	int i;
 
 	memset(all, 0, sizeof(all));
-	room_init(&room);
+	shared_limit_init(&shared);
 	for (i = 0; i < COUNT; i++) {
-		list_init(&all[i].room.link);
+		list_init(&all[i].shared.link);
 		all[i].options.sessions_max = 1000;
 		all[i].stats = &all[i].own_stats;
 		all[i].started = true;
@@ -119,8 +120,8 @@ START_TEST(a_member_goes)
 	all[0].options.sessions_max = 5;
 	ck_assert_uint_eq(fill(0), 5);
 	leave(0, 5);
-	room_part(&all[0]);
-	ck_assert(room_has(&all[0]));
+	shared_limit_part(&all[0]);
+	ck_assert(shared_limit_has(&all[0]));
 	ck_assert_uint_eq(fill(1), 50);
 	leave(1, 50);
 	ck_assert_uint_eq(fill(2), 50);
@@ -130,7 +131,7 @@ END_TEST
 static void
 check_rule(uint64_t max)
 {
-	uint64_t share = room.share, taken = 0, sum = 0, n;
+	uint64_t share = shared.share, taken = 0, sum = 0, n;
 	int i;
 
 	for (i = 0; i < COUNT; i++) {
@@ -156,7 +157,7 @@ START_TEST(clients_come_and_go)
 	int step, i;
 
 	begin(max);
-	ck_assert_uint_eq(room.share == 0, max < COUNT - 1);
+	ck_assert_uint_eq(shared.share == 0, max < COUNT - 1);
 	srand(1);
 	for (step = 0; step < STEPS; step++) {
 		i = rand() % COUNT;
@@ -171,9 +172,9 @@ START_TEST(clients_come_and_go)
 }
 END_TEST
 
-SUITE(test_room)
+SUITE(test_shared_limit)
 {
-	Suite *s = suite_create("room");
+	Suite *s = suite_create("shared_limit");
 
 	SUITE_ADD(s, shares_are_kept, 10);
 	SUITE_ADD(s, limits_change, 10);
