@@ -143,22 +143,26 @@ is_clean(const struct log_format *f, const struct record_field *field,
 	    !is_special(f, value, n);
 }
 
-/* A value is written where it is to stay; only one with special bytes moves.
- * Returns the length of such a value, which is in `copy` then, else 0. */
+/* The `n` bytes of a value have been written behind the end of the line. If
+ * none has to be escaped they become its end, and 0 is returned; else they are
+ * copied to `escape`, for the caller to append them in its way, and `n` is
+ * returned. */
 static size_t
-keep_value(const struct log_format *f, const struct record_field *field,
-    struct line *l, size_t n, char copy[RECORD_VALUE_MAX])
+append_unless_special(const struct log_format *f,
+    const struct record_field *field, struct line *l, size_t n,
+    char escape[RECORD_VALUE_MAX])
 {
 	char *value = l->text + l->length;
-	bool clean = is_clean(f, field, value, n);
+	bool special = !is_clean(f, field, value, n);
 
-	if (clean)
-		l->length += n;
+	if (special)
+		memcpy(escape, value, n);
 	else
-		memcpy(copy, value, n);
+		l->length += n;
+	/* in front of the value, too, the line may be too long already */
 	if (l->length > LOG_FORMAT_LINE_MAX)
 		l->length = LOG_FORMAT_LINE_MAX;
-	return clean ? 0 : n;
+	return special ? n : 0;
 }
 
 /* The text of the piece, of which the first `skip` bytes are left out, and the
@@ -202,7 +206,9 @@ write_logfmt(const struct log_format *f, const struct session_record *r,
 		const struct piece *p = &f->pieces[i];
 
 		n = put_piece(p, r, l->length == 0, l);
-		if (n == 0 || (n = keep_value(f, p->field, l, n, copy)) == 0)
+		if (n > 0)
+			n = append_unless_special(f, p->field, l, n, copy);
+		if (n == 0)
 			continue;
 		log_format_add(l, "\"", 1);
 		add_json(l, copy, n);
@@ -225,7 +231,8 @@ write_json(const struct log_format *f, const struct session_record *r,
 		n = put_piece(p, r, 0, l);
 		if (n == 0)
 			continue;
-		if ((n = keep_value(f, p->field, l, n, copy)) > 0)
+		n = append_unless_special(f, p->field, l, n, copy);
+		if (n > 0)
 			add_json(l, copy, n);
 		if (!p->field->is_number)
 			log_format_add(l, "\"", 1);
@@ -253,7 +260,9 @@ write_journal(const struct log_format *f, const struct session_record *r,
 		const struct piece *p = &f->pieces[i];
 
 		n = put_piece(p, r, 0, l);
-		if (n > 0 && (n = keep_value(f, p->field, l, n, copy)) > 0)
+		if (n > 0)
+			n = append_unless_special(f, p->field, l, n, copy);
+		if (n > 0)
 			add_escaped(l, copy, n, "\\x", UCHAR_MAX);
 	}
 	log_format_add(l, "\n", 1);
@@ -278,7 +287,9 @@ write_template(const struct log_format *f, const struct session_record *r,
 		n = record_put(p->field, r, l->text + l->length);
 		if (n == 0)
 			log_format_add(l, "-", 1);
-		else if ((n = keep_value(f, p->field, l, n, copy)) > 0)
+		else
+			n = append_unless_special(f, p->field, l, n, copy);
+		if (n > 0)
 			add_escaped(l, copy, n, "\\x", UCHAR_MAX);
 	}
 }
