@@ -72,19 +72,27 @@ sticky_away_make(struct sticky_aways *t, uint32_t i)
 	return sticky_aways_get(t, i);
 }
 
+/* What a->home is of that server; 0 is none. */
+static uint32_t
+home_of(unsigned server)
+{
+	return server + 1;
+}
+
 void
 sticky_aways_opened(struct sticky_aways *t, uint32_t i, unsigned server,
-    unsigned last, bool served)
+    unsigned before, bool served)
 {
 	struct sticky_away *a = sticky_away_make(t, i);
+	bool moves = before != server && served;
 
 	if (a == NULL)
 		return;
 	a->open++;
-	if (a->home == server + 1)
+	if (a->home == home_of(server)) /* it is back */
 		a->home = 0;
-	else if (a->home == 0 && last != server && served)
-		a->home = last + 1;
+	else if (a->home == 0 && moves)
+		a->home = home_of(before);
 }
 
 void

@@ -31,11 +31,12 @@ void sticky_aways_set(struct sticky_aways *t, bool on);
 
 /* What is noted of number `i`, or NULL. */
 struct sticky_away *sticky_aways_get(const struct sticky_aways *t, uint32_t i);
-/* Number `i` opens one more connection, to `server`; it was `served` by `last`
- * before. A server that never moved a byte with it is not where it came from: a
- * connect may have failed there. */
+/* Client `i` opens one more connection, to `server`. Its last server was
+ * `before`, which is noted as its home if that is another one, and it has no
+ * home yet; not if that one never moved a byte with it (`served`), as a connect
+ * may have failed there. Back at its home it has none. */
 void sticky_aways_opened(struct sticky_aways *t, uint32_t i, unsigned server,
-    unsigned last, bool served);
+    unsigned before, bool served);
 /* One of its connections was closed. */
 void sticky_aways_closed(struct sticky_aways *t, uint32_t i);
 /* It came from nowhere. */
