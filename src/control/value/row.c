@@ -88,8 +88,9 @@ is_question(const struct command *row, int arguments, bool no)
 bool
 row_asks(const struct command *row, int arguments, bool no)
 {
-	return row->flags & ROW_ASKS && !no &&
-	    arguments <= !may_be_alone(row);
+	int without_value = may_be_alone(row) ? 0 : 1;
+
+	return row->flags & ROW_ASKS && !no && arguments <= without_value;
 }
 
 bool
