@@ -88,17 +88,19 @@ schedule(struct probes *p, uint32_t server, uint64_t when)
 		heap_set(&p->due, server, when);
 }
 
+/* A round reports the worst result of its VIPs; of several that are as bad the
+ * first, or the slowest. */
 static void
-note_result(struct probes *p, uint32_t server, unsigned vip,
+note_if_worse(struct probes *p, uint32_t server, unsigned vip,
     enum probe_result r, uint64_t rtt)
 {
 	struct probe_report *round = &p->servers[server].round;
+	bool is_slower = r == round->result && rtt > round->rtt;
 
-	if (r < round->result || (r == round->result && rtt <= round->rtt))
-		return;
-	round->result = r;
-	round->vip = p->plan.vip[vip];
-	round->rtt = rtt;
+	if (r > round->result || is_slower)
+		*round = (struct probe_report){
+			.result = r, .vip = p->plan.vip[vip], .rtt = rtt
+		};
 }
 
 static void
@@ -136,7 +138,7 @@ end_request(
 {
 	uint32_t server = q->server;
 
-	note_result(p, server, q->vip, r, r == PROBE_OK ? now - q->since : 0);
+	note_if_worse(p, server, q->vip, r, r == PROBE_OK ? now - q->since : 0);
 	release(p, q);
 	end_if_over(p, server, now);
 }
@@ -159,7 +161,7 @@ ask_next(struct probes *p, uint32_t server, uint64_t now)
 	    PROBES_MOST * ((random >> 32) % PORT_TURNS));
 	q->since = now;
 	if (!send_syn(p, q)) {
-		note_result(p, server, q->vip, PROBE_NO_ADDRESS, 0);
+		note_if_worse(p, server, q->vip, PROBE_NO_ADDRESS, 0);
 		w->next = p->plan.count;
 	} else {
 		q->busy = true;
