@@ -260,10 +260,10 @@ bool pool_takes_back(struct pool *p, const struct peer *who,
 void pool_on_eligible(
     struct pool *p, void (*fn)(void *arg, unsigned slot), void *arg);
 
-/* In one of several processes: servers that are full by connections of others
- * may have places again. Once a millisecond; all servers are visited then, if
- * any is full. */
-void pool_look_again(struct pool *p, uint64_t now);
+/* In one of several processes: servers that are full may have room again, as
+ * others have closed connections. Does something once a millisecond, if any
+ * server is full; then it visits all. */
+void pool_refresh_full(struct pool *p, uint64_t now);
 /* This process was forked from another one, which has the same pool: servers
  * drawn at random are to be others than there. */
 void pool_become(struct pool *p);

@@ -395,7 +395,7 @@ decide_and_reserve(struct pool *p, const struct peer *who,
 	unsigned i;
 
 	pool_let_go(p);
-	pool_look_again(p, now);
+	pool_refresh_full(p, now);
 	for (i = 0; i < p->slots + RESERVE_TRIES; i++) {
 		d = pool_decide(p, who, attempts, now);
 		if (d.server == NULL ||

@@ -57,7 +57,7 @@ struct pool {
 	struct pool_share *share; /* NULL: it is the only one; not owned */
 	unsigned joined;	  /* slots with numbers there */
 	struct server *reserved;  /* chosen, and counted there; or NULL */
-	uint64_t looked;	  /* when it looked for places of others */
+	uint64_t refreshed;	  /* when pool_refresh_full() did that */
 };
 
 /* Whether `s` may serve a client that was there before. */

@@ -156,13 +156,13 @@ pool_reserve(struct server *s, uint64_t limit)
 }
 
 void
-pool_look_again(struct pool *p, uint64_t now)
+pool_refresh_full(struct pool *p, uint64_t now)
 {
 	unsigned i;
 
-	if (p->share == NULL || p->full == 0 || p->looked == now)
+	if (p->share == NULL || p->full == 0 || p->refreshed == now)
 		return;
-	p->looked = now;
+	p->refreshed = now;
 	for (i = SLOTS_SPECIAL; i < p->slots; i++)
 		if (p->servers[i]->full)
 			pool_refresh(p->servers[i]);

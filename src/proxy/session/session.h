@@ -63,7 +63,7 @@ struct session_queue {
 	struct task task;	/* serves them */
 	bool due;		/* there may be places: the task will see */
 	bool serving;
-	struct timer look; /* now and then, all the same */
+	struct timer regular; /* serves it without such a report */
 };
 
 /* All of a frontend. Each is in one of the lists, and in the table. */

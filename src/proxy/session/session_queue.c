@@ -10,15 +10,15 @@
 #include "pool/balance.h"
 #include "proxy/session/session_private.h"
 
-/* How often the queue is served without a report of a free slot. */
-enum { LOOK_MS = 500 };
-/* The same where other processes serve clients of the same servers. */
-enum { LOOK_OTHERS_MS = 5 };
+/* How often the queue is served although no server has reported a free slot. */
+enum { SERVE_MS = 500 };
+/* Those that other processes free are not reported here. */
+enum { SERVE_SHARED_MS = 5 };
 
 static uint64_t
-look_ms(const struct frontend_core *f)
+serve_interval_ms(const struct frontend_core *f)
 {
-	return pool_processes(f->pool) > 1 ? LOOK_OTHERS_MS : LOOK_MS;
+	return pool_processes(f->pool) > 1 ? SERVE_SHARED_MS : SERVE_MS;
 }
 
 void
@@ -102,7 +102,7 @@ session_queue(struct session *s)
 	if (!session_may_queue(s, now) || session_facts(s) == NULL)
 		return false;
 	if (f->stats->queued == 0 &&
-	    timer_start(f->loop, &q->look, look_ms(f)) < 0)
+	    timer_start(f->loop, &q->regular, serve_interval_ms(f)) < 0)
 		return false;
 	session_set_state(s, QUEUED);
 	queue_add(s, s->more->facts->queued != 0);
@@ -365,19 +365,19 @@ queue_on_eligible(void *arg, unsigned slot)
  * came back to the queue may try once more, or that no server is full any
  * more. */
 static void
-queue_on_look(struct timer *t)
+queue_on_regular(struct timer *t)
 {
-	struct sessions *all = list_entry(t, struct sessions, queue.look);
+	struct sessions *all = list_entry(t, struct sessions, queue.regular);
 	struct frontend_core *f = all->frontend;
 	struct list *queues = &all->queue.queues, *link;
 
 	for (link = queues->next; link != queues; link = link->next)
 		list_entry(link, struct route_queue, link)->due = true;
 	pool_revive(f->pool, loop_now(f->loop));
-	pool_look_again(f->pool, loop_now(f->loop));
+	pool_refresh_full(f->pool, loop_now(f->loop));
 	session_queue_serve(all);
 	if (f->stats->queued > 0)
-		(void)timer_start(f->loop, t, look_ms(f));
+		(void)timer_start(f->loop, t, serve_interval_ms(f));
 }
 
 void
@@ -385,7 +385,7 @@ session_queue_init(struct sessions *all)
 {
 	struct session_queue *q = &all->queue;
 
-	timer_init(&q->look, queue_on_look);
+	timer_init(&q->regular, queue_on_regular);
 	route_queue_init(&q->all, NULL);
 	list_init(&q->queues);
 	list_init(&q->task.link);
@@ -398,5 +398,5 @@ session_queue_fini(struct sessions *all)
 {
 	pool_on_eligible(all->frontend->pool, NULL, NULL);
 	list_remove(&all->queue.task.link);
-	timer_fini(&all->queue.look);
+	timer_fini(&all->queue.regular);
 }
