@@ -34,10 +34,10 @@ emit_client(struct reply *r, const struct sticky_client *client, uint64_t now)
 	fields_end(&f);
 }
 
-/* A piece ends after some clients looked at too: those passed over cost
- * time. */
+/* The next piece of those that were seen in the last r->arg ms. It also ends
+ * after WALK clients, as older ones, which are skipped, take time, too. */
 static bool
-more_recent(struct reply *r, struct service *svc)
+more_recent_clients(struct reply *r, struct service *svc)
 {
 	const struct sticky *clients = pool_sticky(svc->pool);
 	size_t count = clients != NULL ? sticky_count(clients) : 0, walked;
@@ -68,7 +68,7 @@ run_recent(struct call *c, struct error *e)
 	fields_list_begin(c->reply);
 	c->reply->at = 0;
 	c->reply->arg = ms;
-	c->reply->more = more_recent;
+	c->reply->more = more_recent_clients;
 	return 0;
 }
 
