@@ -111,9 +111,11 @@ sock_group_has(int fd)
 #endif
 }
 
-/* One more, of those that were inherited with the first one, or a new one. */
+/* The socket of one more process: the next one that was inherited at this
+ * address; else a new one beside `first`; else, where the kernel has no groups,
+ * the same socket once more, which several processes accept from. */
 static int
-open_member(const struct addr *at, const struct sock_listen_options *o,
+open_next(const struct addr *at, const struct sock_listen_options *o,
     int first, struct error *e)
 {
 	struct sock_listen_options next = *o;
@@ -127,8 +129,10 @@ open_member(const struct addr *at, const struct sock_listen_options *o,
 		next.group = SOCK_GROUP_NEXT;
 		next.inherited = NULL;
 		fd = sock_listen(at, &next, NULL, e);
+		/* only beside a socket that another user has opened is the
+		 * same one shared instead */
 		if (fd >= 0 || o->inherited == NULL)
-			return fd; /* else another user has opened the first */
+			return fd;
 	}
 	fd = fcntl(first, F_DUPFD_CLOEXEC, 0);
 	return fd >= 0 ? fd : error_set(e, "%s", strerror(errno));
@@ -145,7 +149,7 @@ sock_group_open(const struct addr *at, const struct sock_listen_options *o,
 	if (was_alone)
 		sock_allow_group(socket[0]);
 	for (i = from; i < count; i++) {
-		socket[i] = open_member(at, o, socket[0], e);
+		socket[i] = open_next(at, o, socket[0], e);
 		if (socket[i] < 0) {
 			for (k = from; k < i; k++)
 				close(socket[k]);
