@@ -293,32 +293,40 @@ set_protocols(SSL_CTX *ctx, const struct tls_settings *s, struct error *e)
 	return 0;
 }
 
-/* The issuer of a client's certificate must have a revocation list if any list
- * is there. That a CA above it has none is no error: an earlier one stays. */
+/* The issuer of a client's certificate (depth 0) must have a revocation list if
+ * any list is there; the CAs above it need none. */
+static bool
+is_ca_without_list(X509_STORE_CTX *x)
+{
+	return X509_STORE_CTX_get_error(x) == X509_V_ERR_UNABLE_TO_GET_CRL &&
+	    X509_STORE_CTX_get_error_depth(x) > 0;
+}
+
+/* Called for each certificate of the chain, with the error in `x` if it is not
+ * good: returns 1 to go on. The app data have the last error that counts, which
+ * one that does not count must not replace. */
 static int
-accept_unlisted(int good, X509_STORE_CTX *x)
+on_verify(int good, X509_STORE_CTX *x)
 {
 	intptr_t error = X509_STORE_CTX_get_error(x);
 
 	if (good)
 		return 1;
-	if (error != X509_V_ERR_UNABLE_TO_GET_CRL ||
-	    X509_STORE_CTX_get_error_depth(x) == 0) {
-		X509_STORE_CTX_set_app_data(x, (void *)error);
-		return 0;
+	if (is_ca_without_list(x)) {
+		error = (intptr_t)X509_STORE_CTX_get_app_data(x);
+		X509_STORE_CTX_set_error(x, (int)error);
+		return 1;
 	}
-	error = (intptr_t)X509_STORE_CTX_get_app_data(x);
-	X509_STORE_CTX_set_error(x, (int)error);
-	return 1;
+	X509_STORE_CTX_set_app_data(x, (void *)error);
+	return 0;
 }
 
 /* With request_any every certificate will do; the result of the check is
  * reported, unless there is no memory to keep it in. */
 static int
-accept_any(int good, X509_STORE_CTX *x)
+on_verify_any(int good, X509_STORE_CTX *x)
 {
-	return accept_unlisted(good, x) ||
-	    X509_STORE_CTX_get_app_data(x) != NULL;
+	return on_verify(good, x) || X509_STORE_CTX_get_app_data(x) != NULL;
 }
 
 /* Which CA certificates verify clients, and whether a client must have one. */
@@ -353,7 +361,7 @@ set_verification(SSL_CTX *ctx, struct tls_server *t, struct error *e)
 		SSL_CTX_set_verify(ctx,
 		    SSL_VERIFY_PEER |
 			(s->require ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
-		    s->request_any ? accept_any : accept_unlisted);
+		    s->request_any ? on_verify_any : on_verify);
 	return rc;
 }
 
