@@ -423,21 +423,30 @@ concerns_all(const struct apply *a)
 	    !listen_list_equal(&a->now->listen, &a->wanted->listen);
 }
 
-/* Servers to be set, and to be removed. */
+/* From that slot on the first one with a server to be visited: any, or one that
+ * the draft changes, or whose name was looked up. */
+static unsigned
+next_visited(const struct apply *a, bool all, unsigned slot)
+{
+	struct names_range looked_up = names_range(a->names, a->service);
+
+	return all ? slot
+		   : next_concerned(a->now, a->wanted, looked_up, slot);
+}
+
+/* Finds the servers that are to be set, or to be removed. One with an error
+ * ends it, unless errors are collected. */
 int
 apply_servers_check(struct apply *a, struct error *e)
 {
-	struct names_range r = names_range(a->names, a->service);
 	bool all = concerns_all(a);
 	unsigned now = plan_slots(a->now), wanted = plan_slots(a->wanted);
 	unsigned slots = now > wanted ? now : wanted, slot;
 
-	for (slot = 0; slot < slots; slot++) {
-		if (!all)
-			slot = next_concerned(a->now, a->wanted, r, slot);
-		if (slot < slots && find_change(a, slot, e) < 0 &&
+	for (slot = next_visited(a, all, 0); slot < slots;
+	     slot = next_visited(a, all, slot + 1))
+		if (find_change(a, slot, e) < 0 &&
 		    !errors_keep(a->pen->errors, e))
 			return -1;
-	}
 	return 0;
 }
