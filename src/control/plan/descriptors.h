@@ -7,30 +7,31 @@
 #include "control/plan/plan.h"
 
 struct descriptors {
-	size_t control;	 /* clients at a time */
-	size_t idlers;	 /* as many as are wanted, or fewer */
-	size_t sessions; /* that there may be at most */
-	size_t usual;	 /* when the number is not set: room for pipes is
-			  * left */
-	size_t
-	    kernel_pipes; /* with as many sessions as the plan has, or usual */
+	size_t control;	 /* most clients of the control sockets at a time */
+	size_t idlers;	 /* pre-opened connections: as set, or fewer */
+	size_t sessions; /* the largest number that may be set */
+	size_t usual;	 /* the number if none is set, which leaves some for
+			  * kernel pipes */
+	/* beside as many sessions as are set, or usual */
+	size_t kernel_pipes;
 };
 
-/* Shares `limit` descriptors out: two a session or one a flow of datagrams;
- * what the plan's listeners, control sockets, pre-opened connections, DNS
- * servers and health checks need besides is kept back first, the rest is for
- * kernel pipes. All together are never more than the limit unless that is below
- * what the process needs for itself. `kept`: so many sessions have been
- * promised, and pre-opened connections get what these leave; 0 at the start. */
+/* Divides `limit` descriptors. First come what the plan's listeners, control
+ * sockets, pre-opened connections, DNS servers and health checks need; then
+ * sessions, with two each, or flows of datagrams, with one; kernel pipes get
+ * the rest. The sum exceeds the limit only if that is less than the process
+ * needs for itself. `kept` is the number of sessions that the running plan has
+ * a descriptor for, and that a new one must not reduce: pre-opened connections
+ * get what they leave; 0 at the start. */
 struct descriptors descriptors_share(
     size_t limit, const struct plan *plan, size_t kept);
 /* What the service of the plan needs besides sessions, without what the process
  * needs. */
 size_t descriptors_needed(const struct plan *plan);
-/* Settles how many kernel pipes, sessions and pre-opened connections the plan
- * has: what it wants, or less when that is beyond the limit, which is logged
- * once. `sharing` services have the limit together: each may have all sessions,
- * which are limited together (room.h), and its part of the pipes. */
+/* Sets how many kernel pipes, sessions and pre-opened connections the plan has:
+ * as many as it wants, or fewer if the limit does not permit that, which is
+ * logged once. The limit is that of `sharing` services together: each may have
+ * all sessions, which shared_limit.h limits, and its part of the pipes. */
 void descriptors_settle(
     size_t limit, unsigned sharing, struct plan *plan, size_t kept);
 
