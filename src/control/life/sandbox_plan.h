@@ -8,10 +8,11 @@
 
 struct starter;
 
-/* Adds rules for the directories of its files: those of files that are written
- * can be written to; none to `rules` of -1. With `frames` all of /sys and /proc
- * can be read; with `in_root` the process is in its own root directory, which
- * may be one of them; with `logged` each rule is logged. */
+/* Permits in the kernel's rules, the descriptor `rules`, to read the
+ * directories of these files, and to write in those of files that are written.
+ * Without rules (-1) it only logs. `frames`: all of /sys and /proc can be
+ * read; `in_root`: the process is in its own root directory, which may be one
+ * of them; `logged`: each directory is logged. */
 void sandbox_plan_files(const struct pen *p, int rules, bool frames,
     bool in_root, bool logged);
 /* Whether it needs Unix sockets, besides those of control. */
