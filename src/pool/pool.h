@@ -397,23 +397,34 @@ void pool_closed(struct pool *p, struct server *s, const struct peer *who,
  * so do the bytes that they move from now on. */
 void pool_clear_counters(struct pool *p);
 
-/* The state of a server in another process; times are of this process's
- * clock. */
-struct server_past {
+/* A server as another process has it: the one before this one, one of several
+ * that serve together, a peer. Times are of this process's clock. */
+struct server_elsewhere {
 	enum server_admin admin;
 	struct server_mark mark;
-	uint64_t blacklisted_until;
-	bool by_operator;
+	uint64_t blacklisted_ms; /* for so long from now; 0: it is not */
+	bool by_operator, checked;
 	unsigned refusals;
 	struct health health;
 	uint64_t connects, failures, sent, received;
 	struct server_history history;
 };
 
+/* Describes the server for another process. */
+void pool_describe(
+    const struct server *s, struct server_elsewhere *e, uint64_t now);
 /* Puts the server into that state: marks of the operator come on top of those
  * that it has, and its health counts only if it is checked. */
 void pool_restore(struct pool *p, struct server *s,
-    const struct server_past *past, uint64_t now);
+    const struct server_elsewhere *e, uint64_t now);
+/* Its counters continue from there. */
+void pool_restore_counters(
+    struct pool *p, struct server *s, const struct server_elsewhere *e);
+/* The results of checks and blacklistings of `s` are those of another process
+ * that serves the same clients. */
+void pool_follow(struct pool *p, struct server *s,
+    const struct server_elsewhere *e, uint64_t now);
+
 /* Notes where its drain or maint comes from, which the pool makes no use of. */
 void pool_note_mark(struct server *s, const struct server_mark *mark);
 /* Adds what another process has counted: the connections, and the rest if it is
@@ -429,24 +440,6 @@ void pool_count_in(struct server *s, struct server_counters *at);
 /* What several processes that serve have counted together, in one that serves
  * no client. */
 void pool_take_counters(struct server *s, const struct server_counters *c);
-
-/* What one of several processes knows of the state of a server, and why; times
- * are ms from now. The state of `s` is that from now on. */
-struct server_known {
-	uint64_t blacklisted_ms; /* 0: it is not */
-	bool by_operator, checked;
-	unsigned refusals;
-	struct health health;
-	char reason[SERVER_REASON_MAX];
-};
-void pool_known(
-    const struct server *s, struct server_known *known, uint64_t now);
-void pool_learn(struct pool *p, struct server *s,
-    const struct server_known *known, uint64_t now);
-
-/* Its counters go on from there. */
-void pool_restore_counters(
-    struct pool *p, struct server *s, const struct server_past *past);
 
 /* Access list `number`, 0..ACL_MAX-1, or NULL; shared by all parts of pen. */
 struct acl *pool_acl(struct pool *p, unsigned number);

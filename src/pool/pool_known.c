@@ -1,5 +1,5 @@
-/* pool_known.c: states that the pool gets from others: health checks, and the
- * process that served before this one. */
+/* pool_known.c: states that the pool gets from others: health checks, and other
+ * processes, for which it describes its own. */
 #include "config.h"
 
 #include <string.h>
@@ -72,29 +72,52 @@ pool_note_mark(struct server *s, const struct server_mark *mark)
 	s->mark = *mark;
 }
 
+/* One that is blacklisted still is, if only for a moment. */
 void
-pool_restore(struct pool *p, struct server *s, const struct server_past *past,
+pool_describe(
+    const struct server *s, struct server_elsewhere *e, uint64_t now)
+{
+	const struct server_counters *c = s->counters;
+
+	*e = (struct server_elsewhere){ .admin = s->admin,
+		.mark = s->mark,
+		.by_operator = s->by_operator,
+		.checked = s->checked,
+		.refusals = s->refusals,
+		.health = s->health,
+		.connects = c->connects,
+		.failures = c->failures,
+		.sent = c->sent,
+		.received = c->received,
+		.history = s->history };
+	if (s->blacklisted_until > 0)
+		e->blacklisted_ms =
+		    s->blacklisted_until > now ? s->blacklisted_until - now : 1;
+}
+
+void
+pool_restore(struct pool *p, struct server *s, const struct server_elsewhere *e,
     uint64_t now)
 {
 	struct log_site log = s->history.log;
 
 	(void)p;
-	if (past->admin != SERVER_ENABLED)
-		s->admin = past->admin;
-	s->mark = past->mark;
+	if (e->admin != SERVER_ENABLED)
+		s->admin = e->admin;
+	s->mark = e->mark;
 	if (s->checked)
-		s->health = past->health;
-	s->refusals = past->refusals;
-	if (past->blacklisted_until > now && s->blacklisted_until == 0)
+		s->health = e->health;
+	s->refusals = e->refusals;
+	if (e->blacklisted_ms > 0 && s->blacklisted_until == 0)
 		pool_set_blacklisted(
-		    s, past->blacklisted_until, past->by_operator);
+		    s, now + e->blacklisted_ms, e->by_operator);
 	pool_refresh(s);
 	/* The state that follows now may be another one than it was: of a
 	 * server that is checked no longer, or whose time has expired. Then its
 	 * history is new. */
-	pool_tell(s, past->history.reason);
-	if (s->history.state == past->history.state) {
-		s->history = past->history;
+	pool_tell(s, e->history.reason);
+	if (s->history.state == e->history.state) {
+		s->history = e->history;
 		s->history.log = log;
 	}
 	pool_resume_slow_start(s, now);
@@ -102,18 +125,39 @@ pool_restore(struct pool *p, struct server *s, const struct server_past *past,
 
 void
 pool_restore_counters(
-    struct pool *p, struct server *s, const struct server_past *past)
+    struct pool *p, struct server *s, const struct server_elsewhere *e)
 {
 	(void)p;
-	s->counters->connects = past->connects;
+	s->counters->connects = e->connects;
 	/* what is open here was opened there */
 	s->counters->rate = (struct rate){ .count = 0 };
-	s->counters->failures = past->failures;
-	s->counters->sent = past->sent;
-	s->counters->received = past->received;
+	s->counters->failures = e->failures;
+	s->counters->sent = e->sent;
+	s->counters->received = e->received;
 }
 
-/* ---- in several processes at a time ---- */
+void
+pool_follow(struct pool *p, struct server *s, const struct server_elsewhere *e,
+    uint64_t now)
+{
+	bool well = e->health.good > 0 && s->health.good == 0;
+
+	(void)p;
+	s->health = e->health;
+	s->checked = e->checked;
+	s->refusals = e->refusals;
+	if (e->blacklisted_ms > 0)
+		pool_set_blacklisted(
+		    s, now + e->blacklisted_ms, e->by_operator);
+	else
+		pool_end_blacklisting(s);
+	pool_refresh(s);
+	pool_tell(s, e->history.reason);
+	if (well)
+		pool_tell_well(s);
+}
+
+/* ---- counters of several processes ---- */
 
 /* Most have counted nothing. */
 static bool
@@ -178,38 +222,4 @@ pool_take_counters(struct server *s, const struct server_counters *c)
 		pool_refresh(s);
 	if (!s->present && s->connections == 0 && s->addrs.count > 0)
 		pool_forget_server(s);
-}
-
-void
-pool_known(const struct server *s, struct server_known *known, uint64_t now)
-{
-	*known = (struct server_known){ .by_operator = s->by_operator,
-		.checked = s->checked,
-		.refusals = s->refusals,
-		.health = s->health };
-	if (s->blacklisted_until > 0)
-		known->blacklisted_ms =
-		    s->blacklisted_until > now ? s->blacklisted_until - now : 1;
-	memcpy(known->reason, s->history.reason, sizeof(known->reason));
-}
-
-void
-pool_learn(struct pool *p, struct server *s, const struct server_known *known,
-    uint64_t now)
-{
-	bool well = known->health.good > 0 && s->health.good == 0;
-
-	(void)p;
-	s->health = known->health;
-	s->checked = known->checked;
-	s->refusals = known->refusals;
-	if (known->blacklisted_ms > 0)
-		pool_set_blacklisted(
-		    s, now + known->blacklisted_ms, known->by_operator);
-	else
-		pool_end_blacklisting(s);
-	pool_refresh(s);
-	pool_tell(s, known->reason);
-	if (well)
-		pool_tell_well(s);
 }

@@ -9,7 +9,7 @@
 struct handover_state_server {
 	struct server *here;
 	bool removed; /* there: only its clients and flows are taken over */
-	struct server_past past;
+	struct server_elsewhere there;
 	struct mac mac; /* all zero: none */
 };
 
@@ -50,8 +50,12 @@ handover_ago(uint64_t now, uint64_t ms)
 	return ms == 0 ? 0 : ms < now ? now - ms : 1;
 }
 
-/* ---- servers, of the service that is read: handover_servers.c ---- */
+/* ---- servers: handover_servers.c ---- */
 
+/* Adds it to the payload; `now` is when it was described. */
+void handover_servers_put(struct handover_writer *w,
+    const struct server_elsewhere *e, uint64_t now);
+/* ---- of the service that is read ---- */
 /* A peer may report a server again. */
 void handover_servers_read(
     struct handover_state_reader *reader, struct handover_record *r);

@@ -55,7 +55,49 @@ find_server(
 	return NULL;
 }
 
-/* ---- what it was ---- */
+/* ---- a server as bytes ---- */
+
+/* From one time to a later one in ms, but 1 at least; 0 if there is none. */
+static uint64_t
+since(uint64_t from, uint64_t now)
+{
+	return from == 0 ? 0 : now > from ? now - from : 1;
+}
+
+static void
+put_history(
+    struct handover_writer *w, const struct server_history *h, uint64_t now)
+{
+	handover_add_number(w, h->state, 1);
+	handover_add_number(w, h->changes, 4);
+	handover_add_number(w, since(h->since_ms, now), 8);
+	handover_add_number(w, (uint64_t)h->since_wall, 8);
+	handover_add_text(w, h->reason);
+}
+
+void
+handover_servers_put(struct handover_writer *w,
+    const struct server_elsewhere *e, uint64_t now)
+{
+	handover_add_number(w, e->admin, 1);
+	handover_add_number(w, e->blacklisted_ms, 8);
+	handover_add_number(w, e->by_operator, 1);
+	handover_add_number(w, e->refusals, 4);
+	handover_add_number(w, e->health.down, 1);
+	handover_add_number(w, e->health.against, 4);
+	handover_add_number(w, e->health.good, 4);
+	handover_add_number(w, since(e->health.since, now), 8);
+	handover_add_number(w, e->connects, 8);
+	handover_add_number(w, e->failures, 8);
+	handover_add_number(w, e->sent, 8);
+	handover_add_number(w, e->received, 8);
+	put_history(w, &e->history, now);
+	handover_add_number(w, e->health.unproven, 1);
+	handover_add_number(w, e->health.assumed, 1);
+	handover_add_number(w, e->mark.peer, 4);
+	handover_add_number(w, e->mark.admin, 1);
+	handover_add_number(w, e->mark.overruled, 1);
+}
 
 static enum server_admin
 get_admin(struct handover_record *r)
@@ -100,28 +142,28 @@ get_mark(struct handover_record *r, struct server_mark *mark)
 }
 
 static void
-get_past(struct handover_record *r, struct server_past *past, uint64_t now)
+get_server(struct handover_record *r, struct server_elsewhere *e, uint64_t now)
 {
-	uint64_t left;
+	uint64_t ms;
 
-	past->admin = get_admin(r);
-	left = handover_get_number(r, 8);
-	past->blacklisted_until = left > 0 && left < INT64_MAX ? now + left : 0;
-	past->by_operator = handover_get_number(r, 1) != 0;
-	past->refusals = (unsigned)handover_get_number(r, 4) % 64;
-	past->health.down = handover_get_number(r, 1) != 0;
-	past->health.against = (unsigned)handover_get_number(r, 4);
-	past->health.good = (unsigned)handover_get_number(r, 4);
-	past->health.since = handover_ago(now, handover_get_number(r, 8));
-	past->connects = handover_get_number(r, 8);
-	past->failures = handover_get_number(r, 8);
-	past->sent = handover_get_number(r, 8);
-	past->received = handover_get_number(r, 8);
-	get_history(r, &past->history, now);
+	e->admin = get_admin(r);
+	ms = handover_get_number(r, 8);
+	e->blacklisted_ms = ms < INT64_MAX ? ms : 0;
+	e->by_operator = handover_get_number(r, 1) != 0;
+	e->refusals = (unsigned)handover_get_number(r, 4) % 64;
+	e->health.down = handover_get_number(r, 1) != 0;
+	e->health.against = (unsigned)handover_get_number(r, 4);
+	e->health.good = (unsigned)handover_get_number(r, 4);
+	e->health.since = handover_ago(now, handover_get_number(r, 8));
+	e->connects = handover_get_number(r, 8);
+	e->failures = handover_get_number(r, 8);
+	e->sent = handover_get_number(r, 8);
+	e->received = handover_get_number(r, 8);
+	get_history(r, &e->history, now);
 	/* older processes do not send it */
-	past->health.unproven = r->left > 0 && handover_get_number(r, 1) != 0;
-	past->health.assumed = r->left > 0 && handover_get_number(r, 1) != 0;
-	get_mark(r, &past->mark);
+	e->health.unproven = r->left > 0 && handover_get_number(r, 1) != 0;
+	e->health.assumed = r->left > 0 && handover_get_number(r, 1) != 0;
+	get_mark(r, &e->mark);
 }
 
 static struct handover_state_server *
@@ -226,29 +268,29 @@ handover_servers_read(struct handover_state_reader *reader,
 {
 	struct handover_state_past *l = reader->now;
 	uint64_t slot = handover_get_number(r, 4);
-	struct server_past past;
+	struct server_elsewhere e;
 	struct handover_state_server *s;
 	struct mac mac = { { 0 } };
 	struct addr at;
 
 	handover_get_addr(r, &at);
-	get_past(r, &past, loop_now(l->service->pen->loop));
+	get_server(r, &e, loop_now(l->service->pen->loop));
 	if (r->left > 0)
 		handover_get(r, mac.byte, sizeof(mac.byte));
 	if (r->bad)
 		return;
 	if (reader->from_peer) {
 		handover_servers_learn(
-		    reader, (unsigned)slot, &at, past.admin);
+		    reader, (unsigned)slot, &at, e.admin);
 		return;
 	}
 	s = server_at(l, slot);
 	if (s == NULL || s->here != NULL)
 		return;
-	s->past = past;
+	s->there = e;
 	s->mac = mac;
 	s->here = find_server(l, (unsigned)slot, &at);
-	s->removed = past.history.state == SERVER_REMOVED;
+	s->removed = e.history.state == SERVER_REMOVED;
 	l->server_count += s->here != NULL && !s->removed;
 }
 
@@ -280,7 +322,7 @@ handover_servers_restore(struct handover_state_past *l)
 			continue;
 		if (!s->removed)
 			pool_restore(
-			    l->service->pool, s->here, &s->past, now);
+			    l->service->pool, s->here, &s->there, now);
 		if (l->service->director != NULL)
 			director_restore_mac(
 			    l->service->director, s->here, &s->mac);

@@ -115,27 +115,6 @@ write_service(struct handover_state_writer *l, struct handover_writer *w,
 
 /* ---- servers ---- */
 
-/* From one time to a later one in ms, but 1 at least; 0 if one of them is
- * none. */
-static uint64_t
-span(uint64_t from, uint64_t to)
-{
-	if (from == 0 || to == 0)
-		return 0;
-	return to > from ? to - from : 1;
-}
-
-static void
-write_history(
-    struct handover_writer *w, const struct server_history *h, uint64_t now)
-{
-	handover_add_number(w, h->state, 1);
-	handover_add_number(w, h->changes, 4);
-	handover_add_number(w, span(h->since_ms, now), 8);
-	handover_add_number(w, (uint64_t)h->since_wall, 8);
-	handover_add_text(w, h->reason);
-}
-
 /* A mark of a peer is not reported to peers. */
 static enum server_admin
 admin_of(const struct handover_state_writer *l, const struct server *s)
@@ -165,31 +144,17 @@ write_server(const struct handover_state_writer *l, struct handover_writer *w,
     const struct server *s)
 {
 	uint64_t now = loop_now(l->pen->loop);
+	struct server_elsewhere e;
 
 	if (s->addrs.count == 0 ||
 	    (!s->present && (l->to_peer || l->service->director == NULL)))
 		return;
+	pool_describe(s, &e, now);
+	e.admin = admin_of(l, s);
 	handover_open(w, HANDOVER_SERVER);
 	handover_add_number(w, s->slot, 4);
 	handover_add_addr(w, &s->addrs.addr[s->addr_first]);
-	handover_add_number(w, admin_of(l, s), 1);
-	handover_add_number(w, span(now, s->blacklisted_until), 8);
-	handover_add_number(w, s->by_operator, 1);
-	handover_add_number(w, s->refusals, 4);
-	handover_add_number(w, s->health.down, 1);
-	handover_add_number(w, s->health.against, 4);
-	handover_add_number(w, s->health.good, 4);
-	handover_add_number(w, span(s->health.since, now), 8);
-	handover_add_number(w, s->counters->connects, 8);
-	handover_add_number(w, s->counters->failures, 8);
-	handover_add_number(w, s->counters->sent, 8);
-	handover_add_number(w, s->counters->received, 8);
-	write_history(w, &s->history, now);
-	handover_add_number(w, s->health.unproven, 1);
-	handover_add_number(w, s->health.assumed, 1);
-	handover_add_number(w, s->mark.peer, 4);
-	handover_add_number(w, s->mark.admin, 1);
-	handover_add_number(w, s->mark.overruled, 1);
+	handover_servers_put(w, &e, now);
 	write_mac(l, w, s);
 	handover_close(w);
 }

@@ -56,7 +56,7 @@ restore_counters(struct handover_state_past *l)
 	for (i = 0; i < l->servers_room; i++)
 		if (l->servers[i].here != NULL && !l->servers[i].removed)
 			pool_restore_counters(l->service->pool,
-			    l->servers[i].here, &l->servers[i].past);
+			    l->servers[i].here, &l->servers[i].there);
 }
 
 /* ---- TLS ---- */

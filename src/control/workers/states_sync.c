@@ -21,7 +21,7 @@ fill(const struct service *svc, const struct server *s, struct state_record *r)
 	memcpy(r->service, svc->name, sizeof(r->service));
 	r->slot = s->slot;
 	r->generation = s->generation;
-	pool_known(s, &r->known, loop_now(svc->pen->loop));
+	pool_describe(s, &r->server, loop_now(svc->pen->loop));
 }
 
 int
@@ -100,14 +100,14 @@ sync_tell_rest(struct worker *w)
 }
 
 static void
-learn(struct service *svc, struct server *s, struct server_known *known)
+learn(struct service *svc, struct server *s, struct server_elsewhere *known)
 {
 	struct pen *p = svc->pen;
 
 	if (p->team.member > 0 && known->checked && !known->by_operator &&
 	    known->blacklisted_ms > 0)
 		known->blacklisted_ms = SUSPECT_MS;
-	pool_learn(svc->pool, s, known, loop_now(p->loop));
+	pool_follow(svc->pool, s, known, loop_now(p->loop));
 	if (p->team.member > 0 && pool_cuts_sessions(svc->pool, s))
 		frontend_cut_sessions(svc->frontend);
 }
@@ -115,19 +115,19 @@ learn(struct service *svc, struct server *s, struct server_known *known)
 /* Of a worker's report: that its clients failed or were answered. */
 static void
 learn_of_worker(
-    struct service *svc, struct server *s, const struct server_known *told)
+    struct service *svc, struct server *s, const struct server_elsewhere *told)
 {
-	struct server_known known;
+	struct server_elsewhere known;
 
-	pool_known(s, &known, loop_now(svc->pen->loop));
+	pool_describe(s, &known, loop_now(svc->pen->loop));
 	if (known.by_operator)
 		return;
 	known.blacklisted_ms = told->blacklisted_ms;
 	known.refusals = told->refusals;
-	memcpy(known.reason, told->reason, sizeof(known.reason));
+	known.history = told->history;
 	if (told->blacklisted_ms > 0)
 		known.health.good = 0;
-	pool_learn(svc->pool, s, &known, loop_now(svc->pen->loop));
+	pool_follow(svc->pool, s, &known, loop_now(svc->pen->loop));
 }
 
 void
@@ -144,11 +144,11 @@ sync_hear(struct pen *p, const char *bytes, size_t n)
 		if (s == NULL || !s->present || s->generation != r.generation)
 			continue; /* it is of a server that is gone */
 		if (p->team.member == 0) {
-			learn_of_worker(svc, s, &r.known);
+			learn_of_worker(svc, s, &r.server);
 			continue;
 		}
 		p->team.quiet = true;
-		learn(svc, s, &r.known);
+		learn(svc, s, &r.server);
 		p->team.quiet = false;
 	}
 }

@@ -52,7 +52,7 @@ enum { VERDICT_MS = PREPARE_MS + 10000 };
 struct state_record {
 	char service[SERVICE_NAME_MAX + 1];
 	unsigned slot, generation;
-	struct server_known known;
+	struct server_elsewhere server;
 };
 
 struct shared_keys {

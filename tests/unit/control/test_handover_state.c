@@ -110,7 +110,7 @@ static struct pen *
 learn_with(const char *services)
 {
 	struct frontend_stats stats = { .accepted = 17, .flows = { .now = 9 } };
-	struct server_past past = { .connects = 5, .sent = 1000 };
+	struct server_elsewhere past = { .connects = 5, .sent = 1000 };
 	struct pen *p;
 	uint64_t now;
 

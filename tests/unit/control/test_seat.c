@@ -304,8 +304,8 @@ START_TEST(a_report_of_a_server_that_is_gone)
 	memcpy(r.service, pen->service->name, sizeof(r.service));
 	r.slot = server->slot;
 	r.generation = server->generation + 1;
-	pool_known(server, &r.known, loop_now(pen->loop));
-	r.known.blacklisted_ms = 5000;
+	pool_describe(server, &r.server, loop_now(pen->loop));
+	r.server.blacklisted_ms = 5000;
 	sync_hear(pen, (const char *)&r, sizeof(r));
 	ck_assert_uint_eq(server->blacklisted_until, 0);
 	r.generation = server->generation;

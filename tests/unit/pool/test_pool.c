@@ -867,7 +867,7 @@ END_TEST
  * the last resort, nor does a flow stay with it, until its time is over. */
 START_TEST(operator_takes_the_last_server_out)
 {
-	struct server_past past;
+	struct server_elsewhere past;
 	struct server *s;
 	int stubborn;
 
@@ -886,8 +886,8 @@ START_TEST(operator_takes_the_last_server_out)
 		pool_take_out(pool, pool_server(pool, 1), now);
 		ck_assert_int_eq(pick(4), NONE);
 		/* a process that takes over knows whose wish it was */
-		past = (struct server_past){
-			.blacklisted_until = s->blacklisted_until,
+		past = (struct server_elsewhere){
+			.blacklisted_ms = s->blacklisted_until - now,
 			.by_operator = s->by_operator
 		};
 		s->set.blacklist_ms = 0;

@@ -245,8 +245,9 @@ END_TEST
 START_TEST(goes_on_in_another_process)
 {
 	struct server *s = begin("roundrobin", SECONDS * 1000, 0, 0);
-	struct server_past past = { .history = { .state = SERVER_UP,
-					.since_ms = now - SECONDS * 500 } };
+	struct server_elsewhere past = { .history = { .state = SERVER_UP,
+					     .since_ms = now -
+						 SECONDS * 500 } };
 
 	pool_restore(pool, s, &past, now);
 	ck_assert_uint_eq(s->cold, 0);
