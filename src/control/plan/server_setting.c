@@ -173,7 +173,7 @@ server_setting_print_check(const struct server_plan *s, struct buffer *out)
 }
 
 void
-server_setting_tell(struct fields *f, const struct server_settings *s,
+server_setting_report(struct fields *f, const struct server_settings *s,
     const struct acl_ref *acl)
 {
 	const struct server_plan of = { .acl = *acl };

@@ -18,7 +18,7 @@ void server_setting_print_short(
 void server_setting_print_check(
     const struct server_plan *s, struct buffer *out);
 /* Reports as JSON the pool's values of them, and its access list. */
-void server_setting_tell(struct fields *f, const struct server_settings *s,
+void server_setting_report(struct fields *f, const struct server_settings *s,
     const struct acl_ref *acl);
 
 #endif

@@ -13,10 +13,10 @@
 #include "net/loop/loop.h"
 #include "proxy/check/checker.h"
 
-/* ---- what was found out ---- */
+/* ---- the last result of a server ---- */
 
 /* The same of the checker and of the director. */
-struct finding {
+struct last_check {
 	const char *kind, *result, *reason;
 	char address[ADDR_TEXT_MAX];
 	uint64_t took_us;
@@ -40,23 +40,23 @@ emit_count(struct fields *f, const struct service *svc, const struct server *s)
 
 static void
 check_report_emit_server(struct reply *r, const struct service *svc,
-    const struct server *s, const struct finding *found)
+    const struct server *s, const struct last_check *last)
 {
 	struct fields f;
 
 	fields_begin(&f, r, FIELDS_LINE);
 	fields_number(&f, "server", s->number);
-	fields_text(&f, "check", found->kind);
+	fields_text(&f, "check", last->kind);
 	fields_text(&f, "state", server_state_name(server_state(s)));
-	fields_text(&f, "result", found->result);
-	fields_text(&f, "address", found->address);
+	fields_text(&f, "result", last->result);
+	fields_text(&f, "address", last->address);
 	emit_count(&f, svc, s);
 	fields_number(&f, "since",
 	    (loop_now(svc->pen->loop) - s->history.since_ms) / 1000);
-	fields_number(&f, "rtt_us", found->took_us);
-	if (found->has_next) {
-		fields_number(&f, "next_ms", found->next_ms);
-		fields_text(&f, "reason", found->reason);
+	fields_number(&f, "rtt_us", last->took_us);
+	if (last->has_next) {
+		fields_number(&f, "next_ms", last->next_ms);
+		fields_text(&f, "reason", last->reason);
 	}
 	fields_end(&f);
 }
@@ -66,8 +66,8 @@ check_report_emit_server(struct reply *r, const struct service *svc,
 /* The director checks the VIPs. Returns false when it does not check this
  * server. */
 static bool
-ask_director(
-    const struct service *svc, const struct server *s, struct finding *found)
+result_of_director(const struct service *svc, const struct server *s,
+    struct last_check *last)
 {
 	static const struct probe_report none = { .result = PROBE_NONE };
 	const struct probe_report *report;
@@ -79,25 +79,25 @@ ask_director(
 	report = director_probed(svc->director, s);
 	if (report == NULL)
 		report = &none;
-	*found = (struct finding){ .kind = "dsr",
+	*last = (struct last_check){ .kind = "dsr",
 		.result = probe_result_name(report->result),
 		.address = "none",
 		.took_us = report->rtt };
 	if (report->result != PROBE_NONE)
-		peer_format(&report->vip, found->address);
+		peer_format(&report->vip, last->address);
 	return true;
 }
 
 static bool
-ask_checker(
-    const struct service *svc, const struct server *s, struct finding *found)
+result_of_checker(const struct service *svc, const struct server *s,
+    struct last_check *last)
 {
 	static const char *const results[] = { "none", "ok", "failed" };
 	struct checker_report w;
 
 	if (!checker_report(svc->checker, s->slot, &w))
 		return false;
-	*found = (struct finding){ .kind = check_spec_kind(w.spec)->name,
+	*last = (struct last_check){ .kind = check_spec_kind(w.spec)->name,
 		.result = results[w.result],
 		.reason = w.reason,
 		.address = "none",
@@ -105,30 +105,31 @@ ask_checker(
 		.next_ms = w.next_ms,
 		.has_next = true };
 	if (w.address->len > 0)
-		addr_format(w.address, found->address);
+		addr_format(w.address, last->address);
 	return true;
 }
 
 static bool
-find_out(
-    const struct service *svc, const struct server *s, struct finding *found)
+find_last(const struct service *svc, const struct server *s,
+    struct last_check *last)
 {
 	return s->present &&
-	    (ask_checker(svc, s, found) || ask_director(svc, s, found));
+	    (result_of_checker(svc, s, last) ||
+		result_of_director(svc, s, last));
 }
 
 void
 report_check(const struct server_view *v)
 {
-	struct finding found = { .kind = NULL };
+	struct last_check last = { .kind = NULL };
 	bool has_check = v->service->pen->phase >= PHASE_SERVING &&
-	    find_out(v->service, v->server, &found);
+	    find_last(v->service, v->server, &last);
 
-	fields_text(v->f, v->row->key, found.kind);
+	fields_text(v->f, v->row->key, last.kind);
 	if (!has_check)
 		return;
-	fields_text(v->f, "check_result", found.result);
-	fields_number(v->f, "check_us", found.took_us);
+	fields_text(v->f, "check_result", last.result);
+	fields_number(v->f, "check_us", last.took_us);
 	emit_count(v->f, v->service, v->server);
 }
 
@@ -136,14 +137,14 @@ static bool
 more_checks(struct reply *r, struct service *svc)
 {
 	unsigned count = pool_slots(svc->pool);
-	struct finding found;
+	struct last_check last;
 
 	while (r->at < count && buffer_length(&r->out) < REPLY_PIECE) {
 		const struct server *s =
 		    pool_slot(svc->pool, (unsigned)r->at++);
 
-		if (find_out(svc, s, &found))
-			check_report_emit_server(r, svc, s, &found);
+		if (find_last(svc, s, &last))
+			check_report_emit_server(r, svc, s, &last);
 	}
 	if (r->at < count)
 		return true;

@@ -404,7 +404,7 @@ counter_metric(
 /* ---- reports ---- */
 
 static void
-report_counters_tell(struct fields *f, const struct counter_view *v,
+add_counter_field(struct fields *f, const struct counter_view *v,
     const struct counter *c, unsigned i, const char *prefix)
 {
 	char name[64];
@@ -423,7 +423,7 @@ goes_with(const struct counter *c, const struct counter *first)
 }
 
 void
-counters_tell(struct fields *f, const struct service *svc, bool dsr_alone)
+counters_report(struct fields *f, const struct service *svc, bool dsr_alone)
 {
 	const struct counter *first, *c = counters;
 	struct counter_view v;
@@ -439,7 +439,7 @@ counters_tell(struct fields *f, const struct service *svc, bool dsr_alone)
 			for (c = first; goes_with(c, first); c++)
 				if (v.of[c->source] != NULL &&
 				    (dsr || !dsr_alone))
-					report_counters_tell(
+					add_counter_field(
 					    f, &v, c, i, prefix);
 		} while (++i < first->count);
 	}

@@ -71,6 +71,7 @@ uint64_t counter_metric(
     const struct counter_view *v, const struct counter *c, unsigned i);
 /* Reports those of all sources, or only of direct server return, whose names
  * have "dsr_" in front among the others. */
-void counters_tell(struct fields *f, const struct service *svc, bool dsr_alone);
+void counters_report(
+    struct fields *f, const struct service *svc, bool dsr_alone);
 
 #endif

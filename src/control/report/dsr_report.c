@@ -90,7 +90,7 @@ emit_director(struct call *c, const struct director *d)
 		fields_text(&f, "mode", s.mode);
 	fields_text(&f, "mac", mac_format(&s.mac, text));
 	fields_flag(&f, "fast_path", s.fast.on && !s.fast.fails);
-	counters_tell(&f, c->service, true);
+	counters_report(&f, c->service, true);
 	emit_servers(&f, c->service);
 	fields_items(&f, "neighbors");
 	neighbors_each(s.neighbors, emit_neighbor, &l);

@@ -16,7 +16,7 @@ report_counters(
 	struct fields f;
 
 	fields_begin(&f, r, style);
-	counters_tell(&f, svc, false);
+	counters_report(&f, svc, false);
 	fields_end(&f);
 }
 

@@ -77,7 +77,7 @@ report_settings(const struct server_view *v)
 	const struct server_plan *plan =
 	    plan_slot(v->service->plan, v->server->slot);
 
-	server_setting_tell(
+	server_setting_report(
 	    v->f, &v->server->set, plan != NULL ? &plan->acl : &none);
 }
 
@@ -312,7 +312,7 @@ report_row(const struct server_view *v)
 }
 
 void
-server_fields_tell(struct server_view v, struct fields *f,
+server_fields_report(struct server_view v, struct fields *f,
     enum server_shown least, enum server_shown most)
 {
 	v.f = f;

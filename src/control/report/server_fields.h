@@ -46,7 +46,7 @@ struct server_field {
 };
 
 /* Reports the fields that are shown in `least`, and in no more than `most`. */
-void server_fields_tell(struct server_view v, struct fields *f,
+void server_fields_report(struct server_view v, struct fields *f,
     enum server_shown least, enum server_shown most);
 
 /* The rows by number; NULL after the last. */

@@ -1,5 +1,5 @@
-/* server_report.c: servers, in classic Pen's line, in a long one, as JSON, and as
- * rows of a table. */
+/* server_report.c: servers, in classic Pen's line, in a long one, as JSON, and
+ * as rows of a table. */
 #include "config.h"
 
 #include <stdio.h>
@@ -37,9 +37,9 @@ emit_fields(struct reply *r, const struct service *svc, const struct server *s,
 	struct fields f;
 
 	fields_begin(&f, r, style);
-	server_fields_tell(v, &f, shown, SHOWN_ALWAYS);
+	server_fields_report(v, &f, shown, SHOWN_ALWAYS);
 	if (r->json)
-		server_fields_tell(v, &f, SHOWN_JSON, SHOWN_TABLE);
+		server_fields_report(v, &f, SHOWN_JSON, SHOWN_TABLE);
 	fields_end(&f);
 }
 
