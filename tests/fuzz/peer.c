@@ -74,7 +74,7 @@ far_on_record(struct peer_link *l, struct handover_record *r)
 {
 	struct test *t = container_of(l, struct test, far);
 
-	FUZZ_MUST(t->sender != NULL || r->type == HANDOVER_ANSWER ||
+	FUZZ_MUST(t->sender != NULL || r->type == HANDOVER_PONG ||
 	    r->type == HANDOVER_AGAIN);
 }
 

@@ -18,7 +18,7 @@ fuzz_records(struct buffer *out, const uint8_t *data, size_t size)
 		n = fuzz_byte(&data, &size);
 		if (n > size)
 			n = (uint8_t)size;
-		if (type < HANDOVER_AGAIN || type > HANDOVER_ANSWER)
+		if (type < HANDOVER_AGAIN || type > HANDOVER_PONG)
 			type %= HANDOVER_DSR_VLAN + 1;
 		handover_open(&w, type);
 		handover_add(&w, data, n);

@@ -44,8 +44,8 @@ enum handover_type {
 	/* servers named so far are void; to the sender: all is requested
 	 * again */
 	HANDOVER_AGAIN = 32,
-	HANDOVER_ASK = 33,   /* a number, to be sent back */
-	HANDOVER_ANSWER = 34 /* that number */
+	HANDOVER_PING = 33,   /* a number, to be sent back */
+	HANDOVER_PONG = 34 /* that number */
 };
 
 /* ---- writing ---- */

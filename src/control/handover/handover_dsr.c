@@ -152,7 +152,7 @@ handover_dsr_read_table(
 }
 
 void
-handover_dsr_learn_vlan(
+handover_dsr_read_peer_vlan(
     const struct handover_state_past *l, struct handover_record *r)
 {
 	uint16_t vlan = (uint16_t)handover_get_number(r, 2);
@@ -162,7 +162,8 @@ handover_dsr_learn_vlan(
 }
 
 void
-handover_dsr_learn(struct handover_state_reader *l, struct handover_record *r)
+handover_dsr_read_peer_flows(
+    struct handover_state_reader *l, struct handover_record *r)
 {
 	struct service *svc = l->now->service;
 	const struct server *s;

@@ -14,7 +14,7 @@ struct handover_state_server {
 };
 
 /* The same of a peer, of which no more is kept. */
-struct handover_state_known {
+struct handover_peer_server {
 	uint32_t slot;
 	struct server *here;
 };
@@ -29,8 +29,8 @@ struct handover_state_past {
 	uint32_t servers_room;
 	/* A peer's servers that are here, by their slots; no more than servers
 	 * here could account for. */
-	struct handover_state_known *known;
-	uint32_t known_count, known_room;
+	struct handover_peer_server *peer;
+	uint32_t peer_count, peer_room;
 	struct sticky_client *clients; /* until handover_state_settle() */
 	uint32_t client_count, clients_room;
 	struct frontend_stats *stats; /* from the first counter on */
@@ -71,9 +71,9 @@ bool handover_dsr_write_flows(
     struct handover_state_writer *l, struct handover_writer *w);
 void handover_dsr_write_change(struct handover_state_writer *l,
     struct handover_writer *w, const struct handover_change *c);
-void handover_dsr_learn(
+void handover_dsr_read_peer_flows(
     struct handover_state_reader *l, struct handover_record *r);
-void handover_dsr_learn_vlan(
+void handover_dsr_read_peer_vlan(
     const struct handover_state_past *l, struct handover_record *r);
 /* The same to another process, with all that is known of them. */
 bool handover_dsr_write_table(

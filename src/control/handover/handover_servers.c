@@ -185,14 +185,14 @@ server_at(struct handover_state_past *l, uint64_t slot)
 
 /* The position of the first one at that slot, or after it. */
 static uint32_t
-known_from(const struct handover_state_past *l, uint64_t slot)
+peer_server_from(const struct handover_state_past *l, uint64_t slot)
 {
-	uint32_t from = 0, past = l->known_count;
+	uint32_t from = 0, past = l->peer_count;
 
 	while (from < past) {
 		uint32_t middle = from + (past - from) / 2;
 
-		if (l->known[middle].slot < slot)
+		if (l->peer[middle].slot < slot)
 			from = middle + 1;
 		else
 			past = middle;
@@ -200,37 +200,37 @@ known_from(const struct handover_state_past *l, uint64_t slot)
 	return from;
 }
 
-static struct handover_state_known *
-find_known(const struct handover_state_past *l, uint64_t slot)
+static struct handover_peer_server *
+find_peer_server(const struct handover_state_past *l, uint64_t slot)
 {
-	uint32_t i = known_from(l, slot);
+	uint32_t i = peer_server_from(l, slot);
 
-	return i < l->known_count && l->known[i].slot == slot ? &l->known[i]
+	return i < l->peer_count && l->peer[i].slot == slot ? &l->peer[i]
 							      : NULL;
 }
 
 /* Servers of a peer may have the same address. What is beyond that has no
  * clients here. */
 static void
-handover_servers_know(
+note_peer_server(
     struct handover_state_past *l, unsigned slot, struct server *here)
 {
-	struct handover_state_known *one = find_known(l, slot), *list;
+	struct handover_peer_server *one = find_peer_server(l, slot), *list;
 	uint32_t i;
 
 	if (one != NULL)
 		one->here = here;
 	if (one != NULL || here == NULL ||
-	    l->known_count >= 2 * pool_slots(l->service->pool))
+	    l->peer_count >= 2 * pool_slots(l->service->pool))
 		return;
 	list = array_grow(
-	    l->known, &l->known_room, sizeof(*list), l->known_count);
+	    l->peer, &l->peer_room, sizeof(*list), l->peer_count);
 	if (list == NULL)
 		return;
-	l->known = list;
-	i = known_from(l, slot);
-	memmove(&list[i + 1], &list[i], (l->known_count++ - i) * sizeof(*list));
-	list[i] = (struct handover_state_known){ slot, here };
+	l->peer = list;
+	i = peer_server_from(l, slot);
+	memmove(&list[i + 1], &list[i], (l->peer_count++ - i) * sizeof(*list));
+	list[i] = (struct handover_peer_server){ slot, here };
 }
 
 /* ---- reading ---- */
@@ -242,8 +242,9 @@ handover_servers_get(const struct handover_state_past *l, uint64_t slot)
 		return slot < pool_slots(l->service->pool)
 		    ? pool_slot(l->service->pool, (unsigned)slot)
 		    : NULL;
-	if (l->known != NULL) {
-		const struct handover_state_known *one = find_known(l, slot);
+	if (l->peer != NULL) {
+		const struct handover_peer_server *one =
+		    find_peer_server(l, slot);
 
 		return one != NULL ? one->here : NULL;
 	}
@@ -251,13 +252,13 @@ handover_servers_get(const struct handover_state_past *l, uint64_t slot)
 }
 
 static void
-handover_servers_learn(struct handover_state_reader *reader, unsigned slot,
+read_peer_server(struct handover_state_reader *reader, unsigned slot,
     const struct addr *at, enum server_admin admin)
 {
 	struct handover_state_past *l = reader->now;
 	struct server *here = find_server(l, slot, at);
 
-	handover_servers_know(l, slot, here);
+	note_peer_server(l, slot, here);
 	if (here != NULL && reader->on_server != NULL)
 		reader->on_server(reader->arg, l->service, here, admin);
 }
@@ -280,7 +281,7 @@ handover_servers_read(struct handover_state_reader *reader,
 	if (r->bad)
 		return;
 	if (reader->from_peer) {
-		handover_servers_learn(
+		read_peer_server(
 		    reader, (unsigned)slot, &at, e.admin);
 		return;
 	}

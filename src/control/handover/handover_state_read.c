@@ -102,7 +102,7 @@ get_client(struct handover_state_past *l, struct handover_record *r,
 /* A peer may be wrong, or of another kind: what no client here can be is left
  * out. */
 static void
-learn_clients(struct handover_state_reader *l, struct handover_record *r)
+read_peer_clients(struct handover_state_reader *l, struct handover_record *r)
 {
 	struct sticky *sticky = pool_sticky(l->now->service->pool);
 	struct sticky_client c;
@@ -384,11 +384,11 @@ handover_state_read(
 	else if (record->type == HANDOVER_SERVER)
 		handover_servers_read(l, record);
 	else if (record->type == HANDOVER_CLIENTS)
-		learn_clients(l, record);
+		read_peer_clients(l, record);
 	else if (record->type == HANDOVER_DSR_FLOWS)
-		handover_dsr_learn(l, record);
+		handover_dsr_read_peer_flows(l, record);
 	else if (record->type == HANDOVER_DSR_VLAN)
-		handover_dsr_learn_vlan(l->now, record);
+		handover_dsr_read_peer_vlan(l->now, record);
 }
 
 void
@@ -412,7 +412,7 @@ handover_state_reader_fini(struct handover_state_reader *l)
 
 	for (i = 0; i < l->service_count; i++) {
 		free(l->services[i].servers);
-		free(l->services[i].known);
+		free(l->services[i].peer);
 		free(l->services[i].stats);
 		free(l->services[i].clients);
 	}

@@ -81,7 +81,7 @@ peer_link_connect(struct peer_link *l)
 }
 
 static void
-peer_link_shake(struct peer_link *l)
+peer_link_handshake(struct peer_link *l)
 {
 	switch (tls_handshake(&l->stream)) {
 	case TLS_WAITS:
@@ -177,7 +177,7 @@ peer_link_step(struct peer_link *l)
 	if (l->state == PEER_LINK_CONNECTING)
 		peer_link_connect(l);
 	if (l->state == PEER_LINK_HANDSHAKING)
-		peer_link_shake(l);
+		peer_link_handshake(l);
 	if (l->state == PEER_LINK_OPEN) {
 		peer_link_read(l);
 		if (l->why[0] == '\0')

@@ -117,12 +117,12 @@ peer_receiver_on_record(struct peer_link *l, struct handover_record *record)
 
 	if (record->type == HANDOVER_AGAIN) {
 		peer_receiver_read_anew(r);
-	} else if (record->type == HANDOVER_ASK) {
+	} else if (record->type == HANDOVER_PING) {
 		number = handover_get_number(record, 8);
 		if (peer_sender_leads_here(r->port->senders, number))
 			peer_link_refuse(l, "it is this pen");
 		else
-			peer_link_add(l, HANDOVER_ANSWER, &number);
+			peer_link_add(l, HANDOVER_PONG, &number);
 	} else {
 		take_state(r, record);
 	}

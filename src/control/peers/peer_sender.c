@@ -12,7 +12,7 @@
 #include "net/sock.h"
 
 enum { RETRY_MS = 1000, RETRY_SELF_MS = 60000 };
-enum { ASK_MS = 1000, REFRESH_MS = 100000 };
+enum { PING_MS = 1000, REFRESH_MS = 100000 };
 /* Bytes that a batch has at least, if there is so much. */
 enum { BATCH = 16 * 1024 };
 
@@ -83,15 +83,15 @@ refresh_flows(struct peer_sender *s)
 }
 
 static void
-ask(struct peer_sender *s)
+send_ping(struct peer_sender *s)
 {
 	uint64_t now = loop_now(s->pen->loop);
 
-	if (now - s->asked_ms < ASK_MS)
+	if (now - s->pinged_ms < PING_MS)
 		return;
-	s->asked_ms = now;
-	s->asked = now ^ s->secret;
-	peer_link_add(&s->conn, HANDOVER_ASK, &s->asked);
+	s->pinged_ms = now;
+	s->ping = now ^ s->secret;
+	peer_link_add(&s->conn, HANDOVER_PING, &s->ping);
 }
 
 /* Changes go first, but not before the servers that they name. */
@@ -108,7 +108,7 @@ peer_sender_on_room(struct peer_link *l)
 	else if (s->writing)
 		send_all(s);
 	if (s->writer.begun)
-		ask(s);
+		send_ping(s);
 	s->pen->peer_stats.sent += s->writer.clients - clients;
 	s->pen->peer_stats.flows_sent += s->writer.flows - flows;
 	return s->due || s->writing;
@@ -129,7 +129,7 @@ peer_sender_on_open(struct peer_link *l)
 	s->writer.to_peer = true;
 	s->writing = true;
 	s->due = false;
-	s->lag_ms = s->asked_ms = s->asked = 0;
+	s->lag_ms = s->pinged_ms = s->ping = 0;
 	s->next = s->changes->head;
 }
 
@@ -137,14 +137,14 @@ static void
 peer_sender_on_record(struct peer_link *l, struct handover_record *r)
 {
 	struct peer_sender *s = sender_of(l);
-	uint64_t asked, now = loop_now(s->pen->loop);
+	uint64_t sent, now = loop_now(s->pen->loop);
 
 	if (r->type == HANDOVER_AGAIN) {
 		s->writing = true;
 		handover_state_write_again(&s->writer, true);
-	} else if (r->type == HANDOVER_ANSWER) {
-		asked = handover_get_number(r, 8) ^ s->secret;
-		s->lag_ms = asked < now ? now - asked : 0;
+	} else if (r->type == HANDOVER_PONG) {
+		sent = handover_get_number(r, 8) ^ s->secret;
+		s->lag_ms = sent < now ? now - sent : 0;
 	}
 }
 
@@ -213,8 +213,8 @@ peer_sender_leads_here(struct list *senders, uint64_t number)
 		struct peer_sender *s =
 		    list_entry(at, struct peer_sender, link);
 
-		if (s->conn.state != PEER_LINK_OPEN || s->asked_ms == 0 ||
-		    s->asked != number)
+		if (s->conn.state != PEER_LINK_OPEN || s->pinged_ms == 0 ||
+		    s->ping != number)
 			continue;
 		peer_sender_stop(s);
 		peer_sender_on_end(

@@ -33,7 +33,7 @@ struct peer_sender {
 	uint64_t next;	   /* change to send */
 	uint64_t retry_ms; /* when to connect; 0: at once */
 	uint64_t written_ms; /* when all was written last */
-	uint64_t asked_ms, asked; /* the last request, and its number */
+	uint64_t pinged_ms, ping; /* the last one, and its number */
 	uint64_t secret; /* makes these numbers no other pen's */
 	uint64_t lag_ms; /* of the last answer */
 	uint64_t lost;	 /* changes, of which others were sent instead */

@@ -311,7 +311,7 @@ make_peers(struct pen *p, struct error *e)
 
 /* Whether a slot gets, or loses, a server or addresses. */
 static bool
-do_servers_move(const struct apply *a)
+will_servers_move(const struct apply *a)
 {
 	const struct change *c;
 	const struct server *s;
@@ -332,7 +332,7 @@ peers_prepare(struct apply *a, struct error *e)
 	const struct config *now = &a->now->config, *new = &a->wanted->config;
 	struct peers *s;
 
-	a->servers_move = a->pen->peers != NULL && do_servers_move(a);
+	a->servers_move = a->pen->peers != NULL && will_servers_move(a);
 	if (!service_is_first(a->service) || !are_wanted(a->wanted))
 		return 0;
 	if (make_peers(a->pen, e) < 0)

@@ -834,7 +834,7 @@ START_TEST(slots_of_a_peer)
 		read_added(&r, &l, &b);
 	}
 	ck_assert_ptr_null(l.now->servers);
-	ck_assert_uint_le(l.now->known_room, 16);
+	ck_assert_uint_le(l.now->peer_room, 16);
 	end_of_learning(&r, &l);
 	buffer_fini(&b);
 	pen_free(p);
