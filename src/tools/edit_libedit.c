@@ -36,7 +36,7 @@ edit_of(EditLine *el)
 }
 
 static const char *
-say_prompt(EditLine *el)
+get_prompt(EditLine *el)
 {
 	return edit_of(el)->prompt;
 }
@@ -185,7 +185,7 @@ edit_set_up(struct edit *x)
 	if (x->el == NULL || open_history(x) < 0)
 		return -1;
 	el_set(x->el, EL_CLIENTDATA, x);
-	el_set(x->el, EL_PROMPT, say_prompt);
+	el_set(x->el, EL_PROMPT, get_prompt);
 	el_set(x->el, EL_SIGNAL, 1);
 	el_set(x->el, EL_HIST, history, x->history);
 	el_set(x->el, EL_EDITOR, "emacs");

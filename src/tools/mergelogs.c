@@ -186,7 +186,7 @@ print_line(struct merge *m, const struct web_log *l)
 
 /* Now and then, on a terminal, how much has been read. */
 static void
-tell_progress(struct merge *m, bool end)
+print_progress(struct merge *m, bool end)
 {
 	unsigned long long bytes = m->pen.bytes;
 	time_t now;
@@ -222,10 +222,10 @@ merge(struct merge *m)
 		if (read_visits(m, first->now.time) < 0)
 			return -1;
 		print_line(m, first);
-		tell_progress(m, false);
+		print_progress(m, false);
 		next_web_line(m, first);
 	}
-	tell_progress(m, true);
+	print_progress(m, true);
 	if (m->rejected > 0)
 		fprintf(stderr, "mergelogs: %llu lines skipped\n",
 		    m->rejected);

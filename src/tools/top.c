@@ -162,7 +162,7 @@ take_error(void *arg, bool error, const char *bytes, size_t n)
 }
 
 void
-top_say(struct top *t, const struct top_server *s, const char *word)
+top_send(struct top *t, const struct top_server *s, const char *word)
 {
 	char command[64], line[TOP_LINE];
 	struct error e;

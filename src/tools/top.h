@@ -29,7 +29,7 @@ unsigned top_refresh(struct top *t);
 /* What is seen follows order and filter. */
 void top_arrange(struct top *t);
 /* Sends "drain" or "up" to all pens that have the server. */
-void top_say(struct top *t, const struct top_server *s, const char *word);
+void top_send(struct top *t, const struct top_server *s, const char *word);
 
 /* With keys. Returns an exit status; -1: this build cannot, or the terminal
  * cannot. */

@@ -135,7 +135,7 @@ screen_on_answer(struct screen *w, int key)
 	w->mode = MODE_KEYS;
 	if (key != 'y' && key != 'Y')
 		return;
-	top_say(w->top, &w->about, w->word);
+	top_send(w->top, &w->about, w->word);
 	w->due = 0;
 }
 

@@ -346,7 +346,7 @@ top_table_arrange(struct top_table *view, const struct top_table *t,
 
 /* 999, 1.2k, 34k, 5.6M: four characters. */
 static void
-tell_amount(char *to, size_t room, double value)
+format_amount(char *to, size_t room, double value)
 {
 	static const char units[] = " kMGTPE";
 	unsigned unit = 0;
@@ -362,7 +362,7 @@ tell_amount(char *to, size_t room, double value)
 }
 
 static void
-tell_age(char *to, size_t room, uint64_t s)
+format_age(char *to, size_t room, uint64_t s)
 {
 	static const struct {
 		uint64_t below, unit;
@@ -377,7 +377,7 @@ tell_age(char *to, size_t room, uint64_t s)
 }
 
 static void
-tell_member(
+format_member(
     char *to, size_t room, const struct column *c, const struct top_server *s)
 {
 	const void *member = (const char *)s + c->at;
@@ -387,9 +387,9 @@ tell_member(
 	else if (c->kind == COUNT)
 		snprintf(to, room, "%.0f", *(const double *)member);
 	else if (c->kind == AMOUNT)
-		tell_amount(to, room, *(const double *)member);
+		format_amount(to, room, *(const double *)member);
 	else
-		tell_age(to, room, (uint64_t)*(const double *)member);
+		format_age(to, room, (uint64_t)*(const double *)member);
 }
 
 static unsigned
@@ -415,7 +415,7 @@ name_width(unsigned columns)
 
 /* `s` NULL: the headings. */
 static const char *
-top_text_tell(char line[TOP_LINE], const struct top_server *s, unsigned columns)
+format_line(char line[TOP_LINE], const struct top_server *s, unsigned columns)
 {
 	unsigned width = name_width(columns), i;
 	char text[TOP_TEXT];
@@ -429,7 +429,7 @@ top_text_tell(char line[TOP_LINE], const struct top_server *s, unsigned columns)
 		if (columns < c->from)
 			continue;
 		if (s != NULL)
-			tell_member(text, sizeof(text), c, s);
+			format_member(text, sizeof(text), c, s);
 		else
 			snprintf(text, sizeof(text), "%s", c->title);
 		n += (size_t)snprintf(line + n, TOP_LINE - n, " %*.*s",
@@ -446,14 +446,14 @@ top_text_tell(char line[TOP_LINE], const struct top_server *s, unsigned columns)
 const char *
 top_table_headings(char line[TOP_LINE], unsigned columns)
 {
-	return top_text_tell(line, NULL, columns);
+	return format_line(line, NULL, columns);
 }
 
 const char *
 top_table_line(
     char line[TOP_LINE], const struct top_server *s, unsigned columns)
 {
-	return top_text_tell(line, s, columns);
+	return format_line(line, s, columns);
 }
 
 const char *
@@ -472,9 +472,9 @@ top_table_sums(char line[TOP_LINE], const struct top_table *t, unsigned pens)
 		sum.down_s += s->down_s;
 		well += strcmp(s->state, "up") == 0;
 	}
-	tell_amount(rate, sizeof(rate), sum.rate);
-	tell_amount(up, sizeof(up), sum.up_s);
-	tell_amount(down, sizeof(down), sum.down_s);
+	format_amount(rate, sizeof(rate), sum.rate);
+	format_amount(up, sizeof(up), sum.up_s);
+	format_amount(down, sizeof(down), sum.down_s);
 	snprintf(line, TOP_LINE,
 	    "%u of %u up, %.0f sessions, %s/s, up %sB/s, down %sB/s%s",
 	    well, t->count, sum.sessions, rate, up, down,
