@@ -22,7 +22,7 @@ struct target {
 };
 
 /* Sets the addresses from HOST:PORT, [V6]:PORT, V6:PORT, :PORT or PORT (of this
- * machine), /PATH or @NAME; looks names up. Returns 0, or -1 with a full
+ * host), /PATH or @NAME; resolves names. Returns 0, or -1 with a full
  * message. */
 int target_parse(struct target *t, const char *text, struct error *e);
 
@@ -30,8 +30,7 @@ int target_parse(struct target *t, const char *text, struct error *e);
 bool target_is_clearly(const char *word);
 
 /* Takes the next bytes of an answer (`n` > 0), not always whole lines; `error`:
- * of lines that begin with "error: ". Returns 0, or -1 when it wants no
- * more. */
+ * of lines that begin with "error: ". Returns 0, or -1 to stop. */
 typedef int ask_take(void *arg, bool error, const char *bytes, size_t n);
 /* One that appends all of them to a buffer, its `arg`. */
 ask_take ask_append;
@@ -43,8 +42,8 @@ enum ask_status {
 	ASK_STOPPED = 3	   /* by `take` */
 };
 
-/* Sends the `n` bytes of `line` and a newline, hands the answer on piece by
- * piece as it comes. With ASK_NO_ANSWER `e` has the reason. */
+/* Sends the `n` bytes of `line` and a newline, and passes the answer to `take`
+ * as it is received. With ASK_NO_ANSWER `e` has the reason. */
 enum ask_status ask(const struct target *t, const char *line, size_t n,
     ask_take *take, void *arg, struct error *e);
 

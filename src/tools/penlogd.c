@@ -263,9 +263,9 @@ penlogd_catch_signals(const struct penlogd *d, sigset_t *open)
 		signal(SIGPIPE, SIG_IGN);
 }
 
-/* Those that wait come now. */
+/* Those that are pending are handled now. */
 static void
-let_signals_come(const sigset_t *open)
+handle_pending_signals(const sigset_t *open)
 {
 	sigset_t closed;
 
@@ -273,8 +273,8 @@ let_signals_come(const sigset_t *open)
 	sigprocmask(SIG_SETMASK, &closed, NULL);
 }
 
-/* Signals come only while it waits, or between two batches. What has come is
- * written before it waits. */
+/* Signals are handled only while it waits, or between two batches. What was
+ * received is written before it waits. */
 static void
 penlogd_serve(struct penlogd *d, const sigset_t *open)
 {
@@ -282,7 +282,7 @@ penlogd_serve(struct penlogd *d, const sigset_t *open)
 
 	while (!ended) {
 		if (penlogd_take_batch(d)) {
-			let_signals_come(open);
+			handle_pending_signals(open);
 		} else {
 			penlogd_flush(d);
 			FD_ZERO(&in);

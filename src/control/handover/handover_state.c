@@ -59,7 +59,8 @@ has_part(const struct service *svc, unsigned part)
 	    frontend_stats(svc->frontend)->flows.now > 0;
 }
 
-/* One that leaves goes on by itself, and may be freed at any time. */
+/* One that is being removed keeps its clients here, and may be freed at any
+ * time. */
 static const struct service *
 next_service(const struct service *svc, unsigned part)
 {
@@ -69,8 +70,8 @@ next_service(const struct service *svc, unsigned part)
 	return svc;
 }
 
-/* Peers get what is known of clients; so do workers, which have the rest from
- * the process that leads them, and no director. */
+/* Peers get the client table; so do workers, which have the rest from their
+ * leader, and no director. */
 static bool
 is_part_of(const struct handover_state_writer *l, unsigned part)
 {

@@ -11,8 +11,8 @@
 #include "control/peers/peer_port.h"
 #include "control/peers/peer_sender.h"
 
-/* Connections to one port. Strangers, who have no key, may come, too: beyond
- * this number the one that is handshaking longest makes room. */
+/* Connections to one port. Hosts without the key may connect, too: above this
+ * number the connection that has been handshaking longest is closed. */
 enum { RECEIVERS_MAX = 2 * PEERS_MAX };
 /* Bytes of answers that a peer may leave unread. */
 enum { ANSWERS_MAX = 4096 };
@@ -28,7 +28,7 @@ receiver_of(struct peer_link *l)
 
 /* ---- a peer ---- */
 
-/* What comes is ignored until it begins again. */
+/* Its records are ignored until it begins again. */
 static void
 peer_receiver_ignore(struct peer_receiver *r)
 {
@@ -119,7 +119,7 @@ peer_receiver_on_record(struct peer_link *l, struct handover_record *record)
 		peer_receiver_read_anew(r);
 	} else if (record->type == HANDOVER_PING) {
 		number = handover_get_number(record, 8);
-		if (peer_sender_leads_here(r->port->senders, number))
+		if (peer_sender_is_to_self(r->port->senders, number))
 			peer_link_refuse(l, "it is this pen");
 		else
 			peer_link_add(l, HANDOVER_PONG, &number);

@@ -72,7 +72,7 @@ send_all(struct peer_sender *s)
 	s->written_ms = loop_now(s->pen->loop);
 }
 
-/* Flows expire where no frame of theirs comes. */
+/* At the peer, which gets no frames of them, they would expire. */
 static void
 refresh_flows(struct peer_sender *s)
 {
@@ -205,7 +205,7 @@ peer_sender_stop(struct peer_sender *s)
 }
 
 bool
-peer_sender_leads_here(struct list *senders, uint64_t number)
+peer_sender_is_to_self(struct list *senders, uint64_t number)
 {
 	struct list *at;
 

@@ -35,7 +35,7 @@ struct peer_sender {
 	uint64_t written_ms; /* when all was written last */
 	uint64_t pinged_ms, ping; /* the last one, and its number */
 	uint64_t secret; /* makes these numbers no other pen's */
-	uint64_t lag_ms; /* of the last answer */
+	uint64_t lag_ms; /* of the last PONG */
 	uint64_t lost;	 /* changes, of which others were sent instead */
 };
 
@@ -53,10 +53,9 @@ void peer_sender_tick(struct peer_sender *s);
 /* Servers have changed, or the list of services: then the changes so far may be
  * of one that is gone, and all is sent instead. */
 void peer_sender_begin_again(struct peer_sender *s, bool services);
-/* A request with that number has come in. If it is of one of these senders, its
- * peer is this pen, by whatever way: closes its connection, and returns
- * true. */
-bool peer_sender_leads_here(struct list *senders, uint64_t number);
+/* A ping with that number was received here. If one of these senders has sent
+ * it, its peer is this pen: closes its connection, and returns true. */
+bool peer_sender_is_to_self(struct list *senders, uint64_t number);
 /* Closes the connection. */
 void peer_sender_stop(struct peer_sender *s);
 /* "self", "waiting", "connecting", "synchronising" or "connected". */
