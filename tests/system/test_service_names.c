@@ -335,19 +335,30 @@ END_TEST
 START_TEST(first_lines_without_effect_are_reported)
 {
 	static const char vain[] =
-	    "has no effect: the service default has no listening address, and "
-	    "sections do not inherit its settings\n";
+	    "has no effect: settings before the first service apply to service "
+	    "\"default\", which does not listen; write them below "
+	    "\"defaults\"\n";
 	const char *said;
 	int status;
 
 	begin("");
-	write_file(conf, sections("idle_timeout 5\nlog /dev/null\nhttp\n", ""));
+	write_file(conf,
+	    sections("idle_timeout 5\nlog /dev/null\nhttp\ntimeout 3\n"
+		     "emergency 127.0.0.1:9\nroute sni a.test service shop\n",
+		""));
 	said = check("-O", "roundrobin", &status);
 	ck_assert_int_eq(status, 0);
-	ck_assert_int_eq(count_in(said, vain), 3);
+	ck_assert_int_eq(count_in(said, vain), 4);
 	ck_assert_ptr_nonnull(
 	    strstr(said, text("%s:1: idle_timeout %s", conf, vain)));
 	ck_assert_ptr_nonnull(strstr(said, text("%s:3: http %s", conf, vain)));
+	/* which is the default */
+	ck_assert_ptr_nonnull(
+	    strstr(said, text("%s:4: timeout %s", conf, vain)));
+	ck_assert_ptr_nonnull(strstr(said,
+	    text("%s:5: emergency has no effect: servers and routes", conf)));
+	ck_assert_ptr_nonnull(strstr(
+	    said, text("%s:6: route has no effect: servers and routes", conf)));
 	ck_assert_ptr_nonnull(strstr(said, vain));
 	write_file(
 	    conf, sections(text("listen %s\ndummy\nhttp\n", scratch("s")), ""));

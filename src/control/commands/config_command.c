@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
+#include "control/language/defaults.h"
 #include "control/file/config_file.h"
 #include "control/file/config_lines.h"
 #include "control/answer/fields.h"
@@ -24,10 +25,13 @@ include_file(struct call *c, const char *path, struct error *e)
 {
 	char name[SERVICE_NAME_MAX + 1];
 	struct call within = *c;
+	bool defaults = defaults_are_meant(c);
 	int rc;
 
 	snprintf(name, sizeof(name), "%s", plan_service_name(c->plan));
 	rc = config_load(&within, path, e);
+	if (defaults) /* whose plan stays the same one */
+		return rc;
 	if (plan_service(c->draft, name) == NULL) {
 		snprintf(name, sizeof(name), "default");
 		call_set_service(c, c->pen->service);

@@ -8,6 +8,7 @@
 #include "control/apply/services.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"
+#include "control/language/defaults.h"
 #include "control/life/context.h"
 #include "control/report/service_report.h"
 
@@ -60,6 +61,7 @@ prefer_service(struct call *c, const char *name, struct error *e)
 static int
 begin_service(struct call *c, const char *name, struct error *e)
 {
+	bool fresh = plan_service(c->draft, name) == NULL;
 	struct service *svc;
 
 	if (!plan_service_is_name(name))
@@ -74,7 +76,9 @@ begin_service(struct call *c, const char *name, struct error *e)
 	svc = service_find_behind(c->pen, c->service, name);
 	if (svc == NULL)
 		svc = service_blank(c->pen);
-	if (c->plan == NULL || svc == NULL)
+	if (c->plan == NULL || svc == NULL ||
+	    (fresh && defaults_copy(c, c->plan) < 0) ||
+	    (c->plan == c->draft && defaults_note_first(c) < 0))
 		return error_set(e, "out of memory");
 	call_set_service(c, svc);
 	return 0;
@@ -113,6 +117,22 @@ run_service(struct call *c, struct error *e)
 	return error_set(e, "expects %s", c->row->args);
 }
 
+/* ---- defaults ---- */
+
+/* What follows in the file is for services that begin after it. */
+static int
+run_defaults(struct call *c, struct error *e)
+{
+	struct service *svc = service_blank(c->pen);
+
+	if (svc == NULL)
+		return error_set(e, "out of memory");
+	if (defaults_begin(c, e) < 0)
+		return -1;
+	call_set_service(c, svc);
+	return 0;
+}
+
 const struct command service_commands[] = {
 	{ .name = "services",
 	    .kind = KIND_REPORT,
@@ -127,5 +147,10 @@ const struct command service_commands[] = {
 	    .args = "NAME [COMMAND ..|remove] | add NAME",
 	    .help = "runs a command for this service; in a file, begins its "
 		    "section" },
+	{ .name = "defaults",
+	    .kind = KIND_CHANGE,
+	    .run = run_defaults,
+	    .help = "in a file, begins a section: what each service after it "
+		    "begins with" },
 	{ .name = NULL },
 };

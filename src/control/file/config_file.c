@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "control/file/config_file.h"
+#include "control/language/defaults.h"
 #include "control/life/context.h"
 
 enum { FILE_MAX = 64 * 1024 * 1024, DEPTH_MAX = 8, ORIGIN_MAX = 400 };
@@ -56,9 +57,14 @@ config_next_line(char **rest, unsigned *lines)
 static bool
 begins_section(const char *line)
 {
+	size_t n;
+
 	line += strspn(line, " \t");
-	return strncmp(line, "service", 7) == 0 &&
-	    strchr(" \t", line[7]) != NULL && line[7] != '\0';
+	n = strcspn(line, " \t\r;#");
+	return (n == 7 && strncmp(line, "service", n) == 0 &&
+		   strchr(" \t", line[n]) != NULL && line[n] != '\0') ||
+	    (n == strlen(DEFAULTS_NAME) &&
+		strncmp(line, DEFAULTS_NAME, n) == 0);
 }
 
 /* After an error, lines are read to find more errors: those of a section that
@@ -184,9 +190,13 @@ config_load_text(
     struct call *c, const char *path, char *text, struct error *e)
 {
 	struct reading r = { .call = c };
+	struct defaults none = { .plan = NULL };
+	bool outermost = c->defaults == NULL;
 	unsigned lines = 0, number, from = errors_count(c->pen->errors);
 	int rc = 0;
 
+	if (outermost)
+		c->defaults = &none;
 	r.origin_line =
 	    (size_t)snprintf(r.origin, sizeof(r.origin), "%.380s:", path);
 	while (rc == 0 && text != NULL) {
@@ -194,6 +204,10 @@ config_load_text(
 		rc = run_line(&r, config_next_line(&text, &lines), number, e);
 	}
 	name_include(c, from);
+	if (outermost) {
+		defaults_end(c);
+		c->defaults = NULL;
+	}
 	return rc;
 }
 

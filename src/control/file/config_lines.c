@@ -10,6 +10,7 @@
 #include "control/apply/apply.h"
 #include "control/apply/derive.h"
 #include "control/file/config_lines.h"
+#include "control/language/defaults.h"
 #include "pool/server/server.h"
 
 /* ---- what a command sets ---- */
@@ -105,7 +106,8 @@ config_lines_key(
 
 	snprintf(one.service, sizeof(one.service), "%s", service);
 	one.section = find_or_add(l, &one);
-	if (one.section == NULL || one.row->flags & ROW_PREFIX)
+	if (one.section == NULL || one.row->flags & ROW_PREFIX ||
+	    strcmp(one.row->name, DEFAULTS_NAME) == 0)
 		return one.section;
 	find_name(c, one.row, one.name);
 	if (one.section != l->key[0]) {
@@ -114,6 +116,25 @@ config_lines_key(
 			return NULL;
 	}
 	return find_or_add(l, &one);
+}
+
+struct config_key *
+config_lines_like(struct config_lines *l, const struct config_key *k,
+    struct config_key *section)
+{
+	struct config_key one = {
+		.row = k->row, .section = section, .usual = k->usual
+	};
+
+	memcpy(one.name, k->name, sizeof(one.name));
+	memcpy(one.service, section->service, sizeof(one.service));
+	return find_or_add(l, &one);
+}
+
+bool
+config_lines_is_base(const struct config_key *k)
+{
+	return strcmp(k->service, DEFAULTS_NAME) == 0;
 }
 
 const char *

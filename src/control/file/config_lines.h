@@ -38,6 +38,7 @@ struct config_key {
 	uint32_t end;	    /* of a section: its last item */
 	bool included;	    /* by another file */
 	bool relative;	    /* a server: set by its address, or its order */
+	bool base;	    /* in "defaults": what services begin with here */
 	/* Of a section: the item that the first server that is gone was set by,
 	 * + 1; whether it gets another port. */
 	uint32_t renumbered;
@@ -69,6 +70,11 @@ int config_lines_read(
  * one that sets nothing has no lines. NULL with errno ENOMEM. */
 struct config_key *config_lines_key(
     struct config_lines *l, const struct call *c, const char *service);
+/* The key of the same name in another section; the same. */
+struct config_key *config_lines_like(struct config_lines *l,
+    const struct config_key *k, struct config_key *section);
+/* Whether it is of a section "defaults", which is no service. */
+bool config_lines_is_base(const struct config_key *k);
 /* Its lines, or the default where the plan has the service; NULL: none. */
 const char *config_lines_of(const struct config_key *k, enum config_of of);
 /* Whether the first of its lines undoes what was set before: "no acl 1". */

@@ -62,6 +62,53 @@ add_item(struct merge *m, const struct call *c, struct config_key *k)
 		k->relative = true;
 }
 
+/* A service begins in the file, with what "defaults" has set: as if its section
+ * included that. Nothing of it is in the section of the service. */
+static void
+inherit(struct merge *m, struct config_key *section)
+{
+	uint32_t i, n = m->keys.count;
+	struct config_key *k;
+
+	for (i = 0; i < n && !m->failed; i++) {
+		if (!m->keys.key[i]->base)
+			continue;
+		k = config_lines_like(&m->keys, m->keys.key[i], section);
+		m->failed = k == NULL;
+		if (k != NULL)
+			k->elsewhere = m->count + 1;
+	}
+}
+
+/* Another section "defaults" begins. */
+static void
+forget_base(struct merge *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->keys.count; i++)
+		m->keys.key[i]->base = false;
+}
+
+/* Of a service that no item was of yet. */
+static bool
+is_new_section(const struct merge *m, const struct config_key *k)
+{
+	return k == k->section && k != m->keys.key[0] && k->end == 0 &&
+	    !k->included && !config_lines_is_base(k);
+}
+
+static void
+note_base(struct merge *m, struct config_key *k)
+{
+	if (is_new_section(m, k))
+		inherit(m, k);
+	else if (config_lines_is_base(k) && k == k->section)
+		forget_base(m);
+	else if (config_lines_is_base(k))
+		k->base = true;
+}
+
 /* A command was carried out: one of an included file, or for all servers,
  * overrides the items before it. */
 static void
@@ -78,6 +125,8 @@ note(const struct call *c)
 
 	m->item = list != NULL ? list : m->item;
 	m->failed = m->failed || k == NULL || list == NULL;
+	if (!m->failed)
+		note_base(m, k);
 	if (m->failed)
 		return;
 	for (i = 0; (all || c->depth > 1) && i < m->keys.count; i++) {
@@ -157,7 +206,7 @@ static bool
 is_gone(const struct merge *m, const struct config_key *k)
 {
 	return k->section->lines[CONFIG_RUNNING] == NULL &&
-	    k->section != m->keys.key[0]->section;
+	    k->section != m->keys.key[0]->section && !config_lines_is_base(k);
 }
 
 /* By the command line, and not to the default. */
@@ -265,7 +314,8 @@ keeps_more(const char *given, const char *want)
 	return false;
 }
 
-/* What the file needs, after what undoes the rest if it is set before;
+/* What the file needs, after what undoes the rest if it is set before, also by
+ * "defaults";
  * `undone`: the file has that line. */
 static void
 print_wanted(const struct config_key *k, bool undone, struct buffer *out)
@@ -423,6 +473,20 @@ edit_items(struct merge *m)
 	}
 }
 
+/* Sections at the end of the file are for services that have none yet. */
+static void
+inherit_at_end(struct merge *m)
+{
+	uint32_t i, n = m->keys.count;
+	struct config_key *k;
+
+	for (i = 0; i < n; i++) {
+		k = m->keys.key[i];
+		if (is_new_section(m, k) && !is_gone(m, k))
+			inherit(m, k);
+	}
+}
+
 static void
 edit(struct merge *m)
 {
@@ -430,9 +494,12 @@ edit(struct merge *m)
 	uint32_t i;
 
 	edit_items(m);
+	inherit_at_end(m);
 	qsort(m->keys.key, m->keys.count, sizeof(k), compare_keys);
 	for (i = 0; i < m->keys.count; i++) {
 		k = m->keys.key[i];
+		if (config_lines_is_base(k))
+			continue;
 		if (k == k->section && differs(m, k) && !is_gone(m, k) &&
 		    k->end == 0)
 			(void)find_tail(m, k);

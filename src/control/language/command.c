@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "control/language/command.h"
+#include "control/language/defaults.h"
 #include "control/plan/origin.h"
 #include "control/life/context.h"
 #include "control/plan/setting.h"
@@ -241,6 +242,9 @@ command_run(struct call *c, struct error *e)
 		return error_set(e,
 		    "applies to the whole process, not to one service (in a "
 		    "file, set it before the first \"service\")");
+	if (row_changes(row, c->words->count, c->no) &&
+	    defaults_check_row(c, e) < 0)
+		return -1;
 	if (is_local(row, c->words->count, c->no) && call_needs_local(c, e) < 0)
 		return -1;
 	if (c->words->count > 0 && !row_has_args(row))

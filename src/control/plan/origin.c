@@ -107,8 +107,17 @@ is_one_value(const struct command *row)
 static bool
 has_origin(const struct command *row)
 {
-	return row->kind < KIND_CHANGE || strcmp(row->name, "listen") == 0 ||
-	    strcmp(row->name, "abuse") == 0;
+	static const char *const names[] = { "listen", "abuse", "emergency",
+		"route" };
+	const struct command *setting = table_find(row->name);
+	size_t i = 0;
+
+	/* --check is not the setting check */
+	if (row->flags & ROW_OPTION && setting != NULL && setting != row)
+		return false;
+	while (i < 4 && strcmp(row->name, names[i]) != 0)
+		i++;
+	return row->kind < KIND_CHANGE || i < 4;
 }
 
 /* NULL: it is not known. */
@@ -132,14 +141,25 @@ origin_of(const struct plan *p, const char *name)
 	return o != NULL ? o->text : NULL;
 }
 
+/* Where the section of a service has set it. */
+static const char *
+origin_of_own(const struct plan *p, const char *name)
+{
+	const struct setting_origin *o = origin_find(p, name);
+
+	return o != NULL && !o->inherited ? o->text : NULL;
+}
+
 /* `name` is that of a row. */
 static int
 origin_set(struct plan *p, const char *name, const char *text)
 {
 	struct setting_origin *o = origin_find(p, name), *list;
 
-	if (o != NULL)
+	if (o != NULL) {
+		o->inherited = false;
 		return text_set(&o->text, text);
+	}
 	if (text == NULL)
 		return 0;
 	list = array_grow(
@@ -162,7 +182,8 @@ origin_note(const struct call *c)
 		return 0;
 	origin = origin_describe(c, text);
 	if (is_one_value(row))
-		origin_warn_twice(c, origin_of(c->plan, row->name), row->name);
+		origin_warn_twice(
+		    c, origin_of_own(c->plan, row->name), row->name);
 	if (strcmp(row->name, "ssl_cert") == 0 &&
 	    note_certificate(c, origin) < 0)
 		return -1;
@@ -177,6 +198,12 @@ origin_note(const struct call *c)
 	/* an alias sets the other one */
 	return origin_set(
 	    c->plan, row->alias != NULL ? row->alias : row->name, origin);
+}
+
+bool
+origin_is_there(const struct plan *p, const char *setting)
+{
+	return origin_of(p, setting) != NULL;
 }
 
 const char *

@@ -18,6 +18,8 @@ int origin_note(const struct call *c);
 void origin_warn_twice(
     const struct call *c, const char *before, const char *what);
 
+/* Whether the option or line that has set it is known. */
+bool origin_is_there(const struct plan *p, const char *setting);
 /* What an error about the setting begins with: its origin, which is the plan's,
  * or its name alone. */
 const char *origin_name(const struct plan *p, const char *setting);

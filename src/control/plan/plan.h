@@ -159,6 +159,7 @@ enum { CONTROLS_MAX = 16, SERVERS_MAX = 4096 /* of a service */ };
 struct setting_origin {
 	const char *name; /* of the row */
 	char *text;
+	bool inherited; /* from "defaults": another value may follow */
 };
 
 /* Where a certificate and its key were set; see origin.h. */
@@ -244,7 +245,7 @@ int plan_service_blame(const struct plan *service, struct error *e);
 int plan_service_keep(const struct plan *service, struct errors *all,
     unsigned from, int rc, struct error *e);
 /* Whether a word can name a service: a letter, then letters, digits and ".-_";
- * "add" and "json" are words of the command. */
+ * "add", "json" and "defaults" are other words. */
 bool plan_service_is_name(const char *word);
 /* The plan of a service, to be changed: `p` has it alone from now on. One that
  * is not there is added. NULL with errno ENOMEM, or E2BIG: there are

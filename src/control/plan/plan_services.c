@@ -145,7 +145,8 @@ plan_service_is_name(const char *word)
 	size_t n = strlen(word);
 
 	return n <= SERVICE_NAME_MAX && strcmp(word, "add") != 0 &&
-	    strcmp(word, "json") != 0 && isalpha((unsigned char)word[0]) &&
+	    strcmp(word, "json") != 0 && strcmp(word, "defaults") != 0 &&
+	    isalpha((unsigned char)word[0]) &&
 	    strspn(word,
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 		"0123456789.-_") == n;

@@ -18,6 +18,7 @@
 #include "control/value/access.h"
 
 struct choice;
+struct defaults;
 struct fields;
 struct pen;
 struct plan;
@@ -125,6 +126,7 @@ struct call {
 	const char *origin;	   /* FILE:LINE, "option -O", or NULL */
 	const char *option;  /* "option -R" that it was given as, or NULL */
 	unsigned depth;	     /* files within files */
+	struct defaults *defaults; /* of the file; NULL: not in a file */
 	struct caller *caller; /* NULL: not on the control socket */
 	/* In force, for ROW_GROWS and answers; NULL: a whole plan anew, or a
 	 * new service. */

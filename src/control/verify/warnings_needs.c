@@ -296,20 +296,38 @@ is_in_vain(const struct plan *p, const struct command *row, enum need need)
 	return p->name == NULL;
 }
 
-/* Settings before the first section are not those of the sections. */
 static void
-print_unheard(
+print_unused_line(const struct plan *p, const char *name, bool is_setting,
+    struct buffer *text)
+{
+	reply_add(text,
+	    "%.400s has no effect: %s before the first service apply to "
+	    "service \"default\", which does not listen; write them below "
+	    "\"%s\"\n",
+	    origin_name(p, name),
+	    is_setting ? "settings" : "servers and routes",
+	    is_setting ? "defaults" : "service NAME");
+}
+
+/* Settings before the first section are not those of the sections, also where
+ * they set the default. */
+static void
+print_unused(
     const struct plan *p, const struct plan *defaults, struct buffer *text)
 {
-	const struct command *row = NULL;
+	const struct command *row;
 
-	while ((row = setting_next_difference(p, defaults, row)) != NULL)
-		if (!(row->flags & ROW_PROCESS))
-			reply_add(text,
-			    "%.400s has no effect: the service default has no "
-			    "listening address, and sections do not inherit "
-			    "its settings\n",
-			    origin_name(p, row->name));
+	SETTING_EACH (row)
+		if (!(row->flags & ROW_PROCESS) &&
+		    (origin_is_there(p, row->name) ||
+			!setting_equal(p, defaults, row)))
+			print_unused_line(p, row->name, true, text);
+	if (plan_slot(p, SLOT_ABUSE)->host != NULL)
+		print_unused_line(p, "abuse", false, text);
+	if (plan_slot(p, SLOT_EMERGENCY)->host != NULL)
+		print_unused_line(p, "emergency", false, text);
+	if (route_plans_count(p->routes) > 0)
+		print_unused_line(p, "route", false, text);
 }
 
 static bool
@@ -353,7 +371,7 @@ warnings_print_needs(const struct plan *p, struct buffer *text)
 	struct plan *defaults = plan_new();
 
 	if (defaults != NULL && !is_there(p))
-		print_unheard(p, defaults, text);
+		print_unused(p, defaults, text);
 	if (defaults != NULL)
 		print_needs(p, defaults, text);
 	plan_free(defaults);

@@ -152,7 +152,8 @@ END_TEST
 /* A command is of the process or of a service; of both is what these do. */
 START_TEST(each_command_is_of_something)
 {
-	static const char both[] = " include listen service show status ";
+	static const char both[] =
+	    " defaults include listen service show status ";
 	const struct command *r;
 	bool of_both;
 

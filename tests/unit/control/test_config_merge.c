@@ -295,6 +295,11 @@ END_TEST
 	"\nservice mail\n"        \
 	"listen 127.0.0.1:8082\n" \
 	"server 0 address 10.0.2.1\n"
+#define DEFAULTS              \
+	"\n# of all\n"        \
+	"defaults # begins\n" \
+	"timeout 7 # seven\n" \
+	"http # on\n"
 #define ROUTES(a, b) TWO a " # A\n" b " # B\nroute default 0\n"
 
 static const struct {
@@ -459,6 +464,42 @@ static const struct {
 	    TWO SHOP "\nservice mail\n"
 		     "listen 127.0.0.1:8084\n"
 		     "server 0 address 10.0.2.1 port 8084\n",
+	    { NULL } },
+	/* what services begin with stays; another value is their own */
+	{ TWO DEFAULTS SHOP_BEGINS SHOP_ENDS MAIL,
+	    "service shop timeout 3; service mail timeout 9",
+	    TWO DEFAULTS SHOP_BEGINS SHOP_ENDS "timeout 3\n" MAIL "timeout 9\n",
+	    { NULL } },
+	{ TWO DEFAULTS SHOP MAIL,
+	    "service shop no http; service shop timeout 8; timeout 8",
+	    TWO "timeout 8\n" DEFAULTS SHOP_BEGINS SHOP_ENDS
+		"timeout 8 # seven\nno http\n" MAIL,
+	    { NULL } },
+	{ TWO DEFAULTS SHOP_BEGINS SHOP_ENDS "timeout 9 # nine\n",
+	    "service shop timeout 7; service shop timeout 3",
+	    TWO DEFAULTS SHOP_BEGINS SHOP_ENDS "timeout 3 # nine\n", { NULL } },
+	{ TWO DEFAULTS SHOP_BEGINS SHOP_ENDS "\ndefaults\nqueue 4 # q\n" MAIL,
+	    "service mail queue 0; service shop timeout 5; "
+	    "service mail timeout 3",
+	    TWO DEFAULTS SHOP_BEGINS SHOP_ENDS
+	    "timeout 5\n\ndefaults\nqueue 4 # q\n" MAIL "queue 0\n",
+	    { NULL } },
+	{ TWO DEFAULTS SHOP_BEGINS SHOP_ENDS MAIL, "service shop remove",
+	    TWO DEFAULTS "\n# the shop\n" MAIL, { NULL } },
+	/* one that is added begins without */
+	{ TWO DEFAULTS SHOP_BEGINS SHOP_ENDS,
+	    "service add cache; service cache listen 127.0.0.1:81; "
+	    "service cache server add 10.0.4.1",
+	    TWO DEFAULTS SHOP_BEGINS SHOP_ENDS
+	    "\nservice cache\nserver 0 address 10.0.4.1 port 81\n"
+	    "timeout 3\nlisten 127.0.0.1:81\nno http\n",
+	    { NULL } },
+	{ TWO DEFAULTS SHOP_BEGINS SHOP_ENDS,
+	    "service add cache; service cache listen 127.0.0.1:81; "
+	    "service cache http; service cache server add 10.0.4.1",
+	    TWO DEFAULTS SHOP_BEGINS SHOP_ENDS
+	    "\nservice cache\nserver 0 address 10.0.4.1 port 81\n"
+	    "timeout 3\nlisten 127.0.0.1:81\nhttp\n",
 	    { NULL } },
 	{ TWO, "service shop remove; service mail timeout 4",
 	    TWO "service shop remove\n\n"
@@ -774,9 +815,10 @@ is_right(const char *path, const char *file)
 static const char *
 some_section(void)
 {
-	unsigned i = below(4);
+	unsigned i = below(6);
 
-	return i == 3 ? "service default\n"
+	return i >= 4 ? "defaults # of what follows\n"
+	    : i == 3  ? "service default\n"
 		      : text("service %c\nlisten 127.0.0.1:808%u\n"
 			     "server 0 address 10.0.%u.1 # of it\n",
 			    "zba"[i], i, i);
@@ -939,11 +981,28 @@ add_setting(const char *service)
 	    below(2) ? line : text("%s # of %u; it", line, line_count), what);
 }
 
+/* What the services after it begin with. */
+static void
+add_defaults(void)
+{
+	static const char *const all[] = { "timeout", "blacklist", "queue",
+		"idle_timeout", "check_rise" };
+	unsigned i;
+
+	add_line("defaults # of all", "");
+	for (i = below(4); i > 0; i--)
+		add_line(text("%s %u # d", all[below(5)], below(60) + 1), "");
+	if (below(2))
+		add_line(below(2) ? "hash" : "roundrobin; keepalive", "");
+}
+
 static void
 add_section(const char *service, unsigned number, const char *more)
 {
 	unsigned i;
 
+	if (number > 0 && below(2))
+		add_defaults();
 	if (number > 0)
 		add_line(text("service %s # it", service), "");
 	add_line(text("listen 127.0.0.1:80%02u", number), "");
