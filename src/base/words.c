@@ -205,18 +205,43 @@ text_show(char *text, size_t size)
 	}
 }
 
+/* Files have variables outside of single quotes. */
+static bool
+is_variable(const char *word)
+{
+	return word[0] == '$' && word[1] == '{';
+}
+
+static int
+append_single(struct buffer *out, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (buffer_reserve(out, n + 2) == NULL)
+		return -1;
+	(void)buffer_append(out, "'", 1);
+	(void)buffer_append(out, word, n);
+	return buffer_append(out, "'", 1);
+}
+
 int
 words_append(struct buffer *out, const char *word)
 {
 	bool quote = word[0] == '\0' || word[0] == '#' ||
 	    strpbrk(word, " \t\r\n\"'\\;") != NULL;
 
+	if (strstr(word, "${") != NULL && strchr(word, '\'') == NULL)
+		return append_single(out, word);
 	if (!quote)
 		return buffer_append(out, word, strlen(word));
-	if (buffer_reserve(out, 2 * strlen(word) + 2) == NULL)
+	if (buffer_reserve(out, 5 * strlen(word) + 2) == NULL)
 		return -1;
 	(void)buffer_append(out, "\"", 1);
 	for (; *word != '\0'; word++) {
+		if (is_variable(word)) {
+			(void)buffer_append(out, "\"'$'\"", 5);
+			continue;
+		}
 		if (*word == '"' || *word == '\\')
 			(void)buffer_append(out, "\\", 1);
 		(void)buffer_append(out, word, 1);

@@ -2,7 +2,8 @@
  * configuration files alike. Blanks separate words and a ; ends the command,
  * except in '...' and "...", which end on their line; in "..." a \" stands for
  * a quote and \\ for a backslash. A # at the start of a word begins a comment.
- * And strings. */
+ * In files ${..} outside of '...' is a variable, which is replaced before. And
+ * strings. */
 #ifndef PEN_BASE_WORDS_H
 #define PEN_BASE_WORDS_H
 

@@ -3,7 +3,7 @@ file pen.conf
 | listen {FRONT}
 | server 0 address 127.0.0.1 port {P0}
 | defaults # of the next one
-| timeout 4; blacklist 7
+| timeout 4; blacklist ${PEN_TEST_NOTHING-7}
 | service more
 | listen {OTHER}
 | server 0 address 127.0.0.1 port {P1}
@@ -34,6 +34,7 @@ ask OTHER b = server 1: b
 > write
 > diff
 has pen.conf timeout 4
+has pen.conf ${PEN_TEST_NOTHING-7}
 has pen.conf blacklist 30
 file pen.conf
 | listen {FRONT}

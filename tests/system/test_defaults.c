@@ -1,5 +1,5 @@
 /* test_defaults.c: thirty services with "defaults", as one would write them:
- * lines, warnings, reloads, upgrades. */
+ * lines, warnings, reloads, upgrades; and variables. */
 #include "config.h"
 
 #include <check.h>
@@ -241,6 +241,39 @@ START_TEST(errors_have_lines)
 }
 END_TEST
 
+START_TEST(variables)
+{
+	const char *file;
+
+	prepare();
+	ck_assert_int_eq(setenv("T_LISTEN", front[0].text, 1), 0);
+	ck_assert_int_eq(unsetenv("T_PORT"), 0);
+	file = text("control %s\ndefaults\nidle_timeout ${T_IDLE-70}\n"
+		    "service one\nlisten ${T_LISTEN} # ${T_NONE}\n"
+		    "server 0 address 127.0.0.1 port ${T_PORT}\n",
+	    ctl.text);
+	write_file(conf, file);
+	ck_assert_ptr_nonnull(strstr(run("--check", 1),
+	    text(
+		"%s:6: ${T_PORT}: the environment variable is not set", conf)));
+	ck_assert_int_eq(setenv("T_PORT", text("%d", back.at.port), 1), 0);
+	ck_assert_ptr_nonnull(strstr(printed(file),
+	    text("\nserver 0 address 127.0.0.1 port %d\n", back.at.port)));
+	pen_up(&pen, &front[0], "-F", conf, NULL);
+	WAIT_FOR(endpoint_is_listening(&ctl), SOON);
+	ck_assert_str_eq(endpoint_hear(&front[0]), "served");
+	ck_assert_str_eq(pen_ask(&ctl, "diff"), "");
+	ck_assert_str_eq(
+	    pen_ask(&ctl, "service one queue 3; write; diff"), "3\n");
+	ck_assert_str_eq(contents(conf), text("%squeue 3\n", file));
+	/* a control client has no variables */
+	pen_answers(
+	    &ctl, "service one queue ${T_PORT}", "\"${T_PORT}\" is not");
+	pen_down(&pen);
+	backend_stop(&back);
+}
+END_TEST
+
 SUITE(test_defaults)
 {
 	Suite *s = suite_create("defaults");
@@ -249,5 +282,6 @@ SUITE(test_defaults)
 	SUITE_ADD(s, while_it_serves, 120);
 	SUITE_ADD(s, what_has_no_effect_is_reported, 60);
 	SUITE_ADD(s, errors_have_lines, 60);
+	SUITE_ADD(s, variables, 60);
 	return s;
 }

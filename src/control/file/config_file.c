@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "control/file/config_environment.h"
 #include "control/file/config_file.h"
 #include "control/language/defaults.h"
 #include "control/life/context.h"
@@ -86,6 +87,23 @@ refuse_line(struct reading *r, const char *line, struct error *e)
 	return 0;
 }
 
+/* With the values of variables. */
+static int
+run_words(struct call *c, const char *line, struct error *e)
+{
+	struct buffer text;
+	int rc;
+
+	if (strstr(line, "${") == NULL)
+		return command_run_line(c, line, e);
+	buffer_init(&text);
+	rc = config_environment_put(line, &text, e);
+	if (rc == 0)
+		rc = command_run_line(c, buffer_bytes(&text), e);
+	buffer_fini(&text);
+	return rc;
+}
+
 static int
 run_line(
     struct reading *r, const char *line, unsigned number, struct error *e)
@@ -101,7 +119,7 @@ run_line(
 	    number_format(r->origin + r->origin_line, number)] = '\0';
 	c.origin = r->origin;
 	c.depth++;
-	if (command_run_line(&c, line, e) < 0)
+	if (run_words(&c, line, e) < 0)
 		return refuse_line(r, line, e);
 	r->call->plan = c.plan; /* of the service that it began */
 	r->call->service = c.service;

@@ -501,6 +501,17 @@ static const struct {
 	    "\nservice cache\nserver 0 address 10.0.4.1 port 81\n"
 	    "timeout 3\nlisten 127.0.0.1:81\nhttp\n",
 	    { NULL } },
+	/* variables, with PEN_T=5 */
+	{ TWO "timeout ${PEN_T} # t\nblacklist ${PEN_B-4} # b\n", "hash",
+	    TWO "timeout ${PEN_T} # t\nblacklist ${PEN_B-4} # b\nhash\n",
+	    { NULL } },
+	{ TWO "timeout ${PEN_T} # t\nblacklist \"${PEN_B-4}\"; hash\n",
+	    "timeout 6", TWO "timeout 6 # t\nblacklist \"${PEN_B-4}\"; hash\n",
+	    { NULL } },
+	{ TWO "web_stats '/tmp/${x}' # w\n",
+	    "web_stats /tmp/${y}; on_state \"/x'${z}\"",
+	    TWO "web_stats '/tmp/${y}' # w\non_state \"/x'\"'$'\"{z}\"\n",
+	    { NULL } },
 	{ TWO, "service shop remove; service mail timeout 4",
 	    TWO "service shop remove\n\n"
 		"service mail\nserver 0 address 10.0.2.1 port 8082\n"
@@ -511,6 +522,7 @@ static const struct {
 
 START_TEST(hard_cases)
 {
+	ck_assert_int_eq(setenv("PEN_T", "5", 1), 0);
 	ck_assert_str_eq(
 	    written(cases[_i].options, cases[_i].file, cases[_i].commands),
 	    cases[_i].written);
