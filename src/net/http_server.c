@@ -289,6 +289,22 @@ http_parameter(
 	return value != NULL;
 }
 
+bool
+http_has_parameter(const struct http_exchange *x, const char *name)
+{
+	const char *at =
+	    evhttp_uri_get_query(evhttp_request_get_evhttp_uri(x->request));
+	size_t n, length = strlen(name);
+
+	for (; at != NULL; at = at[n] != '\0' ? at + n + 1 : NULL) {
+		n = strcspn(at, "&");
+		if (n >= length && strncmp(at, name, length) == 0 &&
+		    (n == length || at[length] == '='))
+			return true;
+	}
+	return false;
+}
+
 /* libevent's list of them has no 421 (RFC 9110, 15.5.20). */
 static const char *
 reason_phrase(unsigned status)

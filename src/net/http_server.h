@@ -60,6 +60,8 @@ unsigned http_accepts(const struct http_exchange *x, const char *type);
  * whether it is there. */
 bool http_parameter(
     const struct http_exchange *x, const char *name, char *to, size_t size);
+/* Whether it is there, also without a value. */
+bool http_has_parameter(const struct http_exchange *x, const char *name);
 void http_reply(struct http_exchange *x, unsigned status, const char *type,
     const char *text, size_t n);
 /* `more` appends the next piece, and returns false when that was the last.

@@ -97,9 +97,9 @@ static const char *const words[] = { "", " 1", " json", " 127.0.0.1:9",
 START_TEST(name_is_obeyed)
 {
 	static const char *const of_process[] = { "acl", "acls", "control",
-		"debug", "diff", "exit", "fit_file", "help", "log", "peers",
-		"pid", "prompt", "quit", "reload", "services", "shutdown",
-		"upgrade", "web", "workers", "write", NULL };
+		"debug", "diff", "exit", "help", "log", "peers", "pid",
+		"prompt", "quit", "reload", "services", "shutdown", "upgrade",
+		"web", "workers", "write", NULL };
 	const char *before, *reply;
 	int i, k = 0, refused = 0;
 

@@ -49,6 +49,10 @@ apply_process_check(struct apply *a, struct error *e)
 		return error_set(e,
 		    "a Unix socket: the sandbox was entered without any, of "
 		    "listeners, servers or pages: restart pen");
+	if (a->new && a->wanted->config.fit_file != NULL)
+		return error_set(e,
+		    "%s: can be set only at startup, not for a new service",
+		    origin_name(a->wanted, "fit_file"));
 	if (a->new)
 		return 0;
 	TABLE_EACH (row)

@@ -164,6 +164,7 @@ note_service(const struct notes *n, const struct plan *p, bool *names)
 		    row->offset != AT(process.directory) &&
 		    row->offset != AT(on_state))
 			note_read(n, setting_string(p, row));
+	note_written(n, p->config.fit_file);
 	for (i = 0; i < tls->pairs; i++) {
 		note_read(n, tls->pair[i].cert);
 		note_read(n, tls->pair[i].key);
@@ -252,7 +253,6 @@ note_process(const struct notes *n)
 	note_config(n, c->file);
 	note_written(n, c->process.pid_file);
 	note_written(n, c->web_stats);
-	note_written(n, c->fit_file);
 	note_log(n, c->log);
 	note_log(n, c->session_log.to);
 	if (c->web != NULL && c->web[0] == '/')

@@ -133,7 +133,8 @@ struct config {
 	unsigned web_mode; /* of a socket file; 0: by the umask */
 	struct acl_ref web_acl; /* their access list */
 	char *web_stats; /* where USR1 writes the status page */
-	char *fit_file; /* is there while the process is fit; NULL: none */
+	char *fit_file;	 /* is there while the process is fit, or a service
+			 * besides the first; NULL: none */
 	char *on_state;	 /* program, run when a server's state changes */
 	char *peers;	   /* of KIND_PEERS; NULL: none */
 	char *peer_listen; /* the same: where peers connect to */

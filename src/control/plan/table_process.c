@@ -122,10 +122,10 @@ const struct command rows_process[] = {
 	{ .name = "fit_file",
 	    .kind = KIND_FILE,
 	    .offset = AT(fit_file),
-	    .flags = ROW_NO | ROW_START | ROW_PROCESS,
+	    .flags = ROW_NO | ROW_START | ROW_FIRST,
 	    .option = "",
-	    .help = "a file that is there while this pen can serve, for "
-		    "keepalived and BIRD" },
+	    .help = "a file that is there while this pen can serve, or the "
+		    "service, for keepalived and BIRD" },
 	{ .name = "peer",
 	    .kind = KIND_PEERS,
 	    .offset = AT(peers),

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -11,6 +12,8 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/words.h"
+#include "control/apply/services.h"
 #include "control/life/context.h"
 #include "control/plan/origin.h"
 #include "control/report/fit.h"
@@ -21,15 +24,23 @@
 
 enum { FIT_TICK_MS = 250 };
 
-struct fit {
-	struct pen *pen;
-	struct timer timer;
-	struct fit_guard guard;
+/* The file of the process, or of a service. */
+struct fit_file {
+	char *path;
+	char service[SERVICE_NAME_MAX + 1]; /* "": of the process */
 	int lock; /* the file that was written, which is locked; -1: none */
 	bool proven; /* it was fit once, or its predecessor was serving */
 	bool begun;  /* the file agrees with `written` */
 	bool written;
 	bool failed; /* the last attempt, which was logged */
+};
+
+struct fit {
+	struct pen *pen;
+	struct timer timer;
+	struct fit_guard guard;
+	struct fit_file *file; /* as at the start: services come and go */
+	unsigned count;
 };
 
 /* ---- whether it is ---- */
@@ -56,35 +67,55 @@ awaits_checks(const struct service *svc)
 	return any;
 }
 
-/* NULL: it is fit. */
+/* NULL: the service can serve. */
 static const char *
-obstacle(const struct fit *f, const struct service **svc)
+obstacle_of(const struct fit_file *f, const struct service *svc)
 {
-	const struct pen *p = f->pen;
-
-	*svc = p->service;
-	if (p->phase != PHASE_SERVING)
-		return "stopping";
-	*svc = service_not_ready(p);
-	if (*svc != NULL)
+	if (!service_is_ready(svc))
 		return "no server is up";
-	SERVICE_EACH (p, *svc) {
-		if ((*svc)->director != NULL &&
-		    !director_has_carrier((*svc)->director))
-			return "no carrier";
-		if (!f->proven && awaits_checks(*svc))
-			return "no server has passed a check yet";
-	}
+	if (svc->director != NULL && !director_has_carrier(svc->director))
+		return "no carrier";
+	if (!f->proven && awaits_checks(svc))
+		return "no server has passed a check yet";
 	return NULL;
 }
 
-/* ---- the file ---- */
-
+/* That of the process if no service can serve; of several, the reason is that
+ * of all. */
 static const char *
-fit_file(const struct pen *p)
+obstacle_of_all(const struct fit_file *f, const struct pen *p)
 {
-	return p->plan->config.fit_file;
+	const struct service *svc;
+	const char *why = NULL, *first = "no server is up";
+	unsigned n = 0;
+
+	SERVICE_EACH (p, svc) {
+		if (!service_has_clients(svc))
+			continue;
+		why = obstacle_of(f, svc);
+		if (why == NULL)
+			return NULL;
+		if (n++ == 0)
+			first = why;
+	}
+	return n > 1 ? "no service can serve" : first;
 }
+
+/* NULL: it is fit. */
+static const char *
+obstacle(const struct fit_file *f, const struct pen *p)
+{
+	const struct service *svc;
+
+	if (p->phase != PHASE_SERVING)
+		return "stopping";
+	if (f->service[0] == '\0')
+		return obstacle_of_all(f, p);
+	svc = service_find(p, f->service);
+	return svc != NULL ? obstacle_of(f, svc) : "the service was removed";
+}
+
+/* ---- the files ---- */
 
 /* Only a regular file is pen's to remove. */
 static int
@@ -97,17 +128,59 @@ fit_check_kind(const char *file, struct error *e)
 	    : error_set(e, "is not a regular file");
 }
 
+/* A full message about the file of a service. */
+static int
+fit_blame(const struct plan *p, struct error *e)
+{
+	struct error why = *e;
+
+	error_set(e, "\"%.300s\": %.150s", p->config.fit_file, why.text);
+	origin_add(p, "fit_file", e);
+	return plan_service_blame(p, e);
+}
+
+/* A service before that one with the same file; or NULL. */
+static const struct plan *
+fit_find_same(const struct plan *p, const struct plan *one)
+{
+	const struct plan *other;
+	unsigned i;
+
+	for (i = 0; (other = plan_service_at(p, i)) != one; i++)
+		if (text_equal(other->config.fit_file, one->config.fit_file))
+			return other;
+	return NULL;
+}
+
+static int
+try_one(const struct plan *p, const struct plan *one, struct error *e)
+{
+	const char *file = one->config.fit_file;
+	const struct plan *same;
+
+	if (file == NULL)
+		return 0;
+	same = fit_find_same(p, one);
+	if (same == NULL && fit_check_kind(file, e) == 0 &&
+	    file_may_make(file, e) == 0)
+		return 0;
+	if (same != NULL)
+		error_set(e,
+		    "is the file of service %s, too; each needs its own",
+		    plan_service_name(same));
+	return fit_blame(one, e);
+}
+
 int
 fit_try(const struct pen *p, struct error *e)
 {
-	const char *file = fit_file(p);
+	const struct plan *one;
+	unsigned i;
 
-	if (file == NULL ||
-	    (fit_check_kind(file, e) == 0 && file_may_make(file, e) == 0))
-		return 0;
-	error_of(e, "\"%.300s\"", file);
-	origin_add(p->plan, "fit_file", e);
-	return -1;
+	for (i = 0; (one = plan_service_at(p->plan, i)) != NULL; i++)
+		if (try_one(p->plan, one, e) < 0)
+			return -1;
+	return 0;
 }
 
 static int
@@ -121,7 +194,7 @@ fit_remove(const char *file, struct error *e)
 }
 
 static void
-fit_unlock(struct fit *f)
+fit_unlock(struct fit_file *f)
 {
 	if (f->lock >= 0)
 		close(f->lock);
@@ -130,59 +203,59 @@ fit_unlock(struct fit *f)
 
 /* Others see by the lock that a process keeps the file. */
 static void
-fit_lock(struct fit *f, const char *file)
+fit_lock(struct fit_file *f)
 {
 	fit_unlock(f);
-	f->lock = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	f->lock = open(f->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (f->lock >= 0)
 		(void)flock(f->lock, LOCK_EX | LOCK_NB);
 }
 
 static int
-fit_write(struct fit *f, const char *file, bool fit, struct error *e)
+fit_write(struct fit_file *f, bool fit, struct error *e)
 {
 	struct buffer text;
 	int rc;
 
 	if (!fit) {
 		fit_unlock(f);
-		return fit_remove(file, e);
+		return fit_remove(f->path, e);
 	}
 	buffer_init(&text);
 	rc = buffer_append(&text, "1\n", 2) < 0
 	    ? error_set(e, "out of memory")
-	    : file_replace(file, &text, false, e);
+	    : file_replace(f->path, &text, false, e);
 	buffer_fini(&text);
 	if (rc == 0)
-		fit_lock(f, file);
+		fit_lock(f);
 	return rc;
 }
 
 /* It is written again if it has vanished: another pen, started by mistake, or a
  * guard that is late may have removed it. */
 static void
-fit_update(struct fit *f)
+fit_update(struct fit_file *f, const struct pen *p)
 {
-	const char *file = fit_file(f->pen);
-	const struct service *svc;
-	const char *why = obstacle(f, &svc);
+	const char *why = obstacle(f, p);
+	const char *label = f->service[0] != '\0' ? " service=" : "";
 	bool fit = why == NULL;
 	struct error e;
 
-	if (f->begun && fit == f->written && (!fit || access(file, F_OK) == 0))
+	if (f->begun && fit == f->written &&
+	    (!fit || access(f->path, F_OK) == 0))
 		return;
-	if (fit_write(f, file, fit, &e) < 0) {
+	if (fit_write(f, fit, &e) < 0) {
 		if (!f->failed)
 			log_error("fit_file not changed file=%s error=\"%s\"",
-			    file, e.text);
+			    f->path, e.text);
 		f->failed = true;
 		return;
 	}
 	if (fit)
-		log_info("fit file=%s", file);
+		log_info("fit file=%s%s%s", f->path, label, f->service);
 	else
-		log_warn("not fit file=%s reason=\"%s\"%s", file, why,
-		    svc->label);
+		log_warn("not fit file=%s reason=\"%s\"%s%s", f->path, why,
+		    label, f->service);
 	f->failed = false;
 	f->proven |= fit;
 	f->begun = true;
@@ -193,49 +266,125 @@ static void
 fit_on_time(struct timer *t)
 {
 	struct fit *f = container_of(t, struct fit, timer);
+	unsigned i;
 
-	fit_update(f);
+	for (i = 0; i < f->count; i++)
+		fit_update(&f->file[i], f->pen);
 	(void)timer_start(f->pen->loop, t, FIT_TICK_MS);
 }
 
 /* ---- life ---- */
 
+static void
+fit_free_files(struct fit *f)
+{
+	while (f->count > 0)
+		free(f->file[--f->count].path);
+	free(f->file);
+}
+
+static int
+fit_add(struct fit *f, const struct plan *one, bool proven)
+{
+	struct fit_file *to = &f->file[f->count];
+
+	*to = (struct fit_file){ .path = strdup(one->config.fit_file),
+		.lock = -1,
+		.proven = proven };
+	if (to->path == NULL)
+		return -1;
+	f->count++;
+	if (one->name != NULL)
+		snprintf(to->service, sizeof(to->service), "%s", one->name);
+	return 0;
+}
+
+/* Of all files. NULL with errno; *none: there is no file. */
+static struct fit *
+fit_new(struct pen *p, bool *none)
+{
+	struct fit *f = calloc(1, sizeof(*f));
+	bool proven = predecessor_is_there(&p->predecessor);
+	const struct plan *one = NULL;
+	unsigned i;
+
+	*none = false;
+	if (f == NULL)
+		return NULL;
+	f->pen = p;
+	f->file = calloc(p->plan->service_count + 1u, sizeof(*f->file));
+	for (i = 0;
+	     f->file != NULL && (one = plan_service_at(p->plan, i)) != NULL;
+	     i++)
+		if (one->config.fit_file != NULL && fit_add(f, one, proven) < 0)
+			break;
+	if (f->file != NULL && one == NULL && f->count > 0)
+		return f;
+	*none = f->file != NULL && one == NULL;
+	fit_free_files(f);
+	free(f);
+	return NULL;
+}
+
+/* No other process may keep one of them. */
+static int
+fit_check_kept(const struct pen *p, struct error *e)
+{
+	const struct plan *one;
+	unsigned i;
+
+	if (predecessor_is_there(&p->predecessor))
+		return 0;
+	for (i = 0; (one = plan_service_at(p->plan, i)) != NULL; i++)
+		if (one->config.fit_file != NULL &&
+		    fit_is_kept(one->config.fit_file)) {
+			error_set(e, "another process keeps it");
+			(void)fit_blame(one, e);
+			return -1;
+		}
+	return 0;
+}
+
 pid_t
 fit_fork(struct pen *p, struct error *e)
 {
 	struct fit *f;
+	bool none;
 	pid_t pid;
+	unsigned i;
 
-	if (fit_file(p) == NULL)
+	if (fit_try(p, e) < 0 || fit_check_kept(p, e) < 0)
+		return -1;
+	f = fit_new(p, &none);
+	if (none)
 		return 1;
-	if (fit_try(p, e) < 0)
-		return -1;
-	if (!predecessor_is_there(&p->predecessor) &&
-	    fit_is_kept(fit_file(p))) {
-		error_set(
-		    e, "\"%.300s\": another process keeps it", fit_file(p));
-		origin_add(p->plan, "fit_file", e);
-		return -1;
-	}
-	f = calloc(1, sizeof(*f));
 	if (f == NULL || (pid = fit_guard_fork(&f->guard)) < 0) {
+		error_set(e, "fit_file: %s", strerror(errno));
+		if (f != NULL)
+			fit_free_files(f);
 		free(f);
-		return error_set(e, "fit_file: %s", strerror(errno));
+		return -1;
 	}
-	f->pen = p;
-	f->lock = -1;
-	f->proven = predecessor_is_there(&p->predecessor);
 	p->fit = f;
 	timer_init(&f->timer, fit_on_time);
-	if (pid > 0 && !f->proven)
-		(void)fit_remove(fit_file(p), e);
+	for (i = 0; pid > 0 && i < f->count; i++)
+		if (!f->file[i].proven)
+			(void)fit_remove(f->file[i].path, e);
 	return pid;
 }
 
 void
 fit_guard(const struct pen *p, struct executable *x)
 {
-	fit_guard_serve(&p->fit->guard, fit_file(p), x);
+	const struct fit *f = p->fit;
+	const char **files = calloc(f->count + 1u, sizeof(*files));
+	unsigned i;
+
+	for (i = 0; files != NULL && i < f->count; i++)
+		files[i] = f->file[i].path;
+	if (files != NULL)
+		fit_guard_serve(&p->fit->guard, files, x);
+	free(files);
 }
 
 /* A file that another process keeps is no matter of this one; and in a root
@@ -243,13 +392,17 @@ fit_guard(const struct pen *p, struct executable *x)
 void
 fit_clear(const struct pen *p)
 {
-	const char *file = fit_file(p);
+	const struct plan *one;
 	struct error e;
+	unsigned i;
 
-	if (file != NULL && p->fit == NULL &&
-	    p->plan->config.process.directory == NULL &&
-	    !predecessor_is_there(&p->predecessor) && !fit_is_kept(file))
-		(void)fit_remove(file, &e);
+	if (p->fit != NULL || p->plan->config.process.directory != NULL ||
+	    predecessor_is_there(&p->predecessor))
+		return;
+	for (i = 0; (one = plan_service_at(p->plan, i)) != NULL; i++)
+		if (one->config.fit_file != NULL &&
+		    !fit_is_kept(one->config.fit_file))
+			(void)fit_remove(one->config.fit_file, &e);
 }
 
 void
@@ -264,12 +417,17 @@ fit_start(struct pen *p)
 void
 fit_forget(struct pen *p)
 {
-	if (p->fit == NULL)
+	struct fit *f = p->fit;
+	unsigned i;
+
+	if (f == NULL)
 		return;
-	timer_fini(&p->fit->timer);
-	fit_unlock(p->fit);
-	fit_guard_close(&p->fit->guard);
-	free(p->fit);
+	timer_fini(&f->timer);
+	for (i = 0; i < f->count; i++)
+		fit_unlock(&f->file[i]);
+	fit_guard_close(&f->guard);
+	fit_free_files(f);
+	free(f);
 	p->fit = NULL;
 }
 
@@ -285,8 +443,10 @@ void
 fit_free(struct pen *p)
 {
 	struct error e;
+	unsigned i;
 
-	if (p->fit != NULL && p->fit->written)
-		(void)fit_remove(fit_file(p), &e);
+	for (i = 0; p->fit != NULL && i < p->fit->count; i++)
+		if (p->fit->file[i].written)
+			(void)fit_remove(p->fit->file[i].path, &e);
 	fit_leave(p);
 }

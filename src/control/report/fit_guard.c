@@ -95,25 +95,33 @@ guard_wait(int twin)
 /* A file that another pen keeps by now is not removed. The kernel closes the
  * pipe of one that was killed before its lock, perhaps. */
 static void
-guard_remove(const struct fit_guard *g, const char *file)
+remove_one(const char *file, int *tries)
 {
 	struct stat st;
-	int tries;
 
-	if (!*g->ours || lstat(file, &st) < 0 || !S_ISREG(st.st_mode))
+	if (lstat(file, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
-	for (tries = 0; fit_is_kept(file); tries++)
-		if (tries == KEPT_TRIES)
+	for (; fit_is_kept(file); ++*tries)
+		if (*tries >= KEPT_TRIES)
 			return;
 		else
 			(void)poll(NULL, 0, KEPT_MS);
 	(void)unlink(file);
 }
 
+static void
+guard_remove(const struct fit_guard *g, const char *const *files)
+{
+	int tries = 0;
+
+	for (; *g->ours && *files != NULL; files++)
+		remove_one(*files, &tries);
+}
+
 /* Each turn has another twin; and a twin whose guard has ended takes its
  * turns. */
 static void
-guard_in_turns(const struct fit_guard *g, const char *file)
+guard_in_turns(const struct fit_guard *g, const char *const *files)
 {
 	int fd[2];
 	pid_t twin;
@@ -138,7 +146,7 @@ guard_in_turns(const struct fit_guard *g, const char *file)
 		if (twin != -2)
 			close(fd[0]);
 		if (over) {
-			guard_remove(g, file);
+			guard_remove(g, files);
 			return;
 		}
 		(void)poll(NULL, 0, AGAIN_MS);
@@ -147,7 +155,8 @@ guard_in_turns(const struct fit_guard *g, const char *file)
 
 /* All descriptors are pen's: what it closes must be closed. */
 void
-fit_guard_serve(struct fit_guard *g, const char *file, struct executable *x)
+fit_guard_serve(
+    struct fit_guard *g, const char *const *files, struct executable *x)
 {
 	int i;
 
@@ -159,5 +168,5 @@ fit_guard_serve(struct fit_guard *g, const char *file, struct executable *x)
 	if (dup2(g->fd, 0) < 0)
 		return;
 	program_exec_close_from(1);
-	guard_in_turns(g, file);
+	guard_in_turns(g, files);
 }

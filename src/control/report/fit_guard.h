@@ -1,4 +1,4 @@
-/* fit_guard.h: removes the file of fit.h when pen has been killed.
+/* fit_guard.h: removes the files of fit.h when pen has been killed.
  *
  *     pen --pipe--> guard --socket--> twin
  *
@@ -16,16 +16,16 @@
 
 struct fit_guard {
 	int fd;	    /* the pipe: pen's end, in the guard its own; -1: none */
-	char *ours; /* memory that both share: whether pen has the file */
+	char *ours; /* memory that both share: whether pen has the files */
 };
 
 /* Returns 0 in the guard, its number in pen, or -1 with errno. */
 pid_t fit_guard_fork(struct fit_guard *g);
-/* The guard: returns when pen has ended, and the file is gone if it was pen's.
- * `x` is of pen, whose memory becomes the name. */
+/* The guard: returns when pen has ended, and the files, ended by NULL, are gone
+ * if they were pen's. `x` is of pen, whose memory becomes the name. */
 void fit_guard_serve(
-    struct fit_guard *g, const char *file, struct executable *x);
-/* In pen, and in its children: the file is the guard's matter no more. */
+    struct fit_guard *g, const char *const *files, struct executable *x);
+/* In pen, and in its children: the files are the guard's matter no more. */
 void fit_guard_close(struct fit_guard *g);
 
 /* Whether a process keeps the file, and has it locked. */

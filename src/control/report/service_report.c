@@ -130,16 +130,33 @@ service_is_ready(const struct service *svc)
 
 /* One that does not listen has nothing to be ready for, unless it is the only
  * one. */
+bool
+service_has_clients(const struct service *svc)
+{
+	return service_is_reported(svc) &&
+	    (svc->plan->listen.count > 0 || !service_has_others(svc->pen));
+}
+
 const struct service *
 service_not_ready(const struct pen *p)
 {
 	const struct service *svc;
 
 	SERVICE_EACH (p, svc)
-		if (service_is_reported(svc) && !service_is_ready(svc) &&
-		    (svc->plan->listen.count > 0 || !service_has_others(p)))
+		if (service_has_clients(svc) && !service_is_ready(svc))
 			return svc;
 	return NULL;
+}
+
+bool
+service_any_is_ready(const struct pen *p)
+{
+	const struct service *svc;
+
+	SERVICE_EACH (p, svc)
+		if (service_has_clients(svc) && service_is_ready(svc))
+			return true;
+	return false;
 }
 
 /* ---- those that are reported ---- */

@@ -19,7 +19,10 @@ void service_fields(struct fields *f, const struct service *svc);
 /* Whether one of its servers may get clients, or one of a service that it leads
  * to, or it needs none. */
 bool service_is_ready(const struct service *svc);
-/* One that is not ready although clients come to it; NULL: there is none. */
+/* Whether clients come to it: it listens, or is the only one. */
+bool service_has_clients(const struct service *svc);
+/* Of those: one that is not ready, or NULL; and whether any is ready. */
 const struct service *service_not_ready(const struct pen *p);
+bool service_any_is_ready(const struct pen *p);
 
 #endif

@@ -85,6 +85,8 @@ enum {
 			      * name */
 	ROW_SERVICE = 524288,  /* of the service that is named, else of the
 			       * first, which then must be there */
+	ROW_FIRST = 4194304,   /* of a service; that of the first one is the
+			      * process's */
 	ROW_PREFIX = 32768,    /* "NAME SERVICE COMMAND .." is COMMAND there */
 	ROW_SECRETS = 1048576, /* prints what only operators may read: others
 				* get a plan without that */

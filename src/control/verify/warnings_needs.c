@@ -318,7 +318,7 @@ print_unused(
 	const struct command *row;
 
 	SETTING_EACH (row)
-		if (!(row->flags & ROW_PROCESS) &&
+		if (!(row->flags & (ROW_PROCESS | ROW_FIRST)) &&
 		    (origin_is_there(p, row->name) ||
 			!setting_equal(p, defaults, row)))
 			print_unused_line(p, row->name, true, text);

@@ -148,23 +148,38 @@ web_say_not_ready(struct http_exchange *x, const struct service *svc)
 	web_say(x, 503, line);
 }
 
-/* With a service in the query it answers for that, else for all. */
+/* NULL: none is missing. */
+static const struct service *
+find_not_ready(
+    struct web *w, struct http_exchange *x, const struct service *named)
+{
+	if (named != NULL)
+		return service_is_ready(named) ? NULL : named;
+	if (!http_has_parameter(x, "all") && service_any_is_ready(w->pen))
+		return NULL;
+	return service_not_ready(w->pen);
+}
+
+/* With a service in the query it answers for that, with "all" for each one that
+ * listens; else any of them is enough. */
 static void
 get_ready(struct web *w, struct http_exchange *x)
 {
-	const struct service *svc;
+	const struct service *svc, *other;
 	bool named;
 
 	if (!web_find_service(w, x, &svc, &named))
 		return;
-	if (!named)
-		svc = service_not_ready(w->pen);
+	other = find_not_ready(w, x, named ? svc : NULL);
 	if (w->pen->phase != PHASE_SERVING)
 		web_say(x, 503, "stopping\n");
-	else if (svc != NULL && !service_is_ready(svc))
-		web_say_not_ready(x, svc);
-	else
+	else if (other == NULL)
 		web_say(x, 200, "ok\n");
+	else if (named || http_has_parameter(x, "all") ||
+	    !service_has_others(w->pen))
+		web_say_not_ready(x, other);
+	else
+		web_say(x, 503, "no service can serve\n");
 }
 
 static const struct page {

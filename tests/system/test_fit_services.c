@@ -1,0 +1,188 @@
+/* test_fit_services.c: of thirty services one has no server: what that does to
+ * the others, in files for keepalived and BIRD and in /readyz. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+#include "support/web_fixture.h"
+
+enum { SERVICES = 30, SOON = 20000 };
+
+static struct endpoint front[SERVICES], ctl, web;
+static struct backend back;
+static struct pen pen;
+static struct child c;
+static const char *conf;
+
+static const char common[] = "check connect\ncheck_interval 0.1\n";
+
+static const char *
+services(void)
+{
+	const char *all = "";
+	int i;
+
+	for (i = 0; i < SERVICES; i++)
+		all = text("%s\nservice s%d\nlisten %s\n"
+			   "server 0 address 127.0.0.1 port %d\n",
+		    all, i, front[i].text, back.at.port);
+	return all;
+}
+
+static void
+prepare(void)
+{
+	int i;
+
+	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
+	for (i = 0; i < SERVICES; i++)
+		endpoint_new(&front[i], ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	endpoint_new(&web, ENDPOINT_TCP4);
+	conf = scratch("pen.conf");
+	ck_assert_int_eq(mkdir(scratch("fit"), 0755), 0);
+}
+
+static const char *
+run(const char *option, int status)
+{
+	child_start(
+	    &c, (const char *[]){ getenv("PEN"), option, "-F", conf, NULL });
+	ck_assert_int_eq(child_wait(&c, SOON), status);
+	return child_err(&c);
+}
+
+static const char *
+of_process(void)
+{
+	return text("web %s\n", web.text);
+}
+
+static int
+ready(const char *query)
+{
+	const char *got =
+	    web_fixture_get_from(&web, text("/readyz%s", query), "");
+
+	return atoi(strchr(got, ' '));
+}
+
+static bool
+is_fit(const char *name)
+{
+	return access(scratch(name), F_OK) == 0;
+}
+
+/* The servers of one of thirty are gone: so are they for the other hosts, and
+ * the address of this one stays here with the rest. */
+START_TEST(one_service_without_servers)
+{
+	struct endpoint none;
+	const char *file;
+
+	prepare();
+	endpoint_new(&none, ENDPOINT_TCP4);
+	file = text("%sfit_file %s\ndefaults\n%s%sfit_file %s\n"
+		    "service own\nlisten %s\nserver 0 address 127.0.0.1 port "
+		    "%d\nfit_file %s\n",
+	    of_process(), scratch("fit/all"), common, services(),
+	    scratch("fit/s29"), scratch("own"), none.port, scratch("fit/own"));
+	write_file(conf, file);
+	ck_assert_str_eq(run("--check", 0), "");
+	pen_up(&pen, &front[0], "-C", ctl.text, "-F", conf, NULL);
+	WAIT_FOR(is_fit("fit/all") && is_fit("fit/s29"), SOON);
+	WAIT_FOR(
+	    strstr(pen_ask(&ctl, "services"), "own state down") != NULL, SOON);
+	WAIT_FOR(!is_fit("fit/own"), SOON);
+	ck_assert_str_eq(endpoint_hear(&front[7]), "served");
+	ck_assert(is_fit("fit/all") && is_fit("fit/s29"));
+	ck_assert_int_eq(ready(""), 200);
+	ck_assert_int_eq(ready("?service=s29"), 200);
+	ck_assert_int_eq(ready("?service=own"), 503);
+	ck_assert_int_eq(ready("?all"), 503);
+	ck_assert_int_eq(ready("?all=1"), 503);
+	ck_assert_int_eq(ready("?other"), 200);
+	ck_assert_int_eq(ready("?service=none"), 404);
+	/* it comes back; another one goes; at last all */
+	pen_answers(
+	    &ctl, text("service own server 0 port %d", back.at.port), "");
+	WAIT_FOR(is_fit("fit/own"), SOON);
+	ck_assert_int_eq(ready("?all"), 200);
+	pen_answers(&ctl, "service s29 maint", "");
+	WAIT_FOR(!is_fit("fit/s29"), SOON);
+	ck_assert(child_has_said(&pen.child,
+	    text("not fit file=%s reason=\"no server is up\" service=s29",
+		scratch("fit/s29"))));
+	ck_assert(is_fit("fit/all") && is_fit("fit/own"));
+	backend_stop(&back);
+	WAIT_FOR(!is_fit("fit/all") && !is_fit("fit/own"), SOON);
+	ck_assert(child_has_said(&pen.child,
+	    text("not fit file=%s reason=\"no service can serve\"",
+		scratch("fit/all"))));
+	ck_assert_int_eq(ready(""), 503);
+	pen_down(&pen);
+}
+END_TEST
+
+/* All files go when pen is killed; what a reload may do with them. */
+START_TEST(files_of_services)
+{
+	const char *file, *more, *said;
+
+	prepare();
+	file = text("%sdefaults\n%s%sfit_file %s\n", of_process(), common,
+	    services(), scratch("fit/s29"));
+	more = text("service more\nlisten %s\nfit_file %s\n"
+		    "server 0 address 127.0.0.1 port %d\n",
+	    scratch("more"), scratch("fit/more"), back.at.port);
+	write_file(conf, file);
+	pen_up(&pen, &front[0], "-C", ctl.text, "-F", conf, NULL);
+	WAIT_FOR(is_fit("fit/s29"), SOON);
+	write_file(conf, text("%s%s", file, more));
+	pen_answers(&ctl, "reload",
+	    "fit_file: can be set only at startup, not for a new service");
+	write_file(
+	    conf, text("%sdefaults\n%s%s", of_process(), common, services()));
+	pen_answers(&ctl, "reload", "fit_file: can be set only at startup");
+	pen_answers(
+	    &ctl, "service s29 fit_file /tmp/x", "can be set only at startup");
+	/* gone with its service */
+	pen_answers(&ctl, "service s29 remove", "");
+	WAIT_FOR(!is_fit("fit/s29"), SOON);
+	ck_assert(child_has_said(&pen.child, "the service was removed"));
+	pen_down(&pen);
+	/* two services, each its own */
+	write_file(conf,
+	    text("%sdefaults\nfit_file %s\n%s", of_process(), scratch("fit/x"),
+		services()));
+	said = run("--check", 1);
+	ck_assert_ptr_nonnull(strstr(said,
+	    text("service s1: %s:3: fit_file: \"%s\": is the file of service "
+		 "s0, too; each needs its own",
+		conf, scratch("fit/x"))));
+	/* what a killed pen leaves */
+	write_file(conf, text("%s%s", file, more));
+	pen_up(&pen, &front[0], "-C", ctl.text, "-F", conf, NULL);
+	WAIT_FOR(is_fit("fit/s29") && is_fit("fit/more"), SOON);
+	pen_kill(&pen);
+	WAIT_FOR(!is_fit("fit/s29") && !is_fit("fit/more"), SOON);
+	backend_stop(&back);
+}
+END_TEST
+
+SUITE(test_fit_services)
+{
+	Suite *s = suite_create("fit_services");
+
+	SUITE_ADD(s, one_service_without_servers, 60);
+	SUITE_ADD(s, files_of_services, 60);
+	return s;
+}
