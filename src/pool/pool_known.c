@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "pool/history.h"
 #include "pool/pool_change.h"
 
 /* ---- health checks ---- */
@@ -26,6 +27,8 @@ pool_checked(struct pool *p, struct server *s, bool good, const char *reason,
 	    health_take(&s->health, &pool_options(p)->health, good, now);
 
 	s->checked = true;
+	if (changed && !good)
+		history_blame(s, reason);
 	pool_refresh(s);
 	/* one success is not enough: a server may answer checks, and fail
 	 * clients */
@@ -50,6 +53,8 @@ pool_assume(struct pool *p, struct server *s, enum server_initial initial)
 	s->health = (struct health){ .down = initial != SERVER_INITIAL_UP,
 		.unproven = initial == SERVER_INITIAL_CHECKED,
 		.assumed = initial != SERVER_INITIAL_UP };
+	if (s->health.down)
+		history_blame(s, "not checked yet");
 	pool_refresh(s);
 	pool_tell(s, "not checked yet");
 }
@@ -151,6 +156,13 @@ pool_follow(struct pool *p, struct server *s, const struct server_elsewhere *e,
 		    s, now + e->blacklisted_ms, e->by_operator);
 	else
 		pool_end_blacklisting(s);
+	/* drain and maint come by commands of their own, which may be first */
+	if (s->admin != SERVER_ENABLED &&
+	    (s->health.down || s->blacklisted_until != 0))
+		history_blame(s,
+		    server_state_is_down(e->history.state)
+			? e->history.reason
+			: e->history.fault);
 	pool_refresh(s);
 	pool_tell(s, e->history.reason);
 	if (well)

@@ -2,6 +2,7 @@
  * counters, and those that fail blacklist the server. */
 #include "config.h"
 
+#include "pool/history.h"
 #include "pool/pool_private.h"
 
 /* ---- connections ---- */
@@ -168,6 +169,8 @@ blacklist(struct server *s, const char *reason, uint64_t now, uint64_t until)
 	if (s->by_operator && s->blacklisted_until > now)
 		return;
 	s->health.good = 0;
+	if (!s->health.down)
+		history_blame(s, reason);
 	pool_set_blacklisted(s, until, false);
 	pool_tell(s, reason);
 }
@@ -214,6 +217,8 @@ void
 pool_take_out(struct pool *p, struct server *s, uint64_t now)
 {
 	if (s->set.blacklist_ms > 0) {
+		if (!s->health.down)
+			history_blame(s, p->why);
 		pool_set_blacklisted(s, now + s->set.blacklist_ms, true);
 	} else {
 		pool_end_blacklisting(s);

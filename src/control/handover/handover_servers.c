@@ -110,23 +110,29 @@ get_admin(struct handover_record *r)
 }
 
 static void
-get_history(struct handover_record *r, struct server_history *h, uint64_t now)
+get_reason(struct handover_record *r, char to[SERVER_REASON_MAX])
 {
 	char reason[256];
 	size_t i;
 
+	handover_get_text(r, reason);
+	/* what came is not trusted: it goes to logs and reports */
+	for (i = 0; i < SERVER_REASON_MAX - 1 && reason[i] != '\0'; i++)
+		to[i] = reason[i] < ' ' || reason[i] > '~' || reason[i] == '"'
+		    ? '?'
+		    : reason[i];
+	to[i] = '\0';
+}
+
+static void
+get_history(struct handover_record *r, struct server_history *h, uint64_t now)
+{
 	memset(h, 0, sizeof(*h));
 	h->state = (enum server_state)handover_get_number(r, 1);
 	h->changes = (unsigned)handover_get_number(r, 4);
 	h->since_ms = handover_ago(now, handover_get_number(r, 8));
 	h->since_wall = (int64_t)handover_get_number(r, 8);
-	handover_get_text(r, reason);
-	/* what came is not trusted: it goes to logs and reports */
-	for (i = 0; i < sizeof(h->reason) - 1 && reason[i] != '\0'; i++)
-		h->reason[i] =
-		    reason[i] < ' ' || reason[i] > '~' || reason[i] == '"'
-		    ? '?'
-		    : reason[i];
+	get_reason(r, h->reason);
 }
 
 /* Older processes do not send it, either. */
@@ -278,6 +284,8 @@ handover_servers_read(struct handover_state_reader *reader,
 	get_server(r, &e, loop_now(l->service->pen->loop));
 	if (r->left > 0)
 		handover_get(r, mac.byte, sizeof(mac.byte));
+	if (r->left > 0)
+		get_reason(r, e.history.fault);
 	if (r->bad)
 		return;
 	if (reader->from_peer) {

@@ -125,18 +125,27 @@ admin_of(const struct handover_state_writer *l, const struct server *s)
 	    : s->admin;
 }
 
-/* With direct server return. */
+/* With direct server return; none is zeros. And why it is down, which its state
+ * hides. */
 static void
-write_mac(const struct handover_state_writer *l, struct handover_writer *w,
+write_rest(const struct handover_state_writer *l, struct handover_writer *w,
     const struct server *s)
 {
-	struct director_path path;
+	struct director_path path = { .has_mac = false };
+	bool has_fault =
+	    server_state(s) == SERVER_MAINT || server_state(s) == SERVER_DRAIN;
 
-	if (l->to_peer || l->service->director == NULL)
+	if (l->to_peer)
 		return;
-	director_path(l->service->director, s, &path);
-	if (path.has_mac)
+	if (l->service->director != NULL)
+		director_path(l->service->director, s, &path);
+	has_fault = has_fault && s->history.fault[0] != '\0';
+	if (!path.has_mac)
+		memset(&path.mac, 0, sizeof(path.mac));
+	if (path.has_mac || has_fault)
 		handover_add(w, path.mac.byte, sizeof(path.mac.byte));
+	if (has_fault)
+		handover_add_text(w, s->history.fault);
 }
 
 /* One that was removed may have flows. */
@@ -156,7 +165,7 @@ write_server(const struct handover_state_writer *l, struct handover_writer *w,
 	handover_add_number(w, s->slot, 4);
 	handover_add_addr(w, &s->addrs.addr[s->addr_first]);
 	handover_servers_put(w, &e, now);
-	write_mac(l, w, s);
+	write_rest(l, w, s);
 	handover_close(w);
 }
 

@@ -96,6 +96,9 @@ struct server_history {
 	int64_t since_wall;	 /* seconds since 1970 */
 	uint64_t down_ms; /* down, suspect or blacklisted, before that */
 	char reason[SERVER_REASON_MAX];
+	/* Why it is down, suspect or blacklisted, or was last: the reason once
+	 * more when a drain or maint ends that came on top. "": not noted. */
+	char fault[SERVER_REASON_MAX];
 	struct log_site log; /* of the lines about it */
 };
 

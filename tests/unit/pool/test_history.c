@@ -341,6 +341,51 @@ START_TEST(no_longer_checked)
 }
 END_TEST
 
+/* What an operator's drain hid is why the server is down, not the operator. */
+START_TEST(an_operator_uncovers_a_fault)
+{
+	struct server *s = begin();
+
+	check(s, false, 3);
+	expect_told(SERVER_UP, SERVER_DOWN, "it is ill");
+	admin(s, SERVER_DRAINING, "by me");
+	expect_told(SERVER_DOWN, SERVER_DRAIN, "by me");
+	admin(s, SERVER_DISABLED, "by me");
+	expect_told(SERVER_DRAIN, SERVER_MAINT, "by me");
+	admin(s, SERVER_ENABLED, "by me");
+	expect_told(SERVER_MAINT, SERVER_DOWN, "it is ill");
+	check(s, true, 9);
+	expect_told(SERVER_DOWN, SERVER_UP, "it is well");
+	/* what happened in the meantime */
+	admin(s, SERVER_DISABLED, "by me");
+	expect_told(SERVER_UP, SERVER_MAINT, "by me");
+	(void)pool_checked(pool, s, false, "it is gone", now);
+	check(s, false, 2);
+	ck_assert_uint_eq(told.times, 0);
+	admin(s, SERVER_ENABLED, "by me");
+	expect_told(SERVER_MAINT, SERVER_DOWN, "it is ill");
+	admin(s, SERVER_DISABLED, "by me");
+	expect_told(SERVER_DOWN, SERVER_MAINT, "by me");
+	check(s, true, 9);
+	admin(s, SERVER_ENABLED, "by me");
+	expect_told(SERVER_MAINT, SERVER_UP, "by me");
+	pool_free(pool);
+}
+END_TEST
+
+START_TEST(an_operator_uncovers_a_blacklisting)
+{
+	struct server *s = begin();
+
+	admin(s, SERVER_DRAINING, "by me");
+	expect_told(SERVER_UP, SERVER_DRAIN, "by me");
+	pool_failed(pool, s, "no answer", now);
+	admin(s, SERVER_ENABLED, "by me");
+	expect_told(SERVER_DRAIN, SERVER_BLACKLISTED, "no answer");
+	pool_free(pool);
+}
+END_TEST
+
 /* ---- another server in the slot ---- */
 
 START_TEST(another_server)
@@ -386,6 +431,8 @@ SUITE(test_history)
 	SUITE_ADD(s, suspects, 10);
 	SUITE_ADD(s, time_does_not_clear_a_bad_check, 10);
 	SUITE_ADD(s, no_longer_checked, 10);
+	SUITE_ADD(s, an_operator_uncovers_a_fault, 10);
+	SUITE_ADD(s, an_operator_uncovers_a_blacklisting, 10);
 	SUITE_ADD(s, another_server, 10);
 	return s;
 }
