@@ -6,13 +6,15 @@ pen -r {FRONT} {S0} {S1}
 # in a file as well, where other answers follow
 file answers.conf
 | mode; servers
-| recent
+| connections
 | pid
 > include {DIR}answers.conf
 < no hash roundrobin no stubborn no weight no prio
 < 0 addr 127.0.0.1 port {P0} conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0
 < 1 addr 127.0.0.1 port {P1} conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0
 < {PID}
+> recent
+< error: recent: no clients are remembered without "sticky"
 ask x = server 0: x
 ask yy = server 1: yy
 > servers
@@ -80,6 +82,19 @@ ask z = server 2: z
 > server 0 down; server 1 remove; server 3 remove
 ask a = server 2: a
 ask b = server 2: b
+
+# removed as scripts of Pen 0.34 do it
+> server 1 address 127.0.0.1 port {P1}; server 2 down
+ask a = server 1: a
+> server 1 address 0.0.0.0 port 0; server 2 up
+> servers
+? 1 addr 0.0.0.0 port 0 conn 0
+ask a = server 2: a
+ask b = server 2: b
+> server 1 address 0.0.0.0 port 0
+~ error: server: there is no server 1 (
+> server 1 address 0.0.0.0
+~ server 1 is pen's own listening address
 
 # until none is left
 hold i

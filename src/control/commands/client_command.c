@@ -65,6 +65,9 @@ run_recent(struct call *c, struct error *e)
 
 	if (call_needs_serving(c, e) < 0 || call_duration(c, &ms, e) < 0)
 		return -1;
+	if (pool_sticky(c->service->pool) == NULL)
+		return error_set(
+		    e, "no clients are remembered without \"sticky\"");
 	fields_list_begin(c->reply);
 	c->reply->at = 0;
 	c->reply->arg = ms;

@@ -89,10 +89,46 @@ server_add_server(struct call *c, struct error *e)
 
 /* ---- handlers ---- */
 
+static bool
+is_removal(const struct call *c)
+{
+	return strcmp(c->words->word[c->words->count - 1], "remove") == 0;
+}
+
+/* Pen 0.34 has no "remove": its scripts say "address 0.0.0.0 port 0" instead,
+ * and find a free number by that. */
+static bool
+is_nowhere(const struct call *c, const struct server_plan *s)
+{
+	bool has_port = false;
+	int i;
+
+	for (i = 1; i + 1 < c->words->count; i++)
+		has_port |= strcmp(c->words->word[i], "port") == 0;
+	return has_port && s->port == 0 && s->host != NULL &&
+	    strcmp(s->host, "0.0.0.0") == 0;
+}
+
+/* Sets it as the words say. Whether they remove it. */
+static int
+set_or_remove(
+    struct call *c, struct server_plan *s, bool *removed, struct error *e)
+{
+	if (server_setting_run(c, s, e) < 0)
+		return -1;
+	*removed = is_removal(c);
+	if (is_nowhere(c, s)) {
+		server_plan_clear(s);
+		*removed = true;
+	}
+	return 0;
+}
+
 static int
 change_all(struct call *c, struct error *e)
 {
 	struct server_plan *s;
+	bool removed;
 	unsigned i;
 
 	if (!plan_has_server(c->plan) && c->origin == NULL)
@@ -103,18 +139,12 @@ change_all(struct call *c, struct error *e)
 		s = plan_edit(c->plan, server_slot(i));
 		if (s == NULL)
 			return error_set(e, "out of memory");
-		if (server_setting_run(c, s, e) < 0)
+		if (set_or_remove(c, s, &removed, e) < 0)
 			return -1;
 		if (s->host == NULL) /* what follows "remove" is for none */
 			server_plan_clear(s);
 	}
 	return 0;
-}
-
-static bool
-is_removal(const struct call *c)
-{
-	return strcmp(c->words->word[c->words->count - 1], "remove") == 0;
 }
 
 /* A file may have the server's address later; that is checked when the plan is
@@ -160,7 +190,7 @@ static int
 change_one(struct call *c, struct error *e)
 {
 	struct server_plan *s;
-	bool was_there;
+	bool was_there, removed;
 	unsigned n;
 
 	if (is_hole(c))
@@ -175,11 +205,10 @@ change_one(struct call *c, struct error *e)
 		return error_set(e,
 		    "server %u is an address of %s: set server %u", n, s->host,
 		    s->parent - 1);
-	if (server_setting_run(c, s, e) < 0)
+	if (set_or_remove(c, s, &removed, e) < 0)
 		return -1;
 	c->slot = server_slot(n);
-	if (s->host != NULL ||
-	    (is_removal(c) && (was_there || c->origin != NULL)))
+	if (s->host != NULL || (removed && (was_there || c->origin != NULL)))
 		return 0;
 	return note_absent(c, n, s, e);
 }
