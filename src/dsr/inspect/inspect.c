@@ -107,6 +107,48 @@ judge_fast_path(struct inspect_judge *j)
 
 /* ---- addresses ---- */
 
+/* Whether the operator has logged in by that address. */
+static bool
+is_of_session(const struct inspect_machine *m, const struct peer *ip)
+{
+	return m->session.family != 0 && who_has_same_ip(&m->session, ip);
+}
+
+/* Whether a command that takes all addresses of a family from the interface of
+ * frames, or IPv6, would cut the operator off. */
+static bool
+is_reached_by(const struct inspect_machine *m, const char *interface, int v6)
+{
+	unsigned i;
+
+	if (strcmp(m->way[v6], interface) == 0)
+		return true;
+	for (i = 0; i < m->addresses; i++)
+		if (strcmp(m->address[i].interface, interface) == 0 &&
+		    is_of(&m->address[i].ip, v6) &&
+		    is_of_session(m, &m->address[i].ip))
+			return true;
+	return false;
+}
+
+/* Whether one that takes this address would. */
+static bool
+is_reached_at(const struct inspect_machine *m, const struct peer *ip)
+{
+	const char *interface = "";
+	int v6 = is_of(ip, 1);
+	unsigned i, n = 0;
+
+	for (i = 0; i < m->addresses; i++)
+		if (who_has_same_ip(&m->address[i].ip, ip))
+			interface = m->address[i].interface;
+	for (i = 0; i < m->addresses; i++)
+		n += is_of(&m->address[i].ip, v6) &&
+		    strcmp(m->address[i].interface, interface) == 0;
+	return is_of_session(m, ip) ||
+	    (n == 1 && strcmp(m->way[v6], interface) == 0);
+}
+
 /* Sets {ip} to the interface's addresses of that family; false: it has none. */
 static bool
 set_addresses(struct inspect_judge *j, int v6)
@@ -156,7 +198,10 @@ judge_forwarding(struct inspect_judge *j, int v6)
 		leak = leak ||
 		    (m->route[i].way == INSPECT_ROUTE &&
 			is_of(&j->wanted->vip[i], v6));
-	inspect_say(j, leak ? FOUND_FORWARDING_VIP : FOUND_FORWARDING);
+	if (v6 && is_reached_by(m, j->wanted->interface, v6))
+		inspect_say(j, FOUND_FORWARDING_USED);
+	else
+		inspect_say(j, leak ? FOUND_FORWARDING_VIP : FOUND_FORWARDING);
 }
 
 static void
@@ -173,7 +218,11 @@ judge_family(struct inspect_judge *j, int v6)
 	else
 		set_setting(j, "ipv4", "forwarding");
 	if (set_addresses(j, v6))
-		inspect_say(j, v6 ? FOUND_OWN_STACK6 : FOUND_OWN_STACK4);
+		inspect_say(j,
+		    is_reached_by(j->machine, j->wanted->interface, v6)
+			? FOUND_OWN_STACK_USED
+			: v6 ? FOUND_OWN_STACK6
+			     : FOUND_OWN_STACK4);
 	judge_forwarding(j, v6);
 }
 
@@ -203,7 +252,10 @@ judge_vip(struct inspect_judge *j, unsigned i)
 	const struct inspect_route *r = j->machine->route;
 
 	if (is_here(j, &j->wanted->vip[i])) {
-		inspect_say(j, FOUND_VIP_HERE);
+		inspect_say(j,
+		    is_reached_at(j->machine, &j->wanted->vip[i])
+			? FOUND_VIP_USED
+			: FOUND_VIP_HERE);
 	} else if (r != NULL && r[i].way == INSPECT_LOCAL) {
 		inspect_set_ip(j, "net", &r[i].net);
 		finding_set(&j->out, "bits", "%u", r[i].prefix);
@@ -257,7 +309,9 @@ inspect_judge_machine(const struct inspect_machine *m,
 		judge_vip(&j, i);
 	for (i = 0; i < 2; i++)
 		if (w->own[i].family != 0 && is_here(&j, &w->own[i]))
-			inspect_say(&j, FOUND_DSR_IP_HERE);
+			inspect_say(&j,
+			    is_reached_at(m, &w->own[i]) ? FOUND_DSR_IP_USED
+							 : FOUND_DSR_IP_HERE);
 	for (i = 0; i < 2; i++)
 		judge_family(&j, (int)i);
 	for (i = 0; i < w->servers; i++)

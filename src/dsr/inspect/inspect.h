@@ -93,6 +93,11 @@ struct inspect_machine {
 	 * whether it does; */
 	bool peer_refuses, peer_unknown;
 	char peer[16];			 /* that one; "": it is not here */
+	/* The interface that all default routes of a family lead through; "":
+	 * none, or they lead through several. */
+	char way[2][16];
+	struct peer session; /* the address here by which the operator has
+			      * logged in; family 0: not known */
 	struct inspect_address *address; /* owned */
 	unsigned addresses;
 	struct inspect_route *route; /* to each VIP; owned; NULL: not known */

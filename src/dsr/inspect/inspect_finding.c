@@ -8,6 +8,10 @@
 
 #define NO_FAST	       "dsr_fast_path has no effect"
 #define SETCAP(rights) "setcap " rights "+ep $(command -v pen)"
+/* As in examples/guide/dsr.conf. */
+#define SECOND_INTERFACE                                           \
+	"ip link add pen0 link {interface} type macvlan mode bridge; " \
+	"ip link set pen0 addrgenmode none; ip link set pen0 up"
 
 /* Values in braces are set by who judges. */
 static const struct finding_row rows[FOUND_ROWS] = {
@@ -104,11 +108,22 @@ static const struct finding_row rows[FOUND_ROWS] = {
 		"interface {interface} has an IPv6 address, {ip}: the kernel "
 		"would answer clients as well",
 	    .fix = "sysctl -w {setting}=1" },
+	[FOUND_OWN_STACK_USED] = { .level = FINDING_WARNING,
+	    .at_start = true,
+	    .says = "interface {interface} has an {family} address, {ip}: the "
+		    "kernel would answer clients as well; as this host is "
+		    "reached by it, set dsr_if pen0, a second interface on it",
+	    .fix = SECOND_INTERFACE },
 	[FOUND_VIP_HERE] = { .level = FINDING_ERROR,
 	    .at_start = true,
 	    .says = "VIP {ip} is an address of this host's {where}: the "
 		    "kernel also answers for it",
 	    .fix = "ip addr del {ip}/{bits} dev {where}" },
+	[FOUND_VIP_USED] = { .level = FINDING_ERROR,
+	    .at_start = true,
+	    .says = "VIP {ip} is an address of this host's {where}: the "
+		    "kernel also answers for it; as this host is reached by "
+		    "it, give {where} another address first" },
 	[FOUND_VIP_ROUTE] = { .level = FINDING_ERROR,
 	    .at_start = true,
 	    .says = "a local route makes {ip} an address of this host: "
@@ -119,6 +134,11 @@ static const struct finding_row rows[FOUND_ROWS] = {
 	    .says = "dsr_ip {ip} is an address of this host's {where}: "
 		    "the kernel also answers for it; or choose another",
 	    .fix = "ip addr del {ip}/{bits} dev {where}" },
+	[FOUND_DSR_IP_USED] = { .level = FINDING_ERROR,
+	    .at_start = true,
+	    .says = "dsr_ip {ip} is an address of this host's {where}: the "
+		    "kernel also answers for it; choose one that no host "
+		    "has" },
 	[FOUND_SERVER_IS_VIP] = { .level = FINDING_ERROR,
 	    .says = "server {server} is a VIP: a server also needs an address "
 		    "of its own" },
@@ -137,7 +157,13 @@ static const struct finding_row rows[FOUND_ROWS] = {
 		"the kernel forwards {family} that arrives on {interface}: "
 		"it also forwards frames for a VIP",
 	    .fix = "sysctl -w {setting}={value}" },
-
+	[FOUND_FORWARDING_USED] = { .level = FINDING_WARNING,
+	    .at_start = true,
+	    .says = "the kernel forwards IPv6 that arrives on {interface}, "
+		    "also frames for a VIP; as this host is reached by it, set "
+		    "dsr_if pen0, a second interface on it without IPv6",
+	    .fix = SECOND_INTERFACE
+		"; sysctl -w net.ipv6.conf.pen0.disable_ipv6=1" },
 };
 
 /* ---- values ---- */

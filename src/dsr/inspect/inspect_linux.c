@@ -117,6 +117,45 @@ is_on(const char *family, const char *interface, const char *name)
 	return strtol(text, NULL, 10) != 0;
 }
 
+/* ---- default routes ---- */
+
+/* A line of /proc/net/route or ipv6_route: whether it is a default route, and
+ * through which interface. */
+static bool
+is_default(const char *line, int v6, char interface[16])
+{
+	char net[40], length[16];
+
+	if (v6)
+		return sscanf(line, "%39s %15s %*s %*s %*s %*s %*s %*s %*s %15s",
+			   net, length, interface) == 3 &&
+		    strspn(net, "0") == 32 && strcmp(length, "00") == 0 &&
+		    strcmp(interface, "lo") != 0;
+	return sscanf(line, "%15s %39s %*s %*s %*s %*s %*s %15s", interface,
+		   net, length) == 3 &&
+	    strspn(net, "0") == 8 && strspn(length, "0") == 8;
+}
+
+static void
+read_way(struct inspect_machine *m, int v6)
+{
+	FILE *f = fopen(v6 ? "/proc/net/ipv6_route" : "/proc/net/route", "re");
+	char line[512], interface[16];
+	bool several = false;
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		if (!is_default(line, v6, interface))
+			continue;
+		several |= m->way[v6][0] != '\0' &&
+		    strcmp(m->way[v6], interface) != 0;
+		memcpy(m->way[v6], interface, sizeof(m->way[v6]));
+	}
+	if (f != NULL)
+		fclose(f);
+	if (several)
+		m->way[v6][0] = '\0';
+}
+
 /* ---- netlink ---- */
 
 struct route_request {
@@ -282,6 +321,8 @@ inspect_linux_read(struct inspect_machine *m, const struct inspect_request *w)
 	if (f != NULL)
 		fclose(f);
 	read_netlink(m, w);
+	read_way(m, 0);
+	read_way(m, 1);
 	if (!m->exists)
 		return;
 	read_interface(m, w);

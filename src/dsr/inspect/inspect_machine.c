@@ -4,6 +4,7 @@
 
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -72,6 +73,20 @@ note_mtu(struct inspect_machine *m, const char *name)
 	close(fd);
 }
 
+/* SSH_CONNECTION: the address and port of the client, then those here; see
+ * ssh(1). */
+static void
+note_session(struct inspect_machine *m)
+{
+	const char *text = getenv("SSH_CONNECTION");
+	char here[64];
+	struct addr a;
+
+	if (text != NULL && sscanf(text, "%*s %*s %63s", here) == 1 &&
+	    addr_parse_ip(&a, here, 0) == 0)
+		peer_from_addr(&m->session, &a);
+}
+
 int
 inspect_machine_read(struct inspect_machine *m, const struct inspect_request *w)
 {
@@ -103,6 +118,7 @@ inspect_machine_read(struct inspect_machine *m, const struct inspect_request *w)
 		    (i->ifa_flags & (IFF_LOOPBACK | IFF_POINTOPOINT)) != 0;
 	}
 	freeifaddrs(list);
+	note_session(m);
 #ifndef HAVE_XDP
 	m->no_xdp = true;
 #endif

@@ -221,6 +221,60 @@ START_TEST(addresses_of_the_interface)
 }
 END_TEST
 
+#define MACVLAN                                               \
+	"ip link add pen0 link eth0 type macvlan mode bridge; " \
+	"ip link set pen0 addrgenmode none; ip link set pen0 up"
+
+/* No command cuts the operator off: the interface has the only default route,
+ * or the address that the session came to. */
+START_TEST(addresses_that_are_needed)
+{
+	add("eth0", "192.0.2.99", 24);
+	m.session = ip("192.0.2.98");
+	strcpy(m.way[0], "eth1");
+	expect(FINDING_WARNING, true, "interface eth0 has an IPv4 address",
+	    "ip -4 addr flush dev eth0");
+	strcpy(m.way[0], "eth0");
+	expect(FINDING_WARNING, true,
+	    "interface eth0 has an IPv4 address, 192.0.2.99: the kernel would "
+	    "answer clients as well; as this host is reached by it, set dsr_if "
+	    "pen0",
+	    MACVLAN);
+	m.way[0][0] = '\0';
+	m.session = ip("192.0.2.99");
+	expect(FINDING_WARNING, true, "interface eth0 has an IPv4 address",
+	    MACVLAN);
+	address[0].ip = m.session = ip("2001:db8::99");
+	expect(FINDING_WARNING, true, "interface eth0 has an IPv6 address",
+	    MACVLAN);
+	m.addresses = 0;
+	m.forwards[1] = true;
+	strcpy(m.way[1], "eth0");
+	expect(FINDING_WARNING, true, "the kernel forwards IPv6",
+	    MACVLAN "; sysctl -w net.ipv6.conf.pen0.disable_ipv6=1");
+}
+END_TEST
+
+START_TEST(an_address_that_is_needed)
+{
+	w.vips = 1;
+	add("eth1", "192.0.2.10", 24);
+	strcpy(m.way[0], "eth1");
+	expect(FINDING_ERROR, true, "VIP 192.0.2.10 is an address of", "");
+	add("eth1", "192.0.2.11", 24);
+	expect(FINDING_ERROR, true, "VIP 192.0.2.10 is an address of",
+	    "ip addr del 192.0.2.10/24 dev eth1");
+	m.session = ip("192.0.2.10");
+	expect(FINDING_ERROR, true,
+	    "VIP 192.0.2.10 is an address of this host's eth1: the kernel also "
+	    "answers for it; as this host is reached by it, give eth1 another",
+	    "");
+	vip[0] = ip("192.0.2.20");
+	w.own[0] = m.session;
+	expect(FINDING_ERROR, true, "dsr_ip 192.0.2.10 is an address of", "");
+}
+END_TEST
+
 START_TEST(addresses_that_should_be_elsewhere)
 {
 	add("lo", "192.0.2.10", 32);
@@ -345,6 +399,8 @@ SUITE(test_inspect)
 	tcase_add_test(c, modes_of_an_interface);
 	tcase_add_test(c, a_fast_path);
 	tcase_add_test(c, addresses_of_the_interface);
+	tcase_add_test(c, addresses_that_are_needed);
+	tcase_add_test(c, an_address_that_is_needed);
 	tcase_add_test(c, addresses_that_should_be_elsewhere);
 	tcase_add_test(c, forwarding);
 	tcase_add_test(c, a_kind_of_link_that_does_not_exist);
