@@ -68,10 +68,13 @@ void
 finding_print(void *arg, const struct finding *f)
 {
 	static const char *const levels[] = { "note", "warning", "error" };
+	static const enum log_level of[] = { LOG_LEVEL_INFO, LOG_LEVEL_WARN,
+		LOG_LEVEL_ERROR };
 	bool *wrong = arg;
 
-	fprintf(stderr, "%s: %s%s%s\n", levels[f->level], f->what,
-	    f->fix[0] != '\0' ? "; fix: " : "", f->fix);
+	fprintf(stderr, "%s%s: %s%s%s\n", log_prefix(of[f->level]),
+	    levels[f->level], f->what, f->fix[0] != '\0' ? "; fix: " : "",
+	    f->fix);
 	*wrong = *wrong || f->level == FINDING_ERROR;
 }
 

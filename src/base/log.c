@@ -5,10 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <syslog.h>
 #include <time.h>
@@ -19,7 +20,7 @@
 #include "base/output.h"
 #include "base/words.h"
 
-enum { LINES_A_SECOND = 10, LINE_MAX_LENGTH = 1024 };
+enum { LINES_A_SECOND = 10, LINE_MAX_LENGTH = 1024, JSON_MAX_LENGTH = 3072 };
 
 enum log_level log_level = LOG_LEVEL_INFO;
 
@@ -34,6 +35,10 @@ static struct {
 static unsigned lost;	       /* lines since the last one written */
 static uint64_t *lost_counter; /* of all of them; NULL: none */
 static bool half; /* of a line was written to stderr, not its end */
+static bool to_journal; /* stderr is it */
+static bool as_json;
+
+static const int priorities[] = { LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
 /* ---- syslog ---- */
 
@@ -88,7 +93,7 @@ log_use_syslog(void)
 static bool
 write_syslog(int priority, const struct tm *tm, const char *line)
 {
-	char message[LINE_MAX_LENGTH + 96], stamp[32];
+	char message[JSON_MAX_LENGTH + 96], stamp[32];
 	int n, tries;
 
 	strftime(stamp, sizeof(stamp), "%b %e %H:%M:%S", tm);
@@ -111,21 +116,171 @@ write_syslog(int priority, const struct tm *tm, const char *line)
 	return false;
 }
 
+/* ---- JSON ---- */
+
+struct json {
+	char text[JSON_MAX_LENGTH];
+	size_t length; /* without the closing brace */
+	bool full;
+};
+
+static void
+json_put(struct json *j, const char *bytes, size_t n)
+{
+	j->full = j->full || j->length + n + sizeof("}") > sizeof(j->text);
+	if (j->full)
+		return;
+	memcpy(j->text + j->length, bytes, n);
+	j->length += n;
+}
+
+/* It is UTF-8, without controls but tabs: see text_show(). */
+static void
+json_put_string(struct json *j, const char *bytes, size_t n)
+{
+	size_t i;
+
+	json_put(j, "\"", 1);
+	for (i = 0; i < n; i++) {
+		if (bytes[i] == '"' || bytes[i] == '\\')
+			json_put(j, "\\", 1);
+		if (bytes[i] == '\t')
+			json_put(j, "\\t", 2);
+		else
+			json_put(j, bytes + i, 1);
+	}
+	json_put(j, "\"", 1);
+}
+
+/* Whole, or not at all. Digits are a number if it is exact in each reader. */
+static void
+json_add(struct json *j, const char *key, size_t key_length, const char *value,
+    size_t n)
+{
+	size_t before = j->length;
+	bool is_number = n > 0 && n < 16 && strspn(value, "0123456789") >= n &&
+	    (value[0] != '0' || n == 1);
+
+	json_put(j, before == 0 ? "{" : ",", 1);
+	json_put_string(j, key, key_length);
+	json_put(j, ":", 1);
+	if (is_number)
+		json_put(j, value, n);
+	else
+		json_put_string(j, value, n);
+	if (j->full)
+		j->length = before;
+	j->full = false;
+}
+
+/* How many bytes of `text`, after a blank, are the key in front of a "=". */
+static size_t
+key_length(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return text[n] == '=' ? n : 0;
+}
+
+/* The next blank that a key follows, from a blank on, or the end. */
+static const char *
+next_key(const char *at)
+{
+	while (at != NULL && (*at != ' ' || key_length(at + 1) == 0))
+		at = *at != '\0' ? strchr(at + 1, ' ') : NULL;
+	return at;
+}
+
+/* The end of a value: a quote that a key or nothing follows, or a blank. */
+static const char *
+value_end(const char *value)
+{
+	const char *at = value[0] == '"' ? strstr(value + 1, "\"") : value;
+
+	while (value[0] == '"' && at != NULL && at[1] != '\0' &&
+	    next_key(at + 1) != at + 1)
+		at = strchr(at + 1, '"');
+	at = value[0] == '"' ? (at != NULL ? at + 1 : NULL) : next_key(at);
+	return at != NULL ? at : value + strlen(value);
+}
+
+/* A message may have an "=" without being a field: what follows the first key is
+ * taken to be fields. */
+static void
+line_to_json(struct json *j, enum log_level level, time_t now, const char *line)
+{
+	static const char *const levels[] = { "error", "warning", "info",
+		"debug" };
+	const char *at = next_key(line), *value, *end;
+	char stamp[CLOCK_TEXT_MAX];
+	size_t n;
+
+	j->length = 0;
+	j->full = false;
+	(void)clock_text((int64_t)now, stamp);
+	json_add(j, "time", 4, stamp, strlen(stamp));
+	json_add(j, "level", 5, levels[level], strlen(levels[level]));
+	json_add(j, "message", 7, line,
+	    at != NULL ? (size_t)(at - line) : strlen(line));
+	for (; at != NULL && *at == ' '; at = end) {
+		n = key_length(++at);
+		value = at + n + 1;
+		end = value_end(value);
+		if (value[0] == '"' && end - value > 1)
+			json_add(j, at, n, value + 1,
+			    (size_t)(end - value - 1) - (end[-1] == '"'));
+		else
+			json_add(j, at, n, value, (size_t)(end - value));
+	}
+	memcpy(j->text + j->length, "}", sizeof("}"));
+}
+
+void
+log_use_json(bool on)
+{
+	as_json = on;
+}
+
 /* ---- stderr ---- */
+
+void
+log_find_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	char name[64];
+	struct stat st;
+
+	to_journal = false;
+	if (stream == NULL || fstat(STDERR_FILENO, &st) < 0)
+		return;
+	snprintf(name, sizeof(name), "%llu:%llu",
+	    (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	to_journal = strcmp(name, stream) == 0;
+}
+
+const char *
+log_prefix(enum log_level level)
+{
+	static const char *const prefixes[] = { "<3>", "<4>", "<6>", "<7>" };
+
+	return to_journal ? prefixes[level] : "";
+}
 
 /* While a terminal that was stopped with Ctrl-S, or a pipe without a reader, is
  * full, lines to it are lost. Half a line ends before the next one. */
 static bool
-write_stderr(const struct tm *tm, const char *line)
+write_stderr(enum log_level level, const struct tm *tm, const char *line)
 {
-	char text[LINE_MAX_LENGTH + 32];
+	char text[JSON_MAX_LENGTH + 32];
 	ssize_t written;
 	size_t n = 0;
 
 	if (half)
 		text[n++] = '\n';
-	n += strftime(text + n, 31, "%Y-%m-%d %H:%M:%S: ", tm);
-	n += (size_t)snprintf(text + n, sizeof(text) - n, "%s\n", line);
+	if (!to_journal && !as_json)
+		n += strftime(text + n, 31, "%Y-%m-%d %H:%M:%S: ", tm);
+	n += (size_t)snprintf(
+	    text + n, sizeof(text) - n, "%s%s\n", log_prefix(level), line);
 	written = output_write(STDERR_FILENO, text, n);
 	if (written > 0)
 		half = written < (ssize_t)n;
@@ -137,14 +292,17 @@ write_stderr(const struct tm *tm, const char *line)
 static bool
 put_line(enum log_level level, const char *line)
 {
-	static const int priority[] = { LOG_ERR, LOG_WARNING, LOG_INFO,
-		LOG_DEBUG };
 	time_t now = time(NULL);
+	struct json object;
 	struct tm tm;
 
 	localtime_r(&now, &tm);
-	return to_syslog.on ? write_syslog(priority[level], &tm, line)
-			    : write_stderr(&tm, line);
+	if (as_json) {
+		line_to_json(&object, level, now, line);
+		line = object.text;
+	}
+	return to_syslog.on ? write_syslog(priorities[level], &tm, line)
+			    : write_stderr(level, &tm, line);
 }
 
 void

@@ -1,7 +1,8 @@
 /* log.h: messages for the operator.
  *
- * On stderr each line begins with "YYYY-MM-DD HH:MM:SS: " in local time; in the
- * background lines go to syslog. A call site may write ten lines a second, but
+ * On stderr each line begins with "YYYY-MM-DD HH:MM:SS: " in local time, or, where
+ * that is systemd's journal, which has the time, with the level as "<4>"; in the
+ * background lines go to syslog. With log_use_json() each is an object of JSON. A call site may write ten lines a second, but
  * for debug lines; the others are dropped and counted in its next line. Writing
  * never blocks: a line for which stderr or the log daemon has no room is lost,
  * and the next line that is written has their number. The level and the
@@ -9,6 +10,7 @@
 #ifndef PEN_BASE_LOG_H
 #define PEN_BASE_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum log_level {
@@ -48,6 +50,17 @@ void log_use_facility(int facility);
 int log_facility(void);
 /* Sends lines to the log daemon from here on, no longer to stderr. */
 void log_use_syslog(void);
+
+/* Whether stderr is the journal: JOURNAL_STREAM is its device and inode
+ * (systemd.exec(5)). */
+void log_find_journal(void);
+/* "<3>" and so on for a line on stderr that is not the log's (sd-daemon(3));
+ * "" where stderr is not the journal. */
+const char *log_prefix(enum log_level level);
+/* Lines are objects from here on, or text again: time, level, message, and the
+ * fields of the message, numbers where they are. What does not fit in 3 kB is
+ * left out. */
+void log_use_json(bool on);
 
 /* Lines that are lost from now on are added to *counter, too. */
 void log_count_lost(uint64_t *counter);

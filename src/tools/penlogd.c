@@ -387,6 +387,7 @@ main(int argc, char **argv)
 	sigset_t open;
 	int rc;
 
+	log_find_journal();
 	d = (struct penlogd){ .fd = -1, .entries = 1000 };
 	rc = penlogd_parse_options(&d, argc, argv);
 	if (rc != 0)

@@ -33,6 +33,15 @@ has page.html </html>
 < error: log_format: "{ms": "{ms" has no }
 > log_format yaml
 ~ expects logfmt, jsonl, journal, common or a template with {fields}
+> log_lines
+< text
+> log_lines xml
+~ error: log_lines: expects text or json
+> log_lines json; session_log {DIR}no/s
+< error: session_log: "{DIR}no/s": No such file or directory
+> log_lines json; session_log {DIR}none
+says "level":"info","message":"
+> log_lines text
 > syslog_facility
 < daemon
 > syslog_facility local3

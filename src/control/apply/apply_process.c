@@ -82,6 +82,9 @@ apply_process_commit(struct apply *a)
 	if (a->pen->loop != NULL)
 		loop_spin(a->pen->loop, a->wanted->config.process.spin);
 	log_use_facility(a->wanted->config.syslog_facility);
+	/* until it serves, an older process passes its lines on */
+	log_use_json(a->wanted->config.log_lines != 0 &&
+	    a->pen->predecessor.error_fd < 0);
 	if (a->pen->team.member > 0 && a->pen->phase >= PHASE_SERVING)
 		return; /* its leader logs what is to be logged */
 	log_level =

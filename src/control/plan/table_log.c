@@ -27,6 +27,14 @@ const struct command rows_log[] = {
 	    .flags = ROW_PROCESS,
 	    .help = "log one session in N, and all that end with an error; 0: "
 		    "errors only" },
+	{ .name = "log_lines",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(log_lines),
+	    .choices = choices_log_lines,
+	    .flags = ROW_PROCESS,
+	    .args = "[text|json]",
+	    .help = "lines of pen's own log: text, the default, or an object of "
+		    "JSON each" },
 	{ .name = "syslog_facility",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(syslog_facility),

@@ -80,6 +80,12 @@ const struct choice choices_spin[] = {
 	{ NULL, 0, NULL },
 };
 
+const struct choice choices_log_lines[] = {
+	{ "text", false, NULL },
+	{ "json", true, NULL },
+	{ NULL, 0, NULL },
+};
+
 const struct choice choices_syslog_facility[] = {
 	{ "daemon", LOG_DAEMON, NULL },
 	{ "user", LOG_USER, NULL },

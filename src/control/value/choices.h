@@ -35,6 +35,7 @@ extern const struct choice choices_access[], /* enum access */
     choices_server_proxy[],		     /* enum server_proxy */
     choices_server_tls[],		     /* enum server_tls */
     choices_spin[],			     /* whether it may */
+    choices_log_lines[],		     /* whether they are JSON */
     choices_syslog_facility[],		     /* of syslog.h */
     choices_tls_min[],			     /* tls_settings.min */
     choices_tls_options[],		     /* bits of tls_settings.options */

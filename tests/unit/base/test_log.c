@@ -4,8 +4,10 @@
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -40,6 +42,82 @@ START_TEST(shape)
 	    6);
 	ck_assert_int_eq(length, 21);
 	ck_assert_str_eq(line + length, "hello n=7 text=\"%d\"\n");
+}
+END_TEST
+
+/* The journal has the time, and takes the level of a line from its begin. */
+START_TEST(levels_for_the_journal)
+{
+	const char *path = catch_stderr();
+	struct stat st;
+
+	ck_assert_int_eq(fstat(STDERR_FILENO, &st), 0);
+	setenv("JOURNAL_STREAM", "1:2", 1);
+	log_find_journal();
+	ck_assert_str_eq(log_prefix(LOG_LEVEL_ERROR), "");
+	log_info("with a time");
+	setenv("JOURNAL_STREAM",
+	    text("%llu:%llu", (unsigned long long)st.st_dev,
+		(unsigned long long)st.st_ino),
+	    1);
+	log_find_journal();
+	log_info("informed n=1");
+	log_warn("warned");
+	log_error("failed");
+	unsetenv("JOURNAL_STREAM");
+	ck_assert_str_eq(log_prefix(LOG_LEVEL_ERROR), "<3>");
+	log_find_journal();
+	ck_assert_str_eq(contents(path) + 21,
+	    "with a time\n<6>informed n=1\n<4>warned\n<3>failed\n");
+}
+END_TEST
+
+static const char *
+last_line(const char *path)
+{
+	const char *all = contents(path), *at = all + strlen(all) - 1;
+
+	while (at > all && at[-1] != '\n')
+		at--;
+	return at;
+}
+
+/* What follows the time. */
+static void
+expect_json(const char *path, const char *line)
+{
+	const char *at = last_line(path);
+
+	ck_assert_msg(strncmp(at, "{\"time\":\"2", 10) == 0, "%s", at);
+	at = strstr(at, "\",");
+	ck_assert_ptr_nonnull(at);
+	ck_assert_str_eq(at + 2, line);
+}
+
+START_TEST(lines_of_json)
+{
+	const char *path = catch_stderr();
+	char long_message[1000];
+
+	log_use_json(true);
+	log_info("hello");
+	expect_json(path, "\"level\":\"info\",\"message\":\"hello\"}\n");
+	log_warn("it failed error=\"a \"b\" c\" server=7 at=10.0.0.1:80 n=007");
+	expect_json(path,
+	    "\"level\":\"warning\",\"message\":\"it failed\","
+	    "\"error\":\"a 'b' c\",\"server\":7,\"at\":\"10.0.0.1:80\","
+	    "\"n\":\"007\"}\n");
+	log_info("a\tb \"c\\d\" none= words=of it x=\"\"");
+	expect_json(path,
+	    "\"level\":\"info\",\"message\":\"a\\tb \\\"c\\\\d\\\"\","
+	    "\"none\":\"\",\"words\":\"of it\",\"x\":\"\"}\n");
+	memset(long_message, '\\', sizeof(long_message) - 1);
+	long_message[sizeof(long_message) - 1] = '\0';
+	log_info("m a=%s b=1", long_message);
+	ck_assert_ptr_nonnull(strstr(last_line(path), "\\\",\"b\":1}\n"));
+	log_use_json(false);
+	log_info("text");
+	ck_assert_str_eq(last_line(path) + 21, "text\n");
 }
 END_TEST
 
@@ -288,6 +366,8 @@ SUITE(test_log)
 	Suite *s = suite_create("log");
 
 	SUITE_ADD(s, shape, 10);
+	SUITE_ADD(s, levels_for_the_journal, 10);
+	SUITE_ADD(s, lines_of_json, 10);
 	SUITE_ADD(s, quotes, 10);
 	SUITE_ADD(s, levels, 10);
 	SUITE_ADD(s, long_lines, 10);
