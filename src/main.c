@@ -25,6 +25,7 @@
 #include "control/apply/geoip.h"
 #include "control/verify/route_warnings.h"
 #include "control/report/fit.h"
+#include "control/report/report.h"
 #include "control/upgrade/inherit.h"
 #include "control/language/options.h"
 #include "control/pen.h"
@@ -42,7 +43,7 @@
 static int
 main_fail(const struct error *e)
 {
-	fprintf(stderr, "pen: %s\n", e->text);
+	fprintf(stderr, "%spen: %s\n", log_prefix(LOG_LEVEL_ERROR), e->text);
 	return 1;
 }
 
@@ -199,8 +200,7 @@ main_serve(struct pen *p, struct process *proc)
 	if (p->team.member == 0) {
 		SERVICE_EACH (p, svc)
 			transparent_warn(svc);
-		log_info("started version=%s pid=%ld uid=%ld", PACKAGE_VERSION,
-		    (long)getpid(), (long)getuid());
+		report_log_start(p);
 	}
 	return pen_run(p, &e) < 0 ? fail_to_serve(p, &e) : 0;
 }
@@ -461,6 +461,7 @@ main(int argc, char **argv)
 	struct pen *p;
 	int status = 0;
 
+	log_find_journal();
 	errors_init(&errors);
 	output_fill_standard_files();
 	p = pen_new();

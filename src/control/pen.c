@@ -87,8 +87,6 @@ finish_reload(struct pen *p)
 	if (q->failed)
 		log_error(
 		    "configuration not reloaded error=\"%s\"", q->error.text);
-	else
-		log_info("reloaded reason=\"SIGHUP\"");
 	for (i = 1; errors_at(&q->errors, i, &more); i++)
 		log_error(
 		    "configuration not reloaded error=\"%s\"", more.text);

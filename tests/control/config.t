@@ -42,6 +42,18 @@ hold h
 > blacklist
 < 30
 > diff
+says settings=1 servers_added=0 servers_removed=0 servers_changed=0 services_added=0 services_removed=0
+> diff {DIR}bad.conf
+~ error: diff: {DIR}bad.conf:3: server: "weigth": expected acl, address, port
+> diff a b
+< error: diff: expects [FILE]
+file next.conf
+| server 0 address 127.0.0.1 port {P0} max 50
+| server 1 address 127.0.0.1 port {P1}
+| roundrobin; timeout 4; blacklist 12
+> diff {DIR}next.conf
+< -blacklist 12
+< +blacklist 30
 > servers
 ~ 0 addr 127.0.0.1 port {P0} conn 1 max 50
 

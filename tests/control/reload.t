@@ -4,6 +4,7 @@ file pen.conf
 | server 0 address 127.0.0.1 port {P0}
 | server 1 address 127.0.0.1 port {P1}
 pen -F {DIR}pen.conf
+says services=1 servers=2 listen={FRONT}
 ask a = server 0: a
 > recent
 ~ 127.0.0.1 
@@ -27,6 +28,7 @@ file pen.conf
 | no sticky
 > reload
 > recent
+< error: recent: no clients are remembered without "sticky"
 
 # what only a start can change is refused, whatever kind of row it is
 file pen.conf

@@ -324,6 +324,23 @@ START_TEST(help_and_version)
 	ck_assert_int_eq(child_wait(&p.child, 10000), 0);
 	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "pen"));
 	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "libevent"));
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "\nc-ares 1."));
+	ck_assert_ptr_nonnull(
+	    strstr(child_out(&p.child), "\nfeatures: workers "));
+#ifdef HAVE_JANSSON
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "\nJansson 2."));
+#endif
+#ifdef HAVE_MAXMINDDB
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "\nlibmaxminddb 1."));
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), " geoip"));
+#endif
+#ifdef HAVE_SECCOMP
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "\nlibseccomp 2."));
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), " sandbox"));
+#endif
+#ifdef HAVE_XDP
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "\nlibbpf "));
+#endif
 }
 END_TEST
 

@@ -108,6 +108,12 @@ fields_have_json(void)
 	return true;
 }
 
+const char *
+fields_library_version(void)
+{
+	return JANSSON_VERSION;
+}
+
 static void
 fields_put(struct fields *f, const char *key, json_t *value)
 {
@@ -201,6 +207,12 @@ bool
 fields_have_json(void)
 {
 	return false;
+}
+
+const char *
+fields_library_version(void)
+{
+	return "";
 }
 
 static void

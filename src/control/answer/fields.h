@@ -40,6 +40,8 @@ struct fields {
 
 /* Whether JSON is built in. */
 bool fields_have_json(void);
+/* The version of Jansson that it was built with; "" without it. */
+const char *fields_library_version(void);
 
 void fields_begin(struct fields *f, struct reply *r, enum fields_style style);
 void fields_end(struct fields *f);

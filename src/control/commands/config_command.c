@@ -166,22 +166,39 @@ emit_differences(struct reply *r, const struct config_lines *l,
 	}
 }
 
+/* What the file makes of the configuration: pen's own, or another one, whose
+ * errors may quote it. */
+static struct plan *
+draft_to_compare(struct call *c, struct error *e)
+{
+	const char *path = c->words->count > 0 ? c->words->word[0] : NULL;
+	enum log_level level = log_level;
+	struct plan *draft;
+
+	if (path != NULL && call_needs_local(c, e) < 0)
+		return NULL;
+	/* a start or a reload has logged what is wrong with it */
+	log_level = LOG_LEVEL_NONE;
+	draft = path != NULL ? config_draft_of(c->pen, path, e)
+			     : config_draft(c->pen, false, e);
+	log_level = level;
+	return draft;
+}
+
 static int
 run_diff(struct call *c, struct error *e)
 {
 	struct config_lines l;
-	enum log_level level = log_level;
 	struct plan *draft;
 	int rc = 0;
 
 	if (c->depth > 0) /* it would read that file again, and again */
 		return error_set(e, "not allowed in a configuration file");
-	if (c->plan->config.file == NULL)
-		return error_set(e, "pen was started without -F");
-	/* a start or a reload has logged what is wrong with it */
-	log_level = LOG_LEVEL_NONE;
-	draft = config_draft(c->pen, false, e);
-	log_level = level;
+	if (c->words->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (c->plan->config.file == NULL && c->words->count == 0)
+		return error_set(e, "pen was started without -F: give a FILE");
+	draft = draft_to_compare(c, e);
 	if (draft == NULL)
 		return -1;
 	/* to a caller who may not read them, secrets are the same */
@@ -222,6 +239,8 @@ const struct command config_commands[] = {
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK | ROW_PROCESS | ROW_SECRETS,
 	    .run = run_diff,
-	    .help = "prints the differences: - in the file, + running" },
+	    .args = "[FILE]",
+	    .help = "prints what a reload would change, of FILE if given: - in "
+		    "the file, + running" },
 	{ .name = NULL },
 };

@@ -345,8 +345,8 @@ read_lists(const struct call *like, struct error *e)
 	return 0;
 }
 
-struct plan *
-config_draft(struct pen *p, bool reload, struct error *e)
+static struct plan *
+make_draft(struct pen *p, const char *path, bool reload, struct error *e)
 {
 	struct plan *draft = plan_copy(p->given);
 	struct reply unheard;
@@ -361,7 +361,8 @@ config_draft(struct pen *p, bool reload, struct error *e)
 		error_set(e, "out of memory");
 		return NULL;
 	}
-	if (p->phase >= PHASE_SERVING && plan_is_from_stdin(draft)) {
+	if (p->phase >= PHASE_SERVING && plan_is_from_stdin(draft) &&
+	    path == p->given->config.file) {
 		plan_free(draft);
 		error_set(e,
 		    "the configuration was standard input, which cannot be "
@@ -371,8 +372,8 @@ config_draft(struct pen *p, bool reload, struct error *e)
 	reply_init(&unheard);
 	if (reload)
 		rc = read_lists(&c, e);
-	if (rc == 0 && p->given->config.file != NULL)
-		rc = config_load(&c, p->given->config.file, e);
+	if (rc == 0 && path != NULL)
+		rc = config_load(&c, path, e);
 	reply_fini(&unheard);
 	/* what is missing may be in a line that was refused */
 	if (rc == 0 && errors_count(p->errors) == 0 &&
@@ -382,4 +383,16 @@ config_draft(struct pen *p, bool reload, struct error *e)
 		return draft;
 	plan_free(draft);
 	return NULL;
+}
+
+struct plan *
+config_draft(struct pen *p, bool reload, struct error *e)
+{
+	return make_draft(p, p->given->config.file, reload, e);
+}
+
+struct plan *
+config_draft_of(struct pen *p, const char *path, struct error *e)
+{
+	return make_draft(p, path, false, e);
 }

@@ -37,5 +37,7 @@ int config_check_services(
  * If errors were kept in p->errors, the draft lacks what these lines wanted.
  * NULL with a full message. */
 struct plan *config_draft(struct pen *p, bool reload, struct error *e);
+/* The same, with that file instead of the configuration file. */
+struct plan *config_draft_of(struct pen *p, const char *path, struct error *e);
 
 #endif

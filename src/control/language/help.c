@@ -7,10 +7,15 @@
 #include <openssl/crypto.h>
 
 #include "control/language/command.h"
-#include "control/language/help.h"
+#include "control/answer/fields.h"
 #include "control/answer/reply.h"
+#include "control/language/help.h"
+#include "control/life/sandbox_calls.h"
 #include "control/plan/table.h"
+#include "dsr/inspect/inspect.h"
 #include "net/loop/loop.h"
+#include "net/resolve/resolver.h"
+#include "pool/acl/countries.h"
 
 enum { COLUMN = 30, WIDTH = 79 };
 
@@ -242,13 +247,29 @@ help_print(const struct command_group *all, const char *group)
 	return rc;
 }
 
+/* Those that it was built without have no version. */
+static void
+print_library(const char *name, const char *version)
+{
+	if (version[0] != '\0')
+		printf("%s %s\n", name, version);
+}
+
 void
 help_print_version(void)
 {
-	printf(
-	    "pen %s\nlibevent %s\n", PACKAGE_VERSION, loop_library_version());
+	char seccomp[SANDBOX_VERSION_MAX];
+
+	printf("pen %s\n", PACKAGE_VERSION);
+	print_library("libevent", loop_library_version());
 	printf("%s\n", OpenSSL_version(OPENSSL_VERSION));
-	printf("features:"
+	print_library("c-ares", resolver_library_version());
+	print_library("Jansson", fields_library_version());
+	print_library("libmaxminddb", countries_library_version());
+	sandbox_calls_library_version(seccomp);
+	print_library("libseccomp", seccomp);
+	inspect_each_library(print_library);
+	printf("features: workers"
 #ifdef HAVE_SYS_EPOLL_H
 	       " epoll"
 #endif
@@ -269,6 +290,12 @@ help_print_version(void)
 #endif
 #ifdef HAVE_LINK_PCAP
 	       " pcap"
+#endif
+#ifdef HAVE_MAXMINDDB
+	       " geoip"
+#endif
+#ifdef HAVE_SECCOMP
+	       " sandbox"
 #endif
 	       "\n");
 }

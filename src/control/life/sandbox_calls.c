@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "control/life/sandbox_calls.h"
@@ -311,6 +312,15 @@ sandbox_calls_enter(bool tries, unsigned needs, struct error *e)
 	return rc == 0 ? 0 : error_set(e, "seccomp: %s", strerror(-rc));
 }
 
+void
+sandbox_calls_library_version(char text[SANDBOX_VERSION_MAX])
+{
+	const struct scmp_version *v = seccomp_version();
+
+	snprintf(text, SANDBOX_VERSION_MAX, "%u.%u.%u", v->major, v->minor,
+	    v->micro);
+}
+
 #else
 
 int
@@ -318,6 +328,12 @@ sandbox_calls_enter(bool tries, unsigned needs, struct error *e)
 {
 	(void)tries, (void)needs;
 	return error_set(e, "not in this build");
+}
+
+void
+sandbox_calls_library_version(char text[SANDBOX_VERSION_MAX])
+{
+	text[0] = '\0';
 }
 
 #endif

@@ -20,5 +20,8 @@ enum {
 /* From here on other calls fail; with `tries` the kernel logs them, and nothing
  * fails. Returns 0, or -1 with a short message. */
 int sandbox_calls_enter(bool tries, unsigned needs, struct error *e);
+/* Writes the version of libseccomp; "" without it. */
+enum { SANDBOX_VERSION_MAX = 40 };
+void sandbox_calls_library_version(char text[SANDBOX_VERSION_MAX]);
 
 #endif

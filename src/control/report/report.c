@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "control/apply/services.h"
@@ -63,4 +64,45 @@ report_log(struct pen *p)
 			    NULL, LOG_LEVEL_INFO, "service %s", svc->name);
 		report_log_service(svc);
 	}
+}
+
+/* ---- at the start ---- */
+
+enum { START_LISTEN_MAX = 700 };
+
+static void
+add_addresses(const struct service *svc, struct buffer *out)
+{
+	const struct listen_list *l = &svc->plan->listen;
+	char at[ADDR_TEXT_MAX];
+	unsigned i;
+
+	for (i = 0; i < l->count && buffer_length(out) < START_LISTEN_MAX; i++)
+		reply_add(out, "%s%s", buffer_length(out) > 0 ? "," : "",
+		    addr_format(&l->entry[i].at, at));
+}
+
+void
+report_log_start(const struct pen *p)
+{
+	const struct server_plan *s;
+	const struct service *svc;
+	unsigned services = 0, servers = 0, slot;
+	struct buffer at;
+
+	buffer_init(&at);
+	SERVICE_EACH (p, svc) {
+		add_addresses(svc, &at);
+		services += service_is_reported(svc);
+		for (slot = 0; (s = plan_slot(svc->plan, slot)) != NULL; slot++)
+			servers += s->host != NULL && s->parent == 0;
+	}
+	reply_add(&at, "%s", buffer_length(&at) < START_LISTEN_MAX ? "" : ",..");
+	if (buffer_append(&at, "", 1) < 0)
+		buffer_fini(&at);
+	log_info("started version=%s pid=%ld uid=%ld services=%u servers=%u "
+		 "listen=%s",
+	    PACKAGE_VERSION, (long)getpid(), (long)getuid(), services, servers,
+	    buffer_length(&at) > 0 ? buffer_bytes(&at) : "");
+	buffer_fini(&at);
 }

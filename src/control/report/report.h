@@ -30,6 +30,9 @@ void report_counters(
 /* Servers and counters to the log, by SIGUSR1; those of several services each
  * under its name. */
 void report_log(struct pen *p);
+/* That pen has started: its process, how many servers and services there are,
+ * and the addresses of all, as many as fit in the line. */
+void report_log_start(const struct pen *p);
 
 /* A field of servers: the check, its last result, how long that took, and how
  * many results in a row of how many stand against the server's state. */

@@ -13,6 +13,7 @@
 #include "control/apply/services.h"
 #include "control/answer/fields.h"
 #include "control/plan/check_plan.h"
+#include "control/plan/plan_difference.h"
 #include "control/socket/naming.h"
 #include "control/socket/request.h"
 
@@ -189,6 +190,7 @@ static int
 request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 {
 	size_t said = buffer_length(&q->reply.out);
+	struct plan *before = NULL;
 	struct pen *p = q->pen;
 	int rc;
 
@@ -215,10 +217,16 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	p->who = q->caller != NULL ? q->caller->who : NULL;
 	p->team.change =
 	    (struct team_change){ q->next, q->length, q->service };
+	if (rc == 0 && c->reloads && (before = plan_copy(p->plan)) == NULL)
+		rc = error_set(e, "out of memory");
 	if (rc < 0 || *waits)
 		plan_free(c->draft);
 	else
 		rc = apply_plan(p, c->draft, &q->names, e);
+	if (rc == 0 && !*waits && c->reloads && p->team.member == 0)
+		plan_difference_log(before, p->plan,
+		    q->caller != NULL ? q->caller->who : "SIGHUP");
+	plan_free(before);
 	p->who = NULL;
 	p->errors = NULL;
 	p->team.change = (struct team_change){ .line = NULL };

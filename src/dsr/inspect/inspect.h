@@ -17,6 +17,10 @@
 #include "dsr/link/link.h"
 #include "dsr/segment/who_has.h"
 
+/* The libraries of links and the fast path that this build has. */
+void inspect_each_library(
+    void (*found)(const char *name, const char *version));
+
 /* ---- the request ---- */
 
 struct inspect_server {

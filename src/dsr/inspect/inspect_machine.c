@@ -13,8 +13,23 @@
 
 #include "dsr/inspect/inspect.h"
 #include "dsr/inspect/inspect_linux.h"
-#include "dsr/link/link.h"
+#include "dsr/link/link_kinds.h"
 #include "dsr/open/link_open.h"
+#ifdef HAVE_XDP
+#include "dsr/xdp/xdp_fast.h"
+#endif
+
+void
+inspect_each_library(void (*found)(const char *name, const char *version))
+{
+#ifdef HAVE_XDP
+	found("libbpf", xdp_library_version());
+#endif
+#ifdef HAVE_LINK_PCAP
+	found("libpcap", link_pcap_library_version());
+#endif
+	(void)found;
+}
 
 /* False when it is no address of IP. */
 static bool

@@ -9,5 +9,7 @@ extern const struct link_ops link_packet;
 /* libpcap, where there is nothing better: frames are copied, and the kernel
  * must not merge them. */
 extern const struct link_ops link_pcap;
+/* The version of libpcap; only in a build with it. */
+const char *link_pcap_library_version(void);
 
 #endif

@@ -292,3 +292,13 @@ const struct link_ops link_pcap = { .name = "pcap",
 	.release = capture_release,
 	.refresh = capture_refresh,
 	.close = capture_close };
+
+const char *
+link_pcap_library_version(void)
+{
+	static const char words[] = "libpcap version ";
+	const char *text = pcap_lib_version();
+
+	return strncmp(text, words, strlen(words)) == 0 ? text + strlen(words)
+							: text;
+}

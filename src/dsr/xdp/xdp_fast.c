@@ -430,3 +430,9 @@ xdp_fast_open(struct link *l, const struct link_filter *f, struct error *e)
 	check_peer(l, f->fast == LINK_FAST_ON);
 	return 0;
 }
+
+const char *
+xdp_library_version(void)
+{
+	return libbpf_version_string();
+}

@@ -10,5 +10,7 @@
  * past, or a new one. It is closed with the link. Returns 0, or -1 with a full
  * message: the link works without. */
 int xdp_fast_open(struct link *l, const struct link_filter *f, struct error *e);
+/* The version of libbpf. */
+const char *xdp_library_version(void);
 
 #endif

@@ -30,6 +30,8 @@ struct query {
 
 /* Opens and reads nothing yet. NULL with errno ENOMEM. */
 struct resolver *resolver_new(struct loop *l);
+/* The version of the library that looks names up. */
+const char *resolver_library_version(void);
 /* Queries under way are not answered any more; NULL is fine. */
 void resolver_free(struct resolver *r);
 

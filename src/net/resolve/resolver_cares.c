@@ -484,3 +484,9 @@ library_ask(struct resolver_library *l, struct lookup *k, const char *host)
 	}
 	arm_timer(l);
 }
+
+const char *
+resolver_library_version(void)
+{
+	return ares_version(NULL);
+}

@@ -72,6 +72,12 @@ countries_are_built_in(void)
 	return true;
 }
 
+const char *
+countries_library_version(void)
+{
+	return MMDB_lib_version();
+}
+
 #else
 
 /* None is ever open. */
@@ -94,6 +100,12 @@ bool
 countries_are_built_in(void)
 {
 	return false;
+}
+
+const char *
+countries_library_version(void)
+{
+	return "";
 }
 
 #endif

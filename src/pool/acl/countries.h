@@ -15,6 +15,8 @@ struct countries;
 
 /* Whether libmaxminddb is built in. */
 bool countries_are_built_in(void);
+/* Its version; "" without it. */
+const char *countries_library_version(void);
 /* Without a database yet. NULL with errno ENOMEM. */
 struct countries *countries_new(void);
 /* NULL is fine. */
