@@ -26,7 +26,6 @@ struct screen {
 	enum mode mode;
 	const char *word; /* MODE_ASK: "drain" or "up" */
 	struct top_server about;
-	char before[TOP_TEXT]; /* MODE_FILTER: the filter that there was */
 	uint32_t selected, first;
 	bool paused, ended;
 	uint64_t due; /* ms, the next refresh */
@@ -69,7 +68,7 @@ draw_last(const struct screen *w)
 		snprintf(line, sizeof(line),
 		    "q quit  s sort (%s)  / filter%s%s%s  p %s  d drain  u up",
 		    top_order_name(t->order), t->filter[0] != '\0' ? " (" : "",
-		    t->filter, t->filter[0] != '\0' ? ")" : "",
+		    t->filter, t->filter[0] != '\0' ? ", Esc: all)" : "",
 		    w->paused ? "resume" : "pause");
 	draw_line(LINES - 1, line, A_REVERSE);
 }
@@ -148,7 +147,7 @@ on_filter_key(struct screen *w, int key)
 	if (key == '\n' || key == '\r' || key == KEY_ENTER) {
 		w->mode = MODE_KEYS;
 	} else if (key == KEY_ESCAPE) {
-		memcpy(filter, w->before, sizeof(w->before));
+		filter[0] = '\0';
 		w->mode = MODE_KEYS;
 	} else if (key == KEY_BACKSPACE || key == '\b' || key == 127) {
 		if (n > 0)
@@ -193,8 +192,11 @@ on_plain_key(struct screen *w, int key)
 		t->order = (t->order + 1) % TOP_ORDERS;
 		top_arrange(t);
 		break;
+	case KEY_ESCAPE:
+		t->filter[0] = '\0';
+		top_arrange(t);
+		break;
 	case '/':
-		memcpy(w->before, t->filter, sizeof(w->before));
 		w->mode = MODE_FILTER;
 		break;
 	case 'p':

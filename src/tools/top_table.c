@@ -413,16 +413,36 @@ name_width(unsigned columns)
 			       : TOP_TEXT;
 }
 
+/* Where there is no column for addresses the name has the port, by which servers
+ * of one host differ; a name that is too long loses its end. */
+static void
+name_server(char *to, const struct top_server *s, unsigned columns)
+{
+	const char *colon = strrchr(s->at, ':');
+	const char *port = columns < table[0].from && colon != NULL &&
+		strcmp(colon, ":0") != 0
+	    ? colon
+	    : "";
+	unsigned width = name_width(columns);
+	size_t n = strlen(port);
+	int room = n + NAME_MIN / 2 < width ? (int)(width - n) : (int)width;
+
+	snprintf(to, TOP_TEXT + 1, "%.*s%s", room, s->name,
+	    room < (int)width ? port : "");
+}
+
 /* `s` NULL: the headings. */
 static const char *
 format_line(char line[TOP_LINE], const struct top_server *s, unsigned columns)
 {
 	unsigned width = name_width(columns), i;
-	char text[TOP_TEXT];
+	char text[TOP_TEXT + 1] = "NAME";
 	size_t n;
 
-	n = (size_t)snprintf(line, TOP_LINE, "%-*.*s", (int)width, (int)width,
-	    s != NULL ? s->name : "NAME");
+	if (s != NULL)
+		name_server(text, s, columns);
+	n = (size_t)snprintf(
+	    line, TOP_LINE, "%-*.*s", (int)width, (int)width, text);
 	for (i = 0; i < COLUMNS; i++) {
 		const struct column *c = &table[i];
 

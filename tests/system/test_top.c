@@ -254,12 +254,21 @@ expect_keys(void)
 	type("Enter");
 	WAIT_FOR(!shows("127.0.0.1"), 10000);
 	type("/");
-	type("Escape");
-	type("/");
 	SHOWS("filter: nobody_");
 	for (int i = 0; i < 6; i++)
 		type("BSpace");
 	type("Enter");
+	SHOWS("127.0.0.1");
+	type("/");
+	type("nobody");
+	type("Enter");
+	WAIT_FOR(!shows("127.0.0.1"), 10000);
+	type("Escape");
+	SHOWS("127.0.0.1");
+	type("/");
+	type("nobody");
+	WAIT_FOR(!shows("127.0.0.1"), 10000);
+	type("Escape");
 	SHOWS("127.0.0.1");
 	type("p");
 	SHOWS("resume");

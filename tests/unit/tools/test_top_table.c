@@ -190,6 +190,29 @@ START_TEST(lines_of_any_width)
 }
 END_TEST
 
+/* Servers of one host differ in each line. */
+START_TEST(ports_where_addresses_have_no_room)
+{
+	char line[TOP_LINE];
+	unsigned columns;
+
+	begin();
+	ck_assert_int_eq(top_table_add(&now, 0, "",
+			     "0 name 192.0.2.111 state up addr 192.0.2.111 "
+			     "port 28411"),
+	    0);
+	for (columns = 50; columns < 200; columns++) {
+		top_table_line(line, &now.list[0], columns);
+		ck_assert_msg(strstr(line, ":28411") != NULL, "%s", line);
+	}
+	top_table_line(line, &now.list[0], 80);
+	ck_assert_ptr_eq(strstr(line, "192.0.2.111:28411 "), line);
+	top_table_line(line, &now.list[0], 120);
+	ck_assert_ptr_eq(strstr(line, "192.0.2.111 "), line);
+	end();
+}
+END_TEST
+
 /* What a server's name or reason could do to a terminal. */
 START_TEST(nothing_is_obeyed_by_a_terminal)
 {
@@ -220,6 +243,7 @@ SUITE(test_top_table)
 	SUITE_ADD(s, twins_of_one_pen_are_two, 10);
 	SUITE_ADD(s, orders_and_filters, 10);
 	SUITE_ADD(s, lines_of_any_width, 10);
+	SUITE_ADD(s, ports_where_addresses_have_no_room, 10);
 	SUITE_ADD(s, nothing_is_obeyed_by_a_terminal, 10);
 	return s;
 }
