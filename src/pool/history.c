@@ -44,7 +44,8 @@ history_begin(
 void
 history_blame(struct server *s, const char *reason)
 {
-	copy_reason(s->history.fault, reason);
+	if (reason[0] != '\0')
+		copy_reason(s->history.fault, reason);
 }
 
 /* An operator's `up` does not make a server fail that failed before. */

@@ -9,7 +9,7 @@
 void history_begin(
     struct server *s, const struct pool_watcher *w, const char *reason);
 /* Notes why the server is down, suspect or blacklisted, whatever its state is.
- * `reason` is copied. */
+ * `reason` is copied; "" changes nothing. */
 void history_blame(struct server *s, const char *reason);
 /* Compares the server's state with the one reported last. If it is another,
  * notes when and why, and calls the watcher. `reason` is copied. Where the end

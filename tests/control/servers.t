@@ -39,7 +39,7 @@ ask yy = server 1: yy
 > server 0 weight
 < error: server: "weight" needs a value
 > server 0 colour red
-< error: server: "colour": expected acl, address, port, max, hard, blacklist, slow_start, weight, prio, tls, forward, proxy_protocol, on_down, check_port, check_address, check, up, drain, maint, down or remove
+< error: server: "colour": expected acl, address, port, max, hard, blacklist, slow_start, weight, prio, tls, forward, proxy_protocol, on_down, may_be_down, check_port, check_address, check, up, drain, maint, down or remove
 > server x
 < error: server: there is no server "x" ("server add x" adds it)
 > server 11 drain
@@ -138,7 +138,7 @@ drop
 > servers json
 ~ "tls":"default","forward":"default"
 > server 2 address no-such-host.invalid
-~ error: server: server "no-such-host.invalid": 
+~ error: server "no-such-host.invalid": 
 > servers json
 ~ "name":"localhost","state":"up"
 

@@ -68,9 +68,9 @@ static void
 log_change(
     const struct service *svc, struct server *s, const struct server_change *c)
 {
-	bool bad = c->is == SERVER_DOWN || c->is == SERVER_SUSPECT ||
-	    c->is == SERVER_BLACKLISTED;
-	enum log_level level = bad ? LOG_LEVEL_WARN : LOG_LEVEL_INFO;
+	enum log_level level = server_is_faulty(c->is, &s->set)
+	    ? LOG_LEVEL_WARN
+	    : LOG_LEVEL_INFO;
 
 	if (level <= log_level)
 		log_write(&s->history.log, level,

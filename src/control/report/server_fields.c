@@ -97,6 +97,15 @@ lines_up(const struct server_view *v)
 }
 
 static void
+lines_fault(const struct server_view *v)
+{
+	const struct server *s = v->server;
+
+	server_fields_add(
+	    v, NULL, server_is_faulty(server_state(s), &s->set));
+}
+
+static void
 lines_info(const struct server_view *v)
 {
 	const struct server *s = v->server;
@@ -269,6 +278,10 @@ static const struct server_field rows[] = {
 	{ .lines = lines_up,
 	    FAMILY(2, GAUGE, "pen_server_up",
 		"1: the server may get new clients.") },
+	{ .lines = lines_fault,
+	    FAMILY(20, GAUGE, "pen_server_fault",
+		"1: the server is down, suspect or blacklisted, and is not one "
+		"that may be down.") },
 	{ .lines = lines_down,
 	    FAMILY(6, COUNTER, "pen_server_down_seconds",
 		"Time spent down, suspect or blacklisted.") },

@@ -12,7 +12,7 @@
 /* ---- a service ---- */
 
 struct counts {
-	unsigned up, all;
+	unsigned up, all, excused; /* .. that may be down, and are */
 	enum server_state state; /* of the first */
 	bool alike;		 /* all have that one */
 	uint64_t rate;		 /* connects to all, in ten seconds */
@@ -38,6 +38,8 @@ count_servers(const struct service *svc)
 			n.state = server_state(s);
 		n.alike &= server_state(s) == n.state;
 		n.up += server_state(s) == SERVER_UP;
+		n.excused += server_state_is_down(server_state(s)) &&
+		    s->set.may_be_down;
 	}
 	return n;
 }
@@ -75,7 +77,7 @@ state_of(const struct service *svc, struct counts n)
 	    (n.state == SERVER_DRAIN || n.state == SERVER_MAINT))
 		return server_state_name(n.state);
 	return n.all == 0		    ? "empty"
-	    : n.up == n.all		    ? "up"
+	    : n.up > 0 && n.up + n.excused == n.all ? "up"
 	    : !pool_has_eligible(svc->pool) ? "down"
 					    : "degraded";
 }

@@ -121,6 +121,12 @@ const struct choice choices_sandbox[] = {
 	{ NULL, 0, NULL },
 };
 
+const struct choice choices_may_be_down[] = {
+	{ "on", true, NULL },
+	{ "off", false, NULL },
+	{ NULL, 0, NULL },
+};
+
 const struct choice choices_on_down[] = {
 	{ "keep", SERVER_ON_DOWN_KEEP, NULL },
 	{ "cut", SERVER_ON_DOWN_CUT, NULL },

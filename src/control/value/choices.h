@@ -23,6 +23,7 @@ extern const struct choice choices_access[], /* enum access */
     choices_fastclose[],		     /* enum fastclose */
     choices_failback[],			     /* enum failback */
     choices_limit_action[],		     /* enum limit_action */
+    choices_may_be_down[],		     /* whether it may */
     choices_on_down[],			     /* enum server_on_down */
     choices_workers_by[],		     /* enum sock_group_by */
     choices_on_up[],			     /* enum server_on_up */

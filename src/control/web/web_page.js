@@ -243,7 +243,7 @@
   function trend_of(s) { return "server " + s.server; }
   function show(s, open) {
     var r = rows[s.server] || new_row(s.server);
-    mark(r.tr, BAD.indexOf(s.state) >= 0 ? "down" : DOUBT.indexOf(s.state) >= 0 ? "warn" : "");
+    mark(r.tr, excused(s) ? "" : BAD.indexOf(s.state) >= 0 ? "down" : DOUBT.indexOf(s.state) >= 0 ? "warn" : "");
     set(r.number, s.role === "regular" ? String(s.server) : s.role);
     set(r.address, address(s));
     set(r.name, s.name && s.name !== s.addr ? plain(s.name) : "");

@@ -17,6 +17,12 @@ function address(s) {
   if (!s.port) return plain(s.addr);
   return (s.addr.indexOf(":") >= 0 ? "[" + s.addr + "]" : s.addr) + ":" + s.port;
 }
+/* That it is down is no fault. */
+function excused(s)
+{
+	return s.may_be_down === "on" && s.state !== "drain" &&
+	    s.state !== "maint" && s.state !== "up";
+}
 /* What all services count together, as counters and the last minute of one. */
 function sum_of(services)
 {
@@ -273,15 +279,23 @@ function verdict_of_servers(now)
 	var regular = now.servers.filter(function(s) {
 		return s.role === "regular";
 	});
-	var bad = regular.filter(function(s) {
+	var off = regular.filter(function(s) {
 		return s.state !== "up";
 	});
-	var n = regular.length, up = n - bad.length;
+	var bad = off.filter(function(s) {
+		return !excused(s);
+	});
+	var n = regular.length, up = n - off.length;
 
 	return {
 		n : n,
 		up : up,
-		found : [ state_of_servers(bad, n, up) ].concat(
+		found : [ up > 0 && bad.length === 0 && off.length > 0
+			? trouble(0,
+			      up + " of " + n + " servers " +
+				  (up === 1 ? "is" : "are") +
+				  " up, the others may be down")
+			: state_of_servers(up > 0 ? bad : off, n, up) ].concat(
 		    troubles_of(now.counters, now.minute, now.limits,
 			now.certificate, "others have to wait"))
 	};

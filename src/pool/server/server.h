@@ -157,6 +157,7 @@ struct server_settings {
 	enum server_forward forward;
 	enum server_proxy proxy;
 	enum server_on_down on_down;
+	int may_be_down; /* 1: that it is down is no fault, as of a standby */
 };
 
 /* How a session with a server ended: well; the client did it; or neither. */
@@ -250,6 +251,13 @@ server_state_is_down(enum server_state state)
 {
 	return state == SERVER_DOWN || state == SERVER_SUSPECT ||
 	    state == SERVER_BLACKLISTED;
+}
+
+/* Whether it is down and should not be: drain and maint are the operator's. */
+static inline bool
+server_is_faulty(enum server_state state, const struct server_settings *set)
+{
+	return server_state_is_down(state) && !set->may_be_down;
 }
 
 /* Whether there is a server in the slot to report on: also one that was removed
