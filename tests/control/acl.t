@@ -78,7 +78,7 @@ file list
 | 127.0.0.1
 | 10.0.0.0/33
 > acl long file {DIR}list
-< error: acl: {DIR}list:2: "10.0.0.0/33" is not an address with an optional /LEN or mask, nor unix, uid, gid or country
+< error: acl: {DIR}list:2: "10.0.0.0/33": the prefix is longer than 32 bits
 > explain 127.0.0.1
 ~ matches deny 127.0.0.1 255.255.255.255
 file none

@@ -120,7 +120,7 @@ file absent.conf
 | server 7 address 127.0.0.1 port {P3}
 > include {DIR}late.conf; server 5 remove
 > include {DIR}absent.conf
-< error: include: {DIR}absent.conf:1: there is no server 6
+< error: include: {DIR}absent.conf:1: there is no server 6: "server 6 address HOST" is missing
 
 # the answers of a file's commands come once, whatever they wait for
 file answers.conf

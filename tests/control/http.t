@@ -51,9 +51,8 @@ pen -r {FRONT} {S0}
 > no http_sticky SRV
 < error: no http_sticky: takes no argument
 > no http; redirect_https 443
-< 443
-says redirect_https has no effect without http
-> redirect_https 0
+< error: redirect_https: redirect_https needs http (-H)
+> redirect_https
 < 0
 > http_sticky SRV
 says http_sticky has no effect without http

@@ -620,7 +620,7 @@ START_TEST(control_sockets_are_no_servers)
 	for (; i < sizeof(names) / sizeof(names[0]); i++) {
 		ck_assert_msg(
 		    strstr(ask(text("server add %s\n", names[i])),
-			"error: server: server 1 is pen's own control socket "),
+			"error: server 1 is pen's own control socket "),
 		    "%s", names[i]);
 		ck_assert_ptr_nonnull(
 		    strstr(ask(text("emergency %s\n", names[i])),

@@ -432,7 +432,7 @@ START_TEST(operator_and_addresses)
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
 	ck_assert_str_eq(endpoint_ask(&fixture.ctl, "server 1 drain\n"), "");
 	ck_assert_str_eq(endpoint_ask(&fixture.ctl, "server 1 weight 4\n"),
-	    "error: server: server 1 is an address of " NAME
+	    "error: server 1 is an address of " NAME
 	    "*: set server 0\n");
 	ck_assert_str_eq(endpoint_ask(&fixture.ctl, "server 0 max 7\n"), "");
 	ck_assert_ptr_nonnull(

@@ -309,6 +309,14 @@ START_TEST(help_and_version)
 	    "--tls", "80", "a", NULL);
 	pen_expect_failure("option --vip: unknown (pen --help all lists all)",
 	    "--vip", "80", "a", NULL);
+	pen_expect_failure("option --listen: unknown (write pen [options] "
+			   "[ADDRESS:]PORT SERVER ..)",
+	    "--listen", "8080", "127.0.0.1:9", NULL);
+	pen_expect_failure("option --server: unknown (write pen [options] ",
+	    "8080", "--server=127.0.0.1:9", NULL);
+	pen_expect_failure(
+	    "option --route: unknown (a command: -O \"route ..\")", "--route",
+	    "x", "80", "127.0.0.1:9", NULL);
 	pen_expect_failure("did you mean --check-servers \"http /health\"?",
 	    "--check-servers", "http", "/health", "80", "127.0.0.1", NULL);
 	pen_expect_failure("server \"tcp://127.0.0.1:80\": write "
@@ -341,6 +349,39 @@ START_TEST(help_and_version)
 #ifdef HAVE_XDP
 	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "\nlibbpf "));
 #endif
+}
+END_TEST
+
+/* What is typed by habit: the message has what to write here. */
+START_TEST(habits_of_other_programs)
+{
+	const char *conf = scratch("habits.conf");
+
+	write_file(conf, "roundrobin\n");
+	pen_expect_failure("option -t: needs a value, not \"-F\" (to check a "
+			   "file: pen --check -F FILE)",
+	    "-t", "-F", conf, NULL);
+	pen_expect_failure(
+	    "option -c: needs a value, not \"-f\"", "-c", "-f", conf, NULL);
+	pen_expect_failure(text(" (-F %s reads the file)", conf), "-c", conf,
+	    NULL);
+	pen_expect_failure("unknown algorithm \"round-robin\" (did you mean "
+			   "roundrobin?)",
+	    "--balance", "round-robin", "80", "a", NULL);
+	pen_expect_failure("(did you mean hash?)", "--balance", "ip_hash", "80",
+	    "a", NULL);
+	pen_expect_failure("(did you mean p2c?)", "--balance", "random", "80",
+	    "a", NULL);
+	pen_expect_failure("(did you mean leastconn?)", "--balance",
+	    "least_conn", "80", "a", NULL);
+	pen_expect_failure("server \"127.0.0.1:8,127.0.0.1:9\": several servers "
+			   "are several words, without commas",
+	    "1234", "127.0.0.1:8,127.0.0.1:9", NULL);
+	pen_expect_failure("penctl CONTROL reload)", "reload", NULL);
+	pen_expect_failure("penctl CONTROL shutdown)", "stop", NULL);
+	pen_expect_failure("(did you mean --help?)", "help", NULL);
+	pen_expect_failure("redirect_https needs http (-H)",
+	    "--redirect-https", "443", "1234", "127.0.0.1:9", NULL);
 }
 END_TEST
 
@@ -1083,6 +1124,7 @@ SUITE(test_options)
 
 	SUITE_ADD(s, unknown_option, 10);
 	SUITE_ADD(s, options_behind_operands, 30);
+	SUITE_ADD(s, habits_of_other_programs, 30);
 	SUITE_ADD(s, output_that_is_full, 30);
 	SUITE_ADD(s, missing_operands, 10);
 	SUITE_ADD(s, bad_numbers, 10);

@@ -106,6 +106,8 @@ run_service(struct call *c, struct error *e)
 		return add_service(c, w->word[1], e);
 	if (w->count == 2 && strcmp(w->word[1], "remove") == 0)
 		return remove_service(c, w->word[0], e);
+	if (w->count == 2 && strcmp(w->word[1], "{") == 0)
+		return command_unknown(c->pen->commands, w->word[1], e);
 	if (w->count > 1 && c->origin != NULL && strcmp(w->word[0], "add") != 0)
 		return error_set(e,
 		    "\"service %.40s\" begins a section: \"%.40s\" is for a "

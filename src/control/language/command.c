@@ -106,18 +106,32 @@ find_option(const struct command_group *all, const char *name)
 	return NULL;
 }
 
+static const char *const server_verbs[] = {
+	[SERVER_ENABLED] = "server N up",
+	[SERVER_DRAINING] = "server N drain",
+	[SERVER_DISABLED] = "server N maint",
+};
+
 /* What other programs call it, and what other letters are near to. */
 static const char *
 find_habit(const char *name)
 {
 	static const char *const habits[][2] = { { "stop", "shutdown" },
 		{ "restart", "upgrade" }, { "list", "servers" },
-		{ "stats", "servers long" } };
+		{ "stats", "statistics" }, { "remove", "server N remove" },
+		{ "disable", "server N maint" }, { "enable", "server N up" },
+		{ "set", "server N weight W" }, { "bind", "listen" },
+		{ "frontend", "service" }, { "backend", "service" },
+		{ "upstream", "service" } };
+	const struct choice *c = choices_admin;
 	size_t i;
 
 	for (i = 0; i < sizeof(habits) / sizeof(habits[0]); i++)
 		if (strcmp(habits[i][0], name) == 0)
 			return habits[i][1];
+	for (; c->word != NULL; c++)
+		if (strcmp(c->word, name) == 0)
+			return server_verbs[c->value];
 	return NULL;
 }
 
@@ -130,6 +144,11 @@ command_unknown(
 	const struct command *row = find_option(all, name);
 	char text[ROW_OPTION_MAX];
 
+	if (strcmp(name, "{") == 0 || strcmp(name, "}") == 0)
+		return error_set(e,
+		    "\"%s\": a section has no braces, it ends where the next "
+		    "one begins",
+		    name);
 	if (row != NULL && (row->flags & ROW_OPTION))
 		return error_set(e,
 		    "unknown command \"%.100s\" (only an option: --%s)", name,
@@ -329,6 +348,19 @@ command_take_service(const struct command_group *all,
 	return name;
 }
 
+int
+command_name_error(const struct command *row, bool no, const struct error *why,
+    struct error *e)
+{
+	size_t n = strlen(row->name);
+
+	if (!no && strncmp(why->text, row->name, n) == 0 &&
+	    why->text[n] == ' ')
+		return error_set(e, "%.500s", why->text);
+	return error_set(
+	    e, "%s%s: %.400s", no ? "no " : "", row->name, why->text);
+}
+
 static int
 run_one(struct call *c, char *line, char **rest, struct error *e)
 {
@@ -349,8 +381,7 @@ run_one(struct call *c, char *line, char **rest, struct error *e)
 		reply_finish(c->reply, c->service);
 		return 0;
 	}
-	return error_set(
-	    e, "%s%s: %.400s", c->no ? "no " : "", c->row->name, why.text);
+	return command_name_error(c->row, c->no, &why, e);
 }
 
 int

@@ -41,6 +41,10 @@ const struct command *command_find(
  * -1. */
 int command_unknown(
     const struct command_group *all, const char *name, struct error *e);
+/* The full message of a command that failed: its name, and why, unless that
+ * begins with its name: `server "x": no port`. Returns -1. */
+int command_name_error(const struct command *row, bool no,
+    const struct error *why, struct error *e);
 
 /* Its help and arguments, with the names that # stands for. Return `text`, or
  * the row's own. */

@@ -1,6 +1,7 @@
 /* options.c: getopt_long over the rows of the command table. */
 #include "config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 
 /* Long options without a letter are numbered from here on, by their row. */
 enum { OPTION_VERSION = 998, OPTION_HELP, LONG_BASE };
+enum { OPTION_TEXT_MAX = ROW_OPTION_MAX + 16 };
 
 /* An option as given, carried out once all operands are known. */
 struct given {
@@ -137,6 +139,41 @@ options_group_of(const struct options *o, const char *name)
 	return NULL;
 }
 
+/* An abbreviation that is the name of a command means that, not the option that
+ * it is the begin of: --listen is not --listen-mode. NULL: it is none. */
+static const struct command *
+command_meant(const struct options *o, int index, char **argv)
+{
+	const char *word = argv[optind - 1];
+	const struct command *row;
+	size_t n;
+
+	if (optarg == word)
+		word = argv[optind - 2];
+	n = strcspn(word, "=");
+	if (strncmp(word, "--", 2) != 0 ||
+	    strlen(o->longs[index].name) == n - 2)
+		return NULL;
+	COMMAND_EACH (o->all, row)
+		if (strlen(row->name) == n - 2 &&
+		    strncmp(row->name, word + 2, n - 2) == 0)
+			return row;
+	return NULL;
+}
+
+static int
+refuse_command(const struct command *row, struct error *e)
+{
+	if (strcmp(row->name, "listen") == 0 ||
+	    strcmp(row->name, "server") == 0)
+		return error_set(e,
+		    "option --%s: unknown (write pen [options] "
+		    "[ADDRESS:]PORT SERVER ..)",
+		    row->name);
+	return error_set(e, "option --%s: unknown (a command: -O \"%s ..\")",
+	    row->name, row->name);
+}
+
 static int
 bad_option(
     const struct options *o, int found, char **argv, struct error *e)
@@ -191,14 +228,23 @@ options_print(
 static enum options_result
 options_read_options(struct options *o, int argc, char **argv, struct error *e)
 {
-	int found;
+	const struct command *meant;
+	int found, index = -1;
 
 	opterr = 0;
 	optind = 1;
-	while ((found = getopt_long(argc, argv, o->shorts, o->longs, NULL)) !=
-	    -1) {
+	while ((found = getopt_long(argc, argv, o->shorts, o->longs,
+		    &index)) != -1) {
 		if (found == '?' || found == ':') {
 			bad_option(o, found, argv, e);
+			return OPTIONS_BAD;
+		}
+		meant = index >= 0 && found >= OPTION_VERSION
+		    ? command_meant(o, index, argv)
+		    : NULL;
+		index = -1;
+		if (meant != NULL) {
+			refuse_command(meant, e);
 			return OPTIONS_BAD;
 		}
 		if (found >= OPTION_VERSION && found < LONG_BASE)
@@ -212,13 +258,27 @@ options_read_options(struct options *o, int argc, char **argv, struct error *e)
 
 /* ---- carrying out ---- */
 
+static const char *
+option_text(const struct command *row, char text[OPTION_TEXT_MAX])
+{
+	char name[ROW_OPTION_MAX];
+
+	if (row->letter != '\0')
+		snprintf(text, OPTION_TEXT_MAX, "option -%c", row->letter);
+	else
+		snprintf(text, OPTION_TEXT_MAX, "option --%s",
+		    row_option(row, name));
+	return text;
+}
+
 static int
 run_option(struct call *c, const struct given *g, struct error *e)
 {
 	const struct command *row = g->row;
 	struct words w = { .count = 0 };
-	char number[24], option[80], name[ROW_OPTION_MAX];
+	char number[24], option[OPTION_TEXT_MAX];
 	struct error why;
+	struct stat st;
 
 	if (row->flags & ROW_COUNT) {
 		snprintf(number, sizeof(number), "%llu",
@@ -228,11 +288,7 @@ run_option(struct call *c, const struct given *g, struct error *e)
 		w.word[w.count++] = g->argument;
 	}
 	w.word[w.count] = NULL;
-	if (row->letter != '\0')
-		snprintf(option, sizeof(option), "option -%c", row->letter);
-	else
-		snprintf(option, sizeof(option), "option --%s",
-		    row_option(row, name));
+	(void)option_text(row, option);
 	if (row->kind == KIND_OBSOLETE)
 		fprintf(stderr, "pen: %s is obsolete and ignored\n", option);
 	c->row = row;
@@ -241,6 +297,10 @@ run_option(struct call *c, const struct given *g, struct error *e)
 	c->option = option;
 	if (command_run(c, &why) == 0)
 		return 0;
+	if (row->kind < KIND_TEXT && g->argument != NULL &&
+	    stat(g->argument, &st) == 0 && S_ISREG(st.st_mode))
+		return error_set(e, "%s: %.300s (-F %.100s reads the file)",
+		    option, why.text, g->argument);
 	return error_set(e, "%s: %.400s", option, why.text);
 }
 
@@ -334,14 +394,52 @@ take_operands(struct plan *plan, char **operands, struct error *e)
 	return take_servers(plan, operands + 1, e);
 }
 
+/* An option that took the next one for its value: in other programs -t and -c
+ * check a file. */
+static int
+refuse_swallowed(const struct given *g, struct error *e)
+{
+	char text[OPTION_TEXT_MAX];
+
+	if (g->row == NULL || g->argument == NULL || g->argument[0] != '-' ||
+	    !isalpha((unsigned char)g->argument[1]))
+		return 0;
+	return error_set(e,
+	    "%s: needs a value, not \"%.20s\" (to check a file: pen --check "
+	    "-F FILE)",
+	    option_text(g->row, text), g->argument);
+}
+
+/* A command, or an option of any program, where the address is expected. */
+static int
+refuse_word(const struct options *o, const char *word, struct error *e)
+{
+	struct error why = *e;
+
+	if (strcmp(word, "help") == 0 || strcmp(word, "version") == 0 ||
+	    strcmp(word, "check") == 0)
+		return error_set(
+		    e, "%.300s (did you mean --%s?)", why.text, word);
+	if (command_find(o->all, word) == NULL && strcmp(word, "stop") != 0)
+		return -1;
+	return error_set(e,
+	    "%.300s (penctl sends a running pen commands: penctl CONTROL "
+	    "%.40s)",
+	    why.text, strcmp(word, "stop") == 0 ? "shutdown" : word);
+}
+
 /* The operands are wrong. If the first one is a path, it may belong to a health
  * check that was written without quotes. */
 static int
-ask_for_quotes(const struct options *o, char **operands, struct error *e)
+explain_operands(const struct options *o, char **operands, struct error *e)
 {
 	struct error why = *e;
 	const struct given *g;
 	char name[ROW_OPTION_MAX];
+
+	for (g = o->given; g < o->given + o->count; g++)
+		if (refuse_swallowed(g, e) < 0)
+			return -1;
 
 	for (g = o->given; g < o->given + o->count; g++)
 		if (g->row != NULL && g->row->kind == KIND_CHECK &&
@@ -350,7 +448,7 @@ ask_for_quotes(const struct options *o, char **operands, struct error *e)
 			    "%.300s (did you mean --%s \"%.50s %.100s\"?)",
 			    why.text, row_option(g->row, name), g->argument,
 			    operands[0]);
-	return -1;
+	return refuse_word(o, operands[0], e);
 }
 
 static int
@@ -360,7 +458,7 @@ run_all(
 	unsigned i;
 
 	if (take_operands(p->given, operands, e) < 0)
-		return ask_for_quotes(o, operands, e);
+		return explain_operands(o, operands, e);
 	for (i = 0; i < o->count; i++)
 		if (run_given(p, p->given, &o->given[i], e) < 0 &&
 		    refuse_given(p, &o->given[i], e) < 0)

@@ -377,8 +377,7 @@ static void
 name_error(struct request *q, const struct command *row, bool no,
     const struct error *why)
 {
-	error_set(
-	    &q->error, "%s%s: %.400s", no ? "no " : "", row->name, why->text);
+	command_name_error(row, no, why, &q->error);
 	errors_of(&q->errors, 0, row->name);
 	if (q->reply.classic)
 		q->error = *why;

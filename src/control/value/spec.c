@@ -458,7 +458,7 @@ spec_parse_server(
 
 	server_plan_init(s);
 	s->port = default_port > 0 ? (uint16_t)default_port : 0;
-	rc = spec_refuse_url(text, e) < 0 ? -1
+	rc = spec_refuse_url(text, e) < 0 || spec_refuse_list(text, e) < 0 ? -1
 	    : addr_is_unix_text(text)
 	    ? parse_unix_server(s, text, e)
 	    : parse_host_server(s, text, default_port == SPEC_ANY_PORT, e);

@@ -24,6 +24,14 @@ refuse_path(const char *text, struct error *e)
 	    (int)(n < 100 ? n : 100), text, text + n);
 }
 
+int
+spec_refuse_list(const char *text, struct error *e)
+{
+	if (strchr(text, ',') == NULL || addr_is_unix_text(text))
+		return 0;
+	return error_set(e, "several servers are several words, without commas");
+}
+
 /* A URL is what other programs take: advises what pen takes of it, a host
  * without a path behind, or a path. */
 int
@@ -102,7 +110,7 @@ spec_check_host(const char *text, struct error *e)
 	char *host;
 	int rc;
 
-	if (spec_refuse_url(text, e) < 0)
+	if (spec_refuse_url(text, e) < 0 || spec_refuse_list(text, e) < 0)
 		return error_of(e, "\"%.100s\"", text);
 	if (addr_is_unix_text(text))
 		return 0;

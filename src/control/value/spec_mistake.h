@@ -8,6 +8,8 @@
 
 /* Refuses SCHEME://.., unix:/PATH, and HOST:PORT/... */
 int spec_refuse_url(const char *text, struct error *e);
+/* Refuses a list with commas, which listening addresses may be. */
+int spec_refuse_list(const char *text, struct error *e);
 /* Refuses a server that is only a port: `host` is the host in `text`. */
 int spec_refuse_port(const char *text, const char *host, struct error *e);
 /* Accepts a host or the path of a Unix socket, and nothing else: no URL, no

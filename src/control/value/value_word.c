@@ -292,6 +292,28 @@ emit_bits(struct fields *f, const char *key, const struct command *row,
 
 /* ---- names of things that stand elsewhere ---- */
 
+/* What other programs call it, or a mistyped one; NULL: neither. */
+static const char *
+nearest_name(const struct command *row, const char *word)
+{
+	static const char *const habits[][2] = { { "ip_hash", "hash" },
+		{ "source", "hash" }, { "random", "p2c" },
+		{ "rr", "roundrobin" }, { "least_request", "leastconn" } };
+	struct words_nearest n = words_nearest_to(word, true);
+	const char *name;
+	size_t k;
+	unsigned i;
+
+	for (i = 0; (name = row->names(i)) != NULL; i++) {
+		for (k = 0; k < sizeof(habits) / sizeof(habits[0]); k++)
+			if (strcmp(habits[k][0], word) == 0 &&
+			    strcmp(habits[k][1], name) == 0)
+				return name;
+		words_nearest_offer(&n, name);
+	}
+	return n.best;
+}
+
 static int
 value_word_refuse_name(
     const struct command *row, const char *word, struct error *e)
@@ -304,8 +326,11 @@ value_word_refuse_name(
 	for (i = 0; (name = row->names(i)) != NULL && n < sizeof(list); i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
 		    i > 0 ? ", " : "", name);
-	return error_set(e, "unknown %s \"%.100s\"; expected %s or %s",
-	    row->noun, word, list, row->none);
+	name = nearest_name(row, word);
+	return error_set(e, "unknown %s \"%.100s\"%s%s%s; expected %s or %s",
+	    row->noun, word, name != NULL ? " (did you mean " : "",
+	    name != NULL ? name : "", name != NULL ? "?)" : "", list,
+	    row->none);
 }
 
 static int

@@ -57,6 +57,29 @@ parse_network(struct acl_entry *e, const char *address)
 	return 0;
 }
 
+/* The length of a prefix may be what is wrong. */
+static int
+refuse_address(const char *what, const char *mask, struct error *e)
+{
+	const char *slash = mask == NULL ? strchr(what, '/') : NULL;
+	struct acl_entry whole;
+	uint64_t length;
+	char host[64];
+
+	snprintf(host, sizeof(host), "%.*s",
+	    (int)(slash != NULL && slash - what < 60 ? slash - what : 0), what);
+	if (slash != NULL &&
+	    number_parse(slash + 1, 0, UINT32_MAX, &length) == 0 &&
+	    parse_network(&whole, host) == 0)
+		return error_set(e,
+		    "\"%.100s\": the prefix is longer than %d bits", what,
+		    whole.family == AF_INET ? 32 : 128);
+	return error_set(e,
+	    "\"%.100s\" is not an address with an optional /LEN or mask, nor "
+	    "unix, uid, gid or country",
+	    what);
+}
+
 static int
 parse_address(struct acl_entry *entry, const char *what, const char *mask,
     struct error *e)
@@ -64,15 +87,13 @@ parse_address(struct acl_entry *entry, const char *what, const char *mask,
 	struct in_addr dotted;
 	size_t i;
 
+
 	if ((mask != NULL && strchr(what, '/') != NULL) ||
 	    parse_network(entry, what) < 0 ||
 	    (mask != NULL &&
 		(entry->family != AF_INET ||
 		    inet_pton(AF_INET, mask, &dotted) != 1)))
-		return error_set(e,
-		    "\"%.100s\" is not an address with an optional /LEN or "
-		    "mask, nor unix, uid, gid or country",
-		    what);
+		return refuse_address(what, mask, e);
 	if (mask != NULL)
 		memcpy(entry->mask + 12, &dotted, 4);
 	for (i = 0; i < sizeof(entry->ip); i++) {

@@ -307,6 +307,20 @@ add_piece(struct log_format *f, const char *text, size_t length)
 	return &f->pieces[f->count++];
 }
 
+static void
+refuse_field(const char *name, size_t n, struct error *e)
+{
+	const struct record_field *f;
+	char list[400];
+	size_t at = 0;
+
+	for (f = record_fields; f->name != NULL && at < sizeof(list); f++)
+		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s",
+		    at > 0 ? ", " : "", f->name);
+	error_set(e, "no field \"%.*s\" (there are %s)", (int)(n < 40 ? n : 40),
+	    name, list);
+}
+
 /* The piece up to the next brace, or the end. Returns what follows, NULL with a
  * short message. */
 static const char *
@@ -330,7 +344,7 @@ split_piece(struct log_format *f, const char *at, struct error *e)
 	}
 	p->field = record_field_find(at, name);
 	if (p->field == NULL) {
-		error_set(e, "no field \"%.*s\"", (int)name, at);
+		refuse_field(at, name, e);
 		return NULL;
 	}
 	return at + name + 1;

@@ -323,6 +323,26 @@ START_TEST(server_edits)
 }
 END_TEST
 
+/* What is typed by habit, of other programs: what to type here. */
+START_TEST(habits)
+{
+	begin();
+	fails("stats", "(did you mean statistics?)");
+	fails("drain 0", "(did you mean server N drain?)");
+	fails("help drain", "(did you mean server N drain?)");
+	fails("maint 0", "(did you mean server N maint?)");
+	fails("disable server web/web1", "(did you mean server N maint?)");
+	fails("enable server web/web1", "(did you mean server N up?)");
+	fails("set server web/web1", "(did you mean server N weight W?)");
+	fails("bind 80", "(did you mean listen?)");
+	fails("backend web", "(did you mean service?)");
+	fails("service web {", "a section has no braces");
+	fails("}", "a section has no braces");
+	fails("server 0 address 10.0.0.1,10.0.0.2", "without commas");
+	pen_free(pen);
+}
+END_TEST
+
 START_TEST(access_and_reserves)
 {
 	begin();
@@ -335,7 +355,7 @@ START_TEST(access_and_reserves)
 	fails("acl", "expects");
 	fails("acl 10 permit 1.2.3.4", "not a number from 0 to 9");
 	fails("acl 1 allow 1.2.3.4", "expected permit or deny");
-	fails("acl 1 permit 1.2.3.4/33", "not an address");
+	fails("acl 1 permit 1.2.3.4/33", "longer than 32 bits");
 	fails("acl 1 permit ::1 255.0.0.0", "not an address");
 	says("emergency 10.0.0.9", "");
 	ck_assert_uint_eq(
@@ -368,6 +388,7 @@ SUITE(test_command)
 	SUITE_ADD(s, words_and_typos, 10);
 	SUITE_ADD(s, modes, 10);
 	SUITE_ADD(s, server_edits, 30);
+	SUITE_ADD(s, habits, 10);
 	SUITE_ADD(s, access_and_reserves, 10);
 	return s;
 }

@@ -80,7 +80,7 @@ START_TEST(addresses_and_ports)
 	/* a socket has no port to lend */
 	begin("/run/pen");
 	refuses("server 0 address 10.0.0.1",
-	    "server: server \"10.0.0.1\": no port");
+	    "server \"10.0.0.1\": no port");
 	takes("server 0 address /run/x");
 	takes("server 1 address 10.0.0.1 port 1");
 	ck_assert_str_eq(at(1), "10.0.0.1:1");
@@ -323,7 +323,9 @@ START_TEST(access_lists)
 	    "acl: \"10\" is not a number from 0 to 9");
 	refuses("acl 0 let 10.0.0.1", "acl: \"let\": expected permit or deny");
 	refuses("acl 0 deny ::/129",
-	    "acl: \"::/129\" is not an address with an optional /LEN or "
+	    "acl: \"::/129\": the prefix is longer than 128 bits");
+	refuses("acl 0 deny 10.0.0.1/x",
+	    "acl: \"10.0.0.1/x\" is not an address with an optional /LEN or "
 	    "mask, nor unix, uid, gid or country");
 	refuses("no acl", "no acl: expects N");
 	refuses("no acl 0 1", "no acl: expects N");

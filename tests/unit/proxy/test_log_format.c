@@ -297,7 +297,7 @@ START_TEST(templates)
 END_TEST
 
 static const char *const refused[][2] = {
-	{ "{nothing}", "no field \"nothing\"" },
+	{ "{nothing}", "no field \"nothing\" (there are " },
 	{ "{ms", "\"{ms\" has no }" },
 	{ "yaml",
 	    "expects logfmt, jsonl, journal, common or a template with "
