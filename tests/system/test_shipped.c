@@ -210,6 +210,34 @@ START_TEST(filter_is_named)
 }
 END_TEST
 
+/* The file that packages install serves a page, without a warning. */
+START_TEST(first_configuration)
+{
+	const char *source = getenv("SRCDIR");
+	struct endpoint page;
+
+	conf = scratch("first.conf");
+	endpoint_new(&front, ENDPOINT_TCP4);
+	endpoint_new(&page, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	ck_assert_int_eq(
+	    system(text("sed -e 's,^listen .*,listen %s,' -e 's,^web .*,web "
+			"%s,' -e 's,^control .*,control %s,' "
+			"%s/examples/pen.conf >%s",
+		front.text, page.text, ctl.text,
+		source != NULL ? source : "..", conf)),
+	    0);
+	pen_up(&pen, &front, "-F", conf, NULL);
+	ck_assert_ptr_nonnull(
+	    strstr(endpoint_ask(&front, "GET / HTTP/1.0\r\n\r\n"), "<html>"));
+	ck_assert_ptr_nonnull(strstr(
+	    endpoint_ask(&page, "GET /metrics HTTP/1.0\r\n\r\n"), "\npen_"));
+	ck_assert_str_eq(endpoint_ask(&ctl, "diff\n"), "");
+	ck_assert(!child_has_said(&pen.child, "no effect"));
+	pen_down(&pen);
+}
+END_TEST
+
 SUITE(test_shipped)
 {
 	Suite *s = suite_create("shipped");
@@ -217,5 +245,6 @@ SUITE(test_shipped)
 	SUITE_ADD(s, unit, 120);
 	SUITE_ADD(s, unit_of_several, 120);
 	SUITE_ADD(s, filter_is_named, 60);
+	SUITE_ADD(s, first_configuration, 30);
 	return s;
 }
