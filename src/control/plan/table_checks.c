@@ -16,7 +16,7 @@ const struct command rows_checks[] = {
 	    .option = "check-servers",
 	    .args = "[KIND ..]",
 	    .help =
-		"how servers are checked, for example \"connect\" or \"http "
+		"health check of servers, for example \"connect\" or \"http "
 		"/health\"; KIND: #" },
 	{ .name = "check_port",
 	    .kind = KIND_UNSIGNED,

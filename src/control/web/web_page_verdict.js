@@ -121,8 +121,8 @@ function troubles_of(c, minute, limits, cert, others)
 	if (c.queued > 0)
 		find(2,
 		    c.queued +
-			(c.queued === 1 ? " client waits" : " clients wait") +
-			" for a server: all that they may have are full");
+			(c.queued === 1 ? " client" : " clients") +
+			" queued: all eligible servers are full");
 	if (lost > 0)
 		find(1,
 		    lost +
@@ -205,7 +205,7 @@ function state_of_services(list, n, up)
 			: down.length + " of " + n + " services are down",
 		    more);
 	return trouble(1,
-	    up === 0 ? "No service is all up"
+	    up === 0 ? "Every service is degraded"
 		     : up + " of " + n + " services " +
 		    (up === 1 ? "is" : "are") + " up",
 	    more);
