@@ -36,10 +36,10 @@ has page.html </html>
 > log_lines
 < text
 > log_lines xml
-~ error: log_lines: expects text or json
-> log_lines json; session_log {DIR}no/s
+~ error: log_lines: expects text or jsonl
+> log_lines jsonl; session_log {DIR}no/s
 < error: session_log: "{DIR}no/s": No such file or directory
-> log_lines json; session_log {DIR}none
+> log_lines jsonl; session_log {DIR}none
 says "level":"info","message":"
 > log_lines text
 > syslog_facility

@@ -32,7 +32,7 @@ const struct command rows_log[] = {
 	    .offset = AT(log_lines),
 	    .choices = choices_log_lines,
 	    .flags = ROW_PROCESS,
-	    .args = "[text|json]",
+	    .args = "[text|jsonl]",
 	    .help = "lines of pen's own log: text, the default, or an object of "
 		    "JSON each" },
 	{ .name = "syslog_facility",

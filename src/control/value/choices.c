@@ -82,7 +82,7 @@ const struct choice choices_spin[] = {
 
 const struct choice choices_log_lines[] = {
 	{ "text", false, NULL },
-	{ "json", true, NULL },
+	{ "jsonl", true, NULL },
 	{ NULL, 0, NULL },
 };
 

@@ -311,14 +311,16 @@ static void
 refuse_field(const char *name, size_t n, struct error *e)
 {
 	const struct record_field *f;
-	char list[400];
+	char list[300];
 	size_t at = 0;
 
-	for (f = record_fields; f->name != NULL && at < sizeof(list); f++)
+	/* what does not fit is in the manual */
+	for (f = record_fields;
+	     f->name != NULL && at + strlen(f->name) + 8 < sizeof(list); f++)
 		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s",
 		    at > 0 ? ", " : "", f->name);
-	error_set(e, "no field \"%.*s\" (there are %s)", (int)(n < 40 ? n : 40),
-	    name, list);
+	error_set(e, "no field \"%.*s\" (there are %s%s)",
+	    (int)(n < 40 ? n : 40), name, list, f->name != NULL ? ", .." : "");
 }
 
 /* The piece up to the next brace, or the end. Returns what follows, NULL with a
