@@ -204,8 +204,8 @@ value_end(const char *value)
 	return at != NULL ? at : value + strlen(value);
 }
 
-/* A message may have an "=" without being a field: what follows the first key is
- * taken to be fields. */
+/* A message may have an "=" without being a field: what follows the first key
+ * is taken to be fields. */
 static void
 line_to_json(struct json *j, enum log_level level, time_t now, const char *line)
 {

@@ -1,8 +1,9 @@
 /* log.h: messages for the operator.
  *
- * On stderr each line begins with "YYYY-MM-DD HH:MM:SS: " in local time, or, where
- * that is systemd's journal, which has the time, with the level as "<4>"; in the
- * background lines go to syslog. With log_use_json() each is an object of JSON. A call site may write ten lines a second, but
+ * On stderr each line begins with "YYYY-MM-DD HH:MM:SS: " in local time, or,
+ * where that is systemd's journal, which has the time, with the level as "<4>";
+ * in the background lines go to syslog. With log_use_json() each is an object
+ * of JSON. A call site may write ten lines a second, but
  * for debug lines; the others are dropped and counted in its next line. Writing
  * never blocks: a line for which stderr or the log daemon has no room is lost,
  * and the next line that is written has their number. The level and the

@@ -413,8 +413,8 @@ name_width(unsigned columns)
 			       : TOP_TEXT;
 }
 
-/* Where there is no column for addresses the name has the port, by which servers
- * of one host differ; a name that is too long loses its end. */
+/* Where there is no column for addresses the name has the port, by which
+ * servers of one host differ; a name that is too long loses its end. */
 static void
 name_server(char *to, const struct top_server *s, unsigned columns)
 {
@@ -423,12 +423,13 @@ name_server(char *to, const struct top_server *s, unsigned columns)
 		strcmp(colon, ":0") != 0
 	    ? colon
 	    : "";
-	unsigned width = name_width(columns);
-	size_t n = strlen(port);
-	int room = n + NAME_MIN / 2 < width ? (int)(width - n) : (int)width;
+	size_t width = name_width(columns), n = strlen(port);
+	size_t room = strlen(s->name) + n <= width || n + NAME_MIN <= width
+	    ? width - n
+	    : width;
 
-	snprintf(to, TOP_TEXT + 1, "%.*s%s", room, s->name,
-	    room < (int)width ? port : "");
+	snprintf(to, TOP_TEXT + 1, "%.*s%s", (int)room, s->name,
+	    room < width ? port : "");
 }
 
 /* `s` NULL: the headings. */

@@ -28,7 +28,7 @@ pen -r {FRONT} {S0}
 > no http_connect
 > redirect_https
 < 0
-> redirect_https 443
+> http; redirect_https 443
 < 443
 > redirect_https json
 < {"redirect_https":443}

@@ -41,7 +41,7 @@ has page.html </html>
 < error: session_log: "{DIR}no/s": No such file or directory
 > log_lines jsonl; session_log {DIR}none
 says "level":"info","message":"
-> log_lines text
+> log_lines text; session_log {DIR}sessions
 > syslog_facility
 < daemon
 > syslog_facility local3

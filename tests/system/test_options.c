@@ -314,9 +314,6 @@ START_TEST(help_and_version)
 	    "--listen", "8080", "127.0.0.1:9", NULL);
 	pen_expect_failure("option --server: unknown (write pen [options] ",
 	    "8080", "--server=127.0.0.1:9", NULL);
-	pen_expect_failure(
-	    "option --route: unknown (a command: -O \"route ..\")", "--route",
-	    "x", "80", "127.0.0.1:9", NULL);
 	pen_expect_failure("did you mean --check-servers \"http /health\"?",
 	    "--check-servers", "http", "/health", "80", "127.0.0.1", NULL);
 	pen_expect_failure("server \"tcp://127.0.0.1:80\": write "
@@ -374,13 +371,13 @@ START_TEST(habits_of_other_programs)
 	    "a", NULL);
 	pen_expect_failure("(did you mean leastconn?)", "--balance",
 	    "least_conn", "80", "a", NULL);
-	pen_expect_failure("server \"127.0.0.1:8,127.0.0.1:9\": several servers "
-			   "are several words, without commas",
+	pen_expect_failure("server \"127.0.0.1:8,127.0.0.1:9\": several "
+			   "servers are several words, without commas",
 	    "1234", "127.0.0.1:8,127.0.0.1:9", NULL);
 	pen_expect_failure("penctl CONTROL reload)", "reload", NULL);
 	pen_expect_failure("penctl CONTROL shutdown)", "stop", NULL);
 	pen_expect_failure("(did you mean --help?)", "help", NULL);
-	pen_expect_failure("redirect_https needs http (-H)",
+	pen_expect_failure("option --redirect-https needs http (-H)",
 	    "--redirect-https", "443", "1234", "127.0.0.1:9", NULL);
 }
 END_TEST

@@ -378,7 +378,8 @@ check_number(const struct apply *a, unsigned slot, struct error *e)
 	number[number_format(number, server_number(slot))] = '\0';
 	if (errors_may_define(a->pen->errors, number))
 		return 0;
-	error_set(e, "there is no server %s: \"server %s address HOST\" is missing",
+	error_set(e,
+	    "there is no server %s: \"server %s address HOST\" is missing",
 	    number, number);
 	origin_put(s->origin, "", e);
 	return -1;

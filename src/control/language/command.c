@@ -354,8 +354,8 @@ command_name_error(const struct command *row, bool no, const struct error *why,
 {
 	size_t n = strlen(row->name);
 
-	if (!no && strncmp(why->text, row->name, n) == 0 &&
-	    why->text[n] == ' ')
+	if (strcmp(row->name, "server") == 0 &&
+	    strncmp(why->text, row->name, n) == 0 && why->text[n] == ' ')
 		return error_set(e, "%.500s", why->text);
 	return error_set(
 	    e, "%s%s: %.400s", no ? "no " : "", row->name, why->text);

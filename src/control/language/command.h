@@ -41,8 +41,8 @@ const struct command *command_find(
  * -1. */
 int command_unknown(
     const struct command_group *all, const char *name, struct error *e);
-/* The full message of a command that failed: its name, and why, unless that
- * begins with its name: `server "x": no port`. Returns -1. */
+/* The full message of a command that failed: its name, and why; but that
+ * begins with the name for `server "x": no port`. Returns -1. */
 int command_name_error(const struct command *row, bool no,
     const struct error *why, struct error *e);
 

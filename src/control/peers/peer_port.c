@@ -85,7 +85,8 @@ peer_receiver_on_open(struct peer_link *l)
 	char who[PEER_TEXT_MAX];
 	struct handover_writer w;
 
-	log_info("incoming peer connection client=%s", peer_format(&r->who, who));
+	log_info("incoming peer connection client=%s",
+	    peer_format(&r->who, who));
 	r->port->pen->peer_stats.receivers++;
 	handover_begin(&w, &l->out);
 	if (w.failed)

@@ -32,9 +32,8 @@ const struct command rows_log[] = {
 	    .offset = AT(log_lines),
 	    .choices = choices_log_lines,
 	    .flags = ROW_PROCESS,
-	    .args = "[text|jsonl]",
-	    .help = "lines of pen's own log: text, the default, or an object of "
-		    "JSON each" },
+	    .help = "lines of pen's own log: text, the default, or an object "
+		    "of JSON each" },
 	{ .name = "syslog_facility",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(syslog_facility),

@@ -97,7 +97,8 @@ report_log_start(const struct pen *p)
 		for (slot = 0; (s = plan_slot(svc->plan, slot)) != NULL; slot++)
 			servers += s->host != NULL && s->parent == 0;
 	}
-	reply_add(&at, "%s", buffer_length(&at) < START_LISTEN_MAX ? "" : ",..");
+	if (buffer_length(&at) >= START_LISTEN_MAX)
+		reply_add(&at, ",..");
 	if (buffer_append(&at, "", 1) < 0)
 		buffer_fini(&at);
 	log_info("started version=%s pid=%ld uid=%ld services=%u servers=%u "

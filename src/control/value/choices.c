@@ -122,8 +122,8 @@ const struct choice choices_sandbox[] = {
 };
 
 const struct choice choices_may_be_down[] = {
-	{ "on", true, NULL },
 	{ "off", false, NULL },
+	{ "on", true, NULL },
 	{ NULL, 0, NULL },
 };
 

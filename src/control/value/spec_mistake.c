@@ -29,7 +29,8 @@ spec_refuse_list(const char *text, struct error *e)
 {
 	if (strchr(text, ',') == NULL || addr_is_unix_text(text))
 		return 0;
-	return error_set(e, "several servers are several words, without commas");
+	return error_set(
+	    e, "several servers are several words, without commas");
 }
 
 /* A URL is what other programs take: advises what pen takes of it, a host

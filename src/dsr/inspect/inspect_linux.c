@@ -127,8 +127,9 @@ is_default(const char *line, int v6, char interface[16])
 	char net[40], length[16];
 
 	if (v6)
-		return sscanf(line, "%39s %15s %*s %*s %*s %*s %*s %*s %*s %15s",
-			   net, length, interface) == 3 &&
+		return sscanf(line,
+			   "%39s %15s %*s %*s %*s %*s %*s %*s %*s %15s", net,
+			   length, interface) == 3 &&
 		    strspn(net, "0") == 32 && strcmp(length, "00") == 0 &&
 		    strcmp(interface, "lo") != 0;
 	return sscanf(line, "%15s %39s %*s %*s %*s %*s %*s %15s", interface,

@@ -30,7 +30,7 @@ struct query {
 
 /* Opens and reads nothing yet. NULL with errno ENOMEM. */
 struct resolver *resolver_new(struct loop *l);
-/* The version of the library that looks names up. */
+/* The version of c-ares. */
 const char *resolver_library_version(void);
 /* Queries under way are not answered any more; NULL is fine. */
 void resolver_free(struct resolver *r);

@@ -97,7 +97,8 @@ START_TEST(servers)
 	copy();
 	server(after, 0, "10.0.0.1")->set.weight = 7;
 	server(after, 1, NULL);
-	ck_assert_int_eq(text_set(&server(after, 2, "name")->address, "::1"), 0);
+	ck_assert_int_eq(
+	    text_set(&server(after, 2, "name")->address, "::1"), 0);
 	server(after, 4, "10.0.0.4");
 	server(after, 5, "name")->parent = 3;
 	expect((struct plan_difference){

@@ -315,7 +315,9 @@ START_TEST(mistakes)
 
 	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		ck_assert_ptr_null(log_format_new(refused[i][0], &e));
-		ck_assert_str_eq(e.text, refused[i][1]);
+		ck_assert_msg(strncmp(e.text, refused[i][1],
+				  strlen(refused[i][1])) == 0,
+		    "%s", e.text);
 	}
 }
 END_TEST
