@@ -28,7 +28,7 @@ pen -r {FRONT} {S0}
 > no http_connect
 > redirect_https
 < 0
-> http; redirect_https 443
+> redirect_https 443
 < 443
 > redirect_https json
 < {"redirect_https":443}
@@ -51,8 +51,9 @@ pen -r {FRONT} {S0}
 > no http_sticky SRV
 < error: no http_sticky: takes no argument
 > no http; redirect_https 443
-< error: redirect_https: redirect_https needs http (-H)
-> redirect_https
+< 443
+says redirect_https has no effect without http (-H)
+> redirect_https 0
 < 0
 > http_sticky SRV
 says http_sticky has no effect without http

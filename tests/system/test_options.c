@@ -377,8 +377,6 @@ START_TEST(habits_of_other_programs)
 	pen_expect_failure("penctl CONTROL reload)", "reload", NULL);
 	pen_expect_failure("penctl CONTROL shutdown)", "stop", NULL);
 	pen_expect_failure("(did you mean --help?)", "help", NULL);
-	pen_expect_failure("option --redirect-https needs http (-H)",
-	    "--redirect-https", "443", "1234", "127.0.0.1:9", NULL);
 }
 END_TEST
 

@@ -22,10 +22,6 @@ apply_frontend_check(struct apply *a, struct error *e)
 	int port = spec_default_port(&a->wanted->listen);
 
 	o->first_port = port > 0 ? (uint16_t)port : 0;
-	/* it would pass plain text on where https is wanted */
-	if (o->http.redirect_port != 0 && !o->http.on)
-		return error_set(e, "%s needs http (-H)",
-		    origin_name(a->wanted, "redirect_https"));
 	if ((o->rate_down == 0 && o->rate_up == 0) || sock_can_pace())
 		return 0;
 	return error_set(e, "%s: this system cannot limit the rate of a socket",

@@ -134,7 +134,8 @@ static const struct {
 	    "http http_status session_log log_format log_sample "
 	    "accept_proxy" },
 	{ NEED_HTTP, "without http (-H)",
-	    "forwarded http_forwarded http_connect http_sticky" },
+	    "forwarded http_forwarded redirect_https http_connect "
+	    "http_sticky" },
 	{ NEED_NOT_TRANSPARENT, "with transparent", "idlers" },
 	{ NEED_NO_DIRECTOR, "with dsr_if",
 	    "session_log log_format log_sample transparent "
