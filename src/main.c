@@ -30,6 +30,7 @@
 #include "control/language/options.h"
 #include "control/pen.h"
 #include "control/verify/preflight.h"
+#include "control/life/logs.h"
 #include "control/life/process.h"
 #include "control/life/rights.h"
 #include "control/life/sandbox.h"
@@ -37,8 +38,6 @@
 #include "control/verify/transparent.h"
 #include "net/listener.h"
 #include "net/program/starter.h"
-#include "net/sink.h"
-#include "proxy/log/sessionlog.h"
 
 static int
 main_fail(const struct error *e)
@@ -112,8 +111,7 @@ drop_privileges(struct pen *p, struct error *e)
 		return -1;
 	/* after the rights are dropped, logs are opened again as this user */
 	if (pw != NULL) {
-		sink_give(p->log, pw->pw_uid);
-		sink_give(sessionlog_sink(p->sessionlog), pw->pw_uid);
+		logs_give(p, pw->pw_uid);
 		give_sockets(p, pw);
 	}
 	if (process_drop_privileges(&o, e) < 0)

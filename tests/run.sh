@@ -635,6 +635,8 @@ packages_want \
 	bird \
 	rsyslogd \
 	logrotate \
+	goaccess \
+	fail2ban-regex \
 	postfix \
 	haproxy \
 	dovecot \

@@ -72,6 +72,8 @@ pg_isready postgresql-client postgresql       postgresql-client postgresql postg
 redis-server redis-server   redis             redis         redis       redis               redis        redis
 rsyslogd  rsyslog           rsyslog           rsyslog       rsyslog     rsyslog             rsyslog      -
 logrotate logrotate         logrotate         logrotate     logrotate   logrotate           logrotate    logrotate
+goaccess  goaccess          goaccess          goaccess      goaccess    goaccess            goaccess     goaccess
+fail2ban-regex fail2ban     fail2ban          fail2ban      fail2ban    fail2ban            py311-fail2ban fail2ban
 ldapsearch ldap-utils       openldap-clients  openldap-clients openldap openldap2-client    openldap26-client openldap
 keepalived keepalived       keepalived        keepalived    keepalived  keepalived          keepalived   -
 bird      bird2             bird              bird          bird        bird                bird2       -

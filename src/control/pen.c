@@ -14,6 +14,7 @@
 #include "control/apply/apply.h"
 #include "control/plan/descriptors.h"
 #include "control/apply/geoip.h"
+#include "control/life/logs.h"
 #include "control/life/on_state.h"
 #include "control/plan/origin.h"
 #include "control/pen.h"
@@ -134,17 +135,6 @@ reload(struct pen *p)
 		finish_reload(p);
 }
 
-static void
-reopen_logs(struct pen *p)
-{
-	struct error e;
-
-	if (sink_reopen(p->log, &e) < 0)
-		log_error("log not reopened error=\"%s\"", e.text);
-	if (sink_reopen(sessionlog_sink(p->sessionlog), &e) < 0)
-		log_error("session log not reopened error=\"%s\"", e.text);
-}
-
 /* Files are for the process that serves, or will. */
 static void
 on_hangup(void *arg)
@@ -154,12 +144,12 @@ on_hangup(void *arg)
 	if (p->team.hang_up != NULL)
 		p->team.hang_up(p);
 	if (p->replaced || p->upgrade != NULL) {
-		reopen_logs(p);
+		logs_reopen(p, true);
 		upgrade_pass_hangup(p);
 		return;
 	}
 	notify_reloading(&p->notify);
-	reopen_logs(p);
+	logs_reopen(p, true);
 	reload(p);
 }
 

@@ -65,6 +65,16 @@ says "level":"info","message":"
 < common
 > no session_log
 > session_log auto
+# a line for each request of HTTP
+> request_log; request_format
+< combined
+> request_log {DIR}http; request_format logfmt
+> request_log; request_format
+< {DIR}http
+< logfmt
+> request_format {tried}
+< error: request_format: "{tried}": field "tried" is of sessions: log_format has it
+> no request_log; no request_format
 # pages about pen
 > web
 > web_acl

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "proxy/http/http_log.h"
 #include "proxy/log/log_format.h"
 
 static bool
@@ -20,7 +21,7 @@ is_plain(const char *text)
 }
 
 static void
-check_line(const char *format, const char *line, size_t n)
+check_line(const char *format, const char *line, size_t n, size_t most)
 {
 	size_t i;
 #ifdef HAVE_JANSSON
@@ -32,7 +33,7 @@ check_line(const char *format, const char *line, size_t n)
 		json_decref(json);
 	}
 #endif
-	FUZZ_MUST(n <= LOG_FORMAT_LINE_MAX);
+	FUZZ_MUST(n <= most);
 	if (!is_plain(format)) /* as the operator wants it */
 		return;
 	for (i = 0; i < n; i++)
@@ -40,14 +41,30 @@ check_line(const char *format, const char *line, size_t n)
 		    (line[i] == '\n' && strcmp(format, "journal") == 0));
 }
 
+static struct record_text
+some(const char *text, size_t most)
+{
+	size_t n = strlen(text);
+
+	return (struct record_text){ text, n < most ? n : most };
+}
+
 /* The strings that came over the network, one behind the other. */
 static void
 write_line(const struct log_format *f, const char *format, const char *sni,
-    const char *id, bool timed)
+    const char *id, bool timed, bool request)
 {
 	static struct record_time when;
 	struct peer client = { .family = AF_INET6, .port = 7 };
+	struct request_record q = { .line = some(sni, HTTP_LOG_PATH_MAX),
+		.method = some(id, 16),
+		.path = some(sni, HTTP_LOG_PATH_MAX),
+		.host = some(id, HTTP_LOG_HOST_MAX),
+		.user_agent = some(sni, HTTP_LOG_AGENT_MAX),
+		.referer = some(id, HTTP_LOG_REFERER_MAX),
+		.first_us = UINT64_MAX };
 	struct session_record r = { .time = &when,
+		.request = request ? &q : NULL,
 		.reason = REASON_DONE,
 		.client = &client,
 		.id = id,
@@ -61,7 +78,9 @@ write_line(const struct log_format *f, const char *format, const char *sni,
 	if (r.id_n > 128)
 		r.id_n = 128;
 	record_time_set(&when, 1795345200);
-	check_line(format, line, log_format_line(f, &r, timed, line));
+	check_line(format, line, log_format_line(f, &r, timed, line),
+	    request ? (size_t)LOG_FORMAT_REQUEST_MAX
+		    : (size_t)LOG_FORMAT_LINE_MAX);
 	free(line);
 }
 
@@ -75,16 +94,19 @@ FUZZ(log_format)
 	struct log_format *f;
 	const char *format;
 	struct error e;
+	bool request;
 
 	n = n < size ? n : size;
 	sni = fuzz_string(data, n);
 	id = fuzz_string(data, n / 2);
 	text = fuzz_string(data + n, size - n);
 	format = kind % 8 < 4 ? kinds[kind % 8] : text;
-	f = log_format_new(format, &e);
+	request = kind & 64;
+	f = log_format_new(
+	    format, request ? RECORD_REQUEST : RECORD_SESSION, &e);
 	FUZZ_MUST(f != NULL || format == text);
 	if (f != NULL)
-		write_line(f, format, sni, id, kind & 128);
+		write_line(f, format, sni, id, kind & 128, request);
 	log_format_free(f);
 	free(text);
 	free(sni);

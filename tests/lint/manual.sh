@@ -85,11 +85,11 @@ awk -v defaults="$dir/defaults" '
 		}
 	}' "$man/pen.conf.5" >"$dir/untold"
 
-# fields of session lines, and of servers in JSON, that the page does not name
+# fields of lines of logs, and of servers in JSON, that the page does not name
 sed -n '/^\.Ss Fields/,/^\.El/p' "$man/pen-monitoring.7" |
 	sed -n 's/^\.It Cm //p' | tr -d ',' | tr ' ' '\n' | sort >"$dir/fields"
 sed -n 's/^	{ \.name = "\([a-z_]*\)".*/\1/p' \
-    "$top/src/proxy/log/session_record.c" | sort |
+    "$top/src/proxy/log/session_record.c" | sort -u |
 	comm -23 - "$dir/fields" >"$dir/unnamed"
 sed -n '/^\.It Ic servers$/,/^\.It Ic conn/p' "$man/pen-control.7" |
 	tr ' ;' '\n' | sort >"$dir/fields"

@@ -77,6 +77,8 @@ tests/system/test_routes: control/apply/routes proxy/session/session_hello
 tests/system/test_services_metrics: control/report/service_report control/web/web_status
 tests/system/test_session_log: proxy/session/session_log
 	proxy/log/session_record proxy/log/sessionlog
+tests/system/test_request_log: control/life/logs proxy/session/session_requests
+tests/unit/proxy/test_log_format: proxy/log/record_tried
 tests/system/test_services: control/apply/services control/apply/shares
 	control/commands/service_command
 tests/system/test_service_names: control/socket/naming

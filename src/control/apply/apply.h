@@ -59,6 +59,9 @@ struct apply {
 	struct sessionlog *sessions;
 	bool format_changed;
 	struct log_format *format;
+	struct sessionlog *httplog; /* of requests of HTTP */
+	bool httplog_changed, request_format_changed;
+	struct log_format *request_format;
 	struct routes *routes;
 	struct buffer route_warnings; /* new ones */
 	bool routes_changed;
@@ -171,6 +174,9 @@ int apply_log_find(
 /* What the log of sessions is to be; `to` is NULL: nothing. Returns 0, or -1
  * with a full message. */
 int apply_log_sessions(const struct pen *p, const struct plan *plan,
+    struct sessionlog_options *o, struct error *e);
+/* The same of a service's log of requests of HTTP. */
+int apply_log_requests(const struct pen *p, const struct plan *plan,
     struct sessionlog_options *o, struct error *e);
 
 #endif

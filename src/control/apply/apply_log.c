@@ -1,4 +1,5 @@
-/* apply_log.c: the logs of a plan: of requests, and of sessions. */
+/* apply_log.c: the logs of a plan: of what clients send first, of sessions, and
+ * of requests of HTTP. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -126,23 +127,29 @@ find_remote(
 	return 0;
 }
 
-/* ---- the format of each service ---- */
+/* ---- the formats of each service ---- */
 
-/* NULL for the one that logs have. Returns 0, or -1 with a full message. */
+/* NULL for the one that the log of sessions has. Returns 0, or -1 with a full
+ * message. */
 static int
-make_format(const struct plan *p, struct log_format **format, struct error *e)
+make_format(const struct plan *p, enum record_scope scope,
+    struct log_format **format, struct error *e)
 {
-	const char *text = p->config.session_log.format;
+	bool session = scope == RECORD_SESSION;
+	const char *text = session ? p->config.session_log.format
+				   : p->config.request_log.format;
 	struct error why;
 
 	*format = NULL;
-	if (text == NULL || strcmp(text, "logfmt") == 0)
+	if (text == NULL)
+		text = session ? "logfmt" : "combined";
+	if (session && strcmp(text, "logfmt") == 0)
 		return 0;
-	*format = log_format_new(text, &why);
+	*format = log_format_new(text, scope, &why);
 	if (*format != NULL)
 		return 0;
 	error_set(e, "\"%.200s\": %.250s", text, why.text);
-	origin_add(p, "log_format", e);
+	origin_add(p, session ? "log_format" : "request_format", e);
 	return -1;
 }
 
@@ -151,30 +158,56 @@ int
 apply_log_check(struct apply *a, struct error *e)
 {
 	struct log_format *format;
-	int rc = make_format(a->wanted, &format, e);
+	int rc = make_format(a->wanted, RECORD_SESSION, &format, e);
 
+	log_format_free(format);
+	if (rc < 0)
+		return rc;
+	rc = make_format(a->wanted, RECORD_REQUEST, &format, e);
 	log_format_free(format);
 	return rc;
 }
 
 static int
-prepare_format(struct apply *a, struct error *e)
+prepare_formats(struct apply *a, struct error *e)
 {
+	const struct config *now = &a->now->config,
+			    *wanted = &a->wanted->config;
+
 	a->format_changed = a->first ||
-	    !text_equal(a->now->config.session_log.format,
-		a->wanted->config.session_log.format);
-	return a->format_changed ? make_format(a->wanted, &a->format, e) : 0;
+	    !text_equal(now->session_log.format, wanted->session_log.format);
+	a->request_format_changed = a->first ||
+	    !text_equal(now->request_log.format, wanted->request_log.format);
+	if (a->format_changed &&
+	    make_format(a->wanted, RECORD_SESSION, &a->format, e) < 0)
+		return -1;
+	return a->request_format_changed
+	    ? make_format(a->wanted, RECORD_REQUEST, &a->request_format, e)
+	    : 0;
 }
 
 /* ---- where lines of sessions go ---- */
 
 static int
-explain_sessions(const struct plan *p, const char *to, const struct error *why,
-    struct error *e)
+explain_log(const struct plan *p, const char *setting, const char *to,
+    const struct error *why, struct error *e)
 {
 	error_set(e, "\"%.200s\": %.250s", to, why->text);
-	origin_add(p, "session_log", e);
+	origin_add(p, setting, e);
 	return -1;
+}
+
+static int
+check_log(const struct pen *p, const struct plan *plan, const char *setting,
+    struct sessionlog_options *o, struct error *e)
+{
+	struct error why;
+
+	if (o->to == NULL ||
+	    (find_remote(p, o->to, &o->remote, &why) == 0 &&
+		sessionlog_check(o, &why) == 0))
+		return 0;
+	return explain_log(plan, setting, o->to, &why, e);
 }
 
 int
@@ -182,16 +215,11 @@ apply_log_sessions(const struct pen *p, const struct plan *plan,
     struct sessionlog_options *o, struct error *e)
 {
 	const struct config *c = &plan->config;
-	struct error why;
 
 	memset(o, 0, sizeof(*o));
 	o->to = sessions_to(c);
 	o->sample = c->session_log.sample;
-	if (o->to == NULL ||
-	    (find_remote(p, o->to, &o->remote, &why) == 0 &&
-		sessionlog_check(o, &why) == 0))
-		return 0;
-	return explain_sessions(plan, o->to, &why, e);
+	return check_log(p, plan, "session_log", o, e);
 }
 
 static int
@@ -209,8 +237,53 @@ prepare_sessions(struct apply *a, struct error *e)
 	if (o.to == NULL)
 		return 0;
 	a->sessions = sessionlog_open(a->pen->loop, &o, &why);
-	return a->sessions != NULL ? 0
-				   : explain_sessions(a->wanted, o.to, &why, e);
+	return a->sessions != NULL
+	    ? 0
+	    : explain_log(a->wanted, "session_log", o.to, &why, e);
+}
+
+/* ---- requests of HTTP, of each service ---- */
+
+static const char *
+requests_to(const struct plan *p)
+{
+	const char *to = p->config.request_log.to;
+
+	return to == NULL || strcmp(to, "off") == 0 ? NULL : to;
+}
+
+int
+apply_log_requests(const struct pen *p, const struct plan *plan,
+    struct sessionlog_options *o, struct error *e)
+{
+	memset(o, 0, sizeof(*o));
+	o->requests = true;
+	o->to = requests_to(plan);
+	return check_log(p, plan, "request_log", o, e);
+}
+
+/* Which of them have a line is the process's setting. */
+static int
+prepare_httplog(struct apply *a, struct error *e)
+{
+	uint64_t sample = a->draft->config.session_log.sample;
+	struct sessionlog_options o;
+	struct error why;
+
+	a->httplog_changed = a->first ||
+	    a->pen->plan->config.session_log.sample != sample ||
+	    !text_equal(requests_to(a->now), requests_to(a->wanted));
+	if (!a->httplog_changed)
+		return 0;
+	if (apply_log_requests(a->pen, a->wanted, &o, e) < 0)
+		return -1;
+	if (o.to == NULL)
+		return 0;
+	o.sample = sample;
+	a->httplog = sessionlog_open(a->pen->loop, &o, &why);
+	return a->httplog != NULL
+	    ? 0
+	    : explain_log(a->wanted, "request_log", o.to, &why, e);
 }
 
 /* ---- all services have the same logs ---- */
@@ -225,10 +298,9 @@ set_logs(struct service *svc)
 int
 apply_log_prepare(struct apply *a, struct error *e)
 {
-	if (prepare_format(a, e) < 0)
-		return -1;
-	if (!service_is_first(a->service) ||
-	    (prepare_requests(a, e) == 0 && prepare_sessions(a, e) == 0))
+	if (prepare_formats(a, e) == 0 && prepare_httplog(a, e) == 0 &&
+	    (!service_is_first(a->service) ||
+		(prepare_requests(a, e) == 0 && prepare_sessions(a, e) == 0)))
 		return 0;
 	apply_log_cancel(a);
 	return -1;
@@ -239,7 +311,22 @@ apply_log_cancel(struct apply *a)
 {
 	sink_close(a->log);
 	sessionlog_free(a->sessions);
+	sessionlog_free(a->httplog);
 	log_format_free(a->format);
+	log_format_free(a->request_format);
+}
+
+static void
+commit_own(struct apply *a)
+{
+	struct frontend *f = a->service->frontend;
+
+	if (a->format_changed)
+		frontend_set_log_format(f, a->format);
+	if (a->request_format_changed)
+		frontend_set_request_format(f, a->request_format);
+	if (a->httplog_changed)
+		frontend_set_httplog(f, a->httplog);
 }
 
 /* A service that is new gets those that are there. The first one is always the
@@ -251,8 +338,7 @@ apply_log_commit(struct apply *a)
 	struct sink *requests = a->pen->log;
 	struct service *svc;
 
-	if (a->format_changed)
-		frontend_set_log_format(a->service->frontend, a->format);
+	commit_own(a);
 	if (!service_is_first(a->service)) {
 		if (a->first) {
 			set_logs(a->service);

@@ -151,6 +151,14 @@ note_socket(const struct notes *n, const struct addr *at)
 
 /* ---- what a plan has ---- */
 
+/* It may be no file at all: "auto", HOST:PORT. */
+static void
+note_log(const struct notes *n, const char *to)
+{
+	if (to != NULL && (strchr(to, '/') != NULL || access(to, F_OK) == 0))
+		note_written(n, to);
+}
+
 static void
 note_service(const struct notes *n, const struct plan *p, bool *names)
 {
@@ -173,6 +181,7 @@ note_service(const struct notes *n, const struct plan *p, bool *names)
 		note_socket(n, &p->listen.entry[i].at);
 	for (i = 0; (s = plan_slot(p, i)) != NULL && !*names; i++)
 		*names = plan_server_has_name(s);
+	note_log(n, p->config.request_log.to);
 }
 
 static void
@@ -233,14 +242,6 @@ note_config(const struct notes *n, const char *file)
 	note_directory(n, file, config_use(file));
 	if (realpath(file, path) != NULL)
 		note_directory(n, path, config_use(path));
-}
-
-/* It may be no file at all: "auto", HOST:PORT. */
-static void
-note_log(const struct notes *n, const char *to)
-{
-	if (to != NULL && (strchr(to, '/') != NULL || access(to, F_OK) == 0))
-		note_written(n, to);
 }
 
 static void

@@ -6,10 +6,9 @@
 
 #include "base/log.h"
 #include "control/life/context.h"
+#include "control/life/logs.h"
 #include "control/answer/reply.h"
 #include "dsr/director/director.h"
-#include "net/sink.h"
-#include "proxy/log/sessionlog.h"
 
 /* How often to check whether sessions are left, and whether logs were moved. */
 enum { TICK_MS = 50, FOLLOW_MS = 1000 };
@@ -66,8 +65,7 @@ follow_successor(struct pen *p, uint64_t now)
 	if (now - p->stopping.followed < FOLLOW_MS)
 		return;
 	p->stopping.followed = now;
-	sink_follow(p->log);
-	sink_follow(sessionlog_sink(p->sessionlog));
+	logs_follow(p);
 }
 
 static bool

@@ -118,9 +118,11 @@ plan_new(void)
 	plan_acls_init(&p->acls);
 	p->config.session_log.to = strdup("auto");
 	p->config.session_log.format = strdup("logfmt");
+	p->config.request_log.format = strdup("combined");
 	plan_servers_init(&p->servers);
 	if (p->config.session_log.to != NULL &&
-	    p->config.session_log.format != NULL)
+	    p->config.session_log.format != NULL &&
+	    p->config.request_log.format != NULL)
 		return p;
 	plan_free(p);
 	errno = ENOMEM;

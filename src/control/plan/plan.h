@@ -94,6 +94,12 @@ struct session_log_settings {
 	uint64_t sample;
 };
 
+/* The same for each request of HTTP; of each service. */
+struct request_log_settings {
+	char *to;     /* NULL or "off": nowhere */
+	char *format; /* NULL: combined */
+};
+
 /* What rows of the table point into. Strings are the plan's own. */
 struct config {
 	struct pool_options pool;
@@ -127,6 +133,7 @@ struct config {
 	char *geoip;	 /* the database of countries */
 	char *log;	 /* of requests: a path or HOST:PORT */
 	struct session_log_settings session_log;
+	struct request_log_settings request_log;
 	int syslog_facility; /* of syslog.h */
 	int log_lines;	     /* of pen's own log: 1: JSON */
 	char *web;	 /* where the pages are: [ADDRESS:]PORT or /PATH */

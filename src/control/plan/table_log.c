@@ -25,8 +25,8 @@ const struct command rows_log[] = {
 	    .offset = AT(session_log.sample),
 	    .max = 1000000000,
 	    .flags = ROW_PROCESS,
-	    .help = "log one session in N, and all that end with an error; 0: "
-		    "errors only" },
+	    .help = "log one session, and one request, in N, and all that end "
+		    "with an error; 0: errors only" },
 	{ .name = "log_lines",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(log_lines),
@@ -34,6 +34,21 @@ const struct command rows_log[] = {
 	    .flags = ROW_PROCESS,
 	    .help = "lines of pen's own log: text, the default, or an object "
 		    "of JSON each" },
+	{ .name = "request_log",
+	    .kind = KIND_FILE,
+	    .offset = AT(request_log.to),
+	    .flags = ROW_NO,
+	    .args = "[off|log|FILE|stdout|stderr|syslog[:HOST:PORT]|"
+		    "journal|udp:HOST:PORT]",
+	    .help = "one line per HTTP/1 request, with the status of its "
+		    "answer" },
+	{ .name = "request_format",
+	    .kind = KIND_TEXT,
+	    .offset = AT(request_log.format),
+	    .flags = ROW_NO,
+	    .args = "[common|combined|logfmt|json|TEMPLATE]",
+	    .help = "format of that line, combined by default, as web servers "
+		    "write it; a template has {fields}" },
 	{ .name = "syslog_facility",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(syslog_facility),

@@ -344,10 +344,19 @@ try_service_source(struct service *svc, struct error *e)
 }
 
 static int
+try_request_log(struct service *svc, struct error *e)
+{
+	struct sessionlog_options o;
+
+	return apply_log_requests(svc->pen, svc->plan, &o, e);
+}
+
+static int
 try_services(const struct pen *p, struct error *e)
 {
 	static int (*const tries[])(struct service *, struct error *) = {
-		try_service_tls, try_checks, try_service_source
+		try_service_tls, try_checks, try_service_source,
+		try_request_log
 	};
 	struct service *svc;
 	unsigned from;

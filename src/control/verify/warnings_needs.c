@@ -35,6 +35,7 @@ enum need {
 	NEED_PEEKING,
 	NEED_SERVERS,
 	NEED_HTTP,
+	NEED_REQUEST_LOG,
 	NEED_NOT_TRANSPARENT,
 	NEED_NO_DIRECTOR,
 	NEED_DIRECTOR,
@@ -83,6 +84,7 @@ find_needs(const struct plan *p, bool has[NEEDS])
 	/* the dummy server answers by itself */
 	has[NEED_SERVERS] = !f->dummy;
 	has[NEED_HTTP] = f->http.on;
+	has[NEED_REQUEST_LOG] = p->config.request_log.to != NULL;
 	/* connections opened in advance have no client yet */
 	has[NEED_NOT_TRANSPARENT] = !transparent_is_wanted(p);
 	has[NEED_NO_DIRECTOR] = !director;
@@ -126,16 +128,17 @@ static const struct {
 	{ NEED_SHARES, "with roundrobin or hash", "slow_start" },
 	{ NEED_CONNECTIONS, "with udp or dsr_if",
 	    "queue retry peek peek_wait http http_status http_sticky rate_up "
-	    "rate_down sndbuf rcvbuf keepalive keepalive_time "
+	    "request_log rate_down sndbuf rcvbuf keepalive keepalive_time "
 	    "keepalive_interval keepalive_count user_timeout idlers log "
 	    "proxy_protocol conn_rate client_limit_action" },
 	{ NEED_PEEKING, "without peek or route", "peek_wait" },
 	{ NEED_SERVERS, "with dummy",
 	    "http http_status session_log log_format log_sample "
-	    "accept_proxy" },
+	    "request_log accept_proxy" },
 	{ NEED_HTTP, "without http (-H)",
 	    "forwarded http_forwarded redirect_https http_connect "
-	    "http_sticky" },
+	    "http_sticky request_log" },
+	{ NEED_REQUEST_LOG, "without request_log", "request_format" },
 	{ NEED_NOT_TRANSPARENT, "with transparent", "idlers" },
 	{ NEED_NO_DIRECTOR, "with dsr_if",
 	    "session_log log_format log_sample transparent "

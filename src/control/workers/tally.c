@@ -87,7 +87,7 @@ join_record(void *arg, const struct record *r)
 	if (!worker)
 		return;
 	if (r->frontend != NULL)
-		r->frontend->stats = at;
+		frontend_core_count_in(r->frontend, at);
 	else if (r->server != NULL)
 		pool_count_in(r->server, at);
 	else

@@ -16,6 +16,7 @@
 #include "control/apply/refresh.h"
 #include "control/apply/services.h"
 #include "control/apply/shares.h"
+#include "control/life/logs.h"
 #include "control/life/on_state.h"
 #include "control/life/process.h"
 #include "control/report/fit.h"
@@ -29,7 +30,6 @@
 #include "net/program/starter.h"
 #include "net/resolve/resolver.h"
 #include "proxy/log/requestlog.h"
-#include "proxy/log/sessionlog.h"
 
 /* Bytes that are kept for the leader before lists wait; how long it may take
  * the last counters; how long this process may outlive it. */
@@ -84,10 +84,7 @@ say_rest(struct worker *w)
 static void
 hang_up(struct pen *p)
 {
-	struct error e;
-
-	(void)sink_reopen(p->log, &e);
-	(void)sink_reopen(sessionlog_sink(p->sessionlog), &e);
+	logs_reopen(p, false);
 	services_refresh(p);
 }
 

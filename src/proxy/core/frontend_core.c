@@ -3,9 +3,11 @@
 #include "config.h"
 
 #include "base/hash.h"
+#include "net/sink.h"
 #include "proxy/core/frontend_core.h"
 #include "proxy/core/limits.h"
 #include "proxy/log/dump.h"
+#include "proxy/log/sessionlog.h"
 #include "proxy/wire/route.h"
 
 void
@@ -157,6 +159,13 @@ frontend_core_adjust(struct frontend_core *f)
 	f->rate_reached = false;
 	frontend_check_limits(f);
 	preopened_adjust(&f->preopened);
+}
+
+void
+frontend_core_count_in(struct frontend_core *f, struct frontend_stats *st)
+{
+	f->stats = st;
+	sink_count_lost(sessionlog_sink(f->httplog), &st->lines_lost.requests);
 }
 
 /* ---- life ---- */

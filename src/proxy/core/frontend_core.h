@@ -55,6 +55,9 @@ struct frontend_core {
 	struct sink *requestlog; /* NULL: none; not owned */
 	struct sessionlog *sessionlog; /* the same */
 	struct log_format *log_format; /* NULL: logfmt */
+	struct sessionlog *httplog; /* of requests; owned; NULL: none */
+	struct log_format *request_format; /* of these; owned */
+	struct http_logging logging;	   /* the same for http_log.h */
 	struct preopened preopened;
 
 	struct shared_limit_member shared; /* among all frontends */
@@ -76,6 +79,8 @@ int frontend_core_init(struct frontend_core *f, struct loop *l, struct pool *p,
     const struct frontend_options *o);
 /* All that serves clients is gone. */
 void frontend_core_fini(struct frontend_core *f);
+/* Counts there from now on, what its log loses, too. */
+void frontend_core_count_in(struct frontend_core *f, struct frontend_stats *st);
 /* The options are others. */
 void frontend_core_adjust(struct frontend_core *f);
 

@@ -107,6 +107,29 @@ frontend_set_log_format(struct frontend *f, struct log_format *format)
 }
 
 void
+frontend_set_httplog(struct frontend *f, struct sessionlog *g)
+{
+	sessionlog_free(f->core.httplog);
+	f->core.httplog = g;
+	f->core.logging.on = g != NULL;
+	sink_count_lost(
+	    sessionlog_sink(g), &f->core.stats->lines_lost.requests);
+}
+
+void
+frontend_set_request_format(struct frontend *f, struct log_format *format)
+{
+	log_format_free(f->core.request_format);
+	f->core.request_format = format;
+}
+
+struct sink *
+frontend_httplog_sink(const struct frontend *f)
+{
+	return sessionlog_sink(f->core.httplog);
+}
+
+void
 frontend_set_tls(struct frontend *f, const struct frontend_tls *tls)
 {
 	bool same = f->core.tls.handshake_ms == tls->handshake_ms;
@@ -268,6 +291,8 @@ frontend_free(struct frontend *f)
 	dummies_fini(&f->dummies);
 	list_remove(&f->cut.task.link);
 	frontend_set_log_format(f, NULL);
+	frontend_set_httplog(f, NULL);
+	frontend_set_request_format(f, NULL);
 	log_forget_lost(&f->core.stats->lines_lost.own);
 	frontend_core_fini(&f->core);
 	free(f);

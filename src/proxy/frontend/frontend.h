@@ -199,5 +199,12 @@ void frontend_count_log(struct frontend *f);
 /* How its lines are written, which is the frontend's from now on; NULL:
  * logfmt. */
 void frontend_set_log_format(struct frontend *f, struct log_format *format);
+/* Requests of HTTP are logged there from now on, NULL: nowhere, in that format.
+ * Both are the frontend's from now on. */
+void frontend_set_httplog(struct frontend *f, struct sessionlog *g);
+void frontend_set_request_format(
+    struct frontend *f, struct log_format *format);
+/* Where that goes; NULL: nowhere, or to the program's own log. */
+struct sink *frontend_httplog_sink(const struct frontend *f);
 
 #endif

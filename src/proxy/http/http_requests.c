@@ -52,6 +52,13 @@ skip_to(struct pass *p, size_t start)
 	p->run = start;
 }
 
+/* How many bytes have gone on so far. */
+static size_t
+http_requests_emitted(const struct pass *p)
+{
+	return p->copied + (p->at - p->run);
+}
+
 /* ---- stages; each returns whether to go on ---- */
 
 static bool
@@ -62,6 +69,33 @@ http_requests_refuse(struct http_requests *r, unsigned status, const char *why)
 	r->status = status;
 	r->wrong = why;
 	return false;
+}
+
+/* These are apart, so that what is not logged does not pay for them. */
+static __attribute__((noinline)) void
+http_requests_log_head(
+    struct http_requests *r, const struct pass *p, size_t start)
+{
+	http_log_request(&r->log, r->count,
+	    (struct http_text){ p->in + start, r->head.length },
+	    http_requests_emitted(p));
+}
+
+static __attribute__((noinline)) void
+http_requests_log_sent(struct http_requests *r, const struct pass *p)
+{
+	http_log_sent(&r->log, r->count - 1, http_requests_emitted(p));
+}
+
+/* Refuses a header section that begins here. */
+static __attribute__((noinline)) bool
+refuse_head(struct http_requests *r, const struct pass *p, unsigned status,
+    const char *why)
+{
+	if (http_log_is_on(&r->log))
+		http_log_refused(&r->log, r->count,
+		    (struct http_text){ p->in + p->at, p->length - p->at });
+	return http_requests_refuse(r, status, why);
 }
 
 /* The lines of the section that is at `start` go on, but those that go. */
@@ -116,10 +150,19 @@ request_ends(struct http_requests *r)
 	memset(&r->head, 0, sizeof(r->head));
 }
 
+/* All of it has gone on. */
+static inline void
+request_is_sent(struct http_requests *r, const struct pass *p)
+{
+	if (r->log.first != NULL)
+		http_requests_log_sent(r, p);
+	request_ends(r);
+}
+
 /* With the rest of a body before it, whose request has its answer already, what
  * goes on could not be sent again: the rest would be taken for a request. */
 static void
-on_head(struct http_requests *r, bool first)
+on_head(struct http_requests *r, const struct pass *p, bool first)
 {
 	const struct http_head *h = &r->head;
 
@@ -135,7 +178,7 @@ on_head(struct http_requests *r, bool first)
 	else if (h->body > 0)
 		r->stage = HTTP_REQUESTS_BODY;
 	else
-		request_ends(r);
+		request_is_sent(r, p);
 }
 
 /* Whether the header section is complete; one that is wrong is refused. */
@@ -146,8 +189,9 @@ read_head(struct http_requests *r, const struct pass *p)
 	case HTTP_HEAD_DONE:
 		return true;
 	case HTTP_HEAD_WRONG:
-		http_requests_refuse(r, r->head.status, r->head.wrong);
-		return false;
+		if (r->stage == HTTP_REQUESTS_HEAD)
+			return refuse_head(r, p, r->head.status, r->head.wrong);
+		return http_requests_refuse(r, r->head.status, r->head.wrong);
 	default:
 		return false;
 	}
@@ -164,10 +208,12 @@ take_head(struct http_requests *r, struct pass *p)
 	if (!read_head(r, p))
 		return false;
 	if (r->head.kind & HTTP_KIND_CONNECT && !r->adding->connect)
-		return http_requests_refuse(r, 501, "CONNECT");
+		return refuse_head(r, p, 501, "CONNECT");
+	if (http_log_is_on(&r->log))
+		http_requests_log_head(r, p, start);
 	pass_head(r, p, start);
 	p->at = start + r->head.length;
-	on_head(r, start == 0);
+	on_head(r, p, start == 0);
 	return true;
 }
 
@@ -178,7 +224,7 @@ http_requests_take_trailers(struct http_requests *r, struct pass *p)
 	if (!read_head(r, p))
 		return false;
 	p->at += r->head.length;
-	request_ends(r);
+	request_is_sent(r, p);
 	return true;
 }
 
@@ -230,7 +276,7 @@ http_requests_take_stage(struct http_requests *r, struct pass *p)
 	case HTTP_REQUESTS_BODY:
 		if (!http_pass_body(&r->left, &p->at, p->length))
 			return false;
-		request_ends(r);
+		request_is_sent(r, p);
 		return true;
 	case HTTP_REQUESTS_CHUNK_SIZE:
 		return http_requests_take_chunk_size(r, p);
@@ -311,6 +357,7 @@ void
 http_requests_fini(struct http_requests *r)
 {
 	buffer_fini(&r->held);
+	http_log_fini(&r->log);
 }
 
 bool
@@ -355,12 +402,27 @@ http_requests_are_idle(const struct http_requests *r)
 }
 
 void
+http_requests_log_rest(struct http_requests *r)
+{
+	struct http_text held = { buffer_bytes(&r->held),
+		buffer_length(&r->held) };
+
+	if (!http_log_is_on(&r->log) || r->stage != HTTP_REQUESTS_HEAD ||
+	    !http_requests_have_begun(r) || http_requests_wait(r))
+		return;
+	http_log_refused(&r->log, r->count, held);
+	buffer_consume(&r->held, held.length);
+}
+
+void
 http_requests_end(struct http_requests *r)
 {
 	r->last = true;
 	if (r->stage != HTTP_REQUESTS_HEAD &&
 	    (r->stage != HTTP_REQUESTS_REFUSED || r->cut))
 		return;
+	if (r->log.first != NULL)
+		http_log_withdraw(&r->log, r->count);
 	r->stage = HTTP_REQUESTS_OVER;
 	r->status = 0;
 	buffer_consume(&r->held, buffer_length(&r->held));

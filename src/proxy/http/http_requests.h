@@ -21,6 +21,7 @@
 
 #include "base/addr.h"
 #include "base/buffer.h"
+#include "proxy/http/http_log.h"
 #include "proxy/http/http_request.h"
 
 /* Requests without an answer: others wait. Bytes that may be added to one. */
@@ -61,7 +62,8 @@ enum http_requests_stage {
 	HTTP_REQUESTS_REFUSED
 };
 
-/* All zero at first, but for `adding` and `pending`. */
+/* All zero at first, but for `adding` and `pending`, and what `log` has of its
+ * frontend, where there is one. */
 struct http_requests {
 	const struct http_adding *adding;
 	struct http_pending *pending;
@@ -75,6 +77,7 @@ struct http_requests {
 	uint64_t count; /* header sections that went on */
 	struct buffer held;
 	struct http_head head;
+	struct http_log log; /* of those without a line so far */
 
 	unsigned status;   /* of what was refused; 0: nothing */
 	const char *wrong; /* a short message */
@@ -96,6 +99,9 @@ uint64_t http_requests_clear(const struct http_requests *r);
 bool http_requests_have_begun(const struct http_requests *r);
 /* No request has begun that is not complete, nor waits. */
 bool http_requests_are_idle(const struct http_requests *r);
+/* No more comes of a header section that has begun, and no server gets it: it
+ * is for the log, once. */
+void http_requests_log_rest(struct http_requests *r);
 /* The one that is under way is the last: what follows is thrown away. */
 void http_requests_end(struct http_requests *r);
 /* The one that is undecided was answered. */

@@ -24,6 +24,51 @@ http_responses_copy_run(struct pass *p, size_t end)
 	p->run = end;
 }
 
+/* ---- for the log of requests ---- */
+
+/* How many bytes have gone on so far. */
+static size_t
+http_responses_emitted(const struct pass *p)
+{
+	return p->copied + (p->at - p->run);
+}
+
+/* The number of the request that is being answered. */
+static uint64_t
+http_responses_number(const struct http_responses *r)
+{
+	return r->requests->count - r->pending->count;
+}
+
+static bool
+http_responses_are_logged(const struct http_responses *r)
+{
+	return r->requests->log.first != NULL;
+}
+
+/* These are apart, so that what is not logged does not pay for them. */
+static __attribute__((noinline)) void
+http_responses_log_answer(struct http_responses *r, const struct pass *p)
+{
+	http_log_answer(&r->requests->log, http_responses_number(r),
+	    http_responses_emitted(p));
+}
+
+static __attribute__((noinline)) void
+http_responses_log_status(
+    struct http_responses *r, const struct pass *p, bool endless)
+{
+	http_log_status(&r->requests->log, http_responses_number(r),
+	    r->head.status, endless, http_responses_emitted(p));
+}
+
+static __attribute__((noinline)) void
+http_responses_log_end(struct http_responses *r, const struct pass *p)
+{
+	http_log_answered(&r->requests->log, http_responses_number(r),
+	    http_responses_emitted(p));
+}
+
 /* ---- ends ---- */
 
 /* From here on nothing goes on. */
@@ -43,11 +88,13 @@ http_responses_refuse(struct http_responses *r, const char *why)
 	return nothing_follows(r, HTTP_RESPONSES_WRONG);
 }
 
-static bool
-response_ends(struct http_responses *r)
+static inline bool
+response_ends(struct http_responses *r, const struct pass *p)
 {
 	unsigned kind = r->pending->kind[r->pending->first];
 
+	if (http_responses_are_logged(r))
+		http_responses_log_end(r, p);
 	http_pending_remove(r->pending);
 	r->begun = false;
 	if (r->last || r->ending || kind & HTTP_KIND_LAST)
@@ -182,6 +229,8 @@ on_tunnel(struct http_responses *r, struct pass *p)
 	bool final = r->head.status >= 200;
 
 	pass_head(r, p, final ? r->add : NULL, false);
+	if (http_responses_are_logged(r))
+		http_responses_log_status(r, p, true);
 	r->answers += final;
 	http_requests_decided(r->requests, true);
 	http_pending_remove(r->pending);
@@ -196,6 +245,9 @@ on_final(struct http_responses *r, struct pass *p, unsigned kind)
 
 	r->answers++;
 	pass_head(r, p, r->add, closes);
+	if (http_responses_are_logged(r))
+		http_responses_log_status(
+		    r, p, r->stage == HTTP_RESPONSES_CLOSE);
 	r->add = NULL;
 	if (kind & (HTTP_KIND_CONNECT | HTTP_KIND_UPGRADE))
 		http_requests_decided(r->requests, false);
@@ -215,6 +267,8 @@ on_head_end(struct http_responses *r, struct pass *p)
 					  : "wrong Content-Length");
 	if (r->classes != NULL && class <= HTTP_CLASSES)
 		r->classes[class - 1]++;
+	if (http_responses_are_logged(r))
+		http_responses_log_answer(r, p);
 	r->stage = next;
 	if (next == HTTP_RESPONSES_HEAD)
 		return on_interim(r, p);
@@ -311,7 +365,7 @@ http_responses_take_trailers(struct http_responses *r, struct pass *p)
 	if (!is_line_here(r, p, &line))
 		return false;
 	take_lines(r, p);
-	return line.length > 0 || response_ends(r);
+	return line.length > 0 || response_ends(r, p);
 }
 
 static bool
@@ -322,7 +376,7 @@ http_responses_take_stage(struct http_responses *r, struct pass *p)
 		return http_responses_take_head(r, p);
 	case HTTP_RESPONSES_BODY:
 		return http_pass_body(&r->left, &p->at, p->length) &&
-		    response_ends(r);
+		    response_ends(r, p);
 	case HTTP_RESPONSES_CHUNK_SIZE:
 		return http_responses_take_chunk_size(r, p);
 	case HTTP_RESPONSES_CHUNK:

@@ -1,48 +1,18 @@
-/* log_format.c: a record of a session as a line. */
+/* log_format.c: a record of a session, or of a request, as a line. */
 #include "config.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/words.h"
-#include "proxy/log/log_format.h"
-
-/* The longest text before a value, with a NUL. */
-enum { PIECE_MAX = 32 };
-
-/* Text, then a field: " ms=" and what it took. */
-struct piece {
-	const char *text;
-	size_t length;
-	const struct record_field *field; /* NULL: none follows */
-};
-
-struct line {
-	char *text;
-	size_t length;
-};
-
-struct log_format {
-	void (*write)(const struct log_format *f,
-	    const struct session_record *r, bool timed, struct line *l);
-	char *text; /* owned; pieces point into it */
-	struct piece *pieces;
-	size_t count, without_tls;   /* those before the fields of TLS */
-	bool special[UCHAR_MAX + 1]; /* bytes that a value cannot have as such
-				      */
-	struct log_format *message;  /* of the journal; owned */
-};
+#include "proxy/log/log_format_private.h"
 
 /* ---- lines ---- */
 
 static void
 log_format_add(struct line *l, const char *text, size_t n)
 {
-	size_t left = LOG_FORMAT_LINE_MAX - l->length;
+	size_t left = l->max - l->length;
 
 	if (n > left)
 		n = left;
@@ -56,7 +26,7 @@ add_text(struct line *l, const char *text)
 	log_format_add(l, text, strlen(text));
 }
 
-static bool
+bool
 log_format_is_safe(unsigned char c)
 {
 	return c >= 0x20 && c != 0x7f && c != '"' && c != '\\';
@@ -150,7 +120,7 @@ is_clean(const struct log_format *f, const struct record_field *field,
 static size_t
 append_unless_special(const struct log_format *f,
     const struct record_field *field, struct line *l, size_t n,
-    char escape[RECORD_VALUE_MAX])
+    char escape[RECORD_LONG_MAX])
 {
 	char *value = l->text + l->length;
 	bool special = !is_clean(f, field, value, n);
@@ -160,8 +130,8 @@ append_unless_special(const struct log_format *f,
 	else
 		l->length += n;
 	/* in front of the value, too, the line may be too long already */
-	if (l->length > LOG_FORMAT_LINE_MAX)
-		l->length = LOG_FORMAT_LINE_MAX;
+	if (l->length > l->max)
+		l->length = l->max;
 	return special ? n : 0;
 }
 
@@ -195,11 +165,11 @@ count_pieces(const struct log_format *f, const struct session_record *r)
 
 /* ---- all fields ---- */
 
-static void
-write_logfmt(const struct log_format *f, const struct session_record *r,
-    bool timed, struct line *l)
+void
+log_format_write_logfmt(const struct log_format *f,
+    const struct session_record *r, bool timed, struct line *l)
 {
-	char copy[RECORD_VALUE_MAX];
+	char copy[RECORD_LONG_MAX];
 	size_t i, n, count = count_pieces(f, r);
 
 	for (i = timed ? 0 : 1; i < count; i++) {
@@ -217,11 +187,11 @@ write_logfmt(const struct log_format *f, const struct session_record *r,
 }
 
 /* A line that was cut would not be JSON: it is left out as a whole then. */
-static void
-write_json(const struct log_format *f, const struct session_record *r,
-    bool timed, struct line *l)
+void
+log_format_write_json(const struct log_format *f,
+    const struct session_record *r, bool timed, struct line *l)
 {
-	char copy[RECORD_VALUE_MAX];
+	char copy[RECORD_LONG_MAX];
 	size_t i, n, count = count_pieces(f, r);
 
 	(void)timed;
@@ -238,18 +208,18 @@ write_json(const struct log_format *f, const struct session_record *r,
 			log_format_add(l, "\"", 1);
 	}
 	l->text[0] = '{';
-	if (l->length < LOG_FORMAT_LINE_MAX)
+	if (l->length < l->max)
 		log_format_add(l, "}", 1);
 	else
 		l->length = 0;
 }
 
 /* A newline would begin another field. */
-static void
-write_journal(const struct log_format *f, const struct session_record *r,
-    bool timed, struct line *l)
+void
+log_format_write_journal(const struct log_format *f,
+    const struct session_record *r, bool timed, struct line *l)
 {
-	char message[LOG_FORMAT_ROOM], copy[RECORD_VALUE_MAX];
+	char message[LOG_FORMAT_ROOM], copy[RECORD_LONG_MAX];
 	size_t i, n;
 
 	(void)timed;
@@ -270,11 +240,11 @@ write_journal(const struct log_format *f, const struct session_record *r,
 
 /* ---- templates ---- */
 
-static void
-write_template(const struct log_format *f, const struct session_record *r,
-    bool timed, struct line *l)
+void
+log_format_write_template(const struct log_format *f,
+    const struct session_record *r, bool timed, struct line *l)
 {
-	char copy[RECORD_VALUE_MAX];
+	char copy[RECORD_LONG_MAX];
 	size_t i, n;
 
 	(void)timed;
@@ -294,216 +264,13 @@ write_template(const struct log_format *f, const struct session_record *r,
 	}
 }
 
-static struct piece *
-add_piece(struct log_format *f, const char *text, size_t length)
-{
-	struct piece *more =
-	    realloc(f->pieces, (f->count + 1) * sizeof(*f->pieces));
-
-	if (more == NULL)
-		return NULL;
-	f->pieces = more;
-	f->pieces[f->count] = (struct piece){ text, length, NULL };
-	return &f->pieces[f->count++];
-}
-
-static void
-refuse_field(const char *name, size_t n, struct error *e)
-{
-	const struct record_field *f;
-	char list[300];
-	size_t at = 0;
-
-	/* what does not fit is in the manual */
-	for (f = record_fields;
-	     f->name != NULL && at + strlen(f->name) + 8 < sizeof(list); f++)
-		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s",
-		    at > 0 ? ", " : "", f->name);
-	error_set(e, "no field \"%.*s\" (there are %s%s)",
-	    (int)(n < 40 ? n : 40), name, list, f->name != NULL ? ", .." : "");
-}
-
-/* The piece up to the next brace, or the end. Returns what follows, NULL with a
- * short message. */
-static const char *
-split_piece(struct log_format *f, const char *at, struct error *e)
-{
-	size_t n = strcspn(at, "{"), name;
-	bool brace = at[n] == '{' && at[n + 1] == '{';
-	struct piece *p = add_piece(f, at, n + brace);
-
-	if (p == NULL) {
-		error_set(e, "%s", strerror(ENOMEM));
-		return NULL;
-	}
-	at += n;
-	if (brace || *at == '\0')
-		return at + 2 * brace;
-	name = strcspn(++at, "}");
-	if (at[name] == '\0') {
-		error_set(e, "\"{%s\" has no }", at);
-		return NULL;
-	}
-	p->field = record_field_find(at, name);
-	if (p->field == NULL) {
-		refuse_field(at, name, e);
-		return NULL;
-	}
-	return at + name + 1;
-}
-
-/* ---- lines of all fields ---- */
-
-/* What stands around a name. */
-struct style {
-	const char *before, *behind;
-	bool upper, quotes; /* a quote after that, unless it is a number */
-};
-
-static const struct style style_logfmt = { " ", "=", false, false };
-static const struct style style_json = { ",\"", "\":", false, true };
-static const struct style style_journal = { "\nPEN_", "=", true, false };
-
-static void
-print_name(char text[PIECE_MAX], const struct style *s,
-    const struct record_field *field)
-{
-	char name[RECORD_NAME_MAX + 1];
-	size_t i;
-
-	for (i = 0; field->name[i] != '\0' && i < RECORD_NAME_MAX; i++)
-		name[i] = s->upper
-		    ? (char)toupper((unsigned char)field->name[i])
-		    : field->name[i];
-	name[i] = '\0';
-	snprintf(text, PIECE_MAX, "%s%s%s%s", s->before, name, s->behind,
-	    s->quotes && !field->is_number ? "\"" : "");
-}
-
-static int
-list_fields(struct log_format *f, const struct style *s)
-{
-	const struct record_field *field;
-	struct piece *p;
-	char *at;
-
-	for (field = record_fields; field->name != NULL; field++)
-		f->count++;
-	f->text = calloc(f->count + 1, PIECE_MAX); /* they are read beyond */
-	f->pieces = calloc(f->count, sizeof(*f->pieces));
-	if (f->text == NULL || f->pieces == NULL)
-		return -1;
-	p = f->pieces;
-	at = f->text;
-	for (field = record_fields; field->name != NULL; field++) {
-		if (field->on_request)
-			continue;
-		print_name(at, s, field);
-		*p++ = (struct piece){ at, strlen(at), field };
-		if (!field->is_tls)
-			f->without_tls = (size_t)(p - f->pieces);
-		at += PIECE_MAX;
-	}
-	f->count = (size_t)(p - f->pieces);
-	return 0;
-}
-
-/* ---- life ---- */
-
-static const struct word {
-	const char *name;
-	void (*write)(const struct log_format *f,
-	    const struct session_record *r, bool timed, struct line *l);
-	const struct style *style; /* NULL: the template */
-	const char *template;
-} formats[] = {
-	{ "logfmt", write_logfmt, &style_logfmt, NULL },
-	{ "jsonl", write_json, &style_json, NULL },
-	{ "journal", write_journal, &style_journal, NULL },
-	{ "common", write_template, NULL,
-	    "{clf_host} - - [{clf_time}] \"CONNECT {server} HTTP/1.1\" "
-	    "{status} {down} {reason} {port}" },
-	{ NULL, write_template, NULL, NULL }, /* any other text is one */
-};
-
-static void
-set_special(struct log_format *f)
-{
-	bool utf8 = f->write == write_logfmt || f->write == write_json;
-	int c;
-
-	for (c = 0; c <= UCHAR_MAX; c++)
-		f->special[c] =
-		    !log_format_is_safe((unsigned char)c) || (utf8 && c > 0x7f);
-	f->special[' '] = f->special['='] = f->write == write_logfmt;
-}
-
-static int
-compile(struct log_format *f, const char *text, struct error *e)
-{
-	const struct word *word = formats;
-	const char *at;
-	bool journal;
-
-	while (word->name != NULL && strcmp(word->name, text) != 0)
-		word++;
-	f->write = word->write;
-	journal = f->write == write_journal;
-	set_special(f);
-	if (word->style != NULL) {
-		if (list_fields(f, word->style) < 0)
-			return error_set(e, "%s", strerror(ENOMEM));
-		if (journal)
-			f->message = log_format_new("logfmt", e);
-		return journal && f->message == NULL ? -1 : 0;
-	}
-	f->text = strdup(word->template != NULL ? word->template : text);
-	if (f->text == NULL)
-		return error_set(e, "%s", strerror(ENOMEM));
-	at = f->text;
-	if (strcspn(at, "\r\n") != strlen(at))
-		return error_set(e, "a template is one line");
-	if (strchr(at, '{') == NULL)
-		return error_set(e,
-		    "expects logfmt, jsonl, journal, common or a template with "
-		    "{fields}");
-	while (*at != '\0')
-		if ((at = split_piece(f, at, e)) == NULL)
-			return -1;
-	return 0;
-}
-
-struct log_format *
-log_format_new(const char *text, struct error *e)
-{
-	struct log_format *f = calloc(1, sizeof(*f));
-
-	if (f == NULL) {
-		error_set(e, "%s", strerror(ENOMEM));
-		return NULL;
-	}
-	if (compile(f, text, e) == 0)
-		return f;
-	log_format_free(f);
-	return NULL;
-}
-
-void
-log_format_free(struct log_format *f)
-{
-	if (f == NULL)
-		return;
-	log_format_free(f->message);
-	free(f->pieces);
-	free(f->text);
-	free(f);
-}
-
 size_t
 log_format_line(const struct log_format *f, const struct session_record *r,
     bool timed, char line[LOG_FORMAT_ROOM])
 {
-	struct line l = { line, 0 };
+	struct line l = { line, 0,
+		f->scope == RECORD_SESSION ? LOG_FORMAT_LINE_MAX
+					   : LOG_FORMAT_REQUEST_MAX };
 
 	f->write(f, r, timed, &l);
 	return l.length;

@@ -1,4 +1,5 @@
-/* session_record.c: the fields of a session's line in the log, one row each. */
+/* session_record.c: the fields of a line in the log of sessions, and in that of
+ * requests, one row each. */
 #include "config.h"
 
 #include <stddef.h>
@@ -88,6 +89,14 @@ put_client_ip(const struct session_record *r, char *value)
 	return strlen(peer_format_host(r->client, value));
 }
 
+static size_t
+put_client_port(const struct session_record *r, char *value)
+{
+	return r->client->family == AF_UNIX
+	    ? 0
+	    : number_format(value, r->client->port);
+}
+
 /* Programs that read such logs take nothing but addresses; a Unix client is one
  * of this machine. */
 static size_t
@@ -147,8 +156,8 @@ put_server_number(const struct session_record *r, char *value)
 
 /* A server that was given as an address has that as its name: once is enough.
  */
-static bool
-is_address(const char *name)
+bool
+record_is_address(const char *name)
 {
 	return name[strspn(name, "0123456789.")] == '\0' ||
 	    strchr(name, ':') != NULL || strchr(name, '/') != NULL;
@@ -158,7 +167,7 @@ static size_t
 session_record_put_name(const struct session_record *r, char *value)
 {
 	if (r->server == NULL || r->server->name == NULL ||
-	    is_address(r->server->name))
+	    record_is_address(r->server->name))
 		return 0;
 	return put_text(value, r->server->name);
 }
@@ -194,6 +203,103 @@ static size_t
 put_tried(const struct session_record *r, char *value)
 {
 	return r->tried == NULL ? 0 : put_text(value, r->tried);
+}
+
+/* ---- requests ---- */
+
+static size_t
+put_bytes(struct record_text t, char *value)
+{
+	size_t n = t.length < RECORD_LONG_MAX ? t.length : RECORD_LONG_MAX;
+
+	if (n > 0)
+		memcpy(value, t.at, n);
+	return n;
+}
+
+static size_t
+put_request(const struct session_record *r, char *value)
+{
+	return put_bytes(r->request->line, value);
+}
+
+static size_t
+put_method(const struct session_record *r, char *value)
+{
+	return put_bytes(r->request->method, value);
+}
+
+static size_t
+put_path(const struct session_record *r, char *value)
+{
+	return put_bytes(r->request->path, value);
+}
+
+static size_t
+put_protocol(const struct session_record *r, char *value)
+{
+	return put_bytes(r->request->protocol, value);
+}
+
+/* In lines that have all fields it stands for those. */
+static size_t
+put_malformed(const struct session_record *r, char *value)
+{
+	return r->request->method.length > 0
+	    ? 0
+	    : put_bytes(r->request->line, value);
+}
+
+static size_t
+session_record_put_host(const struct session_record *r, char *value)
+{
+	return put_bytes(r->request->host, value);
+}
+
+static size_t
+put_user_agent(const struct session_record *r, char *value)
+{
+	return put_bytes(r->request->user_agent, value);
+}
+
+static size_t
+put_referer(const struct session_record *r, char *value)
+{
+	return put_bytes(r->request->referer, value);
+}
+
+static size_t
+put_request_status(const struct session_record *r, char *value)
+{
+	return number_format(value, r->request->status);
+}
+
+static size_t
+put_body(const struct session_record *r, char *value)
+{
+	return number_format(value, r->request->body);
+}
+
+static size_t
+put_retries(const struct session_record *r, char *value)
+{
+	return r->request->retries == 0
+	    ? 0
+	    : number_format(value, r->request->retries);
+}
+
+static size_t
+put_request_first_ms(const struct session_record *r, char *value)
+{
+	return r->request->first_us == UINT64_MAX
+	    ? 0
+	    : put_thousandths(value, r->request->first_us);
+}
+
+static size_t
+put_request_ms(const struct session_record *r, char *value)
+{
+	return put_thousandths(value, r->request->total_us);
 }
 
 /* ---- TLS ---- */
@@ -256,34 +362,53 @@ put_server_tls(const struct session_record *r, char *value)
 #define OR_NONE	  .or_none = true
 #define ASKED	  .on_request = true
 #define TLS	  .is_tls = true
+#define SESSION	  .scope = RECORD_SESSION
+#define REQUEST	  .scope = RECORD_REQUEST
 
 const struct record_field record_fields[] = {
 	{ .name = "time", .put = put_time, PLAIN },
 	{ .name = "clf_time", .put = put_clf_time, PLAIN, ASKED },
 	{ .name = "epoch", .put = put_epoch, NUMBER, ASKED },
 	{ .name = "reason", .put = put_reason, PLAIN },
-	{ .name = "status", .put = put_status, NUMBER, ASKED },
+	{ .name = "status", .put = put_status, NUMBER, ASKED, SESSION },
 	{ .name = "client", .put = put_client, ADDRESS },
 	{ .name = "client_ip", .put = put_client_ip, ADDRESS, ASKED },
+	{ .name = "client_port", .put = put_client_port, NUMBER, ASKED },
 	{ .name = "clf_host", .put = put_clf_host, ADDRESS, ASKED },
 	{ .name = "via", .put = put_via, ADDRESS },
 	{ .name = "id", .put = put_id },
 	{ .name = "port", MEMBER(port), OR_NONE },
 	{ .name = "service", .put = put_service },
 	{ .name = "session", MEMBER(session), ASKED },
+	{ .name = "request", .put = put_request, ASKED, REQUEST },
+	{ .name = "method", .put = put_method, REQUEST },
+	{ .name = "path", .put = put_path, REQUEST },
+	{ .name = "protocol", .put = put_protocol, REQUEST },
+	{ .name = "malformed", .put = put_malformed, REQUEST },
+	{ .name = "host", .put = session_record_put_host, REQUEST },
+	{ .name = "status", .put = put_request_status, NUMBER, REQUEST },
 	{ .name = "server", .put = put_server, ADDRESS },
 	{ .name = "number", .put = put_server_number, NUMBER, ASKED },
 	{ .name = "name", .put = session_record_put_name },
 	{ .name = "up", MEMBER(up) },
 	{ .name = "down", MEMBER(down) },
-	{ .name = "datagrams_up", .put = put_datagrams_up, NUMBER },
-	{ .name = "datagrams_down", .put = put_datagrams_down, NUMBER },
-	{ .name = "queue_ms", MEMBER(queued_ms), OR_NONE },
-	{ .name = "connect_ms", .put = put_connect_ms, NUMBER },
-	{ .name = "first_ms", .put = put_first_ms, NUMBER },
-	{ .name = "ms", MEMBER(total_ms) },
-	{ .name = "failures", MEMBER(failures), OR_NONE },
-	{ .name = "tried", .put = put_tried },
+	{ .name = "body", .put = put_body, NUMBER, ASKED, REQUEST },
+	{ .name = "datagrams_up", .put = put_datagrams_up, NUMBER, SESSION },
+	{ .name = "datagrams_down",
+	    .put = put_datagrams_down,
+	    NUMBER,
+	    SESSION },
+	{ .name = "queue_ms", MEMBER(queued_ms), OR_NONE, SESSION },
+	{ .name = "connect_ms", .put = put_connect_ms, NUMBER, SESSION },
+	{ .name = "first_ms", .put = put_first_ms, NUMBER, SESSION },
+	{ .name = "first_ms", .put = put_request_first_ms, NUMBER, REQUEST },
+	{ .name = "ms", MEMBER(total_ms), SESSION },
+	{ .name = "ms", .put = put_request_ms, NUMBER, REQUEST },
+	{ .name = "failures", MEMBER(failures), OR_NONE, SESSION },
+	{ .name = "tried", .put = put_tried, SESSION },
+	{ .name = "retries", .put = put_retries, NUMBER, REQUEST },
+	{ .name = "referer", .put = put_referer, REQUEST },
+	{ .name = "user_agent", .put = put_user_agent, REQUEST },
 	{ .name = "tls", .put = session_record_put_tls, TLS },
 	{ .name = "cipher", .put = put_cipher, TLS },
 	{ .name = "sni", .put = put_sni, TLS },
@@ -306,67 +431,15 @@ record_put(
 }
 
 const struct record_field *
-record_field_find(const char *name, size_t n)
+record_field_find(const char *name, size_t n, enum record_scope scope)
 {
 	const struct record_field *f;
 
 	for (f = record_fields; f->name != NULL; f++)
-		if (strlen(f->name) == n && memcmp(f->name, name, n) == 0)
+		if (strlen(f->name) == n && memcmp(f->name, name, n) == 0 &&
+		    record_field_is_of(f, scope))
 			return f;
 	return NULL;
-}
-
-/* ---- servers that were tried ---- */
-
-static size_t
-put_tried_server(const struct server *s, uint16_t port, char *value)
-{
-	struct addr copy;
-	const struct addr *at;
-	size_t n;
-
-	if (s->addrs.count == 0)
-		return s->name == NULL ? 0 : put_text(value, s->name);
-	at = addr_with_port(&s->addrs.addr[s->addr_first], port, &copy);
-	/* several servers have this name */
-	if (s->name == NULL || is_address(s->name) ||
-	    strchr(s->name, '*') != NULL)
-		return strlen(addr_format(at, value));
-	n = put_text(value, s->name);
-	if (n > RECORD_VALUE_MAX - 1 - NUMBER_TEXT_MAX)
-		n = RECORD_VALUE_MAX - 1 - NUMBER_TEXT_MAX;
-	value[n++] = ':';
-	return n + number_format(value + n, addr_port(at));
-}
-
-static unsigned
-count_tried(const char *list)
-{
-	unsigned n = 1;
-
-	for (; (list = strchr(list, ',')) != NULL; list++)
-		n++;
-	return n;
-}
-
-char *
-record_add_tried(char *list, const struct server *s, uint16_t port)
-{
-	char one[RECORD_VALUE_MAX + 1], *longer;
-	size_t used = list == NULL ? 0 : strlen(list) + 1;
-	size_t n = put_tried_server(s, port, one);
-
-	if (n == 0 || used + n > RECORD_VALUE_MAX ||
-	    (list != NULL && count_tried(list) >= RECORD_TRIED_MAX))
-		return list;
-	longer = realloc(list, used + n + 1);
-	if (longer == NULL)
-		return list;
-	if (used > 0)
-		longer[used - 1] = ',';
-	memcpy(longer + used, one, n);
-	longer[used + n] = '\0';
-	return longer;
 }
 
 void

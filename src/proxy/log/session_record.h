@@ -1,5 +1,5 @@
-/* session_record.h: what is known of a session, or of a flow, when it is over,
- * and the fields that a line of the log may have. Pure.
+/* session_record.h: what is known of a session, of a flow, or of a request of
+ * HTTP, when it is over, and the fields that a line of the logs may have. Pure.
  *
  *     field       example                         of a session
  *     time        2026-11-22T12:00:00.250+01:00   when it ended (RFC 3339)
@@ -33,7 +33,25 @@
  *     alpn        http/1.1
  *     resumed     yes                             the client's TLS session was
  *     subject     CN=alice                        of the client's certificate
- *     server_tls  TLSv1.3                         of the server's side */
+ *     server_tls  TLSv1.3                         of the server's side
+ *
+ * A request has these, too, but for queue_ms, connect_ms, failures, tried and
+ * those of datagrams: as they are of itself, or of its session. And besides:
+ *
+ *     request     GET /a?b HTTP/1.1               its first line, as it came
+ *     method      GET
+ *     path        /a?b                            with the query
+ *     protocol    HTTP/1.1
+ *     malformed   GET<tab>/                       the first line of what is
+ *                                                 none
+ *     host        www.example.org                 the field Host
+ *     user_agent  curl/8.5.0                      the same
+ *     referer     https://example.org/            the same
+ *     status      200                             of its answer; of one that
+ *                                                 has none, as of its end
+ *     body        32768                           bytes of the answer after
+ *                                                 its header section
+ *     retries     1                               servers that failed it */
 #ifndef PEN_PROXY_SESSION_RECORD_H
 #define PEN_PROXY_SESSION_RECORD_H
 
@@ -48,7 +66,11 @@
 struct server;
 struct tls_facts;
 
-enum { RECORD_NAME_MAX = 16, RECORD_VALUE_MAX = 512 };
+/* Bytes of a name, and of values; of a request some may be longer. */
+enum { RECORD_NAME_MAX = 16, RECORD_VALUE_MAX = 512, RECORD_LONG_MAX = 2200 };
+
+/* Whose field it is. */
+enum record_scope { RECORD_BOTH, RECORD_SESSION, RECORD_REQUEST };
 
 /* The wall clock as text; made once a second. */
 struct record_time {
@@ -60,7 +82,25 @@ struct record_time {
 
 struct log_format;
 
+/* Bytes of another owner; of length 0: none. */
+struct record_text {
+	const char *at;
+	size_t length;
+};
+
+struct request_record {
+	struct record_text line, method, path, protocol;
+	struct record_text host, user_agent, referer;
+	uint64_t status;
+	uint64_t body;
+	uint64_t retries;
+	uint64_t first_us; /* UINT64_MAX: no byte came */
+	uint64_t total_us;
+};
+
 struct session_record {
+	/* NULL: it is of a session, or a flow. */
+	const struct request_record *request;
 	const struct record_time *time;
 	unsigned time_ms; /* of the second */
 	enum reason reason;
@@ -93,6 +133,7 @@ struct record_field {
 	bool is_address; /* the same, unless it is of a Unix socket */
 	bool is_tls;	 /* only sessions with TLS have it; these are last */
 	bool on_request; /* not in the lines with all fields */
+	enum record_scope scope;
 	/* As record_put(); NULL: it is the number `at` there in the record,
 	 * a uint64_t. */
 	size_t (*put)(const struct session_record *r, char *value);
@@ -100,15 +141,23 @@ struct record_field {
 	bool or_none; /* the number 0 is none */
 };
 
-/* Writes the value of at most RECORD_VALUE_MAX bytes, and no more than a NUL
- * after it; returns its length, 0: there is none. */
+/* Writes the value of at most RECORD_LONG_MAX bytes, of a session
+ * RECORD_VALUE_MAX, and no more than a NUL after it; returns its length, 0:
+ * there is none. */
 size_t record_put(const struct record_field *f, const struct session_record *r,
     char *value);
 
 extern const struct record_field record_fields[]; /* ended by no name */
 
-/* NULL: there is none. */
-const struct record_field *record_field_find(const char *name, size_t n);
+static inline bool
+record_field_is_of(const struct record_field *f, enum record_scope scope)
+{
+	return f->scope == RECORD_BOTH || f->scope == scope;
+}
+
+/* That of sessions, or of requests. NULL: there is none. */
+const struct record_field *record_field_find(
+    const char *name, size_t n, enum record_scope scope);
 
 /* A list of servers that were tried has so many at most, and RECORD_VALUE_MAX
  * bytes. */
@@ -117,6 +166,9 @@ enum { RECORD_TRIED_MAX = 8 };
  * name, or its address if it has no name, and its port, which is `port` if it
  * has none of its own. Returns the list, as it was if memory is short. */
 char *record_add_tried(char *list, const struct server *s, uint16_t port);
+
+/* Whether the name that an operator gave a server is an address, or a path. */
+bool record_is_address(const char *name);
 
 /* Makes the texts again when the second has changed. */
 void record_time_set(struct record_time *t, int64_t second);

@@ -1,4 +1,5 @@
-/* sessionlog.c: which sessions have a line, and what goes around it. */
+/* sessionlog.c: which sessions, or requests, have a line, and what goes around
+ * it. */
 #include "config.h"
 
 #include <errno.h>
@@ -29,14 +30,15 @@ priority(void)
 static const char journal_path[] = "/run/systemd/journal/socket";
 
 struct sessionlog {
-	struct sink *sink; /* NULL: the program's own log */
+	const char *what;	   /* "session", "request" */
+	struct sink *sink;	   /* NULL: the program's own log */
 	struct log_format *format; /* of records without one */
 	bool is_journal;	   /* which has no other */
 	/* Writes what stands before a line; NULL: nothing does. */
 	size_t (*envelope)(struct sessionlog *g, const struct session_record *r,
 	    char text[ENVELOPE_MAX]);
 	uint64_t sample;
-	uint64_t seen; /* sessions without an error */
+	uint64_t seen; /* without an error */
 	struct record_time time;
 	char host[HOST_MAX];
 	uint64_t second; /* of the loop: of these lines */
@@ -45,6 +47,12 @@ struct sessionlog {
 	struct loop *loop;
 	struct timer tell; /* how many were not shown */
 };
+
+static const char *
+sessionlog_kind(const struct session_record *r)
+{
+	return r->request != NULL ? "request" : r->is_flow ? "flow" : "session";
+}
 
 /* ---- envelopes ---- */
 
@@ -57,7 +65,7 @@ envelope_5424(struct sessionlog *g, const struct session_record *r,
 	return (size_t)snprintf(text, ENVELOPE_MAX,
 	    "<%d>1 %s.%03u%s %s pen %ld %s - ", priority(), g->time.local,
 	    r->time_ms, g->time.zone, g->host, (long)getpid(),
-	    r->is_flow ? "flow" : "session");
+	    sessionlog_kind(r));
 }
 
 /* What log daemons take from programs of their own machine: RFC 3164, section
@@ -118,9 +126,9 @@ socket_of(const struct sessionlog_options *o)
 
 /* NULL with a short message. Not for the program's own log. */
 static struct sink *
-open_sink(struct loop *l, const struct sessionlog_options *o, struct error *e)
+open_sink(struct loop *l, const char *what, const struct sessionlog_options *o,
+    struct error *e)
 {
-	static const char what[] = "session";
 	struct addr at = socket_of(o);
 
 	if (is_file(o))
@@ -170,8 +178,8 @@ tell_not_shown(struct sessionlog *g)
 {
 	timer_stop(&g->tell);
 	if (g->not_shown > 0)
-		log_write(NULL, LOG_LEVEL_INFO, "sessions not shown count=%llu",
-		    (unsigned long long)g->not_shown);
+		log_write(NULL, LOG_LEVEL_INFO, "%ss not shown count=%llu",
+		    g->what, (unsigned long long)g->not_shown);
 	g->not_shown = 0;
 }
 
@@ -191,6 +199,7 @@ sessionlog_open(
 		error_set(e, "%s", strerror(ENOMEM));
 		return NULL;
 	}
+	g->what = o->requests ? "request" : "session";
 	g->sample = o->sample;
 	g->loop = l;
 	timer_init(&g->tell, on_tell);
@@ -201,11 +210,12 @@ sessionlog_open(
 	if (gethostname(g->host, sizeof(g->host) - 1) < 0 || g->host[0] == '\0')
 		snprintf(g->host, sizeof(g->host), "-");
 	g->is_journal = strcmp(o->to, "journal") == 0;
-	g->format = log_format_new(g->is_journal ? "journal" : "logfmt", e);
+	g->format = log_format_new(g->is_journal ? "journal" : "logfmt",
+	    o->requests ? RECORD_REQUEST : RECORD_SESSION, e);
 	if (g->format != NULL && strcmp(o->to, "log") == 0)
 		return g;
 	if (g->format != NULL)
-		g->sink = open_sink(l, o, e);
+		g->sink = open_sink(l, g->what, o, e);
 	if (g->sink != NULL)
 		return g;
 	sessionlog_free(g);
@@ -245,8 +255,7 @@ fits_log(struct sessionlog *g, uint64_t now)
 	}
 	if (g->lines == LINES_A_SECOND) {
 		if (g->not_shown++ == 0)
-			(void)timer_start(
-			    g->loop, &g->tell, 1000 - now % 1000);
+			(void)timer_start(g->loop, &g->tell, 1000 - now % 1000);
 		return false;
 	}
 	g->lines++;
@@ -262,13 +271,9 @@ is_flow_error(enum reason why)
 	    why == REASON_SERVER_RESET || why == REASON_SERVER_DOWN;
 }
 
-bool
-sessionlog_wants(
-    struct sessionlog *g, enum reason why, bool is_flow, uint64_t now)
+static bool
+wants(struct sessionlog *g, bool failed, uint64_t now)
 {
-	bool failed =
-	    is_flow ? is_flow_error(why) : reason_end(why) != SERVER_END_GOOD;
-
 	if (g->sample != 1 && !failed &&
 	    (g->sample == 0 || g->seen++ % g->sample != 0))
 		return false;
@@ -276,7 +281,36 @@ sessionlog_wants(
 	    fits_log(g, now);
 }
 
+bool
+sessionlog_wants(
+    struct sessionlog *g, enum reason why, bool is_flow, uint64_t now)
+{
+	return wants(g,
+	    is_flow ? is_flow_error(why) : reason_end(why) != SERVER_END_GOOD,
+	    now);
+}
+
+bool
+sessionlog_wants_request(
+    struct sessionlog *g, enum reason why, unsigned status, uint64_t now)
+{
+	return wants(
+	    g, status >= 400 || reason_end(why) != SERVER_END_GOOD, now);
+}
+
 /* ---- lines ---- */
+
+static const struct log_format *
+format_for(const struct sessionlog *g, const struct log_format *format)
+{
+	return format != NULL && !g->is_journal ? format : g->format;
+}
+
+bool
+sessionlog_has_tls(const struct sessionlog *g, const struct log_format *format)
+{
+	return log_format_has_tls(format_for(g, format));
+}
 
 void
 sessionlog_put(struct sessionlog *g, struct session_record *r)
@@ -284,8 +318,6 @@ sessionlog_put(struct sessionlog *g, struct session_record *r)
 	char text[ENVELOPE_MAX + LOG_FORMAT_ROOM], *line = text;
 	bool timed = g->sink != NULL && g->envelope == NULL;
 	struct timespec now = { 0, 0 };
-	const struct log_format *format =
-	    r->format != NULL && !g->is_journal ? r->format : g->format;
 	size_t n;
 
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -294,12 +326,13 @@ sessionlog_put(struct sessionlog *g, struct session_record *r)
 	r->time_ms = (unsigned)(now.tv_nsec / 1000000);
 	if (g->envelope != NULL)
 		line += g->envelope(g, r, text);
-	n = log_format_line(format, r, timed, line);
+	n = log_format_line(format_for(g, r->format), r, timed, line);
 	if (n == 0)
 		return;
 	if (g->sink == NULL) {
-		log_write(NULL, LOG_LEVEL_INFO, "%s closed %.*s",
-		    r->is_flow ? "flow" : "session", (int)n, line);
+		log_write(NULL, LOG_LEVEL_INFO, "%s %s %.*s",
+		    sessionlog_kind(r), r->request != NULL ? "ended" : "closed",
+		    (int)n, line);
 		return;
 	}
 	line += n;

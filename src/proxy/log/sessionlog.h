@@ -1,6 +1,6 @@
 /* sessionlog.h: a line for each session, and each flow, when it has ended, to
- * the destination of session_log, in the format of its record (log_format.h);
- * the journal has its own.
+ * the destination of session_log, or of request_log one for each request of
+ * HTTP; in the format of its record (log_format.h); the journal has its own.
  *
  *     log         pen's own log, ten lines a second at most, and then the
  *                 number of those omitted
@@ -22,10 +22,11 @@ struct sessionlog;
 struct sink;
 
 struct sessionlog_options {
+	bool requests; /* it is a log of these */
 	const char *to;	    /* as above; NULL: nowhere */
 	struct addr remote; /* of udp: and syslog:HOST:PORT */
-	uint64_t sample;    /* one session of so many, and all that end with an
-			       error; 0: those alone */
+	uint64_t sample; /* one of so many, and all that end with an error; 0:
+			  * those alone */
 };
 
 /* Whether the file could be written to, or the socket of a log daemon is there.
@@ -43,7 +44,14 @@ void sessionlog_free(struct sessionlog *g);
  * ms, as that of the loop. What has none costs no record. */
 bool sessionlog_wants(
     struct sessionlog *g, enum reason why, bool is_flow, uint64_t now);
-/* Writes the line of a session that it wants; fills in the time. */
+/* The same of a request with that answer; 4xx and 5xx are errors, too. */
+bool sessionlog_wants_request(
+    struct sessionlog *g, enum reason why, unsigned status, uint64_t now);
+/* Whether a record in that format, NULL being the log's own, has to have what
+ * is known of TLS. */
+bool sessionlog_has_tls(
+    const struct sessionlog *g, const struct log_format *format);
+/* Writes the line of what it wants; fills in the time. */
 void sessionlog_put(struct sessionlog *g, struct session_record *r);
 
 #endif

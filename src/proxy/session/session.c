@@ -233,6 +233,8 @@ session_close(struct session *s, enum reason why)
 
 	if (s->state == QUEUED)
 		session_queue_leave(s); /* and has its queue_ms */
+	if (f->httplog != NULL)
+		session_requests_end(s, said);
 	if (f->sessionlog != NULL)
 		session_log_close(s, said);
 	if (s->server != NULL)
@@ -368,6 +370,7 @@ sessions_init(struct sessions *all, struct frontend_core *f)
 	session_queue_init(all);
 	session_rebalance_init(all);
 	f->share.on_read = session_on_read;
+	session_requests_init(f);
 	return session_times_init(all);
 }
 

@@ -74,6 +74,7 @@ session_http_begin(struct session *s)
 	h->responses.classes = f->stats->http_classes;
 	prepare_lines(s, h);
 	s->more->http_relay = h;
+	session_requests_begin(s);
 	return session_http_attach(s) && pipe_refilter(&s->to_server) == 0;
 }
 
@@ -117,6 +118,11 @@ static void
 session_say(struct session *s, const char *bytes, size_t n, enum reason why,
     bool reset)
 {
+	struct http_log raw = { NULL, NULL, NULL };
+	bool logged = s->frontend->httplog != NULL && n > 0;
+
+	if (logged)
+		session_requests_refuse(s, &raw);
 	if (s->state == QUEUED)
 		session_queue_leave(s);
 	expiry_cancel(&s->expiry);
@@ -129,9 +135,12 @@ session_say(struct session *s, const char *bytes, size_t n, enum reason why,
 	if (n > 0) /* a page ends well */
 		s->server_reset = false;
 	if (n > 0 && pipe_add(&s->to_client, bytes, n) < 0) {
+		http_log_fini(&raw);
 		session_close(s, REASON_NO_RESOURCES);
 		return;
 	}
+	if (logged)
+		session_requests_page(s, &raw, bytes, n, why);
 	s->because = (uint8_t)why;
 	session_set_state(s, DRAINING);
 	session_relay_schedule(s);
@@ -271,8 +280,10 @@ session_http_unanswered(struct session *s, unsigned status, enum reason why)
 void
 session_http_note_end(struct session *s)
 {
-	const struct http_relay *h = s->more->http_relay;
+	struct http_relay *h = s->more->http_relay;
 
+	if (h != NULL && h->requests.log.first != NULL && !s->to_server.ended)
+		http_log_cut(&h->requests.log);
 	if (h != NULL && s->state == RELAYING && !s->client_told &&
 	    !s->to_server.ended && h->pending.count > 0 &&
 	    !h->pending.closing && !http_responses_are_within(&h->responses))

@@ -32,8 +32,8 @@ session_sender(const struct session *s)
 
 /* The number that was sent to the server, or the one of the proxy in front. */
 static void
-session_tell_id(const struct session *s, struct session_record *r,
-    char text[PROXY_ID_TEXT])
+session_tell_id(
+    const struct session *s, struct session_record *r, char text[PROXY_ID_TEXT])
 {
 	const struct session_facts *facts = s->more->facts;
 
@@ -53,8 +53,9 @@ session_note_address(struct session *s)
 	struct session_facts *facts;
 	struct addr at;
 
-	if (s->frontend->sessionlog == NULL || s->server == NULL ||
-	    !session_server_moved(s) || sock_peer_addr(s->up.fd, &at) < 0 ||
+	if ((s->frontend->sessionlog == NULL && s->frontend->httplog == NULL) ||
+	    s->server == NULL || !session_server_moved(s) ||
+	    sock_peer_addr(s->up.fd, &at) < 0 ||
 	    (facts = session_facts(s)) == NULL)
 		return;
 	session_forget_address(s);
@@ -123,28 +124,34 @@ session_record(const struct session *s, enum reason why, struct addr *own)
 	};
 }
 
+void
+session_log_fill(
+    struct session_line *l, const struct session *s, enum reason why, bool tls)
+{
+	l->record = session_record(s, why, &l->at);
+	session_tell_id(s, &l->record, l->id);
+	if (!tls)
+		return;
+	l->record.client_tls = session_tls_facts(&s->down, &l->client);
+	l->record.server_tls = session_tls_facts(&s->up, &l->server);
+	l->record.sni = l->record.client_tls != NULL
+	    ? l->record.client_tls->name
+	    : session_first_name(s, &l->first);
+}
+
 /* The operator's own log is set by session_log; at level debug all sessions are
  * in the program's log. */
 void
 session_log_close(const struct session *s, enum reason why)
 {
 	struct sessionlog *g = s->frontend->sessionlog;
-	struct tls_facts client, server;
-	struct session_record r;
-	struct addr server_at;
-	struct first first;
-	char id[PROXY_ID_TEXT];
+	struct session_line l;
 
 	if (g == NULL ||
 	    !sessionlog_wants(g, why, false, loop_now(s->frontend->loop)))
 		return;
-	r = session_record(s, why, &server_at);
-	session_tell_id(s, &r, id);
-	r.client_tls = session_tls_facts(&s->down, &client);
-	r.server_tls = session_tls_facts(&s->up, &server);
-	r.sni = r.client_tls != NULL ? r.client_tls->name
-				     : session_first_name(s, &first);
-	sessionlog_put(g, &r);
+	session_log_fill(&l, s, why, true);
+	sessionlog_put(g, &l.record);
 }
 
 /* ---- servers that were tried ---- */
@@ -155,6 +162,8 @@ session_note_tried(struct session *s, const struct server *server)
 	struct session_facts *facts =
 	    s->frontend->sessionlog != NULL ? session_facts(s) : NULL;
 
+	if (s->frontend->httplog != NULL)
+		session_requests_failed(s);
 	if (facts == NULL)
 		return;
 	facts->tried = record_add_tried(facts->tried, server, s->port);

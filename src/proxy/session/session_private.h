@@ -17,6 +17,7 @@
  *     session_retry.c    a request that its server lost
  *     session_next.c     HELLO once more: the server ended between requests
  *     session_http.c     its requests, and pages of our own
+ *     session_requests.c the lines of its requests
  *     session_time.c     how long each state may last
  *     session_quiet.c    at which moment a session may be ended
  *     session_log.c      what is logged of it
@@ -27,9 +28,11 @@
 
 #include "net/stream.h"
 #include "proxy/core/frontend_core.h"
+#include "proxy/log/session_record.h"
 #include "proxy/session/session.h"
 #include "proxy/wire/first.h"
 #include "proxy/wire/proxy_header.h"
+#include "tls/tls.h"
 
 /* Up to QUEUED no bytes are moved, up to CONNECTING there is no server. */
 enum session_state {
@@ -72,6 +75,7 @@ struct session_facts {
 	uint64_t refused;  /* ms: the same, all servers refuse its request */
 	uint32_t queue_ms; /* that it has waited for a busy server */
 	uint32_t failures; /* so many servers failed it, for its line */
+	uint32_t failures_before; /* of those before its first request came */
 };
 
 /* What the limits of its source have to do with a session. */
@@ -586,5 +590,37 @@ void session_note_address(struct session *s);
 void session_forget_address(struct session *s);
 /* Logs that the session ends, where a log is. */
 void session_log_close(const struct session *s, enum reason why);
+
+/* A line, with what it points to. */
+struct session_line {
+	struct session_record record;
+	struct tls_facts client, server;
+	struct addr at;
+	struct first first;
+	char id[PROXY_ID_TEXT];
+};
+
+/* Fills in what the session has for it, with `tls` also of TLS. */
+void session_log_fill(struct session_line *l, const struct session *s,
+    enum reason why, bool tls);
+
+/* ---- lines of requests, where they are logged ---- */
+
+/* For http_log.h. */
+void session_requests_init(struct frontend_core *f);
+/* The session has its filters. */
+void session_requests_begin(struct session *s);
+/* Writes the lines of requests whose answers are with the client by now. */
+void session_requests_answered(struct session *s);
+/* A server has failed those that are under way, or the first before it came. */
+void session_requests_failed(struct session *s);
+/* What the client has sent so far gets an answer of ours: notes what that is,
+ * in `raw` where it is not known to be HTTP; then, with the answer on its way,
+ * which one it gets. */
+void session_requests_refuse(struct session *s, struct http_log *raw);
+void session_requests_page(struct session *s, struct http_log *raw,
+    const char *page, size_t n, enum reason why);
+/* The session ends: writes the lines of the rest. */
+void session_requests_end(struct session *s, enum reason why);
 
 #endif

@@ -110,6 +110,9 @@ session_relay_down(struct session *s, struct pipe_stop *down)
 	if (s->more->http_relay != NULL && session_is_asked(s))
 		s->more->http_relay->responses.ends = true;
 	*down = session_pump_down(s);
+	if (s->more->http_relay != NULL &&
+	    s->more->http_relay->requests.log.first != NULL)
+		session_requests_answered(s);
 	if (p->bytes + pipe_pending(p) > before) {
 		s->asked = false;
 		s->server_talks |= s->server_told;

@@ -179,8 +179,9 @@ sample(const struct command *row)
 		return "replace";
 	if (row->kind == KIND_CHECK)
 		return "connect";
-	if (strcmp(row->name, "log_format") == 0)
-		return "jsonl";
+	if (strcmp(row->name, "log_format") == 0 ||
+	    strcmp(row->name, "request_format") == 0)
+		return "json";
 	return "3";
 }
 

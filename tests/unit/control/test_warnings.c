@@ -380,7 +380,16 @@ START_TEST(logs_of_connections)
 	c->session_log.to = c->log = file;
 	c->session_log.format = common;
 	c->session_log.sample = 2;
+	c->request_log.format = common;
+	ck_assert_str_eq(
+	    printed(), "request_format has no effect without request_log\n");
+	c->request_log.to = file;
+	ck_assert_str_eq(
+	    printed(), "request_log has no effect without http (-H)\n");
+	c->frontend.http.on = true;
 	ck_assert_str_eq(printed(), "");
+	c->frontend.http.on = false;
+	c->request_log = before.request_log;
 	c->frontend.udp.on = true;
 	ck_assert_str_eq(printed(), "log has no effect with udp or dsr_if\n");
 	c->frontend.udp.on = false;

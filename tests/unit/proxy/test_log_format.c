@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pool/server/server.h"
+#include "proxy/http/http_log.h"
 #include "proxy/log/log_format.h"
 #include "support/suite.h"
 #include "tls/tls.h"
@@ -50,16 +51,22 @@ prepare(void)
 }
 
 static const char *
-line_of(const char *format, bool timed)
+line_in(enum record_scope scope, const char *format, bool timed)
 {
 	static char line[LOG_FORMAT_ROOM];
 	struct error e = { "" };
-	struct log_format *f = log_format_new(format, &e);
+	struct log_format *f = log_format_new(format, scope, &e);
 
 	ck_assert_msg(f != NULL, "%s: %s", format, e.text);
 	line[log_format_line(f, &record, timed, line)] = '\0';
 	log_format_free(f);
 	return line;
+}
+
+static const char *
+line_of(const char *format, bool timed)
+{
+	return line_in(RECORD_SESSION, format, timed);
 }
 
 START_TEST(logfmt)
@@ -233,8 +240,8 @@ START_TEST(tried_servers)
 	server.name = (char *)(uintptr_t) "10.0.0.1";
 	list = record_add_tried(list, &server, 8080);
 	record.tried = list;
-	ck_assert_ptr_nonnull(strstr(
-	    line_of("logfmt", true), " tried=web1:80,10.0.0.1:80"));
+	ck_assert_ptr_nonnull(
+	    strstr(line_of("logfmt", true), " tried=web1:80,10.0.0.1:80"));
 	ck_assert_ptr_nonnull(strstr(
 	    line_of("jsonl", true), "\"tried\":\"web1:80,10.0.0.1:80\""));
 	memset(long_name, 'n', sizeof(long_name) - 1);
@@ -292,12 +299,16 @@ START_TEST(templates)
 	ck_assert_str_eq(
 	    line_of("{{{number}} {epoch}{session}", true), "{3} 179534520017");
 	for (f = record_fields; f->name != NULL; f++)
-		ck_assert_str_ne(line_of(text("{%s}", f->name), true), "");
+		if (record_field_is_of(f, RECORD_SESSION))
+			ck_assert_str_ne(
+			    line_of(text("{%s}", f->name), true), "");
 }
 END_TEST
 
 static const char *const refused[][2] = {
 	{ "{nothing}", "no field \"nothing\" (there are " },
+	{ "{ms}{method}",
+	    "field \"method\" is of requests: request_format has it" },
 	{ "{ms", "\"{ms\" has no }" },
 	{ "yaml",
 	    "expects logfmt, jsonl, journal, common or a template with "
@@ -314,7 +325,8 @@ START_TEST(mistakes)
 	size_t i;
 
 	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		ck_assert_ptr_null(log_format_new(refused[i][0], &e));
+		ck_assert_ptr_null(
+		    log_format_new(refused[i][0], RECORD_SESSION, &e));
 		ck_assert_msg(strncmp(e.text, refused[i][1],
 				  strlen(refused[i][1])) == 0,
 		    "%s", e.text);
@@ -348,7 +360,7 @@ START_TEST(too_long_before_a_special_value)
 	static char room[4 * LOG_FORMAT_ROOM], n[RECORD_VALUE_MAX + 1],
 	    quotes[RECORD_VALUE_MAX + 1];
 	struct error e = { "" };
-	struct log_format *f = log_format_new(formats[_i], &e);
+	struct log_format *f = log_format_new(formats[_i], RECORD_SESSION, &e);
 
 	ck_assert_ptr_nonnull(f);
 	prepare();
@@ -367,6 +379,126 @@ START_TEST(too_long_before_a_special_value)
 		ck_assert_uint_le(log_format_line(f, &record, true, room),
 		    LOG_FORMAT_LINE_MAX);
 	log_format_free(f);
+}
+END_TEST
+
+/* ---- requests ---- */
+
+#define TEXT(t)                  \
+	{                        \
+		t, sizeof(t) - 1 \
+	}
+
+static struct request_record request;
+
+static void
+prepare_request(void)
+{
+	prepare();
+	request = (struct request_record){ .line = TEXT("GET /a HTTP/1.1"),
+		.method = TEXT("GET"),
+		.path = TEXT("/a"),
+		.protocol = TEXT("HTTP/1.1"),
+		.host = TEXT("a.test"),
+		.user_agent = TEXT("probe \"1\""),
+		.status = 404,
+		.body = 9,
+		.first_us = 1500,
+		.total_us = 20007 };
+	record.request = &request;
+	record.down = 99;
+}
+
+static const char *const request_lines[][2] = {
+	{ "common",
+	    "192.0.2.1 - - [22/Nov/2026:16:30:00 +0530] \"GET /a HTTP/1.1\" "
+	    "404 9" },
+	{ "combined",
+	    "192.0.2.1 - - [22/Nov/2026:16:30:00 +0530] \"GET /a HTTP/1.1\" "
+	    "404 9 \"-\" \"probe \\\"1\\\"\"" },
+	{ "logfmt",
+	    "reason=done client=192.0.2.1:40000 port=8080 method=GET path=/a "
+	    "protocol=HTTP/1.1 host=a.test status=404 server=10.0.0.1:80 "
+	    "name=web1 up=517 down=99 first_ms=1.500 ms=20.007 "
+	    "user_agent=\"probe \\\"1\\\"\"" },
+	{ "json",
+	    "{\"time\":\"2026-11-22T16:30:00.007+05:30\","
+	    "\"reason\":\"done\",\"client\":\"192.0.2.1:40000\","
+	    "\"port\":8080,\"method\":\"GET\",\"path\":\"/a\","
+	    "\"protocol\":\"HTTP/1.1\",\"host\":\"a.test\",\"status\":404,"
+	    "\"server\":\"10.0.0.1:80\",\"name\":\"web1\",\"up\":517,"
+	    "\"down\":99,\"first_ms\":1.500,\"ms\":20.007,"
+	    "\"user_agent\":\"probe \\\"1\\\"\"}" },
+	{ "{status} {retries} {malformed} {client_port}", "404 - - 40000" },
+};
+
+START_TEST(request_line)
+{
+	prepare_request();
+	ck_assert_str_eq(line_in(RECORD_REQUEST, request_lines[_i][0], false),
+	    request_lines[_i][1]);
+}
+END_TEST
+
+/* What is no request has its first bytes, in each format. */
+START_TEST(malformed_request)
+{
+	static const char *const words[] = { "common", "combined", "logfmt",
+		"json", "journal" };
+	size_t i;
+
+	prepare_request();
+	request =
+	    (struct request_record){ .line = TEXT("wr\tong"), .status = 400 };
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		ck_assert_ptr_nonnull(
+		    strstr(line_in(RECORD_REQUEST, words[i], true), "ong"));
+}
+END_TEST
+
+START_TEST(request_templates)
+{
+	const struct record_field *f;
+	struct error e = { "" };
+
+	prepare_request();
+	for (f = record_fields; f->name != NULL; f++)
+		if (record_field_is_of(f, RECORD_REQUEST))
+			ck_assert_str_ne(line_in(RECORD_REQUEST,
+					     text("{%s}", f->name), true),
+			    "");
+	ck_assert_ptr_null(log_format_new("{tried}", RECORD_REQUEST, &e));
+	ck_assert_str_eq(
+	    e.text, "field \"tried\" is of sessions: log_format has it");
+	ck_assert_ptr_null(log_format_new("yaml", RECORD_REQUEST, &e));
+	ck_assert_str_eq(e.text,
+	    "expects common, combined, logfmt, json or a template with "
+	    "{fields}");
+}
+END_TEST
+
+/* All that strangers choose is in the line, though each byte is escaped. */
+START_TEST(longest_request)
+{
+	static char quotes[HTTP_LOG_PATH_MAX], bytes[HTTP_LOG_PATH_MAX];
+	const char *line;
+
+	prepare_request();
+	memset(quotes, '"', sizeof(quotes));
+	memset(bytes, 0xff, sizeof(bytes));
+	request.path = (struct record_text){ quotes, HTTP_LOG_PATH_MAX };
+	request.host = (struct record_text){ bytes, HTTP_LOG_HOST_MAX };
+	request.user_agent = (struct record_text){ bytes, HTTP_LOG_AGENT_MAX };
+	request.referer = (struct record_text){ bytes, HTTP_LOG_REFERER_MAX };
+	memset(facts.name, 0xff, sizeof(facts.name) - 1);
+	memset(facts.subject, 0xff, sizeof(facts.subject) - 1);
+	facts.version = facts.cipher = "x";
+	facts.certificate = true;
+	record.client_tls = &facts;
+	record.sni = facts.name;
+	line = line_in(RECORD_REQUEST, "json", true);
+	ck_assert_uint_gt(strlen(line), 4096 + 6 * (256 + 512 + 1024 + 510));
+	ck_assert_int_eq(line[strlen(line) - 1], '}');
 }
 END_TEST
 
@@ -391,5 +523,10 @@ SUITE(test_log_format)
 	SUITE_ADD(s, mistakes, 10);
 	SUITE_ADD(s, too_long, 10);
 	SUITE_ADD_LOOP(s, too_long_before_a_special_value, 10, 3);
+	SUITE_ADD_LOOP(s, request_line, 10,
+	    (int)(sizeof(request_lines) / sizeof(request_lines[0])));
+	SUITE_ADD(s, malformed_request, 10);
+	SUITE_ADD(s, request_templates, 10);
+	SUITE_ADD(s, longest_request, 10);
 	return s;
 }

@@ -97,7 +97,7 @@ is_name(json_t *value, const char *line)
 
 START_TEST(json)
 {
-	struct log_format *f = log_format_new("jsonl", NULL);
+	struct log_format *f = log_format_new("jsonl", RECORD_SESSION, NULL);
 	const char *line;
 	json_t *all;
 	int i;
@@ -142,7 +142,7 @@ last_value(const char *line)
 
 START_TEST(logfmt)
 {
-	struct log_format *f = log_format_new("logfmt", NULL);
+	struct log_format *f = log_format_new("logfmt", RECORD_SESSION, NULL);
 	const char *line;
 	json_t *value;
 	int i;

@@ -1,0 +1,19 @@
+/* logs.h: the logs about clients that this process writes: of requests and of
+ * sessions, and each service's own of requests of HTTP. */
+#ifndef PEN_CONTROL_LOGS_H
+#define PEN_CONTROL_LOGS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct pen;
+
+/* Opens their files again; those that cannot be opened stay as they are, and
+ * with `tell` the log of pen reports them. */
+void logs_reopen(const struct pen *p, bool tell);
+/* The same of those that were moved away since. */
+void logs_follow(const struct pen *p);
+/* Makes the user the owner of files that are pen's alone. */
+void logs_give(const struct pen *p, uid_t user);
+
+#endif
