@@ -215,14 +215,15 @@ START_TEST(readiness)
 	begin();
 	web_fixture_expect_status("/readyz", 200);
 	web_fixture_command("service b server 0 drain");
-	web_fixture_expect_in(
-	    web_fixture_get("/readyz"), "\r\n\r\nno server of b is up\n");
-	web_fixture_expect_status("/readyz", 503);
+	web_fixture_expect_status("/readyz", 200);
+	web_fixture_expect_in(web_fixture_get("/readyz?all"),
+	    "\r\n\r\nno server of b is up\n");
+	web_fixture_expect_status("/readyz?all", 503);
 	web_fixture_expect_status("/readyz?service=b", 503);
 	web_fixture_expect_status("/readyz?service=default", 200);
 	web_fixture_expect_status("/readyz?service=c", 404);
 	remove_b();
-	web_fixture_expect_status("/readyz", 200);
+	web_fixture_expect_status("/readyz?all", 200);
 	web_fixture_expect_status("/readyz?service=default", 200);
 	web_fixture_expect_status("/readyz?service=b", 404);
 	web_fixture_end();
