@@ -91,7 +91,7 @@ async function three_hundred(page, test) {
     given);
   const more = await page.locator('#verdict-more').innerText();
 
-  expect(/waits: 2 clients wait/.test(more), `waits: ${more}`);
+  expect(/waits: 2 clients queued/.test(more), `waits: ${more}`);
   expect(/ends: the certificate of .www.test. expires in 3 days/.test(more),
     `ends: ${more}`);
   expect(/298 of 299 services are up/.test(more), `all but one: ${more}`);
