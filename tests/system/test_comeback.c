@@ -192,7 +192,7 @@ START_TEST(waiting_has_an_end)
 	began = wait_now_ms();
 	is_reset();
 	ck_assert_int_ge(wait_now_ms() - began, rows[_i].ms);
-	ck_assert_int_eq(counter("closed_no_server"), 1);
+	WAIT_FOR(counter("closed_no_server") == 1, SOON);
 	ck_assert_int_eq(counter("connecting"), 0);
 	ck_assert_int_ge(counter("retries"), 2 * rows[_i].tries - 1);
 	pen_down(&pen);

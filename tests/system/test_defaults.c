@@ -265,7 +265,9 @@ START_TEST(variables)
 	ck_assert_str_eq(pen_ask(&ctl, "diff"), "");
 	ck_assert_str_eq(
 	    pen_ask(&ctl, "service one queue 3; write; diff"), "3\n");
-	ck_assert_str_eq(contents(conf), text("%squeue 3\n", file));
+	/* all below what only some runs have */
+	ck_assert_str_eq(strstr(contents(conf), "defaults\n"),
+	    text("%squeue 3\n", strstr(file, "defaults\n")));
 	/* a control client has no variables */
 	pen_answers(
 	    &ctl, "service one queue ${T_PORT}", "\"${T_PORT}\" is not");
