@@ -63,7 +63,8 @@ enum need {
 /* Which of them a plan has. What TLS with clients needs does not count without
  * it: that is an error, see tls_config_check.c, or another line. */
 static void
-find_needs(const struct plan *p, bool has[NEEDS])
+find_needs(
+    const struct process_plan *process, const struct plan *p, bool has[NEEDS])
 {
 	const struct frontend_options *f = &p->config.frontend;
 	const struct tls_settings *t = &p->config.tls;
@@ -89,7 +90,7 @@ find_needs(const struct plan *p, bool has[NEEDS])
 	has[NEED_NOT_TRANSPARENT] = !transparent_is_wanted(p);
 	has[NEED_NO_DIRECTOR] = !director;
 	has[NEED_DIRECTOR] = director;
-	has[NEED_PAGES] = p->config.web != NULL;
+	has[NEED_PAGES] = process->web != NULL;
 	has[NEED_UDP] = udp;
 	/* each query is balanced by itself */
 	has[NEED_FLOWS] = !dns;
@@ -204,11 +205,11 @@ enum { SMALL_SHARE = 8 };
 static void
 print_descriptors(const struct plan *p, struct buffer *text)
 {
-	unsigned long long workers = p->config.process.workers > 1
-	    ? (unsigned long long)p->config.process.workers
+	unsigned long long workers = p->process->workers > 1
+	    ? (unsigned long long)p->process->workers
 	    : 1;
 	size_t limit = sock_fd_limit();
-	uint64_t max = p->config.conn_max_all, room;
+	uint64_t max = p->process->conn_max_all, room;
 	struct shares s;
 
 	shares_find(&s, p, limit * workers);
@@ -236,8 +237,8 @@ print_descriptors(const struct plan *p, struct buffer *text)
 static void
 print_shares(const struct plan *p, struct buffer *text)
 {
-	uint64_t max = p->config.conn_max_all;
-	unsigned n = p->name == NULL && max > 0 ? shares_count(p) : 1;
+	uint64_t max = p->process->conn_max_all;
+	unsigned n = max > 0 ? shares_count(p) : 1;
 
 	if (n == 0)
 		reply_add(text,
@@ -283,16 +284,17 @@ print_plain_check(const struct plan *p, struct buffer *text)
 /* Whether a setting that lacks a need in `p` is of no use. One of the process
  * is of use if it is in any service; the line is one of the first service. */
 static bool
-is_in_vain(const struct plan *p, const struct command *row, enum need need)
+is_in_vain(const struct process_plan *process, const struct plan *p,
+    const struct command *row, enum need need)
 {
 	const struct plan *one;
 	bool has[NEEDS];
 	unsigned i;
 
-	if (!(row->flags & ROW_PROCESS))
+	if (row->scope != SCOPE_PROCESS)
 		return true;
 	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++) {
-		find_needs(one, has);
+		find_needs(process, one, has);
 		if (has[need])
 			return false;
 	}
@@ -321,7 +323,7 @@ print_unused(
 	const struct command *row;
 
 	SETTING_EACH (row)
-		if (!(row->flags & (ROW_PROCESS | ROW_FIRST)) &&
+		if (row->scope == SCOPE_SERVICE && !(row->flags & ROW_FIRST) &&
 		    (origin_is_there(p, row->name) ||
 			!setting_equal(p, defaults, row)))
 			print_unused_line(p, row->name, true, text);
@@ -340,8 +342,8 @@ is_there(const struct plan *p)
 }
 
 static void
-print_needs(
-    const struct plan *p, const struct plan *defaults, struct buffer *text)
+print_needs(const struct process_plan *process, const struct plan *p,
+    const struct plan *defaults, struct buffer *text)
 {
 	const struct command *row;
 	bool has[NEEDS];
@@ -349,7 +351,7 @@ print_needs(
 	char name[32];
 	size_t i;
 
-	find_needs(p, has);
+	find_needs(process, p, has);
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		if (has[needs[i].need])
 			continue;
@@ -360,8 +362,8 @@ print_needs(
 			at += strlen(name);
 			row = table_find(name);
 			if (!setting_equal(p, defaults, row) &&
-			    (row->flags & ROW_PROCESS || is_there(p)) &&
-			    is_in_vain(p, row, needs[i].need))
+			    (row->scope == SCOPE_PROCESS || is_there(p)) &&
+			    is_in_vain(process, p, row, needs[i].need))
 				reply_add(text, "%.400s has no effect %s\n",
 				    origin_name(p, row->name), needs[i].why);
 		}
@@ -369,18 +371,20 @@ print_needs(
 }
 
 void
-warnings_print_needs(const struct plan *p, struct buffer *text)
+warnings_print_needs(const struct process_plan *process, const struct plan *p,
+    struct buffer *text)
 {
 	struct plan *defaults = plan_new();
 
 	if (defaults != NULL && !is_there(p))
 		print_unused(p, defaults, text);
 	if (defaults != NULL)
-		print_needs(p, defaults, text);
+		print_needs(process, p, defaults, text);
 	plan_free(defaults);
 	print_families(p, text);
-	print_shares(p, text);
-	if (p->name == NULL)
+	if (p->process != NULL) {
+		print_shares(p, text);
 		print_descriptors(p, text);
+	}
 	print_plain_check(p, text);
 }

@@ -16,7 +16,7 @@
 #include "base/error.h"
 
 struct apply;
-struct config;
+struct plan;
 struct listener;
 struct pen;
 struct web;
@@ -25,7 +25,7 @@ struct web;
  * The mode of a Unix socket's file and freebind are those of `c`. NULL with a
  * full message. */
 struct web *web_open(struct pen *p, const struct addr *at,
-    const struct config *c, struct error *e);
+    const struct plan *plan, struct error *e);
 void web_close(struct web *w);
 /* In a child: the pages are its parent's. */
 void web_forget(struct web *w);
