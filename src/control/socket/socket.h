@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-struct apply;
+struct apply_all;
 struct pen;
 struct control;
 struct listener;
@@ -34,7 +34,7 @@ void control_each_listener(struct control *c,
     void (*fn)(void *arg, struct listener *l), void *arg);
 
 /* The control sockets of a plan, as a participant of the start; see apply.h. */
-int control_prepare(struct apply *a, struct error *e);
-void control_cancel(struct apply *a);
+int control_prepare(struct apply_all *a, struct error *e);
+void control_cancel(struct apply_all *a);
 
 #endif

@@ -30,7 +30,7 @@
 
 /* With one process sessions are in the process that would lead. */
 static int
-check_number(const struct apply *a, unsigned wanted, struct error *e)
+check_number(const struct apply_all *a, unsigned wanted, struct error *e)
 {
 	const struct pen *p = a->pen;
 
@@ -47,15 +47,16 @@ check_number(const struct apply *a, unsigned wanted, struct error *e)
 }
 
 int
-workers_check(struct apply *a, struct error *e)
+workers_check(struct apply_all *a, struct error *e)
 {
-	unsigned wanted = workers_wanted(a->pen, a->draft);
+	return check_number(a, workers_wanted(a->pen, a->draft), e);
+}
 
-	if (check_number(a, wanted, e) < 0)
-		return -1;
-	if (wanted == 1)
-		return 0;
-	if (direct_is_wanted(a->wanted))
+int
+workers_check_service(struct apply *a, struct error *e)
+{
+	if (workers_wanted(a->pen, a->draft) != 1 &&
+	    direct_is_wanted(a->wanted))
 		return error_set(e,
 		    "direct server return is served by one process: workers "
 		    "must be 1");
@@ -64,12 +65,12 @@ workers_check(struct apply *a, struct error *e)
 
 /* Sockets of so many workers, also of services that do not change. */
 static int
-grow(struct apply *a, unsigned members, struct error *e)
+grow(struct apply_all *a, unsigned members, struct error *e)
 {
 	const struct apply *one;
 	struct service *svc = NULL;
 
-	for (one = a->all; one < a->all + a->all_count; one++)
+	for (one = a->one; one < a->one + a->count; one++)
 		if (one->new &&
 		    frontend_grow(one->service->frontend, members, e) < 0)
 			return -1;
@@ -82,10 +83,10 @@ grow(struct apply *a, unsigned members, struct error *e)
 
 /* Another number of workers has its room before it is in force. */
 static int
-prepare_number(struct apply *a, struct error *e)
+prepare_number(struct apply_all *a, struct error *e)
 {
 	struct workers *w = a->pen->team.workers;
-	unsigned wanted = workers_wanted(a->pen, a->wanted);
+	unsigned wanted = workers_wanted(a->pen, a->draft);
 
 	if (grow(a, wanted, e) < 0)
 		return -1;
@@ -96,11 +97,11 @@ prepare_number(struct apply *a, struct error *e)
 
 /* Those of listeners that are new. */
 static void
-post_sockets(const struct apply *all, struct seat *s)
+post_sockets(const struct apply_all *all, struct seat *s)
 {
 	const struct apply *a;
 
-	for (a = all->all; a < all->all + all->all_count; a++)
+	for (a = all->one; a < all->one + all->count; a++)
 		if (a->first ||
 		    !listen_list_equal(&a->now->listen, &a->wanted->listen))
 			frontend_each_member(a->service->frontend,
@@ -108,7 +109,7 @@ post_sockets(const struct apply *all, struct seat *s)
 }
 
 static void
-post_change(const struct apply *a, struct workers *w)
+post_change(const struct apply_all *a, struct workers *w)
 {
 	struct buffer change;
 	struct seat *s;
@@ -142,10 +143,10 @@ share_is_used_up(const struct workers *w)
 }
 
 static void
-commit_number(struct apply *a)
+commit_number(struct apply_all *a)
 {
 	struct workers *w = a->pen->team.workers;
-	unsigned wanted = workers_wanted(a->pen, a->wanted);
+	unsigned wanted = workers_wanted(a->pen, a->draft);
 
 	if (wanted != w->wanted)
 		w->put_off = false;
@@ -331,7 +332,7 @@ worker_change(struct worker *w, struct message *m)
 
 /* It must have read what its leader has. */
 static int
-check_files(const struct apply *a, struct error *e)
+check_files(const struct apply_all *a, struct error *e)
 {
 	const struct team *t = &a->pen->team;
 
@@ -346,7 +347,7 @@ check_files(const struct apply *a, struct error *e)
 /* ---- either of them ---- */
 
 int
-workers_prepare(struct apply *a, struct error *e)
+workers_prepare(struct apply_all *a, struct error *e)
 {
 	struct team *t = &a->pen->team;
 
@@ -356,7 +357,7 @@ workers_prepare(struct apply *a, struct error *e)
 }
 
 void
-workers_commit(struct apply *a)
+workers_commit(struct apply_all *a)
 {
 	struct team *t = &a->pen->team;
 
