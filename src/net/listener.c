@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "net/listener.h"
 #include "net/sock_try.h"
+#include "net/socket_set.h"
 
 /* How long to wait for descriptors or memory before trying again. */
 enum { RETRY_MS = 100, LOG_MS = 60000 };
@@ -110,7 +111,7 @@ listener_drain(struct listener *l)
 	unsigned i;
 	int fd;
 
-	if (l->datagram || l->left)
+	if (l->datagram || l->replaced)
 		return;
 	/* The kernel queues one more than the backlog. */
 	for (i = 0; i <= l->backlog; i++) {
@@ -140,11 +141,19 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->paused = true;
 	l->starved = false;
 	l->logged_ms = 0;
-	l->left = false;
+	l->draining = false;
+	l->replaced = false;
 	l->passed = 0;
+	l->group = NULL;
+	l->group_count = 0;
+	list_init(&l->row);
 	l->file = (struct sock_file){ .inode = 0 };
 	l->fd = sock_listen(at, o, &l->file, e);
-	return l->fd < 0 ? -1 : 0;
+	if (l->fd < 0)
+		return -1;
+	if (o->sockets != NULL)
+		list_append(&o->sockets->rows, &l->row);
+	return 0;
 }
 
 static bool
@@ -186,6 +195,7 @@ listener_close(struct listener *l)
 	timer_fini(&l->retry);
 	watch_stop(l->loop, &l->watch);
 	sock_file_remove(&l->file, &l->at);
+	list_remove(&l->row);
 	close(l->fd);
 	l->fd = -1;
 }
@@ -225,21 +235,6 @@ listener_give(void *arg, struct listener *l)
 		log_warn("owner of socket file not changed file=%s "
 			 "error=\"%s\"",
 		    l->at.u.un.sun_path, strerror(errno));
-}
-
-void
-listener_leave(void *arg, struct listener *l)
-{
-	if (l->passed >= 0)
-		listener_forget(arg, l);
-}
-
-void
-listener_forget(void *arg, struct listener *l)
-{
-	(void)arg;
-	l->left = true;
-	l->file = (struct sock_file){ .inode = 0 };
 }
 
 void
