@@ -438,6 +438,7 @@ START_TEST(each_setting_of_a_server)
 	const char *help, *line;
 	int tried = 0;
 
+	NEEDS_ONE_WORKER("a change reaches each worker by itself");
 	begin(_i > 0);
 	serve_with(SETTING_PLAIN);
 	help = arguments_of("server");
@@ -457,6 +458,7 @@ START_TEST(each_setting)
 	const char *rest, *name, *line;
 	int tried = 0;
 
+	NEEDS_ONE_WORKER("a change reaches each worker by itself");
 	begin(_i >= SETTING_BASES);
 	serve_with(base);
 	if (settings == NULL)
