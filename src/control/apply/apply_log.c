@@ -210,6 +210,22 @@ check_log(const struct pen *p, const struct plan *plan, const char *setting,
 	return explain_log(plan, setting, o->to, &why, e);
 }
 
+/* *log stays NULL where lines go nowhere. */
+static int
+open_log(const struct apply *a, const char *setting,
+    const struct sessionlog_options *o, struct sessionlog **log,
+    struct error *e)
+{
+	struct error why;
+
+	if (o->to == NULL)
+		return 0;
+	*log = sessionlog_open(a->pen->loop, o, &why);
+	return *log != NULL
+	    ? 0
+	    : explain_log(a->wanted, setting, o->to, &why, e);
+}
+
 int
 apply_log_sessions(const struct pen *p, const struct plan *plan,
     struct sessionlog_options *o, struct error *e)
@@ -226,7 +242,6 @@ static int
 prepare_sessions(struct apply *a, struct error *e)
 {
 	struct sessionlog_options o;
-	struct error why;
 
 	a->sessions_changed = a->first ||
 	    !are_sessions_equal(&a->now->config, &a->wanted->config);
@@ -234,12 +249,7 @@ prepare_sessions(struct apply *a, struct error *e)
 		return 0;
 	if (apply_log_sessions(a->pen, a->wanted, &o, e) < 0)
 		return -1;
-	if (o.to == NULL)
-		return 0;
-	a->sessions = sessionlog_open(a->pen->loop, &o, &why);
-	return a->sessions != NULL
-	    ? 0
-	    : explain_log(a->wanted, "session_log", o.to, &why, e);
+	return open_log(a, "session_log", &o, &a->sessions, e);
 }
 
 /* ---- requests of HTTP, of each service ---- */
@@ -268,7 +278,6 @@ prepare_httplog(struct apply *a, struct error *e)
 {
 	uint64_t sample = a->draft->config.session_log.sample;
 	struct sessionlog_options o;
-	struct error why;
 
 	a->httplog_changed = a->first ||
 	    a->pen->plan->config.session_log.sample != sample ||
@@ -277,13 +286,8 @@ prepare_httplog(struct apply *a, struct error *e)
 		return 0;
 	if (apply_log_requests(a->pen, a->wanted, &o, e) < 0)
 		return -1;
-	if (o.to == NULL)
-		return 0;
 	o.sample = sample;
-	a->httplog = sessionlog_open(a->pen->loop, &o, &why);
-	return a->httplog != NULL
-	    ? 0
-	    : explain_log(a->wanted, "request_log", o.to, &why, e);
+	return open_log(a, "request_log", &o, &a->httplog, e);
 }
 
 /* ---- all services have the same logs ---- */

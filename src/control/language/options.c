@@ -440,7 +440,6 @@ explain_operands(const struct options *o, char **operands, struct error *e)
 	for (g = o->given; g < o->given + o->count; g++)
 		if (refuse_swallowed(g, e) < 0)
 			return -1;
-
 	for (g = o->given; g < o->given + o->count; g++)
 		if (g->row != NULL && g->row->kind == KIND_CHECK &&
 		    *operands[0] == '/' && strchr(g->argument, ' ') == NULL)

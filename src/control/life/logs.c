@@ -8,50 +8,73 @@
 #include "proxy/frontend/frontend.h"
 #include "proxy/log/sessionlog.h"
 
+/* A log, as messages name it; `label`: the field of its service, or "". */
+struct log_sink {
+	struct sink *sink; /* NULL: there is none */
+	const char *what, *label;
+};
+
+/* Calls `each` for all of them. */
 static void
-logs_reopen_one(struct sink *s, const char *what, const char *label, bool tell)
+logs_each(const struct pen *p,
+    void (*each)(const struct log_sink *l, void *arg), void *arg)
 {
+	struct log_sink l = { p->log, "log", "" };
+	struct service *svc;
+
+	each(&l, arg);
+	l = (struct log_sink){ sessionlog_sink(p->sessionlog), "session log",
+		"" };
+	each(&l, arg);
+	SERVICE_EACH (p, svc) {
+		if (svc->frontend == NULL)
+			continue;
+		l = (struct log_sink){ frontend_httplog_sink(svc->frontend),
+			"request log", svc->label };
+		each(&l, arg);
+	}
+}
+
+static void
+logs_reopen_one(const struct log_sink *l, void *arg)
+{
+	const bool *tell = arg;
 	struct error e;
 
-	if (sink_reopen(s, &e) < 0 && tell)
-		log_error(
-		    "%s not reopened error=\"%s\"%s", what, e.text, label);
+	if (sink_reopen(l->sink, &e) < 0 && *tell)
+		log_error("%s not reopened error=\"%s\"%s", l->what, e.text,
+		    l->label);
 }
 
 void
 logs_reopen(const struct pen *p, bool tell)
 {
-	struct service *svc;
+	logs_each(p, logs_reopen_one, &tell);
+}
 
-	logs_reopen_one(p->log, "log", "", tell);
-	logs_reopen_one(
-	    sessionlog_sink(p->sessionlog), "session log", "", tell);
-	SERVICE_EACH (p, svc)
-		if (svc->frontend != NULL)
-			logs_reopen_one(frontend_httplog_sink(svc->frontend),
-			    "request log", svc->label, tell);
+static void
+logs_follow_one(const struct log_sink *l, void *arg)
+{
+	(void)arg;
+	sink_follow(l->sink);
 }
 
 void
 logs_follow(const struct pen *p)
 {
-	struct service *svc;
+	logs_each(p, logs_follow_one, NULL);
+}
 
-	sink_follow(p->log);
-	sink_follow(sessionlog_sink(p->sessionlog));
-	SERVICE_EACH (p, svc)
-		if (svc->frontend != NULL)
-			sink_follow(frontend_httplog_sink(svc->frontend));
+static void
+logs_give_one(const struct log_sink *l, void *arg)
+{
+	const uid_t *user = arg;
+
+	sink_give(l->sink, *user);
 }
 
 void
 logs_give(const struct pen *p, uid_t user)
 {
-	struct service *svc;
-
-	sink_give(p->log, user);
-	sink_give(sessionlog_sink(p->sessionlog), user);
-	SERVICE_EACH (p, svc)
-		if (svc->frontend != NULL)
-			sink_give(frontend_httplog_sink(svc->frontend), user);
+	logs_each(p, logs_give_one, &user);
 }

@@ -87,7 +87,6 @@ parse_address(struct acl_entry *entry, const char *what, const char *mask,
 	struct in_addr dotted;
 	size_t i;
 
-
 	if ((mask != NULL && strchr(what, '/') != NULL) ||
 	    parse_network(entry, what) < 0 ||
 	    (mask != NULL &&
