@@ -205,7 +205,10 @@ is_refused_json(struct script *s, const char *command)
 	(void)command;
 	return false;
 #else
-	if (strstr(command, " json") == NULL || begins(s, "< error: write:") ||
+	const char *word = strstr(command, " json");
+
+	/* lines of logs, jsonl, need none */
+	if (word == NULL || word[strlen(" json")] == 'l' || begins(s, "< error: write:") ||
 	    begins(s, "~ error: service:"))
 		return false;
 	EXPECT(

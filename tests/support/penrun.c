@@ -66,6 +66,21 @@ pen_fds(const struct pen *p)
 	return (int)pen_sum(p, fds_of);
 }
 
+int
+pen_fds_at_rest(const struct pen *p)
+{
+	enum { TIMES = 8 };
+	int fds = -1, before, same = 0;
+
+	while (same < TIMES) {
+		before = fds;
+		wait_nap();
+		fds = pen_fds(p);
+		same = fds == before ? same + 1 : 0;
+	}
+	return fds;
+}
+
 long
 pen_rss_kb(const struct pen *p)
 {

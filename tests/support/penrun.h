@@ -54,6 +54,8 @@ void pen_thaw(const struct pen *p);
 void pen_kill(const struct pen *p);
 /* Open descriptors and resident size, with those of its workers. */
 int pen_fds(const struct pen *p);
+/* The same number some times in a row: no session is ending. */
+int pen_fds_at_rest(const struct pen *p);
 long pen_rss_kb(const struct pen *p);
 /* Fails the test unless it comes to rest: for 300 ms it uses next to no
  * processor time. What it still had to do may come first. */

@@ -250,22 +250,6 @@ struct view {
 	int fds;
 };
 
-/* The same number some times in a row: no session is ending. */
-static int
-fds_at_rest(const struct instance *p)
-{
-	enum { TIMES = 8 };
-	int fds = -1, before, same = 0;
-
-	while (same < TIMES) {
-		before = fds;
-		wait_nap();
-		fds = pen_fds(&p->pen);
-		same = fds == before ? same + 1 : 0;
-	}
-	return fds;
-}
-
 /* Of a process that starts with the line. */
 static struct view
 view_of_start(const char *line)
@@ -275,7 +259,7 @@ view_of_start(const char *line)
 	write_conf(&fresh, line);
 	up(&fresh);
 	v.seen = seen(&fresh);
-	v.fds = fds_at_rest(&fresh);
+	v.fds = pen_fds_at_rest(&fresh.pen);
 	down(&fresh);
 	return v;
 }
@@ -367,10 +351,12 @@ has_its_effect(const char *line, const char *before, const char *wanted)
 	takes_back(line, before);
 }
 
-/* Returns whether it is one that a running process takes. */
+/* Returns whether it is one that a running process takes. With light loads one
+ * of four is tried in full. */
 static bool
 try_line(const char *line, bool may_fail)
 {
+	static int count;
 	static const char *const refusals[] = { "can be set only at startup",
 		"applies to the whole process",
 		"only at a start or an upgrade" };
@@ -392,6 +378,8 @@ try_line(const char *line, bool may_fail)
 	ck_assert_msg(strncmp(said, "error", 5) != 0, "%s: %s", line, said);
 	wanted = printed_by_start(line);
 	ck_assert_msg(strcmp(wanted, before) != 0, "%s changes nothing", line);
+	if (suite_is_light() && count++ % 4 != 0)
+		return true;
 	is_in_force("command", line, wanted);
 	takes_back(line, before);
 	has_its_effect(line, before, wanted);

@@ -358,14 +358,10 @@ static int
 fds_of_start(const struct move *m)
 {
 	struct pen pen;
-	int fds = -1, before;
+	int fds;
 
 	up(&pen);
-	do {
-		before = fds;
-		wait_nap();
-		fds = pen_fds(&pen);
-	} while (fds != before);
+	fds = pen_fds_at_rest(&pen);
 	check_places(m, "start", m->after);
 	pen_down(&pen);
 	return fds;
@@ -471,8 +467,10 @@ all_moves(enum kind k, const struct move *list, size_t n, enum way way)
 		NEED_UPGRADES(program);
 	}
 	begin(k);
+	/* with light loads each move by some kinds, each kind in some moves */
 	for (i = 0; i < n; i++)
-		if (list[i].way & way)
+		if (list[i].way & way &&
+		    (!suite_is_light() || (i + (size_t)k) % 3 == 0))
 			one_move(&list[i], way);
 	end();
 }

@@ -244,6 +244,7 @@ answer_of(int fd)
 START_TEST(answers_are_finished)
 {
 	char *servers = NULL, bytes[4096], last = 0;
+	const char *answer;
 	size_t room;
 	FILE *out = open_memstream(&servers, &room);
 	int fd, waits, i;
@@ -269,8 +270,10 @@ START_TEST(answers_are_finished)
 	WAIT_FOR(said("command \"server 0 drain wait 60\"") == 1, 10000);
 	new = upgrading_go(&ctl, pen.child.pid);
 	close(session);
-	ck_assert_str_eq(
-	    endpoint_recv_all(waits), "server 0: no connections left\n");
+	/* after how many are left, if the upgrade took longer than a second */
+	answer = endpoint_recv_all(waits);
+	ck_assert_msg(strstr(answer, "server 0: no connections left\n") != NULL,
+	    "%s", answer);
 	ck_assert(!child_has_ended(&pen.child));
 	while ((n = recv(fd, bytes, sizeof(bytes), 0)) > 0)
 		last = bytes[n - 1];

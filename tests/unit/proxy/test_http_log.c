@@ -42,6 +42,7 @@ begin(bool on)
 {
 	http_relay_init(&h, room);
 	h.requests.log.logging = &logging;
+	h.adding.bytes = "";
 	logging.on = on;
 	clock_us = gone[0] = gone[1] = lost = 0;
 }
