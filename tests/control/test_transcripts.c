@@ -208,8 +208,8 @@ is_refused_json(struct script *s, const char *command)
 	const char *word = strstr(command, " json");
 
 	/* lines of logs, jsonl, need none */
-	if (word == NULL || word[strlen(" json")] == 'l' || begins(s, "< error: write:") ||
-	    begins(s, "~ error: service:"))
+	if (word == NULL || word[strlen(" json")] == 'l' ||
+	    begins(s, "< error: write:") || begins(s, "~ error: service:"))
 		return false;
 	EXPECT(
 	    strstr(ask_control(command), "json: built without Jansson") != NULL,
