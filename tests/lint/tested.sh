@@ -96,7 +96,8 @@ tests/system/test_upgrade: control/upgrade/takeover control/upgrade/upgrade cont
 tests/system/test_web: control/web/web control/web/web_plain net/http_clients
 tests/system/test_client_limits: proxy/session/session_admit
 tests/system/test_process: control/life/rights
-tests/unit/control/test_config_merge: control/file/config_lines
+tests/unit/control/test_config_merge: control/file/config_items
+	control/file/config_lines control/file/config_print
 tests/unit/dsr/test_frame: dsr/frame/mac
 tests/unit/pool/test_pool: pool/server/server
 tests/unit/pool/test_turns: pool/balance pool/balance_hash pool/balance_heap

@@ -7,183 +7,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/number.h"
 #include "control/apply/services.h"
-#include "control/file/config_file.h"
-#include "control/file/config_lines.h"
 #include "control/file/config_merge.h"
-
-/* A command of the file. */
-struct item {
-	struct config_key *key;
-	uint32_t line, next; /* its line; the number of the key's next one */
-	bool replaced;
-	struct buffer instead; /* before it, or for it; nothing: it goes */
-	struct buffer after;   /* lines after its line */
-};
-
-struct merge {
-	struct pen start; /* what commands of a start have: no server */
-	const char *path, *text;
-	const char *end; /* of a line */
-	bool all, failed;
-	bool alone; /* the file can be read without the command line */
-	struct config_lines keys;
-	struct item *item; /* number 1 is item[0] */
-	uint32_t count, room;
-	struct buffer *out, tail;   /* lines at the end of the file */
-	struct config_key *section; /* which these are in */
-	const char *title;	    /* of the group that these are in */
-};
-
-static const char blanks[] = " \t\r";
-
-/* ---- reading ---- */
-
-static bool
-is_server(const struct config_key *k)
-{
-	return strcmp(k->row->name, "server") == 0;
-}
-
-static void
-add_item(struct merge *m, const struct call *c, struct config_key *k)
-{
-	m->item[m->count++] = (struct item){ .key = k,
-		.line =
-		    (uint32_t)strtoul(strrchr(c->origin, ':') + 1, NULL, 10) };
-	if (k->last > 0)
-		m->item[k->last - 1].next = m->count;
-	else
-		k->first = m->count;
-	k->last = k->section->end = m->count;
-	if (is_server(k) && !number_is_digits(c->words->word[0]) &&
-	    strcmp(c->words->word[0], "all") != 0)
-		k->relative = true;
-}
-
-/* A service begins in the file, with what "defaults" has set: as if its section
- * included that. Nothing of it is in the section of the service. */
-static void
-inherit(struct merge *m, struct config_key *section)
-{
-	uint32_t i, n = m->keys.count;
-	struct config_key *k;
-
-	for (i = 0; i < n && !m->failed; i++) {
-		if (!m->keys.key[i]->base)
-			continue;
-		k = config_lines_like(&m->keys, m->keys.key[i], section);
-		m->failed = k == NULL;
-		if (k != NULL)
-			k->elsewhere = m->count + 1;
-	}
-}
-
-/* Another section "defaults" begins. */
-static void
-forget_base(struct merge *m)
-{
-	uint32_t i;
-
-	for (i = 0; i < m->keys.count; i++)
-		m->keys.key[i]->base = false;
-}
-
-/* Of a service that no item was of yet. */
-static bool
-is_new_section(const struct merge *m, const struct config_key *k)
-{
-	return k == k->section && k != m->keys.key[0] && k->end == 0 &&
-	    !k->included && !config_lines_is_base(k);
-}
-
-static void
-note_base(struct merge *m, struct config_key *k)
-{
-	if (is_new_section(m, k))
-		inherit(m, k);
-	else if (config_lines_is_base(k) && k == k->section)
-		forget_base(m);
-	else if (config_lines_is_base(k))
-		k->base = true;
-}
-
-/* A command was carried out: one of an included file, or for all servers,
- * overrides the items before it. */
-static void
-note(const struct call *c)
-{
-	struct merge *m = c->noting;
-	struct config_key *k = config_lines_key(
-			      &m->keys, c, plan_service_name(c->plan)),
-			  *x;
-	struct item *list =
-	    array_grow(m->item, &m->room, sizeof(*list), m->count);
-	bool all = k != NULL && strcmp(k->name, "server") == 0;
-	uint32_t i;
-
-	m->item = list != NULL ? list : m->item;
-	m->failed = m->failed || k == NULL || list == NULL;
-	if (!m->failed)
-		note_base(m, k);
-	if (m->failed)
-		return;
-	for (i = 0; (all || c->depth > 1) && i < m->keys.count; i++) {
-		x = m->keys.key[i];
-		if (x == k || (all && is_server(x) && x->section == k->section))
-			x->elsewhere = m->count + 1;
-	}
-	if (c->depth > 1)
-		k->included = true;
-	else
-		add_item(m, c, k);
-}
-
-/* What the text gives with the command line `given`: to a start, or a
- * reload. */
-static int
-read_file(struct merge *m, enum config_of of, struct pen *p,
-    const struct plan *given, const char *text, struct error *e)
-{
-	struct reply unheard;
-	struct call c = { .pen = p,
-		.service = p->service,
-		.plan = plan_copy(given),
-		.reply = &unheard,
-		.dry = true,
-		.note = of == CONFIG_FILE && text == m->text ? note : NULL,
-		.noting = m };
-	char *copy = strdup(text);
-	int rc = 0;
-
-	reply_init(&unheard);
-	c.draft = c.plan;
-	if (c.draft != NULL && copy != NULL)
-		rc = config_load_text(&c, m->path, copy, e);
-	if (c.draft == NULL || copy == NULL || m->failed ||
-	    (rc == 0 && config_lines_read(&m->keys, of, c.draft) < 0))
-		rc = error_set(e, "out of memory");
-	reply_fini(&unheard);
-	plan_free(c.draft);
-	free(copy);
-	return rc;
-}
-
-/* All that it gives. The old one may need the command line. */
-static int
-read_all(struct merge *m, struct pen *p, const char *text, struct error *e)
-{
-	if (m->alone &&
-	    read_file(m, CONFIG_ALONE, &m->start, m->keys.plain, text, e) < 0) {
-		m->alone = false;
-		if (text != m->text || m->failed)
-			return -1;
-	}
-	return read_file(m, CONFIG_RELOADED, p, p->given, text, e) == 0
-	    ? read_file(m, CONFIG_FILE, &m->start, p->given, text, e)
-	    : -1;
-}
+#include "control/file/config_merge_private.h"
 
 /* ---- what differs ---- */
 
@@ -289,7 +115,7 @@ print_undo(const struct config_key *k, struct buffer *out)
 {
 	if (k == k->section)
 		reply_add(out, "service %s remove\n", k->service);
-	else if (is_server(k))
+	else if (config_is_server(k))
 		reply_add(out, "%s remove\n", k->name);
 	else
 		reply_add(out, "no %s\n", k->name);
@@ -327,7 +153,7 @@ print_wanted(const struct config_key *k, bool undone, struct buffer *out)
 		print_undo(k, out);
 	if (want == NULL || (!over && same(k, CONFIG_RUNNING, CONFIG_DEFAULTS)))
 		return;
-	if (over && is_server(k) &&
+	if (over && config_is_server(k) &&
 	    (k->elsewhere > 0 ||
 		keeps_more(config_lines_of(k, CONFIG_GIVEN), want)))
 		reply_add(out, "%s remove; ", k->name);
@@ -356,7 +182,7 @@ print_read(const struct config_key *k, uint32_t n, struct buffer *out)
 	const char *is = config_lines_of(k, CONFIG_FILE);
 	uint32_t lines;
 
-	if (is == NULL || is_shifted(k) || is_server(k))
+	if (is == NULL || is_shifted(k) || config_is_server(k))
 		return false;
 	lines = count_lines(is) + 1;
 	if (lines == n + 1 && config_lines_undo(k, is))
@@ -482,8 +308,8 @@ inherit_at_end(struct merge *m)
 
 	for (i = 0; i < n; i++) {
 		k = m->keys.key[i];
-		if (is_new_section(m, k) && !is_gone(m, k))
-			inherit(m, k);
+		if (config_is_new_section(m, k) && !is_gone(m, k))
+			config_inherit(m, k);
 	}
 }
 
@@ -516,114 +342,6 @@ edit(struct merge *m)
 	}
 }
 
-static void
-print_bytes(struct merge *m, const char *from, const char *to)
-{
-	if (buffer_append(m->out, from, (size_t)(to - from)) < 0)
-		m->failed = true;
-}
-
-static void
-print_lines(struct merge *m, const struct buffer *lines)
-{
-	const char *bytes = buffer_bytes(lines);
-
-	if (buffer_length(lines) > 0)
-		print_bytes(m, bytes, bytes + buffer_length(lines));
-}
-
-/* The last line of a file may lack its end. */
-static void
-print_after(struct merge *m, const struct buffer *lines)
-{
-	size_t n = buffer_length(m->out);
-
-	if (buffer_length(lines) > 0 && n > 0 &&
-	    buffer_bytes(m->out)[n - 1] != '\n')
-		print_bytes(m, m->end, strchr(m->end, '\0'));
-	print_lines(m, lines);
-}
-
-/* Where byte `n` of a line is, whose continuations are not joined yet. */
-static const char *
-find_byte(const char *line, size_t n)
-{
-	for (line += config_bom(line);;
-	     line++, n--) {
-		while (line[0] == '\\' && line[1] == '\n')
-			line += 2;
-		if (n == 0)
-			return line;
-	}
-}
-
-/* The items of the line from `at` to `end`, which is cut joined; when none of
- * them is left it goes, with its comment. */
-static void
-print_items(struct merge *m, const struct item *i, const char *at,
-    const char *end, char *joined)
-{
-	const char *line = at, *first = NULL, *from, *to;
-	char *rest = joined;
-	struct words w;
-	bool some = false;
-
-	for (; rest != NULL; i++) {
-		from = find_byte(
-		    line, (size_t)(rest - joined) + strspn(rest, blanks));
-		(void)words_split(&w, rest, &rest);
-		if (w.count == 0) {
-			i--;
-			continue;
-		}
-		to = find_byte(line, (size_t)(w.end - joined) - 1) + 1;
-		while (strchr(blanks, to[-1]) != NULL)
-			to--;
-		first = first != NULL ? first : from;
-		if (!i->replaced || buffer_length(&i->instead) > 0) {
-			print_bytes(m, at, some ? from : first);
-			print_lines(m, &i->instead);
-			print_bytes(m, from, i->replaced ? from : to);
-			some = true;
-		}
-		at = some ? to : at;
-	}
-	if (some)
-		print_bytes(m, at, end);
-}
-
-static void
-print_file(struct merge *m)
-{
-	const struct item *i = m->item, *end;
-	char *copy = strdup(m->text), *rest = copy, *line;
-	unsigned lines = 0, number;
-	const char *from, *to;
-	bool changed;
-
-	m->failed = m->failed || copy == NULL;
-	while (rest != NULL) {
-		from = m->text + (rest - copy);
-		number = lines + 1;
-		line = config_next_line(&rest, &lines);
-		to =
-		    rest != NULL ? m->text + (rest - copy) : strchr(from, '\0');
-		changed = false;
-		for (end = i; end < m->item + m->count && end->line == number;
-		     end++)
-			changed = changed || end->replaced ||
-			    buffer_length(&end->instead) > 0;
-		if (changed)
-			print_items(m, i, from, to, line);
-		else
-			print_bytes(m, from, to);
-		for (; i < end; i++)
-			print_after(m, &i->after);
-	}
-	print_after(m, &m->tail);
-	free(copy);
-}
-
 /* ---- all of it ---- */
 
 static int
@@ -632,13 +350,13 @@ merge_file(struct merge *m, struct pen *p, struct error *e)
 	const struct config_key *k;
 	uint32_t i;
 
-	if (read_all(m, p, m->text, e) < 0)
+	if (config_read(m, p, m->text, e) < 0)
 		return -1;
 	edit(m);
-	print_file(m);
+	config_print(m);
 	if (m->failed || buffer_append(m->out, "", 1) < 0)
 		return error_set(e, "out of memory");
-	if (read_all(m, p, buffer_bytes(m->out), e) < 0)
+	if (config_read(m, p, buffer_bytes(m->out), e) < 0)
 		return -1;
 	buffer_cut(m->out, buffer_length(m->out) - 1);
 	for (i = 0; i < m->keys.count; i++) {
