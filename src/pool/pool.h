@@ -407,6 +407,7 @@ struct server_elsewhere {
 	unsigned refusals;
 	struct health health;
 	uint64_t connects, failures, sent, received;
+	uint64_t http[SERVER_HTTP_CLASSES];
 	struct server_history history;
 };
 

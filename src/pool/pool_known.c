@@ -95,6 +95,7 @@ pool_describe(
 		.sent = c->sent,
 		.received = c->received,
 		.history = s->history };
+	memcpy(e->http, c->http, sizeof(e->http));
 	if (s->blacklisted_until > 0)
 		e->blacklisted_ms =
 		    s->blacklisted_until > now ? s->blacklisted_until - now : 1;
@@ -139,6 +140,7 @@ pool_restore_counters(
 	s->counters->failures = e->failures;
 	s->counters->sent = e->sent;
 	s->counters->received = e->received;
+	memcpy(s->counters->http, e->http, sizeof(e->http));
 }
 
 void
@@ -195,6 +197,7 @@ server_counters_add(struct server_counters *to, const struct server_counters *c)
 		to->answered_ms = c->answered_ms;
 	for (i = 0; i < SERVER_ENDS; i++)
 		to->ended[i] += c->ended[i];
+	numbers_add(to->http, c->http, SERVER_HTTP_CLASSES);
 	rate_merge(&to->rate, &c->rate);
 	histogram_merge(&to->connect_times, &c->connect_times);
 	duration_merge(&to->connect_durations, &c->connect_durations);

@@ -423,8 +423,8 @@ START_TEST(promtool)
 }
 END_TEST
 
-/* Each metric that an example names is one: here, or of direct return and
- * peers, which the manual names. */
+/* Each metric that an example names is one: here, or of direct return,
+ * peers and HTTP, which the manual names. */
 static void
 expect_known(const char *file, const char *metrics, const char *manual)
 {
@@ -453,8 +453,9 @@ START_TEST(examples_of_prometheus)
 	web_fixture_begin("timeout", "3");
 	ck_assert_str_eq(endpoint_hear(&web_fixture.front), "served");
 	metrics = web_fixture_get("/metrics");
-	manual = text("%s%s", contents(text("%s/../../man/pen-dsr.7", dir)),
-	    contents(text("%s/../../man/pen-service.7", dir)));
+	manual = text("%s%s%s", contents(text("%s/../../man/pen-dsr.7", dir)),
+	    contents(text("%s/../../man/pen-service.7", dir)),
+	    contents(text("%s/../../man/pen-http.7", dir)));
 	expect_known(text("%s/alerts.yml", dir), metrics, manual);
 	expect_known(text("%s/alerts_test.yml", dir), metrics, manual);
 	expect_known(text("%s/grafana.json", dir), metrics, manual);

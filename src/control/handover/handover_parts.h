@@ -55,6 +55,9 @@ handover_ago(uint64_t now, uint64_t ms)
 /* Adds it to the payload; `now` is when it was described. */
 void handover_servers_put(struct handover_writer *w,
     const struct server_elsewhere *e, uint64_t now);
+/* And its responses, by class. */
+void handover_servers_put_http(
+    struct handover_writer *w, const uint64_t http[SERVER_HTTP_CLASSES]);
 /* ---- of the service that is read ---- */
 /* A peer may report a server again. */
 void handover_servers_read(

@@ -99,6 +99,25 @@ handover_servers_put(struct handover_writer *w,
 	handover_add_number(w, e->mark.overruled, 1);
 }
 
+void
+handover_servers_put_http(
+    struct handover_writer *w, const uint64_t http[SERVER_HTTP_CLASSES])
+{
+	unsigned i;
+
+	for (i = 0; i < SERVER_HTTP_CLASSES; i++)
+		handover_add_number(w, http[i], 8);
+}
+
+static void
+get_http(struct handover_record *r, uint64_t http[SERVER_HTTP_CLASSES])
+{
+	unsigned i;
+
+	for (i = 0; i < SERVER_HTTP_CLASSES; i++)
+		http[i] = r->left > 0 ? handover_get_number(r, 8) : 0;
+}
+
 static enum server_admin
 get_admin(struct handover_record *r)
 {
@@ -286,6 +305,7 @@ handover_servers_read(struct handover_state_reader *reader,
 		handover_get(r, mac.byte, sizeof(mac.byte));
 	if (r->left > 0)
 		get_reason(r, e.history.fault);
+	get_http(r, e.http);
 	if (r->bad)
 		return;
 	if (reader->from_peer) {

@@ -126,7 +126,7 @@ admin_of(const struct handover_state_writer *l, const struct server *s)
 }
 
 /* With direct server return; none is zeros. And why it is down, which its state
- * hides. */
+ * hides; and the responses of one that talks HTTP. */
 static void
 write_rest(const struct handover_state_writer *l, struct handover_writer *w,
     const struct server *s)
@@ -134,6 +134,7 @@ write_rest(const struct handover_state_writer *l, struct handover_writer *w,
 	struct director_path path = { .has_mac = false };
 	bool has_fault =
 	    server_state(s) == SERVER_MAINT || server_state(s) == SERVER_DRAIN;
+	bool has_http = l->service->plan->config.frontend.http.on;
 
 	if (l->to_peer)
 		return;
@@ -142,10 +143,12 @@ write_rest(const struct handover_state_writer *l, struct handover_writer *w,
 	has_fault = has_fault && s->history.fault[0] != '\0';
 	if (!path.has_mac)
 		memset(&path.mac, 0, sizeof(path.mac));
-	if (path.has_mac || has_fault)
+	if (path.has_mac || has_fault || has_http)
 		handover_add(w, path.mac.byte, sizeof(path.mac.byte));
-	if (has_fault)
-		handover_add_text(w, s->history.fault);
+	if (has_fault || has_http)
+		handover_add_text(w, has_fault ? s->history.fault : "");
+	if (has_http)
+		handover_servers_put_http(w, s->counters->http);
 }
 
 /* One that was removed may have flows. */

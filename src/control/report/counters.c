@@ -36,6 +36,13 @@ class_item(unsigned i)
 	return classes[i];
 }
 
+/* No page of pen is interim, or a success. */
+static const char *
+own_class_item(unsigned i)
+{
+	return class_item(i + 2);
+}
+
 #define MEMBER(of, type, member)                          \
 	.source = of, .offset = offsetof(type, member),   \
 	.size = sizeof(((const type *)NULL)->member), .name
@@ -176,6 +183,10 @@ static const struct counter counters[] = {
 	    "pen_http_responses", "class",
 	    "Responses of HTTP servers, by status class.",
 	    ARRAY(HTTP_CLASSES, uint64_t, class_item) },
+	{ FRONTEND(http_pages[2]) = "http_own_", METRIC_COUNTER,
+	    "pen_http_own_responses", "class",
+	    "Responses of pen itself: redirects and error pages.",
+	    ARRAY(HTTP_CLASSES - 2, uint64_t, own_class_item) },
 	{ FRONTEND(lines_lost.sessions) = "session_lines_lost", METRIC_COUNTER,
 	    "pen_log_lines_lost", "log=\"sessions\"",
 	    "Log lines dropped, for example because the disk is full.",

@@ -81,6 +81,29 @@ report_settings(const struct server_view *v)
 	    v->f, &v->server->set, plan != NULL ? &plan->acl : &none);
 }
 
+static uint64_t
+server_fields_number(const struct server_view *v)
+{
+	const void *counters = v->server->counters, *server = v->server;
+
+	return number_at(v->row->source == FIELD_COUNTERS ? counters : server,
+	    v->row->offset, v->row->size);
+}
+
+static bool
+talks_http(const struct server_view *v)
+{
+	return v->service->plan->config.frontend.http.on;
+}
+
+/* Without `http` there are none, in reports as in metrics. */
+static void
+report_http(const struct server_view *v)
+{
+	if (talks_http(v))
+		fields_number(v->f, v->row->key, server_fields_number(v));
+}
+
 /* ---- lines of metrics ---- */
 
 static void
@@ -156,6 +179,20 @@ lines_ends(const struct server_view *v)
 		server_fields_add(v, ends[i], v->server->counters->ended[i]);
 }
 
+static void
+lines_http(const struct server_view *v)
+{
+	char labels[16];
+	unsigned i;
+
+	if (!talks_http(v))
+		return;
+	for (i = 0; i < SERVER_HTTP_CLASSES; i++) {
+		snprintf(labels, sizeof(labels), "class=\"%uxx\"", i + 1);
+		server_fields_add(v, labels, v->server->counters->http[i]);
+	}
+}
+
 /* Without a value there are no lines: many servers have none. */
 static void
 lines_duration(const struct server_view *v)
@@ -226,8 +263,9 @@ lines_check_time(const struct server_view *v)
 /* In the order of "servers long"; other metrics after it. */
 static const struct server_field rows[] = {
 	{ "server", SHOWN_ALWAYS, SERVER(number), .lines = lines_info,
-	    FAMILY(1, GAUGE, "pen_server_info", "Name and address of a "
-						"server.") },
+	    FAMILY(1, GAUGE, "pen_server_info",
+		"Name and address of a "
+		"server.") },
 	{ "name", SHOWN_TABLE, .report = report_name },
 	{ "state", SHOWN_TABLE, .report = report_state, .lines = lines_state,
 	    FAMILY(3, GAUGE, "pen_server_state",
@@ -272,7 +310,12 @@ static const struct server_field rows[] = {
 	    .percent = 50 },
 	{ "connect_p99_us", SHOWN_TABLE, .report = report_connect,
 	    .percent = 99 },
-	{ "check_kind", SHOWN_LONG, .report = report_check }, /* and others */
+	{ "http_1xx", SHOWN_LONG, COUNTED(http[0]), .report = report_http },
+	{ "http_2xx", SHOWN_LONG, COUNTED(http[1]), .report = report_http },
+	{ "http_3xx", SHOWN_LONG, COUNTED(http[2]), .report = report_http },
+	{ "http_4xx", SHOWN_LONG, COUNTED(http[3]), .report = report_http },
+	{ "http_5xx", SHOWN_LONG, COUNTED(http[4]), .report = report_http },
+	{ "check_kind", SHOWN_LONG, .report = report_check },  /* and others */
 	{ "settings", SHOWN_JSON, .report = report_settings }, /* by name */
 
 	{ .lines = lines_up,
@@ -295,6 +338,9 @@ static const struct server_field rows[] = {
 	    FAMILY(15, COUNTER, "pen_server_sessions_closed",
 		"Sessions that ended: good, ended by the client, or "
 		"failed.") },
+	{ .lines = lines_http,
+	    FAMILY(21, COUNTER, "pen_server_http_responses",
+		"HTTP responses, by status class.") },
 	{ COUNTED(connect_durations), .lines = lines_duration,
 	    FAMILY(18, HISTOGRAM, "pen_server_connect_duration_seconds",
 		"Connect times.") },
@@ -305,15 +351,6 @@ static const struct server_field rows[] = {
 };
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
-
-static uint64_t
-server_fields_number(const struct server_view *v)
-{
-	const void *counters = v->server->counters, *server = v->server;
-
-	return number_at(v->row->source == FIELD_COUNTERS ? counters : server,
-	    v->row->offset, v->row->size);
-}
 
 static void
 report_row(const struct server_view *v)

@@ -1,7 +1,7 @@
 /* web_page.js: shows what status.json says, twice a second, in elements that stay. */
 (function () {
   var STEPS = 120, STEP = 5000, ROWS = 100, LIMIT = 4000;
-  var rows = {}, tiles = {}, trends = {}, heads = {}, chips = {}, states = {};
+  var rows = {}, tiles = {}, trends = {}, heads = {}, options = {}, chips = {}, states = {};
   var now = null, before = null, answered = Date.now(), lost = "", told = false;
   var timer = 0, started = false, asks = false;
   var view = { state: "", find: "", key: "", down: false, all: false };
@@ -172,8 +172,19 @@
     ["Sent", "n bytes", "sx", bytes, "Bytes sent to the server"],
     ["Received", "n bytes", "rx", bytes, "Bytes received from the server"],
     ["Failures", "n fails", "failures", short, "Failed connection attempts"],
+    ["5xx", "n fives", "http_5xx", short, "HTTP responses with status 5xx"],
     ["New/s, 10 min", "spark", null]
   ];
+  /* A column of HTTP is there where servers have it. */
+  function show_columns() {
+    COLUMNS.forEach(function (c) {
+      var gone = /^http_/.test(c[2]) &&
+        !now.servers.some(function (s) { return c[2] in s; });
+      heads[c[0]].hidden = gone;
+      if (options[c[0]]) options[c[0]].hidden = gone;
+      Object.keys(rows).forEach(function (key) { rows[key].cells[c[0]].hidden = gone; });
+    });
+  }
   function order_of(c, s) { return typeof c[2] === "string" ? -s[c[2]] : c[2](s); }
   function sort_by(key, down) {
     view.key = key;
@@ -200,7 +211,7 @@
       sorts.addEventListener("click", function () {
         sort_by(c[0], view.key === c[0] && !view.down);
       });
-      option = element("option", at("sort"));
+      option = options[c[0]] = element("option", at("sort"));
       set(option, c[0]);
       option.value = c[0];
     });
@@ -298,6 +309,7 @@
 			? "service " + chosen + " "
 			: "") +
 		"server add HOST:PORT'");
+    show_columns();
     at("nobody").hidden = n > 0;
     at("more").hidden = n <= ROWS;
     set(at("all"), view.all ? "Show the first " + ROWS : "Show all " + n);

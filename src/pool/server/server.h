@@ -168,6 +168,9 @@ enum server_end {
 	SERVER_ENDS
 };
 
+/* Classes of the status of HTTP responses: 1xx to 5xx. */
+enum { SERVER_HTTP_CLASSES = 5 };
+
 /* Of drain and maint where a peer, another pen, has set them. */
 struct server_mark {
 	uint32_t peer; /* which one; 0: none */
@@ -181,6 +184,8 @@ struct server_counters {
 	uint64_t connects, failures;
 	uint64_t sent, received;     /* bytes to the server, from it */
 	uint64_t ended[SERVER_ENDS]; /* sessions with it */
+	/* Responses, by the class of their status, where they are read. */
+	uint64_t http[SERVER_HTTP_CLASSES];
 	struct duration connect_durations, first_bytes;
 	struct histogram connect_times; /* lately; the last that `clear` ends */
 	struct rate rate;		/* of connects */

@@ -93,6 +93,7 @@ struct frontend_stats {
 	/* Answers of servers, by the class of their status, from 1xx on; where
 	 * they are read. */
 	uint64_t http_classes[HTTP_CLASSES];
+	uint64_t http_pages[HTTP_CLASSES]; /* the same of pen's own */
 	struct frontend_durations durations;
 	uint64_t preopened; /* connections, now */
 };

@@ -254,6 +254,15 @@ on_final(struct http_responses *r, struct pass *p, unsigned kind)
 	return true;
 }
 
+static inline void
+http_responses_count(struct http_responses *r, unsigned class)
+{
+	if (r->classes != NULL)
+		r->classes[class]++;
+	if (r->of_server != NULL)
+		r->of_server[class]++;
+}
+
 static bool
 on_head_end(struct http_responses *r, struct pass *p)
 {
@@ -265,8 +274,8 @@ on_head_end(struct http_responses *r, struct pass *p)
 		return http_responses_refuse(r,
 		    r->head.status == 101 ? "a switch that was not requested"
 					  : "wrong Content-Length");
-	if (r->classes != NULL && class <= HTTP_CLASSES)
-		r->classes[class - 1]++;
+	if (class <= HTTP_CLASSES)
+		http_responses_count(r, class - 1);
 	if (http_responses_are_logged(r))
 		http_responses_log_answer(r, p);
 	r->stage = next;

@@ -52,12 +52,13 @@ enum http_responses_stage {
 /* Of statuses: 1xx to 5xx. */
 enum { HTTP_CLASSES = 5 };
 
-/* All zero at first, but for the first three and `add`. */
+/* All zero at first, but for the first four and `add`. */
 struct http_responses {
 	struct http_pending *pending;
 	struct http_requests *requests; /* gets the decisions */
 	uint64_t *classes; /* counts them by the class of their status, of
 			    * which it has HTTP_CLASSES; NULL: not counted */
+	uint64_t *of_server; /* the same of its server alone */
 	/* A line for the first answer that is not interim; NULL: none. */
 	const char *add;
 	/* The next answer without a request waiting after it is the last one,

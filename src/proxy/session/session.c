@@ -204,6 +204,7 @@ void
 session_release_server(struct session *s, bool reset)
 {
 	session_note_address(s);
+	session_http_count(s, NULL);
 	stream_close(s->frontend->loop, &s->up, reset);
 	if (!s->counted)
 		return;

@@ -134,6 +134,7 @@ session_take_server(struct session *s, struct server *server, uint64_t now)
 		f->stats->retries++;
 	pool_opened(f->pool, server, &s->client, &s->attempts, now);
 	s->counted = true;
+	session_http_count(s, server);
 	if (s->more->facts != NULL && s->more->facts->sticky != NULL)
 		session_sticky_set(s);
 }

@@ -86,6 +86,18 @@ session_http_attach(struct session *s)
 }
 
 void
+session_http_count(struct session *s, struct server *server)
+{
+	struct http_relay *h = s->more->http_relay;
+
+	_Static_assert((int)SERVER_HTTP_CLASSES == HTTP_CLASSES,
+	    "servers count the same classes");
+	if (h != NULL)
+		h->responses.of_server =
+		    server != NULL ? server->counters->http : NULL;
+}
+
+void
 session_http_free(struct http_relay *h)
 {
 	http_relay_fini(h);
@@ -111,6 +123,13 @@ is_head(const struct session *s)
 	return s->to_server.bytes == 0 && kept != NULL &&
 	    buffer_length(kept) >= 5 &&
 	    memcmp(buffer_bytes(kept), "HEAD ", 5) == 0;
+}
+
+/* By the first digit of its status: "HTTP/1.1 503". */
+static void
+count_page(const struct session *s, const char *page)
+{
+	s->frontend->stats->http_pages[page[9] - '1']++;
 }
 
 /* Lets the server go and sends these bytes to the client, or just a FIN. */
@@ -139,6 +158,8 @@ session_say(struct session *s, const char *bytes, size_t n, enum reason why,
 		session_close(s, REASON_NO_RESOURCES);
 		return;
 	}
+	if (n > 0)
+		count_page(s, bytes);
 	if (logged)
 		session_requests_page(s, &raw, bytes, n, why);
 	s->because = (uint8_t)why;

@@ -489,6 +489,9 @@ bool session_http_begin(struct session *s);
  * may need is the only reason to fail. */
 bool session_http_attach(struct session *s);
 void session_http_free(struct http_relay *h);
+/* Responses count for its server from now on, or, as it has been let go, for
+ * none. */
+void session_http_count(struct session *s, struct server *server);
 /* Bytes came before the session relays: a turn is requested if a request was
  * refused. */
 void session_http_note(struct session *s);
