@@ -19,6 +19,7 @@
 #include "control/plan/origin.h"
 #include "control/pen.h"
 #include "control/peers/peers.h"
+#include "control/life/http_watch.h"
 #include "control/apply/refresh.h"
 #include "control/apply/services.h"
 #include "control/report/fit.h"
@@ -256,6 +257,7 @@ pen_free(struct pen *p)
 	programs_free(p->programs);
 	starter_free(p->starter);
 	refresh_free(p->refresh);
+	http_watch_free(p->http_watch);
 	resolver_free(p->resolver);
 	while ((svc = p->service) != NULL) {
 		p->service = svc->next;

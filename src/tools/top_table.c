@@ -113,6 +113,7 @@ top_server_read(struct top_server *s, unsigned pen, const char *service,
 	copy_text(s->at, sizeof(s->at), at);
 	s->up = number_of(w, "sx");
 	s->down = number_of(w, "rx");
+	s->errors = number_of(w, "http_errors");
 	for (i = 0; i < COLUMNS; i++)
 		if (table[i].key != NULL)
 			read_member(s, &table[i], w);
@@ -206,6 +207,8 @@ add_up(struct top_server *to, const struct top_server *s)
 			add_member(to, &table[i], s, worse);
 	to->up += s->up;
 	to->down += s->down;
+	if (to->errors < s->errors)
+		to->errors = s->errors;
 	for (i = 0; i < TOP_PENS; i++)
 		if (s->number[i] >= 0)
 			to->number[i] = s->number[i];
@@ -382,7 +385,9 @@ format_member(
 {
 	const void *member = (const char *)s + c->at;
 
-	if (c->kind == TEXT)
+	if (member == s->state && s->errors > 0 && strcmp(s->state, "up") == 0)
+		snprintf(to, room, "up %.0f%% 5xx", s->errors);
+	else if (c->kind == TEXT)
 		snprintf(to, room, "%s", (const char *)member);
 	else if (c->kind == COUNT)
 		snprintf(to, room, "%.0f", *(const double *)member);
@@ -480,9 +485,9 @@ top_table_line(
 const char *
 top_table_sums(char line[TOP_LINE], const struct top_table *t, unsigned pens)
 {
-	char rate[16], up[16], down[16];
+	char rate[16], up[16], down[16], with[40] = "";
 	struct top_server sum = { .sessions = 0 };
-	uint32_t i, well = 0;
+	uint32_t i, well = 0, errors = 0;
 
 	for (i = 0; i < t->count; i++) {
 		const struct top_server *s = &t->list[i];
@@ -492,13 +497,16 @@ top_table_sums(char line[TOP_LINE], const struct top_table *t, unsigned pens)
 		sum.up_s += s->up_s;
 		sum.down_s += s->down_s;
 		well += strcmp(s->state, "up") == 0;
+		errors += s->errors > 0;
 	}
+	if (errors > 0)
+		snprintf(with, sizeof(with), "%u with errors (5xx), ", errors);
 	format_amount(rate, sizeof(rate), sum.rate);
 	format_amount(up, sizeof(up), sum.up_s);
 	format_amount(down, sizeof(down), sum.down_s);
 	snprintf(line, TOP_LINE,
-	    "%u of %u up, %.0f sessions, %s/s, up %sB/s, down %sB/s%s",
-	    well, t->count, sum.sessions, rate, up, down,
+	    "%u of %u up, %s%.0f sessions, %s/s, up %sB/s, down %sB/s%s", well,
+	    t->count, with, sum.sessions, rate, up, down,
 	    pens > 1 ? ", several pens" : "");
 	return line;
 }

@@ -19,6 +19,7 @@ struct top_server {
 	char state[16];			   /* the worst of several */
 	char reason[TOP_TEXT];
 	double sessions, failures, age_s, up, down;
+	double errors; /* percent of responses, 5xx; the most of several */
 	double rate, up_s, down_s, bytes_s; /* a second; the sum of both
 					     * directions */
 	/* Its number at each pen; -1: that one does not have it. */

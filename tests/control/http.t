@@ -38,6 +38,21 @@ pen -r {FRONT} {S0}
 ~ error: redirect_https: 
 > redirect_https 0
 < 0
+> http_errors
+< 10
+> http_errors 0
+< 0
+> http_errors json
+< {"http_errors":0}
+> http_errors 101
+~ error: http_errors: 
+> http_errors 10
+< 10
+> http; servers long
+~ http_5xx 0 http_errors 0
+> services
+~ http_errors ""
+> no http
 > http_sticky
 > http_sticky SRV; http_sticky
 < SRV
@@ -50,6 +65,11 @@ pen -r {FRONT} {S0}
 ~ error: http_sticky: 
 > no http_sticky SRV
 < error: no http_sticky: takes no argument
+> no http; http_errors 5
+< 5
+says http_errors has no effect without http (-H)
+> http; http_errors 10
+< 10
 > no http; redirect_https 443
 < 443
 says redirect_https has no effect without http (-H)

@@ -95,6 +95,7 @@ tests/system/test_upgrade: control/upgrade/takeover control/upgrade/upgrade cont
 	control/upgrade/upgrade_start
 tests/system/test_web: control/web/web control/web/web_plain net/http_clients
 tests/system/test_client_limits: proxy/session/session_admit
+tests/system/test_http_counts: control/life/http_watch
 tests/system/test_process: control/life/rights
 tests/unit/control/test_config_merge: control/file/config_items
 	control/file/config_lines control/file/config_print

@@ -60,6 +60,24 @@ const troubles = {
       clearInterval(traffic);
     }
   },
+  async errors(page, given, expect) {
+    const column = page.locator('#heads th', { hasText: '5xx' });
+    const traffic = setInterval(() => ask(given), 50);
+
+    expect(await column.isVisible(), 'there is a column of it');
+    try {
+      await sentence_is(page, '^All servers answer with errors \\(5xx\\)$',
+        given);
+      expect(/0 \S+ 100%, 1 \S+ 100%/.test(
+        await page.locator('#verdict-more').innerText()), 'and which');
+      expect(/100 % of the last minute are errors/.test(
+        await page.locator('#servers tr').first().innerText()), 'so does its row');
+      expect(Number(await page.locator('#servers td.fives').first()
+        .innerText()) >= 3, 'they are counted');
+    } finally {
+      clearInterval(traffic);
+    }
+  },
   async full(page, given) {
     hold(given);
     await sentence_is(page, `^Full: ${given.sessions} of ${given.sessions} ` +

@@ -385,6 +385,65 @@ START_TEST(upgrade)
 }
 END_TEST
 
+/* ---- those that answer with errors ---- */
+
+/* In `services` and `servers long`, though the server stays up; from three
+ * errors on, and only above the threshold. */
+START_TEST(errors_are_reported)
+{
+	int fd;
+
+	up("http_errors 50");
+	fd = endpoint_connect(&front);
+	exchange(fd, GET("/500"), "bad");
+	exchange(fd, GET("/503"), "\r\n\r\n");
+	counts("0 0 0 0 2");
+	pen_answers(&ctl, "services", " http_errors \"\"");
+	exchange(fd, GET("/500"), "bad");
+	counts("0 0 0 0 3");
+	pen_answers(&ctl, "services", " http_errors \"0 127.0.0.1 100%\"");
+	pen_answers(&ctl, "services", " state up ");
+	pen_answers(&ctl, "servers long", " http_errors 100");
+	exchange(fd, GET("/hints") GET("/404"), "404 No\r\nContent-Length: 0");
+	counts("1 1 0 1 3");
+	pen_answers(&ctl, "services", " http_errors \"0 127.0.0.1 60%\"");
+	exchange(fd, GET("/"), "ok");
+	counts("1 2 0 1 3");
+	pen_answers(&ctl, "services", " http_errors \"\"");
+	pen_answers(&ctl, "http_errors 2", "2");
+	pen_answers(&ctl, "servers long", " http_errors 50");
+	pen_answers(&ctl, "http_errors 0", "0");
+	pen_answers(&ctl, "servers long", " http_errors 0");
+	close(fd);
+	down();
+}
+END_TEST
+
+/* What the old process has counted is not of the last minute. */
+START_TEST(errors_before_an_upgrade)
+{
+	const char *program = upgrading_install();
+	pid_t new;
+	int i;
+
+	NEED_UPGRADES(program);
+	up("retry 3");
+	for (i = 0; i < 4; i++)
+		ask(LAST("/half"));
+	counts("0 0 0 0 4");
+	pen_answers(&ctl, "services", " http_errors \"0 127.0.0.1 100%\"");
+	new = upgrading_go(&ctl, pen.child.pid);
+	counts("0 0 0 0 4");
+	pen_answers(&ctl, "services", " http_errors \"\"");
+	for (i = 0; i < 3; i++)
+		ask(LAST("/half"));
+	counts("0 0 0 0 7");
+	pen_answers(&ctl, "services", " http_errors \"0 127.0.0.1 100%\"");
+	upgrading_end(new);
+	backend_stop(&back);
+}
+END_TEST
+
 /* ---- TLS to servers ---- */
 
 static bool
@@ -436,6 +495,8 @@ SUITE(test_http_counts)
 	SUITE_ADD(s, without_http, 30);
 	SUITE_ADD(s, each_service, 30);
 	SUITE_ADD(s, upgrade, 60);
+	SUITE_ADD(s, errors_are_reported, 30);
+	SUITE_ADD(s, errors_before_an_upgrade, 60);
 	SUITE_ADD(s, server_with_tls, 30);
 	return s;
 }

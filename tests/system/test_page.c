@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -205,6 +206,25 @@ START_TEST(sessions_fail)
 }
 END_TEST
 
+static void
+answer_500(struct backend *b, int fd)
+{
+	static const char oops[] =
+	    "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n";
+	char request[4096];
+
+	(void)b;
+	if (recv(fd, request, sizeof(request), 0) > 0)
+		backend_send(fd, oops, sizeof(oops) - 1);
+}
+
+/* Or answer all of them with errors. */
+START_TEST(servers_answer_errors)
+{
+	browse_trouble("errors", answer_500, "http");
+}
+END_TEST
+
 START_TEST(pen_is_full)
 {
 	browse_trouble("full", backend_echo, "conn_max 20");
@@ -258,6 +278,7 @@ SUITE(test_page)
 	SUITE_ADD(s, strangers, 120);
 	SUITE_ADD(s, pen_is_stopped, 120);
 	SUITE_ADD(s, sessions_fail, 120);
+	SUITE_ADD(s, servers_answer_errors, 120);
 	SUITE_ADD(s, pen_is_full, 120);
 	SUITE_ADD(s, services, 120);
 	return s;

@@ -147,6 +147,8 @@ void apply_acls_commit(struct apply *a);
 void apply_acls_forget(struct plan *p);
 int apply_acls_number(const struct plan *p, const struct acl_ref *ref);
 
+/* Whether errors that servers answer are reported. */
+void apply_http_watch_commit(struct apply *a);
 /* The frontend and its settings. */
 int apply_frontend_check(struct apply *a, struct error *e);
 int apply_frontend_prepare(struct apply *a, struct error *e);

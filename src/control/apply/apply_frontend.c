@@ -9,6 +9,7 @@
 #include "control/apply/apply.h"
 #include "control/apply/direct.h"
 #include "control/apply/services.h"
+#include "control/life/http_watch.h"
 #include "control/plan/origin.h"
 #include "net/listener.h"
 #include "net/sock.h"
@@ -287,4 +288,12 @@ apply_listen_commit(struct apply *a)
 {
 	if (!listens_already(a))
 		frontend_relistened(a->service->frontend);
+}
+
+/* ---- errors of servers ---- */
+
+void
+apply_http_watch_commit(struct apply *a)
+{
+	http_watch_follow(a->service, a->wanted);
 }

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "control/apply/checks.h"
 #include "control/apply/geoip.h"
+#include "control/life/http_watch.h"
 #include "control/apply/services.h"
 #include "control/life/states.h"
 #include "dsr/director/director.h"
@@ -88,6 +89,7 @@ service_free(struct service *svc)
 	if (svc == NULL)
 		return;
 	service_close(svc);
+	http_watch_forget(svc);
 	if (svc->forget != NULL)
 		svc->forget(svc);
 	states_unwatch(svc);

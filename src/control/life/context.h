@@ -27,6 +27,7 @@ struct control;
 struct errors;
 struct fit;
 struct geoip;
+struct http_watch;
 struct on_state;
 struct programs;
 struct participant;
@@ -76,6 +77,7 @@ struct pen {
 	struct tls_memory *tls_memory; /* of all services; NULL: no TLS yet */
 	struct geoip *geoip; /* NULL: no database of countries */
 	struct resolver *resolver;
+	struct http_watch *http_watch; /* NULL: none wanted so far */
 	struct refresh *refresh; /* of names; from SERVING on */
 	uint64_t names_ttl_ms;	 /* of those that the start has looked up */
 	struct sink *log;	  /* NULL: none */

@@ -13,6 +13,7 @@
 struct checker;
 struct director;
 struct frontend;
+struct http_windows;
 struct pen;
 struct pool;
 struct tls_config;
@@ -40,6 +41,7 @@ struct service {
 	struct timer end; /* of one that leaves */
 	struct trend *trend; /* NULL: not permitted; freed by the next */
 	void (*forget)(struct service *svc); /* NULL: nothing */
+	struct http_windows *http_windows;   /* see http_watch.h; NULL: none */
 };
 
 /* Those that leave, too. */

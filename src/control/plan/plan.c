@@ -88,6 +88,7 @@ config_init(struct config *c)
 	};
 	c->client_exempt_acl = (struct acl_ref)ACL_REF_NONE;
 	c->forwarded.number = HTTP_FORWARDED_APPEND;
+	c->http_errors = 10;
 	c->checks = (struct check_settings){
 		.interval_ms = 2000, .timeout_ms = 1000, .running_max = 256
 	};

@@ -36,6 +36,13 @@ const struct command rows_http[] = {
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.http.connect),
 	    .help = "pass CONNECT on, for servers that are proxies" },
+	{ .name = "http_errors",
+	    .kind = KIND_UNSIGNED,
+	    .offset = AT(http_errors),
+	    .max = 100,
+	    .args = "[PERCENT]",
+	    .help = "report servers of which more than this share of the "
+		    "responses of the last minute are errors (5xx); 0: off" },
 	{ .name = "http_sticky",
 	    .kind = KIND_COOKIE,
 	    .offset = AT(frontend.http.sticky),

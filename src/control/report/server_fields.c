@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "control/life/http_watch.h"
 #include "control/life/context.h"
 #include "control/plan/server_setting.h"
 #include "control/report/report.h"
@@ -102,6 +103,14 @@ report_http(const struct server_view *v)
 {
 	if (talks_http(v))
 		fields_number(v->f, v->row->key, server_fields_number(v));
+}
+
+static void
+report_http_errors(const struct server_view *v)
+{
+	if (talks_http(v))
+		fields_number(v->f, v->row->key,
+		    http_watch_errors(v->service, v->server));
 }
 
 /* ---- lines of metrics ---- */
@@ -315,6 +324,7 @@ static const struct server_field rows[] = {
 	{ "http_3xx", SHOWN_LONG, COUNTED(http[2]), .report = report_http },
 	{ "http_4xx", SHOWN_LONG, COUNTED(http[3]), .report = report_http },
 	{ "http_5xx", SHOWN_LONG, COUNTED(http[4]), .report = report_http },
+	{ "http_errors", SHOWN_LONG, .report = report_http_errors },
 	{ "check_kind", SHOWN_LONG, .report = report_check },  /* and others */
 	{ "settings", SHOWN_JSON, .report = report_settings }, /* by name */
 

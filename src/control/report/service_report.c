@@ -1,7 +1,10 @@
 /* service_report.c: see service_report.h. */
 #include "config.h"
 
+#include <stdio.h>
+
 #include "control/answer/fields.h"
+#include "control/life/http_watch.h"
 #include "control/apply/services.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
@@ -82,6 +85,32 @@ state_of(const struct service *svc, struct counts n)
 					    : "degraded";
 }
 
+/* The servers that answer with errors: "0 web1 37%, 2 web3 100% and 3 more". */
+static void
+report_http_errors(struct fields *f, const struct service *svc)
+{
+	enum { LISTED = 4 };
+	char text[LISTED * 80 + 32] = "";
+	unsigned i, percent, n = 0;
+	size_t used = 0;
+
+	if (!svc->plan->config.frontend.http.on)
+		return;
+	for (i = 0; i < pool_count(svc->pool); i++) {
+		const struct server *s = pool_server(svc->pool, i);
+
+		percent = http_watch_errors(svc, s);
+		if (percent > 0 && n++ < LISTED)
+			used += (size_t)snprintf(text + used,
+			    sizeof(text) - used, "%s%u %.60s %u%%",
+			    n > 1 ? ", " : "", s->number, s->name, percent);
+	}
+	if (n > LISTED)
+		snprintf(text + used, sizeof(text) - used, " and %u more",
+		    n - LISTED);
+	fields_phrase(f, "http_errors", text);
+}
+
 void
 service_fields(struct fields *f, const struct service *svc)
 {
@@ -99,6 +128,7 @@ service_fields(struct fields *f, const struct service *svc)
 	fields_number(f, "flows", st->flows.now);
 	fields_number(f, "accepted", st->accepted);
 	fields_decimal(f, "rate", report_tenths(n.rate, rate));
+	report_http_errors(f, svc);
 }
 
 static void

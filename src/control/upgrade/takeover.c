@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/output.h"
+#include "control/life/http_watch.h"
 #include "control/handover/handover.h"
 #include "control/handover/handover_state.h"
 #include "control/life/context.h"
@@ -257,6 +258,7 @@ takeover_wait(struct pen *p, struct error *e)
 	handover_reader_fini(&r);
 	/* what was counted before is no growth */
 	trends_forget(p);
+	http_watch_restart(p);
 	p->predecessor.blame_fd =
 	    fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (p->predecessor.error_fd >= 0)

@@ -254,14 +254,16 @@
   function trend_of(s) { return "server " + s.server; }
   function show(s, open) {
     var r = rows[s.server] || new_row(s.server);
-    mark(r.tr, excused(s) ? "" : BAD.indexOf(s.state) >= 0 ? "down" : DOUBT.indexOf(s.state) >= 0 ? "warn" : "");
+    mark(r.tr, excused(s) ? "" : BAD.indexOf(s.state) >= 0 ? "down" : DOUBT.indexOf(s.state) >= 0 || s.http_errors > 0 ? "warn" : "");
     set(r.number, s.role === "regular" ? String(s.server) : s.role);
     set(r.address, address(s));
     set(r.name, s.name && s.name !== s.addr ? plain(s.name) : "");
     if (r.name.title !== r.name.textContent) r.name.title = r.name.textContent;
     mark(r.state, "state " + s.state);
     set(r.word, s.state);
-    set(r.reason, s.reason && s.reason !== "configuration" ? s.reason : "");
+    set(r.reason, s.http_errors > 0 && s.state === "up"
+      ? s.http_errors + " % of the last minute are errors (5xx)"
+      : s.reason && s.reason !== "configuration" ? s.reason : "");
     set(r.cells.Since, ago(s.age_s));
     if (r.cells.Since.title !== s.since) r.cells.Since.title = s.since;
     set(r.open, s.max > 0 ? s.conn + " of " + s.max : short(s.conn));

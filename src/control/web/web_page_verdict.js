@@ -76,11 +76,49 @@ function by_level(a, b)
 	return b.level - a.level;
 }
 
-/* What is wrong with one service, its servers' states apart; `others`: what becomes of
- * clients when it is full. */
-function troubles_of(c, minute, limits, cert, others)
+/* What servers answer with errors, as `services` has it: "0 web1 37%, 2 web3 100%". */
+function errors_text(servers)
 {
-	var found = [], lost = minute.lines_lost;
+	return servers
+	    .filter(function(s) {
+		    return s.http_errors > 0;
+	    })
+	    .map(function(s) {
+		    return s.server + " " + (s.name || s.addr) + " " +
+			s.http_errors + "%";
+	    })
+	    .join(", ");
+}
+/* Of so many servers that are up. */
+function errors_found(text, up)
+{
+	var list = text ? text.split(", ") : [], more = / and (\d+) more$/.exec(text);
+	var n = list.length + (more ? Number(more[1]) : 0);
+	var worst = list.some(function(one) {
+		return parseInt(/(\d+)%/.exec(one)[1], 10) >= 50;
+	});
+	var one = /^(.*) (\d+)%$/.exec(text);
+
+	if (n === 0)
+		return [];
+	text = "\u2068" + plain(text) + "\u2069";
+	return [ n === 1 && one && n < up
+		? trouble(worst ? 2 : 1,
+		      "Server \u2068" + plain(one[1]) + "\u2069 answers " + one[2] +
+			  " % of its requests with errors (5xx)")
+		: trouble(worst ? (n >= up ? 3 : 2) : 1,
+		      (n < up ? n + " of " + up + " servers answer"
+			      : up === 1 ? "The server answers"
+					 : "All servers answer") +
+			  " with errors (5xx)",
+		      text) ];
+}
+
+/* What is wrong with one service, its servers' states apart; `others`: what becomes of
+ * clients when it is full; `errors`: of its servers, `up` of which are up. */
+function troubles_of(c, minute, limits, cert, others, errors, up)
+{
+	var found = errors_found(errors, up), lost = minute.lines_lost;
 
 	function find(level, text, more)
 	{
@@ -156,7 +194,8 @@ function judged(services)
 			  }
 					: null,
 			  s.listen ? "others have to wait"
-				   : "others are refused");
+				   : "others are refused",
+			  s.http_errors || "", s.up);
 		s.level = s.state === "down"
 		    ? 4
 		    : Math.max(/^(degraded|empty|drain|maint)$/.test(s.state) ? 1 : 0,
@@ -297,7 +336,8 @@ function verdict_of_servers(now)
 				  " up, the others may be down")
 			: state_of_servers(up > 0 ? bad : off, n, up) ].concat(
 		    troubles_of(now.counters, now.minute, now.limits,
-			now.certificate, "others have to wait"))
+			now.certificate, "others have to wait",
+			errors_text(regular), up))
 	};
 }
 

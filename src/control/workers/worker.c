@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "control/apply/checks.h"
+#include "control/life/http_watch.h"
 #include "control/apply/refresh.h"
 #include "control/apply/services.h"
 #include "control/apply/shares.h"
@@ -362,6 +363,8 @@ leave_leader(struct pen *p)
 		programs_forget(p->programs);
 	SERVICE_EACH (p, svc)
 		checks_free(svc);
+	http_watch_free(p->http_watch);
+	p->http_watch = NULL;
 	on_state_free(p->on_state);
 	programs_free(p->programs);
 	starter_free(p->starter);

@@ -74,6 +74,36 @@ START_TEST(ports_stand_behind_addresses)
 }
 END_TEST
 
+/* Of several pens the greater share. */
+START_TEST(errors_stand_beside_the_state)
+{
+	char line[TOP_LINE];
+
+	begin();
+	ck_assert_int_eq(top_table_add(&now, 0, "",
+			     "0 name a state up addr a port 1 conn 0 "
+			     "http_5xx 9 http_errors 37"),
+	    0);
+	ck_assert_int_eq(top_table_add(&now, 1, "",
+			     "0 name a state up addr a port 1 conn 0 "
+			     "http_5xx 9 http_errors 12"),
+	    0);
+	ck_assert_int_eq(top_table_add(&now, 0, "",
+			     "1 name b state down addr b port 1 conn 0 "
+			     "http_5xx 9 http_errors 100"),
+	    0);
+	top_table_settle(&now, &before, 1000);
+	ck_assert_uint_eq(now.count, 2);
+	ck_assert_ptr_nonnull(
+	    strstr(top_table_line(line, &now.list[0], 80), " up 37% 5xx "));
+	ck_assert_ptr_nonnull(
+	    strstr(top_table_line(line, &now.list[1], 80), " down "));
+	ck_assert_ptr_nonnull(strstr(top_table_sums(line, &now, 2),
+	    "1 of 2 up, 2 with errors (5xx), 0 sessions"));
+	end();
+}
+END_TEST
+
 START_TEST(several_pens_add_up)
 {
 	begin();
@@ -238,6 +268,7 @@ SUITE(test_top_table)
 
 	SUITE_ADD(s, names_with_blanks, 10);
 	SUITE_ADD(s, ports_stand_behind_addresses, 10);
+	SUITE_ADD(s, errors_stand_beside_the_state, 10);
 	SUITE_ADD(s, several_pens_add_up, 10);
 	SUITE_ADD(s, pen_that_comes_back_is_no_rate, 10);
 	SUITE_ADD(s, twins_of_one_pen_are_two, 10);
