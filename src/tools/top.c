@@ -95,28 +95,45 @@ are_several(const struct buffer *list)
 	    (end[1] != '\0' || strncmp(text, "default ", 8) != 0);
 }
 
+/* Of those that are shown. */
+static void
+add_sums(struct top_sums *sums, const struct buffer *list, const char *only)
+{
+	char *copy = strdup(list->data + list->start), *rest = copy, *line;
+	size_t n = only != NULL ? strlen(only) : 0;
+
+	while (copy != NULL && (line = strsep(&rest, "\n")) != NULL)
+		if (only == NULL ||
+		    (strncmp(line, only, n) == 0 && line[n] == ' '))
+			top_sums_add(sums, line);
+	free(copy);
+}
+
 /* Returns 0, or -1 with t->message. */
 static int
-ask_one(struct top *t, struct top_table *to, unsigned pen)
+ask_one(
+    struct top *t, struct top_table *to, struct top_sums *sums, unsigned pen)
 {
 	static const char line[] = "services";
+	const char *only = t->service;
 	enum ask_status status;
 	struct buffer list;
 	int rc = -1;
 
-	if (t->service != NULL)
-		return ask_for_servers(t, to, pen, t->service) == ASK_ANSWERED
-		    ? 0
-		    : -1;
 	buffer_init(&list);
 	status = ask(&t->pen[pen], line, sizeof(line) - 1, ask_append, &list,
 	    &t->message);
-	if (status == ASK_STOPPED || buffer_append(&list, "", 1) < 0)
+	if (status == ASK_STOPPED || buffer_append(&list, "", 1) < 0) {
 		error_set(&t->message, "out of memory");
-	else if (status == ASK_ANSWERED && are_several(&list))
+		status = ASK_NO_ANSWER;
+	}
+	if (status == ASK_ANSWERED)
+		add_sums(sums, &list, only);
+	if (status == ASK_ANSWERED && only == NULL && are_several(&list))
 		rc = ask_for_each(t, to, pen, &list);
 	else if (status != ASK_NO_ANSWER &&
-	    ask_for_servers(t, to, pen, "") == ASK_ANSWERED)
+	    ask_for_servers(t, to, pen, only != NULL ? only : "") ==
+		ASK_ANSWERED)
 		rc = 0;
 	buffer_fini(&list);
 	return rc;
@@ -132,6 +149,7 @@ top_arrange(struct top *t)
 unsigned
 top_refresh(struct top *t)
 {
+	struct top_sums sums = { .directors = 0 };
 	struct top_table fresh;
 	unsigned i, failed = 0;
 
@@ -139,13 +157,26 @@ top_refresh(struct top *t)
 		t->message.text[0] = '\0';
 	top_table_init(&fresh);
 	for (i = 0; i < t->pens; i++)
-		failed += ask_one(t, &fresh, i) < 0;
+		failed += ask_one(t, &fresh, &sums, i) < 0;
 	t->failing = failed > 0;
 	top_table_settle(&fresh, &t->now, clock_monotonic_ms());
 	top_table_fini(&t->now);
 	t->now = fresh;
+	t->sums = sums;
 	top_arrange(t);
 	return failed;
+}
+
+const char *
+top_headline(const struct top *t, char line[TOP_LINE])
+{
+	char more[TOP_LINE];
+	size_t n;
+
+	top_table_sums(line, &t->now, t->pens);
+	n = strlen(line);
+	snprintf(line + n, TOP_LINE - n, "%s", top_sums_text(more, &t->sums));
+	return line;
 }
 
 /* Nothing is the answer, or why not. */
@@ -198,8 +229,7 @@ print_all(struct top *t)
 			fprintf(stderr, "penctl: %s\n", t->message.text);
 			return ASK_NO_ANSWER;
 		}
-		printf("%s%s\n", i == 0 ? "" : "\n",
-		    top_table_sums(line, &t->now, t->pens));
+		printf("%s%s\n", i == 0 ? "" : "\n", top_headline(t, line));
 		printf("%s\n", top_table_headings(line, PLAIN_COLUMNS));
 		for (k = 0; k < t->view.count; k++)
 			printf("%s\n",

@@ -3,6 +3,7 @@
 #ifndef PEN_TOOLS_TOP_H
 #define PEN_TOOLS_TOP_H
 
+#include "tools/top_sums.h"
 #include "tools/top_table.h"
 #include "tools/watch.h"
 
@@ -12,6 +13,7 @@ struct top {
 	const char *service; /* NULL: all of them */
 	struct repeat repeat;
 	struct top_table now, view;
+	struct top_sums sums;
 	enum top_order order;
 	char filter[TOP_TEXT];
 	struct error message; /* what went wrong, or was done; "" */
@@ -28,6 +30,8 @@ int top(struct top *t);
 unsigned top_refresh(struct top *t);
 /* What is seen follows order and filter. */
 void top_arrange(struct top *t);
+/* What is above the servers. Returns `line`. */
+const char *top_headline(const struct top *t, char line[TOP_LINE]);
 /* Sends "drain" or "up" to all pens that have the server. */
 void top_send(struct top *t, const struct top_server *s, const char *word);
 

@@ -98,7 +98,7 @@ screen_draw(struct screen *w)
 
 	scroll_to_selected(w);
 	erase();
-	top_table_sums(line, &t->now, t->pens);
+	top_headline(t, line);
 	if (w->paused)
 		strncat(line, ", paused", sizeof(line) - strlen(line) - 1);
 	draw_line(0, line, A_BOLD);

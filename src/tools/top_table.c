@@ -53,8 +53,7 @@ enum { COLUMNS = sizeof(table) / sizeof(table[0]), NAME_MIN = 8 };
 
 /* ---- a line ---- */
 
-/* The word after `key`, or "". */
-static const char *
+const char *
 top_value_of(const struct words *w, const char *key)
 {
 	int i;
@@ -347,9 +346,8 @@ top_table_arrange(struct top_table *view, const struct top_table *t,
 
 /* ---- as text ---- */
 
-/* 999, 1.2k, 34k, 5.6M: four characters. */
-static void
-format_amount(char *to, size_t room, double value)
+void
+top_format_amount(char *to, size_t room, double value)
 {
 	static const char units[] = " kMGTPE";
 	unsigned unit = 0;
@@ -392,7 +390,7 @@ format_member(
 	else if (c->kind == COUNT)
 		snprintf(to, room, "%.0f", *(const double *)member);
 	else if (c->kind == AMOUNT)
-		format_amount(to, room, *(const double *)member);
+		top_format_amount(to, room, *(const double *)member);
 	else
 		format_age(to, room, (uint64_t)*(const double *)member);
 }
@@ -501,9 +499,9 @@ top_table_sums(char line[TOP_LINE], const struct top_table *t, unsigned pens)
 	}
 	if (errors > 0)
 		snprintf(with, sizeof(with), "%u with errors (5xx), ", errors);
-	format_amount(rate, sizeof(rate), sum.rate);
-	format_amount(up, sizeof(up), sum.up_s);
-	format_amount(down, sizeof(down), sum.down_s);
+	top_format_amount(rate, sizeof(rate), sum.rate);
+	top_format_amount(up, sizeof(up), sum.up_s);
+	top_format_amount(down, sizeof(down), sum.down_s);
 	snprintf(line, TOP_LINE,
 	    "%u of %u up, %s%.0f sessions, %s/s, up %sB/s, down %sB/s%s", well,
 	    t->count, with, sum.sessions, rate, up, down,

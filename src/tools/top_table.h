@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct words;
+
 enum { TOP_PENS = 16, TOP_TEXT = 64, TOP_SERVICE = 32 };
 
 struct top_server {
@@ -68,6 +70,10 @@ enum { TOP_LINE = 512 };
 const char *top_table_headings(char line[TOP_LINE], unsigned columns);
 const char *top_table_line(
     char line[TOP_LINE], const struct top_server *s, unsigned columns);
+/* 999, 1.2k, 34k, 5.6M: four characters. */
+void top_format_amount(char *to, size_t room, double value);
+/* The word after `key` in a line of pen's, or "". */
+const char *top_value_of(const struct words *w, const char *key);
 /* All of them in one line: how many, sessions, rates. */
 const char *top_table_sums(
     char line[TOP_LINE], const struct top_table *t, unsigned pens);

@@ -64,23 +64,9 @@ has_fast(void)
 			NEEDS_SANDBOX();                                   \
 		if ((form)->fast && !has_fast())                           \
 			SKIP("built without libbpf, or before Linux 6.3"); \
-		NEED_UPGRADES(program = install());                        \
+		NEED_UPGRADES(program = upgrading_install_both());         \
 		NEED_NET_FIXTURE(&fixture, &three);                        \
 	} while (0)
-
-/* A copy, with the client beside it; NULL: see upgrading.h. */
-static const char *
-install(void)
-{
-	char client[4096];
-	const char *path;
-
-	ck_assert_ptr_nonnull(realpath(ctl_client(), client));
-	path = upgrading_install();
-	if (path != NULL)
-		ck_assert_int_eq(symlink(client, text("%sctl", path)), 0);
-	return path;
-}
 
 static const char *
 vip_of(const struct form *f)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/ctl.h"
 #include "support/suite.h"
 #include "support/upgrading.h"
 #include "support/wait.h"
@@ -31,6 +32,19 @@ copy_file(const char *from, const char *to)
 }
 
 /* By another name first: a program that runs cannot be written to. */
+const char *
+upgrading_install_both(void)
+{
+	char client[4096];
+	const char *path;
+
+	ck_assert_ptr_nonnull(realpath(ctl_client(), client));
+	path = upgrading_install();
+	if (path != NULL)
+		ck_assert_int_eq(symlink(client, text("%sctl", path)), 0);
+	return path;
+}
+
 void
 upgrading_replace(const char *path, const char *content)
 {

@@ -12,6 +12,8 @@
  * Returns its path, or NULL where it runs inside another program, which would
  * not be started with it. */
 const char *upgrading_install(void);
+/* The same with the client beside it. */
+const char *upgrading_install_both(void);
 /* Puts an executable file there: what it contains, or pen again if it is
  * NULL. */
 void upgrading_replace(const char *path, const char *content);

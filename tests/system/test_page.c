@@ -142,6 +142,21 @@ START_TEST(shapes)
 }
 END_TEST
 
+/* Of direct return, as if pen had it. */
+START_TEST(direct)
+{
+	NEED_BROWSER();
+	ck_assert(mkdir("pictures", 0777) == 0 || errno == EEXIST);
+	backend_start(&web_fixture.back, ENDPOINT_TCP4, backend_say, "served");
+	if (!begin(&web_fixture.back.at, &web_fixture.back.at, "timeout 3")) {
+		backend_stop(&web_fixture.back);
+		SKIP("built without Jansson");
+	}
+	browse("direct", (const char *[]){ "pictures=pictures", NULL });
+	web_fixture_end();
+}
+END_TEST
+
 /* Names of servers, which a command or DNS may have brought. */
 START_TEST(strangers)
 {
@@ -275,6 +290,7 @@ SUITE(test_page)
 	SUITE_ADD(s, follows, 120);
 	SUITE_ADD(s, accessible, 120);
 	SUITE_ADD(s, shapes, 120);
+	SUITE_ADD(s, direct, 120);
 	SUITE_ADD(s, strangers, 120);
 	SUITE_ADD(s, pen_is_stopped, 120);
 	SUITE_ADD(s, sessions_fail, 120);

@@ -39,13 +39,15 @@ enum handover_type {
 	HANDOVER_DSR_VLAN = 10, /* to a peer: the tag of its segment */
 	HANDOVER_FLOW_SOCKETS = 11, /* of flows of the next HANDOVER_FLOWS:
 				     * sockets, which come along */
+	HANDOVER_DSR_ROLE = 12,	    /* of a director: active or standby, since
+				 * when, and who has claimed a VIP */
 
 	/* between peers only: */
 	/* servers named so far are void; to the sender: all is requested
 	 * again */
 	HANDOVER_AGAIN = 32,
-	HANDOVER_PING = 33,   /* a number, to be sent back */
-	HANDOVER_PONG = 34 /* that number */
+	HANDOVER_PING = 33, /* a number, to be sent back */
+	HANDOVER_PONG = 34  /* that number */
 };
 
 /* ---- writing ---- */

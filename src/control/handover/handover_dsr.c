@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <string.h>
+#include <sys/socket.h>
 
 #include "control/handover/handover_parts.h"
 #include "control/life/context.h"
@@ -61,6 +62,23 @@ handover_dsr_write_flows(
 	return l->at < last;
 }
 
+/* Times as how long ago they are; 0: never. */
+static void
+write_role(struct handover_writer *w, const struct director *d, uint64_t now)
+{
+	struct role role = director_role(d);
+
+	handover_open(w, HANDOVER_DSR_ROLE);
+	handover_add_number(w, role.standby, 1);
+	handover_add_number(w, now - role.since, 8);
+	handover_add_number(
+	    w, role.claimed_at != 0 ? now - role.claimed_at + 1 : 0, 8);
+	handover_add(w, role.claimant.byte, sizeof(role.claimant.byte));
+	handover_add_number(w, role.claimed.family, 2);
+	handover_add(w, role.claimed.ip, sizeof(role.claimed.ip));
+	handover_close(w);
+}
+
 bool
 handover_dsr_write_table(
     struct handover_state_writer *l, struct handover_writer *w)
@@ -74,6 +92,8 @@ handover_dsr_write_table(
 	if (d == NULL)
 		return false;
 	past = director_past(d);
+	if (at == 0)
+		write_role(w, d, loop_now(l->pen->loop));
 	handover_open(w, HANDOVER_DSR_TABLE);
 	handover_add_number(w, past.standby, 1);
 	handover_add_number(w, past.vlan_known, 1);
@@ -149,6 +169,26 @@ handover_dsr_read_table(
 		if (!r->bad && f.past.state < DSR_STATES)
 			l->flow_count += director_restore_flow(d, &f, s);
 	}
+}
+
+void
+handover_dsr_read_role(
+    const struct handover_state_past *l, struct handover_record *r)
+{
+	struct role role = { .standby = handover_get_number(r, 1) != 0 };
+	struct director *d = l->service->director;
+	uint64_t now = loop_now(l->service->pen->loop), age;
+
+	age = handover_get_number(r, 8);
+	role.since = age > 0 ? handover_ago(now, age) : now;
+	role.claimed_at = handover_ago(now, handover_get_number(r, 8));
+	handover_get(r, role.claimant.byte, sizeof(role.claimant.byte));
+	role.claimed.family = (uint16_t)handover_get_number(r, 2);
+	handover_get(r, role.claimed.ip, sizeof(role.claimed.ip));
+	if (role.claimed.family != AF_INET && role.claimed.family != AF_INET6)
+		role.claimed_at = 0;
+	if (d != NULL && !r->bad)
+		director_restore_role(d, &role);
 }
 
 void

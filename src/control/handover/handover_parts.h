@@ -83,5 +83,8 @@ bool handover_dsr_write_table(
     struct handover_state_writer *l, struct handover_writer *w);
 void handover_dsr_read_table(
     struct handover_state_past *l, struct handover_record *r);
+/* Written with it. */
+void handover_dsr_read_role(
+    const struct handover_state_past *l, struct handover_record *r);
 
 #endif

@@ -362,6 +362,9 @@ read_part(struct handover_state_reader *reader, struct handover_record *record)
 	case HANDOVER_DSR_TABLE:
 		handover_dsr_read_table(l, record);
 		break;
+	case HANDOVER_DSR_ROLE:
+		handover_dsr_read_role(l, record);
+		break;
 	}
 }
 

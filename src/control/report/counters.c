@@ -68,14 +68,15 @@ static const struct counter counters[] = {
 	    "Most sessions that were open at once." },
 	{ FRONTEND(connecting) = "connecting", METRIC_GAUGE,
 	    "pen_sessions_connecting", NULL,
-	    "Sessions that wait for a server to answer." },
+	    "Sessions that wait for a server to answer.", .summed = true },
 	{ FRONTEND(queued) = "queued", METRIC_GAUGE, "pen_sessions_queued",
-	    NULL, "Sessions that wait because all servers are full." },
+	    NULL, "Sessions that wait because all servers are full.",
+	    .summed = true },
 	{ FRONTEND(accepted) = "accepted", METRIC_COUNTER,
 	    "pen_connections_accepted", NULL, "Connections of clients." },
 	{ FRONTEND(queued_total) = "queued_total", METRIC_COUNTER,
 	    "pen_sessions_had_to_queue", NULL,
-	    "Sessions that had to wait for a full server." },
+	    "Sessions that had to wait for a full server.", .summed = true },
 	{ FRONTEND(retries) = "retries", METRIC_COUNTER, "pen_retries", NULL,
 	    "Servers tried after another had failed." },
 	{ FRONTEND(requests_retried) = "requests_retried", METRIC_COUNTER,
@@ -83,25 +84,26 @@ static const struct counter counters[] = {
 	    "Requests retried on another server after one closed without "
 	    "answering." },
 	{ FRONTEND(up) = "bytes_up", METRIC_COUNTER, "pen_bytes",
-	    "direction=\"up\"",
-	    "Bytes to servers (up) and to clients (down)." },
+	    "direction=\"up\"", "Bytes to servers (up) and to clients (down).",
+	    .summed = true },
 	{ FRONTEND(down) = "bytes_down", METRIC_COUNTER, "pen_bytes",
-	    "direction=\"down\"" },
+	    "direction=\"down\"", .summed = true },
 	{ FRONTEND(flows.now) = "flows", METRIC_GAUGE, "pen_udp_flows", NULL,
 	    "UDP flows that are open." },
 	{ FRONTEND(flows.peak) = "flows_peak", METRIC_GAUGE,
 	    "pen_udp_flows_peak", NULL,
 	    "Most UDP flows that were open at once." },
 	{ FRONTEND(flows.opened) = "flows_opened", METRIC_COUNTER,
-	    "pen_udp_flows_opened", NULL, "UDP flows since startup." },
+	    "pen_udp_flows_opened", NULL, "UDP flows since startup.",
+	    .summed = true },
 	{ FRONTEND(flows.evicted) = "flows_evicted", METRIC_COUNTER,
 	    "pen_udp_flows_evicted", NULL,
 	    "UDP flows that ended early to make room for new ones." },
 	{ FRONTEND(flows.ports) = "flow_ports", METRIC_GAUGE, "pen_udp_ports",
-	    NULL, "Local ports in use by UDP flows." },
+	    NULL, "Local ports in use by UDP flows.", .summed = true },
 	{ FRONTEND(flows.ports_max) = "flow_ports_max", METRIC_GAUGE,
 	    "pen_udp_ports_max", NULL,
-	    "Local ports available to UDP flows; 0: unknown." },
+	    "Local ports available to UDP flows; 0: unknown.", .summed = true },
 	{ FRONTEND(datagrams.up) = "datagrams_up", METRIC_COUNTER,
 	    "pen_datagrams", "direction=\"up\"",
 	    "Datagrams to servers (up) and to clients (down)." },
@@ -207,7 +209,7 @@ static const struct counter counters[] = {
 	{ CHECKER(running) = "checks_running", METRIC_GAUGE,
 	    "pen_checks_running", NULL, "Health checks under way." },
 	{ PANIC(on) = "panic", METRIC_GAUGE, "pen_panic", NULL,
-	    "1: too few servers are up, and all are tried." },
+	    "1: too few servers are up, and all are tried.", .summed = true },
 	{ PANIC(begun) = "panics", METRIC_COUNTER, "pen_panics", NULL,
 	    "How often panic began." },
 	{ PEERS(senders) = "peers_to", METRIC_GAUGE, "pen_peers",
@@ -241,14 +243,16 @@ static const struct counter counters[] = {
 	    .of_process = true },
 	{ DIRECTOR(standby) = "standby", METRIC_GAUGE, "pen_dsr_standby", NULL,
 	    "1: another director has the listening addresses." },
+	{ DIRECTOR(role_s) = "role_s", METRIC_GAUGE, "pen_dsr_role_seconds",
+	    NULL, "Seconds since this director is active, or a standby." },
 	{ FRAMES(received) = "received", METRIC_COUNTER, "pen_dsr_received",
 	    NULL, "Frames received by direct server return." },
 	{ FRAMES(received_bytes) = "received_bytes", METRIC_COUNTER,
 	    "pen_dsr_received_bytes", NULL, "Their bytes." },
 	{ FRAMES(forwarded) = "forwarded", METRIC_COUNTER, "pen_dsr_forwarded",
-	    NULL, "Frames that were forwarded to servers." },
+	    NULL, "Frames that were forwarded to servers.", .summed = true },
 	{ FRAMES(forwarded_bytes) = "forwarded_bytes", METRIC_COUNTER,
-	    "pen_dsr_forwarded_bytes", NULL, "Their bytes." },
+	    "pen_dsr_forwarded_bytes", NULL, "Their bytes.", .summed = true },
 	{ FRAMES(tunnelled) = "tunnelled", METRIC_COUNTER, "pen_dsr_tunnelled",
 	    NULL, "Packets of those forwarded that went into tunnels." },
 	{ FRAMES(too_big.frames) = "too_big", METRIC_COUNTER, "pen_dsr_too_big",
@@ -264,7 +268,8 @@ static const struct counter counters[] = {
 	    "server." },
 	{ FRAMES(dropped[0].frames) = "dropped_", METRIC_COUNTER,
 	    "pen_dsr_dropped", "reason", "Frames that were dropped.",
-	    ARRAY(DIRECTOR_DROPS, struct frame_count, drop_item) },
+	    ARRAY(DIRECTOR_DROPS, struct frame_count, drop_item),
+	    .summed = true },
 	{ FRAMES(dropped[0].bytes) = "dropped_", METRIC_COUNTER,
 	    "pen_dsr_dropped_bytes", "reason", "Their bytes.",
 	    ARRAY(DIRECTOR_DROPS, struct frame_count, drop_item),
@@ -273,9 +278,11 @@ static const struct counter counters[] = {
 	    "Flows whose frames the kernel forwards by itself." },
 	{ FAST(passed.frames) = "fast_frames", METRIC_COUNTER,
 	    "pen_dsr_fast_forwarded", NULL,
-	    "Frames of these, which are not among those received." },
+	    "Frames of these, which are not among those received.",
+	    .summed = true },
 	{ FAST(passed.bytes) = "fast_bytes", METRIC_COUNTER,
-	    "pen_dsr_fast_forwarded_bytes", NULL, "Their bytes." },
+	    "pen_dsr_fast_forwarded_bytes", NULL, "Their bytes.",
+	    .summed = true },
 	{ TARPIT(arp) = "tarpit_arp", METRIC_COUNTER, "pen_dsr_tarpit",
 	    "kind=\"arp\"",
 	    "Requests and connections to unused addresses that the tarpit "
@@ -326,7 +333,8 @@ static const struct counter counters[] = {
 	    "pen_dsr_neighbor_bad", NULL,
 	    "ARP and NDP frames from impossible addresses." },
 	{ FLOWS(count) = "flows", METRIC_GAUGE, "pen_dsr_flows", NULL,
-	    "Flows in the flow table of direct server return." },
+	    "Flows in the flow table of direct server return.",
+	    .summed = true },
 	{ FLOWS(max) = "flows_max", METRIC_GAUGE, "pen_dsr_flows_max", NULL,
 	    "Size of the flow table (dsr_flows)." },
 	{ FLOWS(stats.peak) = "flows_peak", METRIC_GAUGE, "pen_dsr_flows_peak",
@@ -433,6 +441,28 @@ goes_with(const struct counter *c, const struct counter *first)
 		   c->item == first->item);
 }
 
+/* Those of direct return have a prefix among others. */
+static const char *
+prefix_of(const struct counter *c, bool dsr_alone)
+{
+	return c->source >= COUNTER_DIRECTOR && !dsr_alone ? "dsr_" : "";
+}
+
+void
+counters_report_summed(struct fields *f, const struct service *svc)
+{
+	struct counter_view v;
+	const struct counter *c;
+	unsigned i;
+
+	counters_view(&v, svc);
+	for (c = counters; c < counters + COUNTERS; c++)
+		for (i = 0; c->summed && v.of[c->source] != NULL &&
+		     (i == 0 || i < c->count);
+		     i++)
+			add_counter_field(f, &v, c, i, prefix_of(c, false));
+}
+
 void
 counters_report(struct fields *f, const struct service *svc, bool dsr_alone)
 {
@@ -443,7 +473,7 @@ counters_report(struct fields *f, const struct service *svc, bool dsr_alone)
 	counters_view(&v, svc);
 	for (first = c; first < counters + COUNTERS; first = c) {
 		bool dsr = first->source >= COUNTER_DIRECTOR;
-		const char *prefix = dsr && !dsr_alone ? "dsr_" : "";
+		const char *prefix = prefix_of(first, dsr_alone);
 
 		i = 0;
 		do {

@@ -44,6 +44,8 @@ struct counter {
 	const char *help;   /* of the first row of a family */
 	/* The first service counts for all; that of the first row again. */
 	bool of_process;
+	/* The status page adds it up over services. */
+	bool summed;
 
 	/* An array: `count` numbers, `stride` bytes from one to the next. The
 	 * name is followed by item(i) and `tail`, and item(i) is the value of
@@ -73,5 +75,7 @@ uint64_t counter_metric(
  * have "dsr_" in front among the others. */
 void counters_report(
     struct fields *f, const struct service *svc, bool dsr_alone);
+/* Those that are added up over services. */
+void counters_report_summed(struct fields *f, const struct service *svc);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "control/language/command.h"
 #include "control/report/counters.h"
+#include "control/report/report.h"
 #include "control/life/context.h"
 
 /* "unknown" is a word of the text; JSON has null. */
@@ -72,6 +73,28 @@ emit_neighbor(void *arg, const struct neighbor *w)
 	fields_end(&f);
 }
 
+void
+report_dsr(struct fields *f, const struct director *d)
+{
+	struct traffic_rate rate = director_rate(d);
+	char mac[MAC_TEXT_MAX], ip[PEER_TEXT_MAX], text[REPORT_TEXT_MAX];
+	struct director_status s;
+	const struct role *role;
+
+	director_status(d, &s);
+	role = s.role;
+	fields_text(f, "role", role_name(role));
+	fields_text(f, "claimed_by",
+	    role->claimed_at != 0 ? mac_format(&role->claimant, mac) : NULL);
+	if (role->claimed_at != 0) {
+		fields_text(
+		    f, "claimed_address", peer_format_host(&role->claimed, ip));
+		fields_number(f, "claimed_s", s.claimed_s);
+	}
+	fields_decimal(f, "frame_rate", report_tenths(rate.frame_tenths, text));
+	fields_number(f, "byte_rate", rate.bytes);
+}
+
 static void
 emit_director(struct call *c, const struct director *d)
 {
@@ -90,6 +113,7 @@ emit_director(struct call *c, const struct director *d)
 		fields_text(&f, "mode", s.mode);
 	fields_text(&f, "mac", mac_format(&s.mac, text));
 	fields_flag(&f, "fast_path", s.fast.on && !s.fast.fails);
+	report_dsr(&f, d);
 	counters_report(&f, c->service, true);
 	emit_servers(&f, c->service);
 	fields_items(&f, "neighbors");

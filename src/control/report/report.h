@@ -5,6 +5,7 @@
 #include "control/answer/fields.h"
 #include "control/value/row.h"
 
+struct director;
 struct pen;
 struct server_view;
 struct service;
@@ -37,6 +38,9 @@ void report_log_start(const struct pen *p);
 /* A field of servers: the check, its last result, how long that took, and how
  * many results in a row of how many stand against the server's state. */
 void report_check(const struct server_view *v);
+/* The role of a director, who else has claimed a VIP, and the rates of
+ * frames. */
+void report_dsr(struct fields *f, const struct director *d);
 /* The commands dsr and checks. */
 extern const struct command dsr_commands[], check_commands[];
 

@@ -9,6 +9,7 @@
 #include "control/life/context.h"
 #include "control/report/report.h"
 #include "control/report/service_report.h"
+#include "dsr/director/director.h"
 #include "pool/pool.h"
 #include "proxy/frontend/frontend.h"
 
@@ -68,6 +69,27 @@ leads_on(const struct service *svc)
 	return next_led_to(svc, &i) != NULL;
 }
 
+static bool
+stands_by(const struct service *svc)
+{
+	return svc->director != NULL && director_role(svc->director).standby;
+}
+
+struct service_dsr {
+	uint64_t flows, role_s;
+};
+
+static struct service_dsr
+count_dsr(const struct service *svc)
+{
+	struct director_status s;
+
+	if (svc->director == NULL)
+		return (struct service_dsr){ 0 };
+	director_status(svc->director, &s);
+	return (struct service_dsr){ s.flows->count, s.role_s };
+}
+
 /* In one word. */
 static const char *
 state_of(const struct service *svc, struct counts n)
@@ -79,8 +101,9 @@ state_of(const struct service *svc, struct counts n)
 	if (n.all > 0 && n.alike &&
 	    (n.state == SERVER_DRAIN || n.state == SERVER_MAINT))
 		return server_state_name(n.state);
-	return n.all == 0		    ? "empty"
-	    : n.up > 0 && n.up + n.excused == n.all ? "up"
+	return n.all == 0 ? "empty"
+	    : n.up > 0 && n.up + n.excused == n.all
+	    ? (stands_by(svc) ? "standby" : "up")
 	    : !pool_has_eligible(svc->pool) ? "down"
 					    : "degraded";
 }
@@ -117,6 +140,7 @@ service_fields(struct fields *f, const struct service *svc)
 	const struct frontend_stats *st = frontend_stats(svc->frontend);
 	struct counts n = count_servers(svc);
 	const char *listen = svc->plan->listen_text;
+	struct service_dsr dsr = count_dsr(svc);
 	char rate[REPORT_TEXT_MAX];
 
 	fields_text(f, "service", svc->name);
@@ -125,10 +149,14 @@ service_fields(struct fields *f, const struct service *svc)
 	fields_number(f, "up", n.up);
 	fields_number(f, "servers", n.all);
 	fields_number(f, "sessions", st->sessions);
-	fields_number(f, "flows", st->flows.now);
+	fields_number(f, "flows", st->flows.now + dsr.flows);
 	fields_number(f, "accepted", st->accepted);
 	fields_decimal(f, "rate", report_tenths(n.rate, rate));
 	report_http_errors(f, svc);
+	if (svc->director == NULL)
+		return;
+	report_dsr(f, svc->director);
+	fields_number(f, "role_s", dsr.role_s);
 }
 
 static void

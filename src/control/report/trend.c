@@ -10,8 +10,16 @@
 #include "control/life/context.h"
 #include "control/answer/reply.h"
 #include "control/report/trend.h"
+#include "dsr/director/director.h"
 
 /* ---- samples ---- */
+
+static struct frame_count
+frames_now(const struct service *svc)
+{
+	return svc->director != NULL ? director_forwarded(svc->director)
+				     : (struct frame_count){ 0, 0 };
+}
 
 static uint64_t
 total_now(const struct service *svc, enum trend_total what)
@@ -25,6 +33,10 @@ total_now(const struct service *svc, enum trend_total what)
 		return st->up;
 	case TREND_DOWN:
 		return st->down;
+	case TREND_FRAMES:
+		return frames_now(svc).frames;
+	case TREND_FRAME_BYTES:
+		return frames_now(svc).bytes;
 	default:
 		return st->sessions;
 	}
@@ -312,7 +324,7 @@ add_total(const struct trends *ts, const struct trend *only, unsigned what,
     struct buffer *out)
 {
 	static const char *const names[TREND_TOTALS] = { "sessions", "accepted",
-		"up", "down" };
+		"up", "down", "frames", "frame_bytes" };
 	unsigned i;
 
 	reply_add(out, "%s\"total %s\":[", what == 0 ? "{" : ",", names[what]);

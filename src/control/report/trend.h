@@ -17,9 +17,11 @@ struct service;
 enum { TREND_SAMPLES = 120, TREND_STEP_MS = 5000, TREND_MINUTE = 12 };
 enum trend_total {
 	TREND_SESSIONS,
-	TREND_ACCEPTED, /* a second, as the next two */
+	TREND_ACCEPTED, /* a second, as all after it */
 	TREND_UP,
 	TREND_DOWN,
+	TREND_FRAMES, /* forwarded by direct return */
+	TREND_FRAME_BYTES,
 	TREND_TOTALS
 };
 

@@ -113,34 +113,48 @@
       set(element("span", axis), "10 min ago");
       set(element("span", axis), "now");
     }
+    t.unit.parentNode.hidden = false;
     list = note_value("total " + key, value);
     set(t.value, text[0]);
     set(t.unit, (text[1] || "") + unit);
     set(t.peak, "peak " + format(Math.max.apply(null, list.values.concat([value]))) + unit);
     draw(t.spark, list, value, format);
   }
-  function rate(name, seconds) {
-    if (!before || seconds <= 0) return 0;
-    return Math.max(0, Math.round((now.counters[name] - before.counters[name]) / seconds));
+  /* The growth of all these counters a second. */
+  function rate(names, seconds)
+  {
+	  var grown = 0;
+	  if (!before || seconds <= 0)
+		  return 0;
+	  names.forEach(function(name) {
+		  grown +=
+		      (now.counters[name] || 0) - (before.counters[name] || 0);
+	  });
+	  return Math.max(0, Math.round(grown / seconds));
   }
   function totals() {
-    var c = now.counters, m = now.minute;
-    var s = before ? (now.pen.now_ms - before.pen.now_ms) / 1000 : 0;
-    tile("sessions", "Open sessions", c.sessions, short, "");
-    tile("accepted", "New sessions", rate("accepted", s), short, "/s");
-    tile("up", "To servers", rate("bytes_up", s), bytes, "/s");
-    tile("down", "To clients", rate("bytes_down", s), bytes, "/s");
-    if (c.flows_opened > 0) tile("flows", "UDP flows", c.flows, short, "");
-    if (c.queued_total > 0) tile("queued", "Queued", c.queued, short, "");
-    tile("failed", "Failed sessions", m.ended > 0 ? 100 * m.failed / m.ended : 0, short, "%");
-    tile("first", "Time to first byte", m.first_byte_us || 0, micro, "");
+	  var formats = { short : short, bytes : bytes, micro : micro };
+	  var s = before ? (now.pen.now_ms - before.pen.now_ms) / 1000 : 0;
+	  TOTALS.forEach(function(row) {
+		  var value = row[5](now.counters, now.minute);
+		  if (row[2](now.counters))
+			  tile(row[0], row[1],
+			      Array.isArray(value) ? rate(value, s) : value,
+			      formats[row[3]], row[4]);
+		  else if (tiles[row[0]])
+			  tiles[row[0]].unit.parentNode.hidden = true;
+	  });
   }
 
   /* ---- the whole in a sentence ---- */
   function verdict() {
     var v = verdict_of(now);
-    sentence(v.what, v.text, v.more, "pen: " + (v.what !== "up" && v.up === v.n ? v.text :
-      v.up + " of " + v.n + " up"));
+    sentence(v.what, v.text, v.more,
+	"pen: " +
+	    (v.what === "standby" ? "standby"
+		    : v.what !== "up" && v.up === v.n
+		    ? v.text
+		    : v.up + " of " + v.n + " up"));
   }
   function sentence(what, text, more, short) {
     mark(at("verdict"), "verdict " + what);
@@ -149,11 +163,19 @@
     title(what, short);
   }
   function title(what, text) {
-    var colour = { up: "1a8a45", warn: "c27a00", down: "d0202c" }[what];
-    var href = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>" +
-      "<circle cx='8' cy='8' r='7' fill='%23" + colour + "'/></svg>";
-    if (at("icon").getAttribute("href") !== href) at("icon").setAttribute("href", href);
-    if (document.title !== text) document.title = text;
+	  var colour = {
+		  up : "1a8a45",
+		  standby : "5a6b80",
+		  warn : "c27a00",
+		  down : "d0202c"
+	  }[what];
+	  var href =
+	      "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>" +
+	      "<circle cx='8' cy='8' r='7' fill='%23" + colour + "'/></svg>";
+	  if (at("icon").getAttribute("href") !== href)
+		  at("icon").setAttribute("href", href);
+	  if (document.title !== text)
+		  document.title = text;
   }
 
   /* ---- columns: by which servers are sorted, too ---- */
@@ -380,7 +402,10 @@
 		  link.removeAttribute("aria-current");
 	  mark(state[0], "state " + like);
 	  set(state[0].children[1], s.state);
-	  set(state[1], s.troubles.length > 0 ? s.troubles[0].text : "");
+	  set(state[1],
+	      s.troubles.length > 0 ? s.troubles[0].text
+		  : s.role	    ? s.role + " for " + ago(s.role_s)
+				    : "");
 	  set(tr.children[2], s.listen || "by routes");
 	  set(tr.children[3],
 	      s.servers > 0 ? s.up + " of " + s.servers : "\u2013");
@@ -406,7 +431,7 @@
 	  at("tiles").setAttribute("aria-label", "Totals" + whose);
 	  set(at("servers-title"), "Servers" + whose);
 	  set(at("limits-title"), "Limits" + whose);
-	  set(at("ends-title"), "How sessions" + whose + " ended");
+	  set(at("ends-title"), listed_of(now.counters, whose).title);
 	  if (!now.services)
 		  return;
 	  body = children(at("services"), Math.min(n, ROWS), new_service);
@@ -501,16 +526,28 @@
     });
   }
   function ends() {
-    var list = Object.keys(now.counters).filter(function (key) {
-      return key.indexOf("closed_") === 0 && now.counters[key] > 0;
-    }).sort(function (a, b) { return now.counters[b] - now.counters[a]; }).slice(0, 8);
-    var ul = at("ends");
-    if (list.length === 0) list = [""];
-    children(ul, list.length, function () { new_pair(element("li", ul, "pair")); });
-    list.forEach(function (key, i) {
-      set(ul.children[i].children[0], key ? key.slice(7).replace(/_/g, " ") : "None yet.");
-      set(ul.children[i].children[1], key ? short(now.counters[key]) : "");
-    });
+	  var listed = listed_of(now.counters, "");
+	  var list = listed.keys
+			 .filter(function(key) {
+				 return now.counters[key] > 0;
+			 })
+			 .sort(function(a, b) {
+				 return now.counters[b] - now.counters[a];
+			 })
+			 .slice(0, 8);
+	  var ul = at("ends");
+	  if (list.length === 0)
+		  list = [ "" ];
+	  children(ul, list.length, function() {
+		  new_pair(element("li", ul, "pair"));
+	  });
+	  list.forEach(function(key, i) {
+		  set(ul.children[i].children[0],
+		      key ? key.slice(listed.prefix.length).replace(/_/g, " ")
+			  : "None yet.");
+		  set(ul.children[i].children[1],
+		      key ? short(now.counters[key]) : "");
+	  });
   }
 
   /* ---- again and again ---- */
@@ -558,7 +595,9 @@
 	  return of_all() ? now.services.length + " services"
 			  : (now.services ? chosen + " " : "") +
 		  (now.services && !p.listen ? "reached by routes"
-					     : "listening on " + p.listen) +
+			  : now.dsr ? "direct return on " + now.dsr.interface +
+			      " for " + p.listen
+				    : "listening on " + p.listen) +
 		  " \u00b7 " + p.balance;
   }
   function take(status) {

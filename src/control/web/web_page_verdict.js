@@ -2,9 +2,51 @@
  * comes first. Changes nothing of the page. */
 "use strict";
 var BAD = ["blacklisted", "down", "removed"], DOUBT = ["suspect", "drain", "maint"];
-var ORDER = BAD.concat(DOUBT, ["up"]);
+var ORDER = BAD.concat(DOUBT, [ "standby", "up" ]);
 /* States of services look like these of servers. */
 var SERVICE_LIKE = { degraded: "suspect", leaving: "drain", empty: "maint" };
+
+/* Of direct return: a standby is neither up nor in trouble. */
+function stands_by(s)
+{
+	return s.state === "standby";
+}
+function duration(s)
+{
+	return s < 60	 ? s + " s"
+	    : s < 3600	 ? Math.floor(s / 60) + " min"
+	    : s < 172800 ? Math.floor(s / 3600) + " h"
+			 : Math.floor(s / 86400) + " days";
+}
+/* Of another host that has claimed an address, as one of `dsr`. */
+function claim_of(dsr)
+{
+	return dsr.claimed_by ? dsr.claimed_by + " claimed " +
+		dsr.claimed_address + " " + duration(dsr.claimed_s) + " ago"
+			      : "no claim of another director was received";
+}
+/* Two hosts that have an address: the last minute's claims count. */
+function conflict_of(dsr)
+{
+	return dsr && dsr.role === "active" && dsr.claimed_by &&
+		dsr.claimed_s < 60
+	    ? [ trouble(
+		  2, "Another host claims a listening address", claim_of(dsr)) ]
+	    : [];
+}
+/* That of a standby comes first. */
+function with_role(found, dsr, seconds)
+{
+	if (!dsr)
+		return found;
+	if (dsr.role === "standby")
+		return [ trouble(0, "Standby for " + duration(seconds),
+			   claim_of(dsr)) ]
+		    .concat(found);
+	return found.concat(
+	    trouble(0, "Director active for " + duration(seconds)),
+	    conflict_of(dsr));
+}
 
 /* What turns the direction of what follows, or cannot be seen, is shown as a number. */
 function plain(text) {
@@ -187,7 +229,7 @@ function judged(services)
 	services.forEach(function(s) {
 		s.troubles = s.state === "leaving"
 		    ? []
-		    : troubles_of(s, s, limits_of(s),
+		    : conflict_of(s).concat(troubles_of(s, s, limits_of(s),
 			  s.certificate ? {
 				  name : s.certificate,
 				  days : s.certificate_days
@@ -195,7 +237,7 @@ function judged(services)
 					: null,
 			  s.listen ? "others have to wait"
 				   : "others are refused",
-			  s.http_errors || "", s.up);
+			  s.http_errors || "", s.up));
 		s.level = s.state === "down"
 		    ? 4
 		    : Math.max(/^(degraded|empty|drain|maint)$/.test(s.state) ? 1 : 0,
@@ -210,7 +252,7 @@ function judged(services)
 		    (a.service < b.service ? -1 : 1);
 	});
 }
-function state_of_services(list, n, up)
+function state_of_services(list, n, up, standbys)
 {
 	var down = list.filter(function(s) {
 		return s.state === "down";
@@ -230,6 +272,15 @@ function state_of_services(list, n, up)
 
 	if (n === 0)
 		return trouble(1, "No services");
+	if (list.length === 0 && standbys > 0)
+		return trouble(0,
+		    standbys === n
+			? (n === 1 ? "The service is on standby"
+				   : "All " + n + " services are on standby")
+			: (n - standbys) + " of " + n + " services " +
+			    (n - standbys === 1 ? "is" : "are") + " up, " +
+			    (standbys === 1 ? "one is" : standbys + " are") +
+			    " on standby");
 	if (list.length === 0)
 		return trouble(0,
 		    n === 1	  ? "The service is up"
@@ -255,10 +306,11 @@ function verdict_of_services(services)
 		return s.state !== "leaving";
 	});
 	var bad = all.filter(function(s) {
-		return s.state !== "up";
+		return s.state !== "up" && !stands_by(s);
 	}),
 	    found = [], most = 6;
-	var up = all.length - bad.length;
+	var up = all.length - bad.length,
+	    standbys = all.filter(stands_by).length;
 
 	all.forEach(function(s) {
 		s.troubles.forEach(function(t) {
@@ -268,12 +320,18 @@ function verdict_of_services(services)
 			    t.more));
 		});
 	});
-	found = [ state_of_services(bad, all.length, up) ].concat(found).sort(
-	    by_level);
+	found = [ state_of_services(bad, all.length, up, standbys) ]
+		    .concat(found)
+		    .sort(by_level);
 	if (found.length > most)
 		found = found.slice(0, most).concat(
 		    trouble(0, "and " + (found.length - most) + " more"));
-	return { n : all.length, up : up, found : found };
+	return {
+		n : all.length,
+		up : up,
+		found : found,
+		standby : standbys > 0 && standbys === all.length
+	};
 }
 
 /* ---- of one ---- */
@@ -325,19 +383,23 @@ function verdict_of_servers(now)
 		return !excused(s);
 	});
 	var n = regular.length, up = n - off.length;
+	var standby = Boolean(now.dsr) && now.dsr.role === "standby";
+
+	var servers = up > 0 && bad.length === 0 && off.length > 0
+	    ? trouble(0,
+		  up + " of " + n + " servers " + (up === 1 ? "is" : "are") +
+		      " up, the others may be down")
+	    : state_of_servers(up > 0 ? bad : off, n, up);
 
 	return {
 		n : n,
 		up : up,
-		found : [ up > 0 && bad.length === 0 && off.length > 0
-			? trouble(0,
-			      up + " of " + n + " servers " +
-				  (up === 1 ? "is" : "are") +
-				  " up, the others may be down")
-			: state_of_servers(up > 0 ? bad : off, n, up) ].concat(
-		    troubles_of(now.counters, now.minute, now.limits,
-			now.certificate, "others have to wait",
-			errors_text(regular), up))
+		standby : standby,
+		found : with_role([ servers ].concat(troubles_of(now.counters,
+				      now.minute, now.limits, now.certificate,
+				      "others have to wait",
+				      errors_text(regular), up)),
+		    now.dsr, now.counters.dsr_role_s)
 	};
 }
 
@@ -353,6 +415,7 @@ function verdict_of(now)
 	return {
 		what : found[0].level >= 2 ? "down"
 		    : found[0].level === 1 ? "warn"
+		    : v.standby		   ? "standby"
 					   : "up",
 		text : found[0].text,
 		up : v.up,

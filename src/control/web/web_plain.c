@@ -11,6 +11,7 @@
 #include "control/report/report.h"
 #include "control/web/web.h"
 #include "control/web/web_private.h"
+#include "dsr/director/director.h"
 #include "pool/balance.h"
 
 static void
@@ -25,6 +26,10 @@ add_about(const struct service *svc, struct buffer *out)
 		reply_add(out, " &middot; ");
 	}
 	reply_add(out, "%s</p>\n", svc->plan->config.pool.balance->name);
+	if (svc->director != NULL && director_role(svc->director).standby)
+		reply_add(out,
+		    "<p class=\"verdict standby\">standby: another director "
+		    "has the listening addresses</p>\n");
 	if (pool_panic(svc->pool)->on)
 		reply_add(out,
 		    "<p class=\"verdict down\">panic: too few servers are up, "

@@ -7,6 +7,7 @@
 #include "control/apply/services.h"
 #include "control/apply/tls_config.h"
 #include "control/life/context.h"
+#include "control/report/counters.h"
 #include "control/report/report.h"
 #include "control/report/service_report.h"
 #include "control/report/trend.h"
@@ -105,6 +106,24 @@ web_emit_certificate(const struct trend *t, struct reply *r)
 	fields_end(&f);
 }
 
+/* Of direct return, but for what is a number; null without. */
+static void
+emit_dsr(const struct service *svc, struct reply *r)
+{
+	struct director_status s;
+	struct fields f;
+
+	if (svc->director == NULL) {
+		reply_add(&r->out, "null");
+		return;
+	}
+	fields_begin(&f, r, FIELDS_LINE);
+	director_status(svc->director, &s);
+	fields_text(&f, "interface", s.interface);
+	report_dsr(&f, svc->director);
+	fields_end(&f);
+}
+
 static void
 web_take(struct status_walk *w, struct buffer *out)
 {
@@ -129,6 +148,9 @@ begin_status(
 	reply_add(out, ",\"certificate\":");
 	web_emit_certificate(svc->trend, &w->reply);
 	web_take(w, out);
+	reply_add(out, ",\"dsr\":");
+	emit_dsr(svc, &w->reply);
+	web_take(w, out);
 	reply_add(out, ",\"limits\":");
 	emit_limits(svc, out);
 	reply_add(out, ",\"changes\":");
@@ -142,20 +164,11 @@ begin_status(
 static void
 add_counts(struct fields *f, const struct service *svc)
 {
-	const struct frontend_stats *st = frontend_stats(svc->frontend);
 	const struct frontend_options *o = &svc->plan->config.frontend;
 
+	counters_report_summed(f, svc);
 	fields_number(f, "sessions_max", o->sessions_max);
-	fields_number(f, "connecting", st->connecting);
 	fields_number(f, "connecting_max", o->pending_max);
-	fields_number(f, "queued", st->queued);
-	fields_number(f, "queued_total", st->queued_total);
-	fields_number(f, "bytes_up", st->up);
-	fields_number(f, "bytes_down", st->down);
-	fields_number(f, "flows_opened", st->flows.opened);
-	fields_number(f, "flow_ports", st->flows.ports);
-	fields_number(f, "flow_ports_max", st->flows.ports_max);
-	fields_number(f, "panic", pool_panic(svc->pool)->on);
 }
 
 static void

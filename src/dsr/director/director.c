@@ -160,6 +160,7 @@ on_neighbor(
 	}
 	/* The tag comes first: neighbours ignore messages with another one. */
 	director_hear_vlan(d, f, &m);
+	director_note_claim(d, &m);
 	tarpit_net_on_message(&d->tarpit, &m);
 	neighbors_on_message(&d->forward.hops.neighbors, &m, loop_now(d->loop));
 }
@@ -370,6 +371,7 @@ director_on_tick(struct timer *t)
 	director_try_vlan(d);
 	nexthops_tick(&d->forward.hops, now);
 	fast_path_refresh(&d->dispatch.fast);
+	director_note_traffic(d, now);
 	if (d->forward.tunnels != NULL)
 		tunnels_tick(d->forward.tunnels);
 	forward_tick(&d->forward, now);
@@ -454,7 +456,8 @@ director_new(struct loop *l, struct pool *p, const struct director_options *o,
 	watch_init(&d->watch);
 	timer_init(&d->tick, director_on_tick);
 	vips_init(&d->vips, o->ip, o->udp_only);
-	d->vips.standby = o->standby;
+	director_set_role(d, o->standby, loop_now(l));
+	traffic_start(&d->traffic, loop_now(l));
 	if (o->past != NULL &&
 	    vip_locks_adopt(&d->vips.locks, o->past->fd, o->past->count) < 0)
 		error_set(e, "out of memory");

@@ -14,6 +14,8 @@
 
 #include "base/addr.h"
 #include "base/error.h"
+#include "dsr/director/role.h"
+#include "dsr/director/traffic.h"
 #include "dsr/flows/dsr_flows.h"
 #include "dsr/forward/forward_types.h"
 #include "dsr/link/link.h"
@@ -179,6 +181,9 @@ struct director_past {
 struct director_past director_past(const struct director *d);
 /* Before director_start(). */
 void director_restore(struct director *d, const struct director_past *past);
+/* The same of its role, with times of this clock. */
+struct role director_role(const struct director *d);
+void director_restore_role(struct director *d, const struct role *past);
 
 /* Resets all counters, those of the tarpit, the link, the neighbours and the
  * flows too; the peak of flows becomes their current number. */
@@ -198,6 +203,9 @@ struct director_status {
 	const char *mode; /* how that kind does it; NULL: there is one way */
 	struct mac mac;
 	uint32_t standby; /* 0, or 1 */
+	const struct role *role;
+	uint64_t role_s;    /* seconds since it is active, or a standby */
+	uint64_t claimed_s; /* and since another host claimed a VIP, if any */
 	const struct director_stats *frames;
 	struct link_counters counters;
 	struct director_fast fast;
@@ -206,6 +214,10 @@ struct director_status {
 	const struct dsr_flows *flows;
 };
 void director_status(const struct director *d, struct director_status *s);
+/* Frames that went to servers, those of the fast path, too; and how many in the
+ * last seconds. */
+struct frame_count director_forwarded(const struct director *d);
+struct traffic_rate director_rate(const struct director *d);
 
 /* The next hop of a server. */
 void director_path(

@@ -62,13 +62,32 @@ director_set_vips(struct director *d, const struct peer *list, unsigned count,
 	return 0;
 }
 
+/* ---- active or standby ---- */
+
+void
+director_set_role(struct director *d, bool standby, uint64_t since)
+{
+	d->vips.standby = standby;
+	role_set(&d->role, standby, since);
+}
+
+/* Our own MAC claims nothing, whichever host sent the message. */
+void
+director_note_claim(struct director *d, const struct who_has *m)
+{
+	if (m->sender.family != 0 &&
+	    !mac_equal(&m->mac, &d->forward.hops.neighbors.options.mac) &&
+	    vips_have_address(&d->vips, &m->sender))
+		role_claim(&d->role, m, loop_now(d->loop));
+}
+
 void
 director_set_standby(struct director *d, bool standby)
 {
 	struct nexthops *n = &d->forward.hops;
 	bool had = !d->vips.standby;
 
-	d->vips.standby = standby;
+	director_set_role(d, standby, loop_now(d->loop));
 	nexthops_set_vips(n, NULL, 0);
 	/* Another one may have announced them since. */
 	if (had && !standby)
@@ -165,6 +184,36 @@ link_counters(const struct director *d)
 	};
 }
 
+struct frame_count
+director_forwarded(const struct director *d)
+{
+	const struct director_stats *st = &d->forward.wire.stats;
+	struct director_fast fast;
+
+	fast_path_get(&d->dispatch.fast, &fast);
+	return (struct frame_count){ st->forwarded + fast.passed.frames,
+		st->forwarded_bytes + fast.passed.bytes };
+}
+
+void
+director_note_traffic(struct director *d, uint64_t now)
+{
+	struct frame_count total;
+
+	if (!traffic_is_due(&d->traffic, now))
+		return;
+	total = director_forwarded(d);
+	traffic_note(&d->traffic, &total, now);
+}
+
+struct traffic_rate
+director_rate(const struct director *d)
+{
+	struct frame_count total = director_forwarded(d);
+
+	return traffic_rate(&d->traffic, &total, loop_now(d->loop));
+}
+
 void
 director_status(const struct director *d, struct director_status *s)
 {
@@ -176,6 +225,9 @@ director_status(const struct director *d, struct director_status *s)
 		.mode = w->link.mode,
 		.mac = w->link.mac,
 		.standby = d->vips.standby,
+		.role = &d->role,
+		.role_s = (loop_now(d->loop) - d->role.since) / 1000,
+		.claimed_s = (loop_now(d->loop) - d->role.claimed_at) / 1000,
 		.frames = &w->stats,
 		.tarpit = &d->tarpit.tarpit.stats,
 		.neighbors = &d->forward.hops.neighbors,
@@ -308,12 +360,25 @@ director_past(const struct director *d)
 void
 director_restore(struct director *d, const struct director_past *past)
 {
-	d->vips.standby = past->standby;
+	director_set_role(d, past->standby, d->role.since);
 	if (!past->vlan_known)
 		return;
 	d->vlan_confirmed = true;
 	d->forward.wire.vlan = past->vlan & FRAME_VLAN_ID;
 	d->forward.hops.neighbors.options.vlan = past->vlan & FRAME_VLAN_ID;
+}
+
+struct role
+director_role(const struct director *d)
+{
+	return d->role;
+}
+
+void
+director_restore_role(struct director *d, const struct role *past)
+{
+	d->vips.standby = past->standby;
+	d->role = *past;
 }
 
 /* ---- servers and flows ---- */

@@ -8,7 +8,9 @@
 #include "dsr/director/director.h"
 #include "dsr/director/dispatch.h"
 #include "dsr/director/early.h"
+#include "dsr/director/role.h"
 #include "dsr/director/tarpit_net.h"
+#include "dsr/director/traffic.h"
 #include "dsr/forward/forward.h"
 #include "dsr/forward/vips.h"
 
@@ -25,6 +27,8 @@ struct director {
 	uint16_t vlan_suggested; /* by another director */
 	struct checks checks;
 	struct tarpit_net tarpit;
+	struct role role;
+	struct traffic traffic;
 
 	struct loop *loop;
 	struct pool *pool;
@@ -46,6 +50,12 @@ void director_note_vlan(struct director *d, const struct frame *f);
 /* The same of ARP or NDP, if it is about a VIP, or a server. */
 void director_hear_vlan(
     struct director *d, const struct frame *f, const struct who_has *m);
+/* The same message may be another host's claim of a VIP. */
+void director_note_claim(struct director *d, const struct who_has *m);
+/* Active, or a standby, since then (ms). */
+void director_set_role(struct director *d, bool standby, uint64_t since);
+/* With the tick: the rate of frames. */
+void director_note_traffic(struct director *d, uint64_t now);
 /* No server answers with the tag that is in use: tries the suggested one, and
  * the one before by turns. */
 void director_try_vlan(struct director *d);
