@@ -93,6 +93,28 @@ load(const uint8_t *bytes, size_t n, size_t length)
 }
 
 uint64_t
+hash_words(const struct hash_key *key, const uint64_t *words, size_t n)
+{
+	uint64_t v[4] = {
+		key->k0 ^ UINT64_C(0x736f6d6570736575),
+		key->k1 ^ UINT64_C(0x646f72616e646f6d),
+		key->k0 ^ UINT64_C(0x6c7967656e657261),
+		key->k1 ^ UINT64_C(0x7465646279746573),
+	};
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		v[3] ^= words[i];
+		sip_round(v);
+		v[0] ^= words[i];
+	}
+	v[2] ^= 0xff;
+	for (i = 0; i < 3; i++)
+		sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+uint64_t
 hash_keyed(const struct hash_key *key, const void *data, size_t len)
 {
 	const uint8_t *at = data;

@@ -1,4 +1,4 @@
-/* hash.h: two hash functions.
+/* hash.h: hash functions.
  *
  * hash_keyed() is SipHash-2-4 (Aumasson, Bernstein 2012), for tables that
  * strangers fill: the key is secret. hash_stable() is 64-bit FNV-1a, finished
@@ -18,6 +18,10 @@ struct hash_key {
  * none, the time and the process ID make a weaker key. */
 void hash_key_init(struct hash_key *key);
 uint64_t hash_keyed(const struct hash_key *key, const void *data, size_t len);
+/* SipHash-1-3 of whole words, without their number: for keys whose words are
+ * the same number for each family, which the words tell apart. */
+uint64_t hash_words(
+    const struct hash_key *key, const uint64_t *words, size_t n);
 uint64_t hash_stable(const void *data, size_t len);
 
 /* The splitmix64 finaliser: spreads every input bit over the result. */

@@ -90,7 +90,7 @@ tests/system/test_tls_settings: control/verify/tls_config_check control/commands
 	tls/tls_context tls/tls_server_setup
 tests/system/test_tls_upstream: tls/tls_client tls/tls_trust
 tests/system/test_top: tools/top tools/top_screen
-tests/system/test_udp: proxy/datagram/flow proxy/datagram/flow_health proxy/datagram/flow_socket proxy/datagram/flow_table
+tests/system/test_udp: proxy/datagram/flow proxy/datagram/flow_health proxy/datagram/flow_question proxy/datagram/flow_socket proxy/datagram/flow_table
 tests/system/test_upgrade: control/upgrade/takeover control/upgrade/upgrade control/upgrade/upgrade_end control/life/predecessor
 	control/upgrade/upgrade_start
 tests/system/test_web: control/web/web control/web/web_plain net/http_clients

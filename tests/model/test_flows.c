@@ -131,7 +131,7 @@ count_order(struct counted *n, struct list *order)
 		MUST(w->active >= before);
 		before = w->active;
 		n->all++;
-		n->kept += w->question_n;
+		n->kept += w->question.n;
 		if (w->server != NULL)
 			n->of_server[w->server->slot]++;
 		MUST(w->fd < 0 || w->server != NULL);
@@ -167,7 +167,7 @@ invariants(struct frontend *f)
 	count_order(&n, &f->flows.steady);
 	MUST(st->flows.now == n.all);
 	MUST(st->flows.now <= st->flows.peak);
-	MUST(f->flows.kept == n.kept);
+	MUST(f->flows.questions.kept == n.kept);
 	MUST(kernel.open == n.descriptors + listeners(f) + 1);
 	for (i = 0; i < pool_slots(model.pool); i++)
 		MUST(pool_slot(model.pool, i)->connections == n.of_server[i]);

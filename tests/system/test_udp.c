@@ -185,7 +185,10 @@ END_TEST
  * and come back when it does. */
 START_TEST(dead_servers)
 {
+	/* around the size of the blocks that small ones are kept in */
+	static const int size[8] = { 1, 2, 127, 128, 129, 130, 500, 900 };
 	struct endpoint at;
+	const char *question;
 	int fds[8], i;
 
 	up("-O", "blacklist 1");
@@ -195,8 +198,11 @@ START_TEST(dead_servers)
 	}
 	at = a.at;
 	udp_server_stop(&a);
-	for (i = 0; i < 8; i++)
-		ck_assert_str_eq(udp_ask(fds[i], "y", SOON), "b:y");
+	for (i = 0; i < 8; i++) {
+		question = text("%0*d", size[i], i);
+		ck_assert_str_eq(
+		    udp_ask(fds[i], question, SOON), text("b:%s", question));
+	}
 	ck_assert(control_says("servers json", "blacklisted") ||
 	    control_says("servers json", "built without"));
 	ck_assert(!control_says("statistics", "retries 0\n"));

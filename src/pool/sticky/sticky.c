@@ -222,6 +222,20 @@ sticky_is_of(const struct sticky *s, const struct sticky_client *c,
 		((differ[0] & s->mask6[0]) | (differ[1] & s->mask6[1])) == 0);
 }
 
+/* Whether the hint is still the entry of that very client. Inlined: datagrams
+ * and bytes are counted by it, each time. */
+static inline bool
+sticky_is_hinted(const struct sticky *s, const struct peer *who, uint32_t i)
+{
+	const struct sticky_client *c;
+
+	if (i - 1 >= s->count) /* 0: none */
+		return false;
+	c = sticky_entry(s, i);
+	return c->family == who->family && c->scope == (uint16_t)who->scope &&
+	    memcmp(c->ip, who->ip, sizeof(c->ip)) == 0;
+}
+
 /* Returns the client's entry, or 0, and updates the hint. */
 static uint32_t
 sticky_lookup(const struct sticky *s, const struct peer *who, sticky_hint *hint)
@@ -522,12 +536,16 @@ void
 sticky_count_bytes(struct sticky *s, const struct peer *who, sticky_hint *hint,
     uint64_t sent, uint64_t received)
 {
-	uint32_t i = sticky_lookup(s, who, hint);
+	uint32_t i = *hint;
+	struct sticky_client *c;
 
+	if (!sticky_is_hinted(s, who, i))
+		i = sticky_lookup(s, who, hint);
 	if (i == 0)
 		return;
-	sticky_entry(s, i)->sent += sent;
-	sticky_entry(s, i)->received += received;
+	c = sticky_entry(s, i);
+	c->sent += sent;
+	c->received += received;
 }
 
 static struct peer

@@ -29,6 +29,7 @@
 #include "net/ports.h"
 #include "net/sources.h"
 #include "proxy/core/id_table.h"
+#include "proxy/datagram/flow_question.h"
 
 struct frontend_core;
 struct flow_past;
@@ -51,7 +52,7 @@ struct flows {
 	struct flow_source *source[SOURCES_MAX + 1]; /* as the settings have
 						      * them; [0]: any */
 	unsigned sources, source_turn;
-	size_t kept;	 /* bytes of questions kept for another try */
+	struct flow_questions questions;
 	unsigned behind; /* turns in a row that left datagrams unread, */
 	const struct listener *behind_at; /* at that one */
 	uint64_t crowded_until; /* ms: of late a flow ended to make room */

@@ -20,6 +20,7 @@ struct flow_key {
 	uint16_t family;
 	uint32_t zero;
 };
+enum { FLOW_WORDS = 6 };
 
 struct flow {
 	struct hash_table_link link;
@@ -42,8 +43,7 @@ struct flow {
 	uint16_t port;
 	uint32_t queue; /* bytes of fd's receive buffer; 0: the system's */
 	struct watch watch;
-	char *question; /* heap: the last one, until it is answered */
-	size_t question_n;
+	struct flow_question question; /* the last one, until it is answered */
 	uint32_t number;
 	uint32_t first_ms; /* until the first answer, and 1; 0: none */
 	uint64_t started, active; /* ms */

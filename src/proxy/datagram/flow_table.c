@@ -203,8 +203,7 @@ flow_end(struct flow *w, enum reason why)
 	flow_release(w);
 	if (w->client_source != NULL)
 		source_leave(&f->sources, w->client_source);
-	fs->kept -= w->question_n;
-	free(w->question);
+	flow_question_forget(&fs->questions, &w->question);
 	free(w->client);
 	w->client = NULL;
 	list_remove(&w->order);
@@ -369,6 +368,7 @@ flows_fini(struct flows *fs)
 	free(fs->batch);
 	id_table_fini(&fs->ids);
 	flow_sources_fini(fs);
+	flow_questions_fini(&fs->questions);
 	free(fs->servers);
 }
 

@@ -46,6 +46,28 @@ START_TEST(stable)
 }
 END_TEST
 
+/* Each bit of each word, the order of the words and the key count. */
+START_TEST(words)
+{
+	struct hash_key key = { 1, 2 }, other = { 1, 3 };
+	uint64_t word[3] = { 5, 6, 7 }, turned[3] = { 7, 6, 5 }, seen[192];
+	uint64_t plain = hash_words(&key, word, 3);
+	size_t i, k;
+
+	ck_assert(plain != hash_words(&other, word, 3));
+	ck_assert(plain != hash_words(&key, turned, 3));
+	for (i = 0; i < 192; i++) {
+		word[i / 64] ^= UINT64_C(1) << i % 64;
+		seen[i] = hash_words(&key, word, 3);
+		word[i / 64] ^= UINT64_C(1) << i % 64;
+		ck_assert(seen[i] != plain);
+		for (k = 0; k < i; k++) /* the low bits choose a bucket */
+			ck_assert((uint32_t)seen[k] != (uint32_t)seen[i]);
+	}
+	ck_assert_uint_eq(hash_words(&key, word, 3), plain);
+}
+END_TEST
+
 START_TEST(keys_differ)
 {
 	struct hash_key a, b;
@@ -63,6 +85,7 @@ SUITE(test_hash)
 
 	SUITE_ADD(s, siphash, 10);
 	SUITE_ADD(s, stable, 10);
+	SUITE_ADD(s, words, 10);
 	SUITE_ADD(s, keys_differ, 10);
 	return s;
 }

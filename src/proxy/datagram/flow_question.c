@@ -1,0 +1,79 @@
+/* flow_question.c: copies of datagrams, and the blocks that small ones had. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proxy/datagram/flow_question.h"
+
+/* Bytes of a block; how many wait for the next questions; bytes of questions
+ * kept in all. */
+enum { BLOCK = 128, SPARES_MAX = 64, KEPT_MAX = 32 * 1024 * 1024 };
+
+static void *
+get_room(struct flow_questions *all, size_t n)
+{
+	void *block = all->spare;
+
+	if (n > BLOCK)
+		return malloc(n);
+	if (block == NULL)
+		return malloc(BLOCK);
+	memcpy(&all->spare, block, sizeof(all->spare));
+	all->spares--;
+	return block;
+}
+
+static void
+give_room(struct flow_questions *all, void *block, size_t n)
+{
+	if (n > BLOCK || all->spares == SPARES_MAX) {
+		free(block);
+		return;
+	}
+	memcpy(block, &all->spare, sizeof(all->spare));
+	all->spare = block;
+	all->spares++;
+}
+
+char *
+flow_question_take(struct flow_questions *all, struct flow_question *q)
+{
+	char *bytes = q->bytes;
+
+	all->kept -= q->n;
+	*q = (struct flow_question){ .n = 0 };
+	return bytes;
+}
+
+void
+flow_question_forget(struct flow_questions *all, struct flow_question *q)
+{
+	size_t n = q->n;
+	char *bytes = flow_question_take(all, q);
+
+	if (bytes != NULL)
+		give_room(all, bytes, n);
+}
+
+void
+flow_question_keep(struct flow_questions *all, struct flow_question *q,
+    const char *bytes, size_t n)
+{
+	flow_question_forget(all, q);
+	if (n == 0 || all->kept + n > KEPT_MAX)
+		return;
+	q->bytes = get_room(all, n);
+	if (q->bytes == NULL)
+		return;
+	memcpy(q->bytes, bytes, n);
+	q->n = n;
+	all->kept += n;
+}
+
+void
+flow_questions_fini(struct flow_questions *all)
+{
+	while (all->spare != NULL)
+		free(get_room(all, BLOCK));
+}
