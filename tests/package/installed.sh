@@ -23,6 +23,13 @@ fetch() {
 	curl -sf -m 20 -o /dev/null "$@"
 }
 
+# A purge removes what the package made.
+keeps_own_conf() {
+	echo '# of the administrator' >/etc/pen.conf
+	install /try/pen-2.deb && apt-get purge -qq -y pen-balancer &&
+		grep -q administrator /etc/pen.conf && rm /etc/pen.conf
+}
+
 # ---- as the unit says ----
 
 # What ExecStart says, as the user and with the rights that the unit gives.
@@ -208,6 +215,7 @@ check "the package is removed" apt-get remove -qq -y pen-balancer
 check "logs stay" test -e /var/log/pen/requests.log
 check "the package is purged" apt-get purge -qq -y pen-balancer
 dpkg --purge pen >/dev/null 2>&1
+check "a configuration that was there first stays" keeps_own_conf
 check "nothing is left" files_same /try/before
 echo "    the user pen stays: $(getent passwd pen)"
 result
