@@ -44,20 +44,45 @@ http_is_host(struct http_text t)
 	return is_all_of(t, &host);
 }
 
-/* All bytes are seen, without a way out: compilers make that several at
- * once. */
+static bool
+is_control(char byte)
+{
+	unsigned char c = (unsigned char)byte;
+
+	return (c < 0x20 && c != '\t') || c == 0x7f;
+}
+
+/* Whether one of eight bytes is below 0x20 or is 0x7f. */
+static bool
+may_have_control(const char *at)
+{
+	const uint64_t ones = 0x0101010101010101;
+	uint64_t bytes, deleted;
+
+	memcpy(&bytes, at, sizeof(bytes));
+	deleted = bytes ^ ones * 0x7f;
+	return ((((bytes - ones * 0x20) & ~bytes) |
+		    ((deleted - ones) & ~deleted)) &
+		   ones * 0x80) != 0;
+}
+
 bool
 http_is_value(struct http_text t)
 {
-	unsigned bad = 0;
-	size_t i;
+	size_t i = 0, end;
 
-	for (i = 0; i < t.length; i++) {
-		unsigned char c = (unsigned char)t.at[i];
-
-		bad |= (unsigned)(c < 0x20 && c != '\t') | (c == 0x7f);
+	while (i < t.length) {
+		end = t.length;
+		if (end - i >= sizeof(uint64_t)) {
+			end = i + sizeof(uint64_t);
+			if (!may_have_control(t.at + i))
+				i = end;
+		}
+		for (; i < end; i++)
+			if (is_control(t.at[i]))
+				return false;
 	}
-	return bad == 0;
+	return true;
 }
 
 bool
@@ -90,12 +115,6 @@ http_text_begins(struct http_text t, const char *lower)
 		if (i == t.length || lower_of(t.at[i]) != lower[i])
 			return false;
 	return true;
-}
-
-bool
-http_text_is(struct http_text t, const char *lower)
-{
-	return t.length == strlen(lower) && http_text_begins(t, lower);
 }
 
 bool

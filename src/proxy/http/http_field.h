@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Bytes within those of another owner. */
 struct http_text {
@@ -24,11 +25,16 @@ bool http_is_target(struct http_text t);
 bool http_is_host(struct http_text t);
 
 /* Without regard to case; `lower` is in lower case. */
-bool http_text_is(struct http_text t, const char *lower);
+bool http_text_begins(struct http_text t, const char *lower);
+/* Here, so that the length of a literal is known when it is compiled. */
+static inline bool
+http_text_is(struct http_text t, const char *lower)
+{
+	return t.length == strlen(lower) && http_text_begins(t, lower);
+}
 /* The same, where all but letters and digits count as '-': in the variables of
  * CGI some servers cannot distinguish them. */
 bool http_text_is_like(struct http_text t, const char *lower);
-bool http_text_begins(struct http_text t, const char *lower);
 bool http_text_equals(struct http_text a, struct http_text b);
 
 /* 1*DIGIT, below 2^63. Returns 0, or -1. */

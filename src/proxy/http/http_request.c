@@ -329,22 +329,24 @@ take_cookie(struct http_head *h, struct http_text value)
 }
 
 /* Fields that mean something here. */
+#define NAMED(text) .name = (text), .length = sizeof(text) - 1
 static const struct field {
 	const char *name;
+	size_t length;
 	enum http_head_state (*take)(
 	    struct http_head *h, struct http_text value);
 	enum http_seen seen; /* where that is all */
 } fields[] = {
-	{ .name = "host", .take = take_host },
-	{ .name = "cookie", .take = take_cookie },
-	{ .name = "expect", .take = take_expect },
-	{ .name = "upgrade", .take = take_upgrade },
-	{ .name = "connection", .take = take_connection },
-	{ .name = "content-length", .take = take_length },
-	{ .name = "transfer-encoding", .take = take_coding },
-	{ .name = "forwarded", .seen = HTTP_SEEN_FORWARDED },
-	{ .name = "x-forwarded-for", .seen = HTTP_SEEN_FOR },
-	{ .name = "x-forwarded-proto", .seen = HTTP_SEEN_PROTO },
+	{ NAMED("host"), .take = take_host },
+	{ NAMED("cookie"), .take = take_cookie },
+	{ NAMED("expect"), .take = take_expect },
+	{ NAMED("upgrade"), .take = take_upgrade },
+	{ NAMED("connection"), .take = take_connection },
+	{ NAMED("content-length"), .take = take_length },
+	{ NAMED("transfer-encoding"), .take = take_coding },
+	{ NAMED("forwarded"), .seen = HTTP_SEEN_FORWARDED },
+	{ NAMED("x-forwarded-for"), .seen = HTTP_SEEN_FOR },
+	{ NAMED("x-forwarded-proto"), .seen = HTTP_SEEN_PROTO },
 };
 
 static const struct field *
@@ -353,9 +355,10 @@ find_field(struct http_text name)
 	size_t i;
 
 	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (fields[i].take != NULL
-			? http_text_is(name, fields[i].name)
-			: http_text_is_like(name, fields[i].name))
+		if (name.length == fields[i].length &&
+		    (fields[i].take != NULL
+			    ? http_text_is(name, fields[i].name)
+			    : http_text_is_like(name, fields[i].name)))
 			return &fields[i];
 	return NULL;
 }
