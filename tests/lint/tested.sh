@@ -106,7 +106,7 @@ tests/unit/pool/test_turns: pool/balance pool/balance_hash pool/balance_heap
 	pool/balance_prio pool/balance_roundrobin pool/balance_wleastconn
 	pool/balance_wrr
 tests/unit/proxy/test_connections: proxy/core/id_table
-tests/unit/proxy/test_http_requests: proxy/http/http_chunk proxy/http/http_field proxy/http/http_request
+tests/unit/proxy/test_http_requests: proxy/http/http_chunk proxy/http/http_request
 tests/unit/proxy/test_http_responses: proxy/http/http_response
 tests/unit/proxy/test_quiet: proxy/session/session_quiet
 '

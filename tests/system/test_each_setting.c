@@ -378,11 +378,10 @@ try_line(const char *line, bool may_fail)
 	ck_assert_msg(strncmp(said, "error", 5) != 0, "%s: %s", line, said);
 	wanted = printed_by_start(line);
 	ck_assert_msg(strcmp(wanted, before) != 0, "%s changes nothing", line);
-	if (suite_is_light() && count++ % 4 != 0)
-		return true;
 	is_in_force("command", line, wanted);
 	takes_back(line, before);
-	has_its_effect(line, before, wanted);
+	if (!suite_is_light() || count++ % 4 == 0)
+		has_its_effect(line, before, wanted);
 	return true;
 }
 
