@@ -347,6 +347,9 @@ bool pool_wants_times(const struct pool *p);
 void pool_took(struct pool *p, struct server *s, uint64_t us);
 /* A session with `s` had its first answer byte `us` after its beginning. */
 void pool_began_answer(struct server *s, uint64_t us);
+/* A query was answered by `s` so long after it was sent: the algorithm, which
+ * goes by connect times, does not count it. */
+void pool_answered(struct server *s, uint64_t us);
 /* A session with `s` is over. */
 void pool_session_ended(struct server *s, enum server_end how);
 /* `s` did not answer in time (`reason`), and is blacklisted. Connections to it

@@ -117,6 +117,14 @@ pool_took(struct pool *p, struct server *s, uint64_t us)
 }
 
 void
+pool_answered(struct server *s, uint64_t us)
+{
+	histogram_add(&s->counters->connect_times,
+	    us < UINT32_MAX ? (uint32_t)us : UINT32_MAX);
+	duration_add(&s->counters->first_bytes, us);
+}
+
+void
 pool_began_answer(struct server *s, uint64_t us)
 {
 	duration_add(&s->counters->first_bytes, us);

@@ -162,6 +162,7 @@ top_refresh(struct top *t)
 	top_table_settle(&fresh, &t->now, clock_monotonic_ms());
 	top_table_fini(&t->now);
 	t->now = fresh;
+	t->sums_before = t->sums;
 	t->sums = sums;
 	top_arrange(t);
 	return failed;
@@ -175,7 +176,8 @@ top_headline(const struct top *t, char line[TOP_LINE])
 
 	top_table_sums(line, &t->now, t->pens);
 	n = strlen(line);
-	snprintf(line + n, TOP_LINE - n, "%s", top_sums_text(more, &t->sums));
+	snprintf(line + n, TOP_LINE - n, "%s",
+	    top_sums_text(more, &t->sums, &t->sums_before));
 	return line;
 }
 

@@ -13,7 +13,7 @@ struct top {
 	const char *service; /* NULL: all of them */
 	struct repeat repeat;
 	struct top_table now, view;
-	struct top_sums sums;
+	struct top_sums sums, sums_before;
 	enum top_order order;
 	char filter[TOP_TEXT];
 	struct error message; /* what went wrong, or was done; "" */

@@ -9,6 +9,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { accessible } from './accessible.mjs';
 import { direct } from './direct.mjs';
+import { dns } from './dns.mjs';
 import { follows } from './follows.mjs';
 import { services } from './services.mjs';
 import { shapes } from './shapes.mjs';
@@ -18,7 +19,8 @@ import { trouble } from './trouble.mjs';
 const modules = createRequire(
   path.join(path.resolve(process.env.PEN_NODE_MODULES), 'page.js'));
 const { chromium } = modules('playwright-core');
-const cases = { accessible, direct, follows, services, shapes, strangers, trouble };
+const cases = { accessible, direct, dns, follows, services, shapes, strangers,
+  trouble };
 const given = Object.fromEntries(process.argv.slice(3).map((word) => {
   const at = word.indexOf('=');
   return [word.slice(0, at), word.slice(at + 1)];

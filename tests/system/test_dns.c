@@ -190,6 +190,43 @@ START_TEST(nothing_is_lost)
 }
 END_TEST
 
+static long
+services_number(const char *name)
+{
+	return report_number(
+	    endpoint_ask(&ctl, "services\n"), text(" %s ", name));
+}
+
+/* As many as dnsperf has got of each. */
+START_TEST(codes_are_counted)
+{
+	long n = suite_amount(4000, 400);
+	const char *path = scratch("codes"), *said;
+
+	NEED_PROGRAM("unbound");
+	NEED_PROGRAM("dnsperf");
+	up("--dns", NAMESERVER_UNBOUND);
+	write_file(path, "a.test A\nnone.test A\na.test A\na.test A\n");
+	said = run_program(120000, "dnsperf", "-s", udp_host(&front), "-p",
+	    text("%d", front.port), "-d", path, "-n", text("%ld", n / 4), "-c",
+	    "20", NULL);
+	ck_assert_int_eq(report_number(said, "Queries completed:"), n);
+	ck_assert_int_eq(report_number(said, "NXDOMAIN "), n / 4);
+	ck_assert_int_eq(counter("dns_answers_nxdomain"), n / 4);
+	ck_assert_int_eq(counter("dns_answers_noerror"), n - n / 4);
+	ck_assert_int_eq(counter("dns_answers_servfail"), 0);
+	ck_assert_int_eq(counter("dns_answers_other"), 0);
+	ck_assert_int_eq(services_number("queries"), n);
+	ck_assert_int_gt(services_number("answer_p50_us"), 0);
+	ck_assert_int_ge(
+	    services_number("answer_p99_us"), services_number("answer_p50_us"));
+	ck_assert_str_eq(endpoint_ask(&ctl, "clear counters\n"), "");
+	ck_assert_int_eq(counter("dns_answers_noerror"), 0);
+	ck_assert_int_eq(services_number("answer_p99_us"), 0);
+	down();
+}
+END_TEST
+
 /* Their speeds differ, their shares do not. */
 START_TEST(mixed_servers)
 {
@@ -279,7 +316,10 @@ START_TEST(no_answer_is_servfail)
 	ck_assert_int_eq(atomic_load(&two.received), 1);
 	ck_assert_int_eq(counter("dns_unsolicited"), 2);
 	ck_assert_int_eq(counter("dns_failed"), 1);
+	ck_assert_int_eq(counter("dns_answers_servfail"), 1);
+	ck_assert_int_eq(counter("dns_answers_noerror"), 0);
 	ck_assert_int_eq(counter("dns_waiting"), 0);
+	pen_answers(&ctl, "services", " queries 1 servfail 1 ");
 	close(fd);
 	down_odd();
 }
@@ -396,6 +436,7 @@ SUITE(test_dns)
 	    dig_case, small_buffer_goes_to_tcp, 0, NAMESERVER_KINDS);
 	suite_add_tcase(s, dig_case);
 	SUITE_ADD(s, nothing_is_lost, 120);
+	SUITE_ADD(s, codes_are_counted, 60);
 	SUITE_ADD(s, mixed_servers, 60);
 	SUITE_ADD(s, a_server_is_killed, 120);
 	SUITE_ADD(s, no_answer_is_servfail, 30);

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/nameserver.h"
 #include "support/suite.h"
+#include "support/udp.h"
 #include "support/wait.h"
 #include "support/web_fixture.h"
 
@@ -157,6 +160,49 @@ START_TEST(direct)
 }
 END_TEST
 
+/* A query for web.test A, of class IN. */
+static const char dns_query[] =
+    "\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x03web\x04test\x00"
+    "\x00\x01\x00\x01";
+
+START_TEST(dns)
+{
+	enum { QUERIES = 20 };
+	struct web_fixture *w = &web_fixture;
+	struct nameserver server;
+	char answer[512];
+	int fd, i;
+
+	NEED_BROWSER();
+	ck_assert(mkdir("pictures", 0777) == 0 || errno == EEXIST);
+	nameserver_start(&server);
+	nameserver_set(&server, "web.test", "10.0.0.1", NULL);
+	udp_endpoint(&w->front, ENDPOINT_TCP4);
+	endpoint_new(&w->web, ENDPOINT_TCP4);
+	endpoint_new(&w->ctl, ENDPOINT_UNIX);
+	pen_up(&w->pen, &w->ctl, "--dns", "-C", w->ctl.text, "-O",
+	    text("web %s", w->web.text), w->front.text, server.text, NULL);
+	if (strstr(web_fixture_get("/status.json"), "without Jansson") !=
+	    NULL) {
+		pen_down(&w->pen);
+		nameserver_stop(&server);
+		SKIP("built without Jansson");
+	}
+	fd = udp_client(&w->front);
+	for (i = 0; i < QUERIES; i++) {
+		ck_assert_int_eq(send(fd, dns_query, sizeof(dns_query) - 1, 0),
+		    sizeof(dns_query) - 1);
+		ck_assert_int_gt(recv(fd, answer, sizeof(answer), 0), 0);
+	}
+	close(fd);
+	browse("dns",
+	    (const char *[]){
+		text("queries=%d", QUERIES), "pictures=pictures", NULL });
+	pen_down(&w->pen);
+	nameserver_stop(&server);
+}
+END_TEST
+
 /* Names of servers, which a command or DNS may have brought. */
 START_TEST(strangers)
 {
@@ -291,6 +337,7 @@ SUITE(test_page)
 	SUITE_ADD(s, accessible, 120);
 	SUITE_ADD(s, shapes, 120);
 	SUITE_ADD(s, direct, 120);
+	SUITE_ADD(s, dns, 120);
 	SUITE_ADD(s, strangers, 120);
 	SUITE_ADD(s, pen_is_stopped, 120);
 	SUITE_ADD(s, sessions_fail, 120);

@@ -28,6 +28,12 @@ state_item(unsigned i)
 }
 
 static const char *
+answer_item(unsigned i)
+{
+	return dns_answer_name((enum dns_answer)i);
+}
+
+static const char *
 class_item(unsigned i)
 {
 	static const char *const classes[HTTP_CLASSES] = { "1xx", "2xx", "3xx",
@@ -78,7 +84,7 @@ static const struct counter counters[] = {
 	    "pen_sessions_had_to_queue", NULL,
 	    "Sessions that had to wait for a full server.", .summed = true },
 	{ FRONTEND(retries) = "retries", METRIC_COUNTER, "pen_retries", NULL,
-	    "Servers tried after another had failed." },
+	    "Servers tried after another had failed.", .summed = true },
 	{ FRONTEND(requests_retried) = "requests_retried", METRIC_COUNTER,
 	    "pen_requests_retried", NULL,
 	    "Requests retried on another server after one closed without "
@@ -124,11 +130,11 @@ static const struct counter counters[] = {
 	    "pen_datagrams_dropped", "reason=\"proxy\"" },
 	{ FRONTEND(dns.waiting) = "dns_waiting", METRIC_GAUGE,
 	    "pen_dns_queries_waiting", NULL,
-	    "DNS queries that wait for an answer." },
+	    "DNS queries that wait for an answer.", .summed = true },
 	{ FRONTEND(dns.peak) = "dns_peak", METRIC_GAUGE, "pen_dns_queries_peak",
 	    NULL, "Most DNS queries that waited at once." },
 	{ FRONTEND(dns.queries) = "dns_queries", METRIC_COUNTER,
-	    "pen_dns_queries", NULL, "DNS queries." },
+	    "pen_dns_queries", NULL, "DNS queries.", .summed = true },
 	{ FRONTEND(dns.failed) = "dns_failed", METRIC_COUNTER,
 	    "pen_dns_queries_failed", NULL,
 	    "DNS queries answered with SERVFAIL because no server answered." },
@@ -140,6 +146,10 @@ static const struct counter counters[] = {
 	{ FRONTEND(dns.evicted) = "dns_evicted", METRIC_COUNTER,
 	    "pen_dns_queries_evicted", NULL,
 	    "DNS queries that got SERVFAIL early, as too many waited." },
+	{ FRONTEND(dns.answers[0]) = "dns_answers_", METRIC_COUNTER,
+	    "pen_dns_answers", "code",
+	    "DNS responses to clients, those of pen itself included.",
+	    ARRAY(DNS_ANSWER_KINDS, uint64_t, answer_item), .summed = true },
 	{ FRONTEND(limits.beyond) = "limit_exceeded", METRIC_COUNTER,
 	    "pen_limit_exceeded", NULL,
 	    "Connections, flows and datagrams over client_conns or "

@@ -223,7 +223,8 @@ static const struct family families[] = {
 	{ "pen_connect_duration_seconds", METRIC_HISTOGRAM,
 	    "Connect times of servers.", DURATION(connect) },
 	{ "pen_first_byte_duration_seconds", METRIC_HISTOGRAM,
-	    "From the start of a session to the first byte of the response.",
+	    "From the start of a session, or a DNS query, to the first byte of "
+	    "the response.",
 	    DURATION(first_byte) },
 	{ "pen_session_duration_seconds", METRIC_HISTOGRAM,
 	    "Durations of sessions.", DURATION(session) },

@@ -38,6 +38,9 @@ void report_log_start(const struct pen *p);
 /* A field of servers: the check, its last result, how long that took, and how
  * many results in a row of how many stand against the server's state. */
 void report_check(const struct server_view *v);
+/* Of a service with `dns`: queries, SERVFAIL, times of answers; else
+ * nothing. */
+void report_dns(struct fields *f, const struct service *svc);
 /* The role of a director, who else has claimed a VIP, and the rates of
  * frames. */
 void report_dsr(struct fields *f, const struct director *d);

@@ -153,6 +153,7 @@ service_fields(struct fields *f, const struct service *svc)
 	fields_number(f, "accepted", st->accepted);
 	fields_decimal(f, "rate", report_tenths(n.rate, rate));
 	report_http_errors(f, svc);
+	report_dns(f, svc);
 	if (svc->director == NULL)
 		return;
 	report_dsr(f, svc->director);

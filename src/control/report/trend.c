@@ -37,6 +37,8 @@ total_now(const struct service *svc, enum trend_total what)
 		return frames_now(svc).frames;
 	case TREND_FRAME_BYTES:
 		return frames_now(svc).bytes;
+	case TREND_QUERIES:
+		return st->dns.queries;
 	default:
 		return st->sessions;
 	}
@@ -104,6 +106,10 @@ mark_now(const struct service *svc, struct trend_mark *m)
 		m->reasons[i] = (uint32_t)st->reasons[i];
 	m->lines_lost = (uint32_t)(st->lines_lost.sessions +
 	    st->lines_lost.requests + st->lines_lost.own);
+	m->dns = 0;
+	for (i = 0; i < DNS_ANSWER_KINDS; i++)
+		m->dns += st->dns.answers[i];
+	m->servfail = st->dns.answers[DNS_ANSWER_SERVFAIL];
 	m->first_us = d->sum_us;
 	m->answers = 0;
 	for (i = 0; i < DURATION_BUCKETS; i++)
@@ -213,6 +219,8 @@ trend_last_minute(
 	}
 	m->lines_lost = since(now.lines_lost, then->lines_lost);
 	m->answers = since(now.answers, then->answers);
+	m->dns = since(now.dns, then->dns);
+	m->servfail = since(now.servfail, then->servfail);
 	if (m->answers > 0)
 		m->first_byte_us =
 		    since(now.first_us, then->first_us) / m->answers;
@@ -324,7 +332,7 @@ add_total(const struct trends *ts, const struct trend *only, unsigned what,
     struct buffer *out)
 {
 	static const char *const names[TREND_TOTALS] = { "sessions", "accepted",
-		"up", "down", "frames", "frame_bytes" };
+		"up", "down", "frames", "frame_bytes", "queries" };
 	unsigned i;
 
 	reply_add(out, "%s\"total %s\":[", what == 0 ? "{" : ",", names[what]);

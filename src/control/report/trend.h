@@ -22,6 +22,7 @@ enum trend_total {
 	TREND_DOWN,
 	TREND_FRAMES, /* forwarded by direct return */
 	TREND_FRAME_BYTES,
+	TREND_QUERIES, /* of DNS */
 	TREND_TOTALS
 };
 
@@ -38,6 +39,7 @@ struct trend_mark {
 	uint32_t reasons[REASONS];
 	uint32_t lines_lost;
 	uint64_t answers, first_us; /* how many began, after how long in all */
+	uint64_t dns, servfail;	    /* answers of DNS; those without one */
 };
 
 /* The last minute. */
@@ -47,6 +49,7 @@ struct trend_minute {
 	uint64_t refused; /* with 400, 403, 429: TLS, access lists, limits */
 	uint64_t lines_lost;
 	uint64_t answers;	/* that began */
+	uint64_t dns, servfail;
 	uint64_t first_byte_us; /* mean; 0: there was none */
 	/* The most frequent reason; REASON_DONE: none. */
 	enum reason failed_most, refused_most;

@@ -133,17 +133,17 @@
 	  return Math.max(0, Math.round(grown / seconds));
   }
   function totals() {
-	  var formats = { short : short, bytes : bytes, micro : micro };
-	  var s = before ? (now.pen.now_ms - before.pen.now_ms) / 1000 : 0;
-	  TOTALS.forEach(function(row) {
-		  var value = row[5](now.counters, now.minute);
-		  if (row[2](now.counters))
-			  tile(row[0], row[1],
-			      Array.isArray(value) ? rate(value, s) : value,
-			      formats[row[3]], row[4]);
-		  else if (tiles[row[0]])
-			  tiles[row[0]].unit.parentNode.hidden = true;
-	  });
+    var formats = { short: short, bytes: bytes, micro: micro };
+    var s = before ? (now.pen.now_ms - before.pen.now_ms) / 1000 : 0;
+    TOTALS.forEach(function (row) {
+      var value = typeof row[5] === "function" ? row[5](now.counters, now.minute) :
+        typeof row[5] === "string" ? now.counters[row[5]] : row[5];
+      if (row[2](now.counters))
+        tile(row[0], row[1], Array.isArray(value) ? rate(value, s) : value, formats[row[3]],
+          row[4]);
+      else if (tiles[row[0]])
+        tiles[row[0]].unit.parentNode.hidden = true;
+    });
   }
 
   /* ---- the whole in a sentence ---- */
@@ -207,6 +207,18 @@
       Object.keys(rows).forEach(function (key) { rows[key].cells[c[0]].hidden = gone; });
     });
   }
+  /* Servers of DNS are not connected to: their times are those of answers. */
+  function name_times() {
+    var what = has_dns(now.counters) ? "Answer" : "Connect", key;
+    set(heads["Connect p50"].firstChild, what + " p50");
+    set(options["Connect p50"], what + " p50");
+    heads["Connect p50"].title = "Median " + what.toLowerCase() + " time";
+    heads.p99.title = "99th percentile of " + what.toLowerCase() + " times";
+    for (key in rows) {
+      rows[key].cells["Connect p50"].setAttribute("data-label", what + " p50");
+      rows[key].cells.p99.setAttribute("data-label", what + " p99");
+    }
+  }
   function order_of(c, s) { return typeof c[2] === "string" ? -s[c[2]] : c[2](s); }
   function sort_by(key, down) {
     view.key = key;
@@ -247,7 +259,7 @@
     COLUMNS.forEach(function (c) {
       var td = element("td", r.tr, c[1]);
       td.setAttribute("role", "cell");
-      td.setAttribute("data-label", c[0] === "p99" ? "Connect p99" : c[0]);
+      td.setAttribute("data-label", c[0]);
       r.cells[c[0]] = td;
     });
     r.number = element("span", r.cells.Server, "number");
@@ -337,6 +349,7 @@
     at("nobody").hidden = n > 0;
     at("more").hidden = n <= ROWS;
     set(at("all"), view.all ? "Show the first " + ROWS : "Show all " + n);
+    name_times();
     count_states();
   }
   function chip(state) {
@@ -573,6 +586,8 @@
   function add_up(status)
   {
 	  status.rows = status.servers.length + (status.services || []).length;
+	  if (status.dns)
+		  status.counters.queries = status.dns.queries;
 	  if (!status.services || chosen)
 		  return status;
 	  status.counters = status.minute = sum_of(status.services);

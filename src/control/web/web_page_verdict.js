@@ -184,10 +184,23 @@ function troubles_of(c, minute, limits, cert, others, errors, up)
 		    part + " of " + minute.ended + ", " + why(reason));
 	}
 
+	function servfail(part, all)
+	{
+		if (!(part >= 3 && part >= 0.05 * all))
+			return;
+		find(part >= 0.5 * all ? 3 : 1,
+		    (part === all ? "All DNS answers"
+				  : Math.round(100 * part / all) +
+				" % of the DNS answers") +
+			" of the last minute are SERVFAIL",
+		    part + " of " + all);
+	}
+
 	if (c.panic > 0)
 		find(2, "Panic: too few servers are up, pen tries all of them");
 	share(minute.failed, "failed", minute.failed_most, 3);
 	share(minute.refused, "were refused", minute.refused_most, 2);
+	servfail(minute.dns_servfail, minute.dns_answered);
 	limits.forEach(function(l) {
 		if (l.max > 0 && l.now >= l.max)
 			find(2,

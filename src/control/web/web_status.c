@@ -70,6 +70,8 @@ add_minute(struct fields *f, const struct trend_minute *m)
 	    m->refused > 0 ? reason_name(m->refused_most) : NULL);
 	fields_number(f, "lines_lost", m->lines_lost);
 	fields_number(f, "first_byte_us", m->first_byte_us);
+	fields_number(f, "dns_answered", m->dns);
+	fields_number(f, "dns_servfail", m->servfail);
 }
 
 static void
@@ -103,6 +105,21 @@ web_emit_certificate(const struct trend *t, struct reply *r)
 	fields_begin(&f, r, FIELDS_LINE);
 	fields_text(&f, "name", t->certificate);
 	fields_integer(&f, "days", tls_config_days_left(t->certificate_ends));
+	fields_end(&f);
+}
+
+/* Times of answers; null without `dns`. */
+static void
+emit_dns(const struct service *svc, struct reply *r)
+{
+	struct fields f;
+
+	if (!svc->plan->config.frontend.dns.on) {
+		reply_add(&r->out, "null");
+		return;
+	}
+	fields_begin(&f, r, FIELDS_LINE);
+	report_dns(&f, svc);
 	fields_end(&f);
 }
 
@@ -147,6 +164,9 @@ begin_status(
 	web_take(w, out);
 	reply_add(out, ",\"certificate\":");
 	web_emit_certificate(svc->trend, &w->reply);
+	web_take(w, out);
+	reply_add(out, ",\"dns\":");
+	emit_dns(svc, &w->reply);
 	web_take(w, out);
 	reply_add(out, ",\"dsr\":");
 	emit_dsr(svc, &w->reply);

@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "proxy/http/http_responses.h"
 #include "proxy/log/reason.h"
+#include "proxy/wire/dns_message.h"
 
 /* Everything counts since the start, but for what is there now. */
 struct flow_stats {
@@ -38,6 +39,7 @@ struct dns_stats {
 	uint64_t malformed; /* no DNS messages */
 	uint64_t unasked;   /* responses to no pending query, or late */
 	uint64_t evicted;   /* failed early: too many waited */
+	uint64_t answers[DNS_ANSWER_KINDS]; /* to clients, of pen itself, too */
 };
 
 /* Those of client_conns and client_rate. */
@@ -64,7 +66,7 @@ struct tls_stats {
 /* Of sessions, since the start. */
 struct frontend_durations {
 	struct duration connect;    /* of connects that succeeded */
-	struct duration first_byte; /* until the answer began */
+	struct duration first_byte; /* until the answer began; of DNS, too */
 	struct duration session;    /* from its beginning to its end */
 };
 

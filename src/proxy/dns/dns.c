@@ -51,12 +51,18 @@ end(struct dns_query *q)
 static void
 send_back(struct dns_query *q, char *bytes, size_t n)
 {
-	if (dgram_send_to(q->listener->fd, bytes, n, q->client, &q->local) < 0)
-		stats(q->dns)->datagrams.unsent++;
-	else {
-		stats(q->dns)->datagrams.down++;
-		stats(q->dns)->down += n;
+	struct frontend_stats *st = stats(q->dns);
+
+	if (dgram_send_to(q->listener->fd, bytes, n, q->client, &q->local) <
+	    0) {
+		st->datagrams.unsent++;
+		return;
 	}
+	st->datagrams.down++;
+	st->down += n;
+	st->dns.answers[dns_answer_of(dns_code(bytes))]++;
+	duration_add(&st->durations.first_byte,
+	    loop_now_us(q->dns->frontend->loop) - q->came_us);
 }
 
 /* No server answered: the client gets SERVFAIL, unless it is denied: its
@@ -239,6 +245,7 @@ dns_keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
 	q->end = end_;
 	q->id = dns_id(in->bytes);
 	q->came = dns_now(d);
+	q->came_us = loop_now_us(f->loop);
 	list_init(&q->asks);
 	memcpy(q->message, in->bytes, in->n);
 	q->client = (struct addr *)(void *)(q->message + room);
@@ -364,6 +371,7 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 		return;
 	}
 	dns_server_answered(s, !dns_is_failure(in->bytes));
+	pool_answered(a->server, loop_now_us(f->loop) - a->sent_us);
 	pool_moved(f->pool, a->server, &q->who, &q->attempts, 0, in->n);
 	if (dns_is_for_another(q, in->bytes) && await_another(q, a))
 		return;

@@ -101,7 +101,8 @@ dns_ask(struct dns_query *q, struct server *server)
 		.query = q,
 		.socket = s,
 		.server = server,
-		.sent = q->asked };
+		.sent = q->asked,
+		.sent_us = loop_now_us(f->loop) };
 	list_append(&q->asks, &a->of_query);
 	hash_table_add(&d->asks, &a->link, hash_of(&key));
 	s->sent++;

@@ -39,6 +39,7 @@ struct dns_ask {
 	struct dns_socket *socket; /* NULL: not in use */
 	struct server *server;
 	uint64_t sent; /* ms */
+	uint64_t sent_us;
 	bool late;     /* dns_retry has expired: the server is silent */
 };
 
@@ -54,6 +55,7 @@ struct dns_query {
 	struct dns_ask first; /* of them; more are allocated */
 	uint64_t came, asked; /* ms: it came; it was sent to the newest
 			       * server */
+	uint64_t came_us;
 	bool all_asked;	      /* no other server is to be tried */
 	uint16_t id;	      /* the client's */
 	size_t n, end;	      /* bytes; where the question ends */

@@ -272,6 +272,32 @@ dns_code_name(unsigned code)
 	return codes[code % (sizeof(codes) / sizeof(codes[0]))];
 }
 
+enum dns_answer
+dns_answer_of(unsigned code)
+{
+	switch (code) {
+	case DNS_NOERROR:
+		return DNS_ANSWER_NOERROR;
+	case DNS_NXDOMAIN:
+		return DNS_ANSWER_NXDOMAIN;
+	case DNS_SERVFAIL:
+		return DNS_ANSWER_SERVFAIL;
+	case DNS_REFUSED:
+		return DNS_ANSWER_REFUSED;
+	default:
+		return DNS_ANSWER_OTHER;
+	}
+}
+
+const char *
+dns_answer_name(enum dns_answer kind)
+{
+	static const char *const names[DNS_ANSWER_KINDS] = { "noerror",
+		"nxdomain", "servfail", "refused", "other" };
+
+	return names[kind];
+}
+
 unsigned
 dns_type(const char *word)
 {

@@ -36,6 +36,18 @@ unsigned dns_records(const char *message);
 bool dns_is_truncated(const char *message);
 /* The code in words: "SERVFAIL"; "RCODE 11" for one without a name. */
 const char *dns_code_name(unsigned code);
+/* How codes are counted. */
+enum dns_answer {
+	DNS_ANSWER_NOERROR,
+	DNS_ANSWER_NXDOMAIN,
+	DNS_ANSWER_SERVFAIL,
+	DNS_ANSWER_REFUSED,
+	DNS_ANSWER_OTHER,
+	DNS_ANSWER_KINDS
+};
+enum dns_answer dns_answer_of(unsigned code);
+/* "noerror", .., "other". */
+const char *dns_answer_name(enum dns_answer kind);
 /* The number of a type of records: "A", "aaaa", "TYPE257" (RFC 3597, 5). 0:
  * there is none of that name. */
 unsigned dns_type(const char *word);

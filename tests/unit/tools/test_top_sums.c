@@ -1,4 +1,5 @@
-/* test_top_sums.c: what services report of direct server return, in words. */
+/* test_top_sums.c: what services report of DNS and direct server return, in
+ * words. */
 #include "config.h"
 
 #include <check.h>
@@ -12,12 +13,12 @@ static const char *
 of(const char *const lines[])
 {
 	static char text[TOP_LINE];
-	struct top_sums s = { .directors = 0 };
+	struct top_sums s = { .directors = 0 }, none = { .directors = 0 };
 	unsigned i;
 
 	for (i = 0; lines[i] != NULL; i++)
 		top_sums_add(&s, lines[i]);
-	return top_sums_text(text, &s);
+	return top_sums_text(text, &s, &none);
 }
 
 #define SUMS_ARE(expected, ...) \
@@ -55,6 +56,31 @@ START_TEST(several)
 }
 END_TEST
 
+/* The share is of what came since the lines before. */
+START_TEST(dns)
+{
+	static const char was[] =
+	    "dns" SERVICE " queries 100 servfail 50 answer_p99_us 1";
+	static const char now[] =
+	    "dns" SERVICE " queries 300 servfail 53 answer_p50_us 90 "
+	    "answer_p99_us 2500";
+	struct top_sums before = { .directors = 0 }, s = { .directors = 0 };
+	char text[TOP_LINE];
+
+	top_sums_add(&before, was);
+	top_sums_add(&s, now);
+	ck_assert_str_eq(
+	    top_sums_text(text, &s, &before), ", SERVFAIL 1.5%, p99 2.5ms");
+	top_sums_add(
+	    &s, "more" SERVICE " queries 10 servfail 0 answer_p99_us 120000");
+	ck_assert_str_eq(
+	    top_sums_text(text, &s, &before), ", SERVFAIL 1.4%, p99 120ms");
+	/* cleared in between */
+	ck_assert_str_eq(
+	    top_sums_text(text, &before, &s), ", SERVFAIL 50.0%, p99 0.0ms");
+}
+END_TEST
+
 SUITE(test_top_sums)
 {
 	Suite *s = suite_create("top_sums");
@@ -63,5 +89,6 @@ SUITE(test_top_sums)
 	SUITE_ADD(s, a_standby_has_no_rates, 5);
 	SUITE_ADD(s, an_active_one, 5);
 	SUITE_ADD(s, several, 5);
+	SUITE_ADD(s, dns, 5);
 	return s;
 }
