@@ -53,6 +53,18 @@ pen -r {FRONT} {S0}
 > services
 ~ http_errors ""
 > no http
+> http_request_id
+> http_request_id on; http_request_id
+< X-Request-ID
+> http_request_id X-Trace json
+~ error: http_request_id: 
+> http_request_id X-Trace
+> http_request_id json
+< {"http_request_id":"X-Trace"}
+> http_request_id Content-Length
+~ error: http_request_id: expects on, off or the name of a header field
+> no http_request_id; http_request_id
+> http_request_id off
 > http_sticky
 > http_sticky SRV; http_sticky
 < SRV
@@ -65,7 +77,10 @@ pen -r {FRONT} {S0}
 ~ error: http_sticky: 
 > no http_sticky SRV
 < error: no http_sticky: takes no argument
-> no http; http_errors 5
+> no http; http_request_id on
+says http_request_id has no effect without http (-H)
+> http_request_id off
+> http_errors 5
 < 5
 says http_errors has no effect without http (-H)
 > http; http_errors 10

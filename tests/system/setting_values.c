@@ -28,6 +28,7 @@ static const struct special {
 	{ "dsr_link", "packet", NULL },
 	{ "forwarded", "replace", NULL },
 	{ "geoip", NULL, &geoip_file },
+	{ "http_request_id", "X-Trace", NULL },
 	{ "log", NULL, &log_file },
 	{ "log_format", "common", NULL },
 	{ "on_state", NULL, &program },

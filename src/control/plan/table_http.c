@@ -43,6 +43,12 @@ const struct command rows_http[] = {
 	    .args = "[PERCENT]",
 	    .help = "report servers of which more than this share of the "
 		    "responses of the last minute are errors (5xx); 0: off" },
+	{ .name = "http_request_id",
+	    .kind = KIND_IDENTITY,
+	    .offset = AT(frontend.http.request_id),
+	    .flags = ROW_NO,
+	    .help = "identify each request to servers and in the logs by this "
+		    "header field; on: X-Request-ID" },
 	{ .name = "http_sticky",
 	    .kind = KIND_COOKIE,
 	    .offset = AT(frontend.http.sticky),

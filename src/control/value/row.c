@@ -25,6 +25,7 @@ static const struct {
 	[KIND_FILE] = { .args = "[FILE]" },
 	[KIND_KEYS] = { .args = "[FILE]" },
 	[KIND_COOKIE] = { .args = "[NAME]" },
+	[KIND_IDENTITY] = { .args = "[on|off|HEADER]" },
 };
 
 const char *

@@ -47,18 +47,19 @@ enum command_kind {
 	KIND_SELF,	    /* NAME alone; a const char *, which becomes NAME */
 	KIND_SOURCE,	    /* a struct sources */
 	KIND_OWN_ADDRESSES, /* struct addr[2], one of each family */
-	KIND_FORWARDED, /* a struct acl_ref, or of enum http_forwarded */
+	KIND_FORWARDED,	    /* a struct acl_ref, or of enum http_forwarded */
 	KIND_COOKIE,	    /* a char[HTTP_COOKIE_NAME], "": none */
+	KIND_IDENTITY,	    /* a char[HTTP_IDENTITY_NAME], "": off */
 	KIND_CHECK,	    /* a char *, how servers are checked, in words */
 	KIND_CERTIFICATES,  /* the certificates of a struct tls_settings */
 	KIND_KEYS,	    /* their keys */
-	KIND_PEERS, /* a char *, addresses and files; see value_peers.h */
-	KIND_HOST,	    /* a char *, the host of a server */
-	KIND_PORT,	    /* its port, in struct server_plan itself */
-	KIND_CHANGE,	    /* the handler changes the plan it is given */
-	KIND_REPORT,	    /* the handler reports, and changes nothing */
-	KIND_ACTION,	    /* the handler does it, at once */
-	KIND_OBSOLETE,	    /* accepted, does nothing */
+	KIND_PEERS,    /* a char *, addresses and files; see value_peers.h */
+	KIND_HOST,     /* a char *, the host of a server */
+	KIND_PORT,     /* its port, in struct server_plan itself */
+	KIND_CHANGE,   /* the handler changes the plan it is given */
+	KIND_REPORT,   /* the handler reports, and changes nothing */
+	KIND_ACTION,   /* the handler does it, at once */
+	KIND_OBSOLETE, /* accepted, does nothing */
 };
 
 enum {

@@ -40,6 +40,7 @@ extern const struct value_kind
     /* value_word.c */
     value_kind_text, value_kind_choice, value_kind_bits, value_kind_name,
     value_kind_self, value_kind_host, value_kind_check, value_kind_cookie,
+    value_kind_identity,
     /* value_address.c */
     value_kind_source, value_kind_own_addresses, value_kind_port,
     /* value_certificate.c */

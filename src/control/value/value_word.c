@@ -9,6 +9,7 @@
 #include "control/value/spec_mistake.h"
 #include "control/value/value_private.h"
 #include "proxy/check/check_spec.h"
+#include "proxy/http/http_identity.h"
 #include "proxy/http/http_sticky.h"
 
 enum { NAMES_TEXT_MAX = 200, BITS_MAX = 32 };
@@ -189,6 +190,32 @@ emit_cookie(struct fields *f, const char *key, const struct command *row,
 {
 	(void)row;
 	fields_text(f, key, *(const char *)value != '\0' ? value : NULL);
+}
+
+/* ---- the field that identifies requests ---- */
+
+static int
+set_identity(const struct command *row, void *value, const struct words *w,
+    bool no, struct error *e)
+{
+	const char *name = w->count > 0 ? w->word[0] : "off";
+
+	(void)row;
+	if (no && w->count > 0)
+		return error_set(e, "takes no argument");
+	if (strcmp(name, "off") == 0)
+		name = "";
+	else if (strcmp(name, "on") == 0)
+		name = "X-Request-ID";
+	else if (!http_identity_name_is_valid(name))
+		return error_set(e,
+		    "expects on, off or the name of a header field: at most "
+		    "%d letters, digits and any of !#$%%&'*+-.^_`|~, and none "
+		    "that pen itself reads",
+		    HTTP_IDENTITY_NAME - 1);
+	memset(value, 0, HTTP_IDENTITY_NAME);
+	memcpy(value, name, strlen(name));
+	return 0;
 }
 
 /* ---- words of a list ---- */
@@ -461,6 +488,16 @@ const struct value_kind value_kind_cookie = {
 	.answer = answer_cookie,
 	.tell = emit_cookie,
 	.size = HTTP_COOKIE_NAME,
+};
+
+/* Printed as the other name. */
+const struct value_kind value_kind_identity = {
+	.set = set_identity,
+	.one = true,
+	.words = cookie_words,
+	.answer = answer_cookie,
+	.tell = emit_cookie,
+	.size = HTTP_IDENTITY_NAME,
 };
 
 const struct value_kind value_kind_check = {

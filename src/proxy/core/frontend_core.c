@@ -155,6 +155,7 @@ frontend_core_adjust(struct frontend_core *f)
 	f->up_tuning = (struct sock_tuning){ o->sndbuf, o->rcvbuf, o->rate_up };
 	f->tuned = o->sndbuf > 0 || o->rcvbuf > 0 || o->rate_up > 0;
 	f->limited = limits_are_set(&o->limits);
+	http_identities_set(&f->identities, o->http.request_id);
 	timer_stop(&f->rate_timer); /* another conn_rate holds at once */
 	f->rate_reached = false;
 	frontend_check_limits(f);
@@ -170,12 +171,22 @@ frontend_core_count_in(struct frontend_core *f, struct frontend_stats *st)
 
 /* ---- life ---- */
 
+void
+frontend_core_begin_ids(struct frontend_core *f)
+{
+	struct hash_key any;
+
+	hash_key_init(&any);
+	f->ids = any.k0;
+	hash_key_init(&any);
+	f->identities.high = any.k0;
+	f->identities.next = any.k1;
+}
+
 int
 frontend_core_init(struct frontend_core *f, struct loop *l, struct pool *p,
     const struct frontend_options *o)
 {
-	struct hash_key any;
-
 	f->loop = l;
 	f->stats = &f->own_stats;
 	if (loop_scratch(l) == NULL || preopened_init(&f->preopened, f) < 0)
@@ -184,8 +195,7 @@ frontend_core_init(struct frontend_core *f, struct loop *l, struct pool *p,
 	f->pool = p;
 	f->options = *o;
 	f->label = "";
-	hash_key_init(&any);
-	f->ids = any.k0;
+	frontend_core_begin_ids(f);
 	source_limits_init(&f->sources, &f->options.limits);
 	timer_init(&f->rate_timer, on_rate);
 	list_init(&f->shared.link);

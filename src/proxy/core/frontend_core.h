@@ -45,6 +45,7 @@ struct frontend_core {
 	struct dgram_queues queues;   /* of sockets to servers */
 	bool own_told; /* that ours is used instead of a client's address */
 	uint64_t ids; /* the last number sent to a server */
+	struct http_identities identities; /* of requests */
 	/* Its own, or in memory that several processes share. */
 	struct frontend_stats *stats, own_stats;
 	struct frontend_tls tls;
@@ -79,6 +80,8 @@ int frontend_core_init(struct frontend_core *f, struct loop *l, struct pool *p,
     const struct frontend_options *o);
 /* All that serves clients is gone. */
 void frontend_core_fini(struct frontend_core *f);
+/* Numbers that are sent begin with others than those of any process. */
+void frontend_core_begin_ids(struct frontend_core *f);
 /* Counts there from now on, what its log loses, too. */
 void frontend_core_count_in(struct frontend_core *f, struct frontend_stats *st);
 /* The options are others. */

@@ -8,6 +8,7 @@
 
 #include "net/sources.h"
 #include "proxy/core/source_limits.h"
+#include "proxy/http/http_identity.h"
 #include "proxy/http/http_sticky.h"
 #include "proxy/wire/proxy_header.h"
 
@@ -74,6 +75,8 @@ struct http_options {
 	int forwarded; /* enum http_forwarded, or an access list */
 	/* The cookie that names a client's server; "": none does. */
 	char sticky[HTTP_COOKIE_NAME];
+	/* The field that identifies a request; "": none does. */
+	char request_id[HTTP_IDENTITY_NAME];
 };
 
 struct frontend_options {

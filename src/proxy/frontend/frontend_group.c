@@ -206,7 +206,6 @@ frontend_take_part(const struct frontend *f, struct frontend_options *o)
 void
 frontend_become(struct frontend *f, unsigned i, unsigned members)
 {
-	struct hash_key any;
 	struct list *link;
 	struct error e;
 
@@ -221,8 +220,7 @@ frontend_become(struct frontend *f, unsigned i, unsigned members)
 	}
 	frontend_take_part(f, &f->core.options);
 	*f->core.stats = (struct frontend_stats){ .sessions = 0 };
-	hash_key_init(&any);
-	f->core.ids = any.k0;
+	frontend_core_begin_ids(&f->core);
 	flows_become(&f->flows);
 	dns_become(&f->dns);
 }

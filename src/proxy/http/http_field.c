@@ -135,6 +135,12 @@ is_alphanumeric(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
+char
+http_lower_like(char c)
+{
+	return is_alphanumeric(c) ? lower_of(c) : '-';
+}
+
 bool
 http_text_is_like(struct http_text t, const char *lower)
 {

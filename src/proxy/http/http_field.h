@@ -35,6 +35,8 @@ http_text_is(struct http_text t, const char *lower)
 /* The same, where all but letters and digits count as '-': in the variables of
  * CGI some servers cannot distinguish them. */
 bool http_text_is_like(struct http_text t, const char *lower);
+/* Such a character of `lower`. */
+char http_lower_like(char c);
 bool http_text_equals(struct http_text a, struct http_text b);
 
 /* 1*DIGIT, below 2^63. Returns 0, or -1. */

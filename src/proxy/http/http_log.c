@@ -13,6 +13,7 @@ static const uint16_t longest[HTTP_LOG_TEXTS] = {
 	[HTTP_LOG_HOST] = HTTP_LOG_HOST_MAX,
 	[HTTP_LOG_AGENT] = HTTP_LOG_AGENT_MAX,
 	[HTTP_LOG_REFERER] = HTTP_LOG_REFERER_MAX,
+	[HTTP_LOG_IDENTITY] = HTTP_IDENTITY_MAX,
 };
 
 /* A request line in its three parts; without a method it is none, and all of it
@@ -198,6 +199,8 @@ http_log_add(
 	struct request_line line;
 
 	read_section(section, texts);
+	if (valid)
+		texts[HTTP_LOG_IDENTITY] = g->identity;
 	line = http_log_split_line(texts[HTTP_LOG_LINE], valid);
 	e = new_logged(&line, texts);
 	if (e == NULL) {

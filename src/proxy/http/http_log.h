@@ -14,7 +14,7 @@
 #ifndef PEN_PROXY_HTTP_LOG_H
 #define PEN_PROXY_HTTP_LOG_H
 
-#include "proxy/http/http_field.h"
+#include "proxy/http/http_identity.h"
 
 /* So many bytes are kept; of what is longer, the beginning. With each of them
  * escaped, a line still has room for all (log_format.h). */
@@ -31,6 +31,7 @@ enum http_log_text {
 	HTTP_LOG_HOST,
 	HTTP_LOG_AGENT,
 	HTTP_LOG_REFERER,
+	HTTP_LOG_IDENTITY, /* http_identity.h */
 	HTTP_LOG_TEXTS
 };
 
@@ -73,6 +74,7 @@ struct http_log {
 	struct http_logging *logging; /* not owned */
 	const void *owner;	      /* for `position` */
 	struct http_logged *first;
+	struct http_text identity; /* of the next request; not owned */
 };
 
 static inline bool

@@ -385,6 +385,17 @@ take_field(struct http_head *h, struct http_text line)
 	return HTTP_HEAD_MORE;
 }
 
+bool
+http_field_is_known(struct http_text name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (http_text_is_like(name, fields[i].name))
+			return true;
+	return false;
+}
+
 unsigned
 http_line_is(struct http_text line)
 {

@@ -77,6 +77,9 @@ struct http_head {
 enum http_head_state http_head_take(
     struct http_head *h, const char *bytes, size_t n);
 
+/* Whether a field of that name means something here, or to servers that cannot
+ * distinguish '-' and '_'. */
+bool http_field_is_known(struct http_text name);
 /* Which fields a line of a complete section is, one of enum http_seen, or 0: of
  * those that may have to be left out. */
 unsigned http_line_is(struct http_text line);

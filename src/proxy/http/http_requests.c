@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -76,6 +77,9 @@ static __attribute__((noinline)) void
 http_requests_log_head(
     struct http_requests *r, const struct pass *p, size_t start)
 {
+	if (r->identity != NULL)
+		r->log.identity = (struct http_text){ r->identity->text,
+			r->identity->length };
 	http_log_request(&r->log, r->count,
 	    (struct http_text){ p->in + start, r->head.length },
 	    http_requests_emitted(p));
@@ -87,6 +91,14 @@ http_requests_log_sent(struct http_requests *r, const struct pass *p)
 	http_log_sent(&r->log, r->count - 1, http_requests_emitted(p));
 }
 
+static __attribute__((noinline)) void
+http_requests_identify(
+    struct http_requests *r, const struct pass *p, size_t start)
+{
+	http_identity_find(
+	    r->identity, (struct http_text){ p->in + start, r->head.length });
+}
+
 /* Refuses a header section that begins here. */
 static __attribute__((noinline)) bool
 refuse_head(struct http_requests *r, const struct pass *p, unsigned status,
@@ -96,6 +108,14 @@ refuse_head(struct http_requests *r, const struct pass *p, unsigned status,
 		http_log_refused(&r->log, r->count,
 		    (struct http_text){ p->in + p->at, p->length - p->at });
 	return http_requests_refuse(r, status, why);
+}
+
+static bool
+goes(const struct http_requests *r, struct http_text line, unsigned drop)
+{
+	return http_line_is(line) & drop ||
+	    (r->identity != NULL && r->identity->drops &&
+		http_identity_is_line(r->identity, line));
 }
 
 /* The lines of the section that is at `start` go on, but those that go. */
@@ -110,7 +130,7 @@ pass_lines(struct http_requests *r, struct pass *p, size_t start, unsigned drop)
 		const char *feed = memchr(line, '\n', end - at);
 		size_t n = (size_t)(feed - line) + 1;
 
-		if (http_line_is((struct http_text){ line, n - 2 }) & drop) {
+		if (goes(r, (struct http_text){ line, n - 2 }, drop)) {
 			http_requests_copy_run(p, at);
 			skip_to(p, at + n);
 		}
@@ -132,12 +152,15 @@ pass_head(struct http_requests *r, struct pass *p, size_t start)
 		http_requests_copy_run(p, start);
 		skip_to(p, start + h->skipped);
 	}
-	if (h->seen & drop)
+	if (h->seen & drop || (r->identity != NULL && r->identity->drops))
 		pass_lines(r, p, start, drop);
 	else
 		http_requests_copy_run(p, start + h->length - 2);
 	memcpy(p->room + p->copied, a->bytes + known, a->length - known);
 	p->copied += a->length - known;
+	if (r->identity != NULL)
+		p->copied +=
+		    http_identity_line(r->identity, p->room + p->copied);
 }
 
 static void
@@ -209,6 +232,8 @@ take_head(struct http_requests *r, struct pass *p)
 		return false;
 	if (r->head.kind & HTTP_KIND_CONNECT && !r->adding->connect)
 		return refuse_head(r, p, 501, "CONNECT");
+	if (r->identity != NULL)
+		http_requests_identify(r, p, start);
 	if (http_log_is_on(&r->log))
 		http_requests_log_head(r, p, start);
 	pass_head(r, p, start);
@@ -223,6 +248,11 @@ http_requests_take_trailers(struct http_requests *r, struct pass *p)
 	r->head.trailers = true;
 	if (!read_head(r, p))
 		return false;
+	if (r->identity != NULL &&
+	    http_identity_is_in(r->identity,
+		(struct http_text){ p->in + p->at, r->head.length }))
+		return http_requests_refuse(
+		    r, 400, "a trailer that may not be one");
 	p->at += r->head.length;
 	request_is_sent(r, p);
 	return true;
@@ -358,6 +388,7 @@ http_requests_fini(struct http_requests *r)
 {
 	buffer_fini(&r->held);
 	http_log_fini(&r->log);
+	free(r->identity);
 }
 
 bool

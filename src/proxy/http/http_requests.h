@@ -21,13 +21,17 @@
 
 #include "base/addr.h"
 #include "base/buffer.h"
+#include "proxy/http/http_identity.h"
 #include "proxy/http/http_log.h"
 #include "proxy/http/http_request.h"
 
 /* Requests without an answer: others wait. Bytes that may be added to one. */
 enum { HTTP_PENDING_MAX = 64, HTTP_ADDED_MAX = 256 };
 /* Beyond the bytes given, at most so many come out. */
-enum { HTTP_GROWTH = HTTP_HEAD_MAX + HTTP_PENDING_MAX * HTTP_ADDED_MAX };
+enum {
+	HTTP_GROWTH = HTTP_HEAD_MAX +
+	    HTTP_PENDING_MAX * (HTTP_ADDED_MAX + HTTP_IDENTITY_LINE)
+};
 
 /* Requests whose answers are not complete, in order. */
 struct http_pending {
@@ -67,6 +71,7 @@ enum http_requests_stage {
 struct http_requests {
 	const struct http_adding *adding;
 	struct http_pending *pending;
+	struct http_identity *identity; /* owned; NULL: requests have none */
 
 	enum http_requests_stage stage;
 	uint64_t left; /* of the body or the chunk */

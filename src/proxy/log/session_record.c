@@ -116,6 +116,16 @@ put_via(const struct session_record *r, char *value)
 	return r->sender == NULL ? 0 : strlen(peer_format(r->sender, value));
 }
 
+static size_t
+put_bytes(struct record_text t, char *value)
+{
+	size_t n = t.length < RECORD_LONG_MAX ? t.length : RECORD_LONG_MAX;
+
+	if (n > 0)
+		memcpy(value, t.at, n);
+	return n;
+}
+
 /* It may be another program's, and any bytes. */
 static size_t
 put_id(const struct session_record *r, char *value)
@@ -127,6 +137,12 @@ put_id(const struct session_record *r, char *value)
 		    ? r->id[i]
 		    : '?';
 	return i;
+}
+
+static size_t
+put_request_id(const struct session_record *r, char *value)
+{
+	return put_bytes(r->request_id, value);
 }
 
 static size_t
@@ -206,16 +222,6 @@ put_tried(const struct session_record *r, char *value)
 }
 
 /* ---- requests ---- */
-
-static size_t
-put_bytes(struct record_text t, char *value)
-{
-	size_t n = t.length < RECORD_LONG_MAX ? t.length : RECORD_LONG_MAX;
-
-	if (n > 0)
-		memcpy(value, t.at, n);
-	return n;
-}
 
 static size_t
 put_request(const struct session_record *r, char *value)
@@ -377,6 +383,7 @@ const struct record_field record_fields[] = {
 	{ .name = "clf_host", .put = put_clf_host, ADDRESS, ASKED },
 	{ .name = "via", .put = put_via, ADDRESS },
 	{ .name = "id", .put = put_id },
+	{ .name = "request_id", .put = put_request_id },
 	{ .name = "port", MEMBER(port), OR_NONE },
 	{ .name = "service", .put = put_service },
 	{ .name = "session", MEMBER(session), ASKED },

@@ -12,6 +12,9 @@
  *     clf_host    192.0.2.1                       127.0.0.1 for Unix clients
  *     via         192.0.2.9:5000                  the proxy in front
  *     id          e376615e324affeb                as sent to servers
+ *     request_id  e376615e324affeb0000000000000001
+ *                                                 http_request_id; of a session
+ *                                                 that of its last request
  *     port        443                             the client connected to
  *     service     web                             of the session
  *     session     17                              its number, for commands
@@ -107,6 +110,7 @@ struct session_record {
 	const struct peer *client, *sender; /* sender: a proxy; NULL: none */
 	const char *id;			    /* of id_n bytes; 0: none */
 	size_t id_n;
+	struct record_text request_id; /* of the last request, or this one */
 	uint64_t port; /* also of a server with port 0; 0: a Unix socket */
 	const char *service; /* NULL: the first */
 	const struct log_format *format; /* of the service; NULL: logfmt */

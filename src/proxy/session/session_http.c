@@ -53,6 +53,25 @@ prepare_lines(const struct session *s, struct http_relay *h)
 		a->drop |= HTTP_SEEN_FOR | HTTP_SEEN_FORWARDED;
 }
 
+/* Only a proxy of the list names requests. Returns false when memory is
+ * short. */
+static bool
+prepare_identity(const struct session *s, struct http_relay *h)
+{
+	struct frontend_core *f = s->frontend;
+	struct http_identity *id;
+
+	if (f->identities.name[0] == '\0')
+		return true;
+	id = calloc(1, sizeof(*id));
+	if (id == NULL)
+		return false;
+	id->all = &f->identities;
+	id->trusted = h->adding.keep_proto;
+	h->requests.identity = id;
+	return true;
+}
+
 bool
 session_http_begin(struct session *s)
 {
@@ -73,6 +92,10 @@ session_http_begin(struct session *s)
 	http_relay_init(h, all->http_room);
 	h->responses.classes = f->stats->http_classes;
 	prepare_lines(s, h);
+	if (!prepare_identity(s, h)) {
+		session_http_free(h);
+		return false;
+	}
 	s->more->http_relay = h;
 	session_requests_begin(s);
 	return session_http_attach(s) && pipe_refilter(&s->to_server) == 0;
@@ -137,7 +160,7 @@ static void
 session_say(struct session *s, const char *bytes, size_t n, enum reason why,
     bool reset)
 {
-	struct http_log raw = { NULL, NULL, NULL };
+	struct http_log raw = { .first = NULL };
 	bool logged = s->frontend->httplog != NULL && n > 0;
 
 	if (logged)

@@ -96,6 +96,16 @@ session_server_at(const struct session *s, struct addr *own)
 	return &server->addrs.addr[at % server->addrs.count];
 }
 
+static struct record_text
+request_id(const struct http_relay *h)
+{
+	const struct http_identity *id =
+	    h != NULL ? h->requests.identity : NULL;
+
+	return id != NULL ? (struct record_text){ id->text, id->length }
+			  : (struct record_text){ NULL, 0 };
+}
+
 static struct session_record
 session_record(const struct session *s, enum reason why, struct addr *own)
 {
@@ -105,6 +115,7 @@ session_record(const struct session *s, enum reason why, struct addr *own)
 
 	return (struct session_record){
 		.reason = why,
+		.request_id = request_id(h),
 		.client = &s->client,
 		.sender = session_sender(s),
 		.port = s->port,

@@ -122,6 +122,7 @@ fill_request(const struct session *s, const struct http_logged *e,
 	q->host = text_of(e, HTTP_LOG_HOST);
 	q->user_agent = text_of(e, HTTP_LOG_AGENT);
 	q->referer = text_of(e, HTTP_LOG_REFERER);
+	r->request_id = text_of(e, HTTP_LOG_IDENTITY);
 	q->retries = retries(s, e);
 	q->first_us =
 	    e->first_us == 0 ? UINT64_MAX : e->first_us - e->began_us + waited;
@@ -309,7 +310,7 @@ read_unserved(struct session *s)
 void
 session_requests_end(struct session *s, enum reason why)
 {
-	struct http_log raw = { NULL, NULL, NULL }, *g = &raw;
+	struct http_log raw = { .first = NULL }, *g = &raw;
 	struct http_relay *h = s->more->http_relay;
 
 	if (h == NULL) {

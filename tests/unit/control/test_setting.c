@@ -238,6 +238,7 @@ other(const struct command *row, const struct plan *defaults)
 	case KIND_FORWARDED:
 		return "trust 7";
 	case KIND_COOKIE:
+	case KIND_IDENTITY:
 		return "x";
 	case KIND_CHECK:
 		return "dsr 81";
