@@ -74,6 +74,8 @@ says "level":"info","message":"
 < logfmt
 > request_format {tried}
 < error: request_format: "{tried}": field "tried" is of sessions: log_format has it
+> request_log off
+says request_format has no effect without request_log
 > no request_log; no request_format
 # pages about pen
 > web

@@ -177,6 +177,8 @@ int apply_log_find(
  * with a full message. */
 int apply_log_sessions(const struct pen *p, const struct plan *plan,
     struct sessionlog_options *o, struct error *e);
+/* Where requests of HTTP are logged; NULL: nowhere. */
+const char *apply_log_requests_to(const struct plan *p);
 /* The same of a service's log of requests of HTTP. */
 int apply_log_requests(const struct pen *p, const struct plan *plan,
     struct sessionlog_options *o, struct error *e);

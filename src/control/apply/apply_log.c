@@ -254,8 +254,8 @@ prepare_sessions(struct apply *a, struct error *e)
 
 /* ---- requests of HTTP, of each service ---- */
 
-static const char *
-requests_to(const struct plan *p)
+const char *
+apply_log_requests_to(const struct plan *p)
 {
 	const char *to = p->config.request_log.to;
 
@@ -268,7 +268,7 @@ apply_log_requests(const struct pen *p, const struct plan *plan,
 {
 	memset(o, 0, sizeof(*o));
 	o->requests = true;
-	o->to = requests_to(plan);
+	o->to = apply_log_requests_to(plan);
 	return check_log(p, plan, "request_log", o, e);
 }
 
@@ -281,7 +281,8 @@ prepare_httplog(struct apply *a, struct error *e)
 
 	a->httplog_changed = a->first ||
 	    a->pen->plan->config.session_log.sample != sample ||
-	    !text_equal(requests_to(a->now), requests_to(a->wanted));
+	    !text_equal(apply_log_requests_to(a->now),
+		apply_log_requests_to(a->wanted));
 	if (!a->httplog_changed)
 		return 0;
 	if (apply_log_requests(a->pen, a->wanted, &o, e) < 0)

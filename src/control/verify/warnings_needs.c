@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/apply/apply.h"
 #include "control/apply/checks.h"
 #include "control/apply/direct.h"
 #include "control/apply/shares.h"
@@ -84,7 +85,7 @@ find_needs(const struct plan *p, bool has[NEEDS])
 	/* the dummy server answers by itself */
 	has[NEED_SERVERS] = !f->dummy;
 	has[NEED_HTTP] = f->http.on;
-	has[NEED_REQUEST_LOG] = p->config.request_log.to != NULL;
+	has[NEED_REQUEST_LOG] = apply_log_requests_to(p) != NULL;
 	/* connections opened in advance have no client yet */
 	has[NEED_NOT_TRANSPARENT] = !transparent_is_wanted(p);
 	has[NEED_NO_DIRECTOR] = !director;
