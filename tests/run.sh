@@ -249,14 +249,14 @@ has_failed() (
 	done
 )
 
-# try_alone BUILD TESTS=TESTS [make arguments]: up to three that failed beside others
+# try_alone BUILD TESTS=TESTS [make arguments]: up to six that failed beside others
 # run once more, alone. What passes then is unsteady, and shown as such; with --long
 # it has failed.
 try_alone() {
 	# shellcheck disable=SC2046 # words
 	set -- "$(has_failed "$1" $(echo "${2#TESTS=}"))" "$@"
 	case $(echo "$1" | grep -c .) in
-	[123]) ;;
+	[1-6]) ;;
 	*) return ;;
 	esac
 	build=$2 tests=$1

@@ -469,7 +469,7 @@ START_TEST(server_gains_an_address_while_a_client_connects)
 	int listening, first, fd;
 
 	fixture_begin();
-	fixture.options.connect_timeout_ms = 200;
+	fixture.options.connect_timeout_ms = 1000;
 	endpoint_new(&silent, ENDPOINT_TCP4);
 	listening = endpoint_listen(&silent, 0);
 	first = endpoint_connect(&silent); /* the queue is full */
@@ -501,7 +501,7 @@ START_TEST(server_fails_whose_addresses_rotate)
 	int listening, first, fd;
 
 	fixture_begin();
-	fixture.options.connect_timeout_ms = 200;
+	fixture.options.connect_timeout_ms = 1000;
 	endpoint_new(&silent, ENDPOINT_TCP4);
 	endpoint_new(&deaf, ENDPOINT_TCP4);
 	listening = endpoint_listen(&silent, 0);
