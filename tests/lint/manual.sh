@@ -125,6 +125,24 @@ test ! -s "$dir/bare"
 check $? "without an example: $(tr '\n' ' ' <"$dir/bare")"
 compare beside "options beside commands: unknown or twice"
 
+# pen-words(7): each word is a command, and the page of a task has it
+awk '/^\.Ic / { print $2 }' "$man/pen-words.7" | sort -u |
+	comm -23 - "$dir/commands" >"$dir/unknown"
+test ! -s "$dir/unknown"
+check $? "pen-words.7: no commands: $(tr '\n' ' ' <"$dir/unknown")"
+sed -n '/^\.Sh TASKS/,/^\.Sh WORDS/p' "$man/pen-words.7" | awk '
+	/^\.It / { count = 0 }
+	/^\.Ic / { word[count++] = $2 }
+	/^\.Xr / { for (i = 0; i < count; i++) print $2 "." $3, word[i] }
+	' >"$dir/tasks"
+while read -r page word; do
+	grep -qE "Ic (no )?$word( |\$)|Fl -$(echo "$word" | tr _ -)( |\$)" \
+		"$man/$page"
+	check $? "$page does not name $word, to which pen-words.7 leads"
+done <"$dir/tasks"
+test "$(grep -c . "$dir/tasks")" -gt 60
+check $? "few tasks found"
+
 # what a page refers to: other pages of pen, and its own sections
 for page in "$man"/*.[1-9]; do
 	name=${page##*/}
