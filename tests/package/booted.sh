@@ -21,7 +21,7 @@ status_line() {
 }
 
 says() {
-	penctl /run/pen/control "$@"
+	penctl -t 120 /run/pen/control "$@" # an emulated machine is slow
 }
 
 is_now() {
