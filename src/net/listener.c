@@ -134,6 +134,7 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->loop = loop;
 	l->at = *at;
 	l->datagram = o->datagram;
+	l->replies = (struct dgram_replies){ .count = 0 };
 	l->backlog = o->backlog < QUEUE_MAX ? (unsigned)o->backlog : QUEUE_MAX;
 	l->burst = 1;
 	l->turn = 0;
@@ -186,6 +187,7 @@ listener_close(struct listener *l)
 	timer_fini(&l->retry);
 	watch_stop(l->loop, &l->watch);
 	sock_file_remove(&l->file, &l->at);
+	dgram_replies_close(&l->replies);
 	close(l->fd);
 	l->fd = -1;
 }

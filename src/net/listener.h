@@ -9,6 +9,7 @@
 
 #include "base/addr.h"
 #include "base/error.h"
+#include "net/dgram_reply.h"
 #include "net/loop/loop.h"
 #include "net/sock.h"
 
@@ -33,6 +34,7 @@ struct listener {
 	/* Of datagrams instead: some may be read from l->fd. */
 	void (*on_datagrams)(struct listener *l);
 	bool datagram;
+	struct dgram_replies replies;
 	void *arg;
 };
 

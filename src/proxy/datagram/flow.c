@@ -439,23 +439,38 @@ take_batch(struct flows *fs, struct listener *l, const struct dgram_batch *b)
 }
 
 /* The memory of the batch is shared, and nothing is received into it before all
- * of it was passed on. */
-void
-flows_on_datagrams(struct listener *l)
+ * of it was passed on. Returns whether that was all. */
+static bool
+take_from(struct flows *fs, struct listener *l, int fd)
 {
-	struct frontend_core *f = l->arg;
-	struct flows *fs = f->flows;
+	struct frontend_core *f = fs->frontend;
 	int round, n = DGRAM_BATCH;
 
-	fs->newcomers = 0;
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dump_receive(f->options.dump, l->fd, fs->batch);
+		n = dump_receive(f->options.dump, fd, fs->batch);
 		if (n > 0 && proxy_datagrams(f))
 			flows_take_named(fs, l, fs->batch);
 		else if (n > 0)
 			take_batch(fs, l, fs->batch);
 	}
-	flow_turn_over(fs, l, n < DGRAM_BATCH);
+	return n < DGRAM_BATCH;
+}
+
+void
+flows_on_datagrams(struct listener *l)
+{
+	struct frontend_core *f = l->arg;
+	struct flows *fs = f->flows;
+	bool all;
+	int fd;
+
+	fs->newcomers = 0;
+	all = take_from(fs, l, l->fd);
+	flow_turn_over(fs, l, all);
+	/* what is older than what it may have received has been read */
+	fd = all ? dgram_reply_next(&l->replies, l->fd) : -1;
+	if (fd >= 0)
+		(void)take_from(fs, l, fd);
 }
 
 /* ---- from the server ---- */
@@ -509,6 +524,19 @@ is_complete(const struct flow *w)
 	    w->responses >= w->requests * o->udp.responses;
 }
 
+static void
+send_back(const struct flow *w, struct dgram_batch *b)
+{
+	static const struct dgram_local bound = { .family = 0 };
+	int fd = dgram_reply_from(&w->listener->replies, &w->local);
+
+	if (fd >= 0)
+		(void)dgram_send_batch(fd, b, w->client, &bound);
+	else
+		(void)dgram_send_batch(
+		    w->listener->fd, b, w->client, &w->local);
+}
+
 /* Passes a batch back. Returns whether the flow goes on. */
 static bool
 flow_answer(struct flow *w, struct dgram_batch *b)
@@ -519,7 +547,7 @@ flow_answer(struct flow *w, struct dgram_batch *b)
 
 	flow_note_answer(w);
 	flow_question_forget(&f->flows->questions, &w->question);
-	(void)dgram_send_batch(w->listener->fd, b, w->client, &w->local);
+	send_back(w, b);
 	for (i = 0; i < b->count; i++) {
 		came += dgram_segments(&b->at[i]);
 		if (b->at[i].unsent)

@@ -51,10 +51,13 @@ end(struct dns_query *q)
 static void
 send_back(struct dns_query *q, char *bytes, size_t n)
 {
+	static const struct dgram_local bound = { .family = 0 };
 	struct frontend_stats *st = stats(q->dns);
+	int fd = dgram_reply_from(&q->listener->replies, &q->local);
 
-	if (dgram_send_to(q->listener->fd, bytes, n, q->client, &q->local) <
-	    0) {
+	if ((fd >= 0 ? dgram_send_to(fd, bytes, n, q->client, &bound)
+		     : dgram_send_to(q->listener->fd, bytes, n, q->client,
+			   &q->local)) < 0) {
 		st->datagrams.unsent++;
 		return;
 	}
@@ -291,19 +294,29 @@ dns_take(struct dns *d, struct listener *l, struct dgram *in)
 		pass_on(q);
 }
 
-void
-dns_on_datagrams(struct listener *l)
+static void
+dns_take_from(struct dns *d, struct listener *l, int fd)
 {
-	struct frontend_core *f = l->arg;
-	struct dns *d = f->dns;
 	int round, n = DGRAM_BATCH;
 	unsigned i;
 
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dump_receive(f->options.dump, l->fd, d->batch);
+		n = dump_receive(d->frontend->options.dump, fd, d->batch);
 		for (i = 0; n > 0 && i < d->batch->count; i++)
 			dns_take(d, l, &d->batch->at[i]);
 	}
+}
+
+void
+dns_on_datagrams(struct listener *l)
+{
+	struct frontend_core *f = l->arg;
+	int fd;
+
+	dns_take_from(f->dns, l, l->fd);
+	fd = dgram_reply_next(&l->replies, l->fd);
+	if (fd >= 0)
+		dns_take_from(f->dns, l, fd);
 }
 
 /* ---- from servers ---- */

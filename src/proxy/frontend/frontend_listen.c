@@ -469,10 +469,13 @@ frontend_tune_listeners(struct frontend *f)
 	for (link = f->listeners.next; link != &f->listeners;
 	     link = link->next) {
 		of(link)->listener.budget = accept_budget(f);
-		if (of(link)->address.datagram)
+		if (of(link)->address.datagram) {
 			sock_set_fragments(of(link)->listener.fd,
 			    of(link)->address.at.u.sa.sa_family,
 			    !f->core.options.udp.pmtu);
+			/* the next ones have the options of today */
+			dgram_replies_close(&of(link)->listener.replies);
+		}
 		if (of(link)->address.datagram ||
 		    of(link)->address.at.u.sa.sa_family == AF_UNIX)
 			continue;

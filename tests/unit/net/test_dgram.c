@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "net/dgram.h"
+#include "net/dgram_reply.h"
 #include "net/sock.h"
 #include "support/suite.h"
 #include "support/veth.h"
@@ -340,6 +341,121 @@ START_TEST(told_where_it_came)
 }
 END_TEST
 
+#ifdef __linux__
+static struct addr
+any_listener(void)
+{
+	struct addr any = { .len = sizeof(any.u.in) };
+
+	close(to);
+	to = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+	any.u.in.sin_family = AF_INET;
+	ck_assert_int_eq(bind(to, &any.u.sa, any.len), 0);
+	ck_assert_int_eq(getsockname(to, &any.u.sa, &any.len), 0);
+	dgram_prepare(to, AF_INET);
+	return any;
+}
+
+/* A datagram from `from` to 127.0.0.`last` of the listener, which gets it. */
+static struct dgram_local
+comes_to(const struct addr *any, int last)
+{
+	struct addr at = *any;
+
+	at.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + (uint32_t)last);
+	ck_assert_int_eq(connect(from, &at.u.sa, at.len), 0);
+	ck_assert_int_eq(dgram_send(from, NULL, 0, "x", 1), 0);
+	arrives();
+	ck_assert_int_eq(dgram_receive(to, in), 1);
+	return in->at[0].local;
+}
+
+/* The answer leaves from that address, the next question still goes to the
+ * listener, and nobody else gets the port. */
+START_TEST(bound_replies)
+{
+	struct dgram_replies r = { .count = 0 };
+	static const struct dgram_local none;
+	struct dgram_local local;
+	struct addr any, taken;
+	char answer;
+	int fd, last, on = 1, other;
+
+	up();
+	any = any_listener();
+	for (last = 2; last < 2 + DGRAM_REPLIES; last++) {
+		local = comes_to(&any, last);
+		ck_assert_int_lt(dgram_reply_from(&r, &local), 0);
+		fd = dgram_reply_next(&r, to);
+		ck_assert_int_ge(fd, 0);
+		ck_assert_int_eq(dgram_reply_from(&r, &local), fd);
+		/* once more for what was on its way to it, then no more */
+		ck_assert_int_eq(dgram_reply_next(&r, to), fd);
+		ck_assert_int_lt(dgram_reply_next(&r, to), 0);
+		local = comes_to(&any, last);
+		ck_assert_int_eq(dgram_receive(fd, in), -1);
+		ck_assert_int_eq(
+		    dgram_send_to(fd, "y", 1, &sender_at, &none), 0);
+		/* "from" is connected: it hears that address only */
+		ck_assert_int_eq((int)recv(from, &answer, 1, 0), 1);
+		ck_assert_int_eq(answer, 'y');
+	}
+	taken = any;
+	taken.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+	other = socket(AF_INET, SOCK_DGRAM, 0);
+	ck_assert_int_eq(
+	    setsockopt(other, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)), 0);
+	ck_assert_int_eq(bind(other, &taken.u.sa, taken.len), -1);
+	close(other);
+	/* of one address more, and where it is not known, none is wanted */
+	local = comes_to(&any, last);
+	ck_assert_int_lt(dgram_reply_from(&r, &local), 0);
+	ck_assert_int_lt(dgram_reply_from(&r, &none), 0);
+	ck_assert_int_lt(dgram_reply_next(&r, to), 0);
+	dgram_replies_close(&r);
+	ck_assert_int_lt(dgram_reply_from(&r, &local), 0);
+	ck_assert_int_ge(dgram_reply_next(&r, to), 0);
+	dgram_replies_close(&r);
+	down();
+}
+END_TEST
+
+/* The options are the listener's. */
+START_TEST(replies_as_the_listener)
+{
+	struct dgram_replies r = { .count = 0 };
+	struct dgram_local local;
+	struct addr any;
+	int fd, value = 0, tos = 0x10, answers_named = 0;
+	socklen_t n = sizeof(value);
+
+	up();
+	any = any_listener();
+	local = comes_to(&any, 1);
+	setsockopt(to, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
+	ck_assert_int_lt(dgram_reply_from(&r, &local), 0);
+	fd = dgram_reply_next(&r, to);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(getsockopt(fd, IPPROTO_IP, IP_TOS, &value, &n), 0);
+	ck_assert_int_eq(value, tos);
+	dgram_replies_close(&r);
+	/* without one, another try is made after many answers */
+	ck_assert_int_lt(dgram_reply_from(&r, &local), 0);
+	ck_assert_int_lt(dgram_reply_next(&r, -1), 0);
+	ck_assert_int_lt(dgram_reply_from(&r, &local), 0);
+	ck_assert_int_lt(dgram_reply_next(&r, to), 0);
+	do {
+		ck_assert_int_lt(dgram_reply_from(&r, &local), 0);
+		fd = dgram_reply_next(&r, to);
+	} while (fd < 0 && ++answers_named < 100000);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_gt(answers_named, 1000);
+	dgram_replies_close(&r);
+	down();
+}
+END_TEST
+#endif
+
 /* Answers are taken one by one while they come so, and in batches when there
  * are several: none is lost, and all stay in order. */
 START_TEST(answers)
@@ -480,6 +596,10 @@ SUITE(test_dgram)
 	SUITE_ADD(s, pieces_on_unix_sockets, 10);
 	SUITE_ADD(s, coalesced, 10);
 	SUITE_ADD(s, told_where_it_came, 10);
+#ifdef __linux__
+	SUITE_ADD(s, bound_replies, 10);
+	SUITE_ADD(s, replies_as_the_listener, 10);
+#endif
 	SUITE_ADD(s, answers, 10);
 	SUITE_ADD(s, answers_to_broadcasts, 10);
 #ifdef HAVE_LINK_PACKET
