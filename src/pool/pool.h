@@ -364,6 +364,14 @@ bool pool_failed(
  * Returns the same. */
 bool pool_refused(
     struct pool *p, struct server *s, const char *reason, uint64_t now);
+/* `s` answers its clients with errors (`reason`): it is blacklisted, or suspect
+ * if it is checked, for its blacklist time, whatever checks and connections
+ * find. Returns false, and does nothing, for one that is out of rotation, or
+ * that failures do not blacklist. */
+bool pool_observed(
+    struct pool *p, struct server *s, const char *reason, uint64_t now);
+/* That ends early. */
+void pool_observed_enough(struct pool *p, struct server *s, const char *reason);
 /* The operator blacklists `s` for its own blacklist time, which no answer ends
  * and in which it is not tried even as the last one, or ends its blacklisting
  * if that time is 0. No failure is counted. */
@@ -406,7 +414,7 @@ struct server_elsewhere {
 	enum server_admin admin;
 	struct server_mark mark;
 	uint64_t blacklisted_ms; /* for so long from now; 0: it is not */
-	bool by_operator, checked;
+	bool by_operator, observed, checked;
 	unsigned refusals;
 	struct health health;
 	uint64_t connects, failures, sent, received;

@@ -32,7 +32,7 @@ pool_checked(struct pool *p, struct server *s, bool good, const char *reason,
 	pool_refresh(s);
 	/* one success is not enough: a server may answer checks, and fail
 	 * clients */
-	if (server_state(s) == SERVER_SUSPECT &&
+	if (server_state(s) == SERVER_SUSPECT && !s->observed &&
 	    s->health.good >= pool_options(p)->health.rise) {
 		s->refusals = 0;
 		pool_end_blacklisting(s);
@@ -87,6 +87,7 @@ pool_describe(
 	*e = (struct server_elsewhere){ .admin = s->admin,
 		.mark = s->mark,
 		.by_operator = s->by_operator,
+		.observed = s->observed,
 		.checked = s->checked,
 		.refusals = s->refusals,
 		.health = s->health,
@@ -114,9 +115,11 @@ pool_restore(struct pool *p, struct server *s, const struct server_elsewhere *e,
 	if (s->checked)
 		s->health = e->health;
 	s->refusals = e->refusals;
-	if (e->blacklisted_ms > 0 && s->blacklisted_until == 0)
+	if (e->blacklisted_ms > 0 && s->blacklisted_until == 0) {
 		pool_set_blacklisted(
 		    s, now + e->blacklisted_ms, e->by_operator);
+		s->observed = e->observed;
+	}
 	pool_refresh(s);
 	/* The state that follows now may be another one than it was: of a
 	 * server that is checked no longer, or whose time has expired. Then its
@@ -158,6 +161,7 @@ pool_follow(struct pool *p, struct server *s, const struct server_elsewhere *e,
 		    s, now + e->blacklisted_ms, e->by_operator);
 	else
 		pool_end_blacklisting(s);
+	s->observed = e->blacklisted_ms > 0 && e->observed;
 	/* drain and maint come by commands of their own, which may be first */
 	if (s->admin != SERVER_ENABLED &&
 	    (s->health.down || s->blacklisted_until != 0))

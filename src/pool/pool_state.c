@@ -331,7 +331,7 @@ pool_end_blacklisting(struct server *s)
 	heap_remove(&s->pool->revive, s->slot);
 	heap_remove(&s->pool->last_resort, s->slot);
 	s->blacklisted_until = 0;
-	s->by_operator = false;
+	s->by_operator = s->observed = false;
 }
 
 void

@@ -93,7 +93,7 @@ pool_connected(struct pool *p, struct server *s, uint64_t now)
 	(void)p;
 	s->refusals = 0;
 	s->counters->answered_ms = now;
-	if (s->blacklisted_until == 0 || s->by_operator)
+	if (s->blacklisted_until == 0 || s->by_operator || s->observed)
 		return;
 	pool_end_blacklisting(s);
 	pool_refresh(s);
@@ -219,6 +219,34 @@ pool_refused(struct pool *p, struct server *s, const char *reason, uint64_t now)
 		s->refusals++;
 	blacklist(s, reason, now, now + (wait < ms ? wait : ms));
 	return true;
+}
+
+bool
+pool_observed(
+    struct pool *p, struct server *s, const char *reason, uint64_t now)
+{
+	uint64_t ms = pool_blacklist_ms(s);
+
+	(void)p;
+	if (ms == 0 || server_state(s) != SERVER_UP)
+		return false;
+	s->health.good = 0;
+	history_blame(s, reason);
+	pool_set_blacklisted(s, now + ms, false);
+	s->observed = true;
+	pool_tell(s, reason);
+	return true;
+}
+
+void
+pool_observed_enough(struct pool *p, struct server *s, const char *reason)
+{
+	(void)p;
+	if (!s->observed)
+		return;
+	pool_end_blacklisting(s);
+	pool_refresh(s);
+	pool_tell(s, reason);
 }
 
 void

@@ -53,6 +53,22 @@ pen -r {FRONT} {S0}
 > services
 ~ http_errors ""
 > no http
+> observe
+< off
+> observe 5xx 20/10; observe
+< 5xx 20/10
+> observe json
+< {"observe":"5xx 20/10"}
+> observe 4xx 20/10
+< error: observe: expects off or 5xx N/SEC
+> observe 5xx
+< error: observe: expects off or 5xx N/SEC
+> observe 5xx many
+~ error: observe: "many" is not a rate
+> observe 5xx 0; observe
+< off
+> no observe; observe
+< off
 > http_request_id
 > http_request_id on; http_request_id
 < X-Request-ID
@@ -80,6 +96,9 @@ pen -r {FRONT} {S0}
 > no http; http_request_id on
 says http_request_id has no effect without http (-H)
 > http_request_id off
+> observe 5xx 9
+says observe has no effect without http (-H)
+> observe off
 > http_errors 5
 < 5
 says http_errors has no effect without http (-H)

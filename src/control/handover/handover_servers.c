@@ -75,13 +75,20 @@ put_history(
 	handover_add_text(w, h->reason);
 }
 
+/* Why it is blacklisted. */
+enum { BY_OPERATOR = 1, OBSERVED };
+
 void
 handover_servers_put(struct handover_writer *w,
     const struct server_elsewhere *e, uint64_t now)
 {
 	handover_add_number(w, e->admin, 1);
 	handover_add_number(w, e->blacklisted_ms, 8);
-	handover_add_number(w, e->by_operator, 1);
+	handover_add_number(w,
+	    e->by_operator    ? BY_OPERATOR
+		: e->observed ? OBSERVED
+			      : 0,
+	    1);
 	handover_add_number(w, e->refusals, 4);
 	handover_add_number(w, e->health.down, 1);
 	handover_add_number(w, e->health.against, 4);
@@ -169,12 +176,14 @@ get_mark(struct handover_record *r, struct server_mark *mark)
 static void
 get_server(struct handover_record *r, struct server_elsewhere *e, uint64_t now)
 {
-	uint64_t ms;
+	uint64_t ms, why;
 
 	e->admin = get_admin(r);
 	ms = handover_get_number(r, 8);
 	e->blacklisted_ms = ms < INT64_MAX ? ms : 0;
-	e->by_operator = handover_get_number(r, 1) != 0;
+	why = handover_get_number(r, 1);
+	e->by_operator = why == BY_OPERATOR;
+	e->observed = why == OBSERVED;
 	e->refusals = (unsigned)handover_get_number(r, 4) % 64;
 	e->health.down = handover_get_number(r, 1) != 0;
 	e->health.against = (unsigned)handover_get_number(r, 4);

@@ -1,6 +1,8 @@
 /* http_watch.c: see http_watch.h. */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -8,8 +10,8 @@
 #include "control/life/http_watch.h"
 #include "pool/pool.h"
 
-/* A minute; so few errors are none. */
-enum { SAMPLES = 12, SAMPLE_MS = 5000, ERRORS_MIN = 3 };
+/* A minute; so few errors are none; how often `observe` looks. */
+enum { SAMPLES = 12, SAMPLE_MS = 5000, ERRORS_MIN = 3, OBSERVE_MS = 1000 };
 
 /* What a server has counted: the low bits, which are enough for a minute. */
 struct mark {
@@ -18,6 +20,7 @@ struct mark {
 
 struct http_window {
 	struct mark marks[SAMPLES];
+	uint32_t observed;   /* errors until the period of `observe` began */
 	unsigned generation; /* of the server whose these are */
 	bool begun;
 };
@@ -26,12 +29,14 @@ struct http_window {
 struct http_windows {
 	struct http_window *list;
 	uint32_t room;
+	uint64_t observed_ms; /* when the period of `observe` began */
 };
 
 struct http_watch {
 	struct pen *pen;
 	struct timer timer;
 	unsigned next; /* the oldest mark */
+	uint64_t sample_ms; /* when it is replaced */
 	bool runs;
 };
 
@@ -59,6 +64,7 @@ take_mark(struct http_window *w, const struct server *s, unsigned next)
 		return;
 	for (i = 0; i < SAMPLES; i++)
 		w->marks[i] = now;
+	w->observed = now.errors;
 	w->generation = s->generation;
 	w->begun = true;
 }
@@ -77,25 +83,6 @@ sample_service(const struct http_watch *w, const struct service *svc)
 		all->list = more;
 	for (i = 0; i < slots && i < all->room; i++)
 		take_mark(&all->list[i], pool_slot(svc->pool, i), w->next);
-}
-
-/* With none of them left no more are taken. */
-static void
-http_watch_on_time(struct timer *t)
-{
-	struct http_watch *w = list_entry(t, struct http_watch, timer);
-	struct service *svc;
-
-	pen_count(w->pen);
-	w->runs = false;
-	SERVICE_EACH (w->pen, svc)
-		if (svc->http_windows != NULL) {
-			sample_service(w, svc);
-			w->runs = true;
-		}
-	w->next = (w->next + 1) % SAMPLES;
-	if (w->runs)
-		w->runs = timer_start(w->pen->loop, t, SAMPLE_MS) == 0;
 }
 
 /* ---- the last minute ---- */
@@ -131,12 +118,153 @@ http_watch_errors(const struct service *svc, const struct server *s)
 	return (unsigned)(errors * 100 / answers);
 }
 
+/* ---- observe: servers that answer errors are taken out ---- */
+
+/* Those in rotation, and those of them that fail now, or failed before and are
+ * out for it. */
+struct observation {
+	unsigned up, failing;
+};
+
+/* In the period so far. */
+static uint32_t
+period_errors(const struct http_window *w, const struct server *s)
+{
+	return w->begun && w->generation == s->generation
+	    ? since(mark_now(s).errors, w->observed)
+	    : 0;
+}
+
+/* A server of the list that counts here, or NULL. */
+static struct server *
+observed_server(const struct service *svc, unsigned slot)
+{
+	struct server *s = pool_slot(svc->pool, slot);
+
+	return s->role == SERVER_REGULAR &&
+		(s->observed || server_state(s) == SERVER_UP)
+	    ? s
+	    : NULL;
+}
+
+/* With half as many errors as are too many it is not one server's fault. */
+static struct observation
+observe(const struct service *svc, uint64_t most)
+{
+	const struct http_windows *all = svc->http_windows;
+	struct observation o = { 0, 0 };
+	const struct server *s;
+	unsigned i;
+
+	for (i = 0; i < pool_slots(svc->pool) && i < all->room; i++) {
+		s = observed_server(svc, i);
+		if (s == NULL)
+			continue;
+		o.up++;
+		o.failing += s->observed ||
+		    (uint64_t)period_errors(&all->list[i], s) * 2 >= most;
+	}
+	return o;
+}
+
+static void
+take_out(const struct service *svc, struct server *s, uint32_t errors,
+    uint64_t period_ms, uint64_t now)
+{
+	char reason[SERVER_REASON_MAX];
+
+	snprintf(reason, sizeof(reason),
+	    "%" PRIu32 " errors (5xx) in %" PRIu64 " s", errors,
+	    (period_ms + 999) / 1000);
+	(void)pool_observed(svc->pool, s, reason, now);
+}
+
+/* Where more than half fail, all serve. */
+static void
+judge(const struct service *svc, uint64_t now)
+{
+	const struct rate_limit *most = &svc->plan->config.observe;
+	const struct http_windows *all = svc->http_windows;
+	struct observation o = observe(svc, most->count);
+	struct server *s;
+	uint32_t errors;
+	unsigned i;
+
+	for (i = 0; i < pool_slots(svc->pool) && i < all->room; i++) {
+		s = observed_server(svc, i);
+		if (s == NULL)
+			continue;
+		errors = period_errors(&all->list[i], s);
+		if (o.failing * 2 > o.up)
+			pool_observed_enough(
+			    svc->pool, s, "others answer errors (5xx), too");
+		else if (!s->observed && errors >= most->count)
+			take_out(svc, s, errors, now - all->observed_ms, now);
+	}
+}
+
+static void
+begin_period(const struct service *svc, uint64_t now)
+{
+	struct http_windows *all = svc->http_windows;
+	unsigned i;
+
+	all->observed_ms = now;
+	for (i = 0; i < pool_slots(svc->pool) && i < all->room; i++)
+		all->list[i].observed =
+		    mark_now(pool_slot(svc->pool, i)).errors;
+}
+
+static void
+observe_service(const struct service *svc, uint64_t now)
+{
+	const struct rate_limit *most = &svc->plan->config.observe;
+
+	if (most->count == 0)
+		return;
+	judge(svc, now);
+	if (now - svc->http_windows->observed_ms >= most->period_ms)
+		begin_period(svc, now);
+}
+
+/* ---- again and again ---- */
+
+/* With no service left that is watched no more samples are taken. */
+static void
+http_watch_on_time(struct timer *t)
+{
+	struct http_watch *w = list_entry(t, struct http_watch, timer);
+	uint64_t now = loop_now(w->pen->loop), ms = SAMPLE_MS;
+	bool sample = now >= w->sample_ms;
+	struct service *svc;
+
+	pen_count(w->pen);
+	w->runs = false;
+	SERVICE_EACH (w->pen, svc) {
+		if (svc->http_windows == NULL)
+			continue;
+		w->runs = true;
+		if (sample)
+			sample_service(w, svc);
+		observe_service(svc, now);
+		if (svc->plan->config.observe.count > 0)
+			ms = OBSERVE_MS;
+	}
+	if (sample) {
+		w->next = (w->next + 1) % SAMPLES;
+		w->sample_ms = now + SAMPLE_MS;
+	}
+	if (w->runs)
+		w->runs = timer_start(w->pen->loop, t, ms) == 0;
+}
+
 /* ---- life ---- */
 
 static bool
 is_watched(const struct plan *p)
 {
-	return p->config.frontend.http.on && p->config.http_errors > 0;
+	return p->config.frontend.http.on &&
+	    (p->config.http_errors > 0 || p->config.observe.count > 0);
 }
 
 static struct http_watch *
@@ -155,12 +283,26 @@ static void
 begin(struct http_watch *w, struct service *svc)
 {
 	svc->http_windows = calloc(1, sizeof(*svc->http_windows));
-	if (svc->http_windows == NULL)
-		return;
-	sample_service(w, svc);
-	if (!w->runs)
-		w->runs =
-		    timer_start(w->pen->loop, &w->timer, SAMPLE_MS) == 0;
+	if (svc->http_windows != NULL)
+		sample_service(w, svc);
+}
+
+/* The first look comes soon: it may be that of `observe`. */
+static void
+run(struct http_watch *w)
+{
+	w->runs = timer_start(w->pen->loop, &w->timer, OBSERVE_MS) == 0;
+}
+
+/* What it has taken out gets clients again. */
+static void
+end_observation(const struct service *svc)
+{
+	unsigned i;
+
+	for (i = 0; i < pool_slots(svc->pool); i++)
+		pool_observed_enough(
+		    svc->pool, pool_slot(svc->pool, i), "no longer observed");
 }
 
 /* Without memory there are no samples. */
@@ -169,14 +311,25 @@ http_watch_follow(struct service *svc, const struct plan *wanted)
 {
 	struct pen *p = svc->pen;
 
+	if (wanted->config.observe.count == 0)
+		end_observation(svc);
 	if (!is_watched(wanted)) {
 		http_watch_forget(svc);
 		return;
 	}
 	if (p->http_watch == NULL)
 		p->http_watch = http_watch_new(p);
-	if (p->http_watch != NULL && svc->http_windows == NULL)
+	if (p->http_watch == NULL)
+		return;
+	if (svc->http_windows == NULL)
 		begin(p->http_watch, svc);
+	if (svc->http_windows == NULL)
+		return;
+	if (wanted->config.observe.count == 0)
+		svc->http_windows->observed_ms = 0;
+	else if (svc->http_windows->observed_ms == 0)
+		begin_period(svc, loop_now(p->loop));
+	run(p->http_watch);
 }
 
 void

@@ -1,6 +1,10 @@
 /* http_watch.h: which servers have answered with errors (5xx) in the last
  * minute, by samples of what they count; in the process that has the counters
- * of all. While no service wants that, no sample is taken. */
+ * of all. While no service wants that, no sample is taken.
+ *
+ * With `observe` a server with too many errors in a period is taken out of
+ * rotation, unless more than half of them would be: then those that are out get
+ * clients again. */
 #ifndef PEN_CONTROL_HTTP_WATCH_H
 #define PEN_CONTROL_HTTP_WATCH_H
 

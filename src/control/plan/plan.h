@@ -120,6 +120,7 @@ struct config {
 	struct acl_ref client_acl;  /* the list that clients must pass */
 	struct acl_ref client_exempt_acl; /* unlimited clients */
 	struct acl_ref forwarded; /* of KIND_FORWARDED */
+	struct rate_limit observe; /* errors of a server; count 0: off */
 	unsigned http_errors;	  /* percent of responses; 0: not reported */
 	struct acl_ref control_acl; /* the same of control clients on TCP */
 	struct acl_ref accept_proxy; /* of proxies, which name clients */

@@ -43,6 +43,13 @@ const struct command rows_http[] = {
 	    .args = "[PERCENT]",
 	    .help = "report servers of which more than this share of the "
 		    "responses of the last minute are errors (5xx); 0: off" },
+	{ .name = "observe",
+	    .kind = KIND_OBSERVE,
+	    .offset = AT(observe),
+	    .flags = ROW_NO,
+	    .help = "take a server out of rotation for its blacklist time "
+		    "after N errors (5xx) in SEC seconds; at most half of "
+		    "those that are up" },
 	{ .name = "http_request_id",
 	    .kind = KIND_IDENTITY,
 	    .offset = AT(frontend.http.request_id),

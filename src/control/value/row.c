@@ -25,6 +25,7 @@ static const struct {
 	[KIND_FILE] = { .args = "[FILE]" },
 	[KIND_KEYS] = { .args = "[FILE]" },
 	[KIND_COOKIE] = { .args = "[NAME]" },
+	[KIND_OBSERVE] = { "[off|5xx N/SEC]", RATE_LIMIT_COUNT },
 	[KIND_IDENTITY] = { .args = "[on|off|HEADER]" },
 };
 

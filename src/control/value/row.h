@@ -49,6 +49,7 @@ enum command_kind {
 	KIND_OWN_ADDRESSES, /* struct addr[2], one of each family */
 	KIND_FORWARDED,	    /* a struct acl_ref, or of enum http_forwarded */
 	KIND_COOKIE,	    /* a char[HTTP_COOKIE_NAME], "": none */
+	KIND_OBSERVE,	    /* a struct rate_limit, as 5xx N/SEC */
 	KIND_IDENTITY,	    /* a char[HTTP_IDENTITY_NAME], "": off */
 	KIND_CHECK,	    /* a char *, how servers are checked, in words */
 	KIND_CERTIFICATES,  /* the certificates of a struct tls_settings */

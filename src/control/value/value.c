@@ -27,6 +27,7 @@ static const struct value_kind *const kinds[] = {
 	[KIND_OWN_ADDRESSES] = &value_kind_own_addresses,
 	[KIND_FORWARDED] = &value_kind_forwarded,
 	[KIND_COOKIE] = &value_kind_cookie,
+	[KIND_OBSERVE] = &value_kind_observe,
 	[KIND_IDENTITY] = &value_kind_identity,
 	[KIND_CHECK] = &value_kind_check,
 	[KIND_CERTIFICATES] = &value_kind_certificates,

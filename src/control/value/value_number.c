@@ -313,6 +313,48 @@ rate_words(const struct command *row, const void *value, struct buffer *out)
 	return true;
 }
 
+/* The same of errors that servers answer. */
+static int
+set_observe(const struct command *row, void *value, const struct words *w,
+    bool no, struct error *e)
+{
+	const char *word = w->count > 0 ? w->word[0] : "";
+	struct words rate = { .count = 1 };
+
+	if ((no && w->count == 0) ||
+	    (!no && w->count == 1 && strcmp(word, "off") == 0)) {
+		*(struct rate_limit *)value = (struct rate_limit){ 0, 0 };
+		return 0;
+	}
+	/* an option has both words in one */
+	if (!no && w->count == 1 && strncmp(word, "5xx ", 4) == 0)
+		rate.word[0] = w->word[0] + 4;
+	else if (!no && w->count == 2 && strcmp(word, "5xx") == 0)
+		rate.word[0] = w->word[1];
+	else
+		return error_set(e, "expects off or 5xx N/SEC");
+	return set_rate(row, value, &rate, false, e);
+}
+
+static bool
+observe_words(const struct command *row, const void *value, struct buffer *out)
+{
+	const struct rate_limit *l = value;
+
+	if (l->count == 0) {
+		reply_add(out, "off");
+		return true;
+	}
+	reply_add(out, "5xx ");
+	return rate_words(row, value, out);
+}
+
+const struct value_kind value_kind_observe = {
+	.set = set_observe,
+	.words = observe_words,
+	.size = sizeof(struct rate_limit),
+};
+
 const struct value_kind value_kind_number = {
 	.set = set_number,
 	.words = number_words,

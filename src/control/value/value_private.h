@@ -34,7 +34,7 @@ extern const struct value_kind
     /* value_number.c */
     value_kind_flag,
     value_kind_tristate, value_kind_number, value_kind_unsigned, value_kind_int,
-    value_kind_seconds, value_kind_rate, value_kind_mode,
+    value_kind_seconds, value_kind_rate, value_kind_mode, value_kind_observe,
     /* value_acl.c */
     value_kind_acl, value_kind_forwarded,
     /* value_word.c */

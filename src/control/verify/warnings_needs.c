@@ -138,7 +138,7 @@ static const struct {
 	    "request_log accept_proxy" },
 	{ NEED_HTTP, "without http (-H)",
 	    "forwarded http_forwarded redirect_https http_connect "
-	    "http_errors http_request_id http_sticky request_log" },
+	    "http_errors http_request_id http_sticky observe request_log" },
 	{ NEED_REQUEST_LOG, "without request_log", "request_format" },
 	{ NEED_NOT_TRANSPARENT, "with transparent", "idlers" },
 	{ NEED_NO_DIRECTOR, "with dsr_if",

@@ -219,6 +219,8 @@ struct server {
 	struct server_mark mark;
 	uint64_t blacklisted_until; /* ms; 0: not blacklisted */
 	bool by_operator;  /* blacklisted by the operator: no answer ends it */
+	bool observed; /* blacklisted for what it answered: no check ends that,
+			* nor a connection */
 	unsigned refusals; /* how often refusals blacklisted it since it last
 			       * answered */
 	struct health health; /* by health checks; up if there are none */

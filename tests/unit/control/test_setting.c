@@ -240,6 +240,8 @@ other(const struct command *row, const struct plan *defaults)
 	case KIND_COOKIE:
 	case KIND_IDENTITY:
 		return "x";
+	case KIND_OBSERVE:
+		return "5xx 7/3";
 	case KIND_CHECK:
 		return "dsr 81";
 	case KIND_TEXT:
