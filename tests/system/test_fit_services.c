@@ -76,6 +76,14 @@ ready(const char *query)
 }
 
 static bool
+has_metric(const char *service, int value)
+{
+	return strstr(web_fixture_get_from(&web, "/metrics", ""),
+		   text("\npen_fit{service=\"%s\"} %d\n", service, value)) !=
+	    NULL;
+}
+
+static bool
 is_fit(const char *name)
 {
 	return access(scratch(name), F_OK) == 0;
@@ -108,6 +116,7 @@ START_TEST(one_service_without_servers)
 	ck_assert_int_eq(ready("?service=s29"), 200);
 	ck_assert_int_eq(ready("?service=own"), 503);
 	ck_assert_int_eq(ready("?all"), 503);
+	ck_assert(has_metric("own", 0) && has_metric("s29", 1));
 	ck_assert_int_eq(ready("?all=1"), 503);
 	ck_assert_int_eq(ready("?other"), 200);
 	ck_assert_int_eq(ready("?service=none"), 404);
@@ -116,6 +125,7 @@ START_TEST(one_service_without_servers)
 	    &ctl, text("service own server 0 port %d", back.at.port), "");
 	WAIT_FOR(is_fit("fit/own"), SOON);
 	ck_assert_int_eq(ready("?all"), 200);
+	ck_assert(has_metric("own", 1));
 	pen_answers(&ctl, "service s29 maint", "");
 	WAIT_FOR(!is_fit("fit/s29"), SOON);
 	ck_assert(child_has_said(&pen.child,
@@ -128,6 +138,7 @@ START_TEST(one_service_without_servers)
 	    text("not fit file=%s reason=\"no service can serve\"",
 		scratch("fit/all"))));
 	ck_assert_int_eq(ready(""), 503);
+	ck_assert(has_metric("own", 0) && has_metric("s7", 0));
 	pen_down(&pen);
 }
 END_TEST

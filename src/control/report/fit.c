@@ -80,6 +80,14 @@ obstacle_of(const struct fit_file *f, const struct service *svc)
 	return NULL;
 }
 
+bool
+fit_service(const struct service *svc)
+{
+	const struct fit_file f = { .proven = true };
+
+	return svc->pen->phase == PHASE_SERVING && obstacle_of(&f, svc) == NULL;
+}
+
 /* That of the process if no service can serve; of several, the reason is that
  * of all. */
 static const char *

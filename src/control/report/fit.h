@@ -16,12 +16,17 @@
 #ifndef PEN_CONTROL_FIT_H
 #define PEN_CONTROL_FIT_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"
 
 struct executable;
 struct pen;
+struct service;
+
+/* Whether a service can serve: as its file says, once it was fit. */
+bool fit_service(const struct service *svc);
 
 /* After the privileges are dropped: whether the files, if any are wanted, could
  * be made, and are different ones. Returns 0, or -1 with a full message. */

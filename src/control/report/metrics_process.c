@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "control/apply/tls_config.h"
+#include "control/report/fit.h"
 #include "control/report/metrics_private.h"
 #include "control/life/context.h"
 #include "pool/balance.h"
@@ -55,6 +56,13 @@ all_max(
 
 	memcpy(&value, from + f->offset, sizeof(value));
 	metric_number(out, f, NULL, value);
+}
+
+static void
+all_fit(
+    const struct family *f, const struct service *svc, const struct lines *out)
+{
+	metric_number(out, f, NULL, fit_service(svc));
 }
 
 static void
@@ -215,6 +223,9 @@ static const struct family families[] = {
 	    "Expiry of a certificate, Unix time.", .all = all_certificates },
 	{ "pen_info", METRIC_GAUGE, "Version and algorithm of this pen.",
 	    .all = all_info },
+	{ "pen_fit", METRIC_GAUGE,
+	    "1: the service can serve, as /readyz and fit_file have it.",
+	    .all = all_fit },
 	{ "pen_start_time_seconds", METRIC_GAUGE, "Start time, Unix time.",
 	    .process = process_start },
 	{ "pen_draining", METRIC_GAUGE,
