@@ -535,3 +535,9 @@ http_server_leave(struct http_server *s)
 	listener_leave(NULL, &s->listener);
 	listener_close(&s->listener);
 }
+
+const char *
+http_server_host(const struct http_server *s)
+{
+	return s->host;
+}

@@ -70,4 +70,7 @@ void http_stream(struct http_exchange *x, const char *type,
     bool (*more)(void *arg, struct buffer *out), void (*done)(void *arg),
     void *arg);
 
+/* The name of this host; "" when it has none. */
+const char *http_server_host(const struct http_server *s);
+
 #endif

@@ -105,6 +105,8 @@ export async function accessible(test) {
 
   await page.goto(test.given.url);
   await page.waitForSelector('#servers tr.down');
+  test.expect(await page.locator('#verdict.warn').count() === 1,
+    'one of two is down: amber');
   await look_from_all_sides(page, 'page', test);
   await press_keys(page, test);
 }

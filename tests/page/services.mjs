@@ -39,6 +39,13 @@ async function one_by_one(page, { expect }) {
   await choose(page, 'mail');
   await page.waitForSelector('#servers tr.down');
   expect(await page.locator('#servers tr').count() === 1, 'of mail');
+  expect(await page.evaluate(() => {
+    const top = document.getElementById('servers-title')
+      .getBoundingClientRect().top;
+
+    return document.activeElement.id === 'servers-title' &&
+      top >= 0 && top < innerHeight;
+  }), 'its servers are what is seen, and what the next key goes on from');
   expect(/^Service mail is down/.test(
     await page.locator('#verdict-text').innerText()), 'the same sentence');
   expect(await page.locator('#tiles li', { hasText: 'Open sessions' })
@@ -104,7 +111,37 @@ async function three_hundred(page, test) {
     'the others are counted');
   expect(await page.locator('#tiles li', { hasText: 'Open sessions' })
     .locator('strong').innerText() === '300', 'and are in the sums');
+  await search_and_sort(page, expect);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
+}
+
+// Beyond the first hundred, by column, and by name; and the address has it.
+async function search_and_sort(page, expect) {
+  const count = () => page.locator('#services tr').count();
+  const first = () => page.locator('#services td.server').first().innerText();
+  const head = (name) => page.locator('#services-heads button', {
+    hasText: name }).click();
+
+  await page.locator('#all-services').click();
+  expect(await count() === 300, 'all of them');
+  await head('Servers up');
+  expect(await first() === 'ends', `by number, then name: ${await first()}`);
+  await head('Failed');
+  expect(await first() === 'fails', `which fail: ${await first()}`);
+  expect(/100\s%/.test(await row(page, 'fails').innerText()), 'its share');
+  await page.fill('#find-service', 'PART');
+  await page.waitForFunction(() =>
+    document.querySelectorAll('#services tr').length === 1);
+  expect(await first() === 'part', 'found');
+  expect(/find_service=PART/.test(page.url()) &&
+    /service_key=Failed/.test(page.url()), `in the address: ${page.url()}`);
+  await page.reload();
+  await page.waitForFunction(() =>
+    document.querySelectorAll('#services tr').length === 1);
+  expect(await page.inputValue('#find-service') === 'PART', 'and stays');
+  await page.fill('#find-service', 'none of them');
+  await page.waitForFunction(() => /No matching services/.test(
+    document.getElementById('whose-text').textContent));
 }
 
 export async function services(test) {

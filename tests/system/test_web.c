@@ -21,6 +21,8 @@ START_TEST(pages)
 	web_fixture_expect_in(web_fixture_get("/"),
 	    "Content-Security-Policy: default-src 'none';");
 	web_fixture_expect_in(web_fixture_get("/?a=b"), "<title>pen</title>");
+	web_fixture_expect_in(
+	    web_fixture_get("/plain"), "<caption>Servers</caption>");
 	web_fixture_expect_status("/healthz", 200);
 	web_fixture_expect_status("/readyz", 200);
 	web_fixture_expect_status("/nothing", 404);

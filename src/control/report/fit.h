@@ -25,7 +25,7 @@ struct executable;
 struct pen;
 struct service;
 
-/* Whether a service can serve: as its file says, once it was fit. */
+/* Whether a service can serve: as its file shows, once it was fit. */
 bool fit_service(const struct service *svc);
 
 /* After the privileges are dropped: whether the files, if any are wanted, could

@@ -114,20 +114,25 @@ web_page_head(struct buffer *out)
 	(void)buffer_append(out, web_page, WEB_PAGE_HEAD);
 }
 
-/* Without JSON the page that -w writes, which does not change by itself. */
+/* The page that -w writes, which does not change by itself. */
 static void
-get_page(struct web *w, struct http_exchange *x)
+get_plain(struct web *w, struct http_exchange *x)
 {
 	struct buffer page;
 
-	if (fields_have_json()) {
-		http_reply(x, 200, html, web_page, sizeof(web_page));
-		return;
-	}
 	buffer_init(&page);
 	web_plain_page(w->pen, &page);
 	http_reply(x, 200, html, buffer_bytes(&page), buffer_length(&page));
 	buffer_fini(&page);
+}
+
+static void
+get_page(struct web *w, struct http_exchange *x)
+{
+	if (fields_have_json())
+		http_reply(x, 200, html, web_page, sizeof(web_page));
+	else
+		get_plain(w, x);
 }
 
 static void
@@ -187,6 +192,7 @@ static const struct page {
 	void (*get)(struct web *w, struct http_exchange *x);
 } pages[] = {
 	{ "/", get_page },
+	{ "/plain", get_plain },
 	{ "/metrics", get_metrics },
 	{ "/status.json", web_get_status },
 	{ "/trend.json", get_trend },

@@ -4,7 +4,8 @@
   var rows = {}, tiles = {}, trends = {}, heads = {}, options = {}, chips = {}, states = {};
   var now = null, before = null, answered = Date.now(), lost = "", told = false;
   var timer = 0, started = false, asks = false;
-  var view = { state: "", find: "", key: "", down: false, all: false };
+  var view = { state: "", find: "", key: "", down: false, all: false,
+    service: "", service_key: "", all_services: false };
   /* Of several services, the one whose servers are shown; "": the sums of all. */
   var chosen = new URLSearchParams(location.search).get("service") || "";
 
@@ -132,6 +133,14 @@
 	  });
 	  return Math.max(0, Math.round(grown / seconds));
   }
+  /* Rows that have as many tiles each. */
+  function arrange_tiles() {
+    var ul = at("tiles"), n = ul.querySelectorAll("li:not([hidden])").length;
+    var most = Math.max(1, Math.floor((ul.clientWidth + 14) / 222));
+    var columns = String(Math.ceil(n / Math.ceil(n / most)));
+    if (ul.style.getPropertyValue("--columns") !== columns)
+      ul.style.setProperty("--columns", columns);
+  }
   function totals() {
     var formats = { short: short, bytes: bytes, micro: micro };
     var s = before ? (now.pen.now_ms - before.pen.now_ms) / 1000 : 0;
@@ -144,23 +153,21 @@
       else if (tiles[row[0]])
         tiles[row[0]].unit.parentNode.hidden = true;
     });
+    arrange_tiles();
   }
 
   /* ---- the whole in a sentence ---- */
   function verdict() {
     var v = verdict_of(now);
     sentence(v.what, v.text, v.more,
-	"pen: " +
-	    (v.what === "standby" ? "standby"
-		    : v.what !== "up" && v.up === v.n
-		    ? v.text
-		    : v.up + " of " + v.n + " up"));
+      v.what === "standby" ? "standby" : v.what !== "up" && v.up === v.n ? v.text :
+        v.up + " of " + v.n + " up");
   }
   function sentence(what, text, more, short) {
     mark(at("verdict"), "verdict " + what);
     set(at("verdict-text"), text);
     set(at("verdict-more"), more);
-    title(what, short);
+    title(what, (now && now.pen.host ? "pen on " + plain(now.pen.host) : "pen") + ": " + short);
   }
   function title(what, text) {
 	  var colour = {
@@ -230,6 +237,7 @@
     });
     at("sort").value = key;
     servers();
+    remember();
   }
   function make_heads() {
     COLUMNS.forEach(function (c) {
@@ -360,6 +368,7 @@
     b.addEventListener("click", function () {
       view.state = state;
       servers();
+      remember();
     });
     return b;
   }
@@ -381,8 +390,32 @@
   }
 
   /* ---- services: of several ---- */
-  var FIELDS = [["Service", "server"], ["State", "state-of"], ["Listens on", "listen"],
-    ["Servers up", "n"], ["Sessions", "n"]];
+  function percent(part, all) {
+    return all > 0 ? short(100 * part / all) + "\u202f%" : "\u2013";
+  }
+  function failed_of(s) {
+    return s.dns_answered > 0 ? s.dns_servfail / s.dns_answered :
+      s.ended > 0 ? s.failed / s.ended : 0;
+  }
+  /* Heading, class, what it shows, where that is a text; order, the greatest first, and
+     what a blank order is: the worst first. */
+  var FIELDS = [
+    ["Service", "server"],
+    ["State", "state-of"],
+    ["Listens on", "listen", function (s) { return s.listen || "by routes"; }],
+    ["Servers up", "n", function (s) {
+      return s.servers > 0 ? s.up + " of " + s.servers : "\u2013";
+    }, function (s) { return s.up; }],
+    ["Sessions", "n", function (s) { return short(s.sessions + s.flows); },
+      function (s) { return s.sessions + s.flows; }],
+    ["New/s", "n", function (s) { return short(Number(s.rate)); },
+      function (s) { return Number(s.rate); }],
+    ["Failed", "n", function (s) {
+      return s.dns_answered > 0 ? percent(s.dns_servfail, s.dns_answered) :
+        percent(s.failed, s.ended);
+    }, failed_of]
+  ];
+  var service_heads = {};
   function new_service(body) {
     var tr = element("tr", body), state;
     tr.setAttribute("role", "row");
@@ -398,73 +431,114 @@
     element("span", tr.children[1], "under");
   }
   function show_service(tr, s) {
-	  var like = SERVICE_LIKE[s.state] || s.state,
-	      state = tr.children[1].children;
-	  var link = tr.children[0].firstChild,
-	      href = "?service=" + encodeURIComponent(s.service);
-	  mark(tr,
-	      s.level >= 2			   ? "down"
-		  : s.level === 1 || like !== "up" ? "warn"
-						   : "");
-	  set(link, s.service);
-	  if (link.getAttribute("href") !== href)
-		  link.href = href;
-	  if (s.service === chosen)
-		  link.setAttribute("aria-current", "true");
-	  else
-		  link.removeAttribute("aria-current");
-	  mark(state[0], "state " + like);
-	  set(state[0].children[1], s.state);
-	  set(state[1],
-	      s.troubles.length > 0 ? s.troubles[0].text
-		  : s.role	    ? s.role + " for " + ago(s.role_s)
-				    : "");
-	  set(tr.children[2], s.listen || "by routes");
-	  set(tr.children[3],
-	      s.servers > 0 ? s.up + " of " + s.servers : "\u2013");
-	  set(tr.children[4], short(s.sessions));
+    var like = SERVICE_LIKE[s.state] || s.state, state = tr.children[1].children;
+    var link = tr.children[0].firstChild;
+    var href = "?service=" + encodeURIComponent(s.service) + "#servers-card";
+    mark(tr, s.level >= 2 ? "down" :
+      s.level === 1 || (like !== "up" && like !== "standby") ? "warn" : "");
+    set(link, s.service);
+    if (link.getAttribute("href") !== href) link.href = href;
+    if (s.service === chosen) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+    mark(state[0], "state " + like);
+    set(state[0].children[1], s.state);
+    set(state[1], s.troubles.length > 0 ? s.troubles[0].text :
+      s.role ? s.role + " for " + ago(s.role_s) : "");
+    FIELDS.forEach(function (c, i) { if (c[2]) set(tr.children[i], c[2](s)); });
   }
-  function of_all()
-  {
-	  return Boolean(now.services) && !chosen;
+  function of_all() {
+    return Boolean(now.services) && !chosen;
   }
   /* Whether the one that is shown has no servers, but routes to other services. */
-  function leads_on()
-  {
-	  return (now.services || []).some(function(s) {
-		  return s.service === chosen && s.servers === 0 &&
-		      /^(up|down)$/.test(s.state);
-	  });
+  function leads_on() {
+    return (now.services || []).some(function (s) {
+      return s.service === chosen && s.servers === 0 && /^(up|down)$/.test(s.state);
+    });
+  }
+  /* Those that are looked for, the worst first, or by the column. */
+  function wanted_services() {
+    var find = view.service.toLowerCase(), column;
+    var list = judged(now.services || []).filter(function (s) {
+      return !find || (s.service + " " + s.state + " " + s.listen).toLowerCase()
+        .indexOf(find) >= 0;
+    });
+    FIELDS.forEach(function (c) { if (c[0] === view.service_key) column = c; });
+    if (!column) return list;
+    return list.sort(function (a, b) {
+      return (column[3] ? column[3](b) - column[3](a) : 0) ||
+        (a.service < b.service ? -1 : 1);
+    });
   }
   function services() {
-	  var list = judged(now.services || []), n = list.length, body;
-	  var whose = now.services ? " of " + (chosen || "all services") : "";
-	  at("services-card").hidden = !now.services;
-	  at("servers-card").hidden = at("ends").parentNode.hidden = of_all();
-	  at("tiles").setAttribute("aria-label", "Totals" + whose);
-	  set(at("servers-title"), "Servers" + whose);
-	  set(at("limits-title"), "Limits" + whose);
-	  set(at("ends-title"), listed_of(now.counters, whose).title);
-	  if (!now.services)
-		  return;
-	  body = children(at("services"), Math.min(n, ROWS), new_service);
-	  list.slice(0, ROWS).forEach(function(s, i) {
-		  show_service(body[i], s);
-	  });
-	  set(at("whose-text"),
-	      (n > ROWS ? "And " + (n - ROWS) + " more. " : "") +
-		  (chosen ? "Totals, servers and limits below are those of " +
-			      chosen + "."
-			  : "Totals below are the sums of all services. Choose one for its servers."));
-	  at("overview").hidden = !chosen;
+    var list = wanted_services(), n = list.length, body;
+    var whose = now.services ? " of " + (chosen || "all services") : "";
+    at("services-card").hidden = !now.services;
+    at("servers-card").hidden = at("ends").parentNode.hidden = of_all();
+    at("tiles").setAttribute("aria-label", "Totals" + whose);
+    set(at("servers-title"), "Servers" + whose);
+    set(at("limits-title"), "Limits" + whose);
+    set(at("ends-title"), listed_of(now.counters, whose).title);
+    if (!now.services) return;
+    if (!view.all_services) list = list.slice(0, ROWS);
+    body = children(at("services"), list.length, new_service);
+    list.forEach(function (s, i) { show_service(body[i], s); });
+    at("more-services").hidden = n <= ROWS;
+    set(at("all-services"), view.all_services ? "Show the first " + ROWS : "Show all " + n);
+    set(at("whose-text"), (n === 0 ? "No matching services. " :
+      n > list.length ? "And " + (n - list.length) + " more. " : "") +
+      (chosen ? "Totals, servers and limits below are those of " + chosen + "." :
+        "Totals below are the sums of all services. Choose one for its servers."));
+    at("overview").hidden = !chosen;
+  }
+  /* The same column again: the worst first. */
+  function sort_services(key) {
+    view.service_key = view.service_key === key ? "" : key;
+    Object.keys(service_heads).forEach(function (name) {
+      if (name === view.service_key) service_heads[name].setAttribute("aria-sort", "descending");
+      else service_heads[name].removeAttribute("aria-sort");
+    });
+    if (now) services();
+    remember();
   }
   function make_service_heads() {
     FIELDS.forEach(function (c) {
       var th = element("th", at("services-heads"), c[1] === "n" ? "n" : "");
+      var sorts = c[3] || c[0] === "Service" ? element("button", th) : th;
       th.setAttribute("role", "columnheader");
       th.scope = "col";
-      set(th, c[0]);
+      set(sorts, c[0]);
+      service_heads[c[0]] = th;
+      if (sorts === th) return;
+      sorts.type = "button";
+      sorts.addEventListener("click", function () { sort_services(c[0]); });
     });
+  }
+
+  /* ---- what is looked for is in the address ---- */
+  var KEPT = ["state", "find", "key", "service_key"];
+  function remember() {
+    var query = new URLSearchParams();
+    if (chosen) query.set("service", chosen);
+    KEPT.forEach(function (key) { if (view[key]) query.set(key, view[key]); });
+    if (view.service) query.set("find_service", view.service);
+    if (view.down) query.set("down", "1");
+    query = query.toString();
+    history.replaceState(null, "", (query ? "?" + query : location.pathname) + location.hash);
+  }
+  function recall() {
+    var query = new URLSearchParams(location.search), key = query.get("key");
+    view.state = query.get("state") || "";
+    at("find").value = view.find = query.get("find") || "";
+    at("find-service").value = view.service = query.get("find_service") || "";
+    if (COLUMNS.some(function (c) { return c[0] === key && c[2]; }))
+      sort_by(key, query.get("down") === "1");
+    if (service_heads[query.get("service_key")]) sort_services(query.get("service_key"));
+  }
+  /* A service was chosen: its servers are what comes next. */
+  function go_to_servers() {
+    if (before || !chosen || location.hash !== "#servers-card") return;
+    at("servers-title").scrollIntoView();
+    at("servers-title").focus();
   }
 
   /* ---- below ---- */
@@ -577,7 +651,7 @@
     if ((old || lost) && !is_paused()) {
       sentence("down", "No answer from pen for " + ago(s),
         (now ? "The data shown is that old." : "") + (lost ? " (" + lost + ")" : ""),
-        "pen: no answer");
+        "no answer");
       if (old && !told) set(at("spoken"), "No answer from pen.");
       told = old;
     }
@@ -618,6 +692,7 @@
   function take(status) {
     before = now;
     now = add_up(status);
+    set(at("host"), now.pen.host ? " on " + plain(now.pen.host) : "");
     answered = Date.now();
     lost = "";
     told = false;
@@ -633,6 +708,7 @@
     limits();
     ends();
     speak();
+    go_to_servers();
   }
   /* Twice a second; less often for what is long, or not seen. */
   function period() {
@@ -684,6 +760,16 @@
   at("find").addEventListener("input", function () {
     view.find = at("find").value.trim();
     servers();
+    remember();
+  });
+  at("find-service").addEventListener("input", function () {
+    view.service = at("find-service").value.trim();
+    if (now) services();
+    remember();
+  });
+  at("all-services").addEventListener("click", function () {
+    view.all_services = !view.all_services;
+    services();
   });
   at("all").addEventListener("click", function () {
     view.all = !view.all;
@@ -695,6 +781,7 @@
   setInterval(fresh, 1000);
   make_heads();
   make_service_heads();
+  recall();
   json("trend.json").then(function (t) {
     Object.keys(t).forEach(function (key) { trend(key).values = t[key].slice(1 - STEPS); });
   }).catch(function () {}).then(function () {

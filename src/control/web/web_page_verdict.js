@@ -377,7 +377,7 @@ function state_of_servers(bad, n, up)
 		return ORDER.indexOf(a.state) - ORDER.indexOf(b.state);
 	});
 	return trouble(up === 0			 ? 3
-		: BAD.indexOf(bad[0].state) >= 0 ? 2
+		: BAD.indexOf(bad[0].state) >= 0 && 2 * up < n ? 2
 						 : 1,
 	    up === 0 ? "No server is up"
 		     : up + " of " + n + " servers " +

@@ -18,6 +18,7 @@
 struct status_walk {
 	struct pen *pen;
 	struct trends *trends;
+	const char *host;		    /* the name of this one */
 	char service[SERVICE_NAME_MAX + 1]; /* whose servers and counters */
 	struct reply reply;
 	enum { BEGINS, SERVICES, SERVERS } part;
@@ -26,13 +27,14 @@ struct status_walk {
 /* ---- a service ---- */
 
 static void
-emit_pen(const struct service *svc, struct reply *r)
+emit_pen(const struct service *svc, const char *host, struct reply *r)
 {
 	const struct pen *p = svc->pen;
 	struct fields f;
 
 	fields_begin(&f, r, FIELDS_LINE);
 	fields_text(&f, "version", PACKAGE_VERSION);
+	fields_text(&f, "host", host);
 	fields_text(&f, "balance", svc->plan->config.pool.balance->name);
 	fields_text(&f, "listen", svc->plan->listen_text);
 	fields_flag(&f, "draining", p->phase == PHASE_DRAINING);
@@ -154,7 +156,7 @@ begin_status(
     struct status_walk *w, const struct service *svc, struct buffer *out)
 {
 	reply_add(out, "{\"pen\":");
-	emit_pen(svc, &w->reply);
+	emit_pen(svc, w->host, &w->reply);
 	web_take(w, out);
 	reply_add(out, ",\"counters\":");
 	report_counters(svc, &w->reply, FIELDS_LINES);
@@ -317,6 +319,7 @@ web_get_status(struct web *w, struct http_exchange *x)
 	trends_follow(w->trends);
 	walk->pen = w->pen;
 	walk->trends = w->trends;
+	walk->host = http_server_host(w->server);
 	strcpy(walk->service, svc->name);
 	reply_init(&walk->reply);
 	walk->reply.json = true;
