@@ -60,10 +60,9 @@ tests/system/test_prometheus: control/report/metrics
 tests/system/test_prompt: tools/edit_libedit tools/prompt
 tests/system/test_proxy_datagrams: proxy/core/proxy_datagram proxy/datagram/flow_named
 tests/system/test_proxy_down: proxy/session/session_proxy
-tests/system/test_workers: control/workers/remote control/workers/everywhere
+tests/system/test_workers: control/workers/remote control/workers/replicate
 	control/workers/lend control/workers/states_sync
 	control/workers/worker control/workers/workers control/life/team
-tests/unit/control/test_seat: control/workers/prepared
 tests/system/test_workers_forks: control/workers/fork control/workers/reserve
 tests/system/test_workers_upgrade: control/workers/own_clients control/workers/renew
 tests/unit/net/test_starter: net/program/patterns

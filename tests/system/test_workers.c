@@ -1152,36 +1152,256 @@ START_TEST(one_that_stands_still_is_waited_for_by_none)
 }
 END_TEST
 
-/* A change that one cannot make yet is refused; the clients of the other one do
- * not wait for that. */
-START_TEST(a_change_waits_for_no_stuck_worker)
+/* ---- a change goes one way ---- */
+
+static void
+is_done(const char *line)
 {
-	int asked, lines, of[WORKERS] = { -1, -1 }, i;
-	const char *list;
-	char c;
+	const char *said = ask(line);
+
+	ck_assert_msg(strstr(said, "error") == NULL, "%s: %s", line, said);
+}
+
+static long long
+takes_ms(const char *line)
+{
+	long long began = wait_now_ms();
+
+	is_done(line);
+	return wait_now_ms() - began;
+}
+
+/* A client of each worker. */
+static void
+one_of_each(int of[WORKERS])
+{
+	const char *list = ask("connections");
+	int i, lines;
+
+	of[0] = of[1] = -1;
+	for (i = 0; i < CLIENTS; i++)
+		of[worker_of(list, i, &lines)] = i;
+	ck_assert(of[0] >= 0 && of[1] >= 0);
+}
+
+/* It makes the changes when it goes on. Clients of the other one have them. */
+START_TEST(a_stopped_worker_delays_no_command)
+{
+	int of[WORKERS];
 
 	begin(backend_echo);
 	UP("--worker-watchdog", "0");
 	hold(0, CLIENTS);
-	list = ask("connections");
-	for (i = 0; i < CLIENTS; i++)
-		of[worker_of(list, i, &lines)] = i;
-	ck_assert(of[0] >= 0 && of[1] >= 0);
+	one_of_each(of);
 	kill(worker(0), SIGSTOP);
-	asked = endpoint_connect(&ctl);
-	endpoint_send(asked, "server 0 max 9\n", 15);
-	while (recv(asked, &c, 1, MSG_PEEK | MSG_DONTWAIT) < 0) {
-		endpoint_expect_echo(fds[of[1]], "still here");
-		wait_nap();
-	}
-	ck_assert_str_eq(endpoint_recv_all(asked),
-	    "error: server: worker 1 does not answer\n");
-	close(asked);
+	ck_assert_int_lt(takes_ms("server 0 max 900"), 400);
+	ck_assert_int_lt(takes_ms("server 1 drain"), 400);
+	ck_assert_int_lt(takes_ms("mode"), 400);
+	endpoint_expect_echo(fds[of[1]], "still here");
+	hold(CLIENTS + of[1], 1);
 	kill(worker(0), SIGCONT);
-	answers("server 0 max 9", "");
+	hold(CLIENTS + of[0], 1);
 	endpoint_expect_echo(fds[of[0]], "back again");
+	answers("servers",
+	    text("1 addr 127.0.0.1 port %d conn %d", b.at.port, CLIENTS / 2));
 	ck_assert(!child_has_said(&pen.child, "worker is stuck"));
+	ck_assert(!child_has_said(&pen.child, "has not made a change"));
 	let_go(0, CLIENTS);
+	let_go(CLIENTS + of[0], 1);
+	let_go(CLIENTS + of[1], 1);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* What its answer waits for is the leader's business. */
+START_TEST(a_command_that_waits_is_made)
+{
+	begin(backend_echo);
+	UP("--worker-watchdog", "0");
+	hold(0, CLIENTS);
+	answers("server 1 drain wait 0.2", "connections left after 200 ms");
+	hold(CLIENTS, CLIENTS);
+	answers("servers",
+	    text("1 addr 127.0.0.1 port %d conn %d", b.at.port, CLIENTS / 2));
+	ck_assert(!child_has_said(&pen.child, "has not made a change"));
+	let_go(0, 2 * CLIENTS);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* The next one has what was in force when it was forked. */
+START_TEST(the_watchdog_replaces_a_stopped_one)
+{
+	begin(backend_say);
+	UP("--worker-watchdog", "1");
+	kill(worker(0), SIGSTOP);
+	is_done("server 1 drain");
+	WAIT_FOR(child_has_said(&pen.child, "replaced worker=1"), SOON);
+	ck_assert_int_eq(count_in(hear(20), "a"), 20);
+	is_done("server 1 up");
+	ck_assert_int_gt(count_in(hear(20), "b"), 0);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* Sockets of a new listener, too, wait for one that is stopped. */
+START_TEST(a_stopped_worker_gets_its_sockets)
+{
+	const char *line = text("connections %08000d\n", 0);
+	struct endpoint next;
+	int fd, i;
+
+	begin(backend_echo);
+	endpoint_new(&next, ENDPOINT_TCP4);
+	UP("--worker-watchdog", "0");
+	kill(worker(0), SIGSTOP);
+	for (i = 0; i < 100; i++) { /* more than its channel takes */
+		fd = endpoint_connect(&ctl);
+		endpoint_send(fd, line, strlen(line));
+		close(fd);
+	}
+	answers(text("listen %s", next.text), next.text);
+	kill(worker(0), SIGCONT);
+	front = next;
+	hold(0, CLIENTS);
+	let_go(0, CLIENTS);
+	ck_assert(!child_has_said(&pen.child, "has not made a change"));
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* What is in force in the leader is gone when the worker wants to read it. */
+static void
+one_cannot_change(void)
+{
+	kill(worker(0), SIGSTOP);
+	write_file(scratch("list"), "permit 127.0.0.0/8\n");
+	is_done(text("acl 1 file %s", scratch("list")));
+	is_done("server 1 drain");
+	ck_assert_int_eq(unlink(scratch("list")), 0);
+	kill(worker(0), SIGCONT);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "worker has not made a change"), SOON);
+}
+
+/* It makes no further changes; forks of the leader have all of them. Sessions
+ * of the old ones go on, and are counted. */
+START_TEST(one_that_cannot_change_is_replaced)
+{
+	int i;
+
+	begin(backend_echo);
+	UP("--worker-watchdog", "0");
+	hold(0, CLIENTS);
+	one_cannot_change();
+	WAIT_FOR(count_children() == 2 * WORKERS, SOON);
+	WAIT_FOR(child_has_said(&pen.child, "new workers=2 before=2"), SOON);
+	WAIT_FOR(count_in(ask("connections"), "\n") == 0, SOON);
+	hold(CLIENTS, CLIENTS);
+	for (i = 0; i < 2 * CLIENTS; i++)
+		endpoint_expect_echo(fds[i], "still here");
+	answers("servers",
+	    text("1 addr 127.0.0.1 port %d conn %d", b.at.port, CLIENTS / 2));
+	ck_assert_int_eq(statistic("accepted"), 2 * CLIENTS);
+	let_go(0, CLIENTS);
+	WAIT_FOR(count_children() == WORKERS, SOON);
+	ck_assert_int_eq(statistic("accepted"), 2 * CLIENTS);
+	is_done("server 1 up");
+	let_go(CLIENTS, CLIENTS);
+	ck_assert_int_eq(
+	    count_in(child_err(&pen.child), "has not made a change"), 1);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* As it was when its leader read it, and those that it includes. */
+START_TEST(a_reload_is_made_as_it_was_read)
+{
+	const char *conf = scratch("pen.conf"), *more = scratch("more.conf");
+
+	begin(backend_say);
+	write_file(more, "roundrobin\n");
+	write_file(conf,
+	    text("include %s\nserver 0 address 127.0.0.1 port %d\n", more,
+		a.at.port));
+	pen_up(&pen, &front, "-C", ctl.text, "--workers", "2",
+	    "--worker-watchdog", "0", "-F", conf, front.text, NULL);
+	pen_answers(&ctl, "workers", "2");
+	kill(worker(0), SIGSTOP);
+	write_file(more,
+	    text(
+		"roundrobin\nserver 0 address 127.0.0.1 port %d\n", b.at.port));
+	write_file(conf, text("include %s\n", more));
+	is_done("reload");
+	write_file(more, "no such line\n");
+	ck_assert_int_eq(unlink(conf), 0);
+	kill(worker(0), SIGCONT);
+	ck_assert_int_eq(count_in(hear(20), "b"), 20);
+	ck_assert(!child_has_said(&pen.child, "has not made a change"));
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* One more, or one fewer, is there when the worker looks for them. */
+START_TEST(other_files_than_the_leader_s)
+{
+	const char *dir = scratch("d");
+
+	begin(backend_say);
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	write_file(text("%s/a.conf", dir), "roundrobin\n");
+	write_file(text("%s/b.conf", dir), "server 1 weight 2\n");
+	UP("--worker-watchdog", "0");
+	kill(worker(0), SIGSTOP);
+	is_done(text("include %s/*.conf", dir));
+	is_done("server 1 drain");
+	if (_i == 0)
+		ck_assert_int_eq(unlink(text("%s/b.conf", dir)), 0);
+	else
+		write_file(text("%s/c.conf", dir), "no such line\n");
+	kill(worker(0), SIGCONT);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "the files are not those of the leader"),
+	    SOON);
+	WAIT_FOR(child_has_said(&pen.child, "new workers=2 before=2"), SOON);
+	WAIT_FOR(count_children() == WORKERS, SOON);
+	ck_assert_int_eq(count_in(hear(20), "a"), 20);
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
+/* 0: it has not got it yet; 1: it has not taken it; 2: perhaps it makes it;
+ * 3: it has it; 4: it could not make it, and its set is to be replaced. */
+START_TEST(one_is_killed_in_a_change)
+{
+	int i;
+
+	begin(backend_say);
+	UP("--worker-watchdog", "0");
+	for (i = 0; i < 3; i++) {
+		WAIT_FOR(count_children() == WORKERS, SOON);
+		if (_i == 0)
+			kill(worker(0), SIGKILL);
+		if (_i == 1)
+			kill(worker(0), SIGSTOP);
+		if (_i < 4)
+			is_done("server 1 drain");
+		else
+			one_cannot_change();
+		if (_i == 3)
+			ck_assert_int_eq(count_in(hear(20), "a"), 20);
+		kill(worker(0), SIGKILL);
+		ck_assert_int_eq(count_in(hear(20), "a"), 20);
+		is_done("server 1 up");
+		ck_assert_int_gt(count_in(hear(20), "b"), 0);
+	}
 	pen_down(&pen);
 	end();
 }
@@ -1395,7 +1615,14 @@ SUITE(test_workers)
 	SUITE_ADD(s, a_stopped_worker_ends_with_its_leader, 60);
 	SUITE_ADD(s, one_that_does_not_turn_is_replaced, 20);
 	SUITE_ADD(s, one_that_stands_still_is_waited_for_by_none, 20);
-	SUITE_ADD(s, a_change_waits_for_no_stuck_worker, 40);
+	SUITE_ADD(s, a_stopped_worker_delays_no_command, 40);
+	SUITE_ADD(s, a_command_that_waits_is_made, 40);
+	SUITE_ADD(s, the_watchdog_replaces_a_stopped_one, 40);
+	SUITE_ADD(s, a_stopped_worker_gets_its_sockets, 40);
+	SUITE_ADD(s, one_that_cannot_change_is_replaced, 60);
+	SUITE_ADD(s, a_reload_is_made_as_it_was_read, 40);
+	SUITE_ADD_LOOP(s, other_files_than_the_leader_s, 40, 2);
+	SUITE_ADD_LOOP(s, one_is_killed_in_a_change, 120, 5);
 	SUITE_ADD(s, names_that_stay_change_nothing, 40);
 	SUITE_ADD(s, a_pause_of_the_leader_ends_none, 20);
 	SUITE_ADD(s, no_worker_outlives_its_leader, 20);

@@ -238,6 +238,42 @@ START_TEST(all_is_as_before)
 }
 END_TEST
 
+/* One worker cannot read what its leader has read, and there is no room for
+ * others: it serves as before, and all is tried again. */
+START_TEST(one_that_cannot_change_serves_on)
+{
+	const char *before, *list = scratch("list");
+	pid_t worker;
+
+	NEED_FORKS();
+	up();
+	before = children();
+	worker = (pid_t)atol(before);
+	ck_assert_int_gt(worker, 1);
+	kill(worker, SIGSTOP);
+	write_file(list, "permit 127.0.0.0/8\n");
+	ck_assert_ptr_null(
+	    strstr(pen_ask(&ctl, text("acl 1 file %s", list)), "error"));
+	ck_assert_int_eq(unlink(list), 0);
+	*forks = _i;
+	kill(worker, SIGCONT);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "worker has not made a change"), SOON);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "workers not changed workers=2"), SOON);
+	ck_assert_str_eq(children(), before);
+	ck_assert_ptr_null(strstr(pen_ask(&ctl, "server 0 weight 2"), "error"));
+	visitors_begin(VISITORS, visit);
+	visitors_await(4 * VISITORS);
+	*forks = ALL;
+	WAIT_FOR(strcmp(children(), before) != 0 && count_children() == WORKERS,
+	    SOON);
+	visitors_await(4 * VISITORS);
+	(void)visitors_end();
+	down();
+}
+END_TEST
+
 /* ---- an upgrade ---- */
 
 /* The new process has no room for its workers, or only for one, which has no
@@ -284,5 +320,6 @@ SUITE(test_workers_forks)
 	tcase_add_loop_test(c, an_upgrade_without_room, 0, 2);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, all_is_as_before, 60);
+	SUITE_ADD_LOOP(s, one_that_cannot_change_serves_on, 60, 2);
 	return s;
 }

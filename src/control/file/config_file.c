@@ -191,6 +191,20 @@ read_text(const char *path, bool wait, struct buffer *text, struct error *e)
 					       : error_set(e, "out of memory");
 }
 
+/* Those of a worker are its leader's, which may have changed since then. */
+static int
+read_file(
+    struct call *c, const char *path, struct buffer *text, struct error *e)
+{
+	struct pen *p = c->pen;
+
+	if (p->team.member > 0)
+		return team_next_file(p, path, text, e);
+	if (read_text(path, p->phase < PHASE_SERVING, text, e) < 0)
+		return error_of(e, "\"%.300s\"", path);
+	return team_add_file(p, path, text, e);
+}
+
 /* An error in a file within a file names both. */
 static void
 name_include(const struct call *c, unsigned from)
@@ -240,9 +254,9 @@ config_load(struct call *c, const char *path, struct error *e)
 		    "\"%.200s\": include nesting too deep (maximum %d)", path,
 		    DEPTH_MAX);
 	buffer_init(&text);
-	if (read_text(path, c->pen->phase < PHASE_SERVING, &text, e) < 0) {
+	if (read_file(c, path, &text, e) < 0) {
 		buffer_fini(&text);
-		return error_of(e, "\"%.300s\"", path);
+		return -1;
 	}
 	if (!c->dry)
 		warn_of_lines(path, buffer_bytes(&text));

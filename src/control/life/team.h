@@ -26,12 +26,16 @@ struct service;
 struct worker;
 struct workers;
 
-/* The command that is applied now, for the workers to do the same; no line:
+/* The command that is carried out now, for the workers to do the same; no line:
  * names were looked up again. */
 struct team_change {
 	const char *line;
 	size_t length;
 	const char *service; /* that is meant; "": the first */
+	/* Configuration files: of a leader those that the command has read, of
+	 * a worker those that it has not read yet of these; each its path and
+	 * its text, with their NULs. */
+	struct buffer files;
 };
 
 /* A flow of workers that are gone, or of an older process. */
@@ -87,6 +91,18 @@ struct team {
 	/* The state of a server has changed. */
 	void (*tell_state)(struct service *svc, struct server *s);
 };
+
+/* A command begins, on a draft, and ends. */
+void team_begin_change(
+    struct pen *p, const char *line, size_t length, const char *service);
+void team_end_change(struct pen *p);
+/* A configuration file has been read. Returns 0, or -1 with a full message. */
+int team_add_file(struct pen *p, const char *path, const struct buffer *text,
+    struct error *e);
+/* The same file for a worker, with its NUL, appended to `text`. Returns 0, or
+ * -1 with a full message: its leader has read another one. */
+int team_next_file(
+    struct pen *p, const char *path, struct buffer *text, struct error *e);
 
 /* A worker that does what its leader does, too, is quiet meanwhile: nothing is
  * logged, nor sent to others. The level of the log is the plan's afterwards. */

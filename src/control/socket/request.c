@@ -203,7 +203,8 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	}
 	errors_fini(&q->errors);
 	p->errors = reads_file(c->row) ? &q->errors : NULL;
-	p->loads = p->team.member > 0 ? NULL : &q->loads;
+	p->loads = &q->loads;
+	team_begin_change(p, q->next, q->length, q->service);
 	rc = run_draft(q, c, e);
 	if (rc == 0)
 		rc = naming_check_draft(q, c->row, c->draft, e);
@@ -215,8 +216,6 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	if (rc == 0 && !*waits)
 		*waits = wait_for_names(q);
 	p->who = q->caller != NULL ? q->caller->who : NULL;
-	p->team.change =
-	    (struct team_change){ q->next, q->length, q->service };
 	if (rc == 0 && c->reloads && (before = plan_copy(p->plan)) == NULL)
 		rc = error_set(e, "out of memory");
 	if (rc < 0 || *waits)
@@ -229,7 +228,7 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	plan_free(before);
 	p->who = NULL;
 	p->errors = NULL;
-	p->team.change = (struct team_change){ .line = NULL };
+	team_end_change(p);
 	if (rc < 0 && !reads_file(c->row))
 		forget_line(p, e);
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "base/words.h"
 #include "control/value/plan_acls.h"
@@ -233,6 +234,20 @@ plan_acls_remove(struct plan_acls *l, const char *name)
 	free(gone->name);
 	l->count--;
 	memmove(gone, gone + 1, (l->count - i) * sizeof(*gone));
+}
+
+uint64_t
+plan_acls_digest(const struct plan_acls *all)
+{
+	char list[ACL_WORD_MAX];
+	const struct acl *l;
+	uint64_t sum = 0;
+	unsigned i;
+
+	for (i = 0; (l = plan_acls_at(all, i, list)) != NULL; i++)
+		if (l->spans > 0)
+			sum = hash_mix(sum + acl_digest(l));
+	return sum;
 }
 
 void

@@ -71,6 +71,8 @@ const struct acl *plan_acls_of(
  * NULL after the last one. */
 const struct acl *plan_acls_at(
     const struct plan_acls *l, unsigned i, char word[ACL_WORD_MAX]);
+/* The acl_digest() of all of them. */
+uint64_t plan_acls_digest(const struct plan_acls *l);
 /* Prints the warning that lists have entries for countries without geoip. */
 void plan_acls_print_countries(const struct plan_acls *l, struct buffer *text);
 /* Prints one thing that a list is made of, as "acl LIST" takes it. */

@@ -1,11 +1,14 @@
 /* change.c: a command, and the addresses of its names, as bytes. */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "control/apply/apply.h"
+#include "control/apply/checks.h"
 #include "control/apply/services.h"
 #include "control/workers/change.h"
+#include "control/workers/workers_private.h"
 
 /* A name; its host, and the hosts of a service, are behind it, each with its
  * NUL. */
@@ -74,29 +77,102 @@ count_names(const struct names *n)
 	return count;
 }
 
+static int
+write_states(const struct apply *a, struct buffer *out)
+{
+	bool all = checks_concern_all(a);
+	size_t i, n = all ? pool_slots(a->service->pool) : a->servers.count;
+	const struct server *s;
+	int rc = 0;
+
+	for (i = 0; i < n && rc == 0; i++) {
+		s = pool_slot(a->service->pool,
+		    all ? (unsigned)i : a->servers.list[i].slot);
+		if (s != NULL && s->present)
+			rc = sync_write(a->service, s, out);
+	}
+	return rc;
+}
+
+static int
+write_keys(const struct apply *a, struct buffer *out)
+{
+	const struct tls_server *t = a->service->tls_config->server;
+	struct shared_keys k;
+	int rc;
+
+	if (t == NULL || !tls_config_may_differ(a))
+		return 0;
+	memset(&k, 0, sizeof(k));
+	memcpy(k.service, a->service->name, sizeof(k.service));
+	k.length = tls_server_share_keys(t, k.keys);
+	rc = buffer_append(out, &k, sizeof(k));
+	tls_wipe(&k, sizeof(k));
+	return rc;
+}
+
+/* What follows the names, of all services. */
+static int
+write_rest(const struct apply *a, struct change_head *head, struct buffer *out)
+{
+	const struct apply *one;
+	int rc = 0;
+
+	for (one = a->all; one < a->all + a->all_count && rc == 0; one++)
+		rc = write_states(one, out);
+	head->states = buffer_length(out);
+	for (one = a->all; one < a->all + a->all_count && rc == 0; one++)
+		rc = write_keys(one, out);
+	head->keys = (unsigned)((buffer_length(out) - head->states) /
+	    sizeof(struct shared_keys));
+	return rc;
+}
+
+static void
+fill_head(const struct apply *a, uint32_t number, struct change_head *head)
+{
+	const struct team_change *c = &a->pen->team.change;
+	const char *who = a->pen->who != NULL ? a->pen->who : "configuration";
+	const struct names *n = a->names;
+
+	memset(head, 0, sizeof(*head)); /* its padding is sent, too */
+	if (c->service != NULL)
+		memcpy(head->service, c->service, strlen(c->service));
+	if (n->service != NULL)
+		memcpy(head->range_service, n->service->name,
+		    sizeof(head->range_service));
+	snprintf(head->who, sizeof(head->who), "%s", who);
+	head->has_range_service = n->service != NULL;
+	head->number = number;
+	head->from = n->from;
+	head->past = n->past;
+	head->line = c->line != NULL ? c->length : 0;
+	head->files = buffer_length(&c->files);
+	head->lists = plan_acls_digest(&a->draft->acls);
+	head->names = count_names(n);
+	head->ttl_ms = n->ttl_ms;
+}
+
 int
 change_write(const struct apply *a, uint32_t number, struct buffer *out)
 {
 	const struct team_change *c = &a->pen->team.change;
-	const struct names *n = a->names;
 	struct change_head head;
+	struct buffer rest;
+	bool done;
 
-	memset(&head, 0, sizeof(head));
-	if (c->service != NULL)
-		memcpy(head.service, c->service, strlen(c->service));
-	if (n->service != NULL)
-		memcpy(head.range_service, n->service->name,
-		    sizeof(head.range_service));
-	head.has_range_service = n->service != NULL;
-	head.number = number;
-	head.from = n->from;
-	head.past = n->past;
-	head.line = c->line != NULL ? c->length : 0;
-	head.names = count_names(n);
-	head.ttl_ms = n->ttl_ms;
-	return buffer_append(out, &head, sizeof(head)) |
-	    (head.line > 0 ? buffer_append(out, c->line, head.line) : 0) |
-	    write_names(out, n);
+	fill_head(a, number, &head);
+	buffer_init(&rest);
+	done = write_rest(a, &head, &rest) == 0 &&
+	    buffer_append(out, &head, sizeof(head)) == 0 &&
+	    buffer_append(out, c->line, head.line) == 0 &&
+	    buffer_append(out, buffer_bytes(&c->files), head.files) == 0 &&
+	    write_names(out, a->names) == 0 &&
+	    buffer_append(out, buffer_bytes(&rest), buffer_length(&rest)) == 0;
+	if (head.keys > 0)
+		tls_wipe(rest.data, rest.size);
+	buffer_fini(&rest);
+	return done ? 0 : -1;
 }
 
 /* ---- reading ---- */
@@ -170,6 +246,7 @@ int
 change_begin(struct change_bytes *c, const char *bytes, size_t n)
 {
 	const void *head;
+	size_t rest;
 
 	*c = (struct change_bytes){ .at = bytes, .left = n };
 	head = take(c, sizeof(c->head));
@@ -177,7 +254,14 @@ change_begin(struct change_bytes *c, const char *bytes, size_t n)
 		return -1;
 	memcpy(&c->head, head, sizeof(c->head));
 	c->line = take(c, c->head.line);
-	return c->line != NULL ? 0 : -1;
+	c->files = take(c, c->head.files);
+	rest = c->head.states + c->head.keys * sizeof(struct shared_keys);
+	if (c->line == NULL || c->files == NULL || rest > c->left)
+		return -1;
+	c->left -= rest;
+	c->states = c->at + c->left;
+	c->keys = c->states + c->head.states;
+	return 0;
 }
 
 int

@@ -1,7 +1,13 @@
-/* change.h: a change as bytes, for the workers to make it as their leader does:
+/* change.h: a change that is in force, as bytes, for the workers to make it as
+ * their leader did:
  *
- *     head, line, names: each its head, host, hosts of a service
- */
+ *     head, line           what was requested; see struct team_change
+ *     files                the configuration files that it has read
+ *     names                each its head, host, hosts of a service
+ *     states, keys         what its leader knows of servers that are new, or
+ *                          checked in another way; of tickets of TLS sessions
+ *
+ * The sockets of new listeners come in front of it. */
 #ifndef PEN_CONTROL_CHANGE_H
 #define PEN_CONTROL_CHANGE_H
 
@@ -11,6 +17,7 @@
 
 #include "base/buffer.h"
 #include "control/value/row.h"
+#include "tls/tls_server.h"
 
 struct apply;
 struct names;
@@ -21,16 +28,30 @@ struct change_head {
 	char range_service[SERVICE_NAME_MAX + 1]; /* "": all */
 	bool has_range_service;
 	unsigned from, past; /* the range of the names */
-	uint32_t number;     /* of the change; its answers have it, too */
-	size_t line;	     /* bytes; 0: names were looked up again */
+	char who[sizeof(((struct caller *)NULL)->who)]; /* has requested it */
+	uint32_t number; /* of the change: one more than the last one */
+	size_t line;	 /* bytes; 0: names were looked up again */
+	size_t files;	 /* bytes */
+	uint64_t lists;	 /* plan_acls_digest() of the plan: a worker reads the
+			  * files of access lists itself */
 	unsigned names;
+	size_t states; /* bytes; see states_sync.c */
+	unsigned keys;
 	uint64_t ttl_ms;
+};
+
+/* Of the tickets of a service: a context that is new made its keys by itself in
+ * each process. */
+struct shared_keys {
+	char service[SERVICE_NAME_MAX + 1];
+	unsigned char keys[TLS_KEYS_BYTES];
+	size_t length;
 };
 
 /* One that is read; the bytes are the caller's. */
 struct change_bytes {
 	struct change_head head;
-	const char *line;
+	const char *line, *files, *states, *keys;
 	const char *at; /* the names */
 	size_t left;
 };

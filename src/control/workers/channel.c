@@ -1,5 +1,6 @@
 /* channel.c: see channel.h. A message is its type and length, four bytes each,
- * and its bytes; descriptors come with a message of type 0 each. */
+ * and its bytes. A descriptor comes with a header of TYPE_FD, in front of its
+ * message, or does not, with TYPE_NO_FD. */
 #include "config.h"
 
 #include <errno.h>
@@ -16,12 +17,212 @@
 
 enum { HEADER = 8, CHUNK = 64 * 1024, TYPE_FD = 0 };
 
+#define TYPE_NO_FD UINT32_MAX
+
+/* A descriptor that waits for room, and the byte it goes with. */
+struct channel_fd {
+	uint64_t at;
+	int fd;
+};
+
+/* ---- sending ---- */
+
+static void
+make_header(char to[HEADER], unsigned type, size_t n)
+{
+	uint32_t words[2] = { type, (uint32_t)n };
+
+	memcpy(to, words, HEADER);
+}
+
+/* The first descriptor that is kept; false: there is none. */
+static bool
+first_fd(const struct channel *c, struct channel_fd *first)
+{
+	if (buffer_length(&c->out_fds) < sizeof(*first))
+		return false;
+	memcpy(first, buffer_bytes(&c->out_fds), sizeof(*first));
+	return true;
+}
+
+/* It was sent, or cannot be. */
+static void
+drop_first_fd(struct channel *c)
+{
+	struct channel_fd first;
+
+	if (!first_fd(c, &first))
+		return;
+	close(first.fd);
+	buffer_consume(&c->out_fds, sizeof(first));
+	if (buffer_length(&c->out_fds) == 0)
+		buffer_fini(&c->out_fds);
+}
+
+static void
+drop_out(struct channel *c)
+{
+	buffer_cut(&c->out, 0);
+	while (buffer_length(&c->out_fds) > 0)
+		drop_first_fd(c);
+}
+
+/* As send(2), with a descriptor beside the bytes. */
+static ssize_t
+send_with_fd(const struct channel *c, const void *bytes, size_t n, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec v = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = n };
+	struct msghdr m = { .msg_iov = &v,
+		.msg_iovlen = 1,
+		.msg_control = control.room,
+		.msg_controllen = sizeof(control.room) };
+	struct cmsghdr *h;
+
+	memset(&control, 0, sizeof(control));
+	h = CMSG_FIRSTHDR(&m);
+	h->cmsg_level = SOL_SOCKET;
+	h->cmsg_type = SCM_RIGHTS;
+	h->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(h), &fd, sizeof(fd));
+	return sendmsg(c->fd, &m, MSG_NOSIGNAL);
+}
+
+/* One that the system does not take has a header of its own. */
+static ssize_t
+send_fd(struct channel *c, int fd)
+{
+	char none[HEADER];
+	ssize_t n = send_with_fd(c, buffer_bytes(&c->out), HEADER, fd);
+
+	if (n >= 0 || errno == EAGAIN || errno == EINTR || errno == EPIPE)
+		return n;
+	make_header(none, TYPE_NO_FD, 0);
+	memcpy(c->out.data + c->out.start, none, HEADER);
+	return 0;
+}
+
+/* Until the next descriptor, which goes with its header. */
+static ssize_t
+send_some(struct channel *c)
+{
+	size_t n = buffer_length(&c->out);
+	struct channel_fd next;
+	ssize_t rc;
+
+	if (first_fd(c, &next) && next.at == c->flushed) {
+		rc = send_fd(c, next.fd);
+		if (rc >= 0)
+			drop_first_fd(c);
+		return rc;
+	}
+	if (first_fd(c, &next) && next.at - c->flushed < n)
+		n = (size_t)(next.at - c->flushed);
+	return send(c->fd, buffer_bytes(&c->out), n, MSG_NOSIGNAL);
+}
+
+size_t
+channel_flush(struct channel *c)
+{
+	ssize_t n = 0;
+
+	while (buffer_length(&c->out) > 0 && n >= 0) {
+		n = send_some(c);
+		if (n > 0) {
+			buffer_consume(&c->out, (size_t)n);
+			c->flushed += (uint64_t)n;
+		} else if (n < 0 && errno == EINTR) {
+			n = 0;
+		}
+	}
+	if (n < 0 && errno != EAGAIN) /* nothing will read it */
+		drop_out(c);
+	if (buffer_length(&c->out) == 0)
+		buffer_fini(&c->out);
+	return buffer_length(&c->out);
+}
+
+int
+channel_post(struct channel *c, unsigned type, const void *bytes, size_t n)
+{
+	char header[HEADER];
+
+	if (c->fd < 0)
+		return 0;
+	if (n > CHANNEL_MAX)
+		return -1;
+	make_header(header, type, n);
+	if (buffer_append(&c->out, header, HEADER) < 0 ||
+	    buffer_append(&c->out, bytes, n) < 0)
+		return -1;
+	(void)channel_flush(c);
+	return 0;
+}
+
+int
+channel_post_fd(struct channel *c, int fd)
+{
+	struct channel_fd kept = { c->flushed + buffer_length(&c->out), -1 };
+	char header[HEADER];
+
+	if (c->fd < 0)
+		return 0;
+	kept.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (kept.fd < 0)
+		return -1;
+	make_header(header, TYPE_FD, 0);
+	if (buffer_append(&c->out_fds, &kept, sizeof(kept)) < 0) {
+		close(kept.fd);
+		return -1;
+	}
+	if (buffer_append(&c->out, header, HEADER) < 0) {
+		buffer_cut(
+		    &c->out_fds, buffer_length(&c->out_fds) - sizeof(kept));
+		close(kept.fd);
+		return -1;
+	}
+	(void)channel_flush(c);
+	return 0;
+}
+
+static bool
+wait_until(struct channel *c, short what, uint64_t ms)
+{
+	struct pollfd p = { .fd = c->fd, .events = what };
+	int rc;
+
+	do
+		rc = poll(&p, 1, ms < 60000 ? (int)ms : 60000);
+	while (rc < 0 && errno == EINTR);
+	return rc > 0;
+}
+
+/* Both may send at a time: neither may wait for the other to read. */
+void
+channel_empty(struct channel *c, uint64_t ms)
+{
+	uint64_t until = clock_monotonic_ms() + ms, now;
+
+	while (channel_flush(c) > 0 && channel_read(c) == 0) {
+		now = clock_monotonic_ms();
+		if (now >= until ||
+		    !wait_until(c, POLLOUT | POLLIN, until - now))
+			return;
+	}
+}
+
+/* ---- both ends ---- */
+
 static int
 prepare_end(struct channel *c, int fd)
 {
 	*c = (struct channel){ .fd = fd };
 	buffer_init(&c->in);
 	buffer_init(&c->out);
+	buffer_init(&c->out_fds);
 	list_init(&c->messages);
 	return fcntl(fd, F_SETFL, O_NONBLOCK) < 0
 	    ? -1
@@ -55,169 +256,8 @@ channel_close(struct channel *c)
 		free(m);
 	passed_drop(&c->passed);
 	buffer_fini(&c->in);
+	drop_out(c);
 	buffer_fini(&c->out);
-}
-
-/* ---- sending ---- */
-
-static bool
-wait_until(struct channel *c, short what, uint64_t ms)
-{
-	struct pollfd p = { .fd = c->fd, .events = what };
-	int rc;
-
-	do
-		rc = poll(&p, 1, ms < 60000 ? (int)ms : 60000);
-	while (rc < 0 && errno == EINTR);
-	return rc > 0;
-}
-
-/* Both may send at a time: neither may wait for the other to read. */
-static int
-wait_for_room(struct channel *c, uint64_t ms)
-{
-	if (!wait_until(c, POLLOUT | POLLIN, ms))
-		return -1;
-	return channel_read(c);
-}
-
-static int
-send_all(struct channel *c, struct msghdr *m, uint64_t ms)
-{
-	struct iovec *v = m->msg_iov;
-	ssize_t n;
-
-	while (v->iov_len > 0) {
-		n = sendmsg(c->fd, m, MSG_NOSIGNAL);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno != EAGAIN || wait_for_room(c, ms) < 0))
-			return -1;
-		if (n <= 0)
-			continue;
-		v->iov_base = (char *)v->iov_base + n;
-		v->iov_len -= (size_t)n;
-		m->msg_control = NULL; /* it went with the first byte */
-		m->msg_controllen = 0;
-	}
-	return 0;
-}
-
-static int
-send_part(struct channel *c, const void *bytes, size_t n, uint64_t ms)
-{
-	struct iovec v = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = n };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
-
-	return send_all(c, &m, ms);
-}
-
-/* What is kept comes first. */
-static bool
-is_its_turn(struct channel *c, uint64_t ms)
-{
-	if (c->fd >= 0 && buffer_length(&c->out) > 0)
-		channel_empty(c, ms);
-	return c->fd >= 0 && buffer_length(&c->out) == 0;
-}
-
-static void
-make_header(char to[HEADER], unsigned type, size_t n)
-{
-	uint32_t words[2] = { type, (uint32_t)n };
-
-	memcpy(to, words, HEADER);
-}
-
-int
-channel_send(
-    struct channel *c, unsigned type, const void *bytes, size_t n, uint64_t ms)
-{
-	char header[HEADER];
-
-	if (n > CHANNEL_MAX || !is_its_turn(c, ms))
-		return -1;
-	make_header(header, type, n);
-	return send_part(c, header, HEADER, ms) < 0 ? -1
-	    : n > 0				    ? send_part(c, bytes, n, ms)
-						    : 0;
-}
-
-/* ---- sending without waiting ---- */
-
-size_t
-channel_flush(struct channel *c)
-{
-	ssize_t n = 0;
-
-	while (buffer_length(&c->out) > 0 && n >= 0) {
-		n = send(c->fd, buffer_bytes(&c->out), buffer_length(&c->out),
-		    MSG_NOSIGNAL);
-		if (n > 0)
-			buffer_consume(&c->out, (size_t)n);
-		else if (n < 0 && errno == EINTR)
-			n = 0;
-	}
-	if (n < 0 && errno != EAGAIN) /* nothing will read it */
-		buffer_cut(&c->out, 0);
-	if (buffer_length(&c->out) == 0)
-		buffer_fini(&c->out);
-	return buffer_length(&c->out);
-}
-
-int
-channel_post(struct channel *c, unsigned type, const void *bytes, size_t n)
-{
-	char header[HEADER];
-
-	if (c->fd < 0)
-		return 0;
-	if (n > CHANNEL_MAX)
-		return -1;
-	make_header(header, type, n);
-	if ((buffer_append(&c->out, header, HEADER) |
-		(n > 0 ? buffer_append(&c->out, bytes, n) : 0)) < 0)
-		return -1;
-	(void)channel_flush(c);
-	return 0;
-}
-
-void
-channel_empty(struct channel *c, uint64_t ms)
-{
-	uint64_t until = clock_monotonic_ms() + ms, now;
-
-	while (channel_flush(c) > 0 && channel_read(c) == 0) {
-		now = clock_monotonic_ms();
-		if (now >= until ||
-		    !wait_until(c, POLLOUT | POLLIN, until - now))
-			return;
-	}
-}
-
-int
-channel_send_fd(struct channel *c, int fd, uint64_t ms)
-{
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
-	char header[HEADER];
-	struct iovec v = { .iov_base = header, .iov_len = HEADER };
-	struct msghdr m = { .msg_iov = &v,
-		.msg_iovlen = 1,
-		.msg_control = control.room,
-		.msg_controllen = sizeof(control.room) };
-	struct cmsghdr *h;
-
-	memset(&control, 0, sizeof(control));
-	make_header(header, TYPE_FD, 0);
-	h = CMSG_FIRSTHDR(&m);
-	h->cmsg_level = SOL_SOCKET;
-	h->cmsg_type = SCM_RIGHTS;
-	h->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(h), &fd, sizeof(fd));
-	return is_its_turn(c, ms) ? send_all(c, &m, ms) : -1;
 }
 
 /* ---- receiving ---- */
@@ -238,7 +278,7 @@ split(struct channel *c)
 			break;
 		buffer_consume(&c->in, HEADER);
 		c->sent += words[0] == TYPE_FD;
-		if (words[0] == TYPE_FD)
+		if (words[0] == TYPE_FD || words[0] == TYPE_NO_FD)
 			continue;
 		m = malloc(sizeof(*m) + words[1] + 1);
 		if (m == NULL)

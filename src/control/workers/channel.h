@@ -18,6 +18,8 @@ struct channel {
 	int fd;		      /* -1: closed */
 	struct buffer in;     /* of the message that is not complete yet */
 	struct buffer out;    /* for which there was no room yet */
+	struct buffer out_fds; /* the descriptors in it */
+	uint64_t flushed;      /* bytes, in all */
 	struct list messages; /* that have come, in order */
 	struct passed passed; /* descriptors that have come, and .. */
 	unsigned sent, taken; /* .. how many there were in all, and before */
@@ -36,24 +38,19 @@ int channel_open_pair(struct channel *a, struct channel *b);
 /* Also what has come and was not taken. */
 void channel_close(struct channel *c);
 
-/* Sends a message, after what is kept, and waits for room as long as the other
- * end takes some: at most `ms` without a byte taken. What comes meanwhile is
- * read. Returns 0, or -1: the other end is gone, or stuck. */
-int channel_send(
-    struct channel *c, unsigned type, const void *bytes, size_t n, uint64_t ms);
 /* Sends as much of it as there is room for, and keeps the rest, without
  * waiting. Returns 0, or -1: no memory; then the other end would not understand
- * what follows. */
+ * what follows. When the other end is gone it is dropped. */
 int channel_post(struct channel *c, unsigned type, const void *bytes, size_t n);
+/* The same of a descriptor, which stays the caller's, in front of the next
+ * message. Returns 0, or -1: it will not come, as this process has no memory or
+ * descriptors; nor does it when the system takes no more of them. */
+int channel_post_fd(struct channel *c, int fd);
 /* Sends of what is kept as much as there is room for. Returns how much is left;
  * 0 also when the other end is gone. */
 size_t channel_flush(struct channel *c);
 /* Waits until nothing is left, at most `ms`. */
 void channel_empty(struct channel *c, uint64_t ms);
-/* Sends a descriptor, which stays the caller's, after what is kept and in front
- * of what is sent next. Waits and returns as channel_send() does; it also
- * returns -1 when the system takes no more descriptors at the moment. */
-int channel_send_fd(struct channel *c, int fd, uint64_t ms);
 
 /* Reads what is there. Returns 0, or -1: the other end is gone; what it sent
  * before is among the messages. */

@@ -21,7 +21,8 @@ enum { TURN_MS = 5000, AGAIN_MS = 3000 };
 static bool
 is_to_be_renewed(const struct workers *w)
 {
-	return (w->wanted != w->count || w->used_up) && !w->put_off;
+	return (w->wanted != w->count || w->used_up || w->is_stale) &&
+	    !w->put_off;
 }
 
 bool
@@ -46,6 +47,24 @@ workers_on_again(struct timer *t)
 	w->put_off = false;
 	if (workers_are_due(w->pen))
 		loop_stop(w->pen->loop);
+}
+
+void
+workers_replace(struct seat *s, const char *why)
+{
+	struct workers *w = s->workers;
+	struct loop *l = w->pen->loop;
+
+	if (w->leaves)
+		return;
+	log_error("worker has not made a change worker=%u "
+		  "pid=%ld error=\"%s\"",
+	    s->member, (long)s->pid, why);
+	w->is_stale = true;
+	if (!w->put_off && loop_now(l) - s->born < AGAIN_MS)
+		w->put_off = timer_start(l, &w->again, AGAIN_MS) == 0;
+	if (workers_are_due(w->pen))
+		loop_stop(l);
 }
 
 static int
@@ -137,7 +156,7 @@ all_begin(struct workers *w, struct error *e)
 	struct seat *s;
 
 	SEAT_EACH (w, s)
-		(void)channel_send(&s->channel, MESSAGE_PING, NULL, 0, TURN_MS);
+		(void)channel_post(&s->channel, MESSAGE_PING, NULL, 0);
 	SEAT_EACH (w, s) {
 		now = clock_monotonic_ms();
 		m = channel_wait(&s->channel, MESSAGE_PONG, MESSAGE_PONG,
@@ -202,7 +221,7 @@ workers_go(struct pen *p)
 		return;
 	w->waits = false;
 	if (!w->paused)
-		workers_send(w, MESSAGE_RESUME, NULL, 0);
+		workers_post(w, MESSAGE_RESUME, NULL, 0);
 }
 
 /* The old set goes on, and another one is tried again. */

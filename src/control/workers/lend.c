@@ -46,7 +46,7 @@ take_back(struct seat *helper)
 	for (i = 0; i < w->count; i++)
 		if (w->seat[i].helper == helper->member)
 			w->seat[i].helper = 0;
-	seat_send(helper, MESSAGE_GIVE_BACK, NULL, 0);
+	seat_post(helper, MESSAGE_GIVE_BACK, NULL, 0);
 }
 
 static void
@@ -57,8 +57,8 @@ lend(struct seat *s, struct seat *helper)
 	SERVICE_EACH (s->workers->pen, svc)
 		if (!svc->leaves)
 			frontend_each_member(svc->frontend, s->member - 1, true,
-			    seat_send_socket, helper);
-	seat_send(helper, MESSAGE_LEND, NULL, 0);
+			    seat_post_socket, helper);
+	seat_post(helper, MESSAGE_LEND, NULL, 0);
 	s->helper = helper->member;
 }
 

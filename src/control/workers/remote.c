@@ -267,7 +267,7 @@ remote_find(struct workers *w, uint32_t number)
 }
 
 /* `why` it failed, behind a character; NULL: it did not. What waits goes on
- * later: one that has ended may be noticed while a change is prepared. */
+ * later: one that has ended may be noticed while a change is posted. */
 static void
 answer_ends(struct remote *a, unsigned i, const char *why)
 {

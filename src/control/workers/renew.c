@@ -24,7 +24,7 @@ static void
 pause_set(struct workers *w, bool pause)
 {
 	w->paused = pause;
-	workers_send(w, pause ? MESSAGE_PAUSE : MESSAGE_RESUME, NULL, 0);
+	workers_post(w, pause ? MESSAGE_PAUSE : MESSAGE_RESUME, NULL, 0);
 }
 
 void
@@ -42,7 +42,7 @@ static void
 leave_set(struct workers *w)
 {
 	w->leaves = true;
-	workers_send(w, MESSAGE_LEAVE, NULL, 0);
+	workers_post(w, MESSAGE_LEAVE, NULL, 0);
 	workers_end(w);
 }
 
@@ -81,7 +81,7 @@ gather(struct workers *w, bool flows, bool first, struct buffer *out,
 		return 0;
 	s = &w->seat[w->giver];
 	give.first = !w->begun;
-	seat_send(s, MESSAGE_GIVE, &give, sizeof(give));
+	seat_post(s, MESSAGE_GIVE, &give, sizeof(give));
 	m = seat_wait(s, MESSAGE_GIVEN, MESSAGE_GIVEN_ALL, GIVE_MS);
 	if (m != NULL) {
 		rc = buffer_append(out, m->bytes, m->length);

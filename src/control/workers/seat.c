@@ -174,6 +174,9 @@ seat_hear(struct seat *s, const struct message *m)
 		if (!s->workers->leaves) /* its servers may be others */
 			sync_hear(s->workers->pen, m->bytes, m->length);
 		break;
+	case MESSAGE_CANNOT:
+		workers_replace(s, m->bytes);
+		break;
 	default: /* it turns */
 		break;
 	}
@@ -222,90 +225,44 @@ seat_on_task(struct task *t)
 }
 
 void
-seat_send(struct seat *s, unsigned type, const void *bytes, size_t n)
-{
-	bool sent;
-
-	if (s->pid == 0)
-		return;
-	sent = channel_send(&s->channel, type, bytes, n, SEND_MS) == 0;
-	if (!sent && channel_read(&s->channel) < 0)
-		seat_lose(s);
-	else if (!sent)
-		seat_kill(s, "takes no messages");
-	else if (!list_is_empty(&s->channel.messages))
-		loop_soon(s->workers->pen->loop, &s->task);
-}
-
-void
 seat_post(struct seat *s, unsigned type, const void *bytes, size_t n)
 {
 	if (s->pid == 0)
 		return;
-	if (channel_post(&s->channel, type, bytes, n) < 0 ||
-	    buffer_length(&s->channel.out) > KEPT_MAX)
+	if (buffer_length(&s->channel.out) > KEPT_MAX ||
+	    channel_post(&s->channel, type, bytes, n) < 0)
 		seat_kill(s, "takes no messages");
 	else if (buffer_length(&s->channel.out) > 0)
 		seat_want_room(s);
 }
 
+/* A change that lacks one cannot be carried out. */
 void
-seat_send_socket(void *seat, int fd)
+seat_post_socket(void *seat, int fd)
 {
 	struct seat *s = seat;
 
-	if (s->pid != 0 && channel_send_fd(&s->channel, fd, SEND_MS) < 0)
-		seat_kill(s, "takes no sockets");
-}
-
-/* Waits for the answer; NULL: none came, or it has ended. */
-static struct message *
-await(struct seat *s, unsigned type, unsigned other, uint64_t ms)
-{
-	struct message *m = channel_wait(&s->channel, type, other, ms);
-
-	if (m != NULL)
-		s->heard = clock_monotonic_ms();
-	if (!list_is_empty(&s->channel.messages))
-		loop_soon(s->workers->pen->loop, &s->task);
-	return m;
+	if (s->pid != 0)
+		(void)channel_post_fd(&s->channel, fd);
 }
 
 struct message *
 seat_wait(struct seat *s, unsigned type, unsigned other, uint64_t ms)
 {
-	struct message *m = s->pid != 0 ? await(s, type, other, ms) : NULL;
+	struct message *m;
 
-	if (m == NULL && s->pid != 0) {
-		if (channel_read(&s->channel) < 0)
-			seat_lose(s);
-		else
-			seat_kill(s, "does not answer");
-	}
-	return m;
-}
-
-struct message *
-seat_take(struct seat *s, unsigned type, unsigned other)
-{
-	int rc = s->pid != 0 ? channel_read(&s->channel) : 0;
-	struct message *m = s->pid != 0 ? await(s, type, other, 0) : NULL;
-
-	if (m == NULL && rc < 0)
+	if (s->pid == 0)
+		return NULL;
+	m = channel_wait(&s->channel, type, other, ms);
+	if (m != NULL)
+		s->heard = clock_monotonic_ms();
+	if (!list_is_empty(&s->channel.messages))
+		loop_soon(s->workers->pen->loop, &s->task);
+	if (m == NULL && channel_read(&s->channel) < 0)
 		seat_lose(s);
+	else if (m == NULL)
+		seat_kill(s, "does not answer");
 	return m;
-}
-
-bool
-seat_turns(struct seat *s)
-{
-	uint64_t now = clock_monotonic_ms(), end = s->heard + SEND_MS;
-	struct message *m = await(s, MESSAGE_PONG, MESSAGE_PONG,
-	    end > now + MOMENT_MS ? end - now : MOMENT_MS);
-	bool turns = m != NULL || channel_read(&s->channel) < 0;
-
-	free(m);
-	return turns;
 }
 
 /* ---- life ---- */

@@ -134,7 +134,7 @@ send_sockets(struct worker *w, struct passed *sockets)
 	uint32_t i;
 
 	for (i = 0; i < sockets->count; i++)
-		if (channel_send_fd(&w->channel, sockets->fd[i], SEND_MS) < 0)
+		if (channel_post_fd(&w->channel, sockets->fd[i]) < 0)
 			break;
 	passed_drop(sockets);
 }
@@ -166,21 +166,6 @@ give(struct worker *w, const struct message *m)
 	buffer_fini(&out);
 }
 
-static void
-join_keys(struct pen *p, const struct message *m)
-{
-	struct shared_keys k;
-	struct service *svc;
-
-	if (m->length < sizeof(k))
-		return;
-	memcpy(&k, m->bytes, sizeof(k));
-	svc = service_find(p, k.service);
-	if (svc != NULL && svc->tls_config->server != NULL)
-		tls_server_join_keys(svc->tls_config->server, k.keys, k.length);
-	tls_wipe(&k, sizeof(k));
-}
-
 /* Its leader has replaced it, or another process its leader. */
 static void
 leave(struct pen *p)
@@ -200,9 +185,6 @@ hear(struct worker *w, const struct message *m)
 	struct pen *p = w->pen;
 
 	switch (m->type) {
-	case MESSAGE_PREPARE:
-		worker_change(w, m);
-		break;
 	case MESSAGE_ASK:
 		worker_answer(w, m);
 		break;
@@ -224,9 +206,6 @@ hear(struct worker *w, const struct message *m)
 	case MESSAGE_GIVE:
 		give(w, m);
 		break;
-	case MESSAGE_KEYS:
-		join_keys(p, m);
-		break;
 	case MESSAGE_LEND:
 		borrow(w, m);
 		break;
@@ -242,17 +221,19 @@ hear(struct worker *w, const struct message *m)
 	case MESSAGE_END:
 		stopping_end(p);
 		break;
-	case MESSAGE_COMMIT: /* of one that it has not waited for */
-		log_error("worker ends error=\"the leader was silent for too "
-			  "long\"");
-		stopping_end(p);
-		break;
-	case MESSAGE_CANCEL: /* of a change that it has not prepared */
-		channel_drop_fds(&w->channel, m);
-		break;
 	default:
 		break;
 	}
+}
+
+/* In their order; but a change that waits delays neither a sign of life nor the
+ * end. */
+static struct message *
+next_message(struct worker *w)
+{
+	return w->making == NULL
+	    ? channel_next(&w->channel)
+	    : channel_wait(&w->channel, MESSAGE_PING, MESSAGE_END, 0);
 }
 
 static void
@@ -260,7 +241,11 @@ worker_take_messages(struct worker *w)
 {
 	struct message *m;
 
-	while ((m = channel_next(&w->channel)) != NULL) {
+	while ((m = next_message(w)) != NULL) {
+		if (m->type == MESSAGE_CHANGE) {
+			worker_change(w, m);
+			continue;
+		}
 		hear(w, m);
 		free(m);
 	}
@@ -435,6 +420,7 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	if (w == NULL || loop_reopen(p->loop) < 0)
 		return error_set(e, "worker %u: %s", member, strerror(errno));
 	w->pen = p;
+	w->changes = all->changes;
 	list_init(&w->task.link);
 	w->counters = all->counters;
 	w->counters.own = member - 1;
@@ -476,6 +462,7 @@ worker_free(struct worker *w)
 	if (w->pen->phase == PHASE_STOPPING)
 		channel_empty(&w->channel, LAST_MS);
 	worker_forget_answers(w);
+	worker_give_up_change(w);
 	list_remove(&w->task.link);
 	timer_fini(&w->sweep);
 	watch_stop(w->pen->loop, &w->watch);

@@ -26,9 +26,11 @@ struct worker {
 	unsigned swept; /* so many of the service's client table */
 	const struct service *sweeps; /* which is swept; NULL: none */
 	bool untold;	 /* states of servers, for which there was no room */
-	uint32_t change; /* the number of the one that is applied */
-	struct message *verdict; /* of the change that is applied; NULL: none */
-	bool verdict_due;	 /* all has been prepared */
+	uint32_t changes;      /* the number of the last one in force .. */
+	uint32_t next;	       /* .. and of the one that is made */
+	uint64_t lists;	       /* its plan_acls_digest() */
+	struct making *making; /* it waits; NULL: none does */
+	bool is_stale;	       /* one could not be made: it serves as before */
 };
 
 /* Sends a message to the leader, without waiting: what it does not take yet is
@@ -40,8 +42,11 @@ bool worker_is_full(const struct worker *w);
 /* Those that came with the message are in pen.inherited from now on. */
 void worker_take_sockets(struct worker *w, const struct message *m);
 
-/* everywhere.c: makes the change that the leader makes. */
-void worker_change(struct worker *w, const struct message *m);
+/* replicate.c: makes the change that the leader has made; it frees the
+ * message. */
+void worker_change(struct worker *w, struct message *m);
+/* This process ends. */
+void worker_give_up_change(struct worker *w);
 /* own_clients.c: what older processes had of this worker's clients. */
 void worker_take_clients(struct worker *w);
 /* remote.c: carries a command out and answers. */

@@ -36,33 +36,33 @@ workers_wanted(struct pen *p, const struct plan *plan)
 /* ---- what is sent to all ---- */
 
 void
-workers_send(struct workers *w, unsigned type, const void *bytes, size_t n)
+workers_post(struct workers *w, unsigned type, const void *bytes, size_t n)
 {
 	struct seat *s;
 
 	SEAT_EACH (w, s)
-		seat_send(s, type, bytes, n);
+		seat_post(s, type, bytes, n);
 }
 
 static void
-send_all(struct pen *p, unsigned type)
+post_all(struct pen *p, unsigned type)
 {
 	struct workers *w;
 
 	WORKERS_EACH(p, w)
-	workers_send(w, type, NULL, 0);
+	workers_post(w, type, NULL, 0);
 }
 
 static void
 workers_drain(struct pen *p)
 {
-	send_all(p, MESSAGE_DRAIN);
+	post_all(p, MESSAGE_DRAIN);
 }
 
 static void
 workers_hang_up(struct pen *p)
 {
-	send_all(p, MESSAGE_HANG_UP);
+	post_all(p, MESSAGE_HANG_UP);
 }
 
 /* ---- counters ---- */
@@ -147,7 +147,6 @@ free_set(struct workers *w)
 	if (w->counters.parts != NULL)
 		log_forget_lost(tally_lines_lost(w->pen, &w->counters));
 	shared_memory_close(&w->counters);
-	buffer_fini(&w->states);
 	pool_share_close(&w->share);
 	free(w->seat);
 	free(w);
@@ -203,7 +202,6 @@ new_set(struct pen *p, unsigned count, struct error *e)
 	list_init(&w->lend.link);
 	w->lend.run = lend_on_task;
 	buffer_init(&w->ending);
-	buffer_init(&w->states);
 	for (i = 0; i < count; i++)
 		seat_init(&w->seat[i], w, i + 1);
 	if (pool_share_open(&w->share, count) == 0 &&
@@ -313,9 +311,10 @@ workers_free(struct workers *all)
 	if (all == NULL)
 		return;
 	for (w = all; w != NULL; w = w->past)
-		SEAT_EACH (w, s)
-			(void)channel_send(
-			    &s->channel, MESSAGE_END, NULL, 0, 100);
+		SEAT_EACH (w, s) {
+			(void)channel_post(&s->channel, MESSAGE_END, NULL, 0);
+			channel_empty(&s->channel, 100);
+		}
 	for (w = all; w != NULL; w = w->past)
 		wait_for_ends(w);
 	services_part(all->pen);

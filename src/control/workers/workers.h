@@ -4,7 +4,7 @@
  *     leader --fork--> worker 1   sockets 1 of all listeners, sessions, flows
  *        |   --fork--> worker 2   sockets 2
  *        |
- *        |-- a change: all workers prepare, then all commit, or all cancel
+ *        |-- a change that is in force here: workers make it, too
  *        |-- counters: in shared memory, added up for each report
  *        |-- lists: requested from the workers, joined
  *        '-- states of servers: sent to all by the first to notice
@@ -53,15 +53,10 @@ int workers_fork(struct pen *p, struct error *e);
 /* Whether it is one of this leader. */
 bool workers_have(const struct pen *p, pid_t pid);
 
-/* Participants of an apply: what several workers cannot do; the sockets of new
- * listeners, the states of servers that a change concerns, the change itself,
- * and the keys of TLS tickets. */
+/* Participants of an apply: what several workers cannot do; and the last one,
+ * which has the workers do the same. */
 int workers_check(struct apply *a, struct error *e);
-int workers_sockets_prepare(struct apply *a, struct error *e);
-void workers_sockets_cancel(struct apply *a);
-void workers_states_commit(struct apply *a);
 int workers_prepare(struct apply *a, struct error *e);
 void workers_commit(struct apply *a);
-void workers_keys_commit(struct apply *a);
 
 #endif

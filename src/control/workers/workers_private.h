@@ -11,28 +11,23 @@
 #include "control/workers/tally.h"
 #include "control/workers/workers.h"
 #include "pool/pool_share.h"
-#include "tls/tls_server.h"
 
 enum workers_message {
 	/* leader to worker */
-	MESSAGE_PREPARE = 1, /* a change; see everywhere.c */
-	MESSAGE_COMMIT,	     /* what all have prepared; states of servers */
-	MESSAGE_CANCEL,
-	MESSAGE_ASK, /* a command; see remote.c */
+	MESSAGE_CHANGE = 1, /* one that is in force; see change.h */
+	MESSAGE_ASK,	    /* a command; see remote.c */
 	MESSAGE_HANG_UP,
 	MESSAGE_DRAIN, /* no new clients */
 	MESSAGE_PAUSE, /* nothing is accepted or received .. */
 	MESSAGE_RESUME,
 	MESSAGE_GIVE,	   /* struct give: what it has of its clients */
-	MESSAGE_KEYS,	   /* struct shared_keys: of the tickets of a service */
 	MESSAGE_LEND,	   /* sockets of a worker that is away .. */
 	MESSAGE_GIVE_BACK, /* .. has its own again */
 	MESSAGE_LEAVE,	   /* others have its sockets, and new clients */
 	MESSAGE_END,
 	MESSAGE_PING,
 	/* worker to leader */
-	MESSAGE_PREPARED, /* uint32_t: the number of the change */
-	MESSAGE_REFUSED,  /* the same; a full message */
+	MESSAGE_CANNOT,	  /* a full message: why it has not made a change */
 	MESSAGE_ANSWER,	  /* uint32_t: which; some of it */
 	MESSAGE_ANSWERED, /* uint32_t: which; '+' or '-', and why not */
 	MESSAGE_PONG,
@@ -42,23 +37,10 @@ enum workers_message {
 	MESSAGE_STATE /* struct state_record */
 };
 
-/* How long one that was silent for long is awaited; and how long a worker may
- * take to prepare a change: it may read a long file of an access list. */
-enum { MOMENT_MS = 500, PREPARE_MS = 30000, SEND_MS = 5000 };
-/* How long a worker waits for its leader, which may wait for the slowest to
- * prepare. */
-enum { VERDICT_MS = PREPARE_MS + 10000 };
-
 struct state_record {
 	char service[SERVICE_NAME_MAX + 1];
 	unsigned slot, generation;
 	struct server_elsewhere server;
-};
-
-struct shared_keys {
-	char service[SERVICE_NAME_MAX + 1];
-	unsigned char keys[TLS_KEYS_BYTES];
-	size_t length;
 };
 
 struct give {
@@ -74,15 +56,12 @@ struct seat {
 	pid_t pid;	 /* 0: none is there */
 	struct channel channel;
 	struct watch watch;
-	struct task
-	    task; /* takes messages that came while others were awaited */
+	struct task task; /* takes messages that came before one awaited */
 	struct timer again;	/* it is replaced */
 	bool due;		/* now */
 	unsigned deaths;	/* lately */
 	unsigned helper;	/* has its sockets meanwhile; 0: none has */
 	uint64_t born, heard;	/* ms */
-	bool prepares;		/* a change: its answer is awaited */
-	uint64_t used, moved;	/* ns of the processor; ms: when it used some */
 };
 
 /* A set of them. Those of a past one serve the sessions that they have, and are
@@ -92,7 +71,8 @@ struct workers {
 	struct workers *past; /* the one before; NULL: none */
 	unsigned count;
 	unsigned wanted; /* another number: a new set is to come */
-	bool used_up;	 /* the share: a new set is to come, too */
+	bool used_up;	 /* the share: a new set is to come, too .. */
+	bool is_stale;	 /* .. as well as when one lacks a change */
 	bool put_off;	 /* it could not be forked, until .. */
 	struct timer again;
 	struct reserve reserve; /* room for it, until then */
@@ -113,7 +93,6 @@ struct workers {
 	bool sums;	      /* they were made once */
 	struct list remotes;  /* struct remote */
 	uint32_t asked;	      /* so many remotes */
-	struct buffer states; /* for the next commit */
 	struct buffer ending; /* pid_t: killed, and not reaped yet */
 	struct task end;      /* frees it */
 };
@@ -141,23 +120,14 @@ int seat_reap(pid_t pid);
 void seat_kill(struct seat *s, const char *why);
 /* Sends without waiting, what it does not take yet later; or ends it. */
 void seat_post(struct seat *s, unsigned type, const void *bytes, size_t n);
-/* Sends, and waits until it has taken all; or ends it. */
-void seat_send(struct seat *s, unsigned type, const void *bytes, size_t n);
 /* A descriptor, in front of the next message; `seat` is one. */
-void seat_send_socket(void *seat, int fd);
+void seat_post_socket(void *seat, int fd);
 /* Waits for the answer, or ends it, NULL. */
 struct message *seat_wait(
     struct seat *s, unsigned type, unsigned other, uint64_t ms);
 
-/* What is there already; NULL: nothing. One that has ended is lost. */
-struct message *seat_take(struct seat *s, unsigned type, unsigned other);
-
-/* Whether it answers its ping, or has ended: waits for one that was silent for
- * long already only a moment. */
-bool seat_turns(struct seat *s);
-
 /* Sends to all of a set. */
-void workers_send(
+void workers_post(
     struct workers *w, unsigned type, const void *bytes, size_t n);
 /* Frees a set, and those before it; the processes go on. */
 void workers_forget(struct workers *w);
@@ -168,6 +138,9 @@ void workers_end(struct workers *w);
  * sockets of flows that workers were to have. */
 void workers_on_again(struct timer *t);
 void workers_forget_flows(struct pen *p);
+/* A worker has not made a change, and serves as before: a new set takes over
+ * from its own, now or, if that has just begun, in a while. */
+void workers_replace(struct seat *s, const char *why);
 
 /* renew.c: for struct team; and a set of so many as are wanted, which it forks,
  * as workers_fork_set() does. When that fails the old one goes on. */
@@ -182,10 +155,6 @@ int workers_renew(struct pen *p, struct error *e);
 void lend_soon(struct workers *w);
 void lend_anew(struct workers *w);
 void lend_on_task(struct task *t);
-
-/* prepared.c: waits until all have prepared the last change. Returns 0, or -1
- * with a full message: one refuses, or stands still. */
-int prepared_by_all(struct workers *w, struct error *e);
 
 /* remote.c: a piece of an answer; and a worker that answers no more. */
 void remote_hear(struct seat *s, const struct message *m);

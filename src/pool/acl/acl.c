@@ -290,11 +290,12 @@ acl_add_entry(
 
 int
 acl_add_span(struct acl *l, const char *path, const struct file_id *id,
-    size_t count, enum acl_verb verb)
+    size_t count, enum acl_verb verb, uint64_t digest)
 {
 	struct acl_span span = { .id = *id,
 		.first = l->count - count,
 		.count = count,
+		.digest = digest,
 		.verb = verb,
 		.has_unix = l->has_unix,
 		.asks_owner = l->asks_owner };

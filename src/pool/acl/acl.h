@@ -92,6 +92,10 @@ int acl_reader_read(struct acl_reader *r, unsigned lines, struct error *e);
 void acl_reader_take(
     const struct acl_reader *r, struct acl *l, struct acl_file_facts *facts);
 
+/* A number for what was read from files, which is another one if that is; 0:
+ * there are none. */
+uint64_t acl_digest(const struct acl *l);
+
 /* What a list is made of, one thing after the other: begin with all zero. */
 struct acl_item {
 	const struct acl_entry *entry; /* NULL: a file */

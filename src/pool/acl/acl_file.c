@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "pool/acl/acl_private.h"
 
 enum { FILE_MAX = 256 * 1024 * 1024, LINE_WORDS = 4, LINE_MAX_BYTES = 200 };
@@ -21,6 +22,7 @@ struct acl_reader {
 	struct file_id id;
 	struct buffer text; /* what is left of it */
 	unsigned line;
+	uint64_t digest; /* of the lines before */
 	struct acl_file_facts facts;
 };
 
@@ -102,6 +104,7 @@ acl_file_add_next(struct acl_reader *r, struct error *e)
 	if (fits < n && strpbrk(line, "#;") == NULL)
 		return acl_file_refuse(r, "is too long", e);
 	buffer_consume(&r->text, n + (end != NULL));
+	r->digest = hash_mix(r->digest + hash_stable(line, fits));
 	return acl_file_add_line(r, line, e);
 }
 
@@ -221,7 +224,8 @@ acl_reader_read(struct acl_reader *r, unsigned lines, struct error *e)
 	}
 	entries = r->facts.entries;
 	if (acl_detach(&r->list) < 0 ||
-	    acl_add_span(&r->list, r->path, &r->id, entries, r->verb) < 0)
+	    acl_add_span(
+		&r->list, r->path, &r->id, entries, r->verb, r->digest) < 0)
 		return error_set(e, "out of memory");
 	r->list.rest_denied = is_rest_denied(&r->list, entries, r->verb);
 	return 0;
@@ -298,4 +302,15 @@ acl_file_of(const struct acl *l, size_t i)
 			return s->path;
 	}
 	return NULL;
+}
+
+uint64_t
+acl_digest(const struct acl *l)
+{
+	uint64_t sum = 0;
+	uint32_t n;
+
+	for (n = 0; n < l->spans; n++)
+		sum = hash_mix(sum + l->shared->spans[n].digest);
+	return sum;
 }

@@ -27,6 +27,7 @@ struct acl_span {
 	char *path; /* owned */
 	struct file_id id; /* of the file when it was read; zero: not known */
 	size_t first, count;
+	uint64_t digest; /* of the lines */
 	enum acl_verb verb;
 	bool has_unix, asks_owner; /* of a list that ends there */
 };
@@ -36,7 +37,7 @@ enum { ACL_COUNTRIES = 26 * 26 };
 /* Makes the last `count` entries of the list those of a file. Returns 0, or -1
  * with errno ENOMEM. */
 int acl_add_span(struct acl *l, const char *path, const struct file_id *id,
-    size_t count, enum acl_verb verb);
+    size_t count, enum acl_verb verb, uint64_t digest);
 /* Gives a list without entries those of `like`, of which none are its own
  * yet. */
 void acl_share(struct acl *l, const struct acl *like);

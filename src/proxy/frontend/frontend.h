@@ -72,7 +72,8 @@ int frontend_relisten(struct frontend *f, const struct frontend_address *list,
  * SOCK_GROUP_MAX), to which the kernel deals out clients: by address, or each
  * connection. This process has all of them and accepts nothing; and
  * frontend_relisten() leaves those that are to go open until
- * frontend_relistened(), as the others serve there until then. */
+ * frontend_relistened(), as the others serve there until then. So it does in a
+ * member, whose clients at an address that moves are another frontend's. */
 void frontend_share(
     struct frontend *f, unsigned members, enum sock_group_by by);
 void frontend_relistened(struct frontend *f);

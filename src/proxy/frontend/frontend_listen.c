@@ -316,7 +316,7 @@ frontend_relisten(struct frontend *f, const struct frontend_address *list,
 	decide_dispositions(f, list, count);
 	if (open_missing(f, list, count, NULL, e) == 0 &&
 	    open_missing(f, list, count, &gone, e) == 0) {
-		if (f->members == 1)
+		if (f->members == 1 && f->parts == 1)
 			close_all(f, DISPOSITION_GOES, &gone);
 		discard(f, &gone);
 		return 0;

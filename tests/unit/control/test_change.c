@@ -47,7 +47,11 @@ begin(void)
 	find();
 	a.pen = pen;
 	a.names = &names;
-	pen->team.change = (struct team_change){ "server 0 up", 11, "web" };
+	a.draft = pen->plan;
+	pen->who = "by uid=7";
+	team_begin_change(pen, "server 0 up", 11, "web");
+	ck_assert_int_eq(
+	    buffer_append(&pen->team.change.files, "p\0text", 7), 0);
 	buffer_init(&bytes);
 	ck_assert_int_eq(change_write(&a, 7, &bytes), 0);
 }
@@ -55,6 +59,7 @@ begin(void)
 static void
 end(void)
 {
+	team_end_change(pen);
 	buffer_fini(&bytes);
 	names_fini(&names);
 	pen_free(pen);
@@ -82,6 +87,12 @@ START_TEST(as_it_was_written)
 	ck_assert_str_eq(c.head.service, "web");
 	ck_assert_uint_eq(c.head.line, 11);
 	ck_assert_int_eq(memcmp(c.line, "server 0 up", 11), 0);
+	ck_assert_str_eq(c.head.who, "by uid=7");
+	ck_assert_uint_eq(c.head.number, 7);
+	ck_assert_uint_eq(c.head.files, 7);
+	ck_assert_int_eq(memcmp(c.files, "p\0text", 7), 0);
+	ck_assert_uint_eq(c.head.states, 0);
+	ck_assert_uint_eq(c.head.keys, 0);
 	ck_assert_uint_eq(to.ttl_ms, 5000);
 	ck_assert_uint_eq(to.past, 7);
 	q = &names_find(&to, "a.test")->query;
@@ -122,11 +133,52 @@ START_TEST(cut_anywhere)
 }
 END_TEST
 
+static struct buffer one;
+static struct error e;
+
+static int
+take(const char *path)
+{
+	buffer_cut(&one, 0);
+	return team_next_file(pen, path, &one, &e);
+}
+
+/* Files are those of the leader, in its order; a worker that would read others
+ * has none. */
+START_TEST(files_of_the_leader)
+{
+	struct buffer *files;
+
+	begin();
+	buffer_init(&one);
+	files = &pen->team.change.files;
+	buffer_cut(files, 0);
+	ck_assert_int_eq(buffer_append(&one, "one", 4), 0);
+	ck_assert_int_eq(team_add_file(pen, "a", &one, &e), 0);
+	ck_assert_uint_eq(buffer_length(files), 0); /* it leads none */
+	pen->team.workers = (void *)&one;
+	ck_assert_int_eq(team_add_file(pen, "a", &one, &e), 0);
+	ck_assert_int_eq(team_add_file(pen, "b", &one, &e), 0);
+	pen->team.workers = NULL;
+	ck_assert_int_lt(take("b"), 0);
+	ck_assert_str_eq(
+	    e.text, "\"b\": the files are not those of the leader");
+	ck_assert_int_eq(take("a"), 0);
+	ck_assert_str_eq(buffer_bytes(&one), "one");
+	ck_assert_int_eq(take("b"), 0);
+	ck_assert_str_eq(buffer_bytes(&one), "one");
+	ck_assert_int_lt(take("c"), 0);
+	buffer_fini(&one);
+	end();
+}
+END_TEST
+
 SUITE(test_change)
 {
 	Suite *s = suite_create("change");
 
 	SUITE_ADD(s, as_it_was_written, 10);
 	SUITE_ADD(s, cut_anywhere, 10);
+	SUITE_ADD(s, files_of_the_leader, 10);
 	return s;
 }

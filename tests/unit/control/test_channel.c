@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "control/workers/channel.h"
@@ -40,9 +41,9 @@ has(struct message *m, unsigned type, const char *what)
 START_TEST(in_order)
 {
 	begin();
-	ck_assert_int_eq(channel_send(&a, 1, "one", 3, MS), 0);
-	ck_assert_int_eq(channel_send(&a, 2, NULL, 0, MS), 0);
-	ck_assert_int_eq(channel_send(&a, 3, "three", 5, MS), 0);
+	ck_assert_int_eq(channel_post(&a, 1, "one", 3), 0);
+	ck_assert_int_eq(channel_post(&a, 2, NULL, 0), 0);
+	ck_assert_int_eq(channel_post(&a, 3, "three", 5), 0);
 	ck_assert_int_eq(channel_read(&b), 0);
 	has(channel_next(&b), 1, "one");
 	has(channel_next(&b), 2, "");
@@ -87,11 +88,11 @@ START_TEST(descriptors_are_of_a_message)
 	struct message *first, *second;
 
 	begin();
-	channel_send_fd(&a, 0, MS);
-	channel_send(&a, 1, "one", 3, MS);
-	channel_send_fd(&a, 0, MS);
-	channel_send_fd(&a, 0, MS);
-	channel_send(&a, 2, "two", 3, MS);
+	channel_post_fd(&a, 0);
+	channel_post(&a, 1, "one", 3);
+	channel_post_fd(&a, 0);
+	channel_post_fd(&a, 0);
+	channel_post(&a, 2, "two", 3);
 	ck_assert_int_eq(channel_read(&b), 0);
 	ck_assert_uint_eq(b.passed.count, 3);
 	first = channel_next(&b);
@@ -126,9 +127,9 @@ END_TEST
 START_TEST(one_is_awaited)
 {
 	begin();
-	channel_send(&a, 1, "one", 3, MS);
-	channel_send(&a, 2, "two", 3, MS);
-	channel_send(&a, 3, "three", 5, MS);
+	channel_post(&a, 1, "one", 3);
+	channel_post(&a, 2, "two", 3);
+	channel_post(&a, 3, "three", 5);
 	has(channel_wait(&b, 9, 2, MS), 2, "two");
 	ck_assert_ptr_null(channel_wait(&b, 9, 8, 10));
 	has(channel_next(&b), 1, "one");
@@ -137,7 +138,7 @@ START_TEST(one_is_awaited)
 }
 END_TEST
 
-/* Sends more than a socket holds, and hears as much. */
+/* Posts more than a socket holds, and receives as much. */
 static void *
 talk(void *arg)
 {
@@ -146,8 +147,9 @@ talk(void *arg)
 	bool good;
 
 	memset(bytes, 'x', LONG);
-	good = channel_send(arg, 7, bytes, LONG, MS) == 0;
+	good = channel_post(arg, 7, bytes, LONG) == 0;
 	m = channel_wait(arg, 7, 7, MS);
+	channel_empty(arg, MS);
 	good = good && m != NULL && m->length == LONG &&
 	    memcmp(m->bytes, bytes, LONG) == 0;
 	free(m);
@@ -178,8 +180,8 @@ START_TEST(descriptors_come_first)
 	begin();
 	ck_assert_int_eq(pipe(fd), 0);
 	for (i = 0; i < 100; i++)
-		ck_assert_int_eq(channel_send_fd(&a, fd[1], MS), 0);
-	channel_send(&a, 1, "one", 3, MS);
+		ck_assert_int_eq(channel_post_fd(&a, fd[1]), 0);
+	channel_post(&a, 1, "one", 3);
 	has(channel_wait(&b, 1, 1, MS), 1, "one");
 	ck_assert_uint_eq(b.passed.count, 100);
 	ck_assert_int_eq(write(b.passed.fd[99], "y", 1), 1);
@@ -192,37 +194,98 @@ START_TEST(descriptors_come_first)
 }
 END_TEST
 
-static void *
-hear_two(void *arg)
+/* Descriptors wait for room, too, with the message that they go with, and are
+ * sent when the process that had them has closed them. */
+START_TEST(descriptors_are_kept)
 {
-	return channel_wait(arg, 2, 2, MS);
-}
-
-/* What is sent with waiting does not cut what is kept apart. */
-START_TEST(what_is_kept_comes_first)
-{
-	char *bytes = calloc(1, LONG);
+	char *bytes = calloc(1, LONG), c;
 	struct message *m;
-	pthread_t thread;
-	void *two;
+	int fd[2];
 
 	begin();
+	ck_assert_int_eq(pipe(fd), 0);
 	ck_assert_int_eq(channel_post(&a, 1, bytes, LONG), 0);
-	ck_assert_int_lt(channel_send_fd(&a, 0, 1), 0);
-	ck_assert_int_lt(channel_send(&a, 3, "three", 5, 1), 0);
-	ck_assert_int_eq(pthread_create(&thread, NULL, hear_two, &b), 0);
-	ck_assert_int_eq(channel_send_fd(&a, 0, MS), 0);
-	ck_assert_int_eq(channel_send(&a, 2, "two", 3, MS), 0);
-	ck_assert_int_eq(pthread_join(thread, &two), 0);
+	ck_assert_int_eq(channel_post_fd(&a, fd[1]), 0);
+	ck_assert_int_eq(channel_post_fd(&a, 0), 0);
+	ck_assert_int_eq(channel_post(&a, 2, "two", 3), 0);
+	close(fd[1]);
+	while (channel_flush(&a) > 0)
+		ck_assert_int_eq(channel_read(&b), 0);
+	ck_assert_int_eq(channel_read(&b), 0);
 	m = channel_next(&b);
-	ck_assert_ptr_nonnull(m);
 	ck_assert_uint_eq(m->length, LONG);
 	ck_assert_uint_eq(channel_fds(&b, m), 0);
 	free(m);
-	ck_assert_ptr_nonnull(two);
-	ck_assert_uint_eq(channel_fds(&b, two), 1);
-	has(two, 2, "two");
+	m = channel_next(&b);
+	ck_assert_uint_eq(channel_fds(&b, m), 2);
+	ck_assert_int_eq(write(b.passed.fd[0], "y", 1), 1);
+	ck_assert_int_eq(read(fd[0], &c, 1), 1);
+	has(m, 2, "two");
+	passed_drop(&b.passed);
+	ck_assert_int_eq(read(fd[0], &c, 1), 0); /* no other one is left */
+	close(fd[0]);
 	free(bytes);
+	end();
+}
+END_TEST
+
+/* They are closed when the other end will not read them. */
+START_TEST(kept_descriptors_end_with_it)
+{
+	char *bytes = calloc(1, LONG), c;
+	int fd[2];
+
+	begin();
+	ck_assert_int_eq(pipe(fd), 0);
+	ck_assert_int_eq(channel_post(&a, 1, bytes, LONG), 0);
+	ck_assert_int_eq(channel_post_fd(&a, fd[1]), 0);
+	close(fd[1]);
+	if (_i == 0)
+		channel_close(&a);
+	else
+		channel_close(&b);
+	ck_assert_uint_eq(_i == 0 ? 0 : channel_flush(&a), 0);
+	ck_assert_int_eq(read(fd[0], &c, 1), 0);
+	close(fd[0]);
+	free(bytes);
+	end();
+}
+END_TEST
+
+/* One that the system did not take is none of the messages behind it. */
+START_TEST(a_descriptor_that_is_lost)
+{
+	const uint32_t lost[2] = { UINT32_MAX, 0 };
+	struct message *m;
+
+	begin();
+	ck_assert_int_eq(channel_post_fd(&a, 0), 0);
+	ck_assert_int_eq(write(a.fd, lost, sizeof(lost)), sizeof(lost));
+	ck_assert_int_eq(channel_post(&a, 1, "one", 3), 0);
+	ck_assert_int_eq(channel_read(&b), 0);
+	m = channel_next(&b);
+	ck_assert_ptr_nonnull(m);
+	ck_assert_uint_eq(channel_fds(&b, m), 1);
+	has(m, 1, "one");
+	end();
+}
+END_TEST
+
+START_TEST(no_descriptor_is_left)
+{
+	struct rlimit all, none;
+
+	begin();
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &all), 0);
+	none = all;
+	none.rlim_cur = 0;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	ck_assert_int_lt(channel_post_fd(&a, 0), 0);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+	ck_assert_int_eq(channel_post(&a, 1, "one", 3), 0);
+	ck_assert_int_eq(channel_read(&b), 0);
+	ck_assert_uint_eq(b.passed.count, 0);
+	has(channel_next(&b), 1, "one");
 	end();
 }
 END_TEST
@@ -231,11 +294,12 @@ END_TEST
 START_TEST(the_other_is_gone)
 {
 	begin();
-	channel_send(&a, 1, "last", 4, MS);
+	channel_post(&a, 1, "last", 4);
 	channel_close(&a);
 	ck_assert_int_lt(channel_read(&b), 0);
 	has(channel_next(&b), 1, "last");
-	ck_assert_int_lt(channel_send(&b, 1, "x", 1, MS), 0);
+	ck_assert_int_eq(channel_post(&b, 1, "x", 1), 0);
+	ck_assert_uint_eq(channel_flush(&b), 0);
 	ck_assert_ptr_null(channel_wait(&b, 1, 1, MS));
 	end();
 }
@@ -252,7 +316,10 @@ SUITE(test_channel)
 	SUITE_ADD(s, too_long_is_the_end, 10);
 	SUITE_ADD(s, both_talk, 20);
 	SUITE_ADD(s, descriptors_come_first, 10);
-	SUITE_ADD(s, what_is_kept_comes_first, 20);
+	SUITE_ADD(s, descriptors_are_kept, 20);
+	SUITE_ADD_LOOP(s, kept_descriptors_end_with_it, 20, 2);
+	SUITE_ADD(s, a_descriptor_that_is_lost, 10);
+	SUITE_ADD(s, no_descriptor_is_left, 10);
 	SUITE_ADD(s, the_other_is_gone, 10);
 	return s;
 }

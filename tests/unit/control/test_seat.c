@@ -1,5 +1,6 @@
-/* test_seat.c: what a leader hears of a worker that talks while the leader
- * does, or that has ended. The workers here are children that only do that. */
+/* test_seat.c: what a leader gets of a worker that sends while the leader does,
+ * that cannot make a change, or that has ended; and what a worker makes of the
+ * changes of its leader. Most workers here are children that only do that. */
 #include "config.h"
 
 #include <check.h>
@@ -13,6 +14,7 @@
 
 #include "control/pen.h"
 #include "control/socket/request.h"
+#include "control/workers/change.h"
 #include "control/workers/worker_private.h"
 #include "control/workers/workers.h"
 #include "control/workers/workers_private.h"
@@ -57,22 +59,25 @@ on_wake(struct request *q)
 }
 
 static void
-talk_and_listen(struct channel *leader)
+answer_last(struct channel *leader)
 {
-	(void)channel_send(leader, MESSAGE_PONG, NULL, 0, MS);
+	(void)channel_post(leader, MESSAGE_CANNOT, "it is full", 10);
+	(void)channel_post(leader, MESSAGE_GIVEN_ALL, NULL, 0);
 	(void)channel_wait(leader, MESSAGE_END, MESSAGE_END, MS);
 }
 
-/* No event will report what was read with it. */
-START_TEST(talks_while_it_is_sent_to)
+/* What comes before the answer that is awaited is handled later: no event will
+ * report it. */
+START_TEST(says_more_than_is_awaited)
 {
-	struct seat *s = begin(talk_and_listen);
-	char *bytes = calloc(1, LONG);
+	struct seat *s = begin(answer_last);
+	struct message *m;
 
-	seat_send(s, MESSAGE_STATE, bytes, LONG);
-	ck_assert_uint_eq(s->heard, 0);
-	WAIT_FOR((ask_turn(pen), s->heard > 0), MS);
-	free(bytes);
+	m = seat_wait(s, MESSAGE_GIVEN, MESSAGE_GIVEN_ALL, MS);
+	ck_assert_ptr_nonnull(m);
+	free(m);
+	ck_assert(!s->workers->is_stale);
+	WAIT_FOR((ask_turn(pen), s->workers->is_stale), MS);
 	pen_free(pen);
 }
 END_TEST
@@ -86,7 +91,7 @@ stop_and_read(struct channel *leader)
 	(void)raise(SIGSTOP);
 	m = channel_wait(leader, MESSAGE_STATE, MESSAGE_STATE, MS);
 	if (m != NULL && m->length == LONG)
-		(void)channel_send(leader, MESSAGE_PONG, NULL, 0, MS);
+		(void)channel_post(leader, MESSAGE_PONG, NULL, 0);
 	(void)channel_wait(leader, MESSAGE_END, MESSAGE_END, MS);
 }
 
@@ -158,8 +163,9 @@ START_TEST(ends_while_it_is_sent_to)
 	char *bytes = calloc(1, LONG);
 
 	ck_assert_ptr_nonnull(freopen(scratch("log"), "w", stderr));
-	seat_send(s, MESSAGE_STATE, bytes, LONG);
-	ck_assert_int_eq(s->pid, 0);
+	listen_to(s);
+	seat_post(s, MESSAGE_STATE, bytes, LONG);
+	WAIT_FOR((ask_turn(pen), s->pid == 0), MS);
 	ck_assert(file_has(scratch("log"), "worker ended worker=1"));
 	ck_assert(!file_has(scratch("log"), "stuck"));
 	free(bytes);
@@ -190,103 +196,47 @@ END_TEST
 /* ---- a change ---- */
 
 static void
-say_prepared(struct channel *leader, uint32_t number)
+cannot(struct channel *leader)
 {
-	(void)channel_send(
-	    leader, MESSAGE_PREPARED, &number, sizeof(number), MS);
+	free(channel_wait(leader, MESSAGE_CHANGE, MESSAGE_END, MS));
+	(void)channel_post(leader, MESSAGE_CANNOT, "it is full", 10);
+	(void)channel_wait(leader, MESSAGE_END, MESSAGE_END, MS);
 }
 
-/* The answers to a change that is over, and to this one. */
-static void
-prepare(struct channel *leader)
+/* A worker that cannot make a change is replaced, with its set; one of a set
+ * that has just begun in a while, as the next one might not be able to,
+ * either. */
+START_TEST(one_cannot_make_a_change)
 {
-	free(channel_wait(leader, MESSAGE_PREPARE, MESSAGE_END, MS));
-	say_prepared(leader, 6);
-	say_prepared(leader, 7);
-	free(channel_wait(leader, MESSAGE_END, MESSAGE_END, MS));
-}
+	struct seat *s = begin(cannot);
+	struct workers *w = s->workers;
 
-/* It uses the processor for longer than one may that does not. */
-static void
-prepare_for_long(struct channel *leader)
-{
-	long long began = wait_now_ms();
-
-	free(channel_wait(leader, MESSAGE_PREPARE, MESSAGE_END, MS));
-	while (wait_now_ms() - began < 3000)
-		;
-	say_prepared(leader, 7);
-	free(channel_wait(leader, MESSAGE_END, MESSAGE_END, MS));
-}
-
-/* It stops, and answers when the change is over. */
-static void
-stop(struct channel *leader)
-{
-	free(channel_wait(leader, MESSAGE_PREPARE, MESSAGE_END, MS));
-	(void)raise(SIGSTOP);
-	say_prepared(leader, 7);
-	free(channel_wait(leader, MESSAGE_END, MESSAGE_END, MS));
-}
-
-static void
-refuse(struct channel *leader)
-{
-	const char answer[] = "\7\0\0\0it is full";
-	const uint32_t number = 7;
-	char bytes[sizeof(answer)];
-
-	memcpy(bytes, answer, sizeof(answer));
-	memcpy(bytes, &number, sizeof(number));
-	free(channel_wait(leader, MESSAGE_PREPARE, MESSAGE_END, MS));
-	(void)channel_send(
-	    leader, MESSAGE_REFUSED, bytes, sizeof(answer) - 1, MS);
-	free(channel_wait(leader, MESSAGE_END, MESSAGE_END, MS));
-}
-
-static struct workers *
-send_change(struct seat *s)
-{
-	s->workers->changes = 7;
-	seat_send(s, MESSAGE_PREPARE, NULL, 0);
-	return s->workers;
-}
-
-START_TEST(a_busy_one_is_awaited)
-{
-	struct seat *s = begin(_i == 0 ? prepare : prepare_for_long);
-
-	ck_assert_msg(prepared_by_all(send_change(s), &e) == 0, "%s", e.text);
+	ck_assert_ptr_nonnull(freopen(scratch("log"), "w", stderr));
+	w->seat[0].due = w->seat[1].due = false;
+	if (_i == 0)
+		s->born = loop_now(pen->loop);
+	listen_to(s);
+	seat_post(s, MESSAGE_CHANGE, NULL, 0);
+	WAIT_FOR((ask_turn(pen), w->is_stale), MS);
+	ck_assert(file_has(scratch("log"), "error=\"it is full\""));
+	ck_assert_int_eq(workers_are_due(pen), _i);
+	WAIT_FOR((ask_turn(pen), workers_are_due(pen)), MS);
 	ck_assert_int_gt(s->pid, 0);
 	pen_free(pen);
 }
 END_TEST
 
-START_TEST(one_refuses)
+/* Those of a set that is on its way out are not replaced. */
+START_TEST(one_of_the_past_cannot)
 {
-	struct seat *s = begin(refuse);
+	struct seat *s = begin(cannot);
 
-	ck_assert_int_lt(prepared_by_all(send_change(s), &e), 0);
-	ck_assert_str_eq(e.text, "worker 1: it is full");
-	pen_free(pen);
-}
-END_TEST
-
-/* Those that have prepared wait for it. It is not ended: it may go on, and what
- * it answers then is no answer to the next change. */
-START_TEST(one_that_stops_is_not_awaited)
-{
-	struct seat *s = begin(stop);
-	long long began = wait_now_ms();
-
-	ck_assert_int_lt(prepared_by_all(send_change(s), &e), 0);
-	ck_assert_str_eq(e.text, "worker 1 does not answer");
-	ck_assert_int_lt(wait_now_ms() - began, 4500);
-	ck_assert_int_gt(s->pid, 0);
-	ck_assert_int_eq(kill(s->pid, SIGCONT), 0);
-	s->workers->changes++;
-	ck_assert_int_lt(prepared_by_all(s->workers, &e), 0);
-	ck_assert_str_eq(e.text, "worker 1 does not answer");
+	listen_to(s);
+	s->workers->leaves = true;
+	s->heard = 0;
+	seat_post(s, MESSAGE_CHANGE, NULL, 0);
+	WAIT_FOR((ask_turn(pen), s->heard > 0), MS);
+	ck_assert(!s->workers->is_stale);
 	pen_free(pen);
 }
 END_TEST
@@ -341,6 +291,8 @@ END_TEST
 
 /* ---- the worker ---- */
 
+static bool says_much = true;
+
 /* Becomes one, sends more than a socket holds, and serves until its leader is
  * gone. */
 static void
@@ -350,42 +302,104 @@ become(struct seat *s, struct channel *end)
 
 	if (worker_become(s, end, &e) < 0)
 		_exit(1);
-	worker_say(pen, MESSAGE_STATE, bytes, LONG);
+	if (says_much)
+		worker_say(pen, MESSAGE_STATE, bytes, LONG);
 	free(bytes);
 	_exit(pen_run(pen, &e) < 0);
 }
 
-/* What has come while it was sending is not forgotten; nor is half of what it
- * sent left out when the leader is busy for long, as while another worker
- * prepares a change. */
-START_TEST(hears_what_comes_while_it_sends)
+/* A real one, which is the child of a leader; only its channel is there. */
+static pid_t
+begin_worker(struct channel *leader)
 {
-	long long began = wait_now_ms();
 	struct channel end;
-	struct message *m;
 	struct seat *s;
 	pid_t pid;
 
 	pen = ask_start();
 	ck_assert_msg(workers_open(pen, 2, &e) == 0, "%s", e.text);
 	s = pen->team.workers->seat;
-	ck_assert_int_eq(channel_open_pair(&s->channel, &end), 0);
-	ck_assert_int_eq(
-	    channel_send(&s->channel, MESSAGE_PING, NULL, 0, MS), 0);
+	ck_assert_int_eq(channel_open_pair(leader, &end), 0);
+	ck_assert_int_eq(channel_post(leader, MESSAGE_PING, NULL, 0), 0);
 	pid = fork();
 	if (pid == 0) {
-		channel_close(&s->channel);
+		channel_close(leader);
 		become(s, &end);
 	}
 	channel_close(&end);
-	if (_i > 0)
-		WAIT_FOR(wait_now_ms() - began > SEND_MS + 1000, 2 * MS);
-	m = channel_wait(&s->channel, MESSAGE_PONG, MESSAGE_PONG, MS);
-	ck_assert_ptr_nonnull(m);
-	free(m);
-	channel_close(&s->channel);
+	return pid;
+}
+
+static void
+end_worker(struct channel *leader, pid_t pid)
+{
+	channel_close(leader);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	pen_free(pen);
+}
+
+/* What has come while it was sending is not forgotten; nor is half of what it
+ * sent left out when the leader is busy for long. */
+START_TEST(hears_what_comes_while_it_sends)
+{
+	long long began = wait_now_ms();
+	struct channel leader;
+	struct message *m;
+	pid_t pid = begin_worker(&leader);
+
+	if (_i > 0)
+		WAIT_FOR(wait_now_ms() - began > 6000, 2 * MS);
+	m = channel_wait(&leader, MESSAGE_PONG, MESSAGE_PONG, MS);
+	ck_assert_ptr_nonnull(m);
+	free(m);
+	end_worker(&leader, pid);
+}
+END_TEST
+
+static void
+post_change(struct channel *leader, uint32_t number)
+{
+	struct change_head head;
+
+	memset(&head, 0, sizeof(head));
+	head.number = number;
+	ck_assert_int_eq(
+	    channel_post(leader, MESSAGE_CHANGE, &head, sizeof(head)), 0);
+}
+
+static void
+pongs(struct channel *leader)
+{
+	struct message *m;
+
+	ck_assert_int_eq(channel_post(leader, MESSAGE_PING, NULL, 0), 0);
+	m = channel_wait(leader, MESSAGE_PONG, MESSAGE_CANNOT, MS);
+	ck_assert_ptr_nonnull(m);
+	ck_assert_uint_eq(m->type, MESSAGE_PONG);
+	free(m);
+}
+
+/* Names that were looked up again, of which there are none; then one is lost.
+ * It makes no further ones, and serves on. */
+START_TEST(a_change_that_is_lost)
+{
+	struct channel leader;
+	struct message *m;
+	pid_t pid;
+
+	says_much = false;
+	pid = begin_worker(&leader);
+	free(channel_wait(&leader, MESSAGE_PONG, MESSAGE_PONG, MS));
+	post_change(&leader, 1);
+	pongs(&leader);
+	post_change(&leader, 3);
+	m = channel_wait(&leader, MESSAGE_CANNOT, MESSAGE_CANNOT, MS);
+	ck_assert_ptr_nonnull(m);
+	ck_assert_str_eq(m->bytes, "an earlier change is missing");
+	free(m);
+	post_change(&leader, 2);
+	pongs(&leader);
+	end_worker(&leader, pid);
 }
 END_TEST
 
@@ -397,15 +411,12 @@ SUITE(test_seat)
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, hears_what_comes_while_it_sends, 0, 2);
 	suite_add_tcase(s, c);
-	c = tcase_create("a_busy_one_is_awaited");
-	tcase_set_timeout(c, 60);
-	tcase_add_loop_test(c, a_busy_one_is_awaited, 0, 2);
-	suite_add_tcase(s, c);
-	SUITE_ADD(s, one_refuses, 30);
+	SUITE_ADD_LOOP(s, one_cannot_make_a_change, 30, 2);
+	SUITE_ADD(s, one_of_the_past_cannot, 30);
+	SUITE_ADD(s, a_change_that_is_lost, 30);
 	SUITE_ADD(s, a_share_that_is_used_up, 30);
-	SUITE_ADD(s, one_that_stops_is_not_awaited, 30);
 	SUITE_ADD(s, a_report_of_a_server_that_is_gone, 30);
-	SUITE_ADD(s, talks_while_it_is_sent_to, 30);
+	SUITE_ADD(s, says_more_than_is_awaited, 30);
 	SUITE_ADD(s, stands_still_while_it_is_sent_to, 30);
 	SUITE_ADD(s, never_takes_anything, 30);
 	SUITE_ADD(s, ends_while_it_is_sent_to, 30);

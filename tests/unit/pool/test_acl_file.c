@@ -185,6 +185,35 @@ START_TEST(unchanged_files_are_shared)
 }
 END_TEST
 
+static uint64_t
+digest_of(const char *text)
+{
+	struct acl l = { .shared = NULL };
+	uint64_t digest;
+
+	ck_assert_uint_eq(acl_digest(&l), 0);
+	write_file(scratch("f"), text);
+	add_file(&l, "f", ACL_PERMIT, NULL);
+	digest = acl_digest(&l);
+	acl_fini(&l);
+	return digest;
+}
+
+/* Two processes that have read the same have the same digest, whenever they
+ * have. */
+START_TEST(other_lines_are_seen)
+{
+	uint64_t one = digest_of("10.0.0.1\n10.0.0.2\n");
+
+	ck_assert_uint_ne(one, 0);
+	ck_assert_uint_eq(digest_of("10.0.0.1\n10.0.0.2\n"), one);
+	ck_assert_uint_ne(digest_of("10.0.0.2\n10.0.0.1\n"), one);
+	ck_assert_uint_ne(digest_of("10.0.0.1\n10.0.0.3\n"), one);
+	ck_assert_uint_ne(digest_of("10.0.0.1\n"), one);
+	ck_assert_uint_ne(digest_of(""), one);
+}
+END_TEST
+
 SUITE(test_acl_file)
 {
 	Suite *s = suite_create("acl_file");
@@ -195,5 +224,6 @@ SUITE(test_acl_file)
 	SUITE_ADD(s, order_is_kept, 10);
 	SUITE_ADD(s, files_without_entries, 10);
 	SUITE_ADD(s, unchanged_files_are_shared, 10);
+	SUITE_ADD(s, other_lines_are_seen, 10);
 	return s;
 }

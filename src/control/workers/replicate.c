@@ -1,0 +1,369 @@
+/* replicate.c: a change goes one way:
+ *
+ *     leader   check, prepare, commit --CHANGE--> the answer of the command
+ *     worker                            '-> check, prepare, commit
+ *
+ * The leader posts what workers need to do the same: the command as it was
+ * given, what its names and files were, sockets; see change.h. It waits for
+ * none of them: one that is stopped gets it when it goes on, and one that ends
+ * is replaced by a fork of the leader, where it is in force.
+ *
+ * A worker that cannot make a change, or lacks the one before, serves as before
+ * and makes no further ones. Its leader replaces it, with all of its set, by
+ * forks of itself, as for another number of workers: old ones serve their
+ * sessions to the end; see renew.c. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/apply/apply.h"
+#include "control/apply/direct.h"
+#include "control/apply/services.h"
+#include "control/socket/request.h"
+#include "control/workers/change.h"
+#include "control/workers/worker_private.h"
+#include "control/workers/workers_private.h"
+
+/* ---- the leader ---- */
+
+/* With one process sessions are in the process that would lead. */
+static int
+check_number(const struct apply *a, unsigned wanted, struct error *e)
+{
+	const struct pen *p = a->pen;
+
+	if (p->phase < PHASE_SERVING || p->team.member > 0 ||
+	    wanted == p->team.size)
+		return 0;
+	if (p->phase != PHASE_SERVING)
+		return error_set(e, "pen is stopping");
+	if (wanted > 1 && p->team.size > 1)
+		return 0;
+	return error_set(e,
+	    "the number of workers changes from one to several, or back, "
+	    "only at a start or an upgrade");
+}
+
+int
+workers_check(struct apply *a, struct error *e)
+{
+	unsigned wanted = workers_wanted(a->pen, a->draft);
+
+	if (check_number(a, wanted, e) < 0)
+		return -1;
+	if (wanted == 1)
+		return 0;
+	if (direct_is_wanted(a->wanted))
+		return error_set(e,
+		    "direct server return is served by one process: workers "
+		    "must be 1");
+	return 0;
+}
+
+/* Sockets of so many workers, also of services that do not change. */
+static int
+grow(struct apply *a, unsigned members, struct error *e)
+{
+	const struct apply *one;
+	struct service *svc = NULL;
+
+	for (one = a->all; one < a->all + a->all_count; one++)
+		if (one->new &&
+		    frontend_grow(one->service->frontend, members, e) < 0)
+			return -1;
+	SERVICE_EACH (a->pen, svc)
+		if (!svc->leaves &&
+		    frontend_grow(svc->frontend, members, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* Another number of workers has its room before it is in force. */
+static int
+prepare_number(struct apply *a, struct error *e)
+{
+	struct workers *w = a->pen->team.workers;
+	unsigned wanted = workers_wanted(a->pen, a->wanted);
+
+	if (grow(a, wanted, e) < 0)
+		return -1;
+	if (wanted == w->wanted || wanted == w->count)
+		return 0;
+	return reserve_fill(&w->reserve, wanted, e);
+}
+
+/* Those of listeners that are new. */
+static void
+post_sockets(const struct apply *all, struct seat *s)
+{
+	const struct apply *a;
+
+	for (a = all->all; a < all->all + all->all_count; a++)
+		if (a->first ||
+		    !listen_list_equal(&a->now->listen, &a->wanted->listen))
+			frontend_each_member(a->service->frontend,
+			    s->member - 1, false, seat_post_socket, s);
+}
+
+static void
+post_change(const struct apply *a, struct workers *w)
+{
+	struct buffer change;
+	struct seat *s;
+
+	buffer_init(&change);
+	if (change_write(a, ++w->changes, &change) < 0) {
+		log_error("out of memory");
+		w->is_stale = true;
+		buffer_cut(&change, 0);
+	}
+	SEAT_EACH (w, s) {
+		if (buffer_length(&change) == 0)
+			continue;
+		post_sockets(a, s);
+		seat_post(s, MESSAGE_CHANGE, buffer_bytes(&change),
+		    buffer_length(&change));
+	}
+	tls_wipe(change.data, change.size);
+	buffer_fini(&change);
+}
+
+static bool
+share_is_used_up(const struct workers *w)
+{
+	const struct service *svc;
+	size_t servers = 0;
+
+	SERVICE_EACH (w->pen, svc)
+		servers += pool_slots(svc->pool);
+	return pool_share_is_used_up(&w->share, servers);
+}
+
+static void
+commit_number(struct apply *a)
+{
+	struct workers *w = a->pen->team.workers;
+	unsigned wanted = workers_wanted(a->pen, a->wanted);
+
+	if (wanted != w->wanted)
+		w->put_off = false;
+	w->wanted = wanted;
+	w->used_up =
+	    share_is_used_up(w) || shared_memory_is_used_up(&w->counters);
+	lend_anew(w);
+	if (workers_are_due(w->pen))
+		loop_stop(w->pen->loop);
+}
+
+/* ---- the worker ---- */
+
+/* A command of the leader. While it reads a long file of an access list the
+ * worker serves, and what else its leader sends waits. */
+struct making {
+	struct worker *worker;
+	struct message *message;
+	struct change_bytes bytes;
+	struct caller caller; /* its service stays: it has a prompt */
+	struct request request;
+};
+
+void
+worker_give_up_change(struct worker *w)
+{
+	struct making *k = w->making;
+
+	if (k == NULL)
+		return;
+	w->making = NULL;
+	request_fini(&k->request);
+	free(k->message);
+	free(k);
+}
+
+static void
+join_keys(struct pen *p, const char *bytes, unsigned count)
+{
+	struct shared_keys k;
+	struct service *svc;
+
+	for (; count > 0; count--, bytes += sizeof(k)) {
+		memcpy(&k, bytes, sizeof(k));
+		svc = service_find(p, k.service);
+		if (svc != NULL && svc->tls_config->server != NULL)
+			tls_server_join_keys(
+			    svc->tls_config->server, k.keys, k.length);
+	}
+	tls_wipe(&k, sizeof(k));
+}
+
+/* It is in force, or the worker makes no more: `rc` is -1, with a full
+ * message. */
+static void
+end_change(
+    struct worker *w, const struct change_bytes *c, int rc, struct error *e)
+{
+	if (rc == 0 && w->changes != w->next)
+		rc = error_set(e, "it changes nothing here");
+	inherited_fini(&w->pen->inherited);
+	w->is_stale = rc < 0;
+	if (rc < 0) {
+		worker_say(w->pen, MESSAGE_CANNOT, e->text, strlen(e->text));
+		return;
+	}
+	sync_hear(w->pen, c->states, c->head.states);
+	join_keys(w->pen, c->keys, c->head.keys);
+}
+
+static void
+go_on(struct making *k)
+{
+	struct worker *w = k->worker;
+	struct request *q = &k->request;
+	struct buffer *files = &w->pen->team.change.files;
+	enum request_result result = REQUEST_DONE;
+
+	if (!q->failed &&
+	    buffer_append(files, k->bytes.files, k->bytes.head.files) < 0)
+		q->failed = error_set(&q->error, "out of memory") < 0;
+	team_hush(w->pen, true);
+	while (!q->failed && (result = request_run(q)) == REQUEST_FULL)
+		buffer_cut(&q->reply.out, 0);
+	team_hush(w->pen, false);
+	buffer_fini(files);
+	if (result == REQUEST_WAITS && w->changes != w->next)
+		return; /* once it is in force only its answer waits */
+	end_change(w, &k->bytes, q->failed ? -1 : 0, &q->error);
+	worker_give_up_change(w);
+	loop_soon(w->pen->loop, &w->task);
+}
+
+static void
+on_wake(struct request *q)
+{
+	go_on(list_entry(q, struct making, request));
+}
+
+/* Returns 0, or -1 without memory. */
+static int
+make_line(struct worker *w, struct message *m, struct change_bytes *c)
+{
+	struct making *k = calloc(1, sizeof(*k));
+	char *line = strndup(c->line, c->head.line);
+	int rc = -1;
+
+	if (k != NULL && line != NULL) {
+		*k = (struct making){ .worker = w, .message = m };
+		k->caller.access = ACCESS_ADMIN;
+		k->caller.prompt = true;
+		memcpy(k->caller.service, c->head.service,
+		    sizeof(k->caller.service));
+		memcpy(k->caller.who, c->head.who, sizeof(k->caller.who));
+		request_init(&k->request, w->pen, &k->caller, on_wake);
+		if (change_read_names(c, w->pen, &k->request.names) < 0 ||
+		    request_begin(&k->request, line) < 0)
+			k->request.failed =
+			    error_set(&k->request.error, "out of memory") < 0;
+		k->bytes = *c;
+		w->making = k;
+		go_on(k);
+		rc = 0;
+	} else {
+		free(k);
+	}
+	free(line);
+	return rc;
+}
+
+/* As refresh.c does it. */
+static int
+make_refresh(struct worker *w, struct change_bytes *c, struct error *e)
+{
+	struct pen *p = w->pen;
+	struct plan *draft;
+	struct names n;
+	int rc = -1;
+
+	names_init(&n);
+	p->who = c->head.who;
+	team_hush(p, true);
+	draft = plan_copy(p->plan);
+	if (draft == NULL || change_read_names(c, p, &n) < 0) {
+		error_set(e, "out of memory");
+		plan_free(draft);
+	} else {
+		rc = apply_plan(p, draft, &n, e);
+	}
+	team_hush(p, false);
+	p->who = NULL;
+	names_fini(&n);
+	return rc;
+}
+
+void
+worker_change(struct worker *w, struct message *m)
+{
+	struct change_bytes c;
+	struct error e;
+	int rc = 0;
+
+	if (w->is_stale) {
+		channel_drop_fds(&w->channel, m);
+		free(m);
+		return;
+	}
+	worker_take_sockets(w, m);
+	if (change_begin(&c, m->bytes, m->length) < 0)
+		rc = error_set(&e, "it is not complete");
+	else if (c.head.number != w->changes + 1)
+		rc = error_set(&e, "an earlier change is missing");
+	w->next = w->changes + 1;
+	w->lists = c.head.lists;
+	if (rc == 0 && c.head.line > 0 && make_line(w, m, &c) == 0)
+		return;
+	if (rc == 0)
+		rc = c.head.line > 0 ? error_set(&e, "out of memory")
+				     : make_refresh(w, &c, &e);
+	end_change(w, &c, rc, &e);
+	free(m);
+}
+
+/* It must have read what its leader has. */
+static int
+check_files(const struct apply *a, struct error *e)
+{
+	const struct team *t = &a->pen->team;
+
+	if (buffer_length(&t->change.files) > 0)
+		return error_set(e, "the files are not those of the leader");
+	if (plan_acls_digest(&a->draft->acls) != t->worker->lists)
+		return error_set(
+		    e, "the access lists are not those of the leader");
+	return 0;
+}
+
+/* ---- either of them ---- */
+
+int
+workers_prepare(struct apply *a, struct error *e)
+{
+	struct team *t = &a->pen->team;
+
+	return t->worker != NULL ? check_files(a, e)
+	    : t->workers != NULL ? prepare_number(a, e)
+				 : 0;
+}
+
+void
+workers_commit(struct apply *a)
+{
+	struct team *t = &a->pen->team;
+
+	if (t->worker != NULL)
+		t->worker->changes = t->worker->next;
+	if (t->workers == NULL)
+		return;
+	post_change(a, t->workers);
+	commit_number(a);
+}
