@@ -33,6 +33,29 @@ dgram_batch_new(char *memory)
 	return b;
 }
 
+struct dgram_batch *
+dgram_batch_copy(const struct dgram_batch *b)
+{
+	struct dgram_batch *copy;
+	size_t bytes = 0;
+	unsigned i;
+	char *at;
+
+	for (i = 0; i < b->count; i++)
+		bytes += b->at[i].n;
+	copy = malloc(sizeof(*copy) + bytes);
+	if (copy == NULL)
+		return NULL;
+	memcpy(copy, b, sizeof(*copy));
+	at = (char *)(copy + 1);
+	for (i = 0; i < b->count; at += copy->at[i].n, i++) {
+		copy->at[i].bytes = at;
+		if (copy->at[i].n > 0)
+			memcpy(at, b->at[i].bytes, copy->at[i].n);
+	}
+	return copy;
+}
+
 /* ---- sockets ---- */
 
 /* A socket that is bound to one address answers from it anyway: to get it, and

@@ -43,6 +43,9 @@ struct dgram_batch {
 /* One with LOOP_SCRATCH bytes of memory, which stay the caller's; free() it.
  * NULL with errno ENOMEM. */
 struct dgram_batch *dgram_batch_new(char *memory);
+/* A copy of what one has, with memory of its own; free() it. NULL: memory is
+ * short. */
+struct dgram_batch *dgram_batch_copy(const struct dgram_batch *b);
 
 /* The receive buffers of many sockets, each of which may have to take a burst,
  * and none of which may have too much. All zero: none has one. */

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -77,6 +78,38 @@ next_burst(struct listener *l)
 }
 
 static void
+hand_over_waiting(struct listener *l)
+{
+	struct dgram_batch *b = l->waiting_batch;
+	int fd = l->waiting;
+
+	l->waiting = -1;
+	l->waiting_batch = NULL;
+	if (fd >= 0)
+		l->on_accept(l, fd, &l->waiting_who);
+	if (b != NULL)
+		l->on_batch(l, b);
+	free(b);
+}
+
+/* Its client may have waited for what the loop's number stands for, which comes
+ * first. Should that pause or close the listener the client counts as one that
+ * is in the backlog. */
+static void
+hand_over(struct listener *l, int fd, const struct peer *who)
+{
+	if (!loop_number_changed(l->loop)) {
+		l->on_accept(l, fd, who);
+		return;
+	}
+	l->waiting = fd;
+	l->waiting_who = *who;
+	(void)loop_check_number(l->loop);
+	if (!l->paused)
+		hand_over_waiting(l);
+}
+
+static void
 listener_on_ready(struct watch *w, unsigned ready)
 {
 	struct listener *l = container_of(w, struct listener, watch);
@@ -87,12 +120,12 @@ listener_on_ready(struct watch *w, unsigned ready)
 		l->on_datagrams(l);
 		return;
 	}
-	for (i = 0; i < burst && !l->paused && !l->starved; i++) {
+	for (i = 0; i < burst && !l->paused && !l->starved && l->fd >= 0; i++) {
 		struct peer who;
 		int fd = sock_accept(l->fd, &who);
 
 		if (fd >= 0) {
-			l->on_accept(l, fd, &who);
+			hand_over(l, fd, &who);
 			continue;
 		}
 		l->burst = 1;
@@ -110,6 +143,7 @@ listener_drain(struct listener *l)
 	unsigned i;
 	int fd;
 
+	hand_over_waiting(l);
 	if (l->datagram || l->left)
 		return;
 	/* The kernel queues one more than the backlog. */
@@ -143,6 +177,8 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->logged_ms = 0;
 	l->left = false;
 	l->passed = 0;
+	l->waiting = -1;
+	l->waiting_batch = NULL;
 	l->file = (struct sock_file){ .inode = 0 };
 	l->fd = sock_listen(at, o, &l->file, e);
 	return l->fd < 0 ? -1 : 0;
@@ -187,9 +223,28 @@ listener_close(struct listener *l)
 	timer_fini(&l->retry);
 	watch_stop(l->loop, &l->watch);
 	sock_file_remove(&l->file, &l->at);
+	if (l->waiting >= 0)
+		close(l->waiting);
+	free(l->waiting_batch);
+	l->waiting_batch = NULL;
 	dgram_replies_close(&l->replies);
 	close(l->fd);
-	l->fd = -1;
+	l->waiting = l->fd = -1;
+}
+
+bool
+listener_take(struct listener *l, struct dgram_batch *b)
+{
+	if (!loop_number_changed(l->loop)) {
+		l->on_batch(l, b);
+		return true;
+	}
+	free(l->waiting_batch);
+	l->waiting_batch = dgram_batch_copy(b); /* lost without memory */
+	(void)loop_check_number(l->loop);
+	if (!l->paused)
+		hand_over_waiting(l);
+	return l->fd >= 0 && !l->paused;
 }
 
 static void
@@ -232,6 +287,7 @@ listener_give(void *arg, struct listener *l)
 void
 listener_leave(void *arg, struct listener *l)
 {
+	hand_over_waiting(l);
 	if (l->passed >= 0)
 		listener_forget(arg, l);
 }
@@ -257,6 +313,7 @@ listener_resume(struct listener *l)
 	int error;
 
 	l->paused = false;
+	hand_over_waiting(l);
 	if (apply(l) == 0)
 		return 0;
 	error = errno;

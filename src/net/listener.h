@@ -31,11 +31,18 @@ struct listener {
 	struct timer retry;
 	/* A new connection, yours to close. May pause the listener. */
 	void (*on_accept)(struct listener *l, int fd, const struct peer *who);
-	/* Of datagrams instead: some may be read from l->fd. */
+	/* Of datagrams instead: some may be read from l->fd, and are given to
+	 * listener_take(). */
 	void (*on_datagrams)(struct listener *l);
+	void (*on_batch)(struct listener *l, struct dgram_batch *b);
 	bool datagram;
 	struct dgram_replies replies;
 	void *arg;
+	/* A client, or datagrams, that the loop's number came before: it paused
+	 * the listener. -1, NULL: none. */
+	int waiting;
+	struct peer waiting_who;
+	struct dgram_batch *waiting_batch;
 };
 
 struct listener_owner {
@@ -81,6 +88,13 @@ void listener_forget(void *arg, struct listener *l);
  * flood of new clients does not keep it busy for ever. None, when the socket
  * was left to another process. */
 void listener_drain(struct listener *l);
+
+/* Calls on_batch() with datagrams that on_datagrams() has received. What its
+ * loop's number stands for comes first: then the batch is a copy, as memory of
+ * batches is shared, and waits while that pauses the listener. Returns whether
+ * more may be received: false if it has been paused, or closed; then its owner
+ * may be gone. */
+bool listener_take(struct listener *l, struct dgram_batch *b);
 
 /* Stops accepting; connections wait in the backlog. */
 void listener_pause(struct listener *l);

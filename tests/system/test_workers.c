@@ -1247,7 +1247,8 @@ START_TEST(the_watchdog_replaces_a_stopped_one)
 }
 END_TEST
 
-/* Sockets of a new listener, too, wait for one that is stopped. */
+/* Sockets of a new listener, too, wait for one that is stopped; so does the
+ * answer, as it has old ones. */
 START_TEST(a_stopped_worker_gets_its_sockets)
 {
 	const char *line = text("connections %08000d\n", 0);
@@ -1263,8 +1264,13 @@ START_TEST(a_stopped_worker_gets_its_sockets)
 		endpoint_send(fd, line, strlen(line));
 		close(fd);
 	}
-	answers(text("listen %s", next.text), next.text);
+	fd = endpoint_connect(&ctl);
+	line = text("listen %s\n", next.text);
+	endpoint_send(fd, line, strlen(line));
+	WAIT_FOR(strstr(ask("listen"), next.text) != NULL, SOON);
 	kill(worker(0), SIGCONT);
+	ck_assert_ptr_nonnull(strstr(endpoint_recv_all(fd), next.text));
+	close(fd);
 	front = next;
 	hold(0, CLIENTS);
 	let_go(0, CLIENTS);
@@ -1274,14 +1280,19 @@ START_TEST(a_stopped_worker_gets_its_sockets)
 }
 END_TEST
 
-/* What is in force in the leader is gone when the worker wants to read it. */
+/* What is in force in the leader is gone when the worker wants to read it. The
+ * one of `client` has read it (-1: perhaps). */
 static void
-one_cannot_change(void)
+one_cannot_change(int client)
 {
 	kill(worker(0), SIGSTOP);
 	write_file(scratch("list"), "permit 127.0.0.0/8\n");
 	is_done(text("acl 1 file %s", scratch("list")));
 	is_done("server 1 drain");
+	if (client >= 0) {
+		hold(client, 1);
+		let_go(client, 1);
+	}
 	ck_assert_int_eq(unlink(scratch("list")), 0);
 	kill(worker(0), SIGCONT);
 	WAIT_FOR(
@@ -1292,12 +1303,13 @@ one_cannot_change(void)
  * of the old ones go on, and are counted. */
 START_TEST(one_that_cannot_change_is_replaced)
 {
-	int i;
+	int of[WORKERS], i;
 
 	begin(backend_echo);
 	UP("--worker-watchdog", "0");
 	hold(0, CLIENTS);
-	one_cannot_change();
+	one_of_each(of);
+	one_cannot_change(CLIENTS + of[1]);
 	WAIT_FOR(count_children() == 2 * WORKERS, SOON);
 	WAIT_FOR(child_has_said(&pen.child, "new workers=2 before=2"), SOON);
 	WAIT_FOR(count_in(ask("connections"), "\n") == 0, SOON);
@@ -1306,10 +1318,10 @@ START_TEST(one_that_cannot_change_is_replaced)
 		endpoint_expect_echo(fds[i], "still here");
 	answers("servers",
 	    text("1 addr 127.0.0.1 port %d conn %d", b.at.port, CLIENTS / 2));
-	ck_assert_int_eq(statistic("accepted"), 2 * CLIENTS);
+	ck_assert_int_eq(statistic("accepted"), 2 * CLIENTS + 1);
 	let_go(0, CLIENTS);
 	WAIT_FOR(count_children() == WORKERS, SOON);
-	ck_assert_int_eq(statistic("accepted"), 2 * CLIENTS);
+	ck_assert_int_eq(statistic("accepted"), 2 * CLIENTS + 1);
 	is_done("server 1 up");
 	let_go(CLIENTS, CLIENTS);
 	ck_assert_int_eq(
@@ -1394,7 +1406,7 @@ START_TEST(one_is_killed_in_a_change)
 		if (_i < 4)
 			is_done("server 1 drain");
 		else
-			one_cannot_change();
+			one_cannot_change(-1);
 		if (_i == 3)
 			ck_assert_int_eq(count_in(hear(20), "a"), 20);
 		kill(worker(0), SIGKILL);

@@ -23,6 +23,7 @@ struct pool_share;
 struct pen;
 struct server;
 struct service;
+struct wait;
 struct worker;
 struct workers;
 
@@ -66,6 +67,9 @@ struct team {
 	 * their answers. Returns 0, or -1 with a short message. */
 	int (*ask)(
 	    struct call *c, const char *line, size_t length, struct error *e);
+	/* What the answer of a command waits for that is in force: if it takes
+	 * addresses away, until no worker listens there. NULL: nothing. */
+	struct wait *(*await_close)(struct pen *p);
 	/* Workers take no new clients; when it ends is the leader's to say. */
 	void (*drain)(struct pen *p);
 	/* Whether there are workers yet: one that drains ends after its last

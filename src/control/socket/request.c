@@ -365,6 +365,9 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	if (row->flags & ROW_START && q->pen->phase >= PHASE_SERVING)
 		return error_set(e, "can be set only at startup");
 	rc = request_change(q, &c, waits, e);
+	if (rc == 0 && !*waits && c.wait == NULL && q->caller != NULL &&
+	    q->pen->team.await_close != NULL)
+		c.wait = q->pen->team.await_close(q->pen);
 	if (c.reloads && !*waits)
 		end_reload(q->pen, rc == 0);
 	request_finish(q, &c, rc == 0 && !*waits);

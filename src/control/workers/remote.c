@@ -29,7 +29,7 @@ struct remote {
 	struct list link;
 	struct task wake;
 	struct loop *loop;
-	struct reply *reply;
+	struct reply *reply; /* NULL: only the ends of the answers count */
 	uint32_t number;
 	unsigned count;
 	struct remote_answer answer[]; /* by worker */
@@ -131,7 +131,7 @@ remote_continue(struct wait *w, struct buffer *out, struct error *e)
 
 	if (remote_waits(a))
 		return WAIT_ON;
-	failed = failure_of_all(a);
+	failed = a->reply != NULL ? failure_of_all(a) : NULL;
 	if (failed != NULL) {
 		*e = failed->error;
 		a->reply->classic = failed->classic;
@@ -208,48 +208,63 @@ concerned(const struct call *c, unsigned count)
 	return sock_group_of(&who, count, SOCK_GROUP_BY_ADDRESS);
 }
 
+/* To worker `only`; its count: to all. Returns 0, or -1 without memory: then it
+ * is freed. */
 static int
-write_question(const struct remote *a, const struct call *c, const char *line,
-    size_t length, struct buffer *out)
+post_question(struct remote *a, struct workers *w, unsigned only,
+    struct question *q, const char *line, size_t length)
 {
-	struct question q = { .number = a->number,
-		.access =
-		    c->caller != NULL ? c->caller->access : ACCESS_ADMIN };
+	struct buffer out;
+	struct seat *s;
+	int rc;
 
-	memcpy(q.service, c->service->name, sizeof(q.service));
-	return buffer_append(out, &q, sizeof(q)) |
-	    buffer_append(out, line, length);
+	q->number = a->number;
+	buffer_init(&out);
+	rc = buffer_append(&out, q, sizeof(*q)) |
+	    buffer_append(&out, line, length);
+	SEAT_EACH (w, s) {
+		if (rc < 0 || (only < w->count && only != s->member - 1))
+			continue;
+		a->answer[s->member - 1].waits = true;
+		seat_post(
+		    s, MESSAGE_ASK, buffer_bytes(&out), buffer_length(&out));
+	}
+	buffer_fini(&out);
+	if (rc < 0)
+		remote_end(&a->wait);
+	return rc;
 }
 
 int
 remote_begin(struct call *c, const char *line, size_t length, struct error *e)
 {
 	struct workers *w = c->pen->team.workers;
-	unsigned only = concerned(c, w->count);
-	struct remote *a;
-	struct buffer q;
-	struct seat *s;
-	int rc;
+	struct question q = { .access =
+				  c->caller != NULL ? c->caller->access
+						    : ACCESS_ADMIN };
+	struct remote *a = remote_new(w);
 
-	a = remote_new(w);
 	if (a == NULL)
 		return error_set(e, "out of memory");
-	buffer_init(&q);
 	a->reply = c->reply;
-	rc = write_question(a, c, line, length, &q);
-	SEAT_EACH (w, s) {
-		if (rc < 0 || (only < w->count && only != s->member - 1))
-			continue;
-		a->answer[s->member - 1].waits = true;
-		seat_post(s, MESSAGE_ASK, buffer_bytes(&q), buffer_length(&q));
-	}
-	buffer_fini(&q);
-	if (rc < 0) {
-		remote_end(&a->wait);
+	memcpy(q.service, c->service->name, sizeof(q.service));
+	if (post_question(a, w, concerned(c, w->count), &q, line, length) < 0)
 		return error_set(e, "out of memory");
-	}
 	c->wait = &a->wait;
 	return 0;
+}
+
+/* An empty line: a worker has made the changes before it when it answers. */
+struct wait *
+remote_await_close(struct pen *p)
+{
+	struct workers *w = p->team.workers;
+	struct question q = { .access = ACCESS_LOOK };
+	struct remote *a = w->closes ? remote_new(w) : NULL;
+
+	if (a == NULL || post_question(a, w, w->count, &q, "", 0) < 0)
+		return NULL;
+	return &a->wait;
 }
 
 static struct remote *

@@ -80,18 +80,42 @@ grow(struct apply *a, unsigned members, struct error *e)
 	return 0;
 }
 
-/* Another number of workers has its room before it is in force. */
+/* Sockets of a member that is not there any more would be first in the group
+ * of new ones at the same address. */
+static bool
+takes_addresses_away(const struct apply *a)
+{
+	const struct plan *wanted;
+	const struct service *svc;
+	unsigned i = 0;
+
+	SERVICE_EACH (a->pen, svc) {
+		if (svc->leaves)
+			continue;
+		wanted = plan_service_near(a->draft, i++, svc->name);
+		if (wanted == NULL ||
+		    !listen_list_equal(&wanted->listen, &svc->plan->listen))
+			return true;
+	}
+	return false;
+}
+
+/* Another number of workers has its room before it is in force. Nothing can
+ * fail after that. */
 static int
-prepare_number(struct apply *a, struct error *e)
+prepare_change(struct apply *a, struct error *e)
 {
 	struct workers *w = a->pen->team.workers;
 	unsigned wanted = workers_wanted(a->pen, a->wanted);
 
+	w->closes = takes_addresses_away(a);
 	if (grow(a, wanted, e) < 0)
 		return -1;
-	if (wanted == w->wanted || wanted == w->count)
-		return 0;
-	return reserve_fill(&w->reserve, wanted, e);
+	if (wanted != w->wanted && wanted != w->count &&
+	    reserve_fill(&w->reserve, wanted, e) < 0)
+		return -1;
+	workers_announce(w);
+	return 0;
 }
 
 /* Those of listeners that are new. */
@@ -107,6 +131,8 @@ post_sockets(const struct apply *all, struct seat *s)
 			    s->member - 1, false, seat_post_socket, s);
 }
 
+/* Workers know of it since it was prepared; without memory they get one that
+ * they cannot make. */
 static void
 post_change(const struct apply *a, struct workers *w)
 {
@@ -120,8 +146,6 @@ post_change(const struct apply *a, struct workers *w)
 		buffer_cut(&change, 0);
 	}
 	SEAT_EACH (w, s) {
-		if (buffer_length(&change) == 0)
-			continue;
 		post_sockets(a, s);
 		seat_post(s, MESSAGE_CHANGE, buffer_bytes(&change),
 		    buffer_length(&change));
@@ -208,6 +232,7 @@ end_change(
 		rc = error_set(e, "it changes nothing here");
 	inherited_fini(&w->pen->inherited);
 	w->is_stale = rc < 0;
+	w->taken++;
 	if (rc < 0) {
 		worker_say(w->pen, MESSAGE_CANNOT, e->text, strlen(e->text));
 		return;
@@ -309,6 +334,7 @@ worker_change(struct worker *w, struct message *m)
 	int rc = 0;
 
 	if (w->is_stale) {
+		w->taken++;
 		channel_drop_fds(&w->channel, m);
 		free(m);
 		return;
@@ -351,7 +377,7 @@ workers_prepare(struct apply *a, struct error *e)
 	struct team *t = &a->pen->team;
 
 	return t->worker != NULL ? check_files(a, e)
-	    : t->workers != NULL ? prepare_number(a, e)
+	    : t->workers != NULL ? prepare_change(a, e)
 				 : 0;
 }
 

@@ -6,10 +6,11 @@
  *
  * It exists before the processes that share it are forked. Places are given by
  * each of them, in the same order, and never given back. Pages in which nothing
- * was written take no memory. */
+ * was written take no memory. In front of A the last part has a number. */
 #ifndef PEN_CONTROL_SHARED_MEMORY_H
 #define PEN_CONTROL_SHARED_MEMORY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,12 @@ static inline void *
 shared_memory_at(const struct shared_memory *m, unsigned part, uint32_t place)
 {
 	return m->parts + part * m->size + (size_t)place * SHARED_MEMORY_LINE;
+}
+
+static inline _Atomic uint32_t *
+shared_memory_number(const struct shared_memory *m)
+{
+	return shared_memory_at(m, m->count - 1, 0);
 }
 
 #endif

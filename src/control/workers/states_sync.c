@@ -34,15 +34,6 @@ sync_write(
 	return buffer_append(out, &r, sizeof(r));
 }
 
-static void
-tell_all(struct pen *p, const struct state_record *r)
-{
-	struct seat *s;
-
-	SEAT_EACH (p->team.workers, s)
-		seat_post(s, MESSAGE_STATE, r, sizeof(*r));
-}
-
 /* A worker knows by its clients that a server fails, or answers again. That a
  * time is over all know by themselves. */
 static bool
@@ -76,7 +67,8 @@ sync_tell(struct service *svc, struct server *s)
 
 	if (p->team.worker == NULL) {
 		fill(svc, s, &r);
-		tell_all(p, &r);
+		workers_post(p->team.workers, MESSAGE_STATE, &r, sizeof(r));
+		workers_announce(p->team.workers);
 	} else if (is_news(s)) {
 		say_state(p->team.worker, svc, s);
 	}

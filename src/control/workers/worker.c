@@ -190,6 +190,7 @@ hear(struct worker *w, const struct message *m)
 		break;
 	case MESSAGE_STATE:
 		sync_hear(p, m->bytes, m->length);
+		w->taken++;
 		break;
 	case MESSAGE_PING:
 		worker_say(p, MESSAGE_PONG, NULL, 0);
@@ -198,10 +199,9 @@ hear(struct worker *w, const struct message *m)
 		hang_up(p);
 		break;
 	case MESSAGE_PAUSE:
-		services_pause(p, true);
-		break;
 	case MESSAGE_RESUME:
-		services_pause(p, false);
+		w->is_paused = m->type == MESSAGE_PAUSE;
+		services_pause(p, w->is_paused || w->is_behind);
 		break;
 	case MESSAGE_GIVE:
 		give(w, m);
@@ -237,32 +237,68 @@ next_message(struct worker *w)
 }
 
 static void
+take_message(struct worker *w, struct message *m)
+{
+	if (m->type == MESSAGE_CHANGE) {
+		worker_change(w, m);
+		return;
+	}
+	hear(w, m);
+	free(m);
+}
+
+/* No client is accepted, and no datagram received, by a state that the leader
+ * changes: the change has not come, or not all of it, or waits for a file. */
+static void
+pause_while_behind(struct worker *w)
+{
+	uint32_t number = atomic_load(w->announced.now);
+	bool behind = (int32_t)(number - w->taken) > 0;
+
+	if ((!behind && !w->is_behind) || w->pen->phase == PHASE_STOPPING)
+		return;
+	w->is_behind = behind;
+	services_pause(w->pen, behind || w->is_paused);
+}
+
+/* Without its leader a worker has no control and would not be replaced. What a
+ * message does may be to accept clients, which is to take messages. */
+static void
 worker_take_messages(struct worker *w)
 {
 	struct message *m;
+	int rc;
 
-	while ((m = next_message(w)) != NULL) {
-		if (m->type == MESSAGE_CHANGE) {
-			worker_change(w, m);
-			continue;
-		}
-		hear(w, m);
-		free(m);
-	}
+	w->take_again = true;
+	if (w->takes)
+		return;
+	w->takes = true;
+	do {
+		w->take_again = false;
+		rc = channel_read(&w->channel);
+		while ((m = next_message(w)) != NULL)
+			take_message(w, m);
+	} while (w->take_again && rc == 0);
+	w->takes = false;
+	pause_while_behind(w);
+	if (rc < 0)
+		stopping_end(w->pen);
 }
 
-/* Without its leader a worker has no control and would not be replaced. */
 static void
 on_ready(struct watch *watch, unsigned ready)
 {
 	struct worker *w = container_of(watch, struct worker, watch);
-	int rc = channel_read(&w->channel);
 
 	worker_take_messages(w);
 	if (ready & READY_WRITE)
 		say_rest(w);
-	if (rc < 0)
-		stopping_end(w->pen);
+}
+
+static void
+on_announced(struct shared_number *n)
+{
+	worker_take_messages(container_of(n, struct worker, announced));
 }
 
 static void
@@ -432,6 +468,14 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 		services_part(p);
 	p->team.share = &w->share;
 	services_join(p);
+	w->is_paused = waits;
+	w->announced = (struct shared_number){
+		.now = shared_memory_number(&w->counters),
+		.seen = all->announced,
+		.on_change = on_announced
+	};
+	w->taken = w->announced.seen;
+	loop_watch_number(p->loop, &w->announced);
 	w->channel = *end;
 	list_init(&w->channel.messages);
 	w->task.run = worker_on_task;
@@ -461,6 +505,7 @@ worker_free(struct worker *w)
 		return;
 	if (w->pen->phase == PHASE_STOPPING)
 		channel_empty(&w->channel, LAST_MS);
+	loop_watch_number(w->pen->loop, NULL);
 	worker_forget_answers(w);
 	worker_give_up_change(w);
 	list_remove(&w->task.link);

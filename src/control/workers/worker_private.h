@@ -18,6 +18,11 @@ struct worker {
 	struct channel channel; /* to the leader */
 	struct watch watch;
 	struct task task; /* takes messages that came while it sent some */
+	struct shared_number announced; /* changes and states, to all .. */
+	uint32_t taken;		/* .. of which so many are in force here */
+	bool is_behind;		/* it accepts nothing until all are */
+	bool is_paused;		/* by its leader */
+	bool takes, take_again; /* messages */
 	struct pool_share share;       /* its own part is this worker's .. */
 	struct shared_memory counters; /* .. as it is of this */
 	struct list answers;	 /* struct answering, remote.c */

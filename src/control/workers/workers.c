@@ -44,6 +44,12 @@ workers_post(struct workers *w, unsigned type, const void *bytes, size_t n)
 		seat_post(s, type, bytes, n);
 }
 
+void
+workers_announce(struct workers *w)
+{
+	atomic_store(shared_memory_number(&w->counters), ++w->announced);
+}
+
 static void
 post_all(struct pen *p, unsigned type)
 {
@@ -244,6 +250,7 @@ workers_open(struct pen *p, unsigned count, struct error *e)
 	p->team.clear = tally_clear;
 	p->team.join = workers_join;
 	p->team.ask = remote_begin;
+	p->team.await_close = remote_await_close;
 	p->team.drain = workers_drain;
 	p->team.has_workers = workers_are_there;
 	p->team.pause = workers_pause;

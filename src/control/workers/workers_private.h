@@ -76,10 +76,12 @@ struct workers {
 	bool put_off;	 /* it could not be forked, until .. */
 	struct timer again;
 	struct reserve reserve; /* room for it, until then */
+	bool closes;		/* the last change takes addresses away */
 	bool waits;		/* none accepts yet: not all are there */
 	struct task lend;	/* see lend.c */
 	bool lends_anew;	/* there are other sockets */
 	uint32_t changes;	/* the number of the last one */
+	uint32_t announced;	/* changes and states */
 	bool paused;	 /* none accepts, and none is forked */
 	bool leaves;	 /* others have the clients */
 	unsigned giver;	 /* whose state is gathered, from 0 on .. */
@@ -129,6 +131,9 @@ struct message *seat_wait(
 /* Sends to all of a set. */
 void workers_post(
     struct workers *w, unsigned type, const void *bytes, size_t n);
+/* A change or a state is posted, or will be: a worker accepts no client before
+ * it has obeyed as many as the number in the shared memory of the set. */
+void workers_announce(struct workers *w);
 /* Frees a set, and those before it; the processes go on. */
 void workers_forget(struct workers *w);
 /* The set has no process any more: a past one ends. */
@@ -159,6 +164,8 @@ void lend_on_task(struct task *t);
 /* remote.c: a piece of an answer; and a worker that answers no more. */
 void remote_hear(struct seat *s, const struct message *m);
 void remote_lose(struct seat *s);
+/* For team.await_close(). */
+struct wait *remote_await_close(struct pen *p);
 int remote_begin(
     struct call *c, const char *line, size_t length, struct error *e);
 

@@ -67,6 +67,36 @@ loop_poll_library(struct loop *l)
 	l->library_due = true;
 }
 
+/* ---- a number of another process ---- */
+
+void
+loop_watch_number(struct loop *l, struct shared_number *n)
+{
+	l->number = n;
+}
+
+bool
+loop_number_changed(const struct loop *l)
+{
+	return l->number != NULL && !l->in_number &&
+	    atomic_load(l->number->now) != l->number->seen;
+}
+
+bool
+loop_check_number(struct loop *l)
+{
+	struct shared_number *n = l->number;
+	bool changed = false;
+
+	while (loop_number_changed(l)) {
+		changed = l->in_number = true;
+		n->seen = atomic_load(n->now);
+		n->on_change(n);
+		l->in_number = false;
+	}
+	return changed;
+}
+
 /* ---- tasks ---- */
 
 /* Where libevent does the waiting it wakes the loop at once, but after
@@ -91,6 +121,7 @@ loop_run_tasks(struct loop *l)
 
 	if (list_is_empty(&l->tasks))
 		return;
+	(void)loop_check_number(l);
 	list_insert_after(l->tasks.prev, &now);
 	list_remove(&l->tasks);
 	while ((link = list_first(&now)) != NULL) {

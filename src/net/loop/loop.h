@@ -13,6 +13,7 @@
 #ifndef PEN_NET_LOOP_H
 #define PEN_NET_LOOP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -136,6 +137,22 @@ void timer_init(struct timer *t, void (*on_time)(struct timer *t));
 int timer_start(struct loop *l, struct timer *t, uint64_t ms);
 void timer_stop(struct timer *t);
 void timer_fini(struct timer *t);
+
+/* A number in memory that another process shares, which raises it when it has
+ * done something that callbacks here must not miss. */
+struct shared_number {
+	const _Atomic uint32_t *now;
+	uint32_t seen;
+	void (*on_change)(struct shared_number *n);
+};
+/* `n`, one at most, is looked at before each callback; NULL: none is. */
+void loop_watch_number(struct loop *l, struct shared_number *n);
+/* Whether it differs from what was seen; not during on_change(). */
+bool loop_number_changed(const struct loop *l);
+/* For a callback that has just taken something in, as a client: calls
+ * on_change() if so, which may do what any callback may. Returns whether it was
+ * called. */
+bool loop_check_number(struct loop *l);
 
 /* Calls `on_signal(arg)` in the loop for each delivery of `signo`. The loop
  * owns the registration. Returns 0, or -1 with errno. */

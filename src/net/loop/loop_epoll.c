@@ -208,8 +208,10 @@ one_turn(struct loop *l)
 	loop_update_now(l);
 	l->wake = 0;
 	for (i = 0; i < n; i++) {
-		struct watch *w = watch_of(ev[i].data.u64);
+		struct watch *w;
 
+		(void)loop_check_number(l);
+		w = watch_of(ev[i].data.u64);
 		if (w != NULL)
 			w->on_ready(w, from_epoll(ev[i].events));
 	}

@@ -22,6 +22,8 @@ struct loop {
 	unsigned turn;
 	uint16_t starts; /* of watches; wraps around */
 	struct list tasks;
+	struct shared_number *number; /* NULL: none */
+	bool in_number;		      /* its on_change() is running */
 	bool stopped;
 	bool failed; /* the event library has */
 	struct signal_watch *signals;

@@ -122,6 +122,8 @@ loop_run_timers(struct loop *l)
 		heap_remove(&l->due, n);
 		list_append(&now, &l->slots[n].timer->link);
 	}
+	if (!list_is_empty(&now))
+		(void)loop_check_number(l);
 	while ((link = list_first(&now)) != NULL) {
 		struct timer *t = list_entry(link, struct timer, link);
 

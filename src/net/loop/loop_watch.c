@@ -20,16 +20,25 @@ struct watch_event {
 	struct event *event;
 };
 
+/* The watch may have been stopped, and its descriptor have another one. */
+static bool
+is_gone(const struct loop *l, evutil_socket_t fd, uint16_t start)
+{
+	return l->events[fd] == NULL || l->events[fd]->watch->start != start;
+}
+
 static void
 on_event(evutil_socket_t fd, short what, void *arg)
 {
 	struct watch_event *we = arg;
 	struct loop *l = we->loop;
+	uint16_t start = we->watch->start;
 	struct timeval began;
 	unsigned ready = 0;
 
-	(void)fd;
 	loop_update_now(l);
+	if (loop_check_number(l) && is_gone(l, fd, start))
+		return;
 	/* A turn has begun when the library's cached time has changed: it reads
 	 * the clock each time it polls the sockets, and only then. */
 	event_base_gettimeofday_cached(l->base, &began);

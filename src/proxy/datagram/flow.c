@@ -438,6 +438,17 @@ take_batch(struct flows *fs, struct listener *l, const struct dgram_batch *b)
 		flow_take(fs, &a[i]);
 }
 
+void
+flows_on_batch(struct listener *l, struct dgram_batch *b)
+{
+	struct frontend_core *f = l->arg;
+
+	if (proxy_datagrams(f))
+		flows_take_named(f->flows, l, b);
+	else
+		take_batch(f->flows, l, b);
+}
+
 /* The memory of the batch is shared, and nothing is received into it before all
  * of it was passed on. Returns whether that was all. */
 static bool
@@ -448,10 +459,8 @@ take_from(struct flows *fs, struct listener *l, int fd)
 
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
 		n = dump_receive(f->options.dump, fd, fs->batch);
-		if (n > 0 && proxy_datagrams(f))
-			flows_take_named(fs, l, fs->batch);
-		else if (n > 0)
-			take_batch(fs, l, fs->batch);
+		if (n > 0 && !listener_take(l, fs->batch))
+			return false;
 	}
 	return n < DGRAM_BATCH;
 }
@@ -466,6 +475,8 @@ flows_on_datagrams(struct listener *l)
 
 	fs->newcomers = 0;
 	all = take_from(fs, l, l->fd);
+	if (l->fd < 0)
+		return;
 	flow_turn_over(fs, l, all);
 	/* what is older than what it may have received has been read */
 	fd = all ? dgram_reply_next(&l->replies, l->fd) : -1;

@@ -81,8 +81,9 @@ bool flows_find(
 /* The first one whose number is not below `from`. */
 bool flows_next(const struct flows *fs, uint64_t from, struct flow_info *info);
 
-/* A listener has datagrams; for listener.on_datagrams. */
+/* A listener has datagrams; for listener.on_datagrams, and .on_batch. */
 void flows_on_datagrams(struct listener *l);
+void flows_on_batch(struct listener *l, struct dgram_batch *b);
 /* Makes the flow of a client, which came to `l`, as another process had it: its
  * next datagram goes to the server, by the socket of that process if there is
  * one, which is this one's, or closed, in any case. Returns whether there was

@@ -294,17 +294,28 @@ dns_take(struct dns *d, struct listener *l, struct dgram *in)
 		pass_on(q);
 }
 
-static void
+void
+dns_on_batch(struct listener *l, struct dgram_batch *b)
+{
+	struct frontend_core *f = l->arg;
+	unsigned i;
+
+	for (i = 0; i < b->count; i++)
+		dns_take(f->dns, l, &b->at[i]);
+}
+
+/* Returns whether it may go on. */
+static bool
 dns_take_from(struct dns *d, struct listener *l, int fd)
 {
 	int round, n = DGRAM_BATCH;
-	unsigned i;
 
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
 		n = dump_receive(d->frontend->options.dump, fd, d->batch);
-		for (i = 0; n > 0 && i < d->batch->count; i++)
-			dns_take(d, l, &d->batch->at[i]);
+		if (n > 0 && !listener_take(l, d->batch))
+			return false;
 	}
+	return true;
 }
 
 void
@@ -313,10 +324,11 @@ dns_on_datagrams(struct listener *l)
 	struct frontend_core *f = l->arg;
 	int fd;
 
-	dns_take_from(f->dns, l, l->fd);
+	if (!dns_take_from(f->dns, l, l->fd))
+		return;
 	fd = dgram_reply_next(&l->replies, l->fd);
 	if (fd >= 0)
-		dns_take_from(f->dns, l, fd);
+		(void)dns_take_from(f->dns, l, fd);
 }
 
 /* ---- from servers ---- */

@@ -55,8 +55,9 @@ void dns_become(struct dns *d);
  * gone. A new dns_retry or dns_timeout counts for the queries that wait
  * already, too. */
 void dns_adjust(struct dns *d);
-/* A listener has queries; for listener.on_datagrams. */
+/* A listener has queries; for listener.on_datagrams, and .on_batch. */
 void dns_on_datagrams(struct listener *l);
+void dns_on_batch(struct listener *l, struct dgram_batch *b);
 /* Drops the queries that came in through a listener that closes. */
 void dns_leave(struct dns *d, const struct listener *l);
 

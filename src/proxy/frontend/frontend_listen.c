@@ -89,6 +89,7 @@ open_listener(struct frontend *f, struct frontend_listener *fl,
 	l->on_accept = on_accept;
 	l->on_datagrams =
 	    f->core.options.dns.on ? dns_on_datagrams : flows_on_datagrams;
+	l->on_batch = f->core.options.dns.on ? dns_on_batch : flows_on_batch;
 	frontend_prepare_datagrams(f, l->fd, a);
 	l->arg = &f->core;
 	/* no limit of connections holds back datagrams */
@@ -493,6 +494,7 @@ drain_datagrams(struct frontend *f, struct listener *l)
 {
 	if (!f->core.options.dns.on)
 		return; /* known flows go on */
+	listener_drain(l);
 	if (f->core.started && !l->left)
 		dns_on_datagrams(l);
 	listener_pause(l);

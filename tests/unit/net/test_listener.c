@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "net/listener.h"
@@ -27,6 +28,12 @@ static int accepted, wanted;	  /* connections so far, before stopping */
 static int in_turn, most_in_turn; /* of one wake-up */
 static unsigned turn;
 static bool pause_each;
+static _Atomic uint32_t number; /* of another process, which each client .. */
+static bool raises;		/* .. makes raise it */
+static struct shared_number shared;
+static int changes, last; /* what closes the listener */
+static bool drains;
+static int pauses; /* the change that pauses it */
 
 static void
 on_accept(struct listener *from, int fd, const struct peer *who)
@@ -41,6 +48,9 @@ on_accept(struct listener *from, int fd, const struct peer *who)
 		most_in_turn = in_turn;
 	if (pause_each)
 		listener_pause(from);
+	/* what each client before it has raised was obeyed */
+	ck_assert(!raises || drains || shared.seen == number);
+	number += raises;
 	if (++accepted == wanted)
 		loop_stop(loop);
 }
@@ -67,7 +77,8 @@ begin(const struct addr *at, unsigned budget)
 	l.arg = &loop;
 	accepted = in_turn = most_in_turn = 0;
 	turn = loop_turn(loop);
-	pause_each = false;
+	pause_each = raises = drains = false;
+	changes = last = pauses = 0;
 	timer_init(&alarm_, on_alarm);
 }
 
@@ -320,6 +331,157 @@ START_TEST(closed_while_starved)
 }
 END_TEST
 
+/* ---- a number of another process ---- */
+
+static void
+on_change(struct shared_number *n)
+{
+	ck_assert_ptr_eq(n, &shared);
+	ck_assert(!loop_check_number(loop));
+	if (++changes == pauses) {
+		listener_pause(&l);
+		loop_stop(loop);
+	}
+	if (changes != last)
+		return;
+	if (drains)
+		listener_drain(&l);
+	listener_close(&l);
+	loop_stop(loop);
+}
+
+static void
+watch_number(void)
+{
+	shared = (struct shared_number){
+		.now = &number, .seen = number, .on_change = on_change
+	};
+	loop_watch_number(loop, &shared);
+	raises = true;
+}
+
+/* It comes before the next client, also of those that are accepted together. */
+START_TEST(a_number_is_checked_for_each)
+{
+	begin_tcp(64);
+	watch_number();
+	connect_clients(CLIENTS);
+	ck_assert_int_eq(listener_resume(&l), 0);
+	run(CLIENTS, 10000);
+	ck_assert_int_eq(accepted, CLIENTS);
+	ck_assert_int_gt(most_in_turn, 1);
+	ck_assert_int_ge(changes, CLIENTS - 1);
+	close_clients(CLIENTS);
+	end();
+}
+END_TEST
+
+/* What closes it meanwhile closes the client that was just accepted, too, as
+ * those in the backlog; or all of them are served. */
+START_TEST(closed_for_a_number)
+{
+	char byte;
+
+	begin_tcp(64);
+	watch_number();
+	connect_clients(CLIENTS);
+	drains = _i;
+	last = 5; /* within a burst */
+	ck_assert_int_eq(listener_resume(&l), 0);
+	run(CLIENTS + 1, 10000);
+	ck_assert_int_eq(l.fd, -1);
+	ck_assert_int_ge(changes, last);
+	ck_assert_int_eq(accepted, drains ? CLIENTS : last);
+	ck_assert_int_le(recv(clients[last], &byte, 1, 0), 0);
+	close_clients(CLIENTS);
+	end();
+}
+END_TEST
+
+/* What pauses it lets the client that was just accepted wait, too. */
+START_TEST(paused_for_a_number)
+{
+	begin_tcp(64);
+	watch_number();
+	pauses = 5;
+	connect_clients(CLIENTS);
+	ck_assert_int_eq(listener_resume(&l), 0);
+	run(CLIENTS, 10000);
+	ck_assert_int_eq(changes, pauses);
+	ck_assert_int_eq(accepted, pauses);
+	ck_assert_int_ge(l.waiting, 0);
+	ck_assert_int_eq(listener_resume(&l), 0);
+	ck_assert_int_eq(accepted, pauses + 1);
+	run(CLIENTS, 10000);
+	ck_assert_int_eq(accepted, CLIENTS);
+	close_clients(CLIENTS);
+	end();
+}
+END_TEST
+
+static struct dgram_batch *
+two_datagrams(char *memory)
+{
+	struct dgram_batch *b = dgram_batch_new(memory);
+
+	b->count = 2;
+	b->at[0].n = 3;
+	b->at[1].n = 0;
+	memcpy(b->at[0].bytes, "one", 3);
+	return b;
+}
+
+static unsigned batches;
+static struct dgram_batch *its_own; /* not a copy */
+
+static void
+on_batch(struct listener *from, struct dgram_batch *b)
+{
+	ck_assert_ptr_eq(from, &l);
+	ck_assert(shared.seen == number);
+	ck_assert_uint_eq(b->count, 2);
+	ck_assert_uint_eq(b->at[0].n, 3);
+	ck_assert_int_eq(memcmp(b->at[0].bytes, "one", 3), 0);
+	ck_assert_uint_eq(b->at[1].n, 0);
+	ck_assert((b == its_own) == (batches == 0));
+	batches++;
+}
+
+/* Their memory may be used meanwhile, and the listener be paused or closed. */
+START_TEST(a_number_is_checked_for_datagrams)
+{
+	char *memory = malloc(LOOP_SCRATCH);
+	struct dgram_batch *b;
+
+	begin_tcp(64);
+	watch_number();
+	l.on_batch = on_batch;
+	batches = 0;
+	ck_assert_int_eq(listener_resume(&l), 0);
+	its_own = b = two_datagrams(memory);
+	ck_assert(listener_take(&l, b));
+	ck_assert_uint_eq(batches, 1);
+	number++;
+	ck_assert(listener_take(&l, b));
+	ck_assert_int_eq(changes, 1);
+	ck_assert_uint_eq(batches, 2);
+	pauses = 2;
+	number++;
+	ck_assert(!listener_take(&l, b));
+	ck_assert_uint_eq(batches, 2);
+	memset(memory, 'x', 10);
+	ck_assert_int_eq(listener_resume(&l), 0);
+	ck_assert_uint_eq(batches, 3);
+	last = 3;
+	number++;
+	ck_assert(!listener_take(&l, b));
+	ck_assert_uint_eq(batches, 3);
+	free(b);
+	free(memory);
+	end();
+}
+END_TEST
+
 START_TEST(files_and_errors)
 {
 	const char *path = scratch("s");
@@ -355,6 +517,10 @@ SUITE(test_listener)
 	SUITE_ADD(s, resumes_by_itself, 30);
 	SUITE_ADD(s, burst_grows_beside_timers, 30);
 	SUITE_ADD(s, closed_while_starved, 30);
+	SUITE_ADD(s, a_number_is_checked_for_each, 30);
+	SUITE_ADD_LOOP(s, closed_for_a_number, 30, 2);
+	SUITE_ADD(s, paused_for_a_number, 30);
+	SUITE_ADD(s, a_number_is_checked_for_datagrams, 30);
 	SUITE_ADD(s, files_and_errors, 30);
 	return s;
 }

@@ -879,6 +879,102 @@ START_TEST(a_child_keeps_descriptors)
 }
 END_TEST
 
+/* ---- a number of another process ---- */
+
+static _Atomic uint32_t number;
+static struct shared_number shared;
+
+static void
+note(char what)
+{
+	size_t n = strlen(order);
+
+	ck_assert_uint_lt(n + 1, sizeof(order));
+	order[n] = what;
+	order[n + 1] = '\0';
+}
+
+/* It may stop what is ready. */
+static void
+on_number(struct shared_number *n)
+{
+	ck_assert_ptr_eq(n, &shared);
+	ck_assert_uint_eq(n->seen, number);
+	ck_assert(!loop_number_changed(loop));
+	note('N');
+	if (calls == 2 && b.fd >= 0)
+		watch_stop(loop, &b);
+	if (calls == 2 && a.fd >= 0)
+		watch_stop(loop, &a);
+}
+
+static void
+raise_number(struct watch *w, unsigned ready)
+{
+	(void)ready;
+	note('w');
+	number++;
+	if (calls == 2)
+		return; /* the other one is silent from now on */
+	watch_stop(loop, w);
+	loop_soon(loop, &task);
+}
+
+static void
+task_raises(struct task *t)
+{
+	(void)t;
+	note('t');
+	number++;
+}
+
+static void
+timer_raises(struct timer *t)
+{
+	(void)t;
+	note('T');
+	loop_stop(loop);
+}
+
+/* Two that are ready, a task, a timer: it comes before each of them. */
+START_TEST(a_number_comes_first)
+{
+	int i;
+
+	begin(_i % METHODS);
+	order[0] = '\0';
+	number = 7;
+	shared = (struct shared_number){
+		.now = &number, .seen = 7, .on_change = on_number
+	};
+	loop_watch_number(loop, &shared);
+	calls = _i / METHODS * 2;
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(
+		    socketpair(AF_UNIX, SOCK_STREAM, 0, fds[i]), 0);
+		ck_assert_int_eq(write(fds[i][1], "x", 1), 1);
+		ck_assert_int_eq(watch_start(loop, i == 0 ? &a : &b, fds[i][0],
+				     READY_READ, raise_number),
+		    0);
+	}
+	task = (struct task){ .run = task_raises };
+	list_init(&task.link);
+	timer_init(&timer, timer_raises);
+	ck_assert_int_eq(timer_start(loop, &timer, 20), 0);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_str_eq(order, calls == 0 ? "wNwNtNT" : "wNT");
+	ck_assert(!loop_check_number(loop));
+	number++;
+	ck_assert(loop_number_changed(loop));
+	loop_watch_number(loop, NULL);
+	ck_assert(!loop_check_number(loop));
+	for (i = 0; i < 4; i++)
+		close(fds[i / 2][i % 2]);
+	timer_fini(&timer);
+	loop_free(loop);
+}
+END_TEST
+
 SUITE(test_loop)
 {
 	Suite *s = suite_create("loop");
@@ -905,6 +1001,7 @@ SUITE(test_loop)
 	tcase_add_loop_test(c, a_child_reopens, 0, METHODS);
 	tcase_add_loop_test(c, a_child_wakes_for_timers, 0, METHODS);
 	tcase_add_loop_test(c, a_child_keeps_descriptors, 0, METHODS);
+	tcase_add_loop_test(c, a_number_comes_first, 0, 2 * METHODS);
 	tcase_add_test(c, all_events_come_before_timers);
 	tcase_add_test(c, an_idle_loop_sleeps);
 	tcase_add_test(c, unknown_method);
