@@ -34,18 +34,19 @@ http_identities_set(struct http_identities *all, const char *name)
 		all->name[i] = name[i];
 		all->like[i] = http_lower_like(name[i]);
 	}
+	all->length = i;
 }
 
 /* ---- in a section ---- */
 
+/* The section was read strictly: each line is a field, or the request. */
 bool
 http_identity_is_line(const struct http_identity *id, struct http_text line)
 {
-	struct http_text name, value;
+	size_t n = id->all->length;
 
-	return id->all->name[0] != '\0' &&
-	    http_field_split(line, &name, &value) &&
-	    http_text_is_like(name, id->all->like);
+	return n > 0 && line.length > n && line.at[n] == ':' &&
+	    http_text_is_like((struct http_text){ line.at, n }, id->all->like);
 }
 
 /* The next line, without its CRLF. */
@@ -112,17 +113,16 @@ http_identity_find(struct http_identity *id, struct http_text section)
 
 	id->length = 0;
 	id->kept = id->drops = false;
-	if (id->all->name[0] == '\0')
+	if (id->all->length == 0)
 		return;
 	while (section.length > 0) {
 		line = identity_next_line(&section);
 		if (!http_identity_is_line(id, line))
 			continue;
 		found++;
-		(void)http_field_split(line, &name, &value);
-		if (http_text_equals(name,
-			(struct http_text){
-			    id->all->name, strlen(id->all->name) }))
+		if (http_field_split(line, &name, &value) &&
+		    http_text_equals(name,
+			(struct http_text){ id->all->name, id->all->length }))
 			kept = value;
 	}
 	id->kept = id->trusted && found == 1 && is_taken(kept);
@@ -139,7 +139,7 @@ size_t
 http_identity_line(
     const struct http_identity *id, char line[HTTP_IDENTITY_LINE])
 {
-	size_t n = strlen(id->all->name);
+	size_t n = id->all->length;
 
 	if (id->length == 0 || id->kept)
 		return 0;

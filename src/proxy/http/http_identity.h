@@ -16,7 +16,8 @@ enum {
 
 /* What the connections of a frontend have together. */
 struct http_identities {
-	char name[HTTP_IDENTITY_NAME]; /* "": none is wanted */
+	size_t length; /* of the name; 0: none is wanted */
+	char name[HTTP_IDENTITY_NAME];
 	/* The same in lower case, with '-' for all but letters and digits. */
 	char like[HTTP_IDENTITY_NAME];
 	uint64_t high, next; /* both begin with any number */

@@ -61,7 +61,7 @@ prepare_identity(const struct session *s, struct http_relay *h)
 	struct frontend_core *f = s->frontend;
 	struct http_identity *id;
 
-	if (f->identities.name[0] == '\0')
+	if (f->identities.length == 0)
 		return true;
 	id = calloc(1, sizeof(*id));
 	if (id == NULL)
