@@ -11,7 +11,7 @@ man=$(pwd)
 for page in *.[1-9]; do
 	# in this directory: that is where mandoc looks for pages of ours
 	"$mandoc" -Thtml -O \
-	    "style=manual.css,man=%N.%S.html;https://manpages.debian.org/%N.%S" \
+	    "toc,style=manual.css,man=%N.%S.html;https://manpages.debian.org/%N.%S" \
 	    "$page" >"$out/$page.html"
 done
 cp manual.css "$out/manual.css"

@@ -59,6 +59,10 @@ awk -F: '
 cat "$dir/lost"
 check test ! -s "$dir/lost"
 
+for page in pen.conf.5 pen-service.7 pen-words.7; do
+	check grep -q 'TABLE OF CONTENTS' "$page.html"
+done
+
 for picture in $(grep -oh 'src="[^"]*"' ./*.html | sed 's/src="//; s/"//'); do
 	check test -s "$picture"
 done
