@@ -83,7 +83,7 @@ give_sockets(struct pen *p, const struct passwd *pw)
 	struct listener_owner o = { pw->pw_uid, pw->pw_gid };
 
 	if (p->phase == PHASE_SERVING)
-		upgrade_each_listener(p, listener_give, &o);
+		socket_set_each(&p->sockets, listener_give, &o);
 }
 
 /* A service manager may have made it that user already. A process that takes
@@ -143,7 +143,7 @@ enter_sandbox(
 		return -1;
 	if (pid > 0) {
 		if (p->plan->config.process.sandbox == SANDBOX_ON)
-			upgrade_each_listener(p, listener_set_mode, NULL);
+			socket_set_each(&p->sockets, listener_set_mode, NULL);
 		return sandbox_enter(s, p, e);
 	}
 	if (p->predecessor.error_fd >= 0)
@@ -469,7 +469,7 @@ main(int argc, char **argv)
 	}
 	process_init(&proc);
 	notify_open(&p->notify);
-	inherit_sockets(&p->inherited);
+	inherit_sockets(&p->sockets.inherited);
 	takeover_begin(p, &proc);
 	sandbox_bounds_take(p);
 	p->process = &proc;

@@ -201,6 +201,7 @@ pen_new(void)
 		return NULL;
 	stopping_init(&p->stopping);
 	shared_limit_init(&p->shared_limit);
+	socket_set_init(&p->sockets);
 	buffer_init(&p->included);
 	p->plan = plan_new();
 	p->given = plan_new();
@@ -266,7 +267,7 @@ pen_free(struct pen *p)
 	service_free(p->blank);
 	tls_memory_free(p->tls_memory);
 	notify_fini(&p->notify);
-	inherited_fini(&p->inherited);
+	socket_set_fini(&p->sockets);
 	predecessor_fini(&p->predecessor);
 	executable_fini(&p->executable);
 	loop_free(p->loop);
@@ -309,7 +310,7 @@ pen_open_all(struct pen *p, struct plan *plan, struct error *e)
 
 	if (rc == 0)
 		takeover_report(p);
-	inherited_close_rest(&p->inherited);
+	inherited_close_rest(&p->sockets.inherited);
 	return rc;
 }
 

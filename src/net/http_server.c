@@ -426,6 +426,17 @@ http_server_check_address(const struct addr *at, struct error *e)
 	    "use a port");
 }
 
+static void
+http_server_on_replaced(struct listener *l)
+{
+	struct http_server *s = l->arg;
+
+	if (s->bound != NULL)
+		evhttp_del_accept_socket(s->http, s->bound);
+	s->bound = NULL;
+	listener_close(l);
+}
+
 /* evhttp gets a copy of the descriptor, which it owns. */
 static int
 http_server_serve(struct http_server *s, struct error *e)
@@ -465,7 +476,7 @@ http_server_open(struct loop *l, const struct addr *at,
 	struct sock_listen_options o = { .backlog = BACKLOG,
 		.unix_mode = wanted->unix_mode,
 		.freebind = wanted->freebind,
-		.inherited = wanted->inherited };
+		.sockets = wanted->sockets };
 	struct http_server *s;
 
 	if (http_server_check_address(at, e) < 0)
@@ -481,6 +492,8 @@ http_server_open(struct loop *l, const struct addr *at,
 		s->host[0] = '\0';
 	s->host[sizeof(s->host) - 1] = '\0';
 	timer_init(&s->sweep, on_sweep);
+	s->listener.on_replaced = http_server_on_replaced;
+	s->listener.arg = s;
 	if (listener_replace(&s->listener, l, at, &o,
 		before != NULL ? &before->listener : NULL, e) < 0)
 		free(s);
@@ -495,7 +508,6 @@ http_server_open(struct loop *l, const struct addr *at,
 void
 http_server_forget(struct http_server *s)
 {
-	listener_forget(NULL, &s->listener);
 	http_clients_forget(&s->clients);
 }
 
@@ -518,22 +530,6 @@ http_server_listen_again(struct http_server *s)
 {
 	if (s != NULL)
 		listener_listen_again(&s->listener);
-}
-
-struct listener *
-http_server_listener(struct http_server *s)
-{
-	return &s->listener;
-}
-
-void
-http_server_leave(struct http_server *s)
-{
-	if (s->bound != NULL)
-		evhttp_del_accept_socket(s->http, s->bound);
-	s->bound = NULL;
-	listener_leave(NULL, &s->listener);
-	listener_close(&s->listener);
 }
 
 const char *

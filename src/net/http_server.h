@@ -35,7 +35,7 @@ struct http_pages {
 };
 
 /* Listens, and serves from now on. Of `wanted` the file mode, freebind and
- * inherited sockets count. `before` (NULL: none) is closed next; it stops
+ * table of sockets count. `before` (NULL: none) is closed next; it stops
  * listening if its address overlaps, as 127.0.0.1:80 with 0.0.0.0:80. NULL with
  * a full message that names the address. */
 struct http_server *http_server_open(struct loop *l, const struct addr *at,
@@ -45,13 +45,8 @@ struct http_server *http_server_open(struct loop *l, const struct addr *at,
 void http_server_listen_again(struct http_server *before);
 /* Ends what is under way; NULL is fine. */
 void http_server_close(struct http_server *s);
-/* In a child, before it is closed: what is under way, and the file of its
- * socket, are left to the parent. */
+/* In a child, before it is closed: what is under way is the parent's. */
 void http_server_forget(struct http_server *s);
-/* Its listener, for another process to take over; it stays the server's. */
-struct listener *http_server_listener(struct http_server *s);
-/* Takes no more connections from now on, for another process does. */
-void http_server_leave(struct http_server *s);
 
 /* The quality that the client gives to this media type by name, in thousandths;
  * 0: it does not want it. */

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "net/listener.h"
 #include "net/sock_try.h"
+#include "net/socket_set.h"
 
 /* How long to wait for descriptors or memory before trying again. */
 enum { RETRY_MS = 100, LOG_MS = 60000 };
@@ -77,8 +78,8 @@ next_burst(struct listener *l)
 	return l->burst < l->budget ? l->burst : l->budget;
 }
 
-static void
-hand_over_waiting(struct listener *l)
+void
+listener_accept_waiting(struct listener *l)
 {
 	struct dgram_batch *b = l->waiting_batch;
 	int fd = l->waiting;
@@ -106,7 +107,7 @@ hand_over(struct listener *l, int fd, const struct peer *who)
 	l->waiting_who = *who;
 	(void)loop_check_number(l->loop);
 	if (!l->paused)
-		hand_over_waiting(l);
+		listener_accept_waiting(l);
 }
 
 static void
@@ -143,8 +144,8 @@ listener_drain(struct listener *l)
 	unsigned i;
 	int fd;
 
-	hand_over_waiting(l);
-	if (l->datagram || l->left)
+	listener_accept_waiting(l);
+	if (l->datagram || l->replaced)
 		return;
 	/* The kernel queues one more than the backlog. */
 	for (i = 0; i <= l->backlog; i++) {
@@ -175,13 +176,21 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->paused = true;
 	l->starved = false;
 	l->logged_ms = 0;
-	l->left = false;
+	l->draining = false;
+	l->replaced = false;
 	l->passed = 0;
 	l->waiting = -1;
 	l->waiting_batch = NULL;
+	l->group = NULL;
+	l->group_count = 0;
+	list_init(&l->row);
 	l->file = (struct sock_file){ .inode = 0 };
 	l->fd = sock_listen(at, o, &l->file, e);
-	return l->fd < 0 ? -1 : 0;
+	if (l->fd < 0)
+		return -1;
+	if (o->sockets != NULL)
+		list_append(&o->sockets->rows, &l->row);
+	return 0;
 }
 
 static bool
@@ -228,6 +237,7 @@ listener_close(struct listener *l)
 	free(l->waiting_batch);
 	l->waiting_batch = NULL;
 	dgram_replies_close(&l->replies);
+	list_remove(&l->row);
 	close(l->fd);
 	l->waiting = l->fd = -1;
 }
@@ -243,7 +253,7 @@ listener_take(struct listener *l, struct dgram_batch *b)
 	l->waiting_batch = dgram_batch_copy(b); /* lost without memory */
 	(void)loop_check_number(l->loop);
 	if (!l->paused)
-		hand_over_waiting(l);
+		listener_accept_waiting(l);
 	return l->fd >= 0 && !l->paused;
 }
 
@@ -285,22 +295,6 @@ listener_give(void *arg, struct listener *l)
 }
 
 void
-listener_leave(void *arg, struct listener *l)
-{
-	hand_over_waiting(l);
-	if (l->passed >= 0)
-		listener_forget(arg, l);
-}
-
-void
-listener_forget(void *arg, struct listener *l)
-{
-	(void)arg;
-	l->left = true;
-	l->file = (struct sock_file){ .inode = 0 };
-}
-
-void
 listener_pause(struct listener *l)
 {
 	l->paused = true;
@@ -313,7 +307,7 @@ listener_resume(struct listener *l)
 	int error;
 
 	l->paused = false;
-	hand_over_waiting(l);
+	listener_accept_waiting(l);
 	if (apply(l) == 0)
 		return 0;
 	error = errno;

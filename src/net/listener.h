@@ -9,11 +9,13 @@
 
 #include "base/addr.h"
 #include "base/error.h"
+#include "base/list.h"
 #include "net/dgram_reply.h"
 #include "net/loop/loop.h"
 #include "net/sock.h"
 
 struct listener {
+	struct list row; /* of the table of sockets; see socket_set.h */
 	struct watch watch;
 	struct loop *loop;
 	int fd;
@@ -26,8 +28,14 @@ struct listener {
 	bool paused;	       /* paused by the owner */
 	bool starved;	       /* paused by a lack of descriptors */
 	uint64_t logged_ms;    /* when that was; 0: never */
-	bool left;	       /* to another process */
+	bool draining; /* no client comes any more, but flows go on */
+	bool replaced; /* another process serves the socket */
 	int passed; /* its number there; 0: none, -1: that does not want it */
+	/* Its own descriptor and those of workers, which are the opener's to
+	 * close; NULL: it is alone. Those beyond the workers that there are get
+	 * no new clients. */
+	int *group;
+	unsigned group_count;
 	struct timer retry;
 	/* A new connection, yours to close. May pause the listener. */
 	void (*on_accept)(struct listener *l, int fd, const struct peer *who);
@@ -35,6 +43,8 @@ struct listener {
 	 * listener_take(). */
 	void (*on_datagrams)(struct listener *l);
 	void (*on_batch)(struct listener *l, struct dgram_batch *b);
+	/* Another process serves from now on; may close it. NULL: nothing. */
+	void (*on_replaced)(struct listener *l);
 	bool datagram;
 	struct dgram_replies replies;
 	void *arg;
@@ -50,8 +60,8 @@ struct listener_owner {
 	gid_t group;
 };
 
-/* Opens; accepts nothing until resumed. Returns 0, or -1 with a full
- * message. */
+/* Opens; accepts nothing until resumed. It is a row of the table of the options
+ * until it is closed. Returns 0, or -1 with a full message. */
 int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
     const struct sock_listen_options *o, struct error *e);
 /* The same, while `before` (NULL: none) is there, which is closed next: it
@@ -76,18 +86,15 @@ void listener_set_mode(void *arg, struct listener *l);
 /* An inherited socket is used from now on: its file gets the mode of the
  * options that it was opened with, and is this listener's to remove. */
 void listener_keep(void *arg, struct listener *l);
-/* Another process has the socket, too, and serves it from now on: its file is
- * not removed, and clients in the backlog are that process's. Has no effect on
- * a socket that it does not want. */
-void listener_leave(void *arg, struct listener *l);
-/* In a child process: the same of each socket, for it is its parent's. */
-void listener_forget(void *arg, struct listener *l);
 
 /* Accepts at once all that waits in the backlog, paused or not: before a close,
  * so that no client is lost. It accepts no more than the backlog holds, so a
- * flood of new clients does not keep it busy for ever. None, when the socket
- * was left to another process. */
+ * flood of new clients does not keep it busy for ever. None, when another
+ * process serves the socket. */
 void listener_drain(struct listener *l);
+
+/* A client that waits in it, or datagrams, are served now. */
+void listener_accept_waiting(struct listener *l);
 
 /* Calls on_batch() with datagrams that on_datagrams() has received. What its
  * loop's number stands for comes first: then the batch is a copy, as memory of

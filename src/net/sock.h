@@ -58,7 +58,7 @@ struct sock_keepalive {
 bool sock_keepalive_equal(
     const struct sock_keepalive *a, const struct sock_keepalive *b);
 
-struct inherited;
+struct socket_set;
 
 /* Whether it is alone at its address; the first of several sockets there, which
  * finds out that no other program has it; or another one of them. */
@@ -75,7 +75,8 @@ struct sock_listen_options {
 	enum sock_group group;
 	mode_t unix_mode; /* of the socket file; 0: by the umask */
 	struct sock_tuning tuning;
-	struct inherited *inherited; /* taken instead of opened; NULL: none */
+	struct socket_set *sockets; /* of the process: those it has inherited
+				     * are taken instead of opened; NULL: none */
 };
 
 /* Opens a listening socket, or takes the inherited one with that address, whose

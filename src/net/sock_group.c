@@ -11,8 +11,8 @@
 #include <linux/filter.h>
 #endif
 
-#include "net/inherited.h"
 #include "net/sock_group.h"
+#include "net/socket_set.h"
 
 /* Fibonacci hashing: neighbours are spread evenly. */
 #define GROUP_FACTOR UINT32_C(0x9e3779b1)
@@ -120,18 +120,18 @@ open_next(const struct addr *at, const struct sock_listen_options *o,
 {
 	struct sock_listen_options next = *o;
 	bool ours;
-	int fd =
-	    inherited_take(o->inherited, at, o->datagram, o->v6_only, &ours);
+	int fd = inherited_take(socket_set_inherited(o->sockets), at,
+	    o->datagram, o->v6_only, &ours);
 
 	if (fd >= 0)
 		return fd;
 	if (sock_group_has(first)) {
 		next.group = SOCK_GROUP_NEXT;
-		next.inherited = NULL;
+		next.sockets = NULL;
 		fd = sock_listen(at, &next, NULL, e);
 		/* only beside a socket that another user has opened is the
 		 * same one shared instead */
-		if (fd >= 0 || o->inherited == NULL)
+		if (fd >= 0 || o->sockets == NULL)
 			return fd;
 	}
 	fd = fcntl(first, F_DUPFD_CLOEXEC, 0);
@@ -170,8 +170,8 @@ sock_group_take_rest(const struct addr *at, const struct sock_listen_options *o,
 	bool ours;
 
 	while (count < SOCK_GROUP_MAX &&
-	    (socket[count] = inherited_take(
-		 o->inherited, at, o->datagram, o->v6_only, &ours)) >= 0)
+	    (socket[count] = inherited_take(socket_set_inherited(o->sockets),
+		 at, o->datagram, o->v6_only, &ours)) >= 0)
 		count++;
 	return count;
 }

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "net/inherited.h"
 #include "net/sock_nonlocal.h"
 #include "net/sock_private.h"
 #include "net/sock_try.h"
+#include "net/socket_set.h"
 
 /* ---- listening ---- */
 
@@ -90,8 +90,8 @@ take_inherited(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file)
 {
 	bool file_is_ours = false;
-	int fd = inherited_take(
-	    o->inherited, at, o->datagram, o->v6_only, &file_is_ours);
+	int fd = inherited_take(socket_set_inherited(o->sockets), at,
+	    o->datagram, o->v6_only, &file_is_ours);
 
 	if (fd < 0)
 		return -1;

@@ -380,7 +380,7 @@ apply_draft(struct pen *p, struct plan *draft, const struct names *n,
 		applies_drop(&all);
 	}
 	if (p->phase == PHASE_SERVING)
-		inherited_fini(&p->inherited);
+		inherited_fini(&p->sockets.inherited);
 	for (i = 0; i < all.count; i++)
 		free(all.one[i].servers.list);
 	free(all.one);

@@ -53,7 +53,7 @@ apply_frontend_prepare(struct apply *a, struct error *e)
 		return -1;
 	frontend_set_service(svc->frontend,
 	    service_is_first(svc) ? NULL : svc->name, svc->label);
-	frontend_inherit(svc->frontend, &svc->pen->inherited);
+	frontend_use_sockets(svc->frontend, &svc->pen->sockets);
 	join_team(svc->frontend, &svc->pen->team, a->draft);
 	if (predecessor_is_there(&svc->pen->predecessor))
 		frontend_take_over(svc->frontend);
@@ -120,7 +120,7 @@ lend_socket(void *arg, int own)
 
 	if (fd >= 0 &&
 	    inherited_add(
-		&d->from->pen->inherited, fd, d->file_is_ours, &e) < 0)
+		&d->from->pen->sockets.inherited, fd, d->file_is_ours, &e) < 0)
 		close(fd);
 }
 

@@ -16,9 +16,9 @@
 #include "control/life/stopping.h"
 #include "control/life/team.h"
 #include "control/plan/plan.h"
-#include "net/inherited.h"
 #include "net/loop/loop.h"
 #include "net/loop/pieces.h"
+#include "net/socket_set.h"
 #include "proxy/core/shared_limit.h"
 
 struct command_group;
@@ -110,8 +110,9 @@ struct pen {
 	size_t descriptors;	  /* the process may have; 0: not known yet */
 	struct shared_limit shared_limit; /* of the clients of all services */
 	uint64_t control_clients; /* at a time */
-	/* Listening sockets of others, until the first apply is over. */
-	struct inherited inherited;
+	/* All listening sockets; those of others until the first apply is
+	 * over. */
+	struct socket_set sockets;
 	struct notify notify; /* the service manager */
 	struct executable executable;
 	struct process *process;  /* main's; NULL: none */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "control/life/v6_only.h"
-#include "net/inherited.h"
 #include "net/sock_try.h"
 
 /* Ports that any service has for IPv4: of connections, of datagrams. */
@@ -67,7 +66,7 @@ static bool
 is_taken(const struct pen *p, const struct addr *at, bool datagram)
 {
 	const struct inherited_socket *s =
-	    inherited_find(&p->inherited, at, datagram);
+	    inherited_find(&p->sockets.inherited, at, datagram);
 
 	if (s != NULL)
 		return s->v6_only;

@@ -222,17 +222,37 @@ peer_port_on_accept(struct listener *l, int fd, const struct peer *who)
 		peer_receiver_free(r, false);
 }
 
+static void
+end_receivers(struct peer_port *t)
+{
+	struct peer_receiver *r;
+	struct list *at;
+
+	while ((at = list_first(&t->receivers)) != NULL) {
+		r = list_entry(at, struct peer_receiver, link);
+		peer_receiver_free(r, r->conn.state == PEER_LINK_OPEN);
+	}
+}
+
+static void
+peer_port_on_replaced(struct listener *l)
+{
+	end_receivers(l->arg);
+	listener_close(l);
+}
+
 static int
 peer_port_open(struct peer_port *t, bool freebind, struct error *e)
 {
 	struct sock_listen_options o = { .backlog = RECEIVERS_MAX,
 		.freebind = freebind,
-		.inherited = &t->pen->inherited };
+		.sockets = &t->pen->sockets };
 
 	t->key = tls_psk_new(t->spec.file, t->pen->tls_memory, e);
 	if (t->key == NULL)
 		return -1;
 	t->listener.on_accept = peer_port_on_accept;
+	t->listener.on_replaced = peer_port_on_replaced;
 	t->listener.arg = t;
 	t->listener.budget = 1;
 	return listener_open(&t->listener, t->pen->loop, &t->spec.at, &o, e);
@@ -262,18 +282,6 @@ peer_port_new(struct pen *p, const struct peer_spec *spec, bool freebind,
 }
 
 static void
-end_receivers(struct peer_port *t)
-{
-	struct peer_receiver *r;
-	struct list *at;
-
-	while ((at = list_first(&t->receivers)) != NULL) {
-		r = list_entry(at, struct peer_receiver, link);
-		peer_receiver_free(r, r->conn.state == PEER_LINK_OPEN);
-	}
-}
-
-static void
 peer_port_on_free(struct task *t)
 {
 	free(container_of(t, struct peer_port, end));
@@ -295,13 +303,6 @@ void
 peer_port_start(struct peer_port *t)
 {
 	(void)listener_resume(&t->listener); /* it tries again by itself */
-}
-
-void
-peer_port_leave(struct peer_port *t)
-{
-	end_receivers(t);
-	listener_close(&t->listener);
 }
 
 void

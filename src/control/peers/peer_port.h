@@ -42,8 +42,6 @@ struct peer_port *peer_port_new(struct pen *p, const struct peer_spec *spec,
 /* Closes all; the memory is the loop's until the end of this turn. */
 void peer_port_free(struct peer_port *t);
 void peer_port_start(struct peer_port *t);
-/* Another process has the socket; the connections end. */
-void peer_port_leave(struct peer_port *t);
 /* Several times a second. */
 void peer_port_tick(struct peer_port *t);
 /* Servers or services have changed: all peers are to send theirs again. */

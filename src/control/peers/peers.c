@@ -175,7 +175,7 @@ peers_start(struct peers *s)
 }
 
 void
-peers_leave(struct peers *s)
+peers_stop(struct peers *s)
 {
 	struct list *at, *next;
 
@@ -184,20 +184,6 @@ peers_leave(struct peers *s)
 	timer_stop(&s->timer);
 	EACH (at, next, &s->senders)
 		peer_sender_stop(sender_at(at));
-	EACH (at, next, &s->ports)
-		peer_port_leave(port_at(at));
-}
-
-void
-peers_each_listener(
-    struct peers *s, void (*fn)(void *arg, struct listener *l), void *arg)
-{
-	struct list *at, *next;
-
-	if (s == NULL)
-		return;
-	EACH (at, next, &s->ports)
-		fn(arg, &port_at(at)->listener);
 }
 
 /* ---- the settings ---- */
@@ -250,7 +236,7 @@ lend_socket(struct peers *s, const struct addr *at, struct error *e)
 		fd = dup(port_at(one)->listener.fd);
 		if (fd < 0)
 			return error_set(e, "%s", strerror(errno));
-		if (inherited_add(&s->pen->inherited, fd, false, e) == 0)
+		if (inherited_add(&s->pen->sockets.inherited, fd, false, e) == 0)
 			return 0;
 		close(fd);
 		return -1;

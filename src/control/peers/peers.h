@@ -15,7 +15,6 @@
 #include "base/list.h"
 
 struct apply;
-struct listener;
 struct pen;
 struct peers;
 struct reply;
@@ -29,12 +28,9 @@ void peers_cancel(struct apply *a);
 
 /* Connects, and accepts. NULL is fine, here and below. */
 void peers_start(struct peers *s);
-/* Another process has the sockets, and reports from now on. */
-void peers_leave(struct peers *s);
+/* Another process reports from now on: senders end. */
+void peers_stop(struct peers *s);
 void peers_free(struct peers *s);
-/* Calls `fn` for each listener. */
-void peers_each_listener(
-    struct peers *s, void (*fn)(void *arg, struct listener *l), void *arg);
 
 /* A line for each connection. */
 void peers_report(struct peers *s, struct reply *r);

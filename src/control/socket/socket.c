@@ -120,40 +120,12 @@ control_free(struct control *c)
 }
 
 void
-control_each_listener(struct control *c,
-    void (*fn)(void *arg, struct listener *l), void *arg)
+control_pause(struct control *c)
 {
 	struct list *link;
 
 	for (link = c->listeners.next; link != &c->listeners; link = link->next)
-		fn(arg, &socket_of(link)->listener);
-}
-
-static void
-socket_pause_listener(void *arg, struct listener *l)
-{
-	(void)arg;
-	listener_pause(l);
-}
-
-void
-control_pause(struct control *c)
-{
-	control_each_listener(c, socket_pause_listener, NULL);
-}
-
-/* Events that were fetched already may point to the listeners, which stay. */
-static void
-socket_leave_listener(void *arg, struct listener *l)
-{
-	listener_leave(arg, l);
-	listener_close(l);
-}
-
-void
-control_leave(struct control *c)
-{
-	control_each_listener(c, socket_leave_listener, NULL);
+		listener_pause(&socket_of(link)->listener);
 }
 
 void
@@ -161,7 +133,6 @@ control_forget(struct control *c)
 {
 	if (c == NULL)
 		return;
-	control_each_listener(c, listener_forget, NULL);
 	clients_forget(c);
 	control_free(c);
 }
@@ -187,7 +158,7 @@ control_listen(struct control *c, const struct addr *at,
 	struct sock_listen_options o = { .backlog = 128,
 		.unix_mode = plan->mode,
 		.freebind = freebind,
-		.inherited = &c->pen->inherited };
+		.sockets = &c->pen->sockets };
 
 	if (cl == NULL)
 		return error_set(e, "out of memory");
@@ -200,6 +171,8 @@ control_listen(struct control *c, const struct addr *at,
 	cl->owner = geteuid();
 	cl->listener.budget = 16;
 	cl->listener.on_accept = socket_on_accept;
+	/* events that were fetched already may point to it, which stays */
+	cl->listener.on_replaced = listener_close;
 	cl->listener.arg = c;
 	list_append(&c->listeners, &cl->link);
 	return 0;

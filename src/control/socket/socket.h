@@ -14,7 +14,6 @@
 struct apply;
 struct pen;
 struct control;
-struct listener;
 
 /* Closes everything; NULL is fine. */
 void control_free(struct control *c);
@@ -23,15 +22,9 @@ void control_free(struct control *c);
 void control_start(struct control *c);
 /* Accepts no client until control_start(); existing clients continue. */
 void control_pause(struct control *c);
-/* Another process has the sockets and their files: closes them here. Clients
- * that are there go on. */
-void control_leave(struct control *c);
 /* In a child process: all of it is its parent's, clients too. `c` is freed;
  * NULL is fine. */
 void control_forget(struct control *c);
-/* Calls `fn` for each socket. */
-void control_each_listener(struct control *c,
-    void (*fn)(void *arg, struct listener *l), void *arg);
 
 /* The control sockets of a plan, as a participant of the start; see apply.h. */
 int control_prepare(struct apply *a, struct error *e);

@@ -62,7 +62,7 @@ take_sockets(struct pen *p, char *list)
 		ours = item[n - 1] == '+';
 		item[n - 1] = '\0';
 		fd = descriptor(item);
-		if (fd < 0 || inherited_add(&p->inherited, fd, ours, &e) == 0)
+		if (fd < 0 || inherited_add(&p->sockets.inherited, fd, ours, &e) == 0)
 			continue;
 		log_warn("inherited descriptor closed fd=%d error=\"%s\"", fd,
 		    e.text);
@@ -223,7 +223,7 @@ void
 takeover_report(const struct pen *p)
 {
 	const struct predecessor *t = &p->predecessor;
-	const struct inherited *in = &p->inherited;
+	const struct inherited *in = &p->sockets.inherited;
 	int number = STDERR_FILENO, fd;
 	unsigned i;
 
@@ -283,7 +283,7 @@ takeover_finish(struct pen *p)
 {
 	if (!predecessor_is_there(&p->predecessor))
 		return;
-	upgrade_each_listener(p, listener_keep, NULL);
+	socket_set_each(&p->sockets, listener_keep, NULL);
 	takeover_say(&p->predecessor, TAKEOVER_SERVING);
 	predecessor_fini(&p->predecessor);
 }

@@ -38,7 +38,7 @@ enum {
 };
 enum { TAKEOVER_PART_MAX = 64 * 1024 };
 
-/* Reads PEN_UPGRADE, and removes it: adds the sockets to p->inherited, and
+/* Reads PEN_UPGRADE, and removes it: adds the sockets to p->sockets, and
  * gives the pid file to `proc` and the service manager to p->notify. What is
  * not right there is left out. */
 void takeover_begin(struct pen *p, struct process *proc);

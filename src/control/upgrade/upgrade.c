@@ -14,7 +14,6 @@
 #include "control/socket/socket.h"
 #include "control/upgrade/takeover.h"
 #include "control/upgrade/upgrade_private.h"
-#include "control/web/web.h"
 #include "dsr/director/director.h"
 #include "net/listener.h"
 #include "net/sock.h"
@@ -150,18 +149,6 @@ upgrade_tell(struct upgrade *u)
 
 /* ---- messages of the new process ---- */
 
-void
-upgrade_each_listener(
-    struct pen *p, void (*fn)(void *arg, struct listener *l), void *arg)
-{
-	struct service *svc;
-
-	SERVICE_EACH (p, svc)
-		frontend_each_listener(svc->frontend, fn, arg);
-	control_each_listener(p->control, fn, arg);
-	web_each_listener(p->web, fn, arg);
-}
-
 static void
 note_unwanted(void *arg, struct listener *l)
 {
@@ -177,7 +164,7 @@ upgrade_note_report(struct upgrade *u, bool taken)
 	int number = STDERR_FILENO + ++u->reported;
 
 	if (!taken)
-		upgrade_each_listener(u->pen, note_unwanted, &number);
+		socket_set_each(&u->pen->sockets, note_unwanted, &number);
 }
 
 /* No process accepts from here on; clients wait in the kernel's queues. */

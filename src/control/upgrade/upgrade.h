@@ -26,7 +26,6 @@
 
 #include "base/error.h"
 
-struct listener;
 struct pen;
 struct upgrade;
 struct wait;
@@ -49,9 +48,6 @@ void upgrade_pass_hangup(struct pen *p);
 bool upgrade_awaits(const struct pen *p, pid_t pid);
 /* In a child of this process: the upgrade is its parent's. */
 void upgrade_forget(struct pen *p);
-/* Calls `fn` for each listener that clients or operators connect to. */
-void upgrade_each_listener(
-    struct pen *p, void (*fn)(void *arg, struct listener *l), void *arg);
 /* Kills the new process, if one is under way. Frees. NULL is fine. */
 void upgrade_free(struct upgrade *u);
 

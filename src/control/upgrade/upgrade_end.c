@@ -21,7 +21,6 @@
 #include "control/life/stopping.h"
 #include "control/report/fit.h"
 #include "control/upgrade/upgrade_private.h"
-#include "control/web/web.h"
 #include "dsr/director/director.h"
 #include "net/listener.h"
 
@@ -291,7 +290,7 @@ upgrade_fail(struct upgrade *u, const char *why, bool kill_it)
 {
 	if (kill_it)
 		kill(u->child.pid, SIGKILL);
-	upgrade_each_listener(u->pen, note_kept, NULL);
+	socket_set_each(&u->pen->sockets, note_kept, NULL);
 	upgrade_end_go_on(u);
 	u->stage = UPGRADE_ENDING;
 	u->why = why;
@@ -309,7 +308,7 @@ upgrade_cancel(struct pen *p)
 static void
 leave_service(struct service *svc)
 {
-	frontend_leave(svc->frontend);
+	frontend_pass_flows(svc->frontend);
 	director_leave(svc->director);
 	svc->director = NULL;
 }
@@ -332,14 +331,13 @@ upgrade_finish(struct upgrade *u)
 		checks_stop(svc);
 	notify_leave(&p->notify, pid);
 	process_leave_pid_file(p->process);
+	socket_set_replace(&p->sockets);
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves)
 			leave_service(svc);
 	if (p->team.leave != NULL)
 		p->team.leave(p);
-	control_leave(p->control);
-	web_leave(p->web);
-	peers_leave(p->peers);
+	peers_stop(p->peers);
 	fit_leave(p);
 	upgrade_discard(u);
 	stopping_begin(p, ms, "upgrade");

@@ -18,10 +18,7 @@
 #include "control/life/process.h"
 #include "control/answer/reply.h"
 #include "control/life/rights.h"
-#include "control/peers/peers.h"
-#include "control/socket/socket.h"
 #include "control/upgrade/upgrade_start.h"
-#include "control/web/web.h"
 #include "dsr/director/director.h"
 #include "net/listener.h"
 #include "net/program/starter.h"
@@ -90,37 +87,33 @@ pass_as(struct plan_of_start *s, const char *name, int fd)
 		reply_add(&s->words, " %s=%d", name, upgrade_start_pass(s, fd));
 }
 
+struct passing {
+	struct plan_of_start *start;
+	struct listener *listener;
+};
+
+/* Those of workers are behind that of the listener. */
 static void
-count_listener(void *arg, struct listener *l)
+pass_descriptor(void *arg, int fd)
 {
-	(void)l;
-	++*(int *)arg;
+	struct plan_of_start *s = ((struct passing *)arg)->start;
+	struct listener *l = ((struct passing *)arg)->listener;
+	int number = upgrade_start_pass(s, fd);
+	bool own = fd == l->fd;
+
+	if (own)
+		l->passed = number;
+	reply_add(&s->words, "%d%c,", number,
+	    own && sock_file_is_there(&l->file, &l->at) ? '+' : '-');
 }
 
 static void
-count_sibling(void *arg, int fd)
+pass_row(void *arg, struct listener *l)
 {
-	(void)fd;
-	++*(int *)arg;
-}
+	struct passing p = { arg, l };
 
-/* Those of workers: behind that of the listener, in their order. */
-static void
-pass_sibling(void *arg, int fd)
-{
-	struct plan_of_start *s = arg;
-
-	reply_add(&s->words, "%d-,", upgrade_start_pass(s, fd));
-}
-
-static void
-pass_listener(void *arg, struct listener *l)
-{
-	struct plan_of_start *s = arg;
-
-	l->passed = upgrade_start_pass(s, l->fd);
-	reply_add(&s->words, "%d%c,", l->passed,
-	    sock_file_is_there(&l->file, &l->at) ? '+' : '-');
+	if (!l->draining)
+		socket_set_each_descriptor(l, pass_descriptor, &p);
 }
 
 /* "link=eth0/packet/7,8," for each director. */
@@ -145,30 +138,24 @@ count_link(const struct director *d)
 	return d != NULL ? (int)director_fds(d, list) : 0;
 }
 
-/* How many listeners there are, to keep clear of the numbers that they get. */
+/* How many there are, to keep clear of the numbers that they get. */
 static int
-count_listeners(const struct pen *p)
+count_descriptors(const struct pen *p)
 {
+	int n = (int)socket_set_descriptors(&p->sockets);
 	const struct service *svc;
-	int n = 0;
 
-	SERVICE_EACH (p, svc) {
-		frontend_each_listener(svc->frontend, count_listener, &n);
-		frontend_each_sibling(svc->frontend, count_sibling, &n);
+	SERVICE_EACH (p, svc)
 		n += count_link(svc->director);
-	}
-	control_each_listener(p->control, count_listener, &n);
-	web_each_listener(p->web, count_listener, &n);
-	peers_each_listener(p->peers, count_listener, &n);
 	return n;
 }
 
 static void
-list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
+list_descriptors(struct plan_of_start *s, struct pen *p, int state_fd)
 {
 	const struct service *svc;
 
-	s->above = s->highest = FIRST + 4 + count_listeners(p);
+	s->above = s->highest = FIRST + 4 + count_descriptors(p);
 	reply_add(&s->words, "PEN_UPGRADE=version=1");
 	pass_as(s, "state", state_fd);
 	pass_as(s, "errors", STDERR_FILENO);
@@ -183,15 +170,7 @@ list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 		if (!svc->leaves && svc->director != NULL)
 			pass_link(s, svc->director);
 	reply_add(&s->words, " reports=1 flows=1 sockets=");
-	SERVICE_EACH (p, svc) {
-		if (svc->leaves)
-			continue;
-		frontend_each_listener(svc->frontend, pass_listener, s);
-		frontend_each_sibling(svc->frontend, pass_sibling, s);
-	}
-	control_each_listener(p->control, pass_listener, s);
-	web_each_listener(p->web, pass_listener, s);
-	peers_each_listener(p->peers, pass_listener, s);
+	socket_set_each(&p->sockets, pass_row, s);
 	if (buffer_append(&s->words, "", 1) < 0)
 		s->failed = true;
 }
@@ -339,7 +318,7 @@ upgrade_start_open_channels(int state[2], int errors[2])
 }
 
 int
-upgrade_start(const struct pen *p, struct upgrade_child *child, struct error *e)
+upgrade_start(struct pen *p, struct upgrade_child *child, struct error *e)
 {
 	struct plan_of_start s = { .count = 0 };
 	int state[2], errors[2], rc;

@@ -18,6 +18,6 @@ struct upgrade_child {
 /* Returns 0 with both descriptors the caller's, or -1 with a short message.
  * Does not block: memory is not copied. */
 int upgrade_start(
-    const struct pen *p, struct upgrade_child *child, struct error *e);
+    struct pen *p, struct upgrade_child *child, struct error *e);
 
 #endif

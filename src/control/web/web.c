@@ -242,7 +242,7 @@ web_open(struct pen *p, const struct addr *at, const struct config *c,
 {
 	struct sock_listen_options o = { .unix_mode = (mode_t)c->web_mode,
 		.freebind = c->frontend.freebind,
-		.inherited = &p->inherited };
+		.sockets = &p->sockets };
 	struct web *w = calloc(1, sizeof(*w));
 	struct http_pages h = { permits, on_get, hosts, w, &p->replies };
 
@@ -287,19 +287,4 @@ web_listen_again(struct web *w)
 {
 	if (w != NULL)
 		http_server_listen_again(w->server);
-}
-
-void
-web_leave(struct web *w)
-{
-	if (w != NULL)
-		http_server_leave(w->server);
-}
-
-void
-web_each_listener(
-    struct web *w, void (*fn)(void *arg, struct listener *l), void *arg)
-{
-	if (w != NULL)
-		fn(arg, http_server_listener(w->server));
 }

@@ -17,7 +17,6 @@
 
 struct apply;
 struct config;
-struct listener;
 struct pen;
 struct web;
 
@@ -31,11 +30,6 @@ void web_close(struct web *w);
 void web_forget(struct web *w);
 /* Those before are not closed after all; NULL is fine. */
 void web_listen_again(struct web *w);
-/* Another process serves them from now on. */
-void web_leave(struct web *w);
-/* Calls `fn` for its listener. */
-void web_each_listener(
-    struct web *w, void (*fn)(void *arg, struct listener *l), void *arg);
 
 /* Appends the page without scripts, complete and well-formed; needs a
  * frontend. */

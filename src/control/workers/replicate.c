@@ -230,7 +230,7 @@ end_change(
 {
 	if (rc == 0 && w->changes != w->next)
 		rc = error_set(e, "it changes nothing here");
-	inherited_fini(&w->pen->inherited);
+	inherited_fini(&w->pen->sockets.inherited);
 	w->is_stale = rc < 0;
 	w->taken++;
 	if (rc < 0) {

@@ -98,7 +98,7 @@ worker_take_sockets(struct worker *w, const struct message *m)
 
 	for (i = 0; i < n; i++)
 		if (inherited_add(
-			&w->pen->inherited, c->passed.fd[i], false, &e) == 0)
+			&w->pen->sockets.inherited, c->passed.fd[i], false, &e) == 0)
 			c->passed.fd[i] = -1;
 	channel_drop_fds(c, m);
 }
@@ -114,7 +114,7 @@ borrow(struct worker *w, const struct message *m)
 	SERVICE_EACH (w->pen, svc)
 		if (!svc->leaves)
 			frontend_borrow(svc->frontend);
-	inherited_fini(&w->pen->inherited);
+	inherited_fini(&w->pen->sockets.inherited);
 }
 
 static void
@@ -173,9 +173,10 @@ leave(struct pen *p)
 	struct service *svc;
 
 	p->replaced = true;
+	socket_set_replace(&p->sockets);
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves)
-			frontend_leave(svc->frontend);
+			frontend_pass_flows(svc->frontend);
 	stopping_begin(p, 0, "leader");
 }
 
@@ -375,6 +376,7 @@ leave_leader(struct pen *p)
 {
 	struct service *svc;
 
+	socket_set_disown_files(&p->sockets);
 	forget_request(p);
 	control_forget(p->control);
 	p->control = NULL;
@@ -487,7 +489,7 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	SERVICE_EACH (p, svc)
 		begin_anew(svc, member);
 	begin_to_count(p);
-	inherited_fini(&p->inherited);
+	inherited_fini(&p->sockets.inherited);
 	worker_take_clients(w);
 	shares_settle(p);
 	if (waits)

@@ -44,7 +44,7 @@ void worker_say(struct pen *p, unsigned type, const void *bytes, size_t n);
 /* Whether so much is kept that what can wait should. */
 bool worker_is_full(const struct worker *w);
 
-/* Those that came with the message are in pen.inherited from now on. */
+/* Those that came with the message are in pen.sockets from now on. */
 void worker_take_sockets(struct worker *w, const struct message *m);
 
 /* replicate.c: makes the change that the leader has made; it frees the

@@ -35,8 +35,8 @@ struct frontend_address {
 struct frontend;
 struct flow_past;
 struct frontend_core;
-struct inherited;
 struct listener;
+struct socket_set;
 
 /* A frontend that listens nowhere yet; loop and pool outlive it. NULL with a
  * full message in `e`. */
@@ -50,10 +50,11 @@ const struct frontend_options *frontend_options(const struct frontend *f);
  * rest for sessions from now on, the backlog for listeners opened later. */
 void frontend_set_options(struct frontend *f, const struct frontend_options *o);
 
-/* Listeners take their sockets from there from now on, where it has them. `in`
- * stays the caller's; NULL: from nowhere. One of this frontend that is in it
- * lives on: its file stays, and if it was taken its backlog too. */
-void frontend_inherit(struct frontend *f, struct inherited *in);
+/* Listeners are rows of that table from now on, and take their sockets from the
+ * inherited ones, where it has them. `s` stays the caller's; NULL: of none. One
+ * of this frontend that is among these lives on: its file stays, and if it was
+ * taken its backlog too. */
+void frontend_use_sockets(struct frontend *f, struct socket_set *s);
 
 /* Listens at exactly these addresses from now on. A listener that is wanted and
  * there stays as it is; the others are closed only when all new ones are open,
@@ -102,10 +103,6 @@ void frontend_give_back(struct frontend *f);
  * frontend_relisten(), or with `lent` for each that is not a Unix socket. */
 void frontend_each_member(struct frontend *f, unsigned i, bool lent,
     void (*fn)(void *arg, int fd), void *arg);
-/* Calls `fn` for each socket beside a listener's own that other members have,
- * or had. */
-void frontend_each_sibling(
-    struct frontend *f, void (*fn)(void *arg, int fd), void *arg);
 
 /* Accepts from now on; a listener that cannot do so yet retries by itself. */
 void frontend_start(struct frontend *f);
@@ -113,7 +110,7 @@ void frontend_start(struct frontend *f);
  * called from a listener's own callback. */
 void frontend_stop(struct frontend *f);
 /* Takes no new clients from now on, for good: accepts those that wait in the
- * backlogs, but for frontend_leave(), closes the listeners of connections, and
+ * backlogs unless they are another process's, closes the others, and
  * opens no connections in advance. Known flows of datagrams go on through their
  * listeners, and DNS queries that were received are answered. Sessions
  * continue, except that those that may be are closed when idle between
@@ -124,7 +121,7 @@ void frontend_drain(struct frontend *f);
  * one that is up, where on_up is; soon, in portions. */
 void frontend_cut_sessions(struct frontend *f);
 /* Another frontend has taken sockets of this one, which drains, from the list
- * of frontend_inherit(): it no longer receives datagrams there, and flows and
+ * of frontend_use_sockets(): it no longer receives datagrams there, and flows and
  * queries that came so end. */
 void frontend_yield(struct frontend *f);
 /* Accepts and receives nothing until frontend_resume(), from connections,
@@ -132,10 +129,9 @@ void frontend_yield(struct frontend *f);
  * on. */
 void frontend_pause(struct frontend *f);
 void frontend_resume(struct frontend *f);
-/* Another process has the listeners, too, which are paused: it accepts and
- * receives from now on, and the socket files are its own. Flows whose sockets
- * it has end here. */
-void frontend_leave(struct frontend *f);
+/* Another process receives at the listeners from now on: flows whose sockets it
+ * has end here. */
+void frontend_pass_flows(struct frontend *f);
 /* Calls `fn` for each listener. */
 void frontend_each_listener(struct frontend *f,
     void (*fn)(void *arg, struct listener *l), void *arg);

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "net/inherited.h"
+#include "net/socket_set.h"
 #include "proxy/frontend/frontend_private.h"
 
 static struct frontend_listener *
@@ -86,17 +86,17 @@ open_members(struct frontend *f, struct frontend_listener *fl, unsigned from,
 	unsigned i, there = from;
 
 	if (f->takes_over) {
-		there = sock_group_take_rest(at, o, fl->group, from);
-		more.inherited = NULL;
+		there = sock_group_take_rest(at, o, fl->listener.group, from);
+		more.sockets = NULL;
 	}
-	if (sock_group_open(at, &more, fl->group, there, count, e) < 0) {
+	if (sock_group_open(at, &more, fl->listener.group, there, count, e) < 0) {
 		for (i = from; i < there; i++)
-			close(fl->group[i]);
+			close(fl->listener.group[i]);
 		return -1;
 	}
-	fl->group_count = there > count ? there : count;
-	for (i = from; i < fl->group_count; i++)
-		frontend_prepare_datagrams(f, fl->group[i], &fl->address);
+	fl->listener.group_count = there > count ? there : count;
+	for (i = from; i < fl->listener.group_count; i++)
+		frontend_prepare_datagrams(f, fl->listener.group[i], &fl->address);
 	return 0;
 }
 
@@ -104,13 +104,13 @@ int
 frontend_group_open(struct frontend *f, struct frontend_listener *fl,
     const struct sock_listen_options *o, struct error *e)
 {
-	fl->group = calloc(SOCK_GROUP_MAX, sizeof(*fl->group));
-	if (fl->group == NULL)
+	fl->listener.group = calloc(SOCK_GROUP_MAX, sizeof(*fl->listener.group));
+	if (fl->listener.group == NULL)
 		return error_set(e, "out of memory");
-	fl->group[0] = fl->listener.fd;
+	fl->listener.group[0] = fl->listener.fd;
 	if (open_members(f, fl, 1, o, f->members, e) < 0) {
-		free(fl->group);
-		fl->group = NULL;
+		free(fl->listener.group);
+		fl->listener.group = NULL;
 		return -1;
 	}
 	if (!f->takes_over)
@@ -129,9 +129,9 @@ frontend_grow(struct frontend *f, unsigned members, struct error *e)
 	     link = link->next) {
 		fl = of_link(link);
 		o = frontend_listen_options(f, &fl->address);
-		o.inherited = NULL;
-		if (fl->group != NULL && fl->group_count < members &&
-		    open_members(f, fl, fl->group_count, &o, members, e) < 0)
+		o.sockets = NULL;
+		if (fl->listener.group != NULL && fl->listener.group_count < members &&
+		    open_members(f, fl, fl->listener.group_count, &o, members, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -143,10 +143,10 @@ frontend_group_close(struct frontend_listener *fl)
 {
 	unsigned i;
 
-	for (i = 1; fl->group != NULL && i < fl->group_count; i++)
-		close(fl->group[i]);
-	free(fl->group);
-	fl->group = NULL;
+	for (i = 1; fl->listener.group != NULL && i < fl->listener.group_count; i++)
+		close(fl->listener.group[i]);
+	free(fl->listener.group);
+	fl->listener.group = NULL;
 }
 
 /* Sockets beyond those of the members are shared out, too: in their backlogs
@@ -158,14 +158,14 @@ keep_rest(struct frontend *f, struct frontend_listener *fl, unsigned i,
 	struct error e;
 	int fd;
 
-	for (i += members; i < fl->group_count; i += members) {
-		fd = dup(fl->group[i]);
-		if (fd >= 0 && inherited_add(f->inherited, fd, false, &e) < 0)
+	for (i += members; i < fl->listener.group_count; i += members) {
+		fd = dup(fl->listener.group[i]);
+		if (fd >= 0 &&
+		    inherited_add(&f->sockets->inherited, fd, false, &e) < 0)
 			close(fd);
 	}
 }
 
-/* The file of a Unix socket is its parent's. */
 static void
 keep_member(struct frontend *f, struct frontend_listener *fl, unsigned i,
     unsigned members)
@@ -173,13 +173,12 @@ keep_member(struct frontend *f, struct frontend_listener *fl, unsigned i,
 	struct listener *l = &fl->listener;
 	int own;
 
-	l->file = (struct sock_file){ .inode = 0 };
-	if (fl->group == NULL)
+	if (l->group == NULL)
 		return;
 	if (fl->address.at.u.sa.sa_family != AF_UNIX)
 		keep_rest(f, fl, i, members);
-	own = fl->group[i];
-	fl->group[i] = fl->group[0]; /* closed with the others */
+	own = fl->listener.group[i];
+	fl->listener.group[i] = fl->listener.group[0]; /* closed with the others */
 	l->fd = own;
 	frontend_group_close(fl);
 }
@@ -244,7 +243,7 @@ frontend_borrow(struct frontend *f)
 static bool
 is_meant(const struct frontend_listener *fl, bool lent)
 {
-	if (fl->group == NULL)
+	if (fl->listener.group == NULL)
 		return false;
 	return lent ? fl->address.at.u.sa.sa_family != AF_UNIX
 		    : fl->disposition == DISPOSITION_COMES;
@@ -258,21 +257,5 @@ frontend_each_member(struct frontend *f, unsigned i, bool lent,
 
 	for (link = f->listeners.next; link != &f->listeners; link = link->next)
 		if (is_meant(of_link(link), lent))
-			fn(arg, of_link(link)->group[i]);
-}
-
-void
-frontend_each_sibling(
-    struct frontend *f, void (*fn)(void *arg, int fd), void *arg)
-{
-	struct frontend_listener *fl;
-	struct list *link;
-	unsigned i;
-
-	for (link = f->listeners.next; link != &f->listeners;
-	     link = link->next) {
-		fl = of_link(link);
-		for (i = 1; is_meant(fl, true) && i < fl->group_count; i++)
-			fn(arg, fl->group[i]);
-	}
+			fn(arg, of_link(link)->listener.group[i]);
 }

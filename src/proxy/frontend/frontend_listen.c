@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "net/inherited.h"
+#include "net/socket_set.h"
 #include "proxy/datagram/flow_past.h"
 #include "proxy/frontend/frontend_private.h"
 
@@ -48,15 +48,15 @@ frontend_listen_options(
 		    f->core.options.rate_down },
 		.datagram = a->datagram,
 		.unix_mode = (mode_t)f->core.options.unix_mode,
-		.inherited = f->inherited,
+		.sockets = f->sockets,
 		.group = f->members > 1 ? SOCK_GROUP_FIRST : SOCK_GROUP_NONE,
 	};
 }
 
 void
-frontend_inherit(struct frontend *f, struct inherited *in)
+frontend_use_sockets(struct frontend *f, struct socket_set *s)
 {
-	f->inherited = in;
+	f->sockets = s;
 }
 
 /* Each costs as much as ten others where TLS begins: the clients of other
@@ -131,7 +131,8 @@ frontend_listen_rest(
     struct frontend *f, const struct frontend_address *a, struct error *e)
 {
 	while (f->members == 1 &&
-	    inherited_has(f->inherited, &a->at, a->datagram, a->v6_only))
+	    inherited_has(socket_set_inherited(f->sockets), &a->at, a->datagram,
+		a->v6_only))
 		if (frontend_listen_open_one(f, a, DISPOSITION_STAYS, e) < 0)
 			return -1;
 	return 0;
@@ -147,8 +148,8 @@ frontend_listen_free_task(struct task *t)
 static const struct inherited_socket *
 lent_socket(const struct frontend *f, const struct frontend_listener *fl)
 {
-	return inherited_find(
-	    f->inherited, &fl->address.at, fl->address.datagram);
+	return inherited_find(socket_set_inherited(f->sockets), &fl->address.at,
+	    fl->address.datagram);
 }
 
 /* Closes a listener and moves it to the list of closed ones. Clients in its
@@ -427,9 +428,8 @@ frontend_resume(struct frontend *f)
 }
 
 void
-frontend_leave(struct frontend *f)
+frontend_pass_flows(struct frontend *f)
 {
-	frontend_each_listener(f, listener_leave, NULL);
 	if (f->core.options.udp.on)
 		flows_pass(&f->flows);
 }
@@ -495,7 +495,7 @@ drain_datagrams(struct frontend *f, struct listener *l)
 	if (!f->core.options.dns.on)
 		return; /* known flows go on */
 	listener_drain(l);
-	if (f->core.started && !l->left)
+	if (f->core.started && !l->replaced)
 		dns_on_datagrams(l);
 	listener_pause(l);
 }
@@ -510,6 +510,7 @@ frontend_drain(struct frontend *f)
 	f->core.draining = true;
 	for (link = f->listeners.next; link != &f->listeners; link = next) {
 		next = link->next;
+		of(link)->listener.draining = true;
 		if (of(link)->address.datagram)
 			drain_datagrams(f, &of(link)->listener);
 		else
@@ -543,7 +544,7 @@ frontend_give_back(struct frontend *f)
 
 	for (link = f->listeners.next; link != &f->listeners; link = next) {
 		next = link->next;
-		of(link)->listener.left |= of(link)->borrowed;
+		of(link)->listener.replaced |= of(link)->borrowed;
 		if (of(link)->borrowed)
 			close_one(f, of(link), &gone);
 	}

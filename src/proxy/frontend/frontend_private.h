@@ -21,9 +21,6 @@ struct frontend_listener {
 	struct frontend_address address;
 	enum disposition disposition;
 	bool borrowed; /* another process will have it again */
-	int *group; /* its own descriptor and those of its siblings; NULL: it is
-		     * alone */
-	unsigned group_count; /* those beyond the members have no new clients */
 	struct task task; /* frees it */
 };
 
@@ -36,7 +33,7 @@ struct frontend_cut {
 struct frontend {
 	struct frontend_core core;
 	struct list listeners;	     /* struct frontend_listener */
-	struct inherited *inherited; /* sockets for them; NULL: none */
+	struct socket_set *sockets;  /* of the process; NULL: none */
 	bool paused; /* all of them are, by frontend_pause() */
 	unsigned members; /* of the group of each listener; 1: it is alone */
 	enum sock_group_by by; /* how clients are dealt out to these */

@@ -81,7 +81,7 @@ START_TEST(sockets_of_an_upgrade)
 	process_init(&process);
 	setenv("PEN_UPGRADE", text("version=1 sockets=%d-,", fd), 1);
 	takeover_begin(pen, &process);
-	ck_assert_uint_eq(pen->inherited.count, 0);
+	ck_assert_uint_eq(pen->sockets.inherited.count, 0);
 	ck_assert_int_lt(fcntl(fd, F_GETFD), 0);
 	ck_assert_ptr_null(getenv("PEN_UPGRADE"));
 	pen_free(pen);

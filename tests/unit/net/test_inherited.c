@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "net/inherited.h"
+#include "net/socket_set.h"
 #include "net/sock.h"
 #include "support/suite.h"
 
 static struct inherited in;
+static struct socket_set set;
 static struct error e;
 
 static struct addr
@@ -112,22 +114,23 @@ END_TEST
 START_TEST(listens_there)
 {
 	struct addr at;
-	struct sock_listen_options o = { .backlog = 8, .inherited = &in };
+	struct sock_listen_options o = { .backlog = 8, .sockets = &set };
 	struct sock_file file = { .inode = 0 };
 	const char *path = scratch("s");
 	int fd;
 
+	socket_set_init(&set);
 	ck_assert_int_eq(addr_parse_unix(&at, path), 0);
 	fd = sock_listen(&at, &o, NULL, &e);
 	fcntl(fd, F_SETFL, 0);
 	fcntl(fd, F_SETFD, 0);
-	ck_assert_int_eq(inherited_add(&in, fd, false, &e), 0);
+	ck_assert_int_eq(inherited_add(&set.inherited, fd, false, &e), 0);
 	ck_assert_int_eq(sock_listen(&at, &o, &file, &e), fd);
 	ck_assert_int_ne(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
 	ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
 	sock_file_remove(&file, &at);
 	ck_assert_int_eq(access(path, F_OK), 0);
-	ck_assert_int_eq(inherited_add(&in, fd, true, &e), 0);
+	ck_assert_int_eq(inherited_add(&set.inherited, fd, true, &e), 0);
 	ck_assert_int_eq(sock_listen(&at, &o, &file, &e), fd);
 	sock_file_remove(&file, &at);
 	ck_assert_int_eq(access(path, F_OK), 0);
@@ -135,7 +138,7 @@ START_TEST(listens_there)
 	sock_file_remove(&file, &at);
 	ck_assert_int_ne(access(path, F_OK), 0);
 	close(fd);
-	inherited_fini(&in);
+	socket_set_fini(&set);
 }
 END_TEST
 

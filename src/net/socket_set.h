@@ -1,0 +1,57 @@
+/* socket_set.h: the listening sockets of the process, in one table.
+ *
+ * A row is a struct listener, of clients, the control socket, pages or peers:
+ * its address, whether datagrams come to it, its file, the sockets that workers
+ * have beside it. What opens a listener with the table among its options has a
+ * row until it closes that; the table owns none of them. Beside the rows are
+ * the sockets of another process that nothing uses yet.
+ *
+ *     inherited --.
+ *                  >-- open --+-- draining --.
+ *     new --------'           |               >-- closed
+ *                             '-- replaced --'
+ *
+ *     draining   no client comes any more: its service was removed
+ *     replaced   another process has the socket, and serves it
+ *
+ * An upgrade, a worker that begins, and a change of the user walk the table, so
+ * that a new kind of listener is none of their concern. */
+#ifndef PEN_NET_SOCKET_SET_H
+#define PEN_NET_SOCKET_SET_H
+
+#include "base/list.h"
+#include "net/inherited.h"
+
+struct listener;
+
+struct socket_set {
+	struct list rows; /* struct listener, in the order of their opening */
+	struct inherited inherited;
+};
+
+void socket_set_init(struct socket_set *s);
+/* Closes what was inherited and not used. */
+void socket_set_fini(struct socket_set *s);
+
+/* The inherited sockets; `s` may be NULL, and so is the result then. */
+struct inherited *socket_set_inherited(struct socket_set *s);
+
+/* Calls `fn` for each row, which may close it. */
+void socket_set_each(struct socket_set *s,
+    void (*fn)(void *arg, struct listener *l), void *arg);
+
+/* How many descriptors they are, with those of workers. */
+unsigned socket_set_descriptors(const struct socket_set *s);
+/* Calls `fn` for each descriptor of a row, its own first; the others are of
+ * workers, in their order. To a Unix socket all have the same one. */
+void socket_set_each_descriptor(
+    const struct listener *l, void (*fn)(void *arg, int fd), void *arg);
+
+/* Another process serves from now on: all rows that are not draining are
+ * replaced, unless that process did not want the socket. Files and clients in
+ * backlogs are that process's; each row's on_replaced() is called. */
+void socket_set_replace(struct socket_set *s);
+/* In a child process: the files are its parent's, which removes them. */
+void socket_set_disown_files(struct socket_set *s);
+
+#endif
