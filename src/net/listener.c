@@ -176,6 +176,9 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->paused = true;
 	l->starved = false;
 	l->logged_ms = 0;
+	l->v6_only = o->v6_only;
+	l->mode = o->unix_mode;
+	l->goes = false;
 	l->draining = false;
 	l->replaced = false;
 	l->passed = 0;

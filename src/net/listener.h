@@ -28,6 +28,9 @@ struct listener {
 	bool paused;	       /* paused by the owner */
 	bool starved;	       /* paused by a lack of descriptors */
 	uint64_t logged_ms;    /* when that was; 0: never */
+	bool v6_only;  /* as it was opened */
+	mode_t mode;   /* of its file, as it was opened */
+	bool goes;     /* the change that is under way has it elsewhere */
 	bool draining; /* no client comes any more, but flows go on */
 	bool replaced; /* another process serves the socket */
 	int passed; /* its number there; 0: none, -1: that does not want it */
@@ -47,7 +50,7 @@ struct listener {
 	void (*on_replaced)(struct listener *l);
 	bool datagram;
 	struct dgram_replies replies;
-	void *arg;
+	void *arg; /* the owner */
 	/* A client, or datagrams, that the loop's number came before: it paused
 	 * the listener. -1, NULL: none. */
 	int waiting;

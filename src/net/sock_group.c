@@ -111,17 +111,16 @@ sock_group_has(int fd)
 #endif
 }
 
-/* The socket of one more process: the next one that was inherited at this
+/* The socket of one more process: the `number`th that is there at this
  * address; else a new one beside `first`; else, where the kernel has no groups,
  * the same socket once more, which several processes accept from. */
 static int
 open_next(const struct addr *at, const struct sock_listen_options *o,
-    int first, struct error *e)
+    int first, unsigned number, struct error *e)
 {
 	struct sock_listen_options next = *o;
 	bool ours;
-	int fd = inherited_take(socket_set_inherited(o->sockets), at,
-	    o->datagram, o->v6_only, &ours);
+	int fd = socket_set_take(at, o, number, &ours);
 
 	if (fd >= 0)
 		return fd;
@@ -149,7 +148,7 @@ sock_group_open(const struct addr *at, const struct sock_listen_options *o,
 	if (was_alone)
 		sock_allow_group(socket[0]);
 	for (i = from; i < count; i++) {
-		socket[i] = open_next(at, o, socket[0], e);
+		socket[i] = open_next(at, o, socket[0], i, e);
 		if (socket[i] < 0) {
 			for (k = from; k < i; k++)
 				close(socket[k]);

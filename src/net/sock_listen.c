@@ -82,16 +82,15 @@ sock_open_listener(const struct addr *at, const struct sock_listen_options *o,
 	return fd;
 }
 
-/* The inherited socket gets the options of one that was opened here; -1: there
+/* One that was there gets the options of one that was opened here; -1: there
  * is none. A new length does not disturb clients in its backlog. Its file is
  * only borrowed: a start or reload that fails leaves it to its owner. */
 static int
-take_inherited(const struct addr *at, const struct sock_listen_options *o,
+take_one_that_is_there(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file)
 {
 	bool file_is_ours = false;
-	int fd = inherited_take(socket_set_inherited(o->sockets), at,
-	    o->datagram, o->v6_only, &file_is_ours);
+	int fd = socket_set_take(at, o, 0, &file_is_ours);
 
 	if (fd < 0)
 		return -1;
@@ -113,7 +112,7 @@ int
 sock_listen(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file, struct error *e)
 {
-	int fd = take_inherited(at, o, file), lock;
+	int fd = take_one_that_is_there(at, o, file), lock;
 
 	if (fd >= 0)
 		return fd;

@@ -1,5 +1,7 @@
-/* socket_set.c: walks of the table. */
+/* socket_set.c: what moves to another owner, and walks of the table. */
 #include "config.h"
+
+#include <fcntl.h>
 
 #include "net/listener.h"
 #include "net/socket_set.h"
@@ -28,6 +30,91 @@ socket_set_inherited(struct socket_set *s)
 {
 	return s != NULL ? &s->inherited : NULL;
 }
+
+/* ---- a change ---- */
+
+static bool
+is_same_place(const struct listener *l, const struct addr *at, bool datagram)
+{
+	return l->datagram == datagram && addr_equal(&l->at, at);
+}
+
+static bool
+may_be_taken(const struct listener *l, const struct addr *at,
+    const struct sock_listen_options *o)
+{
+	if (!l->goes || !is_same_place(l, at, o->datagram))
+		return false;
+	if (at->u.sa.sa_family == AF_UNIX)
+		return l->group == NULL && l->mode == o->unix_mode;
+	return at->u.sa.sa_family != AF_INET6 || !addr_is_any(at) ||
+	    l->v6_only == o->v6_only;
+}
+
+/* -1: it has not so many. */
+static int
+descriptor_at(const struct listener *l, unsigned number)
+{
+	if (number == 0)
+		return l->fd;
+	return l->group != NULL && number < l->group_count ? l->group[number]
+							   : -1;
+}
+
+static int
+copy_of_row(struct socket_set *s, const struct addr *at,
+    const struct sock_listen_options *o, unsigned number, bool *file_is_ours)
+{
+	struct listener *l;
+	struct list *row;
+	int fd;
+
+	for (row = s->rows.next; row != &s->rows; row = row->next) {
+		l = listener_of(row);
+		if (!may_be_taken(l, at, o))
+			continue;
+		fd = descriptor_at(l, number);
+		if (fd < 0)
+			continue;
+		*file_is_ours = sock_file_is_there(&l->file, &l->at);
+		return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	}
+	return -1;
+}
+
+int
+socket_set_take(const struct addr *at, const struct sock_listen_options *o,
+    unsigned number, bool *file_is_ours)
+{
+	int fd;
+
+	if (o->sockets == NULL)
+		return -1;
+	fd = inherited_take(&o->sockets->inherited, at, o->datagram, o->v6_only,
+	    file_is_ours);
+	return fd >= 0
+	    ? fd
+	    : copy_of_row(o->sockets, at, o, number, file_is_ours);
+}
+
+bool
+socket_set_has_moved(struct socket_set *s, const struct listener *l)
+{
+	const struct listener *other;
+	struct list *row;
+
+	if (s == NULL)
+		return false;
+	for (row = s->rows.next; row != &s->rows; row = row->next) {
+		other = listener_of(row);
+		if (other->arg != l->arg &&
+		    is_same_place(other, &l->at, l->datagram))
+			return true;
+	}
+	return false;
+}
+
+/* ---- walks ---- */
 
 void
 socket_set_each(struct socket_set *s,

@@ -23,6 +23,7 @@
 #include "net/inherited.h"
 
 struct listener;
+struct sock_listen_options;
 
 struct socket_set {
 	struct list rows; /* struct listener, in the order of their opening */
@@ -35,6 +36,32 @@ void socket_set_fini(struct socket_set *s);
 
 /* The inherited sockets; `s` may be NULL, and so is the result then. */
 struct inherited *socket_set_inherited(struct socket_set *s);
+
+/* ---- a change of the configuration ----
+ *
+ * Before it is prepared, each row that it has elsewhere `goes`. An address that
+ * is wanted is then
+ *
+ *     kept       a row of the same owner, which does not go
+ *     moved      a row of another owner goes: socket_set_take() copies its
+ *                descriptor, and clients in its backlog are the new owner's
+ *     new        neither
+ *     dropped    a row goes, and none takes it
+ *
+ * Both rows are open until the change is committed, which closes those that go,
+ * or cancelled, which closes the new ones. */
+
+/* The socket at that address, of those that were inherited or of a row that
+ * goes: its `number`th descriptor, 0 being its own, 1 the next worker's. An
+ * IPv6 wildcard fits only where it takes IPv4 clients, or not, as in the
+ * options; a Unix socket only with the mode of the options, and if it has no
+ * workers. *file_is_ours: whether this process, or the one that passed it, made
+ * its file. The descriptor is the caller's; -1: there is none. `o->sockets` may
+ * be NULL. */
+int socket_set_take(const struct addr *at, const struct sock_listen_options *o,
+    unsigned number, bool *file_is_ours);
+/* Whether another owner has a row at the same address. */
+bool socket_set_has_moved(struct socket_set *s, const struct listener *l);
 
 /* Calls `fn` for each row, which may close it. */
 void socket_set_each(struct socket_set *s,

@@ -159,8 +159,10 @@ relisten(void)
 			list[n++].at = addr_at((uint16_t)(MODEL_PORT + i));
 		}
 	}
-	MUST(frontend_relisten(model.frontend, list, n, &model.e) == 0 ||
-	    kernel.trouble != NULL);
+	if (frontend_relisten(model.frontend, list, n, &model.e) == 0)
+		frontend_relistened(model.frontend);
+	else
+		MUST(kernel.trouble != NULL);
 }
 
 static void

@@ -479,6 +479,30 @@ START_TEST(file_stays_when_refused)
 }
 END_TEST
 
+/* The address is closed before the wildcard is opened. */
+START_TEST(an_address_becomes_a_wildcard)
+{
+	struct endpoint all;
+	const char *one, *any;
+
+	NEEDS_ONE_WORKER("others of a group have the address still");
+	begin(backend_say);
+	endpoint_at_host(&all, &web, "0.0.0.0");
+	one = text("%s%s", section("web", &web, 0, ""),
+	    section("mail", &mail, 2, ""));
+	any = text("%s%s", section("web", &all, 0, ""),
+	    section("mail", &mail, 2, ""));
+	up(one);
+	ck_assert_str_eq(reload(any), "");
+	ck_assert_str_eq(hear(&web, 1), "a");
+	ck_assert_str_eq(reload(one), "");
+	ck_assert_str_eq(hear(&web, 1), "a");
+	ck_assert_str_eq(hear(&mail, 1), "c");
+	pen_down(&pen);
+	end();
+}
+END_TEST
+
 /* The file of a Unix socket has its mode from the beginning. */
 START_TEST(some_move_in_two_reloads)
 {
@@ -1467,6 +1491,7 @@ SUITE(test_services)
 	SUITE_ADD(s, addresses_of_datagrams_move, 30);
 	SUITE_ADD_LOOP(s, sockets_move_or_come_back, 30, 2);
 	SUITE_ADD(s, file_stays_when_refused, 30);
+	SUITE_ADD(s, an_address_becomes_a_wildcard, 30);
 	SUITE_ADD(s, some_move_in_two_reloads, 30);
 	SUITE_ADD(s, refused_reload_changes_nothing, 30);
 	SUITE_ADD(s, settings_of_the_start_stay, 30);

@@ -261,7 +261,7 @@ remove_services(struct pen *p)
 	}
 	SERVICE_EACH (p, svc)
 		if (svc->leaves)
-			frontend_yield(svc->frontend);
+			frontend_close_moved(svc->frontend);
 }
 
 /* The lists that clients of a service must pass stay as they are until its last
@@ -369,7 +369,7 @@ apply_draft(struct pen *p, struct plan *draft, const struct names *n,
 	if (rc == 0 && !same && keep_lists(p, draft) < 0)
 		rc = error_set(e, "out of memory");
 	if (rc == 0 && !same) {
-		apply_listen_lend(p, draft);
+		apply_listen_mark(p, draft);
 		rc = apply_prepare(&all, e);
 	}
 	if (rc == 0 && !same) {

@@ -155,10 +155,10 @@ int apply_frontend_prepare(struct apply *a, struct error *e);
 void apply_frontend_commit(struct apply *a);
 void apply_frontend_cancel(struct apply *a);
 
-/* Sockets that a service of the draft may want and another one has so far, to
- * be taken as inherited ones are: an address may move from one to another. Unix
- * sockets do with the same listen_mode, and without workers. */
-void apply_listen_lend(struct pen *p, const struct plan *draft);
+/* Marks the listening sockets that services have elsewhere in the draft: their
+ * addresses may move to others, of Unix sockets with the same listen_mode and
+ * without workers. */
+void apply_listen_mark(struct pen *p, const struct plan *draft);
 /* Where clients come in: sockets, or the VIPs of direct server return. */
 int apply_listen_prepare(struct apply *a, struct error *e);
 void apply_listen_commit(struct apply *a);

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "control/apply/apply.h"
@@ -104,100 +103,36 @@ listen_at(struct service *svc, const struct plan *plan, struct error *e)
 	return rc;
 }
 
-/* What a service has that others of the draft may want. */
-struct lending {
-	struct service *from;
-	const struct plan *draft;
-	bool file_is_ours;
-};
-
+/* `arg` has the plan that the service will have; NULL: it leaves. */
 static void
-lend_socket(void *arg, int own)
+mark_listener(void *arg, struct listener *l)
 {
-	struct lending *d = arg;
-	struct error e;
-	int fd = dup(own);
-
-	if (fd >= 0 &&
-	    inherited_add(
-		&d->from->pen->sockets.inherited, fd, d->file_is_ours, &e) < 0)
-		close(fd);
-}
-
-static bool
-listens_there(const struct plan *service, const struct listener *l)
-{
+	const struct plan *wanted = *(const struct plan **)arg;
+	bool here = wanted != NULL &&
+	    (l->datagram ? wanted->config.frontend.udp.on
+			 : plan_service_takes_connections(wanted));
 	unsigned i;
 
-	if (l->datagram ? !service->config.frontend.udp.on
-			: !plan_service_takes_connections(service))
-		return false;
-	for (i = 0; i < service->listen.count; i++)
-		if (addr_equal(&service->listen.entry[i].at, &l->at))
-			return true;
-	return false;
-}
-
-/* Its file is removed unless another service takes it, and keeps its mode. */
-static bool
-is_wanted_by_another(const struct lending *d, const struct listener *l)
-{
-	const struct plan *mine = d->from->plan, *other;
-	unsigned i;
-
-	for (i = 0; (other = plan_service_at(d->draft, i)) != NULL; i++)
-		if (strcmp(plan_service_name(other), d->from->name) != 0 &&
-		    other->config.frontend.unix_mode ==
-			mine->config.frontend.unix_mode &&
-		    listens_there(other, l))
-			return true;
-	return false;
-}
-
-static void
-lend_listener(void *arg, struct listener *l)
-{
-	struct lending *d = arg;
-
-	d->file_is_ours = sock_file_is_there(&l->file, &l->at);
-	if (l->at.u.sa.sa_family != AF_UNIX || is_wanted_by_another(d, l))
-		lend_socket(arg, l->fd);
-}
-
-/* Of a leader's, those of each worker in turn. */
-static void
-lend_all(struct service *svc, const struct plan *draft)
-{
-	struct lending d = { .from = svc, .draft = draft };
-	const struct team *t = &svc->pen->team;
-	unsigned i;
-
-	if (t->size == 1 || t->member > 0) {
-		frontend_each_listener(svc->frontend, lend_listener, &d);
-		return;
-	}
-	for (i = 0; i < t->size; i++)
-		frontend_each_member(svc->frontend, i, true, lend_socket, &d);
+	l->goes = true;
+	for (i = 0; here && i < wanted->listen.count; i++)
+		if (addr_equal(&wanted->listen.entry[i].at, &l->at))
+			l->goes = false;
 }
 
 void
-apply_listen_lend(struct pen *p, const struct plan *draft)
+apply_listen_mark(struct pen *p, const struct plan *draft)
 {
-	const struct plan *wanted = NULL;
+	const struct plan *wanted;
 	struct service *svc;
 	unsigned i = 0;
 
-	if (p->phase != PHASE_SERVING || !service_has_others(p))
+	if (p->phase != PHASE_SERVING)
 		return;
 	SERVICE_EACH (p, svc) {
 		wanted = svc->leaves
 		    ? NULL
 		    : plan_service_near(draft, i++, svc->name);
-		if (wanted != NULL &&
-		    listen_list_equal(&wanted->listen, &svc->plan->listen))
-			continue;
-		lend_all(svc, draft);
-		lend_all(svc, draft); /* to have it back if all fails */
+		frontend_each_listener(svc->frontend, mark_listener, &wanted);
 	}
 }
 

@@ -1,10 +1,8 @@
 /* peers.c: see peers.h; the settings come into force here. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "control/answer/fields.h"
 #include "control/apply/apply.h"
@@ -223,35 +221,21 @@ add_sender(struct peers *s, const struct peer_spec *p, struct error *e)
 	return 0;
 }
 
-/* Of a port with another key at that address, which goes. */
-static int
-lend_socket(struct peers *s, const struct addr *at, struct error *e)
+/* Those that are not in the list, and so those with another key, go. */
+static void
+mark_ports(struct peers *s, const char *list)
 {
-	struct list *one, *next;
-	int fd;
+	struct list *at, *next;
 
-	EACH (one, next, &s->ports) {
-		if (!addr_equal(&port_at(one)->spec.at, at))
-			continue;
-		fd = dup(port_at(one)->listener.fd);
-		if (fd < 0)
-			return error_set(e, "%s", strerror(errno));
-		if (inherited_add(&s->pen->sockets.inherited, fd, false, e) == 0)
-			return 0;
-		close(fd);
-		return -1;
-	}
-	return 0;
+	EACH (at, next, &s->ports)
+		port_at(at)->listener.goes = !is_in(list, &port_at(at)->spec);
 }
 
 static int
 add_port(struct peers *s, const struct peer_spec *p, struct error *e)
 {
-	struct peer_port *new;
-
-	if (lend_socket(s, &p->at, e) < 0)
-		return -1;
-	new = peer_port_new(s->pen, p, s->freebind, &s->marks, &s->senders, e);
+	struct peer_port *new =
+	    peer_port_new(s->pen, p, s->freebind, &s->marks, &s->senders, e);
 	if (new == NULL)
 		return -1;
 	list_append(&s->new_ports, &new->link);
@@ -319,7 +303,11 @@ peers_prepare(struct apply *a, struct error *e)
 	struct peers *s;
 
 	a->servers_move = a->pen->peers != NULL && will_servers_move(a);
-	if (!service_is_first(a->service) || !are_wanted(a->wanted))
+	if (!service_is_first(a->service))
+		return 0;
+	if (a->pen->peers != NULL)
+		mark_ports(a->pen->peers, new->peer_listen);
+	if (!are_wanted(a->wanted))
 		return 0;
 	if (make_peers(a->pen, e) < 0)
 		return -1;
@@ -343,8 +331,10 @@ peers_cancel(struct apply *a)
 {
 	struct peers *s = a->pen->peers;
 
-	if (s != NULL && service_is_first(a->service))
-		free_lists(&s->new_senders, &s->new_ports);
+	if (s == NULL || !service_is_first(a->service))
+		return;
+	free_lists(&s->new_senders, &s->new_ports);
+	mark_ports(s, a->now->config.peer_listen);
 }
 
 static void

@@ -50,15 +50,13 @@ const struct frontend_options *frontend_options(const struct frontend *f);
  * rest for sessions from now on, the backlog for listeners opened later. */
 void frontend_set_options(struct frontend *f, const struct frontend_options *o);
 
-/* Listeners are rows of that table from now on, and take their sockets from the
- * inherited ones, where it has them. `s` stays the caller's; NULL: of none. One
- * of this frontend that is among these lives on: its file stays, and if it was
- * taken its backlog too. */
+/* Listeners are rows of that table from now on, and take their sockets from it
+ * where it has them. `s` stays the caller's; NULL: there is none. */
 void frontend_use_sockets(struct frontend *f, struct socket_set *s);
 
-/* Listens at exactly these addresses from now on. A listener that is wanted and
- * there stays as it is; the others are closed only when all new ones are open,
- * and clients in their backlogs are served first, over the limits if need be.
+/* Listens at exactly these addresses from frontend_relistened() on. A listener
+ * that is wanted and there stays as it is; the others are closed only then, and
+ * clients in their backlogs are served first, over the limits if need be.
  * New ones accept if the others do: after frontend_start(), below the limits.
  * Where an old one stands in the way of a new one, as 0.0.0.0:80 of
  * 127.0.0.1:80, it must be closed before: that comes last, and it is opened
@@ -67,17 +65,15 @@ void frontend_use_sockets(struct frontend *f, struct socket_set *s);
  * they were. Not to be called from a listener's own callback. */
 int frontend_relisten(struct frontend *f, const struct frontend_address *list,
     unsigned count, struct error *e);
+void frontend_relistened(struct frontend *f);
+
 /* ---- a frontend in several processes ---- */
 
 /* Each listener opened from now on has sockets for `members` processes (2 ..
  * SOCK_GROUP_MAX), to which the kernel deals out clients: by address, or each
- * connection. This process has all of them and accepts nothing; and
- * frontend_relisten() leaves those that are to go open until
- * frontend_relistened(), as the others serve there until then. So it does in a
- * member, whose clients at an address that moves are another frontend's. */
+ * connection. This process has all of them and accepts nothing. */
 void frontend_share(
     struct frontend *f, unsigned members, enum sock_group_by by);
-void frontend_relistened(struct frontend *f);
 /* Until frontend_steer() clients are dealt out as by another process, which has
  * the sockets that are inherited; this one takes all of them. */
 void frontend_take_over(struct frontend *f);
@@ -120,10 +116,9 @@ void frontend_drain(struct frontend *f);
  * others that are down, where on_down is cut, or of those that are worse than
  * one that is up, where on_up is; soon, in portions. */
 void frontend_cut_sessions(struct frontend *f);
-/* Another frontend has taken sockets of this one, which drains, from the list
- * of frontend_use_sockets(): it no longer receives datagrams there, and flows and
- * queries that came so end. */
-void frontend_yield(struct frontend *f);
+/* Another frontend has sockets of this one, which drains: it no longer receives
+ * datagrams there, and flows and queries that came so end. */
+void frontend_close_moved(struct frontend *f);
 /* Accepts and receives nothing until frontend_resume(), from connections,
  * datagrams and queries alike: they wait in the kernel. Sessions and flows go
  * on. */

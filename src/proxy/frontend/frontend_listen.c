@@ -144,25 +144,17 @@ frontend_listen_free_task(struct task *t)
 	free(list_entry(t, struct frontend_listener, task));
 }
 
-/* For another frontend, or this one; NULL: it was not lent. */
-static const struct inherited_socket *
-lent_socket(const struct frontend *f, const struct frontend_listener *fl)
-{
-	return inherited_find(socket_set_inherited(f->sockets), &fl->address.at,
-	    fl->address.datagram);
-}
-
 /* Closes a listener and moves it to the list of closed ones. Clients in its
  * backlog are served first, over all limits, if no other process would, nor
- * another frontend. The file of a socket that was lent stays. */
+ * another frontend, whose file it is then. */
 static void
 close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 {
-	const struct inherited_socket *lent = lent_socket(f, fl);
+	bool moved = socket_set_has_moved(f->sockets, &fl->listener);
 
-	if (f->core.started && (lent == NULL || lent->fd >= 0))
+	if (f->core.started && !moved)
 		listener_drain(&fl->listener);
-	if (lent != NULL)
+	if (moved)
 		fl->listener.file = (struct sock_file){ .inode = 0 };
 	flows_leave(&f->flows, &fl->listener);
 	dns_leave(&f->dns, &fl->listener);
@@ -318,8 +310,6 @@ frontend_relisten(struct frontend *f, const struct frontend_address *list,
 	decide_dispositions(f, list, count);
 	if (open_missing(f, list, count, NULL, e) == 0 &&
 	    open_missing(f, list, count, &gone, e) == 0) {
-		if (f->members == 1 && f->parts == 1)
-			close_all(f, DISPOSITION_GOES, &gone);
 		discard(f, &gone);
 		return 0;
 	}
@@ -523,15 +513,13 @@ frontend_drain(struct frontend *f)
 }
 
 void
-frontend_yield(struct frontend *f)
+frontend_close_moved(struct frontend *f)
 {
 	struct list gone = LIST_INIT(gone), *link, *next;
-	const struct inherited_socket *lent;
 
 	for (link = f->listeners.next; link != &f->listeners; link = next) {
 		next = link->next;
-		lent = lent_socket(f, of(link));
-		if (lent != NULL && lent->fd < 0)
+		if (socket_set_has_moved(f->sockets, &of(link)->listener))
 			close_one(f, of(link), &gone);
 	}
 	discard(f, &gone);

@@ -189,6 +189,76 @@ START_TEST(files_of_the_parent)
 }
 END_TEST
 
+/* A row that goes can be taken by another owner, number by number. */
+START_TEST(rows_that_go)
+{
+	struct sock_listen_options o = { .backlog = 8, .sockets = &set };
+	int group[2] = { 0, 0 }, fd;
+	struct addr at;
+	bool ours = true;
+
+	begin();
+	ck_assert_int_eq(sock_local_addr(row[0].fd, &at), 0);
+	row[0].at = at;
+	ck_assert_int_eq(socket_set_take(&at, &o, 0, &ours), -1);
+	row[0].goes = true;
+	fd = socket_set_take(&at, &o, 0, &ours);
+	ck_assert(fd >= 0 && sock_inode(fd) == sock_inode(row[0].fd) && !ours);
+	close(fd);
+	ck_assert_int_eq(socket_set_take(&at, &o, 1, &ours), -1);
+	group[0] = row[0].fd;
+	group[1] = row[1].fd;
+	row[0].group = group;
+	row[0].group_count = 2;
+	fd = socket_set_take(&at, &o, 1, &ours);
+	ck_assert(sock_inode(fd) == sock_inode(row[1].fd));
+	close(fd);
+	o.datagram = true;
+	ck_assert_int_eq(socket_set_take(&at, &o, 0, &ours), -1);
+	o.sockets = NULL;
+	ck_assert_int_eq(socket_set_take(&at, &o, 0, &ours), -1);
+	end();
+}
+END_TEST
+
+/* One with a file does not change its mode. */
+START_TEST(unix_rows_that_go)
+{
+	struct sock_listen_options o = { .backlog = 8, .sockets = &set };
+	bool ours = false;
+	int fd;
+
+	begin();
+	listener_close(&row[0]);
+	open_row(&row[0], scratch("s"));
+	row[0].goes = true;
+	o.unix_mode = 0600;
+	ck_assert_int_eq(socket_set_take(&row[0].at, &o, 0, &ours), -1);
+	o.unix_mode = 0;
+	fd = socket_set_take(&row[0].at, &o, 0, &ours);
+	ck_assert(fd >= 0 && ours);
+	close(fd);
+	end();
+}
+END_TEST
+
+/* Several of one owner may be at an address, of which workers had one each. */
+START_TEST(rows_that_have_moved)
+{
+	begin();
+	ck_assert_int_eq(sock_local_addr(row[0].fd, &row[0].at), 0);
+	row[1].at = row[0].at;
+	row[1].arg = row[0].arg = &row;
+	ck_assert(!socket_set_has_moved(&set, &row[0]));
+	ck_assert(!socket_set_has_moved(NULL, &row[0]));
+	row[1].arg = &set;
+	ck_assert(socket_set_has_moved(&set, &row[0]));
+	row[1].datagram = true;
+	ck_assert(!socket_set_has_moved(&set, &row[0]));
+	end();
+}
+END_TEST
+
 SUITE(test_socket_set)
 {
 	Suite *s = suite_create("socket_set");
@@ -198,5 +268,8 @@ SUITE(test_socket_set)
 	SUITE_ADD(s, descriptors_of_workers, 10);
 	SUITE_ADD(s, another_process_serves, 10);
 	SUITE_ADD(s, files_of_the_parent, 10);
+	SUITE_ADD(s, rows_that_go, 10);
+	SUITE_ADD(s, unix_rows_that_go, 10);
+	SUITE_ADD(s, rows_that_have_moved, 10);
 	return s;
 }

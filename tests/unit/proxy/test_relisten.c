@@ -29,6 +29,17 @@ at(const struct endpoint *s)
 	return (struct frontend_address){ .at = fixture_addr(s) };
 }
 
+/* Moves them, and commits that. */
+static int
+relisten(const struct frontend_address *list, unsigned n)
+{
+	int rc = frontend_relisten(fixture.frontend, list, n, &fixture.e);
+
+	if (rc == 0)
+		frontend_relistened(fixture.frontend);
+	return rc;
+}
+
 /* Moves to these places, up to the first NULL. */
 static int
 move_to(const struct endpoint *a, const struct endpoint *b,
@@ -43,7 +54,7 @@ move_to(const struct endpoint *a, const struct endpoint *b,
 		n++;
 	}
 	fixture.e.text[0] = '\0';
-	return frontend_relisten(fixture.frontend, list, n, &fixture.e);
+	return relisten(list, n);
 }
 
 static void
@@ -108,8 +119,7 @@ START_TEST(moved)
 	close(inside);
 	ended(REASON_DONE, 5);
 	/* and nowhere at all */
-	ck_assert_int_eq(
-	    frontend_relisten(fixture.frontend, NULL, 0, &fixture.e), 0);
+	ck_assert_int_eq(relisten(NULL, 0), 0);
 	ck_assert(refuses(&fixture.front));
 	end_moves();
 }
