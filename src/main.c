@@ -36,7 +36,6 @@
 #include "control/life/sandbox.h"
 #include "control/life/sandbox_bounds.h"
 #include "control/verify/transparent.h"
-#include "net/listener.h"
 #include "net/program/starter.h"
 
 static int
@@ -78,12 +77,10 @@ drop_rights(const struct pen *p, struct error *e)
 /* Files of sockets: with their modes, the group may connect. Before all is
  * open, for --check, there are none. */
 static void
-give_sockets(struct pen *p, const struct passwd *pw)
+set_owner_of_sockets(struct pen *p, const struct passwd *pw)
 {
-	struct listener_owner o = { pw->pw_uid, pw->pw_gid };
-
 	if (p->phase == PHASE_SERVING)
-		socket_set_each(&p->sockets, listener_give, &o);
+		socket_set_set_owner(&p->sockets, pw->pw_uid, pw->pw_gid);
 }
 
 /* A service manager may have made it that user already. A process that takes
@@ -112,7 +109,7 @@ drop_privileges(struct pen *p, struct error *e)
 	/* after the rights are dropped, logs are opened again as this user */
 	if (pw != NULL) {
 		logs_give(p, pw->pw_uid);
-		give_sockets(p, pw);
+		set_owner_of_sockets(p, pw);
 	}
 	if (process_drop_privileges(&o, e) < 0)
 		return -1;
@@ -143,7 +140,7 @@ enter_sandbox(
 		return -1;
 	if (pid > 0) {
 		if (p->plan->config.process.sandbox == SANDBOX_ON)
-			socket_set_each(&p->sockets, listener_set_mode, NULL);
+			socket_set_set_modes(&p->sockets);
 		return sandbox_enter(s, p, e);
 	}
 	if (p->predecessor.error_fd >= 0)

@@ -260,41 +260,22 @@ listener_take(struct listener *l, struct dgram_batch *b)
 	return l->fd >= 0 && !l->paused;
 }
 
-static void
-warn_of_mode(const struct listener *l, int rc)
+void
+listener_set_mode(struct listener *l)
 {
 	char text[ADDR_TEXT_MAX];
 
-	if (rc < 0)
+	if (sock_file_set_mode(&l->file, &l->at) < 0)
 		log_warn("mode of the socket file not changed listener=%s "
 			 "error=\"%s\"",
 		    addr_format(&l->at, text), strerror(errno));
 }
 
 void
-listener_keep(void *arg, struct listener *l)
+listener_own(struct listener *l)
 {
-	(void)arg;
-	warn_of_mode(l, sock_file_keep(&l->file, &l->at));
-}
-
-void
-listener_set_mode(void *arg, struct listener *l)
-{
-	(void)arg;
-	warn_of_mode(l, sock_file_set_mode(&l->file, &l->at));
-}
-
-void
-listener_give(void *arg, struct listener *l)
-{
-	const struct listener_owner *o = arg;
-
-	if (!l->file.borrowed &&
-	    sock_file_give(&l->file, &l->at, o->user, o->group) < 0)
-		log_warn("owner of socket file not changed file=%s "
-			 "error=\"%s\"",
-		    l->at.u.un.sun_path, strerror(errno));
+	listener_set_mode(l);
+	l->file.shared = false;
 }
 
 void

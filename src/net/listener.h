@@ -58,11 +58,6 @@ struct listener {
 	struct dgram_batch *waiting_batch;
 };
 
-struct listener_owner {
-	uid_t user;
-	gid_t group;
-};
-
 /* Opens; accepts nothing until resumed. It is a row of the table of the options
  * until it is closed. Returns 0, or -1 with a full message. */
 int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
@@ -77,18 +72,12 @@ void listener_listen_again(struct listener *before);
 /* Closes and removes the socket file; fine on one that is not open. */
 void listener_close(struct listener *l);
 
-/* The next may be called for each listener of a walk. */
-
-/* Gives the file of a Unix socket to the user and group that serve. What fails
- * is logged. `arg` is a struct listener_owner, and not used by the
- * next ones. */
-void listener_give(void *arg, struct listener *l);
-/* As listener_keep(), but the file stays the other process's to remove. */
-void listener_set_mode(void *arg, struct listener *l);
-
-/* An inherited socket is used from now on: its file gets the mode of the
- * options that it was opened with, and is this listener's to remove. */
-void listener_keep(void *arg, struct listener *l);
+/* A file that another listener or process has, too, gets the mode of the
+ * options that this one was opened with. What fails is logged. Fine on any
+ * listener, as is the next. */
+void listener_set_mode(struct listener *l);
+/* The same, and it is this listener's alone from now on, to remove. */
+void listener_own(struct listener *l);
 
 /* Accepts at once all that waits in the backlog, paused or not: before a close,
  * so that no client is lost. It accepts no more than the backlog holds, so a

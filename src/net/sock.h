@@ -75,8 +75,9 @@ struct sock_listen_options {
 	enum sock_group group;
 	mode_t unix_mode; /* of the socket file; 0: by the umask */
 	struct sock_tuning tuning;
-	struct socket_set *sockets; /* of the process: those it has inherited
-				     * are taken instead of opened; NULL: none */
+	/* Of the process: those that it has are taken instead of opened; NULL:
+	 * none. */
+	struct socket_set *sockets;
 };
 
 /* Opens a listening socket, or takes the inherited one with that address, whose

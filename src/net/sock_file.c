@@ -130,21 +130,12 @@ sock_file_is_there(const struct sock_file *f, const struct addr *at)
 }
 
 int
-sock_file_keep(struct sock_file *f, const struct addr *at)
-{
-	int rc = sock_file_set_mode(f, at);
-
-	f->borrowed = false;
-	return rc;
-}
-
-int
 sock_file_set_mode(const struct sock_file *f, const struct addr *at)
 {
 	const char *path = at->u.un.sun_path;
 	struct stat st;
 
-	if (!f->borrowed || f->mode == 0 || !sock_file_is_there(f, at) ||
+	if (!f->shared || f->mode == 0 || !sock_file_is_there(f, at) ||
 	    lstat(path, &st) < 0 || (st.st_mode & 0777) == f->mode)
 		return 0;
 	return chmod(path, f->mode);
@@ -153,14 +144,14 @@ sock_file_set_mode(const struct sock_file *f, const struct addr *at)
 void
 sock_file_remove(const struct sock_file *f, const struct addr *at)
 {
-	if (!f->borrowed && sock_file_is_there(f, at))
+	if (!f->shared && sock_file_is_there(f, at))
 		unlink(at->u.un.sun_path);
 }
 
 /* Of a directory that others may write to, what is looked at is what is given,
  * where the system has descriptors for that; and a name elsewhere is none. */
 int
-sock_file_give(
+sock_file_set_owner(
     const struct sock_file *f, const struct addr *at, uid_t user, gid_t group)
 {
 #if defined(O_PATH) && defined(AT_EMPTY_PATH)

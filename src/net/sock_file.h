@@ -15,21 +15,19 @@
 struct sock_file {
 	dev_t device;
 	ino_t inode;
-	bool borrowed; /* another listener has it, too: it is not removed */
-	mode_t mode;   /* that it gets when it is no more borrowed; 0: as is */
+	bool shared; /* another listener has it, too: it is not removed */
+	mode_t mode; /* that it gets when it is no longer shared; 0: as is */
 };
 void sock_file_mark(struct sock_file *f, const struct addr *at);
 /* Whether the file is still the one that was marked. */
 bool sock_file_is_there(const struct sock_file *f, const struct addr *at);
-/* A file that was borrowed is this listener's, with its mode. Returns 0, or -1
- * with errno when that cannot be changed. */
-int sock_file_keep(struct sock_file *f, const struct addr *at);
-/* The same of the mode alone, where a sandbox does not permit that later. */
+/* A file that is shared gets its mode. Returns 0, or -1 with errno when that
+ * cannot be changed. */
 int sock_file_set_mode(const struct sock_file *f, const struct addr *at);
 void sock_file_remove(const struct sock_file *f, const struct addr *at);
-/* Gives the file, if it is there and this process's own, to a user and group.
- * Returns 0, or -1 with errno. */
-int sock_file_give(
+/* The file, if it is there and this process's own, belongs to that user and
+ * group from now on. Returns 0, or -1 with errno. */
+int sock_file_set_owner(
     const struct sock_file *f, const struct addr *at, uid_t user, gid_t group);
 
 /* Locks the directory of the file, as every pen does that opens a listener in

@@ -84,10 +84,10 @@ sock_open_listener(const struct addr *at, const struct sock_listen_options *o,
 
 /* One that was there gets the options of one that was opened here; -1: there
  * is none. A new length does not disturb clients in its backlog. Its file is
- * only borrowed: a start or reload that fails leaves it to its owner. */
+ * shared: a start or reload that fails leaves it to its owner. */
 static int
-take_one_that_is_there(const struct addr *at, const struct sock_listen_options *o,
-    struct sock_file *file)
+take_one_that_is_there(const struct addr *at,
+    const struct sock_listen_options *o, struct sock_file *file)
 {
 	bool file_is_ours = false;
 	int fd = socket_set_take(at, o, 0, &file_is_ours);
@@ -102,7 +102,7 @@ take_one_that_is_there(const struct addr *at, const struct sock_listen_options *
 		(void)listen(fd, o->backlog);
 	if (file_is_ours && file != NULL) {
 		sock_file_mark(file, at);
-		file->borrowed = true;
+		file->shared = true;
 		file->mode = o->unix_mode;
 	}
 	return fd;

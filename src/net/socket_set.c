@@ -1,8 +1,11 @@
 /* socket_set.c: what moves to another owner, and walks of the table. */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
+#include "base/log.h"
 #include "net/listener.h"
 #include "net/socket_set.h"
 
@@ -178,6 +181,59 @@ void
 socket_set_replace(struct socket_set *s)
 {
 	socket_set_each(s, replace, NULL);
+}
+
+/* ---- files ---- */
+
+static void
+own_file(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_own(l);
+}
+
+void
+socket_set_own_files(struct socket_set *s)
+{
+	socket_set_each(s, own_file, NULL);
+}
+
+static void
+set_mode(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_set_mode(l);
+}
+
+void
+socket_set_set_modes(struct socket_set *s)
+{
+	socket_set_each(s, set_mode, NULL);
+}
+
+struct owner {
+	uid_t user;
+	gid_t group;
+};
+
+static void
+set_owner(void *arg, struct listener *l)
+{
+	const struct owner *o = arg;
+
+	if (!l->file.shared &&
+	    sock_file_set_owner(&l->file, &l->at, o->user, o->group) < 0)
+		log_warn("owner of socket file not changed file=%s "
+			 "error=\"%s\"",
+		    l->at.u.un.sun_path, strerror(errno));
+}
+
+void
+socket_set_set_owner(struct socket_set *s, uid_t user, gid_t group)
+{
+	struct owner o = { user, group };
+
+	socket_set_each(s, set_owner, &o);
 }
 
 static void

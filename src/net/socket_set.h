@@ -19,6 +19,8 @@
 #ifndef PEN_NET_SOCKET_SET_H
 #define PEN_NET_SOCKET_SET_H
 
+#include <sys/types.h>
+
 #include "base/list.h"
 #include "net/inherited.h"
 
@@ -78,7 +80,17 @@ void socket_set_each_descriptor(
  * replaced, unless that process did not want the socket. Files and clients in
  * backlogs are that process's; each row's on_replaced() is called. */
 void socket_set_replace(struct socket_set *s);
-/* In a child process: the files are its parent's, which removes them. */
+
+/* ---- files of Unix sockets; what fails is logged ---- */
+
+/* listener_own() of each row. */
+void socket_set_own_files(struct socket_set *s);
+/* The same of their modes alone, where a sandbox does not permit that later:
+ * another process still removes them. */
+void socket_set_set_modes(struct socket_set *s);
+/* Those of this process alone belong to that user and group from now on. */
+void socket_set_set_owner(struct socket_set *s, uid_t user, gid_t group);
+/* In a child process: they are its parent's, which removes them. */
 void socket_set_disown_files(struct socket_set *s);
 
 #endif

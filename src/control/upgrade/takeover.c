@@ -24,7 +24,6 @@
 #include "control/upgrade/takeover.h"
 #include "control/upgrade/upgrade_private.h"
 #include "dsr/director/director.h"
-#include "net/listener.h"
 #include "net/sock.h"
 
 /* How long the old process may take for all of it: longer than it gives us. */
@@ -62,7 +61,8 @@ take_sockets(struct pen *p, char *list)
 		ours = item[n - 1] == '+';
 		item[n - 1] = '\0';
 		fd = descriptor(item);
-		if (fd < 0 || inherited_add(&p->sockets.inherited, fd, ours, &e) == 0)
+		if (fd < 0 ||
+		    inherited_add(&p->sockets.inherited, fd, ours, &e) == 0)
 			continue;
 		log_warn("inherited descriptor closed fd=%d error=\"%s\"", fd,
 		    e.text);
@@ -283,7 +283,7 @@ takeover_finish(struct pen *p)
 {
 	if (!predecessor_is_there(&p->predecessor))
 		return;
-	socket_set_each(&p->sockets, listener_keep, NULL);
+	socket_set_own_files(&p->sockets);
 	takeover_say(&p->predecessor, TAKEOVER_SERVING);
 	predecessor_fini(&p->predecessor);
 }

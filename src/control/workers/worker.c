@@ -97,8 +97,8 @@ worker_take_sockets(struct worker *w, const struct message *m)
 	struct error e;
 
 	for (i = 0; i < n; i++)
-		if (inherited_add(
-			&w->pen->sockets.inherited, c->passed.fd[i], false, &e) == 0)
+		if (inherited_add(&w->pen->sockets.inherited, c->passed.fd[i],
+			false, &e) == 0)
 			c->passed.fd[i] = -1;
 	channel_drop_fds(c, m);
 }

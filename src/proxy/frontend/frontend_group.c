@@ -83,20 +83,21 @@ open_members(struct frontend *f, struct frontend_listener *fl, unsigned from,
 {
 	const struct addr *at = &fl->address.at;
 	struct sock_listen_options more = *o;
+	struct listener *l = &fl->listener;
 	unsigned i, there = from;
 
 	if (f->takes_over) {
-		there = sock_group_take_rest(at, o, fl->listener.group, from);
+		there = sock_group_take_rest(at, o, l->group, from);
 		more.sockets = NULL;
 	}
-	if (sock_group_open(at, &more, fl->listener.group, there, count, e) < 0) {
+	if (sock_group_open(at, &more, l->group, there, count, e) < 0) {
 		for (i = from; i < there; i++)
-			close(fl->listener.group[i]);
+			close(l->group[i]);
 		return -1;
 	}
-	fl->listener.group_count = there > count ? there : count;
-	for (i = from; i < fl->listener.group_count; i++)
-		frontend_prepare_datagrams(f, fl->listener.group[i], &fl->address);
+	l->group_count = there > count ? there : count;
+	for (i = from; i < l->group_count; i++)
+		frontend_prepare_datagrams(f, l->group[i], &fl->address);
 	return 0;
 }
 
@@ -104,13 +105,15 @@ int
 frontend_group_open(struct frontend *f, struct frontend_listener *fl,
     const struct sock_listen_options *o, struct error *e)
 {
-	fl->listener.group = calloc(SOCK_GROUP_MAX, sizeof(*fl->listener.group));
-	if (fl->listener.group == NULL)
+	struct listener *l = &fl->listener;
+
+	l->group = calloc(SOCK_GROUP_MAX, sizeof(*l->group));
+	if (l->group == NULL)
 		return error_set(e, "out of memory");
-	fl->listener.group[0] = fl->listener.fd;
+	l->group[0] = l->fd;
 	if (open_members(f, fl, 1, o, f->members, e) < 0) {
-		free(fl->listener.group);
-		fl->listener.group = NULL;
+		free(l->group);
+		l->group = NULL;
 		return -1;
 	}
 	if (!f->takes_over)
@@ -124,14 +127,16 @@ frontend_grow(struct frontend *f, unsigned members, struct error *e)
 	struct sock_listen_options o;
 	struct frontend_listener *fl;
 	struct list *link;
+	unsigned have;
 
 	for (link = f->listeners.next; link != &f->listeners;
 	     link = link->next) {
 		fl = of_link(link);
 		o = frontend_listen_options(f, &fl->address);
 		o.sockets = NULL;
-		if (fl->listener.group != NULL && fl->listener.group_count < members &&
-		    open_members(f, fl, fl->listener.group_count, &o, members, e) < 0)
+		have = fl->listener.group_count;
+		if (fl->listener.group != NULL && have < members &&
+		    open_members(f, fl, have, &o, members, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -141,12 +146,13 @@ frontend_grow(struct frontend *f, unsigned members, struct error *e)
 void
 frontend_group_close(struct frontend_listener *fl)
 {
+	struct listener *l = &fl->listener;
 	unsigned i;
 
-	for (i = 1; fl->listener.group != NULL && i < fl->listener.group_count; i++)
-		close(fl->listener.group[i]);
-	free(fl->listener.group);
-	fl->listener.group = NULL;
+	for (i = 1; l->group != NULL && i < l->group_count; i++)
+		close(l->group[i]);
+	free(l->group);
+	l->group = NULL;
 }
 
 /* Sockets beyond those of the members are shared out, too: in their backlogs
@@ -177,8 +183,8 @@ keep_member(struct frontend *f, struct frontend_listener *fl, unsigned i,
 		return;
 	if (fl->address.at.u.sa.sa_family != AF_UNIX)
 		keep_rest(f, fl, i, members);
-	own = fl->listener.group[i];
-	fl->listener.group[i] = fl->listener.group[0]; /* closed with the others */
+	own = l->group[i];
+	l->group[i] = l->group[0]; /* closed with the others */
 	l->fd = own;
 	frontend_group_close(fl);
 }

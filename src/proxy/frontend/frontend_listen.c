@@ -321,6 +321,13 @@ frontend_relisten(struct frontend *f, const struct frontend_address *list,
 	return -1;
 }
 
+static void
+own_file(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_own(l);
+}
+
 void
 frontend_relistened(struct frontend *f)
 {
@@ -329,7 +336,7 @@ frontend_relistened(struct frontend *f)
 	close_all(f, DISPOSITION_GOES, &gone);
 	discard(f, &gone);
 	if (!f->takes_over) /* the other process may go on */
-		frontend_each_listener(f, listener_keep, NULL);
+		frontend_each_listener(f, own_file, NULL);
 }
 
 /* ---- all of them ---- */

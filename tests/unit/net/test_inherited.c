@@ -134,7 +134,7 @@ START_TEST(listens_there)
 	ck_assert_int_eq(sock_listen(&at, &o, &file, &e), fd);
 	sock_file_remove(&file, &at);
 	ck_assert_int_eq(access(path, F_OK), 0);
-	file.borrowed = false;
+	file.shared = false;
 	sock_file_remove(&file, &at);
 	ck_assert_int_ne(access(path, F_OK), 0);
 	close(fd);

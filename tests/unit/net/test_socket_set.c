@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "net/listener.h"
@@ -259,6 +260,31 @@ START_TEST(rows_that_have_moved)
 }
 END_TEST
 
+/* The mode and the owner of files that this process has alone, or not. */
+START_TEST(modes_and_owners)
+{
+	const char *path = scratch("s");
+	struct stat st;
+
+	begin();
+	listener_close(&row[0]);
+	open_row(&row[0], path);
+	row[0].file.mode = 0640;
+	socket_set_set_modes(&set);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_ne(st.st_mode & 0777, 0640);
+	row[0].file.shared = true;
+	socket_set_set_modes(&set);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0640);
+	socket_set_set_owner(&set, getuid(), getgid());
+	socket_set_own_files(&set);
+	ck_assert(!row[0].file.shared);
+	end();
+	ck_assert_int_ne(access(path, F_OK), 0);
+}
+END_TEST
+
 SUITE(test_socket_set)
 {
 	Suite *s = suite_create("socket_set");
@@ -268,6 +294,7 @@ SUITE(test_socket_set)
 	SUITE_ADD(s, descriptors_of_workers, 10);
 	SUITE_ADD(s, another_process_serves, 10);
 	SUITE_ADD(s, files_of_the_parent, 10);
+	SUITE_ADD(s, modes_and_owners, 10);
 	SUITE_ADD(s, rows_that_go, 10);
 	SUITE_ADD(s, unix_rows_that_go, 10);
 	SUITE_ADD(s, rows_that_have_moved, 10);
