@@ -51,7 +51,7 @@ static const struct move of_process[] = {
 	{ "page dropped", "X:w Y:b", "Y:b", WAY_BOTH },
 	{ "page new", "Y:b", "X:w Y:b", WAY_BOTH },
 	{ "page at another address", "X:w Y:b", "Z:w Y:b", WAY_BOTH },
-	{ "page in place of a service", "X:a Y:b", "X:w Y:b", WAY_UPGRADE },
+	{ "page in place of a service", "X:a Y:b", "X:w Y:b", WAY_BOTH },
 	{ "service in place of a page", "X:w Y:b", "X:a Y:b", WAY_UPGRADE },
 	{ "control socket kept", "X:k Y:b", "X:k Y:b", WAY_BOTH },
 	{ "control socket dropped", "X:k Y:b", "Y:b", WAY_UPGRADE },
@@ -61,6 +61,7 @@ static const struct move of_process[] = {
 	{ "peer port dropped", "X:p Y:b", "Y:b", WAY_BOTH },
 	{ "peer port new", "Y:b", "X:p Y:b", WAY_BOTH },
 	{ "peer port elsewhere", "X:p Y:b", "Z:p Y:b", WAY_BOTH },
+	{ "peer port in place of a service", "X:a Y:b", "X:p Y:b", WAY_BOTH },
 };
 
 enum kind { KIND_TCP4, KIND_TCP6, KIND_UNIX, KIND_ABSTRACT, KIND_UDP,
@@ -230,6 +231,7 @@ give_no_more(void)
 /* ---- clients ---- */
 
 static int visited[PLACES], visited_count;
+static bool of_services_alone[PLACES];
 
 /* No assertion: it runs in threads. Returns the letter of the server, or 0. */
 static char
@@ -274,27 +276,47 @@ is_service(char letter)
 	return letter != '\0' && strchr("abc", letter) != NULL;
 }
 
-/* At places where services are before and after. A flow of datagrams ends when
- * its address moves to another service: the client sends once more. */
+static bool
+is_let_in(const struct endpoint *at)
+{
+	int fd = endpoint_try_connect(at);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+/* At places where services are before and after, or, of the page and the port
+ * of peers, something else. A flow of datagrams ends when its address moves to
+ * another service: the client sends once more. */
 static bool
 is_served(int visitor, int nth)
 {
 	const struct endpoint *at = &places[visited[visitor]];
 
 	(void)nth;
+	if (!of_services_alone[visitor])
+		return is_let_in(at);
 	return is_service(ask(at)) || (kind == KIND_UDP && is_service(ask(at)));
 }
 
 static void
 visitors_come(const struct move *m)
 {
+	char before, after;
 	int i;
 
 	visited_count = 0;
-	for (i = 0; i < PLACES; i++)
-		if (is_service(listens_at(m->before, i)) &&
-		    is_service(listens_at(m->after, i)))
-			visited[visited_count++] = i;
+	for (i = 0; i < PLACES; i++) {
+		before = listens_at(m->before, i);
+		after = listens_at(m->after, i);
+		if (before == '\0' || after == '\0' || before == 'k')
+			continue;
+		of_services_alone[visited_count] =
+		    is_service(before) && is_service(after);
+		visited[visited_count++] = i;
+	}
 	visitors_begin(visited_count, is_served);
 	visitors_await(visited_count);
 }

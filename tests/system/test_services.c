@@ -17,6 +17,7 @@
 #include "support/suite.h"
 #include "support/udp.h"
 #include "support/wait.h"
+#include "support/web_fixture.h"
 
 enum { SOON = 10000, SERVERS = 6 };
 
@@ -475,6 +476,37 @@ START_TEST(file_stays_when_refused)
 	ck_assert_str_eq(hear(&one, 1), "a");
 	pen_down(&pen);
 	ck_assert(!is_file(&one));
+	end();
+}
+END_TEST
+
+static const char *
+get_health(void)
+{
+	return web_fixture_get_from(&web, "/healthz", "");
+}
+
+/* The service has its socket again if the reload is refused. The page's own is
+ * nobody else's before the page is elsewhere. */
+START_TEST(page_takes_the_address_of_a_service)
+{
+	const char *before, *page;
+
+	begin(backend_say);
+	before = text("listen %s\n%s", web.text, server(0, 0));
+	page = text("web %s\nlisten %s\n%s", web.text, mail.text, server(0, 0));
+	up(before);
+	ck_assert_ptr_nonnull(
+	    strstr(reload(text("%scheck exec %s\n", page, scratch("none"))),
+		"error: reload: "));
+	ck_assert_str_eq(hear(&web, 8), "aaaaaaaa");
+	ck_assert_str_eq(reload(page), "");
+	ck_assert_str_eq(hear(&mail, 1), "a");
+	ck_assert_ptr_nonnull(strstr(get_health(), "200 OK"));
+	ck_assert_ptr_nonnull(strstr(reload(before), "address already in use"));
+	ck_assert_ptr_nonnull(strstr(get_health(), "200 OK"));
+	ck_assert_str_eq(hear(&mail, 1), "a");
+	pen_down(&pen);
 	end();
 }
 END_TEST
@@ -1491,6 +1523,7 @@ SUITE(test_services)
 	SUITE_ADD(s, addresses_of_datagrams_move, 30);
 	SUITE_ADD_LOOP(s, sockets_move_or_come_back, 30, 2);
 	SUITE_ADD(s, file_stays_when_refused, 30);
+	SUITE_ADD(s, page_takes_the_address_of_a_service, 30);
 	SUITE_ADD(s, an_address_becomes_a_wildcard, 30);
 	SUITE_ADD(s, some_move_in_two_reloads, 30);
 	SUITE_ADD(s, refused_reload_changes_nothing, 30);
