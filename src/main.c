@@ -89,7 +89,7 @@ set_owner_of_sockets(struct pen *p, const struct passwd *pw)
 static int
 drop_privileges(struct pen *p, struct error *e)
 {
-	struct process_options o = p->plan->config.process;
+	struct process_options o = p->plan->process->run;
 	bool transparent = o.user != NULL && has_transparent(p), keep;
 	struct passwd user, *pw;
 	struct error why;
@@ -139,7 +139,7 @@ enter_sandbox(
 	if (pid < 0)
 		return -1;
 	if (pid > 0) {
-		if (p->plan->config.process.sandbox == SANDBOX_ON)
+		if (p->plan->process->sandbox == SANDBOX_ON)
 			socket_set_set_modes(&p->sockets);
 		return sandbox_enter(s, p, e);
 	}
@@ -174,7 +174,7 @@ fail_to_serve(const struct pen *p, const struct error *e)
 static int
 main_serve(struct pen *p, struct process *proc)
 {
-	const char *pid_file = p->plan->config.process.pid_file;
+	const char *pid_file = p->plan->process->run.pid_file;
 	struct sandbox sandbox;
 	struct service *svc;
 	struct error e;
@@ -255,7 +255,7 @@ explain(struct pen *p)
 	int rc;
 
 	reply_init(&r);
-	rc = explain_client(p, p->plan->config.explain, &r, &e);
+	rc = explain_client(p, p->plan->process->explain, &r, &e);
 	main_print(&r.out);
 	reply_fini(&r);
 	return rc < 0 ? main_fail(&e) : 0;
@@ -270,14 +270,14 @@ log_warnings(struct pen *p)
 	SERVICE_EACH (p, svc) {
 		buffer_init(&of_routes);
 		route_warnings_print(svc, svc->plan, &of_routes);
-		warnings_log(NULL, svc->plan, p->plan);
+		warnings_log(NULL, NULL, svc->plan, p->plan);
 		warnings_log_lines(svc->plan, &of_routes, UINT_MAX);
 		buffer_fini(&of_routes);
 	}
 }
 
 static bool
-is_to_print(const struct config *o)
+is_to_print(const struct process_plan *o)
 {
 	return o->print || o->print_all;
 }
@@ -292,7 +292,7 @@ print_configuration(struct pen *p)
 
 	buffer_init(&none);
 	buffer_init(&text);
-	if (p->plan->config.print_all) {
+	if (p->plan->process->print_all) {
 		plan_print(p->plan, &text);
 		rc = 0;
 	} else {
@@ -380,10 +380,10 @@ inspect(const struct pen *p)
 static void
 recommend_user(const struct pen *p)
 {
-	const struct process_options *o = &p->plan->config.process;
+	const struct process_plan *o = p->plan->process;
 
 	if (o->sandbox == SANDBOX_ON && geteuid() == 0 &&
-	    (o->user == NULL || process_is_user(o->user)))
+	    (o->run.user == NULL || process_is_user(o->run.user)))
 		log_warn("sandbox on: pen remains root, whose files and "
 			 "sockets others protect less: -u USER");
 }
@@ -398,9 +398,9 @@ main_check(struct pen *p)
 		return fail_with_all(p);
 	log_warnings(p);
 	recommend_user(p);
-	if (p->plan->config.explain != NULL)
+	if (p->plan->process->explain != NULL)
 		return explain(p);
-	if (is_to_print(&p->plan->config) && print_configuration(p) != 0)
+	if (is_to_print(p->plan->process) && print_configuration(p) != 0)
 		return 1;
 	return inspect(p);
 }
@@ -420,7 +420,7 @@ end_output(int status)
 static int
 main_run(struct pen *p, struct process *proc)
 {
-	const struct config *o = &p->given->config;
+	const struct process_plan *o = p->given->process;
 	struct error e;
 	int status = -1;
 
@@ -436,7 +436,7 @@ main_run(struct pen *p, struct process *proc)
 	if (sandbox_bounds_check(p, &e) < 0)
 		return main_fail(&e);
 	log_warnings(p);
-	if (!p->plan->config.process.foreground) {
+	if (!p->plan->process->run.foreground) {
 		if (predecessor_is_there(&p->predecessor))
 			process_stay_in_background(proc);
 		else

@@ -51,7 +51,7 @@ share_descriptors(struct pen *p)
 	struct descriptors d;
 
 	p->descriptors = sock_raise_fd_limit(loop_fds_max(p->loop));
-	d = descriptors_share(p->descriptors, p->plan, 0);
+	d = descriptors_share(p->descriptors, p->plan->process, p->plan, 0);
 	p->control_clients = d.control;
 }
 
@@ -69,7 +69,7 @@ static void
 on_quit(void *arg)
 {
 	struct pen *p = arg;
-	uint64_t ms = p->plan->config.frontend.end.drain_ms;
+	uint64_t ms = p->plan->process->drain_ms;
 
 	upgrade_cancel(p);
 	if (p->phase == PHASE_DRAINING && p->stopping.asked)
@@ -118,7 +118,7 @@ reload(struct pen *p)
 		p->reload->logged = false;
 		return;
 	}
-	if (p->plan->config.file == NULL) {
+	if (p->plan->process->file == NULL) {
 		services_refresh(p);
 		notify_reloaded(&p->notify);
 		return;
@@ -161,7 +161,7 @@ on_statistics(void *arg)
 	struct error e;
 
 	pen_count(p);
-	if (p->plan->config.web_stats == NULL)
+	if (p->plan->process->web_stats == NULL)
 		report_log(p);
 	else if (web_plain_write(p, &e) < 0)
 		log_error("status page not written error=\"%s\"", e.text);
@@ -285,7 +285,7 @@ pen_free(struct pen *p)
 static int
 open_resolver(struct pen *p, struct error *e)
 {
-	const char *server = p->plan->config.names.server;
+	const char *server = p->plan->process->resolver;
 	struct addr at;
 
 	p->resolver = resolver_new(p->loop);
@@ -296,7 +296,7 @@ open_resolver(struct pen *p, struct error *e)
 			   p->resolver, &at, RESOLVER_LIMIT_MS) == 0
 		    ? 0
 		    : error_set(e, "cannot query the name server %s", server);
-	if (p->plan->config.process.directory != NULL)
+	if (p->plan->process->run.directory != NULL)
 		(void)resolver_prepare(p->resolver);
 	return 0;
 }
@@ -347,10 +347,10 @@ pen_start(struct pen *p, struct error *e)
 	if (plan == NULL)
 		return error_set(e, "out of memory");
 	p->team.size = workers_wanted(p, plan);
-	p->loop = loop_new(plan->config.method, e);
+	p->loop = loop_new(plan->process->method, e);
 	pieces_init(&p->replies, p->loop, REPLY_PIECES);
-	if (p->loop == NULL && plan->config.method != NULL)
-		origin_add(plan, plan->config.method, e);
+	if (p->loop == NULL && plan->process->method != NULL)
+		origin_add(plan, plan->process->method, e);
 	/* Once clients can connect, signals may come: they wait for the
 	 * loop. */
 	if (p->loop == NULL || pen_catch_signals(p, e) < 0 ||

@@ -19,6 +19,7 @@ struct applies {
 	struct plan *draft;
 	struct apply *one;
 	unsigned count;
+	bool follow; /* the process changes in what all services obey */
 	struct shares shares;
 };
 
@@ -152,8 +153,8 @@ static bool
 is_untouched(const struct applies *all, const struct plan *wanted,
     const struct service *svc, const struct names *n)
 {
-	return wanted != all->draft && all->pen->phase == PHASE_SERVING &&
-	    is_the_same(wanted, svc, n);
+	return wanted != all->draft && !all->follow &&
+	    all->pen->phase == PHASE_SERVING && is_the_same(wanted, svc, n);
 }
 
 /* `svc` is NULL: it is a new one. */
@@ -186,6 +187,20 @@ applies_add(struct applies *all, const char *name, struct service *svc,
 	return 0;
 }
 
+/* The draft has the plan of the process alone if that changes: numbers of lists
+ * are part of it. */
+static int
+own_process(struct applies *all)
+{
+	if (apply_acls_forget(all->draft) < 0)
+		return -1;
+	return (all->pen->phase == PHASE_SERVING &&
+		   all->draft->process == all->pen->plan->process) ||
+		plan_edit_process(all->draft) != NULL
+	    ? 0
+	    : -1;
+}
+
 static int
 applies_collect(struct applies *all, const struct names *n)
 {
@@ -193,11 +208,12 @@ applies_collect(struct applies *all, const struct names *n)
 	const struct plan *wanted;
 	unsigned i;
 
-	apply_acls_forget(all->draft);
 	all->one = calloc(all->draft->service_count + 1, sizeof(*all->one));
-	if (all->one == NULL || v6_only_settle(all->pen, all->draft) < 0 ||
-	    plan_settle(all->draft, all->pen->plan) < 0)
+	if (all->one == NULL || own_process(all) < 0 ||
+	    v6_only_settle(all->pen, all->draft) < 0)
 		return -1;
+	all->follow = process_plan_concerns_services(
+	    all->pen->plan->process, all->draft->process);
 	for (i = 0; (wanted = plan_service_at(all->draft, i)) != NULL; i++) {
 		const char *name = plan_service_name(wanted);
 
@@ -237,7 +253,8 @@ applies_derive(struct applies *all, struct error *e)
 		a->changes = a->first || all->pen->phase < PHASE_SERVING
 		    ? ~0u
 		    : plan_changes(a->now, a->wanted);
-		derive_settings(a->wanted, share_of(all, a),
+		derive_settings(all->draft->process, a->wanted,
+		    share_of(all, a),
 		    all->shares.count > 0 ? all->shares.count : 1,
 		    kept_sessions(a->service, a->wanted));
 	}
@@ -413,7 +430,7 @@ apply_want_names(const struct pen *p, const struct plan *draft, struct names *n)
 static void
 look_up_now(const struct plan *draft, struct names *n)
 {
-	const char *server = draft->config.names.server;
+	const char *server = draft->process->resolver;
 	struct addr at;
 
 	if (server != NULL && spec_parse_ip(&at, server, NAMES_DNS_PORT) == 0)

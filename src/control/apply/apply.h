@@ -142,10 +142,10 @@ void apply_routes_connect(struct apply *a);
 /* Access lists; and the number of the one that a server refers to, or -1. */
 int apply_acls_check(struct apply *a, struct error *e);
 void apply_acls_commit(struct apply *a);
-/* Takes the named lists out that are empty and that nothing of any service
- * refers to. The services follow by plan_settle(). */
-void apply_acls_forget(struct plan *p);
-int apply_acls_number(const struct plan *p, const struct acl_ref *ref);
+/* Takes the named lists out that are empty and that nothing refers to. Returns
+ * 0, or -1 with errno ENOMEM. */
+int apply_acls_forget(struct plan *p);
+int apply_acls_number(const struct process_plan *p, const struct acl_ref *ref);
 
 /* Whether errors that servers answer are reported. */
 void apply_http_watch_commit(struct apply *a);

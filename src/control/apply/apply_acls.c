@@ -43,9 +43,9 @@ refers(const struct command *row)
 }
 
 static struct acl_ref *
-ref_of(struct plan *p, const struct command *row)
+ref_of(void *base, const struct command *row)
 {
-	return (struct acl_ref *)((char *)&p->config + row->offset);
+	return (struct acl_ref *)((char *)base + row->offset);
 }
 
 static int
@@ -62,17 +62,19 @@ resolve(const struct plan_acls *l, struct acl_ref *ref)
 	return 0;
 }
 
+/* Those of the scope, which are at `base`; errors have the origins of `p`. */
 static int
-resolve_settings(struct plan *p, struct errors *all, struct error *e)
+resolve_settings(const struct plan_acls *lists, enum row_scope scope,
+    void *base, const struct plan *p, struct errors *all, struct error *e)
 {
 	const struct command *row;
 	struct acl_ref *ref;
 
-	TABLE_EACH (row) {
+	TABLE_EACH_OF (scope, row) {
 		if (!refers(row))
 			continue;
-		ref = ref_of(p, row);
-		if (resolve(&p->acls, ref) == 0 ||
+		ref = ref_of(base, row);
+		if (resolve(lists, ref) == 0 ||
 		    errors_may_define(all, ref->name))
 			continue;
 		error_set(e, "there is no access list \"%s\", which %s names",
@@ -101,6 +103,7 @@ static int
 apply_acls_check_servers(const struct apply *a, bool all, struct error *e)
 {
 	struct errors *errors = a->pen->errors;
+	const struct plan_acls *lists = &a->draft->process->acls;
 	const struct plan *p = a->wanted;
 	const struct server_plan *s;
 	unsigned slot = 0;
@@ -112,7 +115,7 @@ apply_acls_check_servers(const struct apply *a, bool all, struct error *e)
 		if (s == NULL)
 			return 0;
 		if (s->acl.name == NULL ||
-		    plan_acls_find(&p->acls, s->acl.name) != NULL ||
+		    plan_acls_find(lists, s->acl.name) != NULL ||
 		    errors_may_define(errors, s->acl.name))
 			continue;
 		error_set(e,
@@ -127,17 +130,17 @@ apply_acls_check_servers(const struct apply *a, bool all, struct error *e)
 /* ---- lists that are used no more ---- */
 
 static bool
-is_setting(const struct plan *p, const char *name)
+is_setting(enum row_scope scope, const void *base, const char *name)
 {
-	const char *base = (const char *)&p->config;
 	const struct command *row;
+	const struct acl_ref *ref;
 
-	TABLE_EACH (row) {
-		const struct acl_ref *ref =
-		    (const struct acl_ref *)(base + row->offset);
-
-		if (refers(row) && ref->name != NULL &&
-		    strcmp(ref->name, name) == 0)
+	TABLE_EACH_OF (scope, row) {
+		if (!refers(row))
+			continue;
+		ref =
+		    (const struct acl_ref *)((const char *)base + row->offset);
+		if (ref->name != NULL && strcmp(ref->name, name) == 0)
 			return true;
 	}
 	return false;
@@ -156,38 +159,43 @@ is_of_a_server(const struct plan *p, const char *name)
 }
 
 static bool
-is_of_a_service(const struct plan *p, const char *name)
+is_in_use(const struct plan *p, const char *name)
 {
 	const struct plan *one;
 	unsigned i;
 
 	for (i = 0; (one = plan_service_at(p, i)) != NULL; i++)
-		if (is_setting(one, name) || is_of_a_server(one, name))
+		if (is_setting(SCOPE_SERVICE, &one->config, name) ||
+		    is_of_a_server(one, name))
 			return true;
-	return false;
+	return is_setting(SCOPE_PROCESS, p->process, name);
 }
 
 /* "no acl NAME" leaves an empty list. It stays while something refers to it,
  * as a numbered one does. */
-void
+int
 apply_acls_forget(struct plan *p)
 {
-	struct plan_acls *l = &p->acls;
+	struct process_plan *own = p->process;
 	uint32_t i = 0;
 
-	while (i < l->count) {
-		const char *name = l->named[i].name;
+	while (i < p->process->acls.count) {
+		const struct named_acl *l = &p->process->acls.named[i];
 
-		if (!acl_is_empty(&l->named[i].list) ||
-		    is_of_a_service(p, name))
+		if (!acl_is_empty(&l->list) || is_in_use(p, l->name)) {
 			i++;
-		else
-			plan_acls_remove(l, name);
+			continue;
+		}
+		own = plan_edit_process(p);
+		if (own == NULL)
+			return -1;
+		plan_acls_remove(&own->acls, own->acls.named[i].name);
 	}
+	return 0;
 }
 
 int
-apply_acls_number(const struct plan *p, const struct acl_ref *ref)
+apply_acls_number(const struct process_plan *p, const struct acl_ref *ref)
 {
 	const struct named_acl *n;
 
@@ -199,10 +207,11 @@ apply_acls_number(const struct plan *p, const struct acl_ref *ref)
 
 /* An empty list permits all: any host could claim any address then. */
 static int
-check_proxies(const struct plan *p, const struct errors *all, struct error *e)
+check_proxies(const struct plan_acls *lists, const struct plan *p,
+    const struct errors *all, struct error *e)
 {
 	const struct acl_ref *ref = &p->config.accept_proxy;
-	const struct acl *list = plan_acls_of(&p->acls, ref);
+	const struct acl *list = plan_acls_of(lists, ref);
 	char word[ACL_WORD_MAX];
 
 	if (list == NULL || !acl_is_empty(list) ||
@@ -218,29 +227,47 @@ check_proxies(const struct plan *p, const struct errors *all, struct error *e)
 
 /* ---- taking part in a change; see apply.h ---- */
 
+/* Numbers of the lists; what of the process refers to them. Drafts that share
+ * the plan of the process share them, too. */
+static int
+check_process(struct apply *a, struct error *e)
+{
+	struct process_plan *process = a->draft->process;
+	const struct process_plan *now = a->pen->plan->process;
+
+	if (process == now && a->pen->phase >= PHASE_SERVING)
+		return 0;
+	number_lists(&process->acls, &now->acls);
+	return resolve_settings(&process->acls, SCOPE_PROCESS, process,
+	    a->draft, a->pen->errors, e);
+}
+
 int
 apply_acls_check(struct apply *a, struct error *e)
 {
+	const struct plan_acls *lists = &a->draft->process->acls;
 	struct plan *p = a->wanted;
 	bool all = a->pen->phase < PHASE_SERVING ||
-	    has_lost_names(&p->acls, &a->now->acls);
+	    has_lost_names(lists, &a->pen->plan->process->acls);
 
-	number_lists(&p->acls, &a->pen->plan->acls);
-	if (resolve_settings(p, a->pen->errors, e) < 0 ||
+	if (a->wanted == a->draft && check_process(a, e) < 0)
+		return -1;
+	if (resolve_settings(
+		lists, SCOPE_SERVICE, &p->config, p, a->pen->errors, e) < 0 ||
 	    apply_acls_check_servers(a, all, e) < 0)
 		return -1;
 	p->config.pool.client_acl = p->config.client_acl.number;
 	p->config.frontend.limits.exempt = p->config.client_exempt_acl.number;
 	p->config.frontend.http.forwarded = p->config.forwarded.number;
 	p->config.frontend.accept_proxy = p->config.accept_proxy.number;
-	return check_proxies(p, a->pen->errors, e);
+	return check_proxies(lists, p, a->pen->errors, e);
 }
 
 /* Copies share the entries of the draft's lists, so that this cannot fail. */
 void
 apply_acls_commit(struct apply *a)
 {
-	const struct plan_acls *l = &a->wanted->acls;
+	const struct plan_acls *l = &a->draft->process->acls;
 	const struct acl *lists[ACL_MAX] = { NULL };
 	static const struct acl none;
 	int i;

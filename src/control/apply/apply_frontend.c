@@ -30,13 +30,13 @@ apply_frontend_check(struct apply *a, struct error *e)
 
 /* It is one of several, or has the sockets of all of them. */
 static void
-join_team(
-    struct frontend *f, const struct team *t, const struct plan *process)
+join_team(struct frontend *f, const struct team *t,
+    const struct process_plan *process)
 {
 	if (t->member > 0)
 		frontend_become(f, t->member - 1, t->size);
 	else if (t->size > 1)
-		frontend_share(f, t->size, process->config.process.workers_by);
+		frontend_share(f, t->size, process->workers_by);
 }
 
 int
@@ -53,7 +53,7 @@ apply_frontend_prepare(struct apply *a, struct error *e)
 	frontend_set_service(svc->frontend,
 	    service_is_first(svc) ? NULL : svc->name, svc->label);
 	frontend_use_sockets(svc->frontend, &svc->pen->sockets);
-	join_team(svc->frontend, &svc->pen->team, a->draft);
+	join_team(svc->frontend, &svc->pen->team, a->draft->process);
 	if (predecessor_is_there(&svc->pen->predecessor))
 		frontend_take_over(svc->frontend);
 	return 0;

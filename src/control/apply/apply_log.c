@@ -73,7 +73,8 @@ apply_log_open_log(
 static int
 prepare_requests(struct apply *a, struct error *e)
 {
-	const char *before = a->now->config.log, *now = a->wanted->config.log;
+	const char *before = a->now->process->log,
+		   *now = a->wanted->process->log;
 
 	a->log_changed = a->first || !text_equal(before, now);
 	if (!a->log_changed || apply_log_open_log(a->pen, now, &a->log, e) == 0)
@@ -87,24 +88,24 @@ prepare_requests(struct apply *a, struct error *e)
 /* Where lines of sessions go, NULL: nowhere. In the foreground they are
  * visible; with -d all of them are. */
 static const char *
-sessions_to(const struct config *c)
+sessions_to(const struct process_plan *c)
 {
-	const char *to = c->session_log.to;
+	const char *to = c->session_log;
 
 	bool automatic = to != NULL && strcmp(to, "auto") == 0;
 
 	if (to != NULL && !automatic && strcmp(to, "off") != 0)
 		return to;
-	if (c->debug > 0 || (automatic && c->process.foreground))
+	if (c->debug > 0 || (automatic && c->run.foreground))
 		return "log";
 	return NULL;
 }
 
 static bool
-are_sessions_equal(const struct config *a, const struct config *b)
+are_sessions_equal(const struct process_plan *a, const struct process_plan *b)
 {
 	return text_equal(sessions_to(a), sessions_to(b)) &&
-	    a->session_log.sample == b->session_log.sample;
+	    a->log_sample == b->log_sample;
 }
 
 /* The address after "udp:" or "syslog:", if it is one of them. */
@@ -136,8 +137,8 @@ make_format(const struct plan *p, enum record_scope scope,
     struct log_format **format, struct error *e)
 {
 	bool session = scope == RECORD_SESSION;
-	const char *text = session ? p->config.session_log.format
-				   : p->config.request_log.format;
+	const char *text =
+	    session ? p->config.log_format : p->config.request_log.format;
 	struct error why;
 
 	*format = NULL;
@@ -175,7 +176,7 @@ prepare_formats(struct apply *a, struct error *e)
 			    *wanted = &a->wanted->config;
 
 	a->format_changed = a->first ||
-	    !text_equal(now->session_log.format, wanted->session_log.format);
+	    !text_equal(now->log_format, wanted->log_format);
 	a->request_format_changed = a->first ||
 	    !text_equal(now->request_log.format, wanted->request_log.format);
 	if (a->format_changed &&
@@ -230,11 +231,11 @@ int
 apply_log_sessions(const struct pen *p, const struct plan *plan,
     struct sessionlog_options *o, struct error *e)
 {
-	const struct config *c = &plan->config;
+	const struct process_plan *c = plan->process;
 
 	memset(o, 0, sizeof(*o));
 	o->to = sessions_to(c);
-	o->sample = c->session_log.sample;
+	o->sample = c->log_sample;
 	return check_log(p, plan, "session_log", o, e);
 }
 
@@ -244,7 +245,7 @@ prepare_sessions(struct apply *a, struct error *e)
 	struct sessionlog_options o;
 
 	a->sessions_changed = a->first ||
-	    !are_sessions_equal(&a->now->config, &a->wanted->config);
+	    !are_sessions_equal(a->now->process, a->wanted->process);
 	if (!a->sessions_changed)
 		return 0;
 	if (apply_log_sessions(a->pen, a->wanted, &o, e) < 0)
@@ -276,11 +277,11 @@ apply_log_requests(const struct pen *p, const struct plan *plan,
 static int
 prepare_httplog(struct apply *a, struct error *e)
 {
-	uint64_t sample = a->draft->config.session_log.sample;
+	uint64_t sample = a->draft->process->log_sample;
 	struct sessionlog_options o;
 
 	a->httplog_changed = a->first ||
-	    a->pen->plan->config.session_log.sample != sample ||
+	    a->pen->plan->process->log_sample != sample ||
 	    !text_equal(apply_log_requests_to(a->now),
 		apply_log_requests_to(a->wanted));
 	if (!a->httplog_changed)

@@ -95,8 +95,8 @@ host_name(const struct server_plan *s, char text[SPEC_TEXT_MAX])
 }
 
 static int
-apply_pool_set_server(
-    struct service *svc, struct plan *draft, const struct change *c)
+apply_pool_set_server(struct service *svc, const struct process_plan *process,
+    struct plan *draft, const struct change *c)
 {
 	const struct server_plan *s = plan_slot(draft, c->slot);
 	struct server_spec spec;
@@ -113,7 +113,7 @@ apply_pool_set_server(
 	spec.host = host_name(s, host);
 	spec.addrs = c->addrs;
 	spec.set = s->set;
-	spec.set.acl = apply_acls_number(draft, &s->acl);
+	spec.set.acl = apply_acls_number(process, &s->acl);
 	spec.admin = s->admin;
 	if (s->service.there)
 		take_service(&spec.set, &s->service);
@@ -156,8 +156,8 @@ apply_servers_commit(struct apply *a)
 
 	pool_begin_changes(pool, states_who(a->pen));
 	for (i = 0; i < a->servers.count; i++)
-		if (apply_pool_set_server(
-			a->service, a->wanted, &a->servers.list[i]) < 0)
+		if (apply_pool_set_server(a->service, a->draft->process,
+			a->wanted, &a->servers.list[i]) < 0)
 			log_error("out of memory server=%u",
 			    server_number(a->servers.list[i].slot));
 	if (pool_end_changes(pool) < 0)

@@ -2,8 +2,6 @@
  * much is logged, how the loop waits. */
 #include "config.h"
 
-#include <string.h>
-
 #include "base/log.h"
 #include "control/apply/apply.h"
 #include "control/life/sandbox_plan.h"
@@ -12,24 +10,6 @@
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
 #include "net/loop/loop.h"
-
-static bool
-are_controls_equal(const struct plan *a, const struct plan *b)
-{
-	unsigned i;
-
-	if (a->control_count != b->control_count)
-		return false;
-	for (i = 0; i < a->control_count; i++) {
-		const struct control_plan *x = &a->controls[i],
-					  *y = &b->controls[i];
-
-		if (strcmp(x->text, y->text) != 0 || x->level != y->level ||
-		    x->others != y->others || x->mode != y->mode)
-			return false;
-	}
-	return true;
-}
 
 int
 apply_process_check(struct apply *a, struct error *e)
@@ -44,8 +24,8 @@ apply_process_check(struct apply *a, struct error *e)
 	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
 		return error_set(
 		    e, "pen is stopping and opens no new listening sockets");
-	if (a->pen->plan->config.process.sandbox == SANDBOX_ON &&
-	    !a->pen->has_unix && sandbox_plan_has_unix(a->wanted))
+	if (a->pen->plan->process->sandbox == SANDBOX_ON && !a->pen->has_unix &&
+	    sandbox_plan_has_unix(a->draft))
 		return error_set(e,
 		    "a Unix socket: the sandbox was entered without any, of "
 		    "listeners, servers or pages: restart pen");
@@ -60,7 +40,8 @@ apply_process_check(struct apply *a, struct error *e)
 		    !setting_equal(a->now, a->wanted, row))
 			return error_set(e, "%s: can be set only at startup",
 			    origin_name(a->wanted, row->name));
-	if (!are_controls_equal(a->now, a->wanted))
+	if (!process_plan_controls_equal(
+		a->pen->plan->process, a->draft->process))
 		return error_set(
 		    e, "control sockets can be set only at startup");
 	return 0;
@@ -69,7 +50,7 @@ apply_process_check(struct apply *a, struct error *e)
 static uint64_t
 drain_ms(const struct plan *p)
 {
-	return p->config.frontend.end.drain_ms;
+	return p->process->drain_ms;
 }
 
 void
@@ -80,13 +61,13 @@ apply_process_commit(struct apply *a)
 	if (drain_ms(a->now) != drain_ms(a->wanted))
 		stopping_limit(a->pen, drain_ms(a->wanted));
 	if (a->pen->loop != NULL)
-		loop_spin(a->pen->loop, a->wanted->config.process.spin);
-	log_use_facility(a->wanted->config.syslog_facility);
+		loop_spin(a->pen->loop, a->wanted->process->spin);
+	log_use_facility(a->wanted->process->syslog_facility);
 	/* until it serves, an older process passes its lines on */
-	log_use_json(a->wanted->config.log_lines != 0 &&
+	log_use_json(a->wanted->process->log_lines != 0 &&
 	    a->pen->predecessor.error_fd < 0);
 	if (a->pen->team.member > 0 && a->pen->phase >= PHASE_SERVING)
 		return; /* its leader logs what is to be logged */
 	log_level =
-	    a->wanted->config.debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
+	    a->wanted->process->debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
 }

@@ -194,7 +194,7 @@ may_wait(const struct service *svc, const struct plan *draft, unsigned slot,
 	if (old != NULL && old->unresolved &&
 	    same_host(plan_slot(svc->plan, slot), s))
 		return true;
-	if (!draft->config.names.start_unresolved ||
+	if (!draft->config.start_unresolved ||
 	    predecessor_is_there(&svc->pen->predecessor))
 		return false;
 	if (!n->quiet)

@@ -37,8 +37,8 @@ derive_alone(const struct dsr_settings *s, struct pool_options *o)
 }
 
 void
-derive_settings(
-    struct plan *p, size_t descriptors, unsigned sharing, size_t kept)
+derive_settings(const struct process_plan *process, struct plan *p,
+    size_t descriptors, unsigned sharing, size_t kept)
 {
 	struct config *c = &p->config;
 	struct frontend_options *f = &c->frontend;
@@ -48,9 +48,10 @@ derive_settings(
 	c->tls.no_h2 = f->http.on;
 	f->udp.on = c->udp || f->dns.on;
 	f->udp.each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
-	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
+	f->dump = process_plan_dump(process);
+	f->end.drain_ms = process->drain_ms;
 	if (descriptors > 0) {
-		descriptors_settle(descriptors, sharing, p, kept);
+		descriptors_settle(descriptors, sharing, process, p, kept);
 	} else {
 		f->sessions_max = c->conn_max;
 		f->preopened = c->idlers;

@@ -8,7 +8,7 @@
  * modes, and the like. `descriptors` is how many the service may have, as one
  * of `sharing` that have them together; 0: not known yet. `kept`: how many
  * sessions there may be already, which is not lowered; 0 at the start. */
-void derive_settings(
-    struct plan *p, size_t descriptors, unsigned sharing, size_t kept);
+void derive_settings(const struct process_plan *process, struct plan *p,
+    size_t descriptors, unsigned sharing, size_t kept);
 
 #endif

@@ -317,9 +317,9 @@ _Static_assert((int)DSR_FAST_AUTO == (int)LINK_FAST_AUTO &&
     "values of dsr_fast_path are those of links");
 
 uid_t
-direct_user(const struct plan *p)
+direct_user(const struct process_plan *p)
 {
-	const char *word = p->config.process.user;
+	const char *word = p->run.user;
 	struct passwd pw;
 	struct error e;
 
@@ -329,7 +329,8 @@ direct_user(const struct plan *p)
 }
 
 static int
-open_director(struct service *svc, const struct plan *plan, struct error *e)
+open_director(struct service *svc, const struct process_plan *process,
+    const struct plan *plan, struct error *e)
 {
 	const struct config *c = &plan->config;
 	struct peer list[VIPS_MAX];
@@ -341,7 +342,7 @@ open_director(struct service *svc, const struct plan *plan, struct error *e)
 		.standby = c->dsr.standby,
 		.udp_only = c->frontend.udp.on,
 		.fast = (enum link_fast_mode)c->dsr.fast,
-		.user = direct_user(plan),
+		.user = direct_user(process),
 		.past = predecessor_link(
 		    &svc->pen->predecessor, c->dsr.interface) };
 	unsigned n = places(&plan->listen, list);
@@ -352,17 +353,19 @@ open_director(struct service *svc, const struct plan *plan, struct error *e)
 }
 
 static const struct acl *
-tarpit_list(const struct plan *p)
+tarpit_list(const struct process_plan *process, const struct plan *p)
 {
-	return plan_acls_of(&p->acls, &p->config.dsr.tarpit_acl);
+	return plan_acls_of(&process->acls, &p->config.dsr.tarpit_acl);
 }
 
 /* An empty list permits all, elsewhere; not here. */
 static int
 set_tarpit(struct apply *a, struct error *e)
 {
-	const struct acl *list = tarpit_list(a->wanted),
-			 *before = a->first ? NULL : tarpit_list(a->now);
+	const struct acl *list = tarpit_list(a->draft->process, a->wanted),
+			 *before = a->first
+	    ? NULL
+	    : tarpit_list(a->pen->plan->process, a->now);
 	char word[ACL_WORD_MAX];
 
 	if (list != NULL && list->count == 0 &&
@@ -388,7 +391,7 @@ direct_prepare(struct apply *a, struct error *e)
 
 	if (!direct_is_wanted(a->wanted))
 		return 0;
-	if (a->first && open_director(svc, a->wanted, e) < 0)
+	if (a->first && open_director(svc, a->draft->process, a->wanted, e) < 0)
 		return -1;
 	if (set_tarpit(a, e) == 0)
 		return 0;
@@ -406,8 +409,8 @@ direct_cancel(struct apply *a)
 		return;
 	if (a->first)
 		close_director(a->service);
-	else if (director_set_tarpit(
-		     a->service->director, tarpit_list(a->now), &e) < 0)
+	else if (director_set_tarpit(a->service->director,
+		     tarpit_list(a->pen->plan->process, a->now), &e) < 0)
 		log_error("tarpit not restored error=\"%s\"", e.text);
 }
 

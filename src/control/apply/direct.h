@@ -10,7 +10,7 @@
 int direct_check(struct apply *a, struct error *e);
 bool direct_is_wanted(const struct plan *p);
 /* The user whose locks of VIPs count besides root's. */
-uid_t direct_user(const struct plan *p);
+uid_t direct_user(const struct process_plan *p);
 /* Whether a server with this setting gets its packets in tunnels. */
 bool direct_is_tunnelled(const struct plan *p, enum server_forward forward);
 /* Opens the interface, at the start, and sets the tarpit's addresses. Returns

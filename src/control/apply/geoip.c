@@ -141,7 +141,7 @@ geoip_new(struct pen *p, const char *path, struct error *e)
 int
 geoip_try(const struct pen *p, struct error *e)
 {
-	const char *path = p->plan->config.geoip;
+	const char *path = p->plan->process->geoip;
 	struct error why;
 
 	if (path == NULL ||
@@ -157,8 +157,8 @@ geoip_try(const struct pen *p, struct error *e)
 int
 geoip_prepare(struct apply *a, struct error *e)
 {
-	const char *path = a->wanted->config.geoip;
-	bool same = text_equal(path, a->now->config.geoip);
+	const char *path = a->wanted->process->geoip;
+	bool same = text_equal(path, a->now->process->geoip);
 
 	a->geoip_changed = a->first ? path != NULL : !same;
 	if (!a->geoip_changed || path == NULL)

@@ -56,8 +56,9 @@ check_no_control(const struct apply *a, unsigned slot, const struct addr *at,
     struct error *e)
 {
 	const struct server_plan *s = plan_slot(a->wanted, slot);
-	const struct control_plan *c = a->draft->controls;
-	const struct control_plan *end = c + a->draft->control_count;
+	const struct process_plan *process = a->draft->process;
+	const struct control_plan *c = process->controls;
+	const struct control_plan *end = c + process->control_count;
 	uint16_t port = check_plan_port(a->wanted, s);
 	struct addr checked = *at;
 

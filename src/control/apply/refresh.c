@@ -67,7 +67,7 @@ count_unresolved(const struct pen *p)
 static void
 refresh_start_timer(struct refresh *r)
 {
-	uint64_t interval_ms = r->pen->plan->config.names.interval_ms;
+	uint64_t interval_ms = r->pen->plan->process->resolve_interval_ms;
 
 	r->interval_ms = interval_ms;
 	if (r->ttl_ms > 0 && r->ttl_ms < interval_ms)
@@ -294,7 +294,7 @@ refresh_settle(struct pen *p, const struct names *n)
 	sooner = n->ttl_ms > 0 && (r->ttl_ms == 0 || n->ttl_ms < r->ttl_ms);
 	if (sooner)
 		r->ttl_ms = n->ttl_ms;
-	if (sooner || r->interval_ms != p->plan->config.names.interval_ms ||
+	if (sooner || r->interval_ms != p->plan->process->resolve_interval_ms ||
 	    count_unresolved(p) > r->waiting)
 		refresh_start_timer(r);
 }

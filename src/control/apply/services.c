@@ -55,7 +55,7 @@ service_new(struct pen *p, const char *name, struct plan *plan)
 	snprintf(svc->name, sizeof(svc->name), "%s", name);
 	if (p->service != NULL)
 		snprintf(svc->label, sizeof(svc->label), " service=%s", name);
-	svc->plan = plan != NULL ? plan : plan_new();
+	svc->plan = plan != NULL ? plan : plan_new_service(NULL);
 	if (plan == NULL && svc->plan != NULL)
 		plan_hold(svc->plan);
 	svc->pool = pool_new();

@@ -76,7 +76,8 @@ sessions_of(const struct shares *s, const struct plan *first)
 	     i++) {
 		if (!has_share(first, service))
 			continue;
-		d = descriptors_share(shares_limit(s, service), service, 0);
+		d = descriptors_share(
+		    shares_limit(s, service), first->process, service, 0);
 		wanted = service->config.conn_max;
 		if (wanted > d.sessions)
 			wanted = d.sessions;
@@ -91,7 +92,7 @@ sessions_of(const struct shares *s, const struct plan *first)
 uint64_t
 shares_room(const struct shares *s, const struct plan *first)
 {
-	uint64_t max = first->config.conn_max_all, sessions;
+	uint64_t max = first->process->conn_max_all, sessions;
 
 	if (s->count < 2 || s->together == 0)
 		return max;

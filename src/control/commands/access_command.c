@@ -28,11 +28,11 @@ is_on_tcp(const struct control_plan *k)
 
 /* A change of the list of a control socket gives others its rights. */
 static bool
-guards_a_control(const struct plan *p, const struct acl_ref *list)
+guards_a_control(const struct process_plan *p, const struct acl_ref *list)
 {
 	unsigned i;
 
-	if (!acl_ref_equal(&p->config.control_acl, list))
+	if (!acl_ref_equal(&p->control_acl, list))
 		return false;
 	for (i = 0; i < p->control_count; i++)
 		if (is_on_tcp(&p->controls[i]))
@@ -140,7 +140,8 @@ access_add(
     struct call *c, const struct acl_ref *list, struct acl *l, struct error *e)
 {
 	const struct words *w = c->words;
-	const struct acl *like = plan_acls_of(&c->pen->plan->acls, list);
+	const struct acl *like =
+	    plan_acls_of(&c->pen->plan->process->acls, list);
 	enum acl_verb verb = ACL_AS_WRITTEN;
 
 	if (w->count == 3 && strcmp(w->word[1], "file") == 0)
@@ -161,7 +162,7 @@ static int
 run_acls(struct call *c, struct error *e)
 {
 	(void)e;
-	acl_report_all(&c->plan->acls, c->reply);
+	acl_report_all(&c->draft->process->acls, c->reply);
 	return 0;
 }
 
@@ -169,7 +170,7 @@ run_acls(struct call *c, struct error *e)
 static int
 answer_acl(struct call *c, struct error *e)
 {
-	const struct plan_acls *all = &c->plan->acls;
+	const struct plan_acls *all = &c->draft->process->acls;
 	struct acl_ref list = ACL_REF_NONE;
 	const struct acl *l;
 
@@ -190,6 +191,7 @@ run_acl(struct call *c, struct error *e)
 {
 	const struct words *w = c->words;
 	struct acl_ref list = ACL_REF_NONE;
+	struct process_plan *process;
 	struct acl *l;
 
 	if (w->count == 1 && !c->no && c->origin == NULL && c->option == NULL)
@@ -201,12 +203,14 @@ run_acl(struct call *c, struct error *e)
 	if (list.number < 0)
 		list.name = w->word[0];
 	if (c->caller != NULL && c->caller->access < ACCESS_ADMIN &&
-	    guards_a_control(c->pen->plan, &list))
+	    guards_a_control(c->pen->plan->process, &list))
 		return error_set(e,
 		    "needs the level admin, yours is %s, because "
 		    "control_acl uses this list",
 		    access_name(c->caller->access));
-	l = plan_acls_edit(&c->plan->acls, w->word[0], e);
+	process = call_edit_process(c, e);
+	l = process != NULL ? plan_acls_edit(&process->acls, w->word[0], e)
+			    : NULL;
 	if (l == NULL)
 		return -1;
 	if (!c->no)
@@ -218,7 +222,7 @@ run_acl(struct call *c, struct error *e)
 /* ---- control sockets ---- */
 
 static void
-remove_controls(struct plan *p)
+remove_controls(struct process_plan *p)
 {
 	while (p->control_count > 0) {
 		free(p->controls[--p->control_count].text);
@@ -234,7 +238,7 @@ parse_control(
 {
 	enum resolve_how how =
 	    c->pen->phase < PHASE_SERVING ? RESOLVE_NAMES : RESOLVE_NUMERIC;
-	const struct plan *now = c->pen->plan;
+	const struct process_plan *now = c->pen->plan->process;
 	unsigned i;
 
 	for (i = 0; i < now->control_count; i++)
@@ -246,9 +250,9 @@ parse_control(
 }
 
 static int
-access_add_control(struct call *c, const char *text, struct error *e)
+access_add_control(
+    struct call *c, struct process_plan *p, const char *text, struct error *e)
 {
-	struct plan *p = c->plan;
 	struct control_plan *k = &p->controls[p->control_count];
 
 	if (p->control_count == CONTROLS_MAX)
@@ -270,7 +274,7 @@ access_add_control(struct call *c, const char *text, struct error *e)
 static int
 answer_control(struct call *c)
 {
-	const struct plan *p = c->plan;
+	const struct process_plan *p = c->draft->process;
 	struct fields f;
 	unsigned i;
 
@@ -295,17 +299,22 @@ answer_control(struct call *c)
 static int
 run_control(struct call *c, struct error *e)
 {
+	struct process_plan *p;
+
+	if (c->words->count == 0 && !c->no)
+		return answer_control(c);
+	p = call_edit_process(c, e);
+	if (p == NULL)
+		return -1;
 	if (c->no) {
-		remove_controls(c->plan);
+		remove_controls(p);
 		return c->words->count == 0
 		    ? 0
 		    : error_set(e, "no control takes no argument");
 	}
 	if (c->words->count > 1)
 		return error_set(e, "expects %s", c->row->args);
-	return c->words->count == 0
-	    ? answer_control(c)
-	    : access_add_control(c, c->words->word[0], e);
+	return access_add_control(c, p, c->words->word[0], e);
 }
 
 static int
@@ -320,9 +329,12 @@ parse_level(const char *word, enum access *level, struct error *e)
 static int
 run_control_level(struct call *c, struct error *e)
 {
-	struct control_plan *k = &c->plan->next_control;
+	struct process_plan *p = call_edit_process(c, e);
+	struct control_plan *k = p != NULL ? &p->next_control : NULL;
 	const struct words *w = c->words;
 
+	if (k == NULL)
+		return -1;
 	if (w->count < 1 || w->count > 2)
 		return error_set(e, "expects %s", c->row->args);
 	if (parse_level(w->word[0], &k->level, e) < 0)
@@ -334,20 +346,24 @@ run_control_level(struct call *c, struct error *e)
 static int
 run_control_mode(struct call *c, struct error *e)
 {
+	struct process_plan *p = call_edit_process(c, e);
 	unsigned mode;
 
+	if (p == NULL)
+		return -1;
 	if (c->words->count != 1)
 		return error_set(e, "expects %s", c->row->args);
 	if (value_parse_mode(c->words->word[0], &mode, e) < 0)
 		return -1;
-	c->plan->next_control.mode = (mode_t)mode;
+	p->next_control.mode = (mode_t)mode;
 	return 0;
 }
 
 const struct command acl_commands[] = {
 	{ .name = "acl",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_OPERATE | ROW_ASKS | ROW_PROCESS,
+	    .flags = ROW_NO | ROW_OPERATE | ROW_ASKS,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_acl,
 	    .args = "LIST permit|deny {ADDRESS[/LEN] [MASK] | unix | uid USER "
 		    "| gid GROUP | country CC | file PATH}",
@@ -355,7 +371,8 @@ const struct command acl_commands[] = {
 		    "prints it; no acl LIST empties it" },
 	{ .name = "acls",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_PROCESS,
+	    .flags = ROW_LOOK,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_acls,
 	    .help = "prints the access lists" },
 	{ .name = NULL },
@@ -364,7 +381,8 @@ const struct command acl_commands[] = {
 const struct command control_commands[] = {
 	{ .name = "control",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_LOCAL | ROW_PROCESS,
+	    .flags = ROW_NO | ROW_LOCAL,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_control,
 	    .letter = 'C',
 	    .option = "control",
@@ -373,7 +391,8 @@ const struct command control_commands[] = {
 		    "repeated" },
 	{ .name = "control_level",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_LOCAL | ROW_PROCESS,
+	    .flags = ROW_LOCAL,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_control_level,
 	    .option = "control-level",
 	    .args = "LEVEL [OTHERS]",
@@ -383,7 +402,8 @@ const struct command control_commands[] = {
 		"operate, admin" },
 	{ .name = "control_mode",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_LOCAL | ROW_PROCESS,
+	    .flags = ROW_LOCAL,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_control_mode,
 	    .option = "control-mode",
 	    .args = "MODE",

@@ -100,6 +100,7 @@ run_reload(struct call *c, struct error *e)
 	new = config_draft(c->pen, true, e);
 	if (new == NULL)
 		return -1;
+	plan_share_process(new, c->pen->plan);
 	plan_share_services(new, c->pen->plan);
 	rc = plan_become(c->draft, new);
 	plan_free(new);
@@ -196,18 +197,17 @@ run_diff(struct call *c, struct error *e)
 		return error_set(e, "not allowed in a configuration file");
 	if (c->words->count > 1)
 		return error_set(e, "expects %s", c->row->args);
-	if (c->plan->config.file == NULL && c->words->count == 0)
+	if (c->draft->process->file == NULL && c->words->count == 0)
 		return error_set(e, "pen was started without -F: give a FILE");
 	draft = draft_to_compare(c, e);
 	if (draft == NULL)
 		return -1;
 	/* to a caller who may not read them, secrets are the same */
-	if (c->draft != NULL)
+	if (c->draft != c->pen->plan)
 		rc = check_plan_hide_secrets(draft);
 	if (config_lines_init(&l, c->pen->commands, plan_print_set) < 0 ||
 	    rc < 0 || config_lines_read(&l, CONFIG_FILE, draft) < 0 ||
-	    config_lines_read(&l, CONFIG_RUNNING,
-		c->draft != NULL ? c->draft : c->pen->plan) < 0)
+	    config_lines_read(&l, CONFIG_RUNNING, c->draft) < 0)
 		rc = error_set(e, "out of memory");
 	plan_free(draft);
 	if (rc == 0) {
@@ -230,14 +230,16 @@ const struct command config_commands[] = {
 		    "pattern" },
 	{ .name = "reload",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_OPERATE | ROW_PROCESS,
+	    .flags = ROW_OPERATE,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_reload,
 	    .help =
 		"reloads the configuration; unchanged servers and sockets are "
 		"kept" },
 	{ .name = "diff",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_PROCESS | ROW_SECRETS,
+	    .flags = ROW_LOOK | ROW_SECRETS,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_diff,
 	    .args = "[FILE]",
 	    .help = "prints what a reload would change, of FILE if given: - in "

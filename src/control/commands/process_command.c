@@ -34,7 +34,7 @@ run_pid(struct call *c, struct error *e)
 static int
 run_exit(struct call *c, struct error *e)
 {
-	if (!c->plan->config.allow_exit) {
+	if (!c->draft->process->allow_exit) {
 		c->reply->classic = true;
 		return error_set(
 		    e, "Exit is not enabled; restart with -X flag");
@@ -46,7 +46,7 @@ run_exit(struct call *c, struct error *e)
 static int
 run_shutdown(struct call *c, struct error *e)
 {
-	uint64_t ms = c->plan->config.frontend.end.drain_ms;
+	uint64_t ms = c->draft->process->drain_ms;
 
 	if (call_duration(c, &ms, e) < 0)
 		return -1;
@@ -147,11 +147,11 @@ run_show(struct call *c, struct error *e)
 	if (c->words->count != 1 || strcmp(c->words->word[0], "settings") != 0)
 		return error_set(e, "expects %s", c->row->args);
 	if (!c->reply->json) {
-		setting_print_all(c->plan, &c->reply->out);
+		setting_print_all(c->draft, c->plan, &c->reply->out);
 		return 0;
 	}
 	fields_begin(&f, c->reply, FIELDS_SILENT);
-	setting_emit_all(&f, c->plan);
+	setting_emit_all(&f, c->draft, c->plan);
 	fields_end(&f);
 	return 0;
 }
@@ -202,7 +202,7 @@ write_page(struct pen *p)
 {
 	struct error e;
 
-	if (p->plan->config.web_stats != NULL && web_plain_write(p, &e) < 0)
+	if (p->plan->process->web_stats != NULL && web_plain_write(p, &e) < 0)
 		log_error("status page not written error=\"%s\"", e.text);
 }
 
@@ -265,18 +265,21 @@ const struct command help_commands[] = {
 	    .help = "prints all settings" },
 	{ .name = "help",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_PROCESS,
+	    .flags = ROW_LOOK,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_help,
 	    .args = "[COMMAND]",
 	    .help = "prints the commands" },
 	{ .name = "prompt",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_LOOK | ROW_PROCESS,
+	    .flags = ROW_LOOK,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_prompt,
 	    .help = "keeps the control session open, with a prompt" },
 	{ .name = "quit",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_LOOK | ROW_PROCESS,
+	    .flags = ROW_LOOK,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_quit,
 	    .help = "ends the control session" },
 	{ .name = NULL },
@@ -285,17 +288,20 @@ const struct command help_commands[] = {
 const struct command process_commands[] = {
 	{ .name = "peers",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_PROCESS,
+	    .flags = ROW_LOOK,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_peers,
 	    .help = "prints the connections with peers" },
 	{ .name = "exit",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_DRAINING | ROW_PROCESS,
+	    .flags = ROW_DRAINING,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_exit,
 	    .help = "ends pen, if it was started with -X" },
 	{ .name = "shutdown",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_DRAINING | ROW_PROCESS,
+	    .flags = ROW_DRAINING,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_shutdown,
 	    .args = "[SEC]",
 	    .help =
@@ -303,7 +309,8 @@ const struct command process_commands[] = {
 		"has ended" },
 	{ .name = "upgrade",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_LOCAL | ROW_PROCESS,
+	    .flags = ROW_LOCAL,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_upgrade,
 	    .args = "[SEC]",
 	    .help =
@@ -311,7 +318,8 @@ const struct command process_commands[] = {
 		"exits when its sessions have ended" },
 	{ .name = "pid",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_PROCESS,
+	    .flags = ROW_LOOK,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_pid,
 	    .help = "prints the process id" },
 	{ .name = NULL },

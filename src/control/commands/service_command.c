@@ -138,7 +138,8 @@ run_defaults(struct call *c, struct error *e)
 const struct command service_commands[] = {
 	{ .name = "services",
 	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_PROCESS | ROW_COUNTERS,
+	    .flags = ROW_LOOK | ROW_COUNTERS,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_services,
 	    .help =
 		"lists the services: state, servers that are up, sessions" },

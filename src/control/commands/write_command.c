@@ -34,9 +34,9 @@ write_parse(const struct call *c, struct wanted *w, struct error *e)
 		return error_set(e, "has no JSON; ./json is a file");
 	if (!w->own && call_needs_local(c, e) < 0)
 		return -1;
-	if (w->own && plan_is_from_stdin(c->plan))
+	if (w->own && plan_is_from_stdin(c->draft))
 		return error_set(e, "no FILE, and pen was started with -F -");
-	w->path = w->own ? c->plan->config.file : c->words->word[at];
+	w->path = w->own ? c->draft->process->file : c->words->word[at];
 	return w->path != NULL
 	    ? 0
 	    : error_set(e, "no FILE, and pen was started without -F");
@@ -47,7 +47,7 @@ static int
 write_refuse(
     const struct call *c, const char *path, const char *why, struct error *e)
 {
-	const struct process_options *o = &c->plan->config.process;
+	const struct process_options *o = &c->draft->process->run;
 	const char *user = o->user, *root = o->directory;
 
 	return error_set(e, "\"%.300s\": %.200s%s%.60s%s%.200s%s", path, why,
@@ -99,7 +99,7 @@ make_text(const struct call *c, const struct wanted *w,
 static mode_t
 mode_of_new(const struct call *c)
 {
-	const char *file = c->plan->config.file;
+	const char *file = c->draft->process->file;
 	struct stat st;
 
 	return file != NULL && stat(file, &st) == 0 && S_ISREG(st.st_mode)
@@ -116,7 +116,7 @@ save(struct call *c, const struct wanted *w, struct buffer *old,
 
 	if (read_old(w->path, &there, old, &why) < 0)
 		return write_refuse(c, w->path, why.text, e);
-	if (w->own && !there && c->plan->config.process.directory != NULL)
+	if (w->own && !there && c->draft->process->run.directory != NULL)
 		return write_refuse(c, w->path, "does not exist", e);
 	if (make_text(c, w, old, there, new, e) < 0)
 		return -1;
@@ -146,7 +146,7 @@ run_write(struct call *c, struct error *e)
 const struct command write_commands[] = {
 	{ .name = "write",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_PROCESS,
+	    .scope = SCOPE_PROCESS,
 	    .run = run_write,
 	    .args = "[all] [FILE]",
 	    .help = "saves the running configuration as commands, without "

@@ -309,7 +309,7 @@ check_whole(const struct pen *pen, const struct plan *p, struct error *e)
 		    "[address:]port server ...; pen --help lists the "
 		    "options)");
 	if (plan_service_leads_somewhere(p) ||
-	    ((p->control_count > 0 || p->config.file != NULL) &&
+	    ((p->process->control_count > 0 || p->process->file != NULL) &&
 		!plan_has_server(pen->plan)))
 		return 0;
 	return error_set(e,
@@ -345,7 +345,7 @@ read_list(
 static int
 read_lists(const struct call *like, struct error *e)
 {
-	const struct plan_acls *all = &like->pen->given->acls;
+	const struct plan_acls *all = &like->pen->given->process->acls;
 	struct call c = *like;
 	char list[ACL_WORD_MAX];
 	const struct acl *l;
@@ -376,7 +376,7 @@ make_draft(struct pen *p, const char *path, bool reload, struct error *e)
 		return NULL;
 	}
 	if (p->phase >= PHASE_SERVING && plan_is_from_stdin(draft) &&
-	    path == p->given->config.file) {
+	    path == p->given->process->file) {
 		plan_free(draft);
 		error_set(e,
 		    "the configuration was standard input, which cannot be "
@@ -402,7 +402,7 @@ make_draft(struct pen *p, const char *path, bool reload, struct error *e)
 struct plan *
 config_draft(struct pen *p, bool reload, struct error *e)
 {
-	return make_draft(p, p->given->config.file, reload, e);
+	return make_draft(p, p->given->process->file, reload, e);
 }
 
 struct plan *

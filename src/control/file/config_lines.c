@@ -233,8 +233,11 @@ config_lines_read(
 	for (i = 0; i < l->count; i++)
 		l->key[i]->lines[of] = NULL;
 	buffer_fini(text);
-	derive_settings(copy, 0, 1, 0);
-	apply_acls_forget(copy);
+	derive_settings(copy->process, copy, 0, 1, 0);
+	if (apply_acls_forget(copy) < 0) {
+		plan_free(copy);
+		return -1;
+	}
 	l->print(copy, text);
 	plan_free(copy);
 	if (buffer_append(text, "", 1) == 0)

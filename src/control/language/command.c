@@ -256,7 +256,7 @@ command_run(struct call *c, struct error *e)
 	/* a file may be refused yet, or only be looked at */
 	if (row->kind == KIND_ACTION && c->origin != NULL)
 		return error_set(e, "only on the control socket");
-	if (row->flags & ROW_PROCESS && c->plan != c->draft &&
+	if (row->scope == SCOPE_PROCESS && c->plan != c->draft &&
 	    row_changes(row, c->words->count, c->no))
 		return error_set(e,
 		    "applies to the whole process, not to one service (in a "

@@ -8,20 +8,6 @@
 #include "base/words.h"
 #include "control/language/defaults.h"
 
-static struct plan *
-new_plan(void)
-{
-	struct plan *p = plan_new();
-
-	if (p == NULL)
-		return NULL;
-	p->name = strdup(DEFAULTS_NAME);
-	if (p->name != NULL)
-		return p;
-	plan_free(p);
-	return NULL;
-}
-
 static bool
 sets_something(const struct call *c)
 {
@@ -51,7 +37,7 @@ defaults_begin(struct call *c, struct error *e)
 	if (d == NULL)
 		return error_set(e, "only in a file: it begins a section");
 	warn_unused(c);
-	fresh = new_plan();
+	fresh = plan_new_service(DEFAULTS_NAME);
 	if (fresh == NULL || text_set(&d->origin, c->origin) < 0)
 		rc = -1;
 	else if (d->plan != NULL)

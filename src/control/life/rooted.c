@@ -10,7 +10,7 @@
 const char *
 rooted_path(const struct pen *p, const char *path, char *text, size_t size)
 {
-	const char *root = p->plan->config.process.directory;
+	const char *root = p->plan->process->run.directory;
 
 	if (p->phase >= PHASE_SERVING || root == NULL || p->predecessor.rooted)
 		return path;
@@ -24,7 +24,7 @@ rooted_program(const struct pen *p, const char *program, struct error *e)
 	char text[4096];
 
 	if (p->starter != NULL && p->phase >= PHASE_SERVING &&
-	    p->plan->config.process.sandbox == SANDBOX_ON &&
+	    p->plan->process->sandbox == SANDBOX_ON &&
 	    !starter_knows(p->starter, program))
 		return error_set(e,
 		    "\"%.200s\": the sandbox has the programs of the start "

@@ -18,7 +18,7 @@
 static enum sandbox_mode
 mode_of(const struct pen *p)
 {
-	return p->plan->config.process.sandbox;
+	return p->plan->process->sandbox;
 }
 
 static bool
@@ -99,7 +99,7 @@ int
 sandbox_enter(struct sandbox *s, struct pen *p, struct error *e)
 {
 	bool tries = mode_of(p) == SANDBOX_LOG, frames = has_director(p),
-	     has_root = p->plan->config.process.directory != NULL;
+	     has_root = p->plan->process->run.directory != NULL;
 	struct error why;
 
 	if (mode_of(p) == SANDBOX_OFF)

@@ -84,9 +84,9 @@ may_write_configuration(const struct pen *p, const char *list)
 	const struct buffer *all = &p->included;
 	const char *at, *end;
 
-	if (p->plan->config.file == NULL)
+	if (p->plan->process->file == NULL)
 		return false;
-	if (may_write(list, p->plan->config.file))
+	if (may_write(list, p->plan->process->file))
 		return true;
 	if (buffer_length(all) == 0)
 		return false;
@@ -106,7 +106,7 @@ sandbox_bounds_new(const struct pen *p, bool *failed)
 	const char *text;
 
 	*failed = false;
-	if (p->plan->config.process.sandbox != SANDBOX_ON)
+	if (p->plan->process->sandbox != SANDBOX_ON)
 		return NULL;
 	buffer_init(&list);
 	if (sandbox_plan_list(p, &list) < 0 ||
@@ -170,7 +170,7 @@ sandbox_bounds_check(struct pen *p, struct error *e)
 	if (p->bounds == NULL)
 		return 0;
 	team_hush(p, false);
-	if (p->plan->config.process.sandbox != SANDBOX_ON)
+	if (p->plan->process->sandbox != SANDBOX_ON)
 		return error_set(e,
 		    "sandbox: \"on\" in the process that it replaces, which "
 		    "may write the configuration: restart pen");

@@ -167,10 +167,8 @@ note_service(const struct notes *n, const struct plan *p, bool *names)
 	const struct command *row;
 	unsigned i;
 
-	TABLE_EACH (row)
-		if (row->kind == KIND_FILE &&
-		    row->offset != AT(process.directory) &&
-		    row->offset != AT(on_state))
+	TABLE_EACH_OF (SCOPE_SERVICE, row)
+		if (row->kind == KIND_FILE)
 			note_read(n, setting_string(p, row));
 	note_written(n, p->config.fit_file);
 	for (i = 0; i < tls->pairs; i++) {
@@ -244,20 +242,30 @@ note_config(const struct notes *n, const char *file)
 		note_directory(n, path, config_use(path));
 }
 
+static bool
+is_read(const struct command *row)
+{
+	return row->offset != offsetof(struct process_plan, run.directory) &&
+	    row->offset != offsetof(struct process_plan, on_state);
+}
+
 static void
 note_process(const struct notes *n)
 {
-	const struct config *c = &n->pen->plan->config;
-	const struct plan *p = n->pen->plan;
+	const struct process_plan *p = n->pen->plan->process;
+	const struct command *row;
 	unsigned i, k;
 
-	note_config(n, c->file);
-	note_written(n, c->process.pid_file);
-	note_written(n, c->web_stats);
-	note_log(n, c->log);
-	note_log(n, c->session_log.to);
-	if (c->web != NULL && c->web[0] == '/')
-		note_written(n, c->web);
+	TABLE_EACH_OF (SCOPE_PROCESS, row)
+		if (row->kind == KIND_FILE && is_read(row))
+			note_read(n, setting_string(n->pen->plan, row));
+	note_config(n, p->file);
+	note_written(n, p->run.pid_file);
+	note_written(n, p->web_stats);
+	note_log(n, p->log);
+	note_log(n, p->session_log);
+	if (p->web != NULL && p->web[0] == '/')
+		note_written(n, p->web);
 	for (i = 0; i < p->control_count; i++)
 		for (k = 0; k < p->controls[i].at.count; k++)
 			note_socket(n, &p->controls[i].at.entry[k].at);
@@ -299,7 +307,7 @@ note_all(const struct notes *n, bool frames)
 
 	for (i = 0; (one = plan_service_at(p->plan, i)) != NULL; i++)
 		note_service(n, one, &names);
-	note_lists(n, &p->plan->acls);
+	note_lists(n, &p->plan->process->acls);
 	note_included(n);
 	note_process(n);
 	note_system(n, names, frames);
@@ -320,7 +328,7 @@ sandbox_plan_has_unix(const struct plan *p)
 	const struct plan *one;
 	unsigned i, k;
 
-	if (p->config.web != NULL && p->config.web[0] == '/')
+	if (p->process->web != NULL && p->process->web[0] == '/')
 		return true;
 	for (i = 0; (one = plan_service_at(p, i)) != NULL; i++) {
 		if (plan_any_server(one, TRAIT_PATH))
@@ -359,7 +367,7 @@ static int
 each_program(const struct pen *p, void (*fn)(void *arg, char *const *argv),
     void *arg)
 {
-	char *on_state[] = { p->plan->config.on_state, NULL };
+	char *on_state[] = { p->plan->process->on_state, NULL };
 	const struct server_plan *server;
 	const struct plan *one;
 	unsigned i, k;
@@ -417,7 +425,7 @@ list_program(void *arg, char *const *argv)
 int
 sandbox_plan_list(const struct pen *p, struct buffer *list)
 {
-	const char *root = p->plan->config.process.directory;
+	const char *root = p->plan->process->run.directory;
 	bool failed = false;
 	const struct notes n = { p, -1, root != NULL, false, list, &failed };
 

@@ -96,7 +96,7 @@ static void
 states_announce(
     struct service *svc, struct server *s, const struct server_change *c)
 {
-	const char *program = svc->plan->config.on_state;
+	const char *program = svc->pen->plan->process->on_state;
 
 	if (svc->pen->team.member == 0)
 		log_change(svc, s, c);

@@ -13,7 +13,7 @@ team_hush(struct pen *p, bool quiet)
 		return;
 	p->team.quiet = quiet;
 	log_level = quiet		    ? LOG_LEVEL_NONE
-	    : p->plan->config.debug > 0 ? LOG_LEVEL_DEBUG
+	    : p->plan->process->debug > 0 ? LOG_LEVEL_DEBUG
 					: LOG_LEVEL_INFO;
 }
 

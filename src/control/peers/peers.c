@@ -187,9 +187,9 @@ peers_stop(struct peers *s)
 /* ---- the settings ---- */
 
 static bool
-are_wanted(const struct plan *p)
+are_wanted(const struct process_plan *p)
 {
-	return p->config.peers != NULL || p->config.peer_listen != NULL;
+	return p->peers != NULL || p->peer_listen != NULL;
 }
 
 static bool
@@ -260,7 +260,7 @@ add_new(struct peers *s, const char *list, const char *now,
 int
 peers_check(struct apply *a, struct error *e)
 {
-	if (!are_wanted(a->wanted) || a->wanted->config.process.workers == 1)
+	if (!are_wanted(a->draft->process) || a->draft->process->workers == 1)
 		return 0;
 	return error_set(e,
 	    "peers have one process: workers must be 1 with peer or "
@@ -299,7 +299,8 @@ will_servers_move(const struct apply *a)
 int
 peers_prepare(struct apply *a, struct error *e)
 {
-	const struct config *now = &a->now->config, *new = &a->wanted->config;
+	const struct process_plan *now = a->pen->plan->process,
+				  *new = a->draft->process;
 	struct peers *s;
 
 	a->servers_move = a->pen->peers != NULL && will_servers_move(a);
@@ -307,12 +308,12 @@ peers_prepare(struct apply *a, struct error *e)
 		return 0;
 	if (a->pen->peers != NULL)
 		mark_ports(a->pen->peers, new->peer_listen);
-	if (!are_wanted(a->wanted))
+	if (!are_wanted(new))
 		return 0;
 	if (make_peers(a->pen, e) < 0)
 		return -1;
 	s = a->pen->peers;
-	s->freebind = new->frontend.freebind;
+	s->freebind = a->draft->config.frontend.freebind;
 	if (add_new(s, new->peers, a->first ? NULL : now->peers, add_sender,
 		e) < 0) {
 		origin_add(a->wanted, "peer", e);
@@ -334,11 +335,11 @@ peers_cancel(struct apply *a)
 	if (s == NULL || !service_is_first(a->service))
 		return;
 	free_lists(&s->new_senders, &s->new_ports);
-	mark_ports(s, a->now->config.peer_listen);
+	mark_ports(s, a->pen->plan->process->peer_listen);
 }
 
 static void
-commit_lists(struct peers *s, const struct config *c)
+commit_lists(struct peers *s, const struct process_plan *c)
 {
 	struct list *at, *next;
 
@@ -394,11 +395,13 @@ void
 peers_commit(struct apply *a)
 {
 	struct peers *s = a->pen->peers;
-	bool services;
+	struct service *svc;
+	bool services, on;
 
 	if (s == NULL)
 		return;
-	follow(a->service, a->wanted->config.peers != NULL);
+	on = a->draft->process->peers != NULL;
+	follow(a->service, on);
 	services = a->new ||
 	    (service_is_first(a->service) &&
 		lacks_service(a->pen, a->draft));
@@ -408,7 +411,10 @@ peers_commit(struct apply *a)
 		note_servers(a);
 	if (!service_is_first(a->service))
 		return;
-	commit_lists(s, &a->wanted->config);
+	SERVICE_EACH (a->pen, svc)
+		if (!svc->leaves)
+			follow(svc, on);
+	commit_lists(s, a->draft->process);
 	if (a->pen->phase == PHASE_SERVING)
 		peers_start(s);
 }

@@ -59,16 +59,17 @@ descriptors_needed(const struct plan *plan)
 	return count_service(plan) + (size_t)plan->config.idlers;
 }
 
-/* What the process has open without any client. */
+/* What the process has open without any client; its control sockets beside the
+ * first service. */
 static size_t
-count_own(const struct plan *plan)
+count_own(const struct process_plan *process, const struct plan *plan)
 {
 	size_t n = OWN + count_service(plan);
 	unsigned i;
 
-	for (i = 0; i < plan->control_count; i++)
-		n += plan->controls[i].at.count;
-	if (plan->config.peers != NULL || plan->config.peer_listen != NULL)
+	for (i = 0; plan->process != NULL && i < process->control_count; i++)
+		n += process->controls[i].at.count;
+	if (process->peers != NULL || process->peer_listen != NULL)
 		n += (size_t)4 * PEERS_MAX;
 	return n;
 }
@@ -80,7 +81,8 @@ sessions_of(size_t left, size_t each)
 }
 
 struct descriptors
-descriptors_share(size_t limit, const struct plan *plan, size_t kept)
+descriptors_share(size_t limit, const struct process_plan *process,
+    const struct plan *plan, size_t kept)
 {
 	const struct frontend_options *o = &plan->config.frontend;
 	size_t wanted = (size_t)plan->config.conn_max;
@@ -89,7 +91,7 @@ descriptors_share(size_t limit, const struct plan *plan, size_t kept)
 
 	d.control = part < CONTROL_MIN ? CONTROL_MIN
 				       : descriptors_smaller(part, CONTROL_MAX);
-	left = minus(limit, count_own(plan) + d.control);
+	left = minus(limit, count_own(process, plan) + d.control);
 	d.idlers = descriptors_smaller((size_t)plan->config.idlers,
 	    descriptors_smaller(left / 2, minus(left, each * kept)));
 	left -= d.idlers;
@@ -114,10 +116,10 @@ descriptors_lower(const char *what, uint64_t wanted, uint64_t *value,
 }
 
 void
-descriptors_settle(
-    size_t limit, unsigned sharing, struct plan *plan, size_t kept)
+descriptors_settle(size_t limit, unsigned sharing,
+    const struct process_plan *process, struct plan *plan, size_t kept)
 {
-	struct descriptors d = descriptors_share(limit, plan, kept);
+	struct descriptors d = descriptors_share(limit, process, plan, kept);
 	struct config *c = &plan->config;
 	struct frontend_options *o = &c->frontend;
 

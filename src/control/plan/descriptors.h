@@ -23,8 +23,8 @@ struct descriptors {
  * needs for itself. `kept` is the number of sessions that the running plan has
  * a descriptor for, and that a new one must not reduce: pre-opened connections
  * get what they leave; 0 at the start. */
-struct descriptors descriptors_share(
-    size_t limit, const struct plan *plan, size_t kept);
+struct descriptors descriptors_share(size_t limit,
+    const struct process_plan *process, const struct plan *plan, size_t kept);
 /* What the service of the plan needs besides sessions, without what the process
  * needs. */
 size_t descriptors_needed(const struct plan *plan);
@@ -32,7 +32,7 @@ size_t descriptors_needed(const struct plan *plan);
  * as many as it wants, or fewer if the limit does not permit that, which is
  * logged once. The limit is that of `sharing` services together: each may have
  * all sessions, which shared_limit.h limits, and its part of the pipes. */
-void descriptors_settle(
-    size_t limit, unsigned sharing, struct plan *plan, size_t kept);
+void descriptors_settle(size_t limit, unsigned sharing,
+    const struct process_plan *process, struct plan *plan, size_t kept);
 
 #endif

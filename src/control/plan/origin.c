@@ -63,8 +63,10 @@ note_certificate(const struct call *c, const char *origin)
 static int
 origin_note_control(const struct call *c, const char *origin)
 {
-	struct plan *p = c->plan;
+	struct process_plan *p = plan_edit_process(c->draft);
 
+	if (p == NULL)
+		return -1;
 	return p->control_count > 0
 	    ? text_set(&p->controls[p->control_count - 1].origin, origin)
 	    : 0;
@@ -283,7 +285,7 @@ origin_blame(const struct plan *p, struct error *e)
 int
 origin_find_web(const struct plan *p, struct addr *at, struct error *e)
 {
-	const char *text = p->config.web;
+	const char *text = p->process->web;
 	struct error why;
 
 	at->len = 0;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <syslog.h>
 
 #include "base/words.h"
 #include "control/plan/plan.h"
@@ -24,9 +23,8 @@ plan_each_text(struct plan *p, int (*visit)(char **text))
 	unsigned i;
 	int rc = 0;
 
-	TABLE_EACH (row)
-		if (row->kind < KIND_CHANGE)
-			rc |= value_each_text(row, &p->config, visit);
+	TABLE_EACH_OF (SCOPE_SERVICE, row)
+		rc |= value_each_text(row, &p->config, visit);
 	for (i = 0; i < TLS_PAIRS_MAX; i++) {
 		rc |= visit(&p->pair_origin[i].cert);
 		rc |= visit(&p->pair_origin[i].key);
@@ -34,38 +32,7 @@ plan_each_text(struct plan *p, int (*visit)(char **text))
 	for (i = 0; i < p->origin_count; i++)
 		rc |= visit(&p->origins[i].text);
 	rc |= visit(&p->listen_text);
-	for (i = 0; i < p->control_count; i++) {
-		rc |= visit(&p->controls[i].text);
-		rc |= visit(&p->controls[i].origin);
-	}
 	return rc;
-}
-
-/* Visits the lists of addresses. Returns whether one visit returned true. */
-static int
-each_list(struct plan *p, int (*visit)(struct listen_list *))
-{
-	int rc = visit(&p->listen);
-	unsigned i;
-
-	for (i = 0; i < p->control_count; i++)
-		rc |= visit(&p->controls[i].at);
-	return rc;
-}
-
-static int
-own_list(struct listen_list *list)
-{
-	const struct listen_list shared = *list;
-
-	return listen_list_copy(list, &shared);
-}
-
-static int
-free_list(struct listen_list *list)
-{
-	listen_list_fini(list);
-	return 0;
 }
 
 /* ---- life ---- */
@@ -92,42 +59,55 @@ config_init(struct config *c)
 	c->checks = (struct check_settings){
 		.interval_ms = 2000, .timeout_ms = 1000, .running_max = 256
 	};
-	c->accept_proxy = c->web_acl = (struct acl_ref)ACL_REF_NONE;
-	c->session_log.sample = 1;
-	c->syslog_facility = LOG_DAEMON;
-	c->process.workers = 1;
-	c->process.worker_watchdog_ms = 5000;
-	c->names = (struct name_settings){ .interval_ms = 60000 };
+	c->accept_proxy = (struct acl_ref)ACL_REF_NONE;
 }
 
 bool
 plan_is_from_stdin(const struct plan *p)
 {
-	return p->config.file != NULL &&
-	    strcmp(p->config.file, PLAN_STDIN) == 0;
+	return p->process->file != NULL &&
+	    strcmp(p->process->file, PLAN_STDIN) == 0;
 }
 
-struct plan *
-plan_new(void)
+static struct plan *
+plan_make(const char *name)
 {
 	struct plan *p = calloc(1, sizeof(*p));
 
 	if (p == NULL)
 		return NULL;
 	config_init(&p->config);
-	p->next_control = (struct control_plan)CONTROL_PLAN_NEW;
-	plan_acls_init(&p->acls);
-	p->config.session_log.to = strdup("auto");
-	p->config.session_log.format = strdup("logfmt");
+	p->config.log_format = strdup("logfmt");
 	p->config.request_log.format = strdup("combined");
 	plan_servers_init(&p->servers);
-	if (p->config.session_log.to != NULL &&
-	    p->config.session_log.format != NULL &&
-	    p->config.request_log.format != NULL)
+	if (p->config.log_format != NULL &&
+	    p->config.request_log.format != NULL &&
+	    text_set(&p->name, name) == 0)
 		return p;
 	plan_free(p);
 	errno = ENOMEM;
 	return NULL;
+}
+
+struct plan *
+plan_new(void)
+{
+	struct plan *p = plan_make(NULL);
+
+	if (p == NULL)
+		return NULL;
+	p->process = process_plan_new();
+	if (p->process != NULL)
+		return p;
+	plan_free(p);
+	errno = ENOMEM;
+	return NULL;
+}
+
+struct plan *
+plan_new_service(const char *name)
+{
+	return plan_make(name);
 }
 
 static void
@@ -135,9 +115,9 @@ plan_fini(struct plan *p)
 {
 	plan_each_text(p, text_free);
 	free(p->origins);
-	each_list(p, free_list);
+	listen_list_fini(&p->listen);
 	plan_servers_fini(&p->servers);
-	plan_acls_fini(&p->acls);
+	process_plan_drop(p->process);
 	route_plans_drop(p->routes);
 	plan_services_fini(p);
 	free(p->name);
@@ -179,11 +159,11 @@ plan_copy(const struct plan *from)
 	if (p == NULL)
 		return NULL;
 	*p = *from;
+	p->process = process_plan_hold(from->process);
 	rc = plan_servers_copy(&p->servers, &from->servers);
 	rc |= copy_origins(p, from);
 	rc |= plan_each_text(p, text_own);
-	rc |= each_list(p, own_list);
-	rc |= plan_acls_copy(&p->acls, &from->acls);
+	rc |= listen_list_copy(&p->listen, &from->listen);
 	p->routes = route_plans_hold(from->routes);
 	p->owners = 0;
 	rc |= plan_services_copy(p, from);
@@ -206,4 +186,56 @@ plan_become(struct plan *p, const struct plan *from)
 	*p = *copy;
 	free(copy);
 	return 0;
+}
+
+/* ---- of the process ---- */
+
+struct process_plan *
+plan_edit_process(struct plan *p)
+{
+	struct process_plan *own;
+
+	if (p->process->owners == 1)
+		return p->process;
+	own = process_plan_copy(p->process);
+	if (own == NULL)
+		return NULL;
+	process_plan_drop(p->process);
+	return p->process = own;
+}
+
+struct process_plan *
+call_edit_process(const struct call *c, struct error *e)
+{
+	struct process_plan *p = plan_edit_process(c->draft);
+
+	if (p == NULL)
+		error_set(e, "out of memory");
+	return p;
+}
+
+/* Lines may have moved. Only errors have them, so that all who share it may get
+ * others. */
+static void
+swap_control_origins(struct process_plan *a, struct process_plan *b)
+{
+	char *origin;
+	unsigned i;
+
+	for (i = 0; i < a->control_count; i++) {
+		origin = a->controls[i].origin;
+		a->controls[i].origin = b->controls[i].origin;
+		b->controls[i].origin = origin;
+	}
+}
+
+void
+plan_share_process(struct plan *p, const struct plan *now)
+{
+	if (p->process == now->process ||
+	    !process_plan_equal(p->process, now->process))
+		return;
+	swap_control_origins(now->process, p->process);
+	process_plan_drop(p->process);
+	p->process = process_plan_hold(now->process);
 }

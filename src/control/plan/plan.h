@@ -7,9 +7,8 @@
  * Changes are made to a draft; only one that is right as a whole becomes the
  * running plan, so what is refused changes nothing.
  *
- * A plan is that of the process and of its first service, "default"; those of
- * the other services hang from it. Settings of the process and access lists are
- * set in the first one; plan_settle() copies them to the others. */
+ * A plan is that of the first service, "default"; the plan of the process, and
+ * those of the other services, hang from it. */
 #ifndef PEN_CONTROL_PLAN_H
 #define PEN_CONTROL_PLAN_H
 
@@ -17,29 +16,13 @@
 #include <sys/types.h>
 
 #include "base/buffer.h"
-#include "control/value/access.h"
-#include "control/value/plan_acls.h"
+#include "control/plan/process_plan.h"
 #include "control/value/route_plan.h"
 #include "control/value/row.h"
 #include "control/value/spec.h"
-#include "control/value/sandbox_mode.h"
-#include "net/sock_group.h"
 #include "tls/tls_settings.h"
 #include "pool/pool.h"
 #include "proxy/frontend/frontend.h"
-
-/* How the process runs; see process.h. */
-struct process_options {
-	bool foreground;
-	char *user;
-	char *directory; /* to chroot into */
-	char *pid_file;
-	unsigned workers; /* processes that serve; 0: one for each processor */
-	enum sock_group_by workers_by;
-	uint64_t worker_watchdog_ms; /* 0: none */
-	int spin; /* whether the loop may, see spin.h */
-	enum sandbox_mode sandbox;
-};
 
 /* Pen's modes; together they pick the algorithm (see derive.h). */
 struct mode_options {
@@ -78,93 +61,39 @@ struct check_settings {
 	enum server_initial initial;
 };
 
-/* How names of servers become addresses while pen serves. */
-struct name_settings {
-	uint64_t interval_ms; /* between lookups of a name; 0: never again */
-	char *server;	      /* IP[:PORT] of the name server; NULL: the
-			       * system's */
-	bool start_unresolved; /* servers may wait for an address */
-};
-
-/* A line for each session that is over; see proxy/log/sessionlog.h. */
-struct session_log_settings {
-	char *to;     /* "auto": in the foreground, the program's log;
-		 NULL or "off": nowhere */
-	char *format; /* NULL: logfmt */
-	uint64_t sample;
-};
-
-/* The same for each request of HTTP; of each service. */
+/* A line for each request of HTTP; see proxy/log/sessionlog.h. */
 struct request_log_settings {
 	char *to;     /* NULL or "off": nowhere */
 	char *format; /* NULL: combined */
 };
 
-/* What rows of the table point into. Strings are the plan's own. */
+/* What rows of the table that are of a service point into. Strings are the
+ * plan's own. */
 struct config {
 	struct pool_options pool;
 	struct frontend_options frontend;
-	struct process_options process;
 	struct mode_options mode;
 	struct tls_settings tls;
 	struct dsr_settings dsr;
 	struct check_settings checks;
-	struct name_settings names;
+	bool start_unresolved; /* servers may wait for an address */
 	/* As the operator wants them; `frontend` has what is in force. */
 	uint64_t conn_max; /* 0: as many as descriptors allow */
-	uint64_t conn_max_all; /* of all services; 0: no limit */
 	uint64_t idlers;
 	bool udp;
-	const char *method; /* of the event loop; NULL: the best */
-	uint64_t debug;
 	struct acl_ref client_acl;  /* the list that clients must pass */
 	struct acl_ref client_exempt_acl; /* unlimited clients */
 	struct acl_ref forwarded; /* of KIND_FORWARDED */
 	struct rate_limit observe; /* errors of a server; count 0: off */
 	unsigned http_errors;	  /* percent of responses; 0: not reported */
-	struct acl_ref control_acl; /* the same of control clients on TCP */
 	struct acl_ref accept_proxy; /* of proxies, which name clients */
-	bool ascii;
-	bool abort_on_error;
-	bool allow_exit;
-	bool check;	 /* --check */
-	bool print;	 /* --print */
-	bool print_all;	 /* --print-all */
-	char *explain;	 /* --explain: a client; NULL: none */
-	char *file;	 /* the configuration file */
-	char *geoip;	 /* the database of countries */
-	char *log;	 /* of requests: a path or HOST:PORT */
-	struct session_log_settings session_log;
+	char *log_format;	     /* of sessions; NULL: logfmt */
 	struct request_log_settings request_log;
-	int syslog_facility; /* of syslog.h */
-	int log_lines;	     /* of pen's own log: 1: JSON */
-	char *web;	 /* where the pages are: [ADDRESS:]PORT or /PATH */
-	char *web_host;	 /* more names of this host, with commas; NULL: none */
-	unsigned web_mode; /* of a socket file; 0: by the umask */
-	struct acl_ref web_acl; /* their access list */
-	char *web_stats; /* where USR1 writes the status page */
-	char *fit_file;	 /* is there while the process is fit, or a service
+	char *fit_file; /* is there while the process is fit, or a service
 			 * besides the first; NULL: none */
-	char *on_state;	 /* program, run when a server's state changes */
-	char *peers;	   /* of KIND_PEERS; NULL: none */
-	char *peer_listen; /* the same: where peers connect to */
 };
 
-struct control_plan {
-	char *text; /* the address as given */
-	char *origin; /* where; see origin.h */
-	struct listen_list at;
-	enum access level;  /* of root and the user pen runs as */
-	enum access others; /* of other users that the file's mode lets in */
-	mode_t mode;
-};
-
-#define CONTROL_PLAN_NEW                                               \
-	{                                                              \
-		.level = ACCESS_ADMIN, .others = ACCESS_LOOK, .mode = 0600 \
-	}
-
-enum { CONTROLS_MAX = 16, SERVERS_MAX = 4096 /* of a service */ };
+enum { SERVERS_MAX = 4096 /* of a service */ };
 
 /* Where a setting was set; see origin.h. */
 struct setting_origin {
@@ -189,6 +118,7 @@ struct plan_servers {
 enum { SERVICES_MAX = 10000 };
 
 struct plan {
+	struct process_plan *process; /* NULL in the plans of the others */
 	char *name;		/* of the service; NULL: "default" */
 	unsigned owners;	/* of a service's, besides the first one */
 	struct plan **services; /* the others, in the order of the file */
@@ -197,11 +127,7 @@ struct plan {
 	struct config config;
 	char *listen_text; /* as given, or NULL */
 	struct listen_list listen;
-	struct control_plan controls[CONTROLS_MAX];
-	unsigned control_count;
-	struct control_plan next_control; /* levels and mode of the next one */
 	struct plan_servers servers;
-	struct plan_acls acls;
 	struct route_plans *routes; /* NULL: none */
 	struct setting_origin *origins; /* see origin.h */
 	uint32_t origin_count, origin_room;
@@ -216,6 +142,15 @@ bool plan_is_from_stdin(const struct plan *p);
 
 /* All defaults, no server. NULL with errno ENOMEM. */
 struct plan *plan_new(void);
+/* The same of a service besides the first: without a plan of the process. */
+struct plan *plan_new_service(const char *name);
+/* The plan of the process, to be changed: `p` has it alone from now on. NULL
+ * with errno ENOMEM. */
+struct process_plan *plan_edit_process(struct plan *p);
+/* The same of the draft that a command changes; NULL with a short message. */
+struct process_plan *call_edit_process(const struct call *c, struct error *e);
+/* One that is equal to that of the plan in force becomes that one. */
+void plan_share_process(struct plan *p, const struct plan *now);
 struct plan *plan_copy(const struct plan *p);
 void plan_free(struct plan *p); /* NULL is fine */
 /* Makes `p` the same as `from`. Returns 0, or -1 with errno ENOMEM and `p`
@@ -268,10 +203,6 @@ int plan_service_remove(struct plan *p, const char *name);
  * is fine. */
 struct plan *plan_hold(struct plan *service);
 void plan_drop(struct plan *service);
-/* Copies what is of the process to all services where it differs. Of `now`, the
- * plan in force or NULL, it is known that it was done. Returns 0, or -1 with
- * errno ENOMEM. */
-int plan_settle(struct plan *p, const struct plan *now);
 /* Whether two plans of a service have the same of its own. */
 bool plan_service_equal(const struct plan *a, const struct plan *b);
 /* Services of `p` that are equal to those of the plan in force become those, so

@@ -26,7 +26,7 @@ print_control(const struct control_plan *k, const struct control_plan *before,
 }
 
 static void
-print_controls(const struct plan *p, bool brief, struct buffer *text)
+print_controls(const struct process_plan *p, bool brief, struct buffer *text)
 {
 	static const struct control_plan first = CONTROL_PLAN_NEW;
 	const struct control_plan *before = brief ? &first : NULL;
@@ -52,13 +52,13 @@ print_acl(const char *list, const struct acl *l, struct buffer *text)
 }
 
 static void
-print_acls(const struct plan *p, struct buffer *text)
+print_acls(const struct plan_acls *all, struct buffer *text)
 {
 	char list[ACL_WORD_MAX];
 	const struct acl *l;
 	unsigned i;
 
-	for (i = 0; (l = plan_acls_at(&p->acls, i, list)) != NULL; i++) {
+	for (i = 0; (l = plan_acls_at(all, i, list)) != NULL; i++) {
 		reply_add(text, "no acl %s\n", list);
 		print_acl(list, l, text);
 	}
@@ -148,11 +148,11 @@ print_routes(const struct plan *p, struct buffer *text)
 static void
 print_first(const struct plan *p, bool brief, struct buffer *text)
 {
-	setting_print_all(p, text);
+	setting_print_all(p, p, text);
 	if (p->listen_text != NULL)
 		reply_command(text, "listen", p->listen_text);
-	print_controls(p, brief, text);
-	print_acls(p, text);
+	print_controls(p->process, brief, text);
+	print_acls(&p->process->acls, text);
 	reply_add(text, "server all remove\n");
 	print_servers(p, brief, text);
 	print_specials(p, true, text);
@@ -161,7 +161,7 @@ print_first(const struct plan *p, bool brief, struct buffer *text)
 
 /* ---- the other services ---- */
 
-/* Of the service, not of the process, and other than in `plain`; NULL: all. */
+/* Of the service, and other than in `plain`; NULL: all. */
 static void
 print_own_settings(
     const struct plan *p, const struct plan *plain, struct buffer *text)
@@ -169,7 +169,7 @@ print_own_settings(
 	const struct command *row;
 
 	SETTING_EACH (row)
-		if (!(row->flags & ROW_PROCESS) &&
+		if (row->scope == SCOPE_SERVICE &&
 		    (plain == NULL || !setting_equal(p, plain, row)))
 			value_print(row, &p->config, text);
 }
@@ -194,7 +194,8 @@ print_service(const struct plan *p, const struct plan *plain, bool brief,
 static void
 print_services(const struct plan *p, bool all, bool brief, struct buffer *text)
 {
-	struct plan *plain = all || p->service_count == 0 ? NULL : plan_new();
+	struct plan *plain =
+	    all || p->service_count == 0 ? NULL : plan_new_service(NULL);
 	const struct plan *one;
 	unsigned i;
 

@@ -12,8 +12,6 @@
 #include "base/words.h"
 #include "control/plan/plan.h"
 #include "control/plan/setting.h"
-#include "control/plan/table.h"
-#include "control/value/value.h"
 
 /* ---- finding one ---- */
 
@@ -233,14 +231,9 @@ plan_services_add(struct plan *p, const char *name)
 	}
 	if (make_room(p, p->service_count + 1) < 0)
 		return NULL;
-	one = plan_new();
+	one = plan_new_service(name);
 	if (one == NULL)
 		return NULL;
-	one->name = strdup(name);
-	if (one->name == NULL) {
-		plan_free(one);
-		return NULL;
-	}
 	p->service_hashes[p->service_count] = hash_stable(name, strlen(name));
 	return p->services[p->service_count++] = plan_hold(one);
 }
@@ -283,72 +276,13 @@ plan_service_remove(struct plan *p, const char *name)
 	return 0;
 }
 
-/* ---- what is of the process ---- */
-
-static bool
-is_of_process(const struct command *row)
-{
-	return row->flags & ROW_PROCESS && row->kind < KIND_CHANGE;
-}
-
-static bool
-is_settled(const struct plan *p, const struct plan *service)
-{
-	const struct command *row;
-
-	TABLE_EACH (row)
-		if (is_of_process(row) &&
-		    !value_equal(row, &p->config, &service->config))
-			return false;
-	return plan_acls_equal(&p->acls, &service->acls);
-}
-
-static int
-settle(const struct plan *p, struct plan *service)
-{
-	const struct command *row;
-	int rc = 0;
-
-	TABLE_EACH (row)
-		if (is_of_process(row))
-			rc |= value_copy(row, &service->config, &p->config);
-	if (rc < 0)
-		return -1;
-	plan_acls_fini(&service->acls);
-	return plan_acls_copy(&service->acls, &p->acls);
-}
-
-int
-plan_settle(struct plan *p, const struct plan *now)
-{
-	bool same = now != NULL && is_settled(p, now);
-	struct plan *one;
-	unsigned i;
-
-	for (i = 0; i < p->service_count; i++) {
-		if (same && i < now->service_count &&
-		    p->services[i] == now->services[i])
-			continue;
-		if (is_settled(p, p->services[i]))
-			continue;
-		one = plan_service_edit(p, p->services[i]->name);
-		if (one == NULL || settle(p, one) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 /* ---- what a reload leaves alone ---- */
 
 bool
 plan_service_equal(const struct plan *a, const struct plan *b)
 {
-	const struct command *row = NULL;
-
-	do
-		row = setting_next_difference(a, b, row);
-	while (row != NULL && row->flags & ROW_PROCESS);
-	return row == NULL && text_equal(a->listen_text, b->listen_text) &&
+	return setting_next_difference(a, b, NULL) == NULL &&
+	    text_equal(a->listen_text, b->listen_text) &&
 	    listen_list_equal(&a->listen, &b->listen) &&
 	    route_plans_equal(a->routes, b->routes) &&
 	    plan_slots(a) == plan_slots(b) &&

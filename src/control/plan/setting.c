@@ -19,11 +19,22 @@ setting_next(const struct command *row)
 	return row;
 }
 
+const void *
+setting_base(const struct plan *all, const struct plan *service,
+    const struct command *row)
+{
+	return row->scope == SCOPE_PROCESS ? (const void *)all->process
+					   : (const void *)&service->config;
+}
+
 bool
 setting_equal(
     const struct plan *a, const struct plan *b, const struct command *row)
 {
-	return !value_is_there(row) || value_equal(row, &a->config, &b->config);
+	const void *x = setting_base(a, a, row), *y = setting_base(b, b, row);
+
+	return x == NULL || y == NULL || !value_is_there(row) ||
+	    value_equal(row, x, y);
 }
 
 const struct command *
@@ -32,52 +43,57 @@ setting_next_difference(
 {
 	do
 		row = setting_next(row);
-	while (row != NULL && setting_equal(a, b, row));
+	while (row != NULL &&
+	    (row->scope != SCOPE_SERVICE || setting_equal(a, b, row)));
 	return row;
 }
 
 static void
-setting_emit(struct fields *f, const struct plan *p, const struct command *row)
+setting_emit(struct fields *f, const struct plan *all,
+    const struct plan *service, const struct command *row)
 {
 	const char *key = row->key != NULL ? row->key : row->name;
 
 	if (row->tell != NULL)
-		row->tell(f, key, p);
+		row->tell(f, key, service);
 	else
-		value_emit(f, key, row, &p->config);
+		value_emit(f, key, row, setting_base(all, service, row));
 }
 
 /* Those that only options set; --check has nothing to report. */
 static void
-emit_options(struct fields *f, const struct plan *p)
+emit_options(
+    struct fields *f, const struct plan *all, const struct plan *service)
 {
 	const struct command *row;
 
 	TABLE_EACH (row)
 		if (value_is_there(row) && row->flags & ROW_OPTION &&
 		    table_find(row->name) == NULL)
-			setting_emit(f, p, row);
+			setting_emit(f, all, service, row);
 }
 
 /* Of rows that share their value, the one with a key reports it. */
 void
-setting_emit_all(struct fields *f, const struct plan *p)
+setting_emit_all(
+    struct fields *f, const struct plan *all, const struct plan *service)
 {
 	const struct command *row;
 
 	SETTING_EACH (row)
 		if (row->kind != KIND_SELF || row->key != NULL)
-			setting_emit(f, p, row);
-	emit_options(f, p);
+			setting_emit(f, all, service, row);
+	emit_options(f, all, service);
 }
 
 void
-setting_print_all(const struct plan *p, struct buffer *out)
+setting_print_all(
+    const struct plan *all, const struct plan *service, struct buffer *out)
 {
 	const struct command *row;
 
 	SETTING_EACH (row)
-		value_print(row, &p->config, out);
+		value_print(row, setting_base(all, service, row), out);
 }
 
 /* ---- one ---- */
@@ -85,15 +101,17 @@ setting_print_all(const struct plan *p, struct buffer *out)
 const char *
 setting_string(const struct plan *p, const struct command *row)
 {
-	if (row->kind != KIND_TEXT && row->kind != KIND_FILE)
+	const char *base = setting_base(p, p, row);
+
+	if (base == NULL || (row->kind != KIND_TEXT && row->kind != KIND_FILE))
 		return NULL;
-	return *(char *const *)((const char *)&p->config + row->offset);
+	return *(char *const *)(base + row->offset);
 }
 
 uint64_t
 setting_number(const struct plan *p, const struct command *row)
 {
-	return value_number(row, &p->config);
+	return value_number(row, setting_base(p, p, row));
 }
 
 /* ---- as commands ---- */
@@ -106,11 +124,12 @@ setting_answer(struct call *c, struct error *e)
 	if (c->row->run != NULL)
 		return c->row->run(c, e);
 	if (!c->reply->json) {
-		value_answer(c->row, &c->plan->config, &c->reply->out);
+		value_answer(c->row, setting_base(c->draft, c->plan, c->row),
+		    &c->reply->out);
 		return 0;
 	}
 	fields_begin(&f, c->reply, FIELDS_SILENT);
-	setting_emit(&f, c->plan, c->row);
+	setting_emit(&f, c->draft, c->plan, c->row);
 	fields_end(&f);
 	return 0;
 }
@@ -124,18 +143,30 @@ shrinks(const struct call *c, uint64_t before)
 	    setting_number(c->plan, c->row) < before;
 }
 
+/* NULL with errno ENOMEM. */
+static void *
+base_to_change(struct call *c)
+{
+	return c->row->scope == SCOPE_PROCESS
+	    ? (void *)plan_edit_process(c->draft)
+	    : (void *)&c->plan->config;
+}
+
 static int
 setting_set(struct call *c, struct error *e)
 {
 	const struct command *row = c->row;
 	uint64_t before =
 	    value_is_number(row) ? setting_number(c->plan, row) : 0;
+	void *base = base_to_change(c);
 
-	if (value_set(row, &c->plan->config, c->words, c->no, e) < 0)
+	if (base == NULL)
+		return error_set(e, "out of memory");
+	if (value_set(row, base, c->words, c->no, e) < 0)
 		return -1;
 	if (shrinks(c, before))
-		value_put_number(row, &c->plan->config, before);
-	return row->after != NULL ? row->after(c, &c->plan->config, e) : 0;
+		value_put_number(row, base, before);
+	return row->after != NULL ? row->after(c, base, e) : 0;
 }
 
 int

@@ -16,20 +16,29 @@ const struct command *setting_next(const struct command *row);
 	for ((row) = setting_next(NULL); (row) != NULL; \
 	     (row) = setting_next(row))
 
-/* Whether two plans agree in it; rows without a value always do. */
+/* What the offset of a row is in: the plan of the process, which `all` has, or
+ * the settings of the service. NULL: `all` is the plan of another service. */
+const void *setting_base(const struct plan *all, const struct plan *service,
+    const struct command *row);
+/* Whether two plans agree in it; rows without a value always do, and those of
+ * the process if one is the plan of another service. */
 bool setting_equal(
     const struct plan *a, const struct plan *b, const struct command *row);
-/* The next setting after `row` in which the two plans differ; NULL begins, and
- * ends. */
+/* The next setting of a service after `row` in which the two plans differ; NULL
+ * begins, and ends. */
 const struct command *setting_next_difference(
     const struct plan *a, const struct plan *b, const struct command *row);
 
-/* Of KIND_TEXT and KIND_FILE, else NULL; the plan's. */
+/* Of KIND_TEXT and KIND_FILE, else NULL; the plan's, which has none of the
+ * process if it is that of another service. */
 const char *setting_string(const struct plan *p, const struct command *row);
 uint64_t setting_number(const struct plan *p, const struct command *row);
 
-/* All as commands, and as fields. */
-void setting_print_all(const struct plan *p, struct buffer *out);
-void setting_emit_all(struct fields *f, const struct plan *p);
+/* All as commands, and as fields: those of the process from `all`, the others
+ * from `service`. */
+void setting_print_all(
+    const struct plan *all, const struct plan *service, struct buffer *out);
+void setting_emit_all(
+    struct fields *f, const struct plan *all, const struct plan *service);
 
 #endif

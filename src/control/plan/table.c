@@ -32,6 +32,16 @@ table_behind(const struct command *row)
 }
 
 const struct command *
+table_next_of(enum row_scope scope, const struct command *row)
+{
+	do
+		row = table_next(row);
+	while (
+	    row != NULL && (row->kind >= KIND_CHANGE || row->scope != scope));
+	return row;
+}
+
+const struct command *
 table_find(const char *name)
 {
 	const struct command *row;

@@ -7,6 +7,9 @@
 
 /* Where a member of struct config is. */
 #define AT(member) offsetof(struct config, member)
+/* The same of struct process_plan: a setting of the process. */
+#define OF_PROCESS(member) \
+	.scope = SCOPE_PROCESS, .offset = offsetof(struct process_plan, member)
 
 /* Each is ended by a row without a name. */
 extern const struct command rows_choosing[], rows_servers[], rows_connections[],
@@ -26,6 +29,13 @@ table_next(const struct command *row)
 #define TABLE_EACH(row)                               \
 	for ((row) = table_next(NULL); (row) != NULL; \
 	     (row) = table_next(row))
+
+/* The same of those with a value and that scope. */
+const struct command *table_next_of(
+    enum row_scope scope, const struct command *row);
+#define TABLE_EACH_OF(scope, row)                                 \
+	for ((row) = table_next_of((scope), NULL); (row) != NULL; \
+	     (row) = table_next_of((scope), row))
 
 /* The setting of that name, which is not only an option, or NULL. */
 const struct command *table_find(const char *name);

@@ -114,8 +114,7 @@ const struct command rows_connections[] = {
 		    "descriptors allow; can only grow at run time" },
 	{ .name = "conn_max_all",
 	    .kind = KIND_NUMBER,
-	    .offset = AT(conn_max_all),
-	    .flags = ROW_PROCESS,
+	    OF_PROCESS(conn_max_all),
 	    .help = "maximum connections of all services together, half of it "
 		    "kept for them in equal shares; 0: no limit" },
 	{ .name = "pending_max",

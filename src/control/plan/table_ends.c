@@ -8,8 +8,7 @@
 const struct command rows_ends[] = {
 	{ .name = "drain_timeout",
 	    .kind = KIND_SECONDS,
-	    .flags = ROW_PROCESS,
-	    .offset = AT(frontend.end.drain_ms),
+	    OF_PROCESS(drain_ms),
 	    .help =
 		"time limit for sessions to finish when draining; 0: none" },
 	{ .name = "failback",

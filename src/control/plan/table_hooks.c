@@ -75,11 +75,11 @@ may_be_server(const struct call *c, const char *host, struct error *e)
 int
 after_config(struct call *c, void *base, struct error *e)
 {
-	struct config *config = base;
+	struct process_plan *process = base;
 
 	(void)c;
-	if (strcmp(config->file, "-") != 0 ||
-	    text_set(&config->file, PLAN_STDIN) == 0)
+	if (strcmp(process->file, "-") != 0 ||
+	    text_set(&process->file, PLAN_STDIN) == 0)
 		return 0;
 	return error_set(e, "out of memory");
 }
@@ -88,7 +88,7 @@ after_config(struct call *c, void *base, struct error *e)
 int
 after_web(struct call *c, void *base, struct error *e)
 {
-	const char *at = ((const struct config *)base)->web;
+	const char *at = ((const struct process_plan *)base)->web;
 
 	return at != NULL && addr_is_unix_text(at) ? call_needs_local(c, e) : 0;
 }
@@ -162,27 +162,27 @@ after_server_check(struct call *c, void *base, struct error *e)
 int
 after_program(struct call *c, void *base, struct error *e)
 {
-	const struct config *config = base;
+	const struct process_plan *process = base;
 
 	(void)c;
-	if (config->on_state == NULL || config->on_state[0] == '/')
+	if (process->on_state == NULL || process->on_state[0] == '/')
 		return 0;
 	return error_set(
-	    e, "\"%.200s\": expects an absolute path", config->on_state);
+	    e, "\"%.200s\": expects an absolute path", process->on_state);
 }
 
 int
 after_resolver(struct call *c, void *base, struct error *e)
 {
-	const struct config *config = base;
+	const struct process_plan *process = base;
 	struct addr at;
 
 	(void)c;
-	if (config->names.server == NULL ||
-	    spec_parse_ip(&at, config->names.server, 0) == 0)
+	if (process->resolver == NULL ||
+	    spec_parse_ip(&at, process->resolver, 0) == 0)
 		return 0;
 	return error_set(e, "\"%.100s\" is not an IP address, or IP:PORT",
-	    config->names.server);
+	    process->resolver);
 }
 
 int
@@ -206,7 +206,7 @@ after_check_address(struct call *c, void *base, struct error *e)
 int
 after_web_host(struct call *c, void *base, struct error *e)
 {
-	const struct config *wanted = base;
+	const struct process_plan *wanted = base;
 	const char *list = wanted->web_host, *at = list;
 	size_t n;
 

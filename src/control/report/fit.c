@@ -404,7 +404,7 @@ fit_clear(const struct pen *p)
 	struct error e;
 	unsigned i;
 
-	if (p->fit != NULL || p->plan->config.process.directory != NULL ||
+	if (p->fit != NULL || p->plan->process->run.directory != NULL ||
 	    predecessor_is_there(&p->predecessor))
 		return;
 	for (i = 0; (one = plan_service_at(p->plan, i)) != NULL; i++)

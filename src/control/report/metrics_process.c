@@ -44,7 +44,7 @@ static void
 process_sessions_max(
     const struct family *f, const struct pen *p, const struct lines *out)
 {
-	metric_number(out, f, NULL, p->plan->config.conn_max_all);
+	metric_number(out, f, NULL, p->plan->process->conn_max_all);
 }
 
 static void

@@ -55,7 +55,7 @@ naming_check(const struct request *q, const struct command *row,
 {
 	const struct pen *p = q->pen;
 
-	if (row->flags & ROW_PROCESS)
+	if (row->scope == SCOPE_PROCESS)
 		return check_process(q, needed, e);
 	if (q->service[0] != '\0' || !row_is_of_service(row))
 		return 0;
@@ -68,7 +68,7 @@ naming_check_draft(const struct request *q, const struct command *row,
 {
 	const struct pen *p = q->pen;
 
-	if (q->service[0] != '\0' || row->flags & ROW_PROCESS ||
+	if (q->service[0] != '\0' || row->scope == SCOPE_PROCESS ||
 	    plan_first_is_there(draft) || plan_service_equal(draft, p->plan))
 		return 0;
 	return service_must_be_named(p->service, row->name, e);

@@ -13,7 +13,7 @@
 #include "control/apply/services.h"
 #include "control/answer/fields.h"
 #include "control/plan/check_plan.h"
-#include "control/plan/plan_difference.h"
+#include "control/report/plan_difference.h"
 #include "control/socket/naming.h"
 #include "control/socket/request.h"
 
@@ -171,7 +171,7 @@ reads_file(const struct command *row)
 static void
 forget_line(const struct pen *p, struct error *e)
 {
-	const char *file = p->plan->config.file;
+	const char *file = p->plan->process->file;
 	size_t n = file != NULL ? strlen(file) : 0, digits;
 	char *at = e->text, *end;
 
@@ -333,6 +333,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	struct service *svc = request_service(q);
 	struct call c = { .pen = q->pen,
 		.service = svc,
+		.draft = q->pen->plan,
 		.plan = svc != NULL ? svc->plan : NULL,
 		.row = row,
 		.words = w,
@@ -413,7 +414,7 @@ static void
 log_command(const struct request *q, const struct command *row, int arguments,
     bool no, const char *text, size_t length)
 {
-	bool named = q->service[0] != '\0' && !(row->flags & ROW_PROCESS) &&
+	bool named = q->service[0] != '\0' && row->scope != SCOPE_PROCESS &&
 	    strcmp(q->service, "default") != 0;
 	char command[LOGGED_MAX];
 
@@ -474,7 +475,7 @@ hint_at_sandbox(const struct pen *p, struct error *e)
 {
 	size_t n = strlen(e->text);
 
-	if (p->plan->config.process.sandbox == SANDBOX_ON &&
+	if (p->plan->process->sandbox == SANDBOX_ON &&
 	    strstr(e->text, strerror(EACCES)) != NULL)
 		snprintf(e->text + n, sizeof(e->text) - n,
 		    " (sandbox on: files only in directories of the start)");

@@ -44,7 +44,7 @@ static bool
 may_enter(const struct control *c, const struct peer *who)
 {
 	const struct pen *p = c->pen;
-	unsigned number = (unsigned)p->plan->config.control_acl.number;
+	unsigned number = (unsigned)p->plan->process->control_acl.number;
 	const struct acl *l = pool_acl(p->service->pool, number);
 
 	if (who->family == AF_UNIX)
@@ -181,15 +181,16 @@ control_listen(struct control *c, const struct addr *at,
 static int
 listen_for_control(struct pen *p, const struct plan *plan, struct error *e)
 {
+	const struct process_plan *process = plan->process;
 	unsigned i, k;
 
-	for (i = 0; i < plan->control_count; i++) {
-		const struct control_plan *c = &plan->controls[i];
+	for (i = 0; i < process->control_count; i++) {
+		const struct control_plan *c = &process->controls[i];
 
 		for (k = 0; k < c->at.count; k++) {
 			const struct addr *at = &c->at.entry[k].at;
 
-			if (preflight_control(plan, at, e) == 0 &&
+			if (preflight_control(process, at, e) == 0 &&
 			    control_listen(p->control, at, c,
 				plan->config.frontend.freebind, e) == 0)
 				continue;

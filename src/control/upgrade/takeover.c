@@ -265,7 +265,7 @@ takeover_wait(struct pen *p, struct error *e)
 		(void)dup2(p->predecessor.error_fd, STDERR_FILENO);
 	output_own(STDERR_FILENO);
 	log_find_journal();
-	log_use_json(p->plan->config.log_lines != 0);
+	log_use_json(p->plan->process->log_lines != 0);
 	return rc == 0 ? 0
 		       : error_set(e,
 			     "the old process sent nothing in time");

@@ -300,7 +300,7 @@ upgrade_check(const struct pen *p, struct error *e)
 		return -1;
 	if (executable_check(&p->executable, &why) == 0)
 		return 0;
-	if (p->plan->config.process.directory == NULL)
+	if (p->plan->process->run.directory == NULL)
 		return error_set(e, "%s", why.text);
 	return error_set(e,
 	    "%.300s inside the directory of -j, which is now the root: stop "

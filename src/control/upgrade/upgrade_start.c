@@ -164,7 +164,7 @@ list_descriptors(struct plan_of_start *s, struct pen *p, int state_fd)
 	if (p->notify.watchdog_us > 0)
 		reply_add(
 		    &s->words, " watchdog=%" PRIu64, p->notify.watchdog_us);
-	if (p->plan->config.process.directory != NULL)
+	if (p->plan->process->run.directory != NULL)
 		reply_add(&s->words, " rooted=1");
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves && svc->director != NULL)

@@ -107,8 +107,8 @@ bool
 row_is_of_service(const struct command *row)
 {
 	return row->flags & ROW_SERVICE ||
-	    (row->kind < KIND_CHANGE &&
-		!(row->flags & (ROW_PROCESS | ROW_FIRST)));
+	    (row->kind < KIND_CHANGE && row->scope == SCOPE_SERVICE &&
+		!(row->flags & ROW_FIRST));
 }
 
 enum access

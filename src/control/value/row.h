@@ -80,17 +80,12 @@ enum {
 	ROW_DRAINING = 4096, /* also when another process serves by now */
 	ROW_LOCAL = 8192, /* refused on TCP, but for the question, as all that
 			   * names a file is */
-	/* What a row is of. Settings without one of these are of a service.
-	 * Commands have one, except those with handlers for both: with a name
-	 * they are of that service, without one of the process. */
-	ROW_PROCESS = 16384,   /* of the process: refused behind a service's
-			      * name */
-	ROW_SERVICE = 524288,  /* of the service that is named, else of the
+	ROW_SERVICE = 524288,	/* of the service that is named, else of the
 			       * first, which then must be there */
-	ROW_FIRST = 4194304,   /* of a service; that of the first one is the
+	ROW_FIRST = 4194304,	/* of a service; that of the first one is the
 			      * process's */
-	ROW_PREFIX = 32768,    /* "NAME SERVICE COMMAND .." is COMMAND there */
-	ROW_SECRETS = 1048576, /* prints what only operators may read: others
+	ROW_PREFIX = 32768,	/* "NAME SERVICE COMMAND .." is COMMAND there */
+	ROW_SECRETS = 1048576,	/* prints what only operators may read: others
 				* get a plan without that */
 	ROW_COUNTERS = 2097152, /* prints counters, which workers have */
 	/* Workers carry it out, not their leader: all of them, that of a
@@ -102,6 +97,15 @@ enum {
 	/* Of a server's settings: */
 	ROW_IF_SET = 256, /* written only where it is not the default */
 	ROW_BARE = 512,	  /* its word alone sets it, without NAME */
+};
+
+/* What a row is of. */
+enum row_scope {
+	/* A setting: of a service. A command with ROW_SERVICE, too; one without
+	 * has a handler for both: with a name it is of that service, without
+	 * one of the process. */
+	SCOPE_SERVICE,
+	SCOPE_PROCESS /* refused behind a service's name */
 };
 
 enum { SERVICE_NAME_MAX = 31 };
@@ -121,7 +125,8 @@ struct caller {
 struct call {
 	struct pen *pen;
 	struct service *service; /* that is meant, or the blank one */
-	struct plan *draft; /* KIND_CHANGE: of the process and all services */
+	/* Of the process and all services: to be changed, else in force. */
+	struct plan *draft;
 	/* Of the service that is meant: in the draft, else in force. */
 	struct plan *plan;
 	const struct command *row;
@@ -158,7 +163,9 @@ struct call {
 struct command {
 	const char *name;
 	enum command_kind kind;
-	size_t offset; /* of the value in struct config */
+	enum row_scope scope;
+	/* Of the value: in struct config, or in struct process_plan. */
+	size_t offset;
 	uint64_t min, max; /* max 0: row_max() */
 	unsigned flags;	    /* ROW_* */
 	char letter;	    /* of the option; '\0': none */

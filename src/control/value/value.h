@@ -2,9 +2,9 @@
  * printed, reported as JSON, compared and copied in one place for all of them.
  *
  * A value is what stands row->offset bytes after `base`, which is a struct
- * config for rows of the command table and a struct server_plan for those of a
- * server (see table_server.c). Rows of kinds without a value are not handled
- * here. */
+ * config or a struct process_plan for rows of the command table, and a struct
+ * server_plan for those of a server (see table_server.c). Rows of kinds without
+ * a value are not handled here. */
 #ifndef PEN_CONTROL_VALUE_H
 #define PEN_CONTROL_VALUE_H
 

@@ -81,7 +81,7 @@ make_wanted(struct wanted *w, const struct plan *plan, const struct pool *pool)
 /* Whether a director with such a VIP runs on the interface: the XDP program
  * there is that director's. */
 static bool
-is_running(const struct wanted *w, const struct plan *p)
+is_running(const struct wanted *w, const struct process_plan *p)
 {
 	unsigned i, ifindex = if_nametoindex(w->is.interface);
 	uid_t user = direct_user(p);
@@ -104,7 +104,7 @@ direct_inspect(const struct service *svc, struct error *e)
 		return 0;
 	rc = make_wanted(&w, svc->plan, svc->pool);
 	if (rc == 0 && (rc = inspect_machine_read(&m, &w.is)) == 0) {
-		m.xdp = m.xdp && !is_running(&w, svc->plan);
+		m.xdp = m.xdp && !is_running(&w, svc->pen->plan->process);
 		inspect_judge_machine(&m, &w.is, finding_print, &wrong);
 	}
 	if (rc < 0)

@@ -373,7 +373,8 @@ emit_proxy(struct fields *f, const struct subject *s)
 	enum proxy_version version;
 	char word[ACL_WORD_MAX];
 
-	if (plan_acls_of(&s->service->plan->acls, &c->accept_proxy) != NULL)
+	if (plan_acls_of(&s->service->pen->plan->process->acls,
+		&c->accept_proxy) != NULL)
 		fields_text(
 		    f, "accept_proxy", acl_ref_word(&c->accept_proxy, word));
 	if (server == NULL)
@@ -410,7 +411,7 @@ emit_limit(struct fields *f, const struct service *svc)
 	} else if (!shared_limit_has(frontend_core_of(svc->frontend))) {
 		fields_text(f, "waits", "conn_max_all");
 		fields_number(
-		    f, "conn_max_all", svc->plan->config.conn_max_all);
+		    f, "conn_max_all", svc->pen->plan->process->conn_max_all);
 	}
 }
 

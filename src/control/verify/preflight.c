@@ -32,7 +32,7 @@
 static int
 try_web_stats(const struct pen *p, const struct plan *draft, struct error *e)
 {
-	const char *file = draft->config.web_stats, *path;
+	const char *file = draft->process->web_stats, *path;
 	char text[4096];
 	struct stat st;
 
@@ -72,7 +72,7 @@ try_source(const struct plan *draft, struct error *e)
 static int
 try_on_state(const struct pen *p, const struct plan *draft, struct error *e)
 {
-	const char *program = draft->config.on_state;
+	const char *program = draft->process->on_state;
 
 	if (program == NULL || rooted_program(p, program, e) == 0)
 		return 0;
@@ -83,18 +83,20 @@ try_on_state(const struct pen *p, const struct plan *draft, struct error *e)
 int
 preflight_prepare(struct apply *a, struct error *e)
 {
-	const struct config *now = &a->now->config, *new = &a->wanted->config;
+	const struct process_plan *now = a->pen->plan->process,
+				  *new = a->draft->process;
 
 	if ((a->first || !text_equal(new->web_stats, now->web_stats)) &&
-	    try_web_stats(a->pen, a->wanted, e) < 0)
+	    try_web_stats(a->pen, a->draft, e) < 0)
 		return -1;
 	if ((a->first || !text_equal(new->on_state, now->on_state)) &&
-	    try_on_state(a->pen, a->wanted, e) < 0)
+	    try_on_state(a->pen, a->draft, e) < 0)
 		return -1;
 	if (transparent_prepare(a, e) < 0)
 		return -1;
 	if (!a->first &&
-	    sources_equal(&new->frontend.source, &now->frontend.source))
+	    sources_equal(&a->wanted->config.frontend.source,
+		&a->now->config.frontend.source))
 		return 0;
 	return try_source(a->wanted, e);
 }
@@ -103,10 +105,11 @@ preflight_prepare(struct apply *a, struct error *e)
 
 /* Any client of a TCP port commands the process: so it must not be root. */
 int
-preflight_control(const struct plan *p, const struct addr *at, struct error *e)
+preflight_control(
+    const struct process_plan *p, const struct addr *at, struct error *e)
 {
 	if (at->u.sa.sa_family == AF_UNIX || geteuid() != 0 ||
-	    p->config.process.user != NULL)
+	    p->run.user != NULL)
 		return 0;
 	return error_set(
 	    e, "a TCP control port is refused as root: use -u USER, or a path");
@@ -201,7 +204,8 @@ try_listeners(const struct pen *p, struct listen_list *taken, struct error *e)
 static int
 try_controls(const struct pen *pen, struct listen_list *taken, struct error *e)
 {
-	const struct plan *p = pen->plan;
+	const struct process_plan *p = pen->plan->process;
+	bool freebind = pen->plan->config.frontend.freebind;
 	unsigned i, k;
 
 	for (i = 0; i < p->control_count; i++) {
@@ -212,8 +216,7 @@ try_controls(const struct pen *pen, struct listen_list *taken, struct error *e)
 
 			if ((errors_may_define(pen->errors, "user") ||
 				preflight_control(p, &a->at, e) == 0) &&
-			    try_place(
-				taken, a, p->config.frontend.freebind, e) == 0)
+			    try_place(taken, a, freebind, e) == 0)
 				continue;
 			origin_put(c->origin, "control", e);
 			if (!errors_keep(pen->errors, e))
@@ -261,7 +264,7 @@ try_peer_list(const struct pen *p, const char *name, const char *list,
 static int
 try_peers(const struct pen *p, struct listen_list *taken, struct error *e)
 {
-	const struct config *c = &p->plan->config;
+	const struct process_plan *c = p->plan->process;
 
 	return try_peer_list(p, "peer", c->peers, NULL, e) < 0
 	    ? -1
@@ -271,7 +274,7 @@ try_peers(const struct pen *p, struct listen_list *taken, struct error *e)
 static int
 try_loop(const struct pen *p, struct error *e)
 {
-	const char *method = p->plan->config.method;
+	const char *method = p->plan->process->method;
 	struct loop *l = loop_new(method, e);
 
 	loop_free(l);
@@ -283,7 +286,7 @@ try_loop(const struct pen *p, struct error *e)
 static int
 try_log(const struct pen *p, struct error *e)
 {
-	const char *log = p->plan->config.log;
+	const char *log = p->plan->process->log;
 	struct addr to;
 
 	if (log == NULL ||
@@ -306,7 +309,7 @@ try_session_log(const struct pen *p, struct error *e)
 static int
 try_process(const struct pen *p, struct error *e)
 {
-	const struct process_options *o = &p->plan->config.process;
+	const struct process_options *o = &p->plan->process->run;
 
 	return o->pid_file != NULL ? process_try_pid_file(o->pid_file, e) : 0;
 }

@@ -18,6 +18,6 @@ void preflight(const struct pen *p);
 /* Whether a control socket may listen there. Returns 0, or -1 with a full
  * message. */
 int preflight_control(
-    const struct plan *p, const struct addr *at, struct error *e);
+    const struct process_plan *p, const struct addr *at, struct error *e);
 
 #endif

@@ -50,7 +50,7 @@ check_unused(const struct plan *p, struct error *e)
 	    p->config.tls.upstream_cert == NULL)
 		return tls_config_check_needs(
 		    p, "ssl_password", "ssl_cert (-E) or ssl_upstream_cert", e);
-	defaults = plan_new();
+	defaults = plan_new_service(NULL);
 	if (defaults == NULL)
 		return error_set(e, "out of memory");
 	row = find_unused(p, defaults);

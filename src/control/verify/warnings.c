@@ -206,20 +206,21 @@ print_weightless(const struct plan *p, struct buffer *text)
 
 /* A start may be before its servers, which come by commands. */
 static void
-print_serverless(const struct plan *p, struct buffer *text)
+print_serverless(
+    const struct plan_acls *lists, const struct plan *p, struct buffer *text)
 {
 	if (p->listen.count > 0 && !plan_service_leads_somewhere(p) &&
 	    plan_slot(p, SLOT_EMERGENCY)->host == NULL &&
-	    plan_acls_of(&p->acls, &p->config.dsr.tarpit_acl) == NULL)
+	    plan_acls_of(lists, &p->config.dsr.tarpit_acl) == NULL)
 		reply_add(text,
 		    "no server: clients cannot be served until one is "
 		    "added\n");
 }
 
 static bool
-sends_to_abuse(const struct plan *p)
+sends_to_abuse(const struct plan_acls *lists, const struct plan *p)
 {
-	return !acl_is_empty(plan_acls_of(&p->acls, &p->config.client_acl)) ||
+	return !acl_is_empty(plan_acls_of(lists, &p->config.client_acl)) ||
 	    p->config.frontend.limits.action == LIMIT_ACTION_ABUSE;
 }
 
@@ -233,7 +234,8 @@ print_h2(const struct plan *p, const char *setting, const char *list,
 }
 
 static void
-print_http(const struct plan *p, struct buffer *text)
+print_http(
+    const struct plan_acls *lists, const struct plan *p, struct buffer *text)
 {
 	const struct acl_ref *ref = &p->config.forwarded;
 	const struct tls_settings *t = &p->config.tls;
@@ -242,7 +244,7 @@ print_http(const struct plan *p, struct buffer *text)
 	if (!p->config.frontend.http.on)
 		return;
 	if ((ref->name != NULL || ref->number >= 0) &&
-	    acl_is_empty(plan_acls_of(&p->acls, ref)))
+	    acl_is_empty(plan_acls_of(lists, ref)))
 		reply_add(text,
 		    "%.400s trusts all clients: access list %s is empty\n",
 		    origin_name(p, "forwarded"), acl_ref_word(ref, word));
@@ -254,12 +256,11 @@ print_http(const struct plan *p, struct buffer *text)
 
 /* List 0 permits all while it is empty, as no other one is set. */
 static bool
-is_no_list(const struct plan *p, const struct acl_ref *list)
+is_no_list(const struct plan_acls *lists, const struct acl_ref *list)
 {
 	return list->name == NULL &&
 	    (list->number < 0 ||
-		(list->number == 0 &&
-		    acl_is_empty(plan_acls_of(&p->acls, list))));
+		(list->number == 0 && acl_is_empty(plan_acls_of(lists, list))));
 }
 
 static bool
@@ -272,18 +273,18 @@ is_for_others(const struct addr *at)
 static void
 print_unguarded(const struct plan *p, struct buffer *text)
 {
-	const struct config *c = &p->config;
+	const struct process_plan *c = p->process;
 	unsigned i, k;
 	struct addr at;
 	struct error e;
 
-	for (i = 0; i < p->control_count; i++) {
-		const struct control_plan *o = &p->controls[i];
+	for (i = 0; i < c->control_count; i++) {
+		const struct control_plan *o = &c->controls[i];
 
 		for (k = 0; k < o->at.count; k++)
 			if (is_for_others(&o->at.entry[k].at))
 				break;
-		if (k < o->at.count && is_no_list(p, &c->control_acl))
+		if (k < o->at.count && is_no_list(&c->acls, &c->control_acl))
 			reply_add(text,
 			    "control %.200s: all clients that can reach it "
 			    "have the level %s, because list 0 (control_acl) "
@@ -366,40 +367,51 @@ print_twins(const struct scope *w, struct buffer *text)
 
 /* ---- all of them ---- */
 
+/* Of the process; they stand beside those of the first service. */
+static void
+print_of_process(const struct plan *all, struct buffer *text)
+{
+	print_unguarded(all, text);
+	if (all->process->geoip == NULL)
+		plan_acls_print_countries(&all->process->acls, text);
+}
+
 /* Of servers, those that what is in `changes` can have changed. */
 static void
-print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
+print_changed(const struct scope *w, const struct process_plan *process,
+    const struct plan *p, struct buffer *text)
 {
+	const struct plan_acls *lists = &process->acls;
 	size_t i;
 	char list[ACL_WORD_MAX];
 
-	warnings_print_needs(p, text);
+	warnings_print_needs(process, p, text);
 	for (i = 0; i < sizeof(server_warnings) / sizeof(server_warnings[0]);
 	     i++)
 		print_each(w, p, &server_warnings[i], text);
 	if (w->before == NULL)
 		print_weightless(p, text);
-	print_serverless(p, text);
-	print_http(p, text);
-	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !sends_to_abuse(p))
+	print_serverless(lists, p, text);
+	print_http(lists, p, text);
+	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !sends_to_abuse(lists, p))
 		reply_add(text,
 		    "%.400s has no effect while access list %s denies no "
 		    "client\n",
 		    origin_name(p, "abuse"),
 		    acl_ref_word(&p->config.client_acl, list));
-	print_unguarded(p, text);
-	if (p->config.geoip == NULL)
-		plan_acls_print_countries(&p->acls, text);
+	if (p->process != NULL)
+		print_of_process(p, text);
 	if (w->changes & PLAN_HOSTS && p == w->now)
 		print_twins(w, text);
 }
 
 void
-warnings_print(const struct plan *p, struct buffer *text)
+warnings_print(const struct process_plan *process, const struct plan *p,
+    struct buffer *text)
 {
 	struct scope w = { .now = p, .changes = PLAN_HOSTS };
 
-	print_changed(&w, p, text);
+	print_changed(&w, process, p, text);
 }
 
 /* The length of the first line of a text that is not empty. */
@@ -454,8 +466,8 @@ warnings_log_lines(
 }
 
 void
-warnings_log(const struct plan *before, const struct plan *p,
-    const struct plan *first)
+warnings_log(const struct process_plan *process_before,
+    const struct plan *before, const struct plan *p, const struct plan *first)
 {
 	/* there may be thousands of servers, and a command changes one */
 	struct scope w = { .before = before,
@@ -466,22 +478,22 @@ warnings_log(const struct plan *before, const struct plan *p,
 
 	buffer_init(&old);
 	buffer_init(&now);
-	print_changed(&w, p, &now);
+	print_changed(&w, first->process, p, &now);
 	if (before != NULL && buffer_length(&now) > 0)
-		print_changed(&w, before, &old);
-	/* settings of the process are in the plans of all services */
+		print_changed(&w, process_before, before, &old);
 	if (first != p && buffer_length(&now) > 0)
-		warnings_print(first, &old);
+		warnings_print(first->process, first, &old);
 	warnings_drop_known(&now, &old);
 	warnings_log_lines(p, &now, LINES_MAX);
 	buffer_fini(&old);
 	buffer_fini(&now);
 }
 
-/* A setting of the process reaches thousands of services. */
+/* Services may only follow the process. */
 void
 warnings_commit(struct apply *a)
 {
 	if (a->wanted == a->draft || !plan_service_equal(a->now, a->wanted))
-		warnings_log(a->now, a->wanted, a->draft);
+		warnings_log(
+		    a->pen->plan->process, a->now, a->wanted, a->draft);
 }

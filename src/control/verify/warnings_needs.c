@@ -64,7 +64,8 @@ enum need {
 /* Which of them a plan has. What TLS with clients needs does not count without
  * it: that is an error, see tls_config_check.c, or another line. */
 static void
-find_needs(const struct plan *p, bool has[NEEDS])
+find_needs(
+    const struct process_plan *process, const struct plan *p, bool has[NEEDS])
 {
 	const struct frontend_options *f = &p->config.frontend;
 	const struct tls_settings *t = &p->config.tls;
@@ -90,7 +91,7 @@ find_needs(const struct plan *p, bool has[NEEDS])
 	has[NEED_NOT_TRANSPARENT] = !transparent_is_wanted(p);
 	has[NEED_NO_DIRECTOR] = !director;
 	has[NEED_DIRECTOR] = director;
-	has[NEED_PAGES] = p->config.web != NULL;
+	has[NEED_PAGES] = process->web != NULL;
 	has[NEED_UDP] = udp;
 	/* each query is balanced by itself */
 	has[NEED_FLOWS] = !dns;
@@ -205,11 +206,11 @@ enum { SMALL_SHARE = 8 };
 static void
 print_descriptors(const struct plan *p, struct buffer *text)
 {
-	unsigned long long workers = p->config.process.workers > 1
-	    ? (unsigned long long)p->config.process.workers
+	unsigned long long workers = p->process->workers > 1
+	    ? (unsigned long long)p->process->workers
 	    : 1;
 	size_t limit = sock_fd_limit();
-	uint64_t max = p->config.conn_max_all, room;
+	uint64_t max = p->process->conn_max_all, room;
 	struct shares s;
 
 	shares_find(&s, p, limit * workers);
@@ -237,8 +238,8 @@ print_descriptors(const struct plan *p, struct buffer *text)
 static void
 print_shares(const struct plan *p, struct buffer *text)
 {
-	uint64_t max = p->config.conn_max_all;
-	unsigned n = p->name == NULL && max > 0 ? shares_count(p) : 1;
+	uint64_t max = p->process->conn_max_all;
+	unsigned n = max > 0 ? shares_count(p) : 1;
 
 	if (n == 0)
 		reply_add(text,
@@ -284,16 +285,17 @@ print_plain_check(const struct plan *p, struct buffer *text)
 /* Whether a setting that lacks a need in `p` is of no use. One of the process
  * is of use if it is in any service; the line is one of the first service. */
 static bool
-is_in_vain(const struct plan *p, const struct command *row, enum need need)
+is_in_vain(const struct process_plan *process, const struct plan *p,
+    const struct command *row, enum need need)
 {
 	const struct plan *one;
 	bool has[NEEDS];
 	unsigned i;
 
-	if (!(row->flags & ROW_PROCESS))
+	if (row->scope != SCOPE_PROCESS)
 		return true;
 	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++) {
-		find_needs(one, has);
+		find_needs(process, one, has);
 		if (has[need])
 			return false;
 	}
@@ -322,7 +324,7 @@ print_unused(
 	const struct command *row;
 
 	SETTING_EACH (row)
-		if (!(row->flags & (ROW_PROCESS | ROW_FIRST)) &&
+		if (row->scope == SCOPE_SERVICE && !(row->flags & ROW_FIRST) &&
 		    (origin_is_there(p, row->name) ||
 			!setting_equal(p, defaults, row)))
 			print_unused_line(p, row->name, true, text);
@@ -341,8 +343,8 @@ is_there(const struct plan *p)
 }
 
 static void
-print_needs(
-    const struct plan *p, const struct plan *defaults, struct buffer *text)
+print_needs(const struct process_plan *process, const struct plan *p,
+    const struct plan *defaults, struct buffer *text)
 {
 	const struct command *row;
 	bool has[NEEDS];
@@ -350,7 +352,7 @@ print_needs(
 	char name[32];
 	size_t i;
 
-	find_needs(p, has);
+	find_needs(process, p, has);
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		if (has[needs[i].need])
 			continue;
@@ -361,8 +363,8 @@ print_needs(
 			at += strlen(name);
 			row = table_find(name);
 			if (!setting_equal(p, defaults, row) &&
-			    (row->flags & ROW_PROCESS || is_there(p)) &&
-			    is_in_vain(p, row, needs[i].need))
+			    (row->scope == SCOPE_PROCESS || is_there(p)) &&
+			    is_in_vain(process, p, row, needs[i].need))
 				reply_add(text, "%.400s has no effect %s\n",
 				    origin_name(p, row->name), needs[i].why);
 		}
@@ -370,18 +372,20 @@ print_needs(
 }
 
 void
-warnings_print_needs(const struct plan *p, struct buffer *text)
+warnings_print_needs(const struct process_plan *process, const struct plan *p,
+    struct buffer *text)
 {
 	struct plan *defaults = plan_new();
 
 	if (defaults != NULL && !is_there(p))
 		print_unused(p, defaults, text);
 	if (defaults != NULL)
-		print_needs(p, defaults, text);
+		print_needs(process, p, defaults, text);
 	plan_free(defaults);
 	print_families(p, text);
-	print_shares(p, text);
-	if (p->name == NULL)
+	if (p->process != NULL) {
+		print_shares(p, text);
 		print_descriptors(p, text);
+	}
 	print_plain_check(p, text);
 }

@@ -27,7 +27,7 @@ apply_web_prepare(struct apply *a, struct error *e)
 	a->web_changed = !is_served_already(a, &at);
 	if (!a->web_changed || at.len == 0)
 		return 0;
-	a->web = web_open(a->pen, &at, &a->wanted->config, &why);
+	a->web = web_open(a->pen, &at, a->draft, &why);
 	if (a->web != NULL)
 		return 0;
 	error_set(e, "%s", why.text);

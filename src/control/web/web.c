@@ -221,7 +221,7 @@ static bool
 permits(void *arg, const struct peer *who)
 {
 	const struct web *w = arg;
-	int number = w->pen->plan->config.web_acl.number;
+	int number = w->pen->plan->process->web_acl.number;
 	const struct acl *l;
 
 	if (number < 0 || who->family == AF_UNIX)
@@ -233,15 +233,16 @@ permits(void *arg, const struct peer *who)
 static const char *
 hosts(void *arg)
 {
-	return ((const struct web *)arg)->pen->plan->config.web_host;
+	return ((const struct web *)arg)->pen->plan->process->web_host;
 }
 
 struct web *
-web_open(struct pen *p, const struct addr *at, const struct config *c,
+web_open(struct pen *p, const struct addr *at, const struct plan *plan,
     struct error *e)
 {
-	struct sock_listen_options o = { .unix_mode = (mode_t)c->web_mode,
-		.freebind = c->frontend.freebind,
+	struct sock_listen_options o = { .unix_mode =
+					     (mode_t)plan->process->web_mode,
+		.freebind = plan->config.frontend.freebind,
 		.sockets = &p->sockets };
 	struct web *w = calloc(1, sizeof(*w));
 	struct http_pages h = { permits, on_get, hosts, w, &p->replies };

@@ -16,15 +16,15 @@
 #include "base/error.h"
 
 struct apply;
-struct config;
+struct plan;
 struct pen;
 struct web;
 
 /* Listens and serves, beside the pages that there are, which are closed next.
- * The mode of a Unix socket's file and freebind are those of `c`. NULL with a
- * full message. */
+ * The mode of a Unix socket's file and freebind are those of the plan. NULL
+ * with a full message. */
 struct web *web_open(struct pen *p, const struct addr *at,
-    const struct config *c, struct error *e);
+    const struct plan *plan, struct error *e);
 void web_close(struct web *w);
 /* In a child: the pages are its parent's. */
 void web_forget(struct web *w);

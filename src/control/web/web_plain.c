@@ -106,7 +106,7 @@ web_plain_page(const struct pen *p, struct buffer *out)
 int
 web_plain_write(const struct pen *p, struct error *e)
 {
-	const char *path = p->plan->config.web_stats;
+	const char *path = p->plan->process->web_stats;
 	struct buffer page;
 	struct error why;
 	int rc;

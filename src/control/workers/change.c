@@ -148,7 +148,7 @@ fill_head(const struct apply *a, uint32_t number, struct change_head *head)
 	head->past = n->past;
 	head->line = c->line != NULL ? c->length : 0;
 	head->files = buffer_length(&c->files);
-	head->lists = plan_acls_digest(&a->draft->acls);
+	head->lists = plan_acls_digest(&a->draft->process->acls);
 	head->names = count_names(n);
 	head->ttl_ms = n->ttl_ms;
 }

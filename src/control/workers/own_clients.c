@@ -17,8 +17,8 @@ enum { BACKLOG_MS = 2000, SWEEP_MS = 1, PORTION = 1000 };
 static bool
 is_own(const struct pen *p, const struct peer *who)
 {
-	return sock_group_of(who, p->team.size,
-		   p->plan->config.process.workers_by) == p->team.member - 1;
+	return sock_group_of(who, p->team.size, p->plan->process->workers_by) ==
+	    p->team.member - 1;
 }
 
 static void
@@ -102,6 +102,6 @@ worker_take_clients(struct worker *w)
 	take_flows(p);
 	timer_init(&w->sweep, on_sweep);
 	w->sweeps = p->service;
-	if (p->plan->config.process.workers_by == SOCK_GROUP_BY_ADDRESS)
+	if (p->plan->process->workers_by == SOCK_GROUP_BY_ADDRESS)
 		(void)timer_start(p->loop, &w->sweep, BACKLOG_MS);
 }

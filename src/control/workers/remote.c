@@ -200,7 +200,7 @@ concerned(const struct call *c, unsigned count)
 		    : 0;
 	if (!(c->row->flags & ROW_CLIENTS_WORKER))
 		return count;
-	if (c->pen->plan->config.process.workers_by != SOCK_GROUP_BY_ADDRESS)
+	if (c->pen->plan->process->workers_by != SOCK_GROUP_BY_ADDRESS)
 		return c->row->kind == KIND_REPORT ? 0 : count;
 	if (spec_parse_ip(&at, w->word[0], 0) < 0)
 		return 0;

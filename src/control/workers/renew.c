@@ -137,7 +137,7 @@ share_anew(struct pen *p)
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves)
 			frontend_share(svc->frontend, p->team.size,
-			    p->plan->config.process.workers_by);
+			    p->plan->process->workers_by);
 }
 
 /* Nothing has happened. */

@@ -363,7 +363,7 @@ check_files(const struct apply *a, struct error *e)
 
 	if (buffer_length(&t->change.files) > 0)
 		return error_set(e, "the files are not those of the leader");
-	if (plan_acls_digest(&a->draft->acls) != t->worker->lists)
+	if (plan_acls_digest(&a->draft->process->acls) != t->worker->lists)
 		return error_set(
 		    e, "the access lists are not those of the leader");
 	return 0;

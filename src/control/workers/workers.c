@@ -24,7 +24,7 @@ enum { BEAT_MS = 1000, END_MS = 5000 };
 unsigned
 workers_wanted(struct pen *p, const struct plan *plan)
 {
-	unsigned n = plan->config.process.workers;
+	unsigned n = plan->process->workers;
 
 	if (p->processors == 0)
 		p->processors = processors_count("");
@@ -116,7 +116,7 @@ static void
 on_beat(struct timer *t)
 {
 	struct workers *w = container_of(t, struct workers, beat);
-	uint64_t ms = w->pen->plan->config.process.worker_watchdog_ms,
+	uint64_t ms = w->pen->plan->process->worker_watchdog_ms,
 		 now = clock_monotonic_ms(), since = now - w->beaten;
 	struct seat *s;
 

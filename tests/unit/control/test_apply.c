@@ -165,7 +165,7 @@ START_TEST(a_reload_touches_what_has_changed)
 	unsigned n = 0;
 
 	pen = pen_new();
-	pen->given->config.file = strdup(file);
+	pen->given->process->file = strdup(file);
 	write_services(file, -1);
 	draft = config_draft(pen, false, &e);
 	ck_assert_msg(draft != NULL, "%s", e.text);
@@ -213,7 +213,7 @@ START_TEST(a_reload_reads_a_database)
 	write_database(database, 1);
 	write_file(file, text("listen %s\ngeoip %s\n", scratch("s"), database));
 	pen = pen_new();
-	pen->given->config.file = strdup(file);
+	pen->given->process->file = strdup(file);
 	ck_assert_msg(apply_given(pen, &e) == 0, "%s", e.text);
 	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
 	known = pool_countries(pen->service->pool);
@@ -258,7 +258,7 @@ END_TEST
 static bool
 all_lists_are_there(void)
 {
-	const struct plan_acls *l = &pen->plan->acls;
+	const struct plan_acls *l = &pen->plan->process->acls;
 	const struct named_acl *n;
 
 	for (n = l->named; n != plan_acls_end(l); n++)
@@ -288,13 +288,13 @@ START_TEST(lists_get_other_names)
 
 	write_lists(file, 'a', 150);
 	pen = pen_new();
-	pen->given->config.file = strdup(file);
+	pen->given->process->file = strdup(file);
 	ck_assert_msg(apply_given(pen, &e) == 0, "%s", e.text);
 	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
 	ck_assert(all_lists_are_there());
 	write_lists(file, 'b', 150);
 	takes("reload");
-	ck_assert_uint_eq(pen->plan->acls.count, 150);
+	ck_assert_uint_eq(pen->plan->process->acls.count, 150);
 	ck_assert(all_lists_are_there());
 	pen_free(pen);
 }

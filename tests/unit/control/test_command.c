@@ -162,7 +162,7 @@ START_TEST(each_command_is_of_something)
 			continue;
 		of_both = strstr(both, text(" %s ", r->name)) != NULL;
 		ck_assert_msg(
-		    !(r->flags & ROW_PROCESS) + !row_is_of_service(r) ==
+		    (r->scope != SCOPE_PROCESS) + !row_is_of_service(r) ==
 			(of_both ? 2 : 1),
 		    "%s", r->name);
 	}

@@ -44,7 +44,7 @@ start(const char *const *options, const char *path)
 	c.pen = pen;
 	c.draft = c.plan = pen->given;
 	c.service = pen->service;
-	ck_assert_int_eq(text_set(&pen->given->config.file, path), 0);
+	ck_assert_int_eq(text_set(&pen->given->process->file, path), 0);
 	reply_init(&r);
 	for (; options != NULL && *options != NULL; options++)
 		ck_assert_msg(command_run_line(&c, *options, &e) == 0, "%s: %s",
@@ -817,7 +817,7 @@ is_right(const char *path, const char *file)
 
 	write_file(path, file);
 	pen = pen_new();
-	ck_assert_int_eq(text_set(&pen->given->config.file, path), 0);
+	ck_assert_int_eq(text_set(&pen->given->process->file, path), 0);
 	right = apply_given(pen, &e) == 0;
 	pen_free(pen);
 	return right;

@@ -27,7 +27,7 @@ read_file(const char *file)
 	write_file(path, file);
 	pen = pen_new();
 	ck_assert_ptr_nonnull(pen);
-	ck_assert_int_eq(text_set(&pen->given->config.file, path), 0);
+	ck_assert_int_eq(text_set(&pen->given->process->file, path), 0);
 	return apply_given(pen, &e);
 }
 

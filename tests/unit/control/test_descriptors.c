@@ -53,11 +53,12 @@ START_TEST(never_overdrawn)
 {
 	struct plan *plan = plan_of(_i);
 	struct frontend_options *o = &plan->config.frontend;
-	struct descriptors d = descriptors_share(cases[_i].limit, plan, 0);
+	struct descriptors d =
+	    descriptors_share(cases[_i].limit, plan->process, plan, 0);
 	size_t each = cases[_i].udp && !cases[_i].dns ? 1 : 2;
 	size_t used = LEAST_OWN + plan->listen.count + d.control;
 
-	descriptors_settle(cases[_i].limit, 1, plan, 0);
+	descriptors_settle(cases[_i].limit, 1, plan->process, plan, 0);
 	if (cases[_i].dns)
 		used += DNS_SOCKETS * (size_t)cases[_i].servers;
 	ck_assert_uint_ge(d.control, 8);
@@ -82,7 +83,7 @@ START_TEST(what_fits_stays)
 	struct plan *plan = plan_of(3);
 
 	plan->config.conn_max = 150;
-	descriptors_settle(512, 1, plan, 0);
+	descriptors_settle(512, 1, plan->process, plan, 0);
 	ck_assert_uint_eq(plan->config.frontend.sessions_max, 150);
 	ck_assert_uint_eq(plan->config.frontend.preopened, 100);
 	plan->servers.slots = SLOTS_SPECIAL;
@@ -95,7 +96,7 @@ START_TEST(no_pipes_out_of_nothing)
 {
 	struct plan *plan = plan_of(6);
 
-	descriptors_settle(1024, 1, plan, 0);
+	descriptors_settle(1024, 1, plan->process, plan, 0);
 	ck_assert_uint_eq(plan->config.frontend.sessions_max, 1);
 	ck_assert_uint_eq(plan->config.frontend.kernel_pipes_max, 0);
 	plan->servers.slots = SLOTS_SPECIAL;
@@ -107,15 +108,18 @@ END_TEST
 START_TEST(checks_have_theirs)
 {
 	struct plan *plan = plan_of(9);
-	size_t without = descriptors_share(524288, plan, 0).sessions;
+	size_t without =
+	    descriptors_share(524288, plan->process, plan, 0).sessions;
 
 	ck_assert_int_eq(
 	    text_set(&plan->config.checks.text, "connect"), 0);
 	ck_assert_uint_eq(
-	    descriptors_share(524288, plan, 0).sessions, without - 256 / 2);
+	    descriptors_share(524288, plan->process, plan, 0).sessions,
+	    without - 256 / 2);
 	plan->servers.slots = server_slot(8);
 	ck_assert_uint_eq(
-	    descriptors_share(524288, plan, 0).sessions, without - 10 / 2);
+	    descriptors_share(524288, plan->process, plan, 0).sessions,
+	    without - 10 / 2);
 	plan->servers.slots = SLOTS_SPECIAL;
 	plan_free(plan);
 }

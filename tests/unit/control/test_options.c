@@ -307,10 +307,10 @@ START_TEST(values_arrive)
 	ck_assert_uint_eq(pen->plan->config.frontend.sessions_max, 200);
 	ck_assert_uint_eq(pen->plan->config.frontend.accept_max, 3);
 	ck_assert_int_eq(pen->plan->config.frontend.backlog, 17);
-	ck_assert(pen->plan->config.process.foreground);
-	ck_assert_str_eq(pen->plan->config.process.user, "nobody");
-	ck_assert_str_eq(pen->plan->config.process.directory, "/tmp");
-	ck_assert_str_eq(pen->plan->config.process.pid_file, "/run/x");
+	ck_assert(pen->plan->process->run.foreground);
+	ck_assert_str_eq(pen->plan->process->run.user, "nobody");
+	ck_assert_str_eq(pen->plan->process->run.directory, "/tmp");
+	ck_assert_str_eq(pen->plan->process->run.pid_file, "/run/x");
 	ck_assert_uint_eq(pen->plan->listen.count, 1);
 	ck_assert_uint_eq(pool_count(pen->service->pool), 2);
 	ck_assert_uint_eq(
@@ -341,7 +341,7 @@ START_TEST(ways_to_write_them)
 	ck_assert(pen->plan->config.mode.roundrobin);
 	refuses("8080 10.0.0.1 -- -r", "server \"-r\"");
 	takes("-ddd 8080 10.0.0.1");
-	ck_assert_uint_eq(pen->plan->config.debug, 3);
+	ck_assert_uint_eq(pen->plan->process->debug, 3);
 	ck_assert_uint_eq(pen->plan->config.frontend.dump, 1);
 	takes("-d -a -d 8080 10.0.0.1");
 	ck_assert_uint_eq(pen->plan->config.frontend.dump, 2);
@@ -359,7 +359,7 @@ START_TEST(control_ports_are_local)
 	unsigned i;
 
 	takes("-u nobody -C 8081,8082+http-alt 8080 10.0.0.1");
-	at = &pen->plan->controls[0].at;
+	at = &pen->plan->process->controls[0].at;
 	ck_assert_uint_eq(at->count, 3);
 	for (i = 0; i < at->count; i++)
 		ck_assert_str_eq(

@@ -26,7 +26,7 @@ begin(const char *file)
 	pen = pen_new();
 	ck_assert_ptr_nonnull(pen);
 	write_file(path, file);
-	ck_assert_int_eq(text_set(&pen->given->config.file, path), 0);
+	ck_assert_int_eq(text_set(&pen->given->process->file, path), 0);
 	ck_assert_int_eq(spec_parse_listen(&pen->given->listen,
 			     "127.0.0.1:8080", RESOLVE_NAMES, &e),
 	    0);
@@ -182,7 +182,8 @@ END_TEST
 static void
 file_fails(const char *file, const char *wanted)
 {
-	const char *before = ask_printed(pen), *path = pen->given->config.file;
+	const char *before = ask_printed(pen),
+		   *path = pen->given->process->file;
 
 	write_file(path, file);
 	ck_assert_msg(run("reload") == -1, "taken: %s", file);
@@ -207,10 +208,10 @@ START_TEST(wrong_lines_have_places)
 	    "reload\n", ":1: reload: not allowed in a configuration file");
 	file_fails("diff\n", ":1: diff: not allowed in a configuration file");
 	file_fails(
-	    text("include %s\n", pen->given->config.file), ":1: include");
+	    text("include %s\n", pen->given->process->file), ":1: include");
 	ck_assert_int_eq(run("reload"), 0);
 	/* nobody to serve with */
-	write_file(pen->given->config.file, "timeout 4\n");
+	write_file(pen->given->process->file, "timeout 4\n");
 	ck_assert_int_eq(run("reload"), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "no server"));
 	pen_free(pen);
@@ -243,7 +244,7 @@ START_TEST(reload_knows_servers)
 	b->counters->sent = 77;
 	c->counters->connects = 5;
 	takes("server 2 drain");
-	write_file(pen->given->config.file,
+	write_file(pen->given->process->file,
 	    "server add 10.0.0.3:80\nserver add 10.0.0.4:80\n"
 	    "server add 10.0.0.2:80:9\n");
 	takes("reload");
@@ -282,7 +283,7 @@ START_TEST(drained_until_up)
 	ck_assert_int_eq(s->admin, SERVER_ENABLED);
 	ck_assert_ptr_nonnull(strstr(ask_printed(pen), " prio 0 up\n"));
 	/* at another address it is another one */
-	write_file(pen->given->config.file, two);
+	write_file(pen->given->process->file, two);
 	takes("reload; server 1 down; server 1 port 82");
 	ck_assert_int_eq(s->admin, SERVER_DISABLED);
 	takes("reload");

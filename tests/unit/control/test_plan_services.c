@@ -140,42 +140,46 @@ START_TEST(held_beyond_the_plan)
 }
 END_TEST
 
-static unsigned
-entries(const struct plan *service)
-{
-	return (unsigned)service->acls.numbered[3].count;
-}
-
-/* What is of the process goes to all; nothing else, and no copy is made where
- * nothing differs. */
-START_TEST(settled)
+/* The plan of the process is not that of the services: copies share it until
+ * one of them changes it. */
+START_TEST(process_is_beside_the_services)
 {
 	struct plan *p = plan_new(), *copy;
-	const struct plan *web;
+	struct process_plan *own;
 
-	p->config.debug = 2;
-	p->config.pool.blacklist_ms = 77;
-	p->config.log = strdup("/tmp/log");
+	p->process->debug = 2;
+	p->process->log = strdup("/tmp/log");
 	ck_assert_int_eq(
-	    acl_add(&p->acls.numbered[3], true, "10.0.0.1", NULL), 0);
-	edit(p, "web")->config.pool.blacklist_ms = 9;
-	ck_assert_int_eq(plan_settle(p, NULL), 0);
-	web = plan_service(p, "web");
-	ck_assert_uint_eq(web->config.debug, 2);
-	ck_assert_uint_eq(web->config.pool.blacklist_ms, 9);
-	ck_assert_str_eq(web->config.log, "/tmp/log");
-	ck_assert_ptr_ne(web->config.log, p->config.log);
-	ck_assert_uint_eq(entries(web), 1);
+	    acl_add(&p->process->acls.numbered[3], true, "10.0.0.1", NULL), 0);
+	ck_assert_ptr_null(edit(p, "web")->process);
 	copy = plan_copy(p);
-	ck_assert_int_eq(plan_settle(copy, p), 0);
-	ck_assert_ptr_eq(plan_service(copy, "web"), web);
+	ck_assert_ptr_eq(copy->process, p->process);
+	own = plan_edit_process(copy);
+	ck_assert_ptr_ne(own, p->process);
+	ck_assert_ptr_eq(plan_edit_process(copy), own);
+	ck_assert_str_eq(own->log, "/tmp/log");
+	ck_assert_ptr_ne(own->log, p->process->log);
+	own->debug = 3;
+	ck_assert_uint_eq(p->process->debug, 2);
+	ck_assert_ptr_eq(plan_service(copy, "web"), plan_service(p, "web"));
+	plan_share_process(copy, p);
+	ck_assert_ptr_eq(copy->process, own);
+	own->debug = 2;
+	ck_assert(!process_plan_concerns_services(p->process, own));
+	own->log_sample = 2;
+	ck_assert(process_plan_concerns_services(p->process, own));
+	own->log_sample = p->process->log_sample;
 	ck_assert_int_eq(
-	    acl_add(&copy->acls.numbered[3], true, "10.0.0.9", NULL), 0);
-	ck_assert_int_eq(plan_settle(copy, p), 0);
-	ck_assert_ptr_ne(plan_service(copy, "web"), web);
-	ck_assert_uint_eq(entries(plan_service(copy, "web")), 2);
-	ck_assert_uint_eq(entries(web), 1);
+	    acl_add(&own->acls.numbered[3], true, "10.0.0.9", NULL), 0);
+	plan_share_process(copy, p);
+	ck_assert_ptr_eq(copy->process, own);
+	ck_assert_uint_eq(p->process->acls.numbered[3].count, 1);
+	acl_fini(&own->acls.numbered[3]);
+	acl_copy(&own->acls.numbered[3], &p->process->acls.numbered[3]);
+	plan_share_process(copy, p);
+	ck_assert_ptr_eq(copy->process, p->process);
 	plan_free(copy);
+	ck_assert_uint_eq(p->process->debug, 2);
 	plan_free(p);
 }
 END_TEST
@@ -208,7 +212,7 @@ SUITE(test_plan_services)
 	SUITE_ADD(s, added_and_removed, 10);
 	SUITE_ADD(s, shared_until_edited, 10);
 	SUITE_ADD(s, held_beyond_the_plan, 10);
-	SUITE_ADD(s, settled, 10);
+	SUITE_ADD(s, process_is_beside_the_services, 10);
 	SUITE_ADD(s, there_is_a_limit, 30);
 	return s;
 }

@@ -38,7 +38,7 @@ printed(void)
 	const char *kept;
 
 	buffer_init(&b);
-	warnings_print(plan, &b);
+	warnings_print(plan->process, plan, &b);
 	ck_assert_int_eq(buffer_append(&b, "", 1), 0);
 	kept = text("%s", buffer_bytes(&b));
 	buffer_fini(&b);
@@ -371,15 +371,18 @@ END_TEST
 START_TEST(logs_of_connections)
 {
 	static char file[] = "/tmp/x", common[] = "common";
+	struct process_plan *process, process_before;
 	struct config *c, before;
 
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
 	c = &plan->config;
+	process = plan->process;
 	before = *c;
-	c->session_log.to = c->log = file;
-	c->session_log.format = common;
-	c->session_log.sample = 2;
+	process_before = *process;
+	process->session_log = process->log = file;
+	c->log_format = common;
+	process->log_sample = 2;
 	c->request_log.format = common;
 	ck_assert_str_eq(
 	    printed(), "request_format has no effect without request_log\n");
@@ -399,6 +402,7 @@ START_TEST(logs_of_connections)
 	    "log_format has no effect with dummy\n"
 	    "log_sample has no effect with dummy\n");
 	*c = before;
+	*process = process_before;
 	plan_free(plan);
 }
 END_TEST
@@ -407,9 +411,9 @@ START_TEST(pages_that_nobody_serves)
 {
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	plan->config.web_acl.number = 3;
+	plan->process->web_acl.number = 3;
 	ck_assert_str_eq(printed(), "web_acl has no effect without web\n");
-	ck_assert_int_eq(text_set(&plan->config.web, "8080"), 0);
+	ck_assert_int_eq(text_set(&plan->process->web, "8080"), 0);
 	ck_assert_str_eq(printed(), "");
 	plan_free(plan);
 }

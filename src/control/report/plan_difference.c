@@ -3,9 +3,9 @@
 
 #include "base/log.h"
 #include "base/words.h"
-#include "control/plan/plan_difference.h"
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
+#include "control/report/plan_difference.h"
 #include "control/value/value.h"
 
 /* ---- servers ---- */
@@ -63,18 +63,30 @@ count_servers(const struct plan *p)
 
 /* ---- settings ---- */
 
-/* What is of the process is the same in all services. */
 static void
-compare_settings(const struct plan *a, const struct plan *b, bool first,
-    struct plan_difference *d)
+compare_process(
+    const struct plan *a, const struct plan *b, struct plan_difference *d)
+{
+	const struct command *row;
+
+	if (a->process == b->process)
+		return;
+	SETTING_EACH (row)
+		d->settings +=
+		    row->scope == SCOPE_PROCESS && !setting_equal(a, b, row);
+	d->settings += !plan_acls_equal(&a->process->acls, &b->process->acls);
+}
+
+static void
+compare_settings(
+    const struct plan *a, const struct plan *b, struct plan_difference *d)
 {
 	const struct command *row = NULL;
 
 	while ((row = setting_next_difference(a, b, row)) != NULL)
-		d->settings += first || !(row->flags & ROW_PROCESS);
+		d->settings++;
 	d->settings += !listen_list_equal(&a->listen, &b->listen);
 	d->settings += !route_plans_equal(a->routes, b->routes);
-	d->settings += first && !plan_acls_equal(&a->acls, &b->acls);
 }
 
 /* ---- plans ---- */
@@ -86,13 +98,14 @@ plan_difference(const struct plan *before, const struct plan *after)
 	const struct plan *a, *b;
 	unsigned i;
 
+	compare_process(before, after, &d);
 	for (i = 0; (b = plan_service_at(after, i)) != NULL; i++) {
 		a = plan_service_near(before, i, plan_service_name(b));
 		if (a == NULL) {
 			d.services_added++;
 			d.servers_added += count_servers(b);
 		} else if (a != b) {
-			compare_settings(a, b, i == 0, &d);
+			compare_settings(a, b, &d);
 			compare_servers(a, b, &d);
 		}
 	}
