@@ -9,113 +9,159 @@
 #include "control/apply/expand.h"
 #include "control/apply/refresh.h"
 #include "control/apply/services.h"
-#include "control/apply/shares.h"
 #include "control/life/v6_only.h"
-
-/* The drafts of all services that may change on their way into force, that of
- * the first before the others. */
-struct applies {
-	struct pen *pen;
-	struct plan *draft;
-	struct apply *one;
-	unsigned count;
-	bool follow; /* the process changes in what all services obey */
-	struct shares shares;
-};
 
 /* ---- the participants ---- */
 
-/* Those of the process act once, with the first service. */
 static bool
-concerns(const struct participant *who, const struct apply *a)
+takes_part(const struct participant *who, const struct apply_all *all)
 {
-	return !who->of_process || service_is_first(a->service);
-}
-
-static bool
-takes_part(const struct participant *who, const struct apply *a)
-{
-	return who->since <= a->pen->phase && concerns(who, a) &&
-	    !(who->of_leader && a->pen->team.member > 0);
+	return who->since <= all->pen->phase &&
+	    !(who->of_leader && all->pen->team.member > 0);
 }
 
 /* Settings that need others may lack those of lines that were refused. */
 static bool
-may_check(const struct participant *who, const struct apply *a)
+may_check(const struct participant *who, const struct plan *wanted)
 {
-	return who->check != NULL && concerns(who, a) &&
-	    (who->of_each || !a->wanted->flawed);
+	return who->of_each || !wanted->flawed;
 }
 
-/* Opens nothing. */
 static int
-apply_check(struct applies *all, struct error *e)
+check_process(
+    struct apply_all *all, const struct participant *who, struct error *e)
+{
+	unsigned from = errors_count(all->pen->errors);
+
+	if (who->process.check == NULL || !may_check(who, all->draft))
+		return 0;
+	return plan_service_keep(
+	    all->draft, all->pen->errors, from, who->process.check(all, e), e);
+}
+
+static int
+check_services(
+    struct apply_all *all, const struct participant *who, struct error *e)
 {
 	struct errors *errors = all->pen->errors;
-	const struct participant *who;
 	struct apply *a;
 	unsigned from;
 	int rc;
 
-	for (who = all->pen->participants; who->name != NULL; who++)
-		for (a = all->one; a < all->one + all->count; a++) {
-			if (!may_check(who, a))
-				continue;
-			from = errors_count(errors);
-			rc = who->check(a, e);
-			rc = plan_service_keep(a->wanted, errors, from, rc, e);
-			if (rc < 0)
-				return -1;
-		}
+	if (who->service.check == NULL)
+		return 0;
+	for (a = all->one; a < all->one + all->count; a++) {
+		if (!may_check(who, a->wanted))
+			continue;
+		from = errors_count(errors);
+		rc = who->service.check(a, e);
+		if (plan_service_keep(a->wanted, errors, from, rc, e) < 0)
+			return -1;
+	}
 	return 0;
 }
 
-/* Undoes what was prepared before `failed` failed for the service `at`. */
+/* Opens nothing. */
+static int
+apply_check(struct apply_all *all, struct error *e)
+{
+	const struct participant *who;
+
+	for (who = all->pen->participants; who->name != NULL; who++)
+		if (check_process(all, who, e) < 0 ||
+		    check_services(all, who, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* Of the services before `end`. */
 static void
-apply_cancel(struct applies *all, const struct participant *failed,
-    const struct apply *at)
+cancel_services(const struct apply_all *all, const struct participant *who,
+    struct apply *end)
+{
+	while (end-- > all->one)
+		if (who->service.cancel != NULL)
+			who->service.cancel(end);
+}
+
+static void
+cancel_process(struct apply_all *all, const struct participant *who)
+{
+	if (who->process.cancel != NULL)
+		who->process.cancel(all);
+}
+
+/* Undoes what those before `failed` have prepared. */
+static void
+apply_cancel(struct apply_all *all, const struct participant *failed)
 {
 	const struct participant *who = failed;
-	struct apply *a = all->one + (at - all->one);
 
-	for (;;) {
-		while (a-- > all->one)
-			if (takes_part(who, a) && who->cancel != NULL)
-				who->cancel(a);
-		if (who == all->pen->participants)
-			return;
-		who--;
-		a = all->one + all->count;
+	while (who-- > all->pen->participants) {
+		if (!takes_part(who, all))
+			continue;
+		cancel_services(all, who, all->one + all->count);
+		cancel_process(all, who);
 	}
 }
 
 static int
-apply_prepare(struct applies *all, struct error *e)
+prepare_services(
+    struct apply_all *all, const struct participant *who, struct error *e)
 {
-	const struct participant *who;
 	struct apply *a;
 
+	for (a = all->one; a < all->one + all->count; a++) {
+		if (who->service.prepare == NULL ||
+		    who->service.prepare(a, e) == 0)
+			continue;
+		cancel_services(all, who, a);
+		return plan_service_blame(a->wanted, e);
+	}
+	return 0;
+}
+
+/* One that fails has undone it. */
+static int
+prepare_one(
+    struct apply_all *all, const struct participant *who, struct error *e)
+{
+	if (who->process.prepare != NULL && who->process.prepare(all, e) < 0)
+		return -1;
+	if (prepare_services(all, who, e) == 0)
+		return 0;
+	cancel_process(all, who);
+	return -1;
+}
+
+static int
+apply_prepare(struct apply_all *all, struct error *e)
+{
+	const struct participant *who;
+
 	for (who = all->pen->participants; who->name != NULL; who++)
-		for (a = all->one; a < all->one + all->count; a++) {
-			if (!takes_part(who, a) || who->prepare == NULL ||
-			    who->prepare(a, e) == 0)
-				continue;
-			apply_cancel(all, who, a);
-			return plan_service_blame(a->wanted, e);
+		if (takes_part(who, all) && prepare_one(all, who, e) < 0) {
+			apply_cancel(all, who);
+			return -1;
 		}
 	return 0;
 }
 
 static void
-apply_commit(struct applies *all)
+apply_commit(struct apply_all *all)
 {
 	const struct participant *who;
 	struct apply *a;
 
-	for (who = all->pen->participants; who->name != NULL; who++)
+	for (who = all->pen->participants; who->name != NULL; who++) {
+		if (!takes_part(who, all))
+			continue;
+		if (who->process.commit != NULL)
+			who->process.commit(all);
 		for (a = all->one; a < all->one + all->count; a++)
-			if (takes_part(who, a) && who->commit != NULL)
-				who->commit(a);
+			if (who->service.commit != NULL)
+				who->service.commit(a);
+	}
 }
 
 /* ---- which services ---- */
@@ -150,7 +196,7 @@ is_the_same(
 
 /* One that is as it was is left alone. */
 static bool
-is_untouched(const struct applies *all, const struct plan *wanted,
+is_untouched(const struct apply_all *all, const struct plan *wanted,
     const struct service *svc, const struct names *n)
 {
 	return wanted != all->draft && !all->follow &&
@@ -159,7 +205,7 @@ is_untouched(const struct applies *all, const struct plan *wanted,
 
 /* `svc` is NULL: it is a new one. */
 static int
-applies_add(struct applies *all, const char *name, struct service *svc,
+applies_add(struct apply_all *all, const char *name, struct service *svc,
     const struct names *n)
 {
 	struct plan *draft = plan_service_edit(all->draft, name);
@@ -174,7 +220,7 @@ applies_add(struct applies *all, const char *name, struct service *svc,
 		return -1;
 	}
 	*a = (struct apply){ .pen = all->pen,
-		.all = all->one,
+		.all = all,
 		.draft = all->draft,
 		.service = svc,
 		.now = svc->plan,
@@ -190,19 +236,19 @@ applies_add(struct applies *all, const char *name, struct service *svc,
 /* The draft has the plan of the process alone if that changes: numbers of lists
  * are part of it. */
 static int
-own_process(struct applies *all)
+own_process(struct apply_all *all)
 {
 	if (apply_acls_forget(all->draft) < 0)
 		return -1;
 	return (all->pen->phase == PHASE_SERVING &&
-		   all->draft->process == all->pen->plan->process) ||
+		   all->draft->process == all->now->process) ||
 		plan_edit_process(all->draft) != NULL
 	    ? 0
 	    : -1;
 }
 
 static int
-applies_collect(struct applies *all, const struct names *n)
+applies_collect(struct apply_all *all, const struct names *n)
 {
 	struct service *svc = NULL;
 	const struct plan *wanted;
@@ -213,7 +259,7 @@ applies_collect(struct applies *all, const struct names *n)
 	    v6_only_settle(all->pen, all->draft) < 0)
 		return -1;
 	all->follow = process_plan_concerns_services(
-	    all->pen->plan->process, all->draft->process);
+	    all->now->process, all->draft->process);
 	for (i = 0; (wanted = plan_service_at(all->draft, i)) != NULL; i++) {
 		const char *name = plan_service_name(wanted);
 
@@ -227,7 +273,7 @@ applies_collect(struct applies *all, const struct names *n)
 
 /* One of datagrams that is there keeps its part when others are added. */
 static size_t
-share_of(const struct applies *all, const struct apply *a)
+share_of(const struct apply_all *all, const struct apply *a)
 {
 	size_t share = shares_limit(&all->shares, a->wanted);
 
@@ -238,7 +284,7 @@ share_of(const struct applies *all, const struct apply *a)
 }
 
 static int
-applies_derive(struct applies *all, struct error *e)
+applies_derive(struct apply_all *all, struct error *e)
 {
 	struct apply *a;
 	int rc = 0;
@@ -246,7 +292,6 @@ applies_derive(struct applies *all, struct error *e)
 	shares_find(&all->shares, all->draft,
 	    all->pen->descriptors * all->pen->team.size);
 	for (a = all->one; a < all->one + all->count && rc == 0; a++) {
-		a->all_count = all->count;
 		if (expand_names(a, e) < 0)
 			rc = plan_service_keep(a->wanted, all->pen->errors,
 			    errors_count(all->pen->errors), -1, e);
@@ -310,7 +355,7 @@ share_lists(struct pen *p)
 
 /* A new service serves as soon as it is in force. */
 static void
-applies_finish(struct applies *all, const struct names *n)
+applies_finish(struct apply_all *all, const struct names *n)
 {
 	struct plan *before = all->pen->plan;
 	struct apply *a;
@@ -338,7 +383,7 @@ applies_finish(struct applies *all, const struct names *n)
 }
 
 static void
-applies_drop(struct applies *all)
+applies_drop(struct apply_all *all)
 {
 	struct apply *a;
 
@@ -351,7 +396,7 @@ applies_drop(struct applies *all)
 /* Names that were looked up again have what they had. A worker does as its
  * leader. */
 static bool
-is_in_force(const struct applies *all)
+is_in_force(const struct apply_all *all)
 {
 	const struct team *t = &all->pen->team;
 	const struct apply *a;
@@ -369,7 +414,12 @@ static int
 apply_draft(struct pen *p, struct plan *draft, const struct names *n,
     bool flawed, struct error *e)
 {
-	struct applies all = { .pen = p, .draft = draft };
+	struct apply_all all = { .pen = p,
+		.draft = draft,
+		.now = p->plan,
+		.names = n,
+		.first = p->service->frontend == NULL &&
+		    p->phase >= PHASE_STARTING };
 	bool same = false;
 	unsigned i;
 	int rc;

@@ -17,6 +17,7 @@
 #define PEN_CONTROL_APPLY_H
 
 #include "control/apply/names.h"
+#include "control/apply/shares.h"
 #include "control/apply/tls_config.h"
 #include "control/life/context.h"
 
@@ -32,6 +33,7 @@ struct changes {
 	size_t count, room;
 };
 
+struct apply_all;
 struct check_changes;
 struct log_format;
 struct sessionlog_options;
@@ -41,8 +43,7 @@ struct web;
 struct apply {
 	struct pen *pen;
 	struct service *service;
-	const struct apply *all; /* this one and the others, in their order */
-	unsigned all_count;	 /* once the drafts are derived */
+	const struct apply_all *all;
 	const struct plan *draft; /* of all services */
 	const struct plan *now; /* in force until the commit */
 	struct plan *wanted;	/* the draft */
@@ -55,8 +56,6 @@ struct apply {
 	struct changes servers;
 	struct tls_config_change tls;
 	struct check_changes *checks;
-	struct sink *log;
-	struct sessionlog *sessions;
 	bool format_changed;
 	struct log_format *format;
 	struct sessionlog *httplog; /* of requests of HTTP */
@@ -65,12 +64,30 @@ struct apply {
 	struct routes *routes;
 	struct buffer route_warnings; /* new ones */
 	bool routes_changed;
+	bool servers_move; /* slots get other addresses */
+};
+
+/* The draft of the process and its services on its way. */
+struct apply_all {
+	struct pen *pen;
+	struct plan *draft;	/* of all; freed if it is not in force */
+	const struct plan *now; /* in force until the commit */
+	const struct names *names;
+	bool first;	   /* as above */
+	bool follow;	   /* the process changes in what services obey */
+	struct apply *one; /* the services that may change, the first in
+			    * front, in the order of the draft */
+	unsigned count;
+	struct shares shares;
+
+	/* What participants have prepared. */
+	struct sink *log;
+	struct sessionlog *sessions;
 	bool log_changed, sessions_changed;
 	struct geoip *geoip;
 	bool geoip_changed;
 	struct web *web;
 	bool web_changed;
-	bool servers_move; /* slots get other addresses */
 };
 
 /* Adds to `n` the host names that `draft` needs and whose addresses are not
@@ -94,28 +111,37 @@ int apply_plan(
  * more are found then. */
 int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
 
-/* The participants, in this order; the last has no name. Each part may be left
- * out. A prepare that fails has undone itself; commit or cancel follows one
- * that succeeded. */
+/* The participants, in this order; the last has no name. What one does for the
+ * process is called once, what it does for services for each that may change,
+ * behind that. Each part may be left out. A prepare that fails has undone
+ * itself; commit or cancel follows one that succeeded. */
 struct participant {
 	const char *name;
-	bool of_process; /* with the first service only */
 	bool of_leader; /* a worker leaves it to its leader */
 	/* It checks each setting by itself: also a plan that is flawed. */
 	bool of_each;
 	/* Before that it only checks: there is no loop to open anything in. */
 	enum phase since;
-	int (*check)(struct apply *a, struct error *e);
-	int (*prepare)(struct apply *a, struct error *e);
-	void (*commit)(struct apply *a);
-	void (*cancel)(struct apply *a);
+	struct {
+		int (*check)(struct apply_all *a, struct error *e);
+		int (*prepare)(struct apply_all *a, struct error *e);
+		void (*commit)(struct apply_all *a);
+		void (*cancel)(struct apply_all *a);
+	} process;
+	struct {
+		int (*check)(struct apply *a, struct error *e);
+		int (*prepare)(struct apply *a, struct error *e);
+		void (*commit)(struct apply *a);
+		void (*cancel)(struct apply *a);
+	} service;
 };
 
 /* ---- the parts of participants; each is called by apply.c alone ---- */
 
-/* Settings of the start, of each service; and how much is logged. */
-int apply_process_check(struct apply *a, struct error *e);
-void apply_process_commit(struct apply *a);
+/* Settings of the start; and how much is logged, how the loop waits. */
+int apply_process_check(struct apply_all *a, struct error *e);
+int apply_process_check_service(struct apply *a, struct error *e);
+void apply_process_commit(struct apply_all *a);
 
 /* apply_want_names() of one service; `svc` is NULL: a new one. */
 int apply_servers_want_names(
@@ -132,16 +158,18 @@ void apply_servers_cancel(struct apply *a);
 
 /* Routes by first bytes: those to services must end at one that is there; which
  * servers the others mean, among those of the draft. */
-int apply_routes_check(struct apply *a, struct error *e);
+int apply_routes_check(struct apply_all *a, struct error *e);
 int apply_routes_prepare(struct apply *a, struct error *e);
 void apply_routes_commit(struct apply *a);
 void apply_routes_cancel(struct apply *a);
 /* All services are there: clients can be passed on to them. */
 void apply_routes_connect(struct apply *a);
 
-/* Access lists; and the number of the one that a server refers to, or -1. */
-int apply_acls_check(struct apply *a, struct error *e);
-void apply_acls_commit(struct apply *a);
+/* Access lists, and what refers to them; the number of the one that a server
+ * refers to, or -1. */
+int apply_acls_check(struct apply_all *a, struct error *e);
+int apply_acls_check_service(struct apply *a, struct error *e);
+void apply_acls_commit(struct apply_all *a);
 /* Takes the named lists out that are empty and that nothing refers to. Returns
  * 0, or -1 with errno ENOMEM. */
 int apply_acls_forget(struct plan *p);
@@ -164,11 +192,15 @@ int apply_listen_prepare(struct apply *a, struct error *e);
 void apply_listen_commit(struct apply *a);
 void apply_listen_cancel(struct apply *a);
 
-/* The logs of requests and of sessions. */
-int apply_log_check(struct apply *a, struct error *e);
-int apply_log_prepare(struct apply *a, struct error *e);
-void apply_log_commit(struct apply *a);
-void apply_log_cancel(struct apply *a);
+/* The logs of what clients send first and of sessions, which all services
+ * share; and of each service the formats, and its log of requests of HTTP. */
+int apply_log_prepare(struct apply_all *a, struct error *e);
+void apply_log_commit(struct apply_all *a);
+void apply_log_cancel(struct apply_all *a);
+int apply_log_check_service(struct apply *a, struct error *e);
+int apply_log_prepare_service(struct apply *a, struct error *e);
+void apply_log_commit_service(struct apply *a);
+void apply_log_cancel_service(struct apply *a);
 /* Where it goes: an address (names are looked up at the start only), or none: a
  * file. Returns 0, or -1 with a short message. */
 int apply_log_find(

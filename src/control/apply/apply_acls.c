@@ -227,31 +227,28 @@ check_proxies(const struct plan_acls *lists, const struct plan *p,
 
 /* ---- taking part in a change; see apply.h ---- */
 
-/* Numbers of the lists; what of the process refers to them. Drafts that share
- * the plan of the process share them, too. */
-static int
-check_process(struct apply *a, struct error *e)
+/* Numbers of the lists, and what of the process refers to them. Those in force
+ * have it, if that is the draft's. */
+int
+apply_acls_check(struct apply_all *a, struct error *e)
 {
 	struct process_plan *process = a->draft->process;
-	const struct process_plan *now = a->pen->plan->process;
 
-	if (process == now && a->pen->phase >= PHASE_SERVING)
+	if (process == a->now->process)
 		return 0;
-	number_lists(&process->acls, &now->acls);
+	number_lists(&process->acls, &a->now->process->acls);
 	return resolve_settings(&process->acls, SCOPE_PROCESS, process,
 	    a->draft, a->pen->errors, e);
 }
 
 int
-apply_acls_check(struct apply *a, struct error *e)
+apply_acls_check_service(struct apply *a, struct error *e)
 {
 	const struct plan_acls *lists = &a->draft->process->acls;
 	struct plan *p = a->wanted;
 	bool all = a->pen->phase < PHASE_SERVING ||
-	    has_lost_names(lists, &a->pen->plan->process->acls);
+	    has_lost_names(lists, &a->all->now->process->acls);
 
-	if (a->wanted == a->draft && check_process(a, e) < 0)
-		return -1;
 	if (resolve_settings(
 		lists, SCOPE_SERVICE, &p->config, p, a->pen->errors, e) < 0 ||
 	    apply_acls_check_servers(a, all, e) < 0)
@@ -263,20 +260,23 @@ apply_acls_check(struct apply *a, struct error *e)
 	return check_proxies(lists, p, a->pen->errors, e);
 }
 
-/* Copies share the entries of the draft's lists, so that this cannot fail. */
+/* Copies share the entries of the draft's lists, so that this cannot fail. All
+ * services have the lists of the first one. */
 void
-apply_acls_commit(struct apply *a)
+apply_acls_commit(struct apply_all *a)
 {
 	const struct plan_acls *l = &a->draft->process->acls;
 	const struct acl *lists[ACL_MAX] = { NULL };
 	static const struct acl none;
 	int i;
 
+	if (a->draft->process == a->now->process)
+		return;
 	for (i = 0; i < ACL_LISTS; i++)
 		lists[i] = &l->numbered[i];
 	for (i = 0; i < (int)l->count; i++)
 		lists[l->named[i].number] = &l->named[i].list;
 	for (i = 0; i < ACL_MAX; i++)
-		pool_set_acl(a->service->pool, (unsigned)i,
+		pool_set_acl(a->pen->service->pool, (unsigned)i,
 		    lists[i] != NULL ? lists[i] : &none);
 }

@@ -71,15 +71,15 @@ apply_log_open_log(
 }
 
 static int
-prepare_requests(struct apply *a, struct error *e)
+prepare_requests(struct apply_all *a, struct error *e)
 {
 	const char *before = a->now->process->log,
-		   *now = a->wanted->process->log;
+		   *now = a->draft->process->log;
 
 	a->log_changed = a->first || !text_equal(before, now);
 	if (!a->log_changed || apply_log_open_log(a->pen, now, &a->log, e) == 0)
 		return 0;
-	origin_add(a->wanted, "log", e);
+	origin_add(a->draft, "log", e);
 	return -1;
 }
 
@@ -156,7 +156,7 @@ make_format(const struct plan *p, enum record_scope scope,
 
 /* A format is wrong wherever the lines go. */
 int
-apply_log_check(struct apply *a, struct error *e)
+apply_log_check_service(struct apply *a, struct error *e)
 {
 	struct log_format *format;
 	int rc = make_format(a->wanted, RECORD_SESSION, &format, e);
@@ -213,7 +213,7 @@ check_log(const struct pen *p, const struct plan *plan, const char *setting,
 
 /* *log stays NULL where lines go nowhere. */
 static int
-open_log(const struct apply *a, const char *setting,
+open_log(struct pen *p, const struct plan *plan, const char *setting,
     const struct sessionlog_options *o, struct sessionlog **log,
     struct error *e)
 {
@@ -221,10 +221,8 @@ open_log(const struct apply *a, const char *setting,
 
 	if (o->to == NULL)
 		return 0;
-	*log = sessionlog_open(a->pen->loop, o, &why);
-	return *log != NULL
-	    ? 0
-	    : explain_log(a->wanted, setting, o->to, &why, e);
+	*log = sessionlog_open(p->loop, o, &why);
+	return *log != NULL ? 0 : explain_log(plan, setting, o->to, &why, e);
 }
 
 int
@@ -240,17 +238,17 @@ apply_log_sessions(const struct pen *p, const struct plan *plan,
 }
 
 static int
-prepare_sessions(struct apply *a, struct error *e)
+prepare_sessions(struct apply_all *a, struct error *e)
 {
 	struct sessionlog_options o;
 
-	a->sessions_changed = a->first ||
-	    !are_sessions_equal(a->now->process, a->wanted->process);
+	a->sessions_changed =
+	    a->first || !are_sessions_equal(a->now->process, a->draft->process);
 	if (!a->sessions_changed)
 		return 0;
-	if (apply_log_sessions(a->pen, a->wanted, &o, e) < 0)
+	if (apply_log_sessions(a->pen, a->draft, &o, e) < 0)
 		return -1;
-	return open_log(a, "session_log", &o, &a->sessions, e);
+	return open_log(a->pen, a->draft, "session_log", &o, &a->sessions, e);
 }
 
 /* ---- requests of HTTP, of each service ---- */
@@ -289,7 +287,8 @@ prepare_httplog(struct apply *a, struct error *e)
 	if (apply_log_requests(a->pen, a->wanted, &o, e) < 0)
 		return -1;
 	o.sample = sample;
-	return open_log(a, "request_log", &o, &a->httplog, e);
+	return open_log(
+	    a->pen, a->wanted, "request_log", &o, &a->httplog, e);
 }
 
 /* ---- all services have the same logs ---- */
@@ -302,28 +301,68 @@ set_logs(struct service *svc)
 }
 
 int
-apply_log_prepare(struct apply *a, struct error *e)
+apply_log_prepare(struct apply_all *a, struct error *e)
 {
-	if (prepare_formats(a, e) == 0 && prepare_httplog(a, e) == 0 &&
-	    (!service_is_first(a->service) ||
-		(prepare_requests(a, e) == 0 && prepare_sessions(a, e) == 0)))
+	if (prepare_requests(a, e) == 0 && prepare_sessions(a, e) == 0)
 		return 0;
 	apply_log_cancel(a);
 	return -1;
 }
 
 void
-apply_log_cancel(struct apply *a)
+apply_log_cancel(struct apply_all *a)
 {
 	sink_close(a->log);
 	sessionlog_free(a->sessions);
+}
+
+/* The first service is always the last to get them: it counts what they
+ * lose. */
+void
+apply_log_commit(struct apply_all *a)
+{
+	struct sessionlog *sessions = a->pen->sessionlog;
+	struct sink *requests = a->pen->log;
+	struct service *svc;
+
+	if (!a->log_changed && !a->sessions_changed)
+		return;
+	if (a->log_changed)
+		a->pen->log = a->log;
+	if (a->sessions_changed)
+		a->pen->sessionlog = a->sessions;
+	SERVICE_EACH (a->pen, svc)
+		if (svc->frontend != NULL)
+			set_logs(svc);
+	set_logs(a->pen->service);
+	if (a->first)
+		frontend_count_log(a->pen->service->frontend);
+	if (a->log_changed)
+		sink_close(requests);
+	if (a->sessions_changed)
+		sessionlog_free(sessions);
+}
+
+int
+apply_log_prepare_service(struct apply *a, struct error *e)
+{
+	if (prepare_formats(a, e) == 0 && prepare_httplog(a, e) == 0)
+		return 0;
+	apply_log_cancel_service(a);
+	return -1;
+}
+
+void
+apply_log_cancel_service(struct apply *a)
+{
 	sessionlog_free(a->httplog);
 	log_format_free(a->format);
 	log_format_free(a->request_format);
 }
 
-static void
-commit_own(struct apply *a)
+/* A service that is new gets the logs that are there, too. */
+void
+apply_log_commit_service(struct apply *a)
 {
 	struct frontend *f = a->service->frontend;
 
@@ -333,39 +372,8 @@ commit_own(struct apply *a)
 		frontend_set_request_format(f, a->request_format);
 	if (a->httplog_changed)
 		frontend_set_httplog(f, a->httplog);
-}
-
-/* A service that is new gets those that are there. The first one is always the
- * last to get them: it counts what they lose. */
-void
-apply_log_commit(struct apply *a)
-{
-	struct sessionlog *sessions = a->pen->sessionlog;
-	struct sink *requests = a->pen->log;
-	struct service *svc;
-
-	commit_own(a);
-	if (!service_is_first(a->service)) {
-		if (a->first) {
-			set_logs(a->service);
-			set_logs(a->pen->service);
-		}
+	if (!a->first)
 		return;
-	}
-	if (a->log_changed)
-		a->pen->log = a->log;
-	if (a->sessions_changed)
-		a->pen->sessionlog = a->sessions;
-	if (!a->log_changed && !a->sessions_changed)
-		return;
-	SERVICE_EACH (a->pen, svc)
-		if (svc->frontend != NULL)
-			set_logs(svc);
 	set_logs(a->service);
-	if (a->first)
-		frontend_count_log(a->service->frontend);
-	if (a->log_changed)
-		sink_close(requests);
-	if (a->sessions_changed)
-		sessionlog_free(sessions);
+	set_logs(a->pen->service);
 }

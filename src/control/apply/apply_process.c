@@ -11,63 +11,84 @@
 #include "control/plan/table.h"
 #include "net/loop/loop.h"
 
-int
-apply_process_check(struct apply *a, struct error *e)
+/* NULL: nothing that a start alone can set differs. */
+static const struct command *
+find_changed(
+    enum row_scope scope, const struct plan *now, const struct plan *wanted)
 {
 	const struct command *row;
+
+	TABLE_EACH_OF (scope, row)
+		if (row->flags & ROW_START && !setting_equal(now, wanted, row))
+			return row;
+	return NULL;
+}
+
+static int
+refuse_changed(const struct command *row, const struct plan *p, struct error *e)
+{
+	return row == NULL ? 0
+			   : error_set(e, "%s: can be set only at startup",
+				 origin_name(p, row->name));
+}
+
+int
+apply_process_check(struct apply_all *a, struct error *e)
+{
+	const struct process_plan *now = a->now->process;
 
 	if (a->pen->phase < PHASE_SERVING)
 		return 0;
 	if (a->pen->upgrade != NULL)
 		return error_set(e, "an upgrade is under way");
-	if (a->pen->phase == PHASE_DRAINING &&
-	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
-		return error_set(
-		    e, "pen is stopping and opens no new listening sockets");
-	if (a->pen->plan->process->sandbox == SANDBOX_ON && !a->pen->has_unix &&
+	if (now->sandbox == SANDBOX_ON && !a->pen->has_unix &&
 	    sandbox_plan_has_unix(a->draft))
 		return error_set(e,
 		    "a Unix socket: the sandbox was entered without any, of "
 		    "listeners, servers or pages: restart pen");
-	if (a->new && a->wanted->config.fit_file != NULL)
-		return error_set(e,
-		    "%s: can be set only at startup, not for a new service",
-		    origin_name(a->wanted, "fit_file"));
-	if (a->new)
-		return 0;
-	TABLE_EACH (row)
-		if (row->flags & ROW_START &&
-		    !setting_equal(a->now, a->wanted, row))
-			return error_set(e, "%s: can be set only at startup",
-			    origin_name(a->wanted, row->name));
-	if (!process_plan_controls_equal(
-		a->pen->plan->process, a->draft->process))
+	if (refuse_changed(
+		find_changed(SCOPE_PROCESS, a->now, a->draft), a->draft, e) < 0)
+		return -1;
+	if (!process_plan_controls_equal(now, a->draft->process))
 		return error_set(
 		    e, "control sockets can be set only at startup");
 	return 0;
 }
 
-static uint64_t
-drain_ms(const struct plan *p)
+int
+apply_process_check_service(struct apply *a, struct error *e)
 {
-	return p->process->drain_ms;
+	if (a->pen->phase < PHASE_SERVING)
+		return 0;
+	if (a->pen->phase == PHASE_DRAINING &&
+	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
+		return error_set(
+		    e, "pen is stopping and opens no new listening sockets");
+	if (a->new && a->wanted->config.fit_file != NULL)
+		return error_set(e,
+		    "%s: can be set only at startup, not for a new service",
+		    origin_name(a->wanted, "fit_file"));
+	return a->new
+	    ? 0
+	    : refuse_changed(
+		  find_changed(SCOPE_SERVICE, a->now, a->wanted), a->wanted, e);
 }
 
 void
-apply_process_commit(struct apply *a)
+apply_process_commit(struct apply_all *a)
 {
-	if (!service_is_first(a->service))
-		return;
-	if (drain_ms(a->now) != drain_ms(a->wanted))
-		stopping_limit(a->pen, drain_ms(a->wanted));
+	const struct process_plan *now = a->now->process,
+				  *wanted = a->draft->process;
+
+	if (now->drain_ms != wanted->drain_ms)
+		stopping_limit(a->pen, wanted->drain_ms);
 	if (a->pen->loop != NULL)
-		loop_spin(a->pen->loop, a->wanted->process->spin);
-	log_use_facility(a->wanted->process->syslog_facility);
+		loop_spin(a->pen->loop, wanted->spin);
+	log_use_facility(wanted->syslog_facility);
 	/* until it serves, an older process passes its lines on */
-	log_use_json(a->wanted->process->log_lines != 0 &&
-	    a->pen->predecessor.error_fd < 0);
+	log_use_json(
+	    wanted->log_lines != 0 && a->pen->predecessor.error_fd < 0);
 	if (a->pen->team.member > 0 && a->pen->phase >= PHASE_SERVING)
 		return; /* its leader logs what is to be logged */
-	log_level =
-	    a->wanted->process->debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
+	log_level = wanted->debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
 }

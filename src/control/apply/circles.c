@@ -92,7 +92,7 @@ compare_ports(const void *a, const void *b)
 }
 
 static int
-add_services(struct circles *c, const struct apply *a)
+add_services(struct circles *c, const struct apply_all *a)
 {
 	const struct plan *draft = a->draft, *p;
 	const struct service *svc = NULL;
@@ -106,8 +106,8 @@ add_services(struct circles *c, const struct apply *a)
 
 		svc = service_find_behind(a->pen, svc, plan_service_name(p));
 		*one = (struct circle_service){ .plan = p, .svc = svc };
-		if (k < a->all_count && a->all[k].wanted == p)
-			one->apply = &a->all[k++];
+		if (k < a->count && a->one[k].wanted == p)
+			one->apply = &a->one[k++];
 		one->protocols = protocols_of(p);
 		if (add_listeners(c, i) < 0)
 			return -1;
@@ -251,7 +251,7 @@ circles_fini(struct circles *c)
 }
 
 static int
-circles_init(struct circles *c, const struct apply *a)
+circles_init(struct circles *c, const struct apply_all *a)
 {
 	unsigned i;
 
@@ -326,11 +326,11 @@ circles_blame(const struct circles *c, unsigned from,
 
 /* Whether any draft may lead elsewhere than what runs. */
 static bool
-may_lead_elsewhere(const struct apply *a)
+may_lead_elsewhere(const struct apply_all *a)
 {
 	const struct apply *one;
 
-	for (one = a->all; one < a->all + a->all_count; one++)
+	for (one = a->one; one < a->one + a->count; one++)
 		if (one->first || one->servers.count > 0 ||
 		    one->now->routes != one->wanted->routes ||
 		    protocols_of(one->now) != protocols_of(one->wanted) ||
@@ -340,7 +340,7 @@ may_lead_elsewhere(const struct apply *a)
 }
 
 int
-apply_circles_check(struct apply *a, struct error *e)
+apply_circles_check(struct apply_all *a, struct error *e)
 {
 	const struct circle_edge *edge = NULL;
 	unsigned *way, i, from;
@@ -390,7 +390,7 @@ circles_by(const struct apply *a, const struct addr *at)
 		return false;
 	way = calloc(a->draft->service_count + 1, sizeof(*way));
 	from = plan_service_number(a->draft, plan_service_name(a->wanted));
-	if (circles_init(&c, a) == 0 && way != NULL && from < c.services) {
+	if (circles_init(&c, a->all) == 0 && way != NULL && from < c.services) {
 		first = c.edges;
 		if (add_address(&c, from, 0, at) == 0) {
 			c.service[from].seen = ON_THE_WAY;

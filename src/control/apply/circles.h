@@ -14,11 +14,12 @@
 #include "base/error.h"
 
 struct apply;
+struct apply_all;
 
 /* The participant's part: whether the draft has a circle, with the addresses
  * that its names were found to have. Once for all services, after the servers
  * of all. Returns 0, or -1 with a full message. */
-int apply_circles_check(struct apply *a, struct error *e);
+int apply_circles_check(struct apply_all *a, struct error *e);
 
 /* Whether the service would be part of a circle with a server at `at`, while
  * the others have the servers that they have now. False without memory. */

@@ -155,9 +155,9 @@ geoip_try(const struct pen *p, struct error *e)
 /* ---- taking part in a change; see apply.h ---- */
 
 int
-geoip_prepare(struct apply *a, struct error *e)
+geoip_prepare(struct apply_all *a, struct error *e)
 {
-	const char *path = a->wanted->process->geoip;
+	const char *path = a->draft->process->geoip;
 	bool same = text_equal(path, a->now->process->geoip);
 
 	a->geoip_changed = a->first ? path != NULL : !same;
@@ -166,14 +166,14 @@ geoip_prepare(struct apply *a, struct error *e)
 	a->geoip = geoip_new(a->pen, path, e);
 	if (a->geoip != NULL)
 		return 0;
-	origin_add(a->wanted, "geoip", e);
+	origin_add(a->draft, "geoip", e);
 	return -1;
 }
 
 void
-geoip_commit(struct apply *a)
+geoip_commit(struct apply_all *a)
 {
-	struct countries *known = pool_countries(a->service->pool);
+	struct countries *known = pool_countries(a->pen->service->pool);
 
 	if (!a->geoip_changed)
 		return;
@@ -188,7 +188,7 @@ geoip_commit(struct apply *a)
 }
 
 void
-geoip_cancel(struct apply *a)
+geoip_cancel(struct apply_all *a)
 {
 	geoip_free(a->geoip);
 	a->geoip = NULL;

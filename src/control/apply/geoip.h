@@ -11,9 +11,9 @@
 struct geoip;
 
 /* Taking part in a change; see apply.h. */
-int geoip_prepare(struct apply *a, struct error *e);
-void geoip_commit(struct apply *a);
-void geoip_cancel(struct apply *a);
+int geoip_prepare(struct apply_all *a, struct error *e);
+void geoip_commit(struct apply_all *a);
+void geoip_cancel(struct apply_all *a);
 
 /* Opens the database of the plan in force, for --check and --explain. Returns
  * 0, or -1 with a full message. */

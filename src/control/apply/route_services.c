@@ -138,14 +138,12 @@ service_is_led_to(const struct service *svc)
 /* ---- parts of the participant ---- */
 
 int
-apply_routes_check(struct apply *a, struct error *e)
+apply_routes_check(struct apply_all *a, struct error *e)
 {
 	struct leads l = { .draft = a->draft };
 	unsigned *passed = NULL;
 	int rc;
 
-	if (!service_is_first(a->service))
-		return 0;
 	rc = leads_collect(&l, e);
 	if (rc == 0 && l.count > 0) {
 		passed = calloc(a->draft->service_count + 1, sizeof(*passed));

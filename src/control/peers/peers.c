@@ -258,7 +258,7 @@ add_new(struct peers *s, const char *list, const char *now,
 }
 
 int
-peers_check(struct apply *a, struct error *e)
+peers_check(struct apply_all *a, struct error *e)
 {
 	if (!are_wanted(a->draft->process) || a->draft->process->workers == 1)
 		return 0;
@@ -297,15 +297,12 @@ will_servers_move(const struct apply *a)
 }
 
 int
-peers_prepare(struct apply *a, struct error *e)
+peers_prepare(struct apply_all *a, struct error *e)
 {
-	const struct process_plan *now = a->pen->plan->process,
+	const struct process_plan *now = a->now->process,
 				  *new = a->draft->process;
 	struct peers *s;
 
-	a->servers_move = a->pen->peers != NULL && will_servers_move(a);
-	if (!service_is_first(a->service))
-		return 0;
 	if (a->pen->peers != NULL)
 		mark_ports(a->pen->peers, new->peer_listen);
 	if (!are_wanted(new))
@@ -316,10 +313,10 @@ peers_prepare(struct apply *a, struct error *e)
 	s->freebind = a->draft->config.frontend.freebind;
 	if (add_new(s, new->peers, a->first ? NULL : now->peers, add_sender,
 		e) < 0) {
-		origin_add(a->wanted, "peer", e);
+		origin_add(a->draft, "peer", e);
 	} else if (add_new(s, new->peer_listen,
 		       a->first ? NULL : now->peer_listen, add_port, e) < 0) {
-		origin_add(a->wanted, "peer_listen", e);
+		origin_add(a->draft, "peer_listen", e);
 	} else {
 		return 0;
 	}
@@ -327,15 +324,23 @@ peers_prepare(struct apply *a, struct error *e)
 	return -1;
 }
 
+int
+peers_prepare_service(struct apply *a, struct error *e)
+{
+	(void)e;
+	a->servers_move = a->pen->peers != NULL && will_servers_move(a);
+	return 0;
+}
+
 void
-peers_cancel(struct apply *a)
+peers_cancel(struct apply_all *a)
 {
 	struct peers *s = a->pen->peers;
 
-	if (s == NULL || !service_is_first(a->service))
+	if (s == NULL)
 		return;
 	free_lists(&s->new_senders, &s->new_ports);
-	mark_ports(s, a->pen->plan->process->peer_listen);
+	mark_ports(s, a->now->process->peer_listen);
 }
 
 static void
@@ -392,31 +397,35 @@ note_servers(struct apply *a)
 }
 
 void
-peers_commit(struct apply *a)
+peers_commit(struct apply_all *a)
 {
 	struct peers *s = a->pen->peers;
 	struct service *svc;
-	bool services, on;
 
 	if (s == NULL)
 		return;
-	on = a->draft->process->peers != NULL;
-	follow(a->service, on);
-	services = a->new ||
-	    (service_is_first(a->service) &&
-		lacks_service(a->pen, a->draft));
-	if (services || a->servers_move)
-		begin_again(s, services);
-	if (!s->marks.setting)
-		note_servers(a);
-	if (!service_is_first(a->service))
-		return;
 	SERVICE_EACH (a->pen, svc)
 		if (!svc->leaves)
-			follow(svc, on);
+			follow(svc, a->draft->process->peers != NULL);
+	if (lacks_service(a->pen, a->draft))
+		begin_again(s, true);
 	commit_lists(s, a->draft->process);
 	if (a->pen->phase == PHASE_SERVING)
 		peers_start(s);
+}
+
+void
+peers_commit_service(struct apply *a)
+{
+	struct peers *s = a->pen->peers;
+
+	if (s == NULL)
+		return;
+	follow(a->service, a->draft->process->peers != NULL);
+	if (a->new || a->servers_move)
+		begin_again(s, a->new);
+	if (!s->marks.setting)
+		note_servers(a);
 }
 
 /* ---- reports ---- */

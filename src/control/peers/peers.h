@@ -15,16 +15,19 @@
 #include "base/list.h"
 
 struct apply;
+struct apply_all;
 struct pen;
 struct peers;
 struct reply;
 
 /* As participants; see apply.h: the connections, and what is noted of the
  * clients of each service. */
-int peers_check(struct apply *a, struct error *e);
-int peers_prepare(struct apply *a, struct error *e);
-void peers_commit(struct apply *a);
-void peers_cancel(struct apply *a);
+int peers_check(struct apply_all *a, struct error *e);
+int peers_prepare(struct apply_all *a, struct error *e);
+int peers_prepare_service(struct apply *a, struct error *e);
+void peers_commit(struct apply_all *a);
+void peers_commit_service(struct apply *a);
+void peers_cancel(struct apply_all *a);
 
 /* Connects, and accepts. NULL is fine, here and below. */
 void peers_start(struct peers *s);

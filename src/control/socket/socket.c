@@ -202,7 +202,7 @@ listen_for_control(struct pen *p, const struct plan *plan, struct error *e)
 }
 
 int
-control_prepare(struct apply *a, struct error *e)
+control_prepare(struct apply_all *a, struct error *e)
 {
 	struct pen *p = a->pen;
 
@@ -211,14 +211,14 @@ control_prepare(struct apply *a, struct error *e)
 	p->control = control_new(p);
 	if (p->control == NULL)
 		return error_set(e, "out of memory");
-	if (listen_for_control(p, a->wanted, e) == 0)
+	if (listen_for_control(p, a->draft, e) == 0)
 		return 0;
 	control_cancel(a);
 	return -1;
 }
 
 void
-control_cancel(struct apply *a)
+control_cancel(struct apply_all *a)
 {
 	if (!a->first)
 		return;

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-struct apply;
+struct apply_all;
 struct pen;
 struct control;
 
@@ -27,7 +27,7 @@ void control_pause(struct control *c);
 void control_forget(struct control *c);
 
 /* The control sockets of a plan, as a participant of the start; see apply.h. */
-int control_prepare(struct apply *a, struct error *e);
-void control_cancel(struct apply *a);
+int control_prepare(struct apply_all *a, struct error *e);
+void control_cancel(struct apply_all *a);
 
 #endif

@@ -81,17 +81,22 @@ try_on_state(const struct pen *p, const struct plan *draft, struct error *e)
 }
 
 int
-preflight_prepare(struct apply *a, struct error *e)
+preflight_prepare(struct apply_all *a, struct error *e)
 {
-	const struct process_plan *now = a->pen->plan->process,
+	const struct process_plan *now = a->now->process,
 				  *new = a->draft->process;
 
 	if ((a->first || !text_equal(new->web_stats, now->web_stats)) &&
 	    try_web_stats(a->pen, a->draft, e) < 0)
 		return -1;
-	if ((a->first || !text_equal(new->on_state, now->on_state)) &&
-	    try_on_state(a->pen, a->draft, e) < 0)
-		return -1;
+	return a->first || !text_equal(new->on_state, now->on_state)
+	    ? try_on_state(a->pen, a->draft, e)
+	    : 0;
+}
+
+int
+preflight_prepare_service(struct apply *a, struct error *e)
+{
 	if (transparent_prepare(a, e) < 0)
 		return -1;
 	if (!a->first &&

@@ -8,7 +8,8 @@
  * page, the program of on_state, and the addresses that connections to servers
  * come from. While the program serves, what stays as it is is not tried again.
  * Returns 0, or -1 with a full message. */
-int preflight_prepare(struct apply *a, struct error *e);
+int preflight_prepare(struct apply_all *a, struct error *e);
+int preflight_prepare_service(struct apply *a, struct error *e);
 
 /* Tries all that a start with the plan in force would open, for --check: makes,
  * locks and takes nothing, also beside a pen that runs with that plan. All that

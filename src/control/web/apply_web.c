@@ -7,7 +7,7 @@
 #include "control/web/web.h"
 
 static bool
-is_served_already(const struct apply *a, const struct addr *at)
+is_served_already(const struct apply_all *a, const struct addr *at)
 {
 	struct addr now;
 	struct error e;
@@ -17,12 +17,12 @@ is_served_already(const struct apply *a, const struct addr *at)
 }
 
 int
-apply_web_prepare(struct apply *a, struct error *e)
+apply_web_prepare(struct apply_all *a, struct error *e)
 {
 	struct error why;
 	struct addr at;
 
-	if (origin_find_web(a->wanted, &at, e) < 0)
+	if (origin_find_web(a->draft, &at, e) < 0)
 		return -1;
 	a->web_changed = !is_served_already(a, &at);
 	if (!a->web_changed || at.len == 0)
@@ -31,12 +31,12 @@ apply_web_prepare(struct apply *a, struct error *e)
 	if (a->web != NULL)
 		return 0;
 	error_set(e, "%s", why.text);
-	origin_add(a->wanted, "web", e);
+	origin_add(a->draft, "web", e);
 	return -1;
 }
 
 void
-apply_web_cancel(struct apply *a)
+apply_web_cancel(struct apply_all *a)
 {
 	if (a->web == NULL)
 		return;
@@ -45,7 +45,7 @@ apply_web_cancel(struct apply *a)
 }
 
 void
-apply_web_commit(struct apply *a)
+apply_web_commit(struct apply_all *a)
 {
 	struct pen *p = a->pen;
 

@@ -15,7 +15,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-struct apply;
+struct apply_all;
 struct plan;
 struct pen;
 struct web;
@@ -40,8 +40,8 @@ void web_plain_page(const struct pen *p, struct buffer *out);
 int web_plain_write(const struct pen *p, struct error *e);
 
 /* The pages of a draft, as a participant; see apply.h. */
-int apply_web_prepare(struct apply *a, struct error *e);
-void apply_web_commit(struct apply *a);
-void apply_web_cancel(struct apply *a);
+int apply_web_prepare(struct apply_all *a, struct error *e);
+void apply_web_commit(struct apply_all *a);
+void apply_web_cancel(struct apply_all *a);
 
 #endif

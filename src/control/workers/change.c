@@ -113,15 +113,16 @@ write_keys(const struct apply *a, struct buffer *out)
 
 /* What follows the names, of all services. */
 static int
-write_rest(const struct apply *a, struct change_head *head, struct buffer *out)
+write_rest(
+    const struct apply_all *a, struct change_head *head, struct buffer *out)
 {
 	const struct apply *one;
 	int rc = 0;
 
-	for (one = a->all; one < a->all + a->all_count && rc == 0; one++)
+	for (one = a->one; one < a->one + a->count && rc == 0; one++)
 		rc = write_states(one, out);
 	head->states = buffer_length(out);
-	for (one = a->all; one < a->all + a->all_count && rc == 0; one++)
+	for (one = a->one; one < a->one + a->count && rc == 0; one++)
 		rc = write_keys(one, out);
 	head->keys = (unsigned)((buffer_length(out) - head->states) /
 	    sizeof(struct shared_keys));
@@ -129,7 +130,8 @@ write_rest(const struct apply *a, struct change_head *head, struct buffer *out)
 }
 
 static void
-fill_head(const struct apply *a, uint32_t number, struct change_head *head)
+fill_head(
+    const struct apply_all *a, uint32_t number, struct change_head *head)
 {
 	const struct team_change *c = &a->pen->team.change;
 	const char *who = a->pen->who != NULL ? a->pen->who : "configuration";
@@ -154,7 +156,7 @@ fill_head(const struct apply *a, uint32_t number, struct change_head *head)
 }
 
 int
-change_write(const struct apply *a, uint32_t number, struct buffer *out)
+change_write(const struct apply_all *a, uint32_t number, struct buffer *out)
 {
 	const struct team_change *c = &a->pen->team.change;
 	struct change_head head;

@@ -19,7 +19,7 @@
 #include "control/value/row.h"
 #include "tls/tls_server.h"
 
-struct apply;
+struct apply_all;
 struct names;
 struct pen;
 
@@ -57,7 +57,8 @@ struct change_bytes {
 };
 
 /* Appends the change that is applied. Returns 0, or -1 without memory. */
-int change_write(const struct apply *a, uint32_t number, struct buffer *out);
+int change_write(
+    const struct apply_all *a, uint32_t number, struct buffer *out);
 
 /* Reads all but the names. Returns 0, or -1: there is something missing. */
 int change_begin(struct change_bytes *c, const char *bytes, size_t n);

@@ -30,7 +30,7 @@
 
 /* With one process sessions are in the process that would lead. */
 static int
-check_number(const struct apply *a, unsigned wanted, struct error *e)
+check_number(const struct apply_all *a, unsigned wanted, struct error *e)
 {
 	const struct pen *p = a->pen;
 
@@ -47,15 +47,16 @@ check_number(const struct apply *a, unsigned wanted, struct error *e)
 }
 
 int
-workers_check(struct apply *a, struct error *e)
+workers_check(struct apply_all *a, struct error *e)
 {
-	unsigned wanted = workers_wanted(a->pen, a->draft);
+	return check_number(a, workers_wanted(a->pen, a->draft), e);
+}
 
-	if (check_number(a, wanted, e) < 0)
-		return -1;
-	if (wanted == 1)
-		return 0;
-	if (direct_is_wanted(a->wanted))
+int
+workers_check_service(struct apply *a, struct error *e)
+{
+	if (workers_wanted(a->pen, a->draft) != 1 &&
+	    direct_is_wanted(a->wanted))
 		return error_set(e,
 		    "direct server return is served by one process: workers "
 		    "must be 1");
@@ -64,12 +65,12 @@ workers_check(struct apply *a, struct error *e)
 
 /* Sockets of so many workers, also of services that do not change. */
 static int
-grow(struct apply *a, unsigned members, struct error *e)
+grow(struct apply_all *a, unsigned members, struct error *e)
 {
 	const struct apply *one;
 	struct service *svc = NULL;
 
-	for (one = a->all; one < a->all + a->all_count; one++)
+	for (one = a->one; one < a->one + a->count; one++)
 		if (one->new &&
 		    frontend_grow(one->service->frontend, members, e) < 0)
 			return -1;
@@ -83,7 +84,7 @@ grow(struct apply *a, unsigned members, struct error *e)
 /* Sockets of a member that is not there any more would be first in the group
  * of new ones at the same address. */
 static bool
-takes_addresses_away(const struct apply *a)
+takes_addresses_away(const struct apply_all *a)
 {
 	const struct plan *wanted;
 	const struct service *svc;
@@ -103,10 +104,10 @@ takes_addresses_away(const struct apply *a)
 /* Another number of workers has its room before it is in force. Nothing can
  * fail after that. */
 static int
-prepare_change(struct apply *a, struct error *e)
+prepare_change(struct apply_all *a, struct error *e)
 {
 	struct workers *w = a->pen->team.workers;
-	unsigned wanted = workers_wanted(a->pen, a->wanted);
+	unsigned wanted = workers_wanted(a->pen, a->draft);
 
 	w->closes = takes_addresses_away(a);
 	if (grow(a, wanted, e) < 0)
@@ -120,11 +121,11 @@ prepare_change(struct apply *a, struct error *e)
 
 /* Those of listeners that are new. */
 static void
-post_sockets(const struct apply *all, struct seat *s)
+post_sockets(const struct apply_all *all, struct seat *s)
 {
 	const struct apply *a;
 
-	for (a = all->all; a < all->all + all->all_count; a++)
+	for (a = all->one; a < all->one + all->count; a++)
 		if (a->first ||
 		    !listen_list_equal(&a->now->listen, &a->wanted->listen))
 			frontend_each_member(a->service->frontend,
@@ -134,7 +135,7 @@ post_sockets(const struct apply *all, struct seat *s)
 /* Workers know of it since it was prepared; without memory they get one that
  * they cannot make. */
 static void
-post_change(const struct apply *a, struct workers *w)
+post_change(const struct apply_all *a, struct workers *w)
 {
 	struct buffer change;
 	struct seat *s;
@@ -166,10 +167,10 @@ share_is_used_up(const struct workers *w)
 }
 
 static void
-commit_number(struct apply *a)
+commit_number(struct apply_all *a)
 {
 	struct workers *w = a->pen->team.workers;
-	unsigned wanted = workers_wanted(a->pen, a->wanted);
+	unsigned wanted = workers_wanted(a->pen, a->draft);
 
 	if (wanted != w->wanted)
 		w->put_off = false;
@@ -357,7 +358,7 @@ worker_change(struct worker *w, struct message *m)
 
 /* It must have read what its leader has. */
 static int
-check_files(const struct apply *a, struct error *e)
+check_files(const struct apply_all *a, struct error *e)
 {
 	const struct team *t = &a->pen->team;
 
@@ -372,7 +373,7 @@ check_files(const struct apply *a, struct error *e)
 /* ---- either of them ---- */
 
 int
-workers_prepare(struct apply *a, struct error *e)
+workers_prepare(struct apply_all *a, struct error *e)
 {
 	struct team *t = &a->pen->team;
 
@@ -382,7 +383,7 @@ workers_prepare(struct apply *a, struct error *e)
 }
 
 void
-workers_commit(struct apply *a)
+workers_commit(struct apply_all *a)
 {
 	struct team *t = &a->pen->team;
 

@@ -21,6 +21,7 @@
 #include "base/error.h"
 
 struct apply;
+struct apply_all;
 struct pen;
 struct worker;
 struct workers;
@@ -55,8 +56,9 @@ bool workers_have(const struct pen *p, pid_t pid);
 
 /* Participants of an apply: what several workers cannot do; and the last one,
  * which has the workers do the same. */
-int workers_check(struct apply *a, struct error *e);
-int workers_prepare(struct apply *a, struct error *e);
-void workers_commit(struct apply *a);
+int workers_check(struct apply_all *a, struct error *e);
+int workers_check_service(struct apply *a, struct error *e);
+int workers_prepare(struct apply_all *a, struct error *e);
+void workers_commit(struct apply_all *a);
 
 #endif

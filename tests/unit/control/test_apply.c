@@ -177,9 +177,9 @@ START_TEST(a_reload_touches_what_has_changed)
 	    pen->descriptors - (SERVICES - 1) * 6);
 	for (; pen->participants[n].name != NULL; n++)
 		all[n] = pen->participants[n];
-	all[n++] = (struct participant){
-		.name = "count", .since = PHASE_SERVING, .commit = count_commit
-	};
+	all[n++] = (struct participant){ .name = "count",
+		.since = PHASE_SERVING,
+		.service = { .commit = count_commit } };
 	all[n] = (struct participant){ .name = NULL };
 	pen->participants = all;
 	takes("reload");

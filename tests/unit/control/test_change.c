@@ -39,7 +39,7 @@ find(void)
 static void
 begin(void)
 {
-	static struct apply a;
+	static struct apply_all a;
 
 	pen = pen_new();
 	ck_assert_ptr_nonnull(pen);
