@@ -109,13 +109,33 @@ def is_bound(port, udp):
     return False
 
 
+# Those of the host, or others that the environment names by their paths.
+PEERS = {name: os.environ.get(name.upper()) or name
+         for name in ("haproxy", "nginx", "dnsdist")}
+
+
+def stream_module(nginx):
+    """The line that loads it; none if nginx was built with it, or is not there."""
+    try:
+        said = subprocess.run([nginx, "-V"], capture_output=True, text=True).stderr
+    except OSError:
+        return ""
+    if re.search(r"--with-stream(\s|$)", said):
+        return ""
+    path = re.search(r"--modules-path=(\S+)", said)
+    return (f"load_module {path[1] if path else '/usr/lib/nginx/modules'}"
+            "/ngx_stream_module.so;")
+
+
 class Bench:
     """What runs: the servers, and the balancers of the row at hand."""
 
     def __init__(self, args, directory):
         self.args, self.dir = args, directory
         self.values = {"dir": directory, "pen": args.pen, "classic": args.classic,
-                       "relay": f"{args.tools}/relay"}
+                       "relay": f"{args.tools}/relay",
+                       **{name: shlex.quote(path) for name, path in PEERS.items()},
+                       "nginx_stream": stream_module(PEERS["nginx"])}
         self.running, self.ports = {}, {}
         self.best_ns, self.buffers = math.inf, {}
         for name in ("/proc/sys/net/ipv4/tcp_rmem", "/proc/sys/net/ipv4/tcp_wmem"):
@@ -454,7 +474,7 @@ def version(*words):
         said = subprocess.run(words, capture_output=True, text=True)
     except OSError:
         return "none"
-    found = re.search(r"\d+\.\d+[.\d]*", said.stdout + said.stderr)
+    found = re.search(r"\d+\.\d+[.\d]*(-(dev|rc|alpha|beta)\d*)?", said.stdout + said.stderr)
     return found[0] if found else "?"
 
 
@@ -463,8 +483,10 @@ def machine(args):
         model = re.search(r"model name\s*: (.*)", f.read())
     return [
         f"pen {version(args.pen, '--version')}, Debian's pen "
-        f"{version('dpkg-query', '-W', 'pen')}, HAProxy {version('haproxy', '-v')}, "
-        f"nginx {version('nginx', '-v')}, dnsdist {version('dnsdist', '-V')}, "
+        f"{version('dpkg-query', '-W', 'pen')}, "
+        f"HAProxy {version(PEERS['haproxy'], '-v')}, "
+        f"nginx {version(PEERS['nginx'], '-v')}, "
+        f"dnsdist {version(PEERS['dnsdist'], '-V')}, "
         f"OpenSSL {version('openssl', 'version')}",
         f"Linux {platform.release().split('-')[0]}, {platform.machine()}, "
         f"{os.cpu_count()} processors of a "
@@ -631,6 +653,7 @@ def main():
         for row in todo:
             print(f"{row.group:8} {row.name:16} {row.title}")
         return 0
+    print("\n".join(machine(args)))
     print("takes about {:.0f} minutes, {:.0f} at most".format(*minutes(args, todo)),
           flush=True)
     directory = tempfile.mkdtemp()

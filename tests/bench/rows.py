@@ -35,7 +35,7 @@ backend b
     server s1 127.0.0.1:9001
     server s2 127.0.0.1:9002
 """
-NGINX = """load_module /usr/lib/nginx/modules/ngx_stream_module.so;
+NGINX = """{nginx_stream}
 user root; daemon off; pid {dir}/nginx{port}.pid; error_log /dev/null crit;
 worker_processes {workers}; worker_rlimit_nofile 20000;
 events {{ worker_connections 19900; multi_accept on; }}
@@ -62,12 +62,12 @@ setMaxUDPOutstanding(65535)
 
 
 def haproxy(workers=1, tls=""):
-    return ("haproxy -db -q -f {conf}",
+    return ("{haproxy} -db -q -f {conf}",
             HAPROXY.replace("{workers}", str(workers)).replace("{tls}", tls))
 
 
 def nginx(workers=1, listen="backlog=4096", more="proxy_half_close on;"):
-    return ("nginx -c {conf}",
+    return ("{nginx} -c {conf}",
             NGINX.replace("{workers}", str(workers)).replace("{listen}", listen)
             .replace("{more}", more))
 
@@ -99,7 +99,7 @@ UDP = {"pen": pen("-U -r"), "pen by client": pen("-U"), "classic": classic("-U")
        "nginx": nginx(1, "udp rcvbuf=4m", ""), "relay": relay("-u")}
 UDP_NEW = {"pen": pen("-U -r"), "classic": classic("-U"),
            "nginx": nginx(1, "udp rcvbuf=4m", "proxy_responses 1;")}
-DNS = {"pen": pen("--dns"), "dnsdist": ("dnsdist --supervised --disable-syslog"
+DNS = {"pen": pen("--dns"), "dnsdist": ("{dnsdist} --supervised --disable-syslog"
                                         " -C {conf}", DNSDIST),
        "nginx": UDP_NEW["nginx"]}
 BOTH = {"pen": pen("-r --workers 2"), "pen, 1 worker": pen(),

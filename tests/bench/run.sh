@@ -7,7 +7,8 @@
 # Installs what is missing (Debian), builds pen with -O2 unless PEN names one, and
 # the measuring programs, in BUILD (build-bench); measures in network namespaces of its
 # own, and writes doc/measured.tsv, its plots and what doc/measured.md cites; with --out
-# only that table. Needs root. All takes about 45 minutes. --quick, of all but curves
+# only that table. HAPROXY, NGINX and DNSDIST name other peers than the host's, by their
+# paths; all versions are printed. Needs root. All takes about 45 minutes. --quick, of all but curves
 # and hosts, takes less than five and only prints. --compare prints how far the ratios
 # of two tables are apart. `bench.py --help` lists the options.
 set -u
@@ -34,10 +35,15 @@ esac
 need cc gcc
 need /usr/include/openssl/ssl.h libssl-dev
 need pen pen
-need haproxy haproxy
-need nginx nginx
-need /usr/lib/nginx/modules/ngx_stream_module.so libnginx-mod-stream
-need dnsdist dnsdist
+for named in "${HAPROXY:-}" "${NGINX:-}" "${DNSDIST:-}"; do
+	[ -z "$named" ] || command -v "$named" >/dev/null ||
+		give_up "$named: no such program"
+done
+need "${HAPROXY:-haproxy}" haproxy
+need "${NGINX:-nginx}" nginx
+[ -n "${NGINX:-}" ] ||
+	need /usr/lib/nginx/modules/ngx_stream_module.so libnginx-mod-stream
+need "${DNSDIST:-dnsdist}" dnsdist
 need openssl openssl
 need ip iproute2
 if [ -n "${missing:-}" ]; then
