@@ -240,15 +240,15 @@ receive_some(int fd, struct dgram_message *m, unsigned n)
 #endif
 
 int
-dgram_receive(int fd, struct dgram_batch *b)
+dgram_receive_most(int fd, struct dgram_batch *b, int most)
 {
 	struct dgram_message m[DGRAM_BATCH];
 	struct iovec v[DGRAM_BATCH];
 	union dgram_control c[DGRAM_BATCH];
 	int i, n;
 
-	memset(m, 0, sizeof(m));
-	for (i = 0; i < DGRAM_BATCH; i++) {
+	memset(m, 0, (size_t)most * sizeof(m[0]));
+	for (i = 0; i < most; i++) {
 		struct dgram *d = &b->at[i];
 
 		v[i] = (struct iovec){ d->bytes, DGRAM_MAX };
@@ -260,7 +260,7 @@ dgram_receive(int fd, struct dgram_batch *b)
 		m[i].msg_hdr.msg_controllen = sizeof(c[i]);
 	}
 	do
-		n = receive_some(fd, m, DGRAM_BATCH);
+		n = receive_some(fd, m, (unsigned)most);
 	while (n < 0 && errno == EINTR);
 	for (i = 0; i < n; i++) {
 		struct dgram *d = &b->at[i];
@@ -274,6 +274,12 @@ dgram_receive(int fd, struct dgram_batch *b)
 	}
 	b->count = n > 0 ? (unsigned)n : 0;
 	return n;
+}
+
+int
+dgram_receive(int fd, struct dgram_batch *b)
+{
+	return dgram_receive_most(fd, b, DGRAM_BATCH);
 }
 
 /* One datagram, for less than a batch costs. */
@@ -316,6 +322,8 @@ dgram_drop_truncated(struct dgram_batch *b)
 {
 	unsigned i, whole = 0, all = b->count;
 
+	if (all == 1 && !b->at[0].truncated)
+		return 0;
 	for (i = 0; i < all; i++) {
 		struct dgram *d = &b->at[i], *to = &b->at[whole];
 

@@ -88,6 +88,9 @@ bool dgram_error_blames(int error);
  * -1 with errno: EAGAIN when there is none, ECONNREFUSED when the peer has no
  * socket there (ICMP). */
 int dgram_receive(int fd, struct dgram_batch *b);
+/* The same of `most`, at least 1: what is known to be alone is received for
+ * less. */
+int dgram_receive_most(int fd, struct dgram_batch *b, int most);
 /* The same from a connected socket, whose answers mostly come one by one: one,
  * which costs less, unless the last batch had several, or now and then to find
  * out. The sender and the local address of one are not filled in. `alone`

@@ -112,16 +112,24 @@ dgram_send_message(int fd, const struct msghdr *m)
 	return sent < 0 ? -1 : 0;
 }
 
-int
-dgram_send(int fd, const void *header, size_t head, const void *bytes, size_t n)
+static int
+send_headed(
+    int fd, const void *header, size_t head, const void *bytes, size_t n)
 {
 	struct iovec v[2] = { { (void *)(uintptr_t)header, head },
 		{ (void *)(uintptr_t)bytes, n } };
 	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2 };
+
+	return dgram_send_message(fd, &m);
+}
+
+int
+dgram_send(int fd, const void *header, size_t head, const void *bytes, size_t n)
+{
 	ssize_t sent;
 
 	if (head > 0)
-		return dgram_send_message(fd, &m);
+		return send_headed(fd, header, head, bytes, n);
 	do
 		sent = send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (sent < 0 && errno == EINTR);
@@ -154,8 +162,8 @@ dgram_send_segments(
 
 /* ---- to one address ---- */
 
-int
-dgram_send_to(int fd, const void *bytes, size_t n, const struct addr *to,
+static int
+send_named(int fd, const void *bytes, size_t n, const struct addr *to,
     const struct dgram_local *from)
 {
 	struct iovec v = { (void *)(uintptr_t)bytes, n };
@@ -164,11 +172,19 @@ dgram_send_to(int fd, const void *bytes, size_t n, const struct addr *to,
 		.msg_iov = &v,
 		.msg_iovlen = 1 };
 	union dgram_control c;
-	ssize_t sent;
 
 	add_local(&m, &c, from);
-	if (m.msg_control != NULL)
-		return dgram_send_message(fd, &m);
+	return dgram_send_message(fd, &m);
+}
+
+int
+dgram_send_to(int fd, const void *bytes, size_t n, const struct addr *to,
+    const struct dgram_local *from)
+{
+	ssize_t sent;
+
+	if (from->family != 0)
+		return send_named(fd, bytes, n, to, from);
 	do
 		sent = sendto(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT,
 		    &to->u.sa, to->len);
@@ -338,19 +354,14 @@ send_from(struct outgoing *o, unsigned k)
 	return sent < 0 && errno == EMSGSIZE ? 1 : sent;
 }
 
-int
-dgram_send_batch(int fd, struct dgram_batch *b, const struct addr *to,
+static int
+send_several(int fd, struct dgram_batch *b, const struct addr *to,
     const struct dgram_local *from)
 {
 	struct outgoing o;
 	unsigned k = 0, i, sent = 0;
 	int n;
 
-	if (b->count == 1 && b->at[0].segment == 0) {
-		n = dgram_send_to(fd, b->at[0].bytes, b->at[0].n, to, from);
-		b->at[0].unsent = n < 0;
-		return n < 0 ? -1 : 1;
-	}
 	o.fd = fd;
 	o.batch = b;
 	memcpy(&o.to, &to->u, to->len);
@@ -366,4 +377,16 @@ dgram_send_batch(int fd, struct dgram_batch *b, const struct addr *to,
 	for (i = 0; i < b->count; i++)
 		sent += !b->at[i].unsent;
 	return sent > 0 ? (int)sent : -1;
+}
+
+int
+dgram_send_batch(int fd, struct dgram_batch *b, const struct addr *to,
+    const struct dgram_local *from)
+{
+	struct dgram *d = &b->at[0];
+
+	if (b->count != 1 || d->segment > 0)
+		return send_several(fd, b, to, from);
+	d->unsent = dgram_send_to(fd, d->bytes, d->n, to, from) < 0;
+	return d->unsent ? -1 : 1;
 }

@@ -169,6 +169,7 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->loop = loop;
 	l->at = *at;
 	l->datagram = o->datagram;
+	l->alone = false;
 	l->replies = (struct dgram_replies){ .count = 0 };
 	l->backlog = o->backlog < QUEUE_MAX ? (unsigned)o->backlog : QUEUE_MAX;
 	l->burst = 1;

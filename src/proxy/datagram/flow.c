@@ -452,13 +452,14 @@ flows_on_batch(struct listener *l, struct dgram_batch *b)
 /* The memory of the batch is shared, and nothing is received into it before all
  * of it was passed on. Returns whether that was all. */
 static bool
-take_from(struct flows *fs, struct listener *l, int fd)
+take_from(struct flows *fs, struct listener *l, int fd, int most)
 {
 	struct frontend_core *f = fs->frontend;
 	int round, n = DGRAM_BATCH;
 
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dump_receive(f->options.dump, fd, fs->batch);
+		n = dump_receive(f->options.dump, fd, fs->batch, most);
+		l->alone = round == 0 && n == 1;
 		if (n > 0 && !listener_take(l, fs->batch))
 			return false;
 	}
@@ -474,14 +475,14 @@ flows_on_datagrams(struct listener *l)
 	int fd;
 
 	fs->newcomers = 0;
-	all = take_from(fs, l, l->fd);
+	all = take_from(fs, l, l->fd, listener_most(l));
 	if (l->fd < 0)
 		return;
 	flow_turn_over(fs, l, all);
 	/* what is older than what it may have received has been read */
 	fd = all ? dgram_reply_next(&l->replies, l->fd) : -1;
 	if (fd >= 0)
-		(void)take_from(fs, l, fd);
+		(void)take_from(fs, l, fd, DGRAM_BATCH);
 }
 
 /* ---- from the server ---- */

@@ -306,12 +306,13 @@ dns_on_batch(struct listener *l, struct dgram_batch *b)
 
 /* Returns whether it may go on. */
 static bool
-dns_take_from(struct dns *d, struct listener *l, int fd)
+dns_take_from(struct dns *d, struct listener *l, int fd, int most)
 {
 	int round, n = DGRAM_BATCH;
 
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dump_receive(d->frontend->options.dump, fd, d->batch);
+		n = dump_receive(d->frontend->options.dump, fd, d->batch, most);
+		l->alone = round == 0 && n == 1;
 		if (n > 0 && !listener_take(l, d->batch))
 			return false;
 	}
@@ -324,11 +325,11 @@ dns_on_datagrams(struct listener *l)
 	struct frontend_core *f = l->arg;
 	int fd;
 
-	if (!dns_take_from(f->dns, l, l->fd))
+	if (!dns_take_from(f->dns, l, l->fd, listener_most(l)))
 		return;
 	fd = dgram_reply_next(&l->replies, l->fd);
 	if (fd >= 0)
-		(void)dns_take_from(f->dns, l, fd);
+		(void)dns_take_from(f->dns, l, fd, DGRAM_BATCH);
 }
 
 /* ---- from servers ---- */

@@ -492,6 +492,7 @@ drain_datagrams(struct frontend *f, struct listener *l)
 	if (!f->core.options.dns.on)
 		return; /* known flows go on */
 	listener_drain(l);
+	l->alone = false; /* there may be more, and no other turn */
 	if (f->core.started && !l->replaced)
 		dns_on_datagrams(l);
 	listener_pause(l);

@@ -16,11 +16,11 @@ void dump_bytes(
  * and length. */
 void dump_datagrams(unsigned kind, int fd, const struct dgram_batch *b);
 
-/* dgram_receive(); what came is logged, but for DUMP_NONE. */
+/* dgram_receive_most(); what came is logged, but for DUMP_NONE. */
 static inline int
-dump_receive(unsigned kind, int fd, struct dgram_batch *b)
+dump_receive(unsigned kind, int fd, struct dgram_batch *b, int most)
 {
-	int n = dgram_receive(fd, b);
+	int n = dgram_receive_most(fd, b, most);
 
 	if (kind != DUMP_NONE)
 		dump_datagrams(kind, fd, b);
@@ -32,7 +32,7 @@ static inline int
 dump_receive_answers(
     unsigned kind, int fd, struct dgram_batch *b, uint8_t *alone)
 {
-	return kind != DUMP_NONE ? dump_receive(kind, fd, b)
+	return kind != DUMP_NONE ? dump_receive(kind, fd, b, DGRAM_BATCH)
 				 : dgram_receive_answers(fd, b, alone);
 }
 

@@ -341,6 +341,31 @@ START_TEST(told_where_it_came)
 }
 END_TEST
 
+/* One is received without the others, which keep their order. */
+START_TEST(one_of_several)
+{
+	static const struct dgram_local nowhere;
+
+	up();
+	put(0, 3, 0);
+	put(1, 4, 0);
+	put(2, 5, 0);
+	ck_assert_int_eq(dgram_send_batch(from, out, &here, &nowhere), 3);
+	arrives();
+	ck_assert_int_eq(dgram_receive_most(to, in, 1), 1);
+	ck_assert_uint_eq(in->count, 1);
+	ck_assert_int_eq((int)in->at[0].n, 3);
+	ck_assert_int_eq(in->at[0].bytes[0], 'a');
+	ck_assert_mem_eq(
+	    &in->at[0].from.u.in.sin_port, &sender_at.u.in.sin_port, 2);
+	ck_assert_int_eq(dgram_receive(to, in), 2);
+	ck_assert_int_eq(in->at[0].bytes[0], 'b');
+	ck_assert_int_eq(in->at[1].bytes[0], 'c');
+	ck_assert_int_lt(dgram_receive_most(to, in, 1), 0);
+	down();
+}
+END_TEST
+
 #ifdef __linux__
 static struct addr
 any_listener(void)
@@ -596,6 +621,7 @@ SUITE(test_dgram)
 	SUITE_ADD(s, pieces_on_unix_sockets, 10);
 	SUITE_ADD(s, coalesced, 10);
 	SUITE_ADD(s, told_where_it_came, 10);
+	SUITE_ADD(s, one_of_several, 10);
 #ifdef __linux__
 	SUITE_ADD(s, bound_replies, 10);
 	SUITE_ADD(s, replies_as_the_listener, 10);
