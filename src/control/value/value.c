@@ -146,18 +146,6 @@ value_emit(struct fields *f, const char *key, const struct command *row,
 	buffer_fini(&words);
 }
 
-int
-value_copy(const struct command *row, void *to, const void *from)
-{
-	const struct value_kind *k = kind_of(row);
-	void *value = value_in(row, to);
-
-	if (k->each_text != NULL)
-		k->each_text(row, value, text_free);
-	memcpy(value, value_at(row, from), k->size);
-	return k->each_text != NULL ? k->each_text(row, value, text_own) : 0;
-}
-
 bool
 value_equal(const struct command *row, const void *a, const void *b)
 {

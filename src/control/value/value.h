@@ -31,8 +31,6 @@ void value_answer(
 /* Reports it as JSON. */
 void value_emit(struct fields *f, const char *key, const struct command *row,
     const void *base);
-/* Makes the value in `to` the same. Returns 0, or -1 with errno ENOMEM. */
-int value_copy(const struct command *row, void *to, const void *from);
 bool value_equal(const struct command *row, const void *a, const void *b);
 /* Calls `visit` for each string it owns. Returns 0 if all calls did. */
 int value_each_text(
