@@ -18,7 +18,7 @@
 #include "support/wait.h"
 #include "support/web_fixture.h"
 
-enum { PATIENCE_MS = 5000 };
+enum { PATIENCE_MS = 5000, FOLLOWS_MS = 4000 };
 
 /* ---- the browser ---- */
 
@@ -108,6 +108,7 @@ START_TEST(follows)
 	    (const char *[]){ text("server0=%s", servers[0].text),
 		text("server1=%s", servers[1].text),
 		text("front=%s", web_fixture.front.text),
+		text("soon=%lld", wait_scaled(FOLLOWS_MS)),
 		text("pen=%s", pen != NULL ? pen : "./pen"), NULL });
 	pen_down(&web_fixture.pen);
 }
