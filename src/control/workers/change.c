@@ -116,14 +116,14 @@ static int
 write_rest(
     const struct apply_all *a, struct change_head *head, struct buffer *out)
 {
-	const struct apply *one;
+	unsigned i;
 	int rc = 0;
 
-	for (one = a->one; one < a->one + a->count && rc == 0; one++)
-		rc = write_states(one, out);
+	for (i = 0; i < a->count && rc == 0; i++)
+		rc = write_states(&a->one[i], out);
 	head->states = buffer_length(out);
-	for (one = a->one; one < a->one + a->count && rc == 0; one++)
-		rc = write_keys(one, out);
+	for (i = 0; i < a->count && rc == 0; i++)
+		rc = write_keys(&a->one[i], out);
 	head->keys = (unsigned)((buffer_length(out) - head->states) /
 	    sizeof(struct shared_keys));
 	return rc;
