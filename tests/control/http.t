@@ -72,7 +72,7 @@ pen -r {FRONT} {S0}
 > http_request_id
 > http_request_id on; http_request_id
 < X-Request-ID
-> http_request_id X-Trace json
+> http_request_id X-Trace X-Other
 ~ error: http_request_id: 
 > http_request_id X-Trace
 > http_request_id json
