@@ -221,8 +221,11 @@ START_TEST(without_a_server)
 
 	up("http_request_id on; http_status; retry 0");
 	pen_answers(&ctl, "server 0 maint", "");
+	/* it has sent its request when it is accepted */
+	pen_freeze(&pen);
 	fd = endpoint_connect(&front);
 	endpoint_send(fd, GET "\r\n", strlen(GET "\r\n"));
+	pen_thaw(&pen);
 	endpoint_expect_page(fd, "503");
 	close(fd);
 	WAIT_FOR(count_in(contents(requests), "\n") == 1, SOON);
