@@ -73,11 +73,8 @@ apply_log_open_log(
 static int
 prepare_requests(struct apply_all *a, struct error *e)
 {
-	const char *before = a->now->process->log,
-		   *now = a->draft->process->log;
-
-	a->log_changed = a->first || !text_equal(before, now);
-	if (!a->log_changed || apply_log_open_log(a->pen, now, &a->log, e) == 0)
+	if ((a->changed & CHANGED_LOG) == 0 ||
+	    apply_log_open_log(a->pen, a->draft->process->log, &a->log, e) == 0)
 		return 0;
 	origin_add(a->draft, "log", e);
 	return -1;
@@ -172,17 +169,10 @@ apply_log_check_service(struct apply *a, struct error *e)
 static int
 prepare_formats(struct apply *a, struct error *e)
 {
-	const struct config *now = &a->now->config,
-			    *wanted = &a->wanted->config;
-
-	a->format_changed = a->first ||
-	    !text_equal(now->log_format, wanted->log_format);
-	a->request_format_changed = a->first ||
-	    !text_equal(now->request_log.format, wanted->request_log.format);
-	if (a->format_changed &&
+	if (a->changed & CHANGED_LOG_FORMAT &&
 	    make_format(a->wanted, RECORD_SESSION, &a->format, e) < 0)
 		return -1;
-	return a->request_format_changed
+	return a->changed & CHANGED_REQUEST_FORMAT
 	    ? make_format(a->wanted, RECORD_REQUEST, &a->request_format, e)
 	    : 0;
 }
@@ -272,17 +262,15 @@ apply_log_requests(const struct pen *p, const struct plan *plan,
 }
 
 /* Which of them have a line is the process's setting. */
+#define HTTPLOG_ON (CHANGED_REQUEST_LOG | CHANGED_LOG_SAMPLE)
+
 static int
 prepare_httplog(struct apply *a, struct error *e)
 {
 	uint64_t sample = a->draft->process->log_sample;
 	struct sessionlog_options o;
 
-	a->httplog_changed = a->first ||
-	    a->pen->plan->process->log_sample != sample ||
-	    !text_equal(apply_log_requests_to(a->now),
-		apply_log_requests_to(a->wanted));
-	if (!a->httplog_changed)
+	if ((a->changed & HTTPLOG_ON) == 0)
 		return 0;
 	if (apply_log_requests(a->pen, a->wanted, &o, e) < 0)
 		return -1;
@@ -323,11 +311,12 @@ apply_log_commit(struct apply_all *a)
 {
 	struct sessionlog *sessions = a->pen->sessionlog;
 	struct sink *requests = a->pen->log;
+	bool changed = (a->changed & CHANGED_LOG) != 0;
 	struct service *svc;
 
-	if (!a->log_changed && !a->sessions_changed)
+	if (!changed && !a->sessions_changed)
 		return;
-	if (a->log_changed)
+	if (changed)
 		a->pen->log = a->log;
 	if (a->sessions_changed)
 		a->pen->sessionlog = a->sessions;
@@ -337,7 +326,7 @@ apply_log_commit(struct apply_all *a)
 	set_logs(a->pen->service);
 	if (a->first)
 		frontend_count_log(a->pen->service->frontend);
-	if (a->log_changed)
+	if (changed)
 		sink_close(requests);
 	if (a->sessions_changed)
 		sessionlog_free(sessions);
@@ -366,11 +355,11 @@ apply_log_commit_service(struct apply *a)
 {
 	struct frontend *f = a->service->frontend;
 
-	if (a->format_changed)
+	if (a->changed & CHANGED_LOG_FORMAT)
 		frontend_set_log_format(f, a->format);
-	if (a->request_format_changed)
+	if (a->changed & CHANGED_REQUEST_FORMAT)
 		frontend_set_request_format(f, a->request_format);
-	if (a->httplog_changed)
+	if (a->changed & HTTPLOG_ON)
 		frontend_set_httplog(f, a->httplog);
 	if (!a->first)
 		return;

@@ -5,6 +5,9 @@
 #include "control/life/context.h"
 #include "proxy/wire/route.h"
 
+/* Routes themselves, and the servers that their words mean. */
+#define ROUTES_ON (CHANGED_ROUTES | CHANGED_HOSTS | CHANGED_NAMES)
+
 /* The routes of a draft, whose servers are those of the draft; *made is NULL
  * when there are none. Returns 0, or -1 with errno ENOMEM. */
 int routes_make(

@@ -23,9 +23,14 @@ void warnings_log_lines(
 /* Logs those that the plan before (NULL: none), with that of the process then,
  * did not have. `first` is that of
  * the first service, perhaps `p`: lines of others have the name of theirs, and
- * what the first one has, too, is left out. */
+ * what the first one has, too, is left out. Those
+ * that depend on nothing in `changed` are left out. */
 void warnings_log(const struct process_plan *process_before,
-    const struct plan *before, const struct plan *p, const struct plan *first);
+    const struct plan *before, const struct plan *p, const struct plan *first,
+    uint64_t changed);
+
+/* All but what nothing except its server depends on. */
+#define WARNINGS_ON (CHANGED_ALL & ~(CHANGED_SERVER | CHANGED_DRAFT))
 
 /* The same as a participant; see apply.h. */
 void warnings_commit(struct apply *a);
