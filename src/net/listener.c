@@ -261,6 +261,18 @@ listener_take(struct listener *l, struct dgram_batch *b)
 	return l->fd >= 0 && !l->paused;
 }
 
+int
+listener_reply_fd(struct listener *l, const struct dgram_local **from)
+{
+	static const struct dgram_local bound = { .family = 0 };
+	int fd = dgram_reply_from(&l->replies, *from);
+
+	if (fd < 0)
+		return l->fd;
+	*from = &bound;
+	return fd;
+}
+
 void
 listener_set_mode(struct listener *l)
 {

@@ -105,6 +105,10 @@ void listener_accept_waiting(struct listener *l);
  * may be gone. */
 bool listener_take(struct listener *l, struct dgram_batch *b);
 
+/* The socket by which an answer leaves from *from, an address that datagrams
+ * came to; *from is then what is to be named there. */
+int listener_reply_fd(struct listener *l, const struct dgram_local **from);
+
 /* Stops accepting; connections wait in the backlog. */
 void listener_pause(struct listener *l);
 /* Returns 0, or -1 with errno: then it tries again by itself until it is paused

@@ -366,12 +366,11 @@ bool pool_refused(
     struct pool *p, struct server *s, const char *reason, uint64_t now);
 /* `s` answers its clients with errors (`reason`): it is blacklisted, or suspect
  * if it is checked, for its blacklist time, whatever checks and connections
- * find. Returns false, and does nothing, for one that is out of rotation, or
- * that failures do not blacklist. */
-bool pool_observed(
-    struct pool *p, struct server *s, const char *reason, uint64_t now);
+ * find. Not one that is out of rotation, or that failures do not
+ * blacklist. */
+void pool_observed(struct server *s, const char *reason, uint64_t now);
 /* That ends early. */
-void pool_observed_enough(struct pool *p, struct server *s, const char *reason);
+void pool_observed_enough(struct server *s, const char *reason);
 /* The operator blacklists `s` for its own blacklist time, which no answer ends
  * and in which it is not tried even as the last one, or ends its blacklisting
  * if that time is 0. No failure is counted. */

@@ -221,27 +221,23 @@ pool_refused(struct pool *p, struct server *s, const char *reason, uint64_t now)
 	return true;
 }
 
-bool
-pool_observed(
-    struct pool *p, struct server *s, const char *reason, uint64_t now)
+void
+pool_observed(struct server *s, const char *reason, uint64_t now)
 {
 	uint64_t ms = pool_blacklist_ms(s);
 
-	(void)p;
 	if (ms == 0 || server_state(s) != SERVER_UP)
-		return false;
+		return;
 	s->health.good = 0;
 	history_blame(s, reason);
 	pool_set_blacklisted(s, now + ms, false);
 	s->observed = true;
 	pool_tell(s, reason);
-	return true;
 }
 
 void
-pool_observed_enough(struct pool *p, struct server *s, const char *reason)
+pool_observed_enough(struct server *s, const char *reason)
 {
-	(void)p;
 	if (!s->observed)
 		return;
 	pool_end_blacklisting(s);

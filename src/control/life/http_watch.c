@@ -168,15 +168,15 @@ observe(const struct service *svc, uint64_t most)
 }
 
 static void
-take_out(const struct service *svc, struct server *s, uint32_t errors,
-    uint64_t period_ms, uint64_t now)
+take_out(
+    struct server *s, uint32_t errors, uint64_t period_ms, uint64_t now)
 {
 	char reason[SERVER_REASON_MAX];
 
 	snprintf(reason, sizeof(reason),
 	    "%" PRIu32 " errors (5xx) in %" PRIu64 " s", errors,
 	    (period_ms + 999) / 1000);
-	(void)pool_observed(svc->pool, s, reason, now);
+	pool_observed(s, reason, now);
 }
 
 /* Where more than half fail, all serve. */
@@ -197,9 +197,9 @@ judge(const struct service *svc, uint64_t now)
 		errors = period_errors(&all->list[i], s);
 		if (o.failing * 2 > o.up)
 			pool_observed_enough(
-			    svc->pool, s, "others answer errors (5xx), too");
+			    s, "others answer errors (5xx), too");
 		else if (!s->observed && errors >= most->count)
-			take_out(svc, s, errors, now - all->observed_ms, now);
+			take_out(s, errors, now - all->observed_ms, now);
 	}
 }
 
@@ -302,7 +302,7 @@ end_observation(const struct service *svc)
 
 	for (i = 0; i < pool_slots(svc->pool); i++)
 		pool_observed_enough(
-		    svc->pool, pool_slot(svc->pool, i), "no longer observed");
+		    pool_slot(svc->pool, i), "no longer observed");
 }
 
 /* Without memory there are no samples. */

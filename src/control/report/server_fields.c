@@ -273,8 +273,7 @@ lines_check_time(const struct server_view *v)
 static const struct server_field rows[] = {
 	{ "server", SHOWN_ALWAYS, SERVER(number), .lines = lines_info,
 	    FAMILY(1, GAUGE, "pen_server_info",
-		"Name and address of a "
-		"server.") },
+		"Name and address of a server.") },
 	{ "name", SHOWN_TABLE, .report = report_name },
 	{ "state", SHOWN_TABLE, .report = report_state, .lines = lines_state,
 	    FAMILY(3, GAUGE, "pen_server_state",

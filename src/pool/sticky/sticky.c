@@ -222,34 +222,25 @@ sticky_is_of(const struct sticky *s, const struct sticky_client *c,
 		((differ[0] & s->mask6[0]) | (differ[1] & s->mask6[1])) == 0);
 }
 
-/* Whether the hint is still the entry of that very client. Inlined: datagrams
- * and bytes are counted by it, each time. */
-static inline bool
-sticky_is_hinted(const struct sticky *s, const struct peer *who, uint32_t i)
+static uint32_t
+sticky_search(const struct sticky *s, const struct peer *who)
 {
-	const struct sticky_client *c;
+	uint32_t i = *sticky_bucket(s, who->ip, who->family);
 
-	if (i - 1 >= s->count) /* 0: none */
-		return false;
-	c = sticky_entry(s, i);
-	return c->family == who->family && c->scope == (uint16_t)who->scope &&
-	    memcmp(c->ip, who->ip, sizeof(c->ip)) == 0;
+	while (i != 0 && !sticky_is_of(s, sticky_entry(s, i), who))
+		i = sticky_entry(s, i)->chain;
+	return i;
 }
 
 /* Returns the client's entry, or 0, and updates the hint. */
-static uint32_t
+static inline uint32_t
 sticky_lookup(const struct sticky *s, const struct peer *who, sticky_hint *hint)
 {
-	uint32_t i = *hint;
-
-	if (i == 0 || i > s->count ||
-	    !sticky_is_of(s, sticky_entry(s, i), who)) {
-		i = *sticky_bucket(s, who->ip, who->family);
-		while (i != 0 && !sticky_is_of(s, sticky_entry(s, i), who))
-			i = sticky_entry(s, i)->chain;
-	}
-	*hint = i;
-	return i;
+	/* 0: none */
+	if (*hint - 1 >= s->count ||
+	    !sticky_is_of(s, sticky_entry(s, *hint), who))
+		*hint = sticky_search(s, who);
+	return *hint;
 }
 
 static void
@@ -536,11 +527,9 @@ void
 sticky_count_bytes(struct sticky *s, const struct peer *who, sticky_hint *hint,
     uint64_t sent, uint64_t received)
 {
-	uint32_t i = *hint;
+	uint32_t i = sticky_lookup(s, who, hint);
 	struct sticky_client *c;
 
-	if (!sticky_is_hinted(s, who, i))
-		i = sticky_lookup(s, who, hint);
 	if (i == 0)
 		return;
 	c = sticky_entry(s, i);

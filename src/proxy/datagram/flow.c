@@ -539,14 +539,10 @@ is_complete(const struct flow *w)
 static void
 send_back(const struct flow *w, struct dgram_batch *b)
 {
-	static const struct dgram_local bound = { .family = 0 };
-	int fd = dgram_reply_from(&w->listener->replies, &w->local);
+	const struct dgram_local *from = &w->local;
+	int fd = listener_reply_fd(w->listener, &from);
 
-	if (fd >= 0)
-		(void)dgram_send_batch(fd, b, w->client, &bound);
-	else
-		(void)dgram_send_batch(
-		    w->listener->fd, b, w->client, &w->local);
+	(void)dgram_send_batch(fd, b, w->client, from);
 }
 
 /* Passes a batch back. Returns whether the flow goes on. */

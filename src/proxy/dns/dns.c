@@ -51,13 +51,11 @@ end(struct dns_query *q)
 static void
 send_back(struct dns_query *q, char *bytes, size_t n)
 {
-	static const struct dgram_local bound = { .family = 0 };
+	const struct dgram_local *from = &q->local;
 	struct frontend_stats *st = stats(q->dns);
-	int fd = dgram_reply_from(&q->listener->replies, &q->local);
+	int fd = listener_reply_fd(q->listener, &from);
 
-	if ((fd >= 0 ? dgram_send_to(fd, bytes, n, q->client, &bound)
-		     : dgram_send_to(q->listener->fd, bytes, n, q->client,
-			   &q->local)) < 0) {
+	if (dgram_send_to(fd, bytes, n, q->client, from) < 0) {
 		st->datagrams.unsent++;
 		return;
 	}

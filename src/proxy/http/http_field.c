@@ -210,6 +210,24 @@ http_list_next(struct http_text *list, struct http_text *element)
 	return false;
 }
 
+struct http_text
+http_section_next(struct http_text *section)
+{
+	struct http_text line = *section;
+	const char *feed = memchr(line.at, '\n', line.length);
+	size_t taken = line.length;
+
+	if (feed != NULL) {
+		line.length = (size_t)(feed - line.at);
+		taken = line.length + 1;
+		if (line.length > 0 && feed[-1] == '\r')
+			line.length--;
+	}
+	section->at += taken;
+	section->length -= taken;
+	return line;
+}
+
 bool
 http_field_split(
     struct http_text line, struct http_text *name, struct http_text *value)

@@ -46,6 +46,10 @@ int http_length_parse(struct http_text t, uint64_t *length);
  * around it; empty ones are left out (RFC 9110, 5.6.1). False at the end. */
 bool http_list_next(struct http_text *list, struct http_text *element);
 
+/* Takes the next line off a section, without its end; what has none is a line,
+ * too. */
+struct http_text http_section_next(struct http_text *section);
+
 /* "NAME: value" without its CRLF, as name and value without the blanks around
  * it. False unless that is what it is, with nothing before the colon but the
  * name (RFC 9112, 5.1). */

@@ -49,24 +49,11 @@ http_identity_is_line(const struct http_identity *id, struct http_text line)
 	    http_text_is_like((struct http_text){ line.at, n }, id->all->like);
 }
 
-/* The next line, without its CRLF. */
-static struct http_text
-identity_next_line(struct http_text *section)
-{
-	const char *feed = memchr(section->at, '\n', section->length);
-	size_t n = (size_t)(feed - section->at);
-	struct http_text line = { section->at, n > 0 ? n - 1 : 0 };
-
-	section->at += n + 1;
-	section->length -= n + 1;
-	return line;
-}
-
 bool
 http_identity_is_in(const struct http_identity *id, struct http_text section)
 {
 	while (section.length > 0)
-		if (http_identity_is_line(id, identity_next_line(&section)))
+		if (http_identity_is_line(id, http_section_next(&section)))
 			return true;
 	return false;
 }
@@ -116,7 +103,7 @@ http_identity_find(struct http_identity *id, struct http_text section)
 	if (id->all->length == 0)
 		return;
 	while (section.length > 0) {
-		line = identity_next_line(&section);
+		line = http_section_next(&section);
 		if (!http_identity_is_line(id, line))
 			continue;
 		found++;

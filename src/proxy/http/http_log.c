@@ -70,35 +70,16 @@ http_log_take_field(
 	}
 }
 
-/* The next line, without its end; what has none is a line, too. */
-static struct http_text
-http_log_next_line(struct http_text *section)
-{
-	struct http_text line = *section;
-	const char *feed = memchr(line.at, '\n', line.length);
-	size_t taken = line.length;
-
-	if (feed != NULL) {
-		line.length = (size_t)(feed - line.at);
-		taken = line.length + 1;
-		if (line.length > 0 && feed[-1] == '\r')
-			line.length--;
-	}
-	section->at += taken;
-	section->length -= taken;
-	return line;
-}
-
 static void
 read_section(struct http_text section, struct http_text texts[HTTP_LOG_TEXTS])
 {
 	struct http_text line = { section.at, 0 };
 
 	while (line.length == 0 && section.length > 0)
-		line = http_log_next_line(&section);
+		line = http_section_next(&section);
 	texts[HTTP_LOG_LINE] = line;
 	while (section.length > 0) {
-		line = http_log_next_line(&section);
+		line = http_section_next(&section);
 		if (line.length == 0)
 			return;
 		http_log_take_field(line, texts);
