@@ -420,13 +420,21 @@ endpoint_expect_echo(int fd, const char *what)
 }
 
 const char *
-endpoint_hear(const struct endpoint *s)
+endpoint_hear_after(const struct endpoint *s, const char *what)
 {
 	int fd = endpoint_connect(s);
-	const char *answer = endpoint_recv_all(fd);
+	const char *answer;
 
+	endpoint_send(fd, what, strlen(what));
+	answer = endpoint_recv_all(fd);
 	close(fd);
 	return answer;
+}
+
+const char *
+endpoint_hear(const struct endpoint *s)
+{
+	return endpoint_hear_after(s, "");
 }
 
 const char *

@@ -71,6 +71,8 @@ void endpoint_expect_page(int fd, const char *status);
 void endpoint_expect_echo(int fd, const char *what);
 /* Connects, and returns all that comes until the end. */
 const char *endpoint_hear(const struct endpoint *s);
+/* The same, after it has sent `what`. */
+const char *endpoint_hear_after(const struct endpoint *s, const char *what);
 /* Connects, sends `what`, ends, returns all that came back. */
 const char *endpoint_ask(const struct endpoint *s, const char *what);
 /* Closes with a reset. */

@@ -123,13 +123,7 @@ down(void)
 static const char *
 ask(const char *request)
 {
-	int fd = endpoint_connect(&front);
-	const char *said;
-
-	endpoint_send(fd, request, strlen(request));
-	said = endpoint_recv_all(fd);
-	close(fd);
-	return said;
+	return endpoint_hear_after(&front, request);
 }
 
 /* On a connection that stays. */

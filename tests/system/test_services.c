@@ -1403,13 +1403,7 @@ END_TEST
 static const char *
 answers_to(const char *lines)
 {
-	int fd = endpoint_connect(&ctl);
-	const char *said;
-
-	endpoint_send(fd, lines, strlen(lines));
-	said = endpoint_recv_all(fd);
-	close(fd);
-	return said;
+	return endpoint_hear_after(&ctl, lines);
 }
 
 /* In a prompt it is for what follows, until another one is named. */

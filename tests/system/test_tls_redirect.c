@@ -60,13 +60,7 @@ down(void)
 static const char *
 answer_to(const char *request)
 {
-	int fd = endpoint_connect(&c.front);
-	const char *said;
-
-	endpoint_send(fd, request, strlen(request));
-	said = endpoint_recv_all(fd);
-	close(fd);
-	return said;
+	return endpoint_hear_after(&c.front, request);
 }
 
 static void
