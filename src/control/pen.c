@@ -38,7 +38,6 @@
 #include "net/sink.h"
 #include "net/sock.h"
 #include "proxy/check/check.h"
-#include "proxy/log/sessionlog.h"
 #include "tls/tls.h"
 
 /* Programs that run at a time: on_state never waits for those of checks. */
@@ -203,6 +202,7 @@ pen_new(void)
 	shared_limit_init(&p->shared_limit);
 	socket_set_init(&p->sockets);
 	buffer_init(&p->included);
+	list_init(&p->log_targets);
 	p->plan = plan_new();
 	p->given = plan_new();
 	p->team.size = 1;
@@ -225,7 +225,6 @@ static void
 stop_counting(struct pen *p)
 {
 	sink_count_lost(p->log, NULL);
-	sink_count_lost(sessionlog_sink(p->sessionlog), NULL);
 }
 
 void
@@ -253,7 +252,6 @@ pen_free(struct pen *p)
 		service_close(svc);
 	geoip_free(p->geoip);
 	sink_close(p->log);
-	sessionlog_free(p->sessionlog);
 	on_state_free(p->on_state);
 	programs_free(p->programs);
 	starter_free(p->starter);

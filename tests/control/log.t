@@ -26,7 +26,7 @@ has page.html </html>
 > session_log; log_format; log_sample
 < auto
 < logfmt
-< 1
+< auto
 > session_log {DIR}sessions; log_format common; log_sample 5
 < 5
 > log_format {ms

@@ -837,7 +837,6 @@ static const struct {
 	    "debug: applies to the whole process, not to one service" },
 	{ "log /tmp/x",
 	    "log: applies to the whole process, not to one service" },
-	{ "no session_log", "no session_log: applies to the whole process" },
 	{ "control /tmp/x", "control: applies to the whole process" },
 	{ "acl 1 permit 10.0.0.1", "acl: applies to the whole process" },
 	{ "conn_max_all 5", "conn_max_all: applies to the whole process" },

@@ -259,7 +259,8 @@ applies_collect(struct apply_all *all, const struct names *n)
 	    v6_only_settle(all->pen, all->draft) < 0)
 		return -1;
 	all->follow = process_plan_concerns_services(
-	    all->now->process, all->draft->process);
+			  all->now->process, all->draft->process) ||
+	    apply_log_concerns_services(all->now, all->draft);
 	for (i = 0; (wanted = plan_service_at(all->draft, i)) != NULL; i++) {
 		const char *name = plan_service_name(wanted);
 

@@ -56,7 +56,8 @@ struct apply {
 	struct changes servers;
 	struct tls_config_change tls;
 	struct check_changes *checks;
-	bool format_changed;
+	bool sessions_changed, format_changed;
+	struct sessionlog *sessions;
 	struct log_format *format;
 	struct sessionlog *httplog; /* of requests of HTTP */
 	bool httplog_changed, request_format_changed;
@@ -82,8 +83,7 @@ struct apply_all {
 
 	/* What participants have prepared. */
 	struct sink *log;
-	struct sessionlog *sessions;
-	bool log_changed, sessions_changed;
+	bool log_changed;
 	struct geoip *geoip;
 	bool geoip_changed;
 	struct web *web;
@@ -192,8 +192,8 @@ int apply_listen_prepare(struct apply *a, struct error *e);
 void apply_listen_commit(struct apply *a);
 void apply_listen_cancel(struct apply *a);
 
-/* The logs of what clients send first and of sessions, which all services
- * share; and of each service the formats, and its log of requests of HTTP. */
+/* The log of what clients send first, which all services share; and of each
+ * service those of sessions and of requests of HTTP, and their formats. */
 int apply_log_prepare(struct apply_all *a, struct error *e);
 void apply_log_commit(struct apply_all *a);
 void apply_log_cancel(struct apply_all *a);
@@ -205,10 +205,20 @@ void apply_log_cancel_service(struct apply *a);
  * file. Returns 0, or -1 with a short message. */
 int apply_log_find(
     const struct pen *p, const char *text, struct addr *to, struct error *e);
-/* What the log of sessions is to be; `to` is NULL: nothing. Returns 0, or -1
- * with a full message. */
-int apply_log_sessions(const struct pen *p, const struct plan *plan,
-    struct sessionlog_options *o, struct error *e);
+/* Whether the first service changes in what the logs of others follow. */
+bool apply_log_concerns_services(
+    const struct plan *now, const struct plan *wanted);
+/* Where sessions of the service are logged; NULL: nowhere. `all` has the
+ * process and the first service. */
+const char *apply_log_sessions_to(
+    const struct plan *all, const struct plan *plan);
+/* Whether it is not switched off; "auto" is not, also in the background. */
+bool apply_log_sessions_are_wanted(
+    const struct plan *all, const struct plan *plan);
+/* What that log is to be; `to` is NULL: nothing. Returns 0, or -1 with a full
+ * message. */
+int apply_log_sessions(const struct pen *p, const struct plan *all,
+    const struct plan *plan, struct sessionlog_options *o, struct error *e);
 /* Where requests of HTTP are logged; NULL: nowhere. */
 const char *apply_log_requests_to(const struct plan *p);
 /* The same of a service's log of requests of HTTP. */

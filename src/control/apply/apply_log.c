@@ -11,6 +11,7 @@
 #include "control/plan/origin.h"
 #include "net/resolve/resolve.h"
 #include "net/sink.h"
+#include "proxy/log/log_target.h"
 #include "proxy/log/sessionlog.h"
 
 /* HOST:PORT, by UDP; all else is a file. */
@@ -85,14 +86,20 @@ prepare_requests(struct apply_all *a, struct error *e)
 
 /* ---- sessions ---- */
 
-/* Where lines of sessions go, NULL: nowhere. In the foreground they are
- * visible; with -d all of them are. */
-static const char *
-sessions_to(const struct process_plan *c)
+/* The plan that has what the service follows: its own, or the first one's. */
+static const struct plan *
+follow_sessions(const struct plan *all, const struct plan *p)
 {
-	const char *to = c->session_log;
+	return text_equal(p->config.session_log, "auto") ? all : p;
+}
 
-	bool automatic = to != NULL && strcmp(to, "auto") == 0;
+/* In the foreground they are visible by default; with -d all of them are. */
+const char *
+apply_log_sessions_to(const struct plan *all, const struct plan *p)
+{
+	const char *to = follow_sessions(all, p)->config.session_log;
+	const struct process_plan *c = all->process;
+	bool automatic = text_equal(to, "auto");
 
 	if (to != NULL && !automatic && strcmp(to, "off") != 0)
 		return to;
@@ -101,11 +108,30 @@ sessions_to(const struct process_plan *c)
 	return NULL;
 }
 
-static bool
-are_sessions_equal(const struct process_plan *a, const struct process_plan *b)
+bool
+apply_log_sessions_are_wanted(const struct plan *all, const struct plan *p)
 {
-	return text_equal(sessions_to(a), sessions_to(b)) &&
-	    a->log_sample == b->log_sample;
+	const char *to = follow_sessions(all, p)->config.session_log;
+
+	return text_equal(to, "auto") || apply_log_sessions_to(all, p) != NULL;
+}
+
+static uint64_t
+sample_of(const struct plan *all, const struct plan *p)
+{
+	uint64_t own = p->config.log_sample, first = all->config.log_sample;
+
+	if (own != LOG_SAMPLE_AUTO)
+		return own;
+	return first != LOG_SAMPLE_AUTO ? first : 1;
+}
+
+bool
+apply_log_concerns_services(const struct plan *now, const struct plan *wanted)
+{
+	return !text_equal(apply_log_sessions_to(now, now),
+		   apply_log_sessions_to(wanted, wanted)) ||
+	    sample_of(now, now) != sample_of(wanted, wanted);
 }
 
 /* The address after "udp:" or "syslog:", if it is one of them. */
@@ -206,7 +232,7 @@ check_log(const struct pen *p, const struct plan *plan, const char *setting,
 
 	if (o->to == NULL ||
 	    (find_remote(p, o->to, &o->remote, &why) == 0 &&
-		sessionlog_check(o, &why) == 0))
+		log_target_check(o, &why) == 0))
 		return 0;
 	return explain_log(plan, setting, o->to, &why, e);
 }
@@ -221,34 +247,36 @@ open_log(struct pen *p, const struct plan *plan, const char *setting,
 
 	if (o->to == NULL)
 		return 0;
-	*log = sessionlog_open(p->loop, o, &why);
+	*log = sessionlog_open(&p->log_targets, p->loop, o, &why);
 	return *log != NULL ? 0 : explain_log(plan, setting, o->to, &why, e);
 }
 
 int
-apply_log_sessions(const struct pen *p, const struct plan *plan,
-    struct sessionlog_options *o, struct error *e)
+apply_log_sessions(const struct pen *p, const struct plan *all,
+    const struct plan *plan, struct sessionlog_options *o, struct error *e)
 {
-	const struct process_plan *c = plan->process;
-
 	memset(o, 0, sizeof(*o));
-	o->to = sessions_to(c);
-	o->sample = c->log_sample;
-	return check_log(p, plan, "session_log", o, e);
+	o->to = apply_log_sessions_to(all, plan);
+	o->sample = sample_of(all, plan);
+	return check_log(p, follow_sessions(all, plan), "session_log", o, e);
 }
 
 static int
-prepare_sessions(struct apply_all *a, struct error *e)
+prepare_sessions(struct apply *a, struct error *e)
 {
+	const struct plan *now = a->pen->plan, *wanted = a->draft;
 	struct sessionlog_options o;
 
-	a->sessions_changed =
-	    a->first || !are_sessions_equal(a->now->process, a->draft->process);
+	a->sessions_changed = a->first ||
+	    sample_of(now, a->now) != sample_of(wanted, a->wanted) ||
+	    !text_equal(apply_log_sessions_to(now, a->now),
+		apply_log_sessions_to(wanted, a->wanted));
 	if (!a->sessions_changed)
 		return 0;
-	if (apply_log_sessions(a->pen, a->draft, &o, e) < 0)
+	if (apply_log_sessions(a->pen, wanted, a->wanted, &o, e) < 0)
 		return -1;
-	return open_log(a->pen, a->draft, "session_log", &o, &a->sessions, e);
+	return open_log(a->pen, follow_sessions(wanted, a->wanted),
+	    "session_log", &o, &a->sessions, e);
 }
 
 /* ---- requests of HTTP, of each service ---- */
@@ -271,15 +299,14 @@ apply_log_requests(const struct pen *p, const struct plan *plan,
 	return check_log(p, plan, "request_log", o, e);
 }
 
-/* Which of them have a line is the process's setting. */
 static int
 prepare_httplog(struct apply *a, struct error *e)
 {
-	uint64_t sample = a->draft->process->log_sample;
+	uint64_t sample = sample_of(a->draft, a->wanted);
 	struct sessionlog_options o;
 
 	a->httplog_changed = a->first ||
-	    a->pen->plan->process->log_sample != sample ||
+	    sample_of(a->pen->plan, a->now) != sample ||
 	    !text_equal(apply_log_requests_to(a->now),
 		apply_log_requests_to(a->wanted));
 	if (!a->httplog_changed)
@@ -291,62 +318,44 @@ prepare_httplog(struct apply *a, struct error *e)
 	    a->pen, a->wanted, "request_log", &o, &a->httplog, e);
 }
 
-/* ---- all services have the same logs ---- */
-
-static void
-set_logs(struct service *svc)
-{
-	frontend_set_requestlog(svc->frontend, svc->pen->log);
-	frontend_set_sessionlog(svc->frontend, svc->pen->sessionlog);
-}
+/* ---- a plan comes into force ---- */
 
 int
 apply_log_prepare(struct apply_all *a, struct error *e)
 {
-	if (prepare_requests(a, e) == 0 && prepare_sessions(a, e) == 0)
-		return 0;
-	apply_log_cancel(a);
-	return -1;
+	return prepare_requests(a, e);
 }
 
 void
 apply_log_cancel(struct apply_all *a)
 {
 	sink_close(a->log);
-	sessionlog_free(a->sessions);
 }
 
-/* The first service is always the last to get them: it counts what they
- * lose. */
+/* The first service is always the last to get it: it counts what is lost. */
 void
 apply_log_commit(struct apply_all *a)
 {
-	struct sessionlog *sessions = a->pen->sessionlog;
 	struct sink *requests = a->pen->log;
 	struct service *svc;
 
-	if (!a->log_changed && !a->sessions_changed)
+	if (!a->log_changed)
 		return;
-	if (a->log_changed)
-		a->pen->log = a->log;
-	if (a->sessions_changed)
-		a->pen->sessionlog = a->sessions;
+	a->pen->log = a->log;
 	SERVICE_EACH (a->pen, svc)
 		if (svc->frontend != NULL)
-			set_logs(svc);
-	set_logs(a->pen->service);
+			frontend_set_requestlog(svc->frontend, a->log);
+	frontend_set_requestlog(a->pen->service->frontend, a->log);
 	if (a->first)
 		frontend_count_log(a->pen->service->frontend);
-	if (a->log_changed)
-		sink_close(requests);
-	if (a->sessions_changed)
-		sessionlog_free(sessions);
+	sink_close(requests);
 }
 
 int
 apply_log_prepare_service(struct apply *a, struct error *e)
 {
-	if (prepare_formats(a, e) == 0 && prepare_httplog(a, e) == 0)
+	if (prepare_formats(a, e) == 0 && prepare_sessions(a, e) == 0 &&
+	    prepare_httplog(a, e) == 0)
 		return 0;
 	apply_log_cancel_service(a);
 	return -1;
@@ -355,12 +364,13 @@ apply_log_prepare_service(struct apply *a, struct error *e)
 void
 apply_log_cancel_service(struct apply *a)
 {
+	sessionlog_free(a->sessions);
 	sessionlog_free(a->httplog);
 	log_format_free(a->format);
 	log_format_free(a->request_format);
 }
 
-/* A service that is new gets the logs that are there, too. */
+/* A service that is new gets the log that is there, too. */
 void
 apply_log_commit_service(struct apply *a)
 {
@@ -370,10 +380,12 @@ apply_log_commit_service(struct apply *a)
 		frontend_set_log_format(f, a->format);
 	if (a->request_format_changed)
 		frontend_set_request_format(f, a->request_format);
+	if (a->sessions_changed)
+		frontend_set_sessionlog(f, a->sessions);
 	if (a->httplog_changed)
 		frontend_set_httplog(f, a->httplog);
 	if (!a->first)
 		return;
-	set_logs(a->service);
-	set_logs(a->pen->service);
+	frontend_set_requestlog(f, a->pen->log);
+	frontend_set_requestlog(a->pen->service->frontend, a->pen->log);
 }

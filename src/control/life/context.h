@@ -38,7 +38,6 @@ struct request;
 struct sink;
 struct resolver;
 struct starter;
-struct sessionlog;
 struct tls_memory;
 struct upgrade;
 struct web;
@@ -81,7 +80,7 @@ struct pen {
 	struct refresh *refresh; /* of names; from SERVING on */
 	uint64_t names_ttl_ms;	 /* of those that the start has looked up */
 	struct sink *log;	  /* NULL: none */
-	struct sessionlog *sessionlog; /* NULL: none */
+	struct list log_targets; /* of sessions and requests: log_target.h */
 	struct web *web; /* pages; NULL: none */
 	struct fit *fit; /* NULL: no file is wanted */
 	struct peers *peers; /* NULL: none yet */

@@ -5,34 +5,26 @@
 #include "control/life/context.h"
 #include "control/life/logs.h"
 #include "net/sink.h"
-#include "proxy/frontend/frontend.h"
-#include "proxy/log/sessionlog.h"
+#include "proxy/log/log_target.h"
 
-/* A log, as messages name it; `label`: the field of its service, or "". */
+/* A log, as messages name it. */
 struct log_sink {
 	struct sink *sink; /* NULL: there is none */
-	const char *what, *label;
+	const char *what;
 };
 
 /* Calls `each` for all of them. */
 static void
-logs_each(const struct pen *p,
-    void (*each)(const struct log_sink *l, void *arg), void *arg)
+logs_each(
+    struct pen *p, void (*each)(const struct log_sink *l, void *arg), void *arg)
 {
-	struct log_sink l = { p->log, "log", "" };
-	struct service *svc;
+	struct log_sink l = { p->log, "log" };
+	struct list *at = NULL;
 
 	each(&l, arg);
-	l = (struct log_sink){ sessionlog_sink(p->sessionlog), "session log",
-		"" };
-	each(&l, arg);
-	SERVICE_EACH (p, svc) {
-		if (svc->frontend == NULL)
-			continue;
-		l = (struct log_sink){ frontend_httplog_sink(svc->frontend),
-			"request log", svc->label };
+	while ((l.sink = log_target_next(&p->log_targets, &at, &l.what)) !=
+	    NULL)
 		each(&l, arg);
-	}
 }
 
 static void
@@ -42,12 +34,11 @@ logs_reopen_one(const struct log_sink *l, void *arg)
 	struct error e;
 
 	if (sink_reopen(l->sink, &e) < 0 && *tell)
-		log_error("%s not reopened error=\"%s\"%s", l->what, e.text,
-		    l->label);
+		log_error("%s not reopened error=\"%s\"", l->what, e.text);
 }
 
 void
-logs_reopen(const struct pen *p, bool tell)
+logs_reopen(struct pen *p, bool tell)
 {
 	logs_each(p, logs_reopen_one, &tell);
 }
@@ -60,7 +51,7 @@ logs_follow_one(const struct log_sink *l, void *arg)
 }
 
 void
-logs_follow(const struct pen *p)
+logs_follow(struct pen *p)
 {
 	logs_each(p, logs_follow_one, NULL);
 }
@@ -74,7 +65,7 @@ logs_give_one(const struct log_sink *l, void *arg)
 }
 
 void
-logs_give(const struct pen *p, uid_t user)
+logs_give(struct pen *p, uid_t user)
 {
 	logs_each(p, logs_give_one, &user);
 }

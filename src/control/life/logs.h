@@ -1,5 +1,5 @@
-/* logs.h: the logs about clients that this process writes: of requests and of
- * sessions, and each service's own of requests of HTTP. */
+/* logs.h: the logs about clients that this process writes: of what they send
+ * first, of sessions, and of requests of HTTP. */
 #ifndef PEN_CONTROL_LOGS_H
 #define PEN_CONTROL_LOGS_H
 
@@ -10,10 +10,10 @@ struct pen;
 
 /* Opens their files again; those that cannot be opened stay as they are, and
  * with `tell` the log of pen reports them. */
-void logs_reopen(const struct pen *p, bool tell);
+void logs_reopen(struct pen *p, bool tell);
 /* The same of those that were moved away since. */
-void logs_follow(const struct pen *p);
+void logs_follow(struct pen *p);
 /* Makes the user the owner of files that are pen's alone. */
-void logs_give(const struct pen *p, uid_t user);
+void logs_give(struct pen *p, uid_t user);
 
 #endif

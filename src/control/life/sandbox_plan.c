@@ -179,6 +179,7 @@ note_service(const struct notes *n, const struct plan *p, bool *names)
 		note_socket(n, &p->listen.entry[i].at);
 	for (i = 0; (s = plan_slot(p, i)) != NULL && !*names; i++)
 		*names = plan_server_has_name(s);
+	note_log(n, p->config.session_log);
 	note_log(n, p->config.request_log.to);
 }
 
@@ -263,7 +264,6 @@ note_process(const struct notes *n)
 	note_written(n, p->run.pid_file);
 	note_written(n, p->web_stats);
 	note_log(n, p->log);
-	note_log(n, p->session_log);
 	if (p->web != NULL && p->web[0] == '/')
 		note_written(n, p->web);
 	for (i = 0; i < p->control_count; i++)

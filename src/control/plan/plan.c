@@ -77,10 +77,12 @@ plan_make(const char *name)
 	if (p == NULL)
 		return NULL;
 	config_init(&p->config);
+	p->config.session_log = strdup("auto");
+	p->config.log_sample = LOG_SAMPLE_AUTO;
 	p->config.log_format = strdup("logfmt");
 	p->config.request_log.format = strdup("combined");
 	plan_servers_init(&p->servers);
-	if (p->config.log_format != NULL &&
+	if (p->config.session_log != NULL && p->config.log_format != NULL &&
 	    p->config.request_log.format != NULL &&
 	    text_set(&p->name, name) == 0)
 		return p;

@@ -67,6 +67,9 @@ struct request_log_settings {
 	char *format; /* NULL: combined */
 };
 
+/* Where the first service has it, too: 1. */
+#define LOG_SAMPLE_AUTO UINT64_MAX
+
 /* What rows of the table that are of a service point into. Strings are the
  * plan's own. */
 struct config {
@@ -87,7 +90,12 @@ struct config {
 	struct rate_limit observe; /* errors of a server; count 0: off */
 	unsigned http_errors;	  /* percent of responses; 0: not reported */
 	struct acl_ref accept_proxy; /* of proxies, which name clients */
+	/* A line for each session that is over; see proxy/log/sessionlog.h.
+	 * NULL or "off": nowhere; "auto": as the first service has it, whose
+	 * own is the program's log in the foreground, else nowhere. */
+	char *session_log;
 	char *log_format;	     /* of sessions; NULL: logfmt */
+	uint64_t log_sample;	     /* LOG_SAMPLE_AUTO: as the first has it */
 	struct request_log_settings request_log;
 	char *fit_file; /* is there while the process is fit, or a service
 			 * besides the first; NULL: none */

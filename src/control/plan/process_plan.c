@@ -71,17 +71,11 @@ process_plan_new(void)
 	p->worker_watchdog_ms = 5000;
 	p->drain_ms = 30000;
 	p->resolve_interval_ms = 60000;
-	p->log_sample = 1;
 	p->syslog_facility = LOG_DAEMON;
 	p->web_acl = (struct acl_ref)ACL_REF_NONE;
 	p->next_control = (struct control_plan)CONTROL_PLAN_NEW;
 	plan_acls_init(&p->acls);
-	p->session_log = strdup("auto");
-	if (p->session_log != NULL)
-		return p;
-	process_plan_free(p);
-	errno = ENOMEM;
-	return NULL;
+	return p;
 }
 
 struct process_plan *
@@ -159,7 +153,7 @@ process_plan_dump(const struct process_plan *p)
 }
 
 /* Lists that their settings name, what is derived for their frontends, and
- * which requests their logs have. */
+ * whether all sessions have a line. */
 bool
 process_plan_concerns_services(
     const struct process_plan *now, const struct process_plan *wanted)
@@ -167,6 +161,6 @@ process_plan_concerns_services(
 	return now != wanted &&
 	    (process_plan_dump(now) != process_plan_dump(wanted) ||
 		now->drain_ms != wanted->drain_ms ||
-		now->log_sample != wanted->log_sample ||
+		(now->debug > 0) != (wanted->debug > 0) ||
 		!plan_acls_equal(&now->acls, &wanted->acls));
 }

@@ -66,11 +66,6 @@ struct process_plan {
 	char *resolver;		      /* IP[:PORT]; NULL: the system's */
 	char *geoip;		      /* the database of countries */
 	char *log;		      /* of requests: a path or HOST:PORT */
-	/* A line for each session that is over; see proxy/log/sessionlog.h.
-	 * "auto": in the foreground, the program's log; NULL or "off":
-	 * nowhere. */
-	char *session_log;
-	uint64_t log_sample;
 	int syslog_facility; /* of syslog.h */
 	int log_lines;	     /* of pen's own log: 1: JSON */
 	char *web;	     /* where the pages are: [ADDRESS:]PORT or /PATH */

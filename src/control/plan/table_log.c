@@ -7,13 +7,13 @@
 const struct command rows_log[] = {
 	{ .name = "session_log",
 	    .kind = KIND_FILE,
-	    OF_PROCESS(session_log),
-	    .flags = ROW_NO,
+	    .offset = AT(session_log),
+	    .flags = ROW_NO | ROW_FIRST,
 	    .args = "[auto|off|log|FILE|stdout|stderr|syslog[:HOST:PORT]|"
 		    "journal|udp:HOST:PORT]",
-	    .help = "one line per finished session; the default: off in the "
+	    .help = "one line per finished session; by default off in the "
 		    "background, in the foreground pen's own log, ten a second "
-		    "at most" },
+		    "at most; or what the service default has" },
 	{ .name = "log_format",
 	    .kind = KIND_TEXT,
 	    .offset = AT(log_format),
@@ -22,10 +22,15 @@ const struct command rows_log[] = {
 	    .help = "format of that line; a template has {fields}" },
 	{ .name = "log_sample",
 	    .kind = KIND_NUMBER,
-	    OF_PROCESS(log_sample),
+	    .offset = AT(log_sample),
 	    .max = 1000000000,
+	    .flags = ROW_FIRST,
+	    .none = "auto",
+	    .nothing = LOG_SAMPLE_AUTO,
+	    .args = "[N|auto]",
 	    .help = "log one session, and one request, in N, and all that end "
-		    "with an error; 0: errors only" },
+		    "with an error; 0: errors only; by default 1, or "
+		    "what the service default has" },
 	{ .name = "log_lines",
 	    .kind = KIND_CHOICE,
 	    OF_PROCESS(log_lines),

@@ -69,7 +69,8 @@ naming_check_draft(const struct request *q, const struct command *row,
 	const struct pen *p = q->pen;
 
 	if (q->service[0] != '\0' || row->scope == SCOPE_PROCESS ||
-	    plan_first_is_there(draft) || plan_service_equal(draft, p->plan))
+	    row->flags & ROW_FIRST || plan_first_is_there(draft) ||
+	    plan_service_equal(draft, p->plan))
 		return 0;
 	return service_must_be_named(p->service, row->name, e);
 }

@@ -188,6 +188,7 @@ struct command {
 	const char *reply;
 	const char *noun; /* what is wanted, in errors: "a number" */
 	const char *none; /* what stands for no value */
+	uint64_t nothing; /* the number that this is */
 	const struct choice *choices;
 	const char *(*names)(unsigned i); /* the last is followed by NULL */
 	/* The name that a word stands for, or the word; NULL: none does. */

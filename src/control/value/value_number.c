@@ -198,7 +198,7 @@ set_number(const struct command *row, void *value, const struct words *w,
 
 	(void)no;
 	if (row->none != NULL && strcmp(word, row->none) == 0) {
-		value_store_number(row, value, 0);
+		value_store_number(row, value, row->nothing);
 		return 0;
 	}
 	if (row->kind == KIND_SECONDS)
@@ -218,7 +218,7 @@ number_words(const struct command *row, const void *value, struct buffer *out)
 {
 	uint64_t n = value_get_number(row, value);
 
-	if (n == 0 && row->none != NULL)
+	if (n == row->nothing && row->none != NULL)
 		reply_add(out, "%s", row->none);
 	else if (row->kind == KIND_INT)
 		reply_add(out, "%d", (int)n);
@@ -231,12 +231,12 @@ static void
 emit_number(struct fields *f, const char *key, const struct command *row,
     const void *value)
 {
-	int64_t n = (int64_t)value_get_number(row, value);
+	uint64_t n = value_get_number(row, value);
 
-	if (n == 0 && row->none != NULL)
+	if (n == row->nothing && row->none != NULL)
 		fields_text(f, key, row->none);
 	else
-		fields_integer(f, key, n);
+		fields_integer(f, key, (int64_t)n);
 }
 
 static const char *

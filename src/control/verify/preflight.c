@@ -304,14 +304,6 @@ try_log(const struct pen *p, struct error *e)
 }
 
 static int
-try_session_log(const struct pen *p, struct error *e)
-{
-	struct sessionlog_options o;
-
-	return apply_log_sessions(p, p->plan, &o, e);
-}
-
-static int
 try_process(const struct pen *p, struct error *e)
 {
 	const struct process_options *o = &p->plan->process->run;
@@ -351,6 +343,19 @@ try_service_source(struct service *svc, struct error *e)
 	return try_source(svc->plan, e);
 }
 
+/* That of the first service is tried there, for all that follow it. */
+static int
+try_session_log(struct service *svc, struct error *e)
+{
+	const struct plan *all = svc->pen->plan;
+	struct sessionlog_options o;
+
+	if (svc->plan != all &&
+	    text_equal(svc->plan->config.session_log, "auto"))
+		return 0;
+	return apply_log_sessions(svc->pen, all, svc->plan, &o, e);
+}
+
 static int
 try_request_log(struct service *svc, struct error *e)
 {
@@ -364,7 +369,7 @@ try_services(const struct pen *p, struct error *e)
 {
 	static int (*const tries[])(struct service *, struct error *) = {
 		try_service_tls, try_checks, try_service_source,
-		try_request_log
+		try_session_log, try_request_log
 	};
 	struct service *svc;
 	unsigned from;
@@ -391,7 +396,7 @@ preflight(const struct pen *p)
 		try_peers };
 	static int (*const tries[])(const struct pen *,
 	    struct error *) = { try_services, geoip_try, try_process, try_loop,
-		try_log, try_session_log, try_page, try_hook };
+		try_log, try_page, try_hook };
 	struct listen_list taken = { .count = 0 };
 	struct error e;
 	size_t i;

@@ -378,14 +378,14 @@ print_of_process(const struct plan *all, struct buffer *text)
 
 /* Of servers, those that what is in `changes` can have changed. */
 static void
-print_changed(const struct scope *w, const struct process_plan *process,
+print_changed(const struct scope *w, const struct plan *all,
     const struct plan *p, struct buffer *text)
 {
-	const struct plan_acls *lists = &process->acls;
+	const struct plan_acls *lists = &all->process->acls;
 	size_t i;
 	char list[ACL_WORD_MAX];
 
-	warnings_print_needs(process, p, text);
+	warnings_print_needs(all, p, text);
 	for (i = 0; i < sizeof(server_warnings) / sizeof(server_warnings[0]);
 	     i++)
 		print_each(w, p, &server_warnings[i], text);
@@ -406,12 +406,12 @@ print_changed(const struct scope *w, const struct process_plan *process,
 }
 
 void
-warnings_print(const struct process_plan *process, const struct plan *p,
-    struct buffer *text)
+warnings_print(
+    const struct plan *all, const struct plan *p, struct buffer *text)
 {
 	struct scope w = { .now = p, .changes = PLAN_HOSTS };
 
-	print_changed(&w, process, p, text);
+	print_changed(&w, all, p, text);
 }
 
 /* The length of the first line of a text that is not empty. */
@@ -466,8 +466,8 @@ warnings_log_lines(
 }
 
 void
-warnings_log(const struct process_plan *process_before,
-    const struct plan *before, const struct plan *p, const struct plan *first)
+warnings_log(const struct plan *all_before, const struct plan *before,
+    const struct plan *p, const struct plan *first)
 {
 	/* there may be thousands of servers, and a command changes one */
 	struct scope w = { .before = before,
@@ -478,11 +478,11 @@ warnings_log(const struct process_plan *process_before,
 
 	buffer_init(&old);
 	buffer_init(&now);
-	print_changed(&w, first->process, p, &now);
+	print_changed(&w, first, p, &now);
 	if (before != NULL && buffer_length(&now) > 0)
-		print_changed(&w, process_before, before, &old);
+		print_changed(&w, all_before, before, &old);
 	if (first != p && buffer_length(&now) > 0)
-		warnings_print(first->process, first, &old);
+		warnings_print(first, first, &old);
 	warnings_drop_known(&now, &old);
 	warnings_log_lines(p, &now, LINES_MAX);
 	buffer_fini(&old);
@@ -494,6 +494,5 @@ void
 warnings_commit(struct apply *a)
 {
 	if (a->wanted == a->draft || !plan_service_equal(a->now, a->wanted))
-		warnings_log(
-		    a->pen->plan->process, a->now, a->wanted, a->draft);
+		warnings_log(a->pen->plan, a->now, a->wanted, a->draft);
 }

@@ -6,12 +6,13 @@
 #include "control/apply/apply.h"
 
 /* Appends a line for each, with the option or FILE:LINE where it was set. The
- * plan is one in force; those of the process come with the first service. */
-void warnings_print(const struct process_plan *process, const struct plan *p,
-    struct buffer *text);
+ * plan is one in force, and `all` that of the process and the first service:
+ * those of the process come with the latter. */
+void warnings_print(
+    const struct plan *all, const struct plan *p, struct buffer *text);
 /* Of these, the settings that have no effect without another one. */
-void warnings_print_needs(const struct process_plan *process,
-    const struct plan *p, struct buffer *text);
+void warnings_print_needs(
+    const struct plan *all, const struct plan *p, struct buffer *text);
 /* Whether slow_start has an effect: the algorithm has shares. */
 bool warnings_has_shares(const struct plan *p);
 /* Takes out of `now` the lines that `old` has, too. */
@@ -20,12 +21,12 @@ void warnings_drop_known(struct buffer *now, const struct buffer *old);
  * with its name unless it is the first; they are consumed. */
 void warnings_log_lines(
     const struct plan *service, struct buffer *lines, unsigned most);
-/* Logs those that the plan before (NULL: none), with that of the process then,
- * did not have. `first` is that of
- * the first service, perhaps `p`: lines of others have the name of theirs, and
- * what the first one has, too, is left out. */
-void warnings_log(const struct process_plan *process_before,
-    const struct plan *before, const struct plan *p, const struct plan *first);
+/* Logs those that the plan before (NULL: none), with that of the first service
+ * then, did not have. `first` is that of the first service, perhaps `p`: lines
+ * of others have the name of theirs, and what the first one has, too, is left
+ * out. */
+void warnings_log(const struct plan *all_before, const struct plan *before,
+    const struct plan *p, const struct plan *first);
 
 /* The same as a participant; see apply.h. */
 void warnings_commit(struct apply *a);

@@ -37,6 +37,8 @@ enum need {
 	NEED_SERVERS,
 	NEED_HTTP,
 	NEED_REQUEST_LOG,
+	NEED_SESSION_LOG,
+	NEED_LOG,
 	NEED_NOT_TRANSPARENT,
 	NEED_NO_DIRECTOR,
 	NEED_DIRECTOR,
@@ -64,8 +66,7 @@ enum need {
 /* Which of them a plan has. What TLS with clients needs does not count without
  * it: that is an error, see tls_config_check.c, or another line. */
 static void
-find_needs(
-    const struct process_plan *process, const struct plan *p, bool has[NEEDS])
+find_needs(const struct plan *all, const struct plan *p, bool has[NEEDS])
 {
 	const struct frontend_options *f = &p->config.frontend;
 	const struct tls_settings *t = &p->config.tls;
@@ -87,11 +88,14 @@ find_needs(
 	has[NEED_SERVERS] = !f->dummy;
 	has[NEED_HTTP] = f->http.on;
 	has[NEED_REQUEST_LOG] = apply_log_requests_to(p) != NULL;
+	/* whether it will be in the foreground is not known to --check */
+	has[NEED_SESSION_LOG] = apply_log_sessions_are_wanted(all, p);
+	has[NEED_LOG] = has[NEED_SESSION_LOG] || has[NEED_REQUEST_LOG];
 	/* connections opened in advance have no client yet */
 	has[NEED_NOT_TRANSPARENT] = !transparent_is_wanted(p);
 	has[NEED_NO_DIRECTOR] = !director;
 	has[NEED_DIRECTOR] = director;
-	has[NEED_PAGES] = process->web != NULL;
+	has[NEED_PAGES] = all->process->web != NULL;
 	has[NEED_UDP] = udp;
 	/* each query is balanced by itself */
 	has[NEED_FLOWS] = !dns;
@@ -141,6 +145,8 @@ static const struct {
 	    "forwarded http_forwarded redirect_https http_connect "
 	    "http_errors http_request_id http_sticky observe request_log" },
 	{ NEED_REQUEST_LOG, "without request_log", "request_format" },
+	{ NEED_SESSION_LOG, "without session_log", "log_format" },
+	{ NEED_LOG, "without session_log or request_log", "log_sample" },
 	{ NEED_NOT_TRANSPARENT, "with transparent", "idlers" },
 	{ NEED_NO_DIRECTOR, "with dsr_if",
 	    "session_log log_format log_sample transparent "
@@ -282,21 +288,32 @@ print_plain_check(const struct plan *p, struct buffer *text)
 		    origin_name(p, "check"));
 }
 
-/* Whether a setting that lacks a need in `p` is of no use. One of the process
- * is of use if it is in any service; the line is one of the first service. */
+/* Of the process, or others follow the first service in it. */
 static bool
-is_in_vain(const struct process_plan *process, const struct plan *p,
-    const struct command *row, enum need need)
+is_for_others(const struct plan *p, const struct command *row)
+{
+	return row->scope == SCOPE_PROCESS ||
+	    (row->flags & ROW_FIRST && p->name == NULL);
+}
+
+/* Whether a setting that lacks a need in `p` is of no use. One that is for
+ * other services is of use if it is in any; the line is one of the first
+ * service. */
+static bool
+is_in_vain(const struct plan *all, const struct plan *p,
+    const struct plan *defaults, const struct command *row, enum need need)
 {
 	const struct plan *one;
 	bool has[NEEDS];
 	unsigned i;
 
-	if (row->scope != SCOPE_PROCESS)
+	if (!is_for_others(p, row))
 		return true;
 	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++) {
-		find_needs(process, one, has);
-		if (has[need])
+		find_needs(all, one, has);
+		if (has[need] &&
+		    (row->scope == SCOPE_PROCESS ||
+			setting_equal(one, defaults, row)))
 			return false;
 	}
 	return p->name == NULL;
@@ -343,7 +360,7 @@ is_there(const struct plan *p)
 }
 
 static void
-print_needs(const struct process_plan *process, const struct plan *p,
+print_needs(const struct plan *all, const struct plan *p,
     const struct plan *defaults, struct buffer *text)
 {
 	const struct command *row;
@@ -352,7 +369,7 @@ print_needs(const struct process_plan *process, const struct plan *p,
 	char name[32];
 	size_t i;
 
-	find_needs(process, p, has);
+	find_needs(all, p, has);
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		if (has[needs[i].need])
 			continue;
@@ -363,8 +380,8 @@ print_needs(const struct process_plan *process, const struct plan *p,
 			at += strlen(name);
 			row = table_find(name);
 			if (!setting_equal(p, defaults, row) &&
-			    (row->scope == SCOPE_PROCESS || is_there(p)) &&
-			    is_in_vain(process, p, row, needs[i].need))
+			    (is_for_others(p, row) || is_there(p)) &&
+			    is_in_vain(all, p, defaults, row, needs[i].need))
 				reply_add(text, "%.400s has no effect %s\n",
 				    origin_name(p, row->name), needs[i].why);
 		}
@@ -372,15 +389,15 @@ print_needs(const struct process_plan *process, const struct plan *p,
 }
 
 void
-warnings_print_needs(const struct process_plan *process, const struct plan *p,
-    struct buffer *text)
+warnings_print_needs(
+    const struct plan *all, const struct plan *p, struct buffer *text)
 {
 	struct plan *defaults = plan_new();
 
 	if (defaults != NULL && !is_there(p))
 		print_unused(p, defaults, text);
 	if (defaults != NULL)
-		print_needs(process, p, defaults, text);
+		print_needs(all, p, defaults, text);
 	plan_free(defaults);
 	print_families(p, text);
 	if (p->process != NULL) {

@@ -435,7 +435,6 @@ begin_to_count(struct pen *p)
 	tally_join(p, &p->team.worker->counters, true);
 	p->team.join = worker_join;
 	frontend_set_requestlog(first, p->log);
-	frontend_set_sessionlog(first, p->sessionlog);
 	frontend_count_log(first);
 }
 

@@ -166,7 +166,8 @@ void
 frontend_core_count_in(struct frontend_core *f, struct frontend_stats *st)
 {
 	f->stats = st;
-	sink_count_lost(sessionlog_sink(f->httplog), &st->lines_lost.requests);
+	sessionlog_count_lost(f->sessionlog, &st->lines_lost.sessions);
+	sessionlog_count_lost(f->httplog, &st->lines_lost.requests);
 }
 
 /* ---- life ---- */

@@ -54,9 +54,9 @@ struct frontend_core {
 	int64_t best_level; /* of servers, when they were walked: level.h */
 	struct pipe_share share;
 	struct sink *requestlog; /* NULL: none; not owned */
-	struct sessionlog *sessionlog; /* the same */
+	struct sessionlog *sessionlog; /* owned; NULL: none */
 	struct log_format *log_format; /* NULL: logfmt */
-	struct sessionlog *httplog; /* of requests; owned; NULL: none */
+	struct sessionlog *httplog; /* of requests; the same */
 	struct log_format *request_format; /* of these; owned */
 	struct http_logging logging;	   /* the same for http_log.h */
 	struct preopened preopened;

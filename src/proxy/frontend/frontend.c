@@ -88,9 +88,9 @@ frontend_set_requestlog(struct frontend *f, struct sink *r)
 void
 frontend_set_sessionlog(struct frontend *f, struct sessionlog *g)
 {
+	sessionlog_free(f->core.sessionlog);
 	f->core.sessionlog = g;
-	sink_count_lost(
-	    sessionlog_sink(g), &f->core.stats->lines_lost.sessions);
+	sessionlog_count_lost(g, &f->core.stats->lines_lost.sessions);
 }
 
 void
@@ -112,8 +112,7 @@ frontend_set_httplog(struct frontend *f, struct sessionlog *g)
 	sessionlog_free(f->core.httplog);
 	f->core.httplog = g;
 	f->core.logging.on = g != NULL;
-	sink_count_lost(
-	    sessionlog_sink(g), &f->core.stats->lines_lost.requests);
+	sessionlog_count_lost(g, &f->core.stats->lines_lost.requests);
 }
 
 void
@@ -121,12 +120,6 @@ frontend_set_request_format(struct frontend *f, struct log_format *format)
 {
 	log_format_free(f->core.request_format);
 	f->core.request_format = format;
-}
-
-struct sink *
-frontend_httplog_sink(const struct frontend *f)
-{
-	return sessionlog_sink(f->core.httplog);
 }
 
 void
@@ -291,6 +284,7 @@ frontend_free(struct frontend *f)
 	dummies_fini(&f->dummies);
 	list_remove(&f->cut.task.link);
 	frontend_set_log_format(f, NULL);
+	frontend_set_sessionlog(f, NULL);
 	frontend_set_httplog(f, NULL);
 	frontend_set_request_format(f, NULL);
 	log_forget_lost(&f->core.stats->lines_lost.own);

@@ -184,7 +184,8 @@ struct log_format;
 struct sessionlog;
 /* Sessions log there from now on; NULL: nowhere. It stays the caller's. */
 void frontend_set_requestlog(struct frontend *f, struct sink *r);
-/* The same for lines of sessions that are over. */
+/* The same for lines of sessions that are over; it is the frontend's from now
+ * on. */
 void frontend_set_sessionlog(struct frontend *f, struct sessionlog *g);
 /* What the program's own log loses from now on is counted here. */
 void frontend_count_log(struct frontend *f);
@@ -196,7 +197,5 @@ void frontend_set_log_format(struct frontend *f, struct log_format *format);
 void frontend_set_httplog(struct frontend *f, struct sessionlog *g);
 void frontend_set_request_format(
     struct frontend *f, struct log_format *format);
-/* Where that goes; NULL: nowhere, or to the program's own log. */
-struct sink *frontend_httplog_sink(const struct frontend *f);
 
 #endif

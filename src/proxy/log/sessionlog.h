@@ -1,6 +1,7 @@
-/* sessionlog.h: a line for each session, and each flow, when it has ended, to
- * the destination of session_log, or of request_log one for each request of
- * HTTP; in the format of its record (log_format.h); the journal has its own.
+/* sessionlog.h: a line for each session, and each flow, of a service when it
+ * has ended, to the destination of session_log, or of request_log one for each
+ * request of HTTP; in the format of its record (log_format.h); the journal has
+ * its own. Services with one destination share it, see log_target.h.
  *
  *     log         pen's own log, ten lines a second at most, and then the
  *                 number of those omitted
@@ -17,9 +18,9 @@
 
 #include "proxy/log/log_format.h"
 
+struct list;
 struct loop;
 struct sessionlog;
-struct sink;
 
 struct sessionlog_options {
 	bool requests; /* it is a log of these */
@@ -29,14 +30,12 @@ struct sessionlog_options {
 			  * those alone */
 };
 
-/* Whether the file could be written to, or the socket of a log daemon is there.
- * Returns 0, or -1 with a short message. */
-int sessionlog_check(const struct sessionlog_options *o, struct error *e);
-/* NULL with a short message. What the options point to stays the caller's. */
-struct sessionlog *sessionlog_open(
-    struct loop *l, const struct sessionlog_options *o, struct error *e);
-/* Where its lines go; NULL: to the program's own log, or there is no `g`. */
-struct sink *sessionlog_sink(struct sessionlog *g);
+/* NULL with a short message. What the options point to stays the caller's;
+ * `all` has the destinations that are open. */
+struct sessionlog *sessionlog_open(struct list *all, struct loop *l,
+    const struct sessionlog_options *o, struct error *e);
+/* NULL is fine. What it loses from now on is counted there. */
+void sessionlog_count_lost(struct sessionlog *g, uint64_t *lost);
 /* NULL is fine. */
 void sessionlog_free(struct sessionlog *g);
 

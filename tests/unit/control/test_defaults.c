@@ -166,7 +166,7 @@ START_TEST(refused)
 		"server add 10.0.0.1", "emergency 10.0.0.1:1",
 		"abuse 10.0.0.1:1", "route default 0", "listen 127.0.0.1:9" };
 	static const char *const process[] = { "debug 1", "acl 1 permit ::1",
-		"control /tmp/x", "log /tmp/x", "session_log off", "web 81" };
+		"control /tmp/x", "log /tmp/x", "web 81" };
 	size_t i;
 
 	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)

@@ -166,9 +166,9 @@ START_TEST(process_is_beside_the_services)
 	ck_assert_ptr_eq(copy->process, own);
 	own->debug = 2;
 	ck_assert(!process_plan_concerns_services(p->process, own));
-	own->log_sample = 2;
+	own->drain_ms++;
 	ck_assert(process_plan_concerns_services(p->process, own));
-	own->log_sample = p->process->log_sample;
+	own->drain_ms--;
 	ck_assert_int_eq(
 	    acl_add(&own->acls.numbered[3], true, "10.0.0.9", NULL), 0);
 	plan_share_process(copy, p);

@@ -38,7 +38,7 @@ printed(void)
 	const char *kept;
 
 	buffer_init(&b);
-	warnings_print(plan->process, plan, &b);
+	warnings_print(plan, plan, &b);
 	ck_assert_int_eq(buffer_append(&b, "", 1), 0);
 	kept = text("%s", buffer_bytes(&b));
 	buffer_fini(&b);
@@ -370,7 +370,7 @@ END_TEST
  * itself, not even in that of sessions. */
 START_TEST(logs_of_connections)
 {
-	static char file[] = "/tmp/x", common[] = "common";
+	static char file[] = "/tmp/x", common[] = "common", off[] = "off";
 	struct process_plan *process, process_before;
 	struct config *c, before;
 
@@ -380,9 +380,9 @@ START_TEST(logs_of_connections)
 	process = plan->process;
 	before = *c;
 	process_before = *process;
-	process->session_log = process->log = file;
+	c->session_log = process->log = file;
 	c->log_format = common;
-	process->log_sample = 2;
+	c->log_sample = 2;
 	c->request_log.format = common;
 	ck_assert_str_eq(
 	    printed(), "request_format has no effect without request_log\n");
@@ -391,8 +391,15 @@ START_TEST(logs_of_connections)
 	    printed(), "request_log has no effect without http (-H)\n");
 	c->frontend.http.on = true;
 	ck_assert_str_eq(printed(), "");
+	c->session_log = off;
+	ck_assert_str_eq(
+	    printed(), "log_format has no effect without session_log\n");
 	c->frontend.http.on = false;
 	c->request_log = before.request_log;
+	ck_assert_str_eq(printed(),
+	    "log_format has no effect without session_log\n"
+	    "log_sample has no effect without session_log or request_log\n");
+	c->session_log = file;
 	c->frontend.udp.on = true;
 	ck_assert_str_eq(printed(), "log has no effect with udp or dsr_if\n");
 	c->frontend.udp.on = false;

@@ -412,6 +412,7 @@ START_TEST(line_of_a_session_whose_server_has_moved)
 		answer_once, reset_when_asked };
 	const char *path = scratch(text("sessions%d", _i));
 	struct sessionlog_options o = { .to = path, .sample = 1 };
+	struct list targets = LIST_INIT(targets);
 	struct endpoint other;
 	struct sessionlog *g;
 	int fd;
@@ -419,7 +420,7 @@ START_TEST(line_of_a_session_whose_server_has_moved)
 	fixture_begin();
 	fixture.options.buffer = _i == 1 ? 1 << 20 : 0;
 	fixture_with(serve[_i], "right");
-	g = sessionlog_open(fixture.loop, &o, &fixture.e);
+	g = sessionlog_open(&targets, fixture.loop, &o, &fixture.e);
 	ck_assert_msg(g != NULL, "%s", fixture.e.text);
 	frontend_set_sessionlog(fixture.frontend, g);
 	fd = endpoint_connect(&fixture.front);
@@ -439,7 +440,7 @@ START_TEST(line_of_a_session_whose_server_has_moved)
 	    file_has(path, text(" server=%s ", fixture.backend.at.text)), "%s",
 	    contents(path));
 	frontend_set_sessionlog(fixture.frontend, NULL);
-	sessionlog_free(g);
+	ck_assert(list_is_empty(&targets));
 	fixture_end();
 	backend_stop(&fixture.backend);
 }
