@@ -359,7 +359,7 @@ endpoint_recv(int fd, void *bytes, size_t n)
 const char *
 endpoint_recv_all(int fd)
 {
-	char buf[64 * 1024];
+	char buf[128 * 1024];
 	size_t n = 0;
 	ssize_t k;
 
