@@ -1,8 +1,8 @@
 /* server_fields.h: what is reported of a server, a row each; from them
  * `servers` and `servers long`, in text and JSON, the tables of the page
  * without scripts, and /metrics are made. The live page (COLUMNS of
- * web_page.js) and penctl (`table` of top_table.c) have a row for each of their
- * columns, which names a field by its key.
+ * web_page_servers.js) and penctl (`table` of top_table.c) have a row for
+ * each of their columns, which names a field by its key.
  *
  * A new field: its member, and a row in server_fields.c. */
 #ifndef PEN_CONTROL_SERVER_FIELDS_H
