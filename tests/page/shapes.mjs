@@ -1,5 +1,5 @@
 // shapes.mjs: from no servers to a thousand, with short names and long ones.
-const WIDTHS = [320, 800, 1000, 1280];
+const WIDTHS = [320, 800, 1000, 1024, 1280];
 
 // The answer of pen, with n servers that are like its first.
 function with_servers(status, n, long) {
@@ -15,6 +15,7 @@ function with_servers(status, n, long) {
     reason: long ? 'Connection refused'.repeat(7) : 'answered',
     conn: i * (long ? 1e6 : 1),
     sx: long ? 1e18 : i,
+    ...n === 60 && { http_5xx: i, http_errors: 0 },
   }));
   status.changes = status.servers.slice(0, long ? 20 : 0).map((s) => ({
     ...s, was: 'up', role: 'regular', time: s.since, ago_s: 1e6,
@@ -41,6 +42,19 @@ async function fits(page, name, expect) {
         return box.scrollWidth <= box.clientWidth;
       }), `${name}: all columns are seen at ${width} pixels`);
   }
+}
+
+// Of sixty two are blacklisted: amber, and they come first; the column of HTTP
+// fits, too.
+async function sixty(page, expect) {
+  const rows = page.locator('#servers tr');
+
+  expect(await page.locator('#verdict.warn').count() === 1, 'two of 60: amber');
+  expect(/blacklisted/.test(await rows.nth(1).innerText()) &&
+    /up/.test(await rows.nth(2).innerText()), 'the worst come first');
+  expect(await page.inputValue('#sort') === 'State', 'by this column');
+  expect(await page.locator('#heads th', { hasText: '5xx' }).isVisible(),
+    'a column of HTTP');
 }
 
 async function thousand(page, expect) {
@@ -74,7 +88,8 @@ export async function shapes({ given, expect, open }) {
       console.log(`not answered: ${e.message}`);
     }
   });
-  for ([n, long] of [[0, false], [1, false], [1000, false], [12, true]]) {
+  for ([n, long] of [[0, false], [1, false], [60, false], [1000, false],
+    [12, true]]) {
     const name = `${n}${long ? ' long' : ''}`;
 
     await page.goto(given.url);
@@ -83,6 +98,7 @@ export async function shapes({ given, expect, open }) {
     expect(await page.locator('#nobody').isVisible() === (n === 0),
       `${name}: says whether there are servers`);
     await fits(page, name, expect);
+    if (n === 60) await sixty(page, expect);
     if (n === 1000) await thousand(page, expect);
   }
   await page.unrouteAll({ behavior: 'ignoreErrors' });

@@ -11,7 +11,7 @@
 
   /* ---- totals ---- */
   function tile(key, label, value, format, unit) {
-    var t = tiles[key], text = format(value).split("\u202f"), list;
+    var t = tiles[key], text = format(value).split("\u202f"), list, most;
     if (!t) {
       var li = element("li", at("tiles"), "card"), top = element("div", li, "top"), axis;
       set(element("span", top), label);
@@ -25,7 +25,8 @@
     list = note_value("total " + key, value);
     set(t.value, text[0]);
     set(t.unit, (text[1] || "") + unit);
-    set(t.peak, "peak " + format(Math.max.apply(null, list.values.concat([value]))) + unit);
+    most = Math.max.apply(null, list.values.concat([value]));
+    set(t.peak, "peak " + format(unit && most < 10 ? most : Math.ceil(most)) + unit);
     draw(t.spark, list, value, format);
   }
   /* The growth of all these counters a second. */

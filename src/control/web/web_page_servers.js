@@ -1,13 +1,20 @@
 /* web_page_servers.js: the table of servers: of a state, found by a text, sorted by a
  * column. */
 "use strict";
+var SCREEN = 20;
 
 function number(s) { return s.server; }
+/* The worst first: a server that may be down is none of them, one that answers with errors
+ * is. */
+function rank(s) {
+  return ORDER.indexOf(excused(s) ? "standby" :
+    s.state === "up" && s.http_errors > 0 ? "suspect" : s.state);
+}
 /* Heading, class, order: the key of a field, the greatest first, or a function;
    how that field is shown, where show() does not make the cell; tooltip. */
 var COLUMNS = [
   ["Server", "server", number],
-  ["State", "state-of", function (s) { return ORDER.indexOf(s.state) * 4e9 + number(s); }],
+  ["State", "state-of", function (s) { return rank(s) * 4e9 + number(s); }],
   ["Since", "n", function (s) { return s.age_s; }],
   ["Sessions", "n open", "conn", null,
     "Open sessions; the bar is its share of all, or how full it is"],
@@ -64,16 +71,20 @@ function show_server(r, s, open) {
   COLUMNS.forEach(function (c) { if (c[3]) set(r.cells[c[0]], c[3](s[c[2]])); });
   draw(r.spark, trend(trend_of(s)), s.rate, short);
 }
-/* Those that are looked for, by the column; of more than `most` the worst first. */
-function wanted_servers(list, view, most) {
-  var find = view.find.toLowerCase(), column, key = view.key;
+/* The column by which they are sorted; of more than a screen has the worst are first. */
+function order_key(list, view) {
+  return view.key || (list.length > SCREEN ? "State" : "Server");
+}
+/* Those that are looked for, in that order. */
+function wanted_servers(list, view) {
+  var find = view.find.toLowerCase(), column, key;
+  key = order_key(list, view);
   list = list.filter(function (s) {
     if (view.state && s.state !== view.state) return false;
     return !find || (s.server + " " + address(s) + " " + s.name + " " + s.state + " " +
       s.reason).toLowerCase().indexOf(find) >= 0;
   });
-  if (!key && list.length > most) key = "State";
-  COLUMNS.forEach(function (c) { if (c[0] === (key || "Server")) column = c; });
+  COLUMNS.forEach(function (c) { if (c[0] === key) column = c; });
   return list.sort(function (a, b) {
     return (view.down ? -1 : 1) * (order_of(column, a) - order_of(column, b)) ||
       number(a) - number(b);
@@ -141,7 +152,7 @@ function servers_table(most, changed) {
   function show() {
     var body = at("servers"), seen = {}, open = 0, found, n;
     if (!list) return;
-    found = wanted_servers(list, view, most);
+    found = wanted_servers(list, view);
     n = found.length;
     list.forEach(function (s) { open += s.conn; });
     if (!view.all) found = found.slice(0, most);
@@ -160,6 +171,7 @@ function servers_table(most, changed) {
     show_columns();
     at("nobody").hidden = n > 0;
     at("more").hidden = n <= most;
+    at("sort").value = order_key(list, view);
     set(at("all"), view.all ? "Show the first " + most : "Show all " + n);
     name_times();
     count_states();
@@ -172,7 +184,6 @@ function servers_table(most, changed) {
       if (c[0] !== key) th.removeAttribute("aria-sort");
       else th.setAttribute("aria-sort", down ? "descending" : "ascending");
     });
-    at("sort").value = key;
     show();
   }
   COLUMNS.forEach(function (c) {

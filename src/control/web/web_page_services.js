@@ -66,7 +66,7 @@ function wanted_services(list, find, key) {
   if (!column) return list;
   return list.sort(function (a, b) {
     return (column[3] ? column[3](b) - column[3](a) : 0) ||
-      (a.service < b.service ? -1 : 1);
+      by_name(a, b);
   });
 }
 
@@ -120,6 +120,11 @@ function services_table(rows, chosen, changed) {
     view.find = at("find-service").value.trim();
     show();
     changed();
+  });
+  /* So that the servers of the worst are three keys away: Tab, Tab, Enter. */
+  at("find-service").addEventListener("keydown", function (e) {
+    var first = at("services").querySelector("a");
+    if (e.key === "Enter" && first) first.click();
   });
   at("all-services").addEventListener("click", function () {
     view.all = !view.all;

@@ -236,6 +236,12 @@ function troubles_of(c, minute, limits, cert, others, errors, up)
 
 /* ---- of several services ---- */
 
+/* site2 before site10. */
+function by_name(a, b)
+{
+	return a.service.localeCompare(
+	    b.service, undefined, { numeric : true });
+}
 /* Notes at each what is wrong with it. Returns them, the worst first. */
 function judged(services)
 {
@@ -262,7 +268,7 @@ function judged(services)
 	}
 	return services.slice().sort(function(a, b) {
 		return by_level(a, b) || rank(a) - rank(b) ||
-		    (a.service < b.service ? -1 : 1);
+		    by_name(a, b);
 	});
 }
 function state_of_services(list, n, up, standbys)
