@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "control/life/context.h"
+#include "control/life/http_watch.h"
 #include "control/report/report.h"
 #include "control/report/server_fields.h"
 
@@ -59,6 +60,8 @@ emit_row(struct reply *r, const struct service *svc, const struct server *s,
 	};
 	const char *class = classes[server_state(s)];
 
+	if (class == NULL && http_watch_errors(svc, s) > 0)
+		class = " class=\"warn\"";
 	reply_add(&r->out, "<tr%s>",
 	    style == FIELDS_CELLS && class != NULL ? class : "");
 	emit_fields(r, svc, s, style, SHOWN_TABLE);

@@ -134,13 +134,14 @@ report_http_errors(struct fields *f, const struct service *svc)
 	fields_phrase(f, "http_errors", text);
 }
 
-void
-service_fields(struct fields *f, const struct service *svc)
+/* What each has. */
+static void
+report_common(
+    struct fields *f, const struct service *svc, struct service_dsr dsr)
 {
 	const struct frontend_stats *st = frontend_stats(svc->frontend);
 	struct counts n = count_servers(svc);
 	const char *listen = svc->plan->listen_text;
-	struct service_dsr dsr = count_dsr(svc);
 	char rate[REPORT_TEXT_MAX];
 
 	fields_text(f, "service", svc->name);
@@ -152,12 +153,53 @@ service_fields(struct fields *f, const struct service *svc)
 	fields_number(f, "flows", st->flows.now + dsr.flows);
 	fields_number(f, "accepted", st->accepted);
 	fields_decimal(f, "rate", report_tenths(n.rate, rate));
+}
+
+void
+service_fields(struct fields *f, const struct service *svc)
+{
+	struct service_dsr dsr = count_dsr(svc);
+
+	report_common(f, svc, dsr);
 	report_http_errors(f, svc);
 	report_dns(f, svc);
 	if (svc->director == NULL)
 		return;
 	report_dsr(f, svc->director);
 	fields_number(f, "role_s", dsr.role_s);
+}
+
+/* Responses of its servers, or blanks without `http`. */
+static void
+report_http_classes(struct fields *f, const struct service *svc)
+{
+	static const char *const keys[HTTP_CLASSES] = { "http_1xx", "http_2xx",
+		"http_3xx", "http_4xx", "http_5xx" };
+	const struct frontend_stats *st = frontend_stats(svc->frontend);
+	unsigned i;
+
+	for (i = 0; i < HTTP_CLASSES; i++)
+		if (svc->plan->config.frontend.http.on)
+			fields_number(f, keys[i], st->http_classes[i]);
+		else
+			fields_text(f, keys[i], NULL);
+}
+
+void
+service_columns(struct fields *f, const struct service *svc)
+{
+	report_common(f, svc, count_dsr(svc));
+	report_http_classes(f, svc);
+	if (svc->plan->config.frontend.http.on)
+		report_http_errors(f, svc);
+	else
+		fields_text(f, "http_errors", NULL);
+}
+
+const char *
+service_state_name(const struct service *svc)
+{
+	return state_of(svc, count_servers(svc));
 }
 
 static void

@@ -16,6 +16,11 @@ void report_services(struct reply *r);
 bool service_is_shown(const struct service *svc);
 /* What such a line has of a service. */
 void service_fields(struct fields *f, const struct service *svc);
+/* The columns of a table of services, of which each has all: the same, but for
+ * DNS and direct server return, and responses by class. */
+void service_columns(struct fields *f, const struct service *svc);
+/* "up", "degraded", "down": its state in a word. */
+const char *service_state_name(const struct service *svc);
 /* Whether one of its servers may get clients, or one of a service that it leads
  * to, or it needs none. */
 bool service_is_ready(const struct service *svc);

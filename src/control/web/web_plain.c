@@ -9,6 +9,7 @@
 #include "control/apply/services.h"
 #include "control/life/context.h"
 #include "control/report/report.h"
+#include "control/report/service_report.h"
 #include "control/web/web.h"
 #include "control/web/web_private.h"
 #include "dsr/director/director.h"
@@ -64,6 +65,58 @@ add_service(const struct service *svc, struct buffer *out)
 	reply_fini(&r);
 }
 
+/* The colours of the page. */
+static const char *
+web_plain_class(const struct service *svc)
+{
+	const char *state = service_state_name(svc);
+
+	return strcmp(state, "down") == 0 ? " class=\"down\""
+	    : strcmp(state, "up") == 0 || strcmp(state, "standby") == 0
+	    ? ""
+	    : " class=\"warn\"";
+}
+
+static void
+add_service_row(
+    const struct service *svc, struct reply *r, enum fields_style style)
+{
+	struct fields f;
+
+	reply_add(&r->out, "<tr%s>",
+	    style == FIELDS_CELLS ? web_plain_class(svc) : "");
+	fields_begin(&f, r, style);
+	service_columns(&f, svc);
+	fields_end(&f);
+	reply_add(&r->out, "</tr>\n");
+}
+
+/* Of several, what each serves; their servers and counters are below. */
+static void
+add_services(const struct pen *p, struct buffer *out)
+{
+	const struct service *svc;
+	unsigned rows = 0;
+	struct reply r;
+
+	if (!service_has_others(p))
+		return;
+	reply_init(&r);
+	SERVICE_EACH (p, svc) {
+		if (!service_is_shown(svc))
+			continue;
+		if (rows++ == 0) {
+			reply_add(&r.out, "<thead>");
+			add_service_row(svc, &r, FIELDS_HEADS);
+			reply_add(&r.out, "</thead>\n<tbody>\n");
+		}
+		add_service_row(svc, &r, FIELDS_CELLS);
+	}
+	reply_add(&r.out, rows > 0 ? "</tbody>" : "");
+	add_table(out, "Services", &r);
+	reply_fini(&r);
+}
+
 static void
 add_draining(const struct pen *p, struct buffer *out)
 {
@@ -97,6 +150,7 @@ web_plain_page(const struct pen *p, struct buffer *out)
 	web_page_head(out);
 	add_time(out);
 	add_draining(p, out);
+	add_services(p, out);
 	SERVICE_EACH (p, svc)
 		if (service_is_reported(svc))
 			add_service(svc, out);
