@@ -36,7 +36,7 @@ function expect(holds, what) {
 
 // A page whose errors and requests are noted. What is asked for elsewhere, and
 // what the browser complains about, fails the test.
-async function open(browser, options) {
+async function open(browser, options, home) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
 
@@ -53,7 +53,7 @@ async function open(browser, options) {
     const url = new URL(r.url());
 
     page.requests.push(url.pathname);
-    expect(url.origin === new URL(given.url).origin || url.protocol === 'data:',
+    expect(url.origin === new URL(home).origin || url.protocol === 'data:',
       `request to ${r.url()}`);
   });
   page.setDefaultTimeout(Number(given.patience));
@@ -68,7 +68,7 @@ try {
   await cases[process.argv[2]]({
     given,
     expect,
-    open: (options) => open(browser, options),
+    open: (options, home = given.url) => open(browser, options, home),
     axe: fs.readFileSync(modules.resolve('axe-core/axe.min.js'), 'utf8'),
   });
 } catch (e) {

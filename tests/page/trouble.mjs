@@ -87,12 +87,22 @@ const troubles = {
   },
 };
 
+// Each of its own pen, all at once, as most of it is waiting.
 export async function trouble({ given, expect, open }) {
-  const page = await open({ viewport: { width: 1280, height: 800 } });
+  const all = Object.keys(troubles).filter((name) => given[name]);
 
-  // What a stopped pen does not answer is what this is about.
-  page.removeAllListeners('console');
-  await page.goto(given.url);
-  await sentence_is(page, 'servers are up$', given);
-  await troubles[given.trouble](page, given, expect);
+  expect(all.length === 4, `troubles of four pens: ${all}`);
+  await Promise.all(all.map(async (name) => {
+    const [web, front, pid] = given[name].split(',');
+    const own = { ...given, url: `http://${web}/`, front, pid };
+    const page = await open({ viewport: { width: 1280, height: 800 } },
+      own.url);
+
+    // What a stopped pen does not answer is what this is about.
+    page.removeAllListeners('console');
+    await page.goto(own.url);
+    await sentence_is(page, 'servers are up$', own);
+    await troubles[name](page, own, (holds, what) =>
+      expect(holds, `${name}: ${what}`));
+  }));
 }

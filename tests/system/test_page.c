@@ -5,9 +5,9 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,11 +74,9 @@ browse(const char *name, const char *const words[])
 /* Starts pen with these servers, which are checked often, and a setting more.
  * Returns whether it has the page. */
 static bool
-begin(const struct endpoint *first, const struct endpoint *second,
-    const char *more)
+begin(struct web_fixture *w, const struct endpoint *first,
+    const struct endpoint *second, const char *more)
 {
-	struct web_fixture *w = &web_fixture;
-
 	endpoint_new(&w->front, ENDPOINT_TCP4);
 	endpoint_new(&w->web, ENDPOINT_TCP4);
 	endpoint_new(&w->ctl, ENDPOINT_UNIX);
@@ -87,7 +85,8 @@ begin(const struct endpoint *first, const struct endpoint *second,
 	    "check_interval 0.3", "-O", "check_rise 1", "-O", more, "-r",
 	    w->front.text,
 	    first->text, second->text, NULL);
-	if (strstr(web_fixture_get("/status.json"), "without Jansson") == NULL)
+	if (strstr(web_fixture_get_from(&w->web, "/status.json", ""),
+		"without Jansson") == NULL)
 		return true;
 	pen_down(&w->pen);
 	return false;
@@ -102,7 +101,7 @@ START_TEST(follows)
 	NEED_BROWSER();
 	endpoint_new(&servers[0], ENDPOINT_TCP4);
 	endpoint_new(&servers[1], ENDPOINT_TCP4);
-	if (!begin(&servers[0], &servers[1], "timeout 3"))
+	if (!begin(&web_fixture, &servers[0], &servers[1], "timeout 3"))
 		SKIP("built without Jansson");
 	browse("follows",
 	    (const char *[]){ text("server0=%s", servers[0].text),
@@ -123,7 +122,8 @@ browse_both(const char *name, const char *word)
 	NEED_BROWSER();
 	endpoint_new(&nobody, ENDPOINT_TCP4);
 	backend_start(&web_fixture.back, ENDPOINT_TCP4, backend_say, "served");
-	if (!begin(&web_fixture.back.at, &nobody, "timeout 3")) {
+	if (!begin(&web_fixture, &web_fixture.back.at, &nobody,
+		"timeout 3")) {
 		backend_stop(&web_fixture.back);
 		SKIP("built without Jansson");
 	}
@@ -152,7 +152,8 @@ START_TEST(direct)
 	NEED_BROWSER();
 	ck_assert(mkdir("pictures", 0777) == 0 || errno == EEXIST);
 	backend_start(&web_fixture.back, ENDPOINT_TCP4, backend_say, "served");
-	if (!begin(&web_fixture.back.at, &web_fixture.back.at, "timeout 3")) {
+	if (!begin(&web_fixture, &web_fixture.back.at, &web_fixture.back.at,
+		"timeout 3")) {
 		backend_stop(&web_fixture.back);
 		SKIP("built without Jansson");
 	}
@@ -236,38 +237,6 @@ START_TEST(strangers)
 }
 END_TEST
 
-/* Both servers are the same one, and `more` is a setting. */
-static void
-browse_trouble(const char *trouble, backend_fn *serve, const char *more)
-{
-	NEED_BROWSER();
-	backend_start(&web_fixture.back, ENDPOINT_TCP4, serve, "served");
-	if (!begin(&web_fixture.back.at, &web_fixture.back.at, more)) {
-		backend_stop(&web_fixture.back);
-		SKIP("built without Jansson");
-	}
-	browse("trouble",
-	    (const char *[]){ text("trouble=%s", trouble),
-		text("pid=%ld", (long)web_fixture.pen.child.pid),
-		text("front=%s", web_fixture.front.text), "sessions=20",
-		NULL });
-	web_fixture_end();
-}
-
-/* A page whose pen does not answer does not call it well. */
-START_TEST(pen_is_stopped)
-{
-	browse_trouble("stopped", backend_echo, "timeout 3");
-}
-END_TEST
-
-/* Servers whose checks are good may fail all their clients. */
-START_TEST(sessions_fail)
-{
-	browse_trouble("failing", backend_reset, "timeout 3");
-}
-END_TEST
-
 static void
 answer_500(struct backend *b, int fd)
 {
@@ -280,16 +249,45 @@ answer_500(struct backend *b, int fd)
 		backend_send(fd, oops, sizeof(oops) - 1);
 }
 
-/* Or answer all of them with errors. */
-START_TEST(servers_answer_errors)
-{
-	browse_trouble("errors", answer_500, "http");
-}
-END_TEST
+/* What is wrong with a pen whose two servers are the same one: it does not
+ * answer; its servers, whose checks are good, fail all their clients, or answer
+ * all of them with errors; it is full. */
+static const struct {
+	const char *name;
+	backend_fn *serve;
+	const char *setting;
+} wrong[] = { { "stopped", backend_echo, "timeout 3" },
+	{ "failing", backend_reset, "timeout 3" },
+	{ "errors", answer_500, "http" },
+	{ "full", backend_echo, "conn_max 20" } };
+enum { WRONG = sizeof(wrong) / sizeof(wrong[0]) };
 
-START_TEST(pen_is_full)
+/* All in one browser, at once: most of it is waiting. */
+START_TEST(trouble)
 {
-	browse_trouble("full", backend_echo, "conn_max 20");
+	static struct web_fixture all[WRONG];
+	const char *words[WRONG + 2] = { "sessions=20" };
+	int i;
+
+	NEED_BROWSER();
+	for (i = 0; i < WRONG; i++) {
+		struct web_fixture *w = &all[i];
+
+		backend_start(
+		    &w->back, ENDPOINT_TCP4, wrong[i].serve, "served");
+		if (!begin(w, &w->back.at, &w->back.at, wrong[i].setting)) {
+			backend_stop(&w->back);
+			SKIP("built without Jansson");
+		}
+		words[i + 1] = text("%s=%s,%s,%ld", wrong[i].name, w->web.text,
+		    w->front.text, (long)w->pen.child.pid);
+	}
+	web_fixture.web = all[0].web;
+	browse("trouble", words);
+	for (i = 0; i < WRONG; i++) {
+		pen_down(&all[i].pen);
+		backend_stop(&all[i].back);
+	}
 }
 END_TEST
 
@@ -340,10 +338,7 @@ SUITE(test_page)
 	SUITE_ADD(s, direct, 120);
 	SUITE_ADD(s, dns, 120);
 	SUITE_ADD(s, strangers, 120);
-	SUITE_ADD(s, pen_is_stopped, 120);
-	SUITE_ADD(s, sessions_fail, 120);
-	SUITE_ADD(s, servers_answer_errors, 120);
-	SUITE_ADD(s, pen_is_full, 120);
+	SUITE_ADD(s, trouble, 120);
 	SUITE_ADD(s, services, 120);
 	return s;
 }
