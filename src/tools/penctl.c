@@ -19,6 +19,7 @@
 #include "tools/ask.h"
 #include "tools/edit.h"
 #include "tools/prompt.h"
+#include "tools/text_word.h"
 #include "tools/top.h"
 #include "tools/watch.h"
 
@@ -252,6 +253,29 @@ ask_words(struct penctl *p, char **words)
 	return status;
 }
 
+/* pen compares its configuration with the text on standard input. */
+static int
+diff_input(struct penctl *p)
+{
+	static const char command[] = "diff -";
+	struct buffer line;
+	struct error e;
+	int status;
+
+	buffer_init(&line);
+	if (buffer_append(&line, command, sizeof(command) - 1) < 0)
+		status = penctl_complain(UNREACHABLE, "out of memory");
+	else if (text_word_read(&line, STDIN_FILENO, &e) < 0)
+		status = penctl_complain(UNREACHABLE, e.text);
+	else if (p->json && penctl_add_word(&line, "json") < 0)
+		status = penctl_complain(UNREACHABLE, "out of memory");
+	else
+		status =
+		    ask_line(p, buffer_bytes(&line), buffer_length(&line));
+	buffer_fini(&line);
+	return status;
+}
+
 /* ---- again and again ---- */
 
 static int
@@ -321,6 +345,9 @@ penctl_run_words(struct penctl *p, char **words)
 		return watch_words(p, words + 1);
 	if (is_top(words))
 		return run_top(p, NULL, words + 1);
+	if (strcmp(words[0], "diff") == 0 && words[1] != NULL &&
+	    strcmp(words[1], "-") == 0 && words[2] == NULL)
+		return diff_input(p);
 	if (strcmp(words[0], "service") == 0 && words[1] != NULL &&
 	    is_top(words + 2))
 		return run_top(p, words[1], words + 3);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -167,6 +168,37 @@ emit_differences(struct reply *r, const struct config_lines *l,
 	}
 }
 
+/* "diff - TEXT": the text of a file, in which a carriage return ends a line, as
+ * a command is one line. */
+static struct plan *
+draft_of_text(struct call *c, struct error *e)
+{
+	char *text, *at;
+	struct plan *draft;
+
+	if (c->words->count != 2) {
+		error_set(e,
+		    "- is the standard input of penctl: penctl ADDRESS diff -");
+		return NULL;
+	}
+	text = strdup(c->words->word[1]);
+	if (text == NULL) {
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	for (at = text; (at = strchr(at, '\r')) != NULL; at++)
+		*at = '\n';
+	draft = config_draft_of_text(c->pen, text, e);
+	free(text);
+	return draft;
+}
+
+static bool
+is_text(const struct call *c)
+{
+	return c->words->count > 0 && strcmp(c->words->word[0], "-") == 0;
+}
+
 /* What the file makes of the configuration: pen's own, or another one, whose
  * errors may quote it. */
 static struct plan *
@@ -180,8 +212,9 @@ draft_to_compare(struct call *c, struct error *e)
 		return NULL;
 	/* a start or a reload has logged what is wrong with it */
 	log_level = LOG_LEVEL_NONE;
-	draft = path != NULL ? config_draft_of(c->pen, path, e)
-			     : config_draft(c->pen, false, e);
+	draft = is_text(c)    ? draft_of_text(c, e)
+	    : path != NULL ? config_draft_of(c->pen, path, e)
+			   : config_draft(c->pen, false, e);
 	log_level = level;
 	return draft;
 }
@@ -195,7 +228,7 @@ run_diff(struct call *c, struct error *e)
 
 	if (c->depth > 0) /* it would read that file again, and again */
 		return error_set(e, "not allowed in a configuration file");
-	if (c->words->count > 1)
+	if (c->words->count > (is_text(c) ? 2 : 1))
 		return error_set(e, "expects %s", c->row->args);
 	if (c->draft->process->file == NULL && c->words->count == 0)
 		return error_set(e, "pen was started without -F: give a FILE");
@@ -242,7 +275,7 @@ const struct command config_commands[] = {
 	    .scope = SCOPE_PROCESS,
 	    .run = run_diff,
 	    .args = "[FILE]",
-	    .help = "prints what a reload would change, of FILE if given: - in "
-		    "the file, + running" },
+	    .help = "prints what a reload would change, of FILE if given, or "
+		    "with - of what penctl reads: - in the file, + running" },
 	{ .name = NULL },
 };

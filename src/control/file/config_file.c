@@ -360,7 +360,8 @@ read_lists(const struct call *like, struct error *e)
 }
 
 static struct plan *
-make_draft(struct pen *p, const char *path, bool reload, struct error *e)
+make_draft(struct pen *p, const char *path, char *text, bool reload,
+    struct error *e)
 {
 	struct plan *draft = plan_copy(p->given);
 	struct reply unheard;
@@ -386,7 +387,9 @@ make_draft(struct pen *p, const char *path, bool reload, struct error *e)
 	reply_init(&unheard);
 	if (reload)
 		rc = read_lists(&c, e);
-	if (rc == 0 && path != NULL)
+	if (rc == 0 && text != NULL)
+		rc = config_load_text(&c, path, text, e);
+	else if (rc == 0 && path != NULL)
 		rc = config_load(&c, path, e);
 	reply_fini(&unheard);
 	/* what is missing may be in a line that was refused */
@@ -402,11 +405,17 @@ make_draft(struct pen *p, const char *path, bool reload, struct error *e)
 struct plan *
 config_draft(struct pen *p, bool reload, struct error *e)
 {
-	return make_draft(p, p->given->process->file, reload, e);
+	return make_draft(p, p->given->process->file, NULL, reload, e);
 }
 
 struct plan *
 config_draft_of(struct pen *p, const char *path, struct error *e)
 {
-	return make_draft(p, path, false, e);
+	return make_draft(p, path, NULL, false, e);
+}
+
+struct plan *
+config_draft_of_text(struct pen *p, char *text, struct error *e)
+{
+	return make_draft(p, "-", text, false, e);
 }

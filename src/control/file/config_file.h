@@ -39,5 +39,7 @@ int config_check_services(
 struct plan *config_draft(struct pen *p, bool reload, struct error *e);
 /* The same, with that file instead of the configuration file. */
 struct plan *config_draft_of(struct pen *p, const char *path, struct error *e);
+/* The same with the text of a file, which is changed; errors name it "-". */
+struct plan *config_draft_of_text(struct pen *p, char *text, struct error *e);
 
 #endif
