@@ -230,6 +230,33 @@ START_TEST(right_ones_are_silent)
 }
 END_TEST
 
+static const char *
+checked(const char *first, const char *second)
+{
+	struct child c;
+
+	child_start(&c,
+	    (const char *[]){ getenv("PEN"), "--check", "127.0.0.1:9", first,
+		second, NULL });
+	ck_assert_int_eq(child_wait(&c, 20000), 0);
+	return child_err(&c);
+}
+
+/* Others have the weight there. */
+START_TEST(limits_like_weights)
+{
+	ck_assert_ptr_nonnull(
+	    strstr(checked("127.0.0.1:80:3", "127.0.0.1:81:1"),
+		"server \"127.0.0.1:80:3\": the third field is a limit of "
+		"connections; a weight is the fifth: HOST:PORT:0:0:3\n"));
+	ck_assert_str_eq(checked("127.0.0.1:80:3", "127.0.0.1:81:3"), "");
+	ck_assert_str_eq(checked("127.0.0.1:80:30", "127.0.0.1:81:10"), "");
+	ck_assert_str_eq(checked("127.0.0.1:80:3", "127.0.0.1:81"), "");
+	ck_assert_str_eq(
+	    checked("127.0.0.1:80:3:6", "127.0.0.1:81:1:2"), "");
+}
+END_TEST
+
 SUITE(test_check)
 {
 	Suite *s = suite_create("check");
@@ -238,5 +265,6 @@ SUITE(test_check)
 	SUITE_ADD(s, faults_of_options, 60);
 	SUITE_ADD(s, rights_are_missing, 20);
 	SUITE_ADD(s, right_ones_are_silent, 30);
+	SUITE_ADD(s, limits_like_weights, 30);
 	return s;
 }

@@ -344,6 +344,31 @@ run_given(
 	return rc;
 }
 
+/* Fewer connections than a server serves. */
+enum { SMALL_LIMIT = 10 };
+
+/* Where HOST:PORT:3 and HOST:PORT:1 are all that servers have, weights were
+ * meant, which are the fifth field. */
+static void
+warn_of_weights(const struct plan *plan, const char *first)
+{
+	const struct server_plan *s, *one = plan_server(plan, 0);
+	bool differ = false;
+	unsigned i;
+
+	for (i = 0; (s = plan_server(plan, i)) != NULL; i++) {
+		if (s->set.soft == 0 || s->set.soft > SMALL_LIMIT ||
+		    s->set.hard > 0 || s->set.weight > 0)
+			return;
+		differ = differ || s->set.soft != one->set.soft;
+	}
+	if (differ)
+		log_write(NULL, LOG_LEVEL_WARN,
+		    "server \"%.200s\": the third field is a limit of "
+		    "connections; a weight is the fifth: HOST:PORT:0:0:%llu",
+		    first, (unsigned long long)one->set.soft);
+}
+
 static int
 take_servers(struct plan *plan, char **operands, struct error *e)
 {
@@ -360,6 +385,7 @@ take_servers(struct plan *plan, char **operands, struct error *e)
 			spec_default_port(&plan->listen), e) < 0)
 			return -1;
 	}
+	warn_of_weights(plan, operands[0]);
 	return 0;
 }
 
