@@ -23,6 +23,7 @@ struct http_window {
 	uint32_t observed;   /* errors until the period of `observe` began */
 	unsigned generation; /* of the server whose these are */
 	bool begun;
+	bool out; /* `observe` had taken it out when it was looked at last */
 };
 
 /* Of a service, by slot. */
@@ -65,6 +66,7 @@ take_mark(struct http_window *w, const struct server *s, unsigned next)
 	for (i = 0; i < SAMPLES; i++)
 		w->marks[i] = now;
 	w->observed = now.errors;
+	w->out = false;
 	w->generation = s->generation;
 	w->begun = true;
 }
@@ -179,7 +181,26 @@ take_out(
 	pool_observed(s, reason, now);
 }
 
-/* Where more than half fail, all serve. */
+/* One whose time is over begins anew: it is not taken out for the errors that
+ * it was out for. */
+static void
+reset_returned(const struct service *svc)
+{
+	const struct http_windows *all = svc->http_windows;
+	struct http_window *w;
+	struct server *s;
+	unsigned i;
+
+	for (i = 0; i < pool_slots(svc->pool) && i < all->room; i++) {
+		w = &all->list[i];
+		s = pool_slot(svc->pool, i);
+		if (w->out && !s->observed)
+			w->observed = mark_now(s).errors;
+		w->out = s->observed;
+	}
+}
+
+/* Where more than half fail, all serve; their errors still count. */
 static void
 judge(const struct service *svc, uint64_t now)
 {
@@ -200,6 +221,7 @@ judge(const struct service *svc, uint64_t now)
 			    s, "others answer errors (5xx), too");
 		else if (!s->observed && errors >= most->count)
 			take_out(s, errors, now - all->observed_ms, now);
+		all->list[i].out = s->observed;
 	}
 }
 
@@ -222,6 +244,7 @@ observe_service(const struct service *svc, uint64_t now)
 
 	if (most->count == 0)
 		return;
+	reset_returned(svc);
 	judge(svc, now);
 	if (now - svc->http_windows->observed_ms >= most->period_ms)
 		begin_period(svc, now);
