@@ -18,6 +18,7 @@
 #include "support/wait.h"
 
 enum { SERVERS = 2, WEB = 8011, ROUNDS = 50, WORD = 100 };
+enum { FRAME = 14 + 20 + 8 + WORD }; /* Ethernet, IPv4, UDP */
 
 static const struct net_fixture_options pair = { .servers = SERVERS,
 	.two_directors = true };
@@ -173,9 +174,43 @@ count(const struct dsrpen *p, const char *name)
 	    dsrpen_ask(p, &fixture, "dsr"), text("\n%s ", name));
 }
 
-/* As many as servers have got, of both. */
+static struct net_fixture_counters
+of_servers(void)
+{
+	struct net_fixture_counters all = { 0, 0, 0, 0, 0, 0 }, one;
+	int i;
+
+	for (i = 0; i < SERVERS; i++) {
+		one = net_fixture_counters(
+		    &fixture, NET_FIXTURE_SERVER + i, "eth0");
+		all.rx_bytes += one.rx_bytes;
+		all.rx_packets += one.rx_packets;
+		all.rx_dropped += one.rx_dropped;
+	}
+	return all;
+}
+
+/* Interfaces count what finds neighbors, too: fewer frames than a second copy
+ * of each would be, and none of them as large as these. */
+static void
+expect_on_wire(const struct net_fixture_counters *before,
+    const struct net_fixture_counters *after)
+{
+	unsigned long long more =
+	    after->rx_packets - before->rx_packets - ROUNDS;
+	unsigned long long bytes = after->rx_bytes - before->rx_bytes -
+	    (unsigned long long)ROUNDS * FRAME;
+
+	ck_assert_uint_ge(after->rx_packets, before->rx_packets + ROUNDS);
+	ck_assert_uint_lt(more, ROUNDS);
+	ck_assert_uint_ge(bytes, more * 42);
+	ck_assert_uint_le(bytes, more * (FRAME - 1));
+}
+
+/* As many as servers have got, of both, and their interfaces. */
 START_TEST(frames_are_counted)
 {
+	struct net_fixture_counters before, after;
 	int near;
 	unsigned i;
 
@@ -184,12 +219,14 @@ START_TEST(frames_are_counted)
 	begin();
 	(void)dsrpen_ask(&net.pen, &fixture, "dsr takeover");
 	near = dsrnet_dial(&net);
+	before = of_servers();
 	for (i = 0; i < ROUNDS; i++)
 		(void)dsrnet_echo(&net, near, WORD, 4);
+	after = of_servers();
+	expect_on_wire(&before, &after);
 	ck_assert_int_eq(count(&net.pen, "forwarded"), ROUNDS);
-	/* Ethernet, IPv4, UDP */
 	ck_assert_int_eq(
-	    count(&net.pen, "forwarded_bytes"), ROUNDS * (14 + 20 + 8 + WORD));
+	    count(&net.pen, "forwarded_bytes"), ROUNDS * FRAME);
 	ck_assert_int_eq(count(&second, "forwarded"), 0);
 	ck_assert(tells(&net.pen, " flows 1 "));
 	ck_assert(!tells(&net.pen, " frame_rate 0.0 "));

@@ -140,6 +140,92 @@ START_TEST(one_service_without_servers)
 }
 END_TEST
 
+/* ---- three hosts ---- */
+
+enum { HOSTS = 3, LONE = 7 };
+
+static struct pen hosts[HOSTS];
+static struct endpoint host_front[HOSTS], host_web[HOSTS];
+
+static const char *
+host_file(int host, int service)
+{
+	return scratch(text("h%d-s%d", host, service));
+}
+
+/* One of its services has a server of its own, each of them a file. */
+static void
+start_host(int host, const struct backend *lone)
+{
+	const char *path = scratch(text("h%d.conf", host)), *all;
+	struct endpoint at;
+	int i;
+
+	endpoint_new(&host_web[host], ENDPOINT_TCP4);
+	all = text("web %s\ndefaults\nbalance leastconn\nidle_timeout 5m\n"
+		   "client_conns 50\nqueue 5\n%s",
+	    host_web[host].text, common);
+	for (i = 0; i < SERVICES; i++) {
+		endpoint_new(&at, ENDPOINT_TCP4);
+		all = text("%s\nservice s%d\nlisten %s\nfit_file %s\n"
+			   "server 0 address 127.0.0.1 port %d\n",
+		    all, i, at.text, host_file(host, i),
+		    i == LONE ? lone->at.port : back.at.port);
+		if (i == 0)
+			host_front[host] = at;
+	}
+	write_file(path, all);
+	pen_up(&hosts[host], &host_front[host], "-F", path, NULL);
+}
+
+/* How many hosts a router would send clients of the service to. */
+static int
+next_hops(int service)
+{
+	int i, count = 0;
+
+	for (i = 0; i < HOSTS; i++)
+		count += access(host_file(i, service), F_OK) == 0;
+	return count;
+}
+
+static int
+all_next_hops(void)
+{
+	int i, count = 0;
+
+	for (i = 0; i < SERVICES; i++)
+		count += next_hops(i);
+	return count;
+}
+
+/* All servers of one service are gone, on each of three hosts: a router sends
+ * none of them its clients, and all of them those of the other 29. */
+START_TEST(three_hosts)
+{
+	struct backend lone;
+	int i;
+
+	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
+	backend_start(&lone, ENDPOINT_TCP4, backend_say, "lone");
+	for (i = 0; i < HOSTS; i++)
+		start_host(i, &lone);
+	WAIT_FOR(all_next_hops() == HOSTS * SERVICES, SOON);
+	backend_stop(&lone);
+	WAIT_FOR(next_hops(LONE) == 0, SOON);
+	ck_assert_int_eq(all_next_hops(), HOSTS * (SERVICES - 1));
+	for (i = 0; i < HOSTS; i++) {
+		web = host_web[i];
+		ck_assert_int_eq(ready(""), 200);
+		ck_assert_int_eq(ready("?service=s7"), 503);
+		ck_assert_str_eq(endpoint_hear(&host_front[i]), "served");
+	}
+	for (i = 0; i < HOSTS; i++)
+		pen_down(&hosts[i]);
+	backend_stop(&back);
+}
+END_TEST
+
 /* All files go when pen is killed; what a reload may do with them. */
 START_TEST(files_of_services)
 {
@@ -217,6 +303,7 @@ SUITE(test_fit_services)
 	Suite *s = suite_create("fit_services");
 
 	SUITE_ADD(s, one_service_without_servers, 60);
+	SUITE_ADD(s, three_hosts, 60);
 	SUITE_ADD(s, files_of_services, 60);
 	SUITE_ADD(s, metric_of_each, 60);
 	return s;

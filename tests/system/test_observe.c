@@ -11,19 +11,24 @@
 #include <unistd.h>
 
 #include "support/backend.h"
+#include "support/ctl.h"
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/upgrading.h"
 #include "support/wait.h"
+#include "support/web_fixture.h"
 
 enum { SERVERS = 3, SOON = 30000 };
 
 #define LAST "GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n"
 
 static struct backend back[SERVERS];
-static atomic_bool bad[SERVERS];
-static struct endpoint front, ctl;
+/* Which answers of each server are errors. */
+enum { NONE_BAD, ALL_BAD, HALF_BAD };
+static atomic_int bad[SERVERS], turn;
+static struct endpoint front, ctl, web;
 static struct pen pen;
+static struct child c;
 
 static void
 serve(struct backend *b, int fd)
@@ -36,7 +41,9 @@ serve(struct backend *b, int fd)
 
 	if (recv(fd, request, sizeof(request), 0) <= 0)
 		return;
-	if (atomic_load(&bad[b - back]))
+	if (atomic_load(&bad[b - back]) == ALL_BAD ||
+	    (atomic_load(&bad[b - back]) == HALF_BAD &&
+		atomic_fetch_add(&turn, 1) % 2 == 0))
 		backend_send(fd, oops, sizeof(oops) - 1);
 	else
 		backend_send(fd, well, sizeof(well) - 1);
@@ -48,7 +55,7 @@ up(const char *commands)
 	int i;
 
 	for (i = 0; i < SERVERS; i++) {
-		atomic_store(&bad[i], false);
+		atomic_store(&bad[i], NONE_BAD);
 		backend_start(&back[i], ENDPOINT_TCP4, serve, NULL);
 	}
 	endpoint_new(&front, ENDPOINT_TCP4);
@@ -102,13 +109,90 @@ becomes(int server, const char *state)
 	return has(server, text(" state %s ", state));
 }
 
+/* What an operator looks at: the list of services, that of servers, the status
+ * page's data, metrics, and top. */
+static bool
+is_named_everywhere(void)
+{
+	const char *page = web_fixture_get_from(&web, "/status.json", "");
+
+	(void)is_served();
+	if (strstr(pen_ask(&ctl, "services"), " http_errors \"1 ") == NULL ||
+	    has(1, " http_errors 0") ||
+	    strstr(web_fixture_get_from(&web, "/metrics", ""),
+		"{server=\"1\",class=\"5xx\"} 0\n") != NULL ||
+	    (strstr(page, "without Jansson") == NULL &&
+		count_in(page, "\"http_errors\":0") != SERVERS - 1))
+		return false;
+	child_start(&c,
+	    (const char *[]){ ctl_client(), "-n", "1", ctl.text, "top", NULL });
+	ck_assert_int_eq(child_wait(&c, SOON), 0);
+	return strstr(child_out(&c), "% 5xx") != NULL;
+}
+
+/* One of three answers 500 to half of its requests: each place names it within
+ * ten seconds; it keeps its clients. */
+START_TEST(half_of_its_answers)
+{
+	long long began;
+
+	endpoint_new(&web, ENDPOINT_TCP4);
+	up(text("web %s", web.text));
+	atomic_store(&bad[1], HALF_BAD);
+	began = wait_now_ms();
+	WAIT_FOR(is_named_everywhere(), 10000);
+	printf("named after %lld ms\n", wait_now_ms() - began);
+	ck_assert(has(0, " http_errors 0") && has(2, " http_errors 0"));
+	ck_assert(has(1, " state up "));
+	down();
+}
+END_TEST
+
+static bool
+all_serve_with_errors(void)
+{
+	const char *all;
+
+	(void)is_served();
+	all = pen_ask(&ctl, "servers long");
+	return count_in(all, " state up ") == SERVERS &&
+	    strstr(all, " http_errors 0") == NULL;
+}
+
+/* With observe it gets no more clients and is back by itself; when all are like
+ * that, all serve. */
+START_TEST(half_of_them_observed)
+{
+	long long began;
+	int i, got;
+
+	up("observe 5xx 3/60; blacklist 2");
+	atomic_store(&bad[1], HALF_BAD);
+	WAIT_FOR(becomes(1, "blacklisted"), SOON);
+	atomic_store(&bad[1], NONE_BAD);
+	got = atomic_load(&back[1].accepted);
+	WAIT_FOR(is_served() && atomic_load(&back[1].accepted) > got, SOON);
+	/* what it was out for is over */
+	began = wait_now_ms();
+	WAIT_FOR(is_served() && wait_now_ms() - began > 2500, SOON);
+	ck_assert(has(1, " state up "));
+	ck_assert_int_eq(
+	    count_in(child_err(&pen.child), "server blacklisted server=1"), 1);
+	pen_answers(&ctl, "blacklist 300", "");
+	for (i = 0; i < SERVERS; i++)
+		atomic_store(&bad[i], HALF_BAD);
+	WAIT_FOR(all_serve_with_errors(), SOON);
+	down();
+}
+END_TEST
+
 /* One of three: its clients go to the others. */
 START_TEST(one_of_three)
 {
 	int i, got;
 
 	up("observe 5xx 3/60; blacklist 300");
-	atomic_store(&bad[1], true);
+	atomic_store(&bad[1], ALL_BAD);
 	WAIT_FOR(becomes(1, "blacklisted"), SOON);
 	ck_assert(has(1, " errors (5xx) in "));
 	got = atomic_load(&back[1].accepted);
@@ -128,9 +212,9 @@ START_TEST(back_after_a_time)
 	int got;
 
 	up("observe 5xx 3/60; blacklist 1");
-	atomic_store(&bad[1], true);
+	atomic_store(&bad[1], ALL_BAD);
 	WAIT_FOR(becomes(1, "blacklisted"), SOON);
-	atomic_store(&bad[1], false);
+	atomic_store(&bad[1], NONE_BAD);
 	WAIT_FOR(has(1, " reason \"blacklist time expired\" "), SOON);
 	got = atomic_load(&back[1].accepted);
 	WAIT_FOR(is_served() && atomic_load(&back[1].accepted) > got, SOON);
@@ -155,7 +239,7 @@ START_TEST(good_checks)
 
 	up("check connect; check_interval 0.1; check_rise 1; blacklist 300; "
 	   "observe 5xx 3/60");
-	atomic_store(&bad[1], true);
+	atomic_store(&bad[1], ALL_BAD);
 	WAIT_FOR(becomes(1, "suspect"), SOON);
 	before = checks();
 	WAIT_FOR(checks() > before + 5 * SERVERS, SOON);
@@ -168,9 +252,9 @@ END_TEST
 START_TEST(most_of_them)
 {
 	up("observe 5xx 3/600; blacklist 300");
-	atomic_store(&bad[1], true);
+	atomic_store(&bad[1], ALL_BAD);
 	WAIT_FOR(becomes(1, "blacklisted"), SOON);
-	atomic_store(&bad[0], true);
+	atomic_store(&bad[0], ALL_BAD);
 	WAIT_FOR(becomes(1, "up"), SOON);
 	ck_assert(has(1, " reason \"others answer errors (5xx), too\" "));
 	ck_assert(has(0, " state up ") && has(2, " state up "));
@@ -181,7 +265,7 @@ END_TEST
 START_TEST(switched_off)
 {
 	up("observe 5xx 3/60; blacklist 300");
-	atomic_store(&bad[1], true);
+	atomic_store(&bad[1], ALL_BAD);
 	WAIT_FOR(becomes(1, "blacklisted"), SOON);
 	pen_answers(&ctl, "observe off", "");
 	ck_assert(has(1, " state up "));
@@ -199,7 +283,7 @@ START_TEST(upgrade)
 
 	NEED_UPGRADES(program);
 	up("observe 5xx 3/60; blacklist 300");
-	atomic_store(&bad[1], true);
+	atomic_store(&bad[1], ALL_BAD);
 	WAIT_FOR(becomes(1, "blacklisted"), SOON);
 	got = atomic_load(&back[1].accepted);
 	new = upgrading_go(&ctl, pen.child.pid);
@@ -218,6 +302,8 @@ SUITE(test_observe)
 {
 	Suite *s = suite_create("observe");
 
+	SUITE_ADD(s, half_of_its_answers, 60);
+	SUITE_ADD(s, half_of_them_observed, 60);
 	SUITE_ADD(s, one_of_three, 60);
 	SUITE_ADD(s, back_after_a_time, 60);
 	SUITE_ADD(s, good_checks, 60);
