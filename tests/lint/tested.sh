@@ -42,6 +42,7 @@ tests/system/test_client_limits: proxy/core/limits
 tests/system/test_options: control/plan/own_address
 tests/system/test_own_servers: control/apply/circles control/apply/own_servers
 tests/system/test_control: control/socket/client control/file/config_file control/socket/socket
+tests/system/test_diff: tools/text_word
 tests/system/test_dns: control/report/dns_report proxy/dns/dns proxy/dns/dns_ask proxy/dns/dns_socket
 tests/system/test_dummy: proxy/frontend/dummy
 tests/system/test_failover: control/life/states proxy/session/session_connect

@@ -146,9 +146,10 @@ START_TEST(every_value)
 			continue;
 		rows++;
 		begin(row);
-		/* the default is one that could be given */
-		ck_assert_msg(held(row) <= row_max(row) &&
-			(held(row) >= row->min || held(row) == 0),
+		/* the default is one that could be given, or a word is */
+		ck_assert_msg((held(row) <= row_max(row) &&
+				  (held(row) >= row->min || held(row) == 0)) ||
+			(row->none != NULL && held(row) == row->nothing),
 		    "%s", row->name);
 		try_limits(row);
 	}
