@@ -31,6 +31,7 @@ static const struct special {
 	{ "http_request_id", "X-Trace", NULL },
 	{ "log", NULL, &log_file },
 	{ "log_format", "common", NULL },
+	{ "log_sample", "7", NULL },
 	{ "observe", "5xx 7/3", NULL },
 	{ "on_state", NULL, &program },
 	{ "peer", NULL, &peer_file },
