@@ -270,7 +270,7 @@ log_warnings(struct pen *p)
 	SERVICE_EACH (p, svc) {
 		buffer_init(&of_routes);
 		route_warnings_print(svc, svc->plan, &of_routes);
-		warnings_log(NULL, NULL, svc->plan, p->plan);
+		warnings_log(NULL, NULL, svc->plan, p->plan, CHANGED_ALL);
 		warnings_log_lines(svc->plan, &of_routes, UINT_MAX);
 		buffer_fini(&of_routes);
 	}

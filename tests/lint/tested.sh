@@ -39,7 +39,7 @@ tests/system/test_checks: control/apply/checks control/apply/checks_apply
 	control/life/rooted control/plan/check_plan
 tests/system/test_choice: net/sources
 tests/system/test_client_limits: proxy/core/limits
-tests/system/test_options: control/plan/own_address
+tests/system/test_options: control/value/own_address
 tests/system/test_own_servers: control/apply/circles control/apply/own_servers
 tests/system/test_control: control/socket/client control/file/config_file control/socket/socket
 tests/system/test_diff: tools/text_word

@@ -20,6 +20,19 @@ takes_part(const struct participant *who, const struct apply_all *all)
 	    !(who->of_leader && all->pen->team.member > 0);
 }
 
+/* Whether the draft changes what they depend on. */
+static bool
+concerns_process(const struct participant *who, const struct apply_all *all)
+{
+	return (who->process.on & all->changed) != 0;
+}
+
+static bool
+concerns_service(const struct participant *who, const struct apply *a)
+{
+	return (who->service.on & a->changed) != 0;
+}
+
 /* Settings that need others may lack those of lines that were refused. */
 static bool
 may_check(const struct participant *who, const struct plan *wanted)
@@ -33,7 +46,8 @@ check_process(
 {
 	unsigned from = errors_count(all->pen->errors);
 
-	if (who->process.check == NULL || !may_check(who, all->draft))
+	if (who->process.check == NULL || !concerns_process(who, all) ||
+	    !may_check(who, all->draft))
 		return 0;
 	return plan_service_keep(
 	    all->draft, all->pen->errors, from, who->process.check(all, e), e);
@@ -51,7 +65,7 @@ check_services(
 	if (who->service.check == NULL)
 		return 0;
 	for (a = all->one; a < all->one + all->count; a++) {
-		if (!may_check(who, a->wanted))
+		if (!concerns_service(who, a) || !may_check(who, a->wanted))
 			continue;
 		from = errors_count(errors);
 		rc = who->service.check(a, e);
@@ -80,14 +94,14 @@ cancel_services(const struct apply_all *all, const struct participant *who,
     struct apply *end)
 {
 	while (end-- > all->one)
-		if (who->service.cancel != NULL)
+		if (who->service.cancel != NULL && concerns_service(who, end))
 			who->service.cancel(end);
 }
 
 static void
 cancel_process(struct apply_all *all, const struct participant *who)
 {
-	if (who->process.cancel != NULL)
+	if (who->process.cancel != NULL && concerns_process(who, all))
 		who->process.cancel(all);
 }
 
@@ -112,7 +126,7 @@ prepare_services(
 	struct apply *a;
 
 	for (a = all->one; a < all->one + all->count; a++) {
-		if (who->service.prepare == NULL ||
+		if (who->service.prepare == NULL || !concerns_service(who, a) ||
 		    who->service.prepare(a, e) == 0)
 			continue;
 		cancel_services(all, who, a);
@@ -126,7 +140,8 @@ static int
 prepare_one(
     struct apply_all *all, const struct participant *who, struct error *e)
 {
-	if (who->process.prepare != NULL && who->process.prepare(all, e) < 0)
+	if (who->process.prepare != NULL && concerns_process(who, all) &&
+	    who->process.prepare(all, e) < 0)
 		return -1;
 	if (prepare_services(all, who, e) == 0)
 		return 0;
@@ -156,10 +171,11 @@ apply_commit(struct apply_all *all)
 	for (who = all->pen->participants; who->name != NULL; who++) {
 		if (!takes_part(who, all))
 			continue;
-		if (who->process.commit != NULL)
+		if (who->process.commit != NULL && concerns_process(who, all))
 			who->process.commit(all);
 		for (a = all->one; a < all->one + all->count; a++)
-			if (who->service.commit != NULL)
+			if (who->service.commit != NULL &&
+			    concerns_service(who, a))
 				who->service.commit(a);
 	}
 }
@@ -194,12 +210,20 @@ is_the_same(
 	return svc != NULL && svc->plan == wanted && !has_names_of(n, svc);
 }
 
+/* What services obey, of the process: lists that their settings name and the
+ * countries in these, what is derived for their frontends, whether all sessions
+ * have a line; and of the first service where these lines go. */
+#define FOLLOWED_BY_SERVICES                                           \
+	(CHANGED_ACLS | CHANGED_GEOIP | CHANGED_DUMP | CHANGED_DRAIN | \
+	    CHANGED_DEBUG | CHANGED_SESSION_LOG | CHANGED_LOG_SAMPLE)
+
 /* One that is as it was is left alone. */
 static bool
 is_untouched(const struct apply_all *all, const struct plan *wanted,
     const struct service *svc, const struct names *n)
 {
-	return wanted != all->draft && !all->follow &&
+	return wanted != all->draft &&
+	    (all->changed & FOLLOWED_BY_SERVICES) == 0 &&
 	    all->pen->phase == PHASE_SERVING && is_the_same(wanted, svc, n);
 }
 
@@ -247,6 +271,18 @@ own_process(struct apply_all *all)
 	    : -1;
 }
 
+/* Of the process alone. */
+static uint64_t
+process_changed(const struct apply_all *all)
+{
+	const struct process_plan *wanted = all->draft->process;
+
+	if (all->pen->phase < PHASE_SERVING)
+		return CHANGED_ALL;
+	return process_plan_changed(all->now->process, wanted) |
+	    (wanted->derived ? 0 : CHANGED_ANEW);
+}
+
 static int
 applies_collect(struct apply_all *all, const struct names *n)
 {
@@ -258,9 +294,9 @@ applies_collect(struct apply_all *all, const struct names *n)
 	if (all->one == NULL || own_process(all) < 0 ||
 	    v6_only_settle(all->pen, all->draft) < 0)
 		return -1;
-	all->follow = process_plan_concerns_services(
-			  all->now->process, all->draft->process) ||
-	    apply_log_concerns_services(all->now, all->draft);
+	all->changed = process_changed(all);
+	if (apply_log_concerns_services(all->now, all->draft))
+		all->changed |= CHANGED_SESSION_LOG | CHANGED_LOG_SAMPLE;
 	for (i = 0; (wanted = plan_service_at(all->draft, i)) != NULL; i++) {
 		const char *name = plan_service_name(wanted);
 
@@ -284,6 +320,63 @@ share_of(const struct apply_all *all, const struct apply *a)
 	    : share;
 }
 
+/* It may have been added when only the process was known. */
+static uint64_t
+service_changed(const struct apply_all *all, const struct apply *a)
+{
+	struct names_range looked_up = names_range(a->names, a->service);
+	uint64_t changed;
+
+	if (a->first || all->pen->phase < PHASE_SERVING)
+		return CHANGED_ALL;
+	changed = all->changed | plan_changed(a->now, a->wanted) |
+	    derived_changed(a->now, a->wanted);
+	if (!list_is_empty(&a->names->all) || looked_up.from < looked_up.past)
+		changed |= CHANGED_NAMES;
+	if (!a->wanted->derived)
+		changed |= CHANGED_ANEW;
+	return changed;
+}
+
+/* Whether a service leaves. */
+static bool
+lacks_service(const struct pen *p, const struct plan *draft)
+{
+	const struct service *svc;
+	unsigned i = 0;
+
+	SERVICE_EACH (p, svc)
+		if (!svc->leaves &&
+		    plan_service_near(draft, i++, svc->name) == NULL)
+			return true;
+	return false;
+}
+
+/* What the first service has warnings of, of another one. */
+#define SEEN_BY_FIRST                                              \
+	((CHANGED_OF_SERVICE & ~CHANGED_SERVERS) | CHANGED_HOSTS | \
+	    CHANGED_SERVICES)
+
+/* What has changed of the process is in all of them before. */
+static void
+applies_compare(struct apply_all *all)
+{
+	uint64_t others = 0;
+	struct apply *a;
+
+	for (a = all->one; a < all->one + all->count; a++) {
+		a->changed = service_changed(all, a) | CHANGED_DRAFT;
+		if (a > all->one)
+			others |= a->new ? CHANGED_SERVICES : a->changed;
+	}
+	all->leaves = lacks_service(all->pen, all->draft);
+	if (all->leaves)
+		others |= CHANGED_SERVICES;
+	if (others & SEEN_BY_FIRST)
+		all->one->changed |= CHANGED_OTHERS;
+	all->changed |= all->one->changed | others | CHANGED_DRAFT;
+}
+
 static int
 applies_derive(struct apply_all *all, struct error *e)
 {
@@ -296,14 +389,12 @@ applies_derive(struct apply_all *all, struct error *e)
 		if (expand_names(a, e) < 0)
 			rc = plan_service_keep(a->wanted, all->pen->errors,
 			    errors_count(all->pen->errors), -1, e);
-		a->changes = a->first || all->pen->phase < PHASE_SERVING
-		    ? ~0u
-		    : plan_changes(a->now, a->wanted);
 		derive_settings(all->draft->process, a->wanted,
 		    share_of(all, a),
 		    all->shares.count > 0 ? all->shares.count : 1,
 		    kept_sessions(a->service, a->wanted));
 	}
+	applies_compare(all);
 	return rc;
 }
 
@@ -362,7 +453,9 @@ applies_finish(struct apply_all *all, const struct names *n)
 	struct apply *a;
 	struct error e;
 
+	all->draft->process->derived = true;
 	for (a = all->one; a < all->one + all->count; a++) {
+		a->wanted->derived = true;
 		service_take_plan(a->service, a->wanted);
 		a->service->descriptors = share_of(all, a);
 		if (!a->new)
@@ -394,6 +487,8 @@ applies_drop(struct apply_all *all)
 	plan_free(all->draft);
 }
 
+#define IN_FORCE_WITH (CHANGED_NAMES | CHANGED_ANEW | CHANGED_DRAFT)
+
 /* Names that were looked up again have what they had. A worker does as its
  * leader. */
 static bool
@@ -402,10 +497,11 @@ is_in_force(const struct apply_all *all)
 	const struct team *t = &all->pen->team;
 	const struct apply *a;
 
-	if (t->change.line != NULL || t->member > 0)
+	if (t->change.line != NULL || t->member > 0 ||
+	    (all->changed & ~IN_FORCE_WITH) != 0)
 		return false;
 	for (a = all->one; a < all->one + all->count; a++)
-		if (a->new || a->changes != 0 || a->servers.count > 0)
+		if (a->servers.count > 0)
 			return false;
 	return true;
 }

@@ -48,24 +48,21 @@ struct apply {
 	const struct plan *now; /* in force until the commit */
 	struct plan *wanted;	/* the draft */
 	const struct names *names;
-	bool new;	  /* the service is not there yet */
-	bool first;	  /* nothing is open yet: everything is new */
-	unsigned changes; /* of servers, PLAN_*; all of them until SERVING */
+	bool new;   /* the service is not there yet */
+	bool first; /* nothing is open yet: everything is new */
+	/* What it changes, CHANGED_*; all until SERVING. */
+	uint64_t changed;
 
 	/* What participants have prepared. */
 	struct changes servers;
 	struct tls_config_change tls;
 	struct check_changes *checks;
-	bool sessions_changed, format_changed;
 	struct sessionlog *sessions;
-	struct log_format *format;
+	struct log_format *format, *request_format;
 	struct sessionlog *httplog; /* of requests of HTTP */
-	bool httplog_changed, request_format_changed;
-	struct log_format *request_format;
 	struct routes *routes;
 	struct buffer route_warnings; /* new ones */
-	bool routes_changed;
-	bool servers_move; /* slots get other addresses */
+	bool servers_move;	      /* slots get other addresses */
 };
 
 /* The draft of the process and its services on its way. */
@@ -74,8 +71,10 @@ struct apply_all {
 	struct plan *draft;	/* of all; freed if it is not in force */
 	const struct plan *now; /* in force until the commit */
 	const struct names *names;
-	bool first;	   /* as above */
-	bool follow;	   /* the process changes in what services obey */
+	bool first; /* as above */
+	/* What it changes, in the process and in any service. */
+	uint64_t changed;
+	bool leaves;	   /* a service does */
 	struct apply *one; /* the services that may change, the first in
 			    * front, in the order of the draft */
 	unsigned count;
@@ -83,9 +82,7 @@ struct apply_all {
 
 	/* What participants have prepared. */
 	struct sink *log;
-	bool log_changed;
 	struct geoip *geoip;
-	bool geoip_changed;
 	struct web *web;
 	bool web_changed;
 };
@@ -114,7 +111,8 @@ int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
 /* The participants, in this order; the last has no name. What one does for the
  * process is called once, what it does for services for each that may change,
  * behind that. Each part may be left out. A prepare that fails has undone
- * itself; commit or cancel follows one that succeeded. */
+ * itself; commit or cancel follows one that succeeded. None of these is called
+ * if the draft changes nothing of what is in `on`. */
 struct participant {
 	const char *name;
 	bool of_leader; /* a worker leaves it to its leader */
@@ -123,12 +121,14 @@ struct participant {
 	/* Before that it only checks: there is no loop to open anything in. */
 	enum phase since;
 	struct {
+		uint64_t on; /* CHANGED_* */
 		int (*check)(struct apply_all *a, struct error *e);
 		int (*prepare)(struct apply_all *a, struct error *e);
 		void (*commit)(struct apply_all *a);
 		void (*cancel)(struct apply_all *a);
 	} process;
 	struct {
+		uint64_t on;
 		int (*check)(struct apply *a, struct error *e);
 		int (*prepare)(struct apply *a, struct error *e);
 		void (*commit)(struct apply *a);
@@ -181,6 +181,8 @@ void apply_http_watch_commit(struct apply *a);
 int apply_frontend_check(struct apply *a, struct error *e);
 int apply_frontend_prepare(struct apply *a, struct error *e);
 void apply_frontend_commit(struct apply *a);
+/* Its sockets to servers that were removed, or that get no new clients. */
+void apply_frontend_commit_servers(struct apply *a);
 void apply_frontend_cancel(struct apply *a);
 
 /* Marks the listening sockets that services have elsewhere in the draft: their

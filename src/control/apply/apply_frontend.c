@@ -74,6 +74,12 @@ apply_frontend_commit(struct apply *a)
 	frontend_set_options(a->service->frontend, &a->wanted->config.frontend);
 }
 
+void
+apply_frontend_commit_servers(struct apply *a)
+{
+	frontend_servers_changed(a->service->frontend);
+}
+
 /* ---- listeners ---- */
 
 /* Connections, datagrams, or both at the same addresses. */
@@ -136,13 +142,11 @@ apply_listen_mark(struct pen *p, const struct plan *draft)
 	}
 }
 
-/* A director that was opened just now serves its addresses already. */
+/* That one serves its addresses already. */
 static bool
-listens_already(const struct apply *a)
+has_new_director(const struct apply *a)
 {
-	return a->first
-	    ? a->service->director != NULL
-	    : listen_list_equal(&a->now->listen, &a->wanted->listen);
+	return a->first && a->service->director != NULL;
 }
 
 /* Not all move: one may hold another one's port by a wildcard, or a file may
@@ -197,7 +201,7 @@ blame_another(const struct apply *a, struct error *e)
 int
 apply_listen_prepare(struct apply *a, struct error *e)
 {
-	if (listens_already(a) || listen_at(a->service, a->wanted, e) == 0)
+	if (has_new_director(a) || listen_at(a->service, a->wanted, e) == 0)
 		return 0;
 	if (a->pen->phase == PHASE_SERVING)
 		blame_another(a, e);
@@ -211,7 +215,7 @@ apply_listen_cancel(struct apply *a)
 	struct error e;
 
 	/* of a start the frontend, or the director, goes as a whole */
-	if (a->first || listens_already(a))
+	if (a->first)
 		return;
 	if (listen_at(a->service, a->now, &e) < 0)
 		log_error("listeners not restored error=\"%s\"", e.text);
@@ -221,7 +225,7 @@ apply_listen_cancel(struct apply *a)
 void
 apply_listen_commit(struct apply *a)
 {
-	if (!listens_already(a))
+	if (!has_new_director(a))
 		frontend_relistened(a->service->frontend);
 }
 

@@ -74,11 +74,7 @@ apply_log_open_log(
 static int
 prepare_requests(struct apply_all *a, struct error *e)
 {
-	const char *before = a->now->process->log,
-		   *now = a->draft->process->log;
-
-	a->log_changed = a->first || !text_equal(before, now);
-	if (!a->log_changed || apply_log_open_log(a->pen, now, &a->log, e) == 0)
+	if (apply_log_open_log(a->pen, a->draft->process->log, &a->log, e) == 0)
 		return 0;
 	origin_add(a->draft, "log", e);
 	return -1;
@@ -198,17 +194,10 @@ apply_log_check_service(struct apply *a, struct error *e)
 static int
 prepare_formats(struct apply *a, struct error *e)
 {
-	const struct config *now = &a->now->config,
-			    *wanted = &a->wanted->config;
-
-	a->format_changed = a->first ||
-	    !text_equal(now->log_format, wanted->log_format);
-	a->request_format_changed = a->first ||
-	    !text_equal(now->request_log.format, wanted->request_log.format);
-	if (a->format_changed &&
+	if (a->changed & CHANGED_LOG_FORMAT &&
 	    make_format(a->wanted, RECORD_SESSION, &a->format, e) < 0)
 		return -1;
-	return a->request_format_changed
+	return a->changed & CHANGED_REQUEST_FORMAT
 	    ? make_format(a->wanted, RECORD_REQUEST, &a->request_format, e)
 	    : 0;
 }
@@ -261,17 +250,16 @@ apply_log_sessions(const struct pen *p, const struct plan *all,
 	return check_log(p, follow_sessions(all, plan), "session_log", o, e);
 }
 
+/* Its own, or those of the first service; with -d all have a line. */
+#define SESSIONS_ON (CHANGED_SESSION_LOG | CHANGED_LOG_SAMPLE | CHANGED_DEBUG)
+
 static int
 prepare_sessions(struct apply *a, struct error *e)
 {
-	const struct plan *now = a->pen->plan, *wanted = a->draft;
+	const struct plan *wanted = a->draft;
 	struct sessionlog_options o;
 
-	a->sessions_changed = a->first ||
-	    sample_of(now, a->now) != sample_of(wanted, a->wanted) ||
-	    !text_equal(apply_log_sessions_to(now, a->now),
-		apply_log_sessions_to(wanted, a->wanted));
-	if (!a->sessions_changed)
+	if ((a->changed & SESSIONS_ON) == 0)
 		return 0;
 	if (apply_log_sessions(a->pen, wanted, a->wanted, &o, e) < 0)
 		return -1;
@@ -299,17 +287,16 @@ apply_log_requests(const struct pen *p, const struct plan *plan,
 	return check_log(p, plan, "request_log", o, e);
 }
 
+/* Which of them have a line is set for both logs. */
+#define HTTPLOG_ON (CHANGED_REQUEST_LOG | CHANGED_LOG_SAMPLE)
+
 static int
 prepare_httplog(struct apply *a, struct error *e)
 {
 	uint64_t sample = sample_of(a->draft, a->wanted);
 	struct sessionlog_options o;
 
-	a->httplog_changed = a->first ||
-	    sample_of(a->pen->plan, a->now) != sample ||
-	    !text_equal(apply_log_requests_to(a->now),
-		apply_log_requests_to(a->wanted));
-	if (!a->httplog_changed)
+	if ((a->changed & HTTPLOG_ON) == 0)
 		return 0;
 	if (apply_log_requests(a->pen, a->wanted, &o, e) < 0)
 		return -1;
@@ -339,8 +326,6 @@ apply_log_commit(struct apply_all *a)
 	struct sink *requests = a->pen->log;
 	struct service *svc;
 
-	if (!a->log_changed)
-		return;
 	a->pen->log = a->log;
 	SERVICE_EACH (a->pen, svc)
 		if (svc->frontend != NULL)
@@ -376,13 +361,13 @@ apply_log_commit_service(struct apply *a)
 {
 	struct frontend *f = a->service->frontend;
 
-	if (a->format_changed)
+	if (a->changed & CHANGED_LOG_FORMAT)
 		frontend_set_log_format(f, a->format);
-	if (a->request_format_changed)
+	if (a->changed & CHANGED_REQUEST_FORMAT)
 		frontend_set_request_format(f, a->request_format);
-	if (a->sessions_changed)
+	if (a->changed & SESSIONS_ON)
 		frontend_set_sessionlog(f, a->sessions);
-	if (a->httplog_changed)
+	if (a->changed & HTTPLOG_ON)
 		frontend_set_httplog(f, a->httplog);
 	if (!a->first)
 		return;

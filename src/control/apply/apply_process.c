@@ -46,10 +46,12 @@ apply_process_check(struct apply_all *a, struct error *e)
 		return error_set(e,
 		    "a Unix socket: the sandbox was entered without any, of "
 		    "listeners, servers or pages: restart pen");
-	if (refuse_changed(
+	if (a->changed & CHANGED_AT_START &&
+	    refuse_changed(
 		find_changed(SCOPE_PROCESS, a->now, a->draft), a->draft, e) < 0)
 		return -1;
-	if (!process_plan_controls_equal(now, a->draft->process))
+	if (a->changed & CHANGED_PROCESS &&
+	    !process_plan_controls_equal(now, a->draft->process))
 		return error_set(
 		    e, "control sockets can be set only at startup");
 	return 0;
@@ -61,14 +63,15 @@ apply_process_check_service(struct apply *a, struct error *e)
 	if (a->pen->phase < PHASE_SERVING)
 		return 0;
 	if (a->pen->phase == PHASE_DRAINING &&
-	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
+	    a->changed & CHANGED_LISTEN &&
+	    !(a->new && a->wanted->listen.count == 0))
 		return error_set(
 		    e, "pen is stopping and opens no new listening sockets");
 	if (a->new && a->wanted->config.fit_file != NULL)
 		return error_set(e,
 		    "%s: can be set only at startup, not for a new service",
 		    origin_name(a->wanted, "fit_file"));
-	return a->new
+	return a->new || (a->changed & CHANGED_AT_START) == 0
 	    ? 0
 	    : refuse_changed(
 		  find_changed(SCOPE_SERVICE, a->now, a->wanted), a->wanted, e);

@@ -414,16 +414,9 @@ find_change(struct apply *a, unsigned slot, struct error *e)
 	    : error_set(e, "out of memory");
 }
 
-/* Whether servers may have to be set, or refused, that are the same in both
- * plans, because ports mean something else. */
-static bool
-concerns_all(const struct apply *a)
-{
-	return a->now->config.frontend.dns.on !=
-	    a->wanted->config.frontend.dns.on ||
-	    a->now->config.checks.port != a->wanted->config.checks.port ||
-	    !listen_list_equal(&a->now->listen, &a->wanted->listen);
-}
+/* Servers that are the same in both plans may have to be set, or refused,
+ * because ports mean something else. */
+#define ON_ALL (CHANGED_DNS | CHANGED_CHECKS | CHANGED_LISTEN)
 
 /* From that slot on the first one with a server to be visited: any, or one that
  * the draft changes, or whose name was looked up. */
@@ -441,7 +434,7 @@ next_visited(const struct apply *a, bool all, unsigned slot)
 int
 apply_servers_check(struct apply *a, struct error *e)
 {
-	bool all = concerns_all(a);
+	bool all = (a->changed & ON_ALL) != 0;
 	unsigned now = plan_slots(a->now), wanted = plan_slots(a->wanted);
 	unsigned slots = now > wanted ? now : wanted, slot;
 

@@ -18,28 +18,6 @@ spec_of(const char *text, struct error *e)
 	return text != NULL ? check_spec_read(text, e) : NULL;
 }
 
-bool
-checks_concern_all(const struct apply *a)
-{
-	const struct check_settings *x = &a->now->config.checks,
-				    *y = &a->wanted->config.checks;
-
-	return a->first ||
-	    a->now->config.tls.upstream_verify !=
-	    a->wanted->config.tls.upstream_verify ||
-	    !text_equal(a->now->config.tls.upstream_name,
-		a->wanted->config.tls.upstream_name) ||
-	    x->port != y->port ||
-	    check_plan_first_port(a->now) != check_plan_first_port(a->wanted) ||
-	    !text_equal(x->text, y->text);
-}
-
-bool
-checks_may_differ(const struct apply *a)
-{
-	return checks_concern_all(a) || a->changes & (PLAN_CHECKS | PLAN_HOSTS);
-}
-
 /* ---- programs ---- */
 
 int
@@ -213,12 +191,15 @@ checks_check_servers(
     struct apply *a, const struct check_spec *all, struct error *e)
 {
 	const struct plan *p = a->wanted;
-	size_t i, n = checks_concern_all(a) ? plan_slots(p) : a->servers.count;
+	size_t i,
+	    n = (a->changed & CHECKS_ON_ALL) != 0 ? plan_slots(p)
+						  : a->servers.count;
 	unsigned slot;
 
 	for (i = 0; i < n; i++) {
-		slot = checks_concern_all(a) ? (unsigned)i
-					     : a->servers.list[i].slot;
+		slot = (a->changed & CHECKS_ON_ALL) != 0
+		    ? (unsigned)i
+		    : a->servers.list[i].slot;
 		if (checks_check_server(p, slot, all, e) < 0)
 			return -1;
 	}

@@ -29,9 +29,8 @@ void checks_free(struct service *svc);
 int checks_try_program(
     const struct pen *p, const struct check_spec *s, struct error *e);
 int checks_try_programs(const struct service *svc, struct error *e);
-/* Whether the draft may check servers in another way than before. */
-bool checks_may_differ(const struct apply *a);
-/* Whether all of its servers may be concerned, not only those that it sets. */
-bool checks_concern_all(const struct apply *a);
+/* What the checks of all servers depend on: their settings, the names that are
+ * verified, and the first port. */
+#define CHECKS_ON_ALL (CHANGED_CHECKS | CHANGED_TLS | CHANGED_LISTEN)
 
 #endif

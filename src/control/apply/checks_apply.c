@@ -121,7 +121,7 @@ find_target(struct apply *a, struct check_changes *all, struct check_change *c,
 static int
 find_targets(struct apply *a, struct check_changes *c, struct error *e)
 {
-	bool all = checks_concern_all(a);
+	bool all = (a->changed & CHECKS_ON_ALL) != 0;
 	struct check_change *one;
 	const struct server *s;
 	size_t i;
@@ -172,7 +172,7 @@ checks_apply_compile(struct apply *a, struct error *e)
 		error_set(e, "out of memory");
 		return NULL;
 	}
-	c->count = checks_concern_all(a) ? slots_of(a) : a->servers.count;
+	c->count = a->changed & CHECKS_ON_ALL ? slots_of(a) : a->servers.count;
 	c->list = calloc(c->count + 1, sizeof(*c->list));
 	if (c->list == NULL)
 		c->count = 0;

@@ -9,7 +9,7 @@
 #include "control/apply/direct.h"
 #include "control/apply/own_servers.h"
 #include "control/apply/services.h"
-#include "control/plan/own_address.h"
+#include "control/value/own_address.h"
 
 enum { CONNECTIONS = 1, DATAGRAMS = 2 };
 enum { NOT_SEEN, ON_THE_WAY, SEEN };
@@ -324,21 +324,6 @@ circles_blame(const struct circles *c, unsigned from,
 
 /* ---- checks ---- */
 
-/* Whether any draft may lead elsewhere than what runs. */
-static bool
-may_lead_elsewhere(const struct apply_all *a)
-{
-	const struct apply *one;
-
-	for (one = a->one; one < a->one + a->count; one++)
-		if (one->first || one->servers.count > 0 ||
-		    one->now->routes != one->wanted->routes ||
-		    protocols_of(one->now) != protocols_of(one->wanted) ||
-		    !listen_list_equal(&one->now->listen, &one->wanted->listen))
-			return true;
-	return false;
-}
-
 int
 apply_circles_check(struct apply_all *a, struct error *e)
 {
@@ -347,8 +332,7 @@ apply_circles_check(struct apply_all *a, struct error *e)
 	struct circles c;
 	int rc = 0;
 
-	if (a->draft->service_count == 0 || a->pen->team.member > 0 ||
-	    !may_lead_elsewhere(a))
+	if (a->draft->service_count == 0 || a->pen->team.member > 0)
 		return 0;
 	way = calloc(a->draft->service_count + 1, sizeof(*way));
 	if (circles_init(&c, a) < 0 || way == NULL)

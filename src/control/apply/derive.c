@@ -57,3 +57,16 @@ derive_settings(const struct process_plan *process, struct plan *p,
 		f->preopened = c->idlers;
 	}
 }
+
+uint64_t
+derived_changed(const struct plan *now, const struct plan *wanted)
+{
+	const struct frontend_options *a = &now->config.frontend,
+				      *b = &wanted->config.frontend;
+
+	return a->sessions_max == b->sessions_max &&
+		a->preopened == b->preopened &&
+		a->kernel_pipes_max == b->kernel_pipes_max
+	    ? 0
+	    : CHANGED_FRONTEND;
+}

@@ -10,5 +10,8 @@
  * sessions there may be already, which is not lowered; 0 at the start. */
 void derive_settings(const struct process_plan *process, struct plan *p,
     size_t descriptors, unsigned sharing, size_t kept);
+/* What of that differs though no setting of the plan does, as CHANGED_*: its
+ * share of descriptors, which follows from other services, too. */
+uint64_t derived_changed(const struct plan *now, const struct plan *wanted);
 
 #endif

@@ -292,7 +292,7 @@ direct_check(struct apply *a, struct error *e)
 	for (i = 0; i < p->listen.count; i++)
 		if (check_own(p, &p->listen.entry[i].at, e) < 0)
 			return -1;
-	if (a->changes & PLAN_HOSTS && direct_check_servers(p, e) < 0)
+	if (a->changed & CHANGED_HOSTS && direct_check_servers(p, e) < 0)
 		return -1;
 	if (p->config.frontend.dns.on || p->config.frontend.dummy ||
 	    tls_settings_serve(&p->config.tls))

@@ -158,10 +158,8 @@ int
 geoip_prepare(struct apply_all *a, struct error *e)
 {
 	const char *path = a->draft->process->geoip;
-	bool same = text_equal(path, a->now->process->geoip);
 
-	a->geoip_changed = a->first ? path != NULL : !same;
-	if (!a->geoip_changed || path == NULL)
+	if (path == NULL)
 		return 0;
 	a->geoip = geoip_new(a->pen, path, e);
 	if (a->geoip != NULL)
@@ -175,8 +173,6 @@ geoip_commit(struct apply_all *a)
 {
 	struct countries *known = pool_countries(a->pen->service->pool);
 
-	if (!a->geoip_changed)
-		return;
 	geoip_free(a->pen->geoip);
 	a->pen->geoip = a->geoip;
 	if (a->geoip == NULL) {

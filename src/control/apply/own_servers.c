@@ -11,7 +11,7 @@
 #include "control/apply/direct.h"
 #include "control/apply/own_servers.h"
 #include "control/plan/check_plan.h"
-#include "control/plan/own_address.h"
+#include "control/value/own_address.h"
 
 const char *
 own_server_title(unsigned slot, char text[OWN_TITLE_MAX])

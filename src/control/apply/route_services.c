@@ -158,8 +158,9 @@ apply_routes_check(struct apply_all *a, struct error *e)
 void
 apply_routes_connect(struct apply *a)
 {
+	struct frontend *f = a->service->frontend;
 	struct routes *r =
-	    a->routes_changed ? frontend_routes(a->service->frontend) : NULL;
+	    f != NULL && a->changed & ROUTES_ON ? frontend_routes(f) : NULL;
 	const struct route_plan *from;
 	unsigned i;
 

@@ -125,20 +125,9 @@ routes_are_for(const struct plan *service)
 
 /* ---- a plan comes into force ---- */
 
-static bool
-are_changed(const struct apply *a)
-{
-	return a->first || a->changes & PLAN_HOSTS ||
-	    !list_is_empty(&a->names->all) ||
-	    !route_plans_equal(a->now->routes, a->wanted->routes);
-}
-
 int
 apply_routes_prepare(struct apply *a, struct error *e)
 {
-	a->routes_changed = are_changed(a);
-	if (!a->routes_changed)
-		return 0;
 	if (routes_make(a->service, a->wanted, &a->routes) < 0)
 		return error_set(e, "out of memory");
 	return 0;
@@ -153,8 +142,6 @@ apply_routes_cancel(struct apply *a)
 void
 apply_routes_commit(struct apply *a)
 {
-	if (!a->routes_changed)
-		return;
 	if (a->routes != NULL)
 		routes_prepare(
 		    a->routes, frontend_routes(a->service->frontend));

@@ -5,6 +5,12 @@
 #include "control/life/context.h"
 #include "proxy/wire/route.h"
 
+/* Routes themselves, and the servers that their words mean: an address may be
+ * one of a name. */
+#define ROUTES_ON                                                        \
+	(CHANGED_ROUTES | CHANGED_HOSTS | CHANGED_NAMES | CHANGED_DNS | \
+	    CHANGED_CHECKS | CHANGED_LISTEN)
+
 /* The routes of a draft, whose servers are those of the draft; *made is NULL
  * when there are none. Returns 0, or -1 with errno ENOMEM. */
 int routes_make(

@@ -95,20 +95,9 @@ open_change(struct service *svc, const struct plan *draft,
 	return -1;
 }
 
-bool
-tls_config_may_differ(const struct apply *a)
-{
-	return a->first || a->changes & (PLAN_HOSTS | PLAN_TLS) ||
-	    checks_may_differ(a) ||
-	    a->now->config.tls.upstream != a->wanted->config.tls.upstream ||
-	    !tls_settings_equal(&a->now->config.tls, &a->wanted->config.tls);
-}
-
 int
 tls_config_prepare(struct apply *a, struct error *e)
 {
-	if (!tls_config_may_differ(a))
-		return 0;
 	return open_change(a->service, a->wanted, &a->tls, e);
 }
 

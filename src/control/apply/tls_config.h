@@ -37,9 +37,11 @@ struct tls_config_change {
 bool tls_config_is_upstream(const struct plan *p, const struct server_plan *s);
 /* Whether it is with any, or with those to come. */
 bool tls_config_wants_client(const struct plan *p);
-/* Whether the draft's TLS settings, or the servers that TLS is spoken with, may
- * differ from those in force. */
-bool tls_config_may_differ(const struct apply *a);
+/* What TLS depends on: its settings, whether there is HTTP, and the servers and
+ * checks that it is spoken with. */
+#define TLS_CONFIG_ON                                                      \
+	(CHANGED_TLS | CHANGED_FRONTEND | CHANGED_CHECKS | CHANGED_HOSTS | \
+	    CHANGED_SERVER_TLS | CHANGED_SERVER_CHECK)
 /* Reads the files of a draft. Returns 0, or -1 with a full message and nothing
  * opened. */
 int tls_config_prepare(struct apply *a, struct error *e);

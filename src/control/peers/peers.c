@@ -358,20 +358,6 @@ commit_lists(struct peers *s, const struct process_plan *c)
 	list_move_all(&s->ports, &s->new_ports);
 }
 
-/* Whether a service goes with this draft. */
-static bool
-lacks_service(const struct pen *p, const struct plan *draft)
-{
-	const struct service *svc;
-	unsigned i = 0;
-
-	SERVICE_EACH (p, svc)
-		if (!svc->leaves &&
-		    plan_service_near(draft, i++, svc->name) == NULL)
-			return true;
-	return false;
-}
-
 static void
 follow(struct service *svc, bool on)
 {
@@ -407,7 +393,7 @@ peers_commit(struct apply_all *a)
 	SERVICE_EACH (a->pen, svc)
 		if (!svc->leaves)
 			follow(svc, a->draft->process->peers != NULL);
-	if (lacks_service(a->pen, a->draft))
+	if (a->leaves)
 		begin_again(s, true);
 	commit_lists(s, a->draft->process);
 	if (a->pen->phase == PHASE_SERVING)

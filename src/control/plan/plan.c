@@ -235,7 +235,7 @@ void
 plan_share_process(struct plan *p, const struct plan *now)
 {
 	if (p->process == now->process ||
-	    !process_plan_equal(p->process, now->process))
+	    process_plan_changed(p->process, now->process) != 0)
 		return;
 	swap_control_origins(now->process, p->process);
 	process_plan_drop(p->process);

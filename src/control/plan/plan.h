@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "base/buffer.h"
+#include "control/plan/changed.h"
 #include "control/plan/process_plan.h"
 #include "control/value/route_plan.h"
 #include "control/value/row.h"
@@ -141,6 +142,7 @@ struct plan {
 	uint32_t origin_count, origin_room;
 	struct pair_origin pair_origin[TLS_PAIRS_MAX];
 	bool flawed; /* lacks what lines of its section wanted, see error.h */
+	bool derived; /* has what follows from settings: was in force */
 };
 
 /* Where `-F -` reads: it can be read once. */
@@ -211,8 +213,6 @@ int plan_service_remove(struct plan *p, const char *name);
  * is fine. */
 struct plan *plan_hold(struct plan *service);
 void plan_drop(struct plan *service);
-/* Whether two plans of a service have the same of its own. */
-bool plan_service_equal(const struct plan *a, const struct plan *b);
 /* Services of `p` that are equal to those of the plan in force become those, so
  * that nothing of them changes. */
 void plan_share_services(struct plan *p, const struct plan *now);
@@ -250,15 +250,8 @@ struct server_plan *plan_edit(struct plan *p, unsigned slot);
  * none. Servers that both plans share are not compared. */
 unsigned plan_next_change(
     const struct plan *a, const struct plan *b, unsigned slot);
-/* Which settings of servers differ in two plans, PLAN_*. */
-unsigned plan_changes(const struct plan *a, const struct plan *b);
-enum {
-	PLAN_HOSTS = 1, /* or ports, or which servers there are */
-	PLAN_LIMITS = 2,
-	PLAN_TLS = 4,
-	PLAN_FORWARD = 8,
-	PLAN_CHECKS = 16
-};
+/* Which settings of servers differ in two plans; see changed.h. */
+uint64_t plan_servers_changed(const struct plan *a, const struct plan *b);
 
 /* Whether any of its servers has one of these. */
 bool plan_any_server(const struct plan *p, unsigned traits);

@@ -175,8 +175,7 @@ plan_slot(const struct plan *p, unsigned slot)
 int
 plan_refuse_server(struct error *e)
 {
-	return error_set(
-	    e, "a service has at most %d servers", SERVERS_MAX);
+	return error_set(e, "a service has at most %d servers", SERVERS_MAX);
 }
 
 bool
@@ -256,14 +255,20 @@ slot_or_none(const struct plan *p, unsigned slot)
 	return s != NULL ? s : &none;
 }
 
+/* A server that a file names without an address differs from an empty slot: it
+ * is refused. */
+static bool
+lacks_address(const struct server_plan *a, const struct server_plan *b)
+{
+	return b->host == NULL && (a->origin == NULL) != (b->origin == NULL);
+}
+
 /* "blacklist" takes a server out at once even if its time is the same as
- * before. A server that a file names without an address differs from an empty
- * slot: it is refused. */
+ * before. */
 static bool
 is_changed(const struct server_plan *a, const struct server_plan *b)
 {
-	return b->out_now || !server_plan_equal(a, b) ||
-	    (b->host == NULL && (a->origin == NULL) != (b->origin == NULL));
+	return b->out_now || !server_plan_equal(a, b) || lacks_address(a, b);
 }
 
 unsigned
@@ -281,32 +286,43 @@ plan_next_change(const struct plan *a, const struct plan *b, unsigned slot)
 	return slot;
 }
 
-/* A name has other addresses, or its service another port. */
-static unsigned
-server_changes(const struct server_plan *a, const struct server_plan *b)
+/* A name has other addresses, or its service another port; or the server itself
+ * is another one. */
+static bool
+is_elsewhere(const struct server_plan *a, const struct server_plan *b)
 {
-	const struct command *row;
-	unsigned changes = !text_equal(a->address, b->address) ||
-		a->service.port != b->service.port
-	    ? PLAN_HOSTS
-	    : 0;
-
-	for (row = rows_server; row->name != NULL; row++)
-		if (row->changes != 0 && !value_equal(row, a, b))
-			changes |= row->changes;
-	return changes;
+	return !text_equal(a->address, b->address) ||
+	    !text_equal(a->target, b->target) || a->parent != b->parent ||
+	    a->service.there != b->service.there ||
+	    a->service.port != b->service.port;
 }
 
-unsigned
-plan_changes(const struct plan *a, const struct plan *b)
+/* Of two that differ in something. */
+static uint64_t
+server_changed(const struct server_plan *a, const struct server_plan *b)
 {
-	unsigned slots = a->servers.slots, slot, changes = 0;
+	const struct command *row;
+	uint64_t changed = CHANGED_SERVER;
+
+	for (row = rows_server; row->name != NULL; row++)
+		if (!value_equal(row, a, b))
+			changed |= row->changes;
+	if (is_elsewhere(a, b) || lacks_address(a, b))
+		changed |= CHANGED_HOSTS;
+	return changed;
+}
+
+uint64_t
+plan_servers_changed(const struct plan *a, const struct plan *b)
+{
+	unsigned slots = a->servers.slots, slot;
+	uint64_t changed = 0;
 
 	if (slots < b->servers.slots)
 		slots = b->servers.slots;
 	for (slot = plan_next_change(a, b, 0); slot < slots;
 	     slot = plan_next_change(a, b, slot + 1))
-		changes |= server_changes(
+		changed |= server_changed(
 		    slot_or_none(a, slot), slot_or_none(b, slot));
-	return changes;
+	return changed;
 }

@@ -278,17 +278,6 @@ plan_service_remove(struct plan *p, const char *name)
 
 /* ---- what a reload leaves alone ---- */
 
-bool
-plan_service_equal(const struct plan *a, const struct plan *b)
-{
-	return setting_next_difference(a, b, NULL) == NULL &&
-	    text_equal(a->listen_text, b->listen_text) &&
-	    listen_list_equal(&a->listen, &b->listen) &&
-	    route_plans_equal(a->routes, b->routes) &&
-	    plan_slots(a) == plan_slots(b) &&
-	    plan_next_change(a, b, 0) >= plan_slots(a);
-}
-
 /* Lines may have moved. Only errors have them, so that all who share a plan may
  * get others. */
 static void
@@ -318,6 +307,13 @@ swap_origins(struct plan *a, struct plan *b)
 	}
 }
 
+/* What is to be taken out at once is no part of settings. */
+static bool
+is_equal(const struct plan *a, const struct plan *b)
+{
+	return plan_slots(a) == plan_slots(b) && plan_changed(a, b) == 0;
+}
+
 /* A reload keeps their order as a rule, so that few are searched for. */
 void
 plan_share_services(struct plan *p, const struct plan *now)
@@ -329,7 +325,7 @@ plan_share_services(struct plan *p, const struct plan *now)
 		same = (struct plan *)(uintptr_t)plan_service_near(
 		    now, i + 1, p->services[i]->name);
 		if (same == NULL || same == p->services[i] ||
-		    !plan_service_equal(p->services[i], same))
+		    !is_equal(p->services[i], same))
 			continue;
 		swap_origins(same, p->services[i]);
 		plan_drop(p->services[i]);

@@ -134,33 +134,8 @@ process_plan_controls_equal(
 	return true;
 }
 
-bool
-process_plan_equal(const struct process_plan *a, const struct process_plan *b)
-{
-	const struct command *row;
-
-	TABLE_EACH_OF (SCOPE_PROCESS, row)
-		if (!value_equal(row, a, b))
-			return false;
-	return process_plan_controls_equal(a, b) &&
-	    plan_acls_equal(&a->acls, &b->acls);
-}
-
 unsigned
 process_plan_dump(const struct process_plan *p)
 {
 	return p->debug < 2 ? 0 : p->ascii ? 2 : 1;
-}
-
-/* Lists that their settings name, what is derived for their frontends, and
- * whether all sessions have a line. */
-bool
-process_plan_concerns_services(
-    const struct process_plan *now, const struct process_plan *wanted)
-{
-	return now != wanted &&
-	    (process_plan_dump(now) != process_plan_dump(wanted) ||
-		now->drain_ms != wanted->drain_ms ||
-		(now->debug > 0) != (wanted->debug > 0) ||
-		!plan_acls_equal(&now->acls, &wanted->acls));
 }

@@ -44,6 +44,7 @@ enum { CONTROLS_MAX = 16 };
 /* Rows of the table point into it. Strings are the plan's own. */
 struct process_plan {
 	unsigned owners; /* plans that share it */
+	bool derived;	 /* lists have numbers: it was in force */
 	struct process_options run;
 	unsigned workers; /* processes that serve; 0: one for each processor */
 	enum sock_group_by workers_by;
@@ -91,16 +92,10 @@ struct process_plan *process_plan_copy(const struct process_plan *p);
 struct process_plan *process_plan_hold(struct process_plan *p);
 /* The last owner frees it. NULL is fine: the plan of a service has none. */
 void process_plan_drop(struct process_plan *p);
-/* Whether they have the same settings, lists and control sockets. */
-bool process_plan_equal(
-    const struct process_plan *a, const struct process_plan *b);
-/* The same of the control sockets alone. */
+/* Whether they have the same control sockets. */
 bool process_plan_controls_equal(
     const struct process_plan *a, const struct process_plan *b);
 /* How the bytes of sessions are dumped: frontend_options has the numbers. */
 unsigned process_plan_dump(const struct process_plan *p);
-/* Whether all services, which obey the process in something, must follow. */
-bool process_plan_concerns_services(
-    const struct process_plan *now, const struct process_plan *wanted);
 
 #endif

@@ -70,7 +70,7 @@ naming_check_draft(const struct request *q, const struct command *row,
 
 	if (q->service[0] != '\0' || row->scope == SCOPE_PROCESS ||
 	    row->flags & ROW_FIRST || plan_first_is_there(draft) ||
-	    plan_service_equal(draft, p->plan))
+	    plan_changed(draft, p->plan) == 0)
 		return 0;
 	return service_must_be_named(p->service, row->name, e);
 }

@@ -198,7 +198,9 @@ struct command {
 	/* Does what else follows when it has been set; `base` is what the
 	 * offset is in. Returns 0, or -1 with a short message. */
 	int (*after)(struct call *c, void *base, struct error *e);
-	unsigned changes; /* PLAN_*: what depends on it, of a server's */
+	/* Of a server's setting: what besides the server depends on it,
+	 * CHANGED_*. */
+	uint64_t changes;
 	/* Reports what is in force, where that is not the value. */
 	void (*tell)(struct fields *f, const char *key, const struct plan *p);
 };

@@ -83,13 +83,10 @@ try_on_state(const struct pen *p, const struct plan *draft, struct error *e)
 int
 preflight_prepare(struct apply_all *a, struct error *e)
 {
-	const struct process_plan *now = a->now->process,
-				  *new = a->draft->process;
-
-	if ((a->first || !text_equal(new->web_stats, now->web_stats)) &&
+	if (a->changed & CHANGED_WEB_STATS &&
 	    try_web_stats(a->pen, a->draft, e) < 0)
 		return -1;
-	return a->first || !text_equal(new->on_state, now->on_state)
+	return a->changed & CHANGED_ON_STATE
 	    ? try_on_state(a->pen, a->draft, e)
 	    : 0;
 }
@@ -99,10 +96,6 @@ preflight_prepare_service(struct apply *a, struct error *e)
 {
 	if (transparent_prepare(a, e) < 0)
 		return -1;
-	if (!a->first &&
-	    sources_equal(&a->wanted->config.frontend.source,
-		&a->now->config.frontend.source))
-		return 0;
 	return try_source(a->wanted, e);
 }
 

@@ -125,11 +125,11 @@ route_warnings_print(
 int
 route_warnings_prepare(struct apply *a, struct error *e)
 {
-	bool order = !route_plans_equal(a->now->routes, a->wanted->routes);
+	bool order = (a->changed & CHANGED_ROUTES) != 0;
 	struct buffer old;
 
 	(void)e;
-	if (!a->routes_changed || a->pen->phase < PHASE_SERVING)
+	if (a->pen->phase < PHASE_SERVING)
 		return 0;
 	buffer_init(&old);
 	print_routes(a->service, a->now, order, &old);

@@ -120,5 +120,5 @@ tls_config_check(struct apply *a, struct error *e)
 	int rc = tls_settings_serve(&p->config.tls) ? check_served(p, e)
 						    : check_unused(p, e);
 
-	return rc == 0 && tls_config_may_differ(a) ? check_names(p, e) : rc;
+	return rc == 0 ? check_names(p, e) : rc;
 }

@@ -25,7 +25,9 @@ enum { EACH_MAX = 8, LINES_MAX = 100 };
  * that they do not share are of interest. */
 struct scope {
 	const struct plan *before, *now; /* before: NULL: alone */
-	unsigned changes;
+	const struct plan *all; /* the first service of the one that is
+				 * printed, with the process */
+	uint64_t changed; /* warnings of anything else are left out */
 };
 
 static unsigned
@@ -35,9 +37,10 @@ next_slot(const struct scope *w, unsigned slot)
 				 : plan_next_change(w->before, w->now, slot);
 }
 
-/* A setting of one server that has no effect: what is printed after its
- * number, and of the servers beyond EACH_MAX. */
+/* A setting of one server that has no effect: what it depends on, what is
+ * printed after its number, and of the servers beyond EACH_MAX. */
 struct server_warning {
+	uint64_t on;
 	bool (*is)(const struct plan *p, const struct server_plan *s);
 	void (*print)(const struct plan *p, const struct server_plan *s,
 	    struct buffer *text);
@@ -146,14 +149,21 @@ print_interface(
 	    s->host, s->host);
 }
 
+/* Any of them may appear with its server, and go with a director. */
+#define WITH_SERVER (CHANGED_HOSTS | CHANGED_DSR)
+
 static const struct server_warning server_warnings[] = {
-	{ has_useless_max, print_max, "max has no effect with a lower hard" },
-	{ has_useless_forward, print_forward,
+	{ CHANGED_LIMITS | WITH_SERVER, has_useless_max, print_max,
+	    "max has no effect with a lower hard" },
+	{ CHANGED_FORWARD | WITH_SERVER, has_useless_forward, print_forward,
 	    "forward has no effect without dsr_if" },
-	{ has_useless_weight, print_weight, "their weights have no effect" },
-	{ has_useless_prio, print_prio, "their prio has no effect" },
-	{ has_useless_start, print_start, "slow_start has no effect" },
-	{ lacks_interface, print_interface,
+	{ CHANGED_WEIGHT | CHANGED_POOL | WITH_SERVER, has_useless_weight,
+	    print_weight, "their weights have no effect" },
+	{ CHANGED_PRIO | CHANGED_POOL | WITH_SERVER, has_useless_prio,
+	    print_prio, "their prio has no effect" },
+	{ CHANGED_SLOW_START | CHANGED_POOL | WITH_SERVER, has_useless_start,
+	    print_start, "slow_start has no effect" },
+	{ CHANGED_SOURCE | WITH_SERVER, lacks_interface, print_interface,
 	    "a link-local address needs an interface" },
 };
 
@@ -164,6 +174,8 @@ print_each(const struct scope *w, const struct plan *p,
 	const struct server_plan *s;
 	unsigned i, n = 0;
 
+	if ((w->changed & d->on) == 0)
+		return;
 	for (i = next_slot(w, SLOTS_SPECIAL); (s = plan_slot(p, i)) != NULL;
 	     i = next_slot(w, i + 1)) {
 		if (s->host == NULL || !d->is(p, s) || ++n > EACH_MAX)
@@ -376,21 +388,30 @@ print_of_process(const struct plan *all, struct buffer *text)
 		plan_acls_print_countries(&all->process->acls, text);
 }
 
-/* Of servers, those that what is in `changes` can have changed. */
 static void
-print_changed(const struct scope *w, const struct plan *all,
-    const struct plan *p, struct buffer *text)
+print_servers(const struct scope *w, const struct plan *p, struct buffer *text)
 {
-	const struct plan_acls *lists = &all->process->acls;
 	size_t i;
-	char list[ACL_WORD_MAX];
 
-	warnings_print_needs(all, p, text);
 	for (i = 0; i < sizeof(server_warnings) / sizeof(server_warnings[0]);
 	     i++)
 		print_each(w, p, &server_warnings[i], text);
 	if (w->before == NULL)
 		print_weightless(p, text);
+}
+
+static void
+print_settings(const struct scope *w, const struct plan *p, struct buffer *text)
+{
+	warnings_print_needs(w->all, p, text);
+}
+
+static void
+print_clients(const struct scope *w, const struct plan *p, struct buffer *text)
+{
+	const struct plan_acls *lists = &w->all->process->acls;
+	char list[ACL_WORD_MAX];
+
 	print_serverless(lists, p, text);
 	print_http(lists, p, text);
 	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !sends_to_abuse(lists, p))
@@ -399,17 +420,54 @@ print_changed(const struct scope *w, const struct plan *all,
 		    "client\n",
 		    origin_name(p, "abuse"),
 		    acl_ref_word(&p->config.client_acl, list));
+}
+
+static void
+print_process(const struct scope *w, const struct plan *p, struct buffer *text)
+{
+	(void)w;
 	if (p->process != NULL)
 		print_of_process(p, text);
-	if (w->changes & PLAN_HOSTS && p == w->now)
+}
+
+static void
+print_same(const struct scope *w, const struct plan *p, struct buffer *text)
+{
+	if (p == w->now)
 		print_twins(w, text);
+}
+
+static const struct {
+	uint64_t on;
+	void (*print)(const struct scope *w, const struct plan *p,
+	    struct buffer *text);
+} parts[] = {
+	{ (CHANGED_ALL & ~CHANGED_SERVERS) | CHANGED_HOSTS |
+		CHANGED_SERVER_TLS | CHANGED_SERVER_CHECK,
+	    print_settings },
+	{ CHANGED_ALL & ~CHANGED_SERVER, print_servers },
+	{ (CHANGED_ALL & ~CHANGED_SERVERS) | CHANGED_HOSTS, print_clients },
+	{ CHANGED_ALL & ~CHANGED_OF_SERVICE, print_process },
+	{ CHANGED_HOSTS, print_same },
+};
+
+static void
+print_changed(struct scope *w, const struct plan *all, const struct plan *p,
+    struct buffer *text)
+{
+	size_t i;
+
+	w->all = all;
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (w->changed & parts[i].on)
+			parts[i].print(w, p, text);
 }
 
 void
 warnings_print(
     const struct plan *all, const struct plan *p, struct buffer *text)
 {
-	struct scope w = { .now = p, .changes = PLAN_HOSTS };
+	struct scope w = { .now = p, .changed = CHANGED_ALL };
 
 	print_changed(&w, all, p, text);
 }
@@ -467,13 +525,10 @@ warnings_log_lines(
 
 void
 warnings_log(const struct plan *all_before, const struct plan *before,
-    const struct plan *p, const struct plan *first)
+    const struct plan *p, const struct plan *first, uint64_t changed)
 {
 	/* there may be thousands of servers, and a command changes one */
-	struct scope w = { .before = before,
-		.now = p,
-		.changes =
-		    before != NULL ? plan_changes(before, p) : PLAN_HOSTS };
+	struct scope w = { .before = before, .now = p, .changed = changed };
 	struct buffer old, now;
 
 	buffer_init(&old);
@@ -493,6 +548,9 @@ warnings_log(const struct plan *all_before, const struct plan *before,
 void
 warnings_commit(struct apply *a)
 {
-	if (a->wanted == a->draft || !plan_service_equal(a->now, a->wanted))
-		warnings_log(a->pen->plan, a->now, a->wanted, a->draft);
+	uint64_t changed = a->changed & WARNINGS_ON;
+
+	if (a->wanted == a->draft || changed & CHANGED_OF_SERVICE)
+		warnings_log(
+		    a->pen->plan, a->now, a->wanted, a->draft, changed);
 }

@@ -24,9 +24,12 @@ void warnings_log_lines(
 /* Logs those that the plan before (NULL: none), with that of the first service
  * then, did not have. `first` is that of the first service, perhaps `p`: lines
  * of others have the name of theirs, and what the first one has, too, is left
- * out. */
+ * out. Those that depend on nothing in `changed`, CHANGED_*, are left out. */
 void warnings_log(const struct plan *all_before, const struct plan *before,
-    const struct plan *p, const struct plan *first);
+    const struct plan *p, const struct plan *first, uint64_t changed);
+
+/* All but what nothing except its server depends on. */
+#define WARNINGS_ON (CHANGED_ALL & ~(CHANGED_SERVER | CHANGED_DRAFT))
 
 /* The same as a participant; see apply.h. */
 void warnings_commit(struct apply *a);

@@ -80,7 +80,7 @@ count_names(const struct names *n)
 static int
 write_states(const struct apply *a, struct buffer *out)
 {
-	bool all = checks_concern_all(a);
+	bool all = (a->changed & CHECKS_ON_ALL) != 0;
 	size_t i, n = all ? pool_slots(a->service->pool) : a->servers.count;
 	const struct server *s;
 	int rc = 0;
@@ -101,7 +101,7 @@ write_keys(const struct apply *a, struct buffer *out)
 	struct shared_keys k;
 	int rc;
 
-	if (t == NULL || !tls_config_may_differ(a))
+	if (t == NULL || (a->changed & TLS_CONFIG_ON) == 0)
 		return 0;
 	memset(&k, 0, sizeof(k));
 	memcpy(k.service, a->service->name, sizeof(k.service));

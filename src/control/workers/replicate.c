@@ -81,26 +81,6 @@ grow(struct apply_all *a, unsigned members, struct error *e)
 	return 0;
 }
 
-/* Sockets of a member that is not there any more would be first in the group
- * of new ones at the same address. */
-static bool
-takes_addresses_away(const struct apply_all *a)
-{
-	const struct plan *wanted;
-	const struct service *svc;
-	unsigned i = 0;
-
-	SERVICE_EACH (a->pen, svc) {
-		if (svc->leaves)
-			continue;
-		wanted = plan_service_near(a->draft, i++, svc->name);
-		if (wanted == NULL ||
-		    !listen_list_equal(&wanted->listen, &svc->plan->listen))
-			return true;
-	}
-	return false;
-}
-
 /* Another number of workers has its room before it is in force. Nothing can
  * fail after that. */
 static int
@@ -109,7 +89,9 @@ prepare_change(struct apply_all *a, struct error *e)
 	struct workers *w = a->pen->team.workers;
 	unsigned wanted = workers_wanted(a->pen, a->draft);
 
-	w->closes = takes_addresses_away(a);
+	/* sockets of a member that is not there any more would be first in the
+	 * group of new ones at the same address */
+	w->closes = (a->changed & CHANGED_LISTEN) != 0 || a->leaves;
 	if (grow(a, wanted, e) < 0)
 		return -1;
 	if (wanted != w->wanted && wanted != w->count &&
@@ -126,8 +108,7 @@ post_sockets(const struct apply_all *all, struct seat *s)
 	const struct apply *a;
 
 	for (a = all->one; a < all->one + all->count; a++)
-		if (a->first ||
-		    !listen_list_equal(&a->now->listen, &a->wanted->listen))
+		if (a->changed & CHANGED_LISTEN)
 			frontend_each_member(a->service->frontend,
 			    s->member - 1, false, seat_post_socket, s);
 }

@@ -24,6 +24,13 @@ frontend_set_routes(struct frontend *f, struct routes *r)
 	f->core.hello = (uint8_t)session_hello_steps(&f->core);
 }
 
+void
+frontend_servers_changed(struct frontend *f)
+{
+	preopened_adjust(&f->core.preopened);
+	dns_adjust(&f->dns);
+}
+
 struct routes *
 frontend_routes(const struct frontend *f)
 {

@@ -49,6 +49,9 @@ const struct frontend_options *frontend_options(const struct frontend *f);
 /* Takes new settings: times count for the sessions that are there, too, the
  * rest for sessions from now on, the backlog for listeners opened later. */
 void frontend_set_options(struct frontend *f, const struct frontend_options *o);
+/* Servers of the pool have been set, added or removed: closes spare connections
+ * and sockets for DNS of those that are not present, and opens what is due. */
+void frontend_servers_changed(struct frontend *f);
 
 /* Listeners are rows of that table from now on, and take their sockets from it
  * where it has them. `s` stays the caller's; NULL: there is none. */

@@ -179,7 +179,7 @@ START_TEST(a_reload_touches_what_has_changed)
 		all[n] = pen->participants[n];
 	all[n++] = (struct participant){ .name = "count",
 		.since = PHASE_SERVING,
-		.service = { .commit = count_commit } };
+		.service = { .on = CHANGED_ALL, .commit = count_commit } };
 	all[n] = (struct participant){ .name = NULL };
 	pen->participants = all;
 	takes("reload");
@@ -245,9 +245,11 @@ START_TEST(a_draft_shares_servers)
 	ck_assert_uint_eq(slot, server_slot(MANY / 2));
 	ck_assert_uint_ge(plan_next_change(pen->plan, draft, slot + 1),
 	    plan_slots(draft));
-	ck_assert_uint_eq(plan_changes(pen->plan, draft), 0);
+	ck_assert_uint_eq(plan_changed(pen->plan, draft),
+	    CHANGED_WEIGHT | CHANGED_SERVER);
 	plan_edit(draft, SLOT_ABUSE)->set.soft = 5;
-	ck_assert_uint_eq(plan_changes(pen->plan, draft), PLAN_LIMITS);
+	ck_assert_uint_eq(plan_changed(pen->plan, draft),
+	    CHANGED_LIMITS | CHANGED_WEIGHT | CHANGED_SERVER);
 	ck_assert_uint_eq(plan_slot(pen->plan, SLOT_ABUSE)->set.soft, 0);
 	plan_free(draft);
 	pen_free(pen);

@@ -165,9 +165,10 @@ START_TEST(process_is_beside_the_services)
 	plan_share_process(copy, p);
 	ck_assert_ptr_eq(copy->process, own);
 	own->debug = 2;
-	ck_assert(!process_plan_concerns_services(p->process, own));
+	ck_assert_uint_eq(process_plan_changed(p->process, own), 0);
 	own->drain_ms++;
-	ck_assert(process_plan_concerns_services(p->process, own));
+	ck_assert_uint_eq(process_plan_changed(p->process, own),
+	    CHANGED_DRAIN | CHANGED_PROCESS);
 	own->drain_ms--;
 	ck_assert_int_eq(
 	    acl_add(&own->acls.numbered[3], true, "10.0.0.9", NULL), 0);

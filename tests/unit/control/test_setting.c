@@ -298,7 +298,7 @@ agree_in_others(
 	SETTING_EACH (row)
 		if (row != but && !setting_equal(a, b, row))
 			return false;
-	return process_plan_equal(a->process, b->process) ==
+	return (process_plan_changed(a->process, b->process) == 0) ==
 	    (but->scope == SCOPE_SERVICE) &&
 	    (setting_next_difference(a, b, NULL) == NULL) ==
 	    (but->scope == SCOPE_PROCESS);

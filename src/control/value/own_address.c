@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "control/plan/own_address.h"
+#include "control/value/own_address.h"
 #include "net/sock_try.h"
 
 /* The address that packets to it have: those to a wildcard address go to
