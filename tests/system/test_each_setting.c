@@ -19,7 +19,7 @@
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
-#include "system/setting_values.h"
+#include "support/setting_values.h"
 
 enum { SOON = 20000, LEAST_OF_SERVER = 13 };
 /* Settings that there are at least: the list is not empty by mistake. */
@@ -71,30 +71,11 @@ settings_of(const struct instance *p)
 	    at + strspn(at, "0123456789"));
 }
 
-/* The value of a key in JSON, up to the end of the object. */
-static const char *
-value_in_json(const char *json, const char *name)
-{
-	const char *at = strstr(json, text("\"%s\":", name));
-
-	ck_assert_msg(at != NULL, "%s: %s", name, json);
-	at += strlen(name) + 3;
-	return text("%.*s", (int)strcspn(at, ",}\n"), at);
-}
-
-/* "weight W" of "weight W    help"; NULL: it is no command. */
 static const char *
 arguments_of(const char *name)
 {
-	const char *said = ask(&serving, text("help %s", name)), *end;
-
-	if (strncmp(said, "error", 5) == 0)
-		return NULL;
-	end = strstr(said, "  ");
-	if (end == NULL || end > strchr(said, '\n'))
-		end = strchr(said, '\n');
-	said += strlen(name);
-	return said < end ? text("%.*s", (int)(end - said - 1), said + 1) : "";
+	return setting_arguments(
+	    name, ask(&serving, text("help %s", name)));
 }
 
 /* The command that changes it. NULL: it is an option alone. */
@@ -106,7 +87,7 @@ line_for(const char *name)
 	    ask(&serving, text("%sshow settings json", prefix()));
 
 	return args != NULL
-	    ? setting_line(name, args, value_in_json(all, name))
+	    ? setting_line(name, args, setting_in_json(all, name))
 	    : NULL;
 }
 
@@ -391,25 +372,6 @@ try_line(const char *line, bool may_fail)
 	return true;
 }
 
-/* The names in the JSON of all settings; its values have no keys. */
-static const char *
-next_name(const char **json)
-{
-	const char *end;
-
-	while ((*json = strchr(*json, '"')) != NULL) {
-		end = strchr(*json + 1, '"');
-		if (end[1] == ':') {
-			*json += 1;
-			end = text("%.*s", (int)(end - *json), *json);
-			*json += strlen(end) + 1;
-			return end;
-		}
-		*json = end + 1;
-	}
-	return NULL;
-}
-
 /* ---- all of them ---- */
 
 static void
@@ -456,7 +418,7 @@ START_TEST(each_setting)
 	serve_with(base);
 	if (settings == NULL)
 		SKIP("needs JSON");
-	for (rest = settings; (name = next_name(&rest)) != NULL;) {
+	for (rest = settings; (name = setting_next_name(&rest)) != NULL;) {
 		if (setting_base_for(name) != base ||
 		    (line = line_for(name)) == NULL)
 			continue;

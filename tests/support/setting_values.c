@@ -9,7 +9,7 @@
 #include "support/certs.h"
 #include "support/mmdb.h"
 #include "support/suite.h"
-#include "system/setting_values.h"
+#include "support/setting_values.h"
 
 static const char *cert_file, *key_file, *other_cert, *ca_file, *crl_file,
     *ocsp_file, *password_file, *ticket_file, *peer_file, *geoip_file, *program,
@@ -101,6 +101,52 @@ const char *
 setting_base_lines(enum setting_base base)
 {
 	return base_lines[base];
+}
+
+/* ---- what the program prints ---- */
+
+/* Values have no keys. */
+const char *
+setting_next_name(const char **json)
+{
+	const char *end;
+
+	while ((*json = strchr(*json, '"')) != NULL) {
+		end = strchr(*json + 1, '"');
+		if (end[1] == ':') {
+			*json += 1;
+			end = text("%.*s", (int)(end - *json), *json);
+			*json += strlen(end) + 1;
+			return end;
+		}
+		*json = end + 1;
+	}
+	return NULL;
+}
+
+/* Up to the end of the object. */
+const char *
+setting_in_json(const char *json, const char *name)
+{
+	const char *at = strstr(json, text("\"%s\":", name));
+
+	ck_assert_msg(at != NULL, "%s: %s", name, json);
+	at += strlen(name) + 3;
+	return text("%.*s", (int)strcspn(at, ",}\n"), at);
+}
+
+const char *
+setting_arguments(const char *name, const char *help)
+{
+	const char *end;
+
+	if (strncmp(help, "error", 5) == 0)
+		return NULL;
+	end = strstr(help, "  ");
+	if (end == NULL || end > strchr(help, '\n'))
+		end = strchr(help, '\n');
+	help += strlen(name);
+	return help < end ? text("%.*s", (int)(end - help - 1), help + 1) : "";
 }
 
 /* ---- values ---- */

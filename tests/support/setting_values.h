@@ -25,6 +25,13 @@ const char *setting_base_lines(enum setting_base base);
 /* Whether this machine or build may lack it, or workers do. */
 bool setting_may_lack(const char *name);
 
+/* Of the JSON that `show settings json` prints: the next name, behind which
+ * *json moves, NULL at the end; and the value of a name. */
+const char *setting_next_name(const char **json);
+const char *setting_in_json(const char *json, const char *name);
+/* "W" of the help "weight W    what it does"; NULL: it is no command. */
+const char *setting_arguments(const char *name, const char *help);
+
 /* The command that changes it: "NAME VALUE", "NAME" or "no NAME". `args` are
  * those of its help, `now` is its value in JSON. NULL: it is no setting; the
  * test fails when it has no value for it. */
