@@ -71,7 +71,7 @@ has_proxy(const struct pen *p)
 static int
 drop_rights(const struct pen *p, struct error *e)
 {
-	return has_proxy(p) ? 0 : rights_give_up(e);
+	return has_proxy(p) ? 0 : rights_drop(e);
 }
 
 /* Files of sockets: with their modes, the group may connect. Before all is
@@ -108,7 +108,7 @@ drop_privileges(struct pen *p, struct error *e)
 		return -1;
 	/* after the rights are dropped, logs are opened again as this user */
 	if (pw != NULL) {
-		logs_give(p, pw->pw_uid);
+		logs_set_owner(p, pw->pw_uid);
 		set_owner_of_sockets(p, pw);
 	}
 	if (process_drop_privileges(&o, e) < 0)
@@ -145,20 +145,20 @@ enter_sandbox(
 	}
 	if (p->predecessor.error_fd >= 0)
 		(void)dup2(p->predecessor.error_fd, STDERR_FILENO);
-	if (process_leave_terminal(proc, e) < 0)
+	if (process_detach(proc, e) < 0)
 		_exit(1);
 	_exit(starter_serve(p->starter));
 }
 
 /* From here on clients are ours, and so are the pid file and the terminal. */
 static int
-main_take_over(struct pen *p, struct process *proc, struct error *e)
+main_replace_predecessor(struct pen *p, struct process *proc, struct error *e)
 {
 	if (!predecessor_is_there(&p->predecessor))
 		return 0;
 	if (takeover_wait(p, e) < 0)
 		return -1;
-	process_keep_pid_file(proc);
+	process_claim_pid_file(proc);
 	return 0;
 }
 
@@ -187,12 +187,12 @@ main_serve(struct pen *p, struct process *proc)
 	    pen_start(p, &e) < 0 || sandbox_open(&sandbox, p, &e) < 0 ||
 	    drop_privileges(p, &e) < 0 || drop_rights(p, &e) < 0 ||
 	    open_fit(p, &e) < 0 || enter_sandbox(p, proc, &sandbox, &e) < 0 ||
-	    main_take_over(p, proc, &e) < 0 || pen_begin(p, &e) < 0 ||
+	    main_replace_predecessor(p, proc, &e) < 0 || pen_begin(p, &e) < 0 ||
 	    process_ready(proc, &e) < 0) {
 		fit_clear(p);
 		return fail_to_serve(p, &e);
 	}
-	if (p->team.member == 0) {
+	if (p->role.member == 0) {
 		SERVICE_EACH (p, svc)
 			transparent_warn(svc);
 		report_log_start(p);
@@ -235,7 +235,7 @@ make_plan(struct pen *p)
 
 	if (draft != NULL && apply_plan_now(p, draft, &e) == 0)
 		return true;
-	(void)errors_keep(p->errors, &e);
+	(void)errors_add(p->errors, &e);
 	return false;
 }
 
@@ -304,7 +304,7 @@ print_configuration(struct pen *p)
 
 /* The error that the child reports. */
 static int
-hear_child(int fd, pid_t child, struct error *e)
+receive_from_child(int fd, pid_t child, struct error *e)
 {
 	ssize_t n;
 	int status;
@@ -344,7 +344,7 @@ try_to_drop(struct pen *p, struct error *e)
 	}
 	close(fd[1]);
 	rc = child < 0 ? error_set(e, "fork: %s", strerror(errno))
-		       : hear_child(fd[0], child, e);
+		       : receive_from_child(fd[0], child, e);
 	close(fd[0]);
 	return rc;
 }
@@ -357,7 +357,7 @@ check_start(struct pen *p)
 
 	preflight(p);
 	if (try_to_drop(p, &e) < 0)
-		(void)errors_keep(p->errors, &e);
+		(void)errors_add(p->errors, &e);
 }
 
 /* What direct server return and transparent mode find around pen. */

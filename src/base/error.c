@@ -64,7 +64,7 @@ kept(const struct errors *all)
 
 /* Without memory they are counted. */
 bool
-errors_keep(struct errors *all, const struct error *e)
+errors_add(struct errors *all, const struct error *e)
 {
 	if (all == NULL)
 		return false;

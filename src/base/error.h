@@ -27,7 +27,7 @@ int error_of(struct error *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Several errors, the first ERRORS_MAX of which are kept: a function that has
- * found one gives it to errors_keep() and goes on, as if there were none, to
+ * found one gives it to errors_add() and goes on, as if there were none, to
  * find more; the owner of the list reads it at the end. Where `all` is NULL,
  * the first error ends everything. */
 enum { ERRORS_MAX = 50 };
@@ -41,7 +41,7 @@ struct errors {
 void errors_init(struct errors *all);
 void errors_fini(struct errors *all);
 /* Returns whether to go on. */
-bool errors_keep(struct errors *all, const struct error *e);
+bool errors_add(struct errors *all, const struct error *e);
 unsigned errors_count(const struct errors *all);
 /* The error of that number, and after the last one that is kept how many more
  * there were. Returns whether there is one. */

@@ -55,7 +55,7 @@ finding_expand(
 }
 
 void
-finding_say(struct finding_writer *w, const struct finding_row *row)
+finding_write(struct finding_writer *w, const struct finding_row *row)
 {
 	struct finding f = { .level = row->level, .at_start = row->at_start };
 

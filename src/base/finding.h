@@ -45,7 +45,7 @@ void finding_set(struct finding_writer *w, const char *name, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
 /* Reports a row with the values that were set. What does not fit is left
  * out. */
-void finding_say(struct finding_writer *w, const struct finding_row *row);
+void finding_write(struct finding_writer *w, const struct finding_row *row);
 
 /* Prints it to standard error; `arg` is a bool that an error makes true. */
 finding_report_fn finding_print;

@@ -312,7 +312,7 @@ log_count_lost(uint64_t *counter)
 }
 
 void
-log_forget_lost(const uint64_t *counter)
+log_stop_counting_lost(const uint64_t *counter)
 {
 	if (lost_counter == counter)
 		lost_counter = NULL;

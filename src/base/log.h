@@ -66,7 +66,7 @@ void log_use_json(bool on);
 /* Lines that are lost from now on are added to *counter, too. */
 void log_count_lost(uint64_t *counter);
 /* No longer, if they are. */
-void log_forget_lost(const uint64_t *counter);
+void log_stop_counting_lost(const uint64_t *counter);
 
 /* Writes a line of at most 1023 bytes, without what a terminal would obey. With
  * `site` NULL there is no rate limit. */

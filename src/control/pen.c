@@ -141,8 +141,8 @@ on_hangup(void *arg)
 {
 	struct pen *p = arg;
 
-	if (p->team.hang_up != NULL)
-		p->team.hang_up(p);
+	if (p->role.hang_up != NULL)
+		p->role.hang_up(p);
 	if (p->replaced || p->upgrade != NULL) {
 		logs_reopen(p, true);
 		upgrade_pass_hangup(p);
@@ -205,7 +205,7 @@ pen_new(void)
 	list_init(&p->log_targets);
 	p->plan = plan_new();
 	p->given = plan_new();
-	p->team.size = 1;
+	p->role.size = 1;
 	p->commands = command_groups;
 	p->participants = participants;
 	notify_init(&p->notify);
@@ -239,8 +239,8 @@ pen_free(struct pen *p)
 		free(p->reload);
 	}
 	fit_free(p);
-	workers_free(p->team.workers);
-	worker_free(p->team.worker);
+	workers_free(p->role.workers);
+	worker_free(p->role.worker);
 	stopping_fini(&p->stopping);
 	upgrade_free(p->upgrade);
 	control_free(p->control);
@@ -344,7 +344,7 @@ pen_start(struct pen *p, struct error *e)
 	p->started_wall = p->loaded_wall = time(NULL);
 	if (plan == NULL)
 		return error_set(e, "out of memory");
-	p->team.size = workers_wanted(p, plan);
+	p->role.size = workers_wanted(p, plan);
 	p->loop = loop_new(plan->process->method, e);
 	pieces_init(&p->replies, p->loop, REPLY_PIECES);
 	if (p->loop == NULL && plan->process->method != NULL)
@@ -408,9 +408,9 @@ pen_begin(struct pen *p, struct error *e)
 {
 	if (predecessor_is_there(&p->predecessor)) /* it does not receive */
 		services_steer_datagrams(p);
-	if (p->team.size == 1)
+	if (p->role.size == 1)
 		return 0;
-	return workers_open(p, p->team.size, e) < 0 ? -1
+	return workers_open(p, p->role.size, e) < 0 ? -1
 						    : workers_fork_set(p, e);
 }
 
@@ -433,7 +433,7 @@ run_loop(struct pen *p, struct error *e)
 	do {
 		while (workers_are_due(p))
 			if (workers_fork(p, e) < 0 ||
-			    (p->team.member > 0 && serve(p, e) < 0))
+			    (p->role.member > 0 && serve(p, e) < 0))
 				return -1;
 		if (loop_run(p->loop) < 0)
 			return error_set(e, "the event loop failed");
@@ -448,7 +448,7 @@ pen_run(struct pen *p, struct error *e)
 
 	if (serve(p, e) < 0)
 		return -1;
-	if (p->team.member == 0) {
+	if (p->role.member == 0) {
 		programs_reap_others(p->programs, is_awaited, p);
 		control_start(p->control);
 		takeover_finish(p);

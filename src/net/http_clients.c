@@ -170,7 +170,7 @@ http_clients_sweep(struct http_clients *c, uint64_t now)
 }
 
 void
-http_clients_forget(struct http_clients *c)
+http_clients_close_in_child(struct http_clients *c)
 {
 	struct bufferevent *bev;
 	unsigned i;

@@ -55,7 +55,7 @@ void http_client_end(struct http_client *client);
 unsigned http_clients_sweep(struct http_clients *c, uint64_t now);
 /* In a child: closes its copies of all sockets, which are the parent's; evhttp
  * would shut them down. */
-void http_clients_forget(struct http_clients *c);
+void http_clients_close_in_child(struct http_clients *c);
 /* Drops all references; evhttp has freed the connections. */
 void http_clients_fini(struct http_clients *c);
 

@@ -313,7 +313,7 @@ reason_phrase(unsigned status)
 }
 
 static bool
-asks_for_head(const struct http_exchange *x)
+is_head_request(const struct http_exchange *x)
 {
 	return evhttp_request_get_command(x->request) == EVHTTP_REQ_HEAD;
 }
@@ -323,7 +323,7 @@ http_reply(struct http_exchange *x, unsigned status, const char *type,
     const char *text, size_t n)
 {
 	struct evbuffer *body = evbuffer_new();
-	size_t sent = asks_for_head(x) ? 0 : n;
+	size_t sent = is_head_request(x) ? 0 : n;
 
 	add_headers(x->request, type);
 	if (body == NULL || evbuffer_add(body, text, sent) < 0)
@@ -388,7 +388,7 @@ http_stream(struct http_exchange *x, const char *type,
     bool (*more)(void *arg, struct buffer *out), void (*done)(void *arg),
     void *arg)
 {
-	bool head = asks_for_head(x);
+	bool head = is_head_request(x);
 	struct http_streaming *w =
 	    head || x->client == NULL ? NULL : memory_zeroed(sizeof(*w));
 
@@ -506,9 +506,9 @@ http_server_open(struct loop *l, const struct addr *at,
 }
 
 void
-http_server_forget(struct http_server *s)
+http_server_close_in_child(struct http_server *s)
 {
-	http_clients_forget(&s->clients);
+	http_clients_close_in_child(&s->clients);
 }
 
 void

@@ -46,7 +46,7 @@ void http_server_listen_again(struct http_server *before);
 /* Ends what is under way; NULL is fine. */
 void http_server_close(struct http_server *s);
 /* In a child, before it is closed: what is under way is the parent's. */
-void http_server_forget(struct http_server *s);
+void http_server_close_in_child(struct http_server *s);
 
 /* The quality that the client gives to this media type by name, in thousandths;
  * 0: it does not want it. */

@@ -292,7 +292,7 @@ step(struct pipe *p, struct stream *from, struct stream *to,
 		return stop(PIPE_STARVED);
 	if (pipe_kernel(p) != NULL ||
 	    (p->full_reads >= FULL_READS &&
-		pipe_kernel_take_over(p, from, to, share, room)))
+		pipe_kernel_may_start(p, from, to, share, room)))
 		return pipe_kernel_move(p, from, to, share);
 	if (stream_is_unsent(to) && room > SLOW_READ)
 		room = SLOW_READ; /* all of it will be kept */
@@ -395,7 +395,7 @@ pipe_drop(struct pipe *p, struct pipe_share *share)
 }
 
 void
-pipe_give_back(struct pipe *p, struct pipe_share *share)
+pipe_release(struct pipe *p, struct pipe_share *share)
 {
 	p->more->filter = NULL;
 	pipe_kernel_release(p, share);

@@ -105,13 +105,13 @@ struct pipe_stop {
 
 void pipe_init(struct pipe *p, bool read_ahead);
 /* Of a pipe that owns something. */
-void pipe_give_back(struct pipe *p, struct pipe_share *share);
+void pipe_release(struct pipe *p, struct pipe_share *share);
 /* Gives back what it owns, bytes included; its filter is gone, too. */
 static inline void
 pipe_fini(struct pipe *p, struct pipe_share *share)
 {
 	if (p->more != NULL)
-		pipe_give_back(p, share);
+		pipe_release(p, share);
 }
 
 /* Returns 0, or -1 with errno ENOMEM, which can only be with a filter; NULL

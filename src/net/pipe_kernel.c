@@ -69,7 +69,7 @@ kernel_new(struct pipe_share *share)
 }
 
 bool
-pipe_kernel_take_over(struct pipe *p, const struct stream *from,
+pipe_kernel_may_start(struct pipe *p, const struct stream *from,
     const struct stream *to, struct pipe_share *share, size_t room)
 {
 	const struct pipe_filter *filter = pipe_filter(p);

@@ -172,7 +172,7 @@ ports_take_one(struct ports *p, uint16_t port)
 }
 
 void
-ports_give(struct ports *p, uint16_t port)
+ports_release(struct ports *p, uint16_t port)
 {
 	if (port == 0)
 		return;

@@ -49,6 +49,6 @@ uint16_t ports_take(struct ports *p);
  * these, or is taken. Costs as much as there are ports. */
 uint16_t ports_take_one(struct ports *p, uint16_t port);
 /* 0 is fine. */
-void ports_give(struct ports *p, uint16_t port);
+void ports_release(struct ports *p, uint16_t port);
 
 #endif

@@ -110,7 +110,7 @@ is_removed(const struct sink *s)
 }
 
 void
-sink_give(struct sink *s, uid_t user)
+sink_set_owner(struct sink *s, uid_t user)
 {
 	struct stat st;
 
@@ -184,7 +184,7 @@ sink_flush(struct sink *s)
 }
 
 static void
-sink_let_go(struct sink *s)
+sink_close_file(struct sink *s)
 {
 	free(s->lines);
 	s->lines = NULL;
@@ -198,7 +198,7 @@ on_flush(struct timer *t)
 
 	sink_flush(s);
 	if (s->used == 0)
-		sink_let_go(s);
+		sink_close_file(s);
 }
 
 /* Of the last lines, before the file is another one. */
@@ -209,7 +209,7 @@ sink_finish(struct sink *s)
 	timer_stop(&s->flush);
 	if (s->rest > 0)
 		note_lost(s, 1, ENOSPC);
-	sink_let_go(s);
+	sink_close_file(s);
 }
 
 static void

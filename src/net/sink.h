@@ -46,7 +46,7 @@ int sink_reopen(struct sink *s, struct error *e);
 void sink_follow(struct sink *s);
 /* Makes `user` the owner of a file that is ours alone: a process that drops
  * root's rights opens it again when it was moved away and made again. */
-void sink_give(struct sink *s, uid_t user);
+void sink_set_owner(struct sink *s, uid_t user);
 
 /* What is lost from now on is added to *counter, too. NULL: to none. */
 void sink_count_lost(struct sink *s, uint64_t *counter);

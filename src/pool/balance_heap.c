@@ -35,7 +35,7 @@ heap_order_stop(void *order)
 }
 
 int
-heap_order_enter(void *order, struct server *s)
+heap_order_insert(void *order, struct server *s)
 {
 	struct heap_order *o = order;
 
@@ -46,7 +46,7 @@ heap_order_enter(void *order, struct server *s)
 }
 
 void
-heap_order_leave(void *order, struct server *s)
+heap_order_remove(void *order, struct server *s)
 {
 	struct heap_order *o = order;
 

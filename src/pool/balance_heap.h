@@ -20,10 +20,10 @@ struct heap_order {
 enum { TURN_BITS = 20, TURNS = 1 << TURN_BITS };
 
 /* The hooks below, for a row whose key is by load and turn. */
-#define HEAP_ORDER_HOOKS                                          \
-	.stop = heap_order_stop, .enter = heap_order_enter,       \
-	.leave = heap_order_leave, .changed = heap_order_changed, \
-	.next = heap_order_least, .take = heap_order_take,        \
+#define HEAP_ORDER_HOOKS                                           \
+	.stop = heap_order_stop, .enter = heap_order_insert,       \
+	.leave = heap_order_remove, .changed = heap_order_changed, \
+	.next = heap_order_least, .take = heap_order_take,         \
 	.cost = heap_order_cost
 
 /* Hooks of struct balance over a heap_order, which begins an order of `size`
@@ -32,8 +32,8 @@ enum { TURN_BITS = 20, TURNS = 1 << TURN_BITS };
 void *heap_order_start(size_t size, const struct pool *p,
     uint64_t (*key)(const struct server *s));
 void heap_order_stop(void *order);
-int heap_order_enter(void *order, struct server *s);
-void heap_order_leave(void *order, struct server *s);
+int heap_order_insert(void *order, struct server *s);
+void heap_order_remove(void *order, struct server *s);
 void heap_order_changed(void *order, struct server *s);
 /* The smallest, which counts as chosen last once it is taken. */
 struct server *heap_order_next(void *order, const struct peer *who);

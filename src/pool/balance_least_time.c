@@ -68,7 +68,7 @@ least_time_enter(void *order, struct server *s)
 	struct order *o = order;
 
 	s->timed = o->samples;
-	return heap_order_enter(order, s);
+	return heap_order_insert(order, s);
 }
 
 static unsigned
@@ -128,7 +128,7 @@ const struct balance balance_least_time = {
 	.start = least_time_start,
 	.stop = heap_order_stop,
 	.enter = least_time_enter,
-	.leave = heap_order_leave,
+	.leave = heap_order_remove,
 	.changed = heap_order_changed,
 	.next = heap_order_least,
 	.take = heap_order_take,

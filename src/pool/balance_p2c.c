@@ -119,7 +119,7 @@ p2c_reserve(struct order *o, unsigned count)
 }
 
 static int
-p2c_enter(void *order, struct server *s)
+p2c_insert(void *order, struct server *s)
 {
 	struct order *o = order;
 
@@ -132,7 +132,7 @@ p2c_enter(void *order, struct server *s)
 
 /* Takes out the weight with which it entered: it may have another one now. */
 static void
-p2c_leave(void *order, struct server *s)
+p2c_remove(void *order, struct server *s)
 {
 	struct order *o = order;
 
@@ -235,8 +235,8 @@ const struct balance balance_p2c = {
 	.start = p2c_start,
 	.stop = p2c_stop,
 	.renew = p2c_renew,
-	.enter = p2c_enter,
-	.leave = p2c_leave,
+	.enter = p2c_insert,
+	.leave = p2c_remove,
 	.next = p2c_next,
 	.take = p2c_take,
 	.cost = p2c_cost,

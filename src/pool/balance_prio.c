@@ -55,7 +55,7 @@ prio_enter(void *order, struct server *s)
 		s->turn = o->turn;
 	else if (s->turn > latest)
 		s->turn = latest;
-	return heap_order_enter(order, s);
+	return heap_order_insert(order, s);
 }
 
 static void
@@ -86,7 +86,7 @@ const struct balance balance_prio = {
 	.start = prio_start,
 	.stop = heap_order_stop,
 	.enter = prio_enter,
-	.leave = heap_order_leave,
+	.leave = heap_order_remove,
 	.next = heap_order_next,
 	.take = prio_take,
 	.cost = prio_cost,

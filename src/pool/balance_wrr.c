@@ -98,7 +98,7 @@ const struct balance balance_wrr = {
 	.start = wrr_start,
 	.stop = heap_order_stop,
 	.enter = wrr_enter,
-	.leave = heap_order_leave,
+	.leave = heap_order_remove,
 	.next = wrr_next,
 	.take = wrr_take,
 };

@@ -57,7 +57,8 @@ uncovers_fault(const struct server_history *h, enum server_state is)
 }
 
 void
-history_tell(struct server *s, const struct pool_watcher *w, const char *reason)
+history_report(
+    struct server *s, const struct pool_watcher *w, const char *reason)
 {
 	struct server_history *h = &s->history;
 	struct server_change c = { .was = h->state, .is = server_state(s) };

@@ -14,7 +14,7 @@ void history_blame(struct server *s, const char *reason);
 /* Compares the server's state with the one reported last. If it is another,
  * notes when and why, and calls the watcher. `reason` is copied. Where the end
  * of drain or maint uncovers a fault, the reason is that of the fault. */
-void history_tell(
+void history_report(
     struct server *s, const struct pool_watcher *w, const char *reason);
 
 #endif

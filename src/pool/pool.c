@@ -60,7 +60,7 @@ change_sticky(struct pool *p, const struct pool_options *o)
 }
 
 void
-pool_forget_clients(struct pool *p)
+pool_clear_clients(struct pool *p)
 {
 	sticky_free(p->sticky);
 	p->sticky = NULL;
@@ -70,7 +70,7 @@ pool_forget_clients(struct pool *p)
 static void
 change_balance(struct pool *p, const struct balance *b, void *order)
 {
-	pool_leave_all(p);
+	pool_reorder(p);
 	if (p->order != NULL)
 		p->options.balance->stop(p->order);
 	p->options.balance = b;
@@ -283,7 +283,7 @@ pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 	s = p->servers[slot];
 	generation = s->generation;
 	of_its_name = is_of_its_name(s, spec);
-	pool_leave(s);
+	pool_set_ineligible(s);
 	rc = pool_make_server(s, spec, of_its_name);
 	if (heap_has(&p->slow, slot))
 		heap_set(&p->slow, slot, 0);
@@ -295,14 +295,14 @@ pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 		s->history.state == server_state(s)))
 		history_begin(s, &p->watcher, why_set(s));
 	else
-		pool_tell(s, why_set(s));
+		pool_report(s, why_set(s));
 	if (alone && pool_end_changes(p) < 0)
 		rc = -1;
 	return rc == 0 ? s : NULL;
 }
 
 void
-pool_forget_server(struct server *s)
+pool_clear_server(struct server *s)
 {
 	s->addrs.count = 0;
 	s->addr_first = 0;
@@ -323,18 +323,18 @@ pool_remove_server(struct pool *p, struct server *s)
 		return;
 	if (alone)
 		pool_begin_changes(p, NULL);
-	pool_leave(s);
+	pool_set_ineligible(s);
 	count_settings(s, -1);
 	digest_unlist(&p->digests, s);
 	s->present = s->unresolved = false;
 	note_listed(s);
 	pool_end_blacklisting(s);
 	pool_refresh(s);
-	pool_tell(s, p->why);
+	pool_report(s, p->why);
 	if (alone)
 		(void)pool_end_changes(p);
 	if (pool_own_connections(s) == 0)
-		pool_forget_server(s);
+		pool_clear_server(s);
 }
 
 unsigned
@@ -503,7 +503,7 @@ pool_share_lists(struct pool *p, const struct pool *of)
 }
 
 int
-pool_keep_lists(struct pool *p)
+pool_freeze_lists(struct pool *p)
 {
 	struct pool_lists *own;
 	unsigned i;

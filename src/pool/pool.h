@@ -232,7 +232,7 @@ bool pool_tells_clients_apart(const struct pool *p);
 /* The same of the algorithm alone: a client gets the same server again. */
 bool pool_goes_by_address(const struct pool *p);
 /* The client is new when it comes again. */
-void pool_forget_client(struct pool *p, const struct peer *who);
+void pool_remove_client(struct pool *p, const struct peer *who);
 
 /* Whether the client may be given another server as far as the setting `tries`
  * goes. */
@@ -461,7 +461,7 @@ struct countries *pool_countries(const struct pool *p);
 void pool_share_lists(struct pool *p, const struct pool *of);
 /* Lists that it shares stay as they are for `p`, until it shares them again.
  * Returns 0, or -1 with errno ENOMEM. */
-int pool_keep_lists(struct pool *p);
+int pool_freeze_lists(struct pool *p);
 /* Makes access list `number`, below ACL_MAX, a copy of `l`. */
 void pool_set_acl(struct pool *p, unsigned number, const struct acl *l);
 /* For sticky_on_change(), whatever memory of clients the pool has. */
@@ -470,6 +470,6 @@ void pool_on_client(
 /* The memory of clients, for reports; NULL if clients are not remembered. */
 struct sticky *pool_sticky(const struct pool *p);
 /* All of them, and their memory. */
-void pool_forget_clients(struct pool *p);
+void pool_clear_clients(struct pool *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* pool_change.h: the steps of which every change of a server is made, for the
- * files of pool: the members that change, pool_refresh(), pool_tell(). They are
- * in pool_state.c. */
+ * files of pool: the members that change, pool_refresh(), pool_report(). They
+ * are in pool_state.c. */
 #ifndef PEN_POOL_POOL_CHANGE_H
 #define PEN_POOL_POOL_CHANGE_H
 
@@ -10,10 +10,10 @@
  * as a last resort, full. */
 void pool_refresh(struct server *s);
 /* The last step: reports the server's state, if that is another one. */
-void pool_tell(struct server *s, const char *reason);
+void pool_report(struct server *s, const char *reason);
 /* And of a server that is down, if its state hides that. */
-void pool_tell_down(struct server *s, const char *reason);
-void pool_tell_well(struct server *s);
+void pool_report_down(struct server *s, const char *reason);
+void pool_report_up(struct server *s);
 
 /* A server with a state from another process continues its slow start. */
 void pool_resume_slow_start(struct server *s, uint64_t now);
@@ -26,6 +26,6 @@ void pool_end_blacklisting(struct server *s);
 
 /* Frees the name and addresses of a removed server without connections; of one
  * that waits for an address those that it had. */
-void pool_forget_server(struct server *s);
+void pool_clear_server(struct server *s);
 
 #endif

@@ -42,10 +42,10 @@ pool_goes_by_address(const struct pool *p)
 }
 
 void
-pool_forget_client(struct pool *p, const struct peer *who)
+pool_remove_client(struct pool *p, const struct peer *who)
 {
 	if (p->sticky != NULL)
-		(void)sticky_forget(p->sticky, who);
+		(void)sticky_remove(p->sticky, who);
 }
 
 bool
@@ -394,7 +394,7 @@ decide_and_reserve(struct pool *p, const struct peer *who,
 	struct decision d = { .rule = RULE_NONE };
 	unsigned i;
 
-	pool_let_go(p);
+	pool_unreserve(p);
 	pool_refresh_full(p, now);
 	for (i = 0; i < p->slots + RESERVE_TRIES; i++) {
 		d = pool_decide(p, who, attempts, now);

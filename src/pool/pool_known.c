@@ -16,7 +16,7 @@ pool_begin_checks(struct pool *p, struct server *s)
 	(void)p;
 	s->checked = true;
 	pool_refresh(s);
-	pool_tell(s, s->history.reason);
+	pool_report(s, s->history.reason);
 }
 
 bool
@@ -38,11 +38,11 @@ pool_checked(struct pool *p, struct server *s, bool good, const char *reason,
 		pool_end_blacklisting(s);
 		pool_refresh(s);
 	}
-	pool_tell(s, reason);
+	pool_report(s, reason);
 	if (changed && !good)
-		pool_tell_down(s, reason);
+		pool_report_down(s, reason);
 	if (good && s->health.good == 1)
-		pool_tell_well(s);
+		pool_report_up(s);
 	return changed;
 }
 
@@ -56,7 +56,7 @@ pool_assume(struct pool *p, struct server *s, enum server_initial initial)
 	if (s->health.down)
 		history_blame(s, "not checked yet");
 	pool_refresh(s);
-	pool_tell(s, "not checked yet");
+	pool_report(s, "not checked yet");
 }
 
 void
@@ -66,7 +66,7 @@ pool_unchecked(struct pool *p, struct server *s)
 	s->checked = false;
 	s->health = (struct health){ .down = false };
 	pool_refresh(s);
-	pool_tell(s, "no longer checked");
+	pool_report(s, "no longer checked");
 }
 
 /* ---- from another process ---- */
@@ -124,7 +124,7 @@ pool_restore(struct pool *p, struct server *s, const struct server_elsewhere *e,
 	/* The state that follows now may be another one than it was: of a
 	 * server that is checked no longer, or whose time has expired. Then its
 	 * history is new. */
-	pool_tell(s, e->history.reason);
+	pool_report(s, e->history.reason);
 	if (s->history.state == e->history.state) {
 		s->history = e->history;
 		s->history.log = log;
@@ -170,9 +170,9 @@ pool_follow(struct pool *p, struct server *s, const struct server_elsewhere *e,
 			? e->history.reason
 			: e->history.fault);
 	pool_refresh(s);
-	pool_tell(s, e->history.reason);
+	pool_report(s, e->history.reason);
 	if (well)
-		pool_tell_well(s);
+		pool_report_up(s);
 }
 
 /* ---- counters of several processes ---- */
@@ -240,5 +240,5 @@ pool_take_counters(struct server *s, const struct server_counters *c)
 	if (s->set.soft > 0 || s->set.hard > 0)
 		pool_refresh(s);
 	if (!s->present && s->connections == 0 && s->addrs.count > 0)
-		pool_forget_server(s);
+		pool_clear_server(s);
 }

@@ -72,17 +72,17 @@ uint64_t pool_blacklist_ms(const struct server *s);
 /* Those of this process; those of all, if it opens none itself. */
 uint64_t pool_own_connections(const struct server *s);
 /* All may know how many this process has. */
-void pool_share_tell(struct server *s);
+void pool_share_report(struct server *s);
 /* Takes a place of `s` for the next pool_opened(), with no more than `limit`
  * (0: any number) taken in all. Returns whether there was one. */
 bool pool_reserve(struct server *s, uint64_t limit);
 /* What was reserved was not opened. */
-void pool_let_go(struct pool *p);
+void pool_unreserve(struct pool *p);
 
 /* Takes a server out of the eligible set and the algorithm's order. */
-void pool_leave(struct server *s);
-/* pool_leave() and pool_refresh() of all servers. */
-void pool_leave_all(struct pool *p);
+void pool_set_ineligible(struct server *s);
+/* pool_set_ineligible() and pool_refresh() of all servers. */
+void pool_reorder(struct pool *p);
 void pool_enter_all(struct pool *p);
 
 #endif

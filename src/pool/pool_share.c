@@ -118,7 +118,7 @@ pool_own_connections(const struct server *s)
 }
 
 void
-pool_share_tell(struct server *s)
+pool_share_report(struct server *s)
 {
 	const struct pool *p = s->pool;
 	const struct pool_share *share = p->share;
@@ -131,13 +131,13 @@ pool_share_tell(struct server *s)
 }
 
 void
-pool_let_go(struct pool *p)
+pool_unreserve(struct pool *p)
 {
 	struct server *s = p->reserved;
 
 	p->reserved = NULL;
 	if (s != NULL)
-		pool_share_tell(s);
+		pool_share_report(s);
 }
 
 bool
@@ -148,10 +148,10 @@ pool_reserve(struct server *s, uint64_t limit)
 	if (limit == 0 || s->shared == NULL)
 		return true;
 	p->reserved = s;
-	pool_share_tell(s);
+	pool_share_report(s);
 	if (pool_connections(s) <= limit)
 		return true;
-	pool_let_go(p);
+	pool_unreserve(p);
 	return false;
 }
 

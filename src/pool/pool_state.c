@@ -95,7 +95,7 @@ refresh_full(struct server *s)
 }
 
 void
-pool_leave(struct server *s)
+pool_set_ineligible(struct server *s)
 {
 	struct pool *p = s->pool;
 
@@ -129,7 +129,7 @@ refresh_sets(struct server *s)
 	served = s->serving;
 	s->serving = pool_is_serving(s);
 	if (was) {
-		pool_leave(s);
+		pool_set_ineligible(s);
 		return;
 	}
 	if (is && (b->enter == NULL || b->enter(p->order, s) == 0))
@@ -238,11 +238,11 @@ pool_resume_slow_start(struct server *s, uint64_t now)
 }
 
 void
-pool_tell(struct server *s, const char *reason)
+pool_report(struct server *s, const char *reason)
 {
 	enum server_state was = s->history.state;
 
-	history_tell(s, &s->pool->watcher, reason);
+	history_report(s, &s->pool->watcher, reason);
 	if (s->history.state == was || s->role != SERVER_REGULAR)
 		return;
 	/* A server that came up begins with the smallest share; one that is not
@@ -256,7 +256,7 @@ pool_tell(struct server *s, const char *reason)
 }
 
 void
-pool_tell_down(struct server *s, const char *reason)
+pool_report_down(struct server *s, const char *reason)
 {
 	const struct pool_watcher *w = &s->pool->watcher;
 
@@ -265,7 +265,7 @@ pool_tell_down(struct server *s, const char *reason)
 }
 
 void
-pool_tell_well(struct server *s)
+pool_report_up(struct server *s)
 {
 	const struct pool_watcher *w = &s->pool->watcher;
 
@@ -276,12 +276,12 @@ pool_tell_well(struct server *s)
 /* ---- all servers ---- */
 
 void
-pool_leave_all(struct pool *p)
+pool_reorder(struct pool *p)
 {
 	unsigned i;
 
 	for (i = SLOTS_SPECIAL; i < p->slots; i++)
-		pool_leave(p->servers[i]);
+		pool_set_ineligible(p->servers[i]);
 }
 
 void
@@ -316,7 +316,7 @@ pool_end_changes(struct pool *p)
 	p->changing = false;
 	p->why = "";
 	if (all)
-		pool_leave_all(p);
+		pool_reorder(p);
 	if ((all || p->list_changed) && b->listed != NULL)
 		rc = b->listed(p->order);
 	if (all || review_panic(p))
@@ -358,7 +358,7 @@ pool_revive(struct pool *p, uint64_t now)
 		}
 		pool_end_blacklisting(s);
 		pool_refresh(s);
-		pool_tell(s, "blacklist time expired");
+		pool_report(s, "blacklist time expired");
 	}
 }
 

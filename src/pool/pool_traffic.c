@@ -32,9 +32,9 @@ count_and_remember(struct pool *p, struct server *s, const struct peer *who,
 {
 	s->connections++;
 	if (p->share != NULL)
-		pool_let_go(p);
+		pool_unreserve(p);
 	if (s->shared != NULL)
-		pool_share_tell(s);
+		pool_share_report(s);
 	connections_changed(s);
 	if (p->sticky != NULL && s->role == SERVER_REGULAR)
 		sticky_remember(p->sticky, who, &attempts->hint, s->number,
@@ -97,7 +97,7 @@ pool_connected(struct pool *p, struct server *s, uint64_t now)
 		return;
 	pool_end_blacklisting(s);
 	pool_refresh(s);
-	pool_tell(s, "answered");
+	pool_report(s, "answered");
 }
 
 bool
@@ -160,12 +160,12 @@ pool_idled(struct pool *p, struct server *s, const struct peer *who,
 {
 	s->connections--;
 	if (s->shared != NULL)
-		pool_share_tell(s);
+		pool_share_report(s);
 	if (p->sticky != NULL && s->role == SERVER_REGULAR)
 		sticky_closed(p->sticky, who, &attempts->hint);
 	connections_changed(s);
 	if (!s->present && s->connections == 0)
-		pool_forget_server(s);
+		pool_clear_server(s);
 }
 
 /* ---- failures ---- */
@@ -180,7 +180,7 @@ blacklist(struct server *s, const char *reason, uint64_t now, uint64_t until)
 	if (!s->health.down)
 		history_blame(s, reason);
 	pool_set_blacklisted(s, until, false);
-	pool_tell(s, reason);
+	pool_report(s, reason);
 }
 
 bool
@@ -232,7 +232,7 @@ pool_observed(struct server *s, const char *reason, uint64_t now)
 	history_blame(s, reason);
 	pool_set_blacklisted(s, now + ms, false);
 	s->observed = true;
-	pool_tell(s, reason);
+	pool_report(s, reason);
 }
 
 void
@@ -242,7 +242,7 @@ pool_observed_enough(struct server *s, const char *reason)
 		return;
 	pool_end_blacklisting(s);
 	pool_refresh(s);
-	pool_tell(s, reason);
+	pool_report(s, reason);
 }
 
 void
@@ -256,5 +256,5 @@ pool_take_out(struct pool *p, struct server *s, uint64_t now)
 		pool_end_blacklisting(s);
 		pool_refresh(s);
 	}
-	pool_tell(s, p->why);
+	pool_report(s, p->why);
 }

@@ -48,7 +48,7 @@ forget_certificate(struct cert_store *s, struct cert_entry *n)
 }
 
 void
-cert_entry_keep(
+cert_entry_set(
     struct cert_store *s, struct cert_entry *n, struct certificate *c)
 {
 	forget_certificate(s, n);
@@ -118,7 +118,7 @@ use(struct cert_store *s, struct cert_entry *n, bool counts)
 		list_remove(&n->parsed);
 		list_append(&s->parsed, &n->parsed);
 	} else if ((c = certificate_parse(&n->texts, &e)) != NULL) {
-		cert_entry_keep(s, n, c);
+		cert_entry_set(s, n, c);
 	} else {
 		return NULL;
 	}

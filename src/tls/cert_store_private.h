@@ -57,7 +57,7 @@ void cert_entry_free(struct cert_store *s, struct cert_entry *n);
 /* Gives the name a certificate, which it owns from now on, in the place of the
  * one it had. Frees the least recently used one of all if there are too
  * many. */
-void cert_entry_keep(
+void cert_entry_set(
     struct cert_store *s, struct cert_entry *n, struct certificate *c);
 
 /* ---- cert_store_read.c ---- */

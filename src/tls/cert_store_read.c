@@ -53,7 +53,7 @@ cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
 	cert_texts_fini(&n->texts);
 	cert_texts_tighten(&new);
 	n->texts = new;
-	cert_entry_keep(s, n, c);
+	cert_entry_set(s, n, c);
 	if (n->good)
 		return;
 	n->good = true;

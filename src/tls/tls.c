@@ -135,7 +135,7 @@ tls_read(struct stream *s, void *bytes, size_t room)
 	int error;
 
 	got = read_records(t, bytes, room, &error);
-	if (tls_wire_keep(t) < 0)
+	if (tls_wire_save(t) < 0)
 		error = ENOMEM;
 	note_inside(t);
 	if (got > 0 && got < ASKED)
@@ -429,7 +429,7 @@ tls_handshake(struct stream *s)
 				  : strerror(errno);
 		error = errno;
 	}
-	if (tls_wire_keep(t) < 0)
+	if (tls_wire_save(t) < 0)
 		error = ENOMEM;
 	/* a client that has gone since may have sent all that it had to */
 	if (tls_wire_send(t, false) < 0 && error == 0 &&

@@ -41,7 +41,7 @@ struct tls {
 bool tls_wire_receive(struct tls *t, size_t room);
 /* Copies what OpenSSL has not read of the shared memory to the stream, as the
  * next stream uses that memory. Returns 0, or -1 with errno ENOMEM. */
-int tls_wire_keep(struct tls *t);
+int tls_wire_save(struct tls *t);
 /* Sends what OpenSSL has written and keeps what the socket refuses. With
  * `last`, more follows at once. Returns 0, or -1 with errno. */
 int tls_wire_send(struct tls *t, bool last);

@@ -44,7 +44,7 @@ tls_wire_receive(struct tls *t, size_t room)
 }
 
 int
-tls_wire_keep(struct tls *t)
+tls_wire_save(struct tls *t)
 {
 	struct tls_memory *m = t->end.memory;
 	size_t n = m->end - m->at;

@@ -124,7 +124,7 @@ edit_complete(EditLine *el, int key)
 	(void)key;
 	if (!find_stem(&stem, el_line(el)))
 		return CC_ERROR;
-	names_ask(&x->names, x->target);
+	names_query(&x->names, x->target);
 	count = count_names(&x->names, &stem, &common);
 	if (count == 0)
 		return CC_ERROR;

@@ -34,7 +34,7 @@ names_collect(void *arg, bool error, const char *bytes, size_t n)
 }
 
 void
-names_ask(struct names *k, const struct target *t)
+names_query(struct names *k, const struct target *t)
 {
 	static const char line[] = "help";
 	struct error e;

@@ -15,7 +15,7 @@ void names_init(struct names *k);
 void names_fini(struct names *k);
 
 /* Requests the names, the first time only. None when that fails. */
-void names_ask(struct names *k, const struct target *t);
+void names_query(struct names *k, const struct target *t);
 
 /* The next name after `last` (NULL: the first) that begins with the `n` bytes
  * of `prefix`, its length in *length; NULL when there are no more. */

@@ -63,7 +63,7 @@ of_asked(struct list *link)
 }
 
 static void
-visits_forget(struct visits *v, struct visit *visit)
+visits_remove(struct visits *v, struct visit *visit)
 {
 	struct asked *w = visit->asked;
 
@@ -83,7 +83,7 @@ visits_free(struct visits *v)
 	if (v == NULL)
 		return;
 	while (v->count > 0)
-		visits_forget(v, of_age(list_first(&v->by_age)));
+		visits_remove(v, of_age(list_first(&v->by_age)));
 	hash_table_fini(&v->table);
 	free(v->key);
 	free(v);
@@ -183,7 +183,7 @@ visits_add(struct visits *v, int64_t time, const char *client,
 	list_insert_after(before, &new->in_asked);
 	list_append(&v->by_age, &new->by_age);
 	if (++v->count > v->most)
-		visits_forget(v, of_age(list_first(&v->by_age)));
+		visits_remove(v, of_age(list_first(&v->by_age)));
 	return 0;
 }
 
@@ -199,7 +199,7 @@ forget_old(struct visits *v, struct asked *w, int64_t time)
 	for (; (next = first->next) != &w->visits; first = next) {
 		if (of_asked(next)->time > time)
 			return;
-		visits_forget(v, of_asked(first));
+		visits_remove(v, of_asked(first));
 	}
 }
 

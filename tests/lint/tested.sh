@@ -62,8 +62,8 @@ tests/system/test_prompt: tools/edit_libedit tools/prompt
 tests/system/test_proxy_datagrams: proxy/core/proxy_datagram proxy/datagram/flow_named
 tests/system/test_proxy_down: proxy/session/session_proxy
 tests/system/test_workers: control/workers/remote control/workers/replicate
-	control/workers/lend control/workers/states_sync
-	control/workers/worker control/workers/workers control/life/team
+	control/workers/cover control/workers/states_sync
+	control/workers/worker control/workers/workers
 tests/system/test_workers_forks: control/workers/fork control/workers/reserve
 tests/system/test_workers_upgrade: control/workers/own_clients control/workers/renew
 tests/unit/net/test_starter: net/program/patterns

@@ -9,7 +9,7 @@ pool_set_admin(struct pool *p, struct server *s, enum server_admin admin)
 {
 	s->admin = admin;
 	pool_refresh(s);
-	pool_tell(s, p->why);
+	pool_report(s, p->why);
 }
 
 #endif

@@ -143,7 +143,7 @@ serve_long_answer(struct backend *x, int fd)
 }
 
 static bool
-was_asked(const char *what)
+was_requested(const char *what)
 {
 	bool was;
 
@@ -285,16 +285,16 @@ START_TEST(http_status_counts)
 	begin("");
 	ask("server 1 check http /health?x=1 host well.test");
 	BECOMES(1, "state up result ok");
-	ck_assert(was_asked("GET /health?x=1 HTTP/1.1\r\n"));
-	ck_assert(was_asked("\r\nHost: well.test\r\n"));
-	ck_assert(was_asked("\r\nConnection: close\r\n"));
+	ck_assert(was_requested("GET /health?x=1 HTTP/1.1\r\n"));
+	ck_assert(was_requested("\r\nHost: well.test\r\n"));
+	ck_assert(was_requested("\r\nConnection: close\r\n"));
 	answer = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n";
 	BECOMES(1, "state down result failed");
 	ck_assert(says(1, "reason status 503"));
 	expect_only("a");
 	ask("server 1 check http / status 500-599");
 	BECOMES(1, "state up result ok");
-	ck_assert(was_asked(text("\r\nHost: %s\r\n", b.at.text)));
+	ck_assert(was_requested(text("\r\nHost: %s\r\n", b.at.text)));
 	end();
 }
 END_TEST

@@ -1,6 +1,6 @@
-/* test_dashboard.c: the dashboard and the alerts in examples: promtool evaluates
- * each expression of the dashboard over what pen reports, and each has a value;
- * each alert has advice and a test. */
+/* test_dashboard.c: the dashboard and the alerts in examples: promtool
+ * evaluates each expression of the dashboard over what pen reports, and each
+ * has a value; each alert has advice and a test. */
 #include "config.h"
 
 #include <check.h>
@@ -76,6 +76,12 @@ scrape(void)
 	return got + 4;
 }
 
+static bool
+is_reported(const char *what)
+{
+	return strstr(scrape(), what) != NULL;
+}
+
 static const char *
 metrics_of_pen(void)
 {
@@ -93,10 +99,10 @@ metrics_of_pen(void)
 	pen_up(&w->pen, &w->front, "-F", scratch("pen.conf"), NULL);
 	endpoint_ask(&w->front,
 	    "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-	WAIT_FOR(strstr(scrape(), "pen_server_up{service=\"site\",server=\"1\"} "
-				  "0\n") != NULL &&
-		strstr(scrape(), "pen_server_first_byte_duration_seconds_"
-				 "bucket{service=\"site\"") != NULL,
+	WAIT_FOR(is_reported("pen_server_up{service=\"site\",server=\"1\"} "
+			     "0\n") &&
+		is_reported("pen_server_first_byte_duration_seconds_bucket{"
+			    "service=\"site\""),
 	    5000);
 	got = scrape();
 	web_fixture_end();
@@ -248,7 +254,8 @@ static const char *
 row_at(const char *json, int i)
 {
 	const char *at = i < ROWS
-	    ? strstr(json, text("\"title\": \"%s\",\n   \"type\": \"row\"", rows[i]))
+	    ? strstr(json,
+		  text("\"title\": \"%s\",\n   \"type\": \"row\"", rows[i]))
 	    : json + strlen(json);
 
 	ck_assert_msg(at != NULL, "no row \"%s\"", rows[i]);
@@ -258,7 +265,8 @@ row_at(const char *json, int i)
 /* Rows in this order, each with panels whose expressions have values. */
 START_TEST(each_expression_has_a_value)
 {
-	const char *json = example("grafana.json"), *file = scratch("test.yml"), *answer;
+	const char *json = example("grafana.json"), *answer;
+	const char *file = scratch("test.yml");
 	FILE *f;
 	int i;
 
@@ -268,7 +276,8 @@ START_TEST(each_expression_has_a_value)
 	add_series(f, more_metrics);
 	fprintf(f, "  promql_expr_test:\n");
 	for (i = 0; i < ROWS; i++) {
-		int n = add_expressions(f, row_at(json, i), row_at(json, i + 1));
+		int n = add_expressions(
+		    f, row_at(json, i), row_at(json, i + 1));
 
 		ck_assert_msg(n >= 3, "row \"%s\" has %d", rows[i], n);
 	}
@@ -309,11 +318,11 @@ count_of(const char *json, const char *what)
  * rows of states; what is seldom looked at is collapsed, and costs nothing. */
 START_TEST(many_servers_stay_readable)
 {
+	static const char legend[] =
+	    "\"legendFormat\": \"{{service}} {{server}}";
 	const char *json = example("grafana.json"), *at = json;
 
-	for (; (at = strstr(at, "\"legendFormat\": \"{{service}} {{server}}")) !=
-	     NULL;
-	     at++) {
+	for (; (at = strstr(at, legend)) != NULL; at++) {
 		const char *expr = at;
 
 		while (strncmp(expr, "\"expr\"", 6) != 0)

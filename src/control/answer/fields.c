@@ -16,7 +16,7 @@
 /* ---- text ---- */
 
 static bool
-tells_text(const struct fields *f)
+takes_text(const struct fields *f)
 {
 	return !f->reply->json && f->style != FIELDS_SILENT;
 }
@@ -72,7 +72,7 @@ lead(struct fields *f, const char *key, const char *value, bool number)
 {
 	struct buffer *out = &f->reply->out;
 
-	if (!tells_text(f))
+	if (!takes_text(f))
 		return false;
 	if (is_html(f)) {
 		add_html(f, key, value, number ? " class=\"n\"" : "");
@@ -253,7 +253,7 @@ fields_items(struct fields *whole, const char *key)
 {
 	if (whole->reply->json)
 		begin_items(whole, key);
-	else if (tells_text(whole) && whole->count > 0)
+	else if (takes_text(whole) && whole->count > 0)
 		(void)buffer_append(&whole->reply->out, "\n", 1);
 	whole->count = 0;
 }
@@ -274,7 +274,7 @@ fields_end(struct fields *f)
 		end_object(f);
 		if (!r->in_list && f->whole == NULL)
 			(void)buffer_append(&r->out, "\n", 1);
-	} else if (tells_text(f) && f->count > 0 && !is_html(f)) {
+	} else if (takes_text(f) && f->count > 0 && !is_html(f)) {
 		(void)buffer_append(&r->out, "\n", 1);
 	}
 }
@@ -308,7 +308,7 @@ fields_number(struct fields *f, const char *key, uint64_t value)
 	char text[24];
 
 	PUT(f, key, json_integer((json_int_t)value));
-	if (!tells_text(f))
+	if (!takes_text(f))
 		return;
 	snprintf(text, sizeof(text), "%" PRIu64, value);
 	add_value(f, key, text, true);
@@ -320,7 +320,7 @@ fields_integer(struct fields *f, const char *key, int64_t value)
 	char text[24];
 
 	PUT(f, key, json_integer(value));
-	if (!tells_text(f))
+	if (!takes_text(f))
 		return;
 	snprintf(text, sizeof(text), "%" PRId64, value);
 	add_value(f, key, text, true);

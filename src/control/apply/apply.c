@@ -17,7 +17,7 @@ static bool
 takes_part(const struct participant *who, const struct apply_all *all)
 {
 	return who->since <= all->pen->phase &&
-	    !(who->of_leader && all->pen->team.member > 0);
+	    !(who->of_leader && all->pen->role.member > 0);
 }
 
 /* Whether the draft changes what they depend on. */
@@ -49,7 +49,7 @@ check_process(
 	if (who->process.check == NULL || !concerns_process(who, all) ||
 	    !may_check(who, all->draft))
 		return 0;
-	return plan_service_keep(
+	return plan_service_errors(
 	    all->draft, all->pen->errors, from, who->process.check(all, e), e);
 }
 
@@ -69,7 +69,7 @@ check_services(
 			continue;
 		from = errors_count(errors);
 		rc = who->service.check(a, e);
-		if (plan_service_keep(a->wanted, errors, from, rc, e) < 0)
+		if (plan_service_errors(a->wanted, errors, from, rc, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -262,7 +262,7 @@ applies_add(struct apply_all *all, const char *name, struct service *svc,
 static int
 own_process(struct apply_all *all)
 {
-	if (apply_acls_forget(all->draft) < 0)
+	if (apply_acls_remove_unused(all->draft) < 0)
 		return -1;
 	return (all->pen->phase == PHASE_SERVING &&
 		   all->draft->process == all->now->process) ||
@@ -384,10 +384,10 @@ applies_derive(struct apply_all *all, struct error *e)
 	int rc = 0;
 
 	shares_find(&all->shares, all->draft,
-	    all->pen->descriptors * all->pen->team.size);
+	    all->pen->descriptors * all->pen->role.size);
 	for (a = all->one; a < all->one + all->count && rc == 0; a++) {
 		if (expand_names(a, e) < 0)
-			rc = plan_service_keep(a->wanted, all->pen->errors,
+			rc = plan_service_errors(a->wanted, all->pen->errors,
 			    errors_count(all->pen->errors), -1, e);
 		derive_settings(all->draft->process, a->wanted,
 		    share_of(all, a),
@@ -411,7 +411,7 @@ remove_services(struct pen *p)
 		next = svc->next;
 		if (!svc->leaves &&
 		    plan_service_near(p->plan, i++, svc->name) == NULL)
-			service_leave(svc);
+			service_retire(svc);
 	}
 	SERVICE_EACH (p, svc)
 		if (svc->leaves)
@@ -429,7 +429,7 @@ keep_lists(struct pen *p, const struct plan *draft)
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves &&
 		    plan_service_near(draft, i++, svc->name) == NULL &&
-		    pool_keep_lists(svc->pool) < 0)
+		    pool_freeze_lists(svc->pool) < 0)
 			return -1;
 	return 0;
 }
@@ -494,7 +494,7 @@ applies_drop(struct apply_all *all)
 static bool
 is_in_force(const struct apply_all *all)
 {
-	const struct team *t = &all->pen->team;
+	const struct process_role *t = &all->pen->role;
 	const struct apply *a;
 
 	if (t->change.line != NULL || t->member > 0 ||

@@ -172,7 +172,7 @@ int apply_acls_check_service(struct apply *a, struct error *e);
 void apply_acls_commit(struct apply_all *a);
 /* Takes the named lists out that are empty and that nothing refers to. Returns
  * 0, or -1 with errno ENOMEM. */
-int apply_acls_forget(struct plan *p);
+int apply_acls_remove_unused(struct plan *p);
 int apply_acls_number(const struct process_plan *p, const struct acl_ref *ref);
 
 /* Whether errors that servers answer are reported. */

@@ -80,7 +80,7 @@ resolve_settings(const struct plan_acls *lists, enum row_scope scope,
 		error_set(e, "there is no access list \"%s\", which %s names",
 		    ref->name, row->name);
 		origin_add(p, row->name, e);
-		if (!errors_keep(all, e))
+		if (!errors_add(all, e))
 			return -1;
 	}
 	return 0;
@@ -122,7 +122,7 @@ apply_acls_check_servers(const struct apply *a, bool all, struct error *e)
 		    "there is no access list \"%s\", which server %u names",
 		    s->acl.name, server_number(slot));
 		origin_put(s->origin, "", e);
-		if (!errors_keep(errors, e))
+		if (!errors_add(errors, e))
 			return -1;
 	}
 }
@@ -174,7 +174,7 @@ is_in_use(const struct plan *p, const char *name)
 /* "no acl NAME" leaves an empty list. It stays while something refers to it,
  * as a numbered one does. */
 int
-apply_acls_forget(struct plan *p)
+apply_acls_remove_unused(struct plan *p)
 {
 	struct process_plan *own = p->process;
 	uint32_t i = 0;

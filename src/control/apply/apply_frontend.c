@@ -30,7 +30,7 @@ apply_frontend_check(struct apply *a, struct error *e)
 
 /* It is one of several, or has the sockets of all of them. */
 static void
-join_team(struct frontend *f, const struct team *t,
+share_sockets(struct frontend *f, const struct process_role *t,
     const struct process_plan *process)
 {
 	if (t->member > 0)
@@ -53,9 +53,9 @@ apply_frontend_prepare(struct apply *a, struct error *e)
 	frontend_set_service(svc->frontend,
 	    service_is_first(svc) ? NULL : svc->name, svc->label);
 	frontend_use_sockets(svc->frontend, &svc->pen->sockets);
-	join_team(svc->frontend, &svc->pen->team, a->draft->process);
+	share_sockets(svc->frontend, &svc->pen->role, a->draft->process);
 	if (predecessor_is_there(&svc->pen->predecessor))
-		frontend_take_over(svc->frontend);
+		frontend_follow_group(svc->frontend);
 	return 0;
 }
 

@@ -91,7 +91,7 @@ apply_process_commit(struct apply_all *a)
 	/* until it serves, an older process passes its lines on */
 	log_use_json(
 	    wanted->log_lines != 0 && a->pen->predecessor.error_fd < 0);
-	if (a->pen->team.member > 0 && a->pen->phase >= PHASE_SERVING)
+	if (a->pen->role.member > 0 && a->pen->phase >= PHASE_SERVING)
 		return; /* its leader logs what is to be logged */
 	log_level = wanted->debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
 }

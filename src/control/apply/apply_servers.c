@@ -402,7 +402,7 @@ find_change(struct apply *a, unsigned slot, struct error *e)
 		return -1;
 	} else {
 		if (own_servers_are_looked_up(a) && is_looked_up(s))
-			own_servers_leave_out(a, slot, &found);
+			own_servers_exclude(a, slot, &found);
 		else if (!a->wanted->flawed &&
 		    own_servers_check(a, slot, &found, e) < 0)
 			return -1;
@@ -441,7 +441,7 @@ apply_servers_check(struct apply *a, struct error *e)
 	for (slot = next_visited(a, all, 0); slot < slots;
 	     slot = next_visited(a, all, slot + 1))
 		if (find_change(a, slot, e) < 0 &&
-		    !errors_keep(a->pen->errors, e))
+		    !errors_add(a->pen->errors, e))
 			return -1;
 	return 0;
 }

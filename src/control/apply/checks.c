@@ -51,7 +51,7 @@ checks_try_programs(const struct service *svc, struct error *e)
 
 	if (checks_try_text(svc, svc->plan->config.checks.text, e) < 0) {
 		origin_add(svc->plan, "check", e);
-		if (!errors_keep(svc->pen->errors, e))
+		if (!errors_add(svc->pen->errors, e))
 			return -1;
 	}
 	for (i = 0; (s = plan_slot(svc->plan, i)) != NULL; i++)
@@ -59,7 +59,7 @@ checks_try_programs(const struct service *svc, struct error *e)
 		    checks_try_text(svc, check_plan_text(svc->plan, i), e) <
 			0) {
 			origin_put(s->origin, "", e);
-			if (!errors_keep(svc->pen->errors, e))
+			if (!errors_add(svc->pen->errors, e))
 				return -1;
 		}
 	return 0;

@@ -332,7 +332,7 @@ apply_circles_check(struct apply_all *a, struct error *e)
 	struct circles c;
 	int rc = 0;
 
-	if (a->draft->service_count == 0 || a->pen->team.member > 0)
+	if (a->draft->service_count == 0 || a->pen->role.member > 0)
 		return 0;
 	way = calloc(a->draft->service_count + 1, sizeof(*way));
 	if (circles_init(&c, a) < 0 || way == NULL)

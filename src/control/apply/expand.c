@@ -346,7 +346,7 @@ expand_add(struct expansions *all, const struct expansion *x, unsigned at)
 /* The operator's server has lost its address, and all others have servers: it
  * takes one of theirs, drained or not as that was. */
 static int
-expand_take_over(struct expansions *all, const struct expansion *x)
+expand_swap_address(struct expansions *all, const struct expansion *x)
 {
 	struct server_plan *own, *other;
 
@@ -378,7 +378,7 @@ expand_complete(struct expansions *all, const struct expansion *x)
 			return -1;
 	return plan_server(all->draft, x->number)->address != NULL
 	    ? 0
-	    : expand_take_over(all, x);
+	    : expand_swap_address(all, x);
 }
 
 static int

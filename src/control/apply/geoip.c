@@ -63,14 +63,14 @@ read_again(struct geoip *g)
 
 	watched_file_note(&g->file);
 	rc = open_database(g, &why);
-	team_hush(g->pen, true);
+	process_role_mute(g->pen, true);
 	if (rc == 0)
 		geoip_take(g);
 	if (settling_read(&g->settling, rc == 0, loop_now(g->pen->loop)))
 		log_warn("geoip: database not reloaded, keeping the old one "
 			 "file=%s error=\"%s\"",
 		    g->file.path, why.text);
-	team_hush(g->pen, false);
+	process_role_mute(g->pen, false);
 }
 
 static void

@@ -20,7 +20,7 @@ names_init(struct names *n)
 }
 
 bool
-names_forget_some(struct names *n, unsigned count)
+names_clear_some(struct names *n, unsigned count)
 {
 	struct list *link;
 
@@ -40,9 +40,9 @@ names_forget_some(struct names *n, unsigned count)
 }
 
 void
-names_forget(struct names *n)
+names_clear(struct names *n)
 {
-	while (names_forget_some(n, UINT_MAX))
+	while (names_clear_some(n, UINT_MAX))
 		;
 	n->missing = 0;
 }
@@ -50,7 +50,7 @@ names_forget(struct names *n)
 void
 names_fini(struct names *n)
 {
-	names_forget(n);
+	names_clear(n);
 	if (n->by_host.now.buckets != NULL)
 		hash_table_fini(&n->by_host);
 }
@@ -168,7 +168,7 @@ names_look_up(
 /* ---- by another process ---- */
 
 struct query *
-names_give(struct names *n, const char *host)
+names_import(struct names *n, const char *host)
 {
 	struct name *one;
 

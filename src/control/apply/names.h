@@ -64,8 +64,8 @@ void names_fini(struct names *n); /* cancels what is under way */
 int names_want(struct names *n, const char *host);
 /* Forgets all, to look them up again; or up to `count` of those that were
  * looked up, and returns whether there are more. */
-void names_forget(struct names *n);
-bool names_forget_some(struct names *n, unsigned count);
+void names_clear(struct names *n);
+bool names_clear_some(struct names *n, unsigned count);
 /* The name if it was looked up, be it found or not, or NULL. */
 const struct name *names_find(const struct names *n, const char *host);
 
@@ -73,7 +73,7 @@ const struct name *names_find(const struct names *n, const char *host);
 void names_fail_rest(struct names *n);
 /* `host` was looked up by another process, which found what the caller writes
  * into the query returned: it belongs to the names. NULL with errno ENOMEM. */
-struct query *names_give(struct names *n, const char *host);
+struct query *names_import(struct names *n, const char *host);
 /* Looks all up that are missing, and blocks: at the start only. By the system's
  * resolver, or if `server` is not NULL by that name server alone. */
 void names_look_up_now(struct names *n, const struct addr *server);

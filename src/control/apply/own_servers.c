@@ -153,7 +153,7 @@ own_servers_note(const struct apply *a, unsigned slot, bool refused,
 	struct server *s = pool_slot(a->service->pool, slot);
 
 	if (s == NULL || !pool_refuse_address(s, refused) || !refused ||
-	    a->pen->team.member > 0)
+	    a->pen->role.member > 0)
 		return;
 	log_warn("address of a name refused server=%u name=%s error=\"%s\"%s",
 	    server_number(slot), plan_slot(a->wanted, slot)->host, e->text,
@@ -161,7 +161,7 @@ own_servers_note(const struct apply *a, unsigned slot, bool refused,
 }
 
 void
-own_servers_leave_out(
+own_servers_exclude(
     const struct apply *a, unsigned slot, struct server_addrs *found)
 {
 	const struct server *old = pool_slot(a->service->pool, slot);

@@ -31,7 +31,7 @@ int own_servers_check(const struct apply *a, unsigned slot,
 /* The name in the slot has been looked up again: takes out of `found` what is
  * pen itself, and makes it what the server has if nothing is left. Logs the
  * first time. */
-void own_servers_leave_out(
+void own_servers_exclude(
     const struct apply *a, unsigned slot, struct server_addrs *found);
 
 /* The same for a server that stands for all addresses of a name: sets

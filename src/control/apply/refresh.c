@@ -103,7 +103,7 @@ refresh_go_on(struct refresh *r, enum step step, uint64_t ms)
 	r->step = step;
 	if (timer_start(r->pen->loop, &r->timer, ms) == 0)
 		return;
-	names_forget(&r->names);
+	names_clear(&r->names);
 	wait_for_round(r);
 }
 
@@ -239,7 +239,7 @@ refresh_on_time(struct timer *t)
 		refresh_take(r);
 		break;
 	case STEP_FORGET:
-		if (names_forget_some(&r->names, PORTION))
+		if (names_clear_some(&r->names, PORTION))
 			refresh_go_on(r, STEP_FORGET, 0);
 		else
 			wait_for_round(r);

@@ -27,7 +27,7 @@ end_service(struct service *svc)
 	while (*at != svc)
 		at = &(*at)->next;
 	*at = svc->next;
-	if (svc->pen->team.member == 0)
+	if (svc->pen->role.member == 0)
 		log_info("service ended service=%s", svc->name);
 	service_free(svc);
 }
@@ -89,7 +89,7 @@ service_free(struct service *svc)
 	if (svc == NULL)
 		return;
 	service_close(svc);
-	http_watch_forget(svc);
+	http_watch_remove(svc);
 	if (svc->forget != NULL)
 		svc->forget(svc);
 	states_unwatch(svc);
@@ -115,12 +115,12 @@ services_join(struct pen *p)
 {
 	struct service *svc;
 
-	if (p->team.join != NULL)
-		p->team.join(p);
-	if (p->team.share == NULL)
+	if (p->role.join != NULL)
+		p->role.join(p);
+	if (p->role.share == NULL)
 		return;
 	SERVICE_EACH (p, svc)
-		pool_join(svc->pool, p->team.share);
+		pool_join(svc->pool, p->role.share);
 }
 
 void
@@ -130,7 +130,7 @@ services_part(struct pen *p)
 
 	SERVICE_EACH (p, svc)
 		pool_part(svc->pool);
-	p->team.share = NULL;
+	p->role.share = NULL;
 }
 
 static void
@@ -149,8 +149,8 @@ services_pause(struct pen *p, bool pause)
 {
 	struct service *svc;
 
-	if (p->team.pause != NULL) {
-		p->team.pause(p, pause);
+	if (p->role.pause != NULL) {
+		p->role.pause(p, pause);
 		return;
 	}
 	SERVICE_EACH (p, svc) {
@@ -196,7 +196,7 @@ services_refresh(struct pen *p)
 }
 
 void
-service_leave(struct service *svc)
+service_retire(struct service *svc)
 {
 	svc->leaves = true;
 	if (svc->frontend == NULL) { /* it has not begun */
@@ -212,7 +212,7 @@ service_leave(struct service *svc)
 int
 service_start(struct service *svc, struct error *e)
 {
-	if (svc->pen->team.workers != NULL) /* they serve */
+	if (svc->pen->role.workers != NULL) /* they serve */
 		return 0;
 	frontend_start(svc->frontend);
 	return svc->director != NULL ? director_start(svc->director, e) : 0;

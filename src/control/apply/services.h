@@ -2,7 +2,7 @@
  * always there.
  *
  *     service_new() -> participants of an apply open the rest
- *         -> service_leave(): no new clients; frees itself after the last one
+ *         -> service_retire(): no new clients; frees itself after the last one
  *         -> service_close(): nothing is served any more
  *         -> service_free(): the same, and what objects of the process refer
  *            to */
@@ -37,7 +37,7 @@ void services_steer_datagrams(struct pen *p);
  * have changed: of HUP and reload. */
 void services_refresh(struct pen *p);
 /* One that serves no client yet is freed at once. */
-void service_leave(struct service *svc);
+void service_retire(struct service *svc);
 /* Takes clients from now on. Returns 0, or -1 with a full message. */
 int service_start(struct service *svc, struct error *e);
 /* The plan of the draft is in force, which is that of the process for the first

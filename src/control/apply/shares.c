@@ -107,11 +107,11 @@ limit_of(const struct pen *p)
 	struct shares s;
 	uint64_t max;
 
-	if (p->team.workers != NULL)
+	if (p->role.workers != NULL)
 		return 0;
-	shares_find(&s, p->plan, p->descriptors * p->team.size);
+	shares_find(&s, p->plan, p->descriptors * p->role.size);
 	max = shares_room(&s, p->plan);
-	return p->team.member > 0 ? (max + p->team.size - 1) / p->team.size
+	return p->role.member > 0 ? (max + p->role.size - 1) / p->role.size
 				  : max;
 }
 

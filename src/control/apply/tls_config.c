@@ -212,12 +212,12 @@ on_warn(struct timer *t)
 	bool all = now >= s->warn_all;
 	int64_t left;
 
-	team_hush(svc->pen, true);
+	process_role_mute(svc->pen, true);
 	if (s->warn_all == 0)
 		warn_of_use(svc);
 	warn_of_ends(svc, all);
 	left = warn_of_lists(svc);
-	team_hush(svc->pen, false);
+	process_role_mute(svc->pen, false);
 	if (left >= DAY_S)
 		left = DAY_S - 1;
 	ms = UINT64_C(1000) * ((uint64_t)left + 1);
@@ -255,7 +255,7 @@ tls_config_refresh_some(struct service *svc, unsigned most)
 	if (s->server == NULL && s->client == NULL)
 		return;
 	now = loop_now(svc->pen->loop);
-	team_hush(svc->pen, true);
+	process_role_mute(svc->pen, true);
 	if (s->server != NULL) {
 		before = tls_server_replaced(s->server);
 		s->rest_ms = tls_server_refresh(s->server, most, now);
@@ -265,7 +265,7 @@ tls_config_refresh_some(struct service *svc, unsigned most)
 	if (s->client != NULL)
 		s->rest_ms = sooner_ms(
 		    s->rest_ms, tls_client_refresh(s->client, most, now));
-	team_hush(svc->pen, false);
+	process_role_mute(svc->pen, false);
 }
 
 void

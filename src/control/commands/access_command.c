@@ -362,7 +362,7 @@ run_control_mode(struct call *c, struct error *e)
 const struct command acl_commands[] = {
 	{ .name = "acl",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_OPERATE | ROW_ASKS,
+	    .flags = ROW_NO | ROW_OPERATE | ROW_PRINTS,
 	    .scope = SCOPE_PROCESS,
 	    .run = run_acl,
 	    .args = "LIST permit|deny {ADDRESS[/LEN] [MASK] | unix | uid USER "

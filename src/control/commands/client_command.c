@@ -138,7 +138,7 @@ client_change(struct call *c, const struct peer *who, struct error *e)
 	const struct words *w = c->words;
 
 	if (w->count == 2 && strcmp(w->word[1], "forget") == 0)
-		return sticky_forget(pool_sticky(c->service->pool), who)
+		return sticky_remove(pool_sticky(c->service->pool), who)
 		    ? 0
 		    : unknown(who, e);
 	if (w->count == 3 && strcmp(w->word[1], "move") == 0)
@@ -199,7 +199,8 @@ const struct command recent_commands[] = {
 const struct command client_commands[] = {
 	{ .name = "client",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_OPERATE | ROW_ASKS | ROW_CLIENTS_WORKER | ROW_SERVICE,
+	    .flags = ROW_OPERATE | ROW_PRINTS | ROW_CLIENTS_WORKER |
+		ROW_SERVICE,
 	    .run = run_client_command,
 	    .args = "ADDRESS [forget|move SERVER]",
 	    .help = "prints or changes the entry of a client in the client "

@@ -35,7 +35,7 @@ parse_own(struct call *c, uint64_t *n, struct error *e)
 {
 	if (connection_parse_one(c, UINT32_MAX, n, e) < 0)
 		return -1;
-	*n = team_own_number(&c->pen->team, *n);
+	*n = worker_own_number(&c->pen->role, *n);
 	return 0;
 }
 
@@ -62,7 +62,7 @@ answer_listen(struct call *c)
 /* Servers that came first have its port, too, unless they have one: the order
  * of lines in a file does not count. */
 static int
-lend_port(struct plan *p, struct error *e)
+set_default_port(struct plan *p, struct error *e)
 {
 	uint16_t port = check_plan_first_port(p);
 	const struct server_plan *s;
@@ -154,7 +154,7 @@ run_listen(struct call *c, struct error *e)
 	}
 	listen_list_fini(&c->plan->listen);
 	c->plan->listen = list;
-	return lend_port(c->plan, e) == 0 ? answer_listen(c) : -1;
+	return set_default_port(c->plan, e) == 0 ? answer_listen(c) : -1;
 }
 
 /* ---- connections ---- */
@@ -184,12 +184,12 @@ connection_emit_tls(struct fields *f, const struct stream *s)
 }
 
 static void
-emit_connection(struct fields *f, const struct team *t,
+emit_connection(struct fields *f, const struct process_role *t,
     const struct connection_info *i)
 {
 	char client[PEER_TEXT_MAX];
 
-	fields_number(f, "connection", team_number(t, i->number));
+	fields_number(f, "connection", worker_number(t, i->number));
 	fields_text(f, "state", i->state);
 	fields_text(f, "client",
 	    i->phase != 0 ? peer_format(&i->client, client) : NULL);
@@ -229,7 +229,7 @@ out_of_range(struct call *c, uint64_t n, struct error *e)
 {
 	c->reply->classic = c->origin == NULL; /* else the file is to blame */
 	return error_set(e, "Connection %llu out of range",
-	    (unsigned long long)team_number(&c->pen->team, n));
+	    (unsigned long long)worker_number(&c->pen->role, n));
 }
 
 static int
@@ -251,11 +251,11 @@ run_connection(struct call *c, struct error *e)
 			.up_fd = -1 };
 	}
 	fields_begin(&f, c->reply, FIELDS_SILENT);
-	emit_connection(&f, &c->pen->team, &info);
+	emit_connection(&f, &c->pen->role, &info);
 	fields_end(&f);
 	if (!c->reply->json)
 		print_connection(
-		    &c->reply->out, team_number(&c->pen->team, n), &info);
+		    &c->reply->out, worker_number(&c->pen->role, n), &info);
 	return 0;
 }
 
@@ -270,7 +270,7 @@ more_connections(struct reply *r, struct service *svc)
 	    (found = connection_next(
 		 frontend_sessions(svc->frontend), r->at, &info))) {
 		fields_begin(&f, r, FIELDS_LINE);
-		emit_connection(&f, &svc->pen->team, &info);
+		emit_connection(&f, &svc->pen->role, &info);
 		fields_end(&f);
 		r->at = info.number + UINT64_C(1);
 	}
@@ -300,7 +300,7 @@ run_close(struct call *c, struct error *e)
 	if (!connection_close(frontend_sessions(c->service->frontend), n))
 		return out_of_range(c, n, e);
 	reply_add(&c->reply->out, "Forcibly closing connection %llu\n",
-	    (unsigned long long)team_number(&c->pen->team, n));
+	    (unsigned long long)worker_number(&c->pen->role, n));
 	return 0;
 }
 
@@ -316,7 +316,8 @@ run_socket(struct call *c, struct error *e)
 		return -1;
 	number = connection_of_fd(frontend_sessions(frontend), (int)fd);
 	if (number >= 0)
-		number = (int64_t)team_number(&c->pen->team, (uint64_t)number);
+		number =
+		    (int64_t)worker_number(&c->pen->role, (uint64_t)number);
 	fields_begin(&f, c->reply, FIELDS_SILENT);
 	fields_number(&f, "socket", fd);
 	fields_integer(&f, "connection", number);
@@ -332,13 +333,13 @@ run_socket(struct call *c, struct error *e)
 
 static void
 emit_flow(
-    struct reply *r, const struct team *t, const struct flow_info *i)
+    struct reply *r, const struct process_role *t, const struct flow_info *i)
 {
 	char client[PEER_TEXT_MAX];
 	struct fields f;
 
 	fields_begin(&f, r, FIELDS_LINE);
-	fields_number(&f, "flow", team_number(t, i->number));
+	fields_number(&f, "flow", worker_number(t, i->number));
 	fields_text(&f, "client", peer_format(&i->client, client));
 	fields_integer(
 	    &f, "server", i->server != NULL ? (int64_t)i->server->number : -1);
@@ -363,7 +364,7 @@ run_flow(struct call *c, struct error *e)
 	if (!flows_find(frontend_flows(c->service->frontend), n, &info))
 		return error_set(
 		    e, "there is no flow %s", c->words->word[0]);
-	emit_flow(c->reply, &c->pen->team, &info);
+	emit_flow(c->reply, &c->pen->role, &info);
 	return 0;
 }
 
@@ -375,7 +376,7 @@ more_flows(struct reply *r, struct service *svc)
 
 	while (buffer_length(&r->out) < REPLY_PIECE &&
 	    (found = flows_next(frontend_flows(svc->frontend), r->at, &info))) {
-		emit_flow(r, &svc->pen->team, &info);
+		emit_flow(r, &svc->pen->role, &info);
 		r->at = info.number + UINT64_C(1);
 	}
 	if (!found)

@@ -184,8 +184,8 @@ run_clear(struct call *c, struct error *e)
 
 	if (w->count != 1 || strcmp(w->word[0], "counters") != 0)
 		return error_set(e, "expects %s", c->row->args);
-	if (c->pen->team.clear != NULL)
-		c->pen->team.clear(c->service);
+	if (c->pen->role.clear != NULL)
+		c->pen->role.clear(c->service);
 	pool_clear_counters(c->service->pool);
 	frontend_clear_stats(c->service->frontend);
 	if (c->service->checker != NULL)

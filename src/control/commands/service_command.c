@@ -145,7 +145,7 @@ const struct command service_commands[] = {
 		"lists the services: state, servers that are up, sessions" },
 	{ .name = "service",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_PREFIX | ROW_ASKS,
+	    .flags = ROW_PREFIX | ROW_PRINTS,
 	    .run = run_service,
 	    .args = "NAME [COMMAND ..|remove] | add NAME",
 	    .help = "runs a command for this service; in a file, begins its "

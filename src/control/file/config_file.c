@@ -80,7 +80,7 @@ refuse_line(struct reading *r, const char *line, struct error *e)
 	if (all != NULL && r->skips)
 		error_set(e, "%.400s (its section is not checked)", why.text);
 	error_of(e, "%.380s", r->origin);
-	if (!errors_keep(all, e))
+	if (!errors_add(all, e))
 		return -1;
 	errors_refuse(all, line);
 	r->call->plan->flawed = r->call->plan->flawed || !r->skips;
@@ -131,7 +131,7 @@ run_line(
 
 /* A line without a command loses nothing in a comment. */
 static bool
-says_nothing(const char *raw)
+has_no_command(const char *raw)
 {
 	raw += strspn(raw, " \t\r");
 	return *raw == '#' || *raw == '\n' || *raw == '\0';
@@ -150,7 +150,7 @@ find_warning(const char *raw, unsigned number)
 		return "the backslash before a carriage return does not "
 		       "continue the line";
 	if (n > 0 && raw[n - 1] == '\\' && *text == '#' && raw[n] == '\n' &&
-	    !says_nothing(raw + n + 1))
+	    !has_no_command(raw + n + 1))
 		return "the backslash makes the next line part of this "
 		       "comment";
 	if (n > 0 && raw[n] == '\0')
@@ -198,11 +198,11 @@ read_file(
 {
 	struct pen *p = c->pen;
 
-	if (p->team.member > 0)
-		return team_next_file(p, path, text, e);
+	if (p->role.member > 0)
+		return process_role_next_file(p, path, text, e);
 	if (read_text(path, p->phase < PHASE_SERVING, text, e) < 0)
 		return error_of(e, "\"%.300s\"", path);
-	return team_add_file(p, path, text, e);
+	return process_role_add_file(p, path, text, e);
 }
 
 /* An error in a file within a file names both. */
@@ -288,7 +288,7 @@ config_check_services(
 
 	/* the first may be left out */
 	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++)
-		if (check_service(p, one, e) < 0 && !errors_keep(all, e))
+		if (check_service(p, one, e) < 0 && !errors_add(all, e))
 			return -1;
 	return 0;
 }
@@ -354,7 +354,7 @@ read_lists(const struct call *like, struct error *e)
 	c.origin = "option -O";
 	for (i = 0; (l = plan_acls_at(all, i, list)) != NULL; i++)
 		if (l->spans > 0 && read_list(&c, list, l, e) < 0 &&
-		    !errors_keep(like->pen->errors, e))
+		    !errors_add(like->pen->errors, e))
 			return -1;
 	return 0;
 }
@@ -395,7 +395,7 @@ make_draft(struct pen *p, const char *path, char *text, bool reload,
 	/* what is missing may be in a line that was refused */
 	if (rc == 0 && errors_count(p->errors) == 0 &&
 	    check_whole(p, draft, e) < 0)
-		rc = errors_keep(p->errors, e) ? 0 : -1;
+		rc = errors_add(p->errors, e) ? 0 : -1;
 	if (rc == 0)
 		return draft;
 	plan_free(draft);

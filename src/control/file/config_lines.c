@@ -234,7 +234,7 @@ config_lines_read(
 		l->key[i]->lines[of] = NULL;
 	buffer_fini(text);
 	derive_settings(copy->process, copy, 0, 1, 0);
-	if (apply_acls_forget(copy) < 0) {
+	if (apply_acls_remove_unused(copy) < 0) {
 		plan_free(copy);
 		return -1;
 	}

@@ -34,7 +34,7 @@ enum handover_type {
 	HANDOVER_SERVICE = 7,	/* whose the records after it are; none in front
 			       * of those of the first service */
 	HANDOVER_DSR_FLOWS = 8, /* several flows of direct server return */
-	HANDOVER_DSR_TABLE = 9, /* struct director_past, and several flows
+	HANDOVER_DSR_TABLE = 9, /* struct director_export, and several flows
 				 * with what they have become */
 	HANDOVER_DSR_VLAN = 10, /* to a peer: the tag of its segment */
 	HANDOVER_FLOW_SOCKETS = 11, /* of flows of the next HANDOVER_FLOWS:

@@ -29,7 +29,7 @@ write_dsr_flow(
 static void
 write_vlan(struct handover_writer *w, const struct director *d)
 {
-	struct director_past past = director_past(d);
+	struct director_export past = director_export(d);
 
 	if (!past.vlan_known)
 		return;
@@ -85,13 +85,13 @@ handover_dsr_write_table(
 {
 	const struct director *d = l->service->director;
 	uint32_t at = (uint32_t)l->at;
-	struct director_past past;
+	struct director_export past;
 	struct director_flow f;
 	unsigned i;
 
 	if (d == NULL)
 		return false;
-	past = director_past(d);
+	past = director_export(d);
 	if (at == 0)
 		write_role(w, d, loop_now(l->pen->loop));
 	handover_open(w, HANDOVER_DSR_TABLE);
@@ -147,7 +147,7 @@ handover_dsr_read_table(
     struct handover_state_past *l, struct handover_record *r)
 {
 	struct director *d = l->service->director;
-	struct director_past past;
+	struct director_export past;
 	struct director_flow f;
 	const struct server *s;
 	unsigned marks;

@@ -409,7 +409,7 @@ write_flows(struct handover_state_writer *l, struct handover_writer *w)
 	unsigned n = 0, i;
 
 	while (n < FLOWS &&
-	    flows_past(frontend_flows(l->service->frontend), &l->at,
+	    flows_export(frontend_flows(l->service->frontend), &l->at,
 		l->sockets != NULL && l->sockets_left > n, &past[n]))
 		n++;
 	if (l->sockets != NULL)

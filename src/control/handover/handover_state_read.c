@@ -164,11 +164,13 @@ static bool
 take_flow(struct service *svc, const struct flow_past *past, struct server *s)
 {
 	struct pen *p = svc->pen;
-	struct team_flow flow = { .service = svc, .server = s, .past = *past };
+	struct worker_flow flow = {
+		.service = svc, .server = s, .past = *past
+	};
 
-	if (p->team.size == 1)
-		return frontend_adopt_flow(svc->frontend, past, s);
-	if (buffer_append(&p->team.flows, &flow, sizeof(flow)) == 0)
+	if (p->role.size == 1)
+		return frontend_import_flow(svc->frontend, past, s);
+	if (buffer_append(&p->role.flows, &flow, sizeof(flow)) == 0)
 		return true;
 	if (past->has_socket)
 		close(past->fd);

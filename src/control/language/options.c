@@ -314,7 +314,7 @@ run_command(struct call *c, const char *line, struct error *e)
 static int
 refuse_given(struct pen *p, const struct given *g, const struct error *e)
 {
-	if (!errors_keep(p->errors, e))
+	if (!errors_add(p->errors, e))
 		return -1;
 	errors_refuse(p->errors, g->row != NULL ? g->row->name : g->argument);
 	p->given->flawed = true;

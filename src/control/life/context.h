@@ -14,7 +14,7 @@
 #include "control/life/recent.h"
 #include "control/life/service.h"
 #include "control/life/stopping.h"
-#include "control/life/team.h"
+#include "control/life/process_role.h"
 #include "control/plan/plan.h"
 #include "net/loop/loop.h"
 #include "net/loop/pieces.h"
@@ -115,7 +115,7 @@ struct pen {
 	struct notify notify; /* the service manager */
 	struct executable executable;
 	struct process *process;  /* main's; NULL: none */
-	struct team team;
+	struct process_role role;
 	struct predecessor predecessor;
 	struct upgrade *upgrade; /* under way: no plan changes; NULL: none */
 	bool replaced;		  /* another one serves, and this one drains */
@@ -126,16 +126,16 @@ struct pen {
 static inline void
 pen_count(struct pen *p)
 {
-	if (p->team.count != NULL)
-		p->team.count(p);
+	if (p->role.count != NULL)
+		p->role.count(p);
 }
 
 /* The same of one server. */
 static inline void
 pen_count_server(struct pen *p, struct server *s)
 {
-	if (p->team.count_server != NULL)
-		p->team.count_server(p, s);
+	if (p->role.count_server != NULL)
+		p->role.count_server(p, s);
 }
 
 #endif

@@ -337,7 +337,7 @@ http_watch_follow(struct service *svc, const struct plan *wanted)
 	if (wanted->config.observe.count == 0)
 		end_observation(svc);
 	if (!is_watched(wanted)) {
-		http_watch_forget(svc);
+		http_watch_remove(svc);
 		return;
 	}
 	if (p->http_watch == NULL)
@@ -371,7 +371,7 @@ http_watch_restart(struct pen *p)
 }
 
 void
-http_watch_forget(struct service *svc)
+http_watch_remove(struct service *svc)
 {
 	if (svc->http_windows != NULL)
 		free(svc->http_windows->list);

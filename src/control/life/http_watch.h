@@ -20,7 +20,7 @@ void http_watch_follow(struct service *svc, const struct plan *wanted);
 void http_watch_restart(struct pen *p);
 void http_watch_free(struct http_watch *w); /* NULL is fine */
 /* The service ends. */
-void http_watch_forget(struct service *svc);
+void http_watch_remove(struct service *svc);
 
 /* How much of what the server has answered in the last minute were errors, in
  * percent, where that is more than `http_errors`; else 0. */

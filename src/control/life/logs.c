@@ -57,15 +57,15 @@ logs_follow(struct pen *p)
 }
 
 static void
-logs_give_one(const struct log_sink *l, void *arg)
+log_set_owner(const struct log_sink *l, void *arg)
 {
 	const uid_t *user = arg;
 
-	sink_give(l->sink, *user);
+	sink_set_owner(l->sink, *user);
 }
 
 void
-logs_give(struct pen *p, uid_t user)
+logs_set_owner(struct pen *p, uid_t user)
 {
-	logs_each(p, logs_give_one, &user);
+	logs_each(p, log_set_owner, &user);
 }

@@ -14,6 +14,6 @@ void logs_reopen(struct pen *p, bool tell);
 /* The same of those that were moved away since. */
 void logs_follow(struct pen *p);
 /* Makes the user the owner of files that are pen's alone. */
-void logs_give(struct pen *p, uid_t user);
+void logs_set_owner(struct pen *p, uid_t user);
 
 #endif

@@ -208,7 +208,7 @@ notify_take(struct notify *n, int fd)
 /* Messages of a service are accepted only from its main process, until that
  * names another one. */
 void
-notify_leave(struct notify *n, pid_t pid)
+notify_hand_over(struct notify *n, pid_t pid)
 {
 	notify_send(n, "MAINPID=%ld\n", (long)pid);
 	notify_fini(n);

@@ -55,6 +55,6 @@ void notify_stopping(struct notify *n);
 /* Takes over the connected socket of another process; -1: none. */
 void notify_take(struct notify *n, int fd);
 /* Another process is the service from now on, and reports its status. */
-void notify_leave(struct notify *n, pid_t pid);
+void notify_hand_over(struct notify *n, pid_t pid);
 
 #endif

@@ -125,7 +125,7 @@ leave_standard_file(const struct process *p, int fd, struct error *e)
 }
 
 int
-process_leave_terminal(struct process *p, struct error *e)
+process_detach(struct process *p, struct error *e)
 {
 	int fd, rc = 0;
 
@@ -155,7 +155,7 @@ write_pid(struct process *p, struct error *e)
 }
 
 static int
-tell_parent(struct process *p, struct error *e)
+report_to_parent(struct process *p, struct error *e)
 {
 	ssize_t n;
 
@@ -181,10 +181,10 @@ process_ready(struct process *p, struct error *e)
 		return 0;
 	if (leave_standard_file(p, STDIN_FILENO, e) < 0 ||
 	    leave_standard_file(p, STDOUT_FILENO, e) < 0 ||
-	    tell_parent(p, e) < 0)
+	    report_to_parent(p, e) < 0)
 		return -1;
 	log_use_syslog();
-	if (process_leave_terminal(p, e) < 0)
+	if (process_detach(p, e) < 0)
 		log_warn("standard error not left error=\"%s\"", e->text);
 	return 0;
 }
@@ -272,7 +272,7 @@ process_lock_pid_file(
 	if (p->pid_fd >= 0 && rooted)
 		return 0;
 	while (p->pid_fd < 0 || !path_is_pid_file(p, 0)) {
-		process_leave_pid_file(p);
+		process_hand_over_pid_file(p);
 		if (open_pid_file(p, path, e) < 0)
 			return -1;
 	}
@@ -287,7 +287,7 @@ process_take_pid_file(struct process *p, int fd)
 }
 
 void
-process_let_pid_file_go(struct process *p)
+process_unlock_pid_file(struct process *p)
 {
 	struct flock lock = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
 
@@ -296,7 +296,7 @@ process_let_pid_file_go(struct process *p)
 }
 
 void
-process_keep_pid_file(struct process *p)
+process_claim_pid_file(struct process *p)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct error e;
@@ -312,7 +312,7 @@ process_keep_pid_file(struct process *p)
 }
 
 void
-process_leave_pid_file(struct process *p)
+process_hand_over_pid_file(struct process *p)
 {
 	if (p->pid_fd >= 0)
 		close(p->pid_fd);
@@ -320,9 +320,9 @@ process_leave_pid_file(struct process *p)
 }
 
 void
-process_forget(struct process *p)
+process_drop_in_child(struct process *p)
 {
-	process_leave_pid_file(p);
+	process_hand_over_pid_file(p);
 	if (p->ready_fd >= 0)
 		close(p->ready_fd);
 	p->ready_fd = -1;

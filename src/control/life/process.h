@@ -40,7 +40,7 @@ void process_stay_in_background(struct process *p);
 
 /* Opens and locks the pid file; the id is written by process_ready(). One that
  * was passed by another process stays that process's until
- * process_keep_pid_file(); it is given up if the path names another file by
+ * process_claim_pid_file(); it is given up if the path names another file by
  * now, but not if `rooted`: in this root directory the path means nothing.
  * Returns 0, or -1 with a full message, e.g. that another process has it. */
 int process_lock_pid_file(
@@ -67,22 +67,22 @@ int process_ready(struct process *p, struct error *e);
 /* The standard files of a background process become /dev/null: process_ready()
  * does it, and a process that was forked before. Returns 0, or -1 with a full
  * message. */
-int process_leave_terminal(struct process *p, struct error *e);
+int process_detach(struct process *p, struct error *e);
 
 /* ---- the pid file of two processes, one of which replaces the other ---- */
 
 /* Takes over the descriptor of the other one; -1: there is none. */
 void process_take_pid_file(struct process *p, int fd);
 /* Unlocks it, so that the other one can lock it. */
-void process_let_pid_file_go(struct process *p);
+void process_unlock_pid_file(struct process *p);
 /* It is ours: locks it and writes our id. What fails is logged. */
-void process_keep_pid_file(struct process *p);
+void process_claim_pid_file(struct process *p);
 /* It is the other one's: closes it, and does not remove it. */
-void process_leave_pid_file(struct process *p);
+void process_hand_over_pid_file(struct process *p);
 
 /* In a child: leaves the pid file, and the parent that waits for
  * process_ready(), to the process that has forked it. */
-void process_forget(struct process *p);
+void process_drop_in_child(struct process *p);
 
 /* Removes the pid file, if it has its id or is empty. */
 void process_fini(struct process *p);

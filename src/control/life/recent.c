@@ -31,7 +31,7 @@ recent_note(struct recent *c, const char *service, const struct server *s,
 }
 
 static void
-life_recent_tell(const struct recent_change *n, uint64_t now_ms, bool several,
+recent_print(const struct recent_change *n, uint64_t now_ms, bool several,
     struct reply *r)
 {
 	char time[CLOCK_TEXT_MAX];
@@ -59,7 +59,7 @@ recent_report(
 
 	fields_list_begin(r);
 	for (i = 1; i <= c->count; i++)
-		life_recent_tell(
+		recent_print(
 		    &c->list[(c->next + RECENT_CHANGES - i) % RECENT_CHANGES],
 		    now_ms, several, r);
 	fields_list_end(r);

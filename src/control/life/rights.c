@@ -27,7 +27,7 @@ give_up_future(void)
 
 /* The ambient set goes with the permitted one. */
 int
-rights_give_up(struct error *e)
+rights_drop(struct error *e)
 {
 	struct __user_cap_header_struct head = {
 		.version = _LINUX_CAPABILITY_VERSION_3
@@ -43,7 +43,7 @@ rights_give_up(struct error *e)
 
 /* Files may belong to other users, and `write` keeps their owner. */
 int
-rights_keep_few(bool frames, struct error *e)
+rights_reduce(bool frames, struct error *e)
 {
 	static const int few[] = { CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_KILL,
 		CAP_NET_ADMIN, CAP_NET_BIND_SERVICE, CAP_NET_RAW };
@@ -153,14 +153,14 @@ rights_hand_on(bool on)
 }
 
 int
-rights_give_up(struct error *e)
+rights_drop(struct error *e)
 {
 	(void)e;
 	return 0;
 }
 
 int
-rights_keep_few(bool frames, struct error *e)
+rights_reduce(bool frames, struct error *e)
 {
 	(void)frames, (void)e;
 	return 0;

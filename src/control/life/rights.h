@@ -9,13 +9,13 @@
 /* Gives up all capabilities for good (capabilities(7)), also what a program
  * that is executed could bring; the user remains, and owns its files as before.
  * Nothing on systems that have none. Returns 0, or -1 with a full message. */
-int rights_give_up(struct error *e);
+int rights_drop(struct error *e);
 
 /* For good, of a process that is root: keeps those that reading its files,
  * binding, `write` and `transparent` need, all of them with `frames`. Nothing
  * for others, nor where there are none. Returns 0, or -1 with a full
  * message. */
-int rights_keep_few(bool frames, struct error *e);
+int rights_reduce(bool frames, struct error *e);
 
 /* The next change of user loses no capabilities. Returns 0, or -1 with a full
  * message. */

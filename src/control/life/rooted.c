@@ -25,7 +25,7 @@ rooted_program(const struct pen *p, const char *program, struct error *e)
 
 	if (p->starter != NULL && p->phase >= PHASE_SERVING &&
 	    p->plan->process->sandbox == SANDBOX_ON &&
-	    !starter_knows(p->starter, program))
+	    !starter_has(p->starter, program))
 		return error_set(e,
 		    "\"%.200s\": the sandbox has the programs of the start "
 		    "alone: restart pen",

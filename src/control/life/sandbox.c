@@ -89,7 +89,7 @@ sandbox_fork(struct pen *p, struct error *e)
 static unsigned
 needs_of(const struct pen *p, bool frames)
 {
-	return (p->team.size > 1 ? SANDBOX_FORK : 0) |
+	return (p->role.size > 1 ? SANDBOX_FORK : 0) |
 	    (frames ? SANDBOX_FRAMES : 0) |
 	    /* the lock of a VIP is a Unix socket */
 	    (p->has_unix || frames ? SANDBOX_UNIX : 0);
@@ -112,7 +112,7 @@ sandbox_enter(struct sandbox *s, struct pen *p, struct error *e)
 	if (s->files >= 0 && sandbox_files_enter(s->files) < 0)
 		return error_set(e, "sandbox: files: %s", strerror(errno));
 	s->files = -1;
-	if (!tries && rights_keep_few(frames, e) < 0)
+	if (!tries && rights_reduce(frames, e) < 0)
 		return -1;
 	p->has_unix = tries || sandbox_plan_has_unix(p->plan);
 	if (sandbox_calls_enter(tries, needs_of(p, frames), &why) < 0)

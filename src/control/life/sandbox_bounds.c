@@ -141,7 +141,7 @@ sandbox_bounds_take(struct pen *p)
 	if (p->bounds == NULL)
 		p->bounds = strdup(NOTHING);
 	unsetenv(NAME);
-	team_hush(p, true);
+	process_role_mute(p, true);
 }
 
 static int
@@ -169,7 +169,7 @@ sandbox_bounds_check(struct pen *p, struct error *e)
 
 	if (p->bounds == NULL)
 		return 0;
-	team_hush(p, false);
+	process_role_mute(p, false);
 	if (p->plan->process->sandbox != SANDBOX_ON)
 		return error_set(e,
 		    "sandbox: \"on\" in the process that it replaces, which "

@@ -98,25 +98,25 @@ states_announce(
 {
 	const char *program = svc->pen->plan->process->on_state;
 
-	if (svc->pen->team.member == 0)
+	if (svc->pen->role.member == 0)
 		log_change(svc, s, c);
 	if (pool_cuts_sessions(svc->pool, s))
 		frontend_cut_sessions(svc->frontend);
 	if (c->is == SERVER_UP)
 		cut_outranked(svc);
 	if (program != NULL && svc->pen->phase == PHASE_SERVING &&
-	    svc->pen->team.member == 0)
+	    svc->pen->role.member == 0)
 		on_state_add(svc->pen->on_state, program, svc->name, s, c);
 }
 
-/* Others of the team have the same servers. */
+/* Other workers have the same servers. */
 static void
-tell_team(struct service *svc, struct server *s)
+share_state(struct service *svc, struct server *s)
 {
-	const struct team *t = &svc->pen->team;
+	const struct process_role *t = &svc->pen->role;
 
-	if (t->tell_state != NULL && !t->quiet)
-		t->tell_state(svc, s);
+	if (t->share_state != NULL && !t->muted)
+		t->share_state(svc, s);
 }
 
 static void
@@ -133,7 +133,7 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 		await_revival(svc);
 	if (c->is == SERVER_SUSPECT && svc->checker != NULL)
 		checker_hurry(svc->checker, s);
-	tell_team(svc, s);
+	share_state(svc, s);
 }
 
 /* Its state does not change, but its sessions are as lost as those of another
@@ -151,7 +151,7 @@ on_down(void *arg, struct server *s, const char *reason)
 	    (unsigned long long)s->connections, reason, svc->label);
 	if (pool_cuts_sessions(svc->pool, s))
 		frontend_cut_sessions(svc->frontend);
-	tell_team(svc, s);
+	share_state(svc, s);
 }
 
 /* Nor does the state of a new server change with its first good check. */
@@ -162,7 +162,7 @@ on_well(void *arg, struct server *s)
 
 	cut_outranked(svc);
 	if (svc->pen->phase == PHASE_SERVING)
-		tell_team(svc, s);
+		share_state(svc, s);
 }
 
 /* Sessions at servers that are down were spared as long as it lasted. */
@@ -176,7 +176,7 @@ on_panic(void *arg, const struct pool_panic *now)
 	if (!now->on)
 		frontend_cut_sessions(svc->frontend);
 	if (predecessor_is_there(&svc->pen->predecessor) ||
-	    svc->pen->team.member > 0)
+	    svc->pen->role.member > 0)
 		return;
 	if (now->on)
 		log_warn("panic: too few servers are up, all are tried "

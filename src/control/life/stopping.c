@@ -71,7 +71,7 @@ follow_successor(struct pen *p, uint64_t now)
 static bool
 has_workers(const struct pen *p)
 {
-	return p->team.has_workers != NULL && p->team.has_workers(p);
+	return p->role.has_workers != NULL && p->role.has_workers(p);
 }
 
 static void
@@ -87,7 +87,7 @@ stopping_on_tick(struct timer *t)
 	if ((left > 0 || p->answers > 0 || has_workers(p)) &&
 	    now < p->stopping.until && timer_start(p->loop, t, TICK_MS) == 0)
 		return;
-	if (p->team.member == 0)
+	if (p->role.member == 0)
 		log_info("stopped sessions=%" PRIu64 " ms=%" PRIu64, left,
 	    now - p->stopping.since);
 	stopping_end(p);
@@ -132,7 +132,7 @@ drain_services(struct pen *p)
 void
 stopping_limit(struct pen *p, uint64_t ms)
 {
-	if (p->phase == PHASE_DRAINING && p->team.member == 0)
+	if (p->phase == PHASE_DRAINING && p->role.member == 0)
 		p->stopping.until =
 		    ms > 0 ? loop_now(p->loop) + ms : UINT64_MAX;
 }
@@ -152,9 +152,9 @@ stopping_begin(struct pen *p, uint64_t ms, const char *who)
 	}
 	stopping_limit(p, ms);
 	pen_count(p);
-	if (p->team.drain != NULL)
-		p->team.drain(p);
-	if (p->team.member == 0)
+	if (p->role.drain != NULL)
+		p->role.drain(p);
+	if (p->role.member == 0)
 		log_info("stopping reason=\"%s\" sessions=%" PRIu64
 		 " timeout_ms=%" PRIu64,
 	    who, stopping_left(p), ms);

@@ -70,8 +70,7 @@ is_taken(const struct pen *p, const struct addr *at, bool datagram)
 
 	if (s != NULL)
 		return s->v6_only;
-	return p->team.member == 0 &&
-	    sock_v4_is_taken(addr_port(at), datagram);
+	return p->role.member == 0 && sock_v4_is_taken(addr_port(at), datagram);
 }
 
 static void

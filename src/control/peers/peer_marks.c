@@ -17,7 +17,7 @@
 enum { MARKS = 10 };
 
 void
-peer_marks_forget(struct peer_marks *m)
+peer_marks_clear(struct peer_marks *m)
 {
 	m->count = 0;
 }

@@ -29,7 +29,7 @@ struct peer_marks {
 
 void peer_marks_fini(struct peer_marks *m);
 /* Services have changed: none of the reports counts. */
-void peer_marks_forget(struct peer_marks *m);
+void peer_marks_clear(struct peer_marks *m);
 /* The peer has that server with that mark: its last report counts. Changes
  * nothing yet. */
 void peer_marks_add(struct peer_marks *m, struct service *svc,

@@ -113,7 +113,7 @@ begin_again(struct peers *s, bool services)
 	struct list *at, *next;
 
 	if (services)
-		peer_marks_forget(&s->marks);
+		peer_marks_clear(&s->marks);
 	EACH (at, next, &s->senders)
 		peer_sender_begin_again(sender_at(at), services);
 	EACH (at, next, &s->ports)

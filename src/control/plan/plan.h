@@ -198,7 +198,7 @@ bool plan_service_takes_connections(const struct plan *service);
 int plan_service_blame(const struct plan *service, struct error *e);
 /* The same of the errors from number `from` on; and *e, if rc < 0, is kept with
  * them. Returns 0, or -1 if it cannot be. */
-int plan_service_keep(const struct plan *service, struct errors *all,
+int plan_service_errors(const struct plan *service, struct errors *all,
     unsigned from, int rc, struct error *e);
 /* Whether a word can name a service: a letter, then letters, digits and ".-_";
  * "add", "json" and "defaults" are other words. */

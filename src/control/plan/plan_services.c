@@ -122,8 +122,8 @@ plan_service_blame(const struct plan *service, struct error *e)
 }
 
 int
-plan_service_keep(const struct plan *service, struct errors *all, unsigned from,
-    int rc, struct error *e)
+plan_service_errors(const struct plan *service, struct errors *all,
+    unsigned from, int rc, struct error *e)
 {
 	struct error operand;
 
@@ -134,7 +134,7 @@ plan_service_keep(const struct plan *service, struct errors *all, unsigned from,
 	if (rc == 0)
 		return 0;
 	(void)plan_service_blame(service, e);
-	return errors_keep(all, e) ? 0 : -1;
+	return errors_add(all, e) ? 0 : -1;
 }
 
 bool

@@ -143,7 +143,7 @@ run_dsr(struct call *c, struct error *e)
 const struct command dsr_commands[] = {
 	{ .name = "dsr",
 	    .kind = KIND_ACTION,
-	    .flags = ROW_OPERATE | ROW_ASKS | ROW_SERVICE,
+	    .flags = ROW_OPERATE | ROW_PRINTS | ROW_SERVICE,
 	    .run = run_dsr,
 	    .args = "[takeover|standby]",
 	    .help = "prints the state of direct server return (DSR); takes "

@@ -423,7 +423,7 @@ fit_start(struct pen *p)
 }
 
 void
-fit_forget(struct pen *p)
+fit_stop_in_child(struct pen *p)
 {
 	struct fit *f = p->fit;
 	unsigned i;
@@ -440,11 +440,11 @@ fit_forget(struct pen *p)
 }
 
 void
-fit_leave(struct pen *p)
+fit_hand_over(struct pen *p)
 {
 	if (p->fit != NULL)
 		*p->fit->guard.ours = false;
-	fit_forget(p);
+	fit_stop_in_child(p);
 }
 
 void
@@ -456,5 +456,5 @@ fit_free(struct pen *p)
 	for (i = 0; p->fit != NULL && i < p->fit->count; i++)
 		if (p->fit->file[i].written)
 			(void)fit_remove(p->fit->file[i].path, &e);
-	fit_leave(p);
+	fit_hand_over(p);
 }

@@ -44,9 +44,9 @@ void fit_clear(const struct pen *p);
 /* Keeps the files up to date from now on; no effect without one, as below. */
 void fit_start(struct pen *p);
 /* Another process keeps them from now on. */
-void fit_leave(struct pen *p);
+void fit_hand_over(struct pen *p);
 /* In a worker: its leader keeps them. */
-void fit_forget(struct pen *p);
+void fit_stop_in_child(struct pen *p);
 /* Removes the files. */
 void fit_free(struct pen *p);
 

@@ -244,7 +244,7 @@ trend_new(const struct service *svc)
 }
 
 static void
-trend_forget(struct service *svc)
+trend_free(struct service *svc)
 {
 	if (svc->trend != NULL)
 		free(svc->trend->servers);
@@ -253,12 +253,12 @@ trend_forget(struct service *svc)
 }
 
 void
-trends_forget(struct pen *p)
+trends_stop(struct pen *p)
 {
 	struct service *svc;
 
 	SERVICE_EACH (p, svc)
-		trend_forget(svc);
+		trend_free(svc);
 }
 
 /* While the program starts, certificates are still to be loaded. */
@@ -270,7 +270,7 @@ trends_follow(struct trends *ts)
 	SERVICE_EACH (ts->pen, svc) {
 		if (svc->trend == NULL && svc->frontend != NULL)
 			svc->trend = trend_new(svc);
-		svc->forget = trend_forget;
+		svc->forget = trend_free;
 		if (svc->trend != NULL && !svc->trend->looked &&
 		    ts->pen->phase >= PHASE_SERVING)
 			find_certificate(svc->trend, svc);

@@ -79,7 +79,7 @@ struct trends {
 struct trends *trends_new(struct pen *p);
 void trends_free(struct trends *ts); /* what was sampled stays */
 /* No samples are taken any more. */
-void trends_forget(struct pen *p);
+void trends_stop(struct pen *p);
 /* Each service has its trend, svc->trend, from now on: new ones, too. NULL: out
  * of memory. */
 void trends_follow(struct trends *ts);

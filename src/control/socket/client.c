@@ -224,7 +224,7 @@ client_write(struct client *k)
 }
 
 void
-clients_forget(struct control *c)
+clients_close_in_child(struct control *c)
 {
 	struct list *link;
 

@@ -105,7 +105,7 @@ take_json(const struct command *row, struct words *w, bool no, bool *json,
 
 	*json = n > 0 && strcmp(w->word[n - 1], "json") == 0 &&
 	    !(row->flags & ROW_PREFIX) &&
-	    (row->kind == KIND_REPORT || row_asks(row, n - 1, no) ||
+	    (row->kind == KIND_REPORT || row_only_prints(row, n - 1, no) ||
 		(n == 1 && row->kind <= KIND_CHANGE && !no &&
 		    !row_changes(row, 0, no)));
 	if (!*json)
@@ -131,7 +131,7 @@ wait_for_names(struct request *q)
 {
 	if (q->names.missing == 0)
 		return false;
-	if (q->pen->team.member > 0) {
+	if (q->pen->role.member > 0) {
 		names_fail_rest(&q->names);
 		return false;
 	}
@@ -155,7 +155,7 @@ run_draft(struct request *q, struct call *c, struct error *e)
 	rc = command_run(c, e);
 	log_level = level;
 	if (rc < 0 && errors_count(&q->errors) > 0)
-		(void)errors_keep(&q->errors, e);
+		(void)errors_add(&q->errors, e);
 	return errors_at(&q->errors, 0, e) ? -1 : rc;
 }
 
@@ -204,7 +204,7 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 	errors_fini(&q->errors);
 	p->errors = reads_file(c->row) ? &q->errors : NULL;
 	p->loads = &q->loads;
-	team_begin_change(p, q->next, q->length, q->service);
+	process_role_begin_change(p, q->next, q->length, q->service);
 	rc = run_draft(q, c, e);
 	if (rc == 0)
 		rc = naming_check_draft(q, c->row, c->draft, e);
@@ -222,13 +222,13 @@ request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 		plan_free(c->draft);
 	else
 		rc = apply_plan(p, c->draft, &q->names, e);
-	if (rc == 0 && !*waits && c->reloads && p->team.member == 0)
+	if (rc == 0 && !*waits && c->reloads && p->role.member == 0)
 		plan_difference_log(before, p->plan,
 		    q->caller != NULL ? q->caller->who : "SIGHUP");
 	plan_free(before);
 	p->who = NULL;
 	p->errors = NULL;
-	team_end_change(p);
+	process_role_end_change(p);
 	if (rc < 0 && !reads_file(c->row))
 		forget_line(p, e);
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */
@@ -292,7 +292,7 @@ preopened(const struct service *svc)
 static int
 run_here_or_there(struct request *q, struct call *c, struct error *e)
 {
-	struct team *t = &q->pen->team;
+	struct process_role *t = &q->pen->role;
 
 	if (t->workers == NULL)
 		return command_run(c, e);
@@ -300,7 +300,7 @@ run_here_or_there(struct request *q, struct call *c, struct error *e)
 		pen_count(q->pen);
 	if (!(c->row->flags & ROW_WORKERS))
 		return command_run(c, e);
-	return t->ask(c, q->next, q->length, e);
+	return t->run(c, q->next, q->length, e);
 }
 
 /* With a plan without secrets, if the caller may not read them. */
@@ -367,8 +367,8 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 		return error_set(e, "can be set only at startup");
 	rc = request_change(q, &c, waits, e);
 	if (rc == 0 && !*waits && c.wait == NULL && q->caller != NULL &&
-	    q->pen->team.await_close != NULL)
-		c.wait = q->pen->team.await_close(q->pen);
+	    q->pen->role.await_close != NULL)
+		c.wait = q->pen->role.await_close(q->pen);
 	if (c.reloads && !*waits)
 		end_reload(q->pen, rc == 0);
 	request_finish(q, &c, rc == 0 && !*waits);
@@ -418,7 +418,7 @@ log_command(const struct request *q, const struct command *row, int arguments,
 	    strcmp(q->service, "default") != 0;
 	char command[LOGGED_MAX];
 
-	if (q->caller == NULL || q->pen->team.member > 0 ||
+	if (q->caller == NULL || q->pen->role.member > 0 ||
 	    log_level < LOG_LEVEL_INFO ||
 	    row_access(row, arguments, no) == ACCESS_LOOK ||
 	    (row->kind != KIND_ACTION && !row_changes(row, arguments, no)))
@@ -461,7 +461,7 @@ run_next(struct request *q, bool *waits)
 	q->logged = *waits && !acl_loads_wait(&q->loads);
 	if (!*waits) {
 		q->next = rest != NULL ? q->next + (rest - copy) : NULL;
-		names_forget(&q->names);
+		names_clear(&q->names);
 		acl_loads_clear(&q->loads);
 	}
 	free(copy);

@@ -129,11 +129,11 @@ control_pause(struct control *c)
 }
 
 void
-control_forget(struct control *c)
+control_close_in_child(struct control *c)
 {
 	if (c == NULL)
 		return;
-	clients_forget(c);
+	clients_close_in_child(c);
 	control_free(c);
 }
 

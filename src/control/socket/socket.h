@@ -24,7 +24,7 @@ void control_start(struct control *c);
 void control_pause(struct control *c);
 /* In a child process: all of it is its parent's, clients too. `c` is freed;
  * NULL is fine. */
-void control_forget(struct control *c);
+void control_close_in_child(struct control *c);
 
 /* The control sockets of a plan, as a participant of the start; see apply.h. */
 int control_prepare(struct apply_all *a, struct error *e);

@@ -28,7 +28,7 @@ void client_start(
 /* Closes the one that has been silent longest. */
 void client_close_oldest(struct control *c);
 /* Closes all, without a word. */
-void clients_forget(struct control *c);
+void clients_close_in_child(struct control *c);
 /* One was silent for too long: for the queue of timeouts. */
 void client_on_idle(struct timeouts *t, struct expiry *x);
 

@@ -136,7 +136,7 @@ takeover_begin(struct pen *p, struct process *proc)
 /* ---- its state ---- */
 
 static void
-takeover_say(const struct predecessor *t, char word)
+takeover_send(const struct predecessor *t, char word)
 {
 	/* one that has exited needs no report */
 	(void)sock_send(t->fd, &word, 1, false);
@@ -211,7 +211,7 @@ listen_to(struct predecessor *t, struct handover_reader *r,
 			break;
 		case TAKEOVER_ASK:
 			handover_state_settle(l);
-			takeover_say(t, TAKEOVER_LOADED);
+			takeover_send(t, TAKEOVER_LOADED);
 			break;
 		default: /* GO */
 			return 0;
@@ -232,7 +232,7 @@ takeover_report(const struct pen *p)
 	for (i = 0; i < in->count; i++) {
 		fd = in->list[i].fd;
 		while (number < fd)
-			takeover_say(t,
+			takeover_send(t,
 			    ++number < fd ? TAKEOVER_TAKEN : TAKEOVER_UNTAKEN);
 	}
 }
@@ -248,8 +248,8 @@ takeover_wait(struct pen *p, struct error *e)
 	handover_state_reader_init(&l, p);
 	l.sockets = &p->predecessor.sockets;
 	if (p->predecessor.flows)
-		takeover_say(&p->predecessor, TAKEOVER_SOCKETS);
-	takeover_say(&p->predecessor, TAKEOVER_PREPARED);
+		takeover_send(&p->predecessor, TAKEOVER_SOCKETS);
+	takeover_send(&p->predecessor, TAKEOVER_PREPARED);
 	rc = listen_to(&p->predecessor, &r, &l);
 	if (r.error != NULL)
 		log_warn("invalid state from the old process error=\"%s\"",
@@ -257,7 +257,7 @@ takeover_wait(struct pen *p, struct error *e)
 	handover_state_reader_end(&l);
 	handover_reader_fini(&r);
 	/* what was counted before is no growth */
-	trends_forget(p);
+	trends_stop(p);
 	http_watch_restart(p);
 	p->predecessor.blame_fd =
 	    fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -284,6 +284,6 @@ takeover_finish(struct pen *p)
 	if (!predecessor_is_there(&p->predecessor))
 		return;
 	socket_set_own_files(&p->sockets);
-	takeover_say(&p->predecessor, TAKEOVER_SERVING);
+	takeover_send(&p->predecessor, TAKEOVER_SERVING);
 	predecessor_fini(&p->predecessor);
 }

@@ -42,11 +42,11 @@ write_part(struct upgrade *u, bool flows, struct buffer *out)
 	if (!u->of_workers) {
 		rc = flows ? handover_state_write_flows(&u->state, out)
 			   : handover_state_write(&u->state, out);
-		u->of_workers = rc == 0 && p->team.gather != NULL;
+		u->of_workers = rc == 0 && p->role.gather != NULL;
 		u->gathers = false;
 		return u->of_workers && !flows ? 1 : rc;
 	}
-	rc = p->team.gather(
+	rc = p->role.gather(
 	    p, flows, !u->gathers, out, u->takes_sockets ? &u->sockets : NULL);
 	u->gathers = rc > 0;
 	if (rc != 0 || !flows)
@@ -124,7 +124,7 @@ upgrade_send(struct upgrade *u)
 /* Sends some of the state, so that clients have their turn. Returns 0, or -1
  * when the new process takes nothing. */
 static int
-upgrade_tell(struct upgrade *u)
+upgrade_send_state(struct upgrade *u)
 {
 	bool more = true;
 	ssize_t n = 0;
@@ -175,7 +175,7 @@ stop_accepting(struct upgrade *u)
 
 	services_pause(p, true);
 	control_pause(p->control);
-	process_let_pid_file_go(p->process);
+	process_unlock_pid_file(p->process);
 }
 
 /* Returns 0, or -1 if that makes no sense now. */
@@ -227,7 +227,7 @@ upgrade_on_ready(struct watch *w, unsigned ready)
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 		upgrade_fail(u, "it exited", false);
-	else if (upgrade_tell(u) < 0)
+	else if (upgrade_send_state(u) < 0)
 		upgrade_fail(
 		    u, "it did not read the state of this process", true);
 }
@@ -236,7 +236,7 @@ static void
 on_errors(struct watch *w, unsigned ready)
 {
 	(void)ready;
-	upgrade_hear(list_entry(w, struct upgrade, error_watch));
+	upgrade_receive(list_entry(w, struct upgrade, error_watch));
 }
 
 static void

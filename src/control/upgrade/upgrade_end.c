@@ -34,7 +34,7 @@ static const char is_stopping[] = "pen is stopping";
 /* ---- standard error of the new process ---- */
 
 void
-upgrade_hear(struct upgrade *u)
+upgrade_receive(struct upgrade *u)
 {
 	char rest[512];
 	size_t room;
@@ -230,7 +230,7 @@ upgrade_end_go_on(struct upgrade *u)
 
 	if (u->stage != UPGRADE_SWITCHING && u->stage != UPGRADE_SWITCHED)
 		return;
-	process_keep_pid_file(p->process);
+	process_claim_pid_file(p->process);
 	services_pause(p, false);
 	control_start(p->control);
 }
@@ -265,7 +265,7 @@ upgrade_reap(struct upgrade *u)
 	int status = 0;
 
 	if (waitpid(u->child.pid, &status, WNOHANG) == u->child.pid) {
-		upgrade_hear(u);
+		upgrade_receive(u);
 		upgrade_discard(u);
 		log_failure(u, status);
 		if (u->hangup)
@@ -309,7 +309,7 @@ static void
 leave_service(struct service *svc)
 {
 	frontend_pass_flows(svc->frontend);
-	director_leave(svc->director);
+	director_hand_over(svc->director);
 	svc->director = NULL;
 }
 
@@ -322,23 +322,23 @@ upgrade_finish(struct upgrade *u)
 	uint64_t ms = u->drain_ms;
 	long pid = (long)u->child.pid;
 
-	upgrade_hear(u);
+	upgrade_receive(u);
 	upgrade_end_log_lines(u);
 	log_info("upgraded pid=%ld", pid);
 	p->replaced = true;
 	p->successor = u->child.pid;
 	SERVICE_EACH (p, svc)
 		checks_stop(svc);
-	notify_leave(&p->notify, pid);
-	process_leave_pid_file(p->process);
+	notify_hand_over(&p->notify, pid);
+	process_hand_over_pid_file(p->process);
 	socket_set_replace(&p->sockets);
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves)
 			leave_service(svc);
-	if (p->team.leave != NULL)
-		p->team.leave(p);
+	if (p->role.hand_over != NULL)
+		p->role.hand_over(p);
 	peers_stop(p->peers);
-	fit_leave(p);
+	fit_hand_over(p);
 	upgrade_discard(u);
 	stopping_begin(p, ms, "upgrade");
 	on_state_free(p->on_state);

@@ -58,7 +58,7 @@ struct upgrade {
 };
 
 /* Some lines of the new process can be read. */
-void upgrade_hear(struct upgrade *u);
+void upgrade_receive(struct upgrade *u);
 /* Calls those that wait. `why` is of UPGRADE_FAILED, else NULL. */
 void upgrade_emit_waiters(
     struct upgrade *u, enum upgrade_result result, const struct error *why);

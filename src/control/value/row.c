@@ -88,17 +88,17 @@ is_question(const struct command *row, int arguments, bool no)
 }
 
 bool
-row_asks(const struct command *row, int arguments, bool no)
+row_only_prints(const struct command *row, int arguments, bool no)
 {
 	int without_value = may_be_alone(row) ? 0 : 1;
 
-	return row->flags & ROW_ASKS && !no && arguments <= without_value;
+	return row->flags & ROW_PRINTS && !no && arguments <= without_value;
 }
 
 bool
 row_changes(const struct command *row, int arguments, bool no)
 {
-	if (row_asks(row, arguments, no))
+	if (row_only_prints(row, arguments, no))
 		return false;
 	return row->kind <= KIND_CHANGE && !is_question(row, arguments, no);
 }
@@ -114,7 +114,7 @@ row_is_of_service(const struct command *row)
 enum access
 row_access(const struct command *row, int arguments, bool no)
 {
-	if (row->flags & ROW_LOOK || row_asks(row, arguments, no) ||
+	if (row->flags & ROW_LOOK || row_only_prints(row, arguments, no) ||
 	    (row->kind <= KIND_CHANGE && is_question(row, arguments, no)))
 		return ACCESS_LOOK;
 	return row->flags & ROW_OPERATE ? ACCESS_OPERATE : ACCESS_ADMIN;

@@ -74,9 +74,9 @@ enum {
 	/* The same, of TLS with clients: without a certificate it is
 	 * refused. */
 	ROW_CLIENTS = 128 + 1024,
-	ROW_ASKS = 2048, /* with one argument, or none if that may be left out,
-			  * it only prints: for that, ACCESS_LOOK is enough, and
-			  * there is JSON */
+	/* With one argument, or none if that may be left out, it only prints:
+	 * for that, ACCESS_LOOK is enough, and there is JSON. */
+	ROW_PRINTS = 2048,
 	ROW_DRAINING = 4096, /* also when another process serves by now */
 	ROW_LOCAL = 8192, /* refused on TCP, but for the question, as all that
 			   * names a file is */
@@ -208,8 +208,8 @@ struct command {
 /* Room for its help or arguments; see command.h. */
 enum { COMMAND_TEXT_MAX = 400 };
 
-/* Whether it only prints; see ROW_ASKS. */
-bool row_asks(const struct command *row, int arguments, bool no);
+/* Whether it only prints; see ROW_PRINTS. */
+bool row_only_prints(const struct command *row, int arguments, bool no);
 /* Whether it changes the plan, and so wants a draft; a setting without an
  * argument only prints. */
 bool row_changes(const struct command *row, int arguments, bool no);

@@ -190,7 +190,7 @@ part_twins(struct listen_list *list)
 
 /* The word v6only is of the wildcard addresses of its list. */
 static int
-spec_leave_v4(struct listen_list *list, struct error *e)
+spec_set_v6_only(struct listen_list *list, struct error *e)
 {
 	bool any = false;
 	unsigned i;
@@ -229,7 +229,7 @@ spec_parse_list(struct listen_list *list, const char *text, const char *bare,
 	}
 	free(copy);
 	if (rc == 0 && v6_only)
-		rc = spec_leave_v4(list, e);
+		rc = spec_set_v6_only(list, e);
 	if (rc < 0)
 		return error_of(e, "listening address \"%.200s\"", text);
 	part_twins(list);

@@ -440,7 +440,7 @@ emit_obstacles(struct fields *whole, const struct subject *s)
 }
 
 static void
-explain_tell(struct reply *r, const struct subject *s)
+explain_answer(struct reply *r, const struct subject *s)
 {
 	char text[256], who[PEER_TEXT_MAX];
 	struct fields f;
@@ -500,7 +500,7 @@ explain_words(struct service *svc, const struct words *w, int at,
 				       : clock_monotonic_ms();
 	pool_explain(s.service->pool, &s.who, &s.attempts, s.now, &s.x);
 	explain_limit(&s);
-	explain_tell(r, &s);
+	explain_answer(r, &s);
 	routes_free(made);
 	return 0;
 }

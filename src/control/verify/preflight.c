@@ -160,7 +160,7 @@ try_places(const struct plan *p, bool datagram, struct listen_list *taken,
 		if (try_place(taken, &a, p->config.frontend.freebind, e) == 0)
 			continue;
 		origin_add(p, "listen", e);
-		if (!errors_keep(all, e))
+		if (!errors_add(all, e))
 			return -1;
 	}
 	return 0;
@@ -193,7 +193,7 @@ try_listeners(const struct pen *p, struct listen_list *taken, struct error *e)
 	SERVICE_EACH (p, svc) {
 		from = errors_count(p->errors);
 		rc = try_service(svc, taken, p->errors, e);
-		if (plan_service_keep(svc->plan, p->errors, from, rc, e) < 0)
+		if (plan_service_errors(svc->plan, p->errors, from, rc, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -217,7 +217,7 @@ try_controls(const struct pen *pen, struct listen_list *taken, struct error *e)
 			    try_place(taken, a, freebind, e) == 0)
 				continue;
 			origin_put(c->origin, "control", e);
-			if (!errors_keep(pen->errors, e))
+			if (!errors_add(pen->errors, e))
 				return -1;
 		}
 	}
@@ -253,7 +253,7 @@ try_peer_list(const struct pen *p, const char *name, const char *list,
 			    e) == 0))
 			continue;
 		origin_add(p->plan, name, e);
-		if (!errors_keep(p->errors, e))
+		if (!errors_add(p->errors, e))
 			return -1;
 	}
 	return 0;
@@ -373,7 +373,7 @@ try_services(const struct pen *p, struct error *e)
 		for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
 			from = errors_count(p->errors);
 			rc = tries[i](svc, e);
-			rc = plan_service_keep(
+			rc = plan_service_errors(
 			    svc->plan, p->errors, from, rc, e);
 			if (rc < 0)
 				return -1;
@@ -396,9 +396,9 @@ preflight(const struct pen *p)
 
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (places[i](p, &taken, &e) < 0)
-			(void)errors_keep(p->errors, &e);
+			(void)errors_add(p->errors, &e);
 	listen_list_fini(&taken);
 	for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
 		if (tries[i](p, &e) < 0)
-			(void)errors_keep(p->errors, &e);
+			(void)errors_add(p->errors, &e);
 }

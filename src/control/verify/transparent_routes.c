@@ -123,7 +123,7 @@ transparent_routes_ask_route(int fd, const struct addr *to,
 	}
 	if (mark != 0)
 		transparent_routes_add(&q, RTA_MARK, &mark, sizeof(mark));
-	n = netlink_ask(fd, &q.head, &a, RTM_NEWROUTE);
+	n = netlink_request(fd, &q.head, &a, RTM_NEWROUTE);
 	if (n == 0)
 		r.error = errno;
 	else

@@ -85,10 +85,10 @@ judge_way(struct finding_writer *out, const struct way *w)
 {
 	set_values(out, w);
 	if (rows[w->back].says != NULL)
-		finding_say(out, &rows[w->back]);
+		finding_write(out, &rows[w->back]);
 	/* the filter does not let us see whether there is one */
 	if (w->back == WAY_FILTERED && w->mark == 0)
-		finding_say(out, &rows[WAY_NO_RULE]);
+		finding_write(out, &rows[WAY_NO_RULE]);
 }
 
 /* The mark that WAY_NO_RULE's command has. */
@@ -126,7 +126,7 @@ ways_judge(const struct way *list, unsigned n, bool no_right,
 	unsigned i, k;
 
 	if (no_right)
-		finding_say(&out, &rows[FOUND_NO_RIGHT]);
+		finding_write(&out, &rows[FOUND_NO_RIGHT]);
 	for (i = 0; i < n; i++)
 		if (!was_judged(list, &list[i]))
 			judge_way(&out, &list[i]);
@@ -139,6 +139,6 @@ ways_judge(const struct way *list, unsigned n, bool no_right,
 			continue;
 		finding_set(&out, "mark", "%u", (unsigned)mark_to_be(&list[i]));
 		mark.at_start = list[i].back != WAY_MARKED;
-		finding_say(&out, &mark);
+		finding_write(&out, &mark);
 	}
 }

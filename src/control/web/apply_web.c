@@ -54,5 +54,5 @@ apply_web_commit(struct apply_all *a)
 	web_close(p->web);
 	p->web = a->web;
 	if (p->web == NULL)
-		trends_forget(p);
+		trends_stop(p);
 }

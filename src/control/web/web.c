@@ -31,7 +31,7 @@ web_new_walk(struct http_exchange *x, size_t size)
 }
 
 static void
-web_say(struct http_exchange *x, unsigned status, const char *line)
+web_answer(struct http_exchange *x, unsigned status, const char *line)
 {
 	http_reply(x, status, web_plain, line, strlen(line));
 }
@@ -45,7 +45,7 @@ web_find_service(const struct web *w, struct http_exchange *x,
 	*named = http_parameter(x, "service", name, sizeof(name));
 	*svc = *named ? service_find(w->pen, name) : w->pen->service;
 	if (*svc == NULL)
-		web_say(x, 404, "no such service\n");
+		web_answer(x, 404, "no such service\n");
 	return *svc != NULL;
 }
 
@@ -139,18 +139,18 @@ static void
 get_health(struct web *w, struct http_exchange *x)
 {
 	(void)w;
-	web_say(x, 200, "ok\n");
+	web_answer(x, 200, "ok\n");
 }
 
 static void
-web_say_not_ready(struct http_exchange *x, const struct service *svc)
+web_answer_not_ready(struct http_exchange *x, const struct service *svc)
 {
 	char line[SERVICE_NAME_MAX + 32] = "no server is up\n";
 
 	if (service_has_others(svc->pen))
 		snprintf(
 		    line, sizeof(line), "no server of %s is up\n", svc->name);
-	web_say(x, 503, line);
+	web_answer(x, 503, line);
 }
 
 /* NULL: none is missing. */
@@ -177,14 +177,14 @@ get_ready(struct web *w, struct http_exchange *x)
 		return;
 	other = find_not_ready(w, x, named ? svc : NULL);
 	if (w->pen->phase != PHASE_SERVING)
-		web_say(x, 503, "stopping\n");
+		web_answer(x, 503, "stopping\n");
 	else if (other == NULL)
-		web_say(x, 200, "ok\n");
+		web_answer(x, 200, "ok\n");
 	else if (named || http_has_parameter(x, "all") ||
 	    !service_has_others(w->pen))
-		web_say_not_ready(x, other);
+		web_answer_not_ready(x, other);
 	else
-		web_say(x, 503, "no service can serve\n");
+		web_answer(x, 503, "no service can serve\n");
 }
 
 static const struct page {
@@ -211,7 +211,7 @@ on_get(void *arg, struct http_exchange *x, const char *path)
 			pages[i].get(arg, x);
 			return;
 		}
-	web_say(x, 404, "no such page\n");
+	web_answer(x, 404, "no such page\n");
 }
 
 /* ---- life ---- */
@@ -275,11 +275,11 @@ web_close(struct web *w)
 }
 
 void
-web_forget(struct web *w)
+web_close_in_child(struct web *w)
 {
 	if (w == NULL)
 		return;
-	http_server_forget(w->server);
+	http_server_close_in_child(w->server);
 	web_close(w);
 }
 

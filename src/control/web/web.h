@@ -27,7 +27,7 @@ struct web *web_open(struct pen *p, const struct addr *at,
     const struct plan *plan, struct error *e);
 void web_close(struct web *w);
 /* In a child: the pages are its parent's. */
-void web_forget(struct web *w);
+void web_close_in_child(struct web *w);
 /* Those before are not closed after all; NULL is fine. */
 void web_listen_again(struct web *w);
 

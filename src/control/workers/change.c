@@ -89,7 +89,7 @@ write_states(const struct apply *a, struct buffer *out)
 		s = pool_slot(a->service->pool,
 		    all ? (unsigned)i : a->servers.list[i].slot);
 		if (s != NULL && s->present)
-			rc = sync_write(a->service, s, out);
+			rc = states_sync_write(a->service, s, out);
 	}
 	return rc;
 }
@@ -133,7 +133,7 @@ static void
 fill_head(
     const struct apply_all *a, uint32_t number, struct change_head *head)
 {
-	const struct team_change *c = &a->pen->team.change;
+	const struct process_role_change *c = &a->pen->role.change;
 	const char *who = a->pen->who != NULL ? a->pen->who : "configuration";
 	const struct names *n = a->names;
 
@@ -158,7 +158,7 @@ fill_head(
 int
 change_write(const struct apply_all *a, uint32_t number, struct buffer *out)
 {
-	const struct team_change *c = &a->pen->team.change;
+	const struct process_role_change *c = &a->pen->role.change;
 	struct change_head head;
 	struct buffer rest;
 	bool done;
@@ -231,7 +231,7 @@ change_read_name(struct change_bytes *r, struct names *n)
 	if (host == NULL)
 		return -1;
 	memcpy(&head, bytes, sizeof(head));
-	q = names_give(n, host);
+	q = names_import(n, host);
 	if (q == NULL)
 		return -1;
 	hosts = head.result.hosts;

@@ -1,7 +1,7 @@
 /* change.h: a change that is in force, as bytes, for the workers to make it as
  * their leader did:
  *
- *     head, line           what was requested; see struct team_change
+ *     head, line           what was requested; see struct process_role_change
  *     files                the configuration files that it has read
  *     names                each its head, host, hosts of a service
  *     states, keys         what its leader knows of servers that are new, or

@@ -1,4 +1,4 @@
-/* channel.h: messages between the leader of a team and a worker: over a pair of
+/* channel.h: messages between a leader and a worker: over a pair of
  * sockets, in order, of CHANNEL_MAX bytes at most, with descriptors beside
  * them. Both ends are the same program; what comes is trusted. */
 #ifndef PEN_CONTROL_CHANNEL_H

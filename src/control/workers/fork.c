@@ -28,13 +28,13 @@ is_to_be_renewed(const struct workers *w)
 bool
 workers_are_due(const struct pen *p)
 {
-	const struct workers *w = p->team.workers;
+	const struct workers *w = p->role.workers;
 	unsigned i;
 
 	if (w == NULL || p->phase != PHASE_SERVING || w->paused)
 		return false;
 	for (i = 0; i < w->count; i++)
-		if (w->seat[i].due)
+		if (w->slots[i].due)
 			return true;
 	return is_to_be_renewed(w);
 }
@@ -50,7 +50,7 @@ workers_on_again(struct timer *t)
 }
 
 void
-workers_replace(struct seat *s, const char *why)
+workers_replace(struct worker_slot *s, const char *why)
 {
 	struct workers *w = s->workers;
 	struct loop *l = w->pen->loop;
@@ -61,14 +61,14 @@ workers_replace(struct seat *s, const char *why)
 		  "pid=%ld error=\"%s\"",
 	    s->member, (long)s->pid, why);
 	w->is_stale = true;
-	if (!w->put_off && loop_now(l) - s->born < AGAIN_MS)
+	if (!w->put_off && loop_now(l) - s->started < AGAIN_MS)
 		w->put_off = timer_start(l, &w->again, AGAIN_MS) == 0;
 	if (workers_are_due(w->pen))
 		loop_stop(l);
 }
 
 static int
-fork_one(struct seat *s, struct error *e)
+fork_one(struct worker_slot *s, struct error *e)
 {
 	struct pen *p = s->workers->pen;
 	struct channel end;
@@ -83,11 +83,11 @@ fork_one(struct seat *s, struct error *e)
 		return worker_become(s, &end, e);
 	}
 	channel_close(&end);
-	s->born = loop_now(p->loop);
-	s->heard = clock_monotonic_ms();
+	s->started = loop_now(p->loop);
+	s->last_message = clock_monotonic_ms();
 	if (pid > 0 &&
 	    watch_start(p->loop, &s->watch, s->channel.fd,
-		READY_READ | WATCH_LEVEL, seat_on_messages) == 0) {
+		READY_READ | WATCH_LEVEL, worker_slot_on_messages) == 0) {
 		s->pid = pid;
 		s->due = false;
 		return 0;
@@ -97,15 +97,15 @@ fork_one(struct seat *s, struct error *e)
 		(void)kill(pid, SIGKILL);
 	channel_close(&s->channel);
 	if (pid > 0)
-		(void)seat_reap(pid);
+		(void)worker_slot_reap(pid);
 	return -1;
 }
 
 void
-workers_forget_flows(struct pen *p)
+workers_drop_flows(struct pen *p)
 {
-	struct buffer *all = &p->team.flows;
-	struct team_flow f;
+	struct buffer *all = &p->role.flows;
+	struct worker_flow f;
 
 	for (; buffer_length(all) >= sizeof(f);
 	     buffer_consume(all, sizeof(f))) {
@@ -122,11 +122,11 @@ forget_clients(struct pen *p)
 {
 	struct service *svc;
 
-	workers_forget_flows(p);
+	workers_drop_flows(p);
 	SERVICE_EACH (p, svc)
 		if (pool_sticky(svc->pool) != NULL &&
 		    sticky_count(pool_sticky(svc->pool)) > 0)
-			pool_forget_clients(svc->pool);
+			pool_clear_clients(svc->pool);
 }
 
 /* ---- a set ---- */
@@ -139,9 +139,9 @@ fork_each(struct workers *w, struct error *e)
 
 	for (i = 0; i < w->count; i++) {
 		reserve_take(&w->reserve);
-		if (fork_one(&w->seat[i], e) < 0)
+		if (fork_one(&w->slots[i], e) < 0)
 			return -1;
-		if (p->team.member > 0)
+		if (p->role.member > 0)
 			return 0;
 	}
 	return 0;
@@ -153,11 +153,11 @@ all_begin(struct workers *w, struct error *e)
 {
 	uint64_t end = clock_monotonic_ms() + TURN_MS, now;
 	struct message *m;
-	struct seat *s;
+	struct worker_slot *s;
 
-	SEAT_EACH (w, s)
+	WORKER_SLOT_EACH (w, s)
 		(void)channel_post(&s->channel, MESSAGE_PING, NULL, 0);
-	SEAT_EACH (w, s) {
+	WORKER_SLOT_EACH (w, s) {
 		now = clock_monotonic_ms();
 		m = channel_wait(&s->channel, MESSAGE_PONG, MESSAGE_PONG,
 		    now < end ? end - now : 1);
@@ -176,28 +176,28 @@ all_begin(struct workers *w, struct error *e)
 static void
 end_each(struct workers *w)
 {
-	struct seat *s;
+	struct worker_slot *s;
 	pid_t pid;
 
-	SEAT_EACH (w, s)
+	WORKER_SLOT_EACH (w, s)
 		(void)kill(s->pid, SIGKILL);
-	SEAT_EACH (w, s) {
+	WORKER_SLOT_EACH (w, s) {
 		pid = s->pid;
 		s->pid = 0;
 		watch_stop(w->pen->loop, &s->watch);
 		list_remove(&s->task.link);
 		channel_close(&s->channel);
-		(void)seat_reap(pid);
+		(void)worker_slot_reap(pid);
 	}
 }
 
 int
 workers_fork_set(struct pen *p, struct error *e)
 {
-	struct workers *w = p->team.workers;
+	struct workers *w = p->role.workers;
 	int rc = fork_each(w, e);
 
-	if (p->team.member > 0)
+	if (p->role.member > 0)
 		return rc;
 	if (rc == 0)
 		rc = all_begin(w, e);
@@ -207,7 +207,7 @@ workers_fork_set(struct pen *p, struct error *e)
 	if (rc < 0)
 		return -1;
 	services_part(p);
-	p->team.share = &w->share;
+	p->role.share = &w->share;
 	services_join(p);
 	return 0;
 }
@@ -215,7 +215,7 @@ workers_fork_set(struct pen *p, struct error *e)
 void
 workers_go(struct pen *p)
 {
-	struct workers *w = p->team.workers;
+	struct workers *w = p->role.workers;
 
 	if (w == NULL || !w->waits)
 		return;
@@ -228,11 +228,11 @@ workers_go(struct pen *p)
 static int
 renew(struct pen *p, struct error *e)
 {
-	struct workers *w = p->team.workers;
+	struct workers *w = p->role.workers;
 	unsigned count = w->wanted;
 	int rc = workers_renew(p, e);
 
-	if (p->team.member > 0 || rc == 0)
+	if (p->role.member > 0 || rc == 0)
 		return rc;
 	log_error(
 	    "workers not changed workers=%u error=\"%s\"", count, e->text);
@@ -249,22 +249,22 @@ fork_due(struct workers *w, struct error *e)
 	unsigned i;
 
 	for (i = 0; i < w->count; i++) {
-		struct seat *s = &w->seat[i];
+		struct worker_slot *s = &w->slots[i];
 
 		if (!s->due)
 			continue;
 		if (fork_one(s, e) < 0) {
-			if (p->team.member > 0)
+			if (p->role.member > 0)
 				return -1;
 			log_error("%s worker=%u", e->text, s->member);
 			s->due = false;
-			s->born = loop_now(p->loop);
-			seat_replace(s);
+			s->started = loop_now(p->loop);
+			worker_slot_replace(s);
 			continue;
 		}
-		if (p->team.member > 0)
+		if (p->role.member > 0)
 			return 0;
-		lend_soon(w);
+		cover_soon(w);
 		if (s->deaths > 0)
 			log_info("worker replaced worker=%u pid=%ld", s->member,
 			    (long)s->pid);
@@ -275,7 +275,7 @@ fork_due(struct workers *w, struct error *e)
 int
 workers_fork(struct pen *p, struct error *e)
 {
-	struct workers *w = p->team.workers;
+	struct workers *w = p->role.workers;
 
 	if (is_to_be_renewed(w))
 		return renew(p, e);

@@ -17,18 +17,18 @@ enum { BACKLOG_MS = 2000, SWEEP_MS = 1, PORTION = 1000 };
 static bool
 is_own(const struct pen *p, const struct peer *who)
 {
-	return sock_group_of(who, p->team.size, p->plan->process->workers_by) ==
-	    p->team.member - 1;
+	return sock_group_of(who, p->role.size, p->plan->process->workers_by) ==
+	    p->role.member - 1;
 }
 
 static void
-take_flow(struct pen *p, const struct team_flow *f)
+take_flow(struct pen *p, const struct worker_flow *f)
 {
 	struct peer who;
 
 	peer_from_addr(&who, &f->past.client);
 	if (is_own(p, &who))
-		(void)frontend_adopt_flow(
+		(void)frontend_import_flow(
 		    f->service->frontend, &f->past, f->server);
 	else if (f->past.has_socket)
 		close(f->past.fd);
@@ -37,8 +37,8 @@ take_flow(struct pen *p, const struct team_flow *f)
 static void
 take_flows(struct pen *p)
 {
-	struct buffer *all = &p->team.flows;
-	struct team_flow f;
+	struct buffer *all = &p->role.flows;
+	struct worker_flow f;
 	size_t i, n = buffer_length(all) / sizeof(f);
 
 	for (i = 0; i < n; i++) {
@@ -62,7 +62,7 @@ sweep_some(struct worker *w, struct sticky *s)
 		who = (struct peer){ .family = c->family, .scope = c->scope };
 		memcpy(who.ip, c->ip, sizeof(who.ip));
 		/* another one gets the number of one that is forgotten */
-		if (is_own(w->pen, &who) || !sticky_forget(s, &who))
+		if (is_own(w->pen, &who) || !sticky_remove(s, &who))
 			w->swept++;
 	}
 	return i == PORTION;

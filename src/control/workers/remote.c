@@ -173,7 +173,7 @@ remote_new(struct workers *w)
 	if (a == NULL)
 		return NULL;
 	/* late answers to one that has ended are for no other */
-	a->number = w->asked++;
+	a->number = w->remotes_begun++;
 	a->wait.kind = &kind;
 	a->wake.run = on_all_answers;
 	list_init(&a->wake.link);
@@ -215,19 +215,19 @@ post_question(struct remote *a, struct workers *w, unsigned only,
     struct question *q, const char *line, size_t length)
 {
 	struct buffer out;
-	struct seat *s;
+	struct worker_slot *s;
 	int rc;
 
 	q->number = a->number;
 	buffer_init(&out);
 	rc = buffer_append(&out, q, sizeof(*q)) |
 	    buffer_append(&out, line, length);
-	SEAT_EACH (w, s) {
+	WORKER_SLOT_EACH (w, s) {
 		if (rc < 0 || (only < w->count && only != s->member - 1))
 			continue;
 		a->answer[s->member - 1].waits = true;
-		seat_post(
-		    s, MESSAGE_ASK, buffer_bytes(&out), buffer_length(&out));
+		worker_slot_post(s, MESSAGE_COMMAND, buffer_bytes(&out),
+		    buffer_length(&out));
 	}
 	buffer_fini(&out);
 	if (rc < 0)
@@ -238,7 +238,7 @@ post_question(struct remote *a, struct workers *w, unsigned only,
 int
 remote_begin(struct call *c, const char *line, size_t length, struct error *e)
 {
-	struct workers *w = c->pen->team.workers;
+	struct workers *w = c->pen->role.workers;
 	struct question q = { .access =
 				  c->caller != NULL ? c->caller->access
 						    : ACCESS_ADMIN };
@@ -258,7 +258,7 @@ remote_begin(struct call *c, const char *line, size_t length, struct error *e)
 struct wait *
 remote_await_close(struct pen *p)
 {
-	struct workers *w = p->team.workers;
+	struct workers *w = p->role.workers;
 	struct question q = { .access = ACCESS_LOOK };
 	struct remote *a = w->closes ? remote_new(w) : NULL;
 
@@ -301,7 +301,7 @@ answer_ends(struct remote *a, unsigned i, const char *why)
 }
 
 void
-remote_hear(struct seat *s, const struct message *m)
+remote_receive(struct worker_slot *s, const struct message *m)
 {
 	uint32_t number = 0;
 	struct remote *a;
@@ -323,7 +323,7 @@ remote_hear(struct seat *s, const struct message *m)
 }
 
 void
-remote_lose(struct seat *s)
+remote_lose(struct worker_slot *s)
 {
 	struct list *all = &s->workers->remotes, *link;
 
@@ -370,14 +370,14 @@ say(const struct answering *a, unsigned type, const char *text, size_t n)
 	buffer_init(&out);
 	if ((buffer_append(&out, &a->number, sizeof(a->number)) |
 		buffer_append(&out, text, n)) == 0)
-		worker_say(a->worker->pen, type, buffer_bytes(&out),
+		worker_send(a->worker->pen, type, buffer_bytes(&out),
 		    buffer_length(&out));
 	buffer_fini(&out);
 }
 
 /* A refusal is a line of the answer, too, which the leader makes itself. */
 static void
-say_end(struct answering *a)
+send_end(struct answering *a)
 {
 	char text[sizeof(struct error) + 1];
 	struct request *q = &a->request;
@@ -410,7 +410,7 @@ go_on(struct answering *a)
 	case REQUEST_WAITS:
 		break;
 	case REQUEST_DONE:
-		say_end(a);
+		send_end(a);
 		answering_free(a);
 		break;
 	}

@@ -16,7 +16,7 @@
 #include "control/workers/workers_private.h"
 
 /* How long a piece may take. */
-enum { GIVE_MS = 5000 };
+enum { GATHER_MS = 5000 };
 
 /* ---- for an upgrade, too ---- */
 
@@ -30,7 +30,7 @@ pause_set(struct workers *w, bool pause)
 void
 workers_pause(struct pen *p, bool pause)
 {
-	pause_set(p->team.workers, pause);
+	pause_set(p->role.workers, pause);
 	if (pause)
 		return;
 	services_steer(p); /* the other process may have done it */
@@ -42,14 +42,14 @@ static void
 leave_set(struct workers *w)
 {
 	w->leaves = true;
-	workers_post(w, MESSAGE_LEAVE, NULL, 0);
+	workers_post(w, MESSAGE_HAND_OVER, NULL, 0);
 	workers_end(w);
 }
 
 void
-workers_leave(struct pen *p)
+workers_hand_over(struct pen *p)
 {
-	leave_set(p->team.workers);
+	leave_set(p->role.workers);
 }
 
 /* Those that have come with the message. */
@@ -70,34 +70,35 @@ static int
 gather(struct workers *w, bool flows, bool first, struct buffer *out,
     struct passed *sockets)
 {
-	struct give give = { .flows = flows, .sockets = sockets != NULL };
+	struct gather gather = { .flows = flows, .sockets = sockets != NULL };
 	struct message *m;
-	struct seat *s;
+	struct worker_slot *s;
 	int rc = 0;
 
 	if (first)
-		w->giver = w->begun = 0;
-	if (w->giver >= w->count)
+		w->gathered = w->begun = 0;
+	if (w->gathered >= w->count)
 		return 0;
-	s = &w->seat[w->giver];
-	give.first = !w->begun;
-	seat_post(s, MESSAGE_GIVE, &give, sizeof(give));
-	m = seat_wait(s, MESSAGE_GIVEN, MESSAGE_GIVEN_ALL, GIVE_MS);
+	s = &w->slots[w->gathered];
+	gather.first = !w->begun;
+	worker_slot_post(s, MESSAGE_GATHER, &gather, sizeof(gather));
+	m = worker_slot_wait(
+	    s, MESSAGE_GATHERED, MESSAGE_GATHERED_ALL, GATHER_MS);
 	if (m != NULL) {
 		rc = buffer_append(out, m->bytes, m->length);
 		take_sockets(&s->channel, m, sockets);
 	}
-	w->begun = m != NULL && m->type == MESSAGE_GIVEN;
-	w->giver += !w->begun;
+	w->begun = m != NULL && m->type == MESSAGE_GATHERED;
+	w->gathered += !w->begun;
 	free(m);
-	return rc < 0 ? -1 : w->giver < w->count;
+	return rc < 0 ? -1 : w->gathered < w->count;
 }
 
 int
 workers_gather(struct pen *p, bool flows, bool first, struct buffer *out,
     struct passed *sockets)
 {
-	return gather(p->team.workers, flows, first, out, sockets);
+	return gather(p->role.workers, flows, first, out, sockets);
 }
 
 /* ---- a new number ---- */
@@ -136,7 +137,7 @@ share_anew(struct pen *p)
 
 	SERVICE_EACH (p, svc)
 		if (!svc->leaves)
-			frontend_share(svc->frontend, p->team.size,
+			frontend_share(svc->frontend, p->role.size,
 			    p->plan->process->workers_by);
 }
 
@@ -144,35 +145,35 @@ share_anew(struct pen *p)
 static void
 go_back(struct pen *p, struct workers *old)
 {
-	struct workers *new = p->team.workers;
+	struct workers *new = p->role.workers;
 	unsigned i;
 
-	workers_forget_flows(p);
-	p->team.workers = old;
-	p->team.size = old->count;
+	workers_drop_flows(p);
+	p->role.workers = old;
+	p->role.size = old->count;
 	share_anew(p);
 	new->past = NULL;
-	workers_forget(new);
-	log_count_lost(tally_lines_lost(p, &old->counters));
+	workers_free_sets(new);
+	log_count_lost(worker_counters_lines_lost(p, &old->counters));
 	old->leaves = false;
 	services_steer(p);
 	pause_set(old, false);
 	for (i = 0; i < old->count; i++) /* it has ended meanwhile */
-		if (old->seat[i].pid == 0 && !old->seat[i].due)
-			seat_replace(&old->seat[i]);
+		if (old->slots[i].pid == 0 && !old->slots[i].due)
+			worker_slot_replace(&old->slots[i]);
 }
 
 /* The sockets are open. Clients that come meanwhile wait in their backlogs. */
 int
 workers_renew(struct pen *p, struct error *e)
 {
-	struct workers *old = p->team.workers;
+	struct workers *old = p->role.workers;
 	struct handover_state_reader l;
 	unsigned count = old->wanted;
 
 	if (workers_open(p, count, e) < 0)
 		return -1;
-	p->team.workers->reserve = old->reserve;
+	p->role.workers->reserve = old->reserve;
 	old->reserve.count = 0;
 	old->leaves = true; /* one that dies is not replaced */
 	log_info("new workers=%u before=%u", count, old->count);
@@ -184,11 +185,11 @@ workers_renew(struct pen *p, struct error *e)
 	share_anew(p);
 	services_steer_datagrams(p);
 	if (workers_fork_set(p, e) < 0) {
-		if (p->team.member == 0)
+		if (p->role.member == 0)
 			go_back(p, old);
 		return -1;
 	}
-	if (p->team.member > 0)
+	if (p->role.member > 0)
 		return 0;
 	old->wanted = old->count;
 	services_steer(p);

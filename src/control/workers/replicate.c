@@ -34,12 +34,12 @@ check_number(const struct apply_all *a, unsigned wanted, struct error *e)
 {
 	const struct pen *p = a->pen;
 
-	if (p->phase < PHASE_SERVING || p->team.member > 0 ||
-	    wanted == p->team.size)
+	if (p->phase < PHASE_SERVING || p->role.member > 0 ||
+	    wanted == p->role.size)
 		return 0;
 	if (p->phase != PHASE_SERVING)
 		return error_set(e, "pen is stopping");
-	if (wanted > 1 && p->team.size > 1)
+	if (wanted > 1 && p->role.size > 1)
 		return 0;
 	return error_set(e,
 	    "the number of workers changes from one to several, or back, "
@@ -86,7 +86,7 @@ grow(struct apply_all *a, unsigned members, struct error *e)
 static int
 prepare_change(struct apply_all *a, struct error *e)
 {
-	struct workers *w = a->pen->team.workers;
+	struct workers *w = a->pen->role.workers;
 	unsigned wanted = workers_wanted(a->pen, a->draft);
 
 	/* sockets of a member that is not there any more would be first in the
@@ -103,14 +103,14 @@ prepare_change(struct apply_all *a, struct error *e)
 
 /* Those of listeners that are new. */
 static void
-post_sockets(const struct apply_all *all, struct seat *s)
+post_sockets(const struct apply_all *all, struct worker_slot *s)
 {
 	const struct apply *a;
 
 	for (a = all->one; a < all->one + all->count; a++)
 		if (a->changed & CHANGED_LISTEN)
 			frontend_each_member(a->service->frontend,
-			    s->member - 1, false, seat_post_socket, s);
+			    s->member - 1, false, worker_slot_post_socket, s);
 }
 
 /* Workers know of it since it was prepared; without memory they get one that
@@ -119,7 +119,7 @@ static void
 post_change(const struct apply_all *a, struct workers *w)
 {
 	struct buffer change;
-	struct seat *s;
+	struct worker_slot *s;
 
 	buffer_init(&change);
 	if (change_write(a, ++w->changes, &change) < 0) {
@@ -127,9 +127,9 @@ post_change(const struct apply_all *a, struct workers *w)
 		w->is_stale = true;
 		buffer_cut(&change, 0);
 	}
-	SEAT_EACH (w, s) {
+	WORKER_SLOT_EACH (w, s) {
 		post_sockets(a, s);
-		seat_post(s, MESSAGE_CHANGE, buffer_bytes(&change),
+		worker_slot_post(s, MESSAGE_CHANGE, buffer_bytes(&change),
 		    buffer_length(&change));
 	}
 	tls_wipe(change.data, change.size);
@@ -150,7 +150,7 @@ share_is_used_up(const struct workers *w)
 static void
 commit_number(struct apply_all *a)
 {
-	struct workers *w = a->pen->team.workers;
+	struct workers *w = a->pen->role.workers;
 	unsigned wanted = workers_wanted(a->pen, a->draft);
 
 	if (wanted != w->wanted)
@@ -158,7 +158,7 @@ commit_number(struct apply_all *a)
 	w->wanted = wanted;
 	w->used_up =
 	    share_is_used_up(w) || shared_memory_is_used_up(&w->counters);
-	lend_anew(w);
+	cover_anew(w);
 	if (workers_are_due(w->pen))
 		loop_stop(w->pen->loop);
 }
@@ -216,10 +216,10 @@ end_change(
 	w->is_stale = rc < 0;
 	w->taken++;
 	if (rc < 0) {
-		worker_say(w->pen, MESSAGE_CANNOT, e->text, strlen(e->text));
+		worker_send(w->pen, MESSAGE_CANNOT, e->text, strlen(e->text));
 		return;
 	}
-	sync_hear(w->pen, c->states, c->head.states);
+	states_sync_receive(w->pen, c->states, c->head.states);
 	join_keys(w->pen, c->keys, c->head.keys);
 }
 
@@ -228,16 +228,16 @@ go_on(struct making *k)
 {
 	struct worker *w = k->worker;
 	struct request *q = &k->request;
-	struct buffer *files = &w->pen->team.change.files;
+	struct buffer *files = &w->pen->role.change.files;
 	enum request_result result = REQUEST_DONE;
 
 	if (!q->failed &&
 	    buffer_append(files, k->bytes.files, k->bytes.head.files) < 0)
 		q->failed = error_set(&q->error, "out of memory") < 0;
-	team_hush(w->pen, true);
+	process_role_mute(w->pen, true);
 	while (!q->failed && (result = request_run(q)) == REQUEST_FULL)
 		buffer_cut(&q->reply.out, 0);
-	team_hush(w->pen, false);
+	process_role_mute(w->pen, false);
 	buffer_fini(files);
 	if (result == REQUEST_WAITS && w->changes != w->next)
 		return; /* once it is in force only its answer waits */
@@ -294,7 +294,7 @@ make_refresh(struct worker *w, struct change_bytes *c, struct error *e)
 
 	names_init(&n);
 	p->who = c->head.who;
-	team_hush(p, true);
+	process_role_mute(p, true);
 	draft = plan_copy(p->plan);
 	if (draft == NULL || change_read_names(c, p, &n) < 0) {
 		error_set(e, "out of memory");
@@ -302,7 +302,7 @@ make_refresh(struct worker *w, struct change_bytes *c, struct error *e)
 	} else {
 		rc = apply_plan(p, draft, &n, e);
 	}
-	team_hush(p, false);
+	process_role_mute(p, false);
 	p->who = NULL;
 	names_fini(&n);
 	return rc;
@@ -341,7 +341,7 @@ worker_change(struct worker *w, struct message *m)
 static int
 check_files(const struct apply_all *a, struct error *e)
 {
-	const struct team *t = &a->pen->team;
+	const struct process_role *t = &a->pen->role;
 
 	if (buffer_length(&t->change.files) > 0)
 		return error_set(e, "the files are not those of the leader");
@@ -356,7 +356,7 @@ check_files(const struct apply_all *a, struct error *e)
 int
 workers_prepare(struct apply_all *a, struct error *e)
 {
-	struct team *t = &a->pen->team;
+	struct process_role *t = &a->pen->role;
 
 	return t->worker != NULL ? check_files(a, e)
 	    : t->workers != NULL ? prepare_change(a, e)
@@ -366,7 +366,7 @@ workers_prepare(struct apply_all *a, struct error *e)
 void
 workers_commit(struct apply_all *a)
 {
-	struct team *t = &a->pen->team;
+	struct process_role *t = &a->pen->role;
 
 	if (t->worker != NULL)
 		t->worker->changes = t->worker->next;

@@ -1,4 +1,4 @@
-/* states_sync.c: what one process of the team finds out about a server gets to
+/* states_sync.c: what one of these processes finds out about a server gets to
  * all of them: the leader finds it out by checks, workers by their clients. A
  * worker informs its leader, which sends it to all; the leader's state is
  * right. */
@@ -25,7 +25,7 @@ fill(const struct service *svc, const struct server *s, struct state_record *r)
 }
 
 int
-sync_write(
+states_sync_write(
     const struct service *svc, const struct server *s, struct buffer *out)
 {
 	struct state_record r;
@@ -47,7 +47,7 @@ is_news(const struct server *s)
 
 /* One that waits for room is sent as it is then. */
 static void
-say_state(struct worker *w, const struct service *svc, struct server *s)
+send_state_record(struct worker *w, const struct service *svc, struct server *s)
 {
 	struct state_record r;
 
@@ -56,27 +56,27 @@ say_state(struct worker *w, const struct service *svc, struct server *s)
 	if (s->untold)
 		return;
 	fill(svc, s, &r);
-	worker_say(w->pen, MESSAGE_STATE, &r, sizeof(r));
+	worker_send(w->pen, MESSAGE_STATE, &r, sizeof(r));
 }
 
 void
-sync_tell(struct service *svc, struct server *s)
+states_sync_send(struct service *svc, struct server *s)
 {
 	struct pen *p = svc->pen;
 	struct state_record r;
 
-	if (p->team.worker == NULL) {
+	if (p->role.worker == NULL) {
 		fill(svc, s, &r);
-		workers_post(p->team.workers, MESSAGE_STATE, &r, sizeof(r));
-		workers_announce(p->team.workers);
+		workers_post(p->role.workers, MESSAGE_STATE, &r, sizeof(r));
+		workers_announce(p->role.workers);
 	} else if (is_news(s)) {
-		say_state(p->team.worker, svc, s);
+		send_state_record(p->role.worker, svc, s);
 	}
 }
 
 /* Of each its newest one. */
 void
-sync_tell_rest(struct worker *w)
+states_sync_send_rest(struct worker *w)
 {
 	struct service *svc;
 	struct server *s;
@@ -87,7 +87,7 @@ sync_tell_rest(struct worker *w)
 		for (i = 0; i < pool_slots(svc->pool); i++) {
 			s = pool_slot(svc->pool, i);
 			if (s->untold)
-				say_state(w, svc, s);
+				send_state_record(w, svc, s);
 		}
 }
 
@@ -96,11 +96,11 @@ learn(struct service *svc, struct server *s, struct server_elsewhere *known)
 {
 	struct pen *p = svc->pen;
 
-	if (p->team.member > 0 && known->checked && !known->by_operator &&
+	if (p->role.member > 0 && known->checked && !known->by_operator &&
 	    known->blacklisted_ms > 0)
 		known->blacklisted_ms = SUSPECT_MS;
 	pool_follow(svc->pool, s, known, loop_now(p->loop));
-	if (p->team.member > 0 && pool_cuts_sessions(svc->pool, s))
+	if (p->role.member > 0 && pool_cuts_sessions(svc->pool, s))
 		frontend_cut_sessions(svc->frontend);
 }
 
@@ -123,7 +123,7 @@ learn_of_worker(
 }
 
 void
-sync_hear(struct pen *p, const char *bytes, size_t n)
+states_sync_receive(struct pen *p, const char *bytes, size_t n)
 {
 	struct state_record r;
 	struct service *svc;
@@ -135,12 +135,12 @@ sync_hear(struct pen *p, const char *bytes, size_t n)
 		s = svc != NULL ? pool_slot(svc->pool, r.slot) : NULL;
 		if (s == NULL || !s->present || s->generation != r.generation)
 			continue; /* it is of a server that is gone */
-		if (p->team.member == 0) {
+		if (p->role.member == 0) {
 			learn_of_worker(svc, s, &r.server);
 			continue;
 		}
-		p->team.quiet = true;
+		p->role.muted = true;
 		learn(svc, s, &r.server);
-		p->team.quiet = false;
+		p->role.muted = false;
 	}
 }

@@ -49,9 +49,9 @@ want_room(struct worker *w)
 
 /* Half a message is the end of the channel. */
 void
-worker_say(struct pen *p, unsigned type, const void *bytes, size_t n)
+worker_send(struct pen *p, unsigned type, const void *bytes, size_t n)
 {
-	struct worker *w = p->team.worker;
+	struct worker *w = p->role.worker;
 
 	if (w == NULL)
 		return;
@@ -71,11 +71,11 @@ worker_is_full(const struct worker *w)
 
 /* There is room again. */
 static void
-say_rest(struct worker *w)
+send_rest(struct worker *w)
 {
 	if (channel_flush(&w->channel) == 0) {
 		if (w->untold)
-			sync_tell_rest(w);
+			states_sync_send_rest(w);
 		worker_resume_answers(w);
 	}
 	want_room(w);
@@ -106,24 +106,24 @@ worker_take_sockets(struct worker *w, const struct message *m)
 /* Serves the sockets of another worker, too, until the next one takes its
  * place. */
 static void
-borrow(struct worker *w, const struct message *m)
+start_cover(struct worker *w, const struct message *m)
 {
 	struct service *svc;
 
 	worker_take_sockets(w, m);
 	SERVICE_EACH (w->pen, svc)
 		if (!svc->leaves)
-			frontend_borrow(svc->frontend);
+			frontend_cover(svc->frontend);
 	inherited_fini(&w->pen->sockets.inherited);
 }
 
 static void
-give_back(struct pen *p)
+end_cover(struct pen *p)
 {
 	struct service *svc;
 
 	SERVICE_EACH (p, svc)
-		frontend_give_back(svc->frontend);
+		frontend_cover_end(svc->frontend);
 }
 
 /* In front of the message that they belong to. Flows whose sockets do not go
@@ -141,12 +141,12 @@ send_sockets(struct worker *w, struct passed *sockets)
 
 /* A piece of what this worker has of its clients. */
 static void
-give(struct worker *w, const struct message *m)
+gather_some(struct worker *w, const struct message *m)
 {
 	struct handover_state_writer *l = &w->state;
 	struct passed sockets = { .fd = NULL };
 	struct buffer out;
-	struct give g;
+	struct gather g;
 	int rc;
 
 	if (m->length < sizeof(g))
@@ -154,14 +154,14 @@ give(struct worker *w, const struct message *m)
 	memcpy(&g, m->bytes, sizeof(g));
 	if (l->pen == NULL || (g.first && !g.flows)) {
 		handover_state_writer_init_worker(l, w->pen);
-		l->sockets_left = HANDOVER_SOCKETS / w->pen->team.size;
+		l->sockets_left = HANDOVER_SOCKETS / w->pen->role.size;
 	}
 	l->sockets = g.sockets ? &sockets : NULL;
 	buffer_init(&out);
 	rc = g.flows ? handover_state_write_flows(l, &out)
 		     : handover_state_write(l, &out);
 	send_sockets(w, &sockets);
-	worker_say(w->pen, rc > 0 ? MESSAGE_GIVEN : MESSAGE_GIVEN_ALL,
+	worker_send(w->pen, rc > 0 ? MESSAGE_GATHERED : MESSAGE_GATHERED_ALL,
 	    buffer_bytes(&out), rc >= 0 ? buffer_length(&out) : 0);
 	buffer_fini(&out);
 }
@@ -186,15 +186,15 @@ hear(struct worker *w, const struct message *m)
 	struct pen *p = w->pen;
 
 	switch (m->type) {
-	case MESSAGE_ASK:
+	case MESSAGE_COMMAND:
 		worker_answer(w, m);
 		break;
 	case MESSAGE_STATE:
-		sync_hear(p, m->bytes, m->length);
+		states_sync_receive(p, m->bytes, m->length);
 		w->taken++;
 		break;
 	case MESSAGE_PING:
-		worker_say(p, MESSAGE_PONG, NULL, 0);
+		worker_send(p, MESSAGE_PONG, NULL, 0);
 		break;
 	case MESSAGE_HANG_UP:
 		hang_up(p);
@@ -204,16 +204,16 @@ hear(struct worker *w, const struct message *m)
 		w->is_paused = m->type == MESSAGE_PAUSE;
 		services_pause(p, w->is_paused || w->is_behind);
 		break;
-	case MESSAGE_GIVE:
-		give(w, m);
+	case MESSAGE_GATHER:
+		gather_some(w, m);
 		break;
-	case MESSAGE_LEND:
-		borrow(w, m);
+	case MESSAGE_COVER:
+		start_cover(w, m);
 		break;
-	case MESSAGE_GIVE_BACK:
-		give_back(p);
+	case MESSAGE_COVER_END:
+		end_cover(p);
 		break;
-	case MESSAGE_LEAVE:
+	case MESSAGE_HAND_OVER:
 		leave(p);
 		break;
 	case MESSAGE_DRAIN:
@@ -293,7 +293,7 @@ on_ready(struct watch *watch, unsigned ready)
 
 	worker_take_messages(w);
 	if (ready & READY_WRITE)
-		say_rest(w);
+		send_rest(w);
 }
 
 static void
@@ -353,7 +353,7 @@ leave_signals(struct loop *l)
 		SIGUSR2, SIGPIPE };
 	size_t i;
 
-	loop_forget_signals(l);
+	loop_remove_signals(l);
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		(void)signal(all[i], SIG_IGN);
 	(void)signal(SIGCHLD, SIG_DFL);
@@ -378,12 +378,12 @@ leave_leader(struct pen *p)
 
 	socket_set_disown_files(&p->sockets);
 	forget_request(p);
-	control_forget(p->control);
+	control_close_in_child(p->control);
 	p->control = NULL;
-	web_forget(p->web);
+	web_close_in_child(p->web);
 	p->web = NULL;
 	if (p->programs != NULL)
-		programs_forget(p->programs);
+		programs_drop_in_child(p->programs);
 	SERVICE_EACH (p, svc)
 		checks_free(svc);
 	http_watch_free(p->http_watch);
@@ -398,12 +398,12 @@ leave_leader(struct pen *p)
 	p->starter = NULL;
 	p->refresh = NULL;
 	p->resolver = NULL;
-	fit_forget(p);
+	fit_stop_in_child(p);
 	upgrade_forget(p);
 	predecessor_fini(&p->predecessor);
 	notify_fini(&p->notify);
 	if (p->process != NULL)
-		process_forget(p->process);
+		process_drop_in_child(p->process);
 }
 
 /* Sessions, and what was counted, are those of others. */
@@ -414,7 +414,7 @@ begin_anew(struct service *svc, unsigned member)
 	unsigned slot;
 
 	if (svc->frontend != NULL)
-		frontend_become(svc->frontend, member - 1, svc->pen->team.size);
+		frontend_become(svc->frontend, member - 1, svc->pen->role.size);
 	for (slot = 0; slot < pool_slots(svc->pool); slot++)
 		pool_take_counters(pool_slot(svc->pool, slot), &none);
 	pool_become(svc->pool);
@@ -423,7 +423,7 @@ begin_anew(struct service *svc, unsigned member)
 static void
 worker_join(struct pen *p)
 {
-	tally_join(p, &p->team.worker->counters, false);
+	worker_counters_join(p, &p->role.worker->counters, false);
 }
 
 /* The logs count what they lose with the first service. */
@@ -432,14 +432,14 @@ begin_to_count(struct pen *p)
 {
 	struct frontend *first = p->service->frontend;
 
-	tally_join(p, &p->team.worker->counters, true);
-	p->team.join = worker_join;
+	worker_counters_join(p, &p->role.worker->counters, true);
+	p->role.join = worker_join;
 	frontend_set_requestlog(first, p->log);
 	frontend_count_log(first);
 }
 
 int
-worker_become(struct seat *s, struct channel *end, struct error *e)
+worker_become(struct worker_slot *s, struct channel *end, struct error *e)
 {
 	struct workers *all = s->workers;
 	struct pool_share share = all->share;
@@ -447,13 +447,13 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	struct worker *w = calloc(1, sizeof(*w));
 	struct service *svc;
 	unsigned member = s->member;
-	bool joined = p->team.share == &all->share, waits = all->waits;
+	bool joined = p->role.share == &all->share, waits = all->waits;
 
-	p->team = (struct team){ .size = all->count,
+	p->role = (struct process_role){ .size = all->count,
 		.member = member,
 		.worker = w,
-		.flows = p->team.flows,
-		.tell_state = sync_tell };
+		.flows = p->role.flows,
+		.share_state = states_sync_send };
 	if (w == NULL || loop_reopen(p->loop) < 0)
 		return error_set(e, "worker %u: %s", member, strerror(errno));
 	w->pen = p;
@@ -467,7 +467,7 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	w->share.own = member - 1;
 	if (!joined)
 		services_part(p);
-	p->team.share = &w->share;
+	p->role.share = &w->share;
 	services_join(p);
 	w->is_paused = waits;
 	w->announced = (struct shared_number){
@@ -484,7 +484,7 @@ worker_become(struct seat *s, struct channel *end, struct error *e)
 	leave_signals(p->loop);
 	leave_leader(p);
 	reserve_forget(&all->reserve);
-	workers_forget(all);
+	workers_free_sets(all);
 	SERVICE_EACH (p, svc)
 		begin_anew(svc, member);
 	begin_to_count(p);
@@ -513,7 +513,7 @@ worker_free(struct worker *w)
 	timer_fini(&w->sweep);
 	watch_stop(w->pen->loop, &w->watch);
 	channel_close(&w->channel);
-	w->pen->team.worker = NULL;
+	w->pen->role.worker = NULL;
 	services_part(w->pen);
 	pool_share_close(&w->share);
 	free(w); /* its part stays: the last sessions count there */

@@ -7,7 +7,7 @@
 
 #include "control/handover/handover_state.h"
 #include "control/workers/channel.h"
-#include "control/workers/tally.h"
+#include "control/workers/worker_counters.h"
 #include "net/loop/loop.h"
 #include "pool/pool_share.h"
 
@@ -40,7 +40,7 @@ struct worker {
 
 /* Sends a message to the leader, without waiting: what it does not take yet is
  * kept. A leader that is gone is noticed later. */
-void worker_say(struct pen *p, unsigned type, const void *bytes, size_t n);
+void worker_send(struct pen *p, unsigned type, const void *bytes, size_t n);
 /* Whether so much is kept that what can wait should. */
 bool worker_is_full(const struct worker *w);
 

@@ -18,7 +18,7 @@
 
 /* How often the leader looks whether workers turn; how long these may take for
  * their end. */
-enum { BEAT_MS = 1000, END_MS = 5000 };
+enum { WATCHDOG_MS = 1000, END_MS = 5000 };
 
 /* In a new root, or the sandbox, the files about quotas are others. */
 unsigned
@@ -38,10 +38,10 @@ workers_wanted(struct pen *p, const struct plan *plan)
 void
 workers_post(struct workers *w, unsigned type, const void *bytes, size_t n)
 {
-	struct seat *s;
+	struct worker_slot *s;
 
-	SEAT_EACH (w, s)
-		seat_post(s, type, bytes, n);
+	WORKER_SLOT_EACH (w, s)
+		worker_slot_post(s, type, bytes, n);
 }
 
 void
@@ -77,19 +77,19 @@ workers_hang_up(struct pen *p)
 static void
 workers_count(struct pen *p)
 {
-	struct workers *w = p->team.workers;
+	struct workers *w = p->role.workers;
 
 	if (w->sums && w->counted == loop_turn(p->loop))
 		return;
 	w->sums = true;
 	w->counted = loop_turn(p->loop);
-	tally_add_up(p);
+	worker_counters_sum(p);
 }
 
 static void
 workers_join(struct pen *p)
 {
-	tally_join(p, &p->team.workers->counters, false);
+	worker_counters_join(p, &p->role.workers->counters, false);
 }
 
 /* ---- life ---- */
@@ -113,24 +113,24 @@ reap_rest(struct workers *w)
 /* One whose loop does not turn serves no client, and never will. After a pause
  * of the leader itself, perhaps of all, none had a ping to answer. */
 static void
-on_beat(struct timer *t)
+on_watchdog(struct timer *t)
 {
-	struct workers *w = container_of(t, struct workers, beat);
+	struct workers *w = container_of(t, struct workers, watchdog);
 	uint64_t ms = w->pen->plan->process->worker_watchdog_ms,
-		 now = clock_monotonic_ms(), since = now - w->beaten;
-	struct seat *s;
+		 now = clock_monotonic_ms(), since = now - w->watched;
+	struct worker_slot *s;
 
-	w->beaten = now;
+	w->watched = now;
 	reap_rest(w);
-	SEAT_EACH (w, s) {
-		if (since > 2 * BEAT_MS)
-			s->heard = now;
-		if (ms > 0 && now - s->heard > ms + BEAT_MS)
-			seat_kill(s, "its loop does not turn");
+	WORKER_SLOT_EACH (w, s) {
+		if (since > 2 * WATCHDOG_MS)
+			s->last_message = now;
+		if (ms > 0 && now - s->last_message > ms + WATCHDOG_MS)
+			worker_slot_kill(s, "its loop does not turn");
 		else
-			seat_post(s, MESSAGE_PING, NULL, 0);
+			worker_slot_post(s, MESSAGE_PING, NULL, 0);
 	}
-	(void)timer_start(w->pen->loop, t, BEAT_MS);
+	(void)timer_start(w->pen->loop, t, WATCHDOG_MS);
 }
 
 /* An answer that is not read yet may outlive those that gave it. */
@@ -143,18 +143,19 @@ free_set(struct workers *w)
 	while ((remote = list_first(&w->remotes)) != NULL)
 		list_remove(remote);
 	for (i = 0; i < w->count; i++)
-		seat_fini(&w->seat[i]);
+		worker_slot_fini(&w->slots[i]);
 	list_remove(&w->end.link);
-	list_remove(&w->lend.link);
+	list_remove(&w->cover.link);
 	buffer_fini(&w->ending);
-	timer_fini(&w->beat);
+	timer_fini(&w->watchdog);
 	timer_fini(&w->again);
 	reserve_empty(&w->reserve);
 	if (w->counters.parts != NULL)
-		log_forget_lost(tally_lines_lost(w->pen, &w->counters));
+		log_stop_counting_lost(
+		    worker_counters_lines_lost(w->pen, &w->counters));
 	shared_memory_close(&w->counters);
 	pool_share_close(&w->share);
-	free(w->seat);
+	free(w->slots);
 	free(w);
 }
 
@@ -163,12 +164,12 @@ on_end(struct task *t)
 {
 	struct workers *w = list_entry(t, struct workers, end), *next;
 
-	next = w->pen->team.workers;
+	next = w->pen->role.workers;
 	while (next->past != w)
 		next = next->past;
 	next->past = w->past;
-	tally_move(w->pen, &w->pen->team.workers->counters, &w->counters,
-	    w->counters.own);
+	worker_counters_move(w->pen, &w->pen->role.workers->counters,
+	    &w->counters, w->counters.own);
 	free_set(w);
 }
 
@@ -176,11 +177,11 @@ on_end(struct task *t)
 void
 workers_end(struct workers *w)
 {
-	struct seat *s;
+	struct worker_slot *s;
 
-	SEAT_EACH (w, s)
+	WORKER_SLOT_EACH (w, s)
 		return;
-	if (w != w->pen->team.workers)
+	if (w != w->pen->role.workers)
 		loop_soon(w->pen->loop, &w->end);
 }
 
@@ -188,11 +189,12 @@ static struct workers *
 new_set(struct pen *p, unsigned count, struct error *e)
 {
 	uint32_t used =
-	    p->team.workers != NULL ? p->team.workers->counters.used : 0;
+	    p->role.workers != NULL ? p->role.workers->counters.used : 0;
 	struct workers *w = calloc(1, sizeof(*w));
 	unsigned i;
 
-	if (w == NULL || (w->seat = calloc(count, sizeof(*w->seat))) == NULL) {
+	if (w == NULL ||
+	    (w->slots = calloc(count, sizeof(*w->slots))) == NULL) {
 		free(w);
 		error_set(e, "out of memory");
 		return NULL;
@@ -200,19 +202,19 @@ new_set(struct pen *p, unsigned count, struct error *e)
 	w->pen = p;
 	w->count = w->wanted = count;
 	w->waits = true;
-	timer_init(&w->beat, on_beat);
+	timer_init(&w->watchdog, on_watchdog);
 	timer_init(&w->again, workers_on_again);
 	list_init(&w->remotes);
 	list_init(&w->end.link);
 	w->end.run = on_end;
-	list_init(&w->lend.link);
-	w->lend.run = lend_on_task;
+	list_init(&w->cover.link);
+	w->cover.run = cover_on_task;
 	buffer_init(&w->ending);
 	for (i = 0; i < count; i++)
-		seat_init(&w->seat[i], w, i + 1);
+		worker_slot_init(&w->slots[i], w, i + 1);
 	if (pool_share_open(&w->share, count) == 0 &&
 	    shared_memory_open(&w->counters, count + 1, used) == 0 &&
-	    timer_start(p->loop, &w->beat, BEAT_MS) == 0) {
+	    timer_start(p->loop, &w->watchdog, WATCHDOG_MS) == 0) {
 		w->counters.own = count; /* the last one is the leader's */
 		return w;
 	}
@@ -225,10 +227,10 @@ static bool
 workers_are_there(const struct pen *p)
 {
 	const struct workers *w;
-	const struct seat *s;
+	const struct worker_slot *s;
 
 	WORKERS_EACH(p, w)
-	SEAT_EACH (w, s)
+	WORKER_SLOT_EACH (w, s)
 		return true;
 	return false;
 }
@@ -240,24 +242,24 @@ workers_open(struct pen *p, unsigned count, struct error *e)
 
 	if (w == NULL)
 		return -1;
-	tally_join(p, &w->counters, true);
-	log_count_lost(tally_lines_lost(p, &w->counters));
-	w->past = p->team.workers;
-	p->team.size = count;
-	p->team.workers = w;
-	p->team.count = workers_count;
-	p->team.count_server = tally_add_up_server;
-	p->team.clear = tally_clear;
-	p->team.join = workers_join;
-	p->team.ask = remote_begin;
-	p->team.await_close = remote_await_close;
-	p->team.drain = workers_drain;
-	p->team.has_workers = workers_are_there;
-	p->team.pause = workers_pause;
-	p->team.leave = workers_leave;
-	p->team.gather = workers_gather;
-	p->team.hang_up = workers_hang_up;
-	p->team.tell_state = sync_tell;
+	worker_counters_join(p, &w->counters, true);
+	log_count_lost(worker_counters_lines_lost(p, &w->counters));
+	w->past = p->role.workers;
+	p->role.size = count;
+	p->role.workers = w;
+	p->role.count = workers_count;
+	p->role.count_server = worker_counters_sum_server;
+	p->role.clear = worker_counters_clear;
+	p->role.join = workers_join;
+	p->role.run = remote_begin;
+	p->role.await_close = remote_await_close;
+	p->role.drain = workers_drain;
+	p->role.has_workers = workers_are_there;
+	p->role.pause = workers_pause;
+	p->role.hand_over = workers_hand_over;
+	p->role.gather = workers_gather;
+	p->role.hang_up = workers_hang_up;
+	p->role.share_state = states_sync_send;
 	return 0;
 }
 
@@ -265,12 +267,12 @@ bool
 workers_have(const struct pen *p, pid_t pid)
 {
 	const struct workers *w;
-	const struct seat *s;
+	const struct worker_slot *s;
 
 	WORKERS_EACH (p, w) {
 		if (reserve_has(&w->reserve, pid))
 			return true;
-		SEAT_EACH (w, s)
+		WORKER_SLOT_EACH (w, s)
 			if (s->pid == pid)
 				return true;
 	}
@@ -281,10 +283,10 @@ static void
 wait_for_ends(struct workers *w)
 {
 	uint64_t until = clock_monotonic_ms() + END_MS;
-	struct seat *s;
+	struct worker_slot *s;
 	int status;
 
-	SEAT_EACH (w, s) {
+	WORKER_SLOT_EACH (w, s) {
 		while (waitpid(s->pid, &status, WNOHANG) == 0 &&
 		    clock_monotonic_ms() < until) {
 			(void)channel_read(&s->channel);
@@ -292,14 +294,14 @@ wait_for_ends(struct workers *w)
 		}
 		if (waitpid(s->pid, &status, WNOHANG) == 0) {
 			(void)kill(s->pid, SIGKILL);
-			(void)seat_reap(s->pid);
+			(void)worker_slot_reap(s->pid);
 		}
 		s->pid = 0;
 	}
 }
 
 void
-workers_forget(struct workers *w)
+workers_free_sets(struct workers *w)
 {
 	struct workers *past;
 
@@ -313,19 +315,19 @@ void
 workers_free(struct workers *all)
 {
 	struct workers *w;
-	struct seat *s;
+	struct worker_slot *s;
 
 	if (all == NULL)
 		return;
 	for (w = all; w != NULL; w = w->past)
-		SEAT_EACH (w, s) {
+		WORKER_SLOT_EACH (w, s) {
 			(void)channel_post(&s->channel, MESSAGE_END, NULL, 0);
 			channel_empty(&s->channel, 100);
 		}
 	for (w = all; w != NULL; w = w->past)
 		wait_for_ends(w);
 	services_part(all->pen);
-	workers_forget_flows(all->pen);
-	all->pen->team = (struct team){ .size = 1 };
-	workers_forget(all);
+	workers_drop_flows(all->pen);
+	all->pen->role = (struct process_role){ .size = 1 };
+	workers_free_sets(all);
 }

@@ -1,5 +1,5 @@
 /* workers.h: several processes that serve the same clients, each with a loop of
- * its own; see team.h.
+ * its own; see process_role.h.
  *
  *     leader --fork--> worker 1   sockets 1 of all listeners, sessions, flows
  *        |   --fork--> worker 2   sockets 2
@@ -40,7 +40,7 @@ void workers_free(struct workers *w);
 /* The same of a worker. */
 void worker_free(struct worker *w);
 /* Forks all of them, and waits until they turn. None accepts before
- * workers_go(). In the child it returns 0 with pen.team.member set; in the
+ * workers_go(). In the child it returns 0 with pen.role.member set; in the
  * leader 0 with none, or -1 with a full message, and none is there. */
 int workers_fork_set(struct pen *p, struct error *e);
 /* Nothing can fail any more: they accept. Does nothing where there are none. */

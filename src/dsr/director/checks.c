@@ -36,7 +36,7 @@ checks_on_send(void *arg, uint32_t server, const struct peer *from,
 /* ---- results ---- */
 
 static bool
-checks_is_asked(const struct checks *c, const struct server *s)
+checks_is_wanted(const struct checks *c, const struct server *s)
 {
 	const struct director_check *o = &c->settings;
 
@@ -63,7 +63,7 @@ on_result(
 	struct server *s = pool_slot(c->pool, server);
 	char vip[PEER_TEXT_MAX], reason[SERVER_REASON_MAX];
 
-	if (was_cut_off(c, r) || s == NULL || !checks_is_asked(c, s) ||
+	if (was_cut_off(c, r) || s == NULL || !checks_is_wanted(c, s) ||
 	    s->generation != version)
 		return;
 	/* It may have moved to another MAC. */
@@ -119,7 +119,7 @@ checks_tick(struct checks *c)
 
 	for (i = 0; c->settings.on && i < pool_count(c->pool); i++) {
 		s = pool_server(c->pool, i);
-		if (!checks_is_asked(c, s)) {
+		if (!checks_is_wanted(c, s)) {
 			probes_drop(&c->probes, s->slot);
 			continue;
 		}
@@ -198,7 +198,7 @@ checks_renew(struct checks *c)
 
 /* What others find out about servers that they check is theirs. */
 void
-checks_forget(struct checks *c)
+checks_reset(struct checks *c)
 {
 	unsigned i;
 
@@ -206,7 +206,7 @@ checks_forget(struct checks *c)
 		struct server *s = pool_server(c->pool, i);
 
 		probes_drop(&c->probes, s->slot);
-		if (checks_is_asked(c, s))
+		if (checks_is_wanted(c, s))
 			pool_unchecked(c->pool, s);
 	}
 }
@@ -225,7 +225,7 @@ checks_set(struct checks *c, const struct director_check *s, struct error *e)
 		return error_set(e, "out of memory");
 	c->settings = *s;
 	if (!s->on)
-		checks_forget(c);
+		checks_reset(c);
 	checks_tick(c);
 	return 0;
 }

@@ -34,7 +34,7 @@ int checks_go_on(struct checks *c, struct error *e);
 /* Follows the list of servers. */
 void checks_tick(struct checks *c);
 /* Servers that are probed here are as if they had never been checked. */
-void checks_forget(struct checks *c);
+void checks_reset(struct checks *c);
 /* A frame was received that is for no VIP. Returns whether it is a reply to a
  * probe, or a bad one to its source. */
 bool checks_on_frame(

@@ -159,7 +159,7 @@ on_neighbor(
 		return;
 	}
 	/* The tag comes first: neighbours ignore messages with another one. */
-	director_hear_vlan(d, f, &m);
+	director_learn_vlan(d, f, &m);
 	director_note_claim(d, &m);
 	tarpit_net_on_message(&d->tarpit, &m);
 	neighbors_on_message(&d->forward.hops.neighbors, &m, loop_now(d->loop));
@@ -459,7 +459,7 @@ director_new(struct loop *l, struct pool *p, const struct director_options *o,
 	director_set_role(d, o->standby, loop_now(l));
 	traffic_start(&d->traffic, loop_now(l));
 	if (o->past != NULL &&
-	    vip_locks_adopt(&d->vips.locks, o->past->fd, o->past->count) < 0)
+	    vip_locks_import(&d->vips.locks, o->past->fd, o->past->count) < 0)
 		error_set(e, "out of memory");
 	else if (director_set_vips(d, list, count, e) == 0 &&
 	    director_open_all(d, o, e) == 0)

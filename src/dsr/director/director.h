@@ -73,14 +73,14 @@ int director_start(struct director *d, struct error *e);
  *     director_pause()
  *     director_next_flow() ..       director_restore_flow() ..
  *                                   director_start()
- *     director_leave()
+ *     director_hand_over()
  *
  * Lists the descriptors that it needs, as link_fds(). */
 unsigned director_fds(const struct director *d, int list[DIRECTOR_FDS_MAX]);
 /* Frames wait in the kernel until that process starts, or director_start(). */
 void director_pause(struct director *d);
 /* Frees. The other process has the interface. NULL is fine. */
-void director_leave(struct director *d);
+void director_hand_over(struct director *d);
 /* Whether the interface was removed from the machine. The loop was stopped
  * then: no frame can reach this director any more. */
 bool director_has_ended(const struct director *d);
@@ -173,14 +173,14 @@ bool director_restore_flow(
 void director_restore_mac(
     struct director *d, const struct server *s, const struct mac *mac);
 /* What else it has found out, and what it was set to. */
-struct director_past {
+struct director_export {
 	bool standby;
 	bool vlan_known;
 	uint16_t vlan; /* the tag of its segment */
 };
-struct director_past director_past(const struct director *d);
+struct director_export director_export(const struct director *d);
 /* Before director_start(). */
-void director_restore(struct director *d, const struct director_past *past);
+void director_restore(struct director *d, const struct director_export *past);
 /* The same of its role, with times of this clock. */
 struct role director_role(const struct director *d);
 void director_restore_role(struct director *d, const struct role *past);

@@ -307,7 +307,7 @@ director_pause(struct director *d)
 }
 
 void
-director_leave(struct director *d)
+director_hand_over(struct director *d)
 {
 	if (d != NULL)
 		d->forward.wire.link.left = true;
@@ -349,16 +349,16 @@ director_restore_mac(
 	nexthops_restore(&d->forward.hops, s, mac);
 }
 
-struct director_past
-director_past(const struct director *d)
+struct director_export
+director_export(const struct director *d)
 {
-	return (struct director_past){ .standby = d->vips.standby,
+	return (struct director_export){ .standby = d->vips.standby,
 		.vlan_known = d->vlan_confirmed,
 		.vlan = d->forward.wire.vlan };
 }
 
 void
-director_restore(struct director *d, const struct director_past *past)
+director_restore(struct director *d, const struct director_export *past)
 {
 	director_set_role(d, past->standby, d->role.since);
 	if (!past->vlan_known)

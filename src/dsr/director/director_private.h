@@ -48,7 +48,7 @@ void director_join(struct director *d, struct loop *l, struct pool *p);
 /* A frame for a VIP came: notes the segment's tag. */
 void director_note_vlan(struct director *d, const struct frame *f);
 /* The same of ARP or NDP, if it is about a VIP, or a server. */
-void director_hear_vlan(
+void director_learn_vlan(
     struct director *d, const struct frame *f, const struct who_has *m);
 /* The same message may be another host's claim of a VIP. */
 void director_note_claim(struct director *d, const struct who_has *m);

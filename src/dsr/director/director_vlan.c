@@ -42,13 +42,13 @@ director_note_vlan(struct director *d, const struct frame *f)
 		return;
 	log_info("segment has a VLAN tag vlan=%u", vlan);
 	set_vlan(d, vlan);
-	checks_forget(&d->checks);
+	checks_reset(&d->checks);
 }
 
 /* Until a frame for a VIP comes, that of a server or for it will do: a standby
  * gets no other. */
 void
-director_hear_vlan(
+director_learn_vlan(
     struct director *d, const struct frame *f, const struct who_has *m)
 {
 	struct neighbors *n = &d->forward.hops.neighbors;

@@ -41,7 +41,7 @@ on_flow_end(void *arg, struct dsr_flow *w)
 	struct attempts none = { .count = 0 };
 	struct peer who = dispatch_client_of(w);
 
-	fast_path_leave(&d->fast, w);
+	fast_path_remove(&d->fast, w);
 	if (s == NULL || w->learned)
 		return;
 	if (w->counts == DSR_COUNTS_AS_LOAD)

@@ -81,7 +81,7 @@ fast_path_renew(struct fast_path *fp)
 /* ---- flows ---- */
 
 void
-fast_path_leave(struct fast_path *fp, struct dsr_flow *w)
+fast_path_remove(struct fast_path *fp, struct dsr_flow *w)
 {
 	struct link_offloaded c;
 
@@ -135,7 +135,7 @@ fast_path_on_frame(struct fast_path *fp, struct dsr_flow *w,
 		return;
 	if ((w->state != DSR_ESTABLISHED && w->state != DSR_UDP) ||
 	    f->tcp_flags & (FRAME_SYN | FRAME_FIN | FRAME_RST)) {
-		fast_path_leave(fp, w);
+		fast_path_remove(fp, w);
 		return;
 	}
 	/* A frame that was received before its VIP was removed must not get its
@@ -145,7 +145,7 @@ fast_path_on_frame(struct fast_path *fp, struct dsr_flow *w,
 	    w->server >= fp->entries_n || fp->entries[w->server].longest == 0 ||
 	    is_added(fp, w))
 		return;
-	fast_path_leave(fp, w);
+	fast_path_remove(fp, w);
 	if (fp->ops->add(fp->link, &w->key, w->server, fp->epoch) != 0) {
 		if (errno != EPERM)
 			return;

@@ -51,7 +51,7 @@ void fast_path_renew(struct fast_path *f);
 void fast_path_on_frame(struct fast_path *fp, struct dsr_flow *w,
     const struct frame *f, const struct link_frame *l);
 /* Removes a flow from the kernel, and takes over what was counted there. */
-void fast_path_leave(struct fast_path *f, struct dsr_flow *w);
+void fast_path_remove(struct fast_path *f, struct dsr_flow *w);
 /* For dsr_flows.last_frame. */
 uint32_t fast_path_last_frame(
     const struct fast_path *f, const struct dsr_flow *w);

@@ -64,7 +64,7 @@ tarpit_is_wanted(void *arg, const struct peer *ip)
 
 	return t->list.count > 0 && acl_permits(&t->list, ip) &&
 	    !vips_have_address(t->vips, ip) &&
-	    !neighbors_know(&t->hops->neighbors, ip);
+	    !neighbors_have(&t->hops->neighbors, ip);
 }
 
 static void

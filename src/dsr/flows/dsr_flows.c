@@ -253,7 +253,7 @@ dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w)
 	leave_list(fs, w);
 	hash_table_remove(&fs->table, &w->link);
 	fs->count--;
-	dsr_flow_give_back(fs, w);
+	dsr_flow_release(fs, w);
 }
 
 struct dsr_flow *
@@ -375,7 +375,7 @@ dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
 	if (fs->count >= fs->max)
 		evict(fs);
 	w = NULL;
-	if (dsr_flows_know_server(fs, server) == 0) {
+	if (dsr_flows_add_server(fs, server) == 0) {
 		w = dsr_flow_take(fs);
 		/* without memory for one more, an evicted flow's is reused */
 		if (w == NULL && fs->count > 0) {

@@ -67,7 +67,7 @@ dsr_flow_take(struct dsr_flows *fs)
 }
 
 void
-dsr_flow_give_back(struct dsr_flows *fs, struct dsr_flow *w)
+dsr_flow_release(struct dsr_flows *fs, struct dsr_flow *w)
 {
 	/* A state of no list; `older` is free for the chain of unused ones. */
 	w->state = DSR_STATES;
@@ -78,7 +78,7 @@ dsr_flow_give_back(struct dsr_flows *fs, struct dsr_flow *w)
 /* ---- servers ---- */
 
 int
-dsr_flows_know_server(struct dsr_flows *fs, uint32_t server)
+dsr_flows_add_server(struct dsr_flows *fs, uint32_t server)
 {
 	uint32_t *grown =
 	    array_grow(fs->servers, &fs->servers_n, sizeof(*grown), server);

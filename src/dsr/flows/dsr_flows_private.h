@@ -22,8 +22,8 @@ dsr_flow_at(const struct dsr_flows *fs, uint32_t number)
 
 /* One that is in no list, with its number, the rest undefined; or NULL. */
 struct dsr_flow *dsr_flow_take(struct dsr_flows *fs);
-void dsr_flow_give_back(struct dsr_flows *fs, struct dsr_flow *w);
+void dsr_flow_release(struct dsr_flows *fs, struct dsr_flow *w);
 /* Makes fs->servers[server] exist. Returns 0, or -1 without memory. */
-int dsr_flows_know_server(struct dsr_flows *fs, uint32_t server);
+int dsr_flows_add_server(struct dsr_flows *fs, uint32_t server);
 
 #endif

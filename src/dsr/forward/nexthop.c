@@ -50,7 +50,7 @@ choose_by_route(const struct nexthops *n, struct nexthop *h,
 		h->hop == HOP_NONE))
 		return h->hop;
 	h->ask_s = now + ASK_S + s->slot % SPREAD_S;
-	if (route_ask(ip, &w) < 0)
+	if (route_find(ip, &w) < 0)
 		return own_there ? HOP_SEGMENT : HOP_NONE;
 	h->path.mtu = w.mtu;
 	return HOP_ROUTE;

@@ -56,7 +56,7 @@ struct route {
 
 /* connect() of a datagram socket finds the route and sends nothing. */
 static int
-route_ask_socket(int fd, const struct addr *to, struct route_path *w)
+route_find_by_socket(int fd, const struct addr *to, struct route_path *w)
 {
 	struct addr own = { .len = sizeof(own.u) };
 	int mtu = 0;
@@ -80,7 +80,7 @@ route_ask_socket(int fd, const struct addr *to, struct route_path *w)
 }
 
 int
-route_ask(const struct peer *to, struct route_path *w)
+route_find(const struct peer *to, struct route_path *w)
 {
 	struct addr a;
 	int fd, rc, error;
@@ -90,7 +90,7 @@ route_ask(const struct peer *to, struct route_path *w)
 	fd = socket(a.u.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
-	rc = route_ask_socket(fd, &a, w);
+	rc = route_find_by_socket(fd, &a, w);
 	error = errno;
 	close(fd);
 	errno = error;

@@ -27,7 +27,7 @@ struct route_path {
 
 /* Reads the kernel's route; needs no rights and sends nothing. Returns 0, or -1
  * with errno (ENETUNREACH and others): there is no route. */
-int route_ask(const struct peer *to, struct route_path *w);
+int route_find(const struct peer *to, struct route_path *w);
 
 /* NULL with a full message. A family this machine does not have is left out. */
 struct route *route_open(struct error *e);

@@ -369,7 +369,7 @@ is_own_error(const struct route_error *e)
 	if (e->error != EHOSTUNREACH && e->error != ENETUNREACH)
 		return false;
 	return e->by.family == 0 ||
-	    (route_ask(&e->to, &w) == 0 && peer_same_host(&w.from, &e->by));
+	    (route_find(&e->to, &w) == 0 && peer_same_host(&w.from, &e->by));
 }
 
 void

@@ -38,13 +38,13 @@ judge_presence(struct inspect_judge *j)
 	const struct inspect_machine *m = j->machine;
 
 	if (!m->exists)
-		inspect_say(j, FOUND_NO_INTERFACE);
+		inspect_report(j, FOUND_NO_INTERFACE);
 	else if (m->no_ethernet)
-		inspect_say(j, FOUND_NO_ETHERNET);
+		inspect_report(j, FOUND_NO_ETHERNET);
 	else if (m->down)
-		inspect_say(j, FOUND_DOWN);
+		inspect_report(j, FOUND_DOWN);
 	else if (m->no_carrier)
-		inspect_say(j, FOUND_NO_CARRIER);
+		inspect_report(j, FOUND_NO_CARRIER);
 	return m->exists && !m->no_ethernet;
 }
 
@@ -56,7 +56,7 @@ judge_mtu(struct inspect_judge *j)
 	if (mtu == 0 || mtu >= MTU_USUAL)
 		return;
 	finding_set(&j->out, "mtu", "%u", mtu);
-	inspect_say(j,
+	inspect_report(j,
 	    mtu < MTU_IP6 && serves_family(j->wanted, 1) ? FOUND_MTU_IP6
 							 : FOUND_MTU);
 }
@@ -67,16 +67,16 @@ judge_mode(struct inspect_judge *j)
 	const struct inspect_machine *m = j->machine;
 
 	if (m->promiscuous)
-		inspect_say(j, FOUND_PROMISCUOUS);
+		inspect_report(j, FOUND_PROMISCUOUS);
 	if (m->offloads & INSPECT_LRO)
-		inspect_say(j, FOUND_LRO);
+		inspect_report(j, FOUND_LRO);
 	if ((m->offloads & INSPECT_GRO) &&
 	    inspect_wants_link(j->wanted, "pcap"))
-		inspect_say(j, FOUND_GRO);
+		inspect_report(j, FOUND_GRO);
 	if ((m->offloads & INSPECT_RXVLAN) && !m->no_xdp && !m->xdp &&
 	    j->wanted->fast != LINK_FAST_OFF && !j->wanted->no_flows &&
 	    !inspect_wants_link(j->wanted, "pcap"))
-		inspect_say(j, FOUND_RXVLAN);
+		inspect_report(j, FOUND_RXVLAN);
 }
 
 /* One reason why XDP is not there is enough. */
@@ -90,19 +90,19 @@ judge_fast_path(struct inspect_judge *j)
 		return;
 	finding_set(&j->out, "peer", "%s", m->peer);
 	if (m->no_xdp)
-		inspect_say(j, FOUND_FAST_NO_XDP);
+		inspect_report(j, FOUND_FAST_NO_XDP);
 	else if (inspect_wants_link(w, "pcap"))
-		inspect_say(j, FOUND_FAST_LINK);
+		inspect_report(j, FOUND_FAST_LINK);
 	else if (m->xdp)
-		inspect_say(j, FOUND_FAST_TAKEN);
+		inspect_report(j, FOUND_FAST_TAKEN);
 	else if (m->peer_refuses)
-		inspect_say(j,
+		inspect_report(j,
 		    m->peer[0] != '\0' ? FOUND_FAST_PEER
 				       : FOUND_FAST_PEER_AWAY);
 	else if (m->peer_unknown)
-		inspect_say(j, FOUND_FAST_PEER_UNKNOWN);
+		inspect_report(j, FOUND_FAST_PEER_UNKNOWN);
 	if (w->no_flows)
-		inspect_say(j, FOUND_FAST_NO_FLOWS);
+		inspect_report(j, FOUND_FAST_NO_FLOWS);
 }
 
 /* ---- addresses ---- */
@@ -199,9 +199,10 @@ judge_forwarding(struct inspect_judge *j, int v6)
 		    (m->route[i].way == INSPECT_ROUTE &&
 			is_of(&j->wanted->vip[i], v6));
 	if (v6 && is_reached_by(m, j->wanted->interface, v6))
-		inspect_say(j, FOUND_FORWARDING_USED);
+		inspect_report(j, FOUND_FORWARDING_USED);
 	else
-		inspect_say(j, leak ? FOUND_FORWARDING_VIP : FOUND_FORWARDING);
+		inspect_report(
+		    j, leak ? FOUND_FORWARDING_VIP : FOUND_FORWARDING);
 }
 
 static void
@@ -218,7 +219,7 @@ judge_family(struct inspect_judge *j, int v6)
 	else
 		set_setting(j, "ipv4", "forwarding");
 	if (set_addresses(j, v6))
-		inspect_say(j,
+		inspect_report(j,
 		    is_reached_by(j->machine, j->wanted->interface, v6)
 			? FOUND_OWN_STACK_USED
 			: v6 ? FOUND_OWN_STACK6
@@ -252,14 +253,14 @@ judge_vip(struct inspect_judge *j, unsigned i)
 	const struct inspect_route *r = j->machine->route;
 
 	if (is_here(j, &j->wanted->vip[i])) {
-		inspect_say(j,
+		inspect_report(j,
 		    is_reached_at(j->machine, &j->wanted->vip[i])
 			? FOUND_VIP_USED
 			: FOUND_VIP_HERE);
 	} else if (r != NULL && r[i].way == INSPECT_LOCAL) {
 		inspect_set_ip(j, "net", &r[i].net);
 		finding_set(&j->out, "bits", "%u", r[i].prefix);
-		inspect_say(j, FOUND_VIP_ROUTE);
+		inspect_report(j, FOUND_VIP_ROUTE);
 	}
 }
 
@@ -275,9 +276,9 @@ judge_reach(struct inspect_judge *j, const struct inspect_server *s)
 	while (i < w->vips && !who_has_same_ip(&w->vip[i], &s->ip))
 		i++;
 	if (i < w->vips)
-		inspect_say(j, FOUND_SERVER_IS_VIP);
+		inspect_report(j, FOUND_SERVER_IS_VIP);
 	else if (is_here(j, &s->ip))
-		inspect_say(j, FOUND_SERVER_HERE);
+		inspect_report(j, FOUND_SERVER_HERE);
 }
 
 void
@@ -293,13 +294,13 @@ inspect_judge_machine(const struct inspect_machine *m,
 	finding_set(&j.out, "capability", "%s",
 	    lacks & INSPECT_ADMIN ? "CAP_NET_ADMIN" : "CAP_BPF");
 	if (lacks & INSPECT_RAW)
-		inspect_say(&j, FOUND_NO_RAW);
+		inspect_report(&j, FOUND_NO_RAW);
 	else if (w->fast == LINK_FAST_ON &&
 	    (lacks & (INSPECT_ADMIN | INSPECT_BPF)) != 0)
-		inspect_say(&j, FOUND_NO_BPF);
+		inspect_report(&j, FOUND_NO_BPF);
 	finding_set(&j.out, "link", "%s", w->link != NULL ? w->link : "");
 	if (m->no_link)
-		inspect_say(&j, FOUND_NO_LINK);
+		inspect_report(&j, FOUND_NO_LINK);
 	if (!judge_presence(&j))
 		return;
 	judge_mtu(&j);
@@ -309,7 +310,7 @@ inspect_judge_machine(const struct inspect_machine *m,
 		judge_vip(&j, i);
 	for (i = 0; i < 2; i++)
 		if (w->own[i].family != 0 && is_here(&j, &w->own[i]))
-			inspect_say(&j,
+			inspect_report(&j,
 			    is_reached_at(m, &w->own[i]) ? FOUND_DSR_IP_USED
 							 : FOUND_DSR_IP_HERE);
 	for (i = 0; i < 2; i++)

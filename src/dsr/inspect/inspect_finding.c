@@ -185,9 +185,9 @@ inspect_set_server(struct inspect_judge *j, const struct inspect_server *s)
 }
 
 void
-inspect_say(struct inspect_judge *j, enum inspect_row row)
+inspect_report(struct inspect_judge *j, enum inspect_row row)
 {
-	finding_say(&j->out, &rows[row]);
+	finding_write(&j->out, &rows[row]);
 }
 
 bool

@@ -40,7 +40,7 @@ void inspect_set_ip(
 void inspect_set_server(
     struct inspect_judge *j, const struct inspect_server *s);
 /* Reports a row with the values that were set. */
-void inspect_say(struct inspect_judge *j, enum inspect_row row);
+void inspect_report(struct inspect_judge *j, enum inspect_row row);
 
 /* Whether that kind of link is set. */
 bool inspect_wants_link(const struct inspect_request *w, const char *kind);

@@ -187,7 +187,7 @@ read_hop(struct inspect_route *r, union netlink_answer *a, size_t n)
 /* The route to `ip`, with the whole net that it is of,
  * which the kernel has in its answer since Linux 4.13. */
 static struct inspect_route
-inspect_ask_route(int fd, const struct peer *ip)
+inspect_find_route(int fd, const struct peer *ip)
 {
 	bool v4 = ip->family == AF_INET;
 	unsigned size = v4 ? 4 : 16;
@@ -208,7 +208,7 @@ inspect_ask_route(int fd, const struct peer *ip)
 
 	q.head.nlmsg_len = (unsigned)(sizeof(q) - sizeof(q.ip) + size);
 	memcpy(q.ip, ip->ip + 16 - size, size);
-	n = netlink_ask(fd, &q.head, &answer, RTM_NEWROUTE);
+	n = netlink_request(fd, &q.head, &answer, RTM_NEWROUTE);
 	if (n < NLMSG_SPACE(sizeof(*route)))
 		return found;
 	if (route->rtm_type == RTN_LOCAL)
@@ -238,7 +238,7 @@ ask_link(int fd, const char *name, union netlink_answer *a)
 		    .nlmsg_flags = NLM_F_REQUEST },
 		.link = { .ifi_index = (int)if_nametoindex(name) } };
 
-	return netlink_ask(fd, &q.head, a, RTM_NEWLINK);
+	return netlink_request(fd, &q.head, a, RTM_NEWLINK);
 }
 
 static struct rtattr *
@@ -288,7 +288,7 @@ read_netlink(struct inspect_machine *m, const struct inspect_request *w)
 	if (fd < 0)
 		return;
 	for (i = 0; i < w->vips; i++)
-		m->route[i] = inspect_ask_route(fd, &w->vip[i]);
+		m->route[i] = inspect_find_route(fd, &w->vip[i]);
 	if (m->exists) {
 		n = ask_link(fd, w->interface, &a);
 		m->xdp = has_xdp(&a, n);

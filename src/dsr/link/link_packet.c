@@ -325,7 +325,7 @@ packet_send(struct link *l, const struct link_frame *list, unsigned n)
 	return (int)done;
 }
 
-/* The ring first: the order of packet_adopt(). */
+/* The ring first: the order of packet_import(). */
 static void
 packet_fds(const struct link *l, int *list)
 {
@@ -339,7 +339,7 @@ packet_fds(const struct link *l, int *list)
 
 /* What the other process has not released it has forwarded. */
 static void
-packet_take_over(struct link *l)
+packet_resume(struct link *l)
 {
 	struct packet_ring *p = l->inside;
 
@@ -370,4 +370,4 @@ const struct link_ops link_packet = { .name = "packet",
 	.refresh = packet_refresh,
 	.close = packet_close,
 	.fds = packet_fds,
-	.take = packet_take_over };
+	.take = packet_resume };

@@ -199,7 +199,7 @@ is_book_right(const struct packet_book *b)
 
 /* Takes the sockets, and the book: all but their memory is as it was. */
 static int
-packet_adopt(struct link *l, struct link_past *past, struct error *e)
+packet_import(struct link *l, struct link_past *past, struct error *e)
 {
 	struct packet_ring *p;
 
@@ -264,7 +264,7 @@ packet_open(struct link *l, const struct link_filter *f, struct error *e)
 {
 	if (f->past == NULL)
 		return packet_open_new(l, f, e);
-	if (packet_adopt(l, f->past, e) == 0)
+	if (packet_import(l, f->past, e) == 0)
 		return 0;
 	packet_close(l);
 	return -1;

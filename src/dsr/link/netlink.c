@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 size_t
-netlink_ask(int fd, const struct nlmsghdr *request, union netlink_answer *a,
+netlink_request(int fd, const struct nlmsghdr *request, union netlink_answer *a,
     unsigned short type)
 {
 	struct nlmsgerr e = { .error = 0 };

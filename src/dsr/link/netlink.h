@@ -16,7 +16,7 @@ union netlink_answer {
 /* Sends a request of `nlmsg_len` bytes, and waits. Returns how many bytes an
  * answer of that type has; 0 with errno when there is another one: the kernel's
  * error, or EBADMSG. */
-size_t netlink_ask(int fd, const struct nlmsghdr *request,
+size_t netlink_request(int fd, const struct nlmsghdr *request,
     union netlink_answer *a, unsigned short type);
 
 /* Gets from rtnetlink a list of interfaces, routes or neighbours (RTM_GETLINK

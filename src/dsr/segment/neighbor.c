@@ -79,7 +79,7 @@ neighbors_tick(struct neighbors *n, uint64_t now)
 }
 
 bool
-neighbors_know(struct neighbors *n, const struct peer *ip)
+neighbors_have(struct neighbors *n, const struct peer *ip)
 {
 	return neighbors_have_vip(n, ip) || neighbors_find(n, ip) != NULL;
 }

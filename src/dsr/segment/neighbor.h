@@ -162,7 +162,7 @@ int neighbors_init(
 void neighbors_fini(struct neighbors *n);
 
 /* Whether an address is ours, or is requested. */
-bool neighbors_know(struct neighbors *n, const struct peer *ip);
+bool neighbors_have(struct neighbors *n, const struct peer *ip);
 
 /* ---- servers ---- */
 

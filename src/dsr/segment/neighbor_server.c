@@ -83,7 +83,7 @@ move_to(struct neighbors *n, enum neighbor_queue queue, struct neighbor *w,
 /* ---- requests ---- */
 
 static void
-neighbor_ask(struct neighbors *n, struct neighbor *w, uint64_t now)
+neighbor_request(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
 	/* No other host receives it then, which could answer first. */
 	bool alone = w->state == NEIGHBOR_PROBE && w->tries == 0;
@@ -114,10 +114,10 @@ ask_due(struct neighbors *n, uint64_t now)
 
 	while ((w = neighbor_first_of(n, NEIGHBOR_READY)) != NULL &&
 	    rate_limit_take(&n->limit, &n->rate, now))
-		neighbor_ask(n, w, now);
+		neighbor_request(n, w, now);
 	while ((w = first_due(n, NEIGHBOR_GONE, now)) != NULL &&
 	    rate_limit_take(&n->limit, &n->rate, now))
-		neighbor_ask(n, w, now);
+		neighbor_request(n, w, now);
 }
 
 /* Probes all that have failed: the segment may be in reach again. */
@@ -199,7 +199,7 @@ believe(
 }
 
 static void
-neighbor_give_up(struct neighbors *n, struct neighbor *w, uint64_t now)
+neighbor_fail(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
 	bool was_failed = w->state == NEIGHBOR_FAILED;
 
@@ -252,7 +252,7 @@ neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now)
 
 /* Whether a request is open that the host with this MAC has received. */
 static bool
-was_asked(const struct neighbor *w, const struct mac *m)
+was_requested(const struct neighbor *w, const struct mac *m)
 {
 	return w->tries > 0 && (w->all_asked || mac_equal(&w->mac, m));
 }
@@ -282,7 +282,7 @@ neighbors_learn(struct neighbors *n, const struct who_has *m, uint64_t now)
 			believe(n, w, &m->mac, now);
 		else
 			neighbors_probe(n, w, now);
-	} else if (reply && was_asked(w, &m->mac)) {
+	} else if (reply && was_requested(w, &m->mac)) {
 		believe(n, w, &m->mac, now);
 	} else if (!mac_equal(&m->mac, &w->mac)) {
 		/* The server may have moved, or a host tries to get its frames:
@@ -301,7 +301,7 @@ neighbors_tick_servers(struct neighbors *n, uint64_t now)
 
 	while ((w = first_due(n, NEIGHBOR_ASKED, now)) != NULL)
 		if (w->tries >= NEIGHBOR_TRIES)
-			neighbor_give_up(n, w, now);
+			neighbor_fail(n, w, now);
 		else
 			move_to(n, NEIGHBOR_READY, w, now);
 	while ((w = first_due(n, NEIGHBOR_CONFIRMED, now)) != NULL)

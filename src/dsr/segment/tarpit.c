@@ -84,7 +84,7 @@ on_claim(struct tarpit *t, const struct peer *ip, uint64_t now)
 /* Sends a request of our own to the segment of the asker. Without an address of
  * ours it is a probe. */
 static void
-tarpit_ask(
+tarpit_request(
     struct tarpit *t, struct trap *p, const struct who_has *m, uint64_t now)
 {
 	const struct tarpit_options *o = &t->options;
@@ -159,7 +159,7 @@ is_ours(struct tarpit *t, const struct who_has *m, uint64_t now)
 		trap_set_state(p, TRAP_OURS, now);
 		return true;
 	}
-	tarpit_ask(t, p, m, now);
+	tarpit_request(t, p, m, now);
 	return false;
 }
 

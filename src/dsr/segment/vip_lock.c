@@ -371,7 +371,7 @@ vip_locks_free(struct vip_locks *l)
 }
 
 int
-vip_locks_adopt(struct vip_locks *l, int *fd, unsigned count)
+vip_locks_import(struct vip_locks *l, int *fd, unsigned count)
 {
 	struct error e;
 	unsigned i;

@@ -36,7 +36,7 @@ int vip_locks_take(struct vip_locks *l, const struct vip_locks *kept,
 bool vip_is_locked(unsigned ifindex, uid_t user, const struct peer *vip);
 /* Locks of the process that this one replaces: those of the list that are
  * locks, which are -1 there then. Returns 0, or -1 without memory. */
-int vip_locks_adopt(struct vip_locks *l, int *fd, unsigned count);
+int vip_locks_import(struct vip_locks *l, int *fd, unsigned count);
 /* Lists their descriptors. Returns how many. */
 unsigned vip_locks_fds(const struct vip_locks *l, int *list);
 /* From now on the owner is this process, of those that two have. */

@@ -43,11 +43,11 @@ request_make(struct request *q, unsigned short family, uint8_t command,
 
 /* Sends a request, and copies the value of one attribute of the answer. */
 static int
-features_ask(int fd, const struct request *q, unsigned short name, void *value,
-    size_t size)
+features_request(int fd, const struct request *q, unsigned short name,
+    void *value, size_t size)
 {
 	union netlink_answer a;
-	size_t n = netlink_ask(fd, &q->head, &a, q->head.nlmsg_type);
+	size_t n = netlink_request(fd, &q->head, &a, q->head.nlmsg_type);
 	struct rtattr *found;
 
 	if (n == 0)
@@ -75,13 +75,13 @@ xdp_features(unsigned ifindex, uint64_t *features)
 		return -1;
 	request_make(&q, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1,
 	    CTRL_ATTR_FAMILY_NAME, family_name, sizeof(family_name));
-	got =
-	    features_ask(fd, &q, CTRL_ATTR_FAMILY_ID, &family, sizeof(family));
+	got = features_request(
+	    fd, &q, CTRL_ATTR_FAMILY_ID, &family, sizeof(family));
 	if (got == 0) {
 		request_make(&q, family, GET_DEVICE, FAMILY_VERSION, IFINDEX,
 		    &index, sizeof(index));
-		got =
-		    features_ask(fd, &q, FEATURES, features, sizeof(*features));
+		got = features_request(
+		    fd, &q, FEATURES, features, sizeof(*features));
 	}
 	error = errno;
 	close(fd);

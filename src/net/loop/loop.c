@@ -204,7 +204,7 @@ loop_new(const char *method, struct error *e)
 	list_init(&l->tasks);
 	watch_init(&l->library);
 	watch_init(&l->alarm);
-	timer_init(&l->look, loop_look_for_errors);
+	timer_init(&l->look, loop_check_for_errors);
 	l->epoll_fd = -1;
 	l->wake = UINT64_MAX;
 	loop_update_now(l);
@@ -265,7 +265,7 @@ loop_free(struct loop *l)
 	while (!list_is_empty(&l->tasks))
 		loop_run_tasks(l);
 	free_wheels(l);
-	loop_forget_signals(l);
+	loop_remove_signals(l);
 	timer_fini(&l->look);
 	loop_timers_fini(l);
 	loop_epoll_close(l);

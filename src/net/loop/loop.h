@@ -159,6 +159,6 @@ bool loop_check_number(struct loop *l);
 int loop_on_signal(
     struct loop *l, int signo, void (*on_signal)(void *arg), void *arg);
 /* Forgets all of them. */
-void loop_forget_signals(struct loop *l);
+void loop_remove_signals(struct loop *l);
 
 #endif

@@ -107,7 +107,7 @@ loop_epoll_want(struct loop *l, struct watch *w)
 }
 
 void
-loop_epoll_forget(struct loop *l, struct watch *w)
+loop_epoll_remove(struct loop *l, struct watch *w)
 {
 	(void)epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, w->fd, NULL);
 }
@@ -342,7 +342,7 @@ loop_epoll_want(struct loop *l, struct watch *w)
 }
 
 void
-loop_epoll_forget(struct loop *l, struct watch *w)
+loop_epoll_remove(struct loop *l, struct watch *w)
 {
 	(void)l;
 	(void)w;

@@ -70,7 +70,7 @@ void loop_update_now(struct loop *l);
 void loop_run_tasks(struct loop *l);
 
 /* Calls what waits for nothing and has an error, once each. */
-void loop_look_for_errors(struct timer *look);
+void loop_check_for_errors(struct timer *look);
 
 /* ---- loop_epoll.c ---- */
 
@@ -81,7 +81,7 @@ void loop_epoll_close(struct loop *l);
 /* Registers in the set what a watch needs. Returns 0, or -1 with errno. */
 int loop_epoll_want(struct loop *l, struct watch *w);
 /* Takes a descriptor out that may stay open. */
-void loop_epoll_forget(struct loop *l, struct watch *w);
+void loop_epoll_remove(struct loop *l, struct watch *w);
 /* Runs until the loop is stopped. */
 void loop_epoll_run(struct loop *l);
 

@@ -243,7 +243,7 @@ loop_on_signal(
 }
 
 void
-loop_forget_signals(struct loop *l)
+loop_remove_signals(struct loop *l)
 {
 	struct signal_watch *s;
 

@@ -61,7 +61,7 @@ enum { LOOK_MS = 1000 };
 /* The library leaves out what waits for nothing, and with it the reset of a
  * peer. Each error is reported once. */
 void
-loop_look_for_errors(struct timer *t)
+loop_check_for_errors(struct timer *t)
 {
 	struct loop *l = container_of(t, struct loop, look);
 	uint32_t i;
@@ -85,7 +85,7 @@ loop_look_for_errors(struct timer *t)
 }
 
 static void
-begin_to_look(struct loop *l)
+start_error_checks(struct loop *l)
 {
 	if (!l->looking)
 		l->looking = timer_start(l, &l->look, LOOK_MS) == 0;
@@ -144,7 +144,7 @@ event_want(struct loop *l, struct watch *w)
 	w->armed = (uint8_t)(need | WATCH_LISTED);
 	if (need != 0)
 		return event_add(we->event, NULL);
-	begin_to_look(l);
+	start_error_checks(l);
 	return 0;
 }
 
@@ -197,7 +197,7 @@ watch_stop(struct loop *l, struct watch *w)
 	 * may. */
 	if (l->epoll_fd >= 0 &&
 	    (w->armed & WATCH_LEVEL || (l->forks && w->armed != 0)))
-		loop_epoll_forget(l, w);
+		loop_epoll_remove(l, w);
 	w->fd = -1;
 	w->armed = 0;
 }

@@ -164,7 +164,7 @@ program_drop(struct program_run *r)
 }
 
 static void
-program_tell(struct program_run *r)
+program_report(struct program_run *r)
 {
 	struct program_result *result = &r->result;
 
@@ -183,7 +183,7 @@ program_tell(struct program_run *r)
 static void
 on_never_executed(struct task *t)
 {
-	program_tell(container_of(t, struct program_run, task));
+	program_report(container_of(t, struct program_run, task));
 }
 
 /* Returns whether the process has ended. It is not reaped before its group is
@@ -280,7 +280,7 @@ on_child(void *arg)
 
 		if (r->fd >= 0)
 			(void)read_output(r);
-		program_tell(r);
+		program_report(r);
 	}
 	reap_others(p);
 	if (p->starter != NULL)
@@ -503,7 +503,7 @@ programs_start_by(struct programs *p, struct starter *s)
 }
 
 void
-programs_forget(struct programs *p)
+programs_drop_in_child(struct programs *p)
 {
 	struct list *link;
 

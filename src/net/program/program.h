@@ -77,7 +77,7 @@ void programs_start_by(struct programs *p, struct starter *s);
 void programs_reap_others(struct programs *p,
     bool (*is_awaited)(void *arg, pid_t pid), void *arg);
 /* In a child process: those that run are its parent's, who waits for them. */
-void programs_forget(struct programs *p);
+void programs_drop_in_child(struct programs *p);
 /* How many run, or are not reaped yet. */
 unsigned programs_count(const struct programs *p);
 

@@ -28,7 +28,7 @@ starter_permits(const struct starter *s, char *const *argv)
 }
 
 bool
-starter_knows(const struct starter *s, const char *path)
+starter_has(const struct starter *s, const char *path)
 {
 	return patterns_name(&s->permitted, path);
 }
@@ -252,7 +252,7 @@ starter_has_ended(const struct starter *s)
  * either, and is given up; if it has ended, the spare gets the request. Returns
  * 0, or -1 with errno. */
 static int
-starter_ask(struct starter *s, const struct starter_head *h, const char *text,
+starter_send(struct starter *s, const struct starter_head *h, const char *text,
     size_t n, const int *pass, unsigned count, struct starter_answer *a)
 {
 	int error = EPIPE, rc = -1;
@@ -310,7 +310,7 @@ starter_exec(struct starter *s, const struct program_exec *x, int *error)
 	}
 	h.arguments = (uint32_t)arguments;
 	h.words = (uint32_t)words;
-	rc = starter_ask(s, &h, text, n, pass, 2, &a);
+	rc = starter_send(s, &h, text, n, pass, 2, &a);
 	free(text);
 	if (rc < 0)
 		return -1;
@@ -337,7 +337,7 @@ starter_succeed(struct starter *s, const int *fd, unsigned count, int errors,
 	errno = E2BIG;
 	rc = n > STARTER_TEXT_MAX
 	    ? -1
-	    : starter_ask(s, &h, word, n, all, count + 1, &a);
+	    : starter_send(s, &h, word, n, all, count + 1, &a);
 	free(all);
 	if (rc < 0)
 		return -1;
@@ -381,7 +381,7 @@ starter_permit(struct starter *s, char *const *argv)
 }
 
 bool
-starter_knows(const struct starter *s, const char *path)
+starter_has(const struct starter *s, const char *path)
 {
 	(void)s, (void)path;
 	return true;

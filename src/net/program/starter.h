@@ -40,7 +40,7 @@ int starter_permit(struct starter *s, char *const *argv);
  * the starter's from now on; NULL: none. */
 void starter_bound(struct starter *s, char *word);
 /* Whether a program of that path is permitted. */
-bool starter_knows(const struct starter *s, const char *path);
+bool starter_has(const struct starter *s, const char *path);
 /* Whether it is permitted with these arguments. */
 bool starter_permits(const struct starter *s, char *const *argv);
 

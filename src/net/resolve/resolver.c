@@ -26,7 +26,7 @@ resolver_new(struct loop *l)
 }
 
 static void
-lookup_forget(struct lookup *k)
+lookup_detach(struct lookup *k)
 {
 	if (k->query == NULL)
 		return;
@@ -43,7 +43,7 @@ resolver_free(struct resolver *r)
 	if (r == NULL)
 		return;
 	for (link = r->lookups.next; link != &r->lookups; link = link->next)
-		lookup_forget(list_entry(link, struct lookup, link));
+		lookup_detach(list_entry(link, struct lookup, link));
 	if (r->library != NULL)
 		library_close(r->library);
 	free(r);
@@ -138,7 +138,7 @@ lookup_on_limit(struct timer *t)
 	struct query *q = k->query;
 
 	fail_with(q, "name lookup timed out");
-	lookup_forget(k);
+	lookup_detach(k);
 	library_cancel(r->library, k);
 	loop_soon(r->loop, &q->task);
 }
@@ -149,7 +149,7 @@ resolver_answered(struct lookup *k, const char *why)
 	struct query *q = k->query;
 
 	if (q != NULL) {
-		lookup_forget(k);
+		lookup_detach(k);
 		if (why != NULL)
 			fail_with(q, why);
 		else if (q->result.count == 0)
@@ -215,7 +215,7 @@ query_fini(struct query *q)
 
 	list_remove(&q->task.link);
 	if (k != NULL) {
-		lookup_forget(k);
+		lookup_detach(k);
 		library_cancel(k->resolver->library, k);
 	}
 	resolved_fini(&q->result);

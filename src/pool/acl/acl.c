@@ -284,7 +284,7 @@ acl_add_entry(
 	}
 	l->rest_denied = entry->permit;
 	l->has_unix |= entry->family == AF_UNIX;
-	l->asks_owner |= acl_entry_asks_owner(entry);
+	l->asks_owner |= acl_entry_needs_owner(entry);
 	return 0;
 }
 

@@ -121,7 +121,7 @@ acl_entry_parse_owner(
 }
 
 bool
-acl_entry_asks_owner(const struct acl_entry *e)
+acl_entry_needs_owner(const struct acl_entry *e)
 {
 	static const uint8_t all[16];
 
@@ -186,7 +186,7 @@ acl_format_entry(const struct acl_entry *e, char text[ACL_TEXT_MAX])
 		peer_owner_mask(group, true);
 		memcpy(p.ip, e->ip, sizeof(p.ip));
 		owner = peer_owner(&p);
-		if (!acl_entry_asks_owner(e))
+		if (!acl_entry_needs_owner(e))
 			snprintf(text, ACL_TEXT_MAX, "%s unix", verb);
 		else if (memcmp(e->mask, group, sizeof(group)) == 0)
 			snprintf(text, ACL_TEXT_MAX, "%s gid %u", verb,

@@ -42,7 +42,7 @@ const char *acl_format_entry(
     const struct acl_entry *e, char text[ACL_TEXT_MAX]);
 bool acl_entry_equal(const struct acl_entry *a, const struct acl_entry *b);
 /* Whether the entry needs the user or group of a Unix client. */
-bool acl_entry_asks_owner(const struct acl_entry *e);
+bool acl_entry_needs_owner(const struct acl_entry *e);
 /* How many leading bits of a mask are set, of all 128, with IPv4 as well. */
 unsigned acl_prefix_length(const uint8_t mask[16]);
 

@@ -403,14 +403,14 @@ sticky_use_again(struct sticky *s, uint32_t i, bool proven)
 
 /* Whether peers need no report of what comes next. */
 static bool
-sticky_is_told(const struct sticky_client *c, unsigned server, uint64_t now)
+sticky_is_reported(const struct sticky_client *c, unsigned server, uint64_t now)
 {
 	return sticky_use_of(c) == USE_PROVEN && c->server == server &&
 	    c->seen / 1000 == now / 1000;
 }
 
 static void
-sticky_tell(const struct sticky *s, uint32_t i)
+sticky_report(const struct sticky *s, uint32_t i)
 {
 	if (s->on_change != NULL &&
 	    sticky_use_of(sticky_entry(s, i)) == USE_PROVEN)
@@ -424,7 +424,7 @@ sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
 	uint32_t i = sticky_lookup(s, who, hint);
 	struct sticky_client *c;
 	bool told = s->on_change == NULL ||
-	    (i != 0 && sticky_is_told(sticky_entry(s, i), server, now));
+	    (i != 0 && sticky_is_reported(sticky_entry(s, i), server, now));
 
 	if (i == 0) {
 		i = *hint = sticky_new_client(
@@ -443,7 +443,7 @@ sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
 	c->seen = now;
 	c->connects++;
 	if (!told)
-		sticky_tell(s, i);
+		sticky_report(s, i);
 	return 0;
 }
 
@@ -465,8 +465,8 @@ sticky_move(
 	}
 	sticky_entry(s, i)->seen = now;
 	sticky_entry(s, i)->server = server;
-	sticky_aways_forget(&s->aways, i);
-	sticky_tell(s, i);
+	sticky_aways_clear(&s->aways, i);
+	sticky_report(s, i);
 	return 0;
 }
 
@@ -492,7 +492,7 @@ sticky_renumber(struct sticky *s, uint32_t from, uint32_t to)
 }
 
 bool
-sticky_forget(struct sticky *s, const struct peer *who)
+sticky_remove(struct sticky *s, const struct peer *who)
 {
 	sticky_hint hint = 0;
 	uint32_t i = sticky_lookup(s, who, &hint);
@@ -503,7 +503,7 @@ sticky_forget(struct sticky *s, const struct peer *who)
 	sticky_unchain(s, i);
 	if (i != s->count) {
 		sticky_renumber(s, s->count, i);
-		sticky_tell(s, i);
+		sticky_report(s, i);
 	}
 	s->count--;
 	return true;
@@ -520,7 +520,7 @@ sticky_prove(struct sticky *s, const struct peer *who, sticky_hint *hint)
 	own = sticky_use_of(sticky_entry(s, i)) == USE_PROVEN;
 	sticky_use_again(s, i, true);
 	if (!own)
-		sticky_tell(s, i);
+		sticky_report(s, i);
 }
 
 void
@@ -599,7 +599,7 @@ sticky_learn(struct sticky *s, const struct sticky_client *c)
 	mine->server = c->server;
 	mine->seen = c->seen;
 	sticky_set_counts(mine, c);
-	sticky_aways_forget(&s->aways, i);
+	sticky_aways_clear(&s->aways, i);
 	return true;
 }
 

@@ -92,7 +92,7 @@ int sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
 int sticky_move(struct sticky *s, const struct peer *who, unsigned server,
     uint64_t now);
 /* Returns whether the client was remembered. */
-bool sticky_forget(struct sticky *s, const struct peer *who);
+bool sticky_remove(struct sticky *s, const struct peer *who);
 /* Marks the client as proven, unless it has been forgotten meanwhile. */
 void sticky_prove(struct sticky *s, const struct peer *who, sticky_hint *hint);
 /* Adds bytes to the client's counters, unless it has been forgotten
@@ -108,7 +108,7 @@ int sticky_restore(struct sticky *s, const struct sticky_client *c);
 bool sticky_learn(struct sticky *s, const struct sticky_client *c);
 /* Returns client `i`, which is below sticky_count(); clients are in no order. A
  * walk may be done in portions: a client keeps its number until it is
- * forgotten; sticky_forget() gives its number to the last one. */
+ * forgotten; sticky_remove() gives its number to the last one. */
 const struct sticky_client *sticky_at(const struct sticky *s, size_t i);
 
 #endif

@@ -105,7 +105,7 @@ sticky_aways_closed(struct sticky_aways *t, uint32_t i)
 }
 
 void
-sticky_aways_forget(struct sticky_aways *t, uint32_t i)
+sticky_aways_clear(struct sticky_aways *t, uint32_t i)
 {
 	struct sticky_away *a = sticky_aways_get(t, i);
 

@@ -40,7 +40,7 @@ void sticky_aways_opened(struct sticky_aways *t, uint32_t i, unsigned server,
 /* One of its connections was closed. */
 void sticky_aways_closed(struct sticky_aways *t, uint32_t i);
 /* It came from nowhere. */
-void sticky_aways_forget(struct sticky_aways *t, uint32_t i);
+void sticky_aways_clear(struct sticky_aways *t, uint32_t i);
 /* What is noted of `from` is noted of `to`. */
 void sticky_aways_move(struct sticky_aways *t, uint32_t from, uint32_t to);
 

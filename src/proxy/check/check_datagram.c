@@ -41,7 +41,7 @@ check_datagram_fail(struct check *c, int error)
 
 /* Returns false when the check has ended. */
 static bool
-check_datagram_ask(struct check_datagram *d)
+check_datagram_send(struct check_datagram *d)
 {
 	char header[PROXY_HEADER_DATAGRAM];
 	size_t head = check_datagram_make_header(d->check, header);
@@ -57,7 +57,8 @@ check_datagram_ask(struct check_datagram *d)
 static void
 on_half_time(struct timer *t)
 {
-	(void)check_datagram_ask(container_of(t, struct check_datagram, again));
+	(void)check_datagram_send(
+	    container_of(t, struct check_datagram, again));
 }
 
 static void
@@ -105,7 +106,7 @@ check_datagram_start(struct check *c, const struct check_question *q)
 
 		close(fd);
 		check_datagram_fail(c, error);
-	} else if (check_datagram_ask(d) &&
+	} else if (check_datagram_send(d) &&
 	    timer_start(c->loop, &d->again, c->timeout_ms / 2) < 0) {
 		check_datagram_fail(c, errno);
 	}

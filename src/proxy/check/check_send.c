@@ -65,7 +65,7 @@ check_send_go_on(struct check *c)
 	}
 	t->matched = t->heard = 0;
 	say = &s->step[t->step].say;
-	check_stream_say(&t->stream, say->bytes, say->length);
+	check_stream_send(&t->stream, say->bytes, say->length);
 }
 
 static void

@@ -79,7 +79,7 @@ on_closed(struct check_stream *s, ssize_t n)
 
 /* Returns whether there may be more to receive. */
 static bool
-hear_some(struct check_stream *s)
+check_stream_receive(struct check_stream *s)
 {
 	char bytes[READ_MAX];
 	ssize_t n = stream_read(&s->stream, bytes, sizeof(bytes));
@@ -101,14 +101,14 @@ converse(struct check_stream *s)
 	bool all = say(s);
 
 	while (!s->check->ended && s->stream.flags & STREAM_READABLE &&
-	    hear_some(s))
+	    check_stream_receive(s))
 		all = say(s); /* what was received may lead to more */
 	if (!s->check->ended)
 		want(s, READY_READ | (all ? 0u : READY_WRITE));
 }
 
 void
-check_stream_say(struct check_stream *s, const char *bytes, size_t n)
+check_stream_send(struct check_stream *s, const char *bytes, size_t n)
 {
 	s->talk.say = bytes;
 	s->talk.length = n;

@@ -44,7 +44,7 @@ struct check_stream {
 
 void check_stream_start(struct check *c, const struct check_talk *t);
 /* Sends more bytes, which stay valid; for on_bytes(), when all were sent. */
-void check_stream_say(struct check_stream *s, const char *bytes, size_t n);
+void check_stream_send(struct check_stream *s, const char *bytes, size_t n);
 /* Closes: after a good result in an orderly way, unless talk.reset. Else a
  * reset leaves nothing behind, as the server may be silent. */
 void check_stream_stop(struct check *c);

@@ -81,7 +81,7 @@ checker_is_same(const struct checker_record *r, const struct checker_target *t,
 }
 
 static void
-checker_forget(struct checker *c, unsigned slot)
+checker_remove(struct checker *c, unsigned slot)
 {
 	struct checker_record *r = checker_record_of(c, slot);
 
@@ -102,12 +102,12 @@ checker_set(
 	const struct server *s = pool_slot(c->pool, slot);
 
 	if (t->spec == NULL || s == NULL || !s->present) {
-		checker_forget(c, slot);
+		checker_remove(c, slot);
 		return;
 	}
 	if (r->spec != NULL && checker_is_same(r, t, s))
 		return;
-	checker_forget(c, slot);
+	checker_remove(c, slot);
 	r->spec = check_spec_hold(t->spec);
 	r->port = t->port;
 	r->at = t->at;
@@ -201,7 +201,7 @@ checker_free(struct checker *c)
 	if (c == NULL)
 		return;
 	for (slot = 0; slot < c->slots; slot++) {
-		checker_forget(c, slot);
+		checker_remove(c, slot);
 		free(c->records[slot]);
 	}
 	timer_fini(&c->timer);

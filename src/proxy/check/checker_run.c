@@ -135,7 +135,7 @@ checker_stop(struct checker *c, struct check *k)
 }
 
 static void
-tell_pool(struct checker *c, struct checker_record *r, struct server *s)
+report_to_pool(struct checker *c, struct checker_record *r, struct server *s)
 {
 	char reason[CHECK_REASON_MAX + 32];
 
@@ -183,7 +183,7 @@ checker_run_conclude(
 		r->ended_ms = checker_now(c);
 		r->took_us = clock_monotonic_us() - k->began_us;
 		snprintf(r->reason, sizeof(r->reason), "%s", reason);
-		tell_pool(c, c->records[slot], pool_slot(c->pool, slot));
+		report_to_pool(c, c->records[slot], pool_slot(c->pool, slot));
 	}
 	wait_for_next(c, slot, result == CHECK_BAD);
 }

@@ -136,7 +136,7 @@ void frontend_name_ourselves(
  * the server has failed. One that has no port of its own may refuse on one and
  * serve on others: clients, which choose the port, could have it blacklisted.
  * Only the first port matters, which health checks also use. */
-bool frontend_error_tells(const struct frontend_core *f,
+bool frontend_error_blames_server(const struct frontend_core *f,
     const struct server *s, uint16_t port, int error);
 
 /* Logs that a server failed and reports it to the pool. `why` is a short

@@ -108,8 +108,8 @@ frontend_name_ourselves(
 }
 
 bool
-frontend_error_tells(const struct frontend_core *f, const struct server *s,
-    uint16_t port, int error)
+frontend_error_blames_server(const struct frontend_core *f,
+    const struct server *s, uint16_t port, int error)
 {
 	uint16_t first = f->options.first_port;
 	const struct addr *at = &s->addrs.addr[0];

@@ -105,7 +105,7 @@ preopened_free_task(struct task *t)
 
 /* Takes it out of everything; the descriptor is left to the caller. */
 static void
-preopened_forget(struct preopened_conn *x)
+preopened_remove(struct preopened_conn *x)
 {
 	struct preopened *p = x->all;
 
@@ -124,7 +124,7 @@ preopened_drop_conn(struct preopened_conn *x)
 {
 	int fd = x->fd;
 
-	preopened_forget(x);
+	preopened_remove(x);
 	if (fd >= 0)
 		close(fd);
 }
@@ -391,7 +391,7 @@ preopened_take(struct preopened *p, struct server *s)
 			continue;
 		}
 		fd = x->fd;
-		preopened_forget(x);
+		preopened_remove(x);
 	}
 	return fd;
 }

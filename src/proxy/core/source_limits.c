@@ -54,7 +54,7 @@ add_slab(struct source_limits *t)
 }
 
 static void
-source_limits_forget(struct source_limits *t, struct source *s)
+source_limits_remove(struct source_limits *t, struct source *s)
 {
 	hash_table_remove(&t->table, &s->link);
 	list_remove(&s->order);
@@ -71,7 +71,7 @@ evict_one(struct source_limits *t)
 		oldest = list_first(&t->idle[true]);
 	if (oldest == NULL)
 		return false;
-	source_limits_forget(t, list_entry(oldest, struct source, order));
+	source_limits_remove(t, list_entry(oldest, struct source, order));
 	return true;
 }
 
@@ -249,14 +249,14 @@ source_touch(struct source_limits *t, struct source *s, bool proven)
 }
 
 void
-source_enter(struct source_limits *t, struct source *s)
+source_add_connection(struct source_limits *t, struct source *s)
 {
 	s->conns++;
 	source_touch(t, s, false);
 }
 
 void
-source_leave(struct source_limits *t, struct source *s)
+source_remove_connection(struct source_limits *t, struct source *s)
 {
 	s->conns--;
 	source_touch(t, s, false);

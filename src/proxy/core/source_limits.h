@@ -90,8 +90,8 @@ bool source_is_of(const struct peer *who);
 struct source *source_limits_find(
     const struct source_limits *t, const struct peer *who);
 /* The same, which is made if there is none; it is unused, and may be evicted by
- * the next call, until source_enter() or source_wait(). NULL: there is no
- * memory for it, or the client has no source. */
+ * the next call, until source_add_connection() or source_wait(). NULL: there is
+ * no memory for it, or the client has no source. */
 struct source *source_limits_get(
     struct source_limits *t, const struct peer *who);
 
@@ -110,8 +110,8 @@ enum limit_verdict source_try_again(
     struct source_limits *t, struct source *s, uint64_t now);
 
 /* One more connection, or one less. */
-void source_enter(struct source_limits *t, struct source *s);
-void source_leave(struct source_limits *t, struct source *s);
+void source_add_connection(struct source_limits *t, struct source *s);
+void source_remove_connection(struct source_limits *t, struct source *s);
 /* A client begins to wait, with a link for s->waiting, or waits no more. */
 void source_wait(struct source_limits *t, struct source *s, struct list *link);
 void source_wait_over(

@@ -161,7 +161,7 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	f->stats->datagrams.up += count;
 	f->stats->up += n;
 	pool_moved(f->pool, w->server, &w->who, &w->attempts, n, 0);
-	flow_question_keep(
+	flow_question_save(
 	    &f->flows->questions, &w->question, bytes + last, n - last);
 	note_question(w);
 }
@@ -554,7 +554,7 @@ flow_answer(struct flow *w, struct dgram_batch *b)
 	unsigned i, cut = dgram_drop_truncated(b), came = 0, gone = 0;
 
 	flow_note_answer(w);
-	flow_question_forget(&f->flows->questions, &w->question);
+	flow_question_drop(&f->flows->questions, &w->question);
 	send_back(w, b);
 	for (i = 0; i < b->count; i++) {
 		came += dgram_segments(&b->at[i]);

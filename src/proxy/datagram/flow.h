@@ -88,10 +88,10 @@ void flows_on_batch(struct listener *l, struct dgram_batch *b);
  * next datagram goes to the server, by the socket of that process if there is
  * one, which is this one's, or closed, in any case. Returns whether there was
  * memory for it. */
-bool flow_adopt(struct flows *fs, struct listener *l,
+bool flow_import(struct flows *fs, struct listener *l,
     const struct flow_past *past, struct server *server);
 /* Ends the flows that came in through a listener that closes. */
-void flows_leave(struct flows *fs, const struct listener *l);
+void flows_drop_listener(struct flows *fs, const struct listener *l);
 /* Ends the flow, if its server is down and on_down is cut; the client's next
  * datagram begins another. For id_table_walk(). */
 void flow_cut(void *flow);

@@ -19,7 +19,7 @@ struct flow_server {
 /* Its name has other addresses; the flow goes on with its own if that is among
  * them. */
 static bool
-flow_keep_address(struct flow *w)
+flow_find_address(struct flow *w)
 {
 	int at = frontend_server_address(
 	    w->server, w->fd, addr_port(&w->listener->at));
@@ -36,7 +36,7 @@ bool
 flow_is_current(struct flow *w)
 {
 	return w->server->present &&
-	    (w->server->generation == w->generation || flow_keep_address(w));
+	    (w->server->generation == w->generation || flow_find_address(w));
 }
 
 bool
@@ -117,7 +117,7 @@ flow_note_answer(struct flow *w)
 
 /* The flow's address is not the one to begin with any more. */
 static void
-flow_health_leave_address(struct flow *w)
+flow_health_drop_address(struct flow *w)
 {
 	struct server *s = w->server;
 
@@ -134,9 +134,10 @@ flow_server_failed(struct flow *w, int error)
 
 	if (!flow_is_current(w))
 		return;
-	flow_health_leave_address(w);
+	flow_health_drop_address(w);
 	forget_questions(w);
-	if (frontend_error_tells(f, s, addr_port(&w->listener->at), error))
+	if (frontend_error_blames_server(
+		f, s, addr_port(&w->listener->at), error))
 		frontend_server_failed(f, s, error, NULL);
 }
 
@@ -147,7 +148,7 @@ try_address(struct flow *w)
 {
 	if (!flow_is_current(w))
 		return false;
-	flow_health_leave_address(w);
+	flow_health_drop_address(w);
 	return ++w->addresses_tried < w->server->addrs.count;
 }
 
@@ -161,7 +162,7 @@ flow_health_is_first_refusal(struct flow *w, int error)
 	bool first;
 
 	if (!flow_is_current(w) ||
-	    !frontend_error_tells(
+	    !frontend_error_blames_server(
 		f, w->server, addr_port(&w->listener->at), error) ||
 	    (r = flow_server_record(f->flows, w->server)) == NULL)
 		return false;

@@ -29,10 +29,10 @@ struct flow_past {
  * whose clients a proxy names with the next one, are left out. With `socket` it
  * has a copy of the flow's socket, if descriptors are left. Returns whether
  * there is one. */
-bool flows_past(const struct flows *fs, uint64_t *from, bool socket,
+bool flows_export(const struct flows *fs, uint64_t *from, bool socket,
     struct flow_past *past);
-/* Another process has got what flows_past() gave: ends the flows whose sockets
- * it has. */
+/* Another process has got what flows_export() gave: ends the flows whose
+ * sockets it has. */
 void flows_pass(struct flows *fs);
 
 #endif

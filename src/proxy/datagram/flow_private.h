@@ -122,7 +122,7 @@ struct server *flow_choose(
 int flow_open_socket(struct flow *w);
 /* Takes over the socket that another process had for it, if it is connected to
  * its server; else closes it. */
-void flow_keep_socket(struct flow *w, const struct flow_past *past);
+void flow_import_socket(struct flow *w, const struct flow_past *past);
 /* A datagram may be longer than the path MTU, if that is not to be discovered
  * (udp_pmtu): routers may fragment it. Those of IPv6 fragment nothing. */
 void flow_permit_fragments(struct flow *w);

@@ -47,7 +47,7 @@ flow_question_take(struct flow_questions *all, struct flow_question *q)
 }
 
 void
-flow_question_forget(struct flow_questions *all, struct flow_question *q)
+flow_question_drop(struct flow_questions *all, struct flow_question *q)
 {
 	size_t n = q->n;
 	char *bytes = flow_question_take(all, q);
@@ -57,10 +57,10 @@ flow_question_forget(struct flow_questions *all, struct flow_question *q)
 }
 
 void
-flow_question_keep(struct flow_questions *all, struct flow_question *q,
+flow_question_save(struct flow_questions *all, struct flow_question *q,
     const char *bytes, size_t n)
 {
-	flow_question_forget(all, q);
+	flow_question_drop(all, q);
 	if (n == 0 || all->kept + n > KEPT_MAX)
 		return;
 	q->bytes = get_room(all, n);

@@ -23,9 +23,9 @@ struct flow_questions {
 };
 
 /* Keeps a copy instead of the one before; none if too many bytes are kept. */
-void flow_question_keep(struct flow_questions *all, struct flow_question *q,
+void flow_question_save(struct flow_questions *all, struct flow_question *q,
     const char *bytes, size_t n);
-void flow_question_forget(struct flow_questions *all, struct flow_question *q);
+void flow_question_drop(struct flow_questions *all, struct flow_question *q);
 /* The same, but the bytes are the caller's, to free(); NULL: none. */
 char *flow_question_take(struct flow_questions *all, struct flow_question *q);
 /* Frees the blocks; none is kept any more. */

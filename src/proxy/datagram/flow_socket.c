@@ -174,7 +174,7 @@ give_port(struct flow *w)
 {
 	if (w->port == 0)
 		return;
-	ports_give(&w->source->ports, w->port);
+	ports_release(&w->source->ports, w->port);
 	let_go(w->source);
 	w->port = 0;
 	w->frontend->stats->flows.ports--;
@@ -310,7 +310,7 @@ keep_port(struct flow *w)
 }
 
 void
-flow_keep_socket(struct flow *w, const struct flow_past *past)
+flow_import_socket(struct flow *w, const struct flow_past *past)
 {
 	int at = frontend_server_address(
 	    w->server, past->fd, addr_port(&w->listener->at));

@@ -202,8 +202,8 @@ flow_end(struct flow *w, enum reason why)
 		log_end(w, f->sessionlog, why);
 	flow_release(w);
 	if (w->client_source != NULL)
-		source_leave(&f->sources, w->client_source);
-	flow_question_forget(&fs->questions, &w->question);
+		source_remove_connection(&f->sources, w->client_source);
+	flow_question_drop(&fs->questions, &w->question);
 	free(w->client);
 	w->client = NULL;
 	list_remove(&w->order);
@@ -257,7 +257,7 @@ enter_source(struct flow *w)
 
 	w->client_source = limits_source(f, &w->who);
 	if (w->client_source != NULL)
-		source_enter(&f->sources, w->client_source);
+		source_add_connection(&f->sources, w->client_source);
 }
 
 struct flow *
@@ -373,7 +373,7 @@ flows_fini(struct flows *fs)
 }
 
 void
-flows_leave(struct flows *fs, const struct listener *l)
+flows_drop_listener(struct flows *fs, const struct listener *l)
 {
 	struct list *orders[] = { &fs->young, &fs->steady }, *link, *next;
 	int i;
@@ -457,7 +457,7 @@ begin_as_before(struct flows *fs, struct listener *l,
 }
 
 bool
-flow_adopt(struct flows *fs, struct listener *l, const struct flow_past *past,
+flow_import(struct flows *fs, struct listener *l, const struct flow_past *past,
     struct server *server)
 {
 	struct flow *w = begin_as_before(fs, l, past, server);
@@ -470,7 +470,7 @@ flow_adopt(struct flows *fs, struct listener *l, const struct flow_past *past,
 	w->steady = past->steady;
 	flow_touch(w);
 	if (past->has_socket)
-		flow_keep_socket(w, past);
+		flow_import_socket(w, past);
 	return true;
 }
 
@@ -491,7 +491,7 @@ flow_table_describe(const struct flow *w, struct flow_past *past)
 }
 
 bool
-flows_past(
+flows_export(
     const struct flows *fs, uint64_t *from, bool socket, struct flow_past *past)
 {
 	const struct id_table *ids = &fs->ids;

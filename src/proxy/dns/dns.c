@@ -519,7 +519,7 @@ dns_become(struct dns *d)
 }
 
 void
-dns_leave(struct dns *d, const struct listener *l)
+dns_drop_listener(struct dns *d, const struct listener *l)
 {
 	struct list *link, *next;
 
@@ -535,7 +535,7 @@ dns_leave(struct dns *d, const struct listener *l)
 void
 dns_fini(struct dns *d)
 {
-	dns_leave(d, NULL);
+	dns_drop_listener(d, NULL);
 	dns_sockets_retire(d);
 	hash_table_fini(&d->asks);
 	free(d->batch);

@@ -59,6 +59,6 @@ void dns_adjust(struct dns *d);
 void dns_on_datagrams(struct listener *l);
 void dns_on_batch(struct listener *l, struct dgram_batch *b);
 /* Drops the queries that came in through a listener that closes. */
-void dns_leave(struct dns *d, const struct listener *l);
+void dns_drop_listener(struct dns *d, const struct listener *l);
 
 #endif

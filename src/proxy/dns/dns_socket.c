@@ -236,7 +236,7 @@ dns_server_failed(struct dns *d, struct server *s, int error)
 
 /* Its next address is tried from now on. */
 static void
-dns_socket_leave_address(struct server *s)
+dns_socket_drop_address(struct server *s)
 {
 	s->addr_first = (s->addr_first + 1) % s->addrs.count;
 }
@@ -249,7 +249,7 @@ dns_server_refused(struct dns *d, struct server *s, int error)
 	struct dns_server *e = dns_socket_entry(d, s);
 	bool first = e != NULL && !e->doubted;
 
-	dns_socket_leave_address(s);
+	dns_socket_drop_address(s);
 	if (e != NULL) {
 		e->doubted = true;
 		e->refused++;
@@ -306,7 +306,7 @@ dns_server_silent(const struct dns_socket *s, uint64_t sent)
 	    dns_socket_now(d) - e->silent_since < o->connect_timeout_ms)
 		return;
 	if (is_right(s))
-		dns_socket_leave_address(s->server);
+		dns_socket_drop_address(s->server);
 	dns_server_failed(d, s->server, ETIMEDOUT);
 }
 

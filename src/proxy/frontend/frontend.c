@@ -294,7 +294,7 @@ frontend_free(struct frontend *f)
 	frontend_set_sessionlog(f, NULL);
 	frontend_set_httplog(f, NULL);
 	frontend_set_request_format(f, NULL);
-	log_forget_lost(&f->core.stats->lines_lost.own);
+	log_stop_counting_lost(&f->core.stats->lines_lost.own);
 	frontend_core_fini(&f->core);
 	free(f);
 }

@@ -79,7 +79,7 @@ void frontend_share(
     struct frontend *f, unsigned members, enum sock_group_by by);
 /* Until frontend_steer() clients are dealt out as by another process, which has
  * the sockets that are inherited; this one takes all of them. */
-void frontend_take_over(struct frontend *f);
+void frontend_follow_group(struct frontend *f);
 /* Clients are dealt out to the members from now on. Sockets of more members
  * than there are get none, and stay: a client may be in a backlog. */
 void frontend_steer(struct frontend *f);
@@ -96,8 +96,8 @@ void frontend_become(struct frontend *f, unsigned i, unsigned members);
 /* In a member: sockets of another one at the addresses of this one, which are
  * inherited, are served, too, until they are given back. What is in their
  * backlogs then stays for the other one. */
-void frontend_borrow(struct frontend *f);
-void frontend_give_back(struct frontend *f);
+void frontend_cover(struct frontend *f);
+void frontend_cover_end(struct frontend *f);
 /* Calls `fn` for each socket of member `i` that was opened by the last
  * frontend_relisten(), or with `lent` for each that is not a Unix socket. */
 void frontend_each_member(struct frontend *f, unsigned i, bool lent,
@@ -136,7 +136,7 @@ void frontend_each_listener(struct frontend *f,
 /* The client's next datagram goes to `server`, by the flow's socket if it has
  * one, which is the frontend's from now on, or closed. Returns whether there is
  * such a listener, and memory. */
-bool frontend_adopt_flow(
+bool frontend_import_flow(
     struct frontend *f, const struct flow_past *past, struct server *server);
 /* Sessions, flows and DNS queries that are not over. */
 uint64_t frontend_left(const struct frontend *f);

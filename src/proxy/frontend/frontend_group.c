@@ -25,7 +25,7 @@ frontend_share(struct frontend *f, unsigned members, enum sock_group_by by)
 }
 
 void
-frontend_take_over(struct frontend *f)
+frontend_follow_group(struct frontend *f)
 {
 	f->takes_over = true;
 }
@@ -231,7 +231,7 @@ frontend_become(struct frontend *f, unsigned i, unsigned members)
 }
 
 void
-frontend_borrow(struct frontend *f)
+frontend_cover(struct frontend *f)
 {
 	struct list *last = f->listeners.prev, *link;
 	struct error e;
@@ -243,7 +243,7 @@ frontend_borrow(struct frontend *f)
 			log_error("%s", e.text);
 	}
 	for (link = last->next; link != &f->listeners; link = link->next)
-		of_link(link)->borrowed = true;
+		of_link(link)->covered = true;
 }
 
 static bool

@@ -156,8 +156,8 @@ close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 		listener_drain(&fl->listener);
 	if (moved)
 		fl->listener.file = (struct sock_file){ .inode = 0 };
-	flows_leave(&f->flows, &fl->listener);
-	dns_leave(&f->dns, &fl->listener);
+	flows_drop_listener(&f->flows, &fl->listener);
+	dns_drop_listener(&f->dns, &fl->listener);
 	frontend_group_close(fl);
 	listener_close(&fl->listener);
 	list_remove(&fl->link);
@@ -444,8 +444,8 @@ find_datagram(struct frontend *f, const struct addr *at)
 }
 
 bool
-frontend_adopt_flow(struct frontend *f, const struct flow_past *past,
-    struct server *server)
+frontend_import_flow(
+    struct frontend *f, const struct flow_past *past, struct server *server)
 {
 	struct listener *l = find_datagram(f, &past->listener);
 
@@ -455,7 +455,7 @@ frontend_adopt_flow(struct frontend *f, const struct flow_past *past,
 			close(past->fd);
 		return false;
 	}
-	return flow_adopt(&f->flows, l, past, server);
+	return flow_import(&f->flows, l, past, server);
 }
 
 void
@@ -534,14 +534,14 @@ frontend_close_moved(struct frontend *f)
 }
 
 void
-frontend_give_back(struct frontend *f)
+frontend_cover_end(struct frontend *f)
 {
 	struct list gone = LIST_INIT(gone), *link, *next;
 
 	for (link = f->listeners.next; link != &f->listeners; link = next) {
 		next = link->next;
-		of(link)->listener.replaced |= of(link)->borrowed;
-		if (of(link)->borrowed)
+		of(link)->listener.replaced |= of(link)->covered;
+		if (of(link)->covered)
 			close_one(f, of(link), &gone);
 	}
 	discard(f, &gone);
@@ -553,8 +553,8 @@ frontend_stop(struct frontend *f)
 	struct list gone = LIST_INIT(gone), *link;
 
 	while ((link = list_first(&f->listeners)) != NULL) {
-		flows_leave(&f->flows, &of(link)->listener);
-		dns_leave(&f->dns, &of(link)->listener);
+		flows_drop_listener(&f->flows, &of(link)->listener);
+		dns_drop_listener(&f->dns, &of(link)->listener);
 		frontend_group_close(of(link));
 		listener_close(&of(link)->listener);
 		list_remove(link);

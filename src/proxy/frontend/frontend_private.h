@@ -20,7 +20,7 @@ struct frontend_listener {
 	struct listener listener;
 	struct frontend_address address;
 	enum disposition disposition;
-	bool borrowed; /* another process will have it again */
+	bool covered;	  /* another process will have it again */
 	struct task task; /* frees it */
 };
 

@@ -177,7 +177,7 @@ log_target_check(const struct sessionlog_options *o, struct error *e)
 /* ---- the program's own log ---- */
 
 static void
-tell_not_shown(struct log_target *t)
+log_not_shown(struct log_target *t)
 {
 	timer_stop(&t->tell);
 	if (t->not_shown > 0)
@@ -189,7 +189,7 @@ tell_not_shown(struct log_target *t)
 static void
 on_tell(struct timer *t)
 {
-	tell_not_shown(list_entry(t, struct log_target, tell));
+	log_not_shown(list_entry(t, struct log_target, tell));
 }
 
 /* Of the program's own log others read more than sessions. */
@@ -199,7 +199,7 @@ fits_log(struct log_target *t, uint64_t now)
 	uint64_t second = now / 1000;
 
 	if (t->second != second) {
-		tell_not_shown(t);
+		log_not_shown(t);
 		t->second = second;
 		t->lines = 0;
 	}
@@ -226,7 +226,7 @@ log_use_has_room(struct log_use *u, uint64_t now)
 static void
 target_free(struct log_target *t)
 {
-	tell_not_shown(t);
+	log_not_shown(t);
 	timer_fini(&t->tell);
 	sink_close(t->sink);
 	list_remove(&t->link);

@@ -233,7 +233,7 @@ session_close(struct session *s, enum reason why)
 	    s->because != REASON_DONE ? (enum reason)s->because : why;
 
 	if (s->state == QUEUED)
-		session_queue_leave(s); /* and has its queue_ms */
+		session_queue_remove(s); /* and has its queue_ms */
 	if (f->httplog != NULL)
 		session_requests_end(s, said);
 	if (f->sessionlog != NULL)
@@ -245,7 +245,7 @@ session_close(struct session *s, enum reason why)
 		s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	}
 	if (s->admission != NOT_ADMITTED)
-		session_admit_leave(s);
+		session_admit_end(s);
 	session_release_server(s,
 	    row->resets_server ||
 		(row->resets_client == RESET_LAGGING && !s->server_told &&

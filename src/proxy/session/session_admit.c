@@ -134,7 +134,7 @@ enter(struct session *s, struct source *src)
 	s->more->source = src;
 	s->admission = ADMITTED;
 	source_touch(t, src, true); /* by accept(2) */
-	source_enter(t, src);
+	source_add_connection(t, src);
 	session_hello_next(s);
 }
 
@@ -246,12 +246,12 @@ session_admit_on_time(struct session *s)
 }
 
 void
-session_admit_leave(struct session *s)
+session_admit_end(struct session *s)
 {
 	struct source *src = s->more->source;
 
 	if (s->admission == ADMITTED) {
-		source_leave(&s->frontend->sources, src);
+		source_remove_connection(&s->frontend->sources, src);
 		wake_first(src);
 	} else if (s->admission != NOT_ADMITTED) {
 		stop_waiting(s);

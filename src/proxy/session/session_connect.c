@@ -35,7 +35,7 @@ session_blame_server(
 		    server->number, server->name, f->label);
 		return;
 	}
-	if (!frontend_error_tells(f, server, s->port, error))
+	if (!frontend_error_blames_server(f, server, s->port, error))
 		return;
 	frontend_server_failed(f, server, error, why);
 	preopened_drop(&f->preopened, server);
@@ -45,7 +45,7 @@ session_blame_server(
  * of this server or the next; else the session is closed. A server that no
  * longer has this address has not failed, and may be tried again. */
 static bool
-session_give_up_address(struct session *s, int error)
+session_next_address(struct session *s, int error)
 {
 	struct frontend_core *f = s->frontend;
 	struct server *server = s->server;
@@ -82,7 +82,7 @@ session_give_up_address(struct session *s, int error)
 		s->refused = moved || sock_error_is_refusal(error);
 		/* at another server the same port is another client's */
 		if (s->attempts.old &&
-		    !frontend_error_tells(f, server, s->port, error)) {
+		    !frontend_error_blames_server(f, server, s->port, error)) {
 			session_unserved(s, REASON_NO_SERVER);
 			return false;
 		}
@@ -129,7 +129,7 @@ session_take_server(struct session *s, struct server *server, uint64_t now)
 	s->connect_done = false;
 	s->addr_start = (uint8_t)server->addr_first;
 	s->generation = (uint8_t)server->generation;
-	session_forget_address(s);
+	session_clear_address(s);
 	if (s->failed_once)
 		f->stats->retries++;
 	pool_opened(f->pool, server, &s->client, &s->attempts, now);
@@ -194,7 +194,7 @@ session_next_server(struct session *s)
 		    !s->preopened_tried && session_use_preopened(s))
 			return;
 		error = session_dial(s);
-	} while (error != 0 && session_give_up_address(s, error));
+	} while (error != 0 && session_next_address(s, error));
 }
 
 void
@@ -217,7 +217,7 @@ session_connect(struct session *s)
 }
 
 void
-session_forget_waits(struct session *s)
+session_reset_waits(struct session *s)
 {
 	if (s->more->facts != NULL)
 		s->more->facts->queued = s->more->facts->refused = 0;
@@ -240,8 +240,8 @@ session_connect_anew(struct session *s)
 	s->because = REASON_DONE;
 	s->server_reset = s->failed_once = s->refused = false;
 	s->attempts.given = 0;
-	session_forget_tried(s);
-	session_forget_waits(s);
+	session_clear_tried(s);
+	session_reset_waits(s);
 	expiry_cancel(&s->expiry);
 	session_set_state(s, CONNECTING);
 	session_connect_again(s);
@@ -261,7 +261,7 @@ session_connect_to(struct session *s, struct server *server)
 static void
 session_connect_failed(struct session *s, int error)
 {
-	if (session_give_up_address(s, error))
+	if (session_next_address(s, error))
 		session_next_server(s);
 }
 

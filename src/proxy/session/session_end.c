@@ -49,7 +49,7 @@ session_arm(struct session *s)
  * takes the rest. What the client still sends is read and dropped: bytes left
  * unread would turn the close into a reset, and lose it the answer's end. */
 static void
-session_let_go(struct session *s)
+session_end_server(struct session *s)
 {
 	struct frontend_core *f = s->frontend;
 
@@ -79,7 +79,7 @@ session_is_exchange(const struct session *s)
  * bytes, or `buffer` is set, which releases servers early, and nothing more is
  * to be expected of this client. */
 static bool
-session_may_let_go(const struct session *s)
+session_may_end_server(const struct session *s)
 {
 	if (s->state != RELAYING || !s->to_client.ended)
 		return false;
@@ -116,7 +116,7 @@ session_on_server_reset(struct session *s, int cause)
 	s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	s->client_sending = session_is_sending(s);
 	s->to_client.ended = true;
-	session_let_go(s);
+	session_end_server(s);
 }
 
 enum reason
@@ -198,7 +198,7 @@ session_end_fast(struct session *s)
 		s->because = REASON_FASTCLOSE;
 		stream_shutdown(&s->down);
 		s->client_told = true;
-		session_let_go(s);
+		session_end_server(s);
 		session_soon(s); /* what it sent may have waited for room */
 	}
 	session_break_off(s, REASON_FASTCLOSE, false);
@@ -299,16 +299,16 @@ session_conclude(struct session *s, bool server_done, bool client_done)
 		session_close(s, session_ended_reason(s));
 		return;
 	}
-	if (session_may_let_go(s))
-		session_let_go(s);
+	if (session_may_end_server(s))
+		session_end_server(s);
 	session_arm(s);
 }
 
 void
-session_relay_leave(struct session *s)
+session_relay_end_server(struct session *s)
 {
 	s->to_client.ended = true;
-	session_let_go(s);
+	session_end_server(s);
 	session_arm(s);
 }
 
@@ -317,7 +317,7 @@ session_relay_break_off(struct session *s)
 {
 	s->server_reset = s->server_cut = true;
 	s->to_client.ended = true;
-	session_let_go(s);
+	session_end_server(s);
 	session_conclude(s, true, false);
 }
 

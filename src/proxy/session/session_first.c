@@ -53,7 +53,7 @@ take_tls(const struct session *s, struct first *f)
 }
 
 static enum first_verdict
-session_first_keep(struct session *s, const struct first *f)
+session_first_save(struct session *s, const struct first *f)
 {
 	struct session_facts *facts = session_facts(s);
 
@@ -91,7 +91,7 @@ routes_decide(struct session *s, const char *bytes, size_t n, bool last)
 					n == 0 ? FIRST_SILENT : f.protocol };
 	if (tls)
 		take_tls(s, &f);
-	return session_first_keep(s, &f);
+	return session_first_save(s, &f);
 }
 
 /* Each sees all `n` bytes so far, until it has seen enough: FIRST_KNOWN. With

@@ -166,7 +166,7 @@ session_move(struct session *s, struct frontend_core *to)
 		return;
 	}
 	if (s->admission != NOT_ADMITTED)
-		session_admit_leave(s);
+		session_admit_end(s);
 	expiry_cancel(&s->expiry);
 	if (session_join(s, to->sessions) < 0) {
 		session_close(s, REASON_NO_RESOURCES);

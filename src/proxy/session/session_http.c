@@ -157,8 +157,8 @@ count_page(const struct session *s, const char *page)
 
 /* Lets the server go and sends these bytes to the client, or just a FIN. */
 static void
-session_say(struct session *s, const char *bytes, size_t n, enum reason why,
-    bool reset)
+session_send_last(
+    struct session *s, const char *bytes, size_t n, enum reason why, bool reset)
 {
 	struct http_log raw = { .first = NULL };
 	bool logged = s->frontend->httplog != NULL && n > 0;
@@ -166,7 +166,7 @@ session_say(struct session *s, const char *bytes, size_t n, enum reason why,
 	if (logged)
 		session_requests_refuse(s, &raw);
 	if (s->state == QUEUED)
-		session_queue_leave(s);
+		session_queue_remove(s);
 	expiry_cancel(&s->expiry);
 	if (s->request != NULL)
 		session_drop_request(s);
@@ -205,7 +205,7 @@ session_answer(struct session *s, unsigned status, enum reason why, bool reset)
 	}
 	n = status != 0 ? http_page(page, status, is_head(s)) : 0;
 
-	session_say(s, page, n, why, reset);
+	session_send_last(s, page, n, why, reset);
 }
 
 void
@@ -260,8 +260,8 @@ session_redirect(struct session *s, bool last)
 		v = http_redirect(buffer_bytes(kept), buffer_length(kept), port,
 		    &answer);
 	if (v == FIRST_KNOWN)
-		session_say(s, buffer_bytes(&answer), buffer_length(&answer),
-		    REASON_REDIRECTED, false);
+		session_send_last(s, buffer_bytes(&answer),
+		    buffer_length(&answer), REASON_REDIRECTED, false);
 	else if (kept == NULL && last)
 		session_close(s, REASON_DONE);
 	else if (v == FIRST_WRONG || last)
@@ -421,7 +421,7 @@ session_http_finish(struct session *s)
 
 	if (r->ending && !s->client_told) {
 		if (s->leaving)
-			pool_forget_client(s->frontend->pool, &s->client);
+			pool_remove_client(s->frontend->pool, &s->client);
 		session_answer(s, 0, REASON_QUIET_END, false);
 		return true;
 	}

@@ -32,7 +32,7 @@ session_sender(const struct session *s)
 
 /* The number that was sent to the server, or the one of the proxy in front. */
 static void
-session_tell_id(
+session_log_id(
     const struct session *s, struct session_record *r, char text[PROXY_ID_TEXT])
 {
 	const struct session_facts *facts = s->more->facts;
@@ -58,14 +58,14 @@ session_note_address(struct session *s)
 	    sock_peer_addr(s->up.fd, &at) < 0 ||
 	    (facts = session_facts(s)) == NULL)
 		return;
-	session_forget_address(s);
+	session_clear_address(s);
 	facts->was_at = malloc(sizeof(at));
 	if (facts->was_at != NULL)
 		*facts->was_at = at;
 }
 
 void
-session_forget_address(struct session *s)
+session_clear_address(struct session *s)
 {
 	struct session_facts *facts = s->more->facts;
 
@@ -140,7 +140,7 @@ session_log_fill(
     struct session_line *l, const struct session *s, enum reason why, bool tls)
 {
 	l->record = session_record(s, why, &l->at);
-	session_tell_id(s, &l->record, l->id);
+	session_log_id(s, &l->record, l->id);
 	if (!tls)
 		return;
 	l->record.client_tls = session_tls_facts(&s->down, &l->client);
@@ -182,7 +182,7 @@ session_note_tried(struct session *s, const struct server *server)
 }
 
 void
-session_forget_tried(struct session *s)
+session_clear_tried(struct session *s)
 {
 	struct session_facts *facts = s->more->facts;
 

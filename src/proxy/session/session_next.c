@@ -89,7 +89,7 @@ session_await_next(struct session *s, bool reset)
 	if (!may_await_next(s))
 		return false;
 	s->more->http_relay->unasked = is_unasked(s);
-	if (session_leave_server(s, reset, NULL, 0) < 0) {
+	if (session_detach_server(s, reset, NULL, 0) < 0) {
 		session_close(s, REASON_NO_RESOURCES);
 		return true;
 	}

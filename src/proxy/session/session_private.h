@@ -205,7 +205,7 @@ void session_admit_begin(struct session *s);
 void session_admit_on_time(struct session *s);
 uint64_t session_admit_due(const struct session *s);
 /* It ends: it counts, or waits, no more. */
-void session_admit_leave(struct session *s);
+void session_admit_end(struct session *s);
 
 /* ---- HELLO_PROXY ---- */
 
@@ -270,7 +270,7 @@ bool session_wait_is_over(struct session *s);
 void session_queue_on_time(struct session *s);
 void session_queue_schedule(struct session *s);
 /* Takes it out of the queue; its next state is CONNECTING or CLOSED. */
-void session_queue_leave(struct session *s);
+void session_queue_remove(struct session *s);
 /* Gives the free slots of servers to the clients that have waited longest. */
 void session_queue_serve(struct sessions *all);
 void session_queue_init(struct sessions *all);
@@ -291,10 +291,10 @@ void session_connect_to(struct session *s, struct server *server);
  * that stands in its line of the log. */
 void session_note_tried(struct session *s, const struct server *server);
 /* The same is of no interest any more. */
-void session_forget_tried(struct session *s);
+void session_clear_tried(struct session *s);
 /* Its next request may wait as long as its first: for a restart, or in the
  * queue. */
-void session_forget_waits(struct session *s);
+void session_reset_waits(struct session *s);
 /* No address of the server took the connection, or it took a request in vain:
  * reports it to the pool. `why` has more than the errno. */
 void session_blame_server(
@@ -391,7 +391,7 @@ uint64_t session_relay_reset_due(const struct session *s);
 bool session_may_write_in_vain(const struct session *s);
 
 /* The server is left, as if it had ended by itself. */
-void session_relay_leave(struct session *s);
+void session_relay_end_server(struct session *s);
 /* The same of one that has sent an answer without a valid end: its client gets
  * that as from a server that was reset. */
 void session_relay_break_off(struct session *s);
@@ -464,7 +464,7 @@ bool session_retry(struct session *s, bool reset);
 bool session_repeats(const struct session *s);
 /* Lets its server go, with `reset` abortively, so that another one may have the
  * client: it gets these bytes first. Returns 0, or -1 with errno ENOMEM. */
-int session_leave_server(
+int session_detach_server(
     struct session *s, bool reset, const char *bytes, size_t n);
 
 /* ---- HELLO_NEXT ---- */
@@ -590,7 +590,7 @@ void session_on_read(struct pipe *p, const char *bytes, size_t n);
 /* The server is let go: if it has moved, the session keeps the address for the
  * log, until it has another server. */
 void session_note_address(struct session *s);
-void session_forget_address(struct session *s);
+void session_clear_address(struct session *s);
 /* Logs that the session ends, where a log is. */
 void session_log_close(const struct session *s, enum reason why);
 

@@ -31,7 +31,7 @@ session_proxy_up_text_of(const char *text)
 
 /* The address that the client connected to, unless a PROXY header has it. */
 static void
-tell_addresses(const struct session *s, struct telling *t)
+proxy_add_addresses(const struct session *s, struct telling *t)
 {
 	struct proxy_header *h = &t->header;
 	struct addr local;
@@ -48,7 +48,7 @@ tell_addresses(const struct session *s, struct telling *t)
 /* ---- additional fields of version 2 ---- */
 
 static void
-tell_tls(const struct session *s, struct telling *t)
+proxy_add_tls(const struct session *s, struct telling *t)
 {
 	struct proxy_header *h = &t->header;
 
@@ -67,7 +67,7 @@ tell_tls(const struct session *s, struct telling *t)
 /* TLS that goes through is no TLS of this connection, but its name is known.
  * The protocols that a client offers are not: the server chooses one. */
 static void
-tell_name(const struct session *s, struct telling *t)
+proxy_add_name(const struct session *s, struct telling *t)
 {
 	const char *name = session_first_name(s, &t->first);
 
@@ -85,7 +85,7 @@ session_id_text(const struct session_facts *facts, char text[PROXY_ID_TEXT])
 /* The number stays the same when another server is tried; it is the one that
  * the proxy in front gave, if that gave one. Without memory there is none. */
 static void
-tell_id(struct session *s, struct telling *t)
+proxy_add_id(struct session *s, struct telling *t)
 {
 	struct session_facts *facts = session_facts(s);
 
@@ -106,13 +106,13 @@ write_header(struct session *s, enum proxy_version version,
 	t.header = (struct proxy_header){ .client = { .family = 0 } };
 	if (version == PROXY_V2 && s->more->facts != NULL)
 		t.header = s->more->facts->header;
-	tell_addresses(s, &t);
+	proxy_add_addresses(s, &t);
 	if (version == PROXY_V2) {
 		if (stream_is_tls(&s->down))
-			tell_tls(s, &t);
+			proxy_add_tls(s, &t);
 		else
-			tell_name(s, &t);
-		tell_id(s, &t);
+			proxy_add_name(s, &t);
+		proxy_add_id(s, &t);
 	} else if (t.header.client.family == AF_UNIX) {
 		frontend_name_ourselves(&t.header, s->up.fd, to);
 	}

@@ -116,7 +116,7 @@ session_queue(struct session *s)
 }
 
 void
-session_queue_leave(struct session *s)
+session_queue_remove(struct session *s)
 {
 	struct frontend_core *f = s->frontend;
 	struct route_queue *q = queue_of(s);
@@ -167,7 +167,7 @@ session_wait_is_over(struct session *s)
 static void
 session_queue_resume(struct session *s)
 {
-	session_queue_leave(s);
+	session_queue_remove(s);
 	session_set_state(s, CONNECTING);
 	if (session_wait_is_over(s))
 		session_connect_again(s);

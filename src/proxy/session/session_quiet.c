@@ -71,14 +71,14 @@ void
 session_end_quietly(struct session *s)
 {
 	if (s->leaving)
-		pool_forget_client(s->frontend->pool, &s->client);
+		pool_remove_client(s->frontend->pool, &s->client);
 	session_close(s, REASON_QUIET_END);
 }
 
 /* Ends it there, if it may be ended so, else at once: a better server is up,
  * which its client gets when it comes again. */
 static void
-session_leave(struct session *s)
+session_retire(struct session *s)
 {
 	enum quiet_end which = s->frontend->options.end.quiet;
 
@@ -88,7 +88,7 @@ session_leave(struct session *s)
 		session_reschedule(s);
 		return;
 	}
-	pool_forget_client(s->frontend->pool, &s->client);
+	pool_remove_client(s->frontend->pool, &s->client);
 	session_close(s, REASON_SERVER_UP);
 }
 
@@ -112,7 +112,7 @@ session_cut(void *session)
 	if (!s->counted || !session_is_current(s))
 		return;
 	if (session_is_outranked(s)) {
-		session_leave(s);
+		session_retire(s);
 	} else if (s->state == RELAYING &&
 	    pool_cuts_sessions(s->frontend->pool, s->server) &&
 	    !session_retry(s, true)) {
@@ -126,7 +126,7 @@ session_cut(void *session)
 /* ---- so that others get their share ---- */
 
 static void
-session_quiet_ask(void *entry)
+session_quiet_rebalance(void *entry)
 {
 	struct session *s = entry;
 	struct session_rebalance *r = &s->frontend->sessions->rebalance;
@@ -146,7 +146,7 @@ rebalance_on_turn(struct task *t)
 	struct sessions *all = list_entry(t, struct sessions, rebalance.task);
 	struct session_rebalance *r = &all->rebalance;
 
-	id_table_walk(&all->ids, &r->walk, session_quiet_ask);
+	id_table_walk(&all->ids, &r->walk, session_quiet_rebalance);
 	if (r->walk.left > 0) {
 		loop_soon(all->frontend->loop, t);
 		return;

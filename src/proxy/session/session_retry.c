@@ -99,7 +99,7 @@ session_retry_add(struct session *s, const char *bytes, size_t n)
 }
 
 static void
-session_retry_keep(struct session *s, const char *bytes, size_t n)
+session_retry_save(struct session *s, const char *bytes, size_t n)
 {
 	s->request = new_request(s, n);
 	if (s->request != NULL)
@@ -118,7 +118,7 @@ session_note_first(struct session *s, const char *bytes, size_t n)
 	s->http = what != HTTP_FIRST_OTHER;
 	s->head = s->http && memcmp(bytes, "HEAD ", 5) == 0;
 	if (what == HTTP_FIRST_REPEATABLE && s->request == NULL)
-		session_retry_keep(s, bytes, n);
+		session_retry_save(s, bytes, n);
 }
 
 /* What is sent again comes here once more, maybe with more after it. */
@@ -134,7 +134,7 @@ session_note_requests(
 	else if (what != HTTP_REPEAT_NO && s->request != NULL && n > had)
 		session_retry_add(s, bytes + had, n - had);
 	else if (what == HTTP_REPEAT_ALL && s->request == NULL)
-		session_retry_keep(s, bytes, n);
+		session_retry_save(s, bytes, n);
 }
 
 void
@@ -223,7 +223,7 @@ is_recent(const struct session *s)
 /* A client that has sent nothing may have lost its server for that: it gets the
  * end, but if the server was reset, or ended at once. */
 static bool
-may_leave_unused(const struct session *s)
+may_retry_unused(const struct session *s)
 {
 	return session_is_unused(s) &&
 	    (pipe_pending(&s->to_server) > 0 ||
@@ -268,7 +268,7 @@ note_loss(struct session *s, const struct server *next)
 
 	if (r->resent++ == 0 && s->to_client.bytes > 0) {
 		pool_begin_round(&s->attempts);
-		session_forget_waits(s);
+		session_reset_waits(s);
 	}
 	r->lost = loop_now(f->loop);
 	/* one that has moved is not to blame */
@@ -312,7 +312,8 @@ leave_server(struct session *s, bool reset)
 
 /* And its client had just sent the request. */
 int
-session_leave_server(struct session *s, bool reset, const char *bytes, size_t n)
+session_detach_server(
+    struct session *s, bool reset, const char *bytes, size_t n)
 {
 	if (leave_server(s, reset) < 0)
 		return -1;
@@ -354,13 +355,13 @@ session_retry(struct session *s, bool reset)
 	if (s->state != RELAYING)
 		return false;
 	read_request(s);
-	if (may_leave_unused(s))
+	if (may_retry_unused(s))
 		return leave_unused(s, reset);
 	next = may_retry(s) ? next_server(s) : NULL;
 	if (next == NULL)
 		return false;
 	note_loss(s, next);
-	if (session_leave_server(
+	if (session_detach_server(
 		s, reset, s->request->bytes, s->request->length) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 	else

@@ -151,7 +151,7 @@ session_is_asked(const struct session *s)
 /* Half-way through it is looked whether its last bytes are still being taken:
  * then it lingers from that moment on. */
 static uint64_t
-linger_look(const struct session *s, uint64_t due)
+linger_check_due(const struct session *s, uint64_t due)
 {
 	uint64_t look = lingers_from(s) + linger_ms(s) / 2;
 
@@ -170,7 +170,7 @@ deadline(const struct session *s)
 		return UINT64_MAX; /* most sessions, at first */
 	due = silence_limit(s, &why);
 	if (is_lingering(s))
-		due = linger_look(s, due);
+		due = linger_check_due(s, due);
 	if (asked == UINT64_MAX || !session_may_end_quietly(s))
 		return due;
 	quiet = s->active + s->frontend->options.end.quiet_ms;
@@ -265,7 +265,7 @@ session_relay_on_time(struct session *s)
 		s->active = now;
 		session_relay_schedule(s);
 	} else if (limit <= now && why == REASON_DONE) {
-		session_relay_leave(s);
+		session_relay_end_server(s);
 	} else if (is_lingering(s) && limit > now) {
 		session_relay_schedule(s);
 	} else if (limit <= now && why == REASON_HELLO_TIMEOUT)

@@ -12,7 +12,7 @@
  * understand a reset. OpenSSL has read its bytes, and recognizes some methods;
  * with http what else is no TLS is taken for a request, too. */
 static void
-tell_plain_client(struct session *s)
+answer_plain_client(struct session *s)
 {
 	char page[HTTP_PAGE_MAX];
 	const char *error = tls_error(&s->down);
@@ -35,7 +35,7 @@ session_tls_failed(struct session *s)
 	if (log_level >= LOG_LEVEL_DEBUG)
 		log_debug("handshake failed client=%s error=\"%s\"",
 		    peer_format(&s->client, client), tls_error(&s->down));
-	tell_plain_client(s);
+	answer_plain_client(s);
 	session_close(s, REASON_TLS_FAILED);
 }
 

@@ -99,23 +99,23 @@ START_TEST(several)
 
 	errors_init(&all);
 	(void)error_set(&e, "first");
-	ck_assert(!errors_keep(NULL, &e));
+	ck_assert(!errors_add(NULL, &e));
 	ck_assert_uint_eq(errors_count(NULL), 0);
 	ck_assert(!errors_at(NULL, 0, &e));
 	errors_of(NULL, 0, "x");
 	ck_assert(!errors_at(&all, 0, &e));
-	ck_assert(errors_keep(&all, &e));
+	ck_assert(errors_add(&all, &e));
 	for (i = 1; i < ERRORS_MAX; i++) {
 		(void)error_set(&e, "number %u", i);
-		ck_assert(errors_keep(&all, &e));
+		ck_assert(errors_add(&all, &e));
 	}
 	ck_assert(!errors_at(&all, ERRORS_MAX, &e));
 	errors_of(&all, ERRORS_MAX - 1, "b");
 	errors_of(&all, ERRORS_MAX - 2, "a");
-	ck_assert(errors_keep(&all, &e));
+	ck_assert(errors_add(&all, &e));
 	ck_assert(errors_at(&all, ERRORS_MAX, &e));
 	ck_assert_str_eq(e.text, "1 more error");
-	ck_assert(errors_keep(&all, &e));
+	ck_assert(errors_add(&all, &e));
 	ck_assert(errors_at(&all, ERRORS_MAX, &e));
 	ck_assert_str_eq(e.text, "2 more errors");
 	ck_assert(!errors_at(&all, ERRORS_MAX + 1, &e));

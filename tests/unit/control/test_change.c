@@ -18,14 +18,14 @@ static struct buffer bytes;
 static void
 find(void)
 {
-	struct query *q = names_give(&names, "a.test");
+	struct query *q = names_import(&names, "a.test");
 	struct resolved *r = &q->result;
 
 	ck_assert_int_eq(resolved_add_host(r, NULL), 0);
 	r->host[0].failed = RESOLVE_IPV6;
 	r->count = 1;
 	ck_assert_int_eq(addr_parse_ip(&r->addr[0], "10.0.0.1", 80), 0);
-	q = names_give(&names, "_http._tcp.b.test");
+	q = names_import(&names, "_http._tcp.b.test");
 	r = &q->result;
 	ck_assert_int_eq(resolved_add_host(r, "one.test"), 0);
 	ck_assert_int_eq(resolved_add_host(r, "two.test"), 1);
@@ -49,9 +49,9 @@ begin(void)
 	a.names = &names;
 	a.draft = pen->plan;
 	pen->who = "by uid=7";
-	team_begin_change(pen, "server 0 up", 11, "web");
+	process_role_begin_change(pen, "server 0 up", 11, "web");
 	ck_assert_int_eq(
-	    buffer_append(&pen->team.change.files, "p\0text", 7), 0);
+	    buffer_append(&pen->role.change.files, "p\0text", 7), 0);
 	buffer_init(&bytes);
 	ck_assert_int_eq(change_write(&a, 7, &bytes), 0);
 }
@@ -59,7 +59,7 @@ begin(void)
 static void
 end(void)
 {
-	team_end_change(pen);
+	process_role_end_change(pen);
 	buffer_fini(&bytes);
 	names_fini(&names);
 	pen_free(pen);
@@ -140,7 +140,7 @@ static int
 take(const char *path)
 {
 	buffer_cut(&one, 0);
-	return team_next_file(pen, path, &one, &e);
+	return process_role_next_file(pen, path, &one, &e);
 }
 
 /* Files are those of the leader, in its order; a worker that would read others
@@ -151,15 +151,15 @@ START_TEST(files_of_the_leader)
 
 	begin();
 	buffer_init(&one);
-	files = &pen->team.change.files;
+	files = &pen->role.change.files;
 	buffer_cut(files, 0);
 	ck_assert_int_eq(buffer_append(&one, "one", 4), 0);
-	ck_assert_int_eq(team_add_file(pen, "a", &one, &e), 0);
+	ck_assert_int_eq(process_role_add_file(pen, "a", &one, &e), 0);
 	ck_assert_uint_eq(buffer_length(files), 0); /* it leads none */
-	pen->team.workers = (void *)&one;
-	ck_assert_int_eq(team_add_file(pen, "a", &one, &e), 0);
-	ck_assert_int_eq(team_add_file(pen, "b", &one, &e), 0);
-	pen->team.workers = NULL;
+	pen->role.workers = (void *)&one;
+	ck_assert_int_eq(process_role_add_file(pen, "a", &one, &e), 0);
+	ck_assert_int_eq(process_role_add_file(pen, "b", &one, &e), 0);
+	pen->role.workers = NULL;
 	ck_assert_int_lt(take("b"), 0);
 	ck_assert_str_eq(
 	    e.text, "\"b\": the files are not those of the leader");

@@ -151,7 +151,7 @@ END_TEST
 /* It is reported, also without a flow, and taken for one that may be right. */
 START_TEST(a_peer_gets_the_tag)
 {
-	static const struct director_past past = { .vlan_known = true,
+	static const struct director_export past = { .vlan_known = true,
 		.vlan = 7 };
 	struct director *d;
 

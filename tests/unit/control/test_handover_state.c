@@ -97,12 +97,12 @@ begin_flows(struct service *svc, unsigned number, uint8_t count)
 	for (i = 1; i <= count; i++) {
 		ck_assert_int_eq(
 		    addr_parse_ip(&past.client, text("127.0.0.%d", i), i), 0);
-		ck_assert(frontend_adopt_flow(
+		ck_assert(frontend_import_flow(
 		    svc->frontend, &past, server_in(svc, number)));
 	}
 	/* once is enough */
-	ck_assert(
-	    !frontend_adopt_flow(svc->frontend, &past, server_in(svc, number)));
+	ck_assert(!frontend_import_flow(
+	    svc->frontend, &past, server_in(svc, number)));
 }
 
 /* Everything that can be learned, and other services, as the words say. */

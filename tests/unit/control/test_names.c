@@ -115,7 +115,7 @@ START_TEST(given_by_another)
 
 	names_init(&names);
 	ck_assert_int_eq(names_want(&names, "h2.test"), 0);
-	q = names_give(&names, "h1.test");
+	q = names_import(&names, "h1.test");
 	ck_assert_ptr_nonnull(q);
 	q->result.count = 1;
 	ck_assert_int_eq(addr_parse_ip(&q->result.addr[0], "10.0.0.1", 0), 0);

@@ -182,7 +182,7 @@ START_TEST(full_queue_loses_no_main_pid)
 	while (send(notify.fd, "x", 1, MSG_DONTWAIT) == 1)
 		continue;
 	ck_assert_int_eq(pthread_create(&reader, NULL, read_soon, NULL), 0);
-	notify_leave(&notify, 42);
+	notify_hand_over(&notify, 42);
 	ck_assert_int_eq(pthread_join(reader, NULL), 0);
 	end();
 }

@@ -105,16 +105,16 @@ START_TEST(servers_tell_until_a_frame_does)
 
 	ck_assert_ptr_nonnull(
 	    neighbors_add(&d.forward.hops.neighbors, &at, 1));
-	director_hear_vlan(&d, &f, &m);
+	director_learn_vlan(&d, &f, &m);
 	ck_assert_uint_eq(d.forward.wire.vlan, 0);
 	m.target = at;
-	director_hear_vlan(&d, &f, &m);
+	director_learn_vlan(&d, &f, &m);
 	ck_assert_uint_eq(d.forward.wire.vlan, TRUE_TAG);
 	f.vlan = FALSE_TAG;
 	m.sender = at;
-	director_hear_vlan(&d, &f, &m);
-	director_hear_vlan(&d, &f, &m);
-	director_hear_vlan(&d, &f, &m);
+	director_learn_vlan(&d, &f, &m);
+	director_learn_vlan(&d, &f, &m);
+	director_learn_vlan(&d, &f, &m);
 	ck_assert_uint_eq(d.forward.wire.vlan, TRUE_TAG);
 }
 END_TEST
@@ -146,7 +146,7 @@ START_TEST(a_tag_of_another_director)
 	ck_assert_uint_eq(d.forward.wire.vlan, TRUE_TAG);
 	ck_assert_uint_eq(d.forward.hops.neighbors.options.vlan, TRUE_TAG);
 	/* it is not known before a server answers */
-	ck_assert(!director_past(&d).vlan_known);
+	ck_assert(!director_export(&d).vlan_known);
 	/* it was wrong: the servers are back on another segment */
 	director_suggest_vlan(&d, TRUE_TAG);
 	director_try_vlan(&d);

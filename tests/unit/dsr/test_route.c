@@ -193,7 +193,7 @@ narrow(const char *ip)
 	struct peer to = peer(ip);
 	struct route_path w;
 
-	ck_assert_int_eq(route_ask(&to, &w), 0);
+	ck_assert_int_eq(route_find(&to, &w), 0);
 	ck_assert_uint_eq(w.mtu, 1400);
 	return to;
 }
@@ -276,7 +276,7 @@ START_TEST(nowhere)
 
 	if (why != NULL)
 		SKIP(why);
-	ck_assert_int_eq(route_ask(&none, &w), -1);
+	ck_assert_int_eq(route_find(&none, &w), -1);
 	ck_assert_int_eq(errno, ENETUNREACH);
 	put("10.99.0.1", AF_INET, 0, false, 100);
 	flush();
@@ -287,7 +287,7 @@ START_TEST(nowhere)
 	e = heard();
 	ck_assert_int_eq(e.error, EHOSTUNREACH);
 	ck_assert(peer_same_host(&e.to, &nobody));
-	ck_assert_int_eq(route_ask(&nobody, &w), 0);
+	ck_assert_int_eq(route_find(&nobody, &w), 0);
 	ck_assert(e.by.family == 0 || peer_same_host(&e.by, &w.from));
 	down();
 }

@@ -349,7 +349,7 @@ START_TEST(locks_go_to_the_next_process)
 	fd[1] = fd[2] = -1;
 	close(locks.fd[0]);
 	locks.fd[0] = -1; /* the copy remains */
-	ck_assert_int_eq(vip_locks_adopt(&next, fd, 3), 0);
+	ck_assert_int_eq(vip_locks_import(&next, fd, 3), 0);
 	ck_assert_int_eq(fd[0], -1);
 	ck_assert_uint_eq(next.count, 1);
 	ck_assert_uint_eq(next.vip[0].port, 80);

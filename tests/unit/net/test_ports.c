@@ -103,13 +103,13 @@ START_TEST(given_back_rests)
 	while (!ports_are_short(&p))
 		ck_assert_uint_ne(ports_take(&p), 0);
 	last = ports_take(&p);
-	ports_give(&p, (uint16_t)last);
+	ports_release(&p, (uint16_t)last);
 	for (i = 0; i < 2; i++) {
 		port = ports_take(&p);
 		ck_assert_uint_ne(port, last);
-		ports_give(&p, (uint16_t)port);
+		ports_release(&p, (uint16_t)port);
 	}
-	ports_give(&p, 0);
+	ports_release(&p, 0);
 	ck_assert_uint_eq(p.free, 5);
 	ports_fini(&p);
 }
@@ -137,7 +137,7 @@ START_TEST(taken_by_number)
 		ck_assert(port != 8000 && port != 8005 && port != 8019);
 	}
 	ck_assert_uint_eq(ports_take_one(&p, 8001), 0);
-	ports_give(&p, 8005);
+	ports_release(&p, 8005);
 	ck_assert_uint_eq(ports_take_one(&p, 8005), 8005);
 	ports_fini(&p);
 }

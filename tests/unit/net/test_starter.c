@@ -62,7 +62,7 @@ START_TEST(fits)
 	permit("/c {address}:{port} {address}{port}");
 	permit("/d x{address}y");
 	ck_assert(permits("/a") && !permits("/a x") && !permits("/"));
-	ck_assert(starter_knows(starter, "/b") && !starter_knows(starter, "b"));
+	ck_assert(starter_has(starter, "/b") && !starter_has(starter, "b"));
 	ck_assert(permits("/b -h 10.0.0.1 -p 80"));
 	ck_assert(permits("/b -h /run/x.sock -p "));
 	ck_assert(!permits("/b -h 10.0.0.1 -p"));

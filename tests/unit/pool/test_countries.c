@@ -161,7 +161,7 @@ START_TEST(kept_lists_have_countries)
 	pool_set_acl(first, 1, &list);
 	countries_take(pool_countries(first), c);
 	ck_assert(!acl_permits(pool_acl(other, 1), &who));
-	ck_assert_int_eq(pool_keep_lists(other), 0);
+	ck_assert_int_eq(pool_freeze_lists(other), 0);
 	ck_assert(!acl_permits(pool_acl(other, 1), &who));
 	pool_free(other);
 	pool_free(first);

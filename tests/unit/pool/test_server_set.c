@@ -319,7 +319,7 @@ START_TEST(sticky_within_the_set)
 	ck_assert_uint_eq(serve(&set, 1, false)->number, first);
 	ck_assert_uint_eq(serve(NULL, 1, false)->number, first);
 	while (serve(NULL, 2, false)->number != 3)
-		pool_forget_client(pool, &other);
+		pool_remove_client(pool, &other);
 	ck_assert_uint_ne(serve(&set, 2, false)->number, 3);
 	end();
 }

@@ -314,8 +314,7 @@ START_TEST(forgotten_at_any_time)
 			remember(s, n, (unsigned)to, i);
 			sticky_count_bytes(s, &p, &hint, 1, 1);
 		} else {
-			ck_assert_int_eq(
-			    sticky_forget(s, &p), server[n] >= 0);
+			ck_assert_int_eq(sticky_remove(s, &p), server[n] >= 0);
 			count -= server[n] >= 0;
 			server[n] = -1;
 			home[n] = 0;
@@ -347,7 +346,7 @@ START_TEST(moved_by_hand)
 	struct peer p = client(1);
 	sticky_hint hint = 0;
 
-	ck_assert(!sticky_forget(s, &p));
+	ck_assert(!sticky_remove(s, &p));
 	ck_assert_int_eq(sticky_move(s, &p, 7, 5), 0);
 	ck_assert_int_eq(recall(s, 1, 5, 0), 7);
 	ck_assert_uint_eq(sticky_find(s, &p, &hint, 5, 0)->connects, 0);
@@ -359,7 +358,7 @@ START_TEST(moved_by_hand)
 	ck_assert_int_eq(recall(s, 1, 500, 100), -1);
 	ck_assert_int_eq(sticky_move(s, &p, 4, 500), 0);
 	ck_assert_int_eq(recall(s, 1, 500, 100), 4);
-	ck_assert(sticky_forget(s, &p));
+	ck_assert(sticky_remove(s, &p));
 	ck_assert_int_eq(recall(s, 1, 7, 0), -1);
 	sticky_free(s);
 }
@@ -503,7 +502,7 @@ START_TEST(changes_are_reported)
 	ck_assert_int_eq(sticky_move(s, &p, 13, 2000), 0);
 	ck_assert(is_told(1));
 	/* the last one gets the position of one that is forgotten */
-	ck_assert(sticky_forget(s, &p));
+	ck_assert(sticky_remove(s, &p));
 	ck_assert(is_told(1));
 	sticky_free(s);
 }

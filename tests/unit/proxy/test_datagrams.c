@@ -602,7 +602,7 @@ START_TEST(adopted)
 		past.local.family = _i == 0 ? 0 : AF_INET;
 		memcpy(past.local.ip, mapped, _i == 0 ? 0 : sizeof(mapped));
 		past.server = pool_server(fixture.pool, (unsigned)i);
-		ck_assert(frontend_adopt_flow(fixture.frontend, &past,
+		ck_assert(frontend_import_flow(fixture.frontend, &past,
 		    pool_server(fixture.pool, (unsigned)i)));
 		udp_fixture_ask(client);
 		udp_fixture_arrives(i == 0 ? a : b);

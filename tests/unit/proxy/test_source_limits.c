@@ -69,7 +69,7 @@ come(struct source *s, uint64_t now)
 	enum limit_verdict v = source_arrive(&limits, s, true, now);
 
 	if (v == LIMIT_WITHIN)
-		source_enter(&limits, s);
+		source_add_connection(&limits, s);
 	return v;
 }
 
@@ -99,12 +99,12 @@ START_TEST(connections)
 	ck_assert_uint_eq(a->conns, 3);
 	ck_assert_uint_eq(a->passed, 3);
 	ck_assert_uint_eq(a->limited, 1);
-	source_leave(&limits, a);
+	source_remove_connection(&limits, a);
 	ck_assert_int_eq(source_check(&limits, a, 1000), LIMIT_WITHIN);
 	ck_assert_int_eq(come(a, 1000), LIMIT_WITHIN);
 	/* a reload that lowers it, and one that raises it */
 	options.conns = 2;
-	source_leave(&limits, a);
+	source_remove_connection(&limits, a);
 	ck_assert_int_eq(come(a, 1000), LIMIT_CONNS);
 	options.conns = 4;
 	ck_assert_int_eq(come(a, 1000), LIMIT_WITHIN);
@@ -187,7 +187,7 @@ START_TEST(bounded)
 	ck_assert_ptr_eq(find("192.0.2.2"), b);
 	ck_assert_ptr_eq(list_first(&b->waiting), &link);
 	source_wait_over(&limits, b, &link);
-	source_leave(&limits, a);
+	source_remove_connection(&limits, a);
 	/* the oldest goes first */
 	for (i = 0; i < 98; i++)
 		get(i % 2 ? "10.9.9.1" : "10.9.9.2");
@@ -224,7 +224,7 @@ START_TEST(all_in_use)
 		    come(source_limits_get(&limits, &who), 1000), LIMIT_WITHIN);
 	}
 	ck_assert_ptr_null(get("192.0.2.1"));
-	source_leave(&limits, find("10.0.0.50"));
+	source_remove_connection(&limits, find("10.0.0.50"));
 	ck_assert_ptr_nonnull(get("192.0.2.1"));
 	ck_assert_ptr_null(find("10.0.0.50"));
 	source_limits_fini(&limits);
@@ -260,7 +260,7 @@ START_TEST(proven_stay)
 	begin(0, 1, RATE_LIMIT_PERIOD);
 	source_touch(&limits, get("192.0.2.1"), true);
 	ck_assert_int_eq(come(find("192.0.2.1"), 1000), LIMIT_WITHIN);
-	source_leave(&limits, find("192.0.2.1"));
+	source_remove_connection(&limits, find("192.0.2.1"));
 	for (i = 0; i < 1000; i++) {
 		struct peer who = number(i);
 
@@ -352,7 +352,7 @@ START_TEST(as_the_model)
 		if (random() % 2 == 0 && model[c].conns > 0) {
 			s = source_limits_find(&limits, &who);
 			ck_assert_uint_eq(s->conns, model[c].conns);
-			source_leave(&limits, s);
+			source_remove_connection(&limits, s);
 			if (--model[c].conns == 0)
 				in_use--;
 			continue;

@@ -177,18 +177,18 @@ START_TEST(names_of_an_answer)
 	t.timeout_ms = 5000;
 	names_init(&k);
 	fit(&k, "", "");
-	names_ask(&k, &t);
+	names_query(&k, &t);
 	fit(&k, "", "acl server servers stubborn ");
 	fit(&k, "s", "server servers stubborn ");
 	fit(&k, "servers", "servers ");
 	fit(&k, "serversx", "");
 	fit(&k, "mode", "");
-	names_ask(&k, &t);
+	names_query(&k, &t);
 	ck_assert_int_eq(atomic_load(&b.accepted), 1);
 	names_fini(&k);
 	backend_stop(&b);
 	names_init(&k);
-	names_ask(&k, &t);
+	names_query(&k, &t);
 	fit(&k, "", "");
 	names_fini(&k);
 }

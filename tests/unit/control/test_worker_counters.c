@@ -1,5 +1,6 @@
-/* test_tally.c: what workers count, as their leader adds it up. The workers of
- * these tests are children that count what they are sent, and say nothing. */
+/* test_worker_counters.c: counters of workers, and the sums of their leader. The
+ * workers of these tests are children that count what they are sent, and send
+ * nothing. */
 #include "config.h"
 
 #include <check.h>
@@ -72,12 +73,12 @@ count(unsigned n)
 static void
 work(unsigned part, int from, int to)
 {
-	struct shared_memory m = pen->team.workers->counters;
+	struct shared_memory m = pen->role.workers->counters;
 	unsigned char n;
 
 	m.own = part;
 	*core()->stats = (struct frontend_stats){ .sessions = 0 };
-	tally_join(pen, &m, true);
+	worker_counters_join(pen, &m, true);
 	while (read(from, &n, 1) == 1) {
 		count(n);
 		if (write(to, &n, 1) != 1)
@@ -124,9 +125,9 @@ end(const struct child *c)
 static void
 move(unsigned part)
 {
-	const struct shared_memory *m = &pen->team.workers->counters;
+	const struct shared_memory *m = &pen->role.workers->counters;
 
-	tally_move(pen, m, m, part);
+	worker_counters_move(pen, m, m, part);
 }
 
 static void
@@ -143,7 +144,7 @@ expect(unsigned n)
 	const struct frontend_stats *st;
 	const struct server_counters *c;
 
-	tally_add_up(pen);
+	worker_counters_sum(pen);
 	st = frontend_stats(pen->service->frontend);
 	c = server()->counters;
 	ck_assert_uint_eq(st->accepted, n);
@@ -175,7 +176,7 @@ START_TEST(sums_are_there_at_any_time)
 	let_count(&b, 7);
 	ck_assert_int_eq(kill(a.pid, SIGSTOP), 0);
 	ck_assert_uint_eq(server()->counters->answered_ms, 0);
-	tally_add_up_server(pen, server());
+	worker_counters_sum_server(pen, server());
 	ck_assert_uint_eq(server()->counters->answered_ms, 1);
 	ck_assert_uint_eq(server()->counters->connects, 12);
 	expect(12);
@@ -242,13 +243,13 @@ START_TEST(other_addresses_count_anew)
 	let_count(&a, 1);
 	expect(6);
 	server()->generation++;
-	tally_add_up(pen);
+	worker_counters_sum(pen);
 	ck_assert_uint_eq(server()->counters->connects, 0);
 	ck_assert_uint_eq(server()->connections, 0);
 	ck_assert_uint_eq(frontend_stats(pen->service->frontend)->accepted, 6);
 	end(&a);
 	move(0);
-	tally_add_up(pen);
+	worker_counters_sum(pen);
 	ck_assert_uint_eq(server()->counters->connects, 0);
 	pen_free(pen);
 }
@@ -263,21 +264,21 @@ START_TEST(a_set_that_leaves)
 	open_set();
 	a = begin(0);
 	let_count(&a, 5);
-	old = pen->team.workers;
+	old = pen->role.workers;
 	old->leaves = true;
 	ck_assert_int_eq(workers_open(pen, WORKERS + 1, &e), 0);
-	ck_assert_ptr_eq(pen->team.workers->past, old);
+	ck_assert_ptr_eq(pen->role.workers->past, old);
 	b = begin(2);
 	let_count(&b, 1);
 	let_count(&a, 2);
 	expect(8);
 	ck_assert_uint_eq(clients(), 8);
 	end(&a);
-	tally_move(pen, &old->counters, &old->counters, 0);
+	worker_counters_move(pen, &old->counters, &old->counters, 0);
 	expect(8);
 	workers_end(old);
 	ask_turn(pen);
-	ck_assert_ptr_null(pen->team.workers->past);
+	ck_assert_ptr_null(pen->role.workers->past);
 	expect(8);
 	ck_assert_uint_eq(clients(), 8);
 	end(&b);
@@ -315,7 +316,8 @@ START_TEST(what_comes_later_counts)
 	open_set();
 	place = core()->routes->list[0].place;
 	ck_assert_uint_gt(place, 0);
-	pen->team.workers->seat[0].due = pen->team.workers->seat[1].due = false;
+	pen->role.workers->slots[0].due = pen->role.workers->slots[1].due =
+	    false;
 	tell("workers 2; server 1 address 10.0.0.2 port 80");
 	ck_assert_uint_gt(
 	    pool_server(pen->service->pool, 1)->place, server()->place);
@@ -334,17 +336,17 @@ END_TEST
 START_TEST(lines_of_the_leader)
 {
 	open_set();
-	*tally_lines_lost(pen, &pen->team.workers->counters) += 3;
-	tally_add_up(pen);
+	*worker_counters_lines_lost(pen, &pen->role.workers->counters) += 3;
+	worker_counters_sum(pen);
 	ck_assert_uint_eq(
 	    frontend_stats(pen->service->frontend)->lines_lost.own, 3);
 	pen_free(pen);
 }
 END_TEST
 
-SUITE(test_tally)
+SUITE(test_worker_counters)
 {
-	Suite *s = suite_create("tally");
+	Suite *s = suite_create("worker_counters");
 
 	SUITE_ADD(s, sums_are_there_at_any_time, 30);
 	SUITE_ADD(s, a_clear_is_a_base, 30);

@@ -1,4 +1,4 @@
-/* team.c: see team.h. */
+/* process_role.c: see process_role.h. */
 #include "config.h"
 
 #include <string.h>
@@ -7,61 +7,61 @@
 #include "control/life/context.h"
 
 void
-team_hush(struct pen *p, bool quiet)
+process_role_mute(struct pen *p, bool muted)
 {
-	if (p->team.member == 0)
+	if (p->role.member == 0)
 		return;
-	p->team.quiet = quiet;
-	log_level = quiet		    ? LOG_LEVEL_NONE
+	p->role.muted = muted;
+	log_level = muted		  ? LOG_LEVEL_NONE
 	    : p->plan->process->debug > 0 ? LOG_LEVEL_DEBUG
-					: LOG_LEVEL_INFO;
+					  : LOG_LEVEL_INFO;
 }
 
 /* ---- a change ---- */
 
 void
-team_begin_change(
+process_role_begin_change(
     struct pen *p, const char *line, size_t length, const char *service)
 {
-	struct team_change *c = &p->team.change;
+	struct process_role_change *c = &p->role.change;
 
 	c->line = line;
 	c->length = length;
 	c->service = service;
-	if (p->team.member == 0)
+	if (p->role.member == 0)
 		buffer_cut(&c->files, 0);
 }
 
 void
-team_end_change(struct pen *p)
+process_role_end_change(struct pen *p)
 {
-	struct team_change *c = &p->team.change;
+	struct process_role_change *c = &p->role.change;
 
 	c->line = NULL;
-	if (p->team.member == 0)
+	if (p->role.member == 0)
 		buffer_fini(&c->files);
 }
 
 int
-team_add_file(
+process_role_add_file(
     struct pen *p, const char *path, const struct buffer *text, struct error *e)
 {
-	struct team_change *c = &p->team.change;
+	struct process_role_change *c = &p->role.change;
 
-	if (p->team.workers == NULL || c->line == NULL)
+	if (p->role.workers == NULL || c->line == NULL)
 		return 0;
 	if (buffer_append(&c->files, path, strlen(path) + 1) < 0 ||
-	    buffer_append(
-		&c->files, buffer_bytes(text), buffer_length(text)) < 0)
+	    buffer_append(&c->files, buffer_bytes(text), buffer_length(text)) <
+		0)
 		return error_set(e, "out of memory");
 	return 0;
 }
 
 int
-team_next_file(
+process_role_next_file(
     struct pen *p, const char *path, struct buffer *text, struct error *e)
 {
-	struct buffer *files = &p->team.change.files;
+	struct buffer *files = &p->role.change.files;
 	size_t n = strlen(path) + 1;
 
 	if (buffer_length(files) <= n ||

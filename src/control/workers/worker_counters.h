@@ -1,7 +1,7 @@
-/* tally.h: what workers count, in memory that they share with their leader: a
- * record for each service, server and route. Each worker writes a part of its
- * own; the last part is the leader's, which reads all of them at any time. Its
- * own part has what workers counted that are gone, less what there was at the
+/* worker_counters.h: counters of workers, in memory that they share with their
+ * leader: a record for each service, server and route. Each worker writes a part
+ * of its own; the last part is the leader's, which reads all of them at any time.
+ * Its own part has what workers counted that have ended, less the sums at the
  * last `clear`: what is reported is the sum of all parts.
  *
  * A record has its place once: a new set of workers has memory of its own, and
@@ -22,20 +22,21 @@ struct service;
 /* Gives places to records that have none. In a worker they count there from now
  * on; with `begins` all do, from zero. The leader's part gets what they have
  * counted before. */
-void tally_join(struct pen *p, struct shared_memory *m, bool begins);
+void worker_counters_join(struct pen *p, struct shared_memory *m, bool begins);
 
 /* ---- in the leader ---- */
 /* Its counters are the sums from now on. Peaks are sums of those of the workers
  * that get new clients, and never get smaller. */
-void tally_add_up(struct pen *p);
-void tally_add_up_server(struct pen *p, struct server *s);
+void worker_counters_sum(struct pen *p);
+void worker_counters_sum_server(struct pen *p, struct server *s);
 /* The leader's part of `to` gets what a part of `from` has, whose process is
  * gone. */
-void tally_move(struct pen *p, const struct shared_memory *to,
+void worker_counters_move(struct pen *p, const struct shared_memory *to,
     const struct shared_memory *from, unsigned part);
 /* A service counts anew. */
-void tally_clear(struct service *svc);
+void worker_counters_clear(struct service *svc);
 /* Where lines of the leader's log that are lost count. */
-uint64_t *tally_lines_lost(const struct pen *p, const struct shared_memory *m);
+uint64_t *worker_counters_lines_lost(
+    const struct pen *p, const struct shared_memory *m);
 
 #endif

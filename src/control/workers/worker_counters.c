@@ -1,4 +1,4 @@
-/* tally.c: see tally.h. */
+/* worker_counters.c: see worker_counters.h. */
 #include "config.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ each_record(struct service *svc, bool all,
 
 /* Of each part of each set that has it. */
 #define PART_EACH(p, r, w, i)                                               \
-	for ((w) = (p)->team.workers; (w) != NULL; (w) = (w)->past)         \
+	for ((w) = (p)->role.workers; (w) != NULL; (w) = (w)->past)         \
 		for ((i) = 0;                                               \
 		     *(r)->place > 0 && *(r)->place < (w)->counters.used && \
 		     (i) < (w)->counters.count;                             \
@@ -95,7 +95,7 @@ join_record(void *arg, const struct record *r)
 }
 
 void
-tally_join(struct pen *p, struct shared_memory *m, bool begins)
+worker_counters_join(struct pen *p, struct shared_memory *m, bool begins)
 {
 	struct join j = { m, begins };
 	struct service *svc;
@@ -169,7 +169,7 @@ add_up_record(void *arg, const struct record *r)
 }
 
 void
-tally_add_up(struct pen *p)
+worker_counters_sum(struct pen *p)
 {
 	struct service *svc;
 
@@ -178,7 +178,7 @@ tally_add_up(struct pen *p)
 }
 
 void
-tally_add_up_server(struct pen *p, struct server *s)
+worker_counters_sum_server(struct pen *p, struct server *s)
 {
 	add_up_server(p,
 	    &(struct record){
@@ -227,7 +227,7 @@ move_record(void *arg, const struct record *r)
 }
 
 void
-tally_move(struct pen *p, const struct shared_memory *to,
+worker_counters_move(struct pen *p, const struct shared_memory *to,
     const struct shared_memory *from, unsigned part)
 {
 	struct move m = { to, from, part };
@@ -241,7 +241,7 @@ static void
 clear_record(void *arg, const struct record *r)
 {
 	struct pen *p = arg;
-	const struct shared_memory *m = &p->team.workers->counters;
+	const struct shared_memory *m = &p->role.workers->counters;
 	struct frontend_stats st;
 	const struct workers *w;
 	unsigned i;
@@ -264,14 +264,14 @@ clear_record(void *arg, const struct record *r)
 }
 
 void
-tally_clear(struct service *svc)
+worker_counters_clear(struct service *svc)
 {
-	tally_add_up(svc->pen);
+	worker_counters_sum(svc->pen);
 	each_record(svc, true, clear_record, svc->pen);
 }
 
 uint64_t *
-tally_lines_lost(const struct pen *p, const struct shared_memory *m)
+worker_counters_lines_lost(const struct pen *p, const struct shared_memory *m)
 {
 	struct frontend_stats *st =
 	    shared_memory_at(m, m->own, p->service->place);

@@ -1,5 +1,5 @@
-/* test_seat.c: what a leader gets of a worker that sends while the leader does,
- * that cannot make a change, or that has ended; and what a worker makes of the
+/* test_worker_slot.c: what a leader gets of a worker that sends while the leader
+ * does, that cannot make a change, or that has ended; and what a worker makes of the
  * changes of its leader. Most workers here are children that only do that. */
 #include "config.h"
 
@@ -28,15 +28,15 @@ static struct pen *pen;
 static struct error e;
 
 /* A leader, whose first worker does that, and then is over. */
-static struct seat *
+static struct worker_slot *
 begin(void (*work)(struct channel *leader))
 {
 	struct channel end;
-	struct seat *s;
+	struct worker_slot *s;
 
 	pen = ask_start();
 	ck_assert_msg(workers_open(pen, 2, &e) == 0, "%s", e.text);
-	s = pen->team.workers->seat;
+	s = pen->role.workers->slots;
 	ck_assert_int_eq(channel_open_pair(&s->channel, &end), 0);
 	s->pid = fork();
 	if (s->pid == 0) {
@@ -62,7 +62,7 @@ static void
 answer_last(struct channel *leader)
 {
 	(void)channel_post(leader, MESSAGE_CANNOT, "it is full", 10);
-	(void)channel_post(leader, MESSAGE_GIVEN_ALL, NULL, 0);
+	(void)channel_post(leader, MESSAGE_GATHERED_ALL, NULL, 0);
 	(void)channel_wait(leader, MESSAGE_END, MESSAGE_END, MS);
 }
 
@@ -70,10 +70,10 @@ answer_last(struct channel *leader)
  * report it. */
 START_TEST(says_more_than_is_awaited)
 {
-	struct seat *s = begin(answer_last);
+	struct worker_slot *s = begin(answer_last);
 	struct message *m;
 
-	m = seat_wait(s, MESSAGE_GIVEN, MESSAGE_GIVEN_ALL, MS);
+	m = worker_slot_wait(s, MESSAGE_GATHERED, MESSAGE_GATHERED_ALL, MS);
 	ck_assert_ptr_nonnull(m);
 	free(m);
 	ck_assert(!s->workers->is_stale);
@@ -96,28 +96,28 @@ stop_and_read(struct channel *leader)
 }
 
 static void
-listen_to(struct seat *s)
+listen_to(struct worker_slot *s)
 {
 	ck_assert_int_eq(watch_start(pen->loop, &s->watch, s->channel.fd,
-			     READY_READ | WATCH_LEVEL, seat_on_messages),
+			     READY_READ | WATCH_LEVEL, worker_slot_on_messages),
 	    0);
 }
 
 /* More than the socket takes is kept for it, and sent by the loop. */
 START_TEST(stands_still_while_it_is_sent_to)
 {
-	struct seat *s = begin(stop_and_read);
+	struct worker_slot *s = begin(stop_and_read);
 	char *bytes = calloc(1, LONG);
 	int status;
 
 	listen_to(s);
 	ck_assert_int_eq(waitpid(s->pid, &status, WUNTRACED), s->pid);
 	ck_assert(WIFSTOPPED(status));
-	seat_post(s, MESSAGE_STATE, bytes, LONG);
+	worker_slot_post(s, MESSAGE_STATE, bytes, LONG);
 	ck_assert_int_gt(s->pid, 0);
 	ck_assert_uint_gt(buffer_length(&s->channel.out), 0);
 	ck_assert_int_eq(kill(s->pid, SIGCONT), 0);
-	WAIT_FOR((ask_turn(pen), s->heard > 0), MS);
+	WAIT_FOR((ask_turn(pen), s->last_message > 0), MS);
 	ck_assert_uint_eq(buffer_length(&s->channel.out), 0);
 	free(bytes);
 	pen_free(pen);
@@ -127,13 +127,13 @@ END_TEST
 /* What is kept for one that never takes it has an end. */
 START_TEST(never_takes_anything)
 {
-	struct seat *s = begin(stop_and_read);
+	struct worker_slot *s = begin(stop_and_read);
 	char *bytes = calloc(1, LONG);
 	int i;
 
 	listen_to(s);
 	for (i = 0; i < 10 && s->pid != 0; i++)
-		seat_post(s, MESSAGE_STATE, bytes, LONG);
+		worker_slot_post(s, MESSAGE_STATE, bytes, LONG);
 	ck_assert_int_eq(s->pid, 0);
 	ck_assert_int_gt(i, 5);
 	free(bytes);
@@ -159,12 +159,12 @@ go(struct channel *leader)
 /* One that ends within a message is not stuck. */
 START_TEST(ends_while_it_is_sent_to)
 {
-	struct seat *s = begin(go);
+	struct worker_slot *s = begin(go);
 	char *bytes = calloc(1, LONG);
 
 	ck_assert_ptr_nonnull(freopen(scratch("log"), "w", stderr));
 	listen_to(s);
-	seat_post(s, MESSAGE_STATE, bytes, LONG);
+	worker_slot_post(s, MESSAGE_STATE, bytes, LONG);
 	WAIT_FOR((ask_turn(pen), s->pid == 0), MS);
 	ck_assert(file_has(scratch("log"), "worker ended worker=1"));
 	ck_assert(!file_has(scratch("log"), "stuck"));
@@ -177,13 +177,13 @@ END_TEST
  * its answer, and may be followed by another change, goes on later. */
 START_TEST(ends_while_its_answer_is_awaited)
 {
-	struct seat *s = begin(stay);
+	struct worker_slot *s = begin(stay);
 	struct request q;
 
 	request_init(&q, pen, NULL, on_wake);
 	ck_assert_int_eq(request_begin(&q, "connections"), 0);
 	ck_assert_int_eq(request_run(&q), REQUEST_WAITS);
-	seat_kill(s, "for the test");
+	worker_slot_kill(s, "for the test");
 	ck_assert(!woken);
 	WAIT_FOR((ask_turn(pen), woken), MS);
 	ck_assert_int_eq(request_run(&q), REQUEST_DONE);
@@ -208,15 +208,15 @@ cannot(struct channel *leader)
  * either. */
 START_TEST(one_cannot_make_a_change)
 {
-	struct seat *s = begin(cannot);
+	struct worker_slot *s = begin(cannot);
 	struct workers *w = s->workers;
 
 	ck_assert_ptr_nonnull(freopen(scratch("log"), "w", stderr));
-	w->seat[0].due = w->seat[1].due = false;
+	w->slots[0].due = w->slots[1].due = false;
 	if (_i == 0)
-		s->born = loop_now(pen->loop);
+		s->started = loop_now(pen->loop);
 	listen_to(s);
-	seat_post(s, MESSAGE_CHANGE, NULL, 0);
+	worker_slot_post(s, MESSAGE_CHANGE, NULL, 0);
 	WAIT_FOR((ask_turn(pen), w->is_stale), MS);
 	ck_assert(file_has(scratch("log"), "error=\"it is full\""));
 	ck_assert_int_eq(workers_are_due(pen), _i);
@@ -229,13 +229,13 @@ END_TEST
 /* Those of a set that is on its way out are not replaced. */
 START_TEST(one_of_the_past_cannot)
 {
-	struct seat *s = begin(cannot);
+	struct worker_slot *s = begin(cannot);
 
 	listen_to(s);
 	s->workers->leaves = true;
-	s->heard = 0;
-	seat_post(s, MESSAGE_CHANGE, NULL, 0);
-	WAIT_FOR((ask_turn(pen), s->heard > 0), MS);
+	s->last_message = 0;
+	worker_slot_post(s, MESSAGE_CHANGE, NULL, 0);
+	WAIT_FOR((ask_turn(pen), s->last_message > 0), MS);
 	ck_assert(!s->workers->is_stale);
 	pen_free(pen);
 }
@@ -256,10 +256,10 @@ START_TEST(a_report_of_a_server_that_is_gone)
 	r.generation = server->generation + 1;
 	pool_describe(server, &r.server, loop_now(pen->loop));
 	r.server.blacklisted_ms = 5000;
-	sync_hear(pen, (const char *)&r, sizeof(r));
+	states_sync_receive(pen, (const char *)&r, sizeof(r));
 	ck_assert_uint_eq(server->blacklisted_until, 0);
 	r.generation = server->generation;
-	sync_hear(pen, (const char *)&r, sizeof(r));
+	states_sync_receive(pen, (const char *)&r, sizeof(r));
 	ck_assert_uint_gt(server->blacklisted_until, 0);
 	pen_free(pen);
 }
@@ -272,17 +272,17 @@ START_TEST(a_share_that_is_used_up)
 	struct workers *w = begin(stay)->workers;
 	struct request q;
 
-	w->seat[0].due = w->seat[1].due = false;
+	w->slots[0].due = w->slots[1].due = false;
 	ck_assert(!workers_are_due(pen));
 	w->share.used = 1 << 20;
 	ck_assert(pool_share_is_used_up(&w->share, 1));
 	ck_assert(!pool_share_is_used_up(&w->share, 1 << 19));
-	kill(w->seat[0].pid, SIGKILL);
+	kill(w->slots[0].pid, SIGKILL);
 	request_init(&q, pen, NULL, on_wake);
 	ck_assert_int_eq(request_begin(&q, "workers 2"), 0);
 	ck_assert_int_eq(request_run(&q), REQUEST_DONE);
 	ck_assert_msg(!q.failed, "%s", q.error.text);
-	w->seat[0].due = false;
+	w->slots[0].due = false;
 	ck_assert(workers_are_due(pen));
 	request_fini(&q);
 	pen_free(pen);
@@ -296,14 +296,14 @@ static bool says_much = true;
 /* Becomes one, sends more than a socket holds, and serves until its leader is
  * gone. */
 static void
-become(struct seat *s, struct channel *end)
+become(struct worker_slot *s, struct channel *end)
 {
 	char *bytes = calloc(1, LONG);
 
 	if (worker_become(s, end, &e) < 0)
 		_exit(1);
 	if (says_much)
-		worker_say(pen, MESSAGE_STATE, bytes, LONG);
+		worker_send(pen, MESSAGE_STATE, bytes, LONG);
 	free(bytes);
 	_exit(pen_run(pen, &e) < 0);
 }
@@ -313,12 +313,12 @@ static pid_t
 begin_worker(struct channel *leader)
 {
 	struct channel end;
-	struct seat *s;
+	struct worker_slot *s;
 	pid_t pid;
 
 	pen = ask_start();
 	ck_assert_msg(workers_open(pen, 2, &e) == 0, "%s", e.text);
-	s = pen->team.workers->seat;
+	s = pen->role.workers->slots;
 	ck_assert_int_eq(channel_open_pair(leader, &end), 0);
 	ck_assert_int_eq(channel_post(leader, MESSAGE_PING, NULL, 0), 0);
 	pid = fork();
@@ -403,9 +403,9 @@ START_TEST(a_change_that_is_lost)
 }
 END_TEST
 
-SUITE(test_seat)
+SUITE(test_worker_slot)
 {
-	Suite *s = suite_create("seat");
+	Suite *s = suite_create("worker_slot");
 	TCase *c = tcase_create("hears_what_comes_while_it_sends");
 
 	tcase_set_timeout(c, 60);

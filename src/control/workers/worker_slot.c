@@ -1,5 +1,5 @@
-/* seat.c: one worker, as its leader sees it: what it sends, its end, and when
- * it is replaced. */
+/* worker_slot.c: one worker, as its leader sees it: its messages, its end, and
+ * when it is replaced. */
 #include "config.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ enum { KEPT_MAX = 16 << 20 };
 /* Its end was seen on the channel, which is closed a moment before the process
  * can be waited for; one that only closed it is killed. */
 int
-seat_reap(pid_t pid)
+worker_slot_reap(pid_t pid)
 {
 	int status = 0, tries;
 
@@ -40,7 +40,7 @@ seat_reap(pid_t pid)
 }
 
 static void
-log_end(const struct seat *s, pid_t pid, int status)
+log_end(const struct worker_slot *s, pid_t pid, int status)
 {
 	if (status < 0)
 		log_error("worker does not end worker=%u pid=%ld "
@@ -61,7 +61,7 @@ log_end(const struct seat *s, pid_t pid, int status)
 }
 
 static void
-stop_for_fork(struct seat *s)
+stop_for_fork(struct worker_slot *s)
 {
 	s->due = true;
 	if (workers_are_due(s->workers->pen))
@@ -69,11 +69,11 @@ stop_for_fork(struct seat *s)
 }
 
 static bool
-others_serve(const struct seat *s)
+others_serve(const struct worker_slot *s)
 {
-	struct seat *other;
+	struct worker_slot *other;
 
-	SEAT_EACH (s->workers, other)
+	WORKER_SLOT_EACH (s->workers, other)
 		return true;
 	return false;
 }
@@ -81,13 +81,13 @@ others_serve(const struct seat *s)
 /* The first one is replaced at once, those that follow it after a pause, for
  * which another one has its clients. */
 void
-seat_replace(struct seat *s)
+worker_slot_replace(struct worker_slot *s)
 {
 	struct loop *l = s->workers->pen->loop;
 	uint64_t ms = PAUSE_MS;
 	unsigned i;
 
-	if (loop_now(l) - s->born > LASTS_MS)
+	if (loop_now(l) - s->started > LASTS_MS)
 		s->deaths = 0;
 	for (i = 1; i < s->deaths && ms < PAUSE_MAX_MS; i++)
 		ms *= 2;
@@ -95,34 +95,34 @@ seat_replace(struct seat *s)
 	    timer_start(l, &s->again, others_serve(s) ? ms : PAUSE_MS) < 0)
 		stop_for_fork(s);
 	else
-		lend_soon(s->workers);
+		cover_soon(s->workers);
 }
 
 static void
 on_again(struct timer *t)
 {
-	stop_for_fork(container_of(t, struct seat, again));
+	stop_for_fork(container_of(t, struct worker_slot, again));
 }
 
 /* What it had of others they have no more. */
 static void
-forget_help(struct seat *s)
+forget_help(struct worker_slot *s)
 {
 	struct workers *w = s->workers;
 	bool any = false;
 	unsigned i;
 
 	for (i = 0; i < w->count; i++)
-		if (w->seat[i].helper == s->member) {
-			w->seat[i].helper = 0;
+		if (w->slots[i].cover == s->member) {
+			w->slots[i].cover = 0;
 			any = true;
 		}
 	if (any)
-		lend_soon(w);
+		cover_soon(w);
 }
 
 static void
-seat_lose(struct seat *s)
+worker_slot_lose(struct worker_slot *s)
 {
 	struct pen *p = s->workers->pen;
 	pid_t pid = s->pid;
@@ -135,44 +135,45 @@ seat_lose(struct seat *s)
 	channel_close(&s->channel);
 	list_remove(&s->task.link);
 	forget_help(s);
-	status = seat_reap(pid);
+	status = worker_slot_reap(pid);
 	log_end(s, pid, status);
 	if (status < 0)
 		(void)buffer_append(&s->workers->ending, &pid, sizeof(pid));
 	pool_share_clear(&s->workers->share, s->member - 1);
-	tally_move(
+	worker_counters_move(
 	    p, &s->workers->counters, &s->workers->counters, s->member - 1);
 	remote_lose(s);
 	if (s->workers->leaves)
 		workers_end(s->workers);
 	else if (p->phase == PHASE_SERVING)
-		seat_replace(s);
+		worker_slot_replace(s);
 }
 
 void
-seat_kill(struct seat *s, const char *why)
+worker_slot_kill(struct worker_slot *s, const char *why)
 {
 	if (s->pid == 0)
 		return;
 	log_error("worker is stuck worker=%u pid=%ld error=\"%s\"", s->member,
 	    (long)s->pid, why);
 	(void)kill(s->pid, SIGKILL);
-	seat_lose(s);
+	worker_slot_lose(s);
 }
 
 /* ---- messages ---- */
 
 static void
-seat_hear(struct seat *s, const struct message *m)
+worker_slot_receive(struct worker_slot *s, const struct message *m)
 {
 	switch (m->type) {
 	case MESSAGE_ANSWER:
 	case MESSAGE_ANSWERED:
-		remote_hear(s, m);
+		remote_receive(s, m);
 		break;
 	case MESSAGE_STATE:
 		if (!s->workers->leaves) /* its servers may be others */
-			sync_hear(s->workers->pen, m->bytes, m->length);
+			states_sync_receive(
+			    s->workers->pen, m->bytes, m->length);
 		break;
 	case MESSAGE_CANNOT:
 		workers_replace(s, m->bytes);
@@ -183,19 +184,19 @@ seat_hear(struct seat *s, const struct message *m)
 }
 
 static void
-seat_take_messages(struct seat *s)
+worker_slot_take_messages(struct worker_slot *s)
 {
 	struct message *m;
 
 	while (s->pid != 0 && (m = channel_next(&s->channel)) != NULL) {
-		s->heard = clock_monotonic_ms();
-		seat_hear(s, m);
+		s->last_message = clock_monotonic_ms();
+		worker_slot_receive(s, m);
 		free(m);
 	}
 }
 
 static void
-seat_want_room(struct seat *s)
+worker_slot_want_room(struct worker_slot *s)
 {
 	bool more = buffer_length(&s->channel.out) > 0;
 
@@ -204,50 +205,52 @@ seat_want_room(struct seat *s)
 }
 
 void
-seat_on_messages(struct watch *w, unsigned ready)
+worker_slot_on_messages(struct watch *w, unsigned ready)
 {
-	struct seat *s = container_of(w, struct seat, watch);
+	struct worker_slot *s = container_of(w, struct worker_slot, watch);
 	int rc = channel_read(&s->channel);
 
-	seat_take_messages(s);
+	worker_slot_take_messages(s);
 	if (rc < 0) {
-		seat_lose(s);
+		worker_slot_lose(s);
 	} else if (ready & READY_WRITE && s->pid != 0) {
 		(void)channel_flush(&s->channel);
-		seat_want_room(s);
+		worker_slot_want_room(s);
 	}
 }
 
 static void
-seat_on_task(struct task *t)
+worker_slot_on_task(struct task *t)
 {
-	seat_take_messages(container_of(t, struct seat, task));
+	worker_slot_take_messages(container_of(t, struct worker_slot, task));
 }
 
 void
-seat_post(struct seat *s, unsigned type, const void *bytes, size_t n)
+worker_slot_post(
+    struct worker_slot *s, unsigned type, const void *bytes, size_t n)
 {
 	if (s->pid == 0)
 		return;
 	if (buffer_length(&s->channel.out) > KEPT_MAX ||
 	    channel_post(&s->channel, type, bytes, n) < 0)
-		seat_kill(s, "takes no messages");
+		worker_slot_kill(s, "takes no messages");
 	else if (buffer_length(&s->channel.out) > 0)
-		seat_want_room(s);
+		worker_slot_want_room(s);
 }
 
 /* A change that lacks one cannot be carried out. */
 void
-seat_post_socket(void *seat, int fd)
+worker_slot_post_socket(void *slot, int fd)
 {
-	struct seat *s = seat;
+	struct worker_slot *s = slot;
 
 	if (s->pid != 0)
 		(void)channel_post_fd(&s->channel, fd);
 }
 
 struct message *
-seat_wait(struct seat *s, unsigned type, unsigned other, uint64_t ms)
+worker_slot_wait(
+    struct worker_slot *s, unsigned type, unsigned other, uint64_t ms)
 {
 	struct message *m;
 
@@ -255,33 +258,33 @@ seat_wait(struct seat *s, unsigned type, unsigned other, uint64_t ms)
 		return NULL;
 	m = channel_wait(&s->channel, type, other, ms);
 	if (m != NULL)
-		s->heard = clock_monotonic_ms();
+		s->last_message = clock_monotonic_ms();
 	if (!list_is_empty(&s->channel.messages))
 		loop_soon(s->workers->pen->loop, &s->task);
 	if (m == NULL && channel_read(&s->channel) < 0)
-		seat_lose(s);
+		worker_slot_lose(s);
 	else if (m == NULL)
-		seat_kill(s, "does not answer");
+		worker_slot_kill(s, "does not answer");
 	return m;
 }
 
 /* ---- life ---- */
 
 void
-seat_init(struct seat *s, struct workers *w, unsigned member)
+worker_slot_init(struct worker_slot *s, struct workers *w, unsigned member)
 {
 	s->workers = w;
 	s->member = member;
 	s->due = true;
 	s->channel.fd = -1;
-	s->task.run = seat_on_task;
+	s->task.run = worker_slot_on_task;
 	list_init(&s->task.link);
 	watch_init(&s->watch);
 	timer_init(&s->again, on_again);
 }
 
 void
-seat_fini(struct seat *s)
+worker_slot_fini(struct worker_slot *s)
 {
 	watch_stop(s->workers->pen->loop, &s->watch);
 	list_remove(&s->task.link);
