@@ -19,6 +19,9 @@ session_is_plain(const struct session *s)
 
 /* ---- bytes ---- */
 
+/* How long after its start a session's writes keep ACKs from being delayed. */
+enum { ACKS_LATE_MS = 200 };
+
 static bool
 has_failed(struct pipe_stop stop)
 {
@@ -135,6 +138,17 @@ session_relay_down(struct session *s, struct pipe_stop *down)
 	return true;
 }
 
+/* The kernel may delay the ACK of what follows bytes that pen sends soon after
+ * the handshake. Later on, preventing that would only cost a system call for
+ * each write of a long request. */
+static inline void
+session_note_acks(struct session *s)
+{
+	if (s->up.flags & STREAM_ACKS_LATE &&
+	    loop_now(s->frontend->loop) - s->started > ACKS_LATE_MS)
+		s->up.flags &= ~(unsigned)STREAM_ACKS_LATE;
+}
+
 /* The same of the client; a server that has failed before it took a byte is
  * read first. */
 static inline bool
@@ -146,6 +160,7 @@ session_relay_up(
 	bool stalled = (s->down.flags & STREAM_STALLED) != 0;
 
 	*up = session_pump_up(s);
+	session_note_acks(s);
 	if (up->verdict == PIPE_WRITE_FAILED && session_is_unused(s) &&
 	    !session_relay_down(s, down))
 		return false;
