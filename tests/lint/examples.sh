@@ -170,6 +170,7 @@ penctl() {
 }
 start
 echo mode >"$dir/commands"
+cp "$dir/pen.conf" "$dir/new.conf"
 cat "$top/man/pen.conf.5" "$top"/man/pen-*.7 "$top/man/penctl.1" |
     sed -n '/^\.Dl .*penctl/s/^\.Dl //p' | text |
     sed -e '/^pen /d' -e "s,localhost:8888,$dir/pen.ctl," \

@@ -161,6 +161,10 @@ START_TEST(name_is_needed)
 		"close 0", "client 10.0.0.1", "top clients", "dsr takeover",
 		"explain 10.0.0.1", "listen", "listen json", "status json",
 		"mode", NULL };
+	/* of the process without a name: all services that have none of their
+	 * own follow them */
+	static const char *const of_all[] = { "listen", "log_sample",
+		"session_log", NULL };
 	const char *before, *reply;
 	int i, k = 0, needed = 0;
 
@@ -169,7 +173,7 @@ START_TEST(name_is_needed)
 	for (i = 0; acts[i] != NULL; i++)
 		pen_answers(&ctl, acts[i], NEEDS_NAME);
 	for (i = 0; i < count; i++) {
-		if (strcmp(rows[i], "listen") == 0 ||
+		if (is(rows[i], of_all) ||
 		    strstr(ask(text("service shop %s", rows[i])), OF_PROCESS))
 			continue;
 		for (k = 0; words[k] != NULL; k++) {

@@ -1,8 +1,8 @@
 /* worker_counters.h: counters of workers, in memory that they share with their
- * leader: a record for each service, server and route. Each worker writes a part
- * of its own; the last part is the leader's, which reads all of them at any time.
- * Its own part has what workers counted that have ended, less the sums at the
- * last `clear`: what is reported is the sum of all parts.
+ * leader: a record for each service, server and route. Each worker writes its
+ * own part; the last part is the leader's, which reads all of them at any
+ * time. That part has what workers counted that have ended, less the sums at
+ * the last `clear`: what is reported is the sum of all parts.
  *
  * A record has its place once: a new set of workers has memory of its own, and
  * the same places. Peaks and recent times cannot be taken off a sum: `clear`

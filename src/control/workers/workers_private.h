@@ -149,8 +149,8 @@ void workers_drop_flows(struct pen *p);
  * from its own, now or, if that has just begun, in a while. */
 void workers_replace(struct worker_slot *s, const char *why);
 
-/* renew.c: for struct process_role; and a set of as many as are wanted, which it
- * forks, as workers_fork_set() does. When that fails the old one goes on. */
+/* renew.c: for struct process_role; and a set of as many as are wanted, which
+ * it forks, as workers_fork_set() does. When that fails the old one goes on. */
 void workers_pause(struct pen *p, bool pause);
 void workers_hand_over(struct pen *p);
 int workers_gather(struct pen *p, bool flows, bool first, struct buffer *out,

@@ -1,4 +1,4 @@
-/* test_worker_counters.c: counters of workers, and the sums of their leader. The
+/* test_worker_counters.c: counters of workers, and their leader's sums. The
  * workers of these tests are children that count what they are sent, and send
  * nothing. */
 #include "config.h"

@@ -1,6 +1,7 @@
-/* test_worker_slot.c: what a leader gets of a worker that sends while the leader
- * does, that cannot make a change, or that has ended; and what a worker makes of the
- * changes of its leader. Most workers here are children that only do that. */
+/* test_worker_slot.c: what a leader gets of a worker that sends while the
+ * leader does, that cannot make a change, or that has ended; and what a worker
+ * makes of the changes of its leader. Most workers here are children that only
+ * do that. */
 #include "config.h"
 
 #include <check.h>
