@@ -75,9 +75,10 @@ tests/system/test_tls_reload
 tests/system/test_udp
 tests/net/test_dsr_change
 '
-# Those load a program into the kernel again and again, or wait for what is timed, which
-# takes four times as long there.
+# Those change each setting of many, load a program into the kernel again and again, or
+# wait for what is timed, which takes four times as long there.
 slow_in_valgrind='
+tests/unit/control/test_participants
 tests/unit/dsr/test_link
 tests/unit/dsr/test_link_fast
 tests/unit/dsr/test_link_interface
