@@ -162,6 +162,7 @@ SHORT = {
     "rate_kept": "10,000 requests/s", "rate_dns": "10,000 DNS queries/s",
     "memory_idle": "idle", "memory_stalled": "client does not read",
     "memory_slow": "client reads 1 Mbit/s",
+    "memory_slow_tls": "client reads 1 Mbit/s, TLS",
     "memory_tls": "idle, TLS", "both_close": "a connection per request",
     "both_kept": "keep-alive", "both_tls": "TLS, full, RSA-2048"}
 

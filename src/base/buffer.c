@@ -26,7 +26,10 @@ buffer_fini(struct buffer *b)
 static int
 buffer_grow(struct buffer *b, size_t need)
 {
-	size_t size = b->size > 0 ? b->size : SIZE_MIN;
+	/* most are filled once, and then emptied */
+	size_t size = b->size > 0 ? b->size
+	    : need > SIZE_MIN	  ? need
+				  : SIZE_MIN;
 	char *data;
 
 	while (size < need) {

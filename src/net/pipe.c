@@ -11,10 +11,6 @@
 /* Reads before others get a turn. */
 enum { FAIR_SHARE = 16 };
 
-/* A read for a far side that has just refused bytes: what it refuses of them is
- * kept. */
-enum { SLOW_READ = 16 * 1024 };
-
 void
 pipe_share_init(struct pipe_share *share, char *scratch)
 {
@@ -47,7 +43,7 @@ pipe_tidy(struct pipe *p)
 	if (m == NULL || buffer_length(&m->kept) > 0 || m->kernel != NULL)
 		return;
 	buffer_fini(&m->kept);
-	if (m->filter != NULL)
+	if (m->filter != NULL || m->slow > 0)
 		return;
 	free(m);
 	p->more = NULL;
@@ -74,13 +70,25 @@ pipe_add(struct pipe *p, const char *bytes, size_t n)
 	return buffer_append(&p->more->kept, bytes, n);
 }
 
+/* Nor is `to` slow any more. */
 static void
 keep_nothing(struct pipe *p)
 {
 	if (p->more == NULL)
 		return;
 	buffer_fini(&p->more->kept);
+	pipe_slow_end(p);
 	pipe_tidy(p);
+}
+
+int
+pipe_keep(struct pipe *p, const struct stream *to,
+    const struct pipe_share *share, const char *bytes, size_t n)
+{
+	if (pipe_add(p, bytes, n) < 0)
+		return -1;
+	pipe_slow_begin(p, to, share);
+	return 0;
 }
 
 size_t
@@ -165,7 +173,8 @@ send_on(struct pipe *p, struct stream *to, struct pipe_share *share,
 		}
 		p->bytes += (uint64_t)sent;
 	}
-	if ((size_t)sent < n && pipe_add(p, bytes + sent, n - (size_t)sent) < 0)
+	if ((size_t)sent < n &&
+	    pipe_keep(p, to, share, bytes + sent, n - (size_t)sent) < 0)
 		return (struct pipe_stop){ PIPE_READ_FAILED, ENOMEM };
 	if (p->reported && p->bytes > 0)
 		report(p, share, bytes, n);
@@ -294,6 +303,11 @@ step(struct pipe *p, struct stream *from, struct stream *to,
 	    (p->full_reads >= FULL_READS &&
 		pipe_kernel_take_over(p, from, to, share, room)))
 		return pipe_kernel_move(p, from, to, share);
+	if (p->more != NULL && p->more->slow > 0) {
+		p->more->left = false;
+		if (pipe_slow_leaves(p, from, to, share))
+			return pipe_slow_move(p, from, to, share, room);
+	}
 	if (stream_is_unsent(to) && room > SLOW_READ)
 		room = SLOW_READ; /* all of it will be kept */
 	return pipe_copy(p, from, to, share, room);

@@ -3,6 +3,8 @@
  *     from --read--> scratch --write--> to          short traffic
  *                       '--> kept --write--> to     what `to` refused
  *     from --splice--> kernel pipe --splice--> to   long traffic
+ *     from --peek----> scratch --write--> to        a slow client: what it does
+ *                                                   not take stays in `from`
  *
  * The scratch memory is shared by all pipes; a pipe owns a buffer or a kernel
  * pipe only while bytes are stuck in it, so an idle one owns nothing. After two
@@ -72,6 +74,10 @@ struct pipe_more {
 	struct buffer kept;	    /* what `to` refused */
 	struct kernel_pipe *kernel; /* NULL: copying */
 	struct pipe_filter *filter; /* NULL: bytes go on as they come */
+	/* `to` is a slow client: so many times it has to take all that there
+	 * is until it is none; 0: it is none */
+	uint8_t slow;
+	bool left; /* bytes stay in the socket of `from` until it has room */
 };
 
 /* Two words: each connection has two of these. */
@@ -79,7 +85,7 @@ struct pipe {
 	struct pipe_more *more; /* NULL: nothing of it */
 	unsigned full_reads : 2; /* in a row */
 	bool ended : 1;	     /* the last byte of `from` was read */
-	bool read_ahead : 1; /* may keep up to share->keep_max */
+	bool read_ahead : 1; /* to a client: may keep share->keep_max */
 	bool dropping : 1;   /* `to` is gone: what comes is thrown away */
 	bool dropped : 1;    /* something came since */
 	bool copy_only : 1;  /* the kernel refused to splice it */
@@ -157,7 +163,14 @@ pipe_pending(const struct pipe *p)
 	return p->more == NULL ? 0 : pipe_stuck(p);
 }
 
-/* Those of them that are kept; NULL: none are. */
+/* Whether bytes, here or in the socket of `from`, wait for room in `to`. */
+static inline bool
+pipe_is_blocked(const struct pipe *p)
+{
+	return p->more != NULL && (p->more->left || pipe_stuck(p) > 0);
+}
+
+/* Those that are kept; NULL: none are. */
 static inline const struct buffer *
 pipe_kept(const struct pipe *p)
 {
@@ -170,7 +183,7 @@ pipe_kept(const struct pipe *p)
 static inline bool
 pipe_wants(const struct pipe *p)
 {
-	return !p->ended && pipe_pending(p) == 0 &&
+	return !p->ended && !pipe_is_blocked(p) &&
 	    (pipe_filter(p) == NULL || p->dropping || !pipe_filter(p)->waits);
 }
 

@@ -10,6 +10,10 @@
 /* Full reads in a row before the kernel takes over. */
 enum { FULL_READS = 2 };
 
+/* A read for a far side that has just refused bytes: what it refuses of them is
+ * kept. */
+enum { SLOW_READ = 16 * 1024 };
+
 struct kernel_pipe {
 	struct kernel_pipe *next;
 	int fd[2];
@@ -20,6 +24,9 @@ struct kernel_pipe {
 /* The pipe's own, or NULL with errno ENOMEM; and frees it when it is empty. */
 struct pipe_more *pipe_more(struct pipe *p);
 void pipe_tidy(struct pipe *p);
+/* Keeps what `to` has refused. Returns 0, or -1 with errno ENOMEM. */
+int pipe_keep(struct pipe *p, const struct stream *to,
+    const struct pipe_share *share, const char *bytes, size_t n);
 
 static inline struct kernel_pipe *
 pipe_kernel(const struct pipe *p)
@@ -67,5 +74,23 @@ bool pipe_kernel_take_over(struct pipe *p, const struct stream *from,
 struct pipe_stop pipe_kernel_flush(struct pipe *p, struct stream *to);
 struct pipe_stop pipe_kernel_move(struct pipe *p, struct stream *from,
     struct stream *to, struct pipe_share *share);
+
+/* So many of the next bytes, and `most` at most, need not be seen by the
+ * filter; and so many of them have gone on. */
+size_t pipe_clear(const struct pipe *p, size_t most);
+void pipe_passed(struct pipe *p, size_t n);
+
+/* ---- slow clients ---- */
+
+/* Of a pipe that keeps bytes: `to` has refused them. */
+void pipe_slow_begin(struct pipe *p, const struct stream *to,
+    const struct pipe_share *share);
+void pipe_slow_end(struct pipe *p);
+/* Whether what `to` does not take can stay in the socket of `from`. */
+bool pipe_slow_leaves(const struct pipe *p, const struct stream *from,
+    const struct stream *to, const struct pipe_share *share);
+/* Passes on what `to` takes of the next `room` bytes, and leaves the rest. */
+struct pipe_stop pipe_slow_move(struct pipe *p, struct stream *from,
+    struct stream *to, struct pipe_share *share, size_t room);
 
 #endif

@@ -326,6 +326,26 @@ sock_take_urgent(int fd)
 	sock_set_int(fd, SOL_SOCKET, SO_OOBINLINE, 1);
 }
 
+/* Linux copies nothing for that. A read that stops early, before urgent data,
+ * goes on. */
+void
+sock_take(int fd, void *scratch, size_t n)
+{
+	ssize_t got;
+#ifdef __linux__
+	const int flags = MSG_TRUNC;
+#else
+	const int flags = 0;
+#endif
+
+	while (n > 0) {
+		got = recv(fd, scratch, n, flags);
+		if (got == 0 || (got < 0 && errno != EINTR))
+			return;
+		n -= got > 0 ? (size_t)got : 0;
+	}
+}
+
 /* ---- moving and closing ---- */
 
 void

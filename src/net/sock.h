@@ -177,6 +177,9 @@ void sock_close_reset(int fd);
 size_t sock_unsent(int fd);
 /* Bytes that can be read now, tcp(7). An error that waits is left there. */
 size_t sock_unread(int fd);
+/* Takes `n` bytes that a call with MSG_PEEK has read of a TCP socket;
+ * `scratch` has room for them. */
+void sock_take(int fd, void *scratch, size_t n);
 
 /* send() that never raises SIGPIPE; with `more`, the last bytes wait for
  * the next call or shutdown, so that data and FIN share a segment. */

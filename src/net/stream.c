@@ -56,6 +56,31 @@ plain_read(struct stream *s, void *bytes, size_t room)
 	return n;
 }
 
+ssize_t
+stream_peek(struct stream *s, void *bytes, size_t room)
+{
+	ssize_t n;
+
+	do
+		n = recv(s->fd, bytes, room, MSG_PEEK);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		n = stream_unread(s, n);
+	if (n < 0 && !(s->flags & STREAM_GONE))
+		s->flags &= ~(unsigned)STREAM_READABLE;
+	return n;
+}
+
+void
+stream_take(struct stream *s, void *scratch, size_t n, bool all)
+{
+	sock_take(s->fd, scratch, n);
+	if (all &&
+	    !(s->flags &
+		(STREAM_AT_EOF | STREAM_FIN | STREAM_URGENT | STREAM_GONE)))
+		s->flags &= ~(unsigned)(STREAM_READABLE | STREAM_ACKS_LATE);
+}
+
 static ssize_t
 plain_write(struct stream *s, const void *bytes, size_t n, bool last)
 {

@@ -136,6 +136,12 @@ stream_read(struct stream *s, void *bytes, size_t room)
 	return stream_ops(s)->read(s, bytes, room);
 }
 
+/* Of a plain socket: reads without taking what is read. */
+ssize_t stream_peek(struct stream *s, void *bytes, size_t room);
+/* Takes `n` bytes of those, and uses `scratch`, which has room for them; `all`:
+ * nothing more was there. */
+void stream_take(struct stream *s, void *scratch, size_t n, bool all);
+
 static inline ssize_t
 stream_write(struct stream *s, const void *bytes, size_t n, bool last)
 {

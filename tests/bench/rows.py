@@ -173,6 +173,8 @@ ROWS = [
         "-x -c 1000 -s 1000000000"),
     row("memory_slow", "memory", "a client that reads 1 Mbit/s", "bytes", TCP,
         f"{SLOW_CLIENTS} -i -s 1000000000"),
+    row("memory_slow_tls", "memory", "a client that reads 1 Mbit/s, TLS", "bytes",
+        TLS, f"-T {SLOW_CLIENTS} -i -s 1000000000"),
     row("memory_tls", "memory", "an idle connection, TLS", "bytes", TLS,
         "-T -i -c 1000"),
     row("both_close", "workers", "2 workers: a connection per request",
@@ -186,6 +188,7 @@ QUICK = ",".join(dict.fromkeys(x.group for x in ROWS))
 
 # The seeds: what others published, measured again.
 SIZES = [100, 1000, 4096, 16384, 65536, 262144, MIB]
+SLOW_SIZES = [65536, MIB, 16 * MIB, 64 * MIB]
 RATES = [500, 1000, 2000, 4000, 8000]
 DIRECT = ("", "")
 ROWS += [
@@ -195,6 +198,10 @@ ROWS += [
               for proxy, setup in (("direct", DIRECT), ("pen", pen()),
                                    ("haproxy", haproxy()))
               for size in SIZES]),
+    curve("slow_by_size", "memory", "a client that reads 1 Mbit/s, by size of the"
+          " answer", "bytes", [
+              (proxy, size, TCP[proxy], f"{SLOW_CLIENTS} -i -s {size}")
+              for proxy in ("pen", "haproxy", "nginx") for size in SLOW_SIZES]),
     curve("by_rate_open", "seeds", "CPU by rate: open and close", "%", [
         (proxy, rate, TCP[proxy], f"-q 0 -s 0 -c 500 -R {rate}")
         for proxy in ("pen", "haproxy") for rate in RATES]),

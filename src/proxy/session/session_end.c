@@ -25,6 +25,7 @@ session_arm(struct session *s)
 	size_t up = pipe_pending(&s->to_server);
 	size_t down = pipe_pending(&s->to_client);
 	bool ahead = down < f->share.keep_max;
+	bool blocked = pipe_is_blocked(&s->to_client);
 	int rc = 0;
 
 	if (s->down.fd >= 0)
@@ -32,13 +33,13 @@ session_arm(struct session *s)
 		    s->down.flags & STREAM_GONE
 			? 0u
 			: (pipe_wants(&s->to_server) ? READY_READ : 0u) |
-			    (down > 0 && !(s->down.flags & STREAM_STALLED)
+			    (blocked && !(s->down.flags & STREAM_STALLED)
 				    ? READY_WRITE
 				    : 0u) |
 			    stream_wants(&s->down));
 	if (s->up.fd >= 0)
 		rc |= watch_want(f->loop, &s->up.watch,
-		    (!s->to_client.ended && (down == 0 || ahead) ? READY_READ
+		    (!s->to_client.ended && (!blocked || ahead) ? READY_READ
 								 : 0u) |
 			(up > 0 ? READY_WRITE : 0u) | stream_wants(&s->up));
 	if (rc < 0)

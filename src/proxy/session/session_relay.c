@@ -19,6 +19,10 @@ session_is_plain(const struct session *s)
 
 /* ---- bytes ---- */
 
+/* How long after its beginning a session's writes may make the kernel delay
+ * ACKs. */
+enum { ACKS_LATE_MS = 200 };
+
 static bool
 has_failed(struct pipe_stop stop)
 {
@@ -135,6 +139,17 @@ session_relay_down(struct session *s, struct pipe_stop *down)
 	return true;
 }
 
+/* The kernel delays ACKs of what follows bytes that we send within 40 ms of the
+ * handshake, or of the server's last bytes. To prevent that for longer would
+ * cost a call for each write of a long request. */
+static inline void
+session_note_acks(struct session *s)
+{
+	if (s->up.flags & STREAM_ACKS_LATE &&
+	    loop_now(s->frontend->loop) - s->started > ACKS_LATE_MS)
+		s->up.flags &= ~(unsigned)STREAM_ACKS_LATE;
+}
+
 /* The same of the client; a server that has failed before it took a byte is
  * read first. */
 static inline bool
@@ -146,6 +161,7 @@ session_relay_up(
 	bool stalled = (s->down.flags & STREAM_STALLED) != 0;
 
 	*up = session_pump_up(s);
+	session_note_acks(s);
 	if (up->verdict == PIPE_WRITE_FAILED && session_is_unused(s) &&
 	    !session_relay_down(s, down))
 		return false;

@@ -159,14 +159,20 @@ feed_until_blocked(void)
 	} while (pump() != PIPE_BLOCKED);
 }
 
-/* What was sent arrives, and the pipe owns nothing. */
 static void
-expect_all(void)
+take_all(void)
 {
 	while (got < sent) {
 		drain(1 << 18);
 		pump();
 	}
+}
+
+/* What was sent arrives, and the pipe owns nothing. */
+static void
+expect_all(void)
+{
+	take_all();
 	ck_assert_ptr_null(pipe_.more);
 }
 
@@ -206,6 +212,99 @@ START_TEST(little_is_kept_for_a_slow_reader)
 	}
 	ck_assert_int_eq(last.verdict, PIPE_BLOCKED);
 	expect_all();
+	end();
+}
+END_TEST
+
+/* What a slow client does not take stays in the socket of its server. */
+START_TEST(a_slow_client_leaves_bytes_in_the_socket)
+{
+	int i;
+
+	begin(true, false);
+	feed_until_blocked();
+	ck_assert_uint_gt(pipe_.more->slow, 0);
+	while (pipe_pending(&pipe_) > 0) {
+		drain(1 << 12);
+		pump();
+	}
+	for (i = 0; i < 100; i++) {
+		feed(1 << 16);
+		drain(1 << 14);
+		ck_assert_int_eq(pump(), PIPE_BLOCKED);
+		ck_assert_uint_eq(pipe_pending(&pipe_), 0);
+		ck_assert(pipe_is_blocked(&pipe_) && !pipe_wants(&pipe_));
+		ck_assert_uint_gt(sock_unread(in[1]), 0);
+	}
+	/* the server reports more, but the client has no room */
+	from.flags |= STREAM_READABLE;
+	ck_assert_int_eq(pump(), PIPE_BLOCKED);
+	take_all();
+	for (i = 0; i < 3; i++) { /* it is fast again */
+		feed(100);
+		ck_assert_int_eq(pump(), PIPE_STARVED);
+		ck_assert(pipe_wants(&pipe_));
+	}
+	expect_all();
+	ck_assert_uint_eq(pipe_.bytes, sent);
+	end();
+}
+END_TEST
+
+/* A pipe that is in that state. */
+static void
+begin_slow(void)
+{
+	begin(true, false);
+	feed_until_blocked();
+	feed(1 << 16);
+	while (pipe_pending(&pipe_) > 0) {
+		drain(1 << 12);
+		pump();
+	}
+	ck_assert(pipe_is_blocked(&pipe_));
+}
+
+/* The last bytes, if they are few, are read: the server is released. */
+START_TEST(a_slow_client_holds_no_server)
+{
+	begin_slow();
+	shutdown(in[0], SHUT_WR);
+	from.flags |= STREAM_AT_EOF;
+	while (!pipe_.ended) {
+		ck_assert_uint_eq(pipe_pending(&pipe_), 0);
+		drain(1 << 12);
+		pump();
+	}
+	ck_assert_uint_le(pipe_pending(&pipe_), 16 * 1024);
+	take_all();
+	ck_assert_int_eq(pump(), PIPE_DONE);
+	end();
+}
+END_TEST
+
+/* What it left is dropped with all the rest. */
+START_TEST(a_slow_client_is_lost)
+{
+	begin_slow();
+	pipe_drop(&pipe_, &share);
+	ck_assert(!pipe_is_blocked(&pipe_));
+	pump();
+	ck_assert(pipe_.dropped);
+	ck_assert_uint_eq(sock_unread(in[1]), 0);
+	end();
+}
+END_TEST
+
+/* One whose settings change meanwhile reads ahead. */
+START_TEST(a_slow_client_gets_a_buffer)
+{
+	begin_slow();
+	share.keep_max = 1 << 20;
+	drain(1 << 12);
+	ck_assert_int_eq(pump(), PIPE_BLOCKED);
+	ck_assert_uint_gt(pipe_pending(&pipe_), 0);
+	take_all();
 	end();
 }
 END_TEST
@@ -584,6 +683,10 @@ SUITE(test_pipe)
 	SUITE_ADD(s, the_end_is_seen, 10);
 	SUITE_ADD(s, back_pressure, 10);
 	SUITE_ADD(s, little_is_kept_for_a_slow_reader, 10);
+	SUITE_ADD(s, a_slow_client_leaves_bytes_in_the_socket, 20);
+	SUITE_ADD(s, a_slow_client_holds_no_server, 10);
+	SUITE_ADD(s, a_slow_client_is_lost, 10);
+	SUITE_ADD(s, a_slow_client_gets_a_buffer, 10);
 	SUITE_ADD(s, reading_ahead_has_a_limit, 10);
 #ifdef HAVE_SPLICE
 	SUITE_ADD(s, splice_comes_and_goes, 20);

@@ -114,11 +114,87 @@ START_TEST(nor_does_it_behind_what_was_kept)
 }
 END_TEST
 
+static size_t seen;
+
+static int
+pass(struct pipe_filter *f, const char *bytes, size_t n, const char **on,
+    size_t *on_n)
+{
+	f->due = false;
+	*on = bytes;
+	*on_n = n;
+	seen += n;
+	return 0;
+}
+
+/* Returns how many bytes the far side had. */
+static size_t
+take(size_t room)
+{
+	static char bytes[1 << 18];
+	ssize_t n = recv(out[1], bytes, room, 0);
+
+	to.flags |= STREAM_WRITABLE;
+	return n > 0 ? (size_t)n : 0;
+}
+
+static size_t
+fill(void)
+{
+	static const char bytes[1 << 16];
+	ssize_t n = send(in[0], bytes, sizeof(bytes), MSG_NOSIGNAL);
+
+	from.flags |= STREAM_READABLE;
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* Bytes that go on as they are stay in the server's socket while a slow client
+ * has no room, up to the one that is the filter's. */
+START_TEST(a_slow_client_leaves_what_is_clear)
+{
+	enum { CLEAR = 300000 };
+	struct stream_ops ops;
+	size_t sent = 0, got = 0, before;
+
+	begin(&ops);
+	pipe_fini(&pipe_, &share);
+	pipe_init(&pipe_, true);
+	share.splice = false;
+	seen = 0;
+	filter = (struct pipe_filter){ .take = pass };
+	ck_assert_int_eq(pipe_set_filter(&pipe_, &filter), 0);
+	do
+		sent += fill();
+	while (pump() != PIPE_BLOCKED);
+	ck_assert_uint_gt(pipe_.more->slow, 0);
+	while (pipe_pending(&pipe_) > 0) {
+		got += take(4096);
+		(void)pump();
+	}
+	before = seen;
+	filter.clear = CLEAR;
+	while (filter.clear > 0) {
+		ck_assert_uint_eq(seen, before);
+		ck_assert_uint_eq(pipe_pending(&pipe_), 0);
+		sent += fill();
+		got += take(30000);
+		(void)pump();
+	}
+	while (got < sent) {
+		got += take(1 << 18);
+		(void)pump();
+	}
+	ck_assert_uint_eq(seen, sent - CLEAR);
+	end();
+}
+END_TEST
+
 SUITE(test_pipe_filter)
 {
 	Suite *s = suite_create("pipe_filter");
 
 	SUITE_ADD(s, what_is_held_back_delays_nothing, 10);
 	SUITE_ADD(s, nor_does_it_behind_what_was_kept, 10);
+	SUITE_ADD(s, a_slow_client_leaves_what_is_clear, 10);
 	return s;
 }
