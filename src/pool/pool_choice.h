@@ -34,5 +34,7 @@ struct decision pool_last_resort(struct pool *p, const struct peer *who,
 /* The client is given the server that was decided. */
 void pool_note_attempt(
     struct attempts *attempts, const struct decision *d, uint64_t now);
+/* The same of a server that was due to no rule but the algorithm's. */
+void pool_note_server(struct attempts *attempts, const struct server *s);
 
 #endif

@@ -52,14 +52,8 @@ take_last_resort(struct server *s, struct attempts *attempts, uint64_t now)
 }
 
 void
-pool_note_attempt(
-    struct attempts *attempts, const struct decision *d, uint64_t now)
+pool_note_server(struct attempts *attempts, const struct server *s)
 {
-	const struct server *s = d->server;
-
-	attempts->flags |= attempted_flag(d->rule) & ATTEMPTED_ALL;
-	if (d->rule == RULE_LAST_RESORT)
-		take_last_resort(d->server, attempts, now);
 	if (attempts->given < ATTEMPTS_GIVEN_MAX)
 		attempts->given++;
 	if (s->role != SERVER_REGULAR)
@@ -70,6 +64,16 @@ pool_note_attempt(
 		attempts->count++;
 	attempts->last = s->slot & ATTEMPTS_SLOT_MAX;
 	attempts->set |= attempt_bit(s->slot);
+}
+
+void
+pool_note_attempt(
+    struct attempts *attempts, const struct decision *d, uint64_t now)
+{
+	attempts->flags |= attempted_flag(d->rule) & ATTEMPTED_ALL;
+	if (d->rule == RULE_LAST_RESORT)
+		take_last_resort(d->server, attempts, now);
+	pool_note_server(attempts, d->server);
 }
 
 void
