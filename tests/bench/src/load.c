@@ -14,7 +14,7 @@
  *              has to wait for a free connection is as late as it is
  *     -T       TLS 1.3; -r: connections resume a session
  *     -S N     clients have N addresses, in turn
- *     -n N     stops after N requests
+ *     -n N     stops after N requests, or datagrams
  *     -i       a request on each connection, then HOLD, and again after a line
  *     -x       a request on each connection, whose answer is not read; HOLD
  *     -z N     slow clients: each takes, or sends, N bytes in 50 ms, some half of
@@ -581,17 +581,22 @@ on_datagram(struct conn *c)
 	free_conn(c);
 }
 
+/* With a limit, until so many are answered, by what may be slow. */
 static void
-run_datagrams(void)
+run_datagrams(uint64_t limit)
 {
+	uint64_t patience = limit > 0 ? 10u * (uint64_t)TIMEOUT_NS
+				      : TIMEOUT_NS / 2;
 	struct epoll_event e[BATCH];
 	uint64_t checked = 0;
 
-	while (!measuring || now_ns() < ends_ns) {
+	while (limit > 0 ? answered + faults[WRONG].times < limit
+			 : !measuring || now_ns() < ends_ns) {
 		int n;
 
 		start_counting();
-		while (idle_count > 0 && (rate == 0 || due_ns(asked) <= now_ns())) {
+		while (idle_count > 0 && (limit == 0 || asked < limit + lost) &&
+		    (rate == 0 || due_ns(asked) <= now_ns())) {
 			idle_count--;
 			send_query(idle[idle_first++ % (unsigned)connections],
 			    rate > 0 ? due_ns(asked) : now_ns());
@@ -604,7 +609,7 @@ run_datagrams(void)
 		checked = now_ns();
 		for (int i = 0; i < connections; i++)
 			if (conns[i].busy && checked > conns[i].since &&
-			    checked - conns[i].since > TIMEOUT_NS / 2) {
+			    checked - conns[i].since > patience) {
 				lost++;
 				hang_up(&conns[i]);
 				free_conn(&conns[i]);
@@ -696,13 +701,14 @@ main(int argc, char **argv)
 		run_slow();
 	else if (hold || stall)
 		run_held();
-	else if (datagrams)
-		run_datagrams();
 	else {
 		if (number > 0)
 			counted_from = started_ns;
 		start_counting();
-		run_streams(number);
+		if (datagrams)
+			run_datagrams(number);
+		else
+			run_streams(number);
 	}
 	report(before);
 	return 0;
