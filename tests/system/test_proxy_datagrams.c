@@ -239,6 +239,37 @@ START_TEST(behind_dnsdist)
 }
 END_TEST
 
+/* More bytes of headers than all memory for datagrams has: each is passed over,
+ * and leaves the memory as it was. */
+START_TEST(long_headers)
+{
+	enum { TLV = 8000, MANY = 300, AT_ONCE = 5 };
+	static char bytes[HEAD + 3 + TLV + 1] =
+	    "\r\n\r\n\0\r\nQUIT\n\x21\x12\x1f\x4f"
+	    "\300\0\2\1\300\0\2\376\x9c\x40\0\x35"
+	    "\4\x1f\x40";
+	int fd, i;
+
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "-O",
+	    "acl edge permit 127.0.0.0/8", "-O", "accept_proxy edge",
+	    front.text, a.at.text, NULL);
+	fd = udp_client(&front);
+	for (i = 1; i <= MANY; i++) {
+		ck_assert_int_gt(send(fd, bytes, sizeof(bytes), 0), 0);
+		if (i % AT_ONCE == 0)
+			WAIT_FOR(says("statistics",
+				     text("dns_malformed %d\n", i)),
+			    SOON);
+	}
+	close(fd);
+	pen_down(&pen);
+	udp_server_stop(&a);
+}
+END_TEST
+
 /* ---- a name server behind, which wants to know its clients ---- */
 
 static void
@@ -289,6 +320,7 @@ SUITE(test_proxy_datagrams)
 	SUITE_ADD(s, told_on, 30);
 	SUITE_ADD(s, refused, 30);
 	SUITE_ADD(s, upgraded, 60);
+	SUITE_ADD(s, long_headers, 60);
 	suite_add_tcase(s, loops);
 	return s;
 }

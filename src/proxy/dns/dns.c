@@ -298,8 +298,14 @@ dns_on_batch(struct listener *l, struct dgram_batch *b)
 	struct frontend_core *f = l->arg;
 	unsigned i;
 
-	for (i = 0; i < b->count; i++)
+	for (i = 0; i < b->count; i++) {
+		/* a PROXY header is passed over, for this query only: the next
+		 * datagram has all of the memory */
+		char *begin = b->at[i].bytes;
+
 		dns_take(f->dns, l, &b->at[i]);
+		b->at[i].bytes = begin;
+	}
 }
 
 /* Returns whether it may go on. */
