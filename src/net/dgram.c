@@ -22,14 +22,33 @@ enum {
 	LEAST = 256 * 1024
 };
 
+/* What the kernel is told about a batch. Only the lengths in it change, so it
+ * is not made anew for each call. */
+struct dgram_room {
+	struct dgram_message m[DGRAM_BATCH];
+	struct iovec v[DGRAM_BATCH];
+	union dgram_control c[DGRAM_BATCH];
+};
+
 struct dgram_batch *
 dgram_batch_new(char *memory)
 {
-	struct dgram_batch *b = calloc(1, sizeof(*b));
+	struct dgram_batch *b = calloc(1, sizeof(*b) + sizeof(*b->room));
+	struct dgram_room *r;
 	unsigned i;
 
-	for (i = 0; b != NULL && i < DGRAM_BATCH; i++)
-		b->at[i].bytes = memory + (size_t)i * (DGRAM_MAX + 1);
+	if (b == NULL)
+		return NULL;
+	r = b->room = (struct dgram_room *)(void *)(b + 1);
+	for (i = 0; i < DGRAM_BATCH; i++) {
+		r->v[i].iov_base = memory + (size_t)i * (DGRAM_MAX + 1);
+		r->v[i].iov_len = DGRAM_MAX;
+		r->m[i].msg_hdr = (struct msghdr){ .msg_iov = &r->v[i],
+			.msg_iovlen = 1,
+			.msg_name = &b->at[i].from.u,
+			.msg_control = &r->c[i] };
+		b->at[i].bytes = r->v[i].iov_base;
+	}
 	return b;
 }
 
@@ -47,6 +66,7 @@ dgram_batch_copy(const struct dgram_batch *b)
 	if (copy == NULL)
 		return NULL;
 	memcpy(copy, b, sizeof(*copy));
+	copy->room = NULL;
 	at = (char *)(copy + 1);
 	for (i = 0; i < b->count; at += copy->at[i].n, i++) {
 		copy->at[i].bytes = at;
@@ -242,22 +262,12 @@ receive_some(int fd, struct dgram_message *m, unsigned n)
 int
 dgram_receive_most(int fd, struct dgram_batch *b, int most)
 {
-	struct dgram_message m[DGRAM_BATCH];
-	struct iovec v[DGRAM_BATCH];
-	union dgram_control c[DGRAM_BATCH];
+	struct dgram_message *m = b->room->m;
 	int i, n;
 
-	memset(m, 0, (size_t)most * sizeof(m[0]));
 	for (i = 0; i < most; i++) {
-		struct dgram *d = &b->at[i];
-
-		v[i] = (struct iovec){ d->bytes, DGRAM_MAX };
-		m[i].msg_hdr.msg_iov = &v[i];
-		m[i].msg_hdr.msg_iovlen = 1;
-		m[i].msg_hdr.msg_name = &d->from.u;
-		m[i].msg_hdr.msg_namelen = sizeof(d->from.u);
-		m[i].msg_hdr.msg_control = &c[i];
-		m[i].msg_hdr.msg_controllen = sizeof(c[i]);
+		m[i].msg_hdr.msg_namelen = sizeof(b->at[i].from.u);
+		m[i].msg_hdr.msg_controllen = sizeof(b->room->c[i]);
 	}
 	do
 		n = receive_some(fd, m, (unsigned)most);
@@ -265,6 +275,7 @@ dgram_receive_most(int fd, struct dgram_batch *b, int most)
 	for (i = 0; i < n; i++) {
 		struct dgram *d = &b->at[i];
 
+		d->bytes = b->room->v[i].iov_base;
 		d->n = m[i].msg_len;
 		d->truncated = (m[i].msg_hdr.msg_flags & MSG_TRUNC) != 0;
 		d->from.len = m[i].msg_hdr.msg_namelen;
@@ -289,6 +300,7 @@ receive_one(int fd, struct dgram_batch *b)
 	struct dgram *d = &b->at[0];
 	ssize_t n;
 
+	d->bytes = b->room->v[0].iov_base;
 	do
 		n = recv(fd, d->bytes, DGRAM_MAX + 1, MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);

@@ -36,6 +36,7 @@ struct dgram {
 };
 
 struct dgram_batch {
+	struct dgram_room *room; /* to receive into; NULL: of a copy */
 	unsigned count;
 	struct dgram at[DGRAM_BATCH];
 };

@@ -132,7 +132,7 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	size_t last = count > 1 ? (count - 1) * segment : 0;
 
 	if (w->answered && !w->steady) {
-		w->steady = true;
+		flow_settle(w);
 		pool_proven(f->pool, &w->who, &w->attempts);
 		if (w->client_source != NULL)
 			source_touch(&f->sources, w->client_source, true);

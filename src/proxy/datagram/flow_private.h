@@ -47,6 +47,7 @@ struct flow {
 	uint32_t number;
 	uint32_t first_ms; /* until the first answer, and 1; 0: none */
 	uint64_t started, active; /* ms */
+	uint64_t placed; /* ms: when it became the last of its list */
 	uint64_t asked; /* ms: the first word without an answer since */
 	uint64_t requests, responses;
 	uint64_t up, down; /* bytes */
@@ -105,8 +106,10 @@ void flow_end(struct flow *w, enum reason why);
 /* Gives the flow no more of its client's datagrams. It ends when the answers to
  * those it has had are in, or after udp_timeout. */
 void flow_retire(struct flow *w);
-/* A datagram came or went: the flow is the least idle one now. */
+/* A datagram came or went: the flow is among the least idle ones now. */
 void flow_touch(struct flow *w);
+/* The same, and from now on it is one of the steady flows. */
+void flow_settle(struct flow *w);
 /* Releases its server, which no longer counts the flow. */
 void flow_release(struct flow *w);
 /* Ends the idlest flow except `but`. Returns whether there was one. */

@@ -23,6 +23,9 @@ enum { CROWDED_MS = 1000, BEHIND = 32, NEWCOMERS = 4 };
  * than this, so that those that are due at about the same time end together,
  * and not less often than that, as settings change. */
 enum { TICK_MIN_MS = 10, TICK_MAX_MS = 1000 };
+/* So long a flow keeps its place in the order of use, although it was used
+ * again, ms. What is due within a tick ends together anyway. */
+enum { IN_PLACE_MS = TICK_MIN_MS };
 /* Flows of a list that end in one look, so that many do not hold up the loop.
  */
 enum { PORTION = 1000 };
@@ -58,12 +61,28 @@ order_of(const struct flow *w)
 	return w->steady ? &fs->steady : &fs->young;
 }
 
+static void
+flow_place(struct flow *w)
+{
+	w->placed = w->active;
+	list_remove(&w->order);
+	list_append(order_of(w), &w->order);
+}
+
 void
 flow_touch(struct flow *w)
 {
 	w->active = loop_now(w->frontend->loop);
-	list_remove(&w->order);
-	list_append(order_of(w), &w->order);
+	if (w->active - w->placed >= IN_PLACE_MS)
+		flow_place(w);
+}
+
+void
+flow_settle(struct flow *w)
+{
+	w->steady = true;
+	w->active = loop_now(w->frontend->loop);
+	flow_place(w);
 }
 
 static struct flow *
@@ -290,7 +309,7 @@ flow_new(struct flows *fs, const struct arrival *a)
 	if (f->limited)
 		enter_source(w);
 	w->fd = -1;
-	w->started = w->active = loop_now(f->loop);
+	w->started = w->active = w->placed = loop_now(f->loop);
 	watch_init(&w->watch);
 	list_append(&fs->young, &w->order);
 	hash_table_add(&fs->table, &w->link, a->hash);
@@ -348,6 +367,7 @@ flows_init(struct flows *fs, struct frontend_core *f)
 	list_init(&fs->young);
 	list_init(&fs->steady);
 	id_table_init(&fs->ids);
+	flow_questions_init(&fs->questions);
 	timer_init(&fs->tick, flow_table_on_tick);
 	if (!f->options.udp.on)
 		return 0;
@@ -467,8 +487,8 @@ flow_adopt(struct flows *fs, struct listener *l, const struct flow_past *past,
 			close(past->fd);
 		return false;
 	}
-	w->steady = past->steady;
-	flow_touch(w);
+	if (past->steady)
+		flow_settle(w);
 	if (past->has_socket)
 		flow_keep_socket(w, past);
 	return true;
