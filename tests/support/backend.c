@@ -205,6 +205,18 @@ backend_hang(struct backend *b, int fd)
 }
 
 void
+backend_error(struct backend *b, int fd)
+{
+	static const char oops[] =
+	    "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n";
+	char request[4096];
+
+	(void)b;
+	if (recv(fd, request, sizeof(request), 0) > 0)
+		backend_send(fd, oops, sizeof(oops) - 1);
+}
+
+void
 backend_reset(struct backend *b, int fd)
 {
 	int i;

@@ -56,5 +56,7 @@ void backend_sink(struct backend *b, int fd);
 void backend_hang(struct backend *b, int fd);
 /* Breaks the connection off at once. */
 void backend_reset(struct backend *b, int fd);
+/* Answers one HTTP request: 500, without a body. */
+void backend_error(struct backend *b, int fd);
 
 #endif

@@ -237,18 +237,6 @@ START_TEST(strangers)
 }
 END_TEST
 
-static void
-answer_500(struct backend *b, int fd)
-{
-	static const char oops[] =
-	    "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n";
-	char request[4096];
-
-	(void)b;
-	if (recv(fd, request, sizeof(request), 0) > 0)
-		backend_send(fd, oops, sizeof(oops) - 1);
-}
-
 /* What is wrong with a pen whose two servers are the same one: it does not
  * answer; its servers, whose checks are good, fail all their clients, or answer
  * all of them with errors; it is full. */
@@ -258,7 +246,7 @@ static const struct {
 	const char *setting;
 } wrong[] = { { "stopped", backend_echo, "timeout 3" },
 	{ "failing", backend_reset, "timeout 3" },
-	{ "errors", answer_500, "http" },
+	{ "errors", backend_error, "http" },
 	{ "full", backend_echo, "conn_max 20" } };
 enum { WRONG = sizeof(wrong) / sizeof(wrong[0]) };
 

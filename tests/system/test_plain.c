@@ -13,18 +13,6 @@
 
 enum { SOON = 10000, REQUESTS = 10 };
 
-static void
-answer_500(struct backend *b, int fd)
-{
-	static const char oops[] =
-	    "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n";
-	char request[4096];
-
-	(void)b;
-	if (recv(fd, request, sizeof(request), 0) > 0)
-		backend_send(fd, oops, sizeof(oops) - 1);
-}
-
 /* `site` has HTTP, `mail` a server that is down. */
 static void
 up(void)
@@ -32,7 +20,7 @@ up(void)
 	struct web_fixture *w = &web_fixture;
 	struct endpoint mail, unused;
 
-	backend_start(&w->back, ENDPOINT_TCP4, answer_500, NULL);
+	backend_start(&w->back, ENDPOINT_TCP4, backend_error, NULL);
 	endpoint_new(&w->front, ENDPOINT_TCP4);
 	endpoint_new(&w->web, ENDPOINT_TCP4);
 	endpoint_new(&w->ctl, ENDPOINT_UNIX);

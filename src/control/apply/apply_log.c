@@ -71,15 +71,6 @@ apply_log_open_log(
 	return error_set(e, "log \"%.200s\": %.250s", text, why.text);
 }
 
-static int
-prepare_requests(struct apply_all *a, struct error *e)
-{
-	if (apply_log_open_log(a->pen, a->draft->process->log, &a->log, e) == 0)
-		return 0;
-	origin_add(a->draft, "log", e);
-	return -1;
-}
-
 /* ---- sessions ---- */
 
 /* The plan that has what the service follows: its own, or the first one's. */
@@ -310,7 +301,10 @@ prepare_httplog(struct apply *a, struct error *e)
 int
 apply_log_prepare(struct apply_all *a, struct error *e)
 {
-	return prepare_requests(a, e);
+	if (apply_log_open_log(a->pen, a->draft->process->log, &a->log, e) == 0)
+		return 0;
+	origin_add(a->draft, "log", e);
+	return -1;
 }
 
 void

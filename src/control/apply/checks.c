@@ -191,15 +191,12 @@ checks_check_servers(
     struct apply *a, const struct check_spec *all, struct error *e)
 {
 	const struct plan *p = a->wanted;
-	size_t i,
-	    n = (a->changed & CHECKS_ON_ALL) != 0 ? plan_slots(p)
-						  : a->servers.count;
+	bool each = (a->changed & CHECKS_ON_ALL) != 0;
+	size_t i, n = each ? plan_slots(p) : a->servers.count;
 	unsigned slot;
 
 	for (i = 0; i < n; i++) {
-		slot = (a->changed & CHECKS_ON_ALL) != 0
-		    ? (unsigned)i
-		    : a->servers.list[i].slot;
+		slot = each ? (unsigned)i : a->servers.list[i].slot;
 		if (checks_check_server(p, slot, all, e) < 0)
 			return -1;
 	}

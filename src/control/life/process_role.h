@@ -6,8 +6,8 @@
  *
  * What leader and workers do for each other is in control/workers; what is
  * below that calls it by the functions here. */
-#ifndef PEN_CONTROL_TEAM_H
-#define PEN_CONTROL_TEAM_H
+#ifndef PEN_CONTROL_PROCESS_ROLE_H
+#define PEN_CONTROL_PROCESS_ROLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

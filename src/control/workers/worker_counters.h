@@ -7,8 +7,8 @@
  * A record has its place once: a new set of workers has memory of its own, and
  * the same places. Peaks and recent times cannot be taken off a sum: `clear`
  * sets them to zero in the parts of workers, which begin them anew. */
-#ifndef PEN_CONTROL_TALLY_H
-#define PEN_CONTROL_TALLY_H
+#ifndef PEN_CONTROL_WORKER_COUNTERS_H
+#define PEN_CONTROL_WORKER_COUNTERS_H
 
 #include <stdbool.h>
 #include <stdint.h>
