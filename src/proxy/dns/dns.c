@@ -261,16 +261,21 @@ dns_keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
 }
 
 static void
-dns_take(struct dns *d, struct listener *l, struct dgram *in)
+dns_take(struct dns *d, struct listener *l, const struct dgram *in)
 {
 	struct dns_query *q;
+	struct dgram named;
 	struct peer who;
 	size_t end_;
 
 	peer_from_addr(&who, &in->from);
-	if (proxy_datagrams(d->frontend) &&
-	    !proxy_datagram_accept(d->frontend, in, &who))
-		return;
+	if (proxy_datagrams(d->frontend)) {
+		/* without its header; the batch keeps its memory */
+		named = *in;
+		in = &named;
+		if (!proxy_datagram_accept(d->frontend, &named, &who))
+			return;
+	}
 	if (in->truncated || in->n > QUERY_MAX) {
 		stats(d)->datagrams.too_long++;
 		return;
@@ -298,14 +303,8 @@ dns_on_batch(struct listener *l, struct dgram_batch *b)
 	struct frontend_core *f = l->arg;
 	unsigned i;
 
-	for (i = 0; i < b->count; i++) {
-		/* a PROXY header is passed over, for this query only: the next
-		 * datagram has all of the memory */
-		char *begin = b->at[i].bytes;
-
+	for (i = 0; i < b->count; i++)
 		dns_take(f->dns, l, &b->at[i]);
-		b->at[i].bytes = begin;
-	}
 }
 
 /* Returns whether it may go on. */
