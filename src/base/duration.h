@@ -9,7 +9,7 @@
 /* The first bound is 128 us, the last but one 537 s; the last has no bound. */
 enum { DURATION_BUCKETS = 13, DURATION_FIRST_SHIFT = 7 };
 
-/* All zero is empty. */
+/* All zero is empty. They are added up by numbers_add(). */
 struct duration {
 	uint64_t bucket[DURATION_BUCKETS]; /* not cumulative */
 	uint64_t sum_us;
@@ -32,17 +32,6 @@ duration_add(struct duration *d, uint64_t us)
 	while (i < DURATION_BUCKETS - 1 && us > duration_bound_us(i))
 		i++;
 	d->bucket[i]++;
-}
-
-/* Adds what another one has. */
-static inline void
-duration_merge(struct duration *d, const struct duration *other)
-{
-	unsigned i;
-
-	d->sum_us += other->sum_us;
-	for (i = 0; i < DURATION_BUCKETS; i++)
-		d->bucket[i] += other->bucket[i];
 }
 
 #endif

@@ -195,6 +195,17 @@ numbers_subtract(void *from, const void *other, size_t count)
 	numbers_combine(from, other, count, UINT64_MAX);
 }
 
+bool
+numbers_any(const void *of, size_t count)
+{
+	const char *at = of;
+	uint64_t n = 0;
+
+	for (; count > 0 && n == 0; count--, at += sizeof(n))
+		memcpy(&n, at, sizeof(n));
+	return n != 0;
+}
+
 uint64_t
 number_at(const void *from, size_t offset, size_t size)
 {

@@ -41,5 +41,7 @@ uint64_t number_at(const void *from, size_t offset, size_t size);
  * others, or takes them off. */
 void numbers_add(void *to, const void *other, size_t count);
 void numbers_subtract(void *from, const void *other, size_t count);
+/* Whether one of them is not 0. */
+bool numbers_any(const void *of, size_t count);
 
 #endif

@@ -177,45 +177,39 @@ pool_follow(struct pool *p, struct server *s, const struct server_elsewhere *e,
 
 /* ---- counters of several processes ---- */
 
+/* Numbers come first: these, and then durations, which are numbers, too. */
+enum {
+	COUNTED = offsetof(struct server_counters, connect_durations) /
+	    sizeof(uint64_t),
+	NUMBERS =
+	    offsetof(struct server_counters, connect_times) / sizeof(uint64_t)
+};
+
 /* Most have counted nothing. */
 static bool
 has_counted(const struct server_counters *c)
 {
-	return (c->connects | c->failures | c->sent | c->received |
-		   c->ended[SERVER_END_FAILED] | c->answered_ms) != 0;
+	return c->answered_ms != 0 || numbers_any(c, COUNTED);
 }
 
 void
 server_counters_add(struct server_counters *to, const struct server_counters *c)
 {
-	unsigned i;
-
 	to->connections += c->connections;
 	if (c->generation != to->generation || !has_counted(c))
 		return;
-	to->connects += c->connects;
-	to->failures += c->failures;
-	to->sent += c->sent;
-	to->received += c->received;
+	numbers_add(to, c, NUMBERS);
 	if (to->answered_ms < c->answered_ms)
 		to->answered_ms = c->answered_ms;
-	for (i = 0; i < SERVER_ENDS; i++)
-		to->ended[i] += c->ended[i];
-	numbers_add(to->http, c->http, SERVER_HTTP_CLASSES);
 	rate_merge(&to->rate, &c->rate);
 	histogram_merge(&to->connect_times, &c->connect_times);
-	duration_merge(&to->connect_durations, &c->connect_durations);
-	duration_merge(&to->first_bytes, &c->first_bytes);
 }
 
-/* Those in front of the recent times are numbers. */
 void
 server_counters_subtract(
     struct server_counters *from, const struct server_counters *c)
 {
-	numbers_subtract(from, c,
-	    offsetof(struct server_counters, connect_times) /
-		sizeof(uint64_t));
+	numbers_subtract(from, c, NUMBERS);
 	server_counters_drop_times(from);
 }
 

@@ -179,7 +179,8 @@ struct server_mark {
 };
 
 /* What happens to a server. Without `clear` and other addresses, since the
- * start. */
+ * start. All up to connect_times are numbers of 64 bits, which several
+ * processes' are added up of. */
 struct server_counters {
 	uint64_t connects, failures;
 	uint64_t sent, received;     /* bytes to the server, from it */

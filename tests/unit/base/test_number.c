@@ -175,6 +175,17 @@ START_TEST(sums_and_differences)
 }
 END_TEST
 
+START_TEST(any_but_zero)
+{
+	const uint64_t a[] = { 0, 0, 1 };
+
+	ck_assert(!numbers_any(a, 0));
+	ck_assert(!numbers_any(a, 2));
+	ck_assert(numbers_any(a, 3));
+	ck_assert(numbers_any(a + 2, 1));
+}
+END_TEST
+
 START_TEST(members_of_either_size)
 {
 	const struct {
@@ -199,6 +210,7 @@ SUITE(test_number)
 	SUITE_ADD(s, as_digits, 10);
 	SUITE_ADD(s, digits, 10);
 	SUITE_ADD(s, sums_and_differences, 10);
+	SUITE_ADD(s, any_but_zero, 10);
 	SUITE_ADD(s, members_of_either_size, 10);
 	return s;
 }

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "pool/balance.h"
 #include "pool/explain.h"
 #include "pool/pool_share.h"
@@ -209,6 +210,30 @@ START_TEST(removed_servers)
 }
 END_TEST
 
+/* Each number alone is added and taken off, also one that a later version has
+ * more: whatever stands before the recent times. */
+START_TEST(each_counter_of_processes_is_added)
+{
+	const size_t past = offsetof(struct server_counters, connect_times);
+	struct server_counters one, sum;
+	const uint64_t n = 7;
+	size_t at;
+
+	for (at = 0; at < past; at += sizeof(n)) {
+		memset(&one, 0, sizeof(one));
+		memset(&sum, 0, sizeof(sum));
+		memcpy((char *)&one + at, &n, sizeof(n));
+		if (at >= offsetof(struct server_counters, connect_durations))
+			one.connects = 1; /* what is timed was a connect */
+		server_counters_add(&sum, &one);
+		server_counters_add(&sum, &one);
+		ck_assert_uint_eq(number_at(&sum, at, sizeof(n)), 2 * n);
+		server_counters_subtract(&sum, &one);
+		ck_assert_mem_eq(&sum, &one, past);
+	}
+}
+END_TEST
+
 /* ---- algorithms ---- */
 
 static const char *const by_connections[] = { "leastconn", "wleastconn", "p2c",
@@ -354,6 +379,7 @@ SUITE(test_pool_share)
 	SUITE_ADD(s, nothing_is_kept_for_nobody, 10);
 	SUITE_ADD(s, one_dies, 10);
 	SUITE_ADD(s, removed_servers, 10);
+	SUITE_ADD(s, each_counter_of_processes_is_added, 10);
 	SUITE_ADD(s, many_servers, 10);
 	SUITE_ADD(s, a_surplus_is_of_all, 10);
 	SUITE_ADD(s, a_full_server_is_explained, 10);
